@@ -1,0 +1,71 @@
+package vfs
+
+import (
+	"errors"
+	"io"
+)
+
+// ErrLocked is returned by FS.Lock when another holder (another process, or another value in this one) has the lock.
+var ErrLocked = errors.New("vfs: already locked")
+
+// FS is a tree of files. Names are slash-separated paths. All methods are safe for concurrent use.
+// Errors wrap fs.ErrNotExist and friends where they apply, and carry the file's name.
+type FS interface {
+	// Create makes the file, or truncates it to nothing, and opens it for reading and writing.
+	Create(name string) (File, error)
+	// Open opens an existing file for reading only.
+	Open(name string) (File, error)
+	// OpenRW opens a file for reading and writing and makes it empty if it does not exist. It never truncates.
+	OpenRW(name string) (File, error)
+	// Rename replaces newName by oldName in one step. It survives a power cut only after SyncDir.
+	Rename(oldName, newName string) error
+	// Remove deletes one file or empty directory. A missing name is an error that wraps fs.ErrNotExist.
+	Remove(name string) error
+	// MkdirAll makes the directory and its parents.
+	MkdirAll(name string) error
+	// List returns the base names in a directory, sorted. A missing directory is an error that wraps fs.ErrNotExist.
+	List(dir string) ([]string, error)
+	// Size returns a file's length in bytes.
+	Size(name string) (int64, error)
+	// SyncDir makes the names in the directory durable.
+	SyncDir(dir string) error
+	// Lock takes an exclusive advisory lock on a file, which is made if missing; ErrLocked if somebody has it.
+	// Closing the result releases it.
+	Lock(name string) (io.Closer, error)
+	// Free returns the bytes that may still be written on the file system that holds dir.
+	Free(dir string) (int64, error)
+}
+
+// File is an open file. Reads and writes at offsets may run concurrently; Read and Write share one position.
+type File interface {
+	io.Reader
+	io.Writer
+	io.ReaderAt
+	io.WriterAt
+	io.Closer
+	// Name is the name the file was opened by.
+	Name() string
+	// Size is the current length in bytes.
+	Size() (int64, error)
+	// Truncate sets the length. It must not be called while the file is mapped.
+	Truncate(size int64) error
+	// Sync makes the content durable. After it has failed once the file's unsynced content is to be taken as lost:
+	// the holder must not sync again and believe it.
+	Sync() error
+	// Allocate reserves disk space for the range and grows the file to cover it, so that later writes through a
+	// mapping cannot meet a full disk.
+	Allocate(offset, length int64) error
+	// Map maps the first length bytes, readable and (for files opened for writing) writable. The file must be at
+	// least that long and must not be resized while mapped.
+	Map(length int64) (Mapping, error)
+}
+
+// Mapping is a mapped range of a file. The slice is valid until Close: whoever hands out parts of it says so.
+type Mapping interface {
+	// Bytes borrows the mapped bytes; it is the same slice at each call.
+	Bytes() []byte
+	// Sync makes changes made through the mapping durable.
+	Sync() error
+	// Close unmaps. No slice of Bytes may be used afterwards.
+	Close() error
+}
