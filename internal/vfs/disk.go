@@ -1,0 +1,207 @@
+package vfs
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+
+	"github.com/edsrzf/mmap-go"
+)
+
+// errMapped is returned when a mapped file is asked to change its length.
+var errMapped = errors.New("vfs: file is mapped and must keep its length")
+
+// Disk returns the operating system's file system. Names are relative to the working directory unless rooted.
+func Disk() FS { return disk{} }
+
+type disk struct{}
+
+func (disk) Create(name string) (File, error) {
+	return openDisk(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC)
+}
+
+func (disk) Open(name string) (File, error) { return openDisk(name, os.O_RDONLY) }
+
+func (disk) OpenRW(name string) (File, error) { return openDisk(name, os.O_RDWR|os.O_CREATE) }
+
+func openDisk(name string, flag int) (File, error) {
+	f, err := os.OpenFile(filepath.FromSlash(name), flag, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	return &diskFile{File: f, name: name, writable: flag&os.O_RDWR != 0}, nil
+}
+
+func (disk) Rename(oldName, newName string) error {
+	return os.Rename(filepath.FromSlash(oldName), filepath.FromSlash(newName))
+}
+
+func (disk) Remove(name string) error { return os.Remove(filepath.FromSlash(name)) }
+
+func (disk) MkdirAll(name string) error { return os.MkdirAll(filepath.FromSlash(name), 0o755) }
+
+func (disk) List(dir string) ([]string, error) {
+	d, err := os.Open(filepath.FromSlash(dir))
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	names, err := d.Readdirnames(-1)
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+func (disk) Size(name string) (int64, error) {
+	info, err := os.Stat(filepath.FromSlash(name))
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+func (disk) SyncDir(dir string) error { return syncDir(filepath.FromSlash(dir)) }
+
+func (disk) Free(dir string) (int64, error) {
+	n, err := freeBytes(filepath.FromSlash(dir))
+	if err != nil {
+		return 0, &fs.PathError{Op: "statfs", Path: dir, Err: err}
+	}
+	return n, nil
+}
+
+// Lock's file is left in place when the lock is released: removing it would let two holders lock two different files
+// of the same name.
+func (disk) Lock(name string) (io.Closer, error) {
+	f, err := os.OpenFile(filepath.FromSlash(name), os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	if err := lockFile(f); err != nil {
+		if closeErr := f.Close(); closeErr != nil {
+			err = errors.Join(err, closeErr)
+		}
+		return nil, fmt.Errorf("lock %s: %w", name, err)
+	}
+	return f, nil
+}
+
+// diskFile takes Read, Write, ReadAt, WriteAt, Sync and Close from os.File.
+type diskFile struct {
+	*os.File
+	name     string
+	writable bool
+	maps     atomic.Int32
+}
+
+func (f *diskFile) Name() string { return f.name }
+
+func (f *diskFile) Size() (int64, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+func (f *diskFile) Truncate(size int64) error {
+	if f.maps.Load() > 0 {
+		return &fs.PathError{Op: "truncate", Path: f.name, Err: errMapped}
+	}
+	return f.File.Truncate(size)
+}
+
+func (f *diskFile) Allocate(offset, length int64) error {
+	size, err := f.Size()
+	if err != nil {
+		return err
+	}
+	if f.maps.Load() > 0 && offset+length > size {
+		return &fs.PathError{Op: "allocate", Path: f.name, Err: errMapped}
+	}
+	if length <= 0 {
+		return nil
+	}
+	if err := allocate(f.File, size, offset, length); err != nil {
+		return &fs.PathError{Op: "allocate", Path: f.name, Err: err}
+	}
+	return nil
+}
+
+// writeZeros grows a file from size to end with bytes that are really written: a hole would not reserve space.
+func writeZeros(f *os.File, size, end int64) error {
+	zeros := make([]byte, 256<<10)
+	for at := size; at < end; {
+		n := min(end-at, int64(len(zeros)))
+		if _, err := f.WriteAt(zeros[:n], at); err != nil {
+			// A full disk must not leave a half-grown file behind that a later caller takes for reserved.
+			return errors.Join(err, f.Truncate(size))
+		}
+		at += n
+	}
+	return nil
+}
+
+func (f *diskFile) Map(length int64) (Mapping, error) {
+	size, err := f.Size()
+	if err != nil {
+		return nil, err
+	}
+	if length < 0 || length > size || int64(int(length)) != length {
+		return nil, &fs.PathError{Op: "map", Path: f.name, Err: fmt.Errorf("length %d of a file of %d bytes", length, size)}
+	}
+	if length == 0 {
+		return &diskMapping{file: f}, nil
+	}
+	prot := mmap.RDONLY
+	if f.writable {
+		prot = mmap.RDWR
+	}
+	data, err := mmap.MapRegion(f.File, int(length), prot, 0, 0)
+	if err != nil {
+		return nil, &fs.PathError{Op: "map", Path: f.name, Err: err}
+	}
+	f.maps.Add(1)
+	return &diskMapping{file: f, data: data}, nil
+}
+
+type diskMapping struct {
+	file *diskFile
+	data mmap.MMap
+}
+
+func (m *diskMapping) Bytes() []byte { return m.data }
+
+func (m *diskMapping) Sync() error {
+	if len(m.data) == 0 || !m.file.writable {
+		return nil
+	}
+	if err := m.data.Flush(); err != nil {
+		return &fs.PathError{Op: "msync", Path: m.file.name, Err: err}
+	}
+	if !flushReachesDisk {
+		// The flush stops at the device's cache here; the file may have been closed since, then this is all there is.
+		if err := m.file.Sync(); err != nil && !errors.Is(err, fs.ErrClosed) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *diskMapping) Close() error {
+	if m.data == nil {
+		return nil
+	}
+	m.file.maps.Add(-1)
+	if err := m.data.Unmap(); err != nil {
+		return &fs.PathError{Op: "unmap", Path: m.file.name, Err: err}
+	}
+	return nil
+}

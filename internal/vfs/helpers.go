@@ -1,0 +1,70 @@
+package vfs
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"io/fs"
+	"path"
+)
+
+// WriteAtomic puts what write produces under name: afterwards, whatever happens, the name has the old content or the
+// new one, whole and durable. It writes name + ".tmp", syncs it, renames it over name and syncs the directory, so two
+// WriteAtomic of one name must not run at the same time. When it fails before the rename the old content stays and the
+// temporary file is removed; when the directory's sync fails the new content is there but may not survive a power cut.
+// write gets a buffered writer and need not flush it.
+func WriteAtomic(fsys FS, name string, write func(io.Writer) error) error {
+	tmp := name + ".tmp"
+	if err := writeSynced(fsys, tmp, write); err != nil {
+		return errors.Join(err, RemoveIfExists(fsys, tmp))
+	}
+	if err := fsys.Rename(tmp, name); err != nil {
+		return errors.Join(err, RemoveIfExists(fsys, tmp))
+	}
+	return fsys.SyncDir(path.Dir(name))
+}
+
+func writeSynced(fsys FS, name string, write func(io.Writer) error) error {
+	f, err := fsys.Create(name)
+	if err != nil {
+		return err
+	}
+	buf := bufio.NewWriterSize(f, 64<<10)
+	if err = write(buf); err == nil {
+		err = buf.Flush()
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// ReadFile returns the whole content of a file. The caller owns it.
+func ReadFile(fsys FS, name string) ([]byte, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	size, err := f.Size()
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	data := make([]byte, size)
+	n, err := io.ReadFull(f, data)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil // Somebody made it shorter since: what is there is the content.
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, err
+	}
+	return data[:n], nil
+}
+
+// RemoveIfExists removes a file; that it is not there is success. The removal is durable only after SyncDir.
+func RemoveIfExists(fsys FS, name string) error {
+	err := fsys.Remove(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,123 @@
+package vfs
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+)
+
+// KillClone returns the disk as it is after the process was killed: all that was written is there, all locks are gone.
+// The original lives on and shares nothing with it.
+func (m *Mem) KillClone() *Mem {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.clone(m.rng.Uint64(), m.dirs, func(n *memNode) []byte {
+		n.mu.RLock()
+		defer n.mu.RUnlock()
+		return append([]byte(nil), n.data...)
+	})
+}
+
+// CrashClone returns the disk as it may be after a power cut: what was synced is there, of the rest some pages are
+// there, some are torn and some are not, and names created, renamed or removed since their directory was last synced
+// are as before or as after. A rename is never half there. The choice is rng's, or the Mem's own generator's if rng
+// is nil. The original lives on and shares nothing with the clone.
+func (m *Mem) CrashClone(rng *rand.Rand) *Mem {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if rng == nil {
+		rng = m.rng
+	}
+	names := map[string]map[string]*memNode{}
+	for dir, files := range m.durable {
+		names[dir] = map[string]*memNode{}
+		for base, node := range files {
+			names[dir][base] = node
+		}
+	}
+	for _, op := range survivors(rng, m.pending) {
+		op.apply(names)
+	}
+	return m.clone(rng.Uint64(), names, func(n *memNode) []byte { return n.crash(rng) })
+}
+
+// survivors chooses which unsynced changes of names a power cut leaves: half the time a journalling file system's
+// answer, everything up to some moment, else any of them.
+func survivors(rng *rand.Rand, ops []nameOp) []nameOp {
+	if rng.IntN(2) == 0 {
+		return ops[:rng.IntN(len(ops)+1)]
+	}
+	var kept []nameOp
+	for _, op := range ops {
+		if rng.IntN(2) == 0 {
+			kept = append(kept, op)
+		}
+	}
+	return kept
+}
+
+// clone makes a Mem of the directories of m, the files of names and the content that content gives. Files are visited
+// in sorted order, so that a seed gives one result. The caller holds m.mu.
+func (m *Mem) clone(seed uint64, names map[string]map[string]*memNode, content func(*memNode) []byte) *Mem {
+	c := NewMem(seed)
+	c.limit = m.limit
+	for dir, entries := range m.dirs {
+		c.dirs[dir] = map[string]*memNode{}
+		for base, node := range entries {
+			if node == nil {
+				c.dirs[dir][base] = nil
+			}
+		}
+	}
+	copies := map[*memNode]*memNode{}
+	for _, dir := range sortedKeys(names) {
+		if c.dirs[dir] == nil {
+			continue // A removed directory takes its durable names along.
+		}
+		c.durable[dir] = map[string]*memNode{}
+		for _, base := range sortedKeys(names[dir]) {
+			node := names[dir][base]
+			if node == nil {
+				continue
+			}
+			if copies[node] == nil {
+				data := content(node)
+				copies[node] = &memNode{fs: c, data: data, durable: append([]byte(nil), data...)}
+				c.used += int64(len(data))
+			}
+			c.dirs[dir][base] = copies[node]
+			c.durable[dir][base] = copies[node]
+		}
+	}
+	return c
+}
+
+// crash returns what a power cut leaves of the content.
+func (n *memNode) crash(rng *rand.Rand) []byte {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	size := len(n.durable)
+	if low, high := min(size, len(n.data)), max(size, len(n.data)); high > low {
+		size = []int{len(n.durable), len(n.data), low + rng.IntN(high-low+1)}[rng.IntN(3)]
+	}
+	out := make([]byte, size)
+	copy(out, n.durable)
+	for from := 0; from < min(size, len(n.data)); from += pageSize {
+		if _, dirty := n.dirty[from/pageSize]; !dirty && !n.mapDirty {
+			continue
+		}
+		to := min(from+pageSize, size, len(n.data))
+		cut := from + rng.IntN(to-from)
+		switch rng.IntN(5) {
+		case 0, 1:
+			copy(out[from:to], n.data[from:to])
+		case 2:
+			copy(out[from:cut], n.data[from:cut])
+		case 3:
+			copy(out[cut:to], n.data[cut:to])
+		}
+	}
+	return out
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
