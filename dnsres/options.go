@@ -1,0 +1,85 @@
+package dnsres
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"time"
+)
+
+// Options of a Resolver. Upstreams has no default: see SystemUpstreams.
+type Options struct {
+	Upstreams []netip.AddrPort // recursive servers, asked in turn
+
+	TTLMin      time.Duration // shortest life of any cached answer; default 30 s, at least 1 s
+	TTLMax      time.Duration // longest life of a good answer; default 1 h
+	NegativeTTL time.Duration // longest life of "no such name", and its life when the server names none; default 10 min
+	FaultMin    time.Duration // life of the first server fault of a name; doubles with each; default 1 min
+	FaultMax    time.Duration // where the doubling ends; default 15 min
+
+	Timeout   time.Duration // wait for one exchange; default 5 s
+	Tries     int           // exchanges at most for one question, TCP fall-backs not counted; default 3, at most 20
+	CacheMax  int           // names in the cache; default 1,000,000, at least 256
+	IPv6      bool          // ask for AAAA too
+	AddrsMax  int           // addresses kept of one name; default 16
+	CNAMEMax  int           // longest chain of aliases; default 12
+	OutageRow int           // failures in a row that make an outage, once OutageAfter has passed too; default 10
+
+	OutageAfter time.Duration // time without any good answer that makes an outage; default 10 s
+}
+
+// WithDefaults returns a copy in which zero fields have their defaults.
+func (o Options) WithDefaults() Options {
+	o.Upstreams = slices.Clone(o.Upstreams)
+	duration := func(d *time.Duration, v time.Duration) {
+		if *d == 0 {
+			*d = v
+		}
+	}
+	number := func(n *int, v int) {
+		if *n == 0 {
+			*n = v
+		}
+	}
+	duration(&o.TTLMin, 30*time.Second)
+	duration(&o.TTLMax, time.Hour)
+	duration(&o.NegativeTTL, 10*time.Minute)
+	duration(&o.FaultMin, time.Minute)
+	duration(&o.FaultMax, 15*time.Minute)
+	duration(&o.Timeout, 5*time.Second)
+	duration(&o.OutageAfter, 10*time.Second)
+	number(&o.Tries, 3)
+	number(&o.CacheMax, 1_000_000)
+	number(&o.AddrsMax, 16)
+	number(&o.CNAMEMax, 12)
+	number(&o.OutageRow, 10)
+	return o
+}
+
+// Validate returns all faults joined, each wrapping ErrOptions.
+func (o Options) Validate() error {
+	var faults []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			faults = append(faults, fmt.Errorf("%w: %s", ErrOptions, fmt.Sprintf(format, args...)))
+		}
+	}
+	check(len(o.Upstreams) > 0, "no Upstreams")
+	for _, u := range o.Upstreams {
+		check(u.IsValid() && u.Port() != 0, "upstream %v has no address or no port", u)
+	}
+	check(o.TTLMin >= time.Second, "TTLMin %v is under 1s", o.TTLMin)
+	check(o.TTLMax >= o.TTLMin, "TTLMax %v is under TTLMin %v", o.TTLMax, o.TTLMin)
+	check(o.NegativeTTL >= o.TTLMin, "NegativeTTL %v is under TTLMin %v", o.NegativeTTL, o.TTLMin)
+	check(o.FaultMin >= time.Second, "FaultMin %v is under 1s", o.FaultMin)
+	check(o.FaultMax >= o.FaultMin, "FaultMax %v is under FaultMin %v", o.FaultMax, o.FaultMin)
+	check(o.Timeout >= time.Millisecond, "Timeout %v is under 1ms", o.Timeout)
+	check(o.OutageAfter > 0, "OutageAfter %v is not positive", o.OutageAfter)
+	check(o.Tries >= 1 && o.Tries <= 20, "Tries %d is not between 1 and 20", o.Tries)
+	check(o.CacheMax >= 256, "CacheMax %d is under 256", o.CacheMax)
+	check(o.AddrsMax >= 1 && o.AddrsMax <= 1024, "AddrsMax %d is not between 1 and 1024", o.AddrsMax)
+	check(o.CNAMEMax >= 1 && o.CNAMEMax <= 100, "CNAMEMax %d is not between 1 and 100", o.CNAMEMax)
+	check(o.OutageRow >= 1, "OutageRow %d is not positive", o.OutageRow)
+	return errors.Join(faults...)
+}

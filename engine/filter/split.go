@@ -1,0 +1,59 @@
+package filter
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// parts are the pieces of a URL in normal form; they borrow it.
+type parts struct {
+	scheme, site, authority, host, port, path, query []byte
+	tail                                             []byte // what follows the scheme: authority, path and query
+}
+
+// split cuts a URL in normal form (scheme://authority/path?query, no user information, no fragment). It says false to
+// anything that has no such shape or is not http or https.
+func split(url []byte) (p parts, ok bool) {
+	scheme, rest, found := bytes.Cut(url, []byte("://"))
+	if !found || string(scheme) != "http" && string(scheme) != "https" {
+		return parts{}, false
+	}
+	p.scheme, p.tail = scheme, rest
+	p.authority = rest
+	if i := bytes.IndexAny(rest, "/?"); i >= 0 {
+		p.authority = rest[:i]
+		p.path, p.query, _ = bytes.Cut(rest[i:], []byte("?"))
+	}
+	p.site = url[:len(scheme)+3+len(p.authority)]
+	p.host = p.authority
+	if i := bytes.LastIndexByte(p.authority, ':'); i > bytes.LastIndexByte(p.authority, ']') {
+		p.host, p.port = p.authority[:i], p.authority[i+1:]
+	}
+	return p, len(p.host) > 0
+}
+
+func (p parts) portNumber() int {
+	if len(p.port) == 0 {
+		if len(p.scheme) == len("https") {
+			return 443
+		}
+		return 80
+	}
+	n, err := strconv.ParseUint(string(p.port), 10, 16)
+	if err != nil {
+		return 0
+	}
+	return int(n)
+}
+
+// isAddress says whether a host in normal form is a literal address: in the normal form of a URL these are [IPv6] and
+// names that end in a number.
+func isAddress(host []byte) bool {
+	if len(host) == 0 {
+		return false
+	}
+	last := host[len(host)-1]
+	return last == ']' || '0' <= last && last <= '9' && bytes.IndexFunc(host, func(r rune) bool {
+		return r != '.' && (r < '0' || r > '9')
+	}) < 0
+}

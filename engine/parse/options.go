@@ -1,0 +1,57 @@
+package parse
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Options of a Scanner. The zero value, after WithDefaults, is what a crawl uses.
+type Options struct {
+	LinksMax int    // most links kept of one body, 1 to 10,000,000; default 20,000
+	RefMax   int    // longest reference in bytes, 16 to 1 MiB; longer ones are dropped and counted; default 8 KiB
+	TitleMax int    // longest title kept in bytes, 0 means the default of 1 KiB
+	Forms    bool   // report the action of forms with method GET
+	Styles   bool   // report url() and @import of <style> elements and style attributes
+	Robot    string // our name in <meta name=...>, lower case; default "orbweaver"
+}
+
+// WithDefaults returns a copy in which zero fields have their defaults.
+func (o Options) WithDefaults() Options {
+	if o.LinksMax == 0 {
+		o.LinksMax = 20_000
+	}
+	if o.RefMax == 0 {
+		o.RefMax = 8 << 10
+	}
+	if o.TitleMax == 0 {
+		o.TitleMax = 1 << 10
+	}
+	if o.Robot == "" {
+		o.Robot = "orbweaver"
+	}
+	return o
+}
+
+// Validate returns all faults joined, each wrapping ErrOptions.
+func (o Options) Validate() error {
+	var faults []error
+	fault := func(format string, args ...any) {
+		faults = append(faults, fmt.Errorf("%w: %s", ErrOptions, fmt.Sprintf(format, args...)))
+	}
+	if o.LinksMax < 1 || o.LinksMax > 10_000_000 {
+		fault("LinksMax %d is not between 1 and 10000000", o.LinksMax)
+	}
+	if o.RefMax < 16 || o.RefMax > 1<<20 {
+		fault("RefMax %d is not between 16 and 1048576", o.RefMax)
+	}
+	if o.TitleMax < 1 || o.TitleMax > 1<<20 {
+		fault("TitleMax %d is not between 1 and 1048576", o.TitleMax)
+	}
+	for _, c := range []byte(o.Robot) {
+		if c <= ' ' || c >= 0x7F || 'A' <= c && c <= 'Z' {
+			fault("Robot %q is not a lower-case ASCII name", o.Robot)
+			break
+		}
+	}
+	return errors.Join(faults...)
+}
