@@ -1,0 +1,20 @@
+// Package invariants holds checks that cost too much for a production build and are free when they are off.
+//
+// They are on with the build tag "invariants" (go test -tags invariants ./...). A check that is cheap belongs into the
+// code itself, without this package. A failed check is a bug, so it panics; nothing here looks at untrusted input.
+//
+//	Check         a condition that must hold
+//	Mangle        fills bytes that nobody may read any more, so that a reader who does sees 0xCC and not luck
+//	CloseChecker  embedded in what is closed once and not used afterwards
+//	NoCopy        makes go vet complain about copies
+package invariants
+
+// NoCopy marks a struct that must not be copied after its first use: go vet reports copies of it. It takes no space
+// unless it is the last field.
+type NoCopy struct{}
+
+// Lock makes go vet's copylocks check apply. It does nothing.
+func (*NoCopy) Lock() {}
+
+// Unlock makes go vet's copylocks check apply. It does nothing.
+func (*NoCopy) Unlock() {}

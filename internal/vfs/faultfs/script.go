@@ -1,0 +1,134 @@
+package faultfs
+
+import (
+	"path"
+	"sync"
+	"time"
+)
+
+// Op is a kind of call.
+type Op uint8
+
+// The kinds of calls. Open stands for Create, Open and OpenRW; Read and Write for both their forms.
+const (
+	Any Op = iota
+	Open
+	Close
+	Read
+	Write
+	Sync
+	Truncate
+	Allocate
+	Map
+	MapSync
+	Rename
+	Remove
+	Mkdir
+	List
+	Size
+	SyncDir
+	Lock
+	Free
+)
+
+// Rule is one scripted fault.
+type Rule struct {
+	// Op is the kind of call that is meant; Any is each of them.
+	Op Op
+	// Name is a path.Match pattern that the whole name or its last element must match. Empty matches all. A rename is
+	// matched by its old name.
+	Name string
+	// From is the first matching call that is meant, counted from 1; 0 is 1.
+	From int
+	// Count is how many calls are meant from there; 0 is all.
+	Count int
+	// Err is what the call returns. With nil the call goes through, after Delay.
+	Err error
+	// Short is how many bytes a failing Write writes before it fails.
+	Short int
+	// Delay is waited before the call, in the time of the bubble if there is one.
+	Delay time.Duration
+}
+
+// Script is a list of rules and their counters. The first rule that means a call decides it; all that match count it.
+// Safe for concurrent use; rules may be added and removed while the FS is in use.
+type Script struct {
+	mu    sync.Mutex
+	rules []*counted
+	calls map[Op]int
+}
+
+type counted struct {
+	Rule
+	seen int
+}
+
+// NewScript returns a script of the rules.
+func NewScript(rules ...Rule) *Script {
+	s := &Script{calls: map[Op]int{}}
+	for _, r := range rules {
+		s.Add(r)
+	}
+	return s
+}
+
+// Add appends a rule, whose count starts now.
+func (s *Script) Add(r Rule) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rules = append(s.rules, &counted{Rule: r})
+}
+
+// Clear removes all rules: the disk is well again.
+func (s *Script) Clear() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rules = nil
+}
+
+// Calls returns how many calls of a kind were made; Any gives their sum.
+func (s *Script) Calls(op Op) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.calls[op]
+}
+
+// meet counts a call, waits if it is to be late, and returns its error and how much of a write happens before it.
+func (s *Script) meet(op Op, name string) (short int, err error) {
+	rule := s.match(op, name)
+	if rule.Delay > 0 {
+		<-time.After(rule.Delay)
+	}
+	return rule.Short, rule.Err
+}
+
+func (s *Script) match(op Op, name string) (found Rule) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls[op]++
+	s.calls[Any]++
+	hit := false
+	for _, r := range s.rules {
+		if (r.Op != Any && r.Op != op) || !matches(r.Name, name) {
+			continue
+		}
+		r.seen++
+		first := max(1, r.From)
+		if !hit && r.seen >= first && (r.Count == 0 || r.seen < first+r.Count) {
+			found, hit = r.Rule, true
+		}
+	}
+	return found
+}
+
+func matches(pattern, name string) bool {
+	if pattern == "" {
+		return true
+	}
+	whole, err := path.Match(pattern, name)
+	if err != nil {
+		panic("BUG: bad pattern in a fault script: " + pattern)
+	}
+	base, _ := path.Match(pattern, path.Base(name))
+	return whole || base
+}
