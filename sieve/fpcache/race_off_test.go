@@ -1,0 +1,5 @@
+//go:build !race
+
+package fpcache
+
+const raceEnabled = false
