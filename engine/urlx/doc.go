@@ -1,0 +1,2 @@
+// Package urlx makes normal forms of URLs: bytes in, bytes out.
+package urlx

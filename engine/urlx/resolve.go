@@ -1,0 +1,235 @@
+package urlx
+
+import "bytes"
+
+// LengthMax is the length in bytes of the longest normal form; longer ones are refused with ErrTooLong.
+const LengthMax = 8192
+
+// rawMax bounds the input that is looked at. It may well be longer than its normal form (white space, user
+// information, dot segments), but nobody writes honest links of this length: what is longer is mostly inlined data.
+const rawMax = 8 * LengthMax
+
+// Normalize appends the normal form of raw, an absolute URL, to dst and returns the longer slice. It borrows raw, which
+// may not overlap dst's free capacity. On an error, an Error of this package, dst is returned as it was.
+func Normalize(dst, raw []byte) ([]byte, error) {
+	return Resolve(dst, nil, raw)
+}
+
+// Resolve appends to dst the normal form of ref, any reference as it was found in a page, against base, the normal form
+// of the page's base URL (nil if there is none). It borrows both; neither may overlap dst's free capacity. On an error,
+// an Error of this package, dst is returned as it was.
+func Resolve(dst []byte, base, ref []byte) ([]byte, error) {
+	start := len(dst)
+	var scratch [256]byte
+	ref, err := clean(scratch[:0], ref)
+	if err != nil {
+		return dst, err
+	}
+	out, err := resolve(dst, base, ref)
+	if err == nil && len(out)-start > LengthMax {
+		err = ErrTooLong
+	}
+	if err != nil {
+		return dst[:start], err
+	}
+	return out, nil
+}
+
+// clean removes what the standard removes before it looks at a URL: control characters and spaces around it, tabs and
+// line ends within; and the fragment, which no normal form has. It borrows ref and copies to dst only if it must.
+func clean(dst, ref []byte) ([]byte, error) {
+	for len(ref) > 0 && ref[0] <= ' ' {
+		ref = ref[1:]
+	}
+	for len(ref) > 0 && ref[len(ref)-1] <= ' ' {
+		ref = ref[:len(ref)-1]
+	}
+	dirty := false
+	for i, c := range ref {
+		if c == '#' {
+			ref = ref[:i]
+			break
+		}
+		dirty = dirty || isTabOrNewline(c)
+	}
+	if len(ref) > rawMax {
+		return nil, ErrTooLong
+	}
+	if !dirty {
+		return ref, nil
+	}
+	for _, c := range ref {
+		if !isTabOrNewline(c) {
+			dst = append(dst, c)
+		}
+	}
+	return dst, nil
+}
+
+func isTabOrNewline(c byte) bool { return c == '\t' || c == '\n' || c == '\r' }
+
+// resolve is Resolve for a cleaned reference and without the limit.
+func resolve(dst, base, ref []byte) ([]byte, error) {
+	scheme, rest, ok := cutScheme(ref)
+	if !ok {
+		if len(base) == 0 {
+			return dst, ErrRelative
+		}
+		return relative(dst, base, ref)
+	}
+	prefix := specialPrefix(scheme)
+	if prefix == "" {
+		return dst, ErrScheme
+	}
+	if len(base) > 0 && bytes.HasPrefix(base, []byte(prefix)) && !bytes.HasPrefix(rest, []byte("//")) {
+		return relative(dst, base, rest) // "http:foo" on an http page is a relative reference, by the standard
+	}
+	return absolute(append(dst, prefix...), rest)
+}
+
+// cutScheme cuts "scheme:" off a reference.
+func cutScheme(ref []byte) (scheme, rest []byte, ok bool) {
+	for i, c := range ref {
+		switch {
+		case c == ':':
+			return ref[:i], ref[i+1:], i > 0
+		case c|0x20 >= 'a' && c|0x20 <= 'z':
+		case i > 0 && (c >= '0' && c <= '9' || c == '+' || c == '-' || c == '.'):
+		default:
+			return nil, ref, false
+		}
+	}
+	return nil, ref, false
+}
+
+// specialPrefix returns what the normal forms of an accepted scheme begin with, or "".
+func specialPrefix(scheme []byte) string {
+	if len(scheme) < 4 || len(scheme) > 5 || scheme[0]|0x20 != 'h' || scheme[1]|0x20 != 't' || scheme[2]|0x20 != 't' ||
+		scheme[3]|0x20 != 'p' {
+		return ""
+	}
+	if len(scheme) == 4 {
+		return "http://"
+	}
+	if scheme[4]|0x20 == 's' {
+		return "https://"
+	}
+	return ""
+}
+
+// relative resolves a reference without a scheme against a base that is a normal form.
+func relative(dst, base, ref []byte) ([]byte, error) {
+	if !bytes.HasPrefix(base, []byte("http://")) && !bytes.HasPrefix(base, []byte("https://")) {
+		return dst, ErrSyntax
+	}
+	if len(ref) == 0 {
+		return append(dst, base...), nil
+	}
+	site, path := Split(base)
+	if len(path) == 0 {
+		return dst, ErrSyntax
+	}
+	if isSlash(ref[0]) {
+		if len(ref) > 1 && isSlash(ref[1]) {
+			return absolute(append(dst, base[:authority(base)]...), ref)
+		}
+		dst = append(dst, site...)
+		return appendPath(append(dst, '/'), len(dst), ref[1:]), nil
+	}
+	if query := bytes.IndexByte(path, '?'); query >= 0 {
+		path = path[:query]
+	}
+	if ref[0] == '?' {
+		dst = append(append(dst, site...), path...)
+		return appendQuery(dst, ref), nil
+	}
+	dst = append(dst, site...)
+	pathStart := len(dst)
+	dst = append(dst, path[:bytes.LastIndexByte(path, '/')+1]...)
+	return appendPath(dst, pathStart, ref), nil
+}
+
+func isSlash(c byte) bool { return c == '/' || c == '\\' }
+
+// absolute appends authority, path and query to dst, which ends in "scheme://". Slashes before the authority, any
+// number of them and of both kinds, are skipped as browsers do.
+func absolute(dst, rest []byte) ([]byte, error) {
+	for len(rest) > 0 && isSlash(rest[0]) {
+		rest = rest[1:]
+	}
+	end, at := len(rest), -1
+	for i, c := range rest {
+		if isSlash(c) || c == '?' {
+			end = i
+			break
+		}
+		if c == '@' {
+			at = i
+		}
+	}
+	dst, err := appendAuthority(dst, rest[at+1:end])
+	if err != nil {
+		return dst, err
+	}
+	rest = rest[end:]
+	pathStart := len(dst)
+	dst = append(dst, '/')
+	if len(rest) > 0 && isSlash(rest[0]) {
+		rest = rest[1:]
+	}
+	return appendPath(dst, pathStart, rest), nil
+}
+
+// appendPath appends path segments and query to dst, which has a path from pathStart on that ends in a slash.
+func appendPath(dst []byte, pathStart int, rest []byte) []byte {
+	for {
+		n := 0
+		for n < len(rest) && !isSlash(rest[n]) && rest[n] != '?' {
+			n++
+		}
+		slash := n < len(rest) && rest[n] != '?'
+		switch dots(rest[:n]) {
+		case 1: // nothing to add; the slash is there already
+		case 2:
+			if last := len(dst) - 1; last > pathStart {
+				dst = dst[:pathStart+bytes.LastIndexByte(dst[pathStart:last], '/')+1]
+			}
+		default:
+			dst = appendEncoded(dst, rest[:n], inPath)
+			if slash {
+				dst = append(dst, '/')
+			}
+		}
+		if !slash {
+			return appendQuery(dst, rest[n:])
+		}
+		rest = rest[n+1:]
+	}
+}
+
+// appendQuery appends a query with its question mark, if there is one.
+func appendQuery(dst, rest []byte) []byte {
+	if len(rest) == 0 {
+		return dst
+	}
+	return appendEncoded(append(dst, '?'), rest[1:], inQuery)
+}
+
+// dots returns 1 for a segment that means "here", 2 for one that means "up", 0 for any other. A dot may be written %2e.
+func dots(segment []byte) int {
+	n := 0
+	for len(segment) > 0 {
+		switch {
+		case segment[0] == '.':
+			segment = segment[1:]
+		case len(segment) >= 3 && segment[0] == '%' && segment[1] == '2' && segment[2]|0x20 == 'e':
+			segment = segment[3:]
+		default:
+			return 0
+		}
+		if n++; n > 2 {
+			return 0
+		}
+	}
+	return n
+}

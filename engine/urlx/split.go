@@ -1,0 +1,68 @@
+package urlx
+
+import "bytes"
+
+// Split cuts a normal form into its site key, "scheme://authority", and its path with query, which begins with a
+// slash. Both borrow url; nothing is allocated. A site key alone gives an empty path.
+func Split(url []byte) (site, path []byte) {
+	at := authority(url)
+	slash := bytes.IndexByte(url[at:], '/')
+	if slash < 0 {
+		return url, nil
+	}
+	return url[: at+slash : at+slash], url[at+slash:]
+}
+
+// HTTPS says whether a site key or normal form has the scheme https.
+func HTTPS(site []byte) bool {
+	return bytes.HasPrefix(site, []byte("https:"))
+}
+
+// Host returns the host of a site key or normal form, borrowed from it: a name, an IPv4 address, or an IPv6 address
+// without its brackets.
+func Host(site []byte) []byte {
+	host, _ := hostPort(site)
+	if n := len(host); n >= 2 && host[0] == '[' && host[n-1] == ']' {
+		return host[1 : n-1]
+	}
+	return host
+}
+
+// Port returns the port of a site key or normal form, 0 to 65535; the scheme's default where none is written.
+func Port(site []byte) int {
+	_, port := hostPort(site)
+	if len(port) == 0 {
+		if HTTPS(site) {
+			return 443
+		}
+		return 80
+	}
+	n := 0
+	for _, c := range port {
+		n = n*10 + int(c-'0')
+	}
+	return n & 0xffff
+}
+
+// authority returns the offset behind "scheme://", or 0 where there is none.
+func authority(url []byte) int {
+	if i := bytes.Index(url, []byte("://")); i >= 0 {
+		return i + 3
+	}
+	return 0
+}
+
+// hostPort cuts the authority of a site key or normal form at the colon before its port. IPv6 brackets stay.
+func hostPort(site []byte) (host, port []byte) {
+	site, _ = Split(site)
+	host = site[authority(site):]
+	for i := len(host) - 1; i >= 0; i-- {
+		switch c := host[i]; {
+		case c == ':':
+			return host[:i], host[i+1:]
+		case c < '0' || c > '9':
+			return host, nil
+		}
+	}
+	return host, nil
+}
