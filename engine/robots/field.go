@@ -1,0 +1,83 @@
+package robots
+
+import (
+	"bytes"
+	"strconv"
+	"time"
+)
+
+// blanks are the octets that may stand around keys and values.
+const blanks = " \t\v\f"
+
+// field is what a line is about.
+type field uint8
+
+const (
+	fieldUnknown field = iota
+	fieldAgent
+	fieldAllow
+	fieldDisallow
+	fieldDelay
+	fieldSitemap
+)
+
+// cutField cuts a line at its colon. A line without one counts if it is two words, since people forget the colon.
+func cutField(s []byte) (key, value []byte, ok bool) {
+	key, value, ok = bytes.Cut(s, []byte(":"))
+	if !ok {
+		blank := bytes.IndexAny(s, blanks)
+		if blank < 0 {
+			return nil, nil, false
+		}
+		key, value = s[:blank], bytes.Trim(s[blank:], blanks)
+		if bytes.IndexAny(value, blanks) >= 0 {
+			return nil, nil, false
+		}
+	}
+	return bytes.Trim(key, blanks), bytes.Trim(value, blanks), len(key) > 0
+}
+
+// fieldOf reads a key. Besides the right names it knows the usual misspellings, since what their authors meant is plain.
+func fieldOf(key []byte) field {
+	if len(key) > 16 {
+		return fieldUnknown
+	}
+	switch string(bytes.ToLower(key)) {
+	case "user-agent", "useragent", "user agent":
+		return fieldAgent
+	case "allow":
+		return fieldAllow
+	case "disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw":
+		return fieldDisallow
+	case "crawl-delay", "crawldelay", "crawl delay":
+		return fieldDelay
+	case "sitemap", "site-map":
+		return fieldSitemap
+	}
+	return fieldUnknown
+}
+
+// delayMaxMs is the longest crawl delay that is kept, in milliseconds: a century. Larger ones become it.
+const delayMaxMs = 100 * 365 * 24 * 3600 * 1000
+
+// parseDelay reads a crawl delay leniently: seconds, with a fraction if need be, and whatever unit people write behind.
+func parseDelay(value []byte) (time.Duration, bool) {
+	n := 0
+	for n < len(value) && (value[n] >= '0' && value[n] <= '9' || bytes.IndexByte([]byte(".eE"), value[n]) >= 0) {
+		n++
+	}
+	number := bytes.TrimRight(value[:n], "eE")
+	seconds, err := strconv.ParseFloat(string(number), 64)
+	if err != nil && seconds == 0 {
+		return 0, false // out of range comes back as infinity, which is meant as "very long"
+	}
+	switch unit := string(bytes.ToLower(bytes.Trim(value[n:], blanks))); unit {
+	case "ms":
+		seconds /= 1000
+	case "m", "min", "minute", "minutes":
+		seconds *= 60
+	case "h", "hour", "hours":
+		seconds *= 3600
+	}
+	return time.Duration(min(seconds*1000, delayMaxMs)) * time.Millisecond, true
+}

@@ -1,0 +1,176 @@
+package robots
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/zeebo/xxh3"
+)
+
+// ErrCorrupt is wrapped by the errors of Decode.
+var ErrCorrupt = errors.New("robots: corrupt rules")
+
+// Rules are the rules of one robots.txt for one agent. They are immutable, and safe for concurrent use.
+type Rules struct {
+	data []byte // the whole, as Append gives it; never changed
+	rule []byte // the part of data with the rules, strongest first
+}
+
+// Verdict says what the rules make of a path and why.
+type Verdict struct {
+	Allowed bool
+	// Line is the number of the deciding line, from 1; 0 if no line decided.
+	Line int
+	// Rule is the deciding line without comment and outer white space; "" if no line decided.
+	Rule string
+}
+
+// The first octets of the encoded form; see doc.go for the rest.
+const (
+	formatVersion = 1
+	flagDenyAll   = 1 << 0 // nothing is allowed, and no line says so: the file could not be had
+	flagDelay     = 1 << 1 // a crawl delay follows
+	flagsKnown    = flagDenyAll | flagDelay
+)
+
+// Bits beside a pattern's length.
+const (
+	ruleAllow = 1 << iota
+	ruleText  // the line's text follows, since it is not "Allow: PATTERN" or "Disallow: PATTERN"
+	ruleBits  = iota
+)
+
+// AllowAll returns rules that allow everything: for a site without a robots.txt.
+func AllowAll() *Rules { return mustDecode([]byte{formatVersion, 0, 0, 0, 0}) }
+
+// DenyAll returns rules that allow nothing but /robots.txt itself: for a site whose robots.txt cannot be had.
+func DenyAll() *Rules { return mustDecode([]byte{formatVersion, flagDenyAll, 0, 0, 0}) }
+
+// Allowed says whether the rules allow a path with query, as it stands in a URL's normal form. It borrows path.
+func (r *Rules) Allowed(path []byte) bool {
+	allowed, _ := r.decide(path)
+	return allowed
+}
+
+// Explain is Allowed with the reason. It borrows path.
+func (r *Rules) Explain(path []byte) Verdict {
+	allowed, by := r.decide(path)
+	if by.pattern == nil {
+		return Verdict{Allowed: allowed}
+	}
+	return Verdict{Allowed: allowed, Line: int(by.line), Rule: by.line2text()}
+}
+
+// decide returns the verdict and the rule it rests on, one without a pattern if there is none.
+func (r *Rules) decide(path []byte) (bool, rule) {
+	if string(path) == "/robots.txt" {
+		return true, rule{}
+	}
+	if r.data[1]&flagDenyAll != 0 {
+		return false, rule{}
+	}
+	if len(r.rule) == 0 {
+		return true, rule{}
+	}
+	if !isCanonical(path) {
+		var scratch [1024]byte
+		return r.strongest(appendCanonical(scratch[:0], path))
+	}
+	return r.strongest(path)
+}
+
+// strongest finds the first rule that matches: they are sorted, the strongest first.
+func (r *Rules) strongest(path []byte) (bool, rule) {
+	for rest := r.rule; len(rest) > 0; {
+		var this rule
+		this, rest = cutRule(rest)
+		if matches(this.pattern, path) {
+			return this.allow, this
+		}
+	}
+	return true, rule{}
+}
+
+// CrawlDelay returns the delay that the site asks for between requests, never negative, and whether it asks for one.
+// It may be absurdly long: the caller caps it.
+func (r *Rules) CrawlDelay() (time.Duration, bool) {
+	if r.data[1]&flagDelay == 0 {
+		return 0, false
+	}
+	ms, _ := binary.Uvarint(r.data[2:])
+	return time.Duration(ms) * time.Millisecond, true
+}
+
+// Sitemaps returns the sitemap URLs of the file as written, whatever group they stand in. The slice is the caller's.
+func (r *Rules) Sitemaps() []string {
+	_, rest, _ := cutUvarint(r.data[2:]) // the delay
+	_, rest, _ = cutBytes(rest)          // the rules
+	n, rest, _ := cutUvarint(rest)
+	var all []string
+	for range n {
+		var s []byte
+		s, rest, _ = cutBytes(rest)
+		all = append(all, string(s))
+	}
+	return all
+}
+
+// Size returns the memory the rules take, in bytes.
+func (r *Rules) Size() int {
+	const header = 48 // the two slices of a Rules
+	return header + cap(r.data)
+}
+
+// Append appends the snapshot form to dst. Decode reads it back.
+func (r *Rules) Append(dst []byte) []byte { return append(dst, r.data...) }
+
+// Hash returns a hash of the rules: equal rules have equal hashes, so that they need to be held only once. (Equal means
+// the same in Append's form: the same rules on the same lines.)
+func (r *Rules) Hash() uint64 { return xxh3.Hash(r.data) }
+
+// Equal says whether two sets of rules are the same, as Hash has it.
+func (r *Rules) Equal(other *Rules) bool { return bytes.Equal(r.data, other.data) }
+
+// Decode reads rules in their snapshot form from all of b, which it borrows. Any fault is an error that wraps ErrCorrupt.
+func Decode(b []byte) (*Rules, error) {
+	fault := func(what string) (*Rules, error) { return nil, fmt.Errorf("%w: %s", ErrCorrupt, what) }
+	if len(b) < 2 || b[0] != formatVersion || b[1]&^flagsKnown != 0 {
+		return fault("unknown version or flags")
+	}
+	data := bytes.Clone(b)
+	delay, rest, ok := cutUvarint(data[2:])
+	if !ok || delay > delayMaxMs || delay > 0 && b[1]&flagDelay == 0 {
+		return fault("delay")
+	}
+	rules, rest, ok := cutBytes(rest)
+	if !ok {
+		return fault("length of the rules")
+	}
+	for last, left := math.MaxInt, rules; len(left) > 0; {
+		var this rule
+		if this, left, ok = cutRuleChecked(left); !ok || len(this.pattern) > last {
+			return fault("rule")
+		}
+		last = len(this.pattern)
+	}
+	n, rest, ok := cutUvarint(rest)
+	for ; ok && n > 0; n-- {
+		_, rest, ok = cutBytes(rest)
+	}
+	if !ok || len(rest) > 0 {
+		return fault("sitemaps")
+	}
+	return &Rules{data: data, rule: rules}, nil
+}
+
+func mustDecode(b []byte) *Rules {
+	r, err := Decode(b)
+	if err != nil {
+		panic("BUG: robots: own encoding refused: " + err.Error())
+	}
+	return r
+}
