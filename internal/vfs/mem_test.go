@@ -139,7 +139,7 @@ func TestFullDisk(t *testing.T) {
 	if n != 10 || !errors.Is(err, syscall.ENOSPC) {
 		t.Fatalf("wrote %d, %v", n, err)
 	}
-	if err := f.Allocate(0, 11); !errors.Is(err, syscall.ENOSPC) {
+	if err := f.Allocate(0, 11); !errors.Is(err, syscall.ENOSPC) || !IsFull(err) {
 		t.Fatalf("allocate: %v", err)
 	}
 	if free, err := m.Free("."); free != 0 || err != nil {
