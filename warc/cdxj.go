@@ -1,0 +1,131 @@
+package warc
+
+import (
+	"bytes"
+	"time"
+	"unicode/utf8"
+
+	"orbweaver/engine/urlx"
+)
+
+// indexEntry is one line of a CDXJ without what depends on the place in the archive.
+type indexEntry struct {
+	date   time.Time
+	uri    []byte
+	status int // 0: none
+	mime   []byte
+	digest []byte // empty: none
+}
+
+// cdxjStamp is the 14-digit time of index lines, in UTC.
+const cdxjStamp = "20060102150405"
+
+// append adds the line up to, and with, the comma after its last field.
+func (c *indexEntry) append(dst []byte) []byte {
+	from := len(dst)
+	dst = cleanKey(appendKey(dst, c.uri), from)
+	dst = append(dst, ' ')
+	dst = c.date.UTC().AppendFormat(dst, cdxjStamp)
+	dst = append(dst, ` {"url":"`...)
+	dst = appendJSON(dst, c.uri)
+	dst = append(dst, `","mime":"`...)
+	if mime := mediaType(c.mime); len(mime) > 0 {
+		from := len(dst)
+		dst = appendJSON(dst, mime)
+		lower(dst[from:])
+	} else {
+		dst = append(dst, "unk"...)
+	}
+	dst = append(dst, '"', ',')
+	if c.status > 0 {
+		dst = append(dst, `"status":"`...)
+		dst = append(appendInt(dst, int64(c.status)), '"', ',')
+	}
+	if len(c.digest) > 0 {
+		dst = append(dst, `"digest":"`...)
+		dst = append(appendJSON(dst, c.digest), '"', ',')
+	}
+	return dst
+}
+
+// appendPlace adds length and offset of the record in its file; the line still lacks the file's name.
+func appendPlace(dst []byte, offset, length int64) []byte {
+	dst = append(dst, `"length":"`...)
+	dst = append(appendInt(dst, length), `","offset":"`...)
+	return append(appendInt(dst, offset), '"', ',')
+}
+
+// appendKey adds the sort key: the SURT of web addresses, and of anything else (dns:, urn:) the URI as it is.
+func appendKey(dst, uri []byte) []byte {
+	if bytes.HasPrefix(uri, []byte("http://")) || bytes.HasPrefix(uri, []byte("https://")) {
+		return urlx.SURT(dst, uri)
+	}
+	return append(dst, uri...)
+}
+
+// cleanKey percent-encodes, in dst[from:], what would break the line into more columns or lines.
+func cleanKey(dst []byte, from int) []byte {
+	bad := func(c byte) bool { return c <= 0x20 || c == 0x7f }
+	i := from
+	for i < len(dst) && !bad(dst[i]) {
+		i++
+	}
+	if i == len(dst) {
+		return dst
+	}
+	const digits = "0123456789abcdef"
+	rest := bytes.Clone(dst[i:])
+	dst = dst[:i]
+	for _, c := range rest {
+		if bad(c) {
+			dst = append(dst, '%', digits[c>>4], digits[c&15])
+		} else {
+			dst = append(dst, c)
+		}
+	}
+	return dst
+}
+
+// mediaType cuts parameters and spaces off the value of a Content-Type field.
+func mediaType(v []byte) []byte {
+	if i := bytes.IndexAny(v, ";,"); i >= 0 {
+		v = v[:i]
+	}
+	return bytes.TrimSpace(v)
+}
+
+func lower(b []byte) {
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+}
+
+// appendJSON adds s as the inside of a JSON string. What is not UTF-8 becomes U+FFFD.
+func appendJSON(dst, s []byte) []byte {
+	const digits = "0123456789abcdef"
+	for i := 0; i < len(s); {
+		c := s[i]
+		switch {
+		case c == '"' || c == '\\':
+			dst = append(dst, '\\', c)
+		case c < 0x20 || c == 0x7f || c == '<' || c == '>' || c == '&':
+			dst = append(dst, `\u00`...)
+			dst = append(dst, digits[c>>4], digits[c&15])
+		case c < utf8.RuneSelf:
+			dst = append(dst, c)
+		default:
+			r, n := utf8.DecodeRune(s[i:])
+			if r == utf8.RuneError && n == 1 || r == '\u2028' || r == '\u2029' {
+				dst = append(dst, "\uFFFD"...)
+			} else {
+				dst = append(dst, s[i:i+n]...)
+			}
+			i += n
+			continue
+		}
+		i++
+	}
+	return dst
+}

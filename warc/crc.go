@@ -1,0 +1,40 @@
+package warc
+
+import "hash/crc32"
+
+// A CRC-32 is the remainder of a polynomial division, so the checksum of a text whose first part changes can be had
+// from the checksums of the parts, without the text: crc(A|B) = crc(A)*x^(8*len(B)) + crc(B), modulo the polynomial.
+// Polynomials are held as gzip holds them: the coefficient of x^0 is the highest bit.
+
+// crcPoly is the polynomial of gzip, in that order of bits.
+const crcPoly = crc32.IEEE
+
+// crcMultiply gives a*b modulo the polynomial.
+func crcMultiply(a, b uint32) uint32 {
+	var p uint32
+	for m := uint32(1) << 31; m != 0; m >>= 1 {
+		if a&m != 0 {
+			p ^= b
+		}
+		carry := b & 1
+		b >>= 1
+		b ^= crcPoly & -carry
+	}
+	return p
+}
+
+// crcShift gives x^(8*n) modulo the polynomial: the factor by which n more bytes multiply a checksum.
+func crcShift(n int64) uint32 {
+	p := uint32(1) << 31      // x^0
+	square := uint32(1) << 23 // x^8
+	for ; n > 0; n >>= 1 {
+		if n&1 != 0 {
+			p = crcMultiply(square, p)
+		}
+		square = crcMultiply(square, square)
+	}
+	return p
+}
+
+// crcJoin gives the checksum of A|B, where shift is crcShift(len(B)).
+func crcJoin(a, b, shift uint32) uint32 { return crcMultiply(shift, a) ^ b }

@@ -1,0 +1,2 @@
+// Package warc writes and reads WARC archives.
+package warc

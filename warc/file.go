@@ -1,0 +1,183 @@
+package warc
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"orbweaver/internal/vfs"
+)
+
+// outFile is one file being written, or waiting to be finished. The Writer's lock guards all but what sync and finish do.
+type outFile struct {
+	fsys     vfs.FS
+	dir      string
+	info     FileInfo
+	f        vfs.File
+	id       ID    // of its warcinfo record
+	size     int64 // of the complete groups
+	infoSize int64 // of the warcinfo record
+	dirty    bool  // the file may be longer than size
+	index    indexLines
+
+	closing chan struct{} // a lock for sync and finish, which take long: held while the one slot is full
+	synced  int64         // how much of it is durable; guarded by closing
+	named   bool          // its name is durable; guarded by closing
+	stage   int           // how far finish has come; guarded by closing
+}
+
+// The stages of finish. Each is done once; a failed one is tried again by the next call.
+const (
+	stageOpen = iota
+	stageSynced
+	stageIndexed
+	stageClosed
+	stageRenamed
+	stageDone
+)
+
+// indexLines holds the CDXJ lines of a file, without file name and unsorted, in memory without pointers.
+type indexLines struct {
+	text []byte
+	ends []int
+}
+
+func (l *indexLines) add(entry []byte, offset, length int64) {
+	l.text = appendPlace(append(l.text, entry...), offset, length)
+	l.ends = append(l.ends, len(l.text))
+}
+
+// writeTo writes the lines sorted by their bytes, each with the file's name.
+func (l *indexLines) writeTo(w io.Writer, name string) error {
+	starts := make([]int, len(l.ends))
+	order := make([]int, len(l.ends))
+	for i := range order {
+		order[i] = i
+		if i > 0 {
+			starts[i] = l.ends[i-1]
+		}
+	}
+	line := func(i int) []byte { return l.text[starts[i]:l.ends[i]] }
+	slices.SortFunc(order, func(a, b int) int { return bytes.Compare(line(a), line(b)) })
+	out := bufio.NewWriterSize(w, 64<<10)
+	for _, i := range order {
+		out.Write(line(i)) // bufio keeps the first error for Flush
+		out.WriteString(`"filename":"`)
+		out.WriteString(name)
+		out.WriteString("\"}\n")
+	}
+	return out.Flush()
+}
+
+// append writes b behind the complete groups, in one call. After a failure the file is cut back to where it was; if even that
+// fails it stays dirty, and is cut by the next append, sync or finish.
+func (f *outFile) append(b []byte) error {
+	if err := f.clean(); err != nil {
+		return err
+	}
+	f.dirty = true
+	n, err := f.f.WriteAt(b, f.size)
+	if err == nil && n < len(b) {
+		err = io.ErrShortWrite
+	}
+	if err != nil {
+		err = fmt.Errorf("warc: writing %s: %w", f.f.Name(), err)
+		if cut := f.clean(); cut != nil {
+			err = fmt.Errorf("%w (and then: %w)", err, cut)
+		}
+		return err
+	}
+	f.dirty = false
+	f.size += int64(len(b))
+	return nil
+}
+
+// clean cuts off what a failed write may have left.
+func (f *outFile) clean() error {
+	if !f.dirty {
+		return nil
+	}
+	if err := f.f.Truncate(f.size); err != nil {
+		return fmt.Errorf("warc: cutting %s back to %d: %w", f.f.Name(), f.size, err)
+	}
+	f.dirty = false
+	return nil
+}
+
+// sync makes the first size bytes and the file's name durable.
+func (f *outFile) sync(size int64) error {
+	f.closing <- struct{}{}
+	defer func() { <-f.closing }()
+	return f.syncHeld(size)
+}
+
+func (f *outFile) syncHeld(size int64) error {
+	if f.stage >= stageSynced || f.synced >= size && f.named {
+		return nil
+	}
+	if err := f.f.Sync(); err != nil {
+		return fmt.Errorf("%w: syncing %s: %w", ErrLost, f.f.Name(), err)
+	}
+	f.synced = size
+	if !f.named {
+		if err := f.fsys.SyncDir(f.dir); err != nil {
+			return fmt.Errorf("%w: syncing %s: %w", ErrLost, f.dir, err)
+		}
+		f.named = true
+	}
+	return nil
+}
+
+// finish brings a file that gets no more groups to its final name: data synced, index written and synced, file closed, renamed,
+// directory synced. It can be called again after a failure and goes on where it stopped.
+func (f *outFile) finish() error {
+	f.closing <- struct{}{}
+	defer func() { <-f.closing }()
+	final := join(f.dir, f.info.Final())
+	steps := [...]func() error{
+		stageOpen: func() error { return f.syncHeld(f.size) },
+		stageSynced: func() error {
+			return vfs.WriteAtomic(f.fsys, join(f.dir, f.info.Index()), func(w io.Writer) error {
+				return f.index.writeTo(w, f.info.Final())
+			})
+		},
+		stageIndexed: func() error { return f.f.Close() },
+		stageClosed:  func() error { return f.fsys.Rename(join(f.dir, f.info.Name), final) },
+		stageRenamed: func() error { return f.fsys.SyncDir(f.dir) },
+	}
+	for f.stage < stageDone {
+		stage := f.stage
+		err := steps[stage]()
+		if stage == stageIndexed || err == nil {
+			f.stage++ // a file that failed to close is closed all the same, and its data was synced before
+		}
+		if err != nil {
+			return fmt.Errorf("warc: finishing %s: %w", f.info.Final(), err)
+		}
+	}
+	f.index = indexLines{}
+	return nil
+}
+
+// abandon closes the file without giving it its final name.
+func (f *outFile) abandon() error {
+	f.closing <- struct{}{}
+	defer func() { <-f.closing }()
+	if f.stage >= stageClosed {
+		return nil
+	}
+	f.stage = stageDone
+	return f.f.Close()
+}
+
+// infoBlock is the block of a warcinfo record.
+func infoBlock(fields []Field) []byte {
+	var b []byte
+	for _, f := range fields {
+		b = appendField(b, f.Name, strings.TrimSpace(f.Value))
+	}
+	return b
+}

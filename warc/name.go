@@ -1,0 +1,115 @@
+package warc
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"orbweaver/internal/vfs"
+)
+
+// openSuffix marks a file that is being written.
+const openSuffix = ".open"
+
+// indexSuffix ends the names of indexes, in place of the suffix of the file they belong to.
+const indexSuffix = ".cdxj"
+
+// FileInfo is one file of an archive directory.
+type FileInfo struct {
+	// Name within the directory, as it is now.
+	Name string
+	// Serial is its number, counted from 0 through the whole crawl.
+	Serial uint32
+	// Open tells that it is, or was when its writer died, being written.
+	Open bool
+	// Compression as its name says it.
+	Compression Compression
+}
+
+// Final is the name the file has, or will have, when it is complete.
+func (f FileInfo) Final() string { return strings.TrimSuffix(f.Name, openSuffix) }
+
+// Index is the name of the CDXJ beside it.
+func (f FileInfo) Index() string {
+	return strings.TrimSuffix(f.Final(), f.Compression.suffix()) + indexSuffix
+}
+
+// formatName makes PREFIX-TIMESTAMP17-SERIAL5-HOST.warc.gz.
+func formatName(o *Options, serial uint32, now time.Time) string {
+	stamp := strings.Replace(now.UTC().Format("20060102150405.000"), ".", "", 1)
+	return fmt.Sprintf("%s-%s-%05d-%s%s", o.Prefix, stamp, serial, o.Host, o.Compression.suffix())
+}
+
+// ParseName reads a name of the form PREFIX-TIMESTAMP17-SERIAL5-HOST.warc.gz, with .open behind or not.
+func ParseName(name string) (FileInfo, bool) {
+	f := FileInfo{Name: name}
+	rest, open := strings.CutSuffix(name, openSuffix)
+	f.Open = open
+	ok := false
+	for c := Gzip; c <= None && !ok; c++ {
+		if rest, ok = strings.CutSuffix(rest, c.suffix()); ok {
+			f.Compression = c
+		}
+	}
+	if !ok {
+		return FileInfo{}, false
+	}
+	parts := strings.Split(rest, "-")
+	for i := 1; i+2 < len(parts); i++ {
+		if len(parts[i]) != 17 || !isDigits(parts[i]) || len(parts[i+1]) < 5 || !isDigits(parts[i+1]) {
+			continue
+		}
+		n, err := strconv.ParseUint(parts[i+1], 10, 32)
+		if err != nil {
+			return FileInfo{}, false
+		}
+		f.Serial = uint32(n)
+		return f, true
+	}
+	return FileInfo{}, false
+}
+
+func isDigits(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
+
+// Files lists the archive files of a directory by serial, then by name. A directory that is missing has none.
+func Files(fsys vfs.FS, dir string) ([]FileInfo, error) {
+	names, err := fsys.List(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("warc: listing %s: %w", dir, err)
+	}
+	var files []FileInfo
+	for _, name := range names {
+		if f, ok := ParseName(name); ok {
+			files = append(files, f)
+		}
+	}
+	slices.SortStableFunc(files, func(a, b FileInfo) int { return int(int64(a.Serial) - int64(b.Serial)) })
+	return files, nil
+}
+
+// FindFile looks up the file with a serial. The error wraps fs.ErrNotExist if there is none.
+func FindFile(fsys vfs.FS, dir string, serial uint32) (FileInfo, error) {
+	files, err := Files(fsys, dir)
+	if err != nil {
+		return FileInfo{}, err
+	}
+	for _, f := range files {
+		if f.Serial == serial {
+			return f, nil
+		}
+	}
+	return FileInfo{}, fmt.Errorf("warc: %s: no file with serial %05d: %w", dir, serial, fs.ErrNotExist)
+}
+
+// join makes the path of a file in the directory.
+func join(dir, name string) string { return path.Join(dir, name) }

@@ -1,0 +1,76 @@
+package warc
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Options say where and how a Writer writes.
+type Options struct {
+	// Dir is the directory of the archive; it is made if missing. Nobody else writes files with our names there.
+	Dir string
+	// Prefix begins the names of files: letters, digits, ".", "_", "-". Default "orbweaver".
+	Prefix string
+	// Host ends them: letters, digits, ".", "_", "-", "~". Default "localhost".
+	Host string
+	// SizeMax is the length in bytes beyond which a file is not continued; a group larger than that gets a file of its
+	// own. At least 1024. Default 1 GiB.
+	SizeMax int64
+	// Compression and Level must be those of the Encoders. Default Gzip and 1.
+	Compression Compression
+	Level       int
+	// Info is the block of each file's warcinfo record: software, operator, robots, ... in this order.
+	Info []Field
+}
+
+// WithDefaults returns a copy in which what was zero is filled in.
+func (o Options) WithDefaults() Options {
+	if o.Prefix == "" {
+		o.Prefix = "orbweaver"
+	}
+	if o.Host == "" {
+		o.Host = "localhost"
+	}
+	if o.SizeMax == 0 {
+		o.SizeMax = 1 << 30
+	}
+	if o.Level == 0 {
+		o.Level = 1
+	}
+	return o
+}
+
+// Validate tells what is wrong with the options, all of it.
+func (o Options) Validate() error {
+	faults := []error{EncoderOptions{Compression: o.Compression, Level: o.Level}.Validate()}
+	if !isNamePart(o.Prefix, "._-") {
+		faults = append(faults, fmt.Errorf("warc: prefix %q: want letters, digits, dot, underscore, hyphen, and a letter or digit first", o.Prefix))
+	} else if _, ok := ParseName(o.Prefix + "-x.warc"); ok {
+		faults = append(faults, fmt.Errorf("warc: prefix %q looks like a whole file name", o.Prefix))
+	}
+	if !isNamePart(o.Host, "._-~") {
+		faults = append(faults, fmt.Errorf("warc: host %q: want letters, digits, dot, underscore, hyphen, tilde, and a letter or digit first", o.Host))
+	}
+	if o.SizeMax < 1024 {
+		faults = append(faults, fmt.Errorf("warc: file size limit %d is below 1024", o.SizeMax))
+	}
+	for _, f := range o.Info {
+		if !isToken(f.Name) {
+			faults = append(faults, fmt.Errorf("warc: info field name %q is no token", f.Name))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// isNamePart tells whether s may be a part of a file's name on every system, and not lead out of the directory.
+func isNamePart(s, more string) bool {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		alnum := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+		if !alnum && (i == 0 || !strings.ContainsRune(more, rune(c))) {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 100
+}

@@ -1,0 +1,224 @@
+package warc
+
+import (
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"time"
+)
+
+// ProfileIdentical is the profile of a revisit whose payload is the same, octet for octet, as one stored before.
+const ProfileIdentical = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+
+// ProfileNotModified is the profile of a revisit that the server answered with "304 Not Modified".
+const ProfileNotModified = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
+
+// ErrRecord is returned for a Record that cannot be written as it stands: a field name that is no token, no type, ...
+var ErrRecord = errors.New("warc: bad record")
+
+// Record says what to write. Everything it points to is borrowed until Append returns.
+//
+// A value never adds a line to the header: in URIs what has no place there is percent-encoded, in other values a
+// control character becomes a space. A name that is no token is ErrRecord.
+type Record struct {
+	// Type must be set.
+	Type Type
+	// ID is the identity; Append makes one when it is zero and leaves it here, so that the next record of the group
+	// can name it in ConcurrentTo.
+	ID ID
+	// Date is when the capture began, written in UTC with microseconds.
+	Date time.Time
+	// TargetURI is what was captured. Empty only for Warcinfo.
+	TargetURI []byte
+	// IP is the address that answered; the zero value leaves the field out.
+	IP netip.Addr
+	// ContentType of the block; empty means the usual one of the type.
+	ContentType string
+	// ConcurrentTo names the record of the group that this one goes with; zero leaves the field out.
+	ConcurrentTo ID
+	// PayloadDigest is the SHA-1 of the payload (the body without chunking); nil when the body did not end as its
+	// framing says, or when there is none.
+	PayloadDigest *[20]byte
+	// Truncated says why the block is short. A Revisit of ProfileIdentical that has a block says "length" by itself,
+	// as the standard wants it.
+	Truncated Truncation
+	// RefersTo, RefersToURI and RefersToDate name the capture that a revisit repeats. Each may be absent.
+	RefersTo     ID
+	RefersToURI  string
+	RefersToDate time.Time
+	// Profile of a revisit; empty means ProfileIdentical.
+	Profile string
+	// Filename is for Warcinfo, and set by the Writer.
+	Filename string
+	// Extra fields, written last in the given order.
+	Extra []Field
+	// Block holds the content in parts, which are written one after another.
+	Block [][]byte
+	// Index asks for a line in the CDXJ; nil leaves the record out of it.
+	Index *IndexInfo
+}
+
+// IndexInfo is what a CDXJ line holds beyond what the Record says itself.
+type IndexInfo struct {
+	// Status is the HTTP status, 0 if there is none.
+	Status int
+	// MIME is the media type; parameters are cut off. A Revisit is always filed under "warc/revisit".
+	MIME []byte
+}
+
+// digestLen is the length of a SHA-1 in base32.
+const digestLen = 32
+
+// appendDigest adds "sha1:" and the base32 of sum.
+func appendDigest(dst []byte, sum *[20]byte) []byte {
+	dst = append(dst, "sha1:"...)
+	return base32.StdEncoding.AppendEncode(dst, sum[:])
+}
+
+// dateLayout is WARC-Date: UTC, with the fraction that WARC 1.1 allows.
+const dateLayout = "2006-01-02T15:04:05.000000Z"
+
+// The first lines of every record but warcinfo. They are kept out of the compressed part, since the name of the
+// file's warcinfo record is known only when the record is appended to a file.
+const (
+	versionLine  = "WARC/1.1\r\n"
+	prefixBefore = versionLine + "WARC-Warcinfo-ID: <urn:uuid:"
+	prefixAfter  = ">\r\n"
+	prefixLen    = len(prefixBefore) + 36 + len(prefixAfter)
+)
+
+// appendHeader adds the header lines after the prefix, up to and with the empty line. block is the block's length.
+func (r *Record) appendHeader(dst []byte, block int64, blockDigest *[20]byte) ([]byte, error) {
+	if r.Type == Unknown || r.Type >= typeCount {
+		return dst, fmt.Errorf("%w: no type", ErrRecord)
+	}
+	if len(r.TargetURI) == 0 && r.Type != Warcinfo {
+		return dst, fmt.Errorf("%w: %s without a target URI", ErrRecord, r.Type)
+	}
+	dst = append(append(append(dst, "WARC-Type: "...), r.Type.String()...), '\r', '\n')
+	dst = appendID(dst, "WARC-Record-ID", r.ID)
+	dst = append(dst, "WARC-Date: "...)
+	dst = r.Date.UTC().AppendFormat(dst, dateLayout)
+	dst = append(dst, '\r', '\n')
+	if len(r.TargetURI) > 0 {
+		dst = append(appendURI(append(dst, "WARC-Target-URI: "...), r.TargetURI), '\r', '\n')
+	}
+	if r.IP.IsValid() {
+		dst = append(dst, "WARC-IP-Address: "...)
+		dst = r.IP.Unmap().WithZone("").AppendTo(dst)
+		dst = append(dst, '\r', '\n')
+	}
+	if !r.ConcurrentTo.IsZero() {
+		dst = appendID(dst, "WARC-Concurrent-To", r.ConcurrentTo)
+	}
+	if r.Type == Revisit {
+		dst = r.appendRevisit(dst)
+	}
+	if t := r.truncation(block); t != TruncatedNone {
+		dst = append(append(append(dst, "WARC-Truncated: "...), t.String()...), '\r', '\n')
+	}
+	if r.PayloadDigest != nil {
+		dst = append(appendDigest(append(dst, "WARC-Payload-Digest: "...), r.PayloadDigest), '\r', '\n')
+	}
+	dst = append(appendDigest(append(dst, "WARC-Block-Digest: "...), blockDigest), '\r', '\n')
+	if r.Filename != "" {
+		dst = appendField(dst, "WARC-Filename", r.Filename)
+	}
+	contentType := r.ContentType
+	if contentType == "" {
+		contentType = r.Type.contentType()
+	}
+	dst = appendField(dst, "Content-Type", contentType)
+	dst = strconv.AppendInt(append(dst, "Content-Length: "...), block, 10)
+	dst = append(dst, '\r', '\n')
+	for i := range r.Extra {
+		if !isToken(r.Extra[i].Name) {
+			return dst, fmt.Errorf("%w: field name %q", ErrRecord, r.Extra[i].Name)
+		}
+		dst = appendField(dst, r.Extra[i].Name, r.Extra[i].Value)
+	}
+	return append(dst, '\r', '\n'), nil
+}
+
+// appendRevisit adds what only a revisit has.
+func (r *Record) appendRevisit(dst []byte) []byte {
+	dst = appendField(dst, "WARC-Profile", r.profile())
+	if !r.RefersTo.IsZero() {
+		dst = appendID(dst, "WARC-Refers-To", r.RefersTo)
+	}
+	if r.RefersToURI != "" {
+		dst = append(dst, "WARC-Refers-To-Target-URI: "...)
+		dst = append(appendURI(dst, r.RefersToURI), '\r', '\n')
+	}
+	if !r.RefersToDate.IsZero() {
+		dst = append(dst, "WARC-Refers-To-Date: "...)
+		dst = r.RefersToDate.UTC().AppendFormat(dst, dateLayout)
+		dst = append(dst, '\r', '\n')
+	}
+	return dst
+}
+
+func (r *Record) profile() string {
+	if r.Profile == "" {
+		return ProfileIdentical
+	}
+	return r.Profile
+}
+
+// truncation is the reason to write. The standard says of the identical-payload-digest profile that a block which
+// leaves the duplicate payload out shall be marked as truncated for its length.
+func (r *Record) truncation(block int64) Truncation {
+	if r.Truncated == TruncatedNone && r.Type == Revisit && block > 0 && r.profile() == ProfileIdentical {
+		return TruncatedLength
+	}
+	return r.Truncated
+}
+
+func appendID(dst []byte, name string, id ID) []byte {
+	dst = append(append(dst, name...), ": <urn:uuid:"...)
+	return append(id.append(dst), '>', '\r', '\n')
+}
+
+// appendField adds one line; control characters in the value become spaces, so that it stays one line.
+func appendField(dst []byte, name, value string) []byte {
+	dst = append(append(dst, name...), ':', ' ')
+	for i := 0; i < len(value); i++ {
+		if c := value[i]; c < 0x20 || c == 0x7f {
+			dst = append(dst, ' ')
+		} else {
+			dst = append(dst, c)
+		}
+	}
+	return append(dst, '\r', '\n')
+}
+
+// appendURI adds a URI and percent-encodes every byte that may not stand in one: controls, spaces, angle brackets,
+// quotes and all beyond ASCII. A normal form has none of them and is copied as it is.
+func appendURI[T string | []byte](dst []byte, uri T) []byte {
+	const digits = "0123456789ABCDEF"
+	for i := 0; i < len(uri); i++ {
+		c := uri[i]
+		if c <= 0x20 || c >= 0x7f || c == '<' || c == '>' || c == '"' {
+			dst = append(dst, '%', digits[c>>4], digits[c&15])
+		} else {
+			dst = append(dst, c)
+		}
+	}
+	return dst
+}
+
+// isToken tells whether s may be the name of a field.
+func isToken(s string) bool {
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c <= 0x20, c >= 0x7f:
+			return false
+		case c == ':', c == '(', c == ')', c == '<', c == '>', c == '@', c == ',', c == ';', c == '\\', c == '"',
+			c == '/', c == '[', c == ']', c == '?', c == '=', c == '{', c == '}':
+			return false
+		}
+	}
+	return s != ""
+}

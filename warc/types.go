@@ -1,0 +1,201 @@
+package warc
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Type is the kind of a record, the value of WARC-Type.
+type Type uint8
+
+// The record types of the standard, and Unknown for anything else a foreign file may hold.
+const (
+	Unknown Type = iota
+	Warcinfo
+	Response
+	Request
+	Revisit
+	Metadata
+	Resource
+	Conversion
+	Continuation
+	typeCount
+)
+
+// String gives the name as it is written in WARC-Type.
+func (t Type) String() string {
+	switch t {
+	case Warcinfo:
+		return "warcinfo"
+	case Response:
+		return "response"
+	case Request:
+		return "request"
+	case Revisit:
+		return "revisit"
+	case Metadata:
+		return "metadata"
+	case Resource:
+		return "resource"
+	case Conversion:
+		return "conversion"
+	case Continuation:
+		return "continuation"
+	}
+	return "unknown"
+}
+
+// ParseType is the inverse of String; names it does not know, in whatever case, are Unknown.
+func ParseType(s string) Type {
+	for t := Warcinfo; t < typeCount; t++ {
+		if strings.EqualFold(s, t.String()) {
+			return t
+		}
+	}
+	return Unknown
+}
+
+// contentType is what a record of this type carries when its maker names no other.
+func (t Type) contentType() string {
+	switch t {
+	case Warcinfo, Metadata:
+		return "application/warc-fields"
+	case Response, Revisit:
+		return "application/http;msgtype=response"
+	case Request:
+		return "application/http;msgtype=request"
+	}
+	return "application/octet-stream"
+}
+
+// indexed tells whether records of this type belong in a CDXJ: those that replay can show.
+func (t Type) indexed() bool { return t == Response || t == Revisit || t == Resource }
+
+// Truncation is the reason why a block is shorter than what was there, the value of WARC-Truncated.
+type Truncation uint8
+
+// The reasons of the standard.
+const (
+	TruncatedNone Truncation = iota
+	TruncatedLength
+	TruncatedTime
+	TruncatedDisconnect
+	TruncatedUnspecified
+)
+
+// String gives the token as it is written in WARC-Truncated, empty for TruncatedNone.
+func (t Truncation) String() string {
+	switch t {
+	case TruncatedNone:
+		return ""
+	case TruncatedLength:
+		return "length"
+	case TruncatedTime:
+		return "time"
+	case TruncatedDisconnect:
+		return "disconnect"
+	}
+	return "unspecified"
+}
+
+// Compression is how the records of a file are packed; each record is a member (or frame) of its own.
+type Compression uint8
+
+// The forms of a file. The zero value is Gzip, which every reader knows.
+const (
+	Gzip Compression = iota
+	Zstd
+	None
+)
+
+// String gives the name used in configuration files.
+func (c Compression) String() string {
+	switch c {
+	case Gzip:
+		return "gzip"
+	case Zstd:
+		return "zstd"
+	case None:
+		return "none"
+	}
+	return "invalid"
+}
+
+// ParseCompression is the inverse of String.
+func ParseCompression(s string) (Compression, error) {
+	for c := Gzip; c <= None; c++ {
+		if s == c.String() {
+			return c, nil
+		}
+	}
+	return Gzip, fmt.Errorf("warc: compression %q is none of gzip, zstd, none", s)
+}
+
+// suffix ends the names of files of this form.
+func (c Compression) suffix() string {
+	switch c {
+	case Zstd:
+		return ".warc.zst"
+	case None:
+		return ".warc"
+	}
+	return ".warc.gz"
+}
+
+// ID is a record's identity: the 16 bytes of a UUID. The zero ID means none.
+type ID [16]byte
+
+// IsZero tells whether there is no identity.
+func (id ID) IsZero() bool { return id == ID{} }
+
+// String gives the form used in headers, without the angle brackets: urn:uuid:xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx.
+func (id ID) String() string { return string(id.append([]byte("urn:uuid:"))) }
+
+// append adds the 36 characters of the UUID.
+func (id ID) append(dst []byte) []byte {
+	var b [36]byte
+	id.put(b[:])
+	return append(dst, b[:]...)
+}
+
+// put writes the 36 characters of the UUID over dst.
+func (id ID) put(dst []byte) {
+	hex.Encode(dst[0:8], id[0:4])
+	dst[8] = '-'
+	hex.Encode(dst[9:13], id[4:6])
+	dst[13] = '-'
+	hex.Encode(dst[14:18], id[6:8])
+	dst[18] = '-'
+	hex.Encode(dst[19:23], id[8:10])
+	dst[23] = '-'
+	hex.Encode(dst[24:36], id[10:16])
+}
+
+// errID says that a text is not an identity of the form we know.
+var errID = errors.New("warc: not a urn:uuid")
+
+// ParseID reads urn:uuid:..., with or without angle brackets, in either case.
+func ParseID(s string) (ID, error) {
+	var id ID
+	s = strings.TrimSuffix(strings.TrimPrefix(s, "<"), ">")
+	const prefix = "urn:uuid:"
+	if len(s) != len(prefix)+36 || !strings.EqualFold(s[:len(prefix)], prefix) {
+		return id, errID
+	}
+	s = s[len(prefix):]
+	if s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
+		return id, errID
+	}
+	if _, err := hex.Decode(id[:], []byte(s[:8]+s[9:13]+s[14:18]+s[19:23]+s[24:])); err != nil {
+		return ID{}, errID
+	}
+	return id, nil
+}
+
+// Field is one line of a header or of a warc-fields block.
+type Field struct {
+	Name  string
+	Value string
+}

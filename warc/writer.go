@@ -1,0 +1,327 @@
+package warc
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"orbweaver/internal/vfs"
+)
+
+// Position is a place in the archive.
+type Position struct {
+	// Serial is the file's number.
+	Serial uint32 `json:"serial"`
+	// Offset of the first byte in the file, and Length in the file, in bytes.
+	Offset int64 `json:"offset"`
+	Length int64 `json:"length"`
+}
+
+// End is the Cut right behind the position.
+func (p Position) End() Cut { return Cut{Serial: p.Serial, Length: p.Offset + p.Length} }
+
+// Cut is an end of the archive: everything before it counts, nothing behind it does. The zero Cut is an empty archive.
+type Cut struct {
+	// Serial of the last file, and its Length in bytes.
+	Serial uint32 `json:"serial"`
+	Length int64  `json:"length"`
+}
+
+// Before tells whether c is an earlier end than d.
+func (c Cut) Before(d Cut) bool {
+	return c.Serial < d.Serial || c.Serial == d.Serial && c.Length < d.Length
+}
+
+// Stats counts what a Writer has done since it was opened.
+type Stats struct {
+	Files       uint64            // begun
+	Finished    uint64            // brought to their final names
+	Unfinished  int               // full, but not yet brought to their final names
+	Groups      uint64            // appended
+	Bytes       int64             // appended, as stored; with the warcinfo records
+	BytesRaw    int64             // the same before compression
+	Records     [typeCount]uint64 // appended, by Type
+	Syncs       uint64            // calls of Sync that had something to do
+	Failures    uint64            // appends that failed; each was undone
+	Resumed     bool              // whether it went on from a Cut
+	CutBytes    int64             // cut off behind the Cut when it was opened
+	CutFiles    int               // removed behind the Cut when it was opened
+	IndexMemory int64             // bytes held for the index of the open file
+}
+
+// Writer appends groups of records to the files of one archive. It is safe for concurrent use, and starts no goroutine.
+type Writer struct {
+	fsys vfs.FS
+	o    Options
+	info []byte
+	id   atomic.Pointer[ID] // of the open file's warcinfo record
+
+	// lock guards what follows; it is held while its one slot is full. A channel, since a holder may wait for the disk.
+	lock    chan struct{}
+	encoder *Encoder // for warcinfo records
+	current *outFile // nil before the first group and after Close
+	spare   *outFile // made, but its warcinfo record could not be written yet
+	full    []*outFile
+	end     Cut // without current: where the archive ends
+	next    uint32
+	closed  bool
+	lost    error
+	stats   Stats
+}
+
+// OpenWriter opens the archive in o.Dir for writing. A nil resume starts a new one and fails with ErrResume if there are files
+// already. Otherwise the archive is brought back to end at the Cut: files behind it are removed, the one it
+// names is cut to its length, files before it that were still open are finished. A Cut that lies
+// beyond what is there is ErrResume. The first file is made by the first Append.
+func OpenWriter(fsys vfs.FS, o Options, resume *Cut) (*Writer, error) {
+	o = o.WithDefaults()
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	e, err := NewEncoder(EncoderOptions{Compression: o.Compression, Level: o.Level})
+	if err != nil {
+		return nil, err
+	}
+	w := &Writer{fsys: fsys, o: o, info: infoBlock(o.Info), encoder: e, lock: make(chan struct{}, 1)}
+	if err := fsys.MkdirAll(o.Dir); err != nil {
+		return nil, fmt.Errorf("warc: %w", err)
+	}
+	if err := w.resume(resume); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+func (w *Writer) acquire() { w.lock <- struct{}{} }
+func (w *Writer) release() { <-w.lock }
+
+// Append writes a group behind all others, with one write, and borrows it. The Position is the whole group's. Before a
+// group that would make the file too long the next file is begun.
+//
+// After an error nothing of the group is in the archive, and unless the error is ErrClosed, ErrLost or ErrRecord the
+// same call may be made again later: a full disk heals that way.
+func (w *Writer) Append(g Group) (Position, error) {
+	if g.Len() == 0 {
+		return Position{}, fmt.Errorf("%w: empty group", ErrRecord)
+	}
+	if g.e.broken != nil {
+		return Position{}, g.e.broken
+	}
+	if g.e.p.compression != w.o.Compression {
+		return Position{}, fmt.Errorf("%w: group is %s, archive is %s", ErrRecord, g.e.p.compression, w.o.Compression)
+	}
+	// Most of the time the file stays the same, so this part of the work is done before the lock.
+	if id := w.id.Load(); id != nil {
+		g.stamp(*id)
+	}
+	w.acquire()
+	pos, err := w.appendHeld(g)
+	full := w.full
+	if err != nil {
+		w.stats.Failures++
+	}
+	w.release()
+	if err == nil && len(full) > 0 {
+		// The group is safe; a file that cannot be finished now is counted and tried again at the next occasion, at the latest by Close.
+		_ = w.finishFull(full)
+	}
+	return pos, err
+}
+
+func (w *Writer) appendHeld(g Group) (Position, error) {
+	if w.closed {
+		return Position{}, ErrClosed
+	}
+	if w.lost != nil {
+		return Position{}, w.lost
+	}
+	if c := w.current; c == nil || c.size+g.Size() > w.o.SizeMax && c.size > c.infoSize {
+		if err := w.rotate(); err != nil {
+			return Position{}, err
+		}
+	}
+	c := w.current
+	g.stamp(c.id)
+	pos := Position{Serial: c.info.Serial, Offset: c.size, Length: g.Size()}
+	if err := c.append(g.e.p.out.b); err != nil {
+		return Position{}, err
+	}
+	from := 0
+	for i := range g.e.members {
+		m := &g.e.members[i]
+		if m.indexEnd > from {
+			c.index.add(g.e.index[from:m.indexEnd], pos.Offset+int64(m.start), int64(m.end-m.start))
+			from = m.indexEnd
+		}
+		w.count(m)
+	}
+	w.stats.Groups++
+	return pos, nil
+}
+
+// count adds one written record to the statistics.
+func (w *Writer) count(m *member) {
+	w.stats.Records[m.kind]++
+	w.stats.Bytes += int64(m.end - m.start)
+	w.stats.BytesRaw += m.raw
+}
+
+// rotate begins the next file; the one so far, if any, waits to be finished. After an error all is as before.
+func (w *Writer) rotate() error {
+	if w.current != nil {
+		if err := w.current.clean(); err != nil {
+			return err
+		}
+	}
+	if w.spare == nil {
+		now := time.Now()
+		f := &outFile{fsys: w.fsys, dir: w.o.Dir, closing: make(chan struct{}, 1)}
+		f.info = FileInfo{Name: formatName(&w.o, w.next, now) + openSuffix, Serial: w.next, Open: true, Compression: w.o.Compression}
+		file, err := w.fsys.Create(join(w.o.Dir, f.info.Name))
+		if err != nil {
+			return fmt.Errorf("warc: %w", err)
+		}
+		f.f = file
+		w.spare = f
+	}
+	f := w.spare
+	w.encoder.Reset()
+	r := Record{Type: Warcinfo, Date: time.Now(), Filename: f.info.Final(), Block: [][]byte{w.info}}
+	if err := w.encoder.Append(&r); err != nil {
+		return err
+	}
+	if err := f.append(w.encoder.p.out.b); err != nil {
+		return err
+	}
+	f.id, f.infoSize = r.ID, f.size
+	w.count(&w.encoder.members[0])
+	w.stats.Files++
+	w.next++
+	if w.current != nil {
+		w.full = append(slices.Clone(w.full), w.current)
+	}
+	w.current, w.spare = f, nil
+	w.id.Store(&r.ID)
+	return nil
+}
+
+// finishFull brings full files to their final names, outside the lock. Several callers may do so at once.
+func (w *Writer) finishFull(full []*outFile) error {
+	var faults []error
+	for _, f := range full {
+		err := f.finish()
+		w.acquire()
+		switch i := slices.Index(w.full, f); {
+		case errors.Is(err, ErrLost):
+			w.fail(err)
+		case err == nil && i >= 0:
+			w.full = slices.Delete(slices.Clone(w.full), i, i+1)
+			w.stats.Finished++
+		}
+		w.release()
+		if err != nil {
+			faults = append(faults, err)
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// fail makes the Writer refuse everything from now on.
+func (w *Writer) fail(err error) {
+	if w.lost == nil {
+		w.lost = err
+	}
+}
+
+// Sync makes every group durable whose Append returned before Sync was called. Appends go on meanwhile. An error is ErrLost,
+// and stays.
+func (w *Writer) Sync() error {
+	w.acquire()
+	lost, files := w.lost, slices.Clone(w.full)
+	if w.current != nil {
+		files = append(files, w.current)
+	}
+	sizes := make([]int64, len(files))
+	for i, f := range files {
+		sizes[i] = f.size
+	}
+	if len(files) > 0 {
+		w.stats.Syncs++
+	}
+	w.release()
+	if lost != nil {
+		return lost
+	}
+	for i, f := range files {
+		if err := f.sync(sizes[i]); err != nil {
+			w.acquire()
+			w.fail(err)
+			w.release()
+			return err
+		}
+	}
+	return nil
+}
+
+// Cut tells where the archive ends now.
+func (w *Writer) Cut() Cut {
+	w.acquire()
+	defer w.release()
+	return w.cutHeld()
+}
+
+func (w *Writer) cutHeld() Cut {
+	if w.current == nil {
+		return w.end
+	}
+	return Cut{Serial: w.current.info.Serial, Length: w.current.size}
+}
+
+// Stats returns the counts so far.
+func (w *Writer) Stats() Stats {
+	w.acquire()
+	defer w.release()
+	s := w.stats
+	s.Unfinished = len(w.full)
+	if w.current != nil {
+		s.IndexMemory = int64(cap(w.current.index.text) + 8*cap(w.current.index.ends))
+	}
+	return s
+}
+
+// Close finishes all files: data synced, index written and synced, final name, directory synced. After an error it may be
+// called again and goes on where it stopped. Cut and Stats stay usable; no Append succeeds afterwards.
+func (w *Writer) Close() error {
+	w.acquire()
+	w.closed = true
+	lost := w.lost
+	var fault error
+	if w.current != nil {
+		if fault = w.current.clean(); fault == nil {
+			w.end = w.cutHeld()
+			w.full = append(slices.Clone(w.full), w.current)
+			w.current = nil
+		}
+	}
+	if s := w.spare; s != nil {
+		fault = errors.Join(fault, s.f.Close(), vfs.RemoveIfExists(w.fsys, join(w.o.Dir, s.info.Name)))
+		w.spare = nil
+	}
+	full := w.full
+	w.release()
+	if lost != nil {
+		return errors.Join(lost, w.abandon(full))
+	}
+	return errors.Join(fault, w.finishFull(full))
+}
+
+// abandon closes the files of a Writer that has lost data, as they are.
+func (w *Writer) abandon(full []*outFile) error {
+	var faults []error
+	for _, f := range full {
+		faults = append(faults, f.abandon())
+	}
+	return errors.Join(faults...)
+}
