@@ -1,0 +1,185 @@
+package workbench
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Check looks at everything and says which promises are broken, joined; nil if none. It costs O(everything) under the
+// lock: it is for tests and fsck.
+func (w *Workbench[S]) Check() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c := checker[S]{w: w, members: make(map[*entry[S]]int32), ready: make(map[*entry[S]]int)}
+	for id := uint32(1); id <= w.last; id++ {
+		c.checkSite(w.site(id), id)
+	}
+	c.checkEntries()
+	c.checkSums()
+	c.checkHeap("outer", w.outer)
+	c.checkHeap("vacant", w.vacant)
+	c.checkHeap("deferred", w.waiting)
+	return errors.Join(c.faults...)
+}
+
+type checker[S any] struct {
+	w       *Workbench[S]
+	faults  []error
+	members map[*entry[S]]int32
+	ready   map[*entry[S]]int // Waiting sites
+	states  [stateCount]int
+
+	queued, inVisits, holders, listed int
+	weight                            int64
+}
+
+func (c *checker[S]) fault(format string, args ...any) {
+	if len(c.faults) < 20 {
+		c.faults = append(c.faults, fmt.Errorf("workbench: "+format, args...))
+	}
+}
+
+func (c *checker[S]) checkSite(vs *VisitState[S], id uint32) {
+	if vs.id != id {
+		c.fault("site %d calls itself %d", id, vs.id)
+	}
+	st, e := vs.state(), vs.entry.Load()
+	c.states[st]++
+	if (vs.at == addressed) != (e != nil) {
+		c.fault("site %d has an entry or should have one", id)
+	}
+	if e != nil {
+		c.members[e]++
+		if st == Waiting {
+			c.ready[e]++
+		}
+		if on := vs.pos > 0 && int(vs.pos) <= len(e.sites) && e.sites[vs.pos-1] == (node{vs.due, vs.id, vs.id}); on != (st == Waiting) {
+			c.fault("W1: site %d is %v, in its entry's heap: %v", id, st, on)
+		}
+	}
+	if vs.at == deferred && (vs.pos < 1 || int(vs.pos) > len(c.w.waiting) || c.w.waiting[vs.pos-1].id != id) {
+		c.fault("site %d is deferred and does not wait", id)
+	}
+	l := vs.leaseOf()
+	if l != nil {
+		if l.vs != vs {
+			c.fault("W2: the lease of site %d is another's", id)
+		}
+		c.inVisits += len(l.items)
+		for _, item := range l.items {
+			c.weight += itemWeight(len(item))
+		}
+		if l.fronts > vs.queued() {
+			c.fault("W4: site %d has %d items before its Visit's, and %d queued", id, l.fronts, vs.queued())
+		}
+	}
+	c.checkQueue(vs)
+	if held := c.w.held(vs); (held > 0) != vs.has(flagHolds) {
+		c.fault("W5: site %d holds %d items, noted: %v", id, held, vs.has(flagHolds))
+	} else if held > 0 {
+		c.holders++
+	}
+	if vs.has(flagListed) {
+		c.listed++
+	} else if c.w.wantsRefill(vs) && !vs.has(flagGiven) {
+		c.fault("site %d wants a refill and is not listed", id)
+	}
+}
+
+func (c *checker[S]) checkQueue(vs *VisitState[S]) {
+	q := vs.queue
+	if q == nil {
+		return
+	}
+	if q.count == 0 || vs.at == buried {
+		c.fault("site %d, %v, has a queue of %d items", vs.id, vs.state(), q.count)
+	}
+	walk, weight := *q, int64(0)
+	for walk.count > 0 {
+		weight += itemWeight(len(walk.popFront(nil)))
+	}
+	if walk.size != 0 || weight != queueWeight(q) {
+		c.fault("W4: the queue of site %d does not add up", vs.id)
+	}
+	c.queued += q.count
+	c.weight += weight
+}
+
+func (c *checker[S]) checkEntries() {
+	w := c.w
+	ips, onBench, vacant, leased := 0, 0, 0, 0
+	for id, e := range w.entries {
+		if e == nil {
+			continue
+		}
+		ips++
+		if int(e.id) != id || e.members != c.members[e] {
+			c.fault("the entry of %v has %d members, noted %d", e.addr, c.members[e], e.members)
+		}
+		if _, found := w.findEntry(e.addr); found != e {
+			c.fault("the entry of %v cannot be found", e.addr)
+		}
+		if len(e.sites) != c.ready[e] {
+			c.fault("W1: the entry of %v has %d sites in its heap, %d are waiting", e.addr, len(e.sites), c.ready[e])
+		}
+		c.checkHeap(e.addr.String(), e.sites)
+		on := !e.vacant && e.pos != 0
+		if want := e.lease == nil && c.ready[e] > 0; on != want {
+			c.fault("W1: the entry of %v on the bench: %v, should be: %v", e.addr, on, want)
+		}
+		switch {
+		case on:
+			onBench++
+			if n := w.outer[e.pos-1]; n.id != e.id || n.due != max(e.due, e.sites[0].due) {
+				c.fault("W3: the entry of %v is on the bench with another key than it has", e.addr)
+			}
+		case e.vacant:
+			vacant++
+			if n := w.vacant[e.pos-1]; n.id != e.id || n.due != e.due {
+				c.fault("the vacant entry of %v has another key than it has", e.addr)
+			}
+		}
+		if e.vacant != (e.members == 0) {
+			c.fault("the entry of %v has %d members, vacant: %v", e.addr, e.members, e.vacant)
+		}
+		if e.lease != nil {
+			leased++
+			if e.lease.vs.leaseOf() != e.lease {
+				c.fault("W2: the site of a Visit to %v does not know it", e.addr)
+			}
+		}
+	}
+	if ips != w.ips || onBench != len(w.outer) || vacant != len(w.vacant) || leased != c.states[Leased] {
+		c.fault("W2: %d IPs, %d on the bench, %d vacant, %d leased; noted %d, %d, %d, %d", ips, onBench, vacant, leased,
+			w.ips, len(w.outer), len(w.vacant), c.states[Leased])
+	}
+}
+
+func (c *checker[S]) checkSums() {
+	w := c.w
+	if c.states != w.states {
+		c.fault("states are %v, noted %v", c.states, w.states)
+	}
+	if c.queued != w.queued || c.inVisits != w.inVisits || c.holders != w.holders {
+		c.fault("W5: %d queued, %d in Visits, %d holders; noted %d, %d, %d", c.queued, c.inVisits, c.holders,
+			w.queued, w.inVisits, w.holders)
+	}
+	if sum := c.weight + int64(c.holders)*siteOverhead; sum != w.weight() {
+		c.fault("W5: the weight is %d, noted %d", sum, w.weight())
+	}
+	if n := len(w.refill) - w.refillAt; n != c.listed {
+		c.fault("%d sites on the refill list, %d say so", n, c.listed)
+	}
+	if c.states[Deferred] != len(w.waiting) {
+		c.fault("%d sites are deferred, %d wait", c.states[Deferred], len(w.waiting))
+	}
+}
+
+func (c *checker[S]) checkHeap(name string, h dueHeap) {
+	for i := 1; i < len(h); i++ {
+		if h[i].before(h[(i-1)/arity]) {
+			c.fault("W3: the heap %s is out of order at %d", name, i)
+			return
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package workbench
+
+import "time"
+
+// Counts is what the bench holds at one moment.
+type Counts struct {
+	// Sites is all of them; the seven states below add up to it. Leased is also the number of Visits that are out.
+	Sites, Newborn, Deferred, Idle, Waiting, Leased, Parked, Dead int
+	// IPs is all entries; OnBench those with something to do and no Visit out; Vacant those without sites, kept until
+	// their due time has passed.
+	IPs, OnBench, Vacant int
+	// Queued is the items in queues, InVisits those that are out.
+	Queued, InVisits int
+	// Refill is how many sites are on the refill list.
+	Refill int
+	// Weight is what Weight returns, in bytes.
+	Weight int64
+}
+
+// Counts costs nothing: all of it is kept up to date.
+func (w *Workbench[S]) Counts() Counts {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := &w.states
+	c := Counts{
+		Newborn: s[Newborn], Deferred: s[Deferred], Idle: s[Idle], Waiting: s[Waiting],
+		Leased: s[Leased], Parked: s[Parked], Dead: s[Dead],
+		IPs: w.ips, OnBench: len(w.outer), Vacant: len(w.vacant),
+		Queued: w.queued, InVisits: w.inVisits,
+		Refill: len(w.refill) - w.refillAt,
+		Weight: w.weight(),
+	}
+	for _, n := range s {
+		c.Sites += n
+	}
+	return c
+}
+
+// frontExact is up to how many IPs Front counts one by one.
+const frontExact = 1024
+
+// Front is how many IPs have something that is due within soon of now, those with a Visit out not included. It is exact
+// up to 1,024 and an estimate from as many samples beyond (standard error about 2 % of the IPs on the bench), so it
+// costs a few microseconds at most.
+func (w *Workbench[S]) Front(now time.Time, soon time.Duration) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.outer.count(w.clock.offset(now.Add(soon)), frontExact)
+}
+
+// Each calls f for every site in order of creation, until f returns false, with the state the site had a moment ago. It
+// holds the lock only while it reads the states of 256 sites, not while f runs: f may call the bench. Sites made
+// meanwhile may or may not be met.
+func (w *Workbench[S]) Each(f func(vs *VisitState[S], state State) bool) {
+	var states [chunkLen]State
+	for k := 0; ; k++ {
+		chunk, n := w.statesOf(k, &states)
+		for i := range n {
+			if !f(&chunk[i], states[i]) {
+				return
+			}
+		}
+		if n < chunkLen {
+			return
+		}
+	}
+}
+
+// statesOf reads the states of chunk k and says how many sites it has.
+func (w *Workbench[S]) statesOf(k int, states *[chunkLen]State) (chunk *[chunkLen]VisitState[S], n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if k >= len(w.sites) {
+		return nil, 0
+	}
+	chunk = w.sites[k]
+	n = min(chunkLen, int(w.last)-k*chunkLen)
+	for i := range n {
+		states[i] = chunk[i].state()
+	}
+	return chunk, n
+}

@@ -1,0 +1,61 @@
+// Package workbench holds all sites of a crawl and says which may be visited now: a priority queue of priority queues of
+// FIFO queues. Politeness lives here, as structure and not as a check: a site or an IP that is not due, or that somebody
+// is visiting, cannot come out.
+//
+// What it is not: it knows no DNS, files, robots.txt or HTTP, starts no goroutine, reads no clock (now comes in as an
+// argument) and blocks on nothing but its own short mutex. What a site is to the engine it carries as an opaque S. How
+// long delays are is not its business: a Release brings the new due times.
+//
+// The picture:
+//
+//	outer heap, by max(IP due, first site due)
+//	   |
+//	 entry (one IP) --- heap of its Waiting sites, by site due
+//	   |                   |
+//	   |                VisitState --- ring of items, oldest first     --Acquire-->  Visit: site, IP, up to K items
+//	 IP due                                                            <--Release--  unused items, retries, due times
+//
+//	          Place                    Push                Acquire
+//	newborn ---------> idle  ------------------> waiting ---------> leased
+//	 |  ^ ^             ^ ^                        ^ ^               | | |
+//	 |  | |             | +---- none left ---------+-|-- Release ----+ | |
+//	 |  | +-------------|--------------------------- | -- Newborn -----+ |
+//	 |  | DueDeferred   +---- Unpark, parked --------+<-- Park ----------+
+//	 v  |
+//	deferred             dead: Kill, at once or at Release; Revive makes it a newborn
+//
+// Something can be fetched now if and only if the head of the outer heap is due: NextDue. Equal due times go by age of the
+// site, so sites never visited come in the order in which they were found. Due times never go back. They are compared
+// by the monotonic clock where now has one.
+//
+// The bytes. In memory an item is a uvarint of its length and its bytes, in a ring per site. A snapshot is
+//
+//	"OWBENCH\x01"  frame*          frame:  length (4, little endian)  xxh3 of payload (8)  payload (1 B to 1 MiB)
+//
+// and the payloads, joined, are records of uvarints (u), zigzag varints (v), and byte strings with a length (s):
+//
+//	'H'  wall time in Unix ns from which due times count (v)  youngest id (u)  last lease (u)       first
+//	'I'  address (s, 4 or 16)  due
+//	'S'  id (u)  key (s)  whereabouts (1)  parked (1)  [address (s) | until, a due]  due  on disk (u)  Site (s)
+//	     number of items (u)  ring (s)
+//	'E'  number of 'S' (u)                                                                          last
+//	due: 0, or 1 and nanoseconds since the wall time in 'H' (v)
+//
+// The promises:
+//
+//   - W1: an entry is on the bench (the outer heap) if and only if it is not leased and has a VisitState with items that is not parked.
+//   - W2: at most one Visit per IP is out.
+//   - W3: no Visit is handed out before both its site and its IP are due.
+//   - W4: items of a site leave in the order they came, but for PushFront; what a Visit gives back leaves first again.
+//   - W5: the weight is the sum of what is held (Weight says how), and zero when no items are.
+//
+// Due times outlive everything: a dead site keeps its own, and an IP that has lost its last site keeps its entry until the
+// due time has passed. Save is a cut at one moment, written while the bench goes on.
+//
+// Who owns what: the bench owns all VisitStates, for ever, and the items in a Visit. Push borrows. Whoever holds the Visit
+// owns VisitState.Site; otherwise the bench's lock guards it (Unpark, WithSite).
+//
+// What it costs: O(log) per Visit, O(1) per item; no allocation per item and none per Visit once warm. A known site
+// without items costs 80 bytes, its key, some 12 for the index and its share of an IP (some 120); the large arrays hold no
+// pointers.
+package workbench

@@ -1,0 +1,45 @@
+package workbench
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Options are what a Workbench needs to know. The zero value of a field means its default.
+type Options struct {
+	// PathsPerVisit is K: how many items one Visit carries away at most. Default 4, range 1..65536.
+	PathsPerVisit int
+	// MemoryMax is the weight in bytes from which on Full says so. It is advice to the one who pushes, not a wall:
+	// Push never refuses for lack of room. Default 256 MiB.
+	MemoryMax int64
+}
+
+// The defaults and bounds of Options.
+const (
+	defaultPathsPerVisit = 4
+	maxPathsPerVisit     = 1 << 16
+	defaultMemoryMax     = 256 << 20
+)
+
+// WithDefaults returns a copy of o whose zero fields have their defaults.
+func (o Options) WithDefaults() Options {
+	if o.PathsPerVisit == 0 {
+		o.PathsPerVisit = defaultPathsPerVisit
+	}
+	if o.MemoryMax == 0 {
+		o.MemoryMax = defaultMemoryMax
+	}
+	return o
+}
+
+// Validate says everything that is wrong with o, joined.
+func (o Options) Validate() error {
+	var faults []error
+	if o.PathsPerVisit < 1 || o.PathsPerVisit > maxPathsPerVisit {
+		faults = append(faults, fmt.Errorf("workbench: PathsPerVisit is %d, must be 1 to %d", o.PathsPerVisit, maxPathsPerVisit))
+	}
+	if o.MemoryMax < 1 {
+		faults = append(faults, fmt.Errorf("workbench: MemoryMax is %d, must be positive", o.MemoryMax))
+	}
+	return errors.Join(faults...)
+}

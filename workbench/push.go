@@ -1,0 +1,102 @@
+package workbench
+
+// Push appends an item to a site's queue. It borrows item. False, and nothing done, if the site is dead or about to die.
+func (w *Workbench[S]) Push(vs *VisitState[S], item []byte) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.take(vs, item, (*pathQueue).pushBack)
+}
+
+// PushFront puts an item before all others of the site: a retry, a redirect hop, robots.txt. Of two the later one leaves
+// first. It borrows item. False, and nothing done, if the site is dead or about to die.
+func (w *Workbench[S]) PushFront(vs *VisitState[S], item []byte) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	ok := w.take(vs, item, (*pathQueue).pushFront)
+	if l := vs.leaseOf(); l != nil && ok {
+		l.fronts++
+	}
+	return ok
+}
+
+func (w *Workbench[S]) take(vs *VisitState[S], item []byte, push func(*pathQueue, []byte)) bool {
+	if l := vs.leaseOf(); vs.at == buried || (l != nil && l.kill) {
+		return false
+	}
+	w.touch(vs)
+	before := vs.state()
+	w.put(vs, item, push)
+	vs.flags &^= flagGiven
+	w.settle(vs, before)
+	return true
+}
+
+// put adds an item to a queue and to the sums.
+func (w *Workbench[S]) put(vs *VisitState[S], item []byte, push func(*pathQueue, []byte)) {
+	push(w.queueOf(vs), item)
+	w.queued++
+	w.itemBytes += itemWeight(len(item))
+}
+
+// Queued is how many items of the site are in its queue, those in its Visit not included.
+func (w *Workbench[S]) Queued(vs *VisitState[S]) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return vs.queued()
+}
+
+// SetOnDisk is the distributor's note of how many items of the site are on disk. It makes the site a candidate for
+// Refill again.
+func (w *Workbench[S]) SetOnDisk(vs *VisitState[S], n uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.touch(vs)
+	vs.onDisk = n
+	vs.flags &^= flagGiven
+	w.settle(vs, vs.state())
+}
+
+// OnDisk is what SetOnDisk noted last.
+func (w *Workbench[S]) OnDisk(vs *VisitState[S]) uint64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return vs.onDisk
+}
+
+// Refill appends to dst up to max sites that have an address, items on disk and fewer than two items in memory, those in
+// their Visit included: in the order in which they ran dry, each once until it is pushed to or SetOnDisk is called for it.
+func (w *Workbench[S]) Refill(dst []*VisitState[S], max int) []*VisitState[S] {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for ; max > 0 && w.refillAt < len(w.refill); w.refillAt++ {
+		vs := w.site(w.refill[w.refillAt])
+		vs.flags &^= flagListed
+		if !w.wantsRefill(vs) {
+			continue
+		}
+		vs.flags |= flagGiven
+		dst = append(dst, vs)
+		max--
+	}
+	switch rest := len(w.refill) - w.refillAt; {
+	case rest == 0:
+		w.refill, w.refillAt = w.refill[:0], 0
+	case w.refillAt > 1024 && w.refillAt > rest:
+		copy(w.refill, w.refill[w.refillAt:])
+		w.refill, w.refillAt = w.refill[:rest], 0
+	}
+	return dst
+}
+
+// Weight is what the items weigh, in bytes: each in a queue or a Visit its length and the room of its length, plus 8; and
+// 96 for each site that has any. What a known site costs without items is not in it, so it is 0 when no items are held.
+func (w *Workbench[S]) Weight() int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.weight()
+}
+
+func (w *Workbench[S]) weight() int64 { return w.itemBytes + int64(w.holders)*siteOverhead }
+
+// Full says that the weight has reached MemoryMax: whoever has a choice should push no more for now.
+func (w *Workbench[S]) Full() bool { return w.Weight() >= w.opts.MemoryMax }

@@ -1,0 +1,118 @@
+package workbench
+
+import (
+	"net/netip"
+	"time"
+)
+
+// Release is what the holder of a Visit gives back. If several of its wishes are true, the first of Kill, Replace, a Place
+// that was called meanwhile, Newborn counts; Park goes with any but Kill.
+type Release struct {
+	// Unused are the items not dealt with: a suffix of the Visit's Items. They go back to the front, in order. Borrowed.
+	Unused [][]byte
+	// Front are items to be tried again: they go before Unused, in order. Borrowed.
+	Front [][]byte
+	// SiteDue and IPDue say when the next Visit may be. Zero leaves them as they were; they never go back in time.
+	SiteDue, IPDue time.Time
+	// Kill gives the site up.
+	Kill bool
+	// Park takes the site off the bench until Unpark.
+	Park bool
+	// Newborn says that the address is no longer valid: the site leaves its IP, and is the caller's to resolve.
+	Newborn bool
+	// Replace, if valid, is the address the site moves to.
+	Replace netip.Addr
+}
+
+// ReleaseResult says what a Release came to.
+type ReleaseResult struct {
+	// Dropped is how many items went with a killed site: its queue, Unused and Front.
+	Dropped int
+	// Dry says that no item of the site is left in memory.
+	Dry bool
+}
+
+// Release ends a Visit. A Visit that is not out is a bug of the caller. The Visit's Items are no longer valid.
+func (w *Workbench[S]) Release(v *Visit[S], r Release, now time.Time) ReleaseResult {
+	if r.Replace.IsValid() {
+		r.Replace = canonical(r.Replace)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.clock.see(now)
+	vs := v.VS
+	l := vs.leaseOf()
+	if l == nil || l.id != v.Lease {
+		panic("BUG: workbench: Release of a Visit that is not out")
+	}
+	if len(r.Unused) > len(l.items) {
+		panic("BUG: workbench: Release gives more items back than were taken")
+	}
+	e := vs.entry.Load()
+	w.touch(vs)
+	w.touchEntry(e)
+	vs.due = max(vs.due, w.clock.offset(r.SiteDue))
+	e.due = max(e.due, w.clock.offset(r.IPDue))
+	for _, update := range l.updates {
+		update(&vs.Site)
+	}
+	var result ReleaseResult
+	if r.Kill || l.kill {
+		result.Dropped = len(r.Unused) + len(r.Front)
+	} else {
+		w.giveBack(vs, l, r)
+	}
+	w.inVisits -= len(l.items)
+	for _, item := range l.items {
+		w.itemBytes -= itemWeight(len(item))
+	}
+	vs.flags &^= flagLeased
+	e.lease = nil
+	if r.Kill || l.kill {
+		result.Dropped += w.bury(vs, Leased)
+	} else {
+		w.land(vs, l, r)
+	}
+	result.Dry = vs.queued() == 0
+	w.freeLease(l)
+	return result
+}
+
+// giveBack puts Front and Unused before everything in the queue but what was pushed to the front during the lease.
+func (w *Workbench[S]) giveBack(vs *VisitState[S], l *lease[S], r Release) {
+	if len(r.Unused)+len(r.Front) == 0 {
+		return
+	}
+	first := make([][]byte, 0, 4)
+	for range l.fronts {
+		item := vs.queue.popFront(nil)
+		w.queued--
+		w.itemBytes -= itemWeight(len(item))
+		first = append(first, item)
+	}
+	for _, items := range [...][][]byte{r.Unused, r.Front, first} {
+		for k := len(items) - 1; k >= 0; k-- {
+			w.put(vs, items[k], (*pathQueue).pushFront)
+		}
+	}
+}
+
+// land brings a site whose lease has ended to where it goes on.
+func (w *Workbench[S]) land(vs *VisitState[S], l *lease[S], r Release) {
+	e := vs.entry.Load()
+	to := r.Replace
+	if !to.IsValid() && l.moveTo.IsValid() {
+		to = l.moveTo
+	}
+	if r.Park && !l.unparked {
+		vs.flags |= flagParked
+	}
+	switch {
+	case to.IsValid() && to != e.addr:
+		w.detach(vs)
+		w.attach(vs, w.entryOf(to))
+	case r.Newborn:
+		w.detach(vs)
+	}
+	w.settle(vs, Leased)
+}
