@@ -1,0 +1,93 @@
+package urlx
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+)
+
+// The session identifiers that the keys of indexes leave out: ASP.NET's in paths; Java's, PHP's, ASP's and ColdFusion's
+// in queries. They are tables, compiled once and never changed.
+var (
+	pathSessions = []*regexp.Regexp{
+		regexp.MustCompile(`^(.*/)\((?:[a-z]\([0-9a-z]{24}\))+\)/([^?]+\.aspx.*)$`),
+		regexp.MustCompile(`^(.*/)\([0-9a-z]{24}\)/([^?]+\.aspx.*)$`),
+	}
+	querySessions = []*regexp.Regexp{
+		regexp.MustCompile(`^(.*)jsessionid=[0-9a-z]{32}(?:&(.*))?$`),
+		regexp.MustCompile(`^(.*)phpsessid=[0-9a-z]{32}(?:&(.*))?$`),
+		regexp.MustCompile(`^(.*)sid=[0-9a-z]{32}(?:&(.*))?$`),
+		regexp.MustCompile(`^(.*)aspsessionid[a-z]{8}=[a-z]{24}(?:&(.*))?$`),
+		regexp.MustCompile(`^(.*)cfid=[^&]+&cftoken=[^&]+(?:&(.*))?$`),
+	}
+)
+
+// cutPathSession removes a session identifier from an encoded, lower-case path, in place.
+func cutPathSession(path []byte) []byte {
+	if !bytes.Contains(path, []byte(".aspx")) || bytes.IndexByte(path, '(') < 0 {
+		return path
+	}
+	return cutSession(path, pathSessions)
+}
+
+// cutSession replaces, in place, what each expression matches by its two groups.
+func cutSession(s []byte, sessions []*regexp.Regexp) []byte {
+	for _, re := range sessions {
+		m := re.FindSubmatchIndex(s)
+		if m == nil {
+			continue
+		}
+		var tail []byte
+		if m[4] >= 0 {
+			tail = s[m[4]:m[5]]
+		}
+		s = append(s[:m[3]], tail...)
+	}
+	return s
+}
+
+// appendQueryKey appends "?" and the key of a query, or nothing if there is nothing in it but a session identifier.
+func appendQueryKey(dst, query []byte) []byte {
+	var scratch [512]byte
+	var encoded [1024]byte
+	query = appendKeyEncoded(encoded[:0], unescapeAll(scratch[:0], query))
+	for _, mark := range []string{"id=", "aspsessionid"} {
+		if bytes.Contains(query, []byte(mark)) {
+			query = cutSession(query, querySessions)
+			break
+		}
+	}
+	if len(query) == 0 {
+		return dst
+	}
+	var few [32][]byte
+	parameters := few[:0]
+	for rest, more := query, true; more; {
+		var p []byte
+		p, rest, more = bytes.Cut(rest, []byte("&"))
+		parameters = append(parameters, p)
+	}
+	slices.SortFunc(parameters, compareParameters)
+	separator := byte('?')
+	for _, p := range parameters {
+		dst = append(append(dst, separator), p...)
+		separator = '&'
+	}
+	return dst
+}
+
+// compareParameters orders by name, then the ones without a value first, then by value.
+func compareParameters(a, b []byte) int {
+	nameA, valueA, hasA := bytes.Cut(a, []byte("="))
+	nameB, valueB, hasB := bytes.Cut(b, []byte("="))
+	if c := bytes.Compare(nameA, nameB); c != 0 {
+		return c
+	}
+	if hasA != hasB {
+		if hasB {
+			return -1
+		}
+		return 1
+	}
+	return bytes.Compare(valueA, valueB)
+}
