@@ -1,0 +1,90 @@
+package fetch
+
+import "sync"
+
+// buffer is memory lent by a pool. The zero buffer is none.
+type buffer struct {
+	b    []byte
+	tier int8 // 1 + index of the tier it goes back to; 0: to the collector
+}
+
+// tier is a counted stack of buffers of one size: last in, first out, so that warm memory is used again and memory that
+// was never needed is never touched.
+type tier struct {
+	mu   sync.Mutex // held for a few instructions
+	free [][]byte
+	size int
+	max  int
+	made int
+	dry  uint64
+}
+
+func (t *tier) init(size, count int) {
+	t.size, t.max = size, count
+}
+
+// take gives a buffer, or nil if all are out.
+func (t *tier) take() []byte {
+	t.mu.Lock()
+	if n := len(t.free); n > 0 {
+		b := t.free[n-1]
+		t.free[n-1] = nil
+		t.free = t.free[:n-1]
+		t.mu.Unlock()
+		return b
+	}
+	fresh := t.made < t.max
+	if fresh {
+		t.made++
+	} else {
+		t.dry++
+	}
+	t.mu.Unlock()
+	if !fresh {
+		return nil
+	}
+	return make([]byte, t.size)
+}
+
+func (t *tier) give(b []byte) {
+	t.mu.Lock()
+	t.free = append(t.free, b)
+	t.mu.Unlock()
+}
+
+func (t *tier) counts() (made, out int, dry uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.made, t.made - len(t.free), t.dry
+}
+
+// take gives the smallest free buffer of at least need bytes.
+func (p *Pool) take(need int) (buffer, bool) {
+	for i := range p.tiers {
+		if p.tiers[i].size < need {
+			continue
+		}
+		if b := p.tiers[i].take(); b != nil {
+			return buffer{b: b, tier: int8(i + 1)}, true
+		}
+	}
+	p.exhausted.Add(1)
+	return buffer{}, false
+}
+
+// takeOrMake is take for a payload that must be put together, which cannot be done without memory. If none is free it is
+// allocated and counted; the pages whose payload is read at one time are few, one per parse worker.
+func (p *Pool) takeOrMake(need int) buffer {
+	if b, ok := p.take(need); ok {
+		return b
+	}
+	p.extra.Add(1)
+	return buffer{b: make([]byte, need)}
+}
+
+// give takes a buffer back.
+func (p *Pool) give(b buffer) {
+	if b.tier > 0 {
+		p.tiers[b.tier-1].give(b.b)
+	}
+}

@@ -1,0 +1,95 @@
+package fetch
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"syscall"
+
+	"orbweaver/engine/outcome"
+)
+
+// isTimeout says whether err is a deadline that passed.
+func isTimeout(err error) bool {
+	if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) {
+		return true
+	}
+	var timeout net.Error
+	return errors.As(err, &timeout) && timeout.Timeout()
+}
+
+// dialFault turns the error of a dial into an outcome, and notes the cause.
+func (p *Page) dialFault(err error) outcome.Outcome {
+	switch {
+	case errors.Is(err, ErrBlockedPort):
+		p.Err = "port not allowed"
+		return outcome.BlockedPort
+	case errors.Is(err, ErrBlockedAddress), errors.Is(err, ErrName):
+		p.Err = "address not allowed"
+		return outcome.BlockedAddress
+	case errors.Is(err, syscall.ECONNREFUSED):
+		p.Err = "connection refused"
+		return outcome.Refused
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		p.Err = "reset while connecting"
+		return outcome.Reset
+	case errors.Is(err, syscall.ETIMEDOUT), isTimeout(err):
+		p.Err = "connect timed out"
+		return outcome.ConnectTimeout
+	}
+	p.Err = "unreachable"
+	if cause := localCause(err); cause != "" {
+		p.Err = cause
+		p.Flags |= FlagLocal
+	}
+	return outcome.Unreachable
+}
+
+// localCause names what is missing on our side, "" if nothing is known to be.
+func localCause(err error) string {
+	var errno syscall.Errno
+	if !errors.As(err, &errno) {
+		return ""
+	}
+	switch errno {
+	case syscall.EMFILE, syscall.ENFILE:
+		return "no file descriptors left"
+	case syscall.EADDRNOTAVAIL, syscall.EADDRINUSE:
+		return "no local ports left"
+	case syscall.ENOBUFS, syscall.ENOMEM:
+		return "no socket memory"
+	case syscall.ENETDOWN:
+		return "network is down"
+	case syscall.ENETUNREACH:
+		return "no route"
+	case syscall.EPERM, syscall.EACCES:
+		return "forbidden by the system"
+	default:
+		return ""
+	}
+}
+
+// tlsCause names why a handshake failed.
+func tlsCause(err error) string {
+	var record tls.RecordHeaderError
+	var alert tls.AlertError
+	switch {
+	case isTimeout(err):
+		return "tls: handshake timed out"
+	case errors.As(err, &record):
+		return "tls: not TLS"
+	case errors.Is(err, errChain):
+		return "tls: certificate chain too large"
+	case errors.As(err, &alert):
+		return "tls: refused by the server"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
+		return "tls: connection closed in the handshake"
+	case certificateFault(err) != "invalid":
+		return "tls: certificate refused"
+	default:
+		return "tls: handshake failed"
+	}
+}

@@ -1,0 +1,195 @@
+package fetch
+
+import (
+	"context"
+	"crypto/sha1" //nolint:gosec // the digest of WARC records, not a signature
+	"crypto/tls"
+	"hash"
+	"net"
+	"net/netip"
+	"time"
+
+	"orbweaver/engine/outcome"
+)
+
+// Target is what to fetch. Fetch borrows it.
+type Target struct {
+	URL    []byte         // normal form, without fragment
+	Host   []byte         // as it goes into the Host field: host, and port if it is not the scheme's
+	Addr   netip.AddrPort // vetted address to connect to; ignored with a proxy
+	HTTPS  bool
+	Robots bool // a robots.txt: the body limit is RobotsBodyMax
+}
+
+// Fetcher performs exchanges, one at a time; each worker has its own. Idle it holds a few hundred bytes and no buffer.
+type Fetcher struct {
+	o           Options
+	dialer      Dialer
+	addrDialer  AddrDialer // dialer, if it can be spared the text
+	proxy       proxyRoute
+	credentials []byte // header line for the proxy, or nil
+	manners     []byte
+	tlsConfig   *tls.Config
+	sha         hash.Hash
+	pool        *Pool
+
+	// One exchange.
+	watch   watch
+	page    *Page
+	raw     net.Conn // what was dialled
+	conn    net.Conn // raw, or TLS over it
+	frame   framer
+	scan    headScan
+	total   time.Time // end of the exchange
+	window  time.Time // start of the rate window
+	windowN int64     // bytes received when it started
+	got     int64     // bytes received
+
+	// For the first read.
+	onReady func(uintptr) bool // ready, bound once
+	asked   bool
+	readN   int
+	readErr error
+	one     [1]byte
+	probe   []byte // for connections that cannot tell when they are readable; made at the first of them
+}
+
+// NewFetcher makes a Fetcher. Options that do not validate, or need larger buffers than pool's, are a bug: the caller has
+// validated them.
+func NewFetcher(o Options, d Dialer, pool *Pool) *Fetcher {
+	o = o.WithDefaults()
+	if err := o.Validate(); err != nil {
+		panic("BUG: " + err.Error())
+	}
+	if pool.slabBytes() < o.BufferMax() {
+		panic("BUG: the slabs of the pool are smaller than Options.BufferMax")
+	}
+	f := &Fetcher{o: o, dialer: d, pool: pool, manners: manners(&o), sha: sha1.New()}
+	f.addrDialer, _ = d.(AddrDialer)
+	f.onReady = f.ready
+	f.tlsConfig = f.newTLSConfig()
+	if o.Proxy != nil {
+		f.proxy, _ = o.Proxy.resolve() // validated above
+		f.credentials = f.proxy.proxyAuthorization()
+	}
+	return f
+}
+
+// Close lets go of the context of the last Fetch. A Fetcher that is dropped after its context has ended needs no Close.
+func (f *Fetcher) Close() { f.watch.leave() }
+
+// Fetch makes one request for t and reads the response into p, which keeps everything that came; see Page. The result is
+// also p.Outcome. It never follows a redirect, never tries again, and closes what it opened before it returns. It borrows
+// t and p. When ctx ends, so does Fetch, at once and with outcome.Cancelled.
+//
+// The outcome is that of the status line for a whole response. One that is cut is CutLength, CutTime, CutDisconnect or
+// NoMemory if its status is 2xx; if not, the status says more about what to do next, and p.Complete and p.Cut tell the
+// rest. Framing that cannot be followed is Protocol, whatever the status; p.HasHead then tells whether there is something
+// to archive.
+func (f *Fetcher) Fetch(ctx context.Context, t *Target, p *Page) outcome.Outcome {
+	p.begin(t.URL)
+	p.Started = time.Now()
+	f.page = p
+	f.total = p.Started.Add(f.o.TotalTimeout)
+	p.Outcome = outcome.Cancelled
+	if f.watch.follow(ctx) {
+		p.Outcome = f.exchange(ctx, t, p)
+		f.hangUp()
+	}
+	f.page = nil
+	p.Ended = time.Now()
+	return p.Outcome
+}
+
+// exchange is connect, write, read.
+func (f *Fetcher) exchange(ctx context.Context, t *Target, p *Page) outcome.Outcome {
+	if o := f.connect(ctx, t, p); o != outcome.None {
+		return o
+	}
+	now := time.Now()
+	if !f.watch.arm(earlier(now.Add(f.o.HeaderTimeout), f.total)) {
+		return outcome.Cancelled
+	}
+	p.Request = appendRequest(p.Request[:0], t, f.o.Proxy != nil && !t.HTTPS, f.manners)
+	request := p.Request
+	if f.credentials != nil && !t.HTTPS {
+		request = withCredentials(request, f.credentials)
+	}
+	// A server may answer and close without reading: whether the write worked is seen by what can be read.
+	_, _ = f.conn.Write(request)
+	info, o := f.readHead(p)
+	if o != outcome.None {
+		return o
+	}
+	bodyMax := f.o.BodyMax
+	if t.Robots {
+		bodyMax = RobotsBodyMax
+	}
+	if o = f.readBody(p, info, bodyMax); o != outcome.None {
+		return o
+	}
+	return f.conclude(p, info)
+}
+
+// hangUp closes the connection. TLS is not told: the request said that there would be no other.
+func (f *Fetcher) hangUp() {
+	if f.raw == nil {
+		return
+	}
+	f.watch.hold(nil)
+	_ = f.raw.Close() // nothing was left to write
+	f.raw, f.conn = nil, nil
+}
+
+// conclude gives the exchange its name.
+func (f *Fetcher) conclude(p *Page, info headInfo) outcome.Outcome {
+	if f.frame.end == endBad || info.flags&(FlagNotHTTP|FlagBadLength) != 0 {
+		return outcome.Protocol
+	}
+	byStatus := statusOutcome(p)
+	if p.Complete || byStatus != outcome.OK {
+		return byStatus
+	}
+	switch p.Cut {
+	case CutLength:
+		return outcome.CutLength
+	case CutTime:
+		return outcome.CutTime
+	case CutUnspecified:
+		return outcome.NoMemory
+	default:
+		return outcome.CutDisconnect
+	}
+}
+
+// statusOutcome is the outcome of a whole response.
+func statusOutcome(p *Page) outcome.Outcome {
+	switch s := p.Status; {
+	case s >= 200 && s < 300:
+		return outcome.OK
+	case s == 304:
+		return outcome.NotModified
+	case s == 301, s == 302, s == 303, s == 307, s == 308:
+		if len(p.Location()) > 0 {
+			return outcome.Redirect
+		}
+		return outcome.OtherStatus
+	case s == 429:
+		return outcome.TooMany
+	case s == 503:
+		return outcome.Unavailable
+	case s >= 400 && s < 500:
+		return outcome.ClientError
+	case s >= 500 && s < 600:
+		return outcome.ServerError
+	default:
+		return outcome.OtherStatus
+	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}

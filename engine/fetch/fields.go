@@ -1,0 +1,197 @@
+package fetch
+
+import (
+	"bytes"
+	"iter"
+	"time"
+)
+
+// retryAfterMax is the longest a site may ask us to stay away with one header.
+const retryAfterMax = 24 * time.Hour
+
+// Header returns the value of the first field of that name, in any case, without the spaces around it, or nil. It aliases
+// Raw unless the value was folded over several lines.
+func (p *Page) Header(name string) []byte {
+	_, fields := cutLine(p.Head())
+	return firstValue(fields, name)
+}
+
+// HeaderValues ranges over the values of all fields of that name, in any case, in order.
+func (p *Page) HeaderValues(name string) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		_, fields := cutLine(p.Head())
+		for field, value := range fieldsOf(fields) {
+			if equalFold(field, name) && !yield(value) {
+				return
+			}
+		}
+	}
+}
+
+// Headers ranges over all fields in order: name as sent, value.
+func (p *Page) Headers() iter.Seq2[[]byte, []byte] {
+	_, fields := cutLine(p.Head())
+	return fieldsOf(fields)
+}
+
+// ContentType returns the first Content-Type, parameters and all, or nil.
+func (p *Page) ContentType() []byte { return p.Header("content-type") }
+
+// ContentEncoding returns the first Content-Encoding, or nil.
+func (p *Page) ContentEncoding() []byte { return p.Header("content-encoding") }
+
+// Location returns the first Location, or nil.
+func (p *Page) Location() []byte { return p.Header("location") }
+
+// RetryAfter returns how long the site asks to be left alone, counted from Ended: seconds or a date, the longest if there
+// are several, clamped to a day. False if it does not say, or not so that one can read it.
+func (p *Page) RetryAfter() (time.Duration, bool) {
+	var longest time.Duration
+	found := false
+	for value := range p.HeaderValues("retry-after") {
+		if d, ok := retryAfter(value, p.Ended); ok {
+			longest, found = max(longest, d), true
+		}
+	}
+	return longest, found
+}
+
+// retryAfter reads one value.
+func retryAfter(value []byte, now time.Time) (time.Duration, bool) {
+	number := bytes.TrimPrefix(value, []byte{'-'})
+	if len(number) > 0 && len(number) == digitsOf(number) {
+		n, ok := parseDecimal(number)
+		switch {
+		case len(number) < len(value):
+			return 0, true // a negative number: now
+		case !ok || n > int64(retryAfterMax/time.Second):
+			return retryAfterMax, true
+		}
+		return time.Duration(n) * time.Second, true
+	}
+	if len(value) == 0 || len(value) > 64 {
+		return 0, false
+	}
+	for _, layout := range [...]string{"Mon, 02 Jan 2006 15:04:05 GMT", time.RFC850, time.ANSIC, time.RFC1123Z} {
+		if t, err := time.Parse(layout, string(value)); err == nil {
+			return min(max(t.Sub(now), 0), retryAfterMax), true
+		}
+	}
+	return 0, false
+}
+
+func digitsOf(b []byte) int {
+	n := 0
+	for n < len(b) && isDigit(b[n]) {
+		n++
+	}
+	return n
+}
+
+// fieldsOf ranges over the fields of a head without its first line: name as sent, value without the spaces around it. It
+// is lenient: lines without a colon or a name are passed over, a folded value is joined with single spaces.
+func fieldsOf(fields []byte) iter.Seq2[[]byte, []byte] {
+	return func(yield func(name, value []byte) bool) {
+		for len(fields) > 0 {
+			var line []byte
+			line, fields = cutLine(fields)
+			if len(line) == 0 {
+				return
+			}
+			folded := false
+			end := len(line)
+			for len(fields) > 0 && isSpace(fields[0]) {
+				var more []byte
+				more, fields = cutLine(fields)
+				line, folded = joinFold(line[:end], folded, more), true
+				end = len(line)
+			}
+			colon := bytes.IndexByte(line, ':')
+			if colon <= 0 || isSpace(line[0]) {
+				continue
+			}
+			name := trimSpace(line[:colon])
+			if len(name) > 0 && !yield(name, trimSpace(line[colon+1:])) {
+				return
+			}
+		}
+	}
+}
+
+// joinFold appends a continuation to a line; the first time to a copy, since the line is the page's.
+func joinFold(line []byte, copied bool, more []byte) []byte {
+	if !copied {
+		line = append(make([]byte, 0, len(line)+len(more)+1), line...)
+	}
+	line = append(line, ' ')
+	return append(line, trimSpace(more)...)
+}
+
+// firstValue returns the first value of name among fields, or nil.
+func firstValue(fields []byte, name string) []byte {
+	for field, value := range fieldsOf(fields) {
+		if equalFold(field, name) {
+			return value
+		}
+	}
+	return nil
+}
+
+// cutLine splits b after its first line and takes off the line end, LF or CRLF.
+func cutLine(b []byte) (line, rest []byte) {
+	i := bytes.IndexByte(b, '\n')
+	if i < 0 {
+		return b, nil
+	}
+	line, rest = b[:i], b[i+1:]
+	if i > 0 && line[i-1] == '\r' {
+		line = line[:i-1]
+	}
+	return line, rest
+}
+
+// lastToken returns the last of comma-separated tokens, without spaces and parameters.
+func lastToken(value []byte) []byte {
+	value = value[bytes.LastIndexByte(value, ',')+1:]
+	value, _, _ = bytes.Cut(value, []byte{';'})
+	return trimSpace(value)
+}
+
+func trimSpace(b []byte) []byte {
+	for len(b) > 0 && isSpace(b[0]) {
+		b = b[1:]
+	}
+	for len(b) > 0 && isSpace(b[len(b)-1]) {
+		b = b[:len(b)-1]
+	}
+	return b
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' }
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// equalFold compares in ASCII, whatever the case.
+func equalFold(b []byte, s string) bool {
+	return len(b) == len(s) && hasPrefixFold(b, s)
+}
+
+// hasPrefixFold says whether b starts with s in ASCII, whatever the case of either.
+func hasPrefixFold(b []byte, s string) bool {
+	if len(b) < len(s) {
+		return false
+	}
+	for i := range len(s) {
+		if lower(b[i]) != lower(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}

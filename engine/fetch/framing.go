@@ -1,0 +1,246 @@
+package fetch
+
+// frameKind is how the end of a body is known.
+type frameKind uint8
+
+const (
+	frameNone    frameKind = iota // there is no body
+	frameLength                   // by Content-Length
+	frameChunked                  // by the last chunk
+	frameClose                    // by the end of the connection
+)
+
+// frameEnd is how a body ended.
+type frameEnd uint8
+
+const (
+	endNone       frameEnd = iota // it has not
+	endWhole                      // as its framing says
+	endLimit                      // a byte was dropped for the limit
+	endBad                        // chunking that cannot be followed
+	endDisconnect                 // the connection ended first, or the trailer never did
+)
+
+// chunkState is where in the chunking the next byte stands.
+type chunkState uint8
+
+const (
+	inSize chunkState = iota
+	inExt
+	inData
+	afterData
+	afterDataCR
+	inTrailer
+)
+
+const (
+	chunkDigitsMax = 15       // hexadecimal digits of a chunk size, leading zeros not counted: less than 2^60
+	extMax         = 16 << 10 // bytes of chunk extensions in one body
+	trailerMax     = 16 << 10 // bytes of trailer
+)
+
+// limits bound a body, in bytes.
+type limits struct {
+	payload int64
+	raw     int64 // chunking included
+}
+
+// framer finds the end of a body in the bytes as they come, however they are cut into pieces, and says which of them are
+// payload. It holds no bytes.
+type framer struct {
+	max     limits
+	payload int64 // bytes of payload so far
+	raw     int64 // bytes consumed so far
+	left    int64 // bytes of payload to come: in the body by length, in this chunk by chunks
+	ext     int
+	trailer int
+	line    int // bytes of the trailer line so far
+	digits  int
+	kind    frameKind
+	state   chunkState
+	end     frameEnd
+	seen    bool // a digit of the chunk size
+}
+
+// init sets f to the start of a body. For frameLength, length must be set with setLength.
+func (f *framer) init(kind frameKind, max limits) {
+	*f = framer{kind: kind, max: max}
+	if kind == frameNone {
+		f.end = endWhole
+	}
+}
+
+// setLength says how long a body framed by length is.
+func (f *framer) setLength(n int64) {
+	f.left = n
+	if n == 0 {
+		f.end = endWhole
+	}
+}
+
+// next consumes a prefix of b, at least one byte unless f ends at this very byte, and returns its length and the payload
+// in it, which is one run at the end of the prefix or none. Call it while f.end is endNone and b is not empty.
+func (f *framer) next(b []byte) (n int, data []byte) {
+	switch {
+	case f.kind == frameClose:
+		n = f.take(int64(len(b)))
+		return n, b[:n]
+	case f.kind == frameLength:
+		n = f.take(min(int64(len(b)), f.left))
+		f.left -= int64(n)
+		if f.left == 0 {
+			f.end = endWhole
+		}
+		return n, b[:n]
+	case f.state == inData:
+		n = f.take(min(int64(len(b)), f.left))
+		f.left -= int64(n)
+		if f.left == 0 {
+			f.state = afterData
+		}
+		return n, b[:n]
+	}
+	for n < len(b) && f.end == endNone && f.state != inData {
+		if f.raw >= f.max.raw {
+			f.end = endLimit
+			break
+		}
+		if !f.framing(b[n]) {
+			break
+		}
+		n++
+		f.raw++
+	}
+	return n, nil
+}
+
+// take counts up to want bytes of payload, as many as the limits allow, and ends f if that is fewer.
+func (f *framer) take(want int64) int {
+	n := min(want, f.max.payload-f.payload, f.max.raw-f.raw)
+	if n < want {
+		f.end = endLimit
+	}
+	f.payload += n
+	f.raw += n
+	return int(n)
+}
+
+// framing takes one byte of chunking. It returns false for a byte that cannot be, which is then not consumed.
+func (f *framer) framing(c byte) bool {
+	switch f.state {
+	case inSize:
+		return f.size(c)
+	case inExt:
+		if c == '\n' {
+			return f.sizeDone()
+		}
+		if c != '\r' {
+			f.ext++
+		}
+		if f.ext > extMax {
+			return f.bad()
+		}
+	case afterData:
+		switch c {
+		case '\r':
+			f.state = afterDataCR
+		case '\n':
+			f.startSize()
+		default:
+			return f.bad()
+		}
+	case afterDataCR:
+		if c != '\n' {
+			return f.bad()
+		}
+		f.startSize()
+	case inTrailer:
+		return f.trail(c)
+	}
+	return true
+}
+
+// size takes one byte of a chunk's size.
+func (f *framer) size(c byte) bool {
+	digit, ok := hexDigit(c)
+	if ok {
+		f.seen = true
+		if digit == 0 && f.left == 0 {
+			f.ext++ // leading zeros are not for ever
+		} else {
+			f.digits++
+		}
+		if f.digits > chunkDigitsMax || f.ext > extMax {
+			return f.bad()
+		}
+		f.left = f.left<<4 | int64(digit)
+		return true
+	}
+	if !f.seen {
+		return f.bad()
+	}
+	switch c {
+	case '\n':
+		return f.sizeDone()
+	case '\r', ' ', '\t', ';':
+		f.state = inExt
+		return true
+	}
+	return f.bad()
+}
+
+func (f *framer) sizeDone() bool {
+	if f.left == 0 {
+		f.state, f.line = inTrailer, 0
+	} else {
+		f.state = inData
+	}
+	return true
+}
+
+func (f *framer) startSize() {
+	f.state, f.left, f.digits, f.seen = inSize, 0, 0, false
+}
+
+// trail takes one byte of the trailer, which ends with an empty line. A trailer over the limit is one that never ended.
+func (f *framer) trail(c byte) bool {
+	if f.trailer++; f.trailer > trailerMax {
+		f.end = endDisconnect
+		return false
+	}
+	switch {
+	case c == '\n' && f.line == 0:
+		f.end = endWhole
+	case c == '\n':
+		f.line = 0
+	case c != '\r':
+		f.line++
+	}
+	return true
+}
+
+func (f *framer) bad() bool {
+	f.end = endBad
+	return false
+}
+
+// eof says that the connection has ended.
+func (f *framer) eof() {
+	if f.end != endNone {
+		return
+	}
+	f.end = endDisconnect
+	if f.kind == frameClose {
+		f.end = endWhole
+	}
+}
+
+func hexDigit(c byte) (byte, bool) {
+	switch {
+	case '0' <= c && c <= '9':
+		return c - '0', true
+	case 'a' <= c|0x20 && c|0x20 <= 'f':
+		return c | 0x20 - 'a' + 10, true
+	}
+	return 0, false
+}

@@ -1,0 +1,230 @@
+package fetch
+
+import (
+	"bufio"
+	"bytes"
+	"sync"
+
+	"github.com/valyala/fasthttp"
+)
+
+// headInfo is what a head says about the body.
+type headInfo struct {
+	status  int
+	length  int64 // -1 if not said
+	chunked bool
+	flags   Flags
+}
+
+// codecHeadMax is the largest head the codec is given; what is larger is rare and read by our own parser.
+const codecHeadMax = 16 << 10
+
+// codec is fasthttp's response parser with what it needs. It works on a copy of the head: it joins folded lines in place.
+type codec struct {
+	src bytes.Reader
+	buf *bufio.Reader
+	h   fasthttp.ResponseHeader
+}
+
+func newCodec() *codec {
+	c := &codec{buf: bufio.NewReaderSize(nil, codecHeadMax)}
+	c.h.DisableNormalizing()
+	c.h.SetNoDefaultContentType(true)
+	return c
+}
+
+// parse reads head, a whole one; false if the codec refuses it, or would read it differently from a browser.
+func (c *codec) parse(head []byte) (headInfo, bool) {
+	if len(head) > codecHeadMax || len(head) < 9 || !hasPrefixFold(head, "http/1.") || (head[7] != '0' && head[7] != '1') {
+		return headInfo{}, false
+	}
+	c.src.Reset(head)
+	c.buf.Reset(&c.src)
+	if err := c.h.Read(c.buf); err != nil || c.src.Len()+c.buf.Buffered() > 0 {
+		return headInfo{}, false
+	}
+	info := headInfo{status: c.h.StatusCode(), length: -1}
+	switch n := c.h.ContentLength(); {
+	case n == -1:
+		info.chunked = true
+	case n >= 0:
+		info.length = int64(n)
+	}
+	return info, true
+}
+
+// codecs is a stack of parsers: parsing never waits, so there are never more in use than processors, and a thousand
+// fetchers need not have one each.
+type codecs struct {
+	mu   sync.Mutex // held for a few instructions
+	free []*codec
+}
+
+func (s *codecs) take() *codec {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := len(s.free)
+	if n == 0 {
+		return newCodec()
+	}
+	c := s.free[n-1]
+	s.free = s.free[:n-1]
+	return c
+}
+
+func (s *codecs) give(c *codec) {
+	s.mu.Lock()
+	s.free = append(s.free, c)
+	s.mu.Unlock()
+}
+
+// parseHead reads a whole head, by the codec and, if that refuses, as browsers do. The cause is "" unless neither can.
+func (s *codecs) parseHead(head []byte) (info headInfo, cause string) {
+	c := s.take()
+	info, ok := c.parse(head)
+	s.give(c)
+	if !ok {
+		info, cause = parseLenient(head)
+		info.flags |= FlagLenient
+		return info, cause
+	}
+	if info.chunked && len(firstValue(head, "content-length")) > 0 {
+		info.flags |= FlagBothLengths
+	}
+	return info, ""
+}
+
+// Causes of refused heads; they go to the log.
+const (
+	causeControl    = "NUL or bare CR in the header"
+	causeStatusLine = "no status code in the status line"
+	causeLength     = "Content-Length makes no sense"
+)
+
+// parseLenient reads a head as browsers do: lines may end in LF, lines without a colon do not count, several equal
+// Content-Length are one, ICY is HTTP.
+func parseLenient(head []byte) (headInfo, string) {
+	info := headInfo{length: -1}
+	if hasControl(head) {
+		return info, causeControl
+	}
+	line, rest := cutLine(head)
+	version := 11
+	switch {
+	case hasPrefixFold(line, "http/"):
+		line = line[len("http/"):]
+		version, line = parseVersion(line)
+	case hasPrefixFold(line, "icy "):
+		version, line = 10, line[len("icy "):]
+	default:
+		return info, causeStatusLine
+	}
+	status, ok := parseStatus(line)
+	if !ok {
+		return info, causeStatusLine
+	}
+	info.status = status
+	parseLengths(rest, version, &info)
+	return info, ""
+}
+
+// parseVersion reads "1.1" and what follows, as tens and ones. What is not a version counts as 1.0, which allows less.
+func parseVersion(b []byte) (version int, rest []byte) {
+	i := bytes.IndexAny(b, " \t")
+	if i < 0 {
+		return 10, nil
+	}
+	if i == 3 && isDigit(b[0]) && b[1] == '.' && isDigit(b[2]) {
+		return int(b[0]-'0')*10 + int(b[2]-'0'), b[i:]
+	}
+	return 10, b[i:]
+}
+
+// parseStatus reads the number after spaces: up to three digits, and no fourth.
+func parseStatus(b []byte) (int, bool) {
+	b = bytes.TrimLeft(b, " \t")
+	n, digits := 0, 0
+	for digits < len(b) && isDigit(b[digits]) {
+		n = n*10 + int(b[digits]-'0')
+		if digits++; digits > 3 {
+			return 0, false
+		}
+	}
+	return n, digits > 0
+}
+
+// parseLengths finds what the fields say about the length of the body.
+func parseLengths(fields []byte, version int, info *headInfo) {
+	var first []byte
+	seen := false
+	for name, value := range fieldsOf(fields) {
+		switch {
+		case equalFold(name, "transfer-encoding"):
+			if version > 10 && equalFold(lastToken(value), "chunked") {
+				info.chunked = true
+			}
+		case equalFold(name, "content-length"):
+			for len(value) > 0 || !seen {
+				var token []byte
+				token, value, _ = bytes.Cut(value, []byte{','})
+				token = trimSpace(token)
+				if seen && !bytes.Equal(token, first) {
+					info.flags |= FlagBadLength
+				}
+				first, seen = token, true
+			}
+		}
+	}
+	if info.chunked {
+		info.flags &^= FlagBadLength
+		if seen {
+			info.flags |= FlagBothLengths
+		}
+		return
+	}
+	if !seen {
+		return
+	}
+	n, ok := parseDecimal(first)
+	if !ok {
+		info.flags |= FlagBadLength
+	}
+	if info.flags&FlagBadLength == 0 {
+		info.length = n
+	}
+}
+
+// parseDecimal reads digits and nothing else, as long as they stay below 10^18.
+func parseDecimal(b []byte) (int64, bool) {
+	for len(b) > 1 && b[0] == '0' {
+		b = b[1:]
+	}
+	if len(b) == 0 || len(b) > 18 {
+		return 0, false
+	}
+	var n int64
+	for _, c := range b {
+		if !isDigit(c) {
+			return 0, false
+		}
+		n = n*10 + int64(c-'0')
+	}
+	return n, true
+}
+
+// hasControl says whether b holds a NUL, or a CR that does not end a line.
+func hasControl(b []byte) bool {
+	if bytes.IndexByte(b, 0) >= 0 {
+		return true
+	}
+	for {
+		i := bytes.IndexByte(b, '\r')
+		if i < 0 {
+			return false
+		}
+		if i+1 >= len(b) || b[i+1] != '\n' {
+			return true
+		}
+		b = b[i+1:]
+	}
+}

@@ -1,0 +1,153 @@
+package fetch
+
+import (
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// TLSMode says what becomes of a server whose certificate does not verify.
+type TLSMode uint8
+
+const (
+	// TLSTolerant fetches and records the fault: an archive wants the page.
+	TLSTolerant TLSMode = iota
+	// TLSStrict refuses.
+	TLSStrict
+)
+
+// RobotsBodyMax is how much of a robots.txt is read: 500 KiB, as RFC 9309 asks, and one byte to see that there is more.
+const RobotsBodyMax = 500<<10 + 1
+
+// Options are the limits and the manners of a Fetcher. The zero value of every field but UserAgent has a default.
+type Options struct {
+	BodyMax       int64         // bytes of payload kept of one response; default 2 MiB
+	HeaderMax     int           // bytes of one header block; default 256 KiB
+	HeaderLineMax int           // bytes of one header line; default 64 KiB
+	HeaderCount   int           // lines of one header block; default 1000
+	InterimMax    int           // interim (1xx) responses before the final one; default 20
+	DialTimeout   time.Duration // for the connection; default 10 s
+	TLSTimeout    time.Duration // for the handshake; default 10 s
+	HeaderTimeout time.Duration // from connected to the end of the response head; default 30 s
+	TotalTimeout  time.Duration // for the whole exchange; default 5 min
+	RateMin       int           // bytes per second below which a body is cut; default 1 KiB; negative: no minimum
+	RateWindow    time.Duration // over which RateMin is measured; default 30 s
+
+	Proxy          *Proxy         // nil: connect directly
+	UserAgent      string         // required: no request goes out without saying who asks
+	Contact        string         // sent as From if it is an e-mail address
+	Accept         string         // default: HTML first, then anything
+	AcceptEncoding string         // default "gzip, br, zstd"; "identity" asks for plain bodies
+	TLS            TLSMode        // default TLSTolerant
+	RootCAs        *x509.CertPool // nil: the system's
+}
+
+// Proxy is an HTTP proxy that carries every request.
+type Proxy struct {
+	URL  string         // http://[user:password@]host[:port]
+	Addr netip.AddrPort // where it listens; if not valid it is taken from URL, which must then name an address
+}
+
+// WithDefaults returns a copy of o in which every field that is zero has its default.
+func (o Options) WithDefaults() Options {
+	setDefault(&o.BodyMax, 2<<20)
+	setDefault(&o.HeaderMax, 256<<10)
+	setDefault(&o.HeaderLineMax, 64<<10)
+	setDefault(&o.HeaderCount, 1000)
+	setDefault(&o.InterimMax, 20)
+	setDefault(&o.DialTimeout, 10*time.Second)
+	setDefault(&o.TLSTimeout, 10*time.Second)
+	setDefault(&o.HeaderTimeout, 30*time.Second)
+	setDefault(&o.TotalTimeout, 5*time.Minute)
+	setDefault(&o.RateMin, 1<<10)
+	setDefault(&o.RateWindow, 30*time.Second)
+	setDefault(&o.Accept, "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8")
+	setDefault(&o.AcceptEncoding, "gzip, br, zstd")
+	return o
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// Validate reports every fault of o, joined. It expects defaults to be filled in.
+func (o Options) Validate() error {
+	var faults []error
+	bad := func(format string, args ...any) {
+		faults = append(faults, fmt.Errorf("%w: "+format, append([]any{ErrOptions}, args...)...))
+	}
+	if o.BodyMax < 1 || o.BodyMax > 1<<30 {
+		bad("BodyMax %d is not in [1, 1 GiB]", o.BodyMax)
+	}
+	if o.HeaderMax < 1<<10 || o.HeaderMax > 16<<20 {
+		bad("HeaderMax %d is not in [1 KiB, 16 MiB]", o.HeaderMax)
+	}
+	if o.HeaderLineMax < 256 || o.HeaderLineMax > o.HeaderMax {
+		bad("HeaderLineMax %d is not in [256, HeaderMax]", o.HeaderLineMax)
+	}
+	if o.HeaderCount < 1 || o.InterimMax < 0 {
+		bad("HeaderCount %d and InterimMax %d must be at least 1 and 0", o.HeaderCount, o.InterimMax)
+	}
+	for _, d := range []time.Duration{o.DialTimeout, o.TLSTimeout, o.HeaderTimeout, o.TotalTimeout, o.RateWindow} {
+		if d < time.Millisecond {
+			bad("a time limit of %v is too short", d)
+		}
+	}
+	for _, v := range []string{o.UserAgent, o.Contact, o.Accept, o.AcceptEncoding} {
+		if strings.ContainsFunc(v, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+			bad("control characters in the header value %q", v)
+		}
+	}
+	if strings.TrimSpace(o.UserAgent) == "" {
+		bad("UserAgent is empty")
+	}
+	if o.Proxy != nil {
+		if _, err := o.Proxy.resolve(); err != nil {
+			faults = append(faults, err)
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// rawBodyMax is how many bytes of a body as sent are kept when payloadMax bytes of payload may be: what chunking adds is
+// bounded, so that a body of one-byte chunks does not cost six times its size.
+func rawBodyMax(payloadMax int64) int64 { return payloadMax + max(payloadMax/8, 64<<10) }
+
+// BufferMax is the largest buffer an exchange under o can need: PoolOptions.SlabBytes must be at least this.
+func (o Options) BufferMax() int {
+	o = o.WithDefaults()
+	return o.HeaderMax + int(rawBodyMax(max(o.BodyMax, RobotsBodyMax))) + 1
+}
+
+// proxyRoute is a proxy as the fetcher uses it.
+type proxyRoute struct {
+	addr netip.AddrPort
+	user *url.Userinfo
+}
+
+// resolve checks p and says where it listens.
+func (p *Proxy) resolve() (proxyRoute, error) {
+	u, err := url.Parse(p.URL)
+	if err != nil || u.Scheme != "http" || u.Host == "" {
+		return proxyRoute{}, fmt.Errorf("%w: the proxy is not http://host:port", ErrOptions)
+	}
+	if p.Addr.IsValid() {
+		return proxyRoute{addr: p.Addr, user: u.User}, nil
+	}
+	host := u.Host
+	if u.Port() == "" {
+		host += ":80"
+	}
+	addr, err := netip.ParseAddrPort(host)
+	if err != nil {
+		return proxyRoute{}, fmt.Errorf("%w: the proxy %q is not an address and none was given", ErrOptions, u.Host)
+	}
+	return proxyRoute{addr: addr, user: u.User}, nil
+}

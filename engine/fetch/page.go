@@ -1,0 +1,206 @@
+package fetch
+
+import (
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"orbweaver/engine/outcome"
+)
+
+// Cut says why a body is not whole.
+type Cut uint8
+
+// The reasons. NotCut also holds when there is no body to speak of.
+const (
+	NotCut         Cut = iota
+	CutLength          // more than the limit: a byte was dropped
+	CutTime            // total deadline or minimum rate
+	CutDisconnect      // the connection ended before the body did
+	CutUnspecified     // framing that cannot be followed, or no buffer
+)
+
+// String returns the token of WARC-Truncated, or "" for NotCut.
+func (c Cut) String() string {
+	switch c {
+	case CutLength:
+		return "length"
+	case CutTime:
+		return "time"
+	case CutDisconnect:
+		return "disconnect"
+	case CutUnspecified:
+		return "unspecified"
+	default:
+		return ""
+	}
+}
+
+// Flags are things worth telling about a response that change nothing else.
+type Flags uint16
+
+// The flags.
+const (
+	FlagLenient     Flags = 1 << iota // the codec refused the head, browsers accept it, and so did we
+	FlagBothLengths                   // Content-Length beside chunking; chunking won
+	FlagSurplus                       // bytes came after the end of the body; they are not kept
+	FlagNotHTTP                       // no status line: HTTP/0.9, or no HTTP at all
+	FlagBadLength                     // Content-Length that is no number, or several that differ
+	FlagLocal                         // the fault may be ours: no descriptors, no ports, no route
+)
+
+// Page is one exchange: what was sent, what came, when, and what became of it. It has exactly one holder at any time.
+// The engine makes none: pages come from a Pool and go back to it.
+//
+// Every slice of a Page, and every slice its methods return, belongs to the Page and ends with Put.
+type Page struct {
+	noCopy noCopy
+
+	URL     []byte // normal form
+	Request []byte // the request as sent, without the credentials of a proxy
+	Raw     []byte // response as it came, from the status line on; chunking and all, cut exactly at the limit
+	HeadLen int    // length of the head within Raw; 0 if no whole head came
+	Interim []byte // heads of 1xx responses that came before, one after the other
+
+	Status     int            // as the server said, any number; 0 if none
+	Chunked    bool           // the body is chunked
+	Complete   bool           // the body ended as its framing says
+	Cut        Cut            // why not
+	Flags      Flags          // oddities
+	PayloadLen int64          // bytes of body without chunking
+	Digest     [20]byte       // SHA-1 of the payload; valid if Complete
+	Remote     netip.AddrPort // the address connected to; with a proxy, the proxy's
+	TLS        *TLSFacts      // nil without TLS
+	Err        string         // short cause for the log; "" if nothing went wrong
+
+	Outcome   outcome.Outcome
+	Started   time.Time // before connecting
+	Connected time.Time // connection there, TLS handshake not yet
+	FirstByte time.Time // first bytes of the response read
+	Ended     time.Time // connection closed
+
+	Engine any    // the engine's, untouched here; cleared by Put
+	Item   []byte // the engine's too: what this page is for. Emptied by Put, which keeps its memory
+
+	itemMu  sync.Mutex // guards Item against AppendItem, which a checkpointer calls while a worker holds the page
+	out     atomic.Bool
+	pool    *Pool
+	buf     buffer // holds Raw
+	flat    buffer // holds the payload if it had to be put together
+	payload []byte
+	runs    int // runs of payload bytes in Raw
+	runAt   int // where the first one starts
+	runEnd  int // where the last one ends
+	facts   TLSFacts
+}
+
+// TLSFacts are what is known about the TLS of an exchange.
+type TLSFacts struct {
+	Version uint16 // as in crypto/tls
+	Cipher  uint16
+	Fault   string // "" if the certificate verifies, else why not: expired, wrong-name, unknown-authority, ...
+}
+
+// noCopy makes vet complain about copies.
+type noCopy struct{}
+
+// Lock does nothing.
+func (*noCopy) Lock() {}
+
+// Unlock does nothing.
+func (*noCopy) Unlock() {}
+
+// SetItem copies b into Item. Unlike writing the field it may run while Each and AppendItem run.
+func (p *Page) SetItem(b []byte) {
+	p.itemMu.Lock()
+	p.Item = append(p.Item[:0], b...)
+	p.itemMu.Unlock()
+}
+
+// AppendItem appends Item to dst. It may run while another goroutine holds the page, if that one uses SetItem.
+func (p *Page) AppendItem(dst []byte) []byte {
+	p.itemMu.Lock()
+	defer p.itemMu.Unlock()
+	return append(dst, p.Item...)
+}
+
+// HasHead says that a whole response head came, so that there is a response to archive, whatever the Outcome says.
+func (p *Page) HasHead() bool { return p.HeadLen > 0 }
+
+// Head returns the response head with its empty line; empty if no whole head came.
+func (p *Page) Head() []byte { return p.Raw[:p.HeadLen] }
+
+// Body returns the body as it came, chunking and all.
+func (p *Page) Body() []byte { return p.Raw[p.HeadLen:] }
+
+// Payload returns the body without chunking, content encodings kept. It aliases Raw unless the body came in more than one
+// chunk; then it is put together at the first call.
+func (p *Page) Payload() []byte {
+	if !p.Chunked {
+		return p.Body()
+	}
+	if p.runs <= 1 {
+		return p.Raw[p.runAt : p.runAt+int(p.PayloadLen)]
+	}
+	if p.payload == nil {
+		p.payload = p.assemble()
+	}
+	return p.payload
+}
+
+// assemble copies the runs of payload behind Raw, or into another buffer if there is no room.
+func (p *Page) assemble() []byte {
+	dst := p.buf.b[len(p.Raw):len(p.Raw)]
+	if room := len(p.buf.b) - len(p.Raw); int64(room) < p.PayloadLen {
+		p.flat = p.pool.takeOrMake(int(p.PayloadLen))
+		dst = p.flat.b[:0]
+	}
+	var f framer
+	f.init(frameChunked, limits{payload: p.PayloadLen, raw: int64(len(p.Raw))})
+	for b := p.Body(); len(b) > 0 && f.end == endNone; {
+		n, data := f.next(b)
+		dst = append(dst, data...)
+		b = b[n:]
+	}
+	return dst
+}
+
+// begin makes p ready for an exchange and forgets the one before. Item and Engine stay.
+func (p *Page) begin(url []byte) {
+	p.release()
+	p.URL = append(p.URL[:0], url...)
+	p.Request = p.Request[:0]
+	p.Interim = p.Interim[:0]
+	p.Raw, p.HeadLen = nil, 0
+	p.Status, p.Chunked, p.Complete, p.Cut, p.Flags = 0, false, false, NotCut, 0
+	p.PayloadLen, p.runs, p.runAt, p.runEnd = 0, 0, 0, 0
+	p.Digest = [20]byte{}
+	p.Remote = netip.AddrPort{}
+	p.TLS, p.Err = nil, ""
+	p.Outcome = outcome.None
+	p.Started, p.Connected, p.FirstByte, p.Ended = time.Time{}, time.Time{}, time.Time{}, time.Time{}
+}
+
+// release gives the buffers back to the pool.
+func (p *Page) release() {
+	p.pool.give(p.buf)
+	p.pool.give(p.flat)
+	p.buf, p.flat, p.payload, p.Raw = buffer{}, buffer{}, nil, nil
+}
+
+// grow makes room for need bytes in all, keeping Raw; false if no buffer is to be had.
+func (p *Page) grow(need int) bool {
+	if need <= len(p.buf.b) {
+		return true
+	}
+	bigger, ok := p.pool.take(need)
+	if !ok {
+		return false
+	}
+	n := copy(bigger.b, p.Raw)
+	p.pool.give(p.buf)
+	p.buf = bigger
+	p.Raw = bigger.b[:n]
+	return true
+}

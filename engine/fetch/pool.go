@@ -1,0 +1,157 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+)
+
+// PoolOptions say how many pages there are and what memory they share. Zero fields have defaults, save Pages.
+type PoolOptions struct {
+	Pages       int // pages in all: the bound on exchanges in flight and not yet kept
+	InlineBytes int // size of the buffer a response starts in; default 64 KiB
+	Inlines     int // how many; default Pages
+	MidBytes    int // size of the buffer a response moves to; default 512 KiB
+	Mids        int // how many; default Pages/8 + 8
+	SlabBytes   int // size of the largest buffer; default Options{}.BufferMax()
+	Slabs       int // how many; default Pages/32 + 8
+}
+
+// WithDefaults returns a copy of o in which every field that is zero has its default.
+func (o PoolOptions) WithDefaults() PoolOptions {
+	setDefault(&o.InlineBytes, 64<<10)
+	setDefault(&o.Inlines, o.Pages)
+	setDefault(&o.MidBytes, 512<<10)
+	setDefault(&o.Mids, o.Pages/8+8)
+	setDefault(&o.SlabBytes, Options{}.BufferMax())
+	setDefault(&o.Slabs, o.Pages/32+8)
+	return o
+}
+
+// Validate reports every fault of o, joined. It expects defaults to be filled in.
+func (o PoolOptions) Validate() error {
+	var faults []error
+	if o.Pages < 1 || o.Inlines < 1 || o.Mids < 1 || o.Slabs < 1 {
+		faults = append(faults, fmt.Errorf("%w: a pool needs at least one of each: %d pages, %d inline, %d mid, %d slabs",
+			ErrOptions, o.Pages, o.Inlines, o.Mids, o.Slabs))
+	}
+	if o.InlineBytes < 4<<10 || o.MidBytes < o.InlineBytes || o.SlabBytes < o.MidBytes {
+		faults = append(faults, fmt.Errorf("%w: buffers of %d, %d and %d bytes do not ascend from 4 KiB",
+			ErrOptions, o.InlineBytes, o.MidBytes, o.SlabBytes))
+	}
+	return errors.Join(faults...)
+}
+
+// PoolStats are a pool's counters. Those of the buffers are in the order inline, mid, slab.
+type PoolStats struct {
+	PagesOut    int
+	BuffersMade [3]int    // allocated so far
+	BuffersOut  [3]int    // in use
+	BuffersDry  [3]uint64 // times none was free and a larger one, or none, had to do
+	Exhausted   uint64    // times no buffer of any size was free
+	Extra       uint64    // payloads put together in memory beyond the count, since no buffer was free
+}
+
+// Pool is a counted free list of pages and the buffers they share. It is safe for concurrent use. Taking a page is the
+// back pressure of the whole crawl; taking a buffer never waits: without one a body is cut and marked.
+type Pool struct {
+	pages     chan *Page
+	all       []*Page
+	tiers     [3]tier
+	codecs    codecs
+	exhausted atomic.Uint64 // written by take, read by Stats
+	extra     atomic.Uint64 // written by takeOrMake, read by Stats
+}
+
+// NewPool makes a pool. It allocates the pages, which are small, and no buffer. Options that do not validate are a bug.
+func NewPool(o PoolOptions) *Pool {
+	o = o.WithDefaults()
+	if err := o.Validate(); err != nil {
+		panic("BUG: " + err.Error())
+	}
+	p := &Pool{pages: make(chan *Page, o.Pages), all: make([]*Page, o.Pages)}
+	p.tiers[0].init(o.InlineBytes, o.Inlines)
+	p.tiers[1].init(o.MidBytes, o.Mids)
+	p.tiers[2].init(o.SlabBytes, o.Slabs)
+	for i := range p.all {
+		p.all[i] = &Page{pool: p}
+		p.pages <- p.all[i]
+	}
+	return p
+}
+
+// slabBytes is the size of the largest buffer.
+func (p *Pool) slabBytes() int { return p.tiers[2].size }
+
+// BytesMax is the memory all buffers of a pool under o take when every one has been needed.
+func (o PoolOptions) BytesMax() int64 {
+	o = o.WithDefaults()
+	return int64(o.InlineBytes)*int64(o.Inlines) + int64(o.MidBytes)*int64(o.Mids) + int64(o.SlabBytes)*int64(o.Slabs)
+}
+
+// Get gives a page and waits for one if none is free. The error is ctx's.
+func (p *Pool) Get(ctx context.Context) (*Page, error) {
+	if page := p.TryGet(); page != nil {
+		return page, nil
+	}
+	select {
+	case page := <-p.pages:
+		return page.leave(), nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// TryGet gives a page, or nil if none is free.
+func (p *Pool) TryGet() *Page {
+	select {
+	case page := <-p.pages:
+		return page.leave()
+	default:
+		return nil
+	}
+}
+
+// leave marks a page as out.
+func (page *Page) leave() *Page {
+	page.out.Store(true)
+	return page
+}
+
+// Put takes a page back with everything in it. Putting a page twice, or into another pool, is a bug.
+func (p *Pool) Put(page *Page) {
+	if page.pool != p || !page.out.CompareAndSwap(true, false) {
+		panic("BUG: B1: a page was put back that this pool has not given out")
+	}
+	page.begin(nil)
+	page.Engine = nil
+	page.SetItem(nil)
+	p.pages <- page
+}
+
+// Each calls visit with every page that is out. Pages come and go meanwhile, and their holders work on them: visit may
+// call AppendItem, and nothing else unless the caller has seen to it that the holders stand still.
+func (p *Pool) Each(visit func(*Page)) {
+	for _, page := range p.all {
+		if page.out.Load() {
+			visit(page)
+		}
+	}
+}
+
+// Close ends the pool. All pages must be home (B1): one that is still out is a bug.
+func (p *Pool) Close() {
+	if n := p.Stats().PagesOut; n > 0 {
+		panic(fmt.Sprintf("BUG: B1: %d pages are out at Close", n))
+	}
+}
+
+// Stats returns the counters.
+func (p *Pool) Stats() PoolStats {
+	s := PoolStats{PagesOut: cap(p.pages) - len(p.pages), Exhausted: p.exhausted.Load(), Extra: p.extra.Load()}
+	for i := range p.tiers {
+		s.BuffersMade[i], s.BuffersOut[i], s.BuffersDry[i] = p.tiers[i].counts()
+	}
+	return s
+}

@@ -1,0 +1,81 @@
+package fetch
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"time"
+)
+
+// chainBytesMax bounds the certificates of one server.
+const chainBytesMax = 128 << 10
+
+var errChain = errors.New("fetch: certificate chain too large")
+
+// newTLSConfig returns the configuration of one Fetcher. The library does not verify: inspect does, so that a fault can be
+// told from a failure. Its ServerName is set before each handshake.
+func (f *Fetcher) newTLSConfig() *tls.Config {
+	return &tls.Config{
+		InsecureSkipVerify:     true, // inspect verifies
+		VerifyConnection:       f.inspect,
+		MinVersion:             tls.VersionTLS12,
+		NextProtos:             []string{"http/1.1"},
+		SessionTicketsDisabled: true,
+	}
+}
+
+// inspect notes what the handshake agreed on and whether the certificate holds. Under TLSStrict a fault ends the handshake.
+func (f *Fetcher) inspect(cs tls.ConnectionState) error {
+	p := f.page
+	p.facts = TLSFacts{Version: cs.Version, Cipher: cs.CipherSuite}
+	p.TLS = &p.facts
+	size := 0
+	for _, c := range cs.PeerCertificates {
+		size += len(c.Raw)
+	}
+	if size > chainBytesMax {
+		return errChain
+	}
+	err := verify(&cs, f.o.RootCAs, time.Now())
+	if err == nil {
+		return nil
+	}
+	p.facts.Fault = certificateFault(err)
+	if f.o.TLS == TLSStrict {
+		return err
+	}
+	return nil
+}
+
+// verify checks the certificates of cs as the library would have.
+func verify(cs *tls.ConnectionState, roots *x509.CertPool, now time.Time) error {
+	if len(cs.PeerCertificates) == 0 {
+		return x509.UnknownAuthorityError{}
+	}
+	o := x509.VerifyOptions{Roots: roots, DNSName: cs.ServerName, CurrentTime: now}
+	if len(cs.PeerCertificates) > 1 {
+		o.Intermediates = x509.NewCertPool()
+		for _, c := range cs.PeerCertificates[1:] {
+			o.Intermediates.AddCert(c)
+		}
+	}
+	_, err := cs.PeerCertificates[0].Verify(o)
+	return err
+}
+
+// certificateFault names what is wrong with a certificate, in a word for the archive.
+func certificateFault(err error) string {
+	var invalid x509.CertificateInvalidError
+	var name x509.HostnameError
+	var authority x509.UnknownAuthorityError
+	switch {
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return "expired"
+	case errors.As(err, &name):
+		return "wrong-name"
+	case errors.As(err, &authority):
+		return "unknown-authority"
+	default:
+		return "invalid"
+	}
+}

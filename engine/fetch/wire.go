@@ -1,0 +1,282 @@
+package fetch
+
+import (
+	"bytes"
+	"io"
+	"time"
+
+	"orbweaver/engine/outcome"
+)
+
+// headScan is how far the search for the end of a head has come.
+type headScan struct {
+	at    int // bytes looked at
+	line  int // start of the line at hand
+	lines int
+	blank int // bytes of line ends dropped before the status line
+}
+
+// headState is the result of a look at the bytes so far.
+type headState uint8
+
+const (
+	headMore headState = iota
+	headWhole
+	headTooLarge
+	headForeign // no HTTP
+)
+
+// look searches raw for the end of a head and returns the length of the head if it is whole.
+func (s *headScan) look(raw []byte, o *Options) (int, headState) {
+	if s.line == 0 && !httpPrefix(raw) {
+		return 0, headForeign
+	}
+	for {
+		i := bytes.IndexByte(raw[s.at:], '\n')
+		if i < 0 {
+			s.at = len(raw)
+			if len(raw)-s.line > o.HeaderLineMax || len(raw) >= o.HeaderMax {
+				return 0, headTooLarge
+			}
+			return 0, headMore
+		}
+		end := s.at + i
+		length := end - s.line
+		s.at, s.line = end+1, end+1
+		if length == 0 || (length == 1 && raw[end-1] == '\r') {
+			if end+1 > o.HeaderMax {
+				return 0, headTooLarge
+			}
+			return end + 1, headWhole
+		}
+		if s.lines++; length > o.HeaderLineMax || s.lines > o.HeaderCount+1 {
+			return 0, headTooLarge
+		}
+	}
+}
+
+// httpPrefix says whether raw is, or can become, the start of a response.
+func httpPrefix(raw []byte) bool {
+	return startsLike(raw, "http/") || startsLike(raw, "icy ")
+}
+
+func startsLike(raw []byte, prefix string) bool {
+	n := min(len(raw), len(prefix))
+	return hasPrefixFold(raw[:n], prefix[:n])
+}
+
+// readHead reads until the head of the final response is whole, and sets aside those of interim ones.
+func (f *Fetcher) readHead(p *Page) (headInfo, outcome.Outcome) {
+	f.got, f.scan = 0, headScan{}
+	interim := 0
+	for {
+		if f.scan.line == 0 {
+			f.dropBlankLines(p)
+		}
+		n, state := f.scan.look(p.Raw, &f.o)
+		switch state {
+		case headForeign:
+			p.Flags |= FlagNotHTTP
+			p.Err = "not HTTP"
+			return headInfo{length: -1, flags: FlagNotHTTP}, outcome.None
+		case headTooLarge:
+			p.Err = "header too large"
+			return headInfo{}, outcome.HeaderTooLarge
+		case headMore:
+			if o := f.moreHead(p); o != outcome.None {
+				return headInfo{}, o
+			}
+			continue
+		}
+		info, cause := f.pool.codecs.parseHead(p.Raw[:n])
+		if cause != "" {
+			p.Err = cause
+			return info, outcome.Protocol
+		}
+		if info.status < 100 || info.status > 199 || info.status == 101 {
+			p.HeadLen, p.Status = n, info.status
+			p.Flags |= info.flags
+			return info, outcome.None
+		}
+		if interim++; interim > f.o.InterimMax || len(p.Interim)+n > f.o.HeaderMax {
+			p.Err = "too many interim responses"
+			return headInfo{}, outcome.HeaderTooLarge
+		}
+		p.Interim = append(p.Interim, p.Raw[:n]...)
+		f.dropFront(p, n)
+	}
+}
+
+// blankMax is how many line ends a server may put before its status line.
+const blankMax = 64
+
+// dropBlankLines drops line ends before the status line: they belong to no response.
+func (f *Fetcher) dropBlankLines(p *Page) {
+	n := 0
+	for n < len(p.Raw) && (p.Raw[n] == '\r' || p.Raw[n] == '\n') && f.scan.blank < blankMax {
+		n++
+		f.scan.blank++
+	}
+	if n > 0 {
+		p.Raw = p.Raw[:copy(p.Raw, p.Raw[n:])]
+		f.scan.at = 0
+	}
+}
+
+// dropFront drops the head of an interim response and starts the search for the next.
+func (f *Fetcher) dropFront(p *Page, n int) {
+	p.Raw = p.Raw[:copy(p.Raw, p.Raw[n:])]
+	f.scan = headScan{}
+}
+
+// moreHead reads more of a head; anything but None ends the exchange.
+func (f *Fetcher) moreHead(p *Page) outcome.Outcome {
+	if len(p.buf.b) > 0 && !p.grow(len(p.Raw)+1) {
+		p.Err = "no buffer for the header"
+		return outcome.HeaderTooLarge
+	}
+	n, err := f.read(p)
+	switch {
+	case n > 0 || err == nil:
+		return outcome.None
+	case f.watch.cancelled():
+		return outcome.Cancelled
+	case err == errNoBuffer:
+		p.Err = "no buffer for the header"
+		return outcome.HeaderTooLarge
+	case isTimeout(err):
+		p.Err = "no header in time"
+		return outcome.HeaderTimeout
+	case f.got == 0:
+		p.Err = "closed without an answer"
+	default:
+		p.Err = "closed within the header"
+	}
+	return outcome.Reset
+}
+
+// readBody reads the body that info announces, up to the limits, and cuts Raw where it ends.
+func (f *Fetcher) readBody(p *Page, info headInfo, bodyMax int64) outcome.Outcome {
+	f.frame.init(bodyKind(info), limits{payload: bodyMax, raw: rawBodyMax(bodyMax)})
+	if f.frame.kind == frameLength {
+		f.frame.setLength(info.length)
+	}
+	p.Chunked = f.frame.kind == frameChunked
+	f.sha.Reset()
+	f.window, f.windowN = p.FirstByte, f.got
+	at := p.HeadLen
+	for {
+		at = f.consume(p, at)
+		if f.frame.end != endNone {
+			break
+		}
+		if !p.grow(len(p.Raw) + 1) {
+			p.Cut, p.Err = CutUnspecified, "no buffer for the body"
+			break
+		}
+		if n, err := f.read(p); n == 0 && err != nil && !f.survives(p, err) {
+			break
+		}
+	}
+	if f.frame.end == endWhole && len(p.Raw) > at {
+		p.Flags |= FlagSurplus
+	}
+	p.Raw = p.Raw[:at]
+	p.PayloadLen = f.frame.payload
+	if f.frame.end == endNone && p.Cut == NotCut {
+		return outcome.Cancelled
+	}
+	f.judge(p, info)
+	return outcome.None
+}
+
+// bodyKind says how the end of the body is known.
+func bodyKind(info headInfo) frameKind {
+	switch {
+	case info.status == 204 || info.status == 304 || (info.status >= 100 && info.status < 200):
+		return frameNone
+	case info.chunked:
+		return frameChunked
+	case info.length >= 0:
+		return frameLength
+	default:
+		return frameClose
+	}
+}
+
+// consume takes the bytes of Raw from at on, as far as they belong to the body, and digests the payload among them.
+func (f *Fetcher) consume(p *Page, at int) int {
+	for at < len(p.Raw) && f.frame.end == endNone {
+		n, data := f.frame.next(p.Raw[at:])
+		at += n
+		if len(data) == 0 {
+			continue
+		}
+		_, _ = f.sha.Write(data) // a hash never fails
+		if start := at - len(data); p.runs == 0 || start != p.runEnd {
+			if p.runs++; p.runs == 1 {
+				p.runAt = start
+			}
+		}
+		p.runEnd = at
+	}
+	return at
+}
+
+// survives decides after a failed read whether to read on. If not, the frame has ended or p.Cut says why, or neither and
+// the context is over.
+func (f *Fetcher) survives(p *Page, err error) bool {
+	switch {
+	case f.watch.cancelled():
+		return false
+	case err == io.EOF:
+		f.frame.eof()
+		return true // one more look ends the loop
+	case !isTimeout(err):
+		f.frame.end = endDisconnect
+		p.Err = "connection broke in the body"
+		return true
+	}
+	now := time.Now()
+	if !now.Before(f.total) {
+		p.Cut, p.Err = CutTime, "the whole took too long"
+		return false
+	}
+	if passed := now.Sub(f.window); passed >= f.o.RateWindow {
+		if f.o.RateMin > 0 && float64(f.got-f.windowN) < float64(f.o.RateMin)*passed.Seconds() {
+			p.Cut, p.Err = CutTime, "the body came too slowly"
+			return false
+		}
+		f.window, f.windowN = now, f.got
+	}
+	return f.watch.arm(earlier(f.window.Add(f.o.RateWindow), f.total))
+}
+
+// judge says how the body ended.
+func (f *Fetcher) judge(p *Page, info headInfo) {
+	switch f.frame.end {
+	case endWhole:
+		p.Complete = true
+	case endLimit:
+		p.Cut, p.Err = CutLength, "more than the limit"
+	case endBad:
+		p.Cut, p.Err = CutUnspecified, "bad chunking"
+	case endDisconnect:
+		p.Cut = CutDisconnect
+		if p.Err == "" {
+			p.Err = "closed within the body"
+		}
+	}
+	if info.flags&(FlagNotHTTP|FlagBadLength) != 0 {
+		p.Complete = false
+		if p.Cut == NotCut {
+			p.Cut = CutUnspecified
+		}
+		if p.Err == "" {
+			p.Err = causeLength
+		}
+	}
+	if p.Complete {
+		f.sha.Sum(p.Digest[:0])
+	}
+}
