@@ -1,0 +1,102 @@
+package diskq
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/zeebo/xxh3"
+)
+
+const (
+	magic       = "orbwdq1\n"
+	segmentHead = len(magic) + 8
+	blockHead   = 12
+	reserved    = segmentHead + blockHead // room in front of a building block's payload for both heads
+
+	blockTarget = 64 << 10 // payload bytes at which a block is written
+
+	// MaxItem is the largest item in bytes.
+	MaxItem = 64 << 20
+
+	// maxPayload bounds what a block head may claim: a full block, or one item and its length.
+	maxPayload = MaxItem + binary.MaxVarintLen32
+)
+
+// Errors of this package; more detail is wrapped around them.
+var (
+	ErrCorrupt  = errors.New("diskq: corrupt")
+	ErrTooLarge = errors.New("diskq: item too large")
+	ErrClosed   = errors.New("diskq: closed")
+)
+
+func corrupt(segment uint64, offset int64, format string, args ...any) error {
+	return fmt.Errorf("%w: segment %d at %d: %s", ErrCorrupt, segment, offset, fmt.Sprintf(format, args...))
+}
+
+func segmentName(dir string, segment uint64) string {
+	return path.Join(dir, fmt.Sprintf("q-%016x", segment))
+}
+
+// parseSegmentName returns the number in a segment's base name; ok is false for other people's files.
+func parseSegmentName(base string) (segment uint64, ok bool) {
+	digits, ok := strings.CutPrefix(base, "q-")
+	if !ok || len(digits) != 16 || strings.ToLower(digits) != digits {
+		return 0, false
+	}
+	segment, err := strconv.ParseUint(digits, 16, 64)
+	return segment, err == nil
+}
+
+func putSegmentHead(dst []byte, segment uint64) {
+	copy(dst, magic)
+	binary.LittleEndian.PutUint64(dst[len(magic):], segment)
+}
+
+func checkSegmentHead(head []byte, segment uint64) error {
+	if len(head) < segmentHead || string(head[:len(magic)]) != magic {
+		return corrupt(segment, 0, "not a segment of this format")
+	}
+	if got := binary.LittleEndian.Uint64(head[len(magic):]); got != segment {
+		return corrupt(segment, 0, "it says that it is segment %d", got)
+	}
+	return nil
+}
+
+func checksum(payload []byte, segment uint64, offset int64, items uint32) uint32 {
+	var place [24]byte
+	binary.LittleEndian.PutUint64(place[0:], segment)
+	binary.LittleEndian.PutUint64(place[8:], uint64(offset))
+	binary.LittleEndian.PutUint32(place[16:], uint32(len(payload)))
+	binary.LittleEndian.PutUint32(place[20:], items)
+	return uint32(xxh3.HashSeed(payload, xxh3.Hash(place[:])))
+}
+
+func putBlockHead(dst, payload []byte, segment uint64, offset int64, items uint32) {
+	binary.LittleEndian.PutUint32(dst[0:], uint32(len(payload)))
+	binary.LittleEndian.PutUint32(dst[4:], items)
+	binary.LittleEndian.PutUint32(dst[8:], checksum(payload, segment, offset, items))
+}
+
+// parseBlockHead reads a head; room is how many bytes follow it in the segment.
+func parseBlockHead(head []byte, segment uint64, offset, room int64) (length int, items, sum uint32, err error) {
+	n := binary.LittleEndian.Uint32(head[0:])
+	items = binary.LittleEndian.Uint32(head[4:])
+	sum = binary.LittleEndian.Uint32(head[8:])
+	if n > maxPayload || int64(n) > room || items == 0 || items > n {
+		return 0, 0, 0, corrupt(segment, offset, "a block of %d bytes and %d items where %d bytes are left", n, items, room)
+	}
+	return int(n), items, sum, nil
+}
+
+// nextItem splits the first item off a payload. ok is false if the payload is not made of items.
+func nextItem(payload []byte) (item, rest []byte, ok bool) {
+	length, n := binary.Uvarint(payload)
+	if n <= 0 || length > uint64(len(payload)-n) {
+		return nil, nil, false
+	}
+	return payload[n : n+int(length)], payload[n+int(length):], true
+}

@@ -1,0 +1,165 @@
+package diskq
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"orbweaver/internal/vfs"
+)
+
+// maxSealed is how many full segments wait for a Sync before rolling over syncs one itself: a bound on open files.
+const maxSealed = 8
+
+func (w *writer) reset() {
+	if cap(w.buf) < reserved || cap(w.buf) > 4*blockTarget {
+		w.buf = make([]byte, reserved, reserved+blockTarget+blockTarget/4)
+	}
+	w.buf, w.items, w.pos, w.taken = w.buf[:reserved], 0, reserved, 0
+}
+
+func (w *writer) add(item []byte) {
+	w.buf = binary.AppendUvarint(w.buf, uint64(len(item)))
+	w.buf = append(w.buf, item...)
+	w.items++
+}
+
+// next takes the first unread item of the building block. The result is valid until the next call of anything.
+func (w *writer) next() []byte {
+	item, rest, ok := nextItem(w.buf[w.pos:])
+	if !ok {
+		panic("BUG: diskq: the building block does not parse")
+	}
+	w.pos = len(w.buf) - len(rest)
+	w.taken++
+	if w.taken == w.items {
+		// All read before it was written: it need not be written at all. The bytes stay until the next add.
+		w.buf, w.items, w.pos, w.taken = w.buf[:reserved], 0, reserved, 0
+	}
+	return item
+}
+
+// flush writes the building block, less what was read of it. On an error the queue is as before. The caller holds the
+// lock.
+func (q *Queue) flush() error {
+	if q.w.items == 0 {
+		return nil
+	}
+	err := q.unlocked(q.writeBlock)
+	switch {
+	case err == nil:
+		return nil
+	case vfs.IsFull(err):
+		q.stats.FullFailures++
+		return err
+	default:
+		q.err = &stickyError{err}
+		return q.err
+	}
+}
+
+func (q *Queue) writeBlock() error {
+	w := &q.w
+	if err := q.roll(); err != nil {
+		return fmt.Errorf("diskq: new segment: %w", err)
+	}
+	payload := w.buf[w.pos:]
+	items := w.items - w.taken
+	start := w.pos - blockHead
+	putBlockHead(w.buf[start:], payload, w.segment, w.blockOffset(), items)
+	if w.offset == 0 {
+		start -= segmentHead
+		putSegmentHead(w.buf[start:], w.segment)
+	}
+	out := w.buf[start:]
+	if _, err := w.file.WriteAt(out, w.offset); err != nil {
+		w.litter = true
+		return fmt.Errorf("diskq: write: %w", err)
+	}
+	follow := q.caughtUp()
+	block := position{segment: w.segment, offset: w.blockOffset()}
+	w.offset += int64(len(out))
+	w.dirty = true
+	q.stats.BlocksOut++
+	q.stats.BytesOut += uint64(len(out))
+	if follow {
+		// The reader was in this block. It keeps the bytes, and the writer takes the reader's old buffer.
+		w.buf, q.r.buf = q.r.buf, w.buf
+		q.r.payload, q.r.left, q.r.taken = payload, items, 0
+		q.r.block, q.r.size = block, int64(blockHead+len(payload))
+	}
+	w.reset()
+	return nil
+}
+
+// blockOffset is where the next block's head goes.
+func (w *writer) blockOffset() int64 { return max(w.offset, int64(segmentHead)) }
+
+// roll makes sure that there is an open segment with room. A full one is sealed: cut to its length if a failed write
+// left litter behind it, and kept open for the next Sync.
+func (q *Queue) roll() error {
+	w := &q.w
+	length := int64(len(w.buf) - w.pos + blockHead)
+	if w.offset > int64(segmentHead) && w.offset+length > q.opts.SegmentBytes {
+		if w.litter {
+			if err := w.file.Truncate(w.offset); err != nil {
+				return err
+			}
+			w.litter = false
+		}
+		next, err := q.fsys.Create(segmentName(q.opts.Dir, w.segment+1))
+		if err != nil {
+			return err
+		}
+		if q.caughtUp() {
+			q.r.moveTo(position{segment: w.segment + 1})
+		}
+		w.sealed = append(w.sealed, w.file)
+		w.file, w.segment, w.offset, w.dirty, w.newName = next, w.segment+1, 0, true, true
+	}
+	if len(w.sealed) > maxSealed {
+		oldest := w.sealed[0]
+		if err := oldest.Sync(); err != nil {
+			return &stickyError{err}
+		}
+		w.sealed = w.sealed[1:]
+		if err := oldest.Close(); err != nil {
+			return &stickyError{err}
+		}
+	}
+	if w.file != nil {
+		return nil
+	}
+	file, err := q.fsys.Create(segmentName(q.opts.Dir, w.segment))
+	if err != nil {
+		return err
+	}
+	w.file, w.newName = file, true
+	return nil
+}
+
+// stickyError is one after which nothing is written any more. It hides from vfs.IsFull: a file system that finds only
+// at a sync that it is full has lost bytes that it had taken, and trying again would not bring them back.
+type stickyError struct{ err error }
+
+func (e *stickyError) Error() string { return e.err.Error() }
+
+func (e *stickyError) Unwrap() error {
+	if vfs.IsFull(e.err) {
+		return nil
+	}
+	return e.err
+}
+
+// closeAll closes the writer's files.
+func (w *writer) closeAll() error {
+	var errs []error
+	for _, f := range w.sealed {
+		errs = append(errs, f.Close())
+	}
+	if w.file != nil {
+		errs = append(errs, w.file.Close())
+	}
+	w.sealed, w.file = nil, nil
+	return errors.Join(errs...)
+}
