@@ -1,0 +1,2 @@
+// Package simweb is a simulated web with ground truth.
+package simweb

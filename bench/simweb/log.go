@@ -1,0 +1,214 @@
+package simweb
+
+import (
+	"iter"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// Arrival is one request as the server saw it.
+type Arrival struct {
+	Time   time.Time  // the request's first byte
+	End    time.Time  // just before the last write of the answer, so that no client can beat it
+	Site   string     // scheme://host[:port], as asked for
+	Host   string     // the host's name, lower case, without port
+	Addr   netip.Addr // what AddrOf says of the host; zero for hosts that are not in the world
+	Path   string     // path and query
+	Status int        // 0 if no status was sent
+	Conn   uint64     // which connection, from 1
+	Agent  string     // User-Agent
+	Whole  bool       // a final answer was sent whole; trying again is not called for
+	Cut    bool       // the client closed before the server had finished
+}
+
+// record is an Arrival in 40 bytes without pointers.
+type record struct {
+	time   int64 // nanoseconds from the log's start
+	end    int64
+	conn   uint32
+	t      target
+	status uint16
+	agent  uint8
+	flags  uint8
+}
+
+const (
+	flagWhole = 1 << iota
+	flagCut
+	flagRetryAfter
+)
+
+// logChunk is how many records are kept together.
+const logChunk = 4096
+
+// Log is what the server side saw, in order of the answers' ends. It is safe for concurrent use.
+type Log struct {
+	w *World
+
+	mu      sync.Mutex
+	base    time.Time // when the first connection came; zero before
+	chunks  [][]record
+	count   int
+	conns   uint32
+	names   []string // URLs that are not in the world
+	nameIDs map[string]uint32
+	agents  []string
+	sink    func(Arrival)
+}
+
+// NewLog makes an empty log of this world.
+func (w *World) NewLog() *Log {
+	return &Log{w: w, nameIDs: make(map[string]uint32), agents: []string{""}}
+}
+
+// Len is the number of arrivals.
+func (l *Log) Len() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.count
+}
+
+// connect numbers a new connection.
+func (l *Log) connect(now time.Time) uint32 {
+	if l == nil {
+		return 0
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.base.IsZero() {
+		l.base = now
+	}
+	l.conns++
+	return l.conns
+}
+
+// arrival is what Serve notes.
+type arrival struct {
+	start, end time.Time
+	conn       uint32
+	t          target
+	url        string // if t is kindUnknown
+	status     int
+	agent      []byte
+	flags      uint8
+}
+
+// add notes an arrival and returns its number.
+func (l *Log) add(a *arrival) int {
+	if l == nil {
+		return -1
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := a.t
+	if t.kind == kindUnknown {
+		t.page = l.intern(a.url)
+	}
+	if l.count%logChunk == 0 {
+		l.chunks = append(l.chunks, make([]record, 0, logChunk))
+	}
+	last := len(l.chunks) - 1
+	l.chunks[last] = append(l.chunks[last], record{time: a.start.Sub(l.base).Nanoseconds(),
+		end: a.end.Sub(l.base).Nanoseconds(), conn: a.conn, t: t, status: uint16(a.status), agent: l.agent(a.agent),
+		flags: a.flags})
+	l.count++
+	return l.count - 1
+}
+
+// spoil marks an arrival whose answer could not be sent whole.
+func (l *Log) spoil(n int) {
+	if n < 0 {
+		return
+	}
+	l.mu.Lock()
+	r := &l.chunks[n/logChunk][n%logChunk]
+	r.flags = r.flags&^flagWhole | flagCut
+	l.mu.Unlock()
+}
+
+// namesMax bounds what strangers' URLs cost; what comes later is logged under one name.
+const namesMax = 1 << 20
+
+func (l *Log) intern(url string) uint32 {
+	if id, ok := l.nameIDs[url]; ok {
+		return id
+	}
+	if len(l.names) >= namesMax {
+		url = "(one of too many unknown URLs)"
+		if id, ok := l.nameIDs[url]; ok {
+			return id
+		}
+	}
+	id := uint32(len(l.names))
+	l.names = append(l.names, url)
+	l.nameIDs[url] = id
+	return id
+}
+
+func (l *Log) agent(b []byte) uint8 {
+	for i, a := range l.agents {
+		if a == string(b) {
+			return uint8(i)
+		}
+	}
+	if len(l.agents) == 255 {
+		return 0
+	}
+	l.agents = append(l.agents, string(b))
+	return uint8(len(l.agents) - 1)
+}
+
+// All yields the arrivals in order of their ends, as they are when it is called.
+func (l *Log) All() iter.Seq[Arrival] {
+	return func(yield func(Arrival) bool) {
+		for _, r := range l.snapshot() {
+			if !yield(l.arrival(r)) {
+				return
+			}
+		}
+	}
+}
+
+// snapshot copies the records.
+func (l *Log) snapshot() []record {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := make([]record, 0, l.count)
+	for _, c := range l.chunks {
+		all = append(all, c...)
+	}
+	return all
+}
+
+func (l *Log) arrival(r record) Arrival {
+	l.mu.Lock()
+	a := Arrival{Time: l.base.Add(time.Duration(r.time)), End: l.base.Add(time.Duration(r.end)),
+		Status: int(r.status), Conn: uint64(r.conn), Agent: l.agents[r.agent], Whole: r.flags&flagWhole != 0,
+		Cut: r.flags&flagCut != 0}
+	l.mu.Unlock()
+	url := l.url(r.t)
+	https, authority, path, ok := split(url)
+	if !ok {
+		a.Path = url
+		return a
+	}
+	a.Host, _, _ = splitPort(authority)
+	a.Path = path
+	a.Site = "http://" + authority
+	if https {
+		a.Site = "https://" + authority
+	}
+	a.Addr = l.w.AddrOf(a.Host)
+	return a
+}
+
+// url names a record's target.
+func (l *Log) url(t target) string {
+	if t.kind == kindUnknown {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.names[t.page]
+	}
+	return string(l.w.appendURL(nil, t))
+}

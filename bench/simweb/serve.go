@@ -1,0 +1,230 @@
+package simweb
+
+import (
+	"bytes"
+	"net"
+	"time"
+)
+
+// ServeOptions says how one connection is served.
+type ServeOptions struct {
+	Log *Log // where requests are noted; nil for nowhere
+	TLS bool // the connection runs inside TLS: origin-form requests are for https
+	// Connect, if not nil, is given the connection of an accepted CONNECT request with its "host:port". The connection is
+	// borrowed: it may be used and closed, and Serve returns when Connect does.
+	Connect func(conn net.Conn, target string)
+	// Plain switches pauses off: latency, slow pages and stalls take no time. For measuring the server alone.
+	Plain bool
+}
+
+const (
+	headRoom   = 1 << 10 // space before the body in which the head is written
+	requestMax = 64 << 10
+)
+
+// buffer is the space a connection needs while it has something to do.
+type buffer struct {
+	in   []byte
+	out  []byte // headRoom bytes, then the body
+	head []byte
+	doc  doc
+}
+
+// session is one connection.
+type session struct {
+	w     *World
+	conn  net.Conn
+	o     ServeOptions
+	b     *buffer
+	n     int // bytes in b.in
+	id    uint32
+	start time.Time // first byte of the request at hand
+	over  bool      // no further request on this connection
+	log   arrival
+}
+
+// Serve answers the requests that come on one connection, as an origin server by Host field or as a proxy by the absolute
+// form, until either side closes it. It takes conn and closes it, and starts no goroutine.
+func (w *World) Serve(conn net.Conn, o ServeOptions) {
+	b := w.buffers.Get().(*buffer)
+	defer w.buffers.Put(b)
+	if b.in == nil {
+		b.in = make([]byte, 4<<10)
+	}
+	s := &session{w: w, conn: conn, o: o, b: b, id: o.Log.connect(time.Now())}
+	defer conn.Close()
+	for !s.over {
+		head, ok := s.readHead()
+		if !ok {
+			return
+		}
+		q, ok := parseRequest(head)
+		if !ok {
+			s.refuse("400 Bad Request", head)
+			return
+		}
+		if string(q.method) == "CONNECT" {
+			s.connect(&q, len(head))
+			return
+		}
+		s.handle(&q)
+		s.skip(len(head) + q.body)
+	}
+}
+
+// readHead waits for a whole request head.
+func (s *session) readHead() ([]byte, bool) {
+	if s.n == 0 {
+		if s.w.c.Timing.Idle > 0 && !s.o.Plain {
+			_ = s.conn.SetReadDeadline(time.Now().Add(s.w.c.Timing.Idle))
+		}
+	} else {
+		s.start = time.Now()
+	}
+	from := 0
+	for {
+		if at := bytes.Index(s.b.in[from:s.n], []byte("\r\n\r\n")); at >= 0 {
+			return s.b.in[:from+at+4], true
+		}
+		from = max(0, s.n-3)
+		if s.n == len(s.b.in) {
+			if s.n >= requestMax {
+				s.refuse("431 Request Header Fields Too Large", nil)
+				return nil, false
+			}
+			s.b.in = append(s.b.in, make([]byte, len(s.b.in))...)
+		}
+		n, err := s.conn.Read(s.b.in[s.n:])
+		if s.n == 0 && n > 0 {
+			s.start = time.Now()
+		}
+		s.n += n
+		if err != nil {
+			return nil, false
+		}
+	}
+}
+
+// skip forgets a request; what follows it, the next one perhaps, stays. Bodies of requests are read and dropped.
+func (s *session) skip(n int) {
+	for n > s.n {
+		n -= s.n
+		got, err := s.conn.Read(s.b.in)
+		s.n = got
+		if err != nil {
+			s.over = true
+			return
+		}
+	}
+	s.n = copy(s.b.in, s.b.in[n:s.n])
+}
+
+// connect answers CONNECT.
+func (s *session) connect(q *request, head int) {
+	if s.o.Connect == nil {
+		s.refuse("405 Method Not Allowed", nil)
+		return
+	}
+	if _, err := s.conn.Write([]byte("HTTP/1.1 200 Connection established\r\n\r\n")); err != nil {
+		return
+	}
+	_ = s.conn.SetReadDeadline(time.Time{})
+	conn := s.conn
+	if s.n > head {
+		conn = &readFirst{Conn: conn, first: bytes.Clone(s.b.in[head:s.n])}
+	}
+	s.o.Connect(conn, string(q.url))
+}
+
+// readFirst is a connection of which some bytes have been read already.
+type readFirst struct {
+	net.Conn
+	first []byte
+}
+
+func (c *readFirst) Read(p []byte) (int, error) {
+	if len(c.first) > 0 {
+		n := copy(p, c.first)
+		c.first = c.first[n:]
+		return n, nil
+	}
+	return c.Conn.Read(p)
+}
+
+// NetConn returns the connection below, as tls.Conn has it.
+func (c *readFirst) NetConn() net.Conn { return c.Conn }
+
+// refuse answers what is no request that can be served.
+func (s *session) refuse(status string, head []byte) {
+	s.over = true
+	line, _, _ := bytes.Cut(head, []byte("\r\n"))
+	s.log = arrival{start: s.start, conn: s.id, t: target{kind: kindUnknown}, url: string(line)}
+	s.log.status, _ = number(status[:3])
+	s.finish([]byte("HTTP/1.1 "+status+"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"), true)
+}
+
+// finish notes the arrival and makes the last write of its answer.
+func (s *session) finish(last []byte, whole bool) {
+	if whole {
+		s.log.flags |= flagWhole
+	}
+	s.log.end = time.Now()
+	n := s.o.Log.add(&s.log)
+	if len(last) == 0 {
+		return
+	}
+	if _, err := s.conn.Write(last); err != nil {
+		s.over = true
+		s.o.Log.spoil(n)
+	}
+}
+
+// pause waits, and is false if the client has closed meanwhile. It reads ahead, so that it can tell.
+func (s *session) pause(d time.Duration) bool {
+	if s.o.Plain || d <= 0 {
+		return true
+	}
+	until := time.Now().Add(d)
+	_ = s.conn.SetReadDeadline(until)
+	for {
+		if s.n == len(s.b.in) {
+			s.b.in = append(s.b.in, make([]byte, len(s.b.in))...)
+		}
+		n, err := s.conn.Read(s.b.in[s.n:])
+		s.n += n
+		if err == nil && s.n < requestMax {
+			continue
+		}
+		if isTimeout(err) {
+			_ = s.conn.SetReadDeadline(time.Time{})
+			return true
+		}
+		s.log.flags |= flagCut
+		return false
+	}
+}
+
+func isTimeout(err error) bool {
+	e, ok := err.(net.Error)
+	return ok && e.Timeout()
+}
+
+// reset breaks the connection so that the client sees a reset where the transport can show one.
+func (s *session) reset() {
+	s.over = true
+	conn := s.conn
+	for {
+		below, ok := conn.(interface{ NetConn() net.Conn })
+		if !ok {
+			break
+		}
+		conn = below.NetConn()
+	}
+	switch c := conn.(type) {
+	case interface{ SetLinger(sec int) error }:
+		_ = c.SetLinger(0)
+	case interface{ Reset() }:
+		c.Reset()
+	}
+	_ = conn.Close()
+}
