@@ -67,6 +67,7 @@ func NewFetcher(o Options, d Dialer, pool *Pool) *Fetcher {
 	f := &Fetcher{o: o, dialer: d, pool: pool, manners: manners(&o), sha: sha1.New()}
 	f.addrDialer, _ = d.(AddrDialer)
 	f.onReady = f.ready
+	f.watch.undial = f.watch.dialed
 	f.tlsConfig = f.newTLSConfig()
 	if o.Proxy != nil {
 		f.proxy, _ = o.Proxy.resolve() // validated above

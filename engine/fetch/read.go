@@ -60,14 +60,12 @@ func (f *Fetcher) readFirst(p *Page) (int, error) {
 }
 
 // ready is called with the descriptor of the connection, at once and then whenever it may be readable; false asks to wait.
-// The first time it only peeks: the poller tells of bytes that came before only if somebody has looked in vain.
+// The first time it only looks: the poller tells of what comes from now on, not of what is there.
 func (f *Fetcher) ready(fd uintptr) bool {
 	if !f.asked {
 		f.asked = true
-		if _, err := retry(func() (int, error) {
-			n, _, err := unix.Recvfrom(int(fd), f.one[:], unix.MSG_PEEK)
-			return n, err
-		}); err == unix.EAGAIN {
+		watched := [1]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		if n, err := unix.Poll(watched[:], 0); n == 0 && err == nil {
 			return false
 		}
 	}
@@ -76,7 +74,10 @@ func (f *Fetcher) ready(fd uintptr) bool {
 		f.readErr = errNoBuffer
 		return true
 	}
-	n, err := retry(func() (int, error) { return unix.Read(int(fd), p.buf.b) })
+	n, err := unix.Read(int(fd), p.buf.b)
+	for err == unix.EINTR {
+		n, err = unix.Read(int(fd), p.buf.b)
+	}
 	switch {
 	case err == unix.EAGAIN:
 		return false
@@ -88,13 +89,4 @@ func (f *Fetcher) ready(fd uintptr) bool {
 		f.readN, p.Raw = n, p.buf.b[:n]
 	}
 	return true
-}
-
-// retry repeats a system call that a signal interrupts.
-func retry(call func() (int, error)) (int, error) {
-	for {
-		if n, err := call(); err != unix.EINTR {
-			return n, err
-		}
-	}
 }

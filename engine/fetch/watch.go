@@ -20,6 +20,7 @@ type watch struct {
 	ended    bool
 	conn     net.Conn
 	dialing  func()
+	undial   func() bool // dialed, bound once
 	deadline time.Time
 }
 
@@ -128,7 +129,7 @@ func (w *watch) AfterFunc(f func()) (stop func() bool) {
 		return func() bool { return false }
 	}
 	w.dialing = f
-	return w.dialed
+	return w.undial
 }
 
 // dialed ends what AfterFunc began; false if f has been called.

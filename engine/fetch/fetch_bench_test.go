@@ -1,0 +1,111 @@
+package fetch
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"syscall"
+	"testing"
+	"time"
+
+	"orbweaver/engine/outcome"
+)
+
+// benchServer answers every connection on loopback with response and closes it. It ends with the listener.
+func benchServer(b *testing.B, response []byte) netip.AddrPort {
+	b.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = listener.Close() })
+	for range 4 {
+		go func() {
+			buf := make([]byte, 4096)
+			for {
+				conn, err := listener.Accept()
+				if err != nil {
+					return
+				}
+				n := 0
+				for !bytes.HasSuffix(buf[:n], []byte("\r\n\r\n")) {
+					m, err := conn.Read(buf[n:])
+					if err != nil {
+						break
+					}
+					n += m
+				}
+				_, _ = conn.Write(response)
+				_ = conn.Close()
+			}
+		}()
+	}
+	return listener.Addr().(*net.TCPAddr).AddrPort()
+}
+
+// page returns a whole response with a body of n bytes that looks like text.
+func benchResponse(n int) []byte {
+	body := bytes.Repeat([]byte("<p>one line of text, <a href=/x>and a link</a></p>\n"), n/51+1)[:n]
+	return fmt.Appendf(nil, "HTTP/1.1 200 OK\r\nServer: bench/1.0\r\nDate: Mon, 01 Jan 2024 00:00:00 GMT\r\n"+
+		"Content-Type: text/html; charset=utf-8\r\nContent-Length: %d\r\nLast-Modified: Mon, 01 Jan 2024 00:00:00 GMT\r\n"+
+		"ETag: \"abc\"\r\nVary: Accept-Encoding\r\nX-Powered-By: hand\r\nConnection: close\r\n\r\n%s", n, body)
+}
+
+// cpu returns the CPU time this process has used.
+func cpu() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// BenchmarkExchange compares a Fetcher with the bare loop of connect, write, read to the end, close, on the same server in
+// the same process: the CPU of the server is in both. "bare" is what net.Conn costs.
+func BenchmarkExchange(b *testing.B) {
+	for _, size := range []int{1 << 10, 16 << 10, 100 << 10} {
+		response := benchResponse(size)
+		addr := benchServer(b, response)
+		request := []byte("GET /x HTTP/1.1\r\nHost: a.example\r\nUser-Agent: orbweaver\r\nConnection: close\r\n\r\n")
+		b.Run(fmt.Sprintf("bare/%dKiB", size>>10), func(b *testing.B) {
+			var dialer net.Dialer
+			dialer.KeepAlive = -1
+			buf := make([]byte, 256<<10)
+			b.ReportAllocs()
+			start := cpu()
+			for b.Loop() {
+				conn, err := dialer.DialTCP(context.Background(), "tcp", netip.AddrPort{}, addr)
+				if err != nil {
+					b.Fatal(err)
+				}
+				_, _ = conn.Write(request)
+				for n := 0; n < len(response); {
+					m, err := conn.Read(buf)
+					if err == io.EOF || m == 0 {
+						break
+					}
+					n += m
+				}
+				_ = conn.Close()
+			}
+			b.ReportMetric(float64((cpu()-start).Microseconds())/float64(b.N), "cpu-us/op")
+		})
+		b.Run(fmt.Sprintf("fetch/%dKiB", size>>10), func(b *testing.B) {
+			pool := NewPool(PoolOptions{Pages: 1})
+			f := NewFetcher(testOptions(), LoopbackOnly(), pool)
+			t := &Target{URL: []byte("http://a.example/x"), Host: []byte("a.example"), Addr: addr}
+			ctx := b.Context()
+			b.ReportAllocs()
+			start := cpu()
+			for b.Loop() {
+				p := pool.TryGet()
+				if f.Fetch(ctx, t, p) != outcome.OK {
+					b.Fatalf("%v: %s", p.Outcome, p.Err)
+				}
+				pool.Put(p)
+			}
+			b.ReportMetric(float64((cpu()-start).Microseconds())/float64(b.N), "cpu-us/op")
+		})
+	}
+}
