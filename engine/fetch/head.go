@@ -44,6 +44,9 @@ func (c *codec) parse(head []byte) (headInfo, bool) {
 		return headInfo{}, false
 	}
 	info := headInfo{status: c.h.StatusCode(), length: -1}
+	if status, ok := parseStatus(head[len("http/1.1"):]); !ok || status != info.status {
+		return headInfo{}, false // the codec takes 000 for 200
+	}
 	switch n := c.h.ContentLength(); {
 	case n == -1:
 		info.chunked = true
