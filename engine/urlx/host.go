@@ -5,26 +5,11 @@ import (
 	"net/netip"
 	"strconv"
 	"unicode/utf8"
-
-	"golang.org/x/net/idna"
 )
 
 // hostRawMax bounds a host as written. A name that DNS can answer has at most 253 octets; percent-encoded and in
 // four-octet characters that makes 3 KiB at the outside.
 const hostRawMax = 4096
-
-// hostProfile is the standard's "domain to ASCII" for names that are not plain ASCII: UTS 46, not transitional, hyphens
-// and lengths unchecked.
-var hostProfile = idna.New(
-	idna.MapForLookup(),
-	idna.Transitional(false),
-	idna.StrictDomainName(false),
-	idna.VerifyDNSLength(false),
-	idna.ValidateLabels(true),
-	idna.CheckHyphens(false),
-	idna.CheckJoiners(true),
-	idna.BidiRule(),
-)
 
 // appendAuthority appends the normal form of "host:port" to dst, which ends in "scheme://". The default port is left out.
 func appendAuthority(dst, hostPort []byte) ([]byte, error) {
@@ -98,9 +83,9 @@ func appendOddHost(dst, host []byte) ([]byte, error) {
 		}
 		return finishHost(dst, start)
 	}
-	ascii, err := hostProfile.ToASCII(string(name))
+	ascii, err := toASCII(string(name))
 	if err != nil {
-		return dst, ErrHost
+		return dst, err
 	}
 	return finishHost(append(dst[:start], ascii...), start)
 }

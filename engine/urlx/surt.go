@@ -65,33 +65,38 @@ func cutWWW(host []byte) []byte {
 	return host
 }
 
+// span is a part of a slice.
+type span struct{ from, to int }
+
 // appendPathKey appends the key of a path, which begins with a slash.
 func appendPathKey(dst, path []byte) []byte {
 	var scratch [512]byte
 	path = unescapeAll(append(scratch[:0], '/'), path[min(1, len(path)):])
-	var few [32][]byte
+	var few [32]span // offsets, since slices of the scratch would drive it to the heap
 	kept := few[:0]
-	for rest, more := path[1:], true; more; {
-		var segment []byte
-		segment, rest, more = bytes.Cut(rest, []byte("/"))
-		switch {
+	for from := 1; from <= len(path); {
+		to := from
+		for to < len(path) && path[to] != '/' {
+			to++
+		}
+		switch segment := path[from:to]; {
 		case string(segment) == ".":
 		case string(segment) == ".." && len(kept) > 0:
 			kept = kept[:len(kept)-1]
 		default:
-			kept = append(kept, segment)
+			kept = append(kept, span{from, to})
 		}
+		from = to + 1
 	}
 	start := len(dst)
 	dst = append(dst, '/')
 	for i, segment := range kept {
-		last := i == len(kept)-1
-		dst = appendKeyEncoded(dst, segment)
-		if len(segment) > 0 && !last {
+		dst = appendKeyEncoded(dst, path[segment.from:segment.to])
+		if segment.from < segment.to && i < len(kept)-1 {
 			dst = append(dst, '/')
 		}
 	}
-	dst = dst[:start+len(cutPathSession(dst[start:]))]
+	dst = append(dst[:start], cutPathSession(dst[start:])...)
 	if n := len(dst); n > start+1 && dst[n-1] == '/' {
 		dst = dst[:n-1]
 	}

@@ -22,7 +22,7 @@ var (
 	}
 )
 
-// cutPathSession removes a session identifier from an encoded, lower-case path, in place.
+// cutPathSession removes a session identifier from an encoded, lower-case path.
 func cutPathSession(path []byte) []byte {
 	if !bytes.Contains(path, []byte(".aspx")) || bytes.IndexByte(path, '(') < 0 {
 		return path
@@ -30,20 +30,21 @@ func cutPathSession(path []byte) []byte {
 	return cutSession(path, pathSessions)
 }
 
-// cutSession replaces, in place, what each expression matches by its two groups.
+// cutSession returns a copy of s in which what each expression matches is replaced by its two groups.
 func cutSession(s []byte, sessions []*regexp.Regexp) []byte {
+	cut := bytes.Clone(s) // regexp must not see s itself, or the callers' scratch could not stay on their stacks
 	for _, re := range sessions {
-		m := re.FindSubmatchIndex(s)
+		m := re.FindSubmatchIndex(cut)
 		if m == nil {
 			continue
 		}
 		var tail []byte
 		if m[4] >= 0 {
-			tail = s[m[4]:m[5]]
+			tail = cut[m[4]:m[5]]
 		}
-		s = append(s[:m[3]], tail...)
+		cut = append(cut[:m[3]], tail...)
 	}
-	return s
+	return cut
 }
 
 // appendQueryKey appends "?" and the key of a query, or nothing if there is nothing in it but a session identifier.
@@ -60,17 +61,22 @@ func appendQueryKey(dst, query []byte) []byte {
 	if len(query) == 0 {
 		return dst
 	}
-	var few [32][]byte
+	var few [32]span
 	parameters := few[:0]
-	for rest, more := query, true; more; {
-		var p []byte
-		p, rest, more = bytes.Cut(rest, []byte("&"))
-		parameters = append(parameters, p)
+	for from := 0; from <= len(query); {
+		to := from
+		for to < len(query) && query[to] != '&' {
+			to++
+		}
+		parameters = append(parameters, span{from, to})
+		from = to + 1
 	}
-	slices.SortFunc(parameters, compareParameters)
+	slices.SortFunc(parameters, func(a, b span) int {
+		return compareParameters(query[a.from:a.to], query[b.from:b.to])
+	})
 	separator := byte('?')
 	for _, p := range parameters {
-		dst = append(append(dst, separator), p...)
+		dst = append(append(dst, separator), query[p.from:p.to]...)
 		separator = '&'
 	}
 	return dst
