@@ -154,7 +154,7 @@ func (q *Queue) Read(dst []byte) (item []byte, ok bool, err error) {
 	if q.count == 0 {
 		return dst, false, nil
 	}
-	if q.r.left == 0 && !q.caughtUp() {
+	if q.r.left == 0 && (q.w.items == 0 || !q.caughtUp()) {
 		if err := q.unlocked(q.load); err != nil {
 			return dst, false, err
 		}
