@@ -58,7 +58,7 @@ func (w *Workbench[S]) newLease(vs *VisitState[S]) *lease[S] {
 		l = new(lease[S])
 	}
 	w.leaseSeq++
-	l.id, l.vs = w.leaseSeq, vs
+	l.id, l.vs, l.site = w.leaseSeq, vs, vs.Site
 	q := vs.queue
 	for q.count > 0 && len(l.items) < w.opts.PathsPerVisit {
 		from := len(l.buf)

@@ -36,6 +36,13 @@ func (w *Workbench[S]) Counts() Counts {
 	return c
 }
 
+// Leased is how many Visits are out.
+func (w *Workbench[S]) Leased() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.states[Leased]
+}
+
 // frontExact is up to how many IPs Front counts one by one.
 const frontExact = 1024
 

@@ -75,27 +75,29 @@ func (w *Workbench[S]) DueDeferred(now time.Time, dst []*VisitState[S]) []*Visit
 	return dst
 }
 
-// Kill gives a site up. Its queued items are dropped and their number is returned; what is on disk for it is the
-// caller's business. From now on it takes no items. A leased site dies when its Visit is released: the number comes
-// out there, and is 0 here.
-func (w *Workbench[S]) Kill(vs *VisitState[S]) (items int) {
+// Kill gives a site up. Its queued items are dropped and their number is returned; each is lent to drop, if that is not
+// nil, under the bench's lock: drop must be short and must not call the bench. What is on disk for the site is the
+// caller's business. From now on it takes no items. A leased site dies when its Visit is released: its items go to drop
+// then, their number comes out there, and is 0 here.
+func (w *Workbench[S]) Kill(vs *VisitState[S], drop func(item []byte)) (items int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if l := vs.leaseOf(); l != nil {
-		w.touch(vs)
-		l.kill = true
+		if !l.kill {
+			l.kill, l.drop = true, drop
+		}
 		return 0
 	}
 	if vs.at == buried {
 		return 0
 	}
 	w.touch(vs)
-	return w.bury(vs, vs.state())
+	return w.bury(vs, vs.state(), drop)
 }
 
 // bury makes a site that is not leased a dead one.
-func (w *Workbench[S]) bury(vs *VisitState[S], before State) (items int) {
-	items = w.dropQueue(vs)
+func (w *Workbench[S]) bury(vs *VisitState[S], before State, drop func(item []byte)) (items int) {
+	items = w.dropQueue(vs, drop)
 	w.detach(vs)
 	vs.at = buried
 	vs.flags &^= flagParked | flagGiven
@@ -109,8 +111,7 @@ func (w *Workbench[S]) Revive(vs *VisitState[S]) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if l := vs.leaseOf(); l != nil {
-		w.touch(vs)
-		l.kill = false
+		l.kill, l.drop = false, nil
 		return
 	}
 	if vs.at != buried {

@@ -16,6 +16,9 @@ type Release struct {
 	SiteDue, IPDue time.Time
 	// Kill gives the site up.
 	Kill bool
+	// Drop, if not nil, is lent each item that is lost with a killed site, in the order in which they would have come out. It runs
+	// under the bench's lock: it must be short and must not call the bench. The drop of an earlier Kill has precedence.
+	Drop func(item []byte)
 	// Park takes the site off the bench until Unpark.
 	Park bool
 	// Newborn says that the address is no longer valid: the site leaves its IP, and is the caller's to resolve.
@@ -57,19 +60,19 @@ func (w *Workbench[S]) Release(v *Visit[S], r Release, now time.Time) ReleaseRes
 		update(&vs.Site)
 	}
 	var result ReleaseResult
-	if r.Kill || l.kill {
-		result.Dropped = len(r.Unused) + len(r.Front)
-	} else {
-		w.giveBack(vs, l, r)
+	dies, drop := r.Kill || l.kill, r.Drop
+	if l.kill {
+		drop = l.drop
 	}
+	w.giveBack(vs, l, r)
 	w.inVisits -= len(l.items)
 	for _, item := range l.items {
 		w.itemBytes -= itemWeight(len(item))
 	}
 	vs.flags &^= flagLeased
 	e.lease = nil
-	if r.Kill || l.kill {
-		result.Dropped += w.bury(vs, Leased)
+	if dies {
+		result.Dropped = w.bury(vs, Leased, drop)
 	} else {
 		w.land(vs, l, r)
 	}

@@ -23,14 +23,15 @@ const (
 // while the bench goes on: whatever is about to change a site (or an IP's due time) that has not been written yet first
 // puts its image aside.
 type Cut[S any] struct {
-	w     *Workbench[S]
-	site  func(dst []byte, s *S) []byte
-	aside []byte
-	head  []byte
-	last  uint32 // the youngest site
-	ips   int    // bound of entry ids
-	sites uint64 // images made
-	done  bool
+	w       *Workbench[S]
+	site    func(dst []byte, s *S) []byte
+	aside   []byte
+	scratch []byte
+	head    []byte
+	last    uint32 // the youngest site
+	ips     int    // bound of entry ids
+	sites   uint64 // images made
+	done    bool
 }
 
 // Save writes a snapshot: all sites with their states, items, due times and notes, and the due times of IPs. Items of a
@@ -38,7 +39,8 @@ type Cut[S any] struct {
 // that waits for a Release is not part of it. It is Cut and Write in one; ErrSaving if another is under way.
 //
 // site appends the form of s to dst; it is called under the bench's lock, by whichever goroutine needs the image, and
-// must not call the bench. It is called for leased sites too: what it reads of them must be safe against their holder.
+// must not call the bench. For a leased site it is given the (shallow) copy that was made when the Visit went out, so its
+// holder may meanwhile change the Site's fields, but not what they point to.
 func (w *Workbench[S]) Save(out io.Writer, site func(dst []byte, s *S) []byte) error {
 	c, err := w.Cut(site)
 	if err != nil {
@@ -172,7 +174,12 @@ func (c *Cut[S]) imageOfSite(b []byte, vs *VisitState[S]) []byte {
 	}
 	b = appendDue(b, vs.due)
 	b = binary.AppendUvarint(b, vs.onDisk)
-	b = appendBytes(b, c.site(nil, &vs.Site))
+	s := &vs.Site
+	if l := vs.leaseOf(); l != nil {
+		s = &l.site
+	}
+	c.scratch = c.site(c.scratch[:0], s)
+	b = appendBytes(b, c.scratch)
 	return c.appendItems(b, vs)
 }
 

@@ -144,14 +144,20 @@ func (w *Workbench[S]) freeQueue(vs *VisitState[S]) {
 	vs.queue = nil
 }
 
-// dropQueue empties a site's queue and says how many items were lost.
-func (w *Workbench[S]) dropQueue(vs *VisitState[S]) int {
+// dropQueue empties a site's queue, shows drop what is lost, and says how many items that is.
+func (w *Workbench[S]) dropQueue(vs *VisitState[S], drop func(item []byte)) int {
 	n := vs.queued()
 	if n == 0 {
 		return 0
 	}
 	w.queued -= n
 	w.itemBytes -= queueWeight(vs.queue)
+	if drop != nil {
+		for q, item := vs.queue, []byte(nil); q.count > 0; {
+			item = q.popFront(item[:0])
+			drop(item)
+		}
+	}
 	vs.queue = nil
 	return n
 }

@@ -143,7 +143,9 @@ type lease[S any] struct {
 	items    [][]byte // as handed out; immutable until Release
 	buf      []byte   // the bytes of items
 	fronts   int      // items pushed to the front since: they stay before what comes back
+	site     S        // as it was when the Visit went out, for snapshots: the real one is the holder's
 	kill     bool
+	drop     func(item []byte) // the killer's
 	unparked bool
 	moveTo   netip.Addr
 	updates  []func(*S)
