@@ -42,15 +42,15 @@ func readRequest(conn net.Conn) string {
 func answer(response string, n int) scriptDialer {
 	return func(conn net.Conn) {
 		readRequest(conn)
-		for len(response) > 0 {
-			m := len(response)
+		for rest := response; len(rest) > 0; {
+			m := len(rest)
 			if n > 0 {
 				m = min(n, m)
 			}
-			if _, err := io.WriteString(conn, response[:m]); err != nil {
+			if _, err := io.WriteString(conn, rest[:m]); err != nil {
 				return
 			}
-			response = response[m:]
+			rest = rest[m:]
 		}
 	}
 }

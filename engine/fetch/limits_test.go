@@ -1,0 +1,178 @@
+package fetch
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+
+	"orbweaver/engine/outcome"
+)
+
+// smallOptions are limits that a test can reach quickly.
+func smallOptions() Options {
+	o := testOptions()
+	o.BodyMax, o.HeaderMax, o.HeaderLineMax = 100<<10, 16<<10, 4<<10
+	return o
+}
+
+func TestH04_EndlessHeaderLine(t *testing.T) {
+	o := smallOptions()
+	endless := "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 1<<20)
+	fetchOnce(t, o, answer(endless, 999), testTarget(), func(p *Page) {
+		if p.Outcome != outcome.HeaderTooLarge || len(p.Raw) < o.HeaderLineMax || len(p.Raw) > o.HeaderMax {
+			t.Errorf("%v, %d bytes kept", p.Outcome, len(p.Raw))
+		}
+		if !strings.HasPrefix(endless, string(p.Raw)) {
+			t.Error("what is kept is not what came")
+		}
+	})
+}
+
+func TestH05_ManyHeaders(t *testing.T) {
+	for _, n := range []int{10, 1000, 1001, 100_000} {
+		response := "HTTP/1.1 200 OK\r\n" + strings.Repeat("a:b\r\n", n) + "\r\n"
+		fetchOnce(t, testOptions(), answer(response, 0), testTarget(), func(p *Page) {
+			want := outcome.OK
+			if n > 1000 {
+				want = outcome.HeaderTooLarge
+			}
+			if p.Outcome != want {
+				t.Errorf("%d header lines: %v", n, p.Outcome)
+			}
+		})
+	}
+}
+
+func TestHeaderBlockLimit(t *testing.T) {
+	o := smallOptions()
+	for _, extra := range []int{0, 1} {
+		head := "HTTP/1.1 200 OK\r\n" + strings.Repeat("x: "+strings.Repeat("y", 1000)+"\r\n", 16)
+		head += "x: " + strings.Repeat("z", o.HeaderMax-len(head)-7+extra) + "\r\n\r\n"
+		for _, piece := range []int{0, 1000} {
+			fetchOnce(t, o, answer(head+"body", piece), testTarget(), func(p *Page) {
+				if (p.Outcome == outcome.OK) != (extra == 0) || (extra > 0 && p.Outcome != outcome.HeaderTooLarge) {
+					t.Errorf("head of %d bytes: %v", len(head), p.Outcome)
+				}
+			})
+		}
+	}
+}
+
+func TestH06_EndlessBody(t *testing.T) {
+	o := smallOptions()
+	endless := scriptDialer(func(conn net.Conn) {
+		readRequest(conn)
+		_, err := conn.Write([]byte("HTTP/1.1 200 OK\r\n\r\n"))
+		for block := bytes.Repeat([]byte{'x'}, 10_000); err == nil; {
+			_, err = conn.Write(block)
+		}
+	})
+	fetchOnce(t, o, endless, testTarget(), func(p *Page) {
+		if p.Outcome != outcome.CutLength || p.Cut.String() != "length" || p.Complete || int64(len(p.Body())) != o.BodyMax {
+			t.Errorf("%v %q, %d bytes", p.Outcome, p.Cut, len(p.Body()))
+		}
+	})
+}
+
+// A body is cut only if a byte was dropped, by whatever its end is known, and never keeps more than the limit.
+func TestH07_AroundTheLimit(t *testing.T) {
+	o := smallOptions()
+	for _, framing := range []string{"close", "length", "chunked"} {
+		for _, over := range []int{-1, 0, 1} {
+			for _, piece := range []int{0, 1009} {
+				body := strings.Repeat("x", int(o.BodyMax)+over)
+				fetchOnce(t, o, answer(framed(framing, body), piece), testTarget(), func(p *Page) {
+					kept := min(len(body), int(o.BodyMax))
+					if cut := p.Cut == CutLength; cut != (over > 0) || p.Complete == cut || len(p.Payload()) != kept {
+						t.Errorf("%s%+d: %v, cut %q, %d bytes kept", framing, over, p.Outcome, p.Cut, len(p.Payload()))
+					}
+				})
+			}
+		}
+	}
+}
+
+// framed returns a response with that body.
+func framed(framing, body string) string {
+	switch framing {
+	case "length":
+		return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	case "chunked":
+		var b strings.Builder
+		b.WriteString("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+		for rest := body; rest != ""; {
+			n := min(len(rest), 4093)
+			fmt.Fprintf(&b, "%x\r\n%s\r\n", n, rest[:n])
+			rest = rest[n:]
+		}
+		b.WriteString("0\r\n\r\n")
+		return b.String()
+	default:
+		return "HTTP/1.1 200 OK\r\n\r\n" + body
+	}
+}
+
+func TestH13_ChunkOverhead(t *testing.T) {
+	const head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+	o := smallOptions()
+	fetchOnce(t, o, answer(head+"1;"+strings.Repeat("x", 1<<20)+"\r\nx\r\n0\r\n\r\n", 0), testTarget(), func(p *Page) {
+		if p.Outcome != outcome.Protocol || p.Cut != CutUnspecified || len(p.Body()) > extMax+2 {
+			t.Errorf("extension of 1 MiB: %v, %d bytes kept", p.Outcome, len(p.Body()))
+		}
+	})
+	fetchOnce(t, o, answer(head+strings.Repeat("1\r\nx\r\n", 1<<17)+"0\r\n\r\n", 0), testTarget(), func(p *Page) {
+		if p.Outcome != outcome.CutLength || int64(len(p.Body())) > rawBodyMax(o.BodyMax) {
+			t.Errorf("one-byte chunks: %v, %d bytes kept", p.Outcome, len(p.Body()))
+		}
+		if got := string(p.Payload()); got != strings.Repeat("x", int(p.PayloadLen)) {
+			t.Errorf("payload of %d bytes is wrong", len(got))
+		}
+	})
+}
+
+func TestH14_LongTrailer(t *testing.T) {
+	response := "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n" + strings.Repeat("a: b\r\n", 1<<18) + "\r\n"
+	fetchOnce(t, smallOptions(), answer(response, 0), testTarget(), func(p *Page) {
+		if p.Outcome != outcome.CutDisconnect || string(p.Payload()) != "x" || len(p.Raw) > trailerMax+200 {
+			t.Errorf("%v, payload %q, %d bytes kept", p.Outcome, p.Payload(), len(p.Raw))
+		}
+	})
+}
+
+// A robots.txt is read to 500 KiB and one byte, whatever the limit for pages.
+func TestRobotsLimit(t *testing.T) {
+	target := testTarget()
+	target.Robots = true
+	fetchOnce(t, smallOptions(), answer(framed("close", strings.Repeat("#", 600<<10)), 0), target, func(p *Page) {
+		if p.Outcome != outcome.CutLength || p.PayloadLen != RobotsBodyMax {
+			t.Errorf("%v, %d bytes", p.Outcome, p.PayloadLen)
+		}
+	})
+}
+
+// When the buffers are all out the body is cut, marked and counted; it is never dropped silently.
+func TestNoMemory(t *testing.T) {
+	o := smallOptions()
+	pool := NewPool(PoolOptions{Pages: 2, Mids: 1, MidBytes: 64 << 10, Slabs: 1, SlabBytes: o.BufferMax()})
+	body := strings.Repeat("x", 90<<10)
+	f := NewFetcher(o, answer(framed("length", body), 0), pool)
+	first, second := pool.TryGet(), pool.TryGet()
+	if got := f.Fetch(t.Context(), testTarget(), first); got != outcome.OK {
+		t.Fatal(got, first.Err)
+	}
+	if got := f.Fetch(t.Context(), testTarget(), second); got != outcome.NoMemory || second.Complete ||
+		second.Cut.String() != "unspecified" || len(second.Raw) != 64<<10 {
+		t.Errorf("%v complete %v cut %q, %d bytes", got, second.Complete, second.Cut, len(second.Raw))
+	}
+	if s := pool.Stats(); s.Exhausted != 1 || s.BuffersOut[2] != 1 {
+		t.Errorf("%+v", s)
+	}
+	pool.Put(first)
+	if got := f.Fetch(t.Context(), testTarget(), second); got != outcome.OK || string(second.Payload()) != body {
+		t.Errorf("with the slab free again: %v", got)
+	}
+	pool.Put(second)
+	pool.Close()
+}
