@@ -1,0 +1,133 @@
+package sieve
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/zeebo/xxh3"
+)
+
+const (
+	blockBytes  = 4096
+	blockHeader = 24
+	// blockSlack at the end of a block is never used, so that eight bytes can be loaded wherever a field begins.
+	blockSlack = 8
+	blockRoom  = blockBytes - blockSlack
+	// blockKeysMax is above what fits at any width: a key takes 16 bits and at least one of the bitmap.
+	blockKeysMax = 2048
+	widthMax     = 56 // with a bit offset of up to 7 a field still lies in one load of 64 bits
+)
+
+// widthFor is the number of low bits stored as they are when n keys are spread evenly: the rest of a gap then takes
+// about two bits of the bitmap.
+func widthFor(n uint64) uint { return min(uint(64-bits.Len64(max(n, 1)-1)), widthMax) }
+
+// keyBlock is a block in memory: ascending keys as two flat arrays.
+type keyBlock struct {
+	n  int
+	hi [blockKeysMax]uint64
+	lo [blockKeysMax]uint16
+}
+
+func (b *keyBlock) key(i int) key { return key{hi: b.hi[i], lo: b.lo[i]} }
+
+// fits reports whether one more key, not below the last, can be added at the given width.
+func (b *keyBlock) fits(k key, width uint) bool {
+	if b.n == 0 {
+		return true
+	}
+	if b.n == blockKeysMax {
+		return false
+	}
+	n := uint64(b.n) + 1
+	span := (k.hi - b.hi[0]) >> width
+	if span > blockBytes*8 {
+		return false
+	}
+	return blockHeader+2*n+(n*uint64(width)+7)/8+(n+span+7)/8 <= blockRoom
+}
+
+func (b *keyBlock) add(k key) {
+	b.hi[b.n], b.lo[b.n] = k.hi, k.lo
+	b.n++
+}
+
+// find returns the first index from `from` on whose key is not below k.
+func (b *keyBlock) find(k key, from int) int {
+	lo, hi := from, b.n
+	for lo < hi {
+		mid := int(uint(lo+hi) / 2)
+		if b.key(mid).less(k) {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+// encode writes the block into dst, which is blockBytes long. doc.go draws it.
+func (b *keyBlock) encode(dst []byte, number uint32, width uint) {
+	clear(dst)
+	binary.LittleEndian.PutUint64(dst[8:], b.hi[0])
+	binary.LittleEndian.PutUint16(dst[16:], uint16(b.n))
+	dst[18] = byte(width)
+	binary.LittleEndian.PutUint32(dst[20:], number)
+	low := dst[blockHeader+2*b.n:]
+	upper := low[(b.n*int(width)+7)/8:]
+	mask := uint64(1)<<width - 1
+	for i := range b.n {
+		binary.LittleEndian.PutUint16(dst[blockHeader+2*i:], b.lo[i])
+		d := b.hi[i] - b.hi[0]
+		at := i * int(width)
+		field := low[at/8:]
+		binary.LittleEndian.PutUint64(field, binary.LittleEndian.Uint64(field)|(d&mask)<<(at%8))
+		bit := int(d>>width) + i
+		upper[bit/8] |= 1 << (bit % 8)
+	}
+	binary.LittleEndian.PutUint64(dst, xxh3.Hash(dst[8:]))
+}
+
+// decode reads a block of blockBytes. The result is the fault, or "". It never panics, and what it accepts is strictly
+// ascending.
+func (b *keyBlock) decode(src []byte, number uint32) string {
+	b.n = 0
+	if binary.LittleEndian.Uint64(src) != xxh3.Hash(src[8:blockBytes]) {
+		return "block checksum"
+	}
+	n, width := int(binary.LittleEndian.Uint16(src[16:])), uint(src[18])
+	lowAt := blockHeader + 2*n
+	upperAt := lowAt + (n*int(width)+7)/8
+	switch {
+	case binary.LittleEndian.Uint32(src[20:]) != number:
+		return "block is not in its place"
+	case n == 0 || n > blockKeysMax || width > widthMax || upperAt > blockRoom:
+		return "block header"
+	}
+	base, mask := binary.LittleEndian.Uint64(src[8:]), uint64(1)<<width-1
+	var word uint64
+	first := -64 // bit number of word's bit 0 within the bitmap
+	prev := key{}
+	for i := range n {
+		for word == 0 {
+			first += 64
+			at := upperAt + first/8
+			if at > blockRoom {
+				return "block bitmap"
+			}
+			word = binary.LittleEndian.Uint64(src[at:])
+		}
+		q := uint64(first + bits.TrailingZeros64(word) - i)
+		word &= word - 1
+		at := i * int(width)
+		low := binary.LittleEndian.Uint64(src[lowAt+at/8:]) >> (at % 8) & mask
+		k := key{hi: base + (q<<width | low), lo: binary.LittleEndian.Uint16(src[blockHeader+2*i:])}
+		if i > 0 && !prev.less(k) {
+			return "keys do not ascend"
+		}
+		b.hi[i], b.lo[i] = k.hi, k.lo
+		prev = k
+	}
+	b.n = n
+	return ""
+}

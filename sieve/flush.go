@@ -1,0 +1,154 @@
+package sieve
+
+import (
+	"fmt"
+	"time"
+)
+
+// FlushStats says what one Flush did.
+type FlushStats struct {
+	Taken        uint64 // fingerprints taken from the buckets
+	Duplicates   uint64 // of those, twice in a bucket
+	Known        uint64 // of those, in the store already
+	Emitted      uint64 // payloads emit accepted
+	RunsMerged   int    // runs rewritten into the new one
+	BlocksRead   uint64 // blocks of the store that had to be decoded
+	BytesRead    int64
+	BytesWritten int64
+	Sort         time.Duration
+	Mark         time.Duration // looking up in the store
+	Merge        time.Duration // writing the new run
+	Emit         time.Duration // the caller's part
+}
+
+// Flush takes the filling bucket away from the producers, who go on with the other one, drops what was added before,
+// puts the new fingerprints into the store and gives their payloads to emit, in order of arrival. emit borrows.
+// One caller at a time; not during a Cut.
+//
+// After an error nothing is lost and nothing comes twice: what emit accepted stays accepted, the payload it refused
+// and those behind it wait in front of all others for the next Flush. So does everything if the store could not be
+// read or written. Errors of emit are returned as they are.
+func (s *Sieve) Flush(emit func(payload []byte) error) (FlushStats, error) {
+	if !s.flushing.CompareAndSwap(false, true) {
+		panic("BUG: two calls of Flush at a time, or one during a Cut")
+	}
+	defer s.flushing.Store(false)
+	var st FlushStats
+	err := s.flush(emit, &st)
+	s.mu.Lock()
+	s.stats.Duplicates += st.Duplicates
+	s.stats.Known += st.Known
+	s.stats.Emitted += st.Emitted
+	s.stats.BytesRead += st.BytesRead
+	s.stats.BytesWritten += st.BytesWritten
+	if err == nil {
+		s.stats.Flushes++
+	} else {
+		s.stats.FlushErrors++
+	}
+	s.mu.Unlock()
+	return st, err
+}
+
+func (s *Sieve) flush(emit func(payload []byte) error, st *FlushStats) error {
+	// What an earlier Flush could not finish came first and goes first.
+	if err := s.usable(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	left := s.frozen
+	s.mu.Unlock()
+	if left != nil {
+		if err := s.finish(left, emit, st); err != nil {
+			return err
+		}
+	}
+	if b := s.swap(); b != nil {
+		st.Taken += uint64(b.left.Load())
+		return s.finish(b, emit, st)
+	}
+	return nil
+}
+
+// swap freezes the filling bucket and gives the producers the spare one. It returns nil if there is nothing to do.
+func (s *Sieve) swap() *bucket {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.filling.empty() {
+		return nil
+	}
+	s.frozen, s.filling, s.spare = s.filling, s.spare, nil
+	s.frozenSize = s.frozen.size()
+	s.makeRoom()
+	return s.frozen
+}
+
+// finish brings a frozen bucket from whatever stage it is in to its end.
+func (s *Sieve) finish(b *bucket, emit func(payload []byte) error, st *FlushStats) error {
+	if b.stage < stageStored {
+		if err := s.storeBucket(b, st); err != nil {
+			return err
+		}
+	}
+	began := time.Now()
+	n, err := b.emit(emit)
+	st.Emitted += n
+	st.Emit += time.Since(began)
+	if err != nil {
+		return err
+	}
+	if !b.empty() {
+		panic(fmt.Sprintf("BUG: S2: %d payloads are left in a bucket that was emitted whole", b.left.Load()))
+	}
+	s.drop(b.file)
+	s.mu.Lock()
+	s.frozen, s.frozenSize = nil, 0
+	s.mu.Unlock()
+	b.reset() // nobody sees it now
+	s.mu.Lock()
+	s.spare = b
+	s.makeRoom()
+	s.mu.Unlock()
+	return nil
+}
+
+// storeBucket sorts, drops what is known and puts the rest into the store. It takes up where an earlier try failed.
+func (s *Sieve) storeBucket(b *bucket, st *FlushStats) error {
+	runs := s.snapshot()
+	if b.stage == stageFilling {
+		began := time.Now()
+		st.Duplicates += uint64(b.sort())
+		st.Sort += time.Since(began)
+	}
+	if b.stage == stageSorted {
+		began := time.Now()
+		known := make([]uint64, (len(b.entries)+63)/64)
+		for _, r := range runs {
+			if err := markKnown(r, b.entries, known, st); err != nil {
+				return err
+			}
+		}
+		st.Known += uint64(b.dropKnown(known))
+		st.Mark += time.Since(began)
+	}
+	if len(b.entries) > 0 {
+		began := time.Now()
+		kept := tier(runs, uint64(len(b.entries)), s.o.RunsMax)
+		merged := runs[kept:]
+		r, err := s.merge(b.entries, merged, st)
+		if err != nil {
+			return err
+		}
+		s.mu.Lock()
+		s.runs = append(runs[:kept:kept], r)
+		s.mu.Unlock()
+		for _, old := range merged {
+			s.drop(old.file)
+		}
+		st.RunsMerged += len(merged)
+		st.Merge += time.Since(began)
+	}
+	b.entries = b.entries[:0]
+	b.stage = stageStored
+	return nil
+}

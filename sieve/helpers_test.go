@@ -1,0 +1,89 @@
+package sieve
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"testing"
+
+	"orbweaver/internal/vfs"
+
+	"github.com/zeebo/xxh3"
+)
+
+// small is a sieve whose buckets are full after a hundred URLs or so.
+var small = Options{Dir: "sieve", BucketBytes: 8 << 10}
+
+func fpOf(i uint64) xxh3.Uint128 {
+	return xxh3.Hash128Seed(binary.LittleEndian.AppendUint64(nil, i), 1)
+}
+
+func urlOf(i uint64) []byte { return fmt.Appendf(nil, "http://host%d.example/%d", i%97, i) }
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func open(t testing.TB, fsys vfs.FS, o Options, cut *Cut) *Sieve {
+	t.Helper()
+	s, err := Open(fsys, o, cut)
+	must(t, err)
+	t.Cleanup(func() { must(t, s.Close()) })
+	return s
+}
+
+// addAll adds the URLs with these numbers.
+func addAll(s *Sieve, numbers ...uint64) {
+	for _, i := range numbers {
+		s.Add(fpOf(i), urlOf(i))
+	}
+}
+
+// flush flushes and returns what came out.
+func flush(t testing.TB, s *Sieve) []string {
+	t.Helper()
+	var out []string
+	_, err := s.Flush(func(p []byte) error {
+		out = append(out, string(p))
+		return nil
+	})
+	must(t, err)
+	return out
+}
+
+func urls(numbers ...uint64) []string {
+	var out []string
+	for _, i := range numbers {
+		out = append(out, string(urlOf(i)))
+	}
+	return out
+}
+
+func want(t testing.TB, got, want []string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Fatalf("emitted %q, want %q", got, want)
+	}
+}
+
+// durable does what a checkpoint does.
+func durable(t testing.TB, s *Sieve) *Cut {
+	t.Helper()
+	c, err := s.Cut()
+	must(t, err)
+	must(t, s.Sync())
+	must(t, s.Release(c))
+	return &c
+}
+
+// balanced checks the conservation of URLs.
+func balanced(t testing.TB, s *Sieve) {
+	t.Helper()
+	st := s.Stats()
+	if st.Added != st.Duplicates+st.Known+st.Emitted+uint64(st.Pending) {
+		t.Fatalf("not balanced: %+v", st)
+	}
+}

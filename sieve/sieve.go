@@ -1,0 +1,302 @@
+package sieve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"orbweaver/internal/vfs"
+
+	"github.com/zeebo/xxh3"
+)
+
+// Options configure a Sieve.
+type Options struct {
+	// Dir is the directory of the sieve's files; it is made if missing. Other files in it are left alone.
+	Dir string
+	// BucketBytes is the memory of both buckets together, fingerprints and payloads: 0 means 64 MiB, at least 4 KiB.
+	// Adds made without asking WaitRoom may go above it.
+	BucketBytes int64
+	// RunsMax is how many sorted files the store may have between flushes: 0 means 8, at least 1.
+	RunsMax int
+}
+
+const (
+	bucketBytesDefault = 64 << 20
+	bucketBytesMin     = 4 << 10
+	runsMaxDefault     = 8
+)
+
+// WithDefaults returns a copy with the zeros replaced.
+func (o Options) WithDefaults() Options {
+	if o.BucketBytes == 0 {
+		o.BucketBytes = bucketBytesDefault
+	}
+	if o.RunsMax == 0 {
+		o.RunsMax = runsMaxDefault
+	}
+	return o
+}
+
+// Validate returns all faults of the options, joined.
+func (o Options) Validate() error {
+	var faults []error
+	if o.Dir == "" {
+		faults = append(faults, errors.New("sieve: no directory"))
+	}
+	if o.BucketBytes < bucketBytesMin {
+		faults = append(faults, fmt.Errorf("sieve: bucket of %d bytes, at least %d are needed", o.BucketBytes, bucketBytesMin))
+	}
+	if o.RunsMax < 1 {
+		faults = append(faults, fmt.Errorf("sieve: at most %d runs, at least 1 is needed", o.RunsMax))
+	}
+	return errors.Join(faults...)
+}
+
+// Sieve lets each fingerprint through once. See the package's page for who may call what when.
+type Sieve struct {
+	fsys vfs.FS
+	o    Options
+	wake chan struct{} // capacity 1
+
+	// cutMu is held by Cut, Sync, Release and Close, during I/O: they belong to one checkpointer, who waits for itself
+	// only. It is taken before mu.
+	cutMu    sync.Mutex
+	cutFiles []*storeFile // of the last cut, for Sync
+
+	// flushing is set for the duration of a Flush, to catch a second caller. Written by Flush.
+	flushing atomic.Bool
+
+	// mu is held for a few instructions, and for the copying of a payload; never during I/O.
+	mu         sync.Mutex
+	filling    *bucket
+	frozen     *bucket // being merged, or left over from a Flush that failed; else nil
+	frozenSize int64
+	spare      *bucket // when frozen is nil
+	room       chan struct{}
+	runs       []*run // largest and oldest first; the slice is replaced, never changed
+	obsolete   []obsolete
+	serial     uint64
+	generation uint64
+	failed     error // Sync has failed: what is on disk is no longer known
+	closed     bool
+	stats      Stats
+}
+
+// Stats counts what a Sieve has done since Open. Added = Duplicates + Known + Emitted + Pending whenever it is quiet.
+type Stats struct {
+	Added        uint64 // calls of Add, and what Open found pending
+	Duplicates   uint64 // dropped since the same flush had them already
+	Known        uint64 // dropped since the store had them
+	Emitted      uint64 // payloads accepted by emit
+	Pending      int    // fingerprints in both buckets
+	PendingBytes int64  // memory in use by both buckets
+	Flushes      uint64 // that did all they had to
+	FlushErrors  uint64 // that did not
+	Keys         uint64 // fingerprints in the store
+	Runs         int    // files of the store
+	StoreBytes   int64  // their length
+	IndexBytes   int64  // memory of their sparse index
+	BytesRead    int64  // from the store, by flushes
+	BytesWritten int64  // to the store, by flushes
+	Obsolete     int    // files kept only for an older cut
+}
+
+// Add puts one fingerprint with its payload into the filling bucket. It never blocks and never fails; it borrows
+// payload. Safe for concurrent use, and during a Flush; not during a Cut.
+func (s *Sieve) Add(fp xxh3.Uint128, payload []byte) {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		panic("BUG: Add on a closed sieve")
+	}
+	was := s.full()
+	s.filling.add(keyOf(fp), payload)
+	s.stats.Added++
+	now := s.full()
+	s.mu.Unlock()
+	if now && !was {
+		s.signal()
+	}
+}
+
+// full reports whether the filling bucket has reached its bound. mu is held.
+func (s *Sieve) full() bool { return s.filling.size() >= s.o.BucketBytes/2 }
+
+// signal wakes whoever listens to Wake, now or next time.
+func (s *Sieve) signal() {
+	select {
+	case s.wake <- struct{}{}:
+	default: // one is waiting there already
+	}
+}
+
+// Full reports whether the filling bucket has reached its bound.
+func (s *Sieve) Full() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.full()
+}
+
+// Wake is signalled when the filling bucket becomes full, and at Open if a bucket was saved full or half emitted. It has
+// a capacity of one: a signal stays until it is taken. A Flush that fails does not signal again: its caller knows.
+func (s *Sieve) Wake() <-chan struct{} { return s.wake }
+
+// WaitRoom waits while the filling bucket is full and the other one is not free yet, which is how a slow disk slows
+// the producers. They call it before they begin a batch of Adds, holding nothing a Flush could need. It returns the
+// error of ctx when that is done first, and ErrClosed after Close.
+func (s *Sieve) WaitRoom(ctx context.Context) error {
+	for {
+		s.mu.Lock()
+		if s.closed {
+			s.mu.Unlock()
+			return ErrClosed
+		}
+		if !s.full() || s.frozen == nil {
+			s.mu.Unlock()
+			return nil
+		}
+		room := s.room
+		s.mu.Unlock()
+		select {
+		case <-room:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// makeRoom lets the waiting producers look again. mu is held.
+func (s *Sieve) makeRoom() {
+	close(s.room)
+	s.room = make(chan struct{})
+}
+
+// Pending returns the number of fingerprints in both buckets.
+func (s *Sieve) Pending() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.pending()
+}
+
+// pending needs mu.
+func (s *Sieve) pending() int {
+	n := s.filling.left.Load()
+	if s.frozen != nil {
+		n += s.frozen.left.Load()
+	}
+	return int(n)
+}
+
+// Len returns the number of fingerprints in the store.
+func (s *Sieve) Len() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.len()
+}
+
+// len needs mu.
+func (s *Sieve) len() uint64 {
+	var n uint64
+	for _, r := range s.runs {
+		n += r.count
+	}
+	return n
+}
+
+// Stats returns the counters and sizes of this moment.
+func (s *Sieve) Stats() Stats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.stats
+	st.Pending = s.pending()
+	st.PendingBytes = s.filling.size() + s.frozenSize
+	st.Keys = s.len()
+	st.Runs = len(s.runs)
+	st.Obsolete = len(s.obsolete)
+	for _, r := range s.runs {
+		st.StoreBytes += r.bytes
+		st.IndexBytes += int64(r.blocks()) * indexBytes
+	}
+	return st
+}
+
+// Contains reports whether the store has fp, whatever is pending. It reads one block per run; it is for checks and
+// tests, and must not run during a Flush.
+func (s *Sieve) Contains(fp xxh3.Uint128) (bool, error) {
+	k := keyOf(fp)
+	w := window{buf: make([]byte, blockBytes)}
+	for _, r := range s.snapshot() {
+		b := r.block(k, 0)
+		if b < 0 || r.last.less(k) {
+			continue
+		}
+		w.reset(r, 1)
+		if err := w.load(b); err != nil {
+			return false, err
+		}
+		if i := w.keys.find(k, 0); i < w.keys.n && w.keys.key(i) == k {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// snapshot returns the runs of this moment.
+func (s *Sieve) snapshot() []*run {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.runs
+}
+
+// usable returns why the sieve can do nothing any more, or nil.
+func (s *Sieve) usable() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return ErrClosed
+	}
+	return s.failed
+}
+
+// Close closes the files and lets waiting producers go. What was not cut is forgotten; the caller cuts and syncs
+// first if it is to stay. No Flush and no Add may be under way. A second Close does nothing.
+func (s *Sieve) Close() error {
+	s.cutMu.Lock()
+	defer s.cutMu.Unlock()
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	s.makeRoom()
+	files := s.liveFiles()
+	for _, o := range s.obsolete {
+		files = append(files, o.file)
+	}
+	s.mu.Unlock()
+	var faults []error
+	for _, f := range files {
+		if err := f.Close(); err != nil {
+			faults = append(faults, fmt.Errorf("sieve: %w", err))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// liveFiles returns the files of runs and buckets. mu is held.
+func (s *Sieve) liveFiles() []*storeFile {
+	var files []*storeFile
+	for _, r := range s.runs {
+		files = append(files, r.file)
+	}
+	for _, b := range []*bucket{s.frozen, s.filling} {
+		if b != nil && b.file != nil {
+			files = append(files, b.file)
+		}
+	}
+	return files
+}
