@@ -20,9 +20,10 @@ func (w *World) appendBody(dst []byte, d *doc, h *host, t target, f *page) []byt
 		dst = append(dst, "<!DOCTYPE html>\n<html><head><title>Copy</title></head>\n<body>\n<a href=\"/\">start</a>\n"...)
 		return append(w.sea.fill(dst, &r, int(w.sizes[r.below(len(w.sizes))])), "</body></html>\n"...)
 	}
+	start := len(dst)
 	dst = w.appendHTML(dst, d, h, t, f, &r)
 	if f.shape == shapeHuge && t.kind == kindPage {
-		dst = w.sea.fill(dst, &r, w.c.Timing.HugeBytes-len(dst))
+		dst = w.sea.fill(dst, &r, w.c.Timing.HugeBytes-(len(dst)-start))
 	}
 	return dst
 }

@@ -1,0 +1,206 @@
+package simweb
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"net"
+	"net/http"
+	"sort"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"golang.org/x/net/html"
+)
+
+// get asks for a URL over a pipe, as through a proxy.
+func get(t *testing.T, w *World, o ServeOptions, url string) (*http.Response, []byte, error) {
+	t.Helper()
+	client, server := net.Pipe()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.Serve(server, o)
+	}()
+	defer func() {
+		client.Close()
+		<-done
+	}()
+	if _, err := io.WriteString(client, "GET "+url+" HTTP/1.1\r\nHost: x\r\nUser-Agent: test\r\nConnection: close\r\n\r\n"); err != nil {
+		return nil, nil, err
+	}
+	reader := bufio.NewReader(client)
+	resp, err := http.ReadResponse(reader, nil)
+	for err == nil && resp.StatusCode < 200 {
+		resp, err = http.ReadResponse(reader, nil)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	body, err := io.ReadAll(resp.Body)
+	return resp, body, err
+}
+
+// readLinks finds links with other people's tokenizer and URL parser.
+func readLinks(t *testing.T, base string, body []byte) []string {
+	t.Helper()
+	root, err := html.Parse(bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := make(map[string]bool)
+	based := base
+	var refs []string
+	var walk func(n *html.Node)
+	walk = func(n *html.Node) {
+		if n.Type == html.ElementNode {
+			attr := func(name string) (string, bool) {
+				for _, a := range n.Attr {
+					if a.Key == name {
+						return a.Val, true
+					}
+				}
+				return "", false
+			}
+			switch n.Data {
+			case "base":
+				if v, ok := attr("href"); ok && based == base {
+					based = resolve(t, base, v)
+				}
+			case "template":
+				return
+			case "a", "area", "link":
+				if v, ok := attr("href"); ok {
+					refs = append(refs, v)
+				}
+			case "img", "iframe", "embed":
+				if v, ok := attr("src"); ok {
+					refs = append(refs, v)
+				}
+				if v, ok := attr("srcset"); ok {
+					for _, part := range strings.Split(v, ",") {
+						refs = append(refs, strings.Fields(part)[0])
+					}
+				}
+			case "meta":
+				if v, ok := attr("http-equiv"); ok && v == "refresh" {
+					c, _ := attr("content")
+					_, u, _ := strings.Cut(c, "URL=")
+					refs = append(refs, u)
+				}
+			case "noscript":
+				for c := n.FirstChild; c != nil; c = c.NextSibling {
+					if c.Type == html.TextNode {
+						inner, err := html.ParseFragment(strings.NewReader(c.Data), nil)
+						if err != nil {
+							t.Fatal(err)
+						}
+						for _, i := range inner {
+							walk(i)
+						}
+					}
+				}
+			}
+		}
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			walk(c)
+		}
+	}
+	walk(root)
+	for _, ref := range refs {
+		if u := resolve(t, based, ref); strings.HasPrefix(u, "http") {
+			found[u] = true
+		}
+	}
+	var all []string
+	for u := range found {
+		all = append(all, u)
+	}
+	sort.Strings(all)
+	return all
+}
+
+func testWorld(t *testing.T, c Config) *World {
+	t.Helper()
+	w, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// A crawl of the bytes with other people's tokenizer and URL parser finds what the model says, and nothing else.
+func TestBytesAgreeWithModel(t *testing.T) {
+	for name, c := range map[string]Config{"plain": Plain(), "faulty": Faulty()} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c.Hosts, c.IPs, c.PagesPerHostMean, c.PageBytesMean = 40, 10, 12, 2000
+				c.HTTPSShare = 0.3
+				c.Timing.HugeBytes = 100_000
+				c.Seed = 7
+				crawlAgrees(t, testWorld(t, c))
+			})
+		})
+	}
+}
+
+func crawlAgrees(t *testing.T, w *World) {
+	truth := w.Expected(ExpectOptions{Seeds: w.Seeds(2)})
+	log := w.NewLog()
+	queue := w.Seeds(2)
+	seen := make(map[string]bool)
+	for _, s := range queue {
+		seen[s] = true
+	}
+	pages := 0
+	for len(queue) > 0 {
+		u := queue[0]
+		queue = queue[1:]
+		c := truth.ClassOf(u)
+		if c == ClassNone {
+			t.Fatalf("%s found in the bytes, not in the model", u)
+		}
+		if c == ClassDenied || c == ClassNoHost {
+			continue
+		}
+		resp, body, err := get(t, w, ServeOptions{Log: log, Plain: true}, u)
+		for try := 0; try < 2 && (err != nil || resp.StatusCode >= 500); try++ {
+			resp, body, err = get(t, w, ServeOptions{Log: log, Plain: true}, u)
+		}
+		found := []string{}
+		switch {
+		case err != nil || resp.StatusCode >= 400:
+			if c != ClassAttempt {
+				t.Errorf("%s: class %v, but %v", u, c, err)
+			}
+		case resp.StatusCode >= 300:
+			found = append(found, resolve(t, u, resp.Header.Get("Location")))
+		default:
+			if c != ClassPage && c != ClassCut {
+				t.Errorf("%s: class %v, but stored", u, c)
+			}
+			pages++
+			want, _ := w.Payload(u)
+			if !bytes.Equal(want, body) {
+				at, _ := w.find(u)
+				h := w.hostAt(int(at.host))
+				t.Errorf("%s: payload differs: shape %v, %d and %d bytes", u, w.pageAt(&h, int(at.page)), len(want), len(body))
+			}
+			if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html") && !bytes.HasPrefix(body, []byte("\x1f\x8b")) {
+				found = readLinks(t, u, body)
+			}
+		}
+		for _, l := range found {
+			if !seen[l] {
+				seen[l] = true
+				queue = append(queue, l)
+			}
+		}
+	}
+	if pages != truth.Pages() {
+		t.Errorf("%d pages found in the bytes, %d in the model", pages, truth.Pages())
+	}
+	t.Logf("pages %d, attempts %d, denied %d, optional %d, no host %d, total %d", pages, truth.Count(ClassAttempt),
+		truth.Count(ClassDenied), truth.Count(ClassOptional), truth.Count(ClassNoHost), w.PagesTotal())
+}
