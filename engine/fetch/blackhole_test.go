@@ -1,0 +1,62 @@
+package fetch
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"orbweaver/engine/outcome"
+)
+
+// blackHole returns a loopback address where connections are neither accepted nor refused: its queue is full.
+func blackHole(t *testing.T) netip.AddrPort {
+	t.Helper()
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Close(fd) })
+	if err = unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err == nil {
+		err = unix.Listen(fd, 0)
+	}
+	name, err2 := unix.Getsockname(fd)
+	if err != nil || err2 != nil {
+		t.Fatal(err, err2)
+	}
+	addr := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(name.(*unix.SockaddrInet4).Port))
+	for range 10 {
+		conn, err := net.DialTimeout("tcp", addr.String(), 100*time.Millisecond)
+		if err != nil {
+			return addr
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+	}
+	t.Skip("the queue of a listener does not fill up here")
+	return addr
+}
+
+// The dial's deadline and the end of the context work on real sockets too, where the context is our own.
+func TestN01_BlackHoleSocket(t *testing.T) {
+	addr := blackHole(t)
+	o := testOptions()
+	o.DialTimeout = 150 * time.Millisecond
+	fetchOnce(t, o, LoopbackOnly(), targetAt(addr), func(p *Page) {
+		if took := p.Ended.Sub(p.Started); p.Outcome != outcome.ConnectTimeout || took < 100*time.Millisecond || took > 2*time.Second {
+			t.Errorf("%v after %v: %s", p.Outcome, took, p.Err)
+		}
+	})
+	pool := NewPool(PoolOptions{Pages: 1})
+	f := NewFetcher(testOptions(), LoopbackOnly(), pool)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	p := pool.TryGet()
+	if got, took := f.Fetch(ctx, targetAt(addr), p), p.Ended.Sub(p.Started); got != outcome.Cancelled || took > 2*time.Second {
+		t.Errorf("%v after %v", got, took)
+	}
+	pool.Put(p)
+	pool.Close()
+}

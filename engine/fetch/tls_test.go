@@ -1,0 +1,183 @@
+package fetch
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"orbweaver/engine/outcome"
+)
+
+// authority signs certificates for tests.
+type authority struct {
+	cert *x509.Certificate
+	key  *ecdsa.PrivateKey
+}
+
+func newAuthority(t *testing.T) *authority {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test authority"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &authority{cert: cert, key: key}
+}
+
+func (a *authority) pool() *x509.CertPool {
+	pool := x509.NewCertPool()
+	pool.AddCert(a.cert)
+	return pool
+}
+
+// issue makes a certificate for names that ended or ends after valid.
+func (a *authority) issue(t *testing.T, valid time.Duration, names ...string) tls.Certificate {
+	t.Helper()
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: names[0]}, DNSNames: names,
+		NotBefore: time.Now().Add(-2 * time.Hour), NotAfter: time.Now().Add(valid),
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, &a.key.PublicKey, a.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: a.key}
+}
+
+// serveTLS answers over TLS as config says.
+func serveTLS(t *testing.T, config *tls.Config) *Target {
+	t.Helper()
+	target := targetAt(serve(t, func(conn *net.TCPConn) {
+		secure := tls.Server(conn, config)
+		if secure.Handshake() == nil {
+			readRequest(secure)
+			_, _ = io.WriteString(secure, "HTTP/1.1 200 OK\r\n\r\nover "+secure.ConnectionState().NegotiatedProtocol)
+			_ = secure.Close()
+		}
+	}))
+	target.HTTPS = true
+	target.URL = []byte("https://a.example/")
+	return target
+}
+
+func TestN13_Certificates(t *testing.T) {
+	ca, other := newAuthority(t), newAuthority(t)
+	many := make([]string, 1000)
+	for i := range many {
+		many[i] = fmt.Sprintf("n%d.example", i)
+	}
+	for _, c := range []struct {
+		name  string
+		cert  tls.Certificate
+		fault string
+	}{
+		{"good", ca.issue(t, time.Hour, "a.example"), ""},
+		{"wildcard", ca.issue(t, time.Hour, "*.example"), ""},
+		{"a thousand names", ca.issue(t, time.Hour, append(many, "a.example")...), ""},
+		{"expired", ca.issue(t, -time.Hour, "a.example"), "expired"},
+		{"wrong name", ca.issue(t, time.Hour, "b.example"), "wrong-name"},
+		{"self-signed", tls.Certificate{Certificate: [][]byte{other.cert.Raw}, PrivateKey: other.key}, "unknown-authority"},
+		{"unknown authority", other.issue(t, time.Hour, "a.example"), "unknown-authority"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			target := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{c.cert}, NextProtos: []string{"h2", "http/1.1"}})
+			o := testOptions()
+			o.RootCAs = ca.pool()
+			fetchOnce(t, o, LoopbackOnly(), target, func(p *Page) {
+				if p.Outcome != outcome.OK || string(p.Payload()) != "over http/1.1" || p.TLS == nil {
+					t.Fatalf("%v %s %q", p.Outcome, p.Err, p.Raw)
+				}
+				// A self-signed certificate without the name fails in two ways; either may be told.
+				if p.TLS.Fault != c.fault && (c.name != "self-signed" || p.TLS.Fault == "") {
+					t.Errorf("fault %q", p.TLS.Fault)
+				}
+				if p.TLS.Version != tls.VersionTLS13 || p.TLS.Cipher == 0 {
+					t.Errorf("%+v", p.TLS)
+				}
+			})
+			o.TLS = TLSStrict
+			fetchOnce(t, o, LoopbackOnly(), target, func(p *Page) {
+				want := outcome.OK
+				if c.fault != "" {
+					want = outcome.TLSFault
+				}
+				if p.Outcome != want {
+					t.Errorf("strict: %v %s", p.Outcome, p.Err)
+				}
+			})
+		})
+	}
+}
+
+func TestN15_OldTLS(t *testing.T) {
+	ca := newAuthority(t)
+	target := serveTLS(t, &tls.Config{
+		Certificates: []tls.Certificate{ca.issue(t, time.Hour, "a.example")},
+		MinVersion:   tls.VersionTLS10, MaxVersion: tls.VersionTLS11,
+	})
+	fetchOnce(t, testOptions(), LoopbackOnly(), target, func(p *Page) {
+		if p.Outcome != outcome.TLSFault || p.Err == "" {
+			t.Errorf("%v %s", p.Outcome, p.Err)
+		}
+	})
+}
+
+func TestN15_HugeChain(t *testing.T) {
+	ca := newAuthority(t)
+	cert := ca.issue(t, time.Hour, "a.example", strings.Repeat("x", 63)+".example")
+	for size := 0; size <= chainBytesMax; size += len(ca.cert.Raw) {
+		cert.Certificate = append(cert.Certificate, ca.cert.Raw)
+	}
+	target := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{cert}})
+	fetchOnce(t, testOptions(), LoopbackOnly(), target, func(p *Page) {
+		if p.Outcome != outcome.TLSFault || !strings.Contains(p.Err, "chain") {
+			t.Errorf("%v %s", p.Outcome, p.Err)
+		}
+	})
+}
+
+func TestN16_PlaintextOn443(t *testing.T) {
+	target := targetAt(serve(t, func(conn *net.TCPConn) {
+		_, _ = io.WriteString(conn, "HTTP/1.1 400 Bad Request\r\n\r\n")
+		_, _ = io.Copy(io.Discard, conn)
+	}))
+	target.HTTPS = true
+	fetchOnce(t, testOptions(), LoopbackOnly(), target, func(p *Page) {
+		if p.Outcome != outcome.TLSFault || p.Err != "tls: not TLS" {
+			t.Errorf("%v %s", p.Outcome, p.Err)
+		}
+	})
+}
+
+func TestN16_ForeignALPN(t *testing.T) {
+	ca := newAuthority(t)
+	target := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{ca.issue(t, time.Hour, "a.example")}, NextProtos: []string{"imap"}})
+	fetchOnce(t, testOptions(), LoopbackOnly(), target, func(p *Page) {
+		if p.Outcome != outcome.TLSFault || p.Err != "tls: refused by the server" {
+			t.Errorf("%v %s", p.Outcome, p.Err)
+		}
+	})
+}
