@@ -1,0 +1,106 @@
+package politeness
+
+import (
+	"math/bits"
+	"time"
+
+	"orbweaver/engine/outcome"
+)
+
+// Attempt is what became of one attempt, and what is known about its site.
+type Attempt struct {
+	Outcome        outcome.Outcome
+	Try            int // of this URL, 0 first
+	Started, Ended time.Time
+	CrawlDelay     time.Duration // of the site's robots.txt; 0 or less for none
+	RetryAfter     time.Duration // of the response; 0 or less for none
+	SiteFailures   int           // as the last Decision for the site said; 0 for a new site
+	Jitter         uint64        // random bits of the caller
+}
+
+// Decision is what follows from an Attempt.
+type Decision struct {
+	// Retry says that the URL is to be tried again, as try number Try+1, once the site is due.
+	Retry bool
+	// SiteDue and IPDue are the earliest times of the next request to the site and the IP; zero when they stay as they are.
+	SiteDue, IPDue time.Time
+	// SiteFailures is the site's new number of failures in a row: positive when it could not be reached, negative
+	// when it asked to slow down, 0 when it answered last. Between -1024 and 1024.
+	SiteFailures int
+	// KillSite says that the site is to be given up. Retry is false then.
+	KillSite bool
+	// CrawlDelayCapped says that the site's Crawl-delay is longer than the policy keeps.
+	CrawlDelayCapped bool
+}
+
+const failuresMax = 1024
+
+// Decide says what follows from a. An Outcome that has no row because it is not what becomes of an attempt (None, or out of
+// range) is a bug of the caller.
+func (p *Policy) Decide(a Attempt) Decision {
+	if a.Outcome == outcome.None || int(a.Outcome) >= outcome.Count {
+		panic("BUG: politeness: an attempt without an outcome")
+	}
+	rule := &p.Table[a.Outcome]
+	end := a.Ended
+	if end.Before(a.Started) {
+		end = a.Started
+	}
+	d := Decision{SiteFailures: rule.Effect.count(a.SiteFailures)}
+	d.CrawlDelayCapped = a.CrawlDelay > p.CrawlDelayMax
+	d.KillSite = rule.KillAfter > 0 && abs(d.SiteFailures) >= rule.KillAfter
+	d.Retry = rule.Retry && !d.KillSite && a.Try+1 < rule.Tries
+	if !rule.Contact && !rule.SiteBackoff {
+		return d
+	}
+	wait := max(p.HostDelay, min(a.CrawlDelay, p.CrawlDelayMax))
+	switch {
+	case rule.SiteBackoff && rule.Effect == Busy:
+		wait = max(wait, p.busyWait(a.RetryAfter, -d.SiteFailures, a.Jitter))
+	case rule.SiteBackoff:
+		wait = max(wait, at(p.HostBackoff, d.SiteFailures-1))
+	case d.Retry && rule.Tries != anyTries:
+		wait = max(wait, at(p.RetryDelays, a.Try))
+	}
+	d.SiteDue = end.Add(wait)
+	if rule.Contact {
+		d.IPDue = end.Add(p.IPDelay)
+	}
+	return d
+}
+
+// busyWait is how long a site waits that has asked to slow down for the nth time in a row, n from 1.
+func (p *Policy) busyWait(retryAfter time.Duration, n int, jitter uint64) time.Duration {
+	if retryAfter > 0 {
+		return min(retryAfter, p.RetryAfterMax)
+	}
+	wait := p.BackoffMin
+	for ; n > 1 && wait < p.BackoffMax; n-- {
+		wait *= 2
+	}
+	wait = min(wait, p.BackoffMax)
+	more, _ := bits.Mul64(jitter, uint64(wait/4)) // a fraction of a quarter, so that many sites do not come back at once
+	return wait + time.Duration(more)
+}
+
+// count is the number of failures in a row after one more outcome of this effect.
+func (e Effect) count(before int) int {
+	before = min(max(before, -failuresMax), failuresMax)
+	switch e {
+	case Forgives:
+		return 0
+	case Busy:
+		return max(min(before, 0)-1, -failuresMax)
+	case Unreachable:
+		return min(max(before, 0)+1, failuresMax)
+	default:
+		return before
+	}
+}
+
+// at is the ith wait, the last for all beyond.
+func at(waits []time.Duration, i int) time.Duration {
+	return waits[min(max(i, 0), len(waits)-1)]
+}
+
+func abs(n int) int { return max(n, -n) }
