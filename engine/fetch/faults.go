@@ -75,7 +75,7 @@ func localCause(err error) string {
 // tlsCause names why a handshake failed.
 func tlsCause(err error) string {
 	var record tls.RecordHeaderError
-	var alert tls.AlertError
+	var op *net.OpError
 	switch {
 	case isTimeout(err):
 		return "tls: handshake timed out"
@@ -83,7 +83,7 @@ func tlsCause(err error) string {
 		return "tls: not TLS"
 	case errors.Is(err, errChain):
 		return "tls: certificate chain too large"
-	case errors.As(err, &alert):
+	case errors.As(err, &op) && op.Op == "remote error": // an alert
 		return "tls: refused by the server"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
 		return "tls: connection closed in the handshake"

@@ -1,0 +1,106 @@
+package fetch
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+)
+
+// pageOf returns a page that is not any pool's, with that head.
+func pageOf(head string) *Page { return &Page{Raw: []byte(head), HeadLen: len(head)} }
+
+func TestHeaderView(t *testing.T) {
+	p := pageOf("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nX-A: one\r\nnonsense\r\n: no name\r\nx-a :two \r\n" +
+		"Folded: a\r\n  b\r\n\tc\r\nLocation:/x\nEmpty:\r\nLast: z\r\n\r\n")
+	for name, want := range map[string]string{
+		"content-type": "text/html", "X-A": "one", "folded": "a b c", "LOCATION": "/x", "Empty": "", "last": "z", "none": "",
+	} {
+		if got := string(p.Header(name)); got != want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	if p.Header("empty") == nil || p.Header("none") != nil {
+		t.Error("an empty field is not the same as none")
+	}
+	var all []string
+	for v := range p.HeaderValues("x-a") {
+		all = append(all, string(v))
+	}
+	if !slices.Equal(all, []string{"one", "two"}) {
+		t.Errorf("%q", all)
+	}
+	if string(p.Raw[:15]) != "HTTP/1.1 200 OK" || len(p.Head()) != len(p.Raw) {
+		t.Error("reading changed the page")
+	}
+	p = pageOf("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nLast: z\r\n\r\n")
+	if n := testing.AllocsPerRun(100, func() { _ = p.ContentType(); _ = p.Location(); _ = p.Header("last") }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func TestH30_RetryAfter(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for value, want := range map[string]time.Duration{
+		"120": 2 * time.Minute, "0": 0, "-1": 0, "1000000000": 24 * time.Hour, "99999999999999999999999": 24 * time.Hour,
+		"Fri, 02 Jan 2026 03:05:05 GMT": time.Minute, "Friday, 02-Jan-26 03:05:05 GMT": time.Minute,
+		"Fri Jan  2 03:05:05 2026": time.Minute, "Fri, 31 Dec 9999 23:59:59 GMT": 24 * time.Hour,
+		"Thu, 01 Jan 1970 00:00:00 GMT": 0, "10\r\nRetry-After: 20": 20 * time.Second, "x\r\nRetry-After: 3": 3 * time.Second,
+		"": -1, "soon": -1, "1.5": -1, "12 s": -1, "-": -1,
+	} {
+		p := pageOf(fmt.Sprintf("HTTP/1.1 503 U\r\nRetry-After: %s\r\n\r\n", value))
+		p.Ended = now
+		got, ok := p.RetryAfter()
+		if ok != (want >= 0) || (ok && got != want) {
+			t.Errorf("%q: %v %v", value, got, ok)
+		}
+	}
+	if _, ok := pageOf("HTTP/1.1 503 U\r\n\r\n").RetryAfter(); ok {
+		t.Error("no header, and a time")
+	}
+}
+
+// H19: nothing that a server or a normal form holds can end a line of our request.
+func TestH19_RequestIsOne(t *testing.T) {
+	target := &Target{URL: []byte("http://h\r\n/x\r\nEvil: 1\r\n\r\nGET /y z\x7f#frag"), Host: []byte("h\r\nEvil: 1")}
+	got := string(appendRequest(nil, target, false, []byte("\r\n")))
+	if want := "GET /x%0D%0AEvil:%201%0D%0A%0D%0AGET%20/y%20z%7F HTTP/1.1\r\nHost: h%0D%0AEvil:%201\r\n\r\n"; got != want {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestRequestTarget(t *testing.T) {
+	for url, want := range map[string]string{
+		"http://h/": "/", "http://h/a/b?c#d": "/a/b?c", "http://h": "/", "http://h?x": "/?x", "https://h:1/p?u=http://g/": "/p?u=http://g/",
+	} {
+		got := string(appendRequest(nil, &Target{URL: []byte(url), Host: []byte("h")}, false, nil))
+		if want := "GET " + want + " HTTP/1.1\r\nHost: h\r\n"; got != want {
+			t.Errorf("%s: %q", url, got)
+		}
+	}
+}
+
+func TestFromOnlyForMail(t *testing.T) {
+	for contact, want := range map[string]string{
+		"me@example.org": "me@example.org", "mailto:me@example.org": "me@example.org", "https://example.org/@me": "", "": "",
+	} {
+		o := Options{UserAgent: "x", Contact: contact}
+		line := ""
+		if want != "" {
+			line = "From: " + want + "\r\n"
+		}
+		if got := string(manners(&o)); got != "User-Agent: x\r\n"+line+"Connection: close\r\n\r\n" {
+			t.Errorf("%s: %q", contact, got)
+		}
+	}
+}
+
+func TestServerName(t *testing.T) {
+	for host, want := range map[string]string{
+		"a.example": "a.example", "a.example:8443": "a.example", "[::1]:443": "::1", "[::1]": "::1", "1.2.3.4:1": "1.2.3.4", "a.example.": "a.example",
+	} {
+		if got := serverName([]byte(host)); got != want {
+			t.Errorf("%s: %q", host, got)
+		}
+	}
+}

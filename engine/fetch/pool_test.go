@@ -1,0 +1,149 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// mustPanic runs f and checks that it does not come back.
+func mustPanic(t *testing.T, what string, f func()) {
+	t.Helper()
+	defer func() {
+		if recover() == nil {
+			t.Errorf("%s is not noticed", what)
+		}
+	}()
+	f()
+}
+
+// B1: every page is in the pool or has one owner; at Close all are home.
+func TestB1_PagesComeHome(t *testing.T) {
+	pool := NewPool(PoolOptions{Pages: 2})
+	a, b := pool.TryGet(), pool.TryGet()
+	if a == nil || b == nil || a == b || pool.TryGet() != nil {
+		t.Fatal("two pages are two pages")
+	}
+	mustPanic(t, "a page that is out at Close", pool.Close)
+	pool.Put(a)
+	mustPanic(t, "a page put back twice", func() { pool.Put(a) })
+	other := NewPool(PoolOptions{Pages: 1})
+	mustPanic(t, "a page put into another pool", func() { other.Put(b) })
+	pool.Put(b)
+	pool.Close()
+	other.Close()
+}
+
+// Get waits for a page, and no longer than its context.
+func TestPoolGetWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := NewPool(PoolOptions{Pages: 1})
+		page, _ := pool.Get(t.Context())
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := pool.Get(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		time.AfterFunc(time.Second, func() { pool.Put(page) })
+		again, err := pool.Get(t.Context())
+		if err != nil {
+			t.Error(err)
+		}
+		pool.Put(again)
+		pool.Close()
+	})
+}
+
+// What the engine hangs on a page is gone when it comes back, and Each sees only pages that are out.
+func TestPoolEach(t *testing.T) {
+	pool := NewPool(PoolOptions{Pages: 3})
+	page := pool.TryGet()
+	page.SetItem([]byte("http://a.example/"))
+	page.Engine = 7
+	var items []string
+	pool.Each(func(p *Page) { items = append(items, string(p.AppendItem(nil))) })
+	if len(items) != 1 || items[0] != "http://a.example/" {
+		t.Errorf("%q", items)
+	}
+	pool.Put(page)
+	pool.Each(func(*Page) { t.Error("a page at home was visited") })
+	for range 3 {
+		if p := pool.TryGet(); p.Engine != nil || len(p.Item) != 0 || p.Raw != nil {
+			t.Error("a page came with what its last holder left")
+		}
+	}
+}
+
+// The checkpointer reads items while workers set them.
+func TestPoolEachWhileWorking(t *testing.T) {
+	pool := NewPool(PoolOptions{Pages: 4})
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 500 {
+				p := pool.TryGet()
+				p.SetItem([]byte("abcabc"))
+				pool.Put(p)
+			}
+		})
+	}
+	for range 200 {
+		pool.Each(func(p *Page) {
+			if s := string(p.AppendItem(nil)); s != "" && s != "abcabc" {
+				t.Errorf("torn item %q", s)
+			}
+		})
+	}
+	all.Wait()
+	pool.Close()
+}
+
+// The tiers against a plain count: never more buffers than allowed, each lent once, large enough, and content kept.
+func TestBuffersModel(t *testing.T) {
+	o := PoolOptions{Pages: 8, InlineBytes: 4 << 10, Inlines: 4, MidBytes: 8 << 10, Mids: 3, SlabBytes: 16 << 10, Slabs: 2}
+	pool := NewPool(o)
+	rng := rand.New(rand.NewPCG(1, 2))
+	sizes, counts := []int{o.InlineBytes, o.MidBytes, o.SlabBytes}, []int{o.Inlines, o.Mids, o.Slabs}
+	var lent []buffer
+	out := make([]int, 3)
+	for range 5000 {
+		if len(lent) > 0 && rng.IntN(2) == 0 {
+			i := rng.IntN(len(lent))
+			pool.give(lent[i])
+			out[lent[i].tier-1]--
+			lent[i] = lent[len(lent)-1]
+			lent = lent[:len(lent)-1]
+			continue
+		}
+		need := 1 + rng.IntN(o.SlabBytes)
+		want := -1
+		for i := range sizes {
+			if want < 0 && sizes[i] >= need && out[i] < counts[i] {
+				want = i
+			}
+		}
+		b, ok := pool.take(need)
+		if ok != (want >= 0) || (ok && (int(b.tier) != want+1 || len(b.b) < need)) {
+			t.Fatalf("need %d with %v out: tier %d, %v; want %d", need, out, b.tier, ok, want+1)
+		}
+		if ok {
+			for _, other := range lent {
+				if &other.b[0] == &b.b[0] {
+					t.Fatal("a buffer was lent twice")
+				}
+			}
+			out[want]++
+			lent = append(lent, b)
+		}
+	}
+	if s := pool.Stats(); s.BuffersOut != [3]int(out) || s.BuffersMade[0] > 4 || s.BuffersMade[1] > 3 || s.BuffersMade[2] > 2 {
+		t.Errorf("%+v, %v out", s, out)
+	}
+	if got, want := o.BytesMax(), int64(4*4<<10+3*8<<10+2*16<<10); got != want {
+		t.Errorf("BytesMax %d, want %d", got, want)
+	}
+}
