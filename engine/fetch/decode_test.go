@@ -1,0 +1,214 @@
+package fetch
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
+	"github.com/klauspost/compress/zstd"
+)
+
+// encode encodes body as one of the encodings, "raw" for deflate without its header.
+func encode(t testing.TB, encoding string, body []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	var w io.WriteCloser
+	switch encoding {
+	case "gzip":
+		w, _ = gzip.NewWriterLevel(&b, 1)
+	case "deflate":
+		w = zlib.NewWriter(&b)
+	case "raw":
+		w, _ = flate.NewWriter(&b, 1)
+	case "br":
+		w = brotli.NewWriterLevel(&b, 1)
+	case "zstd":
+		w, _ = zstd.NewWriter(&b, zstd.WithEncoderConcurrency(1))
+	default:
+		t.Fatal(encoding)
+	}
+	if _, err := w.Write(body); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// encodedPage returns a page with that Content-Encoding and payload.
+func encodedPage(encoding string, payload []byte) *Page {
+	p := pageOf("HTTP/1.1 200 OK\r\nContent-Encoding: " + encoding + "\r\n\r\n")
+	p.Raw = append(p.Raw, payload...)
+	p.PayloadLen = int64(len(payload))
+	return p
+}
+
+func html(n int) []byte {
+	rng := rand.New(rand.NewPCG(3, 4))
+	var b bytes.Buffer
+	for b.Len() < n {
+		fmt.Fprintf(&b, "<p>line %d of text %x</p>\n", b.Len(), rng.Uint32())
+	}
+	return b.Bytes()[:n]
+}
+
+func TestDecodeEncodings(t *testing.T) {
+	d := NewDecoder(DecoderOptions{})
+	for _, size := range []int{1, 100, 10_000, 1_000_000} {
+		body := html(size)
+		for _, c := range []struct{ header, encoding string }{
+			{"gzip", "gzip"}, {"x-gzip", "gzip"}, {"GZip", "gzip"}, {"deflate", "deflate"}, {"deflate", "raw"}, {"br", "br"}, {"zstd", "zstd"},
+		} {
+			got, fault := encodedPage(c.header, encode(t, c.encoding, body)).Decoded(d)
+			if fault != DecodeOK || !bytes.Equal(got, body) {
+				t.Errorf("%s of %d bytes: %v, %d bytes", c.encoding, size, fault, len(got))
+			}
+		}
+	}
+	for _, header := range []string{"identity", "", "none", "identity, identity"} {
+		if got, fault := encodedPage(header, []byte("abc")).Decoded(d); fault != DecodeOK || string(got) != "abc" {
+			t.Errorf("%q: %v %q", header, fault, got)
+		}
+	}
+	if got, fault := encodedPage("gzip", nil).Decoded(d); fault != DecodeOK || len(got) != 0 {
+		t.Errorf("no body: %v %q", fault, got)
+	}
+	if got, fault := encodedPage("rot13", []byte("abc")).Decoded(d); fault != DecodeUnknown || string(got) != "abc" {
+		t.Errorf("rot13: %v %q", fault, got)
+	}
+}
+
+func TestZ01_Z02_Bombs(t *testing.T) {
+	o := DecoderOptions{SizeMax: 4 << 20}
+	d := NewDecoder(o)
+	zeros := make([]byte, 64<<20)
+	for _, encoding := range []string{"gzip", "deflate", "raw", "br", "zstd"} {
+		bomb := encode(t, encoding, zeros)
+		header := strings.Replace(encoding, "raw", "deflate", 1)
+		got, fault := encodedPage(header, bomb).Decoded(d)
+		if (fault != DecodeBomb && fault != DecodeTooLarge) || len(got) > o.SizeMax || len(got) < 1<<20 || got[0] != 0 {
+			t.Errorf("%s bomb of %d bytes: %v, %d bytes", encoding, len(bomb), fault, len(got))
+		}
+	}
+	// 200:1 counts only beyond the first MiB: a page of blanks is no bomb.
+	if got, fault := encodedPage("gzip", encode(t, "gzip", zeros[:1<<20])).Decoded(d); fault != DecodeOK || len(got) != 1<<20 {
+		t.Errorf("1 MiB of zeros: %v, %d bytes", fault, len(got))
+	}
+	if got, fault := encodedPage("gzip", encode(t, "gzip", zeros[:3<<20])).Decoded(d); fault != DecodeBomb || len(got) > 1<<20 {
+		t.Errorf("3 MiB of zeros: %v, %d bytes", fault, len(got))
+	}
+}
+
+func TestZ02_ZstdWindow(t *testing.T) {
+	var b bytes.Buffer
+	w, err := zstd.NewWriter(&b, zstd.WithWindowSize(64<<20), zstd.WithEncoderConcurrency(1), zstd.WithSingleSegment(false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = w.Write(html(1 << 20))
+	_ = w.Flush() // so that the size is not known and the window is what was asked for
+	_, _ = w.Write(html(1 << 20))
+	_ = w.Close()
+	if got, fault := encodedPage("zstd", b.Bytes()).Decoded(NewDecoder(DecoderOptions{})); fault != DecodeCorrupt || len(got) != 0 {
+		t.Errorf("window of 64 MiB: %v, %d bytes", fault, len(got))
+	}
+}
+
+func TestZ03_Layers(t *testing.T) {
+	d := NewDecoder(DecoderOptions{})
+	body := html(5000)
+	layered := encode(t, "zstd", encode(t, "br", encode(t, "gzip", body)))
+	if got, fault := encodedPage("gzip, br, zstd", layered).Decoded(d); fault != DecodeOK || !bytes.Equal(got, body) {
+		t.Errorf("three layers: %v, %d bytes", fault, len(got))
+	}
+	many := encodedPage(strings.Repeat("gzip, ", 19)+"gzip", layered)
+	if got, fault := many.Decoded(d); fault != DecodeLayers || !bytes.Equal(got, layered) {
+		t.Errorf("twenty layers: %v, %d bytes", fault, len(got))
+	}
+	p := pageOf("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\nContent-Encoding: br\r\n\r\n")
+	p.Raw = append(p.Raw, encode(t, "gzip", encode(t, "br", body))...)
+	if got, fault := p.Decoded(d); fault != DecodeOK || !bytes.Equal(got, body) {
+		t.Errorf("a transfer coding around a content encoding: %v, %d bytes", fault, len(got))
+	}
+}
+
+func TestZ04_Lies(t *testing.T) {
+	d := NewDecoder(DecoderOptions{})
+	body := html(5000)
+	for _, says := range []string{"gzip", "deflate", "br", "zstd"} {
+		if got, fault := encodedPage(says, body).Decoded(d); fault != DecodeLie || !bytes.Equal(got, body) {
+			t.Errorf("says %s, is plain: %v, %d bytes", says, fault, len(got))
+		}
+		for _, is := range []string{"gzip", "zstd"} {
+			if says == is {
+				continue
+			}
+			if got, fault := encodedPage(says, encode(t, is, body)).Decoded(d); fault != DecodeLie || !bytes.Equal(got, body) {
+				t.Errorf("says %s, is %s: %v, %d bytes", says, is, fault, len(got))
+			}
+		}
+	}
+}
+
+func TestZ05_Damaged(t *testing.T) {
+	d := NewDecoder(DecoderOptions{})
+	body := html(600_000)
+	for _, encoding := range []string{"gzip", "deflate", "raw", "br", "zstd"} {
+		whole := encode(t, encoding, body)
+		header := strings.Replace(encoding, "raw", "deflate", 1)
+		got, fault := encodedPage(header, whole[:len(whole)/2]).Decoded(d)
+		if fault != DecodeTruncated || !bytes.HasPrefix(body, got) || len(got) == 0 {
+			t.Errorf("half of %s: %v, %d bytes", encoding, fault, len(got))
+		}
+	}
+	whole := encode(t, "gzip", body)
+	bad := bytes.Clone(whole)
+	bad[len(bad)-5] ^= 1
+	if got, fault := encodedPage("gzip", bad).Decoded(d); fault != DecodeCorrupt || !bytes.Equal(got, body) {
+		t.Errorf("bad checksum: %v, %d bytes", fault, len(got))
+	}
+	if got, fault := encodedPage("gzip", append(bytes.Clone(whole), "garbage, more than a header"...)).Decoded(d); fault != DecodeTrailing || !bytes.Equal(got, body) {
+		t.Errorf("trailing bytes: %v, %d bytes", fault, len(got))
+	}
+	if got, fault := encodedPage("gzip", append(bytes.Clone(whole), whole...)).Decoded(d); fault != DecodeOK || len(got) != 2*len(body) {
+		t.Errorf("two members: %v, %d bytes", fault, len(got))
+	}
+}
+
+func TestDecoderReuseDoesNotAllocate(t *testing.T) {
+	d := NewDecoder(DecoderOptions{})
+	for _, encoding := range []string{"gzip", "deflate", "zstd"} {
+		p := encodedPage(encoding, encode(t, encoding, html(50_000)))
+		p.Decoded(d)
+		p.Decoded(d)
+		if n := testing.AllocsPerRun(20, func() { p.Decoded(d) }); n > 0 && !raceEnabled {
+			t.Errorf("%s: %v allocations", encoding, n)
+		}
+	}
+}
+
+// FuzzDecoded: whatever the bytes, decoding ends, within its limits.
+func FuzzDecoded(f *testing.F) {
+	body := html(300)
+	for i, encoding := range []string{"gzip", "deflate", "raw", "br", "zstd"} {
+		f.Add(byte(i), encode(f, encoding, body))
+	}
+	f.Add(byte(9), encode(f, "gzip", encode(f, "br", body)))
+	o := DecoderOptions{SizeMax: 1 << 16, RatioFree: 1 << 12, RatioMax: 10}
+	d := NewDecoder(o)
+	f.Fuzz(func(t *testing.T, which byte, payload []byte) {
+		headers := []string{"gzip", "deflate", "deflate", "br", "zstd", "gzip, gzip", "br, gzip", "gzip, zstd", "deflate, br", "br, gzip"}
+		got, _ := encodedPage(headers[int(which)%len(headers)], payload).Decoded(d)
+		if len(got) > max(o.SizeMax, len(payload)) {
+			t.Errorf("%d bytes from %d", len(got), len(payload))
+		}
+	})
+}
