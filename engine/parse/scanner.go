@@ -1,17 +1,37 @@
-// Package parse finds links in bodies.
 package parse
 
 import (
-	"bytes"
-
-	"golang.org/x/net/html"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/transform"
 )
 
-// Scanner reads one body at a time. It is not safe for concurrent use: each worker has its own.
+// Scanner reads one body at a time and reuses its scratch space, so that it allocates nothing once warm. It is not
+// safe for concurrent use: each worker has its own.
 type Scanner struct {
-	o   Options
-	res Result
+	o     Options
+	robot nameKey // o.Robot, as attribute values are compared
+	res   Result
+
+	have  attrSet         // attributes of the tag at hand
+	value [attrCount]span // their values, as offsets into the body being read
+
+	xml      bool // read by the lenient XML rules
+	foreign  foreignStack
+	template templateDepth
+
+	arena  []byte // decoded references of this body
+	text   []byte // the value at hand in UTF-8, before its references are replaced
+	wide   []byte // a body that had to be decoded as a whole
+	asUTF8 bool   // the value at hand was read as UTF-8 though the page's character set is another
+	repair *encoding.Decoder
+
+	charset charsetState
+	labels  [4]labelEntry // the last labels looked up
+	oldest  int           // which of them goes next
 }
+
+// span is a half-open range of the body.
+type span struct{ from, to int }
 
 // NewScanner returns a Scanner. It panics if o, after WithDefaults, does not validate.
 func NewScanner(o Options) *Scanner {
@@ -19,26 +39,80 @@ func NewScanner(o Options) *Scanner {
 	if err := o.Validate(); err != nil {
 		panic("BUG: " + err.Error())
 	}
-	return &Scanner{o: o}
+	return &Scanner{o: o, robot: nameKey(o.Robot)}
 }
 
-// Scan reads a body (borrowed) whose content encoding is already undone. contentType is the header's value and may be
-// empty. The Result is valid until the next Scan. An error means that the body could not be read at all.
+// Scan reads a body (borrowed until the next Scan) whose content encoding is already undone. contentType is the
+// header's value (borrowed for the call), and may be empty. The Result is valid until the next Scan. The only error is
+// ErrCharset; the Result is then complete but without links.
 func (s *Scanner) Scan(body, contentType []byte) (*Result, error) {
 	s.res.reset()
-	z := html.NewTokenizer(bytes.NewReader(body))
+	s.arena = trimScratch(s.arena)
+	s.wide, s.text = trimScratch(s.wide), trimScratch(s.text)
+	s.foreign, s.template = foreignStack{}, templateDepth{}
+
+	media, label := splitContentType(contentType)
+	format := media.format()
+	if format == sniffed {
+		format = sniff(body)
+	}
+	s.res.Format = format
+	if format == None {
+		return &s.res, nil
+	}
+	body = s.chooseCharset(body, label, format)
+	s.res.Charset = s.charset.name
+	switch {
+	case s.charset.forbidden:
+		return &s.res, ErrCharset
+	case s.charset.whole:
+		body = s.decodeWhole(body)
+	}
+	s.xml = format == XML
+	if format == Style {
+		s.scanStyle(body, false)
+	} else {
+		s.scanMarkup(body)
+	}
+	return &s.res, nil
+}
+
+// scratchMax is how much scratch space a Scanner keeps between bodies: one huge body must not cost memory for ever.
+const scratchMax = 1 << 20
+
+func trimScratch(b []byte) []byte {
+	if cap(b) > scratchMax {
+		return nil
+	}
+	return b[:0]
+}
+
+// decodeWhole turns a body in a character set that is not a superset of ASCII into UTF-8.
+func (s *Scanner) decodeWhole(body []byte) []byte {
+	s.wide = appendDecoded(s.wide[:0], body, s.charset.decoder)
+	s.charset = charsetState{name: s.charset.name, certain: true}
+	return s.wide
+}
+
+// appendDecoded appends src, decoded, to dst. Decoders of web encodings replace what they cannot read, so there is no
+// error to report.
+func appendDecoded(dst, src []byte, decoder *encoding.Decoder) []byte {
+	decoder.Reset()
 	for {
-		tt := z.Next()
-		if tt == html.ErrorToken {
-			return &s.res, nil
+		if free := cap(dst) - len(dst); free < len(src)+16 {
+			grown := make([]byte, len(dst), 2*cap(dst)+2*len(src)+64)
+			copy(grown, dst)
+			dst = grown
 		}
-		if tt != html.StartTagToken && tt != html.SelfClosingTagToken {
+		wrote, read, err := decoder.Transform(dst[len(dst):cap(dst)], src, true)
+		dst, src = dst[:len(dst)+wrote], src[read:]
+		switch {
+		case err == transform.ErrShortDst: //nolint:errorlint // transformers return it bare, by contract
 			continue
-		}
-		for _, a := range z.Token().Attr {
-			if a.Key == "href" && len(s.res.Links) < s.o.LinksMax {
-				s.res.Links = append(s.res.Links, Link{Ref: []byte(a.Val)})
-			}
+		case err != nil && len(src) > 0:
+			dst, src = append(dst, "\uFFFD"...), src[1:]
+		default:
+			return dst
 		}
 	}
 }

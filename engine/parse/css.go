@@ -1,0 +1,169 @@
+package parse
+
+import "unicode/utf8"
+
+// scanStyle reports the url() and @import references of a style sheet. decoded says that it is UTF-8 already.
+func (s *Scanner) scanStyle(css []byte, decoded bool) {
+	importing := false // the next string is a reference
+	for p := 0; p < len(css); {
+		c := css[p]
+		if class[c]&startsCSS == 0 {
+			if c == ';' || c == '{' || c == '}' {
+				importing = false
+			}
+			p++
+			continue
+		}
+		switch c {
+		case '/':
+			if p++; p < len(css) && css[p] == '*' {
+				p = after(css, p+1, "*/")
+			}
+		case '\\':
+			p += 2
+		case '"', '\'':
+			ref, escaped, next := cssString(css, p)
+			if importing {
+				s.cssRef(ref, escaped, decoded)
+				importing = false
+			}
+			p = next
+		case '@':
+			p++
+			if foldPrefix(css[p:], "import") {
+				p += len("import")
+				importing = p < len(css) && class[css[p]]&isIdent == 0
+			}
+		default:
+			if !foldPrefix(css[p:], "url(") || p > 0 && class[css[p-1]]&isIdent != 0 {
+				p++
+				continue
+			}
+			ref, escaped, next, ok := cssURL(css, p+len("url("))
+			if ok {
+				s.cssRef(ref, escaped, decoded)
+			}
+			importing = false
+			p = next
+		}
+	}
+}
+
+// cssString reads a string that starts with the quote at css[p]. A line end breaks it off.
+func cssString(css []byte, p int) (text []byte, escaped bool, next int) {
+	quote := css[p]
+	start := p + 1
+	for p = start; p < len(css); p++ {
+		switch css[p] {
+		case quote:
+			return css[start:p], escaped, p + 1
+		case '\n', '\r', '\f':
+			return nil, false, p
+		case '\\':
+			escaped = true
+			p++
+		}
+	}
+	return css[start:], escaped, len(css)
+}
+
+// cssURL reads what follows "url(", to behind the closing parenthesis. ok is false when it is not a URL.
+func cssURL(css []byte, p int) (ref []byte, escaped bool, next int, ok bool) {
+	for p < len(css) && class[css[p]]&isSpace != 0 {
+		p++
+	}
+	if p < len(css) && (css[p] == '"' || css[p] == '\'') {
+		ref, escaped, next = cssString(css, p)
+		return ref, escaped, after(css, next, ")"), ref != nil
+	}
+	start := p
+	for ; p < len(css); p++ {
+		switch c := css[p]; {
+		case c == ')':
+			return css[start:p], escaped, p + 1, true
+		case c == '\\':
+			escaped = true
+			p++
+		case class[c]&isSpace != 0:
+			end := p
+			for p < len(css) && class[css[p]]&isSpace != 0 {
+				p++
+			}
+			if p < len(css) && css[p] != ')' {
+				return nil, false, after(css, p, ")"), false
+			}
+			return css[start:end], escaped, min(p+1, len(css)), true
+		case c == '"' || c == '\'' || c == '(':
+			return nil, false, after(css, p, ")"), false
+		}
+	}
+	return css[min(start, len(css)):], escaped, len(css), true
+}
+
+// cssRef reports a reference of a style sheet.
+func (s *Scanner) cssRef(ref []byte, escaped, decoded bool) {
+	if ref = trimControl(ref); len(ref) == 0 {
+		return
+	}
+	if foreignScheme(ref) {
+		s.res.LinksForeign++
+		return
+	}
+	if len(ref) > longestReference*s.o.RefMax {
+		s.res.LinksDropped++
+		return
+	}
+	s.asUTF8 = true // queries of style sheets are in UTF-8, whatever their own character set
+	if !decoded && !plain(ref) {
+		ref = s.keep(s.toUTF8(ref))
+		s.asUTF8 = true
+	}
+	if escaped {
+		start := len(s.arena)
+		s.arena = appendCSSUnescaped(s.arena, ref)
+		ref = s.arena[start:len(s.arena):len(s.arena)]
+	}
+	s.add(CSS, ref, false)
+}
+
+// keep copies b into the arena.
+func (s *Scanner) keep(b []byte) []byte {
+	start := len(s.arena)
+	s.arena = append(s.arena, b...)
+	return s.arena[start:len(s.arena):len(s.arena)]
+}
+
+// appendCSSUnescaped appends src to dst with its escapes replaced: up to six hexadecimal digits and one space that ends
+// them, a line end that stands for nothing, or any other character that stands for itself.
+func appendCSSUnescaped(dst, src []byte) []byte {
+	for p := 0; p < len(src); {
+		if src[p] != '\\' {
+			dst = append(dst, src[p])
+			p++
+			continue
+		}
+		if p++; p >= len(src) {
+			return dst
+		}
+		if digit(src[p]) == 16 {
+			if c := src[p]; c != '\n' && c != '\r' && c != '\f' {
+				dst = append(dst, c)
+			}
+			p++
+			continue
+		}
+		var r rune
+		for n := 0; n < 6 && p < len(src) && digit(src[p]) < 16; n++ {
+			r = r<<4 | digit(src[p])
+			p++
+		}
+		if p < len(src) && class[src[p]]&isSpace != 0 {
+			p++
+		}
+		if r == 0 || !utf8.ValidRune(r) {
+			r = utf8.RuneError
+		}
+		dst = utf8.AppendRune(dst, r)
+	}
+	return dst
+}

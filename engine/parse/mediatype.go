@@ -1,0 +1,70 @@
+package parse
+
+import "bytes"
+
+// sniffed is the format of a body whose type nobody named.
+const sniffed Format = 255
+
+// mediaType is the part of a Content-Type before the parameters.
+type mediaType []byte
+
+// splitContentType cuts a Content-Type value into media type and charset. Of a value of monstrous length only the
+// beginning is read.
+func splitContentType(v []byte) (media mediaType, label []byte) {
+	v = trimSpace(v[:min(len(v), 512)])
+	head, params, _ := bytes.Cut(v, []byte(";"))
+	for len(params) > 0 {
+		var one []byte
+		one, params, _ = bytes.Cut(params, []byte(";"))
+		name, value, found := bytes.Cut(one, []byte("="))
+		if found && label == nil && fold(trimSpace(name), "charset") {
+			label = bytes.Trim(trimSpace(value), `"'`)
+		}
+	}
+	return mediaType(trimSpace(head)), label
+}
+
+func (m mediaType) format() Format {
+	switch {
+	case len(m) == 0, fold(m, "*/*"), fold(m, "unknown/unknown"), fold(m, "application/unknown"):
+		return sniffed
+	case fold(m, "text/html"):
+		return HTML
+	case fold(m, "application/xhtml+xml"), fold(m, "text/xml"), fold(m, "application/xml"), m.endsIn("+xml"):
+		return XML
+	case fold(m, "text/css"):
+		return Style
+	}
+	return None
+}
+
+func (m mediaType) endsIn(suffix nameKey) bool {
+	return len(m) > len(suffix) && fold(m[len(m)-len(suffix):], suffix)
+}
+
+// sniff tells HTML and XML from everything else by the first bytes, as browsers do when there is no type.
+func sniff(body []byte) Format {
+	body = bytes.TrimPrefix(body, []byte("\xEF\xBB\xBF"))
+	head := body[:min(len(body), 512)]
+	for len(head) > 0 && class[head[0]]&isSpace != 0 {
+		head = head[1:]
+	}
+	if foldPrefix(head, "<?xml") {
+		return XML
+	}
+	if foldPrefix(head, "<!--") {
+		return HTML
+	}
+	for _, mark := range htmlMarks {
+		if foldPrefix(head, mark) && len(head) > len(mark) && class[head[len(mark)]]&endsBare != 0 {
+			return HTML
+		}
+	}
+	return None
+}
+
+// htmlMarks are the beginnings by which browsers know HTML; a space or > must follow.
+var htmlMarks = [...]nameKey{
+	"<!doctype html", "<html", "<head", "<script", "<iframe", "<h1", "<div", "<font", "<table", "<a", "<style",
+	"<title", "<b", "<body", "<br", "<p", "<meta", "<base", "<frameset", "<span", "<ul", "<center",
+}

@@ -1,0 +1,113 @@
+package parse
+
+import "bytes"
+
+// rawText skips the text of an element whose text is not markup, when name is one; b[p] is the first byte after its
+// start tag. It gives the offset of the end tag, which is then read like any other.
+func (s *Scanner) rawText(b []byte, p int, name tag) int {
+	switch name {
+	case tagScript:
+		return endOfScript(b, p)
+	case tagStyle:
+		end := endOfText(b, p, "style")
+		if s.o.Styles && !s.template.skipping() {
+			s.scanStyle(b[p:end], false)
+		}
+		return end
+	case tagTitle:
+		end := endOfText(b, p, "title")
+		if s.res.Title == nil && !s.template.skipping() {
+			s.title(b[p:end])
+		}
+		return end
+	case tagTextarea:
+		return endOfText(b, p, "textarea")
+	case tagXmp:
+		return endOfText(b, p, "xmp")
+	case tagIFrame:
+		return endOfText(b, p, "iframe")
+	case tagNoembed:
+		return endOfText(b, p, "noembed")
+	case tagNoframes:
+		return endOfText(b, p, "noframes")
+	case tagPlaintext:
+		return len(b)
+	}
+	return p
+}
+
+// closes says whether b[p:], which follows a "<", is the end tag of the element name.
+func closes(b []byte, p int, name nameKey) bool {
+	return p < len(b) && b[p] == '/' && names(b, p+1, name)
+}
+
+// names says whether b[p:] is the element name and something that ends it.
+func names(b []byte, p int, name nameKey) bool {
+	end := p + len(name)
+	return end < len(b) && foldPrefix(b[p:], name) && class[b[end]]&endsTag != 0
+}
+
+// endOfText gives the offset of the end tag of the element name, or the end of b.
+func endOfText(b []byte, p int, name nameKey) int {
+	for {
+		i := bytes.IndexByte(b[p:], '<')
+		if i < 0 {
+			return len(b)
+		}
+		p += i + 1
+		if closes(b, p, name) {
+			return p - 1
+		}
+	}
+}
+
+// endOfScript gives the offset of the end tag of a script, or the end of b. A comment in a script hides end tags that
+// belong to a script inside the comment, for the sake of pages that wrote scripts with scripts.
+func endOfScript(b []byte, p int) int {
+	for {
+		i := bytes.IndexByte(b[p:], '<')
+		if i < 0 {
+			return len(b)
+		}
+		p += i + 1
+		if closes(b, p, "script") {
+			return p - 1
+		}
+		if !bytes.HasPrefix(b[p:], []byte("!--")) {
+			continue
+		}
+		var done bool
+		// The two dashes that open the comment may be those that close it.
+		if p, done = endOfScriptComment(b, p+1); done {
+			return p
+		}
+	}
+}
+
+// endOfScriptComment reads a comment inside a script. done says that p is the offset of the script's end tag or the end
+// of b; otherwise the comment has ended before p and the script goes on.
+func endOfScriptComment(b []byte, p int) (next int, done bool) {
+	inner := false // inside a script inside the comment
+	dashes := 0
+	for ; p < len(b); p++ {
+		switch b[p] {
+		case '-':
+			dashes++
+			continue
+		case '>':
+			if dashes >= 2 {
+				return p + 1, false
+			}
+		case '<':
+			if inner {
+				inner = !closes(b, p+1, "script")
+			} else if closes(b, p+1, "script") {
+				return p, true
+			} else {
+				inner = names(b, p+1, "script")
+			}
+		}
+		dashes = 0
+	}
+	return len(b), true
+}
