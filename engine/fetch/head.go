@@ -3,6 +3,7 @@ package fetch
 import (
 	"bufio"
 	"bytes"
+	"math"
 	"sync"
 
 	"github.com/valyala/fasthttp"
@@ -83,6 +84,9 @@ func (s *codecs) give(c *codec) {
 
 // parseHead reads a whole head, by the codec and, if that refuses, as browsers do. The cause is "" unless neither can.
 func (s *codecs) parseHead(head []byte) (info headInfo, cause string) {
+	if hasControl(head) {
+		return headInfo{length: -1}, causeControl // the codec lets some of them pass
+	}
 	c := s.take()
 	info, ok := c.parse(head)
 	s.give(c)
@@ -108,9 +112,6 @@ const (
 // Content-Length are one, ICY is HTTP.
 func parseLenient(head []byte) (headInfo, string) {
 	info := headInfo{length: -1}
-	if hasControl(head) {
-		return info, causeControl
-	}
 	line, rest := cutLine(head)
 	version := 11
 	switch {
@@ -197,22 +198,22 @@ func parseLengths(fields []byte, version int, info *headInfo) {
 	}
 }
 
-// parseDecimal reads digits and nothing else, as long as they stay below 10^18.
+// parseDecimal reads digits and nothing else, as long as they fit.
 func parseDecimal(b []byte) (int64, bool) {
 	for len(b) > 1 && b[0] == '0' {
 		b = b[1:]
 	}
-	if len(b) == 0 || len(b) > 18 {
+	if len(b) == 0 || len(b) > 19 { // 19 digits fit an unsigned number
 		return 0, false
 	}
-	var n int64
+	var n uint64
 	for _, c := range b {
 		if !isDigit(c) {
 			return 0, false
 		}
-		n = n*10 + int64(c-'0')
+		n = n*10 + uint64(c-'0')
 	}
-	return n, true
+	return int64(n), n <= math.MaxInt64
 }
 
 // hasControl says whether b holds a NUL, or a CR that does not end a line.
