@@ -1,3 +1,50 @@
 // Package fetch makes one exchange on one connection into one Page: it connects, asks, and keeps what comes back, byte for
-// byte, within limits.
+// byte, within limits of size and time.
+//
+// It is not a client: it follows no redirect, tries nothing twice, knows no robots, no politeness and no links, looks no
+// name up, and keeps no connection. What a site does wrong is an outcome, never an error.
+//
+// # The picture
+//
+//	Target --> connect --> [CONNECT] --> [TLS] --> write --> head --> body --> close --> Page
+//	             |                                            |        |
+//	         Dialer, which asks Guard                    codec, or   framer: the same bytes end the
+//	         about the very address                      lenient     same way however they are cut
+//
+//	Page.Raw, one buffer lent by the Pool:
+//
+//	+-------------------- HeadLen --+--------- body as it came ----------+ - - - - - - - - - - - -+
+//	| status line, fields, CRLF     | 5 CRLF hello CRLF 0 CRLF CRLF      | payload of a body in     |
+//	|                               |   ^^^^^ payload, digested on the way | several chunks, if asked |
+//	+-------------------------------+------------------------------------+ - - - - - - - - - - - -+
+//
+// Interim heads (1xx) are set aside in Page.Interim, line ends before the status line are dropped, bytes after the end of
+// the body are not part of it. A response that is not HTTP is kept whole with HeadLen 0.
+//
+// The head is read by fasthttp's codec on a copy, and by a lenient parser of ours if the codec refuses what browsers
+// accept; a fuzz test holds the two to the same meaning. Everything that the archive gets, and every field that Header
+// returns, comes from the bytes and not from the codec, which reorders and rewrites.
+//
+// # Promises
+//
+//	B1  every Page is in the pool or has one owner; at Close all are home
+//
+// Besides: Raw is what came over the wire; a body is cut only if a byte was dropped, and Cut says why; Complete means that
+// the body ended as its framing says, and only then is there a Digest; nothing is connected to that the Guard has not
+// allowed, and the address it was asked about is the address connected to; every wait ends with its deadline, and at once
+// with the context.
+//
+// # Who owns what
+//
+// A Pool owns all pages and buffers. Get gives a Page, Put takes it; in between exactly one goroutine holds it, and its
+// slices end with Put. Fetch borrows Target and Page. A Fetcher belongs to one worker, a Decoder to one parse worker. The
+// package starts no goroutine; the runtime starts one to abort a Fetcher when its context ends, for a few instructions.
+//
+// # What it costs
+//
+// A Page is about a kilobyte, a Fetcher too; who waits for a connection or an answer holds no buffer (on a real socket; 4
+// KiB on others). A response starts in an inline buffer (64 KiB) and moves, with one copy, to a larger one when it
+// must. Buffers are counted: PoolOptions.BytesMax is all there will be; without one a body is cut, as NoMemory. An
+// exchange allocates nothing beyond its connection, sets one deadline (two with TLS), and asks the system for nothing but
+// that connection, one poll, reads, one write and the close. Of 16 KiB the digest is most of the cost.
 package fetch

@@ -90,7 +90,7 @@ func TestFetchPlain(t *testing.T) {
 		}
 		want := "GET /x?y=1 HTTP/1.1\r\nHost: a.example\r\nUser-Agent: orbweaver/test (+mailto:t@example.org)\r\n" +
 			"Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\n" +
-			"Accept-Encoding: gzip, br, zstd\r\nConnection: close\r\n\r\n"
+			"Accept-Encoding: gzip\r\nConnection: close\r\n\r\n"
 		if string(p.Request) != want {
 			t.Errorf("request %q", p.Request)
 		}

@@ -41,7 +41,7 @@ type Options struct {
 	UserAgent      string         // required: no request goes out without saying who asks
 	Contact        string         // sent as From if it is an e-mail address
 	Accept         string         // default: HTML first, then anything
-	AcceptEncoding string         // default "gzip, br, zstd"; "identity" asks for plain bodies
+	AcceptEncoding string         // default "gzip", which costs the least and every reader of archives knows; br and zstd work
 	TLS            TLSMode        // default TLSTolerant
 	RootCAs        *x509.CertPool // nil: the system's
 }
@@ -66,7 +66,7 @@ func (o Options) WithDefaults() Options {
 	setDefault(&o.RateMin, 1<<10)
 	setDefault(&o.RateWindow, 30*time.Second)
 	setDefault(&o.Accept, "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8")
-	setDefault(&o.AcceptEncoding, "gzip, br, zstd")
+	setDefault(&o.AcceptEncoding, "gzip")
 	return o
 }
 

@@ -1,0 +1,106 @@
+package fetch
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/netip"
+	"testing"
+	"time"
+
+	"orbweaver/engine/outcome"
+)
+
+// memConn is a connection whose other side has already said everything.
+type memConn struct {
+	net.Conn
+	response []byte
+	at       int
+}
+
+func (c *memConn) Read(b []byte) (int, error) {
+	if c.at == len(c.response) {
+		return 0, io.EOF
+	}
+	n := copy(b, c.response[c.at:])
+	c.at += n
+	return n, nil
+}
+
+func (c *memConn) Write(b []byte) (int, error)                                   { return len(b), nil }
+func (c *memConn) Close() error                                                  { c.at = 0; return nil }
+func (c *memConn) SetDeadline(time.Time) error                                   { return nil }
+func (c *memConn) DialAddr(context.Context, netip.AddrPort) (net.Conn, error)    { return c, nil }
+func (c *memConn) DialContext(context.Context, string, string) (net.Conn, error) { return c, nil }
+
+// An exchange allocates nothing but what its connection costs.
+func TestFetchDoesNotAllocate(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	for _, framing := range []string{"close", "length", "chunked"} {
+		conn := &memConn{response: []byte(framed(framing, string(html(16<<10))))}
+		pool := NewPool(PoolOptions{Pages: 1})
+		f := NewFetcher(testOptions(), conn, pool)
+		target := testTarget()
+		ctx := t.Context()
+		n := testing.AllocsPerRun(100, func() {
+			p := pool.TryGet()
+			if f.Fetch(ctx, target, p) != outcome.OK || len(p.Payload()) != 16<<10 || p.ContentType() != nil {
+				t.Fatal(p.Outcome, p.Err)
+			}
+			p.SetItem(target.URL)
+			pool.Put(p)
+		})
+		if n != 0 {
+			t.Errorf("%s: %v allocations", framing, n)
+		}
+		f.Close()
+		pool.Close()
+	}
+}
+
+// BenchmarkParts is what the parts of an exchange cost without a socket: a page of 16 KiB from memory.
+func BenchmarkParts(b *testing.B) {
+	for _, framing := range []string{"length", "chunked"} {
+		b.Run("exchange/"+framing, func(b *testing.B) {
+			conn := &memConn{response: []byte(framed(framing, string(html(16<<10))))}
+			pool := NewPool(PoolOptions{Pages: 1})
+			f := NewFetcher(testOptions(), conn, pool)
+			target := testTarget()
+			ctx := b.Context()
+			b.ReportAllocs()
+			b.SetBytes(16 << 10)
+			for b.Loop() {
+				p := pool.TryGet()
+				f.Fetch(ctx, target, p)
+				pool.Put(p)
+			}
+		})
+	}
+	head := benchResponse(0)
+	b.Run("head", func(b *testing.B) {
+		var c codecs
+		b.ReportAllocs()
+		for b.Loop() {
+			c.parseHead(head)
+		}
+	})
+	b.Run("head/lenient", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			parseLenient(head)
+		}
+	})
+	for _, encoding := range []string{"gzip", "br", "zstd"} {
+		b.Run("decode/"+encoding, func(b *testing.B) {
+			d := NewDecoder(DecoderOptions{})
+			p := encodedPage(encoding, encode(b, encoding, html(64<<10)))
+			b.ReportAllocs()
+			b.SetBytes(64 << 10)
+			for b.Loop() {
+				p.Decoded(d)
+			}
+		})
+	}
+}
