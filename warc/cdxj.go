@@ -2,6 +2,8 @@ package warc
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"time"
 	"unicode/utf8"
 
@@ -128,4 +130,68 @@ func appendJSON(dst, s []byte) []byte {
 		i++
 	}
 	return dst
+}
+
+// indexEntry gathers what the index says of a record that was read, and reads the head of its block. ok is false for records that are not
+// indexed.
+func (r *RecordRead) indexEntry() (c indexEntry, ok bool, err error) {
+	if !r.Type.indexed() {
+		return c, false, nil
+	}
+	c.uri = []byte(r.TargetURI())
+	c.digest = []byte(r.Get("WARC-Payload-Digest"))
+	if c.date, err = r.Date(); err != nil {
+		c.date = time.Unix(0, 0)
+	}
+	c.mime = []byte(r.Get("Content-Type"))
+	if r.isHTTP() {
+		c.mime = nil
+		h, _, err := r.HTTP(false)
+		switch {
+		case err == nil:
+			c.status, c.mime = h.Status, []byte(h.Get("Content-Type"))
+		case !errors.Is(err, errNoHead):
+			return c, false, err
+		}
+	}
+	if r.Type == Revisit {
+		c.mime = []byte("warc/revisit")
+	}
+	return c, true, nil
+}
+
+// collect reads all records of a file and gathers their index lines, for those that are to be indexed.
+func (l *indexLines) collect(z *Reader) error {
+	var entry []byte
+	for {
+		rec, err := z.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		c, ok, err := rec.indexEntry()
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		if _, err := io.Copy(io.Discard, onlyReader{rec}); err != nil {
+			return err
+		}
+		entry = c.append(entry[:0])
+		l.add(entry, rec.Offset, rec.Length)
+	}
+}
+
+// WriteIndex reads the records of a file and writes its CDXJ, sorted by the bytes of its lines. name is what the lines call the
+// file. Response, revisit and resource records are indexed.
+func WriteIndex(w io.Writer, z *Reader, name string) error {
+	var l indexLines
+	if err := l.collect(z); err != nil {
+		return err
+	}
+	return l.writeTo(w, name)
 }

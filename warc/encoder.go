@@ -157,9 +157,12 @@ func (e *Encoder) pack(r *Record) (member, error) {
 
 // appendIndex adds the part of the CDXJ line that is known now; the Writer adds length, offset and file name.
 func (e *Encoder) appendIndex(r *Record) {
-	c := indexEntry{date: r.Date, uri: r.TargetURI, status: r.Index.Status, mime: r.Index.MIME}
+	e.scratch = appendURI(e.scratch[:0], r.TargetURI)
+	c := indexEntry{date: r.Date, uri: e.scratch, status: r.Index.Status, mime: r.Index.MIME}
 	if r.Type == Revisit {
-		c.mime = append(e.scratch[:0], "warc/revisit"...)
+		n := len(e.scratch)
+		e.scratch = append(e.scratch, "warc/revisit"...)
+		c.uri, c.mime = e.scratch[:n], e.scratch[n:]
 	}
 	if r.PayloadDigest != nil {
 		e.header = appendDigest(e.header[:0], r.PayloadDigest)

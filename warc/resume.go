@@ -1,6 +1,13 @@
 package warc
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"orbweaver/internal/vfs"
+)
 
 // resume brings the directory to the Cut and the Writer behind it.
 func (w *Writer) resume(cut *Cut) error {
@@ -14,12 +21,220 @@ func (w *Writer) resume(cut *Cut) error {
 		}
 		return nil
 	}
-	return w.resumeAt(*cut, files)
+	if err := w.removeLeftovers(); err != nil {
+		return err
+	}
+	w.end = *cut
+	w.stats.Resumed = true
+	found := false
+	for _, f := range files {
+		switch {
+		case f.Serial > cut.Serial || f.Serial == cut.Serial && cut.Length == 0:
+			err = w.removeFile(f)
+		case f.Serial == cut.Serial && found:
+			err = fmt.Errorf("%w: two files with serial %05d", ErrResume, f.Serial)
+		case f.Serial == cut.Serial:
+			found = true
+			err = w.resumeFile(f, cut.Length)
+		case f.Open:
+			err = w.finishLeft(f)
+		}
+		if err != nil {
+			return errors.Join(err, w.closeAll())
+		}
+	}
+	if cut.Length > 0 && !found {
+		return errors.Join(fmt.Errorf("%w: no file with serial %05d", ErrResume, cut.Serial), w.closeAll())
+	}
+	w.next = cut.Serial
+	if cut.Length > 0 {
+		w.next++
+	}
+	return nil
 }
 
-func (w *Writer) resumeAt(cut Cut, files []FileInfo) error {
-	if len(files) == 0 && cut == (Cut{}) {
+// closeAll lets go of the files after a failure.
+func (w *Writer) closeAll() error {
+	if w.current == nil {
 		return nil
 	}
-	return fmt.Errorf("%w: not yet", ErrResume)
+	return w.current.f.Close()
+}
+
+// removeFile deletes a file behind the cut, and its index.
+func (w *Writer) removeFile(f FileInfo) error {
+	size, err := w.fsys.Size(join(w.o.Dir, f.Name))
+	if err != nil {
+		return fmt.Errorf("warc: %w", err)
+	}
+	if err := w.fsys.Remove(join(w.o.Dir, f.Name)); err != nil {
+		return fmt.Errorf("warc: %w", err)
+	}
+	if err := vfs.RemoveIfExists(w.fsys, join(w.o.Dir, f.Index())); err != nil {
+		return fmt.Errorf("warc: %w", err)
+	}
+	w.stats.CutFiles++
+	w.stats.CutBytes += size
+	return nil
+}
+
+// resumeFile cuts the file with the Cut's serial and makes it the one to write on, unless it is complete.
+func (w *Writer) resumeFile(f FileInfo, length int64) error {
+	size, err := w.fsys.Size(join(w.o.Dir, f.Name))
+	if err != nil {
+		return fmt.Errorf("warc: %w", err)
+	}
+	switch {
+	case size < length:
+		return fmt.Errorf("%w: %s has %d bytes, not %d", ErrResume, f.Name, size, length)
+	case !f.Open && size == length:
+		return nil // finished: the next group goes into the next file
+	case !f.Open:
+		// Finished too far: it is an open file again, before its bytes change.
+		name := f.Final() + openSuffix
+		if err := w.fsys.Rename(join(w.o.Dir, f.Name), join(w.o.Dir, name)); err != nil {
+			return fmt.Errorf("warc: %w", err)
+		}
+		if err := w.fsys.SyncDir(w.o.Dir); err != nil {
+			return fmt.Errorf("warc: %w", err)
+		}
+		f.Name, f.Open = name, true
+	}
+	if err := vfs.RemoveIfExists(w.fsys, join(w.o.Dir, f.Index())); err != nil {
+		return fmt.Errorf("warc: %w", err)
+	}
+	out, err := w.openLeft(f)
+	if err != nil {
+		return err
+	}
+	w.current = out
+	if size > length {
+		if err := out.f.Truncate(length); err != nil {
+			return fmt.Errorf("warc: %w", err)
+		}
+		w.stats.CutBytes += size - length
+	}
+	good, err := out.rebuild(length)
+	if err == nil && good != length {
+		err = &Fault{Kind: ErrTruncated, File: f.Name, Offset: good, What: "the record here is not whole"}
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %s does not end with a record at %d: %w", ErrResume, f.Name, length, err)
+	}
+	w.id.Store(&out.id)
+	if f.Compression != w.o.Compression {
+		// Written in another form: finished here, and the next group goes into the next file.
+		w.full, w.current = append(w.full, out), nil
+		return w.finishFull(w.full)
+	}
+	return nil
+}
+
+// openLeft opens a file of an earlier run.
+func (w *Writer) openLeft(f FileInfo) (*outFile, error) {
+	file, err := w.fsys.OpenRW(join(w.o.Dir, f.Name))
+	if err != nil {
+		return nil, fmt.Errorf("warc: %w", err)
+	}
+	return &outFile{fsys: w.fsys, dir: w.o.Dir, info: f, f: file, closing: make(chan struct{}, 1)}, nil
+}
+
+// finishLeft brings a file before the cut, which a dead writer left open, to its final name. A torn end is cut off and set aside:
+// what was there had not been made durable, or it would not be torn.
+func (w *Writer) finishLeft(f FileInfo) error {
+	out, err := w.openLeft(f)
+	if err != nil {
+		return err
+	}
+	size, err := out.f.Size()
+	if err == nil {
+		var good int64
+		if good, err = out.rebuild(size); err == nil && good < size {
+			w.stats.CutBytes += size - good
+			if err = out.setAside(good, size); err == nil {
+				out.dirty = true
+				err = out.clean()
+			}
+		}
+	}
+	if err == nil {
+		err = out.finish()
+	}
+	if err != nil {
+		return errors.Join(err, out.abandon())
+	}
+	w.stats.Finished++
+	return nil
+}
+
+// rebuild reads the first length bytes of the file again, for what the writer had in memory: the index, the identity of the
+// warcinfo record, the size. It gives the length of the whole records at the start; the rest is damaged or torn.
+func (f *outFile) rebuild(length int64) (good int64, err error) {
+	z := NewReader(io.NewSectionReader(f.f, 0, length), ReaderOptions{Name: f.info.Name, Syntax: Fail})
+	defer z.Close()
+	var entry []byte
+	for {
+		rec, err := z.Next()
+		var damage *Fault
+		if err == io.EOF || errors.As(err, &damage) {
+			f.size = good
+			return good, nil
+		}
+		if err != nil {
+			return good, err
+		}
+		if rec.Offset == 0 && rec.Type == Warcinfo {
+			if f.id, err = rec.ID(); err != nil {
+				return 0, fmt.Errorf("warc: %s: %w", f.info.Name, err)
+			}
+		}
+		c, indexed, err := rec.indexEntry()
+		if err == nil {
+			_, err = io.Copy(io.Discard, onlyReader{rec})
+		}
+		if errors.As(err, &damage) {
+			f.size = good
+			return good, nil
+		}
+		if err != nil {
+			return good, err
+		}
+		if indexed {
+			entry = c.append(entry[:0])
+			f.index.add(entry, rec.Offset, rec.Length)
+		}
+		good = rec.Offset + rec.Length
+		if rec.Offset == 0 {
+			f.infoSize = good
+		}
+	}
+}
+
+// setAside copies what is about to be cut off a file before the Cut into a file of its own, so that nothing is destroyed
+// that somebody might want to look at.
+func (f *outFile) setAside(from, to int64) error {
+	return vfs.WriteAtomic(f.fsys, join(f.dir, f.info.Final()+tornSuffix), func(w io.Writer) error {
+		_, err := io.Copy(w, io.NewSectionReader(f.f, from, to-from))
+		return err
+	})
+}
+
+// tornSuffix ends the names of what setAside makes.
+const tornSuffix = ".torn"
+
+// removeLeftovers deletes half-written indexes of a dead writer.
+func (w *Writer) removeLeftovers() error {
+	names, err := w.fsys.List(w.o.Dir)
+	if err != nil {
+		return fmt.Errorf("warc: %w", err)
+	}
+	for _, name := range names {
+		if !strings.HasSuffix(name, indexSuffix+".tmp") && !strings.HasSuffix(name, tornSuffix+".tmp") {
+			continue
+		}
+		if err := w.fsys.Remove(join(w.o.Dir, name)); err != nil {
+			return fmt.Errorf("warc: %w", err)
+		}
+	}
+	return nil
 }

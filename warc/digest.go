@@ -1,0 +1,131 @@
+package warc
+
+import (
+	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base32"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"strings"
+)
+
+// newHash gives the function that a digest's label names, nil if we do not know it.
+func newHash(label string) hash.Hash {
+	switch strings.ReplaceAll(strings.ToLower(label), "-", "") {
+	case "sha1":
+		return sha1.New()
+	case "sha256":
+		return sha256.New()
+	case "sha512":
+		return sha512.New()
+	case "md5":
+		return md5.New()
+	}
+	return nil
+}
+
+// digestMatches compares a digest as text, base32 or hexadecimal in either case, padded or not, with a sum.
+func digestMatches(text string, sum []byte) bool {
+	text = strings.TrimRight(text, "=")
+	enc := base32.StdEncoding.WithPadding(base32.NoPadding)
+	return strings.EqualFold(text, enc.EncodeToString(sum)) || strings.EqualFold(text, hex.EncodeToString(sum))
+}
+
+// digestCheck digests a block as it is read and compares with what the header says.
+type digestCheck struct {
+	block, payload       hash.Hash // nil: nothing to compare
+	stored               hash.Hash // a chunked body as it is stored, which some writers digest
+	blockText, loadText  string
+	http, inBody, failed bool
+	head                 []byte // of the HTTP message, until it is complete
+	chunks               *chunkScan
+	unknown              int // digests by functions that we do not know
+	asStored             bool
+}
+
+// newDigestCheck looks which digests of a record can be checked. A revisit's payload is elsewhere; a truncated record's, a
+// segment's is not all there.
+func newDigestCheck(r *RecordRead) *digestCheck {
+	d := &digestCheck{http: r.isHTTP()}
+	label, text, ok := strings.Cut(r.Get("WARC-Block-Digest"), ":")
+	if ok {
+		if d.block, d.blockText = newHash(label), text; d.block == nil {
+			d.unknown++
+		}
+	}
+	label, text, ok = strings.Cut(r.Get("WARC-Payload-Digest"), ":")
+	_, segmented := r.Lookup("WARC-Segment-Number")
+	if ok && r.Type != Revisit && r.Type != Continuation && !segmented && r.Get("WARC-Truncated") == "" {
+		if d.payload, d.loadText = newHash(label), text; d.payload == nil {
+			d.unknown++
+		} else if d.http {
+			d.stored = newHash(label)
+		}
+	}
+	if !d.http {
+		d.inBody = true
+	}
+	return d
+}
+
+func (d *digestCheck) write(b []byte) {
+	if d.block != nil {
+		d.block.Write(b)
+	}
+	if d.payload == nil || d.failed {
+		return
+	}
+	if !d.inBody {
+		d.head = append(d.head, b...)
+		n := headLength(d.head)
+		if n == 0 {
+			if d.failed = len(d.head) > httpHeadMax; d.failed {
+				d.head = nil
+			}
+			return
+		}
+		h := parseHead(d.head[:n])
+		if h.Chunked() {
+			d.chunks = &chunkScan{}
+		} else {
+			d.stored = nil
+		}
+		b, d.head, d.inBody = d.head[n:], nil, true
+	}
+	if d.chunks == nil {
+		d.payload.Write(b)
+		return
+	}
+	d.stored.Write(b)
+	for done := false; len(b) > 0 && !done; {
+		var piece []byte
+		var used int
+		piece, used, done = d.chunks.next(b)
+		d.payload.Write(piece)
+		b = b[used:]
+	}
+}
+
+// faults says what does not match, once the block has been written.
+func (d *digestCheck) faults() []string {
+	var faults []string
+	if d.block != nil && !digestMatches(d.blockText, d.block.Sum(nil)) {
+		faults = append(faults, fmt.Sprintf("WARC-Block-Digest %s, the bytes give %s", d.blockText, base32.StdEncoding.EncodeToString(d.block.Sum(nil))))
+	}
+	if d.payload == nil {
+		return faults
+	}
+	switch {
+	case !d.inBody:
+		faults = append(faults, "WARC-Payload-Digest, but the block has no complete HTTP head")
+	case digestMatches(d.loadText, d.payload.Sum(nil)):
+	case d.chunks != nil && digestMatches(d.loadText, d.stored.Sum(nil)):
+		d.asStored = true
+	default:
+		faults = append(faults, fmt.Sprintf("WARC-Payload-Digest %s, the bytes give %s", d.loadText, base32.StdEncoding.EncodeToString(d.payload.Sum(nil))))
+	}
+	return faults
+}

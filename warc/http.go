@@ -1,0 +1,250 @@
+package warc
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// httpHeadMax is how long the head of a stored HTTP message may be, in bytes, to be looked into.
+const httpHeadMax = 1 << 20
+
+// HTTPHead is the head of an HTTP message in a block.
+type HTTPHead struct {
+	// Raw is the head as it is stored, with the empty line at its end.
+	Raw []byte
+	// First is the status line or request line.
+	First string
+	// Status of a response, 0 if there is none.
+	Status int
+	// Fields in order; folded lines are joined.
+	Fields []Field
+}
+
+// Get gives the value of the first field of that name, in whatever case; empty if there is none.
+func (h *HTTPHead) Get(name string) string {
+	for i := range h.Fields {
+		if strings.EqualFold(h.Fields[i].Name, name) {
+			return h.Fields[i].Value
+		}
+	}
+	return ""
+}
+
+// Chunked tells whether the body behind the head is in chunks.
+func (h *HTTPHead) Chunked() bool {
+	for _, f := range h.Fields {
+		if strings.EqualFold(f.Name, "Transfer-Encoding") {
+			codings := strings.Split(f.Value, ",")
+			if strings.EqualFold(strings.TrimSpace(codings[len(codings)-1]), "chunked") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// errNoHead says that a block does not begin with a complete head.
+var errNoHead = errors.New("no HTTP head")
+
+// headLength gives the length of the head at the start of b, 0 if it is not complete. Lines may end in LF only.
+func headLength(b []byte) int {
+	for i := 0; ; {
+		n := bytes.IndexByte(b[i:], '\n')
+		if n < 0 {
+			return 0
+		}
+		i += n + 1
+		if rest := b[i:]; len(rest) > 0 && rest[0] == '\n' {
+			return i + 1
+		} else if len(rest) > 1 && rest[0] == '\r' && rest[1] == '\n' {
+			return i + 2
+		}
+	}
+}
+
+// parseHead reads a complete head. It takes what it can: lines without a colon are left out.
+func parseHead(raw []byte) HTTPHead {
+	h := HTTPHead{Raw: raw}
+	first, rest, _ := bytes.Cut(raw, []byte("\n"))
+	h.First = string(bytes.TrimRight(first, "\r"))
+	if strings.HasPrefix(h.First, "HTTP/") || strings.HasPrefix(h.First, "ICY ") {
+		if parts := strings.Fields(h.First); len(parts) > 1 {
+			if n, err := strconv.Atoi(parts[1]); err == nil && n >= 0 && n <= 999 {
+				h.Status = n
+			}
+		}
+	}
+	for len(rest) > 0 {
+		var text []byte
+		text, rest, _ = bytes.Cut(rest, []byte("\n"))
+		text = bytes.TrimRight(text, "\r")
+		if len(text) == 0 {
+			break
+		}
+		if n := len(h.Fields); (text[0] == ' ' || text[0] == '\t') && n > 0 {
+			h.Fields[n-1].Value += " " + string(bytes.TrimSpace(text))
+			continue
+		}
+		if name, value, ok := bytes.Cut(text, []byte(":")); ok {
+			h.Fields = append(h.Fields, Field{Name: string(bytes.TrimSpace(name)), Value: string(bytes.TrimSpace(value))})
+		}
+	}
+	return h
+}
+
+// isHTTP tells whether the block is an HTTP message.
+func (r *RecordRead) isHTTP() bool {
+	t := strings.ToLower(r.Get("Content-Type"))
+	if t == "" {
+		return r.Type == Response || r.Type == Request || r.Type == Revisit
+	}
+	return strings.HasPrefix(t, "application/http")
+}
+
+// HTTP reads the head of the HTTP message in the block, and gives it with a reader of the body behind it: as it is stored, or,
+// if payload is true, without the chunking. The block must not have been read before.
+func (r *RecordRead) HTTP(payload bool) (*HTTPHead, io.Reader, error) {
+	if !r.isHTTP() {
+		return nil, nil, fmt.Errorf("warc: %s record at %d: %w: Content-Type %q", r.Type, r.Offset, errNoHead, r.Get("Content-Type"))
+	}
+	br := bufio.NewReaderSize(r, 4096)
+	var raw []byte
+	for {
+		line, err := br.ReadSlice('\n')
+		raw = append(raw, line...)
+		if len(raw) > httpHeadMax {
+			return nil, nil, r.z.fault(ErrTooLarge, r.Offset, "HTTP head")
+		}
+		if err == bufio.ErrBufferFull {
+			continue
+		}
+		if err == io.EOF {
+			if !bytes.HasPrefix(raw, []byte("HTTP/")) || len(raw) == 0 {
+				return nil, nil, fmt.Errorf("warc: %s record at %d: %w", r.Type, r.Offset, errNoHead)
+			}
+			break // a head that was cut short is still a head
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(bytes.TrimRight(line, "\r\n")) == 0 && len(raw) > 2 && raw[len(raw)-len(line)-1] == '\n' {
+			break
+		}
+	}
+	h := parseHead(raw)
+	if payload && h.Chunked() {
+		return &h, &dechunker{br: br}, nil
+	}
+	return &h, br, nil
+}
+
+// dechunker removes chunked framing. Bytes that are not chunked as announced end it; what was sent up to there counts.
+type dechunker struct {
+	br *bufio.Reader
+	c  chunkScan
+}
+
+func (d *dechunker) Read(p []byte) (int, error) {
+	for len(p) > 0 {
+		b, err := d.br.Peek(1)
+		if len(b) == 0 {
+			return 0, err
+		}
+		if b, err = d.br.Peek(min(d.br.Buffered(), len(p))); err != nil {
+			return 0, err
+		}
+		payload, used, done := d.c.next(b)
+		n := copy(p, payload)
+		d.br.Discard(used)
+		if n > 0 {
+			return n, nil
+		}
+		if done {
+			return 0, io.EOF
+		}
+	}
+	return 0, nil
+}
+
+// chunkScan follows chunked framing through pieces of a body.
+type chunkScan struct {
+	state chunkState
+	left  int64
+	line  int // bytes of the size line so far
+}
+
+type chunkState uint8
+
+const (
+	chunkSize    chunkState = iota // in the digits of a size
+	chunkSkip                      // in what follows the size on its line
+	chunkData                      // in a chunk
+	chunkDataEnd                   // in the line end behind a chunk
+	chunkTrailer                   // behind the last chunk
+	chunkBad                       // the framing is broken
+)
+
+// chunkLineMax bounds the line of a chunk's size, in bytes.
+const chunkLineMax = 4096
+
+// next gives the first piece of payload in b, how many bytes of b it is done with, and whether the payload is over.
+func (c *chunkScan) next(b []byte) (payload []byte, used int, done bool) {
+	for used < len(b) {
+		switch x := b[used]; c.state {
+		case chunkData:
+			n := int(min(c.left, int64(len(b)-used)))
+			c.left -= int64(n)
+			if c.left == 0 {
+				c.state = chunkDataEnd
+			}
+			return b[used : used+n], used + n, false
+		case chunkDataEnd:
+			used++
+			if x == '\n' {
+				c.state, c.line = chunkSize, 0
+			} else if x != '\r' {
+				c.state = chunkBad
+			}
+		case chunkSize, chunkSkip:
+			used++
+			c.size(x)
+		default:
+			return nil, len(b), true
+		}
+	}
+	return nil, used, c.state == chunkTrailer || c.state == chunkBad
+}
+
+// size takes one byte of a size line.
+func (c *chunkScan) size(x byte) {
+	digit := int64(-1)
+	switch {
+	case '0' <= x && x <= '9':
+		digit = int64(x - '0')
+	case 'a' <= x && x <= 'f':
+		digit = int64(x-'a') + 10
+	case 'A' <= x && x <= 'F':
+		digit = int64(x-'A') + 10
+	}
+	c.line++
+	switch {
+	case x == '\n' && c.line > 1 && c.left == 0:
+		c.state = chunkTrailer
+	case x == '\n' && c.line > 1:
+		c.state = chunkData
+	case c.line > chunkLineMax:
+		c.state = chunkBad
+	case c.state == chunkSkip:
+	case digit >= 0 && c.left < 1<<40:
+		c.left = c.left<<4 | digit
+	case c.line > 1 && (x == ';' || x == '\r' || x == ' ' || x == '\t'):
+		c.state = chunkSkip
+	default:
+		c.state = chunkBad
+	}
+}

@@ -1,0 +1,441 @@
+package warc
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// ReaderOptions say how forgiving a Reader is. The zero value takes what it can.
+type ReaderOptions struct {
+	// Name of the file, for faults.
+	Name string
+	// Base is the offset of the first byte in the file, for readers that begin in the middle.
+	Base int64
+	// Syntax is about the form: line ends, version, header lines, the end of records, one record per member. Default Ignore.
+	Syntax Policy
+	// Spec is about fields: the required ones, their values. Default Ignore.
+	Spec Policy
+	// Block is about digests of block and payload, which cost CPU. Default Ignore.
+	Block Policy
+	// HeaderMax is the longest header accepted, in bytes. Default 1 MiB.
+	HeaderMax int
+	// OnFault is called, by the goroutine that reads, with each fault under Warn. Default: none, they are counted only.
+	OnFault func(*Fault)
+}
+
+// WithDefaults returns a copy in which what was zero is filled in.
+func (o ReaderOptions) WithDefaults() ReaderOptions {
+	if o.HeaderMax == 0 {
+		o.HeaderMax = 1 << 20
+	}
+	return o
+}
+
+// Reader reads records one after another, from gzip, zstd or plain files, of WARC 0.17 to 1.1, made by anybody. It is not
+// safe for concurrent use. Its memory is some 130 KB, the header limit and the decoder's window, whatever the file holds.
+type Reader struct {
+	o      ReaderOptions
+	src    source
+	buf    []byte
+	r, w   int  // buf[r:w] is content read but not used
+	ended  bool // the member at hand has no more content than that
+	inner  int64
+	rec    *RecordRead // the last one given, until it is finished
+	lost   bool        // after a fault: look for the next place to begin
+	done   error       // io.EOF, or an error of the file below
+	faults uint64
+	header []byte
+	tail   []byte // scratch: the end of a record
+	// crossed is set while a record goes on in another member than the one it began in.
+	crossed bool
+}
+
+// NewReader makes a Reader of r, which it does not close.
+func NewReader(r io.Reader, o ReaderOptions) *Reader {
+	z := &Reader{buf: make([]byte, 64<<10)}
+	z.Reset(r, o)
+	return z
+}
+
+// Reset starts over with another file and keeps the memory. The record given last must not be used any more.
+func (z *Reader) Reset(r io.Reader, o ReaderOptions) {
+	z.o = o.WithDefaults()
+	z.src.reset(r, o.Base)
+	z.r, z.w, z.ended, z.inner = 0, 0, true, 0
+	z.rec, z.lost, z.done, z.faults, z.crossed = nil, false, nil, 0, false
+}
+
+// Close lets go of the decoder. It does not close the file.
+func (z *Reader) Close() { z.src.close() }
+
+// Faults is the number of faults met so far, reported or returned.
+func (z *Reader) Faults() uint64 { return z.faults }
+
+// Compression is the form of the file, known after the first Next.
+func (z *Reader) Compression() Compression { return z.src.kind }
+
+// Next gives the next record; the one before is skipped to its end and must not be used any more. io.EOF means the end.
+// After an error that is a *Fault, Next may be called again: it goes on at the next place where a record can begin. Any
+// other error is the file's own, and stays.
+func (z *Reader) Next() (*RecordRead, error) {
+	if z.done != nil {
+		return nil, z.done
+	}
+	if z.rec != nil {
+		if err := z.finish(); err != nil {
+			return nil, err
+		}
+	}
+	if z.lost {
+		if err := z.findAgain(); err != nil {
+			return nil, z.stop(err, z.src.offset())
+		}
+	}
+	if err := z.begin(); err != nil {
+		return nil, z.stop(err, z.src.start)
+	}
+	rec, err := z.readHeader()
+	if err != nil {
+		return nil, err
+	}
+	z.rec = rec
+	return rec, nil
+}
+
+// begin gets to the first byte of a record: on in this member, or into the next. Empty lines before it are passed.
+func (z *Reader) begin() error {
+	z.crossed = false
+	extra := 0
+	for {
+		if z.ended && z.r == z.w {
+			if err := z.src.next(); err != nil {
+				return err
+			}
+			z.ended, z.inner = false, 0
+		}
+		for z.r < z.w && (z.buf[z.r] == '\r' || z.buf[z.r] == '\n') {
+			z.use(1)
+			extra++
+		}
+		if z.r < z.w {
+			break
+		}
+		if err := z.fill(false); err != nil && err != io.EOF {
+			return err
+		}
+	}
+	if extra == 0 {
+		return nil
+	}
+	return z.complain(z.o.Syntax, ErrSyntax, z.place(), "%d bytes of empty lines between records", extra)
+}
+
+// findAgain looks for the next record after a fault.
+func (z *Reader) findAgain() error {
+	z.lost = false
+	if z.src.kind == None {
+		return z.findPlain()
+	}
+	z.r, z.w, z.ended = 0, 0, true
+	for z.src.live { // the member itself is sound so far: pass the rest of it
+		if _, err := z.src.Read(z.buf); err != nil && err != io.EOF {
+			break
+		}
+	}
+	if z.src.bad {
+		return z.src.resync()
+	}
+	return nil
+}
+
+// findPlain looks for the next line that begins as a record does.
+func (z *Reader) findPlain() error {
+	mark := []byte("\nWARC/")
+	for {
+		b := z.buf[z.r:z.w]
+		if bytes.HasPrefix(b, mark[1:]) {
+			return nil
+		}
+		if i := bytes.Index(b, mark); i >= 0 {
+			z.use(i + 1)
+			return nil
+		}
+		if len(b) >= len(mark) {
+			z.use(len(b) - len(mark) + 1)
+		}
+		if err := z.fill(false); err != nil {
+			z.use(z.w - z.r)
+			return err
+		}
+	}
+}
+
+// stop turns an error into what Next returns: a fault after which it can go on, or the end of all.
+func (z *Reader) stop(err error, offset int64) error {
+	var kind error
+	for _, k := range []error{ErrTruncated, ErrCompression, ErrNotWARC, ErrTooLarge} {
+		if errors.Is(err, k) {
+			kind = k
+			break
+		}
+	}
+	switch {
+	case errors.Is(err, io.EOF) && kind == nil:
+		z.done = io.EOF
+		return io.EOF
+	case kind == nil:
+		z.done = fmt.Errorf("warc: reading %s: %w", z.o.Name, err)
+		return z.done
+	case errors.Is(kind, ErrTruncated), !z.src.known:
+		z.done = io.EOF // nothing can follow
+	}
+	z.lost = true
+	what := strings.TrimPrefix(strings.TrimPrefix(err.Error(), kind.Error()), ": ")
+	return z.fault(kind, offset, what)
+}
+
+func (z *Reader) fault(kind error, offset int64, what string) *Fault {
+	z.faults++
+	return &Fault{Kind: kind, File: z.o.Name, Offset: offset, What: what}
+}
+
+// complain treats a fault as the policy says: nil if reading goes on.
+func (z *Reader) complain(p Policy, kind error, offset int64, format string, args ...any) error {
+	if p == Ignore {
+		return nil
+	}
+	f := z.fault(kind, offset, fmt.Sprintf(format, args...))
+	if p == Fail {
+		return f
+	}
+	if z.o.OnFault != nil {
+		z.o.OnFault(f)
+	}
+	return nil
+}
+
+// use takes n bytes of buf as read.
+func (z *Reader) use(n int) {
+	z.r += n
+	z.inner += int64(n)
+}
+
+// fill gets more content into buf, which has room. Within a record it goes on into the next member; io.EOF means the end of
+// the file, or of the member when within is false.
+func (z *Reader) fill(within bool) error {
+	if z.r == z.w {
+		z.r, z.w = 0, 0
+	} else if z.w == len(z.buf) {
+		z.w = copy(z.buf, z.buf[z.r:z.w])
+		z.r = 0
+	}
+	for {
+		if z.ended {
+			if !within {
+				return io.EOF
+			}
+			if err := z.src.next(); err != nil {
+				return err
+			}
+			z.ended, z.inner, z.crossed = false, 0, true
+		}
+		n, err := z.src.Read(z.buf[z.w:])
+		z.w += n
+		if err == io.EOF {
+			z.ended, err = true, nil
+		}
+		if n > 0 || err != nil {
+			return err
+		}
+	}
+}
+
+// line reads up to and with a line feed, and gives the line without its end. The slice is valid until the next call.
+func (z *Reader) line(room int) (text []byte, crlf bool, err error) {
+	z.header = z.header[:0]
+	for {
+		if i := bytes.IndexByte(z.buf[z.r:z.w], '\n'); i >= 0 {
+			z.header = append(z.header, z.buf[z.r:z.r+i]...)
+			z.use(i + 1)
+			text, crlf = bytes.CutSuffix(z.header, []byte("\r"))
+			if len(text) > room {
+				return nil, false, fmt.Errorf("%w: header beyond %d bytes", ErrTooLarge, z.o.HeaderMax)
+			}
+			return text, crlf, nil
+		}
+		z.header = append(z.header, z.buf[z.r:z.w]...)
+		z.use(z.w - z.r)
+		if len(z.header) > room {
+			return nil, false, fmt.Errorf("%w: header beyond %d bytes", ErrTooLarge, z.o.HeaderMax)
+		}
+		if err := z.fill(true); err != nil {
+			if err == io.EOF {
+				err = fmt.Errorf("%w: the file ends in a header", ErrTruncated)
+			}
+			return nil, false, err
+		}
+	}
+}
+
+// place is where the next byte of content lies: in a plain file exactly, else the member's beginning.
+func (z *Reader) place() int64 {
+	if z.src.kind == None {
+		return z.src.offset() - int64(z.w-z.r)
+	}
+	return z.src.start
+}
+
+// readHeader reads version line and fields.
+func (z *Reader) readHeader() (*RecordRead, error) {
+	rec := &RecordRead{z: z, Offset: z.place(), Inner: z.inner, ContentLength: -1}
+	if z.src.kind == None {
+		rec.Inner = 0
+	}
+	rec.Shared = rec.Inner > 0
+	room := z.o.HeaderMax
+	first, crlf, err := z.line(room)
+	if err != nil {
+		if errors.Is(err, ErrTruncated) && len(z.header) > 0 && !bytes.HasPrefix([]byte("WARC/"), z.header[:min(5, len(z.header))]) {
+			err = fmt.Errorf("%w: %q", ErrNotWARC, z.header[:min(20, len(z.header))])
+		}
+		return nil, z.stop(err, rec.Offset)
+	}
+	version, ok := bytes.CutPrefix(first, []byte("WARC/"))
+	if !ok {
+		return nil, z.stop(fmt.Errorf("%w: a record begins with %q", ErrNotWARC, first[:min(20, len(first))]), rec.Offset)
+	}
+	rec.Version = string(bytes.TrimSpace(version))
+	bare := !crlf
+	var held error // the first fault to fail with; the header is read to its end all the same
+	for {
+		text, crlf, err := z.line(room)
+		if err != nil {
+			return nil, z.stop(err, rec.Offset)
+		}
+		room -= len(text) + 2
+		bare = bare || !crlf
+		if len(text) == 0 {
+			break
+		}
+		held = cmp.Or(held, z.addField(rec, text))
+	}
+	if bare {
+		held = cmp.Or(held, z.complain(z.o.Syntax, ErrSyntax, rec.Offset, "header line without carriage return"))
+	}
+	if err := rec.setLength(); err != nil {
+		return nil, z.stop(err, rec.Offset)
+	}
+	if held = cmp.Or(held, z.checkHeader(rec)); held != nil {
+		z.rec = rec // to be passed by the next call
+		return nil, held
+	}
+	return rec, nil
+}
+
+// addField takes one header line into the record; a line that begins with a space goes on with the field before it.
+func (z *Reader) addField(rec *RecordRead, text []byte) error {
+	if text[0] == ' ' || text[0] == '\t' {
+		if n := len(rec.Fields); n > 0 {
+			f := &rec.Fields[n-1]
+			f.Value = strings.TrimSpace(f.Value + " " + string(bytes.TrimSpace(text)))
+			return nil
+		}
+	}
+	name, value, ok := bytes.Cut(text, []byte(":"))
+	if name = bytes.TrimSpace(name); !ok || len(name) == 0 {
+		return z.complain(z.o.Syntax, ErrSyntax, rec.Offset, "header line %q", text[:min(60, len(text))])
+	}
+	rec.Fields = append(rec.Fields, Field{Name: string(name), Value: string(bytes.TrimSpace(value))})
+	return nil
+}
+
+// checkHeader looks for what the policies ask for.
+func (z *Reader) checkHeader(rec *RecordRead) error {
+	var held error
+	switch rec.Version {
+	case "0.17", "0.18", "1.0", "1.1":
+	default:
+		held = z.complain(z.o.Syntax, ErrSyntax, rec.Offset, "version %q", rec.Version)
+	}
+	if z.o.Spec != Ignore {
+		for _, what := range rec.specFaults() {
+			held = cmp.Or(held, z.complain(z.o.Spec, ErrField, rec.Offset, "%s", what))
+		}
+	}
+	if z.o.Block != Ignore {
+		rec.digests = newDigestCheck(rec)
+	}
+	return held
+}
+
+// finish passes what is left of the record at hand and checks its end.
+func (z *Reader) finish() error {
+	rec := z.rec
+	z.rec = nil
+	if rec.err != nil {
+		return nil // its end is reached, or a fault was reported
+	}
+	_, err := io.Copy(io.Discard, onlyReader{rec})
+	return err
+}
+
+// onlyReader hides everything but Read.
+type onlyReader struct{ io.Reader }
+
+// endRecord reads the two empty lines behind a block and learns how long the record is.
+func (z *Reader) endRecord(rec *RecordRead) error {
+	z.tail = z.tail[:0]
+	for len(z.tail) < 4 {
+		if z.r == z.w {
+			err := z.fill(z.src.kind == None || z.crossed)
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				return z.stop(err, rec.Offset)
+			}
+			continue
+		}
+		c := z.buf[z.r]
+		if c != "\r\n"[len(z.tail)&1] {
+			break
+		}
+		z.tail = append(z.tail, c)
+		z.use(1)
+	}
+	// Reading on to the end of the member has its checksum checked.
+	if z.r == z.w && !z.ended {
+		if err := z.fill(false); err != nil && err != io.EOF {
+			return z.stop(err, rec.Offset)
+		}
+	}
+	whole := z.ended && z.r == z.w
+	switch {
+	case z.src.kind == None:
+		rec.Length = z.place() - rec.Offset
+	case whole && !rec.Shared:
+		rec.Length = z.src.offset() - rec.Offset
+	default:
+		rec.Shared = true
+	}
+	var held error
+	if len(z.tail) < 4 {
+		kind := ErrSyntax
+		if whole && z.src.kind == None {
+			kind = ErrTruncated
+		}
+		held = z.complain(z.o.Syntax, kind, rec.Offset, "%q where the record should end with two empty lines", z.tail)
+	}
+	if z.src.kind != None && (rec.Shared || z.crossed) {
+		text := "the member holds more than one record"
+		if z.crossed {
+			text = "the record lies in several members"
+		}
+		held = cmp.Or(held, z.complain(z.o.Syntax, ErrFraming, rec.Offset, "%s", text))
+	}
+	return held
+}

@@ -1,0 +1,48 @@
+package warc
+
+import (
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+var samples = flag.String("samples", "", "directory of foreign WARC files that the reader must accept")
+
+// Whatever other crawlers wrote can be read, and its digests hold.
+func TestForeignSamples(t *testing.T) {
+	if *samples == "" {
+		t.Skip("no -samples directory")
+	}
+	for _, pattern := range []string{"*.warc", "*.warc.gz", "*.warc.zst"} {
+		names, err := filepath.Glob(filepath.Join(*samples, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			f, err := os.Open(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			z := NewReader(f, ReaderOptions{Name: filepath.Base(name), Syntax: Warn, Spec: Warn, Block: Warn,
+				OnFault: func(f *Fault) { t.Log(f) }})
+			for {
+				rec, err := z.Next()
+				if err == io.EOF {
+					break
+				}
+				if err != nil {
+					t.Error(err)
+					continue
+				}
+				n, err := io.Copy(io.Discard, onlyReader{rec})
+				if err != nil || n != rec.ContentLength {
+					t.Error(n, err)
+				}
+				t.Log(filepath.Base(name), rec.Offset, rec.Length, rec.Type, rec.Version, rec.TargetURI(), rec.ContentLength)
+			}
+			f.Close()
+		}
+	}
+}
