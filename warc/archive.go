@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strings"
 
 	"orbweaver/internal/vfs"
@@ -63,43 +62,57 @@ func (a *Archive) Close() error {
 	return err
 }
 
-// ReadGroup reads the group that begins at an offset, as Position gives it: the record there, and those behind it that are
-// concurrent to one of the group. Their blocks are in memory, the caller's to keep. length is the group's, in bytes in the
-// file. Something else at that place is a *Fault; a missing file wraps fs.ErrNotExist.
-func (a *Archive) ReadGroup(serial uint32, offset int64) (group []RecordRead, length int64, err error) {
-	if err := a.open(serial); err != nil {
-		return nil, 0, err
+// ReadGroup reads the group at a position, its blocks in memory, the caller's to keep. With a Length it is what lies in that
+// many bytes; without, the record at the offset and those behind it that are concurrent to one of the group. It gives the
+// position with its Length. Something else at that place is a *Fault; a missing file wraps fs.ErrNotExist.
+func (a *Archive) ReadGroup(pos Position) ([]RecordRead, Position, error) {
+	if err := a.open(pos.Serial); err != nil {
+		return nil, pos, err
 	}
-	if offset < 0 || offset >= a.size {
-		return nil, 0, &Fault{Kind: ErrTruncated, File: a.info.Name, Offset: offset, What: fmt.Sprintf("the file has %d bytes", a.size)}
+	if pos.Offset < 0 || pos.Length < 0 || pos.Offset >= a.size || pos.Length > a.size-pos.Offset {
+		return nil, pos, a.fault(ErrTruncated, pos, "the file has %d bytes", a.size)
 	}
-	o := ReaderOptions{Name: a.info.Name, Base: offset, Syntax: Fail}
-	from := io.NewSectionReader(a.file, offset, math.MaxInt64-offset)
+	size := a.size - pos.Offset
+	if pos.Length > 0 {
+		size = pos.Length
+	}
+	from := io.NewSectionReader(a.file, pos.Offset, size)
+	o := ReaderOptions{Name: a.info.Name, Base: pos.Offset, Syntax: Fail}
 	if a.reader == nil {
 		a.reader = NewReader(from, o)
 	} else {
 		a.reader.Reset(from, o)
 	}
+	return a.readGroup(pos)
+}
+
+func (a *Archive) fault(kind error, pos Position, format string, args ...any) error {
+	return &Fault{Kind: kind, File: a.info.Name, Offset: pos.Offset, What: fmt.Sprintf(format, args...)}
+}
+
+func (a *Archive) readGroup(pos Position) ([]RecordRead, Position, error) {
+	var group []RecordRead
+	var length int64
 	ids := make(map[string]bool)
 	for {
 		rec, err := a.reader.Next()
-		if err != nil && len(group) > 0 {
-			var damage *Fault
-			if err == io.EOF || errors.As(err, &damage) {
-				return group, length, nil // what lies behind the group is not our business
+		// What lies behind a group is not its business.
+		var damage *Fault
+		behind := pos.Length == 0 && len(group) > 0 && (errors.As(err, &damage) || err == nil && !concurrent(rec, ids))
+		switch {
+		case behind, err == io.EOF && len(group) > 0:
+			if pos.Length > 0 && length != pos.Length {
+				return nil, pos, a.fault(ErrFraming, pos, "the group has %d bytes, not %d", length, pos.Length)
 			}
-		}
-		if err != nil {
-			if err == io.EOF {
-				err = &Fault{Kind: ErrTruncated, File: a.info.Name, Offset: offset, What: "no record"}
-			}
-			return nil, 0, err
-		}
-		if len(group) > 0 && !concurrent(rec, ids) {
-			return group, length, nil
+			pos.Length = length
+			return group, pos, nil
+		case err == io.EOF:
+			return nil, pos, a.fault(ErrTruncated, pos, "no record")
+		case err != nil:
+			return nil, pos, err
 		}
 		if _, err := rec.ReadBlock(blockMax); err != nil {
-			return nil, 0, err
+			return nil, pos, err
 		}
 		ids[rec.Get("WARC-Record-ID")] = true
 		group = append(group, *rec)
@@ -117,11 +130,21 @@ func concurrent(r *RecordRead, ids map[string]bool) bool {
 	return false
 }
 
-// ReadGroupAt is ReadGroup for a single look-up.
+// ReadGroup is Archive.ReadGroup for a single look-up.
+func ReadGroup(fsys vfs.FS, dir string, pos Position) ([]RecordRead, error) {
+	a := OpenArchive(fsys, dir)
+	group, _, err := a.ReadGroup(pos)
+	if err := errors.Join(err, a.Close()); err != nil {
+		return nil, err
+	}
+	return group, nil
+}
+
+// ReadGroupAt is ReadGroup where the length is not known. It gives the length, in bytes in the file.
 func ReadGroupAt(fsys vfs.FS, dir string, serial uint32, offset int64) (group []RecordRead, length int64, err error) {
 	a := OpenArchive(fsys, dir)
-	group, length, err = a.ReadGroup(serial, offset)
-	return group, length, errors.Join(err, a.Close())
+	group, pos, err := a.ReadGroup(Position{Serial: serial, Offset: offset})
+	return group, pos.Length, errors.Join(err, a.Close())
 }
 
 // HTTPMessage looks into Block: the head, and the body behind it as it is stored. ok is false if Block holds no HTTP message

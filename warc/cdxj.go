@@ -138,11 +138,8 @@ func (r *RecordRead) indexEntry() (c indexEntry, ok bool, err error) {
 	if !r.Type.indexed() {
 		return c, false, nil
 	}
-	c.uri = []byte(r.TargetURI())
+	c.uri, c.date = r.TargetURI, r.Date
 	c.digest = []byte(r.Get("WARC-Payload-Digest"))
-	if c.date, err = r.Date(); err != nil {
-		c.date = time.Unix(0, 0)
-	}
 	c.mime = []byte(r.Get("Content-Type"))
 	if r.isHTTP() {
 		c.mime = nil

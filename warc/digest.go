@@ -43,6 +43,7 @@ type digestCheck struct {
 	head                 []byte // of the HTTP message, until it is complete
 	chunks               *chunkScan
 	unknown              int // digests by functions that we do not know
+	matched              int
 	asStored             bool
 }
 
@@ -112,7 +113,11 @@ func (d *digestCheck) write(b []byte) {
 // faults says what does not match, once the block has been written.
 func (d *digestCheck) faults() []string {
 	var faults []string
-	if d.block != nil && !digestMatches(d.blockText, d.block.Sum(nil)) {
+	switch {
+	case d.block == nil:
+	case digestMatches(d.blockText, d.block.Sum(nil)):
+		d.matched++
+	default:
 		faults = append(faults, fmt.Sprintf("WARC-Block-Digest %s, the bytes give %s", d.blockText, base32.StdEncoding.EncodeToString(d.block.Sum(nil))))
 	}
 	if d.payload == nil {
@@ -122,10 +127,27 @@ func (d *digestCheck) faults() []string {
 	case !d.inBody:
 		faults = append(faults, "WARC-Payload-Digest, but the block has no complete HTTP head")
 	case digestMatches(d.loadText, d.payload.Sum(nil)):
+		d.matched++
 	case d.chunks != nil && digestMatches(d.loadText, d.stored.Sum(nil)):
+		d.matched++
 		d.asStored = true
 	default:
 		faults = append(faults, fmt.Sprintf("WARC-Payload-Digest %s, the bytes give %s", d.loadText, base32.StdEncoding.EncodeToString(d.payload.Sum(nil))))
 	}
 	return faults
+}
+
+// parseSHA1 reads a labelled digest, nil if it is not a SHA-1.
+func parseSHA1(v string) *[20]byte {
+	label, text, ok := strings.Cut(v, ":")
+	if !ok || !strings.EqualFold(label, "sha1") {
+		return nil
+	}
+	b, err := base32.StdEncoding.DecodeString(strings.ToUpper(text))
+	if err != nil || len(b) != 20 {
+		if b, err = hex.DecodeString(text); err != nil || len(b) != 20 {
+			return nil
+		}
+	}
+	return (*[20]byte)(b)
 }

@@ -326,7 +326,7 @@ func (z *Reader) readHeader() (*RecordRead, error) {
 	if bare {
 		held = cmp.Or(held, z.complain(z.o.Syntax, ErrSyntax, rec.Offset, "header line without carriage return"))
 	}
-	if err := rec.setLength(); err != nil {
+	if err := rec.parse(); err != nil {
 		return nil, z.stop(err, rec.Offset)
 	}
 	if held = cmp.Or(held, z.checkHeader(rec)); held != nil {

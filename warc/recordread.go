@@ -19,6 +19,14 @@ type RecordRead struct {
 	Type Type
 	// Fields in the order of the header; folded lines are joined.
 	Fields []Field
+	// ID is the identity, zero if it is not a urn:uuid.
+	ID ID
+	// TargetURI is what was captured, without the angle brackets that some writers of WARC/1.0 put around it.
+	TargetURI []byte
+	// Date is WARC-Date, zero if that is none.
+	Date time.Time
+	// PayloadDigest is WARC-Payload-Digest if that is a SHA-1, else nil.
+	PayloadDigest *[20]byte
 	// Offset of the record's member in the file, in bytes. Inner is its place in the content of the member: 0 in files as
 	// they should be, and always in plain ones.
 	Offset, Inner int64
@@ -53,21 +61,12 @@ func (r *RecordRead) Lookup(name string) (string, bool) {
 	return "", false
 }
 
-// ID is the record's identity; an error if it is not a urn:uuid.
-func (r *RecordRead) ID() (ID, error) { return ParseID(r.Get("WARC-Record-ID")) }
-
-// TargetURI is what was captured, without the angle brackets that some writers of WARC/1.0 put around it.
-func (r *RecordRead) TargetURI() string { return unbracket(r.Get("WARC-Target-URI")) }
-
 func unbracket(s string) string {
 	if len(s) >= 2 && s[0] == '<' && s[len(s)-1] == '>' {
 		return s[1 : len(s)-1]
 	}
 	return s
 }
-
-// Date is WARC-Date.
-func (r *RecordRead) Date() (time.Time, error) { return parseDate(r.Get("WARC-Date")) }
 
 // parseDate reads a W3C date-time in UTC, of any precision from year to nanosecond, as WARC 1.1 allows.
 func parseDate(s string) (time.Time, error) {
@@ -80,9 +79,14 @@ func parseDate(s string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%w: date %q", ErrField, s)
 }
 
-// setLength reads Content-Length, without which nothing behind the header can be found.
-func (r *RecordRead) setLength() error {
+// parse fills in what the fields say. An error means that Content-Length says nothing, and so nothing behind the header can
+// be found; other fields that make no sense are left zero.
+func (r *RecordRead) parse() error {
 	r.Type = ParseType(r.Get("WARC-Type"))
+	r.ID, _ = ParseID(r.Get("WARC-Record-ID"))
+	r.TargetURI = []byte(unbracket(r.Get("WARC-Target-URI")))
+	r.Date, _ = parseDate(r.Get("WARC-Date"))
+	r.PayloadDigest = parseSHA1(r.Get("WARC-Payload-Digest"))
 	v := r.Get("Content-Length")
 	n, err := strconv.ParseUint(v, 10, 62)
 	if err != nil {

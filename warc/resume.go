@@ -184,9 +184,7 @@ func (f *outFile) rebuild(length int64) (good int64, err error) {
 			return good, err
 		}
 		if rec.Offset == 0 && rec.Type == Warcinfo {
-			if f.id, err = rec.ID(); err != nil {
-				return 0, fmt.Errorf("warc: %s: %w", f.info.Name, err)
-			}
+			f.id = rec.ID
 		}
 		c, indexed, err := rec.indexEntry()
 		if err == nil {

@@ -40,7 +40,7 @@ func TestForeignSamples(t *testing.T) {
 				if err != nil || n != rec.ContentLength {
 					t.Error(n, err)
 				}
-				t.Log(filepath.Base(name), rec.Offset, rec.Length, rec.Type, rec.Version, rec.TargetURI(), rec.ContentLength)
+				t.Log(filepath.Base(name), rec.Offset, rec.Length, rec.Type, rec.Version, string(rec.TargetURI), rec.ContentLength)
 			}
 			f.Close()
 		}
