@@ -5,13 +5,13 @@ import "encoding/binary"
 // rule is one Allow or Disallow line.
 type rule struct {
 	pattern []byte // canonical, never empty
-	text    []byte // the line if it is not as line2text would write it
+	text    []byte // the line if it is not as lineText would write it
 	line    uint64
 	allow   bool
 }
 
-// line2text returns the line's text.
-func (r rule) line2text() string {
+// lineText returns the line's text.
+func (r rule) lineText() string {
 	if len(r.text) > 0 {
 		return string(r.text)
 	}
@@ -55,17 +55,8 @@ func (r rule) append(dst []byte) []byte {
 	return dst
 }
 
-// cutRule cuts one rule off b, which has been checked when it was made.
-func cutRule(b []byte) (rule, []byte) {
-	r, rest, ok := cutRuleChecked(b)
-	if !ok {
-		panic("BUG: robots: rules have changed since they were checked")
-	}
-	return r, rest
-}
-
-// cutRuleChecked cuts one rule off b, whose octets nobody has vouched for.
-func cutRuleChecked(b []byte) (r rule, rest []byte, ok bool) {
+// cutRule cuts one encoded rule off b, whose octets nobody need have vouched for.
+func cutRule(b []byte) (r rule, rest []byte, ok bool) {
 	head, rest, ok := cutUvarint(b)
 	if !ok {
 		return r, nil, false

@@ -25,7 +25,8 @@ type Verdict struct {
 	Allowed bool
 	// Line is the number of the deciding line, from 1; 0 if no line decided.
 	Line int
-	// Rule is the deciding line without comment and outer white space; "" if no line decided.
+	// Rule is the deciding line without comment and outer white space; "" if no line decided: if none matches, which
+	// allows; if the file could not be had, or was built to make matching costly, which does not.
 	Rule string
 }
 
@@ -58,41 +59,33 @@ func (r *Rules) Allowed(path []byte) bool {
 
 // Explain is Allowed with the reason. It borrows path.
 func (r *Rules) Explain(path []byte) Verdict {
-	allowed, by := r.decide(path)
-	if by.pattern == nil {
+	allowed, at := r.decide(path)
+	if at == noRule {
 		return Verdict{Allowed: allowed}
 	}
-	return Verdict{Allowed: allowed, Line: int(by.line), Rule: by.line2text()}
+	by, _, ok := cutRule(r.rule[at:])
+	if !ok {
+		panic("BUG: robots: rules have changed since they were checked")
+	}
+	return Verdict{Allowed: allowed, Line: int(by.line), Rule: by.lineText()}
 }
 
-// decide returns the verdict and the rule it rests on, one without a pattern if there is none.
-func (r *Rules) decide(path []byte) (bool, rule) {
+// decide returns the verdict and the offset of the rule that it rests on, or noRule.
+func (r *Rules) decide(path []byte) (allowed bool, at int) {
 	if string(path) == "/robots.txt" {
-		return true, rule{}
+		return true, noRule
 	}
 	if r.data[1]&flagDenyAll != 0 {
-		return false, rule{}
+		return false, noRule
 	}
 	if len(r.rule) == 0 {
-		return true, rule{}
+		return true, noRule
 	}
-	if !isCanonical(path) {
-		var scratch [1024]byte
-		return r.strongest(appendCanonical(scratch[:0], path))
+	if isCanonical(path) {
+		return strongest(r.rule, path)
 	}
-	return r.strongest(path)
-}
-
-// strongest finds the first rule that matches: they are sorted, the strongest first.
-func (r *Rules) strongest(path []byte) (bool, rule) {
-	for rest := r.rule; len(rest) > 0; {
-		var this rule
-		this, rest = cutRule(rest)
-		if matches(this.pattern, path) {
-			return this.allow, this
-		}
-	}
-	return true, rule{}
+	var scratch [1024]byte
+	return strongest(r.rule, appendCanonical(scratch[:0], path))
 }
 
 // CrawlDelay returns the delay that the site asks for between requests, never negative, and whether it asks for one.
@@ -152,7 +145,7 @@ func Decode(b []byte) (*Rules, error) {
 	}
 	for last, left := math.MaxInt, rules; len(left) > 0; {
 		var this rule
-		if this, left, ok = cutRuleChecked(left); !ok || len(this.pattern) > last {
+		if this, left, ok = cutRule(left); !ok || len(this.pattern) > last {
 			return fault("rule")
 		}
 		last = len(this.pattern)

@@ -52,7 +52,7 @@ func appendQueryKey(dst, query []byte) []byte {
 	var scratch [512]byte
 	var encoded [1024]byte
 	query = appendKeyEncoded(encoded[:0], unescapeAll(scratch[:0], query))
-	for _, mark := range []string{"id=", "aspsessionid"} {
+	for _, mark := range []string{"sid=", "sessionid", "cfid="} {
 		if bytes.Contains(query, []byte(mark)) {
 			query = cutSession(query, querySessions)
 			break
