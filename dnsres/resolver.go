@@ -1,26 +1,29 @@
-// Package dnsres turns names into addresses.
 package dnsres
 
 import (
 	"context"
+	"fmt"
 	"net/netip"
-
-	"github.com/miekg/dns"
+	"sync/atomic"
+	"time"
 )
-
-// Exchanger sends one question to one server and gives the reply: the seam between the Resolver and the network.
-//
-// It returns when a reply has come or ctx is done; the Resolver gives ctx a deadline. A reply over UDP may be
-// truncated. It must be safe for concurrent use.
-type Exchanger interface {
-	Exchange(ctx context.Context, msg *dns.Msg, upstream netip.AddrPort, tcp bool) (*dns.Msg, error)
-}
 
 // Resolver answers names from its cache or by asking upstream servers. It is safe for concurrent use and starts no
 // goroutine that outlives a call of Resolve.
 type Resolver struct {
-	o Options
-	x Exchanger
+	o     Options
+	x     Exchanger
+	cache *cache
+	ups   []*upstream
+	turn  atomic.Uint32 // whose turn it is among the upstreams
+	row   atomic.Int64  // failures since the last good reply
+	since atomic.Int64  // when the first of them came, Unix nanoseconds; 0 for none
+	n     counters
+}
+
+type counters struct {
+	lookups, literals, badNames, hits, faultHits, joined, found, notFound, faults atomic.Uint64
+	exchanges, tcp, timeouts, mismatches                                         atomic.Uint64
 }
 
 // New returns a Resolver that asks through x. The options must validate after WithDefaults.
@@ -29,29 +32,137 @@ func New(o Options, x Exchanger) (*Resolver, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	return &Resolver{o: o, x: x}, nil
+	if x == nil {
+		return nil, fmt.Errorf("%w: no Exchanger", ErrOptions)
+	}
+	r := &Resolver{o: o, x: x, cache: newCache(o.CacheMax)}
+	for _, addr := range o.Upstreams {
+		r.ups = append(r.ups, &upstream{addr: addr})
+	}
+	return r, nil
 }
 
-// Resolve answers one name.
+// Resolve answers one name, with or without a trailing dot, or a literal address. It returns early with the context's
+// error when ctx ends; that is not cached.
 func (r *Resolver) Resolve(ctx context.Context, name string) Answer {
-	return Answer{Err: ErrServer}
+	r.n.lookups.Add(1)
+	if addr, ok := literal(name); ok {
+		r.n.literals.Add(1)
+		return Answer{Addrs: []netip.Addr{addr}}
+	}
+	name, err := cleanName(name)
+	if err != nil {
+		r.n.badNames.Add(1)
+		return Answer{Err: err}
+	}
+	if answer, ok := special(name, r.o.IPv6); ok {
+		r.n.literals.Add(1)
+		return answer
+	}
+	for {
+		answer, known, f, leads := r.cache.begin(name, time.Now())
+		switch {
+		case known:
+			if answer.Err != nil && !answer.Definite() {
+				r.n.faultHits.Add(1)
+			} else {
+				r.n.hits.Add(1)
+			}
+			return answer
+		case leads:
+			return r.lead(ctx, name, f)
+		}
+		r.n.joined.Add(1)
+		select {
+		case <-f.done:
+			if !f.abandoned {
+				return f.answer
+			}
+			// The one who asked gave up, not we: ask ourselves, or join whoever is quicker.
+		case <-ctx.Done():
+			return Answer{Err: contextError(ctx)}
+		}
+	}
 }
 
-// Outage says whether no upstream has given a good answer for a while.
-func (r *Resolver) Outage() bool { return false }
+// lead asks for a name on behalf of all who wait for it.
+func (r *Resolver) lead(ctx context.Context, name string, f *flight) Answer {
+	answer, abandoned := Answer{Err: ErrServer}, true
+	// Deferred, so that those who wait are not left waiting if an Exchanger panics in a test that recovers.
+	defer func() { r.cache.finish(name, f, answer, abandoned) }()
+	out := r.ask(ctx, name)
+	if ctx.Err() != nil && out.fault() {
+		answer = Answer{Err: contextError(ctx)}
+		return answer
+	}
+	abandoned = false
+	now := time.Now()
+	switch {
+	case out.err == nil:
+		r.n.found.Add(1)
+		answer = Answer{Addrs: out.addrs, Expires: now.Add(clamp(out.ttl, r.o.TTLMin, r.o.TTLMax))}
+		f.faults = 0
+	case !out.fault():
+		r.n.notFound.Add(1)
+		answer = Answer{Err: out.err, Expires: now.Add(clamp(out.ttl, r.o.TTLMin, r.o.NegativeTTL))}
+		f.faults = 0
+	default:
+		r.n.faults.Add(1)
+		answer = Answer{Err: out.err, Expires: now.Add(r.faultLife(f))}
+	}
+	return answer
+}
+
+// faultLife says how long a server fault is believed: longer each time, since the fault may be the zone's own. While
+// the servers answer nobody at all it is not, and the next question comes soon.
+func (r *Resolver) faultLife(f *flight) time.Duration {
+	if r.Outage() {
+		return min(r.o.OutageAfter, r.o.FaultMin)
+	}
+	life := r.o.FaultMin
+	for range f.faults {
+		if life *= 2; life >= r.o.FaultMax {
+			life = r.o.FaultMax
+			break
+		}
+	}
+	f.faults = min(f.faults+1, 64)
+	return life
+}
+
+func clamp(d, low, high time.Duration) time.Duration { return max(low, min(d, high)) }
+
+func contextError(ctx context.Context) error {
+	return fmt.Errorf("dnsres: %w", ctx.Err())
+}
+
+// Outage says whether no upstream has given a good reply for a while, though several were asked for: the name servers
+// or the way to them are down, and nothing can be said about any name. It ends with the first good reply.
+func (r *Resolver) Outage() bool {
+	since := r.since.Load()
+	return since != 0 && r.row.Load() >= int64(r.o.OutageRow) && time.Since(time.Unix(0, since)) >= r.o.OutageAfter
+}
+
+func (r *Resolver) noteFailure() {
+	r.since.CompareAndSwap(0, time.Now().UnixNano())
+	r.row.Add(1)
+}
+
+func (r *Resolver) noteSuccess() {
+	if r.row.Load() != 0 {
+		r.row.Store(0)
+		r.since.Store(0)
+	}
+}
 
 // Stats gives the counters.
-func (r *Resolver) Stats() Stats { return Stats{} }
-
-// SystemUpstreams gives the name servers of /etc/resolv.conf.
-func SystemUpstreams() ([]netip.AddrPort, error) { return nil, ErrServer }
-
-// NetExchanger asks over real connections made by Dial.
-type NetExchanger struct {
-	Dial DialFunc
-}
-
-// Exchange sends msg and gives the reply.
-func (x NetExchanger) Exchange(ctx context.Context, msg *dns.Msg, upstream netip.AddrPort, tcp bool) (*dns.Msg, error) {
-	return nil, ErrServer
+func (r *Resolver) Stats() Stats {
+	n := &r.n
+	cached, evicted := r.cache.stats()
+	return Stats{
+		Lookups: n.lookups.Load(), Literals: n.literals.Load(), BadNames: n.badNames.Load(), Hits: n.hits.Load(),
+		FaultHits: n.faultHits.Load(), Joined: n.joined.Load(), Found: n.found.Load(), NotFound: n.notFound.Load(),
+		Faults: n.faults.Load(), Exchanges: n.exchanges.Load(), TCP: n.tcp.Load(), Timeouts: n.timeouts.Load(),
+		Mismatches: n.mismatches.Load(), Evicted: evicted, Cached: cached, Outage: r.Outage(),
+	}
 }

@@ -59,7 +59,10 @@ func (f *foreignStack) start(name tag, have attrSet) {
 func (f *foreignStack) enter(name tag, s *Scanner, b []byte) {
 	in := f.space()
 	switch name {
-	case tagSVG, tagMath: // nested ones stay in the language around them
+	case tagSVG, tagMath: // nested ones stay in the language around them, but for SVG that annotates a formula
+		if name == tagSVG && f.open[f.depth-1].name == tagAnnotationXML {
+			in = spaceSVG
+		}
 		f.push(name, in)
 	case tagForeignObject, tagTitle, tagDesc:
 		if in == spaceSVG {
@@ -70,9 +73,13 @@ func (f *foreignStack) enter(name tag, s *Scanner, b []byte) {
 			f.push(name, spaceHTML)
 		}
 	case tagAnnotationXML:
-		if in == spaceMath && (s.is(b, attrEncoding, "text/html") || s.is(b, attrEncoding, "application/xhtml+xml")) {
-			f.push(name, spaceHTML)
+		if in != spaceMath {
+			return
 		}
+		if s.is(b, attrEncoding, "text/html") || s.is(b, attrEncoding, "application/xhtml+xml") {
+			in = spaceHTML
+		}
+		f.push(name, in)
 	}
 }
 

@@ -1,0 +1,284 @@
+package dnsres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+// outcome is what the servers said about a name: addresses, or an error; and for how long by their own account.
+type outcome struct {
+	addrs []netip.Addr
+	ttl   time.Duration
+	err   error
+}
+
+// fault says whether the servers failed, rather than the name.
+func (o outcome) fault() bool { return o.err != nil && !errors.Is(o.err, ErrNotFound) }
+
+// ask asks for the addresses of both families that are wanted.
+func (r *Resolver) ask(ctx context.Context, name string) outcome {
+	if !r.o.IPv6 {
+		return r.chase(ctx, name, dns.TypeA)
+	}
+	var six outcome
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		six = r.chase(ctx, name, dns.TypeAAAA)
+	}()
+	four := r.chase(ctx, name, dns.TypeA)
+	<-done
+	switch {
+	case four.err != nil && six.err != nil:
+		if four.fault() {
+			return four
+		}
+		if six.fault() {
+			return six
+		}
+		return outcome{err: four.err, ttl: min(four.ttl, six.ttl)}
+	case four.err != nil:
+		return r.half(six, four)
+	case six.err != nil:
+		return r.half(four, six)
+	}
+	both := outcome{ttl: min(four.ttl, six.ttl), addrs: four.addrs}
+	for _, a := range six.addrs {
+		// A dual-stack name keeps at least one address of each family within the bound.
+		if !slices.Contains(both.addrs, a) {
+			both.addrs = append(both.addrs, a)
+		}
+	}
+	if over := len(both.addrs) - r.o.AddrsMax; over > 0 {
+		keep := max(len(four.addrs)-over, 1)
+		both.addrs = append(slices.Clip(four.addrs[:keep]), both.addrs[len(four.addrs):]...)
+		both.addrs = both.addrs[:r.o.AddrsMax]
+	}
+	return both
+}
+
+// half is the answer when only one family has addresses. If the other failed it is asked again before long.
+func (r *Resolver) half(good, bad outcome) outcome {
+	if bad.fault() {
+		good.ttl = min(good.ttl, r.o.FaultMin)
+	}
+	return good
+}
+
+// chase asks for one type of record and follows aliases.
+func (r *Resolver) chase(ctx context.Context, name string, qtype uint16) outcome {
+	out := outcome{ttl: r.o.TTLMax}
+	target := name + "."
+	for links := 0; ; {
+		reply, err := r.query(ctx, target, qtype)
+		if err != nil {
+			return outcome{err: err}
+		}
+		asked := target
+		for {
+			alias, ttl, found := aliasOf(reply.Answer, target)
+			if !found {
+				break
+			}
+			if links++; links > r.o.CNAMEMax {
+				return outcome{err: fmt.Errorf("%w: more than %d aliases", ErrServer, r.o.CNAMEMax)}
+			}
+			out.ttl = min(out.ttl, ttl)
+			if _, err := cleanName(alias); err != nil {
+				return outcome{err: fmt.Errorf("%w: alias: %w", ErrNotFound, err), ttl: out.ttl}
+			}
+			target = alias
+		}
+		r.collect(&out, reply.Answer, target, qtype)
+		if len(out.addrs) > 0 {
+			return out
+		}
+		negative, authoritative := r.negativeTTL(reply)
+		if reply.Rcode == dns.RcodeNameError || target == asked || authoritative {
+			return outcome{err: ErrNotFound, ttl: min(out.ttl, negative)}
+		}
+		// The server gave an alias and stopped: ask for where it leads.
+	}
+}
+
+// aliasOf finds the CNAME of a name.
+func aliasOf(records []dns.RR, name string) (alias string, ttl time.Duration, found bool) {
+	for _, rr := range records {
+		if c, ok := rr.(*dns.CNAME); ok && strings.EqualFold(c.Hdr.Name, name) {
+			return c.Target, lifetime(c.Hdr.Ttl), true
+		}
+	}
+	return "", 0, false
+}
+
+// collect adds the addresses of a name, each once, as many as are allowed.
+func (r *Resolver) collect(out *outcome, records []dns.RR, name string, qtype uint16) {
+	for _, rr := range records {
+		h := rr.Header()
+		if h.Rrtype != qtype || h.Class != dns.ClassINET || !strings.EqualFold(h.Name, name) {
+			continue
+		}
+		var addr netip.Addr
+		switch rec := rr.(type) {
+		case *dns.A:
+			addr, _ = netip.AddrFromSlice(rec.A)
+		case *dns.AAAA:
+			addr, _ = netip.AddrFromSlice(rec.AAAA)
+		}
+		addr = addr.Unmap()
+		if !addr.IsValid() || slices.Contains(out.addrs, addr) || len(out.addrs) >= r.o.AddrsMax {
+			continue
+		}
+		out.addrs = append(out.addrs, addr)
+		out.ttl = min(out.ttl, lifetime(h.Ttl))
+	}
+}
+
+// lifetime reads a TTL. One with the top bit set means zero (RFC 2181).
+func lifetime(ttl uint32) time.Duration {
+	if ttl >= 1<<31 {
+		return 0
+	}
+	return time.Duration(ttl) * time.Second
+}
+
+// negativeTTL says how long a negative reply holds, by its SOA record if it has one.
+func (r *Resolver) negativeTTL(reply *dns.Msg) (ttl time.Duration, authoritative bool) {
+	for _, rr := range reply.Ns {
+		if soa, ok := rr.(*dns.SOA); ok {
+			return min(lifetime(soa.Hdr.Ttl), lifetime(soa.Minttl)), true
+		}
+	}
+	return r.o.NegativeTTL, false
+}
+
+// query asks one question until a server gives a usable reply: a success or "no such name".
+func (r *Resolver) query(ctx context.Context, name string, qtype uint16) (*dns.Msg, error) {
+	last := ErrTimeout
+	refused, plain := 0, false
+	ups := r.order(time.Now())
+	for try := range r.o.Tries {
+		up := ups[try%len(ups)]
+		q := question(name, qtype, !plain)
+		reply, err := r.exchange(ctx, up, q)
+		if ctx.Err() != nil {
+			return nil, contextError(ctx)
+		}
+		if err != nil {
+			last = err
+			continue
+		}
+		switch reply.Rcode {
+		case dns.RcodeSuccess, dns.RcodeNameError:
+			r.noteSuccess()
+			return reply, nil
+		case dns.RcodeFormatError, dns.RcodeNotImplemented:
+			plain = true // perhaps it does not know EDNS0
+		}
+		r.noteFailure()
+		last = fmt.Errorf("%w: %s", ErrServer, rcodeName(reply.Rcode))
+		// Every server is asked once; to repeat the question to one that has answered would be to hammer it.
+		if refused++; refused >= len(ups) && !plain {
+			break
+		}
+	}
+	return nil, last
+}
+
+func rcodeName(rcode int) string {
+	if name, ok := dns.RcodeToString[rcode]; ok {
+		return name
+	}
+	return fmt.Sprintf("RCODE%d", rcode)
+}
+
+// question makes a message with a random id, and random case in the name, which a forger would have to guess too.
+func question(name string, qtype uint16, edns bool) *dns.Msg {
+	mixed := []byte(name)
+	var bits uint64
+	for i, c := range mixed {
+		if i%64 == 0 {
+			bits = rand.Uint64()
+		}
+		if 'a' <= c|0x20 && c|0x20 <= 'z' {
+			mixed[i] = c&^0x20 | byte(bits&1)<<5
+		}
+		bits >>= 1
+	}
+	q := new(dns.Msg)
+	q.Id = uint16(rand.Uint32())
+	q.RecursionDesired = true
+	q.Question = []dns.Question{{Name: string(mixed), Qtype: qtype, Qclass: dns.ClassINET}}
+	if edns {
+		q.SetEdns0(udpSize, false)
+	}
+	return q
+}
+
+// udpSize is the size of reply we ask for over UDP: what passes everywhere without fragments.
+const udpSize = 1232
+
+// exchange sends a question over UDP, and over TCP if the reply was truncated or did not repeat the case of the name.
+func (r *Resolver) exchange(ctx context.Context, up *upstream, q *dns.Msg) (*dns.Msg, error) {
+	reply, err := r.exchangeOnce(ctx, up, q, false)
+	if err != nil {
+		return nil, err
+	}
+	switch match(reply, q) {
+	case matches:
+		if !reply.Truncated {
+			return reply, nil
+		}
+	case matchesButCase:
+		r.n.mismatches.Add(1)
+	default:
+		r.n.mismatches.Add(1)
+		r.noteFailure()
+		return nil, fmt.Errorf("%w: reply to another question", ErrServer)
+	}
+	if reply, err = r.exchangeOnce(ctx, up, q, true); err != nil {
+		return nil, err
+	}
+	if match(reply, q) == matchesNot {
+		r.n.mismatches.Add(1)
+		r.noteFailure()
+		return nil, fmt.Errorf("%w: reply to another question", ErrServer)
+	}
+	return reply, nil
+}
+
+func (r *Resolver) exchangeOnce(ctx context.Context, up *upstream, q *dns.Msg, tcp bool) (*dns.Msg, error) {
+	limited, cancel := context.WithTimeout(ctx, r.o.Timeout)
+	defer cancel()
+	r.n.exchanges.Add(1)
+	if tcp {
+		r.n.tcp.Add(1)
+	}
+	reply, err := r.x.Exchange(limited, q, up.addr, tcp)
+	if err == nil && reply == nil {
+		err = ErrServer
+	}
+	if err == nil {
+		up.replied()
+		return reply, nil
+	}
+	if ctx.Err() != nil {
+		return nil, contextError(ctx) // ours, not the server's
+	}
+	up.failed(time.Now())
+	r.noteFailure()
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
+		r.n.timeouts.Add(1)
+		return nil, fmt.Errorf("%w: %v", ErrTimeout, up.addr)
+	}
+	return nil, fmt.Errorf("%w: %w", ErrServer, err)
+}
