@@ -1,0 +1,169 @@
+package virtualize
+
+import (
+	"encoding/binary"
+	"errors"
+)
+
+const (
+	mergeItems   = 1024             // a queue with more items on disk is not worth reading whole
+	mergeTargets = 2                // in block targets: a queue of at most so many bytes is moved whole, into one block
+	slotCharge   = int64(slotBytes) // budget for looking at a slot, live or not
+)
+
+// Collect does one small step of reclaiming space and returns how many bytes it copied: it deletes segments that
+// nothing needs, and copies live blocks of the emptiest full segment, if less than LiveRatioMin of that is live, to
+// the end of the log. The budget bounds the bytes it looks at and copies; it may go over it by one block or one small
+// queue. Repeated with nothing else going on it ends with 0. It is never needed for correctness.
+//
+// An error that wraps ErrCorrupt names a segment that cannot be emptied; it is left alone from then on.
+func (v *Virtualizer) Collect(budgetBytes int64) (moved int64, err error) {
+	if err := v.writable(); err != nil {
+		return 0, err
+	}
+	defer v.publish()
+	if err := v.deleteDead(); err != nil {
+		return 0, err
+	}
+	for spent := int64(0); spent < budgetBytes; {
+		if v.victim == nil && !v.chooseVictim() {
+			break
+		}
+		n, err := v.collectSlot()
+		moved += n
+		v.count.collected.Add(n)
+		spent += n + slotCharge
+		if err != nil {
+			return moved, err
+		}
+	}
+	return moved, v.deleteDead()
+}
+
+// chooseVictim picks the full segment with the least live bytes.
+func (v *Virtualizer) chooseVictim() bool {
+	limit := v.opts.LiveRatioMin
+	for _, s := range v.segments {
+		if s == nil || s == v.active || s.live == 0 || s.bad {
+			continue
+		}
+		if ratio := float64(s.live) / float64(len(s.data)); ratio < limit {
+			v.victim, v.victimSlot, limit = s, 0, ratio
+		}
+	}
+	return v.victim != nil
+}
+
+// collectSlot looks at the victim's next slot and moves its block if it is live.
+func (v *Virtualizer) collectSlot() (moved int64, err error) {
+	s := v.victim
+	if s.live > 0 && v.victimSlot < s.slots {
+		moved, err = v.collectBlock(s, v.victimSlot)
+		if err == nil {
+			v.victimSlot++
+		}
+	}
+	if err != nil {
+		if errors.Is(err, ErrCorrupt) {
+			s.bad = true
+			v.victim = nil
+		}
+		return moved, err // Else it is the disk's fault, and it goes on at this slot when there is room.
+	}
+	if s.live == 0 || v.victimSlot == s.slots {
+		// What is left in the accounts are blocks that a damaged chain lost when its queue was dropped.
+		s.live = 0
+		v.victim = nil
+	}
+	return moved, nil
+}
+
+func (v *Virtualizer) collectBlock(s *segment, i uint32) (moved int64, err error) {
+	sl, _, body, err := s.body(i)
+	if err != nil {
+		return 0, err
+	}
+	id, ok := v.idx.find(sl.key)
+	if !ok {
+		return 0, nil
+	}
+	e := v.idx.at(id)
+	if e.disk == 0 || sl.first+uint64(sl.items) <= e.first || sl.first >= e.first+uint64(e.disk) {
+		return 0, nil // Taken, or of a queue that was dropped: ordinals are never used again.
+	}
+	born := makeAddress(s.number, i)
+	if sl.moved {
+		born = address(binary.LittleEndian.Uint64(body))
+	}
+	if at, slot := v.locate(born); at != s || slot != i {
+		return 0, nil // This is an old copy.
+	}
+	if moved, err = v.merge(e); moved != 0 || err != nil {
+		return moved, err
+	}
+	return v.moveBlock(s, i, born, sl.key, max(sl.first, e.first))
+}
+
+// merge moves a queue whole, if it is small, and makes one block of its blocks on disk. It moves nothing and returns 0
+// if the queue is large.
+func (v *Virtualizer) merge(e *entry) (moved int64, err error) {
+	limit := mergeTargets * v.opts.blockTarget()
+	if e.disk > mergeItems {
+		return 0, nil
+	}
+	v.scratch = v.scratch[:0]
+	for walk := *e; walk.disk > 0; {
+		_, rest, after, err := v.headBlock(&walk)
+		if err != nil {
+			return 0, err
+		}
+		if len(v.scratch)+len(rest) > limit {
+			return 0, nil
+		}
+		v.scratch = append(v.scratch, rest...)
+		walk = after
+	}
+	if v.ordinal+uint64(e.disk) > maxOrdinal {
+		return 0, nil
+	}
+	to, err := v.segmentFor(len(v.scratch))
+	if err != nil {
+		return 0, err
+	}
+	if err := v.killChain(*e); err != nil {
+		panic("BUG: virtualize: a chain that was just read is broken: " + err.Error())
+	}
+	end := to.dataEnd + uint32(copy(to.data[to.dataEnd:], v.scratch))
+	i := to.seal(slot{key: e.key, first: v.ordinal, items: e.disk}, end)
+	e.first, e.head, e.tail, e.headByte = v.ordinal, makeAddress(to.number, i), makeAddress(to.number, i), 0
+	v.ordinal += uint64(e.disk)
+	return slotBytes + int64(len(v.scratch)), nil
+}
+
+// moveBlock copies one block and notes where it lives now under the address that the rest of its chain knows.
+func (v *Virtualizer) moveBlock(s *segment, i uint32, born address, key, ordinal uint64) (moved int64, err error) {
+	b, err := v.blockAt(born, key, ordinal)
+	if err != nil {
+		return 0, err
+	}
+	to, err := v.segmentFor(8 + len(b.payload))
+	if err != nil {
+		return 0, err
+	}
+	end := to.dataEnd
+	binary.LittleEndian.PutUint64(to.data[end:], uint64(born))
+	end += 8
+	end += uint32(copy(to.data[end:], b.payload))
+	slotNow := to.seal(slot{key: key, first: b.first, items: b.items, moved: true}, end)
+	to.setNext(slotNow, b.next)
+	_, _, body, err := s.body(i)
+	if err != nil {
+		panic("BUG: virtualize: a block that was just read is broken: " + err.Error())
+	}
+	s.live -= cost(body)
+	if _, again := v.reloc[born]; !again {
+		s.moved++ // It was born here.
+	}
+	v.reloc[born] = makeAddress(to.number, slotNow)
+	return slotBytes + 8 + int64(len(b.payload)), nil
+}

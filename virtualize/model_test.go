@@ -1,0 +1,229 @@
+package virtualize
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"orbweaver/internal/vfs"
+)
+
+// world is a Virtualizer, the lists it should be equal to, and the last cut whose manifest is durable.
+type world struct {
+	t     *testing.T
+	rng   *rand.Rand
+	opts  Options
+	disk  *vfs.Mem
+	v     *Virtualizer
+	lists map[uint64][]string
+	next  int
+	keys  uint64
+	cut   *Cut
+	saved map[uint64][]string
+}
+
+func newWorld(t *testing.T, seed uint64) *world {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	w := &world{t: t, rng: rng, disk: vfs.NewMem(seed), keys: 1 + rng.Uint64N(300), lists: map[uint64][]string{}}
+	w.opts = Options{
+		Dir: "v", SegmentBytes: 4096 << rng.IntN(3), BufferBytes: 4096 << rng.IntN(3), LiveRatioMin: 0.3 + rng.Float64()*0.7,
+	}
+	w.open()
+	return w
+}
+
+func (w *world) open() {
+	w.t.Helper()
+	v, err := Open(w.disk, w.opts, w.cut)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.v = v
+	w.check()
+}
+
+func (w *world) check() {
+	w.t.Helper()
+	if err := w.v.Check(); err != nil {
+		w.t.Fatal(err)
+	}
+	total := 0
+	for _, list := range w.lists {
+		total += len(list)
+	}
+	stats := w.v.Stats()
+	if w.v.Total() != uint64(total) || stats.Items != int64(total) || stats.Queues != int64(len(w.lists)) {
+		w.t.Fatalf("%d items, want %d in %d queues: %+v", w.v.Total(), total, len(w.lists), stats)
+	}
+}
+
+// key favours small ones, so that there are long queues and short ones.
+func (w *world) key() uint64 { return w.rng.Uint64N(1 + w.rng.Uint64N(w.keys)) }
+
+func (w *world) item() string {
+	w.next++
+	size := w.rng.IntN(60)
+	switch w.rng.IntN(60) {
+	case 0:
+		return ""
+	case 1:
+		size = w.rng.IntN(1000)
+	}
+	return fmt.Sprintf("%d:", w.next) + string(bytes.Repeat([]byte{'u'}, size))
+}
+
+func (w *world) append(key uint64, n int) {
+	w.t.Helper()
+	for range n {
+		item := w.item()
+		if err := w.v.Append(key, []byte(item)); err != nil {
+			w.t.Fatal(err)
+		}
+		w.lists[key] = append(w.lists[key], item)
+	}
+}
+
+func (w *world) take(key uint64, n int) {
+	w.t.Helper()
+	want := w.lists[key][:min(n, len(w.lists[key]))]
+	var got []string
+	took, err := w.v.Take(key, n, func(item []byte) { got = append(got, string(item)) })
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if took != len(got) || !slices.Equal(got, want) {
+		w.t.Fatalf("queue %d: took %d, want %d; first %.30q", key, took, len(want), got)
+	}
+	w.lists[key] = w.lists[key][len(want):]
+	w.tidy(key)
+}
+
+func (w *world) tidy(key uint64) {
+	if len(w.lists[key]) == 0 {
+		delete(w.lists, key)
+	}
+}
+
+func (w *world) look(key uint64) {
+	w.t.Helper()
+	stop := w.rng.IntN(100)
+	var got []string
+	err := w.v.Each(key, func(item []byte) bool { got = append(got, string(item)); return len(got) <= stop })
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	want := w.lists[key]
+	if w.v.Len(key) != uint64(len(want)) || !slices.Equal(got, want[:min(len(want), stop+1)]) {
+		w.t.Fatalf("queue %d has %d items, want %d", key, w.v.Len(key), len(want))
+	}
+}
+
+func (w *world) drop(key uint64) {
+	w.t.Helper()
+	n, err := w.v.Drop(key)
+	if err != nil || n != uint64(len(w.lists[key])) {
+		w.t.Fatalf("dropped %d, want %d: %v", n, len(w.lists[key]), err)
+	}
+	delete(w.lists, key)
+}
+
+func (w *world) collect(budget int64) {
+	w.t.Helper()
+	if _, err := w.v.Collect(budget); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) checkpoint() {
+	w.t.Helper()
+	cut, err := w.v.Cut()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := w.v.Sync(); err != nil {
+		w.t.Fatal(err)
+	}
+	w.cut, w.saved = &cut, maps.Clone(w.lists)
+	if w.rng.IntN(4) > 0 { // else: killed before Release, or that is late
+		if err := w.v.Release(cut); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+func (w *world) crash(disk *vfs.Mem) {
+	w.t.Helper()
+	if err := w.v.Close(); err != nil {
+		w.t.Fatal(err)
+	}
+	w.disk, w.lists = disk, maps.Clone(w.saved)
+	if w.lists == nil {
+		w.lists = map[uint64][]string{}
+	}
+	w.open()
+}
+
+func (w *world) takeAll() {
+	w.t.Helper()
+	for _, key := range slices.Sorted(maps.Keys(w.lists)) {
+		w.take(key, 1<<30)
+	}
+	w.check()
+}
+
+// step is one random call.
+func (w *world) step(big int) {
+	w.t.Helper()
+	switch w.rng.IntN(40) {
+	case 0:
+		w.check()
+	case 1, 2:
+		w.drop(w.key())
+	case 3:
+		w.checkpoint()
+	case 4:
+		if _, err := w.v.Cut(); err != nil { // whose manifest never came
+			w.t.Fatal(err)
+		}
+	case 5:
+		w.crash(w.disk.KillClone())
+	case 6:
+		w.crash(w.disk.CrashClone(w.rng))
+	case 7, 8, 9, 10, 11:
+		w.collect(w.rng.Int64N(8192))
+	case 12, 13:
+		w.look(w.key())
+	case 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24:
+		w.take(w.key(), w.rng.IntN(2*big))
+	default:
+		w.append(w.key(), w.rng.IntN(big))
+	}
+}
+
+// TestV1_Model: under random calls, kills and power cuts the queues are the lists.
+func TestV1_Model(t *testing.T) {
+	var sum Stats
+	for seed := range uint64(60) {
+		w := newWorld(t, seed)
+		big := 1 + w.rng.IntN(60)
+		for range 400 {
+			w.step(big)
+			s := w.v.Stats()
+			sum.Collected += s.Collected
+			sum.SegmentsDeleted += s.SegmentsDeleted
+			sum.Moved += s.Moved
+		}
+		w.checkpoint()
+		w.crash(w.disk.CrashClone(w.rng))
+		w.takeAll()
+		if err := w.v.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if sum.Collected == 0 || sum.SegmentsDeleted == 0 || sum.Moved == 0 {
+		t.Fatalf("the walk was too tame: %+v", sum)
+	}
+}

@@ -1,0 +1,132 @@
+package virtualize
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"orbweaver/internal/vfs"
+)
+
+// segment is one mapped file of the log: payloads grow from the front, slots from the end.
+type segment struct {
+	number uint32
+	file   vfs.File
+	mapped vfs.Mapping
+	data   []byte // the mapping
+
+	slots   uint32 // blocks
+	dataEnd uint32 // where the next payload goes
+	live    int64  // bytes of live blocks, slots included
+	moved   uint32 // blocks born here that live elsewhere now
+	dirty   bool   // changed since the last Cut
+	bad     bool   // Collect found damage in it
+	named   uint64 // generation of the last cut that names it; 0: none
+
+	syncing int // Syncs that have it in hand; guarded by Virtualizer.mu
+}
+
+// createSegment makes a segment and reserves all its space, so that writing to the mapping cannot meet a full disk.
+func createSegment(fsys vfs.FS, dir string, number uint32, size int64) (*segment, error) {
+	name := segmentName(dir, number)
+	file, err := fsys.Create(name)
+	if err != nil {
+		return nil, fmt.Errorf("virtualize: new segment: %w", err)
+	}
+	if err := file.Allocate(0, size); err != nil {
+		return nil, fmt.Errorf("virtualize: new segment: %w", errors.Join(err, file.Close(), vfs.RemoveIfExists(fsys, name)))
+	}
+	s, err := mapSegment(file, number, size)
+	if err != nil {
+		return nil, errors.Join(err, vfs.RemoveIfExists(fsys, name))
+	}
+	putSegmentHead(s.data, number)
+	s.dataEnd, s.dirty = segmentHead, true
+	return s, nil
+}
+
+// openSegment maps a segment that an index names.
+func openSegment(fsys vfs.FS, dir string, number uint32, size int64) (*segment, error) {
+	file, err := fsys.OpenRW(segmentName(dir, number))
+	if err != nil {
+		return nil, fmt.Errorf("virtualize: open: %w", err)
+	}
+	if got, err := file.Size(); err != nil || got != size {
+		return nil, errors.Join(corrupt("segment %d has %d bytes, want %d", number, got, size), err, file.Close())
+	}
+	s, err := mapSegment(file, number, size)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkSegmentHead(s.data, number); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return s, nil
+}
+
+// mapSegment takes the file, also when it fails.
+func mapSegment(file vfs.File, number uint32, size int64) (*segment, error) {
+	mapped, err := file.Map(size)
+	if err != nil {
+		return nil, fmt.Errorf("virtualize: map: %w", errors.Join(err, file.Close()))
+	}
+	return &segment{number: number, file: file, mapped: mapped, data: mapped.Bytes()}, nil
+}
+
+func (s *segment) close() error {
+	s.data = nil
+	return errors.Join(s.mapped.Close(), s.file.Close())
+}
+
+// slotAt borrows the bytes of a slot that exists or is about to.
+func (s *segment) slotAt(i uint32) []byte {
+	end := len(s.data) - int(i)*slotBytes
+	return s.data[end-slotBytes : end : end]
+}
+
+// room is how many payload bytes one more block could have; negative if not even its slot fits.
+func (s *segment) room() int {
+	return len(s.data) - int(s.slots+1)*slotBytes - int(s.dataEnd)
+}
+
+// body returns a slot and the bytes of its block, the address at birth included; not checked against its sum. The bytes
+// are borrowed from the mapping.
+func (s *segment) body(i uint32) (sl slot, next address, body []byte, err error) {
+	if i >= s.slots {
+		return slot{}, 0, nil, corrupt("segment %d has no slot %d", s.number, i)
+	}
+	sl, next = parseSlot(s.slotAt(i))
+	end := s.dataEnd
+	if i+1 < s.slots {
+		end = binary.LittleEndian.Uint32(s.slotAt(i + 1)[24:]) &^ movedFlag
+	}
+	if sl.offset < segmentHead || sl.offset >= end || end > s.dataEnd || sl.items == 0 || (sl.moved && end-sl.offset < 8) {
+		return slot{}, 0, nil, corrupt("segment %d slot %d: %d items from %d to %d", s.number, i, sl.items, sl.offset, end)
+	}
+	return sl, next, s.data[sl.offset:end:end], nil
+}
+
+// cost is what a block weighs in its segment.
+func cost(body []byte) int64 { return slotBytes + int64(len(body)) }
+
+// used is how many bytes are taken, dead or alive.
+func (s *segment) used() int64 { return int64(s.slots)*slotBytes + int64(s.dataEnd) - segmentHead }
+
+func (s *segment) setNext(i uint32, next address) {
+	binary.LittleEndian.PutUint64(s.slotAt(i)[16:], uint64(next))
+	s.dirty = true
+}
+
+// seal makes the bytes from dataEnd to end a block and returns its slot number. There must be room.
+func (s *segment) seal(sl slot, end uint32) uint32 {
+	sl.offset = s.dataEnd
+	body := s.data[sl.offset:end]
+	sl.sum = sl.checksum(body)
+	i := s.slots
+	sl.put(s.slotAt(i), 0)
+	s.slots++
+	s.dataEnd = end
+	s.live += cost(body)
+	s.dirty = true
+	return i
+}
