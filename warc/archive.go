@@ -151,7 +151,7 @@ func ReadGroupAt(fsys vfs.FS, dir string, serial uint32, offset int64) (group []
 // with a complete head. The results alias Block.
 func (r *RecordRead) HTTPMessage() (head HTTPHead, body []byte, ok bool) {
 	n := headLength(r.Block)
-	if n == 0 || !r.isHTTP() {
+	if n == 0 || !r.IsHTTP() {
 		return HTTPHead{}, nil, false
 	}
 	return parseHead(r.Block[:n]), r.Block[n:], true

@@ -141,7 +141,7 @@ func (r *RecordRead) indexEntry() (c indexEntry, ok bool, err error) {
 	c.uri, c.date = r.TargetURI, r.Date
 	c.digest = []byte(r.Get("WARC-Payload-Digest"))
 	c.mime = []byte(r.Get("Content-Type"))
-	if r.isHTTP() {
+	if r.IsHTTP() {
 		c.mime = nil
 		h, _, err := r.HTTP(false)
 		switch {

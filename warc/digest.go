@@ -50,7 +50,7 @@ type digestCheck struct {
 // newDigestCheck looks which digests of a record can be checked. A revisit's payload is elsewhere; a truncated record's, a
 // segment's is not all there.
 func newDigestCheck(r *RecordRead) *digestCheck {
-	d := &digestCheck{http: r.isHTTP()}
+	d := &digestCheck{http: r.IsHTTP()}
 	label, text, ok := strings.Cut(r.Get("WARC-Block-Digest"), ":")
 	if ok {
 		if d.block, d.blockText = newHash(label), text; d.block == nil {

@@ -97,8 +97,8 @@ func parseHead(raw []byte) HTTPHead {
 	return h
 }
 
-// isHTTP tells whether the block is an HTTP message.
-func (r *RecordRead) isHTTP() bool {
+// IsHTTP tells whether the block is an HTTP message.
+func (r *RecordRead) IsHTTP() bool {
 	t := strings.ToLower(r.Get("Content-Type"))
 	if t == "" {
 		return r.Type == Response || r.Type == Request || r.Type == Revisit
@@ -109,7 +109,7 @@ func (r *RecordRead) isHTTP() bool {
 // HTTP reads the head of the HTTP message in the block, and gives it with a reader of the body behind it: as it is stored, or,
 // if payload is true, without the chunking. The block must not have been read before.
 func (r *RecordRead) HTTP(payload bool) (*HTTPHead, io.Reader, error) {
-	if !r.isHTTP() {
+	if !r.IsHTTP() {
 		return nil, nil, fmt.Errorf("warc: %s record at %d: %w: Content-Type %q", r.Type, r.Offset, errNoHead, r.Get("Content-Type"))
 	}
 	br := bufio.NewReaderSize(r, 4096)

@@ -39,6 +39,17 @@ func (f FileInfo) Index() string {
 	return strings.TrimSuffix(f.Final(), f.Compression.suffix()) + indexSuffix
 }
 
+// IndexName is the name of the CDXJ beside a WARC file of any name.
+func IndexName(name string) string {
+	name = strings.TrimSuffix(name, openSuffix)
+	for c := Gzip; c <= None; c++ {
+		if rest, ok := strings.CutSuffix(name, c.suffix()); ok {
+			return rest + indexSuffix
+		}
+	}
+	return name + indexSuffix
+}
+
 // formatName makes PREFIX-TIMESTAMP17-SERIAL5-HOST.warc.gz.
 func formatName(o *Options, serial uint32, now time.Time) string {
 	stamp := strings.Replace(now.UTC().Format("20060102150405.000"), ".", "", 1)

@@ -1,0 +1,126 @@
+package warctool
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path"
+
+	"orbweaver/warc"
+)
+
+// CatOptions choose records and what of them is written.
+type CatOptions struct {
+	// Offset of the record in the file, in bytes; used when URI is empty. Negative: all records.
+	Offset int64
+	// URI chooses all records with that target. Default: by Offset.
+	URI string
+	// Type, when not Unknown, leaves out records of other types.
+	Type warc.Type
+	// Payload writes the body of the HTTP message, without its head and chunking, or the block of a record that is no HTTP message.
+	// Default: the record, header and block.
+	Payload bool
+	// Decode removes content encodings (gzip, deflate, br, zstd) from the payload. It implies Payload.
+	Decode bool
+	// SizeMax is how much of a payload is written, in bytes, so that a decompression bomb ends. Default 1 GiB.
+	SizeMax int64
+}
+
+// WithDefaults returns a copy in which what was zero is filled in.
+func (o CatOptions) WithDefaults() CatOptions {
+	if o.SizeMax == 0 {
+		o.SizeMax = 1 << 30
+	}
+	o.Payload = o.Payload || o.Decode
+	return o
+}
+
+// Cat writes the chosen records of a file to Out as they are, or their payload. Out is not a terminal's friend: the bytes are not
+// cleaned. ErrNotFound if there is none.
+func (t *Tool) Cat(name string, o CatOptions) error {
+	o = o.WithDefaults()
+	if o.URI == "" && o.Offset >= 0 {
+		return t.catAt(name, o)
+	}
+	found := false
+	faulty, err := t.each(name, warc.ReaderOptions{}, func(rec *warc.RecordRead) error {
+		if o.URI != "" && string(rec.TargetURI) != o.URI || o.Type != warc.Unknown && rec.Type != o.Type {
+			return nil
+		}
+		found = true
+		return t.catRecord(rec, o)
+	})
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		return fmt.Errorf("%w: %s in %s", ErrNotFound, o.URI, path.Base(name))
+	case faulty:
+		return ErrFaults
+	}
+	return nil
+}
+
+// catAt goes right to an offset.
+func (t *Tool) catAt(name string, o CatOptions) error {
+	f, err := t.open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close() // opened for reading
+	z := warc.NewReader(io.NewSectionReader(f, o.Offset, math.MaxInt64-o.Offset),
+		warc.ReaderOptions{Name: path.Base(name), Base: o.Offset})
+	defer z.Close()
+	rec, err := z.Next()
+	if err == io.EOF {
+		err = errors.New("the file ends before it")
+	}
+	if err != nil {
+		return fmt.Errorf("%w: offset %d: %w", ErrNotFound, o.Offset, err)
+	}
+	return t.catRecord(rec, o)
+}
+
+func (t *Tool) catRecord(rec *warc.RecordRead, o CatOptions) error {
+	if !o.Payload {
+		if _, err := io.WriteString(t.Out, "WARC/"+rec.Version+"\r\n"); err != nil {
+			return err
+		}
+		for _, f := range rec.Fields {
+			if _, err := io.WriteString(t.Out, f.Name+": "+f.Value+"\r\n"); err != nil {
+				return err
+			}
+		}
+		if _, err := io.WriteString(t.Out, "\r\n"); err != nil {
+			return err
+		}
+		if _, err := io.Copy(t.Out, rec); err != nil {
+			return err
+		}
+		_, err := io.WriteString(t.Out, "\r\n\r\n")
+		return err
+	}
+	body := io.Reader(rec)
+	if rec.IsHTTP() {
+		head, payload, err := rec.HTTP(true)
+		if err != nil {
+			return err
+		}
+		body = payload
+		if o.Decode {
+			var done func()
+			if body, done, err = decode(payload, head.Get("Content-Encoding")); err != nil {
+				return fmt.Errorf("warc: record at %d: %w", rec.Offset, err)
+			}
+			defer done()
+		}
+	}
+	n, err := io.Copy(t.Out, io.LimitReader(body, o.SizeMax))
+	if err == nil && n == o.SizeMax {
+		if m, _ := io.ReadFull(body, make([]byte, 1)); m > 0 {
+			err = fmt.Errorf("warc: record at %d: payload is larger than %d bytes", rec.Offset, o.SizeMax)
+		}
+	}
+	return err
+}

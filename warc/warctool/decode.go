@@ -1,0 +1,70 @@
+package warctool
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
+	"github.com/klauspost/compress/zstd"
+)
+
+// codingsMax is how many content encodings may be stacked.
+const codingsMax = 5
+
+// windowMax bounds the memory that a zstd payload may ask for, in bytes.
+const windowMax = 64 << 20
+
+// decode removes the content encodings named in a header, last one first. done lets go of the decoders.
+func decode(body io.Reader, encoding string) (decoded io.Reader, done func(), err error) {
+	codings := strings.Split(encoding, ",")
+	if len(codings) > codingsMax {
+		return nil, nil, fmt.Errorf("%d content encodings", len(codings))
+	}
+	var closers []func()
+	done = func() {
+		for _, c := range closers {
+			c()
+		}
+	}
+	for i := len(codings) - 1; i >= 0; i-- {
+		name := strings.ToLower(strings.TrimSpace(codings[i]))
+		switch name {
+		case "", "identity", "none":
+		case "gzip", "x-gzip":
+			body, err = gzip.NewReader(body)
+		case "deflate":
+			body, err = inflate(body)
+		case "br":
+			body = brotli.NewReader(body)
+		case "zstd":
+			var z *zstd.Decoder
+			z, err = zstd.NewReader(body, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(windowMax))
+			if err == nil {
+				closers = append(closers, z.Close)
+				body = z
+			}
+		default:
+			err = fmt.Errorf("unknown content encoding")
+		}
+		if err != nil {
+			done()
+			return nil, nil, fmt.Errorf("content encoding %q: %w", name, err)
+		}
+	}
+	return body, done, nil
+}
+
+// inflate reads "deflate", which should be zlib's format and is the bare stream from some servers.
+func inflate(body io.Reader) (io.Reader, error) {
+	br := bufio.NewReader(body)
+	b, _ := br.Peek(2)
+	if len(b) == 2 && b[0]&0x0f == 8 && (uint(b[0])<<8|uint(b[1]))%31 == 0 {
+		return zlib.NewReader(br)
+	}
+	return flate.NewReader(br), nil
+}

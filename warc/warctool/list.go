@@ -1,0 +1,75 @@
+package warctool
+
+import (
+	"fmt"
+	"io"
+	"path"
+	"time"
+
+	"orbweaver/warc"
+)
+
+// Row is what List says of a record.
+type Row struct {
+	File          string `json:"file"`
+	Offset        int64  `json:"offset"`
+	Length        int64  `json:"length"` // in the file; 0 if the record shares its member with others
+	Type          string `json:"type"`
+	Date          string `json:"date"`
+	ContentLength int64  `json:"content_length"`
+	URI           string `json:"uri,omitempty"`
+	ID            string `json:"id,omitempty"`
+	Truncated     string `json:"truncated,omitempty"`
+	PayloadDigest string `json:"payload_digest,omitempty"`
+}
+
+// List writes one line for each record: offset, length, type, date, length of the block, URI, separated by tabs; with several
+// files the file's name first. Records that follow a damaged place are listed too, and the error then wraps ErrFaults.
+func (t *Tool) List(files ...string) error {
+	faulty := false
+	for _, name := range files {
+		bad, err := t.each(name, warc.ReaderOptions{}, func(rec *warc.RecordRead) error {
+			// The record's length is known at its end, and a torn record is a fault, not a row.
+			if _, err := io.Copy(io.Discard, rec); err != nil {
+				return err
+			}
+			return t.row(rec, path.Base(name), len(files) > 1)
+		})
+		if err != nil {
+			return err
+		}
+		faulty = faulty || bad
+	}
+	if faulty {
+		return ErrFaults
+	}
+	return nil
+}
+
+func (t *Tool) row(rec *warc.RecordRead, file string, named bool) error {
+	kind := rec.Type.String()
+	if rec.Type == warc.Unknown {
+		kind = rec.Get("WARC-Type")
+	}
+	row := Row{File: file, Offset: rec.Offset, Length: rec.Length, Type: kind, Date: rec.Get("WARC-Date"),
+		ContentLength: rec.ContentLength, URI: string(rec.TargetURI), ID: rec.Get("WARC-Record-ID"),
+		Truncated: rec.Get("WARC-Truncated"), PayloadDigest: rec.Get("WARC-Payload-Digest")}
+	if t.JSON {
+		return t.emit(row)
+	}
+	if named {
+		if _, err := fmt.Fprintf(t.Out, "%s\t", clean(file)); err != nil {
+			return err
+		}
+	}
+	date := clean(row.Date)
+	if !rec.Date.IsZero() {
+		date = rec.Date.Format(time.RFC3339)
+	}
+	uri := clean(row.URI)
+	if uri == "" {
+		uri = "-"
+	}
+	_, err := fmt.Fprintf(t.Out, "%d\t%d\t%s\t%s\t%d\t%s\n", row.Offset, row.Length, clean(kind), date, row.ContentLength, uri)
+	return err
+}

@@ -1,0 +1,92 @@
+package warctool
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strconv"
+
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+)
+
+// ErrFaults is returned when the work was done and something is wrong with the files.
+var ErrFaults = errors.New("warc: the files have faults")
+
+// ErrNotFound is returned when there is no such record.
+var ErrNotFound = errors.New("warc: no such record")
+
+// Tool is where the commands read and write.
+type Tool struct {
+	// FS holds the files.
+	FS vfs.FS
+	// Out takes results, Err takes faults as lines of text.
+	Out, Err io.Writer
+	// JSON asks for one object a line in place of text.
+	JSON bool
+}
+
+// complain writes a fault to Err.
+func (t *Tool) complain(err error) {
+	fmt.Fprintln(t.Err, clean(err.Error()))
+}
+
+// emit writes v as a line of JSON.
+func (t *Tool) emit(v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("warc: %w", err)
+	}
+	_, err = t.Out.Write(append(b, '\n'))
+	return err
+}
+
+// open opens one file for reading.
+func (t *Tool) open(name string) (vfs.File, error) {
+	f, err := t.FS.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("warc: %w", err)
+	}
+	return f, nil
+}
+
+// each calls do with every record of a file. Faults that the reader can pass are written to Err; faulty says that there were some.
+func (t *Tool) each(name string, o warc.ReaderOptions, do func(*warc.RecordRead) error) (faulty bool, err error) {
+	f, err := t.open(name)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close() // opened for reading
+	o.Name = path.Base(name)
+	z := warc.NewReader(f, o)
+	defer z.Close()
+	for {
+		rec, err := z.Next()
+		if err == nil {
+			err = do(rec)
+		} else if err == io.EOF {
+			return faulty, nil
+		}
+		var damage *warc.Fault
+		switch {
+		case errors.As(err, &damage):
+			t.complain(err)
+			faulty = true
+		case err != nil:
+			return faulty, err
+		}
+	}
+}
+
+// clean makes a text from a file safe for a terminal: one line, no control characters.
+func clean(s string) string {
+	for _, r := range s {
+		if !strconv.IsPrint(r) {
+			q := strconv.Quote(s)
+			return q[1 : len(q)-1]
+		}
+	}
+	return s
+}
