@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// naiveTokens spells a path or a pattern as a list of comparable pieces.
+// naiveTokens spells a path or a pattern as a list of octets in canonical spelling, and of "any" and "end". An escape that
+// stays is three octets, and a wildcard may end within it: that is how everybody compares.
 func naiveTokens(s string, wildcards bool) (tokens []string) {
 	const same = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~*$"
 	for len(s) > 0 {
@@ -16,7 +17,7 @@ func naiveTokens(s string, wildcards bool) (tokens []string) {
 			if strings.IndexByte(same, c) >= 0 {
 				tokens = append(tokens, string(rune(c)))
 			} else {
-				tokens = append(tokens, fmt.Sprintf("%%%02X", c))
+				tokens = append(tokens, strings.Split(fmt.Sprintf("%%%02X", c), "")...)
 			}
 			s = s[3:]
 			continue
@@ -30,7 +31,7 @@ func naiveTokens(s string, wildcards bool) (tokens []string) {
 		case strings.IndexByte(same+":/?#[]@!&()+,;=", c) >= 0:
 			tokens = append(tokens, string(rune(c)))
 		default:
-			tokens = append(tokens, fmt.Sprintf("%%%02X", c))
+			tokens = append(tokens, strings.Split(fmt.Sprintf("%%%02X", c), "")...)
 		}
 		s = s[1:]
 	}
@@ -78,12 +79,8 @@ func naiveAllowed(rules []naiveRule, path string) bool {
 		if r.path == "" || r.path[0] != '/' && r.path[0] != '*' {
 			continue
 		}
-		tokens, length := naiveTokens(r.path, true), 0
-		for _, t := range tokens {
-			if length++; t[0] == '%' {
-				length += 2
-			}
-		}
+		tokens := naiveTokens(r.path, true)
+		length := len(tokens)
 		if naiveMatch(tokens, naiveTokens(path, false)) && (length > best || length == best && r.allow) {
 			best, allowed = length, r.allow
 		}
