@@ -111,7 +111,7 @@ func TestRandomRulesAgainstTheNaiveMatcher(t *testing.T) {
 		}
 		return s.String()
 	}
-	for i := range 10_000 {
+	for i := range 4_000 {
 		var rules []naiveRule
 		n := 1 + r.IntN(6)
 		if i%50 == 0 {

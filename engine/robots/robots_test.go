@@ -162,7 +162,7 @@ func TestR2_HostileFilesCostLittle(t *testing.T) {
 			best = min(best, time.Since(start))
 		}
 		t.Logf("%s: %v", name, best)
-		if best > 10*time.Millisecond { // a tenth of that when nobody else uses the machine
+		if best > 20*time.Millisecond { // a fiftieth of that when nobody else uses the machine
 			t.Errorf("%s: %v", name, best)
 		}
 	}

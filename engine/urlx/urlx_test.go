@@ -152,14 +152,14 @@ func TestN3_HostileInputTakesLinearTime(t *testing.T) {
 	for _, unit := range []string{"../", "/", "%2e%2e/", "@", ":", "[", "\\", "\t", "?", "%", "a.", "\u00e9", "xn--", "%2525", "0x"} {
 		long := strings.Repeat(unit, rawMax/len(unit))
 		for _, ref := range []string{long, "//" + long, "http://h/" + long, "//" + long + "@" + long} {
-			for range 10 {
+			for range 3 {
 				if got, err := Resolve(nil, base, []byte(ref[:min(len(ref), rawMax)])); err == nil {
 					SURT(nil, got)
 				}
 			}
 		}
 	}
-	// 600 inputs of 64 KiB. Anything quadratic takes minutes here.
+	// 180 inputs of 64 KiB. Anything quadratic takes minutes here.
 	if took := time.Since(start); took > 5*time.Second {
 		t.Errorf("took %v", took)
 	}
