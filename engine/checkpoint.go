@@ -1,0 +1,289 @@
+package engine
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"orbweaver/internal/vfs"
+	"orbweaver/sieve"
+	"orbweaver/sieve/fpcache"
+	"orbweaver/virtualize"
+	"orbweaver/virtualize/diskq"
+	"orbweaver/workbench"
+)
+
+type benchState = workbench.State
+
+// checkpointer takes the cut: the one moment at which all rooms are saved together. It stops every traveller for as
+// long as it takes to write the bench to the page cache; syncing and the manifest come after they move on.
+type checkpointer struct {
+	fs       vfs.FS
+	dir      string // frontier/
+	ledger   *ledger
+	turn     chan struct{} // the flusher's: no flush is half done while it is held
+	returner *returner
+	bench    *bench
+	sieve    *sieve.Sieve
+	ready    *diskq.Queue
+	virt     *virtualize.Virtualizer
+	dist     *distributor
+	aloft    *aloft
+	redone   *redone
+	frontier *Frontier
+	seeded   *atomic.Bool
+	every    time.Duration
+	clock    *crawlClock
+
+	last       manifest // the last durable one
+	generation uint64   // the last one begun
+	ask        chan chan error
+}
+
+// run takes a cut whenever the time has come or somebody asks. The last one, at the end, is Engine's to take.
+func (c *checkpointer) run(ctx context.Context) error {
+	tick := time.NewTicker(c.every)
+	defer tick.Stop()
+	for {
+		var reply chan error
+		select {
+		case <-tick.C:
+		case reply = <-c.ask:
+		case <-ctx.Done():
+			return nil
+		}
+		err := c.take(ctx, StateRunning, "", false)
+		if reply != nil {
+			reply <- err
+		}
+		if err != nil && ctx.Err() == nil {
+			if err := c.ledger.disk.wait(ctx, err); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// take makes one cut and its manifest durable. final says that all goroutines have ended and every Page is home.
+func (c *checkpointer) take(ctx context.Context, state State, reason string, final bool) error {
+	m, err := c.cut(ctx, state, reason, final)
+	if err != nil {
+		return err
+	}
+	if err := c.sync(m); err != nil {
+		return err
+	}
+	if err := writeManifest(c.fs, c.dir, m); err != nil {
+		return err
+	}
+	c.last = *m
+	return c.release()
+}
+
+// cut stops everybody, and writes down where everything is.
+func (c *checkpointer) cut(ctx context.Context, state State, reason string, final bool) (*manifest, error) {
+	select {
+	case c.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-c.turn }()
+	l := c.ledger
+	l.cut.Lock()
+	defer l.cut.Unlock()
+	c.returner.drain(1 << 30)
+
+	m := c.last
+	c.generation++ // never used twice, so that a cut that failed half-way is never written over
+	m.Generation = c.generation
+	m.State, m.Reason, m.Clean, m.Seeded = state, reason, final, c.seeded.Load()
+	m.Written = time.Now()
+	c.clock.fill(&m)
+	m.Counters = l.n.load()
+	var err error
+	if m.Sieve, err = c.sieve.Cut(); err != nil {
+		return nil, fmt.Errorf("engine: checkpoint: %w", err)
+	}
+	if m.Ready, err = c.ready.Cut(); err != nil {
+		return nil, fmt.Errorf("engine: checkpoint: %w", err)
+	}
+	if m.Virt, err = c.virt.Cut(); err != nil {
+		return nil, fmt.Errorf("engine: checkpoint: %w", err)
+	}
+	if m.Seen, err = l.seen.Cut(); err != nil {
+		return nil, fmt.Errorf("engine: checkpoint: %w", err)
+	}
+	if err := c.saveBench(m.Generation); err != nil {
+		return nil, err
+	}
+	if err := c.saveAloft(m.Generation); err != nil {
+		return nil, err
+	}
+	j, err := createJournal(c.fs, c.dir, m.Generation)
+	if err != nil {
+		return nil, err
+	}
+	// Nothing after this line fails before the new journal is in use: entries written from here on belong to this cut,
+	// and if its manifest is never written they follow the older journal.
+	where := l.writer.Cut()
+	m.Archive = &where
+	l.commit.Lock()
+	l.journal, j = j, l.journal
+	l.commit.Unlock()
+	if j != nil {
+		if err := j.sync(); err != nil {
+			return nil, fmt.Errorf("engine: journal: %w", err)
+		}
+		if err := j.close(); err != nil {
+			return nil, fmt.Errorf("engine: journal: %w", err)
+		}
+	}
+	return &m, nil
+}
+
+func (c *checkpointer) saveBench(generation uint64) error {
+	return c.create(benchName(c.dir, generation), func(w io.Writer) error {
+		return c.bench.Save(w, appendSite)
+	})
+}
+
+// saveAloft writes what is neither on the bench nor in a queue: the URLs whose Pages are on their way, the one the
+// distributor holds, and what an earlier journal named as done.
+func (c *checkpointer) saveAloft(generation uint64) error {
+	var b []byte
+	add := func(key, item []byte) {
+		b = binary.AppendUvarint(b, uint64(len(key)))
+		b = append(b, key...)
+		b = binary.AppendUvarint(b, uint64(len(item)))
+		b = append(b, item...)
+	}
+	c.aloft.each(func(vs *visitState, item []byte) { add(vs.Key(), item) })
+	if c.dist.held != nil {
+		add(nil, c.dist.held)
+	}
+	done := c.redone.appendTo(nil)
+	return c.create(aloftName(c.dir, generation), func(w io.Writer) error {
+		head := binary.LittleEndian.AppendUint64(nil, uint64(len(b)))
+		all := append(append(head, b...), done...)
+		all = binary.LittleEndian.AppendUint32(all, crc32.Checksum(all, castagnoli()))
+		_, err := w.Write(all)
+		return err
+	})
+}
+
+// readAloft reads what saveAloft wrote; a nil key means an item that still has its whole URL.
+func readAloft(b []byte, item func(key, item []byte), done *redone) error {
+	if len(b) < 12 || crc32.Checksum(b[:len(b)-4], castagnoli()) != binary.LittleEndian.Uint32(b[len(b)-4:]) {
+		return errors.New("engine: the list of URLs in flight is damaged")
+	}
+	size := binary.LittleEndian.Uint64(b)
+	b = b[8 : len(b)-4]
+	if size > uint64(len(b)) {
+		return errors.New("engine: the list of URLs in flight is damaged")
+	}
+	list, rest := b[:size], b[size:]
+	next := func() []byte {
+		n, k := binary.Uvarint(list)
+		if k <= 0 || n > uint64(len(list)-k) {
+			panic("BUG: engine: a list under a good checksum cannot be read")
+		}
+		part := list[k : k+int(n)]
+		list = list[k+int(n):]
+		return part
+	}
+	for len(list) > 0 {
+		key := next()
+		item(key, next())
+	}
+	return done.load(rest)
+}
+
+// create writes a file of this generation; it is synced later.
+func (c *checkpointer) create(name string, write func(io.Writer) error) error {
+	f, err := c.fs.Create(name)
+	if err != nil {
+		return fmt.Errorf("engine: checkpoint: %w", err)
+	}
+	w := bufio.NewWriterSize(f, 1<<20)
+	err = errors.Join(write(w), w.Flush(), f.Close())
+	if err != nil {
+		return fmt.Errorf("engine: checkpoint: %s: %w", name, err)
+	}
+	return nil
+}
+
+// sync makes durable all that the manifest names.
+func (c *checkpointer) sync(m *manifest) error {
+	steps := []func() error{
+		c.ledger.sync, c.sieve.Sync, c.ready.Sync, c.dist.syncVirt, c.ledger.seen.Sync,
+		func() error { return c.syncFile(benchName(c.dir, m.Generation)) },
+		func() error { return c.syncFile(aloftName(c.dir, m.Generation)) },
+		func() error { return c.fs.SyncDir(c.dir) },
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return fmt.Errorf("engine: checkpoint: %w", err)
+		}
+	}
+	return nil
+}
+
+func (c *checkpointer) syncFile(name string) error {
+	f, err := c.fs.OpenRW(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// release lets go of what only the manifest before needed.
+func (c *checkpointer) release() error {
+	m := &c.last
+	err := errors.Join(c.sieve.Release(m.Sieve), c.ready.Release(m.Ready), c.dist.releaseVirt(m.Virt))
+	if err != nil {
+		return fmt.Errorf("engine: checkpoint: %w", err)
+	}
+	return removeOlder(c.fs, c.dir, m.Generation)
+}
+
+// removeOlder deletes bench, aloft and journal files of generations before keep.
+func removeOlder(fsys vfs.FS, dir string, keep uint64) error {
+	names, err := fsys.List(dir)
+	if err != nil {
+		return fmt.Errorf("engine: checkpoint: %w", err)
+	}
+	for _, name := range names {
+		for _, kind := range []string{"bench-", "aloft-", "journal-"} {
+			var g uint64
+			number, ok := strings.CutPrefix(name, kind)
+			if !ok {
+				continue
+			}
+			if _, err := fmt.Sscanf(number, "%d", &g); err != nil || g >= keep {
+				continue
+			}
+			if err := fsys.Remove(dir + "/" + name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("engine: checkpoint: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// saveCache keeps the fingerprint cache warm for the next run; only a clean stop does.
+func (c *checkpointer) saveCache(m *manifest, cache *fpcache.Cache) error {
+	return vfs.WriteAtomic(c.fs, cacheName(c.dir), func(w io.Writer) error {
+		if err := binary.Write(w, binary.LittleEndian, m.Generation); err != nil {
+			return err
+		}
+		return cache.Save(w)
+	})
+}

@@ -1,0 +1,169 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/politeness"
+	"orbweaver/warc"
+)
+
+// Config is everything that decides how a crawl behaves. It is a value: WithDefaults returns a copy, Validate reports
+// every fault at once, and nothing changes it after Open (what may change while running lives in Live).
+type Config struct {
+	Dir  string // the crawl directory
+	Name string // prefix of the WARC files [orbweaver]
+
+	Seeds SeedSource // where the crawl starts; nil when only what is queued is to be crawled
+
+	Scope        string // all, host, domain, prefix, or an expression [all]
+	ExcludeHosts []string
+	NoFollow     bool   // obey rel=nofollow and meta robots nofollow
+	Store        string // all, none, or an expression [all]
+
+	MaxPages   int64         // pages stored, 0 for no limit
+	MaxDepth   int           // links from a seed, -1 for no limit
+	MaxPerHost int           // pages stored of one site, 0 for no limit
+	MaxTime    time.Duration // of running, all runs of this crawl together, 0 for no limit
+	MaxDisk    int64         // bytes of WARC files, 0 for no limit
+	RetryWait  time.Duration // how long an otherwise idle crawl waits for what is not yet due [1m]
+
+	Fetchers int // fetch workers [1024]
+	Parsers  int // parse workers [GOMAXPROCS]
+	Resolves int // resolver workers [64]
+
+	WorkbenchMemory int64 // bytes of queued paths in memory [256 MiB]
+	CacheMemory     int64 // bytes of the fingerprint cache [64 MiB]
+	SieveMemory     int64 // bytes of the sieve's two buckets [64 MiB]
+
+	Checkpoint  time.Duration // between two cuts [30s]
+	ReportEvery time.Duration // between two report.json [5s]
+	SyncEvery   time.Duration // group commit of archive and journal [50ms]
+
+	Politeness politeness.Policy
+	Fetch      fetch.Options
+	Ports      []int // that links may name beside the usual ones
+
+	Operator    string
+	Description string
+	WARC        WARCConfig
+
+	// ProxyMode says that connections go to a proxy: addresses decide politeness only.
+	ProxyMode bool
+	Version   string // of the program, for warcinfo
+	Effective string // the configuration as text, for warcinfo's digest
+}
+
+// WARCConfig is the archive's part.
+type WARCConfig struct {
+	Compression warc.Compression
+	Level       int
+	SizeMax     int64 // bytes of one file before the next is begun [1 GiB]
+	Host        string
+}
+
+// WithDefaults returns a copy in which every zero that has a default is filled.
+func (c Config) WithDefaults() Config {
+	def := func(p *int, v int) {
+		if *p == 0 {
+			*p = v
+		}
+	}
+	def64 := func(p *int64, v int64) {
+		if *p == 0 {
+			*p = v
+		}
+	}
+	defTime := func(p *time.Duration, v time.Duration) {
+		if *p == 0 {
+			*p = v
+		}
+	}
+	if c.Dir == "" {
+		c.Dir = "crawl"
+	}
+	if c.Name == "" {
+		c.Name = "orbweaver"
+	}
+	if c.Scope == "" {
+		c.Scope = "all"
+	}
+	if c.Store == "" {
+		c.Store = "all"
+	}
+	def(&c.Fetchers, 1024)
+	def(&c.Parsers, runtime.GOMAXPROCS(0))
+	def(&c.Resolves, 64)
+	def64(&c.WorkbenchMemory, 256<<20)
+	def64(&c.CacheMemory, 64<<20)
+	def64(&c.SieveMemory, 64<<20)
+	def64(&c.WARC.SizeMax, 1<<30)
+	def(&c.WARC.Level, 1)
+	defTime(&c.RetryWait, time.Minute)
+	defTime(&c.Checkpoint, 30*time.Second)
+	defTime(&c.ReportEvery, 5*time.Second)
+	defTime(&c.SyncEvery, 50*time.Millisecond)
+	if c.WARC.Host == "" {
+		c.WARC.Host = "localhost"
+	}
+	return c
+}
+
+// Validate reports every fault of a Config that has its defaults.
+func (c Config) Validate() error {
+	var faults []error
+	bad := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	if c.Fetchers < 1 || c.Fetchers > 1<<17 {
+		bad("fetchers: %d is not between 1 and %d", c.Fetchers, 1<<17)
+	}
+	if c.Parsers < 1 || c.Parsers > 1024 {
+		bad("parsers: %d is not between 1 and 1024", c.Parsers)
+	}
+	if c.WorkbenchMemory < 1<<20 {
+		bad("workbench-memory: %d bytes are too few; give at least 1Mi", c.WorkbenchMemory)
+	}
+	if c.CacheMemory < 1<<16 {
+		bad("cache-memory: %d bytes are too few; give at least 64Ki", c.CacheMemory)
+	}
+	if c.SieveMemory < 1<<16 {
+		bad("sieve-memory: %d bytes are too few; give at least 64Ki", c.SieveMemory)
+	}
+	if c.MaxPages < 0 || c.MaxPerHost < 0 || c.MaxDisk < 0 || c.MaxTime < 0 {
+		bad("max-pages, max-per-host, max-disk and max-time may not be negative; 0 means no limit")
+	}
+	if c.RetryWait < 0 {
+		bad("retry-wait: %v is negative", c.RetryWait)
+	}
+	if c.Checkpoint < time.Second {
+		bad("checkpoint: %v is too often; give at least 1s", c.Checkpoint)
+	}
+	if c.WARC.SizeMax < 1<<16 {
+		bad("warc-size: %d bytes are too few; give at least 64Ki", c.WARC.SizeMax)
+	}
+	if err := c.Politeness.Validate(); err != nil {
+		faults = append(faults, err)
+	}
+	return errors.Join(faults...)
+}
+
+// pagesMax is how many Pages can be out at once: the sum of those who may hold one.
+func (c Config) pagesMax() int {
+	fetching := c.Fetchers   // one in the hands of each fetch worker
+	waiting := 4 * c.Parsers // fetched, not yet taken by a parse worker
+	parsing := c.Parsers     // one in the hands of each parse worker
+	return fetching + waiting + parsing
+}
+
+// pool is the counted memory of Pages: a number that can be printed at the start.
+func (c Config) pool() fetch.PoolOptions {
+	return fetch.PoolOptions{Pages: c.pagesMax(), SlabBytes: c.Fetch.BufferMax()}.WithDefaults()
+}
+
+// PageMemory is the most that the buffers of Pages can take, in bytes. They are made when needed.
+func (c Config) PageMemory() int64 {
+	p := c.pool()
+	return int64(p.Inlines)*int64(p.InlineBytes) + int64(p.Mids)*int64(p.MidBytes) + int64(p.Slabs)*int64(p.SlabBytes)
+}

@@ -1,0 +1,80 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+
+	"orbweaver/engine"
+)
+
+// ErrNotRunning says that nobody answers for the crawl directory.
+var ErrNotRunning = errors.New("control: no crawl is running there")
+
+// Client talks to one crawl.
+type Client struct {
+	http *http.Client
+	base string
+	name string
+}
+
+// Dial makes a Client for "unix:PATH" or host:port. It connects at the first call.
+func Dial(address string) *Client {
+	c := &Client{name: address, base: "http://" + address}
+	transport := &http.Transport{DisableKeepAlives: true}
+	if path, ok := strings.CutPrefix(address, "unix:"); ok {
+		c.base = "http://crawl"
+		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, "unix", path)
+		}
+	}
+	c.http = &http.Client{Transport: transport}
+	return c
+}
+
+// Status asks for the report.
+func (c *Client) Status(ctx context.Context) (engine.Report, error) {
+	var r engine.Report
+	err := c.call(ctx, http.MethodGet, "/status", "", &r)
+	return r, err
+}
+
+// Do performs one of pause, resume, stop, add, block, set; args are the lines of its body.
+func (c *Client) Do(ctx context.Context, action string, args []string) (Reply, error) {
+	var r Reply
+	err := c.call(ctx, http.MethodPost, "/"+action, strings.Join(args, "\n"), &r)
+	if err == nil && r.Error != "" {
+		err = errors.New(r.Error)
+	}
+	return r, err
+}
+
+func (c *Client) call(ctx context.Context, method, path, body string, into any) error {
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, strings.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("control: %w", err)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		var op *net.OpError
+		if errors.As(err, &op) && op.Op == "dial" {
+			return fmt.Errorf("%w (%s): %w", ErrNotRunning, c.name, op.Err)
+		}
+		return fmt.Errorf("control: %w", err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, bodyMax))
+	if err != nil {
+		return fmt.Errorf("control: %w", err)
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("control: %s answered %s: %.200s", path, resp.Status, text)
+	}
+	return nil
+}

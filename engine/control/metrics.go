@@ -1,0 +1,89 @@
+package control
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"orbweaver/engine"
+)
+
+// collector turns a Report into Prometheus metrics when it is asked: nothing is counted twice.
+type collector struct {
+	crawl  Crawl
+	totals []metric
+	gauges []metric
+	byName []labelled
+	state  *prometheus.Desc
+}
+
+type metric struct {
+	desc  *prometheus.Desc
+	value func(r *engine.Report) float64
+}
+
+type labelled struct {
+	desc   *prometheus.Desc
+	values func(r *engine.Report) map[string]int64
+}
+
+func newCollector(c Crawl) *collector {
+	one := func(name, help string, value func(r *engine.Report) float64) metric {
+		return metric{prometheus.NewDesc("orbweaver_"+name, help, nil, nil), value}
+	}
+	many := func(name, help, label string, values func(r *engine.Report) map[string]int64) labelled {
+		return labelled{prometheus.NewDesc("orbweaver_"+name, help, []string{label}, nil), values}
+	}
+	return &collector{
+		crawl: c,
+		totals: []metric{
+			one("urls_found_total", "Links and seeds met, repetitions included.", func(r *engine.Report) float64 { return float64(r.URLsFound) }),
+			one("urls_admitted_total", "New URLs in scope.", func(r *engine.Report) float64 { return float64(r.URLsAdmitted) }),
+			one("pages_stored_total", "Pages stored as response records.", func(r *engine.Report) float64 { return float64(r.PagesStored) }),
+			one("revisits_stored_total", "Pages stored as revisit records.", func(r *engine.Report) float64 { return float64(r.RevisitsStored) }),
+			one("attempts_total", "Exchanges for pages.", func(r *engine.Report) float64 { return float64(r.Attempts) }),
+			one("retries_total", "Exchanges that are to be repeated.", func(r *engine.Report) float64 { return float64(r.Retries) }),
+			one("robots_fetched_total", "Exchanges for robots.txt.", func(r *engine.Report) float64 { return float64(r.RobotsFetched) }),
+			one("received_bytes_total", "Response bytes as on the wire.", func(r *engine.Report) float64 { return float64(r.BytesReceived) }),
+			one("stored_bytes_total", "Bytes of WARC files.", func(r *engine.Report) float64 { return float64(r.BytesStored) }),
+			one("cache_lookups_total", "Look-ups in the fingerprint cache.", func(r *engine.Report) float64 { return float64(r.CacheLookups) }),
+			one("cache_hits_total", "Hits in the fingerprint cache.", func(r *engine.Report) float64 { return float64(r.CacheHits) }),
+			one("cpu_seconds_total", "Processor time of all runs of this crawl.", func(r *engine.Report) float64 { return r.CPUSeconds }),
+		},
+		gauges: []metric{
+			one("urls_queued", "Admitted URLs without an outcome yet.", func(r *engine.Report) float64 { return float64(r.URLsQueued) }),
+			one("urls_in_flight", "URLs being fetched, read or kept.", func(r *engine.Report) float64 { return float64(r.URLsInFlight) }),
+			one("sites", "Sites known.", func(r *engine.Report) float64 { return float64(r.HostsKnown) }),
+			one("ips", "IP addresses known.", func(r *engine.Report) float64 { return float64(r.IPsKnown) }),
+			one("front_ips", "IP addresses with something due within a second.", func(r *engine.Report) float64 { return float64(r.Front) }),
+			one("active_fetches", "Fetch workers in an exchange.", func(r *engine.Report) float64 { return float64(r.ActiveFetches) }),
+			one("sieve_fingerprints", "Fingerprints in the sieve's store.", func(r *engine.Report) float64 { return float64(r.SieveSize) }),
+			one("sieve_pending", "Fingerprints waiting for a flush.", func(r *engine.Report) float64 { return float64(r.SievePending) }),
+			one("parse_faults", "Pages whose parse panicked.", func(r *engine.Report) float64 { return float64(r.ParseFaults) }),
+		},
+		byName: []labelled{
+			many("outcomes_total", "Admitted URLs by final outcome.", "outcome", func(r *engine.Report) map[string]int64 { return r.Outcomes }),
+			many("responses_total", "Responses by status code.", "code", func(r *engine.Report) map[string]int64 { return r.Statuses }),
+			many("dropped_total", "URLs dropped at the door, by reason.", "reason", func(r *engine.Report) map[string]int64 { return r.Dropped }),
+		},
+		state: prometheus.NewDesc("orbweaver_state", "1 for the state the crawl is in.", []string{"state"}, nil),
+	}
+}
+
+// Describe sends nothing: the set of label values is open, so the collector is unchecked.
+func (c *collector) Describe(chan<- *prometheus.Desc) {}
+
+// Collect takes one report and sends all metrics of it.
+func (c *collector) Collect(out chan<- prometheus.Metric) {
+	r := c.crawl.Report()
+	for _, m := range c.totals {
+		out <- prometheus.MustNewConstMetric(m.desc, prometheus.CounterValue, m.value(&r))
+	}
+	for _, m := range c.gauges {
+		out <- prometheus.MustNewConstMetric(m.desc, prometheus.GaugeValue, m.value(&r))
+	}
+	for _, m := range c.byName {
+		for name, n := range m.values(&r) {
+			out <- prometheus.MustNewConstMetric(m.desc, prometheus.CounterValue, float64(n), name)
+		}
+	}
+	out <- prometheus.MustNewConstMetric(c.state, prometheus.GaugeValue, 1, string(r.State))
+}

@@ -1,0 +1,115 @@
+package engine
+
+import (
+	"sync/atomic"
+
+	"orbweaver/engine/outcome"
+)
+
+// Counters are what the crawl has done, as plain numbers; they belong to the cut, so that after a crash they say what
+// the manifest and the journal say. Whenever the house is quiet they balance (E1):
+//
+//	Sieved   = still in the sieve's buckets + Known + Admitted
+//	Admitted = sum of Outcomes + queued + in flight
+type Counters struct {
+	Found    int64 // links and seeds seen at the door, whatever became of them
+	Sieved   int64 // handed to the sieve
+	Known    int64 // dropped by the sieve as known
+	Admitted int64 // new: let through by the sieve
+
+	DroppedSyntax int64 // no URL that can be fetched
+	DroppedScope  int64 // outside the scope, or on an excluded host
+	DroppedDepth  int64 // deeper than --max-depth
+	DroppedCache  int64 // seen lately: the fingerprint cache knew it
+	DroppedLinks  int64 // beyond the number of links taken from one page
+
+	Attempts      int64 // exchanges begun for pages, failed or not
+	Retries       int64 // of these, those that are to be tried again
+	Pages         int64 // pages stored as response records
+	Revisits      int64 // pages stored as revisit records
+	NotStored     int64 // pages that --store refused
+	Unparsed      int64 // pages whose links were known, since the same bytes came from the same directory
+	ParseFaults   int64 // pages whose parse panicked: a bug, saved for the fuzzers
+	RobotsFetched int64 // exchanges for robots.txt
+	DelayCapped   int64 // Crawl-delay longer than the cap
+	BytesReceived int64 // of responses, as on the wire
+	BytesSent     int64 // of requests
+
+	Outcomes [outcome.Count]int64 // of admitted URLs, final ones only
+	Statuses [600]int64           // of responses, pages and robots.txt; index 0 counts those outside 100 to 599
+}
+
+// Finished is the number of admitted URLs that have their outcome.
+func (c *Counters) Finished() int64 {
+	var n int64
+	for _, v := range c.Outcomes {
+		n += v
+	}
+	return n
+}
+
+// counters is the live form: many goroutines add, each under the cut's shared lock; the checkpointer copies it under
+// the exclusive one.
+type counters struct {
+	found, sieved, known, admitted                       atomic.Int64
+	droppedSyntax, droppedScope, droppedDepth            atomic.Int64
+	droppedCache                                         atomic.Int64
+	droppedLinks, attempts, retries, pages, revisits     atomic.Int64
+	notStored, unparsed, parseFaults                     atomic.Int64
+	robotsFetched, delayCapped, bytesReceived, bytesSent atomic.Int64
+	finished                                             atomic.Int64 // sum of outcomes
+	outcomes                                             [outcome.Count]atomic.Int64
+	statuses                                             [600]atomic.Int64
+}
+
+// finish counts n admitted URLs as done with outcome o.
+func (c *counters) finish(o outcome.Outcome, n int64) {
+	c.outcomes[o].Add(n)
+	c.finished.Add(n)
+}
+
+func (c *counters) status(code int) {
+	if code < 100 || code > 599 {
+		code = 0
+	}
+	c.statuses[code].Add(1)
+}
+
+// pairs lists each live counter with its place in the plain form.
+func (c *counters) pairs(p *Counters) []counterPair {
+	list := []counterPair{
+		{&c.found, &p.Found}, {&c.sieved, &p.Sieved}, {&c.known, &p.Known}, {&c.admitted, &p.Admitted},
+		{&c.droppedSyntax, &p.DroppedSyntax}, {&c.droppedScope, &p.DroppedScope}, {&c.droppedDepth, &p.DroppedDepth},
+		{&c.droppedLinks, &p.DroppedLinks}, {&c.attempts, &p.Attempts}, {&c.retries, &p.Retries},
+		{&c.pages, &p.Pages}, {&c.revisits, &p.Revisits}, {&c.notStored, &p.NotStored}, {&c.unparsed, &p.Unparsed},
+		{&c.parseFaults, &p.ParseFaults}, {&c.robotsFetched, &p.RobotsFetched}, {&c.delayCapped, &p.DelayCapped},
+		{&c.bytesReceived, &p.BytesReceived}, {&c.bytesSent, &p.BytesSent},
+	}
+	for i := range c.outcomes {
+		list = append(list, counterPair{&c.outcomes[i], &p.Outcomes[i]})
+	}
+	for i := range c.statuses {
+		list = append(list, counterPair{&c.statuses[i], &p.Statuses[i]})
+	}
+	return list
+}
+
+type counterPair struct {
+	live  *atomic.Int64
+	plain *int64
+}
+
+func (c *counters) load() Counters {
+	var p Counters
+	for _, pair := range c.pairs(&p) {
+		*pair.plain = pair.live.Load()
+	}
+	return p
+}
+
+func (c *counters) store(p Counters) {
+	for _, pair := range c.pairs(&p) {
+		pair.live.Store(*pair.plain)
+	}
+	c.finished.Store(p.Finished())
+}

@@ -1,0 +1,332 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"orbweaver/engine/outcome"
+	"orbweaver/engine/urlx"
+	"orbweaver/virtualize"
+	"orbweaver/virtualize/diskq"
+)
+
+// distributor moves ready URLs to the bench or to disk, on demand: it keeps the front as large as the fetchers need
+// and no larger. It is one goroutine and the only one that touches the virtualizer and reads the ready queue. It never
+// waits for the bench: no room means the virtualizer.
+type distributor struct {
+	ledger  *ledger
+	bench   *bench
+	ready   *diskq.Queue
+	virt    *virtualize.Virtualizer
+	newborn *siteQueue
+	under   *undertaker
+	gate    *gate
+
+	frontWant *atomic.Int64   // IPs that should be due soon; the feeder raises it when fetchers starve
+	wake      chan struct{}   // something changed
+	hungry    chan<- struct{} // asks for a flush of the sieve
+	feed      func()          // wakes the feeder
+	pending   func() int      // fingerprints in the sieve's buckets
+	pagesOut  *atomic.Int64   // Pages between fetch and pool
+	seeded    *atomic.Bool    // all seeds have passed the door
+	retryWait time.Duration
+	finish    func(reason string)
+
+	virtMu    sync.Mutex // the checkpointer syncs and releases the virtualizer between two steps
+	held      []byte     // an item taken from the ready queue that could not be placed: the disk is full
+	scratch   []byte
+	vs        []*visitState
+	lastFlush flushPace
+}
+
+const (
+	distributeBatch = 256         // ready URLs moved under one hold of the cut's lock
+	newbornMax      = 1 << 14     // sites waiting for an address before the distributor waits for them
+	siteItemsMax    = 64          // items of one site in memory; what is beyond goes to disk
+	siteItemsLow    = 2           // the same when the bench is full: enough to keep its turn
+	frontSoon       = time.Second // due within this counts as front
+	collectStep     = 8 << 20     // bytes the virtualizer may move at each checkpoint to reclaim space
+	controlPeriod   = time.Second // the front is looked at again after this even if nothing happened
+)
+
+func (d *distributor) run(ctx context.Context) error {
+	for {
+		if err := d.gate.Wait(ctx); err != nil {
+			return nil //nolint:nilerr // ctx ended: the loop's ordinary end
+		}
+		moved, err := d.step(time.Now())
+		if err != nil {
+			if err := d.ledger.disk.wait(ctx, err); err != nil {
+				return err
+			}
+			continue
+		}
+		if moved {
+			continue
+		}
+		if done := d.rest(ctx); done {
+			return nil
+		}
+	}
+}
+
+// rest waits until there may be something to do, or ends the crawl.
+func (d *distributor) rest(ctx context.Context) (done bool) {
+	now := time.Now()
+	wait, over := d.idle(now)
+	if over != "" {
+		d.finish(over)
+		<-ctx.Done()
+		return true
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-d.wake:
+	case <-timer.C:
+	case <-ctx.Done():
+		return true
+	}
+	return false
+}
+
+// step does one batch of work under the cut's shared lock: graves first, then refills, then ready URLs.
+func (d *distributor) step(now time.Time) (moved bool, err error) {
+	d.ledger.cut.RLock()
+	defer d.ledger.cut.RUnlock()
+	d.virtMu.Lock()
+	defer d.virtMu.Unlock()
+	if err := d.bury(); err != nil {
+		return false, err
+	}
+	d.vs = d.bench.DueDeferred(now, d.vs[:0])
+	for _, vs := range d.vs {
+		d.newborn.Put(vs)
+	}
+	refilled, err := d.refill()
+	if err != nil {
+		return false, err
+	}
+	placed, err := d.distribute(now)
+	if refilled+placed > 0 {
+		d.feed()
+	}
+	return refilled+placed > 0, err
+}
+
+// bury drops what dead sites have on disk.
+func (d *distributor) bury() error {
+	graves, waiting := d.under.take()
+	for _, origin := range waiting {
+		if vs := d.bench.Get(origin); vs != nil {
+			d.bench.Unpark(vs, func(s *Site) { s.robotsUnreachable(time.Now()) })
+		}
+	}
+	for i, vs := range graves {
+		n, err := d.virt.Drop(vs.ID())
+		if err != nil {
+			for _, left := range graves[i:] {
+				d.under.Dig(left)
+			}
+			return err
+		}
+		if n > 0 {
+			d.ledger.n.finish(d.fate(vs), int64(n))
+		}
+		d.bench.SetOnDisk(vs, 0)
+	}
+	return nil
+}
+
+func (d *distributor) fate(vs *visitState) outcome.Outcome {
+	fate := outcome.SiteGone
+	d.bench.WithSite(vs, func(s *Site) {
+		if s.Fate != outcome.None {
+			fate = s.Fate
+		}
+	})
+	return fate
+}
+
+// refill brings items of sites that ran low back from disk. It is never put off: fetchers wait for these.
+func (d *distributor) refill() (int, error) {
+	d.vs = d.bench.Refill(d.vs[:0], 64)
+	total := 0
+	limit := siteItemsMax
+	if d.bench.Full() {
+		limit = siteItemsLow + 2
+	}
+	for _, vs := range d.vs {
+		n, err := d.virt.Take(vs.ID(), limit, func(item []byte) {
+			if !d.bench.Push(vs, item) {
+				d.under.drop(item, d.fate(vs))
+			}
+		})
+		total += n
+		d.bench.SetOnDisk(vs, d.virt.Len(vs.ID()))
+		if err != nil {
+			return total, err
+		}
+	}
+	return total, nil
+}
+
+// distribute moves a batch of ready URLs while the front is small.
+func (d *distributor) distribute(now time.Time) (int, error) {
+	if d.held != nil {
+		if err := d.place(d.held); err != nil {
+			return 0, err
+		}
+		d.held = nil
+	}
+	if d.ready.Len() == 0 {
+		return 0, nil
+	}
+	if int64(d.bench.Front(now, frontSoon)) >= d.frontWant.Load() || d.newborn.Len() >= newbornMax {
+		return 0, nil
+	}
+	for n := range distributeBatch {
+		item, ok, err := d.ready.Read(d.scratch[:0])
+		if err != nil || !ok {
+			return n, err
+		}
+		d.scratch = item
+		if err := d.place(item); err != nil {
+			d.held = append([]byte(nil), item...)
+			return n, err
+		}
+	}
+	return distributeBatch, nil
+}
+
+// place gives one ready URL to its site: to the bench, or to disk when the site has something there already (order) or
+// has its share of memory.
+func (d *distributor) place(item []byte) error {
+	it := mustItem(item)
+	site, path := urlx.Split(it.Rest)
+	vs, added := d.bench.GetOrAdd(site)
+	it.Rest = path
+	head := appendItem(nil, &it)
+	limit := siteItemsMax
+	if d.bench.Full() {
+		limit = siteItemsLow
+	}
+	if d.bench.OnDisk(vs) > 0 || d.bench.Queued(vs) >= limit {
+		if err := d.virt.Append(vs.ID(), head); err != nil {
+			return err
+		}
+		d.bench.SetOnDisk(vs, d.virt.Len(vs.ID()))
+	} else if !d.bench.Push(vs, head) {
+		d.ledger.n.finish(d.fate(vs), 1)
+	}
+	if added {
+		d.newborn.Put(vs)
+	}
+	return nil
+}
+
+// syncVirt and releaseVirt are the checkpointer's: it may touch the virtualizer only between two steps.
+func (d *distributor) syncVirt() error {
+	d.virtMu.Lock()
+	defer d.virtMu.Unlock()
+	return d.virt.Sync()
+}
+
+func (d *distributor) releaseVirt(c virtualize.Cut) error {
+	d.virtMu.Lock()
+	defer d.virtMu.Unlock()
+	if err := d.virt.Release(c); err != nil {
+		return err
+	}
+	_, err := d.virt.Collect(collectStep)
+	return err
+}
+
+// flushPace keeps forced flushes to about a tenth of the time.
+type flushPace struct{ next atomic.Int64 }
+
+const flushPause = 20 * time.Millisecond
+
+func (p *flushPace) done(now time.Time, took time.Duration) {
+	p.next.Store(now.Add(max(flushPause, 9*took)).UnixNano())
+}
+
+// idle is asked when nothing could be moved: how long to wait, or why the crawl is over.
+func (d *distributor) idle(now time.Time) (wait time.Duration, over string) {
+	wait = controlPeriod
+	if next, ok := d.bench.NextDeferred(); ok {
+		wait = min(wait, max(next.Sub(now), time.Millisecond))
+	}
+	n := &d.ledger.n
+	finished, admitted, pending := n.finished.Load(), n.admitted.Load(), d.pending()
+	if pending > 0 && d.ready.Len() == 0 && d.frontSmall(now) {
+		if until := time.Unix(0, d.lastFlush.next.Load()).Sub(now); until > 0 {
+			return min(wait, until), ""
+		}
+		select {
+		case d.hungry <- struct{}{}:
+		default:
+		}
+		return wait, ""
+	}
+	if !d.seeded.Load() || pending > 0 || n.admitted.Load() != admitted {
+		return wait, ""
+	}
+	if finished == admitted {
+		return 0, reasonComplete
+	}
+	if d.nothingSoon(now) {
+		return 0, reasonRetry
+	}
+	return wait, ""
+}
+
+func (d *distributor) frontSmall(now time.Time) bool {
+	return int64(d.bench.Front(now, frontSoon)) < d.frontWant.Load()
+}
+
+// nothingSoon says that all that is left waits for longer than the crawl is willing to.
+func (d *distributor) nothingSoon(now time.Time) bool {
+	if d.ready.Len() > 0 || d.newborn.Len() > 0 || d.pagesOut.Load() > 0 || d.bench.Counts().Leased > 0 {
+		return false
+	}
+	limit := now.Add(d.retryWait)
+	if next, ok := d.bench.NextDue(); ok && !next.After(limit) {
+		return false
+	}
+	if next, ok := d.bench.NextDeferred(); ok && !next.After(limit) {
+		return false
+	}
+	return true
+}
+
+// abandon ends a crawl whose rest does not become fetchable in time: every URL gets a counted outcome.
+func (d *distributor) abandon() error {
+	d.ledger.cut.RLock()
+	defer d.ledger.cut.RUnlock()
+	d.virtMu.Lock()
+	defer d.virtMu.Unlock()
+	var left []*visitState
+	d.bench.Each(func(vs *visitState, _ benchState) bool {
+		left = append(left, vs)
+		return true
+	})
+	for _, vs := range left {
+		if d.bench.Queued(vs) == 0 && d.bench.OnDisk(vs) == 0 {
+			continue
+		}
+		fate := outcome.GivenUp
+		d.bench.WithSite(vs, func(s *Site) {
+			switch {
+			case s.Denied:
+				fate = outcome.RobotsUnreachable
+			case s.NameFails > 0:
+				fate = outcome.NameFault
+			}
+		})
+		d.under.Bury(vs, fate)
+	}
+	return d.bury()
+}

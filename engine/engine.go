@@ -1,0 +1,371 @@
+package engine
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/filter"
+	"orbweaver/engine/seen"
+	"orbweaver/internal/mpmc"
+	"orbweaver/internal/vfs"
+	"orbweaver/sieve"
+	"orbweaver/sieve/fpcache"
+	"orbweaver/virtualize"
+	"orbweaver/virtualize/diskq"
+	"orbweaver/warc"
+	"orbweaver/workbench"
+)
+
+// ErrInUse says that another process works in the crawl directory.
+var ErrInUse = errors.New("engine: the crawl directory is in use by another process")
+
+// Engine is one agent: the composition root that owns every room and every loop. Open acquires, Run works, Close lets go.
+type Engine struct {
+	cfg   Config
+	seams Seams
+	lock  io.Closer
+
+	ledger   *ledger
+	frontier *Frontier
+	bench    *bench
+	sieve    *sieve.Sieve
+	ready    *diskq.Queue
+	virt     *virtualize.Virtualizer
+	pool     *fetch.Pool
+	scope    *filter.Scope
+	seeds    *filter.Seeds
+	store    *filter.Store
+	rules    *rulesPool
+	redone   *redone
+	aloft    *aloft
+	parsed   *fpcache.Cache
+	log      *crawlLog
+	clock    *crawlClock
+	limits   *limits
+	gate     *gate
+	live     *Live
+	newborn  *siteQueue
+	under    *undertaker
+	todo     *mpmc.Queue[visit]
+	done     *mpmc.Queue[returned]
+	fetched  chan *fetch.Page
+	dist     *distributor
+	flush    *flusher
+	returner *returner
+	points   *checkpointer
+
+	fetching, pagesOut, frontWant atomic.Int64
+	seeded                        atomic.Bool
+	resumed                       int
+	unclean                       bool
+
+	feedWake, distWake chan struct{}
+	hungry             chan struct{}
+	stopping           chan struct{}
+	stopOnce           sync.Once
+
+	mu     sync.Mutex
+	status State
+	reason string
+	over   bool // the directory held a finished crawl: Run has nothing to do
+	cancel context.CancelCauseFunc
+}
+
+func (e *Engine) frontierDir() string { return e.cfg.Dir + "/frontier" }
+
+// Open opens the crawl in cfg.Dir, or begins one. The directory is locked until Close.
+func Open(cfg Config, seams Seams) (_ *Engine, err error) {
+	cfg = cfg.WithDefaults()
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	e := &Engine{
+		cfg: cfg, seams: seams, status: StateRunning,
+		feedWake: make(chan struct{}, 1), distWake: make(chan struct{}, 1),
+		hungry: make(chan struct{}, 1), stopping: make(chan struct{}),
+		rules: newRulesPool(), redone: newRedone(), aloft: newAloft(), newborn: newSiteQueue(), seeds: new(filter.Seeds),
+	}
+	for _, dir := range []string{cfg.Dir, e.frontierDir(), cfg.Dir + "/warc", cfg.Dir + "/logs"} {
+		if err := seams.FS.MkdirAll(dir); err != nil {
+			return nil, fmt.Errorf("engine: crawl directory: %w", err)
+		}
+	}
+	if e.lock, err = seams.FS.Lock(e.frontierDir() + "/lock"); err != nil {
+		if errors.Is(err, vfs.ErrLocked) {
+			return nil, fmt.Errorf("%w: %s; stop it, or give another --dir", ErrInUse, cfg.Dir)
+		}
+		return nil, fmt.Errorf("engine: crawl directory: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, e.closeRooms())
+		}
+	}()
+	m, err := readManifest(seams.FS, e.frontierDir())
+	if err != nil {
+		return nil, err
+	}
+	if err := e.openAll(m); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+func newManifest() (*manifest, error) {
+	var b [24]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		return nil, fmt.Errorf("engine: %w", err)
+	}
+	return &manifest{
+		CrawlID: hex.EncodeToString(b[:16]), HashSeed: binary.LittleEndian.Uint64(b[16:]),
+		Created: time.Now(), State: StateRunning, Clean: true, Resumed: -1,
+	}, nil
+}
+
+// openAll opens the rooms at the manifest's cut, or new ones when there is none, and brings in what the journal says.
+func (e *Engine) openAll(m *manifest) error {
+	fresh := m == nil
+	if fresh {
+		var err error
+		if m, err = newManifest(); err != nil {
+			return err
+		}
+	}
+	e.resumed = m.Resumed + 1
+	m.Resumed = e.resumed
+	added, err := keepSeeds(e.seams.FS, e.frontierDir(), e.cfg.Seeds, e.seams.Log)
+	if err != nil {
+		return err
+	}
+	if fresh && added == 0 {
+		return ErrNoSeeds
+	}
+	e.seeded.Store(m.Seeded && added == 0)
+	if err := e.openPolicy(); err != nil {
+		return err
+	}
+	if err := e.openRooms(m, fresh); err != nil {
+		return err
+	}
+	e.assemble(m)
+	if err := e.restore(m, fresh); err != nil {
+		return err
+	}
+	return e.begin(m, added > 0)
+}
+
+// openPolicy compiles what decides: scope, store, exclusions.
+func (e *Engine) openPolicy() error {
+	var err error
+	if err = scopeSeeds(e.seams.FS, e.frontierDir(), e.seeds); err != nil {
+		return err
+	}
+	if e.scope, err = filter.CompileScope(e.cfg.Scope, e.seeds); err != nil {
+		return fmt.Errorf("engine: scope: %w", err)
+	}
+	if e.store, err = filter.CompileStore(e.cfg.Store); err != nil {
+		return fmt.Errorf("engine: store: %w", err)
+	}
+	return nil
+}
+
+// openRooms opens every room on disk.
+func (e *Engine) openRooms(m *manifest, fresh bool) error {
+	fsys, dir := e.seams.FS, e.frontierDir()
+	cutSieve, cutReady, cutVirt, cutSeen := &m.Sieve, &m.Ready, &m.Virt, &m.Seen
+	if fresh {
+		cutSieve, cutReady, cutVirt, cutSeen = nil, nil, nil, nil
+	}
+	var err error
+	if e.sieve, err = sieve.Open(fsys, sieve.Options{Dir: dir + "/sieve", BucketBytes: e.cfg.SieveMemory}, cutSieve); err != nil {
+		return err
+	}
+	if e.ready, err = diskq.Open(fsys, diskq.Options{Dir: dir + "/ready"}, cutReady); err != nil {
+		return err
+	}
+	if e.virt, err = virtualize.Open(fsys, virtualize.Options{Dir: dir + "/queues"}, cutVirt); err != nil {
+		return err
+	}
+	e.ledger = &ledger{}
+	if e.ledger.seen, err = seen.Open(fsys, seen.Options{File: dir + "/seen"}, cutSeen); err != nil {
+		return err
+	}
+	if e.log, err = openCrawlLog(fsys, e.cfg.Dir+"/logs", e.seams.Log.Warn); err != nil {
+		return err
+	}
+	o := workbench.Options{MemoryMax: e.cfg.WorkbenchMemory}
+	if fresh {
+		e.bench = workbench.New[Site](o)
+		return nil
+	}
+	f, err := fsys.Open(benchName(dir, m.Generation))
+	if err != nil {
+		return fmt.Errorf("engine: workbench: %w", err)
+	}
+	defer f.Close()
+	e.bench, err = workbench.Load(bufio.NewReaderSize(f, 1<<20), o, func(b []byte) (Site, error) {
+		return decodeSite(b, e.rules)
+	})
+	return err
+}
+
+// assemble makes the loops and hands each the few things it uses.
+func (e *Engine) assemble(m *manifest) {
+	cfg := &e.cfg
+	l := e.ledger
+	l.n.store(m.Counters)
+	e.clock = newCrawlClock(m, e.seams.Usage)
+	e.gate = newGate(func() { poke(e.feedWake); poke(e.distWake) })
+	l.disk = &diskGuard{fs: e.seams.FS, dir: cfg.Dir, gate: e.gate, need: diskNeed, say: e.seams.Log.Warn}
+	e.live = newLive(cfg.Politeness, new(filter.HostSet))
+	e.limits = &limits{
+		pagesMax: cfg.MaxPages, diskMax: cfg.MaxDisk, timeMax: cfg.MaxTime, finish: e.finish,
+		pages: m.Counters.Pages + m.Counters.Revisits,
+	}
+	leases := cfg.Fetchers + max(cfg.Fetchers/2, 64)
+	e.todo = mpmc.New[visit](max(cfg.Fetchers/2, 64))
+	e.done = mpmc.New[returned](2 * leases)
+	e.fetched = make(chan *fetch.Page, 4*cfg.Parsers)
+	e.pool = fetch.NewPool(cfg.pool())
+	wakeDist, wakeFeed := func() { poke(e.distWake) }, func() { poke(e.feedWake) }
+	e.under = &undertaker{bench: e.bench, n: &l.n, wake: wakeDist}
+	e.frontWant.Store(int64(2 * cfg.Fetchers))
+	e.frontier = &Frontier{
+		scope: e.scope, exclude: hostSet(cfg.ExcludeHosts), maxDepth: cfg.MaxDepth, hashSeed: m.HashSeed,
+		cache: fpcache.New(cfg.CacheMemory, m.HashSeed), sieve: e.sieve, n: &l.n,
+	}
+	e.parsed = fpcache.New(max(cfg.CacheMemory/16, 1<<16), m.HashSeed)
+	e.dist = &distributor{
+		ledger: l, bench: e.bench, ready: e.ready, virt: e.virt, newborn: e.newborn, under: e.under, gate: e.gate,
+		frontWant: &e.frontWant, wake: e.distWake, hungry: e.hungry, feed: wakeFeed, pending: e.sieve.Pending,
+		pagesOut: &e.pagesOut, seeded: &e.seeded, retryWait: cfg.RetryWait, finish: e.finish,
+	}
+	e.flush = &flusher{
+		ledger: l, sieve: e.sieve, ready: e.ready, hungry: e.hungry, turn: make(chan struct{}, 1),
+		pace: &e.dist.lastFlush, wake: wakeDist,
+	}
+	e.returner = &returner{ledger: l, bench: e.bench, done: e.done, newborn: e.newborn, under: e.under, feed: wakeFeed, wake: wakeDist}
+	e.points = &checkpointer{
+		fs: e.seams.FS, dir: e.frontierDir(), ledger: l, turn: e.flush.turn, returner: e.returner, bench: e.bench,
+		sieve: e.sieve, ready: e.ready, virt: e.virt, dist: e.dist, aloft: e.aloft, redone: e.redone,
+		frontier: e.frontier, seeded: &e.seeded, every: cfg.Checkpoint, clock: e.clock, last: *m,
+		ask: make(chan chan error),
+	}
+}
+
+func poke(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+func hostSet(rules []string) *filter.HostSet {
+	set := new(filter.HostSet)
+	for _, r := range rules {
+		if err := set.Add(r); err != nil {
+			panic("BUG: engine: exclude-hosts was not validated: " + err.Error())
+		}
+	}
+	return set
+}
+
+// begin makes the crawl ready to run: its first manifest is durable before anything is fetched.
+func (e *Engine) begin(m *manifest, moreSeeds bool) error {
+	info := e.warcInfo(m)
+	w, err := warc.OpenWriter(e.seams.FS, warc.Options{
+		Dir: e.cfg.Dir + "/warc", Prefix: e.cfg.Name, Host: e.cfg.WARC.Host, SizeMax: e.cfg.WARC.SizeMax,
+		Compression: e.cfg.WARC.Compression, Level: e.cfg.WARC.Level, Info: info,
+	}, m.Archive)
+	if err != nil {
+		return err
+	}
+	e.ledger.writer = w
+	e.over = m.State == StateFinished && !moreSeeds && e.stillOver(m)
+	if e.over {
+		e.status, e.reason = StateFinished, m.Reason
+		e.ledger.journal = nil
+		return nil
+	}
+	e.points.generation = max(m.Generation, e.points.generation)
+	if err := e.points.take(context.Background(), StateRunning, "", false); err != nil { //nolint:forbidigo // Open is not cancelled
+		return err
+	}
+	return nil
+}
+
+// stillOver says whether a finished crawl stays finished under today's limits.
+func (e *Engine) stillOver(m *manifest) bool {
+	switch m.Reason {
+	case reasonMaxPages, reasonMaxDisk, reasonMaxTime:
+		wall := time.Duration(m.WallSeconds * float64(time.Second))
+		return e.limits.reached(m.Counters.Pages+m.Counters.Revisits, e.ledger.writer.Stats(), wall) != ""
+	default:
+		return true
+	}
+}
+
+// loadCache warms the fingerprint cache from a clean stop; one of another generation is no use.
+func (e *Engine) loadCache(m *manifest) error {
+	f, err := e.seams.FS.Open(cacheName(e.frontierDir()))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("engine: cache: %w", err)
+	}
+	defer f.Close()
+	in := bufio.NewReaderSize(f, 1<<20)
+	var generation uint64
+	if err := binary.Read(in, binary.LittleEndian, &generation); err != nil || generation != m.Generation {
+		return nil //nolint:nilerr // a cache is only a help
+	}
+	if c, err := fpcache.Load(in); err == nil && c.Stats().Bytes == e.frontier.cache.Stats().Bytes {
+		e.frontier.cache = c
+	}
+	return nil
+}
+
+// Close lets go of everything. After Run it is the end of an orderly stop.
+func (e *Engine) Close() error { return e.closeRooms() }
+
+func (e *Engine) closeRooms() error {
+	var errs []error
+	if e.ledger != nil {
+		if e.ledger.journal != nil {
+			errs = append(errs, e.ledger.journal.close())
+			e.ledger.journal = nil
+		}
+		if e.ledger.seen != nil {
+			errs = append(errs, e.ledger.seen.Close())
+		}
+	}
+	if e.virt != nil {
+		errs = append(errs, e.virt.Close())
+	}
+	if e.ready != nil {
+		errs = append(errs, e.ready.Close())
+	}
+	if e.sieve != nil {
+		errs = append(errs, e.sieve.Close())
+	}
+	if e.log != nil {
+		errs = append(errs, e.log.close())
+	}
+	if e.lock != nil {
+		errs = append(errs, e.lock.Close())
+	}
+	*e = Engine{cfg: e.cfg, seams: e.seams, status: e.status, reason: e.reason}
+	return errors.Join(errs...)
+}

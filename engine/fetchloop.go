@@ -1,0 +1,316 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/outcome"
+	"orbweaver/engine/politeness"
+	"orbweaver/engine/urlx"
+	"orbweaver/internal/mpmc"
+	"orbweaver/workbench"
+)
+
+// fetchWorker holds one Visit, one connection and at most one Page at a time. There are thousands, all alike; they
+// meet the bench only through the todo and done queues.
+type fetchWorker struct {
+	id      int
+	ledger  *ledger
+	todo    *mpmc.Queue[visit]
+	done    *mpmc.Queue[returned]
+	pool    *fetch.Pool
+	fetched chan<- *fetch.Page
+	fetcher *fetch.Fetcher
+	decoder *fetch.Decoder
+	policy  *politeness.Policy
+	rules   *rulesPool
+	aloft   *aloft
+	redone  *redone
+	log     *crawlLog
+	live    *Live
+	proxy   bool
+
+	hashSeed   uint64
+	maxPerHost int
+	userAgent  string
+	stopping   <-chan struct{} // closed when no new exchange may begin
+	pagesOut   *atomic.Int64
+	fetching   *atomic.Int64 // workers in an exchange
+
+	url     []byte
+	refused []refusal
+	target  fetch.Target
+	rng     *rand.Rand
+}
+
+// refusal is a URL that got its outcome without a request.
+type refusal struct {
+	outcome outcome.Outcome
+	done    bool // named by the journal of an earlier run: already in the log
+}
+
+// run takes Visits until the todo queue is closed and empty. ctx aborts exchanges; it does not end the loop, since a
+// Visit must always find its way back.
+func (w *fetchWorker) run(ctx, forever context.Context) error {
+	for {
+		v, err := w.todo.Take(forever)
+		if err != nil {
+			if errors.Is(err, mpmc.ErrClosed) {
+				return nil
+			}
+			return err
+		}
+		if err := w.visit(ctx, &v); err != nil {
+			return err
+		}
+	}
+}
+
+func (w *fetchWorker) isStopping() bool {
+	select {
+	case <-w.stopping:
+		return true
+	default:
+		return false
+	}
+}
+
+// visit makes at most one exchange for the site and gives the Visit back.
+func (w *fetchWorker) visit(ctx context.Context, v *visit) error {
+	site := &v.VS.Site
+	r := returned{visit: *v}
+	r.release = workbench.Release{Unused: v.Items, SiteDue: v.SiteDue, IPDue: v.IPDue}
+	if w.isStopping() {
+		w.giveBack(&r, nil)
+		return nil
+	}
+	now := time.Now()
+	if !site.AddrUntil.IsZero() && now.After(site.AddrUntil) {
+		r.release.Newborn = true
+		w.giveBack(&r, nil)
+		return nil
+	}
+	for i, raw := range v.Items {
+		it := mustItem(raw)
+		r.release.Unused = v.Items[i:]
+		if it.RobotsOf != nil {
+			r.release.Unused = v.Items[i+1:]
+			return w.robotsHop(ctx, &r, raw, &it)
+		}
+		if site.Blocked || w.live.blocked(urlx.Host(v.VS.Key())) {
+			site.Blocked = true
+			site.Fate = outcome.Blocked
+			r.release.Kill = true
+			w.giveBack(&r, nil)
+			return nil
+		}
+		if site.Rules == nil || now.After(site.RulesUntil) {
+			if site.Rules == nil && site.RobotsTry >= robotsTries {
+				site.Fate = outcome.RobotsUnreachable
+				r.release.Kill = true
+				w.giveBack(&r, nil)
+				return nil
+			}
+			return w.robotsOwn(ctx, &r)
+		}
+		w.url = append(append(w.url[:0], v.VS.Key()...), it.Rest...)
+		r.release.Unused = v.Items[i+1:]
+		if o, done := w.refuse(site, &it); o != outcome.None {
+			w.refused = append(w.refused, refusal{o, done})
+			continue
+		}
+		return w.page(ctx, &r, raw, &it)
+	}
+	w.giveBack(&r, nil)
+	return nil
+}
+
+// refuse says why the URL in w.url is not to be asked for, or None; done says that an earlier run already did.
+func (w *fetchWorker) refuse(site *Site, it *Item) (o outcome.Outcome, done bool) {
+	if o := w.redone.take(w.hashSeed, w.url); o != outcome.None {
+		return o, true
+	}
+	_, path := urlx.Split(w.url)
+	if !site.Rules.Allowed(path) {
+		w.log.refusal(w.url, it, outcome.RobotsDenied, w.id)
+		return outcome.RobotsDenied, false
+	}
+	if limit := w.maxPerHost; limit > 0 && int(site.Stored) >= limit {
+		w.log.refusal(w.url, it, outcome.QuotaHost, w.id)
+		return outcome.QuotaHost, false
+	}
+	return outcome.None, false
+}
+
+// page fetches one URL and decides what follows.
+func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *Item) error {
+	site := &r.visit.VS.Site
+	p, err := w.pool.Get(ctx)
+	if err != nil { // hard stop: nothing was asked, the item goes back
+		r.release.Front = [][]byte{raw}
+		w.giveBack(r, nil)
+		return nil //nolint:nilerr // the stop is told by ctx
+	}
+	f := flightOf(p)
+	f.board(r.visit.VS, raw, w.url, it)
+	o := w.exchange(ctx, r, p, false)
+	if o == outcome.Cancelled {
+		r.release.Front = [][]byte{raw}
+		w.giveBack(r, nil)
+		w.pool.Put(p)
+		return nil
+	}
+	d := w.decide(r, p, o, it.Try)
+	if o == outcome.BlockedAddress || o == outcome.BlockedPort {
+		d.KillSite = !w.otherAddr(r)
+		d.Retry = !d.KillSite
+	} else if o.Class() == outcome.ClassHost && w.otherAddr(r) {
+		d.KillSite = false
+	}
+	if d.KillSite {
+		site.Fate = o
+		r.release.Kill = true
+		d.Retry = false
+	}
+	f.outcome, f.retry, f.fp = o, d.Retry, urlx.Fingerprint(w.hashSeed, f.url)
+	f.siteDue, f.ipDue = r.release.SiteDue, r.release.IPDue
+	if d.Retry {
+		again := *it
+		again.Try++
+		r.release.Front = [][]byte{appendItem(nil, &again)}
+	} else if isPageStatus(p.Status) && p.HeadLen > 0 {
+		site.Stored++
+	}
+	return w.hand(ctx, r, p, f)
+}
+
+// exchange does the network's part.
+func (w *fetchWorker) exchange(ctx context.Context, r *returned, p *fetch.Page, robots bool) outcome.Outcome {
+	f := flightOf(p)
+	f.worker = w.id
+	key := r.visit.VS.Key()
+	w.target = fetch.Target{URL: f.url, HTTPS: urlx.HTTPS(key), Host: urlx.Host(key), Robots: robots}
+	if !w.proxy {
+		w.target.Addr = netip.AddrPortFrom(r.visit.Addr, uint16(urlx.Port(key)))
+	}
+	w.fetching.Add(1)
+	o := w.fetcher.Fetch(ctx, &w.target, p)
+	w.fetching.Add(-1)
+	return o
+}
+
+// decide asks the policy and writes its dues into the release.
+func (w *fetchWorker) decide(r *returned, p *fetch.Page, o outcome.Outcome, try int) politeness.Decision {
+	site := &r.visit.VS.Site
+	a := politeness.Attempt{
+		Outcome: o, Try: try, Started: p.Started, Ended: p.Ended,
+		SiteFailures: int(site.Failures), Jitter: w.rng.Uint64(),
+	}
+	if site.Rules != nil {
+		a.CrawlDelay, _ = site.Rules.CrawlDelay()
+	}
+	if p.HeadLen > 0 {
+		a.RetryAfter, _ = p.RetryAfter()
+	}
+	pol := w.live.policy(w.policy)
+	d := pol.Decide(a)
+	site.Failures = int16(min(d.SiteFailures, 1<<14))
+	if !d.SiteDue.IsZero() {
+		r.release.SiteDue = d.SiteDue
+	}
+	if !d.IPDue.IsZero() {
+		r.release.IPDue = d.IPDue
+	}
+	if d.CrawlDelayCapped {
+		w.ledger.n.delayCapped.Add(1)
+	}
+	return d
+}
+
+// otherAddr moves the site to the next of its addresses, if there is one that this visit has not tried.
+func (w *fetchWorker) otherAddr(r *returned) bool {
+	site := &r.visit.VS.Site
+	if len(site.Addrs) < 2 || int(site.Failures) >= len(site.Addrs) {
+		return false
+	}
+	first := site.Addrs[0]
+	site.Addrs = append(append([]netip.Addr(nil), site.Addrs[1:]...), first)
+	r.release.Replace = site.Addrs[0]
+	return true
+}
+
+// hand passes a Page with a response on to the parse workers, or settles an attempt without one.
+func (w *fetchWorker) hand(ctx context.Context, r *returned, p *fetch.Page, f *flight) error {
+	if p.HeadLen > 0 {
+		w.pagesOut.Add(1)
+		w.giveBack(r, f)
+		w.fetched <- p
+		return nil
+	}
+	w.log.attempt(p, f, "")
+	if f.retry || f.robots {
+		w.giveBackCounted(r, f, func() error { return nil })
+		w.pool.Put(p)
+		return nil
+	}
+	e := journalEntry{Kind: journalPage, FP: f.fp, Outcome: f.outcome, Depth: f.depth, Hops: f.hops}
+	for {
+		err := w.giveBackCounted(r, f, func() error { return w.ledger.write(nil, &e, nil) })
+		if err == nil {
+			w.pool.Put(p)
+			return nil
+		}
+		if err := w.ledger.disk.wait(ctx, err); err != nil {
+			return err
+		}
+	}
+}
+
+// giveBackCounted gives the Visit back and counts an attempt that brought no response, in one step of the cut.
+func (w *fetchWorker) giveBackCounted(r *returned, f *flight, write func() error) error {
+	w.ledger.cut.RLock()
+	defer w.ledger.cut.RUnlock()
+	if err := write(); err != nil {
+		return err
+	}
+	n := &w.ledger.n
+	switch {
+	case f.robots:
+		n.robotsFetched.Add(1)
+	case f.retry:
+		n.attempts.Add(1)
+		n.retries.Add(1)
+	default:
+		n.attempts.Add(1)
+		n.finish(f.outcome, 1)
+	}
+	w.putBack(r)
+	return nil
+}
+
+// giveBack gives the Visit back; with a flight, the Page carries the item from here on.
+func (w *fetchWorker) giveBack(r *returned, f *flight) {
+	w.ledger.cut.RLock()
+	defer w.ledger.cut.RUnlock()
+	if f != nil && !f.retry && !f.robots {
+		w.aloft.add(f)
+	}
+	w.putBack(r)
+}
+
+func (w *fetchWorker) putBack(r *returned) {
+	for _, x := range w.refused {
+		w.ledger.n.finish(x.outcome, 1)
+	}
+	w.refused = w.refused[:0]
+	if !w.done.TryPut(*r) {
+		panic("BUG: engine: the done queue has less room than there are Visits")
+	}
+}
+
+func isPageStatus(status int) bool { return status >= 200 && status < 300 }

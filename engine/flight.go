@@ -1,0 +1,80 @@
+package engine
+
+import (
+	"sync"
+	"time"
+
+	"github.com/zeebo/xxh3"
+
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/outcome"
+)
+
+// flight is what the engine knows about the exchange that a Page holds. It stays with its Page and is used again.
+type flight struct {
+	vs   *visitState
+	item []byte // own copy
+
+	url     []byte // normal form, own copy
+	fp      xxh3.Uint128
+	robots  bool // a robots.txt, or a hop on the way to one
+	retry   bool // to be tried again: the item went back with the Visit
+	depth   int
+	hops    int
+	try     int
+	outcome outcome.Outcome
+	siteDue time.Time
+	ipDue   time.Time
+	worker  int
+}
+
+// flightOf returns the Page's flight, making it at the Page's first use.
+func flightOf(p *fetch.Page) *flight {
+	f, ok := p.Engine.(*flight)
+	if !ok {
+		f = new(flight)
+		p.Engine = f
+	}
+	return f
+}
+
+// board fills the flight for a new exchange.
+func (f *flight) board(vs *visitState, item, url []byte, it *Item) {
+	f.vs = vs
+	f.item = append(f.item[:0], item...)
+	f.url = append(f.url[:0], url...)
+	f.robots, f.retry = false, false
+	f.depth, f.hops, f.try = it.Depth, it.Hops, it.Try
+	f.outcome = outcome.None
+	f.siteDue, f.ipDue = time.Time{}, time.Time{}
+}
+
+// aloft knows the flights whose item is nowhere but with them: one is added in the same step of the cut that gives its
+// Visit back, and removed in the step that counts its URL as done. A cut saves their items.
+type aloft struct {
+	mu      sync.Mutex
+	flights map[*flight]struct{}
+}
+
+func newAloft() *aloft { return &aloft{flights: make(map[*flight]struct{})} }
+
+func (a *aloft) add(f *flight) {
+	a.mu.Lock()
+	a.flights[f] = struct{}{}
+	a.mu.Unlock()
+}
+
+func (a *aloft) remove(f *flight) {
+	a.mu.Lock()
+	delete(a.flights, f)
+	a.mu.Unlock()
+}
+
+// each calls f for all of them; the caller holds the exclusive cut.
+func (a *aloft) each(f func(vs *visitState, item []byte)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for fl := range a.flights {
+		f(fl.vs, fl.item)
+	}
+}

@@ -1,0 +1,69 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"orbweaver/sieve"
+	"orbweaver/virtualize/diskq"
+)
+
+// flusher carries what is new from the sieve to the ready queue, whenever a bucket is full or the distributor is
+// hungry. Its turn is what the checkpointer takes to know that no flush is half done.
+type flusher struct {
+	ledger *ledger
+	sieve  *sieve.Sieve
+	ready  *diskq.Queue
+	hungry <-chan struct{}
+	turn   chan struct{} // capacity 1: holding the token means no flush is under way
+	pace   *flushPace
+	wake   func() // of the distributor
+}
+
+func (f *flusher) run(ctx context.Context) error {
+	for {
+		select {
+		case <-f.sieve.Wake():
+		case <-f.hungry:
+		case <-ctx.Done():
+			return nil
+		}
+		if err := f.flush(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+func (f *flusher) flush(ctx context.Context) error {
+	for {
+		err := f.once(ctx)
+		if err == nil || ctx.Err() != nil {
+			return nil //nolint:nilerr // at the end of the crawl what is pending goes into the cut
+		}
+		if err := f.ledger.disk.wait(ctx, err); err != nil {
+			return err
+		}
+	}
+}
+
+func (f *flusher) once(ctx context.Context) error {
+	select {
+	case f.turn <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-f.turn }()
+	start := time.Now()
+	stats, err := f.sieve.Flush(func(payload []byte) error {
+		if err := f.ready.Append(payload); err != nil {
+			return err
+		}
+		f.ledger.n.admitted.Add(1)
+		return nil
+	})
+	f.ledger.n.known.Add(int64(stats.Known))
+	now := time.Now()
+	f.pace.done(now, now.Sub(start))
+	f.wake()
+	return err
+}

@@ -1,0 +1,200 @@
+package engine
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"github.com/zeebo/xxh3"
+
+	"orbweaver/engine/outcome"
+	"orbweaver/internal/vfs"
+)
+
+// The journal carries the crawl from one cut to the next: an entry for each finished attempt, written after its
+// records. What the journal names is done and is not fetched again; its links are read back from the archive, or from
+// the entry itself where the archive does not hold the payload.
+//
+// One entry, little-endian, 63 bytes and the links:
+//
+//	+-------+------+----+---------+--------+-------+------+--------+--------+--------+---------+--------+-------+-----+
+//	| links | kind | fp | outcome | status | depth | hops | serial | offset | length | siteDue | ipDue  | links | crc |
+//	| 4     | 1    | 16 | 1       | 2      | 3     | 1    | 4      | 7      | 4      | 8       | 8      | n     | 4   |
+//	+-------+------+----+---------+--------+-------+------+--------+--------+--------+---------+--------+-------+-----+
+//
+// links is the length n of the links; serial is one more than the archive file's, 0 when no record was written; the crc (Castagnoli) is over all
+// before it. Dues are wall nanoseconds, 0 for none.
+type journalEntry struct {
+	Kind    journalKind
+	FP      xxh3.Uint128
+	Outcome outcome.Outcome
+	Status  int
+	Depth   int
+	Hops    int
+	Serial  uint32
+	Offset  int64
+	Length  int64
+	SiteDue int64
+	IPDue   int64
+	Links   []byte // see appendLink; empty when the archive holds the payload
+}
+
+type journalKind byte
+
+const (
+	journalPage   journalKind = 1 // the URL is done
+	journalRetry  journalKind = 2 // an attempt that is to be repeated; only its record and dues count
+	journalRobots journalKind = 3 // a robots.txt
+)
+
+const (
+	journalFixed    = 4 + 1 + 16 + 1 + 2 + 3 + 1 + 4 + 7 + 4 + 8 + 8
+	journalLinksMax = 64 << 20
+)
+
+func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
+
+// journal is one generation of the journal, open for appending. Its owner is whoever holds the engine's commit lock.
+type journal struct {
+	file     vfs.File
+	size     int64 // of whole entries
+	reserved int64 // bytes the file has disk space for
+	buf      []byte
+}
+
+// journalReserve is how much disk space is taken at a time: an entry must not fail for want of space after its record
+// has been written.
+const journalReserve = 1 << 20
+
+func journalName(dir string, generation uint64) string {
+	return fmt.Sprintf("%s/journal-%08d", dir, generation)
+}
+
+// createJournal begins a generation.
+func createJournal(fsys vfs.FS, dir string, generation uint64) (*journal, error) {
+	f, err := fsys.Create(journalName(dir, generation))
+	if err != nil {
+		return nil, fmt.Errorf("engine: journal: %w", err)
+	}
+	return &journal{file: f}, nil
+}
+
+// reserve makes sure that an entry with so many bytes of links has its place on disk.
+func (j *journal) reserve(links int) error {
+	need := j.size + int64(journalFixed+4+links)
+	if need <= j.reserved {
+		return nil
+	}
+	grow := max(journalReserve, need-j.reserved)
+	if err := j.file.Allocate(j.reserved, grow); err != nil {
+		return fmt.Errorf("engine: journal: %w", err)
+	}
+	j.reserved += grow
+	return nil
+}
+
+// append writes one entry. After an error the journal is as before: the same append may be repeated.
+func (j *journal) append(e *journalEntry) error {
+	j.buf = appendJournalEntry(j.buf[:0], e)
+	if _, err := j.file.WriteAt(j.buf, j.size); err != nil {
+		return fmt.Errorf("engine: journal: %w", err)
+	}
+	j.size += int64(len(j.buf))
+	return nil
+}
+
+func (j *journal) sync() error { return j.file.Sync() }
+
+func (j *journal) close() error { return j.file.Close() }
+
+func appendJournalEntry(dst []byte, e *journalEntry) []byte {
+	start := len(dst)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(e.Links)))
+	dst = append(dst, byte(e.Kind))
+	dst = binary.LittleEndian.AppendUint64(dst, e.FP.Hi)
+	dst = binary.LittleEndian.AppendUint64(dst, e.FP.Lo)
+	dst = append(dst, byte(e.Outcome))
+	dst = binary.LittleEndian.AppendUint16(dst, uint16(e.Status))
+	dst = append(dst, byte(e.Depth), byte(e.Depth>>8), byte(e.Depth>>16), byte(e.Hops))
+	dst = binary.LittleEndian.AppendUint32(dst, e.Serial)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(e.Offset))[:len(dst)+7]
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(e.Length))
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(e.SiteDue))
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(e.IPDue))
+	dst = append(dst, e.Links...)
+	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli()))
+}
+
+var errJournalTorn = errors.New("engine: journal: torn entry")
+
+// decodeJournalEntry reads the entry at the head of b and says how many bytes it took. Links alias b.
+func decodeJournalEntry(b []byte) (e journalEntry, n int, err error) {
+	if len(b) < journalFixed+4 {
+		return e, 0, errJournalTorn
+	}
+	links := binary.LittleEndian.Uint32(b)
+	if links > journalLinksMax || int(links) > len(b)-journalFixed-4 {
+		return e, 0, errJournalTorn
+	}
+	n = journalFixed + int(links) + 4
+	if crc32.Checksum(b[:n-4], castagnoli()) != binary.LittleEndian.Uint32(b[n-4:]) {
+		return e, 0, errJournalTorn
+	}
+	e.Kind = journalKind(b[4])
+	e.FP.Hi = binary.LittleEndian.Uint64(b[5:])
+	e.FP.Lo = binary.LittleEndian.Uint64(b[13:])
+	e.Outcome = outcome.Outcome(b[21])
+	e.Status = int(binary.LittleEndian.Uint16(b[22:]))
+	e.Depth = int(b[24]) | int(b[25])<<8 | int(b[26])<<16
+	e.Hops = int(b[27])
+	e.Serial = binary.LittleEndian.Uint32(b[28:])
+	e.Offset = int64(binary.LittleEndian.Uint64(b[32:]) & (1<<56 - 1))
+	e.Length = int64(binary.LittleEndian.Uint32(b[39:]))
+	e.SiteDue = int64(binary.LittleEndian.Uint64(b[43:]))
+	e.IPDue = int64(binary.LittleEndian.Uint64(b[51:]))
+	e.Links = b[journalFixed : n-4]
+	if int(e.Outcome) >= outcome.Count || e.Kind < journalPage || e.Kind > journalRobots {
+		return e, 0, errJournalTorn
+	}
+	return e, n, nil
+}
+
+// readJournal calls f for each whole entry of a generation; a torn tail ends it quietly. A missing file is empty.
+func readJournal(fsys vfs.FS, name string, f func(*journalEntry) error) error {
+	b, err := vfs.ReadFile(fsys, name)
+	if err != nil {
+		return fmt.Errorf("engine: journal: %w", err)
+	}
+	for len(b) > 0 {
+		e, n, err := decodeJournalEntry(b)
+		if err != nil {
+			return nil // torn by the kill: nothing was acknowledged after it
+		}
+		if err := f(&e); err != nil {
+			return err
+		}
+		b = b[n:]
+	}
+	return nil
+}
+
+// appendLink appends one link of a page to the journal's form: uvarint length and the normal form.
+func appendLink(dst, url []byte) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(url)))
+	return append(dst, url...)
+}
+
+// eachLink calls f for each link that appendLink wrote.
+func eachLink(b []byte, f func(url []byte)) error {
+	for len(b) > 0 {
+		size, n := binary.Uvarint(b)
+		if n <= 0 || size > uint64(len(b)-n) {
+			return io.ErrUnexpectedEOF
+		}
+		f(b[n : n+int(size)])
+		b = b[n+int(size):]
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+	"syscall"
+	"time"
+
+	"orbweaver/engine/seen"
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+)
+
+// ledger is what has been done and can be proved: archive, journal, page digests, counters.
+//
+// Lock order: cut before commit. Every step of a traveller (a URL through the door, a Visit folded, a Page settled)
+// happens under the shared side of cut and never waits there for anything but commit; the checkpointer takes the
+// exclusive side and so sees every traveller in exactly one place.
+type ledger struct {
+	cut    sync.RWMutex
+	commit sync.Mutex // a record and its journal entry are written in one go, so their order is the same
+
+	n       counters
+	writer  *warc.Writer // guarded by commit for appending
+	journal *journal     // guarded by commit; replaced under the exclusive cut
+	seen    *seen.Map
+	disk    *diskGuard
+	dirty   bool // guarded by commit: something was appended since the last sync
+}
+
+// write writes the records of one attempt, if any, and its journal entry. Call it under the shared cut. On error
+// nothing of it counts, and the same call may be repeated.
+func (l *ledger) write(enc *warc.Encoder, e *journalEntry, admit func() error) error {
+	l.commit.Lock()
+	defer l.commit.Unlock()
+	if admit != nil {
+		if err := admit(); err != nil {
+			return err
+		}
+	}
+	if err := l.journal.reserve(len(e.Links)); err != nil {
+		return err
+	}
+	if enc != nil {
+		pos, err := l.writer.Append(enc.Group())
+		if err != nil {
+			return fmt.Errorf("engine: archive: %w", err)
+		}
+		e.Serial, e.Offset, e.Length = pos.Serial+1, pos.Offset, pos.Length
+	}
+	l.dirty = true
+	return l.journal.append(e)
+}
+
+// sync makes what was written durable: the group commit. The archive goes first, so that the journal never names what
+// is not there.
+func (l *ledger) sync() error {
+	l.commit.Lock()
+	dirty, j := l.dirty, l.journal
+	l.dirty = false
+	l.commit.Unlock()
+	if !dirty {
+		return nil
+	}
+	if err := l.writer.Sync(); err != nil {
+		return fmt.Errorf("engine: archive: %w", err)
+	}
+	if err := j.sync(); err != nil && !errors.Is(err, fs.ErrClosed) {
+		return fmt.Errorf("engine: journal: %w", err)
+	}
+	return nil
+}
+
+// diskGuard decides what a failed write means: a full disk pauses the crawl until there is room; anything else ends it.
+type diskGuard struct {
+	fs   vfs.FS
+	dir  string
+	gate *gate
+	need int64 // bytes that must be free before work goes on
+	say  func(msg string, args ...any)
+}
+
+const (
+	diskFullReason = "disk full"
+	diskRecheck    = time.Second
+	diskNeed       = 64 << 20
+)
+
+func isDiskFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+// wait returns nil when the write that failed with err may be tried again, or the error that is to end the crawl.
+func (d *diskGuard) wait(ctx context.Context, err error) error {
+	if !isDiskFull(err) {
+		return err
+	}
+	if d.gate.Shut(diskFullReason) {
+		d.say("disk full: the crawl is paused and goes on by itself when there is room",
+			"dir", d.dir, "needs_bytes", d.need, "error", err)
+	}
+	tick := time.NewTicker(diskRecheck)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("engine: stopped while the disk was full: %w", err)
+		}
+		if free, ferr := d.fs.Free(d.dir); ferr == nil && free >= d.need {
+			if d.gate.Open(diskFullReason) {
+				d.say("there is room on the disk again", "dir", d.dir, "free_bytes", free)
+			}
+			return nil
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package engine
+
+import (
+	"sync"
+	"time"
+
+	"orbweaver/warc"
+)
+
+// limits ends the crawl when it has had enough: pages, time or disk. Pages are counted under the commit lock, so that
+// their limit is exact.
+type limits struct {
+	pagesMax int64 // stored pages, revisits among them; 0 for no limit
+	diskMax  int64
+	timeMax  time.Duration
+	finish   func(reason string)
+
+	mu    sync.Mutex
+	pages int64
+}
+
+// takePage says whether one more page may be stored.
+func (l *limits) takePage() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.pagesMax > 0 && l.pages >= l.pagesMax {
+		return false
+	}
+	l.pages++
+	if l.pages == l.pagesMax {
+		l.finish(reasonMaxPages)
+	}
+	return true
+}
+
+// returnPage undoes a takePage whose page could not be written.
+func (l *limits) returnPage() {
+	l.mu.Lock()
+	l.pages--
+	l.mu.Unlock()
+}
+
+// reached says which limit a crawl with these figures has reached, "" for none.
+func (l *limits) reached(pages int64, s warc.Stats, wall time.Duration) string {
+	switch {
+	case l.pagesMax > 0 && pages >= l.pagesMax:
+		return reasonMaxPages
+	case l.diskMax > 0 && s.Bytes >= l.diskMax:
+		return reasonMaxDisk
+	case l.timeMax > 0 && wall >= l.timeMax:
+		return reasonMaxTime
+	default:
+		return ""
+	}
+}
+
+// The reasons in report.json.
+const (
+	reasonComplete = "complete"
+	reasonRetry    = "nothing becomes fetchable within the retry wait"
+	reasonMaxPages = "max-pages reached"
+	reasonMaxDisk  = "max-disk reached"
+	reasonMaxTime  = "max-time reached"
+	reasonSignal   = "stopped"
+)

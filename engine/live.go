@@ -1,0 +1,61 @@
+package engine
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"orbweaver/engine/filter"
+	"orbweaver/engine/politeness"
+)
+
+// Live holds the few things that may change while a crawl runs. It is safe for concurrent use.
+type Live struct {
+	hostDelay atomic.Int64 // nanoseconds plus one; 0 leaves the policy as it is
+	ipDelay   atomic.Int64
+	set       atomic.Pointer[politeness.Policy] // the policy with the changes, nil while there are none
+	blocks    *filter.HostSet
+	base      politeness.Policy
+}
+
+func newLive(p politeness.Policy, blocks *filter.HostSet) *Live {
+	return &Live{base: p, blocks: blocks}
+}
+
+// policy returns the policy in force.
+func (l *Live) policy(base *politeness.Policy) *politeness.Policy {
+	if p := l.set.Load(); p != nil {
+		return p
+	}
+	return base
+}
+
+// blocked says whether the operator has blocked a host.
+func (l *Live) blocked(host []byte) bool { return l.blocks.Len() > 0 && l.blocks.Excludes(host) }
+
+// Block adds a host rule: what it matches is not asked for any more.
+func (l *Live) Block(rule string) error { return l.blocks.Add(rule) }
+
+// SetDelay changes host-delay or ip-delay for all exchanges that end from now on.
+func (l *Live) SetDelay(key string, d time.Duration) error {
+	if d < 0 || d > 24*time.Hour {
+		return fmt.Errorf("engine: %s: %v is not between 0 and 24h", key, d)
+	}
+	switch key {
+	case "host-delay":
+		l.hostDelay.Store(int64(d) + 1)
+	case "ip-delay":
+		l.ipDelay.Store(int64(d) + 1)
+	default:
+		return fmt.Errorf("engine: %q cannot be set while the crawl runs; host-delay and ip-delay can", key)
+	}
+	p := l.base
+	if v := l.hostDelay.Load(); v > 0 {
+		p.HostDelay = time.Duration(v - 1)
+	}
+	if v := l.ipDelay.Load(); v > 0 {
+		p.IPDelay = time.Duration(v - 1)
+	}
+	l.set.Store(&p)
+	return nil
+}

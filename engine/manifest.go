@@ -1,0 +1,113 @@
+package engine
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"strings"
+	"time"
+
+	"orbweaver/engine/seen"
+	"orbweaver/internal/vfs"
+	"orbweaver/sieve"
+	"orbweaver/virtualize"
+	"orbweaver/virtualize/diskq"
+	"orbweaver/warc"
+)
+
+// manifest names generation and length of every file of the crawl: what it does not name does not exist. It is written
+// last, in one step, after all it names is durable. Its form is one line with version and checksum, then JSON.
+type manifest struct {
+	Generation uint64    `json:"generation"`
+	CrawlID    string    `json:"crawl_id"`
+	HashSeed   uint64    `json:"hash_seed"`
+	Created    time.Time `json:"created"`
+	Written    time.Time `json:"written"`
+
+	State   State  `json:"state"`
+	Reason  string `json:"reason"`
+	Clean   bool   `json:"clean"`  // every Page was home: there is no journal to replay
+	Seeded  bool   `json:"seeded"` // all seeds have passed the door
+	Resumed int    `json:"resumed"`
+
+	WallSeconds float64 `json:"wall_seconds"`
+	CPUSeconds  float64 `json:"cpu_seconds"`
+	RSSPeak     int64   `json:"rss_peak_bytes"`
+
+	Sieve    sieve.Cut      `json:"sieve"`
+	Ready    diskq.Cut      `json:"ready"`
+	Virt     virtualize.Cut `json:"virtualize"`
+	Seen     seen.Cut       `json:"seen"`
+	Archive  *warc.Cut      `json:"archive"`
+	Counters Counters       `json:"counters"`
+}
+
+const manifestMagic = "orbweaver-manifest 1"
+
+// ErrVersion says that the crawl directory was written by a version whose format this one does not read.
+var ErrVersion = errors.New("engine: crawl directory of another format version")
+
+// ErrManifest says that the manifest is damaged.
+var ErrManifest = errors.New("engine: damaged manifest")
+
+func manifestName(dir string) string { return dir + "/MANIFEST" }
+
+// readManifest returns nil without an error when there is none.
+func readManifest(fsys vfs.FS, dir string) (*manifest, error) {
+	b, err := vfs.ReadFile(fsys, manifestName(dir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil //nolint:nilnil // no manifest is an ordinary answer
+	}
+	if err != nil {
+		return nil, fmt.Errorf("engine: manifest: %w", err)
+	}
+	return parseManifest(b)
+}
+
+func parseManifest(b []byte) (*manifest, error) {
+	head, body, _ := strings.Cut(string(b), "\n")
+	sum, ok := strings.CutPrefix(head, manifestMagic+" ")
+	if !ok {
+		if strings.HasPrefix(head, "orbweaver-manifest ") {
+			return nil, fmt.Errorf("%w: %q; use the version that made it", ErrVersion, head)
+		}
+		return nil, fmt.Errorf("%w: it does not begin as one", ErrManifest)
+	}
+	if want := fmt.Sprintf("%08x", crc32.Checksum([]byte(body), castagnoli())); sum != want {
+		return nil, fmt.Errorf("%w: checksum %s, content has %s", ErrManifest, sum, want)
+	}
+	m := new(manifest)
+	if err := json.Unmarshal([]byte(body), m); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrManifest, err)
+	}
+	return m, nil
+}
+
+func writeManifest(fsys vfs.FS, dir string, m *manifest) error {
+	body, err := json.Marshal(m)
+	if err != nil {
+		return fmt.Errorf("engine: manifest: %w", err)
+	}
+	err = vfs.WriteAtomic(fsys, manifestName(dir), func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "%s %08x\n%s", manifestMagic, crc32.Checksum(body, castagnoli()), body)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("engine: manifest: %w", err)
+	}
+	return nil
+}
+
+// The files of a generation, beside those of the rooms.
+func benchName(dir string, generation uint64) string {
+	return fmt.Sprintf("%s/bench-%08d", dir, generation)
+}
+
+func aloftName(dir string, generation uint64) string {
+	return fmt.Sprintf("%s/aloft-%08d", dir, generation)
+}
+
+func cacheName(dir string) string { return dir + "/cache" }

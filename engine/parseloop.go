@@ -1,0 +1,249 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/zeebo/xxh3"
+
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/filter"
+	"orbweaver/engine/outcome"
+	"orbweaver/engine/urlx"
+	"orbweaver/sieve/fpcache"
+	"orbweaver/warc"
+)
+
+// parseWorker owns one Page at a time: it decides whether the payload is new, finds the links, builds and compresses
+// the records while the bytes are warm, and settles the attempt. There is about one for each core.
+type parseWorker struct {
+	ledger   *ledger
+	frontier *Frontier
+	bench    *bench
+	pool     *fetch.Pool
+	fetched  <-chan *fetch.Page
+	finder   *linkFinder
+	encoder  *warc.Encoder
+	store    *filter.Store
+	parsed   *fpcache.Cache // (payload, directory) pairs whose links have been taken
+	aloft    *aloft
+	log      *crawlLog
+	faults   *faultFile
+	limits   *limits
+	wake     func() // of the distributor
+	pagesOut *atomic.Int64
+
+	hashSeed uint64
+
+	door    door
+	scratch []byte
+	records records
+}
+
+var errPagesEnough = errors.New("engine: the limit of pages is reached")
+
+func (w *parseWorker) run(ctx context.Context) error {
+	for p := range w.fetched {
+		err := w.handle(ctx, p)
+		w.pool.Put(p)
+		w.pagesOut.Add(-1)
+		w.wake()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// handle does all that is to be done with one Page.
+func (w *parseWorker) handle(ctx context.Context, p *fetch.Page) error {
+	f := flightOf(p)
+	w.finder.reset()
+	final := !f.retry && !f.robots
+	parsed := false
+	if final {
+		parsed = w.findLinks(p, f)
+	}
+	plan, err := w.plan(p, f)
+	if err != nil {
+		return err
+	}
+	for {
+		if err := w.frontier.WaitRoom(ctx); err != nil && !errors.Is(err, context.Canceled) {
+			return err
+		}
+		err := w.settle(p, f, &plan, parsed)
+		switch {
+		case err == nil:
+			w.log.attempt(p, f, plan.annotation())
+			return nil
+		case errors.Is(err, errPagesEnough):
+			w.putAside(f)
+			return nil
+		case errors.Is(err, errSeenMeanwhile):
+			if plan, err = w.plan(p, f); err != nil {
+				return err
+			}
+		default:
+			if err := w.ledger.disk.wait(ctx, err); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// settle writes the records and the journal entry, lets the links through the door and counts the URL as done: one step
+// of the cut. After an error nothing of it has happened.
+func (w *parseWorker) settle(p *fetch.Page, f *flight, plan *recordPlan, parsed bool) error {
+	w.ledger.cut.RLock()
+	defer w.ledger.cut.RUnlock()
+	e := journalEntry{
+		Kind: journalPage, FP: f.fp, Outcome: f.outcome, Status: min(max(p.Status, 0), 65535), Depth: f.depth, Hops: f.hops,
+		SiteDue: unixNano(f.siteDue), IPDue: unixNano(f.ipDue),
+	}
+	switch {
+	case f.robots:
+		e.Kind = journalRobots
+	case f.retry:
+		e.Kind = journalRetry
+	case !plan.payloadInRecord:
+		e.Links = w.finder.links
+	}
+	enc := w.encoder
+	if !plan.store {
+		enc = nil
+	}
+	err := w.ledger.write(enc, &e, func() error { return w.admit(f, plan) })
+	if err != nil {
+		return err
+	}
+	w.count(p, f, plan)
+	if !f.robots && !f.retry {
+		w.follow(f)
+		if parsed && w.parsed != nil {
+			w.parsed.Put(w.parsedKey(p, f))
+		}
+		w.ledger.n.finish(f.outcome, 1)
+		w.aloft.remove(f)
+	}
+	return nil
+}
+
+// admit runs under the commit lock, before anything is written: the limit of pages is exact, and of two equal payloads
+// only the first is stored whole.
+func (w *parseWorker) admit(f *flight, plan *recordPlan) error {
+	if plan.page && !f.retry && !w.limits.takePage() {
+		return errPagesEnough
+	}
+	if err := plan.claim(w.ledger.seen); err != nil {
+		if plan.page && !f.retry {
+			w.limits.returnPage()
+		}
+		return err
+	}
+	return nil
+}
+
+// count adds the attempt to the counters.
+func (w *parseWorker) count(p *fetch.Page, f *flight, plan *recordPlan) {
+	n := &w.ledger.n
+	n.status(p.Status)
+	n.bytesReceived.Add(int64(len(p.Raw) + len(p.Interim)))
+	n.bytesSent.Add(int64(len(p.Request)))
+	if f.robots {
+		n.robotsFetched.Add(1)
+		return
+	}
+	n.attempts.Add(1)
+	if f.retry {
+		n.retries.Add(1)
+		return
+	}
+	switch {
+	case !plan.page:
+	case !plan.store:
+		n.notStored.Add(1)
+	case plan.revisit:
+		n.revisits.Add(1)
+	default:
+		n.pages.Add(1)
+	}
+}
+
+// follow offers the page's links at the door.
+func (w *parseWorker) follow(f *flight) {
+	it := Item{Depth: f.depth + 1}
+	if f.outcome == outcome.Redirect {
+		it.Depth, it.Hops = f.depth, f.hops+1
+	}
+	for range w.finder.refused {
+		w.frontier.Refuse()
+	}
+	err := eachLink(w.finder.links, func(url []byte) { w.frontier.Add(&w.door, url, it) })
+	if err != nil {
+		panic(fmt.Sprintf("BUG: engine: the list of links that was just made cannot be read: %v", err))
+	}
+}
+
+// putAside gives the URL of a page that came after the last one wanted back to its site.
+func (w *parseWorker) putAside(f *flight) {
+	w.ledger.cut.RLock()
+	defer w.ledger.cut.RUnlock()
+	w.aloft.remove(f)
+	if !w.bench.PushFront(f.vs, f.item) {
+		w.ledger.n.finish(outcome.SiteGone, 1)
+	}
+}
+
+// findLinks fills w.links and reports whether the payload was scanned.
+func (w *parseWorker) findLinks(p *fetch.Page, f *flight) bool {
+	if f.outcome == outcome.Redirect {
+		w.redirect(p, f)
+		return false
+	}
+	if !isPageStatus(p.Status) || p.PayloadLen == 0 {
+		return false
+	}
+	if p.Complete && w.parsed.Seen(w.parsedKey(p, f)) {
+		w.ledger.n.unparsed.Add(1)
+		return false
+	}
+	w.scan(p, f)
+	return p.Complete
+}
+
+func (w *parseWorker) redirect(p *fetch.Page, f *flight) {
+	if f.hops+1 > redirectsMax {
+		f.outcome = outcome.TooManyRedirects
+		return
+	}
+	w.finder.redirect(f.url, p.Location())
+}
+
+// redirectsMax is how many redirects are followed in a row from one link.
+const redirectsMax = 10
+
+// scan reads the body. A panic in here is a bug, but one hostile page must not end the crawl: it is counted, and the
+// input is kept for the fuzzers.
+func (w *parseWorker) scan(p *fetch.Page, f *flight) {
+	defer func() {
+		if r := recover(); r != nil {
+			w.ledger.n.parseFaults.Add(1)
+			w.finder = newLinkFinder(w.finder.nofollow)
+			w.faults.save(f.url, p.Raw, r)
+		}
+	}()
+	w.finder.scan(f.url, p)
+	w.ledger.n.droppedLinks.Add(int64(w.finder.dropped))
+}
+
+// parsedKey is the identity of what the links of a page depend on: its payload and its URL up to the query, which
+// relative references are resolved against. The same bytes elsewhere are read again, since they link elsewhere.
+func (w *parseWorker) parsedKey(p *fetch.Page, f *flight) xxh3.Uint128 {
+	base, _, _ := bytes.Cut(f.url, []byte{'?'})
+	w.scratch = append(append(w.scratch[:0], p.Digest[:]...), base...)
+	return urlx.Fingerprint(w.hashSeed, w.scratch)
+}

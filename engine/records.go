@@ -1,0 +1,180 @@
+package engine
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/filter"
+	"orbweaver/engine/seen"
+	"orbweaver/engine/urlx"
+	"orbweaver/warc"
+)
+
+// errSeenMeanwhile says that an equal payload was stored between the look-up and the writing: the records are to be
+// built again, as a revisit.
+var errSeenMeanwhile = errors.New("engine: the payload was stored meanwhile")
+
+// recordPlan is what is to be written about one attempt; the records themselves wait in the encoder.
+type recordPlan struct {
+	store           bool // write records at all
+	page            bool // counts as a page: a final 2xx that is no robots.txt
+	revisit         bool
+	payloadInRecord bool
+	digest          seen.Digest
+	first           seen.First // what this response will be, if it is the first of its payload
+	claims          bool
+}
+
+// records is a parse worker's scratch for building them.
+type records struct {
+	response, request, metadata warc.Record
+	index                       warc.IndexInfo
+	digest                      [20]byte
+	interim                     []byte
+	facts                       filter.Facts
+}
+
+// plan decides what to write and packs it into the worker's encoder.
+func (w *parseWorker) plan(p *fetch.Page, f *flight) (recordPlan, error) {
+	plan := recordPlan{page: !f.robots && !f.retry && isPageStatus(p.Status)}
+	w.encoder.Reset()
+	dedupe := !f.robots && !f.retry && p.Complete && p.PayloadLen > 0
+	if dedupe {
+		plan.digest = p.Digest
+		first, ok, err := w.ledger.seen.Lookup(plan.digest)
+		if err != nil {
+			return plan, fmt.Errorf("engine: content seen: %w", err)
+		}
+		plan.revisit, plan.first = ok, first
+	}
+	if plan.store = w.keeps(p, f, &plan); !plan.store {
+		plan.revisit = false
+		return plan, nil
+	}
+	plan.payloadInRecord = !plan.revisit
+	if err := w.pack(p, f, &plan); err != nil {
+		return plan, err
+	}
+	if dedupe && !plan.revisit {
+		plan.claims = true
+		plan.first = seen.First{RecordID: w.records.response.ID, URI: string(f.url), Date: p.Started}
+	}
+	return plan, nil
+}
+
+// claim makes this response the first of its payload, under the commit lock.
+func (plan *recordPlan) claim(m *seen.Map) error {
+	if !plan.claims {
+		return nil
+	}
+	first, fresh, err := m.Insert(plan.digest, plan.first)
+	if err != nil {
+		return fmt.Errorf("engine: content seen: %w", err)
+	}
+	if !fresh && first.RecordID != plan.first.RecordID {
+		return errSeenMeanwhile
+	}
+	return nil
+}
+
+// annotation is what the crawl log says about the records.
+func (plan *recordPlan) annotation() string {
+	switch {
+	case !plan.store:
+		return "notStored"
+	case plan.revisit:
+		return "duplicate:digest"
+	default:
+		return ""
+	}
+}
+
+// keeps asks the store filter; robots.txt is kept unless nothing is.
+func (w *parseWorker) keeps(p *fetch.Page, f *flight, plan *recordPlan) bool {
+	if answer, constant := w.store.Constant(); constant {
+		return answer
+	}
+	if f.robots {
+		return true
+	}
+	site, path := urlx.Split(f.url)
+	mime, _, _ := bytes.Cut(p.ContentType(), []byte{';'})
+	w.records.facts = filter.Facts{
+		URL: string(f.url), Site: string(site), Host: string(urlx.Host(site)), Path: string(path), Depth: f.depth,
+		Status: p.Status, ContentType: string(bytes.ToLower(bytes.TrimSpace(mime))), Size: p.PayloadLen,
+		Truncated: p.Cut != fetch.NotCut, Duplicate: plan.revisit,
+	}
+	return w.store.Keeps(&w.records.facts)
+}
+
+// pack builds the response or revisit, the request and, when there is something to say, a metadata record.
+func (w *parseWorker) pack(p *fetch.Page, f *flight, plan *recordPlan) error {
+	rs := &w.records
+	mime, _, _ := bytes.Cut(p.ContentType(), []byte{';'})
+	rs.index = warc.IndexInfo{Status: p.Status, MIME: bytes.TrimSpace(mime)}
+	rs.response = warc.Record{
+		Type: warc.Response, Date: p.Started, TargetURI: f.url, IP: p.Remote.Addr(), Index: &rs.index,
+		Truncated: truncation(p.Cut), Block: append(rs.response.Block[:0], p.Raw),
+	}
+	if p.Complete && p.PayloadLen > 0 {
+		rs.digest = p.Digest
+		rs.response.PayloadDigest = &rs.digest
+	}
+	if plan.revisit {
+		r := &rs.response
+		r.Type, r.Profile = warc.Revisit, warc.ProfileIdentical
+		r.RefersTo, r.RefersToURI, r.RefersToDate = plan.first.RecordID, plan.first.URI, plan.first.Date
+		r.Block = append(r.Block[:0], p.Head())
+	}
+	if err := w.encoder.Append(&rs.response); err != nil {
+		return fmt.Errorf("engine: archive: %w", err)
+	}
+	rs.request = warc.Record{
+		Type: warc.Request, Date: p.Started, TargetURI: f.url, IP: p.Remote.Addr(), ConcurrentTo: rs.response.ID,
+		Block: append(rs.request.Block[:0], p.Request),
+	}
+	if err := w.encoder.Append(&rs.request); err != nil {
+		return fmt.Errorf("engine: archive: %w", err)
+	}
+	if len(p.Interim) == 0 {
+		return nil
+	}
+	rs.interim = appendInterim(rs.interim[:0], p.Interim)
+	rs.metadata = warc.Record{
+		Type: warc.Metadata, Date: p.Started, TargetURI: f.url, ConcurrentTo: rs.response.ID,
+		Block: append(rs.metadata.Block[:0], rs.interim),
+	}
+	if err := w.encoder.Append(&rs.metadata); err != nil {
+		return fmt.Errorf("engine: archive: %w", err)
+	}
+	return nil
+}
+
+// appendInterim writes the heads of interim responses as warc-fields, one line each.
+func appendInterim(dst, heads []byte) []byte {
+	for line := range bytes.Lines(heads) {
+		line = bytes.TrimRight(line, "\r\n")
+		if len(line) == 0 {
+			continue
+		}
+		dst = append(append(append(dst, "interim-response: "...), line...), "\r\n"...)
+	}
+	return dst
+}
+
+func truncation(c fetch.Cut) warc.Truncation {
+	switch c {
+	case fetch.NotCut:
+		return warc.TruncatedNone
+	case fetch.CutLength:
+		return warc.TruncatedLength
+	case fetch.CutTime:
+		return warc.TruncatedTime
+	case fetch.CutDisconnect:
+		return warc.TruncatedDisconnect
+	default:
+		return warc.TruncatedUnspecified
+	}
+}

@@ -1,0 +1,201 @@
+package engine
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/outcome"
+	"orbweaver/engine/robots"
+	"orbweaver/engine/seen"
+	"orbweaver/engine/urlx"
+	"orbweaver/warc"
+)
+
+// replay reads all journals since the cut, in order.
+func (e *Engine) replay(m *manifest) error {
+	dir := e.frontierDir()
+	r := &replayer{
+		engine: e, end: m.Archive, archive: warc.OpenArchive(e.seams.FS, e.cfg.Dir+"/warc"),
+		links: newLinkFinder(e.cfg.NoFollow),
+	}
+	for g := m.Generation; ; g++ {
+		name := journalName(dir, g)
+		if _, err := e.seams.FS.Size(name); errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		e.points.generation = g
+		if err := readJournal(e.seams.FS, name, r.entry); errors.Is(err, errArchiveShort) {
+			break // what follows was never synced
+		} else if err != nil {
+			return errors.Join(err, r.archive.Close())
+		}
+	}
+	m.Archive = r.end
+	e.seams.Log.Info("resumed from the last checkpoint and the journal", "attempts", r.n, "links", r.found)
+	return r.archive.Close()
+}
+
+// replayer applies journal entries.
+type replayer struct {
+	engine  *Engine
+	archive *warc.Archive
+	end     *warc.Cut // of the archive, as far as it is journaled
+	links   *linkFinder
+	door    door
+	n       int
+	found   int
+}
+
+// errArchiveShort says that the journal names a record that the archive does not hold: a power cut took it.
+var errArchiveShort = errors.New("engine: the archive ends before the journal")
+
+// record is what the replay needs of an archived record.
+type record struct {
+	url    []byte
+	page   *fetch.Page // nil for a revisit
+	id     warc.ID
+	date   time.Time
+	digest seen.Digest
+	whole  bool // has a payload digest
+}
+
+func (r *replayer) entry(e *journalEntry) error {
+	var rec *record
+	if e.Serial > 0 {
+		var err error
+		if rec, err = r.read(e); err != nil {
+			r.engine.seams.Log.Warn("the last moments of the journal are not in the archive; they are fetched again",
+				"entries_kept", r.n, "error", err)
+			return errArchiveShort
+		}
+	}
+	r.n++
+	n := &r.engine.ledger.n
+	n.status(e.Status)
+	switch e.Kind {
+	case journalRobots:
+		n.robotsFetched.Add(1)
+		r.robots(e, rec)
+	case journalRetry:
+		n.attempts.Add(1)
+		n.retries.Add(1)
+	default:
+		n.attempts.Add(1)
+		if err := r.page(e, rec); err != nil {
+			return err
+		}
+	}
+	r.postpone(e, rec)
+	return nil
+}
+
+// read brings an entry's main record back from the archive.
+func (r *replayer) read(e *journalEntry) (*record, error) {
+	pos := warc.Position{Serial: e.Serial - 1, Offset: e.Offset, Length: e.Length}
+	group, pos, err := r.archive.ReadGroup(pos)
+	if err != nil {
+		return nil, err
+	}
+	if len(group) == 0 {
+		return nil, fmt.Errorf("engine: no record at %d of file %d", pos.Offset, pos.Serial)
+	}
+	end := pos.End()
+	r.end = &end
+	main := &group[0]
+	rec := &record{url: main.TargetURI, id: main.ID, date: main.Date}
+	if main.Type == warc.Response {
+		page, ok := fetch.Stored(rec.url, main.Block)
+		if !ok {
+			return nil, fmt.Errorf("engine: the response record of %s holds no response", rec.url)
+		}
+		rec.page = page
+		rec.digest, rec.whole = page.Digest, main.Get("WARC-Payload-Digest") != ""
+	}
+	return rec, nil
+}
+
+// postpone restores the due times that the attempt set.
+func (r *replayer) postpone(e *journalEntry, rec *record) {
+	if rec == nil || e.SiteDue == 0 {
+		return
+	}
+	site, _ := urlx.Split(rec.url)
+	if vs := r.engine.bench.Get(site); vs != nil {
+		r.engine.bench.Postpone(vs, fromUnixNano(e.SiteDue), fromUnixNano(e.IPDue))
+	}
+}
+
+func (r *replayer) page(e *journalEntry, rec *record) error {
+	r.engine.redone.add(e.FP, e.Outcome)
+	n := &r.engine.ledger.n
+	if isPageStatus(e.Status) {
+		switch {
+		case rec == nil:
+			n.notStored.Add(1)
+		case rec.page == nil:
+			n.revisits.Add(1)
+			r.engine.limits.pages++
+		default:
+			n.pages.Add(1)
+			r.engine.limits.pages++
+		}
+	}
+	it := Item{Depth: e.Depth + 1}
+	if e.Outcome == outcome.Redirect {
+		it.Depth, it.Hops = e.Depth, e.Hops+1
+	}
+	add := func(url []byte) {
+		r.found++
+		r.engine.frontier.Add(&r.door, url, it)
+	}
+	if err := eachLink(e.Links, add); err != nil {
+		return fmt.Errorf("engine: resume: links in the journal: %w", err)
+	}
+	if rec == nil || rec.page == nil {
+		return nil
+	}
+	if rec.whole {
+		_, _, err := r.engine.ledger.seen.Insert(rec.digest, seen.First{RecordID: rec.id, URI: string(rec.url), Date: rec.date})
+		if err != nil {
+			return fmt.Errorf("engine: resume: %w", err)
+		}
+	}
+	if e.Outcome == outcome.Redirect {
+		r.links.redirect(rec.url, rec.page.Location())
+	} else if isPageStatus(e.Status) {
+		r.links.scan(rec.url, rec.page)
+	} else {
+		return nil
+	}
+	return eachLink(r.links.links, add)
+}
+
+// robots restores the rules that were fetched since the cut, so that no site is asked twice.
+func (r *replayer) robots(e *journalEntry, rec *record) {
+	if rec == nil || rec.page == nil || e.Hops > 0 {
+		return
+	}
+	site, path := urlx.Split(rec.url)
+	vs := r.engine.bench.Get(site)
+	if vs == nil || !bytes.Equal(path, []byte(robotsPath)) {
+		return
+	}
+	var rules *robots.Rules
+	switch {
+	case isPageStatus(e.Status) && e.Outcome != outcome.CutDisconnect && e.Outcome != outcome.CutTime:
+		body, _ := rec.page.Decoded(r.links.decoder)
+		rules = robots.Parse(body, robotsToken)
+	case e.Outcome.Class() == outcome.ClassAnswer && e.Outcome != outcome.Redirect:
+		rules = robots.AllowAll()
+	default:
+		return
+	}
+	r.engine.bench.WithSite(vs, func(s *Site) {
+		s.Rules, s.RulesUntil = r.engine.rules.share(rules), rec.date.Add(robotsLife)
+		s.RobotsTry, s.Denied = 0, false
+	})
+}

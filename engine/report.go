@@ -1,0 +1,191 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"orbweaver/engine/outcome"
+	"orbweaver/internal/vfs"
+)
+
+// State is where a crawl stands.
+type State string
+
+// The states of report.json.
+const (
+	StateRunning  State = "running"
+	StatePaused   State = "paused"
+	StateFinished State = "finished"
+	StateStopped  State = "stopped"
+	StateFailed   State = "failed"
+)
+
+// Report is report.json: what the crawl has done so far. Counts balance: URLsAdmitted = sum of Outcomes + URLsQueued +
+// URLsInFlight.
+type Report struct {
+	State  State  `json:"state"`
+	Reason string `json:"reason"`
+
+	URLsFound    int64 `json:"urls_found"`    // links and seeds met, repetitions included
+	URLsAdmitted int64 `json:"urls_admitted"` // of these, new and in scope
+	URLsFetched  int64 `json:"urls_fetched"`  // admitted URLs that were asked for and have their outcome
+	URLsQueued   int64 `json:"urls_queued"`
+	URLsInFlight int64 `json:"urls_in_flight"`
+
+	PagesStored    int64 `json:"pages_stored"`
+	RevisitsStored int64 `json:"revisits_stored"`
+	PagesNotStored int64 `json:"pages_not_stored"`
+
+	Outcomes map[string]int64 `json:"outcomes"`
+	Statuses map[string]int64 `json:"statuses"`
+	Dropped  map[string]int64 `json:"dropped"` // at the door, by reason
+
+	Attempts      int64 `json:"attempts"`
+	Retries       int64 `json:"retries"`
+	BytesReceived int64 `json:"bytes_received"`
+	BytesStored   int64 `json:"bytes_stored"`
+	HostsKnown    int64 `json:"hosts_known"`
+	IPsKnown      int64 `json:"ips_known"`
+	RobotsFetched int64 `json:"robots_fetched"`
+	RobotsDenied  int64 `json:"robots_denied"`
+	CacheHits     int64 `json:"cache_hits"`
+	CacheLookups  int64 `json:"cache_lookups"`
+	SieveSize     int64 `json:"sieve_size"`
+	SievePending  int64 `json:"sieve_pending"`
+	ParseFaults   int64 `json:"parse_faults"`
+
+	ActiveFetches int64   `json:"active_fetches"`
+	Front         int64   `json:"front"`
+	WallSeconds   float64 `json:"wall_seconds"`
+	CPUSeconds    float64 `json:"cpu_seconds"`
+	RSSPeakBytes  int64   `json:"rss_peak_bytes"`
+	Resumed       int     `json:"resumed"`
+	Waiting       string  `json:"waiting"` // what limits the crawl now, in one line
+	Written       string  `json:"written"`
+}
+
+// Report says how things stand. Safe for concurrent use.
+func (e *Engine) Report() Report {
+	e.ledger.cut.RLock()
+	c := e.ledger.n.load()
+	e.ledger.cut.RUnlock()
+	state, reason := e.state()
+	bench := e.bench.Counts()
+	cache := e.frontier.cache.Stats()
+	archive := e.ledger.writer.Stats()
+	var m manifest
+	e.clock.fill(&m)
+	r := Report{
+		State: state, Reason: reason,
+		URLsFound: c.Found, URLsAdmitted: c.Admitted, URLsFetched: fetchedURLs(&c),
+		PagesStored: c.Pages, RevisitsStored: c.Revisits, PagesNotStored: c.NotStored,
+		Outcomes: map[string]int64{}, Statuses: map[string]int64{}, Dropped: dropped(&c),
+		Attempts: c.Attempts, Retries: c.Retries, BytesReceived: c.BytesReceived, BytesStored: archive.Bytes,
+		HostsKnown: int64(bench.Sites), IPsKnown: int64(bench.IPs), RobotsFetched: c.RobotsFetched,
+		RobotsDenied: c.Outcomes[outcome.RobotsDenied], CacheHits: int64(cache.Hits), CacheLookups: int64(cache.Lookups),
+		SieveSize: int64(e.sieve.Len()), SievePending: int64(e.sieve.Pending()), ParseFaults: c.ParseFaults,
+		ActiveFetches: e.fetching.Load(), Front: int64(e.bench.Front(time.Now(), frontSoon)),
+		WallSeconds: m.WallSeconds, CPUSeconds: m.CPUSeconds, RSSPeakBytes: m.RSSPeak, Resumed: e.resumed,
+		Waiting: e.waiting(), Written: time.Now().UTC().Format(time.RFC3339),
+	}
+	r.URLsInFlight = min(e.pagesOut.Load()+e.fetching.Load(), max(c.Admitted-c.Finished(), 0))
+	r.URLsQueued = c.Admitted - c.Finished() - r.URLsInFlight
+	for o := range outcome.Count {
+		if n := c.Outcomes[o]; n > 0 {
+			r.Outcomes[outcome.Outcome(o).String()] = n
+		}
+	}
+	for code, n := range c.Statuses {
+		if n > 0 {
+			r.Statuses[strconv.Itoa(code)] = n
+		}
+	}
+	return r
+}
+
+// fetchedURLs is the number of admitted URLs whose outcome came from a request.
+func fetchedURLs(c *Counters) int64 {
+	var n int64
+	for o, v := range c.Outcomes {
+		if outcome.Outcome(o).Class() != outcome.ClassRefusal {
+			n += v
+		}
+	}
+	return n
+}
+
+func dropped(c *Counters) map[string]int64 {
+	d := map[string]int64{}
+	for name, n := range map[string]int64{
+		"syntax": c.DroppedSyntax, "scope": c.DroppedScope, "depth": c.DroppedDepth,
+		"seen-cache": c.DroppedCache, "seen-sieve": c.Known, "links-per-page": c.DroppedLinks,
+	} {
+		if n > 0 {
+			d[name] = n
+		}
+	}
+	return d
+}
+
+// waiting names what limits the crawl at the moment (promise 9).
+func (e *Engine) waiting() string {
+	if reason := e.gate.Reason(); reason != "" {
+		return reason
+	}
+	now := time.Now()
+	switch next, ok := e.bench.NextDue(); {
+	case e.isStopping():
+		return "the last pages, before it stops"
+	case len(e.fetched) == cap(e.fetched):
+		return "the processor: parse workers are behind"
+	case e.fetching.Load() >= int64(e.cfg.Fetchers):
+		return "servers: every fetch worker is in an exchange"
+	case ok && !next.After(now):
+		return "nothing: sites are due and being asked"
+	case e.newborn.Len() > 0:
+		return fmt.Sprintf("the name system: %d sites have no address yet", e.newborn.Len())
+	case ok:
+		return "politeness: the next site is due in " + next.Sub(now).Round(time.Millisecond).String()
+	case e.sieve.Pending() > 0:
+		return "the sieve: new links are being sorted out"
+	default:
+		return "responses on their way"
+	}
+}
+
+// writeReport replaces report.json.
+func (e *Engine) writeReport() error {
+	return WriteReport(e.seams.FS, e.cfg.Dir, e.Report())
+}
+
+// WriteReport replaces the report of the crawl directory in one step.
+func WriteReport(fsys vfs.FS, dir string, r Report) error {
+	b, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return fmt.Errorf("engine: report: %w", err)
+	}
+	err = vfs.WriteAtomic(fsys, dir+"/report.json", func(w io.Writer) error {
+		_, err := w.Write(append(b, '\n'))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("engine: report: %w", err)
+	}
+	return nil
+}
+
+// ReadReport reads the report of a crawl directory.
+func ReadReport(fsys vfs.FS, dir string) (Report, error) {
+	var r Report
+	b, err := vfs.ReadFile(fsys, dir+"/report.json")
+	if err != nil {
+		return r, fmt.Errorf("engine: report: %w", err)
+	}
+	if err := json.Unmarshal(b, &r); err != nil {
+		return r, fmt.Errorf("engine: report: %s/report.json: %w", dir, err)
+	}
+	return r, nil
+}

@@ -1,0 +1,108 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"time"
+
+	"orbweaver/dnsres"
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/outcome"
+	"orbweaver/engine/urlx"
+)
+
+// resolveLoop finds the addresses of newborn sites. Several goroutines run the same loop; each has one site in hand.
+type resolveLoop struct {
+	ledger   *ledger
+	bench    *bench
+	newborn  *siteQueue
+	under    *undertaker
+	resolver Resolver
+	allowed  func(netip.AddrPort) error // may it be connected to; nil when a proxy does the connecting
+	feed     func()
+	wake     func() // of the distributor
+}
+
+const (
+	nameTries      = 5                // failures of the name servers before a site is given up
+	nameWaitMin    = 10 * time.Second // first wait after a failure; doubles
+	nameWaitOutage = 10 * time.Second // wait while all name servers are down: nobody is blamed
+)
+
+func (l *resolveLoop) run(ctx context.Context) error {
+	for {
+		vs, err := l.newborn.Take(ctx)
+		if err != nil {
+			return nil //nolint:nilerr // ctx ended: the loop's ordinary end
+		}
+		host := string(urlx.Host(vs.Key()))
+		ans := l.resolver.Resolve(ctx, host)
+		if ctx.Err() == nil {
+			l.settle(vs, ans)
+		}
+		l.newborn.Done()
+		l.wake()
+	}
+}
+
+// settle places, defers or gives up one site.
+func (l *resolveLoop) settle(vs *visitState, ans dnsres.Answer) {
+	l.ledger.cut.RLock()
+	defer l.ledger.cut.RUnlock()
+	now := time.Now()
+	switch {
+	case ans.Err == nil && len(ans.Addrs) > 0:
+		addrs, fate := l.reachable(vs, ans.Addrs)
+		if len(addrs) == 0 {
+			l.under.Bury(vs, fate)
+			return
+		}
+		l.bench.WithSite(vs, func(s *Site) {
+			s.Addrs, s.AddrUntil, s.NameFails = addrs, ans.Expires, 0
+		})
+		l.bench.Place(vs, addrs[0], now)
+		l.feed()
+	case ans.Err == nil, errors.Is(ans.Err, dnsres.ErrNotFound):
+		l.under.Bury(vs, outcome.NameNotFound)
+	default:
+		l.postpone(vs, now)
+	}
+}
+
+// postpone lets a site wait for the name servers to recover.
+func (l *resolveLoop) postpone(vs *visitState, now time.Time) {
+	if o, ok := l.resolver.(outageDetector); ok && o.Outage() {
+		l.bench.WithSite(vs, func(s *Site) { s.NameFails = max(s.NameFails, 1) })
+		l.bench.Defer(vs, now.Add(nameWaitOutage))
+		return
+	}
+	var fails int16
+	l.bench.WithSite(vs, func(s *Site) {
+		s.NameFails++
+		fails = s.NameFails
+	})
+	if fails >= nameTries {
+		l.under.Bury(vs, outcome.NameFault)
+		return
+	}
+	l.bench.Defer(vs, now.Add(nameWaitMin<<(fails-1)))
+}
+
+// reachable keeps the addresses that may be connected to; fate says why there is none.
+func (l *resolveLoop) reachable(vs *visitState, addrs []netip.Addr) (kept []netip.Addr, fate outcome.Outcome) {
+	if l.allowed == nil {
+		return addrs[:1:1], outcome.None
+	}
+	port := uint16(urlx.Port(vs.Key()))
+	fate = outcome.BlockedAddress
+	for _, a := range addrs {
+		switch err := l.allowed(netip.AddrPortFrom(a, port)); {
+		case err == nil:
+			kept = append(kept, a)
+		case errors.Is(err, fetch.ErrBlockedPort):
+			fate = outcome.BlockedPort
+		}
+	}
+	return kept, fate
+}

@@ -1,0 +1,91 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	"orbweaver/engine/outcome"
+	"orbweaver/engine/urlx"
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+)
+
+// restore brings the crawl from the manifest's cut to where the journal says it was: URLs in flight go back to their
+// sites, what the journal names as done is not fetched again, and its links, read back from the archive, pass the
+// front door. It sets m.Archive to the end of what was journaled: records behind it belong to attempts that count as
+// never made.
+func (e *Engine) restore(m *manifest, fresh bool) error {
+	if fresh {
+		return e.clearFresh()
+	}
+	e.newbornsToResolve()
+	b, err := vfs.ReadFile(e.seams.FS, aloftName(e.frontierDir(), m.Generation))
+	if err != nil {
+		return fmt.Errorf("engine: resume: %w", err)
+	}
+	if err := readAloft(b, e.putBack, e.redone); err != nil {
+		return err
+	}
+	if m.Clean {
+		return e.loadCache(m)
+	}
+	e.unclean = true
+	return e.replay(m)
+}
+
+// clearFresh removes what a kill before the first manifest may have left.
+func (e *Engine) clearFresh() error {
+	return removeOlder(e.seams.FS, e.frontierDir(), 1<<63)
+}
+
+// newbornsToResolve queues the sites that were waiting for an address.
+func (e *Engine) newbornsToResolve() {
+	e.bench.Each(func(vs *visitState, state benchState) bool {
+		if state == benchNewborn {
+			e.newborn.Put(vs)
+		}
+		return true
+	})
+}
+
+// putBack gives a URL that was in flight back to its site.
+func (e *Engine) putBack(key, item []byte) {
+	if len(key) == 0 { // the distributor held it, whole
+		it := mustItem(item)
+		site, path := urlx.Split(it.Rest)
+		it.Rest = path
+		key, item = site, appendItem(nil, &it)
+	}
+	vs, added := e.bench.GetOrAdd(key)
+	if !e.bench.PushFront(vs, item) {
+		e.ledger.n.finish(outcome.SiteGone, 1)
+	}
+	if added {
+		e.newborn.Put(vs)
+	}
+}
+
+// warcInfo is the block of each file's warcinfo record.
+func (e *Engine) warcInfo(m *manifest) []warc.Field {
+	c := &e.cfg
+	fields := []warc.Field{
+		{Name: "software", Value: "orbweaver/" + c.Version},
+		{Name: "format", Value: "WARC File Format 1.1"},
+		{Name: "conformsTo", Value: "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"},
+		{Name: "hostname", Value: c.WARC.Host},
+		{Name: "http-header-user-agent", Value: c.Fetch.UserAgent},
+		{Name: "robots", Value: "obey (RFC 9309)"},
+		{Name: "isPartOf", Value: m.CrawlID},
+		{Name: "payload-digest", Value: "sha1 of the body without transfer coding, content coding kept"},
+	}
+	for _, f := range []warc.Field{
+		{Name: "http-header-from", Value: c.Fetch.Contact},
+		{Name: "operator", Value: c.Operator},
+		{Name: "description", Value: c.Description},
+	} {
+		if strings.TrimSpace(f.Value) != "" {
+			fields = append(fields, f)
+		}
+	}
+	return fields
+}

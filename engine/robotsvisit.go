@@ -1,0 +1,179 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/outcome"
+	"orbweaver/engine/robots"
+	"orbweaver/engine/urlx"
+)
+
+// RFC 9309, section 2.3, in the words of this file: a site whose rules are missing or stale is asked for /robots.txt
+// before anything else. 2xx is parsed; 4xx means that all is allowed; up to five redirects are followed, each hop a
+// priority item on the bench of the site it leads to, while the site that needs the rules is parked; 5xx, 429 and an
+// unreachable server mean that nothing is allowed, so the site waits and is asked again.
+
+const (
+	robotsLife      = 24 * time.Hour   // a copy is good for this long
+	robotsHopsMax   = 5                // redirects followed
+	robotsQuick     = 3                // attempts in a row, spaced by the retry policy
+	robotsTries     = 8                // attempts before the site is given up
+	robotsWait      = 2 * time.Minute  // after the quick attempts; doubles
+	robotsStaleWait = 10 * time.Minute // an old copy serves on while the server does not answer
+	robotsPath      = "/robots.txt"
+	robotsToken     = "orbweaver"
+)
+
+// robotsHop is a redirect of a robots.txt to another site.
+type robotsHop struct {
+	site   []byte // where it leads
+	origin []byte // whose rules they are
+	item   []byte
+}
+
+// robotsVerdict is what came of it, for the site that waits.
+type robotsVerdict struct {
+	site        []byte
+	rules       *robots.Rules // nil when unreachable
+	unreachable bool
+}
+
+// apply writes the verdict into the waiting site.
+func (v *robotsVerdict) apply(s *Site, now time.Time) {
+	if v.unreachable {
+		s.robotsUnreachable(now)
+		return
+	}
+	s.Rules, s.RulesUntil, s.RobotsTry, s.Denied = v.rules, now.Add(robotsLife), 0, false
+}
+
+// robotsUnreachable notes one more failure; an old copy serves on for a while.
+func (s *Site) robotsUnreachable(now time.Time) {
+	if s.RobotsTry < 127 {
+		s.RobotsTry++
+	}
+	if s.Rules != nil {
+		s.RulesUntil = now.Add(robotsStaleWait)
+		return
+	}
+	s.Denied = true
+}
+
+// robotsOwn fetches the site's own robots.txt.
+func (w *fetchWorker) robotsOwn(ctx context.Context, r *returned) error {
+	vs := r.visit.VS
+	w.url = append(append(w.url[:0], vs.Key()...), robotsPath...)
+	it := Item{Try: int(vs.Site.RobotsTry)}
+	return w.robotsFetch(ctx, r, vs.Key(), nil, &it)
+}
+
+// robotsHop fetches a hop of somebody's redirect chain.
+func (w *fetchWorker) robotsHop(ctx context.Context, r *returned, raw []byte, it *Item) error {
+	w.url = append(append(w.url[:0], r.visit.VS.Key()...), it.Rest...)
+	return w.robotsFetch(ctx, r, it.RobotsOf, raw, it)
+}
+
+// robotsFetch makes the exchange and acts on its outcome. raw is nil for a site's own robots.txt.
+func (w *fetchWorker) robotsFetch(ctx context.Context, r *returned, origin, raw []byte, it *Item) error {
+	p, err := w.pool.Get(ctx)
+	if err != nil {
+		if raw != nil {
+			r.release.Front = [][]byte{raw}
+		}
+		w.giveBack(r, nil)
+		return nil //nolint:nilerr // the stop is told by ctx
+	}
+	f := flightOf(p)
+	f.board(r.visit.VS, raw, w.url, it)
+	f.robots = true
+	o := w.exchange(ctx, r, p, true)
+	if o == outcome.Cancelled {
+		if raw != nil {
+			r.release.Front = [][]byte{raw}
+		}
+		w.giveBack(r, nil)
+		w.pool.Put(p)
+		return nil
+	}
+	d := w.decide(r, p, o, min(it.Try, robotsQuick-1))
+	f.outcome, f.fp = o, urlx.Fingerprint(w.hashSeed, f.url)
+	v := &robotsVerdict{site: origin}
+	switch {
+	case o == outcome.Redirect && it.Hops < robotsHopsMax && w.robotsRedirect(r, p, origin, it):
+		v = nil
+	case o == outcome.OK, isPageStatus(p.Status) && p.HeadLen > 0 && o != outcome.CutDisconnect && o != outcome.CutTime:
+		body, _ := p.Decoded(w.decoder)
+		v.rules = w.rules.share(robots.Parse(body, robotsToken))
+	case o.Class() == outcome.ClassAnswer && !isPageStatus(p.Status):
+		v.rules = w.rules.share(robots.AllowAll())
+	case raw != nil && d.Retry:
+		again := *it
+		again.Try++
+		r.release.Front = [][]byte{appendItem(nil, &again)}
+		v = nil
+	default:
+		v.unreachable = true
+	}
+	if v != nil {
+		w.robotsSettle(r, v, o, raw == nil, d.KillSite)
+	}
+	f.siteDue, f.ipDue = r.release.SiteDue, r.release.IPDue
+	return w.hand(ctx, r, p, f)
+}
+
+// robotsRedirect sends a hop on; false when the target is nothing to be fetched.
+func (w *fetchWorker) robotsRedirect(r *returned, p *fetch.Page, origin []byte, it *Item) bool {
+	url, err := urlx.Resolve(nil, w.url, p.Location())
+	if err != nil {
+		return false
+	}
+	site, path := urlx.Split(url)
+	hop := Item{RobotsOf: origin, Hops: it.Hops + 1, Rest: path}
+	item := appendItem(nil, &hop)
+	if here := string(r.visit.VS.Key()); string(site) == here {
+		r.release.Front = [][]byte{item} // the next Visit of this very site
+		return true
+	} else if string(origin) == here {
+		r.release.Park = true
+	}
+	r.hop = &robotsHop{site: site, origin: append([]byte(nil), origin...), item: item}
+	return true
+}
+
+// robotsSettle gives the verdict to the site: directly when it is the one visited, by the returner when it waits.
+func (w *fetchWorker) robotsSettle(r *returned, v *robotsVerdict, o outcome.Outcome, own, kill bool) {
+	if !own {
+		v.site = append([]byte(nil), v.site...)
+		r.verdict = v
+		if string(v.site) != string(r.visit.VS.Key()) {
+			return
+		}
+		// A chain that came home: the site visited is the one that needs the rules. It is not parked, so the
+		// verdict is applied here, where the Visit is held.
+		r.verdict = nil
+	}
+	site := &r.visit.VS.Site
+	now := time.Now()
+	v.apply(site, now)
+	if !v.unreachable || site.Rules != nil {
+		return
+	}
+	switch {
+	case kill, site.RobotsTry >= robotsTries:
+		site.Fate = outcome.RobotsUnreachable
+		if o.Class() == outcome.ClassHost {
+			site.Fate = o
+		}
+		r.release.Kill = true
+	case site.RobotsTry >= robotsQuick:
+		wait := robotsWait << (site.RobotsTry - robotsQuick)
+		if due := now.Add(wait); due.After(r.release.SiteDue) {
+			r.release.SiteDue = due
+		}
+	}
+	if o.Class() == outcome.ClassHost {
+		w.otherAddr(r)
+	}
+}

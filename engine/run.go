@@ -1,0 +1,300 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"orbweaver/engine/fetch"
+	"orbweaver/warc"
+	"orbweaver/workbench"
+)
+
+const benchNewborn = workbench.Newborn
+
+// drainMax is how long an orderly stop waits for exchanges under way before it aborts them.
+const drainMax = 30 * time.Second
+
+// Run crawls until nothing is left, a limit is reached or ctx ends; ctx ending means: finish the exchanges under way,
+// save everything, and return nil with the state "stopped". The first error of any loop stops the rest and is
+// returned; what was acknowledged is then on disk, and the crawl can be resumed.
+//
+// Closing goes downstream: intake (seeder, resolvers, feeder) ends first; fetch workers finish or are aborted and give
+// their Visits back; when the last is gone the parse workers empty the channel, their links still passing the front
+// door; then distributor and flusher end; then the last cut is taken and the archive closed.
+func (e *Engine) Run(ctx context.Context) error {
+	if e.over {
+		return nil
+	}
+	forever := context.WithoutCancel(ctx)
+	abort, cancel := context.WithCancelCause(forever) // aborts exchanges and ends the drain loops
+	defer cancel(nil)
+	e.mu.Lock()
+	e.cancel = cancel
+	e.mu.Unlock()
+
+	intakeCtx, stopIntake := context.WithCancel(abort)
+	defer stopIntake()
+	lateCtx, stopLate := context.WithCancel(abort)
+	defer stopLate()
+	intake, late := e.group(cancel), e.group(cancel)
+	fetchers, parsers, returning := e.group(cancel), e.group(cancel), e.group(cancel)
+
+	e.startIntake(intakeCtx, intake)
+	e.startLate(lateCtx, late)
+	if err := e.startWorkers(abort, forever, fetchers, parsers); err != nil {
+		cancel(err)
+	}
+	returning.Go(func() error { return e.returner.run(forever) })
+
+	select {
+	case <-ctx.Done():
+		e.finish(reasonSignal)
+	case <-e.stopping:
+	case <-abort.Done():
+		e.finish(reasonSignal)
+	}
+	stopIntake()
+	drain := time.AfterFunc(drainMax, func() { cancel(errDrain) })
+	defer drain.Stop()
+	errs := []error{intake.Wait()}
+	e.todo.Close()
+	errs = append(errs, fetchers.Wait())
+	close(e.fetched)
+	errs = append(errs, parsers.Wait())
+	e.done.Close()
+	errs = append(errs, returning.Wait())
+	stopLate()
+	errs = append(errs, late.Wait())
+	return e.conclude(errors.Join(errs...))
+}
+
+var errDrain = errors.New("engine: exchanges still under way when the time to stop was over were aborted")
+
+// Abort ends exchanges under way at once; the URLs stay queued. It is what a second signal asks for.
+func (e *Engine) Abort() {
+	e.finish(reasonSignal)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.cancel != nil {
+		e.cancel(errDrain)
+	}
+}
+
+// group starts goroutines whose first error aborts everything.
+func (e *Engine) group(cancel context.CancelCauseFunc) *failGroup { return &failGroup{cancel: cancel} }
+
+type failGroup struct {
+	errgroup.Group
+	cancel context.CancelCauseFunc
+}
+
+// Go runs f and waits for it in Wait.
+func (g *failGroup) Go(f func() error) {
+	g.Group.Go(func() error {
+		err := f()
+		if err != nil {
+			g.cancel(err)
+		}
+		return err
+	})
+}
+
+// startIntake starts what brings new work in.
+func (e *Engine) startIntake(ctx context.Context, g *failGroup) {
+	s := &seeder{
+		fs: e.seams.FS, dir: e.frontierDir(), ledger: e.ledger, frontier: e.frontier, seeded: &e.seeded,
+		wake: func() { poke(e.distWake) },
+	}
+	g.Go(func() error { return s.run(ctx) })
+	for range e.cfg.Resolves {
+		r := &resolveLoop{
+			ledger: e.ledger, bench: e.bench, newborn: e.newborn, under: e.under, resolver: e.seams.Resolver,
+			allowed: e.seams.Allowed, feed: func() { poke(e.feedWake) }, wake: func() { poke(e.distWake) },
+		}
+		g.Go(func() error { return r.run(ctx) })
+	}
+	f := &feeder{
+		ledger: e.ledger, bench: e.bench, todo: e.todo, leases: e.done.Cap() / 2, gate: e.gate, wake: e.feedWake,
+		starved: e.starved,
+	}
+	if e.unclean {
+		p := e.cfg.Politeness
+		f.notBefore = time.Now().Add(max(p.HostDelay, p.IPDelay))
+	}
+	g.Go(func() error { return f.run(ctx) })
+	g.Go(func() error { return e.dist.run(ctx) })
+}
+
+// starved widens the front when fetchers find nothing due while new URLs wait.
+func (e *Engine) starved() {
+	if e.ready.Len() > 0 {
+		want := e.frontWant.Load()
+		e.frontWant.CompareAndSwap(want, min(want+int64(e.cfg.Fetchers/4+1), int64(64*e.cfg.Fetchers)))
+	} else if want := e.frontWant.Load(); want > int64(2*e.cfg.Fetchers) {
+		e.frontWant.CompareAndSwap(want, want-want/16)
+	}
+	poke(e.distWake)
+}
+
+// startLate starts what must go on until the last Page is home.
+func (e *Engine) startLate(ctx context.Context, g *failGroup) {
+	g.Go(func() error { return e.flush.run(ctx) })
+	g.Go(func() error { return e.points.run(ctx) })
+	g.Go(func() error { return e.every(ctx, e.cfg.SyncEvery, e.ledger.sync) })
+	g.Go(func() error {
+		return e.every(ctx, e.cfg.ReportEvery, func() error {
+			e.log.flush()
+			c := e.ledger.n.load()
+			if reason := e.limits.reached(c.Pages+c.Revisits, e.ledger.writer.Stats(), e.clock.wall()); reason != "" {
+				e.finish(reason)
+			}
+			return e.writeReport()
+		})
+	})
+	if e.cfg.MaxTime > 0 {
+		g.Go(func() error {
+			timer := time.NewTimer(e.cfg.MaxTime - e.clock.wall())
+			defer timer.Stop()
+			select {
+			case <-timer.C:
+				e.finish(reasonMaxTime)
+			case <-ctx.Done():
+			}
+			return nil
+		})
+	}
+}
+
+// every calls f again and again; a full disk makes it wait, any other error ends the crawl.
+func (e *Engine) every(ctx context.Context, period time.Duration, f func() error) error {
+	tick := time.NewTicker(period)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+		if err := f(); err != nil {
+			if err := e.ledger.disk.wait(ctx, err); err != nil && ctx.Err() == nil {
+				return err
+			}
+		}
+	}
+}
+
+func (e *Engine) startWorkers(abort, forever context.Context, fetchers, parsers *failGroup) error {
+	for i := range e.cfg.Fetchers {
+		w := e.newFetchWorker(i)
+		fetchers.Go(func() error {
+			defer w.fetcher.Close()
+			return w.run(abort, forever)
+		})
+	}
+	for range e.cfg.Parsers {
+		w, err := e.newParseWorker()
+		if err != nil {
+			return err
+		}
+		parsers.Go(func() error { return w.run(forever) })
+	}
+	return nil
+}
+
+func (e *Engine) newFetchWorker(id int) *fetchWorker {
+	return &fetchWorker{
+		id: id, ledger: e.ledger, todo: e.todo, done: e.done, pool: e.pool, fetched: e.fetched,
+		fetcher: fetch.NewFetcher(e.cfg.Fetch, e.seams.Dialer, e.pool), decoder: fetch.NewDecoder(fetch.DecoderOptions{}),
+		policy: &e.cfg.Politeness, rules: e.rules, aloft: e.aloft, redone: e.redone, log: e.log, live: e.live,
+		proxy: e.cfg.ProxyMode, hashSeed: e.frontier.hashSeed, maxPerHost: e.cfg.MaxPerHost, stopping: e.stopping,
+		pagesOut: &e.pagesOut, fetching: &e.fetching, rng: rand.New(rand.NewPCG(e.frontier.hashSeed, uint64(id))),
+	}
+}
+
+func (e *Engine) newParseWorker() (*parseWorker, error) {
+	enc, err := warc.NewEncoder(warc.EncoderOptions{Compression: e.cfg.WARC.Compression, Level: e.cfg.WARC.Level})
+	if err != nil {
+		return nil, fmt.Errorf("engine: archive: %w", err)
+	}
+	return &parseWorker{
+		ledger: e.ledger, frontier: e.frontier, bench: e.bench, pool: e.pool, fetched: e.fetched,
+		finder: newLinkFinder(e.cfg.NoFollow), encoder: enc,
+		store: e.store, parsed: e.parsed, aloft: e.aloft, log: e.log,
+		faults: &faultFile{fs: e.seams.FS, dir: e.frontierDir(), log: e.seams.Log}, limits: e.limits,
+		wake: func() { poke(e.distWake) }, pagesOut: &e.pagesOut, hashSeed: e.frontier.hashSeed,
+	}, nil
+}
+
+// finish begins the end of the crawl; the first reason stands.
+func (e *Engine) finish(reason string) {
+	e.stopOnce.Do(func() {
+		e.mu.Lock()
+		e.reason = reason
+		e.mu.Unlock()
+		close(e.stopping)
+	})
+}
+
+func (e *Engine) isStopping() bool {
+	select {
+	case <-e.stopping:
+		return true
+	default:
+		return false
+	}
+}
+
+// conclude takes the last cut, finishes the archive and writes the report.
+func (e *Engine) conclude(err error) error {
+	background := context.Background() //nolint:forbidigo // everything has ended: nothing is left to cancel
+	if errors.Is(err, errDrain) {
+		err = nil
+	}
+	e.mu.Lock()
+	reason := e.reason
+	e.mu.Unlock()
+	state := StateFinished
+	switch {
+	case err != nil:
+		state, reason = StateFailed, err.Error()
+	case reason == reasonSignal:
+		state = StateStopped
+	case reason == reasonRetry:
+		err = e.dist.abandon()
+	}
+	if err == nil {
+		err = e.points.take(background, state, reason, true)
+	}
+	if err == nil {
+		err = e.points.saveCache(&e.points.last, e.frontier.cache)
+	}
+	e.setState(state, reason)
+	if state != StateFailed {
+		err = errors.Join(err, e.ledger.writer.Close())
+	}
+	e.pool.Close()
+	e.log.flush()
+	return errors.Join(err, e.writeReport())
+}
+
+func (e *Engine) setState(s State, reason string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.status, e.reason = s, reason
+}
+
+func (e *Engine) state() (State, string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.status == StateRunning {
+		if reason := e.gate.Reason(); reason != "" {
+			return StatePaused, reason
+		}
+	}
+	return e.status, e.reason
+}

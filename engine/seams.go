@@ -1,0 +1,39 @@
+package engine
+
+import (
+	"context"
+	"log/slog"
+	"net/netip"
+	"time"
+
+	"orbweaver/dnsres"
+	"orbweaver/engine/fetch"
+	"orbweaver/internal/vfs"
+)
+
+// Seams are the joints to the outside world: all that a simulated world replaces.
+type Seams struct {
+	// FS is the disk.
+	FS vfs.FS
+	// Dialer makes connections to web servers and proxies, and decides which addresses may be reached.
+	Dialer fetch.Dialer
+	// Resolver turns names into addresses.
+	Resolver Resolver
+	// Allowed says whether an address and port may be connected to, with an error that wraps fetch.ErrBlockedAddress or
+	// fetch.ErrBlockedPort; nil when a proxy makes the connections.
+	Allowed func(netip.AddrPort) error
+	// Usage gives this process's CPU time and peak resident memory; nil where nobody asks.
+	Usage func() (cpu time.Duration, rssPeak int64)
+	// Log takes what an operator should read.
+	Log *slog.Logger
+}
+
+// Resolver is the seam to the name system; dnsres.Resolver and dnsres.Hashed are its implementations.
+type Resolver interface {
+	Resolve(ctx context.Context, name string) dnsres.Answer
+}
+
+// outageDetector is what a Resolver may also be: one that knows whether the name servers themselves are down.
+type outageDetector interface {
+	Outage() bool
+}

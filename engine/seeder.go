@@ -1,0 +1,140 @@
+package engine
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"sync/atomic"
+
+	"orbweaver/engine/filter"
+	"orbweaver/engine/urlx"
+	"orbweaver/internal/vfs"
+)
+
+// SeedSource gives the URLs that a crawl starts from.
+type SeedSource interface {
+	// Each calls f for every seed with a name for its place ("seeds.txt:12"), until f returns an error.
+	Each(f func(where string, url []byte) error) error
+}
+
+// ErrNoSeeds says that a new crawl has nothing to start from.
+var ErrNoSeeds = errors.New("engine: no usable seed; give URLs as arguments or a file with --seeds")
+
+func seedsName(dir string) string { return dir + "/seeds" }
+
+const badSeedsTold = 20
+
+// keepSeeds copies the seeds in normal form into the crawl directory, behind those of earlier runs, so that a kill while
+// they are read loses none and a source that can be read once is enough. It returns how many are new and good.
+func keepSeeds(fsys vfs.FS, dir string, src SeedSource, log *slog.Logger) (int, error) {
+	old, err := vfs.ReadFile(fsys, seedsName(dir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, fmt.Errorf("engine: seeds: %w", err)
+	}
+	if src == nil {
+		return 0, nil
+	}
+	good, bad := 0, 0
+	var url []byte
+	err = vfs.WriteAtomic(fsys, seedsName(dir), func(w io.Writer) error {
+		if _, err := w.Write(old); err != nil {
+			return err
+		}
+		return src.Each(func(where string, raw []byte) error {
+			var err error
+			if url, err = urlx.Normalize(url[:0], raw); err != nil {
+				if bad++; bad <= badSeedsTold {
+					log.Warn("seed is no URL that can be crawled and is left out", "where", where,
+						"seed", fmt.Sprintf("%.200q", raw), "reason", urlx.Reason(err))
+				}
+				return nil
+			}
+			good++
+			_, err = w.Write(append(url, '\n'))
+			return err
+		})
+	})
+	if err != nil {
+		return 0, fmt.Errorf("engine: seeds: %w", err)
+	}
+	if bad > badSeedsTold {
+		log.Warn("more seeds were no URLs", "bad", bad, "good", good)
+	}
+	return good, nil
+}
+
+// scopeSeeds tells the scope which seeds there are.
+func scopeSeeds(fsys vfs.FS, dir string, seeds *filter.Seeds) error {
+	f, err := fsys.Open(seedsName(dir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("engine: seeds: %w", err)
+	}
+	defer f.Close()
+	var batch [][]byte
+	flush := func() error {
+		if err := seeds.AddAll(batch); err != nil {
+			return fmt.Errorf("engine: seeds: %w", err)
+		}
+		batch = batch[:0]
+		return nil
+	}
+	in := bufio.NewScanner(f)
+	in.Buffer(nil, urlx.LengthMax+2)
+	for in.Scan() {
+		if batch = append(batch, bytes.Clone(in.Bytes())); len(batch) == 4096 {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return errors.Join(flush(), in.Err())
+}
+
+// seeder offers the kept seeds at the door. After a kill it begins again: the sieve knows those that were through.
+type seeder struct {
+	fs       vfs.FS
+	dir      string
+	ledger   *ledger
+	frontier *Frontier
+	seeded   *atomic.Bool
+	wake     func() // of the distributor
+}
+
+func (s *seeder) run(ctx context.Context) error {
+	if s.seeded.Load() {
+		return nil
+	}
+	f, err := s.fs.Open(seedsName(s.dir))
+	if err != nil {
+		return fmt.Errorf("engine: seeds: %w", err)
+	}
+	defer f.Close()
+	in := bufio.NewScanner(f)
+	in.Buffer(nil, urlx.LengthMax+2)
+	var d door
+	for n := 0; in.Scan(); n++ {
+		if s.frontier.WaitRoom(ctx) != nil {
+			return nil
+		}
+		s.ledger.cut.RLock()
+		s.frontier.Add(&d, in.Bytes(), Item{Seed: true})
+		s.ledger.cut.RUnlock()
+		if n%1024 == 0 {
+			s.wake()
+		}
+	}
+	if err := in.Err(); err != nil {
+		return fmt.Errorf("engine: seeds: %w", err)
+	}
+	s.seeded.Store(true)
+	s.wake()
+	return nil
+}

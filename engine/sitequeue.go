@@ -1,0 +1,91 @@
+package engine
+
+import (
+	"context"
+	"sync"
+
+	"orbweaver/workbench"
+)
+
+type (
+	bench      = workbench.Workbench[Site]
+	visitState = workbench.VisitState[Site]
+	visit      = workbench.Visit[Site]
+)
+
+// siteQueue holds sites that wait for an address. Put never blocks, so that nobody waits for the name system while he
+// holds something; the bound is the number of newborn sites, which the distributor keeps in check.
+type siteQueue struct {
+	mu     sync.Mutex
+	items  []*visitState
+	head   int
+	out    int // taken and not yet Done
+	signal chan struct{}
+}
+
+func newSiteQueue() *siteQueue { return &siteQueue{signal: make(chan struct{}, 1)} }
+
+// Put adds a site.
+func (q *siteQueue) Put(vs *visitState) {
+	q.mu.Lock()
+	q.items = append(q.items, vs)
+	q.mu.Unlock()
+	q.poke()
+}
+
+func (q *siteQueue) poke() {
+	select {
+	case q.signal <- struct{}{}:
+	default:
+	}
+}
+
+// Take removes the oldest site, waiting for one; it counts as out until Done.
+func (q *siteQueue) Take(ctx context.Context) (*visitState, error) {
+	for {
+		if vs := q.tryTake(); vs != nil {
+			return vs, nil
+		}
+		select {
+		case <-q.signal:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (q *siteQueue) tryTake() *visitState {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.head == len(q.items) {
+		return nil
+	}
+	vs := q.items[q.head]
+	q.items[q.head] = nil
+	q.head++
+	q.out++
+	if q.head == len(q.items) {
+		q.items, q.head = q.items[:0], 0
+	} else {
+		q.poke() // somebody else may take the next
+		if q.head > 1024 && q.head > len(q.items)/2 {
+			q.items = append(q.items[:0], q.items[q.head:]...)
+			q.head = 0
+		}
+	}
+	return vs
+}
+
+// Done says that a taken site has been placed, deferred or killed.
+func (q *siteQueue) Done() {
+	q.mu.Lock()
+	q.out--
+	q.mu.Unlock()
+}
+
+// Len counts the waiting and those in the hands of the resolvers.
+func (q *siteQueue) Len() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.items) - q.head + q.out
+}

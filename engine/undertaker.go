@@ -1,0 +1,56 @@
+package engine
+
+import (
+	"sync"
+
+	"orbweaver/engine/outcome"
+)
+
+// undertaker gives sites up: what was queued for them gets its outcome, the part in memory at once and the part on
+// disk by the distributor, who alone may touch the virtualizer.
+type undertaker struct {
+	bench *bench
+	n     *counters
+	wake  func() // of the distributor
+
+	mu      sync.Mutex
+	graves  []*visitState
+	waiting [][]byte // sites whose robots hop died with the site it was to be fetched from
+}
+
+// Bury gives a site up with the outcome that its queued URLs share. Call it under the cut's shared lock. A leased site
+// is given up when its Visit comes back.
+func (u *undertaker) Bury(vs *visitState, fate outcome.Outcome) {
+	u.bench.WithSite(vs, func(s *Site) { s.Fate = fate })
+	u.bench.Kill(vs, func(item []byte) { u.drop(item, fate) })
+	u.Dig(vs)
+}
+
+// drop gives one queued item of a dead site its outcome. It runs under the bench's lock and must not call the bench.
+func (u *undertaker) drop(item []byte, fate outcome.Outcome) {
+	it := mustItem(item)
+	if it.RobotsOf == nil {
+		u.n.finish(fate, 1)
+		return
+	}
+	u.mu.Lock()
+	u.waiting = append(u.waiting, append([]byte(nil), it.RobotsOf...))
+	u.mu.Unlock()
+}
+
+// Dig asks the distributor to drop what a dead site has on disk.
+func (u *undertaker) Dig(vs *visitState) {
+	u.mu.Lock()
+	u.graves = append(u.graves, vs)
+	u.mu.Unlock()
+	u.wake()
+}
+
+// take hands over the open graves, and the sites that wait for robots hops that will never come.
+func (u *undertaker) take() (graves []*visitState, waiting [][]byte) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	graves, waiting = u.graves, u.waiting
+	u.graves, u.waiting = nil, nil
+	return graves, waiting
+}
