@@ -12,18 +12,13 @@ func (s *session) handle(q *request) {
 	s.over = !q.keep
 	https, authority, path := q.address(s.o.TLS)
 	t, ok := s.w.locate(https, authority, path)
-	if ok && t.kind == kindNoHost {
-		// A proxy would be asked for such a host only by a client that does not resolve names.
-		ok = false
-	}
 	s.log = arrival{start: s.start, conn: s.id, t: t, agent: q.agent}
-	if !ok {
-		scheme := "http://"
+	if !ok || t.kind == kindNoHost { // only a client that does not resolve names asks for the latter
+		s.log.url = "http://" + authority + path
 		if https {
-			scheme = "https://"
+			s.log.url = "https://" + authority + path
 		}
-		s.log.t = target{kind: kindUnknown}
-		s.log.url = scheme + authority + path
+		s.log.t = s.w.targetOf(s.log.url)
 		s.plain(404, "Not Found", "text/html", "<html><body>no such place</body></html>\n")
 		return
 	}

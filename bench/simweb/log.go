@@ -3,6 +3,7 @@ package simweb
 import (
 	"iter"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 )
@@ -11,7 +12,8 @@ import (
 type Arrival struct {
 	Time   time.Time  // the request's first byte
 	End    time.Time  // just before the last write of the answer, so that no client can beat it
-	Site   string     // scheme://host[:port], as asked for
+	URL    string     // normal form, or what was asked for if that is no URL
+	Site   string     // scheme://host[:port]
 	Host   string     // the host's name, lower case, without port
 	Addr   netip.Addr // what AddrOf says of the host; zero for hosts that are not in the world
 	Path   string     // path and query
@@ -20,6 +22,8 @@ type Arrival struct {
 	Agent  string     // User-Agent
 	Whole  bool       // a final answer was sent whole; trying again is not called for
 	Cut    bool       // the client closed before the server had finished
+
+	RetryAfter bool // the answer asked for a pause of Timing.RetryAfter
 }
 
 // record is an Arrival in 40 bytes without pointers.
@@ -54,7 +58,6 @@ type Log struct {
 	names   []string // URLs that are not in the world
 	nameIDs map[string]uint32
 	agents  []string
-	sink    func(Arrival)
 }
 
 // NewLog makes an empty log of this world.
@@ -162,39 +165,39 @@ func (l *Log) agent(b []byte) uint8 {
 // All yields the arrivals in order of their ends, as they are when it is called.
 func (l *Log) All() iter.Seq[Arrival] {
 	return func(yield func(Arrival) bool) {
-		for _, r := range l.snapshot() {
-			if !yield(l.arrival(r)) {
+		records, agents := l.snapshot()
+		for i := range records {
+			if !yield(l.arrival(&records[i], agents)) {
 				return
 			}
 		}
 	}
 }
 
-// snapshot copies the records.
-func (l *Log) snapshot() []record {
+// snapshot copies the records and the User-Agents they number.
+func (l *Log) snapshot() ([]record, []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	all := make([]record, 0, l.count)
 	for _, c := range l.chunks {
 		all = append(all, c...)
 	}
-	return all
+	return all, slices.Clone(l.agents)
 }
 
-func (l *Log) arrival(r record) Arrival {
+func (l *Log) arrival(r *record, agents []string) Arrival {
 	l.mu.Lock()
-	a := Arrival{Time: l.base.Add(time.Duration(r.time)), End: l.base.Add(time.Duration(r.end)),
-		Status: int(r.status), Conn: uint64(r.conn), Agent: l.agents[r.agent], Whole: r.flags&flagWhole != 0,
-		Cut: r.flags&flagCut != 0}
+	base := l.base
 	l.mu.Unlock()
-	url := l.url(r.t)
-	https, authority, path, ok := split(url)
+	a := Arrival{Time: base.Add(time.Duration(r.time)), End: base.Add(time.Duration(r.end)), URL: l.url(r.t),
+		Status: int(r.status), Conn: uint64(r.conn), Agent: agents[r.agent], Whole: r.flags&flagWhole != 0,
+		Cut: r.flags&flagCut != 0, RetryAfter: r.flags&flagRetryAfter != 0}
+	https, authority, path, ok := split(a.URL)
 	if !ok {
-		a.Path = url
 		return a
 	}
-	a.Host, _, _ = splitPort(authority)
 	a.Path = path
+	a.Host, _, _ = splitPort(authority)
 	a.Site = "http://" + authority
 	if https {
 		a.Site = "https://" + authority

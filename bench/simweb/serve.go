@@ -158,7 +158,7 @@ func (c *readFirst) NetConn() net.Conn { return c.Conn }
 func (s *session) refuse(status string, head []byte) {
 	s.over = true
 	line, _, _ := bytes.Cut(head, []byte("\r\n"))
-	s.log = arrival{start: s.start, conn: s.id, t: target{kind: kindUnknown}, url: string(line)}
+	s.log = arrival{start: s.start, conn: s.id, t: target{host: -1, kind: kindUnknown}, url: string(line)}
 	s.log.status, _ = number(status[:3])
 	s.finish([]byte("HTTP/1.1 "+status+"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"), true)
 }

@@ -1,0 +1,366 @@
+package simweb
+
+import (
+	"crypto/sha1"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Promise is what the crawler was told, and so what it is held to.
+type Promise struct {
+	HostDelay time.Duration
+	IPDelay   time.Duration
+	Expect    ExpectOptions // ignored if Truth is given
+	Truth     *Truth        // of Expect, if the caller has it already
+	// Partial says that the crawl was stopped before its end. Then nothing is missing but what the server answered whole
+	// and the archive lacks, and every URL of the world is expected.
+	Partial bool
+	// Resumed says that robots.txt may have been fetched before the log began.
+	Resumed bool
+	// Contact must be part of every User-Agent; if it is empty any User-Agent will do.
+	Contact    string
+	MaxPerHost int // pages stored of a site; 0 is no limit. A crawl with a limit is to be judged as Partial
+	// Slack is granted where the client ended an exchange, as the server sees that late. 0 means 50 ms.
+	Slack time.Duration
+	// DigestEvery is how many stored pages there are for one whose payload is computed and compared; 0 means 1.
+	DigestEvery int
+}
+
+// Capture is one response of the archive.
+type Capture struct {
+	URL       string // WARC-Target-URI
+	Status    int
+	Digest    [20]byte // SHA-1 of the payload: without chunking, with content encoding
+	HasDigest bool
+	Truncated bool // WARC-Truncated is there
+}
+
+// Crawled is the archive's responses and revisits, in any order.
+type Crawled = iter.Seq[Capture]
+
+// siteState is what the judge remembers of a host while it reads the log.
+type siteState struct {
+	last   last
+	addr   uint32
+	known  bool // robots.txt has been answered
+	wait   int64
+	stored int
+}
+
+// last is the end of the latest exchange, nanoseconds from the log's start.
+type last struct {
+	end  int64
+	cut  bool
+	some bool
+}
+
+// judge is one judgement under way.
+type judge struct {
+	w      *World
+	log    *Log
+	agents []string
+	p      Promise
+	v      Verdict
+	truth  *Truth
+	sites  map[int32]*siteState
+	ips    map[uint32]*last
+	seen   map[target]uint8
+}
+
+const (
+	seenAsked = 1 << iota
+	seenWhole
+	seenPage // answered whole with status 200
+	seenStored
+)
+
+// Judge holds the log and the archive against the truth. With crawled nil what the server answered whole counts as stored.
+func (w *World) Judge(log *Log, p Promise, crawled Crawled) Verdict {
+	if p.Slack == 0 {
+		p.Slack = 50 * time.Millisecond
+	}
+	p.DigestEvery = max(1, p.DigestEvery)
+	j := &judge{w: w, log: log, p: p, truth: p.Truth, sites: make(map[int32]*siteState), ips: make(map[uint32]*last),
+		seen: make(map[target]uint8)}
+	j.v.Partial = p.Partial
+	j.v.MinHostGap, j.v.MinIPGap = -1, -1
+	if j.truth == nil && !p.Partial {
+		j.truth = w.Expected(p.Expect)
+	}
+	var records []record
+	records, j.agents = log.snapshot()
+	slices.SortStableFunc(records, func(a, b record) int {
+		if a.time != b.time {
+			return int(min(max(a.time-b.time, -1), 1))
+		}
+		return int(min(max(a.end-b.end, -1), 1))
+	})
+	for i := range records {
+		j.arrival(&records[i])
+	}
+	if crawled != nil {
+		j.archive(crawled)
+	}
+	j.sum(crawled == nil)
+	return j.v
+}
+
+// classOf is what is right for a target in this crawl.
+func (j *judge) classOf(t target) Class {
+	if j.truth != nil {
+		return j.truth.classes[t]
+	}
+	return j.w.class(t)
+}
+
+func (j *judge) site(i int32) *siteState {
+	s := j.sites[i]
+	if s == nil {
+		a := j.w.addrOf(j.w.Host(int(i))).As4()
+		s = &siteState{addr: uint32(a[0])<<24 | uint32(a[1])<<16 | uint32(a[2])<<8 | uint32(a[3])}
+		j.sites[i] = s
+	}
+	return s
+}
+
+// arrival judges one request; they come in order of time.
+func (j *judge) arrival(r *record) {
+	v := &j.v
+	v.Arrivals++
+	agent := j.agents[r.agent]
+	if agent == "" || !strings.Contains(agent, j.p.Contact) {
+		v.Nameless++
+		v.example("nameless", "%s by %q", j.log.url(r.t), agent)
+	}
+	if r.t.host < 0 {
+		v.Unexpected++
+		v.example("unexpected", "%s", j.log.url(r.t))
+		return
+	}
+	s := j.site(r.t.host)
+	j.politeness(r, s)
+	if r.t.kind == kindRobots || r.t.kind == kindRobotsOf {
+		v.RobotsFetches++
+		s.known = s.known || r.t.kind == kindRobots
+		return
+	}
+	c := j.classOf(r.t)
+	switch {
+	case c == ClassDenied:
+		v.RobotsViolations++
+		v.example("robots", "%s is denied", j.log.url(r.t))
+	case !s.known && !j.p.Resumed:
+		v.RobotsViolations++
+		v.example("robots", "%s before robots.txt", j.log.url(r.t))
+	case c == ClassNone:
+		v.Unexpected++
+		v.example("unexpected", "%s", j.log.url(r.t))
+	}
+	was := j.seen[r.t]
+	if was&seenAsked == 0 {
+		v.Unique++
+	}
+	if was&seenWhole != 0 && c != ClassOptional {
+		v.Repeated++
+		v.example("repeated", "%s", j.log.url(r.t))
+	} else if was&seenAsked != 0 {
+		v.Retries++
+	}
+	is := was | seenAsked
+	// A client that stops at its body limit has what it wants of a huge page.
+	if r.flags&flagWhole != 0 || c == ClassCut && r.status == 200 {
+		is |= seenWhole
+		if r.status == 200 {
+			is |= seenPage
+		}
+	}
+	j.seen[r.t] = is
+}
+
+// politeness holds one request against the exchange before it at its host and address.
+func (j *judge) politeness(r *record, s *siteState) {
+	v := &j.v
+	h := j.w.hostAt(int(r.t.host))
+	delay := int64(j.p.HostDelay)
+	if s.known {
+		delay = max(delay, int64(j.w.crawlDelay(&h)))
+	}
+	slack := int64(j.p.Slack)
+	if gap, some := s.last.gap(r, slack); some {
+		switch {
+		case gap < 0:
+			v.HostConcurrency++
+			v.example("host at once", "%s %v before the end of the one before", j.log.url(r.t), time.Duration(-gap))
+		case gap < delay:
+			v.HostGapViolations++
+			v.example("host gap", "%s after %v", j.log.url(r.t), time.Duration(gap))
+		case gap < s.wait:
+			v.RetryAfterViolations++
+			v.example("retry after", "%s after %v", j.log.url(r.t), time.Duration(gap))
+		}
+		if !s.last.cut {
+			v.MinHostGap = smaller(v.MinHostGap, gap)
+		}
+	}
+	ip := j.ips[s.addr]
+	if ip == nil {
+		ip = new(last)
+		j.ips[s.addr] = ip
+	}
+	if gap, some := ip.gap(r, slack); some {
+		switch {
+		case gap < 0:
+			v.IPConcurrency++
+			v.example("IP at once", "%s %v before the end of the one before", j.log.url(r.t), time.Duration(-gap))
+		case gap < int64(j.p.IPDelay):
+			v.IPGapViolations++
+			v.example("IP gap", "%s after %v", j.log.url(r.t), time.Duration(gap))
+		}
+		if !ip.cut {
+			v.MinIPGap = smaller(v.MinIPGap, gap)
+		}
+	}
+	s.last.note(r)
+	ip.note(r)
+	s.wait = 0
+	if r.flags&flagRetryAfter != 0 {
+		s.wait = int64(j.w.c.Timing.RetryAfter)
+	}
+}
+
+// gap is the time between the exchange before and this request.
+func (l *last) gap(r *record, slack int64) (gap int64, some bool) {
+	gap = r.time - l.end
+	if l.cut {
+		gap += slack
+	}
+	return gap, l.some
+}
+
+func (l *last) note(r *record) {
+	if !l.some || r.end >= l.end {
+		l.end, l.cut = r.end, r.flags&flagCut != 0
+	}
+	l.some = true
+}
+
+func smaller(have time.Duration, gap int64) time.Duration {
+	if have < 0 || time.Duration(gap) < have {
+		return max(0, time.Duration(gap))
+	}
+	return have
+}
+
+// archive judges what is stored.
+func (j *judge) archive(crawled Crawled) {
+	v := &j.v
+	d := new(doc)
+	var scratch []byte
+	n := 0
+	for c := range crawled {
+		if c.Status != 200 {
+			continue
+		}
+		t, ok := j.w.find(c.URL)
+		if ok && t.kind == kindRobots || t.kind == kindRobotsOf {
+			continue
+		}
+		class := ClassNone
+		if ok {
+			class = j.classOf(t)
+		}
+		if class != ClassPage && class != ClassCut {
+			if class == ClassAttempt && c.Truncated {
+				continue // what came of an answer that never comes whole
+			}
+			v.StoredUnknown++
+			v.example("stored unknown", "%s (%v)", c.URL, class)
+			continue
+		}
+		was := j.seen[t]
+		if c.Truncated && class == ClassPage {
+			if j.mayBeCut(t) {
+				continue
+			}
+			v.DigestMismatches++
+			v.example("digest", "%s is cut without need", c.URL)
+		}
+		if was&seenStored != 0 {
+			v.Duplicates++
+			v.example("duplicate", "%s", c.URL)
+			continue
+		}
+		j.seen[t] = was | seenStored
+		j.quota(t)
+		n++
+		if c.Truncated || n%j.p.DigestEvery != 0 {
+			continue
+		}
+		scratch, _ = j.w.payload(scratch[:0], d, t)
+		if !c.HasDigest || sha1.Sum(scratch) != c.Digest {
+			v.DigestMismatches++
+			v.example("digest", "%s", c.URL)
+		}
+	}
+}
+
+// mayBeCut says that the first answer for a page is cut, so that a record of that is no wrong.
+func (j *judge) mayBeCut(t target) bool {
+	h := j.w.hostAt(int(t.host))
+	return t.kind == kindPage && j.w.pageAt(&h, int(t.page)).shape == shapeOnceCut
+}
+
+func (j *judge) quota(t target) {
+	s := j.site(t.host)
+	s.stored++
+	if j.p.MaxPerHost > 0 && s.stored == j.p.MaxPerHost+1 {
+		j.v.QuotaViolations++
+		j.v.example("quota", "%s", j.w.Host(int(t.host)))
+	}
+}
+
+// sum compares the sets.
+func (j *judge) sum(serverOnly bool) {
+	v := &j.v
+	want := uint8(seenStored)
+	if serverOnly {
+		want = seenPage
+	}
+	expect := func(t target, c Class) {
+		switch c {
+		case ClassPage, ClassCut:
+			v.Expected++
+			if j.seen[t]&want != 0 {
+				v.Fetched++
+			} else {
+				v.Missing++
+				v.example("missing", "%s", j.w.appendURL(nil, t))
+			}
+		case ClassAttempt:
+			if j.seen[t]&seenAsked == 0 {
+				v.AttemptsMissing++
+				v.example("not attempted", "%s", j.w.appendURL(nil, t))
+			}
+		}
+	}
+	if j.truth != nil && !j.p.Partial {
+		for t, c := range j.truth.classes {
+			expect(t, c)
+		}
+	} else {
+		for t, is := range j.seen {
+			if is&seenPage != 0 {
+				expect(t, j.classOf(t))
+			}
+		}
+	}
+	v.Coverage = 1
+	if v.Expected > 0 {
+		v.Coverage = float64(v.Fetched) / float64(v.Expected)
+	}
+	if v.Unique > 0 {
+		v.Overlap = float64(v.Repeated) / float64(v.Unique)
+	}
+}

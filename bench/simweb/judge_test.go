@@ -1,0 +1,267 @@
+package simweb
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const testAgent = "orbweaver/0 (+mailto:a@b.test)"
+
+// story builds a log by hand, a second between exchanges of 10 ms.
+type story struct {
+	t   *testing.T
+	log *Log
+	at  time.Time
+}
+
+func newStory(t *testing.T, w *World) *story {
+	s := &story{t: t, log: w.NewLog(), at: time.Unix(1000, 0)}
+	s.log.connect(s.at)
+	return s
+}
+
+// ask notes a request after the gap, and its whole answer.
+func (s *story) ask(url string, gap time.Duration, status int, flags uint8) {
+	s.at = s.at.Add(gap)
+	a := arrival{start: s.at, end: s.at.Add(10 * time.Millisecond), conn: 1, t: s.log.w.targetOf(url), url: url,
+		status: status, agent: []byte(testAgent), flags: flags}
+	s.at = a.end
+	s.log.add(&a)
+}
+
+func (s *story) whole(urls ...string) {
+	for _, u := range urls {
+		s.ask(u, time.Second, 200, flagWhole)
+	}
+}
+
+// judgeWorld has one host without faults, and no robots.txt.
+func judgeWorld(t *testing.T) (*World, []string) {
+	c := Plain()
+	c.Hosts, c.IPs, c.PagesPerHostMean, c.PagesPerHostMax, c.OtherShare = 1, 1, 5, 5, 0
+	c.Robots = Robots{}
+	w := testWorld(t, c)
+	var pages []string
+	for u := range w.Expected(ExpectOptions{Seeds: w.Seeds(1)}).All() {
+		pages = append(pages, u)
+	}
+	slices.Sort(pages)
+	if len(pages) < 3 {
+		t.Fatalf("only %d pages", len(pages))
+	}
+	return w, pages
+}
+
+// archiveOf is a sound archive of these pages.
+func archiveOf(t *testing.T, w *World, pages []string) []Capture {
+	var all []Capture
+	for _, u := range pages {
+		p, ok := w.Payload(u)
+		if !ok {
+			t.Fatalf("%s has no payload", u)
+		}
+		all = append(all, Capture{URL: u, Status: 200, Digest: sha1.Sum(p), HasDigest: true})
+	}
+	return all
+}
+
+func TestJudgeFindsEachFault(t *testing.T) {
+	w, pages := judgeWorld(t)
+	robots := w.Root(0) + "robots.txt"
+	promise := Promise{HostDelay: 500 * time.Millisecond, IPDelay: 100 * time.Millisecond, Contact: "+mailto:a@b.test",
+		Expect: ExpectOptions{Seeds: w.Seeds(1)}}
+	tests := []struct {
+		name string
+		tell func(s *story, archive []Capture) []Capture
+		p    func(p *Promise)
+		want func(v *Verdict)
+	}{
+		{name: "sound", want: func(v *Verdict) {}},
+		{name: "gap", tell: func(s *story, a []Capture) []Capture {
+			s.ask(robots, 200*time.Millisecond, 404, flagWhole)
+			return a
+		}, want: func(v *Verdict) { v.HostGapViolations = 1 }},
+		{name: "gap at the address", tell: func(s *story, a []Capture) []Capture {
+			s.ask(robots, 50*time.Millisecond, 404, flagWhole)
+			return a
+		}, want: func(v *Verdict) { v.HostGapViolations, v.IPGapViolations = 1, 1 }},
+		{name: "at once", tell: func(s *story, a []Capture) []Capture {
+			s.ask(robots, -5*time.Millisecond, 404, flagWhole)
+			return a
+		}, want: func(v *Verdict) { v.HostConcurrency, v.IPConcurrency = 1, 1 }},
+		{name: "repeated", tell: func(s *story, a []Capture) []Capture {
+			s.whole(pages[1])
+			return a
+		}, want: func(v *Verdict) { v.Repeated = 1 }},
+		{name: "trap", tell: func(s *story, a []Capture) []Capture {
+			s.whole(w.Root(0) + "trap/1/5")
+			return a
+		}, want: func(v *Verdict) { v.Unexpected = 1 }},
+		{name: "unknown path", tell: func(s *story, a []Capture) []Capture {
+			s.ask(w.Root(0)+"what%20is", time.Second, 404, flagWhole)
+			return a
+		}, want: func(v *Verdict) { v.Unexpected = 1 }},
+		{name: "not stored", tell: func(s *story, a []Capture) []Capture { return a[1:] },
+			want: func(v *Verdict) { v.Missing = 1 }},
+		{name: "stored twice", tell: func(s *story, a []Capture) []Capture { return append(a, a[0]) },
+			want: func(v *Verdict) { v.Duplicates = 1 }},
+		{name: "wrong digest", tell: func(s *story, a []Capture) []Capture {
+			a[0].Digest[3]++
+			return a
+		}, want: func(v *Verdict) { v.DigestMismatches = 1 }},
+		{name: "cut without need", tell: func(s *story, a []Capture) []Capture {
+			a[0].Truncated = true
+			return a
+		}, want: func(v *Verdict) { v.DigestMismatches = 1 }},
+		{name: "stranger stored", tell: func(s *story, a []Capture) []Capture {
+			return append(a, Capture{URL: "http://example.test/", Status: 200})
+		}, want: func(v *Verdict) { v.StoredUnknown = 1 }},
+		{name: "nameless", p: func(p *Promise) { p.Contact = "somebody else" },
+			want: func(v *Verdict) { v.Nameless = len(pages) + 1 }},
+		{name: "quota", p: func(p *Promise) { p.MaxPerHost = 2 }, want: func(v *Verdict) { v.QuotaViolations = 1 }},
+		{name: "retry after", tell: func(s *story, a []Capture) []Capture {
+			s.ask(robots, time.Second, 503, flagWhole|flagRetryAfter)
+			s.ask(robots, 900*time.Millisecond, 404, flagWhole)
+			return a
+		}, want: func(v *Verdict) { v.RetryAfterViolations = 1 }},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			s := newStory(t, w)
+			s.ask(robots, time.Second, 404, flagWhole)
+			s.whole(pages...)
+			archive := archiveOf(t, w, pages)
+			if test.tell != nil {
+				archive = test.tell(s, archive)
+			}
+			p := promise
+			if test.p != nil {
+				test.p(&p)
+			}
+			got := w.Judge(s.log, p, slices.Values(archive))
+			checkVerdict(t, got, len(pages), test.want)
+		})
+	}
+	t.Run("before robots.txt", func(t *testing.T) {
+		s := newStory(t, w)
+		s.whole(pages...)
+		got := w.Judge(s.log, promise, slices.Values(archiveOf(t, w, pages)))
+		checkVerdict(t, got, len(pages), func(v *Verdict) { v.RobotsViolations = len(pages) })
+		promise := promise
+		promise.Resumed = true
+		got = w.Judge(s.log, promise, slices.Values(archiveOf(t, w, pages)))
+		checkVerdict(t, got, len(pages), func(v *Verdict) {})
+	})
+}
+
+// checkVerdict compares all violations with those wanted, and none other.
+func checkVerdict(t *testing.T, got Verdict, expected int, want func(v *Verdict)) {
+	t.Helper()
+	wanted := Verdict{Expected: expected}
+	want(&wanted)
+	wanted.Fetched = expected - wanted.Missing
+	faults := func(v Verdict) []int {
+		return []int{v.Expected, v.Fetched, v.Missing, v.Unexpected, v.Repeated, v.AttemptsMissing, v.HostGapViolations,
+			v.IPGapViolations, v.HostConcurrency, v.IPConcurrency, v.RetryAfterViolations, v.RobotsViolations, v.Nameless,
+			v.DigestMismatches, v.Duplicates, v.StoredUnknown, v.QuotaViolations}
+	}
+	if diff := cmp.Diff(faults(wanted), faults(got)); diff != "" {
+		t.Errorf("verdict (-want +got):\n%s%v", diff, got.Examples)
+	}
+	if got.Sound() != (wanted.violations() == 0) {
+		t.Errorf("Sound() = %v", got.Sound())
+	}
+	if !got.Sound() && len(got.Examples) == 0 {
+		t.Error("no example")
+	}
+	var out bytes.Buffer
+	got.Print(&out)
+	if !strings.Contains(out.String(), "coverage") {
+		t.Errorf("Print: %q", out.String())
+	}
+}
+
+// A patient crawler over a world with every fault is found sound, and the same without patience is not.
+func TestJudgeOfWholeCrawl(t *testing.T) {
+	for _, delay := range []time.Duration{2 * time.Second, 300 * time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			c := Faulty()
+			c.Hosts, c.IPs, c.PagesPerHostMean, c.PageBytesMean = 60, 20, 12, 1500
+			c.Timing.HugeBytes = 100_000
+			w := testWorld(t, c)
+			log := w.NewLog()
+			archive := patientCrawl(t, w, log, delay)
+			p := Promise{HostDelay: time.Second, IPDelay: 400 * time.Millisecond, Expect: ExpectOptions{Seeds: w.Seeds(3)}}
+			v := w.Judge(log, p, slices.Values(archive))
+			if delay > time.Second && !v.Sound() || delay < time.Second && v.Polite() || v.Coverage != 1 || v.Overlap != 0 {
+				var out bytes.Buffer
+				v.Print(&out)
+				t.Errorf("delay %v:\n%s", delay, out.String())
+			}
+			// The same log from a file brings the same verdict.
+			var file bytes.Buffer
+			for next, n := 0, 0; next < log.Len(); {
+				if n, _ = log.Write(&file, next); n <= next {
+					t.Fatal("log does not end")
+				}
+				next = n
+			}
+			again, err := w.ReadLog(&file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v.examples = nil
+			v2 := w.Judge(again, p, slices.Values(archive))
+			v2.examples = nil
+			v.Examples, v2.Examples = nil, nil
+			if diff := cmp.Diff(v, v2, cmp.AllowUnexported(Verdict{})); diff != "" {
+				t.Errorf("log from a file: %s", diff)
+			}
+		})
+	}
+}
+
+// patientCrawl fetches what the truth says, one after the other.
+func patientCrawl(t *testing.T, w *World, log *Log, delay time.Duration) []Capture {
+	var archive []Capture
+	known := make(map[string]bool)
+	robots := func(site string) {
+		for u := site + "/robots.txt"; u != "" && !known[site]; {
+			resp, _, err := get(t, w, ServeOptions{Log: log}, u)
+			time.Sleep(delay)
+			u = ""
+			if err == nil && resp.StatusCode == 302 {
+				u = resp.Header.Get("Location")
+			}
+		}
+		known[site] = true
+	}
+	for u, class := range w.Expected(ExpectOptions{Seeds: w.Seeds(3)}).All() {
+		if class == ClassDenied || class == ClassNoHost || class == ClassOptional {
+			continue
+		}
+		https, authority, _, _ := split(u)
+		if site := "http://" + authority; !https {
+			robots(site)
+		}
+		for try := range 3 {
+			resp, body, err := get(t, w, ServeOptions{Log: log}, u)
+			time.Sleep(delay)
+			if err == nil && resp.StatusCode < 500 {
+				archive = append(archive, Capture{URL: u, Status: resp.StatusCode, Digest: sha1.Sum(body), HasDigest: true})
+				break
+			}
+			if (class == ClassPage) && try == 2 {
+				t.Errorf("%s: %v", u, err)
+			}
+		}
+	}
+	return archive
+}
