@@ -1,0 +1,72 @@
+package simweb
+
+import (
+	"io"
+	"net"
+	"testing"
+	"time"
+)
+
+// nullConn gives one request again and again and takes answers.
+type nullConn struct {
+	net.Conn
+	request []byte
+	left    int
+	bytes   int64
+}
+
+func (c *nullConn) Read(p []byte) (int, error) {
+	if c.left == 0 {
+		return 0, io.EOF
+	}
+	c.left--
+	return copy(p, c.request), nil
+}
+
+func (c *nullConn) Write(p []byte) (int, error) {
+	c.bytes += int64(len(p))
+	return len(p), nil
+}
+
+func (c *nullConn) Close() error                    { return nil }
+func (c *nullConn) SetReadDeadline(time.Time) error { return nil }
+
+// What a page costs the server without the network: made, logged and written.
+func BenchmarkServe(b *testing.B) {
+	w, err := New(Plain())
+	if err != nil {
+		b.Fatal(err)
+	}
+	log := w.NewLog()
+	urls := make([]string, 0, 512)
+	for i := range 512 {
+		h := w.hostAt(i)
+		urls = append(urls, string(w.appendURL(nil, target{host: int32(i), page: uint32(i % h.pages)})))
+	}
+	b.ReportAllocs()
+	n := 0
+	var bytes int64
+	for b.Loop() {
+		c := &nullConn{request: []byte("GET " + urls[n%len(urls)] + " HTTP/1.1\r\nHost: x\r\nUser-Agent: orbweaver/1 (+x)\r\nConnection: close\r\n\r\n"),
+			left: 1}
+		w.Serve(c, ServeOptions{Log: log})
+		bytes += c.bytes
+		n++
+	}
+	b.ReportMetric(float64(bytes)/float64(n), "bytes/page")
+}
+
+func BenchmarkExpected(b *testing.B) {
+	c := Plain()
+	c.Hosts = 2000
+	w, err := New(c)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	pages := 0
+	for b.Loop() {
+		pages += w.Expected(ExpectOptions{Seeds: w.Seeds(1)}).Pages()
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(pages), "ns/page")
+}
