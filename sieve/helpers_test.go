@@ -3,6 +3,7 @@ package sieve
 import (
 	"encoding/binary"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -87,3 +88,5 @@ func balanced(t testing.TB, s *Sieve) {
 		t.Fatalf("not balanced: %+v", st)
 	}
 }
+
+func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 3)) }

@@ -1,0 +1,206 @@
+package sieve
+
+import (
+	"errors"
+	"syscall"
+	"testing"
+
+	"orbweaver/internal/vfs"
+	"orbweaver/internal/vfs/faultfs"
+)
+
+// story is a short life of a sieve with all that touches the disk: several flushes, one of them refused half-way,
+// cuts of both buckets, merges, releases. It stops at the first error of the disk.
+type story struct {
+	s       *Sieve
+	cut     *Cut
+	out     []string // what came out, as a queue that is cut together with the sieve would have it
+	outCut  int
+	added   uint64
+	durable uint64 // URLs added before the last durable cut
+}
+
+func (st *story) live(fsys vfs.FS, o Options) (err error) {
+	if st.s, err = Open(fsys, o, nil); err != nil {
+		return err
+	}
+	refuse := -1
+	emit := func(p []byte) error {
+		if refuse == 0 {
+			return errRefused
+		}
+		refuse--
+		st.out = append(st.out, string(p))
+		return nil
+	}
+	for round := range 8 {
+		for range 30 {
+			addAll(st.s, st.added, st.added/3)
+			st.added++
+		}
+		if round == 3 || round == 5 {
+			refuse = 7
+		}
+		if _, err := st.s.Flush(emit); err != nil && !errors.Is(err, errRefused) {
+			return err
+		}
+		refuse = -1
+		addAll(st.s, st.added)
+		st.added++
+		if round%2 == 1 {
+			if err := st.checkpoint(); err != nil {
+				return err
+			}
+		}
+	}
+	return st.s.Close()
+}
+
+func (st *story) checkpoint() error {
+	c, err := st.s.Cut()
+	if err != nil {
+		return err
+	}
+	if err := st.s.Sync(); err != nil {
+		return err
+	}
+	st.cut, st.outCut, st.durable = &c, len(st.out), st.added
+	return st.s.Release(c)
+}
+
+// TestS5_NoURLIsLostWhereverTheDiskDies lets the disk fail from its n-th call on, for every n, and looks at what is
+// left after a kill and after a power cut.
+func TestS5_NoURLIsLostWhereverTheDiskDies(t *testing.T) {
+	o := small
+	o.RunsMax = 2
+	for n := 1; ; n++ {
+		mem := vfs.NewMem(uint64(n))
+		script := faultfs.NewScript(faultfs.Rule{From: n, Err: syscall.EIO, Short: n % 50})
+		st := &story{}
+		err := st.live(faultfs.New(mem, script), o)
+		for i, disk := range []*vfs.Mem{mem.KillClone(), mem.CrashClone(newRand(uint64(n)))} {
+			if st.cut == nil {
+				continue
+			}
+			again, err := Open(disk, o, st.cut)
+			if err != nil {
+				t.Fatalf("disk died at call %d, clone %d: %v", n, i, err)
+			}
+			must(t, again.Check())
+			all := append(st.out[:st.outCut:st.outCut], flush(t, again)...)
+			for u := range st.durable {
+				if all[u] != string(urlOf(u)) {
+					t.Fatalf("disk died at call %d, clone %d: URL %d came out as %q", n, i, u, all[u])
+				}
+			}
+			if uint64(len(all)) != st.durable {
+				t.Fatalf("disk died at call %d, clone %d: %d URLs came out of %d", n, i, len(all), st.durable)
+			}
+			must(t, again.Close())
+		}
+		if err == nil {
+			t.Logf("%d calls", n-1)
+			return
+		}
+	}
+}
+
+// TestADiskThatFailsOnceLosesNothing: one call fails, the caller tries again, and nothing is missing or doubled.
+func TestADiskThatFailsOnceLosesNothing(t *testing.T) {
+	for n := 1; n < 400; n++ {
+		mem := vfs.NewMem(uint64(n))
+		script := faultfs.NewScript()
+		s := open(t, faultfs.New(mem, script), small, nil)
+		for _, op := range []faultfs.Op{faultfs.Open, faultfs.Read, faultfs.Write, faultfs.Remove} {
+			script.Add(faultfs.Rule{Op: op, From: n, Count: 1, Err: syscall.ENOSPC, Short: 11})
+		}
+		var out []string
+		var errs int
+		retry := func(what func() error) {
+			for what() != nil {
+				if errs++; errs > 4 {
+					t.Fatal("one fault for each kind of call, and more than four errors")
+				}
+			}
+		}
+		flushed := func() error {
+			_, err := s.Flush(func(p []byte) error { out = append(out, string(p)); return nil })
+			return err
+		}
+		var i uint64
+		var c Cut
+		for range 12 {
+			for range 20 {
+				addAll(s, i, i/2)
+				i++
+			}
+			retry(flushed)
+			addAll(s, i)
+			i++
+			retry(func() (err error) { c, err = s.Cut(); return err })
+			must(t, s.Sync())
+			retry(func() error { return s.Release(c) })
+		}
+		retry(flushed)
+		want(t, out, urls(upTo(i)...))
+		retry(s.Check)
+		balanced(t, s)
+		if names, _ := mem.List(small.Dir); len(names) > s.Stats().Runs+1+s.Stats().Obsolete {
+			t.Fatalf("files %q for %+v", names, s.Stats())
+		}
+		if errs == 0 {
+			t.Logf("%d calls of a kind", n-1)
+			return
+		}
+	}
+}
+
+func TestSyncFailsForEver(t *testing.T) {
+	script := faultfs.NewScript(faultfs.Rule{Op: faultfs.Sync, Count: 1, Err: syscall.EIO})
+	s := open(t, faultfs.New(vfs.NewMem(1), script), small, nil)
+	addAll(s, 1)
+	_, err := s.Cut()
+	must(t, err)
+	first, second := s.Sync(), s.Sync()
+	_, flushErr := s.Flush(nil)
+	_, cutErr := s.Cut()
+	for i, err := range []error{first, second, flushErr, cutErr, s.Release(Cut{})} {
+		if !errors.Is(err, syscall.EIO) {
+			t.Fatalf("call %d: %v", i, err)
+		}
+	}
+	addAll(s, 2) // producers are not punished
+}
+
+func upTo(n uint64) (out []uint64) {
+	for i := range n {
+		out = append(out, i)
+	}
+	return out
+}
+
+// TestRollBackWithoutARelease: a cut whose manifest never became durable does not hurt the one before.
+func TestRollBackWithoutARelease(t *testing.T) {
+	mem := vfs.NewMem(1)
+	s := open(t, mem, small, nil)
+	addAll(s, 1, 2)
+	first := durable(t, s)
+	flush(t, s)
+	addAll(s, 3)
+	if _, err := s.Cut(); err != nil {
+		t.Fatal(err)
+	}
+	flush(t, s)
+	addAll(s, 4)
+	second, err := s.Cut()
+	must(t, err)
+	must(t, s.Sync())
+	for i, c := range []*Cut{first, &second} {
+		again := open(t, mem.KillClone(), small, c)
+		want(t, flush(t, again), [][]string{urls(1, 2), urls(4)}[i])
+	}
+	must(t, s.Release(second))
+	if names, _ := mem.List(small.Dir); len(names) != len(second.Runs)+1 {
+		t.Fatalf("after the release there are %q", names)
+	}
+}

@@ -1,0 +1,112 @@
+package sieve
+
+import (
+	"encoding/binary"
+	"errors"
+	"testing"
+
+	"orbweaver/internal/vfs"
+
+	"github.com/zeebo/xxh3"
+)
+
+// FuzzBlock: no block makes decode panic, and what it accepts ascends.
+func FuzzBlock(f *testing.F) {
+	for _, keys := range keySets() {
+		var b keyBlock
+		for _, k := range keys {
+			if !b.fits(k, 40) {
+				break
+			}
+			b.add(k)
+		}
+		dst := make([]byte, blockBytes)
+		b.encode(dst, 0, 40)
+		f.Add(dst)
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		src := make([]byte, blockBytes)
+		copy(src, raw)
+		binary.LittleEndian.PutUint64(src, xxh3.Hash(src[8:])) // or nothing would ever get past the checksum
+		var b keyBlock
+		if b.decode(src, binary.LittleEndian.Uint32(src[20:])) != "" {
+			return
+		}
+		for i := 1; i < b.n; i++ {
+			if !b.key(i - 1).less(b.key(i)) {
+				t.Fatalf("key %d is not above the one before", i)
+			}
+		}
+	})
+}
+
+// FuzzOpen: no files make Open panic. What opens can be used, or says that it is corrupt.
+func FuzzOpen(f *testing.F) {
+	mem := vfs.NewMem(1)
+	s := open(f, mem, small, nil)
+	addAll(s, 1, 2, 3, 4, 5)
+	flush(f, s)
+	addAll(s, 6, 1)
+	cut := durable(f, s)
+	run, err := vfs.ReadFile(mem, fileName("sieve", kindRun, cut.Runs[0].Serial))
+	must(f, err)
+	pending, err := vfs.ReadFile(mem, fileName("sieve", kindPending, cut.Filling.Serial))
+	must(f, err)
+	f.Add(run, pending, uint64(5), uint64(2), false)
+	f.Add(run, pending, uint64(5), uint64(2), true)
+	f.Add(run[:len(run)-1], pending[:len(pending)-1], uint64(5), uint64(1), true)
+	f.Add([]byte(runMagic), []byte(pendingMagic), uint64(1), uint64(1), true)
+	f.Fuzz(func(t *testing.T, run, pending []byte, keys, payloads uint64, stored bool) {
+		mend(run, pending)
+		mem := vfs.NewMem(1)
+		must(t, mem.MkdirAll("sieve"))
+		replace(t, mem, fileName("sieve", kindRun, 0), run)
+		replace(t, mem, fileName("sieve", kindPending, 1), pending)
+		cut := &Cut{
+			Generation: 1, Serial: 2,
+			Runs:         []FileCut{{Serial: 0, Count: keys, Bytes: int64(len(run))}},
+			Frozen:       &FileCut{Serial: 1, Count: payloads, Bytes: int64(len(pending))},
+			FrozenStored: stored,
+		}
+		s, err := Open(mem, small, cut)
+		if err != nil {
+			if !errors.Is(err, ErrCorrupt) {
+				t.Fatalf("not called corrupt: %v", err)
+			}
+			return
+		}
+		sound := s.Check()
+		n := uint64(0)
+		_, err = s.Flush(func([]byte) error { n++; return nil })
+		if (sound == nil) != (err == nil) && !(stored && err == nil) {
+			t.Fatalf("Check says %v, Flush %v", sound, err)
+		}
+		if err == nil && n > payloads {
+			t.Fatalf("%d payloads of %d came out", n, payloads)
+		}
+		must(t, s.Close())
+	})
+}
+
+// mend puts the checksums right where the lengths allow it.
+func mend(run, pending []byte) {
+	if at := len(run) - footerBytes; at >= 0 {
+		foot := run[at:]
+		if blocks := binary.LittleEndian.Uint64(foot[16:]); blocks*blockBytes <= uint64(at) && blocks < 1<<20 {
+			binary.LittleEndian.PutUint64(foot[40:], xxh3.Hash(run[blocks*blockBytes:at]))
+			for b := range blocks {
+				block := run[b*blockBytes:][:blockBytes]
+				binary.LittleEndian.PutUint64(block, xxh3.Hash(block[8:]))
+			}
+		}
+		binary.LittleEndian.PutUint64(foot[56:], xxh3.Hash(foot[:56]))
+	}
+	for at := len(pendingMagic); at+frameHeader <= len(pending); {
+		n := int(binary.LittleEndian.Uint32(pending[at:])) + frameHeader
+		if n > len(pending)-at {
+			return
+		}
+		binary.LittleEndian.PutUint64(pending[at+8:], frameHash(pending[at:at+n]))
+		at += n
+	}
+}
