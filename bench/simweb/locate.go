@@ -37,7 +37,13 @@ func (w *World) find(url string) (target, bool) {
 	if !ok {
 		return target{}, false
 	}
-	return w.locate(https, authority, path)
+	t, ok := w.locate(https, authority, path)
+	if !ok {
+		return target{}, false
+	}
+	// A host may be asked for in any case, but the normal form is one.
+	var scratch [256]byte
+	return t, string(w.appendURL(scratch[:0], t)) == url
 }
 
 // locate returns what scheme, authority and path name together.
