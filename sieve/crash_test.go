@@ -2,6 +2,7 @@ package sieve
 
 import (
 	"errors"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -203,4 +204,47 @@ func TestRollBackWithoutARelease(t *testing.T) {
 	if names, _ := mem.List(small.Dir); len(names) != len(second.Runs)+1 {
 		t.Fatalf("after the release there are %q", names)
 	}
+}
+
+// TestSyncAndReleaseBesideAddAndFlush is for the race detector: only Cut wants silence.
+func TestSyncAndReleaseBesideAddAndFlush(t *testing.T) {
+	mem := vfs.NewMem(1)
+	s := open(t, mem, small, nil)
+	var out []string
+	var i uint64
+	for range 30 {
+		c, err := s.Cut()
+		must(t, err)
+		outAtCut, added := len(out), i
+		var others sync.WaitGroup
+		others.Go(func() {
+			if err := s.Sync(); err != nil {
+				t.Error(err)
+			}
+			again, err := Open(mem.CrashClone(newRand(added)), small, &c)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			n := outAtCut
+			if _, err := again.Flush(func([]byte) error { n++; return nil }); err != nil || uint64(n) != added {
+				t.Errorf("%d URLs after a power cut, of %d (%v)", n, added, err)
+			}
+			if err := errors.Join(again.Close(), s.Release(c)); err != nil {
+				t.Error(err)
+			}
+			s.Stats()
+		})
+		for range 3 {
+			for range 40 {
+				addAll(s, i, i/2)
+				i++
+			}
+			out = append(out, flush(t, s)...)
+		}
+		addAll(s, i)
+		i++
+		others.Wait()
+	}
+	want(t, append(out, flush(t, s)...), urls(upTo(i)...))
 }
