@@ -1,0 +1,72 @@
+package invitro
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strconv"
+
+	"orbweaver/bench/simweb"
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+)
+
+// Captures reads an archive's responses and revisits, robots.txt left out, and hands each to f.
+func Captures(fsys vfs.FS, dir string, f func(simweb.Capture)) error {
+	files, err := warc.Files(fsys, dir)
+	if err != nil {
+		return err
+	}
+	for _, info := range files {
+		if err := fileCaptures(fsys, dir+"/"+info.Name, f); err != nil {
+			return fmt.Errorf("%s: %w", info.Name, err)
+		}
+	}
+	return nil
+}
+
+func fileCaptures(fsys vfs.FS, name string, f func(simweb.Capture)) error {
+	file, err := fsys.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	r := warc.NewReader(file, warc.ReaderOptions{Name: name, Syntax: warc.Fail, Spec: warc.Fail, Block: warc.Fail})
+	defer r.Close()
+	head := make([]byte, 64)
+	for {
+		rec, err := r.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if (rec.Type != warc.Response && rec.Type != warc.Revisit) || bytes.HasSuffix(rec.TargetURI, []byte("/robots.txt")) {
+			continue
+		}
+		c := simweb.Capture{URL: string(rec.TargetURI), Truncated: rec.Type == warc.Response && rec.Get("WARC-Truncated") != ""}
+		if sum, ok := decodeDigest(rec.Get("WARC-Payload-Digest")); ok {
+			c.Digest, c.HasDigest = sum, true
+		}
+		n, err := io.ReadFull(rec, head)
+		if err != nil && err != io.ErrUnexpectedEOF && err != io.EOF {
+			return err
+		}
+		c.Status = statusOf(head[:n])
+		f(c)
+	}
+}
+
+// statusOf reads the code of a status line.
+func statusOf(head []byte) int {
+	_, rest, ok := bytes.Cut(head, []byte{' '})
+	if !ok || len(rest) < 3 {
+		return 0
+	}
+	n, err := strconv.Atoi(string(rest[:3]))
+	if err != nil {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,129 @@
+package invitro
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"log/slog"
+	"net/netip"
+	"time"
+
+	"orbweaver/bench/simnet"
+	"orbweaver/bench/simweb"
+	"orbweaver/dnsres"
+	"orbweaver/engine"
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/politeness"
+	"orbweaver/internal/vfs"
+)
+
+// Rig is a world in virtual time with a disk in memory. Make it inside a synctest bubble.
+type Rig struct {
+	World *simweb.World
+	Net   *simnet.Net
+	Names dnsres.Exchanger
+	Log   *simweb.Log
+	FS    *vfs.Mem
+	Seeds []string
+	Proxy bool
+}
+
+// proxyAddr is where the simulated proxy listens; nothing is really sent there.
+func proxyAddr() netip.AddrPort { return netip.MustParseAddrPort("127.0.0.1:3128") }
+
+// NewRig makes a world and the network around it.
+func NewRig(c simweb.Config, proxy bool) (*Rig, error) {
+	w, err := simweb.New(c)
+	if err != nil {
+		return nil, err
+	}
+	r := &Rig{World: w, Log: w.NewLog(), FS: vfs.NewMem(c.Seed), Seeds: w.Seeds(3), Proxy: proxy}
+	r.Net = simnet.New(w, simnet.Options{
+		Latency: 2 * time.Millisecond, Seed: c.Seed, Proxy: proxyAddr(), Serve: simweb.ServeOptions{Log: r.Log},
+	})
+	return r, nil
+}
+
+// seedList is a SeedSource of strings.
+type seedList []string
+
+// Each implements engine.SeedSource.
+func (s seedList) Each(f func(where string, url []byte) error) error {
+	for i, u := range s {
+		if err := f(fmt.Sprintf("seed %d", i+1), []byte(u)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Config is a small crawl of the rig's world.
+func (r *Rig) Config() engine.Config {
+	c := engine.Config{
+		Dir: "crawl", Seeds: seedList(r.Seeds), MaxDepth: -1, Fetchers: 32, Parsers: 2, Resolves: 4,
+		WorkbenchMemory: 1 << 20, CacheMemory: 1 << 18, SieveMemory: 1 << 18, ProxyMode: r.Proxy, Version: "test",
+		RetryWait: time.Minute,
+	}
+	c.Politeness = politeness.Default()
+	c.Fetch.UserAgent = "orbweaver/test (+https://example.org/bot)"
+	if r.Proxy {
+		c.Fetch.Proxy = proxyOf(proxyAddr())
+	}
+	return c
+}
+
+// Seams joins an engine to the rig.
+func (r *Rig) Seams(fsys vfs.FS) engine.Seams {
+	s := engine.Seams{FS: fsys, Dialer: r.Net, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	if r.Proxy {
+		s.Resolver = dnsres.Hashed{N: uint32(r.World.Config().IPs)}
+		return s
+	}
+	up := []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:53")}
+	res, err := dnsres.New(dnsres.Options{Upstreams: up}, r.Names)
+	if err != nil {
+		panic("BUG: invitro: " + err.Error())
+	}
+	s.Resolver = res
+	s.Allowed = func(netip.AddrPort) error { return nil }
+	return s
+}
+
+// Crawl opens a crawl on fsys, runs it until it ends or ctx does, and closes it.
+func (r *Rig) Crawl(ctx context.Context, cfg engine.Config, fsys vfs.FS) (engine.Report, error) {
+	e, err := engine.Open(cfg, r.Seams(fsys))
+	if err != nil {
+		return engine.Report{}, err
+	}
+	err = e.Run(ctx)
+	rep := e.Report()
+	if cerr := e.Close(); err == nil {
+		err = cerr
+	}
+	return rep, err
+}
+
+// Judge holds log and archive against the truth.
+func (r *Rig) Judge(p simweb.Promise, fsys vfs.FS) (simweb.Verdict, error) {
+	var list []simweb.Capture
+	if err := Captures(fsys, "crawl/warc", func(c simweb.Capture) { list = append(list, c) }); err != nil {
+		return simweb.Verdict{}, err
+	}
+	p.Expect.Seeds = r.Seeds
+	return r.World.Judge(r.Log, p, each(list)), nil
+}
+
+func each(list []simweb.Capture) iter.Seq[simweb.Capture] {
+	return func(yield func(simweb.Capture) bool) {
+		for _, c := range list {
+			if !yield(c) {
+				return
+			}
+		}
+	}
+}
+
+func proxyOf(a netip.AddrPort) *fetch.Proxy {
+	return &fetch.Proxy{URL: "http://" + a.String(), Addr: a}
+}
