@@ -39,6 +39,10 @@ func literal(name string) (netip.Addr, bool) {
 	if strings.HasPrefix(name, "[") && strings.HasSuffix(name, "]") {
 		name = name[1 : len(name)-1]
 	}
+	// A name that ends in a letter and has no colon is no address; to find that out by parsing would allocate.
+	if name == "" || name[len(name)-1] > '9' && !strings.Contains(name, ":") {
+		return netip.Addr{}, false
+	}
 	addr, err := netip.ParseAddr(name)
 	if err != nil || addr.Zone() != "" {
 		return netip.Addr{}, false

@@ -23,7 +23,7 @@ type Resolver struct {
 
 type counters struct {
 	lookups, literals, badNames, hits, faultHits, joined, found, notFound, faults atomic.Uint64
-	exchanges, tcp, timeouts, mismatches                                         atomic.Uint64
+	exchanges, tcp, timeouts, mismatches                                          atomic.Uint64
 }
 
 // New returns a Resolver that asks through x. The options must validate after WithDefaults.

@@ -60,27 +60,29 @@ func (f *foreignStack) enter(name tag, s *Scanner, b []byte) {
 	in := f.space()
 	switch name {
 	case tagSVG, tagMath: // nested ones stay in the language around them, but for SVG that annotates a formula
-		if name == tagSVG && f.open[f.depth-1].name == tagAnnotationXML {
+		if name == tagSVG && in == spaceMath && f.open[f.depth-1].name == tagAnnotationXML {
 			in = spaceSVG
 		}
 		f.push(name, in)
 	case tagForeignObject, tagTitle, tagDesc:
-		if in == spaceSVG {
-			f.push(name, spaceHTML)
-		}
+		f.push(name, hold(in, spaceSVG))
 	case tagMi, tagMo, tagMn, tagMs, tagMtext:
-		if in == spaceMath {
-			f.push(name, spaceHTML)
-		}
+		f.push(name, hold(in, spaceMath))
 	case tagAnnotationXML:
-		if in != spaceMath {
-			return
-		}
 		if s.is(b, attrEncoding, "text/html") || s.is(b, attrEncoding, "application/xhtml+xml") {
-			in = spaceHTML
+			in = hold(in, spaceMath)
 		}
 		f.push(name, in)
 	}
+}
+
+// hold says what an element holds that holds HTML in its own language: in another it has only the name, and is noted
+// for the sake of its end tag.
+func hold(in, own space) space {
+	if in == own {
+		return spaceHTML
+	}
+	return in
 }
 
 // end leaves the innermost open element of that name, and what is inside it.

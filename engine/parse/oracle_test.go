@@ -235,7 +235,7 @@ func (s *soup) foreign(in string, depth int) {
 	holders := map[string][]string{
 		"html": {"svg", "svg", "math", "i"},
 		"svg":  {"g", "svg", "foreignObject", "desc", "title", "math", "style", "script"},
-		"math": {"mi", "mrow", "annotation-xml", "annotation-xml encoding='text/html'", "svg", "math"},
+		"math": {"mi", "mrow", "annotation-xml encoding='text/html'", "svg", "math"},
 	}
 	for range 1 + s.IntN(4) {
 		switch k := s.IntN(8); {
@@ -262,7 +262,7 @@ func (s *soup) foreign(in string, depth int) {
 				fmt.Fprintf(&s.b, "<area %s=/p%d>", s.pick("href", "xlink:href", "src"), s.links)
 				continue
 			}
-			fmt.Fprintf(&s.b, "<%s %s=/p%d>", s.pick("a", "image", "use"), s.pick("href", "xlink:href", "src"), s.links)
+			fmt.Fprintf(&s.b, "<%s %s=/p%d />", s.pick("a", "image", "use"), s.pick("href", "xlink:href", "src"), s.links)
 		case k == 5:
 			s.links++
 			fmt.Fprintf(&s.b, "<![CDATA[ <a href=/p%d> ]]>", s.links)

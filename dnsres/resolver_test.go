@@ -1,0 +1,382 @@
+package dnsres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/miekg/dns"
+	"go.uber.org/goleak"
+
+	"orbweaver/dnsres"
+	"orbweaver/dnsres/dnstest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var (
+	up1 = netip.MustParseAddrPort("192.0.2.1:53")
+	up2 = netip.MustParseAddrPort("192.0.2.2:53")
+	ip1 = netip.MustParseAddr("198.51.100.1")
+	ip2 = netip.MustParseAddr("198.51.100.2")
+	ip6 = netip.MustParseAddr("2001:db8::1")
+)
+
+// story runs a test in virtual time with a resolver on a scripted server.
+func story(t *testing.T, o dnsres.Options, tell func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := new(dnstest.Server)
+		if o.Upstreams == nil {
+			o.Upstreams = []netip.AddrPort{up1}
+		}
+		r, err := dnsres.New(o, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tell(t, r, s)
+	})
+}
+
+func wantAddrs(t *testing.T, a dnsres.Answer, want ...netip.Addr) {
+	t.Helper()
+	if a.Err != nil || fmt.Sprint(a.Addrs) != fmt.Sprint(want) {
+		t.Fatalf("got %v, %v; want %v", a.Addrs, a.Err, want)
+	}
+}
+
+func wantErr(t *testing.T, a dnsres.Answer, want error) {
+	t.Helper()
+	if !errors.Is(a.Err, want) || len(a.Addrs) != 0 {
+		t.Fatalf("got %v, %v; want %v", a.Addrs, a.Err, want)
+	}
+}
+
+func TestD1_OneQuestionPerName(t *testing.T) {
+	story(t, dnsres.Options{}, func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server) {
+		s.Set("a.test", dnstest.Script{Addrs: []netip.Addr{ip1}, TTL: 60, Delay: time.Second})
+		var wg sync.WaitGroup
+		for range 100 {
+			wg.Go(func() { wantAddrs(t, r.Resolve(t.Context(), "A.test."), ip1) })
+		}
+		wg.Wait()
+		if s.Asked("a.test") != 1 || s.MostInFlight() != 1 {
+			t.Fatalf("asked %d times, %d at once", s.Asked("a.test"), s.MostInFlight())
+		}
+		if st := r.Stats(); st.Joined != 99 || st.Lookups != 100 || st.Found != 1 {
+			t.Fatalf("%+v", st)
+		}
+	})
+}
+
+func TestD1_NoAnswerOutlivesItsTTL(t *testing.T) {
+	for _, c := range []struct {
+		ttl  uint32
+		want time.Duration
+	}{{0, 30 * time.Second}, {100, 100 * time.Second}, {1 << 30, time.Hour}, {1 << 31, 30 * time.Second}, {^uint32(0), 30 * time.Second}} {
+		story(t, dnsres.Options{}, func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server) {
+			s.Set("a.test", dnstest.Script{Addrs: []netip.Addr{ip1}, TTL: c.ttl})
+			start := time.Now()
+			a := r.Resolve(t.Context(), "a.test")
+			if life := a.Expires.Sub(start); life != c.want {
+				t.Fatalf("TTL %d lives %v, want %v", c.ttl, life, c.want)
+			}
+			s.Set("a.test", dnstest.Script{Addrs: []netip.Addr{ip2}, TTL: c.ttl})
+			time.Sleep(c.want - time.Nanosecond)
+			wantAddrs(t, r.Resolve(t.Context(), "a.test"), ip1)
+			time.Sleep(time.Nanosecond)
+			wantAddrs(t, r.Resolve(t.Context(), "a.test"), ip2)
+		})
+	}
+}
+
+// TestD1_RandomTraffic holds both halves of the promise under random traffic: callers that give up, names that change,
+// servers that fail. An answer must be what the server said at some moment less than a TTL ago.
+func TestD1_RandomTraffic(t *testing.T) {
+	story(t, dnsres.Options{CacheMax: 256, TTLMin: time.Second, TTLMax: 5 * time.Second, FaultMin: time.Second, FaultMax: 4 * time.Second},
+		func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server) {
+			start := time.Now()
+			second := func() byte { return byte(time.Since(start) / time.Second) }
+			s.Set("*", dnstest.Script{TTL: 5, Delay: 300 * time.Millisecond, Reply: func(q, reply *dns.Msg) {
+				if second()%16 == 7 {
+					reply.Rcode = dns.RcodeServerFailure
+					return
+				}
+				reply.Answer = append(reply.Answer, &dns.A{A: []byte{10, 0, 0, second()}, Hdr: dns.RR_Header{
+					Name: q.Question[0].Name, Rrtype: dns.TypeA, Class: dns.ClassINET, Ttl: 5}})
+			}})
+			var wg sync.WaitGroup
+			for worker := range uint64(20) {
+				wg.Go(func() {
+					rnd := rand.New(rand.NewPCG(worker, 9))
+					for range 300 {
+						ctx, cancel := context.WithTimeout(t.Context(), time.Duration(rnd.IntN(2000))*time.Millisecond)
+						a := r.Resolve(ctx, fmt.Sprintf("n%d.test", rnd.IntN(400)))
+						cancel()
+						switch {
+						case a.Err == nil:
+							if age := second() - a.Addrs[0].As4()[3]; age > 5 {
+								t.Errorf("an answer %d s old", age)
+							}
+						case !errors.Is(a.Err, dnsres.ErrServer) && !errors.Is(a.Err, context.DeadlineExceeded):
+							t.Errorf("unexpected %v", a.Err)
+						}
+						time.Sleep(time.Duration(rnd.IntN(400)) * time.Millisecond)
+					}
+				})
+			}
+			wg.Wait()
+			if s.MostInFlight() != 1 {
+				t.Errorf("%d questions for one name at once", s.MostInFlight())
+			}
+			if st := r.Stats(); st.Cached > 256 || st.Evicted == 0 || st.Hits == 0 || st.Joined == 0 {
+				t.Errorf("%+v", st)
+			}
+		})
+}
+
+func TestLeaderGivesUpAnotherTakesOver(t *testing.T) {
+	story(t, dnsres.Options{}, func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server) {
+		s.Set("a.test", dnstest.Script{Addrs: []netip.Addr{ip1}, Delay: 3 * time.Second})
+		impatient, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		var wg sync.WaitGroup
+		wg.Go(func() { wantErr(t, r.Resolve(impatient, "a.test"), context.DeadlineExceeded) })
+		synctest.Wait()
+		wg.Go(func() { wantAddrs(t, r.Resolve(t.Context(), "a.test"), ip1) })
+		wg.Wait()
+		if s.Asked("a.test") != 2 || s.MostInFlight() != 1 {
+			t.Fatalf("asked %d times, %d at once", s.Asked("a.test"), s.MostInFlight())
+		}
+	})
+}
+
+func TestNegativeAnswers(t *testing.T) {
+	for _, c := range []struct {
+		script dnstest.Script
+		want   time.Duration
+	}{
+		{dnstest.Script{Rcode: dns.RcodeNameError}, 10 * time.Minute},
+		{dnstest.Script{Rcode: dns.RcodeNameError, SOA: 90}, 90 * time.Second},
+		{dnstest.Script{SOA: 1}, 30 * time.Second},
+		{dnstest.Script{SOA: 86400}, 10 * time.Minute},
+		{dnstest.Script{Addrs: []netip.Addr{ip6}}, 10 * time.Minute},
+	} {
+		story(t, dnsres.Options{}, func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server) {
+			s.Set("a.test", c.script)
+			start := time.Now()
+			a := r.Resolve(t.Context(), "a.test")
+			wantErr(t, a, dnsres.ErrNotFound)
+			if !a.Definite() || a.Expires.Sub(start) != c.want {
+				t.Fatalf("%+v lives %v, want %v", c.script, a.Expires.Sub(start), c.want)
+			}
+			wantErr(t, r.Resolve(t.Context(), "a.test"), dnsres.ErrNotFound)
+			if s.Asked("a.test") != 1 {
+				t.Fatal("not cached")
+			}
+		})
+	}
+}
+
+func TestFaultsDoubleAndExpire(t *testing.T) {
+	story(t, dnsres.Options{OutageRow: 1000}, func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server) {
+		s.Set("a.test", dnstest.Script{Rcode: dns.RcodeServerFailure})
+		for _, minutes := range []time.Duration{1, 2, 4, 8, 15, 15} {
+			start := time.Now()
+			a := r.Resolve(t.Context(), "a.test")
+			wantErr(t, a, dnsres.ErrServer)
+			if life := a.Expires.Sub(start); life != minutes*time.Minute || a.Definite() {
+				t.Fatalf("lives %v, want %v min", life, minutes)
+			}
+			asked := s.Asked("a.test")
+			wantErr(t, r.Resolve(t.Context(), "a.test"), dnsres.ErrServer)
+			if s.Asked("a.test") != asked {
+				t.Fatal("a fault was not cached")
+			}
+			time.Sleep(a.Expires.Sub(time.Now()))
+		}
+		s.Set("a.test", dnstest.Script{Addrs: []netip.Addr{ip1}})
+		wantAddrs(t, r.Resolve(t.Context(), "a.test"), ip1)
+	})
+}
+
+func TestAliases(t *testing.T) {
+	story(t, dnsres.Options{}, func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server) {
+		for i := range 50 {
+			s.Set(fmt.Sprintf("c%d.test", i), dnstest.Script{CNAME: fmt.Sprintf("c%d.test", i+1), TTL: 600})
+		}
+		s.Set("c12.test", dnstest.Script{Addrs: []netip.Addr{ip1}, TTL: 40})
+		s.Set("loop.test", dnstest.Script{CNAME: "loop.test"})
+		s.Set("whole.test", dnstest.Script{CNAME: "other.test", Addrs: []netip.Addr{ip2}})
+		s.Set("dead.test", dnstest.Script{CNAME: "gone.test", Rcode: dns.RcodeNameError})
+		start := time.Now()
+		a := r.Resolve(t.Context(), "c0.test")
+		wantAddrs(t, a, ip1)
+		if a.Expires.Sub(start) != 40*time.Second {
+			t.Fatalf("lives %v", a.Expires.Sub(start))
+		}
+		wantErr(t, r.Resolve(t.Context(), "c13.test"), dnsres.ErrServer)
+		wantErr(t, r.Resolve(t.Context(), "loop.test"), dnsres.ErrServer)
+		wantErr(t, r.Resolve(t.Context(), "dead.test"), dnsres.ErrNotFound)
+		wantAddrs(t, r.Resolve(t.Context(), "whole.test"), ip2)
+		if s.Asked("other.test") != 0 || s.Asked("c26.test") > 0 {
+			t.Fatal("asked for more than needed")
+		}
+	})
+}
+
+func TestIPv6(t *testing.T) {
+	many := []netip.Addr{ip6, netip.MustParseAddr("::ffff:198.51.100.2")}
+	for i := range 200 {
+		many = append(many, netip.AddrFrom4([4]byte{10, 0, 0, byte(i)}), netip.AddrFrom4([4]byte{10, 0, 0, byte(i)}))
+	}
+	story(t, dnsres.Options{IPv6: true}, func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server) {
+		s.Set("both.test", dnstest.Script{Addrs: []netip.Addr{ip6, ip1}, Delay: time.Second})
+		s.Set("six.test", dnstest.Script{Addrs: []netip.Addr{ip6}})
+		s.Set("many.test", dnstest.Script{Addrs: many})
+		start := time.Now()
+		wantAddrs(t, r.Resolve(t.Context(), "both.test"), ip1, ip6)
+		if time.Since(start) != time.Second {
+			t.Fatal("the two families were not asked at once")
+		}
+		wantAddrs(t, r.Resolve(t.Context(), "six.test"), ip6)
+		a := r.Resolve(t.Context(), "many.test")
+		seen := map[netip.Addr]bool{}
+		for _, addr := range a.Addrs {
+			seen[addr] = true
+		}
+		if len(a.Addrs) != 16 || len(seen) != 16 || !seen[ip6] || !seen[ip2] {
+			t.Fatalf("%v", a.Addrs)
+		}
+	})
+}
+
+func TestFallBacks(t *testing.T) {
+	story(t, dnsres.Options{}, func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server) {
+		addrs := []netip.Addr{ip1}
+		s.Set("cut.test", dnstest.Script{Addrs: addrs, Cut: true})
+		s.Set("lower.test", dnstest.Script{Addrs: addrs, Lower: true})
+		s.Set("old.test", dnstest.Script{Addrs: addrs, NoEDNS: true})
+		s.Set("notcp.test", dnstest.Script{Addrs: addrs, Cut: true, NoTCP: true})
+		s.Set("forged.test", dnstest.Script{Addrs: addrs, WrongID: true})
+		s.Set("refused.test", dnstest.Script{Refuse: true})
+		s.Set("silent.test", dnstest.Script{Drop: true})
+		for _, good := range []string{"cut.test", "lower.test", "old.test"} {
+			wantAddrs(t, r.Resolve(t.Context(), good), ip1)
+		}
+		for _, bad := range []string{"notcp.test", "forged.test", "refused.test"} {
+			wantErr(t, r.Resolve(t.Context(), bad), dnsres.ErrServer)
+		}
+		start := time.Now()
+		wantErr(t, r.Resolve(t.Context(), "silent.test"), dnsres.ErrTimeout)
+		if time.Since(start) != 15*time.Second {
+			t.Fatalf("three tries took %v", time.Since(start))
+		}
+		if st := r.Stats(); st.Timeouts != 3 || st.Mismatches != 4 || st.TCP != 5 {
+			t.Fatalf("%+v", st)
+		}
+	})
+}
+
+func TestASilentUpstreamIsTriedLast(t *testing.T) {
+	story(t, dnsres.Options{Upstreams: []netip.AddrPort{up1, up2}}, func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server) {
+		s.Set("*", dnstest.Script{Addrs: []netip.Addr{ip1}})
+		for i := range 20 {
+			wantAddrs(t, r.Resolve(t.Context(), fmt.Sprintf("a%d.test", i)), ip1)
+		}
+		if s.AskedOf(up1) != 10 || s.AskedOf(up2) != 10 {
+			t.Fatalf("asked %d and %d times", s.AskedOf(up1), s.AskedOf(up2))
+		}
+		s.Down(up1, true)
+		start := time.Now()
+		for i := range 1000 {
+			wantAddrs(t, r.Resolve(t.Context(), fmt.Sprintf("b%d.test", i)), ip1)
+			time.Sleep(10 * time.Millisecond)
+		}
+		if waited := time.Since(start) - 10*time.Second; waited > 30*time.Second || r.Outage() {
+			t.Fatalf("waited %v for one silent server; outage %v", waited, r.Outage())
+		}
+	})
+}
+
+func TestOutage(t *testing.T) {
+	story(t, dnsres.Options{}, func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server) {
+		s.Set("*", dnstest.Script{Addrs: []netip.Addr{ip1}})
+		wantAddrs(t, r.Resolve(t.Context(), "a.test"), ip1)
+		s.Down(netip.AddrPort{}, true)
+		start := time.Now()
+		for i := 0; time.Since(start) < 10*time.Minute; i++ {
+			a := r.Resolve(t.Context(), fmt.Sprintf("b%d.test", i%4))
+			wantErr(t, a, dnsres.ErrTimeout)
+			if life := a.Expires.Sub(time.Now()); time.Since(start) > 2*time.Minute && (!r.Outage() || life > 10*time.Second) {
+				t.Fatalf("after %v: outage %v, believed for %v", time.Since(start), r.Outage(), life)
+			}
+			time.Sleep(time.Second)
+		}
+		s.Down(netip.AddrPort{}, false)
+		time.Sleep(time.Minute)
+		for i := range 4 {
+			wantAddrs(t, r.Resolve(t.Context(), fmt.Sprintf("b%d.test", i)), ip1)
+		}
+		if r.Outage() {
+			t.Fatal("the outage does not end")
+		}
+	})
+}
+
+func TestNames(t *testing.T) {
+	label := strings.Repeat("a", 63)
+	long := strings.Join([]string{label, label, label, label[:61]}, ".")
+	story(t, dnsres.Options{IPv6: true}, func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server) {
+		s.Set("*", dnstest.Script{Addrs: []netip.Addr{ip1}})
+		for _, good := range []string{"a", "a.test.", "under_score.test", "-a-.test", "xn--bcher-kva.test", "1.in-addr.arpa", label + ".test", long} {
+			wantAddrs(t, r.Resolve(t.Context(), good), ip1)
+		}
+		asked := r.Stats().Exchanges
+		for _, bad := range []string{"", ".", "..", "a..test", ".test", "a.test..", label + "a.test", long + "a", "a b", "a/b", "bücher.test", "1.2.3", "a.1", "\x00", "[::1", "fe80::1%eth0"} {
+			wantErr(t, r.Resolve(t.Context(), bad), dnsres.ErrName)
+		}
+		wantAddrs(t, r.Resolve(t.Context(), "192.0.2.7"), netip.MustParseAddr("192.0.2.7"))
+		wantAddrs(t, r.Resolve(t.Context(), "[2001:db8::1]"), ip6)
+		wantAddrs(t, r.Resolve(t.Context(), "::ffff:192.0.2.7"), netip.MustParseAddr("192.0.2.7"))
+		wantAddrs(t, r.Resolve(t.Context(), "www.localhost"), netip.MustParseAddr("127.0.0.1"), netip.IPv6Loopback())
+		wantErr(t, r.Resolve(t.Context(), "a.onion"), dnsres.ErrNotFound)
+		if r.Stats().Exchanges != asked {
+			t.Fatal("a question was sent for a name that must not be asked for")
+		}
+	})
+}
+
+func TestOptions(t *testing.T) {
+	_, err := dnsres.New(dnsres.Options{TTLMin: 2 * time.Hour, Tries: 99}, new(dnstest.Server))
+	if !errors.Is(err, dnsres.ErrOptions) || strings.Count(err.Error(), "dnsres: bad options") < 4 {
+		t.Fatalf("not all faults are reported: %v", err)
+	}
+}
+
+func TestHashed(t *testing.T) {
+	h := dnsres.Hashed{N: 1000}
+	lowest, end := netip.MustParseAddr("240.0.0.0"), netip.MustParseAddr("240.0.3.232")
+	seen := map[netip.Addr]bool{}
+	for i := range 20_000 {
+		a := h.Resolve(t.Context(), fmt.Sprintf("host%d.test", i))
+		if a.Err != nil || a.Addrs[0].Less(lowest) || !a.Addrs[0].Less(end) {
+			t.Fatalf("%v", a)
+		}
+		seen[a.Addrs[0]] = true
+	}
+	if len(seen) != 1000 {
+		t.Fatalf("%d addresses of 1000", len(seen))
+	}
+	wantAddrs(t, h.Resolve(t.Context(), "192.0.2.7"), netip.MustParseAddr("192.0.2.7"))
+	if a := (dnsres.Hashed{}).Resolve(t.Context(), "x.test"); a.Addrs[0].As4()[0] < 240 {
+		t.Fatalf("%v", a)
+	}
+}
