@@ -1,6 +1,7 @@
 package virtualize
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 )
@@ -64,6 +65,9 @@ func (v *Virtualizer) checkQueue(e entry, live []int64, reached map[address]stru
 		_, _, body, err := s.body(i)
 		if err != nil {
 			return err
+		}
+		if b.moved && address(binary.LittleEndian.Uint64(body)) != at {
+			return corrupt("block %v: moved, and it says that it was born elsewhere", at)
 		}
 		live[s.number] += cost(body)
 		e = after

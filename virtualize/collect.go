@@ -70,11 +70,15 @@ func (v *Virtualizer) collectSlot() (moved int64, err error) {
 		}
 		return moved, err // Else it is the disk's fault, and it goes on at this slot when there is room.
 	}
-	if s.live == 0 || v.victimSlot == s.slots {
-		// What is left in the accounts are blocks that a damaged chain lost when its queue was dropped.
-		s.live = 0
-		v.victim = nil
+	if s.live > 0 && v.victimSlot < s.slots {
+		return moved, nil
 	}
+	v.victim = nil
+	if s.live > 0 && !v.leaky {
+		s.bad = true
+		return moved, corrupt("segment %d: %d bytes should be live, and no block is", s.number, s.live)
+	}
+	s.live = 0 // What is left in the accounts are blocks that a damaged chain lost when its queue was dropped.
 	return moved, nil
 }
 

@@ -14,7 +14,9 @@ func (m *Mem) KillClone() *Mem {
 	return m.clone(m.rng.Uint64(), m.dirs, func(n *memNode) []byte {
 		n.mu.RLock()
 		defer n.mu.RUnlock()
-		return append([]byte(nil), n.data...)
+		data := make([]byte, len(n.data))
+		copyMapped(data, n.data)
+		return data
 	})
 }
 
@@ -110,11 +112,11 @@ func (n *memNode) crash(rng *rand.Rand) []byte {
 		cut := from + rng.IntN(to-from)
 		switch rng.IntN(5) {
 		case 0, 1:
-			copy(out[from:to], n.data[from:to])
+			copyMapped(out[from:to], n.data[from:to])
 		case 2:
-			copy(out[from:cut], n.data[from:cut])
+			copyMapped(out[from:cut], n.data[from:cut])
 		case 3:
-			copy(out[cut:to], n.data[cut:to])
+			copyMapped(out[cut:to], n.data[cut:to])
 		}
 	}
 	return out

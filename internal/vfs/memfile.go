@@ -260,7 +260,11 @@ func (n *memNode) sync() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.mapDirty {
-		n.durable = append(n.durable[:0], n.data...)
+		if cap(n.durable) < len(n.data) {
+			n.durable = make([]byte, len(n.data))
+		}
+		n.durable = n.durable[:len(n.data)]
+		copyMapped(n.durable, n.data)
 		n.mapDirty = n.maps > 0
 		clear(n.dirty)
 		return

@@ -1,0 +1,198 @@
+package virtualize
+
+import (
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"orbweaver/internal/vfs"
+)
+
+// The index against a map, with keys that collide.
+func TestIndex(t *testing.T) {
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		x, model := newIndex(), map[uint64]uint32{}
+		spread := uint64(1) << (4 * rng.UintN(8))
+		for range 5000 {
+			key := rng.Uint64N(2000) * spread
+			id, ok := x.find(key)
+			want, known := model[key]
+			if ok != known || (ok && (id != want || x.at(id).key != key)) {
+				t.Fatalf("key %x: %d, %v; want %d, %v", key, id, ok, want, known)
+			}
+			switch {
+			case !ok:
+				model[key] = x.insert(key)
+			case rng.IntN(2) == 0:
+				x.remove(id)
+				delete(model, key)
+			}
+		}
+		n := 0
+		if err := x.each(func(id uint32, e *entry) error {
+			n++
+			if model[e.key] != id {
+				return errors.New("a strange entry")
+			}
+			return nil
+		}); err != nil || n != len(model) || x.count != n {
+			t.Fatalf("%d entries, count %d, want %d: %v", n, x.count, len(model), err)
+		}
+	}
+}
+
+func TestOptions(t *testing.T) {
+	o := Options{Dir: "d"}.WithDefaults()
+	if err := o.Validate(); err != nil || o.SegmentBytes != 64<<20 || o.LiveRatioMin != 0.5 {
+		t.Fatal(o, err)
+	}
+	err := Options{SegmentBytes: 100, LiveRatioMin: 2, BufferBytes: 1}.Validate()
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok || len(joined.Unwrap()) != 4 {
+		t.Fatalf("not all faults: %v", err)
+	}
+	if _, err := Open(vfs.NewMem(1), Options{}, nil); err == nil {
+		t.Fatal("opened nowhere")
+	}
+}
+
+func TestTooLargeAndClosed(t *testing.T) {
+	v := open(t, vfs.NewMem(1), nil)
+	most := small.WithDefaults().MaxItem()
+	if err := v.Append(1, make([]byte, most+1)); !errors.Is(err, ErrTooLarge) {
+		t.Fatal(err)
+	}
+	for range 20 {
+		must(t, v.Append(1, make([]byte, most)))
+	}
+	if n, err := v.Take(1, 100, func(item []byte) {}); n != 20 || err != nil {
+		t.Fatal(n, err)
+	}
+	if n, err := v.Take(2, 100, nil); n != 0 || err != nil {
+		t.Fatal("a queue that is not there:", n, err)
+	}
+	must(t, v.Close())
+	_, takeErr := v.Take(1, 1, nil)
+	_, dropErr := v.Drop(1)
+	_, cutErr := v.Cut()
+	_, collectErr := v.Collect(1)
+	for i, err := range []error{
+		takeErr, dropErr, cutErr, collectErr, v.Append(1, nil), v.Each(1, nil), v.Check(), v.Release(Cut{}), v.Close(),
+	} {
+		if !errors.Is(err, ErrClosed) {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+}
+
+func TestCutSurvivesJSON(t *testing.T) {
+	disk := vfs.NewMem(1)
+	v := open(t, disk, nil)
+	fill(t, v, 3, 0, 100)
+	text, err := json.Marshal(mustCut(t, v))
+	must(t, err)
+	must(t, v.Close())
+	var cut Cut
+	must(t, json.Unmarshal(text, &cut))
+	v = open(t, disk, &cut)
+	if v.Total() != 100 {
+		t.Fatal(v.Total())
+	}
+	must(t, v.Close())
+}
+
+// The owner works while others sync and look at the counters.
+func TestSyncAndStatsFromOtherGoroutines(t *testing.T) {
+	disk := vfs.NewMem(1)
+	v := open(t, disk, nil)
+	var others sync.WaitGroup
+	stop := make(chan struct{})
+	for range 2 {
+		others.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if err := v.Sync(); err != nil {
+					t.Error(err)
+					return
+				}
+				if s := v.Stats(); s.Items < 0 || s.Taken > s.Appended {
+					t.Errorf("%+v", s)
+				}
+			}
+		})
+	}
+	for i := range 20000 {
+		must(t, v.Append(uint64(i%20), number(i)))
+		if i%3 == 0 {
+			if _, err := v.Take(uint64(i%17), 4, func([]byte) {}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if i%500 == 0 {
+			cut, err := v.Cut()
+			must(t, errors.Join(err, v.Release(cut)))
+		}
+		if _, err := v.Collect(100); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(stop)
+	others.Wait()
+	must(t, v.Check())
+	must(t, v.Close())
+}
+
+// What a damaged chain loses when its queue is dropped is not live for ever.
+func TestCollectHealsAfterDamage(t *testing.T) {
+	v := open(t, vfs.NewMem(1), nil)
+	fill(t, v, 2, 0, 600)
+	must(t, v.flush())
+	id, _ := v.idx.find(0)
+	s, i := v.locate(v.idx.at(id).head)
+	s.setNext(i, makeAddress(9999, 1))
+	if n, err := v.Drop(0); n != 300 || !errors.Is(err, ErrCorrupt) {
+		t.Fatal(n, err)
+	}
+	must(t, v.Check())
+	if n, err := v.Take(1, 300, func([]byte) {}); n != 300 || err != nil {
+		t.Fatal(n, err)
+	}
+	v.opts.LiveRatioMin = 1
+	settle(t, v)
+	if s := v.Stats(); s.Segments > 1 {
+		t.Fatalf("%d segments for nothing", s.Segments)
+	}
+	must(t, v.Close())
+}
+
+func TestNoAllocations(t *testing.T) {
+	v := open(t, vfs.NewMem(1), nil)
+	item := number(1)
+	for key := range uint64(2) {
+		for range 10 {
+			must(t, v.Append(key, item))
+		}
+	}
+	n := 0
+	emit := func([]byte) { n++ }
+	got := testing.AllocsPerRun(2000, func() {
+		if err := v.Append(1, item); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := v.Take(1, 1, emit); err != nil {
+			t.Fatal(err)
+		}
+	})
+	// A new segment now and then allocates; in memory that is all.
+	if got > 0 || n == 0 {
+		t.Errorf("%v allocations for an item", got)
+	}
+	must(t, v.Close())
+}
