@@ -34,6 +34,9 @@ func proxyAddr() netip.AddrPort { return netip.MustParseAddrPort("127.0.0.1:3128
 
 // NewRig makes a world and the network around it.
 func NewRig(c simweb.Config, proxy bool) (*Rig, error) {
+	if proxy {
+		c.Faults.NoHost = 0 // behind a proxy every name has a (made-up) address
+	}
 	w, err := simweb.New(c)
 	if err != nil {
 		return nil, err
