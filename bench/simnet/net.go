@@ -1,0 +1,261 @@
+package simnet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"orbweaver/bench/simweb"
+)
+
+// Options of a Net. The zero value is a network without latency or loss, served directly.
+type Options struct {
+	Latency time.Duration  // one way; connecting takes two
+	Loss    float64        // share of connections, 0 to 1, that are reset after a while
+	Seed    uint64         // what is lost, and when
+	Window  int            // bytes under way in one direction; default 64 KiB
+	Proxy   netip.AddrPort // where the world's proxy listens, if anywhere
+	Log     *simweb.Log    // where requests are noted; the same as Serve.Log
+	Serve   simweb.ServeOptions
+
+	// TLS, if not nil, is given the connections to port 443 and must serve and close them. Without it that port is served
+	// as any other, in clear text but as https.
+	TLS func(net.Conn)
+}
+
+// State is how an address behaves.
+type State uint8
+
+// The states.
+const (
+	Up        State = iota
+	Refused         // connections are refused
+	BlackHole       // connecting never ends
+	Reset           // connections are accepted and reset at the first byte
+)
+
+// Net is the network of one world. It is safe for concurrent use.
+type Net struct {
+	world *simweb.World
+	o     Options
+
+	mu     sync.Mutex // held for a few instructions only
+	random *rand.Rand
+	states map[netip.Addr]State
+	open   map[*conn]struct{} // server ends
+	closed bool
+	noDNS  bool
+	stats  Stats
+	port   uint16
+	served sync.WaitGroup
+}
+
+// Stats counts what a Net did.
+type Stats struct {
+	Dials, Accepted, Refused, Lost uint64
+	Open, MostOpen                 int
+	Questions                      uint64
+}
+
+// ErrOptions is wrapped by every fault of the options.
+var ErrOptions = errors.New("simnet: bad options")
+
+// ErrClosed is what dialling a closed Net gives.
+var ErrClosed = errors.New("simnet: closed")
+
+// Validate returns all faults joined.
+func (o Options) Validate() error {
+	var faults []error
+	if o.Latency < 0 {
+		faults = append(faults, fmt.Errorf("%w: Latency %v is negative", ErrOptions, o.Latency))
+	}
+	if !(o.Loss >= 0 && o.Loss <= 1) {
+		faults = append(faults, fmt.Errorf("%w: Loss %v is not between 0 and 1", ErrOptions, o.Loss))
+	}
+	if o.Window < 0 {
+		faults = append(faults, fmt.Errorf("%w: Window %d is negative", ErrOptions, o.Window))
+	}
+	return errors.Join(faults...)
+}
+
+// New makes the network of a world. It panics if the options do not validate.
+func New(world *simweb.World, o Options) *Net {
+	if err := o.Validate(); err != nil {
+		panic("BUG: " + err.Error())
+	}
+	if o.Window == 0 {
+		o.Window = 64 << 10
+	}
+	if o.Log != nil {
+		o.Serve.Log = o.Log
+	}
+	return &Net{
+		world: world, o: o, random: rand.New(rand.NewPCG(o.Seed, 0x51)), states: map[netip.Addr]State{},
+		open: map[*conn]struct{}{}, port: 32768,
+	}
+}
+
+// Set says how an address behaves from now on. Going to any state but Up also resets what is open to it.
+func (n *Net) Set(addr netip.Addr, state State) {
+	var victims []*conn
+	n.mu.Lock()
+	n.states[addr.Unmap()] = state
+	if state != Up {
+		for c := range n.open {
+			if at, ok := c.local.(*net.TCPAddr); ok && at.AddrPort().Addr().Unmap() == addr.Unmap() {
+				victims = append(victims, c)
+			}
+		}
+	}
+	n.mu.Unlock()
+	for _, c := range victims {
+		c.reset()
+	}
+}
+
+// SetHost is Set for the address of a host. Other hosts of that address share its fate.
+func (n *Net) SetHost(host string, state State) { n.Set(n.world.AddrOf(host), state) }
+
+// SetProxy is Set for the proxy.
+func (n *Net) SetProxy(state State) { n.Set(n.o.Proxy.Addr(), state) }
+
+// DialContext connects to an address and port of the world. Only literal addresses are understood: names are the
+// business of Exchange.
+func (n *Net) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
+	to, err := netip.ParseAddrPort(addr)
+	if err != nil || network != "tcp" && network != "tcp4" && network != "tcp6" {
+		return nil, &net.OpError{Op: "dial", Net: network, Err: fmt.Errorf("simnet: cannot dial %q", addr)}
+	}
+	remote := net.TCPAddrFromAddrPort(to)
+	fail := func(err error) (net.Conn, error) {
+		if errno, ok := err.(syscall.Errno); ok { //nolint:errorlint // ours, bare
+			err = os.NewSyscallError("connect", errno)
+		}
+		return nil, &net.OpError{Op: "dial", Net: network, Addr: remote, Err: err}
+	}
+	state := n.dialled(to.Addr())
+	if state == BlackHole {
+		<-ctx.Done()
+		return fail(ctx.Err())
+	}
+	if err := pause(ctx, 2*n.o.Latency); err != nil {
+		return fail(err)
+	}
+	if state == Refused {
+		return fail(syscall.ECONNREFUSED)
+	}
+	client, server, lost, err := n.connect(remote)
+	if err != nil {
+		return fail(err)
+	}
+	go n.serve(server, to, state, lost)
+	return client, nil
+}
+
+// dialled counts a dial and says how the address behaves.
+func (n *Net) dialled(addr netip.Addr) State {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.stats.Dials++
+	state := n.states[addr.Unmap()]
+	if state == Refused {
+		n.stats.Refused++
+	}
+	return state
+}
+
+// connect makes the two ends. lost, if not zero, is how long the connection lasts. The caller must start serve.
+func (n *Net) connect(remote *net.TCPAddr) (client, server *conn, lost time.Duration, err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		return nil, nil, 0, ErrClosed
+	}
+	if n.port++; n.port < 32768 {
+		n.port = 32768
+	}
+	local := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: int(n.port)}
+	client, server = newConns(local, remote, n.o.Latency, n.o.Window)
+	if n.o.Loss > 0 && n.random.Float64() < n.o.Loss {
+		lost = time.Duration(1 + n.random.Int64N(int64(time.Second)))
+		n.stats.Lost++
+	}
+	n.open[server] = struct{}{}
+	n.stats.Accepted++
+	n.stats.MostOpen = max(n.stats.MostOpen, len(n.open))
+	n.served.Add(1)
+	return client, server, lost, nil
+}
+
+func (n *Net) serve(server *conn, to netip.AddrPort, state State, lost time.Duration) {
+	defer n.served.Done()
+	defer func() {
+		_ = server.Close() // the world has mostly closed it already
+		n.mu.Lock()
+		delete(n.open, server)
+		n.mu.Unlock()
+	}()
+	if lost > 0 {
+		t := time.AfterFunc(lost, server.reset)
+		defer t.Stop()
+	}
+	switch {
+	case state == Reset:
+		var one [1]byte
+		_, _ = server.Read(one[:]) // whatever comes, and if nothing does
+		server.reset()
+	case to.Port() == 443 && to != n.o.Proxy && n.o.TLS != nil:
+		n.o.TLS(server)
+	default:
+		o := n.o.Serve
+		o.TLS = o.TLS || to.Port() == 443 && to != n.o.Proxy
+		n.world.Serve(server, o)
+	}
+}
+
+// pause waits, or gives the error of ctx if that ends first.
+func pause(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Stats gives the counters.
+func (n *Net) Stats() Stats {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	s := n.stats
+	s.Open = len(n.open)
+	return s
+}
+
+// Close resets all connections, refuses new ones, and returns when the last server goroutine has ended.
+func (n *Net) Close() error {
+	n.mu.Lock()
+	n.closed = true
+	victims := make([]*conn, 0, len(n.open))
+	for c := range n.open {
+		victims = append(victims, c)
+	}
+	n.mu.Unlock()
+	for _, c := range victims {
+		c.reset()
+	}
+	n.served.Wait()
+	return nil
+}
