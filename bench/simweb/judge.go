@@ -90,7 +90,7 @@ func (w *World) Judge(log *Log, p Promise, crawled Crawled) Verdict {
 		j.truth = w.Expected(p.Expect)
 	}
 	var records []record
-	records, j.agents = log.snapshot()
+	records, j.agents = log.snapshot(0)
 	slices.SortStableFunc(records, func(a, b record) int {
 		if a.time != b.time {
 			return int(min(max(a.time-b.time, -1), 1))

@@ -165,7 +165,7 @@ func (l *Log) agent(b []byte) uint8 {
 // All yields the arrivals in order of their ends, as they are when it is called.
 func (l *Log) All() iter.Seq[Arrival] {
 	return func(yield func(Arrival) bool) {
-		records, agents := l.snapshot()
+		records, agents := l.snapshot(0)
 		for i := range records {
 			if !yield(l.arrival(&records[i], agents)) {
 				return
@@ -174,13 +174,14 @@ func (l *Log) All() iter.Seq[Arrival] {
 	}
 }
 
-// snapshot copies the records and the User-Agents they number.
-func (l *Log) snapshot() ([]record, []string) {
+// snapshot copies the records from number from on and the User-Agents they number.
+func (l *Log) snapshot(from int) ([]record, []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	all := make([]record, 0, l.count)
-	for _, c := range l.chunks {
-		all = append(all, c...)
+	from = min(max(from, 0), l.count)
+	all := make([]record, 0, l.count-from)
+	for at := from; at < l.count; at += logChunk - at%logChunk {
+		all = append(all, l.chunks[at/logChunk][at%logChunk:]...)
 	}
 	return all, slices.Clone(l.agents)
 }

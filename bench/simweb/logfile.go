@@ -24,16 +24,18 @@ type line struct {
 // Write writes the arrivals from number from on, one line of JSON each, and returns the number that comes next: called
 // again and again it streams a log to a file. Nothing is locked while it writes.
 func (l *Log) Write(out io.Writer, from int) (next int, err error) {
-	records, agents := l.snapshot()
+	records, agents := l.snapshot(from)
 	b := bufio.NewWriterSize(out, 64<<10)
 	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)
-	for next = from; next < len(records); next++ {
-		a := l.arrival(&records[next], agents)
+	next = from
+	for i := range records {
+		a := l.arrival(&records[i], agents)
 		if err = e.Encode(line{Time: a.Time.UnixNano(), End: a.End.UnixNano(), URL: a.URL, Status: a.Status, Conn: a.Conn,
 			Agent: a.Agent, Whole: a.Whole, Cut: a.Cut, RetryAfter: a.RetryAfter}); err != nil {
 			return next, fmt.Errorf("simweb: log: %w", err)
 		}
+		next++
 	}
 	if err = b.Flush(); err != nil {
 		return next, fmt.Errorf("simweb: log: %w", err)

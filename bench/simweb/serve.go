@@ -3,6 +3,7 @@ package simweb
 import (
 	"bytes"
 	"net"
+	"sync/atomic"
 	"time"
 )
 
@@ -12,9 +13,17 @@ type ServeOptions struct {
 	TLS bool // the connection runs inside TLS: origin-form requests are for https
 	// Connect, if not nil, is given the connection of an accepted CONNECT request with its "host:port". The connection is
 	// borrowed: it may be used and closed, and Serve returns when Connect does.
-	Connect func(conn net.Conn, target string)
+	Connect  func(conn net.Conn, target string)
+	Counters *Counters // what is counted; nil for nothing. Connections may share it
 	// Plain switches pauses off: latency, slow pages and stalls take no time. For measuring the server alone.
 	Plain bool
+}
+
+// Counters is what a server counts while it serves.
+type Counters struct {
+	Conns    atomic.Int64 // connections accepted
+	Requests atomic.Int64 // answers begun
+	Bytes    atomic.Int64 // bytes of the last writes of answers: all of them but for slow and stalled ones
 }
 
 const (
@@ -53,6 +62,9 @@ func (w *World) Serve(conn net.Conn, o ServeOptions) {
 	}
 	s := &session{w: w, conn: conn, o: o, b: b, id: o.Log.connect(time.Now())}
 	defer conn.Close()
+	if o.Counters != nil {
+		o.Counters.Conns.Add(1)
+	}
 	for !s.over {
 		head, ok := s.readHead()
 		if !ok {
@@ -170,12 +182,17 @@ func (s *session) finish(last []byte, whole bool) {
 	}
 	s.log.end = time.Now()
 	n := s.o.Log.add(&s.log)
-	if len(last) == 0 {
-		return
+	sent := 0
+	if len(last) > 0 {
+		var err error
+		if sent, err = s.conn.Write(last); err != nil {
+			s.over = true
+			s.o.Log.spoil(n)
+		}
 	}
-	if _, err := s.conn.Write(last); err != nil {
-		s.over = true
-		s.o.Log.spoil(n)
+	if c := s.o.Counters; c != nil {
+		c.Requests.Add(1)
+		c.Bytes.Add(int64(sent))
 	}
 }
 

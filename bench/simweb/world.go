@@ -195,9 +195,14 @@ func (w *World) AddrOf(name string) netip.Addr {
 }
 
 func (w *World) addrOf(name string) netip.Addr {
+	return w.Addr(int(xxh3.HashString(name) % uint64(w.c.IPs)))
+}
+
+// Addr returns address k, 0 <= k < Config.IPs.
+func (w *World) Addr(k int) netip.Addr {
 	b := w.base.As4()
 	n := uint32(b[0])<<24 | uint32(b[1])<<16 | uint32(b[2])<<8 | uint32(b[3])
-	n += uint32(xxh3.HashString(name) % uint64(w.c.IPs))
+	n += uint32(k)
 	return netip.AddrFrom4([4]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)})
 }
 
