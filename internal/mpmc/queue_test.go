@@ -1,0 +1,291 @@
+package mpmc
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// One goroutine, random operations, next to a slice.
+func TestAgainstASlice(t *testing.T) {
+	for _, capacity := range []int{1, 2, 3, 7, 8, 100} {
+		rng := rand.New(rand.NewPCG(uint64(capacity), 1))
+		q, model := New[int](capacity), []int(nil)
+		if q.Cap() != capacity {
+			t.Fatal(q.Cap())
+		}
+		for step := range 20_000 {
+			if rng.IntN(100) < 50+10*(step/1000%3-1) {
+				if ok := q.TryPut(step); ok != (len(model) < capacity) {
+					t.Fatalf("capacity %d, %d in it: TryPut said %v", capacity, len(model), ok)
+				} else if ok {
+					model = append(model, step)
+				}
+			} else {
+				v, ok := q.TryTake()
+				if ok != (len(model) > 0) || (ok && v != model[0]) {
+					t.Fatalf("capacity %d: TryTake gave %d, %v; want of %v", capacity, v, ok, model)
+				}
+				if ok {
+					model = model[1:]
+				}
+			}
+			if q.Len() != len(model) {
+				t.Fatalf("Len is %d, should be %d", q.Len(), len(model))
+			}
+		}
+	}
+}
+
+func TestClose(t *testing.T) {
+	ctx := t.Context()
+	q := New[int](3)
+	for i := range 3 {
+		if err := q.Put(ctx, i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	q.Close()
+	q.Close()
+	if err := q.Put(ctx, 9); !errors.Is(err, ErrClosed) || q.TryPut(9) {
+		t.Error("a closed queue took a value", err)
+	}
+	for i := range 3 {
+		if v, err := q.Take(ctx); v != i || err != nil {
+			t.Error(v, err)
+		}
+	}
+	if _, err := q.Take(ctx); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+	if _, ok := q.TryTake(); ok || q.Len() != 0 {
+		t.Error("something is left", q.Len())
+	}
+}
+
+// Virtual time passes while takers and putters are parked, and each way to stop waiting works.
+func TestWaitingInABubble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New[int](1)
+		begin := time.Now()
+		short, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if _, err := q.Take(short); !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) != time.Minute {
+			t.Error(err, time.Since(begin))
+		}
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			for want := range 3 {
+				if v, err := q.Take(context.Background()); v != want || err != nil {
+					t.Error(v, err)
+				}
+			}
+			if _, err := q.Take(context.Background()); !errors.Is(err, ErrClosed) {
+				t.Error(err)
+			}
+		})
+		for i := range 3 {
+			synctest.Wait()
+			time.Sleep(time.Hour)
+			if err := q.Put(t.Context(), i); err != nil {
+				t.Error(err)
+			}
+		}
+		synctest.Wait()
+		q.Close()
+		wg.Wait()
+
+		full := New[int](1)
+		full.TryPut(1)
+		short, cancel = context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := full.Put(short, 2); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		wg.Go(func() {
+			if err := full.Put(context.Background(), 3); err != nil {
+				t.Error(err)
+			}
+			if err := full.Put(t.Context(), 4); !errors.Is(err, ErrClosed) {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		if v, err := full.Take(t.Context()); v != 1 || err != nil {
+			t.Error(v, err)
+		}
+		synctest.Wait()
+		full.Close()
+		wg.Wait()
+		if v, err := full.Take(t.Context()); v != 3 || err != nil {
+			t.Error(v, err)
+		}
+	})
+}
+
+// item is the nth value of a producer.
+type item struct{ from, n int }
+
+// Thousands of goroutines, contexts that end at random, a Close in the middle: what Put accepted comes out once, and each
+// consumer sees the values of a producer in order.
+func TestStress(t *testing.T) {
+	for _, c := range []struct{ producers, consumers, capacity, each int }{
+		{1, 4000, 64, 20_000}, {2000, 1, 8, 10}, {1000, 1000, 1, 20}, {8, 8, 3, 3000}, {1, 1, 1, 20_000}, {500, 3000, 1024, 20},
+	} {
+		q := New[item](c.capacity)
+		var put, took sync.WaitGroup
+		accepted := make([][]bool, c.producers)
+		got := make([][]item, c.consumers)
+		for p := range c.producers {
+			accepted[p] = make([]bool, c.each)
+			put.Go(func() { produce(q, p, accepted[p]) })
+		}
+		for k := range c.consumers {
+			took.Go(func() { got[k] = consume(t, q, uint64(k)) })
+		}
+		if c.capacity == 3 { // close in the middle
+			for q.Len() < 2 {
+				runtime.Gosched()
+			}
+			q.Close()
+		}
+		put.Wait()
+		q.Close()
+		took.Wait()
+		checkDelivery(t, accepted, got)
+	}
+}
+
+func produce(q *Queue[item], p int, accepted []bool) {
+	rng := rand.New(rand.NewPCG(uint64(p), 2))
+	for n := range accepted {
+		switch rng.IntN(4) {
+		case 0:
+			ctx, cancel := context.WithCancel(context.Background())
+			stop := time.AfterFunc(time.Duration(rng.IntN(200))*time.Microsecond, cancel)
+			accepted[n] = q.Put(ctx, item{p, n}) == nil
+			stop.Stop()
+			cancel()
+		case 1:
+			accepted[n] = q.TryPut(item{p, n})
+		default:
+			accepted[n] = q.Put(context.Background(), item{p, n}) == nil
+		}
+	}
+}
+
+func consume(t *testing.T, q *Queue[item], seed uint64) (got []item) {
+	rng := rand.New(rand.NewPCG(seed, 3))
+	for {
+		ctx, cancel := context.Background(), context.CancelFunc(nil)
+		if rng.IntN(4) == 0 {
+			ctx, cancel = context.WithTimeout(ctx, time.Duration(rng.IntN(500))*time.Microsecond)
+		}
+		v, err := q.Take(ctx)
+		if cancel != nil {
+			cancel()
+		}
+		switch {
+		case err == nil:
+			got = append(got, v)
+		case errors.Is(err, ErrClosed):
+			return got
+		case !errors.Is(err, context.DeadlineExceeded):
+			t.Error(err)
+		}
+	}
+}
+
+func checkDelivery(t *testing.T, accepted [][]bool, got [][]item) {
+	t.Helper()
+	came := make([]map[int]bool, len(accepted))
+	for p := range came {
+		came[p] = make(map[int]bool)
+	}
+	for _, values := range got {
+		last := make(map[int]int)
+		for _, v := range values {
+			if before, ok := last[v.from]; ok && before >= v.n {
+				t.Fatalf("value %d of producer %d came after %d", v.n, v.from, before)
+			}
+			last[v.from] = v.n
+			if came[v.from][v.n] || !accepted[v.from][v.n] {
+				t.Fatalf("value %d of producer %d came twice, or was refused", v.n, v.from)
+			}
+			came[v.from][v.n] = true
+		}
+	}
+	for p, all := range accepted {
+		for n, ok := range all {
+			if ok && !came[p][n] {
+				t.Fatalf("value %d of producer %d was accepted and never came", n, p)
+			}
+		}
+	}
+}
+
+// With one putter, room that Len and Cap show is there, whatever takers are half-way through.
+func TestRoomThatIsShownIsThere(t *testing.T) {
+	q := New[int](5)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for {
+				if _, err := q.Take(context.Background()); err != nil {
+					return
+				}
+				for range 3 {
+					q.TryTake()
+				}
+			}
+		})
+	}
+	for range 20_000 {
+		for room := q.Cap() - q.Len(); room > 0; room-- {
+			if !q.TryPut(1) {
+				t.Fatal("no room where there was some")
+			}
+		}
+	}
+	q.Close()
+	wg.Wait()
+}
+
+func TestNoAllocations(t *testing.T) {
+	q := New[[17]uint64](64)
+	ctx := context.Background()
+	if n := testing.AllocsPerRun(1000, func() {
+		if q.Put(ctx, [17]uint64{}) != nil || !q.TryPut([17]uint64{}) {
+			t.Error("no room")
+		}
+		q.TryTake()
+		if _, err := q.Take(ctx); err != nil {
+			t.Error(err)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// What was taken is not kept alive by its slot.
+func TestTakenValuesAreForgotten(t *testing.T) {
+	q := New[*int](4)
+	for i := range 10 {
+		q.TryPut(&i)
+		q.TryTake()
+	}
+	for i := range q.slots {
+		if q.slots[i].value != nil {
+			t.Error("slot", i, "still holds a value")
+		}
+	}
+}
