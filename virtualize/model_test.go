@@ -43,6 +43,9 @@ func (w *world) open() {
 	}
 	w.v = v
 	w.check()
+	if files := segmentFiles(w.t, w.disk); int64(len(files)) != v.Stats().Segments {
+		w.t.Fatalf("%d segments, and these files: %v", v.Stats().Segments, files)
+	}
 }
 
 func (w *world) check() {
@@ -206,7 +209,7 @@ func (w *world) step(big int) {
 // TestV1_Model: under random calls, kills and power cuts the queues are the lists.
 func TestV1_Model(t *testing.T) {
 	var sum Stats
-	for seed := range uint64(60) {
+	for seed := range uint64(40) {
 		w := newWorld(t, seed)
 		big := 1 + w.rng.IntN(60)
 		for range 400 {

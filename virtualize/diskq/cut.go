@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"orbweaver/internal/invariants"
 	"orbweaver/internal/vfs"
 )
 
@@ -24,7 +25,7 @@ func (q *Queue) Cut() (Cut, error) {
 	c := Cut{TailSegment: q.w.segment, TailOffset: uint64(q.w.offset), Count: q.count}
 	switch {
 	case q.count == 0:
-		q.r.moveTo(q.tail()) // The reader may stand at the end of an older segment, which may now go.
+		invariants.Check(q.caughtUp(), "diskq: all was read, and the reader is not at the tail")
 		c.HeadSegment, c.HeadOffset = c.TailSegment, c.TailOffset
 	case q.r.left > 0:
 		c.HeadSegment, c.HeadOffset, c.HeadSkip = q.r.block.segment, uint64(q.r.block.offset), uint64(q.r.taken)

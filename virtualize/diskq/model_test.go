@@ -242,3 +242,32 @@ func TestQ4_FullDisk(t *testing.T) {
 		w.read(len(w.list) + 1)
 	}
 }
+
+// What was written behind the cut does not come back, also when the segment is full before it is written over.
+func TestQ2_NothingBehindTheCutComesBack(t *testing.T) {
+	w := newWorld(t, 5)
+	big := string(bytes.Repeat([]byte{'b'}, 2500))
+	put := func(items ...string) {
+		for _, item := range items {
+			if err := w.q.Append([]byte(item)); err != nil {
+				t.Fatal(err)
+			}
+			w.list = append(w.list, item)
+		}
+		if _, err := w.q.Cut(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("before")
+	w.checkpoint()
+	put(big)
+	put("behind the cut", "and more")
+	w.crash(w.disk.KillClone())
+	put("after")
+	put(big + big)
+	w.check()
+	w.read(4)
+	if err := w.q.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
