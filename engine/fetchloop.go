@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/zeebo/xxh3"
+
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/politeness"
@@ -42,6 +44,7 @@ type fetchWorker struct {
 	pagesOut   *atomic.Int64
 	fetching   *atomic.Int64 // workers in an exchange
 
+	site    Site // of the Visit at hand
 	url     []byte
 	refused []refusal
 	target  fetch.Target
@@ -51,7 +54,7 @@ type fetchWorker struct {
 // refusal is a URL that got its outcome without a request.
 type refusal struct {
 	outcome outcome.Outcome
-	done    bool // named by the journal of an earlier run: already in the log
+	fp      xxh3.Uint128 // of a URL that the journal of an earlier run named as done; zero for others
 }
 
 // run takes Visits until the todo queue is closed and empty. ctx aborts exchanges; it does not end the loop, since a
@@ -82,7 +85,8 @@ func (w *fetchWorker) isStopping() bool {
 
 // visit makes at most one exchange for the site and gives the Visit back.
 func (w *fetchWorker) visit(ctx context.Context, v *visit) error {
-	site := &v.VS.Site
+	w.site = v.VS.Site // changed here, and written back with the Visit, under the cut
+	site := &w.site
 	r := returned{visit: *v}
 	r.release = workbench.Release{Unused: v.Items, SiteDue: v.SiteDue, IPDue: v.IPDue}
 	if w.isStopping() {
@@ -120,8 +124,8 @@ func (w *fetchWorker) visit(ctx context.Context, v *visit) error {
 		}
 		w.url = append(append(w.url[:0], v.VS.Key()...), it.Rest...)
 		r.release.Unused = v.Items[i+1:]
-		if o, done := w.refuse(site, &it); o != outcome.None {
-			w.refused = append(w.refused, refusal{o, done})
+		if x := w.refuse(site, &it); x.outcome != outcome.None {
+			w.refused = append(w.refused, x)
 			continue
 		}
 		return w.page(ctx, &r, raw, &it)
@@ -130,26 +134,31 @@ func (w *fetchWorker) visit(ctx context.Context, v *visit) error {
 	return nil
 }
 
-// refuse says why the URL in w.url is not to be asked for, or None; done says that an earlier run already did.
-func (w *fetchWorker) refuse(site *Site, it *Item) (o outcome.Outcome, done bool) {
-	if o := w.redone.take(w.hashSeed, w.url); o != outcome.None {
-		return o, true
+// refuse says why the URL in w.url is not to be asked for; its outcome is None if it is.
+func (w *fetchWorker) refuse(site *Site, it *Item) refusal {
+	if fp, o := w.redone.look(w.hashSeed, w.url); o != outcome.None {
+		if o.Class() == outcome.ClassAnswer && o != outcome.Redirect && o != outcome.ClientError {
+			site.Stored++
+		}
+		return refusal{o, fp}
 	}
 	_, path := urlx.Split(w.url)
-	if !site.Rules.Allowed(path) {
-		w.log.refusal(w.url, it, outcome.RobotsDenied, w.id)
-		return outcome.RobotsDenied, false
+	o := outcome.None
+	switch limit := w.maxPerHost; {
+	case !site.Rules.Allowed(path):
+		o = outcome.RobotsDenied
+	case limit > 0 && int(site.Stored) >= limit:
+		o = outcome.QuotaHost
+	default:
+		return refusal{}
 	}
-	if limit := w.maxPerHost; limit > 0 && int(site.Stored) >= limit {
-		w.log.refusal(w.url, it, outcome.QuotaHost, w.id)
-		return outcome.QuotaHost, false
-	}
-	return outcome.None, false
+	w.log.refusal(w.url, it, o, w.id)
+	return refusal{outcome: o}
 }
 
 // page fetches one URL and decides what follows.
 func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *Item) error {
-	site := &r.visit.VS.Site
+	site := &w.site
 	p, err := w.pool.Get(ctx)
 	if err != nil { // hard stop: nothing was asked, the item goes back
 		r.release.Front = [][]byte{raw}
@@ -206,7 +215,7 @@ func (w *fetchWorker) exchange(ctx context.Context, r *returned, p *fetch.Page, 
 
 // decide asks the policy and writes its dues into the release.
 func (w *fetchWorker) decide(r *returned, p *fetch.Page, o outcome.Outcome, try int) politeness.Decision {
-	site := &r.visit.VS.Site
+	site := &w.site
 	a := politeness.Attempt{
 		Outcome: o, Try: try, Started: p.Started, Ended: p.Ended,
 		SiteFailures: int(site.Failures), Jitter: w.rng.Uint64(),
@@ -234,7 +243,7 @@ func (w *fetchWorker) decide(r *returned, p *fetch.Page, o outcome.Outcome, try 
 
 // otherAddr moves the site to the next of its addresses, if there is one that this visit has not tried.
 func (w *fetchWorker) otherAddr(r *returned) bool {
-	site := &r.visit.VS.Site
+	site := &w.site
 	if len(site.Addrs) < 2 || int(site.Failures) >= len(site.Addrs) {
 		return false
 	}
@@ -306,8 +315,12 @@ func (w *fetchWorker) giveBack(r *returned, f *flight) {
 func (w *fetchWorker) putBack(r *returned) {
 	for _, x := range w.refused {
 		w.ledger.n.finish(x.outcome, 1)
+		if x.fp != (xxh3.Uint128{}) {
+			w.redone.remove(x.fp)
+		}
 	}
 	w.refused = w.refused[:0]
+	r.visit.VS.Site = w.site
 	if !w.done.TryPut(*r) {
 		panic("BUG: engine: the done queue has less room than there are Visits")
 	}

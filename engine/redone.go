@@ -30,21 +30,23 @@ func (r *redone) add(fp xxh3.Uint128, o outcome.Outcome) {
 	r.mu.Unlock()
 }
 
-// take returns the outcome the URL had, or None; a URL comes up once.
-func (r *redone) take(seed uint64, url []byte) outcome.Outcome {
+// look returns the outcome the URL had, or None.
+func (r *redone) look(seed uint64, url []byte) (xxh3.Uint128, outcome.Outcome) {
 	if r.left.Load() == 0 {
-		return outcome.None
+		return xxh3.Uint128{}, outcome.None
 	}
 	fp := urlx.Fingerprint(seed, url)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	o, ok := r.done[fp]
-	if !ok {
-		return outcome.None
-	}
+	return fp, r.done[fp]
+}
+
+// remove forgets a URL, in the same step of the cut in which its outcome is counted.
+func (r *redone) remove(fp xxh3.Uint128) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	delete(r.done, fp)
 	r.left.Store(int64(len(r.done)))
-	return o
 }
 
 // appendTo appends all that is left: 17 bytes each.

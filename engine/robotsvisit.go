@@ -65,7 +65,7 @@ func (s *Site) robotsUnreachable(now time.Time) {
 func (w *fetchWorker) robotsOwn(ctx context.Context, r *returned) error {
 	vs := r.visit.VS
 	w.url = append(append(w.url[:0], vs.Key()...), robotsPath...)
-	it := Item{Try: int(vs.Site.RobotsTry)}
+	it := Item{Try: int(w.site.RobotsTry)}
 	return w.robotsFetch(ctx, r, vs.Key(), nil, &it)
 }
 
@@ -154,7 +154,7 @@ func (w *fetchWorker) robotsSettle(r *returned, v *robotsVerdict, o outcome.Outc
 		// verdict is applied here, where the Visit is held.
 		r.verdict = nil
 	}
-	site := &r.visit.VS.Site
+	site := &w.site
 	now := time.Now()
 	v.apply(site, now)
 	if !v.unreachable || site.Rules != nil {

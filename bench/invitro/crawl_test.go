@@ -14,7 +14,7 @@ import (
 
 var (
 	firstSeed = flag.Uint64("seed", 1, "first seed of the worlds")
-	seedCount = flag.Int("n", 6, "how many seeds")
+	seedCount = flag.Int("worlds", 6, "how many seeds")
 )
 
 func smallWorld(seed uint64, c simweb.Config) simweb.Config {

@@ -22,7 +22,6 @@ import (
 type Rig struct {
 	World *simweb.World
 	Net   *simnet.Net
-	Names dnsres.Exchanger
 	Log   *simweb.Log
 	FS    *vfs.Mem
 	Seeds []string
@@ -42,10 +41,15 @@ func NewRig(c simweb.Config, proxy bool) (*Rig, error) {
 		return nil, err
 	}
 	r := &Rig{World: w, Log: w.NewLog(), FS: vfs.NewMem(c.Seed), Seeds: w.Seeds(3), Proxy: proxy}
-	r.Net = simnet.New(w, simnet.Options{
-		Latency: 2 * time.Millisecond, Seed: c.Seed, Proxy: proxyAddr(), Serve: simweb.ServeOptions{Log: r.Log},
-	})
+	r.Connect()
 	return r, nil
+}
+
+// Connect makes a new network around the world, whose web remembers what it was asked before.
+func (r *Rig) Connect() {
+	r.Net = simnet.New(r.World, simnet.Options{
+		Latency: 2 * time.Millisecond, Seed: r.World.Config().Seed, Proxy: proxyAddr(), Serve: simweb.ServeOptions{Log: r.Log},
+	})
 }
 
 // seedList is a SeedSource of strings.
@@ -84,7 +88,7 @@ func (r *Rig) Seams(fsys vfs.FS) engine.Seams {
 		return s
 	}
 	up := []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:53")}
-	res, err := dnsres.New(dnsres.Options{Upstreams: up}, r.Names)
+	res, err := dnsres.New(dnsres.Options{Upstreams: up}, r.Net)
 	if err != nil {
 		panic("BUG: invitro: " + err.Error())
 	}

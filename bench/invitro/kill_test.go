@@ -1,0 +1,93 @@
+package invitro
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/bench/simweb"
+	"orbweaver/engine"
+	"orbweaver/internal/vfs"
+)
+
+// kill lets a crawl run for a while and then takes the disk as SIGKILL would leave it at that instant, a write half
+// done here and there. What the dying crawl does afterwards reaches neither the disk nor the web.
+func kill(t *testing.T, rig *Rig, cfg engine.Config, fsys *vfs.Mem, after time.Duration) (clone *vfs.Mem, ended bool) {
+	t.Helper()
+	e, err := engine.Open(cfg, rig.Seams(fsys))
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- e.Run(t.Context()) }()
+	timer := time.NewTimer(after)
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended = true
+	case <-timer.C:
+	}
+	clone = fsys.KillClone()
+	if err := rig.Net.Close(); err != nil {
+		t.Error(err)
+	}
+	if !ended {
+		e.Abort()
+		<-done // whatever it says: it is dead
+	}
+	_ = e.Close()
+	rig.Connect()
+	return clone, ended
+}
+
+func TestKill_aCrawlKilledAgainAndAgainEndsWithTheSameArchive(t *testing.T) {
+	for i := range *seedCount {
+		seed := *firstSeed + 300 + uint64(i)
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { killAndResume(t, seed) })
+		})
+	}
+}
+
+func killAndResume(t *testing.T, seed uint64) {
+	rig, err := NewRig(smallWorld(seed, simweb.Faulty()), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := rig.Config()
+	rng := rand.New(rand.NewPCG(seed, 1))
+	disk, kills := rig.FS, 0
+	for ; kills < 8; kills++ {
+		clone, ended := kill(t, rig, cfg, disk, time.Duration(rng.Int64N(int64(40*time.Second))))
+		disk = clone
+		if ended {
+			break
+		}
+	}
+	report, err := rig.Crawl(t.Context(), cfg, disk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := rig.Net.Close(); err != nil {
+		t.Error(err)
+	}
+	p := promise(cfg)
+	p.Resumed = true
+	v, err := rig.Judge(p, disk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkBalance(t, report)
+	// A page in flight at a kill may be asked for again, and only that; the archive holds each page once all the same.
+	again := v.Repeated
+	v.Repeated, v.Overlap = 0, 0
+	if !v.Sound() || again > kills*cfg.Fetchers {
+		v.Print(t.Output())
+		t.Errorf("after %d kills, %d requests repeated: %s %s %v", kills, again, report.State, report.Reason, report.Outcomes)
+	}
+	t.Logf("%d kills, %d requests repeated, %d pages", kills, again, report.PagesStored)
+}
