@@ -31,9 +31,11 @@
 //	depth   int     links from a seed
 //	in_host, in_domain, in_prefix  bool  what the named scopes would say
 //
-// The names of a store expression: url, site, host, domain, path, depth, status, content_type (lower case, without
+// The names of a store expression: url, site, host, path (and query), depth, status, content_type (lower case, without
 // parameters), size (bytes of the body), via (URL of the page that linked here), seed (bool), kind (what the link was),
 // truncated (bool), duplicate (bool).
+//
+// In both, domain_of(host) gives the registrable domain of any host.
 //
 // An unknown name or a wrong type is an error with its position when compiling, not at run time. What can still go
 // wrong when running (a list index, a division by zero) is counted, and the answer is the cautious one: a scope does
@@ -41,6 +43,6 @@
 //
 // # Costs
 //
-// A named scope costs two or three map look-ups and no allocation. An expression costs about half a microsecond and a
+// A named scope costs two or three map look-ups and no allocation. An expression costs about a microsecond and a
 // few allocations. A HostSet look-up is one map look-up for each label of the host.
 package filter

@@ -137,11 +137,21 @@ func compile(text string, env any) (*vm.Program, error) {
 	if len(text) > 64<<10 {
 		return nil, fmt.Errorf("%w: longer than 64 KiB", ErrExpression)
 	}
-	program, err := expr.Compile(text, expr.Env(env), expr.AsBool(), expr.DisableBuiltin("now"))
+	program, err := expr.Compile(text, expr.Env(env), expr.AsBool(), expr.DisableBuiltin("now"),
+		expr.Function("domain_of", domainOf, new(func(string) string)))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrExpression, err)
 	}
 	return program, nil
+}
+
+// domainOf is the function domain_of of expressions.
+func domainOf(params ...any) (any, error) {
+	host, ok := params[0].(string)
+	if !ok {
+		return nil, fmt.Errorf("%w: domain_of takes a string", ErrExpression)
+	}
+	return string(registrable([]byte(host))), nil
 }
 
 func runBool(machine *vm.VM, program *vm.Program, env any) (bool, error) {

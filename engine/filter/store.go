@@ -24,9 +24,6 @@ type Facts struct {
 	Duplicate   bool   `expr:"duplicate"` // the payload was seen before
 }
 
-// Domain gives the registrable domain; expressions know it as the function domain().
-func (f *Facts) Domain() string { return string(registrable([]byte(f.Host))) }
-
 // Store says which pages are kept. It is safe for concurrent use.
 type Store struct {
 	text    string

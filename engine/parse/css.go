@@ -83,7 +83,7 @@ func cssURL(css []byte, p int) (ref []byte, escaped bool, next int, ok bool) {
 			return css[start:p], escaped, p + 1, true
 		case c == '\\':
 			escaped = true
-			p++
+			p = endOfCSSEscape(css, p+1) - 1
 		case class[c]&isSpace != 0:
 			end := p
 			for p < len(css) && class[css[p]]&isSpace != 0 {
@@ -98,6 +98,21 @@ func cssURL(css []byte, p int) (ref []byte, escaped bool, next int, ok bool) {
 		}
 	}
 	return css[min(start, len(css)):], escaped, len(css), true
+}
+
+// endOfCSSEscape gives the offset after the escape whose backslash is in front of css[p].
+func endOfCSSEscape(css []byte, p int) int {
+	first := p
+	for p < len(css) && p < first+6 && digit(css[p]) < 16 {
+		p++
+	}
+	if p == first {
+		return p + 1
+	}
+	if p < len(css) && class[css[p]]&isSpace != 0 {
+		p++
+	}
+	return p
 }
 
 // cssRef reports a reference of a style sheet.

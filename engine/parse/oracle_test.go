@@ -15,6 +15,7 @@ var oracleAttrs = map[string][]string{
 	"a": {"href"}, "area": {"href"}, "img": {"src"}, "script": {"src"}, "frame": {"src"}, "iframe": {"src"},
 	"embed": {"src"}, "object": {"data"}, "video": {"src", "poster"}, "audio": {"src"}, "source": {"src"},
 	"track": {"src"}, "td": {"background"}, "body": {"background"}, "table": {"background"}, "th": {"background"},
+	"thead": {"background"}, "tbody": {"background"}, "tfoot": {"background"}, "tr": {"background"}, "image": {"src"},
 }
 
 func oracleRefs(name string, attrs []html.Attribute) (refs []string) {

@@ -149,15 +149,14 @@ func (s *Scanner) encodeQuery(ref []byte) []byte {
 			query = query[1:]
 			continue
 		}
-		var coded [16]byte
 		s.charset.encoder.Reset()
-		wrote, _, err := s.charset.encoder.Transform(coded[:], query[:n], true)
+		wrote, _, err := s.charset.encoder.Transform(s.coded[:], query[:n], true)
 		if err != nil {
 			s.arena = append(s.arena, "%26%23"...)
 			s.arena = strconv.AppendInt(s.arena, int64(r), 10)
 			s.arena = append(s.arena, "%3B"...)
 		} else {
-			for _, c := range coded[:wrote] {
+			for _, c := range s.coded[:wrote] {
 				if c < 0x7F {
 					s.arena = append(s.arena, c)
 				} else {

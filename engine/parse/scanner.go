@@ -24,6 +24,7 @@ type Scanner struct {
 	wide   []byte // a body that had to be decoded as a whole
 	asUTF8 bool   // the value at hand was read as UTF-8 though the page's character set is another
 	repair *encoding.Decoder
+	coded  [16]byte // one character in the page's character set
 
 	charset charsetState
 	labels  [4]labelEntry // the last labels looked up

@@ -1,0 +1,312 @@
+package filter
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/net/publicsuffix"
+)
+
+func seeds(t testing.TB, urls ...string) *Seeds {
+	t.Helper()
+	s := new(Seeds)
+	for _, u := range urls {
+		if err := s.Add([]byte(u)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+func scope(t testing.TB, text string, s *Seeds) *Scope {
+	t.Helper()
+	out, err := CompileScope(text, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestNamedScopes(t *testing.T) {
+	s := seeds(t, "https://www.example.co.uk/a/b.html?x=/y/", "http://site.github.io/", "http://192.0.2.1:8080/x",
+		"http://[2001:db8::1]/", "http://www.amazonaws.com/", "http://github.io/")
+	for _, c := range []struct {
+		url                  string
+		host, domain, prefix bool
+	}{
+		{"https://www.example.co.uk/a/c", true, true, true},
+		{"http://www.example.co.uk/a/", true, true, true},
+		{"http://www.example.co.uk/a", true, true, false},
+		{"http://www.example.co.uk:81/a/", true, true, false},
+		{"http://other.example.co.uk/", false, true, false},
+		{"http://example.co.uk/a/", false, true, false},
+		{"http://notexample.co.uk/a/", false, false, false},
+		{"http://co.uk/", false, false, false},
+		{"http://site.github.io/deep/er", true, true, true},
+		{"http://other.github.io/", false, false, false},
+		{"http://github.io/", true, true, true},
+		{"http://192.0.2.1/", true, true, false},
+		{"http://192.0.2.1:8080/x/y", true, true, true},
+		{"http://8.192.0.2.1/", false, false, false},
+		{"http://[2001:db8::1]/q", true, true, true},
+		{"http://x.amazonaws.com/", false, true, false},
+		{"http://bucket.s3.amazonaws.com/", false, false, false},
+		{"http://evil.com/?www.example.co.uk/a/", false, false, false},
+		{"ftp://www.example.co.uk/a/", false, false, false},
+	} {
+		for kind, want := range map[string]bool{"host": c.host, "domain": c.domain, "prefix": c.prefix, "all": c.url[0] == 'h'} {
+			if got := scope(t, kind, s).Admits([]byte(c.url), 3); got != want {
+				t.Errorf("%s %s: %v", kind, c.url, got)
+			}
+			if kind == "all" {
+				continue
+			}
+			if got := scope(t, "in_"+kind, s).Admits([]byte(c.url), 3); got != want {
+				t.Errorf("in_%s %s: %v", kind, c.url, got)
+			}
+		}
+	}
+}
+
+// TestScopesAgreeWithANaiveModel holds the three scopes against the plain reading of their definition, on random hosts.
+func TestScopesAgreeWithANaiveModel(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	label := func() string { return []string{"a", "b", "www", "github", "co", "s3", "amazonaws"}[r.IntN(7)] }
+	host := func() string {
+		h := []string{"com", "co.uk", "github.io", "org", "amazonaws.com", "ck", "example"}[r.IntN(7)]
+		for range r.IntN(4) {
+			h = label() + "." + h
+		}
+		return h
+	}
+	url := func() string {
+		u := "http://" + host() + "/"
+		for range r.IntN(4) {
+			u += label() + "/"
+		}
+		return u + []string{"", "x", "x?/a/"}[r.IntN(3)]
+	}
+	domain := func(u string) string {
+		h := strings.Split(u, "/")[2]
+		if d, err := publicsuffix.EffectiveTLDPlusOne(h); err == nil {
+			return d
+		}
+		return h
+	}
+	prefix := func(u string) string {
+		u, _, _ = strings.Cut(u, "?")
+		return u[:strings.LastIndexByte(u, '/')+1]
+	}
+	for range 200 {
+		var list []string
+		for range 1 + r.IntN(20) {
+			list = append(list, url())
+		}
+		s := seeds(t, list...)
+		byHost, byDomain, byPrefix := scope(t, "host", s), scope(t, "domain", s), scope(t, "prefix", s)
+		for range 300 {
+			u := url()
+			var h, d, p bool
+			for _, seed := range list {
+				h = h || strings.Split(seed, "/")[2] == strings.Split(u, "/")[2]
+				d = d || domain(seed) == domain(u)
+				p = p || strings.HasPrefix(u, prefix(seed))
+			}
+			if byHost.Admits([]byte(u), 0) != h || byDomain.Admits([]byte(u), 0) != d || byPrefix.Admits([]byte(u), 0) != p {
+				t.Fatalf("%s with seeds %v: want %v %v %v", u, list, h, d, p)
+			}
+		}
+	}
+}
+
+func TestScopeExpressions(t *testing.T) {
+	s := seeds(t, "http://example.org/")
+	for _, c := range []struct {
+		text, url string
+		want      bool
+	}{
+		{`domain == "example.org" && depth <= 5`, "https://www.example.org/", true},
+		{`site == "https://x.org:8443" and port == 8443 and scheme == "https"`, "https://x.org:8443/a?b=c", true},
+		{`path == "/a" and query == "b=c" and host == "x.org"`, "https://x.org:8443/a?b=c", true},
+		{`port == 443`, "https://x.org/", true},
+		{`port == 80 && query == ""`, "http://x.org/", true},
+		{`not (path matches "^/cal/[0-9]+")`, "http://x.org/cal/12", false},
+		{`domain_of("www." + host) == "x.org"`, "http://x.org/", true},
+		{`host endsWith ".org" || depth > 100`, "http://x.com/", false},
+	} {
+		if got := scope(t, c.text, s).Admits([]byte(c.url), 5); got != c.want {
+			t.Errorf("%s %s: %v", c.text, c.url, got)
+		}
+	}
+	bad := scope(t, `split(path, "/")[9] == "x"`, s)
+	if bad.Admits([]byte("http://x.org/"), 0) || bad.Errors() != 1 {
+		t.Error("a failed evaluation is not counted")
+	}
+}
+
+func TestFaultsOfExpressionsHaveAPosition(t *testing.T) {
+	for _, text := range []string{"hots", "depth ==", `depth == "x"`, "1 + 1", "status == 200", "depth > 1 &&", strings.Repeat("(", 70_000)} {
+		_, err := CompileScope(text, nil)
+		if !errors.Is(err, ErrExpression) || len(text) < 100 && !strings.Contains(err.Error(), "1:") && text != "1 + 1" {
+			t.Errorf("%.20s: %v", text, err)
+		}
+	}
+	if _, err := CompileStore("depht > 1"); !errors.Is(err, ErrExpression) {
+		t.Error(err)
+	}
+}
+
+func TestStore(t *testing.T) {
+	f := &Facts{URL: "http://x.org/a", Host: "www.x.co.uk", Status: 200, ContentType: "text/html", Size: 10, Seed: true, Kind: "anchor"}
+	for text, want := range map[string]bool{
+		"": true, "all": true, "none": false, `status == 200 and content_type startsWith "text/"`: true, "size > 10": false,
+		`domain_of(host) == "x.co.uk" and seed and kind == "anchor" and not truncated`: true, `url[100:101] == "x" or 1 % (size - 10) == 0`: true,
+	} {
+		s, err := CompileStore(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Keeps(f); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+		if s.Errors() > 0 != strings.Contains(text, "%") {
+			t.Errorf("%q: %d errors", text, s.Errors())
+		}
+		if _, constant := s.Constant(); constant != (text == "" || text == "all" || text == "none") {
+			t.Errorf("%q is constant: %v", text, constant)
+		}
+	}
+}
+
+func TestHostSet(t *testing.T) {
+	s, err := ReadHostSet(strings.NewReader("\uFEFFExact.org # why\n\n .both.org\n*.below.org\r\n192.0.2.0/24\n[2001:db8::1]\nbücher.example\n10.0.0.7\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for host, want := range map[string]bool{
+		"exact.org": true, "exact.org.": true, "www.exact.org": false, "both.org": true, "a.b.both.org": true, "notboth.org": false,
+		"below.org": false, "x.below.org": true, "192.0.2.200": true, "192.0.3.1": false, "[2001:db8::1]": true, "[2001:db8::2]": false,
+		"xn--bcher-kva.example": true, "10.0.0.7": true, "": false, ".": false, "org": false,
+	} {
+		if got := s.Excludes([]byte(host)); got != want {
+			t.Errorf("%q: %v", host, got)
+		}
+	}
+	if !s.ExcludesAddr(netip.MustParseAddr("::ffff:192.0.2.9")) || s.Len() != 7 {
+		t.Error("mapped address, or length", s.Len())
+	}
+	_, err = ReadHostSet(strings.NewReader("good.org\na b\nhttp://x/\n*.\na..b\n"))
+	if !errors.Is(err, ErrRule) || strings.Count(err.Error(), "line") != 4 {
+		t.Errorf("not all faults: %v", err)
+	}
+	if new(HostSet).Excludes([]byte("x.org")) {
+		t.Error("an empty set excludes")
+	}
+}
+
+func TestHostSetGrowsWhileRead(t *testing.T) {
+	s := new(HostSet)
+	var wg sync.WaitGroup
+	const n = 3000
+	wg.Go(func() {
+		for i := range n {
+			if err := s.Add(fmt.Sprintf("h%d.org", i)); err != nil {
+				t.Error(err)
+			}
+			if !s.Excludes(fmt.Appendf(nil, "h%d.org", i)) {
+				t.Error("not there after Add")
+			}
+		}
+	})
+	for range 2 {
+		wg.Go(func() {
+			seen := 0
+			for seen < n {
+				if s.Excludes(fmt.Appendf(nil, "h%d.org", seen)) {
+					seen++
+				}
+				// What was seen once never goes away.
+				if seen > 0 && !s.Excludes(fmt.Appendf(nil, "h%d.org", seen/2)) {
+					t.Error("a rule was lost")
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestSeedsRefuseRubbish(t *testing.T) {
+	s := new(Seeds)
+	for _, bad := range []string{"", "x", "ftp://x/", "http://", "http:///x", "http://:80/"} {
+		if s.Add([]byte(bad)) == nil {
+			t.Errorf("%q", bad)
+		}
+	}
+	if s.Hosts() != 0 {
+		t.Error("something was added")
+	}
+}
+
+func FuzzHostRule(f *testing.F) {
+	for _, r := range []string{"a.b", ".a", "*.a", "10.0.0.0/8", "::1", "[::1]", "bücher.de", "*.*", "a%b", "\xff"} {
+		f.Add(r, "x.a.b")
+	}
+	f.Fuzz(func(t *testing.T, text, host string) {
+		s := new(HostSet)
+		err := s.Add(text)
+		s.Excludes([]byte(host))
+		if err != nil && s.Len() != 0 {
+			t.Fatal("a bad rule was added")
+		}
+		_, _ = split([]byte(host))
+		sc, _ := CompileScope("domain", new(Seeds))
+		sc.Admits([]byte("http://"+host), 0)
+	})
+}
+
+func manySeeds(t testing.TB) *Seeds {
+	var list [][]byte
+	for i := range 10_000 {
+		list = append(list, fmt.Appendf(nil, "http://www.site%d.co.uk/a/b/c", i))
+	}
+	s := new(Seeds)
+	if err := s.AddAll(list); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestNamedScopesDoNotAllocate(t *testing.T) {
+	s := manySeeds(t)
+	hit, miss := []byte("https://x.site77.co.uk/a/b/d?q"), []byte("https://nobody.example.com/x")
+	exclude := new(HostSet)
+	if err := exclude.Add(".bad.org"); err != nil {
+		t.Fatal(err)
+	}
+	host := []byte("a.bad.org")
+	for _, kind := range []string{"all", "host", "domain", "prefix"} {
+		sc := scope(t, kind, s)
+		if n := testing.AllocsPerRun(100, func() { sc.Admits(hit, 1); sc.Admits(miss, 1); exclude.Excludes(host) }); n != 0 {
+			t.Errorf("%s: %v allocations", kind, n)
+		}
+	}
+}
+
+func BenchmarkAdmits(b *testing.B) {
+	s, url := manySeeds(b), []byte("https://x.site77.co.uk/a/b/d?q")
+	for _, text := range []string{"all", "host", "domain", "prefix", `in_domain && depth < 5 && !(path startsWith "/cal/")`} {
+		b.Run(strings.ReplaceAll(text, "/", "|"), func(b *testing.B) {
+			sc := scope(b, text, s)
+			b.ReportAllocs()
+			for b.Loop() {
+				sc.Admits(url, 1)
+			}
+		})
+	}
+}

@@ -1,0 +1,59 @@
+package parse
+
+import (
+	"bytes"
+	"testing"
+)
+
+// FuzzScan: no bytes panic, the bounds hold, references lie inside the body or the arena, and a second Scan of the same
+// body says the same. Bodies without foreign content must agree with the tokenizer of x/net.
+func FuzzScan(f *testing.F) {
+	for _, body := range []string{
+		"<a href=x>", "<a href='&amp;&copy=&#x41;'>", "<!--><a href=x>--!>", "<script><!--<script></script>--></script><a href=y>",
+		"<svg><title><a href=z></title>", "<img srcset='a 1x, b(,) 2x'>", "<meta charset=shift_jis><a href='\x95\\'>",
+		"\xFF\xFE<\x00a\x00", "<?xml encoding='utf-16'?>", "a{b:url(c\\64)}", "<template><a href=x></template>",
+	} {
+		f.Add([]byte(body), "text/html")
+		f.Add([]byte(body), "text/css")
+		f.Add([]byte(body), "application/xhtml+xml; charset=gbk")
+	}
+	o := Options{LinksMax: 50, RefMax: 100, TitleMax: 20, Forms: true, Styles: true}
+	f.Fuzz(func(t *testing.T, body []byte, media string) {
+		s := NewScanner(o)
+		before := bytes.Clone(body)
+		r, _ := s.Scan(body, []byte(media))
+		first := show(r)
+		if len(r.Links) > o.LinksMax || len(r.Title) > o.TitleMax || len(r.Base) > o.RefMax {
+			t.Fatalf("out of bounds: %d links", len(r.Links))
+		}
+		for _, l := range r.Links {
+			if len(l.Ref) > o.RefMax || l.Kind >= kindCount {
+				t.Fatalf("%v %q", l.Kind, l.Ref)
+			}
+		}
+		if !bytes.Equal(before, body) {
+			t.Fatal("the body was changed")
+		}
+		if r, _ = s.Scan(body, []byte(media)); show(r) != first {
+			t.Fatalf("scanned twice: %q and %q", first, show(r))
+		}
+		folded := bytes.ToLower(body)
+		for _, mark := range []string{"<svg", "<math", "\x00", "\xEF\xBB\xBF", "\xFE\xFF", "\xFF\xFE", "shadowrootmode", "srcset", "<input"} {
+			if bytes.Contains(folded, []byte(mark)) || bytes.Contains(body, []byte(mark)) {
+				return
+			}
+		}
+		if !bytes.Contains(body, []byte("\r")) && len(body) < 4096 && ascii(body) {
+			agree(t, NewScanner(Options{}), body)
+		}
+	})
+}
+
+func ascii(b []byte) bool {
+	for _, c := range b {
+		if c >= 0x80 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,219 @@
+package parse
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/unicode"
+)
+
+// show writes a result's links as "kind ref", one a line.
+func show(r *Result) string {
+	var b strings.Builder
+	for _, l := range r.Links {
+		fmt.Fprintf(&b, "%s %s", l.Kind, l.Ref)
+		if l.NoFollow {
+			b.WriteString(" nofollow")
+		}
+		b.WriteString("\n")
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func TestLinksByTable(t *testing.T) {
+	for _, c := range []struct{ body, want string }{
+		{`<a href=" /a&amp;b ">x</a><A HREF='b' rel="x NoFollow">`, "anchor /a&b\nanchor b nofollow"},
+		{`<area href=x><link rel=next href=y><link rel=preconnect href=z><link rel="dns-prefetch" href=z>`, "area x\nlink y"},
+		{`<img src=a srcset="b 1x, c,d 2x , e,, f(1,2) 3x">`, "image a\nimage b\nimage c,d\nimage e\nimage f(1,2)"},
+		{`<picture><source srcset=a><source src=b></picture><link rel=preload imagesrcset="c 1x">`, "image a\nmedia b\nimage c"},
+		{`<video src=a poster=b><audio src=c><track src=d><embed src=e><object data=f>`,
+			"media a\nmedia b\nmedia c\nmedia d\nembed e\nobject f"},
+		{`<iframe src=a><a href=no></iframe><frame src=b><script src=c>"<a href=no>"</script>`, "iframe a\nframe b\nscript c"},
+		{`<input type=IMAGE src=a><input src=no><body background=b><td background=c>`, "image a\nbackground b\nbackground c"},
+		{`<meta http-equiv=Refresh content="0; URL='a b'">`, "refresh a b"},
+		{`<meta http-equiv=refresh content="5"><meta http-equiv=refresh content="1,b"><meta http-equiv=refresh content="x;url=c">`, "refresh b"},
+		{`<meta http-equiv=refresh content="0;url = /q?a=1&amp;b=2 ">`, "refresh /q?a=1&b=2"},
+		{`<q cite=no><ins cite=no><div data-href=no><img longdesc=no usemap=no><a name=x>`, ""},
+		{`<a href=JavaScript:x()><a href="mailto:a@b"><img src="data:,x"><a href="&#106;avascript:x"><a href="HTTPS://x/">`, "anchor HTTPS://x/"},
+		{`<a href=""><img src=""><a href="#f">`, "anchor \nanchor #f"},
+		{`<template><a href=no><template></template><a href=no></template><a href=yes>`, "anchor yes"},
+		{`<template shadowrootmode=open><a href=yes><template><a href=no></template></template>`, "anchor yes"},
+		{`<noscript><img src=a></noscript><textarea><a href=no></textarea><!-- <a href=no> --><plaintext><a href=no>`, "image a"},
+		{`<svg><a xlink:href=a><image href=b xlink:href=no><use href=#c></svg><use href=no><image src=d>`, "anchor a\nimage b\nuse #c\nimage d"},
+		{`<svg><title><a href=a></title><style><a href=b></style></svg><style><a href=no></style>`, "anchor a\nanchor b"},
+		{`<svg><p><style><a href=no></style><![CDATA[><a href=yes>]]>`, "anchor yes"},
+		{`<svg><br><title><a href=no></title>`, ""},
+		{`<svg></p><title><a href=no></title>`, ""},
+		{`<math><annotation-xml><svg><a xlink:href=a /></svg></annotation-xml></math>`, "anchor a"},
+		{`<a href="unclosed><a href=no>`, ""},
+		{`<a href=x`, ""},
+		{`<a href=a/><a href="b"c=d href=no>`, "anchor a/\nanchor b"},
+		{"<a href=\"a\x00b\">", "anchor a\uFFFDb"},
+		{`<form action=no><input formaction=no></form>`, ""},
+	} {
+		s := NewScanner(Options{})
+		r, err := s.Scan([]byte(c.body), []byte("text/html;charset=utf-8"))
+		if err != nil || show(r) != c.want {
+			t.Errorf("%s\ngot:\n%s\nwant:\n%s (%v)", c.body, show(r), c.want, err)
+		}
+	}
+}
+
+func TestOptionalLinks(t *testing.T) {
+	s := NewScanner(Options{Forms: true, Styles: true})
+	r, _ := s.Scan([]byte(`<form action=a><form method=GET action=b><form method=post action=no><button formaction=c>`+
+		`<style>@import "d"; p { background: URL( "e" ) }</style><p style="background:url(&quot;f&amp;g&quot;)">`), []byte("text/html"))
+	if want := "form a\nform b\nform c\ncss d\ncss e\ncss f&g"; show(r) != want {
+		t.Fatalf("%s\nwant\n%s (%v)", show(r), want, r.Format)
+	}
+}
+
+func TestStyleSheets(t *testing.T) {
+	for _, c := range []struct{ body, want string }{
+		{`@import "a.css"; @import url(b.css); @imports "no"; x{content:"no"}`, "css a.css\ncss b.css"},
+		{`a{b:url(c)}/* url(no) */d{e:url('f g')}`, "css c\ncss f g"},
+		{`a{b:myurl(no) url(data:x) url( h ) url(i"no) url(j k) url()}`, "css h"},
+		{`a{b:url(a\29 b\63\)d)} "url(no)" 'url(no)`, "css a)bc)d"},
+		{"@charset \"windows-1252\"; a{b:url(\xE9?\xE9)}", "css é?é"},
+		{`url(unclosed`, "css unclosed"},
+		{`a{b:url("un`, "css un"},
+	} {
+		r, err := NewScanner(Options{}).Scan([]byte(c.body), []byte("text/css"))
+		if err != nil || show(r) != c.want || r.Format != Style {
+			t.Errorf("%s\ngot:\n%s\nwant:\n%s (%v)", c.body, show(r), c.want, err)
+		}
+	}
+}
+
+func TestPageFacts(t *testing.T) {
+	s := NewScanner(Options{TitleMax: 10})
+	r, _ := s.Scan([]byte(`<base><base href="javascript:x"><base href=" /b&amp;c "><base href=no><title> T&eacute;&copyx long title </title>`+
+		`<meta name=Robots content="NoIndex, x"><meta name=orbweaver content=nofollow><title>no</title><svg><title>no</title>`), nil)
+	if string(r.Base) != "/b&c" || string(r.Title) != "Té©x lon" || !r.NoIndex || !r.NoFollow {
+		t.Fatalf("%q %q %v %v", r.Base, r.Title, r.NoIndex, r.NoFollow)
+	}
+	r, _ = s.Scan([]byte(`<meta name=robots content=none><meta name=googlebot content=x>`), []byte("text/html"))
+	if !r.NoFollow || !r.NoIndex || r.Base != nil || r.Title != nil {
+		t.Fatalf("%+v", r)
+	}
+	r, _ = s.Scan([]byte(`<meta name=googlebot content=none>`), []byte("text/html"))
+	if r.NoFollow || r.NoIndex {
+		t.Fatalf("%+v", r)
+	}
+}
+
+func TestFormats(t *testing.T) {
+	const html, xml = "<html><a href=x></html>", `<?xml version="1.0"?><html><script src="a"/><a href="x"/><![CDATA[<a href="no">]]></html>`
+	for _, c := range []struct {
+		media, body string
+		format      Format
+		links       int
+	}{
+		{"text/html", html, HTML, 1}, {" Text/HTML ; charset=x", html, HTML, 1}, {"", html, HTML, 1}, {"*/*", html, HTML, 1},
+		{"", "\xEF\xBB\xBF \n<!-- x --><a href=x>", HTML, 1}, {"", "\x89PNG <a href=x>", None, 0}, {"", "<aa href=x>", None, 0},
+		{"text/plain", html, None, 0}, {"image/png", html, None, 0}, {"application/xhtml+xml", xml, XML, 2}, {"", xml, XML, 2},
+		{"image/svg+xml", `<svg xmlns:xlink="x"><a xlink:href="a"/><image xlink:href="b"/></svg>`, XML, 2},
+		{"application/xml", `<!DOCTYPE a [<!ENTITY b "&b;&b;"> ]><a href="x">&b;</a>`, XML, 1},
+		{strings.Repeat("charset=x;", 10_000), html, None, 0},
+	} {
+		r, err := NewScanner(Options{}).Scan([]byte(c.body), []byte(c.media))
+		if err != nil || r.Format != c.format || len(r.Links) != c.links {
+			t.Errorf("%.40q %q: %v, %d links, %v", c.media, c.body, r.Format, len(r.Links), err)
+		}
+	}
+}
+
+func TestCharsets(t *testing.T) {
+	wide := func(s string, order unicode.Endianness) string {
+		out, err := unicode.UTF16(order, unicode.UseBOM).NewEncoder().String(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	sjis, _ := japanese.ShiftJIS.NewEncoder().String("<a href='/表?表'>")
+	jis, _ := japanese.ISO2022JP.NewEncoder().String("<meta charset=iso-2022-jp><a href='/表'>")
+	greek := "<a href='/\xE1?\xE2&eacute;=#\xE3'>"
+	for _, c := range []struct{ media, body, charset, want string }{
+		{"text/html", "<a href='/é?é'>", "utf-8", "anchor /é?é"},
+		{"text/html;charset=utf-8", "<a href='/\xE9\x80?é'>", "utf-8", "anchor /\uFFFD?é"},
+		{"text/html", "<a href='/\xE9?\xE9'>", "windows-1252", "anchor /é?%E9"},
+		{"text/html", "<a href='x'>" + strings.Repeat(" ", 2000) + "<a href='/é?é'>", "windows-1252", "anchor x\nanchor /é?é"},
+		{"text/html; charset=\"Shift_JIS\"", sjis, "shift_jis", "anchor /表?%95\\"},
+		{"text/html", "<meta http-equiv=content-type content='text/html; charset=iso-8859-7'>" + greek, "iso-8859-7", "anchor /α?%E2&#233;=#γ"},
+		{"text/html", jis, "iso-2022-jp", "anchor /表"},
+		{"text/html", wide("<a href='/é?é'>", unicode.LittleEndian), "utf-16le", "anchor /é?é"},
+		{"text/html;charset=latin1", wide("<a href='/é?é'>", unicode.BigEndian), "utf-16be", "anchor /é?é"},
+		{"text/html", "<meta charset=utf-16><a href=/é>", "utf-8", "anchor /é"},
+		{"text/html", "<meta charset=x-user-defined><a href=/\xE9>", "windows-1252", "anchor /é"},
+		{"text/html", "<!-- <meta charset=koi8-r> --><script>'<meta charset=latin1>'</script><a href=/\xE9>", "windows-1252", "anchor /é"},
+		{"text/html", strings.Repeat(" ", 1024) + "<meta charset=koi8-r><a href=/\xC1>", "windows-1252", "anchor /Á"},
+		{"text/html;charset=utf-7", "<a href=/+AGE->", "windows-1252", "anchor /+AGE-"},
+		{"text/xml", "<?xml version='1.0' encoding='koi8-r'?><a href='/\xC1'/>", "koi8-r", "anchor /а"},
+	} {
+		r, err := NewScanner(Options{}).Scan([]byte(c.body), []byte(c.media))
+		want := strings.ReplaceAll(c.want, "&#233;=", "%26%23233%3B=")
+		if err != nil || r.Charset != c.charset || show(r) != want {
+			t.Errorf("%q %q:\n%s %q\nwant %s %q (%v)", c.media, c.body, r.Charset, show(r), c.charset, want, err)
+		}
+	}
+	r, err := NewScanner(Options{}).Scan([]byte("<a href=x>"), []byte("text/html;charset=hz-gb-2312"))
+	if !errors.Is(err, ErrCharset) || len(r.Links) != 0 || r.Charset != "replacement" {
+		t.Errorf("%v %+v", err, r)
+	}
+}
+
+func TestBounds(t *testing.T) {
+	s := NewScanner(Options{LinksMax: 100, RefMax: 50})
+	r, _ := s.Scan([]byte(strings.Repeat("<a href=/a>", 1000)), nil)
+	if len(r.Links) != 100 || r.LinksDropped != 900 {
+		t.Fatal(len(r.Links), r.LinksDropped)
+	}
+	r, _ = s.Scan([]byte("<a href='/"+strings.Repeat("x", 50)+"'><a href=/"+strings.Repeat("x", 49)+"><img srcset='"+
+		strings.Repeat("a 1x,", 1000)+"'><a href=data:"+strings.Repeat("x", 5000)+">"), nil)
+	if len(r.Links) != 100 || r.LinksDropped != 1+1-0+900 || r.LinksForeign != 1 {
+		t.Fatal(len(r.Links), r.LinksDropped, r.LinksForeign)
+	}
+}
+
+// TestHostileBodiesAreLinear gives each hostile shape at one and at eight times the size: the time must not grow like
+// the square.
+func TestHostileBodiesAreLinear(t *testing.T) {
+	for name, shape := range map[string]string{
+		"nested": "<div>", "anchors": "<a href=x>", "comments": "<!--", "open": "<", "quotes": "<a b='", "script": "<script><!--<script>",
+		"amps": "&amp", "entity": "<a href='&a", "cdata": "<svg><![CDATA[", "srcset": "<img srcset='a 1x (", "attrs": " a=b", "slashes": "/",
+		"end": "</script", "dashes": "-", "gt": "<!-->->", "template": "<template>", "svg": "<svg><desc>", "equals": "<a =",
+		"meta": "<meta charset", "title": "<title>&copyx", "style": "<style>url(",
+	} {
+		for _, lead := range []string{"", "<a href='", "<script>", "<!--", "<a ", "<svg>", "<title>", "<img srcset='"} {
+			took := func(n int) time.Duration {
+				body := []byte(lead + strings.Repeat(shape, n/len(shape)))
+				s := NewScanner(Options{Styles: true, Forms: true})
+				best := time.Hour
+				for range 2 {
+					start := time.Now()
+					_, _ = s.Scan(body, []byte("text/html"))
+					best = min(best, time.Since(start))
+				}
+				return best
+			}
+			if d := took(1 << 18); d > 250*time.Millisecond {
+				t.Errorf("%s after %q: %v for 256 KiB", name, lead, d)
+			}
+		}
+	}
+}
+
+func TestOptions(t *testing.T) {
+	err := Options{LinksMax: -1, RefMax: 1, TitleMax: -1, Robot: "A b"}.Validate()
+	if !errors.Is(err, ErrOptions) || strings.Count(err.Error(), "\n") != 3 {
+		t.Fatal(err)
+	}
+	if err := (Options{}).WithDefaults().Validate(); err != nil {
+		t.Fatal(err)
+	}
+}
