@@ -177,6 +177,7 @@ func (w *Workbench[S]) sweep(now int64) {
 			return
 		}
 		e := w.entries[w.vacant[0].id]
+		w.touchEntry(e)
 		w.vacant.remove(e.pos, w.ipPos)
 		w.dropEntry(e)
 	}

@@ -1,0 +1,250 @@
+package workbench
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+	"time"
+)
+
+// model is the bench as one would write it down on paper: lists, searched from end to end.
+type model struct {
+	sites []*mSite // by id-1
+	ips   map[netip.Addr]*mIP
+	k     int
+}
+
+type mIP struct {
+	due    time.Time // zero for never
+	leased bool
+}
+
+type mSite struct {
+	id     int
+	at     whereabouts
+	addr   netip.Addr
+	parked bool
+	due    time.Time
+	until  time.Time
+	queue  []string
+	onDisk uint64
+	given  bool // by Refill
+	site   int
+	visit  *mVisit
+}
+
+type mVisit struct {
+	real     Visit[int]
+	items    []string
+	site     int // as it was when the visit went out
+	fronts   int
+	kill     bool
+	unparked bool
+	moveTo   netip.Addr
+	updates  int
+}
+
+func newModel(k int) *model { return &model{ips: make(map[netip.Addr]*mIP), k: k} }
+
+func (m *model) ip(addr netip.Addr) *mIP {
+	if m.ips[addr] == nil {
+		m.ips[addr] = &mIP{}
+	}
+	return m.ips[addr]
+}
+
+func (s *mSite) state() State {
+	switch {
+	case s.at == buried:
+		return Dead
+	case s.visit != nil:
+		return Leased
+	case s.at == nowhere:
+		return Newborn
+	case s.at == deferred:
+		return Deferred
+	case s.parked:
+		return Parked
+	case len(s.queue) > 0:
+		return Waiting
+	}
+	return Idle
+}
+
+func (s *mSite) held() int {
+	n := len(s.queue)
+	if s.visit != nil {
+		n += len(s.visit.items)
+	}
+	return n
+}
+
+func (s *mSite) wantsRefill() bool {
+	return s.onDisk > 0 && s.at == addressed && !s.parked && s.held() < lowWater && !s.given
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// next is the site that comes out next, and when.
+func (m *model) next() (best *mSite, due time.Time) {
+	for _, first := range m.firsts() {
+		d := later(first.due, m.ip(first.addr).due)
+		if best == nil || d.Before(due) || (d.Equal(due) && first.id < best.id) {
+			best, due = first, d
+		}
+	}
+	return best, due
+}
+
+// firsts are the sites at the head of each IP that nobody visits.
+func (m *model) firsts() map[netip.Addr]*mSite {
+	firsts := make(map[netip.Addr]*mSite)
+	for _, s := range m.sites {
+		if s.state() != Waiting || m.ip(s.addr).leased {
+			continue
+		}
+		if f := firsts[s.addr]; f == nil || s.due.Before(f.due) {
+			firsts[s.addr] = s
+		}
+	}
+	return firsts
+}
+
+// sweep forgets the due times of IPs without sites that have passed.
+func (m *model) sweep(now time.Time) {
+	for addr, ip := range m.ips {
+		if !ip.due.After(now) && !slices.ContainsFunc(m.sites, func(s *mSite) bool { return s.addr == addr }) {
+			delete(m.ips, addr)
+		}
+	}
+}
+
+func (m *model) lend(s *mSite, v Visit[int]) {
+	n := min(m.k, len(s.queue))
+	s.visit = &mVisit{real: v, items: slices.Clone(s.queue[:n]), site: s.site}
+	s.queue = slices.Clone(s.queue[n:])
+	m.ip(s.addr).leased = true
+}
+
+func (s *mSite) bury() (dropped []string) {
+	dropped = s.queue
+	s.queue, s.at, s.addr, s.parked, s.given = nil, buried, netip.Addr{}, false, false
+	return dropped
+}
+
+// giveBack puts items before the queue, but behind what was pushed to the front meanwhile.
+func (v *mVisit) giveBack(s *mSite, items []string) {
+	s.queue = slices.Insert(slices.Clone(s.queue), v.fronts, items...)
+}
+
+func (m *model) release(s *mSite, r Release, unused, front []string) (dropped []string) {
+	v := s.visit
+	s.visit = nil
+	ip := m.ip(s.addr)
+	ip.leased = false
+	s.due, ip.due = later(s.due, r.SiteDue), later(ip.due, r.IPDue)
+	s.site += v.updates
+	v.giveBack(s, append(slices.Clone(front), unused...))
+	if r.Kill || v.kill {
+		return s.bury()
+	}
+	s.parked = r.Park && !v.unparked
+	to := r.Replace
+	if !to.IsValid() {
+		to = v.moveTo
+	}
+	switch {
+	case to.IsValid() && to != s.addr:
+		s.addr = to
+		m.ip(to)
+	case r.Newborn:
+		s.at, s.addr = nowhere, netip.Addr{}
+	}
+	return nil
+}
+
+// restored is what Save and Load make of the model.
+func (m *model) restored() *model {
+	c := newModel(m.k)
+	for addr, ip := range m.ips {
+		c.ips[addr] = &mIP{due: ip.due}
+	}
+	for _, s := range m.sites {
+		copied := *s
+		copied.queue = slices.Clone(s.queue)
+		copied.given = false
+		if v := s.visit; v != nil {
+			v.giveBack(&copied, v.items)
+			copied.site, copied.visit = v.site, nil
+		}
+		c.sites = append(c.sites, &copied)
+	}
+	return c
+}
+
+// compare says where the bench differs from the model.
+func (m *model) compare(w *Workbench[int]) error {
+	if err := w.Check(); err != nil {
+		return err
+	}
+	want := Counts{Sites: len(m.sites)}
+	for _, s := range m.sites {
+		vs := w.site(uint32(s.id))
+		if vs.state() != s.state() || vs.Addr() != s.addr || w.Queued(vs) != len(s.queue) || w.OnDisk(vs) != s.onDisk {
+			return fmt.Errorf("site %d is %v at %v with %d queued, should be %v at %v with %d", s.id, vs.state(), vs.Addr(),
+				w.Queued(vs), s.state(), s.addr, len(s.queue))
+		}
+		if s.visit == nil && vs.Site != s.site {
+			return fmt.Errorf("site %d carries %d, should carry %d", s.id, vs.Site, s.site)
+		}
+		*[]*int{&want.Newborn, &want.Deferred, &want.Idle, &want.Waiting, &want.Leased, &want.Parked, &want.Dead}[s.state()]++
+		want.Queued += len(s.queue)
+		want.InVisits += s.held() - len(s.queue)
+		want.Weight += m.weight(s)
+	}
+	want.OnBench = len(m.firsts())
+	got := w.Counts()
+	want.IPs, want.Vacant, want.Refill = got.IPs, got.Vacant, got.Refill
+	if got != want {
+		return fmt.Errorf("counts are  %+v\nthey should be %+v", got, want)
+	}
+	best, due := m.next()
+	if next, ok := w.NextDue(); ok != (best != nil) || (ok && !next.Equal(due)) {
+		return fmt.Errorf("next due is %v %v, should be %v", next, ok, due)
+	}
+	return nil
+}
+
+func (m *model) weight(s *mSite) (sum int64) {
+	items := s.queue
+	if s.visit != nil {
+		items = append(slices.Clone(items), s.visit.items...)
+	}
+	for _, item := range items {
+		sum += itemWeight(len(item))
+	}
+	if len(items) > 0 {
+		sum += siteOverhead
+	}
+	return sum
+}
+
+// pick returns a random site for which ok is true, or nil.
+func (m *model) pick(rng *rand.Rand, ok func(*mSite) bool) *mSite {
+	var fit []*mSite
+	for _, s := range m.sites {
+		if ok(s) {
+			fit = append(fit, s)
+		}
+	}
+	if len(fit) == 0 {
+		return nil
+	}
+	return fit[rng.IntN(len(fit))]
+}

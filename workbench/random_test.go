@@ -1,0 +1,375 @@
+package workbench
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Random operations on a bench and its model, with everything compared after every few steps. All promises at once.
+func TestAgainstModel(t *testing.T) {
+	steps := 100_000
+	if testing.Short() {
+		steps = 10_000
+	}
+	for seed := range uint64(4) {
+		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) {
+			t.Parallel()
+			d := newDriver(t, seed)
+			for step := range steps {
+				d.step()
+				if step%17 == 0 {
+					if err := d.m.compare(d.w); err != nil {
+						t.Fatalf("step %d: %v", step, err)
+					}
+				}
+			}
+		})
+	}
+}
+
+type driver struct {
+	t     *testing.T
+	rng   *rand.Rand
+	w     *Workbench[int]
+	m     *model
+	now   time.Time
+	items int
+
+	cut   *Cut[int]
+	saved *model // what the cut must give
+}
+
+func newDriver(t *testing.T, seed uint64) *driver {
+	rng := rand.New(rand.NewPCG(seed, 7))
+	k := 1 + rng.IntN(5)
+	return &driver{t: t, rng: rng, w: New[int](Options{PathsPerVisit: k}), m: newModel(k), now: time.Unix(1e9, 0)}
+}
+
+func (d *driver) step() {
+	d.now = d.now.Add(time.Duration(d.rng.IntN(300)) * time.Millisecond)
+	steps := []struct {
+		weight int
+		do     func()
+	}{
+		{12, d.add}, {120, d.push}, {40, d.place}, {10, d.deferOne}, {10, d.dueDeferred}, {4, d.kill}, {8, d.revive},
+		{100, d.acquire}, {120, d.release}, {25, d.unpark}, {20, d.withSite}, {20, d.setOnDisk}, {20, d.refill}, {2, d.snapshot},
+	}
+	total := 0
+	for _, s := range steps {
+		total += s.weight
+	}
+	n := d.rng.IntN(total)
+	for _, s := range steps {
+		if n -= s.weight; n < 0 {
+			s.do()
+			return
+		}
+	}
+}
+
+func anySite(*mSite) bool { return true }
+
+func (d *driver) vs(s *mSite) *VisitState[int] { return d.w.site(uint32(s.id)) }
+
+func (d *driver) chance(percent int) bool { return d.rng.IntN(100) < percent }
+
+func (d *driver) newItem() string {
+	d.items++
+	n := d.rng.IntN(20)
+	if d.chance(2) {
+		n = d.rng.IntN(600)
+	}
+	return fmt.Sprint("/", d.items, strings.Repeat("x", n))
+}
+
+func (d *driver) addr() netip.Addr { return netip.AddrFrom4([4]byte{10, 0, 0, byte(d.rng.IntN(12))}) }
+
+func (d *driver) add() {
+	key := fmt.Appendf(nil, "http://host-%d", d.rng.IntN(40))
+	known := d.w.Get(key)
+	vs, added := d.w.GetOrAdd(key)
+	if added != (known == nil) || !bytes.Equal(vs.Key(), key) || (known != nil && known != vs) {
+		d.t.Fatal("GetOrAdd", string(key), added, known)
+	}
+	if added {
+		d.m.sites = append(d.m.sites, &mSite{id: len(d.m.sites) + 1})
+		if vs.ID() != uint64(len(d.m.sites)) {
+			d.t.Fatal("id", vs.ID())
+		}
+	}
+}
+
+func (d *driver) push() {
+	s := d.m.pick(d.rng, anySite)
+	if s == nil {
+		return
+	}
+	item, front := d.newItem(), d.chance(15)
+	push := d.w.Push
+	if front {
+		push = d.w.PushFront
+	}
+	takes := s.at != buried && (s.visit == nil || !s.visit.kill)
+	if ok := push(d.vs(s), []byte(item)); ok != takes {
+		d.t.Fatalf("site %d, %v: pushed %v", s.id, s.state(), ok)
+	}
+	if !takes {
+		return
+	}
+	s.given = false
+	if !front {
+		s.queue = append(s.queue, item)
+		return
+	}
+	s.queue = slices.Insert(s.queue, 0, item)
+	if s.visit != nil {
+		s.visit.fronts++
+	}
+}
+
+func (d *driver) place() {
+	s := d.m.pick(d.rng, func(s *mSite) bool { return s.at != addressed || d.chance(10) })
+	if s == nil {
+		return
+	}
+	addr := d.addr()
+	d.w.Place(d.vs(s), addr, d.now)
+	d.m.sweep(d.now)
+	switch {
+	case s.visit != nil:
+		s.visit.moveTo = addr
+	case s.at != buried && s.addr != addr:
+		d.m.ip(addr)
+		s.at, s.addr, s.given = addressed, addr, false
+	}
+}
+
+func (d *driver) deferOne() {
+	s := d.m.pick(d.rng, anySite)
+	if s == nil {
+		return
+	}
+	until := d.now.Add(time.Duration(d.rng.IntN(5000)) * time.Millisecond)
+	d.w.Defer(d.vs(s), until)
+	if s.visit == nil && s.at != buried {
+		s.at, s.addr, s.until = deferred, netip.Addr{}, until
+	}
+}
+
+func (d *driver) dueDeferred() {
+	var want []*mSite
+	for _, s := range d.m.sites {
+		if s.state() == Deferred && !s.until.After(d.now) {
+			want = append(want, s)
+		}
+	}
+	slices.SortStableFunc(want, func(a, b *mSite) int { return a.until.Compare(b.until) })
+	got := d.w.DueDeferred(d.now, nil)
+	if len(got) != len(want) {
+		d.t.Fatalf("%d deferred sites are due, should be %d", len(got), len(want))
+	}
+	for i, s := range want {
+		if got[i] != d.vs(s) {
+			d.t.Fatal("deferred sites in wrong order")
+		}
+		s.at = nowhere
+	}
+}
+
+// dropper collects what goes with a killed site.
+func dropper(into *[]string) func([]byte) {
+	return func(item []byte) { *into = append(*into, string(item)) }
+}
+
+func (d *driver) kill() {
+	s := d.m.pick(d.rng, anySite)
+	if s == nil {
+		return
+	}
+	if s.visit != nil {
+		if n := d.w.Kill(d.vs(s), nil); n != 0 {
+			d.t.Fatal("a leased site lost items", n)
+		}
+		s.visit.kill = true
+		return
+	}
+	var got []string
+	n := d.w.Kill(d.vs(s), dropper(&got))
+	if want := s.bury(); n != len(want) || !slices.Equal(got, want) {
+		d.t.Fatalf("killed: %d items %v, should be %v", n, got, want)
+	}
+}
+
+func (d *driver) revive() {
+	s := d.m.pick(d.rng, func(s *mSite) bool { return s.at == buried || d.chance(10) })
+	if s == nil {
+		return
+	}
+	d.w.Revive(d.vs(s))
+	if s.at == buried {
+		s.at = nowhere
+	} else if s.visit != nil {
+		s.visit.kill = false
+	}
+}
+
+func (d *driver) acquire() {
+	n := d.rng.IntN(4)
+	d.m.sweep(d.now)
+	visits := d.w.Acquire(d.now, nil, n)
+	for _, v := range visits {
+		s, due := d.m.next()
+		if s == nil || due.After(d.now) {
+			d.t.Fatalf("W3: a Visit to site %d that is not due", v.VS.ID())
+		}
+		if v.VS != d.vs(s) || v.Addr != s.addr || !v.SiteDue.Equal(s.due) || !v.IPDue.Equal(d.m.ip(s.addr).due) || v.Acquired != d.now {
+			d.t.Fatalf("Visit %+v, should be to site %d %+v", v, s.id, s)
+		}
+		d.m.lend(s, v)
+		for i, item := range s.visit.items {
+			if i >= len(v.Items) || string(v.Items[i]) != item {
+				d.t.Fatalf("W4: items are %q, should be %q", v.Items, s.visit.items)
+			}
+		}
+	}
+	if s, due := d.m.next(); len(visits) < n && s != nil && !due.After(d.now) {
+		d.t.Fatalf("site %d was due and did not come out", s.id)
+	}
+}
+
+func (d *driver) release() {
+	s := d.m.pick(d.rng, func(s *mSite) bool { return s.visit != nil })
+	if s == nil {
+		return
+	}
+	v := s.visit
+	for i, item := range v.items {
+		if string(v.real.Items[i]) != item {
+			d.t.Fatalf("an item changed while it was out: %q, was %q", v.real.Items[i], item)
+		}
+	}
+	used := d.rng.IntN(len(v.items) + 1)
+	r := Release{Unused: v.real.Items[used:], Kill: d.chance(3), Park: d.chance(10), Newborn: d.chance(5)}
+	if d.chance(80) {
+		r.SiteDue = d.now.Add(time.Duration(d.rng.IntN(4000)) * time.Millisecond)
+		r.IPDue = d.now.Add(time.Duration(d.rng.IntN(1000)) * time.Millisecond)
+	}
+	if d.chance(5) {
+		r.Replace = d.addr()
+	}
+	var front, got []string
+	for range d.rng.IntN(3) {
+		front = append(front, d.newItem())
+		r.Front = append(r.Front, []byte(front[len(front)-1]))
+	}
+	r.Drop = dropper(&got)
+	d.vs(s).Site++ // the holder may
+	s.site++
+	result := d.w.Release(&v.real, r, d.now)
+	unused := v.items[used:]
+	want := d.m.release(s, r, unused, front)
+	if v.kill {
+		got = want // it was Kill's drop that counted
+	}
+	if result != (ReleaseResult{Dropped: len(want), Dry: len(s.queue) == 0}) || !slices.Equal(got, want) {
+		d.t.Fatalf("Release: %+v %q, should have dropped %q and left %d", result, got, want, len(s.queue))
+	}
+}
+
+func (d *driver) unpark() {
+	s := d.m.pick(d.rng, func(s *mSite) bool { return s.parked || d.chance(10) })
+	if s == nil {
+		return
+	}
+	d.w.Unpark(d.vs(s), func(n *int) { *n++ })
+	if s.visit != nil {
+		s.visit.unparked = true
+		s.visit.updates++
+		return
+	}
+	s.parked = false
+	s.site++
+}
+
+func (d *driver) withSite() {
+	s := d.m.pick(d.rng, anySite)
+	if s == nil {
+		return
+	}
+	if ok := d.w.WithSite(d.vs(s), func(n *int) { *n += 3 }); ok != (s.visit == nil) {
+		d.t.Fatal("WithSite", ok, s.state())
+	} else if ok {
+		s.site += 3
+	}
+}
+
+func (d *driver) setOnDisk() {
+	if s := d.m.pick(d.rng, anySite); s != nil {
+		s.onDisk, s.given = uint64(d.rng.IntN(3)), false
+		d.w.SetOnDisk(d.vs(s), s.onDisk)
+	}
+}
+
+func (d *driver) refill() {
+	n := d.rng.IntN(6)
+	got := d.w.Refill(nil, n)
+	for _, vs := range got {
+		s := d.m.sites[vs.ID()-1]
+		if !s.wantsRefill() {
+			d.t.Fatalf("Refill gave site %d: %+v", s.id, s)
+		}
+		s.given = true
+	}
+	if left := d.m.pick(d.rng, (*mSite).wantsRefill); len(got) < n && left != nil {
+		d.t.Fatalf("Refill forgot site %d: %+v", left.id, left)
+	}
+}
+
+func appendInt(dst []byte, n *int) []byte { return binary.AppendVarint(dst, int64(*n)) }
+
+func readInt(b []byte) (int, error) {
+	n, used := binary.Varint(b)
+	if used != len(b) {
+		return 0, fmt.Errorf("%d bytes for an int", len(b))
+	}
+	return int(n), nil
+}
+
+// snapshot makes a cut; the next time, after other steps, it is written, loaded, and the story goes on with the copy.
+func (d *driver) snapshot() {
+	if d.cut == nil {
+		cut, err := d.w.Cut(appendInt)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		d.cut, d.saved = cut, d.m.restored()
+		if _, err := d.w.Cut(appendInt); err != ErrSaving {
+			d.t.Fatal("a second cut:", err)
+		}
+		return
+	}
+	if d.chance(20) {
+		d.cut.Abandon()
+		d.cut = nil
+		return
+	}
+	var b bytes.Buffer
+	if err := d.cut.Write(&b); err != nil {
+		d.t.Fatal(err)
+	}
+	w, err := Load(&b, d.w.opts, readInt)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.cut, d.w, d.m = nil, w, d.saved
+	if err := d.m.compare(d.w); err != nil {
+		d.t.Fatal("after Load:", err)
+	}
+}
