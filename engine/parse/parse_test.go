@@ -180,8 +180,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestHostileBodiesAreLinear gives each hostile shape at one and at eight times the size: the time must not grow like
-// the square.
+// TestHostileBodiesAreLinear gives each hostile shape at 64 KiB and at sixteen times that: linear time grows by sixteen,
+// the square by 256. What takes under 20 ms for a mebibyte need not be looked at twice.
 func TestHostileBodiesAreLinear(t *testing.T) {
 	for name, shape := range map[string]string{
 		"nested": "<div>", "anchors": "<a href=x>", "comments": "<!--", "open": "<", "quotes": "<a b='", "script": "<script><!--<script>",
@@ -201,8 +201,10 @@ func TestHostileBodiesAreLinear(t *testing.T) {
 				}
 				return best
 			}
-			if d := took(1 << 18); d > 250*time.Millisecond {
-				t.Errorf("%s after %q: %v for 256 KiB", name, lead, d)
+			if large := took(1 << 20); large > 20*time.Millisecond {
+				if small := took(1 << 16); large > 80*small {
+					t.Errorf("%s after %q: %v for 64 KiB, %v for 1 MiB", name, lead, small, large)
+				}
 			}
 		}
 	}
