@@ -2,4 +2,7 @@
 
 package parse
 
-const raceEnabled = false
+const (
+	raceEnabled = false
+	soups       = 20_000 // random bodies held against the tokenizer
+)

@@ -203,7 +203,7 @@ func (s *soup) raw(names ...string) {
 
 func TestTagSoupAgreesWithTokenizer(t *testing.T) {
 	s := NewScanner(Options{})
-	for seed := range uint64(20_000) {
+	for seed := range uint64(soups) {
 		w := soup{Rand: rand.New(rand.NewPCG(seed, 1))}
 		for range 1 + w.IntN(12) {
 			switch w.IntN(5) {
