@@ -116,8 +116,8 @@ func (w *Workbench[S]) add(hash uint64, id uint32, key []byte) *VisitState[S] {
 func (w *Workbench[S]) extend(id uint32) {
 	w.last = max(w.last, id)
 	k := int((id - 1) / chunkLen)
-	for len(w.sites) <= k {
-		w.sites = append(w.sites, nil)
+	if more := k + 1 - len(w.sites); more > 0 {
+		w.sites = append(w.sites, make([]*[chunkLen]VisitState[S], more)...)
 	}
 	if w.sites[k] == nil {
 		w.sites[k] = new([chunkLen]VisitState[S])

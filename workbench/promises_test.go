@@ -1,0 +1,237 @@
+package workbench
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"testing"
+	"time"
+)
+
+var start = time.Unix(1e9, 0)
+
+func ip(n int) netip.Addr { return netip.AddrFrom4([4]byte{10, 1, byte(n >> 8), byte(n)}) }
+
+// site makes a site with items, placed under an address.
+func site(w *Workbench[int], name string, addr netip.Addr, items ...string) *VisitState[int] {
+	vs, _ := w.GetOrAdd([]byte("http://" + name))
+	for _, item := range items {
+		w.Push(vs, []byte(item))
+	}
+	w.Place(vs, addr, start)
+	return vs
+}
+
+func check(t *testing.T, w *Workbench[int]) {
+	t.Helper()
+	if err := w.Check(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func acquire(t *testing.T, w *Workbench[int], now time.Time, want ...string) []Visit[int] {
+	t.Helper()
+	visits := w.Acquire(now, nil, 100)
+	var got []string
+	for _, v := range visits {
+		got = append(got, fmt.Sprintf("%s%s", v.VS.Key()[len("http://"):], v.Items))
+	}
+	if !slices.Equal(got, want) {
+		t.Fatalf("came out: %q, should be %q", got, want)
+	}
+	check(t, w)
+	return visits
+}
+
+// An entry is on the bench if and only if it is not leased and somebody on it has something to do.
+func TestW1_OnTheBenchIfAndOnlyIf(t *testing.T) {
+	w := New[int](Options{})
+	onBench := func(want int) {
+		t.Helper()
+		check(t, w)
+		if got := w.Counts().OnBench; got != want {
+			t.Fatalf("%d entries on the bench, should be %d", got, want)
+		}
+	}
+	vs, _ := w.GetOrAdd([]byte("http://a"))
+	w.Push(vs, []byte("/1"))
+	onBench(0) // newborn
+	w.Place(vs, ip(1), start)
+	onBench(1)
+	v := acquire(t, w, start, "a[/1]")
+	onBench(0) // leased
+	w.Push(vs, []byte("/2"))
+	onBench(0) // still leased
+	w.Release(&v[0], Release{}, start)
+	onBench(1)
+	v = acquire(t, w, start, "a[/2]")
+	w.Release(&v[0], Release{Unused: v[0].Items, Park: true}, start)
+	onBench(0) // parked
+	acquire(t, w, start)
+	w.Unpark(vs, nil)
+	onBench(1)
+	v = acquire(t, w, start, "a[/2]")
+	w.Release(&v[0], Release{}, start)
+	onBench(0) // idle
+	w.PushFront(vs, []byte("/3"))
+	onBench(1)
+	w.Defer(vs, start)
+	onBench(0)
+	w.DueDeferred(start, nil)
+	onBench(0)
+	w.Place(vs, ip(2), start)
+	onBench(1)
+	w.Kill(vs, nil)
+	onBench(0)
+}
+
+// Two sites of one IP never are out together, whatever their own due times.
+func TestW2_OneVisitPerIP(t *testing.T) {
+	w := New[int](Options{})
+	site(w, "a", ip(1), "/1", "/2")
+	b := site(w, "b", ip(1), "/1")
+	site(w, "c", ip(2), "/1")
+	// The same address in its other spellings is the same address.
+	site(w, "d", netip.AddrFrom16(ip(2).As16()), "/1")
+	v := acquire(t, w, start, "a[/1 /2]", "c[/1]")
+	acquire(t, w, start.Add(time.Hour))
+	// Placing a site under the IP, or moving one away and back, does not open it.
+	site(w, "e", ip(1), "/1")
+	w.Place(b, ip(3), start)
+	acquire(t, w, start, "b[/1]")
+	w.Release(&v[0], Release{}, start)
+	acquire(t, w, start, "e[/1]")
+}
+
+func TestW2_ReleasedTwicePanics(t *testing.T) {
+	w := New[int](Options{})
+	vs := site(w, "a", ip(1), "/1", "/2", "/3", "/4", "/5")
+	first := acquire(t, w, start, "a[/1 /2 /3 /4]")[0]
+	again := first
+	w.Release(&first, Release{}, start)
+	panics := func(what string) {
+		t.Helper()
+		defer func() {
+			if recover() == nil {
+				t.Error(what, "did not panic")
+			}
+		}()
+		w.Release(&again, Release{}, start)
+	}
+	panics("a second Release")
+	acquire(t, w, start, "a[/5]")
+	panics("a Release of an older Visit")
+	_ = vs
+}
+
+func TestW3_NothingBeforeItsTime(t *testing.T) {
+	w := New[int](Options{PathsPerVisit: 1})
+	site(w, "a", ip(1), "/1", "/2", "/3")
+	site(w, "b", ip(1), "/1", "/2")
+	v := acquire(t, w, start, "a[/1]")[0]
+	if !v.SiteDue.IsZero() || !v.IPDue.IsZero() {
+		t.Error("due times of what never was visited:", v.SiteDue, v.IPDue)
+	}
+	at := func(s float64) time.Time { return start.Add(time.Duration(s * float64(time.Second))) }
+	w.Release(&v, Release{SiteDue: at(4), IPDue: at(1)}, start)
+	acquire(t, w, at(0.999999999)) // the IP is not due, though b is
+	if due, ok := w.NextDue(); !ok || !due.Equal(at(1)) {
+		t.Error(due, ok)
+	}
+	v = acquire(t, w, at(1), "b[/1]")[0]
+	w.Release(&v, Release{SiteDue: at(9), IPDue: at(2)}, at(1))
+	acquire(t, w, at(3.999999999)) // the IP is due, no site is
+	v = acquire(t, w, at(4), "a[/2]")[0]
+	if !v.SiteDue.Equal(at(4)) || !v.IPDue.Equal(at(2)) {
+		t.Error("due times:", v.SiteDue, v.IPDue)
+	}
+	// No due time goes back: neither by a Release, nor by moving away, nor by death.
+	w.Release(&v, Release{SiteDue: at(3), IPDue: at(1)}, at(4))
+	v = acquire(t, w, at(4), "a[/3]")[0]
+	w.Release(&v, Release{SiteDue: at(100), IPDue: at(50), Unused: v.Items}, at(4))
+	a := w.Get([]byte("http://a"))
+	w.Place(a, ip(2), at(5))
+	acquire(t, w, at(49.9))
+	w.Kill(a, nil)
+	w.Revive(a)
+	w.Push(a, []byte("/4"))
+	w.Place(a, ip(2), at(5))
+	acquire(t, w, at(50), "b[/2]")
+	acquire(t, w, at(99.9))
+	acquire(t, w, at(100), "a[/4]")
+}
+
+// The due time of an IP that has lost its last site stays until it has passed, and not longer.
+func TestW3_AnEmptyIPRemembers(t *testing.T) {
+	w := New[int](Options{})
+	vs := site(w, "a", ip(1), "/1")
+	v := acquire(t, w, start, "a[/1]")[0]
+	w.Release(&v, Release{IPDue: start.Add(time.Minute), Replace: ip(2)}, start)
+	if c := w.Counts(); c.IPs != 2 || c.Vacant != 1 {
+		t.Fatalf("%+v", c)
+	}
+	site(w, "b", ip(1), "/1")
+	acquire(t, w, start.Add(time.Minute-1))
+	acquire(t, w, start.Add(time.Minute), "b[/1]")
+	w.Place(vs, ip(3), start)
+	if c := w.Counts(); c.IPs != 2 || c.Vacant != 0 {
+		t.Fatalf("an IP that never was visited stayed: %+v", c)
+	}
+}
+
+// Items leave in order; Front before Unused before the rest; what was pushed to the front meanwhile before all of them.
+func TestW4_Order(t *testing.T) {
+	w := New[int](Options{PathsPerVisit: 3})
+	vs := site(w, "a", ip(1), "/1", "/2", "/3", "/4", "/5")
+	v := acquire(t, w, start, "a[/1 /2 /3]")[0]
+	w.Push(vs, []byte("/6"))
+	w.PushFront(vs, []byte("/robots-hop"))
+	w.Release(&v, Release{Unused: v.Items[1:], Front: [][]byte{[]byte("/again"), v.Items[0]}}, start)
+	v = acquire(t, w, start, "a[/robots-hop /again /1]")[0]
+	w.Release(&v, Release{}, start)
+	v = acquire(t, w, start, "a[/2 /3 /4]")[0]
+	w.Release(&v, Release{}, start)
+	acquire(t, w, start, "a[/5 /6]")
+}
+
+func TestW4_SitesOfEqualDueTimeGoByAge(t *testing.T) {
+	w := New[int](Options{})
+	var want []string
+	for n := range 50 {
+		want = append(want, fmt.Sprintf("%02d[/x]", n))
+	}
+	for n := range 50 { // made in one order, placed in the other
+		vs, _ := w.GetOrAdd([]byte("http://" + want[n][:2]))
+		w.Push(vs, []byte("/x"))
+	}
+	for n := 49; n >= 0; n-- {
+		w.Place(w.Get([]byte("http://"+want[n][:2])), ip(n), start)
+	}
+	acquire(t, w, start, want...)
+}
+
+func TestW5_Weight(t *testing.T) {
+	w := New[int](Options{PathsPerVisit: 2, MemoryMax: 300})
+	weight := func(want int64) {
+		t.Helper()
+		check(t, w)
+		if got := w.Weight(); got != want || w.Full() != (want >= 300) {
+			t.Fatalf("weight %d, full %v; should be %d", got, w.Full(), want)
+		}
+	}
+	weight(0)
+	vs := site(w, "a", ip(1))
+	weight(0) // a site without items weighs nothing
+	w.Push(vs, make([]byte, 100))
+	weight(96 + 109)
+	w.Push(vs, make([]byte, 200))
+	weight(96 + 109 + 210)
+	v := w.Acquire(start, nil, 1)[0]
+	weight(96 + 109 + 210) // what is out is held
+	w.Release(&v, Release{Unused: v.Items[1:]}, start)
+	weight(96 + 210)
+	if n := w.Kill(vs, nil); n != 1 {
+		t.Error("dropped", n)
+	}
+	weight(0)
+}

@@ -1,0 +1,180 @@
+package workbench
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+)
+
+// full makes a bench with sites in all states and says what its snapshot is.
+func full(t testing.TB, sites int) (w *Workbench[int], snapshot []byte) {
+	w = New[int](Options{PathsPerVisit: 2})
+	for n := range sites {
+		vs, _ := w.GetOrAdd(fmt.Appendf(nil, "https://%d.example.org", n))
+		vs.Site = n
+		for k := range n % 4 {
+			w.Push(vs, fmt.Appendf(nil, "/path/%d/%s", k, strings.Repeat("p", n%300)))
+		}
+		switch n % 9 {
+		case 0:
+		case 1:
+			w.Defer(vs, start.Add(time.Duration(n)*time.Second))
+		case 2:
+			w.Kill(vs, nil)
+		default:
+			w.Place(vs, ip(n%50), start)
+		}
+		w.SetOnDisk(vs, uint64(n%3))
+	}
+	visits := w.Acquire(start, nil, 20)
+	for i := range visits[:len(visits)/2] {
+		w.Release(&visits[i], Release{
+			Unused: visits[i].Items, Park: i%2 == 0,
+			SiteDue: start.Add(time.Minute), IPDue: start.Add(time.Second),
+		}, start)
+	}
+	var b bytes.Buffer
+	if err := w.Save(&b, appendInt); err != nil {
+		t.Fatal(err)
+	}
+	return w, b.Bytes()
+}
+
+func TestLoadGivesBackWhatWasSaved(t *testing.T) {
+	w, snapshot := full(t, 5000)
+	got, err := Load(bytes.NewReader(snapshot), Options{PathsPerVisit: 2}, readInt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, got)
+	a, b := w.Counts(), got.Counts()
+	if a.Sites != b.Sites || a.Queued+a.InVisits != b.Queued || b.Leased != 0 || a.Waiting+a.Leased != b.Waiting ||
+		a.Parked != b.Parked || a.Deferred != b.Deferred || a.Dead != b.Dead || a.IPs != b.IPs || a.Weight != b.Weight {
+		t.Errorf("saved  %+v\nloaded %+v", a, b)
+	}
+	for id := uint32(1); id <= w.last; id++ {
+		x, y := w.site(id), got.site(id)
+		if !bytes.Equal(x.key, y.key) || x.Site != y.Site || x.onDisk != y.onDisk || x.Addr() != y.Addr() || x.due != y.due {
+			t.Fatalf("site %d came back as %+v", id, y)
+		}
+	}
+	// A Visit number is never given twice.
+	v := got.Acquire(start.Add(time.Hour), nil, 1)
+	if v[0].Lease <= w.leaseSeq-1 {
+		t.Error("lease", v[0].Lease, "after", w.leaseSeq)
+	}
+	again, err := got.Cut(appendInt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.Abandon()
+	again.Abandon()
+	if err := got.Save(io.Discard, appendInt); err != nil {
+		t.Error("after an abandoned cut:", err)
+	}
+}
+
+// Every byte that is changed, and every cut, is noticed, and says where.
+func TestLoadNoticesDamage(t *testing.T) {
+	_, snapshot := full(t, 60)
+	load := func(b []byte) error {
+		_, err := Load(bytes.NewReader(b), Options{}, readInt)
+		return err
+	}
+	if err := load(snapshot); err != nil {
+		t.Fatal(err)
+	}
+	for i := range snapshot {
+		damaged := bytes.Clone(snapshot)
+		damaged[i] ^= 0x41
+		var corrupt *CorruptError
+		if err := load(damaged); !errors.As(err, &corrupt) {
+			t.Fatalf("byte %d changed: %v", i, err)
+		}
+		if err := load(snapshot[:i]); !errors.As(err, &corrupt) || corrupt.Offset > int64(i) {
+			t.Fatalf("cut at %d: %v", i, err)
+		}
+	}
+}
+
+// What a reader, a writer or the engine's own codec says comes through.
+func TestSnapshotPassesErrorsOn(t *testing.T) {
+	w, snapshot := full(t, 3000)
+	boom := errors.New("boom")
+	if _, err := Load(iotest.ErrReader(boom), Options{}, readInt); !errors.Is(err, boom) {
+		t.Error(err)
+	}
+	if _, err := Load(bytes.NewReader(snapshot), Options{}, func([]byte) (int, error) { return 0, boom }); !errors.Is(err, boom) {
+		t.Error(err)
+	}
+	if _, err := Load(bytes.NewReader(snapshot), Options{PathsPerVisit: -1, MemoryMax: -1}, readInt); err == nil ||
+		!strings.Contains(err.Error(), "PathsPerVisit") || !strings.Contains(err.Error(), "MemoryMax") {
+		t.Error(err)
+	}
+	for room := range 5 {
+		if err := w.Save(&shortWriter{room: room}, appendInt); !errors.Is(err, io.ErrShortWrite) {
+			t.Error("writes before the fault:", room, err)
+		}
+	}
+	if err := w.Save(io.Discard, appendInt); err != nil {
+		t.Error("after failed ones:", err)
+	}
+	if got, err := Load(iotest.OneByteReader(bytes.NewReader(snapshot)), Options{}, readInt); err != nil || got.Counts().Sites != 3000 {
+		t.Error(err)
+	}
+}
+
+// shortWriter fails after so many writes.
+type shortWriter struct{ room int }
+
+func (s *shortWriter) Write(b []byte) (int, error) {
+	if s.room--; s.room < 0 {
+		return 0, io.ErrShortWrite
+	}
+	return len(b), nil
+}
+
+// Load never panics and never believes a length, whatever the frames hold: the checksums are right here.
+func FuzzLoad(f *testing.F) {
+	_, snapshot := full(f, 40)
+	f.Add(payloads(snapshot))
+	f.Add([]byte{recordHead, 0, 0, 0, recordEnd, 0})
+	f.Add([]byte{recordHead, 0, 1, 0, recordSite, 1, 1, 'k', 2, 0, 4, 1, 2, 3, 4, 0, 0, 0, 0, 0, recordEnd, 1})
+	f.Add([]byte{recordHead, 0, 255, 255, 255, 255, 15, 0, recordSite, 255, 255, 255, 255, 15, 0, 0, 0})
+	f.Fuzz(func(t *testing.T, records []byte) {
+		var b bytes.Buffer
+		b.WriteString(magic)
+		if _, err := writeFrames(&b, records, true); err != nil {
+			t.Fatal(err)
+		}
+		w, err := Load(&b, Options{}, readInt)
+		if err != nil {
+			return
+		}
+		check(t, w)
+		w.Acquire(start, nil, 10)
+		var again bytes.Buffer
+		if err := w.Save(&again, appendInt); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(&again, Options{}, readInt); err != nil {
+			t.Fatal("what was loaded and saved cannot be loaded:", err)
+		}
+	})
+}
+
+// payloads joins what is in a snapshot's frames.
+func payloads(snapshot []byte) (records []byte) {
+	for b := snapshot[len(magic):]; len(b) > 0; {
+		n := int(binary.LittleEndian.Uint32(b))
+		records = append(records, b[frameHeader:frameHeader+n]...)
+		b = b[frameHeader+n:]
+	}
+	return records
+}
