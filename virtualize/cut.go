@@ -135,7 +135,7 @@ func (v *Virtualizer) Close() error {
 			errs = append(errs, s.close())
 		}
 	}
-	v.idx, v.buf, v.segments, v.active, v.victim = newIndex(), buffer{}, nil, nil, nil
+	v.idx, v.buf, v.segments, v.active, v.victim = newIndex(0), buffer{}, nil, nil, nil
 	v.mu.Lock()
 	v.pending = work{segments: map[*segment]struct{}{}}
 	v.mu.Unlock()

@@ -27,9 +27,15 @@ type index struct {
 	count  int
 }
 
-func newIndex() index {
+// newIndex makes room for so many entries at once. That matters when they come in the order of another table: that is
+// the order of their homes, and a table that grows under them would be one long row of neighbours each time.
+func newIndex(entries int) index {
+	size := 64
+	for size*3 < entries*4 {
+		size *= 2
+	}
 	x := index{}
-	x.resize(64)
+	x.resize(size)
 	return x
 }
 

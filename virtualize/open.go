@@ -18,7 +18,7 @@ func Open(fsys vfs.FS, o Options, cut *Cut) (*Virtualizer, error) {
 		return nil, err
 	}
 	v := &Virtualizer{
-		fsys: fsys, opts: o, idx: newIndex(), reloc: map[address]address{},
+		fsys: fsys, opts: o, idx: newIndex(0), reloc: map[address]address{},
 		segments: make([]*segment, 1), // There is no segment 0, so that no block has address 0.
 	}
 	v.buf.arena = make([]byte, 0, o.BufferBytes)
@@ -76,6 +76,7 @@ func (v *Virtualizer) goBack(cut Cut) error {
 	v.generation, v.released, v.oldest = h.generation, h.generation, h.generation
 	v.ordinal, v.total, v.leaky = h.ordinal, h.total, h.leaky != 0
 	v.segments = make([]*segment, h.next)
+	v.idx = newIndex(int(h.entries))
 	words := reader(body)
 	for range h.segments {
 		if err := v.openNamed(h, &words); err != nil {

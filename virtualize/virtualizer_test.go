@@ -14,7 +14,7 @@ import (
 func TestIndex(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 1))
-		x, model := newIndex(), map[uint64]uint32{}
+		x, model := newIndex(0), map[uint64]uint32{}
 		spread := uint64(1) << (4 * rng.UintN(8))
 		for range 5000 {
 			key := rng.Uint64N(2000) * spread
@@ -41,6 +41,29 @@ func TestIndex(t *testing.T) {
 		}); err != nil || n != len(model) || x.count != n {
 			t.Fatalf("%d entries, count %d, want %d: %v", n, x.count, len(model), err)
 		}
+	}
+}
+
+// A generation file holds the entries in the order of the table that it was written from.
+func TestIndexFilledInTheOrderOfAnother(t *testing.T) {
+	const entries = 100000
+	old := newIndex(0)
+	for key := range uint64(entries) {
+		old.insert(key * 0x9e3779b97f4a7c15)
+	}
+	x := newIndex(entries)
+	steps := 0
+	if err := old.each(func(_ uint32, e *entry) error {
+		x.insert(e.key)
+		for i := x.home(e.key); x.at(x.table[i]).key != e.key; i = (i + 1) & (len(x.table) - 1) {
+			steps++
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if steps > 5*entries {
+		t.Fatalf("%d steps beside the home for an entry", steps/entries)
 	}
 }
 

@@ -134,7 +134,7 @@ func TestFailedReadCanBeRepeated(t *testing.T) {
 func TestFlippedBitIsFound(t *testing.T) {
 	disk := vfs.NewMem(1)
 	q := open(t, disk, nil)
-	fill(t, q, 0, 200)
+	fill(t, q, 0, 50)
 	cut, err := q.Cut()
 	if err != nil {
 		t.Fatal(err)
