@@ -21,20 +21,19 @@ func (w *Writer) resume(cut *Cut) error {
 		}
 		return nil
 	}
-	if err := w.removeLeftovers(); err != nil {
-		return err
+	if err := w.reaches(*cut, files); err != nil {
+		return err // before anything is changed
 	}
 	w.end = *cut
 	w.stats.Resumed = true
-	found := false
+	if err := w.removeLeftovers(); err != nil {
+		return err
+	}
 	for _, f := range files {
 		switch {
 		case f.Serial > cut.Serial || f.Serial == cut.Serial && cut.Length == 0:
 			err = w.removeFile(f)
-		case f.Serial == cut.Serial && found:
-			err = fmt.Errorf("%w: two files with serial %05d", ErrResume, f.Serial)
 		case f.Serial == cut.Serial:
-			found = true
 			err = w.resumeFile(f, cut.Length)
 		case f.Open:
 			err = w.finishLeft(f)
@@ -43,12 +42,34 @@ func (w *Writer) resume(cut *Cut) error {
 			return errors.Join(err, w.closeAll())
 		}
 	}
-	if cut.Length > 0 && !found {
-		return errors.Join(fmt.Errorf("%w: no file with serial %05d", ErrResume, cut.Serial), w.closeAll())
-	}
 	w.next = cut.Serial
 	if cut.Length > 0 {
 		w.next++
+	}
+	return nil
+}
+
+// reaches tells, by an error, whether the files do not go as far as the cut.
+func (w *Writer) reaches(cut Cut, files []FileInfo) error {
+	if cut.Length == 0 {
+		return nil
+	}
+	found := 0
+	for _, f := range files {
+		if f.Serial != cut.Serial {
+			continue
+		}
+		found++
+		size, err := w.fsys.Size(join(w.o.Dir, f.Name))
+		if err != nil {
+			return fmt.Errorf("warc: %w", err)
+		}
+		if size < cut.Length {
+			return fmt.Errorf("%w: %s has %d bytes, not %d", ErrResume, f.Name, size, cut.Length)
+		}
+	}
+	if found != 1 {
+		return fmt.Errorf("%w: %d files with serial %05d", ErrResume, found, cut.Serial)
 	}
 	return nil
 }
@@ -85,8 +106,6 @@ func (w *Writer) resumeFile(f FileInfo, length int64) error {
 		return fmt.Errorf("warc: %w", err)
 	}
 	switch {
-	case size < length:
-		return fmt.Errorf("%w: %s has %d bytes, not %d", ErrResume, f.Name, size, length)
 	case !f.Open && size == length:
 		return nil // finished: the next group goes into the next file
 	case !f.Open:

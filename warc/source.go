@@ -240,6 +240,9 @@ func (s *source) Read(p []byte) (n int, err error) {
 		n, err = s.gz.Read(p)
 	case Zstd:
 		n, err = s.zs.Read(p)
+		if err == io.EOF && (s.frame.state < 2 || s.frame.left > 0) {
+			err = io.ErrUnexpectedEOF // the decoder takes some torn headers for an end
+		}
 	default:
 		n, err = s.br.Read(p)
 	}

@@ -2,82 +2,342 @@ package warc
 
 import (
 	"bytes"
-	"compress/gzip"
-	"io"
-	"strings"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"syscall"
 	"testing"
-	"time"
 
 	"orbweaver/internal/vfs"
+	"orbweaver/internal/vfs/faultfs"
 )
 
-// A written file is a row of gzip members, each one record that names the file's warcinfo record.
-func TestWriterMembers(t *testing.T) {
+// Groups stay whole and in one file, every record names its file's warcinfo record, offsets are true, and the index written
+// from memory is the one that reading gives.
+func TestWriter(t *testing.T) {
+	for _, c := range []Compression{Gzip, Zstd, None} {
+		t.Run(c.String(), func(t *testing.T) {
+			fsys := vfs.NewMem(1)
+			w := openTest(t, fsys, c, 9000, nil)
+			e := newTestEncoder(t, c)
+			var places []Position
+			for i := range 20 {
+				e.Reset()
+				page(t, e, i, 10+i*100)
+				pos, err := w.Append(e.Group())
+				if err != nil {
+					t.Fatal(err)
+				}
+				places = append(places, pos)
+				if w.Cut() != pos.End() {
+					t.Fatal(w.Cut(), pos)
+				}
+			}
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if r := verifyDir(t, fsys); r.Files < 3 || r.Types["request"] != 20 || r.Types["revisit"] != 4 {
+				t.Errorf("%+v", r)
+			}
+			if s := w.Stats(); s.Files != s.Finished || s.Groups != 20 || s.Records[Request] != 20 || s.Unfinished != 0 {
+				t.Errorf("%+v", s)
+			}
+			checkIndexes(t, fsys)
+			checkPlaces(t, fsys, places)
+			if _, err := w.Append(e.Group()); !errors.Is(err, ErrClosed) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// checkPlaces reads every page back from where it was said to be, with the length and without.
+func checkPlaces(t *testing.T, fsys vfs.FS, places []Position) {
+	t.Helper()
+	a := OpenArchive(fsys, "warc")
+	for i, pos := range places {
+		for _, ask := range []Position{pos, {Serial: pos.Serial, Offset: pos.Offset}} {
+			group, got, err := a.ReadGroup(ask)
+			if err != nil || got != pos || len(group) != 3 {
+				t.Fatal(i, len(group), got, pos, err)
+			}
+			if !bytes.HasSuffix(group[0].TargetURI, fmt.Appendf(nil, "&n=%d", i)) {
+				t.Errorf("%d: %s", i, group[0].TargetURI)
+			}
+		}
+		bad := Position{Serial: pos.Serial, Offset: pos.Offset + 1}
+		var f *Fault
+		if _, _, err := a.ReadGroup(bad); !errors.As(err, &f) {
+			t.Errorf("a wrong offset gives %v", err)
+		}
+	}
+	if err := a.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Many workers append at once, some sync, and the archive is sound.
+func TestWriterConcurrent(t *testing.T) {
 	fsys := vfs.NewMem(1)
-	w, err := OpenWriter(fsys, Options{Dir: "w", SizeMax: 2000, Info: []Field{{"software", "x"}}}, nil)
-	if err != nil {
+	w := openTest(t, fsys, Gzip, 30000, nil)
+	var all sync.WaitGroup
+	for worker := range 4 {
+		all.Go(func() {
+			e := newTestEncoder(t, Gzip)
+			for i := range 40 {
+				e.Reset()
+				page(t, e, worker*1000+i, 500)
+				if _, err := w.Append(e.Group()); err != nil {
+					t.Error(err)
+				}
+				if i%10 == worker {
+					if err := w.Sync(); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
+	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	e, err := NewEncoder(EncoderOptions{})
-	if err != nil {
-		t.Fatal(err)
+	if r := verifyDir(t, fsys); r.Types["response"]+r.Types["revisit"] != 160 {
+		t.Errorf("%+v", r)
 	}
-	for range 10 {
+	checkIndexes(t, fsys)
+	if s := w.Stats(); s.Finished != s.Files {
+		t.Errorf("%+v", s)
+	}
+}
+
+// A1: a finished file is a row of complete members and a reported offset is true, even after failed and short writes: the disk is full now and
+// then, at any byte, and truncating fails at times too.
+func TestA1_FailedWritesLeaveWholeMembers(t *testing.T) {
+	for seed := range uint64(30) {
+		rng := rand.New(rand.NewPCG(seed, 7))
+		mem := vfs.NewMem(seed)
+		script := faultfs.NewScript()
+		fsys := faultfs.New(mem, script)
+		c := Compression(seed % 3)
+		w := openTest(t, fsys, c, 20000, nil)
+		e := newTestEncoder(t, c)
+		var places []Position
+		failures := uint64(0)
+		for i := range 40 {
+			e.Reset()
+			page(t, e, i, rng.IntN(3000))
+			mem.SetLimit(mem.Used() + int64(rng.IntN(6000)))
+			if rng.IntN(3) == 0 {
+				script.Add(faultfs.Rule{Op: faultfs.Truncate, Count: 1, Err: syscall.EIO})
+			}
+			if rng.IntN(3) == 0 {
+				script.Add(faultfs.Rule{Op: faultfs.Write, Name: "*.open", Count: 1, Err: syscall.EIO, Short: rng.IntN(200)})
+			}
+			pos, err := w.Append(e.Group())
+			for tries := 0; err != nil; tries++ {
+				failures++
+				if tries > 10 {
+					t.Fatal(err)
+				}
+				mem.SetLimit(1 << 40)
+				pos, err = w.Append(e.Group())
+			}
+			places = append(places, pos)
+			script.Clear()
+		}
+		mem.SetLimit(1 << 40)
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if r := verifyDir(t, mem); r.Types["request"] != 40 || !r.OK() {
+			t.Fatalf("seed %d: %+v", seed, r)
+		}
+		checkPlaces(t, mem, places)
+		checkIndexes(t, mem)
+		if s := w.Stats(); s.Failures != failures || failures == 0 {
+			t.Errorf("seed %d: %d failures, counted %d", seed, failures, s.Failures)
+		}
+	}
+}
+
+// A2: a final name appears only after the data is durable: whenever the power is cut, each file with a final name is sound and
+// complete, and has its index.
+func TestA2_FinalNamesAreDurable(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	mem := vfs.NewMem(1)
+	var disks []*vfs.Mem
+	crash := func() { disks = append(disks, mem.CrashClone(rng)) }
+	// Each call that changes the disk in Close's order is a moment at which the power may be cut.
+	fsys := &watched{FS: mem, before: crash}
+	w := openTest(t, fsys, Gzip, 9000, nil)
+	e := newTestEncoder(t, Gzip)
+	for i := range 30 {
 		e.Reset()
-		r := Record{Type: Response, Date: time.Now(), TargetURI: []byte("http://example.com/"),
-			Block: [][]byte{[]byte("HTTP/1.1 200 OK\r\n\r\n"), []byte("hello")}, Index: &IndexInfo{Status: 200, MIME: []byte("text/html")}}
-		if err := e.Append(&r); err != nil {
-			t.Fatal(err)
-		}
-		if err := e.Append(&Record{Type: Request, Date: time.Now(), TargetURI: r.TargetURI, ConcurrentTo: r.ID,
-			Block: [][]byte{[]byte("GET / HTTP/1.1\r\n\r\n")}}); err != nil {
-			t.Fatal(err)
-		}
+		page(t, e, i, 800)
 		if _, err := w.Append(e.Group()); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if err := w.Sync(); err != nil {
-		t.Fatal(err)
+		crash()
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	files, err := Files(fsys, "w")
-	if err != nil || len(files) < 3 {
-		t.Fatal(files, err)
+	finals := 0
+	for _, disk := range disks {
+		files, err := Files(disk, "warc")
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := NewVerifier(VerifyOptions{OnFault: func(f *Fault) { t.Error(f) }})
+		for _, f := range files {
+			if f.Open {
+				continue
+			}
+			finals++
+			b := mustRead(t, disk, "warc/"+f.Name)
+			if !bytes.Equal(b, mustRead(t, mem, "warc/"+f.Name)) {
+				t.Errorf("%s is not what was written", f.Name)
+			}
+			if !bytes.Equal(mustRead(t, disk, "warc/"+f.Index()), mustRead(t, mem, "warc/"+f.Index())) {
+				t.Errorf("%s is not what was written", f.Index())
+			}
+			if err := v.File(f.Name, bytes.NewReader(b)); err != nil {
+				t.Error(err)
+			}
+		}
+		v.Finish()
 	}
-	for _, f := range files {
-		b, err := vfs.ReadFile(fsys, "w/"+f.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		br := bytes.NewReader(b)
-		z, err := gzip.NewReader(br)
-		if err != nil {
-			t.Fatal(err)
-		}
-		info := ""
-		for {
-			z.Multistream(false)
-			text, err := io.ReadAll(z)
+	if finals == 0 {
+		t.Error("no crash saw a final name")
+	}
+}
+
+// watched calls before ahead of each rename and directory sync.
+type watched struct {
+	vfs.FS
+	before func()
+}
+
+func (w *watched) Rename(a, b string) error  { w.before(); return w.FS.Rename(a, b) }
+func (w *watched) SyncDir(dir string) error  { w.before(); return w.FS.SyncDir(dir) }
+func (w *watched) MkdirAll(dir string) error { return w.FS.MkdirAll(dir) }
+
+// After Sync has returned no power cut takes what was appended before it.
+func TestSyncIsDurable(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	for seed := range uint64(20) {
+		mem := vfs.NewMem(seed)
+		mem.MkdirAll("warc")
+		mem.SyncDir(".")
+		w := openTest(t, mem, Gzip, 15000, nil)
+		e := newTestEncoder(t, Gzip)
+		var synced Cut
+		var kept []Position
+		for i := range 25 {
+			e.Reset()
+			page(t, e, i, 800)
+			pos, err := w.Append(e.Group())
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, id, _ := strings.Cut(string(text), "WARC-Record-ID: ")
-			_, of, ok := strings.Cut(string(text), "WARC-Warcinfo-ID: ")
-			if !ok {
-				info = id[:47]
-			} else if of[:47] != info {
-				t.Errorf("%s: %q, want %q", f.Name, of[:47], info)
+			if i < 20 {
+				kept = append(kept, pos)
+				synced = pos.End()
 			}
-			if err := z.Reset(br); err == io.EOF {
+			if i == 19 {
+				if err := w.Sync(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		disk := mem.CrashClone(rng)
+		again := openTest(t, disk, Gzip, 15000, &synced)
+		checkPlaces(t, disk, kept)
+		if err := again.Close(); err != nil {
+			t.Fatal(err)
+		}
+		verifyDir(t, disk)
+		checkIndexes(t, disk)
+	}
+}
+
+// A failed fsync is not tried again and believed: the Writer refuses everything, and Close leaves the file open by name.
+func TestFailedSyncStays(t *testing.T) {
+	mem := vfs.NewMem(1)
+	script := faultfs.NewScript()
+	w := openTest(t, faultfs.New(mem, script), Gzip, 1<<20, nil)
+	e := newTestEncoder(t, Gzip)
+	page(t, e, 1, 100)
+	if _, err := w.Append(e.Group()); err != nil {
+		t.Fatal(err)
+	}
+	script.Add(faultfs.Rule{Op: faultfs.Sync, Count: 1, Err: syscall.EIO})
+	if err := w.Sync(); !errors.Is(err, ErrLost) || !errors.Is(err, syscall.EIO) {
+		t.Fatal(err)
+	}
+	if _, err := w.Append(e.Group()); !errors.Is(err, ErrLost) {
+		t.Error(err)
+	}
+	if err := w.Sync(); !errors.Is(err, ErrLost) {
+		t.Error(err)
+	}
+	if err := w.Close(); !errors.Is(err, ErrLost) {
+		t.Error(err)
+	}
+	if files, _ := Files(mem, "warc"); len(files) != 1 || !files[0].Open {
+		t.Error(files)
+	}
+}
+
+// Close that met a full disk goes on where it stopped.
+func TestCloseAgain(t *testing.T) {
+	for from := range 16 {
+		mem := vfs.NewMem(1)
+		script := faultfs.NewScript()
+		w := openTest(t, faultfs.New(mem, script), Gzip, 1<<20, nil)
+		e := newTestEncoder(t, Gzip)
+		page(t, e, 1, 100)
+		if _, err := w.Append(e.Group()); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Sync(); err != nil {
+			t.Fatal(err)
+		}
+		for i, op := range []faultfs.Op{faultfs.Open, faultfs.Write, faultfs.Rename, faultfs.SyncDir} {
+			script.Add(faultfs.Rule{Op: op, From: 1 + from>>i&1, Count: 1 + from%3, Err: syscall.ENOSPC})
+		}
+		if err := w.Close(); !errors.Is(err, syscall.ENOSPC) {
+			t.Fatal(err)
+		}
+		for tries := 0; ; tries++ {
+			err := w.Close()
+			if err == nil {
 				break
-			} else if err != nil {
+			}
+			if errors.Is(err, ErrLost) || tries > 12 {
 				t.Fatal(err)
 			}
 		}
+		verifyDir(t, mem)
+		checkIndexes(t, mem)
 	}
-	x, _ := vfs.ReadFile(fsys, "w/"+files[0].Index())
-	t.Logf("%s\n%s", files[0].Name, x)
+}
+
+// A Cut goes through JSON, and orders.
+func TestCut(t *testing.T) {
+	c := Cut{Serial: 3, Length: 1 << 40}
+	b, err := json.Marshal(c)
+	if err != nil || string(b) != `{"serial":3,"length":1099511627776}` {
+		t.Fatal(string(b), err)
+	}
+	var d Cut
+	if err := json.Unmarshal(b, &d); err != nil || c != d {
+		t.Fatal(d, err)
+	}
+	if !(Cut{Serial: 2, Length: 9}).Before(c) || c.Before(d) || !c.Before(Cut{Serial: 3, Length: 1<<40 + 1}) {
+		t.Error("order")
+	}
 }

@@ -1,0 +1,201 @@
+package warc
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"orbweaver/internal/vfs"
+)
+
+// Whatever the moment of a kill and whichever group is the last that counts, the archive goes on from there: the groups up to it
+// are in it, in their places, those behind it are not, and it is sound. Model: a list of positions.
+func TestResume(t *testing.T) {
+	for seed := range uint64(40) {
+		rng := rand.New(rand.NewPCG(seed, 11))
+		c := Compression(seed % 3)
+		mem := vfs.NewMem(seed)
+		e := newTestEncoder(t, c)
+		var places []Position
+		cut := Cut{}
+		for life := range 5 {
+			w := openTest(t, mem, c, 12000, &cut)
+			if got := w.Cut(); got != cut {
+				t.Fatalf("seed %d life %d: opened at %v, want %v", seed, life, got, cut)
+			}
+			for range rng.IntN(25) {
+				e.Reset()
+				page(t, e, len(places), rng.IntN(1500))
+				pos, err := w.Append(e.Group())
+				if err != nil {
+					t.Fatal(err)
+				}
+				places = append(places, pos)
+			}
+			if rng.IntN(3) == 0 {
+				if err := w.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			// The process is killed. What counts is up to some group, not the oldest.
+			mem = mem.KillClone()
+			places = places[:len(places)-rng.IntN(1+min(len(places), 12))]
+			cut = Cut{}
+			if n := len(places); n > 0 {
+				cut = places[n-1].End()
+			}
+		}
+		w := openTest(t, mem, c, 12000, &cut)
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		verifyDir(t, mem)
+		checkIndexes(t, mem)
+		checkPlaces(t, mem, places)
+		files, _ := Files(mem, "warc")
+		for i, f := range files {
+			if f.Serial != uint32(i) || f.Open {
+				t.Errorf("seed %d: file %d is %s", seed, i, f.Name)
+			}
+		}
+		names, _ := mem.List("warc")
+		if len(names) != 2*len(files) {
+			t.Errorf("seed %d: %q", seed, names)
+		}
+	}
+}
+
+// A cut that the files do not reach, or that is not the end of a record, is refused and nothing is destroyed; so is a new archive
+// where there is one.
+func TestResumeRefused(t *testing.T) {
+	mem := vfs.NewMem(1)
+	w := openTest(t, mem, Gzip, 1<<20, nil)
+	e := newTestEncoder(t, Gzip)
+	page(t, e, 1, 100)
+	pos, err := w.Append(e.Group())
+	if err != nil {
+		t.Fatal(err)
+	}
+	mem = mem.KillClone()
+	files, _ := Files(mem, "warc")
+	before := mustRead(t, mem, "warc/"+files[0].Name)
+	o := w.o
+	for _, cut := range []*Cut{nil, {Serial: 1, Length: 5}, {Length: pos.End().Length + 1}} {
+		if _, err := OpenWriter(mem, o, cut); !errors.Is(err, ErrResume) {
+			t.Errorf("%v: %v", cut, err)
+		}
+		if after := mustRead(t, mem, "warc/"+files[0].Name); !bytes.Equal(before, after) {
+			t.Errorf("%v: the file has changed", cut)
+		}
+	}
+	if _, err := OpenWriter(mem.KillClone(), o, &Cut{Length: pos.Offset + 3}); !errors.Is(err, ErrResume) {
+		t.Errorf("inside a record: %v", err)
+	}
+}
+
+// A file before the cut whose end a power cut has torn is finished without it, and what was cut off is set aside.
+func TestResumeSetsTornEndAside(t *testing.T) {
+	mem := vfs.NewMem(1)
+	w := openTest(t, mem, Gzip, 4000, nil)
+	e := newTestEncoder(t, Gzip)
+	var pos Position
+	for i := 0; pos.Serial == 0; i++ {
+		e.Reset()
+		page(t, e, i, 300)
+		var err error
+		if pos, err = w.Append(e.Group()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, _ := Files(mem, "warc")
+	whole := mustRead(t, mem, "warc/"+files[0].Name)
+	if err := mem.Rename("warc/"+files[0].Name, "warc/"+files[0].Name+openSuffix); err != nil {
+		t.Fatal(err)
+	}
+	f, err := mem.OpenRW("warc/" + files[0].Name + openSuffix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	torn := int64(len(whole) - 100)
+	if _, err := f.WriteAt(make([]byte, 100), torn); err != nil {
+		t.Fatal(err)
+	}
+	cut := pos.End()
+	again := openTest(t, mem.KillClone(), Gzip, 4000, &cut)
+	fsys := again.fsys
+	if err := again.Close(); err != nil {
+		t.Fatal(err)
+	}
+	kept, aside := mustRead(t, fsys, "warc/"+files[0].Name), mustRead(t, fsys, "warc/"+files[0].Name+tornSuffix)
+	if !bytes.Equal(kept, whole[:len(kept)]) || len(kept)+len(aside) != len(whole) || again.Stats().CutBytes != int64(len(aside)) {
+		t.Errorf("%d kept, %d aside of %d; %+v", len(kept), len(aside), len(whole), again.Stats())
+	}
+	checkIndexes(t, fsys)
+	verifyFaultless(t, fsys)
+}
+
+// verifyFaultless verifies each file for itself: references may lead to what was cut off.
+func verifyFaultless(t *testing.T, fsys vfs.FS) {
+	t.Helper()
+	files, _ := Files(fsys, "warc")
+	for _, f := range files {
+		v := NewVerifier(VerifyOptions{OnFault: func(f *Fault) { t.Error(f) }})
+		if err := v.File(f.Name, bytes.NewReader(mustRead(t, fsys, "warc/"+f.Name))); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// An archive may go on in another form: the open file is finished first.
+func TestResumeOtherCompression(t *testing.T) {
+	mem := vfs.NewMem(1)
+	var cut Cut
+	for i, c := range []Compression{Gzip, Zstd, None, Gzip} {
+		w := openTest(t, mem, c, 1<<20, &cut)
+		e := newTestEncoder(t, c)
+		page(t, e, i, 100)
+		if _, err := w.Append(e.Group()); err != nil {
+			t.Fatal(err)
+		}
+		cut = w.Cut()
+		mem = mem.KillClone()
+	}
+	w := openTest(t, mem, Gzip, 1<<20, &cut)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if r := verifyDir(t, mem); r.Files != 4 || r.Types["request"] != 4 {
+		t.Errorf("%+v", r)
+	}
+	checkIndexes(t, mem)
+}
+
+// Names are read as they are written, whatever the prefix and host.
+func TestNames(t *testing.T) {
+	for _, o := range []Options{{}, {Prefix: "a-b-c", Host: "my-host.example~1"}, {Prefix: "x-12345678901234567-y", Compression: Zstd}} {
+		o = o.WithDefaults()
+		if err := o.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		for _, serial := range []uint32{0, 7, 99999, 1234567} {
+			name := formatName(&o, serial, testDate(0))
+			f, ok := ParseName(name + openSuffix)
+			if !ok || f.Serial != serial || !f.Open || f.Final() != name || f.Compression != o.Compression {
+				t.Errorf("%s: %+v %v", name, f, ok)
+			}
+		}
+	}
+	for _, name := range []string{"", "x", "x.warc.gz", "a-2026-00001-h.warc.gz", "a-20261121120000123-00001-h.warc.gz.tmp", "a-20261121120000123-00001-h.cdxj",
+		"20261121120000123-00001-h.warc.gz", "a-20261121120000123-99999999999-h.warc"} {
+		if f, ok := ParseName(name); ok {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+	for _, o := range []Options{{Prefix: "../x"}, {Prefix: ".x"}, {Prefix: "a/b"}, {Host: "a b"}, {Host: "a\n"}, {SizeMax: -1}, {Level: 10},
+		{Info: []Field{{"a b", ""}}}, {Prefix: "a-20261121120000123-00001-h"}} {
+		if o.WithDefaults().Validate() == nil {
+			t.Errorf("%+v is accepted", o)
+		}
+	}
+}
