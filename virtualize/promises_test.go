@@ -248,14 +248,14 @@ func TestV3_SpaceIsBounded(t *testing.T) {
 
 // A full disk refuses appends and cuts, gives back all it took, and works again when there is room.
 func TestFullDiskLosesNothing(t *testing.T) {
-	for seed := range uint64(5) {
+	for seed := range uint64(3) {
 		w := newWorld(t, seed)
 		w.append(1, 100)
 		w.checkpoint()
 		refused := 0
-		for range 60 {
+		for range 50 {
 			w.disk.SetLimit(w.disk.Used() + w.rng.Int64N(3*w.opts.SegmentBytes/2))
-			for range 250 {
+			for range 100 {
 				key, item := w.key(), w.item()
 				switch err := w.v.Append(key, []byte(item)); {
 				case err == nil:

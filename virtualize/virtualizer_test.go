@@ -151,7 +151,7 @@ func TestSyncAndStatsFromOtherGoroutines(t *testing.T) {
 			}
 		})
 	}
-	for i := range 20000 {
+	for i := range 6000 {
 		must(t, v.Append(uint64(i%20), number(i)))
 		if i%3 == 0 {
 			if _, err := v.Take(uint64(i%17), 4, func([]byte) {}); err != nil {
