@@ -15,7 +15,7 @@ import (
 // Random operations on a bench and its model, with everything compared after every few steps. All promises at once.
 func TestAgainstModel(t *testing.T) {
 	steps := 100_000
-	if testing.Short() {
+	if testing.Short() || raceEnabled {
 		steps = 10_000
 	}
 	for seed := range uint64(4) {

@@ -1,0 +1,162 @@
+package workbench
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+)
+
+func TestRefillInOrderOfRunningDry(t *testing.T) {
+	w := New[int](Options{PathsPerVisit: 1})
+	a := site(w, "a", ip(1), "/1", "/2", "/3")
+	b := site(w, "b", ip(2), "/1")
+	c := site(w, "c", ip(3), "/1", "/2")
+	born, _ := w.GetOrAdd([]byte("http://newborn"))
+	for _, vs := range []*VisitState[int]{a, b, c, born} {
+		w.SetOnDisk(vs, 10)
+	}
+	refill := func(max int, want ...*VisitState[int]) {
+		t.Helper()
+		if got := w.Refill(nil, max); !slices.Equal(got, want) {
+			t.Errorf("%d sites, should be %d", len(got), len(want))
+		}
+	}
+	refill(9, b) // fewer than two in memory, though none is missing yet
+	refill(9)    // each once
+	v := acquire(t, w, start, "a[/1]", "b[/1]", "c[/1]")
+	refill(9) // what is out counts
+	w.Release(&v[2], Release{}, start)
+	w.Release(&v[0], Release{}, start)
+	refill(9, c)
+	w.Push(c, []byte("/3"))
+	refill(9) // it has two
+	w.Push(b, []byte("/2"))
+	refill(9) // b has one out and one in
+	w.SetOnDisk(b, 0)
+	w.Place(born, ip(4), start)
+	v = append(v, w.Acquire(start, nil, 1)...)
+	w.Release(&v[3], Release{}, start)
+	refill(1, born)
+	refill(1, a)
+	w.Kill(c, nil)
+	refill(9)
+	w.SetOnDisk(a, 7)
+	refill(9, a)
+}
+
+func TestFrontCountsWhatIsDueSoon(t *testing.T) {
+	w := New[int](Options{PathsPerVisit: 1})
+	for n := range 3000 {
+		site(w, fmt.Sprint(n), ip(n), "/1", "/2")
+	}
+	now := start
+	if got := w.Front(now, 0); got < 2900 || got > 3100 {
+		t.Error("about 3000 are due, estimated", got)
+	}
+	visits := w.Acquire(now, nil, 2500)
+	for i := range visits {
+		w.Release(&visits[i], Release{IPDue: now.Add(time.Duration(i) * time.Second)}, now)
+	}
+	w.Acquire(now, nil, 500+1)
+	for seconds, want := range map[int]int{0: 0, 1: 1, 500: 500} {
+		if got := w.Front(now, time.Duration(seconds)*time.Second); got != want {
+			t.Errorf("due within %d s: %d, want %d", seconds, got, want)
+		}
+	}
+}
+
+// f may call the bench, even kill; and it may end the walk.
+func TestEachLetsItsFunctionCallTheBench(t *testing.T) {
+	w := New[int](Options{})
+	for n := range 1000 {
+		site(w, fmt.Sprint(n), ip(n), "/1")
+	}
+	n := uint64(0)
+	w.Each(func(vs *VisitState[int], st State) bool {
+		if n++; vs.ID() != n || st != Waiting {
+			t.Fatal(vs.ID(), st)
+		}
+		w.Kill(vs, nil)
+		return n < 700
+	})
+	if c := w.Counts(); n != 700 || c.Dead != 700 || c.Waiting != 300 {
+		t.Errorf("%d met, %+v", n, c)
+	}
+}
+
+func TestStateNames(t *testing.T) {
+	for s := Newborn; s <= stateCount; s++ {
+		if name := s.String(); (name == "unknown") != (s == stateCount) {
+			t.Error(s, name)
+		}
+	}
+}
+
+// A warm bench allocates nothing for pushes and Visits.
+func TestNoAllocations(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	w := New[int](Options{})
+	item := []byte("/some/path?with=query")
+	for n := range 100 {
+		site(w, fmt.Sprint(n), ip(n), string(item))
+	}
+	now := start
+	visits := make([]Visit[int], 0, 64)
+	turn := func() {
+		now = now.Add(time.Second)
+		visits = w.Acquire(now, visits[:0], 50)
+		for i := range visits {
+			w.Push(visits[i].VS, item)
+			w.Release(&visits[i], Release{SiteDue: now.Add(1500 * time.Millisecond), IPDue: now.Add(time.Second)}, now)
+		}
+		w.Get(visits[0].VS.Key())
+		w.Front(now, 0)
+	}
+	for range 50 {
+		turn()
+	}
+	if n := testing.AllocsPerRun(200, turn); n > 1 { // the list of hits in Front
+		t.Errorf("%v allocations in 50 Visits", n)
+	}
+}
+
+// A site that is known and has nothing to do costs at most 200 bytes, its key and its share of an IP included; the
+// engine's Site is extra.
+func TestMemoryOfIdleSites(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	const sites, perIP = 200_000, 4
+	before := heap()
+	w := New[int32](Options{})
+	for n := range sites {
+		vs, _ := w.GetOrAdd(fmt.Appendf(nil, "https://www.example-%08d.org", n))
+		w.Push(vs, []byte("/"))
+		w.Place(vs, ip(n/perIP), start)
+	}
+	now := start
+	for w.Counts().Waiting > 0 {
+		for _, v := range w.Acquire(now, nil, 1000) {
+			w.Release(&v, Release{SiteDue: now.Add(time.Minute), IPDue: now.Add(time.Second)}, now)
+		}
+		now = now.Add(time.Second)
+	}
+	per := float64(heap()-before) / sites
+	t.Logf("%.0f bytes per idle site", per)
+	if per > 200 {
+		t.Errorf("an idle site costs %.0f bytes", per)
+	}
+	runtime.KeepAlive(w)
+}
+
+func heap() uint64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
