@@ -255,7 +255,10 @@ func (e *Engine) assemble(m *manifest) {
 		ledger: l, sieve: e.sieve, ready: e.ready, hungry: e.hungry, turn: make(chan struct{}, 1),
 		pace: &e.dist.lastFlush, wake: wakeDist,
 	}
-	e.returner = &returner{ledger: l, bench: e.bench, done: e.done, newborn: e.newborn, under: e.under, feed: wakeFeed, wake: wakeDist}
+	e.returner = &returner{
+		ledger: l, bench: e.bench, done: e.done, newborn: e.newborn, under: e.under, policy: &cfg.Politeness,
+		feed: wakeFeed, wake: wakeDist,
+	}
 	e.points = &checkpointer{
 		fs: e.seams.FS, dir: e.frontierDir(), ledger: l, turn: e.flush.turn, returner: e.returner, bench: e.bench,
 		sieve: e.sieve, ready: e.ready, virt: e.virt, dist: e.dist, aloft: e.aloft, redone: e.redone,

@@ -3,9 +3,9 @@ package engine
 import (
 	"context"
 	"errors"
-	"sync/atomic"
 	"time"
 
+	"orbweaver/engine/politeness"
 	"orbweaver/internal/mpmc"
 	"orbweaver/workbench"
 )
@@ -106,9 +106,9 @@ type returner struct {
 	done    *mpmc.Queue[returned]
 	newborn *siteQueue
 	under   *undertaker
+	policy  *politeness.Policy
 	feed    func()
 	wake    func() // of the distributor
-	visits  atomic.Int64
 }
 
 const returnBatch = 256
@@ -152,7 +152,6 @@ func (r *returner) fold(one *returned) {
 		rel.Drop = func(item []byte) { r.under.drop(item, fate) }
 	}
 	r.bench.Release(&one.visit, rel, now)
-	r.visits.Add(1)
 	if rel.Kill {
 		r.under.Dig(vs)
 	}
@@ -185,6 +184,11 @@ func (r *returner) sendHop(h *robotsHop) {
 // deliver ends the waiting of a site whose robots.txt was redirected elsewhere.
 func (r *returner) deliver(v *robotsVerdict) {
 	if vs := r.bench.Get(v.site); vs != nil {
-		r.bench.Unpark(vs, func(s *Site) { v.apply(s, time.Now()) })
+		now := time.Now()
+		if v.rules != nil {
+			delay, _ := v.rules.CrawlDelay()
+			r.bench.Postpone(vs, now.Add(r.policy.SiteDelay(delay)), time.Time{})
+		}
+		r.bench.Unpark(vs, func(s *Site) { v.apply(s, now) })
 	}
 }

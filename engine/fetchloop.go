@@ -220,9 +220,7 @@ func (w *fetchWorker) decide(r *returned, p *fetch.Page, o outcome.Outcome, try 
 		Outcome: o, Try: try, Started: p.Started, Ended: p.Ended,
 		SiteFailures: int(site.Failures), Jitter: w.rng.Uint64(),
 	}
-	if site.Rules != nil {
-		a.CrawlDelay, _ = site.Rules.CrawlDelay()
-	}
+	a.CrawlDelay = site.crawlDelay()
 	if p.HeadLen > 0 {
 		a.RetryAfter, _ = p.RetryAfter()
 	}

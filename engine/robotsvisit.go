@@ -49,6 +49,15 @@ func (v *robotsVerdict) apply(s *Site, now time.Time) {
 	s.Rules, s.RulesUntil, s.RobotsTry, s.Denied = v.rules, now.Add(robotsLife), 0, false
 }
 
+// crawlDelay is what the site's rules ask for, 0 if nothing.
+func (s *Site) crawlDelay() time.Duration {
+	if s.Rules == nil {
+		return 0
+	}
+	d, _ := s.Rules.CrawlDelay()
+	return d
+}
+
 // robotsUnreachable notes one more failure; an old copy serves on for a while.
 func (s *Site) robotsUnreachable(now time.Time) {
 	if s.RobotsTry < 127 {
@@ -118,6 +127,10 @@ func (w *fetchWorker) robotsFetch(ctx context.Context, r *returned, origin, raw 
 	}
 	if v != nil {
 		w.robotsSettle(r, v, o, raw == nil, d.KillSite)
+	}
+	// The delay that was just learned holds for the very next request.
+	if due := p.Ended.Add(w.live.policy(w.policy).SiteDelay(w.site.crawlDelay())); due.After(r.release.SiteDue) && p.HasHead() {
+		r.release.SiteDue = due
 	}
 	f.siteDue, f.ipDue = r.release.SiteDue, r.release.IPDue
 	return w.hand(ctx, r, p, f)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"orbweaver/bench/simweb"
@@ -69,4 +70,13 @@ func statusOf(head []byte) int {
 		return 0
 	}
 	return n
+}
+
+// Crawled reads all captures of an archive. They are kept as they come: about 100 bytes each.
+func Crawled(fsys vfs.FS, dir string) (simweb.Crawled, error) {
+	var list []simweb.Capture
+	if err := Captures(fsys, dir, func(c simweb.Capture) { list = append(list, c) }); err != nil {
+		return nil, err
+	}
+	return slices.Values(list), nil
 }

@@ -91,12 +91,15 @@ func TestCrawl_everyFaultAtOnceEndsInCountedOutcomes(t *testing.T) {
 // for each.
 func TestCrawl_optionsChangeSpeedAndNothingElse(t *testing.T) {
 	options := map[string]func(*engine.Config){
-		"one fetcher":       func(c *engine.Config) { c.Fetchers, c.Parsers, c.Resolves = 1, 1, 1 },
-		"many fetchers":     func(c *engine.Config) { c.Fetchers, c.Parsers = 300, 4 },
-		"tiny sieve":        func(c *engine.Config) { c.SieveMemory = 1 << 16 },
-		"often a cut":       func(c *engine.Config) { c.Checkpoint = time.Second },
-		"small files":       func(c *engine.Config) { c.WARC.SizeMax = 1 << 16 },
-		"long delays":       func(c *engine.Config) { c.Politeness.HostDelay, c.Politeness.IPDelay = 30*time.Second, 7*time.Second },
+		"one fetcher":   func(c *engine.Config) { c.Fetchers, c.Parsers, c.Resolves = 1, 1, 1 },
+		"many fetchers": func(c *engine.Config) { c.Fetchers, c.Parsers = 300, 4 },
+		"tiny sieve":    func(c *engine.Config) { c.SieveMemory = 1 << 16 },
+		"often a cut":   func(c *engine.Config) { c.Checkpoint = time.Second },
+		"small files":   func(c *engine.Config) { c.WARC.SizeMax = 1 << 16 },
+		"long delays":   func(c *engine.Config) { c.Politeness.HostDelay, c.Politeness.IPDelay = 30*time.Second, 7*time.Second },
+		"hardly a delay": func(c *engine.Config) {
+			c.Politeness.HostDelay, c.Politeness.IPDelay = 50*time.Millisecond, 10*time.Millisecond
+		},
 		"no IP delay":       func(c *engine.Config) { c.Politeness.IPDelay = 0 },
 		"tiny fingerprints": func(c *engine.Config) { c.CacheMemory = 1 << 16 },
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"iter"
 	"log/slog"
 	"net/netip"
 	"time"
@@ -113,22 +112,12 @@ func (r *Rig) Crawl(ctx context.Context, cfg engine.Config, fsys vfs.FS) (engine
 
 // Judge holds log and archive against the truth.
 func (r *Rig) Judge(p simweb.Promise, fsys vfs.FS) (simweb.Verdict, error) {
-	var list []simweb.Capture
-	if err := Captures(fsys, "crawl/warc", func(c simweb.Capture) { list = append(list, c) }); err != nil {
+	list, err := Crawled(fsys, "crawl/warc")
+	if err != nil {
 		return simweb.Verdict{}, err
 	}
 	p.Expect.Seeds = r.Seeds
-	return r.World.Judge(r.Log, p, each(list)), nil
-}
-
-func each(list []simweb.Capture) iter.Seq[simweb.Capture] {
-	return func(yield func(simweb.Capture) bool) {
-		for _, c := range list {
-			if !yield(c) {
-				return
-			}
-		}
-	}
+	return r.World.Judge(r.Log, p, list), nil
 }
 
 func proxyOf(a netip.AddrPort) *fetch.Proxy {

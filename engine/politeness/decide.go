@@ -53,7 +53,7 @@ func (p *Policy) Decide(a Attempt) Decision {
 	if !rule.Contact && !rule.SiteBackoff {
 		return d
 	}
-	wait := max(p.HostDelay, min(a.CrawlDelay, p.CrawlDelayMax))
+	wait := p.SiteDelay(a.CrawlDelay)
 	switch {
 	case rule.SiteBackoff && rule.Effect == Busy:
 		wait = max(wait, p.busyWait(a.RetryAfter, -d.SiteFailures, a.Jitter))
@@ -104,3 +104,8 @@ func at(waits []time.Duration, i int) time.Duration {
 }
 
 func abs(n int) int { return max(n, -n) }
+
+// SiteDelay is the least time between two requests to a site whose robots.txt asks for crawlDelay (0 for nothing).
+func (p *Policy) SiteDelay(crawlDelay time.Duration) time.Duration {
+	return max(p.HostDelay, min(crawlDelay, p.CrawlDelayMax))
+}

@@ -1,0 +1,75 @@
+# Orbweaver. `make help` lists the targets.
+
+GO       ?= go
+SEED     ?= 1
+FUZZTIME ?= 10s
+PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+VERSION  ?= 0.1.0
+LDFLAGS   = -s -w -X main.version=$(VERSION)
+
+.DEFAULT_GOAL := build
+.PHONY: build help fmt tidy lint test race fuzz sim judge demo bench vitro million realsite cross cover ci clean
+
+build: ## build bin/orbweaver
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/orbweaver ./cmd/orbweaver
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*## ' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 14
+
+fmt: ## format all code
+	gofmt -w $$(git ls-files '*.go')
+
+tidy: ## tidy go.mod
+	$(GO) mod tidy
+
+lint: ## vet, golangci-lint and the house rules
+	$(GO) vet -tags invariants ./...
+	cd tools/devtools && $(GO) build -o ../../build/ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+	build/golangci-lint run ./...
+	$(GO) test -count=1 ./tools/lint
+
+test: ## all tests
+	$(GO) test -tags invariants -shuffle=on ./...
+
+race: ## all tests under the race detector
+	$(GO) test -race -tags invariants -shuffle=on -timeout 20m ./...
+
+fuzz: ## every fuzz target for FUZZTIME
+	tools/fuzz.sh $(FUZZTIME)
+
+sim: ## the whole engine in virtual time, from SEED
+	$(GO) test -tags invariants -count=1 -run 'TestCrawl|TestResume|TestKill' ./bench/invitro -seed $(SEED)
+
+judge: build ## crawl a small web and let foreign tools read the archive
+	rm -rf build/judge && mkdir -p build
+	bin/orbweaver demo --small --dir build/judge --progress none
+	tools/warccheck/run.sh build/judge/warc
+
+demo: build ## the main job: a simulated web, a real crawl, a verified archive
+	bin/orbweaver demo
+
+vitro: build ## the speed of one crawl and of its bare parts
+	bin/orbweaver bench vitro
+
+million: build ## one million pages over 50,000 hosts and 10,000 addresses, with full politeness
+	bin/orbweaver bench vitro --pages 1000000 --hosts 50000 --ips 10000 --per-host 40 --host-delay 4s --ip-delay 500ms
+
+bench: ## microbenchmarks of all rooms
+	$(GO) test -run xxx -bench . -benchmem ./... | tee build/bench.txt
+
+realsite: build ## crawl Debian's packaged documentation on loopback and compare with wget
+	tools/realsite.sh
+
+cross: ## build for every platform without a C compiler
+	@for p in $(PLATFORMS); do echo "$$p"; \
+	  CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -trimpath -ldflags '$(LDFLAGS)' \
+	    -o "build/cross/orbweaver-$${p%/*}-$${p#*/}$$(test $${p%/*} = windows && echo .exe)" ./cmd/orbweaver || exit 1; done
+
+cover: ## test coverage by package
+	$(GO) test -tags invariants -cover ./... | grep -v 'no test files'
+
+ci: ## what the server runs
+	.ci/run
+
+clean: ## remove what was built
+	rm -rf bin build demo-crawl

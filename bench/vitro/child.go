@@ -1,0 +1,111 @@
+package vitro
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"orbweaver/bench/load"
+	"orbweaver/bench/simweb"
+)
+
+// web is the simulated web in its own process.
+type web struct {
+	cmd    *exec.Cmd
+	out    *bufio.Reader
+	stderr bytes.Buffer
+	where  load.Addresses
+	seeds  string // file
+	dir    string // of its files
+}
+
+const webReady = 60 * time.Second
+
+// startWeb starts program (this binary) as `sim` and waits until it listens.
+func startWeb(ctx context.Context, program string, world simweb.Config, args ...string) (*web, error) {
+	dir, err := os.MkdirTemp("", "orbweaver-web-")
+	if err != nil {
+		return nil, fmt.Errorf("vitro: %w", err)
+	}
+	w := &web{dir: dir, seeds: filepath.Join(dir, "seeds.txt")}
+	b, err := json.Marshal(world)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "world.json"), b, 0o600)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("vitro: %w", err), os.RemoveAll(dir))
+	}
+	args = append([]string{"sim", "--json", "--world", filepath.Join(dir, "world.json"), "--proxy", "127.0.0.1:0",
+		"--seeds-file", w.seeds}, args...)
+	w.cmd = exec.CommandContext(ctx, program, args...)
+	w.cmd.Cancel = func() error { return w.cmd.Process.Signal(syscall.SIGKILL) }
+	w.cmd.Stderr = &w.stderr
+	out, err := w.cmd.StdoutPipe()
+	if err == nil {
+		err = w.cmd.Start()
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("vitro: the simulated web does not start: %w", err), os.RemoveAll(dir))
+	}
+	w.out = bufio.NewReaderSize(out, 1<<16)
+	if err := w.ready(); err != nil {
+		_, serr := w.stop()
+		return nil, errors.Join(err, serr)
+	}
+	return w, nil
+}
+
+// ready reads the addresses, which are printed when everything listens.
+func (w *web) ready() error {
+	timer := time.AfterFunc(webReady, func() { _ = w.cmd.Process.Kill() })
+	defer timer.Stop()
+	if err := json.NewDecoder(&oneObject{in: w.out}).Decode(&w.where); err != nil {
+		return fmt.Errorf("vitro: the simulated web does not start: %w: %s", err, strings.TrimSpace(w.stderr.String()))
+	}
+	return nil
+}
+
+// stop asks the child to end and returns its summary. It can take a while: the child judges the crawl.
+func (w *web) stop() (load.Summary, error) {
+	var sum load.Summary
+	_ = w.cmd.Process.Signal(os.Interrupt) // it may have ended by itself, which Wait tells
+	rest, err := io.ReadAll(w.out)
+	err = errors.Join(err, w.cmd.Wait(), os.RemoveAll(w.dir))
+	if err != nil {
+		return sum, fmt.Errorf("vitro: the simulated web: %w: %s", err, strings.TrimSpace(w.stderr.String()))
+	}
+	if err := json.Unmarshal(rest, &sum); err != nil {
+		return sum, fmt.Errorf("vitro: the simulated web's summary: %w", err)
+	}
+	return sum, nil
+}
+
+// oneObject gives a decoder one line at a time, so that it takes no more than the first object.
+type oneObject struct {
+	in   *bufio.Reader
+	line []byte
+}
+
+// Read gives at most the rest of a line.
+func (o *oneObject) Read(b []byte) (int, error) {
+	if len(o.line) == 0 {
+		line, err := o.in.ReadBytes('\n')
+		if err != nil {
+			return 0, err
+		}
+		o.line = line
+	}
+	n := copy(b, o.line)
+	o.line = o.line[n:]
+	return n, nil
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"orbweaver/bench/simweb"
+	"orbweaver/bench/vitro"
+)
+
+type benchCmd struct {
+	List  benchListCmd  `cmd:"" help:"List the benchmarks."`
+	Vitro benchVitroCmd `cmd:"" help:"A crawl of a simulated web over loopback, beside its bare parts."`
+}
+
+type benchListCmd struct{}
+
+// Run lists.
+func (*benchListCmd) Run(w *world) error {
+	fmt.Fprintln(w.stdout, "vitro\ta crawl of a simulated web over loopback, beside its bare parts")
+	return nil
+}
+
+type benchVitroCmd struct {
+	Dir       string   `help:"Crawl directory; made anew." default:"./build/vitro" placeholder:"DIR"`
+	Hosts     count    `help:"Hosts." default:"20000" placeholder:"N"`
+	IPs       count    `name:"ips" help:"Addresses." default:"5000" placeholder:"N"`
+	PerHost   count    `help:"Pages of the largest host; the mean is half of it." default:"10" placeholder:"N"`
+	Pages     count    `help:"Stop after this many pages; 0 for all." default:"0" placeholder:"N"`
+	HostDelay duration `help:"Wait between two requests to a site." default:"1s"`
+	IPDelay   duration `name:"ip-delay" help:"Wait between two requests to an address." default:"100ms"`
+	Fetchers  count    `help:"Fetch workers." default:"1024" placeholder:"N"`
+	Level     count    `help:"gzip level." default:"1" placeholder:"N"`
+	Seed      count    `help:"Which web." default:"1" placeholder:"N"`
+	Digests   count    `help:"Compare one payload of so many with the truth." default:"1" placeholder:"N"`
+	Keep      bool     `help:"Keep the crawl directory."`
+	Progress  string   `help:"auto, plain or none." enum:"auto,plain,none" default:"auto"`
+	JSON      bool     `help:"Print JSON."`
+}
+
+// Help shows an example.
+func (*benchVitroCmd) Help() string {
+	return "Prints pages/s, CPU microseconds a page of the crawler and of the simulated web, bytes, peak memory, the oracle's verdict,\n" +
+		"and what the bare parts cost in the same run.\n\nExamples:\n  orbweaver bench vitro\n" +
+		"  orbweaver bench vitro --hosts 50000 --ips 10000 --per-host 40 --host-delay 4s --ip-delay 500ms"
+}
+
+// Run measures.
+func (c *benchVitroCmd) Run(w *world) error {
+	if err := faults(c); err != nil {
+		return usageError{err}
+	}
+	ctx, stop := signal.NotifyContext(w.ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	o, err := vitroOptions(w, c.Dir, c.Progress)
+	if err != nil {
+		return err
+	}
+	o.World = simweb.Plain()
+	o.World.Seed, o.World.Hosts, o.World.IPs = uint64(c.Seed.n), int(c.Hosts.n), int(c.IPs.n)
+	o.World.PagesPerHostMax, o.World.PagesPerHostMean = int(c.PerHost.n), max(int(c.PerHost.n)/2, 1)
+	o.HostDelay, o.IPDelay, o.Fetchers, o.Level = c.HostDelay.d, c.IPDelay.d, int(c.Fetchers.n), int(c.Level.n)
+	o.MaxPages, o.Parts, o.DigestEvery = c.Pages.n, true, int(c.Digests.n)
+	r, err := vitro.Run(ctx, o)
+	if err != nil {
+		return err
+	}
+	if !c.Keep {
+		if err := os.RemoveAll(c.Dir); err != nil {
+			return err
+		}
+	}
+	return showResult(w, r, c.JSON)
+}

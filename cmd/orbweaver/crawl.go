@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"orbweaver/engine"
+	"orbweaver/engine/control"
+	"orbweaver/internal/vfs"
+)
+
+type crawlCmd struct {
+	Config string `help:"TOML file with the flags' names as keys." type:"existingfile" placeholder:"FILE" hidden:""`
+
+	Dir          string   `help:"Crawl directory." default:"./crawl" placeholder:"DIR"`
+	Seeds        []string `help:"File of seeds: one URL a line, # comments, .gz read too, - for stdin. Repeatable." placeholder:"FILE"`
+	Scope        string   `help:"all; host, domain or prefix of the seeds; or an expression." default:"all" placeholder:"SCOPE"`
+	ExcludeHosts string   `help:"File of hosts to stay away from: host, .suffix, *.suffix or CIDR, one a line." placeholder:"FILE"`
+
+	HostDelay duration `help:"Wait between two requests to a site." default:"4s"`
+	IPDelay   duration `name:"ip-delay" help:"Wait between two requests to an IP address." default:"500ms"`
+	Fetchers  count    `help:"Fetch workers." default:"1024" placeholder:"N"`
+
+	Proxy     string   `help:"HTTP proxy that carries all requests." placeholder:"URL"`
+	Resolver  []string `help:"system; IP:PORT, repeatable; or hashed[:N], made-up addresses for proxy runs." default:"system" placeholder:"R"`
+	AllowNet  []string `help:"Lift the address and port rules for this range. Repeatable." placeholder:"CIDR"`
+	AllowPort []string `help:"Port that links may name beside the usual ones. Repeatable." placeholder:"PORT"`
+	TLS       string   `name:"tls" help:"tolerant: fetch despite certificate faults; strict: refuse." enum:"tolerant,strict" default:"tolerant"`
+
+	UserAgent string `help:"User-Agent; the default names version and contact." placeholder:"TEXT"`
+	Contact   string `help:"URL or e-mail address where site owners reach you. Required for public crawls." placeholder:"URL"`
+	Operator  string `help:"Who runs the crawl, for the archive's warcinfo." placeholder:"NAME"`
+
+	MaxPages   count    `help:"Stop after this many stored pages; 0 for no limit." default:"0" placeholder:"N"`
+	MaxDepth   count    `help:"Links from a seed; -1 for no limit." default:"-1" placeholder:"N"`
+	MaxPerHost count    `help:"Stored pages of one site; 0 for no limit." default:"0" placeholder:"N"`
+	MaxTime    duration `help:"Stop after this running time, earlier runs included; 0 for no limit." default:"0"`
+	MaxDisk    size     `help:"Stop when the archive has this size; 0 for no limit." default:"0" placeholder:"SIZE"`
+	MaxBody    size     `help:"Bytes kept of one body." default:"2MiB" placeholder:"SIZE"`
+	RetryWait  duration `help:"How long a crawl with nothing else to do waits for what is not yet due." default:"1m"`
+
+	WarcCompression string `help:"gzip, zstd or none." enum:"gzip,zstd,none" default:"gzip"`
+	WarcLevel       count  `help:"Compression level, 1 (fast) to 9." default:"1" placeholder:"N"`
+	WarcSize        size   `help:"Size at which the next file is begun." default:"1GiB" placeholder:"SIZE"`
+	Store           string `help:"all, none, or an expression: which responses are kept." default:"all" placeholder:"EXPR"`
+
+	WorkbenchMemory size     `help:"Memory for queued paths." default:"256MiB" placeholder:"SIZE"`
+	CacheMemory     size     `help:"Memory of the fingerprint cache." default:"64MiB" placeholder:"SIZE"`
+	SieveMemory     size     `help:"Memory of the sieve's buckets." default:"64MiB" placeholder:"SIZE"`
+	Checkpoint      duration `help:"Time between two checkpoints." default:"30s"`
+
+	Listen   string `help:"Control and metrics: host:port, or unix:PATH; the default is a Unix socket in the crawl directory." placeholder:"ADDR"`
+	Progress string `help:"auto, plain or none." enum:"auto,plain,none" default:"auto"`
+	JSON     bool   `help:"Print the final report as JSON on stdout."`
+
+	URLs []string `arg:"" optional:"" name:"url" help:"Seeds." placeholder:"URL"`
+
+	resumes bool
+}
+
+// Help shows examples.
+func (*crawlCmd) Help() string {
+	return `The crawl ends when nothing is left, a limit is reached, or a signal comes: the first signal finishes the exchanges
+under way, the second stops at once; the same command goes on from there. Exit status: 0 done, 1 failed, 2 wrong usage,
+130 stopped by a signal and resumable.
+
+Examples:
+  orbweaver crawl --contact https://example.org/crawl --scope domain --max-pages 10000 https://example.org/
+  orbweaver crawl --dir crawl                                  # goes on with what is there
+  orbweaver crawl --seeds seeds.txt.gz --config crawl.toml
+  orbweaver crawl --proxy http://127.0.0.1:8080 --resolver hashed --seeds seeds.txt   # a simulated web`
+}
+
+// effectiveFile is where the crawl directory keeps its configuration.
+func (c *crawlCmd) effectiveFile() string { return filepath.Join(c.Dir, "crawl.toml") }
+
+// Run crawls.
+func (c *crawlCmd) Run(w *world) error {
+	cfg, seams, err := c.settings(w)
+	if err != nil {
+		return usageError{err}
+	}
+	if c.resumes && len(c.Seeds)+len(c.URLs) > 0 {
+		seams.Log.Info("the crawl directory holds a crawl: it goes on; seeds that it knows are ignored", "dir", c.Dir)
+	}
+	raiseFileLimit(seams.Log, int(c.Fetchers.n)+256)
+	setMemoryLimit(cfg)
+	e, err := engine.Open(cfg, seams)
+	if err != nil {
+		return c.explain(err)
+	}
+	err = c.crawl(w, e, cfg, seams.Log)
+	return errors.Join(err, e.Close())
+}
+
+func (c *crawlCmd) explain(err error) error {
+	if errors.Is(err, engine.ErrNoSeeds) {
+		return usageError{err}
+	}
+	return err
+}
+
+// crawl runs an open engine with its control socket, its progress line and its signals.
+func (c *crawlCmd) crawl(w *world, e *engine.Engine, cfg engine.Config, log *slog.Logger) error {
+	if err := c.writeEffective(w); err != nil {
+		return err
+	}
+	address := c.Listen
+	if address == "" {
+		address = "unix:" + filepath.Join(c.Dir, control.SocketName)
+	}
+	server, err := control.Listen(address, e)
+	if err != nil {
+		return fmt.Errorf("--listen: %w", err)
+	}
+	if c.Progress != "none" {
+		fmt.Fprintln(w.stderr, memoryPlan(cfg))
+	}
+	ctx, stop := signals(w.ctx, e, log)
+	progress := startProgress(ctx, w, c.Progress, e)
+	err = e.Run(ctx)
+	stop()
+	progress.Close()
+	err = errors.Join(err, server.Close())
+	r, rerr := engine.ReadReport(vfs.Disk(), c.Dir)
+	err = errors.Join(err, rerr)
+	if err != nil {
+		return err
+	}
+	if err := printReport(w, r, c.JSON, c.Progress == "none"); err != nil {
+		return err
+	}
+	if r.State == engine.StateStopped {
+		return errStopped
+	}
+	return nil
+}
+
+// signals turns the first signal into an orderly stop and the second into one at once.
+func signals(parent context.Context, e *engine.Engine, log *slog.Logger) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(parent)
+	c := make(chan os.Signal, 2)
+	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for n := 0; ; n++ {
+			select {
+			case s, ok := <-c:
+				switch {
+				case !ok:
+					return
+				case n == 0:
+					log.Info("stopping: exchanges under way are finished; a second signal stops at once", "signal", s.String())
+					cancel()
+				default:
+					log.Info("stopping at once", "signal", s.String())
+					e.Abort()
+				}
+			}
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(c)
+		close(c)
+		<-done
+		cancel()
+	}
+}

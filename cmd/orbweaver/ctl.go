@@ -1,0 +1,120 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"orbweaver/engine"
+	"orbweaver/engine/control"
+	"orbweaver/internal/vfs"
+)
+
+type ctlCmd struct {
+	Dir     string `help:"Crawl directory." default:"./crawl" placeholder:"DIR"`
+	Address string `help:"Where the crawl listens, if it was started with --listen." placeholder:"ADDR"`
+	JSON    bool   `help:"Print JSON."`
+
+	Status ctlStatusCmd `cmd:"" help:"How the crawl goes."`
+	Pause  ctlPauseCmd  `cmd:"" help:"Begin no more exchanges."`
+	Resume ctlResumeCmd `cmd:"" help:"Go on after a pause."`
+	Stop   ctlStopCmd   `cmd:"" help:"Stop in order; the crawl can be resumed."`
+	Add    ctlAddCmd    `cmd:"" help:"Add URLs."`
+	Block  ctlBlockCmd  `cmd:"" help:"Ask hosts no more: host, .suffix or *.suffix."`
+	Set    ctlSetCmd    `cmd:"" help:"Change host-delay or ip-delay."`
+}
+
+// Help shows examples.
+func (*ctlCmd) Help() string {
+	return "Examples:\n  orbweaver ctl --dir crawl status\n  orbweaver ctl --dir crawl add https://example.org/new/\n" +
+		"  orbweaver ctl --dir crawl block .example.com\n  orbweaver ctl --dir crawl set host-delay=10s"
+}
+
+func (c *ctlCmd) client() *control.Client {
+	if c.Address != "" {
+		return control.Dial(c.Address)
+	}
+	return control.Dial("unix:" + filepath.Join(c.Dir, control.SocketName))
+}
+
+func (c *ctlCmd) do(w *world, action string, args []string) error {
+	reply, err := c.client().Do(w.ctx, action, args)
+	if err != nil {
+		return c.explain(err)
+	}
+	if c.JSON {
+		return printJSON(w.stdout, reply)
+	}
+	fmt.Fprintln(w.stderr, reply.Message)
+	return nil
+}
+
+func (c *ctlCmd) explain(err error) error {
+	if errors.Is(err, control.ErrNotRunning) {
+		return fmt.Errorf("%w; start it with: orbweaver crawl --dir %s (a crawl with --listen is found by --address)", err, c.Dir)
+	}
+	return err
+}
+
+type ctlStatusCmd struct{}
+
+// Run prints the report of the running crawl, or the last one of a crawl that does not run.
+func (*ctlStatusCmd) Run(w *world, c *ctlCmd) error {
+	r, err := c.client().Status(w.ctx)
+	if errors.Is(err, control.ErrNotRunning) && c.Address == "" {
+		last, rerr := engine.ReadReport(vfs.Disk(), c.Dir)
+		if errors.Is(rerr, os.ErrNotExist) {
+			return c.explain(err)
+		}
+		if rerr != nil {
+			return rerr
+		}
+		if last.State == engine.StateRunning || last.State == engine.StatePaused {
+			fmt.Fprintln(w.stderr, "not running any more; this is its last report:")
+		}
+		r, err = last, nil
+	}
+	if err != nil {
+		return c.explain(err)
+	}
+	if c.JSON {
+		return printJSON(w.stdout, r)
+	}
+	writeReport(w.stdout, r)
+	fmt.Fprintf(w.stdout, "  waiting   %s\n", r.Waiting)
+	return nil
+}
+
+type (
+	ctlPauseCmd  struct{}
+	ctlResumeCmd struct{}
+	ctlStopCmd   struct{}
+	ctlAddCmd    struct {
+		URLs []string `arg:"" name:"url" help:"URLs to add."`
+	}
+	ctlBlockCmd struct {
+		Rules []string `arg:"" name:"host" help:"Host rules."`
+	}
+	ctlSetCmd struct {
+		Settings []string `arg:"" name:"key=value" help:"Settings."`
+	}
+)
+
+// Run pauses.
+func (*ctlPauseCmd) Run(w *world, c *ctlCmd) error { return c.do(w, "pause", nil) }
+
+// Run resumes.
+func (*ctlResumeCmd) Run(w *world, c *ctlCmd) error { return c.do(w, "resume", nil) }
+
+// Run stops.
+func (*ctlStopCmd) Run(w *world, c *ctlCmd) error { return c.do(w, "stop", nil) }
+
+// Run adds URLs.
+func (x *ctlAddCmd) Run(w *world, c *ctlCmd) error { return c.do(w, "add", x.URLs) }
+
+// Run blocks hosts.
+func (x *ctlBlockCmd) Run(w *world, c *ctlCmd) error { return c.do(w, "block", x.Rules) }
+
+// Run changes settings.
+func (x *ctlSetCmd) Run(w *world, c *ctlCmd) error { return c.do(w, "set", x.Settings) }

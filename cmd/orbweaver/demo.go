@@ -1,0 +1,114 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"orbweaver/bench/simweb"
+	"orbweaver/bench/vitro"
+	"orbweaver/engine"
+)
+
+type demoCmd struct {
+	Dir      string `help:"Crawl directory; made anew." default:"./demo-crawl" placeholder:"DIR"`
+	Small    bool   `help:"A few hundred pages in a few seconds, with every fault there is."`
+	Seed     count  `help:"Which web." default:"1" placeholder:"N"`
+	Progress string `help:"auto, plain or none." enum:"auto,plain,none" default:"auto"`
+	JSON     bool   `help:"Print JSON."`
+}
+
+// Help says what it does.
+func (*demoCmd) Help() string {
+	return `Serves a simulated web of 500 hosts on 200 addresses on loopback, crawls it with the real engine, verifies the archive and
+asks the oracle. Nothing else is needed, and nothing but loopback is ever connected to.
+
+Examples:
+  orbweaver demo
+  orbweaver warc ls demo-crawl/warc/*.warc.gz | less
+  orbweaver fsck demo-crawl`
+}
+
+// world is what the demo crawls: delays are short, so that it ends in about a minute.
+func (c *demoCmd) world() (simweb.Config, time.Duration, time.Duration) {
+	world := simweb.Plain()
+	hostDelay, ipDelay := 400*time.Millisecond, 50*time.Millisecond
+	world.Hosts, world.IPs, world.PagesPerHostMean, world.PagesPerHostMax = 500, 200, 48, 110
+	if c.Small {
+		world = simweb.Faulty()
+		world.Hosts, world.IPs, world.PagesPerHostMean, world.PagesPerHostMax = 40, 15, 12, 40
+		world.Faults.NoHost = 0 // behind a proxy every name has an address
+		world.Faults.Stall, world.Faults.StallMid = 0, 0
+		hostDelay, ipDelay = 50*time.Millisecond, 10*time.Millisecond
+	}
+	world.Seed = uint64(c.Seed.n)
+	return world, hostDelay, ipDelay
+}
+
+// Run crawls the simulated web.
+func (c *demoCmd) Run(w *world) error {
+	if err := faults(c); err != nil {
+		return usageError{err}
+	}
+	ctx, stop := signal.NotifyContext(w.ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	world, hostDelay, ipDelay := c.world()
+	o, err := vitroOptions(w, c.Dir, c.Progress)
+	if err != nil {
+		return err
+	}
+	o.World, o.HostDelay, o.IPDelay, o.Fetchers = world, hostDelay, ipDelay, 256
+	if !c.JSON && c.Progress != "none" {
+		fmt.Fprintf(w.stderr, "a simulated web of %d hosts on %d addresses; host delay %v, IP delay %v; crawling into %s\n",
+			world.Hosts, world.IPs, hostDelay, ipDelay, c.Dir)
+	}
+	r, err := vitro.Run(ctx, o)
+	if err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return errors.New("interrupted")
+	}
+	return showResult(w, r, c.JSON)
+}
+
+// vitroOptions are what demo and bench have in common.
+func vitroOptions(w *world, dir, progress string) (vitro.Options, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return vitro.Options{}, fmt.Errorf("this program does not know its own file: %w", err)
+	}
+	log := newLog(w.stderr)
+	raiseFileLimit(log, 8192)
+	return vitro.Options{
+		Program: program, Dir: dir, Level: 1, Version: version, Log: log, Usage: usage,
+		OnStart: func(e *engine.Engine) func() {
+			p := startProgress(w.ctx, w, progress, e)
+			return func() {
+				p.Close()
+				if progress != "none" {
+					fmt.Fprintln(w.stderr, "the crawl has ended; reading the archive and judging it")
+				}
+			}
+		},
+	}, nil
+}
+
+var errUnsound = errors.New("something is wrong, see above")
+
+func showResult(w *world, r *vitro.Result, asJSON bool) error {
+	if asJSON {
+		if err := printJSON(w.stdout, r); err != nil {
+			return err
+		}
+	} else {
+		r.Print(w.stdout)
+	}
+	if !r.Sound() {
+		return errUnsound
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"orbweaver/engine"
+)
+
+// memoryParts lists who may use how much memory, in bytes.
+func memoryParts(c engine.Config) []memoryPart {
+	return []memoryPart{
+		{"workbench", c.WorkbenchMemory},
+		{"cache", c.CacheMemory + c.CacheMemory/16},
+		{"sieve", c.SieveMemory},
+		{"pages", c.PageMemory()},
+		{"fetchers", int64(c.Fetchers) * (24 << 10)},
+		{"rest", 128 << 20},
+	}
+}
+
+type memoryPart struct {
+	name  string
+	bytes int64
+}
+
+// memoryPlan is the line printed at the start: the caps and their sum.
+func memoryPlan(c engine.Config) string {
+	var b strings.Builder
+	var total int64
+	for _, p := range memoryParts(c) {
+		total += p.bytes
+		fmt.Fprintf(&b, " %s %s,", p.name, human(p.bytes))
+	}
+	return fmt.Sprintf("memory caps:%s total %s; %d fetch workers, host delay %v, IP delay %v",
+		b.String(), human(total), c.Fetchers, c.Politeness.HostDelay, c.Politeness.IPDelay)
+}
+
+// setMemoryLimit tells the collector to stay under the sum of the caps.
+func setMemoryLimit(c engine.Config) {
+	var total int64
+	for _, p := range memoryParts(c) {
+		total += p.bytes
+	}
+	debug.SetMemoryLimit(total)
+}
+
+// human writes bytes for people.
+func human(n int64) string {
+	switch {
+	case n >= 10<<30:
+		return fmt.Sprintf("%.0f GiB", float64(n)/(1<<30))
+	case n >= 1<<30:
+		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%.0f MiB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%.0f KiB", float64(n)/(1<<10))
+	default:
+		return fmt.Sprintf("%d B", n)
+	}
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"sort"
+	"strings"
+	"time"
+
+	"orbweaver/engine"
+)
+
+// printReport ends a crawl: JSON on stdout when asked for, a few lines for people on stderr.
+func printReport(w *world, r engine.Report, asJSON, quiet bool) error {
+	if asJSON {
+		return printJSON(w.stdout, r)
+	}
+	if !quiet {
+		writeReport(w.stderr, r)
+	}
+	return nil
+}
+
+func printJSON(out io.Writer, v any) error {
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+func writeReport(out io.Writer, r engine.Report) {
+	pages := r.PagesStored + r.RevisitsStored + r.PagesNotStored
+	fmt.Fprintf(out, "%s: %s\n", r.State, r.Reason)
+	fmt.Fprintf(out, "  pages     %d stored, %d revisits, %d not stored; %.1f pages/s over %v\n", r.PagesStored, r.RevisitsStored,
+		r.PagesNotStored, float64(pages)/max(r.WallSeconds, 1e-9), (time.Duration(r.WallSeconds * float64(time.Second))).Round(100*time.Millisecond))
+	fmt.Fprintf(out, "  bytes     %s received, %s stored\n", human(r.BytesReceived), human(r.BytesStored))
+	fmt.Fprintf(out, "  URLs      %d found, %d admitted, %d fetched, %d queued\n", r.URLsFound, r.URLsAdmitted, r.URLsFetched, r.URLsQueued)
+	fmt.Fprintf(out, "  outcomes  %s\n", table(r.Outcomes))
+	if len(r.Dropped) > 0 {
+		fmt.Fprintf(out, "  dropped   %s\n", table(r.Dropped))
+	}
+	fmt.Fprintf(out, "  hosts     %d on %d addresses; %d robots.txt fetched\n", r.HostsKnown, r.IPsKnown, r.RobotsFetched)
+	if pages > 0 {
+		fmt.Fprintf(out, "  cost      %.0f CPU µs per page, peak memory %s\n", r.CPUSeconds*1e6/float64(pages), human(r.RSSPeakBytes))
+	}
+}
+
+// table writes names and numbers, largest first.
+func table(m map[string]int64) string {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	sort.Slice(names, func(i, j int) bool {
+		if m[names[i]] != m[names[j]] {
+			return m[names[i]] > m[names[j]]
+		}
+		return names[i] < names[j]
+	})
+	parts := make([]string, len(names))
+	for i, name := range names {
+		parts[i] = fmt.Sprintf("%s %d", name, m[name])
+	}
+	return strings.Join(parts, ", ")
+}

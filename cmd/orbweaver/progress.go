@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"orbweaver/engine"
+)
+
+// progress tells how the crawl goes: one line that is written over on a terminal, a plain line now and then elsewhere.
+type progress struct {
+	out    io.Writer
+	crawl  interface{ Report() engine.Report }
+	over   bool // write over the same line
+	last   engine.Report
+	lastAt time.Time
+	done   chan struct{}
+	cancel context.CancelFunc
+}
+
+const (
+	progressTerminal = time.Second
+	progressPlain    = 10 * time.Second
+)
+
+func startProgress(parent context.Context, w *world, mode string, crawl interface{ Report() engine.Report }) *progress {
+	p := &progress{out: w.stderr, crawl: crawl, done: make(chan struct{}), lastAt: time.Now(), last: crawl.Report()}
+	p.over = mode == "auto" && isTerminal(w.stderr)
+	period := progressPlain
+	if p.over {
+		period = progressTerminal
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(parent))
+	p.cancel = cancel
+	if mode == "none" {
+		close(p.done)
+		return p
+	}
+	go p.run(ctx, period)
+	return p
+}
+
+func (p *progress) run(ctx context.Context, period time.Duration) {
+	defer close(p.done)
+	tick := time.NewTicker(period)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			p.print()
+		case <-ctx.Done():
+			if p.over {
+				fmt.Fprint(p.out, "\r\x1b[K")
+			}
+			return
+		}
+	}
+}
+
+func (p *progress) print() {
+	r, now := p.crawl.Report(), time.Now()
+	seconds := now.Sub(p.lastAt).Seconds()
+	pages := r.PagesStored + r.RevisitsStored + r.PagesNotStored
+	rate := float64(pages-p.last.PagesStored-p.last.RevisitsStored-p.last.PagesNotStored) / seconds
+	mbs := float64(r.BytesReceived-p.last.BytesReceived) / seconds / 1e6
+	p.last, p.lastAt = r, now
+	line := fmt.Sprintf("%s  %d pages  %.0f pages/s  %.1f MB/s  %d hosts  %d queued  %d fetching | %s",
+		(time.Duration(r.WallSeconds) * time.Second).String(), pages, rate, mbs, r.HostsKnown, r.URLsQueued, r.ActiveFetches, r.Waiting)
+	if p.over {
+		fmt.Fprintf(p.out, "\r\x1b[K%.140s", line)
+		return
+	}
+	fmt.Fprintln(p.out, line)
+}
+
+// Close ends the line.
+func (p *progress) Close() {
+	p.cancel()
+	<-p.done
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}

@@ -1,0 +1,299 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"net/url"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"orbweaver/dnsres"
+	"orbweaver/engine"
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/filter"
+	"orbweaver/engine/politeness"
+	"orbweaver/engine/urlx"
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+)
+
+// settings turns flags into the engine's configuration and its joints to the world; all mistakes come out at once.
+func (c *crawlCmd) settings(w *world) (engine.Config, engine.Seams, error) {
+	var bad mistakes
+	bad.add("", faults(c))
+	cfg := engine.Config{
+		Dir: c.Dir, Scope: c.Scope, Store: c.Store, MaxPages: c.MaxPages.n, MaxDepth: int(c.MaxDepth.n),
+		MaxPerHost: int(c.MaxPerHost.n), MaxTime: c.MaxTime.d, MaxDisk: c.MaxDisk.bytes, RetryWait: c.RetryWait.d,
+		Fetchers: int(c.Fetchers.n), WorkbenchMemory: c.WorkbenchMemory.bytes, CacheMemory: c.CacheMemory.bytes,
+		SieveMemory: c.SieveMemory.bytes, Checkpoint: c.Checkpoint.d, Operator: c.Operator, Version: version,
+		ProxyMode: c.Proxy != "",
+	}
+	cfg.Politeness = politeness.Default()
+	cfg.Politeness.HostDelay, cfg.Politeness.IPDelay = c.HostDelay.d, c.IPDelay.d
+	cfg.WARC.Level, cfg.WARC.SizeMax = int(c.WarcLevel.n), c.WarcSize.bytes
+	cfg.WARC.Host = hostName()
+	var err error
+	cfg.WARC.Compression, err = warc.ParseCompression(c.WarcCompression)
+	bad.add("--warc-compression", err)
+	cfg.ExcludeHosts, err = readRules(c.ExcludeHosts)
+	bad.add("--exclude-hosts", err)
+	cfg.Seeds, err = c.seedSource(w)
+	bad.add("", err)
+	seams := engine.Seams{FS: vfs.Disk(), Log: newLog(w.stderr), Usage: usage}
+	bad.add("", c.network(&cfg, &seams))
+	_, err = filter.CompileScope(c.Scope, new(filter.Seeds))
+	bad.add("--scope", err)
+	_, err = filter.CompileStore(c.Store)
+	bad.add("--store", err)
+	bad.add("", c.sameFormat())
+	if bad.none() {
+		cfg = cfg.WithDefaults()
+		cfg.Fetch = cfg.Fetch.WithDefaults()
+		bad.add("", cfg.Validate())
+	}
+	return cfg, seams, bad.err()
+}
+
+// mistakes collects what is wrong.
+type mistakes struct{ list []error }
+
+func (m *mistakes) add(flag string, err error) {
+	switch {
+	case err == nil:
+	case flag == "":
+		m.list = append(m.list, err)
+	default:
+		m.list = append(m.list, fmt.Errorf("%s: %w", flag, err))
+	}
+}
+
+func (m *mistakes) none() bool { return len(m.list) == 0 }
+
+func (m *mistakes) err() error { return errors.Join(m.list...) }
+
+// network fills in what the crawl may talk to, and as whom.
+func (c *crawlCmd) network(cfg *engine.Config, seams *engine.Seams) error {
+	var bad mistakes
+	var nets []netip.Prefix
+	for _, s := range c.AllowNet {
+		p, err := netip.ParsePrefix(s)
+		bad.add("--allow-net", err)
+		nets = append(nets, p)
+	}
+	var ports []int
+	for _, s := range c.AllowPort {
+		n, err := strconv.ParseUint(s, 10, 16)
+		bad.add("--allow-port", err)
+		ports = append(ports, int(n))
+	}
+	cfg.Fetch = fetch.Options{BodyMax: c.MaxBody.bytes, UserAgent: c.userAgent(), Contact: c.Contact}
+	if c.TLS == "strict" {
+		cfg.Fetch.TLS = fetch.TLSStrict
+	}
+	var upstream []netip.AddrPort
+	if c.Proxy != "" {
+		addr, err := proxyAddr(c.Proxy)
+		bad.add("--proxy", err)
+		if err == nil {
+			cfg.Fetch.Proxy = &fetch.Proxy{URL: c.Proxy, Addr: addr}
+			upstream = append(upstream, addr)
+		}
+	}
+	bad.add("--resolver", c.resolver(seams))
+	guard := fetch.NewGuard(nets, ports, upstream)
+	if cfg.Fetch.Proxy != nil {
+		seams.Dialer = fetch.NetDialer(guard.Upstream())
+	} else {
+		seams.Dialer = fetch.NetDialer(guard)
+		seams.Allowed = guard.Check
+		bad.add("", c.contactNeeded(nets, cfg.Seeds))
+	}
+	return bad.err()
+}
+
+// userAgent is the name that goes with every request.
+func (c *crawlCmd) userAgent() string {
+	switch {
+	case c.UserAgent != "":
+		return c.UserAgent
+	case c.Contact != "":
+		return fmt.Sprintf("orbweaver/%s (+%s)", version, c.Contact)
+	default:
+		return fmt.Sprintf("orbweaver/%s (private crawl, no contact given)", version)
+	}
+}
+
+// contactNeeded refuses a public crawl that does not say who is asking.
+func (c *crawlCmd) contactNeeded(nets []netip.Prefix, seeds engine.SeedSource) error {
+	if c.Contact != "" {
+		return nil
+	}
+	errPublic := errors.New("--contact: a public crawl must say where site owners reach you: give a URL or an e-mail address" +
+		" (not needed with --proxy, or with an --allow-net that covers every seed)")
+	if len(nets) == 0 {
+		return errPublic
+	}
+	if seeds == nil {
+		return nil // a resumed crawl: its seeds were looked at when it began
+	}
+	return seeds.Each(func(_ string, raw []byte) error {
+		u, err := urlx.Normalize(nil, raw)
+		if err != nil {
+			return nil //nolint:nilerr // told elsewhere
+		}
+		host := string(urlx.Host(u))
+		addr, err := netip.ParseAddr(host)
+		if host == "localhost" {
+			addr, err = netip.AddrFrom4([4]byte{127, 0, 0, 1}), nil
+		}
+		if err == nil {
+			for _, n := range nets {
+				if n.Contains(addr) {
+					return nil
+				}
+			}
+			return errPublic
+		}
+		if strings.HasSuffix(host, ".test") || strings.HasSuffix(host, ".localhost") || strings.HasSuffix(host, ".internal") {
+			return nil // names that exist in no public zone
+		}
+		return errPublic
+	})
+}
+
+// resolver makes the name system.
+func (c *crawlCmd) resolver(seams *engine.Seams) error {
+	var upstreams []netip.AddrPort
+	for _, r := range c.Resolver {
+		if n, ok := strings.CutPrefix(r, "hashed"); ok {
+			return c.hashed(seams, strings.TrimPrefix(n, ":"), len(c.Resolver))
+		}
+		if r == "system" {
+			found, err := dnsres.SystemUpstreams()
+			if err != nil {
+				return fmt.Errorf("system: %w; name a server as IP:PORT", err)
+			}
+			upstreams = append(upstreams, found...)
+			continue
+		}
+		if !strings.Contains(r, ":") {
+			r += ":53"
+		}
+		a, err := netip.ParseAddrPort(r)
+		if err != nil {
+			return fmt.Errorf("%q is none of system, IP:PORT, hashed[:N]", r)
+		}
+		upstreams = append(upstreams, a)
+	}
+	dialer := fetch.NetDialer(fetch.NewGuard(nil, nil, upstreams).Upstream())
+	r, err := dnsres.New(dnsres.Options{Upstreams: upstreams, IPv6: true}, dnsres.NetExchanger{Dial: dialer.DialContext})
+	if err != nil {
+		return err
+	}
+	seams.Resolver = r
+	return nil
+}
+
+func (c *crawlCmd) hashed(seams *engine.Seams, n string, resolvers int) error {
+	if c.Proxy == "" || resolvers > 1 {
+		return errors.New("hashed makes addresses up, so it needs --proxy and no other resolver beside it")
+	}
+	h := dnsres.Hashed{}
+	if n != "" {
+		v, err := strconv.ParseUint(n, 10, 32)
+		if err != nil || v == 0 || v > 1<<28 {
+			return fmt.Errorf("hashed:%s: N is between 1 and %d", n, 1<<28)
+		}
+		h.N = uint32(v)
+	}
+	seams.Resolver = h
+	return nil
+}
+
+func proxyAddr(raw string) (netip.AddrPort, error) {
+	u, err := url.Parse(raw)
+	if err != nil || u.Scheme != "http" || u.Hostname() == "" {
+		return netip.AddrPort{}, fmt.Errorf("%q is no proxy such as http://127.0.0.1:8080", raw)
+	}
+	host, port := u.Hostname(), u.Port()
+	if host == "localhost" {
+		host = "127.0.0.1"
+	}
+	if port == "" {
+		port = "80"
+	}
+	a, err := netip.ParseAddrPort(host + ":" + port)
+	if strings.Contains(host, ":") {
+		a, err = netip.ParseAddrPort("[" + host + "]:" + port)
+	}
+	if err != nil {
+		return a, fmt.Errorf("%q: give the proxy's address, not its name", raw)
+	}
+	return a, nil
+}
+
+// sameFormat refuses on resume what would change the format on disk.
+func (c *crawlCmd) sameFormat() error {
+	t, err := readTOML(c.effectiveFile())
+	if err != nil {
+		return nil //nolint:nilerr // a new crawl, or told elsewhere
+	}
+	if was, ok := t.values["warc-compression"].(string); ok && was != c.WarcCompression {
+		return fmt.Errorf("--warc-compression: the crawl in %s writes %s and cannot change to %s; begin another in a new --dir",
+			c.Dir, was, c.WarcCompression)
+	}
+	return nil
+}
+
+// writeEffective keeps the configuration beside the data.
+func (c *crawlCmd) writeEffective(w *world) error {
+	values := map[string]any{}
+	for _, f := range w.args.Selected().Flags {
+		switch f.Name {
+		case "help", "config", "dir", "seeds", "progress", "json":
+			continue
+		}
+		v := f.Target.Interface()
+		switch v := v.(type) {
+		case fmt.Stringer:
+			values[f.Name] = v.String()
+		case []string:
+			if len(v) > 0 {
+				values[f.Name] = v
+			}
+		case string:
+			if v != "" {
+				values[f.Name] = v
+			}
+		default:
+			values[f.Name] = v
+		}
+	}
+	b, err := toml.Marshal(values)
+	if err != nil {
+		return err
+	}
+	head := []byte("# The effective configuration of this crawl. Flags given when it is resumed win over what stands here.\n")
+	return os.WriteFile(c.effectiveFile(), bytes.Join([][]byte{head, b}, nil), 0o644)
+}
+
+// hostName names this machine in WARC files, in the letters that a file name takes.
+func hostName() string {
+	name, err := os.Hostname()
+	name = regexp.MustCompile(`[^A-Za-z0-9._-]+`).ReplaceAllString(name, "-")
+	if err != nil || name == "" {
+		return "localhost"
+	}
+	return name
+}
+
+func newLog(out interface{ Write([]byte) (int, error) }) *slog.Logger {
+	return slog.New(slog.NewTextHandler(out, nil))
+}

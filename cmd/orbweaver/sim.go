@@ -1,0 +1,102 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"orbweaver/bench/invitro"
+	"orbweaver/bench/load"
+	"orbweaver/bench/simweb"
+	"orbweaver/internal/vfs"
+)
+
+type simCmd struct {
+	World  string `help:"File that describes the world in JSON." placeholder:"FILE"`
+	Faulty bool   `help:"A web with every fault instead of a plain one."`
+	Seed   count  `help:"All that is random comes from here." default:"1" placeholder:"N"`
+	Hosts  count  `help:"Hosts." default:"1000" placeholder:"N"`
+	IPs    count  `name:"ips" help:"Addresses that the hosts share; 0 for one to four hosts." default:"0" placeholder:"N"`
+	Pages  count  `help:"Mean number of pages of a host." default:"20" placeholder:"N"`
+	Most   count  `help:"Pages of the largest host." default:"1000" placeholder:"N"`
+
+	Proxy  string `help:"Serve as HTTP proxy on this loopback address." default:"127.0.0.1:8080" placeholder:"ADDR"`
+	HTTP   string `name:"http" help:"Serve directly by Host field." placeholder:"ADDR"`
+	TLS    string `name:"tls" help:"Serve directly inside TLS." placeholder:"ADDR"`
+	DNS    string `name:"dns" help:"Answer DNS questions, UDP and TCP." placeholder:"ADDR"`
+	Direct bool   `help:"Open every address of the world on every port of it; addresses are then 127.x.y.z."`
+	Plain  bool   `help:"No pauses: latency, slow pages and stalls take no time."`
+
+	SeedsFile string `help:"Write seeds, one a line." placeholder:"FILE"`
+	SeedCount count  `help:"How many." default:"100" placeholder:"N"`
+	Log       string `help:"Write arrivals, one JSON object a line." placeholder:"FILE"`
+
+	Judge       string   `help:"At the end, hold this crawl directory against the truth." placeholder:"DIR"`
+	HostDelay   duration `help:"What the crawler promised, for the verdict." default:"4s"`
+	IPDelay     duration `name:"ip-delay" help:"The same for addresses." default:"500ms"`
+	Partial     bool     `help:"The crawl was not meant to end."`
+	DigestEvery count    `help:"Compare one payload of so many." default:"1" placeholder:"N"`
+	JSON        bool     `help:"Print JSON: addresses at the start, the summary at the end."`
+}
+
+// Help shows examples.
+func (*simCmd) Help() string {
+	return `Serves a simulated web, the same for the same seed, on loopback only. It ends at an interrupt, then prints who came and
+whether politeness and robots.txt were kept; with --judge also coverage and overlap of the archive.
+
+Examples:
+  orbweaver sim --hosts 500 --ips 200 --seeds-file seeds.txt --judge crawl --host-delay 400ms --ip-delay 50ms
+  orbweaver crawl --proxy http://127.0.0.1:8080 --resolver hashed:200 --seeds seeds.txt --host-delay 400ms --ip-delay 50ms`
+}
+
+// Run serves until an interrupt.
+func (c *simCmd) Run(w *world) error {
+	if err := faults(c); err != nil {
+		return usageError{err}
+	}
+	world, err := c.config()
+	if err != nil {
+		return usageError{err}
+	}
+	o := load.SimOptions{
+		World: world, Seeds: int(c.SeedCount.n), SeedsFile: c.SeedsFile, LogFile: c.Log, JSON: c.JSON,
+		Listen: load.Options{Proxy: c.Proxy, HTTP: c.HTTP, TLS: c.TLS, DNS: c.DNS, Direct: c.Direct, Plain: c.Plain},
+		Promise: simweb.Promise{
+			HostDelay: c.HostDelay.d, IPDelay: c.IPDelay.d, Partial: c.Partial, DigestEvery: int(c.DigestEvery.n),
+		},
+	}
+	if c.Judge != "" {
+		o.Archive = func() (simweb.Crawled, error) { return invitro.Crawled(vfs.Disk(), c.Judge+"/warc") }
+	}
+	raiseFileLimit(newLog(w.stderr), 8192)
+	ctx, stop := signal.NotifyContext(w.ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return load.RunCommand(ctx, o, w.stdout, w.stderr)
+}
+
+// config is the world that the flags describe.
+func (c *simCmd) config() (simweb.Config, error) {
+	if c.World != "" {
+		var world simweb.Config
+		b, err := os.ReadFile(c.World)
+		if err != nil {
+			return world, fmt.Errorf("--world: %w", err)
+		}
+		if err := json.Unmarshal(b, &world); err != nil {
+			return world, fmt.Errorf("--world: %s: %w", c.World, err)
+		}
+		return world, nil
+	}
+	world := simweb.Plain()
+	if c.Faulty {
+		world = simweb.Faulty()
+	}
+	world.Seed, world.Hosts, world.IPs = uint64(c.Seed.n), int(c.Hosts.n), int(c.IPs.n)
+	world.PagesPerHostMean, world.PagesPerHostMax = int(c.Pages.n), int(c.Most.n)
+	if c.Direct {
+		world.AddrBase = "127.1.0.0"
+	}
+	return world, nil
+}

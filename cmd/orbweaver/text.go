@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"orbweaver/engine/parse"
+	"orbweaver/engine/robots"
+	"orbweaver/engine/urlx"
+)
+
+type urlCmd struct {
+	Normalize urlNormalizeCmd `cmd:"" help:"Read URL or URL<tab>BASE from stdin; print the normal form, or ! and the reason."`
+}
+
+type urlNormalizeCmd struct{}
+
+// Help shows an example.
+func (*urlNormalizeCmd) Help() string {
+	return "The normal form is the WHATWG serialisation without fragment and user information.\n\n" +
+		"Example:\n  printf 'HTTP://Example.COM:80/a/../b#c\\n' | orbweaver url normalize"
+}
+
+// Run normalises line by line.
+func (*urlNormalizeCmd) Run(w *world) error {
+	in, out := lineScanner(w), bufio.NewWriter(w.stdout)
+	for in.Scan() {
+		raw, base, relative := bytes.Cut(in.Bytes(), []byte{'\t'})
+		var url []byte
+		var err error
+		if relative {
+			if base, err = urlx.Normalize(nil, base); err == nil {
+				url, err = urlx.Resolve(nil, base, raw)
+			}
+		} else {
+			url, err = urlx.Normalize(nil, raw)
+		}
+		if err != nil {
+			fmt.Fprintf(out, "! %s\n", urlx.Reason(err))
+			continue
+		}
+		fmt.Fprintf(out, "%s\n", url)
+	}
+	if err := in.Err(); err != nil {
+		return fmt.Errorf("standard input: %w", err)
+	}
+	return out.Flush()
+}
+
+func lineScanner(w *world) *bufio.Scanner {
+	in := bufio.NewScanner(w.stdin)
+	in.Buffer(nil, 1<<20)
+	return in
+}
+
+type robotsCmd struct {
+	Test robotsTestCmd `cmd:"" help:"Read URLs from stdin; print allow or disallow and the deciding line."`
+}
+
+type robotsTestCmd struct {
+	Agent  string `help:"Product token of the robot." default:"orbweaver" placeholder:"TOKEN"`
+	Robots string `help:"The robots.txt." required:"" placeholder:"FILE"`
+}
+
+// Help shows an example.
+func (*robotsTestCmd) Help() string {
+	return "The rules are those of RFC 9309.\n\nExample:\n" +
+		"  echo https://example.org/private/ | orbweaver robots test --agent orbweaver --robots robots.txt"
+}
+
+// Run tests line by line.
+func (c *robotsTestCmd) Run(w *world) error {
+	body, err := os.ReadFile(c.Robots)
+	if err != nil {
+		return fmt.Errorf("--robots: %w", err)
+	}
+	rules := robots.Parse(body, c.Agent)
+	in, out := lineScanner(w), bufio.NewWriter(w.stdout)
+	for in.Scan() {
+		url, err := urlx.Normalize(nil, in.Bytes())
+		if err != nil {
+			fmt.Fprintf(out, "! %s\n", urlx.Reason(err))
+			continue
+		}
+		_, path := urlx.Split(url)
+		v := rules.Explain(path)
+		verdict := "disallow"
+		if v.Allowed {
+			verdict = "allow"
+		}
+		if v.Line > 0 {
+			fmt.Fprintf(out, "%s\tline %d: %s\n", verdict, v.Line, v.Rule)
+		} else {
+			fmt.Fprintf(out, "%s\tno rule matches\n", verdict)
+		}
+	}
+	if err := in.Err(); err != nil {
+		return fmt.Errorf("standard input: %w", err)
+	}
+	return out.Flush()
+}
+
+type linksCmd struct {
+	Base        string `help:"URL of the document." required:"" placeholder:"URL"`
+	ContentType string `help:"Its Content-Type." default:"text/html" placeholder:"TYPE"`
+	JSON        bool   `help:"Print one JSON object a link: url, kind, nofollow."`
+	File        string `arg:"" help:"The document." placeholder:"FILE"`
+}
+
+// Help shows an example.
+func (*linksCmd) Help() string {
+	return "Example:\n  orbweaver links --base https://example.org/dir/ --content-type 'text/html; charset=utf-8' page.html"
+}
+
+// Run prints the links, resolved, one a line.
+func (c *linksCmd) Run(w *world) error {
+	url, err := urlx.Normalize(nil, []byte(c.Base))
+	if err != nil {
+		return usageError{fmt.Errorf("--base: %q: %s", c.Base, urlx.Reason(err))}
+	}
+	body, err := os.ReadFile(c.File)
+	if err != nil {
+		return err
+	}
+	res, err := parse.NewScanner(parse.Options{}).Scan(body, []byte(c.ContentType))
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.File, err)
+	}
+	base := url
+	if len(res.Base) > 0 {
+		if b, err := urlx.Resolve(nil, url, res.Base); err == nil {
+			base = b
+		}
+	}
+	out := bufio.NewWriter(w.stdout)
+	encoder := json.NewEncoder(out)
+	encoder.SetEscapeHTML(false)
+	for _, l := range res.Links {
+		link, err := urlx.Resolve(nil, base, l.Ref)
+		if err != nil {
+			fmt.Fprintf(w.stderr, "orbweaver: %q: %s\n", l.Ref, urlx.Reason(err))
+			continue
+		}
+		if !c.JSON {
+			fmt.Fprintf(out, "%s\n", link)
+			continue
+		}
+		err = encoder.Encode(struct {
+			URL      string `json:"url"`
+			Kind     string `json:"kind"`
+			NoFollow bool   `json:"nofollow"`
+		}{string(link), l.Kind.String(), l.NoFollow})
+		if err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The values of flags keep their mistakes instead of reporting them, so that all can be told at once (see faults).
+
+// size is a number of bytes: 512, 64Ki, 2MiB, 1GB. Ki, Mi, Gi, Ti are powers of 1024; K, M, G, T powers of 1000.
+type size struct {
+	bytes int64
+	text  string
+	err   error
+}
+
+// UnmarshalText reads a size.
+func (s *size) UnmarshalText(b []byte) error {
+	s.text = string(b)
+	s.bytes, s.err = parseSize(s.text)
+	return nil
+}
+
+func (s size) String() string { return s.text }
+
+func (s size) fault() error { return s.err }
+
+func parseSize(text string) (int64, error) {
+	t := strings.TrimSuffix(strings.TrimSpace(text), "B")
+	digits := strings.TrimRight(t, "KMGTi")
+	n, err := strconv.ParseFloat(digits, 64)
+	factor, ok := map[string]float64{
+		"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30, "Ti": 1 << 40,
+	}[t[len(digits):]]
+	if err != nil || !ok || n < 0 || n*factor > math.MaxInt64/2 {
+		return 0, fmt.Errorf("%q is no size such as 64MiB, 1GB or 4096", text)
+	}
+	return int64(n * factor), nil
+}
+
+// duration is a length of time: 500ms, 4s, 1h30m, 7d.
+type duration struct {
+	d    time.Duration
+	text string
+	err  error
+}
+
+// UnmarshalText reads a duration.
+func (d *duration) UnmarshalText(b []byte) error {
+	d.text = string(b)
+	t, factor := d.text, time.Duration(1)
+	if days, ok := strings.CutSuffix(t, "d"); ok {
+		t, factor = days+"h", 24
+	}
+	v, err := time.ParseDuration(t)
+	if t == "0" {
+		v, err = 0, nil
+	}
+	if err != nil || v < 0 || v > math.MaxInt64/factor {
+		d.err = fmt.Errorf("%q is no duration such as 500ms, 4s, 1h30m or 7d", d.text)
+	}
+	d.d = v * factor
+	return nil
+}
+
+func (d duration) String() string { return d.text }
+
+func (d duration) fault() error { return d.err }
+
+// count is a whole number that is not negative.
+type count struct {
+	n    int64
+	text string
+	err  error
+}
+
+// UnmarshalText reads a count.
+func (c *count) UnmarshalText(b []byte) error {
+	c.text = string(b)
+	n, err := strconv.ParseInt(strings.ReplaceAll(c.text, "_", ""), 10, 64)
+	if err != nil || n < -1 {
+		c.err = fmt.Errorf("%q is no whole number", c.text)
+	}
+	c.n = n
+	return nil
+}
+
+func (c count) String() string { return c.text }
+
+func (c count) fault() error { return c.err }
+
+// faults collects the mistakes of all values in a command's struct, each with the name of its flag.
+func faults(command any) error {
+	var list []error
+	v := reflect.ValueOf(command).Elem()
+	for i := range v.NumField() {
+		field := v.Type().Field(i)
+		if field.Anonymous {
+			list = append(list, faults(v.Field(i).Addr().Interface()))
+			continue
+		}
+		if !field.IsExported() {
+			continue
+		}
+		if f, ok := v.Field(i).Interface().(interface{ fault() error }); ok && f.fault() != nil {
+			list = append(list, fmt.Errorf("--%s: %w", flagName(field), f.fault()))
+		}
+	}
+	return errors.Join(list...)
+}
+
+// flagName is kong's name for a field.
+func flagName(f reflect.StructField) string {
+	if name := f.Tag.Get("name"); name != "" {
+		return name
+	}
+	var b strings.Builder
+	runes := []rune(f.Name)
+	for i, r := range runes {
+		upper := r >= 'A' && r <= 'Z'
+		if upper && i > 0 {
+			before := runes[i-1]
+			lowerBefore := before >= 'a' && before <= 'z'
+			lowerAfter := i+1 < len(runes) && runes[i+1] >= 'a' && runes[i+1] <= 'z'
+			if lowerBefore || lowerAfter {
+				b.WriteByte('-')
+			}
+		}
+		b.WriteString(strings.ToLower(string(r)))
+	}
+	return b.String()
+}

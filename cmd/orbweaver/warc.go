@@ -1,0 +1,76 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+	"orbweaver/warc/warctool"
+)
+
+type warcCmd struct {
+	JSON bool `help:"Print JSON, one object a line."`
+
+	Ls     warcLsCmd     `cmd:"" help:"List records: offset, type, date, URI, length."`
+	Cat    warcCatCmd    `cmd:"" help:"Print records, or their payload."`
+	Verify warcVerifyCmd `cmd:"" help:"Check framing, fields, digests and references."`
+	Index  warcIndexCmd  `cmd:"" help:"Print the sorted CDXJ, or write it beside each file."`
+}
+
+// Help shows examples.
+func (*warcCmd) Help() string {
+	return "Files may be .warc, .warc.gz or .warc.zst, of WARC 0.17 to 1.1, made by anybody.\n\nExamples:\n" +
+		"  orbweaver warc ls crawl/warc/*.warc.gz\n  orbweaver warc cat --uri https://example.org/ --payload --decode FILE\n" +
+		"  orbweaver warc verify crawl/warc/*.warc.gz\n  orbweaver warc index --write FILE"
+}
+
+func (c *warcCmd) tool(w *world) *warctool.Tool {
+	return &warctool.Tool{FS: vfs.Disk(), Out: w.stdout, Err: w.stderr, JSON: c.JSON}
+}
+
+type warcLsCmd struct {
+	Files []string `arg:"" help:"WARC files." name:"file"`
+}
+
+// Run lists.
+func (x *warcLsCmd) Run(w *world, c *warcCmd) error { return c.tool(w).List(x.Files...) }
+
+type warcCatCmd struct {
+	Offset  int64  `help:"Record at this offset; all without." default:"-1" placeholder:"BYTES"`
+	URI     string `name:"uri" help:"Records with this target URI." placeholder:"URI"`
+	Type    string `help:"Only records of this type." placeholder:"TYPE"`
+	Payload bool   `help:"The body alone, without head and chunking."`
+	Decode  bool   `help:"The body without its content encodings, too."`
+	File    string `arg:"" help:"WARC file."`
+}
+
+// Run prints records.
+func (x *warcCatCmd) Run(w *world, c *warcCmd) error {
+	o := warctool.CatOptions{Offset: x.Offset, URI: x.URI, Payload: x.Payload, Decode: x.Decode}
+	if x.Type != "" {
+		if o.Type = warc.ParseType(x.Type); o.Type == warc.Unknown {
+			return usageError{fmt.Errorf("--type: %q is no record type such as response, request or revisit", x.Type)}
+		}
+	}
+	err := c.tool(w).Cat(x.File, o)
+	if errors.Is(err, warctool.ErrNotFound) {
+		return fmt.Errorf("%s: %w; 'orbweaver warc ls' shows what is there", x.File, err)
+	}
+	return err
+}
+
+type warcVerifyCmd struct {
+	Files []string `arg:"" help:"WARC files; give all of a crawl, since records name each other." name:"file"`
+}
+
+// Run verifies.
+func (x *warcVerifyCmd) Run(w *world, c *warcCmd) error { return c.tool(w).Verify(x.Files...) }
+
+type warcIndexCmd struct {
+	Write bool     `help:"Write FILE.cdxj beside each file instead of printing."`
+	Files []string `arg:"" help:"WARC files." name:"file"`
+}
+
+// Run indexes.
+func (x *warcIndexCmd) Run(w *world, c *warcCmd) error { return c.tool(w).Index(x.Write, x.Files...) }
