@@ -179,6 +179,19 @@ func TestW3_AnEmptyIPRemembers(t *testing.T) {
 	}
 }
 
+// What Postpone says while a Visit is out holds against an earlier due time of its Release.
+func TestW3_Postpone(t *testing.T) {
+	w := New[int](Options{PathsPerVisit: 1})
+	vs := site(w, "a", ip(1), "/1", "/2", "/3")
+	w.Postpone(vs, start.Add(time.Second), time.Time{})
+	acquire(t, w, start)
+	v := acquire(t, w, start.Add(time.Second), "a[/1]")[0]
+	w.Postpone(vs, start.Add(time.Minute), start.Add(time.Hour))
+	w.Release(&v, Release{SiteDue: start.Add(2 * time.Second), IPDue: start.Add(2 * time.Second)}, start)
+	acquire(t, w, start.Add(time.Hour-1))
+	acquire(t, w, start.Add(time.Hour), "a[/2]")
+}
+
 // Items leave in order; Front before Unused before the rest; what was pushed to the front meanwhile before all of them.
 func TestW4_Order(t *testing.T) {
 	w := New[int](Options{PathsPerVisit: 3})

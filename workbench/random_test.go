@@ -59,7 +59,7 @@ func (d *driver) step() {
 		do     func()
 	}{
 		{12, d.add}, {120, d.push}, {40, d.place}, {10, d.deferOne}, {10, d.dueDeferred}, {4, d.kill}, {8, d.revive},
-		{100, d.acquire}, {120, d.release}, {25, d.unpark}, {20, d.withSite}, {20, d.setOnDisk}, {20, d.refill}, {2, d.snapshot},
+		{100, d.acquire}, {120, d.release}, {25, d.unpark}, {20, d.withSite}, {20, d.setOnDisk}, {20, d.refill}, {10, d.postpone}, {2, d.snapshot},
 	}
 	total := 0
 	for _, s := range steps {
@@ -329,6 +329,25 @@ func (d *driver) refill() {
 	}
 	if left := d.m.pick(d.rng, (*mSite).wantsRefill); len(got) < n && left != nil {
 		d.t.Fatalf("Refill forgot site %d: %+v", left.id, left)
+	}
+}
+
+func (d *driver) postpone() {
+	s := d.m.pick(d.rng, anySite)
+	if s == nil {
+		return
+	}
+	var site, ip time.Time
+	if d.chance(70) {
+		site = d.now.Add(time.Duration(d.rng.IntN(3000)-500) * time.Millisecond)
+	}
+	if d.chance(70) {
+		ip = d.now.Add(time.Duration(d.rng.IntN(1000)-500) * time.Millisecond)
+	}
+	d.w.Postpone(d.vs(s), site, ip)
+	s.due = later(s.due, site)
+	if s.at == addressed {
+		d.m.ip(s.addr).due = later(d.m.ip(s.addr).due, ip)
 	}
 }
 

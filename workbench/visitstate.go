@@ -33,7 +33,7 @@ const (
 	buried                       // dead
 )
 
-// The flags of a VisitState. The last two bits of knowledge are derived: settle keeps them true.
+// The flags of a VisitState. Listed and holds are derived: settle keeps them true.
 const (
 	flagLeased uint8 = 1 << iota // its Visit is out
 	flagParked                   // waits for Unpark
