@@ -34,8 +34,9 @@ const (
 	partPages   = 8000  // pages worked through by each of these
 )
 
-// measureParts measures what the crawl is made of, each alone, on pages of the same world.
-func measureParts(ctx context.Context, o *Options, w *web) ([]Part, error) {
+// measureParts measures what the crawl is made of, each alone, on pages of the same world. The fetches, which know no
+// politeness, go to a web of their own, whose log nobody judges.
+func measureParts(ctx context.Context, o *Options) ([]Part, error) {
 	world, err := simweb.New(o.World)
 	if err != nil {
 		return nil, err
@@ -44,9 +45,13 @@ func measureParts(ctx context.Context, o *Options, w *web) ([]Part, error) {
 	for i := range min(world.Hosts(), partSamples*4) {
 		urls = append(urls, world.Root(i))
 	}
-	fetched, err := measureFetch(ctx, o, strings.TrimPrefix(w.where.Proxy, "http://"), urls)
+	w, err := startWeb(ctx, o.Program, o.World)
 	if err != nil {
 		return nil, err
+	}
+	fetched, err := measureFetch(ctx, o, strings.TrimPrefix(w.where.Proxy, "http://"), urls)
+	if _, serr := w.stop(); err != nil || serr != nil {
+		return nil, errors.Join(err, serr)
 	}
 	var bodies [][]byte
 	var bases []string

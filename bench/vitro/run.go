@@ -84,16 +84,15 @@ func Run(ctx context.Context, o Options) (_ *Result, err error) {
 	if o.MaxPages > 0 {
 		judge = append(judge, "--partial")
 	}
+	var parts []Part
+	if o.Parts {
+		if parts, err = measureParts(ctx, &o); err != nil {
+			return nil, err
+		}
+	}
 	web, err := startWeb(ctx, o.Program, o.World, judge...)
 	if err != nil {
 		return nil, err
-	}
-	var parts []Part
-	if o.Parts {
-		if parts, err = measureParts(ctx, &o, web); err != nil {
-			_, serr := web.stop()
-			return nil, errors.Join(err, serr)
-		}
 	}
 	report, err := crawl(ctx, &o, web)
 	sum, serr := web.stop()
