@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -203,7 +204,8 @@ func (w *fetchWorker) exchange(ctx context.Context, r *returned, p *fetch.Page, 
 	f := flightOf(p)
 	f.worker = w.id
 	key := r.visit.VS.Key()
-	w.target = fetch.Target{URL: f.url, HTTPS: urlx.HTTPS(key), Host: urlx.Host(key), Robots: robots}
+	_, authority, _ := bytes.Cut(key, []byte("://"))
+	w.target = fetch.Target{URL: f.url, HTTPS: urlx.HTTPS(key), Host: authority, Robots: robots}
 	if !w.proxy {
 		w.target.Addr = netip.AddrPortFrom(r.visit.Addr, uint16(urlx.Port(key)))
 	}

@@ -1,0 +1,176 @@
+package invitro
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/bench/simnet"
+	"orbweaver/bench/simweb"
+	"orbweaver/engine"
+)
+
+// during crawls a faulty web, directly or through the proxy, and lets something happen while it runs.
+func during(t *testing.T, proxy bool, change func(*engine.Config), happen func(rig *Rig, e *engine.Engine)) (*Rig, engine.Config, engine.Report) {
+	t.Helper()
+	rig, err := NewRig(smallWorld(*firstSeed+400, simweb.Faulty()), proxy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := rig.Config()
+	change(&cfg)
+	e, err := engine.Open(cfg, rig.Seams(rig.FS))
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- e.Run(t.Context()) }()
+	happen(rig, e)
+	if err := <-done; err != nil {
+		t.Errorf("Run: %v", err)
+	}
+	report := e.Report()
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := rig.Net.Close(); err != nil {
+		t.Error(err)
+	}
+	checkBalance(t, report)
+	return rig, cfg, report
+}
+
+// sound fails the test if the oracle complains.
+func sound(t *testing.T, rig *Rig, cfg engine.Config, p simweb.Promise) simweb.Verdict {
+	t.Helper()
+	v, err := rig.Judge(p, rig.FS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !v.Sound() {
+		v.Print(t.Output())
+		t.Errorf("the oracle complains about a crawl with %d fetchers", cfg.Fetchers)
+	}
+	return v
+}
+
+// after waits in virtual time.
+func after(d time.Duration) { <-time.After(d) }
+
+func TestCrawl_withoutAProxyNamesAndAddressesAreRight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rig, cfg, report := during(t, false, unchanged, func(*Rig, *engine.Engine) {})
+		sound(t, rig, cfg, promise(cfg))
+		if report.Outcomes["name-not-found"] == 0 {
+			t.Errorf("no host without an address was met: %v", report.Outcomes)
+		}
+	})
+}
+
+func TestOutage_ofTheNameServersPostponesAndBlamesNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rig, cfg, report := during(t, false, func(c *engine.Config) { c.RetryWait = 20 * time.Minute }, func(rig *Rig, _ *engine.Engine) {
+			after(3 * time.Second)
+			rig.Net.SetDNS(false)
+			after(5 * time.Minute)
+			rig.Net.SetDNS(true)
+		})
+		sound(t, rig, cfg, promise(cfg))
+		if report.Outcomes["name-fault"] > 0 {
+			t.Errorf("hosts were given up: %v", report.Outcomes)
+		}
+	})
+}
+
+func TestOutage_ofTheProxyForGoodEndsInCountedOutcomes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, _, report := during(t, true, unchanged, func(rig *Rig, _ *engine.Engine) {
+			after(20 * time.Second)
+			rig.Net.SetProxy(simnet.Refused)
+		})
+		if report.State != engine.StateFinished || report.Outcomes["proxy-fault"] == 0 {
+			t.Errorf("%s: %s %v", report.State, report.Reason, report.Outcomes)
+		}
+	})
+}
+
+func TestOutage_ofAHostEndsInCountedOutcomesForIt(t *testing.T) {
+	for _, state := range []simnet.State{simnet.Refused, simnet.BlackHole, simnet.Reset} {
+		synctest.Test(t, func(t *testing.T) {
+			_, _, report := during(t, false, unchanged, func(rig *Rig, _ *engine.Engine) {
+				after(10 * time.Second)
+				rig.Net.SetHost(rig.World.Host(0), state)
+			})
+			if report.State != engine.StateFinished || report.URLsQueued != 0 {
+				t.Errorf("state %v: %s: %s %v", state, report.State, report.Reason, report.Outcomes)
+			}
+		})
+	}
+}
+
+func TestPause_nothingIsAskedUntilResume(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rig, cfg, _ := during(t, true, unchanged, func(rig *Rig, e *engine.Engine) {
+			after(10 * time.Second)
+			e.Pause()
+			after(5 * time.Minute) // what was under way has ended
+			before := rig.Log.Len()
+			after(time.Hour)
+			if got := rig.Log.Len(); got != before {
+				t.Errorf("%d requests during the pause", got-before)
+			}
+			if r := e.Report(); r.State != engine.StatePaused {
+				t.Errorf("state %s", r.State)
+			}
+			e.Resume()
+		})
+		sound(t, rig, cfg, promise(cfg))
+	})
+}
+
+func TestDiskFull_pausesAndGoesOnByItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rig, cfg, report := during(t, true, unchanged, func(rig *Rig, e *engine.Engine) {
+			after(15 * time.Second)
+			rig.FS.SetLimit(1)
+			after(10 * time.Minute)
+			if r := e.Report(); r.State != engine.StatePaused || r.Reason != "disk full" {
+				t.Errorf("on a full disk: %s: %s", r.State, r.Reason)
+			}
+			rig.FS.SetLimit(1 << 40)
+		})
+		sound(t, rig, cfg, promise(cfg))
+		if report.State != engine.StateFinished {
+			t.Errorf("%s: %s", report.State, report.Reason)
+		}
+	})
+}
+
+func TestLimit_maxPagesIsExactAndCanBeRaised(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rig, cfg, report := during(t, true, func(c *engine.Config) { c.MaxPages = 50 }, func(*Rig, *engine.Engine) {})
+		if n := report.PagesStored + report.RevisitsStored; n != 50 || report.State != engine.StateFinished {
+			t.Errorf("%d pages stored, %s: %s", n, report.State, report.Reason)
+		}
+		rig.Connect()
+		cfg.MaxPages = 0
+		report, err := rig.Crawl(t.Context(), cfg, rig.FS)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := rig.Net.Close(); err != nil {
+			t.Error(err)
+		}
+		checkBalance(t, report)
+		v, err := rig.Judge(promise(cfg), rig.FS)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Pages that came after the fiftieth were asked for once more.
+		v.Repeated, v.Overlap = 0, 0
+		if !v.Sound() {
+			v.Print(t.Output())
+			t.Errorf("after raising the limit: %v", report.Outcomes)
+		}
+	})
+}
