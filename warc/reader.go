@@ -95,8 +95,14 @@ func (z *Reader) Next() (*RecordRead, error) {
 			return nil, z.stop(err, z.src.offset())
 		}
 	}
-	if err := z.begin(); err != nil {
+	extra, err := z.begin()
+	if err != nil {
 		return nil, z.stop(err, z.src.start)
+	}
+	if extra > 0 {
+		if err := z.complain(z.o.Syntax, ErrSyntax, z.place(), "%d bytes of empty lines before a record", extra); err != nil {
+			return nil, err
+		}
 	}
 	rec, err := z.readHeader()
 	if err != nil {
@@ -106,14 +112,14 @@ func (z *Reader) Next() (*RecordRead, error) {
 	return rec, nil
 }
 
-// begin gets to the first byte of a record: on in this member, or into the next. Empty lines before it are passed.
-func (z *Reader) begin() error {
+// begin gets to the first byte of a record: on in this member, or into the next. Empty lines before it are passed, and counted
+// in bytes.
+func (z *Reader) begin() (extra int, err error) {
 	z.crossed = false
-	extra := 0
 	for {
 		if z.ended && z.r == z.w {
 			if err := z.src.next(); err != nil {
-				return err
+				return 0, err
 			}
 			z.ended, z.inner = false, 0
 		}
@@ -122,16 +128,12 @@ func (z *Reader) begin() error {
 			extra++
 		}
 		if z.r < z.w {
-			break
+			return extra, nil
 		}
 		if err := z.fill(false); err != nil && err != io.EOF {
-			return err
+			return 0, err
 		}
 	}
-	if extra == 0 {
-		return nil
-	}
-	return z.complain(z.o.Syntax, ErrSyntax, z.place(), "%d bytes of empty lines between records", extra)
 }
 
 // findAgain looks for the next record after a fault.

@@ -158,7 +158,10 @@ func TestReaderTruncated(t *testing.T) {
 			ends[whole[i].Offset+whole[i].Length] = i + 1
 		}
 		last := 0
-		for n := range len(b) {
+		for n := 0; n < len(b); n++ {
+			if _, ok := ends[int64(n)]; n > 300 && n%5 > 0 && !ok {
+				continue
+			}
 			recs, faults := readAll(t, b[:n], ReaderOptions{Syntax: Fail, Block: Fail})
 			if i, ok := ends[int64(n)]; ok {
 				last = i
