@@ -1,7 +1,9 @@
 package fetch
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/netip"
@@ -58,6 +60,14 @@ func TestFetchDoesNotAllocate(t *testing.T) {
 		f.Close()
 		pool.Close()
 	}
+}
+
+// benchResponse returns a whole response with a body of n bytes that looks like text.
+func benchResponse(n int) []byte {
+	body := bytes.Repeat([]byte("<p>one line of text, <a href=/x>and a link</a></p>\n"), n/51+1)[:n]
+	return fmt.Appendf(nil, "HTTP/1.1 200 OK\r\nServer: bench/1.0\r\nDate: Mon, 01 Jan 2024 00:00:00 GMT\r\n"+
+		"Content-Type: text/html; charset=utf-8\r\nContent-Length: %d\r\nLast-Modified: Mon, 01 Jan 2024 00:00:00 GMT\r\n"+
+		"ETag: \"abc\"\r\nVary: Accept-Encoding\r\nX-Powered-By: hand\r\nConnection: close\r\n\r\n%s", n, body)
 }
 
 // BenchmarkParts is what the parts of an exchange cost without a socket: a page of 16 KiB from memory.

@@ -30,13 +30,18 @@ func (p *Page) dialFault(err error) outcome.Outcome {
 	case errors.Is(err, ErrBlockedAddress), errors.Is(err, ErrName):
 		p.Err = "address not allowed"
 		return outcome.BlockedAddress
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case isTimeout(err):
+		p.Err = "connect timed out"
+		return outcome.ConnectTimeout
+	}
+	switch errnoOf(err) {
+	case syscall.ECONNREFUSED:
 		p.Err = "connection refused"
 		return outcome.Refused
-	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+	case syscall.ECONNRESET, syscall.EPIPE:
 		p.Err = "reset while connecting"
 		return outcome.Reset
-	case errors.Is(err, syscall.ETIMEDOUT), isTimeout(err):
+	case syscall.ETIMEDOUT:
 		p.Err = "connect timed out"
 		return outcome.ConnectTimeout
 	}
@@ -48,13 +53,18 @@ func (p *Page) dialFault(err error) outcome.Outcome {
 	return outcome.Unreachable
 }
 
-// localCause names what is missing on our side, "" if nothing is known to be.
-func localCause(err error) string {
+// errnoOf returns the system's error inside err by its Unix name, 0 if there is none.
+func errnoOf(err error) syscall.Errno {
 	var errno syscall.Errno
 	if !errors.As(err, &errno) {
-		return ""
+		return 0
 	}
-	switch errno {
+	return unixErrno(errno)
+}
+
+// localCause names what is missing on our side, "" if nothing is known to be.
+func localCause(err error) string {
+	switch errnoOf(err) {
 	case syscall.EMFILE, syscall.ENFILE:
 		return "no file descriptors left"
 	case syscall.EADDRNOTAVAIL, syscall.EADDRINUSE:
@@ -85,7 +95,7 @@ func tlsCause(err error) string {
 		return "tls: certificate chain too large"
 	case errors.As(err, &op) && op.Op == "remote error": // an alert
 		return "tls: refused by the server"
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errnoOf(err) == syscall.ECONNRESET:
 		return "tls: connection closed in the handshake"
 	case certificateFault(err) != "invalid":
 		return "tls: certificate refused"

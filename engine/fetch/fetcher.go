@@ -45,13 +45,9 @@ type Fetcher struct {
 	windowN int64     // bytes received when it started
 	got     int64     // bytes received
 
-	// For the first read.
-	onReady func(uintptr) bool // ready, bound once
-	asked   bool
-	readN   int
-	readErr error
-	one     [1]byte
-	probe   []byte // for connections that cannot tell when they are readable; made at the first of them
+	wait  wait
+	probe []byte // for connections that cannot tell when they are readable; made at the first of them
+	one   [1]byte
 }
 
 // NewFetcher makes a Fetcher. Options that do not validate, or need larger buffers than pool's, are a bug: the caller has
@@ -66,7 +62,7 @@ func NewFetcher(o Options, d Dialer, pool *Pool) *Fetcher {
 	}
 	f := &Fetcher{o: o, dialer: d, pool: pool, manners: manners(&o), sha: sha1.New()}
 	f.addrDialer, _ = d.(AddrDialer)
-	f.onReady = f.ready
+	f.wait.init()
 	f.watch.undial = f.watch.dialed
 	f.tlsConfig = f.newTLSConfig()
 	if o.Proxy != nil {

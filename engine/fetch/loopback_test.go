@@ -64,6 +64,36 @@ func TestLoopbackExchange(t *testing.T) {
 	})
 }
 
+// shyDialer hides from the Fetcher that its connections are sockets, so that it reads as it must where a system cannot
+// tell when there is something to read.
+type shyDialer struct{ Dialer }
+
+func (d shyDialer) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
+	conn, err := d.Dialer.DialContext(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	return struct{ net.Conn }{conn}, nil
+}
+
+// The first read is the same with and without waiting for readiness.
+func TestFirstReadWithoutReadiness(t *testing.T) {
+	for _, body := range []string{"", "hello", strings.Repeat("many bytes ", 50_000)} {
+		addr := serve(t, func(conn *net.TCPConn) {
+			readRequest(conn)
+			time.Sleep(5 * time.Millisecond) // the fetcher waits already
+			_, _ = io.WriteString(conn, framed("chunked", body))
+		})
+		for _, d := range []Dialer{LoopbackOnly(), shyDialer{LoopbackOnly()}} {
+			fetchOnce(t, testOptions(), d, targetAt(addr), func(p *Page) {
+				if p.Outcome != outcome.OK || string(p.Raw) != framed("chunked", body) {
+					t.Errorf("%T: %v %s, %d bytes", d, p.Outcome, p.Err, len(p.Raw))
+				}
+			})
+		}
+	}
+}
+
 func TestH26_ResetInBody(t *testing.T) {
 	addr := serve(t, func(conn *net.TCPConn) {
 		readRequest(conn)

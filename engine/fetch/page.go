@@ -80,7 +80,7 @@ type Page struct {
 	FirstByte time.Time // first bytes of the response read
 	Ended     time.Time // connection closed
 
-	Engine any    // the engine's, untouched here; cleared by Put
+	Engine any    // the engine's, untouched here. It stays with the Page, so that what hangs there is used again
 	Item   []byte // the engine's too: what this page is for. Emptied by Put, which keeps its memory
 
 	itemMu  sync.Mutex // guards Item against AppendItem, which a checkpointer calls while a worker holds the page

@@ -119,13 +119,13 @@ func (page *Page) leave() *Page {
 	return page
 }
 
-// Put takes a page back with everything in it. Putting a page twice, or into another pool, is a bug.
+// Put takes a page back with everything in it; only Engine stays, for the next holder. Putting a page twice, or into
+// another pool, is a bug.
 func (p *Pool) Put(page *Page) {
 	if page.pool != p || !page.out.CompareAndSwap(true, false) {
 		panic("BUG: B1: a page was put back that this pool has not given out")
 	}
 	page.begin(nil)
-	page.Engine = nil
 	page.SetItem(nil)
 	p.pages <- page
 }

@@ -58,12 +58,13 @@ func TestPoolGetWaits(t *testing.T) {
 	})
 }
 
-// What the engine hangs on a page is gone when it comes back, and Each sees only pages that are out.
+// What the engine hangs on a page stays there, its item does not, and Each sees only pages that are out.
 func TestPoolEach(t *testing.T) {
 	pool := NewPool(PoolOptions{Pages: 3})
 	page := pool.TryGet()
 	page.SetItem([]byte("http://a.example/"))
-	page.Engine = 7
+	own := new(int)
+	page.Engine = own
 	var items []string
 	pool.Each(func(p *Page) { items = append(items, string(p.AppendItem(nil))) })
 	if len(items) != 1 || items[0] != "http://a.example/" {
@@ -72,8 +73,12 @@ func TestPoolEach(t *testing.T) {
 	pool.Put(page)
 	pool.Each(func(*Page) { t.Error("a page at home was visited") })
 	for range 3 {
-		if p := pool.TryGet(); p.Engine != nil || len(p.Item) != 0 || p.Raw != nil {
+		p := pool.TryGet()
+		if len(p.Item) != 0 || p.Raw != nil {
 			t.Error("a page came with what its last holder left")
+		}
+		if mine := p.Engine == any(own); mine != (p == page) {
+			t.Errorf("the engine's part is %v", p.Engine)
 		}
 	}
 }

@@ -2,11 +2,8 @@ package fetch
 
 import (
 	"errors"
-	"io"
 	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // errNoBuffer says that bytes are there and no buffer to read them into.
@@ -35,17 +32,15 @@ func (f *Fetcher) read(p *Page) (n int, err error) {
 // readFirst waits for the first bytes without holding a buffer, and takes one only when they are there: of a thousand
 // fetchers nearly all wait for a server to answer.
 func (f *Fetcher) readFirst(p *Page) (int, error) {
-	if plain, ok := f.conn.(syscall.Conn); ok {
-		raw, err := plain.SyscallConn()
-		if err != nil {
-			return 0, err
-		}
-		f.asked, f.readN, f.readErr = false, 0, nil
-		if err = raw.Read(f.onReady); err != nil {
-			return 0, err
-		}
-		return f.readN, f.readErr
+	if plain, ok := f.conn.(syscall.Conn); ok && canWait {
+		return f.wait.read(plain, p)
 	}
+	return f.readProbed(p)
+}
+
+// readProbed is readFirst for connections, and systems, that cannot tell when there is something to read: it waits with
+// a small buffer of the Fetcher's own, and copies.
+func (f *Fetcher) readProbed(p *Page) (int, error) {
 	if f.probe == nil {
 		f.probe = make([]byte, probeBytes)
 	}
@@ -57,36 +52,4 @@ func (f *Fetcher) readFirst(p *Page) (int, error) {
 		p.Raw = p.buf.b[:copy(p.buf.b, f.probe[:n])]
 	}
 	return n, err
-}
-
-// ready is called with the descriptor of the connection, at once and then whenever it may be readable; false asks to wait.
-// The first time it only looks: the poller tells of what comes from now on, not of what is there.
-func (f *Fetcher) ready(fd uintptr) bool {
-	if !f.asked {
-		f.asked = true
-		watched := [1]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-		if n, err := unix.Poll(watched[:], 0); n == 0 && err == nil {
-			return false
-		}
-	}
-	p := f.page
-	if !p.grow(1) {
-		f.readErr = errNoBuffer
-		return true
-	}
-	n, err := unix.Read(int(fd), p.buf.b)
-	for err == unix.EINTR {
-		n, err = unix.Read(int(fd), p.buf.b)
-	}
-	switch {
-	case err == unix.EAGAIN:
-		return false
-	case err != nil:
-		f.readErr = err
-	case n == 0:
-		f.readErr = io.EOF
-	default:
-		f.readN, p.Raw = n, p.buf.b[:n]
-	}
-	return true
 }

@@ -1,0 +1,72 @@
+//go:build unix
+
+package fetch
+
+import (
+	"io"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// canWait says that this system tells when a connection is readable.
+const canWait = true
+
+// wait is the first read of an exchange, which waits without a buffer.
+type wait struct {
+	onReady func(uintptr) bool // ready, bound once
+	page    *Page
+	n       int
+	err     error
+	asked   bool
+}
+
+// init binds what would otherwise be allocated for every exchange.
+func (w *wait) init() { w.onReady = w.ready }
+
+// read waits until conn is readable, takes a buffer, and reads into p.
+func (w *wait) read(conn syscall.Conn, p *Page) (int, error) {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	w.page, w.n, w.err, w.asked = p, 0, nil, false
+	err = raw.Read(w.onReady)
+	w.page = nil
+	if err != nil {
+		return 0, err
+	}
+	return w.n, w.err
+}
+
+// ready is called with the descriptor of the connection, at once and then whenever it may be readable; false asks to wait.
+// The first time it only looks: the poller tells of what comes from now on, not of what is there.
+func (w *wait) ready(fd uintptr) bool {
+	if !w.asked {
+		w.asked = true
+		watched := [1]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		if n, err := unix.Poll(watched[:], 0); n == 0 && err == nil {
+			return false
+		}
+	}
+	p := w.page
+	if !p.grow(1) {
+		w.err = errNoBuffer
+		return true
+	}
+	n, err := unix.Read(int(fd), p.buf.b)
+	for err == unix.EINTR {
+		n, err = unix.Read(int(fd), p.buf.b)
+	}
+	switch {
+	case err == unix.EAGAIN:
+		return false
+	case err != nil:
+		w.err = err
+	case n == 0:
+		w.err = io.EOF
+	default:
+		w.n, p.Raw = n, p.buf.b[:n]
+	}
+	return true
+}
