@@ -1,0 +1,214 @@
+package fsck
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"orbweaver/engine"
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+)
+
+const (
+	areaArchive = "archive"
+	areaIndex   = "index"
+)
+
+// emptyArchive says that there is no archive file.
+func (c *checker) emptyArchive() bool {
+	files, err := warc.Files(c.fsys, c.path(engine.ArchiveDir))
+	return err == nil && len(files) == 0
+}
+
+// checkArchive reads every archive file, three times at once: for the form and the digests, for the index, and for what
+// the records say of the crawl.
+func (c *checker) checkArchive() *tally {
+	t := newTally(c.cut, c.seen)
+	dir := c.path(engine.ArchiveDir)
+	files, err := warc.Files(c.fsys, dir)
+	if err != nil {
+		c.fail(areaArchive, engine.ArchiveDir, err)
+		return t
+	}
+	c.checkSerials(files)
+	c.checkStray(files)
+	v := warc.NewVerifier(warc.VerifyOptions{
+		OnFault: func(f *warc.Fault) {
+			t.damaged.Store(true)
+			c.fault(areaArchive, f.File, "at %d: %v: %s", f.Offset, f.Kind, f.What)
+		},
+		Open: func(name string) bool { return strings.HasSuffix(name, ".open") },
+	})
+	for _, info := range files {
+		if c.ctx.Err() != nil {
+			return t
+		}
+		c.o.Progress(engine.ArchiveDir + "/" + info.Name)
+		if err := c.archiveFile(v, t, info); err != nil {
+			t.damaged.Store(true)
+			c.fail(areaArchive, engine.ArchiveDir+"/"+info.Name, err)
+		}
+	}
+	r := v.Finish()
+	c.checked(areaArchive, int64(r.Records), "records")
+	return t
+}
+
+func (c *checker) archiveFile(v *warc.Verifier, t *tally, info warc.FileInfo) error {
+	name := engine.ArchiveDir + "/" + info.Name
+	f, err := c.fsys.Open(c.path(name))
+	if err != nil {
+		return err
+	}
+	size, err := f.Size()
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	all := func() *io.SectionReader { return io.NewSectionReader(f, 0, size) }
+	var g errgroup.Group
+	g.Go(func() error { return v.File(name, all()) })
+	g.Go(func() error { return c.walk(t, info, size, all()) })
+	if !info.Open {
+		g.Go(func() error { return c.checkIndex(info, all()) })
+	}
+	return errors.Join(g.Wait(), f.Close())
+}
+
+// checkSerials looks for archive files that are missing, or there twice.
+func (c *checker) checkSerials(files []warc.FileInfo) {
+	next := uint32(0)
+	for _, f := range files {
+		name := engine.ArchiveDir + "/" + f.Name
+		switch {
+		case f.Serial < next:
+			c.fault(areaArchive, name, "there is another file with the serial number %05d", f.Serial)
+			continue
+		case f.Serial > next:
+			c.fault(areaArchive, name, "the files before it, from serial number %05d on, are missing", next)
+		}
+		next = f.Serial + 1
+	}
+	if c.cut == nil {
+		return
+	}
+	end := c.cut.Archive
+	if end.Length > 0 && next <= end.Serial {
+		c.fault(areaArchive, engine.ArchiveDir, "the file with the serial number %05d, where the checkpoint ends, is missing", end.Serial)
+	}
+	for _, f := range files {
+		name := engine.ArchiveDir + "/" + f.Name
+		switch size, err := c.fsys.Size(c.path(name)); {
+		case err != nil:
+			c.fail(areaArchive, name, err)
+		case f.Serial == end.Serial && size < end.Length:
+			c.fault(areaArchive, name, "it has %d bytes, and the checkpoint ends at %d", size, end.Length)
+		case f.Open && c.cut.Clean:
+			c.note(areaArchive, name, "not finished, although the crawl stopped in order: it was killed in its last step; going on finishes it")
+		}
+	}
+}
+
+// checkStray looks for files beside the archive's.
+func (c *checker) checkStray(files []warc.FileInfo) {
+	names, err := c.fsys.List(c.path(engine.ArchiveDir))
+	if err != nil {
+		c.fail(areaArchive, engine.ArchiveDir, err)
+		return
+	}
+	known := map[string]bool{}
+	for _, f := range files {
+		known[f.Name], known[f.Index()] = true, true
+	}
+	for _, name := range names {
+		if known[name] {
+			continue
+		}
+		what := "no file of the archive"
+		switch {
+		case strings.HasSuffix(name, ".cdxj"):
+			what = "an index without its archive file"
+		case strings.HasSuffix(name, ".torn"):
+			what = "the torn end of an archive file, set aside"
+		case strings.HasSuffix(name, ".tmp"):
+			what = "left by a write that was not finished"
+		}
+		c.note(areaArchive, engine.ArchiveDir+"/"+name, "%s", what)
+	}
+}
+
+// checkIndex compares the CDXJ beside a finished file with what the file says.
+func (c *checker) checkIndex(info warc.FileInfo, r io.Reader) error {
+	name := engine.ArchiveDir + "/" + info.Index()
+	f, err := c.fsys.Open(c.path(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		c.fault(areaIndex, name, "missing; this makes it: orbweaver warc index --write %s", info.Name)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	z := warc.NewReader(r, warc.ReaderOptions{Name: info.Name})
+	err = sameIndex(f, z, info.Final())
+	z.Close()
+	var damage *warc.Fault
+	switch {
+	case errors.As(err, &damage):
+		c.note(areaIndex, name, "not compared, since the archive file is damaged")
+		err = nil
+	case errors.Is(err, errDiffers):
+		c.fault(areaIndex, name, "%v", err)
+		err = nil
+	}
+	c.checked(areaIndex, 1, "files")
+	return errors.Join(err, f.Close())
+}
+
+var errDiffers = errors.New("not what the archive file says")
+
+func sameIndex(f vfs.File, z *warc.Reader, name string) error {
+	w := &comparer{want: bufio.NewReaderSize(f, 64<<10)}
+	if err := warc.WriteIndex(w, z, name); err != nil {
+		return err
+	}
+	if _, err := w.want.ReadByte(); err == nil {
+		return fmt.Errorf("%w: more than %d lines", errDiffers, w.lines)
+	} else if err != io.EOF { //nolint:errorlint // io.Reader's own word
+		return err
+	}
+	return nil
+}
+
+// comparer is a writer that wants to be given what it reads.
+type comparer struct {
+	want  *bufio.Reader
+	buf   []byte
+	lines int64
+}
+
+// Write implements io.Writer.
+func (w *comparer) Write(p []byte) (int, error) {
+	if cap(w.buf) < len(p) {
+		w.buf = make([]byte, len(p))
+	}
+	got := w.buf[:len(p)]
+	n, err := io.ReadFull(w.want, got)
+	if err != nil && err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF) { //nolint:errorlint // io.Reader's own word
+		return 0, err
+	}
+	same := 0
+	for same < n && got[same] == p[same] {
+		same++
+	}
+	w.lines += int64(bytes.Count(p[:same], []byte{'\n'}))
+	if same < len(p) {
+		return same, fmt.Errorf("%w: line %d", errDiffers, w.lines+1)
+	}
+	return len(p), nil
+}

@@ -1,0 +1,93 @@
+package fsck
+
+import (
+	"orbweaver/engine"
+	"orbweaver/engine/outcome"
+	"orbweaver/warc"
+)
+
+// compareArchive holds the archive against counters, map of payloads and journal.
+func (c *checker) compareArchive(t *tally, j journaled) {
+	if c.ctx.Err() != nil {
+		return
+	}
+	const area, file = "counters", engine.ManifestFile
+	if t.damaged.Load() {
+		c.note(area, file, "not compared with the archive, since that is damaged")
+		return
+	}
+	if !t.reached {
+		c.fault(areaArchive, engine.ArchiveDir, "no record ends where the checkpoint does, at %d of file %05d", t.cut.Length, t.cut.Serial)
+	}
+	if c.seen != nil && t.matched != c.seen.Len() {
+		c.fault("seen", engine.SeenFile, "%d of its %d digests lead to no record of the archive", c.seen.Len()-t.matched, c.seen.Len())
+	}
+	n := &c.cut.Counters
+	if t.revisits != n.Revisits {
+		c.fault(area, file, "%d pages were stored as revisits, and the archive has %d", n.Revisits, t.revisits)
+	}
+	// A robots.txt is no page, nor is what its redirects lead to; a link to a robots.txt makes it one.
+	if least, most := t.pages-t.robotsMoved*robotsHops, t.pages+t.robots; n.Pages < least || n.Pages > most {
+		c.fault(area, file, "%d pages were stored, and the archive has %d, %d robots.txt not included", n.Pages, t.pages, t.robots)
+	}
+	for code := 100; code < len(t.statuses); code++ {
+		if t.statuses[code] > n.Statuses[code] {
+			c.fault(area, file, "%d responses with status %d were counted, and the archive has %d", n.Statuses[code], code, t.statuses[code])
+		}
+	}
+	c.checked(area, 1, "checkpoint")
+	c.compareBehind(t, j)
+}
+
+// robotsHops is how many redirects of a robots.txt are followed.
+const robotsHops = 5
+
+// compareBehind looks at what lies behind the checkpoint: it counts as far as the journal names it.
+func (c *checker) compareBehind(t *tally, j journaled) {
+	if c.cut.Clean && t.behind > 0 {
+		c.fault(areaArchive, engine.ArchiveDir, "%d captures behind the checkpoint, and the crawl stopped in order: they would be cut off", t.behind)
+		return
+	}
+	if t.behind > j.records {
+		c.note(areaArchive, engine.ArchiveDir, "%d captures at the end that the journal does not name: they are cut off when the crawl goes on, and fetched again",
+			t.behind-j.records)
+	}
+	for _, r := range t.behindRevisit {
+		if !t.behindIDs[r.to] {
+			c.fault(areaArchive, r.file, "at %d: the revisit names %s, and there is no such response", r.offset, r.to)
+		}
+	}
+}
+
+// compareCounters holds the counters against what is queued (E1). queued is the number of URLs that are waiting somewhere.
+func (c *checker) compareCounters(queued int64, complete bool) {
+	const area, file = "counters", engine.ManifestFile
+	n := &c.cut.Counters
+	if c.sieve != nil {
+		pending, frozen := int64(c.sieve.Pending()), int64(0)
+		if c.cut.Sieve.FrozenStored {
+			frozen = int64(c.cut.Sieve.Frozen.Count)
+		}
+		if n.Sieved != pending+n.Known+n.Admitted {
+			c.fault(area, file, "%d URLs were handed to the sieve, but %d are pending, %d were known and %d admitted (E1)",
+				n.Sieved, pending, n.Known, n.Admitted)
+		}
+		if keys := int64(c.sieve.Len()); keys != n.Admitted+frozen {
+			c.fault(area, file, "%d URLs were admitted, and the sieve knows %d", n.Admitted+frozen, keys)
+		}
+	}
+	if complete && n.Admitted != n.Finished()+queued {
+		c.fault(area, file, "%d URLs were admitted, but %d have an outcome and %d are queued (E1)", n.Admitted, n.Finished(), queued)
+	}
+	if drops := n.DroppedSyntax + n.DroppedScope + n.DroppedDepth + n.DroppedCache; n.Found < drops+n.Sieved {
+		c.fault(area, file, "%d URLs were found, but %d were dropped and %d handed to the sieve", n.Found, drops, n.Sieved)
+	}
+	for _, o := range []outcome.Outcome{outcome.None, outcome.Cancelled} {
+		if n.Outcomes[o] != 0 {
+			c.fault(area, file, "%d URLs have the outcome %q, which is none", n.Outcomes[o], o)
+		}
+	}
+	if n.Retries > n.Attempts {
+		c.fault(area, file, "%d retries of %d attempts", n.Retries, n.Attempts)
+	}
+}

@@ -1,0 +1,219 @@
+package fsck
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"sync"
+	"syscall"
+
+	"orbweaver/engine"
+	"orbweaver/engine/seen"
+	"orbweaver/internal/vfs"
+	"orbweaver/sieve"
+	"orbweaver/virtualize"
+	"orbweaver/virtualize/diskq"
+)
+
+// ErrNoCrawl says that the directory holds no crawl.
+var ErrNoCrawl = errors.New("fsck: not a crawl directory")
+
+// Options say how to check. The zero value is good.
+type Options struct {
+	// Progress is told what is examined now, from the goroutine that called Check. Default: nobody is told.
+	Progress func(what string)
+	// SampleMax is about how many queued URLs are looked up one by one, and compared with each other; of more than
+	// that a part is chosen by fingerprint. Default 1,000,000, 16 bytes of memory each.
+	SampleMax int
+}
+
+// WithDefaults returns a copy in which what was zero is filled in.
+func (o Options) WithDefaults() Options {
+	if o.Progress == nil {
+		o.Progress = func(string) {}
+	}
+	if o.SampleMax == 0 {
+		o.SampleMax = 1_000_000
+	}
+	return o
+}
+
+// Validate says what is wrong with the options.
+func (o Options) Validate() error {
+	if o.SampleMax < 0 {
+		return fmt.Errorf("fsck: SampleMax is %d", o.SampleMax)
+	}
+	return nil
+}
+
+// checker is one check.
+type checker struct {
+	ctx  context.Context //nolint:containedctx // one check's
+	fsys *overlay
+	dir  string
+	o    Options
+
+	cut *engine.Inspection // nil: no manifest that can be read
+
+	// What is open; nil where it could not be opened.
+	bench *engine.BenchView
+	sieve *sieve.Sieve
+	ready *diskq.Queue
+	virt  *virtualize.Virtualizer
+	seen  *seen.Map
+
+	mu     sync.Mutex
+	report Report
+}
+
+// Check examines the crawl directory dir and changes nothing in it. What is wrong with the crawl is in the Report; an
+// error says that it could not be examined: there is none (ErrNoCrawl), it is in use (engine.ErrInUse), or ctx ended.
+func Check(ctx context.Context, fsys vfs.FS, dir string, o Options) (Report, error) {
+	if err := o.Validate(); err != nil {
+		return Report{}, err
+	}
+	c := &checker{
+		ctx: ctx, fsys: newOverlay(ctx, fsys), dir: dir, o: o.WithDefaults(),
+		report: Report{Dir: dir, Areas: []Area{}, Findings: []Finding{}},
+	}
+	if _, err := fsys.List(dir + "/" + engine.FrontierDir); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return Report{}, fmt.Errorf("%w: %s has no directory %s", ErrNoCrawl, dir, engine.FrontierDir)
+		}
+		return Report{}, fmt.Errorf("fsck: %w", err)
+	}
+	lock, err := c.lock(fsys)
+	if err != nil {
+		return Report{}, err
+	}
+	c.all()
+	err = errors.Join(ctx.Err(), c.close(), lock.Close())
+	if err != nil {
+		return c.report, fmt.Errorf("fsck: %w", err)
+	}
+	return c.report, nil
+}
+
+type noLock struct{}
+
+func (noLock) Close() error { return nil }
+
+// lock keeps the crawl from being started meanwhile. A directory that cannot be written, or that never was locked, is
+// examined without: making the file would be a change.
+func (c *checker) lock(fsys vfs.FS) (io.Closer, error) {
+	name := c.dir + "/" + engine.LockFile
+	_, err := fsys.Size(name)
+	if err == nil {
+		var l io.Closer
+		if l, err = fsys.Lock(name); err == nil {
+			return l, nil
+		}
+	}
+	switch {
+	case errors.Is(err, vfs.ErrLocked):
+		return nil, fmt.Errorf("%w: %s; stop it first: orbweaver ctl --dir %s stop", engine.ErrInUse, c.dir, c.dir)
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		c.note("manifest", engine.LockFile, "could not be locked (%v); make sure that no process works here", err)
+		return noLock{}, nil
+	default:
+		return nil, fmt.Errorf("fsck: %w", err)
+	}
+}
+
+// all runs the checks: the parts first, then what they say of each other.
+func (c *checker) all() {
+	c.readManifest()
+	if c.cut != nil {
+		c.openRooms()
+		c.checkSeeds()
+		c.checkReport()
+	}
+	journaled := c.checkJournal()
+	tally := c.checkArchive()
+	if c.cut == nil {
+		return
+	}
+	c.compareArchive(tally, journaled)
+	c.checkQueued()
+}
+
+// readManifest reads what names everything else.
+func (c *checker) readManifest() {
+	c.o.Progress(engine.ManifestFile)
+	cut, err := engine.Inspect(c.fsys, c.dir)
+	switch {
+	case err == nil:
+		c.cut = cut
+		c.report.Generation, c.report.State, c.report.Clean = cut.Generation, string(cut.State), cut.Clean
+	case errors.Is(err, fs.ErrNotExist) && c.emptyArchive():
+		c.note("manifest", engine.ManifestFile, "there is none: the crawl ended before its first checkpoint, and begins anew when it is started")
+	default:
+		c.fail("manifest", engine.ManifestFile, err)
+	}
+	c.checked("manifest", 1, "file")
+}
+
+func (c *checker) close() error {
+	var errs []error
+	if c.sieve != nil {
+		errs = append(errs, c.sieve.Close())
+	}
+	if c.ready != nil {
+		errs = append(errs, c.ready.Close())
+	}
+	if c.virt != nil {
+		errs = append(errs, c.virt.Close())
+	}
+	if c.seen != nil {
+		errs = append(errs, c.seen.Close())
+	}
+	return errors.Join(errs...)
+}
+
+func (c *checker) path(name string) string { return c.dir + "/" + name }
+
+// fault and note add a finding. Safe for concurrent use.
+func (c *checker) fault(area, file, format string, args ...any) {
+	c.add(Finding{area, file, Error, fmt.Sprintf(format, args...)})
+}
+
+func (c *checker) note(area, file, format string, args ...any) {
+	c.add(Finding{area, file, Note, fmt.Sprintf(format, args...)})
+}
+
+func (c *checker) add(f Finding) {
+	if c.ctx.Err() != nil {
+		return // what fails now fails because the check was ended
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.report.add(f)
+}
+
+// checked says how much of an area was examined.
+func (c *checker) checked(area string, n int64, unit string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	a := c.report.area(area)
+	a.Checked, a.Unit = a.Checked+n, unit
+}
+
+// fail adds the errors of a room, each by itself, under the file that it names; under file if it names none.
+func (c *checker) fail(area, file string, err error) {
+	if many, ok := err.(interface{ Unwrap() []error }); ok && err.Error() != "" { //nolint:errorlint // only a joined error at the top is taken apart
+		if list := many.Unwrap(); joined(err, list) {
+			for _, e := range list {
+				c.fail(area, file, e)
+			}
+			return
+		}
+	}
+	c.fault(area, c.fileOf(file, err), "%v", err)
+}
+
+// joined tells a list of errors from one error that wraps two: the text of the latter is its own.
+func joined(err error, list []error) bool {
+	return err.Error() == errors.Join(list...).Error()
+}

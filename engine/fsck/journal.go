@@ -1,0 +1,77 @@
+package fsck
+
+import (
+	"errors"
+	"io/fs"
+
+	"orbweaver/engine"
+	"orbweaver/warc"
+)
+
+// journaled is what the journal says of the archive behind the checkpoint.
+type journaled struct {
+	end     warc.Cut // of the last record that an entry names
+	records int64    // entries that name records which are there
+}
+
+// checkJournal follows the journal from the checkpoint on: each entry must name whole records, one behind the other.
+func (c *checker) checkJournal() journaled {
+	var j journaled
+	if c.cut == nil || c.ctx.Err() != nil {
+		return j
+	}
+	const area = "journal"
+	c.o.Progress(c.cut.JournalFile())
+	j.end = c.cut.Archive
+	archive := warc.OpenArchive(c.fsys, c.path(engine.ArchiveDir))
+	entries, short := int64(0), false
+	tails, err := c.cut.Journal(func(e engine.JournalEntry) error {
+		entries++
+		if e.Stored && !short {
+			short = !c.entry(archive, &e, &j)
+		}
+		return c.ctx.Err()
+	})
+	if err = errors.Join(err, archive.Close()); err != nil {
+		c.fail(area, c.cut.JournalFile(), err)
+	}
+	c.checked(area, entries, "attempts")
+	if c.cut.Clean && entries > 0 {
+		c.fault(area, c.cut.JournalFile(), "%d entries, and the checkpoint says that the crawl stopped in order: they would be lost", entries)
+	}
+	for _, t := range tails {
+		switch {
+		case t.Behind > 0:
+			c.note(area, t.File, "damaged at %d; %d whole entries behind that do not count any more, and their URLs are fetched again", t.Offset, t.Behind)
+		case t.Torn:
+			c.note(area, t.File, "the last entry, at %d, is torn; it was not acknowledged", t.Offset)
+		}
+	}
+	return j
+}
+
+// entry checks one entry's records. False says that the archive ends before them, and that nothing from here on counts.
+func (c *checker) entry(archive *warc.Archive, e *engine.JournalEntry, j *journaled) bool {
+	const area = "journal"
+	w := e.Where
+	begin := warc.Cut{Serial: w.Serial, Length: w.Offset}
+	if begin.Before(j.end) {
+		c.fault(area, e.File, "an entry names records at %d of file %d, before the end of those that were named already", w.Offset, w.Serial)
+		return true
+	}
+	group, _, err := archive.ReadGroup(w)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, warc.ErrTruncated) {
+		c.note(area, e.File, "the archive ends before the journal (file %d at %d): what the journal names from there on is fetched again", w.Serial, w.Offset)
+		return false
+	}
+	if err != nil {
+		c.fault(area, e.File, "an entry names records that cannot be read: %v", err)
+		return true
+	}
+	if t := group[0].Type; t != warc.Response && t != warc.Revisit {
+		c.fault(area, e.File, "an entry names a %s record at %d of file %d", t, w.Offset, w.Serial)
+	}
+	j.end = w.End()
+	j.records++
+	return true
+}

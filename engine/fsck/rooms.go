@@ -1,0 +1,225 @@
+package fsck
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"orbweaver/engine"
+	"orbweaver/engine/seen"
+	"orbweaver/engine/urlx"
+	"orbweaver/sieve"
+	"orbweaver/sieve/fpcache"
+	"orbweaver/virtualize"
+	"orbweaver/virtualize/diskq"
+)
+
+// openRooms opens every room at its cut and lets it check itself.
+func (c *checker) openRooms() {
+	steps := []struct {
+		area, where string
+		run         func() error
+	}{
+		{"sieve", engine.SieveDir, c.checkSieve},
+		{"ready", engine.ReadyDir, c.checkReady},
+		{"queues", engine.QueuesDir, c.checkQueues},
+		{"seen", engine.SeenFile, c.checkSeen},
+		{"bench", c.cut.BenchFile(), c.checkBench},
+		{"cache", engine.CacheFile, c.checkCache},
+	}
+	for _, s := range steps {
+		if c.ctx.Err() != nil {
+			return
+		}
+		c.o.Progress(s.where)
+		if err := s.run(); err != nil {
+			c.fail(s.area, s.where, err)
+		}
+		if n := c.fsys.hidden(c.path(s.where)); n > 0 {
+			c.note(s.area, s.where, "%d files that the checkpoint does not name; they are removed when the crawl goes on", n)
+		}
+	}
+}
+
+func (c *checker) checkSieve() (err error) {
+	if c.sieve, err = sieve.Open(c.fsys, sieve.Options{Dir: c.path(engine.SieveDir)}, &c.cut.Sieve); err != nil {
+		return err
+	}
+	c.checked("sieve", int64(c.sieve.Len())+int64(c.sieve.Pending()), "URLs")
+	return c.sieve.Check()
+}
+
+func (c *checker) checkReady() (err error) {
+	if c.ready, err = diskq.Open(c.fsys, diskq.Options{Dir: c.path(engine.ReadyDir)}, &c.cut.Ready); err != nil {
+		return err
+	}
+	c.checked("ready", int64(c.ready.Len()), "URLs")
+	return c.ready.Check()
+}
+
+func (c *checker) checkQueues() (err error) {
+	if c.virt, err = virtualize.Open(c.fsys, virtualize.Options{Dir: c.path(engine.QueuesDir)}, &c.cut.Queues); err != nil {
+		return err
+	}
+	c.checked("queues", int64(c.virt.Total()), "URLs")
+	return c.virt.Check()
+}
+
+func (c *checker) checkSeen() (err error) {
+	if c.seen, err = seen.Open(c.fsys, seen.Options{File: c.path(engine.SeenFile)}, &c.cut.Seen); err != nil {
+		return err
+	}
+	c.checked("seen", int64(c.seen.Len()), "payload digests")
+	return c.seen.Check()
+}
+
+func (c *checker) checkBench() (err error) {
+	if c.bench, err = c.cut.Bench(); err != nil {
+		return err
+	}
+	c.checked("bench", int64(c.bench.Sites()), "sites")
+	return c.bench.Check()
+}
+
+// checkCache looks at what keeps the door warm after an orderly stop; the crawl goes on without it.
+func (c *checker) checkCache() error {
+	f, err := c.fsys.Open(c.path(engine.CacheFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	in := bufio.NewReaderSize(f, 1<<20)
+	var generation uint64
+	err = binary.Read(in, binary.LittleEndian, &generation)
+	if err == nil {
+		_, err = fpcache.Load(in)
+	}
+	if err != nil {
+		c.note("cache", engine.CacheFile, "damaged (%v); the crawl goes on with an empty one", err)
+	}
+	c.checked("cache", 1, "file")
+	return nil
+}
+
+// checkSeeds holds each kept seed against the normal form.
+func (c *checker) checkSeeds() {
+	f, err := c.fsys.Open(c.path(engine.SeedsFile))
+	if err != nil {
+		c.fail("seeds", engine.SeedsFile, err)
+		return
+	}
+	defer f.Close()
+	in := bufio.NewScanner(f)
+	in.Buffer(nil, urlx.LengthMax+2)
+	var url []byte
+	n := int64(0)
+	for in.Scan() {
+		n++
+		if url, err = urlx.Normalize(url[:0], in.Bytes()); err != nil || !bytes.Equal(url, in.Bytes()) {
+			c.fault("seeds", engine.SeedsFile, "line %d is no URL in normal form: %.100q", n, in.Bytes())
+		}
+	}
+	if err := in.Err(); err != nil {
+		c.fail("seeds", engine.SeedsFile, err)
+	}
+	c.checked("seeds", n, "URLs")
+}
+
+// checkReport reads report.json; after an orderly stop it says what the checkpoint says.
+func (c *checker) checkReport() {
+	const area, file = "report", engine.ReportFile
+	r, err := engine.ReadReport(c.fsys, c.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		c.note(area, file, "there is none: the crawl ended before it wrote the first")
+		return
+	}
+	if err != nil {
+		c.fail(area, file, err)
+		return
+	}
+	c.checked(area, 1, "file")
+	var finished int64
+	for _, n := range r.Outcomes {
+		finished += n
+	}
+	if r.URLsAdmitted != finished+r.URLsQueued+r.URLsInFlight {
+		c.fault(area, file, "%d URLs admitted, but %d have an outcome, %d are queued and %d in flight (E1)",
+			r.URLsAdmitted, finished, r.URLsQueued, r.URLsInFlight)
+	}
+	if !c.cut.Clean {
+		return
+	}
+	if r.State != c.cut.State {
+		c.note(area, file, "it says %q and the checkpoint %q: the crawl was killed after its last checkpoint", r.State, c.cut.State)
+		return
+	}
+	n := &c.cut.Counters
+	for _, pair := range []struct {
+		name      string
+		told, cut int64
+	}{
+		{"urls_found", r.URLsFound, n.Found}, {"urls_admitted", r.URLsAdmitted, n.Admitted},
+		{"outcomes", finished, n.Finished()}, {"pages_stored", r.PagesStored, n.Pages},
+		{"revisits_stored", r.RevisitsStored, n.Revisits}, {"attempts", r.Attempts, n.Attempts},
+	} {
+		if pair.told != pair.cut {
+			c.fault(area, file, "%s is %d, and %d in the checkpoint", pair.name, pair.told, pair.cut)
+		}
+	}
+}
+
+// fileOf finds the file that an error is about, relative to the crawl directory.
+func (c *checker) fileOf(where string, err error) string {
+	var inSieve *sieve.CorruptError
+	var inSeen *seen.CorruptError
+	var onPath *fs.PathError
+	switch {
+	case errors.As(err, &inSieve):
+		return c.relative(inSieve.File)
+	case errors.As(err, &inSeen):
+		return c.relative(inSeen.File)
+	case errors.As(err, &onPath):
+		return c.relative(onPath.Path)
+	}
+	return where + placeIn(where, err.Error())
+}
+
+func (c *checker) relative(name string) string {
+	return strings.TrimPrefix(path.Clean(name), path.Clean(c.dir)+"/")
+}
+
+// placeIn reads the number of a segment out of what the queues say.
+func placeIn(where, text string) string {
+	number := func(pattern string, base int) (uint64, bool) {
+		m := regexp.MustCompile(pattern).FindStringSubmatch(text)
+		if m == nil {
+			return 0, false
+		}
+		n, err := strconv.ParseUint(m[1], base, 64)
+		return n, err == nil
+	}
+	switch where {
+	case engine.ReadyDir:
+		if n, ok := number(`segment (\d+)`, 10); ok {
+			return fmt.Sprintf("/q-%016x", n)
+		}
+	case engine.QueuesDir:
+		if n, ok := number(`(?:segment|block) (\d+)`, 10); ok {
+			return fmt.Sprintf("/seg-%08x", n)
+		}
+		if n, ok := number(`generation (\d+)`, 10); ok {
+			return fmt.Sprintf("/idx-%016x", n)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,192 @@
+package fsck
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"sync/atomic"
+	"time"
+
+	"orbweaver/engine"
+	"orbweaver/engine/seen"
+	"orbweaver/engine/urlx"
+	"orbweaver/warc"
+)
+
+// tally is what the records of the archive come to, up to the checkpoint.
+type tally struct {
+	cut  warc.Cut
+	seen *seen.Map // nil: could not be opened
+
+	statuses      [600]int64 // of responses and revisits
+	pages         int64      // responses with a status of 2xx, those of robots.txt left out
+	robots        int64      // those
+	robotsMoved   int64      // redirects that a robots.txt may have led through
+	revisits      int64      // revisits with a status of 2xx
+	matched       uint64     // responses that the map of payloads names
+	reached       bool       // a record ends at the checkpoint
+	behind        int64      // responses and revisits behind the checkpoint
+	behindIDs     map[warc.ID]bool
+	behindRevisit []reference // revisits behind the checkpoint of what the map of payloads does not have
+	damaged       atomic.Bool // some record could not be read: the sums are not true
+}
+
+type reference struct {
+	file   string
+	offset int64
+	to     warc.ID
+}
+
+func newTally(cut *engine.Inspection, m *seen.Map) *tally {
+	t := &tally{seen: m, behindIDs: map[warc.ID]bool{}, reached: true}
+	if cut != nil {
+		t.cut, t.reached = cut.Archive, cut.Archive.Length == 0
+	}
+	return t
+}
+
+// walk reads the records of one file for the tally. Damage is the Verifier's to tell.
+func (c *checker) walk(t *tally, info warc.FileInfo, size int64, r io.Reader) error {
+	name := engine.ArchiveDir + "/" + info.Name
+	z := warc.NewReader(r, warc.ReaderOptions{Name: name})
+	defer z.Close()
+	whole := int64(0)
+	for {
+		rec, err := z.Next()
+		if err == io.EOF { //nolint:errorlint // io.Reader's own word
+			break
+		}
+		if err == nil {
+			err = c.record(t, name, warc.Cut{Serial: info.Serial, Length: rec.Offset}, rec)
+		}
+		if err == nil {
+			_, err = io.Copy(io.Discard, rec)
+		}
+		var damage *warc.Fault
+		if errors.As(err, &damage) {
+			if !info.Open || !errors.Is(err, warc.ErrTruncated) {
+				t.damaged.Store(true)
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		whole = rec.Offset + rec.Length
+		if info.Serial == t.cut.Serial && whole == t.cut.Length {
+			t.reached = true
+		}
+	}
+	if info.Open && whole < size {
+		c.note(areaArchive, name, "its last record, at %d, is torn; it was not acknowledged, and is cut off when the crawl goes on", whole)
+	}
+	return nil
+}
+
+// record adds one record to the tally.
+func (c *checker) record(t *tally, file string, at warc.Cut, rec *warc.RecordRead) error {
+	if rec.Type != warc.Response && rec.Type != warc.Revisit {
+		return nil
+	}
+	if !at.Before(t.cut) {
+		t.behind++
+		if rec.Type == warc.Response {
+			t.behindIDs[rec.ID] = true
+			return nil
+		}
+		return t.behindRevisits(file, rec)
+	}
+	if err := c.firstOf(t, file, rec); err != nil {
+		return err
+	}
+	status := 0
+	if rec.IsHTTP() {
+		if h, _, err := rec.HTTP(false); err == nil {
+			status = h.Status
+		}
+	}
+	if status < 100 || status > 599 {
+		status = 0
+	}
+	t.statuses[status]++
+	robots := isRobots(rec.TargetURI)
+	switch page := status >= 200 && status < 300; {
+	case rec.Type == warc.Revisit && page:
+		t.revisits++
+	case rec.Type == warc.Revisit:
+	case page && robots:
+		t.robots++
+	case page:
+		t.pages++
+	case robots && status >= 300 && status < 400:
+		t.robotsMoved++
+	}
+	return nil
+}
+
+// behindRevisits remembers a revisit of something that was stored after the checkpoint.
+func (t *tally) behindRevisits(file string, rec *warc.RecordRead) error {
+	if t.seen == nil {
+		return nil
+	}
+	to := refersTo(rec)
+	if rec.PayloadDigest != nil {
+		first, ok, err := t.seen.Lookup(seen.Digest(*rec.PayloadDigest))
+		if err != nil && !errors.Is(err, seen.ErrCorrupt) {
+			return err
+		}
+		if ok && warc.ID(first.RecordID) == to {
+			return nil
+		}
+	}
+	t.behindRevisit = append(t.behindRevisit, reference{file, rec.Offset, to})
+	return nil
+}
+
+func isRobots(url []byte) bool {
+	_, path := urlx.Split(url)
+	return bytes.Equal(path, []byte("/robots.txt"))
+}
+
+func refersTo(rec *warc.RecordRead) warc.ID {
+	id, err := warc.ParseID(rec.Get("WARC-Refers-To"))
+	if err != nil {
+		return warc.ID{}
+	}
+	return id
+}
+
+// firstOf holds a record against the map of payloads: what the map names must be there, and a revisit must name what the
+// map names, so that it resolves.
+func (c *checker) firstOf(t *tally, file string, rec *warc.RecordRead) error {
+	if t.seen == nil {
+		return nil
+	}
+	if rec.PayloadDigest == nil {
+		if rec.Type == warc.Revisit {
+			c.fault(areaArchive, file, "at %d: the revisit of %.200q has no payload digest", rec.Offset, rec.TargetURI)
+		}
+		return nil
+	}
+	first, ok, err := t.seen.Lookup(seen.Digest(*rec.PayloadDigest))
+	if errors.Is(err, seen.ErrCorrupt) {
+		return nil // seen's own Check has told it
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case rec.Type == warc.Revisit:
+		if to := refersTo(rec); !ok || to != warc.ID(first.RecordID) || to == rec.ID {
+			c.fault(areaArchive, file, "at %d: the revisit of %.200q names %s, which is not the first record with its payload",
+				rec.Offset, rec.TargetURI, to)
+		}
+	case ok && warc.ID(first.RecordID) == rec.ID:
+		t.matched++
+		if first.URI != string(rec.TargetURI) || first.Date.Sub(rec.Date).Abs() >= time.Millisecond {
+			c.fault("seen", engine.SeenFile, "it says of record %s that it is of %.200q at %s, and the record says %.200q at %s",
+				rec.ID, first.URI, first.Date.Format(time.RFC3339Nano), rec.TargetURI, rec.Date.Format(time.RFC3339Nano))
+		}
+	}
+	return nil
+}

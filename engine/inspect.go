@@ -1,0 +1,237 @@
+package engine
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/zeebo/xxh3"
+
+	"orbweaver/engine/outcome"
+	"orbweaver/engine/seen"
+	"orbweaver/internal/vfs"
+	"orbweaver/sieve"
+	"orbweaver/virtualize"
+	"orbweaver/virtualize/diskq"
+	"orbweaver/warc"
+	"orbweaver/workbench"
+)
+
+// Inspection is the last cut of a crawl that does not run, as its manifest names it. It is for programs that look at a
+// crawl directory from outside; it only reads. The files of a cut are gone when the crawl goes on, so hold the lock.
+type Inspection struct {
+	Generation uint64
+	CrawlID    string
+	HashSeed   uint64
+	Written    time.Time
+	State      State
+	Reason     string
+	Clean      bool // the crawl stopped in order: the journal is empty
+	Seeded     bool // all seeds have passed the door
+
+	Sieve    sieve.Cut
+	Ready    diskq.Cut
+	Queues   virtualize.Cut
+	Seen     seen.Cut
+	Archive  warc.Cut
+	Counters Counters
+
+	fsys vfs.FS
+	dir  string
+}
+
+// The places of the parts, relative to the crawl directory.
+const (
+	FrontierDir  = "frontier"
+	ArchiveDir   = "warc"
+	LockFile     = FrontierDir + "/lock"
+	ManifestFile = FrontierDir + "/MANIFEST"
+	SieveDir     = FrontierDir + "/sieve"
+	ReadyDir     = FrontierDir + "/ready"
+	QueuesDir    = FrontierDir + "/queues"
+	SeenFile     = FrontierDir + "/seen"
+	CacheFile    = FrontierDir + "/cache"
+	SeedsFile    = FrontierDir + "/seeds"
+	ReportFile   = "report.json"
+)
+
+// Inspect reads the manifest of the crawl in dir. The error wraps fs.ErrNotExist when there is none, ErrVersion or
+// ErrManifest when it cannot be read.
+func Inspect(fsys vfs.FS, dir string) (*Inspection, error) {
+	m, err := readManifest(fsys, dir+"/"+FrontierDir)
+	if err != nil {
+		return nil, err
+	}
+	if m == nil {
+		return nil, fmt.Errorf("engine: manifest: %s/%s: %w", dir, ManifestFile, fs.ErrNotExist)
+	}
+	i := &Inspection{
+		Generation: m.Generation, CrawlID: m.CrawlID, HashSeed: m.HashSeed, Written: m.Written,
+		State: m.State, Reason: m.Reason, Clean: m.Clean, Seeded: m.Seeded,
+		Sieve: m.Sieve, Ready: m.Ready, Queues: m.Virt, Seen: m.Seen, Counters: m.Counters,
+		fsys: fsys, dir: dir + "/" + FrontierDir,
+	}
+	if m.Archive != nil {
+		i.Archive = *m.Archive
+	}
+	return i, nil
+}
+
+// BenchFile, AloftFile and JournalFile are the names of this cut's files, relative to the crawl directory.
+func (i *Inspection) BenchFile() string { return benchName(FrontierDir, i.Generation) }
+
+// AloftFile is the list of URLs in flight.
+func (i *Inspection) AloftFile() string { return aloftName(FrontierDir, i.Generation) }
+
+// JournalFile is the first journal after the cut.
+func (i *Inspection) JournalFile() string { return journalName(FrontierDir, i.Generation) }
+
+// BenchView is the workbench of a cut, in memory.
+type BenchView struct{ bench *bench }
+
+// SiteView is what the bench knows of one site.
+type SiteView struct {
+	ID     uint64
+	Key    []byte // scheme://authority; borrowed
+	State  string
+	OnDisk uint64 // items that the bench believes to be in the site's queue on disk
+}
+
+// Bench loads the bench. It takes as much memory as the crawl's own.
+func (i *Inspection) Bench() (*BenchView, error) {
+	f, err := i.fsys.Open(benchName(i.dir, i.Generation))
+	if err != nil {
+		return nil, fmt.Errorf("engine: workbench: %w", err)
+	}
+	rules := newRulesPool()
+	b, err := workbench.Load(bufio.NewReaderSize(f, 1<<20), workbench.Options{}, func(b []byte) (Site, error) {
+		return decodeSite(b, rules)
+	})
+	if err := errors.Join(err, f.Close()); err != nil {
+		return nil, err
+	}
+	return &BenchView{b}, nil
+}
+
+// Check says which of the bench's promises are broken.
+func (b *BenchView) Check() error { return b.bench.Check() }
+
+// Sites is their number.
+func (b *BenchView) Sites() int { return b.bench.Counts().Sites }
+
+// EachSite calls f for every site in order of creation, until f returns false.
+func (b *BenchView) EachSite(f func(SiteView) bool) {
+	b.bench.Each(func(vs *visitState, state benchState) bool {
+		return f(SiteView{ID: vs.ID(), Key: vs.Key(), State: state.String(), OnDisk: b.bench.OnDisk(vs)})
+	})
+}
+
+// TakeItems calls f for every item on the bench, and empties it on the way. f borrows both.
+func (b *BenchView) TakeItems(f func(site, item []byte)) {
+	b.bench.Each(func(vs *visitState, _ benchState) bool {
+		b.bench.Kill(vs, func(item []byte) { f(vs.Key(), item) })
+		return true
+	})
+}
+
+// Aloft calls f for every URL that was in flight; an empty site means that item holds the whole URL. redone is how many
+// URLs an earlier journal named as done that are still to come up.
+func (i *Inspection) Aloft(f func(site, item []byte)) (redone int, err error) {
+	b, err := vfs.ReadFile(i.fsys, aloftName(i.dir, i.Generation))
+	if err != nil {
+		return 0, fmt.Errorf("engine: URLs in flight: %w", err)
+	}
+	r := newRedone()
+	err = readAloft(b, f, r)
+	return len(r.done), err
+}
+
+// QueuedURL appends to dst the URL of a queued item; site is empty where the item holds the whole URL. robots says that
+// the item is no URL of the crawl but a hop on the way to a robots.txt; ok is false for bytes that are no item.
+func QueuedURL(dst, site, item []byte) (url []byte, robots, ok bool) {
+	it, ok := decodeItem(item)
+	if !ok {
+		return dst, false, false
+	}
+	return append(append(dst, site...), it.Rest...), it.RobotsOf != nil, true
+}
+
+// JournalEntry is one attempt that was finished after the cut.
+type JournalEntry struct {
+	File    string // the journal, relative to the crawl directory
+	Final   bool   // the URL is done: neither a retry nor a robots.txt
+	Robots  bool
+	FP      xxh3.Uint128
+	Outcome outcome.Outcome
+	Status  int
+	Stored  bool          // Where means something
+	Where   warc.Position // of its records
+}
+
+// JournalTail says what follows the last whole entry of a journal file.
+type JournalTail struct {
+	File   string // relative to the crawl directory
+	Offset int64  // of the first byte that is not part of a whole entry
+	Torn   bool   // it is not just space that was reserved
+	Behind int    // whole entries that follow the torn one: they are not read when the crawl goes on
+}
+
+// Journal calls f for every whole entry after the cut, in order, until f returns an error, and describes the ends of the
+// files. When the first file is missing the error wraps fs.ErrNotExist.
+func (i *Inspection) Journal(f func(JournalEntry) error) ([]JournalTail, error) {
+	var tails []JournalTail
+	for g := i.Generation; ; g++ {
+		b, err := vfs.ReadFile(i.fsys, journalName(i.dir, g))
+		if errors.Is(err, fs.ErrNotExist) && g > i.Generation {
+			return tails, nil
+		}
+		if err != nil {
+			return tails, fmt.Errorf("engine: journal: %w", err)
+		}
+		t := JournalTail{File: journalName(FrontierDir, g)}
+		for {
+			e, n, err := decodeJournalEntry(b[t.Offset:])
+			if err != nil {
+				break
+			}
+			t.Offset += int64(n)
+			if err := f(viewEntry(t.File, &e)); err != nil {
+				return tails, err
+			}
+		}
+		rest := b[t.Offset:]
+		t.Torn = len(bytes.Trim(rest, "\x00")) > 0
+		if t.Torn {
+			t.Behind = wholeEntries(rest[1:])
+		}
+		tails = append(tails, t)
+	}
+}
+
+func viewEntry(file string, e *journalEntry) JournalEntry {
+	v := JournalEntry{
+		File: file, Final: e.Kind == journalPage, Robots: e.Kind == journalRobots,
+		FP: e.FP, Outcome: e.Outcome, Status: e.Status,
+	}
+	if e.Serial > 0 {
+		v.Stored = true
+		v.Where = warc.Position{Serial: e.Serial - 1, Offset: e.Offset, Length: e.Length}
+	}
+	return v
+}
+
+// wholeEntries counts entries at whatever offset.
+func wholeEntries(b []byte) (count int) {
+	for len(b) >= journalFixed+4 {
+		if _, n, err := decodeJournalEntry(b); err == nil {
+			count++
+			b = b[n:]
+		} else {
+			b = b[1:]
+		}
+	}
+	return count
+}
