@@ -3,7 +3,6 @@ package fsck
 import (
 	"orbweaver/engine"
 	"orbweaver/engine/outcome"
-	"orbweaver/warc"
 )
 
 // compareArchive holds the archive against counters, map of payloads and journal.

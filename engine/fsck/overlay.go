@@ -56,7 +56,9 @@ func (o *overlay) Open(name string) (vfs.File, error) {
 func (o *overlay) OpenRW(name string) (vfs.File, error) { return o.Open(name) }
 
 // Rename implements vfs.FS: it refuses.
-func (o *overlay) Rename(oldName, _ string) error { return pathError("rename", oldName, fs.ErrPermission) }
+func (o *overlay) Rename(oldName, _ string) error {
+	return pathError("rename", oldName, fs.ErrPermission)
+}
 
 // Remove implements vfs.FS.
 func (o *overlay) Remove(name string) error {
@@ -183,7 +185,9 @@ func (f *overlayFile) Read(p []byte) (int, error) {
 }
 
 // Write implements vfs.File: it refuses.
-func (f *overlayFile) Write([]byte) (int, error) { return 0, pathError("write", f.name, fs.ErrPermission) }
+func (f *overlayFile) Write([]byte) (int, error) {
+	return 0, pathError("write", f.name, fs.ErrPermission)
+}
 
 // WriteAt implements vfs.File: it refuses.
 func (f *overlayFile) WriteAt([]byte, int64) (int, error) {
