@@ -20,11 +20,14 @@ import (
 // the client's.
 const serverProcess = "LOAD_TEST_SERVER"
 
-// runServerProcess serves until its standard input ends.
-func runServerProcess() int {
+// runServerProcess serves until its standard input ends; kind says what: the world, or the same bytes for everything.
+func runServerProcess(kind string) int {
 	w, err := simweb.New(simweb.Plain())
 	if err != nil {
 		return 1
+	}
+	if kind == "bare" {
+		return runBareServer(w)
 	}
 	s, err := Start(context.Background(), w, Options{Proxy: "127.0.0.1:0", Log: w.NewLog()})
 	if err != nil {
@@ -38,15 +41,49 @@ func runServerProcess() int {
 	return 0
 }
 
+// runBareServer does what cannot be left out: accept, read, write, close.
+func runBareServer(w *simweb.World) int {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 1
+	}
+	fmt.Println(l.Addr())
+	answer := []byte("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
+	answer = append(answer, make([]byte, 17899-len(answer))...)
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				var buf [512]byte
+				_, _ = conn.Read(buf[:])
+				_, _ = conn.Write(answer)
+				_ = conn.Close()
+			}()
+		}
+	}()
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	_ = l.Close()
+	return 0
+}
+
 // BenchmarkServerProcess reports the CPU time that a server in a process of its own spends on a page, with a connection
-// for each page. The client's CPU time is not in it.
+// for each page. The client's CPU time is not in it. The bare server is the floor.
 func BenchmarkServerProcess(b *testing.B) {
+	for _, kind := range []string{"world", "bare"} {
+		b.Run(kind, func(b *testing.B) { benchmarkProcess(b, kind) })
+	}
+}
+
+func benchmarkProcess(b *testing.B, kind string) {
 	w, err := simweb.New(simweb.Plain())
 	if err != nil {
 		b.Fatal(err)
 	}
 	cmd := exec.Command(os.Args[0], "-test.run=^$")
-	cmd.Env = append(os.Environ(), serverProcess+"=1")
+	cmd.Env = append(os.Environ(), serverProcess+"="+kind)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		b.Fatal(err)

@@ -176,8 +176,14 @@ func (s *Server) listen(ctx context.Context, address string, serve func(net.Conn
 	return l.Addr().(*net.TCPAddr).AddrPort(), nil
 }
 
+// idleMax is how many goroutines of a listener wait for another connection when theirs has ended: a used one has its
+// stack, and growing that costs as much as making a page.
+const idleMax = 64
+
 // accept takes connections until the listener is closed.
 func (s *Server) accept(l net.Listener, serve func(net.Conn)) {
+	next := make(chan net.Conn)
+	idle := make(chan struct{}, idleMax)
 	for {
 		conn, err := l.Accept()
 		if err != nil {
@@ -200,13 +206,33 @@ func (s *Server) accept(l net.Listener, serve func(net.Conn)) {
 			return
 		}
 		s.conns[conn] = struct{}{}
-		s.wg.Go(func() {
-			serve(conn)
-			s.mu.Lock()
-			delete(s.conns, conn)
-			s.mu.Unlock()
-		})
 		s.mu.Unlock()
+		select {
+		case next <- conn:
+		default:
+			s.wg.Go(func() { s.work(conn, serve, next, idle) })
+		}
+	}
+}
+
+// work serves a connection, and then waits for another unless enough others do.
+func (s *Server) work(conn net.Conn, serve func(net.Conn), next <-chan net.Conn, idle chan struct{}) {
+	for {
+		serve(conn)
+		s.mu.Lock()
+		delete(s.conns, conn)
+		s.mu.Unlock()
+		select {
+		case idle <- struct{}{}:
+		default:
+			return
+		}
+		select {
+		case conn = <-next:
+			<-idle
+		case <-s.done:
+			return
+		}
 	}
 }
 

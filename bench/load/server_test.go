@@ -25,8 +25,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if os.Getenv(serverProcess) != "" {
-		os.Exit(runServerProcess())
+	if kind := os.Getenv(serverProcess); kind != "" {
+		os.Exit(runServerProcess(kind))
 	}
 	goleak.VerifyTestMain(m)
 }
