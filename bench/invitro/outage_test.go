@@ -174,3 +174,22 @@ func TestLimit_maxPagesIsExactAndCanBeRaised(t *testing.T) {
 		}
 	})
 }
+
+func TestE1_everyAdmittedURLEndsInOneOutcome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rig, cfg, report := during(t, true, func(c *engine.Config) { c.MaxPerHost, c.MaxDepth = 3, 1 }, func(_ *Rig, e *engine.Engine) {
+			for range 20 { // and while it runs nothing is counted twice
+				after(5 * time.Second)
+				if r := e.Report(); r.URLsQueued < 0 || r.URLsInFlight < 0 {
+					t.Errorf("queued %d, in flight %d", r.URLsQueued, r.URLsInFlight)
+				}
+			}
+		})
+		if report.URLsQueued != 0 || report.Outcomes["quota-host"] == 0 || report.Dropped["depth"] == 0 {
+			t.Errorf("queued %d, outcomes %v, dropped %v", report.URLsQueued, report.Outcomes, report.Dropped)
+		}
+		p := promise(cfg)
+		p.MaxPerHost, p.Partial = 3, true
+		sound(t, rig, cfg, p)
+	})
+}

@@ -1,0 +1,59 @@
+package engine
+
+import (
+	"compress/gzip"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/outcome"
+	"orbweaver/internal/vfs"
+)
+
+func TestCrawlLog_columnsAreThoseOfHeritrixAndFullLogsAreCompressed(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	l, err := openCrawlLog(fsys, "logs", func(msg string, _ ...any) { t.Error(msg) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.max = 200
+	at := time.Date(2026, 11, 21, 4, 5, 6, 7e6, time.UTC)
+	p := &fetch.Page{
+		Status: 200, HeadLen: 44, PayloadLen: 12, Complete: true, Started: at, Ended: at.Add(250 * time.Millisecond),
+		Raw: []byte("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"),
+	}
+	f := &flight{url: []byte("http://a.test/"), depth: 2, hops: 1, outcome: outcome.OK, worker: 7}
+	l.attempt(p, f, "duplicate:digest")
+	l.refusal([]byte("http://a.test/no"), &Item{}, outcome.RobotsDenied, 3)
+	l.attempt(p, f, "")
+	if err := l.close(); err != nil {
+		t.Fatal(err)
+	}
+	names, err := fsys.List("logs")
+	if err != nil || len(names) != 2 {
+		t.Fatalf("%v %v", names, err)
+	}
+	z, err := fsys.Open("logs/crawl.log.00000.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := gzip.NewReader(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	want := []string{"2026-11-21T04:05:06.257Z", "200", "12", "http://a.test/", "LLR", "-", "text/html", "#0007",
+		"20261121040506.007+250", "sha1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "-", "ok,duplicate:digest"}
+	if got := strings.Fields(lines[0]); strings.Join(got, "|") != strings.Join(want, "|") {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+	if got := strings.Fields(lines[1]); got[1] != "-9998" || got[len(got)-1] != "robots-denied" {
+		t.Errorf("%v", got)
+	}
+}

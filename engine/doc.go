@@ -1,0 +1,31 @@
+// Package engine is one agent: the composition root that opens every room, hands each loop the few things it uses, and
+// closes the house in order. It holds no algorithms: those are in the rooms.
+//
+// It is not a library of parts: Open, Run and Close are its way in, Report and the verbs in operate.go its way to an
+// operator.
+//
+// The picture, and the three roads of URLs, Visits and Pages, are in ARCHITECTURE.md. Who is where:
+//
+//	frontier.go     the door: every URL passes Frontier.Add
+//	flushloop.go    sieve -> ready queue
+//	distributor.go  ready queue -> bench or virtualizer, on demand; when a crawl is over
+//	resolveloop.go  newborn site -> address
+//	feedloop.go     bench -> todo queue (feeder), done queue -> bench (returner)
+//	fetchloop.go    Visit -> exchange -> Page; robotsvisit.go the same for robots.txt
+//	parseloop.go    Page -> links, records, journal (records.go, linkfinder.go)
+//	ledger.go       what has been done and can be proved: archive, journal, page digests, counters
+//	checkpoint.go   the cut and its manifest; restore.go and replay.go the way back
+//	run.go          every goroutine, started and joined
+//
+// Promises:
+//
+//	E1: conservation. URLs handed to the sieve = still in its buckets + known + admitted, and admitted = finished, by
+//	    outcome + queued (ready queue, virtualizer, bench) + in flight (Visits, Pages). The counters change only
+//	    under the shared side of the cut, in the same step that moves the URL.
+//
+// Bytes: journal.go draws the journal's entry, item.go what travels with a URL, manifest.go says what the manifest holds.
+//
+// Nobody waits while holding the cut's lock; lock order is cut, then commit, then whatever a room locks inside.
+//
+// What it costs: a page takes two shared holds of the cut, one write to the archive and one of 63 bytes to the journal.
+package engine

@@ -1,0 +1,141 @@
+package engine
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/zeebo/xxh3"
+
+	"orbweaver/engine/outcome"
+	"orbweaver/internal/vfs"
+)
+
+func someEntry() journalEntry {
+	return journalEntry{
+		Kind: journalPage, FP: xxh3.Uint128{Hi: 1 << 63, Lo: 7}, Outcome: outcome.OK, Status: 200, Depth: 70000, Hops: 3,
+		Serial: 9, Offset: 1<<40 + 5, Length: 4711, SiteDue: 1, IPDue: 2, Links: appendLink(nil, []byte("http://a.test/")),
+	}
+}
+
+func TestJournal_whatIsWrittenIsReadAndATornTailIsCut(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	if err := fsys.MkdirAll("d"); err != nil {
+		t.Fatal(err)
+	}
+	j, err := createJournal(fsys, "d", 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := someEntry()
+	for range 3 {
+		if err := j.reserve(len(want.Links)); err != nil {
+			t.Fatal(err)
+		}
+		if err := j.append(&want); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func() (n int) {
+		err := readJournal(fsys, journalName("d", 3), func(e *journalEntry) error {
+			n++
+			if e.FP != want.FP || e.Depth != want.Depth || e.Offset != want.Offset || e.Serial != want.Serial ||
+				e.Length != want.Length || e.Hops != 3 || e.SiteDue != 1 || e.IPDue != 2 || !bytes.Equal(e.Links, want.Links) {
+				t.Errorf("read %+v, wrote %+v", e, want)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if n := read(); n != 3 {
+		t.Fatalf("%d entries of 3; the reserved space behind them must not count", n)
+	}
+	f, err := fsys.OpenRW(journalName("d", 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt([]byte{0xff}, j.size-9); err != nil {
+		t.Fatal(err)
+	}
+	if n := read(); n != 2 {
+		t.Errorf("%d entries, though the third is damaged", n)
+	}
+}
+
+func TestJournal_anEntryIsAtMost64Bytes(t *testing.T) {
+	e := someEntry()
+	e.Links = nil
+	if n := len(appendJournalEntry(nil, &e)); n > 64 {
+		t.Errorf("%d bytes", n)
+	}
+}
+
+func FuzzJournalEntry(f *testing.F) {
+	e := someEntry()
+	f.Add(appendJournalEntry(nil, &e))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		e, n, err := decodeJournalEntry(b)
+		if err != nil {
+			return
+		}
+		if again := appendJournalEntry(nil, &e); !bytes.Equal(again, b[:n]) {
+			t.Errorf("% x came back as % x", b[:n], again)
+		}
+	})
+}
+
+func FuzzItem(f *testing.F) {
+	f.Add(appendItem(nil, &Item{Seed: true, Depth: 3, Hops: 2, Try: 1, Rest: []byte("/x")}))
+	f.Add(appendItem(nil, &Item{RobotsOf: []byte("http://a.test"), Hops: 1, Rest: []byte("/robots.txt")}))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		it, ok := decodeItem(b)
+		if !ok {
+			return
+		}
+		again, ok := decodeItem(appendItem(nil, &it))
+		if !ok || again.Depth != it.Depth || again.Hops != it.Hops || again.Try != it.Try || again.Seed != it.Seed ||
+			!bytes.Equal(again.Rest, it.Rest) || !bytes.Equal(again.RobotsOf, it.RobotsOf) {
+			t.Errorf("%+v came back as %+v", it, again)
+		}
+	})
+}
+
+func FuzzManifest(f *testing.F) {
+	fsys := vfs.NewMem(1)
+	if err := fsys.MkdirAll("d"); err != nil {
+		f.Fatal(err)
+	}
+	if err := writeManifest(fsys, "d", &manifest{Generation: 5, State: StateRunning}); err != nil {
+		f.Fatal(err)
+	}
+	b, err := vfs.ReadFile(fsys, manifestName("d"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	if m, err := parseManifest(b); err != nil || m.Generation != 5 {
+		f.Fatalf("%+v %v", m, err)
+	}
+	f.Add(b)
+	f.Add([]byte("orbweaver-manifest 9 00000000\n{}"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if m, err := parseManifest(b); err == nil && m == nil {
+			t.Error("neither a manifest nor an error")
+		}
+	})
+}
+
+func FuzzSite(f *testing.F) {
+	pool := newRulesPool()
+	f.Add(appendSite(nil, &Site{Stored: 4, Denied: true}))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		s, err := decodeSite(b, pool)
+		if err != nil {
+			return
+		}
+		if _, err := decodeSite(appendSite(nil, &s), pool); err != nil {
+			t.Error(err)
+		}
+	})
+}
