@@ -237,6 +237,9 @@ func (d *driver) acquire() {
 			if i >= len(v.Items) || string(v.Items[i]) != item {
 				d.t.Fatalf("W4: items are %q, should be %q", v.Items, s.visit.items)
 			}
+			if cap(v.Items[i]) != len(v.Items[i]) {
+				d.t.Fatal("who appends to an item would write over the next one")
+			}
 		}
 	}
 	if s, due := d.m.next(); len(visits) < n && s != nil && !due.After(d.now) {

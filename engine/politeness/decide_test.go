@@ -138,6 +138,16 @@ func TestJitterStaysWithinAQuarter(t *testing.T) {
 	}
 }
 
+// A clock that went back during the attempt does not shorten the delay.
+func TestEndedBeforeItStarted(t *testing.T) {
+	p := Default()
+	start := time.Unix(1e9, 0)
+	d := p.Decide(Attempt{Outcome: outcome.OK, Started: start, Ended: start.Add(-time.Hour)})
+	if !d.SiteDue.Equal(start.Add(4*s)) || !d.IPDue.Equal(start.Add(s/2)) {
+		t.Error(d.SiteDue, d.IPDue)
+	}
+}
+
 func TestDecideWithoutAnOutcomePanics(t *testing.T) {
 	p := Default()
 	for _, o := range []outcome.Outcome{outcome.None, outcome.Outcome(outcome.Count), 255} {

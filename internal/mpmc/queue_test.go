@@ -260,6 +260,110 @@ func TestRoomThatIsShownIsThere(t *testing.T) {
 	wg.Wait()
 }
 
+// A taker who has claimed a slot and not emptied it yet does not make the queue look full, nor a putter who has not filled
+// his yet make it look empty.
+func TestHalfWayIsWaitedFor(t *testing.T) {
+	q := New[int](2)
+	q.TryPut(1)
+	q.TryPut(2)
+	q.head.Add(1) // somebody claims the 1
+	answer := make(chan bool)
+	go func() { answer <- q.TryPut(3) }()
+	if early(answer) {
+		t.Fatal("TryPut did not wait for the slot")
+	}
+	q.slots[0].turn.Store(2)
+	if !<-answer {
+		t.Error("no room, though there was")
+	}
+
+	q = New[int](2)
+	q.tail.Add(1) // somebody claims the first slot
+	go func() {
+		v, ok := q.TryTake()
+		answer <- ok && v == 7
+	}()
+	if early(answer) {
+		t.Fatal("TryTake did not wait for the value")
+	}
+	q.slots[0].value = 7
+	q.slots[0].turn.Store(1)
+	if !<-answer {
+		t.Error("no value, though there was one")
+	}
+}
+
+// early says that an answer comes within a few turns of the scheduler.
+func early(answer chan bool) bool {
+	for range 1000 {
+		select {
+		case <-answer:
+			return true
+		default:
+			runtime.Gosched()
+		}
+	}
+	return false
+}
+
+// Two who wait for each other all the time: one wake-up lost, and both hang. Nothing but the value itself wakes them.
+func TestNoWakeUpIsLost(t *testing.T) {
+	ctx := context.Background()
+	there, back := New[int](1), New[int](1)
+	const rounds = 100_000
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for n := range rounds {
+			if v, err := there.Take(ctx); v != n || err != nil {
+				t.Error(v, err)
+			}
+			if n%3 == 0 {
+				runtime.Gosched()
+			}
+			if err := back.Put(ctx, n); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	for n := range rounds {
+		if n%2 == 0 {
+			if err := there.Put(ctx, n); err != nil {
+				t.Error(err)
+			}
+		} else if !there.TryPut(n) {
+			t.Error("full")
+		}
+		if v, err := back.Take(ctx); v != n || err != nil {
+			t.Error(v, err)
+		}
+	}
+	wg.Wait()
+}
+
+// The same for room: everybody puts all the time into a queue of one, and takers never wait.
+func TestNoRoomIsLost(t *testing.T) {
+	const putters, each = 8, 5000
+	q := New[int](1)
+	var wg sync.WaitGroup
+	for range putters {
+		wg.Go(func() {
+			for n := range each {
+				if err := q.Put(context.Background(), n); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for got := 0; got < putters*each; {
+		if _, ok := q.TryTake(); ok {
+			got++
+		} else {
+			runtime.Gosched()
+		}
+	}
+	wg.Wait()
+}
+
 func TestNoAllocations(t *testing.T) {
 	q := New[[17]uint64](64)
 	ctx := context.Background()
