@@ -1,0 +1,22 @@
+// Package lint holds the rules of the house, as tests over the whole tree.
+//
+// It has no code to import: only tests, run by `go test ./tools/lint` and as the last step of `make lint`. Each rule is
+// a function from the tree to a list of faults, and each fault names the place and says what to write instead.
+//
+// What a linter off the shelf can check is left to golangci-lint. Here stands the rest:
+//
+//	imports_test.go     which package may import which, and which package is the home of which third-party module
+//	conduct_test.go     dialling, goroutines, sleeping, ending the process, reading the environment: only in their places
+//	globals_test.go     package variables are sentinels or tables that nobody writes to; no func init
+//	size_test.go        files of at most 500 lines, functions of at most 80, with a list that may only shrink
+//	promises_test.go    a promise is explained, cited in code, and has a test that bears its name
+//	packages_test.go    each package has a page and a place in ARCHITECTURE.md; nobody below the engine holds an *Engine
+//	words_test.go       words that do not enter the tree; names in the documentation that must exist
+//
+// The tables at the head of these files are meant to be read, and to be changed together with the code: an entry which no
+// longer matches anything is a fault too, so that no list grows permissions that nobody uses.
+//
+// The rules look at syntax only: all files are parsed, under all build tags, and nothing is type-checked. That takes about
+// a second, and is exact enough because imports tell which `net` or `os` a file means. planted_test.go holds each rule
+// against a small tree with a fault in it, so that a rule which sees nothing does not pass for a house in order.
+package lint

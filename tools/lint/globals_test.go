@@ -1,0 +1,152 @@
+package lint
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"strings"
+)
+
+// globalTables are the package variables that are tables or compiled patterns, made once and only read. The rule makes
+// sure that no code of their package assigns to them. Everything else that lives as long as the process belongs to the
+// value that somebody opened, or is a const.
+var globalTables = map[string]string{
+	"cmd/orbweaver.version":         "set by the linker",
+	"engine/parse.c1Controls":       "what the C1 numbers mean in references",
+	"engine/parse.class":            "classes of octets",
+	"engine/parse.htmlMarks":        "first octets of HTML",
+	"engine/parse.latin1":           "names of the Latin-1 references",
+	"engine/parse.legacyReferences": "references that need no semicolon",
+	"engine/parse.lower":            "lower case by octet",
+	"engine/robots.classes":         "classes of octets",
+	"engine/urlx.hostProfile":       "the IDNA profile",
+	"engine/urlx.octets":            "classes of octets",
+	"engine/urlx.pathSessions":      "patterns of session identifiers",
+	"engine/urlx.querySessions":     "patterns of session identifiers",
+}
+
+func checkGlobals(h *tree) (faults []string) {
+	found := make(map[string]bool)
+	for _, f := range h.files {
+		if f.test {
+			continue
+		}
+		for _, decl := range f.ast.Decls {
+			if fn, ok := decl.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" {
+				faults = append(faults, h.at(fn)+": func init works behind the reader's back: do it in Open, or compute the table in its declaration")
+			}
+			gen, ok := decl.(*ast.GenDecl)
+			if !ok || gen.Tok != token.VAR {
+				continue
+			}
+			for _, spec := range gen.Specs {
+				faults = append(faults, globalFaults(h, f, spec.(*ast.ValueSpec), found)...)
+			}
+		}
+	}
+	for _, f := range h.files {
+		faults = append(faults, writesToGlobals(h, f, found)...)
+	}
+	for _, key := range sorted(globalTables) {
+		if h.whole && !found[key] {
+			faults = append(faults, "tools/lint: globalTables names "+key+", which is gone: take it out")
+		}
+	}
+	return faults
+}
+
+// globalFaults judges one declaration, and notes in found what nobody may write to.
+func globalFaults(h *tree, f *goFile, spec *ast.ValueSpec, found map[string]bool) (faults []string) {
+	for i, name := range spec.Names {
+		if name.Name == "_" {
+			continue // an assertion about interfaces, or the use of an import
+		}
+		key := f.dir + "." + name.Name
+		found[key] = true
+		if _, ok := globalTables[key]; ok {
+			continue
+		}
+		if i < len(spec.Values) && isSentinel(f, spec.Values[i]) {
+			continue
+		}
+		faults = append(faults, fmt.Sprintf("%s: package variable %s: make it a const, or a field of the value that is opened; if it is a table that is only read, name it in globalTables of tools/lint/globals_test.go", h.at(name), name.Name))
+	}
+	return faults
+}
+
+// isSentinel reports whether the value is an error made for comparing.
+func isSentinel(f *goFile, value ast.Expr) bool {
+	call, ok := value.(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	name := f.selected(call.Fun)
+	return name == "errors.New" || name == "fmt.Errorf"
+}
+
+// writesToGlobals finds assignments to package variables, their fields and elements, and addresses taken of them, in the
+// code and the tests of their package.
+func writesToGlobals(h *tree, f *goFile, globals map[string]bool) (faults []string) {
+	report := func(n ast.Node, target ast.Expr) {
+		root := rootOf(target)
+		if root == nil || !globals[f.dir+"."+root.Name] || isLocal(f, root) {
+			return
+		}
+		faults = append(faults, fmt.Sprintf("%s: writes to the package variable %s: what changes belongs to a value that somebody opened; a test passes its wish as an option", h.at(n), root.Name))
+	}
+	ast.Inspect(f.ast, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			if n.Tok != token.DEFINE {
+				for _, left := range n.Lhs {
+					report(n, left)
+				}
+			}
+		case *ast.IncDecStmt:
+			report(n, n.X)
+		case *ast.UnaryExpr:
+			if n.Op == token.AND {
+				report(n, n.X)
+			}
+		case *ast.CallExpr:
+			if fn, ok := n.Fun.(*ast.Ident); ok && len(n.Args) > 0 && (fn.Name == "delete" || fn.Name == "clear") {
+				report(n, n.Args[0])
+			}
+		}
+		return true
+	})
+	return faults
+}
+
+// rootOf returns the variable that an expression such as x.f[i] is part of.
+func rootOf(e ast.Expr) *ast.Ident {
+	for {
+		switch x := e.(type) {
+		case *ast.Ident:
+			return x
+		case *ast.SelectorExpr:
+			e = x.X
+		case *ast.IndexExpr:
+			e = x.X
+		case *ast.StarExpr:
+			e = x.X
+		case *ast.ParenExpr:
+			e = x.X
+		case *ast.SliceExpr:
+			e = x.X
+		default:
+			return nil
+		}
+	}
+}
+
+// isLocal reports whether the name means something declared inside a function, or in an outside test package.
+func isLocal(f *goFile, name *ast.Ident) bool {
+	if strings.HasSuffix(f.ast.Name.Name, "_test") {
+		return true
+	}
+	if name.Obj == nil {
+		return false // declared in another file of the package
+	}
+	return f.ast.Scope.Lookup(name.Name) != name.Obj
+}

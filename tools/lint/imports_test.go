@@ -1,0 +1,270 @@
+package lint
+
+import (
+	"fmt"
+	"path"
+	"strings"
+)
+
+// base is what every package of level 1 and above may use: level 0.
+const base = "engine/urlx engine/outcome internal/invariants internal/mpmc internal/vfs"
+
+// rooms and parts are level 1. The rooms are libraries of their own; the parts live under the engine.
+const (
+	rooms = "workbench sieve sieve/fpcache virtualize virtualize/diskq dnsres warc"
+	parts = "engine/fetch engine/parse engine/robots engine/filter engine/politeness engine/seen"
+)
+
+// importTable is the picture of the house: who may import whom, tests included. Arrows go down only, and packages of level 1 do not know
+// each other, save for the two arrows drawn here. A row that ends in /* speaks for every package below without a row.
+// Standing orders beside the table: engine/control is imported by cmd alone, and cmd and tools by nobody.
+var importTable = []struct{ importer, may string }{
+	// Level 0 leans on nothing but the standard library and its required modules.
+	{"internal/invariants", ""},
+	{"internal/mpmc", "internal/invariants"},
+	{"internal/vfs", "internal/invariants"},
+	{"internal/vfs/faultfs", "internal/vfs internal/invariants"},
+	{"internal/vfs/vfstest", "internal/vfs internal/invariants"},
+	{"engine/urlx", "internal/invariants"},
+	{"engine/outcome", ""},
+
+	// Level 1, the rooms.
+	{"workbench", base},
+	{"sieve/fpcache", base},
+	{"sieve", base + " sieve/fpcache"}, // the fingerprint cache is the sieve's porch
+	{"virtualize/diskq", base},
+	{"virtualize", base + " virtualize/diskq"}, // both are made of queues on disk
+	{"dnsres", base},
+	{"dnsres/dnstest", base + " dnsres"},
+	{"warc", base},
+	{"warc/warctool", base + " warc"},
+
+	// Level 1, the parts of the engine.
+	{"engine/fetch", base},
+	{"engine/parse", base},
+	{"engine/robots", base},
+	{"engine/filter", base},
+	{"engine/politeness", base},
+	{"engine/seen", base},
+
+	// Level 2 is the only one that knows everybody. Level 3 looks at it from outside.
+	{"engine", base + " " + rooms + " " + parts},
+	{"engine/control", base + " engine"},
+	{"engine/fsck", base + " engine " + rooms + " " + parts},
+
+	// The judge must not use the defendant's arithmetic: the synthetic web and its network know nothing of the product.
+	{"bench/simweb", ""},
+	{"bench/simnet", "bench/simweb"},
+	{"bench/*", "*"},
+
+	// Level 4. Tools may read the rooms, never the engine.
+	{"cmd/orbweaver", "*"},
+	{"tools/*", base + " " + rooms},
+}
+
+// testKit may be imported by the tests of any package.
+const testKit = "internal/invariants internal/vfs internal/vfs/faultfs internal/vfs/vfstest dnsres/dnstest"
+
+func rowOf(dir string) (may string, found bool) {
+	for _, row := range importTable {
+		if row.importer == dir {
+			return row.may, true
+		}
+	}
+	for _, row := range importTable {
+		if strings.HasSuffix(row.importer, "/*") && strings.HasPrefix(dir, strings.TrimSuffix(row.importer, "*")) {
+			return row.may, true
+		}
+	}
+	return "", false
+}
+
+func checkImports(h *tree) (faults []string) {
+	for _, dir := range sorted(h.packages()) {
+		if _, ok := rowOf(dir); !ok {
+			faults = append(faults, dir+": no row in importTable: give it one in tools/lint/imports_test.go, and a place on its level")
+		}
+	}
+	for _, f := range h.files {
+		may, ok := rowOf(f.dir)
+		if !ok {
+			continue
+		}
+		for _, spec := range f.ast.Imports {
+			target, ours := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), module+"/")
+			if !ours {
+				continue
+			}
+			if why := whyNot(f, may, target); why != "" {
+				faults = append(faults, fmt.Sprintf("%s: %s may not import %s: %s", h.at(spec), f.dir, target, why))
+			}
+		}
+	}
+	return append(faults, staleRows(h)...)
+}
+
+// whyNot returns "" when the file may import the target, and else what to do about it.
+func whyNot(f *goFile, may, target string) string {
+	switch {
+	case f.test && target == f.dir: // an outside test of the package itself
+		return ""
+	case target == "cmd" || strings.HasPrefix(target, "cmd/") || strings.HasPrefix(target, "tools/"):
+		return "programs and tools are leaves; move what is shared into a room"
+	case target == "engine/control" && f.dir != "cmd/orbweaver":
+		return "only cmd opens the control port; ask the Engine itself"
+	case may == "*" || hasWord(may, target):
+		return ""
+	case f.test && hasWord(testKit, target):
+		return ""
+	case strings.HasPrefix(target, "bench/"):
+		return "the product does not know its simulators; put the test into bench/invitro"
+	case strings.HasPrefix(f.dir, "bench/sim"):
+		return "the judge must not use the defendant's arithmetic; compute it anew"
+	case target == "engine":
+		return "nobody below knows the engine; take the three or four things you use as arguments"
+	case hasWord(rooms+" "+parts, target):
+		return "packages of one level do not know each other; speak bytes, integers and times, and let the engine join the two"
+	}
+	return "arrows go down only; see importTable in tools/lint/imports_test.go"
+}
+
+func hasWord(list, word string) bool {
+	for w := range strings.FieldsSeq(list) {
+		if w == word {
+			return true
+		}
+	}
+	return false
+}
+
+// staleRows finds rows for packages that are gone.
+func staleRows(h *tree) (faults []string) {
+	if !h.whole {
+		return nil
+	}
+	dirs := h.packages()
+	for _, row := range importTable {
+		if _, ok := dirs[row.importer]; !ok && !strings.HasSuffix(row.importer, "/*") {
+			faults = append(faults, "tools/lint: importTable has a row for "+row.importer+", which is gone: take it out")
+		}
+	}
+	return faults
+}
+
+// homes says where a package from outside may be imported: a module, or a package of the standard library that has no
+// business everywhere. The longest entry that fits the import speaks. Homes are packages, single files, or, with a slash
+// at the end, everything below a directory. Tests obey too, unless the homes contain the word tests.
+var homes = map[string]string{
+	// The codec and the wire.
+	"github.com/valyala/fasthttp":   "engine/fetch bench/load",
+	"github.com/miekg/dns":          "dnsres dnsres/dnstest bench/simnet bench/load",
+	"github.com/andybalholm/brotli": "engine/fetch warc/warctool tests",
+	"golang.org/x/net/nettest":      "tests",
+
+	// Bytes on disk.
+	"github.com/klauspost/compress": "warc warc/warctool engine/fetch bench/ tests",
+	"github.com/edsrzf/mmap-go":     "internal/vfs",
+	"github.com/gofrs/flock":        "internal/vfs",
+	"github.com/google/uuid":        "warc",
+	"golang.org/x/sys":              "internal/vfs engine/fetch",
+	// Fingerprints of URLs and hosts, digests of pages, and the checksums of our own formats.
+	"github.com/zeebo/xxh3": "engine engine/fsck engine/urlx engine/seen engine/robots sieve sieve/fpcache virtualize virtualize/diskq workbench dnsres bench/ tests",
+
+	// Text.
+	"golang.org/x/net/html":         "engine/parse bench/simweb tests",
+	"golang.org/x/net/idna":         "engine/urlx engine/filter bench/simweb tests",
+	"golang.org/x/net/publicsuffix": "engine/filter",
+	"golang.org/x/text":             "engine/parse engine/urlx tests",
+	"github.com/expr-lang/expr":     "engine/filter",
+	"github.com/nlnwa/whatwg-url":   "tests", // a second opinion on urlx
+
+	// The outside of the program.
+	"github.com/alecthomas/kong":          "cmd/",
+	"github.com/pelletier/go-toml/v2":     "cmd/",
+	"github.com/prometheus/client_golang": "engine/control",
+	"golang.org/x/sync":                   "engine engine/fsck bench/ tests",
+	"github.com/molecule-man/go-brrr":     "tests",
+	"github.com/google/go-cmp":            "tests",
+	"go.uber.org/goleak":                  "tests",
+	"pgregory.net/rapid":                  "tests",
+	"testing":                             "tests internal/vfs/vfstest bench/invitro",
+	"testing/synctest":                    "tests bench/invitro",
+	"os/exec":                             "cmd/ bench/ tests",
+	"os/signal":                           "cmd/",
+	"flag":                                "tests",
+	"log":                                 "",
+	"plugin":                              "",
+	"reflect":                             "cmd/ tests",
+	"unsafe":                              "internal/mpmc tests",
+	"net/url":                             "engine/fetch/options.go warc/recordread.go cmd/ bench/ tests",
+	"net/http":                            "engine/control bench/load cmd/ tests",
+	"net/http/httptest":                   "tests",
+	"net/http/pprof":                      "engine/control",
+	"golang.org/x/net/http2":              "",
+	"golang.org/x/net/proxy":              "",
+	"github.com/valyala/fasthttp/fasthttputil": "tests",
+}
+
+// instead says what to write where a package is not at home.
+var instead = map[string]string{
+	"net/url":                     "urlx works on bytes and keeps the spelling; net/url allocates and respells",
+	"net/http":                    "engine/fetch is the only client, engine/control the only server",
+	"github.com/valyala/fasthttp": "engine/fetch wraps the codec; take a Page",
+	"github.com/miekg/dns":        "ask a dnsres.Resolver; script answers with dnsres/dnstest",
+	"golang.org/x/sys":            "go through internal/vfs; if it lacks the call, add it there for every platform",
+	"github.com/edsrzf/mmap-go":   "go through internal/vfs",
+	"log":                         "return an error, count it in Stats, or write to the crawl log",
+	"flag":                        "cmd reads all settings and hands them down as a Config",
+	"testing":                     "the product does not know that it is tested; move the helper into a test or a test kit",
+	"testing/synctest":            "the product does not know that it is tested; move the helper into a test or a test kit",
+	"reflect":                     "write the fields out",
+	"unsafe":                      "write it with slices and encoding/binary",
+}
+
+func checkHomes(h *tree) (faults []string) {
+	for _, f := range h.files {
+		for _, spec := range f.ast.Imports {
+			imported := strings.Trim(spec.Path.Value, `"`)
+			if strings.HasPrefix(imported, module+"/") {
+				continue
+			}
+			entry, foreign := homeOf(imported)
+			switch {
+			case entry == "" && foreign:
+				faults = append(faults, fmt.Sprintf("%s: %s has no home: give it one in homes, in tools/lint/imports_test.go, and say in the commit why we need it", h.at(spec), imported))
+			case entry != "" && !atHome(f, homes[entry]):
+				say := instead[entry]
+				if say == "" {
+					say = "use the package that is its home, or widen the entry and say why"
+				}
+				faults = append(faults, fmt.Sprintf("%s: %s is not at home in %s (only in: %s): %s", h.at(spec), imported, f.dir, homes[entry], say))
+			}
+		}
+	}
+	return faults
+}
+
+// homeOf finds the longest entry of homes that is the import or a parent of it. Packages of the standard library without
+// an entry of their own are free.
+func homeOf(imported string) (entry string, foreign bool) {
+	first, _, _ := strings.Cut(imported, "/")
+	foreign = strings.Contains(first, ".")
+	for p := imported; p != "."; p = path.Dir(p) {
+		if _, ok := homes[p]; ok && (foreign || p == imported) {
+			return p, foreign
+		}
+	}
+	return "", foreign
+}
+
+func atHome(f *goFile, list string) bool {
+	for home := range strings.FieldsSeq(list) {
+		switch {
+		case home == "tests" && f.test, home == f.dir, home == f.path:
+			return true
+		case strings.HasSuffix(home, "/") && strings.HasPrefix(f.path, home):
+			return true
+		}
+	}
+	return false
+}

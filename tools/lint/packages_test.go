@@ -1,0 +1,103 @@
+package lint
+
+import (
+	"fmt"
+	"go/ast"
+	"regexp"
+	"strings"
+)
+
+const mapFile = "ARCHITECTURE.md"
+
+func checkPackages(h *tree) (faults []string) {
+	page, mapped := h.texts[mapFile]
+	if !mapped {
+		faults = append(faults, mapFile+" is missing: one page with the map, the roads, every package and the index of promises")
+	}
+	byDir := h.packages()
+	for _, dir := range sorted(byDir) {
+		if fault := packageComment(dir, byDir[dir]); fault != "" {
+			faults = append(faults, fault)
+		}
+		if mapped && !names(page, dir) {
+			faults = append(faults, fmt.Sprintf("%s: %s does not name it: give it a place on the map, by its path from the root", mapFile, dir))
+		}
+	}
+	return faults
+}
+
+// packageComment returns a fault unless exactly one file of the package explains it.
+func packageComment(dir string, files []*goFile) string {
+	var with []string
+	for _, f := range files {
+		if f.test || f.ast.Doc == nil {
+			continue
+		}
+		start := "Package " + f.ast.Name.Name + " "
+		if f.ast.Name.Name == "main" {
+			start = "Command "
+		}
+		text := f.ast.Doc.Text()
+		if !strings.HasPrefix(text, start) {
+			return fmt.Sprintf("%s: its package comment should begin with %q", f.path, start)
+		}
+		with = append(with, f.path)
+	}
+	switch len(with) {
+	case 0:
+		return dir + ": no package comment: write doc.go: what it is, what it is not, the picture, the promises, who owns what, what it costs"
+	case 1:
+		return ""
+	}
+	return fmt.Sprintf("%s: %d package comments (%s): keep the one in doc.go", dir, len(with), strings.Join(with, ", "))
+}
+
+// names reports whether the page names the path, not merely a longer one that contains it.
+func names(page, dir string) bool {
+	return regexp.MustCompile(`(^|[^\w/.-])` + regexp.QuoteMeta(dir) + `(/?[^\w/-]|/?$)`).MatchString(page)
+}
+
+// engineFiles are the files of package engine that see the whole engine: its birth, its loops, and what is asked of it from
+// outside. Everything else there is handed the three or four things it uses.
+var engineFiles = places{
+	"engine/engine.go":  "Open and Close",
+	"engine/run.go":     "the loops",
+	"engine/operate.go": "what an operator may ask for",
+	"engine/report.go":  "what an operator may see",
+	"engine/restore.go": "the way back from a manifest",
+	"engine/replay.go":  "the way forward along the journal",
+}
+
+func checkEngine(h *tree) (faults []string) {
+	used := make(map[string]bool)
+	for _, f := range h.files {
+		if f.test || outside(f.path) || f.dir == "engine/control" {
+			continue
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			if !isEngine(f, n) {
+				return true
+			}
+			if entry := engineFiles.find(f.path); entry != "" {
+				used[entry] = true
+				return true
+			}
+			faults = append(faults, h.at(n)+": nothing below the Engine holds an *Engine: take the three or four things that are used here")
+			return true
+		})
+	}
+	return append(faults, h.unused(engineFiles, used, "engineFiles")...)
+}
+
+// isEngine reports whether the node is the type *Engine of package engine. A value of type Engine would be as bad, but
+// cannot be copied, which vet knows.
+func isEngine(f *goFile, n ast.Node) bool {
+	star, ok := n.(*ast.StarExpr)
+	if !ok {
+		return false
+	}
+	if id, ok := star.X.(*ast.Ident); ok {
+		return f.dir == "engine" && id.Name == "Engine"
+	}
+	return f.selected(star.X) == module+"/engine.Engine"
+}

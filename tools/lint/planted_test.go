@@ -1,0 +1,135 @@
+package lint
+
+import (
+	"maps"
+	"strings"
+	"testing"
+)
+
+// sound is a small tree without a fault, on which faults are planted.
+func sound() map[string]string {
+	return map[string]string{
+		"go.mod":            "module orbweaver\n",
+		"Makefile":          "test: ## all tests\n\tgo test ./...\n",
+		"ARCHITECTURE.md":   "The map: `workbench`, `dnsres`, `cmd/orbweaver`. Run `make test`; begin at `workbench/doc.go` and `workbench.Open`.\n",
+		"workbench/doc.go":  "// Package workbench keeps sites.\n//\n// W1: one. W2: two. W3: three. W4: four. W5: five.\npackage workbench\n",
+		"workbench/open.go": "package workbench\n\n// Open opens.\nfunc Open() {\n\t// W1 W2 W3 W4 W5 hold.\n}\n",
+		"workbench/open_test.go": "package workbench\n\nfunc TestW1_A() {}\nfunc TestW2_A() {}\nfunc TestW3_A() {}\n" +
+			"func TestW4_A() {}\nfunc TestW5_A() {}\n",
+		"dnsres/doc.go":             "// Package dnsres resolves.\n//\n// D1: once.\npackage dnsres\n",
+		"dnsres/cache.go":           "package dnsres\n\nimport \"errors\"\n\n// D1 is kept here.\nvar ErrName = errors.New(\"dnsres: bad name\")\n",
+		"dnsres/cache_test.go":      "package dnsres\n\nfunc TestD1_A() {}\n",
+		"cmd/orbweaver/main.go":     "// Command orbweaver crawls.\npackage main\n\nimport \"os\"\n\nfunc main() { os.Exit(0) }\n",
+		"tools/devtools/go.mod":     "module devtools\n",
+		"tools/devtools/tools.go":   "package tools\n\nfunc init() {}\n",
+		"workbench/testdata/bad.go": "package bad\n\nvar X = 1\n",
+	}
+}
+
+func TestSoundTreeHasNoFaults(t *testing.T) {
+	h := plant(t, sound())
+	for _, r := range rules() {
+		for _, fault := range r.check(h) {
+			t.Errorf("%s: %s", r.name, fault)
+		}
+	}
+}
+
+// TestPlanted changes one file at a time and expects one rule to say so, in words.
+func TestPlanted(t *testing.T) {
+	check := func(r func(*tree) []string, file, text, want string) {
+		t.Helper()
+		texts := sound()
+		maps.Copy(texts, map[string]string{file: text})
+		faults := r(plant(t, texts))
+		for _, fault := range faults {
+			if strings.Contains(fault, want) {
+				return
+			}
+		}
+		t.Errorf("%s: want a fault with %q, got %q", file, want, faults)
+	}
+	code := func(imports, body string) string {
+		text := "package p\n\n"
+		for name := range strings.FieldsSeq(imports) {
+			text += "import \"" + name + "\"\n"
+		}
+		return text + body + "\n"
+	}
+
+	check(checkImports, "nowhere/a.go", code("", ""), "no row in importTable")
+	check(checkImports, "dnsres/a.go", code("orbweaver/workbench", ""), "packages of one level")
+	check(checkImports, "warc/a.go", code("orbweaver/engine", ""), "nobody below knows the engine")
+	check(checkImports, "engine/a.go", code("orbweaver/engine/control", ""), "only cmd opens the control port")
+	check(checkImports, "engine/a.go", code("orbweaver/bench/simweb", ""), "does not know its simulators")
+	check(checkImports, "engine/a_test.go", code("orbweaver/bench/simweb", ""), "does not know its simulators")
+	check(checkImports, "engine/a.go", code("orbweaver/tools/lint", ""), "leaves")
+	check(checkImports, "bench/simweb/a.go", code("orbweaver/engine/urlx", ""), "defendant's arithmetic")
+	check(checkImports, "tools/dump/a.go", code("orbweaver/engine", ""), "nobody below knows the engine")
+	check(checkImports, "sieve/a.go", code("orbweaver/internal/vfs/faultfs", ""), "arrows go down only")
+	check(checkHomes, "warc/a.go", code("github.com/valyala/fasthttp", ""), "not at home in warc")
+	check(checkHomes, "engine/parse/a.go", code("net/url", ""), "urlx works on bytes")
+	check(checkHomes, "engine/a.go", code("github.com/klauspost/compress/zstd", ""), "not at home in engine")
+	check(checkHomes, "engine/a.go", code("example.org/new/thing", ""), "has no home")
+	check(checkNetwork, "dnsres/a.go", code("net", "var d net.Dialer"), "goes around the one dial function")
+	check(checkNetwork, "engine/fetch/a.go", "package p\n\nimport web \"net/http\"\n\nvar d = web.Get\n", "net/http.Get goes around")
+	check(checkNetwork, "engine/fetch/a.go", code("", "func f() { connectSocket() }"), "asks no Guard")
+	check(checkGoroutines, "sieve/a.go", code("", "func f() { go f() }"), "go starts a goroutine")
+	check(checkGoroutines, "sieve/a.go", code("sync", "func f(w *sync.WaitGroup) { w.Go(func() {}) }"), ".Go starts a goroutine")
+	check(checkGoroutines, "sieve/a.go", code("time", "func f() { time.AfterFunc(1, f) }"), "time.AfterFunc starts a goroutine")
+	check(checkCalls, "sieve/a.go", code("time", "func f() { time.Sleep(1) }"), "time.Sleep: blocked means")
+	check(checkCalls, "sieve/a.go", code("os", "func f() { os.Exit(1) }"), "only cmd ends the process")
+	check(checkCalls, "sieve/a.go", code("os", "func f() { os.Getenv(``) }"), "only cmd reads the environment")
+	check(checkCalls, "sieve/a.go", code("os", "func f() { os.Open(``) }"), "take a vfs.FS")
+	check(checkCalls, "sieve/a.go", code("context", "func f() { context.Background() }"), "take a ctx")
+	check(checkCalls, "sieve/a.go", code("context", "func f() { context.Background() } //nolint:forbidigo"), "take a ctx")
+	check(checkGlobals, "sieve/a.go", code("", "var pool = 1"), "package variable pool")
+	check(checkGlobals, "sieve/a.go", code("", "func init() {}"), "func init")
+	check(checkGlobals, "dnsres/a.go", code("", "func f() { ErrName = nil }"), "writes to the package variable ErrName")
+	check(checkGlobals, "dnsres/a_test.go", code("", "func f() { p := &ErrName; _ = p }"), "writes to the package variable ErrName")
+	check(checkSize, "sieve/a.go", code("", strings.Repeat("\n", 500)), "it holds more than one noun")
+	check(checkSize, "sieve/a_test.go", code("", "func f() {"+strings.Repeat("\n", 80)+"}"), "f: 81 lines, at most 80")
+	check(checkPromises, "dnsres/cache.go", code("", "// Cache keeps.\ntype Cache int"), "D1 is cited nowhere")
+	check(checkPromises, "workbench/doc.go", "// Package workbench keeps sites.\npackage workbench\n", "W1 is not explained")
+	check(checkPromises, "dnsres/cache_test.go", code("", ""), "D1 has no test")
+	check(checkPromises, "dnsres/a_test.go", code("", "func TestQ7_A() {}"), "promise Q7, which no doc.go explains")
+	check(checkPackages, "dnsres/doc.go", "package dnsres\n", "no package comment")
+	check(checkPackages, "dnsres/doc.go", "// It resolves.\npackage dnsres\n", "should begin with")
+	check(checkPackages, "dnsres/a.go", "// Package dnsres resolves.\npackage dnsres\n", "2 package comments")
+	check(checkPackages, "ARCHITECTURE.md", "`workbench/heap`, `cmd/orbweaver` and `old/dnsres`\n", "does not name it: give it a place")
+	check(checkEngine, "engine/frontier.go", code("", "type f struct{ e *Engine }"), "holds an *Engine")
+	check(checkEngine, "warc/a.go", code("orbweaver/engine", "func f(e *engine.Engine) {}"), "holds an *Engine")
+	check(checkWords, "sieve/a.go", code("", "// TO"+"DO: later"), "do it, or write the reason")
+	check(checkWords, "README.md", "see /wo"+"rk/main\n", "somebody's machine")
+	check(checkDocs, "README.md", "`workbench/gone.go`\n", "no such file or directory")
+	check(checkDocs, "README.md", "`gone.go`\n", "no such file or directory")
+	check(checkDocs, "README.md", "[page](docs/gone.md)\n", "does not exist")
+	check(checkDocs, "README.md", "`make haste`\n", "no target haste")
+	check(checkDocs, "README.md", "```\n$ make haste # now\n```\n", "no target haste")
+	check(checkDocs, "README.md", "`workbench.Gone`\n", "exports no Gone")
+}
+
+// TestHonest holds the rules against code that looks like a fault and is none.
+func TestHonest(t *testing.T) {
+	check := func(r func(*tree) []string, file, text string) {
+		t.Helper()
+		texts := sound()
+		texts[file] = text
+		for _, fault := range r(plant(t, texts)) {
+			t.Errorf("%s: %s", file, fault)
+		}
+	}
+	check(checkImports, "sieve/a_test.go", "package sieve\n\nimport \"orbweaver/internal/vfs/faultfs\"\n\nvar _ = faultfs.New\n")
+	check(checkImports, "sieve/a.go", "package sieve\n\nimport \"orbweaver/sieve/fpcache\"\n\nvar _ = fpcache.New\n")
+	check(checkHomes, "engine/fetch/options.go", "package fetch\n\nimport \"net/url\"\n\nvar _ url.URL\n")
+	check(checkNetwork, "dnsres/a.go", "package dnsres\n\nfunc f(net struct{ Dial int }) int { return net.Dial }\n")
+	check(checkNetwork, "dnsres/a_test.go", "package dnsres\n\nimport \"net\"\n\nvar d net.Dialer\n")
+	check(checkCalls, "sieve/a.go", "package sieve\n\nimport \"context\"\n\nvar _ = context.Background() //nolint:forbidigo // nothing is left to cancel\n")
+	check(checkGlobals, "dnsres/a.go", "package dnsres\n\nfunc f() { var ErrName error; ErrName = nil; _ = ErrName }\n")
+	check(checkGlobals, "dnsres/a_test.go", "package dnsres\n\nvar sink int\n\nfunc f() { sink++ }\n")
+	check(checkEngine, "engine/run.go", "package engine\n\nfunc (e *Engine) Run() {}\n")
+	check(checkPromises, "dnsres/a_test.go", "package dnsres\n\nfunc TestH20_Interim() {}\n")
+	check(checkWords, "warc/a.go", "package warc\n\nconst page = \"http://example.org/wo\"+\"rk/\"\n")
+	check(checkDocs, "README.md", "`text/html`, `crawl/warc/`, `bin/orbweaver`, `make test FUZZTIME=1s`, `time.Sleep`, `./workbench/`, `doc.go`\n")
+	check(checkDocs, "CHANGELOG.md", "`workbench/gone.go` has gone\n")
+}
