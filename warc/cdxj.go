@@ -22,7 +22,8 @@ type indexEntry struct {
 // cdxjStamp is the 14-digit time of index lines, in UTC.
 const cdxjStamp = "20060102150405"
 
-// append adds the line up to, and with, the comma after its last field.
+// append adds the line up to, and with, the comma after its last field. Fields, their order and their spelling are those that
+// pywb and warcio write: numbers as strings, no label on the digest, no field for what is not known.
 func (c *indexEntry) append(dst []byte) []byte {
 	from := len(dst)
 	dst = cleanKey(appendKey(dst, c.uri), from)
@@ -30,22 +31,22 @@ func (c *indexEntry) append(dst []byte) []byte {
 	dst = c.date.UTC().AppendFormat(dst, cdxjStamp)
 	dst = append(dst, ` {"url":"`...)
 	dst = appendJSON(dst, c.uri)
-	dst = append(dst, `","mime":"`...)
-	if mime := mediaType(c.mime); len(mime) > 0 {
-		from := len(dst)
-		dst = appendJSON(dst, mime)
-		lower(dst[from:])
-	} else {
-		dst = append(dst, "unk"...)
-	}
 	dst = append(dst, '"', ',')
+	if mime := mediaType(c.mime); len(mime) > 0 {
+		dst = append(dst, `"mime":"`...)
+		dst = append(appendJSON(dst, mime), '"', ',')
+	}
 	if c.status > 0 {
 		dst = append(dst, `"status":"`...)
 		dst = append(appendInt(dst, int64(c.status)), '"', ',')
 	}
 	if len(c.digest) > 0 {
 		dst = append(dst, `"digest":"`...)
-		dst = append(appendJSON(dst, c.digest), '"', ',')
+		_, sum, labelled := bytes.Cut(c.digest, []byte(":"))
+		if !labelled {
+			sum = c.digest
+		}
+		dst = append(appendJSON(dst, sum), '"', ',')
 	}
 	return dst
 }
@@ -96,14 +97,6 @@ func mediaType(v []byte) []byte {
 	return bytes.TrimSpace(v)
 }
 
-func lower(b []byte) {
-	for i, c := range b {
-		if 'A' <= c && c <= 'Z' {
-			b[i] = c + 'a' - 'A'
-		}
-	}
-}
-
 // appendJSON adds s as the inside of a JSON string. What is not UTF-8 becomes U+FFFD.
 func appendJSON(dst, s []byte) []byte {
 	const digits = "0123456789abcdef"
@@ -112,7 +105,7 @@ func appendJSON(dst, s []byte) []byte {
 		switch {
 		case c == '"' || c == '\\':
 			dst = append(dst, '\\', c)
-		case c < 0x20 || c == 0x7f || c == '<' || c == '>' || c == '&':
+		case c < 0x20 || c == 0x7f:
 			dst = append(dst, `\u00`...)
 			dst = append(dst, digits[c>>4], digits[c&15])
 		case c < utf8.RuneSelf:

@@ -1,0 +1,99 @@
+#!/bin/sh
+# Lets other people's tools judge WARC files: gzip, the verifier of internetarchive/gowarc, warcio's indexer (whose index is
+# compared with the one beside the file), and check.mjs, which reads with warcio. All files are taken as one archive.
+#
+#   tools/warccheck/run.sh DIR|FILE...
+#
+# Exit status: 0 nobody complains, 1 somebody does, 2 wrong usage or a tool is missing. What is needed is built or installed at
+# the first call: go, node and npm must be there.
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd)
+build=$here/../../build/warccheck
+gowarc=$build/gowarc
+complaints=0
+
+die() { echo "warccheck: $*" >&2; exit 2; }
+say() { echo "warccheck: $*"; }
+complain() { echo "warccheck: COMPLAINT: $*"; complaints=$((complaints + 1)); }
+
+[ $# -gt 0 ] || die "usage: $0 DIR|FILE..."
+for tool in go node npm gzip; do
+	command -v "$tool" >/dev/null || die "$tool is missing: please install it (go 1.26, node 20, npm)"
+done
+
+# The list of files, one argument each, without a shell that could split names: "set --" is our array.
+count=$#
+while [ "$count" -gt 0 ]; do
+	count=$((count - 1))
+	arg=$1
+	shift
+	if [ -d "$arg" ]; then
+		for f in "$arg"/*.warc "$arg"/*.warc.gz "$arg"/*.warc.zst; do
+			[ -f "$f" ] && set -- "$@" "$f"
+		done
+	elif [ -f "$arg" ]; then
+		set -- "$@" "$arg"
+	else
+		die "$arg: no such file or directory"
+	fi
+done
+[ $# -gt 0 ] || die "no WARC files there (a name that ends in .open is still being written)"
+
+mkdir -p "$build" || die "cannot make $build"
+if [ ! -x "$gowarc" ] || [ "$here/judge/go.mod" -nt "$gowarc" ]; then
+	say "building the verifier of gowarc"
+	(cd "$here/judge" && GOFLAGS=-mod=mod GOWORK=off go build -o "$gowarc" github.com/internetarchive/gowarc/cmd/warc) || die "gowarc does not build"
+fi
+if [ ! -d "$here/node_modules/warcio" ]; then
+	say "installing warcio"
+	(cd "$here" && npm ci --silent --no-audit --no-fund) || die "npm ci failed"
+fi
+
+for f in "$@"; do
+	case $f in
+	*.gz) gzip -t "$f" || complain "gzip -t $f" ;;
+	esac
+	case $f in
+	*.zst)
+		if command -v zstd >/dev/null; then zstd -tq "$f" || complain "zstd -t $f"; fi
+		say "gowarc and warcio are not asked about $f: zstd is an extension of the standard"
+		;;
+	*)
+		# Its exit status says nothing; its words do.
+		verdict=$("$gowarc" verify --json "$f" 2>&1)
+		case $verdict in
+		*'"valid":true'*) ;;
+		*) complain "gowarc verify $f: $verdict" ;;
+		esac
+		index=$("$here/node_modules/.bin/warcio" index "$f" 2>&1 >/dev/null) || complain "warcio index $f: $index"
+		ours=${f%.gz}
+		ours=${ours%.warc}.cdxj
+		if [ -f "$ours" ]; then
+			"$here/node_modules/.bin/warcio" cdx-index "$f" >"$build/theirs.cdxj" || complain "warcio cdx-index $f"
+			node "$here/cdxj.mjs" "$ours" "$build/theirs.cdxj" || complain "the index $ours"
+		fi
+		;;
+	esac
+done
+
+# The zstd files drop out of the list, since warcio does not read them.
+count=$#
+while [ "$count" -gt 0 ]; do
+	count=$((count - 1))
+	f=$1
+	shift
+	case $f in
+	*.zst) ;;
+	*) set -- "$@" "$f" ;;
+	esac
+done
+if [ $# -gt 0 ]; then
+	node "$here/check.mjs" "$@" || complain "check.mjs"
+fi
+
+if [ "$complaints" -gt 0 ]; then
+	say "$complaints complaints"
+	exit 1
+fi
+say "nobody complains about $# files"
