@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"orbweaver/bench/load"
@@ -22,6 +21,7 @@ import (
 // web is the simulated web in its own process.
 type web struct {
 	cmd    *exec.Cmd
+	in     io.Closer // its standard input: the child ends when it does, so it never outlives this process
 	out    *bufio.Reader
 	stderr bytes.Buffer
 	where  load.Addresses
@@ -45,11 +45,14 @@ func startWeb(ctx context.Context, program string, world simweb.Config, args ...
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("vitro: %w", err), os.RemoveAll(dir))
 	}
-	args = append([]string{"sim", "--json", "--world", filepath.Join(dir, "world.json"), "--proxy", "127.0.0.1:0",
+	args = append([]string{"sim", "--json", "--until-eof", "--world", filepath.Join(dir, "world.json"), "--proxy", "127.0.0.1:0",
 		"--seeds-file", w.seeds}, args...)
 	w.cmd = exec.CommandContext(ctx, program, args...)
-	w.cmd.Cancel = func() error { return w.cmd.Process.Signal(syscall.SIGKILL) }
 	w.cmd.Stderr = &w.stderr
+	in, err := w.cmd.StdinPipe()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("vitro: %w", err), os.RemoveAll(dir))
+	}
 	out, err := w.cmd.StdoutPipe()
 	if err == nil {
 		err = w.cmd.Start()
@@ -57,7 +60,7 @@ func startWeb(ctx context.Context, program string, world simweb.Config, args ...
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("vitro: the simulated web does not start: %w", err), os.RemoveAll(dir))
 	}
-	w.out = bufio.NewReaderSize(out, 1<<16)
+	w.in, w.out = in, bufio.NewReaderSize(out, 1<<16)
 	if err := w.ready(); err != nil {
 		_, serr := w.stop()
 		return nil, errors.Join(err, serr)
@@ -78,7 +81,7 @@ func (w *web) ready() error {
 // stop asks the child to end and returns its summary. It can take a while: the child judges the crawl.
 func (w *web) stop() (load.Summary, error) {
 	var sum load.Summary
-	_ = w.cmd.Process.Signal(os.Interrupt) // it may have ended by itself, which Wait tells
+	_ = w.in.Close() // it may have ended by itself, which Wait tells
 	rest, err := io.ReadAll(w.out)
 	err = errors.Join(err, w.cmd.Wait(), os.RemoveAll(w.dir))
 	if err != nil {

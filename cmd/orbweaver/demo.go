@@ -42,6 +42,7 @@ func (c *demoCmd) world() (simweb.Config, time.Duration, time.Duration) {
 		world.Hosts, world.IPs, world.PagesPerHostMean, world.PagesPerHostMax = 40, 15, 12, 40
 		world.Faults.NoHost = 0 // behind a proxy every name has an address
 		world.Faults.Stall, world.Faults.StallMid = 0, 0
+		world.HTTPSShare = 0.2
 		hostDelay, ipDelay = 50*time.Millisecond, 10*time.Millisecond
 	}
 	world.Seed = uint64(c.Seed.n)

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -38,6 +40,7 @@ type simCmd struct {
 	IPDelay     duration `name:"ip-delay" help:"The same for addresses." default:"500ms"`
 	Partial     bool     `help:"The crawl was not meant to end."`
 	DigestEvery count    `help:"Compare one payload of so many." default:"1" placeholder:"N"`
+	UntilEOF    bool     `name:"until-eof" help:"End when standard input ends, too."`
 	JSON        bool     `help:"Print JSON: addresses at the start, the summary at the end."`
 }
 
@@ -73,6 +76,14 @@ func (c *simCmd) Run(w *world) error {
 	raiseFileLimit(newLog(w.stderr), 8192)
 	ctx, stop := signal.NotifyContext(w.ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if c.UntilEOF {
+		go func() { // ends with the process: nothing can interrupt a read of standard input
+			_, _ = io.Copy(io.Discard, w.stdin)
+			cancel()
+		}()
+	}
 	return load.RunCommand(ctx, o, w.stdout, w.stderr)
 }
 
