@@ -68,7 +68,7 @@ func (q *Queue[T]) Len() int {
 
 // TryPut appends v unless the queue is full or closed.
 func (q *Queue[T]) TryPut(v T) bool {
-	return (q.handable() && q.hand(v)) || q.put(&v) == done
+	return (q.handable() && q.hand(&v)) || q.put(&v) == done
 }
 
 // TryTake removes the oldest value unless the queue is empty.
@@ -142,9 +142,13 @@ func (q *Queue[T]) take(v *T) result {
 	}
 }
 
+// spinsMax looks, of a nanosecond or two, are about as long as somebody is half-way through something while he runs. If he
+// does not run, looking on is a waste.
+const spinsMax = 32
+
 // yield lets the one go on who is half-way through what we want.
 func yield(spins int) {
-	if spins >= 4 {
+	if spins >= spinsMax {
 		runtime.Gosched()
 	}
 }

@@ -46,9 +46,9 @@ func (q *Queue[T]) handable() bool {
 	return q.takers.waiting.Load() > 0 && q.tail.Load() == q.head.Load()
 }
 
-// hand gives v to a parked taker, if there is one.
-func (q *Queue[T]) hand(v T) bool {
-	m := message[T]{value: v, full: true}
+// hand gives *v to a parked taker, if there is one.
+func (q *Queue[T]) hand(v *T) bool {
+	m := message[T]{value: *v, full: true}
 	select {
 	case q.takers.door <- m:
 		q.takers.waiting.Add(-1)
@@ -100,7 +100,7 @@ func (q *Queue[T]) hasRoom() bool {
 // Put appends v, and waits for room if there is none. It returns ErrClosed if the queue is closed, or ctx's error if that
 // ended while it had to wait; then v is not in the queue. A ctx that cannot end costs nothing.
 func (q *Queue[T]) Put(ctx context.Context, v T) error {
-	if q.handable() && q.hand(v) {
+	if q.handable() && q.hand(&v) {
 		return nil
 	}
 	switch q.put(&v) {
@@ -147,11 +147,12 @@ func (q *Queue[T]) Take(ctx context.Context) (v T, err error) {
 	case closed:
 		return v, ErrClosed
 	default:
-		return q.takeWaiting(ctx)
+		err = q.takeWaiting(ctx, &v)
+		return v, err
 	}
 }
 
-func (q *Queue[T]) takeWaiting(ctx context.Context) (T, error) {
+func (q *Queue[T]) takeWaiting(ctx context.Context, v *T) error {
 	var m message[T]
 	for {
 		q.takers.waiting.Add(1)
@@ -164,17 +165,18 @@ func (q *Queue[T]) takeWaiting(ctx context.Context) (T, error) {
 			case m = <-q.takers.door:
 			case <-end:
 				q.takers.waiting.Add(-1)
-				return m.value, ctx.Err()
+				return ctx.Err()
 			}
 		}
 		if m.full {
-			return m.value, nil
+			*v = m.value
+			return nil
 		}
-		switch q.take(&m.value) {
+		switch q.take(v) {
 		case done:
-			return m.value, nil
+			return nil
 		case closed:
-			return m.value, ErrClosed
+			return ErrClosed
 		case no:
 		}
 	}
