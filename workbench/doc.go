@@ -43,7 +43,8 @@
 //
 // The promises:
 //
-//   - W1: an entry is on the bench (the outer heap) if and only if it is not leased and has a VisitState with items that is not parked.
+//   - W1: an entry is on the bench (the outer heap) if and only if it is not leased and has a VisitState that is Waiting: with
+//     items, and not parked.
 //   - W2: at most one Visit per IP is out.
 //   - W3: no Visit is handed out before both its site and its IP are due.
 //   - W4: items of a site leave in the order they came, but for PushFront; what a Visit gives back leaves first again.
@@ -55,7 +56,8 @@
 // Who owns what: the bench owns all VisitStates, for ever, and the items in a Visit. Push borrows. Whoever holds the Visit
 // owns VisitState.Site; otherwise the bench's lock guards it (Unpark, WithSite).
 //
-// What it costs: O(log) per Visit, O(1) per item; no allocation per item and none per Visit once warm. A known site
-// without items costs 80 bytes, its key, some 12 for the index and its share of an IP (some 120); the large arrays hold no
-// pointers.
+// What it costs: O(log) per Visit, O(1) per item; no allocation per item and none per Visit once warm. A Visit out and back
+// with one push takes 0.4 us at a million sites. A known site without items takes some 170 bytes beside its Site, with four
+// sites to an IP: 72 and a key of 30 in blocks, 13 of index, and a fourth of 140 for the IP. The large arrays hold no
+// pointers. A cut stands still for less than a microsecond; writing a million sites takes 50 ms of a core.
 package workbench

@@ -16,8 +16,9 @@ type Release struct {
 	SiteDue, IPDue time.Time
 	// Kill gives the site up.
 	Kill bool
-	// Drop, if not nil, is lent each item that is lost with a killed site, in the order in which they would have come out. It runs
-	// under the bench's lock: it must be short and must not call the bench. The drop of an earlier Kill has precedence.
+	// Drop, if not nil, is lent each item that is lost with a killed site, in the order in which they would have come out.
+	// It runs under the bench's lock: it must be short and must not call the bench. The drop of an earlier Kill has
+	// precedence.
 	Drop func(item []byte)
 	// Park takes the site off the bench until Unpark.
 	Park bool
