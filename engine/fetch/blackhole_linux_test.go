@@ -39,24 +39,29 @@ func blackHole(t *testing.T) netip.AddrPort {
 	return addr
 }
 
-// The dial's deadline and the end of the context work on real sockets too, where the context is our own.
+// The dial's deadline and the end of the context work on real sockets too, where the context is our own, made by hand and
+// by package net.
 func TestN01_BlackHoleSocket(t *testing.T) {
 	addr := blackHole(t)
 	o := testOptions()
 	o.DialTimeout = 150 * time.Millisecond
-	fetchOnce(t, o, LoopbackOnly(), targetAt(addr), func(p *Page) {
-		if took := p.Ended.Sub(p.Started); p.Outcome != outcome.ConnectTimeout || took < 100*time.Millisecond || took > 2*time.Second {
-			t.Errorf("%v after %v: %s", p.Outcome, took, p.Err)
+	byNet := newNetDialer(LoopbackOnly().(*netDialer).check)
+	byNet.connect = connectNet
+	for _, d := range []Dialer{LoopbackOnly(), byNet} {
+		fetchOnce(t, o, d, targetAt(addr), func(p *Page) {
+			if took := p.Ended.Sub(p.Started); p.Outcome != outcome.ConnectTimeout || took < 100*time.Millisecond || took > 2*time.Second {
+				t.Errorf("%v after %v: %s", p.Outcome, took, p.Err)
+			}
+		})
+		pool := NewPool(PoolOptions{Pages: 1})
+		f := NewFetcher(testOptions(), d, pool)
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		p := pool.TryGet()
+		if got, took := f.Fetch(ctx, targetAt(addr), p), p.Ended.Sub(p.Started); got != outcome.Cancelled || took > 2*time.Second {
+			t.Errorf("%v after %v", got, took)
 		}
-	})
-	pool := NewPool(PoolOptions{Pages: 1})
-	f := NewFetcher(testOptions(), LoopbackOnly(), pool)
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
-	p := pool.TryGet()
-	if got, took := f.Fetch(ctx, targetAt(addr), p), p.Ended.Sub(p.Started); got != outcome.Cancelled || took > 2*time.Second {
-		t.Errorf("%v after %v", got, took)
+		cancel()
+		pool.Put(p)
+		pool.Close()
 	}
-	pool.Put(p)
-	pool.Close()
 }

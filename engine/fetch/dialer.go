@@ -22,8 +22,8 @@ type AddrDialer interface {
 
 // netDialer is the only place that makes connections.
 type netDialer struct {
-	check func(netip.AddrPort) error
-	net   net.Dialer
+	check   func(netip.AddrPort) error
+	connect func(context.Context, netip.AddrPort) (net.Conn, error)
 }
 
 // NetDialer returns the dialer of the real network. It asks g about the very address it then connects to: no name is
@@ -44,8 +44,16 @@ func LoopbackOnly() Dialer {
 }
 
 func newNetDialer(check func(netip.AddrPort) error) *netDialer {
-	// One request per connection needs no probes, and they cost three system calls. TCP_NODELAY is set by package net.
-	return &netDialer{check: check, net: net.Dialer{KeepAlive: -1}}
+	return &netDialer{check: check, connect: connectSocket}
+}
+
+// connectNet connects with package net. One request per connection needs no keep-alive probes, and they cost three system
+// calls. TCP_NODELAY is set by package net. Not by DialTCP: that binds every connection to a port before it connects, and a
+// port that is bound belongs to nobody else, whatever the addresses: there would be 28 thousand connections in all, those
+// in TIME_WAIT included.
+func connectNet(ctx context.Context, addr netip.AddrPort) (net.Conn, error) {
+	d := net.Dialer{KeepAlive: -1}
+	return d.DialContext(ctx, "tcp", addr.String())
 }
 
 // DialContext connects to a literal address.
@@ -62,9 +70,5 @@ func (d *netDialer) DialAddr(ctx context.Context, addr netip.AddrPort) (net.Conn
 	if err := d.check(addr); err != nil {
 		return nil, err
 	}
-	conn, err := d.net.DialTCP(ctx, "tcp", netip.AddrPort{}, addr)
-	if err != nil {
-		return nil, err // not the nil *TCPConn in an interface
-	}
-	return conn, nil
+	return d.connect(ctx, addr)
 }

@@ -37,14 +37,17 @@
 // # Who owns what
 //
 // A Pool owns all pages and buffers. Get gives a Page, Put takes it; in between exactly one goroutine holds it, and its
-// slices end with Put; only Page.Engine outlives it. Fetch borrows Target and Page. A Fetcher belongs to one worker, a Decoder to one parse worker. The
-// package starts no goroutine; the runtime starts one to abort a Fetcher when its context ends, for a few instructions.
+// slices end with Put; only Page.Engine outlives it. Fetch borrows Target and Page, Stored takes what it is given. A
+// Fetcher belongs to one worker, a Decoder to one parse worker. The package starts no goroutine; the runtime starts one to
+// abort a Fetcher when its context ends, for a few instructions.
 //
 // # What it costs
 //
-// A Page is about a kilobyte, a Fetcher too; who waits for a connection or an answer holds no buffer (on a real socket of
-// a Unix; 4 KiB on others). A response starts in an inline buffer (64 KiB) and moves, with one copy, to a larger one when it
+// A Page is about a kilobyte, a Fetcher too; who waits for a connection or an answer holds no buffer (on a socket of a
+// Unix; 4 KiB elsewhere). A response starts in an inline buffer (64 KiB) and moves, with one copy, to a larger one when it
 // must. Buffers are counted: PoolOptions.BytesMax is all there will be; without one a body is cut, as NoMemory. An
 // exchange allocates nothing beyond its connection, sets one deadline (two with TLS), and asks the system for nothing but
-// that connection, one poll, reads, one write and the close. Of 16 KiB the digest is most of the cost.
+// that connection, one poll, reads, one write and the close. On Linux the connection is made by hand, in six system calls:
+// package net binds it to a port first, which takes that port from every other connection to anywhere, and asks who is at
+// both ends. Of 16 KiB the digest is most of the cost.
 package fetch

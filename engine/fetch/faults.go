@@ -64,6 +64,9 @@ func errnoOf(err error) syscall.Errno {
 
 // localCause names what is missing on our side, "" if nothing is known to be.
 func localCause(err error) string {
+	if errors.Is(err, os.ErrNoDeadline) {
+		return "no room in the poller"
+	}
 	switch errnoOf(err) {
 	case syscall.EMFILE, syscall.ENFILE:
 		return "no file descriptors left"

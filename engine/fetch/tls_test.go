@@ -132,6 +132,29 @@ func TestN13_Certificates(t *testing.T) {
 	}
 }
 
+// A read that timed out at the end of a rate window is not the end of a TLS connection.
+func TestTLSSlowBody(t *testing.T) {
+	ca := newAuthority(t)
+	config := &tls.Config{Certificates: []tls.Certificate{ca.issue(t, time.Hour, "a.example")}}
+	target := targetAt(serve(t, func(conn *net.TCPConn) {
+		secure := tls.Server(conn, config)
+		if secure.Handshake() == nil {
+			readRequest(secure)
+			_, _ = io.WriteString(secure, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello")
+			time.Sleep(150 * time.Millisecond)
+			_, _ = io.WriteString(secure, "world")
+		}
+	}))
+	target.HTTPS = true
+	o := testOptions()
+	o.RateMin, o.RateWindow, o.HeaderTimeout = -1, 20*time.Millisecond, 60*time.Millisecond
+	fetchOnce(t, o, LoopbackOnly(), target, func(p *Page) {
+		if p.Outcome != outcome.OK || string(p.Payload()) != "helloworld" {
+			t.Errorf("%v %s %q", p.Outcome, p.Err, p.Payload())
+		}
+	})
+}
+
 func TestN15_OldTLS(t *testing.T) {
 	ca := newAuthority(t)
 	target := serveTLS(t, &tls.Config{
