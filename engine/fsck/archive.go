@@ -118,6 +118,9 @@ func (c *checker) checkSerials(files []warc.FileInfo) {
 // checkStray looks for files beside the archive's.
 func (c *checker) checkStray(files []warc.FileInfo) {
 	names, err := c.fsys.List(c.path(engine.ArchiveDir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return // what should be in it is missed elsewhere
+	}
 	if err != nil {
 		c.fail(areaArchive, engine.ArchiveDir, err)
 		return

@@ -25,17 +25,37 @@ func (c *checker) compareArchive(t *tally, j journaled) {
 	if t.revisits != n.Revisits {
 		c.fault(area, file, "%d pages were stored as revisits, and the archive has %d", n.Revisits, t.revisits)
 	}
-	// A robots.txt is no page, nor is what its redirects lead to; a link to a robots.txt makes it one.
-	if least, most := t.pages-t.robotsMoved*robotsHops, t.pages+t.robots; n.Pages < least || n.Pages > most {
+	// A robots.txt is no page, nor is what its redirects lead to, nor an answer that was not good enough and asked for
+	// again; a link to a robots.txt makes it one.
+	if least, most := t.pages-t.robotsMoved*robotsHops-n.Retries, t.pages+t.robots; n.Pages < least || n.Pages > most {
 		c.fault(area, file, "%d pages were stored, and the archive has %d, %d robots.txt not included", n.Pages, t.pages, t.robots)
 	}
+	c.compareStatuses(t)
+	c.checked(area, 1, "checkpoint")
+	c.compareBehind(t, j)
+}
+
+// compareStatuses holds the statuses of the records against those that were counted: of each there may be fewer, if a
+// store filter refused some, and never more. Of 2xx it is known how many pages were refused.
+func (c *checker) compareStatuses(t *tally) {
+	const area, file = "counters", engine.ManifestFile
+	n := &c.cut.Counters
+	var counted, stored int64
 	for code := 100; code < len(t.statuses); code++ {
 		if t.statuses[code] > n.Statuses[code] {
 			c.fault(area, file, "%d responses with status %d were counted, and the archive has %d", n.Statuses[code], code, t.statuses[code])
 		}
+		if code/100 == 2 {
+			counted, stored = counted+n.Statuses[code], stored+t.statuses[code]
+		}
 	}
-	c.checked(area, 1, "checkpoint")
-	c.compareBehind(t, j)
+	switch missing := counted - stored - n.NotStored; {
+	case missing < 0 || missing > n.Retries+n.RobotsFetched:
+		c.fault(area, file, "%d responses with status 2xx were counted and %d pages not stored, and the archive has %d", counted, n.NotStored, stored)
+	case missing > 0 && n.NotStored == 0 && stored > 0:
+		c.note(area, file, "%d responses with status 2xx were counted, and the archive has %d: the store filter refused the others, or they are lost",
+			counted, stored)
+	}
 }
 
 // robotsHops is how many redirects of a robots.txt are followed.
