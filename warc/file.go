@@ -72,7 +72,7 @@ func (l *indexLines) writeTo(w io.Writer, name string) error {
 	return out.Flush()
 }
 
-// append writes b behind the complete groups, in one call. After a failure the file is cut back to where it was; if even that
+// append writes b behind the complete groups, in one call (promise A1). After a failure the file is cut back to where it was; if even that
 // fails it stays dirty, and is cut by the next append, sync or finish.
 func (f *outFile) append(b []byte) error {
 	if err := f.clean(); err != nil {
@@ -132,7 +132,7 @@ func (f *outFile) syncHeld(size int64) error {
 }
 
 // finish brings a file that gets no more groups to its final name: data synced, index written and synced, file closed, renamed,
-// directory synced. It can be called again after a failure and goes on where it stopped.
+// directory synced, in the order that promise A2 asks for. It can be called again after a failure and goes on where it stopped.
 func (f *outFile) finish() error {
 	f.closing <- struct{}{}
 	defer func() { <-f.closing }()

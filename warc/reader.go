@@ -90,11 +90,29 @@ func (z *Reader) Next() (*RecordRead, error) {
 			return nil, err
 		}
 	}
-	if z.lost {
-		if err := z.findAgain(); err != nil {
-			return nil, z.stop(err, z.src.offset())
+	for {
+		guess := z.lost && z.src.bad // the next member is a guess
+		if z.lost {
+			if err := z.findAgain(); err != nil {
+				return nil, z.stop(err, z.src.offset())
+			}
 		}
+		rec, err := z.next()
+		if guess && z.done == nil && isDamage(err) {
+			z.faults-- // a wrong guess
+			continue
+		}
+		return rec, err
 	}
+}
+
+// isDamage tells whether there is no record where one was looked for.
+func isDamage(err error) bool {
+	return errors.Is(err, ErrNotWARC) || errors.Is(err, ErrCompression) || errors.Is(err, ErrTruncated) || errors.Is(err, ErrTooLarge)
+}
+
+// next reads the header of the record that begins here.
+func (z *Reader) next() (*RecordRead, error) {
 	extra, err := z.begin()
 	if err != nil {
 		return nil, z.stop(err, z.src.start)
@@ -105,10 +123,12 @@ func (z *Reader) Next() (*RecordRead, error) {
 		}
 	}
 	rec, err := z.readHeader()
+	if rec != nil {
+		z.rec = rec // also under a fault: to be passed by the next call
+	}
 	if err != nil {
 		return nil, err
 	}
-	z.rec = rec
 	return rec, nil
 }
 
@@ -192,7 +212,7 @@ func (z *Reader) stop(err error, offset int64) error {
 	case kind == nil:
 		z.done = fmt.Errorf("warc: reading %s: %w", z.o.Name, err)
 		return z.done
-	case errors.Is(kind, ErrTruncated), !z.src.known:
+	case !z.src.known, errors.Is(kind, ErrTruncated) && (z.src.kind == None || z.src.seek == nil):
 		z.done = io.EOF // nothing can follow
 	}
 	z.lost = true
@@ -291,7 +311,7 @@ func (z *Reader) place() int64 {
 	return z.src.start
 }
 
-// readHeader reads version line and fields.
+// readHeader reads version line and fields. It gives the record and an error if the header is whole and has a fault.
 func (z *Reader) readHeader() (*RecordRead, error) {
 	rec := &RecordRead{z: z, Offset: z.place(), Inner: z.inner, ContentLength: -1}
 	if z.src.kind == None {
@@ -331,11 +351,7 @@ func (z *Reader) readHeader() (*RecordRead, error) {
 	if err := rec.parse(); err != nil {
 		return nil, z.stop(err, rec.Offset)
 	}
-	if held = cmp.Or(held, z.checkHeader(rec)); held != nil {
-		z.rec = rec // to be passed by the next call
-		return nil, held
-	}
-	return rec, nil
+	return rec, cmp.Or(held, z.checkHeader(rec))
 }
 
 // addField takes one header line into the record; a line that begins with a space goes on with the field before it.

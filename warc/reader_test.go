@@ -191,8 +191,11 @@ func TestReaderBitFlips(t *testing.T) {
 			bad := bytes.Clone(b)
 			bad[at] ^= 1 << rng.IntN(8)
 			recs, faults := readAll(t, bad, strict())
-			// A zstd block tells its own length: a wrong one may swallow what follows, and then the end is missed.
-			if len(recs) < len(whole)-2 && !(c == Zstd && errors.Is(errors.Join(faults...), ErrTruncated)) {
+			allowed := 1
+			if c == Zstd {
+				allowed = 2 // without a checksum of the frame two records can run into one
+			}
+			if len(recs) < len(whole)-allowed {
 				t.Fatalf("%s byte %d: %d of %d records left; %v", c, at, len(recs), len(whole), faults)
 			}
 			if len(faults) > 0 {
@@ -294,6 +297,37 @@ func TestReaderPassesErrorsOn(t *testing.T) {
 			if _, err := z.Next(); !errors.Is(err, disk) {
 				t.Errorf("%s after %d, again: %v", c, n, err)
 			}
+		}
+	}
+}
+
+// tally counts the bytes read through it.
+type tally struct {
+	*bytes.Reader
+	n int64
+}
+
+func (c *tally) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// Bytes that look like the beginnings of members everywhere do not make the reader go back and forth for ever.
+func TestReaderIsLinear(t *testing.T) {
+	head := []byte(gzipMagic + "\x00\x00\x00\x00\x00\x00\xff" + "\x00\xff\xff\x00\x00") // and a stored block of 64 KiB
+	file := bytes.Repeat(head, 4<<20/len(head))
+	for _, b := range [][]byte{file, append([]byte(zstdMagic), bytes.Repeat([]byte(zstdMagic+"\x00\x58\x00\xff\x07"), 400000)...)} {
+		in := &tally{Reader: bytes.NewReader(b)}
+		z := NewReader(in, ReaderOptions{})
+		for {
+			if _, err := z.Next(); err == io.EOF {
+				break
+			}
+		}
+		z.Close()
+		if limit := int64(rewindFree + 4*len(b)); in.n > limit {
+			t.Errorf("read %d bytes of a file of %d", in.n, len(b))
 		}
 	}
 }

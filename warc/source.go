@@ -45,6 +45,10 @@ type source struct {
 	zs    *zstd.Decoder
 	frame frameReader
 
+	seek    io.Seeker // the file, if it can go back
+	origin  int64     // what seek calls the offset 0
+	rewound int64     // bytes gone back so far
+
 	start int64 // of the member at hand
 	live  bool  // in a member
 	bad   bool  // the member at hand is damaged: resync before next
@@ -59,6 +63,12 @@ func (s *source) reset(r io.Reader, base int64) {
 		s.br.Reset(&s.in)
 	}
 	s.known, s.live, s.bad, s.start = false, false, false, base
+	s.seek, s.origin, s.rewound = nil, 0, 0
+	if seek, ok := r.(io.Seeker); ok {
+		if at, err := seek.Seek(0, io.SeekCurrent); err == nil {
+			s.seek, s.origin = seek, at-base
+		}
+	}
 }
 
 // close lets go of the decoder's memory.
@@ -277,6 +287,7 @@ func (s *source) resync() error {
 		magic = zstdMagic
 	}
 	s.live, s.bad = false, false
+	s.rewind()
 	if s.offset() == s.start {
 		s.br.Discard(1) // not the same place again
 	}
@@ -292,6 +303,25 @@ func (s *source) resync() error {
 		}
 		s.br.Discard(len(b) - len(magic) + 1)
 	}
+}
+
+// rewindFree is how many bytes a reader may go back in any case; beyond that, as many as it has read.
+const rewindFree = 16 << 20
+
+// rewind goes back to right behind the beginning of the damaged member, since what the decoder took for the member's rest may be
+// others that are sound. The budget keeps the work linear in the file, whatever is in it.
+func (s *source) rewind() {
+	back := s.offset() - s.start - 1
+	cost := back + sourceBuffer
+	if s.seek == nil || back <= 0 || s.rewound+cost > rewindFree+s.offset() {
+		return
+	}
+	if _, err := s.seek.Seek(s.origin+s.start+1, io.SeekStart); err != nil {
+		return // then the search goes on from here
+	}
+	s.rewound += cost
+	s.in.n = s.start + 1
+	s.br.Reset(&s.in)
 }
 
 // frameReader gives exactly one zstd frame and then io.EOF, so that the place where it ends is known.

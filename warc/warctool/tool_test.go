@@ -1,0 +1,205 @@
+package warctool
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"testing"
+	"time"
+
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+)
+
+// archive writes three pages, of which the last is chunked and gzipped, and gives the file's name and their positions.
+func archive(t *testing.T) (fsys vfs.FS, name string, places []warc.Position) {
+	t.Helper()
+	fsys = vfs.NewMem(1)
+	w, err := warc.OpenWriter(fsys, warc.Options{Dir: "w"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := warc.NewEncoder(warc.EncoderOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	z.Write([]byte("hello gzip"))
+	z.Close()
+	for i, block := range []string{
+		"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nhello",
+		"HTTP/1.1 404 No\r\n\r\n",
+		fmt.Sprintf("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", packed.Len(), packed.Bytes()),
+	} {
+		e.Reset()
+		r := warc.Record{Type: warc.Response, Date: time.Date(2026, 1, 2, 3, 4, i, 0, time.UTC), TargetURI: fmt.Appendf(nil, "http://e/%d", i),
+			Block: [][]byte{[]byte(block)}, Index: &warc.IndexInfo{Status: 200}}
+		if err := e.Append(&r); err != nil {
+			t.Fatal(err)
+		}
+		pos, err := w.Append(e.Group())
+		if err != nil {
+			t.Fatal(err)
+		}
+		places = append(places, pos)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files, err := warc.Files(fsys, "w")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fsys, "w/" + files[0].Name, places
+}
+
+// run makes a Tool that writes to buffers.
+func run(fsys vfs.FS, asJSON bool, do func(*Tool) error) (out, errs string, err error) {
+	var o, e bytes.Buffer
+	err = do(&Tool{FS: fsys, Out: &o, Err: &e, JSON: asJSON})
+	return o.String(), e.String(), err
+}
+
+func TestList(t *testing.T) {
+	fsys, name, places := archive(t)
+	out, errs, err := run(fsys, false, func(x *Tool) error { return x.List(name) })
+	if err != nil || errs != "" {
+		t.Fatal(err, errs)
+	}
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	want := fmt.Sprintf("%d\t%d\tresponse\t2026-01-02T03:04:01Z\t19\thttp://e/1", places[1].Offset, places[1].Length)
+	if len(lines) != 4 || lines[2] != want {
+		t.Errorf("%q, want %q", lines, want)
+	}
+	out, _, err = run(fsys, true, func(x *Tool) error { return x.List(name, name) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := json.NewDecoder(strings.NewReader(out))
+	d.DisallowUnknownFields()
+	var rows []Row
+	for {
+		var r Row
+		if err := d.Decode(&r); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, r)
+	}
+	if len(rows) != 8 || rows[1].URI != "http://e/0" || rows[1].Offset != places[0].Offset || rows[0].Type != "warcinfo" {
+		t.Errorf("%+v", rows)
+	}
+	if _, _, err := run(fsys, false, func(x *Tool) error { return x.List("nowhere") }); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+func TestCat(t *testing.T) {
+	fsys, name, places := archive(t)
+	for _, tt := range []struct {
+		o       CatOptions
+		want    string
+		contain bool
+		err     error
+	}{
+		{CatOptions{Offset: places[0].Offset, Payload: true}, "hello", false, nil},
+		{CatOptions{Offset: places[0].Offset}, "WARC-Target-URI: http://e/0\r\n", true, nil},
+		{CatOptions{URI: "http://e/1"}, "HTTP/1.1 404 No\r\n\r\n\r\n\r\n", true, nil},
+		{CatOptions{URI: "http://e/1", Payload: true}, "", false, nil},
+		{CatOptions{URI: "http://e/2", Payload: true}, "\x1f\x8b", true, nil},
+		{CatOptions{URI: "http://e/2", Decode: true}, "hello gzip", false, nil},
+		{CatOptions{Offset: -1, Type: warc.Warcinfo}, "WARC-Filename", true, nil},
+		{CatOptions{URI: "http://e/9"}, "", false, ErrNotFound},
+		{CatOptions{URI: "http://e/0", Type: warc.Request}, "", false, ErrNotFound},
+		{CatOptions{Offset: places[0].Offset + 1}, "", false, ErrNotFound},
+		{CatOptions{Offset: 1 << 40}, "", false, ErrNotFound},
+	} {
+		out, errs, err := run(fsys, false, func(x *Tool) error { return x.Cat(name, tt.o) })
+		if !errors.Is(err, tt.err) || errs != "" || out != tt.want && !(tt.contain && strings.Contains(out, tt.want)) {
+			t.Errorf("%+v: %q %q %v", tt.o, out, errs, err)
+		}
+	}
+	_, _, err := run(fsys, false, func(x *Tool) error { return x.Cat(name, CatOptions{URI: "http://e/2", Decode: true, SizeMax: 5}) })
+	if err == nil || !strings.Contains(err.Error(), "larger") {
+		t.Error(err)
+	}
+}
+
+// A damaged record is said and counted, in text and in JSON, and those behind it are still listed.
+func TestFaults(t *testing.T) {
+	fsys, name, places := archive(t)
+	if out, errs, err := run(fsys, true, func(x *Tool) error { return x.Verify(name) }); err != nil || errs != "" ||
+		!strings.HasPrefix(out, `{"valid":true,"files":1,"records":4,`) {
+		t.Fatal(out, errs, err)
+	}
+	f, err := fsys.OpenRW(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt([]byte{0xff, 0xff, 0xff}, places[1].Offset+places[1].Length-8); err != nil {
+		t.Fatal(err)
+	}
+	out, errs, err := run(fsys, false, func(x *Tool) error { return x.Verify(name) })
+	if !errors.Is(err, ErrFaults) || !strings.Contains(errs, "damaged compression") || !strings.Contains(out, "faults 1") {
+		t.Error(out, errs, err)
+	}
+	out, _, err = run(fsys, true, func(x *Tool) error { return x.Verify(name) })
+	if !errors.Is(err, ErrFaults) || !strings.HasPrefix(out, `{"valid":false`) {
+		t.Error(out, err)
+	}
+	out, errs, err = run(fsys, false, func(x *Tool) error { return x.List(name) })
+	if !errors.Is(err, ErrFaults) || errs == "" || !strings.Contains(out, "http://e/2") {
+		t.Error(out, errs, err)
+	}
+}
+
+func TestIndex(t *testing.T) {
+	fsys, name, _ := archive(t)
+	beside := warc.IndexName(name)
+	want, err := vfs.ReadFile(fsys, beside)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, _, err := run(fsys, false, func(x *Tool) error { return x.Index(false, name) })
+	// The writer was told a status of 200 for all.
+	if err != nil || strings.ReplaceAll(strings.ReplaceAll(out, `"404"`, `"200"`), `"mime":"text/plain",`, "") != string(want) {
+		t.Errorf("%s\n%s %v", out, want, err)
+	}
+	if err := fsys.Remove(beside); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := run(fsys, false, func(x *Tool) error { return x.Index(true, name) }); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := vfs.ReadFile(fsys, beside); err != nil || string(got) != out {
+		t.Error(string(got), err)
+	}
+}
+
+// U09: what a file says cannot steer the terminal it is listed on.
+func TestListIsClean(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	f, err := fsys.Create("x.warc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	io.WriteString(f, "WARC/1.0\r\nWARC-Type: a\x1b[2Jb\r\nWARC-Target-URI: http://e/\x1b[31m\u202e\r\nWARC-Date: \x07\r\nContent-Length: 0\r\n\r\n\r\n\r\nWARC/1.0\r\n\x1b]0;x\x07: 1\r\n")
+	for _, do := range []func(*Tool) error{
+		func(x *Tool) error { return x.List("x.warc") },
+		func(x *Tool) error { return x.Verify("x.warc") },
+	} {
+		for _, asJSON := range []bool{false, true} {
+			out, errs, _ := run(fsys, asJSON, do)
+			if strings.ContainsAny(out+errs, "\x1b\x07\r") || !asJSON && strings.Contains(out+errs, "\u202e") {
+				t.Errorf("%q %q", out, errs)
+			}
+		}
+	}
+}
