@@ -1,8 +1,8 @@
 // Reads WARC files with warcio and complains of what it finds: one line for each complaint, exit status 1 if there is any.
 //
 // All files named on the command line are taken as one archive: identities are unique and references resolve across them.
-// Payload digests are compared with the bytes that warcio gives; of a chunked body these still hold the chunking, which
-// is removed here, by code of this file, since the standard's payload is what was sent in the chunks.
+// Payload digests are compared with the body of the block; of a chunked body the chunking is removed here, by code of
+// this file, since the standard's payload is what was sent in the chunks.
 
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
@@ -82,8 +82,20 @@ function checkFields(record, where) {
   }
 }
 
-async function checkPayload(record, where) {
-  const body = Buffer.from((await record.readFully(false)) ?? []);
+// splitHTTP gives head and body of a stored response, or null if there is no whole head.
+function splitHTTP(block) {
+  for (let at = 0; ; ) {
+    const end = block.indexOf(10, at);
+    if (end < 0) return null;
+    if (end === at || (end === at + 1 && block[at] === 13)) return [block.toString("latin1", 0, at), block.subarray(end + 1)];
+    at = end + 1;
+  }
+}
+
+// checkPayload compares the payload digest with the stored block. The body is cut out of the block here: where a head
+// ends at the edge of one of its reads, warcio 2.4.11 was seen to give a body that lacks bytes which it gives when it
+// reads the same block whole.
+function checkPayload(record, block, where) {
   const digest = record.warcHeader("WARC-Payload-Digest");
   const type = record.warcHeader("WARC-Type");
   if (!digest || type === "revisit") return;
@@ -91,18 +103,16 @@ async function checkPayload(record, where) {
     counts.skipped++;
     return;
   }
-  const coding = record.httpHeaders?.headers.get("transfer-encoding") ?? "";
-  if (!/\bchunked\s*$/i.test(coding)) {
+  const parts = type === "response" ? splitHTTP(block) : ["", block];
+  if (parts === null) return complain(where, "a payload digest, but no whole head");
+  const [head, body] = parts;
+  if (!/^transfer-encoding:.*\bchunked\s*$/im.test(head)) {
     counts.payloads++;
     if (!digestIs(digest, body)) complain(where, `payload digest ${digest} does not match`);
     return;
   }
   const payload = removeChunking(body);
-  if (payload === null) {
-    counts.skipped++;
-    complain(where, "a payload digest, but the chunked body does not end as it should");
-    return;
-  }
+  if (payload === null) return complain(where, "a payload digest, but the chunked body does not end as it should");
   counts.dechunked++;
   if (!digestIs(digest, payload)) complain(where, `payload digest ${digest} does not match the body without its chunking`);
 }
@@ -115,7 +125,7 @@ async function checkFile(name) {
     const where = `${basename(name)} record ${n++} (${record.warcHeader("WARC-Type")} ${record.warcHeader("WARC-Target-URI") ?? ""})`;
     counts.records++;
     checkFields(record, where);
-    await checkPayload(record, where);
+    await record.readFully(false);
     if (n === 1 && record.warcHeader("WARC-Type") !== "warcinfo") complain(where, "the first record is no warcinfo");
     if (n === 1 && record.warcHeader("WARC-Filename") !== basename(name).replace(/\.open$/, "")) {
       complain(where, `WARC-Filename ${record.warcHeader("WARC-Filename")}`);
@@ -129,6 +139,7 @@ async function checkFile(name) {
     const block = Buffer.from((await record.readFully(false)) ?? []);
     const where = `${basename(name)} record ${n++}`;
     if (block.length !== Number(record.warcHeader("Content-Length"))) complain(where, `a block of ${block.length} bytes`);
+    checkPayload(record, block, where);
     if (!digest) continue;
     counts.blocks++;
     if (!digestIs(digest, block)) complain(where, `block digest ${digest} does not match`);
