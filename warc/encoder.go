@@ -67,7 +67,7 @@ func NewEncoder(o EncoderOptions) (*Encoder, error) {
 	}
 	e := &Encoder{p: p, sha: sha1.New()}
 	var seed [32]byte
-	crand.Read(seed[:]) // never fails: it ends the process instead
+	_, _ = crand.Read(seed[:]) // never fails: it ends the process instead
 	e.ids = rand.NewChaCha8(seed)
 	return e, nil
 }
@@ -75,7 +75,7 @@ func NewEncoder(o EncoderOptions) (*Encoder, error) {
 // NewID makes an identity for a record: a random UUID (version 4).
 func (e *Encoder) NewID() ID {
 	var id ID
-	e.ids.Read(id[:]) // never fails
+	_, _ = e.ids.Read(id[:]) // never fails
 	id[6] = id[6]&0x0f | 0x40
 	id[8] = id[8]&0x3f | 0x80
 	return id

@@ -64,10 +64,10 @@ func (l *indexLines) writeTo(w io.Writer, name string) error {
 	slices.SortFunc(order, func(a, b int) int { return bytes.Compare(line(a), line(b)) })
 	out := bufio.NewWriterSize(w, 64<<10)
 	for _, i := range order {
-		out.Write(line(i)) // bufio keeps the first error for Flush
-		out.WriteString(`"filename":"`)
-		out.WriteString(name)
-		out.WriteString("\"}\n")
+		_, _ = out.Write(line(i)) // bufio keeps the first error for Flush
+		_, _ = out.WriteString(`"filename":"`)
+		_, _ = out.WriteString(name)
+		_, _ = out.WriteString("\"}\n")
 	}
 	return out.Flush()
 }

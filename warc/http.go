@@ -160,7 +160,7 @@ func (d *dechunker) Read(p []byte) (int, error) {
 		}
 		payload, used, done := d.c.next(b)
 		n := copy(p, payload)
-		d.br.Discard(used)
+		_, _ = d.br.Discard(used)
 		if n > 0 {
 			return n, nil
 		}

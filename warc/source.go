@@ -208,7 +208,7 @@ func (s *source) skippable() error {
 	}
 	isDictionary := b[0] == 0x5d && s.offset() == 0
 	size := int64(b[4]) | int64(b[5])<<8 | int64(b[6])<<16 | int64(b[7])<<24
-	s.br.Discard(8)
+	_, _ = s.br.Discard(8)
 	if !isDictionary {
 		if _, err := io.CopyN(io.Discard, s.br, size); err != nil {
 			return s.damage(err)
@@ -289,19 +289,19 @@ func (s *source) resync() error {
 	s.live, s.bad = false, false
 	s.rewind()
 	if s.offset() == s.start {
-		s.br.Discard(1) // not the same place again
+		_, _ = s.br.Discard(1) // not the same place again
 	}
 	for {
 		b, err := s.br.Peek(sourceBuffer)
 		if i := bytes.Index(b, []byte(magic)); i >= 0 {
-			s.br.Discard(i)
+			_, _ = s.br.Discard(i)
 			return nil
 		}
 		if err != nil {
-			s.br.Discard(len(b))
+			_, _ = s.br.Discard(len(b))
 			return err
 		}
-		s.br.Discard(len(b) - len(magic) + 1)
+		_, _ = s.br.Discard(len(b) - len(magic) + 1)
 	}
 }
 

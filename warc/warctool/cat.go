@@ -68,7 +68,7 @@ func (t *Tool) catAt(name string, o CatOptions) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close() // opened for reading
+	defer func() { _ = f.Close() }() // opened for reading
 	z := warc.NewReader(io.NewSectionReader(f, o.Offset, math.MaxInt64-o.Offset),
 		warc.ReaderOptions{Name: path.Base(name), Base: o.Offset})
 	defer z.Close()

@@ -18,7 +18,7 @@ func (t *Tool) Index(beside bool, files ...string) error {
 			if err != nil {
 				return err
 			}
-			defer f.Close() // opened for reading
+			defer func() { _ = f.Close() }() // opened for reading
 			base := path.Base(name)
 			z := warc.NewReader(f, warc.ReaderOptions{Name: base})
 			defer z.Close()

@@ -58,7 +58,7 @@ func (t *Tool) each(name string, o warc.ReaderOptions, do func(*warc.RecordRead)
 	if err != nil {
 		return false, err
 	}
-	defer f.Close() // opened for reading
+	defer func() { _ = f.Close() }() // opened for reading
 	o.Name = path.Base(name)
 	z := warc.NewReader(f, o)
 	defer z.Close()

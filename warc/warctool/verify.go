@@ -23,7 +23,7 @@ func (t *Tool) Verify(files ...string) error {
 			return err
 		}
 		err = v.File(path.Base(name), f)
-		f.Close() // opened for reading
+		_ = f.Close() // opened for reading
 		if err != nil {
 			return err
 		}
