@@ -39,7 +39,7 @@ func appendNoise(dst []byte, r *rng, n int) []byte {
 
 func (w *World) appendHTML(dst []byte, d *doc, h *host, t target, f *page, r *rng) []byte {
 	start := len(dst)
-	d.w, d.h = w, h
+	d.w, d.h = w, *h
 	d.path = w.appendTarget(d.path[:0], h, t)
 	d.base = append(d.base[:0], directory(d.path)...)
 	d.list = w.appendLinks(d.list[:0], h, t, f)
@@ -80,7 +80,7 @@ func (d *doc) writeBase(dst []byte, r *rng) []byte {
 	}
 	dst = append(dst, "<base href=\""...)
 	if r.below(2) == 0 {
-		dst = d.w.appendOrigin(dst, d.h)
+		dst = d.w.appendOrigin(dst, &d.h)
 	}
 	dst = append(dst, d.base...)
 	if r.below(2) == 0 {
@@ -104,7 +104,7 @@ func appendEscaped(dst, ref []byte) []byte {
 func (w *World) appendAnchor(dst []byte, d *doc, r *rng, t target) []byte {
 	var f page
 	if t.kind == kindPage {
-		th := d.h
+		th := &d.h
 		if int(t.host) != d.h.index {
 			other := w.hostAt(int(t.host))
 			th = &other
@@ -171,6 +171,6 @@ func (w *World) appendTrap(dst []byte, d *doc, r *rng) []byte {
 		{"<a href=\"data:text/html,", "\">x</a>\n"},
 	}[k]
 	dst = append(dst, around[0]...)
-	dst = w.appendTarget(dst, d.h, target{host: int32(d.h.index), kind: kindTrap, n: uint8(k), page: uint32(r.below(1000))})
+	dst = w.appendTarget(dst, &d.h, target{host: int32(d.h.index), kind: kindTrap, n: uint8(k), page: uint32(r.below(1000))})
 	return append(dst, around[1]...)
 }

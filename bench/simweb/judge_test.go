@@ -72,7 +72,7 @@ func archiveOf(t *testing.T, w *World, pages []string) []Capture {
 	return all
 }
 
-func TestJudgeFindsEachFault(t *testing.T) {
+func TestG3_JudgeFindsEachFault(t *testing.T) {
 	w, pages := judgeWorld(t)
 	robots := w.Root(0) + "robots.txt"
 	promise := Promise{HostDelay: 500 * time.Millisecond, IPDelay: 100 * time.Millisecond, Contact: "+mailto:a@b.test",
@@ -189,7 +189,7 @@ func checkVerdict(t *testing.T, got Verdict, expected int, want func(v *Verdict)
 }
 
 // A patient crawler over a world with every fault is found sound, and the same without patience is not.
-func TestJudgeOfWholeCrawl(t *testing.T) {
+func TestG3_JudgeOfWholeCrawl(t *testing.T) {
 	for _, delay := range []time.Duration{2 * time.Second, 300 * time.Millisecond} {
 		synctest.Test(t, func(t *testing.T) {
 			c := Faulty()

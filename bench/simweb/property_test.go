@@ -18,7 +18,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // Every page of the world can be reached from one seed, and every URL is found again by its name.
-func TestEverythingIsReached(t *testing.T) {
+func TestG2_EverythingIsReached(t *testing.T) {
 	for seed := range uint64(5) {
 		c := Faulty()
 		c.Seed, c.Hosts, c.HTTPSShare = seed, 300, 0.2
@@ -130,7 +130,7 @@ func TestPagesAreLikeText(t *testing.T) {
 	var pages, raw, packed, best int
 	var body []byte
 	d := new(doc)
-	for i := range 60 {
+	for i := range 25 {
 		h := w.hostAt(i)
 		for p := range h.pages {
 			body, _ = w.payload(body[:0], d, target{host: int32(i), page: uint32(p)})
@@ -283,4 +283,45 @@ func FuzzFind(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Equal configurations make equal worlds, and another seed another one.
+func TestWorldsAreTheSame(t *testing.T) {
+	c := Faulty()
+	c.Hosts = 20
+	a, b := testWorld(t, c), testWorld(t, c)
+	c.Seed++
+	other := testWorld(t, c)
+	same := 0
+	for u, class := range a.Expected(ExpectOptions{Seeds: a.Seeds(5)}).All() {
+		if class != ClassPage {
+			continue
+		}
+		p, ok := a.Payload(u)
+		q, ok2 := b.Payload(u)
+		if !ok || !ok2 || !bytes.Equal(p, q) {
+			t.Fatalf("%s differs", u)
+		}
+		if r, ok := other.Payload(u); ok && bytes.Equal(p, r) {
+			same++
+		}
+	}
+	if same > 0 {
+		t.Errorf("%d pages are the same with another seed", same)
+	}
+}
+
+// All mistakes of a configuration are told at once.
+func TestValidateTellsAll(t *testing.T) {
+	c := Plain()
+	c.Hosts, c.Domain, c.HTTPSShare, c.Faults, c.Robots = -1, "Sim.Test", 2, Faults{Gone: 0.7, Error: 0.7}, Robots{Slow: -1}
+	_, err := New(c)
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, want := range []string{"hosts -1", "Sim.Test", "share 2", "add up", "rate -1"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in %v", want, err)
+		}
+	}
 }

@@ -70,3 +70,18 @@ func BenchmarkExpected(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(pages), "ns/page")
 }
+
+// A page is made without allocation once the buffers have grown.
+func TestPageAllocatesNothing(t *testing.T) {
+	w := testWorld(t, Plain())
+	d := new(doc)
+	var body []byte
+	h := w.hostAt(3)
+	n := 0
+	if got := testing.AllocsPerRun(200, func() {
+		body, _ = w.payload(body[:0], d, target{host: 3, page: uint32(n % h.pages)})
+		n++
+	}); got > 0 {
+		t.Errorf("%.1f allocations for a page", got)
+	}
+}

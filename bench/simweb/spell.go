@@ -5,7 +5,7 @@ import "bytes"
 // doc is a page being written: where its relative references start, and scratch space.
 type doc struct {
 	w    *World
-	h    *host
+	h    host   // whose page it is
 	base []byte // directory that relative references start from, "/" at both ends
 	path []byte // scratch: a target's path
 	ref  []byte // scratch: a reference before HTML escaping
@@ -25,7 +25,7 @@ func (d *doc) spell(r *rng, t target, plain bool) {
 	}
 	way := r.below(spellings)
 	if int(t.host) == d.h.index {
-		d.path = d.w.appendTarget(d.path[:0], d.h, t)
+		d.path = d.w.appendTarget(d.path[:0], &d.h, t)
 		if plain {
 			d.ref = append(d.ref, d.path...)
 			return
@@ -54,9 +54,9 @@ func (d *doc) spellInside(r *rng, way int) {
 	case 6, 7, 8:
 		d.relative()
 	case 9:
-		d.ref = append(d.w.appendOrigin(d.ref, d.h), d.path...)
+		d.ref = append(d.w.appendOrigin(d.ref, &d.h), d.path...)
 	case 10:
-		d.ref = append(d.w.appendOrigin(d.ref, d.h)[len(d.h.scheme()):], d.path...)
+		d.ref = append(d.w.appendOrigin(d.ref, &d.h)[len(d.h.scheme()):], d.path...)
 	case 11:
 		d.ref = append(append(d.ref, dots(r)...), d.path...)
 	case 12:
@@ -72,7 +72,7 @@ func (d *doc) spellInside(r *rng, way int) {
 	case 13:
 		d.unescape()
 	case 14:
-		d.shout()
+		d.shout(&d.h)
 		d.ref = append(d.ref, d.path...)
 	default:
 		d.ref = append(d.ref, d.path...)
@@ -88,10 +88,7 @@ func (d *doc) spellOutside(r *rng, way int, th *host) {
 			from = len(th.scheme())
 		}
 	case 11:
-		keep := d.h
-		d.h = th
-		d.shout()
-		d.h = keep
+		d.shout(th)
 		d.ref = append(d.ref, d.path...)
 		return
 	case 12:
@@ -144,10 +141,10 @@ func dots(r *rng) string {
 	return [...]string{"/.", "/old/..", "/a/b/../..", "/%2e", "/new/%2E%2e", "/..", "/x/.%2e/."}[r.below(7)]
 }
 
-// shout writes the host's origin in upper case.
-func (d *doc) shout() {
+// shout writes a host's origin in upper case.
+func (d *doc) shout(h *host) {
 	at := len(d.ref)
-	d.ref = d.w.appendOrigin(d.ref, d.h)
+	d.ref = d.w.appendOrigin(d.ref, h)
 	for i, c := range d.ref[at:] {
 		if c >= 'a' && c <= 'z' {
 			d.ref[at+i] = c - 'a' + 'A'

@@ -131,7 +131,7 @@ func testWorld(t *testing.T, c Config) *World {
 }
 
 // A crawl of the bytes with other people's tokenizer and URL parser finds what the model says, and nothing else.
-func TestBytesAgreeWithModel(t *testing.T) {
+func TestG1_BytesAgreeWithModel(t *testing.T) {
 	for name, c := range map[string]Config{"plain": Plain(), "faulty": Faulty()} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
