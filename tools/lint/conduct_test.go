@@ -81,12 +81,13 @@ var starters = places{
 	"dnsres/exchange.go":            "context.AfterFunc, stopped when the exchange ends",
 	"internal/vfs/vfstest/suite.go": "the test waits for its group",
 	"cmd/orbweaver/crawl.go":        "the signal watcher; the function that signals returns waits for it",
-	"cmd/orbweaver/progress.go":     "the progress line, ended with the crawl",
+	"cmd/orbweaver/progress.go":     "the progress line; its Close waits",
 	"cmd/orbweaver/sim.go":          "nobody waits: a read of standard input cannot be interrupted, so it ends with the process",
 	"bench/simnet/net.go":           "Close resets what is open and waits for all that is served",
 	"bench/load/dns.go":             "Close of the server waits",
 	"bench/load/server.go":          "Close waits for the listeners and their workers",
 	"bench/vitro/parts.go":          "the measurement waits for its workers",
+	"bench/vitro/child.go":          "time.AfterFunc, stopped when the child has said where it listens",
 }
 
 func checkGoroutines(h *tree) (faults []string) {
