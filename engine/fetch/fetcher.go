@@ -125,7 +125,7 @@ func (f *Fetcher) exchange(ctx context.Context, t *Target, p *Page) outcome.Outc
 	if o = f.readBody(p, info, bodyMax); o != outcome.None {
 		return o
 	}
-	return f.conclude(p, info)
+	return p.conclude(&f.frame, info)
 }
 
 // hangUp closes the connection. TLS is not told: the request said that there would be no other.
@@ -136,52 +136,6 @@ func (f *Fetcher) hangUp() {
 	f.watch.hold(nil)
 	_ = f.raw.Close() // nothing was left to write
 	f.raw, f.conn = nil, nil
-}
-
-// conclude gives the exchange its name.
-func (f *Fetcher) conclude(p *Page, info headInfo) outcome.Outcome {
-	if f.frame.end == endBad || info.flags&(FlagNotHTTP|FlagBadLength) != 0 {
-		return outcome.Protocol
-	}
-	byStatus := statusOutcome(p)
-	if p.Complete || byStatus != outcome.OK {
-		return byStatus
-	}
-	switch p.Cut {
-	case CutLength:
-		return outcome.CutLength
-	case CutTime:
-		return outcome.CutTime
-	case CutUnspecified:
-		return outcome.NoMemory
-	default:
-		return outcome.CutDisconnect
-	}
-}
-
-// statusOutcome is the outcome of a whole response.
-func statusOutcome(p *Page) outcome.Outcome {
-	switch s := p.Status; {
-	case s >= 200 && s < 300:
-		return outcome.OK
-	case s == 304:
-		return outcome.NotModified
-	case s == 301, s == 302, s == 303, s == 307, s == 308:
-		if len(p.Location()) > 0 {
-			return outcome.Redirect
-		}
-		return outcome.OtherStatus
-	case s == 429:
-		return outcome.TooMany
-	case s == 503:
-		return outcome.Unavailable
-	case s >= 400 && s < 500:
-		return outcome.ClientError
-	case s >= 500 && s < 600:
-		return outcome.ServerError
-	default:
-		return outcome.OtherStatus
-	}
 }
 
 func earlier(a, b time.Time) time.Time {

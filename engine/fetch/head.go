@@ -17,6 +17,9 @@ type headInfo struct {
 	flags   Flags
 }
 
+// interim says that another head follows this one. After 101 none does: the rest is another protocol.
+func (i *headInfo) interim() bool { return i.status >= 100 && i.status <= 199 && i.status != 101 }
+
 // codecHeadMax is the largest head the codec is given; what is larger is rare and read by our own parser.
 const codecHeadMax = 16 << 10
 

@@ -151,8 +151,13 @@ func (p *Page) Payload() []byte {
 
 // assemble copies the runs of payload behind Raw, or into another buffer if there is no room.
 func (p *Page) assemble() []byte {
-	dst := p.buf.b[len(p.Raw):len(p.Raw)]
-	if room := len(p.buf.b) - len(p.Raw); int64(room) < p.PayloadLen {
+	var dst []byte
+	switch room := len(p.buf.b) - len(p.Raw); {
+	case int64(room) >= p.PayloadLen:
+		dst = p.buf.b[len(p.Raw):len(p.Raw)]
+	case p.pool == nil: // see Stored
+		dst = make([]byte, 0, p.PayloadLen)
+	default:
 		p.flat = p.pool.takeOrMake(int(p.PayloadLen))
 		dst = p.flat.b[:0]
 	}

@@ -1,44 +1,58 @@
 package fetch
 
 import (
-	"crypto/sha1"
+	"crypto/sha1" //nolint:gosec // the digest of WARC records, not a signature
 	"math"
 )
 
-// Stored makes a Page of a response that was archived: block (which it keeps) is head and body as they came over the
-// wire. It belongs to no Pool and must not be Put; Payload, Decoded and the header views work as on a fetched Page.
-// False says that block does not begin with a whole HTTP head.
+// Stored makes a Page of a response that was archived: block is head and body as they came over the wire. It takes url and
+// block, of any length, and reads block as Fetch reads a connection, with the same rules for framing: what Fetch drops
+// (line ends before the status line, what follows the body) or sets aside (interim heads) it drops and sets aside too.
+//
+// The Page belongs to no Pool and must not be Put; it is otherwise used like a fetched one. It knows only what the bytes
+// tell. There are no request, no addresses and no times: who asks for RetryAfter sets Ended first. Outcome, Complete, Cut
+// and Digest are those of a server that closed the connection after block, so a body framed by that close looks whole even
+// if it was cut; WARC-Truncated of its record says that it was.
+//
+// False says that block does not begin with a whole HTTP head, and there is no Page.
 func Stored(url, block []byte) (*Page, bool) {
-	o := Options{}.WithDefaults()
-	o.HeaderMax, o.HeaderLineMax, o.HeaderCount = math.MaxInt, math.MaxInt, math.MaxInt-1
-	var scan headScan
-	n, state := scan.look(block, &o)
-	if state != headWhole {
+	p := &Page{URL: url, Raw: block}
+	info, ok := p.storedHead()
+	if !ok {
 		return nil, false
 	}
-	info, cause := new(codecs).parseHead(block[:n])
-	if cause != "" && info.status == 0 {
-		return nil, false
-	}
-	p := &Page{URL: url, Raw: block, HeadLen: n, Status: info.status}
+	p.Status, p.Flags = info.status, info.flags
 	var f framer
-	f.init(bodyKind(info), limits{payload: math.MaxInt64, raw: math.MaxInt64})
-	if f.kind == frameLength {
-		f.setLength(info.length)
-	}
-	p.Chunked = f.kind == frameChunked
-	payload := []byte{}
-	for b := p.Body(); len(b) > 0 && f.end == endNone; {
-		n, data := f.next(b)
-		payload = append(payload, data...)
-		b = b[n:]
-	}
+	sha := sha1.New()
+	p.startBody(&f, info, limits{payload: math.MaxInt64, raw: math.MaxInt64})
+	at := p.consume(&f, sha, p.HeadLen)
 	f.eof()
-	p.Complete = f.end == endWhole
-	p.PayloadLen = int64(len(payload))
-	p.payload, p.runs = payload, 2 // put together already
-	if p.Complete {
-		p.Digest = sha1.Sum(payload)
-	}
+	p.endBody(&f, at)
+	p.judge(&f, info, sha)
+	p.Outcome = p.conclude(&f, info)
 	return p, true
+}
+
+// storedHead finds the head of the final response in Raw, and drops what comes before.
+func (p *Page) storedHead() (headInfo, bool) {
+	unlimited := Options{HeaderMax: math.MaxInt, HeaderLineMax: math.MaxInt, HeaderCount: math.MaxInt - 1}
+	var parsers codecs
+	for {
+		p.Raw = p.Raw[blankLines(p.Raw, blankMax):]
+		var scan headScan
+		n, state := scan.look(p.Raw, &unlimited)
+		if state != headWhole {
+			return headInfo{}, false
+		}
+		info, cause := parsers.parseHead(p.Raw[:n])
+		switch {
+		case cause != "":
+			return headInfo{}, false
+		case !info.interim():
+			p.HeadLen = n
+			return info, true
+		}
+		p.Interim = append(p.Interim, p.Raw[:n]...)
+		p.Raw = p.Raw[n:]
+	}
 }

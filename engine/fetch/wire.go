@@ -93,7 +93,7 @@ func (f *Fetcher) readHead(p *Page) (headInfo, outcome.Outcome) {
 			p.Err = cause
 			return info, outcome.Protocol
 		}
-		if info.status < 100 || info.status > 199 || info.status == 101 {
+		if !info.interim() {
 			p.HeadLen, p.Status = n, info.status
 			p.Flags |= info.flags
 			return info, outcome.None
@@ -107,20 +107,26 @@ func (f *Fetcher) readHead(p *Page) (headInfo, outcome.Outcome) {
 	}
 }
 
-// blankMax is how many line ends a server may put before its status line.
+// blankMax is how many bytes of line ends a server may put before its status line.
 const blankMax = 64
 
 // dropBlankLines drops line ends before the status line: they belong to no response.
 func (f *Fetcher) dropBlankLines(p *Page) {
-	n := 0
-	for n < len(p.Raw) && (p.Raw[n] == '\r' || p.Raw[n] == '\n') && f.scan.blank < blankMax {
-		n++
-		f.scan.blank++
-	}
+	n := blankLines(p.Raw, blankMax-f.scan.blank)
+	f.scan.blank += n
 	if n > 0 {
 		p.Raw = p.Raw[:copy(p.Raw, p.Raw[n:])]
 		f.scan.at = 0
 	}
+}
+
+// blankLines counts the bytes of line ends that b starts with, up to most.
+func blankLines(b []byte, most int) int {
+	n := 0
+	for n < min(len(b), most) && (b[n] == '\r' || b[n] == '\n') {
+		n++
+	}
+	return n
 }
 
 // dropFront drops the head of an interim response and starts the search for the next.
@@ -157,16 +163,12 @@ func (f *Fetcher) moreHead(p *Page) outcome.Outcome {
 
 // readBody reads the body that info announces, up to the limits, and cuts Raw where it ends.
 func (f *Fetcher) readBody(p *Page, info headInfo, bodyMax int64) outcome.Outcome {
-	f.frame.init(bodyKind(info), limits{payload: bodyMax, raw: rawBodyMax(bodyMax)})
-	if f.frame.kind == frameLength {
-		f.frame.setLength(info.length)
-	}
-	p.Chunked = f.frame.kind == frameChunked
+	p.startBody(&f.frame, info, limits{payload: bodyMax, raw: rawBodyMax(bodyMax)})
 	f.sha.Reset()
 	f.window, f.windowN = p.FirstByte, f.got
 	at := p.HeadLen
 	for {
-		at = f.consume(p, at)
+		at = p.consume(&f.frame, f.sha, at)
 		if f.frame.end != endNone {
 			break
 		}
@@ -178,49 +180,12 @@ func (f *Fetcher) readBody(p *Page, info headInfo, bodyMax int64) outcome.Outcom
 			break
 		}
 	}
-	if f.frame.end == endWhole && len(p.Raw) > at {
-		p.Flags |= FlagSurplus
-	}
-	p.Raw = p.Raw[:at]
-	p.PayloadLen = f.frame.payload
+	p.endBody(&f.frame, at)
 	if f.frame.end == endNone && p.Cut == NotCut {
 		return outcome.Cancelled
 	}
-	f.judge(p, info)
+	p.judge(&f.frame, info, f.sha)
 	return outcome.None
-}
-
-// bodyKind says how the end of the body is known.
-func bodyKind(info headInfo) frameKind {
-	switch {
-	case info.status == 204 || info.status == 304 || (info.status >= 100 && info.status < 200):
-		return frameNone
-	case info.chunked:
-		return frameChunked
-	case info.length >= 0:
-		return frameLength
-	default:
-		return frameClose
-	}
-}
-
-// consume takes the bytes of Raw from at on, as far as they belong to the body, and digests the payload among them.
-func (f *Fetcher) consume(p *Page, at int) int {
-	for at < len(p.Raw) && f.frame.end == endNone {
-		n, data := f.frame.next(p.Raw[at:])
-		at += n
-		if len(data) == 0 {
-			continue
-		}
-		_, _ = f.sha.Write(data) // a hash never fails
-		if start := at - len(data); p.runs == 0 || start != p.runEnd {
-			if p.runs++; p.runs == 1 {
-				p.runAt = start
-			}
-		}
-		p.runEnd = at
-	}
-	return at
 }
 
 // survives decides after a failed read whether to read on. If not, the frame has ended or p.Cut says why, or neither and
@@ -250,33 +215,4 @@ func (f *Fetcher) survives(p *Page, err error) bool {
 		f.window, f.windowN = now, f.got
 	}
 	return f.watch.arm(earlier(f.window.Add(f.o.RateWindow), f.total))
-}
-
-// judge says how the body ended.
-func (f *Fetcher) judge(p *Page, info headInfo) {
-	switch f.frame.end {
-	case endWhole:
-		p.Complete = true
-	case endLimit:
-		p.Cut, p.Err = CutLength, "more than the limit"
-	case endBad:
-		p.Cut, p.Err = CutUnspecified, "bad chunking"
-	case endDisconnect:
-		p.Cut = CutDisconnect
-		if p.Err == "" {
-			p.Err = "closed within the body"
-		}
-	}
-	if info.flags&(FlagNotHTTP|FlagBadLength) != 0 {
-		p.Complete = false
-		if p.Cut == NotCut {
-			p.Cut = CutUnspecified
-		}
-		if p.Err == "" {
-			p.Err = causeLength
-		}
-	}
-	if p.Complete {
-		f.sha.Sum(p.Digest[:0])
-	}
 }

@@ -1,0 +1,135 @@
+package fetch
+
+import (
+	"hash"
+
+	"orbweaver/engine/outcome"
+)
+
+// What the bytes of a response say, live or from an archive: where the body ends, which bytes are payload, what it is worth.
+
+// bodyKind says how the end of the body is known.
+func bodyKind(info headInfo) frameKind {
+	switch {
+	case info.status == 204 || info.status == 304 || (info.status >= 100 && info.status < 200):
+		return frameNone
+	case info.chunked:
+		return frameChunked
+	case info.length >= 0:
+		return frameLength
+	default:
+		return frameClose
+	}
+}
+
+// startBody sets f to the start of the body that info announces.
+func (p *Page) startBody(f *framer, info headInfo, max limits) {
+	f.init(bodyKind(info), max)
+	if f.kind == frameLength {
+		f.setLength(info.length)
+	}
+	p.Chunked = f.kind == frameChunked
+}
+
+// consume takes the bytes of Raw from at on, as far as they belong to the body, and digests the payload among them.
+func (p *Page) consume(f *framer, sha hash.Hash, at int) int {
+	for at < len(p.Raw) && f.end == endNone {
+		n, data := f.next(p.Raw[at:])
+		at += n
+		if len(data) == 0 {
+			continue
+		}
+		_, _ = sha.Write(data) // a hash never fails
+		if start := at - len(data); p.runs == 0 || start != p.runEnd {
+			if p.runs++; p.runs == 1 {
+				p.runAt = start
+			}
+		}
+		p.runEnd = at
+	}
+	return at
+}
+
+// endBody cuts Raw where the body ends.
+func (p *Page) endBody(f *framer, at int) {
+	if f.end == endWhole && len(p.Raw) > at {
+		p.Flags |= FlagSurplus
+	}
+	p.Raw = p.Raw[:at]
+	p.PayloadLen = f.payload
+}
+
+// judge says how the body ended.
+func (p *Page) judge(f *framer, info headInfo, sha hash.Hash) {
+	switch f.end {
+	case endWhole:
+		p.Complete = true
+	case endLimit:
+		p.Cut, p.Err = CutLength, "more than the limit"
+	case endBad:
+		p.Cut, p.Err = CutUnspecified, "bad chunking"
+	case endDisconnect:
+		p.Cut = CutDisconnect
+		if p.Err == "" {
+			p.Err = "closed within the body"
+		}
+	}
+	if info.flags&(FlagNotHTTP|FlagBadLength) != 0 {
+		p.Complete = false
+		if p.Cut == NotCut {
+			p.Cut = CutUnspecified
+		}
+		if p.Err == "" {
+			p.Err = causeLength
+		}
+	}
+	if p.Complete {
+		sha.Sum(p.Digest[:0])
+	}
+}
+
+// conclude gives the exchange its name.
+func (p *Page) conclude(f *framer, info headInfo) outcome.Outcome {
+	if f.end == endBad || info.flags&(FlagNotHTTP|FlagBadLength) != 0 {
+		return outcome.Protocol
+	}
+	byStatus := statusOutcome(p)
+	if p.Complete || byStatus != outcome.OK {
+		return byStatus
+	}
+	switch p.Cut {
+	case CutLength:
+		return outcome.CutLength
+	case CutTime:
+		return outcome.CutTime
+	case CutUnspecified:
+		return outcome.NoMemory
+	default:
+		return outcome.CutDisconnect
+	}
+}
+
+// statusOutcome is the outcome of a whole response.
+func statusOutcome(p *Page) outcome.Outcome {
+	switch s := p.Status; {
+	case s >= 200 && s < 300:
+		return outcome.OK
+	case s == 304:
+		return outcome.NotModified
+	case s == 301, s == 302, s == 303, s == 307, s == 308:
+		if len(p.Location()) > 0 {
+			return outcome.Redirect
+		}
+		return outcome.OtherStatus
+	case s == 429:
+		return outcome.TooMany
+	case s == 503:
+		return outcome.Unavailable
+	case s >= 400 && s < 500:
+		return outcome.ClientError
+	case s >= 500 && s < 600:
+		return outcome.ServerError
+	default:
+		return outcome.OtherStatus
+	}
+}
