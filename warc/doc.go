@@ -49,5 +49,5 @@
 // # Costs
 //
 // Per page of 16 KiB at gzip level 1: one deflate and one SHA-1 pass and a copy; no allocation. The prefix left uncompressed costs some 25
-// bytes a record. Verifying holds 56 bytes a record. See x_bench_test.go for numbers next to the bare parts.
+// bytes a record. Verifying holds some 90 bytes a record. See x_bench_test.go for numbers next to the bare parts.
 package warc

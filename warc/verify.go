@@ -54,7 +54,7 @@ func (o VerifyOptions) WithDefaults() VerifyOptions {
 }
 
 // Verifier examines the files of one archive, one after another, and in the end whether their records name each other rightly.
-// It holds 24 bytes in memory for each record, and 32 for each reference.
+// It holds 32 bytes in memory for each record, and 32 for each reference.
 type Verifier struct {
 	o      VerifyOptions
 	report Report
