@@ -21,7 +21,10 @@ import (
 	"orbweaver/workbench"
 )
 
-type benchState = workbench.State
+type (
+	benchState = workbench.State
+	benchImage = workbench.Cut[Site]
+)
 
 // checkpointer takes the cut: the one moment at which all rooms are saved together. It stops every traveller for as
 // long as it takes to write the bench to the page cache; syncing and the manifest come after they move on.
@@ -74,8 +77,14 @@ func (c *checkpointer) run(ctx context.Context) error {
 
 // take makes one cut and its manifest durable. final says that all goroutines have ended and every Page is home.
 func (c *checkpointer) take(ctx context.Context, state State, reason string, final bool) error {
-	m, err := c.cut(ctx, state, reason, final)
+	m, image, err := c.cut(ctx, state, reason, final)
+	if image != nil {
+		defer image.Abandon() // does nothing once it is written
+	}
 	if err != nil {
+		return err
+	}
+	if err := c.create(benchName(c.dir, m.Generation), image.Write); err != nil {
 		return err
 	}
 	if err := c.sync(m); err != nil {
@@ -88,12 +97,13 @@ func (c *checkpointer) take(ctx context.Context, state State, reason string, fin
 	return c.release()
 }
 
-// cut stops everybody, and writes down where everything is.
-func (c *checkpointer) cut(ctx context.Context, state State, reason string, final bool) (*manifest, error) {
+// cut stops everybody, and writes down where everything is. The bench is only marked: its image is written when all go
+// on, from copies of what changes meanwhile.
+func (c *checkpointer) cut(ctx context.Context, state State, reason string, final bool) (_ *manifest, image *benchImage, err error) {
 	select {
 	case c.turn <- struct{}{}:
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return nil, nil, ctx.Err()
 	}
 	defer func() { <-c.turn }()
 	l := c.ledger
@@ -108,28 +118,27 @@ func (c *checkpointer) cut(ctx context.Context, state State, reason string, fina
 	m.Written = time.Now()
 	c.clock.fill(&m)
 	m.Counters = l.n.load()
-	var err error
 	if m.Sieve, err = c.sieve.Cut(); err != nil {
-		return nil, fmt.Errorf("engine: checkpoint: %w", err)
+		return nil, nil, fmt.Errorf("engine: checkpoint: %w", err)
 	}
 	if m.Ready, err = c.ready.Cut(); err != nil {
-		return nil, fmt.Errorf("engine: checkpoint: %w", err)
+		return nil, nil, fmt.Errorf("engine: checkpoint: %w", err)
 	}
 	if m.Virt, err = c.virt.Cut(); err != nil {
-		return nil, fmt.Errorf("engine: checkpoint: %w", err)
+		return nil, nil, fmt.Errorf("engine: checkpoint: %w", err)
 	}
 	if m.Seen, err = l.seen.Cut(); err != nil {
-		return nil, fmt.Errorf("engine: checkpoint: %w", err)
-	}
-	if err := c.saveBench(m.Generation); err != nil {
-		return nil, err
+		return nil, nil, fmt.Errorf("engine: checkpoint: %w", err)
 	}
 	if err := c.saveAloft(m.Generation); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	j, err := createJournal(c.fs, c.dir, m.Generation)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	if image, err = c.bench.Cut(appendSite); err != nil {
+		return nil, nil, fmt.Errorf("engine: checkpoint: %w", err)
 	}
 	// Nothing after this line fails before the new journal is in use: entries written from here on belong to this cut,
 	// and if its manifest is never written they follow the older journal.
@@ -140,19 +149,13 @@ func (c *checkpointer) cut(ctx context.Context, state State, reason string, fina
 	l.commit.Unlock()
 	if j != nil {
 		if err := j.sync(); err != nil {
-			return nil, fmt.Errorf("engine: journal: %w", err)
+			return nil, image, fmt.Errorf("engine: journal: %w", err)
 		}
 		if err := j.close(); err != nil {
-			return nil, fmt.Errorf("engine: journal: %w", err)
+			return nil, image, fmt.Errorf("engine: journal: %w", err)
 		}
 	}
-	return &m, nil
-}
-
-func (c *checkpointer) saveBench(generation uint64) error {
-	return c.create(benchName(c.dir, generation), func(w io.Writer) error {
-		return c.bench.Save(w, appendSite)
-	})
+	return &m, image, nil
 }
 
 // saveAloft writes what is neither on the bench nor in a queue: the URLs whose Pages are on their way, the one the

@@ -256,7 +256,7 @@ func (e *Engine) assemble(m *manifest) {
 		pace: &e.dist.lastFlush, wake: wakeDist,
 	}
 	e.returner = &returner{
-		ledger: l, bench: e.bench, done: e.done, newborn: e.newborn, under: e.under, policy: &cfg.Politeness,
+		ledger: l, bench: e.bench, done: e.done, newborn: e.newborn, under: e.under, live: e.live,
 		feed: wakeFeed, wake: wakeDist,
 	}
 	e.points = &checkpointer{

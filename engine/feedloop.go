@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"orbweaver/engine/politeness"
 	"orbweaver/internal/mpmc"
 	"orbweaver/workbench"
 )
@@ -106,7 +105,7 @@ type returner struct {
 	done    *mpmc.Queue[returned]
 	newborn *siteQueue
 	under   *undertaker
-	policy  *politeness.Policy
+	live    *Live
 	feed    func()
 	wake    func() // of the distributor
 }
@@ -187,7 +186,7 @@ func (r *returner) deliver(v *robotsVerdict) {
 		now := time.Now()
 		if v.rules != nil {
 			delay, _ := v.rules.CrawlDelay()
-			r.bench.Postpone(vs, now.Add(r.policy.SiteDelay(delay)), time.Time{})
+			r.bench.Postpone(vs, now.Add(r.live.policy().SiteDelay(delay)), time.Time{})
 		}
 		r.bench.Unpark(vs, func(s *Site) { v.apply(s, now) })
 	}

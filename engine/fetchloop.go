@@ -30,7 +30,6 @@ type fetchWorker struct {
 	fetched chan<- *fetch.Page
 	fetcher *fetch.Fetcher
 	decoder *fetch.Decoder
-	policy  *politeness.Policy
 	rules   *rulesPool
 	aloft   *aloft
 	redone  *redone
@@ -170,6 +169,7 @@ func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *Ite
 	f.board(r.visit.VS, raw, w.url, it)
 	o := w.exchange(ctx, r, p, false)
 	if o == outcome.Cancelled {
+		w.decide(r, p, o, it.Try) // the request may have been sent: the site is due as after any other
 		r.release.Front = [][]byte{raw}
 		w.giveBack(r, nil)
 		w.pool.Put(p)
@@ -226,7 +226,7 @@ func (w *fetchWorker) decide(r *returned, p *fetch.Page, o outcome.Outcome, try 
 	if p.HeadLen > 0 {
 		a.RetryAfter, _ = p.RetryAfter()
 	}
-	pol := w.live.policy(w.policy)
+	pol := w.live.policy()
 	d := pol.Decide(a)
 	site.Failures = int16(min(d.SiteFailures, 1<<14))
 	if !d.SiteDue.IsZero() {

@@ -13,22 +13,19 @@ import (
 type Live struct {
 	hostDelay atomic.Int64 // nanoseconds plus one; 0 leaves the policy as it is
 	ipDelay   atomic.Int64
-	set       atomic.Pointer[politeness.Policy] // the policy with the changes, nil while there are none
+	set       atomic.Pointer[politeness.Policy] // the policy with the changes
 	blocks    *filter.HostSet
 	base      politeness.Policy
 }
 
 func newLive(p politeness.Policy, blocks *filter.HostSet) *Live {
-	return &Live{base: p, blocks: blocks}
+	l := &Live{base: p, blocks: blocks}
+	l.set.Store(&l.base)
+	return l
 }
 
 // policy returns the policy in force.
-func (l *Live) policy(base *politeness.Policy) *politeness.Policy {
-	if p := l.set.Load(); p != nil {
-		return p
-	}
-	return base
-}
+func (l *Live) policy() *politeness.Policy { return l.set.Load() }
 
 // blocked says whether the operator has blocked a host.
 func (l *Live) blocked(host []byte) bool { return l.blocks.Len() > 0 && l.blocks.Excludes(host) }
