@@ -14,7 +14,7 @@ import (
 type Counters struct {
 	Found    int64 // links and seeds seen at the door, whatever became of them
 	Sieved   int64 // handed to the sieve
-	Known    int64 // dropped by the sieve as known
+	Known    int64 // dropped by the sieve: in its store, or twice in a bucket
 	Admitted int64 // new: let through by the sieve
 
 	DroppedSyntax int64 // no URL that can be fetched

@@ -61,7 +61,7 @@ func (f *flusher) once(ctx context.Context) error {
 		f.ledger.n.admitted.Add(1)
 		return nil
 	})
-	f.ledger.n.known.Add(int64(stats.Known))
+	f.ledger.n.known.Add(int64(stats.Known + stats.Duplicates))
 	now := time.Now()
 	f.pace.done(now, now.Sub(start))
 	f.wake()
