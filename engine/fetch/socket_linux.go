@@ -114,14 +114,14 @@ func (c *socketConn) toItself(fd int) bool {
 
 // localAddr asks the system for the address of this end; zero if it does not know.
 func localAddr(fd int) netip.AddrPort {
-	name, err := unix.Getsockname(fd)
+	name, err := syscall.Getsockname(fd) // that of package unix asks for the protocol besides
 	if err != nil {
 		return netip.AddrPort{}
 	}
 	switch n := name.(type) {
-	case *unix.SockaddrInet4:
+	case *syscall.SockaddrInet4:
 		return netip.AddrPortFrom(netip.AddrFrom4(n.Addr), uint16(n.Port))
-	case *unix.SockaddrInet6:
+	case *syscall.SockaddrInet6:
 		return netip.AddrPortFrom(netip.AddrFrom16(n.Addr).Unmap(), uint16(n.Port))
 	default:
 		return netip.AddrPort{}
