@@ -14,7 +14,7 @@ import (
 
 // kill lets a crawl run for a while and then takes the disk as SIGKILL would leave it at that instant, a write half
 // done here and there. What the dying crawl does afterwards reaches neither the disk nor the web.
-func kill(t *testing.T, rig *Rig, cfg engine.Config, fsys *vfs.Mem, after time.Duration) (clone *vfs.Mem, ended bool) {
+func kill(t *testing.T, rig *Rig, cfg engine.Config, fsys *vfs.Mem, after time.Duration, death death) (clone *vfs.Mem, ended bool) {
 	t.Helper()
 	e, err := engine.Open(cfg, rig.Seams(fsys))
 	if err != nil {
@@ -31,7 +31,7 @@ func kill(t *testing.T, rig *Rig, cfg engine.Config, fsys *vfs.Mem, after time.D
 		ended = true
 	case <-timer.C:
 	}
-	clone = fsys.KillClone()
+	clone = death(fsys)
 	if err := rig.Net.Close(); err != nil {
 		t.Error(err)
 	}
@@ -44,16 +44,35 @@ func kill(t *testing.T, rig *Rig, cfg engine.Config, fsys *vfs.Mem, after time.D
 	return clone, ended
 }
 
-func TestKill_aCrawlKilledAgainAndAgainEndsWithTheSameArchive(t *testing.T) {
+// death gives the disk as it is found afterwards.
+type death func(*vfs.Mem) *vfs.Mem
+
+func sigkill(disk *vfs.Mem) *vfs.Mem { return disk.KillClone() }
+
+// TestKill_aPowerCutCostsNoMoreThanWhatWasNotSynced: pieces of what was written since the last sync are gone or torn.
+func TestKill_aPowerCutCostsNoMoreThanWhatWasNotSynced(t *testing.T) {
 	for i := range *seedCount {
-		seed := *firstSeed + 300 + uint64(i)
+		seed := *firstSeed + 700 + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { killAndResume(t, seed) })
+			rng := rand.New(rand.NewPCG(seed, 2))
+			synctest.Test(t, func(t *testing.T) {
+				killAndResume(t, seed, func(disk *vfs.Mem) *vfs.Mem { return disk.CrashClone(rng) })
+			})
 		})
 	}
 }
 
-func killAndResume(t *testing.T, seed uint64) {
+func TestKill_aCrawlKilledAgainAndAgainEndsWithTheSameArchive(t *testing.T) {
+	for i := range *seedCount {
+		seed := *firstSeed + 300 + uint64(i)
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { killAndResume(t, seed, sigkill) })
+		})
+	}
+}
+
+func killAndResume(t *testing.T, seed uint64, death death) {
+	t.Helper()
 	rig, err := NewRig(smallWorld(seed, simweb.Faulty()), true)
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +81,7 @@ func killAndResume(t *testing.T, seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	disk, kills := rig.FS, 0
 	for ; kills < 8; kills++ {
-		clone, ended := kill(t, rig, cfg, disk, time.Duration(rng.Int64N(int64(40*time.Second))))
+		clone, ended := kill(t, rig, cfg, disk, time.Duration(rng.Int64N(int64(40*time.Second))), death)
 		disk = clone
 		if ended {
 			break
