@@ -47,7 +47,7 @@
 // Unix; 4 KiB elsewhere). A response starts in an inline buffer (64 KiB) and moves, with one copy, to a larger one when it
 // must. Buffers are counted: PoolOptions.BytesMax is all there will be; without one a body is cut, as NoMemory. An
 // exchange allocates nothing beyond its connection, sets one deadline (two with TLS), and asks the system for nothing but
-// that connection, one poll, reads, one write and the close. On Linux the connection is made by hand, in six system calls:
-// package net binds it to a port first, which takes that port from every other connection to anywhere, and asks who is at
-// both ends. Of 16 KiB the digest is most of the cost.
+// that connection, one poll, reads, one write and the close. On Linux the connection is made by hand, in six system calls
+// (seven to ports above 1023); package net needs seven, or eight with DialTCP, which binds the local port and so takes it
+// from every other connection. Of 16 KiB the digest is most of the cost.
 package fetch
