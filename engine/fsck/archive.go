@@ -28,8 +28,8 @@ func (c *checker) emptyArchive() bool {
 }
 
 // checkArchive reads every archive file, three times at once: for the form and the digests, for the index, and for what
-// the records say of the crawl.
-func (c *checker) checkArchive() *tally {
+// the records say of the crawl. What lies behind the last record that counts was not acknowledged, and is not looked at.
+func (c *checker) checkArchive(end warc.Cut) *tally {
 	t := newTally(c.cut, c.seen)
 	dir := c.path(engine.ArchiveDir)
 	files, err := warc.Files(c.fsys, dir)
@@ -51,7 +51,7 @@ func (c *checker) checkArchive() *tally {
 			return t
 		}
 		c.o.Progress(engine.ArchiveDir + "/" + info.Name)
-		if err := c.archiveFile(v, t, info); err != nil {
+		if err := c.archiveFile(v, t, info, end); err != nil {
 			t.damaged.Store(true)
 			c.fail(areaArchive, engine.ArchiveDir+"/"+info.Name, err)
 		}
@@ -61,7 +61,7 @@ func (c *checker) checkArchive() *tally {
 	return t
 }
 
-func (c *checker) archiveFile(v *warc.Verifier, t *tally, info warc.FileInfo) error {
+func (c *checker) archiveFile(v *warc.Verifier, t *tally, info warc.FileInfo, end warc.Cut) error {
 	name := engine.ArchiveDir + "/" + info.Name
 	f, err := c.fsys.Open(c.path(name))
 	if err != nil {
@@ -71,14 +71,45 @@ func (c *checker) archiveFile(v *warc.Verifier, t *tally, info warc.FileInfo) er
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}
+	whole := true
+	if c.cut != nil {
+		if counts := countedOf(info, end, size); counts < size {
+			c.behind(name, size-counts)
+			size, whole = counts, false
+		}
+	}
+	if size == 0 && !whole {
+		return f.Close()
+	}
 	all := func() *io.SectionReader { return io.NewSectionReader(f, 0, size) }
 	var g errgroup.Group
 	g.Go(func() error { return v.File(name, all()) })
 	g.Go(func() error { return c.walk(t, info, size, all()) })
-	if !info.Open {
+	if !info.Open && whole {
 		g.Go(func() error { return c.checkIndex(info, all()) })
 	}
 	return errors.Join(g.Wait(), f.Close())
+}
+
+// countedOf is how many bytes of a file come before the end.
+func countedOf(info warc.FileInfo, end warc.Cut, size int64) int64 {
+	switch {
+	case info.Serial < end.Serial:
+		return size
+	case info.Serial == end.Serial:
+		return min(size, end.Length)
+	default:
+		return 0
+	}
+}
+
+// behind tells of bytes that do not count.
+func (c *checker) behind(name string, bytes int64) {
+	if c.cut.Clean {
+		c.fault(areaArchive, name, "%d bytes behind the checkpoint, and the crawl stopped in order: they would be cut off", bytes)
+		return
+	}
+	c.note(areaArchive, name, "%d bytes behind what the journal names: they are cut off when the crawl goes on, and fetched again", bytes)
 }
 
 // checkSerials looks for archive files that are missing, or there twice.

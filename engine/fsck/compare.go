@@ -63,13 +63,8 @@ const robotsHops = 5
 
 // compareBehind looks at what lies behind the checkpoint: it counts as far as the journal names it.
 func (c *checker) compareBehind(t *tally, j journaled) {
-	if c.cut.Clean && t.behind > 0 {
-		c.fault(areaArchive, engine.ArchiveDir, "%d captures behind the checkpoint, and the crawl stopped in order: they would be cut off", t.behind)
-		return
-	}
 	if t.behind > j.records {
-		c.note(areaArchive, engine.ArchiveDir, "%d captures at the end that the journal does not name: they are cut off when the crawl goes on, and fetched again",
-			t.behind-j.records)
+		c.note(areaArchive, engine.ArchiveDir, "%d captures that the journal does not name lie between those that it names", t.behind-j.records)
 	}
 	for _, r := range t.behindRevisit {
 		if !t.behindIDs[r.to] {

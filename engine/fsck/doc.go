@@ -25,7 +25,9 @@
 //   - I2: what counts as stored is in the archive with digests that match, the indexes say what the files say, and
 //     every revisit names a response that is there. That is proved without a list of identities: each response that the
 //     map of payloads names is counted, and the count must be the map's length; a revisit must name what the map names.
-//   - I3: what the journal names is whole in the archive; what it does not name is not counted.
+//   - I3: what counts ends with the last record that the journal names and that is whole, as it does for a crawl that goes
+//     on. What lies behind was not acknowledged, whatever it looks like: it is told as a note. After an orderly stop
+//     nothing may lie behind.
 //   - I4: what waits is known to the sieve, whose length is the number of admitted URLs.
 //   - the rooms' own promises: S3, V1, V2, Q1, W1 to W5, N1, N3.
 //

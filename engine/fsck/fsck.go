@@ -131,7 +131,7 @@ func (c *checker) all() {
 		c.checkReport()
 	}
 	journaled := c.checkJournal()
-	tally := c.checkArchive()
+	tally := c.checkArchive(journaled.end)
 	if c.cut == nil {
 		return
 	}

@@ -60,13 +60,15 @@ func (c *checker) entry(archive *warc.Archive, e *engine.JournalEntry, j *journa
 		return true
 	}
 	group, _, err := archive.ReadGroup(w)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, warc.ErrTruncated) {
-		c.note(area, e.File, "the archive ends before the journal (file %d at %d): what the journal names from there on is fetched again", w.Serial, w.Offset)
+	var damage *warc.Fault
+	if errors.Is(err, fs.ErrNotExist) || errors.As(err, &damage) {
+		// A power cut may keep an entry that was not synced yet and lose its records.
+		c.note(area, e.File, "the records at %d of file %05d are not whole; what the journal names from there on is fetched again (%v)", w.Offset, w.Serial, err)
 		return false
 	}
 	if err != nil {
-		c.fault(area, e.File, "an entry names records that cannot be read: %v", err)
-		return true
+		c.fail(area, e.File, err)
+		return false
 	}
 	if t := group[0].Type; t != warc.Response && t != warc.Revisit {
 		c.fault(area, e.File, "an entry names a %s record at %d of file %d", t, w.Offset, w.Serial)

@@ -1,0 +1,276 @@
+package invitro
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"path"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/engine"
+	"orbweaver/engine/fsck"
+	"orbweaver/internal/vfs"
+)
+
+// damage is one byte in one kind of file.
+type damage struct {
+	name  string // of the kind
+	match func(file string) bool
+	where func(data string) []int // places to try, each of which must be found
+}
+
+func under(dir, prefix, suffix string) func(string) bool {
+	return func(file string) bool {
+		base, ok := strings.CutPrefix(file, "crawl/"+dir)
+		return ok && strings.HasPrefix(base, prefix) && strings.HasSuffix(base, suffix)
+	}
+}
+
+// anywhere gives places all over the file.
+func anywhere(data string) []int {
+	size := len(data)
+	return []int{size / 7, size / 2, size - 1 - size/9}
+}
+
+// inMembers gives places in the middle of gzip members: a few bytes at either end of one mean nothing.
+func inMembers(data string) []int {
+	const magic = "\x1f\x8b\x08\x00\x00\x00\x00\x00"
+	places := anywhere(data)
+	for i, at := range places {
+		begin, end := strings.LastIndex(data[:at+1], magic), strings.Index(data[at+1:], magic)
+		if end >= 0 {
+			end += at + 1
+		} else {
+			end = len(data)
+		}
+		places[i] = (max(begin, 0) + end) / 2
+	}
+	return places
+}
+
+func at(places ...int) func(string) []int { return func(string) []int { return places } }
+
+func damages() []damage {
+	return []damage{
+		{"manifest", under("frontier/", "MANIFEST", ""), anywhere},
+		{"sieve run", under("frontier/sieve/", "run-", ""), anywhere},
+		{"sieve bucket", under("frontier/sieve/", "pending-", ""), anywhere},
+		{"ready queue", under("frontier/ready/", "q-", ""), anywhere},
+		{"index of queues", under("frontier/queues/", "idx-", ""), anywhere},
+		{"bench", under("frontier/", "bench-", ""), anywhere},
+		{"aloft", under("frontier/", "aloft-", ""), anywhere},
+		{"payload map", under("frontier/", "seen", ""), anywhere},
+		{"seeds", under("frontier/", "seeds", ""), at(2)},
+		{"report", under("", "report.json", ""), at(0)},
+		{"archive", under("warc/", "", ".warc.gz"), inMembers},
+		{"index", under("warc/", "", ".cdxj"), anywhere},
+	}
+}
+
+func TestFsck_oneWrongByteIsFoundAndItsFileNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tried := map[string]int{}
+		for _, fsys := range []*vfs.Mem{
+			halfWay(t, largeSites(*firstSeed+500), 30*time.Second, unchanged), halfWay(t, manySites(*firstSeed+501), 4*time.Second, oneFetcher),
+		} {
+			files := content(t, fsys)
+			for _, d := range damages() {
+				for file, data := range files {
+					if d.match(file) && len(data) >= 10 && tried[d.name] < 2 {
+						tried[d.name]++
+						spoil(t, fsys, &d, file, data)
+					}
+				}
+			}
+			r := examine(t, fsys)
+			wantSound(t, &r)
+		}
+		for _, d := range damages() {
+			if tried[d.name] == 0 {
+				t.Errorf("%s: no crawl has such a file", d.name)
+			}
+		}
+	})
+}
+
+// spoil makes one byte of a file wrong after the other, and right again.
+func spoil(t *testing.T, fsys *vfs.Mem, d *damage, file, data string) {
+	t.Helper()
+	for _, at := range d.where(data) {
+		flip(t, fsys, file, at)
+		r := look(t, fsys)
+		if !names(&r, file) {
+			r.Print(t.Output())
+			t.Errorf("%s: byte %d of %d of %s is wrong, and fsck does not say so", d.name, at, len(data), file)
+		}
+		flip(t, fsys, file, at)
+	}
+}
+
+// Segments hold what was taken already and what is not yet written: only a part of their bytes counts. Of those that fsck
+// does find wrong it must name the file, and it must find as many as there are URLs waiting.
+func TestFsck_oneWrongByteOfAQueueIsFound(t *testing.T) {
+	const places = 12
+	synctest.Test(t, func(t *testing.T) {
+		fsys := halfWay(t, largeSites(*firstSeed+500), 30*time.Second, unchanged)
+		for file, data := range content(t, fsys) {
+			if !under("frontier/queues/", "seg-", "")(file) {
+				continue
+			}
+			end := len(strings.TrimRight(data, "\x00")) // bodies grow from the front, slots from the far end
+			found := 0
+			for i := range places {
+				at := 64 + i*(end-64)/places
+				flip(t, fsys, file, at)
+				r := look(t, fsys)
+				flip(t, fsys, file, at)
+				if names(&r, file) {
+					found++
+				} else if !r.Sound() {
+					r.Print(t.Output())
+					t.Errorf("byte %d of %s is wrong, and fsck names other files only", at, file)
+				}
+			}
+			t.Logf("%s: %d of %d places between 64 and %d are in use", file, found, places, end)
+			if found == 0 {
+				t.Errorf("none of %d wrong bytes of %s was found", places, file)
+			}
+			return
+		}
+		t.Error("no site has a queue on disk")
+	})
+}
+
+// What every file says of itself may be true, and the whole still wrong: here the manifest counts what is not so.
+func TestFsck_aWrongCountIsFound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fsys := halfWay(t, manySites(*firstSeed+501), 4*time.Second, oneFetcher)
+		for _, name := range []string{"Sieved", "Known", "Admitted", "Revisits", "NotStored", "Found"} {
+			amend(t, fsys, name, func(n float64) float64 {
+				if name == "Found" {
+					return 1
+				}
+				return n + 1
+			})
+			r := look(t, fsys)
+			if !names(&r, "crawl/"+engine.ManifestFile) {
+				r.Print(t.Output())
+				t.Errorf("%s is wrong, and fsck does not say so", name)
+			}
+		}
+	})
+}
+
+// amend changes one counter of the manifest. The one before is put right first.
+func amend(t *testing.T, fsys *vfs.Mem, counter string, change func(float64) float64) {
+	t.Helper()
+	name := "crawl/" + engine.ManifestFile
+	if _, err := fsys.Size(name + ".kept"); err != nil {
+		copyFile(t, fsys, name, name+".kept")
+	}
+	data, err := vfs.ReadFile(fsys, name+".kept")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, body, _ := strings.Cut(string(data), "\n")
+	var m map[string]any
+	d := json.NewDecoder(strings.NewReader(body))
+	d.UseNumber()
+	if err := d.Decode(&m); err != nil {
+		t.Fatal(err)
+	}
+	counters := m["counters"].(map[string]any)
+	n, err := counters[counter].(json.Number).Float64()
+	if err != nil {
+		t.Fatal(err)
+	}
+	counters[counter] = change(n)
+	out, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := crc32.Checksum(out, crc32.MakeTable(crc32.Castagnoli))
+	writeFile(t, fsys, name, fmt.Appendf(nil, "orbweaver-manifest 1 %08x\n%s", sum, out))
+}
+
+func copyFile(t *testing.T, fsys *vfs.Mem, from, to string) {
+	t.Helper()
+	data, err := vfs.ReadFile(fsys, from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, fsys, to, data)
+}
+
+func writeFile(t *testing.T, fsys *vfs.Mem, name string, data []byte) {
+	t.Helper()
+	err := vfs.WriteAtomic(fsys, name, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFsck_aMissingFileIsFound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		whole := halfWay(t, manySites(*firstSeed+501), 4*time.Second, oneFetcher)
+		files := content(t, whole)
+		if len(files) < 12 {
+			t.Fatalf("only %d files", len(files))
+		}
+		for file, data := range files {
+			base := path.Base(file)
+			if base == "lock" || base == "cache" || base == "report.json" || strings.HasPrefix(file, "crawl/logs/") {
+				continue // these may be missing
+			}
+			if len(data) == contentMax {
+				t.Fatalf("%s is too large to be put back", file)
+			}
+			if err := whole.Remove(file); err != nil {
+				t.Fatal(err)
+			}
+			if r := look(t, whole); r.Sound() {
+				t.Errorf("%s is missing, and fsck finds the crawl sound", file)
+			}
+			writeFile(t, whole, file, []byte(data))
+		}
+		r := look(t, whole)
+		wantSound(t, &r)
+	})
+}
+
+func flip(t *testing.T, fsys *vfs.Mem, name string, at int) {
+	t.Helper()
+	f, err := fsys.OpenRW(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b [1]byte
+	_, err = f.ReadAt(b[:], int64(at))
+	if err != nil && err != io.EOF {
+		t.Fatal(err)
+	}
+	b[0] ^= 0x41
+	if _, err := f.WriteAt(b[:], int64(at)); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// names says whether there is an error about a file.
+func names(r *fsck.Report, file string) bool {
+	for _, f := range r.Findings {
+		if f.Severity == fsck.Error && "crawl/"+f.File == file {
+			return true
+		}
+	}
+	return false
+}
