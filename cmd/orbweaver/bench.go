@@ -15,7 +15,13 @@ type benchCmd struct {
 	Vitro benchVitroCmd `cmd:"" help:"A crawl of a simulated web over loopback, beside its bare parts."`
 }
 
+// Help shows an example.
+func (*benchCmd) Help() string { return "Example:\n  orbweaver bench vitro" }
+
 type benchListCmd struct{}
+
+// Help shows an example.
+func (*benchListCmd) Help() string { return "Example:\n  orbweaver bench list" }
 
 // Run lists.
 func (*benchListCmd) Run(w *world) error {
@@ -29,14 +35,14 @@ type benchVitroCmd struct {
 	IPs       count    `name:"ips" help:"Addresses." default:"5000" placeholder:"N"`
 	PerHost   count    `help:"Pages of the largest host; the mean is half of it." default:"10" placeholder:"N"`
 	Pages     count    `help:"Stop after this many pages; 0 for all." default:"0" placeholder:"N"`
-	HostDelay duration `help:"Wait between two requests to a site." default:"1s"`
-	IPDelay   duration `name:"ip-delay" help:"Wait between two requests to an address." default:"100ms"`
+	HostDelay duration `help:"Wait between two requests to a site." default:"1s" placeholder:"TIME"`
+	IPDelay   duration `name:"ip-delay" help:"Wait between two requests to an address." default:"100ms" placeholder:"TIME"`
 	Fetchers  count    `help:"Fetch workers." default:"1024" placeholder:"N"`
 	Level     count    `help:"gzip level." default:"1" placeholder:"N"`
 	Seed      count    `help:"Which web." default:"1" placeholder:"N"`
 	Digests   count    `help:"Compare one payload of so many with the truth." default:"1" placeholder:"N"`
 	Keep      bool     `help:"Keep the crawl directory."`
-	Progress  string   `help:"auto, plain or none." enum:"auto,plain,none" default:"auto"`
+	Progress  string   `help:"auto, plain or none." oneof:"auto,plain,none" default:"auto" placeholder:"MODE"`
 	JSON      bool     `help:"Print JSON."`
 }
 
@@ -49,9 +55,6 @@ func (*benchVitroCmd) Help() string {
 
 // Run measures.
 func (c *benchVitroCmd) Run(w *world) error {
-	if err := faults(c); err != nil {
-		return usageError{err}
-	}
 	ctx, stop := signal.NotifyContext(w.ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	o, err := vitroOptions(w, c.Dir, c.Progress)

@@ -16,36 +16,34 @@ import (
 )
 
 type crawlCmd struct {
-	Config string `help:"TOML file with the flags' names as keys." type:"existingfile" placeholder:"FILE" hidden:""`
-
 	Dir          string   `help:"Crawl directory." default:"./crawl" placeholder:"DIR"`
-	Seeds        []string `help:"File of seeds: one URL a line, # comments, .gz read too, - for stdin. Repeatable." placeholder:"FILE"`
+	Seeds        []string `help:"File of seeds: one URL a line, # comments, .gz read too, - for stdin. Repeatable." placeholder:"FILE" sep:"none"`
 	Scope        string   `help:"all; host, domain or prefix of the seeds; or an expression." default:"all" placeholder:"SCOPE"`
 	ExcludeHosts string   `help:"File of hosts to stay away from: host, .suffix, *.suffix or CIDR, one a line." placeholder:"FILE"`
 
-	HostDelay duration `help:"Wait between two requests to a site." default:"4s"`
-	IPDelay   duration `name:"ip-delay" help:"Wait between two requests to an IP address." default:"500ms"`
+	HostDelay duration `help:"Wait between two requests to a site." default:"4s" placeholder:"TIME"`
+	IPDelay   duration `name:"ip-delay" help:"Wait between two requests to an IP address." default:"500ms" placeholder:"TIME"`
 	Fetchers  count    `help:"Fetch workers." default:"1024" placeholder:"N"`
 
 	Proxy     string   `help:"HTTP proxy that carries all requests." placeholder:"URL"`
 	Resolver  []string `help:"system; IP:PORT, repeatable; or hashed[:N], made-up addresses for proxy runs." default:"system" placeholder:"R"`
 	AllowNet  []string `help:"Lift the address and port rules for this range. Repeatable." placeholder:"CIDR"`
 	AllowPort []string `help:"Port that links may name beside the usual ones. Repeatable." placeholder:"PORT"`
-	TLS       string   `name:"tls" help:"tolerant: fetch despite certificate faults; strict: refuse." enum:"tolerant,strict" default:"tolerant"`
+	TLS       string   `name:"tls" help:"tolerant: fetch despite certificate faults; strict: refuse." oneof:"tolerant,strict" default:"tolerant" placeholder:"MODE"`
 
 	UserAgent string `help:"User-Agent; the default names version and contact." placeholder:"TEXT"`
 	Contact   string `help:"URL or e-mail address where site owners reach you. Required for public crawls." placeholder:"URL"`
 	Operator  string `help:"Who runs the crawl, for the archive's warcinfo." placeholder:"NAME"`
 
 	MaxPages   count    `help:"Stop after this many stored pages; 0 for no limit." default:"0" placeholder:"N"`
-	MaxDepth   count    `help:"Links from a seed; -1 for no limit." default:"-1" placeholder:"N"`
+	MaxDepth   count    `help:"Links from a seed; -1 for no limit." default:"-1" least:"-1" placeholder:"N"`
 	MaxPerHost count    `help:"Stored pages of one site; 0 for no limit." default:"0" placeholder:"N"`
-	MaxTime    duration `help:"Stop after this running time, earlier runs included; 0 for no limit." default:"0"`
+	MaxTime    duration `help:"Stop after this running time, earlier runs included; 0 for no limit." default:"0" placeholder:"TIME"`
 	MaxDisk    size     `help:"Stop when the archive has this size; 0 for no limit." default:"0" placeholder:"SIZE"`
 	MaxBody    size     `help:"Bytes kept of one body." default:"2MiB" placeholder:"SIZE"`
-	RetryWait  duration `help:"How long a crawl with nothing else to do waits for what is not yet due." default:"1m"`
+	RetryWait  duration `help:"How long a crawl with nothing else to do waits for what is not yet due." default:"1m" placeholder:"TIME"`
 
-	WarcCompression string `help:"gzip, zstd or none." enum:"gzip,zstd,none" default:"gzip"`
+	WarcCompression string `help:"gzip, zstd or none." oneof:"gzip,zstd,none" default:"gzip" placeholder:"MODE"`
 	WarcLevel       count  `help:"Compression level, 1 (fast) to 9." default:"1" placeholder:"N"`
 	WarcSize        size   `help:"Size at which the next file is begun." default:"1GiB" placeholder:"SIZE"`
 	Store           string `help:"all, none, or an expression: which responses are kept." default:"all" placeholder:"EXPR"`
@@ -53,15 +51,17 @@ type crawlCmd struct {
 	WorkbenchMemory size     `help:"Memory for queued paths." default:"256MiB" placeholder:"SIZE"`
 	CacheMemory     size     `help:"Memory of the fingerprint cache." default:"64MiB" placeholder:"SIZE"`
 	SieveMemory     size     `help:"Memory of the sieve's buckets." default:"64MiB" placeholder:"SIZE"`
-	Checkpoint      duration `help:"Time between two checkpoints." default:"30s"`
+	Checkpoint      duration `help:"Time between two checkpoints." default:"30s" placeholder:"TIME"`
 
 	Listen   string `help:"Control and metrics: host:port, or unix:PATH; the default is a Unix socket in the crawl directory." placeholder:"ADDR"`
-	Progress string `help:"auto, plain or none." enum:"auto,plain,none" default:"auto"`
+	Progress string `help:"auto, plain or none." oneof:"auto,plain,none" default:"auto" placeholder:"MODE"`
 	JSON     bool   `help:"Print the final report as JSON on stdout."`
 
 	URLs []string `arg:"" optional:"" name:"url" help:"Seeds." placeholder:"URL"`
 
-	resumes bool
+	resumes bool // crawl.toml is there
+	cfg     engine.Config
+	seams   engine.Seams
 }
 
 // Help shows examples.
@@ -77,15 +77,20 @@ Examples:
   orbweaver crawl --proxy http://127.0.0.1:8080 --resolver hashed --seeds seeds.txt   # a simulated web`
 }
 
-// effectiveFile is where the crawl directory keeps its configuration.
-func (c *crawlCmd) effectiveFile() string { return filepath.Join(c.Dir, "crawl.toml") }
+// effectiveName is the file within the crawl directory that keeps its configuration.
+const effectiveName = "crawl.toml"
+
+func (c *crawlCmd) effectiveFile() string { return filepath.Join(c.Dir, effectiveName) }
+
+// check makes the engine's configuration from the flags.
+func (c *crawlCmd) check(w *world) (err error) {
+	c.cfg, c.seams, err = c.settings(w)
+	return err
+}
 
 // Run crawls.
 func (c *crawlCmd) Run(w *world) error {
-	cfg, seams, err := c.settings(w)
-	if err != nil {
-		return usageError{err}
-	}
+	cfg, seams := c.cfg, c.seams
 	if c.resumes && len(c.Seeds)+len(c.URLs) > 0 {
 		seams.Log.Info("the crawl directory holds a crawl: it goes on; seeds that it knows are ignored", "dir", c.Dir)
 	}
@@ -113,7 +118,7 @@ func (c *crawlCmd) crawl(w *world, e *engine.Engine, cfg engine.Config, log *slo
 	}
 	address := c.Listen
 	if address == "" {
-		address = "unix:" + filepath.Join(c.Dir, control.SocketName)
+		address = control.Address(c.Dir)
 	}
 	server, err := control.Listen(address, e)
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"orbweaver/engine"
 	"orbweaver/engine/control"
@@ -35,7 +34,7 @@ func (c *ctlCmd) client() *control.Client {
 	if c.Address != "" {
 		return control.Dial(c.Address)
 	}
-	return control.Dial("unix:" + filepath.Join(c.Dir, control.SocketName))
+	return control.Dial(control.Address(c.Dir))
 }
 
 func (c *ctlCmd) do(w *world, action string, args []string) error {
@@ -100,6 +99,39 @@ type (
 		Settings []string `arg:"" name:"key=value" help:"Settings."`
 	}
 )
+
+// Help shows an example.
+func (*ctlStatusCmd) Help() string {
+	return "For a crawl that does not run, this is its last report.\n\nExample:\n  orbweaver ctl --dir crawl status --json"
+}
+
+// Help shows an example.
+func (*ctlPauseCmd) Help() string {
+	return "Exchanges under way end; the rest waits for resume.\n\nExample:\n  orbweaver ctl --dir crawl pause"
+}
+
+// Help shows an example.
+func (*ctlResumeCmd) Help() string { return "Example:\n  orbweaver ctl --dir crawl resume" }
+
+// Help shows an example.
+func (*ctlStopCmd) Help() string {
+	return "As the first signal does: orbweaver crawl --dir goes on from there.\n\nExample:\n  orbweaver ctl --dir crawl stop"
+}
+
+// Help shows an example.
+func (*ctlAddCmd) Help() string {
+	return "They are treated as seeds, and are on disk when the command returns.\n\nExample:\n  orbweaver ctl --dir crawl add https://example.org/new/"
+}
+
+// Help shows an example.
+func (*ctlBlockCmd) Help() string {
+	return "Until the crawl ends; for good, put the rule into the file of --exclude-hosts.\n\nExample:\n  orbweaver ctl --dir crawl block .example.com"
+}
+
+// Help shows an example.
+func (*ctlSetCmd) Help() string {
+	return "Until the crawl ends; for good, give the flag when it is resumed.\n\nExample:\n  orbweaver ctl --dir crawl set host-delay=10s ip-delay=1s"
+}
 
 // Run pauses.
 func (*ctlPauseCmd) Run(w *world, c *ctlCmd) error { return c.do(w, "pause", nil) }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -17,7 +18,7 @@ type demoCmd struct {
 	Dir      string `help:"Crawl directory; made anew." default:"./demo-crawl" placeholder:"DIR"`
 	Small    bool   `help:"A few hundred pages in a few seconds, with every fault there is."`
 	Seed     count  `help:"Which web." default:"1" placeholder:"N"`
-	Progress string `help:"auto, plain or none." enum:"auto,plain,none" default:"auto"`
+	Progress string `help:"auto, plain or none." oneof:"auto,plain,none" default:"auto" placeholder:"MODE"`
 	JSON     bool   `help:"Print JSON."`
 }
 
@@ -51,9 +52,6 @@ func (c *demoCmd) world() (simweb.Config, time.Duration, time.Duration) {
 
 // Run crawls the simulated web.
 func (c *demoCmd) Run(w *world) error {
-	if err := faults(c); err != nil {
-		return usageError{err}
-	}
 	ctx, stop := signal.NotifyContext(w.ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	world, hostDelay, ipDelay := c.world()
@@ -78,9 +76,15 @@ func (c *demoCmd) Run(w *world) error {
 
 // vitroOptions are what demo and bench have in common.
 func vitroOptions(w *world, dir, progress string) (vitro.Options, error) {
+	if err := disposable(dir); err != nil {
+		return vitro.Options{}, usageError{fmt.Errorf("--dir: %w", err)}
+	}
 	program, err := os.Executable()
 	if err != nil {
 		return vitro.Options{}, fmt.Errorf("this program does not know its own file: %w", err)
+	}
+	if err := forgetVariables(); err != nil {
+		return vitro.Options{}, err
 	}
 	log := newLog(w.stderr)
 	raiseFileLimit(log, 8192)
@@ -96,6 +100,38 @@ func vitroOptions(w *world, dir, progress string) (vitro.Options, error) {
 			}
 		},
 	}, nil
+}
+
+// disposable refuses a directory that holds more than an earlier demo or benchmark, since it is removed.
+func disposable(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		switch e.Name() {
+		case "report.json", "warc", "logs", "frontier":
+		case effectiveName:
+			return fmt.Errorf("%s holds a crawl; give another directory, since this one would be removed", dir)
+		default:
+			return fmt.Errorf("%s holds %s, which no demo made; give another directory, since this one would be removed", dir, e.Name())
+		}
+	}
+	return nil
+}
+
+// forgetVariables keeps what was said to this command from being read by the simulated web's process as said to it.
+func forgetVariables() error {
+	for _, variable := range os.Environ() {
+		name, _, _ := strings.Cut(variable, "=")
+		if !strings.HasPrefix(name, envPrefix+"_") {
+			continue
+		}
+		if err := os.Unsetenv(name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 var errUnsound = errors.New("something is wrong, see above")

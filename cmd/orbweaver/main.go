@@ -27,6 +27,8 @@ const (
 var version = "0.1.0"
 
 type cli struct {
+	Config string `help:"TOML file whose keys are names of flags. Flags win over ORBWEAVER_ variables (ORBWEAVER_HOST_DELAY), variables over the file." placeholder:"FILE"`
+
 	Crawl   crawlCmd   `cmd:"" help:"Crawl into a directory, or resume the crawl that is there."`
 	Demo    demoCmd    `cmd:"" help:"Serve a simulated web on loopback, crawl it with the real engine, verify the archive."`
 	Sim     simCmd     `cmd:"" help:"Serve the simulated web: proxy, direct, TLS and DNS."`
@@ -42,13 +44,17 @@ type cli struct {
 
 // world is what a command may use of the outside.
 type world struct {
-	ctx    context.Context //nolint:containedctx // the root of the process, handed to the one command that runs
-	stdin  io.Reader
-	stdout io.Writer
-	stderr io.Writer
-	parser *kong.Kong
-	args   *kong.Context
+	ctx     context.Context //nolint:containedctx // the root of the process, handed to the one command that runs
+	stdin   io.Reader
+	stdout  io.Writer
+	stderr  io.Writer
+	args    *kong.Context
+	applied bool     // the command's struct has its values
+	early   mistakes // met while flags, variables and files were read
 }
+
+// checker is a command that has more to look at than the values of its flags, before it runs.
+type checker interface{ check(w *world) error }
 
 // usageError is a mistake in flags, variables or keys: exit status 2.
 type usageError struct{ error }
@@ -56,25 +62,41 @@ type usageError struct{ error }
 // Unwrap gives the cause.
 func (u usageError) Unwrap() error { return u.error }
 
-// errStopped says that a signal ended the crawl, which can be resumed: exit status 130.
-var errStopped = errors.New("stopped by a signal; run the same command again to go on")
+// errStopped says that a signal or the operator ended the crawl, which can be resumed: exit status 130.
+var errStopped = errors.New("stopped before the end; run the same command again to go on")
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 // run is main without the process around it.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	w := &world{ctx: context.Background(), stdin: stdin, stdout: stdout, stderr: stderr}
-	kctx, err := w.parse(args)
+	err := w.parse(args)
 	if errors.Is(err, errHelp) {
 		return exitDone
 	}
-	if err == nil {
-		w.args = kctx
-		err = kctx.Run(w)
-	} else {
-		err = usageError{err}
+	if err = w.check(err); err != nil {
+		return w.exit(usageError{err})
 	}
-	return w.exit(err)
+	return w.exit(w.args.Run(w))
+}
+
+// check joins everything that is wrong with the command line, so that it is told at once.
+func (w *world) check(parsed error) error {
+	bad := w.early
+	bad.add("", parsed)
+	if w.applied {
+		for _, p := range w.args.Path {
+			if p.Command != nil {
+				bad.add("", faults(p.Command.Target.Addr().Interface()))
+			}
+		}
+	}
+	if parsed == nil {
+		if c, ok := w.args.Selected().Target.Addr().Interface().(checker); ok {
+			bad.add("", c.check(w))
+		}
+	}
+	return bad.err()
 }
 
 func (w *world) exit(err error) int {
@@ -95,81 +117,25 @@ func (w *world) exit(err error) int {
 }
 
 func (w *world) commandName() string {
-	if w.args != nil && w.args.Command() != "" {
-		return strings.Fields(w.args.Command())[0] + " "
+	if w.args == nil {
+		return ""
 	}
-	return ""
+	name := ""
+	for _, p := range w.args.Path {
+		if p.Command != nil {
+			name += p.Command.Name + " "
+		}
+	}
+	return name
 }
 
 // indent lines up several faults under the first.
 func indent(s string) string { return strings.ReplaceAll(s, "\n", "\n           ") }
 
-// errHelp says that help was printed and nothing is left to do.
-var errHelp = errors.New("help")
-
-// parse reads flags, then variables, then files, in that order of strength. A crawl directory's own crawl.toml is the
-// weakest: it is what the crawl was started with.
-func (w *world) parse(args []string) (kctx *kong.Context, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			if r == errHelp { //nolint:errorlint // the value that helpDone throws
-				err = errHelp
-				return
-			}
-			panic(r)
-		}
-	}()
-	first, _, err := w.parseWith(args, nil)
-	if err != nil {
-		return nil, err
-	}
-	file := ""
-	if strings.HasPrefix(first.Command(), "crawl") {
-		file = first.Model.Target.Addr().Interface().(*cli).Crawl.effectiveFile()
-	}
-	if file == "" {
-		return first, nil
-	}
-	weak, err := readTOML(file)
-	if errors.Is(err, os.ErrNotExist) {
-		return first, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	second, c, err := w.parseWith(args, weak)
-	if err == nil {
-		c.Crawl.resumes = true
-	}
-	return second, err
-}
-
-func (w *world) parseWith(args []string, weak *tomlFile) (*kong.Context, *cli, error) {
-	c := new(cli)
-	options := []kong.Option{
-		kong.Name("orbweaver"),
-		kong.Description("A web crawler engine: polite, complete, and fast. Human text goes to stderr, results to stdout.\n\n" +
-			"Every flag can be given as a variable ORBWEAVER_NAME or as a key of a TOML file (--config)."),
-		kong.Writers(w.stdout, w.stderr),
-		kong.Exit(func(int) { panic(errHelp) }),
-		kong.DefaultEnvars("ORBWEAVER"),
-		kong.UsageOnError(),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),
-		kong.Configuration(loadTOML),
-	}
-	if weak != nil {
-		options = append([]kong.Option{kong.Resolvers(weak)}, options...)
-	}
-	parser, err := kong.New(c, options...)
-	if err != nil {
-		return nil, nil, err
-	}
-	w.parser = parser
-	kctx, err := parser.Parse(args)
-	return kctx, c, err
-}
-
 type versionCmd struct{}
+
+// Help shows an example.
+func (*versionCmd) Help() string { return "Example:\n  orbweaver version" }
 
 // Run prints the version.
 func (*versionCmd) Run(w *world) error {

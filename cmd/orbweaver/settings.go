@@ -1,13 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/netip"
 	"net/url"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -27,7 +28,6 @@ import (
 // settings turns flags into the engine's configuration and its joints to the world; all mistakes come out at once.
 func (c *crawlCmd) settings(w *world) (engine.Config, engine.Seams, error) {
 	var bad mistakes
-	bad.add("", faults(c))
 	cfg := engine.Config{
 		Dir: c.Dir, Scope: c.Scope, Store: c.Store, MaxPages: c.MaxPages.n, MaxDepth: int(c.MaxDepth.n),
 		MaxPerHost: int(c.MaxPerHost.n), MaxTime: c.MaxTime.d, MaxDisk: c.MaxDisk.bytes, RetryWait: c.RetryWait.d,
@@ -53,7 +53,7 @@ func (c *crawlCmd) settings(w *world) (engine.Config, engine.Seams, error) {
 	_, err = filter.CompileStore(c.Store)
 	bad.add("--store", err)
 	bad.add("", c.sameFormat())
-	if bad.none() {
+	if bad.none() && faults(c) == nil { // w.check tells the faults of values
 		cfg = cfg.WithDefaults()
 		cfg.Fetch = cfg.Fetch.WithDefaults()
 		bad.add("", cfg.Validate())
@@ -276,12 +276,22 @@ func (c *crawlCmd) writeEffective(w *world) error {
 			values[f.Name] = v
 		}
 	}
+	if c.ExcludeHosts != "" { // the crawl may go on from another working directory
+		name, err := filepath.Abs(c.ExcludeHosts)
+		if err != nil {
+			return fmt.Errorf("--exclude-hosts: %w", err)
+		}
+		values["exclude-hosts"] = name
+	}
 	b, err := toml.Marshal(values)
 	if err != nil {
 		return err
 	}
 	head := []byte("# The effective configuration of this crawl. Flags given when it is resumed win over what stands here.\n")
-	return os.WriteFile(c.effectiveFile(), bytes.Join([][]byte{head, b}, nil), 0o644)
+	return vfs.WriteAtomic(vfs.Disk(), c.effectiveFile(), func(out io.Writer) error {
+		_, err := out.Write(append(head, b...))
+		return err
+	})
 }
 
 // hostName names this machine in WARC files, in the letters that a file name takes.

@@ -36,8 +36,8 @@ type simCmd struct {
 	Log       string `help:"Write arrivals, one JSON object a line." placeholder:"FILE"`
 
 	Judge       string   `help:"At the end, hold this crawl directory against the truth." placeholder:"DIR"`
-	HostDelay   duration `help:"What the crawler promised, for the verdict." default:"4s"`
-	IPDelay     duration `name:"ip-delay" help:"The same for addresses." default:"500ms"`
+	HostDelay   duration `help:"What the crawler promised, for the verdict." default:"4s" placeholder:"TIME"`
+	IPDelay     duration `name:"ip-delay" help:"The same for addresses." default:"500ms" placeholder:"TIME"`
 	Partial     bool     `help:"The crawl was not meant to end."`
 	DigestEvery count    `help:"Compare one payload of so many." default:"1" placeholder:"N"`
 	UntilEOF    bool     `name:"until-eof" help:"End when standard input ends, too."`
@@ -56,9 +56,6 @@ Examples:
 
 // Run serves until an interrupt.
 func (c *simCmd) Run(w *world) error {
-	if err := faults(c); err != nil {
-		return usageError{err}
-	}
 	world, err := c.config()
 	if err != nil {
 		return usageError{err}

@@ -16,6 +16,11 @@ type urlCmd struct {
 	Normalize urlNormalizeCmd `cmd:"" help:"Read URL or URL<tab>BASE from stdin; print the normal form, or ! and the reason."`
 }
 
+// Help shows an example.
+func (*urlCmd) Help() string {
+	return "Example:\n  echo 'HTTP://Example.COM/a/../b' | orbweaver url normalize"
+}
+
 type urlNormalizeCmd struct{}
 
 // Help shows an example.
@@ -58,6 +63,11 @@ func lineScanner(w *world) *bufio.Scanner {
 
 type robotsCmd struct {
 	Test robotsTestCmd `cmd:"" help:"Read URLs from stdin; print allow or disallow and the deciding line."`
+}
+
+// Help shows an example.
+func (*robotsCmd) Help() string {
+	return "Example:\n  echo https://example.org/private/ | orbweaver robots test --robots robots.txt"
 }
 
 type robotsTestCmd struct {

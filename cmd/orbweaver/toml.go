@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
+	"maps"
 	"os"
-	"sort"
-	"strings"
+	"slices"
 
 	"github.com/alecthomas/kong"
 	"github.com/pelletier/go-toml/v2"
@@ -20,26 +18,13 @@ type tomlFile struct {
 	values map[string]any
 }
 
-// loadTOML is kong's way in for --config.
-func loadTOML(r io.Reader) (kong.Resolver, error) {
-	name := "configuration file"
-	if f, ok := r.(*os.File); ok {
-		name = f.Name()
-	}
-	return decodeTOML(name, r)
-}
-
 func readTOML(name string) (*tomlFile, error) {
 	b, err := os.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}
-	return decodeTOML(name, bytes.NewReader(b))
-}
-
-func decodeTOML(name string, r io.Reader) (*tomlFile, error) {
 	t := &tomlFile{name: name}
-	if err := toml.NewDecoder(r).Decode(&t.values); err != nil {
+	if err := toml.Unmarshal(b, &t.values); err != nil {
 		var syntax *toml.DecodeError
 		if errors.As(err, &syntax) {
 			row, column := syntax.Position()
@@ -50,49 +35,66 @@ func decodeTOML(name string, r io.Reader) (*tomlFile, error) {
 	return t, nil
 }
 
-// Validate refuses keys that are no flag of any command, all of them at once.
-func (t *tomlFile) Validate(app *kong.Application) error {
-	known := map[string]bool{}
+// check refuses keys that are no flag of any command, and values of a wrong shape, all of them at once.
+func (t *tomlFile) check(app *kong.Application) error {
+	known := map[string]bool{} // with: may be a list
 	var walk func(n *kong.Node)
 	walk = func(n *kong.Node) {
 		for _, f := range n.Flags {
-			known[f.Name] = true
+			known[f.Name] = known[f.Name] || f.IsSlice()
 		}
 		for _, child := range n.Children {
 			walk(child)
 		}
 	}
 	walk(app.Node)
-	var unknown []string
-	for key := range t.values {
-		if !known[key] {
-			unknown = append(unknown, key)
+	delete(known, "help")
+	delete(known, "config")
+	var bad mistakes
+	for _, key := range slices.Sorted(maps.Keys(t.values)) {
+		list, ok := known[key]
+		switch t.values[key].(type) {
+		case map[string]any:
+			bad.add(t.name, fmt.Errorf("unknown table: %s; the keys are the names of the flags, without tables", key))
+			continue
+		case []any:
+			if ok && !list {
+				bad.add(t.name, fmt.Errorf("%s: takes one value, not a list", key))
+			}
+		}
+		if !ok {
+			bad.add(t.name, fmt.Errorf("unknown key: %s; the keys are the names of the flags", key))
 		}
 	}
-	if len(unknown) == 0 {
-		return nil
-	}
-	sort.Strings(unknown)
-	return fmt.Errorf("%s: unknown key: %s; the keys are the names of the flags", t.name, strings.Join(unknown, ", "))
+	return bad.err()
 }
+
+// Validate is part of kong.Resolver; check has been called before, since kong tells one mistake only.
+func (*tomlFile) Validate(*kong.Application) error { return nil }
 
 // Resolve gives a flag its value, or nil.
 func (t *tomlFile) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-	for _, env := range flag.Tag.Envs {
+	for _, env := range flag.Envs {
 		if _, ok := os.LookupEnv(env); ok {
 			return nil, nil //nolint:nilnil // kong's way to say: not from here
 		}
 	}
-	v, ok := t.values[flag.Name]
-	if !ok {
+	switch v := t.values[flag.Name].(type) {
+	case nil, map[string]any:
 		return nil, nil //nolint:nilnil // kong's way to say: not from here
-	}
-	if list, ok := v.([]any); ok {
-		parts := make([]string, len(list))
-		for i, x := range list {
-			parts[i] = kong.JoinEscaped([]string{fmt.Sprint(x)}, flag.Tag.Sep)
+	case []any:
+		if !flag.IsSlice() {
+			return nil, nil //nolint:nilnil // told by check
 		}
-		return strings.Join(parts, string(flag.Tag.Sep)), nil
+		list := make([]any, len(v)) // kong takes lists of what the flag holds: text
+		for i, x := range v {
+			list[i] = fmt.Sprint(x)
+		}
+		return list, nil
+	default:
+		if flag.IsSlice() {
+			return []any{fmt.Sprint(v)}, nil
+		}
+		return fmt.Sprint(v), nil
 	}
-	return fmt.Sprint(v), nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -72,7 +73,7 @@ func (d duration) String() string { return d.text }
 
 func (d duration) fault() error { return d.err }
 
-// count is a whole number that is not negative.
+// count is a whole number that is not negative, unless its field is tagged least:"-1".
 type count struct {
 	n    int64
 	text string
@@ -83,7 +84,7 @@ type count struct {
 func (c *count) UnmarshalText(b []byte) error {
 	c.text = string(b)
 	n, err := strconv.ParseInt(strings.ReplaceAll(c.text, "_", ""), 10, 64)
-	if err != nil || n < -1 {
+	if err != nil {
 		c.err = fmt.Errorf("%q is no whole number", c.text)
 	}
 	c.n = n
@@ -107,11 +108,25 @@ func faults(command any) error {
 		if !field.IsExported() {
 			continue
 		}
-		if f, ok := v.Field(i).Interface().(interface{ fault() error }); ok && f.fault() != nil {
-			list = append(list, fmt.Errorf("--%s: %w", flagName(field), f.fault()))
+		if err := fault(v.Field(i).Interface(), field.Tag); err != nil {
+			list = append(list, fmt.Errorf("--%s: %w", flagName(field), err))
 		}
 	}
 	return errors.Join(list...)
+}
+
+// fault is what is wrong with one value, by its own judgement and by the tags of its field: oneof:"a,b", least:"-1".
+func fault(value any, tag reflect.StructTag) error {
+	if allowed := tag.Get("oneof"); allowed != "" && !slices.Contains(strings.Split(allowed, ","), value.(string)) {
+		return fmt.Errorf("%q is none of %s", value, strings.ReplaceAll(allowed, ",", ", "))
+	}
+	if f, ok := value.(interface{ fault() error }); ok && f.fault() != nil {
+		return f.fault()
+	}
+	if c, ok := value.(count); ok && c.n < 0 && !(c.n == -1 && tag.Get("least") == "-1") {
+		return fmt.Errorf("%q is negative", c.text)
+	}
+	return nil
 }
 
 // flagName is kong's name for a field.

@@ -33,6 +33,9 @@ type warcLsCmd struct {
 	Files []string `arg:"" help:"WARC files." name:"file"`
 }
 
+// Help shows an example.
+func (*warcLsCmd) Help() string { return "Example:\n  orbweaver warc ls crawl/warc/*.warc.gz" }
+
 // Run lists.
 func (x *warcLsCmd) Run(w *world, c *warcCmd) error { return c.tool(w).List(x.Files...) }
 
@@ -43,6 +46,11 @@ type warcCatCmd struct {
 	Payload bool   `help:"The body alone, without head and chunking."`
 	Decode  bool   `help:"The body without its content encodings, too."`
 	File    string `arg:"" help:"WARC file."`
+}
+
+// Help shows examples.
+func (*warcCatCmd) Help() string {
+	return "Examples:\n  orbweaver warc cat --offset 1234 FILE\n  orbweaver warc cat --uri https://example.org/ --type response --payload --decode FILE"
 }
 
 // Run prints records.
@@ -64,12 +72,22 @@ type warcVerifyCmd struct {
 	Files []string `arg:"" help:"WARC files; give all of a crawl, since records name each other." name:"file"`
 }
 
+// Help shows an example.
+func (*warcVerifyCmd) Help() string {
+	return "Exit status: 0 all is well, 1 it is not.\n\nExample:\n  orbweaver warc verify crawl/warc/*.warc.gz"
+}
+
 // Run verifies.
 func (x *warcVerifyCmd) Run(w *world, c *warcCmd) error { return c.tool(w).Verify(x.Files...) }
 
 type warcIndexCmd struct {
 	Write bool     `help:"Write FILE.cdxj beside each file instead of printing."`
 	Files []string `arg:"" help:"WARC files." name:"file"`
+}
+
+// Help shows examples.
+func (*warcIndexCmd) Help() string {
+	return "Examples:\n  orbweaver warc index crawl/warc/*.warc.gz >all.cdxj\n  orbweaver warc index --write FILE"
 }
 
 // Run indexes.

@@ -8,7 +8,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
+	"syscall"
 
 	"orbweaver/engine"
 )
@@ -29,10 +31,7 @@ func Dial(address string) *Client {
 	transport := &http.Transport{DisableKeepAlives: true}
 	if path, ok := strings.CutPrefix(address, "unix:"); ok {
 		c.base = "http://crawl"
-		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
-			var d net.Dialer
-			return d.DialContext(ctx, "unix", path)
-		}
+		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) { return dialUnix(ctx, path) }
 	}
 	c.http = &http.Client{Transport: transport}
 	return c
@@ -62,9 +61,8 @@ func (c *Client) call(ctx context.Context, method, path, body string, into any) 
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		var op *net.OpError
-		if errors.As(err, &op) && op.Op == "dial" {
-			return fmt.Errorf("%w (%s): %w", ErrNotRunning, c.name, op.Err)
+		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
+			return fmt.Errorf("%w (%s)", ErrNotRunning, c.name)
 		}
 		return fmt.Errorf("control: %w", err)
 	}

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 
@@ -31,9 +30,6 @@ type Crawl interface {
 	Set(key, value string) error
 }
 
-// SocketName is the socket's name within the crawl directory.
-const SocketName = "control.sock"
-
 // bodyMax bounds what one request may bring.
 const bodyMax = 64 << 20
 
@@ -42,31 +38,17 @@ type Server struct {
 	http     *http.Server
 	listener net.Listener
 	served   chan error
-	socket   string
 }
 
 // Listen serves crawl on address: "unix:PATH" or host:port.
 func Listen(address string, crawl Crawl) (*Server, error) {
-	network, where := "tcp", address
-	socket := ""
-	if path, ok := strings.CutPrefix(address, "unix:"); ok {
-		network, where, socket = "unix", path, path
-		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("control: %w", err)
-		}
-	}
-	l, err := net.Listen(network, where)
+	l, err := listen(address)
 	if err != nil {
 		return nil, fmt.Errorf("control: %w", err)
 	}
-	if socket != "" {
-		if err := os.Chmod(socket, 0o600); err != nil {
-			return nil, errors.Join(fmt.Errorf("control: %w", err), l.Close())
-		}
-	}
 	s := &Server{
 		http:     &http.Server{Handler: Handler(crawl), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute},
-		listener: l, served: make(chan error, 1), socket: socket,
+		listener: l, served: make(chan error, 1),
 	}
 	go func() { s.served <- s.http.Serve(l) }()
 	return s, nil

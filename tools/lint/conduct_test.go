@@ -29,7 +29,8 @@ var doorkeepers = places{
 	"engine/fetch/socket_linux.go": "the same with fewer system calls, used by the one dial function alone: see checkInner",
 	"engine/fetch/dialer.go":       "the one dial function, for pages and for questions to name servers alike",
 	"engine/control/client.go":     "asks a running crawl over its local port",
-	"engine/control/server.go":     "listens on the local port",
+	"engine/control/server.go":     "answers on the local port",
+	"engine/control/socket.go":     "the local port, both ends of it",
 	"bench/load/":                  "a web server on real sockets",
 }
 
@@ -161,7 +162,7 @@ var diskDoors = places{
 	"engine/fetch/socket_linux.go": "os.NewFile gives a socket to the poller",
 	"internal/vfs/":                "the one door",
 	"dnsres/system.go":             "reads the system's list of name servers, which is in no crawl directory",
-	"engine/control/server.go":     "removes a stale socket and guards its own, which is no file of the crawl",
+	"engine/control/socket.go":     "removes a stale socket and guards its own, which is no file of the crawl",
 }
 
 func checkCalls(h *tree) (faults []string) {
