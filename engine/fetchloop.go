@@ -275,6 +275,7 @@ func (w *fetchWorker) hand(ctx context.Context, r *returned, p *fetch.Page, f *f
 			return nil
 		}
 		if err := w.ledger.disk.wait(ctx, err); err != nil {
+			w.pool.Put(p)
 			return err
 		}
 	}

@@ -34,6 +34,7 @@ type parseWorker struct {
 	faults   *faultFile
 	limits   *limits
 	wake     func() // of the distributor
+	failed   func(error)
 	pagesOut *atomic.Int64
 
 	hashSeed uint64
@@ -45,17 +46,20 @@ type parseWorker struct {
 
 var errPagesEnough = errors.New("engine: the limit of pages is reached")
 
-func (w *parseWorker) run(ctx context.Context) error {
+// run handles Pages until the channel is closed. After an error, which ends the crawl, it still takes them, so that
+// nobody waits for it: they go home unsettled, as if they had never been fetched.
+func (w *parseWorker) run(ctx context.Context) (failed error) {
 	for p := range w.fetched {
-		err := w.handle(ctx, p)
+		if failed == nil {
+			if failed = w.handle(ctx, p); failed != nil {
+				w.failed(failed)
+			}
+		}
 		w.pool.Put(p)
 		w.pagesOut.Add(-1)
 		w.wake()
-		if err != nil {
-			return err
-		}
 	}
-	return nil
+	return failed
 }
 
 // handle does all that is to be done with one Page.

@@ -201,7 +201,8 @@ func (e *Engine) startWorkers(abort, forever context.Context, fetchers, parsers 
 		if err != nil {
 			return err
 		}
-		parsers.Go(func() error { return w.run(forever) })
+		w.failed = parsers.cancel
+		parsers.Go(func() error { return w.run(abort) })
 	}
 	return nil
 }
