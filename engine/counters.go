@@ -29,6 +29,7 @@ type Counters struct {
 	Revisits      int64 // pages stored as revisit records
 	NotStored     int64 // pages that --store refused
 	Unparsed      int64 // pages whose links were known, since the same bytes came from the same directory
+	Unclaimed     int64 // responses that content-seen could not note: copies of them are stored whole
 	ParseFaults   int64 // pages whose parse panicked: a bug, saved for the fuzzers
 	RobotsFetched int64 // exchanges for robots.txt
 	DelayCapped   int64 // Crawl-delay longer than the cap
@@ -55,7 +56,7 @@ type counters struct {
 	droppedSyntax, droppedScope, droppedDepth            atomic.Int64
 	droppedCache                                         atomic.Int64
 	droppedLinks, attempts, retries, pages, revisits     atomic.Int64
-	notStored, unparsed, parseFaults                     atomic.Int64
+	notStored, unparsed, unclaimed, parseFaults          atomic.Int64
 	robotsFetched, delayCapped, bytesReceived, bytesSent atomic.Int64
 	finished                                             atomic.Int64 // sum of outcomes
 	outcomes                                             [outcome.Count]atomic.Int64
@@ -79,10 +80,10 @@ func (c *counters) status(code int) {
 func (c *counters) pairs(p *Counters) []counterPair {
 	list := []counterPair{
 		{&c.found, &p.Found}, {&c.sieved, &p.Sieved}, {&c.known, &p.Known}, {&c.admitted, &p.Admitted},
-		{&c.droppedSyntax, &p.DroppedSyntax}, {&c.droppedScope, &p.DroppedScope}, {&c.droppedDepth, &p.DroppedDepth},
+		{&c.droppedSyntax, &p.DroppedSyntax}, {&c.droppedScope, &p.DroppedScope}, {&c.droppedDepth, &p.DroppedDepth}, {&c.droppedCache, &p.DroppedCache},
 		{&c.droppedLinks, &p.DroppedLinks}, {&c.attempts, &p.Attempts}, {&c.retries, &p.Retries},
 		{&c.pages, &p.Pages}, {&c.revisits, &p.Revisits}, {&c.notStored, &p.NotStored}, {&c.unparsed, &p.Unparsed},
-		{&c.parseFaults, &p.ParseFaults}, {&c.robotsFetched, &p.RobotsFetched}, {&c.delayCapped, &p.DelayCapped},
+		{&c.unclaimed, &p.Unclaimed}, {&c.parseFaults, &p.ParseFaults}, {&c.robotsFetched, &p.RobotsFetched}, {&c.delayCapped, &p.DelayCapped},
 		{&c.bytesReceived, &p.BytesReceived}, {&c.bytesSent, &p.BytesSent},
 	}
 	for i := range c.outcomes {

@@ -269,7 +269,7 @@ func (w *fetchWorker) hand(ctx context.Context, r *returned, p *fetch.Page, f *f
 	}
 	e := journalEntry{Kind: journalPage, FP: f.fp, Outcome: f.outcome, Depth: f.depth, Hops: f.hops}
 	for {
-		err := w.giveBackCounted(r, f, func() error { return w.ledger.write(nil, &e, nil) })
+		err := w.giveBackCounted(r, f, func() error { return w.ledger.write(nil, &e, nil, nil) })
 		if err == nil {
 			w.pool.Put(p)
 			return nil

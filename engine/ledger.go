@@ -32,8 +32,9 @@ type ledger struct {
 }
 
 // write writes the records of one attempt, if any, and its journal entry. Call it under the shared cut. On error
-// nothing of it counts, and the same call may be repeated.
-func (l *ledger) write(enc *warc.Encoder, e *journalEntry, admit func() error) error {
+// nothing of it counts, and the same call may be repeated. admit runs before anything is written and may refuse; written runs
+// after, still under the commit lock.
+func (l *ledger) write(enc *warc.Encoder, e *journalEntry, admit func() error, written func()) error {
 	l.commit.Lock()
 	defer l.commit.Unlock()
 	if admit != nil {
@@ -52,7 +53,13 @@ func (l *ledger) write(enc *warc.Encoder, e *journalEntry, admit func() error) e
 		e.Serial, e.Offset, e.Length = pos.Serial+1, pos.Offset, pos.Length
 	}
 	l.dirty = true
-	return l.journal.append(e)
+	if err := l.journal.append(e); err != nil {
+		return err
+	}
+	if written != nil {
+		written()
+	}
+	return nil
 }
 
 // sync makes what was written durable: the group commit. The archive goes first, so that the journal never names what

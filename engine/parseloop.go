@@ -120,8 +120,16 @@ func (w *parseWorker) settle(p *fetch.Page, f *flight, plan *recordPlan, parsed 
 	if !plan.store {
 		enc = nil
 	}
-	err := w.ledger.write(enc, &e, func() error { return w.admit(f, plan) })
+	admitted := false
+	err := w.ledger.write(enc, &e, func() error {
+		err := w.admit(plan)
+		admitted = err == nil
+		return err
+	}, func() { plan.claim(w.ledger) })
 	if err != nil {
+		if admitted && plan.page {
+			w.limits.returnPage()
+		}
 		return err
 	}
 	w.count(p, f, plan)
@@ -138,15 +146,12 @@ func (w *parseWorker) settle(p *fetch.Page, f *flight, plan *recordPlan, parsed 
 
 // admit runs under the commit lock, before anything is written: the limit of pages is exact, and of two equal payloads
 // only the first is stored whole.
-func (w *parseWorker) admit(f *flight, plan *recordPlan) error {
-	if plan.page && !f.retry && !w.limits.takePage() {
-		return errPagesEnough
-	}
-	if err := plan.claim(w.ledger.seen); err != nil {
-		if plan.page && !f.retry {
-			w.limits.returnPage()
-		}
+func (w *parseWorker) admit(plan *recordPlan) error {
+	if err := plan.stillFirst(w.ledger.seen); err != nil {
 		return err
+	}
+	if plan.page && !w.limits.takePage() {
+		return errPagesEnough
 	}
 	return nil
 }

@@ -64,19 +64,30 @@ func (w *parseWorker) plan(p *fetch.Page, f *flight) (recordPlan, error) {
 	return plan, nil
 }
 
-// claim makes this response the first of its payload, under the commit lock.
-func (plan *recordPlan) claim(m *seen.Map) error {
+// stillFirst says, under the commit lock and before anything is written, whether no equal payload was stored meanwhile.
+func (plan *recordPlan) stillFirst(m *seen.Map) error {
 	if !plan.claims {
 		return nil
 	}
-	first, fresh, err := m.Insert(plan.digest, plan.first)
+	_, there, err := m.Lookup(plan.digest)
 	if err != nil {
 		return fmt.Errorf("engine: content seen: %w", err)
 	}
-	if !fresh && first.RecordID != plan.first.RecordID {
+	if there {
 		return errSeenMeanwhile
 	}
 	return nil
+}
+
+// claim makes this response the first of its payload, under the commit lock and after it was written: content-seen never
+// names a record that is not in the archive. If it cannot be noted, a later copy is stored whole, which is counted.
+func (plan *recordPlan) claim(l *ledger) {
+	if !plan.claims {
+		return
+	}
+	if _, _, err := l.seen.Insert(plan.digest, plan.first); err != nil {
+		l.n.unclaimed.Add(1)
+	}
 }
 
 // annotation is what the crawl log says about the records.

@@ -8,6 +8,7 @@ import (
 	"orbweaver/engine/urlx"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
+	"orbweaver/workbench"
 )
 
 // restore brings the crawl from the manifest's cut to where the journal says it was: URLs in flight go back to their
@@ -18,7 +19,7 @@ func (e *Engine) restore(m *manifest, fresh bool) error {
 	if fresh {
 		return e.clearFresh()
 	}
-	e.newbornsToResolve()
+	e.wakeSites()
 	b, err := vfs.ReadFile(e.seams.FS, aloftName(e.frontierDir(), m.Generation))
 	if err != nil {
 		return fmt.Errorf("engine: resume: %w", err)
@@ -38,11 +39,20 @@ func (e *Engine) clearFresh() error {
 	return removeOlder(e.seams.FS, e.frontierDir(), 1<<63)
 }
 
-// newbornsToResolve queues the sites that were waiting for an address.
-func (e *Engine) newbornsToResolve() {
+// wakeSites sends every site on that waited for something which the cut does not hold: an address, a robots.txt on its
+// way from elsewhere (asked for again from the start), the distributor to drop what a dead site has on disk.
+func (e *Engine) wakeSites() {
 	e.bench.Each(func(vs *visitState, state benchState) bool {
-		if state == benchNewborn {
+		switch state {
+		case workbench.Newborn:
 			e.newborn.Put(vs)
+		case workbench.Parked:
+			e.bench.Unpark(vs, nil)
+		case workbench.Dead:
+			if e.bench.OnDisk(vs) > 0 {
+				e.under.Dig(vs)
+			}
+		case workbench.Deferred, workbench.Idle, workbench.Waiting, workbench.Leased:
 		}
 		return true
 	})

@@ -11,10 +11,7 @@ import (
 
 	"orbweaver/engine/fetch"
 	"orbweaver/warc"
-	"orbweaver/workbench"
 )
-
-const benchNewborn = workbench.Newborn
 
 // drainMax is how long an orderly stop waits for exchanges under way before it aborts them.
 const drainMax = 30 * time.Second
