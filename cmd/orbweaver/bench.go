@@ -33,7 +33,8 @@ type benchVitroCmd struct {
 	Dir       string   `help:"Crawl directory; made anew." default:"./build/vitro" placeholder:"DIR"`
 	Hosts     count    `help:"Hosts." default:"20000" placeholder:"N"`
 	IPs       count    `name:"ips" help:"Addresses." default:"5000" placeholder:"N"`
-	PerHost   count    `help:"Pages of the largest host; the mean is half of it." default:"10" placeholder:"N"`
+	PerHost   count    `help:"Pages of the largest host." default:"10" placeholder:"N"`
+	Mean      count    `help:"Mean number of pages of a host; 0 for half of the largest." default:"0" placeholder:"N"`
 	Pages     count    `help:"Stop after this many pages; 0 for all." default:"0" placeholder:"N"`
 	HostDelay duration `help:"Wait between two requests to a site." default:"1s" placeholder:"TIME"`
 	IPDelay   duration `name:"ip-delay" help:"Wait between two requests to an address." default:"100ms" placeholder:"TIME"`
@@ -63,7 +64,10 @@ func (c *benchVitroCmd) Run(w *world) error {
 	}
 	o.World = simweb.Plain()
 	o.World.Seed, o.World.Hosts, o.World.IPs = uint64(c.Seed.n), int(c.Hosts.n), int(c.IPs.n)
-	o.World.PagesPerHostMax, o.World.PagesPerHostMean = int(c.PerHost.n), max(int(c.PerHost.n)/2, 1)
+	o.World.PagesPerHostMax, o.World.PagesPerHostMean = int(c.PerHost.n), int(c.Mean.n)
+	if c.Mean.n == 0 {
+		o.World.PagesPerHostMean = max(int(c.PerHost.n)/2, 1)
+	}
 	o.HostDelay, o.IPDelay, o.Fetchers, o.Level = c.HostDelay.d, c.IPDelay.d, int(c.Fetchers.n), int(c.Level.n)
 	o.MaxPages, o.Parts, o.DigestEvery = c.Pages.n, true, int(c.Digests.n)
 	r, err := vitro.Run(ctx, o)
