@@ -56,13 +56,24 @@ func connectNet(ctx context.Context, addr netip.AddrPort) (net.Conn, error) {
 	return d.DialContext(ctx, "tcp", addr.String())
 }
 
-// DialContext connects to a literal address.
+// DialContext connects to a literal address, over TCP or, for name servers, over UDP.
 func (d *netDialer) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
 	literal, err := netip.ParseAddrPort(addr)
-	if err != nil || (network != "tcp" && network != "tcp4" && network != "tcp6") {
+	if err != nil {
 		return nil, fmt.Errorf("%w: %s %q", ErrName, network, addr)
 	}
-	return d.DialAddr(ctx, literal)
+	switch network {
+	case "tcp", "tcp4", "tcp6":
+		return d.DialAddr(ctx, literal)
+	case "udp", "udp4", "udp6":
+		if err := d.check(literal); err != nil {
+			return nil, err
+		}
+		var plain net.Dialer
+		return plain.DialContext(ctx, network, literal.String())
+	default:
+		return nil, fmt.Errorf("%w: %s %q", ErrName, network, addr)
+	}
 }
 
 // DialAddr connects to addr.

@@ -175,7 +175,7 @@ func TestLoopbackOnly(t *testing.T) {
 			t.Errorf("%s: %v", addr, err)
 		}
 	}
-	if _, err := d.DialContext(t.Context(), "udp", "127.0.0.1:80"); !errors.Is(err, ErrName) {
+	if _, err := d.DialContext(t.Context(), "unix", "127.0.0.1:80"); !errors.Is(err, ErrName) {
 		t.Errorf("udp: %v", err)
 	}
 }
