@@ -188,11 +188,11 @@ func TestNegativeAnswers(t *testing.T) {
 func TestFaultsDoubleAndExpire(t *testing.T) {
 	story(t, dnsres.Options{OutageRow: 1000}, func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server) {
 		s.Set("a.test", dnstest.Script{Rcode: dns.RcodeServerFailure})
-		for _, minutes := range []time.Duration{1, 2, 4, 8, 15, 15} {
+		for _, minutes := range []int{1, 2, 4, 8, 15, 15} {
 			start := time.Now()
 			a := r.Resolve(t.Context(), "a.test")
 			wantErr(t, a, dnsres.ErrServer)
-			if life := a.Expires.Sub(start); life != minutes*time.Minute || a.Definite() {
+			if life := a.Expires.Sub(start); life != time.Duration(minutes)*time.Minute || a.Definite() {
 				t.Fatalf("lives %v, want %v min", life, minutes)
 			}
 			asked := s.Asked("a.test")
@@ -200,7 +200,7 @@ func TestFaultsDoubleAndExpire(t *testing.T) {
 			if s.Asked("a.test") != asked {
 				t.Fatal("a fault was not cached")
 			}
-			time.Sleep(a.Expires.Sub(time.Now()))
+			time.Sleep(time.Until(a.Expires))
 		}
 		s.Set("a.test", dnstest.Script{Addrs: []netip.Addr{ip1}})
 		wantAddrs(t, r.Resolve(t.Context(), "a.test"), ip1)
@@ -315,7 +315,7 @@ func TestOutage(t *testing.T) {
 		for i := 0; time.Since(start) < 10*time.Minute; i++ {
 			a := r.Resolve(t.Context(), fmt.Sprintf("b%d.test", i%4))
 			wantErr(t, a, dnsres.ErrTimeout)
-			if life := a.Expires.Sub(time.Now()); time.Since(start) > 2*time.Minute && (!r.Outage() || life > 10*time.Second) {
+			if life := time.Until(a.Expires); time.Since(start) > 2*time.Minute && (!r.Outage() || life > 10*time.Second) {
 				t.Fatalf("after %v: outage %v, believed for %v", time.Since(start), r.Outage(), life)
 			}
 			time.Sleep(time.Second)

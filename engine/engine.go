@@ -68,6 +68,7 @@ type Engine struct {
 	fetching, pagesOut, frontWant atomic.Int64
 	seeded                        atomic.Bool
 	resumed                       int
+	storedBefore                  int64 // bytes of WARC files that earlier runs left
 	unclean                       bool
 
 	feedWake, distWake chan struct{}
@@ -295,6 +296,10 @@ func (e *Engine) begin(m *manifest, moreSeeds bool) error {
 		return err
 	}
 	e.ledger.writer = w
+	if e.storedBefore, err = archiveBytes(e.seams.FS, e.cfg.Dir+"/warc"); err != nil {
+		return err
+	}
+	e.storedBefore -= w.Stats().Bytes
 	e.over = m.State == StateFinished && !moreSeeds && e.stillOver(m)
 	if e.over {
 		e.status, e.reason = StateFinished, m.Reason
@@ -308,12 +313,31 @@ func (e *Engine) begin(m *manifest, moreSeeds bool) error {
 	return nil
 }
 
+// bytesStored is the size of the archive: what earlier runs left, and what this one has written.
+func (e *Engine) bytesStored() int64 { return e.storedBefore + e.ledger.writer.Stats().Bytes }
+
+// archiveBytes adds up the WARC files of a directory.
+func archiveBytes(fsys vfs.FS, dir string) (total int64, err error) {
+	files, err := warc.Files(fsys, dir)
+	if err != nil {
+		return 0, err
+	}
+	for _, f := range files {
+		n, err := fsys.Size(dir + "/" + f.Name)
+		if err != nil {
+			return 0, fmt.Errorf("engine: archive: %w", err)
+		}
+		total += n
+	}
+	return total, nil
+}
+
 // stillOver says whether a finished crawl stays finished under today's limits.
 func (e *Engine) stillOver(m *manifest) bool {
 	switch m.Reason {
 	case reasonMaxPages, reasonMaxDisk, reasonMaxTime:
 		wall := time.Duration(m.WallSeconds * float64(time.Second))
-		return e.limits.reached(m.Counters.Pages+m.Counters.Revisits, e.ledger.writer.Stats(), wall) != ""
+		return e.limits.reached(m.Counters.Pages+m.Counters.Revisits, e.bytesStored(), wall) != ""
 	default:
 		return true
 	}

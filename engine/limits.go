@@ -3,8 +3,6 @@ package engine
 import (
 	"sync"
 	"time"
-
-	"orbweaver/warc"
 )
 
 // limits ends the crawl when it has had enough: pages, time or disk. Pages are counted under the commit lock, so that
@@ -41,11 +39,11 @@ func (l *limits) returnPage() {
 }
 
 // reached says which limit a crawl with these figures has reached, "" for none.
-func (l *limits) reached(pages int64, s warc.Stats, wall time.Duration) string {
+func (l *limits) reached(pages, stored int64, wall time.Duration) string {
 	switch {
 	case l.pagesMax > 0 && pages >= l.pagesMax:
 		return reasonMaxPages
-	case l.diskMax > 0 && s.Bytes >= l.diskMax:
+	case l.diskMax > 0 && stored >= l.diskMax:
 		return reasonMaxDisk
 	case l.timeMax > 0 && wall >= l.timeMax:
 		return reasonMaxTime

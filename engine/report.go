@@ -75,7 +75,6 @@ func (e *Engine) Report() Report {
 	state, reason := e.state()
 	bench := e.bench.Counts()
 	cache := e.frontier.cache.Stats()
-	archive := e.ledger.writer.Stats()
 	var m manifest
 	e.clock.fill(&m)
 	r := Report{
@@ -83,7 +82,7 @@ func (e *Engine) Report() Report {
 		URLsFound: c.Found, URLsAdmitted: c.Admitted, URLsFetched: fetchedURLs(&c),
 		PagesStored: c.Pages, RevisitsStored: c.Revisits, PagesNotStored: c.NotStored,
 		Outcomes: map[string]int64{}, Statuses: map[string]int64{}, Dropped: dropped(&c),
-		Attempts: c.Attempts, Retries: c.Retries, BytesReceived: c.BytesReceived, BytesStored: archive.Bytes,
+		Attempts: c.Attempts, Retries: c.Retries, BytesReceived: c.BytesReceived, BytesStored: e.bytesStored(),
 		HostsKnown: int64(bench.Sites), IPsKnown: int64(bench.IPs), RobotsFetched: c.RobotsFetched,
 		RobotsDenied: c.Outcomes[outcome.RobotsDenied], CacheHits: int64(cache.Hits), CacheLookups: int64(cache.Lookups),
 		SieveSize: int64(e.sieve.Len()), SievePending: int64(e.sieve.Pending()), ParseFaults: c.ParseFaults,

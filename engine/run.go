@@ -147,7 +147,7 @@ func (e *Engine) startLate(ctx context.Context, g *failGroup) {
 		return e.every(ctx, e.cfg.ReportEvery, func() error {
 			e.log.flush()
 			c := e.ledger.n.load()
-			if reason := e.limits.reached(c.Pages+c.Revisits, e.ledger.writer.Stats(), e.clock.wall()); reason != "" {
+			if reason := e.limits.reached(c.Pages+c.Revisits, e.bytesStored(), e.clock.wall()); reason != "" {
 				e.finish(reason)
 			}
 			return e.writeReport()

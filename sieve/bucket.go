@@ -142,6 +142,7 @@ func (b *bucket) dropKnown(known []uint64) int {
 
 // emit hands out the live payloads from the cursor on, in order of arrival. After an error the cursor stands before
 // the payload that was refused.
+// S4: the chunks hold the payloads in the order in which they were added.
 func (b *bucket) emit(f func(payload []byte) error) (n uint64, err error) {
 	for ; b.cursorChunk < b.live; b.cursorChunk, b.cursorByte = b.cursorChunk+1, 0 {
 		for b.cursorByte < len(b.chunks[b.cursorChunk]) {

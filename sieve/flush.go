@@ -128,7 +128,7 @@ func (s *Sieve) storeBucket(b *bucket, st *FlushStats) error {
 				return err
 			}
 		}
-		st.Known += uint64(b.dropKnown(known))
+		st.Known += uint64(b.dropKnown(known)) // S1: what a committed flush stored does not come again
 		st.Mark += time.Since(began)
 	}
 	if len(b.entries) > 0 {

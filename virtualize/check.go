@@ -46,8 +46,8 @@ func (v *Virtualizer) checkQueue(e entry, live []int64, reached map[address]stru
 		if err != nil {
 			return err
 		}
-		ok := true
 		for range b.first + uint64(b.items) - e.first {
+			var ok bool
 			if _, rest, ok = nextItem(rest); !ok {
 				return corrupt("block %v: its items do not parse", at)
 			}

@@ -117,7 +117,7 @@ func (v *Virtualizer) Release(c Cut) error {
 		v.oldest++
 	}
 	defer v.publish()
-	return v.deleteDead()
+	return v.deleteDead() // V3: only what holds no live record, and is named by no cut from released on
 }
 
 // Close unmaps and closes the files. What was not written by a Cut is forgotten, as a rollback to the last cut would

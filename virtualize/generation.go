@@ -103,7 +103,7 @@ func (w *indexWriter) u64(n uint64) {
 
 func (w *indexWriter) flush() {
 	if w.err == nil && len(w.buf) > 0 {
-		w.hash.Write(w.buf)
+		_, _ = w.hash.Write(w.buf) // never fails
 		_, w.err = w.out.Write(w.buf)
 		w.length += uint64(len(w.buf))
 	}

@@ -7,7 +7,8 @@ type block struct {
 	payload []byte // borrowed from the mapping
 }
 
-// blockAt reads the block in which a queue's item with the given ordinal is, and checks that it is that.
+// blockAt reads the block in which a queue's item with the given ordinal is, and checks that it is that: V2 for the
+// checksum, V1 for key and ordinal.
 func (v *Virtualizer) blockAt(a address, key, ordinal uint64) (block, error) {
 	s, i := v.locate(a)
 	if s == nil {

@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"math/rand/v2"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,7 +28,7 @@ func TestCRCJoin(t *testing.T) {
 			b[i] = byte(rng.Uint32())
 		}
 		got := crcJoin(crc32.ChecksumIEEE(a), crc32.ChecksumIEEE(b), crcShift(int64(len(b))))
-		if want := crc32.ChecksumIEEE(append(a, b...)); got != want {
+		if want := crc32.ChecksumIEEE(slices.Concat(a, b)); got != want {
 			t.Fatalf("%d+%d bytes: %08x, want %08x", len(a), len(b), got, want)
 		}
 	}

@@ -120,7 +120,7 @@ func (r *RecordRead) HTTP(payload bool) (*HTTPHead, io.Reader, error) {
 		if len(raw) > httpHeadMax {
 			return nil, nil, r.z.fault(ErrTooLarge, r.Offset, "HTTP head")
 		}
-		if err == bufio.ErrBufferFull {
+		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
 		}
 		if err == io.EOF {

@@ -296,7 +296,7 @@ func (z *Reader) line(room int) (text []byte, crlf bool, err error) {
 		}
 		if err := z.fill(true); err != nil {
 			if err == io.EOF {
-				err = fmt.Errorf("%w: the file ends in a header", ErrTruncated)
+				return nil, false, fmt.Errorf("%w: the file ends in a header", ErrTruncated)
 			}
 			return nil, false, err
 		}
@@ -395,7 +395,7 @@ func (z *Reader) finish() error {
 	rec := z.rec
 	z.rec = nil
 	if rec.err != nil {
-		return nil // its end is reached, or a fault was reported
+		return nil //nolint:nilerr // its end is reached, or a fault was reported
 	}
 	_, err := io.Copy(io.Discard, onlyReader{rec})
 	return err

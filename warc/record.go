@@ -68,9 +68,6 @@ type IndexInfo struct {
 	MIME []byte
 }
 
-// digestLen is the length of a SHA-1 in base32.
-const digestLen = 32
-
 // appendDigest adds "sha1:" and the base32 of sum.
 func appendDigest(dst []byte, sum *[20]byte) []byte {
 	dst = append(dst, "sha1:"...)

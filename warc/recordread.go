@@ -105,10 +105,11 @@ func (r *RecordRead) Read(p []byte) (int, error) {
 	z := r.z
 	if r.left > 0 && z.r == z.w {
 		if err := z.fill(true); err != nil {
+			fault := err
 			if err == io.EOF {
-				err = fmt.Errorf("%w: the block lacks %d of %d bytes", ErrTruncated, r.left, r.ContentLength)
+				fault = fmt.Errorf("%w: the block lacks %d of %d bytes", ErrTruncated, r.left, r.ContentLength)
 			}
-			r.err = z.stop(err, r.Offset)
+			r.err = z.stop(fault, r.Offset)
 			return 0, r.err
 		}
 	}

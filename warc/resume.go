@@ -195,7 +195,7 @@ func (f *outFile) rebuild(length int64) (good int64, err error) {
 	for {
 		rec, err := z.Next()
 		var damage *Fault
-		if err == io.EOF || errors.As(err, &damage) {
+		if errors.Is(err, io.EOF) || errors.As(err, &damage) {
 			f.size = good
 			return good, nil
 		}

@@ -245,24 +245,24 @@ func (s *source) Read(p []byte) (n int, err error) {
 	if !s.live {
 		return 0, io.EOF
 	}
+	var r io.Reader = s.br
 	switch s.kind {
 	case Gzip:
-		n, err = s.gz.Read(p)
+		r = s.gz
 	case Zstd:
-		n, err = s.zs.Read(p)
-		if err == io.EOF && (s.frame.state < 2 || s.frame.left > 0) {
-			err = io.ErrUnexpectedEOF // the decoder takes some torn headers for an end
-		}
-	default:
-		n, err = s.br.Read(p)
+		r = s.zs
 	}
-	if err != nil {
-		s.live = false
-		if err != io.EOF {
-			err = s.damage(err)
-		}
+	n, err = r.Read(p)
+	switch {
+	case err == nil:
+		return n, nil
+	case err != io.EOF:
+		return n, s.damage(err)
+	case s.kind == Zstd && (s.frame.state < 2 || s.frame.left > 0):
+		return n, s.damage(io.ErrUnexpectedEOF) // the decoder takes some torn headers for an end
 	}
-	return n, err
+	s.live = false
+	return n, io.EOF
 }
 
 // damage sorts an error of a decoder: the file's end, the disk's fault, or bad bytes.
@@ -386,7 +386,7 @@ func (f *frameReader) part() error {
 }
 
 func noEOF(err error) error {
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}
 	return err

@@ -2,6 +2,7 @@ package invitro
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -31,7 +32,7 @@ func fileCaptures(fsys vfs.FS, name string, f func(simweb.Capture)) error {
 	if err != nil {
 		return err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // only read
 	r := warc.NewReader(file, warc.ReaderOptions{Name: name, Syntax: warc.Fail, Spec: warc.Fail, Block: warc.Fail})
 	defer r.Close()
 	head := make([]byte, 64)
@@ -51,7 +52,7 @@ func fileCaptures(fsys vfs.FS, name string, f func(simweb.Capture)) error {
 			c.Digest, c.HasDigest = sum, true
 		}
 		n, err := io.ReadFull(rec, head)
-		if err != nil && err != io.ErrUnexpectedEOF && err != io.EOF {
+		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && err != io.EOF {
 			return err
 		}
 		c.Status = statusOf(head[:n])

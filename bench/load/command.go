@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"syscall"
 	"time"
 
 	"orbweaver/bench/simweb"
@@ -222,13 +221,4 @@ func report(stdout io.Writer, sum *Summary, asJSON bool) error {
 		sum.Verdict.Print(stdout)
 	}
 	return err
-}
-
-// cpuSeconds is the CPU time of this process, user and system.
-func cpuSeconds() float64 {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
 }

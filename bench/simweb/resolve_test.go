@@ -29,9 +29,10 @@ func resolve(t *testing.T, base, ref string) string {
 	u := b.ResolveReference(r)
 	u.User, u.Fragment = nil, ""
 	u.Host = strings.ToLower(u.Host)
-	if u.Scheme == "http" {
+	switch u.Scheme {
+	case "http":
 		u.Host = strings.TrimSuffix(u.Host, ":80")
-	} else if u.Scheme == "https" {
+	case "https":
 		u.Host = strings.TrimSuffix(u.Host, ":443")
 	}
 	if u.Path == "" {

@@ -2,6 +2,7 @@ package simweb
 
 import (
 	"bytes"
+	"errors"
 	"net"
 	"sync/atomic"
 	"time"
@@ -61,7 +62,7 @@ func (w *World) Serve(conn net.Conn, o ServeOptions) {
 		b.in = make([]byte, 4<<10)
 	}
 	s := &session{w: w, conn: conn, o: o, b: b, id: o.Log.connect(time.Now())}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	if o.Counters != nil {
 		o.Counters.Conns.Add(1)
 	}
@@ -222,7 +223,7 @@ func (s *session) pause(d time.Duration) bool {
 }
 
 func isTimeout(err error) bool {
-	e, ok := err.(net.Error)
+	e, ok := errors.AsType[net.Error](err)
 	return ok && e.Timeout()
 }
 

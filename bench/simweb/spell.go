@@ -190,12 +190,12 @@ func (d *doc) attribute(dst []byte, r *rng) []byte {
 	case 0:
 		quote = '\''
 	case 1:
-		if len(d.ref) > 0 && bytes.IndexAny(d.ref, " \t\r\n=") < 0 {
+		if len(d.ref) > 0 && !bytes.ContainsAny(d.ref, " \t\r\n=") {
 			quote = 0
 		}
 	}
 	and := [...]string{"&amp;", "&amp;", "&amp;", "&#38;", "&#x26;", "&"}[r.below(6)]
-	if bytes.IndexAny(d.ref, "\t\n") >= 0 {
+	if bytes.ContainsAny(d.ref, "\t\n") {
 		and = "&amp;" // a bare one before a name that white space ends would be a character
 	}
 	dst = append(dst, '=')

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 
 	"orbweaver/engine"
@@ -23,7 +22,7 @@ type crawlCmd struct {
 
 	HostDelay duration `help:"Wait between two requests to a site." default:"4s" placeholder:"TIME"`
 	IPDelay   duration `name:"ip-delay" help:"Wait between two requests to an IP address." default:"500ms" placeholder:"TIME"`
-	Fetchers  count    `help:"Fetch workers." default:"1024" placeholder:"N"`
+	Fetchers  count    `help:"Fetch workers." default:"1024" placeholder:"N" least:"1"`
 
 	Proxy     string   `help:"HTTP proxy that carries all requests." placeholder:"URL"`
 	Resolver  []string `help:"system; IP:PORT, repeatable; or hashed[:N], made-up addresses for proxy runs." default:"system" placeholder:"R"`
@@ -40,18 +39,18 @@ type crawlCmd struct {
 	MaxPerHost count    `help:"Stored pages of one site; 0 for no limit." default:"0" placeholder:"N"`
 	MaxTime    duration `help:"Stop after this running time, earlier runs included; 0 for no limit." default:"0" placeholder:"TIME"`
 	MaxDisk    size     `help:"Stop when the archive has this size; 0 for no limit." default:"0" placeholder:"SIZE"`
-	MaxBody    size     `help:"Bytes kept of one body." default:"2MiB" placeholder:"SIZE"`
-	RetryWait  duration `help:"How long a crawl with nothing else to do waits for what is not yet due." default:"1m" placeholder:"TIME"`
+	MaxBody    size     `help:"Bytes kept of one body." default:"2MiB" placeholder:"SIZE" least:"1"`
+	RetryWait  duration `help:"How long a crawl with nothing else to do waits for what is not yet due; the delays are waited for in any case." default:"1m" placeholder:"TIME"`
 
 	WarcCompression string `help:"gzip, zstd or none." oneof:"gzip,zstd,none" default:"gzip" placeholder:"MODE"`
-	WarcLevel       count  `help:"Compression level, 1 (fast) to 9." default:"1" placeholder:"N"`
-	WarcSize        size   `help:"Size at which the next file is begun." default:"1GiB" placeholder:"SIZE"`
+	WarcLevel       count  `help:"Compression level, 1 (fast) to 9." default:"1" placeholder:"N" least:"1" most:"9"`
+	WarcSize        size   `help:"Size at which the next file is begun." default:"1GiB" placeholder:"SIZE" least:"1"`
 	Store           string `help:"all, none, or an expression: which responses are kept." default:"all" placeholder:"EXPR"`
 
-	WorkbenchMemory size     `help:"Memory for queued paths." default:"256MiB" placeholder:"SIZE"`
-	CacheMemory     size     `help:"Memory of the fingerprint cache." default:"64MiB" placeholder:"SIZE"`
-	SieveMemory     size     `help:"Memory of the sieve's buckets." default:"64MiB" placeholder:"SIZE"`
-	Checkpoint      duration `help:"Time between two checkpoints." default:"30s" placeholder:"TIME"`
+	WorkbenchMemory size     `help:"Memory for queued paths." default:"256MiB" placeholder:"SIZE" least:"1"`
+	CacheMemory     size     `help:"Memory of the fingerprint cache." default:"64MiB" placeholder:"SIZE" least:"1"`
+	SieveMemory     size     `help:"Memory of the sieve's buckets." default:"64MiB" placeholder:"SIZE" least:"1"`
+	Checkpoint      duration `help:"Time between two checkpoints." default:"30s" placeholder:"TIME" least:"1"`
 
 	Listen   string `help:"Control and metrics: host:port, or unix:PATH; the default is a Unix socket in the crawl directory." placeholder:"ADDR"`
 	Progress string `help:"auto, plain or none." oneof:"auto,plain,none" default:"auto" placeholder:"MODE"`
@@ -76,11 +75,6 @@ Examples:
   orbweaver crawl --seeds seeds.txt.gz --config crawl.toml
   orbweaver crawl --proxy http://127.0.0.1:8080 --resolver hashed --seeds seeds.txt   # a simulated web`
 }
-
-// effectiveName is the file within the crawl directory that keeps its configuration.
-const effectiveName = "crawl.toml"
-
-func (c *crawlCmd) effectiveFile() string { return filepath.Join(c.Dir, effectiveName) }
 
 // check makes the engine's configuration from the flags.
 func (c *crawlCmd) check(w *world) (err error) {

@@ -102,35 +102,35 @@ type (
 
 // Help shows an example.
 func (*ctlStatusCmd) Help() string {
-	return "For a crawl that does not run, this is its last report.\n\nExample:\n  orbweaver ctl --dir crawl status --json"
+	return "For a crawl that does not run, this is its last report.\n\nExample:\n  orbweaver ctl status --dir crawl --json"
 }
 
 // Help shows an example.
 func (*ctlPauseCmd) Help() string {
-	return "Exchanges under way end; the rest waits for resume.\n\nExample:\n  orbweaver ctl --dir crawl pause"
+	return "Exchanges under way end; the rest waits for resume.\n\nExample:\n  orbweaver ctl pause --dir crawl"
 }
 
 // Help shows an example.
-func (*ctlResumeCmd) Help() string { return "Example:\n  orbweaver ctl --dir crawl resume" }
+func (*ctlResumeCmd) Help() string { return "Example:\n  orbweaver ctl resume --dir crawl" }
 
 // Help shows an example.
 func (*ctlStopCmd) Help() string {
-	return "As the first signal does: orbweaver crawl --dir goes on from there.\n\nExample:\n  orbweaver ctl --dir crawl stop"
+	return "As the first signal does: orbweaver crawl --dir goes on from there.\n\nExample:\n  orbweaver ctl stop --dir crawl"
 }
 
 // Help shows an example.
 func (*ctlAddCmd) Help() string {
-	return "They are treated as seeds, and are on disk when the command returns.\n\nExample:\n  orbweaver ctl --dir crawl add https://example.org/new/"
+	return "They are treated as seeds, and are on disk when the command returns.\n\nExample:\n  orbweaver ctl add --dir crawl https://example.org/new/"
 }
 
 // Help shows an example.
 func (*ctlBlockCmd) Help() string {
-	return "Until the crawl ends; for good, put the rule into the file of --exclude-hosts.\n\nExample:\n  orbweaver ctl --dir crawl block .example.com"
+	return "Until the crawl ends; for good, put the rule into the file of --exclude-hosts.\n\nExample:\n  orbweaver ctl block --dir crawl .example.com"
 }
 
 // Help shows an example.
 func (*ctlSetCmd) Help() string {
-	return "Until the crawl ends; for good, give the flag when it is resumed.\n\nExample:\n  orbweaver ctl --dir crawl set host-delay=10s ip-delay=1s"
+	return "Until the crawl ends; for good, give the flag when it is resumed.\n\nExample:\n  orbweaver ctl set --dir crawl host-delay=10s ip-delay=1s"
 }
 
 // Run pauses.

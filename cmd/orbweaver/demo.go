@@ -16,7 +16,7 @@ import (
 
 type demoCmd struct {
 	Dir      string `help:"Crawl directory; made anew." default:"./demo-crawl" placeholder:"DIR"`
-	Small    bool   `help:"A few hundred pages in a few seconds, with every fault there is."`
+	Small    bool   `help:"A few hundred pages in some twenty seconds, with every fault there is."`
 	Seed     count  `help:"Which web." default:"1" placeholder:"N"`
 	Progress string `help:"auto, plain or none." oneof:"auto,plain,none" default:"auto" placeholder:"MODE"`
 	JSON     bool   `help:"Print JSON."`
@@ -44,6 +44,7 @@ func (c *demoCmd) world() (simweb.Config, time.Duration, time.Duration) {
 		world.Faults.NoHost = 0 // behind a proxy every name has an address
 		world.Faults.Stall, world.Faults.StallMid = 0, 0
 		world.HTTPSShare = 0.2
+		world.Timing.CrawlDelay = 200 * time.Millisecond
 		hostDelay, ipDelay = 50*time.Millisecond, 10*time.Millisecond
 	}
 	world.Seed = uint64(c.Seed.n)

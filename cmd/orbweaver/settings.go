@@ -3,17 +3,14 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/netip"
 	"net/url"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
-
-	"github.com/pelletier/go-toml/v2"
+	"time"
 
 	"orbweaver/dnsres"
 	"orbweaver/engine"
@@ -30,8 +27,9 @@ func (c *crawlCmd) settings(w *world) (engine.Config, engine.Seams, error) {
 	var bad mistakes
 	cfg := engine.Config{
 		Dir: c.Dir, Scope: c.Scope, Store: c.Store, MaxPages: c.MaxPages.n, MaxDepth: int(c.MaxDepth.n),
-		MaxPerHost: int(c.MaxPerHost.n), MaxTime: c.MaxTime.d, MaxDisk: c.MaxDisk.bytes, RetryWait: c.RetryWait.d,
-		Fetchers: int(c.Fetchers.n), WorkbenchMemory: c.WorkbenchMemory.bytes, CacheMemory: c.CacheMemory.bytes,
+		MaxPerHost: int(c.MaxPerHost.n), MaxTime: c.MaxTime.d, MaxDisk: c.MaxDisk.bytes,
+		RetryWait: max(c.RetryWait.d, max(c.HostDelay.d, c.IPDelay.d)+time.Second), // or it would end between two requests to a site
+		Fetchers:  int(c.Fetchers.n), WorkbenchMemory: c.WorkbenchMemory.bytes, CacheMemory: c.CacheMemory.bytes,
 		SieveMemory: c.SieveMemory.bytes, Checkpoint: c.Checkpoint.d, Operator: c.Operator, Version: version,
 		ProxyMode: c.Proxy != "",
 	}
@@ -183,10 +181,10 @@ func (c *crawlCmd) resolver(seams *engine.Seams) error {
 			upstreams = append(upstreams, found...)
 			continue
 		}
-		if !strings.Contains(r, ":") {
-			r += ":53"
-		}
 		a, err := netip.ParseAddrPort(r)
+		if host, noPort := netip.ParseAddr(r); noPort == nil {
+			a, err = netip.AddrPortFrom(host, 53), nil
+		}
 		if err != nil {
 			return fmt.Errorf("%q is none of system, IP:PORT, hashed[:N]", r)
 		}
@@ -237,61 +235,6 @@ func proxyAddr(raw string) (netip.AddrPort, error) {
 		return a, fmt.Errorf("%q: give the proxy's address, not its name", raw)
 	}
 	return a, nil
-}
-
-// sameFormat refuses on resume what would change the format on disk.
-func (c *crawlCmd) sameFormat() error {
-	t, err := readTOML(c.effectiveFile())
-	if err != nil {
-		return nil //nolint:nilerr // a new crawl, or told elsewhere
-	}
-	if was, ok := t.values["warc-compression"].(string); ok && was != c.WarcCompression {
-		return fmt.Errorf("--warc-compression: the crawl in %s writes %s and cannot change to %s; begin another in a new --dir",
-			c.Dir, was, c.WarcCompression)
-	}
-	return nil
-}
-
-// writeEffective keeps the configuration beside the data.
-func (c *crawlCmd) writeEffective(w *world) error {
-	values := map[string]any{}
-	for _, f := range w.args.Selected().Flags {
-		switch f.Name {
-		case "help", "config", "dir", "seeds", "progress", "json":
-			continue
-		}
-		v := f.Target.Interface()
-		switch v := v.(type) {
-		case fmt.Stringer:
-			values[f.Name] = v.String()
-		case []string:
-			if len(v) > 0 {
-				values[f.Name] = v
-			}
-		case string:
-			if v != "" {
-				values[f.Name] = v
-			}
-		default:
-			values[f.Name] = v
-		}
-	}
-	if c.ExcludeHosts != "" { // the crawl may go on from another working directory
-		name, err := filepath.Abs(c.ExcludeHosts)
-		if err != nil {
-			return fmt.Errorf("--exclude-hosts: %w", err)
-		}
-		values["exclude-hosts"] = name
-	}
-	b, err := toml.Marshal(values)
-	if err != nil {
-		return err
-	}
-	head := []byte("# The effective configuration of this crawl. Flags given when it is resumed win over what stands here.\n")
-	return vfs.WriteAtomic(vfs.Disk(), c.effectiveFile(), func(out io.Writer) error {
-		_, err := out.Write(append(head, b...))
-		return err
-	})
 }
 
 // hostName names this machine in WARC files, in the letters that a file name takes.

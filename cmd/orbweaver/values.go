@@ -31,6 +31,8 @@ func (s size) String() string { return s.text }
 
 func (s size) fault() error { return s.err }
 
+func (s size) number() int64 { return s.bytes }
+
 func parseSize(text string) (int64, error) {
 	t := strings.TrimSuffix(strings.TrimSpace(text), "B")
 	digits := strings.TrimRight(t, "KMGTi")
@@ -38,7 +40,7 @@ func parseSize(text string) (int64, error) {
 	factor, ok := map[string]float64{
 		"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30, "Ti": 1 << 40,
 	}[t[len(digits):]]
-	if err != nil || !ok || n < 0 || n*factor > math.MaxInt64/2 {
+	if err != nil || !ok || !(n >= 0 && n*factor <= math.MaxInt64/2) { // NaN too
 		return 0, fmt.Errorf("%q is no size such as 64MiB, 1GB or 4096", text)
 	}
 	return int64(n * factor), nil
@@ -73,6 +75,8 @@ func (d duration) String() string { return d.text }
 
 func (d duration) fault() error { return d.err }
 
+func (d duration) number() int64 { return int64(d.d) }
+
 // count is a whole number that is not negative, unless its field is tagged least:"-1".
 type count struct {
 	n    int64
@@ -95,6 +99,8 @@ func (c count) String() string { return c.text }
 
 func (c count) fault() error { return c.err }
 
+func (c count) number() int64 { return c.n }
+
 // faults collects the mistakes of all values in a command's struct, each with the name of its flag.
 func faults(command any) error {
 	var list []error
@@ -115,7 +121,8 @@ func faults(command any) error {
 	return errors.Join(list...)
 }
 
-// fault is what is wrong with one value, by its own judgement and by the tags of its field: oneof:"a,b", least:"-1".
+// fault is what is wrong with one value, by its own judgement and by the tags of its field: oneof:"a,b", least:"1",
+// most:"9". Without least, 0 is the least.
 func fault(value any, tag reflect.StructTag) error {
 	if allowed := tag.Get("oneof"); allowed != "" && !slices.Contains(strings.Split(allowed, ","), value.(string)) {
 		return fmt.Errorf("%q is none of %s", value, strings.ReplaceAll(allowed, ",", ", "))
@@ -123,10 +130,25 @@ func fault(value any, tag reflect.StructTag) error {
 	if f, ok := value.(interface{ fault() error }); ok && f.fault() != nil {
 		return f.fault()
 	}
-	if c, ok := value.(count); ok && c.n < 0 && !(c.n == -1 && tag.Get("least") == "-1") {
-		return fmt.Errorf("%q is negative", c.text)
+	n, ok := value.(interface{ number() int64 })
+	if !ok {
+		return nil
+	}
+	least, most := bound(tag.Get("least"), 0), bound(tag.Get("most"), math.MaxInt64)
+	if n.number() < least || n.number() > most {
+		if most == math.MaxInt64 {
+			return fmt.Errorf("%v is too small; at least %d", value, least)
+		}
+		return fmt.Errorf("%v is not between %d and %d", value, least, most)
 	}
 	return nil
+}
+
+func bound(tag string, otherwise int64) int64 {
+	if n, err := strconv.ParseInt(tag, 10, 64); err == nil {
+		return n
+	}
+	return otherwise
 }
 
 // flagName is kong's name for a field.

@@ -33,6 +33,9 @@ type Crawl interface {
 // bodyMax bounds what one request may bring.
 const bodyMax = 64 << 20
 
+// lineMax bounds one line of it.
+const lineMax = 1 << 20
+
 // Server answers an operator. Make it with Listen.
 type Server struct {
 	http     *http.Server
@@ -91,13 +94,26 @@ func Handler(crawl Crawl) http.Handler {
 	})
 	mux.HandleFunc("POST /block", func(w http.ResponseWriter, r *http.Request) {
 		rules, err := lines(r.Body)
-		for _, rule := range rules {
-			err = errors.Join(err, crawl.Block(rule))
+		if err != nil {
+			refuse(w, err)
+			return
 		}
-		reply(w, fmt.Sprintf("%d host rules taken", len(rules)), err)
+		taken := 0
+		for _, rule := range rules {
+			fault := crawl.Block(rule)
+			if fault == nil {
+				taken++
+			}
+			err = errors.Join(err, fault)
+		}
+		reply(w, fmt.Sprintf("%d of %d host rules taken", taken, len(rules)), err)
 	})
 	mux.HandleFunc("POST /set", func(w http.ResponseWriter, r *http.Request) {
 		settings, err := lines(r.Body)
+		if err != nil {
+			refuse(w, err)
+			return
+		}
 		for _, s := range settings {
 			key, value, _ := strings.Cut(s, "=")
 			err = errors.Join(err, crawl.Set(strings.TrimSpace(key), strings.TrimSpace(value)))
@@ -152,7 +168,7 @@ func choose(ok bool, yes, no string) string {
 func lines(r io.Reader) ([]string, error) {
 	var out []string
 	in := bufio.NewScanner(r)
-	in.Buffer(nil, 1<<20)
+	in.Buffer(nil, lineMax)
 	for in.Scan() {
 		if line := strings.TrimSpace(in.Text()); line != "" && !strings.HasPrefix(line, "#") {
 			out = append(out, line)

@@ -30,7 +30,7 @@ func cutField(s []byte) (key, value []byte, ok bool) {
 			return nil, nil, false
 		}
 		key, value = s[:blank], bytes.Trim(s[blank:], blanks)
-		if bytes.IndexAny(value, blanks) >= 0 {
+		if bytes.ContainsAny(value, blanks) {
 			return nil, nil, false
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 )
 
 const (
@@ -66,7 +67,7 @@ func (m *Map) readFile(offset, end int64) ([]byte, error) {
 		return b[:n], nil
 	}
 	have := len(b)
-	b = append(b, make([]byte, n-have)...)
+	b = slices.Grow(b, n-have)[:n]
 	return b, m.readAt(b[have:], offset+int64(have))
 }
 

@@ -8,6 +8,7 @@ import (
 	"hash/maphash"
 	"io"
 	"path"
+	"slices"
 
 	"orbweaver/internal/vfs"
 )
@@ -111,7 +112,7 @@ func (m *Map) scan(from io.Reader, visit func(offset int64, d Digest) error) err
 		if fault != "" {
 			return m.corrupt(offset, fault)
 		}
-		b = append(b, make([]byte, n-entryHeader)...)
+		b = slices.Grow(b, n-entryHeader)[:n]
 		if _, err := io.ReadFull(r, b[entryHeader:]); err != nil {
 			return failed(offset, err)
 		}

@@ -31,7 +31,6 @@ func TestConformance(t *testing.T) {
 	if passed < total {
 		t.Fail()
 	}
-	passed, total = 0, 0
 	for _, name := range []string{"toascii.json", "IdnaTestV2.json"} {
 		passed, total = 0, 0
 		for _, c := range readSuite(t, name) {

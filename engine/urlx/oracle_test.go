@@ -38,7 +38,8 @@ func oracleResolve(base *oracle, input string) (*oracle, bool) {
 	input = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(input)
 	u := &oracle{port: -1}
 	colon := strings.IndexByte(input, ':')
-	state, rest := "no scheme", input
+	var state string
+	rest := input
 	if colon > 0 && isScheme(input[:colon]) {
 		u.scheme = strings.ToLower(input[:colon])
 		rest = input[colon+1:]
@@ -58,9 +59,7 @@ func oracleResolve(base *oracle, input string) (*oracle, bool) {
 	if state == "relative" {
 		u.scheme = base.scheme
 		rest = strings.ReplaceAll(cutAny(rest), "\\", "/") + rest[len(cutAny(rest)):]
-		if strings.HasPrefix(rest, "//") {
-			state = "slashes"
-		} else {
+		if !strings.HasPrefix(rest, "//") {
 			return u.relative(base, rest), true
 		}
 	}

@@ -132,10 +132,10 @@ func (q *Queue[T]) take(v *T) result {
 			}
 			continue
 		}
-		switch tail := q.tail.Load(); {
-		case tail == pos:
+		switch q.tail.Load() {
+		case pos:
 			return no
-		case tail == pos|closedBit:
+		case pos | closedBit:
 			return closed
 		}
 		yield(spins)

@@ -50,7 +50,7 @@ func (disk) List(dir string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer d.Close()
+	defer func() { _ = d.Close() }() // only read
 	names, err := d.Readdirnames(-1)
 	if err != nil {
 		return nil, err

@@ -186,8 +186,9 @@ func readBlock(file vfs.File, at position, end int64, buf []byte) (grown, payloa
 	if checksum(payload, at.segment, at.offset, items) != sum {
 		return buf, nil, 0, corrupt(at.segment, at.offset, "checksum does not hold")
 	}
-	rest, ok := payload, true
+	rest := payload
 	for range items {
+		var ok bool
 		if _, rest, ok = nextItem(rest); !ok {
 			return buf, nil, 0, corrupt(at.segment, at.offset, "items do not fill the block")
 		}

@@ -1,7 +1,6 @@
 package warctool
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -74,7 +73,7 @@ func (t *Tool) catAt(name string, o CatOptions) error {
 	defer z.Close()
 	rec, err := z.Next()
 	if err == io.EOF {
-		err = errors.New("the file ends before it")
+		return fmt.Errorf("%w: offset %d: the file ends before it", ErrNotFound, o.Offset)
 	}
 	if err != nil {
 		return fmt.Errorf("%w: offset %d: %w", ErrNotFound, o.Offset, err)

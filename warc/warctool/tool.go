@@ -64,10 +64,11 @@ func (t *Tool) each(name string, o warc.ReaderOptions, do func(*warc.RecordRead)
 	defer z.Close()
 	for {
 		rec, err := z.Next()
+		if err == io.EOF {
+			return faulty, nil
+		}
 		if err == nil {
 			err = do(rec)
-		} else if err == io.EOF {
-			return faulty, nil
 		}
 		var damage *warc.Fault
 		switch {

@@ -75,7 +75,7 @@ func opening(t *testing.T, fsys vfs.FS) {
 func offsets(t *testing.T, fsys vfs.FS) {
 	f, err := fsys.Create("a")
 	must(t, err)
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	_, err = f.WriteAt([]byte("tail"), 10000)
 	must(t, err)
 	_, err = f.WriteAt([]byte("head"), 0)
@@ -118,7 +118,7 @@ func position(t *testing.T, fsys vfs.FS) {
 func length(t *testing.T, fsys vfs.FS) {
 	f, err := fsys.Create("a")
 	must(t, err)
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	_, err = io.WriteString(f, "0123456789")
 	must(t, err)
 	must(t, f.Truncate(4))
@@ -228,7 +228,7 @@ func readOnly(t *testing.T, fsys vfs.FS) {
 	write(t, fsys, "a", "content")
 	f, err := fsys.Open("a")
 	must(t, err)
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	if _, err := f.Write([]byte("x")); err == nil {
 		t.Errorf("wrote")
 	}
@@ -285,7 +285,7 @@ func writeAtomicFails(t *testing.T, fsys vfs.FS) {
 func concurrent(t *testing.T, fsys vfs.FS) {
 	f, err := fsys.Create("a")
 	must(t, err)
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	const workers, each = 4, 50
 	var group sync.WaitGroup
 	for w := range workers {

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"io"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+// parsed gives the crawl command as the arguments, variables and files make it.
+func parsed(t *testing.T, args ...string) *crawlCmd {
+	t.Helper()
+	w := &world{ctx: t.Context(), stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard}
+	if err := w.parse(args); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.early.err(); err != nil {
+		t.Fatal(err)
+	}
+	return w.args.Selected().Target.Addr().Interface().(*crawlCmd)
+}
+
+// TestStrength puts every source over the next weaker one: flag, variable, --config, crawl.toml, default.
+func TestStrength(t *testing.T) {
+	dir := t.TempDir()
+	config := filepath.Join(dir, "my.toml")
+	args := []string{"crawl", "--dir", dir}
+	delay := func(want time.Duration) {
+		t.Helper()
+		c := parsed(t, args...)
+		if c.HostDelay.d != want {
+			t.Errorf("host-delay is %v, want %v", c.HostDelay.d, want)
+		}
+		if c.IPDelay.d != 500*time.Millisecond {
+			t.Errorf("ip-delay is %v", c.IPDelay.d)
+		}
+	}
+	delay(4 * time.Second)
+	write(t, filepath.Join(dir, effectiveName), "host-delay = '5s'\n")
+	delay(5 * time.Second)
+	write(t, config, "host-delay = '6s'\n")
+	delay(5 * time.Second)
+	t.Setenv("ORBWEAVER_CONFIG", config)
+	delay(6 * time.Second)
+	t.Setenv("ORBWEAVER_CONFIG", filepath.Join(dir, "none"))
+	args = append(args, "--config", config)
+	delay(6 * time.Second)
+	t.Setenv("ORBWEAVER_HOST_DELAY", "7s")
+	delay(7 * time.Second)
+	args = append(args, "--host-delay", "8s")
+	delay(8 * time.Second)
+}
+
+// TestDirectoryFromElsewhere finds crawl.toml when the directory itself comes from a variable or from a file.
+func TestDirectoryFromElsewhere(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, effectiveName), "fetchers = 77\n")
+	config := filepath.Join(t.TempDir(), "my.toml")
+	write(t, config, "dir = '"+dir+"'\n")
+	if c := parsed(t, "crawl", "--config", config); c.Fetchers.n != 77 || !c.resumes || c.Dir != dir {
+		t.Errorf("by file: %+v", c)
+	}
+	t.Setenv("ORBWEAVER_DIR", dir)
+	if c := parsed(t, "crawl"); c.Fetchers.n != 77 || !c.resumes || c.Dir != dir {
+		t.Errorf("by variable: %+v", c)
+	}
+	if c := parsed(t, "crawl", "--dir", t.TempDir()); c.Fetchers.n != 1024 || c.resumes {
+		t.Errorf("a new directory: %+v", c)
+	}
+}
+
+func TestKindsOfValues(t *testing.T) {
+	config := filepath.Join(t.TempDir(), "my.toml")
+	write(t, config, `
+seeds = ["a,b.txt", "c.txt"]
+allow-port = [8080, 8081]
+resolver = "127.0.0.1:53"
+fetchers = 1_000
+max-disk = "1.5GiB"
+json = true
+hosts = 5 # a flag of another command
+`)
+	c := parsed(t, "crawl", "--config", config, "--max-depth", "-1", "--dir", t.TempDir())
+	if !reflect.DeepEqual(c.Seeds, []string{"a,b.txt", "c.txt"}) || !reflect.DeepEqual(c.AllowPort, []string{"8080", "8081"}) ||
+		!reflect.DeepEqual(c.Resolver, []string{"127.0.0.1:53"}) {
+		t.Errorf("lists: %q %q %q", c.Seeds, c.AllowPort, c.Resolver)
+	}
+	if c.Fetchers.n != 1000 || c.MaxDisk.bytes != 3<<29 || !c.JSON || c.MaxDepth.n != -1 {
+		t.Errorf("values: %+v", c)
+	}
+	c = parsed(t, "crawl", "--seeds", "a,b.txt", "--seeds", "c.txt", "--dir", t.TempDir())
+	if !reflect.DeepEqual(c.Seeds, []string{"a,b.txt", "c.txt"}) {
+		t.Errorf("repeated flag: %q", c.Seeds)
+	}
+}
+
+func TestJoinNegative(t *testing.T) {
+	got := joinNegative([]string{"a", "--max-depth", "-1", "--x=2", "-3", "--json", "-h", "--", "--y", "-4"})
+	want := []string{"a", "--max-depth=-1", "--x=2", "-3", "--json", "-h", "--", "--y", "-4"}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"orbweaver/engine"
+)
+
+// TestDemo runs the small demo with this binary as its simulated web; variables meant for one must not reach the other.
+func TestDemo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes twenty seconds")
+	}
+	t.Setenv(asProgram, "1")
+	t.Setenv("ORBWEAVER_SEED_COUNT", "many")
+	dir := filepath.Join(t.TempDir(), "demo")
+	left := filepath.Join(dir, "warc", "left-by-another-demo")
+	if err := os.MkdirAll(filepath.Dir(left), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, left, "")
+	write(t, filepath.Join(dir, "report.json"), "{}")
+	m := call("demo", "--small", "--dir", dir, "--json", "--progress", "none").want(t, exitDone).object(t)
+	if m["coverage"] != 1.0 || m["overlap"] != 0.0 {
+		t.Errorf("coverage %v, overlap %v", m["coverage"], m["overlap"])
+	}
+	if _, err := os.Stat(left); err == nil {
+		t.Error("the directory was not made anew")
+	}
+}
+
+func TestDemoRemovesNothingOfOthers(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"thesis.txt", effectiveName} {
+		file := filepath.Join(dir, name)
+		write(t, file, "")
+		write(t, filepath.Join(dir, "report.json"), "{}")
+		for _, command := range [][]string{{"demo", "--small"}, {"bench", "vitro"}} {
+			call(append(command, "--dir", dir)...).want(t, exitUsage, "--dir", "give another directory")
+		}
+		t.Setenv("ORBWEAVER_DIR", dir)
+		call("demo", "--small").want(t, exitUsage, "--dir", "give another directory")
+		if err := os.Remove(file); err != nil {
+			t.Error("gone already:", err)
+		}
+	}
+}
+
+type still struct{ pages int64 }
+
+func (s still) Report() engine.Report {
+	return engine.Report{PagesStored: s.pages, HostsKnown: 3, URLsQueued: 7, WallSeconds: 61, Waiting: "politeness"}
+}
+
+func TestProgressLines(t *testing.T) {
+	out := new(buffer)
+	p := startProgress(t.Context(), &world{stderr: out}, "auto", still{})
+	p.crawl, p.lastAt = still{pages: 20}, time.Now().Add(-10*time.Second)
+	p.print()
+	p.Close()
+	if want := "1m1s  20 pages  2 pages/s  0.0 MB/s  3 hosts  7 queued  0 fetching | politeness\n"; out.String() != want {
+		t.Errorf("got %q, want %q", out, want)
+	}
+	p = startProgress(t.Context(), &world{stderr: out}, "none", still{})
+	p.Close()
+}
+
+func TestIsTerminal(t *testing.T) {
+	file, err := os.Create(filepath.Join(t.TempDir(), "file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if isTerminal(file) || isTerminal(new(buffer)) {
+		t.Error("a file or a buffer is taken for a terminal")
+	}
+}
+
+func TestRules(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "rules.txt")
+	write(t, file, "# away\nexample.org\n.example.com # and below\n10.0.0.0/8\n\n")
+	rules, err := readRules(file)
+	if err != nil || len(rules) != 3 || rules[1] != ".example.com" {
+		t.Errorf("%q, %v", rules, err)
+	}
+	write(t, file, "good.example\nnot a host\n10.0.0.0/99\n")
+	if _, err = readRules(file); err == nil {
+		t.Fatal("two bad rules are taken")
+	}
+	call("crawl", "--dir", t.TempDir(), "--exclude-hosts", file, "http://a.test/").want(t, exitUsage, "rules.txt:2:", "rules.txt:3:")
+}

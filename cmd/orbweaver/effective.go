@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"orbweaver/internal/vfs"
+)
+
+// effectiveName is the file within the crawl directory that keeps its configuration.
+const effectiveName = "crawl.toml"
+
+func (c *crawlCmd) effectiveFile() string { return filepath.Join(c.Dir, effectiveName) }
+
+// sameFormat refuses on resume what would change the format on disk.
+func (c *crawlCmd) sameFormat() error {
+	t, err := readTOML(c.effectiveFile())
+	if err != nil {
+		return nil //nolint:nilerr // a new crawl, or told elsewhere
+	}
+	if was, ok := t.values["warc-compression"].(string); ok && was != c.WarcCompression {
+		return fmt.Errorf("--warc-compression: the crawl in %s writes %s and cannot change to %s; begin another in a new --dir",
+			c.Dir, was, c.WarcCompression)
+	}
+	return nil
+}
+
+// writeEffective keeps the configuration beside the data.
+func (c *crawlCmd) writeEffective(w *world) error {
+	values := map[string]any{}
+	for _, f := range w.args.Selected().Flags {
+		switch f.Name {
+		case "help", "config", "dir", "seeds", "progress", "json":
+			continue
+		}
+		v := f.Target.Interface()
+		switch v := v.(type) {
+		case fmt.Stringer:
+			values[f.Name] = v.String()
+		case []string:
+			if len(v) > 0 {
+				values[f.Name] = v
+			}
+		case string:
+			if v != "" {
+				values[f.Name] = v
+			}
+		default:
+			values[f.Name] = v
+		}
+	}
+	if c.ExcludeHosts != "" { // the crawl may go on from another working directory
+		name, err := filepath.Abs(c.ExcludeHosts)
+		if err != nil {
+			return fmt.Errorf("--exclude-hosts: %w", err)
+		}
+		values["exclude-hosts"] = name
+	}
+	b, err := toml.Marshal(values)
+	if err != nil {
+		return err
+	}
+	head := []byte("# The effective configuration of this crawl. Flags given when it is resumed win over what stands here.\n")
+	return vfs.WriteAtomic(vfs.Disk(), c.effectiveFile(), func(out io.Writer) error {
+		_, err := out.Write(append(head, b...))
+		return err
+	})
+}

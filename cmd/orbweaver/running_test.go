@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"orbweaver/engine/control"
+)
+
+// running starts a crawl that is slow enough to be talked to, and ends it by ctl stop with the test.
+func running(t *testing.T, w *web, dir string) {
+	t.Helper()
+	done := make(chan result, 1)
+	go func() { done <- call(w.crawl(dir, time.Second)...) }()
+	t.Cleanup(func() {
+		call("ctl", "stop", "--dir", dir)
+		if r := <-done; r.code != exitStopped || !strings.Contains(r.err, "run the same command again") {
+			t.Errorf("a stopped crawl: %+v", r)
+		}
+	})
+	soon(t, "pages in the running crawl", func() bool {
+		r := call("ctl", "status", "--dir", dir, "--json")
+		return r.code == exitDone && number(t, r.object(t), "pages_stored") >= 5
+	})
+}
+
+func TestControl(t *testing.T) {
+	w, dir := serve(t), t.TempDir()
+	running(t, w, dir)
+	call(w.crawl(dir, 0)...).want(t, exitFailed, "in use by another process", dir)
+	ctl := func(args ...string) result { return call(append([]string{"ctl", "--dir", dir}, args...)...) }
+
+	status := ctl("status").want(t, exitDone)
+	if !strings.HasPrefix(status.out, "running") || !strings.Contains(status.out, "waiting") {
+		t.Errorf("status: %s", status.out)
+	}
+	ctl("pause").want(t, exitDone, "paused")
+	ctl("pause").want(t, exitDone, "was paused already")
+	m := ctl("status", "--json").want(t, exitDone).object(t)
+	if m["state"] != "paused" {
+		t.Errorf("state is %v", m["state"])
+	}
+	balanced(t, m)
+	ctl("resume").want(t, exitDone, "goes on")
+	ctl("set", "host-delay=900ms", "ip-delay=1ms").want(t, exitDone, "set")
+	ctl("set", "host-delay=soon").want(t, exitFailed, `"soon" is no duration`)
+	ctl("set", "colour=4s").want(t, exitFailed, `"colour" cannot be set`)
+	ctl("block", ".blocked.test").want(t, exitDone, "1 of 1 host rules taken")
+	ctl("block", "not a host").want(t, exitFailed, "host")
+	before := number(t, ctl("status", "--json").object(t), "urls_found")
+	if reply := ctl("add", "--json", "http://new.blocked.test/", "http://other.test/").want(t, exitDone).object(t); reply["message"] != "2 of 2 URLs offered at the door" {
+		t.Errorf("add: %v", reply)
+	}
+	if now := number(t, ctl("status", "--json").object(t), "urls_found"); now < before+2 {
+		t.Errorf("urls_found: %d, then %d", before, now)
+	}
+	ctl("add", "nonsense").want(t, exitFailed, `"nonsense"`)
+}
+
+func TestMetrics(t *testing.T) {
+	w, dir := serve(t), t.TempDir()
+	running(t, w, dir)
+	socket := strings.TrimPrefix(control.Address(dir), "unix:")
+	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", socket)
+	}}
+	get := func(path string) string {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://crawl"+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := transport.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		if err != nil || resp.StatusCode != http.StatusOK {
+			t.Fatal(resp.Status, err)
+		}
+		return string(body)
+	}
+	metrics := get("/metrics")
+	for _, name := range []string{
+		"# TYPE orbweaver_pages_stored_total counter", "\norbweaver_pages_stored_total ", "\norbweaver_urls_queued ",
+		`orbweaver_outcomes_total{outcome="ok"} `, `orbweaver_responses_total{code="200"} `, `orbweaver_state{state="running"} 1`,
+		"\ngo_goroutines ",
+	} {
+		if !strings.Contains(metrics, name) {
+			t.Errorf("/metrics lacks %q:\n%s", name, metrics)
+		}
+	}
+	if get("/healthz") != "ok\n" {
+		t.Error("/healthz")
+	}
+	if info, err := os.Stat(socket); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("socket: %v %v", info.Mode(), err)
+	}
+}
+
+func TestControlWithoutACrawl(t *testing.T) {
+	w, dir := serve(t), t.TempDir()
+	none := filepath.Join(dir, "none")
+	call("ctl", "--dir", none, "status").want(t, exitFailed, "no crawl is running there", "orbweaver crawl --dir "+none)
+	call("ctl", "--dir", none, "pause").want(t, exitFailed, "no crawl is running there")
+	call("ctl", "--address", "127.0.0.1:1", "status").want(t, exitFailed, "no crawl is running there")
+	call(w.crawl(dir, 0)...).want(t, exitDone)
+	if r := call("ctl", "--dir", dir, "status").want(t, exitDone); !strings.HasPrefix(r.out, "finished") {
+		t.Errorf("the last report: %s", r.out)
+	}
+}
+
+func TestListenElsewhere(t *testing.T) {
+	w, dir := serve(t), t.TempDir()
+	precious := filepath.Join(dir, "precious")
+	write(t, precious, "text")
+	call(w.crawl(filepath.Join(dir, "a"), 0, "--listen", "unix:"+precious)...).want(t, exitFailed, "--listen", "no socket")
+	if b, err := os.ReadFile(precious); err != nil || string(b) != "text" {
+		t.Errorf("%q %v", b, err)
+	}
+	call(w.crawl(filepath.Join(dir, "b"), 0, "--listen", "unix:"+filepath.Join(dir, "sock"))...).want(t, exitDone)
+	call(w.crawl(filepath.Join(dir, "c"), 0, "--listen", "127.0.0.1:0")...).want(t, exitDone)
+	call(w.crawl(filepath.Join(dir, strings.Repeat("long", 30)), 0)...).want(t, exitDone)
+}
+
+// TestInterrupt stops the program by a signal, lets it go on, and runs it once more when it has finished.
+func TestInterrupt(t *testing.T) {
+	w, dir := serve(t), t.TempDir()
+	cmd, errs := child(t, w.crawl(dir, 300*time.Millisecond)...)
+	soon(t, "pages in the child's crawl", func() bool {
+		r := call("ctl", "status", "--dir", dir, "--json")
+		return r.code == exitDone && number(t, r.object(t), "pages_stored") >= 5
+	})
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // the status is looked at below
+	if code := cmd.ProcessState.ExitCode(); code != exitStopped {
+		t.Fatalf("exit status %d:\n%s", code, errs)
+	}
+	if s := errs.String(); !strings.Contains(s, "a second signal stops at once") || !strings.Contains(s, "stopped: ") {
+		t.Errorf("stderr:\n%s", s)
+	}
+	m := report(t, dir)
+	balanced(t, m)
+	if m["state"] != "stopped" || number(t, m, "urls_queued") == 0 || number(t, m, "urls_in_flight") != 0 {
+		t.Errorf("after the signal: %v", m)
+	}
+	stored := number(t, m, "bytes_stored")
+	for run := range 2 {
+		m = call("crawl", "--dir", dir, "--host-delay", "0", "--retry-wait", "5s", "--json").want(t, exitDone).object(t)
+		if m["state"] != "finished" || number(t, m, "pages_stored") != w.pages {
+			t.Errorf("run %d after the signal: %v; the web has %d pages", run, m, w.pages)
+		}
+		if number(t, m, "bytes_stored") <= stored {
+			t.Errorf("bytes_stored was %d before the signal: %v", stored, m)
+		}
+	}
+}

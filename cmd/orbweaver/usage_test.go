@@ -1,0 +1,103 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestUsageErrors(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		args  string
+		words []string
+	}{
+		{"", []string{`expected one of "crawl"`, "Try 'orbweaver --help'"}},
+		{"crwal", []string{`did you mean "crawl"`}},
+		{"crawl --hots-delay 3s", []string{"unknown flag --hots-delay", "--host-delay", "Try 'orbweaver crawl --help'"}},
+		{"crawl --tls", []string{"--tls"}},
+		{"ctl", []string{`expected one of "status"`, "Try 'orbweaver ctl --help'"}},
+		{"ctl add", []string{"url", "Try 'orbweaver ctl add --help'"}},
+		{"ctl status more", []string{"unexpected argument more"}},
+		{"robots test", []string{"missing flags: --robots"}},
+		{"links page.html", []string{"missing flags: --base"}},
+		{"links --base nothing page.html", []string{`--base: "nothing"`}},
+		{"warc cat --type letter FILE", []string{`--type: "letter"`}},
+		{"warc cat --offset x FILE", []string{"--offset"}},
+		{"sim --hosts -1", []string{"--hosts: -1 is too small; at least 0"}},
+		{"demo --progress loud", []string{`--progress: "loud" is none of auto, plain, none`}},
+		{"bench vitro --host-delay often", []string{`--host-delay: "often" is no duration`}},
+		{"fsck " + dir, []string{"crawl"}},
+	} {
+		r := call(strings.Fields(c.args)...).want(t, exitUsage, c.words...)
+		if r.out != "" {
+			t.Errorf("%s: writes to stdout: %s", c.args, r.out)
+		}
+	}
+}
+
+func TestCrawlRefuses(t *testing.T) {
+	dir := t.TempDir()
+	nothing := filepath.Join(dir, "nothing.txt")
+	write(t, nothing, "# no seed\nnot a url\n")
+	base := []string{"crawl", "--dir", filepath.Join(dir, "c")}
+	proxied := append(base, "--proxy", "http://127.0.0.1:9", "--resolver", "hashed")
+	for _, c := range []struct {
+		base  []string
+		args  string
+		words []string
+	}{
+		{proxied, "", []string{"no usable seed", "--seeds"}},
+		{proxied, "--seeds " + nothing, []string{"no usable seed", "nothing.txt:2"}},
+		{proxied, "--seeds missing.txt", []string{"--seeds: open missing.txt: no such file"}},
+		{proxied, "example.org", []string{`seed "example.org"`, "https://example.org/"}},
+		{proxied, "ftp://example.org/", []string{`seed "ftp://example.org/"`}},
+		{proxied, "--allow-net 10/8 http://a.test/", []string{"--allow-net", "10/8"}},
+		{proxied, "--allow-port 99999 http://a.test/", []string{"--allow-port", "99999"}},
+		{proxied, "--scope planet( http://a.test/", []string{"--scope"}},
+		{proxied, "--store size> http://a.test/", []string{"--store"}},
+		{proxied, "--warc-compression lzma http://a.test/", []string{`--warc-compression: "lzma" is none of gzip, zstd, none`}},
+		{proxied, "--warc-level 10 http://a.test/", []string{"--warc-level: 10 is not between 1 and 9"}},
+		{proxied, "--checkpoint 10ms http://a.test/", []string{"checkpoint: 10ms is too often"}},
+		{proxied, "--exclude-hosts missing.txt http://a.test/", []string{"--exclude-hosts: open missing.txt"}},
+		{base, "--proxy ftp://x/ http://a.test/", []string{`--proxy: "ftp://x/" is no proxy`}},
+		{base, "--proxy http://proxy.example:80/ http://a.test/", []string{"give the proxy's address, not its name"}},
+		{base, "--contact a@b.example --resolver hashed http://a.test/", []string{"--resolver: hashed", "needs --proxy"}},
+		{base, "--contact a@b.example --resolver nonsense http://a.test/", []string{`--resolver: "nonsense" is none of`}},
+		{base, "http://a.example/", []string{"--contact: a public crawl must say", "give a URL or an e-mail address"}},
+		{base, "--allow-net 127.0.0.0/8 http://127.0.0.1/ http://192.0.2.1/", []string{"--contact"}},
+	} {
+		call(append(c.base[:len(c.base):len(c.base)], strings.Fields(c.args)...)...).want(t, exitUsage, c.words...)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "c", "warc", "crawl.toml")); err == nil {
+		t.Error("a refused crawl left a configuration")
+	}
+}
+
+func TestAllMistakesAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	config := filepath.Join(dir, "my.toml")
+	write(t, config, "hsot-delay = '4s'\nfetchrs = 3\nmax-pages = [1, 2]\nhost-delay = 'soon'\nhelp = true\n[limits]\npages = 1\n")
+	t.Setenv("ORBWEAVER_IP_DELAY", "often")
+	r := call("crawl", "--dir", dir, "--config", config, "--bogus", "3", "--zork=1", "--progress", "loud", "--max-disk", "3Q",
+		"--fetchers", "0", "--max-depth", "-7", "--scope", "planet(", "--seeds", "missing.txt", "https://a.example/", "nonsense")
+	r.want(t, exitUsage,
+		"unknown flag --bogus", "unknown flag --zork", "unknown key: hsot-delay", "unknown key: fetchrs", "unknown key: help",
+		"unknown table: limits", "max-pages: takes one value, not a list", `--host-delay: "soon"`, `--ip-delay: "often"`,
+		`--progress: "loud"`, `--max-disk: "3Q"`, "--fetchers: 0 is too small", "--max-depth: -7 is too small", "--scope",
+		"missing.txt", `seed "nonsense"`, "--contact")
+	if strings.Contains(r.err, `"3"`) {
+		t.Errorf("an unknown flag's value is taken for a seed:\n%s", r.err)
+	}
+}
+
+func TestUnreadableConfiguration(t *testing.T) {
+	dir := t.TempDir()
+	call("crawl", "--config", filepath.Join(dir, "none.toml"), "--fetchers", "x").want(t, exitUsage, "none.toml", "--fetchers")
+	bad := filepath.Join(dir, "bad.toml")
+	write(t, bad, "fetchers = 1\nhost-delay 4s\n")
+	call("crawl", "--config", bad).want(t, exitUsage, "bad.toml:2:")
+	write(t, filepath.Join(dir, effectiveName), "fetchers = 1\nnonsense = 2\n")
+	call("crawl", "--dir", dir).want(t, exitUsage, "crawl.toml: unknown key: nonsense")
+}

@@ -1,0 +1,243 @@
+package control
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"orbweaver/engine"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// fake notes what is done to it.
+type fake struct{ did []string }
+
+func (f *fake) note(format string, args ...any) { f.did = append(f.did, fmt.Sprintf(format, args...)) }
+
+func (*fake) Report() engine.Report {
+	return engine.Report{
+		State: engine.StateRunning, PagesStored: 12, Outcomes: map[string]int64{"ok": 12}, Statuses: map[string]int64{"200": 12},
+		Dropped: map[string]int64{"scope": 3},
+	}
+}
+func (f *fake) Pause() bool  { f.note("pause"); return true }
+func (f *fake) Resume() bool { f.note("resume"); return false }
+func (f *fake) Stop()        { f.note("stop") }
+
+func (f *fake) AddURLs(_ context.Context, urls []string) (int, error) {
+	f.note("add %d", len(urls))
+	if slices.Contains(urls, "bad") {
+		return len(urls) - 1, errors.New(`"bad": no URL`)
+	}
+	return len(urls), nil
+}
+
+func (f *fake) Block(rule string) error {
+	if strings.Contains(rule, " ") {
+		return errors.New("no host: " + rule)
+	}
+	f.note("block %s", rule)
+	return nil
+}
+
+func (f *fake) Set(key, value string) error {
+	f.note("set %s to %s", key, value)
+	return nil
+}
+
+func ask(f *fake, method, path string, body io.Reader, header ...string) *httptest.ResponseRecorder {
+	req := httptest.NewRequest(method, path, body)
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	Handler(f).ServeHTTP(w, req)
+	return w
+}
+
+func TestActions(t *testing.T) {
+	f := new(fake)
+	for _, c := range []struct {
+		path, body string
+		code       int
+		message    string
+		err        string
+	}{
+		{"/pause", "", 200, "paused", ""},
+		{"/resume", "", 200, "was not paused", ""},
+		{"/stop", "", 200, "stopping", ""},
+		{"/add", "http://a.test/\n# no\n\n http://b.test/ ", 200, "2 of 2 URLs offered at the door", ""},
+		{"/add", "http://a.test/\nbad", 400, "1 of 2 URLs offered at the door", `"bad": no URL`},
+		{"/block", ".a.test\nb c\nd.test", 400, "2 of 3 host rules taken", "no host: b c"},
+		{"/set", "host-delay = 4s\nip-delay=1s", 200, "set", ""},
+	} {
+		w := ask(f, http.MethodPost, c.path, strings.NewReader(c.body))
+		var r Reply
+		if err := json.Unmarshal(w.Body.Bytes(), &r); err != nil || w.Code != c.code || r.Message != c.message || r.Error != c.err {
+			t.Errorf("%s: %d %+v, %v", c.path, w.Code, r, err)
+		}
+	}
+	want := []string{"pause", "resume", "stop", "add 2", "add 2", "block .a.test", "block d.test", "set host-delay to 4s", "set ip-delay to 1s"}
+	if !slices.Equal(f.did, want) {
+		t.Errorf("%q", f.did)
+	}
+}
+
+func TestWhatIsRefused(t *testing.T) {
+	f := new(fake)
+	for _, header := range [][]string{{"Origin", "https://page.example"}, {"Origin", "null"}, {"Sec-Fetch-Site", "same-origin"}} {
+		for _, path := range []string{"/stop", "/status", "/metrics"} {
+			method := http.MethodGet
+			if path == "/stop" {
+				method = http.MethodPost
+			}
+			if w := ask(f, method, path, nil, header...); w.Code != http.StatusForbidden {
+				t.Errorf("%s with %v: %d", path, header, w.Code)
+			}
+		}
+	}
+	for path, method := range map[string]string{"/stop": http.MethodGet, "/pause": http.MethodGet, "/status": http.MethodPost} {
+		if w := ask(f, method, path, nil); w.Code != http.StatusMethodNotAllowed {
+			t.Errorf("%s %s: %d", method, path, w.Code)
+		}
+	}
+	if w := ask(f, http.MethodGet, "/nothing", nil); w.Code != http.StatusNotFound {
+		t.Errorf("/nothing: %d", w.Code)
+	}
+	if len(f.did) > 0 {
+		t.Errorf("and yet it did %q", f.did)
+	}
+}
+
+// TestBodiesHaveALimit offers a body beyond bodyMax, and a line that is too long: both are refused as a whole.
+func TestBodiesHaveALimit(t *testing.T) {
+	f := new(fake)
+	line := []byte("http://a.test/" + strings.Repeat("x", 1<<16) + "\n")
+	many := io.LimitReader(&endless{line: line}, bodyMax+1)
+	for _, body := range []io.Reader{many, bytes.NewReader(bytes.Repeat([]byte("x"), lineMax+1))} {
+		for _, path := range []string{"/add", "/block", "/set"} {
+			w := ask(f, http.MethodPost, path, body)
+			var r Reply
+			if err := json.Unmarshal(w.Body.Bytes(), &r); err != nil || w.Code != http.StatusBadRequest || r.Error == "" {
+				t.Errorf("%s: %d %s", path, w.Code, w.Body)
+			}
+			if _, ok := body.(*io.LimitedReader); ok {
+				break // it can be read once
+			}
+			body.(*bytes.Reader).Reset(bytes.Repeat([]byte("x"), lineMax+1))
+		}
+	}
+	if len(f.did) > 0 {
+		t.Errorf("and yet it did %q", f.did)
+	}
+}
+
+type endless struct {
+	line []byte
+	at   int
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	n := copy(p, e.line[e.at:])
+	e.at = (e.at + n) % len(e.line)
+	return n, nil
+}
+
+func TestMetrics(t *testing.T) {
+	body := ask(new(fake), http.MethodGet, "/metrics", nil).Body.String()
+	for _, want := range []string{
+		"\norbweaver_pages_stored_total 12\n", `orbweaver_outcomes_total{outcome="ok"} 12`, `orbweaver_responses_total{code="200"} 12`,
+		`orbweaver_dropped_total{reason="scope"} 3`, `orbweaver_state{state="running"} 1`,
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("no %q in:\n%s", want, body)
+		}
+	}
+}
+
+func TestClientAndServer(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), strings.Repeat("long", 40))
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, address := range []string{"127.0.0.1:0", "unix:" + filepath.Join(t.TempDir(), "s"), Address(dir)} {
+		f := new(fake)
+		s, err := Listen(address, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(address, "127") {
+			address = s.Addr()
+		} else if _, err := Listen(address, f); err == nil || !strings.Contains(err.Error(), "in use") {
+			t.Errorf("%s is listened on twice: %v", address, err)
+		}
+		c := Dial(address)
+		if r, err := c.Status(t.Context()); err != nil || r.PagesStored != 12 {
+			t.Errorf("%s: status: %+v, %v", address, r, err)
+		}
+		if r, err := c.Do(t.Context(), "add", []string{"http://a.test/", "bad"}); err == nil || r.Message == "" {
+			t.Errorf("%s: add: %+v, %v", address, r, err)
+		}
+		if r, err := c.Do(t.Context(), "pause", nil); err != nil || r.Message != "paused" {
+			t.Errorf("%s: pause: %+v, %v", address, r, err)
+		}
+		if _, err := c.Do(t.Context(), "explode", nil); err == nil || !strings.Contains(err.Error(), "404") {
+			t.Errorf("%s: explode: %v", address, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if _, err := c.Status(t.Context()); !errors.Is(err, ErrNotRunning) {
+			t.Errorf("%s: after Close: %v", address, err)
+		}
+	}
+}
+
+// TestSocketsReplaceTheDeadAlone kills a server as a crash does, leaving its socket behind.
+func TestSocketsReplaceTheDeadAlone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	if err := os.WriteFile(path, []byte("text"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Listen("unix:"+path, new(fake)); err == nil || !strings.Contains(err.Error(), "no socket") {
+		t.Errorf("a file: %v", err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	l, err := listenUnix(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.(*unixListener).Listener.(*net.UnixListener).SetUnlinkOnClose(false)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Lstat(path); err != nil {
+		t.Fatal("the test removed the socket that it wants to leave:", err)
+	}
+	s, err := Listen("unix:"+path, new(fake))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode: %v, %v", info, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
