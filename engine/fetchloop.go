@@ -39,7 +39,6 @@ type fetchWorker struct {
 
 	hashSeed   uint64
 	maxPerHost int
-	userAgent  string
 	stopping   <-chan struct{} // closed when no new exchange may begin
 	pagesOut   *atomic.Int64
 	fetching   *atomic.Int64 // workers in an exchange
@@ -143,7 +142,7 @@ func (w *fetchWorker) refuse(site *Site, it *Item) refusal {
 		return refusal{o, fp}
 	}
 	_, path := urlx.Split(w.url)
-	o := outcome.None
+	var o outcome.Outcome
 	switch limit := w.maxPerHost; {
 	case !site.Rules.Allowed(path):
 		o = outcome.RobotsDenied
@@ -263,9 +262,9 @@ func (w *fetchWorker) hand(ctx context.Context, r *returned, p *fetch.Page, f *f
 	}
 	w.log.attempt(p, f, "")
 	if f.retry || f.robots {
-		w.giveBackCounted(r, f, func() error { return nil })
+		err := w.giveBackCounted(r, f, func() error { return nil })
 		w.pool.Put(p)
-		return nil
+		return err
 	}
 	e := journalEntry{Kind: journalPage, FP: f.fp, Outcome: f.outcome, Depth: f.depth, Hops: f.hops}
 	for {

@@ -80,7 +80,7 @@ func Inspect(fsys vfs.FS, dir string) (*Inspection, error) {
 	return i, nil
 }
 
-// BenchFile, AloftFile and JournalFile are the names of this cut's files, relative to the crawl directory.
+// BenchFile is the snapshot of the bench, relative to the crawl directory.
 func (i *Inspection) BenchFile() string { return benchName(FrontierDir, i.Generation) }
 
 // AloftFile is the list of URLs in flight.

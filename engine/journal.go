@@ -170,7 +170,7 @@ func readJournal(fsys vfs.FS, name string, f func(*journalEntry) error) error {
 	for len(b) > 0 {
 		e, n, err := decodeJournalEntry(b)
 		if err != nil {
-			return nil // torn by the kill: nothing was acknowledged after it
+			return nil //nolint:nilerr // torn by the kill: nothing was acknowledged after it
 		}
 		if err := f(&e); err != nil {
 			return err

@@ -136,7 +136,7 @@ func (w *world) files(parser *kong.Kong, c *cli, ctx *kong.Context) error {
 		w.early.add("", strong.check(parser.Model))
 		files = append(files, strong)
 	}
-	if command.Target == parser.Model.Target.FieldByName("Crawl") {
+	if command.Name == "crawl" {
 		dir, err := given(ctx, "dir", strong)
 		w.early.add("--dir", err)
 		weak, err := readTOML(filepath.Join(dir, effectiveName))

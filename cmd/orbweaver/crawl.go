@@ -149,20 +149,16 @@ func signals(parent context.Context, e *engine.Engine, log *slog.Logger) (contex
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for n := 0; ; n++ {
-			select {
-			case s, ok := <-c:
-				switch {
-				case !ok:
-					return
-				case n == 0:
-					log.Info("stopping: exchanges under way are finished; a second signal stops at once", "signal", s.String())
-					cancel()
-				default:
-					log.Info("stopping at once", "signal", s.String())
-					e.Abort()
-				}
+		first := true
+		for s := range c {
+			if first {
+				log.Info("stopping: exchanges under way are finished; a second signal stops at once", "signal", s.String())
+				cancel()
+			} else {
+				log.Info("stopping at once", "signal", s.String())
+				e.Abort()
 			}
+			first = false
 		}
 	}()
 	return ctx, func() {

@@ -56,7 +56,7 @@ type duration struct {
 // UnmarshalText reads a duration.
 func (d *duration) UnmarshalText(b []byte) error {
 	d.text = string(b)
-	t, factor := d.text, time.Duration(1)
+	t, factor := d.text, int64(1)
 	if days, ok := strings.CutSuffix(t, "d"); ok {
 		t, factor = days+"h", 24
 	}
@@ -64,10 +64,10 @@ func (d *duration) UnmarshalText(b []byte) error {
 	if t == "0" {
 		v, err = 0, nil
 	}
-	if err != nil || v < 0 || v > math.MaxInt64/factor {
+	if err != nil || v < 0 || int64(v) > math.MaxInt64/factor {
 		d.err = fmt.Errorf("%q is no duration such as 500ms, 4s, 1h30m or 7d", d.text)
 	}
-	d.d = v * factor
+	d.d = time.Duration(int64(v) * factor)
 	return nil
 }
 

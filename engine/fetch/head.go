@@ -116,7 +116,7 @@ const (
 func parseLenient(head []byte) (headInfo, string) {
 	info := headInfo{length: -1}
 	line, rest := cutLine(head)
-	version := 11
+	var version int
 	switch {
 	case hasPrefixFold(line, "http/"):
 		line = line[len("http/"):]
