@@ -277,7 +277,9 @@ func (d *distributor) idle(now time.Time) (wait time.Duration, over string) {
 	if finished == admitted {
 		return 0, reasonComplete
 	}
-	if d.nothingSoon(now) {
+	// A Page that was on its way when pending was read may have brought links since: only once none is out can the sieve
+	// be asked for the last time.
+	if d.nothingSoon(now) && d.pending() == 0 && n.admitted.Load() == admitted && d.ready.Len() == 0 {
 		return 0, reasonRetry
 	}
 	return wait, ""
