@@ -277,9 +277,7 @@ func (d *distributor) idle(now time.Time) (wait time.Duration, over string) {
 	if finished == admitted {
 		return 0, reasonComplete
 	}
-	// A Page that was on its way when pending was read may have brought links since: only once none is out can the sieve
-	// be asked for the last time.
-	if d.nothingSoon(now) && d.pending() == 0 && n.admitted.Load() == admitted && d.ready.Len() == 0 {
+	if d.nothingSoon(now) {
 		return 0, reasonRetry
 	}
 	return wait, ""
@@ -291,17 +289,12 @@ func (d *distributor) frontSmall(now time.Time) bool {
 
 // nothingSoon says that all that is left waits for longer than the crawl is willing to.
 func (d *distributor) nothingSoon(now time.Time) bool {
-	if d.ready.Len() > 0 || d.newborn.Len() > 0 || d.pagesOut.Load() > 0 || d.bench.Counts().Leased > 0 {
+	// In the order in which things move: what one look misses, the next one sees. The bench is looked at in one, since
+	// its sites go round: a site that is due now is leased a moment later, and due or on the refill list after that.
+	if d.ready.Len() > 0 || d.newborn.Len() > 0 || d.bench.Soon(now.Add(d.retryWait)) || d.pagesOut.Load() > 0 {
 		return false
 	}
-	limit := now.Add(d.retryWait)
-	if next, ok := d.bench.NextDue(); ok && !next.After(limit) {
-		return false
-	}
-	if next, ok := d.bench.NextDeferred(); ok && !next.After(limit) {
-		return false
-	}
-	return true
+	return d.pending() == 0
 }
 
 // abandon ends a crawl whose rest does not become fetchable in time: every URL gets a counted outcome.

@@ -203,3 +203,13 @@ func (w *Workbench[S]) NextDeferred() (time.Time, bool) {
 	}
 	return w.clock.time(w.waiting[0].due), true
 }
+
+// Soon says whether anything can come of the bench until limit: a Visit is out, a site wants a refill, or something is
+// due by then, on the bench or deferred.
+func (w *Workbench[S]) Soon(limit time.Time) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	until := w.clock.offset(limit)
+	return w.states[Leased] > 0 || w.refillAt < len(w.refill) ||
+		len(w.outer) > 0 && w.outer[0].due <= until || len(w.waiting) > 0 && w.waiting[0].due <= until
+}
