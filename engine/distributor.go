@@ -294,7 +294,7 @@ func (d *distributor) nothingSoon(now time.Time) bool {
 	if d.ready.Len() > 0 || d.newborn.Len() > 0 || d.bench.Soon(now.Add(d.retryWait)) || d.pagesOut.Load() > 0 {
 		return false
 	}
-	return d.pending() == 0
+	return d.pending() == 0 && d.ready.Len() == 0 // a flush carries from the one to the other
 }
 
 // abandon ends a crawl whose rest does not become fetchable in time: every URL gets a counted outcome.
