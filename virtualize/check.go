@@ -89,6 +89,10 @@ func (v *Virtualizer) checkSegments(live []int64) error {
 		if live[n] > s.live || live[n] < s.live && !v.leaky {
 			errs = append(errs, fmt.Errorf("%w: segment %d has %d live bytes, accounts say %d", ErrCorrupt, n, live[n], s.live))
 		}
+		if claimed := v.claimedBytes(s); claimed != live[n] {
+			errs = append(errs, fmt.Errorf("%w: segment %d has blocks of %d bytes that no queue leads to, and that say they are live",
+				ErrCorrupt, n, claimed-live[n]))
+		}
 		if moved[n] != s.moved {
 			errs = append(errs, fmt.Errorf("%w: segment %d lost %d blocks, accounts say %d", ErrCorrupt, n, moved[n], s.moved))
 		}
@@ -97,4 +101,18 @@ func (v *Virtualizer) checkSegments(live []int64) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// claimedBytes is what the blocks weigh that Collect would take for live. Damage in a dead block is nobody's loss.
+func (v *Virtualizer) claimedBytes(s *segment) (sum int64) {
+	for i := range s.slots {
+		sl, _, body, err := s.body(i)
+		if err != nil {
+			continue
+		}
+		if e, _ := v.claims(s, i, sl, body); e != nil {
+			sum += cost(body)
+		}
+	}
+	return sum
 }

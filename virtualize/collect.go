@@ -87,25 +87,35 @@ func (v *Virtualizer) collectBlock(s *segment, i uint32) (moved int64, err error
 	if err != nil {
 		return 0, err
 	}
+	e, born := v.claims(s, i, sl, body)
+	if e == nil {
+		return 0, nil
+	}
+	if moved, err = v.merge(e); moved != 0 || err != nil {
+		return moved, err
+	}
+	return v.moveBlock(s, i, born, sl.key, max(sl.first, e.first))
+}
+
+// claims returns the queue that a block says it is a living part of, and the address at which the rest of the queue
+// knows it; nil if it is dead. Check proves that no block claims this in vain.
+func (v *Virtualizer) claims(s *segment, i uint32, sl slot, body []byte) (*entry, address) {
 	id, ok := v.idx.find(sl.key)
 	if !ok {
-		return 0, nil
+		return nil, 0
 	}
 	e := v.idx.at(id)
 	if e.disk == 0 || sl.first+uint64(sl.items) <= e.first || sl.first >= e.first+uint64(e.disk) {
-		return 0, nil // Taken, or of a queue that was dropped: ordinals are never used again.
+		return nil, 0 // Taken, or of a queue that was dropped: ordinals are never used again.
 	}
 	born := makeAddress(s.number, i)
 	if sl.moved {
 		born = address(binary.LittleEndian.Uint64(body))
 	}
 	if at, slot := v.locate(born); at != s || slot != i {
-		return 0, nil // This is an old copy.
+		return nil, 0 // This is an old copy.
 	}
-	if moved, err = v.merge(e); moved != 0 || err != nil {
-		return moved, err
-	}
-	return v.moveBlock(s, i, born, sl.key, max(sl.first, e.first))
+	return e, born
 }
 
 // merge moves a queue whole, if it is small, and makes one block of its blocks on disk. It moves nothing and returns 0
