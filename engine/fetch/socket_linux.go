@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -34,7 +35,7 @@ func connectSocket(ctx context.Context, addr netip.AddrPort) (net.Conn, error) {
 		if err == nil {
 			return c, nil
 		}
-		if try == connectTries || (err != syscall.EADDRNOTAVAIL && err != errToItself) {
+		if try == connectTries || (!errors.Is(err, syscall.EADDRNOTAVAIL) && !errors.Is(err, errToItself)) {
 			return nil, fmt.Errorf("fetch: connect to %v: %w", addr, err)
 		}
 	}
@@ -51,7 +52,7 @@ func openSocket(ctx context.Context, addr netip.AddrPort) (*socketConn, error) {
 	if err = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1); err == nil {
 		err = unix.Connect(fd, name)
 	}
-	if err != nil && err != unix.EINPROGRESS && err != unix.EINTR {
+	if err != nil && !errors.Is(err, unix.EINPROGRESS) && !errors.Is(err, unix.EINTR) {
 		_ = unix.Close(fd) // it was never used
 		return nil, err
 	}
@@ -130,7 +131,7 @@ func localAddr(fd int) netip.AddrPort {
 
 // bare takes off what package os puts around an error: TLS must see that a timeout is temporary.
 func bare(err error) error {
-	if path, ok := err.(*os.PathError); ok {
+	if path, ok := errors.AsType[*os.PathError](err); ok {
 		return path.Err
 	}
 	return err

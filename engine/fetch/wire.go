@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"time"
 
@@ -147,7 +148,7 @@ func (f *Fetcher) moreHead(p *Page) outcome.Outcome {
 		return outcome.None
 	case f.watch.cancelled():
 		return outcome.Cancelled
-	case err == errNoBuffer:
+	case errors.Is(err, errNoBuffer):
 		p.Err = "no buffer for the header"
 		return outcome.HeaderTooLarge
 	case isTimeout(err):
@@ -194,7 +195,7 @@ func (f *Fetcher) survives(p *Page, err error) bool {
 	switch {
 	case f.watch.cancelled():
 		return false
-	case err == io.EOF:
+	case errors.Is(err, io.EOF):
 		f.frame.eof()
 		return true // one more look ends the loop
 	case !isTimeout(err):

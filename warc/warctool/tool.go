@@ -67,16 +67,17 @@ func (t *Tool) each(name string, o warc.ReaderOptions, do func(*warc.RecordRead)
 		if err == io.EOF {
 			return faulty, nil
 		}
+		fault := err
 		if err == nil {
-			err = do(rec)
+			fault = do(rec)
 		}
 		var damage *warc.Fault
 		switch {
-		case errors.As(err, &damage):
-			t.complain(err)
+		case errors.As(fault, &damage):
+			t.complain(fault)
 			faulty = true
-		case err != nil:
-			return faulty, err
+		case fault != nil:
+			return faulty, fault
 		}
 	}
 }
