@@ -29,7 +29,7 @@ type Config struct {
 	MaxPerHost int           // pages stored of one site, 0 for no limit
 	MaxTime    time.Duration // of running, all runs of this crawl together, 0 for no limit
 	MaxDisk    int64         // bytes of WARC files, 0 for no limit
-	RetryWait  time.Duration // how long an otherwise idle crawl waits for what is not yet due [1m]
+	RetryWait  time.Duration // how long an otherwise idle crawl waits for sites that failed or asked to slow down [1m]
 
 	Fetchers int // fetch workers [1024]
 	Parsers  int // parse workers [GOMAXPROCS]

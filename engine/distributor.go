@@ -287,11 +287,12 @@ func (d *distributor) frontSmall(now time.Time) bool {
 	return int64(d.bench.Front(now, frontSoon)) < d.frontWant.Load()
 }
 
-// nothingSoon says that all that is left waits for longer than the crawl is willing to.
+// nothingSoon says that all that is left failed or asked to slow down, and waits for longer than the crawl is willing to.
+// What only keeps its delay is waited for, however long that is.
 func (d *distributor) nothingSoon(now time.Time) bool {
 	// In the order in which things move: what one look misses, the next one sees. The bench is looked at in one, since
 	// its sites go round: a site that is due now is leased a moment later, and due or on the refill list after that.
-	if d.ready.Len() > 0 || d.newborn.Len() > 0 || d.bench.Soon(now.Add(d.retryWait)) || d.pagesOut.Load() > 0 {
+	if d.ready.Len() > 0 || d.newborn.Len() > 0 || d.bench.Soon(now.Add(d.retryWait), (*Site).answers) || d.pagesOut.Load() > 0 {
 		return false
 	}
 	return d.pending() == 0 && d.ready.Len() == 0 // a flush carries from the one to the other

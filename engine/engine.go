@@ -56,6 +56,7 @@ type Engine struct {
 	gate     *gate
 	live     *Live
 	newborn  *siteQueue
+	servers  *nameServers
 	under    *undertaker
 	todo     *mpmc.Queue[visit]
 	done     *mpmc.Queue[returned]
@@ -96,6 +97,7 @@ func Open(cfg Config, seams Seams) (_ *Engine, err error) {
 		feedWake: make(chan struct{}, 1), distWake: make(chan struct{}, 1),
 		hungry: make(chan struct{}, 1), stopping: make(chan struct{}),
 		rules: newRulesPool(), redone: newRedone(), aloft: newAloft(), newborn: newSiteQueue(), seeds: new(filter.Seeds),
+		servers: newNameServers(seams.Resolver, seams.Log.Warn),
 	}
 	for _, dir := range []string{cfg.Dir, e.frontierDir(), cfg.Dir + "/warc", cfg.Dir + "/logs"} {
 		if err := seams.FS.MkdirAll(dir); err != nil {

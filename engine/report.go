@@ -131,6 +131,10 @@ func dropped(c *Counters) map[string]int64 {
 
 // waiting names what limits the crawl at the moment (promise 9).
 func (e *Engine) waiting() string {
+	switch state, _ := e.state(); state {
+	case StateFinished, StateStopped, StateFailed:
+		return "nothing: the crawl is " + string(state)
+	}
 	if reason := e.gate.Reason(); reason != "" {
 		return reason
 	}
@@ -144,6 +148,8 @@ func (e *Engine) waiting() string {
 		return "servers: every fetch worker is in an exchange"
 	case ok && !next.After(now):
 		return "nothing: sites are due and being asked"
+	case e.servers.silent.Load():
+		return "the name servers: none of them answers"
 	case e.newborn.Len() > 0:
 		return fmt.Sprintf("the name system: %d sites have no address yet", e.newborn.Len())
 	case ok:

@@ -19,6 +19,7 @@ type resolveLoop struct {
 	newborn  *siteQueue
 	under    *undertaker
 	resolver Resolver
+	servers  *nameServers
 	allowed  func(netip.AddrPort) error // may it be connected to; nil when a proxy does the connecting
 	feed     func()
 	wake     func() // of the distributor
@@ -51,6 +52,7 @@ func (l *resolveLoop) settle(vs *visitState, ans dnsres.Answer) {
 	l.ledger.cut.RLock()
 	defer l.ledger.cut.RUnlock()
 	now := time.Now()
+	outage := l.servers.outage()
 	switch {
 	case ans.Err == nil && len(ans.Addrs) > 0:
 		addrs, fate := l.reachable(vs, ans.Addrs)
@@ -66,13 +68,13 @@ func (l *resolveLoop) settle(vs *visitState, ans dnsres.Answer) {
 	case ans.Err == nil, errors.Is(ans.Err, dnsres.ErrNotFound):
 		l.under.Bury(vs, outcome.NameNotFound)
 	default:
-		l.postpone(vs, now)
+		l.postpone(vs, now, outage)
 	}
 }
 
 // postpone lets a site wait for the name servers to recover.
-func (l *resolveLoop) postpone(vs *visitState, now time.Time) {
-	if o, ok := l.resolver.(outageDetector); ok && o.Outage() {
+func (l *resolveLoop) postpone(vs *visitState, now time.Time, outage bool) {
+	if outage {
 		l.bench.WithSite(vs, func(s *Site) { s.NameFails = max(s.NameFails, 1) })
 		l.bench.Defer(vs, now.Add(nameWaitOutage))
 		return

@@ -111,6 +111,7 @@ func (e *Engine) startIntake(ctx context.Context, g *failGroup) {
 	for range e.cfg.Resolves {
 		r := &resolveLoop{
 			ledger: e.ledger, bench: e.bench, newborn: e.newborn, under: e.under, resolver: e.seams.Resolver,
+			servers: e.servers,
 			allowed: e.seams.Allowed, feed: func() { poke(e.feedWake) }, wake: func() { poke(e.distWake) },
 		}
 		g.Go(func() error { return r.run(ctx) })

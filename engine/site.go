@@ -26,6 +26,9 @@ type Site struct {
 	Fate       outcome.Outcome // why it was given up
 }
 
+// answers says that the last that was heard of the site was no failure and no request to slow down.
+func (s *Site) answers() bool { return s.Failures == 0 && s.NameFails == 0 && !s.Denied }
+
 const siteVersion = 1
 
 // appendSite appends the snapshot form of a Site.

@@ -205,11 +205,24 @@ func (w *Workbench[S]) NextDeferred() (time.Time, bool) {
 }
 
 // Soon says whether anything can come of the bench until limit: a Visit is out, a site wants a refill, or something is
-// due by then, on the bench or deferred.
-func (w *Workbench[S]) Soon(limit time.Time) bool {
+// due by then, on the bench or deferred. A Waiting site that is worth the wait counts however late it is due; worth is
+// called under the lock, and only if nothing else is soon. All of it is one look: sites go round.
+func (w *Workbench[S]) Soon(limit time.Time, worth func(*S) bool) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	until := w.clock.offset(limit)
-	return w.states[Leased] > 0 || w.refillAt < len(w.refill) ||
-		len(w.outer) > 0 && w.outer[0].due <= until || len(w.waiting) > 0 && w.waiting[0].due <= until
+	switch {
+	case w.states[Leased] > 0, w.refillAt < len(w.refill):
+		return true
+	case len(w.outer) > 0 && w.outer[0].due <= until, len(w.waiting) > 0 && w.waiting[0].due <= until:
+		return true
+	}
+	for _, ip := range w.outer {
+		for _, site := range w.entries[ip.id].sites {
+			if worth(&w.site(site.id).Site) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -1,6 +1,7 @@
 package invitro
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -69,15 +70,23 @@ func TestCrawl_withoutAProxyNamesAndAddressesAreRight(t *testing.T) {
 
 func TestOutage_ofTheNameServersPostponesAndBlamesNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rig, cfg, report := during(t, false, func(c *engine.Config) { c.RetryWait = 20 * time.Minute }, func(rig *Rig, _ *engine.Engine) {
+		rig, cfg, report := during(t, false, func(c *engine.Config) { c.RetryWait = 20 * time.Minute }, func(rig *Rig, e *engine.Engine) {
 			after(3 * time.Second)
 			rig.Net.SetDNS(false)
 			after(5 * time.Minute)
+			if w := e.Report().Waiting; w != "the name servers: none of them answers" {
+				t.Errorf("it waits for %s", w)
+			}
 			rig.Net.SetDNS(true)
 		})
 		sound(t, rig, cfg, promise(cfg))
 		if report.Outcomes["name-fault"] > 0 {
 			t.Errorf("hosts were given up: %v", report.Outcomes)
+		}
+		for _, line := range []string{"no name server answers", "the name servers answer again"} {
+			if n := strings.Count(rig.Said.String(), line); n != 1 {
+				t.Errorf("%q was said %d times", line, n)
+			}
 		}
 	})
 }

@@ -3,9 +3,9 @@ package invitro
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/netip"
+	"strings"
 	"time"
 
 	"orbweaver/bench/simnet"
@@ -25,6 +25,7 @@ type Rig struct {
 	FS    *vfs.Mem
 	Seeds []string
 	Proxy bool
+	Said  strings.Builder // the engine's log lines; read it when the engine has ended
 }
 
 // proxyAddr is where the simulated proxy listens; nothing is really sent there.
@@ -81,7 +82,7 @@ func (r *Rig) Config() engine.Config {
 
 // Seams joins an engine to the rig.
 func (r *Rig) Seams(fsys vfs.FS) engine.Seams {
-	s := engine.Seams{FS: fsys, Dialer: r.Net, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	s := engine.Seams{FS: fsys, Dialer: r.Net, Log: slog.New(slog.NewTextHandler(&r.Said, nil))}
 	if r.Proxy {
 		s.Resolver = dnsres.Hashed{N: uint32(r.World.Config().IPs)}
 		return s

@@ -40,7 +40,7 @@ type crawlCmd struct {
 	MaxTime    duration `help:"Stop after this running time, earlier runs included; 0 for no limit." default:"0" placeholder:"TIME"`
 	MaxDisk    size     `help:"Stop when the archive has this size; 0 for no limit." default:"0" placeholder:"SIZE"`
 	MaxBody    size     `help:"Bytes kept of one body." default:"2MiB" placeholder:"SIZE" least:"1"`
-	RetryWait  duration `help:"How long a crawl with nothing else to do waits for what is not yet due; the delays are waited for in any case." default:"1m" placeholder:"TIME"`
+	RetryWait  duration `help:"How long a crawl with nothing else to do waits for sites that failed or asked to slow down; then it ends and counts what they have left as given up. Delays are waited for in any case." default:"1m" placeholder:"TIME"`
 
 	WarcCompression string `help:"gzip, zstd or none." oneof:"gzip,zstd,none" default:"gzip" placeholder:"MODE"`
 	WarcLevel       count  `help:"Compression level, 1 (fast) to 9." default:"1" placeholder:"N" least:"1" most:"9"`

@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 
 	"orbweaver/dnsres"
 	"orbweaver/engine"
@@ -28,7 +27,7 @@ func (c *crawlCmd) settings(w *world) (engine.Config, engine.Seams, error) {
 	cfg := engine.Config{
 		Dir: c.Dir, Scope: c.Scope, Store: c.Store, MaxPages: c.MaxPages.n, MaxDepth: int(c.MaxDepth.n),
 		MaxPerHost: int(c.MaxPerHost.n), MaxTime: c.MaxTime.d, MaxDisk: c.MaxDisk.bytes,
-		RetryWait: max(c.RetryWait.d, max(c.HostDelay.d, c.IPDelay.d)+time.Second), // or it would end between two requests to a site
+		RetryWait: c.RetryWait.d,
 		Fetchers:  int(c.Fetchers.n), WorkbenchMemory: c.WorkbenchMemory.bytes, CacheMemory: c.CacheMemory.bytes,
 		SieveMemory: c.SieveMemory.bytes, Checkpoint: c.Checkpoint.d, Operator: c.Operator, Version: version,
 		ProxyMode: c.Proxy != "",
