@@ -302,6 +302,7 @@ func (e *Engine) begin(m *manifest, moreSeeds bool) error {
 		return err
 	}
 	e.storedBefore -= w.Stats().Bytes
+	e.limits.grown(e.bytesStored())
 	e.over = m.State == StateFinished && !moreSeeds && e.stillOver(m)
 	if e.over {
 		e.status, e.reason = StateFinished, m.Reason

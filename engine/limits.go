@@ -6,7 +6,7 @@ import (
 )
 
 // limits ends the crawl when it has had enough: pages, time or disk. Pages are counted under the commit lock, so that
-// their limit is exact.
+// their limit is exact. The limit of the disk is passed by what is on its way when it is reached.
 type limits struct {
 	pagesMax int64 // stored pages, revisits among them; 0 for no limit
 	diskMax  int64
@@ -15,6 +15,7 @@ type limits struct {
 
 	mu    sync.Mutex
 	pages int64
+	bytes int64 // size of the archive
 }
 
 // takePage says whether one more page may be stored.
@@ -36,6 +37,17 @@ func (l *limits) returnPage() {
 	l.mu.Lock()
 	l.pages--
 	l.mu.Unlock()
+}
+
+// grown notes that the archive is so many bytes larger.
+func (l *limits) grown(bytes int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := l.bytes
+	l.bytes += bytes
+	if l.diskMax > 0 && before < l.diskMax && l.bytes >= l.diskMax {
+		l.finish(reasonMaxDisk)
+	}
 }
 
 // reached says which limit a crawl with these figures has reached, "" for none.

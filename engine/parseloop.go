@@ -132,6 +132,7 @@ func (w *parseWorker) settle(p *fetch.Page, f *flight, plan *recordPlan, parsed 
 		}
 		return err
 	}
+	w.limits.grown(e.Length)
 	w.count(p, f, plan)
 	if !f.robots && !f.retry {
 		w.follow(f)

@@ -155,35 +155,6 @@ func TestDiskFull_pausesAndGoesOnByItself(t *testing.T) {
 	})
 }
 
-func TestLimit_maxPagesIsExactAndCanBeRaised(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		rig, cfg, report := during(t, true, func(c *engine.Config) { c.MaxPages = 50 }, func(*Rig, *engine.Engine) {})
-		if n := report.PagesStored + report.RevisitsStored; n != 50 || report.State != engine.StateFinished {
-			t.Errorf("%d pages stored, %s: %s", n, report.State, report.Reason)
-		}
-		rig.Connect()
-		cfg.MaxPages = 0
-		report, err := rig.Crawl(t.Context(), cfg, rig.FS)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := rig.Net.Close(); err != nil {
-			t.Error(err)
-		}
-		checkBalance(t, report)
-		v, err := rig.Judge(promise(cfg), rig.FS)
-		if err != nil {
-			t.Fatal(err)
-		}
-		// Pages that came after the fiftieth were asked for once more.
-		v.Repeated, v.Overlap = 0, 0
-		if !v.Sound() {
-			v.Print(t.Output())
-			t.Errorf("after raising the limit: %v", report.Outcomes)
-		}
-	})
-}
-
 func TestE1_everyAdmittedURLEndsInOneOutcome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rig, cfg, report := during(t, true, func(c *engine.Config) { c.MaxPerHost, c.MaxDepth = 3, 1 }, func(_ *Rig, e *engine.Engine) {
