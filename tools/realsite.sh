@@ -255,16 +255,6 @@ while read -r status url; do
 done <"$work/only-theirs" | sort -u >"$work/backslash" || true
 explained only-theirs backslash "a backslash in a reference, which means a slash and which wget escapes"
 
-# Style sheets are read, but not those inside of pages, in <style> and style="", whose images are no pages and seldom shared:
-# a choice of the engine, which the parser can do otherwise. Explained if the HTML page that wget came from has url(...) of it.
-while read -r status url; do
-	from=$(awk -F'\t' -v url="$url" '$2 == url && index($3, "Wget/") == 1 && $5 ~ /^text\/html/ { print $4; exit }' "$work/access")
-	inside=${url#"${from%/*}/"}
-	[ -n "$from" ] && [ "$inside" != "$url" ] || continue
-	grep -qE 'url\(["'\'']?'"${inside//./[.]}" "$(path_of <<<"$from" | cut -f1)" && echo "$status $url"
-done <"$work/only-theirs" | sort -u >"$work/style" || true
-explained only-theirs style "an image of a style sheet inside a page, which Orbweaver leaves out by choice"
-
 # What is left is a fault of one of the two, to be looked into: the referrer is a beginning.
 unexplained=0
 while read -r status url; do

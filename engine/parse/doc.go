@@ -11,7 +11,7 @@
 //	   v
 //	[ scanMarkup ]--tag--> attributes --> element --> decode --> Link
 //	   |   comments, CDATA, raw text, templates: stepped over
-//	   +-- <style>, style=  (Options.Styles) --> [ scanStyle ] --> Link
+//	   +-- <style>, style= --> [ scanStyle ] --> Link
 //
 // HTML is read by the rules of the standard's tokenizer: raw text elements, comments as browsers end them, character
 // references with and without semicolons, the first of two equal attributes. Scripting is off, so noscript is markup.

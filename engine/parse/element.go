@@ -17,7 +17,7 @@ func (s *Scanner) svgElement(b []byte, name tag) {
 
 // inlineStyle reports what the style attribute of the tag at hand refers to.
 func (s *Scanner) inlineStyle(b []byte) {
-	if v, ok := s.get(b, attrStyle); ok && s.o.Styles {
+	if v, ok := s.get(b, attrStyle); ok {
 		s.scanStyle(s.decode(v, true), true)
 	}
 }

@@ -17,7 +17,7 @@ func FuzzScan(f *testing.F) {
 		f.Add([]byte(body), "text/css")
 		f.Add([]byte(body), "application/xhtml+xml; charset=gbk")
 	}
-	o := Options{LinksMax: 50, RefMax: 100, TitleMax: 20, Forms: true, Styles: true}
+	o := Options{LinksMax: 50, RefMax: 100, TitleMax: 20, Forms: true}
 	f.Fuzz(func(t *testing.T, body []byte, media string) {
 		s := NewScanner(o)
 		before := bytes.Clone(body)

@@ -124,10 +124,6 @@ func (s *Scanner) instruction(b []byte, p int) int {
 // startTag reads a tag whose name starts at b[p], and the text after it where the element's text is not markup.
 func (s *Scanner) startTag(b []byte, p int) int {
 	name, p := readTag(b, p)
-	if s.foreign.depth == 0 && !s.o.Styles && !matters(name) {
-		p, _ = skipAttributes(b, p)
-		return p
-	}
 	p, selfClosing, ok := s.attributes(b, p)
 	if !ok {
 		return p
@@ -166,18 +162,6 @@ func (s *Scanner) startTag(b []byte, p int) int {
 		return p
 	}
 	return s.rawText(b, p, name)
-}
-
-// matters says whether an element outside SVG and MathML can have links or changes how what follows is read.
-func matters(name tag) bool {
-	switch name {
-	case tagA, tagArea, tagAudio, tagBase, tagBody, tagButton, tagEmbed, tagForm, tagFrame, tagIFrame, tagImage, tagImg,
-		tagInput, tagLink, tagMath, tagMeta, tagNoembed, tagNoframes, tagObject, tagScript, tagSource, tagStyle, tagSVG,
-		tagTable, tagTbody, tagTd, tagTemplate, tagTextarea, tagTfoot, tagTh, tagThead, tagTitle, tagTr, tagTrack, tagUse,
-		tagVideo, tagXmp, tagPlaintext:
-		return true
-	}
-	return false
 }
 
 // templateDepth follows template elements: what is inside one is no part of the page, unless the template is the

@@ -11,7 +11,6 @@ type Options struct {
 	RefMax   int    // longest reference in bytes, 16 to 1 MiB; longer ones are dropped and counted; default 8 KiB
 	TitleMax int    // longest title kept in bytes, 0 means the default of 1 KiB
 	Forms    bool   // report the action of forms with method GET
-	Styles   bool   // report url() and @import of <style> elements and style attributes
 	Robot    string // our name in <meta name=...>, lower case; default "orbweaver"
 }
 

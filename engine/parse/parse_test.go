@@ -64,7 +64,7 @@ func TestLinksByTable(t *testing.T) {
 }
 
 func TestOptionalLinks(t *testing.T) {
-	s := NewScanner(Options{Forms: true, Styles: true})
+	s := NewScanner(Options{Forms: true})
 	r, _ := s.Scan([]byte(`<form action=a><form method=GET action=b><form method=post action=no><button formaction=c>`+
 		`<style>@import "d"; p { background: URL( "e" ) }</style><p style="background:url(&quot;f&amp;g&quot;)">`), []byte("text/html"))
 	if want := "form a\nform b\nform c\ncss d\ncss e\ncss f&g"; show(r) != want {
@@ -192,7 +192,7 @@ func TestHostileBodiesAreLinear(t *testing.T) {
 		for _, lead := range []string{"", "<a href='", "<script>", "<!--", "<a ", "<svg>", "<title>", "<img srcset='"} {
 			took := func(n int) time.Duration {
 				body := []byte(lead + strings.Repeat(shape, n/len(shape)))
-				s := NewScanner(Options{Styles: true, Forms: true})
+				s := NewScanner(Options{Forms: true})
 				best := time.Hour
 				for range 2 {
 					start := time.Now()

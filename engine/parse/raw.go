@@ -10,7 +10,7 @@ func (s *Scanner) rawText(b []byte, p int, name tag) int {
 		return endOfScript(b, p)
 	case tagStyle:
 		end := endOfText(b, p, "style")
-		if s.o.Styles && !s.template.skipping() {
+		if !s.template.skipping() {
 			s.scanStyle(b[p:end], false)
 		}
 		return end
