@@ -9,6 +9,7 @@ import (
 // Counters are what the crawl has done, as plain numbers; they belong to the cut, so that after a crash they say what
 // the manifest and the journal say. Whenever the house is quiet they balance (E1):
 //
+//	Found    = DroppedSyntax + DroppedScope + DroppedDepth + DroppedCache + Sieved
 //	Sieved   = still in the sieve's buckets + Known + Admitted
 //	Admitted = sum of Outcomes + queued + in flight
 type Counters struct {
