@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -164,5 +165,41 @@ func TestInterrupt(t *testing.T) {
 		if number(t, m, "bytes_stored") <= stored {
 			t.Errorf("bytes_stored was %d before the signal: %v", stored, m)
 		}
+	}
+}
+
+// TestSecondInterrupt meets a server that takes connections and says nothing: the first signal waits for it, the second
+// does not, and its URL stays queued.
+func TestSecondInterrupt(t *testing.T) {
+	silent, err := net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err = errors.Join(err, silent.SetDeadline(time.Now().Add(20*time.Second))); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = silent.Close() })
+	dir := t.TempDir()
+	cmd, errs := child(t, append(small(dir, "http://"+silent.Addr().String(), 0), "http://a.test/")...)
+	conn, err := silent.Accept()
+	if err != nil {
+		t.Fatal(err, errs)
+	}
+	defer conn.Close()
+	for _, answer := range []string{"a second signal stops at once", "stopping at once"} {
+		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+		soon(t, answer, func() bool { return strings.Contains(errs.String(), answer) })
+	}
+	asked := time.Now()
+	_ = cmd.Wait() // the status is looked at below
+	if code := cmd.ProcessState.ExitCode(); code != exitStopped {
+		t.Fatalf("exit status %d:\n%s", code, errs)
+	}
+	if waited := time.Since(asked); waited > 10*time.Second {
+		t.Errorf("it stopped after %v", waited)
+	}
+	m := report(t, dir)
+	balanced(t, m)
+	if m["state"] != "stopped" || number(t, m, "urls_queued") != 1 || number(t, m, "urls_in_flight") != 0 {
+		t.Errorf("after the second signal: %v", m)
 	}
 }
