@@ -8,7 +8,9 @@ import (
 	"orbweaver/engine/outcome"
 )
 
-// awkward is one response that a server may send, and what must come of it, however it is cut into packets.
+// awkward is one response that a server may send, and what must come of it, however it is cut into packets. Names begin
+// with a family and a number, the same for all variants of one awkwardness and in all tests of the package: H is the
+// message, N the connection, Z the compression of the body.
 type awkward struct {
 	name     string
 	response string

@@ -186,7 +186,6 @@ var homes = map[string]string{
 	"github.com/molecule-man/go-brrr":     "tests",
 	"github.com/google/go-cmp":            "tests",
 	"go.uber.org/goleak":                  "tests",
-	"pgregory.net/rapid":                  "tests",
 	"testing":                             "tests internal/vfs/vfstest bench/invitro",
 	"testing/synctest":                    "tests bench/invitro",
 	"os/exec":                             "cmd/ bench/ tests",
