@@ -288,7 +288,7 @@ func (d *distributor) frontSmall(now time.Time) bool {
 }
 
 // nothingSoon says that all that is left failed or asked to slow down, and waits for longer than the crawl is willing to.
-// What only keeps its delay is waited for, however long that is.
+// What only keeps its delay is waited for, however long that is (docs/adr/0011).
 func (d *distributor) nothingSoon(now time.Time) bool {
 	// In the order in which things move: what one look misses, the next one sees. The bench is looked at in one, since
 	// its sites go round: a site that is due now is leased a moment later, and due or on the refill list after that.
