@@ -10,6 +10,7 @@ import (
 	"os"
 	"time"
 
+	"orbweaver/bench/growth"
 	"orbweaver/bench/simweb"
 )
 
@@ -87,7 +88,7 @@ func RunCommand(ctx context.Context, o SimOptions, stdout, stderr io.Writer) err
 	if err != nil {
 		return err
 	}
-	sum := Summary{Stats: s.Stats(), Wall: time.Since(begin).Seconds(), CPU: cpuSeconds()}
+	sum := Summary{Stats: s.Stats(), Wall: time.Since(begin).Seconds(), CPU: growth.CPU().Seconds()}
 	if log.Len() > 0 {
 		if sum.Verdict, err = judge(w, log, &o); err != nil {
 			return err
