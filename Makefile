@@ -52,7 +52,7 @@ vitro: build ## the speed of one crawl and of its bare parts
 	bin/orbweaver bench vitro
 
 million: build ## one million pages over 50,000 hosts and 10,000 addresses, with full politeness
-	bin/orbweaver bench vitro --pages 1000000 --hosts 50000 --ips 10000 --per-host 40 --mean 21 --host-delay 4s --ip-delay 500ms
+	bin/orbweaver bench vitro --hosts 50000 --ips 10000 --per-host 40 --mean 21 --host-delay 4s --ip-delay 500ms
 
 bench: ## microbenchmarks of all rooms
 	$(GO) test -run xxx -bench . -benchmem ./... | tee build/bench.txt

@@ -27,7 +27,7 @@ type (
 )
 
 // checkpointer takes the cut: the one moment at which all rooms are saved together. It stops every traveller for as
-// long as it takes to write the bench to the page cache; syncing and the manifest come after they move on.
+// long as it takes to mark that moment in each room; writing, syncing and the manifest come after they move on.
 type checkpointer struct {
 	fs       vfs.FS
 	dir      string // frontier/
@@ -46,6 +46,7 @@ type checkpointer struct {
 	every    time.Duration
 	clock    *crawlClock
 
+	pauses     pauses   // how long everybody stood still
 	last       manifest // the last durable one
 	generation uint64   // the last one begun
 	ask        chan chan error
@@ -77,91 +78,107 @@ func (c *checkpointer) run(ctx context.Context) error {
 
 // take makes one cut and its manifest durable. final says that all goroutines have ended and every Page is home.
 func (c *checkpointer) take(ctx context.Context, state State, reason string, final bool) error {
-	m, image, err := c.cut(ctx, state, reason, final)
-	if image != nil {
-		defer image.Abandon() // does nothing once it is written
-	}
+	k, err := c.cut(ctx, state, reason, final)
 	if err != nil {
 		return err
 	}
-	if err := c.create(benchName(c.dir, m.Generation), image.Write); err != nil {
+	if err := c.write(k); err != nil {
 		return err
 	}
-	if err := c.sync(m); err != nil {
+	if err := c.sync(&k.manifest); err != nil {
 		return err
 	}
-	if err := writeManifest(c.fs, c.dir, m); err != nil {
+	if err := writeManifest(c.fs, c.dir, &k.manifest); err != nil {
 		return err
 	}
-	c.last = *m
+	c.last = k.manifest
 	return c.release()
 }
 
-// cut stops everybody, and writes down where everything is. The bench is only marked: its image is written when all go
-// on, from copies of what changes meanwhile.
-func (c *checkpointer) cut(ctx context.Context, state State, reason string, final bool) (_ *manifest, image *benchImage, err error) {
+// marks are what a cut leaves to be written when all go on.
+type marks struct {
+	manifest manifest
+	bench    *benchImage
+	aloft    []byte
+}
+
+// cut stops everybody for as long as it takes to mark where everything is. Nothing waits for the disk here but small
+// writes to the page cache: images are written when all go on, from copies of what changes meanwhile.
+func (c *checkpointer) cut(ctx context.Context, state State, reason string, final bool) (*marks, error) {
 	select {
 	case c.turn <- struct{}{}:
 	case <-ctx.Done():
-		return nil, nil, ctx.Err()
+		return nil, ctx.Err()
 	}
 	defer func() { <-c.turn }()
+	c.generation++ // never used twice, so that a cut that failed half-way is never written over
+	j, err := createJournal(c.fs, c.dir, c.generation)
+	if err != nil {
+		return nil, err
+	}
 	l := c.ledger
 	l.cut.Lock()
 	defer l.cut.Unlock()
+	began := time.Now()
+	defer func() { c.pauses.add(time.Since(began)) }()
 	c.returner.drain(1 << 30)
 
-	m := c.last
-	c.generation++ // never used twice, so that a cut that failed half-way is never written over
+	k := &marks{manifest: c.last}
+	m := &k.manifest
 	m.Generation = c.generation
 	m.State, m.Reason, m.Clean, m.Seeded = state, reason, final, c.seeded.Load()
 	m.Written = time.Now()
-	c.clock.fill(&m)
+	c.clock.fill(m)
 	m.Counters = l.n.load()
-	if m.Sieve, err = c.sieve.Cut(); err != nil {
-		return nil, nil, fmt.Errorf("engine: checkpoint: %w", err)
+	if err := c.markRooms(k); err != nil {
+		return nil, errors.Join(err, j.close())
 	}
-	if m.Ready, err = c.ready.Cut(); err != nil {
-		return nil, nil, fmt.Errorf("engine: checkpoint: %w", err)
-	}
-	if m.Virt, err = c.virt.Cut(); err != nil {
-		return nil, nil, fmt.Errorf("engine: checkpoint: %w", err)
-	}
-	if m.Seen, err = l.seen.Cut(); err != nil {
-		return nil, nil, fmt.Errorf("engine: checkpoint: %w", err)
-	}
-	if err := c.saveAloft(m.Generation); err != nil {
-		return nil, nil, err
-	}
-	j, err := createJournal(c.fs, c.dir, m.Generation)
-	if err != nil {
-		return nil, nil, err
-	}
-	if image, err = c.bench.Cut(appendSite); err != nil {
-		return nil, nil, fmt.Errorf("engine: checkpoint: %w", err)
-	}
-	// Nothing after this line fails before the new journal is in use: entries written from here on belong to this cut,
-	// and if its manifest is never written they follow the older journal.
+	// Entries written from here on belong to this cut, and if its manifest is never written they follow the older journal.
 	where := l.writer.Cut()
 	m.Archive = &where
-	l.commit.Lock()
-	l.journal, j = j, l.journal
-	l.commit.Unlock()
-	if j != nil {
-		if err := j.sync(); err != nil {
-			return nil, image, fmt.Errorf("engine: journal: %w", err)
-		}
-		if err := j.close(); err != nil {
-			return nil, image, fmt.Errorf("engine: journal: %w", err)
-		}
-	}
-	return &m, image, nil
+	l.turnPage(j)
+	return k, nil
 }
 
-// saveAloft writes what is neither on the bench nor in a queue: the URLs whose Pages are on their way, the one the
+// markRooms marks the cut in every room. The bench comes last: nothing fails after it.
+func (c *checkpointer) markRooms(k *marks) (err error) {
+	m := &k.manifest
+	if m.Sieve, err = c.sieve.Cut(); err != nil {
+		return fmt.Errorf("engine: checkpoint: %w", err)
+	}
+	if m.Ready, err = c.ready.Cut(); err != nil {
+		return fmt.Errorf("engine: checkpoint: %w", err)
+	}
+	if m.Virt, err = c.virt.Cut(); err != nil {
+		return fmt.Errorf("engine: checkpoint: %w", err)
+	}
+	if m.Seen, err = c.ledger.seen.Cut(); err != nil {
+		return fmt.Errorf("engine: checkpoint: %w", err)
+	}
+	k.aloft = c.imageOfAloft()
+	if k.bench, err = c.bench.Cut(appendSite); err != nil {
+		return fmt.Errorf("engine: checkpoint: %w", err)
+	}
+	return nil
+}
+
+// write writes what was marked, beside the running crawl.
+func (c *checkpointer) write(k *marks) error {
+	defer k.bench.Abandon() // does nothing once it is written
+	err := c.create(aloftName(c.dir, k.manifest.Generation), func(w io.Writer) error {
+		_, err := w.Write(k.aloft)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return c.create(benchName(c.dir, k.manifest.Generation), k.bench.Write)
+}
+
+// imageOfAloft is what is neither on the bench nor in a queue: the URLs whose Pages are on their way, the one the
 // distributor holds, and what an earlier journal named as done.
-func (c *checkpointer) saveAloft(generation uint64) error {
-	var b []byte
+func (c *checkpointer) imageOfAloft() []byte {
+	b := make([]byte, 8, 64<<10)
 	add := func(key, item []byte) {
 		b = binary.AppendUvarint(b, uint64(len(key)))
 		b = append(b, key...)
@@ -172,17 +189,12 @@ func (c *checkpointer) saveAloft(generation uint64) error {
 	if c.dist.held != nil {
 		add(nil, c.dist.held)
 	}
-	done := c.redone.appendTo(nil)
-	return c.create(aloftName(c.dir, generation), func(w io.Writer) error {
-		head := binary.LittleEndian.AppendUint64(nil, uint64(len(b)))
-		all := append(append(head, b...), done...)
-		all = binary.LittleEndian.AppendUint32(all, crc32.Checksum(all, castagnoli()))
-		_, err := w.Write(all)
-		return err
-	})
+	binary.LittleEndian.PutUint64(b, uint64(len(b)-8))
+	b = c.redone.appendTo(b)
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli()))
 }
 
-// readAloft reads what saveAloft wrote; a nil key means an item that still has its whole URL.
+// readAloft reads what imageOfAloft made; a nil key means an item that still has its whole URL.
 func readAloft(b []byte, item func(key, item []byte), done *redone) error {
 	if len(b) < 12 || crc32.Checksum(b[:len(b)-4], castagnoli()) != binary.LittleEndian.Uint32(b[len(b)-4:]) {
 		return errors.New("engine: the list of URLs in flight is damaged")

@@ -200,7 +200,7 @@ func (e *Engine) openRooms(m *manifest, fresh bool) error {
 	if e.virt, err = virtualize.Open(fsys, virtualize.Options{Dir: dir + "/queues"}, cutVirt); err != nil {
 		return err
 	}
-	e.ledger = &ledger{}
+	e.ledger = &ledger{syncing: make(chan struct{}, 1)}
 	if e.ledger.seen, err = seen.Open(fsys, seen.Options{File: dir + "/seen"}, cutSeen); err != nil {
 		return err
 	}
@@ -373,10 +373,7 @@ func (e *Engine) Close() error { return e.closeRooms() }
 func (e *Engine) closeRooms() error {
 	var errs []error
 	if e.ledger != nil {
-		if e.ledger.journal != nil {
-			errs = append(errs, e.ledger.journal.close())
-			e.ledger.journal = nil
-		}
+		errs = append(errs, e.ledger.close())
 		if e.ledger.seen != nil {
 			errs = append(errs, e.ledger.seen.Close())
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"sync"
 	"syscall"
 	"time"
@@ -26,9 +25,11 @@ type ledger struct {
 	n       counters
 	writer  *warc.Writer // guarded by commit for appending
 	journal *journal     // guarded by commit; replaced under the exclusive cut
+	turned  []*journal   // guarded by commit: full pages of the journal, not yet synced
 	seen    *seen.Map
 	disk    *diskGuard
 	dirty   bool // guarded by commit: something was appended since the last sync
+	syncing chan struct{}
 }
 
 // write writes the records of one attempt, if any, and its journal entry. Call it under the shared cut. On error
@@ -62,9 +63,22 @@ func (l *ledger) write(enc *warc.Encoder, e *journalEntry, admit func() error, w
 	return nil
 }
 
+// turnPage begins a new generation of the journal. The old one is synced and closed by the next group commit.
+func (l *ledger) turnPage(j *journal) {
+	l.commit.Lock()
+	defer l.commit.Unlock()
+	if l.journal != nil {
+		l.turned = append(l.turned, l.journal)
+		l.dirty = true
+	}
+	l.journal = j
+}
+
 // sync makes what was written durable: the group commit. The archive goes first, so that the journal never names what
-// is not there.
+// is not there; then the journal, in the order in which it was written. One caller at a time works, the others wait.
 func (l *ledger) sync() error {
+	l.syncing <- struct{}{}
+	defer func() { <-l.syncing }()
 	l.commit.Lock()
 	dirty, j := l.dirty, l.journal
 	l.dirty = false
@@ -72,13 +86,60 @@ func (l *ledger) sync() error {
 	if !dirty {
 		return nil
 	}
+	err := l.syncInOrder(j)
+	if err != nil {
+		l.commit.Lock()
+		l.dirty = true
+		l.commit.Unlock()
+	}
+	return err
+}
+
+func (l *ledger) syncInOrder(j *journal) error {
 	if err := l.writer.Sync(); err != nil {
 		return fmt.Errorf("engine: archive: %w", err)
 	}
-	if err := j.sync(); err != nil && !errors.Is(err, fs.ErrClosed) {
+	for old := l.oldestTurned(); old != nil; old = l.oldestTurned() {
+		err := old.sync()
+		if err == nil {
+			l.dropTurned()
+			err = old.close()
+		}
+		if err != nil {
+			return fmt.Errorf("engine: journal: %w", err)
+		}
+	}
+	if err := j.sync(); err != nil {
 		return fmt.Errorf("engine: journal: %w", err)
 	}
 	return nil
+}
+
+func (l *ledger) oldestTurned() *journal {
+	l.commit.Lock()
+	defer l.commit.Unlock()
+	if len(l.turned) == 0 {
+		return nil
+	}
+	return l.turned[0]
+}
+
+func (l *ledger) dropTurned() {
+	l.commit.Lock()
+	defer l.commit.Unlock()
+	l.turned = l.turned[1:]
+}
+
+// close closes the journal. Nothing is written any more.
+func (l *ledger) close() error {
+	var errs []error
+	for _, j := range append(l.turned, l.journal) {
+		if j != nil {
+			errs = append(errs, j.close())
+		}
+	}
+	l.journal, l.turned = nil, nil
+	return errors.Join(errs...)
 }
 
 // diskGuard decides what a failed write means: a full disk pauses the crawl until there is room; anything else ends it.

@@ -57,6 +57,10 @@ type Report struct {
 	SievePending  int64 `json:"sieve_pending"`
 	ParseFaults   int64 `json:"parse_faults"`
 
+	Checkpoints         int64   `json:"checkpoints"`                  // of this run
+	CheckpointPauseP99  float64 `json:"checkpoint_pause_p99_seconds"` // how long everybody stood still for one
+	CheckpointPauseMost float64 `json:"checkpoint_pause_most_seconds"`
+
 	ActiveFetches int64   `json:"active_fetches"`
 	Front         int64   `json:"front"`
 	WallSeconds   float64 `json:"wall_seconds"`
@@ -90,6 +94,9 @@ func (e *Engine) Report() Report {
 		WallSeconds: m.WallSeconds, CPUSeconds: m.CPUSeconds, RSSPeakBytes: m.RSSPeak, Resumed: e.resumed,
 		Waiting: e.waiting(), Written: time.Now().UTC().Format(time.RFC3339),
 	}
+	pauses, longest := e.points.pauses.total()
+	r.Checkpoints, r.CheckpointPauseMost = pauses, longest.Seconds()
+	r.CheckpointPauseP99 = e.points.pauses.quantile(0.99).Seconds()
 	r.URLsInFlight = min(e.pagesOut.Load()+e.fetching.Load(), max(c.Admitted-c.Finished(), 0))
 	r.URLsQueued = c.Admitted - c.Finished() - r.URLsInFlight
 	for o := range outcome.Count {

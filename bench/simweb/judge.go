@@ -17,6 +17,8 @@ type Promise struct {
 	// Partial says that the crawl was stopped before its end. Then nothing is missing but what the server answered whole
 	// and the archive lacks, and every URL of the world is expected.
 	Partial bool
+	// UnderWay is how many answered pages a partial crawl may lack: those under way when a limit was reached.
+	UnderWay int
 	// Resumed says that robots.txt may have been fetched before the log began.
 	Resumed bool
 	// Contact must be part of every User-Agent; if it is empty any User-Agent will do.
@@ -354,6 +356,14 @@ func (j *judge) sum(serverOnly bool) {
 			if is&seenPage != 0 {
 				expect(t, j.classOf(t))
 			}
+		}
+	}
+	if j.p.Partial {
+		v.UnderWay = min(v.Missing, j.p.UnderWay)
+		v.Expected -= v.UnderWay
+		v.Missing -= v.UnderWay
+		if v.Missing == 0 {
+			v.Examples = slices.DeleteFunc(v.Examples, func(e string) bool { return strings.HasPrefix(e, "missing: ") })
 		}
 	}
 	v.Coverage = 1

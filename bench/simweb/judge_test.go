@@ -110,6 +110,8 @@ func TestG3_JudgeFindsEachFault(t *testing.T) {
 		}, want: func(v *Verdict) { v.Unexpected = 1 }},
 		{name: "not stored", tell: func(s *story, a []Capture) []Capture { return a[1:] },
 			want: func(v *Verdict) { v.Missing = 1 }},
+		{name: "not stored, since it came after the limit", tell: func(s *story, a []Capture) []Capture { return a[2:] },
+			p: func(p *Promise) { p.Partial, p.UnderWay = true, 1 }, want: func(v *Verdict) { v.Missing, v.Expected = 1, len(pages)-1 }},
 		{name: "stored twice", tell: func(s *story, a []Capture) []Capture { return append(a, a[0]) },
 			want: func(v *Verdict) { v.Duplicates = 1 }},
 		{name: "wrong digest", tell: func(s *story, a []Capture) []Capture {
@@ -166,7 +168,7 @@ func checkVerdict(t *testing.T, got Verdict, expected int, want func(v *Verdict)
 	t.Helper()
 	wanted := Verdict{Expected: expected}
 	want(&wanted)
-	wanted.Fetched = expected - wanted.Missing
+	wanted.Fetched = wanted.Expected - wanted.Missing
 	faults := func(v Verdict) []int {
 		return []int{v.Expected, v.Fetched, v.Missing, v.Unexpected, v.Repeated, v.AttemptsMissing, v.HostGapViolations,
 			v.IPGapViolations, v.HostConcurrency, v.IPConcurrency, v.RetryAfterViolations, v.RobotsViolations, v.Nameless,

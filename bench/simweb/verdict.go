@@ -38,7 +38,8 @@ type Verdict struct {
 	StoredUnknown    int `json:"stored_unknown"`    // stored with status 200 and no page of this world, or denied
 	QuotaViolations  int `json:"quota_violations"`  // sites with more pages stored than allowed
 
-	Partial  bool     `json:"partial"` // the crawl was not meant to end: Expected counts what the server answered whole
+	Partial  bool     `json:"partial"`   // the crawl was not meant to end: Expected counts what the server answered whole
+	UnderWay int      `json:"under_way"` // answered pages that are not expected, since they came after a limit was reached
 	Examples []string `json:"examples,omitempty"`
 
 	examples map[string]int
@@ -91,6 +92,9 @@ func (v Verdict) Print(out io.Writer) {
 		v.QuotaViolations)
 	fmt.Fprintf(out, "honesty     %d wrong digests, %d duplicates, %d unknown stored, %d unexpected, %d never attempted\n",
 		v.DigestMismatches, v.Duplicates, v.StoredUnknown, v.Unexpected, v.AttemptsMissing)
+	if v.UnderWay > 0 {
+		fmt.Fprintf(out, "limit       %d more pages were under way when it was reached, and were put aside\n", v.UnderWay)
+	}
 	for _, e := range v.Examples {
 		fmt.Fprintf(out, "  %s\n", e)
 	}

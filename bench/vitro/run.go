@@ -82,7 +82,7 @@ func Run(ctx context.Context, o Options) (_ *Result, err error) {
 	judge := []string{"--judge", o.Dir, "--host-delay", o.HostDelay.String(), "--ip-delay", o.IPDelay.String(),
 		"--digest-every", fmt.Sprint(o.DigestEvery)}
 	if o.MaxPages > 0 {
-		judge = append(judge, "--partial")
+		judge = append(judge, "--partial", "--under-way", fmt.Sprint(2*o.Fetchers))
 	}
 	var parts []Part
 	if o.Parts {

@@ -1,0 +1,119 @@
+package frontier
+
+import (
+	"bytes"
+	"math/bits"
+	"strconv"
+)
+
+// web is the fabricated web. It is immutable.
+type web struct {
+	hosts uint64
+	seed  uint64
+}
+
+const (
+	children = 10 // new links of a page
+	together = 8  // of these, those that share a host
+	known    = 10 // links of a page that were found before
+)
+
+// mix is a finaliser of splitmix64: every bit of n decides about every bit of the result.
+func mix(n uint64) uint64 {
+	n += 0x9e3779b97f4a7c15
+	n = (n ^ n>>30) * 0xbf58476d1ce4e5b9
+	n = (n ^ n>>27) * 0x94d049bb133111eb
+	return n ^ n>>31
+}
+
+// host is the host of page n: eight children of a page share one, drawn by their parent's number, the others have hosts
+// of their own. Low numbers are drawn more often, as the square of an even draw falls.
+func (w *web) host(n uint64) uint64 {
+	draw := 2 * n
+	if n > 0 && (n-1)%children < together {
+		draw = 2*((n-1)/children) + 1
+	}
+	u := mix(draw ^ w.seed)
+	square, _ := bits.Mul64(u, u)
+	h, _ := bits.Mul64(square, w.hosts)
+	return h
+}
+
+// appendURL appends the URL of page n: some sixty bytes of path, alike within a host as paths are.
+func (w *web) appendURL(dst []byte, n uint64) []byte {
+	m := mix(n)
+	dst = append(dst, "http://h"...)
+	dst = strconv.AppendUint(dst, w.host(n), 10)
+	dst = append(dst, ".frontier.test/archive/"...)
+	dst = strconv.AppendUint(dst, 1996+m%30, 10)
+	dst = append(dst, "/section-"...)
+	dst = strconv.AppendUint(dst, m>>8%50, 10)
+	dst = append(dst, '/')
+	dst = append(dst, words[m>>16%16]...)
+	dst = append(dst, '-')
+	dst = append(dst, words[m>>20%16]...)
+	dst = append(dst, "/page-"...)
+	dst = strconv.AppendUint(dst, n, 10)
+	return append(dst, ".html"...)
+}
+
+var words = [16]string{
+	"orchard", "weaving", "silken", "thread", "radius", "spiral", "capture", "anchor",
+	"bridges", "harbour", "lantern", "meadow", "quarry", "saffron", "timber", "willow",
+}
+
+// number reads a page's number from its URL; false for one that is no page of this web.
+func number(url []byte) (n uint64, ok bool) {
+	i := bytes.LastIndex(url, []byte("/page-"))
+	if i < 0 {
+		return 0, false
+	}
+	digits, ok := bytes.CutSuffix(url[i+len("/page-"):], []byte(".html"))
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = 10*n + uint64(c-'0')
+	}
+	return n, ok && len(digits) > 0 && len(digits) < 20
+}
+
+// appendResponse appends what the web answers to a request for url.
+func (w *web) appendResponse(dst, url []byte) []byte {
+	if bytes.HasSuffix(url, []byte("/robots.txt")) {
+		return append(dst, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"...)
+	}
+	n, ok := number(url)
+	if !ok {
+		return append(dst, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"...)
+	}
+	dst = append(dst, "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nConnection: close\r\nContent-Length: 00000000\r\n\r\n"...)
+	head := len(dst)
+	dst = append(dst, "<!DOCTYPE html><html><head><title>"...)
+	dst = strconv.AppendUint(dst, n, 10)
+	dst = append(dst, "</title></head><body>\n"...)
+	for i := range uint64(children) {
+		dst = w.appendLink(dst, children*n+1+i)
+	}
+	for i := range uint64(known) {
+		// Half of them near by, half of them anywhere: the older a page the more links it has.
+		up := n
+		if i%2 == 1 && n > 0 {
+			up, _ = bits.Mul64(mix(n+i), n)
+		}
+		dst = w.appendLink(dst, (up+i/2)/children)
+	}
+	dst = append(dst, "</body></html>\n"...)
+	size := len(dst) - head
+	for i := range 8 {
+		dst[head-5-i] = byte('0' + size%10)
+		size /= 10
+	}
+	return dst
+}
+
+func (w *web) appendLink(dst []byte, n uint64) []byte {
+	dst = append(dst, "<a href=\""...)
+	dst = w.appendURL(dst, n)
+	return append(dst, "\">more</a>\n"...)
+}
