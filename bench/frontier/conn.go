@@ -7,13 +7,15 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // dialer is a proxy without a network: a connection answers in the memory of the one who asks.
 type dialer struct {
-	web  *web
-	pool sync.Pool // *conn
+	web   *web
+	pool  sync.Pool    // *conn
+	pages atomic.Int64 // asked for, robots.txt not among them
 }
 
 // DialContext implements fetch.Dialer.
@@ -47,6 +49,9 @@ func (c *conn) Write(b []byte) (int, error) {
 	line, _, _ := bytes.Cut(b, []byte("\r\n"))
 	_, rest, _ := bytes.Cut(line, []byte(" "))
 	url, _, _ := bytes.Cut(rest, []byte(" "))
+	if !bytes.HasSuffix(url, []byte("/robots.txt")) {
+		c.dialer.pages.Add(1)
+	}
 	c.answer = c.dialer.web.appendResponse(c.answer[:0], url)
 	c.left = c.answer
 	return len(b), nil
@@ -69,8 +74,10 @@ func (c *conn) Close() error {
 	return nil
 }
 
-func (c *conn) LocalAddr() net.Addr              { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
-func (c *conn) RemoteAddr() net.Addr             { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: proxyPort} }
+func (c *conn) LocalAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
+func (c *conn) RemoteAddr() net.Addr {
+	return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: proxyPort}
+}
 func (c *conn) SetDeadline(time.Time) error      { return nil }
 func (c *conn) SetReadDeadline(time.Time) error  { return nil }
 func (c *conn) SetWriteDeadline(time.Time) error { return nil }

@@ -72,11 +72,15 @@ func archiveOf(t *testing.T, w *World, pages []string) []Capture {
 	return all
 }
 
+func judgePromise(w *World) Promise {
+	return Promise{HostDelay: 500 * time.Millisecond, IPDelay: 100 * time.Millisecond, Contact: "+mailto:a@b.test",
+		Expect: ExpectOptions{Seeds: w.Seeds(1)}}
+}
+
 func TestG3_JudgeFindsEachFault(t *testing.T) {
 	w, pages := judgeWorld(t)
 	robots := w.Root(0) + "robots.txt"
-	promise := Promise{HostDelay: 500 * time.Millisecond, IPDelay: 100 * time.Millisecond, Contact: "+mailto:a@b.test",
-		Expect: ExpectOptions{Seeds: w.Seeds(1)}}
+	promise := judgePromise(w)
 	tests := []struct {
 		name string
 		tell func(s *story, archive []Capture) []Capture
@@ -151,16 +155,18 @@ func TestG3_JudgeFindsEachFault(t *testing.T) {
 			checkVerdict(t, got, len(pages), test.want)
 		})
 	}
-	t.Run("before robots.txt", func(t *testing.T) {
-		s := newStory(t, w)
-		s.whole(pages...)
-		got := w.Judge(s.log, promise, slices.Values(archiveOf(t, w, pages)))
-		checkVerdict(t, got, len(pages), func(v *Verdict) { v.RobotsViolations = len(pages) })
-		promise := promise
-		promise.Resumed = true
-		got = w.Judge(s.log, promise, slices.Values(archiveOf(t, w, pages)))
-		checkVerdict(t, got, len(pages), func(v *Verdict) {})
-	})
+}
+
+func TestG3_JudgeFindsPagesAskedForBeforeRobotsTxt(t *testing.T) {
+	w, pages := judgeWorld(t)
+	promise := judgePromise(w)
+	s := newStory(t, w)
+	s.whole(pages...)
+	got := w.Judge(s.log, promise, slices.Values(archiveOf(t, w, pages)))
+	checkVerdict(t, got, len(pages), func(v *Verdict) { v.RobotsViolations = len(pages) })
+	promise.Resumed = true
+	got = w.Judge(s.log, promise, slices.Values(archiveOf(t, w, pages)))
+	checkVerdict(t, got, len(pages), func(v *Verdict) {})
 }
 
 // checkVerdict compares all violations with those wanted, and none other.

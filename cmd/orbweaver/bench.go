@@ -11,8 +11,9 @@ import (
 )
 
 type benchCmd struct {
-	List  benchListCmd  `cmd:"" help:"List the benchmarks."`
-	Vitro benchVitroCmd `cmd:"" help:"A crawl of a simulated web over loopback, beside its bare parts."`
+	List     benchListCmd     `cmd:"" help:"List the benchmarks."`
+	Vitro    benchVitroCmd    `cmd:"" help:"A crawl of a simulated web over loopback, beside its bare parts."`
+	Frontier benchFrontierCmd `cmd:"" help:"The whole frontier with fabricated responses and no sockets."`
 }
 
 // Help shows an example.
@@ -26,6 +27,7 @@ func (*benchListCmd) Help() string { return "Example:\n  orbweaver bench list" }
 // Run lists.
 func (*benchListCmd) Run(w *world) error {
 	fmt.Fprintln(w.stdout, "vitro\ta crawl of a simulated web over loopback, beside its bare parts")
+	fmt.Fprintln(w.stdout, "frontier\tthe whole frontier with fabricated responses and no sockets")
 	return nil
 }
 

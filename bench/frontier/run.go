@@ -1,0 +1,163 @@
+package frontier
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net/netip"
+	"path/filepath"
+	"time"
+
+	"orbweaver/bench/growth"
+	"orbweaver/dnsres"
+	"orbweaver/engine"
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/politeness"
+	"orbweaver/internal/vfs"
+)
+
+// Options of a run.
+type Options struct {
+	Dir       string // crawl directory; must be new
+	URLs      int64  // the crawl ends when so many are known
+	Hosts     int64
+	IPs       int64
+	HostDelay time.Duration
+	IPDelay   time.Duration
+	Fetchers  int
+	Memory    Memory
+	Seed      uint64
+	Say       io.Writer // progress: a line at each size
+	Log       *slog.Logger
+	Usage     func() (cpu time.Duration, rssPeak int64)
+}
+
+// Memory is what the rooms may use, in bytes; 0 is the engine's default.
+type Memory struct{ Workbench, Cache, Sieve int64 }
+
+const (
+	look    = 100 * time.Millisecond // between two looks at how much is known
+	seeds   = 1000
+	version = "bench"
+)
+
+// Run crawls the fabricated web until so many URLs are known.
+func Run(ctx context.Context, o Options) (*growth.Result, error) {
+	w := &web{hosts: uint64(o.Hosts), seed: o.Seed}
+	d := &dialer{web: w}
+	proxy := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), proxyPort)
+	cfg := engine.Config{
+		Dir: o.Dir, Seeds: seedRange{w}, MaxDepth: -1, Store: "none", Fetchers: o.Fetchers, ProxyMode: true, Version: version,
+		WorkbenchMemory: o.Memory.Workbench, CacheMemory: o.Memory.Cache, SieveMemory: o.Memory.Sieve,
+	}
+	cfg.Politeness = politeness.Default()
+	cfg.Politeness.HostDelay, cfg.Politeness.IPDelay = o.HostDelay, o.IPDelay
+	cfg.Fetch = fetch.Options{
+		UserAgent: "orbweaver/" + version + " (+https://example.org/in-vitro)",
+		Proxy:     &fetch.Proxy{URL: "http://" + proxy.String(), Addr: proxy},
+	}.WithDefaults()
+	e, err := engine.Open(cfg, engine.Seams{
+		FS: vfs.Disk(), Dialer: d, Resolver: dnsres.Hashed{N: uint32(o.IPs)}, Usage: o.Usage, Log: o.Log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	ctx, enough := context.WithCancel(ctx)
+	watch := &watch{o: &o, e: e, enough: enough, done: make(chan struct{})}
+	watch.meter = growth.NewMeter("pages fetched, by URLs known", "URLs", func() int64 { return size(o.Dir) })
+	go watch.run(ctx)
+	err = e.Run(ctx)
+	enough()
+	<-watch.done
+	report := e.Report()
+	if err = errors.Join(err, e.Close()); err != nil {
+		return nil, err
+	}
+	r := watch.result(&report)
+	if asked, ok := d.pages.Load(), report.Outcomes["ok"]; asked < ok || asked > ok+int64(o.Fetchers) {
+		return r, fmt.Errorf("frontier: %d pages were asked for, and %d URLs have their outcome", asked, ok)
+	}
+	return r, nil
+}
+
+// watch marks a point at each size and ends the crawl at the last.
+type watch struct {
+	o      *Options
+	e      *engine.Engine
+	enough context.CancelFunc
+	done   chan struct{}
+	meter  *growth.Meter
+	pages  int64
+}
+
+func (w *watch) run(ctx context.Context) {
+	defer close(w.done)
+	defer w.enough()
+	tick := time.NewTicker(look)
+	defer tick.Stop()
+	sizes := growth.Sizes(w.o.URLs)
+	for len(sizes) > 0 {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		r := w.e.Report()
+		w.meter.Done(r.PagesNotStored-w.pages, 0)
+		w.pages = r.PagesNotStored
+		if r.URLsAdmitted < sizes[0] {
+			continue
+		}
+		p := w.meter.Mark(r.URLsAdmitted)
+		_, rss := w.o.Usage()
+		fmt.Fprintf(w.o.Say, "%d URLs known on %d hosts, %d pages fetched, %.0f pages/s, %.1f CPU us a page, %.1f bytes of disk a URL, peak memory %d MiB; %s\n",
+			r.URLsAdmitted, r.HostsKnown, w.pages, p.PerSecond, p.CPUPerItem/1e3, p.DiskPerItem, rss>>20, r.Waiting)
+		for len(sizes) > 0 && r.URLsAdmitted >= sizes[0] {
+			sizes = sizes[1:]
+		}
+	}
+}
+
+func (w *watch) result(r *engine.Report) *growth.Result {
+	run := w.meter.Run
+	run.Add("pages fetched", float64(r.PagesNotStored), "")
+	run.Add("pages a second, all in all", float64(r.PagesNotStored)/max(r.WallSeconds, 1e-9), "")
+	run.Add("CPU a page, all in all", r.CPUSeconds*1e6/float64(max(r.PagesNotStored, 1)), "us")
+	run.Add("hosts known", float64(r.HostsKnown), "")
+	run.Add("links found", float64(r.URLsFound), "")
+	run.Add("URLs queued at the end", float64(r.URLsQueued), "")
+	run.Add("peak resident memory", float64(r.RSSPeakBytes)/(1<<20), "MiB")
+	run.Add("checkpoints", float64(r.Checkpoints), "")
+	run.Add("pause for a checkpoint, 99 in 100", r.CheckpointPauseP99*1e3, "ms")
+	run.Add("pause for a checkpoint, the longest", r.CheckpointPauseMost*1e3, "ms")
+	return &growth.Result{Name: "frontier", Runs: []*growth.Run{run}}
+}
+
+// size is how many bytes the frontier's files take on disk.
+func size(dir string) (sum int64) {
+	_ = filepath.WalkDir(filepath.Join(dir, "frontier"), func(_ string, f fs.DirEntry, err error) error {
+		if err == nil && f.Type().IsRegular() {
+			if info, err := f.Info(); err == nil { // it may have gone since
+				sum += info.Size()
+			}
+		}
+		return nil
+	})
+	return sum
+}
+
+// seedRange is the first pages of the web.
+type seedRange struct{ web *web }
+
+// Each implements engine.SeedSource.
+func (s seedRange) Each(f func(where string, url []byte) error) error {
+	for n := range uint64(seeds) {
+		if err := f(fmt.Sprintf("page %d", n), s.web.appendURL(nil, n)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

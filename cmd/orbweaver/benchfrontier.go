@@ -1,0 +1,65 @@
+package main
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+
+	"orbweaver/bench/frontier"
+)
+
+type benchFrontierCmd struct {
+	URLs            count    `name:"urls" help:"URLs known at the end." default:"10_000_000" placeholder:"N"`
+	Hosts           count    `help:"Hosts they are spread over." default:"1_000_000" placeholder:"N"`
+	IPs             count    `name:"ips" help:"Addresses of the hosts; 0 for one of four hosts." default:"0" placeholder:"N"`
+	HostDelay       duration `help:"Wait between two requests to a site." default:"4s" placeholder:"TIME"`
+	IPDelay         duration `name:"ip-delay" help:"Wait between two requests to an address." default:"500ms" placeholder:"TIME"`
+	Fetchers        count    `help:"Fetch workers." default:"256" placeholder:"N"`
+	WorkbenchMemory size     `help:"Bytes of queued paths in memory." default:"256MiB" placeholder:"SIZE"`
+	CacheMemory     size     `help:"Bytes of the fingerprint cache." default:"64MiB" placeholder:"SIZE"`
+	SieveMemory     size     `help:"Bytes of the sieve's buckets." default:"128MiB" placeholder:"SIZE"`
+	Dir             string   `help:"Crawl directory; made anew, and removed at the end." default:"./build/frontier" placeholder:"DIR"`
+	Seed            count    `help:"Which web." default:"1" placeholder:"N"`
+	JSON            bool     `help:"Print JSON."`
+}
+
+// Help says what it does.
+func (*benchFrontierCmd) Help() string {
+	return "The real engine with fabricated responses and no sockets: what door, cache, sieve, queues, workbench, journal and checkpoints\n" +
+		"cost together, from a million URLs on at every power of ten.\n\nExamples:\n  orbweaver bench frontier\n" +
+		"  orbweaver bench frontier --urls 300_000_000 --hosts 10_000_000"
+}
+
+// Run measures.
+func (c *benchFrontierCmd) Run(w *world) error {
+	ctx, stop := signal.NotifyContext(w.ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := disposable(c.Dir); err != nil {
+		return usageError{err}
+	}
+	if err := os.RemoveAll(c.Dir); err != nil {
+		return err
+	}
+	log := newLog(w.stderr)
+	raiseFileLimit(log, 8192)
+	ips := c.IPs.n
+	if ips == 0 {
+		ips = max(c.Hosts.n/4, 1)
+	}
+	r, err := frontier.Run(ctx, frontier.Options{
+		Dir: c.Dir, URLs: c.URLs.n, Hosts: c.Hosts.n, IPs: ips, HostDelay: c.HostDelay.d, IPDelay: c.IPDelay.d,
+		Fetchers: int(c.Fetchers.n), Seed: uint64(c.Seed.n), Say: w.stderr, Log: log, Usage: usage,
+		Memory: frontier.Memory{Workbench: c.WorkbenchMemory.bytes, Cache: c.CacheMemory.bytes, Sieve: c.SieveMemory.bytes},
+	})
+	if err != nil {
+		return err
+	}
+	if err := os.RemoveAll(c.Dir); err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(w.stdout, r)
+	}
+	r.Print(w.stdout)
+	return nil
+}
