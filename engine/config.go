@@ -122,8 +122,8 @@ func (c Config) Validate() error {
 	if c.Parsers < 1 || c.Parsers > 1024 {
 		bad("parsers: %d is not between 1 and 1024", c.Parsers)
 	}
-	if c.WorkbenchMemory < 1<<20 {
-		bad("workbench-memory: %d bytes are too few; give at least 1Mi", c.WorkbenchMemory)
+	if c.WorkbenchMemory < 1<<14 {
+		bad("workbench-memory: %d bytes are too few; give at least 16Ki", c.WorkbenchMemory)
 	}
 	if c.CacheMemory < 1<<16 {
 		bad("cache-memory: %d bytes are too few; give at least 64Ki", c.CacheMemory)

@@ -20,6 +20,7 @@ type distributor struct {
 	bench   *bench
 	ready   *diskq.Queue
 	virt    *virtualize.Virtualizer
+	shelf   shelf // on virt
 	newborn *siteQueue
 	under   *undertaker
 	gate    *gate
@@ -37,8 +38,11 @@ type distributor struct {
 	virtMu    sync.Mutex // the checkpointer syncs and releases the virtualizer between two steps
 	held      []byte     // an item taken from the ready queue that could not be placed: the disk is full
 	scratch   []byte
+	spilled   []byte // items on their way from memory to disk
+	ends      []int  // of each
 	vs        []*visitState
 	lastFlush flushPace
+	spills    atomic.Int64
 }
 
 const (
@@ -46,6 +50,8 @@ const (
 	newbornMax      = 1 << 14     // sites waiting for an address before the distributor waits for them
 	siteItemsMax    = 64          // items of one site in memory; what is beyond goes to disk
 	siteItemsLow    = 2           // the same when the bench is full: enough to keep its turn
+	spillAfter      = time.Minute // on a full bench, who is not due for so long gives memory back
+	spillBatch      = 64          // sites that do so in one step
 	frontSoon       = time.Second // due within this counts as front
 	collectStep     = 8 << 20     // bytes the virtualizer may move at each checkpoint to reclaim space
 	controlPeriod   = time.Second // the front is looked at again after this even if nothing happened
@@ -105,7 +111,10 @@ func (d *distributor) step(now time.Time) (moved bool, err error) {
 	for _, vs := range d.vs {
 		d.newborn.Put(vs)
 	}
-	refilled, err := d.refill()
+	if err := d.spill(now); err != nil {
+		return false, err
+	}
+	refilled, err := d.refill(now)
 	if err != nil {
 		return false, err
 	}
@@ -125,7 +134,7 @@ func (d *distributor) bury() error {
 		}
 	}
 	for i, vs := range graves {
-		n, err := d.virt.Drop(vs.ID())
+		n, err := d.shelf.drop(vs)
 		if err != nil {
 			for _, left := range graves[i:] {
 				d.under.Dig(left)
@@ -150,27 +159,90 @@ func (d *distributor) fate(vs *visitState) outcome.Outcome {
 	return fate
 }
 
-// refill brings items of sites that ran low back from disk. It is never put off: fetchers wait for these.
-func (d *distributor) refill() (int, error) {
-	d.vs = d.bench.Refill(d.vs[:0], 64)
-	total := 0
+// refill brings items of sites that ran low back from disk. On a full bench it waits until the front is small, and is then
+// never put off: fetchers wait for these.
+func (d *distributor) refill(now time.Time) (int, error) {
 	limit := siteItemsMax
 	if d.bench.Full() {
+		if !d.frontSmall(now) {
+			return 0, nil
+		}
 		limit = siteItemsLow + 2
 	}
+	d.vs = d.bench.Refill(d.vs[:0], 64)
+	total := 0
 	for _, vs := range d.vs {
-		n, err := d.virt.Take(vs.ID(), limit, func(item []byte) {
-			if !d.bench.Push(vs, item) {
-				d.under.drop(item, d.fate(vs))
-			}
-		})
+		n, err := d.take(vs, limit)
 		total += n
-		d.bench.SetOnDisk(vs, d.virt.Len(vs.ID()))
 		if err != nil {
 			return total, err
 		}
 	}
 	return total, nil
+}
+
+// take moves up to limit items of a site from disk to the bench.
+func (d *distributor) take(vs *visitState, limit int) (n int, err error) {
+	n, err = d.shelf.take(vs, limit, func(item []byte) { d.push(vs, item) })
+	d.bench.SetOnDisk(vs, d.shelf.len(vs))
+	return n, err
+}
+
+// push puts an item on the bench, or lets it share the fate of its site.
+func (d *distributor) push(vs *visitState, item []byte) {
+	if !d.bench.Push(vs, item) {
+		d.under.drop(item, d.fate(vs))
+	}
+}
+
+// spill lets sites of a full bench that are not due for long, the slow and the broken, give their memory back.
+func (d *distributor) spill(now time.Time) error {
+	if !d.bench.Full() {
+		return nil
+	}
+	d.vs = d.bench.Distant(now.Add(spillAfter), d.vs[:0], spillBatch)
+	for _, vs := range d.vs {
+		if !d.shelf.canSpill(vs) {
+			continue
+		}
+		d.spilled, d.ends = d.bench.Unload(vs, d.spilled[:0], d.ends[:0])
+		var err error
+		hops := d.spillsHops()
+		if !hops {
+			err = d.shelf.spill(vs, d.eachSpilled)
+		}
+		if hops || err != nil { // as if nothing had been; an error is a full disk
+			d.eachSpilled(func(item []byte) bool { d.push(vs, item); return true })
+		}
+		d.bench.SetOnDisk(vs, d.shelf.len(vs))
+		if err != nil {
+			return err
+		}
+		if !hops {
+			d.spills.Add(int64(len(d.ends)))
+		}
+	}
+	return nil
+}
+
+// spillsHops says that a hop of somebody's robots.txt is among the items: those are in a hurry, and are no URLs.
+func (d *distributor) spillsHops() (found bool) {
+	d.eachSpilled(func(raw []byte) bool {
+		it := mustItem(raw)
+		found = it.RobotsOf != nil
+		return !found
+	})
+	return found
+}
+
+func (d *distributor) eachSpilled(yield func(item []byte) bool) {
+	from := 0
+	for _, end := range d.ends {
+		if !yield(d.spilled[from:end]) {
+			return
+		}
+		from = end
+	}
 }
 
 // distribute moves a batch of ready URLs while the front is small.
@@ -214,10 +286,10 @@ func (d *distributor) place(item []byte) error {
 		limit = siteItemsLow
 	}
 	if d.bench.OnDisk(vs) > 0 || d.bench.Queued(vs) >= limit {
-		if err := d.virt.Append(vs.ID(), head); err != nil {
+		if err := d.shelf.append(vs, head); err != nil {
 			return err
 		}
-		d.bench.SetOnDisk(vs, d.virt.Len(vs.ID()))
+		d.bench.SetOnDisk(vs, d.shelf.len(vs))
 	} else if !d.bench.Push(vs, head) {
 		d.ledger.n.finish(d.fate(vs), 1)
 	}

@@ -250,7 +250,8 @@ func (e *Engine) assemble(m *manifest) {
 	}
 	e.parsed = fpcache.New(max(cfg.CacheMemory/16, 1<<16), m.HashSeed)
 	e.dist = &distributor{
-		ledger: l, bench: e.bench, ready: e.ready, virt: e.virt, newborn: e.newborn, under: e.under, gate: e.gate,
+		ledger: l, bench: e.bench, ready: e.ready, virt: e.virt, shelf: shelf{e.virt}, newborn: e.newborn,
+		under: e.under, gate: e.gate,
 		frontWant: &e.frontWant, wake: e.distWake, hungry: e.hungry, feed: wakeFeed, pending: e.sieve.Pending,
 		pagesOut: &e.pagesOut, seeded: &e.seeded, retryWait: cfg.RetryWait, finish: e.finish,
 	}

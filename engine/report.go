@@ -55,6 +55,8 @@ type Report struct {
 	CacheLookups  int64 `json:"cache_lookups"`
 	SieveSize     int64 `json:"sieve_size"`
 	SievePending  int64 `json:"sieve_pending"`
+	BenchBytes    int64 `json:"workbench_bytes"` // what the queued items in memory weigh
+	Spilled       int64 `json:"spilled"`         // items that sites of a full bench gave back, in this run
 	ParseFaults   int64 `json:"parse_faults"`
 
 	Checkpoints         int64   `json:"checkpoints"`                  // of this run
@@ -89,7 +91,7 @@ func (e *Engine) Report() Report {
 		Attempts: c.Attempts, Retries: c.Retries, BytesReceived: c.BytesReceived, BytesStored: e.bytesStored(),
 		HostsKnown: int64(bench.Sites), IPsKnown: int64(bench.IPs), RobotsFetched: c.RobotsFetched,
 		RobotsDenied: c.Outcomes[outcome.RobotsDenied], CacheHits: int64(cache.Hits), CacheLookups: int64(cache.Lookups),
-		SieveSize: int64(e.sieve.Len()), SievePending: int64(e.sieve.Pending()), ParseFaults: c.ParseFaults,
+		SieveSize: int64(e.sieve.Len()), SievePending: int64(e.sieve.Pending()), BenchBytes: bench.Weight, Spilled: e.dist.spills.Load(), ParseFaults: c.ParseFaults,
 		ActiveFetches: e.fetching.Load(), Front: int64(e.bench.Front(time.Now(), frontSoon)),
 		WallSeconds: m.WallSeconds, CPUSeconds: m.CPUSeconds, RSSPeakBytes: m.RSSPeak, Resumed: e.resumed,
 		Waiting: e.waiting(), Written: time.Now().UTC().Format(time.RFC3339),

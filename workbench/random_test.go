@@ -59,7 +59,7 @@ func (d *driver) step() {
 		do     func()
 	}{
 		{12, d.add}, {120, d.push}, {40, d.place}, {10, d.deferOne}, {10, d.dueDeferred}, {4, d.kill}, {8, d.revive},
-		{100, d.acquire}, {120, d.release}, {25, d.unpark}, {20, d.withSite}, {20, d.setOnDisk}, {20, d.refill}, {10, d.postpone}, {2, d.snapshot},
+		{100, d.acquire}, {120, d.release}, {25, d.unpark}, {20, d.withSite}, {20, d.setOnDisk}, {20, d.refill}, {20, d.unload}, {10, d.postpone}, {2, d.snapshot},
 	}
 	total := 0
 	for _, s := range steps {
@@ -70,6 +70,30 @@ func (d *driver) step() {
 		if n -= s.weight; n < 0 {
 			s.do()
 			return
+		}
+	}
+}
+
+// unload lets the distant sites give memory back; often their items come again, as from disk.
+func (d *driver) unload() {
+	limit := d.now.Add(time.Duration(d.rng.IntN(2000)) * time.Millisecond)
+	for _, vs := range d.w.Distant(limit, nil, 1+d.rng.IntN(3)) {
+		s := d.m.sites[vs.ID()-1]
+		if s.state() != Waiting || len(s.queue) <= lowWater || later(s.due, d.m.ip(s.addr).due).Before(limit) {
+			d.t.Fatalf("site %d is not distant: %v, %d items", s.id, s.state(), len(s.queue))
+		}
+		buf, ends := d.w.Unload(vs, []byte("before"), []int{6})
+		for i, item := range s.queue[lowWater:] {
+			if got := string(buf[ends[i]:ends[i+1]]); got != item {
+				d.t.Fatalf("site %d gave %q, should give %q", s.id, got, item)
+			}
+		}
+		if len(ends) != 1+len(s.queue)-lowWater {
+			d.t.Fatalf("site %d gave %d items of %d", s.id, len(ends)-1, len(s.queue))
+		}
+		s.queue = s.queue[:lowWater]
+		if _, again := d.w.Unload(vs, nil, nil); len(again) != 0 {
+			d.t.Fatal("more was to be had from a site that has two items")
 		}
 	}
 }

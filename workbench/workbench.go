@@ -45,6 +45,7 @@ type Workbench[S any] struct {
 	holders   int   // sites that have any
 	refill    []uint32
 	refillAt  int
+	distantAt int // where in outer the next Distant begins
 
 	cut   *Cut[S] // the snapshot being written, or nil
 	epoch uint32

@@ -1,0 +1,88 @@
+package engine
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"testing"
+
+	"orbweaver/internal/vfs"
+	"orbweaver/virtualize"
+	"orbweaver/workbench"
+)
+
+// A site's items leave in the order in which they came, whatever way they take: memory, disk, or from memory to disk
+// and back.
+func TestShelfKeepsTheOrderOfASite(t *testing.T) {
+	virt, err := virtualize.Open(vfs.NewMem(1), virtualize.Options{Dir: "queues", SegmentBytes: 1 << 20}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := virt.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	s, vs := shelf{virt}, newVisitState(t)
+	rng := rand.New(rand.NewPCG(1, 2))
+	var memory []uint64
+	came, left, spilled := uint64(0), uint64(0), 0
+	check := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for left < 20_000 {
+		switch rng.IntN(6) {
+		case 0, 1: // a new item: to memory as long as nothing is on disk
+			for range 1 + rng.IntN(30) {
+				if s.len(vs) == 0 && len(memory) < 64 {
+					memory = append(memory, came)
+				} else {
+					check(s.append(vs, binary.BigEndian.AppendUint64(nil, came)))
+				}
+				came++
+			}
+		case 2: // memory is short
+			if len(memory) > 2 && s.canSpill(vs) {
+				check(s.spill(vs, func(yield func([]byte) bool) {
+					for _, n := range memory[2:] {
+						if !yield(binary.BigEndian.AppendUint64(nil, n)) {
+							return
+						}
+					}
+				}))
+				memory = memory[:2]
+				spilled++
+			}
+		case 3: // it ran low
+			if len(memory) < 2 {
+				_, err := s.take(vs, 1+rng.IntN(20), func(item []byte) { memory = append(memory, binary.BigEndian.Uint64(item)) })
+				check(err)
+			}
+		default: // visits
+			for range min(len(memory), rng.IntN(10)) {
+				if memory[0] != left {
+					t.Fatalf("item %d left, and %d is the oldest", memory[0], left)
+				}
+				memory = memory[1:]
+				left++
+			}
+		}
+		if held := uint64(len(memory)) + s.len(vs); held != came-left {
+			t.Fatalf("%d items are held, %d came and %d left", held, came, left)
+		}
+	}
+	if spilled < 100 {
+		t.Errorf("only %d spills", spilled)
+	}
+	n, err := s.drop(vs)
+	if check(err); n != came-left-uint64(len(memory)) || s.len(vs) != 0 {
+		t.Errorf("%d dropped of %d", n, came-left-uint64(len(memory)))
+	}
+}
+
+func newVisitState(t *testing.T) *visitState {
+	t.Helper()
+	vs, _ := workbench.New[Site](workbench.Options{}).GetOrAdd([]byte("http://a.test"))
+	return vs
+}
