@@ -52,7 +52,7 @@ type checkpointer struct {
 	ask        chan chan error
 }
 
-// run takes a cut whenever the time has come or somebody asks. The last one, at the end, is Engine's to take.
+// run takes a cut whenever the time has come, the journal has become long or somebody asks. The last one, at the end, is Engine's to take.
 func (c *checkpointer) run(ctx context.Context) error {
 	tick := time.NewTicker(c.every)
 	defer tick.Stop()
@@ -60,6 +60,7 @@ func (c *checkpointer) run(ctx context.Context) error {
 		var reply chan error
 		select {
 		case <-tick.C:
+		case <-c.ledger.long:
 		case reply = <-c.ask:
 		case <-ctx.Done():
 			return nil

@@ -200,7 +200,7 @@ func (e *Engine) openRooms(m *manifest, fresh bool) error {
 	if e.virt, err = virtualize.Open(fsys, virtualize.Options{Dir: dir + "/queues"}, cutVirt); err != nil {
 		return err
 	}
-	e.ledger = &ledger{syncing: make(chan struct{}, 1)}
+	e.ledger = &ledger{syncing: make(chan struct{}, 1), long: make(chan struct{}, 1)}
 	if e.ledger.seen, err = seen.Open(fsys, seen.Options{File: dir + "/seen"}, cutSeen); err != nil {
 		return err
 	}

@@ -1,11 +1,13 @@
 package engine
 
 import (
+	"bufio"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
+	"slices"
 
 	"github.com/zeebo/xxh3"
 
@@ -61,8 +63,13 @@ type journal struct {
 	file     vfs.File
 	size     int64 // of whole entries
 	reserved int64 // bytes the file has disk space for
+	entries  int
 	buf      []byte
 }
+
+// journalLong is after how many entries a checkpoint does not wait for its time: reading back the links of one takes
+// some 100 microseconds, and a resume should not take long.
+const journalLong = 200_000
 
 // journalReserve is how much disk space is taken at a time: an entry must not fail for want of space after its record
 // has been written.
@@ -102,6 +109,7 @@ func (j *journal) append(e *journalEntry) error {
 		return fmt.Errorf("engine: journal: %w", err)
 	}
 	j.size += int64(len(j.buf))
+	j.entries++
 	return nil
 }
 
@@ -161,23 +169,47 @@ func decodeJournalEntry(b []byte) (e journalEntry, n int, err error) {
 	return e, n, nil
 }
 
-// readJournal calls f for each whole entry of a generation; a torn tail ends it quietly. A missing file is empty.
+// readJournal calls f for each whole entry of a generation; a torn tail ends it quietly. f borrows the entry.
 func readJournal(fsys vfs.FS, name string, f func(*journalEntry) error) error {
-	b, err := vfs.ReadFile(fsys, name)
+	file, err := fsys.Open(name)
 	if err != nil {
 		return fmt.Errorf("engine: journal: %w", err)
 	}
-	for len(b) > 0 {
-		e, n, err := decodeJournalEntry(b)
+	defer file.Close()
+	in := bufio.NewReaderSize(file, 1<<20)
+	for buf := []byte(nil); ; {
+		if buf, err = readJournalEntry(in, buf[:0]); err != nil {
+			if errors.Is(err, errJournalTorn) {
+				return nil // torn by the kill: nothing was acknowledged after it
+			}
+			return fmt.Errorf("engine: journal: %w", err)
+		}
+		e, _, err := decodeJournalEntry(buf)
 		if err != nil {
-			return nil //nolint:nilerr // torn by the kill: nothing was acknowledged after it
+			return nil //nolint:nilerr // as above
 		}
 		if err := f(&e); err != nil {
 			return err
 		}
-		b = b[n:]
 	}
-	return nil
+}
+
+// readJournalEntry appends the bytes of the next entry to dst, or as many as there are.
+func readJournalEntry(in *bufio.Reader, dst []byte) ([]byte, error) {
+	head, err := in.Peek(4)
+	if err == nil {
+		links := binary.LittleEndian.Uint32(head)
+		if links > journalLinksMax {
+			return dst, errJournalTorn
+		}
+		size := journalFixed + int(links) + 4
+		dst = slices.Grow(dst, size)[:size]
+		_, err = io.ReadFull(in, dst)
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return dst, errJournalTorn
+	}
+	return dst, err
 }
 
 // appendLink appends one link of a page to the journal's form: uvarint length and the normal form.

@@ -30,6 +30,7 @@ type ledger struct {
 	disk    *diskGuard
 	dirty   bool // guarded by commit: something was appended since the last sync
 	syncing chan struct{}
+	long    chan struct{} // capacity 1: the journal has so many entries that reading it would make a resume slow
 }
 
 // write writes the records of one attempt, if any, and its journal entry. Call it under the shared cut. On error
@@ -56,6 +57,9 @@ func (l *ledger) write(enc *warc.Encoder, e *journalEntry, admit func() error, w
 	l.dirty = true
 	if err := l.journal.append(e); err != nil {
 		return err
+	}
+	if l.journal.entries == journalLong {
+		poke(l.long)
 	}
 	if written != nil {
 		written()

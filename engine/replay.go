@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -28,7 +29,7 @@ func (e *Engine) replay(m *manifest) error {
 			break
 		}
 		e.points.generation = g
-		if err := readJournal(e.seams.FS, name, r.entry); errors.Is(err, errArchiveShort) {
+		if err := readJournal(e.seams.FS, name, r.step); errors.Is(err, errArchiveShort) {
 			break // what follows was never synced
 		} else if err != nil {
 			return errors.Join(err, r.archive.Close())
@@ -61,6 +62,15 @@ type record struct {
 	date   time.Time
 	digest seen.Digest
 	whole  bool // has a payload digest
+}
+
+// step applies one entry. What it finds is flushed when a bucket is full, so that a long journal takes no more memory
+// than the crawl did.
+func (r *replayer) step(e *journalEntry) error {
+	if err := r.entry(e); err != nil || !r.engine.sieve.Full() {
+		return err
+	}
+	return r.engine.flush.once(context.Background()) //nolint:forbidigo // Open is not cancelled
 }
 
 func (r *replayer) entry(e *journalEntry) error {

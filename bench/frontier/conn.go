@@ -16,6 +16,7 @@ type dialer struct {
 	web   *web
 	pool  sync.Pool    // *conn
 	pages atomic.Int64 // asked for, robots.txt not among them
+	first atomic.Pointer[time.Time]
 }
 
 // DialContext implements fetch.Dialer.
@@ -49,6 +50,10 @@ func (c *conn) Write(b []byte) (int, error) {
 	line, _, _ := bytes.Cut(b, []byte("\r\n"))
 	_, rest, _ := bytes.Cut(line, []byte(" "))
 	url, _, _ := bytes.Cut(rest, []byte(" "))
+	if c.dialer.first.Load() == nil {
+		now := time.Now()
+		c.dialer.first.CompareAndSwap(nil, &now)
+	}
 	if !bytes.HasSuffix(url, []byte("/robots.txt")) {
 		c.dialer.pages.Add(1)
 	}

@@ -21,7 +21,7 @@ import (
 
 // Options of a run.
 type Options struct {
-	Dir       string // crawl directory; must be new
+	Dir       string // crawl directory: a new one, or one that a run has left, which is resumed
 	URLs      int64  // the crawl ends when so many are known
 	Hosts     int64
 	IPs       int64
@@ -32,6 +32,7 @@ type Options struct {
 	Seed      uint64
 	Say       io.Writer // progress: a line at each size
 	Log       *slog.Logger
+	Enough    func(r *growth.Result) // called, if given, when so many URLs are known, while the crawl still runs
 	Usage     func() (cpu time.Duration, rssPeak int64)
 }
 
@@ -59,6 +60,7 @@ func Run(ctx context.Context, o Options) (*growth.Result, error) {
 		UserAgent: "orbweaver/" + version + " (+https://example.org/in-vitro)",
 		Proxy:     &fetch.Proxy{URL: "http://" + proxy.String(), Addr: proxy},
 	}.WithDefaults()
+	begin := time.Now()
 	e, err := engine.Open(cfg, engine.Seams{
 		FS: vfs.Disk(), Dialer: d, Resolver: dnsres.Hashed{N: uint32(o.IPs)}, Usage: o.Usage, Log: o.Log,
 	})
@@ -66,7 +68,7 @@ func Run(ctx context.Context, o Options) (*growth.Result, error) {
 		return nil, err
 	}
 	ctx, enough := context.WithCancel(ctx)
-	watch := &watch{o: &o, e: e, enough: enough, done: make(chan struct{})}
+	watch := &watch{o: &o, e: e, web: d, enough: enough, done: make(chan struct{}), begin: begin, opened: time.Since(begin)}
 	watch.meter = growth.NewMeter("pages fetched, by URLs known", "URLs", func() int64 { return size(o.Dir) })
 	go watch.run(ctx)
 	err = e.Run(ctx)
@@ -77,8 +79,8 @@ func Run(ctx context.Context, o Options) (*growth.Result, error) {
 		return nil, err
 	}
 	r := watch.result(&report)
-	if asked, ok := d.pages.Load(), report.Outcomes["ok"]; asked < ok || asked > ok+int64(o.Fetchers) {
-		return r, fmt.Errorf("frontier: %d pages were asked for, and %d URLs have their outcome", asked, ok)
+	if asked, kept := d.pages.Load(), report.PagesNotStored-watch.before; asked != kept {
+		return r, fmt.Errorf("frontier: %d pages were asked for, and %d came back", asked, kept)
 	}
 	return r, nil
 }
@@ -90,12 +92,18 @@ type watch struct {
 	enough context.CancelFunc
 	done   chan struct{}
 	meter  *growth.Meter
+	web    *dialer
+	begin  time.Time
+	opened time.Duration
 	pages  int64
+	before int64 // pages of earlier runs
 }
 
 func (w *watch) run(ctx context.Context) {
 	defer close(w.done)
 	defer w.enough()
+	w.pages = w.e.Report().PagesNotStored
+	w.before = w.pages
 	tick := time.NewTicker(look)
 	defer tick.Stop()
 	sizes := growth.Sizes(w.o.URLs)
@@ -119,10 +127,18 @@ func (w *watch) run(ctx context.Context) {
 			sizes = sizes[1:]
 		}
 	}
+	if w.o.Enough != nil {
+		r := w.e.Report()
+		w.o.Enough(w.result(&r))
+	}
 }
 
 func (w *watch) result(r *engine.Report) *growth.Result {
 	run := w.meter.Run
+	run.Add("from the start until the directory is open", w.opened.Seconds(), "s")
+	if first := w.web.first.Load(); first != nil {
+		run.Add("from the start to the first fetch", first.Sub(w.begin).Seconds(), "s")
+	}
 	run.Add("pages fetched", float64(r.PagesNotStored), "")
 	run.Add("pages a second, all in all", float64(r.PagesNotStored)/max(r.WallSeconds, 1e-9), "")
 	run.Add("CPU a page, all in all", r.CPUSeconds*1e6/float64(max(r.PagesNotStored, 1)), "us")

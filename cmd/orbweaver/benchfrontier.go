@@ -6,6 +6,7 @@ import (
 	"syscall"
 
 	"orbweaver/bench/frontier"
+	"orbweaver/bench/growth"
 )
 
 type benchFrontierCmd struct {
@@ -19,6 +20,8 @@ type benchFrontierCmd struct {
 	CacheMemory     size     `help:"Bytes of the fingerprint cache." default:"64MiB" placeholder:"SIZE"`
 	SieveMemory     size     `help:"Bytes of the sieve's buckets." default:"128MiB" placeholder:"SIZE"`
 	Dir             string   `help:"Crawl directory; made anew, and removed at the end." default:"./build/frontier" placeholder:"DIR"`
+	Kill            bool     `help:"End as a kill would: without closing anything, and leave the directory."`
+	Resume          bool     `help:"Go on in the directory that a run with --kill has left."`
 	Seed            count    `help:"Which web." default:"1" placeholder:"N"`
 	JSON            bool     `help:"Print JSON."`
 }
@@ -27,18 +30,21 @@ type benchFrontierCmd struct {
 func (*benchFrontierCmd) Help() string {
 	return "The real engine with fabricated responses and no sockets: what door, cache, sieve, queues, workbench, journal and checkpoints\n" +
 		"cost together, from a million URLs on at every power of ten.\n\nExamples:\n  orbweaver bench frontier\n" +
-		"  orbweaver bench frontier --urls 300_000_000 --hosts 10_000_000"
+		"  orbweaver bench frontier --urls 300_000_000 --hosts 10_000_000\n" +
+		"  orbweaver bench frontier --kill && orbweaver bench frontier --resume --urls 11_000_000"
 }
 
 // Run measures.
 func (c *benchFrontierCmd) Run(w *world) error {
 	ctx, stop := signal.NotifyContext(w.ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := disposable(c.Dir); err != nil {
-		return usageError{err}
-	}
-	if err := os.RemoveAll(c.Dir); err != nil {
-		return err
+	if !c.Resume {
+		if err := disposable(c.Dir); err != nil {
+			return usageError{err}
+		}
+		if err := os.RemoveAll(c.Dir); err != nil {
+			return err
+		}
 	}
 	log := newLog(w.stderr)
 	raiseFileLimit(log, 8192)
@@ -46,11 +52,18 @@ func (c *benchFrontierCmd) Run(w *world) error {
 	if ips == 0 {
 		ips = max(c.Hosts.n/4, 1)
 	}
-	r, err := frontier.Run(ctx, frontier.Options{
+	o := frontier.Options{
 		Dir: c.Dir, URLs: c.URLs.n, Hosts: c.Hosts.n, IPs: ips, HostDelay: c.HostDelay.d, IPDelay: c.IPDelay.d,
 		Fetchers: int(c.Fetchers.n), Seed: uint64(c.Seed.n), Say: w.stderr, Log: log, Usage: usage,
 		Memory: frontier.Memory{Workbench: c.WorkbenchMemory.bytes, Cache: c.CacheMemory.bytes, Sieve: c.SieveMemory.bytes},
-	})
+	}
+	if c.Kill {
+		o.Enough = func(r *growth.Result) {
+			r.Print(w.stdout)
+			os.Exit(exitDone)
+		}
+	}
+	r, err := frontier.Run(ctx, o)
 	if err != nil {
 		return err
 	}
