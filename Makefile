@@ -8,7 +8,7 @@ VERSION  ?= 0.1.0
 LDFLAGS   = -s -w -X main.version=$(VERSION)
 
 .DEFAULT_GOAL := build
-.PHONY: build help fmt tidy lint test race fuzz sim judge demo bench vitro million realsite cross cover ci clean
+.PHONY: build help fmt tidy lint test race fuzz sim judge demo bench vitro soak million realsite cross cover ci clean
 
 build: ## build bin/orbweaver
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/orbweaver ./cmd/orbweaver
@@ -50,6 +50,9 @@ demo: build ## the main job: a simulated web, a real crawl, a verified archive
 
 vitro: build ## the speed of one crawl and of its bare parts
 	bin/orbweaver bench vitro
+
+soak: build ## half an hour at full speed: does anything grow or slow down?
+	bin/orbweaver bench soak
 
 million: build ## one million pages over 50,000 hosts and 10,000 addresses, with full politeness
 	bin/orbweaver bench vitro --hosts 50000 --ips 10000 --per-host 40 --mean 21 --host-delay 4s --ip-delay 500ms

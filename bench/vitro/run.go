@@ -30,9 +30,10 @@ type Options struct {
 	HostDelay time.Duration
 	IPDelay   time.Duration
 	Fetchers  int
-	Level     int    // of gzip
-	MaxPages  int64  // 0 for all
-	Version   string // of the program
+	Level     int           // of gzip
+	MaxPages  int64         // 0 for all
+	MaxTime   time.Duration // 0 for no limit
+	Version   string        // of the program
 	Log       *slog.Logger
 	Usage     func() (cpu time.Duration, rssPeak int64)
 
@@ -132,7 +133,7 @@ func crawl(ctx context.Context, o *Options, w *web) (engine.Report, error) {
 		return none, fmt.Errorf("vitro: the simulated web listens nowhere: %w", err)
 	}
 	cfg := engine.Config{
-		Dir: o.Dir, Seeds: seedFile(w.seeds), MaxDepth: -1, MaxPages: o.MaxPages, Fetchers: o.Fetchers, ProxyMode: true,
+		Dir: o.Dir, Seeds: seedFile(w.seeds), MaxDepth: -1, MaxPages: o.MaxPages, MaxTime: o.MaxTime, Fetchers: o.Fetchers, ProxyMode: true,
 		Version: o.Version, RetryWait: time.Minute,
 	}
 	cfg.Politeness = politeness.Default()

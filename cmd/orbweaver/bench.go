@@ -13,11 +13,12 @@ import (
 type benchCmd struct {
 	List     benchListCmd     `cmd:"" help:"List the benchmarks."`
 	Vitro    benchVitroCmd    `cmd:"" help:"A crawl of a simulated web over loopback, beside its bare parts."`
+	Soak     benchSoakCmd     `cmd:"" help:"A long crawl at full speed: does anything grow or slow down?"`
 	Frontier benchFrontierCmd `cmd:"" help:"The whole frontier with fabricated responses and no sockets."`
 }
 
 // Help shows an example.
-func (*benchCmd) Help() string { return "Example:\n  orbweaver bench vitro" }
+func (*benchCmd) Help() string { return "Examples:\n  orbweaver bench list\n  orbweaver bench vitro\n  orbweaver bench frontier --urls 100_000_000 --hosts 10_000_000" }
 
 type benchListCmd struct{}
 
@@ -27,6 +28,7 @@ func (*benchListCmd) Help() string { return "Example:\n  orbweaver bench list" }
 // Run lists.
 func (*benchListCmd) Run(w *world) error {
 	fmt.Fprintln(w.stdout, "vitro\ta crawl of a simulated web over loopback, beside its bare parts")
+	fmt.Fprintln(w.stdout, "soak\ta long crawl at full speed: does anything grow or slow down?")
 	fmt.Fprintln(w.stdout, "frontier\tthe whole frontier with fabricated responses and no sockets")
 	return nil
 }

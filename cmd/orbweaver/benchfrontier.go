@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -40,7 +41,7 @@ func (c *benchFrontierCmd) Run(w *world) error {
 	defer stop()
 	if !c.Resume {
 		if err := disposable(c.Dir); err != nil {
-			return usageError{err}
+			return usageError{fmt.Errorf("--dir: %w", err)}
 		}
 		if err := os.RemoveAll(c.Dir); err != nil {
 			return err

@@ -32,13 +32,27 @@ func TestDemo(t *testing.T) {
 	}
 }
 
+// TestSoak is a short one: files are small, so that some are closed, verified and deleted on the way.
+func TestSoak(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes six seconds")
+	}
+	t.Setenv(asProgram, "1")
+	m := call("bench", "soak", "--for", "6s", "--hosts", "500", "--ips", "400", "--mean", "100", "--host-delay", "100ms", "--ip-delay", "5ms",
+		"--fetchers", "16", "--dir", filepath.Join(t.TempDir(), "soak"), "--json").want(t, exitDone).object(t)
+	samples, ok := m["samples"].([]any)
+	if pages := number(t, m, "pages"); !ok || len(samples) < 5 || pages < 500 || number(t, m, "records_verified") < 2*pages || m["polite"] != true {
+		t.Errorf("%v", m)
+	}
+}
+
 func TestDemoRemovesNothingOfOthers(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"thesis.txt", effectiveName} {
 		file := filepath.Join(dir, name)
 		write(t, file, "")
 		write(t, filepath.Join(dir, "report.json"), "{}")
-		for _, command := range [][]string{{"demo", "--small"}, {"bench", "vitro"}} {
+		for _, command := range [][]string{{"demo", "--small"}, {"bench", "vitro"}, {"bench", "soak"}, {"bench", "frontier"}} {
 			call(append(command, "--dir", dir)...).want(t, exitUsage, "--dir", "give another directory")
 		}
 		t.Setenv("ORBWEAVER_DIR", dir)

@@ -85,6 +85,7 @@ var starters = places{
 	"cmd/orbweaver/progress.go":     "the progress line; its Close waits",
 	"cmd/orbweaver/sim.go":          "nobody waits: a read of standard input cannot be interrupted, so it ends with the process",
 	"bench/frontier/run.go":         "the watch; Run waits for it",
+	"bench/vitro/soak.go":           "the watch; what OnStart returns waits for it",
 	"bench/simnet/net.go":           "Close resets what is open and waits for all that is served",
 	"bench/load/dns.go":             "Close of the server waits",
 	"bench/load/server.go":          "Close waits for the listeners and their workers",

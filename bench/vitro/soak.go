@@ -1,0 +1,232 @@
+package vitro
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"orbweaver/bench/simweb"
+	"orbweaver/engine"
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+)
+
+// Sample is what the process used at one moment of a soak.
+type Sample struct {
+	Seconds     float64 `json:"seconds"`
+	Pages       int64   `json:"pages"`
+	RSS         int64   `json:"rss_bytes"` // 0 where the system does not tell
+	Descriptors int     `json:"descriptors"`
+	Goroutines  int     `json:"goroutines"`
+	Waiting     string  `json:"waiting"`
+}
+
+// SoakResult is what a soak found.
+type SoakResult struct {
+	Name     string   `json:"name"`
+	Pages    int64    `json:"pages"`
+	Rate     float64  `json:"pages_per_second"`
+	Early    float64  `json:"pages_per_second_early"` // of the sixth of the time after the first sixth
+	Late     float64  `json:"pages_per_second_late"`  // of the last sixth
+	Ratio    float64  `json:"late_to_early"`
+	Files    int      `json:"files_verified"` // closed, read whole, found sound and deleted
+	Records  int64    `json:"records_verified"`
+	Faults   int64    `json:"faults"`
+	CPU      float64  `json:"cpu_us_per_page"`
+	Polite   bool     `json:"polite"`
+	Samples  []Sample `json:"samples"`
+	verdict  *simweb.Verdict
+	finished bool
+}
+
+const samples = 180 // of one soak
+
+// Soak crawls for so long at full speed. Archive files are verified and deleted as soon as they are closed, so that the
+// disk is no limit.
+func Soak(ctx context.Context, o Options, length time.Duration, say io.Writer) (*SoakResult, error) {
+	web, err := startWeb(ctx, o.Program, o.World, "--host-delay", o.HostDelay.String(), "--ip-delay", o.IPDelay.String())
+	if err != nil {
+		return nil, err
+	}
+	s := &soak{dir: o.Dir, say: say, start: time.Now(), length: length, stop: make(chan struct{}), done: make(chan struct{})}
+	watch := o.OnStart
+	o.OnStart = func(e *engine.Engine) func() {
+		end := func() {}
+		if watch != nil {
+			end = watch(e)
+		}
+		go s.run(e)
+		return func() {
+			close(s.stop)
+			<-s.done
+			end()
+		}
+	}
+	o.MaxTime = length
+	report, err := crawl(ctx, &o, web)
+	sum, serr := web.stop()
+	if err = errors.Join(err, serr, s.err); err != nil {
+		return nil, err
+	}
+	s.sweep(true)
+	r := s.result(&report, length)
+	r.verdict = sum.Verdict
+	r.Polite = r.verdict != nil && r.verdict.Polite()
+	return r, s.err
+}
+
+// soak watches a crawl and eats its archive.
+type soak struct {
+	dir     string
+	say     io.Writer
+	start   time.Time
+	length  time.Duration
+	stop    chan struct{}
+	done    chan struct{}
+	samples []Sample
+	files   int
+	records int64
+	faults  int64
+	err     error
+}
+
+func (s *soak) run(e *engine.Engine) {
+	defer close(s.done)
+	tick := time.NewTicker(max(s.length/samples, 500*time.Millisecond))
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-s.stop:
+			return
+		}
+		r := e.Report()
+		p := Sample{
+			Seconds: time.Since(s.start).Seconds(), Pages: r.PagesStored + r.RevisitsStored, RSS: resident(),
+			Descriptors: descriptors(), Goroutines: runtime.NumGoroutine(), Waiting: r.Waiting,
+		}
+		s.samples = append(s.samples, p)
+		if len(s.samples)%6 == 0 {
+			fmt.Fprintf(s.say, "%4.0f s  %d pages  %d MiB  %d descriptors  %d goroutines  %d files verified; %s\n",
+				p.Seconds, p.Pages, p.RSS>>20, p.Descriptors, p.Goroutines, s.files, p.Waiting)
+		}
+		s.sweep(false)
+	}
+}
+
+// sweep verifies and deletes closed files: all but the newest, which a resume would want, and that one too at the end.
+func (s *soak) sweep(all bool) {
+	dir := filepath.Join(s.dir, "warc")
+	files, err := warc.Files(vfs.Disk(), dir)
+	if err != nil {
+		s.err = errors.Join(s.err, err)
+		return
+	}
+	var closed []string
+	for _, f := range files {
+		if !strings.HasSuffix(f.Name, ".open") {
+			closed = append(closed, filepath.Join(dir, f.Name))
+		}
+	}
+	if !all && len(closed) > 0 {
+		closed = closed[:len(closed)-1]
+	}
+	for _, name := range closed {
+		v := warc.NewVerifier(warc.VerifyOptions{})
+		if err := verifyFile(v, name); err != nil {
+			s.err = errors.Join(s.err, err)
+			return
+		}
+		r := v.Finish()
+		s.files++
+		s.records += int64(r.Records)
+		s.faults += int64(r.Faults)
+		index, _ := filepath.Glob(strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".warc") + "*.cdxj") // the pattern is sound
+		for _, f := range append(index, name) {
+			s.err = errors.Join(s.err, os.Remove(f))
+		}
+	}
+}
+
+func (s *soak) result(r *engine.Report, length time.Duration) *SoakResult {
+	pages := r.PagesStored + r.RevisitsStored
+	res := &SoakResult{
+		Name: "soak", Pages: pages, Rate: float64(pages) / max(r.WallSeconds, 1e-9), CPU: r.CPUSeconds * 1e6 / float64(max(pages, 1)),
+		Files: s.files, Records: s.records, Faults: s.faults, Samples: s.samples,
+		finished: r.WallSeconds < 0.99*length.Seconds(),
+	}
+	sixth := length.Seconds() / 6
+	res.Early, res.Late = s.rate(sixth, 2*sixth), s.rate(5*sixth, 6*sixth)
+	if res.Early > 0 {
+		res.Ratio = res.Late / res.Early
+	}
+	return res
+}
+
+// rate is the pages a second between two times.
+func (s *soak) rate(from, to float64) float64 {
+	var first, last *Sample
+	for i := range s.samples {
+		p := &s.samples[i]
+		if p.Seconds >= from && first == nil {
+			first = p
+		}
+		if p.Seconds <= to {
+			last = p
+		}
+	}
+	if first == nil || last == nil || last.Seconds <= first.Seconds {
+		return 0
+	}
+	return float64(last.Pages-first.Pages) / (last.Seconds - first.Seconds)
+}
+
+// Sound says that nothing that was stored was wrong, nobody had reason to complain, and the web was large enough.
+func (r *SoakResult) Sound() bool { return r.Faults == 0 && r.Polite && !r.finished }
+
+// Print writes the result for people.
+func (r *SoakResult) Print(out io.Writer) {
+	fmt.Fprintf(out, "soak        %d pages, %.0f pages/s, %.0f CPU µs a page\n", r.Pages, r.Rate, r.CPU)
+	fmt.Fprintf(out, "rate        %.0f pages/s in the second sixth of the time, %.0f in the last: %.1f %%\n", r.Early, r.Late, 100*r.Ratio)
+	if r.finished {
+		fmt.Fprintln(out, "            THE WEB WAS TOO SMALL: the crawl ended before its time")
+	}
+	for i := 1; i <= 6 && len(r.Samples) >= 6; i++ {
+		p := r.Samples[len(r.Samples)*i/6-1]
+		fmt.Fprintf(out, "  %5.0f s   %10d pages   %6d MiB   %4d descriptors   %5d goroutines\n", p.Seconds, p.Pages, p.RSS>>20, p.Descriptors, p.Goroutines)
+	}
+	fmt.Fprintf(out, "archive     %d files closed, verified and deleted: %d records, %d faults\n", r.Files, r.Records, r.Faults)
+	if v := r.verdict; v != nil {
+		fmt.Fprintf(out, "politeness  %v; smallest gaps %v host, %v IP; %d requests, %d repeated\n", r.Polite, v.MinHostGap, v.MinIPGap, v.Arrivals, v.Repeated)
+	}
+}
+
+// resident is the resident memory of this process, where /proc tells.
+func resident() int64 {
+	b, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(b))
+	if len(fields) < 2 {
+		return 0
+	}
+	pages, _ := strconv.ParseInt(fields[1], 10, 64) // 0 if it is no number
+	return pages * int64(os.Getpagesize())
+}
+
+// descriptors is how many files this process has open, where /proc tells.
+func descriptors() int {
+	names, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return 0
+	}
+	return len(names)
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+
+	"orbweaver/bench/simweb"
+	"orbweaver/bench/vitro"
+)
+
+type benchSoakCmd struct {
+	For       duration `help:"How long." default:"30m" placeholder:"TIME"`
+	Dir       string   `help:"Crawl directory; made anew, and removed at the end." default:"./build/soak" placeholder:"DIR"`
+	Hosts     count    `help:"Hosts." default:"300_000" placeholder:"N"`
+	IPs       count    `name:"ips" help:"Addresses." default:"75_000" placeholder:"N"`
+	Mean      count    `help:"Mean number of pages of a host." default:"60" placeholder:"N"`
+	HostDelay duration `help:"Wait between two requests to a site." default:"4s" placeholder:"TIME"`
+	IPDelay   duration `name:"ip-delay" help:"Wait between two requests to an address." default:"500ms" placeholder:"TIME"`
+	Fetchers  count    `help:"Fetch workers." default:"1024" placeholder:"N"`
+	Seed      count    `help:"Which web." default:"1" placeholder:"N"`
+	JSON      bool     `help:"Print JSON, every sample in it."`
+}
+
+// Help says what it does.
+func (*benchSoakCmd) Help() string {
+	return "Crawls a simulated web that is too large to be finished, verifies and deletes each archive file as it is closed, and prints how\n" +
+		"memory, descriptors, goroutines and speed went.\n\nExamples:\n  orbweaver bench soak\n  orbweaver bench soak --for 2m --hosts 20000 --ips 5000"
+}
+
+// Run measures.
+func (c *benchSoakCmd) Run(w *world) error {
+	ctx, stop := signal.NotifyContext(w.ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	o, err := vitroOptions(w, c.Dir, "none")
+	if err != nil {
+		return err
+	}
+	if err := os.RemoveAll(c.Dir); err != nil {
+		return err
+	}
+	o.OnStart = nil
+	o.World = simweb.Plain()
+	o.World.Seed, o.World.Hosts, o.World.IPs, o.World.PagesPerHostMean = uint64(c.Seed.n), int(c.Hosts.n), int(c.IPs.n), int(c.Mean.n)
+	o.World.PagesPerHostMax = 20 * o.World.PagesPerHostMean
+	o.HostDelay, o.IPDelay, o.Fetchers = c.HostDelay.d, c.IPDelay.d, int(c.Fetchers.n)
+	r, err := vitro.Soak(ctx, o, c.For.d, w.stderr)
+	if err != nil {
+		return err
+	}
+	if err := os.RemoveAll(c.Dir); err != nil {
+		return err
+	}
+	if c.JSON {
+		err = printJSON(w.stdout, r)
+	} else {
+		r.Print(w.stdout)
+	}
+	if err == nil && !r.Sound() {
+		err = errUnsound
+	}
+	return err
+}
