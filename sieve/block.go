@@ -13,8 +13,8 @@ const (
 	// blockSlack at the end of a block is never used, so that eight bytes can be loaded wherever a field begins.
 	blockSlack = 8
 	blockRoom  = blockBytes - blockSlack
-	// blockKeysMax is above what fits at any width: a key takes 16 bits and at least one of the bitmap.
-	blockKeysMax = 2048
+	// blockKeysMax is above what fits at any width: a key takes 8 bits and at least one of the bitmap.
+	blockKeysMax = 4096
 	widthMax     = 56 // with a bit offset of up to 7 a field still lies in one load of 64 bits
 )
 
@@ -26,7 +26,7 @@ func widthFor(n uint64) uint { return min(uint(64-bits.Len64(max(n, 1)-1)), widt
 type keyBlock struct {
 	n  int
 	hi [blockKeysMax]uint64
-	lo [blockKeysMax]uint16
+	lo [blockKeysMax]uint8
 }
 
 func (b *keyBlock) key(i int) key { return key{hi: b.hi[i], lo: b.lo[i]} }
@@ -44,7 +44,7 @@ func (b *keyBlock) fits(k key, width uint) bool {
 	if span > blockBytes*8 {
 		return false
 	}
-	return blockHeader+2*n+(n*uint64(width)+7)/8+(n+span+7)/8 <= blockRoom
+	return blockHeader+n+(n*uint64(width)+7)/8+(n+span+7)/8 <= blockRoom
 }
 
 func (b *keyBlock) add(k key) {
@@ -73,11 +73,11 @@ func (b *keyBlock) encode(dst []byte, number uint32, width uint) {
 	binary.LittleEndian.PutUint16(dst[16:], uint16(b.n))
 	dst[18] = byte(width)
 	binary.LittleEndian.PutUint32(dst[20:], number)
-	low := dst[blockHeader+2*b.n:]
+	low := dst[blockHeader+b.n:]
 	upper := low[(b.n*int(width)+7)/8:]
 	mask := uint64(1)<<width - 1
 	for i := range b.n {
-		binary.LittleEndian.PutUint16(dst[blockHeader+2*i:], b.lo[i])
+		dst[blockHeader+i] = b.lo[i]
 		d := b.hi[i] - b.hi[0]
 		at := i * int(width)
 		field := low[at/8:]
@@ -96,7 +96,7 @@ func (b *keyBlock) decode(src []byte, number uint32) string {
 		return "block checksum"
 	}
 	n, width := int(binary.LittleEndian.Uint16(src[16:])), uint(src[18])
-	lowAt := blockHeader + 2*n
+	lowAt := blockHeader + n
 	upperAt := lowAt + (n*int(width)+7)/8
 	switch {
 	case binary.LittleEndian.Uint32(src[20:]) != number:
@@ -121,7 +121,7 @@ func (b *keyBlock) decode(src []byte, number uint32) string {
 		word &= word - 1
 		at := i * int(width)
 		low := binary.LittleEndian.Uint64(src[lowAt+at/8:]) >> (at % 8) & mask
-		k := key{hi: base + (q<<width | low), lo: binary.LittleEndian.Uint16(src[blockHeader+2*i:])}
+		k := key{hi: base + (q<<width | low), lo: src[blockHeader+i]}
 		if i > 0 && !prev.less(k) {
 			return "keys do not ascend"
 		}

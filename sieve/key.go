@@ -8,18 +8,19 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// key is what the sieve keeps of a fingerprint: its 80 high bits. doc.go says why that is enough.
+// key is what the sieve keeps of a fingerprint: its 72 high bits. doc.go says why that is enough.
 type key struct {
 	hi uint64
-	lo uint16
+	lo uint8
 }
 
 const (
-	offsetBits = 48
+	keyBytes   = 9
+	offsetBits = 56
 	offsetMask = 1<<offsetBits - 1
 )
 
-func keyOf(fp xxh3.Uint128) key { return key{hi: fp.Hi, lo: uint16(fp.Lo >> offsetBits)} }
+func keyOf(fp xxh3.Uint128) key { return key{hi: fp.Hi, lo: uint8(fp.Lo >> offsetBits)} }
 
 func (k key) less(o key) bool { return k.hi < o.hi || k.hi == o.hi && k.lo < o.lo }
 
@@ -30,7 +31,7 @@ func (k key) compare(o key) int {
 	return cmp.Compare(k.lo, o.lo)
 }
 
-// entry is one key in a bucket with the place of its payload. The place fills the low 48 bits of lo and grows with
+// entry is one key in a bucket with the place of its payload. The place fills the low 56 bits of lo and grows with
 // arrival, so that comparing the two words compares by key first and then by arrival.
 type entry struct{ hi, lo uint64 }
 
@@ -38,7 +39,7 @@ func newEntry(k key, offset uint64) entry {
 	return entry{hi: k.hi, lo: uint64(k.lo)<<offsetBits | offset}
 }
 
-func (e entry) key() key       { return key{hi: e.hi, lo: uint16(e.lo >> offsetBits)} }
+func (e entry) key() key       { return key{hi: e.hi, lo: uint8(e.lo >> offsetBits)} }
 func (e entry) offset() uint64 { return e.lo & offsetMask }
 
 func compareEntries(a, b entry) int {

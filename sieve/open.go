@@ -62,6 +62,7 @@ func (s *Sieve) load(cut *Cut) error {
 		if cut.FrozenStored {
 			b.entries, b.stage = b.entries[:0], stageStored
 		}
+		b.savedLeft = int64(c.Count)
 		s.frozen, s.frozenSize, s.spare = b, b.size(), nil
 	}
 	if c := cut.Filling; c != nil {

@@ -124,7 +124,7 @@ type runWriter struct {
 	count  uint64
 	last   key
 	indexH []uint64
-	indexL []uint16
+	indexL []uint8
 }
 
 func newRunWriter(f *storeFile, expected uint64) *runWriter {
@@ -183,7 +183,7 @@ func (w *runWriter) finish() (*run, error) {
 	index := make([]byte, 0, len(w.indexH)*indexBytes+footerBytes)
 	for i := range w.indexH {
 		index = binary.LittleEndian.AppendUint64(index, w.indexH[i])
-		index = binary.LittleEndian.AppendUint16(index, w.indexL[i])
+		index = append(index, w.indexL[i])
 	}
 	foot.indexHash = xxh3.Hash(index)
 	w.buf = append(index, foot.encode()...)

@@ -55,7 +55,7 @@ func BenchmarkBlockDecode(b *testing.B) {
 	var blk keyBlock
 	width := widthFor(1e9)
 	for i := uint64(0); ; i++ {
-		k := key{hi: i << 34, lo: uint16(i)}
+		k := key{hi: i << 34, lo: uint8(i)}
 		if !blk.fits(k, width) {
 			break
 		}

@@ -187,7 +187,7 @@ func TestCloseLetsWaitersGo(t *testing.T) {
 		if _, err := s.Flush(nil); !errors.Is(err, ErrClosed) {
 			t.Fatalf("Flush: %v", err)
 		}
-		if _, err := s.Cut(); !errors.Is(err, ErrClosed) {
+		if _, err := cutNow(s); !errors.Is(err, ErrClosed) {
 			t.Fatalf("Cut: %v", err)
 		}
 	})
