@@ -337,8 +337,8 @@ func TestTheStoreStandsStillWhileAnImageIsOpen(t *testing.T) {
 	im, err := s.Cut()
 	must(t, err)
 	for what, f := range map[string]func(){
-		"Flush":  func() { _, _ = s.Flush(func([]byte) error { return nil }) },
-		"Cut":    func() { _, _ = s.Cut() },
+		"Flush": func() { _, _ = s.Flush(func([]byte) error { return nil }) },
+		"Cut":   func() { _, _ = s.Cut() },
 	} {
 		func() {
 			defer func() {

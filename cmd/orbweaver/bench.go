@@ -14,6 +14,7 @@ type benchCmd struct {
 	List     benchListCmd     `cmd:"" help:"List the benchmarks."`
 	Vitro    benchVitroCmd    `cmd:"" help:"A crawl of a simulated web over loopback, beside its bare parts."`
 	Frontier benchFrontierCmd `cmd:"" help:"The whole frontier with fabricated responses and no sockets."`
+	Sieve    benchSieveCmd    `cmd:"" help:"The sieve, growing."`
 }
 
 // Help shows an example.
@@ -28,6 +29,7 @@ func (*benchListCmd) Help() string { return "Example:\n  orbweaver bench list" }
 func (*benchListCmd) Run(w *world) error {
 	fmt.Fprintln(w.stdout, "vitro\ta crawl of a simulated web over loopback, beside its bare parts")
 	fmt.Fprintln(w.stdout, "frontier\tthe whole frontier with fabricated responses and no sockets")
+	fmt.Fprintln(w.stdout, "sieve\tthe sieve, growing: what a URL costs however many there are")
 	return nil
 }
 
