@@ -11,7 +11,10 @@ const (
 	chunkBytes    = 1 << chunkBits // at most; small buckets have smaller ones
 	chunkBytesMin = 1 << 10
 	entryBytes    = 16
-	deadBit       = 1 // of a record's length word: not to be emitted
+	// reservePer: entries have room for a bucket full of payloads of 48 bytes and more from the start, or a producer would
+	// have to wait while a large array grows. What is never used costs addresses, not memory.
+	reservePer = entryBytes + 48
+	deadBit    = 1 // of a record's length word: not to be emitted
 )
 
 // stage is how far a bucket has come on its way into the store.
@@ -47,7 +50,10 @@ type bucket struct {
 }
 
 func newBucket(bound int64) *bucket {
-	return &bucket{chunk: int(min(max(bound, chunkBytesMin), chunkBytes))}
+	return &bucket{
+		chunk:   int(min(max(bound, chunkBytesMin), chunkBytes)),
+		entries: make([]entry, 0, bound/reservePer),
+	}
 }
 
 // size is what counts against the bound.
@@ -134,7 +140,7 @@ func (b *bucket) sort() int {
 func (b *bucket) dropKnown(known []uint64) int {
 	kept := 0
 	for i, e := range b.entries {
-		if known[i/64]>>(i%64)&1 == 1 {
+		if isSet(known, i) {
 			b.kill(e)
 			continue
 		}

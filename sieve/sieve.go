@@ -16,7 +16,9 @@ import (
 type Options struct {
 	// Dir is the directory of the sieve's files; it is made if missing. Other files in it are left alone.
 	Dir string
-	// BucketBytes is the memory of both buckets together, fingerprints and payloads: 0 means 64 MiB, at least 4 KiB.
+	// BucketBytes is the memory of both buckets together, fingerprints and payloads: 0 means 64 MiB, at least 4 KiB, at
+	// most 64 GiB. A URL's cost grows with the number of blocks of the store for each URL of a bucket; with one byte for
+	// each URL that will be known it stays level.
 	// Adds made without asking WaitRoom may go above it.
 	BucketBytes int64
 	// RunsMax is how many sorted files the store may have between flushes: 0 means 8, at least 1.
@@ -26,6 +28,7 @@ type Options struct {
 const (
 	bucketBytesDefault = 64 << 20
 	bucketBytesMin     = 4 << 10
+	bucketBytesMax     = 64 << 30 // so that 32 bits count the entries of a bucket
 	runsMaxDefault     = 8
 )
 
@@ -48,6 +51,9 @@ func (o Options) Validate() error {
 	}
 	if o.BucketBytes < bucketBytesMin {
 		faults = append(faults, fmt.Errorf("sieve: bucket of %d bytes, at least %d are needed", o.BucketBytes, bucketBytesMin))
+	}
+	if o.BucketBytes > bucketBytesMax {
+		faults = append(faults, fmt.Errorf("sieve: bucket of %d bytes, at most %d can be", o.BucketBytes, int64(bucketBytesMax)))
 	}
 	if o.RunsMax < 1 {
 		faults = append(faults, fmt.Errorf("sieve: at most %d runs, at least 1 is needed", o.RunsMax))
@@ -234,10 +240,10 @@ func (s *Sieve) Contains(fp xxh3.Uint128) (bool, error) {
 			continue
 		}
 		w.reset(r, 1)
-		if err := w.load(b); err != nil {
+		if err := w.look(b); err != nil {
 			return false, err
 		}
-		if i := w.keys.find(k, 0); i < w.keys.n && w.keys.key(i) == k {
+		if w.finder.has(k) {
 			return true, nil
 		}
 	}

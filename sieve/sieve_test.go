@@ -268,6 +268,9 @@ func TestOptions(t *testing.T) {
 	if err == nil || len(err.(interface{ Unwrap() []error }).Unwrap()) != 3 {
 		t.Fatalf("want three faults, have %v", err)
 	}
+	if (Options{Dir: "d", BucketBytes: 1 << 40, RunsMax: 1}).Validate() == nil {
+		t.Fatal("a bucket of a TiB is let through")
+	}
 	if _, err := Open(vfs.NewMem(1), Options{}, nil); err == nil {
 		t.Fatal("opened without a directory")
 	}
