@@ -15,6 +15,7 @@ type benchCmd struct {
 	Vitro    benchVitroCmd    `cmd:"" help:"A crawl of a simulated web over loopback, beside its bare parts."`
 	Frontier benchFrontierCmd `cmd:"" help:"The whole frontier with fabricated responses and no sockets."`
 	Sieve    benchSieveCmd    `cmd:"" help:"The sieve, growing."`
+	Cache    benchCacheCmd    `cmd:"" help:"The fingerprint cache beside a true LRU."`
 }
 
 // Help shows an example.
@@ -30,6 +31,7 @@ func (*benchListCmd) Run(w *world) error {
 	fmt.Fprintln(w.stdout, "vitro\ta crawl of a simulated web over loopback, beside its bare parts")
 	fmt.Fprintln(w.stdout, "frontier\tthe whole frontier with fabricated responses and no sockets")
 	fmt.Fprintln(w.stdout, "sieve\tthe sieve, growing: what a URL costs however many there are")
+	fmt.Fprintln(w.stdout, "cache\tthe fingerprint cache beside a true LRU: look-ups a second, hits, restart")
 	return nil
 }
 

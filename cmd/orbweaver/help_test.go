@@ -63,7 +63,7 @@ func TestVersion(t *testing.T) {
 
 func TestBenchList(t *testing.T) {
 	r := call("bench", "list").want(t, exitDone)
-	for _, name := range []string{"vitro", "sieve"} {
+	for _, name := range []string{"vitro", "sieve", "cache"} {
 		if !strings.Contains("\n"+r.out, "\n"+name+"\t") {
 			t.Errorf("%s is not in %q", name, r.out)
 		}
