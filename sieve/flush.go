@@ -107,7 +107,6 @@ func (s *Sieve) finish(b *bucket, emit func(payload []byte) error, st *FlushStat
 	b.reset() // nobody sees it now
 	s.mu.Lock()
 	s.spare = b
-	s.makeRoom()
 	s.mu.Unlock()
 	return nil
 }

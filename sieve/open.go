@@ -35,7 +35,7 @@ func Open(fsys vfs.FS, o Options, cut *Cut) (*Sieve, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	s.stats.Added = uint64(s.pending())
-	if s.frozen != nil || s.full() {
+	if s.frozen != nil || s.ripe() {
 		s.signal()
 	}
 	return s, nil

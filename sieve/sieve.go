@@ -118,10 +118,10 @@ func (s *Sieve) Add(fp xxh3.Uint128, payload []byte) {
 		s.mu.Unlock()
 		panic("BUG: Add on a closed sieve")
 	}
-	was := s.full()
+	was := s.ripe()
 	s.filling.add(keyOf(fp), payload)
 	s.stats.Added++
-	now := s.full()
+	now := s.ripe()
 	s.mu.Unlock()
 	if now && !was {
 		s.signal()
@@ -130,6 +130,10 @@ func (s *Sieve) Add(fp xxh3.Uint128, payload []byte) {
 
 // full reports whether the filling bucket has reached its bound. mu is held.
 func (s *Sieve) full() bool { return s.filling.size() >= s.o.BucketBytes/2 }
+
+// ripe reports whether it is time to flush: early enough that the buckets have changed places when the filling one would
+// be full, and no producer waits for that. mu is held.
+func (s *Sieve) ripe() bool { return s.filling.size() >= s.o.BucketBytes/2-s.o.BucketBytes/16 }
 
 // signal wakes whoever listens to Wake, now or next time.
 func (s *Sieve) signal() {
@@ -146,12 +150,12 @@ func (s *Sieve) Full() bool {
 	return s.full()
 }
 
-// Wake is signalled when the filling bucket becomes full, and at Open if a bucket was saved full or half emitted. It has
+// Wake is signalled when the filling bucket becomes nearly full, and at Open if one was saved so or half emitted. It has
 // a capacity of one: a signal stays until it is taken. A Flush that fails does not signal again: its caller knows.
 func (s *Sieve) Wake() <-chan struct{} { return s.wake }
 
-// WaitRoom waits while the filling bucket is full and the other one is not free yet, which is how a slow disk slows
-// the producers. They call it before they begin a batch of Adds, holding nothing a Flush could need. It returns the
+// WaitRoom waits while the filling bucket is full and no Flush has put the other one in its place, which is how a slow
+// disk slows the producers and memory stays bounded while an image is written. They call it before they begin a batch of Adds, holding nothing a Flush could need. It returns the
 // error of ctx when that is done first, and ErrClosed after Close.
 func (s *Sieve) WaitRoom(ctx context.Context) error {
 	for {
@@ -160,7 +164,7 @@ func (s *Sieve) WaitRoom(ctx context.Context) error {
 			s.mu.Unlock()
 			return ErrClosed
 		}
-		if !s.full() || s.frozen == nil {
+		if !s.full() {
 			s.mu.Unlock()
 			return nil
 		}

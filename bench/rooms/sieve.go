@@ -20,6 +20,7 @@ import (
 
 const (
 	sieveBatch = 64               // URLs a producer adds between two looks for room: the links of a page
+	sieveSay   = 50_000_000       // URLs between two signs of life
 	sieveCuts  = 30 * time.Second // between two cuts, as a crawl has them by default
 )
 
@@ -56,6 +57,7 @@ type sieveBench struct {
 	added   uint64 // new URLs so far
 	state   uint64 // of the draws
 	payload [144]byte
+	say     func(urls uint64)
 	waited  time.Duration // for room, since the last mark
 	longest time.Duration // of these waits
 
@@ -78,6 +80,9 @@ func (b *sieveBench) grow(ctx context.Context, o *Options) error {
 		b.flushed, b.waited, b.longest, b.diskPeak = sieve.FlushStats{}, 0, 0, 0
 		b.meter.Resume()
 		began := time.Now()
+		b.say = func(n uint64) {
+			fmt.Fprintf(o.Say, "sieve: %d URLs on the way to %d after %v\n", n, size, time.Since(began).Round(time.Second))
+		}
 		if err := b.stretch(ctx, uint64(size)); err != nil {
 			return err
 		}
@@ -146,6 +151,9 @@ func (b *sieveBench) produce(ctx context.Context, size uint64) error {
 		if w := ready.Sub(began); w > time.Microsecond {
 			b.waited += w
 			b.longest = max(b.longest, w)
+		}
+		if b.added/sieveSay != (b.added-min(b.added, sieveBatch/2))/sieveSay {
+			b.say(b.added)
 		}
 		n := min(size-b.added, sieveBatch/2)
 		for range n {
