@@ -99,12 +99,12 @@ func (c *checkpointer) take(ctx context.Context, state State, reason string, fin
 // marks are what a cut leaves to be written when all go on.
 type marks struct {
 	manifest manifest
+	sieve    *sieve.Image
 	bench    *benchImage
 	aloft    []byte
 }
 
-// cut stops everybody for as long as it takes to mark where everything is. Nothing waits for the disk here but small
-// writes to the page cache: images are written when all go on, from copies of what changes meanwhile.
+// cut marks where everything is, and writes what the next flush of the sieve would change, before it lets one begin.
 func (c *checkpointer) cut(ctx context.Context, state State, reason string, final bool) (*marks, error) {
 	select {
 	case c.turn <- struct{}{}:
@@ -112,6 +112,20 @@ func (c *checkpointer) cut(ctx context.Context, state State, reason string, fina
 		return nil, ctx.Err()
 	}
 	defer func() { <-c.turn }()
+	k, err := c.mark(state, reason, final)
+	if err != nil {
+		return nil, err
+	}
+	if k.manifest.Sieve, err = k.sieve.Write(); err != nil {
+		k.bench.Abandon()
+		return nil, fmt.Errorf("engine: checkpoint: %w", err)
+	}
+	return k, nil
+}
+
+// mark stops everybody for as long as it takes to mark where everything is. Nothing waits for the disk here but small
+// writes to the page cache: images are written when all go on, from copies of what changes meanwhile.
+func (c *checkpointer) mark(state State, reason string, final bool) (*marks, error) {
 	c.generation++ // never used twice, so that a cut that failed half-way is never written over
 	j, err := createJournal(c.fs, c.dir, c.generation)
 	if err != nil {
@@ -132,6 +146,9 @@ func (c *checkpointer) cut(ctx context.Context, state State, reason string, fina
 	c.clock.fill(m)
 	m.Counters = l.n.load()
 	if err := c.markRooms(k); err != nil {
+		if k.sieve != nil {
+			k.sieve.Abandon()
+		}
 		return nil, errors.Join(err, j.close())
 	}
 	// Entries written from here on belong to this cut, and if its manifest is never written they follow the older journal.
@@ -144,7 +161,7 @@ func (c *checkpointer) cut(ctx context.Context, state State, reason string, fina
 // markRooms marks the cut in every room. The bench comes last: nothing fails after it.
 func (c *checkpointer) markRooms(k *marks) (err error) {
 	m := &k.manifest
-	if m.Sieve, err = c.sieve.Cut(); err != nil {
+	if k.sieve, err = c.sieve.Cut(); err != nil {
 		return fmt.Errorf("engine: checkpoint: %w", err)
 	}
 	if m.Ready, err = c.ready.Cut(); err != nil {

@@ -2,6 +2,7 @@ package sieve
 
 import (
 	"encoding/binary"
+	"math"
 	"math/bits"
 
 	"github.com/zeebo/xxh3"
@@ -13,8 +14,8 @@ const (
 	// blockSlack at the end of a block is never used, so that eight bytes can be loaded wherever a field begins.
 	blockSlack = 8
 	blockRoom  = blockBytes - blockSlack
-	// blockKeysMax is above what fits at any width: a key takes 16 bits and at least one of the bitmap.
-	blockKeysMax = 2048
+	// blockKeysMax is above what fits at any width: a key takes 8 bits and at least one of the bitmap.
+	blockKeysMax = 4096
 	widthMax     = 56 // with a bit offset of up to 7 a field still lies in one load of 64 bits
 )
 
@@ -26,7 +27,7 @@ func widthFor(n uint64) uint { return min(uint(64-bits.Len64(max(n, 1)-1)), widt
 type keyBlock struct {
 	n  int
 	hi [blockKeysMax]uint64
-	lo [blockKeysMax]uint16
+	lo [blockKeysMax]uint8
 }
 
 func (b *keyBlock) key(i int) key { return key{hi: b.hi[i], lo: b.lo[i]} }
@@ -44,26 +45,12 @@ func (b *keyBlock) fits(k key, width uint) bool {
 	if span > blockBytes*8 {
 		return false
 	}
-	return blockHeader+2*n+(n*uint64(width)+7)/8+(n+span+7)/8 <= blockRoom
+	return blockHeader+n+(n*uint64(width)+7)/8+(n+span+7)/8 <= blockRoom
 }
 
 func (b *keyBlock) add(k key) {
 	b.hi[b.n], b.lo[b.n] = k.hi, k.lo
 	b.n++
-}
-
-// find returns the first index from `from` on whose key is not below k.
-func (b *keyBlock) find(k key, from int) int {
-	lo, hi := from, b.n
-	for lo < hi {
-		mid := int(uint(lo+hi) / 2)
-		if b.key(mid).less(k) {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	return lo
 }
 
 // encode writes the block into dst, which is blockBytes long. doc.go draws it.
@@ -73,11 +60,11 @@ func (b *keyBlock) encode(dst []byte, number uint32, width uint) {
 	binary.LittleEndian.PutUint16(dst[16:], uint16(b.n))
 	dst[18] = byte(width)
 	binary.LittleEndian.PutUint32(dst[20:], number)
-	low := dst[blockHeader+2*b.n:]
+	low := dst[blockHeader+b.n:]
 	upper := low[(b.n*int(width)+7)/8:]
 	mask := uint64(1)<<width - 1
 	for i := range b.n {
-		binary.LittleEndian.PutUint16(dst[blockHeader+2*i:], b.lo[i])
+		dst[blockHeader+i] = b.lo[i]
 		d := b.hi[i] - b.hi[0]
 		at := i * int(width)
 		field := low[at/8:]
@@ -92,26 +79,17 @@ func (b *keyBlock) encode(dst []byte, number uint32, width uint) {
 // ascending.
 func (b *keyBlock) decode(src []byte, number uint32) string {
 	b.n = 0
-	if binary.LittleEndian.Uint64(src) != xxh3.Hash(src[8:blockBytes]) {
-		return "block checksum"
+	h, fault := readHead(src, number)
+	if fault != "" {
+		return fault
 	}
-	n, width := int(binary.LittleEndian.Uint16(src[16:])), uint(src[18])
-	lowAt := blockHeader + 2*n
-	upperAt := lowAt + (n*int(width)+7)/8
-	switch {
-	case binary.LittleEndian.Uint32(src[20:]) != number:
-		return "block is not in its place"
-	case n == 0 || n > blockKeysMax || width > widthMax || upperAt > blockRoom:
-		return "block header"
-	}
-	base, mask := binary.LittleEndian.Uint64(src[8:]), uint64(1)<<width-1
-	var word uint64
+	var word, last uint64
 	first := -64 // bit number of word's bit 0 within the bitmap
 	prev := key{}
-	for i := range n {
+	for i := range h.n {
 		for word == 0 {
 			first += 64
-			at := upperAt + first/8
+			at := h.upperAt + first/8
 			if at > blockRoom {
 				return "block bitmap"
 			}
@@ -119,15 +97,17 @@ func (b *keyBlock) decode(src []byte, number uint32) string {
 		}
 		q := uint64(first + bits.TrailingZeros64(word) - i)
 		word &= word - 1
-		at := i * int(width)
-		low := binary.LittleEndian.Uint64(src[lowAt+at/8:]) >> (at % 8) & mask
-		k := key{hi: base + (q<<width | low), lo: binary.LittleEndian.Uint16(src[blockHeader+2*i:])}
+		k := key{hi: h.base + (q<<h.width | h.low(src, i)), lo: src[blockHeader+i]}
 		if i > 0 && !prev.less(k) {
 			return "keys do not ascend"
 		}
 		b.hi[i], b.lo[i] = k.hi, k.lo
 		prev = k
+		last = q
 	}
-	b.n = n
+	if b.hi[0] != h.base || last > (math.MaxUint64-h.base)>>h.width {
+		return "block keys beyond their range"
+	}
+	b.n = h.n
 	return ""
 }

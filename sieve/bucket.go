@@ -11,7 +11,10 @@ const (
 	chunkBytes    = 1 << chunkBits // at most; small buckets have smaller ones
 	chunkBytesMin = 1 << 10
 	entryBytes    = 16
-	deadBit       = 1 // of a record's length word: not to be emitted
+	// reservePer: entries have room for a bucket full of payloads of 48 bytes and more from the start, or a producer would
+	// have to wait while a large array grows. What is never used costs addresses, not memory.
+	reservePer = entryBytes + 48
+	deadBit    = 1 // of a record's length word: not to be emitted
 )
 
 // stage is how far a bucket has come on its way into the store.
@@ -28,7 +31,7 @@ const (
 // arena of chunks; neither has a pointer. A record in the arena is uvarint(length*2 + dead) and the payload.
 type bucket struct {
 	entries []entry
-	chunks  [][]byte
+	chunks  arena
 	chunk   int // bytes of a chunk
 	live    int // chunks in use
 	used    int64
@@ -42,10 +45,15 @@ type bucket struct {
 	file         *storeFile
 	savedEntries int
 	savedBytes   int64
+	// savedLeft is what left was when file got exactly what was left of the frozen bucket; zero if it never did.
+	savedLeft int64
 }
 
 func newBucket(bound int64) *bucket {
-	return &bucket{chunk: int(min(max(bound, chunkBytesMin), chunkBytes))}
+	return &bucket{
+		chunk:   int(min(max(bound, chunkBytesMin), chunkBytes)),
+		entries: make([]entry, 0, bound/reservePer),
+	}
 }
 
 // size is what counts against the bound.
@@ -85,16 +93,22 @@ func (b *bucket) nextChunk(need int) {
 	b.live++
 }
 
+// arena is the chunks of a bucket as they are at one moment.
+type arena [][]byte
+
+// snapshot gives the chunks in use. Adding changes neither their order nor what is in them.
+func (b *bucket) snapshot() arena { return slices.Clone(b.chunks[:b.live]) }
+
 // record returns the payload at a place, whether it is dead, and the bytes the record takes.
-func (b *bucket) record(chunk, at int) (payload []byte, dead bool, size int) {
-	c := b.chunks[chunk][at:]
+func (a arena) record(chunk, at int) (payload []byte, dead bool, size int) {
+	c := a[chunk][at:]
 	v, n := binary.Uvarint(c)
 	end := n + int(v>>1)
 	return c[n:end:end], v&deadBit != 0, end
 }
 
-func (b *bucket) payload(e entry) []byte {
-	p, _, _ := b.record(int(e.offset()>>chunkBits), int(e.offset()&(chunkBytes-1)))
+func (a arena) payload(e entry) []byte {
+	p, _, _ := a.record(int(e.offset()>>chunkBits), int(e.offset()&(chunkBytes-1)))
 	return p
 }
 
@@ -126,7 +140,7 @@ func (b *bucket) sort() int {
 func (b *bucket) dropKnown(known []uint64) int {
 	kept := 0
 	for i, e := range b.entries {
-		if known[i/64]>>(i%64)&1 == 1 {
+		if isSet(known, i) {
 			b.kill(e)
 			continue
 		}
@@ -146,7 +160,7 @@ func (b *bucket) dropKnown(known []uint64) int {
 func (b *bucket) emit(f func(payload []byte) error) (n uint64, err error) {
 	for ; b.cursorChunk < b.live; b.cursorChunk, b.cursorByte = b.cursorChunk+1, 0 {
 		for b.cursorByte < len(b.chunks[b.cursorChunk]) {
-			p, dead, size := b.record(b.cursorChunk, b.cursorByte)
+			p, dead, size := b.chunks.record(b.cursorChunk, b.cursorByte)
 			if !dead {
 				if err := f(p); err != nil {
 					return n, err

@@ -57,7 +57,7 @@ func disjoint(sources []*source) error {
 			return nil // one is left: nothing to compare it with
 		}
 		if least.cur == second.cur {
-			return second.w.r.corrupt(0, fmt.Sprintf("key %016x%04x is in another run too", least.cur.hi, least.cur.lo))
+			return second.w.r.corrupt(0, fmt.Sprintf("key %016x%02x is in another run too", least.cur.hi, least.cur.lo))
 		}
 		if err := least.advance(); err != nil {
 			return err

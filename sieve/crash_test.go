@@ -2,6 +2,7 @@ package sieve
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 	"syscall"
 	"testing"
@@ -11,7 +12,7 @@ import (
 )
 
 // story is a short life of a sieve with all that touches the disk: several flushes, one of them refused half-way,
-// cuts of both buckets, merges, releases. It stops at the first error of the disk.
+// cuts of both buckets with producers beside them, merges, releases. It stops at the first error of the disk.
 type story struct {
 	s       *Sieve
 	cut     *Cut
@@ -19,6 +20,7 @@ type story struct {
 	outCut  int
 	added   uint64
 	durable uint64 // URLs added before the last durable cut
+	moment  func() // called between the steps of a checkpoint
 }
 
 func (st *story) live(fsys vfs.FS, o Options) (err error) {
@@ -46,8 +48,7 @@ func (st *story) live(fsys vfs.FS, o Options) (err error) {
 			return err
 		}
 		refuse = -1
-		addAll(st.s, st.added)
-		st.added++
+		st.addOne()
 		if round%2 == 1 {
 			if err := st.checkpoint(); err != nil {
 				return err
@@ -57,16 +58,58 @@ func (st *story) live(fsys vfs.FS, o Options) (err error) {
 	return st.s.Close()
 }
 
+func (st *story) addOne() {
+	addAll(st.s, st.added)
+	st.added++
+}
+
 func (st *story) checkpoint() error {
-	c, err := st.s.Cut()
+	im, err := st.s.Cut()
 	if err != nil {
 		return err
 	}
+	outCut, added := len(st.out), st.added
+	st.addOne() // producers go on before the image is written
+	st.moment()
+	c, err := im.Write()
+	if err != nil {
+		return err
+	}
+	st.addOne()
+	st.moment()
 	if err := st.s.Sync(); err != nil {
 		return err
 	}
-	st.cut, st.outCut, st.durable = &c, len(st.out), st.added
+	st.cut, st.outCut, st.durable = &c, outCut, added
+	st.addOne()
+	st.moment()
 	return st.s.Release(c)
+}
+
+// survives opens what a kill and what a power cut would leave of the disk now, and looks for every URL of the last
+// durable cut.
+func (st *story) survives(t *testing.T, mem *vfs.Mem, o Options, when string) {
+	t.Helper()
+	if st.cut == nil {
+		return
+	}
+	for i, disk := range []*vfs.Mem{mem.KillClone(), mem.CrashClone(newRand(st.added))} {
+		again, err := Open(disk, o, st.cut)
+		if err != nil {
+			t.Fatalf("%s, clone %d: %v", when, i, err)
+		}
+		must(t, again.Check())
+		all := append(st.out[:st.outCut:st.outCut], flush(t, again)...)
+		for u := range st.durable {
+			if all[u] != string(urlOf(u)) {
+				t.Fatalf("%s, clone %d: URL %d came out as %q", when, i, u, all[u])
+			}
+		}
+		if uint64(len(all)) != st.durable {
+			t.Fatalf("%s, clone %d: %d URLs came out of %d", when, i, len(all), st.durable)
+		}
+		must(t, again.Close())
+	}
 }
 
 // TestS5_NoURLIsLostWhereverTheDiskDies lets the disk fail from its n-th call on, for every n, and looks at what is
@@ -77,32 +120,28 @@ func TestS5_NoURLIsLostWhereverTheDiskDies(t *testing.T) {
 	for n := 1; ; n++ {
 		mem := vfs.NewMem(uint64(n))
 		script := faultfs.NewScript(faultfs.Rule{From: n, Err: syscall.EIO, Short: n % 50})
-		st := &story{}
+		st := &story{moment: func() {}}
 		err := st.live(faultfs.New(mem, script), o)
-		for i, disk := range []*vfs.Mem{mem.KillClone(), mem.CrashClone(newRand(uint64(n)))} {
-			if st.cut == nil {
-				continue
-			}
-			again, err := Open(disk, o, st.cut)
-			if err != nil {
-				t.Fatalf("disk died at call %d, clone %d: %v", n, i, err)
-			}
-			must(t, again.Check())
-			all := append(st.out[:st.outCut:st.outCut], flush(t, again)...)
-			for u := range st.durable {
-				if all[u] != string(urlOf(u)) {
-					t.Fatalf("disk died at call %d, clone %d: URL %d came out as %q", n, i, u, all[u])
-				}
-			}
-			if uint64(len(all)) != st.durable {
-				t.Fatalf("disk died at call %d, clone %d: %d URLs came out of %d", n, i, len(all), st.durable)
-			}
-			must(t, again.Close())
-		}
+		st.survives(t, mem, o, fmt.Sprint("disk died at call ", n))
 		if err == nil {
 			t.Logf("%d calls", n-1)
 			return
 		}
+	}
+}
+
+// TestS5_NoURLIsLostBetweenTheStepsOfACheckpoint kills between Cut and Write, before Sync and after it.
+func TestS5_NoURLIsLostBetweenTheStepsOfACheckpoint(t *testing.T) {
+	mem := vfs.NewMem(5)
+	moments := 0
+	st := &story{}
+	st.moment = func() {
+		moments++
+		st.survives(t, mem, small, fmt.Sprint("moment ", moments))
+	}
+	must(t, st.live(mem, small))
+	if moments != 12 {
+		t.Fatalf("%d moments", moments)
 	}
 }
 
@@ -138,7 +177,7 @@ func TestADiskThatFailsOnceLosesNothing(t *testing.T) {
 			retry(flushed)
 			addAll(s, i)
 			i++
-			retry(func() (err error) { c, err = s.Cut(); return err })
+			retry(func() (err error) { c, err = cutNow(s); return err })
 			must(t, s.Sync())
 			retry(func() error { return s.Release(c) })
 		}
@@ -160,11 +199,11 @@ func TestSyncFailsForEver(t *testing.T) {
 	script := faultfs.NewScript(faultfs.Rule{Op: faultfs.Sync, Count: 1, Err: syscall.EIO})
 	s := open(t, faultfs.New(vfs.NewMem(1), script), small, nil)
 	addAll(s, 1)
-	_, err := s.Cut()
+	_, err := cutNow(s)
 	must(t, err)
 	first, second := s.Sync(), s.Sync()
 	_, flushErr := s.Flush(nil)
-	_, cutErr := s.Cut()
+	_, cutErr := cutNow(s)
 	for i, err := range []error{first, second, flushErr, cutErr, s.Release(Cut{})} {
 		if !errors.Is(err, syscall.EIO) {
 			t.Fatalf("call %d: %v", i, err)
@@ -188,12 +227,12 @@ func TestRollBackWithoutARelease(t *testing.T) {
 	first := durable(t, s)
 	flush(t, s)
 	addAll(s, 3)
-	if _, err := s.Cut(); err != nil {
+	if _, err := cutNow(s); err != nil {
 		t.Fatal(err)
 	}
 	flush(t, s)
 	addAll(s, 4)
-	second, err := s.Cut()
+	second, err := cutNow(s)
 	must(t, err)
 	must(t, s.Sync())
 	for i, c := range []*Cut{first, &second} {
@@ -206,17 +245,26 @@ func TestRollBackWithoutARelease(t *testing.T) {
 	}
 }
 
-// TestSyncAndReleaseBesideAddAndFlush is for the race detector: only Cut wants silence.
-func TestSyncAndReleaseBesideAddAndFlush(t *testing.T) {
+// TestWriteBesideAddSyncAndReleaseBesideFlushToo is for the race detector: only Cut wants silence.
+func TestWriteBesideAddSyncAndReleaseBesideFlushToo(t *testing.T) {
 	mem := vfs.NewMem(1)
 	s := open(t, mem, small, nil)
 	var out []string
 	var i uint64
 	for range 30 {
-		c, err := s.Cut()
+		im, err := s.Cut()
 		must(t, err)
 		outAtCut, added := len(out), i
 		var others sync.WaitGroup
+		others.Go(func() {
+			for range 100 {
+				addAll(s, i)
+				i++
+			}
+		})
+		c, err := im.Write()
+		must(t, err)
+		others.Wait()
 		others.Go(func() {
 			if err := s.Sync(); err != nil {
 				t.Error(err)
@@ -247,4 +295,99 @@ func TestSyncAndReleaseBesideAddAndFlush(t *testing.T) {
 		others.Wait()
 	}
 	want(t, append(out, flush(t, s)...), urls(upTo(i)...))
+}
+
+// TestCutOnlyMarks: on a disk that refuses everything a cut is taken all the same, and costs one small copy however
+// much is pending.
+func TestCutOnlyMarks(t *testing.T) {
+	script := faultfs.NewScript()
+	s := open(t, faultfs.New(vfs.NewMem(1), script), Options{Dir: "sieve", BucketBytes: 8 << 20}, nil)
+	var i uint64
+	for ; !s.Full(); i++ {
+		addAll(s, i)
+	}
+	script.Add(faultfs.Rule{From: 1, Err: syscall.EIO})
+	allocs := testing.AllocsPerRun(100, func() {
+		im, err := s.Cut()
+		must(t, err)
+		im.Abandon()
+	})
+	if allocs > 2 && !raceEnabled {
+		t.Errorf("%v allocations: the image and its list of chunks are two", allocs)
+	}
+	im, err := s.Cut()
+	must(t, err)
+	addAll(s, i)
+	if _, err := im.Write(); !errors.Is(err, syscall.EIO) {
+		t.Fatalf("Write on a dead disk: %v", err)
+	}
+	im.Abandon() // does nothing any more
+	script.Clear()
+	c := durable(t, s) // has everything
+	if c.Filling.Count != i+1 || c.Generation != 1 {
+		t.Fatalf("%+v", *c.Filling)
+	}
+}
+
+// TestTheStoreStandsStillWhileAnImageIsOpen: between Cut and the end of Write a Flush would move URLs to where the
+// other rooms' cuts do not have them.
+func TestTheStoreStandsStillWhileAnImageIsOpen(t *testing.T) {
+	s := open(t, vfs.NewMem(1), small, nil)
+	addAll(s, 1)
+	im, err := s.Cut()
+	must(t, err)
+	for what, f := range map[string]func(){
+		"Flush": func() { _, _ = s.Flush(func([]byte) error { return nil }) },
+		"Cut":   func() { _, _ = s.Cut() },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s is allowed", what)
+				}
+			}()
+			f()
+		}()
+	}
+	im.Abandon()
+	want(t, flush(t, s), urls(1))
+	defer func() {
+		if recover() == nil {
+			t.Error("an abandoned image is written")
+		}
+	}()
+	_, _ = im.Write()
+}
+
+// TestALeftoverIsWrittenOnce: a bucket that a failed Flush left is not written again by each cut.
+func TestALeftoverIsWrittenOnce(t *testing.T) {
+	mem := vfs.NewMem(1)
+	s := open(t, mem, small, nil)
+	addAll(s, 1, 2, 3)
+	refuseAfter := func(n int) {
+		_, err := s.Flush(func([]byte) error {
+			if n == 0 {
+				return errRefused
+			}
+			n--
+			return nil
+		})
+		if !errors.Is(err, errRefused) {
+			t.Fatal(err)
+		}
+	}
+	refuseAfter(1)
+	first, second := durable(t, s), durable(t, s)
+	refuseAfter(0)
+	third := durable(t, s)
+	refuseAfter(1)
+	fourth := durable(t, s)
+	if *first.Frozen != *second.Frozen || *first.Frozen != *third.Frozen || first.Frozen.Serial == fourth.Frozen.Serial {
+		t.Fatalf("%v %v %v %v", *first.Frozen, *second.Frozen, *third.Frozen, *fourth.Frozen)
+	}
+	again := open(t, mem.CrashClone(newRand(1)), small, fourth)
+	if c := durable(t, again); *c.Frozen != *fourth.Frozen {
+		t.Fatalf("after Open %v", *c.Frozen)
+	}
+	want(t, flush(t, again), urls(3))
 }

@@ -24,48 +24,84 @@ type Cut struct {
 	Filling      *FileCut `json:"filling,omitempty"`
 }
 
-// Cut saves what is pending to files, without syncing them, and names the state of this moment. The caller guarantees
-// that no Flush and no Add is under way. It writes only what was added since the last cut; files that earlier cuts
-// name stay until Release. An error leaves the sieve as it was, and the next Cut tries again.
+// Image is a moment of the sieve that Cut has marked. Its holder calls one of Write and Abandon, once.
+type Image struct {
+	s       *Sieve
+	frozen  *bucket
+	filling *bucket
+	// entries are the filling bucket's that no earlier cut has saved, arena its payloads. Producers only append behind
+	// both, or move on to new memory.
+	entries []entry
+	arena   arena
+	total   int // entries of the filling bucket, saved ones included
+	done    bool
+}
+
+// Cut marks this moment, without I/O, in a time that does not depend on how much is pending. What is added from here
+// on belongs to a later cut. The caller guarantees that no Flush is under way nor begins until the image is written or
+// abandoned; whoever cuts other rooms at the same moment keeps Add silent meanwhile.
+func (s *Sieve) Cut() (*Image, error) {
+	if err := s.usable(); err != nil {
+		return nil, err
+	}
+	if !s.flushing.CompareAndSwap(false, true) {
+		panic("BUG: Cut during a Flush, or before the last image was written or abandoned")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := s.filling
+	return &Image{
+		s: s, frozen: s.frozen, filling: b,
+		entries: b.entries[b.savedEntries:], arena: b.snapshot(), total: len(b.entries),
+	}, nil
+}
+
+// Abandon lets go of an image that will not be written: it is as if Cut had not been called. It does nothing after
+// Write.
+func (im *Image) Abandon() {
+	if !im.done {
+		im.done = true
+		im.s.flushing.Store(false)
+	}
+}
+
+// Write saves what was pending at the moment of Cut to files, without syncing them, and names that state. It runs
+// beside Add. It writes only what earlier cuts have not; files that they name stay until Release. An error leaves the
+// sieve as if Cut had not been called, and the next image has everything.
 //
 // S5: what was added since the cut comes again after a crash, and is never lost.
-func (s *Sieve) Cut() (Cut, error) {
+func (im *Image) Write() (Cut, error) {
+	if im.done {
+		panic("BUG: an image is written twice, or was abandoned")
+	}
+	defer im.Abandon()
+	s := im.s
 	s.cutMu.Lock()
 	defer s.cutMu.Unlock()
-	if !s.flushing.CompareAndSwap(false, true) {
-		panic("BUG: Cut during a Flush")
-	}
-	defer s.flushing.Store(false)
 	if err := s.usable(); err != nil {
 		return Cut{}, err
 	}
-	s.mu.Lock()
-	frozen, filling := s.frozen, s.filling
-	s.mu.Unlock()
-	if frozen != nil {
-		if err := s.saveFrozen(frozen); err != nil {
+	if im.frozen != nil {
+		if err := s.saveFrozen(im.frozen); err != nil {
 			return Cut{}, err
 		}
 	}
-	if err := s.savePending(filling); err != nil {
+	if err := s.savePending(im); err != nil {
 		return Cut{}, err
 	}
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(filling.entries) != filling.savedEntries {
-		panic("BUG: Add during a Cut")
-	}
 	s.generation++
 	c := Cut{Generation: s.generation, Serial: s.serial}
 	for _, r := range s.runs {
 		c.Runs = append(c.Runs, FileCut{Serial: r.file.serial, Count: r.count, Bytes: r.bytes})
 	}
-	if frozen != nil {
-		c.Frozen, c.FrozenStored = frozen.cut(), frozen.stage == stageStored
+	if b := im.frozen; b != nil {
+		c.Frozen, c.FrozenStored = b.cut(b.left.Load()), b.stage == stageStored
 	}
-	if !filling.empty() {
-		c.Filling = filling.cut()
+	if im.total > 0 {
+		c.Filling = im.filling.cut(int64(im.total))
 	}
 	s.cutFiles = s.liveFiles()
 	for _, f := range s.cutFiles {
@@ -76,11 +112,11 @@ func (s *Sieve) Cut() (Cut, error) {
 	return c, nil
 }
 
-func (b *bucket) cut() *FileCut {
-	return &FileCut{Serial: b.file.serial, Count: uint64(b.left.Load()), Bytes: b.savedBytes}
+func (b *bucket) cut(count int64) *FileCut {
+	return &FileCut{Serial: b.file.serial, Count: uint64(count), Bytes: b.savedBytes}
 }
 
-// Sync makes everything the last Cut names durable. It may run beside Add and Flush. Once it has failed the sieve
+// Sync makes everything the last written Cut names durable. It may run beside Add and Flush. Once it has failed the sieve
 // stays failed: what the system has lost of a file it does not tell twice.
 func (s *Sieve) Sync() error {
 	s.cutMu.Lock()

@@ -29,7 +29,12 @@ func Example() {
 
 	add("http://a.example/")
 	add("http://c.example/")
-	cut, err := s.Cut()
+	image, err := s.Cut()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	cut, err := image.Write()
 	if err == nil {
 		err = s.Sync()
 	}

@@ -12,7 +12,7 @@ type FlushStats struct {
 	Known        uint64 // of those, in the store already
 	Emitted      uint64 // payloads emit accepted
 	RunsMerged   int    // runs rewritten into the new one
-	BlocksRead   uint64 // blocks of the store that had to be decoded
+	BlocksRead   uint64 // blocks of the store that had to be looked at
 	BytesRead    int64
 	BytesWritten int64
 	Sort         time.Duration
@@ -107,7 +107,6 @@ func (s *Sieve) finish(b *bucket, emit func(payload []byte) error, st *FlushStat
 	b.reset() // nobody sees it now
 	s.mu.Lock()
 	s.spare = b
-	s.makeRoom()
 	s.mu.Unlock()
 	return nil
 }

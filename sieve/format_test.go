@@ -16,13 +16,13 @@ func keySets() map[string][]key {
 	rng := newRand(1)
 	sets := map[string][]key{
 		"one":      {{hi: 77, lo: 5}},
-		"extremes": {{0, 0}, {0, 1}, {math.MaxUint64, math.MaxUint16 - 1}, {math.MaxUint64, math.MaxUint16}},
+		"extremes": {{0, 0}, {0, 1}, {math.MaxUint64, math.MaxUint8 - 1}, {math.MaxUint64, math.MaxUint8}},
 	}
 	for i := range 5000 {
-		sets["even"] = append(sets["even"], key{rng.Uint64(), uint16(rng.Uint32())})
-		sets["same hi"] = append(sets["same hi"], key{hi: 9, lo: uint16(i)})
-		sets["dense"] = append(sets["dense"], key{hi: uint64(i / 3), lo: uint16(i % 3)})
-		sets["lumps"] = append(sets["lumps"], key{hi: rng.Uint64N(5)<<61 + rng.Uint64N(1<<20), lo: uint16(i)})
+		sets["even"] = append(sets["even"], key{rng.Uint64(), uint8(rng.Uint32())})
+		sets["next hi"] = append(sets["next hi"], key{hi: 9 + uint64(i/256), lo: uint8(i)})
+		sets["dense"] = append(sets["dense"], key{hi: uint64(i / 3), lo: uint8(i % 3)})
+		sets["lumps"] = append(sets["lumps"], key{hi: rng.Uint64N(5)<<61 + rng.Uint64N(1<<20), lo: uint8(i)})
 	}
 	for name, keys := range sets {
 		slices.SortFunc(keys, key.compare)
@@ -87,7 +87,7 @@ func TestMarkKnown(t *testing.T) {
 				case 1:
 					k.hi--
 				case 2:
-					k = key{rng.Uint64(), uint16(rng.Uint32())}
+					k = key{rng.Uint64(), uint8(rng.Uint32())}
 				}
 				ask = append(ask, newEntry(k, uint64(i)))
 			}
@@ -109,7 +109,7 @@ func TestAFewKeysCostAFewBlocks(t *testing.T) {
 	rng := newRand(5)
 	keys := make([]key, 40_000)
 	for i := range keys {
-		keys[i] = key{rng.Uint64(), uint16(rng.Uint32())}
+		keys[i] = key{rng.Uint64(), uint8(rng.Uint32())}
 	}
 	slices.SortFunc(keys, key.compare)
 	r := writeRun(t, vfs.NewMem(1), keys)
@@ -133,7 +133,7 @@ func TestSortEntries(t *testing.T) {
 		for _, spread := range []uint64{1, 50, math.MaxUint64} {
 			e := make([]entry, n)
 			for i := range e {
-				e[i] = newEntry(key{hi: rng.Uint64N(spread), lo: uint16(rng.Uint32N(3))}, uint64(i))
+				e[i] = newEntry(key{hi: rng.Uint64N(spread), lo: uint8(rng.Uint32N(3))}, uint64(i))
 			}
 			wanted := slices.Clone(e)
 			slices.SortFunc(wanted, compareEntries)

@@ -70,10 +70,19 @@ func want(t testing.TB, got, want []string) {
 	}
 }
 
+// cutNow marks and writes in one.
+func cutNow(s *Sieve) (Cut, error) {
+	im, err := s.Cut()
+	if err != nil {
+		return Cut{}, err
+	}
+	return im.Write()
+}
+
 // durable does what a checkpoint does.
 func durable(t testing.TB, s *Sieve) *Cut {
 	t.Helper()
-	c, err := s.Cut()
+	c, err := cutNow(s)
 	must(t, err)
 	must(t, s.Sync())
 	must(t, s.Release(c))

@@ -8,18 +8,19 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// key is what the sieve keeps of a fingerprint: its 80 high bits. doc.go says why that is enough.
+// key is what the sieve keeps of a fingerprint: its 72 high bits. doc.go says why that is enough.
 type key struct {
 	hi uint64
-	lo uint16
+	lo uint8
 }
 
 const (
-	offsetBits = 48
+	keyBytes   = 9
+	offsetBits = 56
 	offsetMask = 1<<offsetBits - 1
 )
 
-func keyOf(fp xxh3.Uint128) key { return key{hi: fp.Hi, lo: uint16(fp.Lo >> offsetBits)} }
+func keyOf(fp xxh3.Uint128) key { return key{hi: fp.Hi, lo: uint8(fp.Lo >> offsetBits)} }
 
 func (k key) less(o key) bool { return k.hi < o.hi || k.hi == o.hi && k.lo < o.lo }
 
@@ -30,7 +31,7 @@ func (k key) compare(o key) int {
 	return cmp.Compare(k.lo, o.lo)
 }
 
-// entry is one key in a bucket with the place of its payload. The place fills the low 48 bits of lo and grows with
+// entry is one key in a bucket with the place of its payload. The place fills the low 56 bits of lo and grows with
 // arrival, so that comparing the two words compares by key first and then by arrival.
 type entry struct{ hi, lo uint64 }
 
@@ -38,7 +39,7 @@ func newEntry(k key, offset uint64) entry {
 	return entry{hi: k.hi, lo: uint64(k.lo)<<offsetBits | offset}
 }
 
-func (e entry) key() key       { return key{hi: e.hi, lo: uint16(e.lo >> offsetBits)} }
+func (e entry) key() key       { return key{hi: e.hi, lo: uint8(e.lo >> offsetBits)} }
 func (e entry) offset() uint64 { return e.lo & offsetMask }
 
 func compareEntries(a, b entry) int {
@@ -50,49 +51,63 @@ func compareEntries(a, b entry) int {
 
 const (
 	insertionMax = 32
-	radixBitsMax = 16
+	drawerMean   = 16   // entries in a drawer of the last pass
+	cachedMax    = 4096 // entries that a pass may throw about at random without missing the cache
+	radixBitsMax = 11
 )
 
-// sortEntries sorts by key, then arrival. Fingerprints are spread evenly, so one pass that puts each entry into the
-// drawer of its highest bits, in place, leaves drawers of some sixteen entries, which are sorted one by one. Uneven keys
-// are only slower: a long drawer is sorted by comparison.
-func sortEntries(e []entry) {
+// sortEntries sorts by key, then arrival. Fingerprints are spread evenly, so a pass that puts each entry into the drawer
+// of its highest bits, in place, leaves drawers of much the same length: of some sixteen entries, which are sorted by
+// insertion, or so many that the next pass over one of them stays in the cache. Uneven keys are only slower.
+func sortEntries(e []entry) { sortDrawers(e, 64) }
+
+// sortDrawers sorts entries whose hi differ only in the low bits.
+func sortDrawers(e []entry, low int) {
 	if len(e) <= insertionMax {
 		insertionSort(e)
 		return
 	}
-	width := min(bits.Len(uint(len(e)/16)), radixBitsMax)
-	shift := 64 - width
-	ends := make([]int, 1<<width)
+	width := bits.Len(uint(len(e) / drawerMean))
+	if len(e) > cachedMax {
+		width = bits.Len(uint(len(e) / (cachedMax / 2)))
+	}
+	width = min(width, radixBitsMax, low)
+	if width == 0 {
+		slices.SortFunc(e, compareEntries)
+		return
+	}
+	var bounds [1<<radixBitsMax + 1]uint32
+	drawers := bounds[:1<<width+1]
+	distribute(e, low-width, drawers)
+	for d := 1; d < len(drawers); d++ {
+		sortDrawers(e[drawers[d-1]:drawers[d]], low-width)
+	}
+}
+
+// distribute orders entries by the bits of hi from shift on, of which there are log2(len(bounds)-1). Drawer d is then
+// from bounds[d] to bounds[d+1].
+func distribute(e []entry, shift int, bounds []uint32) {
+	mask := uint64(len(bounds) - 2)
 	for i := range e {
-		ends[e[i].hi>>shift]++
+		bounds[e[i].hi>>shift&mask+1]++
 	}
-	next := make([]int, 1<<width)
-	at := 0
-	for d, n := range ends {
-		next[d] = at
-		at += n
-		ends[d] = at
+	for d := 1; d < len(bounds); d++ {
+		bounds[d] += bounds[d-1]
 	}
-	for d := range ends {
-		for i := next[d]; i < ends[d]; i++ {
+	var cursors [1 << radixBitsMax]uint32
+	next := cursors[:len(bounds)-1]
+	copy(next, bounds)
+	for d := range next {
+		for i := next[d]; i < bounds[d+1]; i = next[d] {
 			x := e[i]
-			for home := x.hi >> shift; home != uint64(d); home = x.hi >> shift {
-				e[next[home]], x = x, e[next[home]]
+			for home := x.hi >> shift & mask; home != uint64(d); home = x.hi >> shift & mask {
+				at := next[home]
 				next[home]++
+				e[at], x = x, e[at]
 			}
 			e[i] = x
+			next[d]++
 		}
-		next[d] = ends[d]
-	}
-	from := 0
-	for _, to := range ends {
-		if to-from <= insertionMax {
-			insertionSort(e[from:to])
-		} else {
-			slices.SortFunc(e[from:to], compareEntries)
-		}
-		from = to
 	}
 }
 

@@ -5,7 +5,8 @@ import "fmt"
 // denseRatio: with at least one key asked for per so many blocks, reading on is cheaper than jumping.
 const denseRatio = 8
 
-// markKnown sets the bit of each entry that the run has. Entries ascend. Only blocks that may have one are decoded; if
+// markKnown sets the bit of each entry that the run has; those whose bit is set already are passed over, since no two
+// runs have the same key. Entries ascend. Only blocks that may have one are looked at; if
 // there are few of them the others are not even read, so that a small bucket costs little however large the store.
 func markKnown(r *run, entries []entry, known []uint64, st *FlushStats) error {
 	ahead := 1
@@ -20,6 +21,10 @@ func markKnown(r *run, entries []entry, known []uint64, st *FlushStats) error {
 	}()
 	b := 0
 	for i := 0; i < len(entries); {
+		if isSet(known, i) {
+			i++
+			continue
+		}
 		k := entries[i].key()
 		if r.last.less(k) {
 			return nil
@@ -29,28 +34,24 @@ func markKnown(r *run, entries []entry, known []uint64, st *FlushStats) error {
 			i++
 			continue
 		}
-		if err := w.load(b); err != nil {
+		if err := w.look(b); err != nil {
 			return err
 		}
 		end := b+1 == r.blocks()
-		for at := 0; i < len(entries); i++ {
+		for ; i < len(entries); i++ {
 			k := entries[i].key()
-			if !end && !k.less(r.first(b+1)) {
+			if !end && !k.less(r.first(b+1)) || end && r.last.less(k) {
 				break
 			}
-			if at = w.keys.find(k, at); at == w.keys.n {
-				if end {
-					return nil
-				}
-				continue
-			}
-			if w.keys.key(at) == k {
+			if !isSet(known, i) && w.finder.has(k) {
 				known[i/64] |= 1 << (i % 64)
 			}
 		}
 	}
 	return nil
 }
+
+func isSet(bitmap []uint64, i int) bool { return bitmap[i/64]>>(i%64)&1 == 1 }
 
 // tier returns how many of the runs, oldest first, stay as they are when n new keys come: the others are merged with
 // the new ones. A run is merged when all that is younger has become as large as it, so a key is rewritten only when

@@ -85,12 +85,7 @@ func TestModel(t *testing.T) {
 func (r *modelRun) step() {
 	switch n := r.rng.IntN(100); {
 	case n < 60:
-		for range r.rng.IntN(60) {
-			r.serial++
-			a := arrival{number: r.rng.Uint64N(4000), payload: fmt.Sprintf("%d.%0*d", r.serial, r.rng.IntN(40), 0)}
-			r.s.Add(fpOf(a.number), []byte(a.payload))
-			r.m.queue = append(r.m.queue, a)
-		}
+		r.add()
 	case n < 70:
 		r.flush(1 << 30)
 	case n < 78:
@@ -98,16 +93,7 @@ func (r *modelRun) step() {
 	case n < 83:
 		r.flushOnFullDisk()
 	case n < 92:
-		c, err := r.s.Cut()
-		must(r.t, err)
-		if r.rng.IntN(4) == 0 {
-			return // the manifest was never written: the cut before still counts
-		}
-		must(r.t, r.s.Sync())
-		r.cut, r.cutM = &c, r.m.clone()
-		if r.rng.IntN(4) > 0 {
-			must(r.t, r.s.Release(c))
-		}
+		r.takeCut()
 	case n < 94:
 		must(r.t, r.s.Check())
 	case n < 97:
@@ -118,6 +104,45 @@ func (r *modelRun) step() {
 		r.reopen()
 	}
 	balanced(r.t, r.s)
+}
+
+func (r *modelRun) add() {
+	for range r.rng.IntN(60) {
+		r.serial++
+		a := arrival{number: r.rng.Uint64N(4000), payload: fmt.Sprintf("%d.%0*d", r.serial, r.rng.IntN(40), 0)}
+		r.s.Add(fpOf(a.number), []byte(a.payload))
+		r.m.queue = append(r.m.queue, a)
+	}
+}
+
+// takeCut marks, adds, and then writes, on a full disk at times, or not.
+func (r *modelRun) takeCut() {
+	im, err := r.s.Cut()
+	must(r.t, err)
+	marked := r.m.clone()
+	r.add()
+	if r.rng.IntN(8) == 0 {
+		im.Abandon()
+		return
+	}
+	if r.rng.IntN(4) == 0 {
+		r.disk.SetLimit(r.disk.Used() + r.rng.Int64N(2000))
+	}
+	c, err := im.Write()
+	r.disk.SetLimit(-1)
+	if errors.Is(err, syscall.ENOSPC) {
+		return
+	}
+	must(r.t, err)
+	r.add()
+	if r.rng.IntN(4) == 0 {
+		return // the manifest was never written: the cut before still counts
+	}
+	must(r.t, r.s.Sync())
+	r.cut, r.cutM = &c, marked
+	if r.rng.IntN(4) > 0 {
+		must(r.t, r.s.Release(c))
+	}
 }
 
 // flush lets emit refuse after some payloads, and compares.

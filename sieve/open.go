@@ -35,7 +35,7 @@ func Open(fsys vfs.FS, o Options, cut *Cut) (*Sieve, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	s.stats.Added = uint64(s.pending())
-	if s.frozen != nil || s.full() {
+	if s.frozen != nil || s.ripe() {
 		s.signal()
 	}
 	return s, nil
@@ -62,6 +62,7 @@ func (s *Sieve) load(cut *Cut) error {
 		if cut.FrozenStored {
 			b.entries, b.stage = b.entries[:0], stageStored
 		}
+		b.savedLeft = int64(c.Count)
 		s.frozen, s.frozenSize, s.spare = b, b.size(), nil
 	}
 	if c := cut.Filling; c != nil {

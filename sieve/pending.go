@@ -10,42 +10,48 @@ import (
 )
 
 const (
-	pendingMagic = "OWSIEVP1"
+	pendingMagic = "OWSIEVP2"
 	frameHeader  = 16
 	frameBytes   = 256 << 10 // a frame is closed once it has so many
 )
 
-// savePending appends the entries of a filling bucket that earlier cuts have not saved to the bucket's file. A failed
+// savePending appends the entries of an image that earlier cuts have not saved to the filling bucket's file. A failed
 // save may leave a torn frame behind what counts; the next one writes over it.
-func (s *Sieve) savePending(b *bucket) error {
-	if b.savedEntries == len(b.entries) {
+func (s *Sieve) savePending(im *Image) error {
+	if len(im.entries) == 0 {
 		return nil
 	}
-	if b.file == nil {
-		f, err := s.create(kindPending)
-		if err != nil {
+	b, f := im.filling, im.filling.file
+	if f == nil {
+		var err error
+		if f, err = s.create(kindPending); err != nil {
 			return err
 		}
-		b.file, b.savedBytes = f, 0
 	}
-	b.file.synced = false
-	bytes, err := writeFrames(b.file, b.savedBytes, func(yield func(key, []byte) bool) {
-		for _, e := range b.entries[b.savedEntries:] {
-			if !yield(e.key(), b.payload(e)) {
+	f.synced = false
+	bytes, err := writeFrames(f, b.savedBytes, func(yield func(key, []byte) bool) {
+		for _, e := range im.entries {
+			if !yield(e.key(), im.arena.payload(e)) {
 				return
 			}
 		}
 	})
-	if err != nil {
-		return err
+	s.mu.Lock()
+	b.file = f
+	if err == nil {
+		b.savedEntries, b.savedBytes = im.total, b.savedBytes+bytes
 	}
-	b.savedEntries, b.savedBytes = len(b.entries), b.savedBytes+bytes
-	return nil
+	s.mu.Unlock()
+	return err
 }
 
-// saveFrozen writes what is left of a frozen bucket to a file of its own, since its earlier file, if any, has more. It
-// happens only after a Flush that failed.
+// saveFrozen writes what is left of a frozen bucket to a file of its own, since its earlier file, if any, has more or
+// less, unless that was done and nothing has happened to it since. Only a Flush that failed leaves such a bucket.
 func (s *Sieve) saveFrozen(b *bucket) error {
+	left := b.left.Load()
+	if b.savedLeft == left {
+		return nil
+	}
 	f, err := s.create(kindPending)
 	if err != nil {
 		return err
@@ -53,7 +59,7 @@ func (s *Sieve) saveFrozen(b *bucket) error {
 	bytes, err := writeFrames(f, 0, func(yield func(key, []byte) bool) {
 		if b.stage < stageStored {
 			for _, e := range b.arrivals() {
-				if !yield(e.key(), b.payload(e)) {
+				if !yield(e.key(), b.chunks.payload(e)) {
 					return
 				}
 			}
@@ -66,7 +72,9 @@ func (s *Sieve) saveFrozen(b *bucket) error {
 		return err
 	}
 	s.drop(b.file)
-	b.file, b.savedBytes = f, bytes
+	s.mu.Lock()
+	b.file, b.savedBytes, b.savedLeft = f, bytes, left
+	s.mu.Unlock()
 	return nil
 }
 
@@ -75,7 +83,7 @@ func (b *bucket) unemitted(visit func(payload []byte) bool) {
 	at := b.cursorByte
 	for c := b.cursorChunk; c < b.live; c, at = c+1, 0 {
 		for at < len(b.chunks[c]) {
-			p, dead, size := b.record(c, at)
+			p, dead, size := b.chunks.record(c, at)
 			if !dead && !visit(p) {
 				return
 			}
@@ -106,7 +114,7 @@ func writeFrames(f vfs.File, offset int64, records func(yield func(key, []byte) 
 	}
 	records(func(k key, payload []byte) bool {
 		buf = binary.LittleEndian.AppendUint64(buf, k.hi)
-		buf = binary.LittleEndian.AppendUint16(buf, k.lo)
+		buf = append(buf, k.lo)
 		buf = binary.AppendUvarint(buf, uint64(len(payload)))
 		buf = append(buf, payload...)
 		if count++; len(buf)-start >= frameBytes {
@@ -198,11 +206,11 @@ func readPending(f vfs.File, c FileCut, b *bucket) error {
 func (b *bucket) addFrame(frame []byte) bool {
 	body := frame[frameHeader:]
 	for range binary.LittleEndian.Uint32(frame[4:]) {
-		if len(body) < 10 {
+		if len(body) < keyBytes {
 			return false
 		}
-		k := key{hi: binary.LittleEndian.Uint64(body), lo: binary.LittleEndian.Uint16(body[8:])}
-		body = body[10:]
+		k := key{hi: binary.LittleEndian.Uint64(body), lo: body[8]}
+		body = body[keyBytes:]
 		length, n := binary.Uvarint(body)
 		if n <= 0 || length > uint64(len(body)-n) {
 			return false

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	runMagic    = "OWSIEVE1"
+	runMagic    = "OWSIEVE2"
 	footerBytes = 64
-	indexBytes  = 10 // per block: its first key
+	indexBytes  = keyBytes // per block: its first key
 )
 
 // run is one sorted file of keys. It is immutable; its sparse index, the first key of each block, is in memory.
@@ -23,7 +23,7 @@ type run struct {
 	bytes   int64
 	last    key
 	firstHi []uint64
-	firstLo []uint16
+	firstLo []uint8
 }
 
 func (r *run) blocks() int     { return len(r.firstHi) }
@@ -87,7 +87,7 @@ func decodeFooter(b []byte) (f footer, fault string) {
 	return footer{
 		count:     binary.LittleEndian.Uint64(b[8:]),
 		blocks:    binary.LittleEndian.Uint64(b[16:]),
-		last:      key{hi: binary.LittleEndian.Uint64(b[24:]), lo: uint16(binary.LittleEndian.Uint64(b[32:]))},
+		last:      key{hi: binary.LittleEndian.Uint64(b[24:]), lo: uint8(binary.LittleEndian.Uint64(b[32:]))},
 		indexHash: binary.LittleEndian.Uint64(b[40:]),
 	}, ""
 }
@@ -139,9 +139,9 @@ func (r *run) load() error {
 		return r.corrupt(indexAt, "index checksum")
 	}
 	r.last = foot.last
-	r.firstHi, r.firstLo = make([]uint64, foot.blocks), make([]uint16, foot.blocks)
+	r.firstHi, r.firstLo = make([]uint64, foot.blocks), make([]uint8, foot.blocks)
 	for i := range r.firstHi {
-		k := key{hi: binary.LittleEndian.Uint64(index[i*indexBytes:]), lo: binary.LittleEndian.Uint16(index[i*indexBytes+8:])}
+		k := key{hi: binary.LittleEndian.Uint64(index[i*indexBytes:]), lo: index[i*indexBytes+8]}
 		if i > 0 && !r.first(i-1).less(k) {
 			return r.corrupt(indexAt, "index does not ascend")
 		}

@@ -19,7 +19,8 @@ type window struct {
 	end    int
 	buf    []byte
 	keys   keyBlock
-	blocks uint64 // decoded
+	finder finder
+	blocks uint64 // decoded or asked
 	bytes  int64  // read from the file
 }
 
@@ -31,20 +32,29 @@ func (w *window) reset(r *run, ahead int) {
 	}
 }
 
-// load decodes block b into w.keys and verifies it against the index.
-func (w *window) load(b int) error {
+// fetch reads block b, unless the last read brought it too.
+func (w *window) fetch(b int) ([]byte, error) {
 	if b < w.first || b >= w.end {
 		end := min(b+w.ahead, w.r.blocks())
 		w.first, w.end = 0, 0 // nothing is there if the read fails
 		if err := readAt(w.r.file, w.buf[:(end-b)*blockBytes], int64(b)*blockBytes); err != nil {
-			return err
+			return nil, err
 		}
 		w.first, w.end = b, end
 		w.bytes += int64(end-b) * blockBytes
 	}
 	w.blocks++
 	at := (b - w.first) * blockBytes
-	fault := w.keys.decode(w.buf[at:at+blockBytes], uint32(b))
+	return w.buf[at : at+blockBytes], nil
+}
+
+// load decodes block b into w.keys and verifies it against the index.
+func (w *window) load(b int) error {
+	src, err := w.fetch(b)
+	if err != nil {
+		return err
+	}
+	fault := w.keys.decode(src, uint32(b))
 	if fault == "" {
 		// Neighbouring blocks must not overlap, else the run is not ascending although each block is.
 		last := w.keys.key(w.keys.n - 1)
@@ -56,6 +66,23 @@ func (w *window) load(b int) error {
 	if fault != "" {
 		return w.r.corrupt(int64(b)*blockBytes, fault)
 	}
+	return nil
+}
+
+// look makes block b ready to be asked for keys. It verifies less than load: checksum, header and first key.
+func (w *window) look(b int) error {
+	src, err := w.fetch(b)
+	if err != nil {
+		return err
+	}
+	head, fault := readHead(src, uint32(b))
+	if fault == "" && head.first(src) != w.r.first(b) {
+		fault = "block does not agree with the index"
+	}
+	if fault != "" {
+		return w.r.corrupt(int64(b)*blockBytes, fault)
+	}
+	w.finder.reset(src, head)
 	return nil
 }
 
@@ -124,7 +151,7 @@ type runWriter struct {
 	count  uint64
 	last   key
 	indexH []uint64
-	indexL []uint16
+	indexL []uint8
 }
 
 func newRunWriter(f *storeFile, expected uint64) *runWriter {
@@ -183,7 +210,7 @@ func (w *runWriter) finish() (*run, error) {
 	index := make([]byte, 0, len(w.indexH)*indexBytes+footerBytes)
 	for i := range w.indexH {
 		index = binary.LittleEndian.AppendUint64(index, w.indexH[i])
-		index = binary.LittleEndian.AppendUint16(index, w.indexL[i])
+		index = append(index, w.indexL[i])
 	}
 	foot.indexHash = xxh3.Hash(index)
 	w.buf = append(index, foot.encode()...)

@@ -16,7 +16,9 @@ import (
 type Options struct {
 	// Dir is the directory of the sieve's files; it is made if missing. Other files in it are left alone.
 	Dir string
-	// BucketBytes is the memory of both buckets together, fingerprints and payloads: 0 means 64 MiB, at least 4 KiB.
+	// BucketBytes is the memory of both buckets together, fingerprints and payloads: 0 means 64 MiB, at least 4 KiB, at
+	// most 64 GiB. A URL's cost grows with the number of blocks of the store for each URL of a bucket; with one byte for
+	// each URL that will be known it stays level.
 	// Adds made without asking WaitRoom may go above it.
 	BucketBytes int64
 	// RunsMax is how many sorted files the store may have between flushes: 0 means 8, at least 1.
@@ -26,6 +28,7 @@ type Options struct {
 const (
 	bucketBytesDefault = 64 << 20
 	bucketBytesMin     = 4 << 10
+	bucketBytesMax     = 64 << 30 // so that 32 bits count the entries of a bucket
 	runsMaxDefault     = 8
 )
 
@@ -48,6 +51,9 @@ func (o Options) Validate() error {
 	}
 	if o.BucketBytes < bucketBytesMin {
 		faults = append(faults, fmt.Errorf("sieve: bucket of %d bytes, at least %d are needed", o.BucketBytes, bucketBytesMin))
+	}
+	if o.BucketBytes > bucketBytesMax {
+		faults = append(faults, fmt.Errorf("sieve: bucket of %d bytes, at most %d can be", o.BucketBytes, int64(bucketBytesMax)))
 	}
 	if o.RunsMax < 1 {
 		faults = append(faults, fmt.Errorf("sieve: at most %d runs, at least 1 is needed", o.RunsMax))
@@ -112,10 +118,10 @@ func (s *Sieve) Add(fp xxh3.Uint128, payload []byte) {
 		s.mu.Unlock()
 		panic("BUG: Add on a closed sieve")
 	}
-	was := s.full()
+	was := s.ripe()
 	s.filling.add(keyOf(fp), payload)
 	s.stats.Added++
-	now := s.full()
+	now := s.ripe()
 	s.mu.Unlock()
 	if now && !was {
 		s.signal()
@@ -124,6 +130,10 @@ func (s *Sieve) Add(fp xxh3.Uint128, payload []byte) {
 
 // full reports whether the filling bucket has reached its bound. mu is held.
 func (s *Sieve) full() bool { return s.filling.size() >= s.o.BucketBytes/2 }
+
+// ripe reports whether it is time to flush: early enough that the buckets have changed places when the filling one would
+// be full, and no producer waits for that. mu is held.
+func (s *Sieve) ripe() bool { return s.filling.size() >= s.o.BucketBytes/2-s.o.BucketBytes/16 }
 
 // signal wakes whoever listens to Wake, now or next time.
 func (s *Sieve) signal() {
@@ -140,12 +150,12 @@ func (s *Sieve) Full() bool {
 	return s.full()
 }
 
-// Wake is signalled when the filling bucket becomes full, and at Open if a bucket was saved full or half emitted. It has
+// Wake is signalled when the filling bucket becomes nearly full, and at Open if one was saved so or half emitted. It has
 // a capacity of one: a signal stays until it is taken. A Flush that fails does not signal again: its caller knows.
 func (s *Sieve) Wake() <-chan struct{} { return s.wake }
 
-// WaitRoom waits while the filling bucket is full and the other one is not free yet, which is how a slow disk slows
-// the producers. They call it before they begin a batch of Adds, holding nothing a Flush could need. It returns the
+// WaitRoom waits while the filling bucket is full and no Flush has put the other one in its place, which is how a slow
+// disk slows the producers and memory stays bounded while an image is written. They call it before they begin a batch of Adds, holding nothing a Flush could need. It returns the
 // error of ctx when that is done first, and ErrClosed after Close.
 func (s *Sieve) WaitRoom(ctx context.Context) error {
 	for {
@@ -154,7 +164,7 @@ func (s *Sieve) WaitRoom(ctx context.Context) error {
 			s.mu.Unlock()
 			return ErrClosed
 		}
-		if !s.full() || s.frozen == nil {
+		if !s.full() {
 			s.mu.Unlock()
 			return nil
 		}
@@ -234,10 +244,10 @@ func (s *Sieve) Contains(fp xxh3.Uint128) (bool, error) {
 			continue
 		}
 		w.reset(r, 1)
-		if err := w.load(b); err != nil {
+		if err := w.look(b); err != nil {
 			return false, err
 		}
-		if i := w.keys.find(k, 0); i < w.keys.n && w.keys.key(i) == k {
+		if w.finder.has(k) {
 			return true, nil
 		}
 	}

@@ -37,25 +37,28 @@ func BenchmarkAdd(b *testing.B) {
 }
 
 func BenchmarkSort(b *testing.B) {
-	const n = 200_000
-	e := make([]entry, n)
-	b.ReportAllocs()
-	for b.Loop() {
-		b.StopTimer()
-		for i := range e {
-			e[i] = newEntry(keyOf(spread(uint64(i))), uint64(i))
-		}
-		b.StartTimer()
-		sortEntries(e)
+	for _, n := range []int{30_000, 350_000, 5_500_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			e := make([]entry, n)
+			b.ReportAllocs()
+			for b.Loop() {
+				b.StopTimer()
+				for i := range e {
+					e[i] = newEntry(keyOf(spread(uint64(i))), uint64(i))
+				}
+				b.StartTimer()
+				sortEntries(e)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/key")
+		})
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/key")
 }
 
 func BenchmarkBlockDecode(b *testing.B) {
 	var blk keyBlock
 	width := widthFor(1e9)
 	for i := uint64(0); ; i++ {
-		k := key{hi: i << 34, lo: uint16(i)}
+		k := key{hi: i << 34, lo: uint8(i)}
 		if !blk.fits(k, width) {
 			break
 		}

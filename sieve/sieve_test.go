@@ -128,25 +128,40 @@ func TestWakeAndRoom(t *testing.T) {
 				addAll(s, i)
 			}
 		}
-		fill()
-		<-s.Wake()
-		must(t, s.WaitRoom(t.Context())) // nothing is being merged: the producer need not wait
-		waited := make(chan error, 1)
-		first := true
-		_, err := s.Flush(func([]byte) error {
-			if !first {
-				return nil
-			}
-			first = false
-			must(t, s.WaitRoom(t.Context())) // there is a second bucket
-			fill()
+		stuck := func(why string) <-chan error {
+			waited := make(chan error, 1)
 			go func() { waited <- s.WaitRoom(t.Context()) }()
 			synctest.Wait()
 			select {
 			case err := <-waited:
-				t.Errorf("a producer goes on with both buckets full (%v)", err)
+				t.Errorf("a producer goes on %s (%v)", why, err)
 			default:
 			}
+			return waited
+		}
+		for len(s.Wake()) == 0 {
+			addAll(s, i)
+			i++
+		}
+		<-s.Wake()
+		must(t, s.WaitRoom(t.Context())) // it is time to flush, and there is room until that has begun
+		fill()
+		before := stuck("with a full bucket and no flush under way")
+		im, err := s.Cut()
+		must(t, err)
+		during := stuck("while an image is written")
+		im.Abandon()
+		var waited <-chan error
+		first := true
+		_, err = s.Flush(func([]byte) error {
+			if !first {
+				return nil
+			}
+			first = false
+			must(t, <-before) // there is a second bucket
+			must(t, <-during)
+			fill()
+			waited = stuck("with both buckets full")
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			if err := s.WaitRoom(ctx); !errors.Is(err, context.DeadlineExceeded) {
@@ -155,9 +170,10 @@ func TestWakeAndRoom(t *testing.T) {
 			return nil
 		})
 		must(t, err)
-		must(t, <-waited)
 		<-s.Wake() // from the second filling
-		if n := len(flush(t, s)); uint64(n) >= i || s.Len() != i {
+		n := len(flush(t, s))
+		must(t, <-waited)
+		if uint64(n) >= i || s.Len() != i {
 			t.Fatalf("second flush emitted %d, store has %d of %d", n, s.Len(), i)
 		}
 	})
@@ -187,7 +203,7 @@ func TestCloseLetsWaitersGo(t *testing.T) {
 		if _, err := s.Flush(nil); !errors.Is(err, ErrClosed) {
 			t.Fatalf("Flush: %v", err)
 		}
-		if _, err := s.Cut(); !errors.Is(err, ErrClosed) {
+		if _, err := cutNow(s); !errors.Is(err, ErrClosed) {
 			t.Fatalf("Cut: %v", err)
 		}
 	})
@@ -267,6 +283,9 @@ func TestOptions(t *testing.T) {
 	err := Options{BucketBytes: 1, RunsMax: -1}.Validate()
 	if err == nil || len(err.(interface{ Unwrap() []error }).Unwrap()) != 3 {
 		t.Fatalf("want three faults, have %v", err)
+	}
+	if (Options{Dir: "d", BucketBytes: 1 << 40, RunsMax: 1}).Validate() == nil {
+		t.Fatal("a bucket of a TiB is let through")
 	}
 	if _, err := Open(vfs.NewMem(1), Options{}, nil); err == nil {
 		t.Fatal("opened without a directory")

@@ -15,6 +15,8 @@ type benchCmd struct {
 	Vitro    benchVitroCmd    `cmd:"" help:"A crawl of a simulated web over loopback, beside its bare parts."`
 	Soak     benchSoakCmd     `cmd:"" help:"A long crawl at full speed: does anything grow or slow down?"`
 	Frontier benchFrontierCmd `cmd:"" help:"The whole frontier with fabricated responses and no sockets."`
+	Sieve    benchSieveCmd    `cmd:"" help:"The sieve, growing."`
+	Cache    benchCacheCmd    `cmd:"" help:"The fingerprint cache beside a true LRU."`
 }
 
 // Help shows an example.
@@ -30,6 +32,8 @@ func (*benchListCmd) Run(w *world) error {
 	fmt.Fprintln(w.stdout, "vitro\ta crawl of a simulated web over loopback, beside its bare parts")
 	fmt.Fprintln(w.stdout, "soak\ta long crawl at full speed: does anything grow or slow down?")
 	fmt.Fprintln(w.stdout, "frontier\tthe whole frontier with fabricated responses and no sockets")
+	fmt.Fprintln(w.stdout, "sieve\tthe sieve, growing: what a URL costs however many there are")
+	fmt.Fprintln(w.stdout, "cache\tthe fingerprint cache beside a true LRU: look-ups a second, hits, restart")
 	return nil
 }
 

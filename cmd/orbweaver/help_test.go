@@ -62,7 +62,10 @@ func TestVersion(t *testing.T) {
 }
 
 func TestBenchList(t *testing.T) {
-	if r := call("bench", "list").want(t, exitDone); !strings.HasPrefix(r.out, "vitro\t") {
-		t.Errorf("%q", r.out)
+	r := call("bench", "list").want(t, exitDone)
+	for _, name := range []string{"vitro", "sieve", "cache"} {
+		if !strings.Contains("\n"+r.out, "\n"+name+"\t") {
+			t.Errorf("%s is not in %q", name, r.out)
+		}
 	}
 }

@@ -12,14 +12,17 @@ const (
 	ways     = 7
 	setBytes = 128
 
-	lockBit      = 1 << 63
-	countShift   = 60
-	countMask    = 7
-	versionOne   = 1 << 21
-	versionMask  = (1<<28 - 1) << 21
-	orderMask    = 1<<21 - 1
-	wayBits      = 3
-	wayMask      = 1<<wayBits - 1
+	lockBit     = 1 << 63
+	countShift  = 60
+	countMask   = 7
+	versionOne  = 1 << 21
+	versionMask = (1<<28 - 1) << 21
+	orderMask   = 1<<21 - 1
+	wayBits     = 3
+	wayMask     = 1<<wayBits - 1
+	// entrance is how many fingerprints of its set a new one stands behind. Most links are found once and never again;
+	// they pass through the last three ways and leave the others to those that have been hit. docs/adr/0012 has the figures.
+	entrance     = 4
 	stripes      = 64
 	spinsPerStep = 32
 )
@@ -87,25 +90,26 @@ func (c *Cache) Seen(fp xxh3.Uint128) bool {
 	}
 }
 
-// Put inserts fp as the most recent of its set, in place of the least recent one if the set is full. A fingerprint that
-// is there already only becomes recent.
+// Put inserts fp, in place of the least recent one of its set if the set is full. It stands behind the fingerprints that
+// have been hit and before those that wait longer for their first hit. A fingerprint that is there already becomes
+// recent.
 func (c *Cache) Put(fp xxh3.Uint128) {
 	s := &c.sets[c.index(fp)]
 	m := s.lock()
-	w := s.find(fp, m)
-	if w == ways {
-		n := m >> countShift & countMask
-		if n < ways {
-			// An unused way: the order has it somewhere among the last, which toFront mends.
-			w = n
-			m += 1 << countShift
-		} else {
-			w = m >> (wayBits * (ways - 1)) & wayMask
-		}
-		s.hi[w].Store(fp.Hi)
-		s.lo[w].Store(fp.Lo)
+	if w := s.find(fp, m); w != ways {
+		s.meta.Store(bump(toFront(m, w)))
+		return
 	}
-	s.meta.Store(bump(toFront(m, w)))
+	n := m >> countShift & countMask
+	w := n // an unused way
+	if n < ways {
+		m += 1 << countShift
+	} else {
+		w = m >> (wayBits * (ways - 1)) & wayMask
+	}
+	s.hi[w].Store(fp.Hi)
+	s.lo[w].Store(fp.Lo)
+	s.meta.Store(bump(insert(m, w, min(n, entrance))))
 }
 
 // Reset forgets everything, counters included.
@@ -161,8 +165,7 @@ func (s *set) lock() uint64 {
 	}
 }
 
-// toFront returns m with way w as the newest. If w is not in the order yet (a way that was never used) it is put in
-// front of the others and the last field, which nobody uses yet, falls out.
+// toFront returns m with way w, which is in the order, as the newest.
 func toFront(m, w uint64) uint64 {
 	order := m & orderMask
 	n := m >> countShift & countMask
@@ -173,6 +176,14 @@ func toFront(m, w uint64) uint64 {
 	newer := order & (1<<(wayBits*at) - 1)
 	older := order &^ (1<<(wayBits*(at+1)) - 1)
 	return m&^orderMask | older | newer<<wayBits | w
+}
+
+// insert returns m with way w at a place of the order; those behind it move on, and the last of seven falls out.
+func insert(m, w, place uint64) uint64 {
+	order := m & orderMask
+	newer := order & (1<<(wayBits*place) - 1)
+	older := (order - newer) << wayBits & orderMask
+	return m&^orderMask | older | w<<(wayBits*place) | newer
 }
 
 // bump advances the version, so that a reader who saw the old words notices.

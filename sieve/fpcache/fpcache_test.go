@@ -3,6 +3,7 @@ package fpcache
 import (
 	"container/list"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 
@@ -46,23 +47,30 @@ func (l *lru) put(fp xxh3.Uint128) {
 	l.at[fp] = l.order.PushFront(fp)
 }
 
-func TestOneSetIsExactLRU(t *testing.T) {
-	c, model := New(setBytes, 1), newLRU(ways)
+// TestOneSetIsExact: a hit makes newest, a new fingerprint stands behind four, the last of seven falls out.
+func TestOneSetIsExact(t *testing.T) {
+	c := New(setBytes, 1)
+	var order []xxh3.Uint128 // newest first
 	rng := rand.New(rand.NewPCG(1, 2))
 	for step := range 50_000 {
 		fp := fpOf(rng.Uint64N(12))
-		if rng.IntN(2) == 0 {
-			if got, want := c.Seen(fp), model.seen(fp); got != want {
-				t.Fatalf("step %d: Seen %v, exact LRU says %v", step, got, want)
-			}
-		} else {
+		at := slices.Index(order, fp)
+		put := rng.IntN(2) == 0
+		if put {
 			c.Put(fp)
-			model.put(fp)
+		} else if got := c.Seen(fp); got != (at >= 0) {
+			t.Fatalf("step %d: Seen %v, the model says %v", step, got, at >= 0)
+		}
+		switch {
+		case at >= 0:
+			order = slices.Insert(slices.Delete(order, at, at+1), 0, fp)
+		case put:
+			order = slices.Insert(order[:min(len(order), ways-1)], min(len(order), entrance), fp)
 		}
 	}
 }
 
-func TestHitRateIsNearTrueLRU(t *testing.T) {
+func TestHitRateIsNearTrueLRUOrAbove(t *testing.T) {
 	const capacity = 1 << 13
 	for _, skew := range []float64{1.05, 1.3} {
 		c, model := New(capacity/ways*setBytes, 7), newLRU(capacity)
@@ -86,8 +94,8 @@ func TestHitRateIsNearTrueLRU(t *testing.T) {
 			}
 		}
 		t.Logf("skew %.2f: hit rate %.4f, true LRU %.4f", skew, hits/n, modelHits/n)
-		if hits < 0.97*modelHits {
-			t.Errorf("skew %.2f: hit rate %.4f is more than 3%% below true LRU's %.4f", skew, hits/n, modelHits/n)
+		if hits < 0.99*modelHits {
+			t.Errorf("skew %.2f: hit rate %.4f is more than 1%% below true LRU's %.4f", skew, hits/n, modelHits/n)
 		}
 		if st := c.Stats(); st.Lookups != uint64(n) || st.Hits != uint64(hits) {
 			t.Errorf("stats %+v after %.0f look-ups with %.0f hits", st, n, hits)
