@@ -15,6 +15,7 @@ type benchCmd struct {
 	Vitro    benchVitroCmd    `cmd:"" help:"A crawl of a simulated web over loopback, beside its bare parts."`
 	Soak     benchSoakCmd     `cmd:"" help:"A long crawl at full speed: does anything grow or slow down?"`
 	Frontier benchFrontierCmd `cmd:"" help:"The whole frontier with fabricated responses and no sockets."`
+	Seen     benchSeenCmd     `cmd:"" help:"The map of payload digests, growing."`
 }
 
 // Help shows an example.
@@ -30,6 +31,7 @@ func (*benchListCmd) Run(w *world) error {
 	fmt.Fprintln(w.stdout, "vitro\ta crawl of a simulated web over loopback, beside its bare parts")
 	fmt.Fprintln(w.stdout, "soak\ta long crawl at full speed: does anything grow or slow down?")
 	fmt.Fprintln(w.stdout, "frontier\tthe whole frontier with fabricated responses and no sockets")
+	fmt.Fprintln(w.stdout, "seen\tthe map of payload digests, growing: what a page costs however many there are")
 	return nil
 }
 

@@ -102,13 +102,14 @@ func (c count) fault() error { return c.err }
 func (c count) number() int64 { return c.n }
 
 // faults collects the mistakes of all values in a command's struct, each with the name of its flag.
-func faults(command any) error {
+func faults(command any) error { return faultsIn(reflect.ValueOf(command).Elem()) }
+
+func faultsIn(v reflect.Value) error {
 	var list []error
-	v := reflect.ValueOf(command).Elem()
 	for i := range v.NumField() {
 		field := v.Type().Field(i)
 		if field.Anonymous {
-			list = append(list, faults(v.Field(i).Addr().Interface()))
+			list = append(list, faultsIn(v.Field(i)))
 			continue
 		}
 		if !field.IsExported() {
