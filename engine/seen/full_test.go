@@ -1,48 +1,83 @@
 package seen
 
 import (
+	"encoding/binary"
 	"errors"
 	"io/fs"
+	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"orbweaver/internal/vfs"
 	"orbweaver/internal/vfs/faultfs"
 )
 
-// TestN4_AFullDiskLosesNothing: for a while every write fails, of entries and of runs, some of them half-way. Inserts are
-// refused, or not; what was refused is not in the map, and the same call succeeds later.
-func TestN4_AFullDiskLosesNothing(t *testing.T) {
-	for _, op := range []faultfs.Op{faultfs.Write, faultfs.Open} {
-		mem := vfs.NewMem(1)
-		rules := []faultfs.Rule{{Op: op, Name: "run-*", From: 8, Count: 60, Err: syscall.ENOSPC, Short: 100}}
-		if op == faultfs.Write {
-			rules = append(rules, faultfs.Rule{Op: op, Name: "entries", From: 3, Count: 40, Err: syscall.ENOSPC, Short: 100})
+// stubborn repeats a call while the disk refuses, and returns how often it did.
+func stubborn(t *testing.T, call func() error) (refused int) {
+	t.Helper()
+	for ; ; refused++ {
+		err := call()
+		if err == nil {
+			return refused
 		}
-		m := open(t, faultfs.New(mem, faultfs.NewScript(rules...)), nil)
+		if !errors.Is(err, syscall.ENOSPC) || refused > 100 {
+			t.Fatal(err)
+		}
+	}
+}
+
+// failing is a script in which hardly an operation on runs succeeds the first time, and none on entries for a while.
+func failing(op faultfs.Op) *faultfs.Script {
+	rules := []faultfs.Rule{{Op: op, Name: "entries", From: 3, Count: 40, Err: syscall.ENOSPC, Short: 100}}
+	for from := 1; from < 3000; from += 3 + from%5 {
+		rules = append(rules, faultfs.Rule{Op: op, Name: "run-*", From: from, Count: 2, Err: syscall.ENOSPC, Short: 100})
+	}
+	return faultfs.NewScript(rules...)
+}
+
+// TestN4_AFullDiskLosesNothing: time and again writes fail, of entries and of runs, some of them half-way, or files cannot
+// be made, or read. Inserts are refused, or not; what was refused is not in the map, and the same call succeeds later.
+func TestN4_AFullDiskLosesNothing(t *testing.T) {
+	for _, op := range []faultfs.Op{faultfs.Write, faultfs.Open, faultfs.Read} {
+		mem := vfs.NewMem(1)
+		script := failing(op)
+		if op == faultfs.Open {
+			script.Clear()
+		}
+		m := open(t, faultfs.New(mem, script), nil)
+		if op == faultfs.Open {
+			script.Add(faultfs.Rule{Op: op, Name: "run-*", From: 2, Count: 50, Err: syscall.ENOSPC})
+		}
 		refused := 0
 		for i := range uint64(400) {
-			for {
+			refused += stubborn(t, func() error {
 				before := m.Len()
 				_, fresh, err := m.Insert(digestOf(i), firstOf(i))
-				if err == nil && fresh {
-					break
+				if fresh == (err != nil) || m.Len() != before && err != nil {
+					t.Fatalf("insert %d: fresh %v, error %v, %d digests, had %d", i, fresh, err, m.Len(), before)
 				}
-				if !errors.Is(err, syscall.ENOSPC) || m.Len() != before {
-					t.Fatalf("insert %d: fresh %v, error %v, %d digests", i, fresh, err, m.Len())
-				}
-				has(t, m, i, false)
-				refused++
+				return err
+			})
+			if most := bufferLimit*small.BufferBytes + 1000; len(m.entries.buf) > most {
+				t.Fatalf("%d bytes wait for the disk", len(m.entries.buf))
 			}
-			has(t, m, i, true)
-			has(t, m, i/2, true)
-			if err := m.Tend(); err != nil && !errors.Is(err, syscall.ENOSPC) {
-				t.Fatal(err)
+			for _, k := range []uint64{i, i / 2, 1000 + i} {
+				stubborn(t, func() error {
+					_, ok, err := m.Lookup(digestOf(k))
+					if err == nil && ok != (k < 1000) {
+						t.Fatalf("%d: %v", k, ok)
+					}
+					return err
+				})
 			}
+			refused += stubborn(t, m.Tend)
 		}
-		if st := m.Stats(); refused == 0 || st.WriteErrors < 60 {
-			t.Fatalf("%d refused, stats %+v", refused, st)
+		if refused < 10 {
+			t.Fatalf("%v: %d refused", op, refused)
 		}
+		script.Clear()
 		for i := range uint64(400) {
 			insert(t, m, i, false)
 		}
@@ -53,6 +88,46 @@ func TestN4_AFullDiskLosesNothing(t *testing.T) {
 			has(t, again, i, i < 400)
 		}
 	}
+}
+
+// All digests fall into one segment, so that merges read on in the middle of it; every few reads fail.
+func TestN4_ReadsThatFailWithinASegment(t *testing.T) {
+	script := faultfs.NewScript()
+	m := open(t, faultfs.New(vfs.NewMem(1), script), nil)
+	m.hash = func(d Digest) uint64 { return 77<<segmentShift | binary.LittleEndian.Uint64(d[:])>>segmentBits }
+	m.tableMax, m.filling = 500, newTable(500)
+	for from := 1; from < 3000; from += 3 + from%2 {
+		script.Add(faultfs.Rule{Op: faultfs.Read, Name: "run-*", From: from, Count: 2, Err: syscall.ENOSPC})
+	}
+	refused := 0
+	for i := range uint64(16_000) {
+		refused += stubborn(t, func() error {
+			_, _, err := m.Insert(benchDigest(i), First{})
+			return err
+		})
+		refused += stubborn(t, m.Tend)
+	}
+	script.Clear()
+	must(t, m.Check())
+	if refused < 10 || m.Len() != 16_000 {
+		t.Fatalf("%d refused, %d digests", refused, m.Len())
+	}
+}
+
+// What is inserted while a write is under way that fails is behind what was to be written.
+func TestN4_AnInsertBesideAWriteThatFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		mem := vfs.NewMem(1)
+		m := open(t, faultfs.New(mem, faultfs.NewScript(faultfs.Rule{Op: faultfs.Write, Count: 1, Err: syscall.EIO, Delay: time.Minute})), nil)
+		var wg sync.WaitGroup
+		for i := range uint64(6) {
+			wg.Go(func() { insert(t, m, 7*i, true) })
+			<-time.After(time.Second)
+		}
+		wg.Wait()
+		must(t, m.Check())
+		must(t, meets(mem, saved(t, m)))
+	})
 }
 
 // The disk fills up between the cut and its Sync: the Sync can be repeated.

@@ -86,6 +86,9 @@ func FuzzRun(f *testing.F) {
 	f.Add(0, uint64(1), false)
 	f.Add(len(whole)-1, uint64(1), true)
 	f.Add(blockHeader, uint64(0xff), true)
+	f.Add(blockHeader, uint64(0xff), false)
+	f.Add(blockHeader+8, uint64(0xff), false)
+	f.Add(int(binary.LittleEndian.Uint64(whole[len(whole)-footerBytes+24:]))*blockBytes, uint64(0xff), true)
 	f.Add(blockHeader+7, uint64(0xff00), true)
 	f.Add(len(whole)-footerBytes-directoryBytes, uint64(3), true)
 	f.Add(len(whole)-footerBytes-directoryBytes-16, uint64(3), true)
@@ -108,8 +111,13 @@ func FuzzRun(f *testing.F) {
 			return
 		}
 		for i := range uint64(60) {
-			if first, ok, err := m.Lookup(digestOf(i)); err == nil && ok && (i >= 40 || first.URI != firstOf(i).URI) {
+			first, ok, err := m.Lookup(digestOf(i))
+			if err == nil && ok && (i >= 40 || first.URI != firstOf(i).URI) {
 				t.Fatalf("digest %d is said to be that of %q", i, first.URI)
+			}
+			// Only one who forges checksums can hide a digest.
+			if err == nil && !ok && i < 40 && !mend || err != nil && !errors.Is(err, ErrCorrupt) {
+				t.Fatalf("digest %d: there is %v, %v", i, ok, err)
 			}
 		}
 		same := string(b) == string(whole)

@@ -24,7 +24,8 @@ func Open(fsys vfs.FS, o Options, cut *Cut) (*Map, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	m := &Map{fsys: fsys, o: o, filling: newTable(o.tableDigests())}
+	m := &Map{fsys: fsys, o: o, tableMax: o.tableDigests()}
+	m.filling = newTable(m.tableMax)
 	m.idle.L = &m.mu
 	var err error
 	if cut == nil {

@@ -95,6 +95,7 @@ type Map struct {
 	mu         sync.Mutex
 	idle       sync.Cond // on mu: a write has ended
 	entries    entries
+	tableMax   int // digests
 	filling    *table
 	frozen     *table // full; being merged into the runs
 	frozenEnd  int64  // end of its entries

@@ -72,7 +72,7 @@ func (m *Map) writeError(err error) error {
 func (m *Map) freeze() {
 	m.frozen, m.frozenEnd = m.filling, m.entries.end()
 	if m.filling, m.spare = m.spare, nil; m.filling == nil {
-		m.filling = newTable(m.o.tableDigests())
+		m.filling = newTable(m.tableMax)
 	}
 }
 
@@ -87,7 +87,7 @@ func (m *Map) start() (started bool, err error) {
 	m.serial++
 	kept := tier(m.runs, uint64(m.frozen.used))
 	inputs := slices.Clone(m.runs[kept:])
-	memory := m.o.MemoryBytes - 2*int64(m.o.tableDigests()*slotsPerDigest*slotBytes)
+	memory := m.o.MemoryBytes - 2*int64(m.tableMax*slotsPerDigest*slotBytes)
 	begin := int64(headBytes)
 	for _, r := range m.runs[:kept] {
 		memory -= r.filterMemory()
@@ -131,7 +131,7 @@ func (m *Map) install() error {
 	m.mu.Unlock()
 	table.clear()
 	m.mu.Lock()
-	if m.spare == nil && table.limit == m.o.tableDigests() {
+	if m.spare == nil && table.limit == m.tableMax {
 		m.spare = table
 	}
 	m.mu.Unlock()
