@@ -121,7 +121,8 @@ func FuzzRun(f *testing.F) {
 			}
 		}
 		same := string(b) == string(whole)
-		if err := m.Check(); err == nil != same {
+		// So can only such a one spoil what nobody reads.
+		if err := m.Check(); err == nil != same && !(mend && err == nil) {
 			t.Fatalf("Check: %v", err)
 		}
 		for i := range uint64(200) {
