@@ -184,3 +184,17 @@ func TestClosedAndRefused(t *testing.T) {
 		t.Fatalf("want three faults, have %v", err)
 	}
 }
+
+func TestALookUpAllocatesNothing(t *testing.T) {
+	m := open(t, vfs.NewMem(1), nil)
+	fill(t, m, 100)
+	i := uint64(1 << 30)
+	if n := testing.AllocsPerRun(1000, func() {
+		i++
+		if _, ok, err := m.Lookup(benchDigest(i)); ok || err != nil {
+			t.Fatal(ok, err)
+		}
+	}); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

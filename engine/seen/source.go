@@ -10,7 +10,6 @@ type source struct {
 	r       *run
 	segment int
 	at      uint32 // record within the segment
-	n       int    // records of the block at hand
 	number  uint32 // of the block at hand
 	ready   bool   // a block is at hand
 	buf     []byte
