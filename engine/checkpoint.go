@@ -280,7 +280,7 @@ func (c *checkpointer) syncFile(name string) error {
 // release lets go of what only the manifest before needed.
 func (c *checkpointer) release() error {
 	m := &c.last
-	err := errors.Join(c.sieve.Release(m.Sieve), c.ready.Release(m.Ready), c.dist.releaseVirt(m.Virt))
+	err := errors.Join(c.sieve.Release(m.Sieve), c.ready.Release(m.Ready), c.dist.releaseVirt(m.Virt), c.ledger.seen.Release(m.Seen))
 	if err != nil {
 		return fmt.Errorf("engine: checkpoint: %w", err)
 	}

@@ -38,6 +38,7 @@ type Config struct {
 	WorkbenchMemory int64 // bytes of queued paths in memory [256 MiB]
 	CacheMemory     int64 // bytes of the fingerprint cache [64 MiB]
 	SieveMemory     int64 // bytes of the sieve's two buckets [64 MiB]
+	SeenMemory      int64 // bytes of the index of payload digests [192 MiB, which is enough for 10^8]
 
 	Checkpoint  time.Duration // between two cuts [30s]
 	ReportEvery time.Duration // between two report.json [5s]
@@ -100,6 +101,7 @@ func (c Config) WithDefaults() Config {
 	def64(&c.WorkbenchMemory, 256<<20)
 	def64(&c.CacheMemory, 64<<20)
 	def64(&c.SieveMemory, 64<<20)
+	def64(&c.SeenMemory, 192<<20)
 	def64(&c.WARC.SizeMax, 1<<30)
 	def(&c.WARC.Level, 1)
 	defTime(&c.RetryWait, time.Minute)
@@ -130,6 +132,9 @@ func (c Config) Validate() error {
 	}
 	if c.SieveMemory < 1<<16 {
 		bad("sieve-memory: %d bytes are too few; give at least 64Ki", c.SieveMemory)
+	}
+	if c.SeenMemory < 1<<14 {
+		bad("seen-memory: %d bytes are too few; give at least 16Ki", c.SeenMemory)
 	}
 	if c.MaxPages < 0 || c.MaxPerHost < 0 || c.MaxDisk < 0 || c.MaxTime < 0 {
 		bad("max-pages, max-per-host, max-disk and max-time may not be negative; 0 means no limit")

@@ -201,7 +201,7 @@ func (e *Engine) openRooms(m *manifest, fresh bool) error {
 		return err
 	}
 	e.ledger = &ledger{syncing: make(chan struct{}, 1), long: make(chan struct{}, 1)}
-	if e.ledger.seen, err = seen.Open(fsys, seen.Options{File: dir + "/seen"}, cutSeen); err != nil {
+	if e.ledger.seen, err = seen.Open(fsys, seen.Options{Dir: dir + "/seen", MemoryBytes: e.cfg.SeenMemory}, cutSeen); err != nil {
 		return err
 	}
 	if e.log, err = openCrawlLog(fsys, e.cfg.Dir+"/logs", e.seams.Log.Warn); err != nil {

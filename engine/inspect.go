@@ -52,7 +52,7 @@ const (
 	SieveDir     = FrontierDir + "/sieve"
 	ReadyDir     = FrontierDir + "/ready"
 	QueuesDir    = FrontierDir + "/queues"
-	SeenFile     = FrontierDir + "/seen"
+	SeenDir      = FrontierDir + "/seen"
 	CacheFile    = FrontierDir + "/cache"
 	SeedsFile    = FrontierDir + "/seeds"
 	ReportFile   = "report.json"

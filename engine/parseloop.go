@@ -83,7 +83,7 @@ func (w *parseWorker) handle(ctx context.Context, p *fetch.Page) error {
 		switch {
 		case err == nil:
 			w.log.attempt(p, f, plan.annotation())
-			return nil
+			return w.tend(ctx)
 		case errors.Is(err, errPagesEnough):
 			w.putAside(f)
 			return nil
@@ -97,6 +97,14 @@ func (w *parseWorker) handle(ctx context.Context, p *fetch.Page) error {
 			}
 		}
 	}
+}
+
+// tend does this page's share of the upkeep of the map of payloads, while no lock is held.
+func (w *parseWorker) tend(ctx context.Context) error {
+	if err := w.ledger.seen.Tend(); err != nil {
+		return w.ledger.disk.wait(ctx, err)
+	}
+	return nil
 }
 
 // settle writes the records and the journal entry, lets the links through the door and counts the URL as done: one step

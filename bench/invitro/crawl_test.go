@@ -94,6 +94,7 @@ func TestCrawl_optionsChangeSpeedAndNothingElse(t *testing.T) {
 		"one fetcher":   func(c *engine.Config) { c.Fetchers, c.Parsers, c.Resolves = 1, 1, 1 },
 		"many fetchers": func(c *engine.Config) { c.Fetchers, c.Parsers = 300, 4 },
 		"tiny sieve":    func(c *engine.Config) { c.SieveMemory = 1 << 16 },
+		"tiny map":      func(c *engine.Config) { c.SeenMemory = 1 << 14 },
 		"often a cut":   func(c *engine.Config) { c.Checkpoint = time.Second },
 		"small files":   func(c *engine.Config) { c.WARC.SizeMax = 1 << 16 },
 		"long delays":   func(c *engine.Config) { c.Politeness.HostDelay, c.Politeness.IPDelay = 30*time.Second, 7*time.Second },

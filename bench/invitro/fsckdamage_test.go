@@ -63,7 +63,7 @@ func damages() []damage {
 		{"index of queues", under("frontier/queues/", "idx-", ""), anywhere},
 		{"bench", under("frontier/", "bench-", ""), anywhere},
 		{"aloft", under("frontier/", "aloft-", ""), anywhere},
-		{"payload map", under("frontier/", "seen", ""), anywhere},
+		{"payload map", under("frontier/seen/", "", ""), anywhere},
 		{"seeds", under("frontier/", "seeds", ""), at(2)},
 		{"report", under("", "report.json", ""), at(0)},
 		{"archive", under("warc/", "", ".warc.gz"), inMembers},
@@ -194,7 +194,7 @@ func amend(t *testing.T, fsys *vfs.Mem, counter string, change func(float64) flo
 		t.Fatal(err)
 	}
 	sum := crc32.Checksum(out, crc32.MakeTable(crc32.Castagnoli))
-	writeFile(t, fsys, name, fmt.Appendf(nil, "orbweaver-manifest 1 %08x\n%s", sum, out))
+	writeFile(t, fsys, name, fmt.Appendf(nil, "orbweaver-manifest 2 %08x\n%s", sum, out))
 }
 
 func copyFile(t *testing.T, fsys *vfs.Mem, from, to string) {

@@ -17,10 +17,13 @@ type benchCmd struct {
 	Frontier benchFrontierCmd `cmd:"" help:"The whole frontier with fabricated responses and no sockets."`
 	Sieve    benchSieveCmd    `cmd:"" help:"The sieve, growing."`
 	Cache    benchCacheCmd    `cmd:"" help:"The fingerprint cache beside a true LRU."`
+	Seen     benchSeenCmd     `cmd:"" help:"The map of payload digests, growing."`
 }
 
 // Help shows an example.
-func (*benchCmd) Help() string { return "Examples:\n  orbweaver bench list\n  orbweaver bench vitro\n  orbweaver bench frontier --urls 100_000_000 --hosts 10_000_000" }
+func (*benchCmd) Help() string {
+	return "Examples:\n  orbweaver bench list\n  orbweaver bench vitro\n  orbweaver bench frontier --urls 100_000_000 --hosts 10_000_000"
+}
 
 type benchListCmd struct{}
 
@@ -34,6 +37,7 @@ func (*benchListCmd) Run(w *world) error {
 	fmt.Fprintln(w.stdout, "frontier\tthe whole frontier with fabricated responses and no sockets")
 	fmt.Fprintln(w.stdout, "sieve\tthe sieve, growing: what a URL costs however many there are")
 	fmt.Fprintln(w.stdout, "cache\tthe fingerprint cache beside a true LRU: look-ups a second, hits, restart")
+	fmt.Fprintln(w.stdout, "seen\tthe map of payload digests, growing: what a page costs however many there are")
 	return nil
 }
 

@@ -50,6 +50,7 @@ type crawlCmd struct {
 	WorkbenchMemory size     `help:"Memory for queued paths." default:"256MiB" placeholder:"SIZE" least:"1"`
 	CacheMemory     size     `help:"Memory of the fingerprint cache." default:"64MiB" placeholder:"SIZE" least:"1"`
 	SieveMemory     size     `help:"Memory of the sieve's buckets." default:"64MiB" placeholder:"SIZE" least:"1"`
+	SeenMemory      size     `help:"Memory of the index of payload digests." default:"192MiB" placeholder:"SIZE" least:"1"`
 	Checkpoint      duration `help:"Time between two checkpoints." default:"30s" placeholder:"TIME" least:"1"`
 
 	Listen   string `help:"Control and metrics: host:port, or unix:PATH; the default is a Unix socket in the crawl directory." placeholder:"ADDR"`

@@ -14,6 +14,7 @@ func memoryParts(c engine.Config) []memoryPart {
 		{"workbench", c.WorkbenchMemory},
 		{"cache", c.CacheMemory + c.CacheMemory/16},
 		{"sieve", c.SieveMemory},
+		{"seen", c.SeenMemory},
 		{"pages", c.PageMemory()},
 		{"fetchers", int64(c.Fetchers) * (24 << 10)},
 		{"rest", 128 << 20},

@@ -29,7 +29,7 @@ func (c *crawlCmd) settings(w *world) (engine.Config, engine.Seams, error) {
 		MaxPerHost: int(c.MaxPerHost.n), MaxTime: c.MaxTime.d, MaxDisk: c.MaxDisk.bytes,
 		RetryWait: c.RetryWait.d,
 		Fetchers:  int(c.Fetchers.n), WorkbenchMemory: c.WorkbenchMemory.bytes, CacheMemory: c.CacheMemory.bytes,
-		SieveMemory: c.SieveMemory.bytes, Checkpoint: c.Checkpoint.d, Operator: c.Operator, Version: version,
+		SieveMemory: c.SieveMemory.bytes, SeenMemory: c.SeenMemory.bytes, Checkpoint: c.Checkpoint.d, Operator: c.Operator, Version: version,
 		ProxyMode: c.Proxy != "",
 	}
 	cfg.Politeness = politeness.Default()

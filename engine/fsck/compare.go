@@ -19,7 +19,7 @@ func (c *checker) compareArchive(t *tally, j journaled) {
 		c.fault(areaArchive, engine.ArchiveDir, "no record ends where the checkpoint does, at %d of file %05d", t.cut.Length, t.cut.Serial)
 	}
 	if c.seen != nil && t.matched != c.seen.Len() {
-		c.fault("seen", engine.SeenFile, "%d of its %d digests lead to no record of the archive", c.seen.Len()-t.matched, c.seen.Len())
+		c.fault("seen", engine.SeenDir, "%d of its %d digests lead to no record of the archive", c.seen.Len()-t.matched, c.seen.Len())
 	}
 	n := &c.cut.Counters
 	if t.revisits != n.Revisits {

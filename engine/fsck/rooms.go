@@ -30,7 +30,7 @@ func (c *checker) openRooms() {
 		{"sieve", engine.SieveDir, c.checkSieve},
 		{"ready", engine.ReadyDir, c.checkReady},
 		{"queues", engine.QueuesDir, c.checkQueues},
-		{"seen", engine.SeenFile, c.checkSeen},
+		{"seen", engine.SeenDir, c.checkSeen},
 		{"bench", c.cut.BenchFile(), c.checkBench},
 		{"cache", engine.CacheFile, c.checkCache},
 	}
@@ -73,7 +73,7 @@ func (c *checker) checkQueues() (err error) {
 }
 
 func (c *checker) checkSeen() (err error) {
-	if c.seen, err = seen.Open(c.fsys, seen.Options{File: c.path(engine.SeenFile)}, &c.cut.Seen); err != nil {
+	if c.seen, err = seen.Open(c.fsys, seen.Options{Dir: c.path(engine.SeenDir), MemoryBytes: 1 << 20}, &c.cut.Seen); err != nil {
 		return err
 	}
 	c.checked("seen", int64(c.seen.Len()), "payload digests")

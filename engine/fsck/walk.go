@@ -184,7 +184,7 @@ func (c *checker) firstOf(t *tally, file string, rec *warc.RecordRead) error {
 	case ok && warc.ID(first.RecordID) == rec.ID:
 		t.matched++
 		if first.URI != string(rec.TargetURI) || first.Date.Sub(rec.Date).Abs() >= time.Millisecond {
-			c.fault("seen", engine.SeenFile, "it says of record %s that it is of %.200q at %s, and the record says %.200q at %s",
+			c.fault("seen", engine.SeenDir, "it says of record %s that it is of %.200q at %s, and the record says %.200q at %s",
 				rec.ID, first.URI, first.Date.Format(time.RFC3339Nano), rec.TargetURI, rec.Date.Format(time.RFC3339Nano))
 		}
 	}

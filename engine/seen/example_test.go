@@ -10,7 +10,7 @@ import (
 )
 
 func Example() {
-	m, err := seen.Open(vfs.NewMem(1), seen.Options{File: "frontier/seen"}, nil)
+	m, err := seen.Open(vfs.NewMem(1), seen.Options{Dir: "frontier/seen"}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -10,27 +10,24 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// FuzzOpen: no bytes make Open panic, and what opens passes Check. With mend, checksums are put right where lengths
+// FuzzEntries: no bytes make Open panic, and what opens passes Check. With mend, checksums are put right where lengths
 // allow, so that the fuzzer gets past them.
-func FuzzOpen(f *testing.F) {
-	b := []byte(fileMagic)
+func FuzzEntries(f *testing.F) {
+	b := appendHead(nil, 5)
 	f.Add(b, uint64(0), false)
 	for i := range uint64(3) {
-		b = appendEntry(b, digestOf(i), firstOf(i))
+		b = appendEntry(b, int64(len(b)), digestOf(i), firstOf(i))
 	}
 	f.Add(b, uint64(3), false)
 	f.Add(b[:len(b)-1], uint64(3), true)
-	f.Add(append(b, b[8:]...), uint64(6), true)
+	f.Add(append(b, b[headBytes:]...), uint64(6), true)
 	f.Fuzz(func(t *testing.T, b []byte, count uint64, mend bool) {
 		if mend {
-			mendChecksums(b)
+			mendEntries(b)
 		}
 		disk := vfs.NewMem(1)
-		must(t, disk.MkdirAll("frontier"))
-		file, err := disk.Create(small.File)
-		must(t, err)
-		_, err = file.Write(b)
-		must(t, err)
+		must(t, disk.MkdirAll(small.Dir))
+		rewrite(t, disk, entriesFile, b)
 		m, err := Open(disk, small, &Cut{Length: int64(len(b)), Count: count})
 		if err != nil {
 			if !errors.Is(err, ErrCorrupt) {
@@ -46,24 +43,28 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-func mendChecksums(b []byte) {
-	for at := len(fileMagic); at+entryHeader <= len(b); {
-		n := int(binary.LittleEndian.Uint32(b[at:]))
-		if n > len(b)-at-entryHeader {
+func mendEntries(b []byte) {
+	if len(b) < headBytes {
+		return
+	}
+	copy(b, fileMagic)
+	binary.LittleEndian.PutUint64(b[16:], xxh3.Hash(b[:16]))
+	for at := headBytes; at < len(b); {
+		n, fault := entryBytes(b[at:])
+		if fault != "" || n > len(b)-at {
 			return
 		}
-		body := b[at+entryHeader:][:n]
-		binary.LittleEndian.PutUint32(b[at+4:], uint32(xxh3.Hash(body)))
-		at += entryHeader + n
+		binary.LittleEndian.PutUint32(b[at:], entrySum(b[at:at+n], int64(at)))
+		at += n
 	}
 }
 
 // twice reports whether two entries have one digest, which Check is right to complain about.
 func twice(b []byte) bool {
 	there := map[Digest]bool{}
-	for at := len(fileMagic); at < len(b); {
+	for at := headBytes; at < len(b); {
 		n, _ := entryBytes(b[at:])
-		d, _, _ := decodeEntry(b[at : at+n])
+		d, _, _ := decodeEntry(b[at:at+n], int64(at))
 		if there[d] {
 			return true
 		}
@@ -71,4 +72,89 @@ func twice(b []byte) bool {
 		at += n
 	}
 	return false
+}
+
+// FuzzRun: no bytes in a run make Open, Lookup, Check or a merge panic, or return what is not so without an error.
+func FuzzRun(f *testing.F) {
+	disk := vfs.NewMem(1)
+	m := open(f, disk, nil)
+	fill(f, m, 40)
+	cut := saved(f, m)
+	name := runName(small.Dir, cut.Runs[0].Serial)
+	whole, err := vfs.ReadFile(disk, name)
+	must(f, err)
+	f.Add(0, uint64(1), false)
+	f.Add(len(whole)-1, uint64(1), true)
+	f.Add(blockHeader, uint64(0xff), true)
+	f.Add(blockHeader, uint64(0xff), false)
+	f.Add(blockHeader+8, uint64(0xff), false)
+	f.Add(int(binary.LittleEndian.Uint64(whole[len(whole)-footerBytes+24:]))*blockBytes, uint64(0xff), true)
+	f.Add(blockHeader+7, uint64(0xff00), true)
+	f.Add(len(whole)-footerBytes-directoryBytes, uint64(3), true)
+	f.Add(len(whole)-footerBytes-directoryBytes-16, uint64(3), true)
+	f.Fuzz(func(t *testing.T, at int, change uint64, mend bool) {
+		if at < 0 || at > len(whole)-8 || change == 0 {
+			return
+		}
+		b := append([]byte(nil), whole...)
+		binary.LittleEndian.PutUint64(b[at:], binary.LittleEndian.Uint64(b[at:])^change)
+		if mend {
+			mendRun(b, cut.Runs[0].Serial)
+		}
+		disk := disk.KillClone()
+		rewrite(t, disk, name, b)
+		m, err := Open(disk, small, cut)
+		if err != nil {
+			if !errors.Is(err, ErrCorrupt) {
+				t.Fatalf("not called corrupt: %v", err)
+			}
+			return
+		}
+		for i := range uint64(60) {
+			first, ok, err := m.Lookup(digestOf(i))
+			if err == nil && ok && (i >= 40 || first.URI != firstOf(i).URI) {
+				t.Fatalf("digest %d is said to be that of %q", i, first.URI)
+			}
+			// Only one who forges checksums can hide a digest.
+			if err == nil && !ok && i < 40 && !mend || err != nil && !errors.Is(err, ErrCorrupt) {
+				t.Fatalf("digest %d: there is %v, %v", i, ok, err)
+			}
+		}
+		same := string(b) == string(whole)
+		// So can only such a one spoil what nobody reads.
+		if err := m.Check(); err == nil != same && !(mend && err == nil) {
+			t.Fatalf("Check: %v", err)
+		}
+		for i := range uint64(200) {
+			if _, _, err := m.Insert(digestOf(1000+i), firstOf(i)); err != nil && (same || !errors.Is(err, ErrCorrupt)) {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// mendRun puts right all checksums that can be found.
+func mendRun(b []byte, serial uint64) {
+	foot := b[len(b)-footerBytes:]
+	directory := b[len(b)-footerBytes-directoryBytes : len(b)-footerBytes]
+	at := int(binary.LittleEndian.Uint64(foot[24:])) * blockBytes
+	for i := 0; i < at && i+blockBytes <= len(b); i += blockBytes {
+		binary.LittleEndian.PutUint64(b[i:], xxh3.HashSeed(b[i+8:i+blockBytes], serial))
+	}
+	for i := range segments {
+		keys, width := binary.LittleEndian.Uint32(directory[16*i:]), binary.LittleEndian.Uint32(directory[16*i+4:])
+		if keys > 1000 || width > widthMax || at < 0 {
+			return
+		}
+		_, n := filterBytes(int(keys), uint(width))
+		if at+int(n) > len(b) {
+			return
+		}
+		if keys > 0 {
+			binary.LittleEndian.PutUint64(directory[16*i+8:], xxh3.Hash(b[at:at+int(n)]))
+		}
+		at += int(n)
+	}
+	binary.LittleEndian.PutUint64(foot[48:], xxh3.Hash(directory))
+	binary.LittleEndian.PutUint64(foot[56:], xxh3.Hash(foot[:56]))
 }

@@ -2,119 +2,170 @@ package seen
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"io"
+	"math/rand/v2"
 	"path"
 	"slices"
 
 	"orbweaver/internal/vfs"
 )
 
-// scanBytes is the buffer for reading the whole file.
+// scanBytes is the buffer for reading entries in a row.
 const scanBytes = 1 << 20
 
-// Open makes a new map if cut is nil, emptying an old file, or goes back to exactly the cut: it reads the file up to
-// there, verifies each entry, rebuilds the table, and cuts off what lies behind. Errors wrap ErrCorrupt if the file is
-// not that of the cut; it is then left as it was.
+// Open makes a new map if cut is nil, emptying an old one, or goes back to exactly the cut. It reads the filters of the
+// runs and the entries behind the last run, and cuts off or removes what the cut does not name. Errors wrap ErrCorrupt if
+// what it reads is not that of the cut; the files are then left as they were. Damage elsewhere is found by whoever
+// reads it: Lookup, Insert, Tend or Check.
 func Open(fsys vfs.FS, o Options, cut *Cut) (*Map, error) {
 	o = o.WithDefaults()
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	seed := maphash.MakeSeed()
-	m := &Map{fsys: fsys, o: o, hash: func(d Digest) uint64 { return maphash.Bytes(seed, d[:]) }}
+	m := &Map{fsys: fsys, o: o, tableMax: o.tableDigests()}
+	m.filling = newTable(m.tableMax)
 	m.idle.L = &m.mu
 	var err error
 	if cut == nil {
 		err = m.create()
 	} else {
-		err = m.load(*cut)
+		err = m.load(cut)
 	}
 	if err != nil {
-		if m.file != nil {
-			_ = m.file.Close() // err says already why it is of no use
-		}
+		_ = m.Close() // err says already why it is of no use
 		return nil, err
 	}
+	m.view.Store(&view{runs: m.runs, kept: len(m.runs)})
 	return m, nil
 }
 
-// create makes a file with nothing but the magic, which is written with the first entries.
+func (m *Map) entriesName() string { return path.Join(m.o.Dir, entriesLog) }
+
+// create makes a file with nothing but its head, which is written with the first entries.
 func (m *Map) create() (err error) {
-	if err = m.fsys.MkdirAll(path.Dir(m.o.File)); err != nil {
+	if err = m.fsys.MkdirAll(m.o.Dir); err != nil {
 		return fmt.Errorf("seen: %w", err)
 	}
-	if m.file, err = m.fsys.Create(m.o.File); err != nil {
+	if m.file, err = m.fsys.Create(m.entriesName()); err != nil {
 		return fmt.Errorf("seen: %w", err)
 	}
-	m.buf = append(m.buf, fileMagic...)
-	return nil
+	m.setSeed(rand.Uint64())
+	m.entries.buf = appendHead(nil, m.seed)
+	return m.sweep()
 }
 
-func (m *Map) load(cut Cut) error {
-	size, err := m.fsys.Size(m.o.File) // OpenRW would make a file that is missing
+func (m *Map) setSeed(seed uint64) { m.seed, m.hash = seed, seededHash(seed) }
+
+func (m *Map) load(cut *Cut) error {
+	size, err := m.fsys.Size(m.entriesName()) // OpenRW would make a file that is missing
 	if err != nil {
 		return fmt.Errorf("seen: %w", err)
 	}
-	if m.file, err = m.fsys.OpenRW(m.o.File); err != nil {
+	if m.file, err = m.fsys.OpenRW(m.entriesName()); err != nil {
 		return fmt.Errorf("seen: %w", err)
 	}
-	if size < cut.Length {
-		return m.corrupt(size, fmt.Sprintf("file ends early, the cut has %d bytes", cut.Length))
+	if size < cut.Length || cut.Length < headBytes || cut.Length > offsetMax {
+		return m.corrupt(size, fmt.Sprintf("%d bytes long, the cut has %d", size, cut.Length))
 	}
-	err = m.scan(io.NewSectionReader(m.file, 0, cut.Length), func(offset int64, d Digest) error {
-		m.table.insert(m.hash(d), offset)
-		return nil
-	})
+	var head [headBytes]byte
+	if err := readAt(m.file, head[:], 0); err != nil {
+		return err
+	}
+	seed, fault := parseHead(head[:])
+	if fault != "" {
+		return m.corrupt(0, fault)
+	}
+	m.setSeed(seed)
+	m.generation = max(cut.Generation, 1)
+	begin, err := m.loadRuns(cut)
 	if err != nil {
 		return err
 	}
-	if m.table.count != cut.Count {
-		return m.corrupt(cut.Length, fmt.Sprintf("%d entries, the cut has %d", m.table.count, cut.Count))
+	if err := m.loadRest(begin, cut); err != nil {
+		return err
 	}
-	m.written = cut.Length
+	m.entries.written = cut.Length
 	if size > cut.Length {
 		if err := m.file.Truncate(cut.Length); err != nil {
 			return fmt.Errorf("seen: %w", err)
 		}
 	}
-	return nil
+	return m.sweep()
 }
 
-// scan reads a whole map in the file's format and visits each entry that holds; the first that does not is an error.
-func (m *Map) scan(from io.Reader, visit func(offset int64, d Digest) error) error {
-	r := bufio.NewReaderSize(from, scanBytes)
-	failed := func(offset int64, err error) error {
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return m.corrupt(offset, "ends early")
+// loadRuns opens the runs and returns where the entries begin that are in none.
+func (m *Map) loadRuns(cut *Cut) (begin int64, err error) {
+	begin = headBytes
+	for _, c := range cut.Runs {
+		r, err := openRun(m.fsys, m.o.Dir, c)
+		if err != nil {
+			return 0, err
 		}
-		return fmt.Errorf("seen: %w", err)
-	}
-	b := make([]byte, max(len(fileMagic), entryHeader))
-	if _, err := io.ReadFull(r, b[:len(fileMagic)]); err != nil {
-		return failed(0, err)
-	}
-	if string(b[:len(fileMagic)]) != fileMagic {
-		return m.corrupt(0, "not a map of digests, or of another version")
-	}
-	for offset := int64(len(fileMagic)); ; {
-		b = b[:entryHeader]
-		if _, err := io.ReadFull(r, b); err != nil {
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			return failed(offset, err)
+		m.runs = append(m.runs, r)
+		m.count += r.keys
+		m.serial = max(m.serial, r.serial+1)
+		r.firstCut = m.generation
+		if r.start != begin || r.end > cut.Length || m.count > cut.Count {
+			return 0, r.corrupt(0, fmt.Sprintf("it has entries %d to %d, where those from %d to at most %d are wanted",
+				r.start, r.end, begin, cut.Length))
 		}
-		n, fault := entryBytes(b)
+		begin = r.end
+	}
+	return begin, nil
+}
+
+// loadRest reads the entries that are in no run into the table, which is made large enough.
+func (m *Map) loadRest(begin int64, cut *Cut) error {
+	rest := cut.Count - m.count
+	if rest > uint64(cut.Length-begin)/bodyFixed {
+		return m.corrupt(cut.Length, fmt.Sprintf("too short for the %d entries of the cut", cut.Count))
+	}
+	if rest > uint64(m.filling.limit) {
+		m.filling = newTable(int(rest))
+	}
+	err := m.scan(begin, cut.Length, nil, func(offset int64, d Digest) error {
+		if rest == 0 {
+			return m.corrupt(offset, fmt.Sprintf("more entries than the %d of the cut", cut.Count))
+		}
+		rest--
+		m.count++
+		m.filling.insert(m.hash(d), offset)
+		return nil
+	})
+	if err == nil && rest != 0 {
+		err = m.corrupt(cut.Length, fmt.Sprintf("%d entries, the cut has %d", m.count, cut.Count))
+	}
+	return err
+}
+
+// scan reads the entries from begin to end, and then those of more, and visits each that holds; the first that does not
+// is an error.
+func (m *Map) scan(begin, end int64, more io.Reader, visit func(offset int64, d Digest) error) error {
+	var from io.Reader = io.NewSectionReader(m.file, begin, end-begin)
+	if more != nil {
+		from = io.MultiReader(from, more)
+	}
+	r := bufio.NewReaderSize(from, int(min(scanBytes, end-begin+4096)))
+	var b []byte
+	for offset := begin; ; {
+		head, err := r.Peek(entryHead)
+		if len(head) == 0 && errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return fmt.Errorf("seen: %w", err)
+		}
+		n, fault := entryBytes(head)
 		if fault != "" {
 			return m.corrupt(offset, fault)
 		}
-		b = slices.Grow(b, n-entryHeader)[:n]
-		if _, err := io.ReadFull(r, b[entryHeader:]); err != nil {
-			return failed(offset, err)
+		b = slices.Grow(b[:0], n)[:n]
+		if _, err := io.ReadFull(r, b); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return m.corrupt(offset, "entry ends early")
+		} else if err != nil {
+			return fmt.Errorf("seen: %w", err)
 		}
 		d, _, err := m.decoded(b, offset)
 		if err != nil {
@@ -127,40 +178,21 @@ func (m *Map) scan(from io.Reader, visit func(offset int64, d Digest) error) err
 	}
 }
 
-// Check reads everything, file and buffer, and verifies each entry, that the table leads to it by its digest, and that
-// it leads nowhere else. No Insert and no Cut may be under way.
-func (m *Map) Check() error {
-	m.mu.Lock()
-	if m.closed {
-		m.mu.Unlock()
-		return ErrClosed
+// sweep removes the files of runs that are not live, and sees to it that their numbers are not used again.
+func (m *Map) sweep() error {
+	names, err := m.fsys.List(m.o.Dir)
+	if err != nil {
+		return fmt.Errorf("seen: %w", err)
 	}
-	written, buffered := m.written, append([]byte(nil), m.buf...)
-	count := m.table.count
-	m.mu.Unlock()
-	all := io.MultiReader(io.NewSectionReader(m.file, 0, written), bytes.NewReader(buffered))
-	var entries uint64
-	err := m.scan(all, func(offset int64, d Digest) error {
-		entries++
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		there := false
-		for _, o := range m.table.appendOffsets(nil, m.hash(d)) {
-			if o == offset {
-				there = true
-			} else if other, _, err := m.read(o); err != nil {
-				return err
-			} else if other == d {
-				return m.corrupt(offset, fmt.Sprintf("the entry at byte %d has the same digest", o))
-			}
+	for _, name := range names {
+		serial, ok := runSerial(name)
+		if !ok || slices.ContainsFunc(m.runs, func(r *run) bool { return r.serial == serial }) {
+			continue
 		}
-		if !there {
-			return m.corrupt(offset, "the table does not lead to this entry")
+		m.serial = max(m.serial, serial+1)
+		if err := vfs.RemoveIfExists(m.fsys, path.Join(m.o.Dir, name)); err != nil {
+			return fmt.Errorf("seen: %w", err)
 		}
-		return nil
-	})
-	if err == nil && entries != count {
-		err = m.corrupt(written, fmt.Sprintf("%d entries, the table has %d", entries, count))
 	}
-	return err
+	return nil
 }

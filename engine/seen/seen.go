@@ -3,8 +3,12 @@ package seen
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/zeebo/xxh3"
 
 	"orbweaver/internal/vfs"
 )
@@ -21,17 +25,30 @@ type First struct {
 
 // Options configure a Map.
 type Options struct {
-	// File is the name of the file; its directory is made if missing.
-	File string
+	// Dir is the directory of its files; it is made if missing.
+	Dir string
+	// MemoryBytes is what the filters and the tables of what is newest may take: 0 means 192 MiB, enough for 1.3x10^8
+	// digests; with more of them the filters err more often, and an error costs a read. Below some two bits a
+	// digest they do not get.
+	MemoryBytes int64
 	// BufferBytes is how much is collected before it is written: 0 means 64 KiB. Up to four times as much is held
 	// while the disk is slow or full.
 	BufferBytes int
 }
 
-const bufferBytesDefault = 64 << 10
+const (
+	memoryBytesDefault = 192 << 20
+	memoryBytesMin     = 12 << 10
+	bufferBytesDefault = 64 << 10
+	// tableShare: the two tables take a twelfth of the memory, in which a digest takes slotsPerDigest slots.
+	tableShare = 12
+)
 
 // WithDefaults returns a copy with the zeros replaced.
 func (o Options) WithDefaults() Options {
+	if o.MemoryBytes == 0 {
+		o.MemoryBytes = memoryBytesDefault
+	}
 	if o.BufferBytes == 0 {
 		o.BufferBytes = bufferBytesDefault
 	}
@@ -41,8 +58,11 @@ func (o Options) WithDefaults() Options {
 // Validate returns all faults of the options, joined.
 func (o Options) Validate() error {
 	var faults []error
-	if o.File == "" {
-		faults = append(faults, errors.New("seen: no file"))
+	if o.Dir == "" {
+		faults = append(faults, errors.New("seen: no directory"))
+	}
+	if o.MemoryBytes < memoryBytesMin {
+		faults = append(faults, fmt.Errorf("seen: %d bytes of memory are too few; give at least %d", o.MemoryBytes, memoryBytesMin))
 	}
 	if o.BufferBytes < 1 {
 		faults = append(faults, fmt.Errorf("seen: a buffer of %d bytes", o.BufferBytes))
@@ -50,35 +70,84 @@ func (o Options) Validate() error {
 	return errors.Join(faults...)
 }
 
+// tableDigests is how many digests each of the two tables takes: a power of two.
+func (o Options) tableDigests() int {
+	return 1 << (bits.Len64(uint64(o.MemoryBytes/(2*tableShare*slotsPerDigest*slotBytes))) - 1)
+}
+
 // Map maps digests to first records. Safe for concurrent use as the package's page says.
+//
+// Lock order: turn before mu, reading before mu. mu is never held while the disk works.
 type Map struct {
 	fsys vfs.FS
 	o    Options
-	file vfs.File
-	// hash is seeded anew with each table, so that whoever chooses payloads cannot choose where they lie.
+	file vfs.File // the entries
+	seed uint64
+	// hash is seeded for each map, so that whoever chooses payloads cannot choose where they lie.
 	hash func(Digest) uint64
 
-	mu      sync.Mutex
-	idle    sync.Cond // on mu: a write has ended
-	table   table
-	written int64  // length of the file that counts
-	writing []byte // goes to the file at `written` just now, and is not changed meanwhile; nil if none
-	buf     []byte // comes behind it
-	failed  error  // Sync has failed
-	closed  bool
-	stats   Stats
+	// turn belongs to whoever moves the merge on.
+	turn sync.Mutex
+	// reading is held shared by whoever reads runs, and exclusively to close one.
+	reading sync.RWMutex
+	view    atomic.Pointer[view]
+
+	mu         sync.Mutex
+	idle       sync.Cond // on mu: a write has ended
+	entries    entries
+	tableMax   int // digests
+	filling    *table
+	frozen     *table // full; being merged into the runs
+	frozenEnd  int64  // end of its entries
+	spare      *table
+	epoch      uint64 // counts the tables that have become part of a run
+	runs       []*run // oldest first
+	merge      *merge // changed under turn and mu, used under turn
+	obsolete   []obsolete
+	serial     uint64 // of the next run
+	generation uint64
+	cut        []*run // what the last Cut names
+	cutLength  int64
+	syncing    *run // Sync has it in hand: it is not to be closed
+	count      uint64
+	failed     error // Sync has failed
+	closed     bool
+	stats      Stats
+	reads      readStats
+	probes     []*probe // at rest
+}
+
+// view is the runs as look-ups see them: runs[:kept], and then for each segment either the others or out.
+type view struct {
+	runs []*run
+	kept int
+	m    *merge // nil: all runs
 }
 
 // Stats counts what a Map has done since Open.
 type Stats struct {
-	Digests     uint64 // in the map
-	Lookups     uint64 // Lookup and Insert
-	Hits        uint64 // of those, found
-	Fresh       uint64 // inserted
-	Collisions  uint64 // entries read whose digest was another one
-	FileBytes   int64  // with what is still in the buffer
-	TableBytes  int64  // memory of the table
-	WriteErrors uint64 // writes that failed and are tried again
+	Digests      uint64 // in the map
+	Lookups      uint64 // Lookup and Insert
+	Hits         uint64 // of those, found
+	Fresh        uint64 // inserted
+	Collisions   uint64 // entries read whose digest was another one
+	BlocksRead   uint64 // of runs, for look-ups
+	FilterErrors uint64 // of those, for a digest that was not there
+	Merges       uint64
+	Merged       uint64 // records written by them
+	WriteErrors  uint64 // writes that failed and are tried again
+	Runs         int
+	EntryBytes   int64 // with what is still in the buffer
+	RunBytes     int64
+	MemoryBytes  int64 // of tables and filters
+}
+
+// readStats are counted without a lock.
+type readStats struct{ collisions, blocks, errors atomic.Uint64 }
+
+// seededHash is the hash of a map's index.
+func seededHash(seed uint64) func(Digest) uint64 {
+	return func(d Digest) uint64 { return xxh3.HashSeed(d[:], seed) }
 }
 
 // Lookup returns the first record with this digest.
@@ -88,88 +157,24 @@ func (m *Map) Lookup(d Digest) (First, bool, error) {
 }
 
 // Insert maps d to f unless it is mapped already: then fresh is false and first is what it is mapped to. Of many at a
-// time one wins. After an error nothing has changed.
+// time one wins. After an error nothing has changed, and the call may be repeated.
 func (m *Map) Insert(d Digest, f First) (first First, fresh bool, err error) {
 	if len(f.URI) > URIBytesMax {
 		return First{}, false, ErrURI
+	}
+	if !dated(f.Date) {
+		return First{}, false, ErrDate
 	}
 	f.Date = f.Date.UTC()
 	first, fresh, _, err = m.find(d, &f)
 	return first, fresh, err
 }
 
-// find looks d up and, if insert is not nil and d is not there, inserts it.
-func (m *Map) find(d Digest, insert *First) (first First, fresh, found bool, err error) {
-	hash := m.hash(d)
-	var room [4]int64
-	var known []int64 // offsets with the same hash that have proved to be of other digests
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.stats.Lookups++
-	for {
-		if m.closed {
-			return First{}, false, false, ErrClosed
-		}
-		offsets := m.table.appendOffsets(room[:0], hash)
-		next, ok := unproved(offsets, known)
-		if !ok {
-			break
-		}
-		have, first, err := m.read(next)
-		if err != nil {
-			return First{}, false, false, err
-		}
-		if have == d {
-			m.stats.Hits++
-			return first, false, true, nil
-		}
-		m.stats.Collisions++
-		known = append(known, next)
-	}
-	if insert == nil {
-		return First{}, false, false, nil
-	}
-	// From here on the lock is not let go until the digest is in the table, unless there is no room: then somebody else
-	// may have been quicker, and it begins again.
-	waited, err := m.makeRoom()
-	if err != nil {
-		return First{}, false, false, err
-	}
-	if waited {
-		m.stats.Lookups-- // the second look counts it
-		m.mu.Unlock()
-		first, fresh, found, err = m.find(d, insert)
-		m.mu.Lock()
-		return first, fresh, found, err
-	}
-	m.table.insert(hash, m.written+int64(len(m.writing)+len(m.buf)))
-	m.buf = appendEntry(m.buf, d, *insert)
-	m.stats.Fresh++
-	if len(m.buf) >= m.o.BufferBytes && m.writing == nil {
-		_ = m.write() // counted, and kept for the next try: the digest is in the map whatever the disk says
-	}
-	return *insert, true, false, nil
-}
-
-// unproved returns an offset that is not known to be another digest's.
-func unproved(offsets, known []int64) (int64, bool) {
-next:
-	for _, o := range offsets {
-		for _, k := range known {
-			if o == k {
-				continue next
-			}
-		}
-		return o, true
-	}
-	return 0, false
-}
-
 // Len returns the number of digests.
 func (m *Map) Len() uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.table.count
+	return m.count
 }
 
 // Stats returns the counters and sizes of this moment.
@@ -177,8 +182,19 @@ func (m *Map) Stats() Stats {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	st := m.stats
-	st.Digests = m.table.count
-	st.FileBytes = m.written + int64(len(m.writing)+len(m.buf))
-	st.TableBytes = int64(m.table.slots) * slotBytes
+	st.Digests, st.Runs, st.EntryBytes = m.count, len(m.runs), m.entries.end()
+	st.Collisions, st.BlocksRead, st.FilterErrors = m.reads.collisions.Load(), m.reads.blocks.Load(), m.reads.errors.Load()
+	for _, t := range []*table{m.filling, m.frozen, m.spare} {
+		if t != nil {
+			st.MemoryBytes += int64(len(t.slots)) * slotBytes
+		}
+	}
+	for _, r := range m.runs {
+		st.RunBytes += r.bytes
+		st.MemoryBytes += r.filterMemory()
+	}
+	if m.merge != nil {
+		st.MemoryBytes += m.merge.out.filterMemory()
+	}
 	return st
 }

@@ -9,7 +9,7 @@ import (
 )
 
 func benchMap(b *testing.B) *Map {
-	m, err := Open(vfs.Disk(), Options{File: b.TempDir() + "/seen"}, nil)
+	m, err := Open(vfs.Disk(), Options{Dir: b.TempDir()}, nil)
 	must(b, err)
 	b.Cleanup(func() { must(b, m.Close()) })
 	return m

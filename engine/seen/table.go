@@ -1,87 +1,110 @@
 package seen
 
-import "math/bits"
-
-const (
-	parts       = 256
-	partShift   = 56
-	slotsFirst  = 8
-	slotBytes   = 16
-	loadPercent = 85
+import (
+	"cmp"
+	"math/bits"
+	"slices"
 )
 
-// slot is one digest: the hash of all its bytes and where its entry begins. Offset 0 is the file's magic, so it marks
+const (
+	// slotsPerDigest keeps the table half empty at most, so that a look-up of what is not there ends at once.
+	slotsPerDigest = 2
+	slotBytes      = 16
+)
+
+// slot is one digest: the hash of all its bytes and where its entry begins. Offset 0 is the file's head, so it marks
 // an empty slot.
 type slot struct {
 	hash   uint64
 	offset int64
 }
 
-// part is an open-addressing table with linear probing for the hashes with one high byte.
-type part struct {
+// table is what is newest: a multimap from hash to offset of fixed size. Slots are in the order of the hashes but for
+// what collided, so that the hashes of a segment lie together.
+type table struct {
 	slots []slot
 	used  int
+	limit int
 }
 
-// table is a multimap from hash to offset: two digests with one hash are possible, if not to be expected.
-type table struct {
-	parts [parts]part
-	count uint64
-	slots uint64
+func newTable(limit int) *table {
+	return &table{slots: make([]slot, limit*slotsPerDigest), limit: limit}
 }
 
-// home is the slot a hash would like: the product's high word, so that any number of slots will do.
-func (p *part) home(hash uint64) int {
-	h, _ := bits.Mul64(hash<<(64-partShift), uint64(len(p.slots)))
+func (t *table) full() bool { return t.used >= t.limit }
+
+// home is the slot a hash would like: the product's high word, which ascends with the hash.
+func (t *table) home(hash uint64) int {
+	h, _ := bits.Mul64(hash, uint64(len(t.slots)))
 	return int(h)
 }
 
 // appendOffsets appends the offsets of all entries with this hash.
 func (t *table) appendOffsets(dst []int64, hash uint64) []int64 {
-	p := &t.parts[hash>>partShift]
-	if p.used == 0 {
-		return dst
-	}
-	for i := p.home(hash); p.slots[i].offset != 0; {
-		if p.slots[i].hash == hash {
-			dst = append(dst, p.slots[i].offset)
+	for i := t.home(hash); t.slots[i].offset != 0; {
+		if t.slots[i].hash == hash {
+			dst = append(dst, t.slots[i].offset)
 		}
-		if i++; i == len(p.slots) {
+		if i++; i == len(t.slots) {
 			i = 0
 		}
 	}
 	return dst
 }
 
-// insert adds an offset, which the table must not have.
+// insert adds an offset, which the table must not have. It must not be full.
 func (t *table) insert(hash uint64, offset int64) {
-	p := &t.parts[hash>>partShift]
-	if (p.used+1)*100 > len(p.slots)*loadPercent {
-		t.slots += uint64(p.grow())
-	}
-	p.put(slot{hash: hash, offset: offset})
-	p.used++
-	t.count++
-}
-
-func (p *part) put(s slot) {
-	i := p.home(s.hash)
-	for p.slots[i].offset != 0 {
-		if i++; i == len(p.slots) {
+	i := t.home(hash)
+	for t.slots[i].offset != 0 {
+		if i++; i == len(t.slots) {
 			i = 0
 		}
 	}
-	p.slots[i] = s
+	t.slots[i] = slot{hash: hash, offset: offset}
+	t.used++
 }
 
-// grow makes the part a quarter larger and returns by how many slots.
-func (p *part) grow() int {
-	old := p.slots
-	p.slots = make([]slot, max(slotsFirst, len(old)+len(old)/4))
-	for _, s := range old {
-		if s.offset != 0 {
-			p.put(s)
+// appendSegment appends the slots of one segment, in the order of their hashes.
+func (t *table) appendSegment(dst []slot, segment int) []slot {
+	from := len(dst)
+	i, end := t.home(uint64(segment)<<segmentShift), len(t.slots)
+	if segment+1 < segments {
+		end = t.home(uint64(segment+1) << segmentShift)
+	}
+	// What does not lie at home lies behind it, before the next empty slot.
+	for n := 0; n < len(t.slots); n, i = n+1, i+1 {
+		s := t.slots[i%len(t.slots)]
+		if i >= end && s.offset == 0 {
+			break
+		}
+		if s.offset != 0 && int(s.hash>>segmentShift) == segment {
+			dst = append(dst, s)
 		}
 	}
-	return len(p.slots) - len(old)
+	slices.SortFunc(dst[from:], slot.compare)
+	return dst
+}
+
+// segmentCounts returns how many slots each segment has.
+func (t *table) segmentCounts() *[segments]uint32 {
+	var n [segments]uint32
+	for _, s := range t.slots {
+		if s.offset != 0 {
+			n[s.hash>>segmentShift]++
+		}
+	}
+	return &n
+}
+
+// compare orders by hash, and equal ones by age.
+func (s slot) compare(t slot) int {
+	if c := cmp.Compare(s.hash, t.hash); c != 0 {
+		return c
+	}
+	return cmp.Compare(s.offset, t.offset)
+}
+
+func (t *table) clear() {
+	clear(t.slots)
+	t.used = 0
 }

@@ -1,0 +1,190 @@
+package seen
+
+import (
+	"encoding/binary"
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/internal/vfs"
+	"orbweaver/internal/vfs/faultfs"
+)
+
+// stubborn repeats a call while the disk refuses, and returns how often it did.
+func stubborn(t *testing.T, call func() error) (refused int) {
+	t.Helper()
+	for ; ; refused++ {
+		err := call()
+		if err == nil {
+			return refused
+		}
+		if !errors.Is(err, syscall.ENOSPC) || refused > 100 {
+			t.Fatal(err)
+		}
+	}
+}
+
+// failing is a script in which hardly an operation on runs succeeds the first time, and none on entries for a while.
+func failing(op faultfs.Op) *faultfs.Script {
+	rules := []faultfs.Rule{{Op: op, Name: "entries", From: 3, Count: 40, Err: syscall.ENOSPC, Short: 100}}
+	for from := 1; from < 3000; from += 3 + from%5 {
+		rules = append(rules, faultfs.Rule{Op: op, Name: "run-*", From: from, Count: 2, Err: syscall.ENOSPC, Short: 100})
+	}
+	return faultfs.NewScript(rules...)
+}
+
+// TestN4_AFullDiskLosesNothing: time and again writes fail, of entries and of runs, some of them half-way, or files cannot
+// be made, or read. Inserts are refused, or not; what was refused is not in the map, and the same call succeeds later.
+func TestN4_AFullDiskLosesNothing(t *testing.T) {
+	for _, op := range []faultfs.Op{faultfs.Write, faultfs.Open, faultfs.Read} {
+		mem := vfs.NewMem(1)
+		script := failing(op)
+		if op == faultfs.Open {
+			script.Clear()
+		}
+		m := open(t, faultfs.New(mem, script), nil)
+		if op == faultfs.Open {
+			script.Add(faultfs.Rule{Op: op, Name: "run-*", From: 2, Count: 50, Err: syscall.ENOSPC})
+		}
+		refused := 0
+		for i := range uint64(400) {
+			refused += stubborn(t, func() error {
+				before := m.Len()
+				_, fresh, err := m.Insert(digestOf(i), firstOf(i))
+				if fresh == (err != nil) || m.Len() != before && err != nil {
+					t.Fatalf("insert %d: fresh %v, error %v, %d digests, had %d", i, fresh, err, m.Len(), before)
+				}
+				return err
+			})
+			if most := bufferLimit*small.BufferBytes + 1000; len(m.entries.buf) > most {
+				t.Fatalf("%d bytes wait for the disk", len(m.entries.buf))
+			}
+			for _, k := range []uint64{i, i / 2, 1000 + i} {
+				stubborn(t, func() error {
+					_, ok, err := m.Lookup(digestOf(k))
+					if err == nil && ok != (k < 1000) {
+						t.Fatalf("%d: %v", k, ok)
+					}
+					return err
+				})
+			}
+			refused += stubborn(t, m.Tend)
+		}
+		if refused < 10 {
+			t.Fatalf("%v: %d refused", op, refused)
+		}
+		script.Clear()
+		for i := range uint64(400) {
+			insert(t, m, i, false)
+		}
+		must(t, m.Check())
+		cut := saved(t, m)
+		again := open(t, mem.KillClone(), cut)
+		for i := range uint64(410) {
+			has(t, again, i, i < 400)
+		}
+	}
+}
+
+// All digests fall into one segment, so that merges read on in the middle of it; half of all reads fail.
+func TestN4_ReadsThatFailWithinASegment(t *testing.T) {
+	script := faultfs.NewScript()
+	m := open(t, faultfs.New(vfs.NewMem(1), script), nil)
+	m.hash = func(d Digest) uint64 { return 77<<segmentShift | binary.LittleEndian.Uint64(d[:])>>segmentBits }
+	m.tableMax, m.filling, m.o.MemoryBytes = 500, newTable(500), 1<<20 // so that hardly anything but a merge reads
+	rng := rand.New(rand.NewPCG(1, 1))
+	for from := 1; from < 3000; from += 1 + rng.IntN(3) {
+		script.Add(faultfs.Rule{Op: faultfs.Read, Name: "run-*", From: from, Count: 1, Err: syscall.ENOSPC})
+	}
+	refused := 0
+	for i := range uint64(16_000) {
+		refused += stubborn(t, func() error {
+			_, _, err := m.Insert(benchDigest(i), First{})
+			return err
+		})
+		refused += stubborn(t, m.Tend)
+	}
+	script.Clear()
+	must(t, m.Check())
+	if refused < 10 || m.Len() != 16_000 {
+		t.Fatalf("%d refused, %d digests", refused, m.Len())
+	}
+}
+
+// What is inserted while a write is under way that fails is behind what was to be written.
+func TestN4_AnInsertBesideAWriteThatFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		mem := vfs.NewMem(1)
+		m := open(t, faultfs.New(mem, faultfs.NewScript(faultfs.Rule{Op: faultfs.Write, Count: 1, Err: syscall.EIO, Delay: time.Minute})), nil)
+		var wg sync.WaitGroup
+		for i := range uint64(6) {
+			wg.Go(func() { insert(t, m, 7*i, true) })
+			<-time.After(time.Second)
+		}
+		wg.Wait()
+		must(t, m.Check())
+		must(t, meets(mem, saved(t, m)))
+	})
+}
+
+// The disk fills up between the cut and its Sync: the Sync can be repeated.
+func TestN4_SyncOnAFullDisk(t *testing.T) {
+	mem := vfs.NewMem(1)
+	script := faultfs.NewScript()
+	m := open(t, faultfs.New(mem, script), nil)
+	fill(t, m, 45)
+	for i := uint64(1000); len(m.entries.buf) == 0; i++ {
+		insert(t, m, i, true)
+	}
+	c, err := m.Cut()
+	must(t, err)
+	script.Add(faultfs.Rule{Op: faultfs.Write, Count: 2, Err: syscall.ENOSPC, Short: 9})
+	for range 2 {
+		if err := m.Sync(); !errors.Is(err, syscall.ENOSPC) {
+			t.Fatal(err)
+		}
+	}
+	must(t, m.Sync())
+	must(t, meets(mem.KillClone(), &c))
+}
+
+// Runs that are of no use any more go when they may: at once if no cut names them, else with Release, which tries again
+// what could not be removed.
+func TestRunsGoWhenNoCutNamesThem(t *testing.T) {
+	mem := vfs.NewMem(1)
+	script := faultfs.NewScript()
+	m := open(t, faultfs.New(mem, script), nil)
+	fill(t, m, 200)
+	if files := len(content(t, mem)); files > 1+m.Stats().Runs+1 {
+		t.Fatalf("%d files for %d runs", files, m.Stats().Runs)
+	}
+	first := saved(t, m)
+	must(t, m.Release(*first))
+	for i := range uint64(400) {
+		insert(t, m, 200+i, true)
+		must(t, m.Tend())
+	}
+	must(t, meets(mem.KillClone(), first))
+	second := saved(t, m)
+	script.Add(faultfs.Rule{Op: faultfs.Remove, Count: 1, Err: syscall.EIO})
+	if err := m.Release(*second); !errors.Is(err, syscall.EIO) {
+		t.Fatalf("Release: %v", err)
+	}
+	must(t, m.Release(*second))
+	for _, r := range first.Runs {
+		_, err := mem.Size(runName(small.Dir, r.Serial))
+		kept := false
+		for _, s := range second.Runs {
+			kept = kept || s.Serial == r.Serial
+		}
+		if errors.Is(err, fs.ErrNotExist) == kept {
+			t.Fatalf("run %d of %+v, then %+v: %v", r.Serial, first, second, err)
+		}
+	}
+	must(t, meets(mem.KillClone(), second))
+}
