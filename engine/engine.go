@@ -92,23 +92,9 @@ func Open(cfg Config, seams Seams) (_ *Engine, err error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	e := &Engine{
-		cfg: cfg, seams: seams, status: StateRunning,
-		feedWake: make(chan struct{}, 1), distWake: make(chan struct{}, 1),
-		hungry: make(chan struct{}, 1), stopping: make(chan struct{}),
-		rules: newRulesPool(), redone: newRedone(), aloft: newAloft(), newborn: newSiteQueue(), seeds: new(filter.Seeds),
-		servers: newNameServers(seams.Resolver, seams.Log.Warn),
-	}
-	for _, dir := range []string{cfg.Dir, e.frontierDir(), cfg.Dir + "/warc", cfg.Dir + "/logs"} {
-		if err := seams.FS.MkdirAll(dir); err != nil {
-			return nil, fmt.Errorf("engine: crawl directory: %w", err)
-		}
-	}
-	if e.lock, err = seams.FS.Lock(e.frontierDir() + "/lock"); err != nil {
-		if errors.Is(err, vfs.ErrLocked) {
-			return nil, fmt.Errorf("%w: %s; stop it, or give another --dir", ErrInUse, cfg.Dir)
-		}
-		return nil, fmt.Errorf("engine: crawl directory: %w", err)
+	e := newEngine(cfg, seams)
+	if err := e.enter(); err != nil {
+		return nil, err
 	}
 	defer func() {
 		if err != nil {
@@ -123,6 +109,32 @@ func Open(cfg Config, seams Seams) (_ *Engine, err error) {
 		return nil, err
 	}
 	return e, nil
+}
+
+func newEngine(cfg Config, seams Seams) *Engine {
+	return &Engine{
+		cfg: cfg, seams: seams, status: StateRunning,
+		feedWake: make(chan struct{}, 1), distWake: make(chan struct{}, 1),
+		hungry: make(chan struct{}, 1), stopping: make(chan struct{}),
+		rules: newRulesPool(), redone: newRedone(), aloft: newAloft(), newborn: newSiteQueue(), seeds: new(filter.Seeds),
+		servers: newNameServers(seams.Resolver, seams.Log.Warn),
+	}
+}
+
+// enter makes the crawl directory what is missing of it, and locks it.
+func (e *Engine) enter() (err error) {
+	for _, dir := range []string{e.cfg.Dir, e.frontierDir(), e.cfg.Dir + "/warc", e.cfg.Dir + "/logs"} {
+		if err := e.seams.FS.MkdirAll(dir); err != nil {
+			return fmt.Errorf("engine: crawl directory: %w", err)
+		}
+	}
+	if e.lock, err = e.seams.FS.Lock(e.frontierDir() + "/lock"); err != nil {
+		if errors.Is(err, vfs.ErrLocked) {
+			return fmt.Errorf("%w: %s; stop it, or give another --dir", ErrInUse, e.cfg.Dir)
+		}
+		return fmt.Errorf("engine: crawl directory: %w", err)
+	}
+	return nil
 }
 
 func newManifest() (*manifest, error) {

@@ -23,6 +23,9 @@ type ReaderOptions struct {
 	Block Policy
 	// HeaderMax is the longest header accepted, in bytes. Default 1 MiB.
 	HeaderMax int
+	// Form is what the file's name promises, for files whose first bytes are damaged and so do not tell: with it reading goes on
+	// behind them. Default nil: such a file holds no record.
+	Form *Compression
 	// OnFault is called, by the goroutine that reads, with each fault under Warn. Default: none, they are counted only.
 	OnFault func(*Fault)
 }
@@ -65,6 +68,7 @@ func NewReader(r io.Reader, o ReaderOptions) *Reader {
 func (z *Reader) Reset(r io.Reader, o ReaderOptions) {
 	z.o = o.WithDefaults()
 	z.src.reset(r, o.Base)
+	z.src.form = o.Form
 	z.r, z.w, z.ended, z.inner = 0, 0, true, 0
 	z.rec, z.lost, z.done, z.faults, z.crossed = nil, false, nil, 0, false
 }

@@ -39,7 +39,8 @@ type source struct {
 	in    counter
 	br    *bufio.Reader
 	kind  Compression
-	known bool // kind is
+	known bool         // kind is
+	form  *Compression // what it is taken for if it does not tell; nil for nothing
 
 	gz    *gzip.Reader
 	zs    *zstd.Decoder
@@ -96,6 +97,8 @@ func (s *source) detect() error {
 		return err
 	case bytes.HasPrefix(b, []byte("WARC/")):
 		s.kind = None
+	case s.form != nil:
+		s.kind = *s.form
 	default:
 		return fmt.Errorf("%w: the file begins with %q", ErrNotWARC, b)
 	}
