@@ -105,6 +105,9 @@ func Open(cfg Config, seams Seams) (_ *Engine, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if m == nil && rebuilding(seams.FS, e.frontierDir()) {
+		return nil, ErrRebuilding
+	}
 	if err := e.openAll(m); err != nil {
 		return nil, err
 	}
@@ -302,6 +305,25 @@ func hostSet(rules []string) *filter.HostSet {
 
 // begin makes the crawl ready to run: its first manifest is durable before anything is fetched.
 func (e *Engine) begin(m *manifest, moreSeeds bool) error {
+	if err := e.openArchive(m); err != nil {
+		return err
+	}
+	e.limits.grown(e.bytesStored())
+	e.over = m.State == StateFinished && !moreSeeds && e.stillOver(m)
+	if e.over {
+		e.status, e.reason = StateFinished, m.Reason
+		e.ledger.journal = nil
+		return nil
+	}
+	e.points.generation = max(m.Generation, e.points.generation)
+	if err := e.points.take(context.Background(), StateRunning, "", false); err != nil { //nolint:forbidigo // Open is not cancelled
+		return err
+	}
+	return nil
+}
+
+// openArchive opens the archive for writing, behind what counts.
+func (e *Engine) openArchive(m *manifest) error {
 	info := e.warcInfo(m)
 	w, err := warc.OpenWriter(e.seams.FS, warc.Options{
 		Dir: e.cfg.Dir + "/warc", Prefix: e.cfg.Name, Host: e.cfg.WARC.Host, SizeMax: e.cfg.WARC.SizeMax,
@@ -315,17 +337,6 @@ func (e *Engine) begin(m *manifest, moreSeeds bool) error {
 		return err
 	}
 	e.storedBefore -= w.Stats().Bytes
-	e.limits.grown(e.bytesStored())
-	e.over = m.State == StateFinished && !moreSeeds && e.stillOver(m)
-	if e.over {
-		e.status, e.reason = StateFinished, m.Reason
-		e.ledger.journal = nil
-		return nil
-	}
-	e.points.generation = max(m.Generation, e.points.generation)
-	if err := e.points.take(context.Background(), StateRunning, "", false); err != nil { //nolint:forbidigo // Open is not cancelled
-		return err
-	}
 	return nil
 }
 

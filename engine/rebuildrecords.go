@@ -1,0 +1,311 @@
+package engine
+
+import (
+	"bytes"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/zeebo/xxh3"
+
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/outcome"
+	"orbweaver/engine/robots"
+	"orbweaver/engine/seen"
+	"orbweaver/engine/urlx"
+	"orbweaver/internal/extsort"
+	"orbweaver/warc"
+)
+
+// capture is a response or revisit as a rebuild sees it.
+type capture struct {
+	rec     *warc.RecordRead
+	url     []byte
+	page    *fetch.Page // nil if the block holds no response
+	status  int
+	outcome outcome.Outcome
+	robots  bool // of a robots.txt: no page
+	again   bool // what a crawl asks for again, unless it was the last try
+}
+
+// captureOf reads a record whose block is in memory. What the outcome was is not written in the archive, but follows from
+// what is: status, framing, and why a body was cut.
+func (r *rebuilder) captureOf(rec *warc.RecordRead) capture {
+	c := capture{rec: rec, url: rec.TargetURI, outcome: outcome.OtherStatus}
+	_, path := urlx.Split(c.url)
+	c.robots = bytes.Equal(path, []byte(robotsPath))
+	page, ok := fetch.Stored(c.url, rec.Block)
+	if !ok {
+		return c
+	}
+	c.page, c.status, c.outcome = page, page.Status, page.Outcome
+	if isPageStatus(c.status) && c.outcome != outcome.Protocol {
+		c.outcome = cutOutcome(c.outcome, rec)
+	}
+	if rec.Type == warc.Response {
+		c.again = r.engine.cfg.Politeness.Table[c.outcome].Retry
+	}
+	return c
+}
+
+// cutOutcome is the outcome of an answer that was good, by what its record says of the body's end.
+func cutOutcome(o outcome.Outcome, rec *warc.RecordRead) outcome.Outcome {
+	if rec.Type == warc.Revisit {
+		return outcome.OK // only whole payloads are compared
+	}
+	switch rec.Get("WARC-Truncated") {
+	case warc.TruncatedLength.String():
+		return outcome.CutLength
+	case warc.TruncatedTime.String():
+		return outcome.CutTime
+	case warc.TruncatedDisconnect.String():
+		return outcome.CutDisconnect
+	case warc.TruncatedUnspecified.String():
+		return outcome.NoMemory
+	}
+	return o
+}
+
+// sweepRecords mends the archive and notes what it holds.
+func (r *rebuilder) sweepRecords() error {
+	e := r.engine
+	dir := e.cfg.Dir + "/" + ArchiveDir
+	if err := warc.FinishMending(e.seams.FS, dir); err != nil {
+		return err
+	}
+	files, err := r.files(dir)
+	if err != nil {
+		return err
+	}
+	for _, info := range files {
+		size, err := e.seams.FS.Size(dir + "/" + info.Name)
+		if err != nil {
+			return err
+		}
+		mended, err := warc.Mend(e.seams.FS, dir, info, warc.MendOptions{
+			Info:    e.warcInfo(r.m),
+			OnFault: func(f *warc.Fault) { r.damage(f.File, f.Offset, fmt.Sprintf("%v: %s", f.Kind, f.What)) },
+			Visit: func(rec *warc.RecordRead, at warc.Position) (bool, error) {
+				if err := r.progress("records", info.Name, rec.Offset); err != nil {
+					return false, err
+				}
+				return r.record(info.Name, rec, at)
+			},
+		})
+		if err != nil {
+			return err
+		}
+		r.before += size
+		if r.out.Files++; mended.Changed() {
+			r.out.Mended = append(r.out.Mended, mended)
+		}
+	}
+	if err := r.judgeTries(); err != nil {
+		return err
+	}
+	return r.flush(true, r.finished)
+}
+
+// files lists the archive and adds it up.
+func (r *rebuilder) files(dir string) ([]warc.FileInfo, error) {
+	files, err := warc.Files(r.engine.seams.FS, dir)
+	if err != nil {
+		return nil, err
+	}
+	r.before, r.total = 0, 0
+	for i, f := range files {
+		if i > 0 && files[i-1].Serial == f.Serial {
+			return nil, fmt.Errorf("%s and %s have the same serial number; move the one that does not belong there away", files[i-1].Name, f.Name)
+		}
+		size, err := r.engine.seams.FS.Size(dir + "/" + f.Name)
+		if err != nil {
+			return nil, err
+		}
+		r.total += size
+	}
+	return files, nil
+}
+
+// finished takes a URL that has its outcome out of the sieve.
+func (r *rebuilder) finished(payload []byte) error {
+	r.engine.ledger.n.finish(outcome.Outcome(payload[0]), 1)
+	return nil
+}
+
+// done hands a URL that has its outcome to the sieve.
+func (r *rebuilder) done(fp xxh3.Uint128, o outcome.Outcome) error {
+	e := r.engine
+	e.ledger.n.found.Add(1)
+	e.ledger.n.sieved.Add(1)
+	e.sieve.Add(fp, []byte{byte(o)})
+	return r.flush(false, r.finished)
+}
+
+// record notes one sound record, and says whether it may stay.
+func (r *rebuilder) record(file string, rec *warc.RecordRead, at warc.Position) (keep bool, err error) {
+	n := &r.engine.ledger.n
+	switch rec.Type {
+	case warc.Warcinfo:
+		r.crawlID(rec)
+		return true, nil
+	case warc.Request:
+		n.bytesSent.Add(rec.ContentLength)
+		return true, nil
+	case warc.Response:
+	case warc.Revisit:
+		if why, err := r.unresolved(rec); err != nil || why != "" {
+			r.damage(file, rec.Offset, why)
+			return false, err
+		}
+	default:
+		return true, nil
+	}
+	c := r.captureOf(rec)
+	n.status(c.status)
+	n.bytesReceived.Add(rec.ContentLength)
+	if r.m.Created.IsZero() || rec.Date.Before(r.m.Created) {
+		r.m.Created = rec.Date
+	}
+	if rec.Type == warc.Response && rec.PayloadDigest != nil {
+		if err := r.lists.payload(rec, at); err != nil {
+			return false, err
+		}
+	}
+	r.postpone(&c)
+	if c.robots {
+		n.robotsFetched.Add(1)
+		r.crawlDelay(&c)
+		return true, nil
+	}
+	n.attempts.Add(1)
+	fp := urlx.Fingerprint(r.engine.frontier.hashSeed, c.url)
+	if c.again {
+		tag := r.tried<<16 | uint64(c.outcome)
+		if isPageStatus(c.status) {
+			tag |= tagPage
+		}
+		r.tried++
+		return true, r.lists.tries.Add(extsort.Entry{Hi: fp.Hi, Lo: fp.Lo, Tag: tag})
+	}
+	r.count(&c)
+	return true, r.done(fp, c.outcome)
+}
+
+// tagPage marks an attempt that brought a page, however short; the outcome is in the eight bits below.
+const tagPage = 1 << 8
+
+// unresolved says why a revisit does not lead to its payload.
+func (r *rebuilder) unresolved(rec *warc.RecordRead) (why string, err error) {
+	to, err := warc.ParseID(rec.Get("WARC-Refers-To"))
+	if err != nil || rec.PayloadDigest == nil {
+		return fmt.Sprintf("the revisit of %.200q names no record or no payload", rec.TargetURI), nil
+	}
+	ok, err := r.lists.resolve(seen.Digest(*rec.PayloadDigest), to)
+	if err != nil || ok {
+		return "", err
+	}
+	return fmt.Sprintf("the revisit of %.200q names %s, which is not there any more; it is fetched again", rec.TargetURI, to), nil
+}
+
+// count adds a page that is stored.
+func (r *rebuilder) count(c *capture) {
+	if !isPageStatus(c.status) {
+		return
+	}
+	if c.rec.Type == warc.Revisit {
+		r.engine.ledger.n.revisits.Add(1)
+	} else {
+		r.engine.ledger.n.pages.Add(1)
+	}
+	r.stored(c)
+}
+
+// stored counts a page against the limit of its site.
+func (r *rebuilder) stored(c *capture) {
+	if r.engine.cfg.MaxPerHost > 0 {
+		r.engine.bench.WithSite(r.siteOf(c.url), func(s *Site) { s.Stored++ })
+	}
+}
+
+// judgeTries looks at the answers that a crawl asks for again: a URL that had all its tries is done, the others begin anew.
+func (r *rebuilder) judgeTries() error {
+	var last extsort.Entry
+	tries := 0
+	judge := func() error {
+		o := outcome.Outcome(last.Tag & 0xff)
+		if tries == 0 || tries < r.engine.cfg.Politeness.Table[o].Tries {
+			return nil
+		}
+		n := &r.engine.ledger.n
+		n.retries.Add(-1)
+		if last.Tag&tagPage != 0 {
+			n.pages.Add(1)
+		}
+		if err := r.lists.lasts.Add(extsort.Entry{Hi: last.Tag >> 16}); err != nil {
+			return err
+		}
+		return r.done(xxh3.Uint128{Hi: last.Hi, Lo: last.Lo}, o)
+	}
+	for e, err := range r.lists.tries.Sorted() {
+		if err != nil {
+			return err
+		}
+		if e.Hi != last.Hi || e.Lo != last.Lo {
+			if err := judge(); err != nil {
+				return err
+			}
+			tries = 0
+		}
+		last = e
+		tries++
+		r.engine.ledger.n.retries.Add(1)
+	}
+	return judge()
+}
+
+// crawlID takes over the crawl's identity.
+func (r *rebuilder) crawlID(rec *warc.RecordRead) {
+	for line := range strings.Lines(string(rec.Block)) {
+		if id, ok := strings.CutPrefix(line, "isPartOf: "); ok && strings.TrimSpace(id) != "" {
+			r.m.CrawlID = strings.TrimSpace(id)
+		}
+	}
+}
+
+// postpone makes a site that asked to be left alone wait, as long as it asked for.
+func (r *rebuilder) postpone(c *capture) {
+	p := &r.engine.cfg.Politeness
+	if c.page == nil || c.outcome.Class() != outcome.ClassBusy {
+		return
+	}
+	// When the answer ended is not in the archive, only when the exchange began.
+	c.page.Ended = c.rec.Date.Add(r.engine.cfg.Fetch.TotalTimeout)
+	if c.page.Ended.After(r.began) {
+		c.page.Ended = r.began
+	}
+	wait, ok := c.page.RetryAfter()
+	if due := c.page.Ended.Add(min(wait, p.RetryAfterMax)); ok && due.After(r.began) {
+		r.engine.bench.Postpone(r.siteOf(c.url), due, time.Time{})
+	}
+}
+
+// crawlDelay notes the longest Crawl-delay. Whose it is does not matter: the first request of all waits for that long.
+func (r *rebuilder) crawlDelay(c *capture) {
+	if c.page == nil || !isPageStatus(c.status) {
+		return
+	}
+	body, _ := c.page.Decoded(r.links.decoder)
+	if d, ok := robots.Parse(body, robotsToken).CrawlDelay(); ok {
+		r.longest = max(r.longest, d)
+	}
+}
+
+// pull makes the numbers of last tries come one by one.
+func pull(s *sorted) (next func() (uint64, bool, error), stop func()) {
+	get, stop := iter.Pull2(s.Sorted())
+	return func() (uint64, bool, error) {
+		e, err, ok := get()
+		return e.Hi, ok && err == nil, err
+	}, stop
+}
