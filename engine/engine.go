@@ -162,6 +162,7 @@ func (e *Engine) openAll(m *manifest) error {
 	}
 	e.resumed = m.Resumed + 1
 	m.Resumed = e.resumed
+	m.Filtered = m.Filtered || e.cfg.Store != storeAll
 	added, err := keepSeeds(e.seams.FS, e.frontierDir(), e.cfg.Seeds, e.seams.Log)
 	if err != nil {
 		return err

@@ -165,7 +165,7 @@ func (r *rebuilder) open() error {
 	if r.m, err = newManifest(); err != nil {
 		return err
 	}
-	r.m.Resumed, r.m.State, r.m.Reason = 0, StateStopped, reasonRebuilt
+	r.m.Resumed, r.m.State, r.m.Reason, r.m.Filtered = 0, StateStopped, reasonRebuilt, e.cfg.Store != storeAll
 	if err := e.openPolicy(); err != nil {
 		return err
 	}
@@ -293,7 +293,7 @@ func (r *rebuilder) sum() {
 	if c.MaxTime > 0 {
 		r.note("the running time so far is not in the archive: --max-time counts from now")
 	}
-	if c.Store != "all" {
+	if c.Store != storeAll {
 		r.note("answers that --store %s refused left no record: they are fetched again", c.Store)
 	}
 	r.note("URLs that failed or were refused without an answer left no record: those that a stored page links to are tried again")

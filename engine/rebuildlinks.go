@@ -68,7 +68,7 @@ func (r *rebuilder) linksOf(info warc.FileInfo, f vfs.File) error {
 		if _, err := rec.ReadBlock(storedBlockMax); err != nil {
 			return err
 		}
-		if c := r.captureOf(rec); !c.robots {
+		if c := r.captureOf(rec); !c.Robots {
 			if err := r.leads(&c); err != nil {
 				return err
 			}
@@ -89,20 +89,20 @@ func (r *rebuilder) leads(c *capture) error {
 		if !last {
 			return r.offer(c.url, Item{})
 		}
-		if isPageStatus(c.status) {
+		if isPageStatus(c.Status) {
 			r.stored(c)
 		}
 	}
-	if c.page == nil {
+	if c.Page == nil {
 		return nil
 	}
 	r.links.reset()
 	it := Item{Depth: 1}
 	switch {
-	case c.outcome == outcome.Redirect:
+	case c.Outcome == outcome.Redirect:
 		it = Item{Hops: 1}
-		r.links.redirect(c.url, c.page.Location())
-	case isPageStatus(c.status):
+		r.links.redirect(c.url, c.Page.Location())
+	case isPageStatus(c.Status):
 		if err := r.scan(c); err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ func (r *rebuilder) offer(url []byte, it Item) error {
 
 // scan finds the links of a page. A revisit has the payload of another record, and its own URL to resolve against.
 func (r *rebuilder) scan(c *capture) error {
-	page := c.page
+	page := c.Page
 	if c.rec.Type == warc.Revisit {
 		at, ok, err := r.lists.place(seen.Digest(*c.rec.PayloadDigest))
 		if err != nil {

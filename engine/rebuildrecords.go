@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"fmt"
 	"iter"
 	"strings"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"orbweaver/engine/fetch"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/robots"
 	"orbweaver/engine/seen"
@@ -20,51 +18,16 @@ import (
 
 // capture is a response or revisit as a rebuild sees it.
 type capture struct {
-	rec     *warc.RecordRead
-	url     []byte
-	page    *fetch.Page // nil if the block holds no response
-	status  int
-	outcome outcome.Outcome
-	robots  bool // of a robots.txt: no page
-	again   bool // what a crawl asks for again, unless it was the last try
+	Capture
+	rec   *warc.RecordRead
+	url   []byte
+	again bool // what a crawl asks for again, unless it was the last try
 }
 
-// captureOf reads a record whose block is in memory. What the outcome was is not written in the archive, but follows from
-// what is: status, framing, and why a body was cut.
 func (r *rebuilder) captureOf(rec *warc.RecordRead) capture {
-	c := capture{rec: rec, url: rec.TargetURI, outcome: outcome.OtherStatus}
-	_, path := urlx.Split(c.url)
-	c.robots = bytes.Equal(path, []byte(robotsPath))
-	page, ok := fetch.Stored(c.url, rec.Block)
-	if !ok {
-		return c
-	}
-	c.page, c.status, c.outcome = page, page.Status, page.Outcome
-	if isPageStatus(c.status) && c.outcome != outcome.Protocol {
-		c.outcome = cutOutcome(c.outcome, rec)
-	}
-	if rec.Type == warc.Response {
-		c.again = r.engine.cfg.Politeness.Table[c.outcome].Retry
-	}
+	c := capture{Capture: ReadCapture(rec), rec: rec, url: rec.TargetURI}
+	c.again = c.Again(&r.engine.cfg.Politeness)
 	return c
-}
-
-// cutOutcome is the outcome of an answer that was good, by what its record says of the body's end.
-func cutOutcome(o outcome.Outcome, rec *warc.RecordRead) outcome.Outcome {
-	if rec.Type == warc.Revisit {
-		return outcome.OK // only whole payloads are compared
-	}
-	switch rec.Get("WARC-Truncated") {
-	case warc.TruncatedLength.String():
-		return outcome.CutLength
-	case warc.TruncatedTime.String():
-		return outcome.CutTime
-	case warc.TruncatedDisconnect.String():
-		return outcome.CutDisconnect
-	case warc.TruncatedUnspecified.String():
-		return outcome.NoMemory
-	}
-	return o
 }
 
 // sweepRecords mends the archive and notes what it holds.
@@ -162,7 +125,7 @@ func (r *rebuilder) record(file string, rec *warc.RecordRead, at warc.Position) 
 		return true, nil
 	}
 	c := r.captureOf(rec)
-	n.status(c.status)
+	n.status(c.Status)
 	n.bytesReceived.Add(rec.ContentLength)
 	if r.m.Created.IsZero() || rec.Date.Before(r.m.Created) {
 		r.m.Created = rec.Date
@@ -173,7 +136,7 @@ func (r *rebuilder) record(file string, rec *warc.RecordRead, at warc.Position) 
 		}
 	}
 	r.postpone(&c)
-	if c.robots {
+	if c.Robots {
 		n.robotsFetched.Add(1)
 		r.crawlDelay(&c)
 		return true, nil
@@ -181,15 +144,15 @@ func (r *rebuilder) record(file string, rec *warc.RecordRead, at warc.Position) 
 	n.attempts.Add(1)
 	fp := urlx.Fingerprint(r.engine.frontier.hashSeed, c.url)
 	if c.again {
-		tag := r.tried<<16 | uint64(c.outcome)
-		if isPageStatus(c.status) {
+		tag := r.tried<<16 | uint64(c.Outcome)
+		if isPageStatus(c.Status) {
 			tag |= tagPage
 		}
 		r.tried++
 		return true, r.lists.tries.Add(extsort.Entry{Hi: fp.Hi, Lo: fp.Lo, Tag: tag})
 	}
 	r.count(&c)
-	return true, r.done(fp, c.outcome)
+	return true, r.done(fp, c.Outcome)
 }
 
 // tagPage marks an attempt that brought a page, however short; the outcome is in the eight bits below.
@@ -210,7 +173,7 @@ func (r *rebuilder) unresolved(rec *warc.RecordRead) (why string, err error) {
 
 // count adds a page that is stored.
 func (r *rebuilder) count(c *capture) {
-	if !isPageStatus(c.status) {
+	if !isPageStatus(c.Status) {
 		return
 	}
 	if c.rec.Type == warc.Revisit {
@@ -276,26 +239,26 @@ func (r *rebuilder) crawlID(rec *warc.RecordRead) {
 // postpone makes a site that asked to be left alone wait, as long as it asked for.
 func (r *rebuilder) postpone(c *capture) {
 	p := &r.engine.cfg.Politeness
-	if c.page == nil || c.outcome.Class() != outcome.ClassBusy {
+	if c.Page == nil || c.Outcome.Class() != outcome.ClassBusy {
 		return
 	}
 	// When the answer ended is not in the archive, only when the exchange began.
-	c.page.Ended = c.rec.Date.Add(r.engine.cfg.Fetch.TotalTimeout)
-	if c.page.Ended.After(r.began) {
-		c.page.Ended = r.began
+	c.Page.Ended = c.rec.Date.Add(r.engine.cfg.Fetch.TotalTimeout)
+	if c.Page.Ended.After(r.began) {
+		c.Page.Ended = r.began
 	}
-	wait, ok := c.page.RetryAfter()
-	if due := c.page.Ended.Add(min(wait, p.RetryAfterMax)); ok && due.After(r.began) {
+	wait, ok := c.Page.RetryAfter()
+	if due := c.Page.Ended.Add(min(wait, p.RetryAfterMax)); ok && due.After(r.began) {
 		r.engine.bench.Postpone(r.siteOf(c.url), due, time.Time{})
 	}
 }
 
 // crawlDelay notes the longest Crawl-delay. Whose it is does not matter: the first request of all waits for that long.
 func (r *rebuilder) crawlDelay(c *capture) {
-	if c.page == nil || !isPageStatus(c.status) {
+	if c.Page == nil || !isPageStatus(c.Status) {
 		return
 	}
-	body, _ := c.page.Decoded(r.links.decoder)
+	body, _ := c.Page.Decoded(r.links.decoder)
 	if d, ok := robots.Parse(body, robotsToken).CrawlDelay(); ok {
 		r.longest = max(r.longest, d)
 	}
