@@ -70,20 +70,23 @@ type mender struct {
 	out      int64  // length of the mended file so far
 	records  int
 	warcinfo ID
-	capture  ID // the last response or revisit that was kept
+	named    ID   // what records name as the warcinfo record, if not that
+	sure     bool // which one it is
+	capture  ID   // the last response or revisit that was kept
+	ids      map[key]struct{}
 	index    indexLines
 	entry    []byte
 }
 
 type span struct{ from, to int64 }
 
-// Mend makes a file of an archive that nobody writes complete and sound: whole records with matching digests, and
+// Mend makes a file that a Writer made and that nobody writes any more complete and sound: whole records with matching digests, and
 // whatever is concurrent to them, stay as they are, byte for byte; the rest goes. It gets its final name and a CDXJ that
 // says what it holds. A torn end is cut off and set aside in a file named .torn; if something else has to go, the file as
 // it was is kept as .damaged, and a new one made of its sound records. Mend may be killed and called again.
 //
-// An error is one of the disk, or of Visit; damage is told to OnFault. It holds the records' index lines in memory, and one
-// block.
+// An error is one of the disk, or of Visit; damage is told to OnFault. It holds the records' index lines and identities in
+// memory, and one block.
 func Mend(fsys vfs.FS, dir string, info FileInfo, o MendOptions) (Mended, error) {
 	m := &mender{fsys: fsys, dir: dir, info: info, o: o.WithDefaults()}
 	f, err := fsys.Open(join(dir, info.Name))
@@ -92,6 +95,9 @@ func Mend(fsys vfs.FS, dir string, info FileInfo, o MendOptions) (Mended, error)
 	}
 	if m.size, err = f.Size(); err == nil {
 		err = m.read(f)
+	}
+	if errors.Is(err, errWrongHead) {
+		err = m.read(f) // nothing but the warcinfo record was kept so far
 	}
 	if err := errors.Join(err, f.Close()); err != nil {
 		return Mended{}, err
@@ -103,10 +109,20 @@ func Mend(fsys vfs.FS, dir string, info FileInfo, o MendOptions) (Mended, error)
 	return r, nil
 }
 
+// errWrongHead says that the warcinfo record is not the one that the others name.
+var errWrongHead = errors.New("warc: another warcinfo record")
+
 // read decides what is kept.
 func (m *mender) read(f vfs.File) error {
+	m.ids = make(map[key]struct{})
+	m.spans, m.out, m.records, m.index, m.warcinfo = nil, 0, 0, indexLines{}, ID{}
+	if !m.named.IsZero() {
+		if err := m.newHead(m.named); err != nil {
+			return err
+		}
+	}
 	z := NewReader(io.NewSectionReader(f, 0, m.size), ReaderOptions{
-		Name: m.info.Name, Syntax: Fail, Spec: Fail, Block: Fail, Form: &m.info.Compression,
+		Name: m.info.Name, Syntax: Fail, Spec: Fail, Block: Fail, Form: &m.info.Compression, Apart: true,
 	})
 	defer z.Close()
 	for {
@@ -135,22 +151,45 @@ func (m *mender) read(f vfs.File) error {
 
 // record takes one sound record. A *Fault says why it does not stay.
 func (m *mender) record(rec *RecordRead) error {
+	fault := func(format string, args ...any) error {
+		return &Fault{Kind: ErrReference, File: m.info.Name, Offset: rec.Offset, What: fmt.Sprintf(format, args...)}
+	}
 	about, _ := ParseID(rec.Get("WARC-Warcinfo-ID"))
+	switch {
+	case rec.Type != Warcinfo && about.IsZero():
+		return fault("it names no warcinfo record")
+	case rec.Type == Warcinfo && m.out > 0:
+		return fault("another warcinfo record")
+	}
 	if m.out == 0 && rec.Type != Warcinfo {
 		if err := m.newHead(about); err != nil {
 			return err
 		}
 	}
-	fault := func(format string, args ...any) error {
-		return &Fault{Kind: ErrReference, File: m.info.Name, Offset: rec.Offset, What: fmt.Sprintf(format, args...)}
-	}
-	if !about.IsZero() && about != m.warcinfo {
+	switch {
+	case about.IsZero():
+	case about == m.warcinfo:
+		m.sure = true
+	case !m.sure && about == m.named:
+		m.sure = true // two of two name another
+		return errWrongHead
+	case !m.sure:
+		m.named = about
+		fallthrough
+	default:
 		return fault("it names a warcinfo record that is not the file's")
 	}
-	if to := rec.Get("WARC-Concurrent-To"); to != "" {
-		if id, err := ParseID(to); err != nil || id != m.capture {
+	for _, f := range rec.Fields {
+		if !strings.EqualFold(f.Name, "WARC-Concurrent-To") {
+			continue
+		}
+		if id, err := ParseID(f.Value); err != nil || id != m.capture || id.IsZero() {
 			return fault("the capture that this %s belongs to is not there any more", rec.Type)
 		}
+	}
+	own := keyOf(rec.Get("WARC-Record-ID"))
+	if _, there := m.ids[own]; there {
+		return fault("another record before it has the same identity")
 	}
 	keep, err := m.o.Visit(rec, Position{Serial: m.info.Serial, Offset: m.out, Length: rec.Length})
 	if err != nil {
@@ -166,7 +205,8 @@ func (m *mender) record(rec *RecordRead) error {
 	if isCapture {
 		m.capture = rec.ID
 	}
-	if rec.Type == Warcinfo && m.out == 0 {
+	m.ids[own] = struct{}{}
+	if rec.Type == Warcinfo {
 		m.warcinfo = rec.ID
 	}
 	return m.keep(rec)
@@ -205,6 +245,7 @@ func (m *mender) newHead(id ID) error {
 	}
 	m.head, m.warcinfo = bytes.Clone(e.p.out.b), r.ID
 	m.out, m.records = int64(len(m.head)), 1
+	m.ids[key(r.ID)] = struct{}{}
 	return nil
 }
 

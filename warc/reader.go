@@ -26,6 +26,9 @@ type ReaderOptions struct {
 	// Form is what the file's name promises, for files whose first bytes are damaged and so do not tell: with it reading goes on
 	// behind them. Default nil: such a file holds no record.
 	Form *Compression
+	// Apart says that no record lies in more than one member, as in files of ours: then one whose length is wrong cannot take
+	// those behind it along.
+	Apart bool
 	// OnFault is called, by the goroutine that reads, with each fault under Warn. Default: none, they are counted only.
 	OnFault func(*Fault)
 }
@@ -261,7 +264,7 @@ func (z *Reader) fill(within bool) error {
 	}
 	for {
 		if z.ended {
-			if !within {
+			if !within || z.o.Apart && z.src.kind != None {
 				return io.EOF
 			}
 			if err := z.src.next(); err != nil {
