@@ -23,8 +23,8 @@ type ReaderOptions struct {
 	Block Policy
 	// HeaderMax is the longest header accepted, in bytes. Default 1 MiB.
 	HeaderMax int
-	// Form is what the file's name promises, for files whose first bytes are damaged and so do not tell: with it reading goes on
-	// behind them. Default nil: such a file holds no record.
+	// Form is what the file is taken for, whatever its first bytes say: they may be damaged. Default nil: they decide, and a
+	// file of which they do not tell holds no record.
 	Form *Compression
 	// Apart says that no record lies in more than one member, as in files of ours: then one whose length is wrong cannot take
 	// those behind it along.

@@ -40,7 +40,7 @@ type source struct {
 	br    *bufio.Reader
 	kind  Compression
 	known bool         // kind is
-	form  *Compression // what it is taken for if it does not tell; nil for nothing
+	form  *Compression // what it is taken for, whatever it begins with; nil to find out
 
 	gz    *gzip.Reader
 	zs    *zstd.Decoder
@@ -86,6 +86,10 @@ func (s *source) offset() int64 { return s.in.n - int64(s.br.Buffered()) }
 // detect finds out the form of the file.
 func (s *source) detect() error {
 	b, err := s.br.Peek(5)
+	if s.form != nil && len(b) > 0 {
+		s.kind, s.known = *s.form, true
+		return nil
+	}
 	switch {
 	case bytes.HasPrefix(b, []byte(gzipMagic)):
 		s.kind = Gzip
@@ -97,8 +101,6 @@ func (s *source) detect() error {
 		return err
 	case bytes.HasPrefix(b, []byte("WARC/")):
 		s.kind = None
-	case s.form != nil:
-		s.kind = *s.form
 	default:
 		return fmt.Errorf("%w: the file begins with %q", ErrNotWARC, b)
 	}
