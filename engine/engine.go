@@ -105,13 +105,30 @@ func Open(cfg Config, seams Seams) (_ *Engine, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if m == nil && rebuilding(seams.FS, e.frontierDir()) {
-		return nil, ErrRebuilding
+	if m == nil {
+		if err := e.mayBegin(); err != nil {
+			return nil, err
+		}
 	}
 	if err := e.openAll(m); err != nil {
 		return nil, err
 	}
 	return e, nil
+}
+
+// mayBegin says why no crawl can begin in a directory without a manifest: it was not always without one.
+func (e *Engine) mayBegin() error {
+	if rebuilding(e.seams.FS, e.frontierDir()) {
+		return ErrRebuilding
+	}
+	files, err := warc.Files(e.seams.FS, e.cfg.Dir+"/"+ArchiveDir)
+	if err != nil {
+		return fmt.Errorf("engine: archive: %w", err)
+	}
+	if len(files) > 0 {
+		return fmt.Errorf("%w: %s", ErrFrontierLost, e.cfg.Dir)
+	}
+	return nil
 }
 
 func newEngine(cfg Config, seams Seams) *Engine {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/zeebo/xxh3"
+
 	"orbweaver/engine/seen"
 	"orbweaver/engine/urlx"
 	"orbweaver/internal/vfs"
@@ -71,6 +73,8 @@ var (
 	ErrNoArchive = errors.New("engine: no archive to rebuild from")
 	// ErrSeedsLost says that the scope speaks of seeds, and that there are none any more.
 	ErrSeedsLost = errors.New("engine: the scope is about the seeds, and they are lost; give them again")
+	// ErrFrontierLost says that a crawl has an archive and no manifest.
+	ErrFrontierLost = errors.New("engine: there is an archive and no frontier; this makes it anew: orbweaver fsck --rebuild")
 	// ErrRebuilding says that a rebuild began and did not end.
 	ErrRebuilding = errors.New("engine: a rebuild of the frontier was not finished; do it again: orbweaver fsck --rebuild")
 )
@@ -94,9 +98,10 @@ type rebuilder struct {
 	m       *manifest
 	longest time.Duration // Crawl-delay
 	told    time.Time
-	total   int64  // bytes of the archive
-	before  int64  // of these, in files that are done with
-	tried   uint64 // attempts that may have been repeated
+	total   int64                // bytes of the archive
+	before  int64                // of these, in files that are done with
+	hops    map[xxh3.Uint128]int // answers to come that belong to a robots.txt, by URL
+	tried   uint64               // attempts that may have been repeated
 	lasts   lastTries
 }
 
@@ -120,7 +125,8 @@ func Rebuild(ctx context.Context, cfg Config, seams Seams, o RebuildOptions) (_ 
 	}
 	r := &rebuilder{
 		ctx: ctx, engine: newEngine(cfg, seams), o: o, began: time.Now(),
-		out: &Rebuilt{Dir: cfg.Dir, Mended: []warc.Mended{}, Damage: []RebuildDamage{}},
+		hops: make(map[xxh3.Uint128]int),
+		out:  &Rebuilt{Dir: cfg.Dir, Mended: []warc.Mended{}, Damage: []RebuildDamage{}},
 	}
 	if err := r.engine.enter(); err != nil {
 		return nil, err

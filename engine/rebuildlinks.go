@@ -23,6 +23,7 @@ func (r *rebuilder) sweepLinks() error {
 	if err != nil {
 		return err
 	}
+	clear(r.hops)
 	next, stop := pull(r.lists.lasts)
 	defer stop()
 	r.lasts = lastTries{next: next}
@@ -68,7 +69,7 @@ func (r *rebuilder) linksOf(info warc.FileInfo, f vfs.File) error {
 		if _, err := rec.ReadBlock(storedBlockMax); err != nil {
 			return err
 		}
-		if c := r.captureOf(rec); !c.Robots {
+		if c := r.captureOf(rec); !r.forRobots(&c) {
 			if err := r.leads(&c); err != nil {
 				return err
 			}

@@ -136,13 +136,13 @@ func (r *rebuilder) record(file string, rec *warc.RecordRead, at warc.Position) 
 		}
 	}
 	r.postpone(&c)
-	if c.Robots {
+	if r.forRobots(&c) {
 		n.robotsFetched.Add(1)
 		r.crawlDelay(&c)
 		return true, nil
 	}
 	n.attempts.Add(1)
-	fp := urlx.Fingerprint(r.engine.frontier.hashSeed, c.url)
+	fp := r.fingerprint(c.url)
 	if c.again {
 		tag := r.tried<<16 | uint64(c.Outcome)
 		if isPageStatus(c.Status) {
@@ -153,6 +153,35 @@ func (r *rebuilder) record(file string, rec *warc.RecordRead, at warc.Position) 
 	}
 	r.count(&c)
 	return true, r.done(fp, c.Outcome)
+}
+
+func (r *rebuilder) fingerprint(url []byte) xxh3.Uint128 {
+	return urlx.Fingerprint(r.engine.frontier.hashSeed, url)
+}
+
+// forRobots says whether a record is that of a robots.txt, or of what its redirects lead to: the next answer of that URL.
+func (r *rebuilder) forRobots(c *capture) bool {
+	if !c.Robots {
+		if len(r.hops) == 0 {
+			return false
+		}
+		fp := r.fingerprint(c.url)
+		if r.hops[fp] == 0 {
+			return false
+		}
+		if !c.again {
+			if r.hops[fp]--; r.hops[fp] == 0 {
+				delete(r.hops, fp)
+			}
+		}
+	}
+	if c.Outcome == outcome.Redirect {
+		to, err := urlx.Resolve(nil, c.url, c.Page.Location())
+		if _, path := urlx.Split(to); err == nil && string(path) != robotsPath {
+			r.hops[r.fingerprint(to)]++
+		}
+	}
+	return true
 }
 
 // tagPage marks an attempt that brought a page, however short; the outcome is in the eight bits below.

@@ -18,6 +18,7 @@ import (
 	"orbweaver/sieve"
 	"orbweaver/virtualize"
 	"orbweaver/virtualize/diskq"
+	"orbweaver/warc"
 )
 
 // ErrNoCrawl says that the directory holds no crawl.
@@ -91,6 +92,10 @@ func Check(ctx context.Context, fsys vfs.FS, dir string, o Options) (Report, err
 	}
 	if _, err := fsys.List(dir + "/" + engine.FrontierDir); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
+			if files, err := warc.Files(fsys, dir+"/"+engine.ArchiveDir); err == nil && len(files) > 0 {
+				return Report{}, fmt.Errorf("%w: %s has no directory %s; its archive is there: orbweaver fsck --rebuild makes it anew",
+					ErrNoCrawl, dir, engine.FrontierDir)
+			}
 			return Report{}, fmt.Errorf("%w: %s has no directory %s", ErrNoCrawl, dir, engine.FrontierDir)
 		}
 		return Report{}, fmt.Errorf("fsck: %w", err)
