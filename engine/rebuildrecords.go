@@ -37,6 +37,9 @@ func (r *rebuilder) sweepRecords() error {
 	if err := warc.FinishMending(e.seams.FS, dir); err != nil {
 		return err
 	}
+	if err := r.fillGaps(dir); err != nil {
+		return err
+	}
 	files, err := r.files(dir)
 	if err != nil {
 		return err
@@ -68,6 +71,35 @@ func (r *rebuilder) sweepRecords() error {
 		return err
 	}
 	return r.flush(true, r.finished)
+}
+
+// gapMax is how many files in a row may be missing: more are no accident.
+const gapMax = 1 << 16
+
+// fillGaps puts something in the place of files that are missing, and says that they are.
+func (r *rebuilder) fillGaps(dir string) error {
+	c := &r.engine.cfg
+	files, err := warc.Files(r.engine.seams.FS, dir)
+	if err != nil {
+		return err
+	}
+	next := uint32(0)
+	for _, f := range files {
+		if f.Serial-next > gapMax && f.Serial > next {
+			return fmt.Errorf("the archive has no files with serial numbers from %05d to %05d: is it all there?", next, f.Serial-1)
+		}
+		for ; next < f.Serial; next++ {
+			info, err := warc.Placeholder(r.engine.seams.FS, warc.Options{
+				Dir: dir, Prefix: c.Name, Host: c.WARC.Host, Compression: f.Compression,
+			}, next, r.began)
+			if err != nil {
+				return err
+			}
+			r.damage(info.Final(), 0, "the file with this serial number was missing; what was in it is fetched again")
+		}
+		next = f.Serial + 1
+	}
+	return nil
 }
 
 // files lists the archive and adds it up.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"time"
 
 	"orbweaver/internal/vfs"
 )
@@ -374,6 +375,21 @@ func (m *mender) writeIndex() (written bool, err error) {
 		_, err := w.Write(want.Bytes())
 		return err
 	})
+}
+
+// Placeholder makes an empty file with a serial that is missing, so that Mend can make a sound one of it that holds nothing:
+// the serials of an archive have no gaps. Prefix, Host and Compression of o, and when, go into its name.
+func Placeholder(fsys vfs.FS, o Options, serial uint32, when time.Time) (FileInfo, error) {
+	o = o.WithDefaults()
+	name := formatName(&o, serial, when) + openSuffix
+	f, err := fsys.Create(join(o.Dir, name))
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		return FileInfo{}, fmt.Errorf("warc: %w", err)
+	}
+	return FileInfo{Name: name, Serial: serial, Open: true, Compression: o.Compression}, nil
 }
 
 // FinishMending does what a Mend that was killed left to do. Call it before the files are listed.

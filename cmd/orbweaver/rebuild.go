@@ -10,12 +10,14 @@ import (
 
 	"orbweaver/engine"
 	"orbweaver/engine/fsck"
+	"orbweaver/internal/vfs"
 )
 
 // rebuildReport is what fsck --rebuild --json prints.
 type rebuildReport struct {
-	Before  *fsck.Report    `json:"before"` // null where there was no frontier
-	Rebuilt *engine.Rebuilt `json:"rebuilt"`
+	Before  *fsck.Report    `json:"before"`            // null where there was no frontier
+	Indexes []string        `json:"indexes,omitempty"` // written, where nothing else was wrong
+	Rebuilt *engine.Rebuilt `json:"rebuilt"`           // null where nothing else was wrong
 	After   *fsck.Report    `json:"after"`
 }
 
@@ -52,13 +54,25 @@ func (c *fsckCmd) rebuild(w *world) error {
 		before.Print(w.stdout)
 	}
 	last := out.Before
-	if out.Before == nil || !before.Sound() || before.State == "" {
+	switch {
+	case out.Before != nil && before.OnlyIndexes():
+		if out.Indexes, err = engine.Reindex(w.ctx, vfs.Disk(), c.Dir); err != nil {
+			return err
+		}
+		for _, name := range out.Indexes {
+			if !c.JSON {
+				fmt.Fprintln(w.stdout, "written:", name)
+			}
+		}
+	case out.Before == nil || !before.Sound() || before.State == "":
 		if out.Rebuilt, err = engine.Rebuild(w.ctx, c.crawl.cfg, c.crawl.seams, c.options(w)); err != nil {
 			return c.refused(err)
 		}
 		if !c.JSON {
 			out.Rebuilt.Print(w.stdout)
 		}
+	}
+	if out.Rebuilt != nil || len(out.Indexes) > 0 {
 		after, err := c.examine(w)
 		if err != nil {
 			return err

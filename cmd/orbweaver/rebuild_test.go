@@ -57,6 +57,31 @@ func TestFsckRebuild(t *testing.T) {
 	call("fsck", "--quiet", dir).want(t, exitDone)
 }
 
+// Where only an index is wrong, only that is written: the frontier knows more than the archive does.
+func TestFsckRebuildWritesIndexes(t *testing.T) {
+	w, dir := serve(t), t.TempDir()
+	call(w.crawl(dir, 0)...).want(t, exitDone)
+	names, err := filepath.Glob(filepath.Join(dir, "warc", "*.cdxj"))
+	if err != nil || len(names) != 1 {
+		t.Fatal(names, err)
+	}
+	want, err := os.ReadFile(names[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(names[0]); err != nil {
+		t.Fatal(err)
+	}
+	call("fsck", "--quiet", dir).want(t, exitFailed)
+	r := call("fsck", "--rebuild", "--quiet", dir).want(t, exitDone)
+	if !strings.Contains(r.out, "written: warc/") || strings.Contains(r.out, "rebuilt") {
+		t.Errorf("%s", r.out)
+	}
+	if got, err := os.ReadFile(names[0]); err != nil || string(got) != string(want) {
+		t.Errorf("another index: %v", err)
+	}
+}
+
 func TestFsckRebuildWantsSettingsAndAnArchive(t *testing.T) {
 	dir := t.TempDir()
 	call("fsck", "--rebuild", dir).want(t, exitUsage, "no crawl.toml", "--config")
