@@ -12,6 +12,8 @@ import (
 	"orbweaver/engine/seen"
 	"orbweaver/engine/urlx"
 	"orbweaver/internal/vfs"
+	"orbweaver/sieve"
+	"orbweaver/virtualize/diskq"
 	"orbweaver/warc"
 )
 
@@ -84,11 +86,19 @@ const reasonRebuilt = "rebuilt from the archive"
 
 // rebuilder is one rebuild.
 type rebuilder struct {
-	ctx    context.Context //nolint:containedctx // one rebuild's
-	engine *Engine
-	o      RebuildOptions
-	out    *Rebuilt
-	began  time.Time
+	ctx   context.Context //nolint:containedctx // one rebuild's
+	o     RebuildOptions
+	out   *Rebuilt
+	began time.Time
+
+	cfg      Config
+	fs       vfs.FS
+	ledger   *ledger
+	frontier *Frontier
+	bench    *bench
+	sieve    *sieve.Sieve
+	ready    *diskq.Queue
+	info     func() []warc.Field // for warcinfo records
 
 	lists   *rebuildLists
 	archive *warc.Archive
@@ -124,22 +134,23 @@ func Rebuild(ctx context.Context, cfg Config, seams Seams, o RebuildOptions) (_ 
 		return nil, fmt.Errorf("%w: %s/%s is empty", ErrNoArchive, cfg.Dir, ArchiveDir)
 	}
 	r := &rebuilder{
-		ctx: ctx, engine: newEngine(cfg, seams), o: o, began: time.Now(),
+		ctx: ctx, o: o, began: time.Now(), cfg: cfg, fs: seams.FS,
 		hops: make(map[xxh3.Uint128]int),
 		out:  &Rebuilt{Dir: cfg.Dir, Mended: []warc.Mended{}, Damage: []RebuildDamage{}},
 	}
-	if err := r.engine.enter(); err != nil {
+	e := newEngine(cfg, seams)
+	if err := e.enter(); err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, r.engine.closeRooms()) }()
-	if err := r.run(); err != nil {
+	defer func() { err = errors.Join(err, e.closeRooms()) }()
+	if err := r.run(e); err != nil {
 		return r.out, fmt.Errorf("engine: rebuild: %w", err)
 	}
 	return r.out, nil
 }
 
-func (r *rebuilder) run() (err error) {
-	if err := r.open(); err != nil {
+func (r *rebuilder) run(e *Engine) (err error) {
+	if err := r.open(e); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.lists.close(), r.archive.Close()) }()
@@ -149,23 +160,22 @@ func (r *rebuilder) run() (err error) {
 	if err := r.sweepLinks(); err != nil {
 		return err
 	}
-	if err := r.save(); err != nil {
+	if err := r.save(e); err != nil {
 		return err
 	}
 	r.sum()
-	return endRebuild(r.engine.seams.FS, r.engine.frontierDir())
+	return endRebuild(r.fs, e.frontierDir())
 }
 
 // open moves the old frontier aside and opens the rooms of a new one.
-func (r *rebuilder) open() error {
-	e := r.engine
+func (r *rebuilder) open(e *Engine) error {
 	fsys := e.seams.FS
 	aside, err := beginRebuild(fsys, e.cfg.Dir)
 	if err != nil {
 		return err
 	}
 	r.out.Aside = aside
-	if err := r.keepSeeds(aside); err != nil {
+	if err := r.keepSeeds(e, aside); err != nil {
 		return err
 	}
 	if r.m, err = newManifest(); err != nil {
@@ -180,6 +190,8 @@ func (r *rebuilder) open() error {
 	}
 	e.assemble(r.m)
 	e.seeded.Store(r.out.Seeds == 0)
+	r.ledger, r.frontier, r.bench, r.sieve, r.ready = e.ledger, e.frontier, e.bench, e.sieve, e.ready
+	r.info = func() []warc.Field { return e.warcInfo(r.m) }
 	r.archive = warc.OpenArchive(fsys, e.cfg.Dir+"/"+ArchiveDir)
 	r.links = newLinkFinder(e.cfg.NoFollow)
 	r.faults = &faultFile{fs: fsys, dir: e.frontierDir(), log: e.seams.Log}
@@ -188,8 +200,7 @@ func (r *rebuilder) open() error {
 }
 
 // keepSeeds takes over what is left of the seeds, with those that are given now.
-func (r *rebuilder) keepSeeds(aside string) error {
-	e := r.engine
+func (r *rebuilder) keepSeeds(e *Engine, aside string) error {
 	left := &seedsLeft{fs: e.seams.FS, name: e.cfg.Dir + "/" + aside + "/seeds"}
 	sources := seedChain{e.cfg.Seeds}
 	if aside != "" {
@@ -237,24 +248,22 @@ func (r *rebuilder) progress(stage, file string, at int64) error {
 
 // flush carries on what the sieve holds, if it holds enough or all is to go.
 func (r *rebuilder) flush(all bool, emit func(payload []byte) error) error {
-	e := r.engine
-	if !e.sieve.Full() && (!all || e.sieve.Pending() == 0) {
+	if !r.sieve.Full() && (!all || r.sieve.Pending() == 0) {
 		return nil
 	}
-	stats, err := e.sieve.Flush(func(payload []byte) error {
+	stats, err := r.sieve.Flush(func(payload []byte) error {
 		if err := emit(payload); err != nil {
 			return err
 		}
-		e.ledger.n.admitted.Add(1)
+		r.ledger.n.admitted.Add(1)
 		return nil
 	})
-	e.ledger.n.known.Add(int64(stats.Known + stats.Duplicates))
+	r.ledger.n.known.Add(int64(stats.Known + stats.Duplicates))
 	return err
 }
 
 // save makes the new frontier durable, as an orderly stop does.
-func (r *rebuilder) save() error {
-	e := r.engine
+func (r *rebuilder) save(e *Engine) error {
 	files, err := warc.Files(e.seams.FS, e.cfg.Dir+"/"+ArchiveDir)
 	if err != nil {
 		return err
@@ -288,10 +297,10 @@ func (r *rebuilder) save() error {
 
 // sum says what came of it.
 func (r *rebuilder) sum() {
-	n := r.engine.ledger.n.load()
+	n := r.ledger.n.load()
 	r.out.Pages, r.out.Copies, r.out.Robots = n.Pages, n.Revisits, n.RobotsFetched
 	r.out.Done, r.out.Queued = n.Finished(), n.Admitted-n.Finished()
-	c := &r.engine.cfg
+	c := &r.cfg
 	if c.MaxDepth >= 0 {
 		r.note("how far pages are from a seed is not in the archive: links of stored pages count as depth 1, so with --max-depth %d"+
 			" the crawl may go deeper than it would have", c.MaxDepth)
@@ -321,6 +330,6 @@ const rebuildDir = "rebuild"
 // siteOf is the site of a URL that was asked for.
 func (r *rebuilder) siteOf(url []byte) *visitState {
 	site, _ := urlx.Split(url)
-	vs, _ := r.engine.bench.GetOrAdd(site)
+	vs, _ := r.bench.GetOrAdd(site)
 	return vs
 }

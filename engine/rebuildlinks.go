@@ -17,8 +17,7 @@ const storedBlockMax = 1 << 30
 
 // sweepLinks reads the archive again, which is sound by now, for what leads on.
 func (r *rebuilder) sweepLinks() error {
-	e := r.engine
-	dir := e.cfg.Dir + "/" + ArchiveDir
+	dir := r.cfg.Dir + "/" + ArchiveDir
 	files, err := r.files(dir)
 	if err != nil {
 		return err
@@ -31,7 +30,7 @@ func (r *rebuilder) sweepLinks() error {
 		return err
 	}
 	for _, info := range files {
-		f, err := e.seams.FS.Open(dir + "/" + info.Name)
+		f, err := r.fs.Open(dir + "/" + info.Name)
 		if err != nil {
 			return err
 		}
@@ -42,7 +41,7 @@ func (r *rebuilder) sweepLinks() error {
 		}
 		r.before += size
 	}
-	return r.flush(true, e.ready.Append)
+	return r.flush(true, r.ready.Append)
 }
 
 func (r *rebuilder) linksOf(info warc.FileInfo, f vfs.File) error {
@@ -109,9 +108,9 @@ func (r *rebuilder) leads(c *capture) error {
 		}
 	}
 	for range r.links.refused {
-		r.engine.frontier.Refuse()
+		r.frontier.Refuse()
 	}
-	r.engine.ledger.n.droppedLinks.Add(int64(r.links.dropped))
+	r.ledger.n.droppedLinks.Add(int64(r.links.dropped))
 	var fault error
 	err := eachLink(r.links.links, func(url []byte) {
 		if fault == nil {
@@ -131,9 +130,9 @@ func (r *rebuilder) claim(c *capture) error {
 	if err != nil || !first {
 		return err
 	}
-	_, _, err = r.engine.ledger.seen.Insert(d, seen.First{RecordID: c.rec.ID, URI: string(c.url), Date: c.rec.Date})
+	_, _, err = r.ledger.seen.Insert(d, seen.First{RecordID: c.rec.ID, URI: string(c.url), Date: c.rec.Date})
 	if errors.Is(err, seen.ErrURI) {
-		r.engine.ledger.n.unclaimed.Add(1)
+		r.ledger.n.unclaimed.Add(1)
 		return nil
 	}
 	return err
@@ -141,9 +140,8 @@ func (r *rebuilder) claim(c *capture) error {
 
 // offer lets a URL through the door.
 func (r *rebuilder) offer(url []byte, it Item) error {
-	e := r.engine
-	e.frontier.Add(&r.door, url, it)
-	return r.flush(false, e.ready.Append)
+	r.frontier.Add(&r.door, url, it)
+	return r.flush(false, r.ready.Append)
 }
 
 // scan finds the links of a page. A revisit has the payload of another record, and its own URL to resolve against.
@@ -176,7 +174,7 @@ func (r *rebuilder) scan(c *capture) error {
 func (r *rebuilder) scanPage(url []byte, page *fetch.Page) {
 	defer func() {
 		if p := recover(); p != nil {
-			r.engine.ledger.n.parseFaults.Add(1)
+			r.ledger.n.parseFaults.Add(1)
 			r.links = newLinkFinder(r.links.nofollow)
 			r.faults.save(url, page.Raw, p)
 		}

@@ -26,15 +26,14 @@ type capture struct {
 
 func (r *rebuilder) captureOf(rec *warc.RecordRead) capture {
 	c := capture{Capture: ReadCapture(rec), rec: rec, url: rec.TargetURI}
-	c.again = c.Again(&r.engine.cfg.Politeness)
+	c.again = c.Again(&r.cfg.Politeness)
 	return c
 }
 
 // sweepRecords mends the archive and notes what it holds.
 func (r *rebuilder) sweepRecords() error {
-	e := r.engine
-	dir := e.cfg.Dir + "/" + ArchiveDir
-	if err := warc.FinishMending(e.seams.FS, dir); err != nil {
+	dir := r.cfg.Dir + "/" + ArchiveDir
+	if err := warc.FinishMending(r.fs, dir); err != nil {
 		return err
 	}
 	if err := r.fillGaps(dir); err != nil {
@@ -45,12 +44,12 @@ func (r *rebuilder) sweepRecords() error {
 		return err
 	}
 	for _, info := range files {
-		size, err := e.seams.FS.Size(dir + "/" + info.Name)
+		size, err := r.fs.Size(dir + "/" + info.Name)
 		if err != nil {
 			return err
 		}
-		mended, err := warc.Mend(e.seams.FS, dir, info, warc.MendOptions{
-			Info:    e.warcInfo(r.m),
+		mended, err := warc.Mend(r.fs, dir, info, warc.MendOptions{
+			Info:    r.info(),
 			OnFault: func(f *warc.Fault) { r.damage(f.File, f.Offset, fmt.Sprintf("%v: %s", f.Kind, f.What)) },
 			Visit: func(rec *warc.RecordRead, at warc.Position) (bool, error) {
 				if err := r.progress("records", info.Name, rec.Offset); err != nil {
@@ -78,8 +77,8 @@ const gapMax = 1 << 16
 
 // fillGaps puts something in the place of files that are missing, and says that they are.
 func (r *rebuilder) fillGaps(dir string) error {
-	c := &r.engine.cfg
-	files, err := warc.Files(r.engine.seams.FS, dir)
+	c := &r.cfg
+	files, err := warc.Files(r.fs, dir)
 	if err != nil {
 		return err
 	}
@@ -89,7 +88,7 @@ func (r *rebuilder) fillGaps(dir string) error {
 			return fmt.Errorf("the archive has no files with serial numbers from %05d to %05d: is it all there?", next, f.Serial-1)
 		}
 		for ; next < f.Serial; next++ {
-			info, err := warc.Placeholder(r.engine.seams.FS, warc.Options{
+			info, err := warc.Placeholder(r.fs, warc.Options{
 				Dir: dir, Prefix: c.Name, Host: c.WARC.Host, Compression: f.Compression,
 			}, next, r.began)
 			if err != nil {
@@ -104,7 +103,7 @@ func (r *rebuilder) fillGaps(dir string) error {
 
 // files lists the archive and adds it up.
 func (r *rebuilder) files(dir string) ([]warc.FileInfo, error) {
-	files, err := warc.Files(r.engine.seams.FS, dir)
+	files, err := warc.Files(r.fs, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +112,7 @@ func (r *rebuilder) files(dir string) ([]warc.FileInfo, error) {
 		if i > 0 && files[i-1].Serial == f.Serial {
 			return nil, fmt.Errorf("%s and %s have the same serial number; move the one that does not belong there away", files[i-1].Name, f.Name)
 		}
-		size, err := r.engine.seams.FS.Size(dir + "/" + f.Name)
+		size, err := r.fs.Size(dir + "/" + f.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -124,22 +123,21 @@ func (r *rebuilder) files(dir string) ([]warc.FileInfo, error) {
 
 // finished takes a URL that has its outcome out of the sieve.
 func (r *rebuilder) finished(payload []byte) error {
-	r.engine.ledger.n.finish(outcome.Outcome(payload[0]), 1)
+	r.ledger.n.finish(outcome.Outcome(payload[0]), 1)
 	return nil
 }
 
 // done hands a URL that has its outcome to the sieve.
 func (r *rebuilder) done(fp xxh3.Uint128, o outcome.Outcome) error {
-	e := r.engine
-	e.ledger.n.found.Add(1)
-	e.ledger.n.sieved.Add(1)
-	e.sieve.Add(fp, []byte{byte(o)})
+	r.ledger.n.found.Add(1)
+	r.ledger.n.sieved.Add(1)
+	r.sieve.Add(fp, []byte{byte(o)})
 	return r.flush(false, r.finished)
 }
 
 // record notes one sound record, and says whether it may stay.
 func (r *rebuilder) record(file string, rec *warc.RecordRead, at warc.Position) (keep bool, err error) {
-	n := &r.engine.ledger.n
+	n := &r.ledger.n
 	switch rec.Type {
 	case warc.Warcinfo:
 		r.crawlID(rec)
@@ -188,7 +186,7 @@ func (r *rebuilder) record(file string, rec *warc.RecordRead, at warc.Position) 
 }
 
 func (r *rebuilder) fingerprint(url []byte) xxh3.Uint128 {
-	return urlx.Fingerprint(r.engine.frontier.hashSeed, url)
+	return urlx.Fingerprint(r.frontier.hashSeed, url)
 }
 
 // forRobots says whether a record is that of a robots.txt, or of what its redirects lead to: the next answer of that URL.
@@ -238,17 +236,17 @@ func (r *rebuilder) count(c *capture) {
 		return
 	}
 	if c.rec.Type == warc.Revisit {
-		r.engine.ledger.n.revisits.Add(1)
+		r.ledger.n.revisits.Add(1)
 	} else {
-		r.engine.ledger.n.pages.Add(1)
+		r.ledger.n.pages.Add(1)
 	}
 	r.stored(c)
 }
 
 // stored counts a page against the limit of its site.
 func (r *rebuilder) stored(c *capture) {
-	if r.engine.cfg.MaxPerHost > 0 {
-		r.engine.bench.WithSite(r.siteOf(c.url), func(s *Site) { s.Stored++ })
+	if r.cfg.MaxPerHost > 0 {
+		r.bench.WithSite(r.siteOf(c.url), func(s *Site) { s.Stored++ })
 	}
 }
 
@@ -258,10 +256,10 @@ func (r *rebuilder) judgeTries() error {
 	tries := 0
 	judge := func() error {
 		o := outcome.Outcome(last.Tag & 0xff)
-		if tries == 0 || tries < r.engine.cfg.Politeness.Table[o].Tries {
+		if tries == 0 || tries < r.cfg.Politeness.Table[o].Tries {
 			return nil
 		}
-		n := &r.engine.ledger.n
+		n := &r.ledger.n
 		n.retries.Add(-1)
 		if last.Tag&tagPage != 0 {
 			n.pages.Add(1)
@@ -283,7 +281,7 @@ func (r *rebuilder) judgeTries() error {
 		}
 		last = e
 		tries++
-		r.engine.ledger.n.retries.Add(1)
+		r.ledger.n.retries.Add(1)
 	}
 	return judge()
 }
@@ -299,18 +297,18 @@ func (r *rebuilder) crawlID(rec *warc.RecordRead) {
 
 // postpone makes a site that asked to be left alone wait, as long as it asked for.
 func (r *rebuilder) postpone(c *capture) {
-	p := &r.engine.cfg.Politeness
+	p := &r.cfg.Politeness
 	if c.Page == nil || c.Outcome.Class() != outcome.ClassBusy {
 		return
 	}
 	// When the answer ended is not in the archive, only when the exchange began.
-	c.Page.Ended = c.rec.Date.Add(r.engine.cfg.Fetch.TotalTimeout)
+	c.Page.Ended = c.rec.Date.Add(r.cfg.Fetch.TotalTimeout)
 	if c.Page.Ended.After(r.began) {
 		c.Page.Ended = r.began
 	}
 	wait, ok := c.Page.RetryAfter()
 	if due := c.Page.Ended.Add(min(wait, p.RetryAfterMax)); ok && due.After(r.began) {
-		r.engine.bench.Postpone(r.siteOf(c.url), due, time.Time{})
+		r.bench.Postpone(r.siteOf(c.url), due, time.Time{})
 	}
 }
 
