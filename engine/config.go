@@ -58,6 +58,9 @@ type Config struct {
 	Effective string // the configuration as text, for warcinfo's digest
 }
 
+// storeAll is the filter that refuses nothing.
+const storeAll = "all"
+
 // WARCConfig is the archive's part.
 type WARCConfig struct {
 	Compression warc.Compression
@@ -93,7 +96,7 @@ func (c Config) WithDefaults() Config {
 		c.Scope = "all"
 	}
 	if c.Store == "" {
-		c.Store = "all"
+		c.Store = storeAll
 	}
 	def(&c.Fetchers, 1024)
 	def(&c.Parsers, runtime.GOMAXPROCS(0))

@@ -15,6 +15,7 @@
 //	parseloop.go    Page -> links, records, journal (records.go, linkfinder.go)
 //	ledger.go       what has been done and can be proved: archive, journal, page digests, counters
 //	checkpoint.go   the cut and its manifest; restore.go and replay.go the way back
+//	rebuild.go      a lost frontier made anew from the archive alone (rebuildrecords.go, rebuildlinks.go, capture.go)
 //	run.go          every goroutine, started and joined
 //
 // Promises:
@@ -26,6 +27,10 @@
 // Bytes: journal.go draws the journal's entry, item.go what travels with a URL, manifest.go says what the manifest holds.
 //
 // Nobody waits while holding the cut's lock; lock order is cut, then commit, then whatever a room locks inside.
+//
+// A rebuild trusts the archive and nothing else. What it cannot know: how far a page is from a seed (links of stored pages
+// count as one link away), how many redirects led to it, how often a URL was tried without an answer, what was refused, and
+// seeds that were never fetched. So it forgets no URL that a stored page leads to, and may ask again for what failed.
 //
 // What it costs: a page takes two shared holds of the cut, one write to the archive and one of 63 bytes to the journal.
 package engine

@@ -92,23 +92,9 @@ func Open(cfg Config, seams Seams) (_ *Engine, err error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	e := &Engine{
-		cfg: cfg, seams: seams, status: StateRunning,
-		feedWake: make(chan struct{}, 1), distWake: make(chan struct{}, 1),
-		hungry: make(chan struct{}, 1), stopping: make(chan struct{}),
-		rules: newRulesPool(), redone: newRedone(), aloft: newAloft(), newborn: newSiteQueue(), seeds: new(filter.Seeds),
-		servers: newNameServers(seams.Resolver, seams.Log.Warn),
-	}
-	for _, dir := range []string{cfg.Dir, e.frontierDir(), cfg.Dir + "/warc", cfg.Dir + "/logs"} {
-		if err := seams.FS.MkdirAll(dir); err != nil {
-			return nil, fmt.Errorf("engine: crawl directory: %w", err)
-		}
-	}
-	if e.lock, err = seams.FS.Lock(e.frontierDir() + "/lock"); err != nil {
-		if errors.Is(err, vfs.ErrLocked) {
-			return nil, fmt.Errorf("%w: %s; stop it, or give another --dir", ErrInUse, cfg.Dir)
-		}
-		return nil, fmt.Errorf("engine: crawl directory: %w", err)
+	e := newEngine(cfg, seams)
+	if err := e.enter(); err != nil {
+		return nil, err
 	}
 	defer func() {
 		if err != nil {
@@ -119,10 +105,56 @@ func Open(cfg Config, seams Seams) (_ *Engine, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if m == nil {
+		if err := e.mayBegin(); err != nil {
+			return nil, err
+		}
+	}
 	if err := e.openAll(m); err != nil {
 		return nil, err
 	}
 	return e, nil
+}
+
+// mayBegin says why no crawl can begin in a directory without a manifest: it was not always without one.
+func (e *Engine) mayBegin() error {
+	if rebuilding(e.seams.FS, e.frontierDir()) {
+		return ErrRebuilding
+	}
+	files, err := warc.Files(e.seams.FS, e.cfg.Dir+"/"+ArchiveDir)
+	if err != nil {
+		return fmt.Errorf("engine: archive: %w", err)
+	}
+	if len(files) > 0 {
+		return fmt.Errorf("%w: %s", ErrFrontierLost, e.cfg.Dir)
+	}
+	return nil
+}
+
+func newEngine(cfg Config, seams Seams) *Engine {
+	return &Engine{
+		cfg: cfg, seams: seams, status: StateRunning,
+		feedWake: make(chan struct{}, 1), distWake: make(chan struct{}, 1),
+		hungry: make(chan struct{}, 1), stopping: make(chan struct{}),
+		rules: newRulesPool(), redone: newRedone(), aloft: newAloft(), newborn: newSiteQueue(), seeds: new(filter.Seeds),
+		servers: newNameServers(seams.Resolver, seams.Log.Warn),
+	}
+}
+
+// enter makes the crawl directory what is missing of it, and locks it.
+func (e *Engine) enter() (err error) {
+	for _, dir := range []string{e.cfg.Dir, e.frontierDir(), e.cfg.Dir + "/warc", e.cfg.Dir + "/logs"} {
+		if err := e.seams.FS.MkdirAll(dir); err != nil {
+			return fmt.Errorf("engine: crawl directory: %w", err)
+		}
+	}
+	if e.lock, err = e.seams.FS.Lock(e.frontierDir() + "/lock"); err != nil {
+		if errors.Is(err, vfs.ErrLocked) {
+			return fmt.Errorf("%w: %s; stop it, or give another --dir", ErrInUse, e.cfg.Dir)
+		}
+		return fmt.Errorf("engine: crawl directory: %w", err)
+	}
+	return nil
 }
 
 func newManifest() (*manifest, error) {
@@ -147,6 +179,7 @@ func (e *Engine) openAll(m *manifest) error {
 	}
 	e.resumed = m.Resumed + 1
 	m.Resumed = e.resumed
+	m.Filtered = m.Filtered || e.cfg.Store != storeAll
 	added, err := keepSeeds(e.seams.FS, e.frontierDir(), e.cfg.Seeds, e.seams.Log)
 	if err != nil {
 		return err
@@ -290,6 +323,25 @@ func hostSet(rules []string) *filter.HostSet {
 
 // begin makes the crawl ready to run: its first manifest is durable before anything is fetched.
 func (e *Engine) begin(m *manifest, moreSeeds bool) error {
+	if err := e.openArchive(m); err != nil {
+		return err
+	}
+	e.limits.grown(e.bytesStored())
+	e.over = m.State == StateFinished && !moreSeeds && e.stillOver(m)
+	if e.over {
+		e.status, e.reason = StateFinished, m.Reason
+		e.ledger.journal = nil
+		return nil
+	}
+	e.points.generation = max(m.Generation, e.points.generation)
+	if err := e.points.take(context.Background(), StateRunning, "", false); err != nil { //nolint:forbidigo // Open is not cancelled
+		return err
+	}
+	return nil
+}
+
+// openArchive opens the archive for writing, behind what counts.
+func (e *Engine) openArchive(m *manifest) error {
 	info := e.warcInfo(m)
 	w, err := warc.OpenWriter(e.seams.FS, warc.Options{
 		Dir: e.cfg.Dir + "/warc", Prefix: e.cfg.Name, Host: e.cfg.WARC.Host, SizeMax: e.cfg.WARC.SizeMax,
@@ -303,17 +355,6 @@ func (e *Engine) begin(m *manifest, moreSeeds bool) error {
 		return err
 	}
 	e.storedBefore -= w.Stats().Bytes
-	e.limits.grown(e.bytesStored())
-	e.over = m.State == StateFinished && !moreSeeds && e.stillOver(m)
-	if e.over {
-		e.status, e.reason = StateFinished, m.Reason
-		e.ledger.journal = nil
-		return nil
-	}
-	e.points.generation = max(m.Generation, e.points.generation)
-	if err := e.points.take(context.Background(), StateRunning, "", false); err != nil { //nolint:forbidigo // Open is not cancelled
-		return err
-	}
 	return nil
 }
 

@@ -31,6 +31,7 @@ type Inspection struct {
 	Reason     string
 	Clean      bool // the crawl stopped in order: the journal is empty
 	Seeded     bool // all seeds have passed the door
+	Filtered   bool // a store filter may have refused answers: not all that are done have a record
 
 	Sieve    sieve.Cut
 	Ready    diskq.Cut
@@ -70,7 +71,7 @@ func Inspect(fsys vfs.FS, dir string) (*Inspection, error) {
 	}
 	i := &Inspection{
 		Generation: m.Generation, CrawlID: m.CrawlID, HashSeed: m.HashSeed, Written: m.Written,
-		State: m.State, Reason: m.Reason, Clean: m.Clean, Seeded: m.Seeded,
+		State: m.State, Reason: m.Reason, Clean: m.Clean, Seeded: m.Seeded, Filtered: m.Filtered,
 		Sieve: m.Sieve, Ready: m.Ready, Queues: m.Virt, Seen: m.Seen, Counters: m.Counters,
 		fsys: fsys, dir: dir + "/" + FrontierDir,
 	}
@@ -137,16 +138,19 @@ func (b *BenchView) TakeItems(f func(site, item []byte)) {
 	})
 }
 
-// Aloft calls f for every URL that was in flight; an empty site means that item holds the whole URL. redone is how many
-// URLs an earlier journal named as done that are still to come up.
-func (i *Inspection) Aloft(f func(site, item []byte)) (redone int, err error) {
+// Aloft calls f for every URL that was in flight; an empty site means that item holds the whole URL. It calls redone for
+// every URL that an earlier journal named as done and that is still to come up.
+func (i *Inspection) Aloft(f func(site, item []byte), redone func(fp xxh3.Uint128)) error {
 	b, err := vfs.ReadFile(i.fsys, aloftName(i.dir, i.Generation))
 	if err != nil {
-		return 0, fmt.Errorf("engine: URLs in flight: %w", err)
+		return fmt.Errorf("engine: URLs in flight: %w", err)
 	}
 	r := newRedone()
 	err = readAloft(b, f, r)
-	return len(r.done), err
+	for fp := range r.done {
+		redone(fp)
+	}
+	return err
 }
 
 // QueuedURL appends to dst the URL of a queued item; site is empty where the item holds the whole URL. robots says that

@@ -112,6 +112,9 @@ func (l *ledger) syncInOrder(j *journal) error {
 		if err != nil {
 			return fmt.Errorf("engine: journal: %w", err)
 		}
+		if old == j {
+			return nil // the page was turned meanwhile: it is closed now, and was what this call is about
+		}
 	}
 	if err := j.sync(); err != nil {
 		return fmt.Errorf("engine: journal: %w", err)

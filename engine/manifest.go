@@ -32,6 +32,10 @@ type manifest struct {
 	Clean   bool   `json:"clean"`  // every Page was home: there is no journal to replay
 	Seeded  bool   `json:"seeded"` // all seeds have passed the door
 	Resumed int    `json:"resumed"`
+	// Filtered says that some run had a store filter: then an answer may have no record.
+	Filtered bool `json:"filtered,omitempty"`
+	// NotBefore is when the first request may be made, after a rebuild: nobody knows who was asked last, and when.
+	NotBefore time.Time `json:"not_before,omitzero"`
 
 	WallSeconds float64 `json:"wall_seconds"`
 	CPUSeconds  float64 `json:"cpu_seconds"`

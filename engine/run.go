@@ -118,11 +118,13 @@ func (e *Engine) startIntake(ctx context.Context, g *failGroup) {
 	}
 	f := &feeder{
 		ledger: e.ledger, bench: e.bench, todo: e.todo, leases: e.done.Cap() / 2, gate: e.gate, wake: e.feedWake,
-		starved: e.starved,
+		starved: e.starved, notBefore: e.points.last.NotBefore,
 	}
 	if e.unclean {
 		p := e.cfg.Politeness
-		f.notBefore = time.Now().Add(max(p.HostDelay, p.IPDelay))
+		if due := time.Now().Add(max(p.HostDelay, p.IPDelay)); due.After(f.notBefore) {
+			f.notBefore = due
+		}
 	}
 	g.Go(func() error { return f.run(ctx) })
 	g.Go(func() error { return e.dist.run(ctx) })

@@ -107,12 +107,16 @@ func (r *RecordRead) IsHTTP() bool {
 }
 
 // HTTP reads the head of the HTTP message in the block, and gives it with a reader of the body behind it: as it is stored, or,
-// if payload is true, without the chunking. The block must not have been read before.
+// if payload is true, without the chunking. The block must not have been read before, unless it is in Block.
 func (r *RecordRead) HTTP(payload bool) (*HTTPHead, io.Reader, error) {
 	if !r.IsHTTP() {
 		return nil, nil, fmt.Errorf("warc: %s record at %d: %w: Content-Type %q", r.Type, r.Offset, errNoHead, r.Get("Content-Type"))
 	}
-	br := bufio.NewReaderSize(r, 4096)
+	var from io.Reader = r
+	if r.Block != nil {
+		from = bytes.NewReader(r.Block)
+	}
+	br := bufio.NewReaderSize(from, 4096)
 	var raw []byte
 	for {
 		line, err := br.ReadSlice('\n')

@@ -85,6 +85,18 @@ func ParseName(name string) (FileInfo, bool) {
 	return FileInfo{}, false
 }
 
+// nameDate reads the time out of a name that ParseName can read.
+func nameDate(name string) (time.Time, bool) {
+	for _, part := range strings.Split(name, "-") {
+		if len(part) != 17 || !isDigits(part) {
+			continue
+		}
+		t, err := time.Parse("20060102150405.000", part[:14]+"."+part[14:])
+		return t, err == nil
+	}
+	return time.Time{}, false
+}
+
 func isDigits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }

@@ -23,6 +23,12 @@ type ReaderOptions struct {
 	Block Policy
 	// HeaderMax is the longest header accepted, in bytes. Default 1 MiB.
 	HeaderMax int
+	// Form is what the file is taken for, whatever its first bytes say: they may be damaged. Default nil: they decide, and a
+	// file of which they do not tell holds no record.
+	Form *Compression
+	// Apart says that no record lies in more than one member, as in files of ours: then one whose length is wrong cannot take
+	// those behind it along.
+	Apart bool
 	// OnFault is called, by the goroutine that reads, with each fault under Warn. Default: none, they are counted only.
 	OnFault func(*Fault)
 }
@@ -65,6 +71,7 @@ func NewReader(r io.Reader, o ReaderOptions) *Reader {
 func (z *Reader) Reset(r io.Reader, o ReaderOptions) {
 	z.o = o.WithDefaults()
 	z.src.reset(r, o.Base)
+	z.src.form = o.Form
 	z.r, z.w, z.ended, z.inner = 0, 0, true, 0
 	z.rec, z.lost, z.done, z.faults, z.crossed = nil, false, nil, 0, false
 }
@@ -257,7 +264,7 @@ func (z *Reader) fill(within bool) error {
 	}
 	for {
 		if z.ended {
-			if !within {
+			if !within || z.o.Apart && z.src.kind != None {
 				return io.EOF
 			}
 			if err := z.src.next(); err != nil {

@@ -39,7 +39,8 @@ type source struct {
 	in    counter
 	br    *bufio.Reader
 	kind  Compression
-	known bool // kind is
+	known bool         // kind is
+	form  *Compression // what it is taken for, whatever it begins with; nil to find out
 
 	gz    *gzip.Reader
 	zs    *zstd.Decoder
@@ -85,6 +86,10 @@ func (s *source) offset() int64 { return s.in.n - int64(s.br.Buffered()) }
 // detect finds out the form of the file.
 func (s *source) detect() error {
 	b, err := s.br.Peek(5)
+	if s.form != nil && len(b) > 0 {
+		s.kind, s.known = *s.form, true
+		return nil
+	}
 	switch {
 	case bytes.HasPrefix(b, []byte(gzipMagic)):
 		s.kind = Gzip

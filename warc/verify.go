@@ -33,6 +33,9 @@ func (r *Report) OK() bool { return r.Faults == 0 }
 type VerifyOptions struct {
 	// OnFault is called with each fault, up to FaultsMax of each file. Default: nobody is told, they are counted.
 	OnFault func(*Fault)
+	// PerFile says that records name others of their own file only, as ours do. Then identities and references are looked at
+	// file by file, and memory is that of one.
+	PerFile bool
 	// FaultsMax is how many faults of a file are told. Default 100.
 	FaultsMax int
 	// Open says of a file name that it is still being written, so that a record that is cut off at its end is no fault. Default: none is.
@@ -54,7 +57,7 @@ func (o VerifyOptions) WithDefaults() VerifyOptions {
 }
 
 // Verifier examines the files of one archive, one after another, and in the end whether their records name each other rightly.
-// It holds 32 bytes in memory for each record, and 32 for each reference.
+// It holds 32 bytes in memory for each record, and 32 for each reference; under PerFile those of one file.
 type Verifier struct {
 	o      VerifyOptions
 	report Report
@@ -144,6 +147,9 @@ func (v *Verifier) File(name string, r io.Reader) error {
 		v.tell(&Fault{Kind: ErrNotWARC, File: name, What: "no record"})
 	}
 	v.report.Bytes += max(end, v.reader.src.offset())
+	if v.o.PerFile {
+		v.references()
+	}
 	return nil
 }
 
@@ -190,13 +196,18 @@ func keyOf(id string) key {
 	return key(sum[:16])
 }
 
-// Finish looks for identities that are there twice and references that lead nowhere, among all files, and gives the
-// Report. The Verifier must not be used any more.
+// Finish looks for identities that are there twice and references that lead nowhere, among all files (under PerFile that is
+// done already), and gives the Report. The Verifier must not be used any more.
 func (v *Verifier) Finish() Report {
+	v.told = 0
+	v.references()
+	return v.report
+}
+
+func (v *Verifier) references() {
 	slices.SortFunc(v.ids, func(a, b seenID) int {
 		return cmp.Or(bytes.Compare(a.key[:], b.key[:]), cmp.Compare(a.file, b.file), cmp.Compare(a.offset, b.offset))
 	})
-	v.told = 0
 	for i := 1; i < len(v.ids); i++ {
 		if a, b := v.ids[i-1], v.ids[i]; a.key == b.key {
 			v.tell(&Fault{Kind: ErrReference, File: v.names[b.file], Offset: b.offset,
@@ -211,5 +222,5 @@ func (v *Verifier) Finish() Report {
 				What: fields[r.kind] + " names a record that is not there"})
 		}
 	}
-	return v.report
+	v.ids, v.refs = v.ids[:0], v.refs[:0]
 }

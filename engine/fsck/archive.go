@@ -40,6 +40,7 @@ func (c *checker) checkArchive(end warc.Cut) *tally {
 	c.checkSerials(files)
 	c.checkStray(files)
 	v := warc.NewVerifier(warc.VerifyOptions{
+		PerFile: true,
 		OnFault: func(f *warc.Fault) {
 			t.damaged.Store(true)
 			c.fault(areaArchive, f.File, "at %d: %v: %s", f.Offset, f.Kind, f.What)
@@ -51,6 +52,7 @@ func (c *checker) checkArchive(end warc.Cut) *tally {
 			return t
 		}
 		c.o.Progress(engine.ArchiveDir + "/" + info.Name)
+		c.places.answers[info.Serial] = engine.ArchiveDir + "/" + info.Name
 		if err := c.archiveFile(v, t, info, end); err != nil {
 			t.damaged.Store(true)
 			c.fail(areaArchive, engine.ArchiveDir+"/"+info.Name, err)
@@ -168,7 +170,9 @@ func (c *checker) checkStray(files []warc.FileInfo) {
 		switch {
 		case strings.HasSuffix(name, ".cdxj"):
 			what = "an index without its archive file"
-		case strings.HasSuffix(name, ".torn"):
+		case strings.Contains(name, ".damaged"):
+			what = "an archive file as it was before its damaged records were taken out"
+		case strings.Contains(name, ".torn"):
 			what = "the torn end of an archive file, set aside"
 		case strings.HasSuffix(name, ".tmp"):
 			what = "left by a write that was not finished"

@@ -22,6 +22,9 @@ func (c *checker) compareArchive(t *tally, j journaled) {
 		c.fault("seen", engine.SeenDir, "%d of its %d digests lead to no record of the archive", c.seen.Len()-t.matched, c.seen.Len())
 	}
 	n := &c.cut.Counters
+	if t.unclaimed > n.Unclaimed+int64(c.places.robots)+int64(len(c.hops)) {
+		c.fault("seen", engine.SeenDir, "it lacks the payloads of %d records, and %d could not be noted", t.unclaimed, n.Unclaimed)
+	}
 	if t.revisits != n.Revisits {
 		c.fault(area, file, "%d pages were stored as revisits, and the archive has %d", n.Revisits, t.revisits)
 	}

@@ -1,17 +1,17 @@
-// Package fsck examines the directory of a crawl that does not run, and says which promises are broken.
+// Package fsck examines the directory of a crawl that does not run, and says which promises are broken, and where.
 //
-// It is not a repair: it changes nothing on disk. A crawl is brought in order by going on with it; what that would cut
-// off or remove is told as a note. It cannot see what left no trace (that two requests kept their distance, or that no
-// forbidden address was asked), and it trusts robots.txt decisions.
+// It is not a repair: it changes nothing on disk. A crawl that was killed is brought in order by going on with it; what that
+// would cut off or remove is told as a note. A crawl that is not sound is rebuilt by engine.Rebuild, from its archive.
 //
 // The picture.
 //
 //	MANIFEST --names--> sieve, ready, queues, seen, bench, aloft    each opened at the cut, each checks itself
 //	    |                                  |
-//	    |                                  +--> every queued URL: known to the sieve, and waiting once
-//	    +-- counters --E1--> their number
-//	    +-- end of archive --> journal --> whole records, one behind the other
-//	                              archive --> form, digests, identities, references
+//	    |                                  +--> every queued URL ---+
+//	    +-- counters --E1--> their number                           +--> sorted by fingerprint: in one place? known to the sieve?
+//	    +-- end of archive --> journal --> whole records            |
+//	                              archive --> every record's URL ---+
+//	                                 |------> form, digests, identities, references
 //	                                 |------> CDXJ made anew and compared
 //	                                 +------> counters, and the map of payloads in both directions
 //
@@ -20,24 +20,32 @@
 //
 // What it holds the crawl against:
 //
-//   - I1: a URL waits in one place, and admitted = finished + waiting; found = dropped + handed to the sieve, which has
-//     them pending, known or admitted (E1).
-//   - I2: what counts as stored is in the archive with digests that match, the indexes say what the files say, and
-//     every revisit names a response that is there. That is proved without a list of identities: each response that the
-//     map of payloads names is counted, and the count must be the map's length; a revisit must name what the map names.
+//   - I1: a URL waits in one place, and not if its last answer is in the archive; admitted = finished + waiting; found =
+//     dropped + handed to the sieve, which has them pending, known or admitted (E1).
+//   - I2: every record of the archive is whole and its digests match; its URL is known to the sieve; the indexes say what
+//     the files say; the number of URLs with a last answer is that of the URLs which have a record of one. Every revisit
+//     names a response that is there, every payload that the map names is there, and every payload is in the map.
 //   - I3: what counts ends with the last record that the journal names and that is whole, as it does for a crawl that goes
 //     on. What lies behind was not acknowledged, whatever it looks like: it is told as a note. After an orderly stop
-//     nothing may lie behind.
+//     nothing may lie behind. An entry names the record of its own URL.
 //   - I4: what waits is known to the sieve, whose length is the number of admitted URLs.
 //   - the rooms' own promises: S3, V1, V2, Q1, W1 to W5, N1, N3.
 //
 // All counters but those of report.json belong to the cut, as the rooms do, so after a kill they are compared as
 // strictly as after an orderly stop. Of report.json there is only its own balance then.
 //
-// Who owns what. Check takes the crawl's lock and gives it back; everything else is its own. It can be ended by its
-// context. Progress is called by the goroutine that called Check.
+// What it cannot see: what left no trace (that two requests kept their distance, that no forbidden address was asked), and
+// whether a robots.txt was obeyed. Which page lost its record, where one did: the sieve has no URLs, so it is their
+// number that is compared; and with a store filter not even that, since then an answer need not have a record. A page
+// named /robots.txt looks like the robots.txt. Whether a URL that failed without an answer really did. The header of a
+// record in a file that is not compressed with gzip is under no checksum: a wrong byte in a URL is found because the sieve
+// does not know it, one in a date is not. Seeds are under no checksum, either.
 //
-// What it costs. Everything is read once, the archive three times at once (so three cores take as long as one). Memory:
-// the bench as in a crawl, the map of payloads, 56 bytes for each archive record, the index lines of one file, 32
-// bytes for each queued URL in the sample.
+// Who owns what. Check takes the crawl's lock and gives it back; everything else is its own. It can be ended by its
+// context. Progress is called by the goroutine that called Check. The temporary directory is the caller's.
+//
+// What it costs. Every file of the frontier is read once, the archive three times side by side (so three cores take as long
+// as one). Memory: the bench as in a crawl, the map of payloads, two lists of 64 MiB, and of one archive file the index lines
+// and 64 bytes for each record. Temporary disk, when a list is longer than its memory: 24 bytes for each URL that waits, 48 for
+// each response or revisit. Each URL that waits or is stored is looked up in the sieve, in order: a block of 4 KiB per run.
 package fsck

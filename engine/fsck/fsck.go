@@ -9,12 +9,16 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/zeebo/xxh3"
+
 	"orbweaver/engine"
+	"orbweaver/engine/politeness"
 	"orbweaver/engine/seen"
 	"orbweaver/internal/vfs"
 	"orbweaver/sieve"
 	"orbweaver/virtualize"
 	"orbweaver/virtualize/diskq"
+	"orbweaver/warc"
 )
 
 // ErrNoCrawl says that the directory holds no crawl.
@@ -24,9 +28,12 @@ var ErrNoCrawl = errors.New("fsck: not a crawl directory")
 type Options struct {
 	// Progress is told what is examined now, from the goroutine that called Check. Default: nobody is told.
 	Progress func(what string)
-	// SampleMax is about how many queued URLs are looked up one by one, and compared with each other; of more than
-	// that a part is chosen by fingerprint. Default 1,000,000, 16 bytes of memory each.
-	SampleMax int
+	// Temp and TempDir are where lists of fingerprints go that do not fit in memory: 24 bytes for each URL that waits, and 48
+	// for each that has a record. The directory is made if missing; its files are gone at the end. Default: in memory.
+	Temp    vfs.FS
+	TempDir string
+	// MemoryBytes is for each of the two lists. Default 64 MiB, at least 64 KiB.
+	MemoryBytes int
 }
 
 // WithDefaults returns a copy in which what was zero is filled in.
@@ -34,16 +41,16 @@ func (o Options) WithDefaults() Options {
 	if o.Progress == nil {
 		o.Progress = func(string) {}
 	}
-	if o.SampleMax == 0 {
-		o.SampleMax = 1_000_000
+	if o.Temp == nil {
+		o.Temp, o.TempDir = vfs.NewMem(1), "lists"
 	}
 	return o
 }
 
 // Validate says what is wrong with the options.
 func (o Options) Validate() error {
-	if o.SampleMax < 0 {
-		return fmt.Errorf("fsck: SampleMax is %d", o.SampleMax)
+	if o.MemoryBytes < 0 {
+		return fmt.Errorf("fsck: %d bytes of memory", o.MemoryBytes)
 	}
 	return nil
 }
@@ -64,6 +71,10 @@ type checker struct {
 	virt  *virtualize.Virtualizer
 	seen  *seen.Map
 
+	places *places
+	policy politeness.Policy
+	hops   map[xxh3.Uint128]bool // URLs that were asked for on the way to a robots.txt elsewhere
+
 	mu     sync.Mutex
 	report Report
 }
@@ -76,10 +87,15 @@ func Check(ctx context.Context, fsys vfs.FS, dir string, o Options) (Report, err
 	}
 	c := &checker{
 		ctx: ctx, fsys: newOverlay(ctx, fsys), dir: dir, o: o.WithDefaults(),
+		policy: politeness.Default(), hops: map[xxh3.Uint128]bool{},
 		report: Report{Dir: dir, Areas: []Area{}, Findings: []Finding{}},
 	}
 	if _, err := fsys.List(dir + "/" + engine.FrontierDir); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
+			if files, err := warc.Files(fsys, dir+"/"+engine.ArchiveDir); err == nil && len(files) > 0 {
+				return Report{}, fmt.Errorf("%w: %s has no directory %s; its archive is there: orbweaver fsck --rebuild makes it anew",
+					ErrNoCrawl, dir, engine.FrontierDir)
+			}
 			return Report{}, fmt.Errorf("%w: %s has no directory %s", ErrNoCrawl, dir, engine.FrontierDir)
 		}
 		return Report{}, fmt.Errorf("fsck: %w", err)
@@ -88,8 +104,10 @@ func Check(ctx context.Context, fsys vfs.FS, dir string, o Options) (Report, err
 	if err != nil {
 		return Report{}, err
 	}
-	c.all()
-	err = errors.Join(ctx.Err(), c.close(), lock.Close())
+	if c.places, err = newPlaces(c.o.Temp, c.o.TempDir, c.o.MemoryBytes); err == nil {
+		err = errors.Join(c.all(), c.places.close())
+	}
+	err = errors.Join(ctx.Err(), err, c.close(), lock.Close())
 	if err != nil {
 		return c.report, fmt.Errorf("fsck: %w", err)
 	}
@@ -122,8 +140,8 @@ func (c *checker) lock(fsys vfs.FS) (io.Closer, error) {
 	}
 }
 
-// all runs the checks: the parts first, then what they say of each other.
-func (c *checker) all() {
+// all runs the checks: the parts first, then what they say of each other. An error is one of the temporary directory.
+func (c *checker) all() error {
 	c.readManifest()
 	if c.cut != nil {
 		c.openRooms()
@@ -132,11 +150,23 @@ func (c *checker) all() {
 	}
 	journaled := c.checkJournal()
 	tally := c.checkArchive(journaled.end)
-	if c.cut == nil {
-		return
+	if err := c.compareIDs(); err != nil || c.cut == nil {
+		return err
 	}
 	c.compareArchive(tally, journaled)
-	c.checkQueued()
+	if c.ctx.Err() != nil {
+		return nil
+	}
+	if err := c.checkQueued(); err != nil {
+		return err
+	}
+	if err := c.comparePlaces(); err != nil {
+		return err
+	}
+	if !tally.damaged.Load() {
+		c.compareAnswers()
+	}
+	return nil
 }
 
 // readManifest reads what names everything else.

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 
 	"orbweaver/engine"
+	"orbweaver/engine/urlx"
 	"orbweaver/warc"
 )
 
@@ -72,6 +73,9 @@ func (c *checker) entry(archive *warc.Archive, e *engine.JournalEntry, j *journa
 	}
 	if t := group[0].Type; t != warc.Response && t != warc.Revisit {
 		c.fault(area, e.File, "an entry names a %s record at %d of file %d", t, w.Offset, w.Serial)
+	}
+	if fp := urlx.Fingerprint(c.cut.HashSeed, group[0].TargetURI); fp != e.FP {
+		c.fault(area, e.File, "an entry names the record of another URL, %.200q, at %d of file %05d (I2)", group[0].TargetURI, w.Offset, w.Serial)
 	}
 	j.end = w.End()
 	j.records++

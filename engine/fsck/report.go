@@ -52,6 +52,16 @@ const findingsMax = 1000
 // Sound says that no promise is broken.
 func (r *Report) Sound() bool { return r.Errors == 0 }
 
+// OnlyIndexes says that nothing is wrong but indexes, which say nothing that the archive does not say.
+func (r *Report) OnlyIndexes() bool {
+	for _, a := range r.Areas {
+		if a.Errors > 0 && a.Name != areaIndex {
+			return false
+		}
+	}
+	return r.Errors > 0
+}
+
 func (r *Report) area(name string) *Area {
 	for i := range r.Areas {
 		if r.Areas[i].Name == name {

@@ -1,15 +1,17 @@
 package fsck
 
 import (
-	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
 	"sync/atomic"
 	"time"
 
 	"orbweaver/engine"
+	"orbweaver/engine/outcome"
 	"orbweaver/engine/seen"
 	"orbweaver/engine/urlx"
+	"orbweaver/internal/extsort"
 	"orbweaver/warc"
 )
 
@@ -24,6 +26,7 @@ type tally struct {
 	robotsMoved   int64      // redirects that a robots.txt may have led through
 	revisits      int64      // revisits with a status of 2xx
 	matched       uint64     // responses that the map of payloads names
+	unclaimed     int64      // responses whose payload the map does not have
 	reached       bool       // a record ends at the checkpoint
 	behind        int64      // responses and revisits behind the checkpoint
 	behindIDs     map[warc.ID]bool
@@ -57,10 +60,10 @@ func (c *checker) walk(t *tally, info warc.FileInfo, size int64, r io.Reader) er
 			break
 		}
 		if err == nil {
-			err = c.record(t, name, warc.Cut{Serial: info.Serial, Length: rec.Offset}, rec)
+			_, err = rec.ReadBlock(blockMax)
 		}
 		if err == nil {
-			_, err = io.Copy(io.Discard, rec)
+			err = c.record(t, name, warc.Cut{Serial: info.Serial, Length: rec.Offset}, rec)
 		}
 		var damage *warc.Fault
 		if errors.As(err, &damage) {
@@ -83,10 +86,17 @@ func (c *checker) walk(t *tally, info warc.FileInfo, size int64, r io.Reader) er
 	return nil
 }
 
-// record adds one record to the tally.
+// blockMax is the longest block that is taken into memory, in bytes.
+const blockMax = 1 << 30
+
+// record adds one record to the tally. Its block is in memory.
 func (c *checker) record(t *tally, file string, at warc.Cut, rec *warc.RecordRead) error {
 	if rec.Type != warc.Response && rec.Type != warc.Revisit {
 		return nil
+	}
+	id := [2]uint64{binary.BigEndian.Uint64(rec.ID[:8]), binary.BigEndian.Uint64(rec.ID[8:])}
+	if err := c.places.ids.Add(extsort.Entry{Hi: id[0], Lo: id[1], Tag: placeTag(0, at)}); err != nil {
+		return err
 	}
 	if !at.Before(t.cut) {
 		t.behind++
@@ -96,33 +106,61 @@ func (c *checker) record(t *tally, file string, at warc.Cut, rec *warc.RecordRea
 		}
 		return t.behindRevisits(file, rec)
 	}
-	if err := c.firstOf(t, file, rec); err != nil {
+	capture := engine.ReadCapture(rec)
+	if err := c.firstOf(t, file, rec, &capture); err != nil {
 		return err
 	}
-	status := 0
-	if rec.IsHTTP() {
-		if h, _, err := rec.HTTP(false); err == nil {
-			status = h.Status
-		}
-	}
+	t.count(rec, &capture)
+	return c.place(rec, &capture, at)
+}
+
+func (t *tally) count(rec *warc.RecordRead, c *engine.Capture) {
+	status := c.Status
 	if status < 100 || status > 599 {
 		status = 0
 	}
 	t.statuses[status]++
-	robots := isRobots(rec.TargetURI)
 	switch page := status >= 200 && status < 300; {
 	case rec.Type == warc.Revisit && page:
 		t.revisits++
 	case rec.Type == warc.Revisit:
-	case page && robots:
+	case page && c.Robots:
 		t.robots++
 	case page:
 		t.pages++
-	case robots && status >= 300 && status < 400:
+	case c.Robots && status >= 300 && status < 400:
 		t.robotsMoved++
 	}
-	return nil
 }
+
+// place notes whose record it is.
+func (c *checker) place(rec *warc.RecordRead, capture *engine.Capture, at warc.Cut) error {
+	fp := urlx.Fingerprint(c.cut.HashSeed, rec.TargetURI)
+	if capture.Outcome == outcome.Redirect && (capture.Robots || c.hops[fp]) {
+		to, err := urlx.Resolve(nil, rec.TargetURI, capture.Page.Location())
+		if _, path := urlx.Split(to); err == nil && string(path) != robotsPath {
+			hop := urlx.Fingerprint(c.cut.HashSeed, to)
+			c.hops[hop] = true
+			if err := c.places.add(hop, isHop, at); err != nil {
+				return err
+			}
+		}
+	}
+	switch {
+	case capture.Robots:
+		c.places.robots++
+		return nil
+	case !hasAnswer(capture.Outcome), capture.Again(&c.policy):
+		return c.places.add(fp, asked, at)
+	default:
+		return c.places.add(fp, stored, at)
+	}
+}
+
+const robotsPath = "/robots.txt"
+
+// hasAnswer says whether an outcome is that of an answer which is as good as it gets.
+func hasAnswer(o outcome.Outcome) bool { return o.Class() == outcome.ClassAnswer }
 
 // behindRevisits remembers a revisit of something that was stored after the checkpoint.
 func (t *tally) behindRevisits(file string, rec *warc.RecordRead) error {
@@ -143,11 +181,6 @@ func (t *tally) behindRevisits(file string, rec *warc.RecordRead) error {
 	return nil
 }
 
-func isRobots(url []byte) bool {
-	_, path := urlx.Split(url)
-	return bytes.Equal(path, []byte("/robots.txt"))
-}
-
 func refersTo(rec *warc.RecordRead) warc.ID {
 	id, err := warc.ParseID(rec.Get("WARC-Refers-To"))
 	if err != nil {
@@ -158,7 +191,7 @@ func refersTo(rec *warc.RecordRead) warc.ID {
 
 // firstOf holds a record against the map of payloads: what the map names must be there, and a revisit must name what the
 // map names, so that it resolves.
-func (c *checker) firstOf(t *tally, file string, rec *warc.RecordRead) error {
+func (c *checker) firstOf(t *tally, file string, rec *warc.RecordRead, capture *engine.Capture) error {
 	if t.seen == nil {
 		return nil
 	}
@@ -176,6 +209,10 @@ func (c *checker) firstOf(t *tally, file string, rec *warc.RecordRead) error {
 		return err
 	}
 	switch {
+	case rec.Type == warc.Response && !ok:
+		if !capture.Robots && !capture.Again(&c.policy) {
+			t.unclaimed++
+		}
 	case rec.Type == warc.Revisit:
 		if to := refersTo(rec); !ok || to != warc.ID(first.RecordID) || to == rec.ID {
 			c.fault(areaArchive, file, "at %d: the revisit of %.200q names %s, which is not the first record with its payload",

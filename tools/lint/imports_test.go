@@ -7,7 +7,7 @@ import (
 )
 
 // base is what every package of level 1 and above may use: level 0.
-const base = "engine/urlx engine/outcome internal/invariants internal/mpmc internal/vfs"
+const base = "engine/urlx engine/outcome internal/invariants internal/mpmc internal/vfs internal/extsort"
 
 // rooms and parts are level 1. The rooms are libraries of their own; the parts live under the engine.
 const (
@@ -23,6 +23,7 @@ var importTable = []struct{ importer, may string }{
 	{"internal/invariants", ""},
 	{"internal/mpmc", "internal/invariants"},
 	{"internal/vfs", "internal/invariants"},
+	{"internal/extsort", "internal/vfs internal/invariants"},
 	{"internal/vfs/faultfs", "internal/vfs internal/invariants"},
 	{"internal/vfs/vfstest", "internal/vfs internal/invariants"},
 	{"engine/urlx", "internal/invariants"},

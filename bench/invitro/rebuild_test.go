@@ -1,0 +1,468 @@
+package invitro
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/bench/simweb"
+	"orbweaver/engine"
+	"orbweaver/engine/fsck"
+	"orbweaver/internal/vfs"
+	"orbweaver/internal/vfs/faultfs"
+	"orbweaver/warc"
+)
+
+// removeTree removes a directory with all that is in it.
+func removeTree(t *testing.T, fsys *vfs.Mem, dir string) {
+	t.Helper()
+	names, err := fsys.List(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		name = dir + "/" + name
+		if _, err := fsys.List(name); err == nil {
+			removeTree(t, fsys, name)
+		} else if err := fsys.Remove(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := fsys.Remove(dir); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// rebuild makes the frontier anew and wants it sound.
+func rebuild(t *testing.T, rig *Rig, cfg engine.Config, fsys *vfs.Mem) *engine.Rebuilt {
+	t.Helper()
+	r, err := engine.Rebuild(t.Context(), cfg, rig.Seams(fsys), engine.RebuildOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := examine(t, fsys)
+	if !found.Sound() || found.State != "stopped" || !found.Clean {
+		found.Print(t.Output())
+		r.Print(t.Output())
+		t.Fatal("not sound after a rebuild")
+	}
+	return r
+}
+
+// goOn resumes the crawl to its end and lets the oracle judge it all. again is how many requests may have been repeated.
+func goOn(t *testing.T, rig *Rig, cfg engine.Config, fsys *vfs.Mem, again int) {
+	t.Helper()
+	report, err := rig.Crawl(t.Context(), cfg, fsys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := rig.Net.Close(); err != nil {
+		t.Error(err)
+	}
+	p := promise(cfg)
+	p.Resumed = true
+	v, err := rig.Judge(p, fsys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkBalance(t, report)
+	repeated := v.Repeated
+	v.Repeated, v.Overlap = 0, 0
+	if !v.Sound() || repeated > again || report.State != engine.StateFinished {
+		v.Print(t.Output())
+		t.Errorf("%d requests repeated, %d at most: %s %s %v", repeated, again, report.State, report.Reason, report.Outcomes)
+	}
+	r := look(t, fsys)
+	wantSound(t, &r)
+}
+
+// broken is a crawl that died half-way.
+type broken struct {
+	rig  *Rig
+	cfg  engine.Config
+	disk *vfs.Mem
+}
+
+func dieHalfWay(t *testing.T, world simweb.Config, after time.Duration, death death) broken {
+	t.Helper()
+	rig, err := NewRig(world, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := fsckConfig(rig)
+	cfg.RetryWait = time.Hour
+	disk, _ := kill(t, rig, cfg, rig.FS, after, death)
+	return broken{rig, cfg, disk}
+}
+
+// copies is a small web with much that is there twice, in several archive files.
+func copies(seed uint64) simweb.Config {
+	c := smallWorld(seed, simweb.Faulty())
+	c.PagesPerHostMean, c.PagesPerHostMax, c.CopyShare = 20, 60, 0.6
+	return c
+}
+
+func (b *broken) withSmallFiles() { b.cfg.WARC.SizeMax = 1 << 16 }
+
+// The frontier is gone after a kill or a power cut at any moment: what is in the archive is not fetched again, and all the rest is.
+func TestRebuild_aCrawlWithoutItsFrontierEndsWithTheSamePages(t *testing.T) {
+	for i := range *seedCount {
+		seed := *firstSeed + 800 + uint64(i)
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				rng := rand.New(rand.NewPCG(seed, 3))
+				world, after, death, again := copies(seed), 40*time.Second, sigkill, 1
+				if i == 1 {
+					world, after = largeSites(seed), 100*time.Second
+				}
+				if i%3 == 2 {
+					death, again = func(disk *vfs.Mem) *vfs.Mem { return disk.CrashClone(rng) }, 3
+				}
+				b := dieHalfWay(t, world, 10*time.Second+time.Duration(rng.Int64N(int64(after))), death)
+				removeTree(t, b.disk, "crawl/"+engine.FrontierDir)
+				if _, err := fsck.Check(t.Context(), b.disk, "crawl", fsck.Options{}); !errors.Is(err, fsck.ErrNoCrawl) {
+					t.Errorf("without a frontier: %v", err)
+				}
+				r := rebuild(t, b.rig, b.cfg, b.disk)
+				t.Logf("%d pages, %d revisits, %d robots.txt; %d URLs done, %d queued; %d files mended",
+					r.Pages, r.Copies, r.Robots, r.Done, r.Queued, len(r.Mended))
+				goOn(t, b.rig, b.cfg, b.disk, again*b.cfg.Fetchers)
+			})
+		})
+	}
+}
+
+// A crawl that has come to its end has nothing to fetch after a rebuild, but what failed without an answer.
+func TestRebuild_aFinishedCrawlStaysFinished(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := dieHalfWay(t, copies(*firstSeed+820), 100*time.Hour, sigkill)
+		before := captured(t, b.disk)
+		rebuild(t, b.rig, b.cfg, b.disk)
+		goOn(t, b.rig, b.cfg, b.disk, 0)
+		after := captured(t, b.disk)
+		for url, n := range after {
+			if n.pages > before[url].pages && !strings.Contains(url, "/~robots/") {
+				t.Errorf("%s was stored %d times, and is now %d times", url, before[url].pages, n.pages)
+			}
+		}
+	})
+}
+
+type captureCount struct{ pages, all int }
+
+// captured counts the captures of each URL.
+func captured(t *testing.T, fsys *vfs.Mem) map[string]captureCount {
+	t.Helper()
+	counts := map[string]captureCount{}
+	err := Captures(fsys, "crawl/warc", func(c simweb.Capture) {
+		n := counts[c.URL]
+		if n.all++; c.Status == 200 {
+			n.pages++
+		}
+		counts[c.URL] = n
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return counts
+}
+
+// Whichever file of the frontier has a wrong byte, or is gone: fsck says so, and what is rebuilt is always the same.
+func TestRebuild_whateverIsWrongWithTheFrontier(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := dieHalfWay(t, copies(*firstSeed+830), 60*time.Second, sigkill)
+		ref := b.disk.KillClone()
+		want := rebuild(t, b.rig, b.cfg, ref)
+		tried := 0
+		files := content(t, b.disk)
+		for _, d := range damages() {
+			for _, file := range slices.Sorted(maps.Keys(files)) {
+				if !d.match(file) || !strings.HasPrefix(file, "crawl/"+engine.FrontierDir) || len(files[file]) < 10 {
+					continue
+				}
+				disk := b.disk.KillClone()
+				flip(t, disk, file, d.where(files[file])[0])
+				if r := look(t, disk); !names(&r, file) {
+					r.Print(t.Output())
+					t.Errorf("%s: fsck does not name it", file)
+				}
+				r := rebuild(t, b.rig, b.cfg, disk)
+				if r.Done != want.Done || r.Queued != want.Queued || r.Pages != want.Pages || len(r.Damage) > 0 {
+					t.Errorf("after damage to %s: %+v, want %+v", file, r, want)
+				}
+				if _, err := disk.Size("crawl/" + r.Aside + strings.TrimPrefix(file, "crawl/"+engine.FrontierDir)); err != nil {
+					t.Errorf("the damaged file was not kept: %v", err)
+				}
+				tried++
+				break
+			}
+		}
+		if tried < 6 {
+			t.Errorf("only %d kinds of files were tried", tried)
+		}
+		goOn(t, b.rig, b.cfg, ref, b.cfg.Fetchers)
+	})
+}
+
+// hurt is something done to an archive file.
+type hurt struct {
+	name  string
+	loses bool // captures
+	do    func(t *testing.T, fsys *vfs.Mem, file string)
+}
+
+func hurts() []hurt {
+	rewrite := func(change func([]byte) []byte) func(*testing.T, *vfs.Mem, string) {
+		return func(t *testing.T, fsys *vfs.Mem, file string) {
+			t.Helper()
+			data, err := vfs.ReadFile(fsys, file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			writeFile(t, fsys, file, change(data))
+		}
+	}
+	return []hurt{
+		{"a wrong byte in many records", true, func(t *testing.T, fsys *vfs.Mem, file string) {
+			t.Helper()
+			data, err := vfs.ReadFile(fsys, file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, at := range inMembers(string(data)) {
+				flip(t, fsys, file, at)
+			}
+		}},
+		{"the first byte", false, func(t *testing.T, fsys *vfs.Mem, file string) { t.Helper(); flip(t, fsys, file, 0) }},
+		{"the record that all others name", false, func(t *testing.T, fsys *vfs.Mem, file string) { t.Helper(); flip(t, fsys, file, 200) }},
+		{"the end torn off", true, rewrite(func(b []byte) []byte { return b[:len(b)*2/3] })},
+		{"the file is gone", true, func(t *testing.T, fsys *vfs.Mem, file string) {
+			t.Helper()
+			if err := fsys.Remove(file); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"all of it", true, rewrite(func(b []byte) []byte { return make([]byte, len(b)) })},
+	}
+}
+
+// Records that are damaged are told and taken out, with the revisits that need them; what was fetched with them is fetched
+// again, and nothing else.
+func TestRebuild_damagedRecordsAreFetchedAgain(t *testing.T) {
+	for i, h := range hurts() {
+		t.Run(h.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				rig, err := NewRig(copies(*firstSeed+840+uint64(i)), true)
+				if err != nil {
+					t.Fatal(err)
+				}
+				b := broken{rig: rig, cfg: fsckConfig(rig)}
+				b.withSmallFiles()
+				b.cfg.RetryWait = time.Hour
+				b.disk, _ = kill(t, rig, b.cfg, rig.FS, 3*time.Minute, sigkill)
+				before := captured(t, b.disk)
+				files, err := warc.Files(b.disk, "crawl/warc")
+				if err != nil || len(files) < 3 {
+					t.Fatalf("%d files, %v", len(files), err)
+				}
+				file := "crawl/warc/" + files[0].Name
+				h.do(t, b.disk, file)
+				_, err = b.disk.Size(file)
+				if r := look(t, b.disk); r.Sound() || err == nil && !names(&r, file) {
+					r.Print(t.Output())
+					t.Errorf("fsck does not name %s", file)
+				}
+				r := rebuild(t, b.rig, b.cfg, b.disk)
+				if len(r.Damage) == 0 || len(r.Mended) == 0 {
+					t.Errorf("the rebuild told no damage: %+v", r)
+				}
+				lost := 0
+				after := captured(t, b.disk)
+				for url, n := range before {
+					lost += n.all - after[url].all
+				}
+				if (lost > 0) != h.loses {
+					t.Errorf("%d captures were lost", lost)
+				}
+				t.Logf("%d captures were lost of %d; %d damages told: %v", lost, len(before), len(r.Damage), r.Damage)
+				goOn(t, b.rig, b.cfg, b.disk, lost+b.cfg.Fetchers)
+			})
+		})
+	}
+}
+
+// When the first of several equal payloads is lost, the revisits that name it are of no use: all of them are fetched again.
+func TestRebuild_revisitsOfALostPayloadAreFetchedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := dieHalfWay(t, copies(*firstSeed+845), 3*time.Minute, sigkill)
+		before := captured(t, b.disk)
+		file, at, revisits := payloadWithRevisits(t, b.disk)
+		flip(t, b.disk, file, at)
+		r := rebuild(t, b.rig, b.cfg, b.disk)
+		told := 0
+		for _, d := range r.Damage {
+			if strings.Contains(d.Text, "the revisit of") {
+				told++
+			}
+		}
+		if told != revisits || r.Copies < 0 {
+			t.Errorf("%d revisits were told, %d named the payload", told, revisits)
+		}
+		lost := 0
+		for url, n := range captured(t, b.disk) {
+			lost += before[url].all - n.all
+		}
+		goOn(t, b.rig, b.cfg, b.disk, lost+1+told+b.cfg.Fetchers)
+	})
+}
+
+// payloadWithRevisits finds a response that revisits name: a place in its member, and their number.
+func payloadWithRevisits(t *testing.T, fsys *vfs.Mem) (file string, at, revisits int) {
+	t.Helper()
+	named := map[string]int{}
+	places := map[string]int{}
+	in := map[string]string{}
+	files, err := warc.Files(fsys, "crawl/warc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, info := range files {
+		data, err := vfs.ReadFile(fsys, "crawl/warc/"+info.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z := warc.NewReader(bytes.NewReader(data), warc.ReaderOptions{Name: info.Name})
+		for {
+			rec, err := z.Next()
+			if err == io.EOF {
+				break
+			}
+			if err == nil {
+				_, err = rec.ReadBlock(1 << 30)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			id := rec.Get("WARC-Record-ID")
+			places[id], in[id] = int(rec.Offset+rec.Length/2), "crawl/warc/"+info.Name
+			if rec.Type == warc.Revisit {
+				named[rec.Get("WARC-Refers-To")]++
+			}
+		}
+		z.Close()
+	}
+	for _, id := range slices.Sorted(maps.Keys(named)) {
+		if named[id] > revisits {
+			file, at, revisits = in[id], places[id], named[id]
+		}
+	}
+	if revisits == 0 {
+		t.Fatal("no revisit in the archive")
+	}
+	return file, at, revisits
+}
+
+// A rebuild that was killed, or whose disk failed, is begun again, and comes to the same; until then the crawl does not start.
+func TestRebuild_killedAtAnyMomentItIsDoneAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := dieHalfWay(t, copies(*firstSeed+850), 45*time.Second, sigkill)
+		ref := b.disk.KillClone()
+		want := rebuild(t, b.rig, b.cfg, ref)
+		rng := rand.New(rand.NewPCG(*firstSeed, 4))
+		refused := 0
+		for point := 1; ; point += 1 + point/3 {
+			disk := b.disk.KillClone()
+			seams := b.rig.Seams(faultfs.New(disk, faultfs.NewScript(faultfs.Rule{From: point, Err: syscall.EIO})))
+			_, err := engine.Rebuild(t.Context(), b.cfg, seams, engine.RebuildOptions{})
+			if point%2 == 0 {
+				disk = disk.CrashClone(rng)
+			} else {
+				disk = disk.KillClone()
+			}
+			if _, oerr := engine.Open(b.cfg, b.rig.Seams(disk.KillClone())); errors.Is(oerr, engine.ErrRebuilding) {
+				refused++
+			}
+			r := rebuild(t, b.rig, b.cfg, disk)
+			if r.Done != want.Done || r.Queued != want.Queued || r.Pages != want.Pages {
+				t.Errorf("killed at call %d: %+v, want %+v", point, r, want)
+			}
+			if err == nil {
+				break
+			}
+		}
+		if refused == 0 {
+			t.Error("half a rebuild was never taken for one")
+		}
+		goOn(t, b.rig, b.cfg, ref, b.cfg.Fetchers)
+	})
+}
+
+func TestRebuild_limitsAndScopeHoldOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rig, err := NewRig(largeSites(*firstSeed+860), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg := fsckConfig(rig)
+		cfg.MaxPerHost, cfg.Scope = 20, "host"
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
+		defer cancel()
+		if _, err := rig.Crawl(ctx, cfg, rig.FS); err != nil {
+			t.Fatal(err)
+		}
+		lost := cfg
+		lost.Seeds = nil
+		kept := rig.FS.KillClone()
+		removeTree(t, rig.FS, "crawl/"+engine.FrontierDir)
+		if _, err := engine.Rebuild(t.Context(), lost, rig.Seams(rig.FS), engine.RebuildOptions{}); !errors.Is(err, engine.ErrSeedsLost) {
+			t.Errorf("a scope about seeds, and no seeds: %v", err)
+		}
+		rebuild(t, rig, cfg, rig.FS) // given again
+		r := rebuild(t, rig, lost, kept)
+		if r.Seeds != len(rig.Seeds) { // left of the old frontier
+			t.Errorf("%d seeds of %d", r.Seeds, len(rig.Seeds))
+		}
+		if _, err := rig.Crawl(t.Context(), lost, kept); err != nil {
+			t.Fatal(err)
+		}
+		if err := rig.Net.Close(); err != nil {
+			t.Error(err)
+		}
+		p := promise(cfg)
+		p.Resumed, p.Partial, p.MaxPerHost = true, true, cfg.MaxPerHost
+		v, err := rig.Judge(p, kept)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v.Repeated, v.Overlap = 0, 0
+		if !v.Sound() {
+			v.Print(t.Output())
+			t.Error("after a rebuild under limits")
+		}
+	})
+}
+
+func TestRebuild_withoutAnArchiveThereIsNothingToRebuildFrom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rig, err := NewRig(copies(*firstSeed+870), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := engine.Rebuild(t.Context(), rig.Config(), rig.Seams(rig.FS), engine.RebuildOptions{}); !errors.Is(err, engine.ErrNoArchive) {
+			t.Error(err)
+		}
+		if err := rig.Net.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}

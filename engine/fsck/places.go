@@ -1,0 +1,203 @@
+package fsck
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/zeebo/xxh3"
+
+	"orbweaver/engine"
+	"orbweaver/engine/outcome"
+	"orbweaver/internal/extsort"
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+)
+
+// place is where a URL was met. The order is that in which compare wants to hear of one URL.
+type place uint8
+
+const (
+	onBench  place = iota
+	onDisk         // in its site's queue
+	isReady        // in the ready queue
+	inFlight       // on its way when the checkpoint was taken
+	isRedone       // done by an earlier journal, and still to come up
+	isHop          // asked for on the way to a robots.txt
+	asked          // has a record of an answer that may have been asked for again
+	stored         // has a record of its last answer
+)
+
+func (p place) area() string {
+	return [...]string{"bench", "queues", "ready", "aloft", "aloft", areaArchive, areaArchive, areaArchive}[p]
+}
+
+// The tag of an entry: the place, and of a record its position.
+const (
+	placeShift  = 61
+	serialShift = 40
+	offsetMask  = 1<<serialShift - 1
+	serialMask  = 1<<(placeShift-serialShift) - 1
+)
+
+func placeTag(p place, at warc.Cut) uint64 {
+	return uint64(p)<<placeShift | uint64(at.Serial&serialMask)<<serialShift | uint64(at.Length)&offsetMask
+}
+
+// places gathers where every URL is, by fingerprint, and every record's identity. What does not fit in memory goes to a
+// temporary directory.
+type places struct {
+	urls *extsort.Sorter
+	ids  *extsort.Sorter
+
+	robots   uint64            // records of robots.txt: each may be that of a page
+	answers  map[uint32]string // names of the archive's files
+	final    int64             // URLs with a record of their last answer
+	hops     int64             // URLs that were asked for on the way to a robots.txt
+	unsieved int64             // URLs with a record that the sieve does not know
+}
+
+func newPlaces(fsys vfs.FS, dir string, memory int) (*places, error) {
+	urls, err := extsort.New(fsys, extsort.Options{File: dir + "/urls", MemoryBytes: memory})
+	if err != nil {
+		return nil, err
+	}
+	ids, err := extsort.New(fsys, extsort.Options{File: dir + "/ids", MemoryBytes: memory})
+	return &places{urls: urls, ids: ids, answers: map[uint32]string{}}, err
+}
+
+func (p *places) close() error { return errors.Join(p.urls.Close(), p.ids.Close()) }
+
+func (p *places) add(fp xxh3.Uint128, where place, at warc.Cut) error {
+	return p.urls.Add(extsort.Entry{Hi: fp.Hi, Lo: fp.Lo, Tag: placeTag(where, at)})
+}
+
+// url is all that was met of one URL.
+type url struct {
+	fp    xxh3.Uint128
+	met   [stored + 1]int
+	tag   uint64 // of the last record of an answer
+	where []place
+}
+
+func (u *url) String() string {
+	return fmt.Sprintf("the URL with the fingerprint %016x%016x", u.fp.Hi, u.fp.Lo)
+}
+
+// compare brings together what was gathered, URL by URL in the order of the fingerprints, so that the sieve's files are
+// read from front to back: nobody waits twice, nor with a record (I1); what waits is known to the sieve (I4), and so is
+// what has a record (I2).
+func (c *checker) comparePlaces() error {
+	c.o.Progress("every URL in one place")
+	var u url
+	judge := func() error {
+		if len(u.where) == 0 {
+			return nil
+		}
+		return c.judgeURL(&u)
+	}
+	for e, err := range c.places.urls.Sorted() {
+		if err = errors.Join(err, c.ctx.Err()); err != nil {
+			return err
+		}
+		if fp := (xxh3.Uint128{Hi: e.Hi, Lo: e.Lo}); fp != u.fp || len(u.where) == 0 {
+			if err := judge(); err != nil {
+				return err
+			}
+			u = url{fp: fp, where: u.where[:0]}
+		}
+		p := place(e.Tag >> placeShift)
+		u.met[p]++
+		u.where = append(u.where, p)
+		u.tag = e.Tag
+	}
+	return judge()
+}
+
+func (c *checker) judgeURL(u *url) error {
+	waiting := u.met[onBench] + u.met[onDisk] + u.met[isReady] + u.met[inFlight]
+	hop, redone, answered := u.met[isHop] > 0, u.met[isRedone] > 0, u.met[stored]+u.met[asked] > 0
+	first := u.where[0]
+	if waiting > 1 {
+		c.fault(u.where[1].area(), c.fileOfPlace(u.where[1]), "%s waits here and in %s (I1)", u, c.fileOfPlace(first))
+	}
+	if waiting > 0 && u.met[stored] > 0 && !hop && !redone {
+		c.fault(first.area(), c.fileOfPlace(first), "%s waits here, and its answer is in the archive, in %s (I1)", u, c.placeOfRecord(u.tag))
+	}
+	if u.met[stored] > 0 && !hop && !redone && waiting == 0 {
+		c.places.final++
+	}
+	if hop {
+		c.places.hops++
+	}
+	if c.sieve == nil || waiting == 0 && (!answered || hop || redone) {
+		return nil
+	}
+	known, err := c.sieve.Contains(u.fp)
+	if err != nil || known {
+		return nil //nolint:nilerr // the sieve's own Check has told it
+	}
+	if waiting > 0 {
+		c.fault(first.area(), c.fileOfPlace(first), "%s waits here, and the sieve does not know it (I4)", u)
+	} else {
+		c.fault("sieve", engine.SieveDir, "it does not know %s, whose answer is in %s (I2)", u, c.placeOfRecord(u.tag))
+	}
+	return nil
+}
+
+func (c *checker) fileOfPlace(p place) string {
+	switch p {
+	case onBench:
+		return c.cut.BenchFile()
+	case onDisk:
+		return engine.QueuesDir
+	case isReady:
+		return engine.ReadyDir
+	case inFlight, isRedone:
+		return c.cut.AloftFile()
+	default:
+		return engine.ArchiveDir
+	}
+}
+
+func (c *checker) placeOfRecord(tag uint64) string {
+	serial := uint32(tag >> serialShift & serialMask)
+	return fmt.Sprintf("%s at %d", c.places.answers[serial], tag&offsetMask)
+}
+
+// compareAnswers holds the number of URLs that have an answer against those that have a record of it (I2): which of them
+// lost its record nobody knows, but how many did.
+func (c *checker) compareAnswers() {
+	n := &c.cut.Counters
+	var done int64
+	for _, o := range []outcome.Outcome{
+		outcome.OK, outcome.Redirect, outcome.NotModified, outcome.OtherStatus, outcome.ClientError, outcome.CutLength,
+		outcome.NoMemory, outcome.TooManyRedirects,
+	} {
+		done += n.Outcomes[o]
+	}
+	p := c.places
+	most := p.final + int64(p.robots) + p.hops
+	switch {
+	case done < p.final:
+		c.fault("counters", engine.ManifestFile, "%d URLs have a last answer, and the archive has that of %d (I2)", done, p.final)
+	case done > most && !c.cut.Filtered:
+		c.fault("counters", engine.ManifestFile, "%d URLs have a last answer, and the archive has that of %d, and %d that may be a robots.txt (I2)",
+			done, p.final, most-p.final)
+	}
+}
+
+// compareIDs looks for identities that two records have.
+func (c *checker) compareIDs() error {
+	var last extsort.Entry
+	some := false
+	for e, err := range c.places.ids.Sorted() {
+		if err = errors.Join(err, c.ctx.Err()); err != nil {
+			return err
+		}
+		if some && e.Hi == last.Hi && e.Lo == last.Lo {
+			c.fault(areaArchive, c.placeOfRecord(e.Tag), "its WARC-Record-ID is also that of the record in %s", c.placeOfRecord(last.Tag))
+		}
+		last, some = e, true
+	}
+	return nil
+}

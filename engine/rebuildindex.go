@@ -1,0 +1,68 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+)
+
+// Reindex writes the CDXJ beside every finished archive file of a crawl that does not run, where it is missing or does not
+// say what the file says. It touches nothing else. written are the names of the indexes, relative to dir.
+func Reindex(ctx context.Context, fsys vfs.FS, dir string) (written []string, err error) {
+	lock, err := fsys.Lock(dir + "/" + LockFile)
+	if errors.Is(err, vfs.ErrLocked) {
+		return nil, fmt.Errorf("%w: %s; stop it first", ErrInUse, dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("engine: indexes: %w", err)
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	files, err := warc.Files(fsys, dir+"/"+ArchiveDir)
+	if err != nil {
+		return nil, fmt.Errorf("engine: indexes: %w", err)
+	}
+	for _, info := range files {
+		if info.Open {
+			continue
+		}
+		made, err := reindex(fsys, dir+"/"+ArchiveDir, info)
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return written, fmt.Errorf("engine: index of %s: %w", info.Name, err)
+		}
+		if made {
+			written = append(written, ArchiveDir+"/"+info.Index())
+		}
+	}
+	return written, nil
+}
+
+func reindex(fsys vfs.FS, dir string, info warc.FileInfo) (written bool, err error) {
+	f, err := fsys.Open(dir + "/" + info.Name)
+	if err != nil {
+		return false, err
+	}
+	z := warc.NewReader(f, warc.ReaderOptions{Name: info.Name})
+	var want bytes.Buffer
+	err = warc.WriteIndex(&want, z, info.Final())
+	z.Close()
+	if err := errors.Join(err, f.Close()); err != nil {
+		return false, err
+	}
+	have, err := vfs.ReadFile(fsys, dir+"/"+info.Index())
+	if err == nil && bytes.Equal(have, want.Bytes()) {
+		return false, nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	return true, vfs.WriteAtomic(fsys, dir+"/"+info.Index(), func(w io.Writer) error {
+		_, err := w.Write(want.Bytes())
+		return err
+	})
+}

@@ -1,0 +1,40 @@
+package engine
+
+import (
+	"fmt"
+	"io"
+	"time"
+)
+
+// Print writes for people what a rebuild did.
+func (r *Rebuilt) Print(out io.Writer) {
+	fmt.Fprintf(out, "%s: rebuilt from %d archive files\n", r.Dir, r.Files)
+	if r.Aside != "" {
+		fmt.Fprintf(out, "  the old frontier is in %s\n", r.Aside)
+	}
+	fmt.Fprintf(out, "  %d pages, %d revisits, %d answers for a robots.txt are stored\n", r.Pages, r.Copies, r.Robots)
+	fmt.Fprintf(out, "  %d URLs are done, %d are queued, %d seeds are kept\n", r.Done, r.Queued, r.Seeds)
+	for _, m := range r.Mended {
+		fmt.Fprintf(out, "mended: %s/%s:", ArchiveDir, m.File)
+		if m.Finished {
+			fmt.Fprint(out, " was open, is finished;")
+		}
+		if m.Lost > 0 {
+			fmt.Fprintf(out, " %d bytes taken out, kept in %s;", m.Lost, m.Aside)
+		}
+		if m.Indexed {
+			fmt.Fprint(out, " index written;")
+		}
+		fmt.Fprintf(out, " %d records\n", m.Records)
+	}
+	for _, d := range r.Damage {
+		fmt.Fprintf(out, "damaged: %s: at %d: %s\n", d.File, d.Offset, d.Text)
+	}
+	if r.Untold > 0 {
+		fmt.Fprintf(out, "and %d damages more\n", r.Untold)
+	}
+	for _, n := range r.Notes {
+		fmt.Fprintf(out, "note: %s\n", n)
+	}
+	fmt.Fprintf(out, "no request is made before %s\n", r.NotBefore.UTC().Format(time.RFC3339))
+}

@@ -1,0 +1,416 @@
+package warc
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"orbweaver/internal/vfs"
+)
+
+// MendOptions say what Mend does with the records of a file.
+type MendOptions struct {
+	// Info is the block of a warcinfo record that has to be made anew.
+	Info []Field
+	// Visit is given each sound record, in order, with its block in Block, and its place in the mended file. It borrows the
+	// record. False leaves it out, together with those that are concurrent to it. Default: all are kept.
+	Visit func(rec *RecordRead, at Position) (keep bool, err error)
+	// OnFault hears of everything that is wrong with the file. Default: nobody does.
+	OnFault func(*Fault)
+}
+
+// WithDefaults returns a copy in which what was nil is filled in.
+func (o MendOptions) WithDefaults() MendOptions {
+	if o.Visit == nil {
+		o.Visit = func(*RecordRead, Position) (bool, error) { return true, nil }
+	}
+	if o.OnFault == nil {
+		o.OnFault = func(*Fault) {}
+	}
+	return o
+}
+
+// Mended says what became of a file.
+type Mended struct {
+	// File is its final name; it may have been open before, which Finished tells.
+	File     string `json:"file"`
+	Finished bool   `json:"finished"`
+	// Size of the file now, and Records in it.
+	Size    int64 `json:"size"`
+	Records int   `json:"records"`
+	// Lost is how many bytes are not in it any more: torn, damaged, or refused by Visit. Aside is the file that has them.
+	Lost  int64  `json:"lost"`
+	Aside string `json:"aside,omitempty"`
+	// Indexed tells that the CDXJ was missing or wrong, and was made.
+	Indexed bool `json:"indexed"`
+}
+
+// Changed tells whether Mend had anything to do.
+func (m *Mended) Changed() bool { return m.Finished || m.Lost > 0 || m.Aside != "" || m.Indexed }
+
+const (
+	mendedSuffix  = ".mended"  // a file being made from the sound records of another
+	damagedSuffix = ".damaged" // that other, kept
+)
+
+// mender brings one file in order.
+type mender struct {
+	fsys vfs.FS
+	dir  string
+	info FileInfo
+	o    MendOptions
+
+	size     int64  // of the file as it is
+	spans    []span // of it, that are kept
+	head     []byte // a warcinfo record that goes before them
+	out      int64  // length of the mended file so far
+	records  int
+	warcinfo ID
+	named    ID   // what records name as the warcinfo record, if not that
+	sure     bool // which one it is
+	capture  ID   // the last response or revisit that was kept
+	ids      map[key]struct{}
+	index    indexLines
+	entry    []byte
+}
+
+type span struct{ from, to int64 }
+
+// Mend makes a file that a Writer made and that nobody writes any more complete and sound: whole records with matching digests, and
+// whatever is concurrent to them, stay as they are, byte for byte; the rest goes. It gets its final name and a CDXJ that
+// says what it holds. A torn end is cut off and set aside in a file named .torn; if something else has to go, the file as
+// it was is kept as .damaged, and a new one made of its sound records. Mend may be killed and called again.
+//
+// An error is one of the disk, or of Visit; damage is told to OnFault. It holds the records' index lines and identities in
+// memory, and one block.
+func Mend(fsys vfs.FS, dir string, info FileInfo, o MendOptions) (Mended, error) {
+	m := &mender{fsys: fsys, dir: dir, info: info, o: o.WithDefaults()}
+	f, err := fsys.Open(join(dir, info.Name))
+	if err != nil {
+		return Mended{}, fmt.Errorf("warc: %w", err)
+	}
+	if m.size, err = f.Size(); err == nil {
+		err = m.read(f)
+	}
+	if errors.Is(err, errWrongHead) {
+		err = m.read(f) // nothing but the warcinfo record was kept so far
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		return Mended{}, err
+	}
+	r, err := m.write()
+	if err != nil {
+		return Mended{}, fmt.Errorf("warc: mending %s: %w", info.Name, err)
+	}
+	return r, nil
+}
+
+// errWrongHead says that the warcinfo record is not the one that the others name.
+var errWrongHead = errors.New("warc: another warcinfo record")
+
+// read decides what is kept.
+func (m *mender) read(f vfs.File) error {
+	m.ids = make(map[key]struct{})
+	m.spans, m.out, m.records, m.index, m.warcinfo = nil, 0, 0, indexLines{}, ID{}
+	if !m.named.IsZero() {
+		if err := m.newHead(m.named); err != nil {
+			return err
+		}
+	}
+	z := NewReader(io.NewSectionReader(f, 0, m.size), ReaderOptions{
+		Name: m.info.Name, Syntax: Fail, Spec: Fail, Block: Fail, Form: &m.info.Compression, Apart: true,
+	})
+	defer z.Close()
+	for {
+		rec, err := z.Next()
+		if err == io.EOF {
+			break
+		}
+		if err == nil {
+			_, err = rec.ReadBlock(blockMax)
+		}
+		if err == nil {
+			err = m.record(rec)
+		}
+		var damage *Fault
+		if errors.As(err, &damage) {
+			m.o.OnFault(damage)
+		} else if err != nil {
+			return err
+		}
+	}
+	if m.out == 0 {
+		return m.newHead(ID{})
+	}
+	return nil
+}
+
+// record takes one sound record. A *Fault says why it does not stay.
+func (m *mender) record(rec *RecordRead) error {
+	fault := func(format string, args ...any) error {
+		return &Fault{Kind: ErrReference, File: m.info.Name, Offset: rec.Offset, What: fmt.Sprintf(format, args...)}
+	}
+	about, _ := ParseID(rec.Get("WARC-Warcinfo-ID"))
+	switch {
+	case rec.Type != Warcinfo && about.IsZero():
+		return fault("it names no warcinfo record")
+	case rec.Type == Warcinfo && m.out > 0:
+		return fault("another warcinfo record")
+	}
+	if m.out == 0 && rec.Type != Warcinfo {
+		if err := m.newHead(about); err != nil {
+			return err
+		}
+	}
+	switch {
+	case about.IsZero():
+	case about == m.warcinfo:
+		m.sure = true
+	case !m.sure && about == m.named:
+		m.sure = true // two of two name another
+		return errWrongHead
+	case !m.sure:
+		m.named = about
+		fallthrough
+	default:
+		return fault("it names a warcinfo record that is not the file's")
+	}
+	for _, f := range rec.Fields {
+		if !strings.EqualFold(f.Name, "WARC-Concurrent-To") {
+			continue
+		}
+		if id, err := ParseID(f.Value); err != nil || id != m.capture || id.IsZero() {
+			return fault("the capture that this %s belongs to is not there any more", rec.Type)
+		}
+	}
+	own := keyOf(rec.Get("WARC-Record-ID"))
+	if _, there := m.ids[own]; there {
+		return fault("another record before it has the same identity")
+	}
+	keep, err := m.o.Visit(rec, Position{Serial: m.info.Serial, Offset: m.out, Length: rec.Length})
+	if err != nil {
+		return err
+	}
+	isCapture := rec.Type == Response || rec.Type == Revisit
+	if !keep {
+		if isCapture {
+			m.capture = ID{}
+		}
+		return nil
+	}
+	if isCapture {
+		m.capture = rec.ID
+	}
+	m.ids[own] = struct{}{}
+	if rec.Type == Warcinfo {
+		m.warcinfo = rec.ID
+	}
+	return m.keep(rec)
+}
+
+func (m *mender) keep(rec *RecordRead) error {
+	c, indexed, err := rec.indexEntry()
+	if err != nil {
+		return err
+	}
+	if indexed {
+		m.entry = c.append(m.entry[:0])
+		m.index.add(m.entry, m.out, rec.Length)
+	}
+	end := rec.Offset + rec.Length
+	if n := len(m.spans); n > 0 && m.spans[n-1].to == rec.Offset {
+		m.spans[n-1].to = end
+	} else {
+		m.spans = append(m.spans, span{rec.Offset, end})
+	}
+	m.out += rec.Length
+	m.records++
+	return nil
+}
+
+// newHead makes a warcinfo record in place of one that is lost, with the identity that the others name.
+func (m *mender) newHead(id ID) error {
+	e, err := NewEncoder(EncoderOptions{Compression: m.info.Compression})
+	if err != nil {
+		return err
+	}
+	stamp, _ := nameDate(m.info.Final())
+	r := Record{Type: Warcinfo, ID: id, Date: stamp, Filename: m.info.Final(), Block: [][]byte{infoBlock(m.o.Info)}}
+	if err := e.Append(&r); err != nil {
+		return err
+	}
+	m.head, m.warcinfo = bytes.Clone(e.p.out.b), r.ID
+	m.out, m.records = int64(len(m.head)), 1
+	m.ids[key(r.ID)] = struct{}{}
+	return nil
+}
+
+// write brings the file to the form that was decided on.
+func (m *mender) write() (Mended, error) {
+	final := m.info.Final()
+	r := Mended{File: final, Finished: m.info.Open, Size: m.out, Records: m.records}
+	var kept int64
+	for _, s := range m.spans {
+		kept += s.to - s.from
+	}
+	r.Lost = m.size - kept
+	tail := m.head == nil && len(m.spans) == 1 && m.spans[0].from == 0
+	var err error
+	switch {
+	case tail && r.Lost == 0 && !m.info.Open:
+		r.Indexed, err = m.writeIndex()
+	case tail:
+		r.Aside, err = m.cutTail(r.Lost)
+		r.Indexed = err == nil
+	default:
+		r.Aside, err = m.replace()
+		r.Indexed = err == nil
+	}
+	return r, err
+}
+
+// cutTail cuts off what follows the records that are kept, if anything does, and finishes the file.
+func (m *mender) cutTail(lost int64) (aside string, err error) {
+	f := &outFile{fsys: m.fsys, dir: m.dir, info: m.info, size: m.out, index: m.index, closing: make(chan struct{}, 1)}
+	if f.f, err = m.fsys.OpenRW(join(m.dir, m.info.Name)); err != nil {
+		return "", err
+	}
+	if lost > 0 {
+		if aside, err = m.freeName(m.info.Final() + tornSuffix); err == nil {
+			err = vfs.WriteAtomic(m.fsys, join(m.dir, aside), func(w io.Writer) error {
+				_, err := io.Copy(w, io.NewSectionReader(f.f, m.out, lost))
+				return err
+			})
+		}
+		if err == nil {
+			f.dirty = true
+			err = f.clean()
+		}
+	}
+	if err == nil {
+		err = f.finish()
+	}
+	if err != nil {
+		return "", errors.Join(err, f.abandon())
+	}
+	return aside, nil
+}
+
+// replace makes a new file of the records that are kept, and keeps the old one under another name. Between the two
+// renamings there is no file of its name; FinishMending knows that.
+func (m *mender) replace() (aside string, err error) {
+	final := join(m.dir, m.info.Final())
+	old, err := m.fsys.Open(join(m.dir, m.info.Name))
+	if err != nil {
+		return "", err
+	}
+	err = vfs.WriteAtomic(m.fsys, final+mendedSuffix, func(w io.Writer) error {
+		if _, err := w.Write(m.head); err != nil {
+			return err
+		}
+		for _, s := range m.spans {
+			if _, err := io.Copy(w, io.NewSectionReader(old, s.from, s.to-s.from)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err = errors.Join(err, old.Close()); err != nil {
+		return "", err
+	}
+	if _, err := m.writeIndex(); err != nil {
+		return "", err
+	}
+	if m.size == 0 {
+		err = m.fsys.Remove(join(m.dir, m.info.Name))
+	} else if aside, err = m.freeName(m.info.Final() + damagedSuffix); err == nil {
+		err = m.fsys.Rename(join(m.dir, m.info.Name), join(m.dir, aside))
+	}
+	if err == nil {
+		err = m.fsys.Rename(final+mendedSuffix, final)
+	}
+	if err == nil {
+		err = m.fsys.SyncDir(m.dir)
+	}
+	return aside, err
+}
+
+// freeName gives a name that no file has yet.
+func (m *mender) freeName(name string) (string, error) {
+	for n := 1; ; n++ {
+		try := name
+		if n > 1 {
+			try = fmt.Sprintf("%s-%d", name, n)
+		}
+		_, err := m.fsys.Size(join(m.dir, try))
+		if errors.Is(err, fs.ErrNotExist) {
+			return try, nil
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+}
+
+// writeIndex writes the CDXJ unless it is as it should be.
+func (m *mender) writeIndex() (written bool, err error) {
+	name := join(m.dir, m.info.Index())
+	var want bytes.Buffer
+	if err := m.index.writeTo(&want, m.info.Final()); err != nil {
+		return false, err
+	}
+	have, err := vfs.ReadFile(m.fsys, name)
+	if err == nil && bytes.Equal(have, want.Bytes()) {
+		return false, nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	return true, vfs.WriteAtomic(m.fsys, name, func(w io.Writer) error {
+		_, err := w.Write(want.Bytes())
+		return err
+	})
+}
+
+// Placeholder makes an empty file with a serial that is missing, so that Mend can make a sound one of it that holds nothing:
+// the serials of an archive have no gaps. Prefix, Host and Compression of o, and when, go into its name.
+func Placeholder(fsys vfs.FS, o Options, serial uint32, when time.Time) (FileInfo, error) {
+	o = o.WithDefaults()
+	name := formatName(&o, serial, when) + openSuffix
+	f, err := fsys.Create(join(o.Dir, name))
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		return FileInfo{}, fmt.Errorf("warc: %w", err)
+	}
+	return FileInfo{Name: name, Serial: serial, Open: true, Compression: o.Compression}, nil
+}
+
+// FinishMending does what a Mend that was killed left to do. Call it before the files are listed.
+func FinishMending(fsys vfs.FS, dir string) error {
+	names, err := fsys.List(dir)
+	if err != nil {
+		return fmt.Errorf("warc: listing %s: %w", dir, err)
+	}
+	for _, name := range names {
+		final, ok := strings.CutSuffix(name, mendedSuffix)
+		switch {
+		case strings.HasSuffix(name, mendedSuffix+".tmp"), ok && (slices.Contains(names, final) || slices.Contains(names, final+openSuffix)):
+			err = fsys.Remove(join(dir, name)) // it is made again
+		case ok:
+			if err = fsys.Rename(join(dir, name), join(dir, final)); err == nil {
+				err = fsys.SyncDir(dir)
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("warc: %w", err)
+		}
+	}
+	return nil
+}
