@@ -190,19 +190,19 @@ func TestHostileBodiesAreLinear(t *testing.T) {
 		"meta": "<meta charset", "title": "<title>&copyx", "style": "<style>url(",
 	} {
 		for _, lead := range []string{"", "<a href='", "<script>", "<!--", "<a ", "<svg>", "<title>", "<img srcset='"} {
-			took := func(n int) time.Duration {
+			took := func(n, tries int) time.Duration {
 				body := []byte(lead + strings.Repeat(shape, n/len(shape)))
 				s := NewScanner(Options{Forms: true})
 				best := time.Hour
-				for range 2 {
+				for range tries {
 					start := time.Now()
 					_, _ = s.Scan(body, []byte("text/html"))
 					best = min(best, time.Since(start))
 				}
 				return best
 			}
-			if large := took(1 << 20); large > 20*time.Millisecond {
-				if small := took(1 << 16); large > 80*small {
+			if took(1<<20, 2) > 20*time.Millisecond { // on a busy machine that says little: the best of more tries does
+				if small, large := took(1<<16, 20), took(1<<20, 20); large > 80*small {
 					t.Errorf("%s after %q: %v for 64 KiB, %v for 1 MiB", name, lead, small, large)
 				}
 			}
