@@ -29,7 +29,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	w := &world{t: t, rng: rng, disk: vfs.NewMem(seed), keys: 1 + rng.Uint64N(300), lists: map[uint64][]string{}}
 	w.opts = Options{
-		Dir: "v", SegmentBytes: 4096 << rng.IntN(3), BufferBytes: 4096 << rng.IntN(3), LiveRatioMin: 0.3 + rng.Float64()*0.7,
+		Dir: "v", SegmentBytes: 8192 << rng.IntN(3), BufferBytes: 4096 << rng.IntN(3), LiveRatioMin: 0.3 + rng.Float64()*0.7,
 	}
 	w.open()
 	return w
@@ -142,7 +142,7 @@ func (w *world) collect(budget int64) {
 
 func (w *world) checkpoint() {
 	w.t.Helper()
-	cut, err := w.v.Cut()
+	cut, err := cutNow(w.v)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func (w *world) step(big int) {
 	case 3:
 		w.checkpoint()
 	case 4:
-		if _, err := w.v.Cut(); err != nil { // whose manifest never came
+		if _, err := cutNow(w.v); err != nil { // whose manifest never came
 			w.t.Fatal(err)
 		}
 	case 5:

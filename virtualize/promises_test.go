@@ -45,9 +45,18 @@ func must(t *testing.T, err error) {
 	}
 }
 
+// cutNow marks and writes at once.
+func cutNow(v *Virtualizer) (Cut, error) {
+	image, err := v.Cut()
+	if err != nil {
+		return Cut{}, err
+	}
+	return image.Write()
+}
+
 func mustCut(t *testing.T, v *Virtualizer) Cut {
 	t.Helper()
-	cut, err := v.Cut()
+	cut, err := cutNow(v)
 	must(t, err)
 	must(t, v.Sync())
 	return cut
@@ -150,7 +159,7 @@ func TestV2_TornTailIsCutAtOpen(t *testing.T) {
 	fill(t, v, 7, 0, 300)
 	cut := mustCut(t, v)
 	fill(t, v, 7, 300, 900)
-	if _, err := v.Cut(); err != nil { // written, not synced
+	if _, err := cutNow(v); err != nil { // written, not synced
 		t.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -269,7 +278,7 @@ func TestFullDiskLosesNothing(t *testing.T) {
 			if _, err := w.v.Collect(5000); err != nil && !vfs.IsFull(err) {
 				t.Fatal(err)
 			}
-			if _, err := w.v.Cut(); err != nil && !vfs.IsFull(err) {
+			if _, err := cutNow(w.v); err != nil && !vfs.IsFull(err) {
 				t.Fatal(err)
 			}
 			w.take(w.key(), 10)
@@ -291,10 +300,10 @@ func TestFailedSyncSticks(t *testing.T) {
 		script := faultfs.NewScript(faultfs.Rule{Op: op, Count: 1, Err: syscall.ENOSPC})
 		v := open(t, faultfs.New(vfs.NewMem(1), script), nil)
 		fill(t, v, 3, 0, 100)
-		_, err := v.Cut()
+		_, err := cutNow(v)
 		must(t, err)
 		_, cutErr := error(nil), v.Sync()
-		_, again := v.Cut()
+		_, again := cutNow(v)
 		for i, err := range []error{cutErr, v.Sync(), again, v.Append(1, nil)} {
 			if err == nil || vfs.IsFull(err) {
 				t.Errorf("op %d, call %d: %v", op, i, err)
@@ -330,7 +339,7 @@ func TestFaultsAnywhere(t *testing.T) {
 				}
 				for range 3 {
 					_, collectErr := v.Collect(1 << 20)
-					next, cutErr := v.Cut()
+					next, cutErr := cutNow(v)
 					syncErr := v.Sync()
 					if cutErr == nil && syncErr == nil {
 						releaseErr := v.Release(next)
