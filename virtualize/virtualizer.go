@@ -76,6 +76,7 @@ type Stats struct {
 	Taken           int64 // items
 	Dropped         int64 // items of dropped queues
 	BlocksWritten   int64 // when the buffer was written, moved ones not included
+	BytesWritten    int64 // of these blocks
 	Collected       int64 // bytes copied by Collect
 	SegmentsDeleted int64
 	FullFailures    int64 // writes refused by a full disk

@@ -95,6 +95,7 @@ func (v *Virtualizer) writeBlock(e *entry) error {
 		v.pack.add(item)
 	}
 	end := s.dataEnd + uint32(copy(s.data[s.dataEnd:], v.pack.payload()))
+	v.count.BytesWritten += slotBytes + int64(end-s.dataEnd)
 	v.link(e, makeAddress(s.number, s.seal(slot{key: e.key, first: first, items: items}, end)))
 	e.disk += items
 	v.ordinal = max(v.ordinal, first+uint64(items))

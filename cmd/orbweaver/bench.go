@@ -11,16 +11,19 @@ import (
 )
 
 type benchCmd struct {
-	List     benchListCmd     `cmd:"" help:"List the benchmarks."`
-	Vitro    benchVitroCmd    `cmd:"" help:"A crawl of a simulated web over loopback, beside its bare parts."`
-	Soak     benchSoakCmd     `cmd:"" help:"A long crawl at full speed: does anything grow or slow down?"`
-	Frontier benchFrontierCmd `cmd:"" help:"The whole frontier with fabricated responses and no sockets."`
-	Sieve    benchSieveCmd    `cmd:"" help:"The sieve, growing."`
-	Cache    benchCacheCmd    `cmd:"" help:"The fingerprint cache beside a true LRU."`
+	List       benchListCmd       `cmd:"" help:"List the benchmarks."`
+	Vitro      benchVitroCmd      `cmd:"" help:"A crawl of a simulated web over loopback, beside its bare parts."`
+	Soak       benchSoakCmd       `cmd:"" help:"A long crawl at full speed: does anything grow or slow down?"`
+	Frontier   benchFrontierCmd   `cmd:"" help:"The whole frontier with fabricated responses and no sockets."`
+	Sieve      benchSieveCmd      `cmd:"" help:"The sieve, growing."`
+	Cache      benchCacheCmd      `cmd:"" help:"The fingerprint cache beside a true LRU."`
+	Virtualize benchVirtualizeCmd `cmd:"" help:"The queues on disk, alone and growing."`
 }
 
 // Help shows an example.
-func (*benchCmd) Help() string { return "Examples:\n  orbweaver bench list\n  orbweaver bench vitro\n  orbweaver bench frontier --urls 100_000_000 --hosts 10_000_000" }
+func (*benchCmd) Help() string {
+	return "Examples:\n  orbweaver bench list\n  orbweaver bench vitro\n  orbweaver bench frontier --urls 100_000_000 --hosts 10_000_000"
+}
 
 type benchListCmd struct{}
 
@@ -34,6 +37,7 @@ func (*benchListCmd) Run(w *world) error {
 	fmt.Fprintln(w.stdout, "frontier\tthe whole frontier with fabricated responses and no sockets")
 	fmt.Fprintln(w.stdout, "sieve\tthe sieve, growing: what a URL costs however many there are")
 	fmt.Fprintln(w.stdout, "cache\tthe fingerprint cache beside a true LRU: look-ups a second, hits, restart")
+	fmt.Fprintln(w.stdout, "virtualize\tthe queues on disk, alone and growing")
 	return nil
 }
 
