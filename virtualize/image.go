@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	imagePortion = 32 << 10  // bytes of records that are copied under one hold of the lock
-	imageLook    = 4096      // entries, or words of the set of changes, that are looked at under it
-	imageBuffer  = 256 << 10 // bytes that are written at once
+	imagePortion = 32 << 10 // bytes of records that are copied under one hold of the lock
+	imageLook    = 4096     // entries, or words of the set of changes, that are looked at under it
+	imagePieces  = 8        // portions that are written at once
 )
 
 // Write writes what has changed since the last cut, or everything if that is due, and ends the image, whether it
@@ -36,13 +36,13 @@ func (im *Image) Write() (Cut, error) {
 	w.buf = append(w.buf, im.head...)
 	for _, key := range im.changes.deleted {
 		w.buf = binary.AppendUvarint(append(w.buf, recordDeleted), key)
-		w.flush(imageBuffer)
+		w.flush(imagePieces * v.portion)
 	}
 	for !im.copied && w.err == nil {
 		if w.buf, err = im.copySome(w.buf); err != nil {
 			w.err = err
 		}
-		w.flush(imageBuffer)
+		w.flush(imagePieces * v.portion)
 	}
 	w.flush(0)
 	sum := w.hash.Sum64()
@@ -91,11 +91,11 @@ func (im *Image) copySome(b []byte) ([]byte, error) {
 	}
 	b = append(b, im.aside...)
 	im.aside = im.aside[:0]
-	enough := len(b) + imagePortion
+	enough := len(b) + v.portion
 	if !im.moved {
 		b, im.moved = im.copyMoves(b)
 	}
-	for look := 0; look < imageLook && len(b) < enough && im.next < im.made; look++ {
+	for look := 0; look < min(imageLook, v.portion) && len(b) < enough && im.next < im.made; look++ {
 		word := im.changes.queues[im.next>>6] >> (im.next & 63)
 		if word == 0 {
 			im.next = (im.next | 63) + 1

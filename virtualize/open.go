@@ -17,7 +17,7 @@ func Open(fsys vfs.FS, o Options, cut *Cut) (*Virtualizer, error) {
 		return nil, err
 	}
 	v := &Virtualizer{
-		fsys: fsys, opts: o, idx: newIndex(0), models: map[model]*codes{},
+		fsys: fsys, opts: o, portion: imagePortion, idx: newIndex(0), models: map[model]*codes{},
 		segments: make([]*segment, 1), // There is no segment 0, so that no block has address 0.
 		buf:      newBuffer(o.BufferBytes),
 		pending:  work{segments: map[*segment]struct{}{}},
@@ -68,7 +68,10 @@ func (v *Virtualizer) removeUnnamed() error {
 
 // goBack reads an index file and opens the segments that it names.
 func (v *Virtualizer) goBack(cut Cut) error {
-	if cut.Generation == 0 || cut.Base == 0 || cut.Base > cut.Generation {
+	if cut.Generation > 0 && cut.Base == 0 {
+		return corrupt("generation %d was written by an older version, in another format", cut.Generation)
+	}
+	if cut.Generation == 0 || cut.Base > cut.Generation {
 		return corrupt("a cut has no generation %d from %d", cut.Generation, cut.Base)
 	}
 	data, err := vfs.ReadFile(v.fsys, indexName(v.opts.Dir, cut.Base))

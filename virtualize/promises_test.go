@@ -81,8 +81,9 @@ func TestV1_EveryCutCanBeGoneBackTo(t *testing.T) {
 	for range 60 {
 		w.append(w.key(), 30)
 	}
-	cut := mustCut(t, w.v)
-	w.cut, w.saved = &cut, maps.Clone(w.lists)
+	cut := w.write()
+	must(t, w.v.Sync())
+	w.cut, w.saved = &cut, w.marked
 	for range 300 {
 		w.append(w.key(), w.rng.IntN(20))
 		w.take(w.key(), w.rng.IntN(40))
@@ -100,6 +101,85 @@ func TestV1_EveryCutCanBeGoneBackTo(t *testing.T) {
 		must(t, again.v.Close())
 	}
 	must(t, w.v.Close())
+}
+
+// TestV1_BlocksMoveWhileAnImageIsWritten: where the blocks of long queues were at the cut is what counts.
+func TestV1_BlocksMoveWhileAnImageIsWritten(t *testing.T) {
+	for seed := range uint64(12) {
+		w := newWorld(t, seed)
+		w.opts = Options{Dir: "v", SegmentBytes: 8192, BufferBytes: 4096, LiveRatioMin: 1}
+		w.crash(w.disk)
+		w.keys = 6
+		for key := range w.keys {
+			w.append(key, 600)
+		}
+		for round := range 30 {
+			w.take(w.key(), 40)
+			w.append(w.key(), 40)
+			w.collect(3000)
+			w.mark()
+			w.collect(int64(round%3) * 3000)
+			w.checkpoint()
+			again := *w
+			again.disk, again.lists = w.disk.KillClone(), maps.Clone(w.saved)
+			again.open()
+			must(t, again.v.Close())
+			for key := range w.keys {
+				w.append(key, max(0, 500-len(w.lists[key])))
+			}
+		}
+		if w.v.Stats().Moved == 0 {
+			t.Error("nothing was moved")
+		}
+		must(t, w.v.Close())
+	}
+}
+
+// A cut only marks: it touches no file. What it leaves to be written is what changed since the last one, and now and
+// then everything, so that all cuts together write a few times what changed.
+func TestCutMarksAndWritesWhatChanged(t *testing.T) {
+	const queues = 20000
+	script := faultfs.NewScript()
+	v, err := Open(faultfs.New(vfs.NewMem(1), script), Options{Dir: "v", SegmentBytes: 1 << 20, BufferBytes: 1 << 16}, nil)
+	must(t, err)
+	fill(t, v, queues, 0, 2*queues)
+	calls := func() (n int) {
+		for op := faultfs.Open; op <= faultfs.Free; op++ {
+			n += script.Calls(op)
+		}
+		return n
+	}
+	base := mustCut(t, v)
+	last, written, bases := base, int64(0), 0
+	for i := range 1200 {
+		for k := range 20 {
+			if _, err := v.Take(uint64(i*20+k)%queues, 1, func([]byte) {}); err != nil {
+				t.Fatal(err)
+			}
+			must(t, v.Append(uint64(i*20+k)%queues, number(k)))
+		}
+		before := calls()
+		image, err := v.Cut()
+		must(t, err)
+		if after := calls(); after != before {
+			t.Fatalf("marking a cut made %d calls of the file system", after-before)
+		}
+		cut, err := image.Write()
+		must(t, err)
+		must(t, v.Release(cut))
+		if cut.Base != last.Base {
+			bases++
+			written += int64(cut.Length)
+		} else {
+			written += int64(cut.Length - last.Length)
+		}
+		last = cut
+	}
+	if each := written / 1200 / 20; each > 150 || bases == 0 || bases > 5 {
+		t.Errorf("%d bytes written for a changed queue, and %d new bases of %d bytes", each, bases, base.Length)
+	}
+	must(t, v.Check())
+	must(t, v.Close())
 }
 
 // TestV2_FlippedBitIsNeverReadAsAnItem flips bits of segment files; an item that comes out is one that went in, at its
@@ -259,6 +339,7 @@ func TestV3_SpaceIsBounded(t *testing.T) {
 func TestFullDiskLosesNothing(t *testing.T) {
 	for seed := range uint64(3) {
 		w := newWorld(t, seed)
+		w.calm = true
 		w.append(1, 100)
 		w.checkpoint()
 		refused := 0

@@ -88,6 +88,8 @@ type Virtualizer struct {
 	fsys vfs.FS
 	opts Options
 
+	portion int // of an image; tests make it small
+
 	mu sync.Mutex // guards what follows; never held during I/O but for the making of a segment
 
 	idx     *index
