@@ -14,7 +14,7 @@ type Options struct {
 	Dir string
 	// SegmentBytes is the size of a segment file, a multiple of 4096, at least 8 KiB and at most 1 GiB; 64 MiB if 0.
 	SegmentBytes int64
-	// LiveRatioMin is the part of a full segment's bytes that must be live lest Collect empties it; 0.5 if 0.
+	// LiveRatioMin is the part of a full segment's bytes that must be live lest Collect empties it; 0.6 if 0.
 	LiveRatioMin float64
 	// BufferBytes bounds the memory of items that are not written yet, all queues together; 16 MiB if 0, at least
 	// 4 KiB and at most 1 GiB.
@@ -27,7 +27,7 @@ func (o Options) WithDefaults() Options {
 		o.SegmentBytes = 64 << 20
 	}
 	if o.LiveRatioMin == 0 {
-		o.LiveRatioMin = 0.5
+		o.LiveRatioMin = 0.6
 	}
 	if o.BufferBytes == 0 {
 		o.BufferBytes = 16 << 20
@@ -71,6 +71,8 @@ type Stats struct {
 	Index    int64 // bytes of the index file, as far as the last cut names it
 	Moved    int64 // addresses in the relocation table now
 	Memory   int64 // about the bytes of index, buffer, relocation table and what the next cut has to hold
+
+	BufferMemory int64 // of these, the buffer's
 
 	Appended        int64 // items
 	Taken           int64 // items
@@ -237,7 +239,8 @@ func (v *Virtualizer) Stats() Stats {
 	if v.image != nil {
 		sets += int64(cap(v.image.changes.queues))*8 + int64(cap(v.image.aside))
 	}
-	c.Memory = v.idx.bytes() + v.buf.bytesHeld() + sets + int64(v.reloc.count)*32 +
+	c.BufferMemory = v.buf.bytesHeld()
+	c.Memory = v.idx.bytes() + c.BufferMemory + sets + int64(v.reloc.count)*32 +
 		int64(cap(v.changes.deleted))*8 + int64(cap(v.changes.moves))*16
 	return c
 }

@@ -47,7 +47,7 @@ func TestIndex(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	o := Options{Dir: "d"}.WithDefaults()
-	if err := o.Validate(); err != nil || o.SegmentBytes != 64<<20 || o.LiveRatioMin != 0.5 {
+	if err := o.Validate(); err != nil || o.SegmentBytes != 64<<20 || o.LiveRatioMin != 0.6 {
 		t.Fatal(o, err)
 	}
 	err := Options{SegmentBytes: 100, LiveRatioMin: 2, BufferBytes: 1}.Validate()

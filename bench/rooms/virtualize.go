@@ -16,26 +16,31 @@ import (
 )
 
 const (
-	queueBurst = 19 // at most so many links of a page go to one host: ten on average
-	queueTake  = 64 // items that a refill asks for
-	queueBatch = 1 << 16
+	queueBurst = 19      // at most so many links of a page go to one host: ten on average
+	queueTake  = 64      // items that a refill asks for
+	queueBatch = 1 << 16 // items between two looks at anything else
+	queueCut   = 1 << 19 // items taken between two cuts
 )
 
 // Virtualize measures the queues on disk: bursts of a page's links are appended to queues at random, and taken again 64
 // at a time. At each size it also takes and appends for a while with Collect at work beside, and makes cuts.
-func Virtualize(ctx context.Context, o Options) (_ *growth.Result, err error) {
+func Virtualize(ctx context.Context, o Options) (*growth.Result, error) {
+	return virtualizeWith(ctx, o, virtualize.Options{Dir: o.Dir})
+}
+
+func virtualizeWith(ctx context.Context, o Options, vo virtualize.Options) (_ *growth.Result, err error) {
 	away, err := o.in()
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, away()) }()
-	b := &queueBench{o: o, ctx: ctx, paths: newPathMaker(o.Seed), rng: dice{state: o.Seed}, touched: make([]uint64, o.Hosts/64+1)}
+	b := &queueBench{o: o, vo: vo, ctx: ctx, paths: newPathMaker(o.Seed), rng: dice{state: o.Seed}, touched: make([]uint64, o.Hosts/64+1)}
 	enqueue := growth.NewMeter("enqueue", "URLs", b.disk)
 	dequeue := growth.NewMeter("dequeue", "URLs", b.disk)
 	steady := growth.NewMeter("as many in as out, Collect beside", "URLs", b.disk)
 	cuts := &growth.Run{Name: "cut", Items: "URLs"}
 	opened := time.Now()
-	if b.v, err = virtualize.Open(vfs.Disk(), virtualize.Options{Dir: o.Dir}, nil); err != nil {
+	if b.v, err = virtualize.Open(vfs.Disk(), vo, nil); err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, b.v.Close()) }()
@@ -76,6 +81,7 @@ func Virtualize(ctx context.Context, o Options) (_ *growth.Result, err error) {
 // queueBench is the benchmark under way. One goroutine owns it.
 type queueBench struct {
 	o     Options
+	vo    virtualize.Options
 	ctx   context.Context
 	v     *virtualize.Virtualizer
 	paths *pathMaker
@@ -88,6 +94,8 @@ type queueBench struct {
 	dir     []byte
 	cut     virtualize.Cut
 	touched []uint64 // hosts, a bit each
+
+	calls, slow int64 // calls of the owner, and those that took more than 50 ms
 }
 
 // page is the links of a page that lead to one host.
@@ -145,9 +153,18 @@ func (b *queueBench) append(m *growth.Meter) (n int64, err error) {
 		}
 	}
 	if m != nil {
-		m.Done(int64(len(p.items)), time.Since(from))
+		b.done(m, int64(len(p.items)), time.Since(from))
 	}
 	return int64(len(p.items)), nil
+}
+
+// done notes a call and how long it took.
+func (b *queueBench) done(m *growth.Meter, items int64, took time.Duration) {
+	m.Done(items, took)
+	b.calls++
+	if took > 50*time.Millisecond {
+		b.slow++
+	}
 }
 
 func (b *queueBench) take(m *growth.Meter) (n int64, err error) {
@@ -156,7 +173,7 @@ func (b *queueBench) take(m *growth.Meter) (n int64, err error) {
 	from := time.Now()
 	got, err := b.v.Take(host, queueTake, func([]byte) {})
 	if m != nil {
-		m.Done(int64(got), time.Since(from))
+		b.done(m, int64(got), time.Since(from))
 	}
 	return int64(got), err
 }
@@ -220,7 +237,7 @@ func (b *queueBench) churn(m *growth.Meter, items int64) (err error) {
 			case work <- struct{}{}:
 			default:
 			}
-			if next%(1<<22) < queueBatch { // a crawl makes cuts, and lets go of old ones
+			if next%queueCut < queueBatch { // a crawl makes cuts, and lets go of old ones
 				if err := b.checkpoint(); err != nil {
 					return err
 				}
@@ -258,15 +275,23 @@ func (b *queueBench) checkpoint() error {
 	return b.v.Release(b.cut)
 }
 
+// add notes a figure, and says it.
+func (b *queueBench) add(r *growth.Run, size int64, name string, value float64, unit string) {
+	name = fmt.Sprintf("%s at %.3g", name, float64(size))
+	r.Add(name, value, unit)
+	fmt.Fprintf(b.o.Say, "virtualize: %s: %.4g %s\n", name, value, unit)
+}
+
 func (b *queueBench) steadyFigures(r *growth.Run, size int64) {
 	s := b.v.Stats()
-	at := fmt.Sprintf(" at %.3g", float64(size))
-	r.Add("live part of the log"+at, float64(s.Live)/float64(s.Disk), "")
-	r.Add("live bytes of an item on disk"+at, float64(s.Live)/float64(s.Items-s.Buffered), "B")
-	r.Add("items of a block when it was written"+at, float64(s.Appended-s.Buffered)/float64(max(s.BlocksWritten, 1)), "")
-	r.Add("bytes written for a byte that came in"+at, 1+float64(s.Collected)/float64(max(s.BytesWritten, 1)), "")
-	r.Add("memory of a queue"+at, float64(s.Memory-16<<20)/float64(s.Queues), "B")
-	r.Add("moved blocks"+at, float64(s.Moved), "")
+	b.add(r, size, "live part of the log", float64(s.Live)/float64(s.Disk), "")
+	b.add(r, size, "live bytes of an item on disk", float64(s.Live)/float64(s.Items-s.Buffered), "B")
+	b.add(r, size, "items of a block when it was written", float64(s.Appended-s.Buffered)/float64(max(s.BlocksWritten, 1)), "")
+	b.add(r, size, "bytes written for a byte that came in", 1+float64(s.Collected)/float64(max(s.BytesWritten, 1)), "")
+	b.add(r, size, "queues", float64(s.Queues), "")
+	b.add(r, size, "memory of a queue, less the buffer", float64(s.Memory-s.BufferMemory)/float64(s.Queues), "B")
+	b.add(r, size, "moved blocks", float64(s.Moved), "")
+	b.add(r, size, "calls of more than 50 ms, of a million", float64(b.slow)/float64(b.calls)*1e6, "")
 }
 
 // disk is what all files take.

@@ -1,7 +1,6 @@
 package rooms
 
 import (
-	"fmt"
 	"math/bits"
 	"sync"
 	"time"
@@ -14,7 +13,6 @@ import (
 // cuts makes one cut of what has changed while some hundred thousand items came and went, and the owner goes on
 // meanwhile; then, at a size that is the last one, nothing else.
 func (b *queueBench) cuts(r *growth.Run, size int64) error {
-	at := fmt.Sprintf(" at %.3g", float64(size))
 	if err := b.checkpoint(); err != nil {
 		return err
 	}
@@ -32,24 +30,24 @@ func (b *queueBench) cuts(r *growth.Run, size int64) error {
 		if err != nil {
 			return err
 		}
-		r.Add("marking"+at+round, float64(time.Since(from).Nanoseconds())/1000, "µs")
+		b.add(r, size, "marking"+round, float64(time.Since(from).Nanoseconds())/1000, "µs")
 		clear(b.touched)
 		worst, took, err := b.beside(image)
 		if err != nil {
 			return err
 		}
-		r.Add("longest pause of the owner while it is written"+at+round, float64(worst.Microseconds())/1000, "ms")
-		r.Add("writing takes"+at+round, took.Seconds(), "s")
+		b.add(r, size, "longest pause of the owner while it is written"+round, float64(worst.Microseconds())/1000, "ms")
+		b.add(r, size, "writing takes"+round, took.Seconds(), "s")
 		if after := b.v.Stats().Index; after > before {
-			r.Add("bytes written for a changed queue, its buffered items included"+at+round, float64(after-before)/float64(changed), "B")
+			b.add(r, size, "bytes written for a changed queue, its buffered items included"+round, float64(after-before)/float64(changed), "B")
 		} else {
-			r.Add("bytes written for a queue, in a new base"+at+round, float64(after)/float64(b.v.Stats().Queues), "B")
+			b.add(r, size, "bytes written for a queue, in a new base"+round, float64(after)/float64(b.v.Stats().Queues), "B")
 		}
 		from = time.Now()
 		if err := b.v.Sync(); err != nil {
 			return err
 		}
-		r.Add("syncing takes"+at+round, time.Since(from).Seconds(), "s")
+		b.add(r, size, "syncing takes"+round, time.Since(from).Seconds(), "s")
 		if err := b.v.Release(b.cut); err != nil {
 			return err
 		}
@@ -117,7 +115,7 @@ func (b *queueBench) reopen(r *growth.Run) error {
 	}
 	from := time.Now()
 	var err error
-	if b.v, err = virtualize.Open(vfs.Disk(), virtualize.Options{Dir: b.o.Dir}, &b.cut); err != nil {
+	if b.v, err = virtualize.Open(vfs.Disk(), b.vo, &b.cut); err != nil {
 		return err
 	}
 	r.Add("opening takes", time.Since(from).Seconds(), "s")
