@@ -296,7 +296,7 @@ func (w *world) step(big int) {
 func TestV1_Model(t *testing.T) {
 	var sum Stats
 	writes := 0
-	for seed := range uint64(40) {
+	for seed := range uint64(24) {
 		w := newWorld(t, seed)
 		big := 1 + w.rng.IntN(60)
 		for range 400 {
@@ -314,7 +314,7 @@ func TestV1_Model(t *testing.T) {
 		}
 		writes += w.writes
 	}
-	if sum.Collected == 0 || sum.SegmentsDeleted == 0 || sum.Moved == 0 || writes < 1000 {
+	if sum.Collected == 0 || sum.SegmentsDeleted == 0 || sum.Moved == 0 || writes < 500 {
 		t.Fatalf("the walk was too tame: %+v", sum)
 	}
 }

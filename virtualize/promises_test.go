@@ -105,7 +105,7 @@ func TestV1_EveryCutCanBeGoneBackTo(t *testing.T) {
 
 // TestV1_BlocksMoveWhileAnImageIsWritten: where the blocks of long queues were at the cut is what counts.
 func TestV1_BlocksMoveWhileAnImageIsWritten(t *testing.T) {
-	for seed := range uint64(12) {
+	for seed := range uint64(3) {
 		w := newWorld(t, seed)
 		w.opts = Options{Dir: "v", SegmentBytes: 8192, BufferBytes: 4096, LiveRatioMin: 1}
 		w.crash(w.disk)
@@ -113,7 +113,7 @@ func TestV1_BlocksMoveWhileAnImageIsWritten(t *testing.T) {
 		for key := range w.keys {
 			w.append(key, 600)
 		}
-		for round := range 30 {
+		for round := range 10 {
 			w.take(w.key(), 40)
 			w.append(w.key(), 40)
 			w.collect(3000)
@@ -138,7 +138,7 @@ func TestV1_BlocksMoveWhileAnImageIsWritten(t *testing.T) {
 // A cut only marks: it touches no file. What it leaves to be written is what changed since the last one, and now and
 // then everything, so that all cuts together write a few times what changed.
 func TestCutMarksAndWritesWhatChanged(t *testing.T) {
-	const queues = 20000
+	const queues = 10000
 	script := faultfs.NewScript()
 	v, err := Open(faultfs.New(vfs.NewMem(1), script), Options{Dir: "v", SegmentBytes: 1 << 20, BufferBytes: 1 << 16}, nil)
 	must(t, err)
@@ -151,7 +151,7 @@ func TestCutMarksAndWritesWhatChanged(t *testing.T) {
 	}
 	base := mustCut(t, v)
 	last, written, bases := base, int64(0), 0
-	for i := range 1200 {
+	for i := range 600 {
 		for k := range 20 {
 			if _, err := v.Take(uint64(i*20+k)%queues, 1, func([]byte) {}); err != nil {
 				t.Fatal(err)
@@ -175,7 +175,7 @@ func TestCutMarksAndWritesWhatChanged(t *testing.T) {
 		}
 		last = cut
 	}
-	if each := written / 1200 / 20; each > 150 || bases == 0 || bases > 5 {
+	if each := written / 600 / 20; each > 150 || bases == 0 || bases > 5 {
 		t.Errorf("%d bytes written for a changed queue, and %d new bases of %d bytes", each, bases, base.Length)
 	}
 	must(t, v.Check())
@@ -194,7 +194,7 @@ func TestV2_FlippedBitIsNeverReadAsAnItem(t *testing.T) {
 	must(t, err)
 	rng := rand.New(rand.NewPCG(1, 1))
 	found := 0
-	for range 1000 {
+	for range 300 {
 		bad := disk.KillClone()
 		name := "v/" + names[1+rng.IntN(len(names)-1)] // names[0] is the index
 		f, err := bad.OpenRW(name)
@@ -228,8 +228,8 @@ func TestV2_FlippedBitIsNeverReadAsAnItem(t *testing.T) {
 		}
 		must(t, v.Close())
 	}
-	if found < 250 {
-		t.Fatalf("only %d of 1000 flipped bits were found", found)
+	if found < 75 {
+		t.Fatalf("only %d of 300 flipped bits were found", found)
 	}
 }
 
@@ -311,7 +311,7 @@ func TestV3_SpaceIsBounded(t *testing.T) {
 	v := open(t, disk, nil)
 	rng := rand.New(rand.NewPCG(1, 1))
 	fill(t, v, 40, 0, 2000)
-	for i := range 30000 {
+	for i := range 6000 {
 		must(t, v.Append(rng.Uint64N(40)*rng.Uint64N(2), number(i)))
 		for v.Total() > 2000 {
 			if _, err := v.Take(rng.Uint64N(40), 3, func([]byte) {}); err != nil {
@@ -337,13 +337,13 @@ func TestV3_SpaceIsBounded(t *testing.T) {
 
 // A full disk refuses appends and cuts, gives back all it took, and works again when there is room.
 func TestFullDiskLosesNothing(t *testing.T) {
-	for seed := range uint64(3) {
+	for seed := range uint64(2) {
 		w := newWorld(t, seed)
 		w.calm = true
 		w.append(1, 100)
 		w.checkpoint()
 		refused := 0
-		for range 50 {
+		for range 30 {
 			w.disk.SetLimit(w.disk.Used() + w.rng.Int64N(3*w.opts.SegmentBytes/2))
 			for range 100 {
 				key, item := w.key(), w.item()
@@ -400,7 +400,7 @@ func TestFailedSyncSticks(t *testing.T) {
 // TestFaultsAnywhere fails single calls of every kind; a later try, or a new Open, finds all as it should be.
 func TestFaultsAnywhere(t *testing.T) {
 	for op := faultfs.Open; op <= faultfs.Free; op++ {
-		for nth := range 6 {
+		for nth := range 3 {
 			t.Run(fmt.Sprintf("op %d call %d", op, nth+1), func(t *testing.T) {
 				disk := vfs.NewMem(1)
 				v := open(t, disk, nil)
