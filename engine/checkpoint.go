@@ -101,7 +101,21 @@ type marks struct {
 	manifest manifest
 	sieve    *sieve.Image
 	bench    *benchImage
+	queues   *virtualize.Image
 	aloft    []byte
+}
+
+// abandon gives up what was not written.
+func (k *marks) abandon() {
+	if k.sieve != nil {
+		k.sieve.Abandon()
+	}
+	if k.bench != nil {
+		k.bench.Abandon()
+	}
+	if k.queues != nil {
+		k.queues.Abandon()
+	}
 }
 
 // cut marks where everything is, and writes what the next flush of the sieve would change, before it lets one begin.
@@ -117,7 +131,7 @@ func (c *checkpointer) cut(ctx context.Context, state State, reason string, fina
 		return nil, err
 	}
 	if k.manifest.Sieve, err = k.sieve.Write(); err != nil {
-		k.bench.Abandon()
+		k.abandon()
 		return nil, fmt.Errorf("engine: checkpoint: %w", err)
 	}
 	return k, nil
@@ -146,9 +160,7 @@ func (c *checkpointer) mark(state State, reason string, final bool) (*marks, err
 	c.clock.fill(m)
 	m.Counters = l.n.load()
 	if err := c.markRooms(k); err != nil {
-		if k.sieve != nil {
-			k.sieve.Abandon()
-		}
+		k.abandon()
 		return nil, errors.Join(err, j.close())
 	}
 	// Entries written from here on belong to this cut, and if its manifest is never written they follow the older journal.
@@ -167,7 +179,7 @@ func (c *checkpointer) markRooms(k *marks) (err error) {
 	if m.Ready, err = c.ready.Cut(); err != nil {
 		return fmt.Errorf("engine: checkpoint: %w", err)
 	}
-	if m.Virt, err = c.virt.Cut(); err != nil {
+	if k.queues, err = c.virt.Cut(); err != nil {
 		return fmt.Errorf("engine: checkpoint: %w", err)
 	}
 	if m.Seen, err = c.ledger.seen.Cut(); err != nil {
@@ -181,9 +193,12 @@ func (c *checkpointer) markRooms(k *marks) (err error) {
 }
 
 // write writes what was marked, beside the running crawl.
-func (c *checkpointer) write(k *marks) error {
-	defer k.bench.Abandon() // does nothing once it is written
-	err := c.create(aloftName(c.dir, k.manifest.Generation), func(w io.Writer) error {
+func (c *checkpointer) write(k *marks) (err error) {
+	defer k.abandon() // does nothing to what is written
+	if k.manifest.Virt, err = k.queues.Write(); err != nil {
+		return fmt.Errorf("engine: checkpoint: %w", err)
+	}
+	err = c.create(aloftName(c.dir, k.manifest.Generation), func(w io.Writer) error {
 		_, err := w.Write(k.aloft)
 		return err
 	})
@@ -256,7 +271,7 @@ func (c *checkpointer) create(name string, write func(io.Writer) error) error {
 // sync makes durable all that the manifest names.
 func (c *checkpointer) sync(m *manifest) error {
 	steps := []func() error{
-		c.ledger.sync, c.sieve.Sync, c.ready.Sync, c.dist.syncVirt, c.ledger.seen.Sync,
+		c.ledger.sync, c.sieve.Sync, c.ready.Sync, c.virt.Sync, c.ledger.seen.Sync,
 		func() error { return c.syncFile(benchName(c.dir, m.Generation)) },
 		func() error { return c.syncFile(aloftName(c.dir, m.Generation)) },
 		func() error { return c.fs.SyncDir(c.dir) },
@@ -280,11 +295,22 @@ func (c *checkpointer) syncFile(name string) error {
 // release lets go of what only the manifest before needed.
 func (c *checkpointer) release() error {
 	m := &c.last
-	err := errors.Join(c.sieve.Release(m.Sieve), c.ready.Release(m.Ready), c.dist.releaseVirt(m.Virt), c.ledger.seen.Release(m.Seen))
+	err := errors.Join(c.sieve.Release(m.Sieve), c.ready.Release(m.Ready), c.releaseVirt(m.Virt), c.ledger.seen.Release(m.Seen))
 	if err != nil {
 		return fmt.Errorf("engine: checkpoint: %w", err)
 	}
 	return removeOlder(c.fs, c.dir, m.Generation)
+}
+
+// collectStep is how many bytes the virtualizer may move at each checkpoint to reclaim space.
+const collectStep = 8 << 20
+
+func (c *checkpointer) releaseVirt(cut virtualize.Cut) error {
+	if err := c.virt.Release(cut); err != nil {
+		return err
+	}
+	_, err := c.virt.Collect(collectStep)
+	return err
 }
 
 // removeOlder deletes bench, aloft and journal files of generations before keep.

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -13,8 +12,8 @@ import (
 )
 
 // distributor moves ready URLs to the bench or to disk, on demand: it keeps the front as large as the fetchers need
-// and no larger. It is one goroutine and the only one that touches the virtualizer and reads the ready queue. It never
-// waits for the bench: no room means the virtualizer.
+// and no larger. It is one goroutine and the only one that puts items into the virtualizer and takes them out, and that
+// reads the ready queue. It never waits for the bench: no room means the virtualizer.
 type distributor struct {
 	ledger  *ledger
 	bench   *bench
@@ -35,8 +34,7 @@ type distributor struct {
 	retryWait time.Duration
 	finish    func(reason string)
 
-	virtMu    sync.Mutex // the checkpointer syncs and releases the virtualizer between two steps
-	held      []byte     // an item taken from the ready queue that could not be placed: the disk is full
+	held      []byte // an item taken from the ready queue that could not be placed: the disk is full
 	scratch   []byte
 	spilled   []byte // items on their way from memory to disk
 	ends      []int  // of each
@@ -53,7 +51,6 @@ const (
 	spillAfter      = time.Minute // on a full bench, who is not due for so long gives memory back
 	spillBatch      = 64          // sites that do so in one step
 	frontSoon       = time.Second // due within this counts as front
-	collectStep     = 8 << 20     // bytes the virtualizer may move at each checkpoint to reclaim space
 	controlPeriod   = time.Second // the front is looked at again after this even if nothing happened
 )
 
@@ -102,8 +99,6 @@ func (d *distributor) rest(ctx context.Context) (done bool) {
 func (d *distributor) step(now time.Time) (moved bool, err error) {
 	d.ledger.cut.RLock()
 	defer d.ledger.cut.RUnlock()
-	d.virtMu.Lock()
-	defer d.virtMu.Unlock()
 	if err := d.bury(); err != nil {
 		return false, err
 	}
@@ -299,23 +294,6 @@ func (d *distributor) place(item []byte) error {
 	return nil
 }
 
-// syncVirt and releaseVirt are the checkpointer's: it may touch the virtualizer only between two steps.
-func (d *distributor) syncVirt() error {
-	d.virtMu.Lock()
-	defer d.virtMu.Unlock()
-	return d.virt.Sync()
-}
-
-func (d *distributor) releaseVirt(c virtualize.Cut) error {
-	d.virtMu.Lock()
-	defer d.virtMu.Unlock()
-	if err := d.virt.Release(c); err != nil {
-		return err
-	}
-	_, err := d.virt.Collect(collectStep)
-	return err
-}
-
 // flushPace keeps forced flushes to about a tenth of the time.
 type flushPace struct{ next atomic.Int64 }
 
@@ -374,8 +352,6 @@ func (d *distributor) nothingSoon(now time.Time) bool {
 func (d *distributor) abandon() error {
 	d.ledger.cut.RLock()
 	defer d.ledger.cut.RUnlock()
-	d.virtMu.Lock()
-	defer d.virtMu.Unlock()
 	var left []*visitState
 	d.bench.Each(func(vs *visitState, _ benchState) bool {
 		left = append(left, vs)

@@ -9,11 +9,13 @@ import (
 // Check follows every queue through every block and says whether all is as it should be: links, ordinals, checksums
 // and items, the accounts of each segment, the relocation table and the totals. It takes as long as reading everything.
 func (v *Virtualizer) Check() error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	if v.closed {
 		return ErrClosed
 	}
 	live := make([]int64, len(v.segments))
-	reached := make(map[address]struct{}, len(v.reloc))
+	reached := make(map[address]struct{}, v.reloc.count)
 	var disk, buffered uint64
 	err := v.idx.each(func(id uint32, e *entry) error {
 		if found, ok := v.idx.find(e.key); !ok || found != id {
@@ -33,8 +35,8 @@ func (v *Virtualizer) Check() error {
 		return fmt.Errorf("%w: %d items on disk and %d buffered, want %d of which %d buffered",
 			ErrCorrupt, disk, buffered, v.total, v.buf.items)
 	}
-	if len(reached) != len(v.reloc) {
-		return fmt.Errorf("%w: %d blocks were moved, and %d are in the table", ErrCorrupt, len(reached), len(v.reloc))
+	if len(reached) != v.reloc.count {
+		return fmt.Errorf("%w: %d blocks were moved, and %d are in the table", ErrCorrupt, len(reached), v.reloc.count)
 	}
 	return v.checkSegments(live)
 }
@@ -42,24 +44,22 @@ func (v *Virtualizer) Check() error {
 // checkQueue follows one queue; it adds to live what its blocks weigh and to reached those that were moved.
 func (v *Virtualizer) checkQueue(e entry, live []int64, reached map[address]struct{}) error {
 	for at := e.head; e.disk > 0; at = e.head {
-		b, rest, after, err := v.headBlock(&e)
+		b, left, after, err := v.headBlock(&e)
 		if err != nil {
 			return err
 		}
-		for range b.first + uint64(b.items) - e.first {
-			var ok bool
-			if _, rest, ok = nextItem(rest); !ok {
-				return corrupt("block %v: its items do not parse", at)
-			}
+		if err := v.items(&b, at, left, func([]byte) bool { return true }); err != nil {
+			return err
 		}
-		if len(rest) != 0 {
-			return corrupt("block %v: %d bytes behind its items", at, len(rest))
+		if !v.unpack.atEnd() {
+			return corrupt("block %v: something follows its items", at)
 		}
 		s, i := v.locate(at)
-		if _, moved := v.reloc[at]; moved {
+		_, moved := v.reloc.get(at)
+		if moved {
 			reached[at] = struct{}{}
 		}
-		if _, moved := v.reloc[at]; moved != b.moved {
+		if moved != b.moved {
 			return corrupt("block %v: moved %v, and in the table: %v", at, b.moved, moved)
 		}
 		_, _, body, err := s.body(i)
@@ -78,8 +78,10 @@ func (v *Virtualizer) checkQueue(e entry, live []int64, reached map[address]stru
 func (v *Virtualizer) checkSegments(live []int64) error {
 	var errs []error
 	moved := make([]uint32, len(v.segments))
-	for born := range v.reloc {
-		moved[born.segment()]++
+	for _, table := range v.reloc.tables {
+		for born := range table {
+			moved[born.segment()]++
+		}
 	}
 	for n, s := range v.segments {
 		if s == nil {
@@ -110,7 +112,7 @@ func (v *Virtualizer) claimedBytes(s *segment) (sum int64) {
 		if err != nil {
 			continue
 		}
-		if e, _ := v.claims(s, i, sl, body); e != nil {
+		if _, e, _ := v.claims(s, i, sl, body); e != nil {
 			sum += cost(body)
 		}
 	}

@@ -6,33 +6,31 @@ import (
 )
 
 const (
-	mergeItems   = 1024             // a queue with more items on disk is not worth reading whole
-	mergeTargets = 2                // in block targets: a queue of at most so many bytes is moved whole, into one block
-	slotCharge   = int64(slotBytes) // budget for looking at a slot, live or not
+	mergeItems    = 320              // a queue with more items on disk is not worth reading whole
+	mergeTargets  = 2                // in block targets: a queue of at most so many bytes is moved whole, into one block
+	slotCharge    = int64(slotBytes) // budget for looking at a slot, live or not
+	collectStride = 16 << 10         // budget that is spent under one hold of the lock
 )
 
 // Collect does one small step of reclaiming space and returns how many bytes it copied: it deletes segments that
 // nothing needs, and copies live blocks of the emptiest full segment, if less than LiveRatioMin of that is live, to
 // the end of the log. The budget bounds the bytes it looks at and copies; it may go over it by one block or one small
-// queue. Repeated with nothing else going on it ends with 0. It is never needed for correctness.
+// queue. It holds the lock for some ten KB at a time only. Repeated with nothing else going on it ends with 0. It is
+// never needed for correctness.
 //
 // An error that wraps ErrCorrupt names a segment that cannot be emptied; it is left alone from then on.
 func (v *Virtualizer) Collect(budgetBytes int64) (moved int64, err error) {
-	if err := v.writable(); err != nil {
+	if err := v.checkWritable(); err != nil {
 		return 0, err
 	}
-	defer v.publish()
 	if err := v.deleteDead(); err != nil {
 		return 0, err
 	}
-	for spent := int64(0); spent < budgetBytes; {
-		if v.victim == nil && !v.chooseVictim() {
-			break
-		}
-		n, err := v.collectSlot()
+	for more := true; more && budgetBytes > 0; {
+		var n, spent int64
+		n, spent, more, err = v.collectSome(min(budgetBytes, collectStride))
 		moved += n
-		v.count.collected.Add(n)
-		spent += n + slotCharge
+		budgetBytes -= spent
 		if err != nil {
 			return moved, err
 		}
@@ -40,11 +38,33 @@ func (v *Virtualizer) Collect(budgetBytes int64) (moved int64, err error) {
 	return moved, v.deleteDead()
 }
 
+// collectSome does what can be done under one hold of the lock.
+func (v *Virtualizer) collectSome(budget int64) (moved, spent int64, more bool, err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if err := v.writable(); err != nil {
+		return 0, 0, false, err
+	}
+	for spent < budget {
+		if v.victim == nil && !v.chooseVictim() {
+			return moved, spent, false, nil
+		}
+		n, err := v.collectSlot()
+		moved += n
+		v.count.Collected += n
+		spent += n + slotCharge
+		if err != nil {
+			return moved, spent, false, err
+		}
+	}
+	return moved, spent, true, nil
+}
+
 // chooseVictim picks the full segment with the least live bytes.
 func (v *Virtualizer) chooseVictim() bool {
 	limit := v.opts.LiveRatioMin
 	for _, s := range v.segments {
-		if s == nil || s == v.active || s.live == 0 || s.bad {
+		if s == nil || s == v.active || s.live <= 0 || s.bad {
 			continue
 		}
 		if ratio := float64(s.live) / float64(len(s.data)); ratio < limit {
@@ -87,11 +107,11 @@ func (v *Virtualizer) collectBlock(s *segment, i uint32) (moved int64, err error
 	if err != nil {
 		return 0, err
 	}
-	e, born := v.claims(s, i, sl, body)
+	id, e, born := v.claims(s, i, sl, body)
 	if e == nil {
 		return 0, nil
 	}
-	if moved, err = v.merge(e); moved != 0 || err != nil {
+	if moved, err = v.merge(id, e); moved != 0 || err != nil {
 		return moved, err
 	}
 	return v.moveBlock(s, i, born, sl.key, max(sl.first, e.first))
@@ -99,75 +119,84 @@ func (v *Virtualizer) collectBlock(s *segment, i uint32) (moved int64, err error
 
 // claims returns the queue that a block says it is a living part of, and the address at which the rest of the queue
 // knows it; nil if it is dead. Check proves that no block claims this in vain.
-func (v *Virtualizer) claims(s *segment, i uint32, sl slot, body []byte) (*entry, address) {
+func (v *Virtualizer) claims(s *segment, i uint32, sl slot, body []byte) (id uint32, e *entry, born address) {
 	id, ok := v.idx.find(sl.key)
 	if !ok {
-		return nil, 0
+		return 0, nil, 0
 	}
-	e := v.idx.at(id)
+	e = v.idx.at(id)
 	if e.disk == 0 || sl.first+uint64(sl.items) <= e.first || sl.first >= e.first+uint64(e.disk) {
-		return nil, 0 // Taken, or of a queue that was dropped: ordinals are never used again.
+		return 0, nil, 0 // Taken, or of a queue that was dropped: ordinals are never used again.
 	}
-	born := makeAddress(s.number, i)
+	born = makeAddress(s.number, i)
 	if sl.moved {
 		born = address(binary.LittleEndian.Uint64(body))
 	}
 	if at, slot := v.locate(born); at != s || slot != i {
-		return nil, 0 // This is an old copy.
+		return 0, nil, 0 // This is an old copy.
 	}
-	return e, born
+	return id, e, born
 }
 
 // merge moves a queue whole, if it is small, and makes one block of its blocks on disk. It moves nothing and returns 0
 // if the queue is large.
-func (v *Virtualizer) merge(e *entry) (moved int64, err error) {
+func (v *Virtualizer) merge(id uint32, e *entry) (moved int64, err error) {
 	limit := mergeTargets * v.opts.blockTarget()
-	if e.disk > mergeItems {
+	if e.disk > mergeItems || v.ordinal+uint64(e.disk) > maxOrdinal {
 		return 0, nil
 	}
-	v.scratch = v.scratch[:0]
+	v.pile.begin()
 	for walk := *e; walk.disk > 0; {
-		_, rest, after, err := v.headBlock(&walk)
+		b, left, after, err := v.headBlock(&walk)
 		if err != nil {
 			return 0, err
 		}
-		if len(v.scratch)+len(rest) > limit {
+		if err := v.items(&b, walk.head, left, v.pile.add); err != nil {
+			return 0, err
+		}
+		if v.pile.plain() > limit {
 			return 0, nil
 		}
-		v.scratch = append(v.scratch, rest...)
 		walk = after
 	}
-	if v.ordinal+uint64(e.disk) > maxOrdinal {
-		return 0, nil
-	}
-	to, err := v.segmentFor(len(v.scratch))
+	to, err := v.segmentFor(v.pile.plain())
 	if err != nil {
 		return 0, err
 	}
+	v.touch(id)
 	if err := v.killChain(*e); err != nil {
 		panic("BUG: virtualize: a chain that was just read is broken: " + err.Error())
 	}
-	end := to.dataEnd + uint32(copy(to.data[to.dataEnd:], v.scratch))
+	v.pile.packInto(&v.pack, to.codes)
+	payload := v.pack.payload()
+	end := to.dataEnd + uint32(copy(to.data[to.dataEnd:], payload))
 	i := to.seal(slot{key: e.key, first: v.ordinal, items: e.disk}, end)
-	e.first, e.head, e.tail, e.headByte = v.ordinal, makeAddress(to.number, i), makeAddress(to.number, i), 0
+	e.first, e.head, e.tail = v.ordinal, makeAddress(to.number, i), makeAddress(to.number, i)
 	v.ordinal += uint64(e.disk)
-	return slotBytes + int64(len(v.scratch)), nil
+	return slotBytes + int64(len(payload)), nil
 }
 
-// moveBlock copies one block and notes where it lives now under the address that the rest of its chain knows.
+// moveBlock copies one block and notes where it lives now under the address that the rest of its chain knows. It is
+// packed anew, since its new segment may have other codes.
 func (v *Virtualizer) moveBlock(s *segment, i uint32, born address, key, ordinal uint64) (moved int64, err error) {
 	b, err := v.blockAt(born, key, ordinal)
 	if err != nil {
 		return 0, err
 	}
-	to, err := v.segmentFor(8 + len(b.payload))
+	v.pile.begin()
+	if err := v.items(&b, born, b.items, v.pile.add); err != nil {
+		return 0, err
+	}
+	to, err := v.segmentFor(8 + v.pile.plain())
 	if err != nil {
 		return 0, err
 	}
+	v.pile.packInto(&v.pack, to.codes)
+	payload := v.pack.payload()
 	end := to.dataEnd
 	binary.LittleEndian.PutUint64(to.data[end:], uint64(born))
 	end += 8
-	end += uint32(copy(to.data[end:], b.payload))
+	end += uint32(copy(to.data[end:], payload))
 	slotNow := to.seal(slot{key: key, first: b.first, items: b.items, moved: true}, end)
 	to.setNext(slotNow, b.next)
 	_, _, body, err := s.body(i)
@@ -175,9 +204,36 @@ func (v *Virtualizer) moveBlock(s *segment, i uint32, born address, key, ordinal
 		panic("BUG: virtualize: a block that was just read is broken: " + err.Error())
 	}
 	s.live -= cost(body)
-	if _, again := v.reloc[born]; !again {
-		s.moved++ // It was born here.
+	v.setRelocation(born, makeAddress(to.number, slotNow))
+	return slotBytes + 8 + int64(len(payload)), nil
+}
+
+// pile holds items on their way from old blocks into a new one.
+type pile struct {
+	text []byte
+	ends []int
+}
+
+func (p *pile) begin() { p.text, p.ends = p.text[:0], p.ends[:0] }
+
+// add takes a copy of an item. It always wants more.
+func (p *pile) add(item []byte) bool {
+	p.text = append(p.text, item...)
+	p.ends = append(p.ends, len(p.text))
+	return true
+}
+
+// plain is what the items' payload takes at most.
+func (p *pile) plain() int {
+	head := itemBytes(len(p.text)) - len(p.text) // of an item that is as long as all of them
+	return 1 + len(p.text) + len(p.ends)*head
+}
+
+func (p *pile) packInto(to *packer, c *codes) {
+	to.begin(c)
+	start := 0
+	for _, end := range p.ends {
+		to.add(p.text[start:end])
+		start = end
 	}
-	v.reloc[born] = makeAddress(to.number, slotNow)
-	return slotBytes + 8 + int64(len(b.payload)), nil
 }

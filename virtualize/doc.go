@@ -3,22 +3,28 @@
 //
 // It is not one long queue (package diskq is) and not a store: an item is taken once, in order.
 //
-//	Append --> [ buffer: all queues' newest items ] --full, or Cut--> [ log: blocks ] --> Take, Each
-//	                                                                      |   ^
-//	           [ index: key -> head, tail, counts ] <-- generation file   +---+ Collect
+//	Append --> [ buffer: all queues' newest items ] --half full--> [ log: blocks ] --> Take, Each
+//	                     |                                            |   ^
+//	           [ index: key -> head, tail, counts ]                   +---+ Collect
+//	                     +---- Cut marks, Image.Write writes what changed --> [ index file ]
 //
-// A flush writes each queue's buffered items as one block, so a queue that gets many items has large blocks. Blocks of
-// a queue are chained. Segments are preallocated, so that a full disk is met when one is made and nowhere else.
+// A block is what the buffer has of one queue, so a queue that gets many items has large blocks. Blocks of a queue are
+// chained. Segments are preallocated, so that a full disk is met when one is made and by the index file.
 //
 // # The bytes
 //
 // All integers are little-endian. Segment N is the file seg-<N in 8 hex digits>, N > 0:
 //
-//	| head: 64 | body 0 | body 1 | ... -->   free   <-- ... | slot 1 | slot 0 |
+//	| head: 2048 | body 0 | body 1 | ... -->   free   <-- ... | slot 1 | slot 0 |
 //
-//	head: "orbwvs1\n" | number u64 | size u64 | xxh3 of these u64 | zeros
+//	head: "orbwvs2\n" | number u64 | size u64 | xxh3 of the head u64 | model: 4 bits for the length of each code | zeros
 //	slot: key u64 | ordinal of the first item u48, items u16 | next address u64 | body's offset u32 | checksum u32
-//	body: [ address at birth u64, if the offset's top bit is set ] | for each item a uvarint of its length, and its bytes
+//	body: [ address at birth u64, if the offset's top bit is set ] | payload
+//
+// A payload's first byte says how its items follow: plainly (uvarint length, bytes), or packed into bits, low ones first.
+// A packed item is how many bytes it shares with the one before, then characters, each in a prefix code that depends on
+// the character before it, copies from anywhere before in the block (length, distance), and an end. The codes' lengths
+// are the segment's model; a new model is learned when the number of segments has doubled (docs/adr/0013).
 //
 // A body ends where the next one begins. An address is segment << 32 | slot; 0 is none. The next address lies in the
 // slot of the queue's tail until there is a newer block, and is all that ever changes behind the write position: links
@@ -26,13 +32,25 @@
 // xxh3 of the body, seeded with key, ordinal, count and length. The next address is not under it; it must lead to a
 // block of the same key with the ordinal that follows.
 //
-// Generation G is the file idx-<G in 16 hex digits>, written by a Cut:
+// The index file idx-<G in 16 hex digits> begins with everything at cut G. Each cut after it appends a section with what
+// has changed, until these are as long as the first; then a cut begins a new file. A Cut names file, length and checksum:
 //
-//	"orbwvi1\n" | generation, segments ever, active, ordinal, items, leaky u64 | numbers of the three parts u64 x 3
-//	segments:    number | size | slots << 32 | end of bodies | live bytes   u64 x 4
-//	relocations: address at birth | address now                             u64 x 2
-//	queues:      key | first ordinal | head | tail | items << 32 | offset in head   u64 x 5
-//	xxh3 of all this u64
+//	section: "orbwvi2\n" | generation, G, checksum of the section before, segments ever, active, ordinal, items, queues,
+//	         leaky u64 x 9 | records | 'E' | xxh3 of all this u64
+//
+//	'S' number, size, slots, end of bodies, live bytes      every segment with live bytes
+//	'D' key                                                 a queue that went; others may follow
+//	'Q' key, first ordinal, head, tail, items on disk, items in the buffer [ , length, and a payload of these ]
+//	'R' address at birth, address now                       a block that Collect moved alone; 0 takes it back
+//
+// Numbers in records are uvarints, addresses two of them. Later records replace earlier ones.
+//
+// # Cuts
+//
+// Cut marks the moment and copies the segments' accounts; no queue is looked at. Whatever is about to change a queue that
+// the image owes puts its state aside first, the items in the buffer with it, so no block is written for a cut's sake.
+// Write walks the set of changed queues, some ten KB under the lock at a time. An image that fails gives its changes back
+// to the next one. Space behind the mark (bodies, slots) is cut off when a cut is gone back to.
 //
 // # Space
 //
@@ -45,20 +63,22 @@
 //
 // # The promises
 //
-//	V1: each queue gives back exactly what it took, in order; after Open(cut), exactly what it had at that Cut.
+//	V1: each queue gives back exactly what it took, in order; after Open(cut), exactly what it had when that cut was marked.
 //	V2: a record is read only if its checksum holds; a torn tail is cut at open, since no cut names it.
 //	V3: space is reclaimed only when no live record remains in it, and when no cut that may be gone back to needs it.
 //
 // # Who owns what
 //
-// One goroutine owns all but Stats and Sync, which anybody may call. Bytes handed to a callback are borrowed from the
-// mapping until it returns. The files belong to the Virtualizer; the directory may be shared. A read error of the disk
-// under a mapping is a fault that ends the process: that is the price of mapping.
+// Anybody may call anything at any time; one lock is held for a call, and for small portions of Collect and Write. It is
+// not held during I/O, but for making a segment and for what the mapping reads. Callbacks run under it: they must not
+// call the Virtualizer, and the bytes are borrowed until they return. The files belong to the Virtualizer; the directory
+// may be shared. A read error of the disk under a mapping is a fault that ends the process: the price of mapping.
 //
 // # What it costs
 //
-// Memory: 48 bytes for each queue, and 5 to 11 more for finding it; BufferBytes; about 32 for each relocated block of a
-// large queue. One descriptor and one mapping for each segment. Disk: 32 bytes for each block, and a length for each
-// item; at most 1/LiveRatioMin of what is live, when Collect has come to rest, plus what the last cut holds on to. A
-// Cut writes 40 bytes for each queue.
+// Memory: 48 bytes for each queue, 5 to 11 for finding it, a quarter for knowing what changed, and none of it pointers;
+// BufferBytes; 170 KB for each model in use; about 32 bytes for each relocated block of a large queue. One descriptor and
+// one mapping for each segment. Disk: 32 bytes for each block, and 20 to 30 for a path of 60 bytes; for what is live at
+// most 1/LiveRatioMin of that, when Collect has come to rest, plus what the last cut holds on to. A cut writes some 20
+// bytes for each changed queue, and its items in the buffer.
 package virtualize

@@ -28,7 +28,12 @@ func Example() {
 	if _, err := v.Take(siteA, 1, func(item []byte) { fmt.Printf("taken: %s\n", item) }); err != nil {
 		fmt.Println(err)
 	}
-	cut, err := v.Cut()
+	image, err := v.Cut()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	cut, err := image.Write()
 	if err != nil {
 		fmt.Println(err)
 	}

@@ -12,11 +12,12 @@ import (
 )
 
 const (
-	segmentMagic = "orbwvs1\n"
-	segmentHead  = 64 // bytes; the rest behind magic, number, size and checksum is zero
+	segmentMagic = "orbwvs2\n"
+	segmentHead  = 2048 // bytes; the rest behind the model is zero
+	headModel    = 32   // where the model begins
 	slotBytes    = 32
 
-	blockTarget = 8 << 10 // payload bytes at which a block of several items ends
+	blockTarget = 8 << 10 // bytes of items at which a block of several ends
 
 	maxOrdinal  = 1<<48 - 1
 	maxItems    = 1<<16 - 1 // in one block
@@ -64,17 +65,23 @@ func parseName(base, prefix string, digits int) (number uint64, ok bool) {
 	return number, err == nil
 }
 
-func putSegmentHead(dst []byte, number uint32) {
+func putSegmentHead(dst []byte, number uint32, m *model) {
 	copy(dst, segmentMagic)
 	binary.LittleEndian.PutUint64(dst[8:], uint64(number))
 	binary.LittleEndian.PutUint64(dst[16:], uint64(len(dst)))
-	binary.LittleEndian.PutUint64(dst[24:], xxh3.Hash(dst[:24]))
+	m.put(dst[headModel:])
+	binary.LittleEndian.PutUint64(dst[24:], headSum(dst))
+}
+
+// headSum is over all of the head but itself.
+func headSum(data []byte) uint64 {
+	return xxh3.HashSeed(data[headModel:segmentHead], xxh3.Hash(data[:24]))
 }
 
 func checkSegmentHead(data []byte, number uint32) error {
 	switch {
 	case len(data) < segmentHead || string(data[:8]) != segmentMagic,
-		binary.LittleEndian.Uint64(data[24:]) != xxh3.Hash(data[:24]):
+		binary.LittleEndian.Uint64(data[24:]) != headSum(data):
 		return corrupt("segment %d: not a segment of this format", number)
 	case binary.LittleEndian.Uint64(data[8:]) != uint64(number):
 		return corrupt("segment %d: it says that it is segment %d", number, binary.LittleEndian.Uint64(data[8:]))

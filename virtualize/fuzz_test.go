@@ -24,8 +24,12 @@ func FuzzOpen(f *testing.F) {
 			f.Fatal(err)
 		}
 	}
-	cut, err := v.Cut()
-	if err = errors.Join(err, v.Close()); err != nil {
+	flushErr := v.flush()
+	if err := v.Append(7, []byte("in the buffer")); err != nil {
+		f.Fatal(err)
+	}
+	cut, err := cutNow(v)
+	if err = errors.Join(flushErr, err, v.Close()); err != nil {
 		f.Fatal(err)
 	}
 	goodIndex, err := vfs.ReadFile(disk, indexName("v", cut.Generation))
@@ -38,20 +42,17 @@ func FuzzOpen(f *testing.F) {
 	}
 	head, slots := goodSegment[:segmentHead+2000], goodSegment[len(goodSegment)-500:]
 	f.Add(goodIndex, head, slots)
-	f.Add(goodIndex[:indexHead+8], []byte{}, []byte{})
+	f.Add(goodIndex[:sectionHead+8], []byte{}, []byte{})
 	f.Add([]byte(indexMagic), []byte(segmentMagic), []byte{0})
 	f.Fuzz(func(t *testing.T, index, front, back []byte) {
-		if len(index) < indexHead+indexTail || len(front)+len(back) > int(small.SegmentBytes) {
+		if len(index) < sectionHead+sectionTail || len(front)+len(back) > int(small.SegmentBytes) {
 			return
 		}
-		// Checksums that hold let the bytes come further.
-		index = append([]byte(nil), index...)
-		sum := xxh3.Hash(index[:len(index)-indexTail])
-		binary.LittleEndian.PutUint64(index[len(index)-indexTail:], sum)
+		index, cut := mended(index)
 		segment := make([]byte, small.SegmentBytes)
 		copy(segment, front)
 		copy(segment[len(segment)-len(back):], back)
-		putSegmentHead(segment, 1)
+		putSegmentHead(segment, 1, firstModel())
 		disk := vfs.NewMem(1)
 		if err := disk.MkdirAll("v"); err != nil {
 			t.Fatal(err)
@@ -61,16 +62,25 @@ func FuzzOpen(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		v, err := Open(disk, small, &Cut{
-			Generation: 1, Length: uint64(len(index)), Checksum: sum,
-			Items:  binary.LittleEndian.Uint64(index[40:]),
-			Queues: binary.LittleEndian.Uint64(index[72:]),
-		})
+		v, err := Open(disk, small, &cut)
 		if err != nil {
 			return
 		}
 		exercise(t, v)
 	})
+}
+
+// mended returns a copy of an index file of one section with a checksum that holds, so that the bytes come further, and
+// the cut that it may be.
+func mended(index []byte) ([]byte, Cut) {
+	index = append([]byte(nil), index...)
+	end := len(index) - sectionTail
+	sum := xxh3.Hash(index[:end])
+	binary.LittleEndian.PutUint64(index[end:], sum)
+	return index, Cut{
+		Generation: 1, Base: 1, Length: uint64(len(index)), Checksum: sum,
+		Items: binary.LittleEndian.Uint64(index[56:]), Queues: binary.LittleEndian.Uint64(index[64:]),
+	}
 }
 
 // exercise does to an opened Virtualizer all that can be done.
@@ -110,7 +120,7 @@ func exercise(t *testing.T, v *Virtualizer) {
 			t.Fatalf("took %d of %d", n, want)
 		}
 	}
-	if _, err := v.Cut(); err != nil && !errors.Is(err, ErrTooMany) {
+	if _, err := cutNow(v); err != nil && !errors.Is(err, ErrTooMany) {
 		t.Fatal(err)
 	}
 	fail("check at the end", v.Check())

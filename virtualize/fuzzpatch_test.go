@@ -8,13 +8,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/zeebo/xxh3"
-
 	"orbweaver/internal/vfs"
 )
 
-// crowded returns the files of a Virtualizer in which blocks of long queues were moved, and its cut.
-func crowded(f *testing.F) (files map[string][]byte, cut Cut) {
+// crowded returns the files of a Virtualizer in which blocks of long queues were moved, after its first cut.
+func crowded(f *testing.F) (files map[string][]byte) {
 	disk := vfs.NewMem(1)
 	v, err := Open(disk, small, nil)
 	if err != nil {
@@ -29,8 +27,8 @@ func crowded(f *testing.F) (files map[string][]byte, cut Cut) {
 	_, takeErr := v.Take(0, 100, func([]byte) {})
 	_, dropErr := v.Drop(1)
 	_, collectErr := v.Collect(8000)
-	cut, cutErr := v.Cut()
-	if len(v.reloc) == 0 {
+	cut, cutErr := cutNow(v)
+	if v.reloc.count == 0 {
 		f.Fatal("nothing was moved")
 	}
 	if err := errors.Join(takeErr, dropErr, collectErr, cutErr, v.Release(cut), v.Close()); err != nil {
@@ -46,13 +44,13 @@ func crowded(f *testing.F) (files map[string][]byte, cut Cut) {
 			f.Fatal(err)
 		}
 	}
-	return files, cut
+	return files
 }
 
 // FuzzPatched changes bytes of good files, and gives the index and, if told to, the blocks checksums that hold again.
 // A patch is five bytes: file, offset, value.
 func FuzzPatched(f *testing.F) {
-	files, cut := crowded(f)
+	files := crowded(f)
 	names := slices.Sorted(maps.Keys(files))
 	f.Add([]byte{0, 0, 0, 90, 1}, false)
 	f.Add([]byte{1, 0, 0x1f, 0xf0, 7, 1, 0, 0x1f, 0xe8, 3}, true)
@@ -69,9 +67,8 @@ func FuzzPatched(f *testing.F) {
 			data := bad[names[int(patches[0])%len(names)]]
 			data[int(binary.BigEndian.Uint32(patches)&0xffffff)%len(data)] ^= patches[4]
 		}
-		index := bad[names[0]]
-		sum := xxh3.Hash(index[:len(index)-indexTail])
-		binary.LittleEndian.PutUint64(index[len(index)-indexTail:], sum)
+		index, cut := mended(bad[names[0]])
+		bad[names[0]] = index
 		for _, name := range names {
 			if mend && name != names[0] {
 				mendBlocks(bad[name])
@@ -81,11 +78,7 @@ func FuzzPatched(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		v, err := Open(disk, small, &Cut{
-			Generation: cut.Generation, Length: uint64(len(index)), Checksum: sum,
-			Items:  binary.LittleEndian.Uint64(index[40:]),
-			Queues: binary.LittleEndian.Uint64(index[72:]),
-		})
+		v, err := Open(disk, small, &cut)
 		if err == nil {
 			exercise(t, v)
 		} else if !errors.Is(err, ErrCorrupt) {

@@ -1,7 +1,6 @@
 package virtualize
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -18,11 +17,14 @@ func Open(fsys vfs.FS, o Options, cut *Cut) (*Virtualizer, error) {
 		return nil, err
 	}
 	v := &Virtualizer{
-		fsys: fsys, opts: o, idx: newIndex(0), reloc: map[address]address{},
+		fsys: fsys, opts: o, portion: imagePortion, idx: newIndex(0), models: map[model]*codes{},
 		segments: make([]*segment, 1), // There is no segment 0, so that no block has address 0.
+		buf:      newBuffer(o.BufferBytes),
+		pending:  work{segments: map[*segment]struct{}{}},
 	}
-	v.buf.arena = make([]byte, 0, o.BufferBytes)
-	v.pending.segments = map[*segment]struct{}{}
+	v.first = newCodes(firstModel())
+	v.keepCodes(v.first)
+	v.codes = v.first
 	if err := fsys.MkdirAll(o.Dir); err != nil {
 		return nil, fmt.Errorf("virtualize: open: %w", err)
 	}
@@ -34,13 +36,13 @@ func Open(fsys vfs.FS, o Options, cut *Cut) (*Virtualizer, error) {
 	if err := v.removeUnnamed(); err != nil {
 		return nil, errors.Join(fmt.Errorf("virtualize: open: %w", err), v.Close())
 	}
-	v.publish()
-	v.count.queues.Store(int64(v.idx.count))
-	v.count.items.Store(int64(v.total))
 	return v, nil
 }
 
-// removeUnnamed deletes the segments and generation files that are not in use now.
+// keepCodes remembers the codes of a model: few segments have one of their own.
+func (v *Virtualizer) keepCodes(c *codes) { v.models[*c.model] = c }
+
+// removeUnnamed deletes the segments and index files that are not in use now.
 func (v *Virtualizer) removeUnnamed() error {
 	names, err := v.fsys.List(v.opts.Dir)
 	if err != nil {
@@ -51,7 +53,7 @@ func (v *Virtualizer) removeUnnamed() error {
 		if n, ok := parseName(base, "seg-", 8); ok && (n >= uint64(len(v.segments)) || v.segments[n] == nil) {
 			stale = segmentName(v.opts.Dir, uint32(n))
 		}
-		if n, ok := parseName(base, "idx-", 16); ok && n != v.generation {
+		if n, ok := parseName(base, "idx-", 16); ok && n != v.file.base {
 			stale = indexName(v.opts.Dir, n)
 		}
 		if stale == "" {
@@ -64,75 +66,78 @@ func (v *Virtualizer) removeUnnamed() error {
 	return nil
 }
 
-// goBack reads a generation file and opens the segments that it names.
+// goBack reads an index file and opens the segments that it names.
 func (v *Virtualizer) goBack(cut Cut) error {
-	if cut.Generation == 0 {
-		return corrupt("a cut has no generation 0")
+	if cut.Generation > 0 && cut.Base == 0 {
+		return corrupt("generation %d was written by an older version, in another format", cut.Generation)
 	}
-	h, body, err := readIndex(v.fsys, v.opts.Dir, cut)
+	if cut.Generation == 0 || cut.Base > cut.Generation {
+		return corrupt("a cut has no generation %d from %d", cut.Generation, cut.Base)
+	}
+	data, err := vfs.ReadFile(v.fsys, indexName(v.opts.Dir, cut.Base))
 	if err != nil {
+		return fmt.Errorf("virtualize: open: %w", err)
+	}
+	if uint64(len(data)) < cut.Length {
+		return corrupt("index %d has %d bytes, want %d", cut.Base, len(data), cut.Length)
+	}
+	l := loader{v: v, data: data[:cut.Length], buffered: map[uint32][]byte{}}
+	if err := l.sections(cut); err != nil {
 		return err
 	}
-	v.generation, v.released, v.oldest = h.generation, h.generation, h.generation
-	v.ordinal, v.total, v.leaky = h.ordinal, h.total, h.leaky != 0
+	h := &l.head
+	v.generation, v.written, v.released = h.generation, h.generation, h.generation
+	v.ordinal, v.total, v.leaky = h.ordinal, h.items, h.leaky != 0
 	v.segments = make([]*segment, h.next)
-	v.idx = newIndex(int(h.entries))
-	words := reader(body)
-	for range h.segments {
-		if err := v.openNamed(h, &words); err != nil {
+	for _, named := range l.segments {
+		if err := v.openNamed(h, named); err != nil {
 			return err
 		}
 	}
 	if h.active != 0 {
 		if h.active >= h.next || v.segments[h.active] == nil {
-			return corrupt("generation %d: no active segment %d", h.generation, h.active)
+			return corrupt("index %d: no active segment %d", h.base, h.active)
 		}
 		v.active = v.segments[h.active]
-	}
-	for range h.relocations {
-		if err := v.loadRelocation(address(words.u64()), address(words.u64())); err != nil {
-			return err
+		v.codes = v.active.codes
+		if n := v.active.number; (n+1)&n == 0 {
+			v.pack.seen = &tally{}
 		}
 	}
-	var items uint64
-	for range h.entries {
-		n, err := v.loadEntry(&words)
-		if err != nil {
-			return err
-		}
-		items += n
+	if err := v.checkMoves(); err != nil {
+		return err
 	}
-	if items != h.total {
-		return corrupt("generation %d: its queues have %d items, want %d", h.generation, items, h.total)
+	if err := v.checkEntries(h); err != nil {
+		return err
 	}
+	if err := l.refill(); err != nil {
+		return err
+	}
+	clear(v.changes.queues) // Nothing has changed yet.
 	return nil
 }
 
-// reader takes numbers off bytes whose length was checked.
-type reader []byte
-
-func (r *reader) u64() uint64 {
-	n := binary.LittleEndian.Uint64(*r)
-	*r = (*r)[8:]
-	return n
-}
-
-func (v *Virtualizer) openNamed(h header, words *reader) error {
-	number, size, ends, live := words.u64(), words.u64(), words.u64(), words.u64()
-	slots, dataEnd := ends>>32, ends&(1<<32-1)
+func (v *Virtualizer) openNamed(h *header, d namedSegment) error {
 	switch {
-	case number == 0 || number >= h.next || v.segments[number] != nil,
-		size < segmentHead || size > 1<<30,
-		dataEnd < segmentHead || dataEnd+slots*slotBytes > size,
-		live == 0 || live > dataEnd-segmentHead+slots*slotBytes:
-		return corrupt("generation %d: impossible segment %d", h.generation, number)
+	case d.number == 0 || d.number >= h.next || v.segments[d.number] != nil,
+		d.size < segmentHead || d.size > 1<<30,
+		d.slots > d.size || d.dataEnd < segmentHead || d.dataEnd > d.size || d.dataEnd+d.slots*slotBytes > d.size,
+		d.live == 0 || d.live > d.dataEnd-segmentHead+d.slots*slotBytes:
+		return corrupt("index %d: impossible segment %d", h.base, d.number)
 	}
-	s, err := openSegment(v.fsys, v.opts.Dir, uint32(number), int64(size))
+	s, err := openSegment(v.fsys, v.opts.Dir, uint32(d.number), int64(d.size))
 	if err != nil {
 		return err
 	}
-	s.slots, s.dataEnd, s.live, s.named = uint32(slots), uint32(dataEnd), int64(live), h.generation
-	v.segments[number] = s
+	v.segments[d.number] = s
+	s.slots, s.dataEnd, s.live, s.named = uint32(d.slots), uint32(d.dataEnd), int64(d.live), h.generation
+	m := parseModel(s.data[headModel:])
+	if s.codes = v.models[*m]; s.codes == nil {
+		if s.codes = newCodes(m); s.codes == nil {
+			return corrupt("segment %d: its model is none", d.number)
+		}
+		v.keepCodes(s.codes)
+	}
 	return nil
 }
 
@@ -145,31 +150,41 @@ func (v *Virtualizer) exists(a address) bool {
 	return s != nil && a.slot() < s.slots
 }
 
-func (v *Virtualizer) loadRelocation(born, now address) error {
-	_, twice := v.reloc[born]
-	if born.segment() == 0 || int(born.segment()) >= len(v.segments) || !v.exists(now) || twice {
-		return corrupt("impossible relocation of %v to %v", born, now)
-	}
-	v.reloc[born] = now
-	if s := v.segments[born.segment()]; s != nil {
-		s.moved++
+// checkMoves looks at the relocation table, and counts for each segment the blocks that it lost.
+func (v *Virtualizer) checkMoves() error {
+	for _, table := range v.reloc.tables {
+		for born, now := range table {
+			if born.segment() == 0 || int(born.segment()) >= len(v.segments) || !v.exists(now) {
+				return corrupt("index %d: impossible relocation of %v to %v", v.file.base, born, now)
+			}
+			if s := v.segments[born.segment()]; s != nil {
+				s.moved++
+			}
+		}
 	}
 	return nil
 }
 
-func (v *Virtualizer) loadEntry(words *reader) (items uint64, err error) {
-	e := entry{key: words.u64(), first: words.u64(), head: address(words.u64()), tail: address(words.u64())}
-	ends := words.u64()
-	e.disk, e.headByte = uint32(ends>>32), uint32(ends)
-	_, twice := v.idx.find(e.key)
-	if twice || e.disk == 0 || e.first+uint64(e.disk) > v.ordinal || e.first > v.ordinal {
-		return 0, corrupt("impossible queue %x with %d items from %d", e.key, e.disk, e.first)
-	}
-	for _, a := range []address{e.head, e.tail} {
-		if s, i := v.locate(a); s == nil || i >= s.slots {
-			return 0, corrupt("queue %x leads to block %v, and there is none", e.key, a)
+// checkEntries looks at every queue's ends.
+func (v *Virtualizer) checkEntries(h *header) error {
+	var items uint64
+	err := v.idx.each(func(_ uint32, e *entry) error {
+		items += e.items()
+		if e.first+uint64(e.disk) > v.ordinal || e.first > v.ordinal || (e.disk == 0) != (e.head == 0) || (e.disk == 0) != (e.tail == 0) {
+			return corrupt("index %d: impossible queue %x with %d items from %d", h.base, e.key, e.disk, e.first)
 		}
+		if e.disk == 0 {
+			return nil
+		}
+		for _, a := range [...]address{e.head, e.tail} {
+			if s, i := v.locate(a); s == nil || i >= s.slots {
+				return corrupt("index %d: queue %x leads to block %v, and there is none", h.base, e.key, a)
+			}
+		}
+		return nil
+	})
+	if err == nil && (items != h.items || uint64(v.idx.count) != h.queues) {
+		err = corrupt("index %d: %d items in %d queues, want %d in %d", h.base, items, v.idx.count, h.items, h.queues)
 	}
-	*v.idx.at(v.idx.insert(e.key)) = e
-	return uint64(e.disk), nil
+	return err
 }

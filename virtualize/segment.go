@@ -14,20 +14,21 @@ type segment struct {
 	file   vfs.File
 	mapped vfs.Mapping
 	data   []byte // the mapping
+	codes  *codes // of its payloads
 
 	slots   uint32 // blocks
 	dataEnd uint32 // where the next payload goes
 	live    int64  // bytes of live blocks, slots included
 	moved   uint32 // blocks born here that live elsewhere now
-	dirty   bool   // changed since the last Cut
+	dirty   bool   // changed since the last image
 	bad     bool   // Collect found damage in it
 	named   uint64 // generation of the last cut that names it; 0: none
 
-	syncing int // Syncs that have it in hand; guarded by Virtualizer.mu
+	syncing int // Syncs that have it in hand
 }
 
 // createSegment makes a segment and reserves all its space, so that writing to the mapping cannot meet a full disk.
-func createSegment(fsys vfs.FS, dir string, number uint32, size int64) (*segment, error) {
+func createSegment(fsys vfs.FS, dir string, number uint32, size int64, c *codes) (*segment, error) {
 	name := segmentName(dir, number)
 	file, err := fsys.Create(name)
 	if err != nil {
@@ -40,12 +41,12 @@ func createSegment(fsys vfs.FS, dir string, number uint32, size int64) (*segment
 	if err != nil {
 		return nil, errors.Join(err, vfs.RemoveIfExists(fsys, name))
 	}
-	putSegmentHead(s.data, number)
-	s.dataEnd, s.dirty = segmentHead, true
+	putSegmentHead(s.data, number, c.model)
+	s.dataEnd, s.dirty, s.codes = segmentHead, true, c
 	return s, nil
 }
 
-// openSegment maps a segment that an index names.
+// openSegment maps a segment that an index names. Its codes are not made.
 func openSegment(fsys vfs.FS, dir string, number uint32, size int64) (*segment, error) {
 	file, err := fsys.OpenRW(segmentName(dir, number))
 	if err != nil {

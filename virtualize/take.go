@@ -5,6 +5,7 @@ type block struct {
 	slot
 	next    address
 	payload []byte // borrowed from the mapping
+	codes   *codes
 }
 
 // blockAt reads the block in which a queue's item with the given ordinal is, and checks that it is that: V2 for the
@@ -30,34 +31,52 @@ func (v *Virtualizer) blockAt(a address, key, ordinal uint64) (block, error) {
 	if sl.moved {
 		body = body[8:]
 	}
-	return block{sl, next, body}, nil
+	return block{sl, next, body, s.codes}, nil
 }
 
-// headBlock reads the block with a queue's oldest item on disk. after is the queue's state as it will be when the
-// block is finished.
-func (v *Virtualizer) headBlock(e *entry) (b block, rest []byte, after entry, err error) {
+// headBlock reads the block with a queue's oldest item on disk, of which left are still to come. after is the queue's
+// state as it will be when the block is finished.
+func (v *Virtualizer) headBlock(e *entry) (b block, left uint32, after entry, err error) {
 	b, err = v.blockAt(e.head, e.key, e.first)
 	if err != nil {
-		return b, nil, entry{}, err
+		return b, 0, entry{}, err
 	}
-	left := b.first + uint64(b.items) - e.first
-	if int(e.headByte) >= len(b.payload) || left > uint64(e.disk) || (left < uint64(e.disk)) != (e.head != e.tail) {
-		return b, nil, entry{}, corrupt("block %v and queue %x disagree about its items", e.head, e.key)
+	left = uint32(b.first + uint64(b.items) - e.first)
+	if left > e.disk || (left < e.disk) != (e.head != e.tail) {
+		return b, 0, entry{}, corrupt("block %v and queue %x disagree about its items", e.head, e.key)
 	}
 	after = *e
-	after.first += left
-	after.disk -= uint32(left)
-	after.head, after.headByte = b.next, 0
+	after.first += uint64(left)
+	after.disk -= left
+	after.head = b.next
 	if after.disk == 0 {
 		after.head, after.tail = 0, 0
 	}
-	return b, b.payload[e.headByte:], after, nil
+	return b, left, after, nil
+}
+
+// items unpacks a block's items but for those that were taken, and hands them out until f returns false.
+func (v *Virtualizer) items(b *block, at address, left uint32, f func(item []byte) bool) error {
+	u := &v.unpack
+	ok := u.begin(b.codes, b.payload)
+	for n := b.items; ok && n > 0; n-- {
+		var item []byte
+		if item, ok = u.next(); ok && n <= left && !f(item) {
+			return nil
+		}
+	}
+	if !ok {
+		return corrupt("block %v: its items do not parse", at)
+	}
+	return nil
 }
 
 // Take removes up to limit items from the front of a queue and hands each to emit, oldest first. emit borrows the
 // bytes until it returns and must not call the Virtualizer. n is how many were emitted; they are gone also when an
 // error follows, which wraps ErrCorrupt.
 func (v *Virtualizer) Take(key uint64, limit int, emit func(item []byte)) (n int, err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	if v.closed {
 		return 0, ErrClosed
 	}
@@ -65,58 +84,54 @@ func (v *Virtualizer) Take(key uint64, limit int, emit func(item []byte)) (n int
 	if !ok || limit <= 0 {
 		return 0, nil
 	}
+	v.touch(id)
 	e := v.idx.at(id)
-	for n < limit && e.disk > 0 {
-		took, err := v.takeFromHead(e, limit-n, emit)
+	for n < limit && e.disk > 0 && err == nil {
+		var took int
+		took, err = v.takeFromHead(e, limit-n, emit)
 		n += took
-		if err != nil {
-			v.took(n)
-			return n, err
-		}
 	}
-	for n < limit && e.buffered > 0 {
-		item, next := v.buf.record(v.buf.oldest(e))
+	for ; n < limit && e.buffered > 0 && err == nil; n++ {
+		item, _ := v.buf.record(v.buf.oldest(e))
 		emit(item)
-		v.buf.drop(e, 1, next)
-		n++
+		v.buf.drop(e, 1)
 	}
-	if e.disk == 0 && e.buffered == 0 {
+	if e.items() == 0 {
 		v.gone(id)
 	}
-	v.took(n)
-	return n, nil
-}
-
-// took accounts for items that were taken.
-func (v *Virtualizer) took(n int) {
 	v.total -= uint64(n)
-	v.count.taken.Add(int64(n))
-	v.count.items.Store(int64(v.total))
+	v.count.Taken += int64(n)
+	return n, err
 }
 
 // takeFromHead takes from a queue's first block.
 func (v *Virtualizer) takeFromHead(e *entry, limit int, emit func(item []byte)) (n int, err error) {
-	b, rest, after, err := v.headBlock(e)
+	b, left, after, err := v.headBlock(e)
 	if err != nil {
 		return 0, err
 	}
-	head := e.head
-	left := int(b.first + uint64(b.items) - e.first)
-	for n < min(limit, left) {
-		item, more, ok := nextItem(rest)
-		if !ok {
-			return n, corrupt("block %v: its items do not parse", head)
-		}
-		emit(item)
-		n++
-		rest = more
-		e.first++
-		e.disk--
-		e.headByte = uint32(len(b.payload) - len(rest))
+	u := &v.unpack
+	ok := u.begin(b.codes, b.payload)
+	for skip := b.items - left; ok && skip > 0; skip-- {
+		_, ok = u.next()
 	}
-	if n == left {
+	for ok && n < min(limit, int(left)) {
+		var item []byte
+		if item, ok = u.next(); ok {
+			emit(item)
+			n++
+		}
+	}
+	if n == int(left) {
+		head := e.head
 		*e = after
 		v.kill(head)
+		return n, nil
+	}
+	e.first += uint64(n)
+	e.disk -= uint32(n)
+	if !ok {
+		return n, corrupt("block %v: its items do not parse", e.head)
 	}
 	return n, nil
 }
@@ -124,6 +139,8 @@ func (v *Virtualizer) takeFromHead(e *entry, limit int, emit func(item []byte)) 
 // Each calls f with the items of a queue, oldest first, without taking them, until f returns false. f borrows the bytes
 // until it returns and must not call the Virtualizer. Errors wrap ErrCorrupt.
 func (v *Virtualizer) Each(key uint64, f func(item []byte) bool) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	if v.closed {
 		return ErrClosed
 	}
@@ -131,28 +148,23 @@ func (v *Virtualizer) Each(key uint64, f func(item []byte) bool) error {
 	if !ok {
 		return nil
 	}
-	e := *v.idx.at(id)
-	for e.disk > 0 {
-		b, rest, after, err := v.headBlock(&e)
+	more := true
+	for e := *v.idx.at(id); e.disk > 0; {
+		b, left, after, err := v.headBlock(&e)
 		if err != nil {
 			return err
 		}
-		for range b.first + uint64(b.items) - e.first {
-			item, more, ok := nextItem(rest)
-			if !ok {
-				return corrupt("block %v: its items do not parse", e.head)
-			}
-			if !f(item) {
-				return nil
-			}
-			rest = more
+		err = v.items(&b, e.head, left, func(item []byte) bool { more = f(item); return more })
+		if err != nil || !more {
+			return err
 		}
 		e = after
 	}
+	e := v.idx.at(id)
 	if e.buffered == 0 {
 		return nil
 	}
-	for at, i := v.buf.oldest(&e), uint32(0); i < e.buffered; i++ {
+	for at, i := v.buf.oldest(e), uint32(0); i < e.buffered; i++ {
 		item, next := v.buf.record(at)
 		if !f(item) {
 			return nil
@@ -165,6 +177,8 @@ func (v *Virtualizer) Each(key uint64, f func(item []byte) bool) error {
 // Drop forgets a queue and returns how many items it had. It reads a few bytes of each block. When the error wraps
 // ErrCorrupt the queue is forgotten all the same, and the space of what was not found is reclaimed by Collect.
 func (v *Virtualizer) Drop(key uint64) (n uint64, err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	if v.closed {
 		return 0, ErrClosed
 	}
@@ -172,20 +186,18 @@ func (v *Virtualizer) Drop(key uint64) (n uint64, err error) {
 	if !ok {
 		return 0, nil
 	}
+	v.touch(id)
 	e := v.idx.at(id)
-	n = uint64(e.disk) + uint64(e.buffered)
+	n = e.items()
 	if e.disk > 0 {
 		if err = v.killChain(*e); err != nil {
 			v.leaky = true
 		}
 	}
-	if e.buffered > 0 {
-		v.buf.drop(e, e.buffered, 0)
-	}
+	v.buf.drop(e, e.buffered)
 	v.gone(id)
 	v.total -= n
-	v.count.dropped.Add(int64(n))
-	v.count.items.Store(int64(v.total))
+	v.count.Dropped += int64(n)
 	return n, err
 }
 

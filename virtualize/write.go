@@ -1,27 +1,52 @@
 package virtualize
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 
 	"orbweaver/internal/vfs"
 )
 
-// flush writes all buffered items to the log, a queue's items together. When it fails, what was written stays written
-// and the rest stays buffered: every queue is whole at any time.
-func (v *Virtualizer) flush() error {
-	if v.buf.items == 0 {
-		v.buf.reset()
-		return nil
-	}
-	defer v.publish()
-	for _, id := range v.buf.dirty {
-		for e := v.idx.at(id); e.buffered > 0; {
-			if err := v.writeBuffered(e); err != nil {
-				return err
-			}
+// makeRoom sees to it that the buffer can take one more item, and writes what is owed for the room of before.
+func (v *Virtualizer) makeRoom(item []byte) error {
+	b := &v.buf
+	if !b.fits(item) {
+		if err := v.drain(len(b.other().dirty)); err != nil {
+			return err
 		}
+		b.turn()
+	}
+	if owed := b.owed(); owed >= drainStep {
+		return v.drain(owed)
+	}
+	return nil
+}
+
+// drainStep is how many queues are written at a time at least, lest each waits for its own cache misses.
+const drainStep = 16
+
+// drain writes all that is buffered of so many queues more of the half that is not being filled. When it fails, what was
+// written stays written and the rest stays buffered: every queue is whole at any time.
+func (v *Virtualizer) drain(queues int) error {
+	h := v.buf.other()
+	for ; queues > 0 && h.items > 0; queues-- {
+		if err := v.writeQueue(h.dirty[h.done]); err != nil {
+			return err
+		}
+		if h.items > 0 { // else the half was reset
+			h.done++
+		}
+	}
+	return nil
+}
+
+// flush writes all that is buffered.
+func (v *Virtualizer) flush() error {
+	for range v.buf.halves {
+		if err := v.drain(len(v.buf.other().dirty)); err != nil {
+			return err
+		}
+		v.buf.turn()
 	}
 	if v.buf.items != 0 {
 		panic("BUG: virtualize: buffered items of a queue that is not listed")
@@ -29,46 +54,60 @@ func (v *Virtualizer) flush() error {
 	return nil
 }
 
-// writeBuffered writes one block of a queue's oldest buffered items.
-func (v *Virtualizer) writeBuffered(e *entry) error {
-	at := v.buf.oldest(e)
-	item, next := v.buf.record(at)
-	s, err := v.segmentFor(itemBytes(len(item)))
-	if err != nil {
-		return err
+// writeQueue writes all that is buffered of one queue.
+func (v *Virtualizer) writeQueue(id uint32) error {
+	e := v.idx.at(id)
+	if e.buffered == 0 {
+		return nil
 	}
-	room, target := s.room(), v.opts.blockTarget()
-	end, items := s.dataEnd, uint32(0)
-	for {
-		end += uint32(binary.PutUvarint(s.data[end:], uint64(len(item))))
-		end += uint32(copy(s.data[end:], item))
-		items++
-		if items == e.buffered || items == maxItems {
+	v.touch(id)
+	for e.buffered > 0 {
+		if err := v.writeBlock(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeBlock writes one block of a queue's oldest buffered items.
+func (v *Virtualizer) writeBlock(e *entry) error {
+	items, plain := uint32(0), 1
+	for at := v.buf.oldest(e); items < min(e.buffered, maxItems); items++ {
+		item, next := v.buf.record(at)
+		if items > 0 && plain+itemBytes(len(item)) > v.opts.blockTarget() {
 			break
 		}
+		plain += itemBytes(len(item))
 		at = next
-		item, next = v.buf.record(at)
-		if size := int(end-s.dataEnd) + itemBytes(len(item)); size > room || size > target {
-			next = at
-			break
-		}
 	}
 	first := e.first + uint64(e.disk)
 	if first+uint64(items) > maxOrdinal {
 		return fmt.Errorf("%w: 2^48 items were written", ErrTooMany)
 	}
+	s, err := v.segmentFor(plain)
+	if err != nil {
+		return err
+	}
+	v.pack.begin(s.codes)
+	for at := v.buf.oldest(e); v.pack.items < items; {
+		var item []byte
+		item, at = v.buf.record(at)
+		v.pack.add(item)
+	}
+	end := s.dataEnd + uint32(copy(s.data[s.dataEnd:], v.pack.payload()))
+	v.count.BytesWritten += slotBytes + int64(end-s.dataEnd)
 	v.link(e, makeAddress(s.number, s.seal(slot{key: e.key, first: first, items: items}, end)))
 	e.disk += items
 	v.ordinal = max(v.ordinal, first+uint64(items))
-	v.buf.drop(e, items, next)
-	v.count.blocksWritten.Add(1)
+	v.buf.drop(e, items)
+	v.count.BlocksWritten++
 	return nil
 }
 
 // link makes a block that was just written the tail of its queue.
 func (v *Virtualizer) link(e *entry, a address) {
 	if e.head == 0 {
-		e.head, e.headByte = a, 0
+		e.head = a
 	} else if s, i := v.locate(e.tail); s != nil && i < s.slots {
 		s.setNext(i, a)
 	}
@@ -84,32 +123,34 @@ func (v *Virtualizer) segmentFor(bytes int) (*segment, error) {
 	if number >= maxSegments {
 		return nil, fmt.Errorf("%w: 2^24 segments were written", ErrTooMany)
 	}
-	s, err := createSegment(v.fsys, v.opts.Dir, number, v.opts.SegmentBytes)
+	s, err := createSegment(v.fsys, v.opts.Dir, number, v.opts.SegmentBytes, v.codesFor(number))
 	if err != nil {
 		if vfs.IsFull(err) {
-			v.count.fullFailures.Add(1)
+			v.count.FullFailures++
 		}
 		return nil, err
 	}
 	v.segments = append(v.segments, s)
 	v.active = s
-	v.publish()
 	return s, nil
 }
 
-// locate finds where a block lies now: its segment, nil if there is none, and slot.
-func (v *Virtualizer) locate(a address) (*segment, uint32) {
-	if int(a.segment()) >= len(v.segments) {
-		return nil, 0
-	}
-	s := v.segments[a.segment()]
-	if s == nil || s.moved > 0 {
-		if to, ok := v.reloc[a]; ok {
-			// Blocks in the table lie in segments that exist: a segment with live blocks is never deleted.
-			return v.segments[to.segment()], to.slot()
+// codesFor returns the codes of a new segment. The model is learned anew when the number of segments has doubled, from
+// what was written into the last one.
+func (v *Virtualizer) codesFor(number uint32) *codes {
+	c := v.codes
+	if v.pack.seen != nil && number&(number-1) == 0 {
+		if c = newCodes(v.pack.seen.learn(c.model)); c == nil {
+			panic("BUG: virtualize: learned a model that has no codes")
 		}
+		v.keepCodes(c)
+		v.codes = c
 	}
-	return s, a.slot()
+	v.pack.seen = nil
+	if (number+1)&number == 0 {
+		v.pack.seen = &tally{}
+	}
+	return c
 }
 
 // kill takes a block out of the accounts when its last item has gone.
@@ -121,50 +162,42 @@ func (v *Virtualizer) kill(a address) {
 	if _, _, body, err := s.body(i); err == nil {
 		s.live -= cost(body)
 	}
-	v.forget(a)
-}
-
-// forget removes a block's relocation, if it has one.
-func (v *Virtualizer) forget(a address) {
-	if _, ok := v.reloc[a]; !ok {
-		return
-	}
-	delete(v.reloc, a)
-	if s := v.segments[a.segment()]; s != nil {
-		s.moved--
-	}
+	v.setRelocation(a, 0)
 }
 
 // deletable says that nothing needs a segment: no queue, and no cut that somebody may go back to.
 func (v *Virtualizer) deletable(s *segment) bool {
-	if s == nil || s == v.active || s.live > 0 || s.named >= max(1, v.released) {
-		return false
-	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return s.syncing == 0
+	return s != nil && s != v.active && s.live <= 0 && s.named < max(1, v.released) && s.syncing == 0
 }
 
-// deleteDead deletes the segments that nothing needs.
-func (v *Virtualizer) deleteDead() error {
-	var errs []error
+// takeDead takes the segments out that nothing needs.
+func (v *Virtualizer) takeDead() (dead []*segment) {
 	for _, s := range v.segments {
-		if !v.deletable(s) {
-			continue
+		if v.deletable(s) {
+			delete(v.pending.segments, s)
+			if v.victim == s {
+				v.victim = nil
+			}
+			v.segments[s.number] = nil
+			v.count.SegmentsDeleted++
+			dead = append(dead, s)
 		}
-		v.mu.Lock()
-		delete(v.pending.segments, s)
-		v.mu.Unlock()
-		if v.victim == s {
-			v.victim = nil
-		}
-		v.segments[s.number] = nil
+	}
+	return dead
+}
+
+// deleteDead deletes the segments that nothing needs. The lock is not held while the files are removed.
+func (v *Virtualizer) deleteDead() error {
+	v.mu.Lock()
+	dead := v.takeDead()
+	v.mu.Unlock()
+	var errs []error
+	for _, s := range dead {
 		err := errors.Join(s.close(), vfs.RemoveIfExists(v.fsys, segmentName(v.opts.Dir, s.number)))
 		if err != nil {
 			// A file that stays behind is named by no cut, so the next Open removes it.
 			errs = append(errs, fmt.Errorf("virtualize: delete segment %d: %w", s.number, err))
 		}
-		v.count.segmentsDeleted.Add(1)
 	}
 	return errors.Join(errs...)
 }

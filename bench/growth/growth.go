@@ -73,11 +73,22 @@ func NewMeter(name, items string, disk func() int64) *Meter {
 // Resume forgets the time since the last mark: something else was done in it.
 func (m *Meter) Resume() { m.at, m.cpu = time.Now(), CPU() }
 
+// Except does something in the middle of a stretch that is not to be measured: making what is fed to the room. Nothing
+// else may be going on.
+func (m *Meter) Except(f func()) {
+	at, cpu := time.Now(), CPU()
+	f()
+	m.at, m.cpu = m.at.Add(time.Since(at)), m.cpu+CPU()-cpu
+}
+
 // Done says that n more items were handled, in one step that took so long.
 func (m *Meter) Done(n int64, took time.Duration) {
 	m.done += n
 	m.longest = max(m.longest, took)
 }
+
+// Longest is the longest step since the last mark.
+func (m *Meter) Longest() time.Duration { return m.longest }
 
 // Handled is how many items were handled since the run began.
 func (m *Meter) Handled() int64 { return m.done }

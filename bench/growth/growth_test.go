@@ -21,7 +21,9 @@ func TestAPointIsAboutWhatHappenedSinceTheOneBefore(t *testing.T) {
 		first := m.Mark(1000)
 		<-time.After(time.Hour)
 		m.Resume()
-		put(1000, 2*time.Millisecond)
+		put(500, 2*time.Millisecond)
+		m.Except(func() { <-time.After(time.Hour) })
+		put(500, 2*time.Millisecond)
 		second := m.Mark(2000)
 		if first.PerSecond != 1000 || second.PerSecond != 500 || first.LongestPause != time.Millisecond ||
 			second.LongestPause != 2*time.Millisecond || first.DiskPerItem != 5 || second.DiskPerItem != 5 || second.Items != 2000 {

@@ -2,6 +2,7 @@ package invitro
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/fsck"
 	"orbweaver/internal/vfs"
+	"orbweaver/virtualize"
 )
 
 // damage is one byte in one kind of file.
@@ -114,9 +116,12 @@ func spoil(t *testing.T, fsys *vfs.Mem, d *damage, file, data string) {
 // Segments hold what was taken already and what is not yet written: only a part of their bytes counts. Of those that fsck
 // does find wrong it must name the file, and it must find as many as there are URLs waiting.
 func TestFsck_oneWrongByteOfAQueueIsFound(t *testing.T) {
-	const places = 12
+	const places, head = 12, 2048
 	synctest.Test(t, func(t *testing.T) {
 		fsys := halfWay(t, largeSites(*firstSeed+500), 30*time.Second, unchanged)
+		writeQueuesOut(t, fsys)
+		sound := examine(t, fsys)
+		wantSound(t, &sound)
 		for file, data := range content(t, fsys) {
 			if !under("frontier/queues/", "seg-", "")(file) {
 				continue
@@ -124,7 +129,7 @@ func TestFsck_oneWrongByteOfAQueueIsFound(t *testing.T) {
 			end := len(strings.TrimRight(data, "\x00")) // bodies grow from the front, slots from the far end
 			found := 0
 			for i := range places {
-				at := 64 + i*(end-64)/places
+				at := head + i*(end-head)/places
 				flip(t, fsys, file, at)
 				r := look(t, fsys)
 				flip(t, fsys, file, at)
@@ -135,7 +140,7 @@ func TestFsck_oneWrongByteOfAQueueIsFound(t *testing.T) {
 					t.Errorf("byte %d of %s is wrong, and fsck names other files only", at, file)
 				}
 			}
-			t.Logf("%s: %d of %d places between 64 and %d are in use", file, found, places, end)
+			t.Logf("%s: %d of %d places between %d and %d are in use", file, found, places, head, end)
 			if found == 0 {
 				t.Errorf("none of %d wrong bytes of %s was found", places, file)
 			}
@@ -168,6 +173,19 @@ func TestFsck_aWrongCountIsFound(t *testing.T) {
 // amend changes one counter of the manifest. The one before is put right first.
 func amend(t *testing.T, fsys *vfs.Mem, counter string, change func(float64) float64) {
 	t.Helper()
+	amendManifest(t, fsys, func(m map[string]any) {
+		counters := m["counters"].(map[string]any)
+		n, err := counters[counter].(json.Number).Float64()
+		if err != nil {
+			t.Fatal(err)
+		}
+		counters[counter] = change(n)
+	})
+}
+
+// amendManifest changes the manifest that the crawl wrote, and gives it a checksum that holds.
+func amendManifest(t *testing.T, fsys *vfs.Mem, change func(m map[string]any)) {
+	t.Helper()
 	name := "crawl/" + engine.ManifestFile
 	if _, err := fsys.Size(name + ".kept"); err != nil {
 		copyFile(t, fsys, name, name+".kept")
@@ -183,18 +201,42 @@ func amend(t *testing.T, fsys *vfs.Mem, counter string, change func(float64) flo
 	if err := d.Decode(&m); err != nil {
 		t.Fatal(err)
 	}
-	counters := m["counters"].(map[string]any)
-	n, err := counters[counter].(json.Number).Float64()
-	if err != nil {
-		t.Fatal(err)
-	}
-	counters[counter] = change(n)
+	change(m)
 	out, err := json.Marshal(m)
 	if err != nil {
 		t.Fatal(err)
 	}
 	sum := crc32.Checksum(out, crc32.MakeTable(crc32.Castagnoli))
 	writeFile(t, fsys, name, fmt.Appendf(nil, "orbweaver-manifest 2 %08x\n%s", sum, out))
+}
+
+// writeQueuesOut has the virtualizer write the items into its log that a crawl as small as these leaves in its index.
+func writeQueuesOut(t *testing.T, fsys *vfs.Mem) {
+	t.Helper()
+	found, err := engine.Inspect(fsys, "crawl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const buffer, nobody = 8192, 1 << 50
+	v, err := virtualize.Open(fsys, virtualize.Options{Dir: "crawl/" + engine.QueuesDir, BufferBytes: buffer}, &found.Queues)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 4 {
+		if err := v.Append(nobody, make([]byte, buffer/4)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, dropErr := v.Drop(nobody)
+	image, err := v.Cut()
+	if err = errors.Join(err, dropErr); err != nil {
+		t.Fatal(err)
+	}
+	cut, err := image.Write()
+	if err = errors.Join(err, v.Sync(), v.Close()); err != nil {
+		t.Fatal(err)
+	}
+	amendManifest(t, fsys, func(m map[string]any) { m["virtualize"] = cut })
 }
 
 func copyFile(t *testing.T, fsys *vfs.Mem, from, to string) {

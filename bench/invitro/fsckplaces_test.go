@@ -1,10 +1,8 @@
 package invitro
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
-	"hash/crc32"
+
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -165,31 +163,6 @@ func appendCapture(t *testing.T, fsys *vfs.Mem, url string) {
 		t.Fatal(err)
 	}
 	amendManifest(t, fsys, func(m map[string]any) { m["archive"] = pos.End() })
-}
-
-// amendManifest changes the manifest, under a good checksum.
-func amendManifest(t *testing.T, fsys *vfs.Mem, change func(m map[string]any)) {
-	t.Helper()
-	name := "crawl/" + engine.ManifestFile
-	data, err := vfs.ReadFile(fsys, name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	head, body, _ := bytes.Cut(data, []byte("\n"))
-	magic := head[:bytes.LastIndexByte(head, ' ')]
-	var m map[string]any
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.UseNumber()
-	if err := d.Decode(&m); err != nil {
-		t.Fatal(err)
-	}
-	change(m)
-	out, err := json.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sum := crc32.Checksum(out, crc32.MakeTable(crc32.Castagnoli))
-	writeFile(t, fsys, name, fmt.Appendf(nil, "%s %08x\n%s", magic, sum, out))
 }
 
 func count(t *testing.T, v any) int64 {

@@ -214,11 +214,11 @@ func placeIn(where, text string) string {
 			return fmt.Sprintf("/q-%016x", n)
 		}
 	case engine.QueuesDir:
+		if n, ok := number(`index (\d+)`, 10); ok {
+			return fmt.Sprintf("/idx-%016x", n)
+		}
 		if n, ok := number(`(?:segment|block) (\d+)`, 10); ok {
 			return fmt.Sprintf("/seg-%08x", n)
-		}
-		if n, ok := number(`generation (\d+)`, 10); ok {
-			return fmt.Sprintf("/idx-%016x", n)
 		}
 	}
 	return ""

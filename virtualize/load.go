@@ -1,0 +1,173 @@
+package virtualize
+
+import (
+	"encoding/binary"
+
+	"github.com/zeebo/xxh3"
+)
+
+// loader reads the sections of an index file.
+type loader struct {
+	v        *Virtualizer
+	data     []byte
+	at       int
+	bad      bool // there was no number where one was wanted
+	file     indexFile
+	head     header // of the last section
+	segments []namedSegment
+	buffered map[uint32][]byte // by entry: the payload of its buffered items
+}
+
+// namedSegment is what a section says of a segment.
+type namedSegment struct{ number, size, slots, dataEnd, live uint64 }
+
+// sections reads all up to the one of a cut.
+func (l *loader) sections(cut Cut) error {
+	for l.at < len(l.data) {
+		start := l.at
+		if err := l.section(cut); err != nil {
+			return err
+		}
+		sum := xxh3.Hash(l.data[start:l.at])
+		if len(l.data)-l.at < sectionTail || sum != binary.LittleEndian.Uint64(l.data[l.at:]) {
+			return corrupt("index %d: the checksum of generation %d does not hold", cut.Base, l.head.generation)
+		}
+		l.at += sectionTail
+		l.file.sum, l.file.length = sum, uint64(l.at)
+		if l.file.base == 0 {
+			l.file.base, l.file.baseLength = cut.Base, l.file.length
+		}
+	}
+	h := &l.head
+	if l.file.sum != cut.Checksum || h.generation != cut.Generation || h.queues != cut.Queues || h.items != cut.Items {
+		return corrupt("index %d: generation %d is not what the cut %+v means", cut.Base, h.generation, cut)
+	}
+	if h.next == 0 || h.next > maxSegments || h.ordinal > maxOrdinal {
+		return corrupt("index %d: %d segments, ordinal %d", h.base, h.next, h.ordinal)
+	}
+	l.v.file = l.file
+	return nil
+}
+
+// section reads one section but for its checksum.
+func (l *loader) section(cut Cut) error {
+	before := l.head.generation
+	if len(l.data)-l.at < sectionHead || string(l.data[l.at:l.at+8]) != indexMagic {
+		return corrupt("index %d: no section of this format at byte %d", cut.Base, l.at)
+	}
+	for i, field := range l.head.fields() {
+		*field = binary.LittleEndian.Uint64(l.data[l.at+8+8*i:])
+	}
+	h := &l.head
+	if h.generation <= before || h.base != cut.Base || h.before != l.file.sum || (before == 0 && h.generation != cut.Base) {
+		return corrupt("index %d: the section of generation %d does not belong to it", cut.Base, h.generation)
+	}
+	if before == 0 {
+		l.v.idx = newIndex(int(min(h.queues, uint64(len(l.data))/8)))
+	}
+	l.at += sectionHead
+	l.segments = l.segments[:0]
+	for !l.bad {
+		kind := byte(0)
+		if l.at < len(l.data) {
+			kind = l.data[l.at]
+		}
+		l.at++
+		switch kind {
+		case recordSegment:
+			l.segments = append(l.segments, namedSegment{l.number(), l.number(), l.number(), l.number(), l.number()})
+		case recordMove:
+			born, now := l.address(), l.address()
+			l.v.reloc.set(born, now)
+		case recordDeleted:
+			if id, ok := l.v.idx.find(l.number()); ok {
+				delete(l.buffered, id)
+				l.v.idx.remove(id)
+			}
+		case recordQueue:
+			l.queue()
+		case recordEnd:
+			return nil
+		default:
+			l.bad = true
+		}
+	}
+	return corrupt("index %d: no record of this format at byte %d", cut.Base, l.at)
+}
+
+// queue reads one queue's record.
+func (l *loader) queue() {
+	e := entry{key: l.number(), first: l.number(), head: l.address(), tail: l.address()}
+	disk, buffered := l.number(), l.number()
+	if disk > 1<<32-1 || buffered > 1<<32-1 || disk+buffered == 0 || disk+buffered > 1<<32-1 {
+		l.bad = true
+	}
+	var payload []byte
+	if buffered > 0 && !l.bad {
+		if n := l.number(); n <= uint64(len(l.data)-l.at) {
+			payload = l.data[l.at : l.at+int(n)]
+			l.at += int(n)
+		} else {
+			l.bad = true
+		}
+	}
+	if l.bad {
+		return
+	}
+	e.disk, e.buffered = uint32(disk), uint32(buffered)
+	id, ok := l.v.idx.find(e.key)
+	if !ok {
+		id = l.v.insert(e.key)
+	}
+	*l.v.idx.at(id) = e
+	delete(l.buffered, id)
+	if payload != nil {
+		l.buffered[id] = payload
+	}
+}
+
+// number reads a uvarint; 0 if there is none.
+func (l *loader) number() uint64 {
+	n, size := binary.Uvarint(l.data[min(l.at, len(l.data)):])
+	if size <= 0 {
+		l.bad = true
+		return 0
+	}
+	l.at += size
+	return n
+}
+
+func (l *loader) address() address {
+	segment, slot := l.number(), l.number()
+	if segment > maxSegments || slot > 1<<32-1 {
+		l.bad = true
+		return 0
+	}
+	return makeAddress(uint32(segment), uint32(slot))
+}
+
+// refill puts the items into the buffer that were not on disk. They may be more than fits: they count as the half that
+// is written next.
+func (l *loader) refill() error {
+	v := l.v
+	v.buf.turn()
+	defer v.buf.turn()
+	for id, payload := range l.buffered {
+		e := v.idx.at(id)
+		want := e.buffered
+		e.buffered = 0
+		ok := v.unpack.begin(v.first, payload)
+		for ok && e.buffered < want {
+			var item []byte
+			if item, ok = v.unpack.next(); ok && len(v.buf.filling().arena)+len(item) < 1<<30 {
+				v.buf.add(id, e, item)
+			} else {
+				ok = false
+			}
+		}
+		if !ok || !v.unpack.atEnd() {
+			return corrupt("index %d: the newest items of queue %x do not parse", v.file.base, e.key)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,51 @@
+package virtualize
+
+import (
+	"errors"
+	"fmt"
+
+	"orbweaver/internal/vfs"
+)
+
+// Sync makes everything up to the last cut that was written durable, while all goes on. After it has failed nothing can
+// be written any more: what the disk holds is unknown, and the way on is Open with the last durable cut.
+func (v *Virtualizer) Sync() error {
+	v.syncing.Lock()
+	defer v.syncing.Unlock()
+	v.mu.Lock()
+	if v.failed != nil {
+		defer v.mu.Unlock()
+		return v.failed
+	}
+	todo := v.pending
+	v.pending = work{segments: map[*segment]struct{}{}}
+	for s := range todo.segments {
+		s.syncing++
+	}
+	v.mu.Unlock()
+	var errs []error
+	for s := range todo.segments {
+		errs = append(errs, s.mapped.Sync())
+	}
+	if todo.index != "" {
+		errs = append(errs, syncFile(v.fsys, todo.index), v.fsys.SyncDir(v.opts.Dir))
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for s := range todo.segments {
+		s.syncing--
+	}
+	if err := errors.Join(errs...); err != nil {
+		v.failed = &failure{fmt.Errorf("virtualize: sync: %w", err)}
+		return v.failed
+	}
+	return nil
+}
+
+func syncFile(fsys vfs.FS, name string) error {
+	file, err := fsys.OpenRW(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Sync(), file.Close())
+}
