@@ -147,7 +147,7 @@ func (r *returner) fold(one *returned) {
 	now := time.Now()
 	rel := one.release
 	if rel.Kill {
-		fate := vs.Site.Fate
+		fate := one.visit.Site.Fate
 		rel.Drop = func(item []byte) { r.under.drop(item, fate) }
 	}
 	r.bench.Release(&one.visit, rel, now)

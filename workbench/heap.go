@@ -15,6 +15,13 @@ func (a node) before(b node) bool {
 // positions count from 1 and 0 means "not in the heap", so that a key can be changed in place.
 type dueHeap []node
 
+func (h dueHeap) len() int { return len(h) }
+
+func (h dueHeap) top() node { return h[0] }
+
+// dueBy says that something is due at or before limit.
+func (h dueHeap) dueBy(limit int64) bool { return len(h) > 0 && h[0].due <= limit }
+
 type posFunc func(id uint32, pos int32)
 
 const arity = 4
@@ -54,10 +61,10 @@ func (h *dueHeap) remove(pos int32, at posFunc) {
 	h.shrink()
 }
 
-// shrink gives memory back when a heap that was large has become small. An empty one keeps one node: a site that is alone
-// on its IP comes and goes without allocation.
+// shrink gives memory back when a heap that was large has become small. An empty one keeps a few nodes: the few sites of
+// an IP come and go without allocation.
 func (h *dueHeap) shrink() {
-	if len(*h) == 0 && cap(*h) > 1 {
+	if len(*h) == 0 && cap(*h) > 4 {
 		*h = nil
 		return
 	}
