@@ -175,7 +175,7 @@ func (c *checkpointer) markRooms(k *marks) (err error) {
 		return fmt.Errorf("engine: checkpoint: %w", err)
 	}
 	k.aloft = c.imageOfAloft()
-	if k.bench, err = c.bench.Cut(appendSite); err != nil {
+	if k.bench, err = c.bench.Cut(AppendSite); err != nil {
 		return fmt.Errorf("engine: checkpoint: %w", err)
 	}
 	return nil

@@ -86,8 +86,16 @@ const (
 	siteBlocked
 )
 
-// appendSite appends the snapshot form of a Site.
-func appendSite(dst []byte, s *Site) []byte {
+// NewSite is a site whose robots.txt and name are known, for who measures what sites cost.
+func NewSite(rules *robots.Rules, rulesUntil, addrUntil time.Time) Site {
+	var s Site
+	s.setRules(rules, rulesUntil)
+	s.addrUntil = unixNano(addrUntil)
+	return s
+}
+
+// AppendSite appends the snapshot form of a Site.
+func AppendSite(dst []byte, s *Site) []byte {
 	var flags byte
 	if s.Rules != nil {
 		flags |= siteHasRules
@@ -121,14 +129,14 @@ func appendSite(dst []byte, s *Site) []byte {
 
 var errSite = errors.New("engine: a site of the snapshot cannot be read")
 
-// siteReader reads the numbers of a Site's snapshot form. Its first fault sticks.
-type siteReader struct {
+// siteForm reads the numbers of a Site's snapshot form. Its first fault sticks.
+type siteForm struct {
 	b   []byte
 	bad bool
 }
 
 // uvarint reads a number of at most max.
-func (r *siteReader) uvarint(max uint64) uint64 {
+func (r *siteForm) uvarint(max uint64) uint64 {
 	v, n := binary.Uvarint(r.b)
 	if n <= 0 || v > max {
 		r.bad = true
@@ -138,7 +146,7 @@ func (r *siteReader) uvarint(max uint64) uint64 {
 	return v
 }
 
-func (r *siteReader) varint() int64 {
+func (r *siteForm) varint() int64 {
 	v, n := binary.Varint(r.b)
 	if n <= 0 {
 		r.bad = true
@@ -148,7 +156,7 @@ func (r *siteReader) varint() int64 {
 	return v
 }
 
-func (r *siteReader) addr() netip.Addr {
+func (r *siteForm) addr() netip.Addr {
 	n := int(r.uvarint(16))
 	if n > len(r.b) {
 		r.bad = true
@@ -159,7 +167,13 @@ func (r *siteReader) addr() netip.Addr {
 	return a
 }
 
-// decodeSite reads what appendSite wrote; pool holds equal rules once.
+// SiteReader returns what reads the snapshot forms of Sites and holds equal rules once.
+func SiteReader() func(b []byte) (Site, error) {
+	pool := newRulesPool()
+	return func(b []byte) (Site, error) { return decodeSite(b, pool) }
+}
+
+// decodeSite reads what AppendSite wrote; pool holds equal rules once.
 func decodeSite(b []byte, pool *rulesPool) (Site, error) {
 	if len(b) < 4 || b[0] != siteVersion {
 		return Site{}, errSite
@@ -169,7 +183,7 @@ func decodeSite(b []byte, pool *rulesPool) (Site, error) {
 		Denied: flags&siteDenied != 0, Blocked: flags&siteBlocked != 0,
 		Fate: outcome.Outcome(b[2]), RobotsTry: int8(b[3]),
 	}
-	r := siteReader{b: b[4:]}
+	r := siteForm{b: b[4:]}
 	s.Stored = int32(r.varint())
 	s.Failures = int16(r.varint())
 	s.NameFails = int16(r.varint())

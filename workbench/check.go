@@ -59,7 +59,8 @@ func (c *checker[S]) checkSite(vs *site[S], id uint32) {
 			c.ready[vs.entry]++
 		}
 		h := c.heapOf(w.entries.at(vs.entry))
-		if on := vs.pos > 0 && int(vs.pos) <= len(h) && h[vs.pos-1] == (node{vs.due, vs.id, vs.id}); on != (st == Waiting) {
+		pos := placeOf(&h, vs)
+		if on := pos > 0 && int(pos) <= len(h) && h[pos-1] == (node{vs.due, vs.id, vs.id}); on != (st == Waiting) {
 			c.fault("W1: site %d is %v, in its entry's heap: %v", id, st, on)
 		}
 	}
@@ -129,19 +130,20 @@ func (c *checker[S]) checkEntries() {
 		}
 		ips++
 		c.checkEntry(id, e)
-		on := e.state == occupied && e.pos != 0
+		pos := *w.places.at(id)
+		on := e.state == occupied && pos != 0
 		if want := e.lease == 0 && c.ready[id] > 0; on != want {
 			c.fault("W1: the entry of %v on the bench: %v, should be: %v", e.address(), on, want)
 		}
 		switch {
 		case on:
 			onBench++
-			if n := w.outer[e.pos-1]; n.id != id || n.due != max(e.due, c.heapOf(e).top().due) {
+			if n := w.outer[pos-1]; n.id != id || n.due != max(e.due, c.heapOf(e).top().due) {
 				c.fault("W3: the entry of %v is on the bench with another key than it has", e.address())
 			}
 		case e.state == vacant:
 			empty++
-			if n := w.vacant[e.pos-1]; n.id != id || n.due != e.due {
+			if n := w.vacant[pos-1]; n.id != id || n.due != e.due {
 				c.fault("the vacant entry of %v has another key than it has", e.address())
 			}
 		}

@@ -56,7 +56,7 @@ func (w *Workbench[S]) Front(now time.Time, soon time.Duration) int {
 }
 
 // Each calls f for every site in order of creation, until f returns false, with the state the site had a moment ago. It
-// holds the lock only while it reads the states of 256 sites, not while f runs: f may call the bench. Sites made
+// holds the lock only while it reads the states of 1,024 sites, not while f runs: f may call the bench. Sites made
 // meanwhile may or may not be met.
 func (w *Workbench[S]) Each(f func(vs *VisitState[S], state State) bool) {
 	var states [chunkLen]State

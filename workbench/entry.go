@@ -12,7 +12,6 @@ type entry struct {
 	sites   uint32 // the heap of the Waiting ones, or 0 when there is none
 	lease   uint32 // the Visit that is out, or 0
 	members int32  // all sites placed here
-	pos     int32  // place in the outer heap, or in that of the vacant; 0 for none
 	state   entryState
 }
 
@@ -49,6 +48,7 @@ func (w *Workbench[S]) entryOf(addr netip.Addr) uint32 {
 		return id
 	}
 	id = w.entries.take()
+	w.places.reach(id)
 	*w.entries.at(id) = entry{addr: addr.As16(), due: noDue, state: occupied}
 	w.byAddr.add(hash, id)
 	w.ips++
@@ -77,20 +77,20 @@ func (w *Workbench[S]) sweep(now int64) {
 		}
 		id := w.vacant.top().id
 		w.touchEntry(id)
-		w.vacant.remove(w.entries.at(id).pos, w.ipPos)
+		w.vacant.remove(*w.places.at(id), w.ipPos)
 		w.dropEntry(id)
 	}
 }
 
 // settleEntry puts an entry on the outer heap, or off it (W1), or among the vacant, or out.
 func (w *Workbench[S]) settleEntry(id uint32) {
-	e := w.entries.at(id)
+	e, pos := w.entries.at(id), *w.places.at(id)
 	if e.members == 0 && e.lease == 0 {
 		if e.state == vacant {
 			return
 		}
-		if e.pos != 0 {
-			w.outer.remove(e.pos, w.ipPos)
+		if pos != 0 {
+			w.outer.remove(pos, w.ipPos)
 		}
 		if e.due == noDue {
 			w.dropEntry(id)
@@ -101,36 +101,64 @@ func (w *Workbench[S]) settleEntry(id uint32) {
 		return
 	}
 	if e.lease != 0 || e.sites == 0 {
-		if e.pos != 0 {
-			w.outer.remove(e.pos, w.ipPos)
+		if pos != 0 {
+			w.outer.remove(pos, w.ipPos)
 		}
 		return
 	}
 	top := w.heaps.at(e.sites).top()
 	due := max(e.due, top.due)
-	if e.pos != 0 {
-		w.outer.set(e.pos, due, top.tie, w.ipPos)
+	if pos != 0 {
+		w.outer.set(pos, due, top.tie, w.ipPos)
 		return
 	}
 	w.outer.push(node{due: due, tie: top.tie, id: id}, w.ipPos)
 }
 
+// smallHeap is how many sites of an IP are looked through rather than told their places: most IPs have few, and to tell
+// each would fetch its site from memory.
+const smallHeap = 8
+
+// placeOf is a site's place in its entry's heap, or 0.
+func placeOf[S any](h *dueHeap, s *site[S]) int32 {
+	if h.len() <= smallHeap && s.pos != 0 {
+		return h.find(s.id)
+	}
+	return s.pos
+}
+
 // waits puts a site into its entry's heap, or to its new place there.
 func (w *Workbench[S]) waits(e *entry, s *site[S]) {
-	if s.pos != 0 {
-		w.heaps.at(e.sites).set(s.pos, s.due, s.id, w.sitePos)
-		return
-	}
 	if e.sites == 0 {
 		e.sites = w.heaps.take()
 	}
-	w.heaps.at(e.sites).push(node{due: s.due, tie: s.id, id: s.id}, w.sitePos)
+	h := w.heaps.at(e.sites)
+	tell := w.sitePos
+	if h.len() <= smallHeap {
+		tell = nil
+	}
+	if s.pos != 0 {
+		h.set(placeOf(h, s), s.due, s.id, tell)
+		return
+	}
+	s.pos = 1 // somewhere
+	h.push(node{due: s.due, tie: s.id, id: s.id}, tell)
+	if h.len() == smallHeap+1 {
+		for i, n := range *h {
+			w.sitePos(n.id, int32(i)+1)
+		}
+	}
 }
 
 // leaves takes a site out of its entry's heap. An empty heap serves the next entry that needs one.
 func (w *Workbench[S]) leaves(e *entry, s *site[S]) {
 	h := w.heaps.at(e.sites)
-	h.remove(s.pos, w.sitePos)
+	tell := w.sitePos
+	if h.len() <= smallHeap {
+		tell = nil
+	}
+	h.remove(placeOf(h, s), tell)
+	s.pos = 0
 	if h.len() == 0 {
 		if len(w.heaps.free) >= spareMax {
 			*h = nil
@@ -144,7 +172,7 @@ func (w *Workbench[S]) leaves(e *entry, s *site[S]) {
 func (w *Workbench[S]) attach(s *site[S], id uint32) {
 	e := w.entries.at(id)
 	if e.state == vacant {
-		w.vacant.remove(e.pos, w.ipPos)
+		w.vacant.remove(*w.places.at(id), w.ipPos)
 		e.state = occupied
 	}
 	e.members++

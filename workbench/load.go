@@ -111,10 +111,10 @@ func (l *loader[S]) ip() {
 	case e.state != vacant:
 		w.settleEntry(id)
 	case due == noDue:
-		w.vacant.remove(e.pos, w.ipPos)
+		w.vacant.remove(*w.places.at(id), w.ipPos)
 		w.dropEntry(id)
 	default:
-		w.vacant.set(e.pos, due, id, w.ipPos)
+		w.vacant.set(*w.places.at(id), due, id, w.ipPos)
 	}
 }
 

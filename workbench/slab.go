@@ -9,7 +9,7 @@ type slab[T any] struct {
 }
 
 const (
-	chunkLen = 256
+	chunkLen = 1024
 	slabMax  = 1<<32 - 2 // so that there is a number behind the last
 )
 

@@ -16,7 +16,7 @@ type site[S any] struct {
 	id     uint32
 	key    keyRef
 	entry  uint32 // the IP it is placed under, or 0
-	pos    int32  // place in the heap of the entry or of the deferred; 0 for none
+	pos    int32  // place in the heap of the entry, if that is large, or of the deferred; 0 for none
 	keyLen uint16
 	at     whereabouts
 	flags  uint8

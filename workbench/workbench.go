@@ -25,6 +25,7 @@ type Workbench[S any] struct {
 	states  [stateCount]int
 
 	entries slab[entry]
+	places  slab[int32] // of entries in the outer heap, or in that of the vacant; 0 for none. Apart, so that it stays in the CPU's cache
 	byAddr  index
 	ips     int
 
@@ -45,6 +46,7 @@ type Workbench[S any] struct {
 	holders   int   // sites that have any
 	refill    []uint32
 	refillAt  int
+	warmth    uint32 // what warm read: nobody needs it
 	distantAt int // where in outer the next Distant begins
 
 	history[S]
@@ -58,7 +60,7 @@ func New[S any](o Options) *Workbench[S] {
 	}
 	w := &Workbench[S]{opts: o, seed: maphash.MakeSeed()}
 	w.sitePos = func(id uint32, pos int32) { w.sites.at(id).pos = pos }
-	w.ipPos = func(id uint32, pos int32) { w.entries.at(id).pos = pos }
+	w.ipPos = func(id uint32, pos int32) { *w.places.at(id) = pos }
 	return w
 }
 

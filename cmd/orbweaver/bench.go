@@ -11,13 +11,14 @@ import (
 )
 
 type benchCmd struct {
-	List     benchListCmd     `cmd:"" help:"List the benchmarks."`
-	Vitro    benchVitroCmd    `cmd:"" help:"A crawl of a simulated web over loopback, beside its bare parts."`
-	Soak     benchSoakCmd     `cmd:"" help:"A long crawl at full speed: does anything grow or slow down?"`
-	Frontier benchFrontierCmd `cmd:"" help:"The whole frontier with fabricated responses and no sockets."`
-	Sieve    benchSieveCmd    `cmd:"" help:"The sieve, growing."`
-	Cache    benchCacheCmd    `cmd:"" help:"The fingerprint cache beside a true LRU."`
-	Seen     benchSeenCmd     `cmd:"" help:"The map of payload digests, growing."`
+	List      benchListCmd      `cmd:"" help:"List the benchmarks."`
+	Vitro     benchVitroCmd     `cmd:"" help:"A crawl of a simulated web over loopback, beside its bare parts."`
+	Soak      benchSoakCmd      `cmd:"" help:"A long crawl at full speed: does anything grow or slow down?"`
+	Frontier  benchFrontierCmd  `cmd:"" help:"The whole frontier with fabricated responses and no sockets."`
+	Sieve     benchSieveCmd     `cmd:"" help:"The sieve, growing."`
+	Cache     benchCacheCmd     `cmd:"" help:"The fingerprint cache beside a true LRU."`
+	Seen      benchSeenCmd      `cmd:"" help:"The map of payload digests, growing."`
+	Workbench benchWorkbenchCmd `cmd:"" help:"The workbench alone: memory, visits and cuts at millions of hosts."`
 }
 
 // Help shows an example.
@@ -38,6 +39,7 @@ func (*benchListCmd) Run(w *world) error {
 	fmt.Fprintln(w.stdout, "sieve\tthe sieve, growing: what a URL costs however many there are")
 	fmt.Fprintln(w.stdout, "cache\tthe fingerprint cache beside a true LRU: look-ups a second, hits, restart")
 	fmt.Fprintln(w.stdout, "seen\tthe map of payload digests, growing: what a page costs however many there are")
+	fmt.Fprintln(w.stdout, "workbench\tthe workbench alone: memory, visits and cuts at millions of hosts")
 	return nil
 }
 
