@@ -1,7 +1,7 @@
 package workbench
 
-// keys holds the keys of sites in blocks without pointers, by size: a slot of class c has room for 8*(c+1) bytes. What is
-// given back serves the next key of that size.
+// keys holds the keys of sites, for ever, in blocks without pointers, by size: a slot of class c has room for 8*(c+1) bytes.
+// So a key is found by 32 bits.
 type keys struct {
 	classes [bigKey]keyClass
 	big     slab[[]byte] // keys that no class has room for
@@ -19,7 +19,6 @@ const (
 
 type keyClass struct {
 	blocks [][]byte
-	free   []uint32
 	used   uint32
 }
 
@@ -28,7 +27,7 @@ func keySize(class int) int { return 8 * (class + 1) }
 // add keeps a copy of key.
 func (k *keys) add(key []byte) keyRef {
 	for class := max(0, len(key)-1) / 8; class < bigKey; class++ {
-		if c := &k.classes[class]; len(c.free) > 0 || c.used < keySlots {
+		if c := &k.classes[class]; c.used < keySlots {
 			slot := c.take(keySize(class))
 			copy(c.at(slot, keySize(class)), key)
 			return keyRef(class<<keySlotBits) | keyRef(slot)
@@ -43,7 +42,8 @@ func (k *keys) add(key []byte) keyRef {
 func (k *keys) get(ref keyRef, n int) []byte {
 	class, slot := int(ref>>keySlotBits), uint32(ref)%keySlots
 	if class == bigKey {
-		return *k.big.at(slot)
+		key := *k.big.at(slot)
+		return key[:len(key):len(key)]
 	}
 	return k.classes[class].at(slot, keySize(class))[:n:n]
 }
@@ -55,11 +55,6 @@ func (c *keyClass) at(slot uint32, size int) []byte {
 }
 
 func (c *keyClass) take(size int) uint32 {
-	if n := len(c.free); n > 0 {
-		slot := c.free[n-1]
-		c.free = c.free[:n-1]
-		return slot
-	}
 	if c.used%uint32(keyBlockLen/size) == 0 {
 		c.blocks = append(c.blocks, make([]byte, keyBlockLen))
 	}

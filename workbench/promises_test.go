@@ -248,3 +248,24 @@ func TestW5_Weight(t *testing.T) {
 	}
 	weight(0)
 }
+
+// Expect changes nothing, whatever the sites have meanwhile got or lost.
+func TestExpectChangesNothing(t *testing.T) {
+	w := New[int](Options{PathsPerVisit: 1})
+	for n := range 40 {
+		placed(w, fmt.Sprint(n), ip(n/2), "/1", "/2"[:1+n%2])
+	}
+	visits := w.Acquire(start, nil, 20)
+	w.Kill(visits[3].VS, nil)
+	w.Place(visits[4].VS, ip(300), start)
+	before := w.Counts()
+	w.Expect(visits)
+	w.Expect(nil)
+	if after := w.Counts(); after != before {
+		t.Errorf("%+v\nwas %+v", after, before)
+	}
+	for i := range visits {
+		w.Release(&visits[i], Release{Unused: visits[i].Items}, start)
+	}
+	check(t, w)
+}

@@ -47,7 +47,7 @@ type Workbench[S any] struct {
 	refill    []uint32
 	refillAt  int
 	warmth    uint32 // what warm read: nobody needs it
-	distantAt int // where in outer the next Distant begins
+	distantAt int    // where in outer the next Distant begins
 
 	history[S]
 }

@@ -14,6 +14,7 @@ import (
 
 const (
 	visitWorkers = 4000
+	returnBatch  = 16        // folded in one go
 	visitsEach   = 2_000_000 // of each way
 	visitsMin    = 20_000
 )
@@ -96,12 +97,22 @@ func (c *crowd) visitThroughQueues(ctx context.Context, m *growth.Meter) error {
 	}
 	now, left := c.now, visitsFor(c.hosts)
 	returner.Go(func() {
+		batch := make([]benchVisit, 0, returnBatch)
 		for {
 			v, err := done.Take(ctx)
 			if err != nil {
 				return
 			}
-			c.bench.Release(&v, release(&v, now), now)
+			for batch = append(batch[:0], v); len(batch) < returnBatch; batch = append(batch, v) {
+				var more bool
+				if v, more = done.TryTake(); !more {
+					break
+				}
+			}
+			c.bench.Expect(batch)
+			for i := range batch {
+				c.bench.Release(&batch[i], release(&batch[i], now), now)
+			}
 		}
 	})
 	for began := time.Now(); left > 0 && ctx.Err() == nil; began = time.Now() {
