@@ -48,6 +48,7 @@ type checkpointer struct {
 
 	pauses     pauses   // how long everybody stood still
 	last       manifest // the last durable one
+	loose      bool     // the bench has written an image that last does not name
 	generation uint64   // the last one begun
 	ask        chan chan error
 }
@@ -92,7 +93,7 @@ func (c *checkpointer) take(ctx context.Context, state State, reason string, fin
 	if err := writeManifest(c.fs, c.dir, &k.manifest); err != nil {
 		return err
 	}
-	c.last = k.manifest
+	c.last, c.loose = k.manifest, false
 	return c.release()
 }
 
@@ -186,7 +187,7 @@ func (c *checkpointer) markRooms(k *marks) (err error) {
 		return fmt.Errorf("engine: checkpoint: %w", err)
 	}
 	k.aloft = c.imageOfAloft()
-	if k.bench, err = c.bench.Cut(appendSite); err != nil {
+	if k.bench, err = c.bench.Cut(AppendSite); err != nil {
 		return fmt.Errorf("engine: checkpoint: %w", err)
 	}
 	return nil
@@ -205,7 +206,7 @@ func (c *checkpointer) write(k *marks) (err error) {
 	if err != nil {
 		return err
 	}
-	return c.create(benchName(c.dir, k.manifest.Generation), k.bench.Write)
+	return c.saveBench(&k.manifest, k.bench)
 }
 
 // imageOfAloft is what is neither on the bench nor in a queue: the URLs whose Pages are on their way, the one the
@@ -218,7 +219,7 @@ func (c *checkpointer) imageOfAloft() []byte {
 		b = binary.AppendUvarint(b, uint64(len(item)))
 		b = append(b, item...)
 	}
-	c.aloft.each(func(vs *visitState, item []byte) { add(vs.Key(), item) })
+	c.aloft.each(add)
 	if c.dist.held != nil {
 		add(nil, c.dist.held)
 	}
@@ -272,7 +273,7 @@ func (c *checkpointer) create(name string, write func(io.Writer) error) error {
 func (c *checkpointer) sync(m *manifest) error {
 	steps := []func() error{
 		c.ledger.sync, c.sieve.Sync, c.ready.Sync, c.virt.Sync, c.ledger.seen.Sync,
-		func() error { return c.syncFile(benchName(c.dir, m.Generation)) },
+		func() error { return c.syncFile(benchName(c.dir, m.Bench.last())) },
 		func() error { return c.syncFile(aloftName(c.dir, m.Generation)) },
 		func() error { return c.fs.SyncDir(c.dir) },
 	}
@@ -299,7 +300,7 @@ func (c *checkpointer) release() error {
 	if err != nil {
 		return fmt.Errorf("engine: checkpoint: %w", err)
 	}
-	return removeOlder(c.fs, c.dir, m.Generation)
+	return removeOlder(c.fs, c.dir, m.Generation, m.Bench)
 }
 
 // collectStep is how many bytes the virtualizer may move at each checkpoint to reclaim space.
@@ -313,8 +314,8 @@ func (c *checkpointer) releaseVirt(cut virtualize.Cut) error {
 	return err
 }
 
-// removeOlder deletes bench, aloft and journal files of generations before keep.
-func removeOlder(fsys vfs.FS, dir string, keep uint64) error {
+// removeOlder deletes bench, aloft and journal files of generations before keep, but for what is named.
+func removeOlder(fsys vfs.FS, dir string, keep uint64, named benchChain) error {
 	names, err := fsys.List(dir)
 	if err != nil {
 		return fmt.Errorf("engine: checkpoint: %w", err)
@@ -326,7 +327,7 @@ func removeOlder(fsys vfs.FS, dir string, keep uint64) error {
 			if !ok {
 				continue
 			}
-			if _, err := fmt.Sscanf(number, "%d", &g); err != nil || g >= keep {
+			if _, err := fmt.Sscanf(number, "%d", &g); err != nil || g >= keep || (kind == "bench-" && named.names(g)) {
 				continue
 			}
 			if err := fsys.Remove(dir + "/" + name); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -245,14 +245,7 @@ func (e *Engine) openRooms(m *manifest, fresh bool) error {
 		e.bench = workbench.New[Site](o)
 		return nil
 	}
-	f, err := fsys.Open(benchName(dir, m.Generation))
-	if err != nil {
-		return fmt.Errorf("engine: workbench: %w", err)
-	}
-	defer f.Close()
-	e.bench, err = workbench.Load(bufio.NewReaderSize(f, 1<<20), o, func(b []byte) (Site, error) {
-		return decodeSite(b, e.rules)
-	})
+	e.bench, err = loadBench(fsys, dir, m.Bench, o, e.rules)
 	return err
 }
 

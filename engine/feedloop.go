@@ -108,9 +108,15 @@ type returner struct {
 	live    *Live
 	feed    func()
 	wake    func() // of the distributor
+
+	batch  [foldBatch]returned // guarded by the cut: drain's
+	visits [foldBatch]visit
 }
 
-const returnBatch = 256
+const (
+	returnBatch = 256
+	foldBatch   = 16 // Visits that are read ahead in one go
+)
 
 func (r *returner) run(ctx context.Context) error {
 	for {
@@ -130,15 +136,22 @@ func (r *returner) run(ctx context.Context) error {
 	}
 }
 
-// drain folds what is waiting, up to limit. The checkpointer calls it under the exclusive lock, so that a Visit whose
-// Page already carries its item is not saved with it.
+// drain folds what is waiting, up to limit or a few more. The checkpointer calls it under the exclusive lock, so that a
+// Visit whose Page already carries its item is not saved with it.
 func (r *returner) drain(limit int) {
-	for range limit {
-		one, ok := r.done.TryTake()
-		if !ok {
-			return
+	for n := foldBatch; n == foldBatch && limit > 0; limit -= n {
+		for n = 0; n < foldBatch; n++ {
+			one, ok := r.done.TryTake()
+			if !ok {
+				break
+			}
+			r.batch[n], r.visits[n] = one, one.visit
 		}
-		r.fold(&one)
+		r.bench.Expect(r.visits[:n])
+		for i := range n {
+			r.fold(&r.batch[i])
+			r.batch[i], r.visits[i] = returned{}, visit{}
+		}
 	}
 }
 
@@ -147,7 +160,7 @@ func (r *returner) fold(one *returned) {
 	now := time.Now()
 	rel := one.release
 	if rel.Kill {
-		fate := vs.Site.Fate
+		fate := one.visit.Site.Fate
 		rel.Drop = func(item []byte) { r.under.drop(item, fate) }
 	}
 	r.bench.Release(&one.visit, rel, now)

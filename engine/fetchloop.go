@@ -84,7 +84,7 @@ func (w *fetchWorker) isStopping() bool {
 
 // visit makes at most one exchange for the site and gives the Visit back.
 func (w *fetchWorker) visit(ctx context.Context, v *visit) error {
-	w.site = v.VS.Site // changed here, and written back with the Visit, under the cut
+	w.site = v.Site // changed here, and written back with the Visit, under the cut
 	site := &w.site
 	r := returned{visit: *v}
 	r.release = workbench.Release{Unused: v.Items, SiteDue: v.SiteDue, IPDue: v.IPDue}
@@ -93,7 +93,7 @@ func (w *fetchWorker) visit(ctx context.Context, v *visit) error {
 		return nil
 	}
 	now := time.Now()
-	if !site.AddrUntil.IsZero() && now.After(site.AddrUntil) {
+	if site.addrsStale(now) {
 		r.release.Newborn = true
 		w.giveBack(&r, nil)
 		return nil
@@ -105,14 +105,14 @@ func (w *fetchWorker) visit(ctx context.Context, v *visit) error {
 			r.release.Unused = v.Items[i+1:]
 			return w.robotsHop(ctx, &r, raw, &it)
 		}
-		if site.Blocked || w.live.blocked(urlx.Host(v.VS.Key())) {
+		if site.Blocked || w.live.blocked(urlx.Host(v.Key)) {
 			site.Blocked = true
 			site.Fate = outcome.Blocked
 			r.release.Kill = true
 			w.giveBack(&r, nil)
 			return nil
 		}
-		if site.Rules == nil || now.After(site.RulesUntil) {
+		if site.lacksRules(now) {
 			if site.Rules == nil && site.RobotsTry >= robotsTries {
 				site.Fate = outcome.RobotsUnreachable
 				r.release.Kill = true
@@ -121,7 +121,7 @@ func (w *fetchWorker) visit(ctx context.Context, v *visit) error {
 			}
 			return w.robotsOwn(ctx, &r)
 		}
-		w.url = append(append(w.url[:0], v.VS.Key()...), it.Rest...)
+		w.url = append(append(w.url[:0], v.Key...), it.Rest...)
 		r.release.Unused = v.Items[i+1:]
 		if x := w.refuse(site, &it); x.outcome != outcome.None {
 			w.refused = append(w.refused, x)
@@ -202,7 +202,7 @@ func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *Ite
 func (w *fetchWorker) exchange(ctx context.Context, r *returned, p *fetch.Page, robots bool) outcome.Outcome {
 	f := flightOf(p)
 	f.worker = w.id
-	key := r.visit.VS.Key()
+	key := r.visit.Key
 	_, authority, _ := bytes.Cut(key, []byte("://"))
 	w.target = fetch.Target{URL: f.url, HTTPS: urlx.HTTPS(key), Host: authority, Robots: robots}
 	if !w.proxy {
@@ -243,12 +243,10 @@ func (w *fetchWorker) decide(r *returned, p *fetch.Page, o outcome.Outcome, try 
 // otherAddr moves the site to the next of its addresses, if there is one that this visit has not tried.
 func (w *fetchWorker) otherAddr(r *returned) bool {
 	site := &w.site
-	if len(site.Addrs) < 2 || int(site.Failures) >= len(site.Addrs) {
+	if n := site.addrCount(); n < 2 || int(site.Failures) >= n {
 		return false
 	}
-	first := site.Addrs[0]
-	site.Addrs = append(append([]netip.Addr(nil), site.Addrs[1:]...), first)
-	r.release.Replace = site.Addrs[0]
+	r.release.Replace = site.turnAddr()
 	return true
 }
 
@@ -320,7 +318,7 @@ func (w *fetchWorker) putBack(r *returned) {
 		}
 	}
 	w.refused = w.refused[:0]
-	r.visit.VS.Site = w.site
+	r.visit.Site = w.site
 	if !w.done.TryPut(*r) {
 		panic("BUG: engine: the done queue has less room than there are Visits")
 	}

@@ -8,6 +8,7 @@ import (
 
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/outcome"
+	"orbweaver/engine/urlx"
 )
 
 // flight is what the engine knows about the exchange that a Page holds. It stays with its Page and is used again.
@@ -71,10 +72,11 @@ func (a *aloft) remove(f *flight) {
 }
 
 // each calls f for all of them; the caller holds the exclusive cut.
-func (a *aloft) each(f func(vs *visitState, item []byte)) {
+func (a *aloft) each(f func(site, item []byte)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for fl := range a.flights {
-		f(fl.vs, fl.item)
+		site, _ := urlx.Split(fl.url)
+		f(site, fl.item)
 	}
 }

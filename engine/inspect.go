@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -40,8 +39,9 @@ type Inspection struct {
 	Archive  warc.Cut
 	Counters Counters
 
-	fsys vfs.FS
-	dir  string
+	fsys  vfs.FS
+	dir   string
+	bench benchChain
 }
 
 // The places of the parts, relative to the crawl directory.
@@ -73,7 +73,7 @@ func Inspect(fsys vfs.FS, dir string) (*Inspection, error) {
 		Generation: m.Generation, CrawlID: m.CrawlID, HashSeed: m.HashSeed, Written: m.Written,
 		State: m.State, Reason: m.Reason, Clean: m.Clean, Seeded: m.Seeded, Filtered: m.Filtered,
 		Sieve: m.Sieve, Ready: m.Ready, Queues: m.Virt, Seen: m.Seen, Counters: m.Counters,
-		fsys: fsys, dir: dir + "/" + FrontierDir,
+		fsys: fsys, dir: dir + "/" + FrontierDir, bench: m.Bench,
 	}
 	if m.Archive != nil {
 		i.Archive = *m.Archive
@@ -81,8 +81,8 @@ func Inspect(fsys vfs.FS, dir string) (*Inspection, error) {
 	return i, nil
 }
 
-// BenchFile is the snapshot of the bench, relative to the crawl directory.
-func (i *Inspection) BenchFile() string { return benchName(FrontierDir, i.Generation) }
+// BenchFile is the youngest of the files that hold the bench, relative to the crawl directory.
+func (i *Inspection) BenchFile() string { return benchName(FrontierDir, i.bench.last()) }
 
 // AloftFile is the list of URLs in flight.
 func (i *Inspection) AloftFile() string { return aloftName(FrontierDir, i.Generation) }
@@ -103,15 +103,8 @@ type SiteView struct {
 
 // Bench loads the bench. It takes as much memory as the crawl's own.
 func (i *Inspection) Bench() (*BenchView, error) {
-	f, err := i.fsys.Open(benchName(i.dir, i.Generation))
+	b, err := loadBench(i.fsys, i.dir, i.bench, workbench.Options{}, newRulesPool())
 	if err != nil {
-		return nil, fmt.Errorf("engine: workbench: %w", err)
-	}
-	rules := newRulesPool()
-	b, err := workbench.Load(bufio.NewReaderSize(f, 1<<20), workbench.Options{}, func(b []byte) (Site, error) {
-		return decodeSite(b, rules)
-	})
-	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, err
 	}
 	return &BenchView{b}, nil
@@ -126,14 +119,15 @@ func (b *BenchView) Sites() int { return b.bench.Counts().Sites }
 // EachSite calls f for every site in order of creation, until f returns false.
 func (b *BenchView) EachSite(f func(SiteView) bool) {
 	b.bench.Each(func(vs *visitState, state benchState) bool {
-		return f(SiteView{ID: vs.ID(), Key: vs.Key(), State: state.String(), OnDisk: b.bench.OnDisk(vs)})
+		return f(SiteView{ID: vs.ID(), Key: b.bench.AppendKey(nil, vs), State: state.String(), OnDisk: b.bench.OnDisk(vs)})
 	})
 }
 
 // TakeItems calls f for every item on the bench, and empties it on the way. f borrows both.
 func (b *BenchView) TakeItems(f func(site, item []byte)) {
 	b.bench.Each(func(vs *visitState, _ benchState) bool {
-		b.bench.Kill(vs, func(item []byte) { f(vs.Key(), item) })
+		key := b.bench.AppendKey(nil, vs)
+		b.bench.Kill(vs, func(item []byte) { f(key, item) })
 		return true
 	})
 }

@@ -128,13 +128,13 @@ func FuzzManifest(f *testing.F) {
 
 func FuzzSite(f *testing.F) {
 	pool := newRulesPool()
-	f.Add(appendSite(nil, &Site{Stored: 4, Denied: true}))
+	f.Add(AppendSite(nil, &Site{Stored: 4, Denied: true}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s, err := decodeSite(b, pool)
 		if err != nil {
 			return
 		}
-		if _, err := decodeSite(appendSite(nil, &s), pool); err != nil {
+		if _, err := decodeSite(AppendSite(nil, &s), pool); err != nil {
 			t.Error(err)
 		}
 	})

@@ -45,6 +45,7 @@ type manifest struct {
 	Ready    diskq.Cut      `json:"ready"`
 	Virt     virtualize.Cut `json:"virtualize"`
 	Seen     seen.Cut       `json:"seen"`
+	Bench    benchChain     `json:"bench"`
 	Archive  *warc.Cut      `json:"archive"`
 	Counters Counters       `json:"counters"`
 }

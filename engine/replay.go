@@ -205,7 +205,7 @@ func (r *replayer) robots(e *journalEntry, rec *record) {
 		return
 	}
 	r.engine.bench.WithSite(vs, func(s *Site) {
-		s.Rules, s.RulesUntil = r.engine.rules.share(rules), rec.date.Add(robotsLife)
+		s.setRules(r.engine.rules.share(rules), rec.date.Add(robotsLife))
 		s.RobotsTry, s.Denied = 0, false
 	})
 }

@@ -37,7 +37,7 @@ func (l *resolveLoop) run(ctx context.Context) error {
 		if err != nil {
 			return nil //nolint:nilerr // ctx ended: the loop's ordinary end
 		}
-		host := string(urlx.Host(vs.Key()))
+		host := string(urlx.Host(l.bench.AppendKey(nil, vs)))
 		ans := l.resolver.Resolve(ctx, host)
 		if ctx.Err() == nil {
 			l.settle(vs, ans)
@@ -61,7 +61,8 @@ func (l *resolveLoop) settle(vs *visitState, ans dnsres.Answer) {
 			return
 		}
 		l.bench.WithSite(vs, func(s *Site) {
-			s.Addrs, s.AddrUntil, s.NameFails = addrs, ans.Expires, 0
+			s.setAddrs(addrs, ans.Expires)
+			s.NameFails = 0
 		})
 		l.bench.Place(vs, addrs[0], now)
 		l.feed()
@@ -96,7 +97,7 @@ func (l *resolveLoop) reachable(vs *visitState, addrs []netip.Addr) (kept []neti
 	if l.allowed == nil {
 		return addrs[:1:1], outcome.None
 	}
-	port := uint16(urlx.Port(vs.Key()))
+	port := uint16(urlx.Port(l.bench.AppendKey(nil, vs)))
 	fate = outcome.BlockedAddress
 	for _, a := range addrs {
 		switch err := l.allowed(netip.AddrPortFrom(a, port)); {

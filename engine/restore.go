@@ -36,7 +36,7 @@ func (e *Engine) restore(m *manifest, fresh bool) error {
 
 // clearFresh removes what a kill before the first manifest may have left.
 func (e *Engine) clearFresh() error {
-	return removeOlder(e.seams.FS, e.frontierDir(), 1<<63)
+	return removeOlder(e.seams.FS, e.frontierDir(), 1<<63, nil)
 }
 
 // wakeSites sends every site on that waited for something which the cut does not hold: an address, a robots.txt on its

@@ -46,7 +46,8 @@ func (v *robotsVerdict) apply(s *Site, now time.Time) {
 		s.robotsUnreachable(now)
 		return
 	}
-	s.Rules, s.RulesUntil, s.RobotsTry, s.Denied = v.rules, now.Add(robotsLife), 0, false
+	s.setRules(v.rules, now.Add(robotsLife))
+	s.RobotsTry, s.Denied = 0, false
 }
 
 // crawlDelay is what the site's rules ask for, 0 if nothing.
@@ -64,7 +65,7 @@ func (s *Site) robotsUnreachable(now time.Time) {
 		s.RobotsTry++
 	}
 	if s.Rules != nil {
-		s.RulesUntil = now.Add(robotsStaleWait)
+		s.keepRules(now.Add(robotsStaleWait))
 		return
 	}
 	s.Denied = true
@@ -72,15 +73,14 @@ func (s *Site) robotsUnreachable(now time.Time) {
 
 // robotsOwn fetches the site's own robots.txt.
 func (w *fetchWorker) robotsOwn(ctx context.Context, r *returned) error {
-	vs := r.visit.VS
-	w.url = append(append(w.url[:0], vs.Key()...), robotsPath...)
+	w.url = append(append(w.url[:0], r.visit.Key...), robotsPath...)
 	it := Item{Try: int(w.site.RobotsTry)}
-	return w.robotsFetch(ctx, r, vs.Key(), nil, &it)
+	return w.robotsFetch(ctx, r, r.visit.Key, nil, &it)
 }
 
 // robotsHop fetches a hop of somebody's redirect chain.
 func (w *fetchWorker) robotsHop(ctx context.Context, r *returned, raw []byte, it *Item) error {
-	w.url = append(append(w.url[:0], r.visit.VS.Key()...), it.Rest...)
+	w.url = append(append(w.url[:0], r.visit.Key...), it.Rest...)
 	return w.robotsFetch(ctx, r, it.RobotsOf, raw, it)
 }
 
@@ -146,7 +146,7 @@ func (w *fetchWorker) robotsRedirect(r *returned, p *fetch.Page, origin []byte, 
 	site, path := urlx.Split(url)
 	hop := Item{RobotsOf: origin, Hops: it.Hops + 1, Rest: path}
 	item := appendItem(nil, &hop)
-	if here := string(r.visit.VS.Key()); string(site) == here {
+	if here := string(r.visit.Key); string(site) == here {
 		r.release.Front = [][]byte{item} // the next Visit of this very site
 		return true
 	} else if string(origin) == here {
@@ -161,7 +161,7 @@ func (w *fetchWorker) robotsSettle(r *returned, v *robotsVerdict, o outcome.Outc
 	if !own {
 		v.site = append([]byte(nil), v.site...)
 		r.verdict = v
-		if string(v.site) != string(r.visit.VS.Key()) {
+		if string(v.site) != string(r.visit.Key) {
 			return
 		}
 		// A chain that came home: the site visited is the one that needs the rules. It is not parked, so the

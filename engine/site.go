@@ -3,7 +3,9 @@ package engine
 import (
 	"encoding/binary"
 	"errors"
+	"math"
 	"net/netip"
+	"slices"
 	"time"
 
 	"orbweaver/engine/outcome"
@@ -11,12 +13,13 @@ import (
 )
 
 // Site is what the engine keeps about one scheme+authority. The workbench holds it without looking inside; whoever
-// holds the Visit may change it.
+// holds the Visit has a copy, and brings it back with the Visit. There are as many as known hosts: what few need is behind
+// a pointer, and times are numbers.
 type Site struct {
-	Rules      *robots.Rules   // nil until robots.txt has been asked for
-	RulesUntil time.Time       // when they are to be asked for again (RFC 9309: 24 h at most)
-	Addrs      []netip.Addr    // addresses of the name, the one in use first
-	AddrUntil  time.Time       // when the name is to be resolved again; zero for never
+	Rules      *robots.Rules   // nil until robots.txt has been asked for; shared: see rulesPool
+	others     *[]netip.Addr   // addresses of the name, the one in use first; nil if it has but one. Never changed, only replaced
+	addrUntil  int64           // when the name is to be resolved again, in Unix ns; 0 for never
+	rulesUntil uint32          // when the rules are to be asked for again (RFC 9309: 24 h at most), in Unix s
 	Stored     int32           // pages stored, for --max-per-host
 	Failures   int16           // consecutive failures of exchanges
 	NameFails  int16           // consecutive failures of the name system
@@ -26,35 +29,97 @@ type Site struct {
 	Fate       outcome.Outcome // why it was given up
 }
 
+// setRules takes rules that hold until then.
+func (s *Site) setRules(rules *robots.Rules, until time.Time) {
+	s.Rules = rules
+	s.keepRules(until)
+}
+
+// keepRules lets the rules at hand hold until then.
+func (s *Site) keepRules(until time.Time) {
+	s.rulesUntil = uint32(min(max(until.Unix(), 0), math.MaxUint32))
+}
+
+// lacksRules says that the rules are to be asked for before anything else.
+func (s *Site) lacksRules(now time.Time) bool {
+	return s.Rules == nil || now.Unix() >= int64(s.rulesUntil)
+}
+
+// setAddrs takes the addresses of the name, of which the first is used, and what they are good for: zero for ever.
+func (s *Site) setAddrs(addrs []netip.Addr, until time.Time) {
+	s.others, s.addrUntil = nil, unixNano(until)
+	if len(addrs) > 1 {
+		s.others = &addrs
+	}
+}
+
+// addrsStale says that the name is to be resolved again.
+func (s *Site) addrsStale(now time.Time) bool {
+	return s.addrUntil != 0 && now.UnixNano() > s.addrUntil
+}
+
+// addrCount is how many addresses the name has.
+func (s *Site) addrCount() int {
+	if s.others == nil {
+		return 1
+	}
+	return len(*s.others)
+}
+
+// turnAddr puts the address in use behind the others, and returns the next one. There must be more than one.
+func (s *Site) turnAddr() netip.Addr {
+	all := *s.others
+	turned := append(slices.Clone(all[1:]), all[0])
+	s.others = &turned
+	return turned[0]
+}
+
 // answers says that the last that was heard of the site was no failure and no request to slow down.
 func (s *Site) answers() bool { return s.Failures == 0 && s.NameFails == 0 && !s.Denied }
 
-const siteVersion = 1
+const siteVersion = 2
 
-// appendSite appends the snapshot form of a Site.
-func appendSite(dst []byte, s *Site) []byte {
-	dst = append(dst, siteVersion)
+// The flags of a Site's snapshot form.
+const (
+	siteHasRules = 1 << iota
+	siteDenied
+	siteBlocked
+)
+
+// NewSite is a site whose robots.txt and name are known, for who measures what sites cost.
+func NewSite(rules *robots.Rules, rulesUntil, addrUntil time.Time) Site {
+	var s Site
+	s.setRules(rules, rulesUntil)
+	s.addrUntil = unixNano(addrUntil)
+	return s
+}
+
+// AppendSite appends the snapshot form of a Site.
+func AppendSite(dst []byte, s *Site) []byte {
 	var flags byte
 	if s.Rules != nil {
-		flags |= 1
+		flags |= siteHasRules
 	}
 	if s.Denied {
-		flags |= 2
+		flags |= siteDenied
 	}
 	if s.Blocked {
-		flags |= 4
+		flags |= siteBlocked
 	}
-	dst = append(dst, flags, byte(s.Fate), byte(s.RobotsTry))
+	dst = append(dst, siteVersion, flags, byte(s.Fate), byte(s.RobotsTry))
 	dst = binary.AppendVarint(dst, int64(s.Stored))
 	dst = binary.AppendVarint(dst, int64(s.Failures))
 	dst = binary.AppendVarint(dst, int64(s.NameFails))
-	dst = binary.AppendVarint(dst, unixNano(s.RulesUntil))
-	dst = binary.AppendVarint(dst, unixNano(s.AddrUntil))
-	dst = binary.AppendUvarint(dst, uint64(len(s.Addrs)))
-	for _, a := range s.Addrs {
-		b := a.AsSlice()
-		dst = append(dst, byte(len(b)))
-		dst = append(dst, b...)
+	dst = binary.AppendUvarint(dst, uint64(s.rulesUntil))
+	dst = binary.AppendVarint(dst, s.addrUntil)
+	if s.others == nil {
+		dst = append(dst, 0)
+	} else {
+		dst = binary.AppendUvarint(dst, uint64(len(*s.others)))
+		for _, a := range *s.others {
+			b := a.AsSlice()
+			dst = append(append(dst, byte(len(b))), b...)
+		}
 	}
 	if s.Rules != nil {
 		dst = s.Rules.Append(dst)
@@ -64,47 +129,81 @@ func appendSite(dst []byte, s *Site) []byte {
 
 var errSite = errors.New("engine: a site of the snapshot cannot be read")
 
-// decodeSite reads what appendSite wrote; pool holds equal rules once.
+// siteForm reads the numbers of a Site's snapshot form. Its first fault sticks.
+type siteForm struct {
+	b   []byte
+	bad bool
+}
+
+// uvarint reads a number of at most max.
+func (r *siteForm) uvarint(max uint64) uint64 {
+	v, n := binary.Uvarint(r.b)
+	if n <= 0 || v > max {
+		r.bad = true
+		return 0
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+func (r *siteForm) varint() int64 {
+	v, n := binary.Varint(r.b)
+	if n <= 0 {
+		r.bad = true
+		return 0
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+func (r *siteForm) addr() netip.Addr {
+	n := int(r.uvarint(16))
+	if n > len(r.b) {
+		r.bad = true
+		return netip.Addr{}
+	}
+	a, ok := netip.AddrFromSlice(r.b[:n])
+	r.b, r.bad = r.b[n:], r.bad || !ok
+	return a
+}
+
+// SiteReader returns what reads the snapshot forms of Sites and holds equal rules once.
+func SiteReader() func(b []byte) (Site, error) {
+	pool := newRulesPool()
+	return func(b []byte) (Site, error) { return decodeSite(b, pool) }
+}
+
+// decodeSite reads what AppendSite wrote; pool holds equal rules once.
 func decodeSite(b []byte, pool *rulesPool) (Site, error) {
-	var s Site
 	if len(b) < 4 || b[0] != siteVersion {
-		return s, errSite
+		return Site{}, errSite
 	}
 	flags := b[1]
-	s.Denied, s.Blocked = flags&2 != 0, flags&4 != 0
-	s.Fate, s.RobotsTry = outcome.Outcome(b[2]), int8(b[3])
-	b = b[4:]
-	var fields [5]int64
-	for i := range fields {
-		v, n := binary.Varint(b)
-		if n <= 0 {
-			return s, errSite
-		}
-		fields[i], b = v, b[n:]
+	s := Site{
+		Denied: flags&siteDenied != 0, Blocked: flags&siteBlocked != 0,
+		Fate: outcome.Outcome(b[2]), RobotsTry: int8(b[3]),
 	}
-	s.Stored, s.Failures, s.NameFails = int32(fields[0]), int16(fields[1]), int16(fields[2])
-	s.RulesUntil, s.AddrUntil = fromUnixNano(fields[3]), fromUnixNano(fields[4])
-	count, n := binary.Uvarint(b)
-	if n <= 0 || count > 1024 {
-		return s, errSite
+	r := siteForm{b: b[4:]}
+	s.Stored = int32(r.varint())
+	s.Failures = int16(r.varint())
+	s.NameFails = int16(r.varint())
+	s.rulesUntil = uint32(r.uvarint(math.MaxUint32))
+	s.addrUntil = r.varint()
+	if n := r.uvarint(1024); n > 0 && !r.bad {
+		others := make([]netip.Addr, 0, min(n, 16))
+		for ; n > 0 && !r.bad; n-- {
+			others = append(others, r.addr())
+		}
+		s.others = &others
 	}
-	b = b[n:]
-	for range count {
-		if len(b) < 1 || len(b) < 1+int(b[0]) {
-			return s, errSite
-		}
-		a, ok := netip.AddrFromSlice(b[1 : 1+int(b[0])])
-		if !ok {
-			return s, errSite
-		}
-		s.Addrs, b = append(s.Addrs, a), b[1+int(b[0]):]
+	if r.bad || (flags&siteHasRules == 0) != (len(r.b) == 0) {
+		return Site{}, errSite
 	}
-	if flags&1 != 0 {
-		r, err := robots.Decode(b)
-		if err != nil {
-			return s, errors.Join(errSite, err)
+	if flags&siteHasRules != 0 {
+		var err error
+		if s.Rules, err = pool.decode(r.b); err != nil {
+			return Site{}, errors.Join(errSite, err)
 		}
-		s.Rules = pool.share(r)
 	}
 	return s, nil
 }

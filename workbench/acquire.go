@@ -9,6 +9,10 @@ import (
 type Visit[S any] struct {
 	VS   *VisitState[S]
 	Addr netip.Addr
+	// Key is scheme://authority. It belongs to the bench, like the Items.
+	Key []byte
+	// Site is the holder's copy of the engine's knowledge; Release puts it in the place of the bench's.
+	Site S
 	// Items are up to K paths, oldest first, at least one. They belong to the bench: valid and immutable until Release.
 	Items [][]byte
 	// Lease is the Visit's number; each is given once.
@@ -27,39 +31,68 @@ func (w *Workbench[S]) Acquire(now time.Time, dst []Visit[S], max int) []Visit[S
 	w.clock.see(now)
 	limit := w.clock.offset(now)
 	w.sweep(limit)
-	for ; max > 0 && len(w.outer) > 0 && w.outer[0].due <= limit; max-- {
-		v := w.lend(w.entries[w.outer[0].id])
-		v.Acquired = now
-		dst = append(dst, v)
+	var group [abreast]node
+	for max > 0 {
+		n := 0
+		for ; n < min(max, abreast) && w.outer.dueBy(limit); n++ {
+			group[n] = w.outer.top()
+			w.outer.remove(1, w.ipPos)
+		}
+		if n == 0 {
+			break
+		}
+		w.warm(group[:n])
+		for _, top := range group[:n] {
+			v := w.lend(top)
+			v.Acquired = now
+			dst = append(dst, v)
+		}
+		max -= n
 	}
 	return dst
 }
 
-// lend makes a Visit of an entry's first site.
-func (w *Workbench[S]) lend(e *entry[S]) Visit[S] {
-	vs := w.site(e.sites[0].id)
-	w.touch(vs)
-	l := w.newLease(vs)
-	e.lease = l
-	vs.flags |= flagLeased
-	w.settle(vs, Waiting)
+// abreast is how many IPs are taken off the outer heap in one go. What belongs to an IP lies in five places, which nobody
+// has looked at for long; to fetch those of many at once takes hardly longer than those of one.
+const abreast = 16
+
+// warm reads from all the places that lend will need, breadth first, so that the CPU can wait for many of them at once.
+func (w *Workbench[S]) warm(group []node) {
+	sum := w.warmth
+	for _, top := range group {
+		sum += w.entries.at(top.id).sites + uint32(w.sites.at(top.tie).flags) + w.handles.at(top.tie).id
+	}
+	for _, top := range group {
+		sum += uint32(w.sites.at(top.tie).queue.head) + uint32(w.heaps.at(w.entries.at(top.id).sites).len())
+	}
+	for _, top := range group {
+		q := w.sites.at(top.tie).queue
+		sum += uint32(q.buf[q.head]) + w.heaps.at(w.entries.at(top.id).sites).top().id
+	}
+	w.warmth = sum
+}
+
+// lend makes a Visit of an entry that was taken off the outer heap: of its first site, whose id is the node's tie.
+func (w *Workbench[S]) lend(top node) Visit[S] {
+	e, s := w.entries.at(top.id), w.sites.at(top.tie)
+	w.touch(s)
+	e.lease = w.newLease(s)
+	l := w.leases.at(e.lease)
+	s.flags |= flagLeased
+	w.settle(s, Waiting)
 	return Visit[S]{
-		VS: vs, Addr: e.addr, Items: l.items, Lease: l.id,
-		SiteDue: w.clock.time(vs.due), IPDue: w.clock.time(e.due),
+		VS: w.handles.at(s.id), Addr: e.address(), Key: w.keyOf(s), Site: s.data, Items: l.items, Lease: l.id,
+		SiteDue: w.clock.time(s.due), IPDue: w.clock.time(e.due),
 	}
 }
 
 // newLease moves up to K items out of the site's queue.
-func (w *Workbench[S]) newLease(vs *VisitState[S]) *lease[S] {
-	var l *lease[S]
-	if n := len(w.freeLeases); n > 0 {
-		l, w.freeLeases = w.freeLeases[n-1], w.freeLeases[:n-1]
-	} else {
-		l = new(lease[S])
-	}
+func (w *Workbench[S]) newLease(s *site[S]) uint32 {
+	number := w.leases.take()
+	l := w.leases.at(number)
 	w.leaseSeq++
-	l.id, l.vs, l.site = w.leaseSeq, vs, vs.Site
-	q := vs.queue
+	l.id, l.site = w.leaseSeq, s.id
+	q := s.queue
 	for q.count > 0 && len(l.items) < w.opts.PathsPerVisit {
 		from := len(l.buf)
 		l.buf = q.popFront(l.buf)
@@ -70,18 +103,31 @@ func (w *Workbench[S]) newLease(vs *VisitState[S]) *lease[S] {
 	q.shrink()
 	w.queued -= len(l.items)
 	w.inVisits += len(l.items)
-	return l
+	return number
 }
 
 // freeLease ends a lease. Its buffers serve the next one, unless they have grown out of proportion.
-func (w *Workbench[S]) freeLease(l *lease[S]) {
+func (w *Workbench[S]) freeLease(number uint32) {
+	l := w.leases.at(number)
 	buf, items, updates := l.buf[:0], l.items[:0], l.updates
 	if cap(buf) > 16<<10 || cap(items) > 1024 {
 		buf, items = nil, nil
 	}
 	clear(updates)
 	*l = lease[S]{buf: buf, items: items, updates: updates[:0]}
-	if len(w.freeLeases) < 1<<16 {
-		w.freeLeases = append(w.freeLeases, l)
-	}
+	w.leases.put(number)
+}
+
+// lease is the bench's side of a Visit that is out.
+type lease[S any] struct {
+	id       uint64
+	site     uint32
+	items    [][]byte // as handed out; immutable until Release
+	buf      []byte   // the bytes of items
+	fronts   int      // items pushed to the front since: they stay before what comes back
+	kill     bool
+	drop     func(item []byte) // the killer's
+	unparked bool
+	moveTo   netip.Addr
+	updates  []func(*S)
 }

@@ -3,6 +3,7 @@ package workbench
 import (
 	"errors"
 	"fmt"
+	"hash/maphash"
 )
 
 // Check looks at everything and says which promises are broken, joined; nil if none. It costs O(everything) under the
@@ -10,9 +11,9 @@ import (
 func (w *Workbench[S]) Check() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	c := checker[S]{w: w, members: make(map[*entry[S]]int32), ready: make(map[*entry[S]]int)}
-	for id := uint32(1); id <= w.last; id++ {
-		c.checkSite(w.site(id), id)
+	c := checker[S]{w: w, members: make(map[uint32]int32), ready: make(map[uint32]int)}
+	for id := uint32(1); id <= w.sites.last; id++ {
+		c.checkSite(w.sites.at(id), id)
 	}
 	c.checkEntries()
 	c.checkSums()
@@ -25,8 +26,8 @@ func (w *Workbench[S]) Check() error {
 type checker[S any] struct {
 	w       *Workbench[S]
 	faults  []error
-	members map[*entry[S]]int32
-	ready   map[*entry[S]]int // Waiting sites
+	members map[uint32]int32
+	ready   map[uint32]int // Waiting sites
 	states  [stateCount]int
 
 	queued, inVisits, holders, listed int
@@ -39,30 +40,36 @@ func (c *checker[S]) fault(format string, args ...any) {
 	}
 }
 
-func (c *checker[S]) checkSite(vs *VisitState[S], id uint32) {
-	if vs.id != id {
+func (c *checker[S]) checkSite(vs *site[S], id uint32) {
+	w := c.w
+	if vs.id != id || w.handles.at(id).id != id {
 		c.fault("site %d calls itself %d", id, vs.id)
 	}
-	st, e := vs.state(), vs.entry.Load()
+	if key := w.keyOf(vs); w.find(maphash.Bytes(w.seed, key), key) != id {
+		c.fault("site %d, %q, cannot be found", id, key)
+	}
+	st := vs.state()
 	c.states[st]++
-	if (vs.at == addressed) != (e != nil) {
+	if (vs.at == addressed) != (vs.entry != 0) {
 		c.fault("site %d has an entry or should have one", id)
 	}
-	if e != nil {
-		c.members[e]++
+	if vs.entry != 0 {
+		c.members[vs.entry]++
 		if st == Waiting {
-			c.ready[e]++
+			c.ready[vs.entry]++
 		}
-		if on := vs.pos > 0 && int(vs.pos) <= len(e.sites) && e.sites[vs.pos-1] == (node{vs.due, vs.id, vs.id}); on != (st == Waiting) {
+		h := c.heapOf(w.entries.at(vs.entry))
+		pos := placeOf(&h, vs)
+		if on := pos > 0 && int(pos) <= len(h) && h[pos-1] == (node{vs.due, vs.id, vs.id}); on != (st == Waiting) {
 			c.fault("W1: site %d is %v, in its entry's heap: %v", id, st, on)
 		}
 	}
 	if vs.at == deferred && (vs.pos < 1 || int(vs.pos) > len(c.w.waiting) || c.w.waiting[vs.pos-1].id != id) {
 		c.fault("site %d is deferred and does not wait", id)
 	}
-	l := vs.leaseOf()
+	l := w.leaseOf(vs)
 	if l != nil {
-		if l.vs != vs {
+		if l.site != id {
 			c.fault("W2: the lease of site %d is another's", id)
 		}
 		c.inVisits += len(l.items)
@@ -86,11 +93,11 @@ func (c *checker[S]) checkSite(vs *VisitState[S], id uint32) {
 	}
 }
 
-func (c *checker[S]) checkQueue(vs *VisitState[S]) {
-	q := vs.queue
-	if q == nil {
+func (c *checker[S]) checkQueue(vs *site[S]) {
+	if vs.queue == nil {
 		return
 	}
+	q := vs.queue
 	if q.count == 0 || vs.at == buried {
 		c.fault("site %d, %v, has a queue of %d items", vs.id, vs.state(), q.count)
 	}
@@ -105,53 +112,69 @@ func (c *checker[S]) checkQueue(vs *VisitState[S]) {
 	c.weight += weight
 }
 
+// heapOf is the heap of an entry's Waiting sites.
+func (c *checker[S]) heapOf(e *entry) dueHeap {
+	if e.sites == 0 {
+		return nil
+	}
+	return *c.w.heaps.at(e.sites)
+}
+
 func (c *checker[S]) checkEntries() {
 	w := c.w
-	ips, onBench, vacant, leased := 0, 0, 0, 0
-	for id, e := range w.entries {
-		if e == nil {
+	ips, onBench, empty, leased := 0, 0, 0, 0
+	for id := uint32(1); id <= w.entries.last; id++ {
+		e := w.entries.at(id)
+		if e.state == unused {
 			continue
 		}
 		ips++
-		if int(e.id) != id || e.members != c.members[e] {
-			c.fault("the entry of %v has %d members, noted %d", e.addr, c.members[e], e.members)
-		}
-		if _, found := w.findEntry(e.addr); found != e {
-			c.fault("the entry of %v cannot be found", e.addr)
-		}
-		if len(e.sites) != c.ready[e] {
-			c.fault("W1: the entry of %v has %d sites in its heap, %d are waiting", e.addr, len(e.sites), c.ready[e])
-		}
-		c.checkHeap(e.addr.String(), e.sites)
-		on := !e.vacant && e.pos != 0
-		if want := e.lease == nil && c.ready[e] > 0; on != want {
-			c.fault("W1: the entry of %v on the bench: %v, should be: %v", e.addr, on, want)
+		c.checkEntry(id, e)
+		pos := *w.places.at(id)
+		on := e.state == occupied && pos != 0
+		if want := e.lease == 0 && c.ready[id] > 0; on != want {
+			c.fault("W1: the entry of %v on the bench: %v, should be: %v", e.address(), on, want)
 		}
 		switch {
 		case on:
 			onBench++
-			if n := w.outer[e.pos-1]; n.id != e.id || n.due != max(e.due, e.sites[0].due) {
-				c.fault("W3: the entry of %v is on the bench with another key than it has", e.addr)
+			if n := w.outer[pos-1]; n.id != id || n.due != max(e.due, c.heapOf(e).top().due) {
+				c.fault("W3: the entry of %v is on the bench with another key than it has", e.address())
 			}
-		case e.vacant:
-			vacant++
-			if n := w.vacant[e.pos-1]; n.id != e.id || n.due != e.due {
-				c.fault("the vacant entry of %v has another key than it has", e.addr)
+		case e.state == vacant:
+			empty++
+			if n := w.vacant[pos-1]; n.id != id || n.due != e.due {
+				c.fault("the vacant entry of %v has another key than it has", e.address())
 			}
 		}
-		if e.vacant != (e.members == 0) {
-			c.fault("the entry of %v has %d members, vacant: %v", e.addr, e.members, e.vacant)
-		}
-		if e.lease != nil {
+		if e.lease != 0 {
 			leased++
-			if e.lease.vs.leaseOf() != e.lease {
-				c.fault("W2: the site of a Visit to %v does not know it", e.addr)
+			if s := w.sites.at(w.leases.at(e.lease).site); s.entry != id || !s.has(flagLeased) {
+				c.fault("W2: the site of a Visit to %v does not know it", e.address())
 			}
 		}
 	}
-	if ips != w.ips || onBench != len(w.outer) || vacant != len(w.vacant) || leased != c.states[Leased] {
-		c.fault("W2: %d IPs, %d on the bench, %d vacant, %d leased; noted %d, %d, %d, %d", ips, onBench, vacant, leased,
-			w.ips, len(w.outer), len(w.vacant), c.states[Leased])
+	if ips != w.ips || onBench != w.outer.len() || empty != w.vacant.len() || leased != c.states[Leased] {
+		c.fault("W2: %d IPs, %d on the bench, %d vacant, %d leased; noted %d, %d, %d, %d", ips, onBench, empty, leased,
+			w.ips, w.outer.len(), w.vacant.len(), c.states[Leased])
+	}
+}
+
+// checkEntry looks at an entry's members and at its way back.
+func (c *checker[S]) checkEntry(id uint32, e *entry) {
+	if e.members != c.members[id] {
+		c.fault("the entry of %v has %d members, noted %d", e.address(), c.members[id], e.members)
+	}
+	if _, found := c.w.findEntry(e.address()); found != id {
+		c.fault("the entry of %v cannot be found", e.address())
+	}
+	h := c.heapOf(e)
+	if len(h) != c.ready[id] || (e.sites != 0) != (len(h) > 0) {
+		c.fault("W1: the entry of %v has %d sites in its heap, %d are waiting", e.address(), len(h), c.ready[id])
+	}
+	c.checkHeap(e.address().String(), h)
+	if (e.state == vacant) != (e.members == 0) {
+		c.fault("the entry of %v has %d members, vacant: %v", e.address(), e.members, e.state == vacant)
 	}
 }
 
@@ -170,8 +193,8 @@ func (c *checker[S]) checkSums() {
 	if n := len(w.refill) - w.refillAt; n != c.listed {
 		c.fault("%d sites on the refill list, %d say so", n, c.listed)
 	}
-	if c.states[Deferred] != len(w.waiting) {
-		c.fault("%d sites are deferred, %d wait", c.states[Deferred], len(w.waiting))
+	if c.states[Deferred] != w.waiting.len() {
+		c.fault("%d sites are deferred, %d wait", c.states[Deferred], w.waiting.len())
 	}
 }
 

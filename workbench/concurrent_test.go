@@ -75,7 +75,7 @@ func TestManyAtOnce(t *testing.T) {
 			if err := w.Save(&b, appendInt); err != nil {
 				t.Error(err)
 			}
-			if _, err := Load(&b, Options{}, readInt); err != nil {
+			if _, err := Load(Options{}, readInt, &b); err != nil {
 				t.Error(err)
 			}
 			w.Each(func(vs *VisitState[int], st State) bool { return vs.ID() > 0 && st < stateCount })
@@ -91,7 +91,7 @@ func TestManyAtOnce(t *testing.T) {
 					if busy[n].Swap(true) {
 						t.Error("W2: two Visits of one IP")
 					}
-					v.VS.Site++
+					v.Site++
 					used := 1 + rng.IntN(len(v.Items))
 					fetched.Add(int64(used))
 					r := Release{Unused: v.Items[used:], Newborn: rng.IntN(20) == 0}

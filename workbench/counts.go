@@ -25,7 +25,7 @@ func (w *Workbench[S]) Counts() Counts {
 	c := Counts{
 		Newborn: s[Newborn], Deferred: s[Deferred], Idle: s[Idle], Waiting: s[Waiting],
 		Leased: s[Leased], Parked: s[Parked], Dead: s[Dead],
-		IPs: w.ips, OnBench: len(w.outer), Vacant: len(w.vacant),
+		IPs: w.ips, OnBench: w.outer.len(), Vacant: w.vacant.len(),
 		Queued: w.queued, InVisits: w.inVisits,
 		Refill: len(w.refill) - w.refillAt,
 		Weight: w.weight(),
@@ -56,7 +56,7 @@ func (w *Workbench[S]) Front(now time.Time, soon time.Duration) int {
 }
 
 // Each calls f for every site in order of creation, until f returns false, with the state the site had a moment ago. It
-// holds the lock only while it reads the states of 256 sites, not while f runs: f may call the bench. Sites made
+// holds the lock only while it reads the states of 1,024 sites, not while f runs: f may call the bench. Sites made
 // meanwhile may or may not be met.
 func (w *Workbench[S]) Each(f func(vs *VisitState[S], state State) bool) {
 	var states [chunkLen]State
@@ -77,13 +77,12 @@ func (w *Workbench[S]) Each(f func(vs *VisitState[S], state State) bool) {
 func (w *Workbench[S]) statesOf(k int, states *[chunkLen]State) (chunk *[chunkLen]VisitState[S], n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if k >= len(w.sites) {
+	if k >= len(w.handles.chunks) {
 		return nil, 0
 	}
-	chunk = w.sites[k]
-	n = min(chunkLen, int(w.last)-k*chunkLen)
+	n = min(chunkLen, int(w.sites.last)-k*chunkLen)
 	for i := range n {
-		states[i] = chunk[i].state()
+		states[i] = w.sites.chunks[k][i].state()
 	}
-	return chunk, n
+	return w.handles.chunks[k], n
 }

@@ -1,7 +1,6 @@
 package workbench
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -11,29 +10,34 @@ import (
 )
 
 const (
-	magic       = "OWBENCH\x01"
+	magic       = "OWBENCH\x02"
 	frameHeader = 12
 	frameLen    = 256 << 10 // the writer's frames
 	frameMax    = 1 << 20   // the longest a reader accepts
 )
 
-// CorruptError says that a snapshot is not what Save wrote.
+// CorruptError says that an image is not what was written.
 type CorruptError struct {
-	Offset int64 // bytes into the snapshot, where the frame begins that shows it
+	Image  int   // which of those that Load was given, from 0
+	Offset int64 // bytes into it, where the frame begins that shows it
 	What   string
 }
 
 func (e *CorruptError) Error() string {
-	return fmt.Sprintf("workbench: corrupt snapshot at byte %d: %s", e.Offset, e.What)
+	return fmt.Sprintf("workbench: image %d of the snapshot is corrupt at byte %d: %s", e.Image+1, e.Offset, e.What)
 }
 
-// writeFrames writes b as checksummed frames and returns what does not fill one, unless all is true.
-func writeFrames(out io.Writer, b []byte, all bool) (rest []byte, err error) {
+// writeFrames writes b as checksummed frames and returns what does not fill one, at the start of b, unless all is true.
+// stamp is a hash of all frames of the image so far.
+func writeFrames(out io.Writer, b []byte, all bool, stamp *uint64) (rest []byte, err error) {
 	var head [frameHeader]byte
+	whole := b
 	for len(b) >= frameLen || (all && len(b) > 0) {
 		n := min(frameLen, len(b))
+		sum := xxh3.Hash(b[:n])
+		*stamp = stampOf(*stamp, sum)
 		binary.LittleEndian.PutUint32(head[:], uint32(n))
-		binary.LittleEndian.PutUint64(head[4:], xxh3.Hash(b[:n]))
+		binary.LittleEndian.PutUint64(head[4:], sum)
 		if _, err := out.Write(head[:]); err != nil {
 			return nil, err
 		}
@@ -42,14 +46,24 @@ func writeFrames(out io.Writer, b []byte, all bool) (rest []byte, err error) {
 		}
 		b = b[n:]
 	}
-	return b, nil
+	return append(whole[:0], b...), nil
+}
+
+// stampOf goes on with an image's stamp: which of two frames comes first makes a difference.
+func stampOf(stamp, sum uint64) uint64 {
+	var b [16]byte
+	binary.LittleEndian.PutUint64(b[:], stamp)
+	binary.LittleEndian.PutUint64(b[8:], sum)
+	return xxh3.Hash(b[:])
 }
 
 // decoder reads the values in a row of frames. Its first fault sticks, and every value read after it is zero.
 type decoder struct {
 	in      io.Reader
-	offset  int64 // of the current frame
-	next    int64 // of the one after
+	image   int
+	stamp   uint64 // as writeFrames has it
+	offset  int64  // of the current frame
+	next    int64  // of the one after
 	payload []byte
 	at      int
 	err     error
@@ -57,18 +71,19 @@ type decoder struct {
 
 func (d *decoder) corrupt(what string) {
 	if d.err == nil {
-		d.err = &CorruptError{Offset: d.offset, What: what}
+		d.err = &CorruptError{Image: d.image, Offset: d.offset, What: what}
 	}
 	d.payload, d.at = nil, 0
 }
 
+// fail is about an error of the reader; that it ends too early is damage, too.
 func (d *decoder) fail(err error) {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		d.corrupt("ends too early")
 		return
 	}
 	if d.err == nil {
-		d.err = fmt.Errorf("workbench: reading a snapshot: %w", err)
+		d.err = fmt.Errorf("workbench: reading image %d of a snapshot: %w", d.image+1, err)
 	}
 	d.payload, d.at = nil, 0
 }
@@ -114,10 +129,12 @@ func (d *decoder) frame() {
 		d.fail(err)
 		return
 	}
-	if xxh3.Hash(d.payload) != binary.LittleEndian.Uint64(head[4:]) {
+	sum := binary.LittleEndian.Uint64(head[4:])
+	if xxh3.Hash(d.payload) != sum {
 		d.corrupt("checksum")
 		return
 	}
+	d.stamp = stampOf(d.stamp, sum)
 	d.next = d.offset + int64(n) + frameHeader
 }
 
@@ -130,7 +147,11 @@ func (d *decoder) byte() byte {
 }
 
 func (d *decoder) uvarint() uint64 {
-	v, err := binary.ReadUvarint(byteReader{d})
+	if v, n := binary.Uvarint(d.payload[d.at:]); n > 0 {
+		d.at += n
+		return v
+	}
+	v, err := binary.ReadUvarint(byteReader{d}) // it goes over the end of a frame, or is none
 	if err != nil {
 		d.corrupt("number")
 		return 0
@@ -139,29 +160,24 @@ func (d *decoder) uvarint() uint64 {
 }
 
 func (d *decoder) varint() int64 {
-	v, err := binary.ReadVarint(byteReader{d})
-	if err != nil {
-		d.corrupt("number")
-		return 0
-	}
-	return v
+	u := d.uvarint()
+	return int64(u>>1) ^ -int64(u&1)
 }
 
-// bytes reads a length and as many bytes, into memory that is the caller's. Memory grows with what is really there, not
-// with what the length claims.
-func (d *decoder) bytes() []byte {
+// bytes appends to dst what a length and as many bytes say. Memory grows with what is really there, not with what the
+// length claims.
+func (d *decoder) bytes(dst []byte) []byte {
 	n := d.uvarint()
-	var b bytes.Buffer
 	for n > 0 && d.more() {
 		part := d.payload[d.at:]
 		if uint64(len(part)) > n {
 			part = part[:n]
 		}
-		b.Write(part)
+		dst = append(dst, part...)
 		d.at += len(part)
 		n -= uint64(len(part))
 	}
-	return b.Bytes()
+	return dst
 }
 
 type byteReader struct{ d *decoder }

@@ -12,10 +12,34 @@ func (a node) before(b node) bool {
 }
 
 // dueHeap is a 4-ary min-heap without pointers. Every move is told to the owner through at(id, position), where
-// positions count from 1 and 0 means "not in the heap", so that a key can be changed in place.
+// positions count from 1 and 0 means "not in the heap", so that a key can be changed in place. Of a small heap the owner
+// need not know (at is nil): find looks for him.
 type dueHeap []node
 
+func (h dueHeap) len() int { return len(h) }
+
+func (h dueHeap) top() node { return h[0] }
+
+// dueBy says that something is due at or before limit.
+func (h dueHeap) dueBy(limit int64) bool { return len(h) > 0 && h[0].due <= limit }
+
 type posFunc func(id uint32, pos int32)
+
+func (f posFunc) tell(id uint32, pos int32) {
+	if f != nil {
+		f(id, pos)
+	}
+}
+
+// find is the position of id in a small heap, or 0.
+func (h dueHeap) find(id uint32) int32 {
+	for i := range h {
+		if h[i].id == id {
+			return int32(i) + 1
+		}
+	}
+	return 0
+}
 
 const arity = 4
 
@@ -40,7 +64,7 @@ func (h *dueHeap) set(pos int32, due int64, tie uint32, at posFunc) {
 // remove takes the node at pos out and tells its owner so.
 func (h *dueHeap) remove(pos int32, at posFunc) {
 	i, last := int(pos)-1, len(*h)-1
-	at((*h)[i].id, 0)
+	at.tell((*h)[i].id, 0)
 	moved := (*h)[last]
 	*h = (*h)[:last]
 	if i == last {
@@ -54,10 +78,10 @@ func (h *dueHeap) remove(pos int32, at posFunc) {
 	h.shrink()
 }
 
-// shrink gives memory back when a heap that was large has become small. An empty one keeps one node: a site that is alone
-// on its IP comes and goes without allocation.
+// shrink gives memory back when a heap that was large has become small. An empty one keeps a few nodes: the few sites of
+// an IP come and go without allocation.
 func (h *dueHeap) shrink() {
-	if len(*h) == 0 && cap(*h) > 1 {
+	if len(*h) == 0 && cap(*h) > 4 {
 		*h = nil
 		return
 	}
@@ -78,11 +102,11 @@ func (h *dueHeap) up(i int, at posFunc) bool {
 			break
 		}
 		s[i] = s[p]
-		at(s[i].id, int32(i)+1)
+		at.tell(s[i].id, int32(i)+1)
 		i, moved = p, true
 	}
 	s[i] = n
-	at(n.id, int32(i)+1)
+	at.tell(n.id, int32(i)+1)
 	return moved
 }
 
@@ -104,11 +128,11 @@ func (h *dueHeap) down(i int, at posFunc) {
 			break
 		}
 		s[i] = s[least]
-		at(s[i].id, int32(i)+1)
+		at.tell(s[i].id, int32(i)+1)
 		i = least
 	}
 	s[i] = n
-	at(n.id, int32(i)+1)
+	at.tell(n.id, int32(i)+1)
 }
 
 // count says how many nodes are due at or before limit: exactly while they are no more than budget, and estimated from

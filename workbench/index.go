@@ -6,7 +6,7 @@ type index struct {
 	shards [1 << shardBits]shard
 }
 
-const shardBits = 6
+const shardBits = 10
 
 type shard struct {
 	slots []uint64 // 0 is empty; length is a power of two

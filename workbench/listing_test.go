@@ -10,9 +10,9 @@ import (
 
 func TestRefillInOrderOfRunningDry(t *testing.T) {
 	w := New[int](Options{PathsPerVisit: 1})
-	a := site(w, "a", ip(1), "/1", "/2", "/3")
-	b := site(w, "b", ip(2), "/1")
-	c := site(w, "c", ip(3), "/1", "/2")
+	a := placed(w, "a", ip(1), "/1", "/2", "/3")
+	b := placed(w, "b", ip(2), "/1")
+	c := placed(w, "c", ip(3), "/1", "/2")
 	born, _ := w.GetOrAdd([]byte("http://newborn"))
 	for _, vs := range []*VisitState[int]{a, b, c, born} {
 		w.SetOnDisk(vs, 10)
@@ -49,7 +49,7 @@ func TestRefillInOrderOfRunningDry(t *testing.T) {
 func TestFrontCountsWhatIsDueSoon(t *testing.T) {
 	w := New[int](Options{PathsPerVisit: 1})
 	for n := range 3000 {
-		site(w, fmt.Sprint(n), ip(n), "/1", "/2")
+		placed(w, fmt.Sprint(n), ip(n), "/1", "/2")
 	}
 	now := start
 	if got := w.Front(now, 0); got < 2900 || got > 3100 {
@@ -71,7 +71,7 @@ func TestFrontCountsWhatIsDueSoon(t *testing.T) {
 func TestEachLetsItsFunctionCallTheBench(t *testing.T) {
 	w := New[int](Options{})
 	for n := range 1000 {
-		site(w, fmt.Sprint(n), ip(n), "/1")
+		placed(w, fmt.Sprint(n), ip(n), "/1")
 	}
 	n := uint64(0)
 	w.Each(func(vs *VisitState[int], st State) bool {
@@ -100,9 +100,9 @@ func TestNoAllocations(t *testing.T) {
 		t.Skip("the race detector allocates")
 	}
 	w := New[int](Options{})
-	item := []byte("/some/path?with=query")
+	item, key := []byte("/some/path?with=query"), []byte("http://7")
 	for n := range 100 {
-		site(w, fmt.Sprint(n), ip(n), string(item))
+		placed(w, fmt.Sprint(n), ip(n), string(item))
 	}
 	now := start
 	visits := make([]Visit[int], 0, 64)
@@ -113,7 +113,7 @@ func TestNoAllocations(t *testing.T) {
 			w.Push(visits[i].VS, item)
 			w.Release(&visits[i], Release{SiteDue: now.Add(1500 * time.Millisecond), IPDue: now.Add(time.Second)}, now)
 		}
-		w.Get(visits[0].VS.Key())
+		w.Get(key)
 		w.Front(now, 0)
 	}
 	for range 50 {

@@ -2,29 +2,33 @@ package workbench
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"io"
-	"math"
 	"net/netip"
 )
 
-// Load reads what Save wrote. Nothing is leased then; everything else is as it was, due times included, by the wall
-// clock. site turns the form of a Site back into it; it borrows b. A snapshot that is damaged, cut short or of another
-// version is a CorruptError.
-func Load[S any](in io.Reader, o Options, site func(b []byte) (S, error)) (*Workbench[S], error) {
+// Load reads what Write and WriteChanges wrote: a whole image and, in order, those that followed it. Nothing is leased
+// then; everything else is as it was, due times included, by the wall clock. The next cut may go on with changes. site
+// turns the form of a Site back into it; it borrows b. An image that is damaged, cut short, of another version or not the
+// one that follows is a CorruptError.
+func Load[S any](o Options, site func(b []byte) (S, error), images ...io.Reader) (*Workbench[S], error) {
 	if err := o.WithDefaults().Validate(); err != nil {
 		return nil, err
 	}
-	l := loader[S]{w: New[S](o), d: decoder{in: in}, site: site}
-	l.d.magic()
-	l.head()
-	for l.d.err == nil && !l.over {
-		l.record()
+	if len(images) == 0 {
+		return nil, errors.New("workbench: a snapshot of no images")
 	}
-	if l.d.err != nil {
-		return nil, l.d.err
+	l := loader[S]{w: New[S](o), site: site}
+	for i, in := range images {
+		l.d = decoder{in: in, image: i, payload: l.d.payload[:0]}
+		l.image()
+		if l.d.err != nil {
+			return nil, l.d.err
+		}
 	}
+	l.w.history.listing = true
 	return l.w, nil
 }
 
@@ -32,21 +36,48 @@ type loader[S any] struct {
 	w     *Workbench[S]
 	d     decoder
 	site  func(b []byte) (S, error)
+	shift int64 // from the base of this image's due times to the first one's
 	last  uint64
-	count uint64
+	sites uint64 // so far
+	found uint64 // in this image
 	over  bool
+
+	key, form, raw []byte // scratch
+}
+
+// image reads one image.
+func (l *loader[S]) image() {
+	l.found, l.over = 0, false
+	l.d.magic()
+	l.head()
+	for l.d.err == nil && !l.over {
+		l.record()
+	}
+	l.w.history.stamp = l.d.stamp
 }
 
 func (l *loader[S]) head() {
-	if kind := l.d.byte(); kind != recordHead {
+	kind, first := l.d.byte(), l.d.image == 0
+	switch {
+	case l.d.err != nil:
+		return
+	case kind != recordHead && kind != recordChanges:
 		l.d.corrupt("no head")
+	case (kind == recordHead) != first:
+		l.d.corrupt("the first image of a snapshot is whole, and no other is")
+	case !first && l.d.uvarint() != l.w.history.stamp:
+		l.d.corrupt("changes that do not follow the image before")
 	}
-	l.w.clock = restored(l.d.varint())
-	l.last = l.d.uvarint()
+	wall, last := l.d.varint(), l.d.uvarint()
+	if first {
+		l.w.clock = restored(wall)
+	}
+	l.shift = wall - l.w.clock.wall()
 	l.w.leaseSeq = l.d.uvarint()
-	if l.last > math.MaxUint32 {
-		l.d.corrupt("too many sites")
+	if last < l.last || last > slabMax {
+		l.d.corrupt("number of sites")
 	}
+	l.last = last
 }
 
 func (l *loader[S]) record() {
@@ -58,83 +89,131 @@ func (l *loader[S]) record() {
 		l.visitState()
 	case kind == recordEnd:
 		l.over = true
-		if n := l.d.uvarint(); n != l.count || l.count != l.last {
-			l.d.corrupt(fmt.Sprintf("%d sites of %d, %d expected", l.count, l.last, n))
+		if n := l.d.uvarint(); n != l.found || l.sites != l.last {
+			l.d.corrupt(fmt.Sprintf("%d sites of %d, and %d of %d in all", l.found, n, l.sites, l.last))
 		}
 	default:
 		l.d.corrupt(fmt.Sprintf("record of kind %d", kind))
 	}
 }
 
+// ip sets the due time of an address; of one that was forgotten it is noDue.
 func (l *loader[S]) ip() {
 	addr, due := l.addr(), l.due()
 	if l.d.err != nil {
 		return
 	}
-	e := l.w.entryOf(addr)
-	e.due = max(e.due, due)
-	if e.vacant {
-		l.w.vacant.set(e.pos, e.due, e.id, l.w.ipPos)
-		return
+	w := l.w
+	id := w.entryOf(addr)
+	e := w.entries.at(id)
+	e.due = due
+	switch {
+	case e.state != vacant:
+		w.settleEntry(id)
+	case due == noDue:
+		w.vacant.remove(*w.places.at(id), w.ipPos)
+		w.dropEntry(id)
+	default:
+		w.vacant.set(*w.places.at(id), due, id, w.ipPos)
 	}
-	l.w.settleEntry(e)
+}
+
+// facts are what an image says of a site.
+type facts[S any] struct {
+	id, onDisk uint64
+	at         whereabouts
+	flags      uint8
+	addr       netip.Addr
+	until, due int64
+	data       S
+	items      uint64
 }
 
 func (l *loader[S]) visitState() {
-	id, key := l.d.uvarint(), l.d.bytes()
-	at, flags := whereabouts(l.d.byte()), l.d.byte()
-	var addr netip.Addr
-	var until int64
-	switch at {
+	f := l.facts()
+	if l.d.err != nil {
+		return
+	}
+	w := l.w
+	hash := maphash.Bytes(w.seed, l.key)
+	known := w.find(hash, l.key)
+	switch {
+	case f.id == 0 || f.id > l.last || l.has(uint32(f.id)) != (known != 0) || (known != 0 && known != uint32(f.id)):
+		l.d.corrupt("a site twice, or one too many")
+		return
+	case f.flags&^flagParked != 0 || (f.at == buried && (f.items > 0 || f.flags != 0)):
+		l.d.corrupt("impossible state")
+		return
+	}
+	l.found++
+	var s *site[S]
+	if known == 0 {
+		l.sites++
+		s = w.add(hash, uint32(f.id), l.key)
+	} else {
+		s = w.sites.at(known)
+		l.clear(s)
+	}
+	s.data, s.due, s.onDisk, s.at, s.flags = f.data, f.due, f.onDisk, f.at, f.flags|s.flags&flagListed
+	if f.items > 0 {
+		q := &pathQueue{buf: append([]byte(nil), l.raw...), size: len(l.raw), count: int(f.items)}
+		s.queue = q
+		w.queued += q.count
+		w.itemBytes += queueWeight(q)
+	}
+	switch f.at {
 	case addressed:
-		addr = l.addr()
+		w.attach(s, w.entryOf(f.addr))
 	case deferred:
-		until = l.due()
+		w.putOff(s, f.until)
+	default:
+	}
+	w.settle(s, Newborn)
+}
+
+// clear takes away what an older image said of a site, as far as anything was derived from it.
+func (l *loader[S]) clear(s *site[S]) {
+	w, before := l.w, s.state()
+	w.dropQueue(s, nil)
+	w.detach(s)
+	s.flags, s.onDisk = s.flags&(flagHolds|flagListed), 0 // it may be on the refill list
+	w.settle(s, before)
+}
+
+// facts reads a site: its key to l.key, its items to l.raw.
+func (l *loader[S]) facts() (f facts[S]) {
+	f.id, l.key = l.d.uvarint(), l.d.bytes(l.key[:0])
+	f.at, f.flags = whereabouts(l.d.byte()), l.d.byte()
+	switch f.at {
+	case addressed:
+		f.addr = l.addr()
+	case deferred:
+		f.until = l.due()
 	case nowhere, buried:
 	default:
 		l.d.corrupt("whereabouts")
 	}
-	due, onDisk := l.due(), l.d.uvarint()
-	s, err := l.site(l.d.bytes())
-	if err != nil && l.d.err == nil {
-		l.d.err = fmt.Errorf("workbench: loading site %q: %w", key, err)
+	f.due, f.onDisk = l.due(), l.d.uvarint()
+	l.form = l.d.bytes(l.form[:0])
+	f.items = l.queue()
+	if l.d.err != nil {
+		return f
 	}
-	q := l.queue()
-	hash := maphash.Bytes(l.w.seed, key)
-	switch {
-	case l.d.err != nil:
-		return
-	case id == 0 || id > l.last || l.has(uint32(id)) || l.w.get(hash, key) != nil:
-		l.d.corrupt("a site twice, or one too many")
-		return
-	case flags&^flagParked != 0 || (at == buried && (q != nil || flags != 0)):
-		l.d.corrupt("impossible state")
-		return
+	var err error
+	if f.data, err = l.site(l.form); err != nil {
+		l.d.err = fmt.Errorf("workbench: loading site %q: %w", l.key, err)
 	}
-	l.count++
-	vs := l.w.add(hash, uint32(id), key)
-	vs.Site, vs.due, vs.onDisk, vs.at, vs.flags, vs.queue = s, due, onDisk, at, flags, q
-	if q != nil {
-		l.w.queued += q.count
-		l.w.itemBytes += queueWeight(q)
-	}
-	switch at {
-	case addressed:
-		l.w.attach(vs, l.w.entryOf(addr))
-	case deferred:
-		l.w.putOff(vs, until)
-	default:
-	}
-	l.w.settle(vs, Newborn)
+	return f
 }
 
 func (l *loader[S]) has(id uint32) bool {
 	k := int((id - 1) / chunkLen)
-	return k < len(l.w.sites) && l.w.sites[k] != nil && l.w.site(id).id != 0
+	return k < len(l.w.sites.chunks) && l.w.sites.chunks[k] != nil && l.w.sites.at(id).id != 0
 }
 
 func (l *loader[S]) addr() netip.Addr {
-	addr, ok := netip.AddrFromSlice(l.d.bytes())
+	l.raw = l.d.bytes(l.raw[:0])
+	addr, ok := netip.AddrFromSlice(l.raw)
 	if !ok || addr != addr.Unmap() {
 		l.d.corrupt("address")
 	}
@@ -146,30 +225,32 @@ func (l *loader[S]) due() int64 {
 	case 0:
 		return noDue
 	case 1:
-		return max(l.d.varint(), noDue+1)
+		due := l.d.varint()
+		if sum := due + l.shift; (sum > due) == (l.shift > 0) {
+			due = sum
+		}
+		return max(due, noDue+1)
 	default:
 		l.d.corrupt("due time")
 		return noDue
 	}
 }
 
-// queue reads a site's items and makes sure that they are whole; nil if there are none.
-func (l *loader[S]) queue() *pathQueue {
-	count, raw := l.d.uvarint(), l.d.bytes()
+// queue reads a site's items to l.raw and makes sure that they are whole.
+func (l *loader[S]) queue() (count uint64) {
+	count = l.d.uvarint()
+	l.raw = l.d.bytes(l.raw[:0])
 	found := uint64(0)
-	for b := raw; len(b) > 0 && l.d.err == nil; found++ {
+	for b := l.raw; len(b) > 0 && l.d.err == nil; found++ {
 		n, used := binary.Uvarint(b)
 		if used <= 0 || n > uint64(len(b)-used) || used != prefixLen(int(n)) {
 			l.d.corrupt("item")
-			return nil
+			return 0
 		}
 		b = b[used+int(n):]
 	}
 	if count != found {
 		l.d.corrupt("number of items")
 	}
-	if count == 0 || l.d.err != nil {
-		return nil
-	}
-	return &pathQueue{buf: raw, size: len(raw), count: int(count)}
+	return count
 }

@@ -195,13 +195,13 @@ func (m *model) compare(w *Workbench[int]) error {
 	}
 	want := Counts{Sites: len(m.sites)}
 	for _, s := range m.sites {
-		vs := w.site(uint32(s.id))
-		if vs.state() != s.state() || vs.Addr() != s.addr || w.Queued(vs) != len(s.queue) || w.OnDisk(vs) != s.onDisk {
-			return fmt.Errorf("site %d is %v at %v with %d queued, should be %v at %v with %d", s.id, vs.state(), vs.Addr(),
+		vs, have := w.handles.at(uint32(s.id)), w.sites.at(uint32(s.id))
+		if have.state() != s.state() || w.Addr(vs) != s.addr || w.Queued(vs) != len(s.queue) || w.OnDisk(vs) != s.onDisk {
+			return fmt.Errorf("site %d is %v at %v with %d queued, should be %v at %v with %d", s.id, have.state(), w.Addr(vs),
 				w.Queued(vs), s.state(), s.addr, len(s.queue))
 		}
-		if s.visit == nil && vs.Site != s.site {
-			return fmt.Errorf("site %d carries %d, should carry %d", s.id, vs.Site, s.site)
+		if have.data != s.site && s.visit == nil {
+			return fmt.Errorf("site %d carries %d, should carry %d", s.id, have.data, s.site)
 		}
 		*[]*int{&want.Newborn, &want.Deferred, &want.Idle, &want.Waiting, &want.Leased, &want.Parked, &want.Dead}[s.state()]++
 		want.Queued += len(s.queue)

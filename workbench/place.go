@@ -14,26 +14,20 @@ func (w *Workbench[S]) Place(vs *VisitState[S], addr netip.Addr, now time.Time) 
 	defer w.mu.Unlock()
 	w.clock.see(now)
 	w.sweep(w.clock.offset(now))
-	if l := vs.leaseOf(); l != nil {
+	s := w.of(vs)
+	if l := w.leaseOf(s); l != nil {
 		l.moveTo = addr
 		return
 	}
-	if vs.at == buried || vs.Addr() == addr {
+	if s.at == buried || (s.entry != 0 && w.entries.at(s.entry).addr == addr.As16()) {
 		return
 	}
-	w.touch(vs)
-	before := vs.state()
-	w.detach(vs)
-	w.attach(vs, w.entryOf(addr))
-	vs.flags &^= flagGiven
-	w.settle(vs, before)
-}
-
-func canonical(addr netip.Addr) netip.Addr {
-	if !addr.IsValid() {
-		panic("BUG: workbench: a site placed under no address")
-	}
-	return addr.Unmap().WithZone("")
+	w.touch(s)
+	before := s.state()
+	w.detach(s)
+	w.attach(s, w.entryOf(addr))
+	s.flags &^= flagGiven
+	w.settle(s, before)
 }
 
 // Defer lets a site without an address wait until it is time to resolve it again; see DueDeferred. For a site that is
@@ -42,20 +36,21 @@ func canonical(addr netip.Addr) netip.Addr {
 func (w *Workbench[S]) Defer(vs *VisitState[S], until time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if vs.at == buried || vs.has(flagLeased) {
+	s := w.of(vs)
+	if s.at == buried || s.has(flagLeased) {
 		return
 	}
-	w.touch(vs)
-	before := vs.state()
-	w.detach(vs)
-	w.putOff(vs, w.clock.offset(until))
-	w.settle(vs, before)
+	w.touch(s)
+	before := s.state()
+	w.detach(s)
+	w.putOff(s, w.clock.offset(until))
+	w.settle(s, before)
 }
 
 // putOff makes a site that is nowhere a deferred one.
-func (w *Workbench[S]) putOff(vs *VisitState[S], until int64) {
-	vs.at = deferred
-	w.waiting.push(node{due: until, tie: vs.id, id: vs.id}, w.sitePos)
+func (w *Workbench[S]) putOff(s *site[S], until int64) {
+	s.at = deferred
+	w.waiting.push(node{due: until, tie: s.id, id: s.id}, w.sitePos)
 }
 
 // DueDeferred appends to dst the deferred sites whose time has come, earliest first. They are newborns again, and the
@@ -65,12 +60,12 @@ func (w *Workbench[S]) DueDeferred(now time.Time, dst []*VisitState[S]) []*Visit
 	defer w.mu.Unlock()
 	w.clock.see(now)
 	limit := w.clock.offset(now)
-	for len(w.waiting) > 0 && w.waiting[0].due <= limit {
-		vs := w.site(w.waiting[0].id)
-		w.touch(vs)
-		w.detach(vs)
-		w.settle(vs, Deferred)
-		dst = append(dst, vs)
+	for w.waiting.dueBy(limit) {
+		s := w.sites.at(w.waiting.top().id)
+		w.touch(s)
+		w.detach(s)
+		w.settle(s, Deferred)
+		dst = append(dst, w.handles.at(s.id))
 	}
 	return dst
 }
@@ -82,26 +77,27 @@ func (w *Workbench[S]) DueDeferred(now time.Time, dst []*VisitState[S]) []*Visit
 func (w *Workbench[S]) Kill(vs *VisitState[S], drop func(item []byte)) (items int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if l := vs.leaseOf(); l != nil {
+	s := w.of(vs)
+	if l := w.leaseOf(s); l != nil {
 		if !l.kill {
 			l.kill, l.drop = true, drop
 		}
 		return 0
 	}
-	if vs.at == buried {
+	if s.at == buried {
 		return 0
 	}
-	w.touch(vs)
-	return w.bury(vs, vs.state(), drop)
+	w.touch(s)
+	return w.bury(s, s.state(), drop)
 }
 
 // bury makes a site that is not leased a dead one.
-func (w *Workbench[S]) bury(vs *VisitState[S], before State, drop func(item []byte)) (items int) {
-	items = w.dropQueue(vs, drop)
-	w.detach(vs)
-	vs.at = buried
-	vs.flags &^= flagParked | flagGiven
-	w.settle(vs, before)
+func (w *Workbench[S]) bury(s *site[S], before State, drop func(item []byte)) (items int) {
+	items = w.dropQueue(s, drop)
+	w.detach(s)
+	s.at = buried
+	s.flags &^= flagParked | flagGiven
+	w.settle(s, before)
 	return items
 }
 
@@ -110,16 +106,17 @@ func (w *Workbench[S]) bury(vs *VisitState[S], before State, drop func(item []by
 func (w *Workbench[S]) Revive(vs *VisitState[S]) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if l := vs.leaseOf(); l != nil {
+	s := w.of(vs)
+	if l := w.leaseOf(s); l != nil {
 		l.kill, l.drop = false, nil
 		return
 	}
-	if vs.at != buried {
+	if s.at != buried {
 		return
 	}
-	w.touch(vs)
-	vs.at = nowhere
-	w.settle(vs, Dead)
+	w.touch(s)
+	s.at = nowhere
+	w.settle(s, Dead)
 }
 
 // Unpark ends the waiting of a parked site and runs update, which may be nil, on its Site, under the bench's lock: it
@@ -129,8 +126,9 @@ func (w *Workbench[S]) Revive(vs *VisitState[S]) {
 func (w *Workbench[S]) Unpark(vs *VisitState[S], update func(*S)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.touch(vs)
-	if l := vs.leaseOf(); l != nil {
+	s := w.of(vs)
+	w.touch(s)
+	if l := w.leaseOf(s); l != nil {
 		l.unparked = true
 		if update != nil {
 			l.updates = append(l.updates, update)
@@ -138,11 +136,11 @@ func (w *Workbench[S]) Unpark(vs *VisitState[S], update func(*S)) {
 		return
 	}
 	if update != nil {
-		update(&vs.Site)
+		update(&s.data)
 	}
-	before := vs.state()
-	vs.flags &^= flagParked
-	w.settle(vs, before)
+	before := s.state()
+	s.flags &^= flagParked
+	w.settle(s, before)
 }
 
 // WithSite runs f on the Site, under the bench's lock (it must be short and must not call the bench), unless the site is
@@ -150,10 +148,11 @@ func (w *Workbench[S]) Unpark(vs *VisitState[S], update func(*S)) {
 func (w *Workbench[S]) WithSite(vs *VisitState[S], f func(*S)) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if vs.has(flagLeased) {
+	s := w.of(vs)
+	if s.has(flagLeased) {
 		return false
 	}
-	w.touch(vs)
-	f(&vs.Site)
+	w.touch(s)
+	f(&s.data)
 	return true
 }

@@ -9,11 +9,13 @@ import "time"
 func (w *Workbench[S]) Postpone(vs *VisitState[S], siteDue, ipDue time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.touch(vs)
-	vs.due = max(vs.due, w.clock.offset(siteDue))
-	if e := vs.entry.Load(); e != nil {
-		w.touchEntry(e)
+	s := w.of(vs)
+	w.touch(s)
+	s.due = max(s.due, w.clock.offset(siteDue))
+	if s.entry != 0 {
+		w.touchEntry(s.entry)
+		e := w.entries.at(s.entry)
 		e.due = max(e.due, w.clock.offset(ipDue))
 	}
-	w.settle(vs, vs.state())
+	w.settle(s, s.state())
 }

@@ -12,8 +12,8 @@ var start = time.Unix(1e9, 0)
 
 func ip(n int) netip.Addr { return netip.AddrFrom4([4]byte{10, 1, byte(n >> 8), byte(n)}) }
 
-// site makes a site with items, placed under an address.
-func site(w *Workbench[int], name string, addr netip.Addr, items ...string) *VisitState[int] {
+// placed makes a site with items, placed under an address.
+func placed(w *Workbench[int], name string, addr netip.Addr, items ...string) *VisitState[int] {
 	vs, _ := w.GetOrAdd([]byte("http://" + name))
 	for _, item := range items {
 		w.Push(vs, []byte(item))
@@ -34,7 +34,7 @@ func acquire(t *testing.T, w *Workbench[int], now time.Time, want ...string) []V
 	visits := w.Acquire(now, nil, 100)
 	var got []string
 	for _, v := range visits {
-		got = append(got, fmt.Sprintf("%s%s", v.VS.Key()[len("http://"):], v.Items))
+		got = append(got, fmt.Sprintf("%s%s", v.Key[len("http://"):], v.Items))
 	}
 	if !slices.Equal(got, want) {
 		t.Fatalf("came out: %q, should be %q", got, want)
@@ -88,15 +88,15 @@ func TestW1_OnTheBenchIfAndOnlyIf(t *testing.T) {
 // Two sites of one IP never are out together, whatever their own due times.
 func TestW2_OneVisitPerIP(t *testing.T) {
 	w := New[int](Options{})
-	site(w, "a", ip(1), "/1", "/2")
-	b := site(w, "b", ip(1), "/1")
-	site(w, "c", ip(2), "/1")
+	placed(w, "a", ip(1), "/1", "/2")
+	b := placed(w, "b", ip(1), "/1")
+	placed(w, "c", ip(2), "/1")
 	// The same address in its other spellings is the same address.
-	site(w, "d", netip.AddrFrom16(ip(2).As16()), "/1")
+	placed(w, "d", netip.AddrFrom16(ip(2).As16()), "/1")
 	v := acquire(t, w, start, "a[/1 /2]", "c[/1]")
 	acquire(t, w, start.Add(time.Hour))
 	// Placing a site under the IP, or moving one away and back, does not open it.
-	site(w, "e", ip(1), "/1")
+	placed(w, "e", ip(1), "/1")
 	w.Place(b, ip(3), start)
 	acquire(t, w, start, "b[/1]")
 	w.Release(&v[0], Release{}, start)
@@ -105,7 +105,7 @@ func TestW2_OneVisitPerIP(t *testing.T) {
 
 func TestW2_ReleasedTwicePanics(t *testing.T) {
 	w := New[int](Options{})
-	vs := site(w, "a", ip(1), "/1", "/2", "/3", "/4", "/5")
+	vs := placed(w, "a", ip(1), "/1", "/2", "/3", "/4", "/5")
 	first := acquire(t, w, start, "a[/1 /2 /3 /4]")[0]
 	again := first
 	w.Release(&first, Release{}, start)
@@ -126,8 +126,8 @@ func TestW2_ReleasedTwicePanics(t *testing.T) {
 
 func TestW3_NothingBeforeItsTime(t *testing.T) {
 	w := New[int](Options{PathsPerVisit: 1})
-	site(w, "a", ip(1), "/1", "/2", "/3")
-	site(w, "b", ip(1), "/1", "/2")
+	placed(w, "a", ip(1), "/1", "/2", "/3")
+	placed(w, "b", ip(1), "/1", "/2")
 	v := acquire(t, w, start, "a[/1]")[0]
 	if !v.SiteDue.IsZero() || !v.IPDue.IsZero() {
 		t.Error("due times of what never was visited:", v.SiteDue, v.IPDue)
@@ -164,13 +164,13 @@ func TestW3_NothingBeforeItsTime(t *testing.T) {
 // The due time of an IP that has lost its last site stays until it has passed, and not longer.
 func TestW3_AnEmptyIPRemembers(t *testing.T) {
 	w := New[int](Options{})
-	vs := site(w, "a", ip(1), "/1")
+	vs := placed(w, "a", ip(1), "/1")
 	v := acquire(t, w, start, "a[/1]")[0]
 	w.Release(&v, Release{IPDue: start.Add(time.Minute), Replace: ip(2)}, start)
 	if c := w.Counts(); c.IPs != 2 || c.Vacant != 1 {
 		t.Fatalf("%+v", c)
 	}
-	site(w, "b", ip(1), "/1")
+	placed(w, "b", ip(1), "/1")
 	acquire(t, w, start.Add(time.Minute-1))
 	acquire(t, w, start.Add(time.Minute), "b[/1]")
 	w.Place(vs, ip(3), start)
@@ -182,7 +182,7 @@ func TestW3_AnEmptyIPRemembers(t *testing.T) {
 // What Postpone says while a Visit is out holds against an earlier due time of its Release.
 func TestW3_Postpone(t *testing.T) {
 	w := New[int](Options{PathsPerVisit: 1})
-	vs := site(w, "a", ip(1), "/1", "/2", "/3")
+	vs := placed(w, "a", ip(1), "/1", "/2", "/3")
 	w.Postpone(vs, start.Add(time.Second), time.Time{})
 	acquire(t, w, start)
 	v := acquire(t, w, start.Add(time.Second), "a[/1]")[0]
@@ -195,7 +195,7 @@ func TestW3_Postpone(t *testing.T) {
 // Items leave in order; Front before Unused before the rest; what was pushed to the front meanwhile before all of them.
 func TestW4_Order(t *testing.T) {
 	w := New[int](Options{PathsPerVisit: 3})
-	vs := site(w, "a", ip(1), "/1", "/2", "/3", "/4", "/5")
+	vs := placed(w, "a", ip(1), "/1", "/2", "/3", "/4", "/5")
 	v := acquire(t, w, start, "a[/1 /2 /3]")[0]
 	w.Push(vs, []byte("/6"))
 	w.PushFront(vs, []byte("/robots-hop"))
@@ -233,7 +233,7 @@ func TestW5_Weight(t *testing.T) {
 		}
 	}
 	weight(0)
-	vs := site(w, "a", ip(1))
+	vs := placed(w, "a", ip(1))
 	weight(0) // a site without items weighs nothing
 	w.Push(vs, make([]byte, 100))
 	weight(96 + 109)
@@ -247,4 +247,25 @@ func TestW5_Weight(t *testing.T) {
 		t.Error("dropped", n)
 	}
 	weight(0)
+}
+
+// Expect changes nothing, whatever the sites have meanwhile got or lost.
+func TestExpectChangesNothing(t *testing.T) {
+	w := New[int](Options{PathsPerVisit: 1})
+	for n := range 40 {
+		placed(w, fmt.Sprint(n), ip(n/2), "/1", "/2"[:1+n%2])
+	}
+	visits := w.Acquire(start, nil, 20)
+	w.Kill(visits[3].VS, nil)
+	w.Place(visits[4].VS, ip(300), start)
+	before := w.Counts()
+	w.Expect(visits)
+	w.Expect(nil)
+	if after := w.Counts(); after != before {
+		t.Errorf("%+v\nwas %+v", after, before)
+	}
+	for i := range visits {
+		w.Release(&visits[i], Release{Unused: visits[i].Items}, start)
+	}
+	check(t, w)
 }

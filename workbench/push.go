@@ -4,7 +4,7 @@ package workbench
 func (w *Workbench[S]) Push(vs *VisitState[S], item []byte) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.take(vs, item, (*pathQueue).pushBack)
+	return w.take(w.of(vs), item, (*pathQueue).pushBack)
 }
 
 // PushFront puts an item before all others of the site: a retry, a redirect hop, robots.txt. Of two the later one leaves
@@ -12,28 +12,29 @@ func (w *Workbench[S]) Push(vs *VisitState[S], item []byte) bool {
 func (w *Workbench[S]) PushFront(vs *VisitState[S], item []byte) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	ok := w.take(vs, item, (*pathQueue).pushFront)
-	if l := vs.leaseOf(); l != nil && ok {
+	s := w.of(vs)
+	ok := w.take(s, item, (*pathQueue).pushFront)
+	if l := w.leaseOf(s); l != nil && ok {
 		l.fronts++
 	}
 	return ok
 }
 
-func (w *Workbench[S]) take(vs *VisitState[S], item []byte, push func(*pathQueue, []byte)) bool {
-	if l := vs.leaseOf(); vs.at == buried || (l != nil && l.kill) {
+func (w *Workbench[S]) take(s *site[S], item []byte, push func(*pathQueue, []byte)) bool {
+	if l := w.leaseOf(s); s.at == buried || (l != nil && l.kill) {
 		return false
 	}
-	w.touch(vs)
-	before := vs.state()
-	w.put(vs, item, push)
-	vs.flags &^= flagGiven
-	w.settle(vs, before)
+	w.touch(s)
+	before := s.state()
+	w.put(s, item, push)
+	s.flags &^= flagGiven
+	w.settle(s, before)
 	return true
 }
 
 // put adds an item to a queue and to the sums.
-func (w *Workbench[S]) put(vs *VisitState[S], item []byte, push func(*pathQueue, []byte)) {
-	push(w.queueOf(vs), item)
+func (w *Workbench[S]) put(s *site[S], item []byte, push func(*pathQueue, []byte)) {
+	push(w.queueOf(s), item)
 	w.queued++
 	w.itemBytes += itemWeight(len(item))
 }
@@ -42,7 +43,7 @@ func (w *Workbench[S]) put(vs *VisitState[S], item []byte, push func(*pathQueue,
 func (w *Workbench[S]) Queued(vs *VisitState[S]) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return vs.queued()
+	return w.of(vs).queued()
 }
 
 // SetOnDisk is the distributor's note of how many items of the site are on disk. It makes the site a candidate for
@@ -50,17 +51,18 @@ func (w *Workbench[S]) Queued(vs *VisitState[S]) int {
 func (w *Workbench[S]) SetOnDisk(vs *VisitState[S], n uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.touch(vs)
-	vs.onDisk = n
-	vs.flags &^= flagGiven
-	w.settle(vs, vs.state())
+	s := w.of(vs)
+	w.touch(s)
+	s.onDisk = n
+	s.flags &^= flagGiven
+	w.settle(s, s.state())
 }
 
 // OnDisk is what SetOnDisk noted last.
 func (w *Workbench[S]) OnDisk(vs *VisitState[S]) uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return vs.onDisk
+	return w.of(vs).onDisk
 }
 
 // Refill appends to dst up to max sites that have an address, items on disk and fewer than two items in memory, those in
@@ -69,13 +71,13 @@ func (w *Workbench[S]) Refill(dst []*VisitState[S], max int) []*VisitState[S] {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for ; max > 0 && w.refillAt < len(w.refill); w.refillAt++ {
-		vs := w.site(w.refill[w.refillAt])
-		vs.flags &^= flagListed
-		if !w.wantsRefill(vs) {
+		s := w.sites.at(w.refill[w.refillAt])
+		s.flags &^= flagListed
+		if !w.wantsRefill(s) {
 			continue
 		}
-		vs.flags |= flagGiven
-		dst = append(dst, vs)
+		s.flags |= flagGiven
+		dst = append(dst, w.handles.at(s.id))
 		max--
 	}
 	switch rest := len(w.refill) - w.refillAt; {

@@ -6,17 +6,19 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
+	"slices"
 )
 
 // ErrSaving says that a Cut is already being written.
 var ErrSaving = errors.New("workbench: another snapshot is being written")
 
-// The kinds of records in a snapshot.
+// The kinds of records in an image.
 const (
-	recordHead = 'H'
-	recordIP   = 'I'
-	recordSite = 'S'
-	recordEnd  = 'E'
+	recordHead    = 'H'
+	recordChanges = 'C'
+	recordIP      = 'I'
+	recordSite    = 'S'
+	recordEnd     = 'E'
 )
 
 // Cut is a snapshot of the bench as it was at one moment. Making it is quick whatever the bench holds; it is written
@@ -25,22 +27,28 @@ const (
 type Cut[S any] struct {
 	w       *Workbench[S]
 	site    func(dst []byte, s *S) []byte
+	whole   bool // there is no image that changes could follow
 	aside   []byte
 	scratch []byte
 	head    []byte
-	last    uint32 // the youngest site
-	ips     int    // bound of entry ids
-	sites   uint64 // images made
+	stamp   uint64
+	made    uint64 // images of sites
 	done    bool
+
+	last, lastIP uint32  // the youngest site, and the bound of entries
+	sites, ips   numbers // changed since the cut before
+	dropped      []netip.Addr
+	partial      bool   // only these are written
+	atSite, atIP uint32 // so far it has come
+	next, nextIP int    // in the lists, sorted, if only changes are written
 }
 
-// Save writes a snapshot: all sites with their states, items, due times and notes, and the due times of IPs. Items of a
-// Visit that is out are in front of their site's queue again, and the site counts as not leased; a Kill, Place or Unpark
-// that waits for a Release is not part of it. It is Cut and Write in one; ErrSaving if another is under way.
+// Save writes a whole snapshot: all sites with their states, items, due times and notes, and the due times of IPs. Items
+// of a Visit that is out are in front of their site's queue again, and the site counts as not leased; a Kill, Place or
+// Unpark that waits for a Release is not part of it. It is Cut and Write in one; ErrSaving if another is under way.
 //
 // site appends the form of s to dst; it is called under the bench's lock, by whichever goroutine needs the image, and
-// must not call the bench. For a leased site it is given the (shallow) copy that was made when the Visit went out, so its
-// holder may meanwhile change the Site's fields, but not what they point to.
+// must not call the bench. For a leased site it is given what the Visit went out with.
 func (w *Workbench[S]) Save(out io.Writer, site func(dst []byte, s *S) []byte) error {
 	c, err := w.Cut(site)
 	if err != nil {
@@ -49,65 +57,111 @@ func (w *Workbench[S]) Save(out io.Writer, site func(dst []byte, s *S) []byte) e
 	return c.Write(out)
 }
 
-// Cut marks the moment of a snapshot. Write or Abandon must follow. See Save for site, and ErrSaving.
+// Cut marks the moment of a snapshot. Write, WriteChanges or Abandon must follow. See Save for site, and ErrSaving.
 func (w *Workbench[S]) Cut(site func(dst []byte, s *S) []byte) (*Cut[S], error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.cut != nil {
+	h := &w.history
+	if h.cut != nil {
 		return nil, ErrSaving
 	}
-	c := &Cut[S]{w: w, site: site, last: w.last, ips: len(w.entries)}
-	c.head = binary.AppendVarint(append(c.head, recordHead), w.clock.wall())
-	c.head = binary.AppendUvarint(c.head, uint64(w.last))
+	step := w.clock.skew - h.skew
+	c := &Cut[S]{
+		w: w, site: site, last: w.sites.last, lastIP: w.entries.last, whole: !h.listing || step > skewMax || step < -skewMax,
+		sites: h.sites, ips: h.ips, dropped: h.dropped,
+	}
+	h.sites, h.ips, h.dropped = h.spare[0], h.spare[1], nil
+	h.spare = [2]numbers{}
+	c.head = binary.AppendVarint(c.head, w.clock.wall())
+	c.head = binary.AppendUvarint(c.head, uint64(c.last))
 	c.head = binary.AppendUvarint(c.head, w.leaseSeq)
-	w.cut = c
-	w.epoch++
+	h.cut, h.listing = c, true
 	return c, nil
 }
 
-// Abandon gives the cut up. It does nothing after Write.
+// Whole says that WriteChanges is impossible: nothing was written yet that changes could follow, or the last image was not
+// completed, or the wall clock has stepped, which moves all due times of older images.
+func (c *Cut[S]) Whole() bool { return c.whole }
+
+// Abandon gives the cut up; the next one must be whole. It does nothing after a Write.
 func (c *Cut[S]) Abandon() {
 	c.w.mu.Lock()
 	defer c.w.mu.Unlock()
-	c.end()
-}
-
-func (c *Cut[S]) end() {
 	if !c.done {
-		c.done, c.aside = true, nil
-		c.w.cut = nil
+		c.end()
+		c.w.history.forget()
 	}
 }
 
-// Write writes the snapshot and ends the cut, whether it succeeds or not. It holds the bench's lock while it copies some
-// hundred KB at a time, never while it writes. A cut is written once.
+// end takes the cut from the bench. Its lists serve another one.
+func (c *Cut[S]) end() {
+	c.done, c.aside = true, nil
+	c.sites.clear()
+	c.ips.clear()
+	c.w.history.cut, c.w.history.spare = nil, [2]numbers{c.sites, c.ips}
+}
+
+// Write writes all of the snapshot and ends the cut, whether it succeeds or not. It holds the bench's lock while it copies
+// some hundred KB at a time, never while it writes. A cut is written once. If it fails, the next cut must be whole.
 func (c *Cut[S]) Write(out io.Writer) error {
+	return c.write(out, append([]byte{recordHead}, c.head...))
+}
+
+// WriteChanges is Write, but of those sites and IPs only that were changed since the cut before, whose image it follows
+// when they are loaded. It costs what has changed. It must not be called if Whole.
+func (c *Cut[S]) WriteChanges(out io.Writer) error {
+	if c.whole {
+		panic("BUG: workbench: changes of an image that was not written")
+	}
+	c.begin()
+	head := binary.AppendUvarint([]byte{recordChanges}, c.w.history.stamp)
+	head = append(head, c.head...)
+	for _, addr := range c.dropped {
+		head = appendDue(appendAddr(append(head, recordIP), addr), noDue)
+	}
+	return c.write(out, head)
+}
+
+// begin brings what is to be written into order. From here on only that is put aside.
+func (c *Cut[S]) begin() {
+	c.w.mu.Lock()
+	c.partial = true
+	c.w.mu.Unlock()
+	slices.Sort(c.sites.list)
+	slices.Sort(c.ips.list)
+}
+
+func (c *Cut[S]) write(out io.Writer, b []byte) error {
 	defer c.Abandon()
-	if _, err := io.WriteString(out, magic); err != nil {
+	_, err := io.WriteString(out, magic)
+	for over := false; err == nil && !over; {
+		b, over = c.collect(b)
+		b, err = writeFrames(out, b, over, &c.stamp)
+	}
+	if err != nil {
 		return fmt.Errorf("workbench: writing a snapshot: %w", err)
 	}
-	var p progress
-	for b := c.head; ; {
-		b = c.collect(b, &p)
-		rest, err := writeFrames(out, b, p.over)
-		if err != nil {
-			return fmt.Errorf("workbench: writing a snapshot: %w", err)
-		}
-		if p.over {
-			return nil
-		}
-		b = append(b[:0], rest...)
+	c.finish()
+	return nil
+}
+
+// finish ends a cut that is wholly written: changes may follow it.
+func (c *Cut[S]) finish() {
+	c.w.mu.Lock()
+	defer c.w.mu.Unlock()
+	h := &c.w.history
+	c.end()
+	h.stamp = c.stamp
+	if !c.partial {
+		h.skew = c.w.clock.skew
 	}
 }
 
-// progress is how far Write has come.
-type progress struct {
-	ip, site int
-	over     bool
-}
+// stride is how many sites are looked at under the lock in one go.
+const stride = 1024
 
-// collect appends the next images to b, about a frame's worth.
-func (c *Cut[S]) collect(b []byte, p *progress) []byte {
+// collect appends the next images to b, about a frame's worth, and says whether they were the last.
+func (c *Cut[S]) collect(b []byte) (_ []byte, over bool) {
 	w := c.w
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -116,95 +170,99 @@ func (c *Cut[S]) collect(b []byte, p *progress) []byte {
 	}
 	b = append(b, c.aside...)
 	c.aside = c.aside[:0]
-	for seen := 0; len(b) < frameLen && seen < 4096 && p.site < int(c.last); seen++ {
-		if p.ip < c.ips {
-			if e := w.entries[p.ip]; e != nil && e.epoch != w.epoch {
-				b = c.imageOfIP(b, e)
+	for seen := 0; len(b) < frameLen && seen < stride; seen++ {
+		if id := c.nextEntry(); id != 0 {
+			if !w.history.ips.has(id) {
+				b = c.imageOfIP(b, id)
 			}
-			p.ip++
 			continue
 		}
-		p.site++
-		if vs := w.site(uint32(p.site)); vs.epoch != w.epoch {
-			b = c.imageOfSite(b, vs)
+		id := c.nextSite()
+		if id == 0 {
+			b = binary.AppendUvarint(append(b, recordEnd), c.made)
+			return b, true
+		}
+		if !w.history.sites.has(id) {
+			b = c.imageOfSite(b, w.sites.at(id))
 		}
 	}
-	if p.site == int(c.last) && len(b) < frameLen {
-		b = binary.AppendUvarint(append(b, recordEnd), c.sites)
-		p.over = true
-		c.end()
-	}
-	return b
+	return b, false
 }
 
-// touch is called before anything about a site changes.
-func (w *Workbench[S]) touch(vs *VisitState[S]) {
-	if c := w.cut; c != nil && vs.epoch != w.epoch {
-		c.aside = c.imageOfSite(c.aside, vs)
+// nextEntry and nextSite go on to what is to be written next; 0 when that was all.
+func (c *Cut[S]) nextEntry() uint32 {
+	c.atIP, c.nextIP = advance(c.atIP, c.lastIP, c.nextIP, c.ips.list, c.partial)
+	if c.atIP > c.lastIP {
+		return 0
+	}
+	return c.atIP
+}
+
+func (c *Cut[S]) nextSite() uint32 {
+	c.atSite, c.next = advance(c.atSite, c.last, c.next, c.sites.list, c.partial)
+	if c.atSite > c.last {
+		return 0
+	}
+	return c.atSite
+}
+
+// advance goes from one number to the next, in the list or up to last, and beyond last at the end.
+func advance(at, last uint32, next int, list []uint32, partial bool) (uint32, int) {
+	switch {
+	case at > last:
+		return at, next
+	case !partial:
+		return at + 1, next
+	case next < len(list):
+		return list[next], next + 1
+	default:
+		return last + 1, next
 	}
 }
 
-// touchEntry is called before an IP's due time changes.
-func (w *Workbench[S]) touchEntry(e *entry[S]) {
-	if c := w.cut; c != nil && e.epoch != w.epoch {
-		c.aside = c.imageOfIP(c.aside, e)
-	}
-}
-
-func (c *Cut[S]) imageOfIP(b []byte, e *entry[S]) []byte {
-	e.epoch = c.w.epoch
-	if e.due == noDue {
+func (c *Cut[S]) imageOfIP(b []byte, id uint32) []byte {
+	e := c.w.entries.at(id)
+	if e.state == unused || e.due == noDue {
 		return b
 	}
-	return appendDue(appendAddr(append(b, recordIP), e.addr), e.due)
+	return appendDue(appendAddr(append(b, recordIP), e.address()), e.due)
 }
 
-func (c *Cut[S]) imageOfSite(b []byte, vs *VisitState[S]) []byte {
-	vs.epoch = c.w.epoch
-	c.sites++
-	b = binary.AppendUvarint(append(b, recordSite), uint64(vs.id))
-	b = appendBytes(b, vs.key)
-	b = append(b, byte(vs.at), vs.flags&flagParked)
-	switch vs.at {
+func (c *Cut[S]) imageOfSite(b []byte, s *site[S]) []byte {
+	c.made++
+	w := c.w
+	b = binary.AppendUvarint(append(b, recordSite), uint64(s.id))
+	b = appendBytes(b, w.keyOf(s))
+	b = append(b, byte(s.at), s.flags&flagParked)
+	switch s.at {
 	case addressed:
-		b = appendAddr(b, vs.Addr())
+		b = appendAddr(b, w.entries.at(s.entry).address())
 	case deferred:
-		b = appendDue(b, c.w.waiting[vs.pos-1].due)
+		b = appendDue(b, w.waiting[s.pos-1].due)
 	default:
 	}
-	b = appendDue(b, vs.due)
-	b = binary.AppendUvarint(b, vs.onDisk)
-	s := &vs.Site
-	if l := vs.leaseOf(); l != nil {
-		s = &l.site
-	}
-	c.scratch = c.site(c.scratch[:0], s)
+	b = appendDue(b, s.due)
+	b = binary.AppendUvarint(b, s.onDisk)
+	c.scratch = c.site(c.scratch[:0], &s.data)
 	b = appendBytes(b, c.scratch)
-	return c.appendItems(b, vs)
+	return c.appendItems(b, s)
 }
 
 // appendItems appends the number of items, their size in the form of the ring, and them, those in the Visit put back in
 // front (but behind what was pushed to the front since).
-func (c *Cut[S]) appendItems(b []byte, vs *VisitState[S]) []byte {
-	l := vs.leaseOf()
-	if l == nil {
-		if vs.queue == nil {
-			return append(b, 0, 0)
-		}
-		b = binary.AppendUvarint(b, uint64(vs.queue.count))
-		b = binary.AppendUvarint(b, uint64(vs.queue.size))
-		return vs.queue.appendRaw(b)
+func (c *Cut[S]) appendItems(b []byte, s *site[S]) []byte {
+	var rest pathQueue
+	if s.queue != nil {
+		rest = *s.queue // reading moves only the copy's head
 	}
 	var whole pathQueue
-	var rest pathQueue
-	if vs.queue != nil {
-		rest = *vs.queue // reading moves only the copy's head
-	}
-	for range l.fronts {
-		whole.pushBack(rest.popFront(nil))
-	}
-	for _, item := range l.items {
-		whole.pushBack(item)
+	if l := c.w.leaseOf(s); l != nil {
+		for range l.fronts {
+			whole.pushBack(rest.popFront(nil))
+		}
+		for _, item := range l.items {
+			whole.pushBack(item)
+		}
 	}
 	b = binary.AppendUvarint(b, uint64(whole.count+rest.count))
 	b = binary.AppendUvarint(b, uint64(whole.size+rest.size))

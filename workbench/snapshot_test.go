@@ -17,7 +17,7 @@ func full(t testing.TB, sites int) (w *Workbench[int], snapshot []byte) {
 	w = New[int](Options{PathsPerVisit: 2})
 	for n := range sites {
 		vs, _ := w.GetOrAdd(fmt.Appendf(nil, "https://%d.example.org", n))
-		vs.Site = n
+		w.WithSite(vs, func(s *int) { *s = n })
 		for k := range n % 4 {
 			w.Push(vs, fmt.Appendf(nil, "/path/%d/%s", k, strings.Repeat("p", n%300)))
 		}
@@ -48,7 +48,7 @@ func full(t testing.TB, sites int) (w *Workbench[int], snapshot []byte) {
 
 func TestLoadGivesBackWhatWasSaved(t *testing.T) {
 	w, snapshot := full(t, 5000)
-	got, err := Load(bytes.NewReader(snapshot), Options{PathsPerVisit: 2}, readInt)
+	got, err := Load(Options{PathsPerVisit: 2}, readInt, bytes.NewReader(snapshot))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,9 +58,10 @@ func TestLoadGivesBackWhatWasSaved(t *testing.T) {
 		a.Parked != b.Parked || a.Deferred != b.Deferred || a.Dead != b.Dead || a.IPs != b.IPs || a.Weight != b.Weight {
 		t.Errorf("saved  %+v\nloaded %+v", a, b)
 	}
-	for id := uint32(1); id <= w.last; id++ {
-		x, y := w.site(id), got.site(id)
-		if !bytes.Equal(x.key, y.key) || x.Site != y.Site || x.onDisk != y.onDisk || x.Addr() != y.Addr() || x.due != y.due {
+	for id := uint32(1); id <= w.sites.last; id++ {
+		x, y := w.sites.at(id), got.sites.at(id)
+		if !bytes.Equal(w.keyOf(x), got.keyOf(y)) || x.data != y.data || x.onDisk != y.onDisk || x.due != y.due ||
+			w.Addr(w.handles.at(id)) != got.Addr(got.handles.at(id)) {
 			t.Fatalf("site %d came back as %+v", id, y)
 		}
 	}
@@ -84,7 +85,7 @@ func TestLoadGivesBackWhatWasSaved(t *testing.T) {
 func TestLoadNoticesDamage(t *testing.T) {
 	_, snapshot := full(t, 60)
 	load := func(b []byte) error {
-		_, err := Load(bytes.NewReader(b), Options{}, readInt)
+		_, err := Load(Options{}, readInt, bytes.NewReader(b))
 		return err
 	}
 	if err := load(snapshot); err != nil {
@@ -107,13 +108,13 @@ func TestLoadNoticesDamage(t *testing.T) {
 func TestSnapshotPassesErrorsOn(t *testing.T) {
 	w, snapshot := full(t, 3000)
 	boom := errors.New("boom")
-	if _, err := Load(iotest.ErrReader(boom), Options{}, readInt); !errors.Is(err, boom) {
+	if _, err := Load(Options{}, readInt, iotest.ErrReader(boom)); !errors.Is(err, boom) {
 		t.Error(err)
 	}
-	if _, err := Load(bytes.NewReader(snapshot), Options{}, func([]byte) (int, error) { return 0, boom }); !errors.Is(err, boom) {
+	if _, err := Load(Options{}, func([]byte) (int, error) { return 0, boom }, bytes.NewReader(snapshot)); !errors.Is(err, boom) {
 		t.Error(err)
 	}
-	if _, err := Load(bytes.NewReader(snapshot), Options{PathsPerVisit: -1, MemoryMax: -1}, readInt); err == nil ||
+	if _, err := Load(Options{PathsPerVisit: -1, MemoryMax: -1}, readInt, bytes.NewReader(snapshot)); err == nil ||
 		!strings.Contains(err.Error(), "PathsPerVisit") || !strings.Contains(err.Error(), "MemoryMax") {
 		t.Error(err)
 	}
@@ -125,7 +126,7 @@ func TestSnapshotPassesErrorsOn(t *testing.T) {
 	if err := w.Save(io.Discard, appendInt); err != nil {
 		t.Error("after failed ones:", err)
 	}
-	if got, err := Load(iotest.OneByteReader(bytes.NewReader(snapshot)), Options{}, readInt); err != nil || got.Counts().Sites != 3000 {
+	if got, err := Load(Options{}, readInt, iotest.OneByteReader(bytes.NewReader(snapshot))); err != nil || got.Counts().Sites != 3000 {
 		t.Error(err)
 	}
 }
@@ -150,10 +151,10 @@ func FuzzLoad(f *testing.F) {
 	f.Fuzz(func(t *testing.T, records []byte) {
 		var b bytes.Buffer
 		b.WriteString(magic)
-		if _, err := writeFrames(&b, records, true); err != nil {
+		if _, err := writeFrames(&b, records, true, new(uint64)); err != nil {
 			t.Fatal(err)
 		}
-		w, err := Load(&b, Options{}, readInt)
+		w, err := Load(Options{}, readInt, &b)
 		if err != nil {
 			return
 		}
@@ -163,7 +164,7 @@ func FuzzLoad(f *testing.F) {
 		if err := w.Save(&again, appendInt); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Load(&again, Options{}, readInt); err != nil {
+		if _, err := Load(Options{}, readInt, &again); err != nil {
 			t.Fatal("what was loaded and saved cannot be loaded:", err)
 		}
 	})

@@ -13,21 +13,22 @@ func (w *Workbench[S]) Distant(limit time.Time, dst []*VisitState[S], max int) [
 	defer w.mu.Unlock()
 	from := w.clock.offset(limit)
 	left := distantProbes
-	for range len(w.outer) {
+	for range w.outer.len() {
 		if max <= 0 || left <= 0 {
 			break
 		}
 		w.distantAt++
-		if w.distantAt >= len(w.outer) {
+		if w.distantAt >= w.outer.len() {
 			w.distantAt = 0
 		}
-		e := w.entries[w.outer[w.distantAt].id]
+		e := w.entries.at(w.outer[w.distantAt].id)
+		sites := *w.heaps.at(e.sites)
 		left--
-		for i := len(e.sites) - 1; i >= 0 && max > 0 && left > 0; i-- { // a heap: what is due late is at the end, more or less
-			n := e.sites[i]
+		for i := len(sites) - 1; i >= 0 && max > 0 && left > 0; i-- { // a heap: what is due late is at the end, more or less
+			n := sites[i]
 			left--
-			if vs := w.site(n.id); vs.queued() > lowWater && (n.due >= from || e.due >= from) {
-				dst = append(dst, vs)
+			if w.sites.at(n.id).queued() > lowWater && (n.due >= from || e.due >= from) {
+				dst = append(dst, w.handles.at(n.id))
 				max--
 			}
 		}
@@ -40,17 +41,18 @@ func (w *Workbench[S]) Distant(limit time.Time, dst []*VisitState[S], max int) [
 func (w *Workbench[S]) Unload(vs *VisitState[S], buf []byte, ends []int) ([]byte, []int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if vs.state() != Waiting || vs.queued() <= lowWater {
+	s := w.of(vs)
+	if s.state() != Waiting || s.queued() <= lowWater {
 		return buf, ends
 	}
-	w.touch(vs)
-	old := *vs.queue
-	vs.queue = nil
+	w.touch(s)
+	old := *s.queue
+	s.queue = nil
 	for i := 0; old.count > 0; i++ {
 		from := len(buf)
 		buf = old.popFront(buf)
 		if i < lowWater {
-			w.queueOf(vs).pushBack(buf[from:])
+			w.queueOf(s).pushBack(buf[from:])
 			buf = buf[:from]
 			continue
 		}
@@ -58,6 +60,6 @@ func (w *Workbench[S]) Unload(vs *VisitState[S], buf []byte, ends []int) ([]byte
 		w.itemBytes -= itemWeight(len(buf) - from)
 		ends = append(ends, len(buf))
 	}
-	w.settle(vs, Waiting)
+	w.settle(s, Waiting)
 	return buf, ends
 }

@@ -1,24 +1,23 @@
 package workbench
 
-import (
-	"net/netip"
-	"sync/atomic"
-)
+// VisitState stands for one site: a scheme and an authority. It lives as long as its bench, which alone knows more of it
+// than its number; everything is asked of the bench.
+type VisitState[S any] struct{ id uint32 }
 
-// VisitState is one site: a scheme and an authority. It lives as long as its bench. Its methods are safe for all.
-type VisitState[S any] struct {
-	// Site is the engine's own knowledge of the site. Whoever holds the Visit may use it; nobody else may, but through
-	// Unpark and WithSite.
-	Site S
+// ID is the site's number: 1, 2, 3, ... in order of creation, the same after Save and Load, less than 2^32.
+func (vs *VisitState[S]) ID() uint64 { return uint64(vs.id) }
 
-	key    []byte
+// site is what the bench knows of a site. There are millions: one pointer beside those of S, and nothing that only few need.
+type site[S any] struct {
 	queue  *pathQueue // nil when no items wait
-	entry  atomic.Pointer[entry[S]]
+	data   S          // the engine's own knowledge; while a Visit is out, as it was when that went out
 	due    int64
 	onDisk uint64
 	id     uint32
-	pos    int32  // place in the heap of the entry or of the deferred; 0 for none
-	epoch  uint32 // the last cut that has this site's image
+	key    keyRef
+	entry  uint32 // the IP it is placed under, or 0
+	pos    int32  // place in the heap of the entry, if that is large, or of the deferred; 0 for none
+	keyLen uint16
 	at     whereabouts
 	flags  uint8
 }
@@ -33,7 +32,7 @@ const (
 	buried                       // dead
 )
 
-// The flags of a VisitState. Listed and holds are derived: settle keeps them true.
+// The flags of a site. Listed and holds are derived: settle keeps them true.
 const (
 	flagLeased uint8 = 1 << iota // its Visit is out
 	flagParked                   // waits for Unpark
@@ -42,7 +41,7 @@ const (
 	flagHolds                    // counted among the sites that hold items
 )
 
-// State is where a VisitState is in its life.
+// State is where a site is in its life.
 type State uint8
 
 // The states. A site of which several are true shows the first of Dead, Leased, Newborn, Deferred, Parked.
@@ -79,74 +78,31 @@ func (s State) String() string {
 	}
 }
 
-// Key is scheme://authority. Borrowed, immutable, valid for ever.
-func (vs *VisitState[S]) Key() []byte { return vs.key }
+func (s *site[S]) has(flag uint8) bool { return s.flags&flag != 0 }
 
-// ID is the site's number: 1, 2, 3, ... in order of creation, the same after Save and Load, less than 2^32.
-func (vs *VisitState[S]) ID() uint64 { return uint64(vs.id) }
-
-// Addr is the address the site is placed under, or the zero Addr.
-func (vs *VisitState[S]) Addr() netip.Addr {
-	if e := vs.entry.Load(); e != nil {
-		return e.addr
-	}
-	return netip.Addr{}
-}
-
-func (vs *VisitState[S]) has(flag uint8) bool { return vs.flags&flag != 0 }
-
-func (vs *VisitState[S]) queued() int {
-	if vs.queue == nil {
+func (s *site[S]) queued() int {
+	if s.queue == nil {
 		return 0
 	}
-	return vs.queue.count
+	return s.queue.count
 }
 
-// state derives the state from the facts.
-func (vs *VisitState[S]) state() State {
+// state derives the state from the facts. An empty queue is given back at once, so that there is one means items.
+func (s *site[S]) state() State {
 	switch {
-	case vs.at == buried:
+	case s.at == buried:
 		return Dead
-	case vs.has(flagLeased):
+	case s.has(flagLeased):
 		return Leased
-	case vs.at == nowhere:
+	case s.at == nowhere:
 		return Newborn
-	case vs.at == deferred:
+	case s.at == deferred:
 		return Deferred
-	case vs.has(flagParked):
+	case s.has(flagParked):
 		return Parked
-	case vs.queued() > 0:
+	case s.queue != nil:
 		return Waiting
 	default:
 		return Idle
 	}
-}
-
-// entry is one IP: the sites placed under it, those with something to do in a heap by due time. The address never
-// changes, so it may be read without the lock.
-type entry[S any] struct {
-	addr    netip.Addr
-	due     int64
-	sites   dueHeap   // the Waiting ones
-	lease   *lease[S] // the Visit that is out, or nil
-	members int32     // all sites placed here
-	pos     int32     // place in the outer heap, or in that of the vacant; 0 for none
-	id      uint32
-	epoch   uint32 // the last cut that has this entry's image
-	vacant  bool   // no members: kept until due has passed
-}
-
-// lease is the bench's side of a Visit that is out.
-type lease[S any] struct {
-	id       uint64
-	vs       *VisitState[S]
-	items    [][]byte // as handed out; immutable until Release
-	buf      []byte   // the bytes of items
-	fronts   int      // items pushed to the front since: they stay before what comes back
-	site     S        // as it was when the Visit went out, for snapshots: the real one is the holder's
-	kill     bool
-	drop     func(item []byte) // the killer's
-	unparked bool
-	moveTo   netip.Addr
-	updates  []func(*S)
 }

@@ -18,25 +18,26 @@ type Workbench[S any] struct {
 	mu    sync.Mutex
 	clock clock
 
-	sites  []*[chunkLen]VisitState[S] // by id-1
-	last   uint32                     // the youngest site's id
-	byKey  index
-	keys   []byte // what is left of the current block of keys
-	states [stateCount]int
+	handles slab[VisitState[S]] // by id
+	sites   slab[site[S]]       // by id
+	byKey   index
+	keys    keys
+	states  [stateCount]int
 
-	entries []*entry[S] // by id; nil where free; [0] is never used
-	freeIDs []uint32
+	entries slab[entry]
+	places  slab[int32] // of entries in the outer heap, or in that of the vacant; 0 for none. Apart, so that it stays in the CPU's cache
 	byAddr  index
 	ips     int
 
 	outer   dueHeap // entries with something to do
 	vacant  dueHeap // entries without sites whose due time has not passed
 	waiting dueHeap // deferred sites
+	heaps   slab[dueHeap]
 	sitePos posFunc
 	ipPos   posFunc
 
 	leaseSeq   uint64
-	freeLeases []*lease[S]
+	leases     slab[lease[S]]
 	freeQueues []*pathQueue
 
 	queued    int   // items in queues
@@ -45,16 +46,11 @@ type Workbench[S any] struct {
 	holders   int   // sites that have any
 	refill    []uint32
 	refillAt  int
-	distantAt int // where in outer the next Distant begins
+	warmth    uint32 // what warm read: nobody needs it
+	distantAt int    // where in outer the next Distant begins
 
-	cut   *Cut[S] // the snapshot being written, or nil
-	epoch uint32
+	history[S]
 }
-
-const (
-	chunkLen    = 256
-	keyBlockLen = 32 << 10
-)
 
 // New makes an empty bench. It panics if o, with its defaults, does not validate.
 func New[S any](o Options) *Workbench[S] {
@@ -62,30 +58,49 @@ func New[S any](o Options) *Workbench[S] {
 	if err := o.Validate(); err != nil {
 		panic("BUG: " + err.Error())
 	}
-	w := &Workbench[S]{opts: o, seed: maphash.MakeSeed(), entries: make([]*entry[S], 1)}
-	w.sitePos = func(id uint32, pos int32) { w.site(id).pos = pos }
-	w.ipPos = func(id uint32, pos int32) { w.entries[id].pos = pos }
+	w := &Workbench[S]{opts: o, seed: maphash.MakeSeed()}
+	w.sitePos = func(id uint32, pos int32) { w.sites.at(id).pos = pos }
+	w.ipPos = func(id uint32, pos int32) { *w.places.at(id) = pos }
 	return w
 }
 
-func (w *Workbench[S]) site(id uint32) *VisitState[S] {
-	return &w.sites[(id-1)/chunkLen][(id-1)%chunkLen]
-}
+// of is the site that a VisitState stands for.
+func (w *Workbench[S]) of(vs *VisitState[S]) *site[S] { return w.sites.at(vs.id) }
 
 // Get finds a site by its key, or returns nil.
 func (w *Workbench[S]) Get(key []byte) *VisitState[S] {
 	hash := maphash.Bytes(w.seed, key)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.get(hash, key)
+	if id := w.find(hash, key); id != 0 {
+		return w.handles.at(id)
+	}
+	return nil
 }
 
-func (w *Workbench[S]) get(hash uint64, key []byte) *VisitState[S] {
-	id := w.byKey.find(hash, func(id uint32) bool { return bytes.Equal(w.site(id).key, key) })
-	if id == 0 {
-		return nil
+// find returns the id of the site with this key, or 0.
+func (w *Workbench[S]) find(hash uint64, key []byte) uint32 {
+	return w.byKey.find(hash, func(id uint32) bool { return bytes.Equal(w.keyOf(w.sites.at(id)), key) })
+}
+
+// keyOf borrows a site's key.
+func (w *Workbench[S]) keyOf(s *site[S]) []byte { return w.keys.get(s.key, int(s.keyLen)) }
+
+// AppendKey appends a site's key, scheme://authority.
+func (w *Workbench[S]) AppendKey(dst []byte, vs *VisitState[S]) []byte {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return append(dst, w.keyOf(w.of(vs))...)
+}
+
+// Addr is the address that a site is placed under, or the zero Addr.
+func (w *Workbench[S]) Addr(vs *VisitState[S]) netip.Addr {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if s := w.of(vs); s.entry != 0 {
+		return w.entries.at(s.entry).address()
 	}
-	return w.site(id)
+	return netip.Addr{}
 }
 
 // GetOrAdd finds a site by its key or makes it: a newborn, to be placed once its address is known. It borrows key.
@@ -93,95 +108,26 @@ func (w *Workbench[S]) GetOrAdd(key []byte) (vs *VisitState[S], added bool) {
 	hash := maphash.Bytes(w.seed, key)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if vs = w.get(hash, key); vs != nil {
-		return vs, false
+	if id := w.find(hash, key); id != 0 {
+		return w.handles.at(id), false
 	}
-	if w.last == math.MaxUint32 {
-		panic("BUG: workbench: more than 2^32 sites")
-	}
-	return w.add(hash, w.last+1, key), true
+	id := w.sites.take()
+	w.add(hash, id, key)
+	return w.handles.at(id), true
 }
 
 // add makes the site with the given id: the next one or, while loading, any that is not there yet.
-func (w *Workbench[S]) add(hash uint64, id uint32, key []byte) *VisitState[S] {
-	w.extend(id)
-	vs := w.site(id)
-	vs.id, vs.due, vs.epoch = id, noDue, w.epoch
-	vs.key = w.keepKey(key)
+func (w *Workbench[S]) add(hash uint64, id uint32, key []byte) *site[S] {
+	w.sites.reach(id)
+	w.handles.reach(id)
+	w.handles.at(id).id = id
+	s := w.sites.at(id)
+	s.id, s.due = id, noDue
+	s.key, s.keyLen = w.keys.add(key), uint16(min(len(key), math.MaxUint16))
 	w.byKey.add(hash, id)
 	w.states[Newborn]++
-	return vs
-}
-
-// extend makes room for a site with this id.
-func (w *Workbench[S]) extend(id uint32) {
-	w.last = max(w.last, id)
-	k := int((id - 1) / chunkLen)
-	if more := k + 1 - len(w.sites); more > 0 {
-		w.sites = append(w.sites, make([]*[chunkLen]VisitState[S], more)...)
-	}
-	if w.sites[k] == nil {
-		w.sites[k] = new([chunkLen]VisitState[S])
-	}
-}
-
-// keepKey copies key into a block shared by many.
-func (w *Workbench[S]) keepKey(key []byte) []byte {
-	if len(key) > keyBlockLen/16 {
-		return bytes.Clone(key)
-	}
-	if cap(w.keys)-len(w.keys) < len(key) {
-		w.keys = make([]byte, 0, keyBlockLen)
-	}
-	from := len(w.keys)
-	w.keys = append(w.keys, key...)
-	return w.keys[from:len(w.keys):len(w.keys)]
-}
-
-func (w *Workbench[S]) findEntry(addr netip.Addr) (hash uint64, e *entry[S]) {
-	hash = maphash.Comparable(w.seed, addr)
-	id := w.byAddr.find(hash, func(id uint32) bool { return w.entries[id].addr == addr })
-	return hash, w.entries[id]
-}
-
-// entryOf finds or makes the entry of an address.
-func (w *Workbench[S]) entryOf(addr netip.Addr) *entry[S] {
-	hash, e := w.findEntry(addr)
-	if e != nil {
-		return e
-	}
-	e = &entry[S]{addr: addr, due: noDue, epoch: w.epoch}
-	if n := len(w.freeIDs); n > 0 {
-		e.id, w.freeIDs = w.freeIDs[n-1], w.freeIDs[:n-1]
-		w.entries[e.id] = e
-	} else {
-		e.id = uint32(len(w.entries))
-		w.entries = append(w.entries, e)
-	}
-	w.byAddr.add(hash, e.id)
-	w.ips++
-	return e
-}
-
-// dropEntry forgets an entry that nothing points to.
-func (w *Workbench[S]) dropEntry(e *entry[S]) {
-	w.byAddr.remove(maphash.Comparable(w.seed, e.addr), e.id)
-	w.entries[e.id] = nil
-	w.freeIDs = append(w.freeIDs, e.id)
-	w.ips--
-}
-
-// sweep forgets vacant entries whose due time has passed: a few per call, so that no caller pays for all.
-func (w *Workbench[S]) sweep(now int64) {
-	for range 64 {
-		if len(w.vacant) == 0 || w.vacant[0].due > now {
-			return
-		}
-		e := w.entries[w.vacant[0].id]
-		w.touchEntry(e)
-		w.vacant.remove(e.pos, w.ipPos)
-		w.dropEntry(e)
-	}
+	w.touch(s)
+	return s
 }
 
 // NextDue is the due time of the head of the outer heap: something can be fetched now if and only if it is not after
@@ -189,20 +135,20 @@ func (w *Workbench[S]) sweep(now int64) {
 func (w *Workbench[S]) NextDue() (time.Time, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.outer) == 0 {
+	if w.outer.len() == 0 {
 		return time.Time{}, false
 	}
-	return w.clock.time(w.outer[0].due), true
+	return w.clock.time(w.outer.top().due), true
 }
 
 // NextDeferred is when DueDeferred will have something to give. False when no site is deferred.
 func (w *Workbench[S]) NextDeferred() (time.Time, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.waiting) == 0 {
+	if w.waiting.len() == 0 {
 		return time.Time{}, false
 	}
-	return w.clock.time(w.waiting[0].due), true
+	return w.clock.time(w.waiting.top().due), true
 }
 
 // Soon says whether anything can come of the bench until limit: a Visit is out, a site wants a refill, or something is
@@ -215,12 +161,12 @@ func (w *Workbench[S]) Soon(limit time.Time, worth func(*S) bool) bool {
 	switch {
 	case w.states[Leased] > 0, w.refillAt < len(w.refill):
 		return true
-	case len(w.outer) > 0 && w.outer[0].due <= until, len(w.waiting) > 0 && w.waiting[0].due <= until:
+	case w.outer.dueBy(until), w.waiting.dueBy(until):
 		return true
 	}
 	for _, ip := range w.outer {
-		for _, site := range w.entries[ip.id].sites {
-			if worth(&w.site(site.id).Site) {
+		for _, site := range *w.heaps.at(w.entries.at(ip.id).sites) {
+			if worth(&w.sites.at(site.id).data) {
 				return true
 			}
 		}

@@ -19,6 +19,7 @@ type benchCmd struct {
 	Cache      benchCacheCmd      `cmd:"" help:"The fingerprint cache beside a true LRU."`
 	Seen       benchSeenCmd       `cmd:"" help:"The map of payload digests, growing."`
 	Virtualize benchVirtualizeCmd `cmd:"" help:"The queues on disk, alone and growing."`
+	Workbench  benchWorkbenchCmd  `cmd:"" help:"The workbench alone: memory, visits and cuts at millions of hosts."`
 }
 
 // Help shows an example.
@@ -40,6 +41,7 @@ func (*benchListCmd) Run(w *world) error {
 	fmt.Fprintln(w.stdout, "cache\tthe fingerprint cache beside a true LRU: look-ups a second, hits, restart")
 	fmt.Fprintln(w.stdout, "seen\tthe map of payload digests, growing: what a page costs however many there are")
 	fmt.Fprintln(w.stdout, "virtualize\tthe queues on disk, alone and growing")
+	fmt.Fprintln(w.stdout, "workbench\tthe workbench alone: memory, visits and cuts at millions of hosts")
 	return nil
 }
 

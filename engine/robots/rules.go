@@ -125,6 +125,12 @@ func (r *Rules) Append(dst []byte) []byte { return append(dst, r.data...) }
 // the same in Append's form: the same rules on the same lines.)
 func (r *Rules) Hash() uint64 { return xxh3.Hash(r.data) }
 
+// HashOf is the Hash of the rules whose snapshot form is b.
+func HashOf(b []byte) uint64 { return xxh3.Hash(b) }
+
+// Is says whether b is the rules' snapshot form.
+func (r *Rules) Is(b []byte) bool { return bytes.Equal(r.data, b) }
+
 // Equal says whether two sets of rules are the same, as Hash has it.
 func (r *Rules) Equal(other *Rules) bool { return bytes.Equal(r.data, other.data) }
 

@@ -1,0 +1,100 @@
+package engine
+
+import (
+	"net/netip"
+	"reflect"
+	"runtime"
+	"testing"
+	"time"
+
+	"orbweaver/engine/outcome"
+	"orbweaver/engine/robots"
+)
+
+func TestASiteComesBackFromItsForm(t *testing.T) {
+	now := time.Unix(1e9, 5)
+	rules := robots.Parse([]byte("User-agent: *\nDisallow: /a\n"), "orbweaver")
+	var many Site
+	many.setAddrs([]netip.Addr{netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("2001:db8::1")}, now)
+	many.setRules(rules, now.Add(time.Hour))
+	for _, s := range []Site{
+		{}, many, NewSite(rules, now, now),
+		{Stored: 7, Failures: -3, NameFails: 2, RobotsTry: -1, Denied: true, Blocked: true, Fate: outcome.NameNotFound},
+	} {
+		form := AppendSite(nil, &s)
+		got, err := SiteReader()(form)
+		if err != nil || !reflect.DeepEqual(got, s) {
+			t.Errorf("%+v\ncame back as %+v, %v", s, got, err)
+		}
+		for n := range form {
+			if _, err := SiteReader()(form[:n]); err == nil && n < len(form) {
+				t.Errorf("%d bytes of %d were believed", n, len(form))
+			}
+		}
+	}
+}
+
+// The name is asked for again after its time, not before; a site with one address has none to turn to.
+func TestAddressesOfASite(t *testing.T) {
+	now := time.Unix(1e9, 5)
+	a, b := netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.0.0.2")
+	var s Site
+	if s.addrsStale(now) || s.addrCount() != 1 {
+		t.Error("a site that knows of no end:", s)
+	}
+	s.setAddrs([]netip.Addr{a, b}, now)
+	copied := s
+	if s.addrsStale(now) || !s.addrsStale(now.Add(1)) || s.addrCount() != 2 || s.turnAddr() != b || s.turnAddr() != a {
+		t.Error(s)
+	}
+	if copied.turnAddr() != b {
+		t.Error("a copy was turned, too")
+	}
+	s.setAddrs([]netip.Addr{a}, time.Time{})
+	if s.addrCount() != 1 || s.addrsStale(now.Add(1e18)) {
+		t.Error(s)
+	}
+}
+
+func TestRulesAreAskedForAgain(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	var s Site
+	if !s.lacksRules(now) {
+		t.Error("none were asked for yet")
+	}
+	s.setRules(robots.AllowAll(), now.Add(robotsLife))
+	if s.lacksRules(now.Add(robotsLife-time.Second)) || !s.lacksRules(now.Add(robotsLife)) {
+		t.Error("24 hours")
+	}
+}
+
+// Equal rules are held once, however they come; rules that nobody has any more are not kept.
+func TestRulesPool(t *testing.T) {
+	pool := newRulesPool()
+	parse := func(n byte) *robots.Rules {
+		return robots.Parse([]byte("User-agent: *\nDisallow: /"+string(rune('a'+n))+"\n"), "orbweaver")
+	}
+	first := pool.share(parse(0))
+	decoded, err := pool.decode(parse(0).Append(nil))
+	if err != nil || pool.share(parse(0)) != first || decoded != first || pool.share(parse(1)) == first {
+		t.Error("rules are not shared")
+	}
+	if _, err := pool.decode([]byte("no rules")); err == nil {
+		t.Error("rubbish was believed")
+	}
+	for range 3 * rulesPoolMin {
+		n := len(pool.byHash)
+		pool.enter(uint64(1000+n), parse(2))
+		if n%500 == 0 {
+			runtime.GC()
+		}
+	}
+	runtime.GC()
+	for i := range 2 * pool.clean {
+		pool.enter(uint64(1e6+i), first)
+		delete(pool.byHash, uint64(1e6+i))
+	}
+	if held := pool.byHash[first.Hash()].Value(); held != first {
+		t.Error("rules in use were forgotten")
+	}
+}

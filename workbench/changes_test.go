@@ -1,0 +1,187 @@
+package workbench
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+	"time"
+)
+
+// chain is a whole image of some sites, and two of changes.
+func chain(t testing.TB, sites int) (w *Workbench[int], images [][]byte) {
+	w, first := full(t, sites)
+	images = append(images, first)
+	for round := range 2 {
+		now := start.Add(time.Duration(round+1) * time.Hour)
+		for _, v := range w.Acquire(now, nil, 5) {
+			w.Release(&v, Release{IPDue: now.Add(time.Minute), SiteDue: now.Add(time.Hour)}, now)
+		}
+		placed(w, fmt.Sprint("new", round), ip(100+round), "/")
+		images = append(images, writeChanges(t, w))
+	}
+	return w, images
+}
+
+func writeChanges(t testing.TB, w *Workbench[int]) []byte {
+	t.Helper()
+	cut, err := w.Cut(appendInt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := cut.WriteChanges(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func loadAll(images ...[]byte) (*Workbench[int], error) {
+	return Load(Options{PathsPerVisit: 2}, readInt, readers(images)...)
+}
+
+// Changes cost what has changed: of a thousand sites the three that were touched are asked for their form and written.
+func TestChangesAreOfChangedSitesOnly(t *testing.T) {
+	w := New[int](Options{})
+	for n := range 1000 {
+		placed(w, fmt.Sprint(n), ip(n), "/1")
+	}
+	if err := w.Save(io.Discard, appendInt); err != nil {
+		t.Fatal(err)
+	}
+	w.Push(w.handles.at(7), []byte("/2"))
+	w.SetOnDisk(w.handles.at(900), 5)
+	placed(w, "new", ip(1), "/1")
+	asked := 0
+	cut, err := w.Cut(func(dst []byte, n *int) []byte { asked++; return appendInt(dst, n) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Push(w.handles.at(8), []byte("/behind the cut"))
+	var b bytes.Buffer
+	if err := cut.WriteChanges(&b); err != nil {
+		t.Fatal(err)
+	}
+	if asked > 4 || b.Len() > 400 { // the fourth was changed before it was known that only changes are wanted
+		t.Errorf("%d sites were asked for their form, and %d bytes written", asked, b.Len())
+	}
+	if next := writeChanges(t, w); len(next) > 200 {
+		t.Errorf("%d bytes for one push", len(next))
+	}
+	if nothing := writeChanges(t, w); len(nothing) > 60 {
+		t.Errorf("%d bytes for nothing", len(nothing))
+	}
+}
+
+// Every byte that is changed is noticed, and the image that it is in is named; so is an image that is missing, there
+// twice, in another order, or of another chain.
+func TestLoadNoticesDamageInAChain(t *testing.T) {
+	_, images := chain(t, 40)
+	if _, err := loadAll(images...); err != nil {
+		t.Fatal(err)
+	}
+	var corrupt *CorruptError
+	for i := range images {
+		for at := range images[i] {
+			damaged := append([][]byte(nil), images...)
+			damaged[i] = bytes.Clone(images[i])
+			damaged[i][at] ^= 0x41
+			if _, err := loadAll(damaged...); !errors.As(err, &corrupt) || corrupt.Image != i {
+				t.Fatalf("byte %d of image %d changed: %v", at, i, err)
+			}
+		}
+	}
+	_, others := chain(t, 41)
+	for _, wrong := range [][][]byte{
+		{images[0], images[2]}, {images[0], images[2], images[1]}, {images[0], images[1], images[1]}, {images[1]},
+		{images[0], images[0]}, {others[0], images[1]},
+	} {
+		if _, err := loadAll(wrong...); !errors.As(err, &corrupt) {
+			t.Errorf("%d images that do not belong together: %v", len(wrong), err)
+		}
+	}
+	if _, err := loadAll(); err == nil {
+		t.Error("no image at all")
+	}
+}
+
+// After an image that was not completed, the next one is whole; so it is when the wall clock has stepped.
+func TestWhatMustBeWhole(t *testing.T) {
+	w, _ := full(t, 50)
+	must := func(what string, want bool) {
+		t.Helper()
+		cut, err := w.Cut(appendInt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cut.Whole() != want {
+			t.Errorf("%s: whole: %v", what, cut.Whole())
+		}
+		if cut.Whole() {
+			err = cut.Write(io.Discard)
+		} else {
+			err = cut.WriteChanges(io.Discard)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		cut.Abandon() // says nothing of a cut that was written
+	}
+	must("after a whole image", false)
+	cut, err := w.Cut(appendInt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut.Abandon()
+	must("after an abandoned cut", true)
+	must("after that", false)
+	if cut, err = w.Cut(appendInt); err != nil {
+		t.Fatal(err)
+	}
+	if err := cut.WriteChanges(&shortWriter{}); !errors.Is(err, io.ErrShortWrite) {
+		t.Fatal(err)
+	}
+	must("after changes that were not written", true)
+	w.clock.skew += 2 * skewMax
+	must("after a step of the clock", true)
+	must("after that", false)
+}
+
+// What was loaded goes on where the bench that was saved would have gone on.
+func TestChangesFollowWhatWasLoaded(t *testing.T) {
+	_, images := chain(t, 60)
+	w, err := loadAll(images...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	vs := w.Get([]byte("http://new1"))
+	w.Push(vs, []byte("/more"))
+	images = append(images, writeChanges(t, w))
+	again, err := loadAll(images...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, again)
+	if n := again.Queued(again.Get([]byte("http://new1"))); n != 2 {
+		t.Errorf("%d items, should be 2", n)
+	}
+}
+
+// No chain of images makes Load panic, whatever the frames hold.
+func FuzzLoadChanges(f *testing.F) {
+	_, images := chain(f, 20)
+	f.Add(payloads(images[1]))
+	f.Add(payloads(images[2]))
+	f.Fuzz(func(t *testing.T, records []byte) {
+		var b bytes.Buffer
+		b.WriteString(magic)
+		if _, err := writeFrames(&b, records, true, new(uint64)); err != nil {
+			t.Fatal(err)
+		}
+		w, err := loadAll(images[0], b.Bytes())
+		if err == nil {
+			check(t, w)
+		}
+	})
+}

@@ -1,0 +1,63 @@
+package workbench
+
+// keys holds the keys of sites, for ever, in blocks without pointers, by size: a slot of class c has room for 8*(c+1) bytes.
+// So a key is found by 32 bits.
+type keys struct {
+	classes [bigKey]keyClass
+	big     slab[[]byte] // keys that no class has room for
+}
+
+// keyRef says where a key is: its class and its slot there.
+type keyRef uint32
+
+const (
+	keySlotBits = 26
+	keySlots    = 1 << keySlotBits
+	bigKey      = 1<<(32-keySlotBits) - 1
+	keyBlockLen = 32 << 10
+)
+
+type keyClass struct {
+	blocks [][]byte
+	used   uint32
+}
+
+func keySize(class int) int { return 8 * (class + 1) }
+
+// add keeps a copy of key.
+func (k *keys) add(key []byte) keyRef {
+	for class := max(0, len(key)-1) / 8; class < bigKey; class++ {
+		if c := &k.classes[class]; c.used < keySlots {
+			slot := c.take(keySize(class))
+			copy(c.at(slot, keySize(class)), key)
+			return keyRef(class<<keySlotBits) | keyRef(slot)
+		}
+	}
+	n := k.big.take()
+	*k.big.at(n) = append([]byte(nil), key...)
+	return keyRef(bigKey<<keySlotBits) | keyRef(n)
+}
+
+// get borrows a key; n is its length.
+func (k *keys) get(ref keyRef, n int) []byte {
+	class, slot := int(ref>>keySlotBits), uint32(ref)%keySlots
+	if class == bigKey {
+		key := *k.big.at(slot)
+		return key[:len(key):len(key)]
+	}
+	return k.classes[class].at(slot, keySize(class))[:n:n]
+}
+
+func (c *keyClass) at(slot uint32, size int) []byte {
+	per := uint32(keyBlockLen / size)
+	from := int(slot%per) * size
+	return c.blocks[slot/per][from : from+size]
+}
+
+func (c *keyClass) take(size int) uint32 {
+	if c.used%uint32(keyBlockLen/size) == 0 {
+		c.blocks = append(c.blocks, make([]byte, keyBlockLen))
+	}
+	c.used++
+	return c.used - 1
+}
