@@ -239,8 +239,16 @@ func hurts() []hurt {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, at := range inMembers(string(data)) {
-				flip(t, fsys, file, at)
+			const member = "\x1f\x8b\x08\x00\x00\x00\x00\x00"
+			for n, begin := 0, 0; ; n++ {
+				next := bytes.Index(data[begin+1:], []byte(member))
+				if next < 0 {
+					return
+				}
+				if n%5 == 3 { // of groups of two, and now and then three
+					flip(t, fsys, file, begin+(next+1)/2)
+				}
+				begin += 1 + next
 			}
 		}},
 		{"the first byte", false, func(t *testing.T, fsys *vfs.Mem, file string) { t.Helper(); flip(t, fsys, file, 0) }},
