@@ -474,3 +474,20 @@ func TestRebuild_withoutAnArchiveThereIsNothingToRebuildFrom(t *testing.T) {
 		}
 	})
 }
+
+// Who was asked last, and what he asked for, is forgotten with the frontier; the first request to each site keeps its delay all
+// the same, a long Crawl-delay and a Retry-After among them.
+func TestRebuild_isPolite(t *testing.T) {
+	for i := range 3 {
+		synctest.Test(t, func(t *testing.T) {
+			world := smallWorld(*firstSeed+880+uint64(i), simweb.Plain())
+			world.Timing.RetryAfter, world.Timing.CrawlDelay = 200*time.Second, 20*time.Second
+			world.Robots = simweb.Robots{AllowAll: 0.5, CrawlDelay: 0.5}
+			world.Faults.OnceUnavail = 0.3
+			b := dieHalfWay(t, world, time.Minute, sigkill)
+			removeTree(t, b.disk, "crawl/"+engine.FrontierDir)
+			rebuild(t, b.rig, b.cfg, b.disk)
+			goOn(t, b.rig, b.cfg, b.disk, b.cfg.Fetchers)
+		})
+	}
+}
