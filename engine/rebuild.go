@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -93,6 +94,7 @@ type rebuilder struct {
 
 	cfg      Config
 	fs       vfs.FS
+	log      *slog.Logger
 	ledger   *ledger
 	frontier *Frontier
 	bench    *bench
@@ -134,7 +136,7 @@ func Rebuild(ctx context.Context, cfg Config, seams Seams, o RebuildOptions) (_ 
 		return nil, fmt.Errorf("%w: %s/%s is empty", ErrNoArchive, cfg.Dir, ArchiveDir)
 	}
 	r := &rebuilder{
-		ctx: ctx, o: o, began: time.Now(), cfg: cfg, fs: seams.FS,
+		ctx: ctx, o: o, began: time.Now(), cfg: cfg, fs: seams.FS, log: seams.Log,
 		hops: make(map[xxh3.Uint128]int),
 		out:  &Rebuilt{Dir: cfg.Dir, Mended: []warc.Mended{}, Damage: []RebuildDamage{}},
 	}
@@ -143,14 +145,14 @@ func Rebuild(ctx context.Context, cfg Config, seams Seams, o RebuildOptions) (_ 
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, e.closeRooms()) }()
-	if err := r.run(e); err != nil {
+	if err := e.rebuild(r); err != nil {
 		return r.out, fmt.Errorf("engine: rebuild: %w", err)
 	}
 	return r.out, nil
 }
 
-func (r *rebuilder) run(e *Engine) (err error) {
-	if err := r.open(e); err != nil {
+func (e *Engine) rebuild(r *rebuilder) (err error) {
+	if err := e.openRebuild(r); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.lists.close(), r.archive.Close()) }()
@@ -160,22 +162,22 @@ func (r *rebuilder) run(e *Engine) (err error) {
 	if err := r.sweepLinks(); err != nil {
 		return err
 	}
-	if err := r.save(e); err != nil {
+	if err := e.saveRebuild(r); err != nil {
 		return err
 	}
 	r.sum()
 	return endRebuild(r.fs, e.frontierDir())
 }
 
-// open moves the old frontier aside and opens the rooms of a new one.
-func (r *rebuilder) open(e *Engine) error {
+// openRebuild moves the old frontier aside and opens the rooms of a new one.
+func (e *Engine) openRebuild(r *rebuilder) error {
 	fsys := e.seams.FS
 	aside, err := beginRebuild(fsys, e.cfg.Dir)
 	if err != nil {
 		return err
 	}
 	r.out.Aside = aside
-	if err := r.keepSeeds(e, aside); err != nil {
+	if err := r.keepSeeds(aside); err != nil {
 		return err
 	}
 	if r.m, err = newManifest(); err != nil {
@@ -200,13 +202,13 @@ func (r *rebuilder) open(e *Engine) error {
 }
 
 // keepSeeds takes over what is left of the seeds, with those that are given now.
-func (r *rebuilder) keepSeeds(e *Engine, aside string) error {
-	left := &seedsLeft{fs: e.seams.FS, name: e.cfg.Dir + "/" + aside + "/seeds"}
-	sources := seedChain{e.cfg.Seeds}
+func (r *rebuilder) keepSeeds(aside string) error {
+	left := &seedsLeft{fs: r.fs, name: r.cfg.Dir + "/" + aside + "/seeds"}
+	sources := seedChain{r.cfg.Seeds}
 	if aside != "" {
 		sources = append(sources, left)
 	}
-	good, err := keepSeeds(e.seams.FS, e.frontierDir(), sources, e.seams.Log)
+	good, err := keepSeeds(r.fs, r.cfg.Dir+"/"+FrontierDir, sources, r.log)
 	if err != nil {
 		return err
 	}
@@ -214,7 +216,7 @@ func (r *rebuilder) keepSeeds(e *Engine, aside string) error {
 	if left.bad > 0 {
 		r.note("%d lines of the old seeds are no URLs any more and were left out", left.bad)
 	}
-	switch scope := e.cfg.Scope; {
+	switch scope := r.cfg.Scope; {
 	case good > 0:
 	case slices.Contains([]string{"host", "domain", "prefix"}, scope):
 		return fmt.Errorf("%w: --scope %s", ErrSeedsLost, scope)
@@ -262,8 +264,8 @@ func (r *rebuilder) flush(all bool, emit func(payload []byte) error) error {
 	return err
 }
 
-// save makes the new frontier durable, as an orderly stop does.
-func (r *rebuilder) save(e *Engine) error {
+// saveRebuild makes the new frontier durable, as an orderly stop does.
+func (e *Engine) saveRebuild(r *rebuilder) error {
 	files, err := warc.Files(e.seams.FS, e.cfg.Dir+"/"+ArchiveDir)
 	if err != nil {
 		return err

@@ -126,7 +126,7 @@ func (r *rebuilder) claim(c *capture) error {
 		return nil
 	}
 	d := seen.Digest(*c.rec.PayloadDigest)
-	first, err := r.lists.isFirst(d, c.rec.ID)
+	first, err := r.lists.mayBeFirst(d, c.rec.ID)
 	if err != nil || !first {
 		return err
 	}

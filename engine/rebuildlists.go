@@ -85,15 +85,13 @@ func (l *rebuildLists) resolve(d seen.Digest, to warc.ID) (bool, error) {
 	return true, err
 }
 
-// isFirst says whether content-seen is to name this response for its payload: what revisits name, else the first.
-func (l *rebuildLists) isFirst(d seen.Digest, id warc.ID) (bool, error) {
-	if l.named.Len() > 0 {
-		if named, ok, err := l.named.Lookup(d); err != nil || ok {
-			return ok && warc.ID(named.RecordID) == id, err
-		}
+// mayBeFirst says whether content-seen may name this response for its payload: what revisits name, or else the first that comes.
+func (l *rebuildLists) mayBeFirst(d seen.Digest, id warc.ID) (bool, error) {
+	if l.named.Len() == 0 {
+		return true, nil
 	}
-	first, ok, err := l.first.Lookup(d)
-	return ok && warc.ID(first.RecordID) == id, err
+	named, ok, err := l.named.Lookup(d)
+	return !ok || warc.ID(named.RecordID) == id, err
 }
 
 // place says where the payload with a digest lies.

@@ -219,8 +219,8 @@ const tagPage = 1 << 8
 
 // unresolved says why a revisit does not lead to its payload.
 func (r *rebuilder) unresolved(rec *warc.RecordRead) (why string, err error) {
-	to, err := warc.ParseID(rec.Get("WARC-Refers-To"))
-	if err != nil || rec.PayloadDigest == nil {
+	to, _ := warc.ParseID(rec.Get("WARC-Refers-To")) // none is zero
+	if to.IsZero() || rec.PayloadDigest == nil {
 		return fmt.Sprintf("the revisit of %.200q names no record or no payload", rec.TargetURI), nil
 	}
 	ok, err := r.lists.resolve(seen.Digest(*rec.PayloadDigest), to)

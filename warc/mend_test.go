@@ -117,9 +117,7 @@ func TestMend_anOpenFileIsFinishedAndItsTornEndSetAside(t *testing.T) {
 // blocks are under a digest.
 func TestMend_oneWrongByteCostsOneGroup(t *testing.T) {
 	for _, c := range []Compression{Gzip, Zstd} {
-		_, info := archiveOf(t, c, 4, true)
-		sound, _ := archiveOf(t, c, 4, true)
-		info = onlyFile(t, sound)
+		sound, info := archiveOf(t, c, 4, true)
 		whole := mustRead(t, sound, "warc/"+info.Name)
 		recs, _ := readAll(t, whole, ReaderOptions{})
 		for at := 0; at < len(whole); at += 7 {

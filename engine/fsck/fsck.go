@@ -150,12 +150,15 @@ func (c *checker) all() error {
 	}
 	journaled := c.checkJournal()
 	tally := c.checkArchive(journaled.end)
-	if err := c.compareIDs(); err != nil || c.cut == nil {
+	if err := c.compareIDs(); err != nil {
 		return err
 	}
-	c.compareArchive(tally, journaled)
-	if c.ctx.Err() != nil {
+	if c.cut == nil {
 		return nil
+	}
+	c.compareArchive(tally, journaled)
+	if err := c.ctx.Err(); err != nil {
+		return err
 	}
 	if err := c.checkQueued(); err != nil {
 		return err

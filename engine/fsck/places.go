@@ -49,11 +49,10 @@ type places struct {
 	urls *extsort.Sorter
 	ids  *extsort.Sorter
 
-	robots   uint64            // records of robots.txt: each may be that of a page
-	answers  map[uint32]string // names of the archive's files
-	final    int64             // URLs with a record of their last answer
-	hops     int64             // URLs that were asked for on the way to a robots.txt
-	unsieved int64             // URLs with a record that the sieve does not know
+	robots  uint64            // records of robots.txt: each may be that of a page
+	answers map[uint32]string // names of the archive's files
+	final   int64             // URLs with a record of their last answer
+	hops    int64             // URLs that were asked for on the way to a robots.txt
 }
 
 func newPlaces(fsys vfs.FS, dir string, memory int) (*places, error) {

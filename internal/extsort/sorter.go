@@ -166,14 +166,15 @@ func (s *Sorter) merge(yield func(Entry, error) bool) error {
 		if !yield(h[0].head, nil) {
 			return nil
 		}
-		switch err := h[0].next(); {
-		case err == nil:
-			heap.Fix(&h, 0)
-		case err == io.EOF: //nolint:errorlint // io.Reader's own word
+		err := h[0].next()
+		if err == io.EOF { //nolint:errorlint // io.Reader's own word
 			heap.Pop(&h)
-		default:
+			continue
+		}
+		if err != nil {
 			return err
 		}
+		heap.Fix(&h, 0)
 	}
 	return nil
 }

@@ -66,6 +66,7 @@ var engineFiles = places{
 	"engine/report.go":  "what an operator may see",
 	"engine/restore.go": "the way back from a manifest",
 	"engine/replay.go":  "the way forward along the journal",
+	"engine/rebuild.go": "opens rooms that are empty, has them filled, and saves them as a stop does",
 }
 
 func checkEngine(h *tree) (faults []string) {
