@@ -15,19 +15,19 @@
 //	                                            [ run 0 ][ run 1 ]...[ run n ]   sorted files, oldest and largest first
 //
 // A flush writes one run: the new keys merged with all younger runs that together have become as large as the next. So
-// a key is rewritten about log2(store/bucket) times in its life. Marking reads only blocks in which a key may lie,
-// found through the sparse index: with a store so large that a bucket touches few of its blocks, the rest is not read.
+// a key is rewritten about log2(store/bucket)/2 times in its life. Marking reads only blocks in which a key may lie,
+// found through the sparse index, and looks keys up in them as they are, without decoding.
 //
-// The bytes, little-endian. A key is the 80 high bits of a fingerprint (Hi, and 16 bits of Lo).
+// The bytes, little-endian. A key is the 72 high bits of a fingerprint (Hi, and 8 bits of Lo).
 //
-//	run      block... (4096 bytes each) | index: first key of each block, 10 bytes | footer, 64 bytes
-//	footer   "OWSIEVE1" | keys u64 | blocks u64 | last key: hi u64, lo u64 | xxh3 of index u64 | 0 u64 | xxh3 of footer u64
+//	run      block... (4096 bytes each) | index: first key of each block, 9 bytes | footer, 64 bytes
+//	footer   "OWSIEVE2" | keys u64 | blocks u64 | last key: hi u64, lo u64 | xxh3 of index u64 | 0 u64 | xxh3 of footer u64
 //	block    xxh3 of the rest u64 | hi of first key u64 | n u16 | w u8 | 0 u8 | block number u32 |
-//	         n x lo u16 | n x low w bits of (hi - first hi), packed | bitmap | zeros
+//	         n x lo u8 | n x low w bits of (hi - first hi), packed | bitmap | zeros
 //	bitmap   bit i + ((hi of key i - first hi) >> w) is set for each key i (Elias and Fano's code), w = 64 - log2(keys)
-//	pending  "OWSIEVP1" | frame...
+//	pending  "OWSIEVP2" | frame...
 //	frame    length of body u32 | records u32 | xxh3 of body, seeded with the 8 bytes before, u64 | body
-//	record   hi u64 | lo u16 | uvarint length | payload
+//	record   hi u64 | lo u8 | uvarint length | payload
 //
 // The promises:
 //
@@ -37,18 +37,21 @@
 //   - S4: new URLs come out in order of arrival, the earliest payload of a fingerprint wins; through errors and cuts.
 //   - S5: a crash may emit a URL twice, never zero times: Open goes back to the Cut, buckets included.
 //
-// Why 80 bits are enough: with n fingerprints spread evenly the chance that a new one falls upon an old one is n/2^80.
-// At 10^10 URLs that is 8x10^-15 for the next URL, and 4x10^-5 URLs wrongly called seen in the whole crawl, where the
-// budget is one. 72 bits would lose 0.01, 64 bits 2.7.
+// Why 72 bits are enough: with n fingerprints spread evenly the chance that a new one falls upon an old one is n/2^72,
+// and n^2/2^73 URLs are wrongly called seen on the way to n. At 10^10 URLs that is 2x10^-12 for the next URL and 0.01 in
+// the whole crawl, where the budget is one. 64 bits would lose 2.7; docs/adr/0012 weighs the widths.
 //
-// Who owns what. Add, Full, WaitRoom, Wake, Pending, Len and Stats are safe for all, at any time but during a Cut
-// (Add). Flush has one caller at a time. Cut wants silence: no Add, no Flush; what it writes is only what was added
-// since the last. Sync and Release belong to the caller of Cut and may run beside Add and Flush. Payloads are borrowed
-// in both directions. After an error of Flush or Cut everything is as before, to be tried again; after an error of
-// Sync the sieve refuses everything but Add.
+// Who owns what. Add, Full, WaitRoom, Wake, Pending, Len and Stats are safe for all, at any time. Flush has one caller at
+// a time, and none between a Cut and the end of its image's Write, which may run beside Add. Cut, Write, Sync and Release
+// belong to one caller; the last two may run beside Add and Flush. Payloads are borrowed in both directions. After an
+// error of Flush or Write everything is as before, to be tried again; after an error of Sync the sieve refuses everything
+// but Add.
 //
-// What it costs. Memory: both buckets (a fingerprint takes 16 bytes plus its payload and a byte or two), some 300 KiB
-// per run that a flush has open, 0.016 bytes per URL for the sparse index. Disk: 2 bits and a fraction more than the
-// least a set of keys needs: 6.5 bytes per URL at 10^9, 6.1 at 10^10; twice that for as long as a merged run is still
-// named by a cut. Numbers: sieve_bench_test.go.
+// What it costs. Memory: both buckets (a fingerprint takes 16 bytes plus its payload and a byte or two), some 320 KiB
+// per run that a flush has open, 0.012 bytes per URL for the sparse index; producers that ask WaitRoom stay within it. Files:
+// at most RunsMax runs and one for each bucket, and as many again that only the last cut names. Disk: 2 bits and a fraction
+// more than the least a set of keys needs: 5.6 bytes per URL at 10^9 in one run, some tenths more in several; twice that
+// for as long as a merged run is still named by a cut. A flush sweeps the store once its bucket has a key for every eighth
+// block, so what a URL costs depends on store / bucket: give a byte of memory for each URL that will be known. Opening
+// reads the index and what was pending. Numbers: orbweaver bench sieve, and sieve_bench_test.go.
 package sieve

@@ -96,18 +96,19 @@ func (f *finder) among(bit, i int, d uint64, lo uint8) bool {
 	return false
 }
 
-// selectBit returns the number of the n-th bit that is set in w, n counted from 1; w has so many.
+// selectBit returns the number of the n-th bit that is set in w, n counted from 1; w has so many. All but the last few
+// steps are free of branches, since nobody could foretell them.
 func selectBit(w uint64, n int) int {
-	bit := 0
-	for half := 32; half >= 8; half /= 2 {
-		if c := bits.OnesCount64(w & (1<<half - 1)); n > c {
-			n -= c
-			w >>= half
-			bit += half
-		}
-	}
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	sums := w - w>>1&0x5555555555555555
+	sums = sums&0x3333333333333333 + sums>>2&0x3333333333333333
+	sums = (sums + sums>>4) & 0x0f0f0f0f0f0f0f0f * ones // byte i: bits set in bytes 0 to i
+	before := uint64(n-1)*ones | tops
+	at := 8 * bits.OnesCount64((before-sums)&tops) // of the byte that has the bit: as many bytes are passed over
+	n -= int(sums << 8 >> at & 0xff)
+	w >>= at
 	for ; n > 1; n-- {
 		w &= w - 1
 	}
-	return bit + bits.TrailingZeros64(w)
+	return at + bits.TrailingZeros64(w)
 }

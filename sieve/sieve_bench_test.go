@@ -3,6 +3,7 @@ package sieve
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 
 	"orbweaver/internal/vfs"
@@ -75,6 +76,33 @@ func BenchmarkBlockDecode(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/key")
+}
+
+// BenchmarkMark looks up keys, half of them known, in a run of a million: few for each block, and many.
+func BenchmarkMark(b *testing.B) {
+	const n = 1_000_000
+	keys := make([]key, n)
+	for i := range keys {
+		keys[i] = keyOf(spread(uint64(i)))
+	}
+	slices.SortFunc(keys, key.compare)
+	r := writeRun(b, vfs.NewMem(1), keys)
+	for _, each := range []float64{0.3, 4, 30} {
+		b.Run(fmt.Sprint(each, " a block"), func(b *testing.B) {
+			ask := make([]entry, int(each*float64(r.blocks())))
+			for i := range ask {
+				ask[i] = newEntry(keyOf(spread(uint64(i)*7919%(2*n))), uint64(i))
+			}
+			sortEntries(ask)
+			known := make([]uint64, len(ask)/64+1)
+			for b.Loop() {
+				clear(known)
+				var st FlushStats
+				must(b, markKnown(r, ask, known, &st))
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(ask)), "ns/key")
+		})
+	}
 }
 
 // BenchmarkThrough is the whole way of a URL on a real disk, Add to emit, amortised, into a store that grows; half of

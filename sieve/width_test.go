@@ -1,0 +1,50 @@
+package sieve
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"orbweaver/internal/vfs"
+)
+
+// TestS1_TheBudgetOfWrongAnswersIsKept: expected URLs wrongly called seen on the way to 10^10, by the birthday bound.
+func TestS1_TheBudgetOfWrongAnswersIsKept(t *testing.T) {
+	const n = 1e10
+	bitsKept := float64(8 * keyBytes)
+	if wrong := n * n / math.Exp2(bitsKept+1); wrong > 1 {
+		t.Fatalf("%.3g URLs of 10^10 are wrongly called seen", wrong)
+	}
+	// Each of the bits that are said to be kept tells two fingerprints apart, and no other does.
+	fp := fpOf(1)
+	for bit := range 64 {
+		low, high := fp, fp
+		low.Lo ^= 1 << bit
+		high.Hi ^= 1 << bit
+		if keyOf(high) == keyOf(fp) || (keyOf(low) != keyOf(fp)) != (bit >= 56) {
+			t.Fatalf("bit %d", bit)
+		}
+	}
+}
+
+// TestBytesOfAURLInALargeRun writes the first blocks of a run of 10^9 keys: what they hold is what all of them hold.
+func TestBytesOfAURLInALargeRun(t *testing.T) {
+	const total, here = 1_000_000_000, 200_000
+	mem := vfs.NewMem(1)
+	must(t, mem.MkdirAll("sieve"))
+	f, err := mem.Create(fileName("sieve", kindRun, 0))
+	must(t, err)
+	w := newRunWriter(&storeFile{File: f}, total)
+	rng := newRand(8)
+	gap := math.MaxUint64 / float64(total)
+	for k := (key{}); w.count < here; k = (key{hi: k.hi + uint64(rng.ExpFloat64()*gap), lo: uint8(rng.Uint32())}) {
+		must(t, w.add(k))
+	}
+	r, err := w.finish()
+	must(t, err)
+	each := float64(r.bytes) / here
+	t.Log(fmt.Sprintf("%.3f bytes", each))
+	if each > 5.65 {
+		t.Fatalf("%.3f bytes a URL at 10^9", each)
+	}
+}
