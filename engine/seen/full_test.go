@@ -96,13 +96,13 @@ func TestN4_ReadsThatFailWithinASegment(t *testing.T) {
 	script := faultfs.NewScript()
 	m := open(t, faultfs.New(vfs.NewMem(1), script), nil)
 	m.hash = func(d Digest) uint64 { return 77<<segmentShift | binary.LittleEndian.Uint64(d[:])>>segmentBits }
-	m.tableMax, m.filling, m.o.MemoryBytes = 500, newTable(500), 1<<20 // so that hardly anything but a merge reads
+	m.tableMax, m.filling, m.o.MemoryBytes = 750, newTable(750), 1<<20 // so that hardly anything but a merge reads
 	rng := rand.New(rand.NewPCG(1, 1))
 	for from := 1; from < 3000; from += 1 + rng.IntN(3) {
 		script.Add(faultfs.Rule{Op: faultfs.Read, Name: "run-*", From: from, Count: 1, Err: syscall.ENOSPC})
 	}
 	refused := 0
-	for i := range uint64(16_000) {
+	for i := range uint64(9_000) {
 		refused += stubborn(t, func() error {
 			_, _, err := m.Insert(benchDigest(i), First{})
 			return err
@@ -111,7 +111,7 @@ func TestN4_ReadsThatFailWithinASegment(t *testing.T) {
 	}
 	script.Clear()
 	must(t, m.Check())
-	if refused < 10 || m.Len() != 16_000 {
+	if refused < 10 || m.Len() != 9_000 {
 		t.Fatalf("%d refused, %d digests", refused, m.Len())
 	}
 }
