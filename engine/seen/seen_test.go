@@ -120,7 +120,7 @@ func TestWhatADigestCosts(t *testing.T) {
 	if per > 1.6 || tables > m.o.MemoryBytes/tableShare {
 		t.Errorf("%.2f bytes of memory for a digest, and %d of tables", per, tables)
 	}
-	if st.FilterErrors*100 > n || st.Merged > 8*n || st.Runs > 6 || st.RunBytes > 19*n {
+	if st.FilterErrors*100 > n || st.Merged > 8*n || st.Runs > 6 || st.RunBytes > 22*n {
 		t.Errorf("%d digests: %+v", n, st)
 	}
 	if st.BlocksRead > st.FilterErrors+st.FilterErrors/20 {
