@@ -72,6 +72,7 @@ func (s *story) crash(kill bool) {
 }
 
 func TestN3_ModelWithCrashes(t *testing.T) {
+	t.Parallel()
 	var merges uint64
 	for seed := range uint64(6) {
 		s := &story{t: t, rng: rand.New(rand.NewPCG(seed, 1)), disk: vfs.NewMem(seed), model: map[uint64]bool{}}
@@ -96,6 +97,7 @@ func TestN3_ModelWithCrashes(t *testing.T) {
 // TestN3_ACrashAtAnyOperation: a story of inserts, merges and cuts is stopped at each of its file operations in turn, by a
 // disk that fails from there on, and the disk then loses power. What the last durable cut had is there, exactly.
 func TestN3_ACrashAtAnyOperation(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
 	stopped := 0
 	for failed := true; failed; {
@@ -184,6 +186,7 @@ func meets(disk *vfs.Mem, cut *Cut) error {
 }
 
 func TestN3_DamageIsAnErrorThatNamesTheFile(t *testing.T) {
+	t.Parallel()
 	disk := vfs.NewMem(1)
 	m := open(t, disk, nil)
 	fill(t, m, 180)

@@ -51,9 +51,9 @@
 // steps of some 30 microseconds, as much as is needed to be done before the filling table is full; an Insert that finds it
 // full does the rest. No lock is held while the disk works, but for the turn to merge.
 //
-// What it costs. A filter takes 10 bits a digest, that of a young run some more, and errs for one new digest in 170 or so:
-// the others are new without a look at the disk. A digest that is there costs two reads. Memory: the filters, two tables of
-// 4 MiB by a twelfth of MemoryBytes, no pointers; with too little of it the filters err more often. On disk 50 bytes and the URI,
-// and 14 for the index, twice that while a merged run is still named by a cut. A digest is written to runs about eight times on
-// the way to 10^8. Open reads filters and what is behind the last run. Numbers: orbweaver bench seen.
+// What it costs. Filters take 10 to 11 bits a digest, and all together err for one new digest in 128 to 256: the others are
+// new without a look at the disk. A digest that is there costs two reads. The two tables take at most a twelfth of MemoryBytes;
+// there are no pointers in either; with too little memory the filters err more often. On disk 50 bytes and the URI, and 14 for
+// the index, twice that while a merged run is still named by a cut. A digest is written to runs seven or eight times on the way to
+// 10^8. Open reads the filters and the entries behind the last run. Numbers: orbweaver bench seen.
 package seen

@@ -23,8 +23,11 @@ const (
 	widthMax = 20
 )
 
+// log2 is rounded down; that of 0 is 0.
+func log2(n int) int { return max(0, bits.Len(uint(n))-1) }
+
 func newFilter(keys int, width uint) *filter {
-	f := &filter{keys: keys, width: width, buckets: uint(bits.Len(uint(keys)) - 1)}
+	f := &filter{keys: keys, width: width, buckets: uint(log2(keys))}
 	bitmap, low, ranks := f.shape()
 	f.words = make([]uint64, bitmap+low+ranks)
 	f.split()
@@ -42,7 +45,7 @@ func filterBytes(keys int, width uint) (memory, disk int64) {
 	if keys == 0 {
 		return 0, 0
 	}
-	f := filter{keys: keys, width: width, buckets: uint(bits.Len(uint(keys)) - 1)}
+	f := filter{keys: keys, width: width, buckets: uint(log2(keys))}
 	bitmap, low, ranks := f.shape()
 	return int64(bitmap+low+ranks) * 8, int64(bitmap+low) * 8
 }

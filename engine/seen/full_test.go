@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"io/fs"
-	"math/rand/v2"
 	"sync"
 	"syscall"
 	"testing"
@@ -91,28 +90,34 @@ func TestN4_AFullDiskLosesNothing(t *testing.T) {
 	}
 }
 
-// All digests fall into one segment, so that merges read on in the middle of it; half of all reads fail.
+// A merge reads on in the middle of a segment, and every first try fails: each record comes once all the same.
 func TestN4_ReadsThatFailWithinASegment(t *testing.T) {
+	const n = (windowBlocks + 9) * blockRecords
 	script := faultfs.NewScript()
 	m := open(t, faultfs.New(vfs.NewMem(1), script), nil)
 	m.hash = func(d Digest) uint64 { return 77<<segmentShift | binary.LittleEndian.Uint64(d[:])>>segmentBits }
-	m.tableMax, m.filling, m.o.MemoryBytes = 500, newTable(500), 1<<20 // so that hardly anything but a merge reads
-	rng := rand.New(rand.NewPCG(1, 1))
-	for from := 1; from < 3000; from += 1 + rng.IntN(3) {
+	m.tableMax, m.filling = n, newTable(n)
+	for i := range uint64(2 * n) {
+		_, _, err := m.Insert(benchDigest(i), First{})
+		must(t, err)
+		must(t, m.Tend())
+	}
+	for from := 1; from < 10; from += 2 {
 		script.Add(faultfs.Rule{Op: faultfs.Read, Name: "run-*", From: from, Count: 1, Err: syscall.ENOSPC})
 	}
-	refused := 0
-	for i := range uint64(16_000) {
-		refused += stubborn(t, func() error {
-			_, _, err := m.Insert(benchDigest(i), First{})
-			return err
-		})
-		refused += stubborn(t, m.Tend)
+	g := merged{sources: []*source{{r: m.runs[0]}}}
+	refused := stubborn(t, func() error { return g.enter(77, nil) })
+	var last slot
+	for i := range n {
+		v, from := g.least()
+		if from < 0 || i > 0 && v.compare(last) <= 0 {
+			t.Fatalf("record %d: %v after %v", i, v, last)
+		}
+		last = v
+		refused += stubborn(t, func() error { return g.advance(from) })
 	}
-	script.Clear()
-	must(t, m.Check())
-	if refused < 10 || m.Len() != 16_000 {
-		t.Fatalf("%d refused, %d digests", refused, m.Len())
+	if _, from := g.least(); from != -2 || refused != 2 {
+		t.Fatalf("a record too many, or %d refused", refused)
 	}
 }
 

@@ -19,8 +19,7 @@ const (
 	// tierRatio: a run is merged with what is younger when it is at most so many times as large. So there are few runs to look
 	// into, each digest is written some eight times at 10^8, and old runs have most of the digests.
 	tierRatio = 3
-	// widthBase is the width of the filter of a run that has all digests: it errs for one hash in 128 to 256.
-	widthBase = 8
+	errorsOne = 128
 )
 
 // merge makes one run of the frozen table and the youngest runs, in small steps. Segments that are done are looked up in
@@ -30,7 +29,7 @@ type merge struct {
 	inputs []*run // oldest first
 	frozen *table
 	out    *run
-	width  uint
+	bits   int          // kept of each hash
 	done   atomic.Int32 // segments that are in out
 
 	from    merged
@@ -62,15 +61,18 @@ func tier(runs []*run, n uint64) int {
 	return kept
 }
 
-// widthFor is the width of the filters of a run of n keys out of all: small runs get more precise ones, so that all
-// together err as often as one would. With less memory they are less precise.
-func widthFor(n, all uint64, memory int64) uint {
-	width := widthBase + bits.Len64((all-1)/n)
-	// A key takes width bits and at most 2.2 beside.
-	if have := int((memory*80/int64(n) - 22) / 10); have < width {
-		width = have
-	}
-	return uint(max(0, min(width, widthMax)))
+// bitsFor is how many of the first bits of its hashes a run of n keys keeps in its filters: so many that all digests
+// together err for one hash in errorsOne to twice that, whichever runs they are in. With less memory they are fewer.
+func bitsFor(n, all uint64, memory int64) int {
+	want := bits.Len64(errorsOne*all - 1)
+	// A key takes at most 2.2 bits beside those that its bucket does not tell.
+	have := int(memory*80/int64(n)-22)/10 + segmentBits + log2(int(n/segments))
+	return min(want, have)
+}
+
+// widthFor is what is kept of each key of a segment beside its bucket.
+func widthFor(keys uint32, kept int) uint {
+	return uint(max(0, min(kept-segmentBits-log2(int(keys)), widthMax)))
 }
 
 func newMerge(file vfs.File, serial uint64, inputs []*run, frozen *table, end int64) *merge {
@@ -137,8 +139,9 @@ func (g *merge) enter(segment int) error {
 		return err
 	}
 	s := &g.out.segs[segment]
-	s.block, s.width = g.out.blocks, uint8(g.width)
-	g.filter, g.put, g.entered = newFilter(int(s.keys), g.width), 0, true
+	width := widthFor(s.keys, g.bits)
+	s.block, s.width = g.out.blocks, uint8(width)
+	g.filter, g.put, g.entered = newFilter(int(s.keys), width), 0, true
 	return nil
 }
 

@@ -101,7 +101,7 @@ func (m *Map) start() (started bool, err error) {
 	g := newMerge(file, serial, inputs, m.frozen, m.frozenEnd)
 	g.out.start = begin
 	// A quarter stays for the runs that come until this one is merged again.
-	g.width = widthFor(g.out.keys, max(all, g.out.keys), memory-memory/(tierRatio+1))
+	g.bits = bitsFor(g.out.keys, max(all, g.out.keys), memory-memory/(tierRatio+1))
 	m.mu.Lock()
 	m.merge = g
 	m.view.Store(&view{runs: slices.Clone(m.runs), kept: kept, m: g})
