@@ -19,10 +19,10 @@ func (v *Virtualizer) Check() error {
 	var disk, buffered uint64
 	err := v.idx.each(func(id uint32, e *entry) error {
 		if found, ok := v.idx.find(e.key); !ok || found != id {
-			return fmt.Errorf("virtualize: queue %x is not found by its key", e.key)
+			return corrupt("queue %x is not found by its key", e.key)
 		}
 		if e.disk == 0 && e.buffered == 0 {
-			return fmt.Errorf("virtualize: queue %x is empty and known", e.key)
+			return corrupt("queue %x is empty and known", e.key)
 		}
 		disk += uint64(e.disk)
 		buffered += uint64(e.buffered)

@@ -115,7 +115,10 @@ func (l *loader) queue() {
 		return
 	}
 	e.disk, e.buffered = uint32(disk), uint32(buffered)
-	id, ok := l.v.idx.find(e.key)
+	id, ok := uint32(0), false
+	if l.file.base != 0 { // The first section has each key once, and looking them up would be most of the work.
+		id, ok = l.v.idx.find(e.key)
+	}
 	if !ok {
 		id = l.v.insert(e.key)
 	}

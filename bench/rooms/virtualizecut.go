@@ -113,11 +113,12 @@ func (b *queueBench) reopen(r *growth.Run) error {
 	if err := b.v.Close(); err != nil {
 		return err
 	}
-	from := time.Now()
+	from, cpu := time.Now(), growth.CPU()
 	var err error
 	if b.v, err = virtualize.Open(vfs.Disk(), b.vo, &b.cut); err != nil {
 		return err
 	}
+	r.Add("CPU of opening", (growth.CPU() - cpu).Seconds(), "s")
 	r.Add("opening takes", time.Since(from).Seconds(), "s")
 	r.Add("queues then", queues, "")
 	return nil
