@@ -89,6 +89,8 @@ var starters = places{
 	"bench/simnet/net.go":           "Close resets what is open and waits for all that is served",
 	"bench/load/dns.go":             "Close of the server waits",
 	"bench/load/server.go":          "Close waits for the listeners and their workers",
+	"bench/rooms/cache.go":          "a round waits for its askers",
+	"bench/rooms/sieve.go":          "the stretch waits for the flusher",
 	"bench/rooms/virtualize.go":     "the stretch waits for Collect",
 	"bench/rooms/virtualizecut.go":  "the stretch waits for the image",
 	"bench/vitro/parts.go":          "the measurement waits for its workers",
