@@ -1,7 +1,6 @@
 package sieve
 
 import (
-	"fmt"
 	"math"
 	"testing"
 
@@ -43,7 +42,7 @@ func TestBytesOfAURLInALargeRun(t *testing.T) {
 	r, err := w.finish()
 	must(t, err)
 	each := float64(r.bytes) / here
-	t.Log(fmt.Sprintf("%.3f bytes", each))
+	t.Logf("%.3f bytes", each)
 	if each > 5.65 {
 		t.Fatalf("%.3f bytes a URL at 10^9", each)
 	}
