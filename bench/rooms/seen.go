@@ -123,7 +123,7 @@ func (b *seenBench) grow(ctx context.Context, o *Options) error {
 		at("disk at its highest on the way a digest", float64(b.diskPeak)/n, "B")
 		at("runs", float64(st.Runs), "")
 		at("records written by merges a digest, so far", float64(st.Merged)/n, "")
-		at("new digests looked for on disk, on the way", 100*float64(st.FilterErrors-before.FilterErrors)/float64(2*(b.held-held)), "%")
+		at("new digests looked for on disk, on the way", 100*float64(st.FilterErrors-before.FilterErrors)/float64(3*(b.held-held)), "% of look-ups")
 		at("99.99 pages of 100 take at most", b.within(0.9999), "us")
 		at("longest Cut", float64(b.cutTook.Nanoseconds())/1e3, "us")
 		at("longest Sync and Release", float64(b.syncTook.Nanoseconds())/1e6, "ms")
