@@ -60,8 +60,8 @@ func (w *Workbench[S]) entryOf(addr netip.Addr) uint32 {
 func (w *Workbench[S]) dropEntry(id uint32) {
 	w.touchEntry(id)
 	e := w.entries.at(id)
-	if w.listing && e.due != noDue {
-		w.dropped = append(w.dropped, e.address())
+	if w.history.listing && e.due != noDue {
+		w.history.dropped = append(w.history.dropped, e.address())
 	}
 	w.byAddr.remove(maphash.Bytes(w.seed, e.addr[:]), id)
 	*e = entry{}

@@ -49,7 +49,7 @@ type Workbench[S any] struct {
 	warmth    uint32 // what warm read: nobody needs it
 	distantAt int    // where in outer the next Distant begins
 
-	history[S]
+	history history[S]
 }
 
 // New makes an empty bench. It panics if o, with its defaults, does not validate.
