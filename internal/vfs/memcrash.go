@@ -30,17 +30,37 @@ func (m *Mem) CrashClone(rng *rand.Rand) *Mem {
 	if rng == nil {
 		rng = m.rng
 	}
-	names := map[string]map[string]*memNode{}
-	for dir, files := range m.durable {
-		names[dir] = map[string]*memNode{}
-		for base, node := range files {
-			names[dir][base] = node
-		}
-	}
+	names := m.durableNames()
 	for _, op := range survivors(rng, m.pending) {
 		op.apply(names)
 	}
 	return m.clone(rng.Uint64(), names, func(n *memNode) []byte { return n.crash(rng) })
+}
+
+// LostClone returns the disk as it is after a power cut that spared nothing: of each file what was last synced, and the
+// names of the last SyncDir. Of the changes of names since, the youngest survive, as many as kept says: a disk may write
+// down what came last and lose what came before. The original lives on and shares nothing with the clone.
+func (m *Mem) LostClone(kept int) *Mem {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	names := m.durableNames()
+	for _, op := range m.pending[max(0, len(m.pending)-kept):] {
+		op.apply(names)
+	}
+	return m.clone(m.rng.Uint64(), names, func(n *memNode) []byte {
+		n.mu.RLock()
+		defer n.mu.RUnlock()
+		return append([]byte(nil), n.durable...)
+	})
+}
+
+// durableNames copies the names that a power cut cannot take away. The caller holds m.mu.
+func (m *Mem) durableNames() map[string]map[string]*memNode {
+	names := map[string]map[string]*memNode{}
+	for dir, files := range m.durable {
+		names[dir] = maps.Clone(files)
+	}
+	return names
 }
 
 // survivors chooses which unsynced changes of names a power cut leaves: half the time a journalling file system's
