@@ -133,10 +133,18 @@ func (r *replayer) postpone(e *journalEntry, rec *record) {
 	if rec == nil || e.SiteDue == 0 {
 		return
 	}
-	site, _ := urlx.Split(rec.url)
-	if vs := r.engine.bench.Get(site); vs != nil {
-		r.engine.bench.Postpone(vs, fromUnixNano(e.SiteDue), fromUnixNano(e.IPDue))
+	r.engine.bench.Postpone(r.site(rec.url), fromUnixNano(e.SiteDue), fromUnixNano(e.IPDue))
+}
+
+// site gives the site of a URL. One that the cut does not know is made, so that what was learnt of it is not forgotten;
+// its URLs come from the ready queue.
+func (r *replayer) site(url []byte) *visitState {
+	key, _ := urlx.Split(url)
+	vs, added := r.engine.bench.GetOrAdd(key)
+	if added {
+		r.engine.newborn.Put(vs)
 	}
+	return vs
 }
 
 func (r *replayer) page(e *journalEntry, rec *record) error {
@@ -189,9 +197,7 @@ func (r *replayer) robots(e *journalEntry, rec *record) {
 	if rec == nil || rec.page == nil || e.Hops > 0 {
 		return
 	}
-	site, path := urlx.Split(rec.url)
-	vs := r.engine.bench.Get(site)
-	if vs == nil || !bytes.Equal(path, []byte(robotsPath)) {
+	if _, path := urlx.Split(rec.url); !bytes.Equal(path, []byte(robotsPath)) {
 		return
 	}
 	var rules *robots.Rules
@@ -204,7 +210,7 @@ func (r *replayer) robots(e *journalEntry, rec *record) {
 	default:
 		return
 	}
-	r.engine.bench.WithSite(vs, func(s *Site) {
+	r.engine.bench.WithSite(r.site(rec.url), func(s *Site) {
 		s.setRules(r.engine.rules.share(rules), rec.date.Add(robotsLife))
 		s.RobotsTry, s.Denied = 0, false
 	})

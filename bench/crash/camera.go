@@ -195,18 +195,19 @@ func (c *camera) take(v Variant, op *operation, disk *vfs.Mem) {
 	c.seen[im.digest] = true
 	im.Seed, im.Kind, im.When, im.arrivals = c.seed, op.kind, time.Now(), c.log.Len()
 	im.Story = c.story + c.point + ", " + string(v)
-	im.Bound = c.before + c.bound
+	im.lost = c.bound
 	switch v {
 	case Lost, Mixed, Alone, Synced:
-		im.Bound += im.arrivals - c.durable
+		im.lost += im.arrivals - c.durable
 	}
+	im.Bound = c.before + im.lost
 	c.images = append(c.images, im)
 }
 
 // develop gives each image the log of its moment, once the crawl has ended and the log is complete.
 func (c *camera) develop() []*Image {
 	for _, im := range c.images {
-		im.log = c.log.At(im.arrivals, im.When)
+		im.log = c.log.At(im.arrivals, im.When, im.lost)
 	}
 	return c.images
 }

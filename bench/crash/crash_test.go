@@ -110,7 +110,7 @@ func crawl(t *testing.T, w *simweb.World, from *Image, cam *camera) *result {
 		log, disk := w.NewLog(), vfs.NewMem(1)
 		if from != nil {
 			<-time.After(time.Until(from.When))
-			log = from.log.At(from.log.Len(), from.When)
+			log = from.log.At(from.log.Len(), from.When, 0)
 			var err error
 			if disk, err = from.disk(1); err != nil {
 				t.Fatal(err)

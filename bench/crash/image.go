@@ -66,6 +66,7 @@ type Image struct {
 
 	log      *simweb.Log
 	arrivals int // of the log, at the crash
+	lost     int // of these, how many of the last the crawl may know nothing of
 	digest   xxh3.Uint128
 }
 

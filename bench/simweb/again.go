@@ -5,9 +5,10 @@ import (
 	"time"
 )
 
-// At returns the log as it was at an earlier moment, when it had n arrivals. What was being answered then, and came to
-// its end later, is in it as an exchange that the client gave up at that moment. The original lives on.
-func (l *Log) At(n int, when time.Time) *Log {
+// At returns the log as it was when the client died, at an earlier moment, when it had n arrivals. What was being answered
+// then, and came to its end later, is in it as an exchange that the client gave up at that moment. Of the last lost
+// arrivals before that the client need not know afterwards what they told: how long to wait. The original lives on.
+func (l *Log) At(n int, when time.Time, lost int) *Log {
 	records, agents := l.snapshot(0)
 	at := l.w.NewLog()
 	l.mu.Lock()
@@ -19,9 +20,12 @@ func (l *Log) At(n int, when time.Time) *Log {
 	l.mu.Unlock()
 	now := when.Sub(at.base).Nanoseconds()
 	kept := records[:n:n]
+	for i := max(0, n-lost); i < n; i++ {
+		kept[i].flags |= flagLost
+	}
 	for _, r := range records[n:] {
 		if r.time <= now {
-			r.end, r.flags, r.status = max(r.time, min(r.end, now)), flagCut, 0
+			r.end, r.flags, r.status = max(r.time, min(r.end, now)), flagCut|flagLost, 0
 			kept = append(kept, r)
 		}
 	}

@@ -20,7 +20,7 @@ func TestLogGoesBackToAMoment(t *testing.T) {
 	note(1, 0, time.Second, flagWhole)
 	note(2, time.Second, 3*time.Second, flagWhole) // under way
 	note(3, 4*time.Second, 5*time.Second, flagWhole)
-	at := l.At(1, begin.Add(2*time.Second))
+	at := l.At(1, begin.Add(2*time.Second), 0)
 	var got []Arrival
 	for a := range at.All() {
 		got = append(got, a)
