@@ -79,11 +79,14 @@ func journalName(dir string, generation uint64) string {
 	return fmt.Sprintf("%s/journal-%08d", dir, generation)
 }
 
-// createJournal begins a generation.
+// createJournal begins a generation. Its name is durable at once: a group commit syncs the content only.
 func createJournal(fsys vfs.FS, dir string, generation uint64) (*journal, error) {
 	f, err := fsys.Create(journalName(dir, generation))
 	if err != nil {
 		return nil, fmt.Errorf("engine: journal: %w", err)
+	}
+	if err := fsys.SyncDir(dir); err != nil {
+		return nil, fmt.Errorf("engine: journal: %w", errors.Join(err, f.Close()))
 	}
 	return &journal{file: f}, nil
 }

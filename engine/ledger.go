@@ -104,6 +104,9 @@ func (l *ledger) syncInOrder(j *journal) error {
 		return fmt.Errorf("engine: archive: %w", err)
 	}
 	for old := l.oldestTurned(); old != nil; old = l.oldestTurned() {
+		if old == j {
+			j = nil // turned while the archive was synced: what was in it then is durable with the old ones
+		}
 		err := old.sync()
 		if err == nil {
 			l.dropTurned()
@@ -115,6 +118,9 @@ func (l *ledger) syncInOrder(j *journal) error {
 		if old == j {
 			return nil // the page was turned meanwhile: it is closed now, and was what this call is about
 		}
+	}
+	if j == nil {
+		return nil
 	}
 	if err := j.sync(); err != nil {
 		return fmt.Errorf("engine: journal: %w", err)

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/zeebo/xxh3"
@@ -46,6 +47,9 @@ type camera struct {
 	before  int // pages that earlier crashes may have cost
 	seed    uint64
 
+	mu    sync.Mutex
+	sloth *rand.Rand // how long syncs take; guarded by mu
+
 	counts map[string]int // calls by class
 	images []*Image
 	err    error
@@ -55,10 +59,33 @@ type camera struct {
 	durable int    // arrivals when the last group commit began that has ended
 }
 
+// syncMax is the longest that a sync takes: longer than the time between two group commits.
+const syncMax = 400 * time.Millisecond
+
+// slowFiles are synced without a lock that the crawl wants.
+var slowFiles = map[string]bool{
+	"frontier/journal-*": true, "frontier/bench-*": true, "frontier/aloft-*": true, "frontier/MANIFEST.tmp": true, "frontier": true,
+}
+
+// mixes is how many times the dice are thrown for what survives a power cut.
+const mixes = 2
+
 func newCamera(disk *vfs.Mem, c *camera) *camera {
+	c.sloth = rand.New(rand.NewPCG(c.seed, 0x510))
 	c.counts = map[string]int{}
-	c.tap = &tap{disk: disk, before: c.atStart, after: c.atEnd}
+	c.tap = &tap{disk: disk, before: c.atStart, after: c.atEnd, pause: c.pause}
 	return c
+}
+
+// pause lets the syncs of journal and checkpoint take up to syncMax, and mostly much less. Virtual time stands still
+// while anybody waits for a mutex, so calls under a lock that others want cannot be slow.
+func (c *camera) pause(op *operation) time.Duration {
+	if !op.kind.syncs() || !slowFiles[fileKind(c.dir, op.name)] {
+		return 0
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Duration(c.sloth.Int64N(int64(syncMax)) * c.sloth.Int64N(int64(syncMax)) / int64(syncMax))
 }
 
 // class names a point of the program: what is done, to which kind of file, by which function.
@@ -147,7 +174,9 @@ func (c *camera) powerCuts(op *operation) {
 		c.take(Lost, op, c.tap.disk.LostClone(0))
 	}
 	if c.wants(Mixed) {
-		c.take(Mixed, op, c.tap.disk.CrashClone(c.rng))
+		for range mixes {
+			c.take(Mixed, op, c.tap.disk.CrashClone(c.rng))
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"strings"
 	"sync"
+	"time"
 
 	"orbweaver/internal/vfs"
 )
@@ -46,9 +47,14 @@ type tap struct {
 	mu     sync.Mutex // held during every change, so that a clone shows one moment
 	before func(*operation)
 	after  func(*operation)
+
+	pause func(*operation) time.Duration // how long a call takes: meanwhile the crawl goes on
 }
 
 func (t *tap) do(op operation, act func() error) error {
+	if d := t.pause(&op); d > 0 {
+		<-time.After(d)
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.before(&op)

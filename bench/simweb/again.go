@@ -49,3 +49,12 @@ func (w *World) Again(l *Log) *World {
 	}
 	return again
 }
+
+// Lose says that the client died just now: of what the last n arrivals told it may remember nothing.
+func (l *Log) Lose(n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := max(0, l.count-n); i < l.count; i++ {
+		l.chunks[i/logChunk][i%logChunk].flags |= flagLost
+	}
+}

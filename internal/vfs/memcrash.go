@@ -21,7 +21,7 @@ func (m *Mem) KillClone() *Mem {
 }
 
 // CrashClone returns the disk as it may be after a power cut: what was synced is there, of the rest some pages are
-// there, some are torn and some are not, and names created, renamed or removed since their directory was last synced
+// there, some are torn and some are not, or all or nothing of each file, and names created, renamed or removed since their directory was last synced
 // are as before or as after. A rename is never half there. The choice is rng's, or the Mem's own generator's if rng
 // is nil. The original lives on and shares nothing with the clone.
 func (m *Mem) CrashClone(rng *rand.Rand) *Mem {
@@ -33,6 +33,9 @@ func (m *Mem) CrashClone(rng *rand.Rand) *Mem {
 	names := m.durableNames()
 	for _, op := range survivors(rng, m.pending) {
 		op.apply(names)
+	}
+	if rng.IntN(3) == 0 {
+		return m.clone(rng.Uint64(), names, func(n *memNode) []byte { return n.crashWhole(rng) })
 	}
 	return m.clone(rng.Uint64(), names, func(n *memNode) []byte { return n.crash(rng) })
 }
@@ -112,6 +115,18 @@ func (m *Mem) clone(seed uint64, names map[string]map[string]*memNode, content f
 		}
 	}
 	return c
+}
+
+// crashWhole returns either all of the content or what is durable of it: disks write down one file before another.
+func (n *memNode) crashWhole(rng *rand.Rand) []byte {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	if rng.IntN(2) == 0 {
+		return append([]byte(nil), n.durable...)
+	}
+	data := make([]byte, len(n.data))
+	copyMapped(data, n.data)
+	return data
 }
 
 // crash returns what a power cut leaves of the content.
