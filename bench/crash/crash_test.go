@@ -27,7 +27,10 @@ var (
 	firstSeed = flag.Uint64("seed", 1, "first seed of the worlds")
 	seedCount = flag.Uint64("seeds", 1, "how many seeds")
 	perClass  = flag.Int("per-class", 1, "calls of each class at which to crash")
+	onlyClass = flag.String("class", "", "crash only at calls whose class contains this")
 	onlyPoint = flag.String("point", "", "crash at this point only, as a failure names it")
+	onlyKind  = flag.String("variant", "", "crash in this way only")
+	budget    = flag.Duration("budget", time.Minute, "no further crash is tried after this time")
 	imageFile = flag.String("image", "", "go on from this saved image")
 	imageDir  = flag.String("images", filepath.Join("..", "..", "build", "crash"), "where images of failures are saved")
 )
@@ -56,10 +59,10 @@ func config(rig *invitro.Rig) engine.Config {
 	c.Politeness.RetryDelays = []time.Duration{time.Second}
 	c.Politeness.BackoffMin, c.Politeness.BackoffMax = time.Second, 4*time.Second
 	c.Politeness.HostBackoff = []time.Duration{time.Second, 2 * time.Second}
-	c.Checkpoint, c.SyncEvery, c.ReportEvery = 3*time.Second, 300*time.Millisecond, 2*time.Second
+	c.Checkpoint, c.SyncEvery, c.ReportEvery = 3*time.Second, 370*time.Millisecond, 2*time.Second
 	if rig.World.Config().Seed%3 == 0 { // one fetcher that is always busy: URLs wait everywhere
 		c.Fetchers, c.Politeness.HostDelay, c.Politeness.IPDelay = 1, 30*time.Millisecond, 5*time.Millisecond
-		c.Checkpoint, c.SyncEvery = time.Second, 50*time.Millisecond
+		c.Checkpoint, c.SyncEvery = time.Second, 170*time.Millisecond
 	}
 	c.SieveMemory, c.CacheMemory = 1<<16, 1<<16
 	c.WARC.SizeMax = 1 << 16
@@ -185,20 +188,20 @@ func (r *result) judge(t *testing.T, rig *invitro.Rig, cfg engine.Config, disk *
 		r.fault("E1: admitted %d, outcomes %d, queued %d, in flight %d", rep.URLsAdmitted, outcomes, rep.URLsQueued, rep.URLsInFlight)
 	}
 	r.pages = map[string]bool{}
-	err := invitro.Captures(disk, "crawl/warc", func(c simweb.Capture) {
+	crawled, err := invitro.Crawled(disk, "crawl/warc")
+	if err != nil {
+		r.fault("archive: %v", err)
+		return
+	}
+	for c := range crawled {
 		if c.Status == 200 && !c.Truncated {
 			r.pages[c.URL] = true
 		}
-	})
-	if err != nil {
-		r.fault("archive: %v", err)
 	}
-	v, err := rig.Judge(simweb.Promise{
+	v := rig.World.Judge(rig.Log, simweb.Promise{
 		HostDelay: cfg.Politeness.HostDelay, IPDelay: cfg.Politeness.IPDelay, Contact: "https://example.org/bot",
-	}, disk)
-	if err != nil {
-		r.fault("archive: %v", err)
-	}
+		Expect: simweb.ExpectOptions{Seeds: rig.Seeds},
+	}, crawled)
 	r.verdict = v
 	r.again = v.Repeated
 	allowed := 0
@@ -248,6 +251,9 @@ func rehearse(t *testing.T, seed uint64) (*simweb.World, *result) {
 func choose(counts map[string]int, most int, rng *rand.Rand) map[string]map[int]bool {
 	chosen := map[string]map[int]bool{}
 	for _, class := range slices.Sorted(maps.Keys(counts)) {
+		if !strings.Contains(class, *onlyClass) {
+			continue
+		}
 		n := counts[class]
 		picks := map[int]bool{1 + rng.IntN(n): true}
 		if most > 1 {
@@ -293,6 +299,8 @@ func (r *result) compare(base *result) {
 
 // survive resumes images until none is left.
 func survive(t *testing.T, w *simweb.World, base *result, images []*Image) {
+	rand.New(rand.NewPCG(1, 1)).Shuffle(len(images), func(i, k int) { images[i], images[k] = images[k], images[i] })
+	deadline := time.Now().Add(*budget)
 	next := make(chan *Image, len(images))
 	for _, im := range images {
 		next <- im
@@ -302,6 +310,9 @@ func survive(t *testing.T, w *simweb.World, base *result, images []*Image) {
 		t.Run("worker", func(t *testing.T) {
 			t.Parallel()
 			for im := range next {
+				if time.Now().After(deadline) {
+					break
+				}
 				r := crawl(t, w, im, nil)
 				r.compare(base)
 				if len(r.faults) == 0 {
@@ -331,9 +342,9 @@ func TestCrash(t *testing.T) {
 				pages: newPages(), rng: rng, seed: seed, seen: map[xxh3.Uint128]bool{}, bound: inFlight,
 				pick: func(class string, n int) bool { return chosen[class][n] },
 			}
+			cam.variant = *onlyKind
 			if *onlyPoint != "" {
-				point, variant, _ := strings.Cut(*onlyPoint, ", ")
-				cam.variant = variant
+				point := *onlyPoint
 				cam.pick = func(class string, n int) bool { return fmt.Sprintf("%s #%d", class, n) == point }
 			}
 			now := time.Now()
