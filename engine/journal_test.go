@@ -26,6 +26,9 @@ func TestJournal_whatIsWrittenIsReadAndATornTailIsCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := j.follow(nil); err != nil {
+		t.Fatal(err)
+	}
 	want := someEntry()
 	for range 3 {
 		if err := j.reserve(len(want.Links)); err != nil {
@@ -36,7 +39,7 @@ func TestJournal_whatIsWrittenIsReadAndATornTailIsCut(t *testing.T) {
 		}
 	}
 	read := func() (n int) {
-		err := readJournal(fsys, journalName("d", 3), func(e *journalEntry) error {
+		_, err := readJournal(fsys, journalName("d", 3), func(e *journalEntry) error {
 			n++
 			if e.FP != want.FP || e.Depth != want.Depth || e.Offset != want.Offset || e.Serial != want.Serial ||
 				e.Length != want.Length || e.Hops != 3 || e.SiteDue != 1 || e.IPDue != 2 || !bytes.Equal(e.Links, want.Links) {

@@ -20,6 +20,10 @@ func (e *Engine) restore(m *manifest, fresh bool) error {
 	if fresh {
 		return e.clearFresh()
 	}
+	var err error
+	if e.points.generation, err = youngest(e.seams.FS, e.frontierDir()); err != nil {
+		return err
+	}
 	e.wakeSites()
 	b, err := vfs.ReadFile(e.seams.FS, aloftName(e.frontierDir(), m.Generation))
 	if err != nil {
