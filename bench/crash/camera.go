@@ -8,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/zeebo/xxh3"
-
 	"orbweaver/bench/simweb"
 	"orbweaver/internal/vfs"
 )
@@ -32,24 +30,19 @@ const (
 // Variants are all of them.
 func Variants() []Variant { return []Variant{Before, Torn, After, Lost, Mixed, Alone, Synced} }
 
-// camera watches a tap: it numbers the calls, and takes images around those that it is told to.
+// camera watches a disk through a tap: it numbers the calls of each class, and takes images around those that it is told to.
 type camera struct {
-	tap     *tap
-	dir     string
-	pages   *pages
-	rng     *rand.Rand
-	log     *simweb.Log
-	pick    func(class string, n int) bool
-	variant string // if not empty, only this one
-	seen    map[xxh3.Uint128]bool
-	bound   int // pages that a kill may cost
-	story   string
-	before  int // pages that earlier crashes may have cost
 	seed    uint64
+	album   *album
+	pick    func(class string, n int) bool
+	variant Variant // if not empty, only this one
+	past    *Image  // what the crawl goes on from, if it was killed before
+	bound   int     // Pages that can be in flight
 
-	mu    sync.Mutex
-	sloth *rand.Rand // how long syncs take; guarded by mu
-
+	tap    *tap
+	dir    string
+	log    *simweb.Log
+	rng    *rand.Rand
 	counts map[string]int // calls by class
 	images []*Image
 	err    error
@@ -57,30 +50,45 @@ type camera struct {
 	point   string // of the call under way, if it was picked
 	syncing int    // arrivals when the archive was last synced
 	durable int    // arrivals when the last group commit began that has ended
+
+	mu    sync.Mutex
+	sloth *rand.Rand // how long syncs take; guarded by mu
 }
 
-// syncMax is the longest that a sync takes: longer than the time between two group commits.
-const syncMax = 400 * time.Millisecond
+const (
+	syncMax = 400 * time.Millisecond // the longest that a sync takes: longer than the time between two group commits
+	mixes   = 2                      // how often the dice are thrown for what survives a power cut
+)
 
-// slowFiles are synced without a lock that the crawl wants.
-var slowFiles = map[string]bool{
-	"frontier/journal-*": true, "frontier/bench-*": true, "frontier/aloft-*": true, "frontier/MANIFEST.tmp": true, "frontier": true,
+// newCamera makes a camera for a crawl with so many Pages in flight at most that puts its pages into an album; one that picks nothing needs none.
+func newCamera(seed uint64, bound int, a *album, pick func(class string, n int) bool) *camera {
+	return &camera{
+		seed: seed, bound: bound, album: a, pick: pick, counts: map[string]int{},
+		rng: rand.New(rand.NewPCG(seed, 4)), sloth: rand.New(rand.NewPCG(seed, 5)),
+	}
 }
 
-// mixes is how many times the dice are thrown for what survives a power cut.
-const mixes = 2
-
-func newCamera(disk *vfs.Mem, c *camera) *camera {
-	c.sloth = rand.New(rand.NewPCG(c.seed, 0x510))
-	c.counts = map[string]int{}
+// watch gives the disk on which a crawl into dir is to work. The log is that of the web it crawls.
+func (c *camera) watch(disk *vfs.Mem, log *simweb.Log, dir string) vfs.FS {
+	c.log, c.dir = log, dir
+	c.syncing, c.durable = log.Len(), log.Len()
 	c.tap = &tap{disk: disk, before: c.atStart, after: c.atEnd, pause: c.pause}
-	return c
+	return c.tap
+}
+
+// slow tells the files that are synced without a lock that the crawl wants.
+func slow(kind string) bool {
+	switch kind {
+	case "frontier/journal-*", "frontier/bench-*", "frontier/aloft-*", "frontier/MANIFEST.tmp", "frontier":
+		return true
+	}
+	return false
 }
 
 // pause lets the syncs of journal and checkpoint take up to syncMax, and mostly much less. Virtual time stands still
 // while anybody waits for a mutex, so calls under a lock that others want cannot be slow.
 func (c *camera) pause(op *operation) time.Duration {
-	if !op.kind.syncs() || !slowFiles[fileKind(c.dir, op.name)] {
+	if !op.kind.syncs() || !slow(fileKind(c.dir, op.name)) {
 		return 0
 	}
 	c.mu.Lock()
@@ -167,7 +175,7 @@ func (c *camera) atEnd(op *operation) {
 	}
 }
 
-func (c *camera) wants(v Variant) bool { return c.variant == "" || c.variant == string(v) }
+func (c *camera) wants(v Variant) bool { return c.variant == "" || c.variant == v }
 
 func (c *camera) powerCuts(op *operation) {
 	if c.wants(Lost) {
@@ -212,24 +220,27 @@ func overwrite(d *vfs.Mem, op *operation, n int) bool {
 	return err == nil && f.Close() == nil
 }
 
+// take puts an image of a disk into the album, if there is none like it.
 func (c *camera) take(v Variant, op *operation, disk *vfs.Mem) {
-	im, err := photograph(c.pages, disk.KillClone())
+	im, err := photograph(c.album, disk)
 	if err != nil {
 		c.err = err
 		return
 	}
-	if c.seen[im.digest] {
+	if !c.album.add(im) {
 		return
 	}
-	c.seen[im.digest] = true
-	im.Seed, im.Kind, im.When, im.arrivals = c.seed, op.kind, time.Now(), c.log.Len()
-	im.Story = c.story + c.point + ", " + string(v)
+	im.Seed, im.Point, im.Variant, im.When, im.arrivals = c.seed, c.point, v, time.Now(), c.log.Len()
 	im.lost = c.bound
 	switch v {
 	case Lost, Mixed, Alone, Synced:
 		im.lost += im.arrivals - c.durable
+	case Before, Torn, After:
 	}
-	im.Bound = c.before + im.lost
+	im.Bound = im.lost
+	if c.past != nil {
+		im.Past, im.Bound = c.past.Story()+"; then ", c.past.Bound+im.lost
+	}
 	c.images = append(c.images, im)
 }
 

@@ -22,27 +22,39 @@ import (
 // pageBytes is the unit in which images share their content.
 const pageBytes = 4096
 
-// pages holds what images are made of, each different page once. Safe for concurrent use.
-type pages struct {
-	mu   sync.Mutex
-	byID map[xxh3.Uint128][]byte
+// album holds what images are made of, each different page once, and knows which images it has. Safe for concurrent use.
+type album struct {
+	mu     sync.Mutex
+	pages  map[xxh3.Uint128][]byte
+	images map[xxh3.Uint128]bool
 }
 
-func newPages() *pages { return &pages{byID: map[xxh3.Uint128][]byte{}} }
+func newAlbum() *album {
+	return &album{pages: map[xxh3.Uint128][]byte{}, images: map[xxh3.Uint128]bool{}}
+}
 
-// intern returns the one copy of a page; nil stands for zeros.
-func (p *pages) intern(b []byte) []byte {
+// page returns the one copy of a page; nil stands for zeros.
+func (a *album) page(b []byte) []byte {
 	b = bytes.TrimRight(b, "\x00")
 	if len(b) == 0 {
 		return nil
 	}
 	id := xxh3.Hash128(b)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.byID[id] == nil {
-		p.byID[id] = bytes.Clone(b)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.pages[id] == nil {
+		a.pages[id] = bytes.Clone(b)
 	}
-	return p.byID[id]
+	return a.pages[id]
+}
+
+// add notes an image, and says whether it is new.
+func (a *album) add(im *Image) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	known := a.images[im.digest]
+	a.images[im.digest] = true
+	return !known
 }
 
 // fileImage is one file: its pages without their trailing zeros.
@@ -56,8 +68,9 @@ type fileImage struct {
 // web had been asked by then.
 type Image struct {
 	Seed    uint64
-	Story   string // which point and variant; for a crash after a crash, those before it, too
-	Kind    Kind
+	Past    string // the story of the crash before this one, if there was one
+	Point   string // class and number of the call
+	Variant Variant
 	When    time.Time
 	Bound   int // how many pages may be fetched again, all crashes so far together
 	Dirs    []string
@@ -70,8 +83,19 @@ type Image struct {
 	digest   xxh3.Uint128
 }
 
+// Story says how the disk came to be as it is.
+func (im *Image) Story() string { return im.Past + im.Point + ", " + string(im.Variant) }
+
+// command is how to come to this point again, or nearly; "" where only the image itself leads there.
+func (im *Image) command() string {
+	if im.Past != "" {
+		return ""
+	}
+	return fmt.Sprintf("again: go test ./bench/crash -run 'TestCrash$' -seed %d -point '%s' -variant %s", im.Seed, im.Point, im.Variant)
+}
+
 // photograph makes an image of a disk.
-func photograph(p *pages, disk *vfs.Mem) (*Image, error) {
+func photograph(a *album, disk *vfs.Mem) (*Image, error) {
 	im := &Image{}
 	h := xxh3.New()
 	var walk func(dir string) error
@@ -89,7 +113,7 @@ func photograph(p *pages, disk *vfs.Mem) (*Image, error) {
 				}
 				continue
 			}
-			f, err := photographFile(p, h, disk, name)
+			f, err := photographFile(a, h, disk, name)
 			if err != nil {
 				return err
 			}
@@ -104,7 +128,7 @@ func photograph(p *pages, disk *vfs.Mem) (*Image, error) {
 	return im, nil
 }
 
-func photographFile(p *pages, h *xxh3.Hasher, disk *vfs.Mem, name string) (fileImage, error) {
+func photographFile(a *album, h *xxh3.Hasher, disk *vfs.Mem, name string) (fileImage, error) {
 	b, err := vfs.ReadFile(disk, name)
 	if err != nil {
 		return fileImage{}, err
@@ -114,7 +138,7 @@ func photographFile(p *pages, h *xxh3.Hasher, disk *vfs.Mem, name string) (fileI
 	_, _ = h.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(b))))
 	for len(b) > 0 {
 		n := min(len(b), pageBytes)
-		page := p.intern(b[:n])
+		page := a.page(b[:n])
 		_, _ = h.Write(binary.LittleEndian.AppendUint64(nil, xxh3.Hash(page)))
 		f.Pages = append(f.Pages, page)
 		b = b[n:]
