@@ -2,6 +2,9 @@ package engine
 
 import (
 	"bytes"
+	"errors"
+	"io"
+	"strings"
 	"testing"
 
 	"github.com/zeebo/xxh3"
@@ -141,4 +144,17 @@ func FuzzSite(f *testing.F) {
 			t.Error(err)
 		}
 	})
+}
+
+func TestManifest_ofAnotherVersionIsRefused(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	if err := vfs.WriteAtomic(fsys, manifestName("."), func(w io.Writer) error {
+		_, err := io.WriteString(w, "orbweaver-manifest 1 00000000\n{}")
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readManifest(fsys, "."); !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), "orbweaver-manifest 1") {
+		t.Errorf("%v", err)
+	}
 }
