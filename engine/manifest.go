@@ -50,7 +50,7 @@ type manifest struct {
 	Counters Counters       `json:"counters"`
 }
 
-const manifestMagic = "orbweaver-manifest 2"
+const manifestMagic = "orbweaver-manifest 3"
 
 // ErrVersion says that the crawl directory was written by a version whose format this one does not read.
 var ErrVersion = errors.New("engine: crawl directory of another format version")

@@ -52,7 +52,7 @@ func config(rig *invitro.Rig) engine.Config {
 		c.Fetchers, c.Politeness.HostDelay, c.Politeness.IPDelay = 1, 30*time.Millisecond, 5*time.Millisecond
 		c.Checkpoint, c.SyncEvery = time.Second, 170*time.Millisecond
 	}
-	c.SieveMemory, c.CacheMemory = 1<<16, 1<<16
+	c.SieveMemory, c.CacheMemory, c.SeenMemory = 1<<16, 1<<16, 1<<14
 	c.WARC.SizeMax = 1 << 16
 	c.RetryWait = 40 * time.Second
 	c.Fetch.BodyMax = 50 << 10
