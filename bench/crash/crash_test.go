@@ -20,7 +20,7 @@ var (
 	firstSeed = flag.Uint64("seed", 1, "first seed of the worlds")
 	seedCount = flag.Uint64("seeds", 1, "how many seeds")
 	perClass  = flag.Int("per-class", 1, "calls of each class at which to crash")
-	budget    = flag.Duration("budget", 2*time.Second, "no further crash is tried after this time, in each test")
+	budget    = flag.Duration("budget", time.Second, "no further crash is tried after this time, in each test")
 	onlyClass = flag.String("class", "", "crash only at calls whose class contains this")
 	onlyPoint = flag.String("point", "", "crash at this call only, as a failure names it")
 	variant   = flag.String("variant", "", "crash in this way only")
@@ -183,7 +183,7 @@ func TestCrashInTheRecovery(t *testing.T) {
 		first := tr.record(t)
 		tr.rng.Shuffle(len(first), func(i, k int) { first[i], first[k] = first[k], first[i] })
 		var second []*Image
-		for _, im := range first[:min(len(first), 4**perClass)] {
+		for _, im := range first[:min(len(first), *perClass)] {
 			cam := newCamera(seed, inFlight, tr.album, whileOpening())
 			cam.past = im
 			second = append(second, crawl(t, tr.world, im, cam).images...)

@@ -168,7 +168,7 @@ func (f *tapFile) Sync() error {
 }
 
 func (f *tapFile) Allocate(offset, length int64) error {
-	size, err := f.File.Size()
+	size, err := f.Size()
 	if err != nil {
 		return err
 	}
