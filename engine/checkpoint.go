@@ -48,7 +48,9 @@ type checkpointer struct {
 	last       manifest // the last durable one
 	loose      bool     // the bench has written an image that last does not name
 	generation uint64   // the last one begun
-	ask        chan chan error
+
+	journalStep int64 // how much space a journal reserves at a time
+	ask         chan chan error
 }
 
 // run takes a cut whenever the time has come, the journal has become long or somebody asks. The last one, at the end, is Engine's to take.
@@ -144,6 +146,7 @@ func (c *checkpointer) mark(state State, reason string, final bool) (*marks, err
 	if err != nil {
 		return nil, err
 	}
+	j.step = c.journalStep
 	l := c.ledger
 	l.cut.Lock()
 	defer l.cut.Unlock()

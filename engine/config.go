@@ -78,6 +78,7 @@ type RoomSizes struct {
 	QueuesBuffer  int   // bytes of what is not yet in a segment
 	SeenBuffer    int   // bytes of page digests that are written together
 	SieveRuns     int   // sorted files of the sieve
+	JournalStep   int64 // bytes that a journal reserves at a time [1 MiB]
 	SiteItems     int   // items of one site in memory; what is beyond goes to disk [64]
 }
 
@@ -114,6 +115,7 @@ func (c Config) WithDefaults() Config {
 	def(&c.Parsers, runtime.GOMAXPROCS(0))
 	def(&c.Resolves, 64)
 	def(&c.Rooms.SiteItems, siteItemsMax)
+	def64(&c.Rooms.JournalStep, journalReserve)
 	def64(&c.WorkbenchMemory, 256<<20)
 	def64(&c.CacheMemory, 64<<20)
 	def64(&c.SieveMemory, 64<<20)

@@ -298,7 +298,7 @@ func (e *Engine) assemble(m *manifest) {
 		fs: e.seams.FS, dir: e.frontierDir(), ledger: l, turn: e.flush.turn, returner: e.returner, bench: e.bench,
 		sieve: e.sieve, ready: e.ready, virt: e.virt, dist: e.dist, aloft: e.aloft, redone: e.redone,
 		frontier: e.frontier, seeded: &e.seeded, every: cfg.Checkpoint, clock: e.clock, last: *m,
-		ask: make(chan chan error),
+		ask: make(chan chan error), journalStep: cfg.Rooms.JournalStep,
 	}
 }
 

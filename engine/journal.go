@@ -64,6 +64,7 @@ type journal struct {
 	generation uint64
 	size       int64 // of the head and of whole entries
 	reserved   int64 // bytes the file has disk space for
+	step       int64 // how much more is reserved at a time
 	entries    int
 	buf        []byte
 }
@@ -94,7 +95,7 @@ func createJournal(fsys vfs.FS, dir string, generation uint64) (*journal, error)
 	if err != nil {
 		return nil, fmt.Errorf("engine: journal: %w", errors.Join(err, f.Close()))
 	}
-	return &journal{file: f, generation: generation, size: int64(journalHeadSize)}, nil
+	return &journal{file: f, generation: generation, size: int64(journalHeadSize), step: journalReserve}, nil
 }
 
 // reserve makes sure that an entry with so many bytes of links has its place on disk.
@@ -103,7 +104,7 @@ func (j *journal) reserve(links int) error {
 	if need <= j.reserved {
 		return nil
 	}
-	grow := max(journalReserve, need-j.reserved)
+	grow := max(j.step, need-j.reserved)
 	if err := j.file.Allocate(j.reserved, grow); err != nil {
 		return fmt.Errorf("engine: journal: %w", err)
 	}
