@@ -41,7 +41,7 @@ sim: ## the whole engine in virtual time, from SEED
 	$(GO) test -tags invariants -count=1 -run 'TestCrawl|TestResume|TestKill' ./bench/invitro -seed $(SEED)
 
 # How much of it: by default some 10 minutes of two cores.
-CRASH ?= -seeds 4 -per-class 6 -budget 4m -kills 200
+CRASH ?= -seeds 4 -per-class 6 -budget 3m -kills 200
 
 crash: ## kill crawls at every point at which they change the disk, and the program itself 200 times
 	cd bench/crash && $(GO) test -count=1 -timeout 30m -seed $(SEED) $(CRASH)

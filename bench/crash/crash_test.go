@@ -70,15 +70,14 @@ type trial struct {
 	album  *album
 	rng    *rand.Rand
 	begun  time.Time
-	until  time.Time
+	share  time.Duration // for survive
 	tried  atomic.Int64
 	failed atomic.Int64
 }
 
 func begin(t *testing.T, seed uint64, share time.Duration) *trial {
 	t.Helper()
-	tr := &trial{seed: seed, album: newAlbum(), rng: rand.New(rand.NewPCG(seed, 3)), begun: time.Now()}
-	tr.until = tr.begun.Add(share)
+	tr := &trial{seed: seed, album: newAlbum(), rng: rand.New(rand.NewPCG(seed, 3)), begun: time.Now(), share: share}
 	tr.world, tr.base = rehearse(t, seed)
 	return tr
 }
@@ -100,7 +99,7 @@ func (tr *trial) record(t *testing.T) []*Image {
 // survive resumes images, in any order, until none is left or the time is over.
 func (tr *trial) survive(t *testing.T, images []*Image) {
 	t.Helper()
-	images = slices.Clone(images)
+	images, until := slices.Clone(images), time.Now().Add(tr.share)
 	tr.rng.Shuffle(len(images), func(i, k int) { images[i], images[k] = images[k], images[i] })
 	next := make(chan *Image, len(images))
 	for _, im := range images {
@@ -112,7 +111,7 @@ func (tr *trial) survive(t *testing.T, images []*Image) {
 			t.Run("", func(t *testing.T) {
 				t.Parallel()
 				for im := range next {
-					if time.Now().After(tr.until) && tr.tried.Load() > 0 {
+					if time.Now().After(until) && tr.tried.Load() > 0 {
 						return
 					}
 					tr.try(t, im)
