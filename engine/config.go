@@ -74,7 +74,7 @@ type WARCConfig struct {
 // large one does (fill segments, merge runs, collect, rotate). What is zero is the room's own default.
 type RoomSizes struct {
 	ReadySegment  int64 // bytes of a segment of the ready queue
-	QueuesSegment int64 // bytes of a segment of the queues on disk, a multiple of 4096
+	QueuesSegment int64 // bytes of a segment of the queues on disk, a multiple of 4096 from 8192 on
 	QueuesBuffer  int   // bytes of what is not yet in a segment
 	SeenBuffer    int   // bytes of page digests that are written together
 	SieveRuns     int   // sorted files of the sieve

@@ -57,7 +57,7 @@ func config(rig *invitro.Rig) engine.Config {
 	c.RetryWait = 40 * time.Second
 	c.Fetch.BodyMax = 50 << 10
 	c.Rooms = engine.RoomSizes{
-		ReadySegment: 1 << 10, QueuesSegment: 1 << 12, QueuesBuffer: 1 << 12, SeenBuffer: 256, SieveRuns: 2, SiteItems: 4,
+		ReadySegment: 1 << 10, QueuesSegment: 1 << 13, QueuesBuffer: 1 << 12, SeenBuffer: 256, SieveRuns: 2, SiteItems: 4,
 		JournalStep: 512,
 	}
 	return c
