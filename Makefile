@@ -8,7 +8,7 @@ VERSION  ?= 0.1.0
 LDFLAGS   = -s -w -X main.version=$(VERSION)
 
 .DEFAULT_GOAL := build
-.PHONY: build help fmt tidy lint test race fuzz sim judge demo bench vitro soak million realsite cross cover ci clean
+.PHONY: build help fmt tidy lint test race fuzz sim crash judge demo bench vitro soak million realsite cross cover ci clean
 
 build: ## build bin/orbweaver
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/orbweaver ./cmd/orbweaver
@@ -39,6 +39,12 @@ fuzz: ## every fuzz target for FUZZTIME
 
 sim: ## the whole engine in virtual time, from SEED
 	$(GO) test -tags invariants -count=1 -run 'TestCrawl|TestResume|TestKill' ./bench/invitro -seed $(SEED)
+
+# How much of it: by default some 10 minutes of two cores.
+CRASH ?= -seeds 4 -per-class 6 -budget 3m -kills 200
+
+crash: ## kill crawls at every point at which they change the disk, and the program itself 200 times
+	cd bench/crash && $(GO) test -count=1 -timeout 30m -seed $(SEED) $(CRASH)
 
 judge: build ## crawl a small web and let foreign tools read the archive
 	rm -rf build/judge && mkdir -p build

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"io/fs"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -50,7 +48,9 @@ type checkpointer struct {
 	last       manifest // the last durable one
 	loose      bool     // the bench has written an image that last does not name
 	generation uint64   // the last one begun
-	ask        chan chan error
+
+	journalStep int64 // how much space a journal reserves at a time
+	ask         chan chan error
 }
 
 // run takes a cut whenever the time has come, the journal has become long or somebody asks. The last one, at the end, is Engine's to take.
@@ -146,12 +146,16 @@ func (c *checkpointer) mark(state State, reason string, final bool) (*marks, err
 	if err != nil {
 		return nil, err
 	}
+	j.step = c.journalStep
 	l := c.ledger
 	l.cut.Lock()
 	defer l.cut.Unlock()
 	began := time.Now()
 	defer func() { c.pauses.add(time.Since(began)) }()
 	c.returner.drain(1 << 30)
+	if err := j.follow(l.page()); err != nil {
+		return nil, errors.Join(err, j.close())
+	}
 
 	k := &marks{manifest: c.last}
 	m := &k.manifest
@@ -312,30 +316,6 @@ func (c *checkpointer) releaseVirt(cut virtualize.Cut) error {
 	}
 	_, err := c.virt.Collect(collectStep)
 	return err
-}
-
-// removeOlder deletes bench, aloft and journal files of generations before keep, but for what is named.
-func removeOlder(fsys vfs.FS, dir string, keep uint64, named benchChain) error {
-	names, err := fsys.List(dir)
-	if err != nil {
-		return fmt.Errorf("engine: checkpoint: %w", err)
-	}
-	for _, name := range names {
-		for _, kind := range []string{"bench-", "aloft-", "journal-"} {
-			var g uint64
-			number, ok := strings.CutPrefix(name, kind)
-			if !ok {
-				continue
-			}
-			if _, err := fmt.Sscanf(number, "%d", &g); err != nil || g >= keep || (kind == "bench-" && named.names(g)) {
-				continue
-			}
-			if err := fsys.Remove(dir + "/" + name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return fmt.Errorf("engine: checkpoint: %w", err)
-			}
-		}
-	}
-	return nil
 }
 
 // saveCache keeps the fingerprint cache warm for the next run; only a clean stop does.

@@ -51,6 +51,7 @@ type Config struct {
 	Operator    string
 	Description string
 	WARC        WARCConfig
+	Rooms       RoomSizes
 
 	// ProxyMode says that connections go to a proxy: addresses decide politeness only.
 	ProxyMode bool
@@ -67,6 +68,18 @@ type WARCConfig struct {
 	Level       int
 	SizeMax     int64 // bytes of one file before the next is begun [1 GiB]
 	Host        string
+}
+
+// RoomSizes are sizes inside the rooms that nobody needs to set: they are here so that a small crawl can do all that a
+// large one does (fill segments, merge runs, collect, rotate). What is zero is the room's own default.
+type RoomSizes struct {
+	ReadySegment  int64 // bytes of a segment of the ready queue
+	QueuesSegment int64 // bytes of a segment of the queues on disk, a multiple of 4096 from 8192 on
+	QueuesBuffer  int   // bytes of what is not yet in a segment
+	SeenBuffer    int   // bytes of page digests that are written together
+	SieveRuns     int   // sorted files of the sieve
+	JournalStep   int64 // bytes that a journal reserves at a time [1 MiB]
+	SiteItems     int   // items of one site in memory; what is beyond goes to disk [64]
 }
 
 // WithDefaults returns a copy in which every zero that has a default is filled.
@@ -101,6 +114,8 @@ func (c Config) WithDefaults() Config {
 	def(&c.Fetchers, 1024)
 	def(&c.Parsers, runtime.GOMAXPROCS(0))
 	def(&c.Resolves, 64)
+	def(&c.Rooms.SiteItems, siteItemsMax)
+	def64(&c.Rooms.JournalStep, journalReserve)
 	def64(&c.WorkbenchMemory, 256<<20)
 	def64(&c.CacheMemory, 64<<20)
 	def64(&c.SieveMemory, 64<<20)

@@ -32,6 +32,7 @@ type distributor struct {
 	pagesOut  *atomic.Int64   // Pages between fetch and pool
 	seeded    *atomic.Bool    // all seeds have passed the door
 	retryWait time.Duration
+	siteItems int // of one site in memory; what is beyond goes to disk
 	finish    func(reason string)
 
 	held      []byte // an item taken from the ready queue that could not be placed: the disk is full
@@ -46,7 +47,7 @@ type distributor struct {
 const (
 	distributeBatch = 256         // ready URLs moved under one hold of the cut's lock
 	newbornMax      = 1 << 14     // sites waiting for an address before the distributor waits for them
-	siteItemsMax    = 64          // items of one site in memory; what is beyond goes to disk
+	siteItemsMax    = 64          // items of one site in memory, if nobody says otherwise
 	siteItemsLow    = 2           // the same when the bench is full: enough to keep its turn
 	spillAfter      = time.Minute // on a full bench, who is not due for so long gives memory back
 	spillBatch      = 64          // sites that do so in one step
@@ -157,7 +158,7 @@ func (d *distributor) fate(vs *visitState) outcome.Outcome {
 // refill brings items of sites that ran low back from disk. On a full bench it waits until the front is small, and is then
 // never put off: fetchers wait for these.
 func (d *distributor) refill(now time.Time) (int, error) {
-	limit := siteItemsMax
+	limit := d.siteItems
 	if d.bench.Full() {
 		if !d.frontSmall(now) {
 			return 0, nil
@@ -276,7 +277,7 @@ func (d *distributor) place(item []byte) error {
 	vs, added := d.bench.GetOrAdd(site)
 	it.Rest = path
 	head := appendItem(nil, &it)
-	limit := siteItemsMax
+	limit := d.siteItems
 	if d.bench.Full() {
 		limit = siteItemsLow
 	}

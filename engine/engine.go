@@ -224,17 +224,21 @@ func (e *Engine) openRooms(m *manifest, fresh bool) error {
 		cutSieve, cutReady, cutVirt, cutSeen = nil, nil, nil, nil
 	}
 	var err error
-	if e.sieve, err = sieve.Open(fsys, sieve.Options{Dir: dir + "/sieve", BucketBytes: e.cfg.SieveMemory}, cutSieve); err != nil {
+	sizes := &e.cfg.Rooms
+	oSieve := sieve.Options{Dir: dir + "/sieve", BucketBytes: e.cfg.SieveMemory, RunsMax: sizes.SieveRuns}
+	if e.sieve, err = sieve.Open(fsys, oSieve, cutSieve); err != nil {
 		return err
 	}
-	if e.ready, err = diskq.Open(fsys, diskq.Options{Dir: dir + "/ready"}, cutReady); err != nil {
+	if e.ready, err = diskq.Open(fsys, diskq.Options{Dir: dir + "/ready", SegmentBytes: sizes.ReadySegment}, cutReady); err != nil {
 		return err
 	}
-	if e.virt, err = virtualize.Open(fsys, virtualize.Options{Dir: dir + "/queues"}, cutVirt); err != nil {
+	oVirt := virtualize.Options{Dir: dir + "/queues", SegmentBytes: sizes.QueuesSegment, BufferBytes: sizes.QueuesBuffer}
+	if e.virt, err = virtualize.Open(fsys, oVirt, cutVirt); err != nil {
 		return err
 	}
 	e.ledger = &ledger{syncing: make(chan struct{}, 1), long: make(chan struct{}, 1)}
-	if e.ledger.seen, err = seen.Open(fsys, seen.Options{Dir: dir + "/seen", MemoryBytes: e.cfg.SeenMemory}, cutSeen); err != nil {
+	oSeen := seen.Options{Dir: dir + "/seen", MemoryBytes: e.cfg.SeenMemory, BufferBytes: sizes.SeenBuffer}
+	if e.ledger.seen, err = seen.Open(fsys, oSeen, cutSeen); err != nil {
 		return err
 	}
 	if e.log, err = openCrawlLog(fsys, e.cfg.Dir+"/logs", e.seams.Log.Warn); err != nil {
@@ -280,6 +284,7 @@ func (e *Engine) assemble(m *manifest) {
 		under: e.under, gate: e.gate,
 		frontWant: &e.frontWant, wake: e.distWake, hungry: e.hungry, feed: wakeFeed, pending: e.sieve.Pending,
 		pagesOut: &e.pagesOut, seeded: &e.seeded, retryWait: cfg.RetryWait, finish: e.finish,
+		siteItems: cfg.Rooms.SiteItems,
 	}
 	e.flush = &flusher{
 		ledger: l, sieve: e.sieve, ready: e.ready, hungry: e.hungry, turn: make(chan struct{}, 1),
@@ -293,7 +298,7 @@ func (e *Engine) assemble(m *manifest) {
 		fs: e.seams.FS, dir: e.frontierDir(), ledger: l, turn: e.flush.turn, returner: e.returner, bench: e.bench,
 		sieve: e.sieve, ready: e.ready, virt: e.virt, dist: e.dist, aloft: e.aloft, redone: e.redone,
 		frontier: e.frontier, seeded: &e.seeded, every: cfg.Checkpoint, clock: e.clock, last: *m,
-		ask: make(chan chan error),
+		ask: make(chan chan error), journalStep: cfg.Rooms.JournalStep,
 	}
 }
 

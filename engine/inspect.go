@@ -2,9 +2,9 @@ package engine
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"time"
 
 	"github.com/zeebo/xxh3"
@@ -178,35 +178,41 @@ type JournalTail struct {
 }
 
 // Journal calls f for every whole entry after the cut, in order, until f returns an error, and describes the ends of the
-// files. When the first file is missing the error wraps fs.ErrNotExist.
+// files; the last may be one that does not follow the one before, and does not count. When the first file is missing the
+// error wraps fs.ErrNotExist.
 func (i *Inspection) Journal(f func(JournalEntry) error) ([]JournalTail, error) {
 	var tails []JournalTail
-	for g := i.Generation; ; g++ {
-		b, err := vfs.ReadFile(i.fsys, journalName(i.dir, g))
-		if errors.Is(err, fs.ErrNotExist) && g > i.Generation {
-			return tails, nil
-		}
+	stray, err := eachJournal(i.fsys, i.dir, i.Generation, func(name string) (int64, error) {
+		file := FrontierDir + "/" + path.Base(name)
+		end, err := readJournal(i.fsys, name, func(e *journalEntry) error { return f(viewEntry(file, e)) })
 		if err != nil {
-			return tails, fmt.Errorf("engine: journal: %w", err)
+			return end, err
 		}
-		t := JournalTail{File: journalName(FrontierDir, g)}
-		for {
-			e, n, err := decodeJournalEntry(b[t.Offset:])
-			if err != nil {
-				break
-			}
-			t.Offset += int64(n)
-			if err := f(viewEntry(t.File, &e)); err != nil {
-				return tails, err
-			}
-		}
-		rest := b[t.Offset:]
-		t.Torn = len(bytes.Trim(rest, "\x00")) > 0
-		if t.Torn {
-			t.Behind = wholeEntries(rest[1:])
-		}
+		t, err := i.tail(name, end)
+		tails = append(tails, t)
+		return end, err
+	})
+	if err == nil && stray != "" {
+		var t JournalTail
+		t, err = i.tail(stray, 0)
 		tails = append(tails, t)
 	}
+	return tails, err
+}
+
+// tail looks at what follows the last whole entry of a journal.
+func (i *Inspection) tail(name string, end int64) (JournalTail, error) {
+	t := JournalTail{File: FrontierDir + "/" + path.Base(name), Offset: end}
+	b, err := vfs.ReadFile(i.fsys, name)
+	if err != nil {
+		return t, fmt.Errorf("engine: journal: %w", err)
+	}
+	rest := b[min(end, int64(len(b))):]
+	t.Torn = len(bytes.Trim(rest, "\x00")) > 0
+	if t.Torn {
+		t.Behind = wholeEntries(rest[1:])
+	}
+	return t, nil
 }
 
 func viewEntry(file string, e *journalEntry) JournalEntry {

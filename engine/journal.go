@@ -19,7 +19,7 @@ import (
 // records. What the journal names is done and is not fetched again; its links are read back from the archive, or from
 // the entry itself where the archive does not hold the payload.
 //
-// One entry, little-endian, 63 bytes and the links:
+// After the head (journalrow.go) come the entries, little-endian, each 63 bytes and its links:
 //
 //	+-------+------+----+---------+--------+-------+------+--------+--------+--------+---------+--------+-------+-----+
 //	| links | kind | fp | outcome | status | depth | hops | serial | offset | length | siteDue | ipDue  | links | crc |
@@ -60,11 +60,13 @@ func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 // journal is one generation of the journal, open for appending. Its owner is whoever holds the engine's commit lock.
 type journal struct {
-	file     vfs.File
-	size     int64 // of whole entries
-	reserved int64 // bytes the file has disk space for
-	entries  int
-	buf      []byte
+	file       vfs.File
+	generation uint64
+	size       int64 // of the head and of whole entries
+	reserved   int64 // bytes the file has disk space for
+	step       int64 // how much more is reserved at a time
+	entries    int
+	buf        []byte
 }
 
 // journalLong is after how many entries a checkpoint does not wait for its time: reading back the links of one takes
@@ -79,13 +81,21 @@ func journalName(dir string, generation uint64) string {
 	return fmt.Sprintf("%s/journal-%08d", dir, generation)
 }
 
-// createJournal begins a generation.
+// createJournal begins a generation, with space for its head. Its name is durable at once: a group commit syncs the
+// content only.
 func createJournal(fsys vfs.FS, dir string, generation uint64) (*journal, error) {
 	f, err := fsys.Create(journalName(dir, generation))
 	if err != nil {
 		return nil, fmt.Errorf("engine: journal: %w", err)
 	}
-	return &journal{file: f}, nil
+	_, err = f.WriteAt(make([]byte, journalHeadSize), 0)
+	if err == nil {
+		err = fsys.SyncDir(dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("engine: journal: %w", errors.Join(err, f.Close()))
+	}
+	return &journal{file: f, generation: generation, size: int64(journalHeadSize), step: journalReserve}, nil
 }
 
 // reserve makes sure that an entry with so many bytes of links has its place on disk.
@@ -94,7 +104,7 @@ func (j *journal) reserve(links int) error {
 	if need <= j.reserved {
 		return nil
 	}
-	grow := max(journalReserve, need-j.reserved)
+	grow := max(j.step, need-j.reserved)
 	if err := j.file.Allocate(j.reserved, grow); err != nil {
 		return fmt.Errorf("engine: journal: %w", err)
 	}
@@ -169,28 +179,38 @@ func decodeJournalEntry(b []byte) (e journalEntry, n int, err error) {
 	return e, n, nil
 }
 
-// readJournal calls f for each whole entry of a generation; a torn tail ends it quietly. f borrows the entry.
-func readJournal(fsys vfs.FS, name string, f func(*journalEntry) error) error {
+// readJournal calls f for each whole entry of a generation and says where the last one ends; a torn tail ends it quietly,
+// and a torn head: nothing was acknowledged behind it. f borrows the entry.
+func readJournal(fsys vfs.FS, name string, f func(*journalEntry) error) (end int64, err error) {
 	file, err := fsys.Open(name)
 	if err != nil {
-		return fmt.Errorf("engine: journal: %w", err)
+		return 0, fmt.Errorf("engine: journal: %w", err)
 	}
 	defer file.Close()
 	in := bufio.NewReaderSize(file, 1<<20)
+	head := make([]byte, journalHeadSize)
+	if _, err := io.ReadFull(in, head); err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return 0, fmt.Errorf("engine: journal: %w", err)
+	}
+	if _, ok := decodeJournalHead(head); !ok {
+		return 0, nil
+	}
+	end = int64(journalHeadSize)
 	for buf := []byte(nil); ; {
 		if buf, err = readJournalEntry(in, buf[:0]); err != nil {
 			if errors.Is(err, errJournalTorn) {
-				return nil // torn by the kill: nothing was acknowledged after it
+				return end, nil
 			}
-			return fmt.Errorf("engine: journal: %w", err)
+			return end, fmt.Errorf("engine: journal: %w", err)
 		}
-		e, _, err := decodeJournalEntry(buf)
+		e, n, err := decodeJournalEntry(buf)
 		if err != nil {
-			return nil //nolint:nilerr // as above
+			return end, nil //nolint:nilerr // torn, as above
 		}
 		if err := f(&e); err != nil {
-			return err
+			return end, err
 		}
+		end += int64(n)
 	}
 }
 

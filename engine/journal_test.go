@@ -2,6 +2,9 @@ package engine
 
 import (
 	"bytes"
+	"errors"
+	"io"
+	"strings"
 	"testing"
 
 	"github.com/zeebo/xxh3"
@@ -26,6 +29,9 @@ func TestJournal_whatIsWrittenIsReadAndATornTailIsCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := j.follow(nil); err != nil {
+		t.Fatal(err)
+	}
 	want := someEntry()
 	for range 3 {
 		if err := j.reserve(len(want.Links)); err != nil {
@@ -36,7 +42,7 @@ func TestJournal_whatIsWrittenIsReadAndATornTailIsCut(t *testing.T) {
 		}
 	}
 	read := func() (n int) {
-		err := readJournal(fsys, journalName("d", 3), func(e *journalEntry) error {
+		_, err := readJournal(fsys, journalName("d", 3), func(e *journalEntry) error {
 			n++
 			if e.FP != want.FP || e.Depth != want.Depth || e.Offset != want.Offset || e.Serial != want.Serial ||
 				e.Length != want.Length || e.Hops != 3 || e.SiteDue != 1 || e.IPDue != 2 || !bytes.Equal(e.Links, want.Links) {
@@ -138,4 +144,17 @@ func FuzzSite(f *testing.F) {
 			t.Error(err)
 		}
 	})
+}
+
+func TestManifest_ofAnotherVersionIsRefused(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	if err := vfs.WriteAtomic(fsys, manifestName("."), func(w io.Writer) error {
+		_, err := io.WriteString(w, "orbweaver-manifest 1 00000000\n{}")
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readManifest(fsys, "."); !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), "orbweaver-manifest 1") {
+		t.Errorf("%v", err)
+	}
 }

@@ -67,6 +67,13 @@ func (l *ledger) write(enc *warc.Encoder, e *journalEntry, admit func() error, w
 	return nil
 }
 
+// page is the generation of the journal that is in use, nil before the first cut.
+func (l *ledger) page() *journal {
+	l.commit.Lock()
+	defer l.commit.Unlock()
+	return l.journal
+}
+
 // turnPage begins a new generation of the journal. The old one is synced and closed by the next group commit.
 func (l *ledger) turnPage(j *journal) {
 	l.commit.Lock()
@@ -103,7 +110,15 @@ func (l *ledger) syncInOrder(j *journal) error {
 	if err := l.writer.Sync(); err != nil {
 		return fmt.Errorf("engine: archive: %w", err)
 	}
+	return l.syncJournals(j)
+}
+
+// syncJournals syncs those that were turned, and then j, which was in use when the archive's sync began.
+func (l *ledger) syncJournals(j *journal) error {
 	for old := l.oldestTurned(); old != nil; old = l.oldestTurned() {
+		if old == j {
+			j = nil // turned while the archive was synced: what was in it then is durable with the old ones
+		}
 		err := old.sync()
 		if err == nil {
 			l.dropTurned()
@@ -115,6 +130,9 @@ func (l *ledger) syncInOrder(j *journal) error {
 		if old == j {
 			return nil // the page was turned meanwhile: it is closed now, and was what this call is about
 		}
+	}
+	if j == nil {
+		return nil
 	}
 	if err := j.sync(); err != nil {
 		return fmt.Errorf("engine: journal: %w", err)

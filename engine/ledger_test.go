@@ -13,6 +13,9 @@ func TestALongJournalAsksForACheckpoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := j.follow(nil); err != nil {
+		t.Fatal(err)
+	}
 	l := &ledger{journal: j, long: make(chan struct{}, 1)}
 	for n := range journalLong + 10 {
 		if err := l.write(nil, &journalEntry{Kind: journalPage, Depth: n % 1000, Links: make([]byte, n%3)}, nil, nil); err != nil {
@@ -30,7 +33,7 @@ func TestALongJournalAsksForACheckpoint(t *testing.T) {
 		}
 	}
 	n := 0
-	err = readJournal(disk, journalName(".", 1), func(e *journalEntry) error {
+	_, err = readJournal(disk, journalName(".", 1), func(e *journalEntry) error {
 		if e.Depth != n%1000 || len(e.Links) != n%3 {
 			t.Fatalf("entry %d: %+v", n, e)
 		}

@@ -23,17 +23,17 @@ func (e *Engine) replay(m *manifest) error {
 		engine: e, end: m.Archive, archive: warc.OpenArchive(e.seams.FS, e.cfg.Dir+"/warc"),
 		links: newLinkFinder(e.cfg.NoFollow),
 	}
-	for g := m.Generation; ; g++ {
-		name := journalName(dir, g)
-		if _, err := e.seams.FS.Size(name); errors.Is(err, fs.ErrNotExist) {
-			break
-		}
-		e.points.generation = g
-		if err := readJournal(e.seams.FS, name, r.step); errors.Is(err, errArchiveShort) {
-			break // what follows was never synced
-		} else if err != nil {
-			return errors.Join(err, r.archive.Close())
-		}
+	stray, err := eachJournal(e.seams.FS, dir, m.Generation, func(name string) (int64, error) {
+		return readJournal(e.seams.FS, name, r.step)
+	})
+	switch {
+	case err == nil, errors.Is(err, fs.ErrNotExist): // no entry since the cut
+	case errors.Is(err, errArchiveShort): // what follows was never synced
+	default:
+		return errors.Join(err, r.archive.Close())
+	}
+	if stray != "" {
+		e.seams.Log.Warn("the end of a journal is not on disk; what the next one names is fetched again", "journal", stray)
 	}
 	m.Archive = r.end
 	e.seams.Log.Info("resumed from the last checkpoint and the journal", "attempts", r.n, "links", r.found)
@@ -53,6 +53,9 @@ type replayer struct {
 
 // errArchiveShort says that the journal names a record that the archive does not hold: a power cut took it.
 var errArchiveShort = errors.New("engine: the archive ends before the journal")
+
+// errNoRecord says that what lies in the archive is not what the journal names.
+var errNoRecord = errors.New("engine: no record")
 
 // record is what the replay needs of an archived record.
 type record struct {
@@ -78,6 +81,10 @@ func (r *replayer) entry(e *journalEntry) error {
 	if e.Serial > 0 {
 		var err error
 		if rec, err = r.read(e); err != nil {
+			var damage *warc.Fault
+			if !errors.Is(err, fs.ErrNotExist) && !errors.As(err, &damage) && !errors.Is(err, errNoRecord) {
+				return fmt.Errorf("engine: resume: %w", err) // the disk, not the archive: nothing is cut off
+			}
 			r.engine.seams.Log.Warn("the last moments of the journal are not in the archive; they are fetched again",
 				"entries_kept", r.n, "error", err)
 			return errArchiveShort
@@ -111,7 +118,7 @@ func (r *replayer) read(e *journalEntry) (*record, error) {
 		return nil, err
 	}
 	if len(group) == 0 {
-		return nil, fmt.Errorf("engine: no record at %d of file %d", pos.Offset, pos.Serial)
+		return nil, fmt.Errorf("%w at %d of file %d", errNoRecord, pos.Offset, pos.Serial)
 	}
 	end := pos.End()
 	r.end = &end
@@ -120,7 +127,7 @@ func (r *replayer) read(e *journalEntry) (*record, error) {
 	if main.Type == warc.Response {
 		page, ok := fetch.Stored(rec.url, main.Block)
 		if !ok {
-			return nil, fmt.Errorf("engine: the response record of %s holds no response", rec.url)
+			return nil, fmt.Errorf("%w of %s that holds a response", errNoRecord, rec.url)
 		}
 		rec.page = page
 		rec.digest, rec.whole = page.Digest, main.Get("WARC-Payload-Digest") != ""
@@ -133,10 +140,18 @@ func (r *replayer) postpone(e *journalEntry, rec *record) {
 	if rec == nil || e.SiteDue == 0 {
 		return
 	}
-	site, _ := urlx.Split(rec.url)
-	if vs := r.engine.bench.Get(site); vs != nil {
-		r.engine.bench.Postpone(vs, fromUnixNano(e.SiteDue), fromUnixNano(e.IPDue))
+	r.engine.bench.Postpone(r.site(rec.url), fromUnixNano(e.SiteDue), fromUnixNano(e.IPDue))
+}
+
+// site gives the site of a URL. One that the cut does not know is made, so that what was learnt of it is not forgotten;
+// its URLs come from the ready queue.
+func (r *replayer) site(url []byte) *visitState {
+	key, _ := urlx.Split(url)
+	vs, added := r.engine.bench.GetOrAdd(key)
+	if added {
+		r.engine.newborn.Put(vs)
 	}
+	return vs
 }
 
 func (r *replayer) page(e *journalEntry, rec *record) error {
@@ -189,9 +204,7 @@ func (r *replayer) robots(e *journalEntry, rec *record) {
 	if rec == nil || rec.page == nil || e.Hops > 0 {
 		return
 	}
-	site, path := urlx.Split(rec.url)
-	vs := r.engine.bench.Get(site)
-	if vs == nil || !bytes.Equal(path, []byte(robotsPath)) {
+	if _, path := urlx.Split(rec.url); !bytes.Equal(path, []byte(robotsPath)) {
 		return
 	}
 	var rules *robots.Rules
@@ -204,7 +217,7 @@ func (r *replayer) robots(e *journalEntry, rec *record) {
 	default:
 		return
 	}
-	r.engine.bench.WithSite(vs, func(s *Site) {
+	r.engine.bench.WithSite(r.site(rec.url), func(s *Site) {
 		s.setRules(r.engine.rules.share(rules), rec.date.Add(robotsLife))
 		s.RobotsTry, s.Denied = 0, false
 	})

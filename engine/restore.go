@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/urlx"
@@ -19,6 +20,10 @@ func (e *Engine) restore(m *manifest, fresh bool) error {
 	if fresh {
 		return e.clearFresh()
 	}
+	var err error
+	if e.points.generation, err = youngest(e.seams.FS, e.frontierDir()); err != nil {
+		return err
+	}
 	e.wakeSites()
 	b, err := vfs.ReadFile(e.seams.FS, aloftName(e.frontierDir(), m.Generation))
 	if err != nil {
@@ -31,7 +36,29 @@ func (e *Engine) restore(m *manifest, fresh bool) error {
 		return e.loadCache(m)
 	}
 	e.unclean = true
-	return e.replay(m)
+	if err := e.replay(m); err != nil {
+		return err
+	}
+	e.keepCrawlDelays(time.Now())
+	return nil
+}
+
+// keepCrawlDelays makes every site with a Crawl-delay of its own wait that long from now: it may have been asked for
+// something just before the kill. All others wait for the feeder, which waits for the general delays.
+func (e *Engine) keepCrawlDelays(now time.Time) {
+	p := &e.cfg.Politeness
+	slow := map[*visitState]time.Duration{}
+	e.bench.Each(func(vs *visitState, _ benchState) bool {
+		e.bench.WithSite(vs, func(s *Site) {
+			if d := s.crawlDelay(); d > p.HostDelay {
+				slow[vs] = p.SiteDelay(d)
+			}
+		})
+		return true
+	})
+	for vs, delay := range slow {
+		e.bench.Postpone(vs, now.Add(delay), time.Time{})
+	}
 }
 
 // clearFresh removes what a kill before the first manifest may have left.

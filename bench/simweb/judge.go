@@ -47,6 +47,7 @@ type siteState struct {
 	last   last
 	addr   uint32
 	known  bool // robots.txt has been answered
+	told   bool // and the client must know what it says of delays
 	wait   int64
 	stored int
 }
@@ -145,7 +146,9 @@ func (j *judge) arrival(r *record) {
 	j.politeness(r, s)
 	if r.t.kind == kindRobots || r.t.kind == kindRobotsOf {
 		v.RobotsFetches++
-		s.known = s.known || r.t.kind == kindRobots
+		if r.t.kind == kindRobots {
+			s.known, s.told = true, s.told || r.flags&flagLost == 0
+		}
 		return
 	}
 	c := j.classOf(r.t)
@@ -186,7 +189,7 @@ func (j *judge) politeness(r *record, s *siteState) {
 	v := &j.v
 	h := j.w.hostAt(int(r.t.host))
 	delay := int64(j.p.HostDelay)
-	if s.known {
+	if s.told {
 		delay = max(delay, int64(j.w.crawlDelay(&h)))
 	}
 	slack := int64(j.p.Slack)
@@ -227,7 +230,7 @@ func (j *judge) politeness(r *record, s *siteState) {
 	s.last.note(r)
 	ip.note(r)
 	s.wait = 0
-	if r.flags&flagRetryAfter != 0 {
+	if r.flags&(flagRetryAfter|flagLost) == flagRetryAfter {
 		s.wait = int64(j.w.c.Timing.RetryAfter)
 	}
 }

@@ -41,6 +41,7 @@ const (
 	flagWhole = 1 << iota
 	flagCut
 	flagRetryAfter
+	flagLost // the client may have forgotten what it was told
 )
 
 // logChunk is how many records are kept together.

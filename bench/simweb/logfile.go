@@ -19,6 +19,7 @@ type line struct {
 	Whole      bool   `json:"whole,omitempty"`
 	Cut        bool   `json:"cut,omitempty"`
 	RetryAfter bool   `json:"retry_after,omitempty"`
+	Lost       bool   `json:"lost,omitempty"`
 }
 
 // Write writes the arrivals from number from on, one line of JSON each, and returns the number that comes next: called
@@ -32,7 +33,7 @@ func (l *Log) Write(out io.Writer, from int) (next int, err error) {
 	for i := range records {
 		a := l.arrival(&records[i], agents)
 		if err = e.Encode(line{Time: a.Time.UnixNano(), End: a.End.UnixNano(), URL: a.URL, Status: a.Status, Conn: a.Conn,
-			Agent: a.Agent, Whole: a.Whole, Cut: a.Cut, RetryAfter: a.RetryAfter}); err != nil {
+			Agent: a.Agent, Whole: a.Whole, Cut: a.Cut, RetryAfter: a.RetryAfter, Lost: records[i].flags&flagLost != 0}); err != nil {
 			return next, fmt.Errorf("simweb: log: %w", err)
 		}
 		next++
@@ -63,7 +64,7 @@ func (w *World) ReadLog(in io.Reader) (*Log, error) {
 		for _, f := range []struct {
 			is   bool
 			flag uint8
-		}{{a.Whole, flagWhole}, {a.Cut, flagCut}, {a.RetryAfter, flagRetryAfter}} {
+		}{{a.Whole, flagWhole}, {a.Cut, flagCut}, {a.RetryAfter, flagRetryAfter}, {a.Lost, flagLost}} {
 			if f.is {
 				n.flags |= f.flag
 			}

@@ -21,7 +21,7 @@ func (m *Mem) KillClone() *Mem {
 }
 
 // CrashClone returns the disk as it may be after a power cut: what was synced is there, of the rest some pages are
-// there, some are torn and some are not, and names created, renamed or removed since their directory was last synced
+// there, some are torn and some are not, or all or nothing of each file, and names created, renamed or removed since their directory was last synced
 // are as before or as after. A rename is never half there. The choice is rng's, or the Mem's own generator's if rng
 // is nil. The original lives on and shares nothing with the clone.
 func (m *Mem) CrashClone(rng *rand.Rand) *Mem {
@@ -30,17 +30,40 @@ func (m *Mem) CrashClone(rng *rand.Rand) *Mem {
 	if rng == nil {
 		rng = m.rng
 	}
-	names := map[string]map[string]*memNode{}
-	for dir, files := range m.durable {
-		names[dir] = map[string]*memNode{}
-		for base, node := range files {
-			names[dir][base] = node
-		}
-	}
+	names := m.durableNames()
 	for _, op := range survivors(rng, m.pending) {
 		op.apply(names)
 	}
+	if rng.IntN(3) == 0 {
+		return m.clone(rng.Uint64(), names, func(n *memNode) []byte { return n.crashWhole(rng) })
+	}
 	return m.clone(rng.Uint64(), names, func(n *memNode) []byte { return n.crash(rng) })
+}
+
+// LostClone returns the disk as it is after a power cut that spared nothing: of each file what was last synced, and the
+// names of the last SyncDir. Of the changes of names since, the youngest survive, as many as kept says: a disk may write
+// down what came last and lose what came before. The original lives on and shares nothing with the clone.
+func (m *Mem) LostClone(kept int) *Mem {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	names := m.durableNames()
+	for _, op := range m.pending[max(0, len(m.pending)-kept):] {
+		op.apply(names)
+	}
+	return m.clone(m.rng.Uint64(), names, func(n *memNode) []byte {
+		n.mu.RLock()
+		defer n.mu.RUnlock()
+		return append([]byte(nil), n.durable...)
+	})
+}
+
+// durableNames copies the names that a power cut cannot take away. The caller holds m.mu.
+func (m *Mem) durableNames() map[string]map[string]*memNode {
+	names := map[string]map[string]*memNode{}
+	for dir, files := range m.durable {
+		names[dir] = maps.Clone(files)
+	}
+	return names
 }
 
 // survivors chooses which unsynced changes of names a power cut leaves: half the time a journalling file system's
@@ -92,6 +115,18 @@ func (m *Mem) clone(seed uint64, names map[string]map[string]*memNode, content f
 		}
 	}
 	return c
+}
+
+// crashWhole returns either all of the content or what is durable of it: disks write down one file before another.
+func (n *memNode) crashWhole(rng *rand.Rand) []byte {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	if rng.IntN(2) == 0 {
+		return append([]byte(nil), n.durable...)
+	}
+	data := make([]byte, len(n.data))
+	copyMapped(data, n.data)
+	return data
 }
 
 // crash returns what a power cut leaves of the content.

@@ -1,0 +1,219 @@
+package crash
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"orbweaver/bench/simweb"
+)
+
+var (
+	firstSeed = flag.Uint64("seed", 1, "first seed of the worlds")
+	seedCount = flag.Uint64("seeds", 1, "how many seeds")
+	perClass  = flag.Int("per-class", 1, "calls of each class at which to crash")
+	budget    = flag.Duration("budget", time.Second, "no further crash is tried after this time, in each test")
+	onlyClass = flag.String("class", "", "crash only at calls whose class contains this")
+	onlyPoint = flag.String("point", "", "crash at this call only, as a failure names it")
+	variant   = flag.String("variant", "", "crash in this way only")
+	imageFile = flag.String("image", "", "go on from this saved image")
+	imageDir  = flag.String("images", filepath.Join("..", "..", "build", "crash"), "where images of failures are saved")
+)
+
+// rehearse runs the crawl of a seed unkilled: what every killed one must come to, and how many calls of each class it makes.
+func rehearse(t *testing.T, seed uint64) (*simweb.World, *result) {
+	t.Helper()
+	w, err := world(seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := crawl(t, w, nil, newCamera(seed, inFlight, nil, func(string, int) bool { return false }))
+	if len(r.faults) > 0 {
+		t.Fatalf("seed %d, not killed: %s", seed, strings.Join(r.faults, "\n"))
+	}
+	return w, r
+}
+
+// choose picks at most most calls of each class: the first, the last, and some between.
+func choose(counts map[string]int, most int, rng *rand.Rand) map[string]map[int]bool {
+	chosen := map[string]map[int]bool{}
+	for _, class := range slices.Sorted(maps.Keys(counts)) {
+		if !strings.Contains(class, *onlyClass) {
+			continue
+		}
+		n := counts[class]
+		picks := map[int]bool{1 + rng.IntN(n): true}
+		if most > 1 {
+			picks[1], picks[n] = true, true
+		}
+		for len(picks) < min(most, n) {
+			picks[1+rng.IntN(n)] = true
+		}
+		chosen[class] = picks
+	}
+	return chosen
+}
+
+// trial is what was tried with one seed.
+type trial struct {
+	seed   uint64
+	world  *simweb.World
+	base   *result
+	album  *album
+	rng    *rand.Rand
+	begun  time.Time
+	share  time.Duration // for survive
+	tried  atomic.Int64
+	failed atomic.Int64
+}
+
+func begin(t *testing.T, seed uint64, share time.Duration) *trial {
+	t.Helper()
+	tr := &trial{seed: seed, album: newAlbum(), rng: rand.New(rand.NewPCG(seed, 3)), begun: time.Now(), share: share}
+	tr.world, tr.base = rehearse(t, seed)
+	return tr
+}
+
+// record takes images around the chosen calls of a crawl from nothing.
+func (tr *trial) record(t *testing.T) []*Image {
+	t.Helper()
+	chosen := choose(tr.base.counts, *perClass, tr.rng)
+	cam := newCamera(tr.seed, inFlight, tr.album, func(class string, n int) bool {
+		if *onlyPoint != "" {
+			return *onlyPoint == fmt.Sprintf("%s #%d", class, n)
+		}
+		return chosen[class][n]
+	})
+	cam.variant = Variant(*variant)
+	return crawl(t, tr.world, nil, cam).images
+}
+
+// survive resumes images, in any order, until none is left or the time is over.
+func (tr *trial) survive(t *testing.T, images []*Image) {
+	t.Helper()
+	images, until := slices.Clone(images), time.Now().Add(tr.share)
+	tr.rng.Shuffle(len(images), func(i, k int) { images[i], images[k] = images[k], images[i] })
+	next := make(chan *Image, len(images))
+	for _, im := range images {
+		next <- im
+	}
+	close(next)
+	t.Run("survive", func(t *testing.T) {
+		for range 2 {
+			t.Run("", func(t *testing.T) {
+				t.Parallel()
+				for im := range next {
+					if time.Now().After(until) && tr.tried.Load() > 0 {
+						return
+					}
+					tr.try(t, im)
+				}
+			})
+		}
+	})
+}
+
+func (tr *trial) try(t *testing.T, im *Image) {
+	t.Helper()
+	r := crawl(t, tr.world, im, nil)
+	r.compare(tr.base)
+	tr.tried.Add(1)
+	if len(r.faults) == 0 {
+		return
+	}
+	tr.failed.Add(1)
+	file, err := im.save(*imageDir)
+	if err != nil {
+		t.Error(err)
+	}
+	t.Errorf("seed %d, %s:\n  %s\n%s\nexactly: go test ./bench/crash -run TestImage -image %s",
+		im.Seed, im.Story(), strings.Join(r.faults, "\n  "), im.command(), file)
+}
+
+// tell prints what was tried; it is for those who run this package by itself.
+func (tr *trial) tell(what string, images []*Image) {
+	points, variants, classes := map[string]bool{}, map[Variant]int{}, map[string]bool{}
+	for _, im := range images {
+		points[im.Point] = true
+		variants[im.Variant]++
+		class, _, _ := strings.Cut(im.Point, " #")
+		classes[class] = true
+	}
+	var b strings.Builder
+	for _, v := range Variants() {
+		fmt.Fprintf(&b, " %s %d", v, variants[v])
+	}
+	fmt.Fprintf(os.Stdout, "%s, seed %d: %d calls of %d classes, %d different disks (%s): %d tried, %d survived, %v\n",
+		what, tr.seed, len(points), len(classes), len(images), strings.TrimSpace(b.String()), tr.tried.Load(),
+		tr.tried.Load()-tr.failed.Load(), time.Since(tr.begun).Round(time.Second))
+}
+
+func eachSeed(t *testing.T, f func(t *testing.T, seed uint64, share time.Duration)) {
+	t.Helper()
+	for seed := *firstSeed; seed < *firstSeed+*seedCount; seed++ {
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) { f(t, seed, *budget/time.Duration(*seedCount)) })
+	}
+}
+
+func TestCrash(t *testing.T) {
+	eachSeed(t, func(t *testing.T, seed uint64, share time.Duration) {
+		tr := begin(t, seed, share)
+		images := tr.record(t)
+		if len(images) == 0 {
+			t.Fatal("no such point in this run of the crawl; take the saved image")
+		}
+		tr.survive(t, images)
+		tr.tell("crash", images)
+	})
+}
+
+// TestCrashInTheRecovery crashes resumed crawls while they open: going on must not hurt what there is to go on from.
+func TestCrashInTheRecovery(t *testing.T) {
+	eachSeed(t, func(t *testing.T, seed uint64, share time.Duration) {
+		tr := begin(t, seed, share)
+		first := tr.record(t)
+		tr.rng.Shuffle(len(first), func(i, k int) { first[i], first[k] = first[k], first[i] })
+		var second []*Image
+		for _, im := range first[:min(len(first), *perClass)] {
+			cam := newCamera(seed, inFlight, tr.album, whileOpening())
+			cam.past = im
+			second = append(second, crawl(t, tr.world, im, cam).images...)
+		}
+		tr.survive(t, second)
+		tr.tell("crash in the recovery", second)
+	})
+}
+
+// whileOpening picks every call until the first checkpoint has been made and what it replaces has been removed.
+func whileOpening() func(class string, n int) bool {
+	left := -1
+	return func(class string, _ int) bool {
+		if left < 0 && strings.HasPrefix(class, "rename frontier/MANIFEST.tmp") {
+			left = 12
+		}
+		left = max(left-1, min(left, 0))
+		return left != 0
+	}
+}
+
+// TestImage goes on from one saved image.
+func TestImage(t *testing.T) {
+	if *imageFile == "" {
+		t.Skip("no -image")
+	}
+	im, w, err := loadImage(*imageFile, world)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr := &trial{world: w, rng: rand.New(rand.NewPCG(1, 1))}
+	_, tr.base = rehearse(t, im.Seed)
+	tr.try(t, im)
+}

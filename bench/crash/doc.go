@@ -1,0 +1,35 @@
+// Package crash kills crawls at every point at which they change the disk, and sees what comes of them.
+//
+// It is not a test of single rooms (each has its own crash tests) and it plays no disk that errs (faultfs and the tests of
+// the rooms do): here the disk obeys, and the process or the power goes away.
+//
+//	rehearse: an unkilled crawl of a small faulty web, in virtual time, counts its calls by class
+//	             |            class: what is done, to which kind of file, by which function
+//	choose: calls of each class
+//	             |
+//	record: the same crawl once more; tap shows every call to the camera, which takes images around the chosen ones
+//	             |            image: the disk as a crash in that moment leaves it, and what the web had been asked by then
+//	survive: from each image  fsck, resume, crawl to the end, fsck, oracle, comparison with the rehearsal
+//
+// Around each call the variants are: killed in front of it, in the middle (a write torn anywhere), behind it; the power cut
+// there with nothing unsynced left, with any part of it left in any order, with this call alone left of all; the power cut
+// behind a sync. Equal images are tried once. Some resumed crawls are photographed, too, while they open: a crash in
+// the recovery from a crash.
+//
+// What must hold after each: fsck finds the image and the end sound (I1, I2, I4); the archive has the set of pages of the
+// unkilled crawl, each once, each record valid (I2, I3); no more pages were fetched again than were in flight, and at a power
+// cut than had not been synced (I3); no site and no address was asked too early, across the restart (I5), and robots.txt
+// was kept (I6); the counters balance (E1); no goroutine is left (I8); and the crawl came to its end (I9). Nobody can be asked
+// in virtual time that is not in the world (I7: the oracle counts requests for what is unexpected).
+//
+// TestKillTheProgram does it for real: SIGKILL for the program at random moments, with a web on loopback.
+//
+// # Replaying
+//
+// Virtual time and seeds make a crawl nearly the same each time; the scheduler has its say. So a failure names its point,
+// which is the same place in the program at the same count, and saves the image itself, from which TestImage goes on exactly.
+//
+//	make crash                                                   all of it, bounded in time
+//	go test ./bench/crash -run TestCrash -seed 3 -point 'write frontier/journal-* engine.(*journal).append #17' -variant torn
+//	go test ./bench/crash -run TestImage -image build/crash/seed3-0123456789abcdef.image
+package crash

@@ -1,0 +1,133 @@
+package crash
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/bench/invitro"
+	"orbweaver/bench/simweb"
+	"orbweaver/engine"
+	"orbweaver/internal/vfs"
+)
+
+const (
+	fetchers  = 3
+	inFlight  = fetchers + 4 + 1 // Pages: one in the hands of each fetcher, four on their way, one at the parser
+	stopAfter = 2500 * time.Millisecond
+	endless   = time.Hour // of virtual time: no crawl of these worlds takes so long
+)
+
+// world is a web of every fault, small enough to be crawled in a tenth of a second.
+func world(seed uint64) (*simweb.World, error) {
+	c := simweb.Faulty()
+	c.Seed, c.Hosts, c.IPs, c.PagesPerHostMean, c.PagesPerHostMax, c.PageBytesMean = seed, 16, 12, 12, 60, 1200
+	c.LinksMean = 12
+	if behindProxy(seed) {
+		c.Faults.NoHost = 0 // a proxy finds every name
+	}
+	c.Timing.HugeBytes = 60 << 10
+	c.Timing.Stall = 30 * time.Second
+	c.Timing.CrawlDelay = 3 * time.Second
+	c.Timing.RetryAfter = 2 * time.Second
+	return simweb.New(c)
+}
+
+// behindProxy says that a world's crawler asks a proxy, and no name server.
+func behindProxy(seed uint64) bool { return seed%2 == 0 }
+
+// config makes everything small, so that a small crawl does all that a large one does.
+func config(rig *invitro.Rig) engine.Config {
+	c := rig.Config()
+	c.Fetchers, c.Parsers, c.Resolves = fetchers, 1, 2
+	c.Politeness.HostDelay, c.Politeness.IPDelay = 400*time.Millisecond, 100*time.Millisecond
+	c.Politeness.RetryDelays = []time.Duration{time.Second}
+	c.Politeness.BackoffMin, c.Politeness.BackoffMax = time.Second, 4*time.Second
+	c.Politeness.HostBackoff = []time.Duration{time.Second, 2 * time.Second}
+	// The times have no common divisor, so that checkpoints meet group commits at every stage.
+	c.Checkpoint, c.SyncEvery, c.ReportEvery = 3*time.Second, 370*time.Millisecond, 2*time.Second
+	if rig.World.Config().Seed%3 == 0 { // one fetcher that is always busy: URLs wait everywhere
+		c.Fetchers, c.Politeness.HostDelay, c.Politeness.IPDelay = 1, 30*time.Millisecond, 5*time.Millisecond
+		c.Checkpoint, c.SyncEvery = time.Second, 170*time.Millisecond
+	}
+	c.SieveMemory, c.CacheMemory, c.SeenMemory = 1<<16, 1<<16, 1<<14
+	c.WARC.SizeMax = 1 << 16
+	c.RetryWait = 40 * time.Second
+	c.Fetch.BodyMax = 50 << 10
+	c.Rooms = engine.RoomSizes{
+		ReadySegment: 1 << 10, QueuesSegment: 1 << 13, QueuesBuffer: 1 << 12, SeenBuffer: 256, SieveRuns: 2, SiteItems: 4,
+		JournalStep: 512,
+	}
+	return c
+}
+
+// result is what a crawl came to.
+type result struct {
+	report engine.Report
+	pages  map[string]bool // stored with status 200
+	again  int             // pages fetched once more than needed
+	faults []string
+	counts map[string]int // calls by class, with a camera
+	images []*Image
+}
+
+func (r *result) fault(format string, args ...any) {
+	r.faults = append(r.faults, fmt.Sprintf(format, args...))
+}
+
+// crawl runs a crawl in virtual time to its end, from an image or from nothing, and judges it. One from nothing is stopped
+// in order once, and gone on with. cam may be nil.
+func crawl(t *testing.T, w *simweb.World, from *Image, cam *camera) *result {
+	t.Helper()
+	r := &result{}
+	synctest.Test(t, func(t *testing.T) {
+		log, disk := w.NewLog(), vfs.NewMem(1)
+		if from != nil {
+			<-time.After(time.Until(from.When))
+			log = from.log.At(from.log.Len(), from.When, 0)
+			var err error
+			if disk, err = from.disk(1); err != nil {
+				t.Fatal(err)
+			}
+			r.fsck(t, "the image", disk)
+		}
+		w := w.Again(log)
+		rig := &invitro.Rig{World: w, Log: log, FS: disk, Seeds: w.Seeds(3), Proxy: behindProxy(w.Config().Seed)}
+		rig.Connect()
+		cfg := config(rig)
+		var fsys vfs.FS = disk
+		if cam != nil {
+			fsys = cam.watch(disk, log, cfg.Dir)
+		}
+		if err := r.run(t.Context(), rig, cfg, fsys, from == nil); err != nil {
+			r.fault("the crawl ends with: %v", err)
+		}
+		if err := rig.Net.Close(); err != nil {
+			r.fault("network: %v", err)
+		}
+		if cam != nil {
+			r.counts, r.images = cam.counts, cam.develop()
+			if cam.err != nil {
+				t.Fatal(cam.err)
+			}
+		}
+		r.judge(t, rig, cfg, disk, from)
+	})
+	return r
+}
+
+func (r *result) run(ctx context.Context, rig *invitro.Rig, cfg engine.Config, fsys vfs.FS, stop bool) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, endless)
+	defer cancel()
+	if stop {
+		short, cancel := context.WithTimeout(ctx, stopAfter)
+		_, err = rig.Crawl(short, cfg, fsys)
+		cancel()
+	}
+	if err == nil {
+		r.report, err = rig.Crawl(ctx, cfg, fsys)
+	}
+	return err
+}
