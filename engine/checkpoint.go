@@ -94,7 +94,10 @@ func (c *checkpointer) take(ctx context.Context, state State, reason string, fin
 		return err
 	}
 	c.last, c.loose = k.manifest, false
-	return c.release()
+	if err := c.release(); err != nil || final {
+		return err
+	}
+	return c.collect(ctx)
 }
 
 // marks are what a cut leaves to be written when all go on.
@@ -300,22 +303,26 @@ func (c *checkpointer) syncFile(name string) error {
 // release lets go of what only the manifest before needed.
 func (c *checkpointer) release() error {
 	m := &c.last
-	err := errors.Join(c.sieve.Release(m.Sieve), c.ready.Release(m.Ready), c.releaseVirt(m.Virt), c.ledger.seen.Release(m.Seen))
+	err := errors.Join(c.sieve.Release(m.Sieve), c.ready.Release(m.Ready), c.virt.Release(m.Virt), c.ledger.seen.Release(m.Seen))
 	if err != nil {
 		return fmt.Errorf("engine: checkpoint: %w", err)
 	}
 	return removeOlder(c.fs, c.dir, m.Generation, m.Bench)
 }
 
-// collectStep is how many bytes the virtualizer may move at each checkpoint to reclaim space.
-const collectStep = 8 << 20
+// collectStep is how many bytes the virtualizer moves in one go to reclaim space.
+const collectStep = 1 << 20
 
-func (c *checkpointer) releaseVirt(cut virtualize.Cut) error {
-	if err := c.virt.Release(cut); err != nil {
-		return err
+// collect lets the virtualizer reclaim space, in small steps beside everybody else, for a quarter of the time at most.
+func (c *checkpointer) collect(ctx context.Context) error {
+	for end := time.Now().Add(c.every / 4); time.Now().Before(end) && ctx.Err() == nil; {
+		if moved, err := c.virt.Collect(collectStep); err != nil {
+			return fmt.Errorf("engine: checkpoint: %w", err)
+		} else if moved == 0 {
+			break
+		}
 	}
-	_, err := c.virt.Collect(collectStep)
-	return err
+	return nil
 }
 
 // saveCache keeps the fingerprint cache warm for the next run; only a clean stop does.
