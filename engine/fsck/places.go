@@ -135,6 +135,9 @@ func (c *checker) judgeURL(u *url) error {
 	if err != nil || known {
 		return nil //nolint:nilerr // the sieve's own Check has told it
 	}
+	if waiting == 0 && u.met[stored] == 0 && c.sieve.Pending() > 0 {
+		return nil // after a kill: it is to be asked for again, and its link, read back from the archive, is pending
+	}
 	if waiting > 0 {
 		c.fault(first.area(), c.fileOfPlace(first), "%s waits here, and the sieve does not know it (I4)", u)
 	} else {
