@@ -90,13 +90,22 @@ func (c *crawlCmd) Run(w *world) error {
 		seams.Log.Info("the crawl directory holds a crawl: it goes on; seeds that it knows are ignored", "dir", c.Dir)
 	}
 	raiseFileLimit(seams.Log, int(c.Fetchers.n)+256)
-	setMemoryLimit(cfg)
+	setMemoryLimit(cfg, c.hostsBefore())
 	e, err := engine.Open(cfg, seams)
 	if err != nil {
 		return c.explain(err)
 	}
 	err = c.crawl(w, e, cfg, seams.Log)
 	return errors.Join(err, e.Close())
+}
+
+// hostsBefore is how many hosts the crawl that is resumed knows: opening it brings them into memory.
+func (c *crawlCmd) hostsBefore() int64 {
+	r, err := engine.ReadReport(vfs.Disk(), c.Dir)
+	if err != nil {
+		return 0 // a new crawl, or one whose report is lost
+	}
+	return r.HostsKnown
 }
 
 func (c *crawlCmd) explain(err error) error {
@@ -124,7 +133,9 @@ func (c *crawlCmd) crawl(w *world, e *engine.Engine, cfg engine.Config, log *slo
 	}
 	ctx, stop := signals(w.ctx, e, log)
 	progress := startProgress(ctx, w, c.Progress, e)
+	endMemory := followMemory(cfg, e)
 	err = e.Run(ctx)
+	endMemory()
 	stop()
 	progress.Close()
 	err = errors.Join(err, server.Close())

@@ -82,6 +82,7 @@ var starters = places{
 	"dnsres/exchange.go":             "context.AfterFunc, stopped when the exchange ends",
 	"internal/vfs/vfstest/suite.go":  "the test waits for its group",
 	"cmd/orbweaver/crawl.go":         "the signal watcher; the function that signals returns waits for it",
+	"cmd/orbweaver/memory.go":        "follows the number of hosts; the function it returns waits",
 	"cmd/orbweaver/progress.go":      "the progress line; its Close waits",
 	"cmd/orbweaver/sim.go":           "nobody waits: a read of standard input cannot be interrupted, so it ends with the process",
 	"bench/frontier/run.go":          "the watch; Run waits for it",
