@@ -11,16 +11,18 @@ import (
 type Answer struct {
 	Addrs   []netip.Addr // never empty when Err is nil; IPv4 first, in the order the server gave
 	Expires time.Time    // when the answer (or the fault) is asked for again; zero for answers that never expire
-	Err     error        // nil, or wraps exactly one of ErrNotFound, ErrName, ErrServer, ErrTimeout, or the context's error
+	Err     error        // nil, or wraps exactly one of ErrNotFound, ErrName, ErrServer, ErrTimeout, ErrLocal, or the context's error
 }
 
 // The kinds of failure. ErrNotFound and ErrName speak about the name and are definite; ErrServer and ErrTimeout speak
-// about the name servers and pass.
+// about the name servers and pass. ErrLocal says that no question was sent, for want of file descriptors, ports or memory: it
+// speaks about nobody else.
 var (
 	ErrNotFound = errors.New("dnsres: no such name, or no address")
 	ErrName     = errors.New("dnsres: not a valid host name")
 	ErrServer   = errors.New("dnsres: name server fault")
 	ErrTimeout  = errors.New("dnsres: name servers did not answer in time")
+	ErrLocal    = errors.New("dnsres: this machine could not ask")
 	ErrOptions  = errors.New("dnsres: bad options")
 )
 

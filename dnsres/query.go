@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/miekg/dns"
@@ -173,6 +174,9 @@ func (r *Resolver) query(ctx context.Context, name string, qtype uint16) (*dns.M
 		if ctx.Err() != nil {
 			return nil, contextError(ctx)
 		}
+		if errors.Is(err, ErrLocal) {
+			return nil, err
+		}
 		if err != nil {
 			last = err
 			continue
@@ -274,11 +278,28 @@ func (r *Resolver) exchangeOnce(ctx context.Context, up *upstream, q *dns.Msg, t
 	if ctx.Err() != nil {
 		return nil, contextError(ctx) // ours, not the server's
 	}
-	up.failed(time.Now())
+	if scarce(err) {
+		return nil, fmt.Errorf("%w: %w", ErrLocal, err)
+	}
+	up.failed(r.tick(time.Now()))
 	r.noteFailure()
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
 		r.n.timeouts.Add(1)
 		return nil, fmt.Errorf("%w: %v", ErrTimeout, up.addr)
 	}
 	return nil, fmt.Errorf("%w: %w", ErrServer, err)
+}
+
+// scarce says whether an error is of this machine, which has no more of something.
+func scarce(err error) bool {
+	var errno syscall.Errno
+	if !errors.As(err, &errno) {
+		return false
+	}
+	switch errno {
+	case syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.EADDRNOTAVAIL:
+		return true
+	default:
+		return false
+	}
 }

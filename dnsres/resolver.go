@@ -2,6 +2,7 @@ package dnsres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"sync/atomic"
@@ -17,7 +18,8 @@ type Resolver struct {
 	ups   []*upstream
 	turn  atomic.Uint32 // whose turn it is among the upstreams
 	row   atomic.Int64  // failures since the last good reply
-	since atomic.Int64  // when the first of them came, Unix nanoseconds; 0 for none
+	since atomic.Int64  // tick of the first of them; 0 for none
+	start time.Time     // what ticks count from
 	n     counters
 }
 
@@ -35,7 +37,7 @@ func New(o Options, x Exchanger) (*Resolver, error) {
 	if x == nil {
 		return nil, fmt.Errorf("%w: no Exchanger", ErrOptions)
 	}
-	r := &Resolver{o: o, x: x, cache: newCache(o.CacheMax)}
+	r := &Resolver{o: o, x: x, cache: newCache(o.CacheMax), start: time.Now()}
 	for _, addr := range o.Upstreams {
 		r.ups = append(r.ups, &upstream{addr: addr})
 	}
@@ -106,12 +108,17 @@ func (r *Resolver) lead(ctx context.Context, name string, f *flight) Answer {
 		r.n.notFound.Add(1)
 		answer = Answer{Err: out.err, Expires: now.Add(clamp(out.ttl, r.o.TTLMin, r.o.NegativeTTL))}
 		f.faults = 0
+	case errors.Is(out.err, ErrLocal):
+		answer = Answer{Err: out.err, Expires: now.Add(localLife)}
 	default:
 		r.n.faults.Add(1)
 		answer = Answer{Err: out.err, Expires: now.Add(r.faultLife(f))}
 	}
 	return answer
 }
+
+// localLife is how soon a question is tried again that could not be sent.
+const localLife = time.Second
 
 // faultLife says how long a server fault is believed: longer each time, since the fault may be the zone's own. While
 // the servers answer nobody at all it is not, and the next question comes soon.
@@ -140,11 +147,14 @@ func contextError(ctx context.Context) error {
 // or the way to them are down, and nothing can be said about any name. It ends with the first good reply.
 func (r *Resolver) Outage() bool {
 	since := r.since.Load()
-	return since != 0 && r.row.Load() >= int64(r.o.OutageRow) && time.Since(time.Unix(0, since)) >= r.o.OutageAfter
+	return since != 0 && r.row.Load() >= int64(r.o.OutageRow) && r.tick(time.Now())-since >= int64(r.o.OutageAfter)
 }
 
+// tick is a time as nanoseconds of the monotonic clock, never 0: a step of the wall clock changes nothing.
+func (r *Resolver) tick(now time.Time) int64 { return int64(now.Sub(r.start)) + 1 }
+
 func (r *Resolver) noteFailure() {
-	r.since.CompareAndSwap(0, time.Now().UnixNano())
+	r.since.CompareAndSwap(0, r.tick(time.Now()))
 	r.row.Add(1)
 }
 

@@ -10,12 +10,12 @@ import (
 type upstream struct {
 	addr  netip.AddrPort
 	fails atomic.Int32 // exchanges without a reply, in a row
-	until atomic.Int64 // asked last until then, Unix nanoseconds
+	until atomic.Int64 // asked last until this tick of the Resolver
 }
 
-func (u *upstream) failed(now time.Time) {
+func (u *upstream) failed(tick int64) {
 	n := min(u.fails.Add(1), 6)
-	u.until.Store(now.Add(time.Second << (n - 1)).UnixNano())
+	u.until.Store(tick + int64(time.Second<<(n-1)))
 }
 
 func (u *upstream) replied() {
@@ -35,7 +35,7 @@ func (r *Resolver) order(now time.Time) []*upstream {
 	well, sick := make([]*upstream, 0, len(r.ups)), []*upstream(nil)
 	for i := range r.ups {
 		u := r.ups[(first+i)%len(r.ups)]
-		if u.until.Load() > now.UnixNano() {
+		if u.until.Load() > r.tick(now) {
 			sick = append(sick, u)
 		} else {
 			well = append(well, u)

@@ -43,6 +43,7 @@ type checkpointer struct {
 	seeded   *atomic.Bool
 	every    time.Duration
 	clock    *crawlClock
+	boot     BootClock
 
 	pauses     pauses   // how long everybody stood still
 	last       manifest // the last durable one
@@ -71,7 +72,9 @@ func (c *checkpointer) run(ctx context.Context) error {
 			reply <- err
 		}
 		if err != nil && ctx.Err() == nil {
-			if err := c.ledger.disk.wait(ctx, err); err != nil {
+			if err := c.ledger.disk.wait(ctx, err); errors.Is(err, ErrFullAtStop) {
+				return nil
+			} else if err != nil {
 				return err
 			}
 		}
@@ -144,11 +147,13 @@ func (c *checkpointer) cut(ctx context.Context, state State, reason string, fina
 // mark stops everybody for as long as it takes to mark where everything is. Nothing waits for the disk here but small
 // writes to the page cache: images are written when all go on, from copies of what changes meanwhile.
 func (c *checkpointer) mark(state State, reason string, final bool) (*marks, error) {
-	c.generation++ // never used twice, so that a cut that failed half-way is never written over
-	j, err := createJournal(c.fs, c.dir, c.generation)
+	// Never used twice, so that a cut that failed half-way is never written over; and none is left out, since a resume reads
+	// the journals one after the other.
+	j, err := createJournal(c.fs, c.dir, c.generation+1)
 	if err != nil {
 		return nil, err
 	}
+	c.generation++
 	j.step = c.journalStep
 	l := c.ledger
 	l.cut.Lock()
@@ -165,6 +170,9 @@ func (c *checkpointer) mark(state State, reason string, final bool) (*marks, err
 	m.Generation = c.generation
 	m.State, m.Reason, m.Clean, m.Seeded = state, reason, final, c.seeded.Load()
 	m.Written = time.Now()
+	if c.boot != nil {
+		m.Boot, m.Up = c.boot()
+	}
 	c.clock.fill(m)
 	m.Counters = l.n.load()
 	if err := c.markRooms(k); err != nil {

@@ -1,15 +1,11 @@
 package engine
 
 import (
-	"bufio"
 	"encoding/base32"
 	"fmt"
-	"io"
 	"strconv"
 	"sync"
 	"time"
-
-	"compress/gzip"
 
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/outcome"
@@ -24,18 +20,10 @@ import (
 // a seed and R for each redirect; via and source are not kept and are "-". A line is written when its attempt is
 // settled; lines of the last moments before a kill may be missing, or stand twice after it.
 type crawlLog struct {
-	fs  vfs.FS
-	dir string
-	max int64 // bytes before the file is rotated and compressed
+	logFile
 
-	mu   sync.Mutex
-	file vfs.File
-	w    *bufio.Writer
-	size int64
-	next int
-	buf  []byte
-	err  error // the log's own trouble is told once and never stops the crawl
-	say  func(msg string, args ...any)
+	lines sync.Mutex // guards buf
+	buf   []byte
 }
 
 const (
@@ -47,7 +35,9 @@ func openCrawlLog(fsys vfs.FS, dir string, say func(string, ...any)) (*crawlLog,
 	if err := fsys.MkdirAll(dir); err != nil {
 		return nil, fmt.Errorf("engine: crawl log: %w", err)
 	}
-	l := &crawlLog{fs: fsys, dir: dir, max: crawlLogMax, say: say}
+	l := &crawlLog{logFile: logFile{
+		fs: fsys, name: dir + "/" + crawlLogName, max: crawlLogMax, rotate: crawlLogMax, say: say, wake: make(chan struct{}, 1),
+	}}
 	names, err := fsys.List(dir)
 	if err != nil {
 		return nil, fmt.Errorf("engine: crawl log: %w", err)
@@ -64,37 +54,10 @@ func openCrawlLog(fsys vfs.FS, dir string, say func(string, ...any)) (*crawlLog,
 	return l, nil
 }
 
-func (l *crawlLog) open() error {
-	f, err := l.fs.OpenRW(l.dir + "/" + crawlLogName)
-	if err != nil {
-		return fmt.Errorf("engine: crawl log: %w", err)
-	}
-	size, err := f.Size()
-	if err != nil {
-		return fmt.Errorf("engine: crawl log: %w", err)
-	}
-	l.file, l.size = f, size
-	l.w = bufio.NewWriterSize(&appender{f, size}, 64<<10)
-	return nil
-}
-
-// appender writes at the end of a file.
-type appender struct {
-	f  vfs.File
-	at int64
-}
-
-// Write appends b.
-func (a *appender) Write(b []byte) (int, error) {
-	n, err := a.f.WriteAt(b, a.at)
-	a.at += int64(n)
-	return n, err
-}
-
 // attempt logs one exchange.
 func (l *crawlLog) attempt(p *fetch.Page, f *flight, note string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.lines.Lock()
+	defer l.lines.Unlock()
 	b := l.buf[:0]
 	status := p.Status
 	if p.HeadLen == 0 {
@@ -138,8 +101,8 @@ func (l *crawlLog) attempt(p *fetch.Page, f *flight, note string) {
 
 // refusal logs a URL that got its outcome without a request.
 func (l *crawlLog) refusal(url []byte, it *Item, o outcome.Outcome, worker int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.lines.Lock()
+	defer l.lines.Unlock()
 	b := appendLogHead(l.buf[:0], time.Now(), statusColumn(o), -1, url, it.Depth, it.Hops)
 	b = fmt.Appendf(b, "unknown #%04d - - - %s\n", worker, o)
 	l.write(b)
@@ -171,76 +134,10 @@ func appendLogHead(b []byte, at time.Time, status int, size int64, url []byte, d
 	return append(b, " - "...)
 }
 
-// write takes a line that was made in l.buf; the caller holds the lock.
+// write takes a line that was made in l.buf; the caller holds its lock.
 func (l *crawlLog) write(line []byte) {
 	l.buf = line
-	if l.err != nil {
-		return
-	}
-	if _, err := l.w.Write(line); err != nil {
-		l.fail(err)
-		return
-	}
-	if l.size += int64(len(line)); l.size >= l.max {
-		if err := l.rotate(); err != nil {
-			l.fail(err)
-		}
-	}
-}
-
-func (l *crawlLog) fail(err error) {
-	l.err = err
-	l.say("the crawl log cannot be written and stays silent from here on; the crawl goes on", "error", err)
-}
-
-// rotate compresses the full log beside it and begins a new one.
-func (l *crawlLog) rotate() error {
-	if err := l.w.Flush(); err != nil {
-		return err
-	}
-	src, err := l.fs.Open(l.dir + "/" + crawlLogName)
-	if err != nil {
-		return err
-	}
-	defer src.Close()
-	err = vfs.WriteAtomic(l.fs, fmt.Sprintf("%s/%s.%05d.gz", l.dir, crawlLogName, l.next), func(w io.Writer) error {
-		z, err := gzip.NewWriterLevel(w, gzip.BestSpeed)
-		if err != nil {
-			return err
-		}
-		if _, err := io.Copy(z, src); err != nil {
-			return err
-		}
-		return z.Close()
-	})
-	if err != nil {
-		return err
-	}
-	l.next++
-	if err := l.file.Truncate(0); err != nil {
-		return err
-	}
-	if err := l.file.Close(); err != nil {
-		return err
-	}
-	return l.open()
-}
-
-func (l *crawlLog) flush() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.err == nil {
-		if err := l.w.Flush(); err != nil {
-			l.fail(err)
-		}
-	}
-}
-
-func (l *crawlLog) close() error {
-	l.flush()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.file.Close()
+	l.line(line)
 }
 
 // statusColumn gives outcomes without a response the number that Heritrix gives them, or its nearest relative.

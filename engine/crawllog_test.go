@@ -18,7 +18,7 @@ func TestCrawlLog_columnsAreThoseOfHeritrixAndFullLogsAreCompressed(t *testing.T
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.max = 200
+	l.max, l.rotate = 200, 200
 	at := time.Date(2026, 11, 21, 4, 5, 6, 7e6, time.UTC)
 	p := &fetch.Page{
 		Status: 200, HeadLen: 44, PayloadLen: 12, Complete: true, Started: at, Ended: at.Add(250 * time.Millisecond),
@@ -27,6 +27,7 @@ func TestCrawlLog_columnsAreThoseOfHeritrixAndFullLogsAreCompressed(t *testing.T
 	f := &flight{url: []byte("http://a.test/"), depth: 2, hops: 1, outcome: outcome.OK, worker: 7}
 	l.attempt(p, f, "duplicate:digest")
 	l.refusal([]byte("http://a.test/no"), &Item{}, outcome.RobotsDenied, 3)
+	l.flush()
 	l.attempt(p, f, "")
 	if err := l.close(); err != nil {
 		t.Fatal(err)

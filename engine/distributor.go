@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -62,7 +64,9 @@ func (d *distributor) run(ctx context.Context) error {
 		}
 		moved, err := d.step(time.Now())
 		if err != nil {
-			if err := d.ledger.disk.wait(ctx, err); err != nil {
+			if err := d.ledger.disk.wait(ctx, err); errors.Is(err, ErrFullAtStop) {
+				return nil // what could not be placed goes into the cut
+			} else if err != nil {
 				return err
 			}
 			continue
@@ -296,12 +300,24 @@ func (d *distributor) place(item []byte) error {
 }
 
 // flushPace keeps forced flushes to about a tenth of the time.
-type flushPace struct{ next atomic.Int64 }
+type flushPace struct {
+	mu   sync.Mutex
+	next time.Time
+}
 
 const flushPause = 20 * time.Millisecond
 
 func (p *flushPace) done(now time.Time, took time.Duration) {
-	p.next.Store(now.Add(max(flushPause, 9*took)).UnixNano())
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.next = now.Add(max(flushPause, 9*took))
+}
+
+// until is how long to wait for the next.
+func (p *flushPace) until(now time.Time) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.next.Sub(now)
 }
 
 // idle is asked when nothing could be moved: how long to wait, or why the crawl is over.
@@ -313,7 +329,7 @@ func (d *distributor) idle(now time.Time) (wait time.Duration, over string) {
 	n := &d.ledger.n
 	finished, admitted, pending := n.finished.Load(), n.admitted.Load(), d.pending()
 	if pending > 0 && d.ready.Len() == 0 && d.frontSmall(now) {
-		if until := time.Unix(0, d.lastFlush.next.Load()).Sub(now); until > 0 {
+		if until := d.lastFlush.until(now); until > 0 {
 			return min(wait, until), ""
 		}
 		select {

@@ -57,6 +57,7 @@ type Engine struct {
 	live     *Live
 	newborn  *siteQueue
 	servers  *nameServers
+	scarce   *scarcity
 	under    *undertaker
 	todo     *mpmc.Queue[visit]
 	done     *mpmc.Queue[returned]
@@ -93,14 +94,17 @@ func Open(cfg Config, seams Seams) (_ *Engine, err error) {
 		return nil, err
 	}
 	e := newEngine(cfg, seams)
-	if err := e.enter(); err != nil {
-		return nil, err
-	}
 	defer func() {
+		if vfs.IsFull(err) {
+			err = fmt.Errorf("engine: the disk is full: at least %d bytes must be free in %s: %w", diskNeed, cfg.Dir, err)
+		}
 		if err != nil {
 			err = errors.Join(err, e.closeRooms())
 		}
 	}()
+	if err := e.enter(); err != nil {
+		return nil, err
+	}
 	m, err := readManifest(seams.FS, e.frontierDir())
 	if err != nil {
 		return nil, err
@@ -109,6 +113,9 @@ func Open(cfg Config, seams Seams) (_ *Engine, err error) {
 		if err := e.mayBegin(); err != nil {
 			return nil, err
 		}
+	}
+	if err := writeOwner(seams.FS, e.frontierDir(), seams.Boot); err != nil {
+		seams.Log.Warn("who works in the crawl directory could not be noted; it is locked all the same", "error", err)
 	}
 	if err := e.openAll(m); err != nil {
 		return nil, err
@@ -137,7 +144,7 @@ func newEngine(cfg Config, seams Seams) *Engine {
 		feedWake: make(chan struct{}, 1), distWake: make(chan struct{}, 1),
 		hungry: make(chan struct{}, 1), stopping: make(chan struct{}),
 		rules: newRulesPool(), redone: newRedone(), aloft: newAloft(), newborn: newSiteQueue(), seeds: new(filter.Seeds),
-		servers: newNameServers(seams.Resolver, seams.Log.Warn),
+		servers: newNameServers(seams.Resolver, seams.Log.Warn), scarce: &scarcity{say: seams.Log.Warn},
 	}
 }
 
@@ -150,7 +157,7 @@ func (e *Engine) enter() (err error) {
 	}
 	if e.lock, err = e.seams.FS.Lock(e.frontierDir() + "/lock"); err != nil {
 		if errors.Is(err, vfs.ErrLocked) {
-			return fmt.Errorf("%w: %s; stop it, or give another --dir", ErrInUse, e.cfg.Dir)
+			return fmt.Errorf("%w (%s): %s; stop it, or give another --dir", ErrInUse, readOwner(e.seams.FS, e.frontierDir()), e.cfg.Dir)
 		}
 		return fmt.Errorf("engine: crawl directory: %w", err)
 	}
@@ -249,8 +256,16 @@ func (e *Engine) openRooms(m *manifest, fresh bool) error {
 		e.bench = workbench.New[Site](o)
 		return nil
 	}
+	clock := newResumeClock(m, e.seams.Boot)
+	if j := clock.jump(); j < -clockStep {
+		e.seams.Log.Warn("the clock of this machine went back since the last run: delays are kept all the same", "by", (-j).String())
+	}
 	e.bench, err = loadBench(fsys, dir, m.Bench, o, e.rules)
-	return err
+	if err != nil {
+		return err
+	}
+	e.bench.Anchor(clock.now, clock.present())
+	return nil
 }
 
 // assemble makes the loops and hands each the few things it uses.
@@ -260,7 +275,8 @@ func (e *Engine) assemble(m *manifest) {
 	l.n.store(m.Counters)
 	e.clock = newCrawlClock(m, e.seams.Usage)
 	e.gate = newGate(func() { poke(e.feedWake); poke(e.distWake) })
-	l.disk = &diskGuard{fs: e.seams.FS, dir: cfg.Dir, gate: e.gate, need: diskNeed, say: e.seams.Log.Warn}
+	l.disk = &diskGuard{fs: e.seams.FS, dir: cfg.Dir, gate: e.gate, most: e.diskMost, say: e.seams.Log.Warn}
+	l.slow.say = e.seams.Log.Warn
 	e.live = newLive(cfg.Politeness, new(filter.HostSet))
 	e.limits = &limits{
 		pagesMax: cfg.MaxPages, diskMax: cfg.MaxDisk, timeMax: cfg.MaxTime, finish: e.finish,
@@ -297,10 +313,13 @@ func (e *Engine) assemble(m *manifest) {
 	e.points = &checkpointer{
 		fs: e.seams.FS, dir: e.frontierDir(), ledger: l, turn: e.flush.turn, returner: e.returner, bench: e.bench,
 		sieve: e.sieve, ready: e.ready, virt: e.virt, dist: e.dist, aloft: e.aloft, redone: e.redone,
-		frontier: e.frontier, seeded: &e.seeded, every: cfg.Checkpoint, clock: e.clock, last: *m,
+		frontier: e.frontier, seeded: &e.seeded, every: cfg.Checkpoint, clock: e.clock, boot: e.seams.Boot, last: *m,
 		ask: make(chan chan error), journalStep: cfg.Rooms.JournalStep,
 	}
 }
+
+// diskMost is what the crawl might write at once: a merge of the sieve's whole store, beside what everything else needs.
+func (e *Engine) diskMost() int64 { return diskNeed + e.sieve.Stats().StoreBytes }
 
 func poke(c chan struct{}) {
 	select {
@@ -343,7 +362,7 @@ func (e *Engine) openArchive(m *manifest) error {
 	info := e.warcInfo(m)
 	w, err := warc.OpenWriter(e.seams.FS, warc.Options{
 		Dir: e.cfg.Dir + "/warc", Prefix: e.cfg.Name, Host: e.cfg.WARC.Host, SizeMax: e.cfg.WARC.SizeMax,
-		Compression: e.cfg.WARC.Compression, Level: e.cfg.WARC.Level, Info: info,
+		Compression: e.cfg.WARC.Compression, Level: e.cfg.WARC.Level, Info: info, FinishLater: true,
 	}, m.Archive)
 	if err != nil {
 		return err
@@ -414,6 +433,9 @@ func (e *Engine) closeRooms() error {
 	var errs []error
 	if e.ledger != nil {
 		errs = append(errs, e.ledger.close())
+		if e.ledger.writer != nil {
+			errs = append(errs, e.ledger.writer.Abandon())
+		}
 		if e.ledger.seen != nil {
 			errs = append(errs, e.ledger.seen.Close())
 		}

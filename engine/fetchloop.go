@@ -35,6 +35,7 @@ type fetchWorker struct {
 	redone  *redone
 	log     *crawlLog
 	live    *Live
+	scarce  *scarcity
 	proxy   bool
 
 	hashSeed   uint64
@@ -174,6 +175,9 @@ func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *Ite
 		w.pool.Put(p)
 		return nil
 	}
+	if o == outcome.LocalFault {
+		return w.notTried(ctx, r, p, raw)
+	}
 	d := w.decide(r, p, o, it.Try)
 	if o == outcome.BlockedAddress || o == outcome.BlockedPort {
 		d.KillSite = !w.otherAddr(r)
@@ -196,6 +200,25 @@ func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *Ite
 		site.Stored++
 	}
 	return w.hand(ctx, r, p, f)
+}
+
+// notTried puts an item back for which this machine had no connection, and holds its worker for a while: so there are no
+// more exchanges at a time than there are connections for. raw is nil for a site's own robots.txt.
+func (w *fetchWorker) notTried(ctx context.Context, r *returned, p *fetch.Page, raw []byte) error {
+	w.scarce.meet(time.Now(), p.Err)
+	w.pool.Put(p)
+	timer := time.NewTimer(scarceWait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-w.stopping:
+	case <-ctx.Done():
+	}
+	if raw != nil {
+		r.release.Front = [][]byte{raw}
+	}
+	w.giveBack(r, nil)
+	return nil
 }
 
 // exchange does the network's part.
@@ -272,6 +295,10 @@ func (w *fetchWorker) hand(ctx context.Context, r *returned, p *fetch.Page, f *f
 			return nil
 		}
 		if err := w.ledger.disk.wait(ctx, err); err != nil {
+			if errors.Is(err, ErrFullAtStop) { // the attempt counts as never made, but its site waits as after any
+				r.release.Front, err = [][]byte{f.item}, nil
+				w.giveBack(r, nil)
+			}
 			w.pool.Put(p)
 			return err
 		}

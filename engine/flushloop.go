@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"orbweaver/sieve"
@@ -40,7 +41,9 @@ func (f *flusher) flush(ctx context.Context) error {
 		if err == nil || ctx.Err() != nil {
 			return nil //nolint:nilerr // at the end of the crawl what is pending goes into the cut
 		}
-		if err := f.ledger.disk.wait(ctx, err); err != nil {
+		if err := f.ledger.disk.wait(ctx, err); errors.Is(err, ErrFullAtStop) {
+			return nil
+		} else if err != nil {
 			return err
 		}
 	}

@@ -27,7 +27,7 @@ import (
 //	+-------+------+----+---------+--------+-------+------+--------+--------+--------+---------+--------+-------+-----+
 //
 // links is the length n of the links; serial is one more than the archive file's, 0 when no record was written; the crc (Castagnoli) is over all
-// before it. Dues are wall nanoseconds, 0 for none.
+// before it. Dues are nanoseconds from the writing of the entry on, which no clock that is set can change; 0 for none.
 type journalEntry struct {
 	Kind    journalKind
 	FP      xxh3.Uint128

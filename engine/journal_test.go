@@ -20,7 +20,7 @@ func someEntry() journalEntry {
 	}
 }
 
-func TestJournal_whatIsWrittenIsReadAndATornTailIsCut(t *testing.T) {
+func TestS05_aJournalTornAtAnyByteIsReadUpToThere(t *testing.T) {
 	fsys := vfs.NewMem(1)
 	if err := fsys.MkdirAll("d"); err != nil {
 		t.Fatal(err)

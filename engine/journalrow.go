@@ -15,7 +15,7 @@ import (
 // Journals follow each other without a gap: each begins with the generation and the length of the one before.
 //
 //	+------------+-----------------------+--------------------------+-----+
-//	| "OWJRNL2\n" | generation before u64 | its length in bytes u64  | crc |
+//	| "OWJRNL3\n" | generation before u64 | its length in bytes u64  | crc |
 //	+------------+-----------------------+--------------------------+-----+
 //
 // Without that a power cut could keep entries of a younger journal that were not synced yet and lose the end of an older
@@ -26,7 +26,7 @@ type journalHead struct {
 }
 
 const (
-	journalMagic    = "OWJRNL2\n"
+	journalMagic    = "OWJRNL3\n"
 	journalHeadSize = len(journalMagic) + 8 + 8 + 4
 )
 

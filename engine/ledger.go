@@ -1,15 +1,13 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"orbweaver/engine/seen"
-	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
 
@@ -28,9 +26,18 @@ type ledger struct {
 	turned  []*journal   // guarded by commit: full pages of the journal, not yet synced
 	seen    *seen.Map
 	disk    *diskGuard
-	dirty   bool // guarded by commit: something was appended since the last sync
+	slow    slowDisk
+	dirty   bool  // guarded by commit: something was appended since the last sync
+	lost    error // guarded by syncing: a sync has failed, and none is tried again
 	syncing chan struct{}
 	long    chan struct{} // capacity 1: the journal has so many entries that reading it would make a resume slow
+	safe    journalEnd    // guarded by syncing: how far the journal is durable
+}
+
+// journalEnd is a place in the journal.
+type journalEnd struct {
+	generation uint64
+	length     int64
 }
 
 // write writes the records of one attempt, if any, and its journal entry. Call it under the shared cut. On error
@@ -47,15 +54,19 @@ func (l *ledger) write(enc *warc.Encoder, e *journalEntry, admit func() error, w
 	if err := l.journal.reserve(len(e.Links)); err != nil {
 		return err
 	}
+	var pos warc.Position
 	if enc != nil {
-		pos, err := l.writer.Append(enc.Group())
-		if err != nil {
+		var err error
+		if pos, err = l.writer.Append(enc.Group()); err != nil {
 			return fmt.Errorf("engine: archive: %w", err)
 		}
 		e.Serial, e.Offset, e.Length = pos.Serial+1, pos.Offset, pos.Length
 	}
 	l.dirty = true
 	if err := l.journal.append(e); err != nil {
+		if enc != nil {
+			l.writer.Undo(pos) // a record that no entry names would be written twice
+		}
 		return err
 	}
 	if l.journal.entries == journalLong {
@@ -85,25 +96,67 @@ func (l *ledger) turnPage(j *journal) {
 	l.journal = j
 }
 
-// sync makes what was written durable: the group commit. The archive goes first, so that the journal never names what
+// groupCommit makes what was written durable, and finishes the archive's full files. Pages are written meanwhile.
+func (l *ledger) groupCommit() error {
+	if err := l.sync(); err != nil {
+		return err
+	}
+	if err := l.writer.Finish(); err != nil {
+		return fmt.Errorf("engine: archive: %w", err)
+	}
+	return nil
+}
+
+// sync makes what was written durable. The archive goes first, so that the journal never names what
 // is not there; then the journal, in the order in which it was written. One caller at a time works, the others wait.
 func (l *ledger) sync() error {
 	l.syncing <- struct{}{}
 	defer func() { <-l.syncing }()
+	if l.lost != nil {
+		return l.lost
+	}
 	l.commit.Lock()
 	dirty, j := l.dirty, l.journal
 	l.dirty = false
+	end := journalEnd{j.generation, j.size}
 	l.commit.Unlock()
 	if !dirty {
 		return nil
 	}
-	err := l.syncInOrder(j)
-	if err != nil {
-		l.commit.Lock()
-		l.dirty = true
-		l.commit.Unlock()
+	l.slow.begin(time.Now())
+	l.lost = l.syncInOrder(j)
+	l.slow.end(time.Now())
+	if l.lost == nil {
+		l.safe = end
 	}
-	return err
+	return l.lost
+}
+
+// disown is called at the end of a crawl, when nothing is written any more. If a sync has failed, it takes out of the journal
+// what came after the last good one: those bytes can be read, and the system may have dropped them all the same. So the next
+// run does not believe in them, cuts the archive to what is journaled and fetches the rest again.
+func (l *ledger) disown() error {
+	l.syncing <- struct{}{}
+	defer func() { <-l.syncing }()
+	l.commit.Lock()
+	defer l.commit.Unlock()
+	if l.lost == nil {
+		return nil
+	}
+	var errs []error
+	for _, j := range append(slices.Clone(l.turned), l.journal) {
+		switch {
+		case j.generation < l.safe.generation:
+		case j.generation == l.safe.generation:
+			errs = append(errs, j.file.Truncate(l.safe.length))
+		default:
+			errs = append(errs, j.file.Truncate(0))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("engine: journal: what was not synced could not be taken back: %w", err)
+	}
+	return nil
 }
 
 func (l *ledger) syncInOrder(j *journal) error {
@@ -165,49 +218,4 @@ func (l *ledger) close() error {
 	}
 	l.journal, l.turned = nil, nil
 	return errors.Join(errs...)
-}
-
-// diskGuard decides what a failed write means: a full disk pauses the crawl until there is room; anything else ends it.
-type diskGuard struct {
-	fs   vfs.FS
-	dir  string
-	gate *gate
-	need int64 // bytes that must be free before work goes on
-	say  func(msg string, args ...any)
-}
-
-const (
-	diskFullReason = "disk full"
-	diskRecheck    = time.Second
-	diskNeed       = 64 << 20
-)
-
-func isDiskFull(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
-}
-
-// wait returns nil when the write that failed with err may be tried again, or the error that is to end the crawl.
-func (d *diskGuard) wait(ctx context.Context, err error) error {
-	if !isDiskFull(err) {
-		return err
-	}
-	if d.gate.Shut(diskFullReason) {
-		d.say("disk full: the crawl is paused and goes on by itself when there is room",
-			"dir", d.dir, "needs_bytes", d.need, "error", err)
-	}
-	tick := time.NewTicker(diskRecheck)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return fmt.Errorf("engine: stopped while the disk was full: %w", err)
-		}
-		if free, ferr := d.fs.Free(d.dir); ferr == nil && free >= d.need {
-			if d.gate.Open(diskFullReason) {
-				d.say("there is room on the disk again", "dir", d.dir, "free_bytes", free)
-			}
-			return nil
-		}
-	}
 }

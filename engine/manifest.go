@@ -27,6 +27,9 @@ type manifest struct {
 	Created    time.Time `json:"created"`
 	Written    time.Time `json:"written"`
 
+	Boot string        `json:"boot,omitempty"` // the run of the machine that wrote it, and how long that had been
+	Up   time.Duration `json:"up_ns,omitempty"`
+
 	State   State  `json:"state"`
 	Reason  string `json:"reason"`
 	Clean   bool   `json:"clean"`  // every Page was home: there is no journal to replay
@@ -69,7 +72,11 @@ func readManifest(fsys vfs.FS, dir string) (*manifest, error) {
 	if err != nil {
 		return nil, fmt.Errorf("engine: manifest: %w", err)
 	}
-	return parseManifest(b)
+	m, err := parseManifest(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", manifestName(dir), err)
+	}
+	return m, nil
 }
 
 func parseManifest(b []byte) (*manifest, error) {

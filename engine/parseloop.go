@@ -92,7 +92,9 @@ func (w *parseWorker) handle(ctx context.Context, p *fetch.Page) error {
 				return err
 			}
 		default:
-			if err := w.ledger.disk.wait(ctx, err); err != nil {
+			if err := w.ledger.disk.wait(ctx, err); errors.Is(err, ErrFullAtStop) {
+				return nil // it is still aloft, and the cut has it
+			} else if err != nil {
 				return err
 			}
 		}
@@ -114,7 +116,7 @@ func (w *parseWorker) settle(p *fetch.Page, f *flight, plan *recordPlan, parsed 
 	defer w.ledger.cut.RUnlock()
 	e := journalEntry{
 		Kind: journalPage, FP: f.fp, Outcome: f.outcome, Status: min(max(p.Status, 0), 65535), Depth: f.depth, Hops: f.hops,
-		SiteDue: unixNano(f.siteDue), IPDue: unixNano(f.ipDue),
+		SiteDue: nanosTo(f.siteDue), IPDue: nanosTo(f.ipDue),
 	}
 	switch {
 	case f.robots:

@@ -21,7 +21,7 @@ func (e *Engine) replay(m *manifest) error {
 	dir := e.frontierDir()
 	r := &replayer{
 		engine: e, end: m.Archive, archive: warc.OpenArchive(e.seams.FS, e.cfg.Dir+"/warc"),
-		links: newLinkFinder(e.cfg.NoFollow),
+		links: newLinkFinder(e.cfg.NoFollow), clock: newResumeClock(m, e.seams.Boot),
 	}
 	stray, err := eachJournal(e.seams.FS, dir, m.Generation, func(name string) (int64, error) {
 		return readJournal(e.seams.FS, name, r.step)
@@ -46,6 +46,7 @@ type replayer struct {
 	archive *warc.Archive
 	end     *warc.Cut // of the archive, as far as it is journaled
 	links   *linkFinder
+	clock   resumeClock
 	door    door
 	n       int
 	found   int
@@ -140,7 +141,7 @@ func (r *replayer) postpone(e *journalEntry, rec *record) {
 	if rec == nil || e.SiteDue == 0 {
 		return
 	}
-	r.engine.bench.Postpone(r.site(rec.url), fromUnixNano(e.SiteDue), fromUnixNano(e.IPDue))
+	r.engine.bench.Postpone(r.site(rec.url), nanosFrom(r.clock.now, e.SiteDue), nanosFrom(r.clock.now, e.IPDue))
 }
 
 // site gives the site of a URL. One that the cut does not know is made, so that what was learnt of it is not forgotten;
@@ -218,7 +219,7 @@ func (r *replayer) robots(e *journalEntry, rec *record) {
 		return
 	}
 	r.engine.bench.WithSite(r.site(rec.url), func(s *Site) {
-		s.setRules(r.engine.rules.share(rules), rec.date.Add(robotsLife))
+		s.setRules(r.engine.rules.share(rules), r.clock.until(rec.date.Add(robotsLife), robotsLife))
 		s.RobotsTry, s.Denied = 0, false
 	})
 }

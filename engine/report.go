@@ -69,7 +69,11 @@ type Report struct {
 	CPUSeconds    float64 `json:"cpu_seconds"`
 	RSSPeakBytes  int64   `json:"rss_peak_bytes"`
 	Resumed       int     `json:"resumed"`
-	Waiting       string  `json:"waiting"` // what limits the crawl now, in one line
+	SyncSeconds   float64 `json:"sync_seconds"`   // that the last group commit took if the disk is slow, else 0
+	LogLinesLost  int64   `json:"log_lines_lost"` // of crawl.log, by this run
+	LocalFaults   int64   `json:"local_faults"`   // connections and questions of this run that this machine had no means for
+	DiskPauses    int64   `json:"disk_pauses"`    // of this run, since the disk was full
+	Waiting       string  `json:"waiting"`        // what limits the crawl now, in one line
 	Written       string  `json:"written"`
 }
 
@@ -99,6 +103,9 @@ func (e *Engine) Report() Report {
 	pauses, longest := e.points.pauses.total()
 	r.Checkpoints, r.CheckpointPauseMost = pauses, longest.Seconds()
 	r.CheckpointPauseP99 = e.points.pauses.quantile(0.99).Seconds()
+	r.DiskPauses, _ = e.ledger.disk.full()
+	r.SyncSeconds, r.LogLinesLost = e.ledger.slow.now(time.Now()).Seconds(), e.log.dropped()
+	r.LocalFaults, _ = e.scarce.now(time.Now())
 	r.URLsInFlight = min(e.pagesOut.Load()+e.fetching.Load(), max(c.Admitted-c.Finished(), 0))
 	r.URLsQueued = c.Admitted - c.Finished() - r.URLsInFlight
 	for o := range outcome.Count {
@@ -138,16 +145,30 @@ func dropped(c *Counters) map[string]int64 {
 	return d
 }
 
-// waiting names what limits the crawl at the moment (promise 9).
+// waiting names what limits the crawl at the moment (promise 9), and a slow disk beside it.
 func (e *Engine) waiting() string {
+	what := e.waitingMost()
+	if took := e.ledger.slow.now(time.Now()); took > 0 {
+		what += "; the disk is slow: a sync takes " + took.Round(time.Millisecond).String()
+	}
+	return what
+}
+
+func (e *Engine) waitingMost() string {
 	switch state, _ := e.state(); state {
 	case StateFinished, StateStopped, StateFailed:
-		return "nothing: the crawl is " + string(state)
+		return waitingFor(state)
+	}
+	if _, need := e.ledger.disk.full(); need > 0 {
+		return fmt.Sprintf("the disk: it is full, and %d bytes must be free in %s", need, e.cfg.Dir)
 	}
 	if reason := e.gate.Reason(); reason != "" {
 		return reason
 	}
 	now := time.Now()
+	if _, what := e.scarce.now(now); what != "" {
+		return "this machine: " + what
+	}
 	switch next, ok := e.bench.NextDue(); {
 	case e.isStopping():
 		return "the last pages, before it stops"
@@ -168,6 +189,29 @@ func (e *Engine) waiting() string {
 	default:
 		return "responses on their way"
 	}
+}
+
+// waitingFor is what a crawl waits for that has ended.
+func waitingFor(s State) string { return "nothing: the crawl is " + string(s) }
+
+// writeLastReport replaces report.json by one in the state that the crawl ends in.
+func (e *Engine) writeLastReport(s State, reason string) error {
+	r := e.Report()
+	r.State, r.Reason, r.Waiting = s, reason, waitingFor(s)
+	return WriteReport(e.seams.FS, e.cfg.Dir, r)
+}
+
+// tellReport replaces report.json. A full disk is an error; any other trouble is told and does not end the crawl, which has
+// all it needs elsewhere.
+func (e *Engine) tellReport(m *murmur) error {
+	err := e.writeReport()
+	if err == nil || vfs.IsPassing(err) {
+		return err
+	}
+	if n, ok := m.may(time.Now()); ok {
+		e.seams.Log.Warn("the report cannot be written; the crawl goes on", "error", err, "times", n)
+	}
+	return nil
 }
 
 // writeReport replaces report.json.

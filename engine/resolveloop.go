@@ -20,6 +20,7 @@ type resolveLoop struct {
 	under    *undertaker
 	resolver Resolver
 	servers  *nameServers
+	scarce   *scarcity
 	allowed  func(netip.AddrPort) error // may it be connected to; nil when a proxy does the connecting
 	feed     func()
 	wake     func() // of the distributor
@@ -66,6 +67,9 @@ func (l *resolveLoop) settle(vs *visitState, ans dnsres.Answer) {
 		})
 		l.bench.Place(vs, addrs[0], now)
 		l.feed()
+	case errors.Is(ans.Err, dnsres.ErrLocal):
+		l.scarce.meet(now, ans.Err.Error())
+		l.bench.Defer(vs, now.Add(scarceWait))
 	case ans.Err == nil, errors.Is(ans.Err, dnsres.ErrNotFound):
 		l.under.Bury(vs, outcome.NameNotFound)
 	default:

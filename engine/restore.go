@@ -30,7 +30,7 @@ func (e *Engine) restore(m *manifest, fresh bool) error {
 		return fmt.Errorf("engine: resume: %w", err)
 	}
 	if err := readAloft(b, e.putBack, e.redone); err != nil {
-		return err
+		return fmt.Errorf("%s: %w", aloftName(e.frontierDir(), m.Generation), err)
 	}
 	if m.Clean {
 		return e.loadCache(m)

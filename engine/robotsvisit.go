@@ -107,6 +107,9 @@ func (w *fetchWorker) robotsFetch(ctx context.Context, r *returned, origin, raw 
 		w.pool.Put(p)
 		return nil
 	}
+	if o == outcome.LocalFault {
+		return w.notTried(ctx, r, p, raw)
+	}
 	d := w.decide(r, p, o, min(it.Try, robotsQuick-1))
 	f.outcome, f.fp = o, urlx.Fingerprint(w.hashSeed, f.url)
 	v := &robotsVerdict{site: origin}

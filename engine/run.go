@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -25,7 +27,7 @@ const drainMax = 30 * time.Second
 // door; then distributor and flusher end; then the last cut is taken and the archive closed.
 func (e *Engine) Run(ctx context.Context) error {
 	if e.over {
-		return nil
+		return e.stayOver()
 	}
 	forever := context.WithoutCancel(ctx)
 	abort, cancel := context.WithCancelCause(forever) // aborts exchanges and ends the drain loops
@@ -67,7 +69,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	errs = append(errs, returning.Wait())
 	stopLate()
 	errs = append(errs, late.Wait())
-	return e.conclude(errors.Join(errs...))
+	return e.conclude(ctx, abort, causes(errs...))
 }
 
 var errDrain = errors.New("engine: exchanges still under way when the time to stop was over were aborted")
@@ -111,7 +113,7 @@ func (e *Engine) startIntake(ctx context.Context, g *failGroup) {
 	for range e.cfg.Resolves {
 		r := &resolveLoop{
 			ledger: e.ledger, bench: e.bench, newborn: e.newborn, under: e.under, resolver: e.seams.Resolver,
-			servers: e.servers,
+			servers: e.servers, scarce: e.scarce,
 			allowed: e.seams.Allowed, feed: func() { poke(e.feedWake) }, wake: func() { poke(e.distWake) },
 		}
 		g.Go(func() error { return r.run(ctx) })
@@ -144,16 +146,19 @@ func (e *Engine) starved() {
 // startLate starts what must go on until the last Page is home.
 func (e *Engine) startLate(ctx context.Context, g *failGroup) {
 	g.Go(func() error { return e.flush.run(ctx) })
+	g.Go(func() error { return e.log.run(ctx) })
 	g.Go(func() error { return e.points.run(ctx) })
-	g.Go(func() error { return e.every(ctx, e.cfg.SyncEvery, e.ledger.sync) })
+	g.Go(func() error { return e.every(ctx, e.cfg.SyncEvery, e.ledger.groupCommit) })
+	watch, unreported := clockWatch{say: e.seams.Log.Warn}, murmur{}
 	g.Go(func() error {
 		return e.every(ctx, e.cfg.ReportEvery, func() error {
-			e.log.flush()
+			watch.look(time.Now())
+			poke(e.log.wake)
 			c := e.ledger.n.load()
 			if reason := e.limits.reached(c.Pages+c.Revisits, e.bytesStored(), e.clock.wall()); reason != "" {
 				e.finish(reason)
 			}
-			return e.writeReport()
+			return e.tellReport(&unreported)
 		})
 	})
 	if e.cfg.MaxTime > 0 {
@@ -212,7 +217,7 @@ func (e *Engine) newFetchWorker(id int) *fetchWorker {
 		id: id, ledger: e.ledger, todo: e.todo, done: e.done, pool: e.pool, fetched: e.fetched,
 		fetcher: fetch.NewFetcher(e.cfg.Fetch, e.seams.Dialer, e.pool), decoder: fetch.NewDecoder(fetch.DecoderOptions{}),
 		rules: e.rules, aloft: e.aloft, redone: e.redone, log: e.log, live: e.live,
-		proxy: e.cfg.ProxyMode, hashSeed: e.frontier.hashSeed, maxPerHost: e.cfg.MaxPerHost, stopping: e.stopping,
+		scarce: e.scarce, proxy: e.cfg.ProxyMode, hashSeed: e.frontier.hashSeed, maxPerHost: e.cfg.MaxPerHost, stopping: e.stopping,
 		pagesOut: &e.pagesOut, fetching: &e.fetching, rng: rand.New(rand.NewPCG(e.frontier.hashSeed, uint64(id))),
 	}
 }
@@ -250,9 +255,12 @@ func (e *Engine) isStopping() bool {
 	}
 }
 
-// conclude takes the last cut, finishes the archive and writes the report.
-func (e *Engine) conclude(err error) error {
-	background := context.Background() //nolint:forbidigo // everything has ended: nothing is left to cancel
+// conclude finishes the archive, takes the last cut and writes the report. A full disk makes it wait for room until ctx
+// ends, or, if that is what ended the crawl, until the time to stop is over.
+func (e *Engine) conclude(ctx, abort context.Context, err error) error {
+	if ctx.Err() != nil {
+		ctx = abort
+	}
 	if errors.Is(err, errDrain) {
 		err = nil
 	}
@@ -262,25 +270,79 @@ func (e *Engine) conclude(err error) error {
 	state := StateFinished
 	switch {
 	case err != nil:
-		state, reason = StateFailed, err.Error()
 	case reason == reasonSignal:
 		state = StateStopped
 	case reason == reasonRetry:
 		err = e.dist.abandon()
 	}
 	if err == nil {
-		err = e.points.take(background, state, reason, true)
+		err = e.patiently(ctx, e.ledger.writer.Close)
 	}
 	if err == nil {
-		err = e.points.saveCache(&e.points.last, e.frontier.cache)
+		forever := context.WithoutCancel(ctx)
+		err = e.patiently(ctx, func() error { return e.points.take(forever, state, reason, true) })
 	}
-	e.setState(state, reason)
-	if state != StateFailed {
-		err = errors.Join(err, e.ledger.writer.Close())
+	switch {
+	case errors.Is(err, ErrFullAtStop):
+		state, reason = StateStopped, ErrFullAtStop.Error()
+	case err != nil:
+		state, reason = StateFailed, err.Error()
+	default:
+		if err := e.points.saveCache(&e.points.last, e.frontier.cache); err != nil {
+			e.seams.Log.Warn("the fingerprint cache could not be saved; the next run begins with an empty one", "error", err)
+		}
 	}
+	err = causes(err, e.ledger.disown())
 	e.pool.Close()
 	e.log.flush()
-	return errors.Join(err, e.writeReport())
+	if err == nil {
+		err = e.patiently(ctx, func() error { return e.writeLastReport(state, reason) })
+	} else {
+		err = causes(err, e.writeLastReport(state, reason))
+	}
+	e.setState(state, reason)
+	return err
+}
+
+// stayOver ends a run that has nothing to do. A kill may have come between the last manifest and the report.
+func (e *Engine) stayOver() error {
+	if err := e.ledger.writer.Close(); err != nil {
+		return err
+	}
+	if r, err := ReadReport(e.seams.FS, e.cfg.Dir); err == nil && r.State == StateFinished {
+		return nil
+	}
+	return e.writeReport()
+}
+
+// causes joins errors of which each has another cause: a disk that is gone is met by every loop, and told once.
+func causes(errs ...error) error {
+	var kept []error
+	var met []syscall.Errno
+	for _, err := range errs {
+		var errno syscall.Errno
+		switch {
+		case err == nil:
+		case !errors.As(err, &errno):
+			kept = append(kept, err)
+		case !slices.Contains(met, errno):
+			kept, met = append(kept, err), append(met, errno)
+		}
+	}
+	return errors.Join(kept...)
+}
+
+// patiently calls f until the disk has room for it.
+func (e *Engine) patiently(ctx context.Context, f func() error) error {
+	for {
+		err := f()
+		if err == nil {
+			return nil
+		}
+		if err := e.ledger.disk.wait(ctx, err); err != nil {
+			return err
+		}
+	}
 }
 
 func (e *Engine) setState(s State, reason string) {

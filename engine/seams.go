@@ -24,6 +24,8 @@ type Seams struct {
 	Allowed func(netip.AddrPort) error
 	// Usage gives this process's CPU time and peak resident memory; nil where nobody asks.
 	Usage func() (cpu time.Duration, rssPeak int64)
+	// Boot tells which run of the machine this is; nil where nobody knows.
+	Boot BootClock
 	// Log takes what an operator should read.
 	Log *slog.Logger
 }

@@ -108,13 +108,30 @@ type seeder struct {
 	wake     func() // of the distributor
 }
 
+// open waits for a file descriptor if there is none; no file and no error say that the crawl stops meanwhile.
+func (s *seeder) open(ctx context.Context) (vfs.File, error) {
+	for {
+		f, err := s.fs.Open(seedsName(s.dir))
+		if err == nil {
+			return f, nil
+		}
+		err = s.ledger.disk.wait(ctx, fmt.Errorf("engine: seeds: %w", err))
+		if errors.Is(err, ErrFullAtStop) {
+			return nil, nil //nolint:nilnil // the loop's ordinary end
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
 func (s *seeder) run(ctx context.Context) error {
 	if s.seeded.Load() {
 		return nil
 	}
-	f, err := s.fs.Open(seedsName(s.dir))
-	if err != nil {
-		return fmt.Errorf("engine: seeds: %w", err)
+	f, err := s.open(ctx)
+	if f == nil {
+		return err
 	}
 	defer f.Close()
 	in := bufio.NewScanner(f)

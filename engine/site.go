@@ -40,9 +40,10 @@ func (s *Site) keepRules(until time.Time) {
 	s.rulesUntil = uint32(min(max(until.Unix(), 0), math.MaxUint32))
 }
 
-// lacksRules says that the rules are to be asked for before anything else.
+// lacksRules says that the rules are to be asked for before anything else. Rules that would hold for longer than any do were
+// fetched before the clock was set back: how old they are is not known.
 func (s *Site) lacksRules(now time.Time) bool {
-	return s.Rules == nil || now.Unix() >= int64(s.rulesUntil)
+	return s.Rules == nil || now.Unix() >= int64(s.rulesUntil) || int64(s.rulesUntil) > now.Add(robotsLife+time.Minute).Unix()
 }
 
 // setAddrs takes the addresses of the name, of which the first is used, and what they are good for: zero for ever.
@@ -53,9 +54,9 @@ func (s *Site) setAddrs(addrs []netip.Addr, until time.Time) {
 	}
 }
 
-// addrsStale says that the name is to be resolved again.
+// addrsStale says that the name is to be resolved again, as lacksRules does of rules. No answer is good for a day.
 func (s *Site) addrsStale(now time.Time) bool {
-	return s.addrUntil != 0 && now.UnixNano() > s.addrUntil
+	return s.addrUntil != 0 && (now.UnixNano() > s.addrUntil || s.addrUntil > now.Add(robotsLife).UnixNano())
 }
 
 // addrCount is how many addresses the name has.
@@ -208,17 +209,10 @@ func decodeSite(b []byte, pool *rulesPool) (Site, error) {
 	return s, nil
 }
 
-// unixNano and fromUnixNano keep the zero time zero.
+// unixNano keeps the zero time zero.
 func unixNano(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
 	}
 	return t.UnixNano()
-}
-
-func fromUnixNano(n int64) time.Time {
-	if n == 0 {
-		return time.Time{}
-	}
-	return time.Unix(0, n)
 }

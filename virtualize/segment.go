@@ -11,10 +11,9 @@ import (
 // segment is one mapped file of the log: payloads grow from the front, slots from the end.
 type segment struct {
 	number uint32
-	file   vfs.File
-	mapped vfs.Mapping
-	data   []byte // the mapping
-	codes  *codes // of its payloads
+	mapped vfs.Mapping // the file itself is closed: descriptors are few, and segments may be many
+	data   []byte      // the mapping
+	codes  *codes      // of its payloads
 
 	slots   uint32 // blocks
 	dataEnd uint32 // where the next payload goes
@@ -65,18 +64,21 @@ func openSegment(fsys vfs.FS, dir string, number uint32, size int64) (*segment, 
 	return s, nil
 }
 
-// mapSegment takes the file, also when it fails.
+// mapSegment closes the file, also when it fails.
 func mapSegment(file vfs.File, number uint32, size int64) (*segment, error) {
 	mapped, err := file.Map(size)
-	if err != nil {
-		return nil, fmt.Errorf("virtualize: map: %w", errors.Join(err, file.Close()))
+	if err = errors.Join(err, file.Close()); err != nil {
+		if mapped != nil {
+			err = errors.Join(err, mapped.Close())
+		}
+		return nil, fmt.Errorf("virtualize: map: %w", err)
 	}
-	return &segment{number: number, file: file, mapped: mapped, data: mapped.Bytes()}, nil
+	return &segment{number: number, mapped: mapped, data: mapped.Bytes()}, nil
 }
 
 func (s *segment) close() error {
 	s.data = nil
-	return errors.Join(s.mapped.Close(), s.file.Close())
+	return s.mapped.Close()
 }
 
 // slotAt borrows the bytes of a slot that exists or is about to.

@@ -35,7 +35,17 @@ func (v *Virtualizer) Sync() error {
 	for s := range todo.segments {
 		s.syncing--
 	}
-	if err := errors.Join(errs...); err != nil {
+	err := errors.Join(errs...)
+	if vfs.IsPassing(err) { // the index could not be opened: no sync has failed
+		for s := range todo.segments {
+			v.pending.segments[s] = struct{}{}
+		}
+		if v.pending.index == "" {
+			v.pending.index = todo.index
+		}
+		return fmt.Errorf("virtualize: sync: %w", err)
+	}
+	if err != nil {
 		v.failed = &failure{fmt.Errorf("virtualize: sync: %w", err)}
 		return v.failed
 	}

@@ -19,12 +19,13 @@ type outFile struct {
 	f        vfs.File
 	id       ID    // of its warcinfo record
 	size     int64 // of the complete groups
+	wrote    int64 // bytes appended since it was opened, those of undone groups too: never less, so it tells what is synced
 	infoSize int64 // of the warcinfo record
 	dirty    bool  // the file may be longer than size
 	index    indexLines
 
 	closing chan struct{} // a lock for sync and finish, which take long: held while the one slot is full
-	synced  int64         // how much of it is durable; guarded by closing
+	synced  int64         // how much of wrote is durable; guarded by closing
 	named   bool          // its name is durable; guarded by closing
 	stage   int           // how far finish has come; guarded by closing
 }
@@ -48,6 +49,15 @@ type indexLines struct {
 func (l *indexLines) add(entry []byte, offset, length int64) {
 	l.text = appendPlace(append(l.text, entry...), offset, length)
 	l.ends = append(l.ends, len(l.text))
+}
+
+// cut takes all but the first n lines away.
+func (l *indexLines) cut(n int) {
+	length := 0
+	if n > 0 {
+		length = l.ends[n-1]
+	}
+	l.text, l.ends = l.text[:length], l.ends[:n]
 }
 
 // writeTo writes the lines sorted by their bytes, each with the file's name.
@@ -92,6 +102,7 @@ func (f *outFile) append(b []byte) error {
 	}
 	f.dirty = false
 	f.size += int64(len(b))
+	f.wrote += int64(len(b))
 	return nil
 }
 
@@ -107,21 +118,21 @@ func (f *outFile) clean() error {
 	return nil
 }
 
-// sync makes the first size bytes and the file's name durable.
-func (f *outFile) sync(size int64) error {
+// sync makes the first so many bytes of wrote, and the file's name, durable.
+func (f *outFile) sync(wrote int64) error {
 	f.closing <- struct{}{}
 	defer func() { <-f.closing }()
-	return f.syncHeld(size)
+	return f.syncHeld(wrote)
 }
 
-func (f *outFile) syncHeld(size int64) error {
-	if f.stage >= stageSynced || f.synced >= size && f.named {
+func (f *outFile) syncHeld(wrote int64) error {
+	if f.stage >= stageSynced || f.synced >= wrote && f.named {
 		return nil
 	}
 	if err := f.f.Sync(); err != nil {
 		return fmt.Errorf("%w: syncing %s: %w", ErrLost, f.f.Name(), err)
 	}
-	f.synced = size
+	f.synced = wrote
 	if !f.named {
 		if err := f.fsys.SyncDir(f.dir); err != nil {
 			return fmt.Errorf("%w: syncing %s: %w", ErrLost, f.dir, err)
@@ -138,7 +149,7 @@ func (f *outFile) finish() error {
 	defer func() { <-f.closing }()
 	final := join(f.dir, f.info.Final())
 	steps := [...]func() error{
-		stageOpen: func() error { return f.syncHeld(f.size) },
+		stageOpen: func() error { return f.syncHeld(f.wrote) },
 		stageSynced: func() error {
 			return vfs.WriteAtomic(f.fsys, join(f.dir, f.info.Index()), func(w io.Writer) error {
 				return f.index.writeTo(w, f.info.Final())

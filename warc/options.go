@@ -20,6 +20,9 @@ type Options struct {
 	// Compression and Level must be those of the Encoders. Default Gzip and 1.
 	Compression Compression
 	Level       int
+	// FinishLater leaves full files to Finish, which somebody calls who may wait for the disk; else the Append does it that
+	// filled the file.
+	FinishLater bool
 	// Info is the block of each file's warcinfo record: software, operator, robots, ... in this order.
 	Info []Field
 }

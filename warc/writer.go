@@ -68,7 +68,16 @@ type Writer struct {
 	next    uint32
 	closed  bool
 	lost    error
+	last    undoable
 	stats   Stats
+}
+
+// undoable is the last group, as Undo needs it.
+type undoable struct {
+	end    Cut // behind it; the zero Cut if there is nothing to undo
+	offset int64
+	lines  int // of the index, before it
+	stats  Stats
 }
 
 // OpenWriter opens the archive in o.Dir for writing. A nil resume starts a new one and fails with ErrResume if there are files
@@ -123,7 +132,7 @@ func (w *Writer) Append(g Group) (Position, error) {
 		w.stats.Failures++
 	}
 	w.release()
-	if err == nil && len(full) > 0 {
+	if err == nil && len(full) > 0 && !w.o.FinishLater {
 		// The group is safe; a file that cannot be finished now is counted and tried again at the next occasion, at the latest by Close.
 		_ = w.finishFull(full)
 	}
@@ -145,6 +154,7 @@ func (w *Writer) appendHeld(g Group) (Position, error) {
 	c := w.current
 	g.stamp(c.id)
 	pos := Position{Serial: c.info.Serial, Offset: c.size, Length: g.Size()}
+	w.last = undoable{end: pos.End(), offset: c.size, lines: len(c.index.ends), stats: w.stats}
 	if err := c.append(g.e.p.out.b); err != nil {
 		return Position{}, err
 	}
@@ -159,6 +169,23 @@ func (w *Writer) appendHeld(g Group) (Position, error) {
 	}
 	w.stats.Groups++
 	return pos, nil
+}
+
+// Undo takes the group back that the last Append wrote, at pos, before anything else was appended: for a caller who notes each
+// group elsewhere and could not. What it left in the file is cut off now, or at the latest before the next group is written.
+func (w *Writer) Undo(pos Position) {
+	w.acquire()
+	defer w.release()
+	c := w.current
+	if c == nil || w.last.end != pos.End() || w.cutHeld() != pos.End() {
+		panic("BUG: warc: Undo of a group that is not the last one")
+	}
+	c.size, c.dirty = w.last.offset, true
+	c.index.cut(w.last.lines)
+	w.stats.Records, w.stats.Groups = w.last.stats.Records, w.last.stats.Groups
+	w.stats.Bytes, w.stats.BytesRaw = w.last.stats.Bytes, w.last.stats.BytesRaw
+	w.last = undoable{}
+	_ = c.clean() // it stays dirty, and the next append, sync or finish tries again and says why it cannot
 }
 
 // count adds one written record to the statistics.
@@ -207,6 +234,15 @@ func (w *Writer) rotate() error {
 	return nil
 }
 
+// Finish brings full files to their final names, for a Writer with FinishLater. Appends go on meanwhile. After an error it may be
+// called again and goes on where it stopped.
+func (w *Writer) Finish() error {
+	w.acquire()
+	full := w.full
+	w.release()
+	return w.finishFull(full)
+}
+
 // finishFull brings full files to their final names, outside the lock. Several callers may do so at once.
 func (w *Writer) finishFull(full []*outFile) error {
 	var faults []error
@@ -243,9 +279,9 @@ func (w *Writer) Sync() error {
 	if w.current != nil {
 		files = append(files, w.current)
 	}
-	sizes := make([]int64, len(files))
+	wrote := make([]int64, len(files))
 	for i, f := range files {
-		sizes[i] = f.size
+		wrote[i] = f.wrote
 	}
 	if len(files) > 0 {
 		w.stats.Syncs++
@@ -255,7 +291,7 @@ func (w *Writer) Sync() error {
 		return lost
 	}
 	for i, f := range files {
-		if err := f.sync(sizes[i]); err != nil {
+		if err := f.sync(wrote[i]); err != nil {
 			w.acquire()
 			w.fail(err)
 			w.release()
@@ -315,6 +351,25 @@ func (w *Writer) Close() error {
 		return errors.Join(lost, w.abandon(full))
 	}
 	return errors.Join(fault, w.finishFull(full))
+}
+
+// Abandon closes all files as they are, without syncing them or giving them their final names: what a kill would leave, and
+// OpenWriter finds. After Close it does nothing.
+func (w *Writer) Abandon() error {
+	w.acquire()
+	w.closed = true
+	files := w.full
+	for _, f := range []*outFile{w.current, w.spare} {
+		if f != nil {
+			files = append(slices.Clone(files), f)
+		}
+	}
+	if w.current != nil {
+		w.end = w.cutHeld()
+	}
+	w.current, w.spare, w.full = nil, nil, nil
+	w.release()
+	return w.abandon(files)
 }
 
 // abandon closes the files of a Writer that has lost data, as they are.

@@ -341,3 +341,50 @@ func TestCut(t *testing.T) {
 		t.Error("order")
 	}
 }
+
+// A group that was undone is nowhere: not in the file, not in the index, not in the counts; what is synced before and after
+// survives a power cut.
+func TestA1_AnUndoneGroupNeverWas(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	w := openTest(t, fsys, Gzip, 1<<20, nil)
+	e := newTestEncoder(t, Gzip)
+	add := func(i int) Position {
+		t.Helper()
+		e.Reset()
+		page(t, e, i, 500+i)
+		pos, err := w.Append(e.Group())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return pos
+	}
+	var places []Position
+	for i := range 10 {
+		places = append(places, add(len(places)))
+		before := w.Stats()
+		gone := add(100 + i)
+		if i%2 == 0 {
+			if err := w.Sync(); err != nil { // the group commit is quicker than the undoing
+				t.Fatal(err)
+			}
+			before.Syncs++
+		}
+		w.Undo(gone)
+		after := w.Stats()
+		before.IndexMemory, after.IndexMemory = 0, 0
+		if w.Cut() != places[len(places)-1].End() || before != after {
+			t.Fatalf("%v, not %v:\n%+v\n%+v", w.Cut(), places[len(places)-1].End(), before, after)
+		}
+		places = append(places, add(len(places)))
+		if err := w.Sync(); err != nil {
+			t.Fatal(err)
+		}
+		checkPlaces(t, fsys.CrashClone(nil), places)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	verifyDir(t, fsys)
+	checkIndexes(t, fsys)
+	checkPlaces(t, fsys, places)
+}

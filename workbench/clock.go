@@ -21,6 +21,11 @@ type clock struct {
 // monotonic reading.
 func restored(wall int64) clock { return clock{base: time.Unix(0, wall)} }
 
+// anchorAt says that now is the moment at which the clock of the snapshot shows was.
+func (c *clock) anchorAt(now, was time.Time) {
+	c.base, c.anchored = now.Add(c.base.Round(0).Sub(was.Round(0))), true
+}
+
 // see takes note of a time that was read just now.
 func (c *clock) see(now time.Time) {
 	if !c.anchored {

@@ -2,6 +2,14 @@ package workbench
 
 import "time"
 
+// Anchor says of a workbench that was just loaded that now is the moment at which the clock that its due times were written
+// by shows was. Without it the wall clock is believed.
+func (w *Workbench[S]) Anchor(now, was time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.clock.anchorAt(now, was)
+}
+
 // Postpone moves the due times of a site, and of the IP it is placed under, into the future: for an exchange that the
 // bench has not seen, since it was made after the snapshot and before a crash, or for a delay that was learned elsewhere. A
 // due time never goes back; zero leaves it as it is. It may be called while the site, or another of its IP, is leased: the

@@ -73,7 +73,7 @@ func damages() []damage {
 	}
 }
 
-func TestFsck_oneWrongByteIsFoundAndItsFileNamed(t *testing.T) {
+func TestS08_oneWrongByteIsFoundByFsckAndItsFileNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tried := map[string]int{}
 		for _, fsys := range []*vfs.Mem{
@@ -115,7 +115,7 @@ func spoil(t *testing.T, fsys *vfs.Mem, d *damage, file, data string) {
 
 // Segments hold what was taken already and what is not yet written: only a part of their bytes counts. Of those that fsck
 // does find wrong it must name the file, and it must find as many as there are URLs waiting.
-func TestFsck_oneWrongByteOfAQueueIsFound(t *testing.T) {
+func TestS08_oneWrongByteOfAQueueIsFoundByFsck(t *testing.T) {
 	const places, head = 12, 2048
 	synctest.Test(t, func(t *testing.T) {
 		fsys := halfWay(t, largeSites(*firstSeed+500), 30*time.Second, unchanged)
@@ -275,7 +275,7 @@ func TestFsck_aMissingFileIsFound(t *testing.T) {
 			if strings.HasPrefix(file, "crawl/"+engine.SeenDir+"/run-") && !runs[base] {
 				continue
 			}
-			if base == "lock" || base == "cache" || base == "report.json" || strings.HasPrefix(file, "crawl/logs/") {
+			if base == "lock" || base == "owner" || base == "cache" || base == "report.json" || strings.HasPrefix(file, "crawl/logs/") {
 				continue // these may be missing
 			}
 			if len(data) == contentMax {

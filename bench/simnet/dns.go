@@ -15,6 +15,24 @@ func (n *Net) SetDNS(up bool) {
 	n.noDNS = !up
 }
 
+// SetLocal has fault asked before each connection and each question: what this machine has no means for fails there. Nil is
+// a machine that has all it needs.
+func (n *Net) SetLocal(fault func() error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.local = fault
+}
+
+func (n *Net) localFault() error {
+	n.mu.Lock()
+	local := n.local
+	n.mu.Unlock()
+	if local == nil {
+		return nil
+	}
+	return local()
+}
+
 var errNoQuestion = errors.New("simnet: a message without one question")
 
 // Exchange is the world's name server, whatever its address: A records of the world's hosts, and NXDOMAIN.
@@ -26,6 +44,9 @@ func (n *Net) Exchange(ctx context.Context, q *dns.Msg, _ netip.AddrPort, _ bool
 	n.stats.Questions++
 	down := n.noDNS
 	n.mu.Unlock()
+	if err := n.localFault(); err != nil {
+		return nil, err
+	}
 	if down {
 		<-ctx.Done()
 		return nil, ctx.Err()

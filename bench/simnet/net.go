@@ -52,6 +52,7 @@ type Net struct {
 	open   map[*conn]struct{} // server ends
 	closed bool
 	noDNS  bool
+	local  func() error // asked before a connection or a question is made; nil for none
 	stats  Stats
 	port   uint16
 	served sync.WaitGroup
@@ -139,6 +140,9 @@ func (n *Net) DialContext(ctx context.Context, network, addr string) (net.Conn, 
 			err = os.NewSyscallError("connect", errno)
 		}
 		return nil, &net.OpError{Op: "dial", Net: network, Addr: remote, Err: err}
+	}
+	if err := n.localFault(); err != nil {
+		return fail(err)
 	}
 	state := n.dialled(to.Addr())
 	if state == BlackHole {

@@ -89,7 +89,10 @@ func (c *crawlCmd) Run(w *world) error {
 	if c.resumes && len(c.Seeds)+len(c.URLs) > 0 {
 		seams.Log.Info("the crawl directory holds a crawl: it goes on; seeds that it knows are ignored", "dir", c.Dir)
 	}
-	raiseFileLimit(seams.Log, int(c.Fetchers.n)+256)
+	signal.Ignore(syscall.SIGPIPE) // who reads what we say may go away; the crawl stays
+	if err := fitFiles(seams.Log, &cfg); err != nil {
+		return err
+	}
 	setMemoryLimit(cfg, c.hostsBefore())
 	e, err := engine.Open(cfg, seams)
 	if err != nil {
@@ -139,6 +142,9 @@ func (c *crawlCmd) crawl(w *world, e *engine.Engine, cfg engine.Config, log *slo
 	stop()
 	progress.Close()
 	err = errors.Join(err, server.Close())
+	if errors.Is(err, engine.ErrFullAtStop) {
+		return errors.Join(errStopped, err)
+	}
 	r, rerr := engine.ReadReport(vfs.Disk(), c.Dir)
 	err = errors.Join(err, rerr)
 	if err != nil {
@@ -153,11 +159,15 @@ func (c *crawlCmd) crawl(w *world, e *engine.Engine, cfg engine.Config, log *slo
 	return nil
 }
 
-// signals turns the first signal into an orderly stop and the second into one at once.
+// signals turns the first signal into an orderly stop and the second into one at once. A hang-up, which is what a closed
+// terminal sends, is a signal like the others; under nohup it is none.
 func signals(parent context.Context, e *engine.Engine, log *slog.Logger) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(parent)
 	c := make(chan os.Signal, 2)
 	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(c, syscall.SIGHUP)
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

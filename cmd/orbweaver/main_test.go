@@ -87,7 +87,16 @@ func (r result) object(t *testing.T) map[string]any {
 // child starts this binary as orbweaver in a process of its own.
 func child(t *testing.T, args ...string) (*exec.Cmd, *buffer) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
+	return childOf(t, append([]string{program()}, args...)...)
+}
+
+// program is this test's own file, which is the program when a variable says so.
+func program() string { return os.Args[0] }
+
+// childOf runs a command line in which the program is somewhere.
+func childOf(t *testing.T, line ...string) (*exec.Cmd, *buffer) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), line[0], line[1:]...)
 	cmd.Env = append(os.Environ(), asProgram+"=1")
 	errs := new(buffer)
 	cmd.Stdout, cmd.Stderr = errs, errs

@@ -2,13 +2,10 @@
 
 package main
 
-import (
-	"log/slog"
-	"time"
-)
+import "time"
 
 // usage is not known on this system.
 func usage() (cpu time.Duration, rssPeak int64) { return 0, 0 }
 
-// raiseFileLimit has nothing to raise on this system.
-func raiseFileLimit(*slog.Logger, int) {}
+// fileLimit: this system has none that is known.
+func fileLimit(int) int { return unlimited }

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"log/slog"
 	"runtime"
 	"syscall"
 	"time"
@@ -23,19 +22,18 @@ func usage() (cpu time.Duration, rssPeak int64) {
 	return cpu, rssPeak
 }
 
-// raiseFileLimit asks for as many open files as the crawl needs, and says when it does not get them.
-func raiseFileLimit(log *slog.Logger, need int) {
+// fileLimit asks for as many open files as are needed, and returns how many there may be.
+func fileLimit(need int) (limit int) {
 	var l syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l); err != nil || uint64(l.Cur) >= uint64(need) {
-		return
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l); err != nil {
+		return unlimited
 	}
-	want := l
-	want.Cur = min(l.Max, max(l.Cur, 1<<20))
-	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &want); err != nil {
-		want = l
+	if uint64(l.Cur) < uint64(need) {
+		want := l
+		want.Cur = min(l.Max, max(l.Cur, 1<<20))
+		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &want); err == nil {
+			l = want
+		}
 	}
-	if uint64(want.Cur) < uint64(need) {
-		log.Warn("the limit of open files is lower than this crawl may need; raise it (ulimit -n) or lower --fetchers",
-			"limit", want.Cur, "needs", need)
-	}
+	return int(min(uint64(l.Cur), unlimited))
 }

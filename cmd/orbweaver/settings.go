@@ -43,7 +43,7 @@ func (c *crawlCmd) settings(w *world) (engine.Config, engine.Seams, error) {
 	bad.add("--exclude-hosts", err)
 	cfg.Seeds, err = c.seedSource(w)
 	bad.add("", err)
-	seams := engine.Seams{FS: vfs.Disk(), Log: newLog(w.stderr), Usage: usage}
+	seams := engine.Seams{FS: vfs.Disk(), Log: newLog(w.stderr), Usage: usage, Boot: bootClock}
 	bad.add("", c.network(&cfg, &seams))
 	_, err = filter.CompileScope(c.Scope, new(filter.Seeds))
 	bad.add("--scope", err)

@@ -50,7 +50,21 @@ func (p *Page) dialFault(err error) outcome.Outcome {
 		p.Err = cause
 		p.Flags |= FlagLocal
 	}
+	if scarce(err) {
+		return outcome.LocalFault
+	}
 	return outcome.Unreachable
+}
+
+// scarce says whether this machine has no more of what a connection takes. What it lacks may be there in a moment; of the
+// other causes that may be ours (no route, forbidden) that cannot be said.
+func scarce(err error) bool {
+	switch errnoOf(err) {
+	case syscall.EMFILE, syscall.ENFILE, syscall.EADDRNOTAVAIL, syscall.EADDRINUSE, syscall.ENOBUFS, syscall.ENOMEM:
+		return true
+	default:
+		return errors.Is(err, os.ErrNoDeadline)
+	}
 }
 
 // errnoOf returns the system's error inside err by its Unix name, 0 if there is none.

@@ -54,6 +54,10 @@ const (
 
 	// NoMemory says a page's body was cut because no slab was free.
 	NoMemory
+
+	// LocalFault says that no connection could be tried: this machine has no more file descriptors, ports or socket memory.
+	// Nobody was asked and nobody is to blame; it is not counted as an attempt, and the URL stays queued.
+	LocalFault
 	count
 )
 
@@ -160,6 +164,8 @@ func (o Outcome) refusalString() string {
 		return "cancelled"
 	case NoMemory:
 		return "no-memory"
+	case LocalFault:
+		return "local-fault"
 	default:
 		return "unknown"
 	}
@@ -177,7 +183,7 @@ func (o Outcome) Class() Class {
 	case ConnectTimeout, Refused, Unreachable, NameNotFound, NameFault:
 		return ClassHost
 	case BlockedAddress, BlockedPort, RobotsDenied, RobotsUnreachable, Filtered, Blocked, QuotaHost,
-		TooManyRedirects, SiteGone, GivenUp, Cancelled:
+		TooManyRedirects, SiteGone, GivenUp, Cancelled, LocalFault:
 		return ClassRefusal
 	default:
 		return ClassNone

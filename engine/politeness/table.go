@@ -87,6 +87,7 @@ func defaultTable() [outcome.Count]Rule {
 		outcome.SiteGone:          refusal,
 		outcome.GivenUp:           refusal,
 		outcome.Cancelled:         stopped,
+		outcome.LocalFault:        refusal, // nobody was asked: the engine puts the URL back
 	}
 }
 

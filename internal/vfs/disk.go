@@ -67,7 +67,7 @@ func (disk) Size(name string) (int64, error) {
 	return info.Size(), nil
 }
 
-func (disk) SyncDir(dir string) error { return syncDir(filepath.FromSlash(dir)) }
+func (disk) SyncDir(dir string) error { return Synced(syncDir(filepath.FromSlash(dir))) }
 
 func (disk) Free(dir string) (int64, error) {
 	n, err := freeBytes(filepath.FromSlash(dir))
@@ -93,7 +93,7 @@ func (disk) Lock(name string) (io.Closer, error) {
 	return f, nil
 }
 
-// diskFile takes Read, Write, ReadAt, WriteAt, Sync and Close from os.File.
+// diskFile takes Read, Write, ReadAt, WriteAt and Close from os.File.
 type diskFile struct {
 	*os.File
 	name     string
@@ -102,6 +102,14 @@ type diskFile struct {
 }
 
 func (f *diskFile) Name() string { return f.name }
+
+func (f *diskFile) Sync() error {
+	err := f.File.Sync()
+	if errors.Is(err, fs.ErrClosed) {
+		return err // nothing was asked of the disk
+	}
+	return Synced(err)
+}
 
 func (f *diskFile) Size() (int64, error) {
 	info, err := f.Stat()
@@ -184,15 +192,28 @@ func (m *diskMapping) Sync() error {
 		return nil
 	}
 	if err := m.data.Flush(); err != nil {
-		return &fs.PathError{Op: "msync", Path: m.file.name, Err: err}
+		return Synced(&fs.PathError{Op: "msync", Path: m.file.name, Err: err})
 	}
 	if !flushReachesDisk {
-		// The flush stops at the device's cache here; the file may have been closed since, then this is all there is.
-		if err := m.file.Sync(); err != nil && !errors.Is(err, fs.ErrClosed) {
+		// The flush stops at the device's cache here.
+		if err := m.file.Sync(); !errors.Is(err, fs.ErrClosed) {
 			return err
 		}
+		return syncByName(m.file.name)
 	}
 	return nil
+}
+
+// syncByName makes the content of a file durable that is not open any more.
+func syncByName(name string) error {
+	f, err := openDisk(name, os.O_RDWR)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // removed: nobody wants it
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }
 
 func (m *diskMapping) Close() error {

@@ -36,6 +36,11 @@ func writeSynced(fsys FS, name string, write func(io.Writer) error) error {
 	if err == nil {
 		err = f.Sync()
 	}
+	// A file that could not be synced is thrown away and may be written anew from its beginning: nothing is lost by it.
+	var lost *SyncError
+	if errors.As(err, &lost) {
+		err = lost.Err
+	}
 	return errors.Join(err, f.Close())
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -160,4 +161,46 @@ func TestFullDisk(t *testing.T) {
 	put(t, m, "b", "0123456789", true)
 	m.SetLimit(-1)
 	put(t, m, "c", "0123456789", true)
+}
+
+// After a sync that failed the system shows what is not on the disk, and a second sync says that all is well.
+func TestForget(t *testing.T) {
+	m := NewMem(1)
+	f, err := m.Create("f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	content := func(fsys FS) string {
+		t.Helper()
+		b, err := ReadFile(fsys, "f")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	write := func(text string, at int64) {
+		t.Helper()
+		if _, err := f.WriteAt([]byte(text), at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("kept", 0)
+	if err := errors.Join(f.Sync(), m.SyncDir(".")); err != nil {
+		t.Fatal(err)
+	}
+	write("lost"+strings.Repeat(".", pageSize-4), pageSize) // a whole page: one that is written on is dirty again
+	m.Forget("f")
+	write("kept", 2*pageSize)
+	if err := f.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	now, later := content(m), content(m.CrashClone(nil))
+	if now[pageSize:pageSize+4] != "lost" || later[pageSize:pageSize+4] != "\x00\x00\x00\x00" {
+		t.Errorf("%q is readable, %q is on the disk", now[pageSize:pageSize+4], later[pageSize:pageSize+4])
+	}
+	for _, s := range []string{now, later} {
+		if s[:4] != "kept" || s[2*pageSize:] != "kept" {
+			t.Errorf("%q and %q", s[:4], s[2*pageSize:])
+		}
+	}
 }

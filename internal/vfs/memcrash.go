@@ -3,6 +3,7 @@ package vfs
 import (
 	"maps"
 	"math/rand/v2"
+	"path"
 	"slices"
 )
 
@@ -18,6 +19,24 @@ func (m *Mem) KillClone() *Mem {
 		copyMapped(data, n.data)
 		return data
 	})
+}
+
+// Forget plays what a failed sync does on many systems: what was written to the file and not synced stays readable, is not
+// dirty any more, and never reaches the disk unless it is written again, whatever later syncs say.
+func (m *Mem) Forget(name string) {
+	m.mu.Lock()
+	node, err := m.find(path.Clean(name))
+	m.mu.Unlock()
+	if err != nil {
+		return
+	}
+	node.mu.Lock()
+	defer node.mu.Unlock()
+	if size := len(node.data); len(node.durable) < size { // the length is the directory's business, and may be durable
+		node.durable = append(node.durable, make([]byte, size-len(node.durable))...)
+	}
+	clear(node.dirty)
+	node.mapDirty = false
 }
 
 // CrashClone returns the disk as it may be after a power cut: what was synced is there, of the rest some pages are

@@ -49,14 +49,14 @@ type File interface {
 	Size() (int64, error)
 	// Truncate sets the length. It must not be called while the file is mapped.
 	Truncate(size int64) error
-	// Sync makes the content durable. After it has failed once the file's unsynced content is to be taken as lost:
-	// the holder must not sync again and believe it.
+	// Sync makes the content durable. After it has failed, with a SyncError, the file's unsynced content is to be taken
+	// as lost: the holder must not sync again and believe it.
 	Sync() error
 	// Allocate reserves disk space for the range and grows the file to cover it, so that later writes through a
 	// mapping cannot meet a full disk.
 	Allocate(offset, length int64) error
 	// Map maps the first length bytes, readable and (for files opened for writing) writable. The file must be at
-	// least that long and must not be resized while mapped.
+	// least that long and must not be resized while mapped. The mapping outlives the file's Close.
 	Map(length int64) (Mapping, error)
 }
 

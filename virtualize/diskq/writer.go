@@ -52,6 +52,8 @@ func (q *Queue) flush() error {
 	case vfs.IsFull(err):
 		q.stats.FullFailures++
 		return err
+	case vfs.IsPassing(err):
+		return err
 	default:
 		q.err = &stickyError{err}
 		return q.err

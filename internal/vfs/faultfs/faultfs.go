@@ -17,14 +17,18 @@ type faultFS struct {
 
 // meet is one call that fails whole or goes through.
 func (f *faultFS) meet(op Op, verb, name string) error {
-	if _, err := f.script.meet(op, name); err != nil {
+	return f.meetSpace(op, op.takesSpace(), verb, name)
+}
+
+func (f *faultFS) meetSpace(op Op, space bool, verb, name string) error {
+	if _, err := f.script.meet(op, space, name); err != nil {
 		return &fs.PathError{Op: verb, Path: name, Err: err}
 	}
 	return nil
 }
 
-func (f *faultFS) open(name string, open func(string) (vfs.File, error)) (vfs.File, error) {
-	if err := f.meet(Open, "open", name); err != nil {
+func (f *faultFS) open(name string, makes bool, open func(string) (vfs.File, error)) (vfs.File, error) {
+	if err := f.meetSpace(Open, makes, "open", name); err != nil {
 		return nil, err
 	}
 	inner, err := open(name)
@@ -34,9 +38,12 @@ func (f *faultFS) open(name string, open func(string) (vfs.File, error)) (vfs.Fi
 	return &faultFile{File: inner, fs: f}, nil
 }
 
-func (f *faultFS) Create(name string) (vfs.File, error) { return f.open(name, f.inner.Create) }
-func (f *faultFS) Open(name string) (vfs.File, error)   { return f.open(name, f.inner.Open) }
-func (f *faultFS) OpenRW(name string) (vfs.File, error) { return f.open(name, f.inner.OpenRW) }
+func (f *faultFS) Create(name string) (vfs.File, error) { return f.open(name, true, f.inner.Create) }
+func (f *faultFS) Open(name string) (vfs.File, error)   { return f.open(name, false, f.inner.Open) }
+func (f *faultFS) OpenRW(name string) (vfs.File, error) {
+	_, err := f.inner.Size(name)
+	return f.open(name, err != nil, f.inner.OpenRW) // a file that is there needs no room
+}
 
 func (f *faultFS) Rename(oldName, newName string) error {
 	if err := f.meet(Rename, "rename", oldName); err != nil {
@@ -75,7 +82,7 @@ func (f *faultFS) Size(name string) (int64, error) {
 
 func (f *faultFS) SyncDir(dir string) error {
 	if err := f.meet(SyncDir, "sync", dir); err != nil {
-		return err
+		return vfs.Synced(err)
 	}
 	return f.inner.SyncDir(dir)
 }
@@ -90,6 +97,9 @@ func (f *faultFS) Lock(name string) (io.Closer, error) {
 func (f *faultFS) Free(dir string) (int64, error) {
 	if err := f.meet(Free, "statfs", dir); err != nil {
 		return 0, err
+	}
+	if n, told := f.script.freeBytes(); told {
+		return n, nil
 	}
 	return f.inner.Free(dir)
 }
@@ -128,7 +138,7 @@ func (f *faultFile) WriteAt(p []byte, off int64) (int, error) {
 }
 
 func (f *faultFile) write(p []byte, write func([]byte) (int, error)) (int, error) {
-	short, err := f.fs.script.meet(Write, f.Name())
+	short, err := f.fs.script.meet(Write, true, f.Name())
 	if err == nil {
 		return write(p)
 	}
@@ -141,7 +151,7 @@ func (f *faultFile) write(p []byte, write func([]byte) (int, error)) (int, error
 
 func (f *faultFile) Sync() error {
 	if err := f.fs.meet(Sync, "sync", f.Name()); err != nil {
-		return err
+		return vfs.Synced(err)
 	}
 	return f.File.Sync()
 }
@@ -189,7 +199,7 @@ type faultMapping struct {
 
 func (m *faultMapping) Sync() error {
 	if err := m.fs.meet(MapSync, "msync", m.name); err != nil {
-		return err
+		return vfs.Synced(err)
 	}
 	return m.Mapping.Sync()
 }

@@ -109,3 +109,52 @@ func TestEveryCallCanFail(t *testing.T) {
 		t.Errorf("a failed call happened: %v, %v", got, err)
 	}
 }
+
+// A full disk fails whatever needs room, from some call on, and says that there is none; what needs none goes through.
+func TestSpaceMeansEveryCallThatNeedsRoom(t *testing.T) {
+	script := faultfs.NewScript(faultfs.Rule{Op: faultfs.Space, From: 3, Err: syscall.ENOSPC})
+	script.SetFree(7)
+	fsys := faultfs.New(vfs.NewMem(1), script)
+	f, err := fsys.Create("f") // 1
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(f, "text"); err != nil { // 2
+		t.Fatal(err)
+	}
+	_, writeErr := io.WriteString(f, "more")
+	_, createErr := fsys.Create("g")
+	for i, err := range []error{writeErr, createErr, fsys.MkdirAll("d"), fsys.Rename("f", "g"), f.Allocate(0, 9)} {
+		if !vfs.IsFull(err) {
+			t.Errorf("call %d: %v", i, err)
+		}
+	}
+	if free, err := fsys.Free("."); free != 7 || err != nil {
+		t.Errorf("%d bytes free: %v", free, err)
+	}
+	if got, err := vfs.ReadFile(fsys, "f"); string(got) != "text" || err != nil {
+		t.Errorf("%q: %v", got, err)
+	}
+	if err := errors.Join(f.Sync(), f.Truncate(1), f.Close(), fsys.Remove("f")); err != nil {
+		t.Error(err)
+	}
+	if n := script.Calls(faultfs.Space); n != 7 {
+		t.Errorf("%d calls counted that need room", n)
+	}
+}
+
+// A sync that found no room has lost what it was to keep: waiting for room does not bring it back.
+func TestAFailedSyncIsNotAFullDisk(t *testing.T) {
+	script := faultfs.NewScript(faultfs.Rule{Op: faultfs.Sync, Err: syscall.ENOSPC})
+	fsys := faultfs.New(vfs.NewMem(1), script)
+	f, err := fsys.Create("f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Sync(); vfs.IsFull(err) || !errors.Is(err, syscall.ENOSPC) {
+		t.Error(err)
+	}
+	if err := vfs.WriteAtomic(fsys, "g", func(io.Writer) error { return nil }); !vfs.IsFull(err) {
+		t.Errorf("the whole of it may be written again: %v", err)
+	}
+}

@@ -29,7 +29,28 @@ const (
 	SyncDir
 	Lock
 	Free
+	// Create stands for the calls of Open that make a file, or empty it.
+	Create
+	// Space stands for every call that may need room on the disk: Create, OpenRW, Write, Allocate, Mkdir and Rename.
+	Space
 )
+
+// takesSpace says whether Space stands for a kind of call. Open does too, when it may make a file.
+func (op Op) takesSpace() bool { return op == Write || op == Allocate || op == Mkdir || op == Rename }
+
+// means says whether a rule for op is about a call.
+func (op Op) means(call Op, space bool) bool {
+	switch op {
+	case Any, call:
+		return true
+	case Space:
+		return space
+	case Create:
+		return call == Open && space
+	default:
+		return false
+	}
+}
 
 // Rule is one scripted fault.
 type Rule struct {
@@ -48,6 +69,9 @@ type Rule struct {
 	Short int
 	// Delay is waited before the call, in the time of the bubble if there is one.
 	Delay time.Duration
+	// Then, if there is one, is called before the call is answered, each time the rule decides: what breaks once may break
+	// more from there on. It may change the script.
+	Then func(name string)
 }
 
 // Script is a list of rules and their counters. The first rule that means a call decides it; all that match count it.
@@ -56,6 +80,8 @@ type Script struct {
 	mu    sync.Mutex
 	rules []*counted
 	calls map[Op]int
+	free  *int64
+	watch func(op Op, space bool, name string)
 }
 
 type counted struct {
@@ -79,11 +105,34 @@ func (s *Script) Add(r Rule) {
 	s.rules = append(s.rules, &counted{Rule: r})
 }
 
-// Clear removes all rules: the disk is well again.
+// Clear removes all rules and what SetFree said: the disk is well again.
 func (s *Script) Clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.rules = nil
+	s.rules, s.free = nil, nil
+}
+
+// Watch has f called for every call, under the script's lock, before it is answered; space says whether Space stands for it.
+func (s *Script) Watch(f func(op Op, space bool, name string)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.watch = f
+}
+
+// SetFree makes the disk say, when it is asked, that so many bytes are free.
+func (s *Script) SetFree(bytes int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.free = &bytes
+}
+
+func (s *Script) freeBytes() (int64, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.free == nil {
+		return 0, false
+	}
+	return *s.free, true
 }
 
 // Calls returns how many calls of a kind were made; Any gives their sum.
@@ -94,22 +143,31 @@ func (s *Script) Calls(op Op) int {
 }
 
 // meet counts a call, waits if it is to be late, and returns its error and how much of a write happens before it.
-func (s *Script) meet(op Op, name string) (short int, err error) {
-	rule := s.match(op, name)
+func (s *Script) meet(op Op, space bool, name string) (short int, err error) {
+	rule := s.match(op, space, name)
+	if rule.Then != nil {
+		rule.Then(name)
+	}
 	if rule.Delay > 0 {
 		<-time.After(rule.Delay)
 	}
 	return rule.Short, rule.Err
 }
 
-func (s *Script) match(op Op, name string) (found Rule) {
+func (s *Script) match(op Op, space bool, name string) (found Rule) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.watch != nil {
+		s.watch(op, space, name)
+	}
 	s.calls[op]++
 	s.calls[Any]++
+	if space {
+		s.calls[Space]++
+	}
 	hit := false
 	for _, r := range s.rules {
-		if (r.Op != Any && r.Op != op) || !matches(r.Name, name) {
+		if !r.Op.means(op, space) || !matches(r.Name, name) {
 			continue
 		}
 		r.seen++

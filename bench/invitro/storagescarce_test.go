@@ -1,0 +1,122 @@
+package invitro
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/bench/simweb"
+	"orbweaver/engine"
+	"orbweaver/internal/vfs/faultfs"
+)
+
+// scarcity is a machine that has no file descriptors at times.
+type scarcity struct {
+	none atomic.Bool // none at all
+	odds int         // one in so many tries fails otherwise
+	met  atomic.Int64
+}
+
+func (s *scarcity) fault() error {
+	if s.none.Load() || rand.IntN(s.odds) == 0 {
+		s.met.Add(1)
+		return syscall.EMFILE
+	}
+	return nil
+}
+
+// For a quarter of an hour there is no file descriptor for a connection or a question, and all the time one in ten tries meets
+// none. It is counted and said; no host is blamed, nothing is given up, and nobody is asked sooner or twice.
+func TestS12_aMachineWithoutFileDescriptorsBlamesNobodyAndGoesSlower(t *testing.T) {
+	for _, proxy := range []bool{true, false} {
+		t.Run(fmt.Sprintf("proxy %v", proxy), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				world := smallWorld(*firstSeed+960, simweb.Plain())
+				rig, err := NewRig(world, proxy)
+				if err != nil {
+					t.Fatal(err)
+				}
+				cfg := rig.Config()
+				scarce := &scarcity{odds: 10}
+				rig.Net.SetLocal(scarce.fault)
+				e, err := engine.Open(cfg, rig.Seams(rig.FS))
+				if err != nil {
+					t.Fatal(err)
+				}
+				done := make(chan error, 1)
+				go func() { done <- e.Run(t.Context()) }()
+				after(4 * time.Second)
+				scarce.none.Store(true)
+				before := scarce.met.Load()
+				after(15 * time.Minute)
+				if r := e.Report(); r.State != engine.StateRunning || !strings.HasPrefix(r.Waiting, "this machine: ") || r.LocalFaults == 0 {
+					t.Errorf("%s, waiting for %s, %d local faults", r.State, r.Waiting, r.LocalFaults)
+				}
+				if tries := scarce.met.Load() - before; tries > 16*60*int64(cfg.Fetchers+cfg.Resolves) {
+					t.Errorf("%d tries in a quarter of an hour: it does not hold back", tries)
+				}
+				scarce.none.Store(false)
+				if err := <-done; err != nil {
+					t.Fatal(err)
+				}
+				r := e.Report()
+				if err := e.Close(); err != nil {
+					t.Error(err)
+				}
+				if err := rig.Net.Close(); err != nil {
+					t.Error(err)
+				}
+				checkBalance(t, r)
+				sound(t, rig, cfg, promise(cfg))
+				for name, n := range r.Outcomes {
+					if name != "ok" && name != "redirect" && name != "client-error" && name != "name-not-found" && name != "robots-denied" {
+						t.Errorf("%d times %s: somebody was blamed", n, name)
+					}
+				}
+				if n := strings.Count(rig.Said.String(), "no means for a connection"); n == 0 || n > 4 {
+					t.Errorf("it was said %d times", n)
+				}
+			})
+		})
+	}
+}
+
+// The disk's calls, too, meet the limit of file descriptors: the crawl pauses, so that connections give theirs back, and goes on.
+func TestS12_aFileThatCannotBeOpenedForWantOfDescriptorsIsWaitedFor(t *testing.T) {
+	seen := map[diskCall]bool{}
+	for _, s := range stages(*firstSeed + 970) {
+		for c, n := range census(t, s, faultfs.Create, faultfs.Open, faultfs.List) {
+			if seen[c] {
+				continue
+			}
+			seen[c] = true
+			for _, nth := range moments(n) {
+				t.Run(fmt.Sprintf("%s, op %d of %s, call %d of %d", s.name, c.op, strings.ReplaceAll(c.file, "*", "N"), nth, n), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						a := newAiling(t, s)
+						a.script.Add(faultfs.Rule{Op: c.op, Name: c.file, From: nth, Count: 3, Err: syscall.EMFILE})
+						if err := a.start(); err != nil { // at the start nobody gives any back
+							if !strings.Contains(err.Error(), "too many open files") {
+								t.Fatal(err)
+							}
+							a.script.Clear()
+							if err := a.start(); err != nil {
+								t.Fatal(err)
+							}
+						}
+						r, err := a.end()
+						if err != nil {
+							t.Fatal(err)
+						}
+						a.over(r, 0)
+					})
+				})
+			}
+		}
+	}
+}

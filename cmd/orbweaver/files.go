@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"math"
+
+	"orbweaver/engine"
+)
+
+// A crawl's open files: those of its directory (archive, runs of the sieve, queues, journal, a checkpoint being written) and of
+// the program itself, which do not grow with the crawl; a socket for each fetch worker; two for each question to a name server.
+const (
+	filesOfDisk    = 96
+	filesOfResolve = 2
+	filesLeast     = filesOfDisk + resolvesLeast*filesOfResolve + fetchersLeast
+	resolvesLeast  = 4
+	fetchersLeast  = 8
+	unlimited      = math.MaxInt32
+)
+
+func filesNeeded(c engine.Config) int { return filesOfDisk + c.Resolves*filesOfResolve + c.Fetchers }
+
+// fitFiles makes a crawl fit into the limit of open files: with fewer workers than asked for, if there must be.
+func fitFiles(log *slog.Logger, c *engine.Config) error {
+	need := filesNeeded(*c)
+	limit := fileLimit(need)
+	if limit >= need {
+		return nil
+	}
+	if limit < filesLeast {
+		return fmt.Errorf("the limit of open files is %d, and a crawl needs at least %d: raise it (ulimit -n %d)", limit, filesLeast, need)
+	}
+	asked := c.Fetchers
+	c.Resolves = min(c.Resolves, max(resolvesLeast, limit/16))
+	c.Fetchers = min(c.Fetchers, limit-filesOfDisk-c.Resolves*filesOfResolve)
+	log.Warn("the limit of open files is lower than this crawl needs, so it has fewer workers; raise it (ulimit -n)",
+		"limit", limit, "needs", need, "fetchers", c.Fetchers, "asked", asked, "resolvers", c.Resolves)
+	return nil
+}
+
+// raiseFileLimit asks for as many open files as are needed, and says when it does not get them.
+func raiseFileLimit(log *slog.Logger, need int) {
+	if limit := fileLimit(need); limit < need {
+		log.Warn("the limit of open files is lower than may be needed; raise it (ulimit -n)", "limit", limit, "needs", need)
+	}
+}

@@ -1,0 +1,37 @@
+//go:build unix
+
+package main
+
+import (
+	"runtime/debug"
+	"testing"
+
+	"orbweaver/engine"
+)
+
+// The sum of the caps is what the collector is told to stay under, and what a crawl stays under in fact.
+func TestS11_theCapsAreToldToTheCollectorAndKept(t *testing.T) {
+	before := debug.SetMemoryLimit(-1)
+	t.Cleanup(func() { debug.SetMemoryLimit(before) })
+	cfg := engine.Config{Fetchers: 16, WorkbenchMemory: 4 << 20, CacheMemory: 1 << 20, SieveMemory: 1 << 20}.WithDefaults()
+	cfg.Fetch = cfg.Fetch.WithDefaults()
+	var sum int64
+	for _, p := range memoryParts(cfg) {
+		if p.bytes <= 0 {
+			t.Errorf("%s: %d bytes", p.name, p.bytes)
+		}
+		sum += p.bytes
+	}
+	setMemoryLimit(cfg, 0)
+	if got := debug.SetMemoryLimit(-1); got != sum {
+		t.Errorf("the limit is %d, the caps are %d", got, sum)
+	}
+	w, dir := serve(t), t.TempDir()
+	cmd, errs := child(t, w.crawl(dir, 0)...)
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err, errs)
+	}
+	if peak := number(t, report(t, dir), "rss_peak_bytes"); peak == 0 || peak > sum {
+		t.Errorf("at most %d bytes were resident, the caps are %d", peak, sum)
+	}
+}

@@ -1,0 +1,126 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// stored waits until a child's crawl has some pages.
+func stored(t *testing.T, dir string, pages int64) {
+	t.Helper()
+	soon(t, "pages in the child's crawl", func() bool {
+		r := call("ctl", "status", "--dir", dir, "--json")
+		return r.code == exitDone && number(t, r.object(t), "pages_stored") >= pages
+	})
+}
+
+// resumes runs the crawl again to its end: every page is there, and fsck has nothing to say.
+func resumes(t *testing.T, w *web, dir string) {
+	t.Helper()
+	m := call("crawl", "--dir", dir, "--host-delay", "0", "--retry-wait", "5s", "--json").want(t, exitDone).object(t)
+	if m["state"] != "finished" || number(t, m, "pages_stored") != w.pages {
+		t.Errorf("run again: %v; the web has %d pages", m, w.pages)
+	}
+	call("fsck", dir).want(t, exitDone)
+}
+
+// A closed terminal and a service manager mean the same: finish what is under way, save all, say so.
+func TestS14_aHangUpStopsTheCrawlInOrderLikeSIGTERM(t *testing.T) {
+	for _, s := range []syscall.Signal{syscall.SIGHUP, syscall.SIGTERM} {
+		w, dir := serve(t), t.TempDir()
+		cmd, errs := child(t, w.crawl(dir, 300*time.Millisecond)...)
+		stored(t, dir, 5)
+		if err := cmd.Process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait() // the status is looked at below
+		if code := cmd.ProcessState.ExitCode(); code != exitStopped {
+			t.Fatalf("%v: exit status %d:\n%s", s, code, errs)
+		}
+		if m := report(t, dir); m["state"] != "stopped" {
+			t.Errorf("%v: %v", s, m)
+		}
+		resumes(t, w, dir)
+	}
+}
+
+// Under nohup a hang-up is nothing.
+func TestS14_underNohupAHangUpIsNothing(t *testing.T) {
+	w, dir := serve(t), t.TempDir()
+	line := append([]string{"sh", "-c", `trap '' HUP; exec "$0" "$@"`, program()}, w.crawl(dir, 100*time.Millisecond)...)
+	cmd, errs := childOf(t, line...)
+	stored(t, dir, 3)
+	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // the status is looked at below
+	if m := report(t, dir); cmd.ProcessState.ExitCode() != exitDone || number(t, m, "pages_stored") != w.pages {
+		t.Errorf("%v:\n%s", m, errs)
+	}
+}
+
+// Whoever reads what the crawl says goes away (orbweaver crawl 2>&1 | head): the crawl goes on to its end.
+func TestS14_aClosedPipeForItsWordsDoesNotEndTheCrawl(t *testing.T) {
+	w, dir := serve(t), t.TempDir()
+	cmd := exec.CommandContext(t.Context(), program(), w.crawl(dir, 50*time.Millisecond, "--json")...)
+	cmd.Env = append(os.Environ(), asProgram+"=1")
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdout, cmd.Stderr = write, write
+	if err := read.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := write.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // the status is looked at below
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signaled() {
+		t.Errorf("it was ended: %v", cmd.ProcessState)
+	}
+	if m := report(t, dir); m["state"] != "finished" || number(t, m, "pages_stored") != w.pages {
+		t.Errorf("%v; the web has %d pages", m, w.pages)
+	}
+}
+
+// SIGQUIT ends the process on the spot, with its stacks; what is on disk goes on.
+func TestS14_aQuitWithStacksLeavesAResumableCrawl(t *testing.T) {
+	w, dir := serve(t), t.TempDir()
+	cmd, errs := child(t, w.crawl(dir, 200*time.Millisecond)...)
+	stored(t, dir, 5)
+	if err := cmd.Process.Signal(syscall.SIGQUIT); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // the status is looked at below
+	if s := errs.String(); cmd.ProcessState.Success() || !strings.Contains(s, "goroutine ") {
+		t.Errorf("no stacks:\n%.300s", s)
+	}
+	resumes(t, w, dir)
+}
+
+// A second process is refused and told whose the directory is; the first does not notice. When the first is killed, its lock
+// goes with it, and what it left behind blocks nobody.
+func TestS09_aSecondProcessIsRefusedByNameAndAKillReleasesTheLock(t *testing.T) {
+	w, dir := serve(t), t.TempDir()
+	cmd, _ := child(t, w.crawl(dir, 300*time.Millisecond)...)
+	stored(t, dir, 3)
+	call(w.crawl(dir, 0)...).want(t, exitFailed, "in use by another process", "process "+strconv.Itoa(cmd.Process.Pid), dir)
+	call("fsck", dir).want(t, exitFailed, "in use")
+	stored(t, dir, 5)
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // killed
+	resumes(t, w, dir)
+}
