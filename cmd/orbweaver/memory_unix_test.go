@@ -31,7 +31,7 @@ func TestS11_theCapsAreToldToTheCollectorAndKept(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Fatal(err, errs)
 	}
-	if peak := number(t, report(t, dir), "rss_peak_bytes"); peak == 0 || peak > sum {
+	if peak := number(t, report(t, dir), "rss_peak_bytes"); !raceEnabled && (peak == 0 || peak > sum) {
 		t.Errorf("at most %d bytes were resident, the caps are %d", peak, sum)
 	}
 }
