@@ -16,7 +16,8 @@
 //
 // A flush writes one run: the new keys merged with all younger runs that together have become as large as the next. So
 // a key is rewritten about log2(store/bucket)/2 times in its life. Marking reads only blocks in which a key may lie,
-// found through the sparse index, and looks keys up in them as they are, without decoding.
+// found through the sparse index, and looks keys up in them as they are; runs not much larger than the bucket are read
+// side by side with it.
 //
 // The bytes, little-endian. A key is the 72 high bits of a fingerprint (Hi, and 8 bits of Lo).
 //

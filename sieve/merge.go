@@ -5,10 +5,16 @@ import "fmt"
 // denseRatio: with at least one key asked for per so many blocks, reading on is cheaper than jumping.
 const denseRatio = 8
 
+// joinRatio: with at least one key asked for per so many of the run, decoding all is cheaper than looking each up.
+const joinRatio = 8
+
 // markKnown sets the bit of each entry that the run has; those whose bit is set already are passed over, since no two
 // runs have the same key. Entries ascend. Only blocks that may have one are looked at; if
 // there are few of them the others are not even read, so that a small bucket costs little however large the store.
 func markKnown(r *run, entries []entry, known []uint64, st *FlushStats) error {
+	if uint64(len(entries))*joinRatio >= r.count {
+		return joinKnown(r, entries, known, st)
+	}
 	ahead := 1
 	if len(entries) >= r.blocks()/denseRatio {
 		ahead = windowBlocks
@@ -44,6 +50,36 @@ func markKnown(r *run, entries []entry, known []uint64, st *FlushStats) error {
 				break
 			}
 			if !isSet(known, i) && w.finder.has(k) {
+				known[i/64] |= 1 << (i % 64)
+			}
+		}
+	}
+	return nil
+}
+
+// joinKnown does what markKnown does by reading run and entries side by side.
+func joinKnown(r *run, entries []entry, known []uint64, st *FlushStats) error {
+	var w window
+	w.reset(r, windowBlocks)
+	defer func() {
+		st.BlocksRead += w.blocks
+		st.BytesRead += w.bytes
+	}()
+	i := 0
+	for b := 0; b < r.blocks() && i < len(entries); b++ {
+		if err := w.load(b); err != nil {
+			return err
+		}
+		hi, lo := w.keys.hi[:w.keys.n], w.keys.lo[:w.keys.n]
+		for at := 0; i < len(entries); i++ {
+			k := entries[i].key()
+			for at < len(hi) && (hi[at] < k.hi || hi[at] == k.hi && lo[at] < k.lo) {
+				at++
+			}
+			if at == len(hi) {
+				break // the next block may have it
+			}
+			if hi[at] == k.hi && lo[at] == k.lo {
 				known[i/64] |= 1 << (i % 64)
 			}
 		}

@@ -87,7 +87,7 @@ func BenchmarkMark(b *testing.B) {
 	}
 	slices.SortFunc(keys, key.compare)
 	r := writeRun(b, vfs.NewMem(1), keys)
-	for _, each := range []float64{0.3, 4, 30} {
+	for _, each := range []float64{0.3, 4, 30, 100, 200, 700} {
 		b.Run(fmt.Sprint(each, " a block"), func(b *testing.B) {
 			ask := make([]entry, int(each*float64(r.blocks())))
 			for i := range ask {
