@@ -171,3 +171,18 @@ func BenchmarkAddWhileFlushing(b *testing.B) {
 	must(b, <-done)
 	must(b, s.Close())
 }
+
+// BenchmarkCut is what stands between two Adds when a checkpoint comes, with a full bucket.
+func BenchmarkCut(b *testing.B) {
+	s, err := Open(vfs.NewMem(1), Options{Dir: "sieve", BucketBytes: 256 << 20}, nil)
+	must(b, err)
+	for i := uint64(0); !s.Full(); i++ {
+		s.Add(spread(i), benchURL)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		im, err := s.Cut()
+		must(b, err)
+		im.Abandon()
+	}
+}
