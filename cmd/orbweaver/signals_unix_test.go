@@ -5,6 +5,7 @@ package main
 import (
 	"os"
 	"os/exec"
+	"os/signal"
 	"strconv"
 	"strings"
 	"syscall"
@@ -33,6 +34,10 @@ func resumes(t *testing.T, w *web, dir string) {
 
 // A closed terminal and a service manager mean the same: finish what is under way, save all, say so.
 func TestS14_aHangUpStopsTheCrawlInOrderLikeSIGTERM(t *testing.T) {
+	// A child inherits that a hang-up is ignored, which it is when the tests run under nohup, but not that it is caught.
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGHUP)
+	defer signal.Stop(caught)
 	for _, s := range []syscall.Signal{syscall.SIGHUP, syscall.SIGTERM} {
 		w, dir := serve(t), t.TempDir()
 		cmd, errs := child(t, w.crawl(dir, 300*time.Millisecond)...)
