@@ -49,7 +49,7 @@ func TestS03_anyOneCallThatFailsIsDoneWithoutOrEndsTheCrawlWithItsName(t *testin
 		}
 	}
 	t.Logf("%d crawls ended, %d went on", ended, went)
-	if ended == 0 || went == 0 {
+	if !raceEnabled && (ended == 0 || went == 0) {
 		t.Error("they are all alike: the test tests nothing")
 	}
 }

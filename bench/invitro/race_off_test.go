@@ -1,0 +1,5 @@
+//go:build !race
+
+package invitro
+
+const raceEnabled = false
