@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -134,6 +135,37 @@ func halfWay(t *testing.T, world simweb.Config, after time.Duration, change func
 		t.Fatalf("not half way: %s, %d pages, %d queued", r.State, r.PagesStored, r.URLsQueued)
 	}
 	return rig.FS
+}
+
+// named is content without the runs of content seen that no manifest names: what a merge leaves lies about for a while.
+func named(t *testing.T, fsys *vfs.Mem) map[string]string {
+	t.Helper()
+	runs := map[string]bool{}
+	for _, r := range inspect(t, fsys).Seen.Runs {
+		runs[fmt.Sprintf("crawl/%s/run-%012d", engine.SeenDir, r.Serial)] = true
+	}
+	files := content(t, fsys)
+	for file := range files {
+		if strings.HasPrefix(file, "crawl/"+engine.SeenDir+"/run-") && !runs[file] {
+			delete(files, file)
+		}
+	}
+	return files
+}
+
+// halfWayWithLinks is halfWay of many sites, at a moment at which links wait in the sieve's bucket.
+func halfWayWithLinks(t *testing.T, seed uint64) *vfs.Mem {
+	t.Helper()
+	for i := range 60 {
+		fsys := halfWay(t, manySites(seed), 4*time.Second+time.Duration(i)*37*time.Millisecond, oneFetcher)
+		for file, data := range content(t, fsys) {
+			if under("frontier/sieve/", "pending-", "")(file) && len(data) >= 10 {
+				return fsys
+			}
+		}
+	}
+	t.Fatal("at no moment do links wait in the sieve's bucket")
+	return nil
 }
 
 func TestFsck_anOrderlyStopHalfWayIsSound(t *testing.T) {

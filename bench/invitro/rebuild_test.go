@@ -184,7 +184,7 @@ func TestRebuild_whateverIsWrongWithTheFrontier(t *testing.T) {
 		ref := b.disk.KillClone()
 		want := rebuild(t, b.rig, b.cfg, ref)
 		tried := 0
-		files := content(t, b.disk)
+		files := named(t, b.disk)
 		for _, d := range damages() {
 			for _, file := range slices.Sorted(maps.Keys(files)) {
 				if !d.match(file) || !strings.HasPrefix(file, "crawl/"+engine.FrontierDir) || len(files[file]) < 10 {

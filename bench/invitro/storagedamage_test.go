@@ -31,7 +31,7 @@ func replace(t *testing.T, fsys vfs.FS, name, data string) {
 // A file of an older or a newer version is refused by name, and nothing is changed; the right file put back, the crawl goes on.
 func TestS10_dataOfAnotherVersionIsRefusedByNameAndNothingIsChanged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		disk := halfWay(t, manySites(*firstSeed+1010), 4*time.Second, oneFetcher)
+		disk := halfWayWithLinks(t, *firstSeed+1010)
 		disks := []*vfs.Mem{disk, halfWay(t, largeSites(*firstSeed+500), 30*time.Second, unchanged)}
 		writeQueuesOut(t, disks[1])
 		runs := map[string]bool{} // of content seen: what a merge left that no manifest names is gone over at any time
@@ -50,7 +50,7 @@ func TestS10_dataOfAnotherVersionIsRefusedByNameAndNothingIsChanged(t *testing.T
 			{"q-", "orbwdq", 6}, {"idx-", "orbwvi", 6}, {"seg-", "orbwvs", 6}, {"", "OWSEEN", 7},
 		} {
 			for _, d := range disks {
-				for name, data := range content(t, d) {
+				for name, data := range named(t, d) {
 					if !strings.HasPrefix(path.Base(name), c.file) || !strings.Contains(data, c.magic) || met[c.magic] {
 						continue
 					}
@@ -217,7 +217,7 @@ func TestS05_aRecordOrAnEntryTornAtAnyByteCostsOnePage(t *testing.T) {
 func TestS08_oneWrongBitInWhatIsReadAtTheStartIsRefusedByName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disks := []*vfs.Mem{
-			halfWay(t, manySites(*firstSeed+1010), 4*time.Second, oneFetcher), halfWay(t, largeSites(*firstSeed+500), 30*time.Second, unchanged),
+			halfWayWithLinks(t, *firstSeed+1010), halfWay(t, largeSites(*firstSeed+500), 30*time.Second, unchanged),
 		}
 		met := map[string]int{}
 		for _, d := range disks {
