@@ -10,7 +10,8 @@
 //	flushloop.go    sieve -> ready queue
 //	distributor.go  ready queue -> bench or virtualizer, on demand; when a crawl is over
 //	resolveloop.go  newborn site -> address
-//	feedloop.go     bench -> todo queue (feeder), done queue -> bench (returner)
+//	feedloop.go     bench -> todo queue
+//	donequeue.go    Visits on their way back; returner.go folds them into the bench
 //	fetchloop.go    Visit -> exchange -> Page; robotsvisit.go the same for robots.txt
 //	parseloop.go    Page -> links, records, journal (records.go, linkfinder.go)
 //	ledger.go       what has been done and can be proved: archive, journal, page digests, counters

@@ -60,7 +60,7 @@ type Engine struct {
 	scarce   *scarcity
 	under    *undertaker
 	todo     *mpmc.Queue[visit]
-	done     *mpmc.Queue[returned]
+	done     *doneQueue
 	fetched  chan *fetch.Page
 	dist     *distributor
 	flush    *flusher
@@ -284,7 +284,7 @@ func (e *Engine) assemble(m *manifest) {
 	}
 	leases := cfg.Fetchers + max(cfg.Fetchers/2, 64)
 	e.todo = mpmc.New[visit](max(cfg.Fetchers/2, 64))
-	e.done = mpmc.New[returned](2 * leases)
+	e.done = newDoneQueue(2 * leases)
 	e.fetched = make(chan *fetch.Page, 4*cfg.Parsers)
 	e.pool = fetch.NewPool(cfg.pool())
 	wakeDist, wakeFeed := func() { poke(e.distWake) }, func() { poke(e.feedWake) }

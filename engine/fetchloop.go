@@ -25,7 +25,7 @@ type fetchWorker struct {
 	id      int
 	ledger  *ledger
 	todo    *mpmc.Queue[visit]
-	done    *mpmc.Queue[returned]
+	done    *doneQueue
 	pool    *fetch.Pool
 	fetched chan<- *fetch.Page
 	fetcher *fetch.Fetcher
@@ -346,9 +346,7 @@ func (w *fetchWorker) putBack(r *returned) {
 	}
 	w.refused = w.refused[:0]
 	r.visit.Site = w.site
-	if !w.done.TryPut(*r) {
-		panic("BUG: engine: the done queue has less room than there are Visits")
-	}
+	w.done.put(r)
 }
 
 func isPageStatus(status int) bool { return status >= 200 && status < 300 }

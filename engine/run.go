@@ -65,7 +65,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	errs = append(errs, fetchers.Wait())
 	close(e.fetched)
 	errs = append(errs, parsers.Wait())
-	e.done.Close()
+	e.done.close()
 	errs = append(errs, returning.Wait())
 	stopLate()
 	errs = append(errs, late.Wait())
@@ -119,7 +119,7 @@ func (e *Engine) startIntake(ctx context.Context, g *failGroup) {
 		g.Go(func() error { return r.run(ctx) })
 	}
 	f := &feeder{
-		ledger: e.ledger, bench: e.bench, todo: e.todo, leases: e.done.Cap() / 2, gate: e.gate, wake: e.feedWake,
+		ledger: e.ledger, bench: e.bench, todo: e.todo, leases: e.done.visits.Cap() / 2, gate: e.gate, wake: e.feedWake,
 		starved: e.starved, notBefore: e.points.last.NotBefore,
 	}
 	if e.unclean {
