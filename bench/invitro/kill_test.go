@@ -89,26 +89,5 @@ func killAndResume(t *testing.T, seed uint64, death death) {
 			break
 		}
 	}
-	report, err := rig.Crawl(t.Context(), cfg, disk)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := rig.Net.Close(); err != nil {
-		t.Error(err)
-	}
-	p := promise(cfg)
-	p.Resumed = true
-	v, err := rig.Judge(p, disk)
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkBalance(t, report)
-	// A page in flight at a kill may be asked for again, and only that; the archive holds each page once all the same.
-	again := v.Repeated
-	v.Repeated, v.Overlap = 0, 0
-	if !v.Sound() || again > kills*cfg.Fetchers {
-		v.Print(t.Output())
-		t.Errorf("after %d kills, %d requests repeated: %s %s %v", kills, again, report.State, report.Reason, report.Outcomes)
-	}
-	t.Logf("%d kills, %d requests repeated, %d pages", kills, again, report.PagesStored)
+	goOn(t, rig, cfg, disk, kills*cfg.Fetchers) // what was in flight at a kill may be asked for again, and only that
 }
