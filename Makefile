@@ -8,7 +8,7 @@ VERSION  ?= 0.1.0
 LDFLAGS   = -s -w -X main.version=$(VERSION)
 
 .DEFAULT_GOAL := build
-.PHONY: build help fmt tidy lint test race fuzz sim crash judge demo bench vitro soak million realsite cross cover ci clean
+.PHONY: build help fmt tidy lint test race fuzz sim crash judge demo bench vitro soak million pressure realsite cross cover ci clean
 
 build: ## build bin/orbweaver
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/orbweaver ./cmd/orbweaver
@@ -65,6 +65,9 @@ million: build ## one million pages over 50,000 hosts and 10,000 addresses, with
 
 bench: ## microbenchmarks of all rooms
 	$(GO) test -run xxx -bench . -benchmem ./... | tee build/bench.txt
+
+pressure: build ## a crawl in cgroups with as much memory as it asks for, and with a tenth (Linux, root)
+	tools/pressure.sh
 
 realsite: build ## crawl Debian's packaged documentation on loopback and compare with wget
 	tools/realsite.sh

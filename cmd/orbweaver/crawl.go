@@ -93,6 +93,9 @@ func (c *crawlCmd) Run(w *world) error {
 	if err := fitFiles(seams.Log, &cfg); err != nil {
 		return err
 	}
+	if err := fitMemory(seams.Log, &cfg, memoryAllowed()); err != nil {
+		return err
+	}
 	setMemoryLimit(cfg, c.hostsBefore())
 	e, err := engine.Open(cfg, seams)
 	if err != nil {

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"math"
+	"strings"
+	"testing"
+
+	"orbweaver/engine"
+	"orbweaver/engine/politeness"
+)
+
+// usual is a crawl of which nothing was said.
+func usual() engine.Config {
+	c := engine.Config{Politeness: politeness.Default()}.WithDefaults()
+	c.Fetch = c.Fetch.WithDefaults()
+	return c
+}
+
+// Where there is room, a crawl uses what it was told to. Where there is less, its caps sum up to what there is, none is below the
+// least that works, and the log says so once. Where there is nearly nothing, it says how much it needs, and that is true.
+func TestS11_aCrawlFitsIntoTheMemoryThatThereIs(t *testing.T) {
+	whole := usual()
+	for _, allowed := range []int64{math.MaxInt64, 64 << 30, 2 << 30, 800 << 20, 300 << 20, 128 << 20, 80 << 20} {
+		var said bytes.Buffer
+		cfg := whole
+		if err := fitMemory(slog.New(slog.NewTextHandler(&said, nil)), &cfg, allowed); err != nil {
+			t.Fatalf("%s: %v", human(allowed), err)
+		}
+		if sum := memorySum(cfg); sum > memoryOurs(allowed) {
+			t.Errorf("of %s the caps take %s", human(allowed), human(sum))
+		}
+		for _, m := range memoryCaps(&cfg) {
+			if *m.bytes < m.least {
+				t.Errorf("%s: a cap of %s is below %s", human(allowed), human(*m.bytes), human(m.least))
+			}
+		}
+		if err := cfg.Validate(); err != nil {
+			t.Errorf("%s: %v", human(allowed), err)
+		}
+		short := memoryOurs(allowed) < memorySum(whole)
+		if told := strings.Count(said.String(), "\n"); told > 1 || (told == 1) != short {
+			t.Errorf("%s: the log says %q", human(allowed), said.String())
+		}
+		if !short && memorySum(cfg) != memorySum(whole) {
+			t.Errorf("%s: the caps became %s without need", human(allowed), human(memorySum(cfg)))
+		}
+	}
+}
+
+func TestS11_tooLittleMemoryIsNamedWithWhatIsNeeded(t *testing.T) {
+	whole := usual()
+	cfg := whole
+	err := fitMemory(slog.New(slog.DiscardHandler), &cfg, 20<<20)
+	if !errors.Is(err, errLittleMemory) || !strings.Contains(err.Error(), "20 MiB") {
+		t.Fatalf("it says %v", err)
+	}
+	need := memorySum(cfg) + memorySum(cfg)/7 + 1<<20
+	if !strings.Contains(err.Error(), human(need-1<<20)) {
+		t.Errorf("it says %v, and needs %s", err, human(need))
+	}
+	again := whole
+	if err := fitMemory(slog.New(slog.DiscardHandler), &again, need); err != nil {
+		t.Errorf("with what it asked for: %v", err)
+	}
+}
