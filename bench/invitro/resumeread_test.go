@@ -63,7 +63,7 @@ func sameJournaled(t *testing.T, before, after *vfs.Mem) {
 	t.Helper()
 	was, is := content(t, before), content(t, after)
 	for file, data := range was {
-		if (under("warc/", "", "")(file) || under("frontier/", "journal-", "")(file)) && string(is[file]) != string(data) {
+		if (under("warc/", "", "")(file) || under("frontier/", "journal-", "")(file)) && is[file] != data {
 			t.Errorf("%s was changed by a resume that failed: %d bytes are %d", file, len(data), len(is[file]))
 		}
 	}
