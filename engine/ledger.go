@@ -28,7 +28,7 @@ type ledger struct {
 	disk    *diskGuard
 	slow    slowDisk
 	dirty   bool  // guarded by commit: something was appended since the last sync
-	lost    error // guarded by syncing: a sync has failed, and none is tried again
+	lost    error // guarded by commit: a sync has failed; none is tried again, and nothing more is written
 	syncing chan struct{}
 	long    chan struct{} // capacity 1: the journal has so many entries that reading it would make a resume slow
 	safe    journalEnd    // guarded by syncing: how far the journal is durable
@@ -46,6 +46,9 @@ type journalEnd struct {
 func (l *ledger) write(enc *warc.Encoder, e *journalEntry, admit func() error, written func()) error {
 	l.commit.Lock()
 	defer l.commit.Unlock()
+	if l.lost != nil {
+		return l.lost
+	}
 	if admit != nil {
 		if err := admit(); err != nil {
 			return err
@@ -112,51 +115,47 @@ func (l *ledger) groupCommit() error {
 func (l *ledger) sync() error {
 	l.syncing <- struct{}{}
 	defer func() { <-l.syncing }()
-	if l.lost != nil {
-		return l.lost
-	}
 	l.commit.Lock()
-	dirty, j := l.dirty, l.journal
+	dirty, j, lost := l.dirty, l.journal, l.lost
 	l.dirty = false
+	if lost != nil || !dirty {
+		l.commit.Unlock()
+		return lost
+	}
 	end := journalEnd{j.generation, j.size}
 	l.commit.Unlock()
-	if !dirty {
-		return nil
-	}
 	l.slow.begin(time.Now())
-	l.lost = l.syncInOrder(j)
+	err := l.syncInOrder(j)
 	l.slow.end(time.Now())
-	if l.lost == nil {
-		l.safe = end
+	if err != nil {
+		return l.lose(err)
 	}
-	return l.lost
+	l.safe = end
+	return nil
 }
 
-// disown is called at the end of a crawl, when nothing is written any more. If a sync has failed, it takes out of the journal
-// what came after the last good one: those bytes can be read, and the system may have dropped them all the same. So the next
-// run does not believe in them, cuts the archive to what is journaled and fetches the rest again.
-func (l *ledger) disown() error {
-	l.syncing <- struct{}{}
-	defer func() { <-l.syncing }()
+// lose ends all writing after a sync that failed, and takes out of the journal at once what came after the last good one: those
+// bytes can be read, and the system may have dropped them all the same. So the next run does not believe in them, cuts the
+// archive to what is journaled and fetches the rest again.
+func (l *ledger) lose(err error) error {
 	l.commit.Lock()
 	defer l.commit.Unlock()
-	if l.lost == nil {
-		return nil
-	}
-	var errs []error
+	errs := []error{err}
 	for _, j := range append(slices.Clone(l.turned), l.journal) {
+		var failed error
 		switch {
 		case j.generation < l.safe.generation:
 		case j.generation == l.safe.generation:
-			errs = append(errs, j.file.Truncate(l.safe.length))
+			failed = j.file.Truncate(l.safe.length)
 		default:
-			errs = append(errs, j.file.Truncate(0))
+			failed = j.file.Truncate(0)
+		}
+		if failed != nil {
+			errs = append(errs, fmt.Errorf("engine: journal: what was not synced could not be taken back: %w", failed))
 		}
 	}
-	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("engine: journal: what was not synced could not be taken back: %w", err)
-	}
-	return nil
+	l.lost = errors.Join(errs...)
+	return l.lost
 }
 
 func (l *ledger) syncInOrder(j *journal) error {

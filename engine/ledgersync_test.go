@@ -1,9 +1,13 @@
 package engine
 
 import (
+	"errors"
+	"syscall"
 	"testing"
 
+	"orbweaver/engine/outcome"
 	"orbweaver/internal/vfs"
+	"orbweaver/internal/vfs/faultfs"
 	"orbweaver/warc"
 )
 
@@ -35,6 +39,81 @@ func TestLedger_aPageTurnedDuringAGroupCommitIsSyncedOnce(t *testing.T) {
 	}
 	if err := l.sync(); err != nil {
 		t.Errorf("the next commit: %v", err)
+	}
+	if err := l.close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A sync fails: at once, and not only when the crawl has come to its end, the journal holds what was synced before and no more,
+// and nothing can be added to it.
+func TestLedger_aFailedSyncTakesBackWhatMayBeLost(t *testing.T) {
+	script := faultfs.NewScript()
+	mem := vfs.NewMem(1)
+	fsys := faultfs.New(mem, script)
+	w, err := warc.OpenWriter(fsys, warc.Options{Dir: "warc"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := fsys.MkdirAll("frontier"); err != nil {
+		t.Fatal(err)
+	}
+	open := func(generation uint64, after *journal) *journal {
+		j, err := createJournal(fsys, "frontier", generation)
+		if err == nil {
+			err = j.follow(after)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return j
+	}
+	l := &ledger{writer: w, journal: open(1, nil), syncing: make(chan struct{}, 1), long: make(chan struct{}, 1)}
+	add := func() error {
+		return l.write(nil, &journalEntry{Kind: journalPage, Outcome: outcome.OK, Links: []byte{}}, nil, nil)
+	}
+	entries := func(generation uint64) (n int) {
+		_, err := readJournal(mem, journalName("frontier", generation), func(*journalEntry) error { n++; return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	for range 3 {
+		if err := add(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.sync(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := add(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	next := open(2, l.journal)
+	l.turnPage(next)
+	if err := add(); err != nil {
+		t.Fatal(err)
+	}
+	if n, m := entries(1), entries(2); n != 5 || m != 1 {
+		t.Fatalf("%d and %d entries before the fault", n, m)
+	}
+	script.Add(faultfs.Rule{Op: faultfs.Sync, Name: "journal-*", From: 1, Count: 1, Err: syscall.EIO})
+	if err := l.sync(); !errors.Is(err, syscall.EIO) {
+		t.Fatalf("the sync said %v", err)
+	}
+	if n := entries(1); n != 3 {
+		t.Errorf("%d entries are left, three were synced", n)
+	}
+	if size, err := next.file.Size(); err != nil || size != 0 {
+		t.Errorf("the next journal has %d bytes (%v)", size, err)
+	}
+	for _, try := range []func() error{add, l.sync} {
+		if err := try(); !errors.Is(err, syscall.EIO) {
+			t.Errorf("after it: %v", err)
+		}
 	}
 	if err := l.close(); err != nil {
 		t.Error(err)

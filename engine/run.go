@@ -292,7 +292,6 @@ func (e *Engine) conclude(ctx, abort context.Context, err error) error {
 			e.seams.Log.Warn("the fingerprint cache could not be saved; the next run begins with an empty one", "error", err)
 		}
 	}
-	err = causes(err, e.ledger.disown())
 	e.pool.Close()
 	e.log.flush()
 	if err == nil {
