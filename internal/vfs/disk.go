@@ -176,6 +176,7 @@ func (f *diskFile) Map(length int64) (Mapping, error) {
 	if err != nil {
 		return nil, &fs.PathError{Op: "map", Path: f.name, Err: err}
 	}
+	touchedAtRandom(data)
 	f.maps.Add(1)
 	return &diskMapping{file: f, data: data}, nil
 }

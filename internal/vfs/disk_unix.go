@@ -36,6 +36,9 @@ func lockFile(f *os.File) error {
 	}
 }
 
+// touchedAtRandom tells the system that reading ahead is a waste: it would push out what is needed for what is not. It is advice.
+func touchedAtRandom(data []byte) { _ = unix.Madvise(data, unix.MADV_RANDOM) }
+
 func freeBytes(dir string) (int64, error) {
 	var st unix.Statfs_t
 	for {

@@ -10,6 +10,9 @@ import (
 // syncDir does nothing: Windows has no way to sync a directory, and NTFS journals its names.
 func syncDir(string) error { return nil }
 
+// touchedAtRandom does nothing: there is no such advice on Windows.
+func touchedAtRandom([]byte) {}
+
 func lockFile(f *os.File) error {
 	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
 	err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, new(windows.Overlapped))

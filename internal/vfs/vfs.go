@@ -56,7 +56,8 @@ type File interface {
 	// mapping cannot meet a full disk.
 	Allocate(offset, length int64) error
 	// Map maps the first length bytes, readable and (for files opened for writing) writable. The file must be at
-	// least that long and must not be resized while mapped. The mapping outlives the file's Close.
+	// least that long and must not be resized while mapped. The mapping outlives the file's Close. Nothing is read ahead:
+	// its users touch pages here and there.
 	Map(length int64) (Mapping, error)
 }
 
