@@ -72,6 +72,7 @@ type Engine struct {
 	resumed                       int
 	storedBefore                  int64 // bytes of WARC files that earlier runs left
 	unclean                       bool
+	opening                       Opening
 
 	feedWake, distWake chan struct{}
 	hungry             chan struct{}
@@ -205,7 +206,10 @@ func (e *Engine) openAll(m *manifest) error {
 	if err := e.restore(m, fresh); err != nil {
 		return err
 	}
-	return e.begin(m, added > 0)
+	began := time.Now()
+	err = e.begin(m, added > 0)
+	e.opening.Checkpoint = time.Since(began)
+	return err
 }
 
 // openPolicy compiles what decides: scope, store, exclusions.
@@ -225,6 +229,8 @@ func (e *Engine) openPolicy() error {
 
 // openRooms opens every room on disk.
 func (e *Engine) openRooms(m *manifest, fresh bool) error {
+	began := time.Now()
+	defer func() { e.opening.Rooms = time.Since(began) - e.opening.Bench }()
 	fsys, dir := e.seams.FS, e.frontierDir()
 	cutSieve, cutReady, cutVirt, cutSeen := &m.Sieve, &m.Ready, &m.Virt, &m.Seen
 	if fresh {
@@ -260,7 +266,9 @@ func (e *Engine) openRooms(m *manifest, fresh bool) error {
 	if j := clock.jump(); j < -clockStep {
 		e.seams.Log.Warn("the clock of this machine went back since the last run: delays are kept all the same", "by", (-j).String())
 	}
+	loading := time.Now()
 	e.bench, err = loadBench(fsys, dir, m.Bench, o, e.rules)
+	e.opening.Bench = time.Since(loading)
 	if err != nil {
 		return err
 	}

@@ -36,6 +36,7 @@ func (e *Engine) replay(m *manifest) error {
 		e.seams.Log.Warn("the end of a journal is not on disk; what the next one names is fetched again", "journal", stray)
 	}
 	m.Archive = r.end
+	e.opening.Entries, e.opening.Links = r.n, r.found
 	e.seams.Log.Info("resumed from the last checkpoint and the journal", "attempts", r.n, "links", r.found)
 	return r.archive.Close()
 }

@@ -36,9 +36,11 @@ func (e *Engine) restore(m *manifest, fresh bool) error {
 		return e.loadCache(m)
 	}
 	e.unclean = true
+	began := time.Now()
 	if err := e.replay(m); err != nil {
 		return err
 	}
+	e.opening.Replay = time.Since(began)
 	e.keepCrawlDelays(time.Now())
 	return nil
 }

@@ -60,7 +60,7 @@ func Run(ctx context.Context, o Options) (*growth.Result, error) {
 		UserAgent: "orbweaver/" + version + " (+https://example.org/in-vitro)",
 		Proxy:     &fetch.Proxy{URL: "http://" + proxy.String(), Addr: proxy},
 	}.WithDefaults()
-	begin := time.Now()
+	begin, beginCPU := time.Now(), growth.CPU()
 	e, err := engine.Open(cfg, engine.Seams{
 		FS: vfs.Disk(), Dialer: d, Resolver: dnsres.Hashed{N: uint32(o.IPs)}, Usage: o.Usage, Log: o.Log,
 	})
@@ -68,7 +68,10 @@ func Run(ctx context.Context, o Options) (*growth.Result, error) {
 		return nil, err
 	}
 	ctx, enough := context.WithCancel(ctx)
-	watch := &watch{o: &o, e: e, web: d, enough: enough, done: make(chan struct{}), begin: begin, opened: time.Since(begin)}
+	watch := &watch{
+		o: &o, e: e, web: d, enough: enough, done: make(chan struct{}), begin: begin, opened: time.Since(begin),
+		openedCPU: growth.CPU() - beginCPU, opening: e.Opening(),
+	}
 	watch.meter = growth.NewMeter("pages fetched, by URLs known", "URLs", func() int64 { return size(o.Dir) })
 	go watch.run(ctx)
 	err = e.Run(ctx)
@@ -87,16 +90,18 @@ func Run(ctx context.Context, o Options) (*growth.Result, error) {
 
 // watch marks a point at each size and ends the crawl at the last.
 type watch struct {
-	o      *Options
-	e      *engine.Engine
-	enough context.CancelFunc
-	done   chan struct{}
-	meter  *growth.Meter
-	web    *dialer
-	begin  time.Time
-	opened time.Duration
-	pages  int64
-	before int64 // pages of earlier runs
+	o         *Options
+	e         *engine.Engine
+	enough    context.CancelFunc
+	done      chan struct{}
+	meter     *growth.Meter
+	web       *dialer
+	begin     time.Time
+	opened    time.Duration
+	opening   engine.Opening
+	openedCPU time.Duration
+	pages     int64
+	before    int64 // pages of earlier runs
 }
 
 func (w *watch) run(ctx context.Context) {
@@ -116,7 +121,7 @@ func (w *watch) run(ctx context.Context) {
 		r := w.e.Report()
 		w.meter.Done(r.PagesNotStored-w.pages, 0)
 		w.pages = r.PagesNotStored
-		if r.URLsAdmitted < sizes[0] {
+		if r.URLsAdmitted < sizes[0] || w.web.first.Load() == nil { // a resume may know enough before it has fetched anything
 			continue
 		}
 		p := w.meter.Mark(r.URLsAdmitted)
@@ -136,6 +141,13 @@ func (w *watch) run(ctx context.Context) {
 func (w *watch) result(r *engine.Report) *growth.Result {
 	run := w.meter.Run
 	run.Add("from the start until the directory is open", w.opened.Seconds(), "s")
+	run.Add("the same, CPU", w.openedCPU.Seconds(), "s")
+	run.Add("  rooms opened", w.opening.Rooms.Seconds(), "s")
+	run.Add("  workbench loaded", w.opening.Bench.Seconds(), "s")
+	run.Add("  journal replayed", w.opening.Replay.Seconds(), "s")
+	run.Add("  entries of it", float64(w.opening.Entries), "")
+	run.Add("  each", w.opening.Replay.Seconds()*1e6/float64(max(w.opening.Entries, 1)), "us")
+	run.Add("  first checkpoint", w.opening.Checkpoint.Seconds(), "s")
 	if first := w.web.first.Load(); first != nil {
 		run.Add("from the start to the first fetch", first.Sub(w.begin).Seconds(), "s")
 	}

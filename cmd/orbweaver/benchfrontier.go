@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -25,6 +26,7 @@ type benchFrontierCmd struct {
 	Resume          bool     `help:"Go on in the directory that a run with --kill has left."`
 	Seed            count    `help:"Which web." default:"1" placeholder:"N"`
 	JSON            bool     `help:"Print JSON."`
+	profileFlag     `embed:""`
 }
 
 // Help says what it does.
@@ -58,14 +60,21 @@ func (c *benchFrontierCmd) Run(w *world) error {
 		Fetchers: int(c.Fetchers.n), Seed: uint64(c.Seed.n), Say: w.stderr, Log: log, Usage: usage,
 		Memory: frontier.Memory{Workbench: c.WorkbenchMemory.bytes, Cache: c.CacheMemory.bytes, Sieve: c.SieveMemory.bytes},
 	}
+	profiled, err := c.start()
+	if err != nil {
+		return err
+	}
 	if c.Kill {
 		o.Enough = func(r *growth.Result) {
+			if err := profiled(); err != nil {
+				log.Error("no profile", "error", err)
+			}
 			r.Print(w.stdout)
 			os.Exit(exitDone)
 		}
 	}
 	r, err := frontier.Run(ctx, o)
-	if err != nil {
+	if err := errors.Join(err, profiled()); err != nil {
 		return err
 	}
 	if err := os.RemoveAll(c.Dir); err != nil {
