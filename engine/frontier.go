@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 
+	"github.com/zeebo/xxh3"
+
 	"orbweaver/engine/filter"
 	"orbweaver/engine/urlx"
 	"orbweaver/sieve"
@@ -24,6 +26,16 @@ type Frontier struct {
 // door is a user's scratch space at the door: one per goroutine, never shared.
 type door struct {
 	payload []byte
+
+	urls                 [][]byte // at the door, borrowed
+	fps                  []xxh3.Uint128
+	found, deep, strange int64
+	warmth               uint64 // what Expect read: nobody needs it
+}
+
+func (d *door) begin() {
+	d.urls, d.fps = d.urls[:0], d.fps[:0]
+	d.found, d.deep, d.strange = 0, 0, 0
 }
 
 // WaitRoom blocks while the sieve has no room, and must be called outside the cut's shared lock: nobody waits inside.
@@ -32,26 +44,64 @@ func (f *Frontier) WaitRoom(ctx context.Context) error { return f.sieve.WaitRoom
 // Add offers one URL in normal form, with its item's Seed, Depth and Hops. It borrows url, never blocks, and must be
 // called under the cut's shared lock. The fingerprint enters the cache only after the sieve has taken the URL.
 func (f *Frontier) Add(d *door, url []byte, it Item) {
-	f.n.found.Add(1)
-	if f.maxDepth >= 0 && it.Depth > f.maxDepth {
-		f.n.droppedDepth.Add(1)
+	d.begin()
+	f.check(d, url, it.Depth)
+	f.admit(d, it)
+}
+
+// AddAll offers the links of a page, in the form of appendLink, as Add does one after the other. Their fingerprints are
+// made first and looked for together, so that the cache's memory is waited for once and not for each.
+func (f *Frontier) AddAll(d *door, links []byte, it Item) (n int, err error) {
+	d.begin()
+	err = eachLink(links, func(url []byte) {
+		n++
+		f.check(d, url, it.Depth)
+	})
+	f.admit(d, it)
+	return n, err
+}
+
+// check keeps a URL at the door, if it belongs to the crawl.
+func (f *Frontier) check(d *door, url []byte, depth int) {
+	d.found++
+	if f.maxDepth >= 0 && depth > f.maxDepth {
+		d.deep++
 		return
 	}
-	site, _ := urlx.Split(url)
-	if f.exclude.Excludes(urlx.Host(site)) || !f.scope.Admits(url, it.Depth) {
-		f.n.droppedScope.Add(1)
+	if (f.exclude.Len() > 0 && f.exclude.Excludes(urlx.Host(url))) || !f.scope.Admits(url, depth) {
+		d.strange++
 		return
 	}
-	fp := urlx.Fingerprint(f.hashSeed, url)
-	if f.cache.Seen(fp) {
-		f.n.droppedCache.Add(1)
-		return
+	d.urls, d.fps = append(d.urls, url), append(d.fps, urlx.Fingerprint(f.hashSeed, url))
+}
+
+// admit lets those at the door through that were not seen lately, in order, and counts all.
+func (f *Frontier) admit(d *door, it Item) {
+	d.warmth += f.cache.Expect(d.fps)
+	sieved := int64(0)
+	for i, fp := range d.fps {
+		if f.cache.Seen(fp) {
+			continue
+		}
+		it.Rest = d.urls[i]
+		d.payload = appendItem(d.payload[:0], &it)
+		f.sieve.Add(fp, d.payload)
+		sieved++
+		f.cache.Put(fp)
 	}
-	it.Rest = url
-	d.payload = appendItem(d.payload[:0], &it)
-	f.sieve.Add(fp, d.payload)
-	f.n.sieved.Add(1)
-	f.cache.Put(fp)
+	f.n.found.Add(d.found)
+	if d.deep > 0 {
+		f.n.droppedDepth.Add(d.deep)
+	}
+	if d.strange > 0 {
+		f.n.droppedScope.Add(d.strange)
+	}
+	if known := int64(len(d.fps)) - sieved; known > 0 {
+		f.n.droppedCache.Add(known)
+	}
+	if sieved > 0 {
+		f.n.sieved.Add(sieved)
+	}
 }
 
 // Refuse counts a reference that is no URL we can fetch.

@@ -56,8 +56,9 @@ func (w *parseWorker) run(ctx context.Context) (failed error) {
 			}
 		}
 		w.pool.Put(p)
-		w.pagesOut.Add(-1)
-		w.wake()
+		if w.pagesOut.Add(-1) == 0 { // perhaps it was the last of all: the returner tells of the others
+			w.wake()
+		}
 	}
 	return failed
 }
@@ -202,8 +203,7 @@ func (w *parseWorker) follow(f *flight) {
 	for range w.finder.refused {
 		w.frontier.Refuse()
 	}
-	err := eachLink(w.finder.links, func(url []byte) { w.frontier.Add(&w.door, url, it) })
-	if err != nil {
+	if _, err := w.frontier.AddAll(&w.door, w.finder.links, it); err != nil {
 		panic(fmt.Sprintf("BUG: engine: the list of links that was just made cannot be read: %v", err))
 	}
 }

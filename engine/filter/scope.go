@@ -89,13 +89,14 @@ func (s *Scope) Errors() uint64 { return s.errors.Load() }
 // Admits says whether a URL in normal form (borrowed), depth links away from a seed, belongs to the crawl. What is not
 // http or https never does. The named scopes do not allocate.
 func (s *Scope) Admits(url []byte, depth int) bool {
+	if s.kind == scopeAll {
+		return hasHost(url)
+	}
 	p, ok := split(url)
 	if !ok {
 		return false
 	}
 	switch s.kind {
-	case scopeAll:
-		return true
 	case scopeHost:
 		return s.seeds.inHost(p)
 	case scopeDomain:

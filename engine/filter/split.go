@@ -32,6 +32,21 @@ func split(url []byte) (p parts, ok bool) {
 	return p, len(p.host) > 0
 }
 
+// hasHost is split for who only wants to know whether there is a host.
+func hasHost(url []byte) bool {
+	rest, ok := bytes.CutPrefix(url, []byte("http://"))
+	if !ok {
+		rest, ok = bytes.CutPrefix(url, []byte("https://"))
+	}
+	switch {
+	case !ok || len(rest) == 0 || rest[0] == '/' || rest[0] == '?':
+		return false
+	case rest[0] == ':':
+		_, ok = split(url)
+	}
+	return ok
+}
+
 func (p parts) portNumber() int {
 	if len(p.port) == 0 {
 		if len(p.scheme) == len("https") {

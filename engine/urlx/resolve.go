@@ -44,14 +44,14 @@ func clean(dst, ref []byte) ([]byte, error) {
 	for len(ref) > 0 && ref[len(ref)-1] <= ' ' {
 		ref = ref[:len(ref)-1]
 	}
-	dirty := false
-	for i, c := range ref {
-		if c == '#' {
-			ref = ref[:i]
-			break
-		}
-		dirty = dirty || isTabOrNewline(c)
+	if i := bytes.IndexByte(ref, '#'); i >= 0 {
+		ref = ref[:i]
 	}
+	least := byte(' ')
+	for _, c := range ref {
+		least = min(least, c) // a tab or a line end, perhaps
+	}
+	dirty := least < ' '
 	if len(ref) > rawMax {
 		return nil, ErrTooLong
 	}
@@ -182,6 +182,9 @@ func absolute(dst, rest []byte) ([]byte, error) {
 
 // appendPath appends path segments and query to dst, which has a path from pathStart on that ends in a slash.
 func appendPath(dst []byte, pathStart int, rest []byte) []byte {
+	if end := plainPath(rest); end >= 0 {
+		return appendQuery(append(dst, rest[:end]...), rest[end:])
+	}
 	for {
 		n := 0
 		for n < len(rest) && !isSlash(rest[n]) && rest[n] != '?' {
@@ -205,6 +208,22 @@ func appendPath(dst []byte, pathStart int, rest []byte) []byte {
 		}
 		rest = rest[n+1:]
 	}
+}
+
+// plainPath is where the query of a path begins, or its end, if all before stands as it is: nothing to encode, and no
+// segment that might be dots. If not it is -1.
+func plainPath(rest []byte) int {
+	before := byte('/')
+	for i, c := range rest {
+		switch {
+		case c == '?':
+			return i
+		case octets[c]&inPath == 0 || c == '\\' || (before == '/' && (c == '.' || c == '%')):
+			return -1
+		}
+		before = c
+	}
+	return len(rest)
 }
 
 // appendQuery appends a query with its question mark, if there is one.

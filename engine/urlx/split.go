@@ -46,6 +46,12 @@ func Port(site []byte) int {
 
 // authority returns the offset behind "scheme://", or 0 where there is none.
 func authority(url []byte) int {
+	switch {
+	case bytes.HasPrefix(url, []byte("http://")):
+		return len("http://")
+	case bytes.HasPrefix(url, []byte("https://")):
+		return len("https://")
+	}
 	if i := bytes.Index(url, []byte("://")); i >= 0 {
 		return i + 3
 	}

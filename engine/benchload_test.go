@@ -1,0 +1,52 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"net/netip"
+	"testing"
+	"time"
+
+	"orbweaver/engine/robots"
+	"orbweaver/workbench"
+)
+
+// A bench of many hosts, four to an address, each with two items: what a resume reads before anything else.
+func BenchmarkLoadBench(b *testing.B) {
+	const hosts = 1_000_000
+	image := imageOfHosts(b, hosts)
+	b.ReportAllocs()
+	b.SetBytes(int64(len(image)))
+	for b.Loop() {
+		w, err := workbench.Load(workbench.Options{}, SiteReader(), bytes.NewReader(image))
+		if err != nil {
+			b.Fatal(err)
+		}
+		if n := w.Counts().Waiting; n != hosts {
+			b.Fatalf("%d hosts", n)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/hosts, "ns/host")
+}
+
+func imageOfHosts(t testing.TB, hosts int) []byte {
+	now := time.Now()
+	w := workbench.New[Site](workbench.Options{})
+	rules := robots.AllowAll()
+	for i := range hosts {
+		vs, _ := w.GetOrAdd(fmt.Appendf(nil, "http://h%d.load.test", i))
+		w.WithSite(vs, func(s *Site) { *s = NewSite(rules, now.Add(time.Hour), time.Time{}) })
+		var addr [4]byte
+		binary.BigEndian.PutUint32(addr[:], 0xf0000000|uint32(uint64(i)*2654435761%uint64(max(hosts/4, 1))))
+		w.Place(vs, netip.AddrFrom4(addr), now)
+		for k := range 2 {
+			w.Push(vs, appendItem(nil, &Item{Depth: 3, Rest: fmt.Appendf(nil, "/archive/2004/section-%d/saffron-quarry/page-%d.html", k, i)}))
+		}
+	}
+	var image bytes.Buffer
+	if err := w.Save(&image, AppendSite); err != nil {
+		t.Fatal(err)
+	}
+	return image.Bytes()
+}
