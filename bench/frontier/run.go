@@ -29,6 +29,7 @@ type Options struct {
 	IPDelay   time.Duration
 	Fetchers  int
 	Memory    Memory
+	Archive   bool // write records, as a crawl does
 	Seed      uint64
 	Say       io.Writer // progress: a line at each size
 	Log       *slog.Logger
@@ -51,7 +52,7 @@ func Run(ctx context.Context, o Options) (*growth.Result, error) {
 	d := &dialer{web: w}
 	proxy := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), proxyPort)
 	cfg := engine.Config{
-		Dir: o.Dir, Seeds: seedRange{w}, MaxDepth: -1, Store: "none", Fetchers: o.Fetchers, ProxyMode: true, Version: version,
+		Dir: o.Dir, Seeds: seedRange{w}, MaxDepth: -1, Store: store(o.Archive), Fetchers: o.Fetchers, ProxyMode: true, Version: version,
 		WorkbenchMemory: o.Memory.Workbench, CacheMemory: o.Memory.Cache, SieveMemory: o.Memory.Sieve,
 	}
 	cfg.Politeness = politeness.Default()
@@ -82,11 +83,22 @@ func Run(ctx context.Context, o Options) (*growth.Result, error) {
 		return nil, err
 	}
 	r := watch.result(&report)
-	if asked, kept := d.pages.Load(), report.PagesNotStored-watch.before; asked != kept {
+	if asked, kept := d.pages.Load(), pages(&report)-watch.before; asked != kept {
 		return r, fmt.Errorf("frontier: %d pages were asked for, and %d came back", asked, kept)
 	}
 	return r, nil
 }
+
+// store is the filter for records.
+func store(archive bool) string {
+	if archive {
+		return "all"
+	}
+	return "none"
+}
+
+// pages is how many pages came back. All payloads differ.
+func pages(r *engine.Report) int64 { return r.PagesNotStored + r.PagesStored }
 
 // watch marks a point at each size and ends the crawl at the last.
 type watch struct {
@@ -107,7 +119,8 @@ type watch struct {
 func (w *watch) run(ctx context.Context) {
 	defer close(w.done)
 	defer w.enough()
-	w.pages = w.e.Report().PagesNotStored
+	r := w.e.Report()
+	w.pages = pages(&r)
 	w.before = w.pages
 	tick := time.NewTicker(look)
 	defer tick.Stop()
@@ -119,8 +132,8 @@ func (w *watch) run(ctx context.Context) {
 			return
 		}
 		r := w.e.Report()
-		w.meter.Done(r.PagesNotStored-w.pages, 0)
-		w.pages = r.PagesNotStored
+		w.meter.Done(pages(&r)-w.pages, 0)
+		w.pages = pages(&r)
 		if r.URLsAdmitted < sizes[0] || w.web.first.Load() == nil { // a resume may know enough before it has fetched anything
 			continue
 		}
@@ -151,9 +164,9 @@ func (w *watch) result(r *engine.Report) *growth.Result {
 	if first := w.web.first.Load(); first != nil {
 		run.Add("from the start to the first fetch", first.Sub(w.begin).Seconds(), "s")
 	}
-	run.Add("pages fetched", float64(r.PagesNotStored), "")
-	run.Add("pages a second, all in all", float64(r.PagesNotStored)/max(r.WallSeconds, 1e-9), "")
-	run.Add("CPU a page, all in all", r.CPUSeconds*1e6/float64(max(r.PagesNotStored, 1)), "us")
+	run.Add("pages fetched", float64(pages(r)), "")
+	run.Add("pages a second, all in all", float64(pages(r))/max(r.WallSeconds, 1e-9), "")
+	run.Add("CPU a page, all in all", r.CPUSeconds*1e6/float64(max(pages(r), 1)), "us")
 	run.Add("hosts known", float64(r.HostsKnown), "")
 	run.Add("links found", float64(r.URLsFound), "")
 	run.Add("URLs queued at the end", float64(r.URLsQueued), "")

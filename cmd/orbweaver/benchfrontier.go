@@ -24,6 +24,7 @@ type benchFrontierCmd struct {
 	Dir             string   `help:"Crawl directory; made anew, and removed at the end." default:"./build/frontier" placeholder:"DIR"`
 	Kill            bool     `help:"End as a kill would: without closing anything, and leave the directory."`
 	Resume          bool     `help:"Go on in the directory that a run with --kill has left."`
+	Archive         bool     `help:"Write records, as a crawl does."`
 	Seed            count    `help:"Which web." default:"1" placeholder:"N"`
 	JSON            bool     `help:"Print JSON."`
 	profileFlag     `embed:""`
@@ -57,7 +58,7 @@ func (c *benchFrontierCmd) Run(w *world) error {
 	}
 	o := frontier.Options{
 		Dir: c.Dir, URLs: c.URLs.n, Hosts: c.Hosts.n, IPs: ips, HostDelay: c.HostDelay.d, IPDelay: c.IPDelay.d,
-		Fetchers: int(c.Fetchers.n), Seed: uint64(c.Seed.n), Say: w.stderr, Log: log, Usage: usage,
+		Fetchers: int(c.Fetchers.n), Archive: c.Archive, Seed: uint64(c.Seed.n), Say: w.stderr, Log: log, Usage: usage,
 		Memory: frontier.Memory{Workbench: c.WorkbenchMemory.bytes, Cache: c.CacheMemory.bytes, Sieve: c.SieveMemory.bytes},
 	}
 	profiled, err := c.start()

@@ -76,6 +76,7 @@ var starters = places{
 	"engine/fetch/socket_linux.go":   "context.AfterFunc, stopped when the connection is there",
 	"engine/fsck/archive.go":         "the examination of one file waits for its three readers",
 	"engine/run.go":                  "Run waits for its groups",
+	"engine/recall.go":               "the replay of the journals waits for its readers",
 	"engine/fetch/watch.go":          "context.AfterFunc, stopped when the exchange ends",
 	"engine/control/server.go":       "Close waits for the server",
 	"dnsres/query.go":                "the caller waits for both questions",

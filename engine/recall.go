@@ -1,0 +1,217 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/outcome"
+	"orbweaver/engine/robots"
+	"orbweaver/engine/seen"
+	"orbweaver/engine/urlx"
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+)
+
+// recall is a run of journal entries, in order, and what the archive holds of them.
+type recall struct {
+	entries []journalEntry // their Links are this recall's own
+	records []record       // of each
+	bytes   int64          // what it takes to look at them, more or less
+	done    chan struct{}  // closed when the records are there
+}
+
+// record is what the replay needs of an entry's main record.
+type record struct {
+	err      error    // why it could not be read
+	stored   bool     // there is one; the rest is about it
+	end      warc.Cut // of its group
+	url      []byte
+	response bool // or a revisit
+	id       warc.ID
+	date     time.Time
+	digest   seen.Digest
+	whole    bool          // has a payload digest
+	links    []byte        // see appendLink
+	rules    *robots.Rules // of a site's own robots.txt, if it says what holds
+}
+
+// errNoRecord says that what lies in the archive is not what the journal names.
+var errNoRecord = errors.New("engine: no record")
+
+const (
+	recallEntries = 64
+	recallBytes   = 512 << 10
+)
+
+// recollection reads the journals since a cut and what they name, several entries at a time and ahead of who applies them.
+// The recalls come in the order of the journals, and only a few are ahead.
+type recollection struct {
+	fs       vfs.FS
+	dir      string // frontier/
+	archive  string
+	nofollow bool
+
+	order   chan *recall // to be applied, not all of them done
+	todo    chan *recall
+	current *recall
+	stray   string
+	readers errgroup.Group
+	workers errgroup.Group
+}
+
+// newRecollection begins to read; wait must follow. Cancelling ctx makes it end early.
+func newRecollection(ctx context.Context, e *Engine, from uint64) *recollection {
+	c := &recollection{
+		fs: e.seams.FS, dir: e.frontierDir(), archive: e.cfg.Dir + "/" + ArchiveDir, nofollow: e.cfg.NoFollow,
+		order: make(chan *recall, 2*e.cfg.Parsers), todo: make(chan *recall, e.cfg.Parsers),
+	}
+	c.readers.Go(func() error { return c.read(ctx, from) })
+	for range e.cfg.Parsers {
+		c.workers.Go(func() error { return c.look(ctx) })
+	}
+	return c
+}
+
+// wait returns when all goroutines have ended, and says what reading the journals came to.
+func (c *recollection) wait() (stray string, err error) {
+	err = c.readers.Wait()
+	if werr := c.workers.Wait(); err == nil {
+		err = werr
+	}
+	return c.stray, err
+}
+
+// read takes the journals apart.
+func (c *recollection) read(ctx context.Context, from uint64) (err error) {
+	defer close(c.order)
+	defer close(c.todo)
+	c.stray, err = eachJournal(c.fs, c.dir, from, func(name string) (int64, error) {
+		return readJournal(c.fs, name, func(e *journalEntry) error { return c.take(ctx, e) })
+	})
+	if sent := c.send(ctx); err == nil {
+		err = sent
+	}
+	return err
+}
+
+// take adds an entry, which it borrows.
+func (c *recollection) take(ctx context.Context, e *journalEntry) error {
+	if c.current == nil {
+		c.current = &recall{entries: make([]journalEntry, 0, recallEntries), done: make(chan struct{})}
+	}
+	k := c.current
+	k.entries = append(k.entries, *e)
+	if own := &k.entries[len(k.entries)-1]; len(own.Links) > 0 {
+		own.Links = bytes.Clone(own.Links)
+	}
+	if k.bytes += int64(len(e.Links)) + e.Length; len(k.entries) < recallEntries && k.bytes < recallBytes {
+		return nil
+	}
+	return c.send(ctx)
+}
+
+func (c *recollection) send(ctx context.Context) error {
+	k := c.current
+	if k == nil {
+		return nil
+	}
+	c.current = nil
+	for _, to := range []chan *recall{c.todo, c.order} {
+		select {
+		case to <- k:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// look reads what the recalls name.
+func (c *recollection) look(ctx context.Context) (err error) {
+	l := looker{archive: warc.OpenArchive(c.fs, c.archive), links: newLinkFinder(c.nofollow)}
+	for k := range c.todo {
+		k.records = make([]record, len(k.entries))
+		for i := range k.entries {
+			if e := &k.entries[i]; e.Serial > 0 && ctx.Err() == nil {
+				l.look(e, &k.records[i])
+			}
+		}
+		close(k.done)
+	}
+	if err = l.archive.Close(); err != nil {
+		return fmt.Errorf("engine: resume: %w", err)
+	}
+	return nil
+}
+
+// looker reads one record at a time.
+type looker struct {
+	archive *warc.Archive
+	links   *linkFinder
+}
+
+func (l *looker) look(e *journalEntry, rec *record) {
+	page, err := l.read(e, rec)
+	rec.err, rec.stored = err, err == nil
+	if page == nil {
+		return
+	}
+	switch {
+	case e.Kind == journalRobots:
+		rec.rules = l.rules(e, rec, page)
+	case e.Kind != journalPage:
+	case e.Outcome == outcome.Redirect:
+		l.links.redirect(rec.url, page.Location())
+		rec.links = bytes.Clone(l.links.links)
+	case isPageStatus(e.Status):
+		l.links.scan(rec.url, page)
+		rec.links = bytes.Clone(l.links.links)
+	}
+}
+
+// read brings an entry's main record back from the archive; no page and no error mean a revisit.
+func (l *looker) read(e *journalEntry, rec *record) (*fetch.Page, error) {
+	group, pos, err := l.archive.ReadGroup(warc.Position{Serial: e.Serial - 1, Offset: e.Offset, Length: e.Length})
+	if err != nil {
+		return nil, err
+	}
+	if len(group) == 0 {
+		return nil, fmt.Errorf("%w at %d of file %d", errNoRecord, pos.Offset, pos.Serial)
+	}
+	main := &group[0]
+	rec.end, rec.url, rec.id, rec.date = pos.End(), main.TargetURI, main.ID, main.Date
+	if main.Type != warc.Response {
+		return nil, nil //nolint:nilnil // as the comment says
+	}
+	page, ok := fetch.Stored(rec.url, main.Block)
+	if !ok {
+		return nil, fmt.Errorf("%w of %s that holds a response", errNoRecord, rec.url)
+	}
+	rec.response, rec.digest, rec.whole = true, page.Digest, main.Get("WARC-Payload-Digest") != ""
+	return page, nil
+}
+
+// rules are those that a robots.txt says, or that its absence means; nil if it says nothing that lasts.
+func (l *looker) rules(e *journalEntry, rec *record, page *fetch.Page) *robots.Rules {
+	if e.Hops > 0 {
+		return nil
+	}
+	if _, path := urlx.Split(rec.url); !bytes.Equal(path, []byte(robotsPath)) {
+		return nil
+	}
+	switch {
+	case isPageStatus(e.Status) && e.Outcome != outcome.CutDisconnect && e.Outcome != outcome.CutTime:
+		body, _ := page.Decoded(l.links.decoder)
+		return robots.Parse(body, robotsToken)
+	case e.Outcome.Class() == outcome.ClassAnswer && e.Outcome != outcome.Redirect:
+		return robots.AllowAll()
+	default:
+		return nil
+	}
+}
