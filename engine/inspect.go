@@ -239,3 +239,6 @@ func wholeEntries(b []byte) (count int) {
 	}
 	return count
 }
+
+// Opening says how the Open went.
+func (e *Engine) Opening() Opening { return e.opening }

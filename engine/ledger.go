@@ -99,11 +99,9 @@ func (l *ledger) turnPage(j *journal) {
 	l.journal = j
 }
 
-// groupCommit makes what was written durable, and finishes the archive's full files. Pages are written meanwhile.
-func (l *ledger) groupCommit() error {
-	if err := l.sync(); err != nil {
-		return err
-	}
+// finishFiles finishes the archive's full files, and reads again what a resume has left unread. Pages are written meanwhile, and
+// synced: this may take as long as reading a whole file.
+func (l *ledger) finishFiles() error {
 	if err := l.writer.Finish(); err != nil {
 		return fmt.Errorf("engine: archive: %w", err)
 	}

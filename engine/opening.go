@@ -11,6 +11,3 @@ type Opening struct {
 	Entries    int           // of the journal
 	Links      int           // that they led to
 }
-
-// Opening says how the Open went.
-func (e *Engine) Opening() Opening { return e.opening }

@@ -65,17 +65,14 @@ type recollection struct {
 	workers errgroup.Group
 }
 
-// newRecollection begins to read; wait must follow. Cancelling ctx makes it end early.
-func newRecollection(ctx context.Context, e *Engine, from uint64) *recollection {
-	c := &recollection{
-		fs: e.seams.FS, dir: e.frontierDir(), archive: e.cfg.Dir + "/" + ArchiveDir, nofollow: e.cfg.NoFollow,
-		order: make(chan *recall, 2*e.cfg.Parsers), todo: make(chan *recall, e.cfg.Parsers),
-	}
+// begin begins to read the journals from a generation on, with so many who look into the archive; wait must follow.
+// Cancelling ctx makes it end early.
+func (c *recollection) begin(ctx context.Context, from uint64, workers int) {
+	c.order, c.todo = make(chan *recall, 2*workers), make(chan *recall, workers)
 	c.readers.Go(func() error { return c.read(ctx, from) })
-	for range e.cfg.Parsers {
+	for range workers {
 		c.workers.Go(func() error { return c.look(ctx) })
 	}
-	return c
 }
 
 // wait returns when all goroutines have ended, and says what reading the journals came to.
@@ -152,8 +149,9 @@ func (c *recollection) look(ctx context.Context) (err error) {
 
 // looker reads one record at a time.
 type looker struct {
-	archive *warc.Archive
-	links   *linkFinder
+	archive  *warc.Archive
+	restorer fetch.Restorer
+	links    *linkFinder
 }
 
 func (l *looker) look(e *journalEntry, rec *record) {
@@ -189,7 +187,7 @@ func (l *looker) read(e *journalEntry, rec *record) (*fetch.Page, error) {
 	if main.Type != warc.Response {
 		return nil, nil //nolint:nilnil // as the comment says
 	}
-	page, ok := fetch.Stored(rec.url, main.Block)
+	page, ok := l.restorer.Stored(rec.url, main.Block)
 	if !ok {
 		return nil, fmt.Errorf("%w of %s that holds a response", errNoRecord, rec.url)
 	}

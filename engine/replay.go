@@ -17,7 +17,8 @@ func (e *Engine) replay(m *manifest) error {
 	ctx, cancel := context.WithCancel(context.Background()) //nolint:forbidigo // Open is not cancelled
 	defer cancel()
 	r := &replayer{engine: e, end: m.Archive, clock: newResumeClock(m, e.seams.Boot)}
-	c := newRecollection(ctx, e, m.Generation)
+	c := &recollection{fs: e.seams.FS, dir: e.frontierDir(), archive: e.cfg.Dir + "/" + ArchiveDir, nofollow: e.cfg.NoFollow}
+	c.begin(ctx, m.Generation, e.cfg.Parsers)
 	var applied error
 	for k := range c.order {
 		<-k.done

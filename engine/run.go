@@ -148,7 +148,8 @@ func (e *Engine) startLate(ctx context.Context, g *failGroup) {
 	g.Go(func() error { return e.flush.run(ctx) })
 	g.Go(func() error { return e.log.run(ctx) })
 	g.Go(func() error { return e.points.run(ctx) })
-	g.Go(func() error { return e.every(ctx, e.cfg.SyncEvery, e.ledger.groupCommit) })
+	g.Go(func() error { return e.every(ctx, e.cfg.SyncEvery, e.ledger.sync) })
+	g.Go(func() error { return e.every(ctx, e.cfg.SyncEvery, e.ledger.finishFiles) })
 	watch, unreported := clockWatch{say: e.seams.Log.Warn}, murmur{}
 	g.Go(func() error {
 		return e.every(ctx, e.cfg.ReportEvery, func() error {

@@ -43,7 +43,8 @@
 //
 // An Encoder belongs to one worker. A Group borrows it until Reset. A Writer is safe for all; its lock is held during the write
 // and during the making of a file, not during Sync and not while a full file is finished, which the goroutine does that filled
-// it, or with FinishLater whoever calls Finish. The index of the open file is in memory, some 250 bytes a page, and made anew from the file after a kill. A directory has one Writer: who
+// it, or with FinishLater whoever calls Finish. The index of the open file is in memory, some 250 bytes a page, and made anew from the file after
+// a kill: by OpenWriter, or with FinishLater by Finish, while the crawl goes on. A directory has one Writer: who
 // opens it holds the crawl's lock.
 //
 // # Costs

@@ -24,10 +24,18 @@ type outFile struct {
 	dirty    bool  // the file may be longer than size
 	index    indexLines
 
+	recalling chan struct{} // a lock for recall: held while the one slot is full
+	unread    int64         // length of the start whose index lines are not in memory: see recall; guarded by recalling
+	recalled  indexLines    // of that start; guarded by recalling
+
 	closing chan struct{} // a lock for sync and finish, which take long: held while the one slot is full
 	synced  int64         // how much of wrote is durable; guarded by closing
 	named   bool          // its name is durable; guarded by closing
 	stage   int           // how far finish has come; guarded by closing
+}
+
+func newOutFile(fsys vfs.FS, dir string, info FileInfo) *outFile {
+	return &outFile{fsys: fsys, dir: dir, info: info, recalling: make(chan struct{}, 1), closing: make(chan struct{}, 1)}
 }
 
 // The stages of finish. Each is done once; a failed one is tried again by the next call.
@@ -145,6 +153,9 @@ func (f *outFile) syncHeld(wrote int64) error {
 // finish brings a file that gets no more groups to its final name: data synced, index written and synced, file closed, renamed,
 // directory synced, in the order that promise A2 asks for. It can be called again after a failure and goes on where it stopped.
 func (f *outFile) finish() error {
+	if err := f.recall(); err != nil {
+		return err // before anybody who only wants to sync would wait
+	}
 	f.closing <- struct{}{}
 	defer func() { <-f.closing }()
 	final := join(f.dir, f.info.Final())
@@ -152,7 +163,7 @@ func (f *outFile) finish() error {
 		stageOpen: func() error { return f.syncHeld(f.wrote) },
 		stageSynced: func() error {
 			return vfs.WriteAtomic(f.fsys, join(f.dir, f.info.Index()), func(w io.Writer) error {
-				return f.index.writeTo(w, f.info.Final())
+				return f.allLines().writeTo(w, f.info.Final())
 			})
 		},
 		stageIndexed: func() error { return f.f.Close() },
@@ -169,8 +180,18 @@ func (f *outFile) finish() error {
 			return fmt.Errorf("warc: finishing %s: %w", f.info.Final(), err)
 		}
 	}
-	f.index = indexLines{}
+	f.index, f.recalled = indexLines{}, indexLines{}
 	return nil
+}
+
+// allLines are the lines of the whole file, when it gets no more.
+func (f *outFile) allLines() *indexLines {
+	all := f.recalled
+	all.text = append(all.text, f.index.text...)
+	for _, end := range f.index.ends {
+		all.ends = append(all.ends, end+len(f.recalled.text))
+	}
+	return &all
 }
 
 // abandon closes the file without giving it its final name.

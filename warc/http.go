@@ -112,11 +112,7 @@ func (r *RecordRead) HTTP(payload bool) (*HTTPHead, io.Reader, error) {
 	if !r.IsHTTP() {
 		return nil, nil, fmt.Errorf("warc: %s record at %d: %w: Content-Type %q", r.Type, r.Offset, errNoHead, r.Get("Content-Type"))
 	}
-	var from io.Reader = r
-	if r.Block != nil {
-		from = bytes.NewReader(r.Block)
-	}
-	br := bufio.NewReaderSize(from, 4096)
+	br := r.lines()
 	var raw []byte
 	for {
 		line, err := br.ReadSlice('\n')
@@ -145,6 +141,18 @@ func (r *RecordRead) HTTP(payload bool) (*HTTPHead, io.Reader, error) {
 		return &h, &dechunker{br: br}, nil
 	}
 	return &h, br, nil
+}
+
+// lines reads the block. Of one that is not in memory it is good until the Reader goes on.
+func (r *RecordRead) lines() *bufio.Reader {
+	if r.Block != nil {
+		return bufio.NewReaderSize(bytes.NewReader(r.Block), 4096)
+	}
+	if r.z.lines == nil {
+		r.z.lines = bufio.NewReaderSize(nil, 4096)
+	}
+	r.z.lines.Reset(r)
+	return r.z.lines
 }
 
 // dechunker removes chunked framing. Bytes that are not chunked as announced end it; what was sent up to there counts.

@@ -276,7 +276,8 @@ func (m *mender) write() (Mended, error) {
 
 // cutTail cuts off what follows the records that are kept, if anything does, and finishes the file.
 func (m *mender) cutTail(lost int64) (aside string, err error) {
-	f := &outFile{fsys: m.fsys, dir: m.dir, info: m.info, size: m.out, index: m.index, closing: make(chan struct{}, 1)}
+	f := newOutFile(m.fsys, m.dir, m.info)
+	f.size, f.index = m.out, m.index
 	if f.f, err = m.fsys.OpenRW(join(m.dir, m.info.Name)); err != nil {
 		return "", err
 	}

@@ -21,7 +21,7 @@ type Options struct {
 	Compression Compression
 	Level       int
 	// FinishLater leaves full files to Finish, which somebody calls who may wait for the disk; else the Append does it that
-	// filled the file.
+	// filled the file. So it is with reading the file again that a Cut ends: OpenWriter then believes that a group ends there.
 	FinishLater bool
 	// Info is the block of each file's warcinfo record: software, operator, robots, ... in this order.
 	Info []Field

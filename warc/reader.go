@@ -1,6 +1,7 @@
 package warc
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"errors"
@@ -56,6 +57,7 @@ type Reader struct {
 	faults uint64
 	header []byte
 	tail   []byte // scratch: the end of a record
+	lines  *bufio.Reader
 	// crossed is set while a record goes on in another member than the one it began in.
 	crossed bool
 }

@@ -133,11 +133,7 @@ func (w *Writer) resumeFile(f FileInfo, length int64) error {
 		}
 		w.stats.CutBytes += size - length
 	}
-	good, err := out.rebuild(length)
-	if err == nil && good != length {
-		err = &Fault{Kind: ErrTruncated, File: f.Name, Offset: good, What: "the record here is not whole"}
-	}
-	if err != nil {
+	if err := out.goOn(length, w.o.FinishLater); err != nil {
 		return fmt.Errorf("%w: %s does not end with a record at %d: %w", ErrResume, f.Name, length, err)
 	}
 	w.id.Store(&out.id)
@@ -155,7 +151,9 @@ func (w *Writer) openLeft(f FileInfo) (*outFile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("warc: %w", err)
 	}
-	return &outFile{fsys: w.fsys, dir: w.o.Dir, info: f, f: file, closing: make(chan struct{}, 1)}, nil
+	out := newOutFile(w.fsys, w.o.Dir, f)
+	out.f = file
+	return out, nil
 }
 
 // finishLeft brings a file before the cut, which a dead writer left open, to its final name. A torn end is cut off and set aside:
@@ -183,6 +181,53 @@ func (w *Writer) finishLeft(f FileInfo) error {
 		return errors.Join(err, out.abandon())
 	}
 	w.stats.Finished++
+	return nil
+}
+
+// goOn makes the file one that is length bytes long. Its index is made anew at once, or, since all of the file has to be read
+// for that, later: then the caller knows that a group ends there.
+func (f *outFile) goOn(length int64, later bool) error {
+	if !later {
+		good, err := f.rebuild(length)
+		return f.whole(good, length, err)
+	}
+	z := NewReader(io.NewSectionReader(f.f, 0, length), ReaderOptions{Name: f.info.Name, Syntax: Fail})
+	defer z.Close()
+	rec, err := z.Next()
+	if err == nil {
+		_, err = io.Copy(io.Discard, onlyReader{rec})
+	}
+	if err != nil {
+		return err
+	}
+	if rec.Type == Warcinfo {
+		f.id = rec.ID
+	}
+	f.size, f.infoSize, f.unread = length, rec.Length, length
+	return nil
+}
+
+// whole says where a file that was read up to good is damaged.
+func (f *outFile) whole(good, length int64, err error) error {
+	if err == nil && good != length {
+		err = &Fault{Kind: ErrTruncated, File: f.info.Name, Offset: good, What: "the record here is not whole"}
+	}
+	return err
+}
+
+// recall makes the index anew of what goOn has not read. The file may grow meanwhile. After an error it may be called again.
+func (f *outFile) recall() error {
+	f.recalling <- struct{}{}
+	defer func() { <-f.recalling }()
+	if f.unread == 0 {
+		return nil
+	}
+	again := &outFile{info: f.info, f: f.f}
+	good, err := again.rebuild(f.unread)
+	if err = f.whole(good, f.unread, err); err != nil {
+		return fmt.Errorf("warc: index of %s: %w", f.info.Name, err)
+	}
+	f.recalled, f.unread = again.index, 0
 	return nil
 }
 

@@ -12,7 +12,7 @@ import (
 // Whatever the moment of a kill and whichever group is the last that counts, the archive goes on from there: the groups up to it
 // are in it, in their places, those behind it are not, and it is sound. Model: a list of positions.
 func TestResume(t *testing.T) {
-	for seed := range uint64(18) {
+	for seed := range uint64(36) {
 		rng := rand.New(rand.NewPCG(seed, 11))
 		c := Compression(seed % 3)
 		mem := vfs.NewMem(seed)
@@ -20,7 +20,7 @@ func TestResume(t *testing.T) {
 		var places []Position
 		cut := Cut{}
 		for life := range 5 {
-			w := openTest(t, mem, c, 12000, &cut)
+			w := openTestLater(t, mem, c, 12000, &cut, seed%2 == 1)
 			if got := w.Cut(); got != cut {
 				t.Fatalf("seed %d life %d: opened at %v, want %v", seed, life, got, cut)
 			}
@@ -32,6 +32,11 @@ func TestResume(t *testing.T) {
 					t.Fatal(err)
 				}
 				places = append(places, pos)
+				if rng.IntN(8) == 0 {
+					if err := w.Finish(); err != nil {
+						t.Fatal(err)
+					}
+				}
 			}
 			if rng.IntN(3) == 0 {
 				if err := w.Close(); err != nil {
@@ -46,7 +51,7 @@ func TestResume(t *testing.T) {
 				cut = places[n-1].End()
 			}
 		}
-		w := openTest(t, mem, c, 12000, &cut)
+		w := openTestLater(t, mem, c, 12000, &cut, seed%2 == 1)
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -197,5 +202,57 @@ func TestNames(t *testing.T) {
 		if o.WithDefaults().Validate() == nil {
 			t.Errorf("%+v is accepted", o)
 		}
+	}
+}
+
+// With FinishLater a file that is gone on with is read again by Finish: damage is told there, and by Close, and the file gets
+// no final name and no index. Until then it is written, and synced.
+func TestFinishTellsOfDamageInWhatAResumeLeftUnread(t *testing.T) {
+	mem := vfs.NewMem(1)
+	w := openTestLater(t, mem, Gzip, 1<<20, nil, true)
+	e := newTestEncoder(t, Gzip)
+	var cut Cut
+	for i := range 10 {
+		e.Reset()
+		page(t, e, i, 500)
+		pos, err := w.Append(e.Group())
+		if err != nil {
+			t.Fatal(err)
+		}
+		cut = pos.End()
+	}
+	mem = mem.KillClone()
+	files, err := Files(mem, "warc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := mem.OpenRW("warc/" + files[0].Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt([]byte{0xff, 0xff, 0xff, 0xff}, cut.Length/2); err != nil {
+		t.Fatal(err)
+	}
+	w = openTestLater(t, mem, Gzip, 1<<20, &cut, true)
+	e.Reset()
+	page(t, e, 10, 500)
+	if _, err := w.Append(e.Group()); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	var damage *Fault
+	if err := w.Finish(); !errors.As(err, &damage) || damage.File != files[0].Name || damage.Offset > cut.Length/2 {
+		t.Errorf("Finish: %v", err)
+	}
+	if err := w.Close(); !errors.As(err, &damage) {
+		t.Errorf("Close: %v", err)
+	}
+	if now, _ := Files(mem, "warc"); len(now) != 1 || !now[0].Open {
+		t.Errorf("%+v", now)
+	}
+	if err := w.Abandon(); err != nil {
+		t.Error(err)
 	}
 }

@@ -204,8 +204,9 @@ func (w *Writer) rotate() error {
 	}
 	if w.spare == nil {
 		now := time.Now()
-		f := &outFile{fsys: w.fsys, dir: w.o.Dir, closing: make(chan struct{}, 1)}
-		f.info = FileInfo{Name: formatName(&w.o, w.next, now) + openSuffix, Serial: w.next, Open: true, Compression: w.o.Compression}
+		f := newOutFile(w.fsys, w.o.Dir, FileInfo{
+			Name: formatName(&w.o, w.next, now) + openSuffix, Serial: w.next, Open: true, Compression: w.o.Compression,
+		})
 		file, err := w.fsys.Create(join(w.o.Dir, f.info.Name))
 		if err != nil {
 			return fmt.Errorf("warc: %w", err)
@@ -234,12 +235,18 @@ func (w *Writer) rotate() error {
 	return nil
 }
 
-// Finish brings full files to their final names, for a Writer with FinishLater. Appends go on meanwhile. After an error it may be
-// called again and goes on where it stopped.
+// Finish brings full files to their final names, for a Writer with FinishLater, and makes the index anew of the file with which it
+// went on from a Cut, which may take a while: all of it is read. Appends and Sync go on meanwhile. After an error it may be called
+// again and goes on where it stopped.
 func (w *Writer) Finish() error {
 	w.acquire()
-	full := w.full
+	full, current := w.full, w.current
 	w.release()
+	if current != nil {
+		if err := current.recall(); err != nil {
+			return err
+		}
+	}
 	return w.finishFull(full)
 }
 

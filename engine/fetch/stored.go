@@ -16,8 +16,17 @@ import (
 //
 // False says that block does not begin with a whole HTTP head, and there is no Page.
 func Stored(url, block []byte) (*Page, bool) {
+	var r Restorer
+	return r.Stored(url, block)
+}
+
+// Restorer is Stored for who has many blocks: what it takes to read one serves the next. The zero value is ready.
+type Restorer struct{ parsers codecs }
+
+// Stored is the function of that name.
+func (r *Restorer) Stored(url, block []byte) (*Page, bool) {
 	p := &Page{URL: url, Raw: block}
-	info, ok := p.storedHead()
+	info, ok := p.storedHead(&r.parsers)
 	if !ok {
 		return nil, false
 	}
@@ -34,9 +43,8 @@ func Stored(url, block []byte) (*Page, bool) {
 }
 
 // storedHead finds the head of the final response in Raw, and drops what comes before.
-func (p *Page) storedHead() (headInfo, bool) {
+func (p *Page) storedHead(parsers *codecs) (headInfo, bool) {
 	unlimited := Options{HeaderMax: math.MaxInt, HeaderLineMax: math.MaxInt, HeaderCount: math.MaxInt - 1}
-	var parsers codecs
 	for {
 		p.Raw = p.Raw[blankLines(p.Raw, blankMax):]
 		var scan headScan
