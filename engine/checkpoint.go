@@ -156,9 +156,9 @@ func (c *checkpointer) mark(state State, reason string, final bool) (*marks, err
 	c.generation++
 	j.step = c.journalStep
 	l := c.ledger
+	began := time.Now() // from here on nobody begins a step: who has begun one is waited for
 	l.cut.Lock()
 	defer l.cut.Unlock()
-	began := time.Now()
 	defer func() { c.pauses.add(time.Since(began)) }()
 	c.returner.drain(1 << 30)
 	if err := j.follow(l.page()); err != nil {

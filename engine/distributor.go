@@ -37,8 +37,13 @@ type distributor struct {
 	siteItems int // of one site in memory; what is beyond goes to disk
 	finish    func(reason string)
 
+	frontAgain time.Time // before this a front that was large is not counted again
+	frontLarge int64     // the size that it had at least
+	frontStale bool      // somebody was told so without a count since the last rest
+
 	held      []byte // an item taken from the ready queue that could not be placed: the disk is full
 	scratch   []byte
+	path      []byte // an item for its site
 	spilled   []byte // items on their way from memory to disk
 	ends      []int  // of each
 	vs        []*visitState
@@ -47,14 +52,15 @@ type distributor struct {
 }
 
 const (
-	distributeBatch = 256         // ready URLs moved under one hold of the cut's lock
-	newbornMax      = 1 << 14     // sites waiting for an address before the distributor waits for them
-	siteItemsMax    = 64          // items of one site in memory, if nobody says otherwise
-	siteItemsLow    = 2           // the same when the bench is full: enough to keep its turn
-	spillAfter      = time.Minute // on a full bench, who is not due for so long gives memory back
-	spillBatch      = 64          // sites that do so in one step
-	frontSoon       = time.Second // due within this counts as front
-	controlPeriod   = time.Second // the front is looked at again after this even if nothing happened
+	distributeBatch = 256              // ready URLs moved under one hold of the cut's lock
+	newbornMax      = 1 << 14          // sites waiting for an address before the distributor waits for them
+	siteItemsMax    = 64               // items of one site in memory, if nobody says otherwise
+	siteItemsLow    = 2                // the same when the bench is full: enough to keep its turn
+	spillAfter      = time.Minute      // on a full bench, who is not due for so long gives memory back
+	spillBatch      = 64               // sites that do so in one step
+	frontSoon       = time.Second      // due within this counts as front
+	frontRest       = time.Millisecond // a front that was large is believed to be so for as long
+	controlPeriod   = time.Second      // the front is looked at again after this even if nothing happened
 )
 
 func (d *distributor) run(ctx context.Context) error {
@@ -84,6 +90,9 @@ func (d *distributor) run(ctx context.Context) error {
 func (d *distributor) rest(ctx context.Context) (done bool) {
 	now := time.Now()
 	wait, over := d.idle(now)
+	if d.frontStale {
+		d.frontStale, wait = false, min(wait, max(d.frontAgain.Sub(now), 0))
+	}
 	if over != "" {
 		d.finish(over)
 		<-ctx.Done()
@@ -256,7 +265,7 @@ func (d *distributor) distribute(now time.Time) (int, error) {
 	if d.ready.Len() == 0 {
 		return 0, nil
 	}
-	if int64(d.bench.Front(now, frontSoon)) >= d.frontWant.Load() || d.newborn.Len() >= newbornMax {
+	if d.newborn.Len() >= newbornMax || !d.frontSmall(now) {
 		return 0, nil
 	}
 	for n := range distributeBatch {
@@ -280,7 +289,8 @@ func (d *distributor) place(item []byte) error {
 	site, path := urlx.Split(it.Rest)
 	vs, added := d.bench.GetOrAdd(site)
 	it.Rest = path
-	head := appendItem(nil, &it)
+	d.path = appendItem(d.path[:0], &it)
+	head := d.path
 	limit := d.siteItems
 	if d.bench.Full() {
 		limit = siteItemsLow
@@ -350,8 +360,18 @@ func (d *distributor) idle(now time.Time) (wait time.Duration, over string) {
 	return wait, ""
 }
 
+// frontSmall says whether the front is smaller than it should be. While it is large that is not asked for every page.
 func (d *distributor) frontSmall(now time.Time) bool {
-	return int64(d.bench.Front(now, frontSoon)) < d.frontWant.Load()
+	want := d.frontWant.Load()
+	if now.Before(d.frontAgain) && want <= d.frontLarge {
+		d.frontStale = true
+		return false
+	}
+	if int64(d.bench.Front(now, frontSoon)) < want {
+		return true
+	}
+	d.frontLarge, d.frontAgain = want, now.Add(frontRest)
+	return false
 }
 
 // nothingSoon says that all that is left failed or asked to slow down, and waits for longer than the crawl is willing to.
