@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"io"
 	"net/netip"
 )
@@ -42,7 +41,9 @@ type loader[S any] struct {
 	found uint64 // in this image
 	over  bool
 
-	key, form, raw []byte // scratch
+	ahead          []facts[S] // read, and not yet brought in: see loadahead.go
+	arena          []byte     // their keys and items
+	key, form, raw []byte     // scratch
 }
 
 // image reads one image.
@@ -81,12 +82,16 @@ func (l *loader[S]) head() {
 }
 
 func (l *loader[S]) record() {
-	switch kind := l.d.byte(); {
+	kind := l.d.byte()
+	if kind != recordSite {
+		l.bringIn()
+	}
+	switch {
 	case l.d.err != nil:
 	case kind == recordIP:
 		l.ip()
 	case kind == recordSite:
-		l.visitState()
+		l.readAhead()
 	case kind == recordEnd:
 		l.over = true
 		if n := l.d.uvarint(); n != l.found || l.sites != l.last {
@@ -127,16 +132,15 @@ type facts[S any] struct {
 	until, due int64
 	data       S
 	items      uint64
+
+	key, raw     []byte // borrowed from the arena
+	hash, byAddr uint64
+	frame        int64 // where it began
 }
 
-func (l *loader[S]) visitState() {
-	f := l.facts()
-	if l.d.err != nil {
-		return
-	}
+func (l *loader[S]) visitState(f *facts[S]) {
 	w := l.w
-	hash := maphash.Bytes(w.seed, l.key)
-	known := w.find(hash, l.key)
+	known := w.find(f.hash, f.key)
 	switch {
 	case f.id == 0 || f.id > l.last || l.has(uint32(f.id)) != (known != 0) || (known != 0 && known != uint32(f.id)):
 		l.d.corrupt("a site twice, or one too many")
@@ -149,14 +153,14 @@ func (l *loader[S]) visitState() {
 	var s *site[S]
 	if known == 0 {
 		l.sites++
-		s = w.add(hash, uint32(f.id), l.key)
+		s = w.add(f.hash, uint32(f.id), f.key)
 	} else {
 		s = w.sites.at(known)
 		l.clear(s)
 	}
 	s.data, s.due, s.onDisk, s.at, s.flags = f.data, f.due, f.onDisk, f.at, f.flags|s.flags&flagListed
 	if f.items > 0 {
-		q := &pathQueue{buf: append([]byte(nil), l.raw...), size: len(l.raw), count: int(f.items)}
+		q := &pathQueue{buf: append([]byte(nil), f.raw...), size: len(f.raw), count: int(f.items)}
 		s.queue = q
 		w.queued += q.count
 		w.itemBytes += queueWeight(q)
