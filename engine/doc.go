@@ -15,7 +15,7 @@
 //	fetchloop.go    Visit -> exchange -> Page; robotsvisit.go the same for robots.txt
 //	parseloop.go    Page -> links, records, journal (records.go, linkfinder.go)
 //	ledger.go       what has been done and can be proved: archive, journal, page digests, counters
-//	checkpoint.go   the cut and its manifest; restore.go and replay.go the way back
+//	checkpoint.go   the cut and its manifest; restore.go, replay.go and recall.go the way back
 //	rebuild.go      a lost frontier made anew from the archive alone (rebuildrecords.go, rebuildlinks.go, capture.go)
 //	run.go          every goroutine, started and joined
 //

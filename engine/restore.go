@@ -51,7 +51,7 @@ func (e *Engine) keepCrawlDelays(now time.Time) {
 	p := &e.cfg.Politeness
 	slow := map[*visitState]time.Duration{}
 	e.bench.Each(func(vs *visitState, _ benchState) bool {
-		e.bench.WithSite(vs, func(s *Site) {
+		e.bench.Look(vs, func(s *Site) { // at all of them: none must count as changed
 			if d := s.crawlDelay(); d > p.HostDelay {
 				slow[vs] = p.SiteDelay(d)
 			}

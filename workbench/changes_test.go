@@ -53,6 +53,11 @@ func TestChangesAreOfChangedSitesOnly(t *testing.T) {
 	w.Push(w.handles.at(7), []byte("/2"))
 	w.SetOnDisk(w.handles.at(900), 5)
 	placed(w, "new", ip(1), "/1")
+	for n := uint32(100); n < 110; n++ {
+		if !w.Look(w.handles.at(n), func(*int) {}) { // which changes nothing
+			t.Fatal("leased")
+		}
+	}
 	asked := 0
 	cut, err := w.Cut(func(dst []byte, n *int) []byte { asked++; return appendInt(dst, n) })
 	if err != nil {

@@ -69,7 +69,7 @@
 //
 // What it costs: O(log) per Visit, O(1) per item; no allocation per item and none per Visit once warm. At ten million
 // hosts, four to an IP and in no order that a cache could guess, most of a Visit is waiting for memory, so Acquire takes
-// sixteen IPs at once and reads ahead for all of them, and Expect does so for Releases. A known site without items takes 152 bytes, the engine's Site of 40,
+// sixteen IPs at once and reads ahead for all of them, and so do Expect for Releases and Load for sites. A known site without items takes 152 bytes, the engine's Site of 40,
 // its key, its index entries and its share of the IP included: `orbweaver bench workbench` measures it. It is not put on disk
 // when memory is short. A cut stands still for microseconds, whatever the bench holds, and an image of changes costs
 // what has changed.

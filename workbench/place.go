@@ -156,3 +156,15 @@ func (w *Workbench[S]) WithSite(vs *VisitState[S], f func(*S)) bool {
 	f(&s.data)
 	return true
 }
+
+// Look is WithSite for who changes nothing: the site is not written again for that by the next cut.
+func (w *Workbench[S]) Look(vs *VisitState[S], f func(*S)) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := w.of(vs)
+	if s.has(flagLeased) {
+		return false
+	}
+	f(&s.data)
+	return true
+}
