@@ -239,6 +239,3 @@ func wholeEntries(b []byte) (count int) {
 	}
 	return count
 }
-
-// Opening says how the Open went.
-func (e *Engine) Opening() Opening { return e.opening }

@@ -77,6 +77,9 @@ type Report struct {
 	Written       string  `json:"written"`
 }
 
+// Opening says how the Open went.
+func (e *Engine) Opening() Opening { return e.opening }
+
 // Report says how things stand. Safe for concurrent use.
 func (e *Engine) Report() Report {
 	e.ledger.cut.RLock()
