@@ -29,8 +29,9 @@ func (s *Sieve) Check() error {
 		}
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, b := range []*bucket{s.frozen, s.filling} {
+	buckets := []*bucket{s.frozen, s.filling}
+	s.mu.Unlock()
+	for _, b := range buckets {
 		if b != nil {
 			if err := b.check(); err != nil {
 				faults = append(faults, err)
@@ -65,10 +66,12 @@ func disjoint(sources []*source) error {
 	}
 }
 
-// check compares the arena with the counters, and the entries with the arena.
+// check reads the payloads and compares their number with the counters.
 func (b *bucket) check() error {
 	var payloads int64
-	b.unemitted(func([]byte) bool { payloads++; return true })
+	if err := b.each(func(int, []byte) error { payloads++; return nil }); err != nil {
+		return err
+	}
 	if payloads != b.left.Load() {
 		return fmt.Errorf("%w: a bucket has %d payloads and counts %d", ErrCorrupt, payloads, b.left.Load())
 	}

@@ -27,7 +27,8 @@ type FlushStats struct {
 //
 // After an error nothing is lost and nothing comes twice: what emit accepted stays accepted, the payload it refused
 // and those behind it wait in front of all others for the next Flush. So does everything if the store could not be
-// read or written. Errors of emit are returned as they are.
+// read or written, or if payloads could not be written ahead, which this Flush then returns before it does anything else.
+// Errors of emit are returned as they are.
 func (s *Sieve) Flush(emit func(payload []byte) error) (FlushStats, error) {
 	if !s.flushing.CompareAndSwap(false, true) {
 		panic("BUG: two calls of Flush at a time, or one during a Cut")
@@ -55,6 +56,9 @@ func (s *Sieve) flush(emit func(payload []byte) error, st *FlushStats) error {
 	if err := s.usable(); err != nil {
 		return err
 	}
+	if err := s.spillFault(); err != nil {
+		return err
+	}
 	s.mu.Lock()
 	left := s.frozen
 	s.mu.Unlock()
@@ -72,6 +76,8 @@ func (s *Sieve) flush(emit func(payload []byte) error, st *FlushStats) error {
 
 // swap freezes the filling bucket and gives the producers the spare one. It returns nil if there is nothing to do.
 func (s *Sieve) swap() *bucket {
+	s.writeMu.Lock() // nobody writes a frozen bucket's payloads
+	defer s.writeMu.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.filling.empty() {
@@ -100,7 +106,8 @@ func (s *Sieve) finish(b *bucket, emit func(payload []byte) error, st *FlushStat
 	if !b.empty() {
 		panic(fmt.Sprintf("BUG: S2: %d payloads are left in a bucket that was emitted whole", b.left.Load()))
 	}
-	s.drop(b.file)
+	s.drop(b.mask)
+	s.dropPending(b.file)
 	s.mu.Lock()
 	s.frozen, s.frozenSize = nil, 0
 	s.mu.Unlock()

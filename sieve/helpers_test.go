@@ -2,6 +2,7 @@ package sieve
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -99,3 +100,18 @@ func balanced(t testing.TB, s *Sieve) {
 }
 
 func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 3)) }
+
+// refuseAfter flushes with an emit that takes n payloads.
+func refuseAfter(t testing.TB, s *Sieve, n int) {
+	t.Helper()
+	_, err := s.Flush(func([]byte) error {
+		if n == 0 {
+			return errRefused
+		}
+		n--
+		return nil
+	})
+	if !errors.Is(err, errRefused) {
+		t.Fatal(err)
+	}
+}

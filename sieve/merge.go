@@ -87,8 +87,6 @@ func joinKnown(r *run, entries []entry, known []uint64, st *FlushStats) error {
 	return nil
 }
 
-func isSet(bitmap []uint64, i int) bool { return bitmap[i/64]>>(i%64)&1 == 1 }
-
 // tier returns how many of the runs, oldest first, stay as they are when n new keys come: the others are merged with
 // the new ones. A run is merged when all that is younger has become as large as it, so a key is rewritten only when
 // its run at least doubles; and when there would be more than runsMax runs.
