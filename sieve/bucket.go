@@ -54,7 +54,8 @@ type bucket struct {
 	written   int
 	fileBytes int64
 
-	// live has a bit for each payload that is still to be emitted; nil means all. left counts them; it is written by the
+	// live has a bit for each payload that is still to be emitted; nil means all. left counts them from the moment in which the
+	// bucket is frozen; it is written by the
 	// adder or the flusher, and read by Pending.
 	live []uint64
 	left atomic.Int64
@@ -105,8 +106,6 @@ func (b *bucket) goAhead() {
 	}
 }
 
-func (b *bucket) empty() bool { return b.left.Load() == 0 }
-
 // add appends one fingerprint and copies its payload.
 func (b *bucket) add(k key, payload []byte) {
 	var head [binary.MaxVarintLen64]byte
@@ -122,7 +121,6 @@ func (b *bucket) add(k key, payload []byte) {
 	c.buf = append(append(c.buf, head[:n]...), payload...)
 	c.records++
 	b.arrived++
-	b.left.Add(1)
 }
 
 // nextChunk brings one more chunk into use, an old one if it is large enough.
@@ -213,7 +211,6 @@ func (b *bucket) dropKnown(known []uint64) int {
 		b.entries[kept] = e
 		kept++
 	}
-	b.stage = stageMarked
 	return b.keep(kept)
 }
 

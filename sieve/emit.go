@@ -6,6 +6,9 @@ import (
 	"math/bits"
 )
 
+// leftStep is how many payloads are emitted until they are counted.
+const leftStep = 1024
+
 // emit hands out the live payloads in order of arrival. After an error those that f took are not live any more, and the
 // one it refused is.
 // S4: frames and chunks hold the payloads in the order in which they were added.
@@ -15,10 +18,12 @@ func (b *bucket) emit(f func(payload []byte) error) (n uint64, err error) {
 			return err
 		}
 		b.live[i/64] &^= 1 << (i % 64)
-		b.left.Add(-1)
-		n++
+		if n++; n%leftStep == 0 {
+			b.left.Add(-leftStep)
+		}
 		return nil
 	})
+	b.left.Add(-int64(n % leftStep))
 	return n, err
 }
 

@@ -53,8 +53,8 @@ type obsolete struct {
 	lastCut uint64
 }
 
-// sparesMax is how many pending files are kept to be written over: one for each bucket.
-const sparesMax = 2
+// sparesMax is how many pending files are kept to be written over: the one of the bucket that was just emptied.
+const sparesMax = 1
 
 // discard closes and removes a file. A file that is gone already is fine.
 func discard(fsys vfs.FS, f *storeFile) error {

@@ -80,10 +80,11 @@ func (s *Sieve) swap() *bucket {
 	defer s.writeMu.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.filling.empty() {
+	if s.filling.arrived == 0 {
 		return nil
 	}
 	s.frozen, s.filling, s.spare = s.filling, s.spare, nil
+	s.frozen.left.Store(int64(s.frozen.arrived))
 	s.frozenSize = s.frozen.size()
 	s.makeRoom()
 	return s.frozen
@@ -103,7 +104,7 @@ func (s *Sieve) finish(b *bucket, emit func(payload []byte) error, st *FlushStat
 	if err != nil {
 		return err
 	}
-	if !b.empty() {
+	if b.left.Load() != 0 {
 		panic(fmt.Sprintf("BUG: S2: %d payloads are left in a bucket that was emitted whole", b.left.Load()))
 	}
 	s.drop(b.mask)
@@ -130,11 +131,13 @@ func (s *Sieve) storeBucket(b *bucket, st *FlushStats) error {
 		began := time.Now()
 		known := make([]uint64, (len(b.entries)+63)/64)
 		for _, r := range runs {
+			clear(known)
 			if err := markKnown(r, b.entries, known, st); err != nil {
 				return err
 			}
+			st.Known += uint64(b.dropKnown(known)) // S1: what a committed flush stored does not come again
 		}
-		st.Known += uint64(b.dropKnown(known)) // S1: what a committed flush stored does not come again
+		b.stage = stageMarked
 		st.Mark += time.Since(began)
 	}
 	if len(b.entries) > 0 {

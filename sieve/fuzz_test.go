@@ -58,12 +58,12 @@ func checkFinder(t *testing.T, src []byte, head blockHead, b *keyBlock) {
 	for i := range b.n {
 		k := b.key(i)
 		only.reset(src, head)
-		if !every.has(k) || !only.has(k) {
+		if every.has(k) != 1 || only.has(k) != 1 {
 			t.Fatalf("key %d of %d, %v, is not found", i, b.n, k)
 		}
 		for _, near := range []key{{k.hi, k.lo + 1}, {k.hi + 1, k.lo}, {k.hi + 1<<head.width, k.lo}} {
 			if i+1 < b.n && near != b.key(i+1) && k.less(near) && near.less(b.key(i+1)) {
-				if every.has(near) {
+				if every.has(near) != 0 {
 					t.Fatalf("%v is found, behind key %d of %d, %v", near, i, b.n, k)
 				}
 			}

@@ -56,8 +56,8 @@ func sortArrivals(e []entry) {
 
 const (
 	insertionMax = 32
-	drawerMean   = 16   // entries in a drawer of the last pass
-	cachedMax    = 4096 // entries that a pass may throw about at random without missing the cache
+	drawerMean   = 16    // entries in a drawer of the last pass
+	cachedMax    = 16384 // entries that a pass may throw about at random without missing the cache
 	radixBitsMax = 11
 )
 

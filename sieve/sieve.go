@@ -198,11 +198,11 @@ func (s *Sieve) Pending() int {
 
 // pending needs mu.
 func (s *Sieve) pending() int {
-	n := s.filling.left.Load()
+	n := s.filling.arrived
 	if s.frozen != nil {
-		n += s.frozen.left.Load()
+		n += int(s.frozen.left.Load())
 	}
-	return int(n)
+	return n
 }
 
 // Len returns the number of fingerprints in the store.
@@ -252,7 +252,7 @@ func (s *Sieve) Contains(fp xxh3.Uint128) (bool, error) {
 		if err := w.look(b); err != nil {
 			return false, err
 		}
-		if w.finder.has(k) {
+		if w.finder.has(k) == 1 {
 			return true, nil
 		}
 	}
