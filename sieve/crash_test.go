@@ -1,6 +1,7 @@
 package sieve
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -36,8 +37,16 @@ func (st *story) live(fsys vfs.FS, o Options) (err error) {
 		st.out = append(st.out, string(p))
 		return nil
 	}
+	for ; st.added < 2500; st.added++ { // a store in which a bucket goes to its file
+		addAll(st.s, st.added)
+	}
 	for round := range 8 {
-		for range 30 {
+		for range 60 {
+			if !st.s.Full() {
+				if err := st.s.WaitRoom(context.Background()); err != nil {
+					return err
+				}
+			}
 			addAll(st.s, st.added, st.added/3)
 			st.added++
 		}
@@ -125,6 +134,9 @@ func TestS5_NoURLIsLostWhereverTheDiskDies(t *testing.T) {
 		st.survives(t, mem, o, fmt.Sprint("disk died at call ", n))
 		if err == nil {
 			t.Logf("%d calls", n-1)
+			if st.s.Stats().Spilled < 10_000 {
+				t.Errorf("%+v", st.s.Stats())
+			}
 			return
 		}
 	}
@@ -140,6 +152,7 @@ func TestS5_NoURLIsLostBetweenTheStepsOfACheckpoint(t *testing.T) {
 		st.survives(t, mem, small, fmt.Sprint("moment ", moments))
 	}
 	must(t, st.live(mem, small))
+	t.Logf("%+v", st.s.Stats())
 	if moments != 12 {
 		t.Fatalf("%d moments", moments)
 	}

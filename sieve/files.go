@@ -87,13 +87,15 @@ func (s *Sieve) drop(f *storeFile) {
 	s.mu.Unlock()
 }
 
-// dropPending forgets a pending file, but keeps it to be written over if no cut names it and it soon will be.
-func (s *Sieve) dropPending(f *storeFile) {
+// dropPending forgets the pending file of a bucket, but keeps it to be written over if no cut names it and it soon will
+// be. The bucket is nobody's any more but the flusher's.
+func (s *Sieve) dropPending(b *bucket) {
+	f := b.file
 	if f == nil {
 		return
 	}
 	s.mu.Lock()
-	keep := f.firstCut == 0 && s.filling.ahead && len(s.spareFiles) < sparesMax
+	keep := f.firstCut == 0 && b.ahead && len(s.spareFiles) < sparesMax
 	if keep {
 		s.spareFiles = append(s.spareFiles, f)
 	}

@@ -77,9 +77,9 @@ func (s *Sieve) flush(emit func(payload []byte) error, st *FlushStats) error {
 // swap freezes the filling bucket and gives the producers the spare one. It returns nil if there is nothing to do.
 func (s *Sieve) swap() *bucket {
 	s.writeMu.Lock() // nobody writes a frozen bucket's payloads
-	defer s.writeMu.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	defer s.writeMu.Unlock() // first, so that who finds it taken does not wait for room that was made before
 	if s.filling.arrived == 0 {
 		return nil
 	}
@@ -108,7 +108,7 @@ func (s *Sieve) finish(b *bucket, emit func(payload []byte) error, st *FlushStat
 		panic(fmt.Sprintf("BUG: S2: %d payloads are left in a bucket that was emitted whole", b.left.Load()))
 	}
 	s.drop(b.mask)
-	s.dropPending(b.file)
+	s.dropPending(b)
 	s.mu.Lock()
 	s.frozen, s.frozenSize = nil, 0
 	s.mu.Unlock()

@@ -37,10 +37,18 @@ func open(t testing.TB, fsys vfs.FS, o Options, cut *Cut) *Sieve {
 	return s
 }
 
-// addAll adds the URLs with these numbers.
+// addAll adds the URLs with these numbers, without asking for room.
 func addAll(s *Sieve, numbers ...uint64) {
 	for _, i := range numbers {
 		s.Add(fpOf(i), urlOf(i))
+	}
+}
+
+// askRoom does what a producer does before a batch, unless it would have to wait.
+func askRoom(t testing.TB, s *Sieve) {
+	t.Helper()
+	if !s.Full() {
+		must(t, s.WaitRoom(t.Context()))
 	}
 }
 

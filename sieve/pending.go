@@ -79,6 +79,7 @@ func (s *Sieve) writeChunk(b *bucket) error {
 		return fmt.Errorf("sieve: %w", err)
 	}
 	b.fileBytes = at + int64(len(buf)+len(c.buf))
+	s.stats.Spilled += int64(len(buf) + len(c.buf))
 	full := b.full()
 	if b.shift(); full {
 		s.makeRoom()

@@ -115,7 +115,7 @@ type Stats struct {
 	BytesRead    int64  // from the store, by flushes
 	BytesWritten int64  // to the store, by flushes
 	Obsolete     int    // files kept only for an older cut
-	Spilled      int64  // bytes of payloads and fingerprints written before a flush, by spills and cuts
+	Spilled      int64  // bytes of payloads and fingerprints written while they waited, by WaitRoom and cuts
 	SpillErrors  uint64 // spills that failed; their errors came out of Flush
 }
 

@@ -23,13 +23,25 @@ func (s *Sieve) spillDue() bool {
 	return len(b.entries) < spillRatio*blocks
 }
 
-// trySpill writes one chunk of the filling bucket, unless another goroutine is at it. What it could not write stays in
-// memory, and the error is for the next Flush.
+// trySpill writes one chunk of the filling bucket, unless another goroutine is at it; who waits for room is told when
+// that one is done. What could not be written stays in memory, and the error is for the next Flush.
 func (s *Sieve) trySpill() (done bool) {
 	if !s.writeMu.TryLock() {
 		return false
 	}
-	defer s.writeMu.Unlock()
+	done, err := s.spill()
+	s.writeMu.Unlock()
+	s.mu.Lock()
+	s.makeRoom()
+	s.mu.Unlock()
+	if err != nil {
+		s.signal()
+	}
+	return done
+}
+
+// spill needs writeMu.
+func (s *Sieve) spill() (done bool, err error) {
 	s.mu.Lock()
 	b := s.filling
 	due := !s.closed && s.spillDue()
@@ -38,7 +50,7 @@ func (s *Sieve) trySpill() (done bool) {
 	}
 	s.mu.Unlock()
 	if !due {
-		return false
+		return false, nil
 	}
 	if err := s.writeChunk(b); err != nil {
 		s.mu.Lock()
@@ -46,10 +58,9 @@ func (s *Sieve) trySpill() (done bool) {
 		s.spillErr = err
 		s.stats.SpillErrors++
 		s.mu.Unlock()
-		s.signal()
-		return false
+		return false, err
 	}
-	return true
+	return true, nil
 }
 
 // spillFault returns the error of a spill, once.
