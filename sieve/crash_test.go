@@ -126,7 +126,11 @@ func (st *story) survives(t *testing.T, mem *vfs.Mem, o Options, when string) {
 func TestS5_NoURLIsLostWhereverTheDiskDies(t *testing.T) {
 	o := small
 	o.RunsMax = 2
-	for n := 1; ; n++ {
+	step := 1
+	if raceEnabled {
+		step = 3 // nothing here runs beside anything
+	}
+	for n := 1; ; n += step {
 		mem := vfs.NewMem(uint64(n))
 		script := faultfs.NewScript(faultfs.Rule{From: n, Err: syscall.EIO, Short: n % 50})
 		st := &story{moment: func() {}}

@@ -17,8 +17,8 @@ type Options struct {
 	// Dir is the directory of the sieve's files; it is made if missing. Other files in it are left alone.
 	Dir string
 	// BucketBytes is the memory of both buckets together, fingerprints and payloads: 0 means 64 MiB, at least 4 KiB, at
-	// most 64 GiB. A URL's cost grows with the number of blocks of the store for each URL of a bucket; with one byte for
-	// each URL that will be known it stays level.
+	// most 64 GiB. A URL's cost grows with the number of blocks of the store for each URL of a bucket; one byte for each
+	// URL that will be known is enough. In a large store payloads wait in files, five times as long as this.
 	// Adds made without asking WaitRoom may go above it.
 	BucketBytes int64
 	// RunsMax is how many sorted files the store may have between flushes: 0 means 8, at least 1.
