@@ -83,27 +83,32 @@ func (b *keyBlock) decode(src []byte, number uint32) string {
 	if fault != "" {
 		return fault
 	}
-	var word, last uint64
+	blk := (*[blockBytes]byte)(src)
+	width, mask := h.width&63, uint64(1)<<(h.width&63)-1 // & 63: a shift without a test
+	var word, last, prevHi uint64
+	var prevLo uint8
 	first := -64 // bit number of word's bit 0 within the bitmap
-	prev := key{}
-	for i := range h.n {
+	field := h.lowAt * 8
+	hi, lo := b.hi[:h.n], b.lo[:h.n]
+	for i := range hi {
 		for word == 0 {
 			first += 64
 			at := h.upperAt + first/8
 			if at > blockRoom {
 				return "block bitmap"
 			}
-			word = binary.LittleEndian.Uint64(src[at:])
+			word = binary.LittleEndian.Uint64(blk[at:])
 		}
-		q := uint64(first + bits.TrailingZeros64(word) - i)
+		last = uint64(first + bits.TrailingZeros64(word) - i)
 		word &= word - 1
-		k := key{hi: h.base + (q<<h.width | h.low(src, i)), lo: src[blockHeader+i]}
-		if i > 0 && !prev.less(k) {
+		x := h.base + (last<<width | binary.LittleEndian.Uint64(blk[field>>3&(blockBytes-1):])>>(field&7)&mask)
+		l := blk[blockHeader+i]
+		field += int(width)
+		if x <= prevHi && i > 0 && (x < prevHi || l <= prevLo) {
 			return "keys do not ascend"
 		}
-		b.hi[i], b.lo[i] = k.hi, k.lo
-		prev = k
-		last = q
+		hi[i], lo[i] = x, l
+		prevHi, prevLo = x, l
 	}
 	if b.hi[0] != h.base || last > (math.MaxUint64-h.base)>>h.width {
 		return "block keys beyond their range"

@@ -1,20 +1,20 @@
 package sieve
 
 import (
+	"cmp"
 	"encoding/binary"
+	"math/bits"
 	"slices"
 	"sync/atomic"
 )
 
 const (
-	chunkBits     = 20
-	chunkBytes    = 1 << chunkBits // at most; small buckets have smaller ones
-	chunkBytesMin = 1 << 10
+	chunkBytesMax = 256 << 10 // one read or write of the pending file
+	chunkBytesMin = 256
 	entryBytes    = 16
 	// reservePer: entries have room for a bucket full of payloads of 48 bytes and more from the start, or a producer would
 	// have to wait while a large array grows. What is never used costs addresses, not memory.
 	reservePer = entryBytes + 48
-	deadBit    = 1 // of a record's length word: not to be emitted
 )
 
 // stage is how far a bucket has come on its way into the store.
@@ -27,98 +27,165 @@ const (
 	stageStored               // the new keys are in the store; what is left are payloads to emit
 )
 
-// bucket holds fingerprints and payloads that wait. Entries are one flat array, payloads lie in order of arrival in an
-// arena of chunks; neither has a pointer. A record in the arena is uvarint(length*2 + dead) and the payload.
+// bucket holds fingerprints and payloads that wait. Entries are one flat array; payloads lie in order of arrival, the
+// older ones in the pending file, the others in chunks. A payload has the number of its arrival.
 type bucket struct {
+	bound   int64
+	chunk   int // bytes of a usual one
 	entries []entry
-	chunks  arena
-	chunk   int // bytes of a chunk
-	live    int // chunks in use
-	used    int64
+	arrived int // payloads
+	touched int // entries that memory has been used for, in this life or an earlier one
 	stage   stage
-	// cursor is how far emitting has come: chunk and byte.
-	cursorChunk, cursorByte int
-	// left counts what is not yet duplicate, known or emitted. Written by the adder or the flusher, read by Pending.
-	left atomic.Int64
 
-	// file has the first savedEntries entries, in savedBytes bytes, from earlier cuts; nil if there is none.
-	file         *storeFile
-	savedEntries int
-	savedBytes   int64
-	// savedLeft is what left was when file got exactly what was left of the frozen bucket; zero if it never did.
-	savedLeft int64
+	// chunks are the payloads from number written on. The last one takes more unless it is sealed.
+	chunks []chunk
+	sealed bool
+	used   int64    // capacity of chunks
+	free   [][]byte // of the usual size, to be used again
+
+	// ahead: payloads are written before the bucket is flushed, so that it can have more; for ever, unless that fails.
+	ahead bool
+	told  bool // that it is ripe
+	// marked: an image of this moment is to be written, and nothing behind it.
+	marked bool
+
+	// file has the payloads below written, in its first fileBytes bytes; nil if there are none.
+	file      *storeFile
+	written   int
+	fileBytes int64
+
+	// live has a bit for each payload that is still to be emitted; nil means all. left counts them from the moment in which the
+	// bucket is frozen; it is written by the
+	// adder or the flusher, and read by Pending.
+	live []uint64
+	left atomic.Int64
+	// mask is the file with live as it was when left was maskLeft; nil if there is none.
+	mask      *storeFile
+	maskBytes int64
+	maskLeft  int64
+}
+
+// chunk is a stretch of payloads, each behind the uvarint of its length: one frame of a pending file.
+type chunk struct {
+	buf     []byte
+	records int
 }
 
 func newBucket(bound int64) *bucket {
 	return &bucket{
-		chunk:   int(min(max(bound, chunkBytesMin), chunkBytes)),
+		bound:   bound,
+		chunk:   int(min(max(bound/32, chunkBytesMin), chunkBytesMax)),
 		entries: make([]entry, 0, bound/reservePer),
 	}
 }
 
-// size is what counts against the bound.
-func (b *bucket) size() int64 { return int64(len(b.entries))*entryBytes + b.used }
+// size is the memory in use.
+func (b *bucket) size() int64 { return int64(max(b.touched, len(b.entries)))*entryBytes + b.used }
 
-func (b *bucket) empty() bool { return b.left.Load() == 0 }
+// full: nothing more may be added by who can wait.
+func (b *bucket) full() bool {
+	return b.size() >= b.bound || int64(len(b.entries))*entryBytes >= b.bound/8*7
+}
+
+// ripe: it is time to flush, early enough that the buckets have changed places when this one would be full, and no
+// producer waits for that. With payloads written ahead that is a matter of fingerprints only.
+func (b *bucket) ripe() bool {
+	return int64(len(b.entries))*entryBytes >= b.bound/4*3 || !b.ahead && b.size() >= b.bound/8*7
+}
+
+// crowded: memory is so short that payloads have to go to the file, if they are to go there at all.
+func (b *bucket) crowded() bool {
+	return b.size() >= b.bound/4*3 && !b.marked && (len(b.chunks) > 1 || len(b.chunks) == 1 && b.sealed)
+}
+
+// goAhead begins to write payloads before the flush. Entries will take most of the memory now, and get all of the room
+// they can need at once.
+func (b *bucket) goAhead() {
+	if b.ahead = true; int64(cap(b.entries))*entryBytes < b.bound {
+		b.entries = slices.Grow(b.entries, int(b.bound/entryBytes)-len(b.entries))
+	}
+}
 
 // add appends one fingerprint and copies its payload.
 func (b *bucket) add(k key, payload []byte) {
 	var head [binary.MaxVarintLen64]byte
-	n := binary.PutUvarint(head[:], uint64(len(payload))<<1)
+	n := binary.PutUvarint(head[:], uint64(len(payload)))
 	need := n + len(payload)
-	if b.live == 0 || !fitsChunk(b.chunks[b.live-1], need) {
+	at := len(b.chunks) - 1
+	if at < 0 || b.sealed || cap(b.chunks[at].buf)-len(b.chunks[at].buf) < need {
 		b.nextChunk(need)
+		at++
 	}
-	at := b.live - 1
-	c := b.chunks[at]
-	b.entries = append(b.entries, newEntry(k, uint64(at)<<chunkBits|uint64(len(c))))
-	c = append(c, head[:n]...)
-	b.chunks[at] = append(c, payload...)
-	b.used += int64(need)
-	b.left.Add(1)
+	b.entries = append(b.entries, newEntry(k, uint64(b.arrived)))
+	c := &b.chunks[at]
+	c.buf = append(append(c.buf, head[:n]...), payload...)
+	c.records++
+	b.arrived++
 }
-
-// fitsChunk: a chunk made larger for one long payload takes no other, since a place has chunkBits bits for its byte.
-func fitsChunk(c []byte, need int) bool { return len(c) < chunkBytes && cap(c)-len(c) >= need }
 
 // nextChunk brings one more chunk into use, an old one if it is large enough.
 func (b *bucket) nextChunk(need int) {
-	if b.live == len(b.chunks) {
-		b.chunks = append(b.chunks, nil)
+	b.sealed = false
+	var buf []byte
+	switch last := len(b.free) - 1; {
+	case need > b.chunk:
+		buf = make([]byte, 0, need)
+	case last >= 0:
+		buf, b.free = b.free[last][:0], b.free[:last]
+	default:
+		buf = make([]byte, 0, b.chunk)
 	}
-	if cap(b.chunks[b.live]) < need {
-		b.chunks[b.live] = make([]byte, 0, max(need, b.chunk))
-	}
-	b.chunks[b.live] = b.chunks[b.live][:0]
-	b.live++
+	b.used += int64(cap(buf))
+	b.chunks = append(b.chunks, chunk{buf: buf})
+	b.trim()
 }
 
-// arena is the chunks of a bucket as they are at one moment.
-type arena [][]byte
+// mark ends the last chunk, so that what is here now can be told from what comes.
+func (b *bucket) mark() { b.sealed, b.marked = len(b.chunks) > 0, true }
 
-// snapshot gives the chunks in use. Adding changes neither their order nor what is in them.
-func (b *bucket) snapshot() arena { return slices.Clone(b.chunks[:b.live]) }
-
-// record returns the payload at a place, whether it is dead, and the bytes the record takes.
-func (a arena) record(chunk, at int) (payload []byte, dead bool, size int) {
-	c := a[chunk][at:]
-	v, n := binary.Uvarint(c)
-	end := n + int(v>>1)
-	return c[n:end:end], v&deadBit != 0, end
+// unwritten gives the entries of the payloads in chunks; those of a frozen bucket have been put back into order of arrival.
+func (b *bucket) unwritten() []entry {
+	at, _ := slices.BinarySearchFunc(b.entries, uint64(b.written), func(e entry, number uint64) int {
+		return cmp.Compare(e.arrival(), number)
+	})
+	return b.entries[at:]
 }
 
-func (a arena) payload(e entry) []byte {
-	p, _, _ := a.record(int(e.offset()>>chunkBits), int(e.offset()&(chunkBytes-1)))
-	return p
+// shift lets go of the first chunk, which is in the file now.
+func (b *bucket) shift() {
+	c := b.chunks[0]
+	b.written += c.records
+	b.chunks = slices.Delete(b.chunks, 0, 1)
+	b.sealed = b.sealed && len(b.chunks) > 0
+	b.recycle(c)
+	b.trim()
+}
+
+// recycle keeps the memory of a chunk, but for one made for a long payload.
+func (b *bucket) recycle(c chunk) {
+	b.used -= int64(cap(c.buf))
+	if cap(c.buf) == b.chunk {
+		b.free = append(b.free, c.buf)
+	}
+}
+
+// trim gives up free chunks as entries take their place.
+func (b *bucket) trim() {
+	for last := len(b.free) - 1; last >= 0 && b.size()+int64(last+1)*int64(b.chunk) > b.bound; last-- {
+		b.free[last] = nil
+		b.free = b.free[:last]
+	}
 }
 
 // kill marks an entry's payload as not to be emitted.
-func (b *bucket) kill(e entry) {
-	b.chunks[e.offset()>>chunkBits][e.offset()&(chunkBytes-1)] |= deadBit
-}
+func (b *bucket) kill(e entry) { b.live[e.arrival()/64] &^= 1 << (e.arrival() % 64) }
 
 // sort orders the entries and drops all but the earliest of equal keys. It returns how many it dropped.
 func (b *bucket) sort() int {
+	if b.live == nil {
+		b.live = allSet(b.arrived)
+	}
+	b.touched = max(b.touched, len(b.entries))
 	sortEntries(b.entries)
 	kept := 0
 	for i, e := range b.entries {
@@ -129,11 +196,8 @@ func (b *bucket) sort() int {
 		b.entries[kept] = e
 		kept++
 	}
-	dropped := len(b.entries) - kept
-	b.entries = b.entries[:kept]
-	b.left.Add(-int64(dropped))
 	b.stage = stageSorted
-	return dropped
+	return b.keep(kept)
 }
 
 // dropKnown drops the entries whose bit is set. It returns how many.
@@ -147,49 +211,49 @@ func (b *bucket) dropKnown(known []uint64) int {
 		b.entries[kept] = e
 		kept++
 	}
+	return b.keep(kept)
+}
+
+// keep shortens the entries and returns by how many.
+func (b *bucket) keep(kept int) int {
 	dropped := len(b.entries) - kept
 	b.entries = b.entries[:kept]
 	b.left.Add(-int64(dropped))
-	b.stage = stageMarked
 	return dropped
 }
 
-// emit hands out the live payloads from the cursor on, in order of arrival. After an error the cursor stands before
-// the payload that was refused.
-// S4: the chunks hold the payloads in the order in which they were added.
-func (b *bucket) emit(f func(payload []byte) error) (n uint64, err error) {
-	for ; b.cursorChunk < b.live; b.cursorChunk, b.cursorByte = b.cursorChunk+1, 0 {
-		for b.cursorByte < len(b.chunks[b.cursorChunk]) {
-			p, dead, size := b.chunks.record(b.cursorChunk, b.cursorByte)
-			if !dead {
-				if err := f(p); err != nil {
-					return n, err
-				}
-				n++
-				b.left.Add(-1)
-			}
-			b.cursorByte += size
-		}
-	}
-	return n, nil
-}
-
-// arrivals gives the entries in order of arrival without disturbing the bucket.
-func (b *bucket) arrivals() []entry {
-	if b.stage == stageFilling {
-		return b.entries
-	}
-	sorted := slices.Clone(b.entries)
-	slices.SortFunc(sorted, func(x, y entry) int { return int(int64(x.offset()) - int64(y.offset())) })
-	return sorted
-}
-
-// reset empties the bucket and keeps its memory, but for chunks that were made for one long payload.
+// reset empties the bucket and keeps its memory, but for entries beyond the bound.
 func (b *bucket) reset() {
-	for i, c := range b.chunks {
-		if cap(c) > b.chunk {
-			b.chunks[i] = nil
-		}
+	for _, c := range b.chunks {
+		b.recycle(c)
 	}
-	*b = bucket{entries: b.entries[:0], chunks: b.chunks, chunk: b.chunk}
+	clear(b.chunks)
+	if int64(b.touched)*entryBytes > b.bound/8*7 {
+		b.entries, b.touched = make([]entry, 0, b.bound/entryBytes), 0
+	}
+	*b = bucket{
+		bound: b.bound, chunk: b.chunk, ahead: b.ahead,
+		entries: b.entries[:0], touched: b.touched, chunks: b.chunks[:0], free: b.free,
+	}
+	b.trim()
+}
+
+func allSet(n int) []uint64 {
+	set := make([]uint64, (n+63)/64)
+	for i := range set {
+		set[i] = ^uint64(0)
+	}
+	if n%64 != 0 {
+		set[n/64] = 1<<(n%64) - 1
+	}
+	return set
+}
+
+func isSet(bitmap []uint64, i int) bool { return bitmap[i/64]>>(i%64)&1 == 1 }
+
+func countSet(bitmap []uint64) (n int64) {
+	for _, w := range bitmap {
+		n += int64(bits.OnesCount64(w))
+	}
+	return n
 }

@@ -29,12 +29,18 @@ func (s *Sieve) Check() error {
 		}
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, b := range []*bucket{s.frozen, s.filling} {
-		if b != nil {
-			if err := b.check(); err != nil {
-				faults = append(faults, err)
-			}
+	buckets := []*bucket{s.frozen, s.filling}
+	s.mu.Unlock()
+	for i, b := range buckets {
+		if b == nil {
+			continue
+		}
+		want := int64(b.arrived)
+		if i == 0 {
+			want = b.left.Load()
+		}
+		if err := b.check(want); err != nil {
+			faults = append(faults, err)
 		}
 	}
 	return errors.Join(faults...)
@@ -65,12 +71,14 @@ func disjoint(sources []*source) error {
 	}
 }
 
-// check compares the arena with the counters, and the entries with the arena.
-func (b *bucket) check() error {
+// check reads the payloads, of which there are to be so many, and compares their number with the entries.
+func (b *bucket) check(want int64) error {
 	var payloads int64
-	b.unemitted(func([]byte) bool { payloads++; return true })
-	if payloads != b.left.Load() {
-		return fmt.Errorf("%w: a bucket has %d payloads and counts %d", ErrCorrupt, payloads, b.left.Load())
+	if err := b.each(func(int, []byte) error { payloads++; return nil }); err != nil {
+		return err
+	}
+	if payloads != want {
+		return fmt.Errorf("%w: a bucket has %d payloads and counts %d", ErrCorrupt, payloads, want)
 	}
 	if b.stage < stageStored && int64(len(b.entries)) != payloads {
 		return fmt.Errorf("%w: a bucket has %d payloads for %d fingerprints", ErrCorrupt, payloads, len(b.entries))

@@ -17,6 +17,7 @@ type kind string
 const (
 	kindRun     kind = "run"
 	kindPending kind = "pending"
+	kindMask    kind = "mask"
 )
 
 func fileName(dir string, k kind, serial uint64) string {
@@ -25,7 +26,7 @@ func fileName(dir string, k kind, serial uint64) string {
 
 // ours reports whether a base name is one that fileName makes.
 func ours(base string) bool {
-	for _, k := range []kind{kindRun, kindPending} {
+	for _, k := range []kind{kindRun, kindPending, kindMask} {
 		if digits, ok := strings.CutPrefix(base, string(k)+"-"); ok {
 			serial, err := strconv.ParseUint(digits, 10, 64)
 			return err == nil && path.Base(fileName("", k, serial)) == base
@@ -35,13 +36,15 @@ func ours(base string) bool {
 }
 
 // storeFile is one file of the sieve and what is known about its safety.
-// A run's file is never written again; a pending file grows at its end.
+// A run's file is never written again; a pending file grows at its end, and is written over when no cut names it.
 type storeFile struct {
 	vfs.File
+	kind   kind
 	serial uint64
 	// firstCut is the generation of the first Cut that names the file; zero while none does.
 	firstCut uint64
 	synced   bool
+	cutBytes int64 // of a pending file, named by the last cut
 }
 
 // obsolete is a file nobody needs but cuts up to lastCut, which may still be the durable ones.
@@ -49,6 +52,9 @@ type obsolete struct {
 	file    *storeFile
 	lastCut uint64
 }
+
+// sparesMax is how many pending files are kept to be written over: the one of the bucket that was just emptied.
+const sparesMax = 1
 
 // discard closes and removes a file. A file that is gone already is fine.
 func discard(fsys vfs.FS, f *storeFile) error {
@@ -81,6 +87,24 @@ func (s *Sieve) drop(f *storeFile) {
 	s.mu.Unlock()
 }
 
+// dropPending forgets the pending file of a bucket, but keeps it to be written over if no cut names it and it soon will
+// be. The bucket is nobody's any more but the flusher's.
+func (s *Sieve) dropPending(b *bucket) {
+	f := b.file
+	if f == nil {
+		return
+	}
+	s.mu.Lock()
+	keep := f.firstCut == 0 && b.ahead && len(s.spareFiles) < sparesMax
+	if keep {
+		s.spareFiles = append(s.spareFiles, f)
+	}
+	s.mu.Unlock()
+	if !keep {
+		s.drop(f)
+	}
+}
+
 // create makes a new file with the next serial number.
 func (s *Sieve) create(k kind) (*storeFile, error) {
 	s.mu.Lock()
@@ -91,5 +115,5 @@ func (s *Sieve) create(k kind) (*storeFile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sieve: %w", err)
 	}
-	return &storeFile{File: f, serial: serial}, nil
+	return &storeFile{File: f, kind: k, serial: serial}, nil
 }

@@ -27,7 +27,8 @@ type FlushStats struct {
 //
 // After an error nothing is lost and nothing comes twice: what emit accepted stays accepted, the payload it refused
 // and those behind it wait in front of all others for the next Flush. So does everything if the store could not be
-// read or written. Errors of emit are returned as they are.
+// read or written, or if payloads could not be written ahead, which this Flush then returns before it does anything else.
+// Errors of emit are returned as they are.
 func (s *Sieve) Flush(emit func(payload []byte) error) (FlushStats, error) {
 	if !s.flushing.CompareAndSwap(false, true) {
 		panic("BUG: two calls of Flush at a time, or one during a Cut")
@@ -55,6 +56,9 @@ func (s *Sieve) flush(emit func(payload []byte) error, st *FlushStats) error {
 	if err := s.usable(); err != nil {
 		return err
 	}
+	if err := s.spillFault(); err != nil {
+		return err
+	}
 	s.mu.Lock()
 	left := s.frozen
 	s.mu.Unlock()
@@ -72,12 +76,15 @@ func (s *Sieve) flush(emit func(payload []byte) error, st *FlushStats) error {
 
 // swap freezes the filling bucket and gives the producers the spare one. It returns nil if there is nothing to do.
 func (s *Sieve) swap() *bucket {
+	s.writeMu.Lock() // nobody writes a frozen bucket's payloads
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.filling.empty() {
+	defer s.writeMu.Unlock() // first, so that who finds it taken does not wait for room that was made before
+	if s.filling.arrived == 0 {
 		return nil
 	}
 	s.frozen, s.filling, s.spare = s.filling, s.spare, nil
+	s.frozen.left.Store(int64(s.frozen.arrived))
 	s.frozenSize = s.frozen.size()
 	s.makeRoom()
 	return s.frozen
@@ -97,10 +104,11 @@ func (s *Sieve) finish(b *bucket, emit func(payload []byte) error, st *FlushStat
 	if err != nil {
 		return err
 	}
-	if !b.empty() {
+	if b.left.Load() != 0 {
 		panic(fmt.Sprintf("BUG: S2: %d payloads are left in a bucket that was emitted whole", b.left.Load()))
 	}
-	s.drop(b.file)
+	s.drop(b.mask)
+	s.dropPending(b)
 	s.mu.Lock()
 	s.frozen, s.frozenSize = nil, 0
 	s.mu.Unlock()
@@ -123,11 +131,13 @@ func (s *Sieve) storeBucket(b *bucket, st *FlushStats) error {
 		began := time.Now()
 		known := make([]uint64, (len(b.entries)+63)/64)
 		for _, r := range runs {
+			clear(known)
 			if err := markKnown(r, b.entries, known, st); err != nil {
 				return err
 			}
+			st.Known += uint64(b.dropKnown(known)) // S1: what a committed flush stored does not come again
 		}
-		st.Known += uint64(b.dropKnown(known)) // S1: what a committed flush stored does not come again
+		b.stage = stageMarked
 		st.Mark += time.Since(began)
 	}
 	if len(b.entries) > 0 {

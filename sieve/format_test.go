@@ -152,9 +152,14 @@ func TestS3_DamageIsFound(t *testing.T) {
 		addAll(s, i)
 	}
 	flush(t, s)
+	addAll(s, 998, 1, 999)
+	refuseAfter(t, s, 1)
 	addAll(s, 1, 1000, 1001)
 	cut := durable(t, s)
-	for _, name := range []string{fileName("sieve", kindRun, cut.Runs[0].Serial), fileName("sieve", kindPending, cut.Filling.Serial)} {
+	for _, name := range []string{
+		fileName("sieve", kindRun, cut.Runs[0].Serial), fileName("sieve", kindMask, cut.FrozenMask.Serial),
+		fileName("sieve", kindPending, cut.Frozen.Serial), fileName("sieve", kindPending, cut.Filling.Serial),
+	} {
 		whole, err := vfs.ReadFile(mem, name)
 		must(t, err)
 		for i := range whole {
@@ -185,7 +190,7 @@ func TestS3_DamageIsFound(t *testing.T) {
 	}
 	again := open(t, mem, small, cut)
 	must(t, again.Check())
-	want(t, flush(t, again), urls(1000, 1001))
+	want(t, flush(t, again), urls(999, 1000, 1001))
 }
 
 func replace(t testing.TB, fsys vfs.FS, name string, content []byte) {
@@ -217,7 +222,7 @@ func TestAKeyInTwoRunsIsFound(t *testing.T) {
 func TestOnlyOurFilesAreSwept(t *testing.T) {
 	mem := vfs.NewMem(1)
 	must(t, mem.MkdirAll("sieve"))
-	for _, name := range []string{"run-000000000007", "pending-000000000001", "fpcache", "run-7", "run-00000000000x"} {
+	for _, name := range []string{"run-000000000007", "pending-000000000001", "mask-000000000002", "fpcache", "run-7", "run-00000000000x"} {
 		replace(t, mem, "sieve/"+name, nil)
 	}
 	open(t, mem, small, nil)

@@ -58,12 +58,12 @@ func checkFinder(t *testing.T, src []byte, head blockHead, b *keyBlock) {
 	for i := range b.n {
 		k := b.key(i)
 		only.reset(src, head)
-		if !every.has(k) || !only.has(k) {
+		if every.has(k) != 1 || only.has(k) != 1 {
 			t.Fatalf("key %d of %d, %v, is not found", i, b.n, k)
 		}
 		for _, near := range []key{{k.hi, k.lo + 1}, {k.hi + 1, k.lo}, {k.hi + 1<<head.width, k.lo}} {
 			if i+1 < b.n && near != b.key(i+1) && k.less(near) && near.less(b.key(i+1)) {
-				if every.has(near) {
+				if every.has(near) != 0 {
 					t.Fatalf("%v is found, behind key %d of %d, %v", near, i, b.n, k)
 				}
 			}
@@ -77,27 +77,35 @@ func FuzzOpen(f *testing.F) {
 	s := open(f, mem, small, nil)
 	addAll(s, 1, 2, 3, 4, 5)
 	flush(f, s)
-	addAll(s, 6, 1)
+	addAll(s, 6, 1, 7)
+	refuseAfter(f, s, 1)
 	cut := durable(f, s)
-	run, err := vfs.ReadFile(mem, fileName("sieve", kindRun, cut.Runs[0].Serial))
-	must(f, err)
-	pending, err := vfs.ReadFile(mem, fileName("sieve", kindPending, cut.Filling.Serial))
-	must(f, err)
-	f.Add(run, pending, uint64(5), uint64(2), false)
-	f.Add(run, pending, uint64(5), uint64(2), true)
-	f.Add(run[:len(run)-1], pending[:len(pending)-1], uint64(5), uint64(1), true)
-	f.Add([]byte(runMagic), []byte(pendingMagic), uint64(1), uint64(1), true)
-	f.Fuzz(func(t *testing.T, run, pending []byte, keys, payloads uint64, stored bool) {
-		mend(run, pending)
+	content := func(k kind, serial uint64) []byte {
+		b, err := vfs.ReadFile(mem, fileName("sieve", k, serial))
+		must(f, err)
+		return b
+	}
+	run, pending, mask := content(kindRun, cut.Runs[0].Serial), content(kindPending, cut.Frozen.Serial), content(kindMask, cut.FrozenMask.Serial)
+	for _, stored := range []bool{false, true} {
+		f.Add(run, pending, mask, uint64(5), uint64(3), uint64(1), stored)
+		f.Add(run[:len(run)-1], pending[:len(pending)-1], mask, uint64(5), uint64(1), uint64(0), stored)
+		f.Add([]byte(runMagic), []byte(pendingMagic), []byte(maskMagic), uint64(1), uint64(1), uint64(1), stored)
+	}
+	f.Fuzz(func(t *testing.T, run, pending, mask []byte, keys, payloads, left uint64, stored bool) {
+		mend(run, pending, mask)
 		mem := vfs.NewMem(1)
 		must(t, mem.MkdirAll("sieve"))
 		replace(t, mem, fileName("sieve", kindRun, 0), run)
 		replace(t, mem, fileName("sieve", kindPending, 1), pending)
+		replace(t, mem, fileName("sieve", kindMask, 2), mask)
 		cut := &Cut{
-			Generation: 1, Serial: 2,
+			Generation: 1, Serial: 3,
 			Runs:         []FileCut{{Serial: 0, Count: keys, Bytes: int64(len(run))}},
 			Frozen:       &FileCut{Serial: 1, Count: payloads, Bytes: int64(len(pending))},
 			FrozenStored: stored,
+		}
+		if len(mask) > 0 {
+			cut.FrozenMask = &FileCut{Serial: 2, Count: left, Bytes: int64(len(mask))}
 		}
 		s, err := Open(mem, small, cut)
 		if err != nil {
@@ -120,7 +128,7 @@ func FuzzOpen(f *testing.F) {
 }
 
 // mend puts the checksums right where the lengths allow it.
-func mend(run, pending []byte) {
+func mend(run, pending, mask []byte) {
 	if at := len(run) - footerBytes; at >= 0 {
 		foot := run[at:]
 		if blocks := binary.LittleEndian.Uint64(foot[16:]); blocks*blockBytes <= uint64(at) && blocks < 1<<20 {
@@ -133,11 +141,18 @@ func mend(run, pending []byte) {
 		binary.LittleEndian.PutUint64(foot[56:], xxh3.Hash(foot[:56]))
 	}
 	for at := len(pendingMagic); at+frameHeader <= len(pending); {
-		n := int(binary.LittleEndian.Uint32(pending[at:])) + frameHeader
-		if n > len(pending)-at {
-			return
+		head := pending[at:]
+		keys := frameHeader + int(binary.LittleEndian.Uint32(head[4:]))*keyBytes
+		n := keys + int(binary.LittleEndian.Uint32(head))
+		if n > len(head) {
+			break
 		}
-		binary.LittleEndian.PutUint64(pending[at+8:], frameHash(pending[at:at+n]))
+		sum := xxh3.HashSeed(head[frameHeader:keys], binary.LittleEndian.Uint64(head))
+		binary.LittleEndian.PutUint64(head[8:], sum)
+		binary.LittleEndian.PutUint64(head[16:], xxh3.HashSeed(head[keys:n], sum))
 		at += n
+	}
+	if at := len(mask) - 8; at >= 0 {
+		binary.LittleEndian.PutUint64(mask[at:], xxh3.Hash(mask[:at]))
 	}
 }

@@ -2,6 +2,7 @@ package sieve
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -36,10 +37,18 @@ func open(t testing.TB, fsys vfs.FS, o Options, cut *Cut) *Sieve {
 	return s
 }
 
-// addAll adds the URLs with these numbers.
+// addAll adds the URLs with these numbers, without asking for room.
 func addAll(s *Sieve, numbers ...uint64) {
 	for _, i := range numbers {
 		s.Add(fpOf(i), urlOf(i))
+	}
+}
+
+// askRoom does what a producer does before a batch, unless it would have to wait.
+func askRoom(t testing.TB, s *Sieve) {
+	t.Helper()
+	if !s.Full() {
+		must(t, s.WaitRoom(t.Context()))
 	}
 }
 
@@ -99,3 +108,18 @@ func balanced(t testing.TB, s *Sieve) {
 }
 
 func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 3)) }
+
+// refuseAfter flushes with an emit that takes n payloads.
+func refuseAfter(t testing.TB, s *Sieve, n int) {
+	t.Helper()
+	_, err := s.Flush(func([]byte) error {
+		if n == 0 {
+			return errRefused
+		}
+		n--
+		return nil
+	})
+	if !errors.Is(err, errRefused) {
+		t.Fatal(err)
+	}
+}

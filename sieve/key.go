@@ -15,12 +15,12 @@ type key struct {
 }
 
 const (
-	keyBytes   = 9
-	offsetBits = 56
-	offsetMask = 1<<offsetBits - 1
+	keyBytes    = 9
+	arrivalBits = 56
+	arrivalMask = 1<<arrivalBits - 1
 )
 
-func keyOf(fp xxh3.Uint128) key { return key{hi: fp.Hi, lo: uint8(fp.Lo >> offsetBits)} }
+func keyOf(fp xxh3.Uint128) key { return key{hi: fp.Hi, lo: uint8(fp.Lo >> arrivalBits)} }
 
 func (k key) less(o key) bool { return k.hi < o.hi || k.hi == o.hi && k.lo < o.lo }
 
@@ -31,16 +31,16 @@ func (k key) compare(o key) int {
 	return cmp.Compare(k.lo, o.lo)
 }
 
-// entry is one key in a bucket with the place of its payload. The place fills the low 56 bits of lo and grows with
-// arrival, so that comparing the two words compares by key first and then by arrival.
+// entry is one key in a bucket with the number of its payload, which fills the low 56 bits of lo, so that comparing the
+// two words compares by key first and then by arrival.
 type entry struct{ hi, lo uint64 }
 
-func newEntry(k key, offset uint64) entry {
-	return entry{hi: k.hi, lo: uint64(k.lo)<<offsetBits | offset}
+func newEntry(k key, arrival uint64) entry {
+	return entry{hi: k.hi, lo: uint64(k.lo)<<arrivalBits | arrival}
 }
 
-func (e entry) key() key       { return key{hi: e.hi, lo: uint8(e.lo >> offsetBits)} }
-func (e entry) offset() uint64 { return e.lo & offsetMask }
+func (e entry) key() key        { return key{hi: e.hi, lo: uint8(e.lo >> arrivalBits)} }
+func (e entry) arrival() uint64 { return e.lo & arrivalMask }
 
 func compareEntries(a, b entry) int {
 	if c := cmp.Compare(a.hi, b.hi); c != 0 {
@@ -49,10 +49,15 @@ func compareEntries(a, b entry) int {
 	return cmp.Compare(a.lo, b.lo)
 }
 
+// sortArrivals sorts by number.
+func sortArrivals(e []entry) {
+	slices.SortFunc(e, func(a, b entry) int { return cmp.Compare(a.arrival(), b.arrival()) })
+}
+
 const (
 	insertionMax = 32
-	drawerMean   = 16   // entries in a drawer of the last pass
-	cachedMax    = 4096 // entries that a pass may throw about at random without missing the cache
+	drawerMean   = 16    // entries in a drawer of the last pass
+	cachedMax    = 16384 // entries that a pass may throw about at random without missing the cache
 	radixBitsMax = 11
 )
 

@@ -6,10 +6,9 @@ import "fmt"
 const denseRatio = 8
 
 // joinRatio: with at least one key asked for per so many of the run, decoding all is cheaper than looking each up.
-const joinRatio = 8
+const joinRatio = 3
 
-// markKnown sets the bit of each entry that the run has; those whose bit is set already are passed over, since no two
-// runs have the same key. Entries ascend. Only blocks that may have one are looked at; if
+// markKnown sets the bit of each entry that the run has. Entries ascend. Only blocks that may have one are looked at; if
 // there are few of them the others are not even read, so that a small bucket costs little however large the store.
 func markKnown(r *run, entries []entry, known []uint64, st *FlushStats) error {
 	if uint64(len(entries))*joinRatio >= r.count {
@@ -27,10 +26,6 @@ func markKnown(r *run, entries []entry, known []uint64, st *FlushStats) error {
 	}()
 	b := 0
 	for i := 0; i < len(entries); {
-		if isSet(known, i) {
-			i++
-			continue
-		}
 		k := entries[i].key()
 		if r.last.less(k) {
 			return nil
@@ -43,15 +38,16 @@ func markKnown(r *run, entries []entry, known []uint64, st *FlushStats) error {
 		if err := w.look(b); err != nil {
 			return err
 		}
-		end := b+1 == r.blocks()
+		end, last := r.last, b+1 == r.blocks()
+		if !last {
+			end = r.first(b + 1)
+		}
 		for ; i < len(entries); i++ {
 			k := entries[i].key()
-			if !end && !k.less(r.first(b+1)) || end && r.last.less(k) {
+			if !k.less(end) && (!last || k != end) {
 				break
 			}
-			if !isSet(known, i) && w.finder.has(k) {
-				known[i/64] |= 1 << (i % 64)
-			}
+			known[i/64] |= w.finder.has(k) << (i % 64)
 		}
 	}
 	return nil
@@ -86,8 +82,6 @@ func joinKnown(r *run, entries []entry, known []uint64, st *FlushStats) error {
 	}
 	return nil
 }
-
-func isSet(bitmap []uint64, i int) bool { return bitmap[i/64]>>(i%64)&1 == 1 }
 
 // tier returns how many of the runs, oldest first, stay as they are when n new keys come: the others are merged with
 // the new ones. A run is merged when all that is younger has become as large as it, so a key is rewritten only when

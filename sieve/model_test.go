@@ -77,6 +77,7 @@ func TestModel(t *testing.T) {
 				t.Fatalf("%d in the store, %d pending, the model has %d", r.s.Len(), r.s.Pending(), len(r.m.known))
 			}
 			must(t, r.s.Check())
+			t.Logf("%+v", r.s.Stats())
 			must(t, r.s.Close())
 		})
 	}
@@ -108,6 +109,7 @@ func (r *modelRun) step() {
 
 func (r *modelRun) add() {
 	for range r.rng.IntN(60) {
+		askRoom(r.t, r.s)
 		r.serial++
 		a := arrival{number: r.rng.Uint64N(4000), payload: fmt.Sprintf("%d.%0*d", r.serial, r.rng.IntN(40), 0)}
 		r.s.Add(fpOf(a.number), []byte(a.payload))

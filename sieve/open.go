@@ -35,7 +35,7 @@ func Open(fsys vfs.FS, o Options, cut *Cut) (*Sieve, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	s.stats.Added = uint64(s.pending())
-	if s.frozen != nil || s.ripe() {
+	if s.frozen != nil || s.filling.ripe() {
 		s.signal()
 	}
 	return s, nil
@@ -54,19 +54,13 @@ func (s *Sieve) load(cut *Cut) error {
 		}
 		s.runs = append(s.runs, r)
 	}
-	if c := cut.Frozen; c != nil {
-		b := s.spare
-		if err := loadPending(s.fsys, fileName(s.o.Dir, kindPending, c.Serial), *c, cut.Generation, b); err != nil {
+	if cut.Frozen != nil {
+		if err := s.loadFrozen(cut); err != nil {
 			return err
 		}
-		if cut.FrozenStored {
-			b.entries, b.stage = b.entries[:0], stageStored
-		}
-		b.savedLeft = int64(c.Count)
-		s.frozen, s.frozenSize, s.spare = b, b.size(), nil
 	}
 	if c := cut.Filling; c != nil {
-		if err := loadPending(s.fsys, fileName(s.o.Dir, kindPending, c.Serial), *c, cut.Generation, s.filling); err != nil {
+		if err := loadPending(s.fsys, fileName(s.o.Dir, kindPending, c.Serial), *c, cut.Generation, nil, s.filling); err != nil {
 			return err
 		}
 	}
@@ -74,14 +68,40 @@ func (s *Sieve) load(cut *Cut) error {
 	return nil
 }
 
+// loadFrozen opens the bucket that a failed Flush left, and the mask of what it has still to emit.
+func (s *Sieve) loadFrozen(cut *Cut) error {
+	b, c := s.spare, cut.Frozen
+	var live []uint64
+	if m := cut.FrozenMask; m != nil {
+		var err error
+		b.mask, live, err = openMask(s.fsys, fileName(s.o.Dir, kindMask, m.Serial), *m, cut.Generation, c.Count)
+		if err != nil {
+			return err
+		}
+		b.maskBytes, b.maskLeft = m.Bytes, int64(m.Count)
+	}
+	s.frozen, s.spare = b, nil // to be closed if the rest does not hold
+	if err := loadPending(s.fsys, fileName(s.o.Dir, kindPending, c.Serial), *c, cut.Generation, live, b); err != nil {
+		return err
+	}
+	if cut.FrozenStored {
+		b.entries, b.stage = b.entries[:0], stageStored
+	}
+	s.frozenSize = b.size()
+	return nil
+}
+
 // validate refuses a cut that no Cut can have returned.
 func (c *Cut) validate() error {
 	seen := map[uint64]bool{}
 	files := append([]FileCut(nil), c.Runs...)
-	for _, f := range []*FileCut{c.Frozen, c.Filling} {
+	for _, f := range []*FileCut{c.Frozen, c.FrozenMask, c.Filling} {
 		if f != nil {
 			files = append(files, *f)
 		}
+	}
+	if c.FrozenStored && c.FrozenMask == nil || c.FrozenMask != nil && c.Frozen == nil {
+		return fmt.Errorf("%w: the cut leaves open what is still to be emitted", ErrCorrupt)
 	}
 	for _, f := range files {
 		if f.Serial >= c.Serial || seen[f.Serial] || f.Count == 0 || f.Bytes <= 0 || c.Generation == 0 {

@@ -3,6 +3,7 @@ package sieve
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"orbweaver/internal/vfs"
 
@@ -10,131 +11,98 @@ import (
 )
 
 const (
-	pendingMagic = "OWSIEVP2"
-	frameHeader  = 16
-	frameBytes   = 256 << 10 // a frame is closed once it has so many
+	pendingMagic = "OWSIEVP3"
+	frameHeader  = 24
+	// What is read of a frame at first: header and keys of a usual one, or all of it.
+	frameFront = 64 << 10
+	frameWhole = chunkBytesMax + frameFront
 )
 
-// savePending appends the entries of an image that earlier cuts have not saved to the filling bucket's file. A failed
-// save may leave a torn frame behind what counts; the next one writes over it.
-func (s *Sieve) savePending(im *Image) error {
-	if len(im.entries) == 0 {
-		return nil
+// frame is one stretch of a pending file: the keys of some payloads, and these.
+type frame struct {
+	at      int64 // in the file
+	records int
+	payload int64  // bytes
+	buf     []byte // the frame's first bytes, as many as were read
+}
+
+func (fr *frame) payloadAt() int64 { return fr.at + frameHeader + int64(fr.records)*keyBytes }
+func (fr *frame) end() int64       { return fr.payloadAt() + fr.payload }
+
+// appendFrame appends a chunk's frame without the payloads, of which the first has the given number. Entries are in order
+// of arrival, without those that have not to be kept.
+func appendFrame(dst []byte, c chunk, number uint64, entries []entry) []byte {
+	head := len(dst)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(c.buf)))
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(c.records))
+	dst = append(dst, make([]byte, 16)...)
+	for i := range uint64(c.records) {
+		var k key
+		if len(entries) > 0 && entries[0].arrival() == number+i {
+			k, entries = entries[0].key(), entries[1:]
+		}
+		dst = append(binary.LittleEndian.AppendUint64(dst, k.hi), k.lo)
 	}
-	b, f := im.filling, im.filling.file
+	sum := xxh3.HashSeed(dst[head+frameHeader:], binary.LittleEndian.Uint64(dst[head:]))
+	binary.LittleEndian.PutUint64(dst[head+8:], sum)
+	binary.LittleEndian.PutUint64(dst[head+16:], xxh3.HashSeed(c.buf, sum))
+	return dst
+}
+
+// writeChunk moves the oldest chunk of a bucket to its file. If it fails it may leave a torn frame behind what counts;
+// the next try writes over it. writeMu is held, mu is not.
+func (s *Sieve) writeChunk(b *bucket) error {
+	s.mu.Lock()
+	c, f, at, number := b.chunks[0], b.file, b.fileBytes, uint64(b.written)
+	entries := b.unwritten()
+	s.mu.Unlock()
 	if f == nil {
 		var err error
-		if f, err = s.create(kindPending); err != nil {
+		if f, err = s.pendingFile(); err != nil {
 			return err
 		}
 	}
-	f.synced = false
-	bytes, err := writeFrames(f, b.savedBytes, func(yield func(key, []byte) bool) {
-		for _, e := range im.entries {
-			if !yield(e.key(), im.arena.payload(e)) {
-				return
-			}
-		}
-	})
-	s.mu.Lock()
-	b.file = f
+	buf := s.scratch[:0]
+	if at == 0 {
+		buf = append(buf, pendingMagic...)
+	}
+	buf = appendFrame(buf, c, number, entries)
+	s.scratch = buf
+	_, err := f.WriteAt(buf, at)
 	if err == nil {
-		b.savedEntries, b.savedBytes = im.total, b.savedBytes+bytes
+		_, err = f.WriteAt(c.buf, at+int64(len(buf)))
 	}
-	s.mu.Unlock()
-	return err
-}
-
-// saveFrozen writes what is left of a frozen bucket to a file of its own, since its earlier file, if any, has more or
-// less, unless that was done and nothing has happened to it since. Only a Flush that failed leaves such a bucket.
-func (s *Sieve) saveFrozen(b *bucket) error {
-	left := b.left.Load()
-	if b.savedLeft == left {
-		return nil
-	}
-	f, err := s.create(kindPending)
-	if err != nil {
-		return err
-	}
-	bytes, err := writeFrames(f, 0, func(yield func(key, []byte) bool) {
-		if b.stage < stageStored {
-			for _, e := range b.arrivals() {
-				if !yield(e.key(), b.chunks.payload(e)) {
-					return
-				}
-			}
-			return
-		}
-		b.unemitted(func(p []byte) bool { return yield(key{}, p) })
-	})
-	if err != nil {
-		s.drop(f)
-		return err
-	}
-	s.drop(b.file)
 	s.mu.Lock()
-	b.file, b.savedBytes, b.savedLeft = f, bytes, left
-	s.mu.Unlock()
+	defer s.mu.Unlock()
+	b.file = f
+	if err != nil {
+		return fmt.Errorf("sieve: %w", err)
+	}
+	b.fileBytes = at + int64(len(buf)+len(c.buf))
+	s.stats.Spilled += int64(len(buf) + len(c.buf))
+	full := b.full()
+	if b.shift(); full {
+		s.makeRoom()
+	}
 	return nil
 }
 
-// unemitted visits the live payloads from the cursor on without moving it.
-func (b *bucket) unemitted(visit func(payload []byte) bool) {
-	at := b.cursorByte
-	for c := b.cursorChunk; c < b.live; c, at = c+1, 0 {
-		for at < len(b.chunks[c]) {
-			p, dead, size := b.chunks.record(c, at)
-			if !dead && !visit(p) {
-				return
-			}
-			at += size
-		}
+// pendingFile returns a file for one more bucket, a spare one if there is one: to write over it costs a tenth.
+func (s *Sieve) pendingFile() (*storeFile, error) {
+	s.mu.Lock()
+	if last := len(s.spareFiles) - 1; last >= 0 {
+		f := s.spareFiles[last]
+		s.spareFiles = s.spareFiles[:last]
+		s.mu.Unlock()
+		return f, nil
 	}
+	s.mu.Unlock()
+	return s.create(kindPending)
 }
 
-// writeFrames writes records from an offset on and returns how many bytes they took, the magic included at offset 0.
-func writeFrames(f vfs.File, offset int64, records func(yield func(key, []byte) bool)) (bytes int64, err error) {
-	buf := make([]byte, 0, frameBytes+frameBytes/4)
-	if offset == 0 {
-		buf = append(buf, pendingMagic...)
-	}
-	start := len(buf) // of the frame
-	buf = append(buf, make([]byte, frameHeader)...)
-	var count uint32
-	flush := func() {
-		frame := buf[start:]
-		binary.LittleEndian.PutUint32(frame, uint32(len(frame)-frameHeader))
-		binary.LittleEndian.PutUint32(frame[4:], count)
-		binary.LittleEndian.PutUint64(frame[8:], frameHash(frame))
-		if _, err = f.WriteAt(buf, offset+bytes); err != nil {
-			err = fmt.Errorf("sieve: %w", err)
-		}
-		bytes += int64(len(buf))
-		buf, start, count = buf[:frameHeader], 0, 0
-	}
-	records(func(k key, payload []byte) bool {
-		buf = binary.LittleEndian.AppendUint64(buf, k.hi)
-		buf = append(buf, k.lo)
-		buf = binary.AppendUvarint(buf, uint64(len(payload)))
-		buf = append(buf, payload...)
-		if count++; len(buf)-start >= frameBytes {
-			flush()
-		}
-		return err == nil
-	})
-	if err == nil && count > 0 {
-		flush()
-	}
-	return bytes, err
-}
-
-// frameHash covers length, count and body.
-func frameHash(frame []byte) uint64 {
-	return xxh3.HashSeed(frame[frameHeader:], binary.LittleEndian.Uint64(frame))
-}
-
-// loadPending reads the first c.Bytes bytes of a pending file into b, and cuts off what is behind them.
-func loadPending(fsys vfs.FS, name string, c FileCut, generation uint64, b *bucket) error {
+// loadPending reads keys from the first c.Bytes bytes of a pending file into b, and cuts off what is behind them.
+// live, if not nil, says which payloads count. The payloads are verified when they are read.
+func loadPending(fsys vfs.FS, name string, c FileCut, generation uint64, live []uint64, b *bucket) error {
 	if _, err := fsys.Size(name); err != nil {
 		return fmt.Errorf("sieve: %w", err) // OpenRW would make a file that is missing
 	}
@@ -142,58 +110,51 @@ func loadPending(fsys vfs.FS, name string, c FileCut, generation uint64, b *buck
 	if err != nil {
 		return fmt.Errorf("sieve: %w", err)
 	}
-	if err := readPending(f, c, b); err != nil {
+	if err := readPending(f, c, live, b); err != nil {
 		return closeAfter(f, err)
 	}
-	b.file = &storeFile{File: f, serial: c.Serial, firstCut: generation, synced: true}
-	b.savedEntries, b.savedBytes = len(b.entries), c.Bytes
+	b.file = &storeFile{File: f, kind: kindPending, serial: c.Serial, firstCut: generation, synced: true}
+	b.written, b.fileBytes, b.file.cutBytes = b.arrived, c.Bytes, c.Bytes
+	b.touched = len(b.entries)
 	return nil
 }
 
-func readPending(f vfs.File, c FileCut, b *bucket) error {
+func readPending(f vfs.File, c FileCut, live []uint64, b *bucket) error {
 	size, err := f.Size()
 	if err != nil {
 		return fmt.Errorf("sieve: %w", err)
 	}
-	corrupt := func(at int64, what string) error {
-		return &CorruptError{File: f.Name(), Offset: at, What: what}
-	}
 	if size < c.Bytes || c.Bytes < int64(len(pendingMagic)) {
-		return corrupt(size, fmt.Sprintf("file length, want %d", c.Bytes))
+		return &CorruptError{File: f.Name(), Offset: size, What: fmt.Sprintf("file length, want %d", c.Bytes)}
 	}
-	head := make([]byte, frameHeader)
-	if err := readAt(f, head[:len(pendingMagic)], 0); err != nil {
+	magic := make([]byte, len(pendingMagic))
+	if err := readAt(f, magic, 0); err != nil {
 		return err
 	}
-	if string(head[:len(pendingMagic)]) != pendingMagic {
-		return corrupt(0, "not a pending file, or of another version")
+	if string(magic) != pendingMagic {
+		return &CorruptError{File: f.Name(), What: "not a pending file, or of another version"}
 	}
-	var frame []byte
-	for at := int64(len(pendingMagic)); at < c.Bytes; at += int64(len(frame)) {
-		if c.Bytes-at < frameHeader {
-			return corrupt(at, "frame header ends early")
-		}
-		if err := readAt(f, head, at); err != nil {
+	var fr frame
+	for at := int64(len(magic)); at < c.Bytes; at = fr.end() {
+		if err := fr.read(f, at, c.Bytes, frameFront); err != nil {
 			return err
 		}
-		length := frameHeader + int64(binary.LittleEndian.Uint32(head))
-		if length > c.Bytes-at {
-			return corrupt(at, "frame ends early")
+		if uint64(fr.records) > c.Count-uint64(b.arrived) {
+			return &CorruptError{File: f.Name(), Offset: at, What: fmt.Sprintf("more than %d records", c.Count)}
 		}
-		frame = append(frame[:0], make([]byte, length)...)
-		if err := readAt(f, frame, at); err != nil {
-			return err
-		}
-		if binary.LittleEndian.Uint64(frame[8:]) != frameHash(frame) {
-			return corrupt(at, "frame checksum")
-		}
-		if !b.addFrame(frame) {
-			return corrupt(at, "frame does not hold what it says")
+		for keys := fr.keys(); len(keys) > 0; keys = keys[keyBytes:] {
+			if live == nil || isSet(live, b.arrived) {
+				k := key{hi: binary.LittleEndian.Uint64(keys), lo: keys[8]}
+				b.entries = append(b.entries, newEntry(k, uint64(b.arrived)))
+			}
+			b.arrived++
 		}
 	}
-	if uint64(len(b.entries)) != c.Count {
-		return corrupt(c.Bytes, fmt.Sprintf("%d records, want %d", len(b.entries), c.Count))
+	if uint64(b.arrived) != c.Count {
+		return &CorruptError{File: f.Name(), Offset: c.Bytes, What: fmt.Sprintf("%d records, want %d", b.arrived, c.Count)}
 	}
+	b.live = live
+	b.left.Store(int64(len(b.entries)))
 	if size > c.Bytes {
 		if err := f.Truncate(c.Bytes); err != nil {
 			return fmt.Errorf("sieve: %w", err)
@@ -202,22 +163,49 @@ func readPending(f vfs.File, c FileCut, b *bucket) error {
 	return nil
 }
 
-// addFrame adds a frame's records; false if they are not count records that end where the frame does.
-func (b *bucket) addFrame(frame []byte) bool {
-	body := frame[frameHeader:]
-	for range binary.LittleEndian.Uint32(frame[4:]) {
-		if len(body) < keyBytes {
-			return false
-		}
-		k := key{hi: binary.LittleEndian.Uint64(body), lo: body[8]}
-		body = body[keyBytes:]
-		length, n := binary.Uvarint(body)
-		if n <= 0 || length > uint64(len(body)-n) {
-			return false
-		}
-		end := n + int(length)
-		b.add(k, body[n:end])
-		body = body[end:]
+// read reads and verifies what stands before the payloads of the frame at an offset of a file of which so many bytes
+// count. It reads at least `first` bytes, if there are so many.
+func (fr *frame) read(f vfs.File, at, bytes, first int64) error {
+	if bytes-at < frameHeader {
+		return &CorruptError{File: f.Name(), Offset: at, What: "frame header ends early"}
 	}
-	return len(body) == 0
+	fr.at, fr.buf = at, fr.buf[:0]
+	if err := fr.readTo(f, min(first, bytes-at)); err != nil {
+		return err
+	}
+	fr.payload, fr.records = int64(binary.LittleEndian.Uint32(fr.buf)), int(binary.LittleEndian.Uint32(fr.buf[4:]))
+	if fr.end() > bytes {
+		return &CorruptError{File: f.Name(), Offset: at, What: "frame ends early"}
+	}
+	if err := fr.readTo(f, fr.payloadAt()-at); err != nil {
+		return err
+	}
+	if xxh3.HashSeed(fr.keys(), binary.LittleEndian.Uint64(fr.buf)) != binary.LittleEndian.Uint64(fr.buf[8:]) {
+		return &CorruptError{File: f.Name(), Offset: at, What: "frame checksum"}
+	}
+	return nil
+}
+
+// readTo reads on until buf has n bytes.
+func (fr *frame) readTo(f vfs.File, n int64) error {
+	have := int64(len(fr.buf))
+	if have >= n {
+		return nil
+	}
+	fr.buf = slices.Grow(fr.buf, int(n-have))[:n]
+	return readAt(f, fr.buf[have:], fr.at+have)
+}
+
+func (fr *frame) keys() []byte { return fr.buf[frameHeader : fr.payloadAt()-fr.at] }
+
+// payloads reads the rest of the frame, if it was not read, and verifies it.
+func (fr *frame) payloads(f vfs.File) ([]byte, error) {
+	if err := fr.readTo(f, fr.end()-fr.at); err != nil {
+		return nil, err
+	}
+	p := fr.buf[fr.payloadAt()-fr.at : fr.end()-fr.at]
+	if xxh3.HashSeed(p, binary.LittleEndian.Uint64(fr.buf[8:])) != binary.LittleEndian.Uint64(fr.buf[16:]) {
+		return nil, &CorruptError{File: f.Name(), Offset: fr.at, What: "frame checksum"}
+	}
+	return p, nil
 }

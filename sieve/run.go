@@ -99,7 +99,7 @@ func openRun(fsys vfs.FS, name string, c FileCut, generation uint64) (*run, erro
 		return nil, fmt.Errorf("sieve: %w", err)
 	}
 	r := &run{
-		file:  &storeFile{File: f, serial: c.Serial, firstCut: generation, synced: true},
+		file:  &storeFile{File: f, kind: kindRun, serial: c.Serial, firstCut: generation, synced: true},
 		count: c.Count, bytes: c.Bytes,
 	}
 	if err := r.load(); err != nil {

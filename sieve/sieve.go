@@ -17,8 +17,8 @@ type Options struct {
 	// Dir is the directory of the sieve's files; it is made if missing. Other files in it are left alone.
 	Dir string
 	// BucketBytes is the memory of both buckets together, fingerprints and payloads: 0 means 64 MiB, at least 4 KiB, at
-	// most 64 GiB. A URL's cost grows with the number of blocks of the store for each URL of a bucket; with one byte for
-	// each URL that will be known it stays level.
+	// most 64 GiB. A URL's cost grows with the number of blocks of the store for each URL of a bucket; one byte for each
+	// URL that will be known is enough. In a large store payloads wait in files, five times as long as this.
 	// Adds made without asking WaitRoom may go above it.
 	BucketBytes int64
 	// RunsMax is how many sorted files the store may have between flushes: 0 means 8, at least 1.
@@ -72,6 +72,11 @@ type Sieve struct {
 	cutMu    sync.Mutex
 	cutFiles []*storeFile // of the last cut, for Sync
 
+	// writeMu is held while payloads are written to a pending file, and for the moment in which a bucket is frozen. It is
+	// taken after cutMu and before mu.
+	writeMu sync.Mutex
+	scratch []byte // of whoever holds writeMu
+
 	// flushing is set for the duration of a Flush, to catch a second caller. Written by Flush.
 	flushing atomic.Bool
 
@@ -84,6 +89,8 @@ type Sieve struct {
 	room       chan struct{}
 	runs       []*run // largest and oldest first; the slice is replaced, never changed
 	obsolete   []obsolete
+	spareFiles []*storeFile // pending files that nothing needs, at most as many as there are buckets
+	spillErr   error        // for the next Flush
 	serial     uint64
 	generation uint64
 	failed     error // Sync has failed: what is on disk is no longer known
@@ -108,6 +115,8 @@ type Stats struct {
 	BytesRead    int64  // from the store, by flushes
 	BytesWritten int64  // to the store, by flushes
 	Obsolete     int    // files kept only for an older cut
+	Spilled      int64  // bytes of payloads and fingerprints written while they waited, by WaitRoom and cuts
+	SpillErrors  uint64 // spills that failed; their errors came out of Flush
 }
 
 // Add puts one fingerprint with its payload into the filling bucket. It never blocks and never fails; it borrows
@@ -118,22 +127,16 @@ func (s *Sieve) Add(fp xxh3.Uint128, payload []byte) {
 		s.mu.Unlock()
 		panic("BUG: Add on a closed sieve")
 	}
-	was := s.ripe()
-	s.filling.add(keyOf(fp), payload)
+	b := s.filling
+	b.add(keyOf(fp), payload)
 	s.stats.Added++
-	now := s.ripe()
+	ripe := !b.told && b.ripe()
+	b.told = b.told || ripe
 	s.mu.Unlock()
-	if now && !was {
+	if ripe {
 		s.signal()
 	}
 }
-
-// full reports whether the filling bucket has reached its bound. mu is held.
-func (s *Sieve) full() bool { return s.filling.size() >= s.o.BucketBytes/2 }
-
-// ripe reports whether it is time to flush: early enough that the buckets have changed places when the filling one would
-// be full, and no producer waits for that. mu is held.
-func (s *Sieve) ripe() bool { return s.filling.size() >= s.o.BucketBytes/2-s.o.BucketBytes/16 }
 
 // signal wakes whoever listens to Wake, now or next time.
 func (s *Sieve) signal() {
@@ -147,7 +150,7 @@ func (s *Sieve) signal() {
 func (s *Sieve) Full() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.full()
+	return s.filling.full()
 }
 
 // Wake is signalled when the filling bucket becomes nearly full, and at Open if one was saved so or half emitted. It has
@@ -155,21 +158,23 @@ func (s *Sieve) Full() bool {
 func (s *Sieve) Wake() <-chan struct{} { return s.wake }
 
 // WaitRoom waits while the filling bucket is full and no Flush has put the other one in its place, which is how a slow
-// disk slows the producers and memory stays bounded while an image is written. They call it before they begin a batch of Adds, holding nothing a Flush could need. It returns the
-// error of ctx when that is done first, and ErrClosed after Close.
+// disk slows the producers and memory stays bounded while an image is written. They call it before they begin a batch of
+// Adds, holding nothing a Flush could need. When memory is short and a flush would not pay yet, the caller writes some
+// of the waiting payloads to a file; if it cannot, the next Flush says why. It returns the error of ctx when that is done
+// first, and ErrClosed after Close.
 func (s *Sieve) WaitRoom(ctx context.Context) error {
 	for {
 		s.mu.Lock()
-		if s.closed {
-			s.mu.Unlock()
+		closed, full, due, room := s.closed, s.filling.full(), s.spillDue(), s.room
+		s.mu.Unlock()
+		switch {
+		case closed:
 			return ErrClosed
-		}
-		if !s.full() {
-			s.mu.Unlock()
+		case due && s.trySpill() && full:
+			continue
+		case !full:
 			return nil
 		}
-		room := s.room
-		s.mu.Unlock()
 		select {
 		case <-room:
 		case <-ctx.Done():
@@ -193,11 +198,11 @@ func (s *Sieve) Pending() int {
 
 // pending needs mu.
 func (s *Sieve) pending() int {
-	n := s.filling.left.Load()
+	n := s.filling.arrived
 	if s.frozen != nil {
-		n += s.frozen.left.Load()
+		n += int(s.frozen.left.Load())
 	}
-	return int(n)
+	return n
 }
 
 // Len returns the number of fingerprints in the store.
@@ -247,7 +252,7 @@ func (s *Sieve) Contains(fp xxh3.Uint128) (bool, error) {
 		if err := w.look(b); err != nil {
 			return false, err
 		}
-		if w.finder.has(k) {
+		if w.finder.has(k) == 1 {
 			return true, nil
 		}
 	}
@@ -276,6 +281,8 @@ func (s *Sieve) usable() error {
 func (s *Sieve) Close() error {
 	s.cutMu.Lock()
 	defer s.cutMu.Unlock()
+	s.writeMu.Lock()
+	defer s.writeMu.Unlock()
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
@@ -283,7 +290,7 @@ func (s *Sieve) Close() error {
 	}
 	s.closed = true
 	s.makeRoom()
-	files := s.liveFiles()
+	files := append(s.liveFiles(), s.spareFiles...)
 	for _, o := range s.obsolete {
 		files = append(files, o.file)
 	}
@@ -304,8 +311,13 @@ func (s *Sieve) liveFiles() []*storeFile {
 		files = append(files, r.file)
 	}
 	for _, b := range []*bucket{s.frozen, s.filling} {
-		if b != nil && b.file != nil {
-			files = append(files, b.file)
+		if b == nil {
+			continue
+		}
+		for _, f := range []*storeFile{b.file, b.mask} {
+			if f != nil {
+				files = append(files, f)
+			}
 		}
 	}
 	return files

@@ -83,7 +83,7 @@ func (c *checker) compareCounters(queued int64, complete bool) {
 	if c.sieve != nil {
 		pending, frozen := int64(c.sieve.Pending()), int64(0)
 		if c.cut.Sieve.FrozenStored {
-			frozen = int64(c.cut.Sieve.Frozen.Count)
+			frozen = int64(c.cut.Sieve.FrozenMask.Count)
 		}
 		if n.Sieved != pending+n.Known+n.Admitted {
 			c.fault(area, file, "%d URLs were handed to the sieve, but %d are pending, %d were known and %d admitted (E1)",

@@ -1,0 +1,90 @@
+package sieve
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"orbweaver/internal/vfs"
+
+	"github.com/zeebo/xxh3"
+)
+
+const (
+	maskMagic  = "OWSIEVM1"
+	maskHeader = 16
+)
+
+// saveMask writes down which payloads of a frozen bucket are still to be emitted, unless that was done and nothing has
+// happened to it since.
+func (s *Sieve) saveMask(b *bucket) error {
+	left := b.left.Load()
+	if b.live == nil || b.mask != nil && b.maskLeft == left {
+		return nil
+	}
+	buf := make([]byte, 0, maskHeader+8*len(b.live)+8)
+	buf = append(buf, maskMagic...)
+	buf = binary.LittleEndian.AppendUint64(buf, uint64(b.arrived))
+	for _, w := range b.live {
+		buf = binary.LittleEndian.AppendUint64(buf, w)
+	}
+	buf = binary.LittleEndian.AppendUint64(buf, xxh3.Hash(buf))
+	f, err := s.create(kindMask)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(buf); err != nil {
+		s.drop(f)
+		return fmt.Errorf("sieve: %w", err)
+	}
+	s.drop(b.mask)
+	s.mu.Lock()
+	b.mask, b.maskBytes, b.maskLeft = f, int64(len(buf)), left
+	s.mu.Unlock()
+	return nil
+}
+
+// openMask reads the mask of `payloads` payloads that a cut names.
+func openMask(fsys vfs.FS, name string, c FileCut, generation, payloads uint64) (*storeFile, []uint64, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, nil, fmt.Errorf("sieve: %w", err)
+	}
+	live, err := readMask(f, c, payloads)
+	if err != nil {
+		return nil, nil, closeAfter(f, err)
+	}
+	return &storeFile{File: f, kind: kindMask, serial: c.Serial, firstCut: generation, synced: true}, live, nil
+}
+
+func readMask(f vfs.File, c FileCut, payloads uint64) ([]uint64, error) {
+	size, err := f.Size()
+	if err != nil {
+		return nil, fmt.Errorf("sieve: %w", err)
+	}
+	corrupt := func(what string) error { return &CorruptError{File: f.Name(), What: what} }
+	words := payloads/64 + min(payloads%64, 1)
+	if size != c.Bytes || uint64(size) != maskHeader+8*words+8 {
+		return nil, corrupt(fmt.Sprintf("file length, want %d", c.Bytes))
+	}
+	buf := make([]byte, size)
+	if err := readAt(f, buf, 0); err != nil {
+		return nil, err
+	}
+	body := buf[:size-8]
+	switch {
+	case string(buf[:len(maskMagic)]) != maskMagic:
+		return nil, corrupt("not a mask, or of another version")
+	case xxh3.Hash(body) != binary.LittleEndian.Uint64(buf[size-8:]):
+		return nil, corrupt("mask checksum")
+	case binary.LittleEndian.Uint64(buf[len(maskMagic):]) != payloads:
+		return nil, corrupt("mask of another bucket")
+	}
+	live := make([]uint64, words)
+	for i := range live {
+		live[i] = binary.LittleEndian.Uint64(body[maskHeader+8*i:])
+	}
+	if payloads%64 != 0 && live[words-1]>>(payloads%64) != 0 || uint64(countSet(live)) != c.Count {
+		return nil, corrupt("mask does not have as many payloads as the cut says")
+	}
+	return live, nil
+}

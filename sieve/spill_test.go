@@ -1,0 +1,164 @@
+package sieve
+
+import (
+	"context"
+	"errors"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/internal/vfs"
+	"orbweaver/internal/vfs/faultfs"
+)
+
+// large is a sieve with so many blocks that a flush of what fits into memory does not pay.
+func large(t *testing.T, fsys vfs.FS) (s *Sieve, known uint64) {
+	t.Helper()
+	s = open(t, fsys, Options{Dir: "sieve", BucketBytes: 64 << 10}, nil)
+	for known = range uint64(40_000) {
+		addAll(s, known)
+	}
+	known++
+	<-s.Wake()
+	flush(t, s)
+	return s, known
+}
+
+// TestABucketTakesSixTimesAsManyWithItsPayloadsInAFile: memory stays within its bound, and all comes out in order.
+func TestABucketTakesSixTimesAsManyWithItsPayloadsInAFile(t *testing.T) {
+	mem := vfs.NewMem(1)
+	s, known := large(t, mem)
+	for range 4 {
+		var fresh []uint64
+		for len(s.Wake()) == 0 {
+			askRoom(t, s)
+			i := known + uint64(len(fresh))
+			addAll(s, i, i/2)
+			fresh = append(fresh, i)
+			if st := s.Stats(); st.PendingBytes > 32<<10 {
+				t.Fatalf("%+v", st)
+			}
+		}
+		<-s.Wake()
+		if n := s.Pending(); n < 32<<10*3/4/entryBytes {
+			t.Fatalf("only %d were pending: %+v", n, s.Stats())
+		}
+		must(t, s.Check())
+		want(t, flush(t, s), urls(fresh...))
+		known += uint64(len(fresh))
+		balanced(t, s)
+		if names, _ := mem.List("sieve"); len(names) != s.Stats().Runs+1 {
+			t.Fatalf("files %q", names)
+		}
+	}
+	if st := s.Stats(); st.Spilled == 0 || st.SpillErrors != 0 {
+		t.Fatalf("%+v", st)
+	}
+	durable(t, s)
+	if names, _ := mem.List("sieve"); len(names) != s.Stats().Runs {
+		t.Fatalf("with nothing pending there are %q", names)
+	}
+}
+
+// TestAPayloadThatCannotBeWrittenStays: the next Flush says why, once, and nothing is lost.
+func TestAPayloadThatCannotBeWrittenStays(t *testing.T) {
+	script := faultfs.NewScript()
+	s, known := large(t, faultfs.New(vfs.NewMem(1), script))
+	script.Add(faultfs.Rule{Op: faultfs.Write, From: 1, Count: 3, Err: syscall.ENOSPC, Short: 100})
+	var fresh []uint64
+	add := func() {
+		askRoom(t, s)
+		i := known + uint64(len(fresh))
+		addAll(s, i)
+		fresh = append(fresh, i)
+	}
+	for range 3 {
+		for len(s.Wake()) == 0 {
+			add()
+		}
+		<-s.Wake() // whoever flushes is to learn it at once
+		for range 30 {
+			add() // nobody tries again before that
+		}
+		if st := s.Stats(); st.PendingBytes > 33<<10 {
+			t.Fatalf("%+v", st)
+		}
+		if _, err := s.Flush(func([]byte) error { return errRefused }); !errors.Is(err, syscall.ENOSPC) {
+			t.Fatalf("Flush says %v", err)
+		}
+		balanced(t, s)
+	}
+	for len(s.Wake()) == 0 {
+		add()
+	}
+	if st := s.Stats(); st.SpillErrors != 3 || st.Spilled == 0 {
+		t.Fatalf("%+v", st)
+	}
+	want(t, flush(t, s), urls(fresh...))
+}
+
+// TestAfterARestartPayloadsAreWhereTheyWere: what was written ahead of a cut is not written by it, what was written
+// behind is gone with the crash, and a cut costs no more than what memory holds.
+func TestAfterARestartPayloadsAreWhereTheyWere(t *testing.T) {
+	mem := vfs.NewMem(1)
+	s, known := large(t, mem)
+	var fresh []uint64
+	add := func(n int) {
+		for range n {
+			askRoom(t, s)
+			i := known + uint64(len(fresh))
+			addAll(s, i)
+			fresh = append(fresh, i)
+		}
+	}
+	add(1000)
+	before := s.Stats().Spilled
+	im, err := s.Cut()
+	must(t, err)
+	marked := len(fresh)
+	add(20)
+	c, err := im.Write()
+	must(t, err)
+	if wrote := s.Stats().Spilled - before; wrote > 32<<10 {
+		t.Errorf("the cut wrote %d bytes", wrote)
+	}
+	must(t, s.Sync())
+	add(300)
+	again := open(t, mem.CrashClone(newRand(1)), s.o, &c)
+	if again.Pending() != marked {
+		t.Fatalf("%d pending, want %d", again.Pending(), marked)
+	}
+	must(t, again.Check())
+	must(t, s.Release(c))
+	want(t, flush(t, again), urls(fresh[:marked]...))
+	want(t, flush(t, s), urls(fresh...))
+}
+
+// TestWhoWaitsForAnImageGoesOn: while an image is written nothing behind it is, and producers wait for its end.
+func TestWhoWaitsForAnImageGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, known := large(t, vfs.NewMem(1))
+		im, err := s.Cut()
+		must(t, err)
+		for !s.Full() {
+			addAll(s, known)
+			known++
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := s.WaitRoom(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("a producer goes on: %v", err)
+		}
+		waited := make(chan error)
+		go func() { waited <- s.WaitRoom(t.Context()) }()
+		synctest.Wait()
+		if c, err := im.Write(); err != nil || c.Filling != nil {
+			t.Fatalf("%+v, %v", c, err)
+		}
+		must(t, <-waited)
+		if s.Stats().Spilled == 0 {
+			t.Fatal("nothing was written")
+		}
+	})
+}
