@@ -19,6 +19,7 @@ import (
 type distributor struct {
 	ledger  *ledger
 	bench   *bench
+	hosts   *hosts
 	ready   *diskq.Queue
 	virt    *virtualize.Virtualizer
 	shelf   shelf // on virt
@@ -114,6 +115,10 @@ func (d *distributor) step(now time.Time) (moved bool, err error) {
 	if err := d.spill(now); err != nil {
 		return false, err
 	}
+	frozen, err := d.hosts.freeze(now)
+	if err != nil {
+		return false, err
+	}
 	refilled, err := d.refill(now)
 	if err != nil {
 		return false, err
@@ -122,14 +127,18 @@ func (d *distributor) step(now time.Time) (moved bool, err error) {
 	if refilled+placed > 0 {
 		d.feed()
 	}
-	return refilled+placed > 0, err
+	return frozen+refilled+placed > 0, err
 }
 
 // bury drops what dead sites have on disk.
 func (d *distributor) bury() error {
 	graves, waiting := d.under.take()
 	for _, origin := range waiting {
-		if vs := d.bench.Get(origin); vs != nil {
+		vs, err := d.hosts.get(origin)
+		if err != nil {
+			return err
+		}
+		if vs != nil {
 			d.bench.Unpark(vs, func(s *Site) { s.robotsUnreachable(time.Now()) })
 		}
 	}
@@ -278,7 +287,10 @@ func (d *distributor) distribute(now time.Time) (int, error) {
 func (d *distributor) place(item []byte) error {
 	it := mustItem(item)
 	site, path := urlx.Split(it.Rest)
-	vs, added := d.bench.GetOrAdd(site)
+	vs, added, err := d.hosts.getOrAdd(site)
+	if err != nil {
+		return err
+	}
 	it.Rest = path
 	head := appendItem(nil, &it)
 	limit := d.siteItems
