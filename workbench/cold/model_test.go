@@ -93,6 +93,11 @@ func (w *world) checkpoint() {
 		return
 	}
 	w.cuts = w.cuts[len(w.cuts)-1:]
+	if w.rng.IntN(3) == 0 {
+		if _, err := w.store.Collect(2000); err != nil {
+			w.t.Fatal(err)
+		}
+	}
 	if w.rng.IntN(4) > 0 {
 		if err := w.store.Release(cut); err != nil {
 			w.t.Fatal(err)
@@ -215,6 +220,19 @@ func TestH4_theLogIsBounded(t *testing.T) {
 		}
 	}
 	w.check()
+}
+
+// A record that is whole, and is not where it was written, is none.
+func TestH3_aRecordHasItsPlace(t *testing.T) {
+	b := appendRecord(nil, Position{1, segmentHead}, kindHost, []byte("key"), []byte("form"))
+	if _, fault := parseRecord(b, Position{1, segmentHead}); fault != "" {
+		t.Error(fault)
+	}
+	for _, p := range []Position{{2, segmentHead}, {1, segmentHead + 8}} {
+		if _, fault := parseRecord(b, p); fault == "" {
+			t.Errorf("it is taken at %+v", p)
+		}
+	}
 }
 
 // Every byte that counts is under a checksum.

@@ -14,7 +14,7 @@ func TestTableAgainstAMap(t *testing.T) {
 		model := map[uint64]uint64{} // place to hash
 		for step := range 60_000 {
 			if grow := step/10_000%2 == 0; len(model) == 0 || rng.IntN(10) < 7 == grow {
-				hash := rng.Uint64() >> (8 * seed) // fewer and fewer shards
+				hash := rng.Uint64() >> (4 * seed) // fewer and fewer shards
 				place := rng.Uint64N(placeMask) + 1
 				if _, there := model[place]; !there {
 					table.add(hash, place)
