@@ -57,6 +57,7 @@ type coldHosts struct {
 }
 
 func (b *coldHosts) step(ctx context.Context, o *Options, out, back *growth.Meter, size int64) error {
+	out.Resume()
 	for b.hosts < size {
 		if err := b.grow(ctx, out, min(b.hosts+4096, size)); err != nil {
 			return err
