@@ -35,7 +35,7 @@ type Config struct {
 	Parsers  int // parse workers [GOMAXPROCS]
 	Resolves int // resolver workers [64]
 
-	WorkbenchMemory int64 // bytes of queued paths in memory [256 MiB]
+	WorkbenchMemory int64 // bytes of queued paths in memory, and of known hosts: what is beyond goes to disk [256 MiB]
 	CacheMemory     int64 // bytes of the fingerprint cache [64 MiB]
 	SieveMemory     int64 // bytes of the sieve's two buckets [64 MiB]
 	SeenMemory      int64 // bytes of the index of payload digests [192 MiB, which is enough for 10^8]

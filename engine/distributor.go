@@ -49,6 +49,7 @@ type distributor struct {
 
 const (
 	distributeBatch = 256         // ready URLs moved under one hold of the cut's lock
+	thawBatch       = 16          // of these, URLs of hosts that have to be read from disk: a cut waits no longer than for so many reads
 	newbornMax      = 1 << 14     // sites waiting for an address before the distributor waits for them
 	siteItemsMax    = 64          // items of one site in memory, if nobody says otherwise
 	siteItemsLow    = 2           // the same when the bench is full: enough to keep its turn
@@ -268,7 +269,11 @@ func (d *distributor) distribute(now time.Time) (int, error) {
 	if int64(d.bench.Front(now, frontSoon)) >= d.frontWant.Load() || d.newborn.Len() >= newbornMax {
 		return 0, nil
 	}
+	thawed := d.hosts.thawed.Load()
 	for n := range distributeBatch {
+		if d.hosts.thawed.Load()-thawed >= thawBatch {
+			return n, nil
+		}
 		item, ok, err := d.ready.Read(d.scratch[:0])
 		if err != nil || !ok {
 			return n, err

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"orbweaver/workbench"
@@ -19,13 +20,13 @@ type hosts struct {
 	rules   *rulesPool
 	newborn *siteQueue
 	live    *Live
-	resumed time.Time // when this run began, if the one before did not end in order; else zero
+	frozen  atomic.Int64 // hosts that went to the store in this run
+	thawed  atomic.Int64 // that came back
+	resumed time.Time    // when this run began, if the one before did not end in order; else zero
 
 	mu      sync.Mutex // a host moves, or somebody uses one that may not move meanwhile
 	evicted workbench.Evicted
 	form    []byte
-	frozen  int64 // hosts that went to the store in this run
-	thawed  int64 // that came back
 }
 
 // getOrAdd finds a host or makes it. For the distributor, and for who is alone.
@@ -103,7 +104,7 @@ func (h *hosts) thaw(key, form []byte) (*visitState, error) {
 	if err != nil {
 		return nil, fmt.Errorf("engine: host %.200q: %w", key, err)
 	}
-	h.thawed++
+	h.thawed.Add(1)
 	if !h.resumed.IsZero() && delay > 0 { // it may have been asked for something just before the kill: see keepCrawlDelays
 		if due := h.resumed.Add(h.live.policy().SiteDelay(delay)); due.After(now) {
 			h.bench.Postpone(vs, due, time.Time{})
@@ -132,7 +133,7 @@ func (h *hosts) freeze(now time.Time) (n int, err error) {
 	for i := range n {
 		h.cold.Put(h.evicted.At(i))
 	}
-	h.frozen += int64(n)
+	h.frozen.Add(int64(n))
 	return n, nil
 }
 
@@ -142,11 +143,4 @@ func (h *hosts) counts() (known, inStore int) {
 	defer h.mu.Unlock()
 	inStore = h.cold.Len()
 	return h.bench.Counts().Sites + inStore, inStore
-}
-
-// moved is how many hosts of this run went to the store, and came back.
-func (h *hosts) moved() (out, back int64) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.frozen, h.thawed
 }

@@ -105,7 +105,7 @@ func (e *Engine) Report() Report {
 	}
 	known, inStore := e.hosts.counts()
 	r.HostsKnown, r.HostsCold = int64(known), int64(inStore)
-	r.HostsFrozen, r.HostsThawed = e.hosts.moved()
+	r.HostsFrozen, r.HostsThawed = e.hosts.frozen.Load(), e.hosts.thawed.Load()
 	pauses, longest := e.points.pauses.total()
 	r.Checkpoints, r.CheckpointPauseMost = pauses, longest.Seconds()
 	r.CheckpointPauseP99 = e.points.pauses.quantile(0.99).Seconds()

@@ -1,15 +1,21 @@
 package invitro
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
+	"orbweaver/engine/fsck"
 	"orbweaver/internal/vfs"
+	"orbweaver/workbench/cold"
 )
 
 // manyHosts is a web of more hosts than the smallest bench has room for, with few pages each that all link to others, so that
@@ -133,4 +139,55 @@ func killColdHosts(t *testing.T, world simweb.Config, death death) {
 	if cold == 0 {
 		t.Error("no kill came while hosts were cold")
 	}
+}
+
+// A wrong byte among the cold hosts is found by fsck, in its file, and by the crawl that would go on; a rebuild does without them.
+func TestColdHosts_damageIsFoundAndRebuilt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rig, err := NewRig(manyHosts(*firstSeed+930, simweb.Plain()), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg := coldConfig(rig)
+		ctx, cancel := context.WithTimeout(t.Context(), 12*time.Second)
+		defer cancel()
+		report, err := rig.Crawl(ctx, cfg, rig.FS)
+		if err != nil || report.HostsCold == 0 || report.URLsQueued == 0 {
+			t.Fatalf("%d cold hosts, %d URLs queued, %v", report.HostsCold, report.URLsQueued, err)
+		}
+		const dir = "crawl/" + engine.ColdDir
+		files, err := rig.FS.List(dir)
+		if err != nil || len(files) == 0 {
+			t.Fatal(files, err)
+		}
+		name := dir + "/" + files[len(files)-1]
+		content, err := vfs.ReadFile(rig.FS, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		content[len(content)/2] ^= 1
+		writeFile(t, rig.FS, name, content)
+		r := look(t, rig.FS)
+		found := func(f fsck.Finding) bool { return f.Area == "cold" && f.File == strings.TrimPrefix(name, "crawl/") }
+		if r.Sound() || !slices.ContainsFunc(r.Findings, found) {
+			t.Errorf("findings: %+v", r.Findings)
+		}
+		if _, err := engine.Open(cfg, rig.Seams(rig.FS)); !errors.Is(err, cold.ErrCorrupt) {
+			t.Errorf("the crawl goes on: %v", err)
+		}
+		if _, err := engine.Rebuild(t.Context(), cfg, rig.Seams(rig.FS), engine.RebuildOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if report, err = rig.Crawl(t.Context(), cfg, rig.FS); err != nil || report.HostsCold == 0 {
+			t.Fatal(report.HostsCold, err)
+		}
+		if err := rig.Net.Close(); err != nil {
+			t.Error(err)
+		}
+		p := promise(cfg)
+		p.Resumed = true
+		sound(t, rig, cfg, p)
+		r = look(t, rig.FS)
+		wantSound(t, &r)
+	})
 }

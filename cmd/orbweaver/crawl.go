@@ -47,7 +47,7 @@ type crawlCmd struct {
 	WarcSize        size   `help:"Size at which the next file is begun." default:"1GiB" placeholder:"SIZE" least:"1"`
 	Store           string `help:"all, none, or an expression: which responses are kept." default:"all" placeholder:"EXPR"`
 
-	WorkbenchMemory size     `help:"Memory for queued paths." default:"256MiB" placeholder:"SIZE" least:"1"`
+	WorkbenchMemory size     `help:"Memory for queued paths and idle hosts; what is beyond goes to disk." default:"256MiB" placeholder:"SIZE" least:"1"`
 	CacheMemory     size     `help:"Memory of the fingerprint cache." default:"64MiB" placeholder:"SIZE" least:"1"`
 	SieveMemory     size     `help:"Memory of the sieve's buckets." default:"64MiB" placeholder:"SIZE" least:"1"`
 	SeenMemory      size     `help:"Memory of the index of payload digests." default:"192MiB" placeholder:"SIZE" least:"1"`

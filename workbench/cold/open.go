@@ -100,7 +100,7 @@ func (s *Store) goBack(cut *Cut) error {
 	return nil
 }
 
-// apply does what a record says.
+// apply does what a record says: in the end that is in which was in at the cut (H3).
 func (s *Store) apply(p Position, r *record) error {
 	s.log += r.size
 	if r.kind == kindHost {

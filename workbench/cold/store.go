@@ -114,7 +114,7 @@ func (s *Store) leave(hash uint64, p Position, size int64) bool {
 	return true
 }
 
-// Take takes a host out and appends its form to dst; false if there is none with this key. After an error it is still in.
+// Take takes a host out (H2) and appends its form to dst; false if there is none with this key. After an error it is still in.
 func (s *Store) Take(dst, key []byte) (form []byte, found bool, err error) {
 	hash := s.hash(key)
 	var scratch [2]uint64
@@ -148,7 +148,7 @@ func (s *Store) takeAt(dst, key []byte, hash, place uint64) (form []byte, found,
 		return dst, false, true, nil
 	case err != nil:
 		return dst, false, false, err
-	case r.kind != kindHost || !bytes.Equal(r.key, key):
+	case r.kind != kindHost || !bytes.Equal(r.key, key): // H1: another with this hash
 		return dst, false, false, nil
 	}
 	s.leave(hash, p, r.size)
