@@ -17,6 +17,7 @@ import (
 	"orbweaver/virtualize"
 	"orbweaver/virtualize/diskq"
 	"orbweaver/workbench"
+	"orbweaver/workbench/cold"
 )
 
 type (
@@ -36,6 +37,7 @@ type checkpointer struct {
 	sieve    *sieve.Sieve
 	ready    *diskq.Queue
 	virt     *virtualize.Virtualizer
+	cold     *cold.Store
 	dist     *distributor
 	aloft    *aloft
 	redone   *redone
@@ -160,7 +162,9 @@ func (c *checkpointer) mark(state State, reason string, final bool) (*marks, err
 	l.cut.Lock()
 	defer l.cut.Unlock()
 	defer func() { c.pauses.add(time.Since(began)) }()
-	c.returner.drain(1 << 30)
+	if _, err := c.returner.drain(1 << 30); err != nil {
+		return nil, errors.Join(err, j.close())
+	}
 	if err := j.follow(l.page()); err != nil {
 		return nil, errors.Join(err, j.close())
 	}
@@ -201,6 +205,7 @@ func (c *checkpointer) markRooms(k *marks) (err error) {
 	if m.Seen, err = c.ledger.seen.Cut(); err != nil {
 		return fmt.Errorf("engine: checkpoint: %w", err)
 	}
+	m.Cold = c.cold.Cut()
 	k.aloft = c.imageOfAloft()
 	if k.bench, err = c.bench.Cut(AppendSite); err != nil {
 		return fmt.Errorf("engine: checkpoint: %w", err)
@@ -287,7 +292,7 @@ func (c *checkpointer) create(name string, write func(io.Writer) error) error {
 // sync makes durable all that the manifest names.
 func (c *checkpointer) sync(m *manifest) error {
 	steps := []func() error{
-		c.ledger.sync, c.sieve.Sync, c.ready.Sync, c.virt.Sync, c.ledger.seen.Sync,
+		c.ledger.sync, c.sieve.Sync, c.ready.Sync, c.virt.Sync, c.cold.Sync, c.ledger.seen.Sync,
 		func() error { return c.syncFile(benchName(c.dir, m.Bench.last())) },
 		func() error { return c.syncFile(aloftName(c.dir, m.Generation)) },
 		func() error { return c.fs.SyncDir(c.dir) },
@@ -311,22 +316,28 @@ func (c *checkpointer) syncFile(name string) error {
 // release lets go of what only the manifest before needed.
 func (c *checkpointer) release() error {
 	m := &c.last
-	err := errors.Join(c.sieve.Release(m.Sieve), c.ready.Release(m.Ready), c.virt.Release(m.Virt), c.ledger.seen.Release(m.Seen))
+	err := errors.Join(c.sieve.Release(m.Sieve), c.ready.Release(m.Ready), c.virt.Release(m.Virt), c.cold.Release(m.Cold), c.ledger.seen.Release(m.Seen))
 	if err != nil {
 		return fmt.Errorf("engine: checkpoint: %w", err)
 	}
 	return removeOlder(c.fs, c.dir, m.Generation, m.Bench)
 }
 
-// collectStep is how many bytes the virtualizer moves in one go to reclaim space.
+// collectStep is how many bytes a room moves in one go to reclaim space.
 const collectStep = 1 << 20
 
-// collect lets the virtualizer reclaim space, in small steps beside everybody else, for a quarter of the time at most.
+// collect lets the virtualizer and the cold store reclaim space, in small steps beside everybody else, for a quarter of the time at most.
 func (c *checkpointer) collect(ctx context.Context) error {
 	for end := time.Now().Add(c.every / 4); time.Now().Before(end) && ctx.Err() == nil; {
-		if moved, err := c.virt.Collect(collectStep); err != nil {
+		moved, err := c.virt.Collect(collectStep)
+		if err != nil {
 			return fmt.Errorf("engine: checkpoint: %w", err)
-		} else if moved == 0 {
+		}
+		passed, err := c.cold.Collect(collectStep)
+		if err != nil {
+			return fmt.Errorf("engine: checkpoint: %w", err)
+		}
+		if moved == 0 && passed == 0 {
 			break
 		}
 	}

@@ -35,7 +35,7 @@ type Config struct {
 	Parsers  int // parse workers [GOMAXPROCS]
 	Resolves int // resolver workers [64]
 
-	WorkbenchMemory int64 // bytes of queued paths in memory [256 MiB]
+	WorkbenchMemory int64 // bytes of queued paths in memory, and of known hosts: what is beyond goes to disk [256 MiB]
 	CacheMemory     int64 // bytes of the fingerprint cache [64 MiB]
 	SieveMemory     int64 // bytes of the sieve's two buckets [64 MiB]
 	SeenMemory      int64 // bytes of the index of payload digests [192 MiB, which is enough for 10^8]
@@ -76,6 +76,8 @@ type RoomSizes struct {
 	ReadySegment  int64 // bytes of a segment of the ready queue
 	QueuesSegment int64 // bytes of a segment of the queues on disk, a multiple of 4096 from 8192 on
 	QueuesBuffer  int   // bytes of what is not yet in a segment
+	ColdSegment   int64 // bytes of a file of cold hosts, 1 KiB to 64 MiB
+	ColdBuffer    int   // bytes of cold hosts that are written together
 	SeenBuffer    int   // bytes of page digests that are written together
 	SieveRuns     int   // sorted files of the sieve
 	JournalStep   int64 // bytes that a journal reserves at a time [1 MiB]

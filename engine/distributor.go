@@ -19,6 +19,7 @@ import (
 type distributor struct {
 	ledger  *ledger
 	bench   *bench
+	hosts   *hosts
 	ready   *diskq.Queue
 	virt    *virtualize.Virtualizer
 	shelf   shelf // on virt
@@ -53,6 +54,7 @@ type distributor struct {
 
 const (
 	distributeBatch = 256              // ready URLs moved under one hold of the cut's lock
+	thawBatch       = 16               // of these, URLs of hosts that have to be read from disk: a cut waits no longer than for so many reads
 	newbornMax      = 1 << 14          // sites waiting for an address before the distributor waits for them
 	siteItemsMax    = 64               // items of one site in memory, if nobody says otherwise
 	siteItemsLow    = 2                // the same when the bench is full: enough to keep its turn
@@ -123,6 +125,10 @@ func (d *distributor) step(now time.Time) (moved bool, err error) {
 	if err := d.spill(now); err != nil {
 		return false, err
 	}
+	frozen, err := d.hosts.freeze(now)
+	if err != nil {
+		return false, err
+	}
 	refilled, err := d.refill(now)
 	if err != nil {
 		return false, err
@@ -131,14 +137,18 @@ func (d *distributor) step(now time.Time) (moved bool, err error) {
 	if refilled+placed > 0 {
 		d.feed()
 	}
-	return refilled+placed > 0, err
+	return frozen+refilled+placed > 0, err
 }
 
 // bury drops what dead sites have on disk.
 func (d *distributor) bury() error {
 	graves, waiting := d.under.take()
 	for _, origin := range waiting {
-		if vs := d.bench.Get(origin); vs != nil {
+		vs, err := d.hosts.get(origin)
+		if err != nil {
+			return err
+		}
+		if vs != nil {
 			d.bench.Unpark(vs, func(s *Site) { s.robotsUnreachable(time.Now()) })
 		}
 	}
@@ -268,7 +278,11 @@ func (d *distributor) distribute(now time.Time) (int, error) {
 	if d.newborn.Len() >= newbornMax || !d.frontSmall(now) {
 		return 0, nil
 	}
+	thawed := d.hosts.thawed.Load()
 	for n := range distributeBatch {
+		if d.hosts.thawed.Load()-thawed >= thawBatch {
+			return n, nil
+		}
 		item, ok, err := d.ready.Read(d.scratch[:0])
 		if err != nil || !ok {
 			return n, err
@@ -287,7 +301,10 @@ func (d *distributor) distribute(now time.Time) (int, error) {
 func (d *distributor) place(item []byte) error {
 	it := mustItem(item)
 	site, path := urlx.Split(it.Rest)
-	vs, added := d.bench.GetOrAdd(site)
+	vs, added, err := d.hosts.getOrAdd(site)
+	if err != nil {
+		return err
+	}
 	it.Rest = path
 	d.path = appendItem(d.path[:0], &it)
 	head := d.path

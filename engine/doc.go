@@ -8,6 +8,7 @@
 //
 //	frontier.go     the door: every URL passes Frontier.Add
 //	flushloop.go    sieve -> ready queue
+//	hosts.go        the one door to a host by its key: on the bench, or in the store of cold hosts
 //	distributor.go  ready queue -> bench or virtualizer, on demand; when a crawl is over
 //	resolveloop.go  newborn site -> address
 //	feedloop.go     bench -> todo queue
@@ -27,7 +28,8 @@
 //
 // Bytes: journal.go draws the journal's entry, item.go what travels with a URL, manifest.go says what the manifest holds.
 //
-// Nobody waits while holding the cut's lock; lock order is cut, then commit, then whatever a room locks inside.
+// Nobody waits while holding the cut's lock, but for a read of what is on disk: a block of a queue, a cold host. Lock order is cut, then
+// commit or hosts, then whatever a room locks inside.
 //
 // A rebuild trusts the archive and nothing else. What it cannot know: how far a page is from a seed (links of stored pages
 // count as one link away), how many redirects led to it, how often a URL was tried without an answer, what was refused, and

@@ -25,6 +25,7 @@ import (
 	"orbweaver/virtualize/diskq"
 	"orbweaver/warc"
 	"orbweaver/workbench"
+	"orbweaver/workbench/cold"
 )
 
 // ErrInUse says that another process works in the crawl directory.
@@ -39,6 +40,8 @@ type Engine struct {
 	ledger   *ledger
 	frontier *Frontier
 	bench    *bench
+	cold     *cold.Store
+	hosts    *hosts
 	sieve    *sieve.Sieve
 	ready    *diskq.Queue
 	virt     *virtualize.Virtualizer
@@ -232,9 +235,9 @@ func (e *Engine) openRooms(m *manifest, fresh bool) error {
 	began := time.Now()
 	defer func() { e.opening.Rooms = time.Since(began) - e.opening.Bench }()
 	fsys, dir := e.seams.FS, e.frontierDir()
-	cutSieve, cutReady, cutVirt, cutSeen := &m.Sieve, &m.Ready, &m.Virt, &m.Seen
+	cutSieve, cutReady, cutVirt, cutSeen, cutCold := &m.Sieve, &m.Ready, &m.Virt, &m.Seen, &m.Cold
 	if fresh {
-		cutSieve, cutReady, cutVirt, cutSeen = nil, nil, nil, nil
+		cutSieve, cutReady, cutVirt, cutSeen, cutCold = nil, nil, nil, nil, nil
 	}
 	var err error
 	sizes := &e.cfg.Rooms
@@ -247,6 +250,10 @@ func (e *Engine) openRooms(m *manifest, fresh bool) error {
 	}
 	oVirt := virtualize.Options{Dir: dir + "/queues", SegmentBytes: sizes.QueuesSegment, BufferBytes: sizes.QueuesBuffer}
 	if e.virt, err = virtualize.Open(fsys, oVirt, cutVirt); err != nil {
+		return err
+	}
+	oCold := cold.Options{Dir: dir + "/cold", Seed: m.HashSeed, SegmentBytes: sizes.ColdSegment, BufferBytes: sizes.ColdBuffer}
+	if e.cold, err = cold.Open(fsys, oCold, cutCold); err != nil {
 		return err
 	}
 	e.ledger = &ledger{syncing: make(chan struct{}, 1), long: make(chan struct{}, 1)}
@@ -297,6 +304,7 @@ func (e *Engine) assemble(m *manifest) {
 	e.pool = fetch.NewPool(cfg.pool())
 	wakeDist, wakeFeed := func() { poke(e.distWake) }, func() { poke(e.feedWake) }
 	e.under = &undertaker{bench: e.bench, n: &l.n, wake: wakeDist}
+	e.hosts = &hosts{bench: e.bench, cold: e.cold, rules: e.rules, newborn: e.newborn, live: e.live}
 	e.frontWant.Store(int64(2 * cfg.Fetchers))
 	e.frontier = &Frontier{
 		scope: e.scope, exclude: hostSet(cfg.ExcludeHosts), maxDepth: cfg.MaxDepth, hashSeed: m.HashSeed,
@@ -304,7 +312,7 @@ func (e *Engine) assemble(m *manifest) {
 	}
 	e.parsed = fpcache.New(max(cfg.CacheMemory/16, 1<<16), m.HashSeed)
 	e.dist = &distributor{
-		ledger: l, bench: e.bench, ready: e.ready, virt: e.virt, shelf: shelf{e.virt}, newborn: e.newborn,
+		ledger: l, bench: e.bench, hosts: e.hosts, ready: e.ready, virt: e.virt, shelf: shelf{e.virt}, newborn: e.newborn,
 		under: e.under, gate: e.gate,
 		frontWant: &e.frontWant, wake: e.distWake, hungry: e.hungry, feed: wakeFeed, pending: e.sieve.Pending,
 		pagesOut: &e.pagesOut, seeded: &e.seeded, retryWait: cfg.RetryWait, finish: e.finish,
@@ -315,12 +323,12 @@ func (e *Engine) assemble(m *manifest) {
 		pace: &e.dist.lastFlush, wake: wakeDist,
 	}
 	e.returner = &returner{
-		ledger: l, bench: e.bench, done: e.done, newborn: e.newborn, under: e.under, live: e.live,
+		ledger: l, bench: e.bench, hosts: e.hosts, done: e.done, newborn: e.newborn, under: e.under, live: e.live,
 		feed: wakeFeed, wake: wakeDist,
 	}
 	e.points = &checkpointer{
 		fs: e.seams.FS, dir: e.frontierDir(), ledger: l, turn: e.flush.turn, returner: e.returner, bench: e.bench,
-		sieve: e.sieve, ready: e.ready, virt: e.virt, dist: e.dist, aloft: e.aloft, redone: e.redone,
+		sieve: e.sieve, ready: e.ready, virt: e.virt, cold: e.cold, dist: e.dist, aloft: e.aloft, redone: e.redone,
 		frontier: e.frontier, seeded: &e.seeded, every: cfg.Checkpoint, clock: e.clock, boot: e.seams.Boot, last: *m,
 		ask: make(chan chan error), journalStep: cfg.Rooms.JournalStep,
 	}
@@ -450,6 +458,9 @@ func (e *Engine) closeRooms() error {
 	}
 	if e.virt != nil {
 		errs = append(errs, e.virt.Close())
+	}
+	if e.cold != nil {
+		errs = append(errs, e.cold.Close())
 	}
 	if e.ready != nil {
 		errs = append(errs, e.ready.Close())

@@ -166,7 +166,7 @@ func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *Ite
 		return nil //nolint:nilerr // the stop is told by ctx
 	}
 	f := flightOf(p)
-	f.board(r.visit.VS, raw, w.url, it)
+	f.board(raw, w.url, it)
 	o := w.exchange(ctx, r, p, false)
 	if o == outcome.Cancelled {
 		w.decide(r, p, o, it.Try) // the request may have been sent: the site is due as after any other

@@ -13,7 +13,6 @@ import (
 
 // flight is what the engine knows about the exchange that a Page holds. It stays with its Page and is used again.
 type flight struct {
-	vs   *visitState
 	item []byte // own copy
 
 	url     []byte // normal form, own copy
@@ -40,8 +39,7 @@ func flightOf(p *fetch.Page) *flight {
 }
 
 // board fills the flight for a new exchange.
-func (f *flight) board(vs *visitState, item, url []byte, it *Item) {
-	f.vs = vs
+func (f *flight) board(item, url []byte, it *Item) {
 	f.item = append(f.item[:0], item...)
 	f.url = append(f.url[:0], url...)
 	f.robots, f.retry = false, false

@@ -17,6 +17,7 @@ import (
 	"orbweaver/virtualize/diskq"
 	"orbweaver/warc"
 	"orbweaver/workbench"
+	"orbweaver/workbench/cold"
 )
 
 // Inspection is the last cut of a crawl that does not run, as its manifest names it. It is for programs that look at a
@@ -36,6 +37,7 @@ type Inspection struct {
 	Ready    diskq.Cut
 	Queues   virtualize.Cut
 	Seen     seen.Cut
+	Cold     cold.Cut
 	Archive  warc.Cut
 	Counters Counters
 
@@ -54,6 +56,7 @@ const (
 	ReadyDir     = FrontierDir + "/ready"
 	QueuesDir    = FrontierDir + "/queues"
 	SeenDir      = FrontierDir + "/seen"
+	ColdDir      = FrontierDir + "/cold"
 	CacheFile    = FrontierDir + "/cache"
 	SeedsFile    = FrontierDir + "/seeds"
 	ReportFile   = "report.json"
@@ -72,7 +75,7 @@ func Inspect(fsys vfs.FS, dir string) (*Inspection, error) {
 	i := &Inspection{
 		Generation: m.Generation, CrawlID: m.CrawlID, HashSeed: m.HashSeed, Written: m.Written,
 		State: m.State, Reason: m.Reason, Clean: m.Clean, Seeded: m.Seeded, Filtered: m.Filtered,
-		Sieve: m.Sieve, Ready: m.Ready, Queues: m.Virt, Seen: m.Seen, Counters: m.Counters,
+		Sieve: m.Sieve, Ready: m.Ready, Queues: m.Virt, Seen: m.Seen, Cold: m.Cold, Counters: m.Counters,
 		fsys: fsys, dir: dir + "/" + FrontierDir, bench: m.Bench,
 	}
 	if m.Archive != nil {
@@ -91,7 +94,10 @@ func (i *Inspection) AloftFile() string { return aloftName(FrontierDir, i.Genera
 func (i *Inspection) JournalFile() string { return journalName(FrontierDir, i.Generation) }
 
 // BenchView is the workbench of a cut, in memory.
-type BenchView struct{ bench *bench }
+type BenchView struct {
+	bench *bench
+	site  func(b []byte) (Site, error)
+}
 
 // SiteView is what the bench knows of one site.
 type SiteView struct {
@@ -103,11 +109,12 @@ type SiteView struct {
 
 // Bench loads the bench. It takes as much memory as the crawl's own.
 func (i *Inspection) Bench() (*BenchView, error) {
-	b, err := loadBench(i.fsys, i.dir, i.bench, workbench.Options{}, newRulesPool())
+	rules := newRulesPool()
+	b, err := loadBench(i.fsys, i.dir, i.bench, workbench.Options{}, rules)
 	if err != nil {
 		return nil, err
 	}
-	return &BenchView{b}, nil
+	return &BenchView{b, func(b []byte) (Site, error) { return decodeSite(b, rules) }}, nil
 }
 
 // Check says which of the bench's promises are broken.
@@ -115,6 +122,17 @@ func (b *BenchView) Check() error { return b.bench.Check() }
 
 // Sites is their number.
 func (b *BenchView) Sites() int { return b.bench.Counts().Sites }
+
+// CheckCold says what is wrong with a host of the cold store: it is on the bench, too, or cannot be brought back there.
+func (b *BenchView) CheckCold(key, form []byte) error {
+	if b.bench.Get(key) != nil {
+		return fmt.Errorf("engine: host %.200q is on the bench, and in the store of cold hosts", key)
+	}
+	if err := workbench.CheckForm(form, b.site); err != nil {
+		return fmt.Errorf("engine: host %.200q of the store of cold hosts: %w", key, err)
+	}
+	return nil
+}
 
 // EachSite calls f for every site in order of creation, until f returns false.
 func (b *BenchView) EachSite(f func(SiteView) bool) {

@@ -16,6 +16,7 @@ import (
 	"orbweaver/virtualize"
 	"orbweaver/virtualize/diskq"
 	"orbweaver/warc"
+	"orbweaver/workbench/cold"
 )
 
 // manifest names generation and length of every file of the crawl: what it does not name does not exist. It is written
@@ -49,11 +50,12 @@ type manifest struct {
 	Virt     virtualize.Cut `json:"virtualize"`
 	Seen     seen.Cut       `json:"seen"`
 	Bench    benchChain     `json:"bench"`
+	Cold     cold.Cut       `json:"cold"`
 	Archive  *warc.Cut      `json:"archive"`
 	Counters Counters       `json:"counters"`
 }
 
-const manifestMagic = "orbweaver-manifest 3"
+const manifestMagic = "orbweaver-manifest 4"
 
 // ErrVersion says that the crawl directory was written by a version whose format this one does not read.
 var ErrVersion = errors.New("engine: crawl directory of another format version")

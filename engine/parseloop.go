@@ -23,6 +23,7 @@ type parseWorker struct {
 	ledger   *ledger
 	frontier *Frontier
 	bench    *bench
+	hosts    *hosts
 	pool     *fetch.Pool
 	fetched  <-chan *fetch.Page
 	finder   *linkFinder
@@ -86,8 +87,7 @@ func (w *parseWorker) handle(ctx context.Context, p *fetch.Page) error {
 			w.log.attempt(p, f, plan.annotation())
 			return w.tend(ctx)
 		case errors.Is(err, errPagesEnough):
-			w.putAside(f)
-			return nil
+			return w.putAside(f)
 		case errors.Is(err, errSeenMeanwhile):
 			if plan, err = w.plan(p, f); err != nil {
 				return err
@@ -209,13 +209,16 @@ func (w *parseWorker) follow(f *flight) {
 }
 
 // putAside gives the URL of a page that came after the last one wanted back to its site.
-func (w *parseWorker) putAside(f *flight) {
+func (w *parseWorker) putAside(f *flight) error {
 	w.ledger.cut.RLock()
 	defer w.ledger.cut.RUnlock()
-	w.aloft.remove(f)
-	if !w.bench.PushFront(f.vs, f.item) {
-		w.ledger.n.finish(outcome.SiteGone, 1)
-	}
+	site, _ := urlx.Split(f.url)
+	return w.hosts.meet(site, func(vs *visitState) {
+		w.aloft.remove(f)
+		if !w.bench.PushFront(vs, f.item) {
+			w.ledger.n.finish(outcome.SiteGone, 1)
+		}
+	})
 }
 
 // findLinks fills w.links and reports whether the payload was scanned.

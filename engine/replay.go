@@ -97,7 +97,9 @@ func (r *replayer) entry(e *journalEntry, rec *record) error {
 	switch e.Kind {
 	case journalRobots:
 		n.robotsFetched.Add(1)
-		r.robots(rec)
+		if err := r.robots(rec); err != nil {
+			return err
+		}
 	case journalRetry:
 		n.attempts.Add(1)
 		n.retries.Add(1)
@@ -107,27 +109,24 @@ func (r *replayer) entry(e *journalEntry, rec *record) error {
 			return err
 		}
 	}
-	r.postpone(e, rec)
-	return nil
+	return r.postpone(e, rec)
 }
 
 // postpone restores the due times that the attempt set.
-func (r *replayer) postpone(e *journalEntry, rec *record) {
+func (r *replayer) postpone(e *journalEntry, rec *record) error {
 	if !rec.stored || e.SiteDue == 0 {
-		return
+		return nil
 	}
-	r.engine.bench.Postpone(r.site(rec.url), nanosFrom(r.clock.now, e.SiteDue), nanosFrom(r.clock.now, e.IPDue))
+	return r.site(rec.url, func(vs *visitState) {
+		r.engine.bench.Postpone(vs, nanosFrom(r.clock.now, e.SiteDue), nanosFrom(r.clock.now, e.IPDue))
+	})
 }
 
-// site gives the site of a URL. One that the cut does not know is made, so that what was learnt of it is not forgotten;
+// site lends the site of a URL. One that the cut does not know is made, so that what was learnt of it is not forgotten;
 // its URLs come from the ready queue.
-func (r *replayer) site(url []byte) *visitState {
+func (r *replayer) site(url []byte, f func(vs *visitState)) error {
 	key, _ := urlx.Split(url)
-	vs, added := r.engine.bench.GetOrAdd(key)
-	if added {
-		r.engine.newborn.Put(vs)
-	}
-	return vs
+	return r.engine.hosts.meet(key, f)
 }
 
 func (r *replayer) page(e *journalEntry, rec *record) error {
@@ -166,12 +165,14 @@ func (r *replayer) page(e *journalEntry, rec *record) error {
 }
 
 // robots restores the rules that were fetched since the cut, so that no site is asked twice.
-func (r *replayer) robots(rec *record) {
+func (r *replayer) robots(rec *record) error {
 	if rec.rules == nil {
-		return
+		return nil
 	}
-	r.engine.bench.WithSite(r.site(rec.url), func(s *Site) {
-		s.setRules(r.engine.rules.share(rec.rules), r.clock.until(rec.date.Add(robotsLife), robotsLife))
-		s.RobotsTry, s.Denied = 0, false
+	return r.site(rec.url, func(vs *visitState) {
+		r.engine.bench.WithSite(vs, func(s *Site) {
+			s.setRules(r.engine.rules.share(rec.rules), r.clock.until(rec.date.Add(robotsLife), robotsLife))
+			s.RobotsTry, s.Denied = 0, false
+		})
 	})
 }

@@ -48,6 +48,9 @@ type Report struct {
 	BytesReceived int64 `json:"bytes_received"`
 	BytesStored   int64 `json:"bytes_stored"`
 	HostsKnown    int64 `json:"hosts_known"`
+	HostsCold     int64 `json:"hosts_cold"`   // of these, on disk: idle for long while memory was short
+	HostsFrozen   int64 `json:"hosts_frozen"` // moves to disk, in this run
+	HostsThawed   int64 `json:"hosts_thawed"` // moves back
 	IPsKnown      int64 `json:"ips_known"`
 	RobotsFetched int64 `json:"robots_fetched"`
 	RobotsDenied  int64 `json:"robots_denied"`
@@ -96,13 +99,16 @@ func (e *Engine) Report() Report {
 		PagesStored: c.Pages, RevisitsStored: c.Revisits, PagesNotStored: c.NotStored,
 		Outcomes: map[string]int64{}, Statuses: map[string]int64{}, Dropped: dropped(&c),
 		Attempts: c.Attempts, Retries: c.Retries, BytesReceived: c.BytesReceived, BytesStored: e.bytesStored(),
-		HostsKnown: int64(bench.Sites), IPsKnown: int64(bench.IPs), RobotsFetched: c.RobotsFetched,
+		IPsKnown: int64(bench.IPs), RobotsFetched: c.RobotsFetched,
 		RobotsDenied: c.Outcomes[outcome.RobotsDenied], CacheHits: int64(cache.Hits), CacheLookups: int64(cache.Lookups),
 		SieveSize: int64(e.sieve.Len()), SievePending: int64(e.sieve.Pending()), BenchBytes: bench.Weight, Spilled: e.dist.spills.Load(), ParseFaults: c.ParseFaults,
 		ActiveFetches: e.fetching.Load(), Front: int64(e.bench.Front(time.Now(), frontSoon)),
 		WallSeconds: m.WallSeconds, CPUSeconds: m.CPUSeconds, RSSPeakBytes: m.RSSPeak, Resumed: e.resumed,
 		Waiting: e.waiting(), Written: time.Now().UTC().Format(time.RFC3339),
 	}
+	known, inStore := e.hosts.counts()
+	r.HostsKnown, r.HostsCold = int64(known), int64(inStore)
+	r.HostsFrozen, r.HostsThawed = e.hosts.frozen.Load(), e.hosts.thawed.Load()
 	pauses, longest := e.points.pauses.total()
 	r.Checkpoints, r.CheckpointPauseMost = pauses, longest.Seconds()
 	r.CheckpointPauseP99 = e.points.pauses.quantile(0.99).Seconds()

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -29,14 +30,19 @@ func (e *Engine) restore(m *manifest, fresh bool) error {
 	if err != nil {
 		return fmt.Errorf("engine: resume: %w", err)
 	}
-	if err := readAloft(b, e.putBack, e.redone); err != nil {
+	var lost error
+	err = readAloft(b, func(key, item []byte) { lost = errors.Join(lost, e.putBack(key, item)) }, e.redone)
+	if err != nil {
 		return fmt.Errorf("%s: %w", aloftName(e.frontierDir(), m.Generation), err)
+	}
+	if lost != nil {
+		return lost
 	}
 	if m.Clean {
 		return e.loadCache(m)
 	}
-	e.unclean = true
-	began := time.Now()
+	e.unclean, e.hosts.resumed = true, time.Now()
+	began := e.hosts.resumed
 	if err := e.replay(m); err != nil {
 		return err
 	}
@@ -46,7 +52,8 @@ func (e *Engine) restore(m *manifest, fresh bool) error {
 }
 
 // keepCrawlDelays makes every site with a Crawl-delay of its own wait that long from now: it may have been asked for
-// something just before the kill. All others wait for the feeder, which waits for the general delays.
+// something just before the kill. So it is with those that come from the store: see hosts.thaw. All others wait for the feeder,
+// which waits for the general delays.
 func (e *Engine) keepCrawlDelays(now time.Time) {
 	p := &e.cfg.Politeness
 	slow := map[*visitState]time.Duration{}
@@ -88,20 +95,18 @@ func (e *Engine) wakeSites() {
 }
 
 // putBack gives a URL that was in flight back to its site.
-func (e *Engine) putBack(key, item []byte) {
+func (e *Engine) putBack(key, item []byte) error {
 	if len(key) == 0 { // the distributor held it, whole
 		it := mustItem(item)
 		site, path := urlx.Split(it.Rest)
 		it.Rest = path
 		key, item = site, appendItem(nil, &it)
 	}
-	vs, added := e.bench.GetOrAdd(key)
-	if !e.bench.PushFront(vs, item) {
-		e.ledger.n.finish(outcome.SiteGone, 1)
-	}
-	if added {
-		e.newborn.Put(vs)
-	}
+	return e.hosts.meet(key, func(vs *visitState) {
+		if !e.bench.PushFront(vs, item) {
+			e.ledger.n.finish(outcome.SiteGone, 1)
+		}
+	})
 }
 
 // warcInfo is the block of each file's warcinfo record.

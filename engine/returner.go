@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"orbweaver/workbench"
@@ -19,6 +20,7 @@ type returned struct {
 type returner struct {
 	ledger  *ledger
 	bench   *bench
+	hosts   *hosts
 	done    *doneQueue
 	newborn *siteQueue
 	under   *undertaker
@@ -43,8 +45,11 @@ func (r *returner) run(ctx context.Context) error {
 		}
 		for more := true; more; {
 			r.ledger.cut.RLock()
-			more = r.drain(returnBatch)
+			more, err = r.drain(returnBatch)
 			r.ledger.cut.RUnlock()
+			if err != nil {
+				return err
+			}
 			r.feed()
 			r.wake()
 		}
@@ -55,10 +60,11 @@ func (r *returner) run(ctx context.Context) error {
 }
 
 // drain folds what is waiting, up to limit or a few more, and reports whether there may be more. The checkpointer calls it
-// under the exclusive lock, so that a Visit whose Page already carries its item is not saved with it.
-func (r *returner) drain(limit int) bool {
+// under the exclusive lock, so that a Visit whose Page already carries its item is not saved with it. An error is of the disk, and ends
+// the crawl before the next cut: what it kept from being done is not saved as done.
+func (r *returner) drain(limit int) (more bool, err error) {
 	n := foldBatch
-	for ; n == foldBatch && limit > 0; limit -= n {
+	for ; n == foldBatch && limit > 0 && err == nil; limit -= n {
 		for n = 0; n < foldBatch; n++ {
 			one, ok := r.done.take()
 			if !ok {
@@ -68,14 +74,14 @@ func (r *returner) drain(limit int) bool {
 		}
 		r.bench.Expect(r.visits[:n])
 		for i := range n {
-			r.fold(&r.batch[i])
+			err = errors.Join(err, r.fold(&r.batch[i]))
 			r.batch[i], r.visits[i] = returned{}, visit{}
 		}
 	}
-	return n == foldBatch
+	return n == foldBatch && err == nil, err
 }
 
-func (r *returner) fold(one *returned) {
+func (r *returner) fold(one *returned) error {
 	vs := one.visit.VS
 	now := time.Now()
 	rel := one.release
@@ -91,36 +97,41 @@ func (r *returner) fold(one *returned) {
 		r.newborn.Put(vs)
 	}
 	if one.hop != nil {
-		r.sendHop(one.hop)
+		if err := r.sendHop(one.hop); err != nil {
+			return err
+		}
 	}
 	if one.verdict != nil {
-		r.deliver(one.verdict)
+		return r.deliver(one.verdict)
 	}
+	return nil
 }
 
 // sendHop puts a hop of a robots.txt redirect at the head of the site that it leads to.
-func (r *returner) sendHop(h *robotsHop) {
-	vs, added := r.bench.GetOrAdd(h.site)
-	if !r.bench.PushFront(vs, h.item) {
-		r.deliver(&robotsVerdict{site: h.origin, unreachable: true})
-		return
+func (r *returner) sendHop(h *robotsHop) error {
+	sent := false
+	err := r.hosts.meet(h.site, func(vs *visitState) { sent = r.bench.PushFront(vs, h.item) })
+	switch {
+	case err != nil:
+		return err
+	case !sent:
+		return r.deliver(&robotsVerdict{site: h.origin, unreachable: true})
+	case string(h.site) == string(h.origin):
+		return r.hosts.look(h.site, func(vs *visitState) {
+			r.bench.Unpark(vs, func(*Site) {}) // the chain came home: it goes on there
+		})
 	}
-	if added {
-		r.newborn.Put(vs)
-	}
-	if string(h.site) == string(h.origin) {
-		r.bench.Unpark(vs, func(*Site) {}) // the chain came home: it goes on there
-	}
+	return nil
 }
 
 // deliver ends the waiting of a site whose robots.txt was redirected elsewhere.
-func (r *returner) deliver(v *robotsVerdict) {
-	if vs := r.bench.Get(v.site); vs != nil {
+func (r *returner) deliver(v *robotsVerdict) error {
+	return r.hosts.look(v.site, func(vs *visitState) {
 		now := time.Now()
 		if v.rules != nil {
 			delay, _ := v.rules.CrawlDelay()
 			r.bench.Postpone(vs, now.Add(r.live.policy().SiteDelay(delay)), time.Time{})
 		}
 		r.bench.Unpark(vs, func(s *Site) { v.apply(s, now) })
-	}
+	})
 }

@@ -95,7 +95,7 @@ func (w *fetchWorker) robotsFetch(ctx context.Context, r *returned, origin, raw 
 		return nil //nolint:nilerr // the stop is told by ctx
 	}
 	f := flightOf(p)
-	f.board(r.visit.VS, raw, w.url, it)
+	f.board(raw, w.url, it)
 	f.robots = true
 	o := w.exchange(ctx, r, p, true)
 	if o == outcome.Cancelled {

@@ -229,7 +229,7 @@ func (e *Engine) newParseWorker() (*parseWorker, error) {
 		return nil, fmt.Errorf("engine: archive: %w", err)
 	}
 	return &parseWorker{
-		ledger: e.ledger, frontier: e.frontier, bench: e.bench, pool: e.pool, fetched: e.fetched,
+		ledger: e.ledger, frontier: e.frontier, bench: e.bench, hosts: e.hosts, pool: e.pool, fetched: e.fetched,
 		finder: newLinkFinder(e.cfg.NoFollow), encoder: enc,
 		store: e.store, parsed: e.parsed, aloft: e.aloft, log: e.log,
 		faults: &faultFile{fs: e.seams.FS, dir: e.frontierDir(), log: e.seams.Log}, limits: e.limits,

@@ -12,8 +12,18 @@ func (w *Workbench[S]) Check() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	c := checker[S]{w: w, members: make(map[uint32]int32), ready: make(map[uint32]int)}
+	free := len(w.sites.free)
 	for id := uint32(1); id <= w.sites.last; id++ {
-		c.checkSite(w.sites.at(id), id)
+		switch {
+		case !w.sites.has(id):
+		case w.sites.at(id).id == 0:
+			free--
+		default:
+			c.checkSite(w.sites.at(id), id)
+		}
+	}
+	if free != 0 {
+		c.fault("%d numbers of sites are given out and free, or neither", free)
 	}
 	c.checkEntries()
 	c.checkSums()

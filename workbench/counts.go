@@ -30,10 +30,16 @@ func (w *Workbench[S]) Counts() Counts {
 		Refill: len(w.refill) - w.refillAt,
 		Weight: w.weight(),
 	}
-	for _, n := range s {
-		c.Sites += n
-	}
+	c.Sites = w.known()
 	return c
+}
+
+// known is how many sites there are.
+func (w *Workbench[S]) known() (sites int) {
+	for _, n := range w.states {
+		sites += n
+	}
+	return sites
 }
 
 // Leased is how many Visits are out.
@@ -57,13 +63,13 @@ func (w *Workbench[S]) Front(now time.Time, soon time.Duration) int {
 
 // Each calls f for every site in order of creation, until f returns false, with the state the site had a moment ago. It
 // holds the lock only while it reads the states of 1,024 sites, not while f runs: f may call the bench. Sites made
-// meanwhile may or may not be met.
+// meanwhile may or may not be met, and none may be evicted meanwhile.
 func (w *Workbench[S]) Each(f func(vs *VisitState[S], state State) bool) {
 	var states [chunkLen]State
 	for k := 0; ; k++ {
 		chunk, n := w.statesOf(k, &states)
 		for i := range n {
-			if !f(&chunk[i], states[i]) {
+			if states[i] < stateCount && !f(&chunk[i], states[i]) {
 				return
 			}
 		}
@@ -82,6 +88,10 @@ func (w *Workbench[S]) statesOf(k int, states *[chunkLen]State) (chunk *[chunkLe
 	}
 	n = min(chunkLen, int(w.sites.last)-k*chunkLen)
 	for i := range n {
+		if w.sites.chunks[k] == nil || w.sites.chunks[k][i].id == 0 {
+			states[i] = stateCount // nobody
+			continue
+		}
 		states[i] = w.sites.chunks[k][i].state()
 	}
 	return w.handles.chunks[k], n

@@ -24,8 +24,10 @@
 //	 v  |
 //	deferred             dead: Kill, at once or at Release; Revive makes it a newborn
 //
-// Something can be fetched now if and only if the head of the outer heap is due: NextDue. Equal due times go by age of the
-// site, so sites never visited come in the order in which they were found. Due times never go back. They are compared
+//	idle, dead ---- Evict ---> not here ---- Admit ---> idle, dead
+//
+// Something can be fetched now if and only if the head of the outer heap is due: NextDue. Equal due times go by the
+// number of the site, so sites never visited come in the order in which they were found, while none is evicted. Due times never go back. They are compared
 // by the monotonic clock where now has one.
 //
 // In memory a site is a record of fixed size in a chunk that never moves, known by its number; keys, entries, heaps and the
@@ -34,20 +36,23 @@
 //
 // The bytes. A snapshot is one whole image, and images of what was changed since the one before. An image is
 //
-//	"OWBENCH\x02"  frame*          frame:  length (4, little endian)  xxh3 of payload (8)  payload (1 B to 1 MiB)
+//	"OWBENCH\x03"  frame*          frame:  length (4, little endian)  xxh3 of payload (8)  payload (1 B to 1 MiB)
 //
 // and the payloads, joined, are records of uvarints (u), zigzag varints (v), and byte strings with a length (s):
 //
-//	'H'  wall time in Unix ns from which due times count (v)  youngest id (u)  last lease (u)       first, if whole
+//	'H'  wall time in Unix ns from which due times count (v)  largest id (u)  last lease (u)       first, if whole
 //	'C'  stamp of the image before (u), then as 'H'                                                 first, if changes
+//	'G'  id (u)                                                 evicted: the number is free
 //	'I'  address (s, 4 or 16)  due                              without one: the address is forgotten
 //	'S'  id (u)  key (s)  whereabouts (1)  parked (1)  [address (s) | until, a due]  due  on disk (u)  Site (s)
 //	     number of items (u)  ring (s)
-//	'E'  number of 'S' (u)                                                                          last
+//	'E'  number of 'S' (u)  of sites (u)                                                            last
 //	due: 0, or 1 and nanoseconds since the wall time in 'H' (v)
 //
 // A stamp is a hash of all checksums of an image, which for changes hold the stamp before: images that do not belong
-// together are told from those that do. Of a site the youngest record counts.
+// together are told from those that do. Of a site the youngest record counts. In an image of changes all 'G' come before all 'S'.
+//
+// The form of an evicted site is version (1)  whereabouts (1)  flags (1)  [address (s)]  Site, without a length.
 //
 // The promises:
 //
@@ -63,14 +68,16 @@
 // cut is a list, not a search. If an image is not completed the next one is whole; so it is when the wall clock has
 // stepped by more than a second, since due times are kept as wall time.
 //
-// Who owns what: the bench owns everything, for ever, the items and the key in a Visit included. Push borrows. A Visit
+// Who owns what: the bench owns everything, the items and the key in a Visit included. What Evict gives away it forgets: that it is kept, and
+// that nobody holds a VisitState of it, is the caller's business. Push borrows. A Visit
 // carries a copy of the Site, which is its holder's, and which Release puts in the place of the bench's; otherwise the
 // bench's lock guards it (Unpark, WithSite).
 //
 // What it costs: O(log) per Visit, O(1) per item; no allocation per item and none per Visit once warm. At ten million
 // hosts, four to an IP and in no order that a cache could guess, most of a Visit is waiting for memory, so Acquire takes
-// sixteen IPs at once and reads ahead for all of them, and so do Expect for Releases and Load for sites. A known site without items takes 152 bytes, the engine's Site of 40,
-// its key, its index entries and its share of the IP included: `orbweaver bench workbench` measures it. It is not put on disk
-// when memory is short. A cut stands still for microseconds, whatever the bench holds, and an image of changes costs
+// sixteen IPs at once and reads ahead for all of them, and so do Expect for Releases and Load for sites. A known site without
+// items takes 152 bytes, the engine's Site of 40, its key, its index entries and its share of the IP included: `orbweaver bench
+// workbench` measures it. When memory is short (Crowded), sites that have nothing to do can leave (Evict) and come back (Admit).
+// A cut stands still for microseconds, whatever the bench holds, and an image of changes costs
 // what has changed.
 package workbench

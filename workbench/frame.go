@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	magic       = "OWBENCH\x02"
+	magic       = "OWBENCH\x03"
 	frameHeader = 12
 	frameLen    = 256 << 10 // the writer's frames
 	frameMax    = 1 << 20   // the longest a reader accepts

@@ -13,6 +13,7 @@ type history[S any] struct {
 	sites   numbers // changed since the last cut
 	ips     numbers // entries made or changed since
 	dropped []netip.Addr
+	gone    []uint32 // numbers of sites that were evicted since
 	spare   [2]numbers
 
 	cut   *Cut[S] // the one that is being written, or nil
@@ -29,17 +30,32 @@ func (h *history[S]) forget() {
 	h.listing = false
 	h.sites.clear()
 	h.ips.clear()
-	h.dropped = nil
+	h.dropped, h.gone = nil, nil
+}
+
+// left notes that a number is free.
+func (h *history[S]) left(id uint32) {
+	if h.listing {
+		h.gone = append(h.gone, id)
+	}
 }
 
 // touch is called before anything about a site changes: its image is put aside if the cut still needs it.
 func (w *Workbench[S]) touch(s *site[S]) {
+	s.flags |= flagUsed
 	h := &w.history
 	if !h.listing || !h.sites.add(s.id) {
 		return
 	}
 	if c := h.cut; c != nil && s.id <= c.last && s.id > c.atSite && (!c.partial || c.sites.has(s.id)) {
 		c.aside = c.imageOfSite(c.aside, s)
+	}
+}
+
+// touchFree is called before a free number is given out. A cut that is being written has no site of that number, or has put it aside.
+func (w *Workbench[S]) touchFree(id uint32) {
+	if w.history.listing {
+		w.history.sites.add(id)
 	}
 }
 

@@ -1,6 +1,6 @@
 package workbench
 
-// keys holds the keys of sites, for ever, in blocks without pointers, by size: a slot of class c has room for 8*(c+1) bytes.
+// keys holds the keys of sites in blocks without pointers, by size: a slot of class c has room for 8*(c+1) bytes.
 // So a key is found by 32 bits.
 type keys struct {
 	classes [bigKey]keyClass
@@ -20,6 +20,7 @@ const (
 type keyClass struct {
 	blocks [][]byte
 	used   uint32
+	free   []uint32 // of these
 }
 
 func keySize(class int) int { return 8 * (class + 1) }
@@ -27,7 +28,7 @@ func keySize(class int) int { return 8 * (class + 1) }
 // add keeps a copy of key.
 func (k *keys) add(key []byte) keyRef {
 	for class := max(0, len(key)-1) / 8; class < bigKey; class++ {
-		if c := &k.classes[class]; c.used < keySlots {
+		if c := &k.classes[class]; c.used < keySlots || len(c.free) > 0 {
 			slot := c.take(keySize(class))
 			copy(c.at(slot, keySize(class)), key)
 			return keyRef(class<<keySlotBits) | keyRef(slot)
@@ -36,6 +37,17 @@ func (k *keys) add(key []byte) keyRef {
 	n := k.big.take()
 	*k.big.at(n) = append([]byte(nil), key...)
 	return keyRef(bigKey<<keySlotBits) | keyRef(n)
+}
+
+// drop forgets a key.
+func (k *keys) drop(ref keyRef) {
+	class, slot := int(ref>>keySlotBits), uint32(ref)%keySlots
+	if class == bigKey {
+		*k.big.at(slot) = nil
+		k.big.put(slot)
+		return
+	}
+	k.classes[class].free = append(k.classes[class].free, slot)
 }
 
 // get borrows a key; n is its length.
@@ -55,6 +67,11 @@ func (c *keyClass) at(slot uint32, size int) []byte {
 }
 
 func (c *keyClass) take(size int) uint32 {
+	if n := len(c.free); n > 0 {
+		slot := c.free[n-1]
+		c.free = c.free[:n-1]
+		return slot
+	}
 	if c.used%uint32(keyBlockLen/size) == 0 {
 		c.blocks = append(c.blocks, make([]byte, keyBlockLen))
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
+	"slices"
 )
 
 // Load reads what Write and WriteChanges wrote: a whole image and, in order, those that followed it. Nothing is leased
@@ -27,6 +28,7 @@ func Load[S any](o Options, site func(b []byte) (S, error), images ...io.Reader)
 			return nil, l.d.err
 		}
 	}
+	l.free()
 	l.w.history.listing = true
 	return l.w, nil
 }
@@ -75,7 +77,7 @@ func (l *loader[S]) head() {
 	}
 	l.shift = wall - l.w.clock.wall()
 	l.w.leaseSeq = l.d.uvarint()
-	if last < l.last || last > slabMax {
+	if last > slabMax {
 		l.d.corrupt("number of sites")
 	}
 	l.last = last
@@ -92,10 +94,12 @@ func (l *loader[S]) record() {
 		l.ip()
 	case kind == recordSite:
 		l.readAhead()
+	case kind == recordGone:
+		l.gone(l.d.uvarint())
 	case kind == recordEnd:
 		l.over = true
-		if n := l.d.uvarint(); n != l.found || l.sites != l.last {
-			l.d.corrupt(fmt.Sprintf("%d sites of %d, and %d of %d in all", l.found, n, l.sites, l.last))
+		if n, all := l.d.uvarint(), l.d.uvarint(); n != l.found || l.sites != all {
+			l.d.corrupt(fmt.Sprintf("%d sites of %d, and %d of %d in all", l.found, n, l.sites, all))
 		}
 	default:
 		l.d.corrupt(fmt.Sprintf("record of kind %d", kind))
@@ -159,6 +163,9 @@ func (l *loader[S]) visitState(f *facts[S]) {
 		l.clear(s)
 	}
 	s.data, s.due, s.onDisk, s.at, s.flags = f.data, f.due, f.onDisk, f.at, f.flags|s.flags&flagListed
+	if f.at == buried && f.onDisk == 0 {
+		s.flags |= flagLaid
+	}
 	if f.items > 0 {
 		q := &pathQueue{buf: append([]byte(nil), f.raw...), size: len(f.raw), count: int(f.items)}
 		s.queue = q
@@ -173,6 +180,32 @@ func (l *loader[S]) visitState(f *facts[S]) {
 	default:
 	}
 	w.settle(s, Newborn)
+}
+
+// gone takes a site away that was evicted. It may have come and gone between two images.
+func (l *loader[S]) gone(id uint64) {
+	if l.d.err != nil || id == 0 || id > slabMax || !l.has(uint32(id)) {
+		return
+	}
+	w, s := l.w, l.w.sites.at(uint32(id))
+	l.clear(s)
+	if s.has(flagListed) {
+		w.refill = slices.DeleteFunc(w.refill, func(n uint32) bool { return n == s.id })
+	}
+	w.remove(s)
+	l.sites--
+}
+
+// free notes which numbers nobody has.
+func (l *loader[S]) free() {
+	w := l.w
+	for k := len(w.sites.chunks) - 1; k >= 0; k-- {
+		for i := chunkLen - 1; w.sites.chunks[k] != nil && i >= 0; i-- {
+			if id := uint32(k*chunkLen + i + 1); id <= w.sites.last && w.sites.at(id).id == 0 {
+				w.sites.put(id)
+			}
+		}
+	}
 }
 
 // clear takes away what an older image said of a site, as far as anything was derived from it.
@@ -211,8 +244,7 @@ func (l *loader[S]) facts() (f facts[S]) {
 }
 
 func (l *loader[S]) has(id uint32) bool {
-	k := int((id - 1) / chunkLen)
-	return k < len(l.w.sites.chunks) && l.w.sites.chunks[k] != nil && l.w.sites.at(id).id != 0
+	return l.w.sites.has(id) && l.w.sites.at(id).id != 0
 }
 
 func (l *loader[S]) addr() netip.Addr {

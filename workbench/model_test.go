@@ -2,6 +2,7 @@ package workbench
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/netip"
 	"slices"
@@ -10,7 +11,8 @@ import (
 
 // model is the bench as one would write it down on paper: lists, searched from end to end.
 type model struct {
-	sites []*mSite // by id-1
+	sites []*mSite // in the order of their ids
+	cold  map[string]mCold
 	ips   map[netip.Addr]*mIP
 	k     int
 }
@@ -20,8 +22,16 @@ type mIP struct {
 	leased bool
 }
 
+// mCold is a site that was evicted: what it was, and its form.
+type mCold struct {
+	site mSite
+	form string
+}
+
 type mSite struct {
 	id     int
+	key    string
+	laid   bool // dead, and SetOnDisk has said since that it has none
 	at     whereabouts
 	addr   netip.Addr
 	parked bool
@@ -45,7 +55,32 @@ type mVisit struct {
 	updates  int
 }
 
-func newModel(k int) *model { return &model{ips: make(map[netip.Addr]*mIP), k: k} }
+func newModel(k int) *model {
+	return &model{ips: make(map[netip.Addr]*mIP), cold: make(map[string]mCold), k: k}
+}
+
+// enter adds a site; its id may be one that was free.
+func (m *model) enter(s *mSite) {
+	at, taken := slices.BinarySearchFunc(m.sites, s.id, func(s *mSite, id int) int { return s.id - id })
+	if taken {
+		panic(fmt.Sprint("two sites with the id ", s.id))
+	}
+	m.sites = slices.Insert(m.sites, at, s)
+}
+
+func (m *model) byID(id uint64) *mSite {
+	at, _ := slices.BinarySearchFunc(m.sites, int(id), func(s *mSite, id int) int { return s.id - id })
+	return m.sites[at]
+}
+
+func (m *model) byKey(key string) *mSite {
+	for _, s := range m.sites {
+		if s.key == key {
+			return s
+		}
+	}
+	return nil
+}
 
 func (m *model) ip(addr netip.Addr) *mIP {
 	if m.ips[addr] == nil {
@@ -134,6 +169,7 @@ func (m *model) lend(s *mSite, v Visit[int]) {
 
 func (s *mSite) bury() (dropped []string) {
 	dropped = s.queue
+	s.laid = s.laid && s.at == buried
 	s.queue, s.at, s.addr, s.parked, s.given = nil, buried, netip.Addr{}, false, false
 	return dropped
 }
@@ -175,8 +211,10 @@ func (m *model) restored() *model {
 	for addr, ip := range m.ips {
 		c.ips[addr] = &mIP{due: ip.due}
 	}
+	c.cold = maps.Clone(m.cold)
 	for _, s := range m.sites {
 		copied := *s
+		copied.laid = s.at == buried && s.onDisk == 0
 		copied.queue = slices.Clone(s.queue)
 		copied.given = false
 		if v := s.visit; v != nil {
@@ -199,6 +237,9 @@ func (m *model) compare(w *Workbench[int]) error {
 		if have.state() != s.state() || w.Addr(vs) != s.addr || w.Queued(vs) != len(s.queue) || w.OnDisk(vs) != s.onDisk {
 			return fmt.Errorf("site %d is %v at %v with %d queued, should be %v at %v with %d", s.id, have.state(), w.Addr(vs),
 				w.Queued(vs), s.state(), s.addr, len(s.queue))
+		}
+		if string(w.keyOf(have)) != s.key || !w.clock.time(have.due).Equal(s.due) {
+			return fmt.Errorf("site %d is %s, due %v; should be %s, due %v", s.id, w.keyOf(have), w.clock.time(have.due), s.key, s.due)
 		}
 		if have.data != s.site && s.visit == nil {
 			return fmt.Errorf("site %d carries %d, should carry %d", s.id, have.data, s.site)

@@ -96,7 +96,7 @@ func (w *Workbench[S]) bury(s *site[S], before State, drop func(item []byte)) (i
 	items = w.dropQueue(s, drop)
 	w.detach(s)
 	s.at = buried
-	s.flags &^= flagParked | flagGiven
+	s.flags &^= flagParked | flagGiven | flagLaid
 	w.settle(s, before)
 	return items
 }
@@ -116,6 +116,7 @@ func (w *Workbench[S]) Revive(vs *VisitState[S]) {
 	}
 	w.touch(s)
 	s.at = nowhere
+	s.flags &^= flagLaid
 	w.settle(s, Dead)
 }
 

@@ -47,7 +47,7 @@ func (w *Workbench[S]) Queued(vs *VisitState[S]) int {
 }
 
 // SetOnDisk is the distributor's note of how many items of the site are on disk. It makes the site a candidate for
-// Refill again.
+// Refill again. Of a dead one that has none it says that nobody has business with it any more: see Evict.
 func (w *Workbench[S]) SetOnDisk(vs *VisitState[S], n uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -55,6 +55,9 @@ func (w *Workbench[S]) SetOnDisk(vs *VisitState[S], n uint64) {
 	w.touch(s)
 	s.onDisk = n
 	s.flags &^= flagGiven
+	if s.at == buried && n == 0 {
+		s.flags |= flagLaid
+	}
 	w.settle(s, s.state())
 }
 

@@ -62,6 +62,7 @@ func (d *driver) step() {
 	}{
 		{12, d.add}, {120, d.push}, {40, d.place}, {10, d.deferOne}, {10, d.dueDeferred}, {4, d.kill}, {8, d.revive},
 		{100, d.acquire}, {120, d.release}, {25, d.unpark}, {20, d.withSite}, {20, d.setOnDisk}, {20, d.refill}, {20, d.unload}, {10, d.postpone}, {6, d.snapshot},
+		{12, d.evict},
 	}
 	total := 0
 	for _, s := range steps {
@@ -80,7 +81,7 @@ func (d *driver) step() {
 func (d *driver) unload() {
 	limit := d.now.Add(time.Duration(d.rng.IntN(2000)) * time.Millisecond)
 	for _, vs := range d.w.Distant(limit, nil, 1+d.rng.IntN(3)) {
-		s := d.m.sites[vs.ID()-1]
+		s := d.m.byID(vs.ID())
 		if s.state() != Waiting || len(s.queue) <= lowWater || later(s.due, d.m.ip(s.addr).due).Before(limit) {
 			d.t.Fatalf("site %d is not distant: %v, %d items", s.id, s.state(), len(s.queue))
 		}
@@ -119,14 +120,21 @@ func (d *driver) addr() netip.Addr { return netip.AddrFrom4([4]byte{10, 0, 0, by
 
 func (d *driver) add() {
 	key := fmt.Appendf(nil, "http://host-%d", d.rng.IntN(40))
+	if c, evicted := d.m.cold[string(key)]; evicted {
+		d.admit(key, c)
+		return
+	}
 	known := d.w.Get(key)
 	vs, added := d.w.GetOrAdd(key)
 	if added != (known == nil) || !bytes.Equal(d.w.AppendKey(nil, vs), key) || (known != nil && known != vs) {
 		d.t.Fatal("GetOrAdd", string(key), added, known)
 	}
+	if (d.m.byKey(string(key)) == nil) != added {
+		d.t.Fatal("GetOrAdd", string(key), added)
+	}
 	if added {
-		d.m.sites = append(d.m.sites, &mSite{id: len(d.m.sites) + 1})
-		if vs.ID() != uint64(len(d.m.sites)) {
+		d.m.enter(&mSite{id: int(vs.ID()), key: string(key)})
+		if vs.ID() > 40 {
 			d.t.Fatal("id", vs.ID())
 		}
 	}
@@ -240,7 +248,7 @@ func (d *driver) revive() {
 	}
 	d.w.Revive(d.vs(s))
 	if s.at == buried {
-		s.at = nowhere
+		s.at, s.laid = nowhere, false
 	} else if s.visit != nil {
 		s.visit.kill = false
 	}
@@ -343,6 +351,7 @@ func (d *driver) setOnDisk() {
 	if s := d.m.pick(d.rng, anySite); s != nil {
 		s.onDisk, s.given = uint64(d.rng.IntN(3)), false
 		d.w.SetOnDisk(d.vs(s), s.onDisk)
+		s.laid = s.laid || s.at == buried && s.onDisk == 0
 	}
 }
 
@@ -350,7 +359,7 @@ func (d *driver) refill() {
 	n := d.rng.IntN(6)
 	got := d.w.Refill(nil, n)
 	for _, vs := range got {
-		s := d.m.sites[vs.ID()-1]
+		s := d.m.byID(vs.ID())
 		if !s.wantsRefill() {
 			d.t.Fatalf("Refill gave site %d: %+v", s.id, s)
 		}

@@ -18,6 +18,7 @@ const (
 	recordChanges = 'C'
 	recordIP      = 'I'
 	recordSite    = 'S'
+	recordGone    = 'G'
 	recordEnd     = 'E'
 )
 
@@ -35,12 +36,14 @@ type Cut[S any] struct {
 	made    uint64 // images of sites
 	done    bool
 
-	last, lastIP uint32  // the youngest site, and the bound of entries
+	last, lastIP uint32  // the bounds of sites and entries
+	total        int     // sites
 	sites, ips   numbers // changed since the cut before
 	dropped      []netip.Addr
-	partial      bool   // only these are written
-	atSite, atIP uint32 // so far it has come
-	next, nextIP int    // in the lists, sorted, if only changes are written
+	gone         []uint32 // evicted since the cut before
+	partial      bool     // only these are written
+	atSite, atIP uint32   // so far it has come
+	next, nextIP int      // in the lists, sorted, if only changes are written
 }
 
 // Save writes a whole snapshot: all sites with their states, items, due times and notes, and the due times of IPs. Items
@@ -68,9 +71,9 @@ func (w *Workbench[S]) Cut(site func(dst []byte, s *S) []byte) (*Cut[S], error) 
 	step := w.clock.skew - h.skew
 	c := &Cut[S]{
 		w: w, site: site, last: w.sites.last, lastIP: w.entries.last, whole: !h.listing || step > skewMax || step < -skewMax,
-		sites: h.sites, ips: h.ips, dropped: h.dropped,
+		sites: h.sites, ips: h.ips, dropped: h.dropped, gone: h.gone, total: w.known(),
 	}
-	h.sites, h.ips, h.dropped = h.spare[0], h.spare[1], nil
+	h.sites, h.ips, h.dropped, h.gone = h.spare[0], h.spare[1], nil, nil
 	h.spare = [2]numbers{}
 	c.head = binary.AppendVarint(c.head, w.clock.wall())
 	c.head = binary.AppendUvarint(c.head, uint64(c.last))
@@ -116,6 +119,9 @@ func (c *Cut[S]) WriteChanges(out io.Writer) error {
 	c.begin()
 	head := binary.AppendUvarint([]byte{recordChanges}, c.w.history.stamp)
 	head = append(head, c.head...)
+	for _, id := range c.gone {
+		head = binary.AppendUvarint(append(head, recordGone), uint64(id))
+	}
 	for _, addr := range c.dropped {
 		head = appendDue(appendAddr(append(head, recordIP), addr), noDue)
 	}
@@ -180,9 +186,9 @@ func (c *Cut[S]) collect(b []byte) (_ []byte, over bool) {
 		id := c.nextSite()
 		if id == 0 {
 			b = binary.AppendUvarint(append(b, recordEnd), c.made)
-			return b, true
+			return binary.AppendUvarint(b, uint64(c.total)), true
 		}
-		if !w.history.sites.has(id) {
+		if !w.history.sites.has(id) && w.sites.at(id).id != 0 {
 			b = c.imageOfSite(b, w.sites.at(id))
 		}
 	}
@@ -200,6 +206,10 @@ func (c *Cut[S]) nextEntry() uint32 {
 
 func (c *Cut[S]) nextSite() uint32 {
 	c.atSite, c.next = advance(c.atSite, c.last, c.next, c.sites.list, c.partial)
+	for c.atSite <= c.last && !c.w.sites.has(c.atSite) { // a gap: nobody has these numbers
+		c.atSite = (c.atSite-1)/chunkLen*chunkLen + chunkLen
+		c.atSite, c.next = advance(c.atSite, c.last, c.next, c.sites.list, c.partial)
+	}
 	if c.atSite > c.last {
 		return 0
 	}

@@ -27,6 +27,12 @@ func (s *slab[T]) reach(n uint32) {
 	}
 }
 
+// has says that there is room for the value with this number: between loaded ones there may be gaps.
+func (s *slab[T]) has(n uint32) bool {
+	k := int((n - 1) / chunkLen)
+	return k < len(s.chunks) && s.chunks[k] != nil
+}
+
 // take gives out a number: one that was put back, with the value that was left there, or the next one, with the zero value.
 func (s *slab[T]) take() uint32 {
 	if n := len(s.free); n > 0 {

@@ -145,8 +145,8 @@ func (s *shortWriter) Write(b []byte) (int, error) {
 func FuzzLoad(f *testing.F) {
 	_, snapshot := full(f, 40)
 	f.Add(payloads(snapshot))
-	f.Add([]byte{recordHead, 0, 0, 0, recordEnd, 0})
-	f.Add([]byte{recordHead, 0, 1, 0, recordSite, 1, 1, 'k', 2, 0, 4, 1, 2, 3, 4, 0, 0, 0, 0, 0, recordEnd, 1})
+	f.Add([]byte{recordHead, 0, 0, 0, recordEnd, 0, 0})
+	f.Add([]byte{recordHead, 0, 1, 0, recordSite, 1, 1, 'k', 2, 0, 4, 1, 2, 3, 4, 0, 0, 0, 0, 0, recordEnd, 1, 1})
 	f.Add([]byte{recordHead, 0, 255, 255, 255, 255, 15, 0, recordSite, 255, 255, 255, 255, 15, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, records []byte) {
 		var b bytes.Buffer

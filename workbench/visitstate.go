@@ -1,13 +1,15 @@
 package workbench
 
-// VisitState stands for one site: a scheme and an authority. It lives as long as its bench, which alone knows more of it
-// than its number; everything is asked of the bench.
+// VisitState stands for one site: a scheme and an authority. The bench alone knows more of it than its number; everything is
+// asked of the bench. It is good until the site is evicted, see Evict; then it is nobody's, or that of another site.
 type VisitState[S any] struct{ id uint32 }
 
-// ID is the site's number: 1, 2, 3, ... in order of creation, the same after Save and Load, less than 2^32.
+// ID is the site's number: 1, 2, 3, ... in order of creation, but that numbers of sites that were evicted are given again; the same
+// after Save and Load, less than 2^32.
 func (vs *VisitState[S]) ID() uint64 { return uint64(vs.id) }
 
-// site is what the bench knows of a site. There are millions: one pointer beside those of S, and nothing that only few need.
+// site is what the bench knows of a site. There are millions: one pointer beside those of S, and nothing that only few need. One
+// with the id 0 is nobody's: its number is free.
 type site[S any] struct {
 	queue  *pathQueue // nil when no items wait
 	data   S          // the engine's own knowledge; while a Visit is out, as it was when that went out
@@ -39,6 +41,8 @@ const (
 	flagListed                   // on the refill list
 	flagGiven                    // given out by Refill and not heard of since
 	flagHolds                    // counted among the sites that hold items
+	flagUsed                     // looked at or changed since Evict last came by
+	flagLaid                     // dead, and what it had on disk was dropped: nobody has business with it any more
 )
 
 // State is where a site is in its life.

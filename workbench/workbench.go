@@ -49,6 +49,8 @@ type Workbench[S any] struct {
 	warmth    uint32 // what warm read: nobody needs it
 	distantAt int    // where in outer the next Distant begins
 
+	evictAt uint32 // the number that Evict looked at last
+
 	history history[S]
 }
 
@@ -73,6 +75,7 @@ func (w *Workbench[S]) Get(key []byte) *VisitState[S] {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if id := w.find(hash, key); id != 0 {
+		w.sites.at(id).flags |= flagUsed
 		return w.handles.at(id)
 	}
 	return nil
@@ -109,6 +112,7 @@ func (w *Workbench[S]) GetOrAdd(key []byte) (vs *VisitState[S], added bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if id := w.find(hash, key); id != 0 {
+		w.sites.at(id).flags |= flagUsed
 		return w.handles.at(id), false
 	}
 	id := w.sites.take()
@@ -116,18 +120,31 @@ func (w *Workbench[S]) GetOrAdd(key []byte) (vs *VisitState[S], added bool) {
 	return w.handles.at(id), true
 }
 
-// add makes the site with the given id: the next one or, while loading, any that is not there yet.
+// add makes the site with the given id: a free one.
 func (w *Workbench[S]) add(hash uint64, id uint32, key []byte) *site[S] {
 	w.sites.reach(id)
 	w.handles.reach(id)
 	w.handles.at(id).id = id
+	w.touchFree(id)
 	s := w.sites.at(id)
-	s.id, s.due = id, noDue
+	s.id, s.due, s.flags = id, noDue, flagUsed
 	s.key, s.keyLen = w.keys.add(key), uint16(min(len(key), math.MaxUint16))
 	w.byKey.add(hash, id)
 	w.states[Newborn]++
-	w.touch(s)
 	return s
+}
+
+// remove takes a site away that is not leased, holds nothing and is not on the refill list. Its number is free.
+func (w *Workbench[S]) remove(s *site[S]) {
+	id, state, key := s.id, s.state(), w.keyOf(s)
+	w.touch(s)
+	w.detach(s)
+	w.states[state]--
+	w.byKey.remove(maphash.Bytes(w.seed, key), id)
+	w.keys.drop(s.key)
+	*s = site[S]{}
+	w.handles.at(id).id = 0
+	w.history.left(id)
 }
 
 // NextDue is the due time of the head of the outer heap: something can be fetched now if and only if it is not after

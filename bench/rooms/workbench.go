@@ -47,6 +47,7 @@ func Workbench(ctx context.Context, o Options) (_ *growth.Result, err error) {
 	for _, size := range growth.Sizes(o.Hosts) {
 		c := newCrowd(o.Seed)
 		m := growth.NewMeter(known.Name, known.Items, nil)
+		m.Resume()
 		if err := c.grow(ctx, m, size); err != nil {
 			return nil, err
 		}
@@ -162,7 +163,6 @@ func addrOf(host int64) netip.Addr {
 
 // grow adds hosts up to size, each of which is found, placed, visited once, and idle then.
 func (c *crowd) grow(ctx context.Context, m *growth.Meter, size int64) error {
-	m.Resume()
 	for c.hosts < size {
 		began := time.Now()
 		n := min(4096, size-c.hosts)

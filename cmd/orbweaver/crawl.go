@@ -47,7 +47,7 @@ type crawlCmd struct {
 	WarcSize        size   `help:"Size at which the next file is begun." default:"1GiB" placeholder:"SIZE" least:"1"`
 	Store           string `help:"all, none, or an expression: which responses are kept." default:"all" placeholder:"EXPR"`
 
-	WorkbenchMemory size     `help:"Memory for queued paths." default:"256MiB" placeholder:"SIZE" least:"1"`
+	WorkbenchMemory size     `help:"Memory for queued paths and idle hosts; what is beyond goes to disk." default:"256MiB" placeholder:"SIZE" least:"1"`
 	CacheMemory     size     `help:"Memory of the fingerprint cache." default:"64MiB" placeholder:"SIZE" least:"1"`
 	SieveMemory     size     `help:"Memory of the sieve's buckets." default:"64MiB" placeholder:"SIZE" least:"1"`
 	SeenMemory      size     `help:"Memory of the index of payload digests." default:"192MiB" placeholder:"SIZE" least:"1"`
@@ -96,7 +96,8 @@ func (c *crawlCmd) Run(w *world) error {
 	if err := fitMemory(seams.Log, &cfg, memoryAllowed()); err != nil {
 		return err
 	}
-	setMemoryLimit(cfg, c.hostsBefore())
+	known, onDisk := c.hostsBefore()
+	setMemoryLimit(cfg, known, onDisk)
 	e, err := engine.Open(cfg, seams)
 	if err != nil {
 		return c.explain(err)
@@ -105,13 +106,13 @@ func (c *crawlCmd) Run(w *world) error {
 	return errors.Join(err, e.Close())
 }
 
-// hostsBefore is how many hosts the crawl that is resumed knows: opening it brings them into memory.
-func (c *crawlCmd) hostsBefore() int64 {
+// hostsBefore is how many hosts the crawl that is resumed knows, and how many of them are on disk: opening it brings the others into memory.
+func (c *crawlCmd) hostsBefore() (known, onDisk int64) {
 	r, err := engine.ReadReport(vfs.Disk(), c.Dir)
 	if err != nil {
-		return 0 // a new crawl, or one whose report is lost
+		return 0, 0 // a new crawl, or one whose report is lost
 	}
-	return r.HostsKnown
+	return r.HostsKnown, r.HostsCold
 }
 
 func (c *crawlCmd) explain(err error) error {

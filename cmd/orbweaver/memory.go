@@ -51,18 +51,22 @@ func memoryPlan(c engine.Config) string {
 	for _, p := range memoryParts(c) {
 		fmt.Fprintf(&b, " %s %s,", p.name, human(p.bytes))
 	}
-	return fmt.Sprintf("memory caps:%s total %s, and %d bytes for each known host; %d fetch workers, host delay %v, IP delay %v",
-		b.String(), human(memorySum(c)), hostMemory, c.Fetchers, c.Politeness.HostDelay, c.Politeness.IPDelay)
+	return fmt.Sprintf("memory caps:%s total %s, and %d bytes for each host in memory, %d for each on disk; %d fetch workers, host delay %v, IP delay %v",
+		b.String(), human(memorySum(c)), hostMemory, hostColdMemory, c.Fetchers, c.Politeness.HostDelay, c.Politeness.IPDelay)
 }
 
 // hostMemory is what a known host takes in memory, on the bench and in the index of its queue on disk: 152 and 57 bytes
-// where it was measured, and some for garbage.
-const hostMemory = 256
+// where it was measured, and some for garbage. Idle hosts are no more than the workbench's part has room for; the others are on
+// disk, and take hostColdMemory: 13 bytes at most of the table by which they are found, and some for its growth.
+const (
+	hostMemory     = 256
+	hostColdMemory = 20
+)
 
-// setMemoryLimit tells the collector to stay under the sum of the caps, with so many hosts known, and under what this process
+// setMemoryLimit tells the collector to stay under the sum of the caps, with so many hosts known and on disk, and under what this process
 // may have.
-func setMemoryLimit(c engine.Config, hosts int64) {
-	debug.SetMemoryLimit(min(memorySum(c)+hosts*hostMemory, memoryOurs(memoryAllowed())))
+func setMemoryLimit(c engine.Config, known, onDisk int64) {
+	debug.SetMemoryLimit(min(memorySum(c)+(known-onDisk)*hostMemory+onDisk*hostColdMemory, memoryOurs(memoryAllowed())))
 }
 
 const memoryPeriod = 10 * time.Second
@@ -75,7 +79,8 @@ func followMemory(c engine.Config, crawl interface{ Report() engine.Report }) (e
 		tick := time.NewTicker(memoryPeriod)
 		defer tick.Stop()
 		for {
-			setMemoryLimit(c, crawl.Report().HostsKnown)
+			r := crawl.Report()
+			setMemoryLimit(c, r.HostsKnown, r.HostsCold)
 			select {
 			case <-tick.C:
 			case <-stop:

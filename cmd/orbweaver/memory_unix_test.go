@@ -22,7 +22,7 @@ func TestS11_theCapsAreToldToTheCollectorAndKept(t *testing.T) {
 		}
 		sum += p.bytes
 	}
-	setMemoryLimit(cfg, 0)
+	setMemoryLimit(cfg, 0, 0)
 	if got := debug.SetMemoryLimit(-1); got != sum {
 		t.Errorf("the limit is %d, the caps are %d", got, sum)
 	}

@@ -40,7 +40,7 @@ func writeReport(out io.Writer, r engine.Report) {
 	if len(r.Dropped) > 0 {
 		fmt.Fprintf(out, "  dropped   %s\n", table(r.Dropped))
 	}
-	fmt.Fprintf(out, "  hosts     %d on %d addresses; %d robots.txt fetched\n", r.HostsKnown, r.IPsKnown, r.RobotsFetched)
+	fmt.Fprintf(out, "  hosts     %d, %d of them put to disk; %d addresses; %d robots.txt fetched\n", r.HostsKnown, r.HostsCold, r.IPsKnown, r.RobotsFetched)
 	if pages > 0 {
 		fmt.Fprintf(out, "  cost      %.0f CPU µs per page, peak memory %s\n", r.CPUSeconds*1e6/float64(pages), human(r.RSSPeakBytes))
 	}

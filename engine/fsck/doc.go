@@ -5,7 +5,7 @@
 //
 // The picture.
 //
-//	MANIFEST --names--> sieve, ready, queues, seen, bench, aloft    each opened at the cut, each checks itself
+//	MANIFEST --names--> sieve, ready, queues, seen, bench, cold, aloft    each opened at the cut, each checks itself
 //	    |                                  |
 //	    |                                  +--> every queued URL ---+
 //	    +-- counters --E1--> their number                           +--> sorted by fingerprint: in one place? known to the sieve?
@@ -29,7 +29,7 @@
 //     on. What lies behind was not acknowledged, whatever it looks like: it is told as a note. After an orderly stop
 //     nothing may lie behind. An entry names the record of its own URL.
 //   - I4: what waits is known to the sieve, whose length is the number of admitted URLs.
-//   - the rooms' own promises: S3, V1, V2, Q1, W1 to W5, N1, N3.
+//   - the rooms' own promises: S3, V1, V2, Q1, W1 to W5, N1, N3, H3. A host is on the bench or in the cold store.
 //
 // All counters but those of report.json belong to the cut, as the rooms do, so after a kill they are compared as
 // strictly as after an orderly stop. Of report.json there is only its own balance then.

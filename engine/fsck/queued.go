@@ -60,17 +60,20 @@ func (q *queued) disk() {
 	}
 	var total uint64
 	c.bench.EachSite(func(s engine.SiteView) bool {
-		n := c.virt.Len(s.ID)
+		n := uint64(0)
+		for _, key := range engine.QueueKeys(s.ID) {
+			n += c.virt.Len(key)
+			err := c.virt.Each(key, func(item []byte) bool {
+				q.add(onDisk, s.Key, item)
+				return true
+			})
+			if err != nil {
+				q.whole = false // Check has told it
+			}
+		}
 		total += n
 		if n != s.OnDisk {
 			c.fault("bench", c.cut.BenchFile(), "%s site %s has %d URLs on disk, and the bench believes %d", s.State, s.Key, n, s.OnDisk)
-		}
-		err := c.virt.Each(s.ID, func(item []byte) bool {
-			q.add(onDisk, s.Key, item)
-			return true
-		})
-		if err != nil {
-			q.whole = false // Check has told it
 		}
 		return c.ctx.Err() == nil
 	})

@@ -19,6 +19,7 @@ import (
 	"orbweaver/sieve/fpcache"
 	"orbweaver/virtualize"
 	"orbweaver/virtualize/diskq"
+	"orbweaver/workbench/cold"
 )
 
 // openRooms opens every room at its cut and lets it check itself.
@@ -32,6 +33,7 @@ func (c *checker) openRooms() {
 		{"queues", engine.QueuesDir, c.checkQueues},
 		{"seen", engine.SeenDir, c.checkSeen},
 		{"bench", c.cut.BenchFile(), c.checkBench},
+		{"cold", engine.ColdDir, c.checkCold},
 		{"cache", engine.CacheFile, c.checkCache},
 	}
 	for _, s := range steps {
@@ -86,6 +88,25 @@ func (c *checker) checkBench() (err error) {
 	}
 	c.checked("bench", int64(c.bench.Sites()), "sites")
 	return c.bench.Check()
+}
+
+// checkCold reads the hosts that are on disk: each is in one place, and can be brought back (H3).
+func (c *checker) checkCold() error {
+	s, err := cold.Open(c.fsys, cold.Options{Dir: c.path(engine.ColdDir), Seed: c.cut.HashSeed}, &c.cut.Cold)
+	if err != nil {
+		return err
+	}
+	c.checked("cold", int64(s.Len()), "sites")
+	err = s.Check()
+	if err == nil && c.bench != nil {
+		err = s.Each(func(key, form []byte) bool {
+			if err := c.bench.CheckCold(key, form); err != nil {
+				c.fault("cold", engine.ColdDir, "%v", err)
+			}
+			return c.ctx.Err() == nil
+		})
+	}
+	return errors.Join(err, s.Close())
 }
 
 // checkCache looks at what keeps the door warm after an orderly stop; the crawl goes on without it.
@@ -182,12 +203,15 @@ func (c *checker) checkReport() {
 func (c *checker) fileOf(where string, err error) string {
 	var inSieve *sieve.CorruptError
 	var inSeen *seen.CorruptError
+	var inCold *cold.CorruptError
 	var onPath *fs.PathError
 	switch {
 	case errors.As(err, &inSieve):
 		return c.relative(inSieve.File)
 	case errors.As(err, &inSeen):
 		return c.relative(inSeen.File)
+	case errors.As(err, &inCold):
+		return c.relative(inCold.File)
 	case errors.As(err, &onPath):
 		return c.relative(onPath.Path)
 	}

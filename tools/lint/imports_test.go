@@ -11,7 +11,7 @@ const base = "engine/urlx engine/outcome internal/invariants internal/mpmc inter
 
 // rooms and parts are level 1. The rooms are libraries of their own; the parts live under the engine.
 const (
-	rooms = "workbench sieve sieve/fpcache virtualize virtualize/diskq dnsres warc"
+	rooms = "workbench workbench/cold sieve sieve/fpcache virtualize virtualize/diskq dnsres warc"
 	parts = "engine/fetch engine/parse engine/robots engine/filter engine/politeness engine/seen"
 )
 
@@ -31,6 +31,7 @@ var importTable = []struct{ importer, may string }{
 
 	// Level 1, the rooms.
 	{"workbench", base},
+	{"workbench/cold", base},
 	{"sieve/fpcache", base},
 	{"sieve", base + " sieve/fpcache"}, // the fingerprint cache is the sieve's porch
 	{"virtualize/diskq", base},
@@ -169,7 +170,7 @@ var homes = map[string]string{
 	"github.com/google/uuid":        "warc",
 	"golang.org/x/sys":              "internal/vfs engine/fetch",
 	// Fingerprints of URLs and hosts, digests of pages, and the checksums of our own formats.
-	"github.com/zeebo/xxh3": "engine engine/fsck engine/urlx engine/seen engine/robots sieve sieve/fpcache virtualize virtualize/diskq workbench dnsres bench/ tests",
+	"github.com/zeebo/xxh3": "engine engine/fsck engine/urlx engine/seen engine/robots sieve sieve/fpcache virtualize virtualize/diskq workbench workbench/cold dnsres bench/ tests",
 
 	// Text.
 	"golang.org/x/net/html":         "engine/parse bench/simweb tests",

@@ -13,6 +13,7 @@ import (
 // Test<id>_... in the room, or in bench/invitro where the whole engine runs.
 var promises = []struct{ id, room string }{
 	{"W1", "workbench"}, {"W2", "workbench"}, {"W3", "workbench"}, {"W4", "workbench"}, {"W5", "workbench"},
+	{"H1", "workbench/cold"}, {"H2", "workbench/cold"}, {"H3", "workbench/cold"}, {"H4", "workbench/cold"},
 	{"S1", "sieve"}, {"S2", "sieve"}, {"S3", "sieve"}, {"S4", "sieve"}, {"S5", "sieve"},
 	{"V1", "virtualize"}, {"V2", "virtualize"}, {"V3", "virtualize"},
 	{"D1", "dnsres"},

@@ -1,0 +1,193 @@
+package invitro
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/bench/simweb"
+	"orbweaver/engine"
+	"orbweaver/engine/fsck"
+	"orbweaver/internal/vfs"
+	"orbweaver/workbench/cold"
+)
+
+// manyHosts is a web of more hosts than the smallest bench has room for, with few pages each that all link to others, so that
+// each host is met again and again after it was idle.
+func manyHosts(seed uint64, c simweb.Config) simweb.Config {
+	c = smallWorld(seed, c)
+	c.Hosts, c.IPs, c.PagesPerHostMean, c.PagesPerHostMax, c.PageBytesMean = 300, 100, 12, 40, 800
+	c.Robots.CrawlDelay, c.Timing.CrawlDelay = 0.2, time.Second
+	return c
+}
+
+// coldConfig is a crawl whose bench has room for a quarter of the hosts, and whose files are small enough to be
+// collected.
+func coldConfig(rig *Rig) engine.Config {
+	c := rig.Config()
+	c.WorkbenchMemory, c.RetryWait, c.Fetchers = 16<<10, time.Hour, 2
+	c.Checkpoint = 3 * time.Second
+	c.Politeness.HostDelay, c.Politeness.IPDelay = 40*time.Millisecond, 5*time.Millisecond
+	c.Rooms.ColdSegment, c.Rooms.ColdBuffer = 4<<10, 1<<10
+	return c
+}
+
+// A crawl whose hosts do not fit into memory is the same crawl: all is fetched, once, politely, as robots.txt says.
+func TestColdHosts_comeBackWithAllThatWasKnownOfThem(t *testing.T) {
+	for name, c := range map[string]simweb.Config{"plain": simweb.Plain(), "faulty": simweb.Faulty()} {
+		for _, proxy := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, proxy %v", name, proxy), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { crawlColdHosts(t, c, proxy) })
+			})
+		}
+	}
+}
+
+func crawlColdHosts(t *testing.T, c simweb.Config, proxy bool) {
+	rig, err := NewRig(manyHosts(*firstSeed+900, c), proxy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := coldConfig(rig)
+	report, err := rig.Crawl(t.Context(), cfg, rig.FS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := rig.Net.Close(); err != nil {
+		t.Error(err)
+	}
+	checkBalance(t, report)
+	sound(t, rig, cfg, promise(cfg))
+	checks := examine(t, rig.FS)
+	wantSound(t, &checks)
+	t.Logf("%d hosts, %d of them cold; %d moved to disk and %d back; %d robots.txt, %d pages", report.HostsKnown, report.HostsCold,
+		report.HostsFrozen, report.HostsThawed, report.RobotsFetched, report.PagesStored)
+	if report.HostsCold < report.HostsKnown/2 || report.HostsThawed < report.HostsKnown/2 {
+		t.Error("hosts hardly ever moved")
+	}
+}
+
+// Whenever the crawl is killed, each host is on the bench or in the store, and the crawl that goes on knows what this one knew.
+func TestColdHosts_surviveKillsAndPowerCuts(t *testing.T) {
+	for i := range (*seedCount + 1) / 2 {
+		seed := *firstSeed + 910 + uint64(i)
+		world := manyHosts(seed, simweb.Faulty())
+		world.Robots.CrawlDelay = 0 // one that was being read when the end came is not known after it
+		rng := rand.New(rand.NewPCG(seed, 6))
+		for name, death := range map[string]death{
+			"kill": sigkill, "power": func(d *vfs.Mem) *vfs.Mem { return d.CrashClone(rng) },
+		} {
+			t.Run(fmt.Sprintf("%s, seed %d", name, seed), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { killColdHosts(t, world, death) })
+			})
+		}
+	}
+}
+
+func killColdHosts(t *testing.T, world simweb.Config, death death) {
+	rng := rand.New(rand.NewPCG(world.Seed, 5))
+	rig, err := NewRig(world, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := coldConfig(rig)
+	disk, kills, cold := rig.FS, 0, int64(0)
+	for ; kills < 6; kills++ {
+		clone, ended := kill(t, rig, cfg, disk, time.Duration(rng.Int64N(int64(6*time.Second))), death)
+		disk = clone
+		r := examine(t, disk)
+		wantSound(t, &r)
+		for _, a := range r.Areas {
+			if a.Name == "cold" {
+				cold = max(cold, a.Checked)
+			}
+		}
+		if ended {
+			break
+		}
+	}
+	report, err := rig.Crawl(t.Context(), cfg, disk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := rig.Net.Close(); err != nil {
+		t.Error(err)
+	}
+	p := promise(cfg)
+	p.Resumed = true
+	v, err := rig.Judge(p, disk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkBalance(t, report)
+	again := v.Repeated // what was in flight, and after a power cut what was fetched since the last sync
+	v.Repeated, v.Overlap = 0, 0
+	if !v.Sound() || again > kills*32 {
+		v.Print(t.Output())
+		t.Errorf("after %d kills, %d requests repeated: %s %s %v", kills, again, report.State, report.Reason, report.Outcomes)
+	}
+	r := examine(t, disk)
+	wantSound(t, &r)
+	t.Logf("%d kills, %d requests repeated, %d pages, %d of %d hosts cold at the end, %d at most at a kill", kills, again, report.PagesStored,
+		report.HostsCold, report.HostsKnown, cold)
+	if cold == 0 {
+		t.Error("no kill came while hosts were cold")
+	}
+}
+
+// A wrong byte among the cold hosts is found by fsck, in its file, and by the crawl that would go on; a rebuild does without them.
+func TestColdHosts_damageIsFoundAndRebuilt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rig, err := NewRig(manyHosts(*firstSeed+930, simweb.Plain()), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg := coldConfig(rig)
+		ctx, cancel := context.WithTimeout(t.Context(), 12*time.Second)
+		defer cancel()
+		report, err := rig.Crawl(ctx, cfg, rig.FS)
+		if err != nil || report.HostsCold == 0 || report.URLsQueued == 0 {
+			t.Fatalf("%d cold hosts, %d URLs queued, %v", report.HostsCold, report.URLsQueued, err)
+		}
+		const dir = "crawl/" + engine.ColdDir
+		files, err := rig.FS.List(dir)
+		if err != nil || len(files) == 0 {
+			t.Fatal(files, err)
+		}
+		name := dir + "/" + files[len(files)-1]
+		content, err := vfs.ReadFile(rig.FS, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		content[len(content)/2] ^= 1
+		writeFile(t, rig.FS, name, content)
+		r := look(t, rig.FS)
+		found := func(f fsck.Finding) bool { return f.Area == "cold" && f.File == strings.TrimPrefix(name, "crawl/") }
+		if r.Sound() || !slices.ContainsFunc(r.Findings, found) {
+			t.Errorf("findings: %+v", r.Findings)
+		}
+		if _, err := engine.Open(cfg, rig.Seams(rig.FS)); !errors.Is(err, cold.ErrCorrupt) {
+			t.Errorf("the crawl goes on: %v", err)
+		}
+		if _, err := engine.Rebuild(t.Context(), cfg, rig.Seams(rig.FS), engine.RebuildOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if report, err = rig.Crawl(t.Context(), cfg, rig.FS); err != nil || report.HostsCold == 0 {
+			t.Fatal(report.HostsCold, err)
+		}
+		if err := rig.Net.Close(); err != nil {
+			t.Error(err)
+		}
+		p := promise(cfg)
+		p.Resumed = true
+		sound(t, rig, cfg, p)
+		r = look(t, rig.FS)
+		wantSound(t, &r)
+	})
+}

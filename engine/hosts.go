@@ -1,0 +1,146 @@
+package engine
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"orbweaver/workbench"
+	"orbweaver/workbench/cold"
+)
+
+// hosts is all that is known of hosts, wherever it is: on the bench or, of those that have been idle for long while memory was short, in
+// the cold store. Each is in exactly one of them, at every cut, since it moves under the cut's shared lock. Whoever looks for a host by
+// its key asks here, under that lock. Only the distributor lets hosts go (freeze), so it alone may hold a VisitState of an idle site
+// for longer than a call of with.
+type hosts struct {
+	bench   *bench
+	cold    *cold.Store
+	rules   *rulesPool
+	newborn *siteQueue
+	live    *Live
+	frozen  atomic.Int64 // hosts that went to the store in this run
+	thawed  atomic.Int64 // that came back
+	resumed time.Time    // when this run began, if the one before did not end in order; else zero
+
+	mu      sync.Mutex // a host moves, or somebody uses one that may not move meanwhile
+	evicted workbench.Evicted
+	form    []byte
+}
+
+// getOrAdd finds a host or makes it. For the distributor, and for who is alone.
+func (h *hosts) getOrAdd(key []byte) (vs *visitState, added bool, err error) {
+	if vs := h.bench.Get(key); vs != nil {
+		return vs, false, nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.find(key, true)
+}
+
+// get finds a host; nil if it is not known. For the distributor, and for who is alone.
+func (h *hosts) get(key []byte) (*visitState, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	vs, _, err := h.find(key, false)
+	return vs, err
+}
+
+// meet finds a host or makes it, and lets it stay on the bench while f runs. A new one is sent for its address after that.
+func (h *hosts) meet(key []byte, f func(vs *visitState)) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	vs, added, err := h.find(key, true)
+	if err != nil {
+		return err
+	}
+	f(vs)
+	if added {
+		h.newborn.Put(vs)
+	}
+	return nil
+}
+
+// look is meet without the making: f does not run if the host is not known.
+func (h *hosts) look(key []byte, f func(vs *visitState)) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	vs, _, err := h.find(key, false)
+	if err == nil && vs != nil {
+		f(vs)
+	}
+	return err
+}
+
+// find brings a host to the bench, if it is known or is to be made. The caller holds mu.
+func (h *hosts) find(key []byte, make bool) (vs *visitState, added bool, err error) {
+	if vs = h.bench.Get(key); vs != nil {
+		return vs, false, nil
+	}
+	form, found, err := h.cold.Take(h.form[:0], key)
+	h.form = form
+	switch {
+	case err != nil:
+		return nil, false, fmt.Errorf("engine: host %.200q: %w", key, err)
+	case found:
+		vs, err = h.thaw(key, form)
+		return vs, false, err
+	case !make:
+		return nil, false, nil
+	}
+	vs, added = h.bench.GetOrAdd(key)
+	return vs, added, nil
+}
+
+// thaw puts a host from the store on the bench.
+func (h *hosts) thaw(key, form []byte) (*visitState, error) {
+	now, delay := time.Now(), time.Duration(0)
+	vs, err := h.bench.Admit(key, form, func(b []byte) (Site, error) {
+		s, err := decodeSite(b, h.rules)
+		delay = s.crawlDelay()
+		return s, err
+	}, now)
+	if err != nil {
+		return nil, fmt.Errorf("engine: host %.200q: %w", key, err)
+	}
+	h.thawed.Add(1)
+	if !h.resumed.IsZero() && delay > 0 { // it may have been asked for something just before the kill: see keepCrawlDelays
+		if due := h.resumed.Add(h.live.policy().SiteDelay(delay)); due.After(now) {
+			h.bench.Postpone(vs, due, time.Time{})
+		}
+	}
+	return vs, nil
+}
+
+// freezeBatch is how many hosts go to the store in one step: more than come to be known in one.
+const freezeBatch = 2 * distributeBatch
+
+// freeze moves hosts that have been idle for long to the store, while the bench has not enough room. It returns how many moved.
+func (h *hosts) freeze(now time.Time) (n int, err error) {
+	if h.cold.Buffered() {
+		if err := h.cold.Flush(); err != nil {
+			return 0, fmt.Errorf("engine: cold hosts: %w", err)
+		}
+	}
+	if !h.bench.Crowded() || !h.cold.Room() {
+		return 0, nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.bench.Evict(now, freezeBatch, AppendSite, &h.evicted)
+	n = h.evicted.Len()
+	for i := range n {
+		h.cold.Put(h.evicted.At(i))
+	}
+	h.frozen.Add(int64(n))
+	return n, nil
+}
+
+// counts is how many hosts are known, and how many of them are in the store.
+func (h *hosts) counts() (known, inStore int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	inStore = h.cold.Len()
+	return h.bench.Counts().Sites + inStore, inStore
+}

@@ -1,0 +1,144 @@
+package cold
+
+import (
+	"encoding/binary"
+
+	"github.com/zeebo/xxh3"
+)
+
+// Position is a place in the log.
+type Position struct {
+	Segment uint32 `json:"segment"` // number of the file, from 1
+	Offset  int64  `json:"offset"`  // in it
+}
+
+// before is the order of the log.
+func (p Position) before(q Position) bool {
+	return p.Segment < q.Segment || p.Segment == q.Segment && p.Offset < q.Offset
+}
+
+const (
+	segmentMagic = "OWCOLD\x00\x01"
+	segmentHead  = 16
+	recordHead   = 16
+	recordAlign  = 8
+	goneBody     = 20
+
+	keyMax  = 1<<16 - 1
+	bodyMax = 16 << 20
+)
+
+// The kinds of records.
+const (
+	kindHost = 1
+	kindGone = 2
+)
+
+// record is one that was read. It borrows its bytes.
+type record struct {
+	kind      byte
+	key, form []byte // of a host
+	gone      grave  // of the other kind
+	size      int64  // in the log
+}
+
+// grave says which record of a host does not count any more.
+type grave struct {
+	hash uint64
+	at   Position
+	size int64
+}
+
+func appendSegmentHead(b []byte, segment uint32) []byte {
+	b = binary.LittleEndian.AppendUint32(append(b, segmentMagic...), segment)
+	return binary.LittleEndian.AppendUint32(b, uint32(xxh3.Hash(b[len(b)-12:])))
+}
+
+// faultOfHead says what is wrong with the beginning of a file; "" is nothing.
+func faultOfHead(b []byte, segment uint32) string {
+	switch {
+	case len(b) < segmentHead || string(b[:8]) != segmentMagic:
+		return "it does not begin as a file of hosts of this version"
+	case binary.LittleEndian.Uint32(b[12:]) != uint32(xxh3.Hash(b[:12])):
+		return "checksum of the beginning"
+	case binary.LittleEndian.Uint32(b[8:]) != segment:
+		return "it is another file of the log"
+	}
+	return ""
+}
+
+// sizeOf is what a body takes in the log.
+func sizeOf(body int) int64 {
+	return int64(recordHead+body+recordAlign-1) &^ (recordAlign - 1)
+}
+
+// appendRecord appends a record that will be at p; the body is in two parts.
+func appendRecord(b []byte, p Position, kind byte, key, rest []byte) []byte {
+	from, body := len(b), len(key)+len(rest)
+	b = append(b, 0, 0, 0, 0, 0, 0, 0, 0)
+	b = binary.LittleEndian.AppendUint32(b, uint32(body))
+	b = binary.LittleEndian.AppendUint16(b, uint16(len(key)))
+	b = append(b, kind, 0)
+	b = append(append(b, key...), rest...)
+	binary.LittleEndian.PutUint64(b[from:], checksum(b[from+8:], p))
+	var zeros [recordAlign]byte
+	return append(b, zeros[:sizeOf(body)-int64(recordHead+body)]...)
+}
+
+// checksum is seeded with the place, so that a record elsewhere is none.
+func checksum(b []byte, p Position) uint64 {
+	return xxh3.HashSeed(b, uint64(p.Segment)<<32^uint64(p.Offset))
+}
+
+func appendGrave(b []byte, g grave) []byte {
+	b = binary.LittleEndian.AppendUint64(b, g.hash)
+	b = binary.LittleEndian.AppendUint32(b, g.at.Segment)
+	b = binary.LittleEndian.AppendUint32(b, uint32(g.at.Offset))
+	return binary.LittleEndian.AppendUint32(b, uint32(g.size))
+}
+
+// sizeInHead is how much the record takes whose head b begins with, unless there is a fault.
+func sizeInHead(b []byte) (size int64, fault string) {
+	if len(b) < recordHead {
+		return 0, "the record is cut short"
+	}
+	body := binary.LittleEndian.Uint32(b[8:])
+	if body > bodyMax {
+		return 0, "length of a record"
+	}
+	return sizeOf(int(body)), ""
+}
+
+// parseRecord reads the record that b begins with and that lies at p.
+func parseRecord(b []byte, p Position) (r record, fault string) {
+	if r.size, fault = sizeInHead(b); fault != "" {
+		return r, fault
+	}
+	if int64(len(b)) < r.size {
+		return r, "the record is cut short"
+	}
+	end := recordHead + int(binary.LittleEndian.Uint32(b[8:]))
+	if binary.LittleEndian.Uint64(b) != checksum(b[8:end], p) {
+		return r, "checksum"
+	}
+	for _, zero := range b[end:r.size] {
+		if zero != 0 {
+			return r, "no zeros behind a record"
+		}
+	}
+	keyLen, body := int(binary.LittleEndian.Uint16(b[12:])), b[recordHead:end]
+	r.kind = b[14]
+	switch {
+	case r.kind == kindHost && keyLen <= len(body) && b[15] == 0:
+		r.key, r.form = body[:keyLen], body[keyLen:]
+	case r.kind == kindGone && keyLen == 0 && len(body) == goneBody && b[15] == 0:
+		r.gone = grave{
+			hash: binary.LittleEndian.Uint64(body),
+			at:   Position{binary.LittleEndian.Uint32(body[8:]), int64(binary.LittleEndian.Uint32(body[12:]))},
+			size: int64(binary.LittleEndian.Uint32(body[16:])),
+		}
+	default:
+		return r, "a record of no kind"
+	}
+	return r, ""
+}

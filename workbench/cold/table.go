@@ -1,0 +1,146 @@
+package cold
+
+// table finds places by the hash of a key. It is a hash table with linear probing, cut into shards so that growing stops
+// nobody for long. A slot is 26 bits of the hash, beside the 10 that say in which shard it is, and 38 bits of place. Slots of a shard are in the
+// order of the hash, so a shard can have any size, and grow by a quarter.
+type table struct {
+	shards [1 << shardBits]shard
+	used   int
+}
+
+const (
+	shardBits = 10
+	tagBits   = 26
+	placeBits = 64 - tagBits
+	placeMask = 1<<placeBits - 1
+	shardMin  = 8
+)
+
+type shard struct {
+	slots []uint64 // 0 is empty
+	used  int
+}
+
+func (t *table) shard(hash uint64) *shard { return &t.shards[hash>>(64-shardBits)] }
+
+// tagOf is the part of a hash that is in the slot, where it is in the slot.
+func tagOf(hash uint64) uint64 { return hash << shardBits >> placeBits << placeBits }
+
+func (s *shard) home(slot uint64) int {
+	return int(slot >> placeBits * uint64(len(s.slots)) >> tagBits)
+}
+
+func (s *shard) next(i int) int {
+	if i++; i < len(s.slots) {
+		return i
+	}
+	return 0
+}
+
+// find appends the places that may be those of a key with this hash.
+func (t *table) find(hash uint64, dst []uint64) []uint64 {
+	s := t.shard(hash)
+	if s.used == 0 {
+		return dst
+	}
+	tag := tagOf(hash)
+	for i := s.home(tag); s.slots[i] != 0; i = s.next(i) {
+		if s.slots[i]&^placeMask == tag {
+			dst = append(dst, s.slots[i]&placeMask)
+		}
+	}
+	return dst
+}
+
+// at is where the slot with this hash and place is, or -1.
+func (s *shard) at(slot uint64) int {
+	if s.used == 0 {
+		return -1
+	}
+	for i := s.home(slot); s.slots[i] != 0; i = s.next(i) {
+		if s.slots[i] == slot {
+			return i
+		}
+	}
+	return -1
+}
+
+func (t *table) has(hash, place uint64) bool { return t.shard(hash).at(tagOf(hash)|place) >= 0 }
+
+// add enters a place, which is not 0.
+func (t *table) add(hash, place uint64) {
+	s := t.shard(hash)
+	if 5*(s.used+1) > 4*len(s.slots) {
+		s.resize(max(shardMin, len(s.slots)+len(s.slots)/4))
+	}
+	s.put(tagOf(hash) | place)
+	s.used++
+	t.used++
+}
+
+func (s *shard) resize(n int) {
+	old := s.slots
+	s.slots = make([]uint64, n)
+	for _, slot := range old {
+		if slot != 0 {
+			s.put(slot)
+		}
+	}
+}
+
+func (s *shard) put(slot uint64) {
+	i := s.home(slot)
+	for s.slots[i] != 0 {
+		i = s.next(i)
+	}
+	s.slots[i] = slot
+}
+
+// replace says whether the old place was there.
+func (t *table) replace(hash, old, place uint64) bool {
+	s := t.shard(hash)
+	i := s.at(tagOf(hash) | old)
+	if i >= 0 {
+		s.slots[i] = tagOf(hash) | place
+	}
+	return i >= 0
+}
+
+// remove takes a place out, closes the gap, and says whether it was there. A shard that has become empty gives memory back.
+func (t *table) remove(hash, place uint64) bool {
+	s := t.shard(hash)
+	i := s.at(tagOf(hash) | place)
+	if i < 0 {
+		return false
+	}
+	s.slots[i] = 0
+	for j := s.next(i); s.slots[j] != 0; j = s.next(j) {
+		// The slot at j may move to the gap at i if its home is not between them.
+		if s.distance(s.home(s.slots[j]), j) >= s.distance(i, j) {
+			s.slots[i], s.slots[j] = s.slots[j], 0
+			i = j
+		}
+	}
+	s.used--
+	t.used--
+	if n := len(s.slots); n > shardMin && 5*s.used < 2*n {
+		s.resize(max(shardMin, n/2+1))
+	}
+	return true
+}
+
+// distance is how many steps it is from one slot to another.
+func (s *shard) distance(from, to int) int {
+	if to >= from {
+		return to - from
+	}
+	return to - from + len(s.slots)
+}
+
+// bytes is what the table takes in memory.
+func (t *table) bytes() (n int64) {
+	for i := range t.shards {
+		n += int64(8 * cap(t.shards[i].slots))
+	}
+	return n
+}
