@@ -58,6 +58,6 @@
 // bytes per URL at 10^9 in one run, some tenths more in several; twice that for as long as a merged run is still named by a
 // cut; and in a large store what waits, some five times BucketBytes for URLs of 80 bytes, of which cuts may hold as much
 // again. A flush sweeps the store once its bucket has a key for every eighth block, so what a URL costs depends on store /
-// bucket: give a byte of memory for each URL that will be known. Opening reads the index and the keys of what was pending.
+// bucket: give a byte of memory for each URL that will be known. Opening reads the index and what was pending.
 // Numbers: orbweaver bench sieve, and sieve_bench_test.go.
 package sieve
