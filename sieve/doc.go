@@ -53,7 +53,8 @@
 //
 // What it costs. Memory: both buckets (a fingerprint takes 16 bytes, its payload in memory a byte or two more than it has),
 // two bits for each fingerprint of a flush, some 320 KiB per run that it has open, 0.012 bytes per URL for the sparse index;
-// producers that ask WaitRoom stay within it. Files: at most RunsMax runs, one or two for each bucket, one to be written over,
+// producers that ask WaitRoom stay within it. (The
+// heap counts a quarter more in a large store: addresses for as many entries as there could be, which are never used.) Files: at most RunsMax runs, one or two for each bucket, one to be written over,
 // and as many again that only the last cut names. Disk: 2 bits and a fraction more than the least a set of keys needs: 5.6
 // bytes per URL at 10^9 in one run, some tenths more in several; twice that for as long as a merged run is still named by a
 // cut; and in a large store what waits, some five times BucketBytes for URLs of 80 bytes, of which cuts may hold as much
