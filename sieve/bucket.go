@@ -131,7 +131,9 @@ func (b *bucket) nextChunk(need int) {
 	case need > b.chunk:
 		buf = make([]byte, 0, need)
 	case last >= 0:
-		buf, b.free = b.free[last][:0], b.free[:last]
+		buf = b.free[last][:0]
+		b.free[last] = nil // or the list would hold on to it when it is given up
+		b.free = b.free[:last]
 	default:
 		buf = make([]byte, 0, b.chunk)
 	}

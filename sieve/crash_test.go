@@ -128,7 +128,7 @@ func TestS5_NoURLIsLostWhereverTheDiskDies(t *testing.T) {
 	o.RunsMax = 2
 	step := 1
 	if raceEnabled {
-		step = 3 // nothing here runs beside anything
+		step = 5 // nothing here runs beside anything
 	}
 	for n := 1; ; n += step {
 		mem := vfs.NewMem(uint64(n))

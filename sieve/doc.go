@@ -53,11 +53,12 @@
 //
 // What it costs. Memory: both buckets (a fingerprint takes 16 bytes, its payload in memory a byte or two more than it has),
 // two bits for each fingerprint of a flush, some 320 KiB per run that it has open, 0.012 bytes per URL for the sparse index;
-// producers that ask WaitRoom stay within it. Files: at most RunsMax runs, one or two for each bucket, one to be written over,
+// producers that ask WaitRoom stay within it. (The
+// heap counts a quarter more in a large store: addresses for as many entries as there could be, which are never used.) Files: at most RunsMax runs, one or two for each bucket, one to be written over,
 // and as many again that only the last cut names. Disk: 2 bits and a fraction more than the least a set of keys needs: 5.6
 // bytes per URL at 10^9 in one run, some tenths more in several; twice that for as long as a merged run is still named by a
 // cut; and in a large store what waits, some five times BucketBytes for URLs of 80 bytes, of which cuts may hold as much
 // again. A flush sweeps the store once its bucket has a key for every eighth block, so what a URL costs depends on store /
-// bucket: give a byte of memory for each URL that will be known. Opening reads the index and the keys of what was pending.
+// bucket: give a byte of memory for each URL that will be known. Opening reads the index and what was pending.
 // Numbers: orbweaver bench sieve, and sieve_bench_test.go.
 package sieve

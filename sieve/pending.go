@@ -100,8 +100,8 @@ func (s *Sieve) pendingFile() (*storeFile, error) {
 	return s.create(kindPending)
 }
 
-// loadPending reads keys from the first c.Bytes bytes of a pending file into b, and cuts off what is behind them.
-// live, if not nil, says which payloads count. The payloads are verified when they are read.
+// loadPending reads the first c.Bytes bytes of a pending file, keeps their keys in b, and cuts off what is behind them.
+// live, if not nil, says which payloads count.
 func loadPending(fsys vfs.FS, name string, c FileCut, generation uint64, live []uint64, b *bucket) error {
 	if _, err := fsys.Size(name); err != nil {
 		return fmt.Errorf("sieve: %w", err) // OpenRW would make a file that is missing
@@ -136,7 +136,10 @@ func readPending(f vfs.File, c FileCut, live []uint64, b *bucket) error {
 	}
 	var fr frame
 	for at := int64(len(magic)); at < c.Bytes; at = fr.end() {
-		if err := fr.read(f, at, c.Bytes, frameFront); err != nil {
+		if err := fr.read(f, at, c.Bytes, frameWhole); err != nil {
+			return err
+		}
+		if _, err := fr.payloads(f); err != nil {
 			return err
 		}
 		if uint64(fr.records) > c.Count-uint64(b.arrived) {

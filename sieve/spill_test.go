@@ -3,6 +3,7 @@ package sieve
 import (
 	"context"
 	"errors"
+	"runtime"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -161,4 +162,37 @@ func TestWhoWaitsForAnImageGoesOn(t *testing.T) {
 			t.Fatal("nothing was written")
 		}
 	})
+}
+
+// TestMemoryOfBucketsIsGivenBack: when fingerprints take the place of payloads, nothing holds on to that memory.
+func TestMemoryOfBucketsIsGivenBack(t *testing.T) {
+	const bucket = 8 << 20
+	heap := func() int64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := heap()
+	s, err := Open(vfs.Disk(), Options{Dir: t.TempDir(), BucketBytes: bucket}, nil)
+	must(t, err)
+	for i := uint64(0); s.Stats().Keys < 1_500_000; i++ {
+		if i%64 == 0 {
+			must(t, s.WaitRoom(t.Context()))
+			if len(s.Wake()) > 0 {
+				<-s.Wake()
+				_, err := s.Flush(func([]byte) error { return nil })
+				must(t, err)
+			}
+		}
+		s.Add(spread(i), benchURL)
+	}
+	if s.Stats().Spilled == 0 {
+		t.Fatal("no payload was written ahead")
+	}
+	// Entries have addresses for a whole bucket each, and use three quarters of it.
+	if used := heap() - before; used > bucket*5/4+bucket/8 {
+		t.Errorf("%d bytes of heap", used)
+	}
+	must(t, s.Close())
 }
