@@ -166,6 +166,9 @@ func TestWhoWaitsForAnImageGoesOn(t *testing.T) {
 
 // TestMemoryOfBucketsIsGivenBack: when fingerprints take the place of payloads, nothing holds on to that memory.
 func TestMemoryOfBucketsIsGivenBack(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the heap of the race detector is another one")
+	}
 	const bucket = 8 << 20
 	heap := func() int64 {
 		runtime.GC()
