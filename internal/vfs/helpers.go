@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"syscall"
 )
 
 // WriteAtomic puts what write produces under name: afterwards, whatever happens, the name has the old content or the
@@ -16,10 +17,10 @@ import (
 func WriteAtomic(fsys FS, name string, write func(io.Writer) error) error {
 	tmp := name + ".tmp"
 	if err := writeSynced(fsys, tmp, write); err != nil {
-		return errors.Join(err, RemoveIfExists(fsys, tmp))
+		return joinOther(err, RemoveIfExists(fsys, tmp))
 	}
 	if err := fsys.Rename(tmp, name); err != nil {
-		return errors.Join(err, RemoveIfExists(fsys, tmp))
+		return joinOther(err, RemoveIfExists(fsys, tmp))
 	}
 	return fsys.SyncDir(path.Dir(name))
 }
@@ -41,7 +42,16 @@ func writeSynced(fsys FS, name string, write func(io.Writer) error) error {
 	if errors.As(err, &lost) {
 		err = lost.Err
 	}
-	return errors.Join(err, f.Close())
+	return joinOther(err, f.Close())
+}
+
+// joinOther joins what came after err, unless it is the same fault met once more: a disk that is gone refuses everything.
+func joinOther(err, after error) error {
+	var first, second syscall.Errno
+	if errors.As(err, &first) && errors.As(after, &second) && first == second {
+		return err
+	}
+	return errors.Join(err, after)
 }
 
 // ReadFile returns the whole content of a file. The caller owns it.

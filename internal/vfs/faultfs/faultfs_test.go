@@ -3,6 +3,7 @@ package faultfs_test
 import (
 	"errors"
 	"io"
+	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -156,5 +157,17 @@ func TestAFailedSyncIsNotAFullDisk(t *testing.T) {
 	}
 	if err := vfs.WriteAtomic(fsys, "g", func(io.Writer) error { return nil }); !vfs.IsFull(err) {
 		t.Errorf("the whole of it may be written again: %v", err)
+	}
+}
+
+// A disk that has become read-only refuses the file and then its removal: that is one fault, and one line.
+func TestWriteAtomicTellsAFaultOnce(t *testing.T) {
+	script := faultfs.NewScript()
+	for _, op := range []faultfs.Op{faultfs.Create, faultfs.Open, faultfs.Remove} {
+		script.Add(faultfs.Rule{Op: op, Err: syscall.EROFS})
+	}
+	err := vfs.WriteAtomic(faultfs.New(vfs.NewMem(1), script), "name", func(io.Writer) error { return nil })
+	if !errors.Is(err, syscall.EROFS) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("it says %v", err)
 	}
 }
