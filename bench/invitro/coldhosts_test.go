@@ -32,7 +32,7 @@ func manyHosts(seed uint64, c simweb.Config) simweb.Config {
 func coldConfig(rig *Rig) engine.Config {
 	c := rig.Config()
 	c.WorkbenchMemory, c.RetryWait, c.Fetchers = 16<<10, time.Hour, 2
-	c.Checkpoint = 3 * time.Second
+	c.Checkpoint = time.Second
 	c.Politeness.HostDelay, c.Politeness.IPDelay = 40*time.Millisecond, 5*time.Millisecond
 	c.Rooms.ColdSegment, c.Rooms.ColdBuffer = 4<<10, 1<<10
 	return c
@@ -100,7 +100,7 @@ func killColdHosts(t *testing.T, world simweb.Config, death death) {
 	cfg := coldConfig(rig)
 	disk, kills, cold := rig.FS, 0, int64(0)
 	for ; kills < 6; kills++ {
-		clone, ended := kill(t, rig, cfg, disk, time.Duration(rng.Int64N(int64(6*time.Second))), death)
+		clone, ended := kill(t, rig, cfg, disk, 2*time.Second+time.Duration(rng.Int64N(int64(4*time.Second))), death)
 		disk = clone
 		r := examine(t, disk)
 		wantSound(t, &r)
