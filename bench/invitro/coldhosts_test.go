@@ -22,7 +22,7 @@ import (
 // each host is met again and again after it was idle.
 func manyHosts(seed uint64, c simweb.Config) simweb.Config {
 	c = smallWorld(seed, c)
-	c.Hosts, c.IPs, c.PagesPerHostMean, c.PagesPerHostMax, c.PageBytesMean = 300, 100, 12, 40, 800
+	c.Hosts, c.IPs, c.PagesPerHostMean, c.PagesPerHostMax, c.PageBytesMean = 150, 50, 8, 24, 800
 	c.Robots.CrawlDelay, c.Timing.CrawlDelay = 0.2, time.Second
 	return c
 }
@@ -71,7 +71,7 @@ func crawlColdHosts(t *testing.T, c simweb.Config, proxy bool) {
 	wantSound(t, &checks)
 	t.Logf("%d hosts, %d of them cold; %d moved to disk and %d back; %d robots.txt, %d pages", report.HostsKnown, report.HostsCold,
 		report.HostsFrozen, report.HostsThawed, report.RobotsFetched, report.PagesStored)
-	if report.HostsCold < report.HostsKnown/2 || report.HostsThawed < report.HostsKnown/5 {
+	if report.HostsCold < report.HostsKnown/2 || report.HostsThawed < report.HostsKnown/8 {
 		t.Error("hosts hardly ever moved")
 	}
 }
@@ -87,7 +87,7 @@ func TestColdHosts_surviveKillsAndPowerCuts(t *testing.T) {
 		for name, death := range map[string]death{
 			"kill": sigkill, "power": func(d *vfs.Mem) *vfs.Mem { return d.CrashClone(rng) },
 		} {
-			if raceEnabled && name == "power" {
+			if raceEnabled && (name == "power" || i > 0) {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s, seed %d", name, seed), func(t *testing.T) {
@@ -189,8 +189,8 @@ func TestColdHosts_damageIsFoundAndRebuilt(t *testing.T) {
 		if _, err := engine.Rebuild(t.Context(), cfg, rig.Seams(rig.FS), engine.RebuildOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		if report, err = rig.Crawl(t.Context(), cfg, rig.FS); err != nil || report.HostsCold == 0 {
-			t.Fatal(report.HostsCold, err)
+		if report, err = rig.Crawl(t.Context(), cfg, rig.FS); err != nil || report.State != engine.StateFinished {
+			t.Fatal(report.State, report.Reason, err)
 		}
 		if err := rig.Net.Close(); err != nil {
 			t.Error(err)
