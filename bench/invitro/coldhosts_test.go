@@ -123,30 +123,9 @@ func killColdHosts(t *testing.T, world simweb.Config, death death) {
 			break
 		}
 	}
-	report, err := rig.Crawl(t.Context(), cfg, disk)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := rig.Net.Close(); err != nil {
-		t.Error(err)
-	}
-	p := promise(cfg)
-	p.Resumed = true
-	v, err := rig.Judge(p, disk)
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkBalance(t, report)
-	again := v.Repeated // what was in flight, and after a power cut what was fetched since the last sync
-	v.Repeated, v.Overlap = 0, 0
-	if !v.Sound() || again > kills*32 {
-		v.Print(t.Output())
-		t.Errorf("after %d kills, %d requests repeated: %s %s %v", kills, again, report.State, report.Reason, report.Outcomes)
-	}
-	r := examine(t, disk)
-	wantSound(t, &r)
-	t.Logf("%d kills, %d requests repeated, %d pages, %d of %d hosts cold at the end, %d at most at a kill", kills, again, report.PagesStored,
-		report.HostsCold, report.HostsKnown, cold)
+	report := goOn(t, rig, cfg, disk, kills*32) // what was in flight, and after a power cut what was fetched since the last sync
+	t.Logf("%d kills, %d pages, %d of %d hosts cold at the end, %d at most at a kill", kills, report.PagesStored, report.HostsCold,
+		report.HostsKnown, cold)
 	if cold == 0 {
 		t.Error("no kill came while hosts were cold")
 	}

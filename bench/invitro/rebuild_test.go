@@ -60,7 +60,7 @@ func rebuild(t *testing.T, rig *Rig, cfg engine.Config, fsys *vfs.Mem) *engine.R
 }
 
 // goOn resumes the crawl to its end and lets the oracle judge it all. again is how many requests may have been repeated.
-func goOn(t *testing.T, rig *Rig, cfg engine.Config, fsys *vfs.Mem, again int) {
+func goOn(t *testing.T, rig *Rig, cfg engine.Config, fsys *vfs.Mem, again int) engine.Report {
 	t.Helper()
 	report, err := rig.Crawl(t.Context(), cfg, fsys)
 	if err != nil {
@@ -84,6 +84,7 @@ func goOn(t *testing.T, rig *Rig, cfg engine.Config, fsys *vfs.Mem, again int) {
 	}
 	r := look(t, fsys)
 	wantSound(t, &r)
+	return report
 }
 
 // broken is a crawl that died half-way.
