@@ -4,9 +4,23 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 time=${1:-10s}
 status=0
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+# Up to Go 1.27 a run whose time is over just as an input is being tried may end as failed, without an input that
+# failed: https://go.dev/issue/75804.
+only_late() {
+	grep -A 1 '^--- FAIL' "$log" | grep -qx '    context deadline exceeded' && ! grep -q 'Failing input' "$log"
+}
+
 while IFS=: read -r file target; do
 	package=./$(dirname "$file")
 	echo "fuzz $package $target for $time"
-	go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" "$package" || status=1
+	go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" "$package" 2>&1 | tee "$log" && continue
+	if only_late; then
+		echo "$target: the time was over in the middle of an input; none has failed"
+	else
+		status=1
+	fi
 done < <(git ls-files '*_test.go' | xargs grep -oE '^func Fuzz[A-Za-z0-9_]+' | sed 's/func //')
 exit $status
