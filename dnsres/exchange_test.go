@@ -86,15 +86,27 @@ func TestSpoofFloodIsIgnored(t *testing.T) {
 	}
 }
 
+// listenTwice listens for UDP and TCP at the same port of loopback, which somebody else may have of one of them.
+func listenTwice(t *testing.T) (net.PacketConn, net.Listener) {
+	t.Helper()
+	var err error
+	for range 10 {
+		var udp net.PacketConn
+		if udp, err = net.ListenPacket("udp", "127.0.0.1:0"); err != nil {
+			break
+		}
+		var tcp net.Listener
+		if tcp, err = net.Listen("tcp", udp.LocalAddr().String()); err == nil {
+			return udp, tcp
+		}
+		_ = udp.Close()
+	}
+	t.Fatal(err)
+	return nil, nil
+}
+
 func TestExchangeOverLoopback(t *testing.T) {
-	udp, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	tcp, err := net.Listen("tcp", udp.LocalAddr().String())
-	if err != nil {
-		t.Skip("the TCP port of the same number is taken")
-	}
+	udp, tcp := listenTwice(t)
 	handler := dns.HandlerFunc(func(w dns.ResponseWriter, q *dns.Msg) {
 		reply := new(dns.Msg)
 		reply.SetReply(q)
