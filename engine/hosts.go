@@ -13,7 +13,7 @@ import (
 // hosts is all that is known of hosts, wherever it is: on the bench or, of those that have been idle for long while memory was short, in
 // the cold store. Each is in exactly one of them, at every cut, since it moves under the cut's shared lock. Whoever looks for a host by
 // its key asks here, under that lock. Only the distributor lets hosts go (freeze), so it alone may hold a VisitState of an idle site
-// for longer than a call of with.
+// for longer than a call of meet or look.
 type hosts struct {
 	bench   *bench
 	cold    *cold.Store
@@ -74,7 +74,7 @@ func (h *hosts) look(key []byte, f func(vs *visitState)) error {
 }
 
 // find brings a host to the bench, if it is known or is to be made. The caller holds mu.
-func (h *hosts) find(key []byte, make bool) (vs *visitState, added bool, err error) {
+func (h *hosts) find(key []byte, orMake bool) (vs *visitState, added bool, err error) {
 	if vs = h.bench.Get(key); vs != nil {
 		return vs, false, nil
 	}
@@ -86,7 +86,7 @@ func (h *hosts) find(key []byte, make bool) (vs *visitState, added bool, err err
 	case found:
 		vs, err = h.thaw(key, form)
 		return vs, false, err
-	case !make:
+	case !orMake:
 		return nil, false, nil
 	}
 	vs, added = h.bench.GetOrAdd(key)

@@ -152,7 +152,7 @@ func (l *ledger) lose(err error) error {
 			errs = append(errs, fmt.Errorf("engine: journal: what was not synced could not be taken back: %w", failed))
 		}
 	}
-	l.lost = errors.Join(errs...)
+	l.lost = causes(errs...)
 	return l.lost
 }
 
