@@ -23,6 +23,7 @@ import (
 func manyHosts(seed uint64, c simweb.Config) simweb.Config {
 	c = smallWorld(seed, c)
 	c.Hosts, c.IPs, c.PagesPerHostMean, c.PagesPerHostMax, c.PageBytesMean = 150, 50, 8, 24, 800
+	c.PageFanout, c.HostFanout, c.LinksMean = 1, 3, 4
 	c.Robots.CrawlDelay, c.Timing.CrawlDelay = 0.2, time.Second
 	return c
 }
@@ -71,8 +72,8 @@ func crawlColdHosts(t *testing.T, c simweb.Config, proxy bool) {
 	wantSound(t, &checks)
 	t.Logf("%d hosts, %d of them cold; %d moved to disk and %d back; %d robots.txt, %d pages", report.HostsKnown, report.HostsCold,
 		report.HostsFrozen, report.HostsThawed, report.RobotsFetched, report.PagesStored)
-	if report.HostsCold < report.HostsKnown/2 || report.HostsThawed < report.HostsKnown/8 {
-		t.Error("hosts hardly ever moved")
+	if report.HostsCold < report.HostsKnown/2 || report.HostsThawed == 0 {
+		t.Error("the hosts all fitted into memory, or none was met again")
 	}
 }
 
