@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"orbweaver/bench/simweb"
+	"orbweaver/engine"
 )
 
 var (
@@ -38,6 +39,11 @@ func rehearse(t *testing.T, seed uint64) (*simweb.World, *result) {
 	r := crawl(t, w, nil, newCamera(seed, inFlight, nil, func(string, int) bool { return false }))
 	if len(r.faults) > 0 {
 		t.Fatalf("seed %d, not killed: %s", seed, strings.Join(r.faults, "\n"))
+	}
+	if crowded(seed) && !slices.ContainsFunc(slices.Collect(maps.Keys(r.counts)), func(class string) bool {
+		return strings.Contains(class, " "+engine.ColdDir+"/")
+	}) {
+		t.Fatalf("seed %d: no host went to disk", seed)
 	}
 	return w, r
 }

@@ -25,6 +25,10 @@ func world(seed uint64) (*simweb.World, error) {
 	c := simweb.Faulty()
 	c.Seed, c.Hosts, c.IPs, c.PagesPerHostMean, c.PagesPerHostMax, c.PageBytesMean = seed, 16, 12, 12, 60, 1200
 	c.LinksMean = 12
+	if crowded(seed) { // many hosts, each met again and again since a page links to one other of its host
+		c.Hosts, c.IPs, c.PagesPerHostMean, c.PagesPerHostMax = 120, 40, 3, 12
+		c.PageFanout, c.HostFanout, c.LinksMean = 1, 4, 4
+	}
 	if behindProxy(seed) {
 		c.Faults.NoHost = 0 // a proxy finds every name
 	}
@@ -37,6 +41,9 @@ func world(seed uint64) (*simweb.World, error) {
 
 // behindProxy says that a world's crawler asks a proxy, and no name server.
 func behindProxy(seed uint64) bool { return seed%2 == 0 }
+
+// crowded says that a world has more hosts than its crawler's workbench has room for, so that idle ones go to disk.
+func crowded(seed uint64) bool { return seed%4 == 2 }
 
 // config makes everything small, so that a small crawl does all that a large one does.
 func config(rig *invitro.Rig) engine.Config {
@@ -52,13 +59,16 @@ func config(rig *invitro.Rig) engine.Config {
 		c.Fetchers, c.Politeness.HostDelay, c.Politeness.IPDelay = 1, 30*time.Millisecond, 5*time.Millisecond
 		c.Checkpoint, c.SyncEvery = time.Second, 170*time.Millisecond
 	}
+	if crowded(rig.World.Config().Seed) {
+		c.WorkbenchMemory = 16 << 10
+	}
 	c.SieveMemory, c.CacheMemory, c.SeenMemory = 1<<16, 1<<16, 1<<14
 	c.WARC.SizeMax = 1 << 16
 	c.RetryWait = 40 * time.Second
 	c.Fetch.BodyMax = 50 << 10
 	c.Rooms = engine.RoomSizes{
 		ReadySegment: 1 << 10, QueuesSegment: 1 << 13, QueuesBuffer: 1 << 12, SeenBuffer: 256, SieveRuns: 2, SiteItems: 4,
-		JournalStep: 512,
+		JournalStep: 512, ColdSegment: 1 << 12, ColdBuffer: 1 << 10,
 	}
 	return c
 }
