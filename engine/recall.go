@@ -55,6 +55,7 @@ type recollection struct {
 	fs       vfs.FS
 	dir      string // frontier/
 	archive  string
+	cut      warc.Cut // where the archive was durable
 	nofollow bool
 
 	order   chan *recall // to be applied, not all of them done
@@ -131,7 +132,7 @@ func (c *recollection) send(ctx context.Context) error {
 
 // look reads what the recalls name.
 func (c *recollection) look(ctx context.Context) (err error) {
-	l := looker{archive: warc.OpenArchive(c.fs, c.archive), links: newLinkFinder(c.nofollow)}
+	l := looker{archive: warc.OpenArchive(c.fs, c.archive).Behind(c.cut), links: newLinkFinder(c.nofollow)}
 	for k := range c.todo {
 		k.records = make([]record, len(k.entries))
 		for i := range k.entries {

@@ -18,6 +18,9 @@ func (e *Engine) replay(m *manifest) error {
 	defer cancel()
 	r := &replayer{engine: e, end: m.Archive, clock: newResumeClock(m, e.seams.Boot)}
 	c := &recollection{fs: e.seams.FS, dir: e.frontierDir(), archive: e.cfg.Dir + "/" + ArchiveDir, nofollow: e.cfg.NoFollow}
+	if m.Archive != nil {
+		c.cut = *m.Archive
+	}
 	c.begin(ctx, m.Generation, e.cfg.Parsers)
 	var applied error
 	for k := range c.order {

@@ -21,17 +21,27 @@ type Archive struct {
 	file   vfs.File // nil: none
 	size   int64
 	reader *Reader
+
+	behind *Cut  // see Behind
+	head   error // why nothing of the current file can be had, though it may be there
 }
 
 // OpenArchive makes an Archive. It touches no file yet.
 func OpenArchive(fsys vfs.FS, dir string) *Archive { return &Archive{fsys: fsys, dir: dir} }
+
+// Behind says from where on the archive may never have been durable. A power cut can take the first record of a file that
+// begins there and leave groups behind it: nothing of such a file can be had, since a Writer could not go on with it.
+func (a *Archive) Behind(c Cut) *Archive {
+	a.behind = &c
+	return a
+}
 
 // open makes the file with a serial the current one.
 func (a *Archive) open(serial uint32) error {
 	if a.file != nil && a.info.Serial == serial {
 		size, err := a.file.Size() // it may be growing
 		a.size = size
-		return err
+		return errors.Join(err, a.head)
 	}
 	if err := a.Close(); err != nil {
 		return err
@@ -44,8 +54,27 @@ func (a *Archive) open(serial uint32) error {
 	if err != nil {
 		return fmt.Errorf("warc: %w", err)
 	}
-	a.info, a.file = info, f
-	a.size, err = f.Size()
+	a.info, a.file, a.head = info, f, nil
+	if a.size, err = f.Size(); err != nil {
+		return err
+	}
+	if a.behind != nil && a.behind.Before(Cut{Serial: serial, Length: 1}) {
+		a.head = a.checkHead()
+	}
+	return a.head
+}
+
+// checkHead reads the first record.
+func (a *Archive) checkHead() error {
+	z := NewReader(io.NewSectionReader(a.file, 0, a.size), ReaderOptions{Name: a.info.Name, Syntax: Fail})
+	defer z.Close()
+	rec, err := z.Next()
+	if err == nil {
+		_, err = io.Copy(io.Discard, onlyReader{rec})
+	}
+	if err == io.EOF { //nolint:errorlint // Next's own word
+		err = a.fault(ErrTruncated, Position{}, "no record")
+	}
 	return err
 }
 

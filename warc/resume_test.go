@@ -256,3 +256,71 @@ func TestFinishTellsOfDamageInWhatAResumeLeftUnread(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What a resume removes stays removed when the power goes: the next file has its number.
+func TestResumeRemovesForGood(t *testing.T) {
+	mem := vfs.NewMem(1)
+	w := openTest(t, mem, Gzip, 1<<20, nil)
+	e := newTestEncoder(t, Gzip)
+	page(t, e, 1, 100)
+	if _, err := w.Append(e.Group()); err != nil {
+		t.Fatal(err)
+	}
+	if err := mem.SyncDir("warc"); err != nil {
+		t.Fatal(err)
+	}
+	mem = mem.KillClone()
+	if _, err := OpenWriter(mem, w.o, &Cut{}); err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(16) {
+		if files, err := Files(mem.CrashClone(rand.New(rand.NewPCG(seed, 1))), "warc"); err != nil || len(files) > 0 {
+			t.Fatalf("power cut %d: %v, %v", seed, files, err)
+		}
+	}
+}
+
+// A power cut can take the first sector of a file and leave a group behind it. A Writer could not go on there, so that group
+// counts as gone, if it was never durable.
+func TestArchiveBehindACutWantsTheFirstRecord(t *testing.T) {
+	mem := vfs.NewMem(1)
+	w := openTest(t, mem, Gzip, 1<<20, nil)
+	e := newTestEncoder(t, Gzip)
+	page(t, e, 1, 100)
+	pos, err := w.Append(e.Group())
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, _ := Files(mem, "warc")
+	read := func(behind Cut) error {
+		a := OpenArchive(mem, "warc").Behind(behind)
+		_, _, first := a.ReadGroup(pos)
+		_, _, again := a.ReadGroup(pos) // from the file that is open already
+		if (first == nil) != (again == nil) {
+			t.Errorf("first %v, then %v", first, again)
+		}
+		return errors.Join(first, a.Close())
+	}
+	if err := read(Cut{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, lost := range []int64{8, pos.Offset / 2, pos.Offset} {
+		f, err := mem.OpenRW("warc/" + files[0].Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.WriteAt(make([]byte, lost), 0); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+		var damage *Fault
+		if err := read(Cut{}); !errors.As(err, &damage) {
+			t.Errorf("the first %d bytes are zero: %v", lost, err)
+		}
+		if err := read(pos.End()); err != nil {
+			t.Errorf("the group was durable, and is whole: %v", err)
+		}
+	}
+}

@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"orbweaver/bench/simweb"
@@ -22,6 +24,8 @@ import (
 type Sample struct {
 	Seconds     float64 `json:"seconds"`
 	Pages       int64   `json:"pages"`
+	CPU         float64 `json:"cpu_seconds"` // of the crawl so far, and of verifying its files
+	Files       int     `json:"files_verified"`
 	RSS         int64   `json:"rss_bytes"` // 0 where the system does not tell
 	Descriptors int     `json:"descriptors"`
 	Goroutines  int     `json:"goroutines"`
@@ -55,17 +59,18 @@ func Soak(ctx context.Context, o Options, length time.Duration, say io.Writer) (
 	if err != nil {
 		return nil, err
 	}
-	s := &soak{dir: o.Dir, say: say, start: time.Now(), length: length, stop: make(chan struct{}), done: make(chan struct{})}
+	s := &soak{dir: o.Dir, say: say, start: time.Now(), length: length, stop: make(chan struct{})}
 	watch := o.OnStart
 	o.OnStart = func(e *engine.Engine) func() {
 		end := func() {}
 		if watch != nil {
 			end = watch(e)
 		}
-		go s.run(e)
+		s.watchers.Go(func() { s.sample(e) })
+		s.watchers.Go(s.eat)
 		return func() {
 			close(s.stop)
-			<-s.done
+			s.watchers.Wait()
 			end()
 		}
 	}
@@ -84,21 +89,21 @@ func Soak(ctx context.Context, o Options, length time.Duration, say io.Writer) (
 
 // soak watches a crawl and eats its archive.
 type soak struct {
-	dir     string
-	say     io.Writer
-	start   time.Time
-	length  time.Duration
-	stop    chan struct{}
-	done    chan struct{}
-	samples []Sample
-	files   int
-	records int64
-	faults  int64
-	err     error
+	dir      string
+	say      io.Writer
+	start    time.Time
+	length   time.Duration
+	stop     chan struct{}
+	watchers sync.WaitGroup
+	samples  []Sample     // the sampler's, until it has ended
+	files    atomic.Int64 // counted by the eater; what follows is its alone until it has ended
+	records  int64
+	faults   int64
+	err      error
 }
 
-func (s *soak) run(e *engine.Engine) {
-	defer close(s.done)
+// sample looks at the crawl again and again, whatever the eater is at.
+func (s *soak) sample(e *engine.Engine) {
 	tick := time.NewTicker(max(s.length/samples, 500*time.Millisecond))
 	defer tick.Stop()
 	for {
@@ -109,15 +114,28 @@ func (s *soak) run(e *engine.Engine) {
 		}
 		r := e.Report()
 		p := Sample{
-			Seconds: time.Since(s.start).Seconds(), Pages: r.PagesStored + r.RevisitsStored, RSS: resident(),
+			Seconds: time.Since(s.start).Seconds(), Pages: r.PagesStored + r.RevisitsStored, CPU: r.CPUSeconds, Files: int(s.files.Load()), RSS: resident(),
 			Descriptors: descriptors(), Goroutines: runtime.NumGoroutine(), Waiting: r.Waiting,
 		}
 		s.samples = append(s.samples, p)
 		if len(s.samples)%6 == 0 {
 			fmt.Fprintf(s.say, "%4.0f s  %d pages  %d MiB  %d descriptors  %d goroutines  %d files verified; %s\n",
-				p.Seconds, p.Pages, p.RSS>>20, p.Descriptors, p.Goroutines, s.files, p.Waiting)
+				p.Seconds, p.Pages, p.RSS>>20, p.Descriptors, p.Goroutines, p.Files, p.Waiting)
 		}
-		s.sweep(false)
+	}
+}
+
+// eat verifies and deletes files as they are closed.
+func (s *soak) eat() {
+	tick := time.NewTicker(max(s.length/samples, 500*time.Millisecond))
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			s.sweep(false)
+		case <-s.stop:
+			return
+		}
 	}
 }
 
@@ -145,7 +163,7 @@ func (s *soak) sweep(all bool) {
 			return
 		}
 		r := v.Finish()
-		s.files++
+		s.files.Add(1)
 		s.records += int64(r.Records)
 		s.faults += int64(r.Faults)
 		index, _ := filepath.Glob(strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".warc") + "*.cdxj") // the pattern is sound
@@ -159,7 +177,7 @@ func (s *soak) result(r *engine.Report, length time.Duration) *SoakResult {
 	pages := r.PagesStored + r.RevisitsStored
 	res := &SoakResult{
 		Name: "soak", Pages: pages, Rate: float64(pages) / max(r.WallSeconds, 1e-9), CPU: r.CPUSeconds * 1e6 / float64(max(pages, 1)),
-		Files: s.files, Records: s.records, Faults: s.faults, Samples: s.samples,
+		Files: int(s.files.Load()), Records: s.records, Faults: s.faults, Samples: s.samples,
 		finished: r.WallSeconds < 0.99*length.Seconds(),
 	}
 	sixth := length.Seconds() / 6
@@ -198,9 +216,13 @@ func (r *SoakResult) Print(out io.Writer) {
 	if r.finished {
 		fmt.Fprintln(out, "            THE WEB WAS TOO SMALL: the crawl ended before its time")
 	}
-	for i := 1; i <= 6 && len(r.Samples) >= 6; i++ {
+	for i, before := 1, (Sample{}); i <= 6 && len(r.Samples) >= 6; i++ {
 		p := r.Samples[len(r.Samples)*i/6-1]
-		fmt.Fprintf(out, "  %5.0f s   %10d pages   %6d MiB   %4d descriptors   %5d goroutines\n", p.Seconds, p.Pages, p.RSS>>20, p.Descriptors, p.Goroutines)
+		pages := max(p.Pages-before.Pages, 1)
+		fmt.Fprintf(out, "  %5.0f s   %10d pages   %5.0f/s   %4.0f CPU µs a page   %3d files verified   %6d MiB   %4d descriptors   %5d goroutines\n",
+			p.Seconds, p.Pages, float64(pages)/max(p.Seconds-before.Seconds, 1e-9), (p.CPU-before.CPU)*1e6/float64(pages), p.Files-before.Files,
+			p.RSS>>20, p.Descriptors, p.Goroutines)
+		before = p
 	}
 	fmt.Fprintf(out, "archive     %d files closed, verified and deleted: %d records, %d faults\n", r.Files, r.Records, r.Faults)
 	if v := r.verdict; v != nil {

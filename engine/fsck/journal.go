@@ -24,7 +24,7 @@ func (c *checker) checkJournal() journaled {
 	const area = "journal"
 	c.o.Progress(c.cut.JournalFile())
 	j.end = c.cut.Archive
-	archive := warc.OpenArchive(c.fsys, c.path(engine.ArchiveDir))
+	archive := warc.OpenArchive(c.fsys, c.path(engine.ArchiveDir)).Behind(c.cut.Archive)
 	entries, short := int64(0), false
 	tails, err := c.cut.Journal(func(e engine.JournalEntry) error {
 		entries++
