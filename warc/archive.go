@@ -58,7 +58,7 @@ func (a *Archive) open(serial uint32) error {
 	if a.size, err = f.Size(); err != nil {
 		return err
 	}
-	if a.behind != nil && a.behind.Before(Cut{Serial: serial, Length: 1}) {
+	if a.behind != nil && a.behind.Before(Cut{Serial: serial, Length: 1}) { // not a byte of it is in front of there
 		a.head = a.checkHead()
 	}
 	return a.head

@@ -29,7 +29,6 @@ func (w *Writer) resume(cut *Cut) error {
 	if err := w.removeLeftovers(); err != nil {
 		return err
 	}
-	removed := w.stats.CutFiles
 	for _, f := range files {
 		switch {
 		case f.Serial > cut.Serial || f.Serial == cut.Serial && cut.Length == 0:
@@ -47,7 +46,7 @@ func (w *Writer) resume(cut *Cut) error {
 	if cut.Length > 0 {
 		w.next++
 	}
-	if w.stats.CutFiles > removed { // the next file may have the number of one of these
+	if w.stats.CutFiles > 0 { // the next file may have the number of one of these
 		if err := w.fsys.SyncDir(w.o.Dir); err != nil {
 			return errors.Join(fmt.Errorf("warc: %w", err), w.closeAll())
 		}

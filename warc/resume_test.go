@@ -73,7 +73,9 @@ func TestResume(t *testing.T) {
 
 // A cut that the files do not reach, or that is not the end of a record, is refused and nothing is destroyed; so is a new archive
 // where there is one.
-func TestResumeRefused(t *testing.T) {
+// onePage is a disk with an archive of one page, whose writer is still there.
+func onePage(t *testing.T) (*vfs.Mem, *Writer, Position) {
+	t.Helper()
 	mem := vfs.NewMem(1)
 	w := openTest(t, mem, Gzip, 1<<20, nil)
 	e := newTestEncoder(t, Gzip)
@@ -82,6 +84,11 @@ func TestResumeRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return mem, w, pos
+}
+
+func TestResumeRefused(t *testing.T) {
+	mem, w, pos := onePage(t)
 	mem = mem.KillClone()
 	files, _ := Files(mem, "warc")
 	before := mustRead(t, mem, "warc/"+files[0].Name)
@@ -259,13 +266,7 @@ func TestFinishTellsOfDamageInWhatAResumeLeftUnread(t *testing.T) {
 
 // What a resume removes stays removed when the power goes: the next file has its number.
 func TestResumeRemovesForGood(t *testing.T) {
-	mem := vfs.NewMem(1)
-	w := openTest(t, mem, Gzip, 1<<20, nil)
-	e := newTestEncoder(t, Gzip)
-	page(t, e, 1, 100)
-	if _, err := w.Append(e.Group()); err != nil {
-		t.Fatal(err)
-	}
+	mem, w, _ := onePage(t)
 	if err := mem.SyncDir("warc"); err != nil {
 		t.Fatal(err)
 	}
@@ -283,14 +284,7 @@ func TestResumeRemovesForGood(t *testing.T) {
 // A power cut can take the first sector of a file and leave a group behind it. A Writer could not go on there, so that group
 // counts as gone, if it was never durable.
 func TestArchiveBehindACutWantsTheFirstRecord(t *testing.T) {
-	mem := vfs.NewMem(1)
-	w := openTest(t, mem, Gzip, 1<<20, nil)
-	e := newTestEncoder(t, Gzip)
-	page(t, e, 1, 100)
-	pos, err := w.Append(e.Group())
-	if err != nil {
-		t.Fatal(err)
-	}
+	mem, _, pos := onePage(t)
 	files, _ := Files(mem, "warc")
 	read := func(behind Cut) error {
 		a := OpenArchive(mem, "warc").Behind(behind)

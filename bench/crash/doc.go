@@ -3,7 +3,8 @@
 // It is not a test of single rooms (each has its own crash tests) and it plays no disk that errs (faultfs and the tests of
 // the rooms do): here the disk obeys, and the process or the power goes away.
 //
-//	rehearse: an unkilled crawl of a small faulty web, in virtual time, counts its calls by class
+//	rehearse: an unkilled crawl of a small faulty web, in virtual time, counts its calls by class (one web in four has more
+//	             |            hosts than memory, and some of them are on disk)
 //	             |            class: what is done, to which kind of file, by which function
 //	choose: calls of each class
 //	             |
