@@ -54,7 +54,7 @@ judge: build ## crawl a small web and let foreign tools read the archive
 demo: build ## the main job: a simulated web, a real crawl, a verified archive
 	bin/orbweaver demo
 
-vitro: build ## the speed of one crawl and of its bare parts
+vitro: build ## the speed of one crawl beside a bare loop
 	bin/orbweaver bench vitro
 
 soak: build ## half an hour at full speed: does anything grow or slow down?

@@ -7,6 +7,6 @@
 //	        +--> DIR/warc ----------------- read by the child at the end --------+
 //
 // It measures the CPU time of both processes apart, has the archive verified, and hands back the oracle's verdict. The
-// bare parts (fetch and discard, compressor, digest, link scan) are measured beside it in the same run, since the machine
-// may be shared: what counts is the distance between their sum and the crawl.
+// bare loop, which does what no crawl can do without and nothing else, runs just before it, since the machine
+// may be shared: what counts is the ratio of the two. A CPU profile of each says where the difference goes.
 package vitro

@@ -24,15 +24,12 @@ func (r *Result) Print(out io.Writer) {
 		}
 		fmt.Fprintf(out, "archive     %s: %d records in %d files, %d digests compared\n", state, a.Records, a.Files, a.DigestsChecked)
 	}
-	if len(r.Parts) == 0 {
+	if r.LoopCPUPerPage == 0 {
 		return
 	}
-	sum := 0.0
-	fmt.Fprintln(out, "\nbare parts, CPU µs a page, measured just before in the same process")
-	for _, p := range r.Parts {
-		fmt.Fprintf(out, "  %-36s %7.1f\n", p.Name, p.CPUPerPage)
-		sum += p.CPUPerPage
+	fmt.Fprintf(out, "\nCPU µs a page       %-16s %9s %9s\n", "", "bare loop", "the crawl")
+	for _, w := range r.Where {
+		fmt.Fprintf(out, "  %-36s %7.1f   %7.1f\n", w.Part, w.Loop, w.Crawl)
 	}
-	fmt.Fprintf(out, "  %-36s %7.1f\n  %-36s %7.1f\n  %-36s %7.2f\n", "sum", sum, "the crawl, everything on", r.CPUPerPage,
-		"ratio", r.CPUPerPage/max(sum, 0.1))
+	fmt.Fprintf(out, "  %-36s %7.1f   %7.1f\n  %-36s %17.2f\n", "all", r.LoopCPUPerPage, r.CPUPerPage, "ratio", r.Ratio)
 }

@@ -42,7 +42,8 @@ type Options struct {
 	// DigestEvery compares one payload of so many with the truth; 0 means every one.
 	DigestEvery int
 	SkipVerify  bool
-	Parts       bool // measure the bare parts first
+	BarePages   int    // run the bare loop over so many first, and say where the difference goes; 0 for no
+	Profile     string // directory for CPU profiles of both; "" for none
 }
 
 // Result is what a run found and what it cost.
@@ -62,7 +63,9 @@ type Result struct {
 	Report         engine.Report   `json:"report"`
 	Verdict        *simweb.Verdict `json:"verdict"`
 	Archive        *warc.Report    `json:"archive"`
-	Parts          []Part          `json:"parts,omitempty"`
+	LoopCPUPerPage float64         `json:"loop_cpu_us_per_page,omitempty"` // of the bare loop
+	Ratio          float64         `json:"ratio,omitempty"`                // of the crawl's CPU a page to the loop's
+	Where          []Where         `json:"where,omitempty"`
 }
 
 // Sound says that nothing at all is wrong.
@@ -85,9 +88,10 @@ func Run(ctx context.Context, o Options) (_ *Result, err error) {
 	if o.MaxPages > 0 {
 		judge = append(judge, "--partial", "--under-way", fmt.Sprint(2*o.Fetchers))
 	}
-	var parts []Part
-	if o.Parts {
-		if parts, err = measureParts(ctx, &o); err != nil {
+	var bare float64
+	var loop, whole *Profile
+	if o.BarePages > 0 {
+		if bare, loop, err = measureLoop(ctx, &o); err != nil {
 			return nil, err
 		}
 	}
@@ -95,13 +99,26 @@ func Run(ctx context.Context, o Options) (_ *Result, err error) {
 	if err != nil {
 		return nil, err
 	}
-	report, err := crawl(ctx, &o, web)
+	var report engine.Report
+	run := func() (err error) {
+		report, err = crawl(ctx, &o, web)
+		return err
+	}
+	if o.BarePages > 0 {
+		whole, err = profiled(o.Profile, "crawl", run)
+	} else {
+		err = run()
+	}
 	sum, serr := web.stop()
 	if err = errors.Join(err, serr); err != nil {
 		return nil, err
 	}
 	r := summarise(&report, &sum)
-	r.Level, r.Parts = o.Level, parts
+	r.Level = o.Level
+	if o.BarePages > 0 {
+		r.LoopCPUPerPage, r.Ratio = bare, r.CPUPerPage/max(bare, 0.1)
+		r.Where = compare(loop, whole, bare, r.CPUPerPage)
+	}
 	if !o.SkipVerify {
 		if r.Archive, err = verify(o.Dir + "/warc"); err != nil {
 			return nil, err

@@ -12,7 +12,7 @@ import (
 
 type benchCmd struct {
 	List       benchListCmd       `cmd:"" help:"List the benchmarks."`
-	Vitro      benchVitroCmd      `cmd:"" help:"A crawl of a simulated web over loopback, beside its bare parts."`
+	Vitro      benchVitroCmd      `cmd:"" help:"A crawl of a simulated web over loopback, beside a bare loop."`
 	Soak       benchSoakCmd       `cmd:"" help:"A long crawl at full speed: does anything grow or slow down?"`
 	Frontier   benchFrontierCmd   `cmd:"" help:"The whole frontier with fabricated responses and no sockets."`
 	Sieve      benchSieveCmd      `cmd:"" help:"The sieve, growing."`
@@ -34,7 +34,7 @@ func (*benchListCmd) Help() string { return "Example:\n  orbweaver bench list" }
 
 // Run lists.
 func (*benchListCmd) Run(w *world) error {
-	fmt.Fprintln(w.stdout, "vitro\ta crawl of a simulated web over loopback, beside its bare parts")
+	fmt.Fprintln(w.stdout, "vitro\ta crawl of a simulated web over loopback, beside a bare loop")
 	fmt.Fprintln(w.stdout, "soak\ta long crawl at full speed: does anything grow or slow down?")
 	fmt.Fprintln(w.stdout, "frontier\tthe whole frontier with fabricated responses and no sockets")
 	fmt.Fprintln(w.stdout, "sieve\tthe sieve, growing: what a URL costs however many there are")
@@ -52,12 +52,14 @@ type benchVitroCmd struct {
 	PerHost   count    `help:"Pages of the largest host." default:"10" placeholder:"N"`
 	Mean      count    `help:"Mean number of pages of a host; 0 for half of the largest." default:"0" placeholder:"N"`
 	Pages     count    `help:"Stop after this many pages; 0 for all." default:"0" placeholder:"N"`
+	BarePages count    `help:"Pages of the bare loop; 0 for none." default:"40000" placeholder:"N"`
 	HostDelay duration `help:"Wait between two requests to a site." default:"1s" placeholder:"TIME"`
 	IPDelay   duration `name:"ip-delay" help:"Wait between two requests to an address." default:"100ms" placeholder:"TIME"`
 	Fetchers  count    `help:"Fetch workers." default:"1024" placeholder:"N"`
 	Level     count    `help:"gzip level." default:"1" placeholder:"N"`
 	Seed      count    `help:"Which web." default:"1" placeholder:"N"`
 	Digests   count    `help:"Compare one payload of so many with the truth." default:"1" placeholder:"N"`
+	Profile   string   `help:"Directory for CPU profiles of the bare loop and of the crawl." placeholder:"DIR"`
 	Keep      bool     `help:"Keep the crawl directory."`
 	Progress  string   `help:"auto, plain or none." oneof:"auto,plain,none" default:"auto" placeholder:"MODE"`
 	JSON      bool     `help:"Print JSON."`
@@ -66,7 +68,8 @@ type benchVitroCmd struct {
 // Help shows an example.
 func (*benchVitroCmd) Help() string {
 	return "Prints pages/s, CPU microseconds a page of the crawler and of the simulated web, bytes, peak memory, the oracle's verdict,\n" +
-		"and what the bare parts cost in the same run.\n\nExamples:\n  orbweaver bench vitro\n" +
+		"and in the same run what a bare loop takes that fetches, digests, packs, scans and writes and does nothing else: their ratio, and where\n" +
+		"the difference goes.\n\nExamples:\n  orbweaver bench vitro\n" +
 		"  orbweaver bench vitro --hosts 50000 --ips 10000 --per-host 40 --host-delay 4s --ip-delay 500ms"
 }
 
@@ -85,7 +88,7 @@ func (c *benchVitroCmd) Run(w *world) error {
 		o.World.PagesPerHostMean = max(int(c.PerHost.n)/2, 1)
 	}
 	o.HostDelay, o.IPDelay, o.Fetchers, o.Level = c.HostDelay.d, c.IPDelay.d, int(c.Fetchers.n), int(c.Level.n)
-	o.MaxPages, o.Parts, o.DigestEvery = c.Pages.n, true, int(c.Digests.n)
+	o.MaxPages, o.BarePages, o.Profile, o.DigestEvery = c.Pages.n, int(c.BarePages.n), c.Profile, int(c.Digests.n)
 	r, err := vitro.Run(ctx, o)
 	if err != nil {
 		return err

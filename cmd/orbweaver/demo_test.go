@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -105,4 +106,35 @@ func TestRules(t *testing.T) {
 		t.Fatal("two bad rules are taken")
 	}
 	call("crawl", "--dir", t.TempDir(), "--exclude-hosts", file, "http://a.test/").want(t, exitUsage, "rules.txt:2:", "rules.txt:3:")
+}
+
+// TestBenchVitro runs a small one: what a page costs in the crawl and in the bare loop is there, and its parts add up to it.
+func TestBenchVitro(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes five seconds")
+	}
+	t.Setenv(asProgram, "1")
+	dir := t.TempDir()
+	m := call("bench", "vitro", "--hosts", "200", "--ips", "200", "--per-host", "20", "--host-delay", "20ms", "--ip-delay", "5ms", "--fetchers", "32",
+		"--bare-pages", "1000", "--dir", filepath.Join(dir, "vitro"), "--profile", filepath.Join(dir, "profiles"), "--progress", "none", "--json").
+		want(t, exitDone).object(t)
+	loop, crawl := m["loop_cpu_us_per_page"].(float64), m["cpu_us_per_page"].(float64)
+	where, ok := m["where"].([]any)
+	if !ok || loop <= 0 || crawl <= 0 {
+		t.Fatalf("a page takes %v microseconds in the loop and %v in the crawl, here: %v", loop, crawl, m["where"])
+	}
+	loopParts, crawlParts := 0.0, 0.0
+	for _, w := range where {
+		part := w.(map[string]any)
+		loopParts += part["loop_us_per_page"].(float64)
+		crawlParts += part["crawl_us_per_page"].(float64)
+	}
+	if math.Abs(loopParts-loop) > 0.01*loop || math.Abs(crawlParts-crawl) > 0.01*crawl {
+		t.Errorf("the parts are %v and %v in all, a page takes %v and %v", loopParts, crawlParts, loop, crawl)
+	}
+	for _, name := range []string{"loop.pprof", "crawl.pprof"} {
+		if info, err := os.Stat(filepath.Join(dir, "profiles", name)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

@@ -1,0 +1,65 @@
+package vitro
+
+import (
+	"math"
+	"testing"
+
+	"github.com/google/pprof/profile"
+)
+
+// stack makes a sample of so many nanoseconds; the innermost function comes first, as in a profile.
+func stack(nanos int64, functions ...string) *profile.Sample {
+	s := &profile.Sample{Value: []int64{1, nanos}}
+	for _, f := range functions {
+		s.Location = append(s.Location, &profile.Location{Line: []profile.Line{{Function: &profile.Function{Name: f}}}})
+	}
+	return s
+}
+
+func TestSharesGoToTheInnermostFunctionThatHasAPart(t *testing.T) {
+	p := &profile.Profile{
+		SampleType: []*profile.ValueType{{Type: "samples"}, {Type: "cpu"}},
+		Sample: []*profile.Sample{
+			stack(10, "syscall.Syscall", "os.(*File).Read", "orbweaver/engine/fetch.(*socketConn).Read", "orbweaver/engine.(*fetchWorker).run"),
+			stack(20, "internal/runtime/syscall.Syscall6", "os.(*File).WriteAt", "orbweaver/internal/vfs.(*file).WriteAt", "orbweaver/warc.(*outFile).append"),
+			stack(30, "crypto/sha1.blockSHANI", "orbweaver/warc.(*Encoder).Append", "orbweaver/engine.(*parseWorker).pack"),
+			stack(40, "runtime.futex", "runtime.findRunnable", "runtime.schedule", "runtime.mcall"),
+			stack(50, "runtime.mallocgc", "orbweaver/warc.(*Encoder).Append"),
+			stack(60, "orbweaver/engine.(*parseWorker).run"),
+			stack(70, "somebody.else"),
+		},
+	}
+	s, err := sharesOf(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for part, want := range map[string]int64{
+		partNetwork: 10, partDisk: 20, partDigest: 30, partScheduler: 40, partGarbage: 50, partEngine: 60, partRest: 70, partRecords: 0,
+	} {
+		if s.shares[part] != want {
+			t.Errorf("%s has %d, want %d", part, s.shares[part], want)
+		}
+	}
+	sum := 0.0
+	for _, w := range compare(s, s, 100, 200) {
+		sum += w.Loop
+		if math.Abs(2*w.Loop-w.Crawl) > 1e-9 {
+			t.Errorf("%s takes %v in the loop and %v in the crawl", w.Part, w.Loop, w.Crawl)
+		}
+	}
+	if math.Abs(sum-100) > 1e-9 {
+		t.Errorf("all parts together take %v, the page 100", sum)
+	}
+}
+
+func TestEveryPartIsTold(t *testing.T) {
+	told := map[string]bool{}
+	for _, part := range partsInOrder() {
+		told[part] = true
+	}
+	for _, p := range partPrefixes() {
+		if !told[p.part] {
+			t.Errorf("%s: the part %q is in no list", p.prefix, p.part)
+		}
+	}
+}
