@@ -8,6 +8,8 @@ import (
 
 	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/zstd"
+
+	"orbweaver/warc/deflate"
 )
 
 // sink collects what a compressor gives.
@@ -30,7 +32,8 @@ type deflater interface {
 type packer struct {
 	compression Compression
 	out         sink
-	z           deflater // nil for None
+	fast        *deflate.Encoder // for Gzip at level 1, else nil
+	z           deflater         // nil for that and for None
 
 	start    int // of the member at hand, in out.b
 	body     int // of the compressor's own output
@@ -44,6 +47,10 @@ func newPacker(c Compression, level int) (*packer, error) {
 	var err error
 	switch c {
 	case Gzip:
+		if level == 1 {
+			p.fast = deflate.NewEncoder()
+			break
+		}
 		p.z, err = flate.NewWriter(&p.out, level)
 	case Zstd:
 		p.z, err = zstd.NewWriter(&p.out, zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(level)),
@@ -93,7 +100,10 @@ func (p *packer) begin(prefix bool) {
 		p.out.b = append(p.out.b, "00000000-0000-0000-0000-000000000000"+prefixAfter...)
 	}
 	p.body = len(p.out.b)
-	if p.z != nil {
+	switch {
+	case p.fast != nil:
+		p.fast.Reset()
+	case p.z != nil:
 		p.z.Reset(&p.out)
 	}
 }
@@ -108,13 +118,20 @@ func (p *packer) write(b []byte) error {
 		p.out.b = append(p.out.b, b...)
 		return nil
 	}
+	if p.fast != nil {
+		p.out.b = p.fast.Append(p.out.b, b)
+		return nil
+	}
 	_, err := p.z.Write(b)
 	return err
 }
 
 // finish ends the member and tells where it lies.
 func (p *packer) finish() (member, error) {
-	if p.z != nil {
+	switch {
+	case p.fast != nil:
+		p.out.b = p.fast.Finish(p.out.b)
+	case p.z != nil:
 		if err := p.z.Close(); err != nil {
 			return member{}, err
 		}

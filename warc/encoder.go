@@ -55,7 +55,7 @@ type Encoder struct {
 	broken  error
 }
 
-// NewEncoder makes an Encoder. Its memory is the compressor's (about 1.2 MB for gzip at level 1) and the buffer for one group.
+// NewEncoder makes an Encoder. Its memory is the compressor's (300 KiB for gzip at level 1, 1 MB and more for others) and the buffer for one group.
 func NewEncoder(o EncoderOptions) (*Encoder, error) {
 	o = o.WithDefaults()
 	if err := o.Validate(); err != nil {

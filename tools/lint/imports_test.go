@@ -11,7 +11,7 @@ const base = "engine/urlx engine/outcome internal/invariants internal/mpmc inter
 
 // rooms and parts are level 1. The rooms are libraries of their own; the parts live under the engine.
 const (
-	rooms = "workbench workbench/cold sieve sieve/fpcache virtualize virtualize/diskq dnsres warc"
+	rooms = "workbench workbench/cold sieve sieve/fpcache virtualize virtualize/diskq dnsres warc warc/deflate"
 	parts = "engine/fetch engine/parse engine/robots engine/filter engine/politeness engine/seen"
 )
 
@@ -38,7 +38,8 @@ var importTable = []struct{ importer, may string }{
 	{"virtualize", base + " virtualize/diskq"}, // both are made of queues on disk
 	{"dnsres", base},
 	{"dnsres/dnstest", base + " dnsres"},
-	{"warc", base},
+	{"warc/deflate", ""},
+	{"warc", base + " warc/deflate"},
 	{"warc/warctool", base + " warc"},
 
 	// Level 1, the parts of the engine.
@@ -164,6 +165,7 @@ var homes = map[string]string{
 	"golang.org/x/net/nettest":      "tests",
 
 	// Bytes on disk.
+	"github.com/google/pprof": "bench/",
 	"github.com/klauspost/compress": "warc warc/warctool engine/fetch bench/ tests",
 	"github.com/edsrzf/mmap-go":     "internal/vfs",
 	"github.com/gofrs/flock":        "internal/vfs",

@@ -1,0 +1,60 @@
+package deflate
+
+const (
+	windowMax  = 32 << 10 // how far back a match may lie
+	bufferSize = 64 << 10 // window and block; 16 bits count its places
+	bufferPad  = 8        // so that eight bytes can be loaded from wherever one lies
+)
+
+// Encoder makes one stream after the other.
+type Encoder struct {
+	buf   buffer
+	start int  // of the block at hand; what lies before it belongs to blocks that are written
+	end   int  // of what is there
+	later bool // the block at hand is not the first of its stream
+
+	matcher matcher
+	shapes  shapes
+	coder   coder
+	bits    bitWriter
+}
+
+// NewEncoder makes an Encoder, ready for a stream.
+func NewEncoder() *Encoder {
+	e := &Encoder{}
+	e.matcher.seqs = make([]sequence, 0, bufferSize/matchMin+1)
+	e.shapes.init()
+	e.coder.init()
+	return e
+}
+
+// Reset forgets a stream that was begun.
+func (e *Encoder) Reset() { e.start, e.end, e.later, e.bits = 0, 0, false, bitWriter{} }
+
+// Append packs more of a stream, and appends to dst what is ready, which may be nothing. It borrows p.
+func (e *Encoder) Append(dst, p []byte) []byte {
+	for len(p) > 0 {
+		if e.end == bufferSize {
+			dst = e.block(dst, false)
+			e.slide()
+		}
+		n := copy(e.buf[e.end:bufferSize], p)
+		e.end += n
+		p = p[n:]
+	}
+	return dst
+}
+
+// Finish ends the stream, appends the rest of it to dst, and makes the Encoder ready for the next.
+func (e *Encoder) Finish(dst []byte) []byte {
+	dst = e.bits.finish(e.block(dst, true))
+	e.Reset()
+	return dst
+}
+
+// slide makes room for the next block and keeps what that may refer to.
+func (e *Encoder) slide() {
+	copy(e.buf[:windowMax], e.buf[bufferSize-windowMax:bufferSize])
+	e.start, e.end, e.later = windowMax, windowMax, true
+	e.matcher.moved += bufferSize - windowMax
+}

@@ -1,0 +1,113 @@
+package deflate
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+const (
+	matchMin  = 4 // shorter ones cost what their literals do
+	matchMax  = 258
+	matchNear = 4 << 10 // how far back a match of matchMin may lie, to be worth it
+	matchTail = 8       // bytes at the end of a block in which no match begins
+	tableMax  = 14      // bits: 32 KiB, which the first-level cache holds beside a page
+	tableMin  = 9
+	skipRun   = 6 // after 1<<skipRun bytes without a match every second place is looked at, then every third, and so on
+)
+
+// sequence is a run of literals and the match behind it; the last of a block has no match.
+type sequence struct {
+	run      uint32
+	length   uint16
+	distance uint16
+}
+
+// matcher finds the matches of a block.
+type matcher struct {
+	table [1 << tableMax]uint16 // where a hash was seen last, counted from the start of the stream, modulo 1<<16
+	bits  uint
+	moved uint16 // how much of the stream has left the buffer, modulo 1<<16
+
+	seqs     []sequence
+	literals [bufferSize + bufferPad]byte // those of all runs, one behind the other
+	literalN int
+}
+
+// begin makes the table ready for a stream of which n bytes are known: it is as large as these can use.
+func (m *matcher) begin(n int) {
+	m.bits = uint(min(max(bits.Len(uint(n)), tableMin), tableMax))
+	m.moved = 0
+	clear(m.table[:1<<m.bits])
+}
+
+// find makes the sequences of buf[start:end]. A match may refer to all that lies before it in buf, up to windowMax.
+func (m *matcher) find(buf *buffer, start, end int) {
+	seqs, literalN, moved, shift := m.seqs[:0], 0, m.moved, 64-m.bits
+	at, run := start, start // the place looked at, and where the run of literals before it begins
+	for limit := end - matchTail; at < limit; {
+		v := buf.load(at)
+		slot := &m.table[hash(v, shift)]
+		here := uint16(at) + moved
+		back := int(here - *slot)
+		*slot = here
+		if back == 0 || back > at || back > windowMax {
+			at += 1 + (at-run)>>skipRun
+			continue
+		}
+		x := buf.load(at-back) ^ v
+		if uint32(x) != 0 {
+			at += 1 + (at-run)>>skipRun
+			continue
+		}
+		length := bits.TrailingZeros64(x) / 8
+		if x == 0 {
+			length += buf.same(at+8, at+8-back, min(end, at+matchMax))
+		}
+		for at > run && at > back && length < matchMax && buf[at-1] == buf[at-back-1] {
+			at--
+			length++
+		}
+		if length == matchMin && back > matchNear {
+			at++
+			continue
+		}
+		for from := run; from < at; from += 8 { // eight at a time: what is too much is written over
+			binary.LittleEndian.PutUint64(m.literals[literalN&(bufferSize-1):], buf.load(from))
+			literalN += min(8, at-from)
+		}
+		seqs = append(seqs, sequence{run: uint32(at - run), length: uint16(length), distance: uint16(back)})
+		at += length
+		run = at
+		if at < limit { // what stands at the end of a match is often met again
+			m.table[hash(buf.load(at-2), shift)] = uint16(at-2) + moved
+		}
+	}
+	m.literalN = literalN + copy(m.literals[literalN:], buf[run:end])
+	m.seqs = append(seqs, sequence{run: uint32(end - run)})
+}
+
+// hash is that of the six low bytes: matches of four and five bytes are found when they happen to begin or to end a longer one,
+// since looking for them costs more than they save.
+func hash(v uint64, shift uint) uint64 {
+	return (v << 16) * 0x9e3779b97f4a7c15 >> (shift & 63) & (1<<tableMax - 1)
+}
+
+// buffer holds the window and the block at hand.
+type buffer [bufferSize + bufferPad]byte
+
+// load gives the eight bytes from a place on.
+func (b *buffer) load(at int) uint64 {
+	return binary.LittleEndian.Uint64(b[at&(bufferSize-1):]) // so the compiler sees that they are within b
+}
+
+// same returns how many bytes from a on, up to end, equal those from c on.
+func (b *buffer) same(a, c, end int) int {
+	for from := a; ; a, c = a+8, c+8 {
+		if a >= end {
+			return end - from
+		}
+		if x := b.load(a) ^ b.load(c); x != 0 {
+			return min(a+bits.TrailingZeros64(x)/8, end) - from
+		}
+	}
+}
