@@ -60,9 +60,12 @@ func (m *matcher) find(buf *buffer, start, end int) {
 			continue
 		}
 		length := bits.TrailingZeros64(x) / 8
-		if x == 0 {
-			length += buf.same(at+8, at+8-back, min(end, at+matchMax))
+		more := bits.TrailingZeros64(buf.load(at+8)^buf.load(at+8-back)) / 8
+		length += more & -(length >> 3)
+		if length == 16 {
+			length += buf.same(at+16, at+16-back, min(end, at+matchMax))
 		}
+		length = min(length, end-at)
 		for at > run && at > back && length < matchMax && buf[at-1] == buf[at-back-1] {
 			at--
 			length++
