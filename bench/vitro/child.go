@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -49,6 +50,8 @@ func startWeb(ctx context.Context, program string, world simweb.Config, args ...
 		"--seeds-file", w.seeds}, args...)
 	w.cmd = exec.CommandContext(ctx, program, args...)
 	w.cmd.Stderr = &w.stderr
+	// It needs a quarter of what the crawler does; with fewer threads the two get into each other's way less often.
+	w.cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", max(runtime.NumCPU()/2, 1)))
 	in, err := w.cmd.StdinPipe()
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("vitro: %w", err), os.RemoveAll(dir))
