@@ -51,6 +51,9 @@ func (c *indexEntry) append(dst []byte) []byte {
 	return dst
 }
 
+// placeMax is what appendPlace appends at most: its words, and two numbers of 64 bits.
+const placeMax = 64
+
 // appendPlace adds length and offset of the record in its file; the line still lacks the file's name.
 func appendPlace(dst []byte, offset, length int64) []byte {
 	dst = append(dst, `"length":"`...)

@@ -1,11 +1,8 @@
 package warc
 
 import (
-	"bufio"
-	"bytes"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"orbweaver/internal/vfs"
@@ -47,48 +44,6 @@ const (
 	stageRenamed
 	stageDone
 )
-
-// indexLines holds the CDXJ lines of a file, without file name and unsorted, in memory without pointers.
-type indexLines struct {
-	text []byte
-	ends []int
-}
-
-func (l *indexLines) add(entry []byte, offset, length int64) {
-	l.text = appendPlace(append(l.text, entry...), offset, length)
-	l.ends = append(l.ends, len(l.text))
-}
-
-// cut takes all but the first n lines away.
-func (l *indexLines) cut(n int) {
-	length := 0
-	if n > 0 {
-		length = l.ends[n-1]
-	}
-	l.text, l.ends = l.text[:length], l.ends[:n]
-}
-
-// writeTo writes the lines sorted by their bytes, each with the file's name.
-func (l *indexLines) writeTo(w io.Writer, name string) error {
-	starts := make([]int, len(l.ends))
-	order := make([]int, len(l.ends))
-	for i := range order {
-		order[i] = i
-		if i > 0 {
-			starts[i] = l.ends[i-1]
-		}
-	}
-	line := func(i int) []byte { return l.text[starts[i]:l.ends[i]] }
-	slices.SortFunc(order, func(a, b int) int { return bytes.Compare(line(a), line(b)) })
-	out := bufio.NewWriterSize(w, 64<<10)
-	for _, i := range order {
-		_, _ = out.Write(line(i)) // bufio keeps the first error for Flush
-		_, _ = out.WriteString(`"filename":"`)
-		_, _ = out.WriteString(name)
-		_, _ = out.WriteString("\"}\n")
-	}
-	return out.Flush()
-}
 
 // append writes b behind the complete groups, in one call (promise A1). After a failure the file is cut back to where it was; if even that
 // fails it stays dirty, and is cut by the next append, sync or finish.
@@ -185,14 +140,7 @@ func (f *outFile) finish() error {
 }
 
 // allLines are the lines of the whole file, when it gets no more.
-func (f *outFile) allLines() *indexLines {
-	all := f.recalled
-	all.text = append(all.text, f.index.text...)
-	for _, end := range f.index.ends {
-		all.ends = append(all.ends, end+len(f.recalled.text))
-	}
-	return &all
-}
+func (f *outFile) allLines() *indexLines { return f.recalled.join(&f.index) }
 
 // abandon closes the file without giving it its final name.
 func (f *outFile) abandon() error {

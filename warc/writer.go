@@ -154,7 +154,7 @@ func (w *Writer) appendHeld(g Group) (Position, error) {
 	c := w.current
 	g.stamp(c.id)
 	pos := Position{Serial: c.info.Serial, Offset: c.size, Length: g.Size()}
-	w.last = undoable{end: pos.End(), offset: c.size, lines: len(c.index.ends), stats: w.stats}
+	w.last = undoable{end: pos.End(), offset: c.size, lines: len(c.index.lines), stats: w.stats}
 	if err := c.append(g.e.p.out.b); err != nil {
 		return Position{}, err
 	}
@@ -329,7 +329,7 @@ func (w *Writer) Stats() Stats {
 	s := w.stats
 	s.Unfinished = len(w.full)
 	if w.current != nil {
-		s.IndexMemory = int64(cap(w.current.index.text) + 8*cap(w.current.index.ends))
+		s.IndexMemory = w.current.index.memory()
 	}
 	return s
 }

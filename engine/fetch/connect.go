@@ -60,6 +60,11 @@ func (f *Fetcher) handshake(t *Target, p *Page) outcome.Outcome {
 	if !f.watch.arm(time.Now().Add(f.o.TLSTimeout)) {
 		return outcome.Cancelled
 	}
+	// The request follows the handshake at once, and must not wait for the answer to that. A plain request is one write, which
+	// waits for nothing.
+	if c, ok := f.raw.(interface{ SetNoDelay(bool) error }); ok {
+		_ = c.SetNoDelay(true) // without it everything works, only later
+	}
 	f.tlsConfig.ServerName = serverName(t.Host)
 	conn := tls.Client(f.raw, f.tlsConfig)
 	f.conn = conn

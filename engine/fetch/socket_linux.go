@@ -48,11 +48,7 @@ func openSocket(ctx context.Context, addr netip.AddrPort) (*socketConn, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A TLS handshake is followed by the request at once, which must not wait for the answer to the handshake.
-	if err = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1); err == nil {
-		err = unix.Connect(fd, name)
-	}
-	if err != nil && !errors.Is(err, unix.EINPROGRESS) && !errors.Is(err, unix.EINTR) {
+	if err = unix.Connect(fd, name); err != nil && !errors.Is(err, unix.EINPROGRESS) && !errors.Is(err, unix.EINTR) {
 		_ = unix.Close(fd) // it was never used
 		return nil, err
 	}
@@ -163,6 +159,21 @@ func (c *socketConn) SetWriteDeadline(t time.Time) error { return c.file.SetWrit
 
 // SyscallConn gives access to the descriptor.
 func (c *socketConn) SyscallConn() (syscall.RawConn, error) { return c.raw, nil }
+
+// SetNoDelay says that what is written is to be sent at once, whatever has not been acknowledged yet.
+func (c *socketConn) SetNoDelay(noDelay bool) error {
+	value := 0
+	if noDelay {
+		value = 1
+	}
+	var result error
+	if err := c.raw.Control(func(fd uintptr) {
+		result = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NODELAY, value)
+	}); err != nil {
+		return err
+	}
+	return result
+}
 
 // LocalAddr returns the address of this end.
 func (c *socketConn) LocalAddr() net.Addr {

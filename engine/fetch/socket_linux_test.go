@@ -167,3 +167,25 @@ func connectFrom(port int, addr netip.AddrPort) error {
 	}
 	return unix.Connect(fd, &unix.SockaddrInet4{Addr: addr.Addr().As4(), Port: int(addr.Port())})
 }
+
+func TestSocketNoDelay(t *testing.T) {
+	addr := serve(t, func(conn *net.TCPConn) { _, _ = io.Copy(io.Discard, conn) })
+	conn, err := openSocket(t.Context(), addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []bool{true, false} {
+		if err := conn.SetNoDelay(want); err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.raw.Control(func(fd uintptr) { // it is open
+			if got, err := unix.GetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NODELAY); err != nil || (got != 0) != want {
+				t.Errorf("%d, %v, want %v", got, err, want)
+			}
+		})
+	}
+	_ = conn.Close()
+	if err := conn.SetNoDelay(true); err == nil {
+		t.Error("a closed connection can be told")
+	}
+}

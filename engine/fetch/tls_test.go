@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -201,6 +202,35 @@ func TestN16_ForeignALPN(t *testing.T) {
 	fetchOnce(t, testOptions(), LoopbackOnly(), target, func(p *Page) {
 		if p.Outcome != outcome.TLSFault || p.Err != "tls: refused by the server" {
 			t.Errorf("%v %s", p.Outcome, p.Err)
+		}
+	})
+}
+
+// toldDialer dials loopback and notes what its connections are told.
+type toldDialer struct{ noDelay bool }
+
+type toldConn struct {
+	net.Conn
+	dialer *toldDialer
+}
+
+func (d *toldDialer) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
+	conn, err := LoopbackOnly().DialContext(ctx, network, addr)
+	return &toldConn{Conn: conn, dialer: d}, err
+}
+
+func (c *toldConn) SetNoDelay(noDelay bool) error {
+	c.dialer.noDelay = noDelay
+	return nil
+}
+
+// A request over TLS must not wait until the server has acknowledged the end of the handshake.
+func TestTLSIsNotDelayed(t *testing.T) {
+	target := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{newAuthority(t).issue(t, time.Hour, "a.example")}})
+	var d toldDialer
+	fetchOnce(t, testOptions(), &d, target, func(p *Page) {
+		if p.Outcome != outcome.OK || !d.noDelay {
+			t.Errorf("%v %s; the connection was told not to delay: %v", p.Outcome, p.Err, d.noDelay)
 		}
 	})
 }
