@@ -43,7 +43,7 @@ type Options struct {
 	DigestEvery int
 	SkipVerify  bool
 	BarePages   int    // run the bare loop over so many first, and say where the difference goes; 0 for no
-	Profile     string // directory for CPU profiles of both; "" for none
+	Profile     string // directory for CPU profiles of both, or for the heap's of a soak; "" for none
 }
 
 // Result is what a run found and what it cost.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/pprof"
 	"strconv"
 	"strings"
 	"sync"
@@ -59,7 +60,7 @@ func Soak(ctx context.Context, o Options, length time.Duration, say io.Writer) (
 	if err != nil {
 		return nil, err
 	}
-	s := &soak{dir: o.Dir, say: say, start: time.Now(), length: length, stop: make(chan struct{})}
+	s := &soak{dir: o.Dir, heaps: o.Profile, say: say, start: time.Now(), length: length, stop: make(chan struct{})}
 	watch := o.OnStart
 	o.OnStart = func(e *engine.Engine) func() {
 		end := func() {}
@@ -77,7 +78,7 @@ func Soak(ctx context.Context, o Options, length time.Duration, say io.Writer) (
 	o.MaxTime = length
 	report, err := crawl(ctx, &o, web)
 	sum, serr := web.stop()
-	if err = errors.Join(err, serr, s.err); err != nil {
+	if err = errors.Join(err, serr, s.err, s.heapErr); err != nil {
 		return nil, err
 	}
 	s.sweep(true)
@@ -95,7 +96,10 @@ type soak struct {
 	length   time.Duration
 	stop     chan struct{}
 	watchers sync.WaitGroup
-	samples  []Sample     // the sampler's, until it has ended
+	samples  []Sample     // the sampler's, until it has ended, and so are the next three
+	heaps    string       // directory of heap profiles, or ""
+	heapsN   int
+	heapErr  error
 	files    atomic.Int64 // counted by the eater; what follows is its alone until it has ended
 	records  int64
 	faults   int64
@@ -118,11 +122,28 @@ func (s *soak) sample(e *engine.Engine) {
 			Descriptors: descriptors(), Goroutines: runtime.NumGoroutine(), Waiting: r.Waiting,
 		}
 		s.samples = append(s.samples, p)
+		if stretch := int(6 * p.Seconds / s.length.Seconds()); s.heaps != "" && stretch != s.heapsN {
+			s.heapsN = stretch
+			s.heapErr = errors.Join(s.heapErr, writeHeap(filepath.Join(s.heaps, fmt.Sprintf("heap-%d.pprof", stretch))))
+		}
 		if len(s.samples)%6 == 0 {
 			fmt.Fprintf(s.say, "%4.0f s  %d pages  %d MiB  %d descriptors  %d goroutines  %d files verified; %s\n",
 				p.Seconds, p.Pages, p.RSS>>20, p.Descriptors, p.Goroutines, p.Files, p.Waiting)
 		}
 	}
+}
+
+// writeHeap writes a profile of what is in memory.
+func writeHeap(name string) error {
+	err := os.MkdirAll(filepath.Dir(name), 0o755)
+	if err != nil {
+		return fmt.Errorf("vitro: %w", err)
+	}
+	f, err := os.Create(name)
+	if err != nil {
+		return fmt.Errorf("vitro: %w", err)
+	}
+	return errors.Join(pprof.Lookup("heap").WriteTo(f, 0), f.Close())
 }
 
 // eat verifies and deletes files as they are closed.

@@ -19,6 +19,7 @@ type benchSoakCmd struct {
 	IPDelay   duration `name:"ip-delay" help:"Wait between two requests to an address." default:"500ms" placeholder:"TIME"`
 	Fetchers  count    `help:"Fetch workers." default:"1024" placeholder:"N"`
 	Seed      count    `help:"Which web." default:"1" placeholder:"N"`
+	Profile   string   `help:"Directory for a profile of the memory after each sixth of the time." placeholder:"DIR"`
 	JSON      bool     `help:"Print JSON, every sample in it."`
 }
 
@@ -43,6 +44,7 @@ func (c *benchSoakCmd) Run(w *world) error {
 	o.World = simweb.Plain()
 	o.World.Seed, o.World.Hosts, o.World.IPs, o.World.PagesPerHostMean = uint64(c.Seed.n), int(c.Hosts.n), int(c.IPs.n), int(c.Mean.n)
 	o.World.PagesPerHostMax = 20 * o.World.PagesPerHostMean
+	o.Profile = c.Profile
 	o.HostDelay, o.IPDelay, o.Fetchers = c.HostDelay.d, c.IPDelay.d, int(c.Fetchers.n)
 	r, err := vitro.Soak(ctx, o, c.For.d, w.stderr)
 	if err != nil {

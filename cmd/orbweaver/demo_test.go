@@ -39,8 +39,12 @@ func TestSoak(t *testing.T) {
 		t.Skip("takes six seconds")
 	}
 	t.Setenv(asProgram, "1")
-	m := call("bench", "soak", "--for", "6s", "--hosts", "500", "--ips", "400", "--mean", "100", "--host-delay", "100ms", "--ip-delay", "5ms",
+	heaps := filepath.Join(t.TempDir(), "heaps")
+	m := call("bench", "soak", "--profile", heaps, "--for", "6s", "--hosts", "500", "--ips", "400", "--mean", "100", "--host-delay", "100ms", "--ip-delay", "5ms",
 		"--fetchers", "16", "--dir", filepath.Join(t.TempDir(), "soak"), "--json").want(t, exitDone).object(t)
+	if names, err := filepath.Glob(filepath.Join(heaps, "heap-*.pprof")); err != nil || len(names) < 4 {
+		t.Errorf("%d profiles of the memory: %v", len(names), err)
+	}
 	samples, ok := m["samples"].([]any)
 	if pages := number(t, m, "pages"); !ok || len(samples) < 5 || pages < 500 || number(t, m, "records_verified") < 2*pages || m["polite"] != true {
 		t.Errorf("%v", m)
