@@ -96,8 +96,8 @@ type soak struct {
 	length   time.Duration
 	stop     chan struct{}
 	watchers sync.WaitGroup
-	samples  []Sample     // the sampler's, until it has ended, and so are the next three
-	heaps    string       // directory of heap profiles, or ""
+	samples  []Sample // the sampler's, until it has ended, and so are the next three
+	heaps    string   // directory of heap profiles, or ""
 	heapsN   int
 	heapErr  error
 	files    atomic.Int64 // counted by the eater; what follows is its alone until it has ended
