@@ -85,7 +85,8 @@ func (s *Sieve) loadFrozen(cut *Cut) error {
 		return err
 	}
 	if cut.FrozenStored {
-		b.entries, b.stage = b.entries[:0], stageStored
+		b.entries.empty()
+		b.stage = stageStored
 	}
 	s.frozenSize = b.size()
 	return nil
