@@ -2,7 +2,6 @@ package sieve
 
 import (
 	"encoding/binary"
-	"math"
 	"math/bits"
 
 	"github.com/zeebo/xxh3"
@@ -37,94 +36,172 @@ func readHead(src []byte, number uint32) (h blockHead, fault string) {
 // first is the block's first key as it stands: its low bits are all zero, its bit in the bitmap is bit 0.
 func (h *blockHead) first(src []byte) key { return key{hi: h.base, lo: src[blockHeader]} }
 
-// wordsMax is how many words of 64 bits a bitmap may begin in.
-const wordsMax = blockRoom/8 + 1
+// blockPad bytes lie behind a block that is looked into, so that fields behind the last can be loaded too.
+const blockPad = 16
 
-// finder looks keys up in an encoded block without decoding it. Nearly nothing in it is a branch, since nobody could
-// foretell them, and no look-up waits for the one before: a look-up that is guessed wrong costs as much as three.
+// byteRanks has for each byte of a bitmap what its zeros say, so that a bitmap is read a byte at a time and not a bit.
+type byteRanks struct {
+	// ones before each of the zeros, from the first on, in 16 bits each: four in low, four in high.
+	low, high [256]uint64
+	zeros     [256]uint8
+}
+
+func newByteRanks() *byteRanks {
+	t := &byteRanks{}
+	for b := range 256 {
+		lanes, ones := [8]uint64{}, uint64(0)
+		for bit := range 8 {
+			if b>>bit&1 == 1 {
+				ones++
+				continue
+			}
+			lanes[t.zeros[b]] = ones
+			t.zeros[b]++
+		}
+		for i := range 4 {
+			t.low[b] |= lanes[i] << (16 * i)
+			t.high[b] |= lanes[4+i] << (16 * i)
+		}
+	}
+	return t
+}
+
+// seekMost is how many look-ups in a block are dearer than reading its bitmap.
+const seekMost = 8
+
+// finder looks keys up in an encoded block without decoding it: only where the keys of each high part begin is made
+// out, for all of them or for each that is asked for.
 type finder struct {
-	src   []byte
+	ranks *byteRanks
+	src   *[blockBytes + blockPad]byte
 	head  blockHead
-	words int
-	// scale is words for each zero, 32 bits of it behind the point: where to begin looking for one.
-	scale uint64
-	// zeros[i] are the zeros of the bitmap before its word i; behind the last word there are more than can be asked for.
-	zeros [wordsMax + 3]uint16
+	// starts has in 16 bits for each high part the index of the first key that is not below it: the ones of the bitmap
+	// before the zero with that number.
+	starts []byte
+	parts  uint64 // high parts that starts has; 0 until it is made
 }
 
 // reset points the finder at a block whose head was read.
 func (f *finder) reset(src []byte, head blockHead) {
-	f.src, f.head = src[:blockBytes], head
-	zeros, ones, words := 0, 0, 0
-	for at := head.upperAt; at <= blockRoom && ones < head.n; at += 8 {
-		n := bits.OnesCount64(binary.LittleEndian.Uint64(src[at:]))
-		ones += n
-		zeros += 64 - n
-		words++
-		f.zeros[words] = uint16(zeros)
+	f.src, f.head, f.parts = (*[blockBytes + blockPad]byte)(src), head, 0
+}
+
+// start makes starts.
+func (f *finder) start() {
+	head := &f.head
+	const startsPad = 32 // each byte of the bitmap writes 16 bytes, and a start and an end are behind the last
+	bitmap := f.src[head.upperAt:blockBytes]
+	if need := 2*8*len(bitmap) + startsPad; len(f.starts) < need {
+		f.starts = make([]byte, need)
 	}
-	f.zeros[words+1], f.zeros[words+2] = math.MaxUint16, math.MaxUint16
-	f.words, f.scale = words, uint64(words)<<32/uint64(zeros+1)
+	starts, t := f.starts, f.ranks
+	at, ones := 2, uint64(0) // part 0 begins at key 0
+	for _, b := range bitmap {
+		if ones >= uint64(head.n) {
+			break
+		}
+		lanes := ones * laneOnes
+		binary.LittleEndian.PutUint64(starts[at:], t.low[b]+lanes)
+		binary.LittleEndian.PutUint64(starts[at+8:], t.high[b]+lanes)
+		zeros := uint64(t.zeros[b])
+		at += int(2 * zeros)
+		ones += 8 - zeros
+	}
+	f.parts = uint64(at / 2)
+	binary.LittleEndian.PutUint16(starts[at:], uint16(head.n)) // the end of the last
+	for at -= 2; at > 0 && int(binary.LittleEndian.Uint16(starts[at:])) > head.n; at -= 2 {
+		binary.LittleEndian.PutUint16(starts[at:], uint16(head.n)) // ones behind the last key's are nobody's
+	}
 }
 
 // ask sets the hit of each entry to 1 if the block has its key, else to 0. No key may be below the block's first.
 // Whatever the block holds, it does not panic.
 func (f *finder) ask(entries []entry, hits []uint8) {
-	src, h := (*[blockBytes]byte)(f.src), f.head
-	width := h.width & 63 // a shift without a test
+	if f.parts == 0 && len(entries) <= seekMost {
+		for i, e := range entries {
+			hits[i] = f.seek(e)
+		}
+		return
+	}
+	if f.parts == 0 {
+		f.start()
+	}
+	src := f.src
+	width := f.head.width & 63 // a shift without a test
 	mask := uint64(1)<<width - 1
-	most := uint64(f.zeros[f.words])
+	starts := f.starts
+	parts := f.parts
 	hits = hits[:len(entries)]
 	for i := range entries {
-		d := entries[i].hi - h.base
-		// The keys whose high part is q are the ones of the bitmap that follow its q-th zero without a gap.
+		d := entries[i].hi - f.head.base
 		q := d >> width
-		if q > most {
+		if q >= parts {
 			hits[i] = 0
 			continue
 		}
-		bit := 0
-		if q > 0 {
-			bit = f.zero(src, q) + 1
-		}
-		at, first := h.upperAt+bit/8, bit-int(q)
-		if at > blockRoom || first >= h.n {
-			hits[i] = 0
+		both := binary.LittleEndian.Uint32(starts[2*q:])
+		first := uint(both & 0xffff)
+		n := uint64(both>>16) - uint64(first)
+		low := d & mask
+		if n > 3 {
+			hits[i] = f.among(int(first), int(n), low, entries[i].key().lo)
 			continue
 		}
-		ones := binary.LittleEndian.Uint64(src[at:]) >> (bit & 7) & (1<<(h.n-first) - 1)
-		low, lo := d&mask, entries[i].key().lo
-		if ones&15 == 15 { // one in seventy
-			hits[i] = f.among(bit, first, low, lo)
-			continue
-		}
-		field := first * int(width)
-		x := uint64(src[blockHeader+first]^lo) | (load(src, h.lowAt, field)&mask ^ low)
-		y := uint64(src[blockHeader+first+1]^lo) | (load(src, h.lowAt, field+int(width))&mask ^ low)
-		z := uint64(src[blockHeader+first+2]^lo) | (load(src, h.lowAt, field+2*int(width))&mask ^ low)
-		second := ones & (ones >> 1)
-		hits[i] = uint8(ones&isZero(x) | second&isZero(y) | second&(ones>>2)&isZero(z))
+		los := binary.LittleEndian.Uint64(src[blockHeader+first:]) ^ entries[i].lo>>arrivalBits*byteOnes
+		at := uint(f.head.lowAt)*8 + first*width
+		x := (load(src, at)^low)&mask | los&0xff
+		at += width
+		y := (load(src, at)^low)&mask | los>>8&0xff
+		at += width
+		z := (load(src, at)^low)&mask | los>>16&0xff
+		hits[i] = uint8(isZero(x)&below(0, n) | isZero(y)&below(1, n) | isZero(z)&below(2, n))
 	}
 }
 
-// load returns the bits from bit number `bit` behind byte `from` on, 57 at least if they all lie in the block.
-func load(src *[blockBytes]byte, from, bit int) uint64 {
-	return binary.LittleEndian.Uint64(src[min(from+bit>>3, blockRoom):]) >> (bit & 7)
+// seek does what ask does, from the front of the bitmap to the key.
+func (f *finder) seek(e entry) uint8 {
+	h := &f.head
+	d := e.hi - h.base
+	part := d >> h.width
+	bit := 0 // behind the zero of that number
+	left := part
+	for at := h.upperAt; left > 0; at += 8 {
+		if at > blockRoom {
+			return 0
+		}
+		w := ^binary.LittleEndian.Uint64(f.src[at:])
+		if n := uint64(bits.OnesCount64(w)); n < left {
+			left -= n
+			bit += 64
+			continue
+		}
+		for ; left > 1; left-- {
+			w &= w - 1
+		}
+		bit += bits.TrailingZeros64(w) + 1
+		break
+	}
+	first, n := bit-int(part), 0
+	for at := h.upperAt*8 + bit; first+n < h.n && at+n < 8*blockBytes && load(f.src, uint(at+n))&1 == 1; n++ {
+	}
+	return f.among(first, n, d&(1<<h.width-1), e.key().lo)
 }
 
-// zero returns the number of the bit that is the q-th zero of the bitmap, which has so many; q counts from 1. Keys are
-// spread evenly, so it is in the word where it should be, or in one beside it.
-func (f *finder) zero(src *[blockBytes]byte, q uint64) int {
-	guess := int(q * f.scale >> 32)
-	z := f.zeros[guess : guess+3]
-	w := guess - 1 + int(below(uint64(z[0]), q)+below(uint64(z[1]), q)+below(uint64(z[2]), q))
-	for uint64(f.zeros[w+1]) < q {
-		w++
+// load returns the bits from a bit on.
+func load(src *[blockBytes + blockPad]byte, bit uint) uint64 {
+	return binary.LittleEndian.Uint64(src[bit>>3:]) >> (bit & 7)
+}
+
+// among looks at n keys from index i on.
+func (f *finder) among(i, n int, low uint64, lo uint8) uint8 {
+	h := &f.head
+	for ; n > 0; n, i = n-1, i+1 {
+		have := load(f.src, uint(h.lowAt*8+i*int(h.width))) & (1<<h.width - 1)
+		if have == low && f.src[blockHeader+i] == lo {
+			return 1
+		}
 	}
-	for uint64(f.zeros[w]) >= q {
-		w--
-	}
-	return 64*w + selectBit(^binary.LittleEndian.Uint64(src[f.head.upperAt+8*w:]), int(q)-int(f.zeros[w]))
+	return 0
 }
 
 // below returns 1 if a < b, else 0.
@@ -133,38 +210,7 @@ func below(a, b uint64) uint64 {
 	return borrow
 }
 
-// among looks at the keys from index i on, whose bits stand from a bit of the bitmap on, as long as they have the same
-// high part.
-func (f *finder) among(bit, i int, low uint64, lo uint8) uint8 {
-	h, src := &f.head, (*[blockBytes]byte)(f.src)
-	mask := uint64(1)<<h.width - 1
-	for ; i < h.n && h.upperAt+bit/8 < blockBytes && src[h.upperAt+bit/8]>>(bit%8)&1 == 1; i, bit = i+1, bit+1 {
-		if load(src, h.lowAt, i*int(h.width))&mask == low && src[blockHeader+i] == lo {
-			return 1
-		}
-	}
-	return 0
-}
-
 // isZero returns 1 for 0, else 0.
 func isZero(x uint64) uint64 { return ^(x | -x) >> 63 }
 
-// selectBit returns the number of the n-th bit that is set in w, n counted from 1; w has so many. It counts bits byte by
-// byte, finds the byte, and does the same with its bits made bytes.
-func selectBit(w uint64, n int) int {
-	sums := w - w>>1&0x5555555555555555
-	sums = sums&0x3333333333333333 + sums>>2&0x3333333333333333
-	sums = (sums + sums>>4) & 0x0f0f0f0f0f0f0f0f * byteOnes // byte i: bits set in bytes 0 to i
-	at := 8 * bytesBelow(sums, n)
-	n -= int(sums << 8 >> at & 0xff)
-	spread := w >> at & 0xff * byteOnes & 0x8040201008040201 // byte i: bit i, where it stood
-	spread = (spread + 0x7f7f7f7f7f7f7f7f) >> 7 & byteOnes
-	return at + bytesBelow(spread*byteOnes, n)
-}
-
-const byteOnes, byteTops = 0x0101010101010101, 0x8080808080808080
-
-// bytesBelow returns how many of the ascending bytes of sums, at most 127 each, are below n.
-func bytesBelow(sums uint64, n int) int {
-	return bits.OnesCount64(((uint64(n-1)*byteOnes | byteTops) - sums) & byteTops)
-}
+const byteOnes, laneOnes = 0x0101010101010101, 0x0001000100010001

@@ -122,7 +122,7 @@ func (s *Sieve) finish(b *bucket, emit func(payload []byte) error, st *FlushStat
 // storeBucket drops what is known and puts the rest into the store. It takes up where an earlier try failed.
 func (s *Sieve) storeBucket(b *bucket, st *FlushStats) error {
 	runs := s.snapshot()
-	if err := b.decide(runs, st); err != nil {
+	if err := b.decide(runs, s.ranks, st); err != nil {
 		return err
 	}
 	if b.entries.n > 0 {
@@ -150,14 +150,14 @@ func (s *Sieve) storeBucket(b *bucket, st *FlushStats) error {
 // decide goes through the drawers and leaves in each, sorted, the keys that are new: what is there twice is dropped,
 // and what one of the runs has. A drawer is decided whole or stays as it was. While one is at hand it is in the
 // processor's cache, and so are the blocks in which its keys may lie.
-func (b *bucket) decide(runs []*run, st *FlushStats) error {
+func (b *bucket) decide(runs []*run, ranks *byteRanks, st *FlushStats) error {
 	if b.live == nil {
 		b.live = allSet(b.arrived)
 	}
 	var t tray
 	var lookups []*lookup
 	for _, r := range runs {
-		lookups = append(lookups, newLookup(r, b.entries.n))
+		lookups = append(lookups, newLookup(r, b.entries.n, ranks))
 	}
 	defer func() {
 		for _, l := range lookups {

@@ -105,7 +105,7 @@ func TestLookup(t *testing.T) {
 			}
 			slices.SortFunc(ask, compareEntries)
 			hits := make([]uint8, n)
-			l := newLookup(r, n)
+			l := newLookup(r, n, newByteRanks())
 			half := rng.IntN(n) // as one drawer comes after another
 			must(t, l.ask(ask[:half], hits))
 			must(t, l.ask(ask[half:], hits[half:]))
@@ -133,7 +133,7 @@ func TestAFewKeysCostAFewBlocks(t *testing.T) {
 			ask = append(ask, newEntry(keys[i*len(keys)/n], uint64(i)))
 		}
 		hits := make([]uint8, n)
-		l := newLookup(r, n)
+		l := newLookup(r, n, newByteRanks())
 		must(t, l.ask(ask, hits))
 		if slices.Contains(hits, 0) || l.w.bytes > int64(n)*blockBytes || l.w.blocks > uint64(n) {
 			t.Errorf("%d keys of %d blocks: hits %v, %d bytes read", n, r.blocks(), hits, l.w.bytes)

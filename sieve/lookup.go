@@ -14,12 +14,12 @@ type lookup struct {
 }
 
 // newLookup is for n keys or so.
-func newLookup(r *run, n int) *lookup {
+func newLookup(r *run, n int, ranks *byteRanks) *lookup {
 	ahead := 1
 	if n >= r.blocks()/denseRatio {
 		ahead = windowBlocks
 	}
-	return &lookup{w: newWindow(r, ahead)}
+	return &lookup{w: newWindow(r, ahead), finder: finder{ranks: ranks}}
 }
 
 // ask sets the hit of each entry to 1 if the run has its key, else to 0. Entries ascend, from one call to the next too.

@@ -22,6 +22,7 @@ func Open(fsys vfs.FS, o Options, cut *Cut) (*Sieve, error) {
 	s := &Sieve{
 		fsys: fsys, o: o,
 		wake:    make(chan struct{}, 1),
+		ranks:   newByteRanks(),
 		room:    make(chan struct{}),
 		filling: newBucket(o.BucketBytes / 2),
 		spare:   newBucket(o.BucketBytes / 2),

@@ -63,9 +63,10 @@ func (o Options) Validate() error {
 
 // Sieve lets each fingerprint through once. See the package's page for who may call what when.
 type Sieve struct {
-	fsys vfs.FS
-	o    Options
-	wake chan struct{} // capacity 1
+	fsys  vfs.FS
+	o     Options
+	wake  chan struct{} // capacity 1
+	ranks *byteRanks
 
 	// cutMu is held by Cut, Sync, Release and Close, during I/O: they belong to one checkpointer, who waits for itself
 	// only. It is taken before mu.
@@ -242,7 +243,7 @@ func (s *Sieve) Stats() Stats {
 func (s *Sieve) Contains(fp xxh3.Uint128) (bool, error) {
 	ask, hit := []entry{newEntry(keyOf(fp), 0)}, []uint8{0}
 	for _, r := range s.snapshot() {
-		if err := newLookup(r, 1).ask(ask, hit); err != nil || hit[0] == 1 {
+		if err := newLookup(r, 1, s.ranks).ask(ask, hit); err != nil || hit[0] == 1 {
 			return err == nil, err
 		}
 	}

@@ -154,9 +154,9 @@ func BenchmarkMark(b *testing.B) {
 				ask[i] = newEntry(keyOf(spread(uint64(i)*7919%(2*n))), uint64(i))
 			}
 			slices.SortFunc(ask, compareEntries)
-			hits := make([]uint8, len(ask))
+			hits, ranks := make([]uint8, len(ask)), newByteRanks()
 			for b.Loop() {
-				must(b, newLookup(r, len(ask)).ask(ask, hits))
+				must(b, newLookup(r, len(ask), ranks).ask(ask, hits))
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(ask)), "ns/key")
 		})

@@ -18,10 +18,10 @@ type window struct {
 }
 
 func newWindow(r *run, ahead int) window {
-	return window{r: r, ahead: ahead, buf: make([]byte, min(ahead, r.blocks())*blockBytes)}
+	return window{r: r, ahead: ahead, buf: make([]byte, min(ahead, r.blocks())*blockBytes+blockPad)}
 }
 
-// fetch reads block b, unless the last read brought it too.
+// fetch gives block b and blockPad bytes behind it. It reads it, unless the last read brought it too.
 func (w *window) fetch(b int) ([]byte, error) {
 	if b < w.first || b >= w.end {
 		end := min(b+w.ahead, w.r.blocks())
@@ -34,7 +34,7 @@ func (w *window) fetch(b int) ([]byte, error) {
 	}
 	w.blocks++
 	at := (b - w.first) * blockBytes
-	return w.buf[at : at+blockBytes], nil
+	return w.buf[at : at+blockBytes+blockPad], nil
 }
 
 // source gives ascending keys, a stretch at a time.
