@@ -30,8 +30,11 @@ func (p *packed) since() uint64 { return uint64(p[2] & sinceMask) }
 // dearest pass of sorting is done when they are written, and all that follows stays in the cache. Keys that are not
 // evenly spread are only slower.
 type drawers struct {
-	shift     uint // hi >> shift is the number of a key's drawer
-	all       []drawer
+	shift uint // hi >> shift is the number of a key's drawer
+	all   []drawer
+	// hand has entries that are not dealt out yet: many at a time go to many drawers faster than one by one, since nobody has
+	// to wait until each has got there.
+	hand      []entry
 	slabLimit int // entries of a slab
 	n         int // entries
 	used      int // slabs with entries
@@ -60,9 +63,10 @@ func newDrawers(bytes int64) drawers {
 	for bytes/entryBytes/int64(n) > drawerMax {
 		n, shift = 2*n, shift-1
 	}
+	limit := int(min(max(bytes/64, slabBytesMin), slabBytesMax)) / entryBytes
 	return drawers{
-		shift: shift, all: make([]drawer, n),
-		slabLimit: int(min(max(bytes/64, slabBytesMin), slabBytesMax)) / entryBytes,
+		shift: shift, all: make([]drawer, n), hand: make([]entry, 0, limit),
+		slabLimit: limit,
 	}
 }
 
@@ -72,14 +76,28 @@ func (d *drawers) slabBytes() int64 { return int64(d.slabLimit)*entryBytes + sla
 func (d *drawers) usedBytes() int64 { return int64(d.used) * d.slabBytes() }
 func (d *drawers) madeBytes() int64 { return int64(d.made) * d.slabBytes() }
 
-// add puts a key into its drawer. Arrivals ascend.
+// add takes one more entry. Arrivals ascend.
 func (d *drawers) add(k key, arrival uint64) {
-	dr := &d.all[k.hi>>d.shift]
-	if len(dr.tail) == cap(dr.tail) || arrival-dr.base > sinceMask {
-		d.open(dr, arrival)
-	}
-	dr.tail = append(dr.tail, pack(k, arrival-dr.base))
+	d.hand = append(d.hand, newEntry(k, arrival))
 	d.n++
+	if len(d.hand) == cap(d.hand) {
+		d.deal()
+	}
+}
+
+// deal puts the entries at hand into their drawers.
+func (d *drawers) deal() {
+	for i := range d.hand {
+		e := &d.hand[i]
+		dr := &d.all[e.hi>>d.shift]
+		since := e.arrival() - dr.base
+		if len(dr.tail) == cap(dr.tail) || since > sinceMask {
+			d.open(dr, e.arrival())
+			since = 0
+		}
+		dr.tail = append(dr.tail, pack(e.key(), since))
+	}
+	d.hand = d.hand[:0]
 }
 
 // open begins one more slab of a drawer.
@@ -142,7 +160,7 @@ func (d *drawers) empty() {
 		}
 	}
 	clear(d.all)
-	d.n, d.used = 0, 0
+	d.hand, d.n, d.used = d.hand[:0], 0, 0
 }
 
 // trim gives free slabs up, down to so many bytes of all.

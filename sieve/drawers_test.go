@@ -60,6 +60,7 @@ func checkDrawers(t *testing.T, d *drawers, tr *tray, all []entry) {
 	if d.n != len(all) {
 		t.Fatalf("%d entries, want %d", d.n, len(all))
 	}
+	d.deal()
 	var got, left []entry
 	for i := range d.all {
 		tr.lay(&d.all[i], d.shift)
@@ -96,6 +97,7 @@ func TestTheTrayDropsAllButTheEarliest(t *testing.T) {
 	for i, hi := range []uint64{5, 3, 5, 5, 3, 9} {
 		d.add(key{hi: hi}, uint64(10*i))
 	}
+	d.deal()
 	var tr tray
 	tr.lay(&d.all[0], d.shift)
 	if n := tr.once(); n != 3 || !slices.Equal(tr.dropped, []uint64{40, 20, 30}) {

@@ -154,6 +154,7 @@ func (b *bucket) decide(runs []*run, ranks *byteRanks, st *FlushStats) error {
 	if b.live == nil {
 		b.live = allSet(b.arrived)
 	}
+	b.entries.deal()
 	var t tray
 	var lookups []*lookup
 	for _, r := range runs {

@@ -37,6 +37,7 @@ func TestSideBySideAgainstAMap(t *testing.T) {
 			for i, k := range sorted(sizes[0]) {
 				d.add(k, uint64(i))
 			}
+			d.deal()
 			for i := range d.all {
 				tr.lay(&d.all[i], d.shift)
 				d.replace(&d.all[i], tr.entries)

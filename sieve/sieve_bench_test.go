@@ -23,7 +23,7 @@ func spread(i uint64) xxh3.Uint128 {
 var benchURL = []byte("http://some.host.example/a/path/of/usual/length/index.html?id=123456")
 
 func BenchmarkAdd(b *testing.B) {
-	s, err := Open(vfs.NewMem(1), Options{Dir: "sieve", BucketBytes: 64 << 20}, nil)
+	s, err := Open(vfs.NewMem(1), Options{Dir: "sieve", BucketBytes: 1 << 30}, nil)
 	must(b, err)
 	b.ReportAllocs()
 	var i uint64
@@ -45,6 +45,7 @@ func BenchmarkSort(b *testing.B) {
 			for i := range uint64(n) {
 				d.add(keyOf(spread(i)), i)
 			}
+			d.deal()
 			var t tray
 			b.ReportAllocs()
 			for b.Loop() {
@@ -124,6 +125,7 @@ func BenchmarkMerge(b *testing.B) {
 		d.add(keyOf(spread(next)), next)
 		next++
 	}
+	d.deal()
 	var t tray
 	for i := range d.all {
 		t.lay(&d.all[i], d.shift)
