@@ -17,8 +17,8 @@
 //
 // Runs are sorted files, the oldest and largest first.
 //
-// A flush writes one run: the new keys merged with all younger runs that together have become as large as the next. So
-// a key is rewritten about log2(store/bucket)/2 times in its life. Looking up reads only blocks in which a key may lie,
+// A flush writes one run: the new keys merged with all younger runs that together have become nearly as large as the next.
+// So a key is rewritten about log2(store/bucket)/2 times in its life. Looking up reads only blocks in which a key may lie,
 // found through the sparse index, and finds keys in them as they are.
 //
 // The bytes, little-endian. A key is the 72 high bits of a fingerprint (Hi, and 8 bits of Lo).

@@ -6,11 +6,12 @@ import (
 )
 
 // tier returns how many of the runs, oldest first, stay as they are when n new keys come: the others are merged with
-// the new ones. A run is merged when all that is younger has become as large as it, so a key is rewritten only when
-// its run at least doubles; and when there would be more than runsMax runs.
+// the new ones. A run is merged when all that is younger has become nearly as large as it, so a key is rewritten only when
+// its run all but doubles; and when there would be more than runsMax runs. Nearly: buckets are never quite equal, and a
+// run that is larger by a little would be left alone, to be looked into for as long as it takes to double everything.
 func tier(runs []*run, n uint64, runsMax int) int {
 	kept := len(runs)
-	for kept > 0 && (runs[kept-1].count <= n || kept+1 > runsMax) {
+	for kept > 0 && (runs[kept-1].count <= n+n/4 || kept+1 > runsMax) {
 		kept--
 		n += runs[kept].count
 	}
