@@ -39,28 +39,29 @@ func (h *blockHead) first(src []byte) key { return key{hi: h.base, lo: src[block
 // blockPad bytes lie behind a block that is looked into, so that fields behind the last can be loaded too.
 const blockPad = 16
 
-// byteRanks has for each byte of a bitmap what its zeros say, so that a bitmap is read a byte at a time and not a bit.
-type byteRanks struct {
+// byteRanks says of each byte of a bitmap what its zeros say, so that a bitmap is read a byte at a time and not a bit.
+type byteRanks [256]struct {
 	// ones before each of the zeros, from the first on, in 16 bits each: four in low, four in high.
-	low, high [256]uint64
-	zeros     [256]uint8
+	low, high uint64
+	ones      uint64 // how many there are, in each 16 bits
+	zeros     uint64
 }
 
 func newByteRanks() *byteRanks {
 	t := &byteRanks{}
-	for b := range 256 {
-		lanes, ones := [8]uint64{}, uint64(0)
+	for b := range t {
+		r := &t[b]
 		for bit := range 8 {
-			if b>>bit&1 == 1 {
-				ones++
-				continue
+			switch {
+			case b>>bit&1 == 1:
+				r.ones += laneOnes
+			case r.zeros < 4:
+				r.low |= r.ones & 0xf << (16 * r.zeros)
+				r.zeros++
+			default:
+				r.high |= r.ones & 0xf << (16 * (r.zeros - 4))
+				r.zeros++
 			}
-			lanes[t.zeros[b]] = ones
-			t.zeros[b]++
-		}
-		for i := range 4 {
-			t.low[b] |= lanes[i] << (16 * i)
-			t.high[b] |= lanes[4+i] << (16 * i)
 		}
 	}
 	return t
@@ -77,9 +78,12 @@ type finder struct {
 	head  blockHead
 	// starts has in 16 bits for each high part the index of the first key that is not below it: the ones of the bitmap
 	// before the zero with that number.
-	starts []byte
+	starts *[startsMask + 1 + 16]byte
 	parts  uint64 // high parts that starts has; 0 until it is made
 }
+
+// startsMask is above the place of any start: a zero of the bitmap takes two bytes, and one behind the last is written to.
+const startsMask = 1<<16 - 1
 
 // reset points the finder at a block whose head was read.
 func (f *finder) reset(src []byte, head blockHead) {
@@ -88,29 +92,26 @@ func (f *finder) reset(src []byte, head blockHead) {
 
 // start makes starts.
 func (f *finder) start() {
-	head := &f.head
-	const startsPad = 32 // each byte of the bitmap writes 16 bytes, and a start and an end are behind the last
-	bitmap := f.src[head.upperAt:blockBytes]
-	if need := 2*8*len(bitmap) + startsPad; len(f.starts) < need {
-		f.starts = make([]byte, need)
+	if f.starts == nil {
+		f.starts = new([startsMask + 1 + 16]byte)
 	}
-	starts, t := f.starts, f.ranks
-	at, ones := 2, uint64(0) // part 0 begins at key 0
-	for _, b := range bitmap {
-		if ones >= uint64(head.n) {
-			break
+	starts, t, n := f.starts, f.ranks, f.head.n
+	to, ones := uint64(2), uint64(0) // part 0 begins at key 0; ones are counted in each 16 bits
+	for at := f.head.upperAt; at <= blockRoom && int(ones&0xffff) < n; at += 8 {
+		w := binary.LittleEndian.Uint64(f.src[at:])
+		for range 8 {
+			r := &t[w&0xff]
+			w >>= 8
+			binary.LittleEndian.PutUint64(starts[to&startsMask:], r.low+ones)
+			binary.LittleEndian.PutUint64(starts[to&startsMask+8:], r.high+ones)
+			to += 2 * r.zeros
+			ones += r.ones
 		}
-		lanes := ones * laneOnes
-		binary.LittleEndian.PutUint64(starts[at:], t.low[b]+lanes)
-		binary.LittleEndian.PutUint64(starts[at+8:], t.high[b]+lanes)
-		zeros := uint64(t.zeros[b])
-		at += int(2 * zeros)
-		ones += 8 - zeros
 	}
-	f.parts = uint64(at / 2)
-	binary.LittleEndian.PutUint16(starts[at:], uint16(head.n)) // the end of the last
-	for at -= 2; at > 0 && int(binary.LittleEndian.Uint16(starts[at:])) > head.n; at -= 2 {
-		binary.LittleEndian.PutUint16(starts[at:], uint16(head.n)) // ones behind the last key's are nobody's
+	f.parts = to / 2
+	binary.LittleEndian.PutUint16(starts[to:], uint16(n)) // the end of the last
+	for to -= 2; to > 0 && int(binary.LittleEndian.Uint16(starts[to:])) > n; to -= 2 {
+		binary.LittleEndian.PutUint16(starts[to:], uint16(n)) // ones behind the last key's are nobody's
 	}
 }
 
@@ -139,7 +140,7 @@ func (f *finder) ask(entries []entry, hits []uint8) {
 			hits[i] = 0
 			continue
 		}
-		both := binary.LittleEndian.Uint32(starts[2*q:])
+		both := binary.LittleEndian.Uint32(starts[2*q&startsMask:])
 		first := uint(both & 0xffff)
 		n := uint64(both>>16) - uint64(first)
 		low := d & mask
@@ -154,7 +155,8 @@ func (f *finder) ask(entries []entry, hits []uint8) {
 		y := (load(src, at)^low)&mask | los>>8&0xff
 		at += width
 		z := (load(src, at)^low)&mask | los>>16&0xff
-		hits[i] = uint8(isZero(x)&below(0, n) | isZero(y)&below(1, n) | isZero(z)&below(2, n))
+		same := isZero(x) | isZero(y)<<1 | isZero(z)<<2
+		hits[i] = uint8(isZero(same&(1<<(n&3)-1)) ^ 1)
 	}
 }
 
@@ -210,7 +212,12 @@ func below(a, b uint64) uint64 {
 	return borrow
 }
 
-// isZero returns 1 for 0, else 0.
-func isZero(x uint64) uint64 { return ^(x | -x) >> 63 }
+// isZero returns 1 for 0, else 0; the compiler makes no branch of it.
+func isZero(x uint64) (one uint64) {
+	if x == 0 {
+		one = 1
+	}
+	return one
+}
 
 const byteOnes, laneOnes = 0x0101010101010101, 0x0001000100010001
