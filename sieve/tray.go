@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	fanMean    = 4  // entries that a pile has on average
-	fanBitsMax = 13 // of piles
+	fanMean    = 2  // entries that a pile has on average
+	fanBitsMax = 14 // of piles
 	// insertionMax: a pile of more entries is sorted as any others are, since its keys are not evenly spread.
 	insertionMax = 32
 )
