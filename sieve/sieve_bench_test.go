@@ -102,8 +102,7 @@ func perKey(b *testing.B, n int) {
 // BenchmarkMerge merges a bucket with runs of one, two and four times its size, as a flush does.
 func BenchmarkMerge(b *testing.B) {
 	const n = 1_000_000
-	mem := vfs.NewMem(1)
-	s := open(b, mem, Options{Dir: "sieve"}, nil)
+	s := open(b, vfs.Disk(), Options{Dir: b.TempDir()}, nil)
 	next := uint64(0)
 	for _, size := range []int{4 * n, 2 * n, n} {
 		k := make([]key, size)
