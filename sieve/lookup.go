@@ -3,6 +3,10 @@ package sieve
 // denseRatio: with at least one key asked for per so many blocks, reading on is cheaper than jumping.
 const denseRatio = 8
 
+// lookupBlocks is how many blocks a look-up then reads at a time: several runs are looked into by turns, and what was read
+// of each should still be in the cache when it is its turn. A disk that turns is read ahead of by the system.
+const lookupBlocks = 16
+
 // lookup asks one run for ascending keys. Only blocks that may have one are looked at; if there are few of them the
 // others are not even read, so that a small bucket costs little however large the store.
 type lookup struct {
@@ -17,7 +21,7 @@ type lookup struct {
 func newLookup(r *run, n int, ranks *byteRanks) *lookup {
 	ahead := 1
 	if n >= r.blocks()/denseRatio {
-		ahead = windowBlocks
+		ahead = lookupBlocks
 	}
 	return &lookup{w: newWindow(r, ahead), finder: finder{ranks: ranks}}
 }
