@@ -22,19 +22,24 @@ func spread(i uint64) xxh3.Uint128 {
 
 var benchURL = []byte("http://some.host.example/a/path/of/usual/length/index.html?id=123456")
 
+// BenchmarkAdd is Add and Full, into buckets of some drawers and of many.
 func BenchmarkAdd(b *testing.B) {
-	s, err := Open(vfs.NewMem(1), Options{Dir: "sieve", BucketBytes: 1 << 30}, nil)
-	must(b, err)
-	b.ReportAllocs()
-	var i uint64
-	for b.Loop() {
-		i++
-		s.Add(spread(i), benchURL)
-		if s.Full() {
-			b.StopTimer()
-			s.filling.reset()
-			b.StartTimer()
-		}
+	for _, bucket := range []int64{64 << 20, 1 << 30} {
+		b.Run(fmt.Sprintf("bucket=%dMiB", bucket>>20), func(b *testing.B) {
+			s, err := Open(vfs.NewMem(1), Options{Dir: "sieve", BucketBytes: bucket}, nil)
+			must(b, err)
+			b.ReportAllocs()
+			var i uint64
+			for b.Loop() {
+				i++
+				s.Add(spread(i), benchURL)
+				if s.Full() {
+					b.StopTimer()
+					s.filling.reset()
+					b.StartTimer()
+				}
+			}
+		})
 	}
 }
 
