@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
+	"sort"
 
 	"github.com/zeebo/xxh3"
 )
@@ -23,65 +24,76 @@ const (
 // about two bits of the bitmap.
 func widthFor(n uint64) uint { return min(uint(64-bits.Len64(max(n, 1)-1)), widthMax) }
 
-// keyBlock is a block in memory: ascending keys as two flat arrays.
+// blockKeysMost is how many keys a block can have at most at a width: each takes a bit of the bitmap, at the least.
+func blockKeysMost(width uint) int { return (blockRoom - blockHeader) * 8 / (8 + int(width) + 1) }
+
+// fitting returns how many of the ascending hi, of which there is at least one, fit into a block.
+func fitting(hi []uint64, width uint) int {
+	most := min(len(hi), blockKeysMost(width))
+	return 1 + sort.Search(most-1, func(i int) bool { // the one with number i+1 does not fit
+		n := uint64(i) + 2
+		span := (hi[i+1] - hi[0]) >> width
+		return span > blockBytes*8 || blockHeader+n+(n*uint64(width)+7)/8+(n+span+7)/8 > blockRoom
+	})
+}
+
+// encodeBlock writes a block of keys that fit into dst, which is blockBytes long. doc.go draws it. Low bits go out in
+// whole bytes as they come, what is begun is carried on; so do words of the bitmap. S3: the keys have to ascend.
+func encodeBlock(dst []byte, k keys, number uint32, width uint) {
+	blk := (*[blockBytes]byte)(dst)
+	clear(blk[:])
+	n, base := k.len(), k.hi[0]
+	lowAt := blockHeader + n
+	upperAt := lowAt + (n*int(width)+7)/8
+	binary.LittleEndian.PutUint64(blk[8:], base)
+	binary.LittleEndian.PutUint16(blk[16:], uint16(n))
+	blk[18] = byte(width)
+	binary.LittleEndian.PutUint32(blk[20:], number)
+	width &= 63 // a shift without a test
+	mask := uint64(1)<<width - 1
+	lo := k.lo[:n]
+	var carry, prev uint64
+	at := uint(lowAt) * 8
+	for i, hi := range k.hi {
+		if hi <= prev && i > 0 && (hi < prev || lo[i] <= lo[i-1]) {
+			panic("BUG: S3: keys written to a run do not ascend")
+		}
+		prev = hi
+		carry |= (hi - base) & mask << (at & 7)
+		binary.LittleEndian.PutUint64(blk[at>>3:], carry)
+		next := at + width
+		carry >>= (next>>3 - at>>3) * 8 & 63
+		at = next
+	}
+	var word uint64
+	wordAt, wordEnd := upperAt, uint64(64)
+	for i, hi := range k.hi {
+		bit := (hi-base)>>width + uint64(i)
+		for bit >= wordEnd {
+			binary.LittleEndian.PutUint64(blk[wordAt:], word)
+			word = 0
+			wordAt += 8
+			wordEnd += 64
+		}
+		word |= 1 << (bit & 63)
+	}
+	binary.LittleEndian.PutUint64(blk[wordAt:], word)
+	copy(blk[blockHeader:], lo)
+	binary.LittleEndian.PutUint64(dst, xxh3.Hash(dst[8:]))
+}
+
+// keyBlock is a block in memory: room for the keys of any.
 type keyBlock struct {
-	n  int
 	hi [blockKeysMax]uint64
 	lo [blockKeysMax]uint8
 }
 
-func (b *keyBlock) key(i int) key { return key{hi: b.hi[i], lo: b.lo[i]} }
-
-// fits reports whether one more key, not below the last, can be added at the given width.
-func (b *keyBlock) fits(k key, width uint) bool {
-	if b.n == 0 {
-		return true
-	}
-	if b.n == blockKeysMax {
-		return false
-	}
-	n := uint64(b.n) + 1
-	span := (k.hi - b.hi[0]) >> width
-	if span > blockBytes*8 {
-		return false
-	}
-	return blockHeader+n+(n*uint64(width)+7)/8+(n+span+7)/8 <= blockRoom
-}
-
-func (b *keyBlock) add(k key) {
-	b.hi[b.n], b.lo[b.n] = k.hi, k.lo
-	b.n++
-}
-
-// encode writes the block into dst, which is blockBytes long. doc.go draws it.
-func (b *keyBlock) encode(dst []byte, number uint32, width uint) {
-	clear(dst)
-	binary.LittleEndian.PutUint64(dst[8:], b.hi[0])
-	binary.LittleEndian.PutUint16(dst[16:], uint16(b.n))
-	dst[18] = byte(width)
-	binary.LittleEndian.PutUint32(dst[20:], number)
-	low := dst[blockHeader+b.n:]
-	upper := low[(b.n*int(width)+7)/8:]
-	mask := uint64(1)<<width - 1
-	for i := range b.n {
-		dst[blockHeader+i] = b.lo[i]
-		d := b.hi[i] - b.hi[0]
-		at := i * int(width)
-		field := low[at/8:]
-		binary.LittleEndian.PutUint64(field, binary.LittleEndian.Uint64(field)|(d&mask)<<(at%8))
-		bit := int(d>>width) + i
-		upper[bit/8] |= 1 << (bit % 8)
-	}
-	binary.LittleEndian.PutUint64(dst, xxh3.Hash(dst[8:]))
-}
-
-// decode reads a block of blockBytes. The result is the fault, or "". It never panics, and what it accepts is strictly
-// ascending.
-func (b *keyBlock) decode(src []byte, number uint32) string {
-	b.n = 0
+// decode reads a block of blockBytes. It gives its keys and the fault, which is "" if there is none. It never panics, and
+// what it accepts is strictly ascending.
+func (b *keyBlock) decode(src []byte, number uint32) (k keys, fault string) {
 	h, fault := readHead(src, number)
 	if fault != "" {
-		return fault
+		return k, fault
 	}
 	blk := (*[blockBytes]byte)(src)
 	width, mask := h.width&63, uint64(1)<<(h.width&63)-1 // & 63: a shift without a test
@@ -95,7 +107,7 @@ func (b *keyBlock) decode(src []byte, number uint32) string {
 			first += 64
 			at := h.upperAt + first/8
 			if at > blockRoom {
-				return "block bitmap"
+				return k, "block bitmap"
 			}
 			word = binary.LittleEndian.Uint64(blk[at:])
 		}
@@ -105,14 +117,13 @@ func (b *keyBlock) decode(src []byte, number uint32) string {
 		l := blk[blockHeader+i]
 		field += int(width)
 		if x <= prevHi && i > 0 && (x < prevHi || l <= prevLo) {
-			return "keys do not ascend"
+			return k, "keys do not ascend"
 		}
 		hi[i], lo[i] = x, l
 		prevHi, prevLo = x, l
 	}
 	if b.hi[0] != h.base || last > (math.MaxUint64-h.base)>>h.width {
-		return "block keys beyond their range"
+		return k, "block keys beyond their range"
 	}
-	b.n = h.n
-	return ""
+	return keys{hi: hi, lo: lo}, ""
 }

@@ -1,7 +1,6 @@
 package sieve
 
 import (
-	"cmp"
 	"encoding/binary"
 	"math/bits"
 	"slices"
@@ -11,31 +10,25 @@ import (
 const (
 	chunkBytesMax = 256 << 10 // one read or write of the pending file
 	chunkBytesMin = 256
-	entryBytes    = 16
-	// reservePer: entries have room for a bucket full of payloads of 48 bytes and more from the start, or a producer would
-	// have to wait while a large array grows. What is never used costs addresses, not memory.
-	reservePer = entryBytes + 48
 )
 
 // stage is how far a bucket has come on its way into the store.
 type stage int
 
 const (
-	stageFilling stage = iota // entries in order of arrival
-	stageSorted               // sorted, duplicates within the bucket dropped
-	stageMarked               // what the store knows is dropped too: the entries are the new keys
+	stageFilling stage = iota // or on its way: the drawers that are decided have new keys only
 	stageStored               // the new keys are in the store; what is left are payloads to emit
 )
 
-// bucket holds fingerprints and payloads that wait. Entries are one flat array; payloads lie in order of arrival, the
-// older ones in the pending file, the others in chunks. A payload has the number of its arrival.
+// bucket holds fingerprints and payloads that wait. Entries are in drawers; payloads lie in order of arrival, the older
+// ones in the pending file, the others in chunks. A payload has the number of its arrival.
 type bucket struct {
 	bound   int64
 	chunk   int // bytes of a usual one
-	entries []entry
+	entries drawers
 	arrived int // payloads
-	touched int // entries that memory has been used for, in this life or an earlier one
 	stage   stage
+	decided int // drawers of which everything is known: see Sieve.decide
 
 	// chunks are the payloads from number written on. The last one takes more unless it is sealed.
 	chunks []chunk
@@ -65,7 +58,7 @@ type bucket struct {
 	maskLeft  int64
 }
 
-// chunk is a stretch of payloads, each behind the uvarint of its length: one frame of a pending file.
+// chunk is a stretch of records as a frame of the pending file has them: key, uvarint of the payload's length, payload.
 type chunk struct {
 	buf     []byte
 	records int
@@ -75,22 +68,22 @@ func newBucket(bound int64) *bucket {
 	return &bucket{
 		bound:   bound,
 		chunk:   int(min(max(bound/32, chunkBytesMin), chunkBytesMax)),
-		entries: make([]entry, 0, bound/reservePer),
+		entries: newDrawers(bound),
 	}
 }
 
-// size is the memory in use.
-func (b *bucket) size() int64 { return int64(max(b.touched, len(b.entries)))*entryBytes + b.used }
+// size is the memory in use. Slabs once made are never anything else.
+func (b *bucket) size() int64 { return b.entries.madeBytes() + b.used }
 
 // full: nothing more may be added by who can wait.
 func (b *bucket) full() bool {
-	return b.size() >= b.bound || int64(len(b.entries))*entryBytes >= b.bound/8*7
+	return b.size() >= b.bound || b.entries.usedBytes() >= b.bound/8*7
 }
 
 // ripe: it is time to flush, early enough that the buckets have changed places when this one would be full, and no
 // producer waits for that. With payloads written ahead that is a matter of fingerprints only.
 func (b *bucket) ripe() bool {
-	return int64(len(b.entries))*entryBytes >= b.bound/4*3 || !b.ahead && b.size() >= b.bound/8*7
+	return b.entries.usedBytes() >= b.bound/4*3 || !b.ahead && b.size() >= b.bound/8*7
 }
 
 // crowded: memory is so short that payloads have to go to the file, if they are to go there at all.
@@ -98,25 +91,19 @@ func (b *bucket) crowded() bool {
 	return b.size() >= b.bound/4*3 && !b.marked && (len(b.chunks) > 1 || len(b.chunks) == 1 && b.sealed)
 }
 
-// goAhead begins to write payloads before the flush. Entries will take most of the memory now, and get all of the room
-// they can need at once.
-func (b *bucket) goAhead() {
-	if b.ahead = true; int64(cap(b.entries))*entryBytes < b.bound {
-		b.entries = slices.Grow(b.entries, int(b.bound/entryBytes)-len(b.entries))
-	}
-}
-
-// add appends one fingerprint and copies its payload.
+// add puts one fingerprint into its drawer and copies its payload.
 func (b *bucket) add(k key, payload []byte) {
-	var head [binary.MaxVarintLen64]byte
-	n := binary.PutUvarint(head[:], uint64(len(payload)))
+	var head [keyBytes + binary.MaxVarintLen64]byte
+	binary.LittleEndian.PutUint64(head[:], k.hi)
+	head[keyBytes-1] = k.lo
+	n := keyBytes + binary.PutUvarint(head[keyBytes:], uint64(len(payload)))
 	need := n + len(payload)
 	at := len(b.chunks) - 1
 	if at < 0 || b.sealed || cap(b.chunks[at].buf)-len(b.chunks[at].buf) < need {
 		b.nextChunk(need)
 		at++
 	}
-	b.entries = append(b.entries, newEntry(k, uint64(b.arrived)))
+	b.entries.add(k, uint64(b.arrived))
 	c := &b.chunks[at]
 	c.buf = append(append(c.buf, head[:n]...), payload...)
 	c.records++
@@ -145,14 +132,6 @@ func (b *bucket) nextChunk(need int) {
 // mark ends the last chunk, so that what is here now can be told from what comes.
 func (b *bucket) mark() { b.sealed, b.marked = len(b.chunks) > 0, true }
 
-// unwritten gives the entries of the payloads in chunks; those of a frozen bucket have been put back into order of arrival.
-func (b *bucket) unwritten() []entry {
-	at, _ := slices.BinarySearchFunc(b.entries, uint64(b.written), func(e entry, number uint64) int {
-		return cmp.Compare(e.arrival(), number)
-	})
-	return b.entries[at:]
-}
-
 // shift lets go of the first chunk, which is in the file now.
 func (b *bucket) shift() {
 	c := b.chunks[0]
@@ -179,49 +158,14 @@ func (b *bucket) trim() {
 	}
 }
 
-// kill marks an entry's payload as not to be emitted.
-func (b *bucket) kill(e entry) { b.live[e.arrival()/64] &^= 1 << (e.arrival() % 64) }
-
-// sort orders the entries and drops all but the earliest of equal keys. It returns how many it dropped.
-func (b *bucket) sort() int {
-	if b.live == nil {
-		b.live = allSet(b.arrived)
+// settle puts what is left on the tray back into its drawer: of what was dropped nothing is emitted.
+func (b *bucket) settle(t *tray) {
+	b.entries.replace(&b.entries.all[b.decided], t.entries)
+	for _, arrival := range t.dropped {
+		b.live[arrival/64] &^= 1 << (arrival % 64)
 	}
-	b.touched = max(b.touched, len(b.entries))
-	sortEntries(b.entries)
-	kept := 0
-	for i, e := range b.entries {
-		if i > 0 && e.key() == b.entries[kept-1].key() {
-			b.kill(e)
-			continue
-		}
-		b.entries[kept] = e
-		kept++
-	}
-	b.stage = stageSorted
-	return b.keep(kept)
-}
-
-// dropKnown drops the entries whose bit is set. It returns how many.
-func (b *bucket) dropKnown(known []uint64) int {
-	kept := 0
-	for i, e := range b.entries {
-		if isSet(known, i) {
-			b.kill(e)
-			continue
-		}
-		b.entries[kept] = e
-		kept++
-	}
-	return b.keep(kept)
-}
-
-// keep shortens the entries and returns by how many.
-func (b *bucket) keep(kept int) int {
-	dropped := len(b.entries) - kept
-	b.entries = b.entries[:kept]
-	b.left.Add(-int64(dropped))
-	return dropped
+	b.left.Add(-int64(len(t.dropped)))
+	b.decided++
 }
 
 // reset empties the bucket and keeps its memory, but for entries beyond the bound.
@@ -230,12 +174,15 @@ func (b *bucket) reset() {
 		b.recycle(c)
 	}
 	clear(b.chunks)
-	if int64(b.touched)*entryBytes > b.bound/8*7 {
-		b.entries, b.touched = make([]entry, 0, b.bound/entryBytes), 0
+	b.entries.empty()
+	if most := b.bound / 8 * 7; b.ahead {
+		b.entries.trim(most)
+	} else if b.entries.madeBytes() > most {
+		b.entries.trim(0) // payloads have to find room too
 	}
 	*b = bucket{
 		bound: b.bound, chunk: b.chunk, ahead: b.ahead,
-		entries: b.entries[:0], touched: b.touched, chunks: b.chunks[:0], free: b.free,
+		entries: b.entries, chunks: b.chunks[:0], free: b.free,
 	}
 	b.trim()
 }

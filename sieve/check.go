@@ -9,22 +9,15 @@ import (
 // not ascend or are in two runs (S3), counts that are not true. No Flush and no Add may be under way.
 func (s *Sieve) Check() error {
 	var faults []error
-	var sources []*source
-	for _, r := range s.snapshot() {
+	runs := s.snapshot()
+	for _, r := range runs {
 		// Once alone, so that a fault in one run does not hide another's.
-		if err := drain(r); err != nil {
+		if err := drain(fromRun(r)); err != nil {
 			faults = append(faults, err)
-			continue
 		}
-		src, err := fromRun(r)
-		if err != nil {
-			faults = append(faults, err)
-			continue
-		}
-		sources = append(sources, src)
 	}
-	if len(faults) == 0 {
-		if err := disjoint(sources); err != nil {
+	if len(faults) == 0 && len(runs) > 1 {
+		if err := drain(sideBySide(fromRun(runs[len(runs)-1]), runs[:len(runs)-1])); err != nil {
 			faults = append(faults, err)
 		}
 	}
@@ -46,26 +39,10 @@ func (s *Sieve) Check() error {
 	return errors.Join(faults...)
 }
 
-// drain reads a run to its end.
-func drain(r *run) error {
-	src, err := fromRun(r)
-	for err == nil && src.ok {
-		err = src.advance()
-	}
-	return err
-}
-
-// disjoint reads the sources side by side.
-func disjoint(sources []*source) error {
+// drain reads a source to its end.
+func drain(src source) error {
 	for {
-		least, second := leastTwo(sources)
-		if second == nil {
-			return nil // one is left: nothing to compare it with
-		}
-		if least.cur == second.cur {
-			return second.w.r.corrupt(0, fmt.Sprintf("key %016x%02x is in another run too", least.cur.hi, least.cur.lo))
-		}
-		if err := least.advance(); err != nil {
+		if k, err := src.next(); err != nil || k.len() == 0 {
 			return err
 		}
 	}
@@ -80,8 +57,8 @@ func (b *bucket) check(want int64) error {
 	if payloads != want {
 		return fmt.Errorf("%w: a bucket has %d payloads and counts %d", ErrCorrupt, payloads, want)
 	}
-	if b.stage < stageStored && int64(len(b.entries)) != payloads {
-		return fmt.Errorf("%w: a bucket has %d payloads for %d fingerprints", ErrCorrupt, payloads, len(b.entries))
+	if b.stage < stageStored && int64(b.entries.n) != payloads {
+		return fmt.Errorf("%w: a bucket has %d payloads for %d fingerprints", ErrCorrupt, payloads, b.entries.n)
 	}
 	return nil
 }

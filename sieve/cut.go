@@ -129,10 +129,6 @@ func (im *Image) save() error {
 // saveFrozen writes the payloads of a frozen bucket that no file has, and which of all are still to be emitted. Only a
 // Flush that failed leaves such a bucket.
 func (s *Sieve) saveFrozen(b *bucket) error {
-	if len(b.chunks) > 0 && b.stage > stageFilling {
-		sortArrivals(b.entries)
-		defer sortEntries(b.entries)
-	}
 	for len(b.chunks) > 0 {
 		if err := s.writeChunk(b); err != nil {
 			return err

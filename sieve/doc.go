@@ -1,24 +1,25 @@
 // Package sieve lets each URL through once: Mercator's sieve, with its store on disk, merged in the background.
 //
-// Fingerprints with a payload each (the URL) are added to a bucket. A flush sorts the bucket, looks its fingerprints up in
-// the store in one sweep, puts the new ones into it and emits their payloads in order of arrival. Meanwhile producers go
-// on with a second bucket. In a large store a flush pays only with many fingerprints: then the payloads go to a file as
-// they wait, and the memory is the fingerprints'.
+// Fingerprints with a payload each (the URL) are added to a bucket, which deals them out to drawers by their highest bits.
+// A flush sorts drawer by drawer, looks the fingerprints up in the store in one sweep, puts the new ones into it and emits
+// their payloads in order of arrival. Meanwhile producers go on with a second bucket. In a large store a flush pays only
+// with many fingerprints: then the payloads go to a file as they wait, and the memory is the fingerprints'.
 //
 // It is not a queue (what is emitted is the caller's), knows nothing of URLs, and has no threads of its own: a flush
 // is the work of whoever calls Flush.
 //
 // The picture.
 //
-//	Add -> [ filling bucket ] --swap--> [ frozen bucket ] --sort, mark, merge, emit--> payloads
-//	         | ^ WaitRoom, Cut               | ^      ^
-//	         v +--------- spare <------------+ |      | look up, and write one new run
-//	      [ pending file ]    [ pending file ]-+  [ run 0 ][ run 1 ]...[ run n ]   sorted files, oldest and largest first
+//	Add -> [ filling bucket ] --swap--> [ frozen bucket ] --each drawer: sort, look up--> merge, emit --> payloads
+//	         | ^ WaitRoom, Cut               | ^                            ^               |
+//	         v +--------- spare <------------+ |                            |               v one new run
+//	      [ pending file ]    [ pending file ]-+                        [ run 0 ][ run 1 ]...[ run n ]
 //
-// A flush writes one run: the new keys merged with all younger runs that together have become as large as the next. So
-// a key is rewritten about log2(store/bucket)/2 times in its life. Marking reads only blocks in which a key may lie,
-// found through the sparse index, and looks keys up in them as they are; runs not much larger than the bucket are read
-// side by side with it.
+// Runs are sorted files, the oldest and largest first.
+//
+// A flush writes one run: the new keys merged with all younger runs that together have become nearly as large as the next.
+// So a key is rewritten about log2(store/bucket)/2 times in its life. Looking up reads only blocks in which a key may lie,
+// found through the sparse index, and finds keys in them as they are.
 //
 // The bytes, little-endian. A key is the 72 high bits of a fingerprint (Hi, and 8 bits of Lo).
 //
@@ -27,9 +28,10 @@
 //	block    xxh3 of the rest u64 | hi of first key u64 | n u16 | w u8 | 0 u8 | block number u32 |
 //	         n x lo u8 | n x low w bits of (hi - first hi), packed | bitmap | zeros
 //	bitmap   bit i + ((hi of key i - first hi) >> w) is set for each key i (Elias and Fano's code), w = 64 - log2(keys)
-//	pending  "OWSIEVP3" | frame...
-//	frame    bytes of payloads u32 | records u32 | xxh3 of keys, seeded with the 8 bytes before, u64 |
-//	         xxh3 of payloads, seeded with that, u64 | keys (hi u64, lo u8) | payloads (uvarint length, bytes)
+//	pending  "OWSIEVP4" | frame...
+//	frame    bytes of records u32 | number of records u32 | xxh3 of records, seeded with the 8 bytes before, u64 |
+//	         xxh3 of the 16 bytes before u64 | records
+//	record   hi u64 | lo u8 | length of payload uvarint | payload
 //	mask     "OWSIEVM1" | payloads u64 | bitmap of those still to be emitted, in words u64 | xxh3 of the rest u64
 //
 // The promises:
@@ -51,11 +53,11 @@
 // but Add. Producers write payloads ahead in WaitRoom, 256 KiB in one go; what they cannot write stays in memory, and the
 // next Flush returns the error.
 //
-// What it costs. Memory: both buckets (a fingerprint takes 16 bytes, its payload in memory a byte or two more than it has),
-// two bits for each fingerprint of a flush, some 320 KiB per run that it has open, 0.012 bytes per URL for the sparse index;
-// producers that ask WaitRoom stay within it. (The
-// heap counts a quarter more in a large store: addresses for as many entries as there could be, which are never used.) Files: at most RunsMax runs, one or two for each bucket, one to be written over,
-// and as many again that only the last cut names. Disk: 2 bits and a fraction more than the least a set of keys needs: 5.6
+// What it costs. Memory: both buckets (a fingerprint takes 12 bytes, its payload in memory ten or eleven more than it has);
+// beside them a bit for each fingerprint of a flush, some 320 KiB per run that it has open, at most 900 KiB to sort a drawer
+// in, and 0.012 bytes per URL for the sparse index. Producers that ask WaitRoom stay within it. (A drawer has its share of
+// the bucket because fingerprints are spread evenly; sorting others would take more.) Files: at most RunsMax runs, one or two
+// for each bucket, one to be written over, and as many again that only the last cut names. Disk: 2 bits and a fraction more than the least a set of keys needs: 5.6
 // bytes per URL at 10^9 in one run, some tenths more in several; twice that for as long as a merged run is still named by a
 // cut; and in a large store what waits, some five times BucketBytes for URLs of 80 bytes, of which cuts may hold as much
 // again. A flush sweeps the store once its bucket has a key for every eighth block, so what a URL costs depends on store /

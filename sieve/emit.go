@@ -1,7 +1,6 @@
 package sieve
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math/bits"
 )
@@ -27,14 +26,14 @@ func (b *bucket) emit(f func(payload []byte) error) (n uint64, err error) {
 	return n, err
 }
 
-// each visits the live payloads in order of arrival with their numbers. Frames without any are not read whole.
+// each visits the live payloads in order of arrival with their numbers. Of frames without any only the header is read.
 func (b *bucket) each(visit func(i int, payload []byte) error) error {
 	var fr frame
 	base := 0
 	for at := int64(len(pendingMagic)); b.file != nil && at < b.fileBytes; at = fr.end() {
 		first := int64(frameWhole)
 		if base < b.written && !b.lives(base, 1) {
-			first = frameFront
+			first = frameHeader
 		}
 		if err := fr.read(b.file, at, b.fileBytes, first); err != nil {
 			return err
@@ -43,14 +42,14 @@ func (b *bucket) each(visit func(i int, payload []byte) error) error {
 			return &CorruptError{File: b.file.Name(), Offset: at, What: "more records than there were"}
 		}
 		if b.lives(base, fr.records) {
-			p, err := fr.payloads(b.file)
+			p, err := fr.body(b.file)
 			if err != nil {
 				return err
 			}
 			if ok, err := b.visit(p, base, fr.records, visit); err != nil {
 				return err
 			} else if !ok {
-				return &CorruptError{File: b.file.Name(), Offset: at, What: "frame does not hold what it says"}
+				return fr.corrupt(b.file)
 			}
 		}
 		base += fr.records
@@ -72,17 +71,16 @@ func (b *bucket) each(visit func(i int, payload []byte) error) error {
 // visit visits the live ones of n payloads of which the first has number base; false if p does not hold just so many.
 func (b *bucket) visit(p []byte, base, n int, visit func(i int, payload []byte) error) (ok bool, err error) {
 	for i := base; i < base+n; i++ {
-		length, head := binary.Uvarint(p)
-		if head <= 0 || length > uint64(len(p)-head) {
+		_, payload, rest, ok := cutRecord(p)
+		if !ok {
 			return false, nil
 		}
-		end := head + int(length)
 		if b.live == nil || isSet(b.live, i) {
-			if err := visit(i, p[head:end:end]); err != nil {
+			if err := visit(i, payload); err != nil {
 				return true, err
 			}
 		}
-		p = p[end:]
+		p = rest
 	}
 	return len(p) == 0, nil
 }

@@ -119,32 +119,17 @@ func (s *Sieve) finish(b *bucket, emit func(payload []byte) error, st *FlushStat
 	return nil
 }
 
-// storeBucket sorts, drops what is known and puts the rest into the store. It takes up where an earlier try failed.
+// storeBucket drops what is known and puts the rest into the store. It takes up where an earlier try failed.
 func (s *Sieve) storeBucket(b *bucket, st *FlushStats) error {
 	runs := s.snapshot()
-	if b.stage == stageFilling {
-		began := time.Now()
-		st.Duplicates += uint64(b.sort())
-		st.Sort += time.Since(began)
+	if err := b.decide(runs, s.ranks, st); err != nil {
+		return err
 	}
-	if b.stage == stageSorted {
+	if b.entries.n > 0 {
 		began := time.Now()
-		known := make([]uint64, (len(b.entries)+63)/64)
-		for _, r := range runs {
-			clear(known)
-			if err := markKnown(r, b.entries, known, st); err != nil {
-				return err
-			}
-			st.Known += uint64(b.dropKnown(known)) // S1: what a committed flush stored does not come again
-		}
-		b.stage = stageMarked
-		st.Mark += time.Since(began)
-	}
-	if len(b.entries) > 0 {
-		began := time.Now()
-		kept := tier(runs, uint64(len(b.entries)), s.o.RunsMax)
+		kept := tier(runs, uint64(b.entries.n), s.o.RunsMax)
 		merged := runs[kept:]
-		r, err := s.merge(b.entries, merged, st)
+		r, err := s.merge(&b.entries, merged, st)
 		if err != nil {
 			return err
 		}
@@ -157,7 +142,47 @@ func (s *Sieve) storeBucket(b *bucket, st *FlushStats) error {
 		st.RunsMerged += len(merged)
 		st.Merge += time.Since(began)
 	}
-	b.entries = b.entries[:0]
+	b.entries.empty()
 	b.stage = stageStored
+	return nil
+}
+
+// decide goes through the drawers and leaves in each, sorted, the keys that are new: what is there twice is dropped,
+// and what one of the runs has. A drawer is decided whole or stays as it was. While one is at hand it is in the
+// processor's cache, and so are the blocks in which its keys may lie.
+func (b *bucket) decide(runs []*run, ranks *byteRanks, st *FlushStats) error {
+	if b.live == nil {
+		b.live = allSet(b.arrived)
+	}
+	b.entries.deal()
+	var t tray
+	var lookups []*lookup
+	for _, r := range runs {
+		lookups = append(lookups, newLookup(r, b.entries.n, ranks))
+	}
+	defer func() {
+		for _, l := range lookups {
+			st.BlocksRead += l.w.blocks
+			st.BytesRead += l.w.bytes
+		}
+	}()
+	for b.decided < len(b.entries.all) {
+		began := time.Now()
+		t.lay(&b.entries.all[b.decided], b.entries.shift)
+		twice := t.once()
+		sorted := time.Now()
+		known := 0
+		for _, l := range lookups {
+			if err := l.ask(t.entries, t.hits); err != nil {
+				return err
+			}
+			known += t.sift() // S1: what a committed flush stored does not come again
+		}
+		b.settle(&t)
+		st.Duplicates += uint64(twice)
+		st.Known += uint64(known)
+		st.Sort += sorted.Sub(began)
+		st.Mark += time.Since(sorted)
+	}
 	return nil
 }

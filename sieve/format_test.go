@@ -31,15 +31,35 @@ func keySets() map[string][]key {
 	return sets
 }
 
+func flat(sorted []key) (k keys) {
+	for _, one := range sorted {
+		k.hi, k.lo = append(k.hi, one.hi), append(k.lo, one.lo)
+	}
+	return k
+}
+
+// readAll gives all keys of a source.
+func readAll(t testing.TB, src source) (out []key) {
+	t.Helper()
+	for {
+		k, err := src.next()
+		must(t, err)
+		if k.len() == 0 {
+			return out
+		}
+		for i := range k.len() {
+			out = append(out, k.at(i))
+		}
+	}
+}
+
 func writeRun(t testing.TB, fsys vfs.FS, keys []key) *run {
 	t.Helper()
 	must(t, fsys.MkdirAll("sieve"))
 	f, err := fsys.Create(fileName("sieve", kindRun, 0))
 	must(t, err)
 	w := newRunWriter(&storeFile{File: f}, uint64(len(keys)))
-	for _, k := range keys {
-		must(t, w.add(k))
-	}
+	must(t, w.add(flat(keys)))
 	r, err := w.finish()
 	must(t, err)
 	return r
@@ -52,24 +72,16 @@ func TestARunGivesBackItsKeys(t *testing.T) {
 			w := writeRun(t, disk, keys)
 			r, err := openRun(disk, fileName("sieve", kindRun, 0), FileCut{Count: w.count, Bytes: w.bytes}, 1)
 			must(t, err)
-			src, err := fromRun(r)
-			must(t, err)
-			for i, k := range keys {
-				if !src.ok || src.cur != k {
-					t.Fatalf("key %d is %v, want %v", i, src.cur, k)
-				}
-				must(t, src.advance())
-			}
-			if src.ok {
-				t.Fatal("there is one more")
+			if !slices.Equal(readAll(t, fromRun(r)), keys) {
+				t.Fatal("it gives others")
 			}
 			t.Logf("%d keys, %.2f bytes each", len(keys), float64(r.bytes)/float64(len(keys)))
 		})
 	}
 }
 
-// TestMarkKnown asks runs for keys that are there, nearly there, and far off, few and many.
-func TestMarkKnown(t *testing.T) {
+// TestLookup asks runs for keys that are there, nearly there, and far off, few and many.
+func TestLookup(t *testing.T) {
 	rng := newRand(2)
 	for name, keys := range keySets() {
 		r := writeRun(t, vfs.NewMem(1), keys)
@@ -91,13 +103,15 @@ func TestMarkKnown(t *testing.T) {
 				}
 				ask = append(ask, newEntry(k, uint64(i)))
 			}
-			sortEntries(ask)
-			known := make([]uint64, (n+63)/64)
-			var st FlushStats
-			must(t, markKnown(r, ask, known, &st))
+			slices.SortFunc(ask, compareEntries)
+			hits := make([]uint8, n)
+			l := newLookup(r, n, newByteRanks())
+			half := rng.IntN(n) // as one drawer comes after another
+			must(t, l.ask(ask[:half], hits))
+			must(t, l.ask(ask[half:], hits[half:]))
 			for i, e := range ask {
-				if got := known[i/64]>>(i%64)&1 == 1; got != there[e.key()] {
-					t.Fatalf("%s: key %v is marked %v", name, e.key(), got)
+				if got := hits[i] == 1; got != there[e.key()] {
+					t.Fatalf("%s: key %v is known: %v", name, e.key(), got)
 				}
 			}
 		}
@@ -118,28 +132,11 @@ func TestAFewKeysCostAFewBlocks(t *testing.T) {
 		for i := range n {
 			ask = append(ask, newEntry(keys[i*len(keys)/n], uint64(i)))
 		}
-		known := make([]uint64, 1)
-		var st FlushStats
-		must(t, markKnown(r, ask, known, &st))
-		if known[0] != 1<<n-1 || st.BytesRead > int64(n)*blockBytes || st.BlocksRead > uint64(n) {
-			t.Errorf("%d keys of %d blocks: known %b, %d bytes read", n, r.blocks(), known[0], st.BytesRead)
-		}
-	}
-}
-
-func TestSortEntries(t *testing.T) {
-	rng := newRand(3)
-	for _, n := range []int{0, 1, 2, 33, 100, 5000, 70000} {
-		for _, spread := range []uint64{1, 50, math.MaxUint64} {
-			e := make([]entry, n)
-			for i := range e {
-				e[i] = newEntry(key{hi: rng.Uint64N(spread), lo: uint8(rng.Uint32N(3))}, uint64(i))
-			}
-			wanted := slices.Clone(e)
-			slices.SortFunc(wanted, compareEntries)
-			if sortEntries(e); !slices.Equal(e, wanted) {
-				t.Fatalf("%d entries below %d are not sorted", n, spread)
-			}
+		hits := make([]uint8, n)
+		l := newLookup(r, n, newByteRanks())
+		must(t, l.ask(ask, hits))
+		if slices.Contains(hits, 0) || l.w.bytes > int64(n)*blockBytes || l.w.blocks > uint64(n) {
+			t.Errorf("%d keys of %d blocks: hits %v, %d bytes read", n, r.blocks(), hits, l.w.bytes)
 		}
 	}
 }
@@ -241,7 +238,9 @@ func TestTier(t *testing.T) {
 		{nil, 5, 8, 0},
 		{[]uint64{100}, 5, 8, 1},
 		{[]uint64{100, 5}, 5, 8, 1},
-		{[]uint64{100, 50, 20, 10}, 10, 8, 2},
+		{[]uint64{100, 50, 27, 10}, 10, 8, 3},
+		{[]uint64{100, 50, 25, 10}, 10, 8, 0},
+		{[]uint64{200, 60, 20, 12}, 10, 8, 2},
 		{[]uint64{80, 40, 20, 10}, 10, 8, 0},
 		{[]uint64{1000, 40, 20, 10}, 10, 8, 1},
 		{[]uint64{1000, 500, 200, 90}, 10, 4, 3},

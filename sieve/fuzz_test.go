@@ -3,6 +3,7 @@ package sieve
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 	"testing"
 
 	"orbweaver/internal/vfs"
@@ -13,60 +14,87 @@ import (
 // FuzzBlock: no block makes decode or a look-up panic; what decode accepts ascends, and look-ups find exactly that.
 func FuzzBlock(f *testing.F) {
 	for _, keys := range keySets() {
-		var b keyBlock
-		for _, k := range keys {
-			if !b.fits(k, 40) {
-				break
-			}
-			b.add(k)
-		}
+		k := flat(keys)
 		dst := make([]byte, blockBytes)
-		b.encode(dst, 0, 40)
+		encodeBlock(dst, k.first(fitting(k.hi, 40)), 0, 40)
 		f.Add(dst)
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		src := make([]byte, blockBytes)
-		copy(src, raw)
-		binary.LittleEndian.PutUint64(src, xxh3.Hash(src[8:])) // or nothing would ever get past the checksum
+		src := make([]byte, blockBytes+blockPad)
+		copy(src[:blockBytes], raw)
+		binary.LittleEndian.PutUint64(src, xxh3.Hash(src[8:blockBytes])) // or nothing would ever get past the checksum
 		number := binary.LittleEndian.Uint32(src[20:])
 		head, fault := readHead(src, number)
 		if fault != "" {
 			return
 		}
 		var b keyBlock
-		if b.decode(src, number) != "" {
-			var find finder
-			for find.reset(src, head); head.base < 1<<63; head.base += 1 << 57 {
-				find.has(key{hi: head.base})
+		k, fault := b.decode(src, number)
+		if fault != "" {
+			find := finder{ranks: newByteRanks()}
+			find.reset(src, head)
+			for at := head.base; at < 1<<63; at += 1 << 57 {
+				has(&find, key{hi: at})
+			}
+			for step := range uint64(64) {
+				has(&find, key{hi: head.base + step<<head.width})
 			}
 			return
 		}
-		checkFinder(t, src, head, &b)
-		for i := 1; i < b.n; i++ {
-			if !b.key(i - 1).less(b.key(i)) {
+		checkFinder(t, src, head, k)
+		for i := 1; i < k.len(); i++ {
+			if !k.at(i - 1).less(k.at(i)) {
 				t.Fatalf("key %d is not above the one before", i)
 			}
 		}
+		checkEncode(t, k)
 	})
 }
 
 // checkFinder asks for each key of a block, and for its neighbours.
-func checkFinder(t *testing.T, src []byte, head blockHead, b *keyBlock) {
+func checkFinder(t *testing.T, src []byte, head blockHead, b keys) {
 	t.Helper()
-	var every, only finder
-	every.reset(src, head)
-	for i := range b.n {
-		k := b.key(i)
-		only.reset(src, head)
-		if every.has(k) != 1 || only.has(k) != 1 {
-			t.Fatalf("key %d of %d, %v, is not found", i, b.n, k)
+	find := finder{ranks: newByteRanks()}
+	find.reset(src, head)
+	for i := range b.len() {
+		k := b.at(i)
+		if has(&find, k) != 2 {
+			t.Fatalf("key %d of %d, %v, is not found", i, b.len(), k)
 		}
 		for _, near := range []key{{k.hi, k.lo + 1}, {k.hi + 1, k.lo}, {k.hi + 1<<head.width, k.lo}} {
-			if i+1 < b.n && near != b.key(i+1) && k.less(near) && near.less(b.key(i+1)) {
-				if every.has(near) != 0 {
-					t.Fatalf("%v is found, behind key %d of %d, %v", near, i, b.n, k)
-				}
+			if k.less(near) && (i+1 == b.len() || near.less(b.at(i+1))) && has(&find, near) != 0 {
+				t.Fatalf("%v is found, behind key %d of %d, %v", near, i, b.len(), k)
 			}
+		}
+	}
+}
+
+// has asks for one key in both ways: it returns how many of them find it.
+func has(f *finder, k key) int {
+	e := newEntry(k, 0)
+	hits := []uint8{7}
+	if f.parts == 0 {
+		f.start()
+	}
+	f.ask([]entry{e}, hits)
+	return int(hits[0] + f.seek(e))
+}
+
+// checkEncode writes ascending keys to blocks at several widths, and reads them again.
+func checkEncode(t *testing.T, k keys) {
+	t.Helper()
+	dst := make([]byte, blockBytes)
+	var b keyBlock
+	k = k.first(min(k.len(), 300))
+	for _, width := range []uint{0, 1, 7, 8, 33, 34, 40, 55, 56} {
+		for left := k; left.len() > 0; {
+			n := fitting(left.hi, width)
+			encodeBlock(dst, left.first(n), 3, width)
+			got, fault := b.decode(dst, 3)
+			if fault != "" || !slices.Equal(got.hi, left.hi[:n]) || !slices.Equal(got.lo, left.lo[:n]) {
+				t.Fatalf("%d keys at width %d: %s", n, width, fault)
+			}
+			left = left.from(n)
 		}
 	}
 }
@@ -142,14 +170,12 @@ func mend(run, pending, mask []byte) {
 	}
 	for at := len(pendingMagic); at+frameHeader <= len(pending); {
 		head := pending[at:]
-		keys := frameHeader + int(binary.LittleEndian.Uint32(head[4:]))*keyBytes
-		n := keys + int(binary.LittleEndian.Uint32(head))
+		n := frameHeader + int(binary.LittleEndian.Uint32(head))
 		if n > len(head) {
 			break
 		}
-		sum := xxh3.HashSeed(head[frameHeader:keys], binary.LittleEndian.Uint64(head))
-		binary.LittleEndian.PutUint64(head[8:], sum)
-		binary.LittleEndian.PutUint64(head[16:], xxh3.HashSeed(head[keys:n], sum))
+		binary.LittleEndian.PutUint64(head[8:], xxh3.HashSeed(head[frameHeader:n], binary.LittleEndian.Uint64(head)))
+		binary.LittleEndian.PutUint64(head[16:], xxh3.Hash(head[:16]))
 		at += n
 	}
 	if at := len(mask) - 8; at >= 0 {

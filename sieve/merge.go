@@ -1,94 +1,17 @@
 package sieve
 
-import "fmt"
-
-// denseRatio: with at least one key asked for per so many blocks, reading on is cheaper than jumping.
-const denseRatio = 8
-
-// joinRatio: with at least one key asked for per so many of the run, decoding all is cheaper than looking each up.
-const joinRatio = 3
-
-// markKnown sets the bit of each entry that the run has. Entries ascend. Only blocks that may have one are looked at; if
-// there are few of them the others are not even read, so that a small bucket costs little however large the store.
-func markKnown(r *run, entries []entry, known []uint64, st *FlushStats) error {
-	if uint64(len(entries))*joinRatio >= r.count {
-		return joinKnown(r, entries, known, st)
-	}
-	ahead := 1
-	if len(entries) >= r.blocks()/denseRatio {
-		ahead = windowBlocks
-	}
-	var w window
-	w.reset(r, ahead)
-	defer func() {
-		st.BlocksRead += w.blocks
-		st.BytesRead += w.bytes
-	}()
-	b := 0
-	for i := 0; i < len(entries); {
-		k := entries[i].key()
-		if r.last.less(k) {
-			return nil
-		}
-		if b = r.block(k, b); b < 0 {
-			b = 0
-			i++
-			continue
-		}
-		if err := w.look(b); err != nil {
-			return err
-		}
-		end, last := r.last, b+1 == r.blocks()
-		if !last {
-			end = r.first(b + 1)
-		}
-		for ; i < len(entries); i++ {
-			k := entries[i].key()
-			if !k.less(end) && (!last || k != end) {
-				break
-			}
-			known[i/64] |= w.finder.has(k) << (i % 64)
-		}
-	}
-	return nil
-}
-
-// joinKnown does what markKnown does by reading run and entries side by side.
-func joinKnown(r *run, entries []entry, known []uint64, st *FlushStats) error {
-	var w window
-	w.reset(r, windowBlocks)
-	defer func() {
-		st.BlocksRead += w.blocks
-		st.BytesRead += w.bytes
-	}()
-	i := 0
-	for b := 0; b < r.blocks() && i < len(entries); b++ {
-		if err := w.load(b); err != nil {
-			return err
-		}
-		hi, lo := w.keys.hi[:w.keys.n], w.keys.lo[:w.keys.n]
-		for at := 0; i < len(entries); i++ {
-			k := entries[i].key()
-			for at < len(hi) && (hi[at] < k.hi || hi[at] == k.hi && lo[at] < k.lo) {
-				at++
-			}
-			if at == len(hi) {
-				break // the next block may have it
-			}
-			if hi[at] == k.hi && lo[at] == k.lo {
-				known[i/64] |= 1 << (i % 64)
-			}
-		}
-	}
-	return nil
-}
+import (
+	"fmt"
+	"math/bits"
+)
 
 // tier returns how many of the runs, oldest first, stay as they are when n new keys come: the others are merged with
-// the new ones. A run is merged when all that is younger has become as large as it, so a key is rewritten only when
-// its run at least doubles; and when there would be more than runsMax runs.
+// the new ones. A run is merged when all that is younger has become nearly as large as it, so a key is rewritten only when
+// its run all but doubles; and when there would be more than runsMax runs. Nearly: buckets are never quite equal, and a
+// run that is larger by a little would be left alone, to be looked into for as long as it takes to double everything.
 func tier(runs []*run, n uint64, runsMax int) int {
 	kept := len(runs)
-	for kept > 0 && (runs[kept-1].count <= n || kept+1 > runsMax) {
+	for kept > 0 && (runs[kept-1].count <= n+n/4 || kept+1 > runsMax) {
 		kept--
 		n += runs[kept].count
 	}
@@ -97,15 +20,9 @@ func tier(runs []*run, n uint64, runsMax int) int {
 
 // merge writes a new run of the entries and all keys of the given runs, which have none in common. If it fails its
 // file is dropped and nothing has changed.
-func (s *Sieve) merge(entries []entry, runs []*run, st *FlushStats) (*run, error) {
-	sources := []*source{fromEntries(entries)}
-	expected := uint64(len(entries))
+func (s *Sieve) merge(entries *drawers, runs []*run, st *FlushStats) (*run, error) {
+	expected := uint64(entries.n)
 	for _, r := range runs {
-		src, err := fromRun(r)
-		if err != nil {
-			return nil, err
-		}
-		sources = append(sources, src)
 		expected += r.count
 	}
 	f, err := s.create(kindRun)
@@ -113,15 +30,15 @@ func (s *Sieve) merge(entries []entry, runs []*run, st *FlushStats) (*run, error
 		return nil, err
 	}
 	w := newRunWriter(f, expected)
-	r, err := writeMerged(w, sources)
+	r, err := writeAll(w, sideBySide(fromDrawers(entries), runs))
 	st.BytesWritten += w.bytes
-	for _, src := range sources[1:] {
-		st.BlocksRead += src.w.blocks
-		st.BytesRead += src.w.bytes
-	}
 	if err != nil {
 		s.drop(f)
 		return nil, err
+	}
+	for _, old := range runs {
+		st.BlocksRead += uint64(old.blocks())
+		st.BytesRead += int64(old.blocks()) * blockBytes
 	}
 	if r.count != expected {
 		panic(fmt.Sprintf("BUG: S2: merged %d keys into %d", expected, r.count))
@@ -129,39 +46,125 @@ func (s *Sieve) merge(entries []entry, runs []*run, st *FlushStats) (*run, error
 	return r, nil
 }
 
-// writeMerged copies the sources into w in ascending order. Two equal keys are a broken store: each fingerprint is
-// written once.
-func writeMerged(w *runWriter, sources []*source) (*run, error) {
+// writeAll copies a source into w.
+func writeAll(w *runWriter, src source) (*run, error) {
 	for {
-		least, bound := leastTwo(sources)
-		if least == nil {
+		k, err := src.next()
+		if err != nil {
+			return nil, err
+		}
+		if k.len() == 0 {
 			return w.finish()
 		}
-		// As long as one source stays below all others there is nothing to compare.
-		for least.ok && (bound == nil || least.cur.less(bound.cur)) {
-			if err := w.add(least.cur); err != nil {
-				return nil, err
-			}
-			if err := least.advance(); err != nil {
-				return nil, err
-			}
-		}
-		if least.ok && least.cur == bound.cur {
-			return nil, &CorruptError{File: w.file.Name(), What: "two runs have the same key"}
+		if err := w.add(k); err != nil {
+			return nil, err
 		}
 	}
 }
 
-// leastTwo returns the source with the least key, and the one with the next; nil where there is none.
-func leastTwo(sources []*source) (least, second *source) {
-	for _, s := range sources {
-		switch {
-		case !s.ok:
-		case least == nil || s.cur.less(least.cur):
-			least, second = s, least
-		case second == nil || s.cur.less(second.cur):
-			second = s
+// sideBySide gives the keys of a source and of runs, the largest first, in ascending order. They are taken in two by two, the
+// small ones first: a key of a run that has half of all is compared once, one of a run that has a quarter twice.
+func sideBySide(src source, runs []*run) source {
+	for i := len(runs) - 1; i >= 0; i-- {
+		src = &merger{a: src, b: fromRun(runs[i]), run: runs[i]}
+	}
+	return src
+}
+
+// mergerKeys is how many keys a merger gives at a time.
+const mergerKeys = 1024
+
+// merger gives the keys of two sources in ascending order. Two equal keys are a broken store: each fingerprint is
+// written once.
+type merger struct {
+	a, b   source
+	run    *run // b's
+	ka, kb keys // of a and b, not given yet
+	done   bool // one of the two has come to its end
+	hi     [mergerKeys]uint64
+	lo     [mergerKeys]uint8
+}
+
+func (m *merger) next() (keys, error) {
+	if m.done {
+		return m.rest()
+	}
+	n := 0
+	for n < mergerKeys {
+		if err := m.fill(); err != nil {
+			return keys{}, err
+		}
+		if m.done && n == 0 {
+			return m.rest()
+		}
+		if m.done {
+			break
+		}
+		out := keys{hi: m.hi[n:], lo: m.lo[n:]}
+		na, nb, twin := mergeKeys(out, m.ka, m.kb)
+		if twin {
+			k := m.ka.at(na)
+			return keys{}, m.run.corrupt(0, fmt.Sprintf("key %016x%02x is in another run too", k.hi, k.lo))
+		}
+		m.ka, m.kb = m.ka.from(na), m.kb.from(nb)
+		n += na + nb
+	}
+	return keys{hi: m.hi[:n], lo: m.lo[:n]}, nil
+}
+
+// fill sees to it that there are keys of both, or finds that one of them has no more.
+func (m *merger) fill() (err error) {
+	if m.ka.len() == 0 {
+		if m.ka, err = m.a.next(); err != nil {
+			return err
 		}
 	}
-	return least, second
+	if m.kb.len() == 0 {
+		if m.kb, err = m.b.next(); err != nil {
+			return err
+		}
+	}
+	m.done = m.ka.len() == 0 || m.kb.len() == 0
+	return nil
+}
+
+// rest gives what is left of one source as it comes.
+func (m *merger) rest() (k keys, err error) {
+	switch {
+	case m.ka.len() > 0:
+		k, m.ka = m.ka, keys{}
+		m.b = nil
+	case m.kb.len() > 0:
+		k, m.kb = m.kb, keys{}
+		m.a = nil
+	case m.a != nil:
+		k, err = m.a.next()
+	case m.b != nil:
+		k, err = m.b.next()
+	}
+	return k, err
+}
+
+// mergeKeys merges until out is full or one of a and b is used up. It returns how many keys it took of each; twin says
+// that the next of both are the same. Which of two is the less nobody can foretell, so nothing hangs on it but numbers.
+func mergeKeys(out, a, b keys) (na, nb int, twin bool) {
+	i, j, n := 0, 0, 0
+	ahi, alo, bhi, blo := a.hi, a.lo[:len(a.hi)], b.hi, b.lo[:len(b.hi)]
+	ohi, olo := out.hi, out.lo[:len(out.hi)]
+	for i < len(ahi) && j < len(bhi) && n < len(ohi) {
+		x, y := ahi[i], bhi[j]
+		_, less := bits.Sub64(x, y, 0)
+		if x == y {
+			if alo[i] == blo[j] {
+				return i, j, true
+			}
+			less = below(uint64(alo[i]), uint64(blo[j]))
+		}
+		ohi[n] = y ^ (x^y)&-less
+		olo[n] = blo[j] ^ (alo[i]^blo[j])&uint8(-less)
+		i += int(less)
+		j += int(less ^ 1)
+		n++
+	}
+	return i, j, false
 }

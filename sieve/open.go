@@ -22,6 +22,7 @@ func Open(fsys vfs.FS, o Options, cut *Cut) (*Sieve, error) {
 	s := &Sieve{
 		fsys: fsys, o: o,
 		wake:    make(chan struct{}, 1),
+		ranks:   newByteRanks(),
 		room:    make(chan struct{}),
 		filling: newBucket(o.BucketBytes / 2),
 		spare:   newBucket(o.BucketBytes / 2),
@@ -85,7 +86,8 @@ func (s *Sieve) loadFrozen(cut *Cut) error {
 		return err
 	}
 	if cut.FrozenStored {
-		b.entries, b.stage = b.entries[:0], stageStored
+		b.entries.empty()
+		b.stage = stageStored
 	}
 	s.frozenSize = b.size()
 	return nil

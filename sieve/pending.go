@@ -11,50 +11,36 @@ import (
 )
 
 const (
-	pendingMagic = "OWSIEVP3"
+	pendingMagic = "OWSIEVP4"
 	frameHeader  = 24
-	// What is read of a frame at first: header and keys of a usual one, or all of it.
-	frameFront = 64 << 10
-	frameWhole = chunkBytesMax + frameFront
+	// frameWhole is what is read in one go of a frame that is wanted: all of a usual one.
+	frameWhole = chunkBytesMax + frameHeader
 )
 
-// frame is one stretch of a pending file: the keys of some payloads, and these.
+// frame is one stretch of a pending file: records as they lay in a chunk.
 type frame struct {
 	at      int64 // in the file
 	records int
-	payload int64  // bytes
+	bytes   int64  // of records
 	buf     []byte // the frame's first bytes, as many as were read
 }
 
-func (fr *frame) payloadAt() int64 { return fr.at + frameHeader + int64(fr.records)*keyBytes }
-func (fr *frame) end() int64       { return fr.payloadAt() + fr.payload }
+func (fr *frame) end() int64 { return fr.at + frameHeader + fr.bytes }
 
-// appendFrame appends a chunk's frame without the payloads, of which the first has the given number. Entries are in order
-// of arrival, without those that have not to be kept.
-func appendFrame(dst []byte, c chunk, number uint64, entries []entry) []byte {
-	head := len(dst)
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(c.buf)))
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(c.records))
-	dst = append(dst, make([]byte, 16)...)
-	for i := range uint64(c.records) {
-		var k key
-		if len(entries) > 0 && entries[0].arrival() == number+i {
-			k, entries = entries[0].key(), entries[1:]
-		}
-		dst = append(binary.LittleEndian.AppendUint64(dst, k.hi), k.lo)
-	}
-	sum := xxh3.HashSeed(dst[head+frameHeader:], binary.LittleEndian.Uint64(dst[head:]))
-	binary.LittleEndian.PutUint64(dst[head+8:], sum)
-	binary.LittleEndian.PutUint64(dst[head+16:], xxh3.HashSeed(c.buf, sum))
-	return dst
+// frameHead makes the header of a chunk's frame.
+func frameHead(c chunk) []byte {
+	head := make([]byte, 0, frameHeader)
+	head = binary.LittleEndian.AppendUint32(head, uint32(len(c.buf)))
+	head = binary.LittleEndian.AppendUint32(head, uint32(c.records))
+	head = binary.LittleEndian.AppendUint64(head, xxh3.HashSeed(c.buf, binary.LittleEndian.Uint64(head)))
+	return binary.LittleEndian.AppendUint64(head, xxh3.Hash(head))
 }
 
 // writeChunk moves the oldest chunk of a bucket to its file. If it fails it may leave a torn frame behind what counts;
 // the next try writes over it. writeMu is held, mu is not.
 func (s *Sieve) writeChunk(b *bucket) error {
 	s.mu.Lock()
-	c, f, at, number := b.chunks[0], b.file, b.fileBytes, uint64(b.written)
-	entries := b.unwritten()
+	c, f, at := b.chunks[0], b.file, b.fileBytes
 	s.mu.Unlock()
 	if f == nil {
 		var err error
@@ -62,15 +48,14 @@ func (s *Sieve) writeChunk(b *bucket) error {
 			return err
 		}
 	}
-	buf := s.scratch[:0]
+	var head []byte
 	if at == 0 {
-		buf = append(buf, pendingMagic...)
+		head = append(head, pendingMagic...)
 	}
-	buf = appendFrame(buf, c, number, entries)
-	s.scratch = buf
-	_, err := f.WriteAt(buf, at)
+	head = append(head, frameHead(c)...)
+	_, err := f.WriteAt(head, at)
 	if err == nil {
-		_, err = f.WriteAt(c.buf, at+int64(len(buf)))
+		_, err = f.WriteAt(c.buf, at+int64(len(head)))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,8 +63,8 @@ func (s *Sieve) writeChunk(b *bucket) error {
 	if err != nil {
 		return fmt.Errorf("sieve: %w", err)
 	}
-	b.fileBytes = at + int64(len(buf)+len(c.buf))
-	s.stats.Spilled += int64(len(buf) + len(c.buf))
+	b.fileBytes = at + int64(len(head)+len(c.buf))
+	s.stats.Spilled += int64(len(head) + len(c.buf))
 	full := b.full()
 	if b.shift(); full {
 		s.makeRoom()
@@ -115,7 +100,6 @@ func loadPending(fsys vfs.FS, name string, c FileCut, generation uint64, live []
 	}
 	b.file = &storeFile{File: f, kind: kindPending, serial: c.Serial, firstCut: generation, synced: true}
 	b.written, b.fileBytes, b.file.cutBytes = b.arrived, c.Bytes, c.Bytes
-	b.touched = len(b.entries)
 	return nil
 }
 
@@ -139,25 +123,33 @@ func readPending(f vfs.File, c FileCut, live []uint64, b *bucket) error {
 		if err := fr.read(f, at, c.Bytes, frameWhole); err != nil {
 			return err
 		}
-		if _, err := fr.payloads(f); err != nil {
+		body, err := fr.body(f)
+		if err != nil {
 			return err
 		}
 		if uint64(fr.records) > c.Count-uint64(b.arrived) {
 			return &CorruptError{File: f.Name(), Offset: at, What: fmt.Sprintf("more than %d records", c.Count)}
 		}
-		for keys := fr.keys(); len(keys) > 0; keys = keys[keyBytes:] {
-			if live == nil || isSet(live, b.arrived) {
-				k := key{hi: binary.LittleEndian.Uint64(keys), lo: keys[8]}
-				b.entries = append(b.entries, newEntry(k, uint64(b.arrived)))
+		for range fr.records {
+			k, _, rest, ok := cutRecord(body)
+			if !ok {
+				return fr.corrupt(f)
 			}
+			if live == nil || isSet(live, b.arrived) {
+				b.entries.add(k, uint64(b.arrived))
+			}
+			body = rest
 			b.arrived++
+		}
+		if len(body) > 0 {
+			return fr.corrupt(f)
 		}
 	}
 	if uint64(b.arrived) != c.Count {
 		return &CorruptError{File: f.Name(), Offset: c.Bytes, What: fmt.Sprintf("%d records, want %d", b.arrived, c.Count)}
 	}
 	b.live = live
-	b.left.Store(int64(len(b.entries)))
+	b.left.Store(int64(b.entries.n))
 	if size > c.Bytes {
 		if err := f.Truncate(c.Bytes); err != nil {
 			return fmt.Errorf("sieve: %w", err)
@@ -166,8 +158,23 @@ func readPending(f vfs.File, c FileCut, live []uint64, b *bucket) error {
 	return nil
 }
 
-// read reads and verifies what stands before the payloads of the frame at an offset of a file of which so many bytes
-// count. It reads at least `first` bytes, if there are so many.
+// cutRecord takes the first record off p; ok is false if there is none.
+func cutRecord(p []byte) (k key, payload, rest []byte, ok bool) {
+	if len(p) < keyBytes {
+		return k, nil, nil, false
+	}
+	length, n := binary.Uvarint(p[keyBytes:])
+	if n <= 0 || length > uint64(len(p)-keyBytes-n) {
+		return k, nil, nil, false
+	}
+	k = key{hi: binary.LittleEndian.Uint64(p), lo: p[keyBytes-1]}
+	begin := keyBytes + n
+	end := begin + int(length)
+	return k, p[begin:end:end], p[end:], true
+}
+
+// read reads and verifies the header of the frame at an offset of a file of which so many bytes count. It reads `first`
+// bytes in one go, if there are so many.
 func (fr *frame) read(f vfs.File, at, bytes, first int64) error {
 	if bytes-at < frameHeader {
 		return &CorruptError{File: f.Name(), Offset: at, What: "frame header ends early"}
@@ -176,15 +183,12 @@ func (fr *frame) read(f vfs.File, at, bytes, first int64) error {
 	if err := fr.readTo(f, min(first, bytes-at)); err != nil {
 		return err
 	}
-	fr.payload, fr.records = int64(binary.LittleEndian.Uint32(fr.buf)), int(binary.LittleEndian.Uint32(fr.buf[4:]))
+	if xxh3.Hash(fr.buf[:frameHeader-8]) != binary.LittleEndian.Uint64(fr.buf[frameHeader-8:]) {
+		return &CorruptError{File: f.Name(), Offset: at, What: "frame checksum"}
+	}
+	fr.bytes, fr.records = int64(binary.LittleEndian.Uint32(fr.buf)), int(binary.LittleEndian.Uint32(fr.buf[4:]))
 	if fr.end() > bytes {
 		return &CorruptError{File: f.Name(), Offset: at, What: "frame ends early"}
-	}
-	if err := fr.readTo(f, fr.payloadAt()-at); err != nil {
-		return err
-	}
-	if xxh3.HashSeed(fr.keys(), binary.LittleEndian.Uint64(fr.buf)) != binary.LittleEndian.Uint64(fr.buf[8:]) {
-		return &CorruptError{File: f.Name(), Offset: at, What: "frame checksum"}
 	}
 	return nil
 }
@@ -199,16 +203,18 @@ func (fr *frame) readTo(f vfs.File, n int64) error {
 	return readAt(f, fr.buf[have:], fr.at+have)
 }
 
-func (fr *frame) keys() []byte { return fr.buf[frameHeader : fr.payloadAt()-fr.at] }
-
-// payloads reads the rest of the frame, if it was not read, and verifies it.
-func (fr *frame) payloads(f vfs.File) ([]byte, error) {
+// body reads the rest of the frame, if it was not read, verifies it, and gives the records.
+func (fr *frame) body(f vfs.File) ([]byte, error) {
 	if err := fr.readTo(f, fr.end()-fr.at); err != nil {
 		return nil, err
 	}
-	p := fr.buf[fr.payloadAt()-fr.at : fr.end()-fr.at]
-	if xxh3.HashSeed(p, binary.LittleEndian.Uint64(fr.buf[8:])) != binary.LittleEndian.Uint64(fr.buf[16:]) {
+	p := fr.buf[frameHeader : fr.end()-fr.at]
+	if xxh3.HashSeed(p, binary.LittleEndian.Uint64(fr.buf)) != binary.LittleEndian.Uint64(fr.buf[8:]) {
 		return nil, &CorruptError{File: f.Name(), Offset: fr.at, What: "frame checksum"}
 	}
 	return p, nil
+}
+
+func (fr *frame) corrupt(f vfs.File) error {
+	return &CorruptError{File: f.Name(), Offset: fr.at, What: "frame does not hold what it says"}
 }

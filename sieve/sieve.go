@@ -63,9 +63,10 @@ func (o Options) Validate() error {
 
 // Sieve lets each fingerprint through once. See the package's page for who may call what when.
 type Sieve struct {
-	fsys vfs.FS
-	o    Options
-	wake chan struct{} // capacity 1
+	fsys  vfs.FS
+	o     Options
+	wake  chan struct{} // capacity 1
+	ranks *byteRanks
 
 	// cutMu is held by Cut, Sync, Release and Close, during I/O: they belong to one checkpointer, who waits for itself
 	// only. It is taken before mu.
@@ -75,7 +76,6 @@ type Sieve struct {
 	// writeMu is held while payloads are written to a pending file, and for the moment in which a bucket is frozen. It is
 	// taken after cutMu and before mu.
 	writeMu sync.Mutex
-	scratch []byte // of whoever holds writeMu
 
 	// flushing is set for the duration of a Flush, to catch a second caller. Written by Flush.
 	flushing atomic.Bool
@@ -241,19 +241,10 @@ func (s *Sieve) Stats() Stats {
 // Contains reports whether the store has fp, whatever is pending. It reads one block per run; it is for checks and
 // tests, and must not run during a Flush.
 func (s *Sieve) Contains(fp xxh3.Uint128) (bool, error) {
-	k := keyOf(fp)
-	w := window{buf: make([]byte, blockBytes)}
+	ask, hit := []entry{newEntry(keyOf(fp), 0)}, []uint8{0}
 	for _, r := range s.snapshot() {
-		b := r.block(k, 0)
-		if b < 0 || r.last.less(k) {
-			continue
-		}
-		w.reset(r, 1)
-		if err := w.look(b); err != nil {
-			return false, err
-		}
-		if w.finder.has(k) == 1 {
-			return true, nil
+		if err := newLookup(r, 1, s.ranks).ask(ask, hit); err != nil || hit[0] == 1 {
+			return err == nil, err
 		}
 	}
 	return false, nil

@@ -3,6 +3,7 @@ package sieve
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -21,34 +22,41 @@ func spread(i uint64) xxh3.Uint128 {
 
 var benchURL = []byte("http://some.host.example/a/path/of/usual/length/index.html?id=123456")
 
+// BenchmarkAdd is Add and Full, into buckets of some drawers and of many.
 func BenchmarkAdd(b *testing.B) {
-	s, err := Open(vfs.NewMem(1), Options{Dir: "sieve", BucketBytes: 64 << 20}, nil)
-	must(b, err)
-	b.ReportAllocs()
-	var i uint64
-	for b.Loop() {
-		i++
-		s.Add(spread(i), benchURL)
-		if s.Full() {
-			b.StopTimer()
-			s.filling.reset()
-			b.StartTimer()
-		}
+	for _, bucket := range []int64{64 << 20, 1 << 30} {
+		b.Run(fmt.Sprintf("bucket=%dMiB", bucket>>20), func(b *testing.B) {
+			s, err := Open(vfs.NewMem(1), Options{Dir: "sieve", BucketBytes: bucket}, nil)
+			must(b, err)
+			b.ReportAllocs()
+			var i uint64
+			for b.Loop() {
+				i++
+				s.Add(spread(i), benchURL)
+				if s.Full() {
+					b.StopTimer()
+					s.filling.reset()
+					b.StartTimer()
+				}
+			}
+		})
 	}
 }
 
 func BenchmarkSort(b *testing.B) {
 	for _, n := range []int{30_000, 350_000, 5_500_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			e := make([]entry, n)
+			d := newDrawers(int64(n) * entryBytes * 4 / 3)
+			for i := range uint64(n) {
+				d.add(keyOf(spread(i)), i)
+			}
+			d.deal()
+			var t tray
 			b.ReportAllocs()
 			for b.Loop() {
-				b.StopTimer()
-				for i := range e {
-					e[i] = newEntry(keyOf(spread(uint64(i))), uint64(i))
+				for i := range d.all {
+					t.lay(&d.all[i], d.shift)
 				}
-				b.StartTimer()
-				sortEntries(e)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/key")
 		})
@@ -56,26 +64,84 @@ func BenchmarkSort(b *testing.B) {
 }
 
 func BenchmarkBlockDecode(b *testing.B) {
-	var blk keyBlock
+	k := ascending(1000, 1e9)
 	width := widthFor(1e9)
-	for i := uint64(0); ; i++ {
-		k := key{hi: i << 34, lo: uint8(i)}
-		if !blk.fits(k, width) {
-			break
-		}
-		blk.add(k)
-	}
-	n := float64(blk.n)
+	k = k.first(fitting(k.hi, width))
 	src := make([]byte, blockBytes)
-	blk.encode(src, 0, width)
+	encodeBlock(src, k, 0, width)
+	var blk keyBlock
 	b.SetBytes(blockBytes)
 	b.ReportAllocs()
 	for b.Loop() {
-		if blk.decode(src, 0) != "" {
-			b.Fatal("does not decode")
+		if _, fault := blk.decode(src, 0); fault != "" {
+			b.Fatal(fault)
 		}
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/key")
+	perKey(b, k.len())
+}
+
+func BenchmarkBlockEncode(b *testing.B) {
+	k := ascending(1000, 1e9)
+	width := widthFor(1e9)
+	dst := make([]byte, blockBytes)
+	b.SetBytes(blockBytes)
+	for b.Loop() {
+		encodeBlock(dst, k.first(fitting(k.hi, width)), 0, width)
+	}
+	perKey(b, fitting(k.hi, width))
+}
+
+// ascending makes n keys as they lie in a run of `of`.
+func ascending(n int, of float64) (k keys) {
+	rng := newRand(uint64(n))
+	for hi := uint64(0); k.len() < n; hi += uint64(rng.ExpFloat64()*math.MaxUint64/of) + 1 {
+		k.hi, k.lo = append(k.hi, hi), append(k.lo, uint8(rng.Uint32()))
+	}
+	return k
+}
+
+func perKey(b *testing.B, n int) {
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/key")
+}
+
+// BenchmarkMerge merges a bucket with runs of one, two and four times its size, as a flush does.
+func BenchmarkMerge(b *testing.B) {
+	const n = 1_000_000
+	s := open(b, vfs.Disk(), Options{Dir: b.TempDir()}, nil)
+	next := uint64(0)
+	for _, size := range []int{4 * n, 2 * n, n} {
+		k := make([]key, size)
+		for i := range k {
+			k[i] = keyOf(spread(next))
+			next++
+		}
+		slices.SortFunc(k, key.compare)
+		f, err := s.create(kindRun)
+		must(b, err)
+		w := newRunWriter(f, uint64(size))
+		must(b, w.add(flat(k)))
+		r, err := w.finish()
+		must(b, err)
+		s.runs = append(s.runs, r)
+	}
+	d := newDrawers(n * entryBytes)
+	for range n {
+		d.add(keyOf(spread(next)), next)
+		next++
+	}
+	d.deal()
+	var t tray
+	for i := range d.all {
+		t.lay(&d.all[i], d.shift)
+		d.replace(&d.all[i], t.entries)
+	}
+	for b.Loop() {
+		var st FlushStats
+		r, err := s.merge(&d, s.runs, &st)
+		must(b, err)
+		s.drop(r.file)
+	}
+	perKey(b, 8*n)
 }
 
 // BenchmarkMark looks up keys, half of them known, in a run of a million: few for each block, and many.
@@ -93,12 +159,10 @@ func BenchmarkMark(b *testing.B) {
 			for i := range ask {
 				ask[i] = newEntry(keyOf(spread(uint64(i)*7919%(2*n))), uint64(i))
 			}
-			sortEntries(ask)
-			known := make([]uint64, len(ask)/64+1)
+			slices.SortFunc(ask, compareEntries)
+			hits, ranks := make([]uint8, len(ask)), newByteRanks()
 			for b.Loop() {
-				clear(known)
-				var st FlushStats
-				must(b, markKnown(r, ask, known, &st))
+				must(b, newLookup(r, len(ask), ranks).ask(ask, hits))
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(ask)), "ns/key")
 		})

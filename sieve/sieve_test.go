@@ -67,14 +67,18 @@ func TestS3_TheStoreAscendsAndItsRunsAreFewAndDisjoint(t *testing.T) {
 		t.Errorf("%d bytes written for %d keys in %d flushes, more than %d", st.BytesWritten, n, st.Flushes, most)
 	}
 
-	defer func() {
-		if recover() == nil {
-			t.Fatal("a run takes keys that do not ascend")
-		}
-	}()
-	w := newRunWriter(nil, 2)
-	_ = w.add(key{hi: 2})
-	_ = w.add(key{hi: 2})
+	for _, bad := range [][]uint64{{2, 2}, {3, 2}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Fatal("a run takes keys that do not ascend")
+				}
+			}()
+			w := newRunWriter(nil, 2)
+			_ = w.add(keys{hi: bad, lo: make([]uint8, 2)})
+			_, _ = w.finish()
+		}()
+	}
 }
 
 func TestS4_OrderOfArrivalAndTheEarliestPayloadWins(t *testing.T) {

@@ -20,7 +20,7 @@ func (s *Sieve) spillDue() bool {
 	for _, r := range s.runs {
 		blocks += r.blocks()
 	}
-	return len(b.entries) < spillRatio*blocks
+	return b.entries.n < spillRatio*blocks
 }
 
 // trySpill writes one chunk of the filling bucket, unless another goroutine is at it; who waits for room is told when
@@ -45,9 +45,7 @@ func (s *Sieve) spill() (done bool, err error) {
 	s.mu.Lock()
 	b := s.filling
 	due := !s.closed && s.spillDue()
-	if due && !b.ahead {
-		b.goAhead()
-	}
+	b.ahead = b.ahead || due
 	s.mu.Unlock()
 	if !due {
 		return false, nil

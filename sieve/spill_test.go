@@ -42,7 +42,7 @@ func TestABucketTakesSixTimesAsManyWithItsPayloadsInAFile(t *testing.T) {
 			}
 		}
 		<-s.Wake()
-		if n := s.Pending(); n < 32<<10*3/4/entryBytes {
+		if n := s.Pending(); n < 32<<10*3/4/(entryBytes+2) { // small slabs have large headers
 			t.Fatalf("only %d were pending: %+v", n, s.Stats())
 		}
 		must(t, s.Check())
@@ -79,7 +79,7 @@ func TestAPayloadThatCannotBeWrittenStays(t *testing.T) {
 			add()
 		}
 		<-s.Wake() // whoever flushes is to learn it at once
-		for range 30 {
+		for range 10 {
 			add() // nobody tries again before that
 		}
 		if st := s.Stats(); st.PendingBytes > 33<<10 {
@@ -193,8 +193,7 @@ func TestMemoryOfBucketsIsGivenBack(t *testing.T) {
 	if s.Stats().Spilled == 0 {
 		t.Fatal("no payload was written ahead")
 	}
-	// Entries have addresses for a whole bucket each, and use three quarters of it.
-	if used := heap() - before; used > bucket*5/4+bucket/8 {
+	if used := heap() - before; used > bucket+bucket/8 {
 		t.Errorf("%d bytes of heap", used)
 	}
 	must(t, s.Close())

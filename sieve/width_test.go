@@ -36,9 +36,11 @@ func TestBytesOfAURLInALargeRun(t *testing.T) {
 	w := newRunWriter(&storeFile{File: f}, total)
 	rng := newRand(8)
 	gap := math.MaxUint64 / float64(total)
-	for k := (key{}); w.count < here; k = (key{hi: k.hi + uint64(rng.ExpFloat64()*gap), lo: uint8(rng.Uint32())}) {
-		must(t, w.add(k))
+	var k keys
+	for hi := uint64(0); k.len() < here; hi += uint64(rng.ExpFloat64()*gap) + 1 {
+		k.hi, k.lo = append(k.hi, hi), append(k.lo, uint8(rng.Uint32()))
 	}
+	must(t, w.add(k))
 	r, err := w.finish()
 	must(t, err)
 	each := float64(r.bytes) / here
