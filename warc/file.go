@@ -27,6 +27,7 @@ type outFile struct {
 
 	closing chan struct{} // a lock for sync and finish, which take long: held while the one slot is full
 	synced  int64         // how much of wrote is durable; guarded by closing
+	past    int64         // bytes of the file that the system has been told to forget; guarded by closing
 	named   bool          // its name is durable; guarded by closing
 	stage   int           // how far finish has come; guarded by closing
 }
@@ -34,6 +35,9 @@ type outFile struct {
 func newOutFile(fsys vfs.FS, dir string, info FileInfo) *outFile {
 	return &outFile{fsys: fsys, dir: dir, info: info, recalling: make(chan struct{}, 1), closing: make(chan struct{}, 1)}
 }
+
+// forgetStep is a multiple of every page size: only whole pages can be forgotten.
+const forgetStep = 64 << 10
 
 // The stages of finish. Each is done once; a failed one is tried again by the next call.
 const (
@@ -81,14 +85,14 @@ func (f *outFile) clean() error {
 	return nil
 }
 
-// sync makes the first so many bytes of wrote, and the file's name, durable.
-func (f *outFile) sync(wrote int64) error {
+// sync makes the first so many bytes of wrote, and the file's name, durable; size is how long the file was when they were.
+func (f *outFile) sync(wrote, size int64) error {
 	f.closing <- struct{}{}
 	defer func() { <-f.closing }()
-	return f.syncHeld(wrote)
+	return f.syncHeld(wrote, size)
 }
 
-func (f *outFile) syncHeld(wrote int64) error {
+func (f *outFile) syncHeld(wrote, size int64) error {
 	if f.stage >= stageSynced || f.synced >= wrote && f.named {
 		return nil
 	}
@@ -96,6 +100,12 @@ func (f *outFile) syncHeld(wrote int64) error {
 		return fmt.Errorf("%w: syncing %s: %w", ErrLost, f.f.Name(), err)
 	}
 	f.synced = wrote
+	// Nobody reads here again but a resume, and the frontier has better use for the memory.
+	if ahead := size - f.past; ahead >= forgetStep {
+		ahead -= ahead % forgetStep
+		f.f.Forget(f.past, ahead)
+		f.past += ahead
+	}
 	if !f.named {
 		if err := f.fsys.SyncDir(f.dir); err != nil {
 			return fmt.Errorf("%w: syncing %s: %w", ErrLost, f.dir, err)
@@ -115,7 +125,7 @@ func (f *outFile) finish() error {
 	defer func() { <-f.closing }()
 	final := join(f.dir, f.info.Final())
 	steps := [...]func() error{
-		stageOpen: func() error { return f.syncHeld(f.wrote) },
+		stageOpen: func() error { return f.syncHeld(f.wrote, f.size) },
 		stageSynced: func() error {
 			return vfs.WriteAtomic(f.fsys, join(f.dir, f.info.Index()), func(w io.Writer) error {
 				return f.allLines().writeTo(w, f.info.Final())

@@ -286,9 +286,9 @@ func (w *Writer) Sync() error {
 	if w.current != nil {
 		files = append(files, w.current)
 	}
-	wrote := make([]int64, len(files))
+	wrote, size := make([]int64, len(files)), make([]int64, len(files))
 	for i, f := range files {
-		wrote[i] = f.wrote
+		wrote[i], size[i] = f.wrote, f.size
 	}
 	if len(files) > 0 {
 		w.stats.Syncs++
@@ -298,7 +298,7 @@ func (w *Writer) Sync() error {
 		return lost
 	}
 	for i, f := range files {
-		if err := f.sync(wrote[i]); err != nil {
+		if err := f.sync(wrote[i], size[i]); err != nil {
 			w.acquire()
 			w.fail(err)
 			w.release()

@@ -143,6 +143,12 @@ func (f *diskFile) Allocate(offset, length int64) error {
 	return nil
 }
 
+func (f *diskFile) Forget(offset, length int64) {
+	if length > 0 { // to the system 0 is all there is
+		forget(f.File, offset, length)
+	}
+}
+
 // writeZeros grows a file from size to end with bytes that are really written: a hole would not reserve space.
 func writeZeros(f *os.File, size, end int64) error {
 	zeros := make([]byte, 256<<10)

@@ -23,3 +23,10 @@ func allocate(f *os.File, size, offset, length int64) error {
 		return err
 	}
 }
+
+// forget drops whole pages that are clean.
+func forget(f *os.File, offset, length int64) {
+	_ = onDescriptor(f, func(fd int) error { // advice may be ignored, and so may we
+		return unix.Fadvise(fd, offset, length, unix.FADV_DONTNEED)
+	})
+}

@@ -285,6 +285,8 @@ func (n *memNode) sync() {
 	clear(n.dirty)
 }
 
+func (f *memFile) Forget(int64, int64) {}
+
 func (f *memFile) Allocate(offset, length int64) error {
 	if err := f.check("allocate", true); err != nil {
 		return err

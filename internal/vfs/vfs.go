@@ -55,6 +55,9 @@ type File interface {
 	// Allocate reserves disk space for the range and grows the file to cover it, so that later writes through a
 	// mapping cannot meet a full disk.
 	Allocate(offset, length int64) error
+	// Forget says that nobody will read the range soon: what of it is durable may leave the system's memory, so that this is there for
+	// others. It changes nothing but speed, and where a system knows no such thing it does nothing.
+	Forget(offset, length int64)
 	// Map maps the first length bytes, readable and (for files opened for writing) writable. The file must be at
 	// least that long and must not be resized while mapped. The mapping outlives the file's Close. Nothing is read ahead:
 	// its users touch pages here and there.

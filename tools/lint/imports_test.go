@@ -165,7 +165,7 @@ var homes = map[string]string{
 	"golang.org/x/net/nettest":      "tests",
 
 	// Bytes on disk.
-	"github.com/google/pprof": "bench/",
+	"github.com/google/pprof":       "bench/",
 	"github.com/klauspost/compress": "warc warc/warctool engine/fetch bench/ tests",
 	"github.com/edsrzf/mmap-go":     "internal/vfs",
 	"github.com/gofrs/flock":        "internal/vfs",

@@ -135,6 +135,13 @@ func length(t *testing.T, fsys vfs.FS) {
 	if string(got[:4]) != "0123" || len(bytes.Trim(got[4:], "\x00")) != 0 {
 		t.Errorf("allocating changed the content")
 	}
+	must(t, f.Sync())
+	f.Forget(0, 0)
+	f.Forget(1, 200000)
+	f.Forget(300000, 1)
+	if again, err := vfs.ReadFile(fsys, "a"); err != nil || !bytes.Equal(again, got) {
+		t.Errorf("what the system may forget is not there any more: %d bytes, %v", len(again), err)
+	}
 	if err := f.Truncate(-1); err == nil {
 		t.Errorf("a negative length was taken")
 	}
