@@ -95,7 +95,7 @@ var starters = places{
 	"bench/rooms/virtualizecut.go":   "the stretch waits for the image",
 	"bench/rooms/cache.go":           "the measurement waits for its workers",
 	"bench/rooms/sieve.go":           "the measurement waits for its flusher",
-	"bench/vitro/loop.go":           "the measurement waits for its workers",
+	"bench/vitro/loop.go":            "the measurement waits for its workers",
 	"bench/vitro/child.go":           "time.AfterFunc, stopped when the child has said where it listens",
 	"bench/rooms/workbenchcuts.go":   "the Visits beside a cut; the function that stops them waits",
 	"bench/rooms/workbenchvisits.go": "the measurement waits for its workers and its returner",
