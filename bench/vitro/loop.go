@@ -112,23 +112,21 @@ func (l *bareLoop) work(ctx context.Context) {
 		if i >= l.want || ctx.Err() != nil {
 			return
 		}
-		page := l.pages.Get().(*[]byte)
-		url := l.urls[i%len(l.urls)]
-		if err := l.fetch(ctx, url, probe, page); err != nil || l.keep(url, *page) != nil {
+		if l.page(ctx, l.urls[i%len(l.urls)], probe) != nil {
 			l.failed.Add(1)
 		}
-		*page = (*page)[:0]
-		l.pages.Put(page)
 	}
 }
 
-// fetch reads the answer into page, over a connection of its own.
-func (l *bareLoop) fetch(ctx context.Context, url string, probe []byte, page *[]byte) error {
+// page fetches one page over a connection of its own, and keeps it.
+func (l *bareLoop) page(ctx context.Context, url string, probe []byte) error {
 	conn, err := ask(ctx, l.dialer, l.proxy, url)
 	if err != nil {
 		return err
 	}
 	n, err := conn.Read(probe)
+	page := l.pages.Get().(*[]byte)
+	defer l.pages.Put(page)
 	b := append((*page)[:0], probe[:n]...)
 	for err == nil {
 		if len(b) == cap(b) {
@@ -141,7 +139,10 @@ func (l *bareLoop) fetch(ctx context.Context, url string, probe []byte, page *[]
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
-	return errors.Join(err, conn.Close())
+	if err = errors.Join(err, conn.Close()); err != nil {
+		return err
+	}
+	return l.keep(url, b)
 }
 
 // keep does with a page what has nothing to do with the network.
