@@ -206,12 +206,6 @@ func (f *finder) among(i, n int, low uint64, lo uint8) uint8 {
 	return 0
 }
 
-// below returns 1 if a < b, else 0.
-func below(a, b uint64) uint64 {
-	_, borrow := bits.Sub64(a, b, 0)
-	return borrow
-}
-
 // isZero returns 1 for 0, else 0; the compiler makes no branch of it.
 func isZero(x uint64) (one uint64) {
 	if x == 0 {

@@ -153,7 +153,7 @@ func mergeKeys(out, a, b keys) (na, nb int, twin bool) {
 	ohi, olo := out.hi, out.lo[:len(out.hi)]
 	for i < len(ahi) && j < len(bhi) && n < len(ohi) {
 		x, y := ahi[i], bhi[j]
-		_, less := bits.Sub64(x, y, 0)
+		less := below(x, y)
 		if x == y {
 			if alo[i] == blo[j] {
 				return i, j, true
@@ -167,4 +167,10 @@ func mergeKeys(out, a, b keys) (na, nb int, twin bool) {
 		n++
 	}
 	return i, j, false
+}
+
+// below returns 1 if a < b, else 0.
+func below(a, b uint64) uint64 {
+	_, borrow := bits.Sub64(a, b, 0)
+	return borrow
 }

@@ -56,7 +56,7 @@ type benchVitroCmd struct {
 	HostDelay duration `help:"Wait between two requests to a site." default:"1s" placeholder:"TIME"`
 	IPDelay   duration `name:"ip-delay" help:"Wait between two requests to an address." default:"100ms" placeholder:"TIME"`
 	Fetchers  count    `help:"Fetch workers." default:"1024" placeholder:"N"`
-	Level     count    `help:"gzip level." default:"1" placeholder:"N"`
+	Level     count    `help:"gzip level of the crawl; the bare loop always has 1." default:"1" placeholder:"N"`
 	Seed      count    `help:"Which web." default:"1" placeholder:"N"`
 	Digests   count    `help:"Compare one payload of so many with the truth." default:"1" placeholder:"N"`
 	Profile   string   `help:"Directory for CPU profiles of the bare loop and of the crawl." placeholder:"DIR"`
