@@ -3,6 +3,7 @@ package crash
 import (
 	"fmt"
 	"math/rand/v2"
+	"path"
 	"runtime"
 	"strings"
 	"sync"
@@ -47,9 +48,8 @@ type camera struct {
 	images []*Image
 	err    error
 
-	point   string // of the call under way, if it was picked
-	syncing int    // arrivals when the archive was last synced
-	durable int    // arrivals when the last group commit began that has ended
+	point string         // of the call under way, if it was picked
+	loose map[string]int // files of archive and journal, and names in the archive, that are not synced: arrivals when the first change since was made
 
 	mu    sync.Mutex
 	sloth *rand.Rand // how long syncs take; guarded by mu
@@ -63,7 +63,7 @@ const (
 // newCamera makes a camera for a crawl with so many Pages in flight at most that puts its pages into an album; one that picks nothing needs none.
 func newCamera(seed uint64, bound int, a *album, pick func(class string, n int) bool) *camera {
 	return &camera{
-		seed: seed, bound: bound, album: a, pick: pick, counts: map[string]int{},
+		seed: seed, bound: bound, album: a, pick: pick, counts: map[string]int{}, loose: map[string]int{},
 		rng: rand.New(rand.NewPCG(seed, 4)), sloth: rand.New(rand.NewPCG(seed, 5)),
 	}
 }
@@ -71,7 +71,6 @@ func newCamera(seed uint64, bound int, a *album, pick func(class string, n int) 
 // watch gives the disk on which a crawl into dir is to work. The log is that of the web it crawls.
 func (c *camera) watch(disk *vfs.Mem, log *simweb.Log, dir string) vfs.FS {
 	c.log, c.dir = log, dir
-	c.syncing, c.durable = log.Len(), log.Len()
 	c.tap = &tap{disk: disk, before: c.atStart, after: c.atEnd, pause: c.pause}
 	return c.tap
 }
@@ -125,9 +124,6 @@ func (c *camera) atStart(op *operation) {
 	if c.pick(class, c.counts[class]) {
 		c.point = fmt.Sprintf("%s #%d", class, c.counts[class])
 	}
-	if op.kind == Sync && strings.HasPrefix(op.name, c.dir+"/warc/") {
-		c.syncing = c.log.Len()
-	}
 	if c.point == "" {
 		return
 	}
@@ -145,9 +141,7 @@ func (c *camera) atStart(op *operation) {
 }
 
 func (c *camera) atEnd(op *operation) {
-	if op.kind == Sync && strings.HasPrefix(op.name, c.dir+"/frontier/journal-") {
-		c.durable = c.syncing
-	}
+	c.note(op)
 	if c.point == "" {
 		return
 	}
@@ -173,6 +167,37 @@ func (c *camera) atEnd(op *operation) {
 			}
 		}
 	}
+}
+
+// note keeps account of what a power cut may take: from a change of archive or journal until its sync.
+func (c *camera) note(op *operation) {
+	name, journal := op.name, fileKind(c.dir, op.name) == "frontier/journal-*"
+	if !journal && !strings.HasPrefix(name, c.dir+"/warc") {
+		return
+	}
+	switch op.kind {
+	case Sync, SyncDir, Rename, Remove: // what gets its final name was synced before
+		delete(c.loose, name)
+		return
+	case Create: // its name is durable when its directory is: the journal sees to that before it is used
+		if journal {
+			return
+		}
+		name = path.Dir(name)
+	case Write, Truncate, Allocate, MapSync, Mkdir:
+	}
+	if _, known := c.loose[name]; !known {
+		c.loose[name] = c.log.Len()
+	}
+}
+
+// durable is how many arrivals had been made when all was written that no power cut can take.
+func (c *camera) durable() int {
+	n := c.log.Len()
+	for _, since := range c.loose {
+		n = min(n, since)
+	}
+	return n
 }
 
 func (c *camera) wants(v Variant) bool { return c.variant == "" || c.variant == v }
@@ -234,7 +259,7 @@ func (c *camera) take(v Variant, op *operation, disk *vfs.Mem) {
 	im.lost = c.bound
 	switch v {
 	case Lost, Mixed, Alone, Synced:
-		im.lost += im.arrivals - c.durable
+		im.lost += im.arrivals - c.durable()
 	case Before, Torn, After:
 	}
 	im.Bound = im.lost
