@@ -46,7 +46,9 @@ type Config struct {
 
 	Politeness politeness.Policy
 	Fetch      fetch.Options
-	Ports      []int // that links may name beside the usual ones
+	KeepAlive  time.Duration // how long a connection waits for the next exchange with its site; 0: one connection an exchange
+	KeptMax    int           // connections that wait at a time [two for each fetch worker, if KeepAlive is set]
+	Ports      []int         // that links may name beside the usual ones
 
 	Operator    string
 	Description string
@@ -124,6 +126,9 @@ func (c Config) WithDefaults() Config {
 	def64(&c.SeenMemory, 192<<20)
 	def64(&c.WARC.SizeMax, 1<<30)
 	def(&c.WARC.Level, 1)
+	if c.KeepAlive > 0 {
+		def(&c.KeptMax, 2*c.Fetchers)
+	}
 	defTime(&c.RetryWait, time.Minute)
 	defTime(&c.Checkpoint, 30*time.Second)
 	defTime(&c.ReportEvery, 5*time.Second)
@@ -159,6 +164,9 @@ func (c Config) Validate() error {
 	if c.MaxPages < 0 || c.MaxPerHost < 0 || c.MaxDisk < 0 || c.MaxTime < 0 {
 		bad("max-pages, max-per-host, max-disk and max-time may not be negative; 0 means no limit")
 	}
+	if c.KeepAlive < 0 || c.KeptMax < 0 {
+		bad("keep-alive: %v for %d connections; neither may be negative", c.KeepAlive, c.KeptMax)
+	}
 	if c.RetryWait < 0 {
 		bad("retry-wait: %v is negative", c.RetryWait)
 	}
@@ -173,6 +181,20 @@ func (c Config) Validate() error {
 	}
 	return errors.Join(faults...)
 }
+
+// keep makes what holds connections between two exchanges; nil if none are to be.
+func (c Config) keep() *fetch.Keep {
+	if c.KeepAlive == 0 {
+		return nil
+	}
+	return fetch.NewKeep(c.KeepAlive, c.KeptMax)
+}
+
+// KeptMemory is the most that waiting connections can take, in bytes: those with TLS have buffers of their own.
+func (c Config) KeptMemory() int64 { return int64(c.KeptMax) * keptBytes }
+
+// keptBytes is the memory of a waiting connection with TLS.
+const keptBytes = 32 << 10
 
 // pagesMax is how many Pages can be out at once: the sum of those who may hold one.
 func (c Config) pagesMax() int {

@@ -97,6 +97,7 @@ func Open(cfg Config, seams Seams) (_ *Engine, err error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
+	cfg.Fetch.Keep = cfg.keep()
 	e := newEngine(cfg, seams)
 	defer func() {
 		if vfs.IsFull(err) {
@@ -470,6 +471,9 @@ func (e *Engine) closeRooms() error {
 	}
 	if e.log != nil {
 		errs = append(errs, e.log.close())
+	}
+	if keep := e.cfg.Fetch.Keep; keep != nil {
+		keep.Close()
 	}
 	if e.lock != nil {
 		errs = append(errs, e.lock.Close())

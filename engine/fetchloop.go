@@ -167,7 +167,8 @@ func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *Ite
 	}
 	f := flightOf(p)
 	f.board(raw, w.url, it)
-	o := w.exchange(ctx, r, p, false)
+	w.target = fetch.Target{Fresh: it.Try > 0}
+	o := w.exchange(ctx, r, p)
 	if o == outcome.Cancelled {
 		w.decide(r, p, o, it.Try) // the request may have been sent: the site is due as after any other
 		r.release.Front = [][]byte{raw}
@@ -221,18 +222,19 @@ func (w *fetchWorker) notTried(ctx context.Context, r *returned, p *fetch.Page, 
 	return nil
 }
 
-// exchange does the network's part.
-func (w *fetchWorker) exchange(ctx context.Context, r *returned, p *fetch.Page, robots bool) outcome.Outcome {
+// exchange does the network's part; w.target says in what manner.
+func (w *fetchWorker) exchange(ctx context.Context, r *returned, p *fetch.Page) outcome.Outcome {
 	f := flightOf(p)
 	f.worker = w.id
 	key := r.visit.Key
 	_, authority, _ := bytes.Cut(key, []byte("://"))
-	w.target = fetch.Target{URL: f.url, HTTPS: urlx.HTTPS(key), Host: authority, Robots: robots}
+	t := &w.target
+	t.URL, t.HTTPS, t.Host = f.url, urlx.HTTPS(key), authority
 	if !w.proxy {
-		w.target.Addr = netip.AddrPortFrom(r.visit.Addr, uint16(urlx.Port(key)))
+		t.Addr = netip.AddrPortFrom(r.visit.Addr, uint16(urlx.Port(key)))
 	}
 	w.fetching.Add(1)
-	o := w.fetcher.Fetch(ctx, &w.target, p)
+	o := w.fetcher.Fetch(ctx, t, p)
 	w.fetching.Add(-1)
 	return o
 }

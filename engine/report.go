@@ -54,6 +54,7 @@ type Report struct {
 	IPsKnown      int64 `json:"ips_known"`
 	RobotsFetched int64 `json:"robots_fetched"`
 	RobotsDenied  int64 `json:"robots_denied"`
+	ConnsReused   int64 `json:"connections_reused"` // exchanges over a connection that was kept, in this run
 	CacheHits     int64 `json:"cache_hits"`
 	CacheLookups  int64 `json:"cache_lookups"`
 	SieveSize     int64 `json:"sieve_size"`
@@ -105,6 +106,9 @@ func (e *Engine) Report() Report {
 		ActiveFetches: e.fetching.Load(), Front: int64(e.bench.Front(time.Now(), frontSoon)),
 		WallSeconds: m.WallSeconds, CPUSeconds: m.CPUSeconds, RSSPeakBytes: m.RSSPeak, Resumed: e.resumed,
 		Waiting: e.waiting(), Written: time.Now().UTC().Format(time.RFC3339),
+	}
+	if keep := e.cfg.Fetch.Keep; keep != nil {
+		r.ConnsReused = int64(keep.Stats().Reused)
 	}
 	known, inStore := e.hosts.counts()
 	r.HostsKnown, r.HostsCold = int64(known), int64(inStore)

@@ -97,7 +97,8 @@ func (w *fetchWorker) robotsFetch(ctx context.Context, r *returned, origin, raw 
 	f := flightOf(p)
 	f.board(raw, w.url, it)
 	f.robots = true
-	o := w.exchange(ctx, r, p, true)
+	w.target = fetch.Target{Robots: true, Fresh: true} // a failure counts against the site, so it must be none of an old connection
+	o := w.exchange(ctx, r, p)
 	if o == outcome.Cancelled {
 		w.decide(r, p, o, 0)
 		if raw != nil {

@@ -26,8 +26,8 @@ func promise(cfg engine.Config) simweb.Promise {
 	return simweb.Promise{HostDelay: cfg.Politeness.HostDelay, IPDelay: cfg.Politeness.IPDelay, Contact: "https://example.org/bot"}
 }
 
-// crawlAndJudge runs one whole crawl and fails the test if the oracle finds anything at all.
-func crawlAndJudge(t *testing.T, world simweb.Config, proxy bool, change func(*engine.Config)) {
+// crawlAndJudge runs one whole crawl, fails the test if the oracle finds anything at all, and gives the crawl's report.
+func crawlAndJudge(t *testing.T, world simweb.Config, proxy bool, change func(*engine.Config)) (report engine.Report) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		rig, err := NewRig(world, proxy)
@@ -37,7 +37,7 @@ func crawlAndJudge(t *testing.T, world simweb.Config, proxy bool, change func(*e
 		cfg := rig.Config()
 		change(&cfg)
 		start := time.Now()
-		report, err := rig.Crawl(t.Context(), cfg, rig.FS)
+		report, err = rig.Crawl(t.Context(), cfg, rig.FS)
 		if cerr := rig.Net.Close(); cerr != nil {
 			t.Error(cerr)
 		}
@@ -55,6 +55,7 @@ func crawlAndJudge(t *testing.T, world simweb.Config, proxy bool, change func(*e
 			t.Errorf("the oracle complains; outcomes %v", report.Outcomes)
 		}
 	})
+	return report
 }
 
 // checkBalance holds the report against E1 at rest.
@@ -83,6 +84,25 @@ func TestCrawl_everyFaultAtOnceEndsInCountedOutcomes(t *testing.T) {
 		seed := *firstSeed + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			crawlAndJudge(t, smallWorld(seed, simweb.Faulty()), true, unchanged)
+		})
+	}
+}
+
+// Connections that are kept change neither what is fetched nor when: the oracle sees the same delays. Without a proxy a connection
+// waits for its site; with one, any site takes any connection.
+func TestCrawl_keptConnectionsAreUsedAgainAndAsPolite(t *testing.T) {
+	for _, proxy := range []bool{false, true} {
+		t.Run(fmt.Sprintf("proxy %v", proxy), func(t *testing.T) {
+			world := smallWorld(*firstSeed, simweb.Faulty())
+			if proxy {
+				world.HTTPSShare = 0
+			}
+			r := crawlAndJudge(t, world, proxy, func(c *engine.Config) {
+				c.KeepAlive = c.Politeness.HostDelay + 2*time.Second
+			})
+			if pages := r.PagesStored + r.RevisitsStored; r.ConnsReused < pages/2 || r.ConnsReused > r.Attempts+r.RobotsFetched {
+				t.Errorf("%d connections used again, %d pages", r.ConnsReused, pages)
+			}
 		})
 	}
 }

@@ -9,8 +9,10 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"net"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -32,9 +34,11 @@ const (
 
 // bareLoop is what a crawl is compared with: as many workers as it has fetchers, each of which connects, asks, reads, digests,
 // finds the links, packs the exchange into one gzip member of the fastest level and appends that to one file, again and again. It knows no
-// politeness, no host, no URL that it has met before, no second record and no cut: nothing that a crawl needs.
+// politeness, no host, no URL that it has met before, no second record and no cut: nothing that a crawl needs. With keep, each worker
+// connects once.
 type bareLoop struct {
 	dialer fetch.Dialer
+	keep   bool
 	proxy  string
 	urls   []string
 	want   int // pages
@@ -66,7 +70,7 @@ func measureLoop(ctx context.Context, o *Options) (cpuPerPage float64, where *Pr
 		return 0, nil, err
 	}
 	l := &bareLoop{
-		dialer: fetch.LoopbackOnly(), want: o.BarePages, proxy: strings.TrimPrefix(w.where.Proxy, "http://"), bench: make(chan *bareTool, runtime.GOMAXPROCS(0)),
+		dialer: fetch.LoopbackOnly(), keep: o.KeepAlive > 0, want: o.BarePages, proxy: strings.TrimPrefix(w.where.Proxy, "http://"), bench: make(chan *bareTool, runtime.GOMAXPROCS(0)),
 	}
 	for i := range min(world.Hosts(), l.want) {
 		l.urls = append(l.urls, world.Root(i))
@@ -107,28 +111,59 @@ func (l *bareLoop) measure(ctx context.Context, o *Options) (cpuPerPage float64,
 
 func (l *bareLoop) work(ctx context.Context) {
 	probe := make([]byte, loopProbe)
+	var conn net.Conn // with keep
 	for {
 		i := int(l.next.Add(1)) - 1
 		if i >= l.want || ctx.Err() != nil {
-			return
+			break
 		}
-		if l.page(ctx, l.urls[i%len(l.urls)], probe) != nil {
+		var err error
+		if conn, err = l.page(ctx, conn, l.urls[i%len(l.urls)], probe); err != nil {
 			l.failed.Add(1)
 		}
 	}
+	if conn != nil {
+		_ = conn.Close() // nothing was left to write
+	}
 }
 
-// page fetches one page over a connection of its own, and keeps it.
-func (l *bareLoop) page(ctx context.Context, url string, probe []byte) error {
-	conn, err := ask(ctx, l.dialer, l.proxy, url)
+// page fetches one page over conn, or over a connection of its own if that is nil, and stores it. It returns the connection that the next
+// page may use.
+func (l *bareLoop) page(ctx context.Context, conn net.Conn, url string, probe []byte) (_ net.Conn, err error) {
+	if conn == nil {
+		if conn, err = l.dialer.DialContext(ctx, "tcp", l.proxy); err != nil {
+			return nil, err
+		}
+	}
+	buf, err := l.exchange(conn, url, probe)
+	if buf != nil {
+		defer l.pages.Put(buf)
+	}
+	if !l.keep || err != nil {
+		err = errors.Join(err, conn.Close())
+		conn = nil
+	}
 	if err != nil {
-		return err
+		return conn, err
+	}
+	return conn, l.store(url, *buf)
+}
+
+// exchange asks for a page and reads the answer: to the end of the connection, or to the length that its head tells.
+func (l *bareLoop) exchange(conn net.Conn, url string, probe []byte) (*[]byte, error) {
+	if err := ask(conn, url, l.keep); err != nil {
+		return nil, err
 	}
 	n, err := conn.Read(probe)
 	page := l.pages.Get().(*[]byte)
-	defer l.pages.Put(page)
-	b := append((*page)[:0], probe[:n]...)
+	b, whole := append((*page)[:0], probe[:n]...), 0
 	for err == nil {
+		if whole == 0 && l.keep {
+			whole = lengthOf(b)
+		}
+		if whole > 0 && len(b) >= whole {
+			break
+		}
 		if len(b) == cap(b) {
 			b = append(b, 0)[:len(b)]
 		}
@@ -139,14 +174,26 @@ func (l *bareLoop) page(ctx context.Context, url string, probe []byte) error {
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
-	if err = errors.Join(err, conn.Close()); err != nil {
-		return err
-	}
-	return l.keep(url, b)
+	return page, err
 }
 
-// keep does with a page what has nothing to do with the network.
-func (l *bareLoop) keep(url string, page []byte) error {
+// lengthOf is how long a response is whose head is there, 0 if it is not yet.
+func lengthOf(b []byte) int {
+	head, _, found := bytes.Cut(b, []byte("\r\n\r\n"))
+	if !found {
+		return 0
+	}
+	_, rest, _ := bytes.Cut(head, []byte("\r\nContent-Length: "))
+	digits, _, _ := bytes.Cut(rest, []byte{'\r'})
+	n, err := strconv.Atoi(string(digits))
+	if err != nil {
+		return 0 // it ends with the connection
+	}
+	return len(head) + 4 + n
+}
+
+// store does with a page what has nothing to do with the network.
+func (l *bareLoop) store(url string, page []byte) error {
 	end := bytes.Index(page, []byte("\r\n\r\n"))
 	if end < 0 {
 		return errors.New("vitro: an answer without a head")
@@ -185,18 +232,15 @@ func (t *bareTool) links(base string, payload []byte) {
 	}
 }
 
-// ask connects to the proxy and asks for a URL.
-func ask(ctx context.Context, d fetch.Dialer, proxy, url string) (conn io.ReadCloser, err error) {
-	c, err := d.DialContext(ctx, "tcp", proxy)
-	if err != nil {
-		return nil, err
-	}
+// ask asks a proxy for a URL.
+func ask(conn net.Conn, url string, keep bool) error {
 	_, authority, _ := strings.Cut(url, "://")
 	host, _, _ := strings.Cut(authority, "/")
-	_ = c.SetDeadline(time.Now().Add(10 * time.Second)) // a connection that takes none fails when it is used
-	request := "GET " + url + " HTTP/1.1\r\nHost: " + host + "\r\nUser-Agent: orbweaver-bare\r\nConnection: close\r\n\r\n"
-	if _, err := c.Write([]byte(request)); err != nil {
-		return nil, errors.Join(err, c.Close())
+	_ = conn.SetDeadline(time.Now().Add(10 * time.Second)) // a connection that takes none fails when it is used
+	end := "\r\nConnection: close\r\n\r\n"
+	if keep {
+		end = "\r\n\r\n"
 	}
-	return c, nil
+	_, err := conn.Write([]byte("GET " + url + " HTTP/1.1\r\nHost: " + host + "\r\nUser-Agent: orbweaver-bare" + end))
+	return err
 }

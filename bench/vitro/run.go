@@ -29,6 +29,7 @@ type Options struct {
 	World     simweb.Config
 	HostDelay time.Duration
 	IPDelay   time.Duration
+	KeepAlive time.Duration // how long a connection waits for the next exchange; 0 for one connection a page
 	Fetchers  int
 	Level     int           // of gzip
 	MaxPages  int64         // 0 for all
@@ -151,7 +152,7 @@ func crawl(ctx context.Context, o *Options, w *web) (engine.Report, error) {
 	}
 	cfg := engine.Config{
 		Dir: o.Dir, Seeds: seedFile(w.seeds), MaxDepth: -1, MaxPages: o.MaxPages, MaxTime: o.MaxTime, Fetchers: o.Fetchers, ProxyMode: true,
-		Version: o.Version, RetryWait: time.Minute,
+		Version: o.Version, RetryWait: time.Minute, KeepAlive: o.KeepAlive,
 	}
 	cfg.Politeness = politeness.Default()
 	cfg.Politeness.HostDelay, cfg.Politeness.IPDelay = o.HostDelay, o.IPDelay

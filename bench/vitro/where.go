@@ -108,7 +108,7 @@ func partPrefixes() []struct{ prefix, part string } {
 		{"github.com/klauspost/compress/", partPack}, {"orbweaver/warc/deflate.", partPack}, {"hash/crc32.", partPack},
 		{"orbweaver/engine/parse.", partLinks}, {"orbweaver/engine/urlx.", partLinks}, {"orbweaver/engine.(*linkFinder)", partLinks},
 		{"orbweaver/bench/vitro.(*bareTool).links", partLinks},
-		{"orbweaver/engine/fetch.", partNetwork}, {"net.", partNetwork}, {"orbweaver/bench/vitro.(*bareLoop).page", partNetwork}, {"orbweaver/bench/vitro.ask", partNetwork},
+		{"orbweaver/engine/fetch.", partNetwork}, {"net.", partNetwork}, {"orbweaver/bench/vitro.(*bareLoop).page", partNetwork}, {"orbweaver/bench/vitro.(*bareLoop).exchange", partNetwork}, {"orbweaver/bench/vitro.ask", partNetwork},
 		{"orbweaver/internal/vfs.", partDisk}, {"os.(*File).WriteAt", partDisk}, {"os.(*File).Sync", partDisk}, {"orbweaver/bench/vitro.(*bareLoop).append", partDisk},
 		{"orbweaver/warc.", partRecords},
 		{"orbweaver/engine/seen.", partSeen},

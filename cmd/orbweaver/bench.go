@@ -56,6 +56,7 @@ type benchVitroCmd struct {
 	HostDelay duration `help:"Wait between two requests to a site." default:"1s" placeholder:"TIME"`
 	IPDelay   duration `name:"ip-delay" help:"Wait between two requests to an address." default:"100ms" placeholder:"TIME"`
 	Fetchers  count    `help:"Fetch workers." default:"1024" placeholder:"N"`
+	KeepAlive duration `help:"Keep connections for so long, in the bare loop, too; 0 for one connection a page." default:"0" placeholder:"TIME"`
 	Level     count    `help:"gzip level of the crawl; the bare loop always has 1." default:"1" placeholder:"N"`
 	Seed      count    `help:"Which web." default:"1" placeholder:"N"`
 	Digests   count    `help:"Compare one payload of so many with the truth." default:"1" placeholder:"N"`
@@ -88,6 +89,7 @@ func (c *benchVitroCmd) Run(w *world) error {
 		o.World.PagesPerHostMean = max(int(c.PerHost.n)/2, 1)
 	}
 	o.HostDelay, o.IPDelay, o.Fetchers, o.Level = c.HostDelay.d, c.IPDelay.d, int(c.Fetchers.n), int(c.Level.n)
+	o.KeepAlive = c.KeepAlive.d
 	o.MaxPages, o.BarePages, o.Profile, o.DigestEvery = c.Pages.n, int(c.BarePages.n), c.Profile, int(c.Digests.n)
 	r, err := vitro.Run(ctx, o)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 )
 
 // A crawl's open files: those of its directory (archive, runs of the sieve, queues, journal, a checkpoint being written) and of
-// the program itself, which do not grow with the crawl; a socket for each fetch worker; two for each question to a name server.
+// the program itself, which do not grow with the crawl; a socket for each fetch worker, and for each connection that is kept; two
+// for each question to a name server.
 const (
 	filesOfDisk    = 96
 	filesOfResolve = 2
@@ -19,7 +20,9 @@ const (
 	unlimited      = math.MaxInt32
 )
 
-func filesNeeded(c engine.Config) int { return filesOfDisk + c.Resolves*filesOfResolve + c.Fetchers }
+func filesNeeded(c engine.Config) int {
+	return filesOfDisk + c.Resolves*filesOfResolve + c.Fetchers + c.KeptMax
+}
 
 // fitFiles makes a crawl fit into the limit of open files: with fewer workers than asked for, if there must be.
 func fitFiles(log *slog.Logger, c *engine.Config) error {
@@ -32,6 +35,10 @@ func fitFiles(log *slog.Logger, c *engine.Config) error {
 		return fmt.Errorf("the limit of open files is %d, and a crawl needs at least %d: raise it (ulimit -n %d)", limit, filesLeast, need)
 	}
 	asked := c.Fetchers
+	if c.KeepAlive > 0 {
+		c.KeptMax = max(1, min(c.KeptMax, limit/4, limit-filesLeast))
+		limit -= c.KeptMax
+	}
 	c.Resolves = min(c.Resolves, max(resolvesLeast, limit/16))
 	c.Fetchers = min(c.Fetchers, limit-filesOfDisk-c.Resolves*filesOfResolve)
 	log.Warn("the limit of open files is lower than this crawl needs, so it has fewer workers; raise it (ulimit -n)",

@@ -19,6 +19,9 @@ func memoryParts(c engine.Config) []memoryPart {
 		{"pages", c.PageMemory()},
 		{"fetchers", int64(c.Fetchers) * (24 << 10)},
 	}
+	if c.KeepAlive > 0 {
+		parts = append(parts, memoryPart{"connections", c.KeptMemory()})
+	}
 	var sum int64
 	for _, p := range parts {
 		sum += p.bytes

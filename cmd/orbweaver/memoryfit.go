@@ -70,6 +70,7 @@ func shrink(c *engine.Config) bool {
 	}
 	if pages := c.PageMemory(); c.Fetchers > fetchersLeast && (largest == nil || pages > *largest) {
 		c.Fetchers = max(fetchersLeast, c.Fetchers*7/8)
+		c.KeptMax = min(c.KeptMax, 2*c.Fetchers)
 		return true
 	}
 	if largest == nil {

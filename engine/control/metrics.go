@@ -41,6 +41,7 @@ func newCollector(c Crawl) *collector {
 			one("revisits_stored_total", "Pages stored as revisit records.", func(r *engine.Report) float64 { return float64(r.RevisitsStored) }),
 			one("attempts_total", "Exchanges for pages.", func(r *engine.Report) float64 { return float64(r.Attempts) }),
 			one("retries_total", "Exchanges that are to be repeated.", func(r *engine.Report) float64 { return float64(r.Retries) }),
+			one("connections_reused_total", "Exchanges over a connection that was kept, in this run.", func(r *engine.Report) float64 { return float64(r.ConnsReused) }),
 			one("robots_fetched_total", "Exchanges for robots.txt.", func(r *engine.Report) float64 { return float64(r.RobotsFetched) }),
 			one("received_bytes_total", "Response bytes as on the wire.", func(r *engine.Report) float64 { return float64(r.BytesReceived) }),
 			one("stored_bytes_total", "Bytes of WARC files.", func(r *engine.Report) float64 { return float64(r.BytesStored) }),

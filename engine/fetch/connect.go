@@ -14,10 +14,7 @@ import (
 // connect opens the connection for t: directly, to the proxy, or through it. On a fault what was opened is closed by
 // the caller through f.raw.
 func (f *Fetcher) connect(ctx context.Context, t *Target, p *Page) outcome.Outcome {
-	addr := t.Addr
-	if f.o.Proxy != nil {
-		addr = f.proxy.addr
-	}
+	addr := f.address(t)
 	p.Remote = addr
 	conn, err := f.dial(ctx, addr)
 	p.Connected = time.Now()
@@ -26,6 +23,9 @@ func (f *Fetcher) connect(ctx context.Context, t *Target, p *Page) outcome.Outco
 			return outcome.Cancelled
 		}
 		o := p.dialFault(err)
+		if o == outcome.LocalFault && f.o.Keep != nil {
+			f.o.Keep.shed()
+		}
 		if f.o.Proxy != nil && o.Class() != outcome.ClassRefusal {
 			return outcome.ProxyFault
 		}
@@ -42,6 +42,14 @@ func (f *Fetcher) connect(ctx context.Context, t *Target, p *Page) outcome.Outco
 		}
 	}
 	return f.handshake(t, p)
+}
+
+// address is where the connection for t goes.
+func (f *Fetcher) address(t *Target) netip.AddrPort {
+	if f.o.Proxy != nil {
+		return f.proxy.addr
+	}
+	return t.Addr
 }
 
 // dial connects to addr within the dial timeout.

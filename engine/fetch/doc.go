@@ -1,12 +1,14 @@
 // Package fetch makes one exchange on one connection into one Page: it connects, asks, and keeps what comes back, byte for
 // byte, within limits of size and time.
 //
-// It is not a client: it follows no redirect, tries nothing twice, knows no robots, no politeness and no links, looks no
-// name up, and keeps no connection. What a site does wrong is an outcome, never an error.
+// It is not a client: it follows no redirect, tries nothing twice, knows no robots, no politeness and no links, and looks no
+// name up. What a site does wrong is an outcome, never an error. Connections are closed after one exchange, unless Options.Keep
+// holds them for the next with the same site (RFC 9112, section 9.3): where the body's end is beyond doubt, for a bounded time
+// and in bounded number, and never if anything has come over them meanwhile.
 //
 // # The picture
 //
-//	Target --> connect --> [CONNECT] --> [TLS] --> write --> head --> body --> close --> Page
+//	Target --> connect --> [CONNECT] --> [TLS] --> write --> head --> body --> close --> Page   (or Keep, which connect asks first)
 //	             |                                            |        |
 //	         Dialer, which asks Guard                    codec, or   framer: the same bytes end the
 //	         about the very address                      lenient     same way however they are cut
@@ -31,15 +33,16 @@
 //
 // Besides: Raw is what came over the wire; a body is cut only if a byte was dropped, and Cut says why; Complete means that
 // the body ended as its framing says, and only then is there a Digest; nothing is connected to that the Guard has not
-// allowed, and the address it was asked about is the address connected to; every wait ends with its deadline, and at once
-// with the context.
+// allowed, and the address it was asked about is the address connected to; a connection that was kept goes to no other site and no
+// other address, and a request that gets no byte of an answer there is outcome.Stale and not made again by itself; every wait
+// ends with its deadline, and at once with the context.
 //
 // # Who owns what
 //
 // A Pool owns all pages and buffers. Get gives a Page, Put takes it; in between exactly one goroutine holds it, and its
 // slices end with Put; only Page.Engine outlives it. Fetch borrows Target and Page, Stored takes what it is given. A
-// Fetcher belongs to one worker, a Decoder to one parse worker. The package starts no goroutine; the runtime starts one to
-// abort a Fetcher when its context ends, for a few instructions.
+// Fetcher belongs to one worker, a Decoder to one parse worker, a Keep to all of them. The package starts no goroutine; the runtime
+// starts one to abort a Fetcher when its context ends, and one to close what a Keep has held for too long, for a few instructions.
 //
 // # What it costs
 //

@@ -5,7 +5,6 @@ import (
 	"crypto/sha1" //nolint:gosec // the digest of WARC records, not a signature
 	"crypto/tls"
 	"hash"
-	"net"
 	"net/netip"
 	"time"
 
@@ -19,6 +18,7 @@ type Target struct {
 	Addr   netip.AddrPort // vetted address to connect to; ignored with a proxy
 	HTTPS  bool
 	Robots bool // a robots.txt: the body limit is RobotsBodyMax
+	Fresh  bool // not over a connection that was kept
 }
 
 // Fetcher performs exchanges, one at a time; each worker has its own. Idle it holds a few hundred bytes and no buffer.
@@ -36,8 +36,8 @@ type Fetcher struct {
 	// One exchange.
 	watch   watch
 	page    *Page
-	raw     net.Conn // what was dialled
-	conn    net.Conn // raw, or TLS over it
+	link    // the connection; raw is nil if there is none
+	site    siteOf
 	frame   framer
 	scan    headScan
 	total   time.Time // end of the exchange
@@ -76,8 +76,11 @@ func NewFetcher(o Options, d Dialer, pool *Pool) *Fetcher {
 func (f *Fetcher) Close() { f.watch.leave() }
 
 // Fetch makes one request for t and reads the response into p, which keeps everything that came; see Page. The result is
-// also p.Outcome. It never follows a redirect, never tries again, and closes what it opened before it returns. It borrows
-// t and p. When ctx ends, so does Fetch, at once and with outcome.Cancelled.
+// also p.Outcome. It never follows a redirect and never tries again; before it returns it closes its connection, or gives it to
+// Options.Keep. It borrows t and p. When ctx ends, so does Fetch, at once and with outcome.Cancelled.
+//
+// A connection that was kept may turn out to be closed by the server before a byte of the answer has come: that is outcome.Stale. It
+// is not for the Fetcher to ask once more at once, since nobody knows whether the server has read the request.
 //
 // The outcome is that of the status line for a whole response. One that is cut is CutLength, CutTime, CutDisconnect or
 // NoMemory if its status is 2xx; if not, the status says more about what to do next, and p.Complete and p.Cut tell the
@@ -91,7 +94,7 @@ func (f *Fetcher) Fetch(ctx context.Context, t *Target, p *Page) outcome.Outcome
 	p.Outcome = outcome.Cancelled
 	if f.watch.follow(ctx) {
 		p.Outcome = f.exchange(ctx, t, p)
-		f.hangUp()
+		f.part(p)
 	}
 	f.page = nil
 	p.Ended = time.Now()
@@ -100,9 +103,23 @@ func (f *Fetcher) Fetch(ctx context.Context, t *Target, p *Page) outcome.Outcome
 
 // exchange is connect, write, read.
 func (f *Fetcher) exchange(ctx context.Context, t *Target, p *Page) outcome.Outcome {
+	if f.reuse(t, p) {
+		o := f.converse(t, p)
+		if o == outcome.Reset && f.got == 0 {
+			f.o.Keep.stale()
+			p.Err = "kept connection closed"
+			return outcome.Stale
+		}
+		return o
+	}
 	if o := f.connect(ctx, t, p); o != outcome.None {
 		return o
 	}
+	return f.converse(t, p)
+}
+
+// converse is write, read.
+func (f *Fetcher) converse(t *Target, p *Page) outcome.Outcome {
 	now := time.Now()
 	if !f.watch.arm(earlier(now.Add(f.o.HeaderTimeout), f.total)) {
 		return outcome.Cancelled
@@ -128,14 +145,15 @@ func (f *Fetcher) exchange(ctx context.Context, t *Target, p *Page) outcome.Outc
 	return p.conclude(&f.frame, info)
 }
 
-// hangUp closes the connection. TLS is not told: the request said that there would be no other.
+// hangUp closes the connection. TLS is not told: who closes in the middle of everything need not, and otherwise the request said that
+// there would be no other.
 func (f *Fetcher) hangUp() {
 	if f.raw == nil {
 		return
 	}
 	f.watch.hold(nil)
 	_ = f.raw.Close() // nothing was left to write
-	f.raw, f.conn = nil, nil
+	f.link = link{}
 }
 
 func earlier(a, b time.Time) time.Time {

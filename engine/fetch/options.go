@@ -37,6 +37,7 @@ type Options struct {
 	RateMin       int           // bytes per second below which a body is cut; default 1 KiB; negative: no minimum
 	RateWindow    time.Duration // over which RateMin is measured; default 30 s
 
+	Keep           *Keep          // holds connections for the next exchange with the same site; nil: one connection an exchange
 	Proxy          *Proxy         // nil: connect directly
 	UserAgent      string         // required: no request goes out without saying who asks
 	Contact        string         // sent as From if it is an e-mail address

@@ -76,9 +76,9 @@ type Page struct {
 
 	Outcome   outcome.Outcome
 	Started   time.Time // before connecting
-	Connected time.Time // connection there, TLS handshake not yet
+	Connected time.Time // connection there, TLS handshake not yet; for one that was kept, when it was taken
 	FirstByte time.Time // first bytes of the response read
-	Ended     time.Time // connection closed
+	Ended     time.Time // connection closed, or given to the Keep
 
 	Engine any    // the engine's, untouched here. It stays with the Page, so that what hangs there is used again
 	Item   []byte // the engine's too: what this page is for. Emptied by Put, which keeps its memory

@@ -20,7 +20,9 @@ func manners(o *Options) []byte {
 	}
 	add("Accept", o.Accept)
 	add("Accept-Encoding", o.AcceptEncoding)
-	add("Connection", "close")
+	if o.Keep == nil {
+		add("Connection", "close")
+	}
 	return append(b, "\r\n"...)
 }
 

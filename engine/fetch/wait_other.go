@@ -13,6 +13,9 @@ type wait struct{}
 // init does nothing.
 func (*wait) init() {}
 
+// quiet cannot be told; a connection that is not says so when it is used.
+func (*wait) quiet(syscall.Conn) bool { return true }
+
 // read is never called.
 func (*wait) read(syscall.Conn, *Page) (int, error) {
 	panic("BUG: fetch: a wait for readiness where there is none")

@@ -15,6 +15,7 @@ const canWait = true
 // wait is the first read of an exchange, which waits without a buffer.
 type wait struct {
 	onReady func(uintptr) bool // ready, bound once
+	onLook  func(uintptr)      // look, bound once
 	page    *Page
 	n       int
 	err     error
@@ -22,7 +23,7 @@ type wait struct {
 }
 
 // init binds what would otherwise be allocated for every exchange.
-func (w *wait) init() { w.onReady = w.ready }
+func (w *wait) init() { w.onReady, w.onLook = w.ready, w.look }
 
 // read waits until conn is readable, takes a buffer, and reads into p.
 func (w *wait) read(conn syscall.Conn, p *Page) (int, error) {
@@ -39,13 +40,40 @@ func (w *wait) read(conn syscall.Conn, p *Page) (int, error) {
 	return w.n, w.err
 }
 
+// quiet says whether nothing has come over a connection that waits for its next exchange: what comes there is its end, or nothing that was
+// asked for.
+func (w *wait) quiet(conn syscall.Conn) bool {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return false
+	}
+	w.n = 0
+	if err := raw.Control(w.onLook); err != nil {
+		return false
+	}
+	return w.n == 0
+}
+
+// look asks, without waiting, whether there is something to read.
+func (w *wait) look(fd uintptr) {
+	if readable(fd) {
+		w.n = 1
+	}
+}
+
+// readable says, without waiting, whether there is something to read, an end or a fault included.
+func readable(fd uintptr) bool {
+	watched := [1]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	n, err := unix.Poll(watched[:], 0)
+	return n > 0 || err != nil
+}
+
 // ready is called with the descriptor of the connection, at once and then whenever it may be readable; false asks to wait.
 // The first time it only looks: the poller tells of what comes from now on, not of what is there.
 func (w *wait) ready(fd uintptr) bool {
 	if !w.asked {
 		w.asked = true
-		watched := [1]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-		if n, err := unix.Poll(watched[:], 0); n == 0 && err == nil {
+		if !readable(fd) {
 			return false
 		}
 	}

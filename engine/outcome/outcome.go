@@ -58,6 +58,10 @@ const (
 	// LocalFault says that no connection could be tried: this machine has no more file descriptors, ports or socket memory.
 	// Nobody was asked and nobody is to blame; it is not counted as an attempt, and the URL stays queued.
 	LocalFault
+
+	// Stale says that a connection that was kept from an earlier exchange ended before a byte of the answer came. Most of the
+	// time the server had closed it already; it may also have read the request, so the site's delay runs before the next try.
+	Stale
 	count
 )
 
@@ -166,6 +170,8 @@ func (o Outcome) refusalString() string {
 		return "no-memory"
 	case LocalFault:
 		return "local-fault"
+	case Stale:
+		return "stale"
 	default:
 		return "unknown"
 	}
@@ -178,7 +184,7 @@ func (o Outcome) Class() Class {
 		return ClassAnswer
 	case TooMany, Unavailable:
 		return ClassBusy
-	case ServerError, CutTime, CutDisconnect, Protocol, HeaderTooLarge, HeaderTimeout, Reset, TLSFault, ProxyFault:
+	case ServerError, CutTime, CutDisconnect, Protocol, HeaderTooLarge, HeaderTimeout, Reset, TLSFault, ProxyFault, Stale:
 		return ClassFault
 	case ConnectTimeout, Refused, Unreachable, NameNotFound, NameFault:
 		return ClassHost

@@ -65,6 +65,7 @@ func TestDecide(t *testing.T) {
 		{"no such name", Attempt{Outcome: outcome.NameNotFound}, none, none, false, 1, true, false},
 		{"a lame name server", Attempt{Outcome: outcome.NameFault, SiteFailures: 1}, m, none, true, 2, false, false},
 		{"robots.txt says no", Attempt{Outcome: outcome.RobotsDenied, SiteFailures: 2}, none, none, false, 2, false, false},
+		{"a kept connection has ended", Attempt{Outcome: outcome.Stale, Try: 3, SiteFailures: 2}, 4 * s, s / 2, true, 2, false, false},
 		{"the crawl stops", Attempt{Outcome: outcome.Cancelled, Try: 3, SiteFailures: 2}, 4 * s, s / 2, true, 2, false, false},
 	} {
 		t.Run(c.what, func(t *testing.T) {

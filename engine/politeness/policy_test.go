@@ -26,7 +26,7 @@ func TestTableIsWhole(t *testing.T) {
 		case outcome.ClassBusy:
 			ok = r.Contact && r.Retry && r.Tries == 5 && r.SiteBackoff && r.Effect == Busy && r.KillAfter == 0
 		case outcome.ClassFault:
-			ok = r.Contact && (r.Tries == 3 || o == outcome.HeaderTooLarge) && r.KillAfter == 0 && !r.SiteBackoff
+			ok = r.Contact && (r.Tries == 3 || o == outcome.HeaderTooLarge || o == outcome.Stale) && r.KillAfter == 0 && !r.SiteBackoff
 		case outcome.ClassHost:
 			ok = r.Effect == Unreachable && r.KillAfter > 0
 		case outcome.ClassRefusal:

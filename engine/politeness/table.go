@@ -46,6 +46,8 @@ func defaultTable() [outcome.Count]Rule {
 		name    = Rule{Effect: Unreachable, Retry: true, Tries: 5, SiteBackoff: true, KillAfter: 5}
 		noName  = Rule{Effect: Unreachable, KillAfter: 1}
 		refusal = Rule{}
+		// A kept connection that was none any more: another one, after the delay and no more.
+		stale = Rule{Contact: true, Retry: true, Tries: anyTries}
 		// A stop in the middle: the request may have been sent, so the delays run; the URL stays to be fetched.
 		stopped = Rule{Contact: true, Retry: true, Tries: anyTries}
 	)
@@ -69,6 +71,7 @@ func defaultTable() [outcome.Count]Rule {
 		outcome.TLSFault:       fault,
 		outcome.ProxyFault:     fault,
 		outcome.HeaderTooLarge: final,
+		outcome.Stale:          stale,
 
 		outcome.ConnectTimeout: host,
 		outcome.Refused:        host,

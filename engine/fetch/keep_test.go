@@ -1,0 +1,143 @@
+package fetch
+
+import (
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/zeebo/xxh3"
+)
+
+// idleConn is a connection that knows only whether it was closed.
+type idleConn struct {
+	net.Conn
+	closed atomic.Bool // a timer's goroutine may write it
+}
+
+func (c *idleConn) Close() error {
+	c.closed.Store(true)
+	return nil
+}
+
+// modelKeep says the same as a Keep, slowly: a list of what is held, oldest first.
+type modelKeep struct {
+	idle time.Duration
+	most int
+	list []modelKept
+}
+
+type modelKept struct {
+	conn  *idleConn
+	site  siteOf
+	until time.Time
+}
+
+func (m *modelKeep) put(site siteOf, c *idleConn, allowed time.Duration) {
+	idle := m.idle
+	if allowed > 0 && allowed < idle {
+		idle = allowed
+	}
+	if len(m.list) == m.most {
+		m.list = m.list[1:]
+	}
+	m.list = append(m.list, modelKept{c, site, time.Now().Add(idle)})
+}
+
+func (m *modelKeep) take(site siteOf) *idleConn {
+	for i, k := range slices.Backward(m.list) {
+		if k.site == site {
+			m.list = slices.Delete(m.list, i, i+1)
+			if time.Now().Before(k.until) {
+				return k.conn
+			}
+			return m.take(site)
+		}
+	}
+	return nil
+}
+
+// What a Keep gives back is what the model gives back, nothing is held for longer than it may be or beyond the number, and what is
+// neither held nor given back is closed.
+func TestKeepIsItsModel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(1, 2))
+		const idle, most = 10 * time.Second, 5
+		k, m := NewKeep(idle, most), &modelKeep{idle: idle, most: most}
+		var all []*idleConn
+		out := map[*idleConn]bool{}
+		for range 20_000 {
+			site := siteOf{name: xxh3.Uint128{Lo: rng.Uint64N(4)}}
+			switch rng.IntN(5) {
+			case 0, 1:
+				c := &idleConn{}
+				all = append(all, c)
+				allowed := time.Duration(rng.IntN(3)) * 7 * time.Second
+				k.put(site, link{raw: c}, allowed)
+				m.put(site, c, allowed)
+			case 2, 3:
+				l, ok := k.take(site)
+				want := m.take(site)
+				if ok != (want != nil) || ok && l.raw != want {
+					t.Fatalf("got %v %v, want %v", l.raw, ok, want)
+				}
+				if ok {
+					out[want] = true
+				}
+			case 4:
+				<-time.After(time.Duration(rng.IntN(4)) * time.Second)
+				synctest.Wait()
+			}
+			if held := k.Stats().Held; held > most {
+				t.Fatalf("%d held", held)
+			}
+			for _, x := range m.list { // closing early is for the timer, which looks at the oldest only
+				if x.conn.closed.Load() && time.Now().Before(x.until) {
+					t.Fatal("closed before its time")
+				}
+			}
+		}
+		<-time.After(idle)
+		synctest.Wait()
+		if s := k.Stats(); s.Held != 0 || s.Crowded == 0 || s.Expired == 0 || s.Reused == 0 {
+			t.Errorf("at the end: %+v", s)
+		}
+		for _, c := range all {
+			if c.closed.Load() == out[c] {
+				t.Fatalf("closed: %v, given back: %v", c.closed.Load(), out[c])
+			}
+		}
+	})
+}
+
+func TestKeepClosesEverything(t *testing.T) {
+	k := NewKeep(time.Hour, 10)
+	site := siteOf{addr: netip.MustParseAddrPort("192.0.2.1:80")}
+	before, after := &idleConn{}, &idleConn{}
+	k.put(site, link{raw: before}, 0)
+	k.Close()
+	k.put(site, link{raw: after}, 0)
+	if _, ok := k.take(site); ok || !before.closed.Load() || !after.closed.Load() {
+		t.Error("something is open, or can be had")
+	}
+}
+
+// A machine that has no descriptors left gets back half of those that wait.
+func TestKeepSheds(t *testing.T) {
+	k := NewKeep(time.Hour, 10)
+	defer k.Close()
+	conns := make([]idleConn, 8)
+	for i := range conns {
+		k.put(siteOf{}, link{raw: &conns[i]}, 0)
+	}
+	k.shed()
+	for i := range conns {
+		if conns[i].closed.Load() != (i < 4) {
+			t.Errorf("%d: closed %v; the oldest go", i, conns[i].closed.Load())
+		}
+	}
+}

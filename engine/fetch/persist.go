@@ -1,0 +1,126 @@
+package fetch
+
+import (
+	"bytes"
+	"syscall"
+	"time"
+
+	"github.com/zeebo/xxh3"
+)
+
+// When a connection may carry another exchange (RFC 9112, section 9.3), and how it does.
+
+// siteFor says for which requests a connection made for t can be used.
+func (f *Fetcher) siteFor(t *Target) siteOf {
+	site := siteOf{addr: f.address(t)}
+	switch {
+	case t.HTTPS:
+		site.name = xxh3.Hash128Seed(t.Host, 1)
+	case f.o.Proxy == nil:
+		site.name = xxh3.Hash128Seed(t.Host, 0)
+	}
+	return site
+}
+
+// reuse takes a connection that was kept for the site of t, if there is one that has been quiet.
+func (f *Fetcher) reuse(t *Target, p *Page) bool {
+	keep := f.o.Keep
+	if keep == nil {
+		return false
+	}
+	f.site = f.siteFor(t)
+	for !t.Fresh {
+		l, ok := keep.take(f.site)
+		if !ok {
+			return false
+		}
+		if socket, can := l.raw.(syscall.Conn); can && !f.wait.quiet(socket) {
+			_ = l.raw.Close() // the server has closed it, or is about to
+			keep.stale()
+			continue
+		}
+		f.link = l
+		f.watch.hold(l.raw)
+		p.Remote, p.Connected = f.site.addr, p.Started
+		if l.secure {
+			p.facts = l.facts
+			p.TLS = &p.facts
+		}
+		return true
+	}
+	return false
+}
+
+// part ends the use of the connection: it is kept if it can be, and closed if not.
+func (f *Fetcher) part(p *Page) {
+	if f.o.Keep == nil || f.raw == nil || f.watch.cancelled() {
+		f.hangUp()
+		return
+	}
+	allowed, ok := f.persists(p)
+	if !ok {
+		f.hangUp()
+		return
+	}
+	l := f.link
+	if p.TLS != nil {
+		l.facts, l.secure = p.facts, true
+	}
+	f.watch.hold(nil)
+	f.link = link{}
+	f.o.Keep.put(f.site, l, allowed)
+}
+
+// oddities are what makes the end of a body doubtful.
+const oddities = FlagLenient | FlagBothLengths | FlagSurplus | FlagNotHTTP | FlagBadLength
+
+// persists says whether the connection can be used again after the response in p, and for how long if the server has said so; else
+// 0. Only when the body has ended as its framing says is it known where the next response will begin.
+func (f *Fetcher) persists(p *Page) (allowed time.Duration, ok bool) {
+	if !p.Complete || f.frame.kind == frameClose || p.Flags&oddities != 0 || p.Status == 101 || !hasPrefixFold(p.Raw, "http/1.1") {
+		return 0, false
+	}
+	for name, value := range p.Headers() {
+		switch {
+		case equalFold(name, "connection"):
+			if hasToken(value, "close") {
+				return 0, false
+			}
+		case equalFold(name, "keep-alive"):
+			if allowed = keepAliveTimeout(value); allowed < 0 {
+				return 0, false
+			}
+		}
+	}
+	return allowed, true
+}
+
+// keepAliveTimeout reads "timeout=5, max=100": a second less than the server says, since it counts from earlier than we do; 0
+// if it does not say, negative if that leaves nothing.
+func keepAliveTimeout(value []byte) time.Duration {
+	for token := range bytes.SplitSeq(value, []byte{','}) {
+		name, number, found := bytes.Cut(token, []byte{'='})
+		if !found || !equalFold(trimSpace(name), "timeout") {
+			continue
+		}
+		n, ok := parseDecimal(trimSpace(number))
+		if !ok || n > int64(retryAfterMax/time.Second) {
+			return 0
+		}
+		if n <= 1 {
+			return -1
+		}
+		return time.Duration(n-1) * time.Second
+	}
+	return 0
+}
+
+// hasToken says whether a comma-separated list has a word, in any case.
+func hasToken(value []byte, word string) bool {
+	for token := range bytes.SplitSeq(value, []byte{','}) {
+		if equalFold(trimSpace(token), word) {
+			return true
+		}
+	}
+	return false
+}
