@@ -59,6 +59,9 @@ func config(rig *invitro.Rig) engine.Config {
 		c.Fetchers, c.Politeness.HostDelay, c.Politeness.IPDelay = 1, 30*time.Millisecond, 5*time.Millisecond
 		c.Checkpoint, c.SyncEvery = time.Second, 170*time.Millisecond
 	}
+	if !behindProxy(rig.World.Config().Seed) {
+		c.KeepAlive = 5 * time.Second
+	}
 	if crowded(rig.World.Config().Seed) {
 		c.WorkbenchMemory = 16 << 10
 	}

@@ -24,8 +24,11 @@ type Keep struct {
 	newest *kept
 	free   *kept // not in use, one behind the other by newer
 	stats  KeepStats
-	timer  *time.Timer // runs while anything is held
+	timer  *time.Timer // runs while anything is held, and then once more
+	timing bool        // it runs
 	closed bool
+
+	expiring sync.WaitGroup // one while the timer runs, and until expire ends: Close waits for it
 }
 
 // KeepStats are a Keep's counters.
@@ -72,12 +75,13 @@ func NewKeep(idle time.Duration, most int) *Keep {
 func (k *Keep) Close() {
 	k.mu.Lock()
 	k.closed = true
-	if k.timer != nil {
-		k.timer.Stop()
+	if k.timer != nil && k.timer.Stop() {
+		k.expiring.Done()
 	}
 	all := k.cutWhile(func(*kept) bool { return true })
 	k.mu.Unlock()
 	closeAll(all)
+	k.expiring.Wait()
 }
 
 // Stats returns the counters.
@@ -146,7 +150,7 @@ func (k *Keep) put(site siteOf, l link, allowed time.Duration) {
 	k.free = c.newer
 	*c = kept{link: l, site: site, until: until}
 	k.add(c)
-	if k.stats.Held == 1 {
+	if !k.timing {
 		k.startTimer(idle)
 	}
 	k.mu.Unlock()
@@ -165,7 +169,10 @@ func (k *Keep) shed() {
 	closeAll(gone)
 }
 
+// startTimer starts the timer, which is not running, under the lock.
 func (k *Keep) startTimer(d time.Duration) {
+	k.timing = true
+	k.expiring.Add(1)
 	if k.timer == nil {
 		k.timer = time.AfterFunc(d, k.expire)
 		return
@@ -175,8 +182,10 @@ func (k *Keep) startTimer(d time.Duration) {
 
 // expire closes what has waited for too long.
 func (k *Keep) expire() {
+	defer k.expiring.Done()
 	now := time.Now()
 	k.mu.Lock()
+	k.timing = false
 	gone := k.cutWhile(func(c *kept) bool { return !c.until.After(now) })
 	k.stats.Expired += uint64(len(gone))
 	if k.oldest != nil && !k.closed {

@@ -77,6 +77,7 @@ var starters = places{
 	"engine/fsck/archive.go":         "the examination of one file waits for its three readers",
 	"engine/run.go":                  "Run waits for its groups",
 	"engine/recall.go":               "the replay of the journals waits for its readers",
+	"engine/fetch/keep.go":           "time.AfterFunc; Close waits for it",
 	"engine/fetch/watch.go":          "context.AfterFunc, stopped when the exchange ends",
 	"engine/control/server.go":       "Close waits for the server",
 	"dnsres/query.go":                "the caller waits for both questions",
