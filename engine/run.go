@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime/pprof"
 	"slices"
 	"syscall"
 	"time"
@@ -40,15 +41,15 @@ func (e *Engine) Run(ctx context.Context) error {
 	defer stopIntake()
 	lateCtx, stopLate := context.WithCancel(abort)
 	defer stopLate()
-	intake, late := e.group(cancel), e.group(cancel)
-	fetchers, parsers, returning := e.group(cancel), e.group(cancel), e.group(cancel)
+	intake, late := e.group(forever, cancel), e.group(forever, cancel)
+	fetchers, parsers, returning := e.group(forever, cancel), e.group(forever, cancel), e.group(forever, cancel)
 
 	e.startIntake(intakeCtx, intake)
 	e.startLate(lateCtx, late)
 	if err := e.startWorkers(abort, forever, fetchers, parsers); err != nil {
 		cancel(err)
 	}
-	returning.Go(func() error { return e.returner.run(forever) })
+	returning.Go("return", func() error { return e.returner.run(forever) })
 
 	select {
 	case <-ctx.Done():
@@ -85,16 +86,20 @@ func (e *Engine) Abort() {
 }
 
 // group starts goroutines whose first error aborts everything.
-func (e *Engine) group(cancel context.CancelCauseFunc) *failGroup { return &failGroup{cancel: cancel} }
+func (e *Engine) group(ctx context.Context, cancel context.CancelCauseFunc) *failGroup {
+	return &failGroup{ctx: ctx, cancel: cancel}
+}
 
 type failGroup struct {
 	errgroup.Group
+	ctx    context.Context // bears the labels only
 	cancel context.CancelCauseFunc
 }
 
-// Go runs f and waits for it in Wait.
-func (g *failGroup) Go(f func() error) {
+// Go runs f, which profiles will call a goroutine of loop, and waits for it in Wait.
+func (g *failGroup) Go(loop string, f func() error) {
 	g.Group.Go(func() error {
+		pprof.SetGoroutineLabels(pprof.WithLabels(g.ctx, pprof.Labels("loop", loop)))
 		err := f()
 		if err != nil {
 			g.cancel(err)
@@ -109,14 +114,14 @@ func (e *Engine) startIntake(ctx context.Context, g *failGroup) {
 		fs: e.seams.FS, dir: e.frontierDir(), ledger: e.ledger, frontier: e.frontier, seeded: &e.seeded,
 		wake: func() { poke(e.distWake) },
 	}
-	g.Go(func() error { return s.run(ctx) })
+	g.Go("seed", func() error { return s.run(ctx) })
 	for range e.cfg.Resolves {
 		r := &resolveLoop{
 			ledger: e.ledger, bench: e.bench, newborn: e.newborn, under: e.under, resolver: e.seams.Resolver,
 			servers: e.servers, scarce: e.scarce,
 			allowed: e.seams.Allowed, feed: func() { poke(e.feedWake) }, wake: func() { poke(e.distWake) },
 		}
-		g.Go(func() error { return r.run(ctx) })
+		g.Go("resolve", func() error { return r.run(ctx) })
 	}
 	f := &feeder{
 		ledger: e.ledger, bench: e.bench, todo: e.todo, leases: e.done.visits.Cap() / 2, gate: e.gate, wake: e.feedWake,
@@ -128,8 +133,8 @@ func (e *Engine) startIntake(ctx context.Context, g *failGroup) {
 			f.notBefore = due
 		}
 	}
-	g.Go(func() error { return f.run(ctx) })
-	g.Go(func() error { return e.dist.run(ctx) })
+	g.Go("feed", func() error { return f.run(ctx) })
+	g.Go("distribute", func() error { return e.dist.run(ctx) })
 }
 
 // starved widens the front when fetchers find nothing due while new URLs wait.
@@ -145,13 +150,13 @@ func (e *Engine) starved() {
 
 // startLate starts what must go on until the last Page is home.
 func (e *Engine) startLate(ctx context.Context, g *failGroup) {
-	g.Go(func() error { return e.flush.run(ctx) })
-	g.Go(func() error { return e.log.run(ctx) })
-	g.Go(func() error { return e.points.run(ctx) })
-	g.Go(func() error { return e.every(ctx, e.cfg.SyncEvery, e.ledger.sync) })
-	g.Go(func() error { return e.every(ctx, e.cfg.SyncEvery, e.ledger.finishFiles) })
+	g.Go("flush", func() error { return e.flush.run(ctx) })
+	g.Go("log", func() error { return e.log.run(ctx) })
+	g.Go("checkpoint", func() error { return e.points.run(ctx) })
+	g.Go("sync", func() error { return e.every(ctx, e.cfg.SyncEvery, e.ledger.sync) })
+	g.Go("finish", func() error { return e.every(ctx, e.cfg.SyncEvery, e.ledger.finishFiles) })
 	watch, unreported := clockWatch{say: e.seams.Log.Warn}, murmur{}
-	g.Go(func() error {
+	g.Go("report", func() error {
 		return e.every(ctx, e.cfg.ReportEvery, func() error {
 			watch.look(time.Now())
 			poke(e.log.wake)
@@ -163,7 +168,7 @@ func (e *Engine) startLate(ctx context.Context, g *failGroup) {
 		})
 	})
 	if e.cfg.MaxTime > 0 {
-		g.Go(func() error {
+		g.Go("limit", func() error {
 			timer := time.NewTimer(e.cfg.MaxTime - e.clock.wall())
 			defer timer.Stop()
 			select {
@@ -197,7 +202,7 @@ func (e *Engine) every(ctx context.Context, period time.Duration, f func() error
 func (e *Engine) startWorkers(abort, forever context.Context, fetchers, parsers *failGroup) error {
 	for i := range e.cfg.Fetchers {
 		w := e.newFetchWorker(i)
-		fetchers.Go(func() error {
+		fetchers.Go("fetch", func() error {
 			defer w.fetcher.Close()
 			return w.run(abort, forever)
 		})
@@ -208,7 +213,7 @@ func (e *Engine) startWorkers(abort, forever context.Context, fetchers, parsers 
 			return err
 		}
 		w.failed = parsers.cancel
-		parsers.Go(func() error { return w.run(abort) })
+		parsers.Go("parse", func() error { return w.run(abort) })
 	}
 	return nil
 }

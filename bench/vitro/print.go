@@ -32,4 +32,8 @@ func (r *Result) Print(out io.Writer) {
 		fmt.Fprintf(out, "  %-36s %7.1f   %7.1f\n", w.Part, w.Loop, w.Crawl)
 	}
 	fmt.Fprintf(out, "  %-36s %7.1f   %7.1f\n  %-36s %17.2f\n", "all", r.LoopCPUPerPage, r.CPUPerPage, "ratio", r.Ratio)
+	fmt.Fprint(out, "\nby loop of the engine\n")
+	for _, l := range r.Loops {
+		fmt.Fprintf(out, "  %-36s %17.1f\n", l.Name, l.CPU)
+	}
 }

@@ -67,6 +67,7 @@ type Result struct {
 	LoopCPUPerPage float64         `json:"loop_cpu_us_per_page,omitempty"` // of the bare loop
 	Ratio          float64         `json:"ratio,omitempty"`                // of the crawl's CPU a page to the loop's
 	Where          []Where         `json:"where,omitempty"`
+	Loops          []Loop          `json:"loops,omitempty"`
 }
 
 // Sound says that nothing at all is wrong.
@@ -118,7 +119,7 @@ func Run(ctx context.Context, o Options) (_ *Result, err error) {
 	r.Level = o.Level
 	if o.BarePages > 0 {
 		r.LoopCPUPerPage, r.Ratio = bare, r.CPUPerPage/max(bare, 0.1)
-		r.Where = compare(loop, whole, bare, r.CPUPerPage)
+		r.Where, r.Loops = compare(loop, whole, bare, r.CPUPerPage), byLoop(whole, r.CPUPerPage)
 	}
 	if !o.SkipVerify {
 		if r.Archive, err = verify(o.Dir + "/warc"); err != nil {

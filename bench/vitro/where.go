@@ -2,11 +2,13 @@ package vitro
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime/pprof"
+	"slices"
 	"strings"
 
 	"github.com/google/pprof/profile"
@@ -16,6 +18,7 @@ import (
 type Profile struct {
 	total  int64
 	shares map[string]int64 // nanoseconds by part
+	loops  map[string]int64 // nanoseconds by loop of the engine, as its goroutines are labelled; "" for those without a label
 }
 
 // profiled runs f under the CPU profiler; the profile is kept as DIR/NAME.pprof if dir is not empty. Without a profile, since somebody
@@ -53,10 +56,11 @@ func sharesOf(p *profile.Profile) (*Profile, error) {
 	if cpu < 0 {
 		return nil, errors.New("vitro: profile: no CPU time in it")
 	}
-	s := &Profile{shares: map[string]int64{}}
+	s := &Profile{shares: map[string]int64{}, loops: map[string]int64{}}
 	for _, sample := range p.Sample {
 		s.total += sample.Value[cpu]
 		s.shares[partOf(sample)] += sample.Value[cpu]
+		s.loops[strings.Join(sample.Label["loop"], " ")] += sample.Value[cpu]
 	}
 	return s, nil
 }
@@ -135,6 +139,28 @@ type Where struct {
 	Part  string  `json:"part"`
 	Loop  float64 `json:"loop_us_per_page"`
 	Crawl float64 `json:"crawl_us_per_page"`
+}
+
+// Loop is what one loop of the engine takes.
+type Loop struct {
+	Name string  `json:"loop"`
+	CPU  float64 `json:"us_per_page"`
+}
+
+// byLoop divides the CPU time of a page by the loops, the largest first.
+func byLoop(crawl *Profile, page float64) []Loop {
+	if crawl == nil || crawl.total == 0 {
+		return nil
+	}
+	var all []Loop
+	for name, n := range crawl.loops {
+		if name == "" {
+			name = "the rest" // the runtime, and what the engine starts beside its loops
+		}
+		all = append(all, Loop{name, page * float64(n) / float64(crawl.total)})
+	}
+	slices.SortFunc(all, func(a, b Loop) int { return cmp.Or(cmp.Compare(b.CPU, a.CPU), strings.Compare(a.Name, b.Name)) })
+	return all
 }
 
 // compare divides the CPU time of a page by the shares of two profiles.

@@ -136,6 +136,13 @@ func TestBenchVitro(t *testing.T) {
 	if math.Abs(loopParts-loop) > 0.01*loop || math.Abs(crawlParts-crawl) > 0.01*crawl {
 		t.Errorf("the parts are %v and %v in all, a page takes %v and %v", loopParts, crawlParts, loop, crawl)
 	}
+	loops := map[string]float64{}
+	for _, l := range m["loops"].([]any) {
+		loops[l.(map[string]any)["loop"].(string)] = l.(map[string]any)["us_per_page"].(float64)
+	}
+	if both := loops["fetch"] + loops["parse"]; both < crawl/4 || both > crawl {
+		t.Errorf("fetch and parse take %v of %v: %v", both, crawl, loops)
+	}
 	for _, name := range []string{"loop.pprof", "crawl.pprof"} {
 		if info, err := os.Stat(filepath.Join(dir, "profiles", name)); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
