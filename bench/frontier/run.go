@@ -74,6 +74,7 @@ func Run(ctx context.Context, o Options) (*growth.Result, error) {
 		openedCPU: growth.CPU() - beginCPU, opening: e.Opening(),
 	}
 	watch.meter = growth.NewMeter("pages fetched, by URLs known", "URLs", func() int64 { return size(o.Dir) })
+	watch.collector = growth.NewCollector()
 	go watch.run(ctx)
 	err = e.Run(ctx)
 	enough()
@@ -107,6 +108,7 @@ type watch struct {
 	enough    context.CancelFunc
 	done      chan struct{}
 	meter     *growth.Meter
+	collector *growth.Collector
 	web       *dialer
 	begin     time.Time
 	opened    time.Duration
@@ -174,6 +176,7 @@ func (w *watch) result(r *engine.Report) *growth.Result {
 	run.Add("checkpoints", float64(r.Checkpoints), "")
 	run.Add("pause for a checkpoint, 99 in 100", r.CheckpointPauseP99*1e3, "ms")
 	run.Add("pause for a checkpoint, the longest", r.CheckpointPauseMost*1e3, "ms")
+	run.AddGarbage(w.collector.Read(), pages(r)-w.before)
 	return &growth.Result{Name: "frontier", Runs: []*growth.Run{run}}
 }
 

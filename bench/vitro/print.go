@@ -14,6 +14,9 @@ func (r *Result) Print(out io.Writer) {
 		r.CPUPerPage, max(r.Level, 1), r.WebCPUPerPage)
 	fmt.Fprintf(out, "bytes       %.1f MB received (%.1f KB a page), %.1f MB stored; peak memory %.0f MiB\n", float64(r.BytesReceived)/1e6,
 		float64(r.BytesReceived)/1e3/float64(max(r.Pages, 1)), float64(r.BytesStored)/1e6, float64(r.RSSPeak)/(1<<20))
+	each, g := 1/float64(max(r.Pages, 1)), &r.Garbage
+	fmt.Fprintf(out, "garbage     %.1f objects and %.0f bytes allocated a page; the collector takes %.1f %% of the CPU time, 99 of 100 pauses below %v; %.0f MiB live\n",
+		float64(g.Objects)*each, float64(g.Bytes)*each, 100*g.Share, g.PauseP99, float64(g.Live)/(1<<20))
 	if r.Verdict != nil {
 		r.Verdict.Print(out)
 	}
@@ -32,6 +35,7 @@ func (r *Result) Print(out io.Writer) {
 		fmt.Fprintf(out, "  %-36s %7.1f   %7.1f\n", w.Part, w.Loop, w.Crawl)
 	}
 	fmt.Fprintf(out, "  %-36s %7.1f   %7.1f\n  %-36s %17.2f\n", "all", r.LoopCPUPerPage, r.CPUPerPage, "ratio", r.Ratio)
+	fmt.Fprintf(out, "  %-36s %16.1f %%\n", "of it, in finding locks taken", 100*r.Locks)
 	fmt.Fprint(out, "\nby loop of the engine\n")
 	for _, l := range r.Loops {
 		fmt.Fprintf(out, "  %-36s %17.1f\n", l.Name, l.CPU)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"orbweaver/bench/growth"
 	"orbweaver/bench/load"
 	"orbweaver/bench/simweb"
 	"orbweaver/dnsres"
@@ -68,6 +69,8 @@ type Result struct {
 	Ratio          float64         `json:"ratio,omitempty"`                // of the crawl's CPU a page to the loop's
 	Where          []Where         `json:"where,omitempty"`
 	Loops          []Loop          `json:"loops,omitempty"`
+	Locks          float64         `json:"locks_cpu_share,omitempty"` // of the CPU time, in finding locks taken
+	Garbage        growth.Garbage  `json:"garbage"`
 }
 
 // Sound says that nothing at all is wrong.
@@ -102,8 +105,11 @@ func Run(ctx context.Context, o Options) (_ *Result, err error) {
 		return nil, err
 	}
 	var report engine.Report
+	var garbage growth.Garbage
 	run := func() (err error) {
+		collector := growth.NewCollector()
 		report, err = crawl(ctx, &o, web)
+		garbage = collector.Read()
 		return err
 	}
 	if o.BarePages > 0 {
@@ -116,9 +122,10 @@ func Run(ctx context.Context, o Options) (_ *Result, err error) {
 		return nil, err
 	}
 	r := summarise(&report, &sum)
-	r.Level = o.Level
+	r.Level, r.Garbage = o.Level, garbage
 	if o.BarePages > 0 {
 		r.LoopCPUPerPage, r.Ratio = bare, r.CPUPerPage/max(bare, 0.1)
+		r.Locks = whole.lockShare()
 		r.Where, r.Loops = compare(loop, whole, bare, r.CPUPerPage), byLoop(whole, r.CPUPerPage)
 	}
 	if !o.SkipVerify {

@@ -18,6 +18,7 @@ import (
 type Profile struct {
 	total  int64
 	shares map[string]int64 // nanoseconds by part
+	locks  int64            // nanoseconds in finding a lock taken: spinning, queueing, waking
 	loops  map[string]int64 // nanoseconds by loop of the engine, as its goroutines are labelled; "" for those without a label
 }
 
@@ -60,9 +61,35 @@ func sharesOf(p *profile.Profile) (*Profile, error) {
 	for _, sample := range p.Sample {
 		s.total += sample.Value[cpu]
 		s.shares[partOf(sample)] += sample.Value[cpu]
+		if contended(sample) {
+			s.locks += sample.Value[cpu]
+		}
 		s.loops[strings.Join(sample.Label["loop"], " ")] += sample.Value[cpu]
 	}
 	return s, nil
+}
+
+// lockShare is the part of the CPU time that went into locks that were taken.
+func (p *Profile) lockShare() float64 {
+	if p == nil || p.total == 0 {
+		return 0
+	}
+	return float64(p.locks) / float64(p.total)
+}
+
+// contended says that a sample was taken where a lock was not free, or somebody waited for it.
+func contended(sample *profile.Sample) bool {
+	for _, at := range sample.Location {
+		for _, line := range at.Line {
+			switch line.Function.Name {
+			case "sync.(*Mutex).lockSlow", "sync.(*Mutex).unlockSlow", "internal/sync.(*Mutex).lockSlow", "internal/sync.(*Mutex).unlockSlow",
+				"sync.(*RWMutex).rUnlockSlow", "sync.runtime_SemacquireRWMutexR", "sync.runtime_SemacquireRWMutex", "sync.runtime_Semrelease",
+				"runtime.lock2", "runtime.unlock2Wake", "runtime.procyield", "runtime.osyield":
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // partOf names the part that a sample belongs to: that of the innermost function which has one.

@@ -2,6 +2,7 @@ package vitro
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/google/pprof/profile"
@@ -49,6 +50,27 @@ func TestSharesGoToTheInnermostFunctionThatHasAPart(t *testing.T) {
 	}
 	if math.Abs(sum-100) > 1e-9 {
 		t.Errorf("all parts together take %v, the page 100", sum)
+	}
+}
+
+func TestLoopsAndLocksAreCountedApart(t *testing.T) {
+	parse := stack(30, "internal/sync.(*Mutex).lockSlow", "internal/sync.(*Mutex).Lock", "orbweaver/engine.(*ledger).write")
+	parse.Label = map[string][]string{"loop": {"parse"}}
+	fetch := stack(50, "orbweaver/engine/fetch.(*Fetcher).Fetch")
+	fetch.Label = map[string][]string{"loop": {"fetch"}}
+	s, err := sharesOf(&profile.Profile{
+		SampleType: []*profile.ValueType{{Type: "samples"}, {Type: "cpu"}},
+		Sample:     []*profile.Sample{parse, fetch, stack(20, "runtime.gcBgMarkWorker")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if share := s.lockShare(); math.Abs(share-0.3) > 1e-9 {
+		t.Errorf("locks take %v", share)
+	}
+	want := []Loop{{"fetch", 100}, {"parse", 60}, {"the rest", 40}}
+	if got := byLoop(s, 200); !slices.Equal(got, want) {
+		t.Errorf("loops %v, want %v", got, want)
 	}
 }
 
