@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# The short tables of BENCHMARKS.md, measured here: each benchmark's output goes to build/tables/NAME.txt with commit, machine and
+# command above it. Nothing else should run on the machine meanwhile. With names, only those: tools/bench.sh vitro sieve
+set -euo pipefail
+cd "$(dirname "$0")/.."
+out=build/tables
+mkdir -p "$out"
+commit=$(git describe --always --dirty 2>/dev/null || echo unknown)
+machine="$(nproc) cores, $(awk -F': ' '/^model name/ {print $2; exit}' /proc/cpuinfo), $(awk '/^MemTotal/ {printf "%.0f GiB", $2/2^20}' /proc/meminfo), $(uname -sr), $(go version | cut -d' ' -f3)"
+begin=$SECONDS
+wanted=" $* "
+
+# measure NAME FLAGS...: one benchmark with its flags.
+measure() {
+  local name=$1 command=(bin/orbweaver bench "${@:2}")
+  if [ "$wanted" != "  " ] && [[ "$wanted" != *" $name "* ]]; then return; fi
+  printf '\n== %s: %s (%ss)\n' "$name" "${command[*]}" $((SECONDS - begin))
+  printf 'commit %s\n%s\nload %s\n%s\n\n' "$commit" "$machine" "$(cut -d' ' -f1 /proc/loadavg)" "${command[*]}" >"$out/$name.txt"
+  "${command[@]}" 2>&1 | tee -a "$out/$name.txt"
+}
+
+measure vitro vitro --hosts 4000 --ips 1000 --per-host 40 --mean 21 --host-delay 100ms --ip-delay 10ms --progress none
+measure keepalive vitro --hosts 4000 --ips 1000 --per-host 40 --mean 21 --host-delay 0s --ip-delay 0s --keep-alive 5s --progress none
+measure frontier frontier --urls 10_000_000 --host-delay 200ms --ip-delay 20ms
+measure sieve sieve --urls 100_000_000
+measure cache cache --urls 2_000_000 --cache-memory 64MiB
+measure workbench workbench --hosts 1_000_000
+measure virtualize virtualize --urls 1_000_000
+measure seen seen --urls 10_000_000
+printf '\nall of it took %ss; the outputs are in %s\n' $((SECONDS - begin)) "$out"
