@@ -13,11 +13,12 @@ import (
 	"orbweaver/engine/filter"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/urlx"
+	"orbweaver/internal/sha1pair"
 	"orbweaver/sieve/fpcache"
 	"orbweaver/warc"
 )
 
-// parseWorker owns one Page at a time: it decides whether the payload is new, finds the links, builds and compresses
+// parseWorker owns one Page at a time: it digests it, decides whether the payload is new, finds the links, builds and compresses
 // the records while the bytes are warm, and settles the attempt. There is about one for each core.
 type parseWorker struct {
 	ledger   *ledger
@@ -27,6 +28,7 @@ type parseWorker struct {
 	pool     *fetch.Pool
 	fetched  <-chan *fetch.Page
 	finder   *linkFinder
+	sums     *sha1pair.Hasher
 	encoder  *warc.Encoder
 	store    *filter.Store
 	parsed   *fpcache.Cache // (payload, directory) pairs whose links have been taken
@@ -67,6 +69,7 @@ func (w *parseWorker) run(ctx context.Context) (failed error) {
 // handle does all that is to be done with one Page.
 func (w *parseWorker) handle(ctx context.Context, p *fetch.Page) error {
 	f := flightOf(p)
+	p.Sum(w.sums)
 	w.finder.reset()
 	final := !f.retry && !f.robots
 	parsed := false

@@ -31,7 +31,6 @@ type recordPlan struct {
 type records struct {
 	response, request, metadata warc.Record
 	index                       warc.IndexInfo
-	digest                      [20]byte
 	interim                     []byte
 	facts                       filter.Facts
 }
@@ -129,15 +128,17 @@ func (w *parseWorker) pack(p *fetch.Page, f *flight, plan *recordPlan) error {
 		Type: warc.Response, Date: p.Started, TargetURI: f.url, IP: p.Remote.Addr(), Index: &rs.index,
 		Truncated: truncation(p.Cut), Block: append(rs.response.Block[:0], p.Raw),
 	}
-	if p.Complete && p.PayloadLen > 0 {
-		rs.digest = p.Digest
-		rs.response.PayloadDigest = &rs.digest
+	if p.Complete {
+		rs.response.BlockDigest = &p.BlockDigest
+		if p.PayloadLen > 0 {
+			rs.response.PayloadDigest = &p.Digest
+		}
 	}
 	if plan.revisit {
 		r := &rs.response
 		r.Type, r.Profile = warc.Revisit, warc.ProfileIdentical
 		r.RefersTo, r.RefersToURI, r.RefersToDate = plan.first.RecordID, plan.first.URI, plan.first.Date
-		r.Block = append(r.Block[:0], p.Head())
+		r.Block, r.BlockDigest = append(r.Block[:0], p.Head()), nil
 	}
 	if err := w.encoder.Append(&rs.response); err != nil {
 		return fmt.Errorf("engine: archive: %w", err)

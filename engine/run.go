@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"orbweaver/engine/fetch"
+	"orbweaver/internal/sha1pair"
 	"orbweaver/warc"
 )
 
@@ -87,19 +88,20 @@ func (e *Engine) Abort() {
 
 // group starts goroutines whose first error aborts everything.
 func (e *Engine) group(ctx context.Context, cancel context.CancelCauseFunc) *failGroup {
-	return &failGroup{ctx: ctx, cancel: cancel}
+	label := func(loop string) { pprof.SetGoroutineLabels(pprof.WithLabels(ctx, pprof.Labels("loop", loop))) }
+	return &failGroup{label: label, cancel: cancel}
 }
 
 type failGroup struct {
 	errgroup.Group
-	ctx    context.Context // bears the labels only
+	label  func(loop string) // the goroutine that calls it
 	cancel context.CancelCauseFunc
 }
 
 // Go runs f, which profiles will call a goroutine of loop, and waits for it in Wait.
 func (g *failGroup) Go(loop string, f func() error) {
 	g.Group.Go(func() error {
-		pprof.SetGoroutineLabels(pprof.WithLabels(g.ctx, pprof.Labels("loop", loop)))
+		g.label(loop)
 		err := f()
 		if err != nil {
 			g.cancel(err)
@@ -235,7 +237,7 @@ func (e *Engine) newParseWorker() (*parseWorker, error) {
 	}
 	return &parseWorker{
 		ledger: e.ledger, frontier: e.frontier, bench: e.bench, hosts: e.hosts, pool: e.pool, fetched: e.fetched,
-		finder: newLinkFinder(e.cfg.NoFollow), encoder: enc,
+		finder: newLinkFinder(e.cfg.NoFollow), sums: sha1pair.NewHasher(), encoder: enc,
 		store: e.store, parsed: e.parsed, aloft: e.aloft, log: e.log,
 		faults: &faultFile{fs: e.seams.FS, dir: e.frontierDir(), log: e.seams.Log}, limits: e.limits,
 		wake: func() { poke(e.distWake) }, pagesOut: &e.pagesOut, hashSeed: e.frontier.hashSeed,

@@ -104,15 +104,9 @@ func (e *Encoder) Append(r *Record) error {
 	if r.ID.IsZero() {
 		r.ID = e.NewID()
 	}
-	var size int64
-	e.sha.Reset()
-	for _, part := range r.Block {
-		size += int64(len(part))
-		e.sha.Write(part)
-	}
-	e.sha.Sum(e.sum[:0])
+	size, digest := e.measure(r)
 	var err error
-	if e.header, err = r.appendHeader(e.header[:0], size, &e.sum); err != nil {
+	if e.header, err = r.appendHeader(e.header[:0], size, digest); err != nil {
 		return err
 	}
 	m, err := e.pack(r)
@@ -128,6 +122,22 @@ func (e *Encoder) Append(r *Record) error {
 	m.indexEnd = len(e.index)
 	e.members = append(e.members, m)
 	return nil
+}
+
+// measure gives the length of the block, in bytes, and its digest.
+func (e *Encoder) measure(r *Record) (size int64, digest *[20]byte) {
+	for _, part := range r.Block {
+		size += int64(len(part))
+	}
+	if r.BlockDigest != nil {
+		return size, r.BlockDigest
+	}
+	e.sha.Reset()
+	for _, part := range r.Block {
+		e.sha.Write(part)
+	}
+	e.sha.Sum(e.sum[:0])
+	return size, &e.sum
 }
 
 // pack writes prefix, header, block and the two empty lines after it as one member.

@@ -41,6 +41,8 @@ type Record struct {
 	// PayloadDigest is the SHA-1 of the payload (the body without chunking); nil when the body did not end as its
 	// framing says, or when there is none.
 	PayloadDigest *[20]byte
+	// BlockDigest is the SHA-1 of Block if the caller has it already; nil has Append compute it.
+	BlockDigest *[20]byte
 	// Truncated says why the block is short. A Revisit of ProfileIdentical that has a block says "length" by itself,
 	// as the standard wants it.
 	Truncated Truncation

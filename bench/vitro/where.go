@@ -135,7 +135,7 @@ func partPrefixes() []struct{ prefix, part string } {
 		{"runtime.gc", partGarbage}, {"runtime.bgsweep", partGarbage}, {"runtime.bgscavenge", partGarbage}, {"runtime.mallocgc", partGarbage},
 		{"runtime.netpoll", partScheduler}, {"runtime.schedule", partScheduler}, {"runtime.findRunnable", partScheduler},
 		{"runtime.mcall", partScheduler}, {"runtime.mstart", partScheduler}, {"runtime.goready", partScheduler},
-		{"crypto/", partDigest},
+		{"crypto/", partDigest}, {"orbweaver/internal/sha1pair.", partDigest},
 		{"github.com/klauspost/compress/", partPack}, {"orbweaver/warc/deflate.", partPack}, {"hash/crc32.", partPack},
 		{"orbweaver/engine/parse.", partLinks}, {"orbweaver/engine/urlx.", partLinks}, {"orbweaver/engine.(*linkFinder)", partLinks},
 		{"orbweaver/bench/vitro.(*bareTool).links", partLinks},

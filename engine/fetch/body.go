@@ -1,9 +1,8 @@
 package fetch
 
 import (
-	"hash"
-
 	"orbweaver/engine/outcome"
+	"orbweaver/internal/sha1pair"
 )
 
 // What the bytes of a response say, live or from an archive: where the body ends, which bytes are payload, what it is worth.
@@ -31,15 +30,14 @@ func (p *Page) startBody(f *framer, info headInfo, max limits) {
 	p.Chunked = f.kind == frameChunked
 }
 
-// consume takes the bytes of Raw from at on, as far as they belong to the body, and digests the payload among them.
-func (p *Page) consume(f *framer, sha hash.Hash, at int) int {
+// consume takes the bytes of Raw from at on, as far as they belong to the body, and notes where the payload lies among them.
+func (p *Page) consume(f *framer, at int) int {
 	for at < len(p.Raw) && f.end == endNone {
 		n, data := f.next(p.Raw[at:])
 		at += n
 		if len(data) == 0 {
 			continue
 		}
-		_, _ = sha.Write(data) // a hash never fails
 		if start := at - len(data); p.runs == 0 || start != p.runEnd {
 			if p.runs++; p.runs == 1 {
 				p.runAt = start
@@ -60,7 +58,7 @@ func (p *Page) endBody(f *framer, at int) {
 }
 
 // judge says how the body ended.
-func (p *Page) judge(f *framer, info headInfo, sha hash.Hash) {
+func (p *Page) judge(f *framer, info headInfo) {
 	switch f.end {
 	case endWhole:
 		p.Complete = true
@@ -83,8 +81,12 @@ func (p *Page) judge(f *framer, info headInfo, sha hash.Hash) {
 			p.Err = causeLength
 		}
 	}
+}
+
+// Sum computes the digests of a page that is Complete; of others it does nothing.
+func (p *Page) Sum(h *sha1pair.Hasher) {
 	if p.Complete {
-		sha.Sum(p.Digest[:0])
+		p.BlockDigest, p.Digest = h.Sums(p.Raw, p.Payload())
 	}
 }
 

@@ -32,7 +32,7 @@
 //	B1  every Page is in the pool or has one owner; at Close all are home
 //
 // Besides: Raw is what came over the wire; a body is cut only if a byte was dropped, and Cut says why; Complete means that
-// the body ended as its framing says, and only then is there a Digest; nothing is connected to that the Guard has not
+// the body ended as its framing says, and only then are there digests; nothing is connected to that the Guard has not
 // allowed, and the address it was asked about is the address connected to; a connection that was kept goes to no other site and no
 // other address, and a request that gets no byte of an answer there is outcome.Stale and not made again by itself; every wait
 // ends with its deadline, and at once with the context.
@@ -52,5 +52,6 @@
 // exchange allocates nothing beyond its connection, sets one deadline (two with TLS), and asks the system for nothing but
 // that connection, one poll, reads, one write and the close. On Linux the connection is made by hand, in six system calls
 // (seven to ports above 1023); package net needs seven, or eight with DialTCP, which binds the local port and so takes it
-// from every other connection. Of 16 KiB the digest is most of the cost.
+// from every other connection. Digests are not part of it: Page.Sum computes both at once,
+// when the page is at its parse worker.
 package fetch

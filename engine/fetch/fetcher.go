@@ -2,9 +2,7 @@ package fetch
 
 import (
 	"context"
-	"crypto/sha1" //nolint:gosec // the digest of WARC records, not a signature
 	"crypto/tls"
-	"hash"
 	"net/netip"
 	"time"
 
@@ -30,7 +28,6 @@ type Fetcher struct {
 	credentials []byte // header line for the proxy, or nil
 	manners     []byte
 	tlsConfig   *tls.Config
-	sha         hash.Hash
 	pool        *Pool
 
 	// One exchange.
@@ -60,7 +57,7 @@ func NewFetcher(o Options, d Dialer, pool *Pool) *Fetcher {
 	if pool.slabBytes() < o.BufferMax() {
 		panic("BUG: the slabs of the pool are smaller than Options.BufferMax")
 	}
-	f := &Fetcher{o: o, dialer: d, pool: pool, manners: manners(&o), sha: sha1.New()}
+	f := &Fetcher{o: o, dialer: d, pool: pool, manners: manners(&o)}
 	f.addrDialer, _ = d.(AddrDialer)
 	f.wait.init()
 	f.watch.undial = f.watch.dialed

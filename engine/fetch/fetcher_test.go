@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"orbweaver/engine/outcome"
+	"orbweaver/internal/sha1pair"
 )
 
 // scriptDialer answers every connection with a script that plays the server.
@@ -76,6 +77,7 @@ func fetchOnce(t *testing.T, o Options, d Dialer, target *Target, check func(*Pa
 	if got := f.Fetch(t.Context(), target, p); got != p.Outcome {
 		t.Errorf("Fetch says %v, the page %v", got, p.Outcome)
 	}
+	p.Sum(sha1pair.NewHasher())
 	check(p)
 }
 

@@ -63,16 +63,17 @@ type Page struct {
 	HeadLen int    // length of the head within Raw; 0 if no whole head came
 	Interim []byte // heads of 1xx responses that came before, one after the other
 
-	Status     int            // as the server said, any number; 0 if none
-	Chunked    bool           // the body is chunked
-	Complete   bool           // the body ended as its framing says
-	Cut        Cut            // why not
-	Flags      Flags          // oddities
-	PayloadLen int64          // bytes of body without chunking
-	Digest     [20]byte       // SHA-1 of the payload; valid if Complete
-	Remote     netip.AddrPort // the address connected to; with a proxy, the proxy's
-	TLS        *TLSFacts      // nil without TLS
-	Err        string         // short cause for the log; "" if nothing went wrong
+	Status      int            // as the server said, any number; 0 if none
+	Chunked     bool           // the body is chunked
+	Complete    bool           // the body ended as its framing says
+	Cut         Cut            // why not
+	Flags       Flags          // oddities
+	PayloadLen  int64          // bytes of body without chunking
+	Digest      [20]byte       // SHA-1 of the payload; valid after Sum, if Complete
+	BlockDigest [20]byte       // SHA-1 of Raw; the same
+	Remote      netip.AddrPort // the address connected to; with a proxy, the proxy's
+	TLS         *TLSFacts      // nil without TLS
+	Err         string         // short cause for the log; "" if nothing went wrong
 
 	Outcome   outcome.Outcome
 	Started   time.Time // before connecting
@@ -180,7 +181,7 @@ func (p *Page) begin(url []byte) {
 	p.Raw, p.HeadLen = nil, 0
 	p.Status, p.Chunked, p.Complete, p.Cut, p.Flags = 0, false, false, NotCut, 0
 	p.PayloadLen, p.runs, p.runAt, p.runEnd = 0, 0, 0, 0
-	p.Digest = [20]byte{}
+	p.Digest, p.BlockDigest = [20]byte{}, [20]byte{}
 	p.Remote = netip.AddrPort{}
 	p.TLS, p.Err = nil, ""
 	p.Outcome = outcome.None

@@ -1,8 +1,9 @@
 package fetch
 
 import (
-	"crypto/sha1" //nolint:gosec // the digest of WARC records, not a signature
 	"math"
+
+	"orbweaver/internal/sha1pair"
 )
 
 // Stored makes a Page of a response that was archived: block is head and body as they came over the wire. It takes url and
@@ -21,7 +22,10 @@ func Stored(url, block []byte) (*Page, bool) {
 }
 
 // Restorer is Stored for who has many blocks: what it takes to read one serves the next. The zero value is ready.
-type Restorer struct{ parsers codecs }
+type Restorer struct {
+	parsers codecs
+	sums    *sha1pair.Hasher
+}
 
 // Stored is the function of that name.
 func (r *Restorer) Stored(url, block []byte) (*Page, bool) {
@@ -32,12 +36,15 @@ func (r *Restorer) Stored(url, block []byte) (*Page, bool) {
 	}
 	p.Status, p.Flags = info.status, info.flags
 	var f framer
-	sha := sha1.New()
 	p.startBody(&f, info, limits{payload: math.MaxInt64, raw: math.MaxInt64})
-	at := p.consume(&f, sha, p.HeadLen)
+	at := p.consume(&f, p.HeadLen)
 	f.eof()
 	p.endBody(&f, at)
-	p.judge(&f, info, sha)
+	p.judge(&f, info)
+	if r.sums == nil {
+		r.sums = sha1pair.NewHasher()
+	}
+	p.Sum(r.sums)
 	p.Outcome = p.conclude(&f, info)
 	return p, true
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"orbweaver/engine/outcome"
+	"orbweaver/internal/sha1pair"
 )
 
 // stored makes a Page of response and checks what must hold for every one.
@@ -138,6 +139,7 @@ func FuzzStored(f *testing.F) {
 		live := pool.TryGet()
 		defer pool.Put(live)
 		fetcher.Fetch(t.Context(), target, live)
+		live.Sum(sha1pair.NewHasher())
 		p, ok := Stored(target.URL, bytes.Clone(block))
 		if live.Outcome == outcome.HeaderTooLarge || live.Cut == CutLength {
 			return // limits of the fetcher, which an archive does not have

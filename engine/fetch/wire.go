@@ -165,11 +165,10 @@ func (f *Fetcher) moreHead(p *Page) outcome.Outcome {
 // readBody reads the body that info announces, up to the limits, and cuts Raw where it ends.
 func (f *Fetcher) readBody(p *Page, info headInfo, bodyMax int64) outcome.Outcome {
 	p.startBody(&f.frame, info, limits{payload: bodyMax, raw: rawBodyMax(bodyMax)})
-	f.sha.Reset()
 	f.window, f.windowN = p.FirstByte, f.got
 	at := p.HeadLen
 	for {
-		at = p.consume(&f.frame, f.sha, at)
+		at = p.consume(&f.frame, at)
 		if f.frame.end != endNone {
 			break
 		}
@@ -185,7 +184,7 @@ func (f *Fetcher) readBody(p *Page, info headInfo, bodyMax int64) outcome.Outcom
 	if f.frame.end == endNone && p.Cut == NotCut {
 		return outcome.Cancelled
 	}
-	p.judge(&f.frame, info, f.sha)
+	p.judge(&f.frame, info)
 	return outcome.None
 }
 
