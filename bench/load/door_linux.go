@@ -22,12 +22,12 @@ type door struct {
 
 // openDoor listens.
 func openDoor(ctx context.Context, at netip.AddrPort) (*door, error) {
-	// What is set here is true of the connections too.
 	lc := net.ListenConfig{KeepAlive: -1, Control: func(_, _ string, c syscall.RawConn) error {
 		var result error
-		err := c.Control(func(fd uintptr) { result = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NODELAY, 1) })
+		err := c.Control(func(fd uintptr) { result = furnish(int(fd)) })
 		return errors.Join(err, result)
 	}}
+	lc.SetMultipathTCP(false) // all is on loopback, and accept costs more
 	l, err := lc.Listen(ctx, "tcp", at.String())
 	if err != nil {
 		return nil, err
@@ -41,6 +41,17 @@ func openDoor(ctx context.Context, at netip.AddrPort) (*door, error) {
 		return nil, errors.Join(err, d.file.Close())
 	}
 	return d, nil
+}
+
+// furnish sets what is true of a listener and, except for the first, of its connections too.
+func furnish(fd int) error {
+	return errors.Join(
+		// A connection is there to be accepted when its first bytes are, or after a second without any: the client asks first.
+		unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_DEFER_ACCEPT, 1),
+		unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1),
+		// Others measure the way and pace what they send with timers, which tells nothing on loopback.
+		unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, "reno"),
+	)
 }
 
 // accept waits for a connection. wait is called, once at most, before the connection waits for anything, with what ends
