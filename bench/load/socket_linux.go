@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -15,8 +16,9 @@ import (
 // is read, the answer fits the system's buffer, and the connection is closed, so the poller need not hear of it. At the
 // first wait it becomes a file of the poller. One goroutine uses it; what wait was given may be closed by any.
 type socket struct {
-	fd     int      // -1 when it is closed, or the file's
-	file   *os.File // nil before the first wait
+	fd     int             // -1 when it is closed, or the file's
+	file   *os.File        // nil before the first wait
+	raw    syscall.RawConn // the file's
 	local  netip.AddrPort
 	wait   func(io.Closer) error
 	held   bool      // the system may hold back what was written
@@ -27,23 +29,37 @@ type socket struct {
 var _ net.Conn = (*socket)(nil)
 
 // Read reads what has come, and waits until something has.
-func (s *socket) Read(p []byte) (int, error) {
-	if s.file == nil && len(p) > 0 {
-		n, err := readNow(s.fd, p)
-		switch {
-		case n > 0:
-			return n, nil
-		case err == nil:
-			return 0, io.EOF
-		case err != unix.EAGAIN:
-			return 0, err
-		}
-		if err := s.toPoller(); err != nil {
-			return 0, err
+func (s *socket) Read(p []byte) (n int, err error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	if s.file == nil {
+		if n, err = readNow(s.fd, p); err == unix.EAGAIN {
+			err = s.toPoller()
+		} else {
+			return n, ended(n, err)
 		}
 	}
-	n, err := s.file.Read(p)
-	return n, bare(err)
+	if err != nil {
+		return 0, err
+	}
+	var result error
+	err = s.raw.Read(func(fd uintptr) (done bool) {
+		n, result = readNow(int(fd), p)
+		return result != unix.EAGAIN
+	})
+	if err != nil {
+		return 0, err
+	}
+	return n, ended(n, result)
+}
+
+// ended makes a read of nothing the end.
+func ended(n int, err error) error {
+	if n == 0 && err == nil {
+		return io.EOF
+	}
+	return err
 }
 
 // Write writes all of p. Before the first wait the last segment stays until that, or until Close, which then sends it and
@@ -59,24 +75,48 @@ func (s *socket) Write(p []byte) (n int, err error) {
 			return n, err
 		}
 	}
-	k, err := s.file.Write(p[n:])
-	return n + k, bare(err)
+	var result error
+	err = s.raw.Write(func(fd uintptr) (done bool) {
+		for n < len(p) && result == nil {
+			var k int
+			k, result = sendNow(int(fd), p[n:], false)
+			n += k
+		}
+		if result != unix.EAGAIN {
+			return true
+		}
+		result = nil
+		return false
+	})
+	if err != nil {
+		return n, err
+	}
+	return n, result
 }
 
-// toPoller makes the connection one that can wait.
+// toPoller makes the connection one that can wait. On error it is closed.
 func (s *socket) toPoller() error {
+	if s.file != nil {
+		return nil
+	}
 	if s.fd < 0 {
 		return net.ErrClosed
 	}
-	if err := s.release(); err != nil {
-		return err
+	err := s.release()
+	s.file = os.NewFile(uintptr(s.fd), "tcp") // which owns the descriptor from here on
+	s.fd = -1
+	if err == nil {
+		s.raw, err = s.file.SyscallConn()
 	}
-	file := os.NewFile(uintptr(s.fd), "tcp") // which owns the descriptor from here on
-	s.fd, s.file = -1, file
-	if err := errors.Join(file.SetReadDeadline(s.readBy), file.SetWriteDeadline(s.sendBy)); err != nil {
-		return err // the poller does not have it: nothing would ever end a wait
+	// Setting a deadline fails if the poller does not have the file: then nothing would ever end a wait.
+	err = errors.Join(err, s.file.SetReadDeadline(s.readBy), s.file.SetWriteDeadline(s.sendBy))
+	if err == nil {
+		err = s.wait(s.file)
 	}
-	return s.wait(file)
+	if err != nil {
+		_ = s.file.Close() // err says more
+	}
+	return err
 }
 
 // release sends what is held back.
@@ -91,7 +131,7 @@ func (s *socket) release() error {
 // Close closes the connection.
 func (s *socket) Close() error {
 	if s.file != nil {
-		return bare(s.file.Close())
+		return s.file.Close()
 	}
 	if s.fd < 0 {
 		return net.ErrClosed
@@ -110,12 +150,8 @@ func (s *socket) SetLinger(sec int) error {
 	if s.file == nil {
 		return errors.Join(s.release(), unix.SetsockoptLinger(s.fd, unix.SOL_SOCKET, unix.SO_LINGER, &linger))
 	}
-	raw, err := s.file.SyscallConn()
-	if err != nil {
-		return err
-	}
 	var result error
-	err = raw.Control(func(fd uintptr) { result = unix.SetsockoptLinger(int(fd), unix.SOL_SOCKET, unix.SO_LINGER, &linger) })
+	err := s.raw.Control(func(fd uintptr) { result = unix.SetsockoptLinger(int(fd), unix.SOL_SOCKET, unix.SO_LINGER, &linger) })
 	return errors.Join(err, result)
 }
 
@@ -147,11 +183,3 @@ func (s *socket) LocalAddr() net.Addr { return net.TCPAddrFromAddrPort(s.local) 
 
 // RemoteAddr is not known: nobody has asked the system for it.
 func (s *socket) RemoteAddr() net.Addr { return &net.TCPAddr{} }
-
-// bare takes off what package os puts around an error.
-func bare(err error) error {
-	if path, ok := errors.AsType[*os.PathError](err); ok {
-		return path.Err
-	}
-	return err
-}
