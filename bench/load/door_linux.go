@@ -32,12 +32,12 @@ func openDoor(ctx context.Context, at netip.AddrPort) (*door, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer l.Close() // the file is a second descriptor of the same socket
 	d := &door{addr: l.Addr().(*net.TCPAddr).AddrPort()}
-	if d.file, err = l.(*net.TCPListener).File(); err != nil {
-		return nil, err
+	d.file, err = l.(*net.TCPListener).File() // a second descriptor of the same socket
+	if err = errors.Join(err, l.Close()); err == nil {
+		d.raw, err = d.file.SyscallConn()
 	}
-	if d.raw, err = d.file.SyscallConn(); err != nil {
+	if err != nil {
 		return nil, errors.Join(err, d.file.Close())
 	}
 	return d, nil
@@ -61,7 +61,7 @@ func (d *door) accept(wait func(io.Closer) error) (net.Conn, error) {
 	var result error
 	err := d.raw.Read(func(listener uintptr) (done bool) {
 		fd, result = acceptNow(int(listener))
-		return result != unix.EAGAIN
+		return !errors.Is(result, unix.EAGAIN)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", net.ErrClosed, err)

@@ -34,7 +34,7 @@ func (s *socket) Read(p []byte) (n int, err error) {
 		return 0, nil
 	}
 	if s.file == nil {
-		if n, err = readNow(s.fd, p); err == unix.EAGAIN {
+		if n, err = readNow(s.fd, p); errors.Is(err, unix.EAGAIN) {
 			err = s.toPoller()
 		} else {
 			return n, ended(n, err)
@@ -46,7 +46,7 @@ func (s *socket) Read(p []byte) (n int, err error) {
 	var result error
 	err = s.raw.Read(func(fd uintptr) (done bool) {
 		n, result = readNow(int(fd), p)
-		return result != unix.EAGAIN
+		return !errors.Is(result, unix.EAGAIN)
 	})
 	if err != nil {
 		return 0, err
@@ -68,7 +68,7 @@ func (s *socket) Write(p []byte) (n int, err error) {
 	if s.file == nil {
 		n, err = sendNow(s.fd, p, true)
 		s.held = true
-		if n == len(p) || err != nil && err != unix.EAGAIN {
+		if n == len(p) || err != nil && !errors.Is(err, unix.EAGAIN) {
 			return n, err
 		}
 		if err = s.toPoller(); err != nil {
@@ -82,7 +82,7 @@ func (s *socket) Write(p []byte) (n int, err error) {
 			k, result = sendNow(int(fd), p[n:], false)
 			n += k
 		}
-		if result != unix.EAGAIN {
+		if !errors.Is(result, unix.EAGAIN) {
 			return true
 		}
 		result = nil
