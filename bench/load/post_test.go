@@ -33,7 +33,9 @@ func dial(t *testing.T, s *Server) *client {
 	return &client{Conn: conn, t: t, in: bufio.NewReader(conn)}
 }
 
-func request(u string) string { return "GET " + u + " HTTP/1.1\r\nHost: x\r\nUser-Agent: test (+x)\r\n\r\n" }
+func request(u string) string {
+	return "GET " + u + " HTTP/1.1\r\nHost: x\r\nUser-Agent: test (+x)\r\n\r\n"
+}
 
 func (c *client) send(text string) {
 	c.t.Helper()
