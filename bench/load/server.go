@@ -4,12 +4,13 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"orbweaver/bench/simweb"
@@ -55,23 +56,25 @@ type Server struct {
 
 	proxyAddr, httpAddr, tlsAddr netip.AddrPort
 
-	mu        sync.Mutex
-	closed    bool
-	listeners []net.Listener
-	conns     map[net.Conn]struct{}
-	wg        sync.WaitGroup
+	open atomic.Int64 // connections being served
+
+	mu      sync.Mutex
+	closed  bool
+	doors   []*door
+	waiting map[io.Closer]struct{} // ends of the connections that something is waited for
+	wg      sync.WaitGroup
 }
 
 // Start opens everything that the options name, and serves until Close or the end of ctx. On error nothing is left open.
 func Start(ctx context.Context, w *simweb.World, o Options) (*Server, error) {
-	s := &Server{world: w, o: o, conns: make(map[net.Conn]struct{}), done: make(chan struct{})}
+	s := &Server{world: w, o: o, waiting: make(map[io.Closer]struct{}), done: make(chan struct{})}
 	cert, leaf, err := selfSigned(w.Config().Domain)
 	if err != nil {
 		return nil, err
 	}
 	s.cert = leaf
 	s.tls = &tls.Config{Certificates: []tls.Certificate{cert}, NextProtos: []string{"http/1.1"}, MinVersion: tls.VersionTLS12}
-	if err = s.open(ctx); err != nil {
+	if err = s.openAll(ctx); err != nil {
 		_ = s.Close()
 		return nil, err
 	}
@@ -88,8 +91,8 @@ func Start(ctx context.Context, w *simweb.World, o Options) (*Server, error) {
 	return s, nil
 }
 
-// open opens all listeners.
-func (s *Server) open(ctx context.Context) (err error) {
+// openAll opens all listeners.
+func (s *Server) openAll(ctx context.Context) (err error) {
 	if s.o.Proxy != "" {
 		if s.proxyAddr, err = s.listen(ctx, s.o.Proxy, s.serveProxy); err != nil {
 			return err
@@ -153,86 +156,46 @@ func loopback(address string) (netip.AddrPort, error) {
 	return ap, nil
 }
 
-// listen opens one listener and starts its accept loop, which Close waits for.
+// listen opens one listener and starts its first goroutine; Close waits for all of them.
 func (s *Server) listen(ctx context.Context, address string, serve func(net.Conn)) (netip.AddrPort, error) {
 	ap, err := loopback(address)
 	if err != nil {
 		return ap, err
 	}
-	// Keep-alive probes would cost four system calls for each connection.
-	lc := net.ListenConfig{KeepAlive: -1}
-	l, err := lc.Listen(ctx, "tcp", ap.String())
+	d, err := openDoor(ctx, ap)
 	if err != nil {
 		return ap, fmt.Errorf("load: %w", err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		_ = l.Close()
+		_ = d.Close()
 		return ap, net.ErrClosed
 	}
-	s.listeners = append(s.listeners, l)
-	s.wg.Go(func() { s.accept(l, serve) })
-	return l.Addr().(*net.TCPAddr).AddrPort(), nil
+	s.doors = append(s.doors, d)
+	p := &post{s: s, door: d, serve: serve, next: make(chan struct{}), idle: make(chan struct{}, idleMax)}
+	s.wg.Go(p.work)
+	return d.addr, nil
 }
 
-// idleMax is how many goroutines of a listener wait for another connection when theirs has ended: a used one has its
-// stack, and growing that costs as much as making a page.
-const idleMax = 64
-
-// accept takes connections until the listener is closed.
-func (s *Server) accept(l net.Listener, serve func(net.Conn)) {
-	next := make(chan net.Conn)
-	idle := make(chan struct{}, idleMax)
-	for {
-		conn, err := l.Accept()
-		if err != nil {
-			if errors.Is(err, net.ErrClosed) {
-				return
-			}
-			// Out of descriptors, or the client has gone already.
-			pause := time.NewTimer(10 * time.Millisecond)
-			select {
-			case <-pause.C:
-			case <-s.done:
-			}
-			pause.Stop()
-			continue
-		}
-		s.mu.Lock()
-		if s.closed {
-			s.mu.Unlock()
-			_ = conn.Close()
-			return
-		}
-		s.conns[conn] = struct{}{}
-		s.mu.Unlock()
-		select {
-		case next <- conn:
-		default:
-			s.wg.Go(func() { s.work(conn, serve, next, idle) })
-		}
+// hold keeps what ends the waiting of a connection until it is served.
+func (s *Server) hold(c io.Closer) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return net.ErrClosed
 	}
+	s.waiting[c] = struct{}{}
+	return nil
 }
 
-// work serves a connection, and then waits for another unless enough others do.
-func (s *Server) work(conn net.Conn, serve func(net.Conn), next <-chan net.Conn, idle chan struct{}) {
-	for {
-		serve(conn)
-		s.mu.Lock()
-		delete(s.conns, conn)
-		s.mu.Unlock()
-		select {
-		case idle <- struct{}{}:
-		default:
-			return
-		}
-		select {
-		case conn = <-next:
-			<-idle
-		case <-s.done:
-			return
-		}
+// rest lets some time pass when no connection can be accepted: out of descriptors, or the client has gone already.
+func (s *Server) rest() {
+	pause := time.NewTimer(10 * time.Millisecond)
+	defer pause.Stop()
+	select {
+	case <-pause.C:
+	case <-s.done:
 	}
 }
 
@@ -244,13 +207,17 @@ func (s *Server) servePlain(conn net.Conn) { s.world.Serve(conn, s.options(false
 
 // serveTLS serves inside TLS; the handshake happens at the first read, within the idle deadline.
 func (s *Server) serveTLS(conn net.Conn) {
+	aside(conn)
 	s.world.Serve(tls.Server(conn, s.tls), s.options(true))
 	_ = conn.Close()
 }
 
 func (s *Server) serveProxy(conn net.Conn) {
 	o := s.options(false)
-	o.Connect = func(conn net.Conn, _ string) { s.serveAny(conn) }
+	o.Connect = func(conn net.Conn, _ string) {
+		aside(conn)
+		s.serveAny(conn)
+	}
 	s.world.Serve(conn, o)
 }
 
@@ -318,9 +285,7 @@ func (s *Server) Stats() Stats {
 	if s.dns != nil {
 		st.Queries = s.dns.queries.Load()
 	}
-	s.mu.Lock()
-	st.Open = len(s.conns)
-	s.mu.Unlock()
+	st.Open = int(s.open.Load())
 	return st
 }
 
@@ -331,11 +296,11 @@ func (s *Server) shut() {
 		s.closed = true
 		close(s.done)
 	}
-	for _, l := range s.listeners {
-		_ = l.Close()
+	for _, d := range s.doors {
+		_ = d.Close()
 	}
-	s.listeners = nil
-	for c := range s.conns {
+	s.doors = nil
+	for c := range s.waiting {
 		_ = c.Close()
 	}
 	s.mu.Unlock()

@@ -171,7 +171,7 @@ var homes = map[string]string{
 	"github.com/edsrzf/mmap-go":     "internal/vfs",
 	"github.com/gofrs/flock":        "internal/vfs",
 	"github.com/google/uuid":        "warc",
-	"golang.org/x/sys":              "internal/vfs engine/fetch",
+	"golang.org/x/sys":              "internal/vfs engine/fetch bench/load",
 	// Fingerprints of URLs and hosts, digests of pages, and the checksums of our own formats.
 	"github.com/klauspost/cpuid": "internal/sha1pair",
 	"github.com/zeebo/xxh3":      "engine engine/fetch engine/fsck engine/urlx engine/seen engine/robots sieve sieve/fpcache virtualize virtualize/diskq workbench workbench/cold dnsres bench/ tests",
@@ -201,7 +201,7 @@ var homes = map[string]string{
 	"log":                                            "",
 	"plugin":                                         "",
 	"reflect":                                        "cmd/ tests",
-	"unsafe":                                         "internal/mpmc tests",
+	"unsafe":                                         "internal/mpmc bench/load/system_linux.go tests",
 	"net/url":                                        "engine/fetch/options.go warc/recordread.go cmd/ bench/ tests",
 	"net/http":                                       "engine/control bench/load cmd/ tests",
 	"net/http/httptest":                              "tests",
