@@ -160,6 +160,9 @@ func crawl(ctx context.Context, o *Options, w *web) (engine.Report, error) {
 		UserAgent: "orbweaver/" + o.Version + " (+https://example.org/in-vitro)",
 		Proxy:     &fetch.Proxy{URL: w.where.Proxy, Addr: proxy},
 	}.WithDefaults()
+	if cfg.Fetch.RootCAs, err = w.roots(); err != nil {
+		return none, err
+	}
 	e, err := engine.Open(cfg, engine.Seams{
 		FS: vfs.Disk(), Dialer: fetch.LoopbackOnly(), Resolver: dnsres.Hashed{N: uint32(w.where.IPs)}, Usage: o.Usage, Log: o.Log,
 	})
