@@ -4,17 +4,22 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha1" //nolint:gosec // the digest of WARC records, not a signature
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
+	"net"
 	"os"
 	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/klauspost/compress/gzip"
 
 	"orbweaver/bench/simweb"
 	"orbweaver/engine/fetch"
@@ -30,12 +35,13 @@ const (
 	loopPage  = 64 << 10 // bytes of a page buffer, to begin with
 )
 
-// bareLoop is what a crawl is compared with: as many workers as it has fetchers, each of which connects, asks, reads, digests,
-// finds the links, packs the exchange into one gzip member of the fastest level and appends that to one file, again and again. It knows no
+// bareLoop is what a crawl is compared with: as many workers as it has fetchers, each of which connects, with TLS where the web has it, asks, reads, digests,
+// unpacks, finds the links, packs the exchange into one gzip member of the fastest level and appends that to one file, again and again. It knows no
 // politeness, no host, no URL that it has met before, no second record and no cut: nothing that a crawl needs.
 type bareLoop struct {
 	dialer fetch.Dialer
 	proxy  string
+	roots  *x509.CertPool
 	urls   []string
 	want   int // pages
 	next   atomic.Int64
@@ -50,6 +56,8 @@ type bareLoop struct {
 type bareTool struct {
 	scanner *parse.Scanner
 	zip     *deflate.Encoder
+	unzip   gzip.Reader
+	text    []byte // of a page that came packed
 	packed  []byte
 	url     []byte
 }
@@ -71,7 +79,9 @@ func measureLoop(ctx context.Context, o *Options) (cpuPerPage float64, where *Pr
 	for i := range min(world.Hosts(), l.want) {
 		l.urls = append(l.urls, world.Root(i))
 	}
-	cpuPerPage, where, err = l.measure(ctx, o)
+	if l.roots, err = w.roots(); err == nil {
+		cpuPerPage, where, err = l.measure(ctx, o)
+	}
 	_, serr := w.stop()
 	return cpuPerPage, where, errors.Join(err, serr)
 }
@@ -120,7 +130,7 @@ func (l *bareLoop) work(ctx context.Context) {
 
 // page fetches one page over a connection of its own, and keeps it.
 func (l *bareLoop) page(ctx context.Context, url string, probe []byte) error {
-	conn, err := ask(ctx, l.dialer, l.proxy, url)
+	conn, err := l.ask(ctx, url)
 	if err != nil {
 		return err
 	}
@@ -136,7 +146,7 @@ func (l *bareLoop) page(ctx context.Context, url string, probe []byte) error {
 		b = b[:len(b)+n]
 	}
 	*page = b
-	if errors.Is(err, io.EOF) {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) && l.roots != nil { // not every server says good-bye in TLS
 		err = nil
 	}
 	if err = errors.Join(err, conn.Close()); err != nil {
@@ -146,7 +156,7 @@ func (l *bareLoop) page(ctx context.Context, url string, probe []byte) error {
 }
 
 // keep does with a page what has nothing to do with the network.
-func (l *bareLoop) keep(url string, page []byte) error {
+func (l *bareLoop) keep(url string, page []byte) (err error) {
 	end := bytes.Index(page, []byte("\r\n\r\n"))
 	if end < 0 {
 		return errors.New("vitro: an answer without a head")
@@ -155,7 +165,13 @@ func (l *bareLoop) keep(url string, page []byte) error {
 	defer func() { l.bench <- t }()
 	payload := page[end+4:]
 	sha1.Sum(payload) //nolint:gosec // see above
-	t.links(url, payload)
+	text := payload
+	if bytes.HasPrefix(payload, []byte(gzipHeader[:3])) {
+		if text, err = t.inflate(payload); err != nil {
+			return err
+		}
+	}
+	t.links(url, text)
 	t.packed = append(t.packed[:0], gzipHeader...)
 	t.packed = t.zip.Finish(t.zip.Append(t.packed, page))
 	t.packed = binary.LittleEndian.AppendUint32(t.packed, crc32.ChecksumIEEE(page))
@@ -185,18 +201,81 @@ func (t *bareTool) links(base string, payload []byte) {
 	}
 }
 
-// ask connects to the proxy and asks for a URL.
-func ask(ctx context.Context, d fetch.Dialer, proxy, url string) (conn io.ReadCloser, err error) {
-	c, err := d.DialContext(ctx, "tcp", proxy)
+// inflate unpacks a payload. The result is good until the next.
+func (t *bareTool) inflate(payload []byte) ([]byte, error) {
+	if err := t.unzip.Reset(bytes.NewReader(payload)); err != nil {
+		return nil, err
+	}
+	b := t.text[:0]
+	for {
+		if len(b) == cap(b) {
+			b = append(b, 0)[:len(b)]
+		}
+		n, err := t.unzip.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		t.text = b
+		if errors.Is(err, io.EOF) {
+			return b, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// ask connects to the proxy and asks for a URL, through a tunnel and inside TLS if it is https.
+func (l *bareLoop) ask(ctx context.Context, url string) (conn io.ReadCloser, err error) {
+	c, err := l.dialer.DialContext(ctx, "tcp", l.proxy)
 	if err != nil {
 		return nil, err
 	}
-	_, authority, _ := strings.Cut(url, "://")
-	host, _, _ := strings.Cut(authority, "/")
+	scheme, authority, _ := strings.Cut(url, "://")
+	host, path, _ := strings.Cut(authority, "/")
 	_ = c.SetDeadline(time.Now().Add(10 * time.Second)) // a connection that takes none fails when it is used
-	request := "GET " + url + " HTTP/1.1\r\nHost: " + host + "\r\nUser-Agent: orbweaver-bare\r\nConnection: close\r\n\r\n"
-	if _, err := c.Write([]byte(request)); err != nil {
+	secure := c
+	if scheme == "https" {
+		if err := tunnel(c, host); err != nil {
+			return nil, errors.Join(err, c.Close())
+		}
+		secure = tls.Client(c, &tls.Config{ServerName: host, RootCAs: l.roots, MinVersion: tls.VersionTLS12, SessionTicketsDisabled: true})
+		url = "/" + path
+	}
+	request := "GET " + url + " HTTP/1.1\r\nHost: " + host + "\r\nUser-Agent: orbweaver-bare\r\nAccept-Encoding: gzip\r\nConnection: close\r\n\r\n"
+	if _, err := secure.Write([]byte(request)); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
-	return c, nil
+	if secure == c {
+		return c, nil
+	}
+	return &secured{Conn: secure, below: c}, nil
+}
+
+// secured is a connection inside TLS that is closed without a good-bye, as a crawl does: the server has said all.
+type secured struct {
+	net.Conn
+	below net.Conn
+}
+
+// Close closes what is below.
+func (s *secured) Close() error { return s.below.Close() }
+
+// tunnel asks the proxy for a connection to a host.
+func tunnel(c net.Conn, host string) error {
+	if _, err := c.Write([]byte("CONNECT " + host + ":443 HTTP/1.1\r\nHost: " + host + ":443\r\n\r\n")); err != nil {
+		return err
+	}
+	var answer [256]byte // the proxy waits for us before it says more
+	for n := 0; ; {
+		k, err := c.Read(answer[n:])
+		n += k
+		switch {
+		case bytes.HasSuffix(answer[:n], []byte("\r\n\r\n")):
+			if !bytes.HasPrefix(answer[:n], []byte("HTTP/1.1 200 ")) {
+				return fmt.Errorf("vitro: the proxy answers %q", answer[:n])
+			}
+			return nil
+		case err != nil:
+			return err
+		}
+	}
 }

@@ -29,6 +29,9 @@ func (r *Result) Print(out io.Writer) {
 	}
 	fmt.Fprintf(out, "\nCPU µs a page       %-16s %9s %9s\n", "", "bare loop", "the crawl")
 	for _, w := range r.Where {
+		if w.Loop == 0 && w.Crawl == 0 {
+			continue // no page was inside TLS, say
+		}
 		fmt.Fprintf(out, "  %-36s %7.1f   %7.1f\n", w.Part, w.Loop, w.Crawl)
 	}
 	fmt.Fprintf(out, "  %-36s %7.1f   %7.1f\n  %-36s %17.2f\n", "all", r.LoopCPUPerPage, r.CPUPerPage, "ratio", r.Ratio)
