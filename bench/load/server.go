@@ -36,6 +36,8 @@ type Stats struct {
 	Conns    int64 `json:"conns"`    // connections accepted, tunnels counted twice
 	Requests int64 `json:"requests"` // answers
 	Bytes    int64 `json:"bytes"`    // bytes of answers
+	Text     int64 `json:"text"`     // bytes of the pages that were packed, before that
+	Packed   int64 `json:"packed"`   // and after
 	Open     int   `json:"open"`     // connections open now
 	Queries  int64 `json:"queries"`  // DNS questions
 }
@@ -314,7 +316,8 @@ func (s *Server) Root() *x509.Certificate { return s.root }
 
 // Stats returns what has been done so far.
 func (s *Server) Stats() Stats {
-	st := Stats{Conns: s.counters.Conns.Load(), Requests: s.counters.Requests.Load(), Bytes: s.counters.Bytes.Load()}
+	st := Stats{Conns: s.counters.Conns.Load(), Requests: s.counters.Requests.Load(), Bytes: s.counters.Bytes.Load(),
+		Text: s.counters.Text.Load(), Packed: s.counters.Packed.Load()}
 	if s.dns != nil {
 		st.Queries = s.dns.queries.Load()
 	}

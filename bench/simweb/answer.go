@@ -219,6 +219,10 @@ func (s *session) page(h *host, t target, accepted bool) {
 	if accepted && h.packs(&f, shape) {
 		s.log.flags |= flagPacked
 		d.packed = d.packer.gzip(d.packed[:0], s.body(), d.marks)
+		if c := s.o.Counters; c != nil {
+			c.Text.Add(int64(len(s.body())))
+			c.Packed.Add(int64(len(d.packed)))
+		}
 		s.b.out = append(s.b.out[:headRoom], d.packed...)
 	}
 	s.shaped(t, &f, shape)

@@ -237,7 +237,7 @@ func (l *bareLoop) ask(ctx context.Context, url string) (conn io.ReadCloser, err
 		if err := tunnel(c, host); err != nil {
 			return nil, errors.Join(err, c.Close())
 		}
-		secure = tls.Client(c, &tls.Config{ServerName: host, RootCAs: l.roots, MinVersion: tls.VersionTLS12, SessionTicketsDisabled: true})
+		secure = tls.Client(c, &tls.Config{ServerName: host, RootCAs: l.roots, MinVersion: tls.VersionTLS12, CurvePreferences: []tls.CurveID{tls.X25519}})
 		url = "/" + path
 	}
 	request := "GET " + url + " HTTP/1.1\r\nHost: " + host + "\r\nUser-Agent: orbweaver-bare\r\nAccept-Encoding: gzip\r\nConnection: close\r\n\r\n"

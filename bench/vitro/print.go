@@ -14,6 +14,10 @@ func (r *Result) Print(out io.Writer) {
 		r.CPUPerPage, max(r.Level, 1), r.WebCPUPerPage)
 	fmt.Fprintf(out, "bytes       %.1f MB received (%.1f KB a page), %.1f MB stored; peak memory %.0f MiB\n", float64(r.BytesReceived)/1e6,
 		float64(r.BytesReceived)/1e3/float64(max(r.Pages, 1)), float64(r.BytesStored)/1e6, float64(r.RSSPeak)/(1<<20))
+	if r.BytesPacked > 0 {
+		fmt.Fprintf(out, "packed      %.1f KB a page before the web packed it, %.1f times as much as after\n",
+			float64(r.BytesText)/1e3/float64(max(r.Pages, 1)), float64(r.BytesText)/float64(r.BytesPacked))
+	}
 	if r.Verdict != nil {
 		r.Verdict.Print(out)
 	}

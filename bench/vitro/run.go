@@ -56,6 +56,8 @@ type Result struct {
 	Coverage       float64         `json:"coverage"`
 	Overlap        float64         `json:"overlap"`
 	BytesReceived  int64           `json:"bytes_received"`
+	BytesText      int64           `json:"bytes_text,omitempty"`   // of the pages that the web packed, before that
+	BytesPacked    int64           `json:"bytes_packed,omitempty"` // and after
 	BytesStored    int64           `json:"bytes_stored"`
 	RSSPeak        int64           `json:"rss_peak_bytes"`
 	WallSeconds    float64         `json:"wall_seconds"`
@@ -133,7 +135,7 @@ func summarise(report *engine.Report, sum *load.Summary) *Result {
 	r := &Result{
 		Name: "crawl", Pages: pages, PagesPerSecond: float64(pages) / max(report.WallSeconds, 1e-9),
 		CPUPerPage: report.CPUSeconds * each, WebCPUPerPage: sum.CPU * each,
-		BytesReceived: report.BytesReceived, BytesStored: report.BytesStored, RSSPeak: report.RSSPeakBytes,
+		BytesText: sum.Stats.Text, BytesPacked: sum.Stats.Packed, BytesReceived: report.BytesReceived, BytesStored: report.BytesStored, RSSPeak: report.RSSPeakBytes,
 		WallSeconds: report.WallSeconds, Report: *report, Verdict: sum.Verdict,
 	}
 	if v := sum.Verdict; v != nil {
