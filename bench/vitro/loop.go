@@ -19,12 +19,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/klauspost/compress/gzip"
-
 	"orbweaver/bench/simweb"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/parse"
 	"orbweaver/engine/urlx"
+	"orbweaver/internal/inflate"
 	"orbweaver/warc/deflate"
 )
 
@@ -56,7 +55,7 @@ type bareLoop struct {
 type bareTool struct {
 	scanner *parse.Scanner
 	zip     *deflate.Encoder
-	unzip   gzip.Reader
+	unzip   *inflate.Decoder
 	text    []byte // of a page that came packed
 	packed  []byte
 	url     []byte
@@ -89,7 +88,7 @@ func measureLoop(ctx context.Context, o *Options) (cpuPerPage float64, where *Pr
 func (l *bareLoop) measure(ctx context.Context, o *Options) (cpuPerPage float64, where *Profile, err error) {
 	l.pages.New = func() any { return new(make([]byte, 0, loopPage)) }
 	for range cap(l.bench) {
-		l.bench <- &bareTool{scanner: parse.NewScanner(parse.Options{}), zip: deflate.NewEncoder()}
+		l.bench <- &bareTool{scanner: parse.NewScanner(parse.Options{}), zip: deflate.NewEncoder(), unzip: inflate.NewDecoder()}
 	}
 	out, err := os.CreateTemp("", "orbweaver-bare-")
 	if err != nil {
@@ -156,7 +155,7 @@ func (l *bareLoop) page(ctx context.Context, url string, probe []byte) error {
 }
 
 // keep does with a page what has nothing to do with the network.
-func (l *bareLoop) keep(url string, page []byte) (err error) {
+func (l *bareLoop) keep(url string, page []byte) error {
 	end := bytes.Index(page, []byte("\r\n\r\n"))
 	if end < 0 {
 		return errors.New("vitro: an answer without a head")
@@ -167,9 +166,10 @@ func (l *bareLoop) keep(url string, page []byte) (err error) {
 	sha1.Sum(payload) //nolint:gosec // see above
 	text := payload
 	if bytes.HasPrefix(payload, []byte(gzipHeader[:3])) {
-		if text, err = t.inflate(payload); err != nil {
+		if err := t.inflate(payload); err != nil {
 			return err
 		}
+		text = t.text
 	}
 	t.links(url, text)
 	t.packed = append(t.packed[:0], gzipHeader...)
@@ -202,25 +202,9 @@ func (t *bareTool) links(base string, payload []byte) {
 }
 
 // inflate unpacks a payload. The result is good until the next.
-func (t *bareTool) inflate(payload []byte) ([]byte, error) {
-	if err := t.unzip.Reset(bytes.NewReader(payload)); err != nil {
-		return nil, err
-	}
-	b := t.text[:0]
-	for {
-		if len(b) == cap(b) {
-			b = append(b, 0)[:len(b)]
-		}
-		n, err := t.unzip.Read(b[len(b):cap(b)])
-		b = b[:len(b)+n]
-		t.text = b
-		if errors.Is(err, io.EOF) {
-			return b, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
+func (t *bareTool) inflate(payload []byte) (err error) {
+	t.text, err = t.unzip.Gzip(t.text[:0], payload, 1<<30)
+	return err
 }
 
 // ask connects to the proxy and asks for a URL, through a tunnel and inside TLS if it is https.

@@ -25,7 +25,7 @@ func TestSharesGoToTheInnermostFunctionThatHasAPart(t *testing.T) {
 			stack(30, "crypto/sha1.blockSHANI", "orbweaver/warc.(*Encoder).Append", "orbweaver/engine.(*parseWorker).pack"),
 			stack(15, "crypto/internal/fips140/aes/gcm.gcmAesDec", "crypto/tls.(*Conn).Read", "orbweaver/engine/fetch.(*Fetcher).read"),
 			stack(25, "syscall.Syscall", "net.(*conn).Read", "crypto/tls.(*Conn).Read", "orbweaver/engine/fetch.(*Fetcher).read"),
-			stack(35, "hash/crc32.update", "github.com/klauspost/compress/gzip.(*Reader).Read", "orbweaver/engine/fetch.(*Decoder).run",
+			stack(35, "hash/crc32.update", "orbweaver/internal/inflate.(*Decoder).Gzip", "orbweaver/engine/fetch.(*Decoder).run",
 				"orbweaver/engine/fetch.(*Page).Decoded", "orbweaver/engine.(*linkFinder).scan"),
 			stack(45, "syscall.Syscall", "net.(*conn).Read", "orbweaver/engine/fetch.(*Fetcher).tunnel", "orbweaver/engine/fetch.(*Fetcher).connect"),
 			stack(40, "runtime.futex", "runtime.findRunnable", "runtime.schedule", "runtime.mcall"),

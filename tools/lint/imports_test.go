@@ -21,6 +21,7 @@ const (
 var importTable = []struct{ importer, may string }{
 	// Level 0 leans on nothing but the standard library and its required modules.
 	{"internal/invariants", ""},
+	{"internal/inflate", ""},
 	{"internal/mpmc", "internal/invariants"},
 	{"internal/vfs", "internal/invariants"},
 	{"internal/extsort", "internal/vfs internal/invariants"},
@@ -43,7 +44,7 @@ var importTable = []struct{ importer, may string }{
 	{"warc/warctool", base + " warc"},
 
 	// Level 1, the parts of the engine.
-	{"engine/fetch", base},
+	{"engine/fetch", base + " internal/inflate"},
 	{"engine/parse", base},
 	{"engine/robots", base},
 	{"engine/filter", base},
