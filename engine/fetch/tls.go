@@ -22,7 +22,7 @@ func (f *Fetcher) newTLSConfig() *tls.Config {
 		NextProtos:             []string{"http/1.1"},
 		SessionTicketsDisabled: true,
 		// Without the library's post-quantum exchanges: what is public today need not be secret from the computers of tomorrow, and
-		// they cost a third of a handshake and a packet more in each direction. Every server knows one of these.
+		// they cost a quarter of a handshake and a kilobyte more in each direction. Every server knows one of these.
 		CurvePreferences: []tls.CurveID{tls.X25519, tls.CurveP256, tls.CurveP384, tls.CurveP521},
 	}
 }
