@@ -39,6 +39,7 @@ type Addresses struct {
 	TLS   string `json:"tls,omitempty"`
 	DNS   string `json:"dns,omitempty"`
 	Seeds string `json:"seeds,omitempty"`
+	Root  []byte `json:"root,omitempty"` // the certificate to trust, DER; if there are hosts inside TLS
 	Hosts int    `json:"hosts"`
 	IPs   int    `json:"ips"`
 	Pages int64  `json:"pages"`
@@ -129,6 +130,9 @@ func announce(stdout io.Writer, s *Server, w *simweb.World, o *SimOptions) error
 		a.DNS = p.String()
 	}
 	if o.JSON {
+		if w.Config().HTTPSShare > 0 {
+			a.Root = s.Root().Raw
+		}
 		return json.NewEncoder(stdout).Encode(a)
 	}
 	_, err := fmt.Fprintf(stdout, "world  %d hosts, %d addresses, about %d pages\n", a.Hosts, a.IPs, a.Pages)

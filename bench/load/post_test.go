@@ -53,7 +53,7 @@ func (c *client) want(w *simweb.World, u string) {
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
-	want, _ := w.Payload(u)
+	want, _ := w.Payload(u, false)
 	if err != nil || !bytes.Equal(body, want) {
 		c.t.Fatalf("%s: %d bytes of %d, %v", u, len(body), len(want), err)
 	}
@@ -119,7 +119,7 @@ const hugeBytes = 24 << 20
 func late(t *testing.T, w *simweb.World, s *Server, urls iter.Seq2[string, simweb.Class]) (c *client, u string) {
 	t.Helper()
 	for u := range urls {
-		if body, _ := w.Payload(u); len(body) < hugeBytes {
+		if body, _ := w.Payload(u, false); len(body) < hugeBytes {
 			continue
 		}
 		c := dial(t, s)

@@ -37,6 +37,8 @@ type Stats struct {
 	Conns    int64 `json:"conns"`    // connections accepted, tunnels counted twice
 	Requests int64 `json:"requests"` // answers
 	Bytes    int64 `json:"bytes"`    // bytes of answers
+	Text     int64 `json:"text"`     // bytes of the pages that were packed, before that
+	Packed   int64 `json:"packed"`   // and after
 	Open     int   `json:"open"`     // connections open now
 	Queries  int64 `json:"queries"`  // DNS questions
 }
@@ -46,7 +48,7 @@ type Server struct {
 	world    *simweb.World
 	o        Options
 	tls      *tls.Config
-	cert     *x509.Certificate
+	root     *x509.Certificate
 	counters simweb.Counters
 	dns      *responder
 	stop     func()        // unbinds from the context, and waits if that is ending just now
@@ -68,12 +70,12 @@ type Server struct {
 // Start opens everything that the options name, and serves until Close or the end of ctx. On error nothing is left open.
 func Start(ctx context.Context, w *simweb.World, o Options) (*Server, error) {
 	s := &Server{world: w, o: o, waiting: make(map[io.Closer]struct{}), done: make(chan struct{})}
-	cert, leaf, err := selfSigned(w.Config().Domain)
+	issuer, err := newIssuer(w.Config().Domain)
 	if err != nil {
 		return nil, err
 	}
-	s.cert = leaf
-	s.tls = &tls.Config{Certificates: []tls.Certificate{cert}, NextProtos: []string{"http/1.1"}, MinVersion: tls.VersionTLS12}
+	s.root = issuer.root
+	s.tls = &tls.Config{GetCertificate: issuer.certificate, NextProtos: []string{"http/1.1"}, MinVersion: tls.VersionTLS12}
 	if err = s.openAll(ctx); err != nil {
 		_ = s.Close()
 		return nil, err
@@ -276,12 +278,13 @@ func (s *Server) DNSAddr() netip.AddrPort {
 	return s.dns.addr
 }
 
-// Certificate is what the TLS servers show, whatever name is asked for. It is signed by itself.
-func (s *Server) Certificate() *x509.Certificate { return s.cert }
+// Root is the certificate that has to be trusted, so that those of the hosts hold.
+func (s *Server) Root() *x509.Certificate { return s.root }
 
 // Stats returns what has been done so far.
 func (s *Server) Stats() Stats {
-	st := Stats{Conns: s.counters.Conns.Load(), Requests: s.counters.Requests.Load(), Bytes: s.counters.Bytes.Load()}
+	st := Stats{Conns: s.counters.Conns.Load(), Requests: s.counters.Requests.Load(), Bytes: s.counters.Bytes.Load(),
+		Text: s.counters.Text.Load(), Packed: s.counters.Packed.Load()}
 	if s.dns != nil {
 		st.Queries = s.dns.queries.Load()
 	}

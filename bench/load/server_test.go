@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"io"
@@ -65,7 +66,7 @@ func fetch(t *testing.T, w *simweb.World, transport *http.Transport, u string) {
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
-	want, ok := w.Payload(u)
+	want, ok := w.Payload(u, false)
 	if err != nil || !ok || resp.StatusCode != 200 || !bytes.Equal(body, want) {
 		t.Errorf("%s: status %d, %d bytes of %d, %v", u, resp.StatusCode, len(body), len(want), err)
 	}
@@ -76,7 +77,9 @@ func TestProxyAndTLS(t *testing.T) {
 	c.Hosts, c.HTTPSShare = 20, 0.5
 	w, s := start(t, c, Options{Proxy: "127.0.0.1:0"})
 	proxy := &url.URL{Scheme: "http", Host: s.ProxyAddr().String()}
-	tlsConfig := &tls.Config{InsecureSkipVerify: true} // names with two labels before the domain are not covered
+	roots := x509.NewCertPool()
+	roots.AddCert(s.Root())
+	tlsConfig := &tls.Config{RootCAs: roots}
 	secure := 0
 	for i := range w.Hosts() {
 		fetch(t, w, &http.Transport{Proxy: http.ProxyURL(proxy), TLSClientConfig: tlsConfig}, w.Root(i))

@@ -45,7 +45,7 @@ func (s *session) handle(q *request) {
 	case kindTrap:
 		s.plain(200, "OK", "text/html; charset=utf-8", "<html><body>This was no link.</body></html>\n")
 	default:
-		s.page(&h, t)
+		s.page(&h, t, q.gzip)
 	}
 }
 
@@ -111,6 +111,9 @@ func (s *session) writeHead(status int, reason, ctype string, length int, extra 
 		b = append(b, "\r\nConnection: close"...)
 	}
 	b = append(b, "\r\n"...)
+	if s.log.flags&flagPacked != 0 {
+		b = append(b, "Content-Encoding: gzip\r\n"...)
+	}
 	b = append(b, extra...)
 	s.b.head = append(b, "\r\n"...)
 }
@@ -173,8 +176,8 @@ func (s *session) drip(b []byte, d time.Duration) {
 	s.finish(b, true)
 }
 
-// page answers for a page, a step of a redirect, or where it lands.
-func (s *session) page(h *host, t target) {
+// page answers for a page, a step of a redirect, or where it lands, packed if the client accepts that and the host does so.
+func (s *session) page(h *host, t target, accepted bool) {
 	f := s.w.pageAt(h, int(t.page))
 	if to, status := s.w.redirect(h, t, &f); status > 0 {
 		s.redirect(h, to, status)
@@ -211,7 +214,17 @@ func (s *session) page(h *host, t target) {
 		return
 	}
 	s.begin()
-	s.b.out = s.w.appendBody(s.b.out, &s.b.doc, h, t, &f)
+	d := &s.b.doc
+	s.b.out = s.w.appendBody(s.b.out, d, h, t, &f)
+	if accepted && h.packs(&f, shape) {
+		s.log.flags |= flagPacked
+		d.packed = d.packer.gzip(d.packed[:0], s.body(), d.marks)
+		if c := s.o.Counters; c != nil {
+			c.Text.Add(int64(len(s.body())))
+			c.Packed.Add(int64(len(d.packed)))
+		}
+		s.b.out = append(s.b.out[:headRoom], d.packed...)
+	}
 	s.shaped(t, &f, shape)
 }
 

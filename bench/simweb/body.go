@@ -5,9 +5,11 @@ import "strconv"
 // linkCost is about what a link adds to a page in bytes, beside the text.
 const linkCost = 90
 
-// appendBody appends the payload of a page or landing page before any encoding. It is the same at every call.
+// appendBody appends the payload of a page or landing page before any encoding, and notes its islands in d. It is the same at
+// every call.
 func (w *World) appendBody(dst []byte, d *doc, h *host, t target, f *page) []byte {
 	r := rng(w.hash(saltBody, h.index, int(t.page)) + uint64(t.kind))
+	d.start, d.marks = len(dst), d.marks[:0]
 	switch {
 	case f.content == contentPNG:
 		return appendNoise(append(dst, "\x89PNG\r\n\x1a\n"...), &r, f.size/2)
@@ -63,13 +65,27 @@ func (w *World) appendHTML(dst []byte, d *doc, h *host, t target, f *page, r *rn
 	dst = append(dst, "</head>\n<body class=\"page\">\n"...)
 	dst = w.appendTrap(dst, d, r)
 
+	each := 1 // links between two stretches of text
+	if h.gzip {
+		each = max(len(d.list)*islandLarge/max(f.size, 1), 1) // a large island in each
+	}
 	for k := range d.list {
-		left := f.size - (len(dst) - start) - linkCost*(len(d.list)-k)
-		dst = w.sea.fill(dst, r, left/(len(d.list)-k))
+		if k%each == 0 {
+			left := f.size - (len(dst) - start) - linkCost*(len(d.list)-k)
+			dst = w.appendText(dst, d, r, left/((len(d.list)-k+each-1)/each))
+		}
 		dst = w.appendAnchor(dst, d, r, d.list[k].to)
 	}
-	dst = w.sea.fill(dst, r, f.size-(len(dst)-start)-20)
+	dst = w.appendText(dst, d, r, f.size-(len(dst)-start)-20)
 	return append(dst, "</body>\n</html>\n"...)
+}
+
+// appendText appends about n bytes of text.
+func (w *World) appendText(dst []byte, d *doc, r *rng, n int) []byte {
+	if d.h.gzip {
+		return w.islands.fill(dst, d, r, n)
+	}
+	return w.sea.fill(dst, r, n)
 }
 
 // writeBase appends a base element and makes d.base what it says.

@@ -31,6 +31,7 @@ type Config struct {
 	CopyShare     float64 // share of leaf pages whose payload is that of other pages
 
 	HTTPSShare   float64 // share of hosts on https
+	GzipShare    float64 // share of hosts that send HTML packed to clients that accept gzip
 	HTTPPort     int     // port of http hosts
 	HTTPSPort    int     // port of https hosts
 	AltPort      int     // port of the hosts that use another one
@@ -73,6 +74,15 @@ func Faulty() Config {
 	c.Faults = AllFaults(0.01)
 	c.Robots = Robots{AllowAll: 0.15, Rules: 0.4, CrawlDelay: 0.05, DenyAll: 0.05, Error: 0.02, Unavailable: 0.02,
 		Reset: 0.02, Forbidden: 0.03, Redirect: 0.05, Slow: 0.02, Huge: 0.02, HTML: 0.02}
+	return c
+}
+
+// Today is a web as it is today: all of it inside TLS, HTML of 240 KB on average with a hundred links, packed by the server.
+func Today() Config {
+	c := Plain()
+	c.HTTPSShare, c.GzipShare = 1, 1
+	c.PageBytesMean, c.LinksMean = 240_000, 100
+	c.OtherShare, c.CopyShare = 0, 0
 	return c
 }
 
@@ -127,7 +137,7 @@ func (c Config) Validate() error {
 	for _, p := range []int{c.HTTPPort, c.HTTPSPort, c.AltPort} {
 		bad(p >= 1 && p <= 65535, "port %d: want 1 to 65535", p)
 	}
-	for _, s := range []float64{c.ExternalShare, c.OtherShare, c.CopyShare, c.HTTPSShare, c.AltPortShare} {
+	for _, s := range []float64{c.ExternalShare, c.OtherShare, c.CopyShare, c.HTTPSShare, c.GzipShare, c.AltPortShare} {
 		bad(s >= 0 && s <= 1, "share %g: want 0 to 1", s)
 	}
 	bad(c.Domain == strings.ToLower(c.Domain) && !strings.HasPrefix(c.Domain, ".") && !strings.HasSuffix(c.Domain, "."),

@@ -70,6 +70,9 @@ type judge struct {
 	sites  map[int32]*siteState
 	ips    map[uint32]*last
 	seen   map[target]uint8
+
+	doc     doc
+	scratch []byte
 }
 
 const (
@@ -77,6 +80,8 @@ const (
 	seenWhole
 	seenPage // answered whole with status 200
 	seenStored
+	seenPacked // and sent in its gzip form
+	seenBare   // and not
 )
 
 // Judge holds the log and the archive against the truth. With crawled nil what the server answered whole counts as stored.
@@ -178,7 +183,10 @@ func (j *judge) arrival(r *record) {
 	if r.flags&flagWhole != 0 || c == ClassCut && r.status == 200 {
 		is |= seenWhole
 		if r.status == 200 {
-			is |= seenPage
+			is |= seenPage | seenBare
+		}
+		if r.status == 200 && r.flags&flagPacked != 0 {
+			is = is&^seenBare | was&seenBare | seenPacked
 		}
 	}
 	j.seen[r.t] = is
@@ -261,8 +269,6 @@ func smaller(have time.Duration, gap int64) time.Duration {
 // archive judges what is stored.
 func (j *judge) archive(crawled Crawled) {
 	v := &j.v
-	d := new(doc)
-	var scratch []byte
 	n := 0
 	for c := range crawled {
 		if c.Status != 200 {
@@ -303,12 +309,26 @@ func (j *judge) archive(crawled Crawled) {
 		if c.Truncated || n%j.p.DigestEvery != 0 {
 			continue
 		}
-		scratch, _ = j.w.payload(scratch[:0], d, t)
-		if !c.HasDigest || sha1.Sum(scratch) != c.Digest {
+		if !c.HasDigest || !j.sent(t, was, c.Digest) {
 			v.DigestMismatches++
 			v.example("digest", "%s", c.URL)
 		}
 	}
+}
+
+// sent says that a digest is that of a payload as the server sent it, or, if that was before the log began, may have.
+func (j *judge) sent(t target, was uint8, digest [20]byte) bool {
+	forms := was & (seenBare | seenPacked)
+	for _, form := range [...]uint8{seenBare, seenPacked} {
+		if forms != 0 && forms&form == 0 {
+			continue
+		}
+		j.scratch, _ = j.w.payload(j.scratch[:0], &j.doc, t, form == seenPacked)
+		if sha1.Sum(j.scratch) == digest {
+			return true
+		}
+	}
+	return false
 }
 
 // mayBeCut says that the first answer for a page is cut, so that a record of that is no wrong.

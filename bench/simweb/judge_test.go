@@ -63,7 +63,7 @@ func judgeWorld(t *testing.T) (*World, []string) {
 func archiveOf(t *testing.T, w *World, pages []string) []Capture {
 	var all []Capture
 	for _, u := range pages {
-		p, ok := w.Payload(u)
+		p, ok := w.Payload(u, false)
 		if !ok {
 			t.Fatalf("%s has no payload", u)
 		}

@@ -41,7 +41,8 @@ const (
 	flagWhole = 1 << iota
 	flagCut
 	flagRetryAfter
-	flagLost // the client may have forgotten what it was told
+	flagLost   // the client may have forgotten what it was told
+	flagPacked // the payload was sent in its gzip form since the client accepts that
 )
 
 // logChunk is how many records are kept together.

@@ -133,7 +133,7 @@ func TestPagesAreLikeText(t *testing.T) {
 	for i := range 25 {
 		h := w.hostAt(i)
 		for p := range h.pages {
-			body, _ = w.payload(body[:0], d, target{host: int32(i), page: uint32(p)})
+			body, _ = w.payload(body[:0], d, target{host: int32(i), page: uint32(p)}, false)
 			pages++
 			raw += len(body)
 			packed += len(gzipped(body))
@@ -297,12 +297,12 @@ func TestWorldsAreTheSame(t *testing.T) {
 		if class != ClassPage {
 			continue
 		}
-		p, ok := a.Payload(u)
-		q, ok2 := b.Payload(u)
+		p, ok := a.Payload(u, false)
+		q, ok2 := b.Payload(u, false)
 		if !ok || !ok2 || !bytes.Equal(p, q) {
 			t.Fatalf("%s differs", u)
 		}
-		if r, ok := other.Payload(u); ok && bytes.Equal(p, r) {
+		if r, ok := other.Payload(u, false); ok && bytes.Equal(p, r) {
 			same++
 		}
 	}

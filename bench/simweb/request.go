@@ -12,6 +12,7 @@ type request struct {
 	host   []byte
 	agent  []byte
 	keep   bool // the client wants the connection kept
+	gzip   bool // the client accepts gzip
 
 	body int // Content-Length of the request
 }
@@ -46,6 +47,8 @@ func parseRequest(head []byte) (q request, ok bool) {
 			if bytes.EqualFold(value, []byte("close")) {
 				q.keep = false
 			}
+		case len(name) == 15 && bytes.EqualFold(name, []byte("accept-encoding")):
+			q.gzip = q.gzip || acceptsGzip(value)
 		case len(name) == 14 && bytes.EqualFold(name, []byte("content-length")):
 			if q.body, ok = number(string(value)); !ok {
 				return q, false
@@ -53,6 +56,19 @@ func parseRequest(head []byte) (q request, ok bool) {
 		}
 	}
 	return q, true
+}
+
+// acceptsGzip reads the value of an Accept-Encoding field.
+func acceptsGzip(value []byte) bool {
+	for len(value) > 0 {
+		var one []byte
+		one, value, _ = bytes.Cut(value, []byte{','})
+		name, quality, _ := bytes.Cut(one, []byte{';'})
+		if bytes.EqualFold(bytes.TrimSpace(name), []byte("gzip")) {
+			return string(bytes.TrimSpace(quality)) != "q=0"
+		}
+	}
+	return false
 }
 
 // address splits what is asked for into scheme, authority and path; the absolute form says it all, the origin form leaves

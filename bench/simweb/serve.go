@@ -24,6 +24,8 @@ type ServeOptions struct {
 type Counters struct {
 	Conns    atomic.Int64 // connections accepted
 	Requests atomic.Int64 // answers begun
+	Text     atomic.Int64 // bytes of pages before they were packed, of those that were
+	Packed   atomic.Int64 // the same afterwards
 	Bytes    atomic.Int64 // bytes of the last writes of answers: all of them but for slow and stalled ones
 }
 

@@ -79,9 +79,28 @@ func TestPageAllocatesNothing(t *testing.T) {
 	h := w.hostAt(3)
 	n := 0
 	if got := testing.AllocsPerRun(200, func() {
-		body, _ = w.payload(body[:0], d, target{host: 3, page: uint32(n % h.pages)})
+		body, _ = w.payload(body[:0], d, target{host: 3, page: uint32(n % h.pages)}, false)
 		n++
 	}); got > 0 {
 		t.Errorf("%.1f allocations for a page", got)
 	}
+}
+
+// What a page of today costs the server, packed.
+func BenchmarkServePacked(b *testing.B) {
+	w, err := New(Today())
+	if err != nil {
+		b.Fatal(err)
+	}
+	log := w.NewLog()
+	b.ReportAllocs()
+	n := 0
+	var bytes int64
+	for b.Loop() {
+		c := &nullConn{request: []byte("GET " + w.Root(n%w.Hosts()) + " HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\nConnection: close\r\n\r\n"), left: 1}
+		w.Serve(c, ServeOptions{Log: log})
+		bytes += c.bytes
+		n++
+	}
+	b.ReportMetric(float64(bytes)/float64(n), "bytes/page")
 }

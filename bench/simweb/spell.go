@@ -10,6 +10,11 @@ type doc struct {
 	path []byte // scratch: a target's path
 	ref  []byte // scratch: a reference before HTML escaping
 	list []link // scratch
+
+	start  int    // where the payload begins in what it is appended to
+	marks  []mark // the islands in it
+	packer packer
+	packed []byte // scratch: the gzip form
 }
 
 // spellings is the number of ways a reference is written.

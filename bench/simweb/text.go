@@ -28,7 +28,7 @@ const (
 )
 
 // newSea writes paragraphs out of phrases that come up Zipf-like.
-func newSea(seed uint64) sea {
+func newSea(seed uint64, paragraph func(dst []byte, r *rng, phrases []string) []byte) sea {
 	r := rng(mix(seed + 77))
 	vocabulary := make([]string, 3000)
 	for i := range vocabulary {
@@ -48,7 +48,7 @@ func newSea(seed uint64) sea {
 	s := sea{text: make([]byte, 0, seaBytes+4096)}
 	for len(s.text) < seaBytes {
 		s.cuts = append(s.cuts, len(s.text))
-		s.text = appendParagraph(s.text, &r, phrases)
+		s.text = paragraph(s.text, &r, phrases)
 	}
 	s.cuts = append(s.cuts, len(s.text))
 	return s

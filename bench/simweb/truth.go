@@ -157,17 +157,17 @@ func (t *Truth) All() iter.Seq2[string, Class] {
 	}
 }
 
-// Payload returns the bytes that a whole answer with status 200 carries as its payload: without chunking, with content
-// encoding. ok is false if the URL has no such answer.
-func (w *World) Payload(url string) (payload []byte, ok bool) {
+// Payload returns the bytes that a whole answer with status 200 carries as its payload, without chunking, with content
+// encoding, for a client that says that it accepts gzip or one that says nothing. ok is false if the URL has no such answer.
+func (w *World) Payload(url string, gzip bool) (payload []byte, ok bool) {
 	t, ok := w.find(url)
 	if !ok {
 		return nil, false
 	}
-	return w.payload(nil, new(doc), t)
+	return w.payload(nil, new(doc), t, gzip)
 }
 
-func (w *World) payload(dst []byte, d *doc, t target) ([]byte, bool) {
+func (w *World) payload(dst []byte, d *doc, t target, gzip bool) ([]byte, bool) {
 	if t.kind != kindPage && t.kind != kindLand {
 		return dst, false
 	}
@@ -178,8 +178,16 @@ func (w *World) payload(dst []byte, d *doc, t target) ([]byte, bool) {
 	}
 	at := len(dst)
 	dst = w.appendBody(dst, d, &h, t, &f)
-	if t.kind == kindPage && f.shape == shapeGzip {
+	shape := f.shape
+	if t.kind == kindLand {
+		shape = shapePlain
+	}
+	switch {
+	case shape == shapeGzip:
 		dst = append(dst[:at], gzipped(dst[at:])...)
+	case gzip && h.packs(&f, shape):
+		d.packed = d.packer.gzip(d.packed[:0], dst[at:], d.marks)
+		dst = append(dst[:at], d.packed...)
 	}
 	return dst, true
 }

@@ -20,6 +20,7 @@ type World struct {
 	pages   []uint32 // quantiles of pages per host
 	sizes   []uint32 // quantiles of page sizes
 	sea     sea
+	islands islands   // none if no host packs
 	buffers sync.Pool // *buffer
 
 	mu    sync.Mutex
@@ -45,7 +46,10 @@ func New(c Config) (*World, error) {
 	}
 	w.pages = lognormalTable(float64(c.PagesPerHostMean), 1.5, 1, float64(c.PagesPerHostMax))
 	w.sizes = lognormalTable(float64(c.PageBytesMean), 0.8, 256, 40*float64(c.PageBytesMean))
-	w.sea = newSea(w.seed)
+	w.sea = newSea(w.seed, appendParagraph)
+	if c.GzipShare > 0 {
+		w.islands = newIslands(w.seed)
+	}
 	w.buffers.New = func() any { return new(buffer) }
 	return w, nil
 }
@@ -65,6 +69,7 @@ type host struct {
 	index  int
 	pages  int // number of pages, at least 1
 	https  bool
+	gzip   bool // packs HTML for clients that accept it
 	port   int
 	prefix uint8 // which of hostPrefixes its name begins with
 	robots robotsKind
@@ -95,6 +100,7 @@ func (w *World) hostAt(i int) host {
 	if r.float() < w.c.AltPortShare {
 		h.port = w.c.AltPort
 	}
+	h.gzip = r.float() < w.c.GzipShare
 	h.robots = w.robotsOf(i)
 	return h
 }

@@ -17,6 +17,12 @@ import (
 // get asks for a URL over a pipe, as through a proxy.
 func get(t *testing.T, w *World, o ServeOptions, url string) (*http.Response, []byte, error) {
 	t.Helper()
+	return getWith(t, w, o, url, "Accept: */*")
+}
+
+// getWith is get with one more line in the head.
+func getWith(t *testing.T, w *World, o ServeOptions, url, line string) (*http.Response, []byte, error) {
+	t.Helper()
 	client, server := net.Pipe()
 	done := make(chan struct{})
 	go func() {
@@ -27,7 +33,7 @@ func get(t *testing.T, w *World, o ServeOptions, url string) (*http.Response, []
 		client.Close()
 		<-done
 	}()
-	if _, err := io.WriteString(client, "GET "+url+" HTTP/1.1\r\nHost: x\r\nUser-Agent: test\r\nConnection: close\r\n\r\n"); err != nil {
+	if _, err := io.WriteString(client, "GET "+url+" HTTP/1.1\r\nHost: x\r\nUser-Agent: test\r\n"+line+"\r\nConnection: close\r\n\r\n"); err != nil {
 		return nil, nil, err
 	}
 	reader := bufio.NewReader(client)
@@ -132,7 +138,9 @@ func testWorld(t *testing.T, c Config) *World {
 
 // A crawl of the bytes with other people's tokenizer and URL parser finds what the model says, and nothing else.
 func TestG1_BytesAgreeWithModel(t *testing.T) {
-	for name, c := range map[string]Config{"plain": Plain(), "faulty": Faulty()} {
+	packing := Plain()
+	packing.GzipShare = 1
+	for name, c := range map[string]Config{"plain": Plain(), "faulty": Faulty(), "packing": packing} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c.Hosts, c.IPs, c.PagesPerHostMean, c.PageBytesMean = 40, 10, 12, 2000
@@ -181,7 +189,7 @@ func crawlAgrees(t *testing.T, w *World) {
 				t.Errorf("%s: class %v, but stored", u, c)
 			}
 			pages++
-			want, _ := w.Payload(u)
+			want, _ := w.Payload(u, false)
 			if !bytes.Equal(want, body) {
 				at, _ := w.find(u)
 				h := w.hostAt(int(at.host))

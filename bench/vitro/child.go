@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -79,6 +80,20 @@ func (w *web) ready() error {
 		return fmt.Errorf("vitro: the simulated web does not start: %w: %s", err, strings.TrimSpace(w.stderr.String()))
 	}
 	return nil
+}
+
+// roots is what to trust, so that the certificates of the web's hosts hold; nil for a web without TLS.
+func (w *web) roots() (*x509.CertPool, error) {
+	if len(w.where.Root) == 0 {
+		return nil, nil //nolint:nilnil // as in tls.Config
+	}
+	root, err := x509.ParseCertificate(w.where.Root)
+	if err != nil {
+		return nil, fmt.Errorf("vitro: the simulated web's certificate: %w", err)
+	}
+	pool := x509.NewCertPool()
+	pool.AddCert(root)
+	return pool, nil
 }
 
 // stop asks the child to end and returns its summary. It can take a while: the child judges the crawl.

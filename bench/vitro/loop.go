@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha1" //nolint:gosec // the digest of WARC records, not a signature
+	"crypto/x509"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ import (
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/parse"
 	"orbweaver/engine/urlx"
+	"orbweaver/internal/inflate"
 	"orbweaver/warc/deflate"
 )
 
@@ -32,28 +34,31 @@ const (
 	loopPage  = 64 << 10 // bytes of a page buffer, to begin with
 )
 
-// bareLoop is what a crawl is compared with: as many workers as it has fetchers, each of which connects, asks, reads, digests,
-// finds the links, packs the exchange into one gzip member of the fastest level and appends that to one file, again and again. It knows no
-// politeness, no host, no URL that it has met before, no second record and no cut: nothing that a crawl needs. With keep, each worker
-// connects once.
+// bareLoop is what a crawl is compared with: as many workers as it has fetchers, each of which connects, with TLS where the web has it, asks, reads,
+// digests, unpacks, finds the links, packs the exchange into one gzip member of the fastest level and appends that to one file, again and again. It knows
+// no politeness, no host, no URL that it has met before, no second record and no cut: nothing that a crawl needs. With keepAlive, each worker
+// connects once, unless the web has TLS: then a connection serves one site.
 type bareLoop struct {
-	dialer fetch.Dialer
-	keep   bool
-	proxy  string
-	urls   []string
-	want   int // pages
-	next   atomic.Int64
-	failed atomic.Int64
-	pages  sync.Pool      // *[]byte, held from the first byte of an answer on
-	bench  chan *bareTool // one for each core: what is not waiting for the network is done by so many at a time
-	mu     sync.Mutex     // of out
-	out    io.Writer
+	dialer    fetch.Dialer
+	keepAlive bool
+	proxy     string
+	roots     *x509.CertPool
+	urls      []string
+	want      int // pages
+	next      atomic.Int64
+	failed    atomic.Int64
+	pages     sync.Pool      // *[]byte, held from the first byte of an answer on
+	bench     chan *bareTool // one for each core: what is not waiting for the network is done by so many at a time
+	mu        sync.Mutex     // of out
+	out       io.Writer
 }
 
 // bareTool is the memory of the work on one page.
 type bareTool struct {
 	scanner *parse.Scanner
 	zip     *deflate.Encoder
+	unzip   *inflate.Decoder
+	text    []byte // of a page that came packed
 	packed  []byte
 	url     []byte
 }
@@ -70,12 +75,14 @@ func measureLoop(ctx context.Context, o *Options) (cpuPerPage float64, where *Pr
 		return 0, nil, err
 	}
 	l := &bareLoop{
-		dialer: fetch.LoopbackOnly(), keep: o.KeepAlive > 0, want: o.BarePages, proxy: strings.TrimPrefix(w.where.Proxy, "http://"), bench: make(chan *bareTool, runtime.GOMAXPROCS(0)),
+		dialer: fetch.LoopbackOnly(), keepAlive: o.KeepAlive > 0 && o.World.HTTPSShare == 0, want: o.BarePages, proxy: strings.TrimPrefix(w.where.Proxy, "http://"), bench: make(chan *bareTool, runtime.GOMAXPROCS(0)),
 	}
 	for i := range min(world.Hosts(), l.want) {
 		l.urls = append(l.urls, world.Root(i))
 	}
-	cpuPerPage, where, err = l.measure(ctx, o)
+	if l.roots, err = w.roots(); err == nil {
+		cpuPerPage, where, err = l.measure(ctx, o)
+	}
 	_, serr := w.stop()
 	return cpuPerPage, where, errors.Join(err, serr)
 }
@@ -83,7 +90,7 @@ func measureLoop(ctx context.Context, o *Options) (cpuPerPage float64, where *Pr
 func (l *bareLoop) measure(ctx context.Context, o *Options) (cpuPerPage float64, where *Profile, err error) {
 	l.pages.New = func() any { return new(make([]byte, 0, loopPage)) }
 	for range cap(l.bench) {
-		l.bench <- &bareTool{scanner: parse.NewScanner(parse.Options{}), zip: deflate.NewEncoder()}
+		l.bench <- &bareTool{scanner: parse.NewScanner(parse.Options{}), zip: deflate.NewEncoder(), unzip: inflate.NewDecoder()}
 	}
 	out, err := os.CreateTemp("", "orbweaver-bare-")
 	if err != nil {
@@ -131,7 +138,7 @@ func (l *bareLoop) work(ctx context.Context) {
 // page may use.
 func (l *bareLoop) page(ctx context.Context, conn net.Conn, url string, probe []byte) (_ net.Conn, err error) {
 	if conn == nil {
-		if conn, err = l.dialer.DialContext(ctx, "tcp", l.proxy); err != nil {
+		if conn, err = l.connect(ctx, url); err != nil {
 			return nil, err
 		}
 	}
@@ -139,26 +146,26 @@ func (l *bareLoop) page(ctx context.Context, conn net.Conn, url string, probe []
 	if buf != nil {
 		defer l.pages.Put(buf)
 	}
-	if !l.keep || err != nil {
+	if !l.keepAlive || err != nil {
 		err = errors.Join(err, conn.Close())
 		conn = nil
 	}
 	if err != nil {
 		return conn, err
 	}
-	return conn, l.store(url, *buf)
+	return conn, l.keep(url, *buf)
 }
 
 // exchange asks for a page and reads the answer: to the end of the connection, or to the length that its head tells.
 func (l *bareLoop) exchange(conn net.Conn, url string, probe []byte) (*[]byte, error) {
-	if err := ask(conn, url, l.keep); err != nil {
+	if err := ask(conn, url, l.keepAlive); err != nil {
 		return nil, err
 	}
 	n, err := conn.Read(probe)
 	page := l.pages.Get().(*[]byte)
 	b, whole := append((*page)[:0], probe[:n]...), 0
 	for err == nil {
-		if whole == 0 && l.keep {
+		if whole == 0 && l.keepAlive {
 			whole = lengthOf(b)
 		}
 		if whole > 0 && len(b) >= whole {
@@ -171,7 +178,7 @@ func (l *bareLoop) exchange(conn net.Conn, url string, probe []byte) (*[]byte, e
 		b = b[:len(b)+n]
 	}
 	*page = b
-	if errors.Is(err, io.EOF) {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) && l.roots != nil { // not every server says good-bye in TLS
 		err = nil
 	}
 	return page, err
@@ -192,8 +199,8 @@ func lengthOf(b []byte) int {
 	return len(head) + 4 + n
 }
 
-// store does with a page what has nothing to do with the network.
-func (l *bareLoop) store(url string, page []byte) error {
+// keep does with a page what has nothing to do with the network.
+func (l *bareLoop) keep(url string, page []byte) error {
 	end := bytes.Index(page, []byte("\r\n\r\n"))
 	if end < 0 {
 		return errors.New("vitro: an answer without a head")
@@ -202,7 +209,14 @@ func (l *bareLoop) store(url string, page []byte) error {
 	defer func() { l.bench <- t }()
 	payload := page[end+4:]
 	sha1.Sum(payload) //nolint:gosec // see above
-	t.links(url, payload)
+	text := payload
+	if bytes.HasPrefix(payload, []byte(gzipHeader[:3])) {
+		if err := t.inflate(payload); err != nil {
+			return err
+		}
+		text = t.text
+	}
+	t.links(url, text)
 	t.packed = append(t.packed[:0], gzipHeader...)
 	t.packed = t.zip.Finish(t.zip.Append(t.packed, page))
 	t.packed = binary.LittleEndian.AppendUint32(t.packed, crc32.ChecksumIEEE(page))
@@ -232,15 +246,8 @@ func (t *bareTool) links(base string, payload []byte) {
 	}
 }
 
-// ask asks a proxy for a URL.
-func ask(conn net.Conn, url string, keep bool) error {
-	_, authority, _ := strings.Cut(url, "://")
-	host, _, _ := strings.Cut(authority, "/")
-	_ = conn.SetDeadline(time.Now().Add(10 * time.Second)) // a connection that takes none fails when it is used
-	end := "\r\nConnection: close\r\n\r\n"
-	if keep {
-		end = "\r\n\r\n"
-	}
-	_, err := conn.Write([]byte("GET " + url + " HTTP/1.1\r\nHost: " + host + "\r\nUser-Agent: orbweaver-bare" + end))
+// inflate unpacks a payload. The result is good until the next.
+func (t *bareTool) inflate(payload []byte) (err error) {
+	t.text, err = t.unzip.Gzip(t.text[:0], payload, 1<<30)
 	return err
 }

@@ -17,6 +17,10 @@ func (r *Result) Print(out io.Writer) {
 	each, g := 1/float64(max(r.Pages, 1)), &r.Garbage
 	fmt.Fprintf(out, "garbage     %.1f objects and %.0f bytes allocated a page; the collector takes %.1f %% of the CPU time, 99 of 100 pauses below %v; %.0f MiB live\n",
 		float64(g.Objects)*each, float64(g.Bytes)*each, 100*g.Share, g.PauseP99, float64(g.Live)/(1<<20))
+	if r.BytesPacked > 0 {
+		fmt.Fprintf(out, "packed      %.1f KB a page before the web packed it, %.1f times as much as after\n",
+			float64(r.BytesText)/1e3/float64(max(r.Pages, 1)), float64(r.BytesText)/float64(r.BytesPacked))
+	}
 	if r.Verdict != nil {
 		r.Verdict.Print(out)
 	}
@@ -32,6 +36,9 @@ func (r *Result) Print(out io.Writer) {
 	}
 	fmt.Fprintf(out, "\nCPU µs a page       %-16s %9s %9s\n", "", "bare loop", "the crawl")
 	for _, w := range r.Where {
+		if w.Loop == 0 && w.Crawl == 0 {
+			continue // no page was inside TLS, say
+		}
 		fmt.Fprintf(out, "  %-36s %7.1f   %7.1f\n", w.Part, w.Loop, w.Crawl)
 	}
 	fmt.Fprintf(out, "  %-36s %7.1f   %7.1f\n  %-36s %17.2f\n", "all", r.LoopCPUPerPage, r.CPUPerPage, "ratio", r.Ratio)

@@ -58,6 +58,8 @@ type Result struct {
 	Coverage       float64         `json:"coverage"`
 	Overlap        float64         `json:"overlap"`
 	BytesReceived  int64           `json:"bytes_received"`
+	BytesText      int64           `json:"bytes_text,omitempty"`   // of the pages that the web packed, before that
+	BytesPacked    int64           `json:"bytes_packed,omitempty"` // and after
 	BytesStored    int64           `json:"bytes_stored"`
 	RSSPeak        int64           `json:"rss_peak_bytes"`
 	WallSeconds    float64         `json:"wall_seconds"`
@@ -142,7 +144,7 @@ func summarise(report *engine.Report, sum *load.Summary) *Result {
 	r := &Result{
 		Name: "crawl", Pages: pages, PagesPerSecond: float64(pages) / max(report.WallSeconds, 1e-9),
 		CPUPerPage: report.CPUSeconds * each, WebCPUPerPage: sum.CPU * each,
-		BytesReceived: report.BytesReceived, BytesStored: report.BytesStored, RSSPeak: report.RSSPeakBytes,
+		BytesText: sum.Stats.Text, BytesPacked: sum.Stats.Packed, BytesReceived: report.BytesReceived, BytesStored: report.BytesStored, RSSPeak: report.RSSPeakBytes,
 		WallSeconds: report.WallSeconds, Report: *report, Verdict: sum.Verdict,
 	}
 	if v := sum.Verdict; v != nil {
@@ -169,6 +171,9 @@ func crawl(ctx context.Context, o *Options, w *web) (engine.Report, error) {
 		UserAgent: "orbweaver/" + o.Version + " (+https://example.org/in-vitro)",
 		Proxy:     &fetch.Proxy{URL: w.where.Proxy, Addr: proxy},
 	}.WithDefaults()
+	if cfg.Fetch.RootCAs, err = w.roots(); err != nil {
+		return none, err
+	}
 	e, err := engine.Open(cfg, engine.Seams{
 		FS: vfs.Disk(), Dialer: fetch.LoopbackOnly(), Resolver: dnsres.Hashed{N: uint32(w.where.IPs)}, Usage: o.Usage, Log: o.Log,
 	})

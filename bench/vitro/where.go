@@ -92,8 +92,19 @@ func contended(sample *profile.Sample) bool {
 	return false
 }
 
-// partOf names the part that a sample belongs to: that of the innermost function which has one.
+// partOf names the part that a sample belongs to: that of the innermost function which has one, unless a function that called it
+// claims all that is done for it.
 func partOf(sample *profile.Sample) string {
+	for _, at := range sample.Location {
+		for _, line := range at.Line {
+			switch name := line.Function.Name; {
+			case strings.HasPrefix(name, "orbweaver/engine/fetch.(*Fetcher).tunnel"), name == "orbweaver/bench/vitro.tunnel":
+				return partTunnel
+			case strings.HasPrefix(name, "orbweaver/engine/fetch.(*Page).Decoded"), strings.HasPrefix(name, "orbweaver/bench/vitro.(*bareTool).inflate"):
+				return partInflate
+			}
+		}
+	}
 	for _, at := range sample.Location {
 		for _, line := range at.Line {
 			if part := partOfFunction(line.Function.Name); part != "" {
@@ -107,6 +118,9 @@ func partOf(sample *profile.Sample) string {
 // The parts, in the order in which they are told.
 const (
 	partNetwork   = "connect, write, read, close"
+	partTunnel    = "the way through the proxy: CONNECT"
+	partTLS       = "TLS: handshake, decryption"
+	partInflate   = "inflating"
 	partDigest    = "digests"
 	partPack      = "gzip"
 	partLinks     = "links: scan, resolve, fingerprint"
@@ -124,7 +138,7 @@ const (
 
 func partsInOrder() []string {
 	return []string{
-		partNetwork, partDigest, partPack, partLinks, partRecords, partDisk, partFrontier, partBench, partSeen, partLog, partEngine,
+		partNetwork, partTunnel, partTLS, partInflate, partDigest, partPack, partLinks, partRecords, partDisk, partFrontier, partBench, partSeen, partLog, partEngine,
 		partScheduler, partGarbage, partRest,
 	}
 }
@@ -135,7 +149,8 @@ func partPrefixes() []struct{ prefix, part string } {
 		{"runtime.gc", partGarbage}, {"runtime.bgsweep", partGarbage}, {"runtime.bgscavenge", partGarbage}, {"runtime.mallocgc", partGarbage},
 		{"runtime.netpoll", partScheduler}, {"runtime.schedule", partScheduler}, {"runtime.findRunnable", partScheduler},
 		{"runtime.mcall", partScheduler}, {"runtime.mstart", partScheduler}, {"runtime.goready", partScheduler},
-		{"crypto/", partDigest}, {"orbweaver/internal/sha1pair.", partDigest},
+		{"orbweaver/internal/sha1pair.", partDigest}, {"crypto/sha1.", partDigest}, {"crypto/", partTLS}, {"vendor/golang.org/x/crypto/", partTLS}, {"encoding/asn1.", partTLS}, {"math/big.", partTLS},
+		{"orbweaver/engine/fetch.(*Fetcher).inspect", partTLS}, {"orbweaver/engine/fetch.verify", partTLS},
 		{"github.com/klauspost/compress/", partPack}, {"orbweaver/warc/deflate.", partPack}, {"hash/crc32.", partPack},
 		{"orbweaver/engine/parse.", partLinks}, {"orbweaver/engine/urlx.", partLinks}, {"orbweaver/engine.(*linkFinder)", partLinks},
 		{"orbweaver/bench/vitro.(*bareTool).links", partLinks},

@@ -24,6 +24,11 @@ func TestSharesGoToTheInnermostFunctionThatHasAPart(t *testing.T) {
 			stack(10, "syscall.Syscall", "os.(*File).Read", "orbweaver/engine/fetch.(*socketConn).Read", "orbweaver/engine.(*fetchWorker).run"),
 			stack(20, "internal/runtime/syscall.Syscall6", "os.(*File).WriteAt", "orbweaver/internal/vfs.(*file).WriteAt", "orbweaver/warc.(*outFile).append"),
 			stack(30, "crypto/sha1.blockSHANI", "orbweaver/warc.(*Encoder).Append", "orbweaver/engine.(*parseWorker).pack"),
+			stack(15, "crypto/internal/fips140/aes/gcm.gcmAesDec", "crypto/tls.(*Conn).Read", "orbweaver/engine/fetch.(*Fetcher).read"),
+			stack(25, "syscall.Syscall", "net.(*conn).Read", "crypto/tls.(*Conn).Read", "orbweaver/engine/fetch.(*Fetcher).read"),
+			stack(35, "hash/crc32.update", "orbweaver/internal/inflate.(*Decoder).Gzip", "orbweaver/engine/fetch.(*Decoder).run",
+				"orbweaver/engine/fetch.(*Page).Decoded", "orbweaver/engine.(*linkFinder).scan"),
+			stack(45, "syscall.Syscall", "net.(*conn).Read", "orbweaver/engine/fetch.(*Fetcher).tunnel", "orbweaver/engine/fetch.(*Fetcher).connect"),
 			stack(40, "runtime.futex", "runtime.findRunnable", "runtime.schedule", "runtime.mcall"),
 			stack(50, "runtime.mallocgc", "orbweaver/warc.(*Encoder).Append"),
 			stack(60, "orbweaver/engine.(*parseWorker).run"),
@@ -35,7 +40,7 @@ func TestSharesGoToTheInnermostFunctionThatHasAPart(t *testing.T) {
 		t.Fatal(err)
 	}
 	for part, want := range map[string]int64{
-		partNetwork: 10, partDisk: 20, partDigest: 30, partScheduler: 40, partGarbage: 50, partEngine: 60, partRest: 70, partRecords: 0,
+		partNetwork: 10 + 25, partTLS: 15, partInflate: 35, partTunnel: 45, partDisk: 20, partDigest: 30, partScheduler: 40, partGarbage: 50, partEngine: 60, partRest: 70, partRecords: 0,
 	} {
 		if s.shares[part] != want {
 			t.Errorf("%s has %d, want %d", part, s.shares[part], want)

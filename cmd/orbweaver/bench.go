@@ -47,6 +47,7 @@ func (*benchListCmd) Run(w *world) error {
 
 type benchVitroCmd struct {
 	Dir       string   `help:"Crawl directory; made anew." default:"./build/vitro" placeholder:"DIR"`
+	Today     bool     `help:"A web as it is today: 240 KB of HTML, sent packed inside TLS, with a hundred links."`
 	Hosts     count    `help:"Hosts." default:"20000" placeholder:"N"`
 	IPs       count    `name:"ips" help:"Addresses." default:"5000" placeholder:"N"`
 	PerHost   count    `help:"Pages of the largest host." default:"10" placeholder:"N"`
@@ -71,7 +72,8 @@ func (*benchVitroCmd) Help() string {
 	return "Prints pages/s, CPU microseconds a page of the crawler and of the simulated web, bytes, peak memory, the oracle's verdict,\n" +
 		"and in the same run what a bare loop takes that fetches, digests, packs, scans and writes and does nothing else: their ratio, and where\n" +
 		"the difference goes.\n\nExamples:\n  orbweaver bench vitro\n" +
-		"  orbweaver bench vitro --hosts 50000 --ips 10000 --per-host 40 --host-delay 4s --ip-delay 500ms"
+		"  orbweaver bench vitro --hosts 50000 --ips 10000 --per-host 40 --host-delay 4s --ip-delay 500ms\n" +
+		"  orbweaver bench vitro --today --hosts 3000 --ips 1000 --pages 12000 --bare-pages 6000 --fetchers 128"
 }
 
 // Run measures.
@@ -83,6 +85,9 @@ func (c *benchVitroCmd) Run(w *world) error {
 		return err
 	}
 	o.World = simweb.Plain()
+	if c.Today {
+		o.World = simweb.Today()
+	}
 	o.World.Seed, o.World.Hosts, o.World.IPs = uint64(c.Seed.n), int(c.Hosts.n), int(c.IPs.n)
 	o.World.PagesPerHostMax, o.World.PagesPerHostMean = int(c.PerHost.n), int(c.Mean.n)
 	if c.Mean.n == 0 {

@@ -51,6 +51,30 @@ func TestSoak(t *testing.T) {
 	}
 }
 
+// TestVitroToday measures a few hundred pages of today: all of them come, and the table says what TLS and inflating cost.
+func TestVitroToday(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes ten seconds")
+	}
+	t.Setenv(asProgram, "1")
+	m := call("bench", "vitro", "--today", "--hosts", "60", "--ips", "60", "--per-host", "20", "--host-delay", "50ms", "--ip-delay", "5ms", "--fetchers", "16",
+		"--bare-pages", "300", "--dir", filepath.Join(t.TempDir(), "today"), "--progress", "none", "--json").want(t, exitDone).object(t)
+	each := number(t, m, "bytes_text") / number(t, m, "pages")
+	if packed := number(t, m, "bytes_packed"); m["coverage"] != 1.0 || each < 150_000 || 3*packed > number(t, m, "bytes_text") {
+		t.Errorf("coverage %v, pages of %d bytes, %d bytes packed", m["coverage"], each, packed)
+	}
+	costs := map[string]int64{}
+	for _, row := range m["where"].([]any) {
+		row := row.(map[string]any)
+		costs[row["part"].(string)] = min(number(t, row, "crawl_us_per_page"), number(t, row, "loop_us_per_page"))
+	}
+	for _, part := range []string{"TLS: handshake, decryption", "inflating"} {
+		if costs[part] <= 0 {
+			t.Errorf("%s costs nothing: %v", part, m["where"])
+		}
+	}
+}
+
 func TestDemoRemovesNothingOfOthers(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"thesis.txt", effectiveName} {

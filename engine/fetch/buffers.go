@@ -60,6 +60,15 @@ func (t *tier) counts() (made, out int, dry uint64) {
 
 // take gives the smallest free buffer of at least need bytes.
 func (p *Pool) take(need int) (buffer, bool) {
+	b, ok := p.find(need)
+	if !ok {
+		p.exhausted.Add(1)
+	}
+	return b, ok
+}
+
+// find is take without counting that there is none.
+func (p *Pool) find(need int) (buffer, bool) {
 	for i := range p.tiers {
 		if p.tiers[i].size < need {
 			continue
@@ -68,7 +77,6 @@ func (p *Pool) take(need int) (buffer, bool) {
 			return buffer{b: b, tier: int8(i + 1)}, true
 		}
 	}
-	p.exhausted.Add(1)
 	return buffer{}, false
 }
 
@@ -86,5 +94,6 @@ func (p *Pool) takeOrMake(need int) buffer {
 func (p *Pool) give(b buffer) {
 	if b.tier > 0 {
 		p.tiers[b.tier-1].give(b.b)
+		p.serve()
 	}
 }

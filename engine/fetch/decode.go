@@ -223,8 +223,16 @@ func looksLikeText(b []byte) bool {
 
 // run decodes body into d.out[0].
 func (d *Decoder) run(body []byte, e encoding, limit int) ([]byte, DecodeFault) {
+	if e != brotlied && e != zstded {
+		if cap(d.out[0]) == 0 {
+			d.out[0] = make([]byte, 0, decodedMin)
+		}
+		out, fault := d.source.unpack(d.out[0][:0], e, body, min(d.o.SizeMax, limit))
+		d.out[0] = out[:0]
+		return d.within(out, fault, limit)
+	}
 	d.in.Reset(body)
-	r, err := d.source.open(e, &d.in, body, d.o.WindowMax)
+	r, err := d.source.open(e, &d.in, d.o.WindowMax)
 	if err != nil {
 		return nil, DecodeCorrupt
 	}
@@ -239,17 +247,27 @@ func (d *Decoder) run(body []byte, e encoding, limit int) ([]byte, DecodeFault) 
 		n, err := r.Read(out[len(out):cap(out)])
 		out = out[:len(out)+n]
 		switch {
-		case len(out) > d.o.SizeMax:
-			return out[:d.o.SizeMax], DecodeTooLarge
-		case len(out) > limit:
-			return out[:limit], DecodeBomb
+		case len(out) > d.o.SizeMax || len(out) > limit:
+			return d.within(out, DecodeOK, limit)
 		case err == io.EOF:
-			if e != deflated && d.in.Len() > 0 {
+			if d.in.Len() > 0 {
 				return out, DecodeTrailing
 			}
 			return out, DecodeOK
 		case err != nil:
-			return out, decodeFault(err, len(out))
+			return out, decodeFault(err)
 		}
+	}
+}
+
+// within cuts what is more than the limits allow.
+func (d *Decoder) within(out []byte, fault DecodeFault, limit int) ([]byte, DecodeFault) {
+	switch {
+	case len(out) > d.o.SizeMax:
+		return out[:d.o.SizeMax], DecodeTooLarge
+	case len(out) > limit:
+		return out[:limit], DecodeBomb
+	default:
+		return out, fault
 	}
 }

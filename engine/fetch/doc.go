@@ -48,7 +48,8 @@
 //
 // A Page is about a kilobyte, a Fetcher too; who waits for a connection or an answer holds no buffer (on a socket of a
 // Unix; 4 KiB elsewhere). A response starts in an inline buffer (64 KiB) and moves, with one copy, to a larger one when it
-// must. Buffers are counted: PoolOptions.BytesMax is all there will be; without one a body is cut, as NoMemory. An
+// must. Buffers are counted: PoolOptions.BytesMax is all there will be; a body waits for one until the exchange must
+// end, and then is cut, as NoMemory. An
 // exchange allocates nothing beyond its connection, sets one deadline (two with TLS), and asks the system for nothing but
 // that connection, one poll, reads, one write and the close. On Linux the connection is made by hand, in six system calls
 // (seven to ports above 1023); package net needs seven, or eight with DialTCP, which binds the local port and so takes it

@@ -6,33 +6,48 @@ import (
 	"io"
 
 	"github.com/andybalholm/brotli"
-	"github.com/klauspost/compress/flate"
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
+
+	"orbweaver/internal/inflate"
 )
 
 // inflaters are the decompressors of one Decoder, each made when first needed.
 type inflaters struct {
-	gzip   gzip.Reader
-	raw    io.ReadCloser
-	zlib   io.ReadCloser
-	brotli *brotli.Reader
-	zstd   *zstd.Decoder
+	deflate *inflate.Decoder
+	brotli  *brotli.Reader
+	zstd    *zstd.Decoder
 }
 
-// open returns the decompressor for e, set to read in, which holds body.
-func (s *inflaters) open(e encoding, in *bytes.Reader, body []byte, windowMax int) (io.Reader, error) {
+// unpack undoes the encodings that are made of DEFLATE: it appends what body holds to dst, up to limit bytes in all.
+func (s *inflaters) unpack(dst []byte, e encoding, body []byte, limit int) ([]byte, DecodeFault) {
+	if s.deflate == nil {
+		s.deflate = inflate.NewDecoder()
+	}
+	var err error
+	used := len(body)
+	switch {
+	case e == gzipped:
+		dst, err = s.deflate.Gzip(dst, body, limit)
+	case e == deflated && zlibHeader(body):
+		dst, err = s.deflate.Zlib(dst, body, limit)
+	default: // "deflate" is two things: the standard's, and what some servers send
+		dst, used, err = s.deflate.Raw(dst, body, limit)
+	}
+	switch {
+	case err == nil && e == rawDeflated && used < len(body), errors.Is(err, inflate.ErrTrailing):
+		return dst, DecodeTrailing
+	case err == nil, errors.Is(err, inflate.ErrLimit): // the caller sees that it is too much
+		return dst, DecodeOK
+	case errors.Is(err, inflate.ErrTruncated):
+		return dst, DecodeTruncated
+	default:
+		return dst, DecodeCorrupt
+	}
+}
+
+// open returns the decompressor for brotli or zstd, set to read in.
+func (s *inflaters) open(e encoding, in *bytes.Reader, windowMax int) (io.Reader, error) {
 	switch e {
-	case gzipped:
-		return &s.gzip, s.gzip.Reset(in)
-	case deflated:
-		if zlibHeader(body) {
-			return s.openZlib(in)
-		}
-		return s.openRaw(in)
-	case rawDeflated:
-		return s.openRaw(in)
 	case brotlied:
 		if s.brotli == nil {
 			s.brotli = brotli.NewReader(in)
@@ -54,37 +69,14 @@ func (s *inflaters) open(e encoding, in *bytes.Reader, body []byte, windowMax in
 	}
 }
 
-// openZlib and openRaw are the two things that "deflate" means: the standard's, and what some servers send.
-func (s *inflaters) openZlib(in *bytes.Reader) (io.Reader, error) {
-	if s.zlib == nil {
-		r, err := zlib.NewReader(in)
-		if err != nil {
-			return nil, err
-		}
-		s.zlib = r
-		return r, nil
-	}
-	return s.zlib, s.zlib.(zlib.Resetter).Reset(in, nil)
-}
-
-func (s *inflaters) openRaw(in *bytes.Reader) (io.Reader, error) {
-	if s.raw == nil {
-		s.raw = flate.NewReader(in)
-		return s.raw, nil
-	}
-	return s.raw, s.raw.(flate.Resetter).Reset(in, nil)
-}
-
 // zlibHeader says whether b starts with a zlib header without a dictionary.
 func zlibHeader(b []byte) bool {
 	return len(b) >= 2 && b[0]&0x0f == 8 && b[0]>>4 <= 7 && b[1]&0x20 == 0 && (uint(b[0])<<8|uint(b[1]))%31 == 0
 }
 
-// decodeFault names the error of a decompressor that has yielded out bytes.
-func decodeFault(err error, out int) DecodeFault {
+// decodeFault names the error of a decompressor.
+func decodeFault(err error) DecodeFault {
 	switch {
-	case errors.Is(err, gzip.ErrHeader) && out > 0:
-		return DecodeTrailing // a whole member, then something else
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return DecodeTruncated
 	default:

@@ -2,10 +2,13 @@ package fetch
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"orbweaver/engine/outcome"
 )
@@ -152,9 +155,10 @@ func TestRobotsLimit(t *testing.T) {
 	})
 }
 
-// When the buffers are all out the body is cut, marked and counted; it is never dropped silently.
+// When the buffers are all out and none comes back in time the body is cut, marked and counted; it is never dropped silently.
 func TestNoMemory(t *testing.T) {
 	o := smallOptions()
+	o.TotalTimeout = 200 * time.Millisecond
 	pool := NewPool(PoolOptions{Pages: 2, Mids: 1, MidBytes: 64 << 10, Slabs: 1, SlabBytes: o.BufferMax()})
 	body := strings.Repeat("x", 90<<10)
 	f := NewFetcher(o, answer(framed("length", body), 0), pool)
@@ -173,6 +177,46 @@ func TestNoMemory(t *testing.T) {
 	if got := f.Fetch(t.Context(), testTarget(), second); got != outcome.OK || string(second.Payload()) != body {
 		t.Errorf("with the slab free again: %v", got)
 	}
+	pool.Put(second)
+	pool.Close()
+}
+
+// Whoever needs a buffer when all are out gets the next that comes back, and the body is whole; or the context ends, and the wait too.
+func TestBodiesWaitForBuffers(t *testing.T) {
+	o := smallOptions()
+	pool := NewPool(PoolOptions{Pages: 2, Mids: 1, MidBytes: 64 << 10, Slabs: 1, SlabBytes: o.BufferMax()})
+	body := strings.Repeat("x", 90<<10)
+	f := NewFetcher(o, answer(framed("length", body), 0), pool)
+	first, second := pool.TryGet(), pool.TryGet()
+	for _, back := range []bool{true, false} {
+		if got := f.Fetch(t.Context(), testTarget(), first); got != outcome.OK {
+			t.Fatal(got, first.Err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan outcome.Outcome)
+		go func() {
+			ended <- NewFetcher(o, answer(framed("length", body), 0), pool).Fetch(ctx, testTarget(), second)
+		}()
+		for pool.queue.length.Load() == 0 {
+			runtime.Gosched()
+		}
+		want := outcome.Cancelled
+		if back {
+			want = outcome.OK
+			pool.Put(first)
+		} else {
+			cancel()
+		}
+		if got := <-ended; got != want || back && string(second.Payload()) != body {
+			t.Errorf("%v, %d bytes, want %v", got, len(second.Raw), want)
+		}
+		cancel()
+		if back {
+			first = pool.TryGet()
+		}
+		second.release()
+	}
+	pool.Put(first)
 	pool.Put(second)
 	pool.Close()
 }

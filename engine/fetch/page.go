@@ -201,12 +201,16 @@ func (p *Page) grow(need int) bool {
 		return true
 	}
 	bigger, ok := p.pool.take(need)
-	if !ok {
-		return false
+	if ok {
+		p.move(bigger)
 	}
+	return ok
+}
+
+// move takes a larger buffer in place of the one there is, keeping Raw.
+func (p *Page) move(bigger buffer) {
 	n := copy(bigger.b, p.Raw)
 	p.pool.give(p.buf)
 	p.buf = bigger
 	p.Raw = bigger.b[:n]
-	return true
 }

@@ -49,16 +49,18 @@ type PoolStats struct {
 	BuffersMade [3]int    // allocated so far
 	BuffersOut  [3]int    // in use
 	BuffersDry  [3]uint64 // times none was free and a larger one, or none, had to do
-	Exhausted   uint64    // times no buffer of any size was free
+	Exhausted   uint64    // times no buffer of any size was free, and one was waited for or done without
 	Extra       uint64    // payloads put together in memory beyond the count, since no buffer was free
 }
 
 // Pool is a counted free list of pages and the buffers they share. It is safe for concurrent use. Taking a page is the
-// back pressure of the whole crawl; taking a buffer never waits: without one a body is cut and marked.
+// back pressure of the whole crawl; so is taking a larger buffer for a body, until the exchange must end: then the body is cut
+// and marked.
 type Pool struct {
 	pages     chan *Page
 	all       []*Page
 	tiers     [3]tier
+	queue     queue
 	codecs    codecs
 	exhausted atomic.Uint64 // written by take, read by Stats
 	extra     atomic.Uint64 // written by takeOrMake, read by Stats

@@ -21,6 +21,9 @@ func (f *Fetcher) newTLSConfig() *tls.Config {
 		MinVersion:             tls.VersionTLS12,
 		NextProtos:             []string{"http/1.1"},
 		SessionTicketsDisabled: true,
+		// Without the library's post-quantum exchanges: what is public today need not be secret from the computers of tomorrow, and
+		// they cost a quarter of a handshake and a kilobyte more in each direction. Every server knows one of these.
+		CurvePreferences: []tls.CurveID{tls.X25519, tls.CurveP256, tls.CurveP384, tls.CurveP521},
 	}
 }
 

@@ -234,3 +234,32 @@ func TestTLSIsNotDelayed(t *testing.T) {
 		}
 	})
 }
+
+// What a server would rather have is not asked of us: the exchange of keys is a cheap one, and a server that knows only another
+// classic curve is reached all the same.
+func TestKeysAreExchangedCheaply(t *testing.T) {
+	ca := newAuthority(t)
+	for _, c := range []struct {
+		knows []tls.CurveID
+		used  tls.CurveID
+	}{
+		{nil, tls.X25519},
+		{[]tls.CurveID{tls.CurveP384}, tls.CurveP384},
+	} {
+		agreed := make(chan tls.CurveID, 1)
+		target := serveTLS(t, &tls.Config{
+			Certificates: []tls.Certificate{ca.issue(t, time.Hour, "a.example")}, CurvePreferences: c.knows,
+			VerifyConnection: func(cs tls.ConnectionState) error {
+				agreed <- cs.CurveID
+				return nil
+			},
+		})
+		o := testOptions()
+		o.RootCAs = ca.pool()
+		fetchOnce(t, o, LoopbackOnly(), target, func(p *Page) {
+			if got := <-agreed; p.Outcome != outcome.OK || got != c.used {
+				t.Errorf("%v by %v, want %v", p.Outcome, got, c.used)
+			}
+		})
+	}
+}

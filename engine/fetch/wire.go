@@ -172,8 +172,7 @@ func (f *Fetcher) readBody(p *Page, info headInfo, bodyMax int64) outcome.Outcom
 		if f.frame.end != endNone {
 			break
 		}
-		if !p.grow(len(p.Raw) + 1) {
-			p.Cut, p.Err = CutUnspecified, "no buffer for the body"
+		if !f.room(p) {
 			break
 		}
 		if n, err := f.read(p); n == 0 && err != nil && !f.survives(p, err) {
@@ -186,6 +185,24 @@ func (f *Fetcher) readBody(p *Page, info headInfo, bodyMax int64) outcome.Outcom
 	}
 	p.judge(&f.frame, info)
 	return outcome.None
+}
+
+// room makes room for more of a body, and waits for that if all buffers are out: a crawl that cannot keep up with what servers send
+// reads more slowly. False if the exchange must end first; then p.Cut says so, or the context is over.
+func (f *Fetcher) room(p *Page) bool {
+	if len(p.Raw) < len(p.buf.b) {
+		return true
+	}
+	bigger, ok := f.pool.takeOrWait(len(p.Raw)+1, f.total, f.watch.Done())
+	if ok {
+		p.move(bigger)
+		f.window, f.windowN = time.Now(), f.got // it is not the server that was slow
+		return true
+	}
+	if f.watch.Err() == nil {
+		p.Cut, p.Err = CutUnspecified, "no buffer for the body"
+	}
+	return false
 }
 
 // survives decides after a failed read whether to read on. If not, the frame has ended or p.Cut says why, or neither and

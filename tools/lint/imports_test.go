@@ -21,6 +21,7 @@ const (
 var importTable = []struct{ importer, may string }{
 	// Level 0 leans on nothing but the standard library and its required modules.
 	{"internal/invariants", ""},
+	{"internal/inflate", ""},
 	{"internal/mpmc", "internal/invariants"},
 	{"internal/sha1pair", ""},
 	{"internal/vfs", "internal/invariants"},
@@ -44,7 +45,7 @@ var importTable = []struct{ importer, may string }{
 	{"warc/warctool", base + " warc"},
 
 	// Level 1, the parts of the engine.
-	{"engine/fetch", base + " internal/sha1pair"},
+	{"engine/fetch", base + " internal/inflate internal/sha1pair"},
 	{"engine/parse", base},
 	{"engine/robots", base},
 	{"engine/filter", base},

@@ -7,6 +7,7 @@ const (
 	lengthCodes = 19
 	lengthMax   = 7
 	storedMax   = 1<<16 - 1
+	storedGain  = 64 // what a block must get smaller by, one part in so many, to be worth more than a copy
 )
 
 // The two bits that say how a block is written.
@@ -67,7 +68,8 @@ func (c *coder) init() {
 	copy(c.fixedDistances[:], words[:])
 }
 
-// block writes the block at hand, in the shortest of its forms.
+// block writes the block at hand in the shortest of its forms, but as it is if that is hardly longer: most of what does not pack is a body
+// that the server has packed, and the little that its head would save costs a word for each of its bytes.
 func (e *Encoder) block(dst []byte, last bool) []byte {
 	if !e.later {
 		e.matcher.begin(e.end)
@@ -85,7 +87,7 @@ func (e *Encoder) block(dst []byte, last bool) []byte {
 		bit = 1
 	}
 	switch {
-	case stored <= dynamic && stored <= fixed:
+	case stored <= dynamic+dynamic/storedGain && stored <= fixed:
 		return e.stored(dst, src, bit)
 	case fixed <= dynamic:
 		dst = e.bits.put(dst, bit|kindFixed<<1, 3)

@@ -11,7 +11,7 @@
 // A block is what fills the window, 64 KiB for the first and 32 KiB for those that follow, which may refer to the 32 KiB
 // before them. Matches are found greedily, by a table with the last place of each hash of six bytes; after many bytes
 // without a match it looks less often. A sequence is a run of literals and the match behind it. Then the block gets the
-// shortest of three forms: codes of its own, fixed codes, or as it is.
+// shortest of three forms: codes of its own, fixed codes, or as it is, which may be a 64th longer.
 //
 // Why its own: docs/adr/0017. A general compressor searches tables of hundreds of kilobytes, and finds the best code lengths of at most
 // 15 bits by an exact method; for 16 KiB of a page, and for the 600 bytes of a request, both cost more than they give. Here the

@@ -152,6 +152,18 @@ func TestPagesBecomeSmall(t *testing.T) {
 	}
 }
 
+// A body that the server has packed is stored as it is, also where a word for each byte would save as much as its head has to give.
+func TestPackedBodiesAreStored(t *testing.T) {
+	e := NewEncoder()
+	body := make([]byte, 50<<10)
+	source := rand.NewChaCha8([32]byte{7})
+	_, _ = source.Read(body)
+	in := append(markup(7, 500), body...)
+	if n := len(pack(e, in)); n < len(in) || n > len(in)+10+5*(1+len(in)/(32<<10)) {
+		t.Errorf("%d bytes become %d", len(in), n)
+	}
+}
+
 func TestPackingAllocatesNothing(t *testing.T) {
 	e := NewEncoder()
 	page, request := markup(1, 100<<10), markup(2, 600)

@@ -1,0 +1,112 @@
+package inflate
+
+import (
+	"encoding/binary"
+	"errors"
+	"hash/adler32"
+	"hash/crc32"
+)
+
+// ErrTrailing says that bytes follow the last member which are no gzip. All members are unpacked.
+var ErrTrailing = errors.New("inflate: bytes after the end")
+
+// The flags of a gzip header.
+const (
+	flagChecksum = 1 << 1
+	flagExtra    = 1 << 2
+	flagName     = 1 << 3
+	flagComment  = 1 << 4
+)
+
+const (
+	gzipHeader  = 10
+	gzipTrailer = 8
+)
+
+// Gzip unpacks all members of src, one after the other, and appends what they hold to dst, up to limit bytes in all; more gives ErrLimit
+// and at most overshoot bytes beyond. What was unpacked before an error is there.
+func (d *Decoder) Gzip(dst, src []byte, limit int) ([]byte, error) {
+	for first := true; first || len(src) > 0; first = false {
+		head, err := headerOf(src)
+		if err != nil {
+			if !first {
+				err = ErrTrailing
+			}
+			return dst, err
+		}
+		base := len(dst)
+		var used int
+		if dst, used, err = d.Raw(dst, src[head:], limit); err != nil {
+			return dst, err
+		}
+		src = src[head+used:]
+		if len(src) < gzipTrailer {
+			return dst, ErrTruncated
+		}
+		if binary.LittleEndian.Uint32(src) != crc32.ChecksumIEEE(dst[base:]) ||
+			binary.LittleEndian.Uint32(src[4:]) != uint32(len(dst)-base) {
+			return dst, ErrCorrupt
+		}
+		src = src[gzipTrailer:]
+	}
+	return dst, nil
+}
+
+// headerOf gives the length of a member's header.
+func headerOf(src []byte) (int, error) {
+	if len(src) < gzipHeader {
+		return 0, ErrTruncated
+	}
+	if src[0] != 0x1f || src[1] != 0x8b || src[2] != 8 {
+		return 0, ErrCorrupt
+	}
+	n, flags := gzipHeader, src[3]
+	if flags&flagExtra != 0 {
+		if len(src) < n+2 {
+			return 0, ErrTruncated
+		}
+		n += 2 + int(binary.LittleEndian.Uint16(src[n:]))
+	}
+	for _, text := range [...]byte{flagName, flagComment} {
+		if flags&text == 0 {
+			continue
+		}
+		for n < len(src) && src[n] != 0 {
+			n++
+		}
+		n++
+	}
+	if flags&flagChecksum != 0 {
+		if len(src) >= n+2 && binary.LittleEndian.Uint16(src[n:]) != uint16(crc32.ChecksumIEEE(src[:n])) {
+			return 0, ErrCorrupt
+		}
+		n += 2
+	}
+	if n > len(src) {
+		return 0, ErrTruncated
+	}
+	return n, nil
+}
+
+// Zlib unpacks a zlib stream (RFC 1950) without a dictionary at the start of src, as Gzip does; what follows it is ignored.
+func (d *Decoder) Zlib(dst, src []byte, limit int) ([]byte, error) {
+	const header, trailer = 2, 4
+	if len(src) < header {
+		return dst, ErrTruncated
+	}
+	if src[0]&0x0f != 8 || src[0]>>4 > 7 || src[1]&0x20 != 0 || binary.BigEndian.Uint16(src)%31 != 0 {
+		return dst, ErrCorrupt
+	}
+	base := len(dst)
+	dst, used, err := d.Raw(dst, src[header:], limit)
+	if err != nil {
+		return dst, err
+	}
+	if src = src[header+used:]; len(src) < trailer {
+		return dst, ErrTruncated
+	}
+	if binary.BigEndian.Uint32(src) != adler32.Checksum(dst[base:]) {
+		return dst, ErrCorrupt
+	}
+	return dst, nil
+}

@@ -1,0 +1,384 @@
+package inflate
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+)
+
+// The ways in which an input can be wrong.
+var (
+	ErrTruncated = errors.New("inflate: the input ends too early")
+	ErrCorrupt   = errors.New("inflate: the input is corrupt")
+	ErrLimit     = errors.New("inflate: the output is larger than the limit")
+)
+
+const (
+	matchMax  = 258
+	overshoot = matchMax + 2       // bytes beyond the limit that may come out: two literals and a match
+	slack     = overshoot + 16 + 1 // bytes of dst that are free whenever symbols are read: what the copy of a match writes too much
+	growMin   = 64 << 10           // bytes that dst grows by at least
+)
+
+// Decoder holds the tables of a block.
+type Decoder struct {
+	meanings meanings
+	lengths  [lengthTable]entry
+	literal  [literalTable]entry
+	distance [distanceTable]entry
+	fixed    bool // the tables are those of the fixed codes
+}
+
+// NewDecoder makes a Decoder.
+func NewDecoder() *Decoder {
+	d := &Decoder{}
+	d.meanings.init()
+	return d
+}
+
+// reader gives the bits of src. Beyond its end there are zeros, which are counted.
+type reader struct {
+	src  []byte
+	at   int
+	bits uint64
+	n    uint // of bits
+	over int  // bytes of bits that are not in src
+}
+
+// fill makes n at least 56.
+func (r *reader) fill() {
+	if r.at+8 <= len(r.src) {
+		r.bits |= binary.LittleEndian.Uint64(r.src[r.at:]) << (r.n & 63)
+		r.at += int((63 - r.n) >> 3)
+		r.n |= 56
+		return
+	}
+	for ; r.n < 56; r.n += 8 {
+		if r.at < len(r.src) {
+			r.bits |= uint64(r.src[r.at]) << (r.n & 63)
+			r.at++
+		} else {
+			r.over++
+		}
+	}
+}
+
+// take gives n bits that are there.
+func (r *reader) take(n uint) int {
+	v := int(r.bits & (1<<n - 1))
+	r.bits >>= n
+	r.n -= n
+	return v
+}
+
+// beyond says that bits were taken that are not in src.
+func (r *reader) beyond() bool { return 8*r.over > int(r.n) }
+
+// Raw unpacks a DEFLATE stream at the start of src and appends what it holds to dst, up to limit bytes in all; more gives ErrLimit and
+// at most overshoot bytes beyond. used is how many bytes of src the stream has; it means nothing after an error.
+func (d *Decoder) Raw(dst, src []byte, limit int) (out []byte, used int, err error) {
+	r := reader{src: src}
+	base := len(dst)
+	for last := false; !last; {
+		r.fill()
+		last = r.take(1) == 1
+		switch r.take(2) {
+		case 0:
+			dst, err = r.stored(dst, limit)
+		case 1:
+			d.useFixed()
+			dst, err = d.block(dst, base, &r, limit)
+		case 2:
+			if err = d.useDynamic(&r); err == nil {
+				dst, err = d.block(dst, base, &r, limit)
+			}
+		default:
+			err = ErrCorrupt
+		}
+		if r.beyond() {
+			err = ErrTruncated
+		}
+		if err != nil {
+			return dst, 0, err
+		}
+	}
+	return dst, r.place(), nil
+}
+
+// place is how many bytes of src were taken, the last one perhaps in part.
+func (r *reader) place() int { return r.at - (int(r.n)/8 - r.over) }
+
+// stored copies a block that is not packed.
+func (r *reader) stored(dst []byte, limit int) ([]byte, error) {
+	at := r.place()
+	r.bits, r.n, r.over = 0, 0, 0
+	if at+4 > len(r.src) {
+		return dst, ErrTruncated
+	}
+	n := int(binary.LittleEndian.Uint16(r.src[at:]))
+	if n^0xffff != int(binary.LittleEndian.Uint16(r.src[at+2:])) {
+		return dst, ErrCorrupt
+	}
+	rest := r.src[at+4:]
+	whole := n <= len(rest)
+	n = min(n, len(rest))
+	r.at = at + 4 + n
+	if len(dst)+n > limit {
+		return append(dst, rest[:max(limit+1-len(dst), 0)]...), ErrLimit
+	}
+	dst = append(dst, rest[:n]...)
+	if !whole {
+		return dst, ErrTruncated
+	}
+	return dst, nil
+}
+
+// useFixed makes the tables of the fixed codes.
+func (d *Decoder) useFixed() {
+	if d.fixed {
+		return
+	}
+	var n [literalCodes]uint8
+	for i := range n {
+		switch {
+		case i < 144 || i >= 280:
+			n[i] = 8
+		case i < 256:
+			n[i] = 9
+		default:
+			n[i] = 7
+		}
+	}
+	build(d.literal[:], literalBits, n[:], d.meanings.literals[:])
+	for i := range distanceCodes {
+		n[i] = 5
+	}
+	build(d.distance[:], distanceBits, n[:distanceCodes], d.meanings.distances[:])
+	d.fixed = true
+}
+
+// useDynamic reads the codes of a block and makes their tables.
+func (d *Decoder) useDynamic(r *reader) error {
+	d.fixed = false
+	r.fill()
+	literals, distances, lengths := 257+r.take(5), 1+r.take(5), 4+r.take(4)
+	if literals > 286 || distances > 30 {
+		return ErrCorrupt
+	}
+	var n [lengthCodes]uint8
+	order := [lengthCodes]uint8{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15}
+	for _, symbol := range order[:lengths] {
+		r.fill()
+		n[symbol] = uint8(r.take(3))
+	}
+	if !build(d.lengths[:], lengthBits, n[:], d.meanings.lengths[:]) {
+		return ErrCorrupt
+	}
+	var all [literalCodes + distanceCodes + 138]uint8 // a repeat may lead beyond the end
+	for i := 0; i < literals+distances; {
+		r.fill()
+		e := d.lengths[r.bits&(lengthTable-1)]
+		if e&isNone != 0 {
+			return ErrCorrupt
+		}
+		r.take(e.length())
+		again, value := 0, uint8(0)
+		switch symbol := e.value(); symbol {
+		case 16:
+			if i == 0 {
+				return ErrCorrupt
+			}
+			again, value = 3+r.take(2), all[i-1]
+		case 17:
+			again = 3 + r.take(3)
+		case 18:
+			again = 11 + r.take(7)
+		default:
+			again, value = 1, uint8(symbol)
+		}
+		for ; again > 0; again-- {
+			all[i] = value
+			i++
+		}
+		if i > literals+distances || r.beyond() {
+			return ErrCorrupt
+		}
+	}
+	if !build(d.literal[:], literalBits, all[:literals], d.meanings.literals[:]) ||
+		!build(d.distance[:], distanceBits, all[literals:literals+distances], d.meanings.distances[:]) {
+		return ErrCorrupt
+	}
+	return nil
+}
+
+// grow makes room for at least slack bytes more.
+func grow(dst []byte, limit int) []byte {
+	return slices.Grow(dst, min(max(len(dst), growMin), max(limit-len(dst), 0))+slack)
+}
+
+// block unpacks one block. The stream began at base in dst.
+func (d *Decoder) block(dst []byte, base int, r *reader, limit int) ([]byte, error) {
+	for {
+		if len(dst) > limit {
+			return dst, ErrLimit
+		}
+		if cap(dst)-len(dst) < slack {
+			dst = grow(dst, limit)
+		}
+		var state blockState
+		if dst, state = d.fast(dst, base, r, limit); state == blockMore && len(dst) <= limit {
+			dst, state = d.careful(dst, base, r)
+		}
+		switch state {
+		case blockEnd:
+			return dst, nil
+		case blockCorrupt:
+			return dst, ErrCorrupt
+		case blockTruncated:
+			return dst, ErrTruncated
+		case blockMore:
+		}
+	}
+}
+
+type blockState uint8
+
+const (
+	blockMore blockState = iota
+	blockEnd
+	blockCorrupt
+	blockTruncated
+)
+
+// careful reads one symbol, wherever src ends.
+func (d *Decoder) careful(dst []byte, base int, r *reader) ([]byte, blockState) {
+	r.fill()
+	e := d.literal[r.bits&(1<<literalBits-1)]
+	if e&isLink != 0 {
+		r.take(literalBits)
+		e = d.literal[e.value()+int(r.bits&(1<<e.extra()-1))]
+	}
+	r.take(e.length())
+	switch {
+	case r.beyond():
+		return dst, blockTruncated
+	case e&isNone != 0:
+		return dst, blockCorrupt
+	case e&isEnd != 0:
+		return dst, blockEnd
+	case e&isLiteral != 0:
+		return append(dst, byte(e>>16)), blockMore
+	}
+	length := e.value() + r.take(e.extra())
+	e = d.distance[r.bits&(1<<distanceBits-1)]
+	if e&isLink != 0 {
+		r.take(distanceBits)
+		e = d.distance[e.value()+int(r.bits&(1<<e.extra()-1))]
+	}
+	r.take(e.length())
+	distance := e.value() + r.take(e.extra())
+	switch {
+	case r.beyond():
+		return dst, blockTruncated
+	case e&isNone != 0 || distance > len(dst)-base:
+		return dst, blockCorrupt
+	}
+	for range length {
+		dst = append(dst, dst[len(dst)-distance])
+	}
+	return dst, blockMore
+}
+
+// fast reads symbols while src has sixteen bytes more and dst has room. It leaves the end of the block, and the literals and lengths
+// that have the longest words, to careful.
+func (d *Decoder) fast(dst []byte, base int, r *reader, limit int) ([]byte, blockState) {
+	buf, o, src, at, bits, n := dst[:cap(dst)], len(dst), r.src, r.at, r.bits, r.n
+	stop, last := min(len(buf)-slack, limit), len(src)-16
+	literals, distances := &d.literal, &d.distance
+	state := blockMore
+	for at <= last && o <= stop {
+		bits |= binary.LittleEndian.Uint64(src[at:]) << (n & 63)
+		at += int((63 - n) >> 3)
+		n |= 56
+		e := literals[bits&(1<<literalBits-1)]
+		if e&isLiteral != 0 {
+			bits >>= e & 31
+			n -= e.length()
+			buf[o] = byte(e >> 16)
+			o++
+			e = literals[bits&(1<<literalBits-1)]
+			if e&isLiteral != 0 {
+				bits >>= e & 31
+				n -= e.length()
+				buf[o] = byte(e >> 16)
+				o++
+				e = literals[bits&(1<<literalBits-1)]
+				if e&isLiteral != 0 {
+					bits >>= e & 31
+					n -= e.length()
+					buf[o] = byte(e >> 16)
+					o++
+					continue
+				}
+			}
+			bits |= binary.LittleEndian.Uint64(src[at:]) << (n & 63)
+			at += int((63 - n) >> 3)
+			n |= 56
+		}
+		if e&isSpecial != 0 {
+			break
+		}
+		bits >>= e & 31
+		n -= e.length()
+		length := e.value() + int(bits&(1<<e.extra()-1))
+		bits >>= e >> 8 & 15
+		n -= e.extra()
+		e = distances[bits&(1<<distanceBits-1)]
+		if e&isSpecial != 0 {
+			if e&isLink != 0 {
+				bits >>= distanceBits
+				n -= distanceBits
+				e = distances[e.value()+int(bits&(1<<e.extra()-1))]
+			}
+			if e&isNone != 0 {
+				state = blockCorrupt
+				break
+			}
+		}
+		bits >>= e & 31
+		n -= e.length()
+		distance := e.value() + int(bits&(1<<e.extra()-1))
+		bits >>= e >> 8 & 15
+		n -= e.extra()
+		from := o - distance
+		if from < base {
+			state = blockCorrupt
+			break
+		}
+		end := o + length
+		if distance < 16 {
+			copyNear(buf, o, from, end)
+			o = end
+			continue
+		}
+		for ; o < end; o, from = o+16, from+16 { // what is too much is written over
+			*(*[16]byte)(buf[o:]) = *(*[16]byte)(buf[from:])
+		}
+		o = end
+	}
+	r.at, r.bits, r.n = at, bits, n
+	return buf[:o], state
+}
+
+// copyNear copies a match that overlaps itself within sixteen bytes.
+func copyNear(buf []byte, o, from, end int) {
+	if o-from >= 8 {
+		for ; o < end; o, from = o+8, from+8 {
+			*(*[8]byte)(buf[o:]) = *(*[8]byte)(buf[from:])
+		}
+		return
+	}
+	for ; o < end; o, from = o+1, from+1 {
+		buf[o] = buf[from]
+	}
+}

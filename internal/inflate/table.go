@@ -1,0 +1,145 @@
+package inflate
+
+import "math/bits"
+
+// entry says what the next bits mean.
+//
+//	bits 0-4    length of the word, or of what is left of it in a second table
+//	bit  5      link: look further in the table at value, with as many more bits as extra says
+//	bit  6      the end of the block
+//	bit  7      no word
+//	bits 8-11   extra: bits that follow the word
+//	bit  15     a literal, which is value
+//	bits 16-31  value: the literal, or the least length or distance
+type entry uint32
+
+const (
+	isLink    entry = 1 << 5
+	isEnd     entry = 1 << 6
+	isNone    entry = 1 << 7
+	isSpecial       = isLink | isEnd | isNone
+	isLiteral entry = 1 << 15
+)
+
+func (e entry) length() uint { return uint(e & 31) }
+func (e entry) extra() uint  { return uint(e >> 8 & 15) }
+func (e entry) value() int   { return int(e >> 16) }
+
+const (
+	wordMax       = 15 // bits
+	literalBits   = 11
+	distanceBits  = 8
+	lengthBits    = 7
+	literalCodes  = 288 // two of them stand for nothing
+	distanceCodes = 32  // the same
+	lengthCodes   = 19
+
+	// The most entries that complete codes of so many words can need, by zlib's program enough.
+	literalTable  = 2342
+	distanceTable = 402
+	lengthTable   = 1 << lengthBits
+)
+
+// meanings are the entries of all symbols, without the lengths of their words.
+type meanings struct {
+	literals  [literalCodes]entry
+	distances [distanceCodes]entry
+	lengths   [lengthCodes]entry
+}
+
+func (m *meanings) init() {
+	for i := range 256 {
+		m.literals[i] = isLiteral | entry(i)<<16
+	}
+	m.literals[256] = isEnd
+	base := 3
+	for i := 257; i < 285; i++ {
+		extra := max((i-257)/4-1, 0)
+		m.literals[i] = entry(extra)<<8 | entry(base)<<16
+		base += 1 << extra
+	}
+	m.literals[285] = 258 << 16
+	m.literals[286], m.literals[287] = isNone, isNone
+	base = 1
+	for i := range 30 {
+		extra := max(i/2-1, 0)
+		m.distances[i] = entry(extra)<<8 | entry(base)<<16
+		base += 1 << extra
+	}
+	m.distances[30], m.distances[31] = isNone, isNone
+	for i := range m.lengths {
+		m.lengths[i] = entry(i) << 16
+	}
+}
+
+// build fills a table of 1<<first entries, and second ones behind it, with the words that have these lengths. It is false for lengths
+// that leave words over or ask for too many; a single word of one bit may leave the other over, and no word at all leaves all.
+func build(table []entry, first uint, lengths []uint8, meaning []entry) bool {
+	var count [wordMax + 1]int
+	for _, n := range lengths {
+		count[n]++
+	}
+	longest := uint(wordMax)
+	for longest > 0 && count[longest] == 0 {
+		longest--
+	}
+	room := 1
+	var next [wordMax + 2]int // where the symbols of each length go
+	for n := uint(1); n <= longest; n++ {
+		if room = room<<1 - count[n]; room < 0 {
+			return false
+		}
+		next[n+1] = next[n] + count[n]
+	}
+	if room > 0 {
+		if longest > 1 {
+			return false
+		}
+		for i := range table[:1<<first] {
+			table[i] = isNone
+		}
+	}
+	var sorted [literalCodes]uint16
+	for symbol, n := range lengths {
+		if n > 0 {
+			sorted[next[n]] = uint16(symbol)
+			next[n]++
+		}
+	}
+	code, used := 0, 1<<first // the next word, and entries
+	var link struct{ at, from, bits int }
+	link.at = -1
+	at := 0
+	for n := uint(1); n <= longest; n++ {
+		for left := count[n]; left > 0; left-- {
+			e := meaning[sorted[at]]
+			at++
+			word := int(bits.Reverse16(uint16(code) << (16 - n)))
+			code++
+			if n <= first {
+				e |= entry(n)
+				for i := word; i < 1<<first; i += 1 << n {
+					table[i] = e
+				}
+				continue
+			}
+			if prefix := word & (1<<first - 1); prefix != link.at {
+				// As many bits as the longest word with this prefix has.
+				size := n - first
+				for room := 1<<size - left; room > 0 && size+first < longest; {
+					size++
+					room = room<<1 - count[size+first]
+				}
+				link.at, link.from, link.bits = prefix, used, int(size)
+				used += 1 << size
+				table[prefix] = isLink | entry(first) | entry(size)<<8 | entry(link.from)<<16
+			}
+			e |= entry(n - first)
+			for i := word >> first; i < 1<<link.bits; i += 1 << (n - first) {
+				table[link.from+i] = e
+			}
+		}
+		code <<= 1
+	}
+	return true
+}
