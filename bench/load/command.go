@@ -29,7 +29,7 @@ type SimOptions struct {
 	Archive func() (simweb.Crawled, error)
 	// Complete says that a crawl without Archive was meant to end: what it never asked for is missing.
 	Complete bool
-	Promise simweb.Promise
+	Promise  simweb.Promise
 	// Ready, if not nil, is called when everything listens.
 	Ready func(*Server)
 }

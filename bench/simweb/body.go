@@ -51,6 +51,25 @@ func (w *World) appendHTML(dst []byte, d *doc, h *host, t target, f *page, r *rn
 	dst = append(dst, " at "...)
 	dst = w.appendName(dst, h)
 	dst = append(dst, "</title>\n"...)
+	if !w.c.PlainLinks {
+		dst = d.writeSteering(dst, r)
+	}
+	dst = append(dst, "</head>\n<body class=\"page\">\n"...)
+	if !w.c.PlainLinks {
+		dst = w.appendTrap(dst, d, r)
+	}
+
+	for k := range d.list {
+		left := f.size - (len(dst) - start) - linkCost*(len(d.list)-k)
+		dst = w.sea.fill(dst, r, left/(len(d.list)-k))
+		dst = w.appendAnchor(dst, d, r, d.list[k].to)
+	}
+	dst = w.sea.fill(dst, r, f.size-(len(dst)-start)-20)
+	return append(dst, "</body>\n</html>\n"...)
+}
+
+// writeSteering appends what of a head bears on links, on some pages: a base element, a refresh.
+func (d *doc) writeSteering(dst []byte, r *rng) []byte {
 	if r.below(10) == 0 {
 		dst = d.writeBase(dst, r)
 	}
@@ -60,16 +79,7 @@ func (w *World) appendHTML(dst []byte, d *doc, h *host, t target, f *page, r *rn
 		dst = appendEscaped(dst, d.ref)
 		dst = append(dst, "\">\n"...)
 	}
-	dst = append(dst, "</head>\n<body class=\"page\">\n"...)
-	dst = w.appendTrap(dst, d, r)
-
-	for k := range d.list {
-		left := f.size - (len(dst) - start) - linkCost*(len(d.list)-k)
-		dst = w.sea.fill(dst, r, left/(len(d.list)-k))
-		dst = w.appendAnchor(dst, d, r, d.list[k].to)
-	}
-	dst = w.sea.fill(dst, r, f.size-(len(dst)-start)-20)
-	return append(dst, "</body>\n</html>\n"...)
+	return dst
 }
 
 // writeBase appends a base element and makes d.base what it says.
@@ -111,6 +121,9 @@ func (w *World) appendAnchor(dst []byte, d *doc, r *rng, t target) []byte {
 		}
 		f = w.pageAt(th, int(t.page))
 	}
+	if w.c.PlainLinks {
+		return d.writePlain(dst, r, t, f.content)
+	}
 	way := r.below(20)
 	open, end := "<p class=\"nav\"><a class=\"link\" href", ">"
 	switch {
@@ -147,6 +160,24 @@ func (w *World) appendAnchor(dst []byte, d *doc, r *rng, t target) []byte {
 		dst = append(dst, "</a></p>\n"...)
 	}
 	return dst
+}
+
+// writePlain appends the simplest element that links to t.
+func (d *doc) writePlain(dst []byte, r *rng, t target, content content) []byte {
+	open, end := "<p class=\"nav\"><a href=\"", ""
+	switch content {
+	case contentPNG:
+		open, end = "<img alt=\"\" src=\"", "\">\n"
+	case contentCSS:
+		open, end = "<link rel=\"stylesheet\" href=\"", "\">\n"
+	}
+	d.spell(r, t, true)
+	dst = appendEscaped(append(dst, open...), d.ref)
+	if end != "" {
+		return append(dst, end...)
+	}
+	dst = append(append(dst, "\">"...), word(uint32(r.next()))...)
+	return append(dst, "</a></p>\n"...)
 }
 
 // trapKinds is the number of things that look like links and are none.

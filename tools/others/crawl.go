@@ -3,9 +3,7 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -27,87 +25,19 @@ type result struct {
 	WARC    string   `json:"warc"`
 	Waits   string   `json:"waits"` // what the delay is between
 
-	Wall    float64 `json:"wall_seconds"`
-	CPU     float64 `json:"cpu_seconds"` // user and system time of the tool and its children
-	RSSPeak int64   `json:"rss_peak_bytes"`
-	Archive int64   `json:"archive_bytes"`
-	Cut     bool    `json:"cut"` // it was ended when its time was over
-	End     string  `json:"end"` // how its process ended; "" is well
-	Missing string  `json:"missing,omitempty"`
-	Served  served  `json:"served"`
-}
-
-// served is what the simulated web says at its end; see `orbweaver sim --json`.
-type served struct {
-	Stats struct {
-		Conns    int64 `json:"conns"`
-		Requests int64 `json:"requests"`
-	} `json:"stats"`
-	Verdict verdict `json:"verdict"`
-}
-
-// verdict is what is used here of the judge's words.
-type verdict struct {
-	Expected        int           `json:"expected"`
-	Fetched         int           `json:"fetched"`
-	Coverage        float64       `json:"coverage"`
-	Unexpected      int           `json:"unexpected"`
-	Repeated        int           `json:"repeated"`
-	RobotsFetches   int           `json:"robots_fetches"`
-	AgainstRobots   int           `json:"robots_violations"`
-	HostGaps        int           `json:"host_gap_violations"`
-	HostAtOnce      int           `json:"host_concurrency"`
-	HostGapSmallest time.Duration `json:"min_host_gap_ns"`
-	Examples        []string      `json:"examples"`
+	Wall     float64 `json:"wall_seconds"`
+	CPU      float64 `json:"cpu_seconds"` // user and system time of the tool and its children
+	RSSPeak  int64   `json:"rss_peak_bytes"`
+	Archive  int64   `json:"archive_bytes"`
+	Verified string  `json:"verified,omitempty"` // what orbweaver\'s reader says of the archive
+	Cut      bool    `json:"cut"`                // it was ended when its time was over
+	End      string  `json:"end"`                // how its process ended; "" is well
+	Missing  string  `json:"missing,omitempty"`
+	Served   served  `json:"served"`
 }
 
 // grace is how long a tool that was told to end may take.
 const grace = 10 * time.Second
-
-// web is a simulated web being served by a process of its own.
-type web struct {
-	cmd   *exec.Cmd
-	out   *bufio.Reader
-	Proxy string `json:"proxy"`
-	Pages int    `json:"pages"`
-}
-
-// serve starts the web. Gaps are counted as too short below nine tenths of the delay: tools count them from beginning to
-// beginning, the judge from the end of an exchange to the beginning of the next.
-func serve(ctx context.Context, bin, world, seeds string, delay time.Duration) (*web, error) {
-	w := &web{cmd: exec.CommandContext(ctx, bin, "sim", "--world", world, "--proxy", "127.0.0.1:0", "--seeds-file", seeds,
-		"--seed-count", "1", "--complete", "--plain", "--host-delay", (delay * 9 / 10).String(), "--ip-delay", "0s", "--json")}
-	w.cmd.Stderr = os.Stderr
-	// An interrupt that is meant for us is passed on in order, not received by all at once.
-	w.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
-	out, err := w.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err = w.cmd.Start(); err != nil {
-		return nil, err
-	}
-	w.out = bufio.NewReader(out)
-	line, err := w.out.ReadBytes('\n')
-	if err == nil {
-		err = json.Unmarshal(line, w)
-	}
-	if err != nil {
-		_, _ = w.end()
-		return nil, fmt.Errorf("the simulated web: %w", err)
-	}
-	return w, nil
-}
-
-// end ends the web and returns its last words.
-func (w *web) end() (s served, err error) {
-	err = w.cmd.Process.Signal(os.Interrupt)
-	said, readErr := io.ReadAll(w.out)
-	if err = errors.Join(err, readErr, w.cmd.Wait()); err == nil {
-		err = json.Unmarshal(said, &s)
-	}
-	return s, err
-}
 
 // measure runs a command for at most limit and notes what it took. What it prints goes to out.
 func measure(ctx context.Context, r *result, limit time.Duration, dir string, env []string, out io.Writer) error {
@@ -117,7 +47,7 @@ func measure(ctx context.Context, r *result, limit time.Duration, dir string, en
 	peak := filepath.Join(dir, "peak")
 	cmd := exec.CommandContext(ctx, "/usr/bin/time", append([]string{"-f", "%M", "-o", peak}, r.Command...)...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = env, out, out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) } // time itself waits on
 	cmd.WaitDelay = grace
 	begin := time.Now()
@@ -150,34 +80,53 @@ func peakBytes(text string) (int64, error) {
 	return n << 10, nil
 }
 
-// archiveBytes is the size of the WARC files below a directory.
-func archiveBytes(dir string) (n int64) {
-	_ = filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
-		if err == nil && strings.HasSuffix(name, ".warc.gz") {
-			if info, err := d.Info(); err == nil {
-				n += info.Size()
+// examine notes the size of the WARC files in the directory of a crawl, and what orbweaver's reader says of them.
+func examine(ctx context.Context, r *result, bin, dir string) {
+	var files []string
+	for _, pattern := range []string{"*.warc.gz", filepath.Join("crawl", "warc", "*.warc.gz")} {
+		found, _ := filepath.Glob(filepath.Join(dir, pattern)) // the patterns are sound
+		for _, name := range found {
+			if info, err := os.Stat(name); err == nil {
+				r.Archive += info.Size()
+				files = append(files, name)
 			}
 		}
-		return nil
-	})
-	return n
+	}
+	if len(files) > 0 {
+		said, _ := exec.CommandContext(ctx, bin, append([]string{"warc", "verify"}, files...)...).CombinedOutput() // its status is its last line
+		r.Verified = strings.ReplaceAll(strings.TrimSpace(string(said)), "\n", "; ")
+	}
+}
+
+// versionOf asks a tool who it is; missing says why it does not answer.
+func versionOf(ctx context.Context, command []string) (version, missing string) {
+	said, err := exec.CommandContext(ctx, command[0], command[1:]...).Output()
+	if err != nil {
+		return "", err.Error()
+	}
+	version, _, _ = strings.Cut(string(said), "\n")
+	return version, ""
 }
 
 // crawl has one tool crawl a web of its own. Errors are of the machinery; how the tool fares is in the result.
 func crawl(ctx context.Context, t tool, s setting, o options) (result, error) {
 	r := result{Tool: t.name, Setting: s, WARC: t.warc, Waits: t.waits}
-	version, err := exec.CommandContext(ctx, t.version[0], t.version[1:]...).Output()
-	if err != nil {
-		r.Missing = err.Error()
+	if r.Version, r.Missing = versionOf(ctx, t.version); r.Missing != "" {
 		return r, nil
 	}
-	r.Version, _, _ = strings.Cut(string(version), "\n")
-	dir := filepath.Join(o.dir, t.name+"-"+s.Name)
-	if err = errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
+	dir := filepath.Join(o.dir, strings.ReplaceAll(t.name, " ", "")+"-"+s.Name)
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
 		return r, err
 	}
 	p := place{bin: o.bin, build: o.build, dir: dir, seeds: filepath.Join(dir, "seeds")}
-	w, err := serve(ctx, o.bin, o.world, p.seeds, s.Delay)
+	world := o.world
+	if s.Odd {
+		world = filepath.Join(dir, "world.json")
+		if err := oddWorld(o.world, world); err != nil {
+			return r, err
+		}
+	}
+	w, err := serve(ctx, o.bin, world, p.seeds, s.Delay)
 	if err != nil {
 		return r, err
 	}
@@ -185,11 +134,11 @@ func crawl(ctx context.Context, t tool, s setting, o options) (result, error) {
 	r.Command = t.command(p, s)
 	log, err := os.Create(filepath.Join(dir, "log"))
 	if err == nil {
-		env := append(os.Environ(), "http_proxy="+p.proxy, "no_proxy=")
+		env := append(os.Environ(), "http_proxy="+p.proxy, "no_proxy=", "HOME="+dir) // some keep notes at home
 		err = errors.Join(measure(ctx, &r, o.limit, dir, env, log), log.Close())
 	}
 	var endErr error
 	r.Served, endErr = w.end()
-	r.Archive = archiveBytes(dir)
+	examine(ctx, &r, o.bin, dir)
 	return r, errors.Join(err, endErr, ctx.Err())
 }

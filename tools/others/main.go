@@ -35,8 +35,8 @@ func main() {
 	flag.StringVar(&o.build, "build", "build/others", "what install.sh has built")
 	flag.StringVar(&o.world, "world", "tools/others/world.json", "the web")
 	flag.StringVar(&o.dir, "dir", "build/others/run", "where crawls and results.json go")
-	flag.DurationVar(&o.limit, "limit", 90*time.Second, "time of one crawl")
-	flag.DurationVar(&o.delay, "delay", 200*time.Millisecond, "delay of the second round")
+	flag.DurationVar(&o.limit, "limit", time.Minute, "time of one crawl")
+	flag.DurationVar(&o.delay, "delay", 100*time.Millisecond, "delay of the second round")
 	flag.StringVar(&o.only, "only", "", "names of tools, separated by commas; all if empty")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -55,17 +55,22 @@ func run(ctx context.Context, o options) error {
 	if err = secluded(interfaces); err != nil {
 		return err
 	}
+	if err = os.MkdirAll(o.dir, 0o755); err != nil {
+		return err
+	}
 	var all []result
-	for _, s := range []setting{{Name: "none", AtOnce: 16}, {Name: o.delay.String(), Delay: o.delay, AtOnce: 100}} {
+	for i, s := range []setting{
+		{Name: "fast", AtOnce: 16}, {Name: "polite", Delay: o.delay, AtOnce: 100}, {Name: "odd", AtOnce: 16, Odd: true},
+	} {
 		for _, t := range tools(o.bin, o.build) {
-			if o.only != "" && !slices.Contains(strings.Split(o.only, ","), t.name) {
+			if t.once && i > 0 || o.only != "" && !slices.Contains(strings.Split(o.only, ","), t.name) {
 				continue
 			}
 			r, err := crawl(ctx, t, s, o)
 			if err != nil {
 				return fmt.Errorf("%s: %w", t.name, err)
 			}
-			fmt.Fprintf(os.Stderr, "others: %s, delay %s: %d of %d pages in %.1f s %s\n", t.name, s.Name, r.Served.Verdict.Fetched,
+			fmt.Fprintf(os.Stderr, "others: %s, %s: %d of %d pages in %.1f s %s\n", t.name, s.Name, r.Served.Verdict.Fetched,
 				r.Served.Verdict.Expected, r.Wall, r.Missing)
 			all = append(all, r)
 		}

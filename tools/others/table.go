@@ -5,11 +5,13 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 )
 
 // print writes what was measured, a table of costs and one of manners for each setting.
 func print(out io.Writer, all []result) error {
+	printTools(out, all)
 	for len(all) > 0 {
 		n := 1
 		for n < len(all) && all[n].Setting == all[0].Setting {
@@ -25,7 +27,11 @@ func print(out io.Writer, all []result) error {
 
 func printSetting(out io.Writer, all []result) error {
 	s := all[0].Setting
-	fmt.Fprintf(out, "\ndelay %s, %d requests at once where a tool can be told\n\n", s.Name, s.AtOnce)
+	links := "plain links"
+	if s.Odd {
+		links = "links written in every way that browsers understand"
+	}
+	fmt.Fprintf(out, "\n%s: %s, delay %v, %d requests at once where a tool can be told\n\n", s.Name, links, s.Delay, s.AtOnce)
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "tool\tWARC\tMB\tpages\tof\tcoverage\tseconds\tpages/s\tCPU us/page\tpeak MiB\tended\t")
 	for _, r := range all {
@@ -54,12 +60,41 @@ func printSetting(out io.Writer, all []result) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	fmt.Fprintln(out, "\narchives, and examples of what is counted above")
 	for _, r := range all {
+		if r.Verified != "" {
+			fmt.Fprintf(out, "  %s: archive: %s\n", r.Tool, r.Verified)
+		}
+		for _, e := range samples(r.Served.Verdict.Examples) {
+			fmt.Fprintf(out, "  %s: %s\n", r.Tool, e)
+		}
 		if r.Missing != "" {
 			fmt.Fprintf(out, "%s is not installed: %s\n", r.Tool, r.Missing)
 		}
 	}
 	return nil
+}
+
+// samples returns one example of each kind that is about URLs; a kind is what stands before the colon.
+func samples(examples []string) (some []string) {
+	for _, kind := range []string{"missing: ", "unexpected: ", "repeated: ", "robots: "} {
+		for _, e := range examples {
+			if strings.HasPrefix(e, kind) {
+				some = append(some, e)
+				break
+			}
+		}
+	}
+	return some
+}
+
+// printTools writes which tools took part, and how they were called in the first round.
+func printTools(out io.Writer, all []result) {
+	for _, r := range all {
+		if r.Setting == all[0].Setting && r.Missing == "" {
+			fmt.Fprintf(out, "%s\n  %s\n", r.Version, strings.Join(r.Command, " "))
+		}
+	}
 }
 
 // per is a rate; 0 if it has none.

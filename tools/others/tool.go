@@ -3,7 +3,6 @@
 package main
 
 import (
-	"fmt"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -12,6 +11,7 @@ import (
 // setting is one way in which all tools are asked to crawl.
 type setting struct {
 	Name   string        `json:"name"`
+	Odd    bool          `json:"odd"`      // a web whose links are written in every way that the standards allow
 	Delay  time.Duration `json:"delay_ns"` // between two requests to a host; 0 is none
 	AtOnce int           `json:"at_once"`  // requests at once, of a tool that lets one say so
 }
@@ -32,14 +32,18 @@ type tool struct {
 	waits   string // what its delay is between; "" if it has none
 	version []string
 	command func(p place, s setting) []string
+	once    bool // takes part in the first round only
 }
 
 // tools lists what is compared. Each command follows every link, obeys robots.txt, and keeps no files but its archive.
 func tools(bin, build string) []tool {
+	ours := []string{bin, "version"}
 	colly := filepath.Join(build, "colly")
 	crawlee := filepath.Join(build, "crawlee", "crawl.mjs")
 	return []tool{
-		{name: "orbweaver", warc: "gzip 1", waits: "requests to a host", version: []string{bin, "version"}, command: orbweaver},
+		{name: "orbweaver", warc: "gzip 1", waits: "requests to a host", version: ours, command: orbweaver("--warc-level", "1")},
+		{name: "orbweaver -9", warc: "gzip 9", waits: "requests to a host", version: ours, command: orbweaver("--warc-level", "9"), once: true},
+		{name: "orbweaver -0", warc: "none", waits: "requests to a host", version: ours, command: orbweaver("--store", "none"), once: true},
 		{name: "wget", warc: "gzip 9", waits: "any two requests", version: []string{"wget", "--version"}, command: wget},
 		{name: "wget2", warc: "none", waits: "requests of a thread", version: []string{"wget2", "--version"}, command: wget2},
 		{name: "colly", warc: "none", waits: "requests to a host", version: []string{colly, "-version"}, command: collyDriver},
@@ -50,10 +54,13 @@ func tools(bin, build string) []tool {
 
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'g', -1, 64) }
 
-func orbweaver(p place, s setting) []string {
-	return []string{p.bin, "crawl", "--dir", filepath.Join(p.dir, "crawl"), "--proxy", p.proxy, "--resolver", "hashed:100",
-		"--seeds", p.seeds, "--host-delay", s.Delay.String(), "--ip-delay", "0s", "--fetchers", strconv.Itoa(s.AtOnce),
-		"--warc-level", "1", "--progress", "none"}
+// orbweaver takes one at once from a host, and from an address, in any case.
+func orbweaver(archive ...string) func(place, setting) []string {
+	return func(p place, s setting) []string {
+		return append([]string{p.bin, "crawl", "--dir", filepath.Join(p.dir, "crawl"), "--proxy", p.proxy, "--resolver", "hashed:100",
+			"--seeds", p.seeds, "--host-delay", s.Delay.String(), "--ip-delay", "0s", "--fetchers", strconv.Itoa(s.AtOnce),
+			"--progress", "none"}, archive...)
+	}
 }
 
 // wget takes one after the other, and waits between any two.
@@ -81,6 +88,11 @@ func crawleeDriver(p place, s setting) []string {
 }
 
 func scrapy(p place, s setting) []string {
+	perHost := "8" // its default
+	if s.Delay > 0 {
+		perHost = "1" // its delay alone is between beginnings
+	}
 	return []string{"scrapy", "runspider", filepath.Join("tools", "others", "scrapy", "spider.py"), "-a", "seeds=" + p.seeds,
-		"-s", fmt.Sprintf("CONCURRENT_REQUESTS=%d", s.AtOnce), "-s", "DOWNLOAD_DELAY=" + seconds(s.Delay)}
+		"-s", "CONCURRENT_REQUESTS=" + strconv.Itoa(s.AtOnce), "-s", "CONCURRENT_REQUESTS_PER_DOMAIN=" + perHost,
+		"-s", "DOWNLOAD_DELAY=" + seconds(s.Delay)}
 }
