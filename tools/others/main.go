@@ -35,7 +35,7 @@ func main() {
 	flag.StringVar(&o.build, "build", "build/others", "what install.sh has built")
 	flag.StringVar(&o.world, "world", "tools/others/world.json", "the web")
 	flag.StringVar(&o.dir, "dir", "build/others/run", "where crawls and results.json go")
-	flag.DurationVar(&o.limit, "limit", time.Minute, "time of one crawl")
+	flag.DurationVar(&o.limit, "limit", 2*time.Minute, "time of one crawl")
 	flag.DurationVar(&o.delay, "delay", 100*time.Millisecond, "delay of the second round")
 	flag.StringVar(&o.only, "only", "", "names of tools, separated by commas; all if empty")
 	flag.Parse()
