@@ -29,7 +29,7 @@ type result struct {
 	CPU      float64 `json:"cpu_seconds"` // user and system time of the tool and its children
 	RSSPeak  int64   `json:"rss_peak_bytes"`
 	Archive  int64   `json:"archive_bytes"`
-	Verified string  `json:"verified,omitempty"` // what orbweaver\'s reader says of the archive
+	Verified string  `json:"verified,omitempty"` // what orbweaver's reader says of the archive
 	Cut      bool    `json:"cut"`                // it was ended when its time was over
 	End      string  `json:"end"`                // how its process ended; "" is well
 	Missing  string  `json:"missing,omitempty"`
