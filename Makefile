@@ -8,7 +8,7 @@ VERSION  ?= 0.1.0
 LDFLAGS   = -s -w -X main.version=$(VERSION)
 
 .DEFAULT_GOAL := build
-.PHONY: build help fmt tidy lint test race fuzz sim crash judge demo bench micro vitro soak million pressure realsite cross cover ci clean
+.PHONY: build help fmt tidy lint test race fuzz sim crash judge demo bench micro vitro soak million pressure realsite others cross cover ci clean
 
 build: ## build bin/orbweaver
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/orbweaver ./cmd/orbweaver
@@ -74,6 +74,9 @@ pressure: build ## a crawl in cgroups with as much memory as it asks for, and wi
 
 realsite: build ## crawl Debian's packaged documentation on loopback and compare with wget
 	tools/realsite.sh
+
+others: build ## other people's crawlers and ours on one simulated web, in a network namespace (Linux)
+	tools/others/install.sh && tools/others/run.sh
 
 cross: ## build for every platform without a C compiler
 	@for p in $(PLATFORMS); do echo "$$p"; \

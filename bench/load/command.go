@@ -25,9 +25,11 @@ type SimOptions struct {
 	LogFile string
 	JSON    bool // stdout is JSON: one object at the start, one at the end
 	// Archive, if not nil, is called at the end for what the crawl that was served has stored, to be judged by Promise.
-	// Without it the verdict is what the server alone can say, and partial.
+	// Without it the verdict is what the server alone can say: of all that can be reached if Complete, else partial.
 	Archive func() (simweb.Crawled, error)
-	Promise simweb.Promise
+	// Complete says that a crawl without Archive was meant to end: what it never asked for is missing.
+	Complete bool
+	Promise  simweb.Promise
 	// Ready, if not nil, is called when everything listens.
 	Ready func(*Server)
 }
@@ -201,7 +203,7 @@ func judge(w *simweb.World, log *simweb.Log, o *SimOptions) (*simweb.Verdict, er
 	}
 	var crawled simweb.Crawled
 	if o.Archive == nil {
-		p.Partial = true
+		p.Partial = !o.Complete
 	} else {
 		var err error
 		if crawled, err = o.Archive(); err != nil {

@@ -326,6 +326,47 @@ func TestRunCommand(t *testing.T) {
 	}
 }
 
+// Without an archive the verdict is about what was answered, or, of a crawl that was meant to end, about the whole world.
+func TestRunCommandTellsCoverageWithoutArchive(t *testing.T) {
+	for _, complete := range []bool{false, true} {
+		c := simweb.Plain()
+		c.Hosts = 5
+		w, err := simweb.New(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		truth := w.Expected(simweb.ExpectOptions{Seeds: w.Seeds(1)})
+		ctx, cancel := context.WithCancel(t.Context())
+		var out bytes.Buffer
+		o := SimOptions{World: c, Listen: Options{Proxy: "127.0.0.1:0"}, Seeds: 1, JSON: true, Complete: complete}
+		o.Ready = func(s *Server) {
+			transport := &http.Transport{Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: s.ProxyAddr().String()})}
+			for i := range 5 {
+				fetch(t, w, transport, w.Root(i))
+			}
+			fetch(t, w, transport, w.Root(0))
+			cancel()
+		}
+		if err := RunCommand(ctx, o, &out, io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		var a Addresses
+		var sum Summary
+		d := json.NewDecoder(&out)
+		if err := errors.Join(d.Decode(&a), d.Decode(&sum)); err != nil {
+			t.Fatal(err)
+		}
+		want := 5
+		if complete {
+			want = truth.Pages()
+		}
+		v := sum.Verdict
+		if !v.Answered || v.Partial == complete || v.Fetched != 5 || v.Expected != want || v.Missing != want-5 || v.Repeated != 1 {
+			t.Errorf("complete %v: %+v, want 5 of %d, one of them twice", complete, v, want)
+		}
+	}
+}
+
 // A refused address is an error of the command, not a half-open server.
 func TestRunCommandRefuses(t *testing.T) {
 	o := SimOptions{World: simweb.Plain(), Listen: Options{HTTP: "127.0.0.1:0", Proxy: "198.51.100.1:" + strconv.Itoa(80)}}

@@ -53,17 +53,13 @@ func (w *World) appendHTML(dst []byte, d *doc, h *host, t target, f *page, r *rn
 	dst = append(dst, " at "...)
 	dst = w.appendName(dst, h)
 	dst = append(dst, "</title>\n"...)
-	if r.below(10) == 0 {
-		dst = d.writeBase(dst, r)
-	}
-	if len(d.list) > 0 && r.below(16) == 0 {
-		d.spell(r, d.list[0].to, true)
-		dst = append(dst, "<meta http-equiv=\"refresh\" content=\"30; URL="...)
-		dst = appendEscaped(dst, d.ref)
-		dst = append(dst, "\">\n"...)
+	if !w.c.PlainLinks {
+		dst = d.writeSteering(dst, r)
 	}
 	dst = append(dst, "</head>\n<body class=\"page\">\n"...)
-	dst = w.appendTrap(dst, d, r)
+	if !w.c.PlainLinks {
+		dst = w.appendTrap(dst, d, r)
+	}
 
 	each := 1 // links between two stretches of text
 	if h.gzip {
@@ -78,6 +74,20 @@ func (w *World) appendHTML(dst []byte, d *doc, h *host, t target, f *page, r *rn
 	}
 	dst = w.appendText(dst, d, r, f.size-(len(dst)-start)-20)
 	return append(dst, "</body>\n</html>\n"...)
+}
+
+// writeSteering appends what of a head bears on links, on some pages: a base element, a refresh.
+func (d *doc) writeSteering(dst []byte, r *rng) []byte {
+	if r.below(10) == 0 {
+		dst = d.writeBase(dst, r)
+	}
+	if len(d.list) > 0 && r.below(16) == 0 {
+		d.spell(r, d.list[0].to, true)
+		dst = append(dst, "<meta http-equiv=\"refresh\" content=\"30; URL="...)
+		dst = appendEscaped(dst, d.ref)
+		dst = append(dst, "\">\n"...)
+	}
+	return dst
 }
 
 // appendText appends about n bytes of text.
@@ -127,6 +137,9 @@ func (w *World) appendAnchor(dst []byte, d *doc, r *rng, t target) []byte {
 		}
 		f = w.pageAt(th, int(t.page))
 	}
+	if w.c.PlainLinks {
+		return d.writePlain(dst, r, t, f.content)
+	}
 	way := r.below(20)
 	open, end := "<p class=\"nav\"><a class=\"link\" href", ">"
 	switch {
@@ -163,6 +176,24 @@ func (w *World) appendAnchor(dst []byte, d *doc, r *rng, t target) []byte {
 		dst = append(dst, "</a></p>\n"...)
 	}
 	return dst
+}
+
+// writePlain appends the simplest element that links to t.
+func (d *doc) writePlain(dst []byte, r *rng, t target, content content) []byte {
+	open, end := "<p class=\"nav\"><a href=\"", ""
+	switch content {
+	case contentPNG:
+		open, end = "<img alt=\"\" src=\"", "\">\n"
+	case contentCSS:
+		open, end = "<link rel=\"stylesheet\" href=\"", "\">\n"
+	}
+	d.spell(r, t, true)
+	dst = appendEscaped(append(dst, open...), d.ref)
+	if end != "" {
+		return append(dst, end...)
+	}
+	dst = append(append(dst, "\">"...), word(uint32(r.next()))...)
+	return append(dst, "</a></p>\n"...)
 }
 
 // trapKinds is the number of things that look like links and are none.

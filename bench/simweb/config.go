@@ -29,6 +29,9 @@ type Config struct {
 	PageBytesMean int     // mean size of a page in bytes, lognormal
 	OtherShare    float64 // share of leaf pages that are images, style sheets and documents
 	CopyShare     float64 // share of leaf pages whose payload is that of other pages
+	// PlainLinks has every reference written in normal form inside double quotes of <a>, <img> or <link>, and leaves out
+	// base elements, refreshes and what only looks like a link: what any crawler can read.
+	PlainLinks bool
 
 	HTTPSShare   float64 // share of hosts on https
 	GzipShare    float64 // share of hosts that send HTML packed to clients that accept gzip

@@ -92,7 +92,7 @@ func (w *World) Judge(log *Log, p Promise, crawled Crawled) Verdict {
 	p.DigestEvery = max(1, p.DigestEvery)
 	j := &judge{w: w, log: log, p: p, truth: p.Truth, sites: make(map[int32]*siteState), ips: make(map[uint32]*last),
 		seen: make(map[target]uint8)}
-	j.v.Partial = p.Partial
+	j.v.Partial, j.v.Answered = p.Partial, crawled == nil
 	j.v.MinHostGap, j.v.MinIPGap = -1, -1
 	if j.truth == nil && !p.Partial {
 		j.truth = w.Expected(p.Expect)

@@ -40,6 +40,7 @@ type Verdict struct {
 
 	Partial  bool     `json:"partial"`   // the crawl was not meant to end: Expected counts what the server answered whole
 	UnderWay int      `json:"under_way"` // answered pages that are not expected, since they came after a limit was reached
+	Answered bool     `json:"answered"`  // there was no archive to judge: Fetched counts what the server answered whole
 	Examples []string `json:"examples,omitempty"`
 
 	examples map[string]int
@@ -79,7 +80,7 @@ func (v Verdict) Polite() bool { return v.impolite() == 0 }
 // Print writes the verdict for people.
 func (v Verdict) Print(out io.Writer) {
 	word := "stored pages"
-	if v.Partial {
+	if v.Partial || v.Answered {
 		word = "answered pages"
 	}
 	fmt.Fprintf(out, "coverage    %.6f  (%d of %d %s, %d missing)\n", v.Coverage, v.Fetched, v.Expected, word, v.Missing)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"regexp"
 	"sort"
 	"strings"
 	"testing"
@@ -138,9 +139,9 @@ func testWorld(t *testing.T, c Config) *World {
 
 // A crawl of the bytes with other people's tokenizer and URL parser finds what the model says, and nothing else.
 func TestG1_BytesAgreeWithModel(t *testing.T) {
-	packing := Plain()
-	packing.GzipShare = 1
-	for name, c := range map[string]Config{"plain": Plain(), "faulty": Faulty(), "packing": packing} {
+	packing, links := Plain(), Plain()
+	packing.GzipShare, links.PlainLinks = 1, true
+	for name, c := range map[string]Config{"plain": Plain(), "faulty": Faulty(), "packing": packing, "plain links": links} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c.Hosts, c.IPs, c.PagesPerHostMean, c.PageBytesMean = 40, 10, 12, 2000
@@ -150,6 +151,44 @@ func TestG1_BytesAgreeWithModel(t *testing.T) {
 				crawlAgrees(t, testWorld(t, c))
 			})
 		})
+	}
+}
+
+// Whoever can read href="..." and src="..." finds every link of a world of plain links, as it is, and nothing else.
+func TestPlainLinksCanBeReadByAnybody(t *testing.T) {
+	c := Plain()
+	c.Hosts, c.PlainLinks = 20, true
+	w := testWorld(t, c)
+	reference := regexp.MustCompile(`(?i)\b(?:href|src|srcset|url|cite)="([^"]*)"`)
+	links := 0
+	for u := range w.Expected(ExpectOptions{Seeds: w.Seeds(1)}).All() {
+		body, _ := w.Payload(u, false)
+		if !bytes.HasPrefix(body, []byte("<!DOCTYPE")) {
+			continue
+		}
+		at, _ := w.find(u)
+		h := w.hostAt(int(at.host))
+		f := w.pageAt(&h, int(at.page))
+		want := w.appendLinks(nil, &h, at, &f)
+		found := reference.FindAllSubmatch(body, -1)
+		if len(found) != len(want) && f.copy == 0 {
+			t.Errorf("%s: %d references, %d links", u, len(found), len(want))
+		}
+		for _, ref := range found {
+			to := strings.ReplaceAll(string(ref[1]), "&amp;", "&")
+			if strings.HasPrefix(to, "/") {
+				to = strings.TrimSuffix(w.Root(int(at.host)), "/") + to
+			} else if strings.Count(to, "/") == 2 {
+				to += "/" // a host alone
+			}
+			if _, ok := w.find(to); !ok {
+				t.Errorf("%s: %q is no link", u, ref[1])
+			}
+			links++
+		}
+	}
+	if links < 1000 {
+		t.Errorf("only %d links", links)
 	}
 }
 

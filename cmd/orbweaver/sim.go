@@ -39,6 +39,7 @@ type simCmd struct {
 	HostDelay   duration `help:"What the crawler promised, for the verdict." default:"4s" placeholder:"TIME"`
 	IPDelay     duration `name:"ip-delay" help:"The same for addresses." default:"500ms" placeholder:"TIME"`
 	Partial     bool     `help:"The crawl was not meant to end."`
+	Complete    bool     `help:"Without --judge: the crawl was meant to end, so hold what was answered against all that can be reached."`
 	UnderWay    count    `help:"So many answered pages may be missing from a crawl that reached a limit." default:"0" placeholder:"N"`
 	DigestEvery count    `help:"Compare one payload of so many." default:"1" placeholder:"N"`
 	UntilEOF    bool     `name:"until-eof" help:"End when standard input ends, too."`
@@ -62,7 +63,7 @@ func (c *simCmd) Run(w *world) error {
 		return usageError{err}
 	}
 	o := load.SimOptions{
-		World: world, Seeds: int(c.SeedCount.n), SeedsFile: c.SeedsFile, LogFile: c.Log, JSON: c.JSON,
+		World: world, Seeds: int(c.SeedCount.n), SeedsFile: c.SeedsFile, LogFile: c.Log, JSON: c.JSON, Complete: c.Complete,
 		Listen: load.Options{Proxy: c.Proxy, HTTP: c.HTTP, TLS: c.TLS, DNS: c.DNS, Direct: c.Direct, Plain: c.Plain},
 		Promise: simweb.Promise{
 			HostDelay: c.HostDelay.d, IPDelay: c.IPDelay.d, Partial: c.Partial, UnderWay: int(c.UnderWay.n),
