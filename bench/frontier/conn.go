@@ -13,10 +13,12 @@ import (
 
 // dialer is a proxy without a network: a connection answers in the memory of the one who asks.
 type dialer struct {
-	web   *web
-	pool  sync.Pool    // *conn
-	pages atomic.Int64 // asked for, robots.txt not among them
-	first atomic.Pointer[time.Time]
+	web     *web
+	think   time.Duration // mean pause before an answer, exponential; 0 is none
+	pool    sync.Pool     // *conn
+	answers sync.Pool     // *[]byte
+	pages   atomic.Int64  // asked for, robots.txt not among them
+	first   atomic.Pointer[time.Time]
 }
 
 // DialContext implements fetch.Dialer.
@@ -34,14 +36,16 @@ func (d *dialer) DialAddr(context.Context, netip.AddrPort) (net.Conn, error) {
 	if !ok {
 		c = &conn{dialer: d}
 	}
-	c.answer, c.left = c.answer[:0], nil
+	c.url, c.left = c.url[:0], nil
 	return c, nil
 }
 
-// conn is one exchange: a request is written, its answer read.
+// conn is one exchange: a request is written, its answer read. While it waits it holds a timer and no answer.
 type conn struct {
 	dialer *dialer
-	answer []byte
+	url    []byte // asked for, and not answered yet
+	timer  *time.Timer
+	answer *[]byte
 	left   []byte
 }
 
@@ -57,13 +61,30 @@ func (c *conn) Write(b []byte) (int, error) {
 	if !bytes.HasSuffix(url, []byte("/robots.txt")) {
 		c.dialer.pages.Add(1)
 	}
-	c.answer = c.dialer.web.appendResponse(c.answer[:0], url)
-	c.left = c.answer
+	c.url = append(c.url[:0], url...)
+	if pause := c.dialer.web.think(url, c.dialer.think); pause > 0 {
+		if c.timer == nil {
+			c.timer = time.NewTimer(pause)
+		} else {
+			c.timer.Reset(pause)
+		}
+	}
 	return len(b), nil
 }
 
 // Read gives the answer.
 func (c *conn) Read(b []byte) (int, error) {
+	if len(c.url) > 0 {
+		if c.dialer.think > 0 {
+			<-c.timer.C
+		}
+		c.answer, _ = c.dialer.answers.Get().(*[]byte)
+		if c.answer == nil {
+			c.answer = new([]byte)
+		}
+		*c.answer = c.dialer.web.appendResponse((*c.answer)[:0], c.url)
+		c.url, c.left = c.url[:0], *c.answer
+	}
 	if len(c.left) == 0 {
 		return 0, io.EOF
 	}
@@ -74,7 +95,13 @@ func (c *conn) Read(b []byte) (int, error) {
 
 // Close gives the connection back.
 func (c *conn) Close() error {
-	c.left = nil
+	if c.answer != nil {
+		c.dialer.answers.Put(c.answer)
+	}
+	if c.timer != nil {
+		c.timer.Stop()
+	}
+	c.answer, c.left = nil, nil
 	c.dialer.pool.Put(c)
 	return nil
 }

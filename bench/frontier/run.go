@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/netip"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"orbweaver/bench/growth"
@@ -28,6 +29,8 @@ type Options struct {
 	HostDelay time.Duration
 	IPDelay   time.Duration
 	Fetchers  int
+	Think     time.Duration // mean pause before an answer, exponential
+	Rest      bool          // at the end, say what the program holds while all fetchers are idle
 	Memory    Memory
 	Archive   bool // write records, as a crawl does
 	Seed      uint64
@@ -41,15 +44,16 @@ type Options struct {
 type Memory struct{ Workbench, Cache, Sieve int64 }
 
 const (
-	look    = 100 * time.Millisecond // between two looks at how much is known
-	seeds   = 1000
-	version = "bench"
+	look      = 100 * time.Millisecond // between two looks at how much is known
+	restLooks = 10                     // in a row that see nothing move
+	seeds     = 1000
+	version   = "bench"
 )
 
 // Run crawls the fabricated web until so many URLs are known.
 func Run(ctx context.Context, o Options) (*growth.Result, error) {
 	w := &web{hosts: uint64(o.Hosts), seed: o.Seed}
-	d := &dialer{web: w}
+	d := &dialer{web: w, think: o.Think}
 	proxy := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), proxyPort)
 	cfg := engine.Config{
 		Dir: o.Dir, Seeds: seedRange{w}, MaxDepth: -1, Store: store(o.Archive), Fetchers: o.Fetchers, ProxyMode: true, Version: version,
@@ -145,10 +149,38 @@ func (w *watch) run(ctx context.Context) {
 			sizes = sizes[1:]
 		}
 	}
+	if w.o.Rest {
+		w.rest(ctx)
+	}
 	if w.o.Enough != nil {
 		r := w.e.Report()
 		w.o.Enough(w.result(&r))
 	}
+}
+
+// rest stops all exchanges and says what is held when every fetcher is idle. Collections give back what stacks used once.
+func (w *watch) rest(ctx context.Context) {
+	w.e.Pause()
+	tick := time.NewTicker(look)
+	defer tick.Stop()
+	for still := 0; still < restLooks; still++ {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		if r := w.e.Report(); r.URLsInFlight > 0 || r.ActiveFetches > 0 {
+			still = 0
+		}
+		runtime.GC()
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	run := w.meter.Run
+	run.Add("at rest: heap", float64(m.HeapAlloc)/(1<<20), "MiB")
+	run.Add("at rest: of it buffers for pages", float64(w.e.Report().PageMemory)/(1<<20), "MiB")
+	run.Add("at rest: stacks", float64(m.StackInuse)/(1<<20), "MiB")
+	run.Add("at rest: goroutines", float64(runtime.NumGoroutine()), "")
 }
 
 func (w *watch) result(r *engine.Report) *growth.Result {

@@ -2,8 +2,12 @@ package frontier
 
 import (
 	"bytes"
+	"math"
 	"math/bits"
 	"strconv"
+	"time"
+
+	"github.com/zeebo/xxh3"
 )
 
 // web is the fabricated web. It is immutable.
@@ -24,6 +28,18 @@ func mix(n uint64) uint64 {
 	n = (n ^ n>>30) * 0xbf58476d1ce4e5b9
 	n = (n ^ n>>27) * 0x94d049bb133111eb
 	return n ^ n>>31
+}
+
+// thinkMost is the longest pause before an answer, in means.
+const thinkMost = 10
+
+// think is how long the web thinks about a URL: exponential, the same for the same URL.
+func (w *web) think(url []byte, mean time.Duration) time.Duration {
+	if mean <= 0 {
+		return 0
+	}
+	share := float64(mix(xxh3.Hash(url)^w.seed)>>11) / (1 << 53) // below 1
+	return time.Duration(min(-math.Log(1-share), thinkMost) * float64(mean))
 }
 
 // host is the host of page n: eight children of a page share one, drawn by their parent's number, the others have hosts

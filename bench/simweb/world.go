@@ -21,6 +21,7 @@ type World struct {
 	sizes   []uint32 // quantiles of page sizes
 	sea     sea
 	buffers sync.Pool // *buffer
+	sheets  sync.Pool // *sheet
 
 	mu    sync.Mutex
 	tries map[target]uint32 // requests for pages that fail at the first try
@@ -47,6 +48,7 @@ func New(c Config) (*World, error) {
 	w.sizes = lognormalTable(float64(c.PageBytesMean), 0.8, 256, 40*float64(c.PageBytesMean))
 	w.sea = newSea(w.seed)
 	w.buffers.New = func() any { return new(buffer) }
+	w.sheets.New = func() any { return new(sheet) }
 	return w, nil
 }
 

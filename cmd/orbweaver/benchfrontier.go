@@ -18,6 +18,8 @@ type benchFrontierCmd struct {
 	HostDelay       duration `help:"Wait between two requests to a site." default:"4s" placeholder:"TIME"`
 	IPDelay         duration `name:"ip-delay" help:"Wait between two requests to an address." default:"500ms" placeholder:"TIME"`
 	Fetchers        count    `help:"Fetch workers." default:"256" placeholder:"N"`
+	Think           duration `help:"Mean pause before an answer, exponential." default:"0s" placeholder:"TIME"`
+	Rest            bool     `help:"At the end, measure what the program holds while all fetchers are idle."`
 	WorkbenchMemory size     `help:"Bytes of queued paths in memory." default:"256MiB" placeholder:"SIZE"`
 	CacheMemory     size     `help:"Bytes of the fingerprint cache." default:"64MiB" placeholder:"SIZE"`
 	SieveMemory     size     `help:"Bytes of the sieve's buckets." default:"128MiB" placeholder:"SIZE"`
@@ -58,7 +60,7 @@ func (c *benchFrontierCmd) Run(w *world) error {
 	}
 	o := frontier.Options{
 		Dir: c.Dir, URLs: c.URLs.n, Hosts: c.Hosts.n, IPs: ips, HostDelay: c.HostDelay.d, IPDelay: c.IPDelay.d,
-		Fetchers: int(c.Fetchers.n), Archive: c.Archive, Seed: uint64(c.Seed.n), Say: w.stderr, Log: log, Usage: usage,
+		Fetchers: int(c.Fetchers.n), Think: c.Think.d, Rest: c.Rest, Archive: c.Archive, Seed: uint64(c.Seed.n), Say: w.stderr, Log: log, Usage: usage,
 		Memory: frontier.Memory{Workbench: c.WorkbenchMemory.bytes, Cache: c.CacheMemory.bytes, Sieve: c.SieveMemory.bytes},
 	}
 	profiled, err := c.start()
