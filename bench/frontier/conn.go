@@ -1,7 +1,6 @@
 package frontier
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"net"
@@ -14,10 +13,11 @@ import (
 // dialer is a proxy without a network: a connection answers in the memory of the one who asks.
 type dialer struct {
 	web     *web
-	think   time.Duration // mean pause before an answer, exponential; 0 is none
-	pool    sync.Pool     // *conn
-	answers sync.Pool     // *[]byte
-	pages   atomic.Int64  // asked for, robots.txt not among them
+	think   time.Duration        // mean pause before an answer, exponential; 0 is none
+	pool    sync.Pool            // *conn
+	answers sync.Pool            // *[]byte
+	pages   atomic.Int64         // asked for, robots.txt not among them
+	line    atomic.Pointer[line] // if not nil, connections are real
 	first   atomic.Pointer[time.Time]
 }
 
@@ -31,7 +31,10 @@ func (d *dialer) DialContext(ctx context.Context, _, addr string) (net.Conn, err
 }
 
 // DialAddr implements fetch.AddrDialer.
-func (d *dialer) DialAddr(context.Context, netip.AddrPort) (net.Conn, error) {
+func (d *dialer) DialAddr(ctx context.Context, _ netip.AddrPort) (net.Conn, error) {
+	if l := d.line.Load(); l != nil {
+		return l.dialer.DialAddr(ctx, l.addr)
+	}
 	c, ok := d.pool.Get().(*conn)
 	if !ok {
 		c = &conn{dialer: d}
@@ -51,14 +54,12 @@ type conn struct {
 
 // Write takes a whole request, which the engine sends in one piece.
 func (c *conn) Write(b []byte) (int, error) {
-	line, _, _ := bytes.Cut(b, []byte("\r\n"))
-	_, rest, _ := bytes.Cut(line, []byte(" "))
-	url, _, _ := bytes.Cut(rest, []byte(" "))
+	url, robots := asks(b)
 	if c.dialer.first.Load() == nil {
 		now := time.Now()
 		c.dialer.first.CompareAndSwap(nil, &now)
 	}
-	if !bytes.HasSuffix(url, []byte("/robots.txt")) {
+	if !robots {
 		c.dialer.pages.Add(1)
 	}
 	c.url = append(c.url[:0], url...)

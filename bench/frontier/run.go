@@ -30,6 +30,8 @@ type Options struct {
 	IPDelay   time.Duration
 	Fetchers  int
 	Think     time.Duration // mean pause before an answer, exponential
+	Sockets   time.Duration // at the end, fetch over real sockets for so long, and say what that cost; 0 for not at all
+	Alone     bool          // every page draws a host of its own: most hosts a URL
 	Rest      bool          // at the end, say what the program holds while all fetchers are idle
 	Memory    Memory
 	Archive   bool // write records, as a crawl does
@@ -45,6 +47,7 @@ type Memory struct{ Workbench, Cache, Sieve int64 }
 
 const (
 	look      = 100 * time.Millisecond // between two looks at how much is known
+	settle    = 3 * time.Second        // until what was fetched without sockets is out of the way
 	restLooks = 10                     // in a row that see nothing move
 	seeds     = 1000
 	version   = "bench"
@@ -52,7 +55,8 @@ const (
 
 // Run crawls the fabricated web until so many URLs are known.
 func Run(ctx context.Context, o Options) (*growth.Result, error) {
-	w := &web{hosts: uint64(o.Hosts), seed: o.Seed}
+	w := &web{hosts: uint64(o.Hosts), seed: o.Seed, alone: o.Alone}
+	w.makeText()
 	d := &dialer{web: w, think: o.Think}
 	proxy := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), proxyPort)
 	cfg := engine.Config{
@@ -149,12 +153,62 @@ func (w *watch) run(ctx context.Context) {
 			sizes = sizes[1:]
 		}
 	}
+	if w.o.Sockets > 0 {
+		w.overSockets(ctx)
+	}
 	if w.o.Rest {
 		w.rest(ctx)
 	}
 	if w.o.Enough != nil {
 		r := w.e.Report()
 		w.o.Enough(w.result(&r))
+	}
+}
+
+// overSockets lets connections be real for a while and says what pages cost then.
+func (w *watch) overSockets(ctx context.Context) {
+	l, err := openLine(ctx, w.web.web, func() { w.web.pages.Add(1) })
+	if err != nil {
+		w.o.Log.Error("no sockets", "error", err)
+		return
+	}
+	w.web.line.Store(l)
+	defer func() {
+		w.web.line.Store(nil)
+		if err := l.close(); err != nil {
+			w.o.Log.Error("sockets", "error", err)
+		}
+	}()
+	if !pass(ctx, settle) {
+		return
+	}
+	before, begin, cpu := w.e.Report(), time.Now(), growth.CPU()
+	if !pass(ctx, w.o.Sockets) {
+		return
+	}
+	r := w.e.Report()
+	cpu = growth.CPU() - cpu
+	n := float64(max(pages(&r)-pages(&before), 1))
+	robots := float64(r.RobotsFetched - before.RobotsFetched)
+	run := w.meter.Run
+	run.Add("over sockets: URLs known", float64(r.URLsAdmitted), "")
+	run.Add("over sockets: hosts known", float64(r.HostsKnown), "")
+	run.Add("over sockets: pages a second", n/time.Since(begin).Seconds(), "")
+	run.Add("over sockets: CPU a page, both ends", float64(cpu.Microseconds())/n, "us")
+	run.Add("over sockets: robots.txt a page", robots/n, "")
+	fmt.Fprintf(w.o.Say, "over sockets: %d URLs known on %d hosts, %.0f pages/s, %.1f CPU us a page, both ends of the socket included, %.2f robots.txt a page; %s\n",
+		r.URLsAdmitted, r.HostsKnown, n/time.Since(begin).Seconds(), float64(cpu.Microseconds())/n, robots/n, r.Waiting)
+}
+
+// pass waits; false says that ctx has ended.
+func pass(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 

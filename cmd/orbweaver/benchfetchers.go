@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -23,6 +25,7 @@ type benchFetchersCmd struct {
 	Verify    bool       `help:"Read every record of every archive, too."`
 	Dir       string     `help:"Crawl directory; made anew, and removed at the end." default:"./build/fetchers" placeholder:"DIR"`
 	Seed      count      `help:"Which web." default:"1" placeholder:"N"`
+	Out       string     `help:"Write JSON, every sample in it, to this file besides." placeholder:"FILE"`
 	JSON      bool       `help:"Print JSON, every sample in it."`
 }
 
@@ -30,7 +33,7 @@ type benchFetchersCmd struct {
 func (*benchFetchersCmd) Help() string {
 	return "Crawls a simulated web that thinks before it answers, over sockets, again and again: once with each number of fetchers and each IP delay.\n" +
 		"Prints throughput, CPU, memory and how large the front was; the JSON has them over time.\n\nExamples:\n  orbweaver bench fetchers\n" +
-		"  orbweaver bench fetchers --fetchers 4000 --ips 2000 --hosts 20000 --ip-delays 0s,50ms,200ms,500ms --json > delays.json"
+		"  orbweaver bench fetchers --fetchers 4000 --ips 2000 --hosts 20000 --ip-delays 0s,50ms,200ms,500ms --out delays.json"
 }
 
 // Run measures.
@@ -51,6 +54,11 @@ func (c *benchFetchersCmd) Run(w *world) error {
 	if err != nil {
 		return err
 	}
+	if c.Out != "" {
+		if err := writeJSON(c.Out, r); err != nil {
+			return fmt.Errorf("--out: %w", err)
+		}
+	}
 	if c.JSON {
 		err = printJSON(w.stdout, r)
 	} else {
@@ -60,6 +68,15 @@ func (c *benchFetchersCmd) Run(w *world) error {
 		err = errUnsound
 	}
 	return err
+}
+
+// writeJSON writes a file.
+func writeJSON(name string, v any) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(printJSON(f, v), f.Close())
 }
 
 // settings are all numbers of fetchers with all delays.
