@@ -30,7 +30,7 @@ type Options struct {
 	IPDelay   time.Duration
 	Fetchers  int
 	Think     time.Duration // mean pause before an answer, exponential
-	Sockets   time.Duration // at the end, fetch over real sockets for so long, and say what that cost; 0 for not at all
+	Sockets   time.Duration // at the end, fetch and store over real sockets for so long, and say what that cost; 0 for not at all
 	Alone     bool          // every page draws a host of its own: most hosts a URL
 	Rest      bool          // at the end, say what the program holds while all fetchers are idle
 	Memory    Memory
@@ -60,7 +60,7 @@ func Run(ctx context.Context, o Options) (*growth.Result, error) {
 	d := &dialer{web: w, think: o.Think}
 	proxy := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), proxyPort)
 	cfg := engine.Config{
-		Dir: o.Dir, Seeds: seedRange{w}, MaxDepth: -1, Store: store(o.Archive), Fetchers: o.Fetchers, ProxyMode: true, Version: version,
+		Dir: o.Dir, Seeds: seedRange{w}, MaxDepth: -1, Store: store(&o), Fetchers: o.Fetchers, ProxyMode: true, Version: version,
 		WorkbenchMemory: o.Memory.Workbench, CacheMemory: o.Memory.Cache, SieveMemory: o.Memory.Sieve,
 	}
 	cfg.Politeness = politeness.Default()
@@ -97,12 +97,16 @@ func Run(ctx context.Context, o Options) (*growth.Result, error) {
 	return r, nil
 }
 
-// store is the filter for records.
-func store(archive bool) string {
-	if archive {
+// store is the filter for records: large pages come over sockets only.
+func store(o *Options) string {
+	switch {
+	case o.Archive:
 		return "all"
+	case o.Sockets > 0:
+		return fmt.Sprintf("size > %d", wholeText)
+	default:
+		return "none"
 	}
-	return "none"
 }
 
 // pages is how many pages came back. All payloads differ.

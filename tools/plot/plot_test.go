@@ -164,6 +164,9 @@ func TestReaders(t *testing.T) {
 	}
 }
 
+// noteMost is how many letters fit below a title.
+const noteMost = 105
+
 // What lies in the repository can be drawn, every picture of it.
 func TestEveryPlotOfTheRepository(t *testing.T) {
 	out := t.TempDir()
@@ -178,6 +181,9 @@ func TestEveryPlotOfTheRepository(t *testing.T) {
 		}
 		if len(parse(t, b, "points")) < 4 {
 			t.Errorf("%s has no line", p.name)
+		}
+		if c, err := p.chart(os.DirFS("../../bench/results")); err != nil || len(c.note) > noteMost || c.title == "" {
+			t.Errorf("%s: %v, or its note is too long: %q", p.name, err, c.note)
 		}
 	}
 }

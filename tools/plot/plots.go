@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io/fs"
+	"math"
 )
 
 // plot is a picture and where it comes from.
@@ -27,7 +28,7 @@ func plots() []plot {
 const (
 	sweepFiles = "*-fetchers.json"
 	delayFiles = "*-delays.json"
-	thinks     = "loopback sockets; an answer takes 200 ms on average, exponential; crawler and simulated web on two cores"
+	thinks     = "an answer takes 200 ms on average; crawler and simulated web on loopback, on two cores"
 )
 
 func throughputOfFetchers(results fs.FS) (*chart, error) {
@@ -55,12 +56,29 @@ func ofFetchers(results fs.FS, title, label string, figure func(*rung) float64) 
 	return c, nil
 }
 
+// throughputOfDelay has one line more: what the delay allows, if each address is asked again as soon as it may be.
 func throughputOfDelay(results fs.FS) (*chart, error) {
-	return ofDelay(results, "Throughput against IP delay", "pages a second", func(r *rung) float64 { return r.PagesPerSecond })
+	c, err := ofDelay(results, "Throughput against IP delay", "pages a second", func(r *rung) float64 { return r.PagesPerSecond })
+	if err != nil {
+		return nil, err
+	}
+	s, err := readSweep(results, delayFiles)
+	if err != nil {
+		return nil, err
+	}
+	most := series{name: "politeness allows"}
+	for _, r := range s.Rungs {
+		used := r.IPs * (1 - math.Exp(-r.Hosts/r.IPs)) // hosts fall on addresses by a hash: some have none
+		if p := (point{1000 * r.IPDelay, used / (r.IPDelay + s.Think)}); r.Fetchers == s.Rungs[0].Fetchers {
+			most.points = append(most.points, p)
+		}
+	}
+	c.series = append(c.series, most)
+	return c, nil
 }
 
 func frontOfDelay(results fs.FS) (*chart, error) {
-	return ofDelay(results, "Front against IP delay", "addresses due within a second, mean of the last 5 samples", func(r *rung) float64 {
+	return ofDelay(results, "Front against IP delay", "addresses due within a second, at the end", func(r *rung) float64 {
 		late := r.Samples[max(len(r.Samples)-5, 0):]
 		sum := 0.0
 		for _, p := range late {

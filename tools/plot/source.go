@@ -13,12 +13,14 @@ import (
 
 // sweep is what `orbweaver bench fetchers --out FILE` writes, as far as it is drawn.
 type sweep struct {
-	Rungs []rung `json:"rungs"`
+	Think float64 `json:"think_seconds"`
+	Rungs []rung  `json:"rungs"`
 }
 
 type rung struct {
 	Fetchers       float64 `json:"fetchers"`
 	IPDelay        float64 `json:"ip_delay_seconds"`
+	Hosts          float64 `json:"hosts"`
 	IPs            float64 `json:"ips"`
 	PagesPerSecond float64 `json:"pages_per_second"`
 	CPUPerPage     float64 `json:"cpu_us_per_page"`
