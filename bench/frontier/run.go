@@ -47,7 +47,7 @@ type Memory struct{ Workbench, Cache, Sieve int64 }
 
 const (
 	look      = 100 * time.Millisecond // between two looks at how much is known
-	settle    = 3 * time.Second        // until what was fetched without sockets is out of the way
+	settle    = 10 * time.Second       // until what was fetched without sockets is out of the way
 	restLooks = 10                     // in a row that see nothing move
 	seeds     = 1000
 	version   = "bench"
@@ -199,6 +199,7 @@ func (w *watch) overSockets(ctx context.Context) {
 	run.Add("over sockets: hosts known", float64(r.HostsKnown), "")
 	run.Add("over sockets: pages a second", n/time.Since(begin).Seconds(), "")
 	run.Add("over sockets: CPU a page, both ends", float64(cpu.Microseconds())/n, "us")
+	run.Add("over sockets: CPU an exchange, both ends", float64(cpu.Microseconds())/(n+robots), "us")
 	run.Add("over sockets: robots.txt a page", robots/n, "")
 	fmt.Fprintf(w.o.Say, "over sockets: %d URLs known on %d hosts, %.0f pages/s, %.1f CPU us a page, both ends of the socket included, %.2f robots.txt a page; %s\n",
 		r.URLsAdmitted, r.HostsKnown, n/time.Since(begin).Seconds(), float64(cpu.Microseconds())/n, robots/n, r.Waiting)
@@ -221,7 +222,7 @@ func (w *watch) rest(ctx context.Context) {
 	w.e.Pause()
 	tick := time.NewTicker(look)
 	defer tick.Stop()
-	for still := 0; still < restLooks; still++ {
+	for still := 0; still < restLooks; {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -229,8 +230,10 @@ func (w *watch) rest(ctx context.Context) {
 		}
 		if r := w.e.Report(); r.URLsInFlight > 0 || r.ActiveFetches > 0 {
 			still = 0
+			continue
 		}
 		runtime.GC()
+		still++
 	}
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

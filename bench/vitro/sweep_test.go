@@ -20,7 +20,7 @@ func TestARungIsAboutTheLastTwoThirds(t *testing.T) {
 		}
 		samples = append(samples, s)
 	}
-	r := newRung(Setting{Fetchers: 64, Hosts: 10, IPs: 5, IPDelay: time.Second}, samples)
+	r := newRung(Setting{Fetchers: 64, Hosts: 0, IPs: 5, IPDelay: time.Second}, samples)
 	if r.Pages != 500 || r.PagesPerSecond != 100 || r.CPUPerPage != 100 || r.CPUPerExchange != 80 || r.StacksPerGoroutine != 8 ||
 		r.RSSPeak != 80 || r.Descriptors != 8 || r.Front != 6 || r.Fetching != 3 || r.Limit != "servers" || r.IPDelay != 1 {
 		t.Errorf("%+v", r)
@@ -33,6 +33,13 @@ func TestARungIsAboutTheLastTwoThirds(t *testing.T) {
 	result.Print(&out)
 	if result.Sound() || !strings.Contains(out.String(), "UNSOUND") {
 		t.Errorf("a crawl that nobody found sound:\n%s", out.String())
+	}
+	all := Setting{Hosts: 125}
+	if at := warm(all, samples); at != 7 { // the last fifth: there are more sites than were ever asked
+		t.Errorf("sample %d is taken for warm", at)
+	}
+	if at := warm(Setting{Hosts: 50}, samples); at != 5 {
+		t.Errorf("sample %d is taken for warm, 50 robots.txt come with the sixth", at)
 	}
 	if short := newRung(Setting{}, samples[:2]); short.PagesPerSecond != 0 {
 		t.Errorf("a crawl of two samples: %+v", short)
