@@ -8,7 +8,7 @@ VERSION  ?= 0.1.0
 LDFLAGS   = -s -w -X main.version=$(VERSION)
 
 .DEFAULT_GOAL := build
-.PHONY: build help fmt tidy lint test race fuzz sim crash judge demo bench micro vitro soak million pressure realsite others cross cover ci clean
+.PHONY: build help fmt tidy lint test race fuzz sim crash judge demo bench micro vitro soak million plots pressure realsite others cross cover ci clean
 
 build: ## build bin/orbweaver
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/orbweaver ./cmd/orbweaver
@@ -62,6 +62,9 @@ soak: build ## half an hour at full speed: does anything grow or slow down?
 
 million: build ## one million pages over 50,000 hosts and 10,000 addresses, with full politeness
 	bin/orbweaver bench vitro --hosts 50000 --ips 10000 --per-host 40 --mean 21 --host-delay 4s --ip-delay 500ms
+
+plots: ## draw the results of the benchmarks into docs/plots
+	$(GO) run ./tools/plot bench/results docs/plots
 
 bench: build ## the short tables of BENCHMARKS.md, in under ten minutes
 	tools/bench.sh

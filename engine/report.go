@@ -62,13 +62,15 @@ type Report struct {
 	BenchBytes    int64 `json:"workbench_bytes"` // what the queued items in memory weigh
 	Spilled       int64 `json:"spilled"`         // items that sites of a full bench gave back, in this run
 	ParseFaults   int64 `json:"parse_faults"`
+	PageMemory    int64 `json:"page_memory_bytes"` // of buffers for pages, in use or free
 
 	Checkpoints         int64   `json:"checkpoints"`                  // of this run
 	CheckpointPauseP99  float64 `json:"checkpoint_pause_p99_seconds"` // how long everybody stood still for one
 	CheckpointPauseMost float64 `json:"checkpoint_pause_most_seconds"`
 
 	ActiveFetches int64   `json:"active_fetches"`
-	Front         int64   `json:"front"`
+	Front         int64   `json:"front"`        // addresses with something due soon
+	FrontWanted   int64   `json:"front_wanted"` // how many should have
 	WallSeconds   float64 `json:"wall_seconds"`
 	CPUSeconds    float64 `json:"cpu_seconds"`
 	RSSPeakBytes  int64   `json:"rss_peak_bytes"`
@@ -102,8 +104,8 @@ func (e *Engine) Report() Report {
 		Attempts: c.Attempts, Retries: c.Retries, BytesReceived: c.BytesReceived, BytesStored: e.bytesStored(),
 		IPsKnown: int64(bench.IPs), RobotsFetched: c.RobotsFetched,
 		RobotsDenied: c.Outcomes[outcome.RobotsDenied], CacheHits: int64(cache.Hits), CacheLookups: int64(cache.Lookups),
-		SieveSize: int64(e.sieve.Len()), SievePending: int64(e.sieve.Pending()), BenchBytes: bench.Weight, Spilled: e.dist.spills.Load(), ParseFaults: c.ParseFaults,
-		ActiveFetches: e.fetching.Load(), Front: int64(e.bench.Front(time.Now(), frontSoon)),
+		SieveSize: int64(e.sieve.Len()), SievePending: int64(e.sieve.Pending()), BenchBytes: bench.Weight, Spilled: e.dist.spills.Load(), ParseFaults: c.ParseFaults, PageMemory: e.pool.Memory(),
+		ActiveFetches: e.fetching.Load(), Front: int64(e.bench.Front(time.Now(), frontSoon)), FrontWanted: e.frontWant.Load(),
 		WallSeconds: m.WallSeconds, CPUSeconds: m.CPUSeconds, RSSPeakBytes: m.RSSPeak, Resumed: e.resumed,
 		Waiting: e.waiting(), Written: time.Now().UTC().Format(time.RFC3339),
 	}

@@ -1,7 +1,6 @@
 package frontier
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"net"
@@ -13,10 +12,13 @@ import (
 
 // dialer is a proxy without a network: a connection answers in the memory of the one who asks.
 type dialer struct {
-	web   *web
-	pool  sync.Pool    // *conn
-	pages atomic.Int64 // asked for, robots.txt not among them
-	first atomic.Pointer[time.Time]
+	web     *web
+	think   time.Duration        // mean pause before an answer, exponential; 0 is none
+	pool    sync.Pool            // *conn
+	answers sync.Pool            // *[]byte
+	pages   atomic.Int64         // asked for, robots.txt not among them
+	line    atomic.Pointer[line] // if not nil, connections are real
+	first   atomic.Pointer[time.Time]
 }
 
 // DialContext implements fetch.Dialer.
@@ -29,41 +31,61 @@ func (d *dialer) DialContext(ctx context.Context, _, addr string) (net.Conn, err
 }
 
 // DialAddr implements fetch.AddrDialer.
-func (d *dialer) DialAddr(context.Context, netip.AddrPort) (net.Conn, error) {
+func (d *dialer) DialAddr(ctx context.Context, _ netip.AddrPort) (net.Conn, error) {
+	if l := d.line.Load(); l != nil {
+		return l.dialer.DialAddr(ctx, l.addr)
+	}
 	c, ok := d.pool.Get().(*conn)
 	if !ok {
 		c = &conn{dialer: d}
 	}
-	c.answer, c.left = c.answer[:0], nil
+	c.url, c.left = c.url[:0], nil
 	return c, nil
 }
 
-// conn is one exchange: a request is written, its answer read.
+// conn is one exchange: a request is written, its answer read. While it waits it holds a timer and no answer.
 type conn struct {
 	dialer *dialer
-	answer []byte
+	url    []byte // asked for, and not answered yet
+	timer  *time.Timer
+	answer *[]byte
 	left   []byte
 }
 
 // Write takes a whole request, which the engine sends in one piece.
 func (c *conn) Write(b []byte) (int, error) {
-	line, _, _ := bytes.Cut(b, []byte("\r\n"))
-	_, rest, _ := bytes.Cut(line, []byte(" "))
-	url, _, _ := bytes.Cut(rest, []byte(" "))
+	url, robots := asks(b)
 	if c.dialer.first.Load() == nil {
 		now := time.Now()
 		c.dialer.first.CompareAndSwap(nil, &now)
 	}
-	if !bytes.HasSuffix(url, []byte("/robots.txt")) {
+	if !robots {
 		c.dialer.pages.Add(1)
 	}
-	c.answer = c.dialer.web.appendResponse(c.answer[:0], url)
-	c.left = c.answer
+	c.url = append(c.url[:0], url...)
+	if pause := c.dialer.web.think(url, c.dialer.think); pause > 0 {
+		if c.timer == nil {
+			c.timer = time.NewTimer(pause)
+		} else {
+			c.timer.Reset(pause)
+		}
+	}
 	return len(b), nil
 }
 
 // Read gives the answer.
 func (c *conn) Read(b []byte) (int, error) {
+	if len(c.url) > 0 {
+		if c.dialer.think > 0 {
+			<-c.timer.C
+		}
+		c.answer, _ = c.dialer.answers.Get().(*[]byte)
+		if c.answer == nil {
+			c.answer = new([]byte)
+		}
+		*c.answer = c.dialer.web.appendResponse((*c.answer)[:0], c.url)
+		c.url, c.left = c.url[:0], *c.answer
+	}
 	if len(c.left) == 0 {
 		return 0, io.EOF
 	}
@@ -74,7 +96,13 @@ func (c *conn) Read(b []byte) (int, error) {
 
 // Close gives the connection back.
 func (c *conn) Close() error {
-	c.left = nil
+	if c.answer != nil {
+		c.dialer.answers.Put(c.answer)
+	}
+	if c.timer != nil {
+		c.timer.Stop()
+	}
+	c.answer, c.left = nil, nil
 	c.dialer.pool.Put(c)
 	return nil
 }

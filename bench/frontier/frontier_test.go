@@ -24,6 +24,7 @@ func TestRun(t *testing.T) {
 	start := time.Now()
 	r, err := Run(t.Context(), Options{
 		Dir: filepath.Join(t.TempDir(), "crawl"), URLs: *urls, Hosts: max(*urls/10, 1000), IPs: max(*urls/40, 250), Fetchers: 256, Seed: 1,
+		Think: 2 * time.Millisecond, Rest: true,
 		HostDelay: 40 * time.Millisecond, IPDelay: 5 * time.Millisecond, Say: io.Discard, Log: slog.New(slog.DiscardHandler),
 		Usage: func() (time.Duration, int64) { return growth.CPU(), 1 },
 	})

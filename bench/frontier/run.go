@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/netip"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"orbweaver/bench/growth"
@@ -28,6 +29,10 @@ type Options struct {
 	HostDelay time.Duration
 	IPDelay   time.Duration
 	Fetchers  int
+	Think     time.Duration // mean pause before an answer, exponential
+	Sockets   time.Duration // at the end, fetch and store over real sockets for so long, and say what that cost; 0 for not at all
+	Alone     bool          // every page draws a host of its own: most hosts a URL
+	Rest      bool          // at the end, say what the program holds while all fetchers are idle
 	Memory    Memory
 	Archive   bool // write records, as a crawl does
 	Seed      uint64
@@ -41,18 +46,21 @@ type Options struct {
 type Memory struct{ Workbench, Cache, Sieve int64 }
 
 const (
-	look    = 100 * time.Millisecond // between two looks at how much is known
-	seeds   = 1000
-	version = "bench"
+	look      = 100 * time.Millisecond // between two looks at how much is known
+	settle    = 10 * time.Second       // until what was fetched without sockets is out of the way
+	restLooks = 10                     // in a row that see nothing move
+	seeds     = 1000
+	version   = "bench"
 )
 
 // Run crawls the fabricated web until so many URLs are known.
 func Run(ctx context.Context, o Options) (*growth.Result, error) {
-	w := &web{hosts: uint64(o.Hosts), seed: o.Seed}
-	d := &dialer{web: w}
+	w := &web{hosts: uint64(o.Hosts), seed: o.Seed, alone: o.Alone}
+	w.makeText()
+	d := &dialer{web: w, think: o.Think}
 	proxy := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), proxyPort)
 	cfg := engine.Config{
-		Dir: o.Dir, Seeds: seedRange{w}, MaxDepth: -1, Store: store(o.Archive), Fetchers: o.Fetchers, ProxyMode: true, Version: version,
+		Dir: o.Dir, Seeds: seedRange{w}, MaxDepth: -1, Store: store(&o), Fetchers: o.Fetchers, ProxyMode: true, Version: version,
 		WorkbenchMemory: o.Memory.Workbench, CacheMemory: o.Memory.Cache, SieveMemory: o.Memory.Sieve,
 	}
 	cfg.Politeness = politeness.Default()
@@ -90,12 +98,16 @@ func Run(ctx context.Context, o Options) (*growth.Result, error) {
 	return r, nil
 }
 
-// store is the filter for records.
-func store(archive bool) string {
-	if archive {
+// store is the filter for records: large pages come over sockets only.
+func store(o *Options) string {
+	switch {
+	case o.Archive:
 		return "all"
+	case o.Sockets > 0:
+		return fmt.Sprintf("size > %d", wholeText)
+	default:
+		return "none"
 	}
-	return "none"
 }
 
 // pages is how many pages came back. All payloads differ.
@@ -147,10 +159,91 @@ func (w *watch) run(ctx context.Context) {
 			sizes = sizes[1:]
 		}
 	}
+	if w.o.Sockets > 0 {
+		w.overSockets(ctx)
+	}
+	if w.o.Rest {
+		w.rest(ctx)
+	}
 	if w.o.Enough != nil {
 		r := w.e.Report()
 		w.o.Enough(w.result(&r))
 	}
+}
+
+// overSockets lets connections be real for a while and says what pages cost then.
+func (w *watch) overSockets(ctx context.Context) {
+	l, err := openLine(ctx, w.web.web, func() { w.web.pages.Add(1) })
+	if err != nil {
+		w.o.Log.Error("no sockets", "error", err)
+		return
+	}
+	w.web.line.Store(l)
+	defer func() {
+		w.web.line.Store(nil)
+		if err := l.close(); err != nil {
+			w.o.Log.Error("sockets", "error", err)
+		}
+	}()
+	if !pass(ctx, settle) {
+		return
+	}
+	before, begin, cpu := w.e.Report(), time.Now(), growth.CPU()
+	if !pass(ctx, w.o.Sockets) {
+		return
+	}
+	r := w.e.Report()
+	cpu = growth.CPU() - cpu
+	n := float64(max(pages(&r)-pages(&before), 1))
+	robots := float64(r.RobotsFetched - before.RobotsFetched)
+	run := w.meter.Run
+	run.Add("over sockets: URLs known", float64(r.URLsAdmitted), "")
+	run.Add("over sockets: hosts known", float64(r.HostsKnown), "")
+	run.Add("over sockets: pages a second", n/time.Since(begin).Seconds(), "")
+	run.Add("over sockets: CPU a page, both ends", float64(cpu.Microseconds())/n, "us")
+	run.Add("over sockets: CPU an exchange, both ends", float64(cpu.Microseconds())/(n+robots), "us")
+	run.Add("over sockets: robots.txt a page", robots/n, "")
+	fmt.Fprintf(w.o.Say, "over sockets: %d URLs known on %d hosts, %.0f pages/s, %.1f CPU us a page, both ends of the socket included, %.2f robots.txt a page; %s\n",
+		r.URLsAdmitted, r.HostsKnown, n/time.Since(begin).Seconds(), float64(cpu.Microseconds())/n, robots/n, r.Waiting)
+}
+
+// pass waits; false says that ctx has ended.
+func pass(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// rest stops all exchanges and says what is held when every fetcher is idle. Collections give back what stacks used once.
+func (w *watch) rest(ctx context.Context) {
+	w.e.Pause()
+	tick := time.NewTicker(look)
+	defer tick.Stop()
+	for still := 0; still < restLooks; {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		if r := w.e.Report(); r.URLsInFlight > 0 || r.ActiveFetches > 0 {
+			still = 0
+			continue
+		}
+		runtime.GC()
+		still++
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	run := w.meter.Run
+	run.Add("at rest: heap", float64(m.HeapAlloc)/(1<<20), "MiB")
+	run.Add("at rest: of it buffers for pages", float64(w.e.Report().PageMemory)/(1<<20), "MiB")
+	run.Add("at rest: stacks", float64(m.StackInuse)/(1<<20), "MiB")
+	run.Add("at rest: goroutines", float64(runtime.NumGoroutine()), "")
 }
 
 func (w *watch) result(r *engine.Report) *growth.Result {

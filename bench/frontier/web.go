@@ -2,14 +2,20 @@ package frontier
 
 import (
 	"bytes"
+	"math"
 	"math/bits"
 	"strconv"
+	"time"
+
+	"github.com/zeebo/xxh3"
 )
 
 // web is the fabricated web. It is immutable.
 type web struct {
 	hosts uint64
 	seed  uint64
+	alone bool   // every page has a host of its own draw, and all hosts are drawn as often
+	text  []byte // what large pages are filled with
 }
 
 const (
@@ -26,9 +32,25 @@ func mix(n uint64) uint64 {
 	return n ^ n>>31
 }
 
+// thinkMost is the longest pause before an answer, in means.
+const thinkMost = 10
+
+// think is how long the web thinks about a URL: exponential, the same for the same URL.
+func (w *web) think(url []byte, mean time.Duration) time.Duration {
+	if mean <= 0 {
+		return 0
+	}
+	share := float64(mix(xxh3.Hash(url)^w.seed)>>11) / (1 << 53) // below 1
+	return time.Duration(min(-math.Log(1-share), thinkMost) * float64(mean))
+}
+
 // host is the host of page n: eight children of a page share one, drawn by their parent's number, the others have hosts
 // of their own. Low numbers are drawn more often, as the square of an even draw falls.
 func (w *web) host(n uint64) uint64 {
+	if w.alone {
+		h, _ := bits.Mul64(mix(n^w.seed), w.hosts)
+		return h
+	}
 	draw := 2 * n
 	if n > 0 && (n-1)%children < together {
 		draw = 2*((n-1)/children) + 1
@@ -78,8 +100,32 @@ func number(url []byte) (n uint64, ok bool) {
 	return n, ok && len(digits) > 0 && len(digits) < 20
 }
 
-// appendResponse appends what the web answers to a request for url.
+// appendResponse appends what the web answers to a request for url: a page with ten new links and no more text than that.
 func (w *web) appendResponse(dst, url []byte) []byte {
+	return w.appendAnswer(dst, url, children, known, 0)
+}
+
+// appendWholeResponse appends a page as a crawl meets them: of twenty links one is new, and there are 16 KiB of text.
+func (w *web) appendWholeResponse(dst, url []byte) []byte {
+	return w.appendAnswer(dst, url, 1, children+known-1, wholeText)
+}
+
+const (
+	wholeText = 16 << 10
+	textBytes = 1 << 20 // to take the text of pages from
+)
+
+// makeText draws words: what is packed of them is as much smaller as it is of a page.
+func (w *web) makeText() {
+	for n := uint64(0); len(w.text) < textBytes; n++ {
+		m := mix(n ^ w.seed)
+		w.text = append(append(w.text, words[m%16]...), words[m>>4%16][:2+m>>8%4]...)
+		w.text = append(strconv.AppendUint(w.text, m>>16%100, 10), ' ')
+	}
+}
+
+// appendAnswer appends the page of a URL, with so many links of either kind and so much text.
+func (w *web) appendAnswer(dst, url []byte, fresh, old uint64, text int) []byte {
 	if bytes.HasSuffix(url, []byte("/robots.txt")) {
 		return append(dst, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"...)
 	}
@@ -92,16 +138,20 @@ func (w *web) appendResponse(dst, url []byte) []byte {
 	dst = append(dst, "<!DOCTYPE html><html><head><title>"...)
 	dst = strconv.AppendUint(dst, n, 10)
 	dst = append(dst, "</title></head><body>\n"...)
-	for i := range uint64(children) {
+	for i := range fresh {
 		dst = w.appendLink(dst, children*n+1+i)
 	}
-	for i := range uint64(known) {
+	for i := range old {
 		// Half of them near by, half of them anywhere: the older a page the more links it has.
 		up := n
 		if i%2 == 1 && n > 0 {
 			up, _ = bits.Mul64(mix(n+i), n)
 		}
 		dst = w.appendLink(dst, (up+i/2)/children)
+	}
+	if text > 0 {
+		at := int(mix(n) % uint64(len(w.text)-text))
+		dst = append(dst, w.text[at:at+text]...)
 	}
 	dst = append(dst, "</body></html>\n"...)
 	size := len(dst) - head

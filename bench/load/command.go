@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"orbweaver/bench/growth"
@@ -36,15 +37,16 @@ type SimOptions struct {
 
 // Addresses is what RunCommand prints at its start.
 type Addresses struct {
-	Proxy string `json:"proxy,omitempty"`
-	HTTP  string `json:"http,omitempty"`
-	TLS   string `json:"tls,omitempty"`
-	DNS   string `json:"dns,omitempty"`
-	Seeds string `json:"seeds,omitempty"`
-	Root  []byte `json:"root,omitempty"` // the certificate to trust, DER; if there are hosts inside TLS
-	Hosts int    `json:"hosts"`
-	IPs   int    `json:"ips"`
-	Pages int64  `json:"pages"`
+	Proxy string   `json:"proxy,omitempty"`
+	More  []string `json:"more,omitempty"` // further addresses of the proxy
+	HTTP  string   `json:"http,omitempty"`
+	TLS   string   `json:"tls,omitempty"`
+	DNS   string   `json:"dns,omitempty"`
+	Seeds string   `json:"seeds,omitempty"`
+	Root  []byte   `json:"root,omitempty"` // the certificate to trust, DER; if there are hosts inside TLS
+	Hosts int      `json:"hosts"`
+	IPs   int      `json:"ips"`
+	Pages int64    `json:"pages"`
 }
 
 // Summary is what RunCommand prints at its end.
@@ -122,6 +124,9 @@ func announce(stdout io.Writer, s *Server, w *simweb.World, o *SimOptions) error
 	if p := s.ProxyAddr(); p.IsValid() {
 		a.Proxy = "http://" + p.String()
 	}
+	for _, p := range s.MoreAddrs() {
+		a.More = append(a.More, "http://"+p.String())
+	}
 	if p := s.HTTPAddr(); p.IsValid() {
 		a.HTTP = p.String()
 	}
@@ -138,7 +143,7 @@ func announce(stdout io.Writer, s *Server, w *simweb.World, o *SimOptions) error
 		return json.NewEncoder(stdout).Encode(a)
 	}
 	_, err := fmt.Fprintf(stdout, "world  %d hosts, %d addresses, about %d pages\n", a.Hosts, a.IPs, a.Pages)
-	for _, l := range [][2]string{{"proxy", a.Proxy}, {"http", a.HTTP}, {"tls", a.TLS}, {"dns", a.DNS}, {"seeds", a.Seeds}} {
+	for _, l := range [][2]string{{"proxy", strings.Join(append([]string{a.Proxy}, a.More...), " ")}, {"http", a.HTTP}, {"tls", a.TLS}, {"dns", a.DNS}, {"seeds", a.Seeds}} {
 		if l[1] != "" && err == nil {
 			_, err = fmt.Fprintf(stdout, "%-6s %s\n", l[0], l[1])
 		}

@@ -23,9 +23,11 @@ const ListenersMax = 8192
 // out.
 type Options struct {
 	Proxy string // HTTP proxy: absolute form, and CONNECT for TLS
-	HTTP  string // direct, by Host field; also takes the absolute form
-	TLS   string // direct, inside TLS
-	DNS   string // UDP and TCP
+	// More are further addresses of the proxy: a client has some 28,000 ports for each.
+	More []string
+	HTTP string // direct, by Host field; also takes the absolute form
+	TLS  string // direct, inside TLS
+	DNS  string // UDP and TCP
 	// Direct opens every address of the world on every port of the world. The world's AddrBase must be loopback.
 	Direct bool
 	Log    *simweb.Log // where arrivals go; nil for nowhere
@@ -57,6 +59,7 @@ type Server struct {
 	closeErr error
 
 	proxyAddr, httpAddr, tlsAddr netip.AddrPort
+	moreAddrs                    []netip.AddrPort // of the proxy
 
 	open atomic.Int64 // connections being served
 
@@ -99,6 +102,13 @@ func (s *Server) openAll(ctx context.Context) (err error) {
 		if s.proxyAddr, err = s.listen(ctx, s.o.Proxy, s.serveProxy); err != nil {
 			return err
 		}
+	}
+	for _, address := range s.o.More {
+		more, err := s.listen(ctx, address, s.serveProxy)
+		if err != nil {
+			return err
+		}
+		s.moreAddrs = append(s.moreAddrs, more)
 	}
 	if s.o.HTTP != "" {
 		if s.httpAddr, err = s.listen(ctx, s.o.HTTP, s.servePlain); err != nil {
@@ -263,6 +273,9 @@ func (c *peekConn) NetConn() net.Conn { return c.Conn }
 
 // ProxyAddr is where the proxy listens; zero if there is none.
 func (s *Server) ProxyAddr() netip.AddrPort { return s.proxyAddr }
+
+// MoreAddrs is where else the proxy listens.
+func (s *Server) MoreAddrs() []netip.AddrPort { return s.moreAddrs }
 
 // HTTPAddr is where the direct server listens; zero if there is none.
 func (s *Server) HTTPAddr() netip.AddrPort { return s.httpAddr }

@@ -374,3 +374,21 @@ func TestRunCommandRefuses(t *testing.T) {
 		t.Error("no error")
 	}
 }
+
+// A proxy that listens on two addresses is the same proxy.
+func TestProxyOnTwoAddresses(t *testing.T) {
+	c := simweb.Plain()
+	c.Hosts = 2
+	w, s := start(t, c, Options{Proxy: "127.0.0.1:0", More: []string{"127.0.0.2:0"}})
+	both := append(s.MoreAddrs(), s.ProxyAddr())
+	if len(both) != 2 || both[0].Addr() == both[1].Addr() {
+		t.Fatal(both)
+	}
+	for _, addr := range both {
+		proxy := &url.URL{Scheme: "http", Host: addr.String()}
+		fetch(t, w, &http.Transport{Proxy: http.ProxyURL(proxy)}, w.Root(1))
+	}
+	if n := s.Stats().Requests; n != 2 {
+		t.Errorf("%d requests", n)
+	}
+}

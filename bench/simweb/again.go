@@ -41,6 +41,7 @@ func (w *World) Again(l *Log) *World {
 	again := &World{c: w.c, seed: w.seed, base: w.base, shapes: w.shapes, robots: w.robots, pages: w.pages, sizes: w.sizes,
 		sea: w.sea, tries: make(map[target]uint32)}
 	again.buffers.New = func() any { return new(buffer) }
+	again.sheets.New = func() any { return new(sheet) }
 	records, _ := l.snapshot(0)
 	for i := range records {
 		if t := records[i].t; t.host >= 0 && t.kind == kindPage {

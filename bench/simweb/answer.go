@@ -3,6 +3,7 @@ package simweb
 import (
 	"bytes"
 	"compress/gzip"
+	"math"
 	"strconv"
 	"time"
 )
@@ -28,7 +29,7 @@ func (s *session) handle(q *request) {
 		return
 	}
 	h := s.w.hostAt(int(t.host))
-	if !s.pause(s.w.latency(h.index)) {
+	if !s.pause(s.w.latency(h.index) + s.w.think(t)) {
 		s.over = true
 		s.finish(nil, false)
 		return
@@ -58,8 +59,23 @@ func (w *World) latency(i int) time.Duration {
 	return time.Duration((0.5 + r.float()) * float64(w.c.Latency))
 }
 
+// thinkMost is the longest of the pauses that are drawn for each URL, in means: one in 22,000 would be longer.
+const thinkMost = 10
+
+// think is how long an answer takes beyond its host's latency: exponential, the same for the same URL.
+func (w *World) think(t target) time.Duration {
+	if w.c.Think <= 0 {
+		return 0
+	}
+	r := rng(w.hash(saltThink, int(t.host), int(t.page)<<8|int(t.kind)))
+	return time.Duration(min(-math.Log(1-r.float()), thinkMost) * float64(w.c.Think))
+}
+
 // begin makes room for a body.
 func (s *session) begin() {
+	if s.b.sheet == nil {
+		s.b.sheet = s.w.sheets.Get().(*sheet)
+	}
 	if cap(s.b.out) < headRoom {
 		s.b.out = make([]byte, headRoom, 64<<10)
 	}

@@ -44,6 +44,7 @@ type Config struct {
 	AddrBase string        // address 0; AddrOf is AddrBase + xxh3(name) mod IPs
 	Agent    string        // robots.txt token of the crawler that is judged
 	Latency  time.Duration // mean pause before an answer, by host; 0 is none
+	Think    time.Duration // mean of a further pause, drawn for each URL from an exponential distribution; 0 is none
 
 	Faults Faults
 	Robots Robots
@@ -137,6 +138,7 @@ func (c Config) Validate() error {
 	bad(c.PageFanout >= 1 && c.HostFanout >= 1, "fanouts %d, %d: want at least 1", c.PageFanout, c.HostFanout)
 	bad(c.LinksMean >= 1 && c.LinksMean <= 10_000, "mean links %d: want 1 to 10000", c.LinksMean)
 	bad(c.PageBytesMean >= 256 && c.PageBytesMean <= 16<<20, "mean page bytes %d: want 256 to %d", c.PageBytesMean, 16<<20)
+	bad(c.Latency >= 0 && c.Think >= 0, "latency %v, think %v: want at least 0", c.Latency, c.Think)
 	for _, p := range []int{c.HTTPPort, c.HTTPSPort, c.AltPort} {
 		bad(p >= 1 && p <= 65535, "port %d: want 1 to 65535", p)
 	}

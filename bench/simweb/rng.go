@@ -38,6 +38,7 @@ const (
 	saltRobots
 	saltAnswer
 	saltSeeds
+	saltThink
 )
 
 // hash draws for a host and page.

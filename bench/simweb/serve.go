@@ -37,9 +37,14 @@ const (
 // buffer is the space a connection needs while it has something to do.
 type buffer struct {
 	in   []byte
-	out  []byte // headRoom bytes, then the body
 	head []byte
-	doc  doc
+	*sheet
+}
+
+// sheet is what an answer is written on, from the end of the pause before it to its last byte: who only waits needs none.
+type sheet struct {
+	out []byte // headRoom bytes, then the body
+	doc doc
 }
 
 // session is one connection.
@@ -83,6 +88,10 @@ func (w *World) Serve(conn net.Conn, o ServeOptions) {
 			return
 		}
 		s.handle(&q)
+		if b.sheet != nil {
+			w.sheets.Put(b.sheet)
+			b.sheet = nil
+		}
 		s.skip(len(head) + q.body)
 	}
 }

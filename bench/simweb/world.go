@@ -22,6 +22,7 @@ type World struct {
 	sea     sea
 	islands islands   // none if no host packs
 	buffers sync.Pool // *buffer
+	sheets  sync.Pool // *sheet
 
 	mu    sync.Mutex
 	tries map[target]uint32 // requests for pages that fail at the first try
@@ -51,6 +52,7 @@ func New(c Config) (*World, error) {
 		w.islands = newIslands(w.seed)
 	}
 	w.buffers.New = func() any { return new(buffer) }
+	w.sheets.New = func() any { return new(sheet) }
 	return w, nil
 }
 

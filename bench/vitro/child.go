@@ -33,8 +33,8 @@ type web struct {
 
 const webReady = 60 * time.Second
 
-// startWeb starts program (this binary) as `sim` and waits until it listens.
-func startWeb(ctx context.Context, program string, world simweb.Config, args ...string) (*web, error) {
+// startWeb starts program (this binary) as `sim`, a proxy on so many addresses, and waits until it listens.
+func startWeb(ctx context.Context, program string, world simweb.Config, proxies int, args ...string) (*web, error) {
 	dir, err := os.MkdirTemp("", "orbweaver-web-")
 	if err != nil {
 		return nil, fmt.Errorf("vitro: %w", err)
@@ -47,8 +47,10 @@ func startWeb(ctx context.Context, program string, world simweb.Config, args ...
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("vitro: %w", err), os.RemoveAll(dir))
 	}
-	args = append([]string{"sim", "--json", "--until-eof", "--world", filepath.Join(dir, "world.json"), "--proxy", "127.0.0.1:0",
-		"--seeds-file", w.seeds}, args...)
+	args = append([]string{"sim", "--json", "--until-eof", "--world", filepath.Join(dir, "world.json"), "--seeds-file", w.seeds}, args...)
+	for k := range max(proxies, 1) {
+		args = append(args, "--proxy", fmt.Sprintf("127.0.0.%d:0", 1+k))
+	}
 	w.cmd = exec.CommandContext(ctx, program, args...)
 	w.cmd.Stderr = &w.stderr
 	// It needs a quarter of what the crawler does; with fewer threads the two get into each other's way less often.

@@ -70,7 +70,7 @@ func measureLoop(ctx context.Context, o *Options) (cpuPerPage float64, where *Pr
 	if err != nil {
 		return 0, nil, fmt.Errorf("vitro: %w", err)
 	}
-	w, err := startWeb(ctx, o.Program, o.World)
+	w, err := startWeb(ctx, o.Program, o.World, 1)
 	if err != nil {
 		return 0, nil, err
 	}

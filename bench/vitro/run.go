@@ -32,6 +32,8 @@ type Options struct {
 	IPDelay   time.Duration
 	KeepAlive time.Duration // how long a connection waits for the next exchange; 0 for one connection a page
 	Fetchers  int
+	Proxies   int           // addresses of the one proxy; 0 for one, which takes some 28,000 connections at a time
+	Seeds     int           // 0 for a hundred
 	Level     int           // of gzip
 	MaxPages  int64         // 0 for all
 	MaxTime   time.Duration // 0 for no limit
@@ -92,7 +94,7 @@ func Run(ctx context.Context, o Options) (_ *Result, err error) {
 	}
 	judge := []string{"--judge", o.Dir, "--host-delay", o.HostDelay.String(), "--ip-delay", o.IPDelay.String(),
 		"--digest-every", fmt.Sprint(o.DigestEvery)}
-	if o.MaxPages > 0 {
+	if o.MaxPages > 0 || o.MaxTime > 0 {
 		judge = append(judge, "--partial", "--under-way", fmt.Sprint(2*o.Fetchers))
 	}
 	var bare float64
@@ -102,7 +104,10 @@ func Run(ctx context.Context, o Options) (_ *Result, err error) {
 			return nil, err
 		}
 	}
-	web, err := startWeb(ctx, o.Program, o.World, judge...)
+	if o.Seeds > 0 {
+		judge = append(judge, "--seed-count", fmt.Sprint(o.Seeds))
+	}
+	web, err := startWeb(ctx, o.Program, o.World, o.Proxies, judge...)
 	if err != nil {
 		return nil, err
 	}
@@ -160,6 +165,10 @@ func crawl(ctx context.Context, o *Options, w *web) (engine.Report, error) {
 	if err != nil {
 		return none, fmt.Errorf("vitro: the simulated web listens nowhere: %w", err)
 	}
+	dialer, err := newSpread(fetch.LoopbackOnly(), proxy, w.where.More)
+	if err != nil {
+		return none, err
+	}
 	cfg := engine.Config{
 		Dir: o.Dir, Seeds: seedFile(w.seeds), MaxDepth: -1, MaxPages: o.MaxPages, MaxTime: o.MaxTime, Fetchers: o.Fetchers, ProxyMode: true,
 		Version: o.Version, RetryWait: time.Minute, KeepAlive: o.KeepAlive,
@@ -175,7 +184,7 @@ func crawl(ctx context.Context, o *Options, w *web) (engine.Report, error) {
 		return none, err
 	}
 	e, err := engine.Open(cfg, engine.Seams{
-		FS: vfs.Disk(), Dialer: fetch.LoopbackOnly(), Resolver: dnsres.Hashed{N: uint32(w.where.IPs)}, Usage: o.Usage, Log: o.Log,
+		FS: vfs.Disk(), Dialer: dialer, Resolver: dnsres.Hashed{N: uint32(w.where.IPs)}, Usage: o.Usage, Log: o.Log,
 	})
 	if err != nil {
 		return none, err

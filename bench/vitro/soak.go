@@ -7,9 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"runtime/pprof"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,18 +18,6 @@ import (
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
-
-// Sample is what the process used at one moment of a soak.
-type Sample struct {
-	Seconds     float64 `json:"seconds"`
-	Pages       int64   `json:"pages"`
-	CPU         float64 `json:"cpu_seconds"` // of the crawl so far, and of verifying its files
-	Files       int     `json:"files_verified"`
-	RSS         int64   `json:"rss_bytes"` // 0 where the system does not tell
-	Descriptors int     `json:"descriptors"`
-	Goroutines  int     `json:"goroutines"`
-	Waiting     string  `json:"waiting"`
-}
 
 // SoakResult is what a soak found.
 type SoakResult struct {
@@ -56,7 +42,7 @@ const samples = 180 // of one soak
 // Soak crawls for so long at full speed. Archive files are verified and deleted as soon as they are closed, so that the
 // disk is no limit.
 func Soak(ctx context.Context, o Options, length time.Duration, say io.Writer) (*SoakResult, error) {
-	web, err := startWeb(ctx, o.Program, o.World, "--host-delay", o.HostDelay.String(), "--ip-delay", o.IPDelay.String())
+	web, err := startWeb(ctx, o.Program, o.World, o.Proxies, "--host-delay", o.HostDelay.String(), "--ip-delay", o.IPDelay.String())
 	if err != nil {
 		return nil, err
 	}
@@ -116,11 +102,8 @@ func (s *soak) sample(e *engine.Engine) {
 		case <-s.stop:
 			return
 		}
-		r := e.Report()
-		p := Sample{
-			Seconds: time.Since(s.start).Seconds(), Pages: r.PagesStored + r.RevisitsStored, CPU: r.CPUSeconds, Files: int(s.files.Load()), RSS: resident(),
-			Descriptors: descriptors(), Goroutines: runtime.NumGoroutine(), Waiting: r.Waiting,
-		}
+		p := look(e, s.start)
+		p.Files = int(s.files.Load())
 		s.samples = append(s.samples, p)
 		if stretch := int(6 * p.Seconds / s.length.Seconds()); s.heaps != "" && stretch != s.heapsN {
 			s.heapsN = stretch
@@ -249,27 +232,4 @@ func (r *SoakResult) Print(out io.Writer) {
 	if v := r.verdict; v != nil {
 		fmt.Fprintf(out, "politeness  %v; smallest gaps %v host, %v IP; %d requests, %d repeated\n", r.Polite, v.MinHostGap, v.MinIPGap, v.Arrivals, v.Repeated)
 	}
-}
-
-// resident is the resident memory of this process, where /proc tells.
-func resident() int64 {
-	b, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
-		return 0
-	}
-	fields := strings.Fields(string(b))
-	if len(fields) < 2 {
-		return 0
-	}
-	pages, _ := strconv.ParseInt(fields[1], 10, 64) // 0 if it is no number
-	return pages * int64(os.Getpagesize())
-}
-
-// descriptors is how many files this process has open, where /proc tells.
-func descriptors() int {
-	names, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		return 0
-	}
-	return len(names)
 }

@@ -18,6 +18,10 @@ type benchFrontierCmd struct {
 	HostDelay       duration `help:"Wait between two requests to a site." default:"4s" placeholder:"TIME"`
 	IPDelay         duration `name:"ip-delay" help:"Wait between two requests to an address." default:"500ms" placeholder:"TIME"`
 	Fetchers        count    `help:"Fetch workers." default:"256" placeholder:"N"`
+	Think           duration `help:"Mean pause before an answer, exponential." default:"0s" placeholder:"TIME"`
+	Sockets         duration `help:"At the end, fetch pages of 16 KiB over real sockets and store them for so long; 0 for not at all." default:"0s" placeholder:"TIME"`
+	Alone           bool     `help:"Every page draws a host of its own, evenly: as many hosts as there can be."`
+	Rest            bool     `help:"At the end, measure what the program holds while all fetchers are idle."`
 	WorkbenchMemory size     `help:"Bytes of queued paths in memory." default:"256MiB" placeholder:"SIZE"`
 	CacheMemory     size     `help:"Bytes of the fingerprint cache." default:"64MiB" placeholder:"SIZE"`
 	SieveMemory     size     `help:"Bytes of the sieve's buckets." default:"128MiB" placeholder:"SIZE"`
@@ -35,6 +39,8 @@ func (*benchFrontierCmd) Help() string {
 	return "The real engine with fabricated responses and no sockets: what door, cache, sieve, queues, workbench, journal and checkpoints\n" +
 		"cost together, from a million URLs on at every power of ten.\n\nExamples:\n  orbweaver bench frontier\n" +
 		"  orbweaver bench frontier --urls 300_000_000 --hosts 10_000_000\n" +
+		"  orbweaver bench frontier --urls 100_000_000 --hosts 20_000_000 --alone --sockets 40s\n" +
+		"  orbweaver bench frontier --fetchers 50_000 --think 2s --rest\n" +
 		"  orbweaver bench frontier --kill && orbweaver bench frontier --resume --urls 11_000_000"
 }
 
@@ -58,7 +64,7 @@ func (c *benchFrontierCmd) Run(w *world) error {
 	}
 	o := frontier.Options{
 		Dir: c.Dir, URLs: c.URLs.n, Hosts: c.Hosts.n, IPs: ips, HostDelay: c.HostDelay.d, IPDelay: c.IPDelay.d,
-		Fetchers: int(c.Fetchers.n), Archive: c.Archive, Seed: uint64(c.Seed.n), Say: w.stderr, Log: log, Usage: usage,
+		Fetchers: int(c.Fetchers.n), Think: c.Think.d, Rest: c.Rest, Sockets: c.Sockets.d, Alone: c.Alone, Archive: c.Archive, Seed: uint64(c.Seed.n), Say: w.stderr, Log: log, Usage: usage,
 		Memory: frontier.Memory{Workbench: c.WorkbenchMemory.bytes, Cache: c.CacheMemory.bytes, Sieve: c.SieveMemory.bytes},
 	}
 	profiled, err := c.start()

@@ -24,12 +24,12 @@ type simCmd struct {
 	Pages  count  `help:"Mean number of pages of a host." default:"20" placeholder:"N"`
 	Most   count  `help:"Pages of the largest host." default:"1000" placeholder:"N"`
 
-	Proxy  string `help:"Serve as HTTP proxy on this loopback address." default:"127.0.0.1:8080" placeholder:"ADDR"`
-	HTTP   string `name:"http" help:"Serve directly by Host field." placeholder:"ADDR"`
-	TLS    string `name:"tls" help:"Serve directly inside TLS." placeholder:"ADDR"`
-	DNS    string `name:"dns" help:"Answer DNS questions, UDP and TCP." placeholder:"ADDR"`
-	Direct bool   `help:"Open every address of the world on every port of it; addresses are then 127.x.y.z."`
-	Plain  bool   `help:"No pauses: latency, slow pages and stalls take no time."`
+	Proxy  []string `help:"Serve as HTTP proxy on this loopback address; give it several times for several, since each takes some 28,000 connections." default:"127.0.0.1:8080" placeholder:"ADDR"`
+	HTTP   string   `name:"http" help:"Serve directly by Host field." placeholder:"ADDR"`
+	TLS    string   `name:"tls" help:"Serve directly inside TLS." placeholder:"ADDR"`
+	DNS    string   `name:"dns" help:"Answer DNS questions, UDP and TCP." placeholder:"ADDR"`
+	Direct bool     `help:"Open every address of the world on every port of it; addresses are then 127.x.y.z."`
+	Plain  bool     `help:"No pauses: latency, slow pages and stalls take no time."`
 
 	SeedsFile string `help:"Write seeds, one a line." placeholder:"FILE"`
 	SeedCount count  `help:"How many." default:"100" placeholder:"N"`
@@ -64,11 +64,14 @@ func (c *simCmd) Run(w *world) error {
 	}
 	o := load.SimOptions{
 		World: world, Seeds: int(c.SeedCount.n), SeedsFile: c.SeedsFile, LogFile: c.Log, JSON: c.JSON, Complete: c.Complete,
-		Listen: load.Options{Proxy: c.Proxy, HTTP: c.HTTP, TLS: c.TLS, DNS: c.DNS, Direct: c.Direct, Plain: c.Plain},
+		Listen: load.Options{HTTP: c.HTTP, TLS: c.TLS, DNS: c.DNS, Direct: c.Direct, Plain: c.Plain},
 		Promise: simweb.Promise{
 			HostDelay: c.HostDelay.d, IPDelay: c.IPDelay.d, Partial: c.Partial, UnderWay: int(c.UnderWay.n),
 			DigestEvery: int(c.DigestEvery.n),
 		},
+	}
+	if len(c.Proxy) > 0 {
+		o.Listen.Proxy, o.Listen.More = c.Proxy[0], c.Proxy[1:]
 	}
 	if c.Judge != "" {
 		o.Archive = func() (simweb.Crawled, error) { return invitro.Crawled(vfs.Disk(), c.Judge+"/warc") }

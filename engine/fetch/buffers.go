@@ -1,6 +1,9 @@
 package fetch
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // buffer is memory lent by a pool. The zero buffer is none.
 type buffer struct {
@@ -17,7 +20,13 @@ type tier struct {
 	max  int
 	made int
 	dry  uint64
+
+	gives int // since the last trim
+	spare int // buffers that were free all the time since then
 }
+
+// trimEvery is how many buffers come back between two looks at what nobody needed meanwhile.
+const trimEvery = 1024
 
 func (t *tier) init(size, count int) {
 	t.size, t.max = size, count
@@ -30,9 +39,11 @@ func (t *tier) take() []byte {
 		b := t.free[n-1]
 		t.free[n-1] = nil
 		t.free = t.free[:n-1]
+		t.spare = min(t.spare, n-1)
 		t.mu.Unlock()
 		return b
 	}
+	t.spare = 0
 	fresh := t.made < t.max
 	if fresh {
 		t.made++
@@ -49,7 +60,18 @@ func (t *tier) take() []byte {
 func (t *tier) give(b []byte) {
 	t.mu.Lock()
 	t.free = append(t.free, b)
+	if t.gives++; t.gives >= trimEvery {
+		t.trim()
+	}
 	t.mu.Unlock()
+}
+
+// trim leaves half of what was spare to the collector: after thousands of pages at once had to wait for the parse workers, few do.
+func (t *tier) trim() {
+	drop := t.spare / 2
+	t.free = slices.Delete(t.free, 0, drop)
+	t.made -= drop
+	t.gives, t.spare = 0, len(t.free)
 }
 
 func (t *tier) counts() (made, out int, dry uint64) {

@@ -46,7 +46,7 @@ func (o PoolOptions) Validate() error {
 // PoolStats are a pool's counters. Those of the buffers are in the order inline, mid, slab.
 type PoolStats struct {
 	PagesOut    int
-	BuffersMade [3]int    // allocated so far
+	BuffersMade [3]int    // there now, in use or free
 	BuffersOut  [3]int    // in use
 	BuffersDry  [3]uint64 // times none was free and a larger one, or none, had to do
 	Exhausted   uint64    // times no buffer of any size was free, and one was waited for or done without
@@ -147,6 +147,15 @@ func (p *Pool) Close() {
 	if n := p.Stats().PagesOut; n > 0 {
 		panic(fmt.Sprintf("BUG: B1: %d pages are out at Close", n))
 	}
+}
+
+// Memory is how many bytes the buffers take that are there now.
+func (p *Pool) Memory() (sum int64) {
+	for i := range p.tiers {
+		made, _, _ := p.tiers[i].counts()
+		sum += int64(made) * int64(p.tiers[i].size)
+	}
+	return sum
 }
 
 // Stats returns the counters.

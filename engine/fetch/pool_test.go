@@ -152,3 +152,36 @@ func TestBuffersModel(t *testing.T) {
 		t.Errorf("BytesMax %d, want %d", got, want)
 	}
 }
+
+// Two thousand pages at once have buffers; then one page at a time is fetched, and the buffers that nobody needs go.
+func TestBuffersOfABurstAreLetGo(t *testing.T) {
+	const burst = 2000
+	p := NewPool(PoolOptions{Pages: burst, InlineBytes: 4 << 10})
+	var out []buffer
+	for range burst {
+		b, ok := p.take(1)
+		if !ok {
+			t.Fatal("no buffer")
+		}
+		out = append(out, b)
+	}
+	most := p.Memory()
+	for _, b := range out {
+		p.give(b)
+	}
+	for range 20 * trimEvery {
+		b, ok := p.take(1)
+		if !ok {
+			t.Fatal("no buffer")
+		}
+		p.give(b)
+	}
+	if most != burst*4<<10 || p.Memory() > 8*4<<10 {
+		t.Errorf("%d bytes at most, %d for one page at a time", most, p.Memory())
+	}
+	for range burst {
+		if _, ok := p.take(1); !ok {
+			t.Fatal("what was let go is not made anew")
+		}
+	}
+}

@@ -32,6 +32,7 @@ var doorkeepers = places{
 	"engine/control/server.go":     "answers on the local port",
 	"engine/control/socket.go":     "the local port, both ends of it",
 	"bench/load/":                  "a web server on real sockets",
+	"bench/frontier/line.go":       "a small one, on loopback, in the process of the crawler",
 }
 
 func checkNetwork(h *tree) (faults []string) {
@@ -88,6 +89,8 @@ var starters = places{
 	"cmd/orbweaver/progress.go":      "the progress line; its Close waits",
 	"cmd/orbweaver/sim.go":           "nobody waits: a read of standard input cannot be interrupted, so it ends with the process",
 	"bench/frontier/run.go":          "the watch; Run waits for it",
+	"bench/frontier/line.go":         "close waits for the listener and its connections",
+	"bench/vitro/sweep.go":           "the sampler; what OnStart returns waits for it",
 	"bench/vitro/soak.go":            "the watch; what OnStart returns waits for it",
 	"bench/simnet/net.go":            "Close resets what is open and waits for all that is served",
 	"bench/load/dns.go":              "Close of the server waits",

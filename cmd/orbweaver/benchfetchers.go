@@ -1,0 +1,100 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"orbweaver/bench/simweb"
+	"orbweaver/bench/vitro"
+)
+
+type benchFetchersCmd struct {
+	Fetchers  []count    `help:"Numbers of fetch workers, each a crawl." default:"64,256,1000,4000,16000" placeholder:"N"`
+	IPDelays  []duration `name:"ip-delays" help:"Waits between two requests to an address, each a crawl." default:"100ms" placeholder:"TIME"`
+	HostDelay duration   `help:"Wait between two requests to a site; at least that for an address." default:"100ms" placeholder:"TIME"`
+	For       duration   `help:"How long each crawl is." default:"45s" placeholder:"TIME"`
+	Think     duration   `help:"Mean pause before an answer, exponential." default:"200ms" placeholder:"TIME"`
+	Hosts     count      `help:"Hosts; 0 for three of each fetcher." default:"0" placeholder:"N"`
+	IPs       count      `name:"ips" help:"Addresses; 0 for as many as hosts." default:"0" placeholder:"N"`
+	Mean      count      `help:"Mean number of pages of a host." default:"200" placeholder:"N"`
+	Proxies   count      `help:"Addresses of the simulated web." default:"8" placeholder:"N"`
+	Digests   count      `help:"Compare one payload of so many with the truth." default:"20" placeholder:"N"`
+	Verify    bool       `help:"Read every record of every archive, too."`
+	Dir       string     `help:"Crawl directory; made anew, and removed at the end." default:"./build/fetchers" placeholder:"DIR"`
+	Seed      count      `help:"Which web." default:"1" placeholder:"N"`
+	Out       string     `help:"Write JSON, every sample in it, to this file besides." placeholder:"FILE"`
+	JSON      bool       `help:"Print JSON, every sample in it."`
+}
+
+// Help says what it does.
+func (*benchFetchersCmd) Help() string {
+	return "Crawls a simulated web that thinks before it answers, over sockets, again and again: once with each number of fetchers and each IP delay.\n" +
+		"Prints throughput, CPU, memory and how large the front was; the JSON has them over time.\n\nExamples:\n  orbweaver bench fetchers\n" +
+		"  orbweaver bench fetchers --fetchers 4000 --ips 2000 --hosts 20000 --ip-delays 0s,50ms,200ms,500ms --out delays.json"
+}
+
+// Run measures.
+func (c *benchFetchersCmd) Run(w *world) error {
+	ctx, stop := signal.NotifyContext(w.ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	o, err := vitroOptions(w, c.Dir, "none")
+	if err != nil {
+		return err
+	}
+	if err := os.RemoveAll(c.Dir); err != nil {
+		return err
+	}
+	o.World = simweb.Plain()
+	o.World.Seed, o.World.PagesPerHostMean, o.World.PagesPerHostMax, o.World.Think = uint64(c.Seed.n), int(c.Mean.n), 2*int(c.Mean.n), c.Think.d
+	o.Proxies, o.DigestEvery, o.SkipVerify = int(c.Proxies.n), int(c.Digests.n), !c.Verify
+	r, err := vitro.Sweep(ctx, o, c.settings(), c.For.d, w.stderr)
+	if err != nil {
+		return err
+	}
+	if c.Out != "" {
+		if err := writeJSON(c.Out, r); err != nil {
+			return fmt.Errorf("--out: %w", err)
+		}
+	}
+	if c.JSON {
+		err = printJSON(w.stdout, r)
+	} else {
+		r.Print(w.stdout)
+	}
+	if err == nil && !r.Sound() {
+		err = errUnsound
+	}
+	return err
+}
+
+// writeJSON writes a file.
+func writeJSON(name string, v any) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(printJSON(f, v), f.Close())
+}
+
+// settings are all numbers of fetchers with all delays.
+func (c *benchFetchersCmd) settings() (all []vitro.Setting) {
+	for _, n := range c.Fetchers {
+		hosts := c.Hosts.n
+		if hosts == 0 {
+			hosts = 3 * n.n
+		}
+		ips := c.IPs.n
+		if ips == 0 {
+			ips = hosts
+		}
+		for _, d := range c.IPDelays {
+			all = append(all, vitro.Setting{
+				Fetchers: int(n.n), Hosts: int(hosts), IPs: int(ips), IPDelay: d.d, HostDelay: max(c.HostDelay.d, d.d),
+			})
+		}
+	}
+	return all
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"math"
+)
+
+// plot is a picture and where it comes from.
+type plot struct {
+	name  string // of its file, without .svg
+	chart func(results fs.FS) (*chart, error)
+}
+
+// plots are all pictures.
+func plots() []plot {
+	return []plot{
+		{"fetchers", throughputOfFetchers},
+		{"fetchers-cpu", costOfFetchers},
+		{"ip-delay", throughputOfDelay},
+		{"front", frontOverTime},
+		{"front-delay", frontOfDelay},
+		{"hours", throughputOverTime},
+		{"size", costOfSize},
+	}
+}
+
+const (
+	sweepFiles = "*-fetchers.json"
+	delayFiles = "*-delays.json"
+	thinks     = "an answer takes 200 ms on average; crawler and simulated web on loopback, on two cores"
+)
+
+func throughputOfFetchers(results fs.FS) (*chart, error) {
+	return ofFetchers(results, "Throughput against fetchers", "pages a second", func(r *rung) float64 { return r.PagesPerSecond })
+}
+
+func costOfFetchers(results fs.FS) (*chart, error) {
+	return ofFetchers(results, "CPU of a page against fetchers", "CPU microseconds a page, crawler alone", func(r *rung) float64 { return r.CPUPerPage })
+}
+
+// ofFetchers draws one figure of every crawl of the newest sweep over its number of fetchers.
+func ofFetchers(results fs.FS, title, label string, figure func(*rung) float64) (*chart, error) {
+	s, err := readSweep(results, sweepFiles)
+	if err != nil {
+		return nil, err
+	}
+	c := &chart{title: title, note: thinks, x: axis{label: "fetchers", log: true}, y: axis{label: label}}
+	line := series{dots: true}
+	for i := range s.Rungs {
+		r := &s.Rungs[i]
+		line.points = append(line.points, point{r.Fetchers, figure(r)})
+		c.marks = append(c.marks, r.Fetchers)
+	}
+	c.series = []series{line}
+	return c, nil
+}
+
+// throughputOfDelay has one line more: what the delay allows, if each address is asked again as soon as it may be.
+func throughputOfDelay(results fs.FS) (*chart, error) {
+	c, err := ofDelay(results, "Throughput against IP delay", "pages a second", func(r *rung) float64 { return r.PagesPerSecond })
+	if err != nil {
+		return nil, err
+	}
+	s, err := readSweep(results, delayFiles)
+	if err != nil {
+		return nil, err
+	}
+	most := series{name: "politeness allows"}
+	for _, r := range s.Rungs {
+		used := r.IPs * (1 - math.Exp(-r.Hosts/r.IPs)) // hosts fall on addresses by a hash: some have none
+		if p := (point{1000 * r.IPDelay, used / (r.IPDelay + s.Think)}); r.Fetchers == s.Rungs[0].Fetchers {
+			most.points = append(most.points, p)
+		}
+	}
+	c.series = append(c.series, most)
+	return c, nil
+}
+
+func frontOfDelay(results fs.FS) (*chart, error) {
+	return ofDelay(results, "Front against IP delay", "addresses due within a second, at the end", func(r *rung) float64 {
+		late := r.Samples[max(len(r.Samples)-5, 0):]
+		sum := 0.0
+		for _, p := range late {
+			sum += p.Front
+		}
+		return sum / float64(max(len(late), 1))
+	})
+}
+
+// ofDelay draws one figure of every crawl of the newest sweep over IP delays, a line for each number of fetchers.
+func ofDelay(results fs.FS, title, label string, figure func(*rung) float64) (*chart, error) {
+	s, err := readSweep(results, delayFiles)
+	if err != nil {
+		return nil, err
+	}
+	c := &chart{
+		title: title, note: fmt.Sprintf("%s addresses; ", text(s.Rungs[0].IPs)) + thinks,
+		x: axis{label: "milliseconds between two requests to an address"}, y: axis{label: label},
+	}
+	lines := map[float64]int{}
+	for i := range s.Rungs {
+		r := &s.Rungs[i]
+		at, ok := lines[r.Fetchers]
+		if !ok {
+			at = len(c.series)
+			lines[r.Fetchers] = at
+			c.series = append(c.series, series{name: text(r.Fetchers) + " fetchers", dots: true})
+		}
+		c.series[at].points = append(c.series[at].points, point{1000 * r.IPDelay, figure(r)})
+	}
+	return c, nil
+}
+
+func frontOverTime(results fs.FS) (*chart, error) {
+	s, err := readSweep(results, sweepFiles)
+	if err != nil {
+		return nil, err
+	}
+	c := &chart{
+		title: "Front over time", note: thinks,
+		x: axis{label: "seconds"}, y: axis{label: "addresses due within a second", log: true},
+	}
+	for i := range s.Rungs {
+		line := series{name: text(s.Rungs[i].Fetchers) + " fetchers"}
+		for _, p := range s.Rungs[i].Samples {
+			line.points = append(line.points, point{p.Seconds, max(p.Front, 1)})
+		}
+		c.series = append(c.series, line)
+	}
+	return c, nil
+}
+
+func throughputOverTime(results fs.FS) (*chart, error) {
+	name, err := latest(results, "*-soak.txt")
+	if err != nil {
+		return nil, err
+	}
+	rate, _, err := readSoak(results, name)
+	if err != nil {
+		return nil, err
+	}
+	return &chart{
+		title: "Throughput over the hours", note: "orbweaver bench soak, mean of each minute; two cores, simulated web and verification included",
+		x: axis{label: "minutes"}, y: axis{label: "pages a second"},
+		series: []series{{points: rate}},
+	}, nil
+}
+
+// growths are the curves of cost against size: of the newest file of each pattern, the table below head.
+func growths() []struct{ name, pattern, head string } {
+	return []struct{ name, pattern, head string }{
+		{"frontier, a page", "*-frontier-quiet.txt", "orbweaver bench frontier --urls 300_000_000"},
+		{"seen, a digest", "*-seen.txt", "seen: a page"},
+		{"queues, in", "*-virtualize-billion.txt", "virtualize: enqueue"},
+		{"sieve, a URL", "*-sieve-billion.txt", "sieve: add and flush"},
+	}
+}
+
+func costOfSize(results fs.FS) (*chart, error) {
+	c := &chart{
+		title: "Cost against size", note: "CPU of one item while the room grows, background work included",
+		x: axis{label: "items held: URLs, digests", log: true}, y: axis{label: "CPU nanoseconds an item", log: true},
+	}
+	for _, g := range growths() {
+		name, err := latest(results, g.pattern)
+		if err != nil {
+			return nil, err
+		}
+		cost, err := readGrowth(results, name, g.head)
+		if err != nil {
+			return nil, err
+		}
+		c.series = append(c.series, series{name: g.name, points: cost, dots: true})
+	}
+	return c, nil
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// sweep is what `orbweaver bench fetchers --out FILE` writes, as far as it is drawn.
+type sweep struct {
+	Think float64 `json:"think_seconds"`
+	Rungs []rung  `json:"rungs"`
+}
+
+type rung struct {
+	Fetchers       float64 `json:"fetchers"`
+	IPDelay        float64 `json:"ip_delay_seconds"`
+	Hosts          float64 `json:"hosts"`
+	IPs            float64 `json:"ips"`
+	PagesPerSecond float64 `json:"pages_per_second"`
+	CPUPerPage     float64 `json:"cpu_us_per_page"`
+	Samples        []struct {
+		Seconds     float64 `json:"seconds"`
+		Front       float64 `json:"front"`
+		FrontWanted float64 `json:"front_wanted"`
+	} `json:"samples"`
+}
+
+// latest is the name of the newest file of results: names begin with a date.
+func latest(results fs.FS, pattern string) (string, error) {
+	names, err := fs.Glob(results, pattern)
+	if err != nil {
+		return "", err
+	}
+	if len(names) == 0 {
+		return "", fmt.Errorf("%s: %w", pattern, fs.ErrNotExist)
+	}
+	return slices.Max(names), nil
+}
+
+// readSweep reads the newest sweep of that name.
+func readSweep(results fs.FS, pattern string) (*sweep, error) {
+	name, err := latest(results, pattern)
+	if err != nil {
+		return nil, err
+	}
+	b, err := fs.ReadFile(results, name)
+	if err != nil {
+		return nil, err
+	}
+	var s sweep
+	if err := json.Unmarshal(b, &s); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if len(s.Rungs) == 0 {
+		return nil, fmt.Errorf("%s: no crawl in it", name)
+	}
+	return &s, nil
+}
+
+// lines gives every line of a file.
+func lines(results fs.FS, name string, each func(line string)) error {
+	f, err := results.Open(name)
+	if err != nil {
+		return err
+	}
+	in := bufio.NewScanner(f)
+	for in.Scan() {
+		each(in.Text())
+	}
+	if err := in.Err(); err != nil {
+		_ = f.Close() // it was only read
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return f.Close()
+}
+
+// soakLine is what a soak says now and then: "  60 s  252226 pages  759 MiB ...".
+func soakLine() *regexp.Regexp {
+	return regexp.MustCompile(`^ *([0-9]+) s  ([0-9]+) pages  ([0-9]+) MiB `)
+}
+
+// readSoak gives the pages a second of each stretch of the first soak in a file, at the minutes at which it ended.
+func readSoak(results fs.FS, name string) (rate, resident []point, err error) {
+	before, said := point{}, soakLine()
+	err = lines(results, name, func(line string) {
+		m := said.FindStringSubmatch(line)
+		if m == nil {
+			return
+		}
+		at, pages := number(m[1]), number(m[2])
+		if at <= before.x {
+			before.x = 1e18 // a second soak: not this one
+			return
+		}
+		rate = append(rate, point{at / 60, (pages - before.y) / (at - before.x)})
+		resident = append(resident, point{at / 60, number(m[3])})
+		before = point{at, pages}
+	})
+	return rate, resident, err
+}
+
+// readGrowth gives the cost of an item at each size, in ns of CPU, from the first table below a line that begins with head: the
+// tables of package bench/growth have the size in the first column and the cost in the third.
+func readGrowth(results fs.FS, name, head string) (cost []point, err error) {
+	const before, within, after = 0, 1, 2
+	state := before
+	err = lines(results, name, func(line string) {
+		fields := strings.Fields(line)
+		switch {
+		case state == before && strings.HasPrefix(line, head):
+			state = within
+		case state == within && len(fields) == 6 && number(fields[0]) > 0:
+			cost = append(cost, point{number(fields[0]), number(fields[2])})
+		case state == within && len(cost) > 0:
+			state = after
+		}
+	})
+	if err == nil && len(cost) == 0 {
+		err = fmt.Errorf("%s: no table below %q", name, head)
+	}
+	return cost, err
+}
+
+// number is 0 for what is none.
+func number(s string) float64 {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return 0
+	}
+	return v
+}
