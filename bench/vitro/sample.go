@@ -17,7 +17,7 @@ type Sample struct {
 	Pages       int64   `json:"pages"`
 	Exchanges   int64   `json:"exchanges"`   // pages, attempts that brought none, and robots.txt
 	CPU         float64 `json:"cpu_seconds"` // of the crawl so far; of a soak, with verifying its files
-	Files       int     `json:"files_verified,omitempty"`
+	Files       int     `json:"files,omitempty"`
 	RSS         int64   `json:"rss_bytes"`         // 0 where the system does not tell
 	PageMemory  int64   `json:"page_memory_bytes"` // buffers for pages, in use or free
 	Stacks      int64   `json:"stack_bytes"`

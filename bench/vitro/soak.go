@@ -27,10 +27,12 @@ type SoakResult struct {
 	Early    float64  `json:"pages_per_second_early"` // of the sixth of the time after the first sixth
 	Late     float64  `json:"pages_per_second_late"`  // of the last sixth
 	Ratio    float64  `json:"late_to_early"`
-	Files    int      `json:"files_verified"` // closed, read whole, found sound and deleted
+	Files    int      `json:"files"` // closed, read whole unless Unread, and deleted
 	Records  int64    `json:"records_verified"`
 	Faults   int64    `json:"faults"`
 	CPU      float64  `json:"cpu_us_per_page"`
+	WebCPU   float64  `json:"web_cpu_us_per_page"`
+	Unread   bool     `json:"unread"` // files were deleted and not verified
 	Polite   bool     `json:"polite"`
 	Samples  []Sample `json:"samples"`
 	verdict  *simweb.Verdict
@@ -39,14 +41,14 @@ type SoakResult struct {
 
 const samples = 180 // of one soak
 
-// Soak crawls for so long at full speed. Archive files are verified and deleted as soon as they are closed, so that the
-// disk is no limit.
+// Soak crawls for so long at full speed. Archive files are verified, unless o says otherwise, and deleted as soon as they are
+// closed, so that the disk is no limit.
 func Soak(ctx context.Context, o Options, length time.Duration, say io.Writer) (*SoakResult, error) {
 	web, err := startWeb(ctx, o.Program, o.World, o.Proxies, "--host-delay", o.HostDelay.String(), "--ip-delay", o.IPDelay.String())
 	if err != nil {
 		return nil, err
 	}
-	s := &soak{dir: o.Dir, heaps: o.Profile, say: say, start: time.Now(), length: length, stop: make(chan struct{})}
+	s := &soak{dir: o.Dir, unread: o.SkipVerify, heaps: o.Profile, say: say, start: time.Now(), length: length, stop: make(chan struct{})}
 	watch := o.OnStart
 	o.OnStart = func(e *engine.Engine) func() {
 		end := func() {}
@@ -69,7 +71,7 @@ func Soak(ctx context.Context, o Options, length time.Duration, say io.Writer) (
 	}
 	s.sweep(true)
 	r := s.result(&report, length)
-	r.verdict = sum.Verdict
+	r.verdict, r.WebCPU = sum.Verdict, sum.CPU*1e6/float64(max(r.Pages, 1))
 	r.Polite = r.verdict != nil && r.verdict.Polite()
 	return r, s.err
 }
@@ -77,6 +79,7 @@ func Soak(ctx context.Context, o Options, length time.Duration, say io.Writer) (
 // soak watches a crawl and eats its archive.
 type soak struct {
 	dir      string
+	unread   bool // delete only
 	say      io.Writer
 	start    time.Time
 	length   time.Duration
@@ -110,7 +113,7 @@ func (s *soak) sample(e *engine.Engine) {
 			s.heapErr = errors.Join(s.heapErr, writeHeap(filepath.Join(s.heaps, fmt.Sprintf("heap-%d.pprof", stretch))))
 		}
 		if len(s.samples)%6 == 0 {
-			fmt.Fprintf(s.say, "%4.0f s  %d pages  %d MiB  %d descriptors  %d goroutines  %d files verified; %s\n",
+			fmt.Fprintf(s.say, "%4.0f s  %d pages  %d MiB  %d descriptors  %d goroutines  %d files done; %s\n",
 				p.Seconds, p.Pages, p.RSS>>20, p.Descriptors, p.Goroutines, p.Files, p.Waiting)
 		}
 	}
@@ -161,15 +164,10 @@ func (s *soak) sweep(all bool) {
 		closed = closed[:len(closed)-1]
 	}
 	for _, name := range closed {
-		v := warc.NewVerifier(warc.VerifyOptions{})
-		if err := verifyFile(v, name); err != nil {
-			s.err = errors.Join(s.err, err)
+		if !s.unread && !s.verify(name) {
 			return
 		}
-		r := v.Finish()
 		s.files.Add(1)
-		s.records += int64(r.Records)
-		s.faults += int64(r.Faults)
 		index, _ := filepath.Glob(strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".warc") + "*.cdxj") // the pattern is sound
 		for _, f := range append(index, name) {
 			s.err = errors.Join(s.err, os.Remove(f))
@@ -177,11 +175,24 @@ func (s *soak) sweep(all bool) {
 	}
 }
 
+// verify reads a closed file; false if it cannot be read.
+func (s *soak) verify(name string) bool {
+	v := warc.NewVerifier(warc.VerifyOptions{})
+	if err := verifyFile(v, name); err != nil {
+		s.err = errors.Join(s.err, err)
+		return false
+	}
+	r := v.Finish()
+	s.records += int64(r.Records)
+	s.faults += int64(r.Faults)
+	return true
+}
+
 func (s *soak) result(r *engine.Report, length time.Duration) *SoakResult {
 	pages := r.PagesStored + r.RevisitsStored
 	res := &SoakResult{
 		Name: "soak", Pages: pages, Rate: float64(pages) / max(r.WallSeconds, 1e-9), CPU: r.CPUSeconds * 1e6 / float64(max(pages, 1)),
-		Files: int(s.files.Load()), Records: s.records, Faults: s.faults, Samples: s.samples,
+		Unread: s.unread, Files: int(s.files.Load()), Records: s.records, Faults: s.faults, Samples: s.samples,
 		finished: r.WallSeconds < 0.99*length.Seconds(),
 	}
 	sixth := length.Seconds() / 6
@@ -215,7 +226,7 @@ func (r *SoakResult) Sound() bool { return r.Faults == 0 && r.Polite && !r.finis
 
 // Print writes the result for people.
 func (r *SoakResult) Print(out io.Writer) {
-	fmt.Fprintf(out, "soak        %d pages, %.0f pages/s, %.0f CPU µs a page\n", r.Pages, r.Rate, r.CPU)
+	fmt.Fprintf(out, "soak        %d pages, %.0f pages/s, %.0f CPU µs a page, %.0f for the simulated web\n", r.Pages, r.Rate, r.CPU, r.WebCPU)
 	fmt.Fprintf(out, "rate        %.0f pages/s in the second sixth of the time, %.0f in the last: %.1f %%\n", r.Early, r.Late, 100*r.Ratio)
 	if r.finished {
 		fmt.Fprintln(out, "            THE WEB WAS TOO SMALL: the crawl ended before its time")
@@ -223,12 +234,16 @@ func (r *SoakResult) Print(out io.Writer) {
 	for i, before := 1, (Sample{}); i <= 6 && len(r.Samples) >= 6; i++ {
 		p := r.Samples[len(r.Samples)*i/6-1]
 		pages := max(p.Pages-before.Pages, 1)
-		fmt.Fprintf(out, "  %5.0f s   %10d pages   %5.0f/s   %4.0f CPU µs a page   %3d files verified   %6d MiB   %4d descriptors   %5d goroutines\n",
+		fmt.Fprintf(out, "  %5.0f s   %10d pages   %5.0f/s   %4.0f CPU µs a page   %3d files done   %6d MiB   %4d descriptors   %5d goroutines\n",
 			p.Seconds, p.Pages, float64(pages)/max(p.Seconds-before.Seconds, 1e-9), (p.CPU-before.CPU)*1e6/float64(pages), p.Files-before.Files,
 			p.RSS>>20, p.Descriptors, p.Goroutines)
 		before = p
 	}
-	fmt.Fprintf(out, "archive     %d files closed, verified and deleted: %d records, %d faults\n", r.Files, r.Records, r.Faults)
+	if r.Unread {
+		fmt.Fprintf(out, "archive     %d files closed and deleted unread\n", r.Files)
+	} else {
+		fmt.Fprintf(out, "archive     %d files closed, verified and deleted: %d records, %d faults\n", r.Files, r.Records, r.Faults)
+	}
 	if v := r.verdict; v != nil {
 		fmt.Fprintf(out, "politeness  %v; smallest gaps %v host, %v IP; %d requests, %d repeated\n", r.Polite, v.MinHostGap, v.MinIPGap, v.Arrivals, v.Repeated)
 	}
