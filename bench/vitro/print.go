@@ -15,8 +15,8 @@ func (r *Result) Print(out io.Writer) {
 	fmt.Fprintf(out, "bytes       %.1f MB received (%.1f KB a page), %.1f MB stored; peak memory %.0f MiB\n", float64(r.BytesReceived)/1e6,
 		float64(r.BytesReceived)/1e3/float64(max(r.Pages, 1)), float64(r.BytesStored)/1e6, float64(r.RSSPeak)/(1<<20))
 	each, g := 1/float64(max(r.Pages, 1)), &r.Garbage
-	fmt.Fprintf(out, "garbage     %.1f objects and %.0f bytes allocated a page; the collector takes %.1f %% of the CPU time, 99 of 100 pauses below %v; %.0f MiB live\n",
-		float64(g.Objects)*each, float64(g.Bytes)*each, 100*g.Share, g.PauseP99, float64(g.Live)/(1<<20))
+	fmt.Fprintf(out, "garbage     %.1f objects and %.0f bytes allocated a page; the collector takes %.1f %% of the CPU time, 99 in 100 of its %d pauses below %v; %.0f MiB live\n",
+		float64(g.Objects)*each, float64(g.Bytes)*each, 100*g.Share, g.Pauses, g.PauseP99, float64(g.Live)/(1<<20))
 	if r.BytesPacked > 0 {
 		fmt.Fprintf(out, "packed      %.1f KB a page before the web packed it, %.1f times as much as after\n",
 			float64(r.BytesText)/1e3/float64(max(r.Pages, 1)), float64(r.BytesText)/float64(r.BytesPacked))
