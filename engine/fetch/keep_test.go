@@ -141,3 +141,21 @@ func TestKeepSheds(t *testing.T) {
 		}
 	}
 }
+
+// A connection comes and goes without garbage: a crawl with kept connections does it for every page.
+func TestKeepAllocatesNothing(t *testing.T) {
+	k := NewKeep(time.Hour, 10)
+	defer k.Close()
+	site := siteOf{name: xxh3.Uint128{Lo: 1}}
+	c := &idleConn{}
+	turn := func() {
+		k.put(site, link{raw: c}, 0)
+		if _, ok := k.take(site); !ok {
+			t.Fatal("it is not there")
+		}
+	}
+	turn()
+	if n := testing.AllocsPerRun(1000, turn); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
