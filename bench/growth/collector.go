@@ -19,7 +19,7 @@ type Collector struct {
 
 // Garbage is what a Collector found.
 type Garbage struct {
-	Share       float64       `json:"gc_cpu_share"` // of the CPU time of the process
+	Share       float64       `json:"gc_cpu_share"` // of the CPU time of the process; too much if other processes want the same cores
 	PauseP99    time.Duration `json:"gc_pause_p99_ns"`
 	PauseMost   time.Duration `json:"gc_pause_most_ns"` // the upper end of its class in the histogram
 	Pauses      uint64        `json:"gc_pauses"`
@@ -56,7 +56,8 @@ func NewCollector() *Collector {
 	return c
 }
 
-// Read says what has been since the stretch began. The runtime reckons the collector's CPU time at the end of each collection.
+// Read says what has been since the stretch began. The runtime reckons the collector's CPU time at the end of each collection, by the
+// clock: what its workers wait for a core that somebody else has is in it.
 func (c *Collector) Read() Garbage {
 	metrics.Read(c.samples)
 	cpu := (CPU() - c.cpu).Seconds()
