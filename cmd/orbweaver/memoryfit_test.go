@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"orbweaver/engine"
 	"orbweaver/engine/politeness"
@@ -22,7 +23,17 @@ func usual() engine.Config {
 // Where there is room, a crawl uses what it was told to. Where there is less, its caps sum up to what there is, none is below the
 // least that works, and the log says so once. Where there is nearly nothing, it says how much it needs, and that is true.
 func TestS11_aCrawlFitsIntoTheMemoryThatThereIs(t *testing.T) {
-	whole := usual()
+	kept := usual()
+	kept.KeepAlive = 5 * time.Second
+	fits(t, usual())
+	fits(t, kept.WithDefaults())
+	if strings.Contains(memoryPlan(usual()), "connections") || !strings.Contains(memoryPlan(kept.WithDefaults()), "connections 64 MiB") {
+		t.Errorf("connections that wait: %s", memoryPlan(kept.WithDefaults()))
+	}
+}
+
+func fits(t *testing.T, whole engine.Config) {
+	t.Helper()
 	for _, allowed := range []int64{math.MaxInt64, 64 << 30, 2 << 30, 800 << 20, 300 << 20, 128 << 20, 80 << 20} {
 		var said bytes.Buffer
 		cfg := whole
