@@ -21,6 +21,7 @@ measure() {
 
 measure vitro vitro --hosts 4000 --ips 1000 --per-host 40 --mean 21 --host-delay 100ms --ip-delay 10ms --progress none
 measure keepalive vitro --hosts 4000 --ips 1000 --per-host 40 --mean 21 --host-delay 0s --ip-delay 0s --keep-alive 5s --progress none
+measure today vitro --today --hosts 300 --ips 150 --mean 20 --per-host 100 --bare-pages 4000 --fetchers 64 --host-delay 50ms --ip-delay 5ms --progress none
 measure frontier frontier --urls 10_000_000 --host-delay 200ms --ip-delay 20ms
 measure sieve sieve --urls 100_000_000
 measure cache cache --urls 2_000_000 --cache-memory 64MiB
