@@ -40,11 +40,8 @@ func (*benchFetchersCmd) Help() string {
 func (c *benchFetchersCmd) Run(w *world) error {
 	ctx, stop := signal.NotifyContext(w.ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	o, err := vitroOptions(w, c.Dir, "none")
+	o, err := vitroAnew(w, c.Dir)
 	if err != nil {
-		return err
-	}
-	if err := os.RemoveAll(c.Dir); err != nil {
 		return err
 	}
 	o.World = simweb.Plain()

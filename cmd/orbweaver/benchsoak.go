@@ -34,11 +34,8 @@ func (*benchSoakCmd) Help() string {
 func (c *benchSoakCmd) Run(w *world) error {
 	ctx, stop := signal.NotifyContext(w.ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	o, err := vitroOptions(w, c.Dir, "none")
+	o, err := vitroAnew(w, c.Dir)
 	if err != nil {
-		return err
-	}
-	if err := os.RemoveAll(c.Dir); err != nil {
 		return err
 	}
 	o.OnStart = nil
@@ -63,4 +60,13 @@ func (c *benchSoakCmd) Run(w *world) error {
 		err = errUnsound
 	}
 	return err
+}
+
+// vitroAnew is vitroOptions without a progress line, for benchmarks that begin with an empty directory.
+func vitroAnew(w *world, dir string) (vitro.Options, error) {
+	o, err := vitroOptions(w, dir, "none")
+	if err == nil {
+		err = os.RemoveAll(dir)
+	}
+	return o, err
 }
