@@ -15,6 +15,7 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/fsck"
 	"orbweaver/internal/vfs"
+	"orbweaver/warc"
 )
 
 // examine checks the crawl on a disk, and that the check has changed nothing on it.
@@ -282,6 +283,30 @@ func TestFsck_aPowerCutIsSound(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A disk may write down the name of a new archive file and lose that of the file before it. What the journal names there
+// is fetched again, and the file behind goes; the crawl that goes on copes, so fsck must not call it damage.
+func TestFsck_aPowerCutMayTakeAnArchiveFileAndLeaveTheNext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rig, err := NewRig(largeSites(*firstSeed+570), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg := fsckConfig(rig)
+		cfg.WARC.SizeMax, cfg.Checkpoint, cfg.RetryWait = 1<<16, time.Hour, time.Hour
+		disk, ended := kill(t, rig, cfg, rig.FS, time.Minute, sigkill)
+		files, err := warc.Files(disk, "crawl/"+engine.ArchiveDir)
+		if err != nil || ended || len(files) < 3 {
+			t.Fatalf("%d archive files, the crawl has ended: %t (%v)", len(files), ended, err)
+		}
+		if err := disk.Remove("crawl/" + engine.ArchiveDir + "/" + files[len(files)-2].Name); err != nil {
+			t.Fatal(err)
+		}
+		r := examine(t, disk)
+		wantSound(t, &r)
+		goOn(t, rig, cfg, disk, rig.Log.Len())
+	})
 }
 
 func TestFsck_aRunningCrawlIsRefusedAndADirectoryWithoutOneToo(t *testing.T) {

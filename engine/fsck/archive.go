@@ -37,7 +37,7 @@ func (c *checker) checkArchive(end warc.Cut) *tally {
 		c.fail(areaArchive, engine.ArchiveDir, err)
 		return t
 	}
-	c.checkSerials(files)
+	c.checkSerials(files, end)
 	c.checkStray(files)
 	v := warc.NewVerifier(warc.VerifyOptions{
 		PerFile: true,
@@ -114,10 +114,14 @@ func (c *checker) behind(name string, bytes int64) {
 	c.note(areaArchive, name, "%d bytes behind what the journal names: they are cut off when the crawl goes on, and fetched again", bytes)
 }
 
-// checkSerials looks for archive files that are missing, or there twice.
-func (c *checker) checkSerials(files []warc.FileInfo) {
+// checkSerials looks for archive files that are missing, or there twice. Files behind the end may have gaps: a power cut
+// can take the name of one and spare that of the next, and going on removes them.
+func (c *checker) checkSerials(files []warc.FileInfo, end warc.Cut) {
 	next := uint32(0)
 	for _, f := range files {
+		if c.cut != nil && end.Before(warc.Cut{Serial: f.Serial, Length: 1}) {
+			break
+		}
 		name := engine.ArchiveDir + "/" + f.Name
 		switch {
 		case f.Serial < next:
@@ -131,17 +135,17 @@ func (c *checker) checkSerials(files []warc.FileInfo) {
 	if c.cut == nil {
 		return
 	}
-	end := c.cut.Archive
-	if end.Length > 0 && next <= end.Serial {
-		c.fault(areaArchive, engine.ArchiveDir, "the file with the serial number %05d, where the checkpoint ends, is missing", end.Serial)
+	cut := c.cut.Archive
+	if cut.Length > 0 && next <= cut.Serial {
+		c.fault(areaArchive, engine.ArchiveDir, "the file with the serial number %05d, where the checkpoint ends, is missing", cut.Serial)
 	}
 	for _, f := range files {
 		name := engine.ArchiveDir + "/" + f.Name
 		switch size, err := c.fsys.Size(c.path(name)); {
 		case err != nil:
 			c.fail(areaArchive, name, err)
-		case f.Serial == end.Serial && size < end.Length:
-			c.fault(areaArchive, name, "it has %d bytes, and the checkpoint ends at %d", size, end.Length)
+		case f.Serial == cut.Serial && size < cut.Length:
+			c.fault(areaArchive, name, "it has %d bytes, and the checkpoint ends at %d", size, cut.Length)
 		case f.Open && c.cut.Clean:
 			c.note(areaArchive, name, "not finished, although the crawl stopped in order: it was killed in its last step; going on finishes it")
 		}
