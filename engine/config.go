@@ -32,7 +32,7 @@ type Config struct {
 	RetryWait  time.Duration // how long an otherwise idle crawl waits for sites that failed or asked to slow down [1m]
 
 	Fetchers int // fetch workers [1024]
-	Parsers  int // parse workers [GOMAXPROCS]
+	Parsers  int // parse workers [one a core]
 	Resolves int // resolver workers [64]
 
 	WorkbenchMemory int64 // bytes of queued paths in memory, and of known hosts: what is beyond goes to disk [256 MiB]
@@ -116,7 +116,7 @@ func (c Config) WithDefaults() Config {
 		c.Store = storeAll
 	}
 	def(&c.Fetchers, 1024)
-	def(&c.Parsers, runtime.GOMAXPROCS(0))
+	def(&c.Parsers, min(runtime.GOMAXPROCS(0), runtime.NumCPU()))
 	def(&c.Resolves, 64)
 	def(&c.Rooms.SiteItems, siteItemsMax)
 	def64(&c.Rooms.JournalStep, journalReserve)

@@ -75,7 +75,7 @@ func measureLoop(ctx context.Context, o *Options) (cpuPerPage float64, where *Pr
 		return 0, nil, err
 	}
 	l := &bareLoop{
-		dialer: fetch.LoopbackOnly(), keepAlive: o.KeepAlive > 0 && o.World.HTTPSShare == 0, want: o.BarePages, proxy: strings.TrimPrefix(w.where.Proxy, "http://"), bench: make(chan *bareTool, runtime.GOMAXPROCS(0)),
+		dialer: fetch.LoopbackOnly(), keepAlive: o.KeepAlive > 0 && o.World.HTTPSShare == 0, want: o.BarePages, proxy: strings.TrimPrefix(w.where.Proxy, "http://"), bench: make(chan *bareTool, runtime.NumCPU()),
 	}
 	for i := range min(world.Hosts(), l.want) {
 		l.urls = append(l.urls, world.Root(i))

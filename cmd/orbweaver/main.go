@@ -65,7 +65,10 @@ func (u usageError) Unwrap() error { return u.error }
 // errStopped says that a signal or the operator ended the crawl, which can be resumed: exit status 130.
 var errStopped = errors.New("stopped before the end; run the same command again to go on")
 
-func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+func main() {
+	spareProcessor()
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
 
 // run is main without the process around it.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
