@@ -15,8 +15,8 @@ import (
 // fingerprint cache and the way into the sieve. Safe for many goroutines.
 type Frontier struct {
 	scope    *filter.Scope
-	exclude  *filter.HostSet
-	maxDepth int // -1 for no limit
+	lists    *filter.Lists // nil if they can refuse nothing
+	maxDepth int           // -1 for no limit
 	hashSeed uint64
 	cache    *fpcache.Cache
 	sieve    *sieve.Sieve
@@ -45,7 +45,7 @@ func (f *Frontier) WaitRoom(ctx context.Context) error { return f.sieve.WaitRoom
 // called under the cut's shared lock. The fingerprint enters the cache only after the sieve has taken the URL.
 func (f *Frontier) Add(d *door, url []byte, it Item) {
 	d.begin()
-	f.check(d, url, it.Depth)
+	f.check(d, url, &it)
 	f.admit(d, it)
 }
 
@@ -55,20 +55,20 @@ func (f *Frontier) AddAll(d *door, links []byte, it Item) (n int, err error) {
 	d.begin()
 	err = eachLink(links, func(url []byte) {
 		n++
-		f.check(d, url, it.Depth)
+		f.check(d, url, &it)
 	})
 	f.admit(d, it)
 	return n, err
 }
 
 // check keeps a URL at the door, if it belongs to the crawl.
-func (f *Frontier) check(d *door, url []byte, depth int) {
+func (f *Frontier) check(d *door, url []byte, it *Item) {
 	d.found++
-	if f.maxDepth >= 0 && depth > f.maxDepth {
+	if f.maxDepth >= 0 && it.Depth > f.maxDepth {
 		d.deep++
 		return
 	}
-	if (f.exclude.Len() > 0 && f.exclude.Excludes(urlx.Host(url))) || !f.scope.Admits(url, depth) {
+	if (f.lists != nil && f.lists.Refuses(url) != filter.NoList) || !f.scope.Admits(url, filter.Way{Depth: it.Depth, Hops: it.Hops}) {
 		d.strange++
 		return
 	}
@@ -102,6 +102,12 @@ func (f *Frontier) admit(d *door, it Item) {
 	if sieved > 0 {
 		f.n.sieved.Add(sieved)
 	}
+}
+
+// Unfollowed counts links that the follow filter refused.
+func (f *Frontier) Unfollowed(n int) {
+	f.n.found.Add(int64(n))
+	f.n.droppedFollow.Add(int64(n))
 }
 
 // Refuse counts a reference that is no URL we can fetch.

@@ -206,6 +206,9 @@ func (w *parseWorker) follow(f *flight) {
 	for range w.finder.refused {
 		w.frontier.Refuse()
 	}
+	if n := w.finder.unfollowed; n > 0 {
+		w.frontier.Unfollowed(n)
+	}
 	if _, err := w.frontier.AddAll(&w.door, w.finder.links, it); err != nil {
 		panic(fmt.Sprintf("BUG: engine: the list of links that was just made cannot be read: %v", err))
 	}
@@ -233,7 +236,13 @@ func (w *parseWorker) findLinks(p *fetch.Page, f *flight) bool {
 	if !isPageStatus(p.Status) || p.PayloadLen == 0 {
 		return false
 	}
-	if p.Complete && w.parsed.Seen(w.parsedKey(p, f)) {
+	from := linkPage{url: f.url, page: p, way: filter.Way{Depth: f.depth, Hops: f.hops}, size: p.PayloadLen, cut: isCut(f.outcome)}
+	if !w.finder.open(from) {
+		w.ledger.n.notParsed.Add(1)
+		return false
+	}
+	// What the follow filter says of a link depends on more than payload and directory.
+	if p.Complete && w.finder.by.follow == nil && w.parsed.Seen(w.parsedKey(p, f)) {
 		w.ledger.n.unparsed.Add(1)
 		return false
 	}
@@ -246,6 +255,7 @@ func (w *parseWorker) redirect(p *fetch.Page, f *flight) {
 		f.outcome = outcome.TooManyRedirects
 		return
 	}
+	w.finder.open(linkPage{url: f.url, page: p, way: filter.Way{Depth: f.depth, Hops: f.hops}})
 	w.finder.redirect(f.url, p.Location())
 }
 
@@ -258,7 +268,7 @@ func (w *parseWorker) scan(p *fetch.Page, f *flight) {
 	defer func() {
 		if r := recover(); r != nil {
 			w.ledger.n.parseFaults.Add(1)
-			w.finder = newLinkFinder(w.finder.nofollow)
+			w.finder = w.finder.again()
 			w.faults.save(f.url, p.Raw, r)
 		}
 	}()

@@ -101,6 +101,7 @@ func (r *rebuilder) leads(c *capture) error {
 	switch {
 	case c.Outcome == outcome.Redirect:
 		it = Item{Hops: 1}
+		r.links.open(linkPage{url: c.url, page: c.Page})
 		r.links.redirect(c.url, c.Page.Location())
 	case isPageStatus(c.Status):
 		if err := r.scan(c); err != nil {
@@ -110,6 +111,7 @@ func (r *rebuilder) leads(c *capture) error {
 	for range r.links.refused {
 		r.frontier.Refuse()
 	}
+	r.frontier.Unfollowed(r.links.unfollowed)
 	r.ledger.n.droppedLinks.Add(int64(r.links.dropped))
 	var fault error
 	err := eachLink(r.links.links, func(url []byte) {
@@ -166,7 +168,11 @@ func (r *rebuilder) scan(c *capture) error {
 	if page.PayloadLen == 0 {
 		return nil
 	}
-	r.scanPage(c.url, page)
+	if r.links.open(linkPage{url: c.url, page: c.Page, size: page.PayloadLen, cut: isCut(c.Outcome)}) {
+		r.scanPage(c.url, page)
+	} else {
+		r.ledger.n.notParsed.Add(1)
+	}
 	return nil
 }
 
@@ -175,7 +181,7 @@ func (r *rebuilder) scanPage(url []byte, page *fetch.Page) {
 	defer func() {
 		if p := recover(); p != nil {
 			r.ledger.n.parseFaults.Add(1)
-			r.links = newLinkFinder(r.links.nofollow)
+			r.links = r.links.again()
 			r.faults.save(url, page.Raw, p)
 		}
 	}()

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/filter"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/robots"
 	"orbweaver/engine/seen"
@@ -57,6 +58,7 @@ type recollection struct {
 	archive  string
 	cut      warc.Cut // where the archive was durable
 	nofollow bool
+	by       linkFilters
 
 	order   chan *recall // to be applied, not all of them done
 	todo    chan *recall
@@ -132,7 +134,7 @@ func (c *recollection) send(ctx context.Context) error {
 
 // look reads what the recalls name.
 func (c *recollection) look(ctx context.Context) (err error) {
-	l := looker{archive: warc.OpenArchive(c.fs, c.archive).Behind(c.cut), links: newLinkFinder(c.nofollow)}
+	l := looker{archive: warc.OpenArchive(c.fs, c.archive).Behind(c.cut), links: newLinkFinder(c.nofollow, c.by)}
 	for k := range c.todo {
 		k.records = make([]record, len(k.entries))
 		for i := range k.entries {
@@ -166,10 +168,14 @@ func (l *looker) look(e *journalEntry, rec *record) {
 		rec.rules = l.rules(e, rec, page)
 	case e.Kind != journalPage:
 	case e.Outcome == outcome.Redirect:
+		l.links.open(linkPage{url: rec.url, page: page, way: filter.Way{Depth: e.Depth, Hops: e.Hops}})
 		l.links.redirect(rec.url, page.Location())
 		rec.links = bytes.Clone(l.links.links)
 	case isPageStatus(e.Status):
-		l.links.scan(rec.url, page)
+		from := linkPage{url: rec.url, page: page, way: filter.Way{Depth: e.Depth, Hops: e.Hops}, size: page.PayloadLen, cut: isCut(e.Outcome)}
+		if l.links.open(from) {
+			l.links.scan(rec.url, page)
+		}
 		rec.links = bytes.Clone(l.links.links)
 	}
 }

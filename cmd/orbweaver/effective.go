@@ -33,7 +33,7 @@ func (c *crawlCmd) writeEffective(w *world) error {
 	values := map[string]any{}
 	for _, f := range w.args.Selected().Flags {
 		switch f.Name {
-		case "help", "config", "dir", "seeds", "progress", "json":
+		case "help", "config", "dir", "seeds", "progress", "json", "dry-run", "depth":
 			continue
 		}
 		v := f.Target.Interface()
@@ -52,12 +52,15 @@ func (c *crawlCmd) writeEffective(w *world) error {
 			values[f.Name] = v
 		}
 	}
-	if c.ExcludeHosts != "" { // the crawl may go on from another working directory
-		name, err := filepath.Abs(c.ExcludeHosts)
-		if err != nil {
-			return fmt.Errorf("--exclude-hosts: %w", err)
+	for flag, name := range map[string]string{"exclude-hosts": c.ExcludeHosts, "include-hosts": c.IncludeHosts, "surts": c.Surts} {
+		if name == "" {
+			continue
 		}
-		values["exclude-hosts"] = name
+		whole, err := filepath.Abs(name) // the crawl may go on from another working directory
+		if err != nil {
+			return fmt.Errorf("--%s: %w", flag, err)
+		}
+		values[flag] = whole
 	}
 	b, err := toml.Marshal(values)
 	if err != nil {

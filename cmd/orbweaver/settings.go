@@ -14,7 +14,6 @@ import (
 	"orbweaver/dnsres"
 	"orbweaver/engine"
 	"orbweaver/engine/fetch"
-	"orbweaver/engine/filter"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/urlx"
 	"orbweaver/internal/vfs"
@@ -25,7 +24,7 @@ import (
 func (c *crawlCmd) settings(w *world) (engine.Config, engine.Seams, error) {
 	var bad mistakes
 	cfg := engine.Config{
-		Dir: c.Dir, Scope: c.Scope, Store: c.Store, MaxPages: c.MaxPages.n, MaxDepth: int(c.MaxDepth.n),
+		Dir: c.Dir, MaxPages: c.MaxPages.n,
 		MaxPerHost: int(c.MaxPerHost.n), MaxTime: c.MaxTime.d, MaxDisk: c.MaxDisk.bytes,
 		RetryWait: c.RetryWait.d, KeepAlive: c.KeepAlive.d,
 		Fetchers: int(c.Fetchers.n), WorkbenchMemory: c.WorkbenchMemory.bytes, CacheMemory: c.CacheMemory.bytes,
@@ -39,16 +38,12 @@ func (c *crawlCmd) settings(w *world) (engine.Config, engine.Seams, error) {
 	var err error
 	cfg.WARC.Compression, err = warc.ParseCompression(c.WarcCompression)
 	bad.add("--warc-compression", err)
-	cfg.ExcludeHosts, err = readRules(c.ExcludeHosts)
-	bad.add("--exclude-hosts", err)
+	_, err = c.points(&cfg)
+	bad.add("", err)
 	cfg.Seeds, err = c.seedSource(w)
 	bad.add("", err)
 	seams := engine.Seams{FS: vfs.Disk(), Log: newLog(w.stderr), Usage: usage, Boot: bootClock}
 	bad.add("", c.network(&cfg, &seams))
-	_, err = filter.CompileScope(c.Scope, new(filter.Seeds))
-	bad.add("--scope", err)
-	_, err = filter.CompileStore(c.Store)
-	bad.add("--store", err)
 	bad.add("", c.sameFormat())
 	if bad.none() && faults(c) == nil { // w.check tells the faults of values
 		cfg = cfg.WithDefaults()
