@@ -22,11 +22,17 @@ import (
 //	192.0.2.0/24       hosts written as an address in that block, and addresses asked for by HasAddr
 //	192.0.2.7          the same for one address; IPv6 with or without brackets
 type HostSet struct {
-	exact  stringSet
-	suffix stringSet // without the leading dot; matches strictly below
+	names  labelTrie // those that were compiled, marked with hostSelf and hostBelow; without nodes if there are none
+	exact  stringSet // those that were added since
+	suffix stringSet // the same, without the leading dot; matches strictly below
 	blocks blockSet
 	rules  atomic.Int64
 }
+
+const (
+	hostSelf  = 1 << iota // a rule speaks of that name
+	hostBelow             // a rule speaks of all below it
+)
 
 // ErrRule is wrapped by every fault of a rule.
 var ErrRule = errors.New("filter: bad host rule")
@@ -42,9 +48,57 @@ func CompileHosts(rules Rules) (*HostSet, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := new(HostSet)
-	s.take(list)
+	s := &HostSet{names: newLabelTrie()}
+	s.rules.Store(int64(len(list)))
+	var blocks []netip.Prefix
+	for _, r := range list {
+		if r.net.IsValid() {
+			blocks = append(blocks, r.net)
+		} else {
+			s.compile(r)
+		}
+	}
+	if len(blocks) > 0 {
+		s.blocks.add(blocks)
+	}
 	return s, nil
+}
+
+// compile enters a rule about a name into the trie.
+func (s *HostSet) compile(r rule) {
+	node, name := uint32(0), []byte(r.name)
+	for dot := 0; dot >= 0; name = name[:max(dot, 0)] {
+		dot = bytes.LastIndexByte(name, '.')
+		node = s.names.grow(node, name[dot+1:])
+	}
+	mark := &s.names.nodes[node].mark
+	if r.self {
+		*mark |= hostSelf
+	}
+	if r.below {
+		*mark |= hostBelow
+	}
+}
+
+// compiled says whether a name is in the trie.
+func (s *HostSet) compiled(name []byte) bool {
+	if len(s.names.nodes) < 2 {
+		return false
+	}
+	for node := uint32(0); ; {
+		dot := bytes.LastIndexByte(name, '.')
+		if node = s.names.child(node, name[dot+1:]); node == 0 {
+			return false
+		}
+		mark := s.names.nodes[node].mark
+		if dot < 0 {
+			return mark&hostSelf != 0
+		}
+		if mark&hostBelow != 0 {
+			return true
+		}
+		name = name[:dot]
+	}
 }
 
 // Add adds one rule.
@@ -53,7 +107,16 @@ func (s *HostSet) Add(text string) error {
 	if err != nil {
 		return err
 	}
-	s.take([]rule{one})
+	if one.net.IsValid() {
+		s.blocks.add([]netip.Prefix{one.net})
+	}
+	if one.self {
+		s.exact.add(one.name)
+	}
+	if one.below {
+		s.suffix.add(one.name)
+	}
+	s.rules.Add(1)
 	return nil
 }
 
@@ -67,12 +130,15 @@ func (s *HostSet) Has(host []byte) bool {
 		return false
 	}
 	host = withoutDot(host)
-	if s.exact.has(host) {
+	if s.compiled(host) || s.exact.has(host) {
 		return true
 	}
 	if isAddress(host) || bytes.IndexByte(host, ':') >= 0 {
 		addr, err := netip.ParseAddr(string(bytes.Trim(host, "[]")))
 		return err == nil && s.HasAddr(addr)
+	}
+	if s.suffix.empty() {
+		return false
 	}
 	for rest := host; ; {
 		i := bytes.IndexByte(rest, '.')
@@ -93,29 +159,6 @@ func withoutDot(host []byte) []byte {
 		return host[:n-1]
 	}
 	return host
-}
-
-func (s *HostSet) take(rules []rule) {
-	var exact, suffix []string
-	var blocks []netip.Prefix
-	for _, r := range rules {
-		if r.net.IsValid() {
-			blocks = append(blocks, r.net)
-			continue
-		}
-		if r.self {
-			exact = append(exact, r.name)
-		}
-		if r.below {
-			suffix = append(suffix, r.name)
-		}
-	}
-	s.exact.add(exact...)
-	s.suffix.add(suffix...)
-	if len(blocks) > 0 {
-		s.blocks.add(blocks)
-	}
-	s.rules.Add(int64(len(rules)))
 }
 
 type rule struct {

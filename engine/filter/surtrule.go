@@ -20,7 +20,9 @@ func readSURT(text string) (sign verdict, prefix string, err error) {
 	text = strings.TrimSpace(text)
 	scheme, rest, whole := strings.Cut(text, "://")
 	scheme = strings.ToLower(scheme)
-	bad := func(why string) (verdict, string, error) { return silent, "", fmt.Errorf("%w: %q: %s", ErrSURT, text, why) }
+	bad := func(why string) (verdict, string, error) {
+		return silent, "", fmt.Errorf("%w: %q: %s", ErrSURT, text, why)
+	}
 	switch {
 	case text == "":
 		return bad("it is empty")

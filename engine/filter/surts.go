@@ -2,6 +2,7 @@ package filter
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -25,28 +26,21 @@ import (
 //
 // As there, https is read as http, letters are compared in lower case, and addresses are not turned round.
 //
-// It is a trie whose edges are the components of SURTs, with their separator (labels, the end of the authority, segments of
-// the path), found in one table of hashes; what is left of a prefix behind its last separator hangs on its node, sorted.
+// It is a trie of the labels of hosts; what is left of a prefix behind its last comma is a tail, and the tails of a node are
+// sorted.
 //
-//	root --"org,"--> . --"example,"--> + --")"--> . --"/"--> .  tails: "private" -
+//	root --"org,"--> . --"example,"--> +  tails: ")" -, ")/private/press/" +, "w" -
 type SURTs struct {
-	edges   []uint64 // open addressing: half of a hash, and the number of the node that the edge leads to; 0 is free
-	nodes   []surtNode
+	labels  labelTrie  // marked with a verdict
+	spans   []tailSpan // by node: its tails
 	tails   []surtTail
-	text    []byte
-	longest int // prefix, in bytes
+	text    []byte // of tails
+	longest int    // prefix, in bytes
 	size    int
 	plus    bool // there is a +
 }
 
-// surtNode is a prefix that ends with a separator. Number 0 is the root.
-type surtNode struct {
-	parent   uint32
-	at       uint32 // of the last component in text
-	from, to uint32 // its tails
-	length   uint16 // of the last component
-	sign     verdict
-}
+type tailSpan struct{ from, to uint32 }
 
 type surtTail struct {
 	node   uint32
@@ -72,7 +66,7 @@ var ErrSURT = errors.New("filter: bad SURT prefix")
 
 // CompileSURTs makes a list of rules. The faults come all at once, each with its place.
 func CompileSURTs(rules Rules) (*SURTs, error) {
-	s := &SURTs{nodes: make([]surtNode, 1), edges: make([]uint64, 64)}
+	s := &SURTs{labels: newLabelTrie()}
 	err := rules.each(func(_ int, text string) error {
 		sign, prefix, err := readSURT(text)
 		if err != nil {
@@ -100,24 +94,21 @@ func (s *SURTs) put(sign verdict, prefix string) error {
 	s.size++
 	s.plus = s.plus || sign == plus
 	s.longest = max(s.longest, len(prefix))
-	node, rest, path := uint32(0), []byte(prefix), false
-	for {
-		end, closed := component(rest, path)
-		if end < 0 {
-			break
-		}
-		node = s.grow(node, rest[:end])
-		rest, path = rest[end:], path || closed
+	node, rest := uint32(0), []byte(prefix)
+	for end := label(rest); end > 0; end = label(rest) {
+		node = s.labels.grow(node, rest[:end-1])
+		rest = rest[end:]
 	}
 	if len(rest) > 0 {
 		s.tails = append(s.tails, surtTail{node: node, at: uint32(len(s.text)), length: uint16(len(rest)), sign: sign})
 		s.text = append(s.text, rest...)
 		return nil
 	}
-	if s.nodes[node].sign == -sign {
+	mark := &s.labels.nodes[node].mark
+	if *mark == int8(-sign) {
 		return fmt.Errorf("%w: %q stands there with a + and with a -", ErrSURT, prefix)
 	}
-	s.nodes[node].sign = sign
+	*mark = int8(sign)
 	return nil
 }
 
@@ -129,93 +120,34 @@ func (s *SURTs) hang(rules Rules) error {
 		}
 		return bytes.Compare(s.tailText(&a), s.tailText(&b))
 	})
+	s.spans = make([]tailSpan, len(s.labels.nodes))
 	for i := range s.tails {
 		t := &s.tails[i]
 		if i > 0 && s.tails[i-1].node == t.node && s.tails[i-1].sign == -t.sign && bytes.Equal(s.tailText(&s.tails[i-1]), s.tailText(t)) {
-			return fmt.Errorf("%w: what ends in %q stands in %s with a + and with a -", ErrSURT, s.tailText(t), rules.Name)
+			return fmt.Errorf("%w: what ends in %q stands in %s with a + and with a -", ErrSURT, s.tailText(t), cmp.Or(rules.Name, "the list"))
 		}
-		n := &s.nodes[t.node]
-		if n.to == 0 {
-			n.from = uint32(i)
+		span := &s.spans[t.node]
+		if span.to == 0 {
+			span.from = uint32(i)
 		}
-		n.to = uint32(i) + 1
+		span.to = uint32(i) + 1
 	}
 	return nil
 }
 
 func (s *SURTs) tailText(t *surtTail) []byte { return s.text[t.at:][:t.length] }
 
-// component gives the end of the first component of what is left of a SURT, -1 if it has no end there, and whether it
-// closes the authority. path says that the authority is behind.
-func component(rest []byte, path bool) (end int, closes bool) {
-	if path {
-		if i := bytes.IndexByte(rest, '/'); i >= 0 {
-			return i + 1, false
-		}
-		return -1, false
-	}
-	for i, c := range rest {
-		if c == ',' || c == ')' {
-			return i + 1, c == ')'
-		}
-	}
-	return -1, false
-}
-
-// child gives the node that a component leads to, 0 if there is none.
-func (s *SURTs) child(node uint32, component []byte) uint32 {
-	hash := surtHash(node, component)
-	mask := uint64(len(s.edges) - 1)
-	for i := hash & mask; ; i = (i + 1) & mask {
-		switch edge := s.edges[i]; {
-		case edge == 0:
+// label gives the length of the label that a SURT begins with, with its comma; 0 if there is none.
+func label(surt []byte) int {
+	for i, c := range surt {
+		switch c {
+		case ',':
+			return i + 1
+		case ')':
 			return 0
-		case edge>>32 == hash>>32:
-			if n := &s.nodes[uint32(edge)]; n.parent == node && bytes.Equal(s.text[n.at:][:n.length], component) {
-				return uint32(edge)
-			}
 		}
 	}
-}
-
-// grow gives the node that a component leads to, making it if it must.
-func (s *SURTs) grow(node uint32, component []byte) uint32 {
-	if known := s.child(node, component); known != 0 {
-		return known
-	}
-	s.nodes = append(s.nodes, surtNode{parent: node, at: uint32(len(s.text)), length: uint16(len(component))})
-	s.text = append(s.text, component...)
-	if 2*len(s.nodes) <= len(s.edges) {
-		s.join(uint32(len(s.nodes) - 1))
-		return uint32(len(s.nodes) - 1)
-	}
-	s.edges = make([]uint64, 2*len(s.edges))
-	for n := 1; n < len(s.nodes); n++ {
-		s.join(uint32(n))
-	}
-	return uint32(len(s.nodes) - 1)
-}
-
-// join enters the edge to a node into the table.
-func (s *SURTs) join(to uint32) {
-	n := &s.nodes[to]
-	hash := surtHash(n.parent, s.text[n.at:][:n.length])
-	mask := uint64(len(s.edges) - 1)
-	i := hash & mask
-	for s.edges[i] != 0 {
-		i = (i + 1) & mask
-	}
-	s.edges[i] = hash>>32<<32 | uint64(to)
-}
-
-func surtHash(node uint32, component []byte) uint64 {
-	const odd = 0x9e3779b97f4a7c15
-	h := (uint64(node) + 1) * odd
-	for _, c := range component {
-		h = (h ^ uint64(c)) * 0x100000001b3
-	}
-	h = (h ^ h>>32) * odd
-	return h ^ h>>29
+	return 0
 }
 
 // admits says whether a URL belongs to the crawl. It does not allocate.
@@ -233,32 +165,29 @@ func (s *SURTs) admits(p parts) bool {
 
 // find gives the sign of the longest prefix of a SURT, and its length.
 func (s *SURTs) find(surt []byte) (found verdict, length int) {
-	node, at, path := uint32(0), 0, false
+	node, at := uint32(0), 0
 	for {
-		n := &s.nodes[node]
-		if n.sign != silent {
-			found, length = n.sign, at
+		if sign := verdict(s.labels.nodes[node].mark); sign != silent {
+			found, length = sign, at
 		}
-		if n.to > 0 {
-			if t := s.tail(n, surt[at:]); t != nil {
-				found, length = t.sign, at+int(t.length)
-			}
+		if t := s.tail(s.spans[node], surt[at:]); t != nil {
+			found, length = t.sign, at+int(t.length)
 		}
-		end, closed := component(surt[at:], path)
-		if end < 0 {
+		end := label(surt[at:])
+		if end == 0 {
 			return found, length
 		}
-		if node = s.child(node, surt[at:at+end]); node == 0 {
+		if node = s.labels.child(node, surt[at:at+end-1]); node == 0 {
 			return found, length
 		}
-		at, path = at+end, path || closed
+		at += end
 	}
 }
 
-// tail gives the longest tail of a node that rest begins with.
-func (s *SURTs) tail(n *surtNode, rest []byte) *surtTail {
-	list := s.tails[n.from:n.to]
-	for len(rest) > 0 {
+// tail gives the longest tail of a node that rest begins with, nil if there is none.
+func (s *SURTs) tail(of tailSpan, rest []byte) *surtTail {
+	list := s.tails[of.from:of.to]
+	for len(rest) > 0 && len(list) > 0 {
 		// The last one that does not come behind rest is its longest prefix, or shares with it what any prefix must be part of.
 		below, above := 0, len(list)
 		for below < above {

@@ -235,6 +235,7 @@ func manyLists(t testing.TB, n int) map[string]*Lists {
 		t.Fatal(err)
 	}
 	out["extensions"] = &Lists{ExcludeExtensions: ext}
+	out["nothing"] = &Lists{}
 	return out
 }
 
@@ -266,7 +267,7 @@ func BenchmarkLists(b *testing.B) {
 	urls := testURLs(1 << 14)
 	for _, n := range []int{100, 100_000, 1_000_000} {
 		lists := manyLists(b, n)
-		for _, name := range []string{"exclude-hosts", "include-hosts", "surts", "extensions"} {
+		for _, name := range []string{"nothing", "exclude-hosts", "surts", "extensions"} {
 			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
 				b.ReportAllocs()
 				i := 0
