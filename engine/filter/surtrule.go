@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -52,7 +53,7 @@ func readSURT(text string) (sign verdict, prefix string, err error) {
 // surtOfURL gives the prefix that a URL or a host stands for.
 func surtOfURL(text string, whole bool) (prefix, why string) {
 	if !whole {
-		text = "http://" + text
+		text = "http://" + strings.TrimPrefix(text, ".") // in lists of hosts a dot says what is said here anyway
 	}
 	_, rest, _ := strings.Cut(text, "://")
 	url, err := urlx.Normalize(nil, []byte(text))
@@ -60,8 +61,8 @@ func surtOfURL(text string, whole bool) (prefix, why string) {
 		return "", urlx.Reason(err)
 	}
 	p, ok := split(url)
-	if !ok {
-		return "", "it is no URL"
+	if !ok || bytes.IndexByte(p.host, '*') >= 0 {
+		return "", "a prefix has no *; a host stands for itself and all below it"
 	}
 	surt := string(appendSURT(make([]byte, 0, len(url)+8), p))
 	authority, path, _ := strings.Cut(surt, ")")
@@ -88,6 +89,8 @@ func judgeSURT(prefix string) (why string) {
 	}
 	last := name[strings.LastIndexByte(name, ',')+1:]
 	switch {
+	case strings.Contains(authority, "*"):
+		return "a prefix has no *; it fits all that begins so"
 	case strings.ContainsAny(authority, "/@"):
 		return "there is no ) before the path, or a user name"
 	case strings.Contains(name, ".") && strings.Trim(name, "0123456789.") != "" && name[0] != '[':

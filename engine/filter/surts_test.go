@@ -43,6 +43,7 @@ func TestSURTForms(t *testing.T) {
 		{"https://example.org/a/b.html?x", "http://example.org/a/c", "http://example.org/b http://www.example.org/a/"},
 		{"http://example.org:81", "http://example.org:81/x", "http://example.org/ http://a.example.org:81/"},
 		{"http://bücher.example/", "http://xn--bcher-kva.example/x", "http://example/"},
+		{".example.org", "http://example.org/ http://a.example.org/", "http://example.com/"},
 		{"192.0.2.7", "http://192.0.2.7/", "http://192.0.2.70/"},
 	} {
 		s, list := surts(t, story.rule+"   # why")
@@ -88,6 +89,7 @@ func TestFaultsOfSURTs(t *testing.T) {
 	bad := []string{
 		"+", "ftp://(org,", "http://(example.org)/", "http://(org,example)/", "org,example,", "(org,", "http://(org,example,/a", "http://(org,example,)a",
 		"http://(org,example,:x)/", "http://(org,u@example,", "http://(örg,", "http://(org,a b", "http://", "http://(org," + strings.Repeat("a", 600), "a b",
+		"*.example.org", "http://(org,*,",
 	}
 	for _, line := range bad {
 		_, err := CompileSURTs(rules(t, "+http://(com,\n"+line))
