@@ -3,10 +3,10 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 
 	"orbweaver/engine/filter"
 	"orbweaver/engine/urlx"
-	"orbweaver/internal/vfs"
 )
 
 // Explainer tells what would become of URLs, and which rule says so, without a packet and without touching the crawl
@@ -14,6 +14,7 @@ import (
 type Explainer struct {
 	cfg     Config
 	filters *filters
+	allowed func(netip.AddrPort) error
 	from    ListSources
 	seeds   int
 }
@@ -50,10 +51,11 @@ type Explanation struct {
 }
 
 // NewExplainer compiles the filters of a crawl. The seeds are those of cfg and, if the directory holds a crawl, its own.
-func NewExplainer(fsys vfs.FS, cfg Config, from ListSources) (*Explainer, error) {
-	x := &Explainer{cfg: cfg.WithDefaults(), from: from}
+// Of the seams it uses FS, to read, and Allowed.
+func NewExplainer(seams Seams, cfg Config, from ListSources) (*Explainer, error) {
+	x := &Explainer{cfg: cfg.WithDefaults(), allowed: seams.Allowed, from: from}
 	seeds := new(filter.Seeds)
-	if err := scopeSeeds(fsys, x.cfg.Dir+"/"+FrontierDir, seeds); err != nil {
+	if err := scopeSeeds(seams.FS, x.cfg.Dir+"/"+FrontierDir, seeds); err != nil {
 		return nil, err
 	}
 	if cfg.Seeds != nil {
@@ -193,12 +195,29 @@ func (x *Explainer) network(e *Explanation, url []byte) {
 		}
 	}
 	e.say("seen before", Undecided, "the frontier is not asked")
-	e.say("address", Undecided, "no name is resolved")
+	x.address(e, url)
 	e.say("robots.txt", Undecided, "nobody is asked")
 	if f := x.filters.parse; f != nil {
 		e.say("--parse", Undecided, "it depends on the response: %s", f)
 	}
 	if yes, constant := x.filters.store.Constant(); !constant || !yes {
 		e.say("--store", Undecided, "it depends on the response: %s", x.filters.store)
+	}
+}
+
+// address says of a host that is written as an address whether it may be connected to.
+func (x *Explainer) address(e *Explanation, url []byte) {
+	addr, err := netip.ParseAddr(string(urlx.Host(url)))
+	switch {
+	case x.allowed == nil:
+		e.say("address", Undecided, "the proxy makes the connections")
+	case err != nil:
+		e.say("address", Undecided, "no name is resolved")
+	default:
+		if err := x.allowed(netip.AddrPortFrom(addr, uint16(urlx.Port(url)))); err != nil {
+			e.say("address", Refused, "%v", err)
+		} else {
+			e.say("address", Passed, "%v, port %d", addr, urlx.Port(url))
+		}
 	}
 }

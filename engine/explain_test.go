@@ -58,7 +58,7 @@ func explained(t *testing.T) (Config, ListSources) {
 
 func TestExplainNamesTheRuleThatDecides(t *testing.T) {
 	cfg, from := explained(t)
-	x, err := NewExplainer(vfs.NewMem(1), cfg, from)
+	x, err := NewExplainer(Seams{FS: vfs.NewMem(1)}, cfg, from)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestExplainNamesTheRuleThatDecides(t *testing.T) {
 func TestExplainKnowsTheSeedsOfTheDirectory(t *testing.T) {
 	fsys := vfs.NewMem(1)
 	cfg := Config{Dir: "crawl", MaxDepth: -1, Scope: "host"}
-	x, err := NewExplainer(fsys, cfg, ListSources{})
+	x, err := NewExplainer(Seams{FS: fsys}, cfg, ListSources{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestExplainKnowsTheSeedsOfTheDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeBytes(t, fsys, "crawl/frontier/seeds", []byte("http://a.test/x\n"))
-	if x, err = NewExplainer(fsys, cfg, ListSources{}); err != nil {
+	if x, err = NewExplainer(Seams{FS: fsys}, cfg, ListSources{}); err != nil {
 		t.Fatal(err)
 	}
 	if a, b := x.Explain("http://a.test/", 0), x.Explain("http://b.test/", 0); a.Verdict != Admitted || b.Verdict != Refused {
@@ -116,7 +116,7 @@ func TestExplainKnowsTheSeedsOfTheDirectory(t *testing.T) {
 // What Explain says is what the door and the fetch workers do.
 func TestExplainAgreesWithTheDoor(t *testing.T) {
 	cfg, from := explained(t)
-	x, err := NewExplainer(vfs.NewMem(1), cfg, from)
+	x, err := NewExplainer(Seams{FS: vfs.NewMem(1)}, cfg, from)
 	if err != nil {
 		t.Fatal(err)
 	}

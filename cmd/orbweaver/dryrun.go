@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"orbweaver/engine"
+	"orbweaver/engine/fetch"
 	"orbweaver/internal/vfs"
 )
 
@@ -20,6 +21,11 @@ func (c *crawlCmd) checkDryRun(w *world) (err error) {
 	c.cfg = engine.Config{Dir: c.Dir}
 	c.lists, err = c.points(&c.cfg)
 	bad.add("", err)
+	nets, ports, err := c.allowed()
+	bad.add("", err)
+	if c.Proxy == "" {
+		c.seams.Allowed = fetch.NewGuard(nets, ports, nil).Check
+	}
 	c.cfg.Seeds, err = (&crawlCmd{Seeds: c.Seeds}).seedSource(w)
 	bad.add("", err)
 	return bad.err()
@@ -27,7 +33,7 @@ func (c *crawlCmd) checkDryRun(w *world) (err error) {
 
 // dryRun tells what would become of each URL. It sends no packet and does not touch the crawl directory.
 func (c *crawlCmd) dryRun(w *world) error {
-	x, err := engine.NewExplainer(vfs.Disk(), c.cfg, c.lists)
+	x, err := engine.NewExplainer(engine.Seams{FS: vfs.Disk(), Allowed: c.seams.Allowed}, c.cfg, c.lists)
 	if err != nil {
 		return err
 	}
