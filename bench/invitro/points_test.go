@@ -302,3 +302,41 @@ func TestPoints_killsChangeNothing(t *testing.T) {
 		}
 	})
 }
+
+// A crawl with filters is sound, and so is its rebuild, which goes on to nothing new.
+func TestPoints_aRebuildAsksTheSameFilters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rig, err := NewRig(pointsWorld(), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rig.Seeds = rig.World.Seeds(1)
+		cfg := rig.Config()
+		away := rig.World.Host(rig.World.Hosts() - 1)
+		cfg.FollowFilter, cfg.ParseFilter = `len(url) % 4 != 0 || kind == "redirect"`, `len(path) % 5 != 0` // not how far from a seed: the archive does not say
+		cfg.FetchFilter = fmt.Sprintf("host != %q", away)
+		r, err := rig.Crawl(t.Context(), cfg, rig.FS)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := examine(t, rig.FS); !found.Sound() {
+			found.Print(t.Output())
+			t.Error("not sound")
+		}
+		before := storedURLs(t, rig.FS)
+		cfg.Seeds = nil
+		rebuild(t, rig, cfg, rig.FS)
+		after, err := rig.Crawl(t.Context(), cfg, rig.FS)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := rig.Net.Close(); err != nil {
+			t.Error(err)
+		}
+		checkBalance(t, after)
+		if got := storedURLs(t, rig.FS); !maps.Equal(got, before) || after.Outcomes["ok"] != r.Outcomes["ok"] || after.PagesNotParsed != r.PagesNotParsed {
+			t.Errorf("%d stored before, %d after; %v and %v; %d and %d not parsed", len(before), len(got), r.Outcomes, after.Outcomes,
+				r.PagesNotParsed, after.PagesNotParsed)
+		}
+	})
+}

@@ -220,8 +220,54 @@ func TestHostSet(t *testing.T) {
 	if !errors.Is(err, ErrRule) || strings.Count(err.Error(), "hosts.txt:") != 4 {
 		t.Errorf("not all faults: %v", err)
 	}
+	if s.Add(".late.org") != nil || s.Add("*.later.org") != nil || s.Add("203.0.113.0/24") != nil || s.Len() != 11 {
+		t.Error("a compiled set takes no more", s.Len())
+	}
+	for host, want := range map[string]bool{"late.org": true, "a.late.org": true, "b.later.org": true, "later.org": false, "203.0.113.9": true, "exact.org": true} {
+		if s.Has([]byte(host)) != want {
+			t.Errorf("%s after others were added: %v", host, !want)
+		}
+	}
 	if new(HostSet).Has([]byte("x.org")) {
 		t.Error("an empty set excludes")
+	}
+}
+
+// TestHostsAgreeWithANaiveModel holds the trie, and the sets that grow, against rules that are read from end to end.
+func TestHostsAgreeWithANaiveModel(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	host := func() string {
+		h := []string{"com", "co.uk", "org"}[r.IntN(3)]
+		for range r.IntN(4) {
+			h = []string{"a", "ab", "b", "www"}[r.IntN(4)] + "." + h
+		}
+		return h
+	}
+	for range 200 {
+		var list Rules
+		grown := new(HostSet)
+		for i := range 1 + r.IntN(20) {
+			text := []string{"", ".", "*."}[r.IntN(3)] + host()
+			list.Texts, list.Lines = append(list.Texts, text), append(list.Lines, i+1)
+			if err := grown.Add(text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		compiled, err := CompileHosts(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 100 {
+			h := host()
+			want := false
+			for _, text := range list.Texts {
+				below := strings.TrimPrefix(text, "*")
+				want = want || text == h || text == "."+h || below[0] == '.' && strings.HasSuffix(h, below)
+			}
+			if compiled.Has([]byte(h)) != want || grown.Has([]byte(h)) != want || list.FindHost([]byte(h)) >= 0 != want {
+				t.Fatalf("%s by %q: want %v", h, list.Texts, want)
+			}
+		}
 	}
 }
 
