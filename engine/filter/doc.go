@@ -57,7 +57,7 @@
 // # Costs
 //
 // What is all or none costs a comparison. A named scope costs two or three map look-ups and no allocation. An expression
-// costs half a microsecond to a microsecond and a few allocations; domain and in_... are worked out only if it asks for them.
+// costs 0.1 to 0.5 microseconds and two to five allocations; domain and in_... are worked out only if it asks for them.
 // A look-up in a HostSet is one map look-up for each label of the host, in SURTs one for each label that the list
 // shares and a search among the prefixes of that host; neither allocates for names, and both hardly grow with the list.
 package filter
