@@ -48,6 +48,7 @@ type fetchWorker struct {
 	url     []byte
 	refused []refusal
 	target  fetch.Target
+	posting *posting // of attempts that brought no response
 	rng     *rand.Rand
 }
 
@@ -289,9 +290,9 @@ func (w *fetchWorker) hand(ctx context.Context, r *returned, p *fetch.Page, f *f
 		w.pool.Put(p)
 		return err
 	}
-	e := journalEntry{Kind: journalPage, FP: f.fp, Outcome: f.outcome, Depth: f.depth, Hops: f.hops}
+	w.posting.entry = journalEntry{Kind: journalPage, FP: f.fp, Outcome: f.outcome, Depth: f.depth, Hops: f.hops}
 	for {
-		err := w.giveBackCounted(r, f, func() error { return w.ledger.write(nil, &e, nil, nil) })
+		err := w.giveBackCounted(r, f, func() error { return w.ledger.write(w.posting) })
 		if err == nil {
 			w.pool.Put(p)
 			return nil

@@ -98,9 +98,12 @@ func createJournal(fsys vfs.FS, dir string, generation uint64) (*journal, error)
 	return &journal{file: f, generation: generation, size: int64(journalHeadSize), step: journalReserve}, nil
 }
 
-// reserve makes sure that an entry with so many bytes of links has its place on disk.
-func (j *journal) reserve(links int) error {
-	need := j.size + int64(journalFixed+4+links)
+// size is how many bytes the entry takes.
+func (e *journalEntry) size() int { return journalFixed + len(e.Links) + 4 }
+
+// reserve makes sure that entries of so many bytes have their place on disk.
+func (j *journal) reserve(bytes int) error {
+	need := j.size + int64(bytes)
 	if need <= j.reserved {
 		return nil
 	}
@@ -112,14 +115,17 @@ func (j *journal) reserve(links int) error {
 	return nil
 }
 
-// append writes one entry. After an error the journal is as before: the same append may be repeated.
-func (j *journal) append(e *journalEntry) error {
-	j.buf = appendJournalEntry(j.buf[:0], e)
+// append writes entries, with one write. After an error the journal is as before: the same append may be repeated.
+func (j *journal) append(entries ...*journalEntry) error {
+	j.buf = j.buf[:0]
+	for _, e := range entries {
+		j.buf = appendJournalEntry(j.buf, e)
+	}
 	if _, err := j.file.WriteAt(j.buf, j.size); err != nil {
 		return fmt.Errorf("engine: journal: %w", err)
 	}
 	j.size += int64(len(j.buf))
-	j.entries++
+	j.entries += len(entries)
 	return nil
 }
 

@@ -34,7 +34,7 @@ func TestS05_aJournalTornAtAnyByteIsReadUpToThere(t *testing.T) {
 	}
 	want := someEntry()
 	for range 3 {
-		if err := j.reserve(len(want.Links)); err != nil {
+		if err := j.reserve(want.size()); err != nil {
 			t.Fatal(err)
 		}
 		if err := j.append(&want); err != nil {

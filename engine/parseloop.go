@@ -45,6 +45,7 @@ type parseWorker struct {
 	door    door
 	scratch []byte
 	records records
+	posting *posting
 }
 
 var errPagesEnough = errors.New("engine: the limit of pages is reached")
@@ -118,7 +119,9 @@ func (w *parseWorker) tend(ctx context.Context) error {
 func (w *parseWorker) settle(p *fetch.Page, f *flight, plan *recordPlan, parsed bool) error {
 	w.ledger.cut.RLock()
 	defer w.ledger.cut.RUnlock()
-	e := journalEntry{
+	w.posting.plan = *plan
+	e := &w.posting.entry
+	*e = journalEntry{
 		Kind: journalPage, FP: f.fp, Outcome: f.outcome, Status: min(max(p.Status, 0), 65535), Depth: f.depth, Hops: f.hops,
 		SiteDue: nanosTo(f.siteDue), IPDue: nanosTo(f.ipDue),
 	}
@@ -130,20 +133,11 @@ func (w *parseWorker) settle(p *fetch.Page, f *flight, plan *recordPlan, parsed 
 	case !plan.payloadInRecord:
 		e.Links = w.finder.links
 	}
-	enc := w.encoder
-	if !plan.store {
-		enc = nil
+	w.posting.group = warc.Group{}
+	if plan.store {
+		w.posting.group = w.encoder.Group()
 	}
-	admitted := false
-	err := w.ledger.write(enc, &e, func() error {
-		err := w.admit(plan)
-		admitted = err == nil
-		return err
-	}, func() { plan.claim(w.ledger) })
-	if err != nil {
-		if admitted && plan.page {
-			w.limits.returnPage()
-		}
+	if err := w.ledger.write(w.posting); err != nil {
 		return err
 	}
 	w.limits.grown(e.Length)
@@ -155,18 +149,6 @@ func (w *parseWorker) settle(p *fetch.Page, f *flight, plan *recordPlan, parsed 
 		}
 		w.ledger.n.finish(f.outcome, 1)
 		w.aloft.remove(f)
-	}
-	return nil
-}
-
-// admit runs under the commit lock, before anything is written: the limit of pages is exact, and of two equal payloads
-// only the first is stored whole.
-func (w *parseWorker) admit(plan *recordPlan) error {
-	if err := plan.stillFirst(w.ledger.seen); err != nil {
-		return err
-	}
-	if plan.page && !w.limits.takePage() {
-		return errPagesEnough
 	}
 	return nil
 }

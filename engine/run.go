@@ -227,6 +227,7 @@ func (e *Engine) newFetchWorker(id int) *fetchWorker {
 		rules: e.rules, aloft: e.aloft, redone: e.redone, log: e.log, live: e.live,
 		scarce: e.scarce, proxy: e.cfg.ProxyMode, hashSeed: e.frontier.hashSeed, maxPerHost: e.cfg.MaxPerHost, stopping: e.stopping,
 		pagesOut: &e.pagesOut, fetching: &e.fetching, rng: rand.New(rand.NewPCG(e.frontier.hashSeed, uint64(id))),
+		posting: newPosting(nil),
 	}
 }
 
@@ -241,6 +242,7 @@ func (e *Engine) newParseWorker() (*parseWorker, error) {
 		store: e.store, parsed: e.parsed, aloft: e.aloft, log: e.log,
 		faults: &faultFile{fs: e.seams.FS, dir: e.frontierDir(), log: e.seams.Log}, limits: e.limits,
 		wake: func() { poke(e.distWake) }, pagesOut: &e.pagesOut, hashSeed: e.frontier.hashSeed,
+		posting: newPosting(e.limits),
 	}, nil
 }
 
