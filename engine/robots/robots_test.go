@@ -259,7 +259,7 @@ func TestEqualRulesHashEqual(t *testing.T) {
 	if a.Hash() != b.Hash() || !a.Equal(b) || a.Hash() == c.Hash() || a.Equal(c) {
 		t.Error("hashes")
 	}
-	if n := Parse(ordinary(), "x").Size(); n > 2400 { // 62 rules
+	if n := Parse(ordinary(), "x").Size(); n > 2000 {
 		t.Errorf("ordinary rules take %d bytes", n)
 	}
 }
