@@ -21,7 +21,7 @@ type Config struct {
 
 	Scope        string // all, host, domain, prefix, or an expression [all]
 	ExcludeHosts []string
-	NoFollow     bool   // obey rel=nofollow and meta robots nofollow
+	NoFollow     bool   // obey nofollow in rel, in meta robots and in X-Robots-Tag
 	Store        string // all, none, or an expression [all]
 
 	MaxPages   int64         // pages stored, 0 for no limit

@@ -3,6 +3,7 @@ package engine
 import (
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/parse"
+	"orbweaver/engine/robots"
 	"orbweaver/engine/urlx"
 )
 
@@ -11,7 +12,7 @@ import (
 type linkFinder struct {
 	scanner  *parse.Scanner
 	decoder  *fetch.Decoder
-	nofollow bool // obey rel=nofollow and meta robots
+	nofollow bool // obey rel=nofollow, meta robots and X-Robots-Tag
 
 	links   []byte // see appendLink
 	refused int    // references that are no URL
@@ -22,7 +23,7 @@ type linkFinder struct {
 
 func newLinkFinder(nofollow bool) *linkFinder {
 	return &linkFinder{
-		scanner: parse.NewScanner(parse.Options{}), decoder: fetch.NewDecoder(fetch.DecoderOptions{}), nofollow: nofollow,
+		scanner: parse.NewScanner(parse.Options{Robot: robotsToken}), decoder: fetch.NewDecoder(fetch.DecoderOptions{}), nofollow: nofollow,
 	}
 }
 
@@ -34,7 +35,21 @@ func (l *linkFinder) redirect(url, location []byte) {
 	l.resolve(url, location)
 }
 
-// scan takes the links of a body.
+// forbids says whether a response's header asks that its links be left alone, and that is obeyed. Unlike what the body says it
+// is not part of the payload, so equal payloads may differ in it.
+func (l *linkFinder) forbids(p *fetch.Page) bool {
+	if !l.nofollow {
+		return false
+	}
+	for value := range p.HeaderValues("x-robots-tag") {
+		if robots.Tag(value, robotsToken)&robots.NoFollow != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// scan takes the links of a body, whatever the header says.
 func (l *linkFinder) scan(url []byte, p *fetch.Page) {
 	l.reset()
 	body, _ := p.Decoded(l.decoder)

@@ -212,7 +212,7 @@ func (w *parseWorker) findLinks(p *fetch.Page, f *flight) bool {
 		w.redirect(p, f)
 		return false
 	}
-	if !isPageStatus(p.Status) || p.PayloadLen == 0 {
+	if !isPageStatus(p.Status) || p.PayloadLen == 0 || w.finder.forbids(p) {
 		return false
 	}
 	if p.Complete && w.parsed.Seen(w.parsedKey(p, f)) {

@@ -102,7 +102,7 @@ func (r *rebuilder) leads(c *capture) error {
 	case c.Outcome == outcome.Redirect:
 		it = Item{Hops: 1}
 		r.links.redirect(c.url, c.Page.Location())
-	case isPageStatus(c.Status):
+	case isPageStatus(c.Status) && !r.links.forbids(c.Page):
 		if err := r.scan(c); err != nil {
 			return err
 		}

@@ -168,7 +168,7 @@ func (l *looker) look(e *journalEntry, rec *record) {
 	case e.Outcome == outcome.Redirect:
 		l.links.redirect(rec.url, page.Location())
 		rec.links = bytes.Clone(l.links.links)
-	case isPageStatus(e.Status):
+	case isPageStatus(e.Status) && !l.links.forbids(page):
 		l.links.scan(rec.url, page)
 		rec.links = bytes.Clone(l.links.links)
 	}
