@@ -150,12 +150,16 @@ func (s *Scanner) ownWord(head []byte, format Format) (charsetState, bool) {
 			return charsetState{}, false
 		}
 		return s.lookupInside(label)
-	case bytes.HasPrefix(head, []byte("<?xml")):
-		if label := xmlEncoding(head); label != nil {
-			if c, ok := s.lookupInside(label); ok {
-				return c, true
-			}
+	}
+	// In HTML the meta element counts more than the XML declaration, in XML less: there browsers do not look at it.
+	if format == HTML {
+		if c, ok := s.prescan(head); ok {
+			return c, true
 		}
+		return s.lookupInside(xmlEncoding(head))
+	}
+	if c, ok := s.lookupInside(xmlEncoding(head)); ok {
+		return c, true
 	}
 	return s.prescan(head)
 }
@@ -176,7 +180,7 @@ func (s *Scanner) lookupInside(label []byte) (charsetState, bool) {
 // xmlEncoding gives the encoding of an XML declaration, nil if there is none.
 func xmlEncoding(head []byte) []byte {
 	decl, _, found := bytes.Cut(head, []byte(">"))
-	if !found {
+	if !found || !bytes.HasPrefix(decl, []byte("<?xml")) {
 		return nil
 	}
 	_, rest, found := bytes.Cut(decl, []byte("encoding"))

@@ -39,19 +39,20 @@ func (s *Scanner) add(kind Kind, ref []byte, nofollow bool) {
 	if s.charset.encoder != nil && !s.asUTF8 {
 		ref = s.encodeQuery(ref)
 	}
-	if len(ref) > s.o.RefMax || len(s.res.Links) >= s.o.LinksMax {
+	if len(ref) > s.o.RefMax || len(s.res.Links) >= s.linksMax {
 		s.res.LinksDropped++
 		return
 	}
 	s.res.Links = append(s.res.Links, Link{Kind: kind, NoFollow: nofollow, Ref: ref})
 }
 
-// trimControl cuts control bytes and spaces off both ends, as a URL parser does.
+// trimControl cuts control bytes and spaces off both ends, as a URL parser does, but no NUL: before a URL parser sees it,
+// it has become U+FFFD.
 func trimControl(b []byte) []byte {
-	for len(b) > 0 && b[0] <= ' ' {
+	for len(b) > 0 && b[0] <= ' ' && b[0] > 0 {
 		b = b[1:]
 	}
-	for len(b) > 0 && b[len(b)-1] <= ' ' {
+	for len(b) > 0 && b[len(b)-1] <= ' ' && b[len(b)-1] > 0 {
 		b = b[:len(b)-1]
 	}
 	return b
@@ -116,6 +117,7 @@ func (s *Scanner) toUTF8(v []byte) []byte {
 			s.asUTF8 = true
 			return v
 		}
+		s.guessCharset()
 	}
 	decoder := s.charset.decoder
 	if decoder == nil {
