@@ -1,6 +1,10 @@
 package parse
 
-import "orbweaver/engine/sitemap"
+import (
+	"bytes"
+
+	"orbweaver/engine/sitemap"
+)
 
 // feedOptions are the limits for feeds and sitemaps in the body of a page: the number of links is for add to judge.
 func feedOptions(o Options) sitemap.Options {
@@ -58,7 +62,7 @@ func (s *Scanner) feedKind(k sitemap.Kind) Kind {
 
 // beginsFeed says whether a body that is called HTML is a feed or a sitemap: many servers call them so.
 func beginsFeed(body []byte) bool {
-	head := body[:min(len(body), rootMax)]
+	head := bytes.TrimPrefix(body[:min(len(body), rootMax)], []byte("\xEF\xBB\xBF"))
 	for {
 		for len(head) > 0 && class[head[0]]&isSpace != 0 {
 			head = head[1:]
@@ -66,13 +70,18 @@ func beginsFeed(body []byte) bool {
 		if len(head) < 2 || head[0] != '<' {
 			return false
 		}
-		switch {
-		case foldPrefix(head, "<!--"):
+		switch head[1] {
+		case '!':
+			if !bytes.HasPrefix(head, []byte("<!--")) {
+				return false
+			}
 			head = head[after(head, 4, "-->"):]
-		case head[1] == '?':
+		case '?':
 			head = head[after(head, 2, "?>"):]
-		default:
+		case 'r', 'f', 'u', 's':
 			return beginsWithFeed(head)
+		default:
+			return false
 		}
 	}
 }

@@ -137,13 +137,11 @@ func (s *Scanner) sheetInstruction(b []byte, p int) {
 
 // startTag reads a tag whose name starts at b[p], and the text after it where the element's text is not markup.
 func (s *Scanner) startTag(b []byte, p int) int {
-	start := p
-	name, p := readTag(b, p)
-	prefixed := false
+	name, next := readTag(b, p)
 	if s.xml {
-		name, prefixed = unprefixed(name, b[start:p])
+		name, s.prefixed = unprefixed(name, b[p:next])
 	}
-	p, selfClosing, ok := s.attributes(b, p)
+	p, selfClosing, ok := s.attributes(b, next)
 	if !ok {
 		return p
 	}
@@ -170,7 +168,7 @@ func (s *Scanner) startTag(b []byte, p int) int {
 		}
 		return p
 	case s.xml:
-		if selfClosing || prefixed || name != tagScript && name != tagStyle && name != tagTitle {
+		if selfClosing || s.prefixed || name != tagScript && name != tagStyle && name != tagTitle {
 			return p
 		}
 	case name == tagSVG && !selfClosing:

@@ -134,6 +134,7 @@ func TestFormats(t *testing.T) {
 		{"", `<feed xmlns="http://www.w3.org/2005/Atom"><link href="a"/></feed>`, FeedFile, 1},
 		{"application/xml", `<?xml version="1.0"?><urlset><url><loc>http://a/</loc></url></urlset>`, SitemapXML, 1},
 		{"text/html", `<sitemapindex><sitemap><loc>http://a/</loc></sitemap></sitemapindex>`, SitemapXML, 1},
+		{"text/html", "\xEF\xBB\xBF<rss><link>a</link>", FeedFile, 1},
 		{"text/html", `<!doctype html><rss><link>a</link>`, HTML, 0}, {"text/html", `<feedback><a href=x>`, HTML, 1}, {"", "<rssx>", None, 0},
 	} {
 		r, err := NewScanner(Options{}).Scan([]byte(c.body), []byte(c.media))
