@@ -165,14 +165,14 @@ func (r *Reader) Next() (Entry, bool) {
 	return Entry{}, false
 }
 
-// line reads one line of a list; what does not begin like a URL is nothing.
+// line reads one line of a list; what does not look like a URL and nothing else is nothing.
 func (r *Reader) line() (url []byte, more bool) {
 	if !r.win.need(1) {
 		return nil, false
 	}
 	r.text.begin(nil, Page)
 	r.win.pass("\n", r.keepCDATA)
-	if url = r.text.end(); !absolute(url) {
+	if url = r.text.end(); !absolute(url) || bytes.ContainsAny(url, " \t") {
 		return nil, true
 	}
 	return url, true

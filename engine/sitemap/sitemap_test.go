@@ -51,7 +51,7 @@ func TestFilesByTable(t *testing.T) {
 		{`<s:urlset xmlns:s="x"><s:loc>/a</s:loc><image:image><image:loc>/b</image:loc></image:image><video:content_loc>/c</video:content_loc>` +
 			`<xhtml:link rel="alternate" hreflang='de' href="/d?x&amp;y"/></s:urlset>`, Pages, "page /a\nresource /b\nresource /c\nrelated /d?x&y"},
 		{"\xEF\xBB\xBF\n<sitemapindex><sitemap><loc>/a</loc></sitemap><sitemap><loc>/b.gz</loc></sitemap>", Index, "sitemap /a\nsitemap /b.gz"},
-		{"http://a/1\r\nHTTPS://a/2 \n\n# no\n/no\nhttp://\nhttp://a/3", Text, "page http://a/1\npage HTTPS://a/2\npage http://a/3"},
+		{"http://a/1\r\nHTTPS://a/2 \n\nhttp://a/ is no URL\n# no\n/no\nhttp://\nhttp://a/3", Text, "page http://a/1\npage HTTPS://a/2\npage http://a/3"},
 		{`<rss><channel><link>/l</link><atom:link rel="self" href="/self"/><item><link><![CDATA[/i]]></link><guid>tag:x</guid>` +
 			`<guid isPermaLink="false">http://a/no</guid><guid>http://a/guid</guid><comments>/c</comments><enclosure url='/e' length=1 />` +
 			`<description>&lt;a href="/no"&gt;</description><media:content url="/m"/><image><url>/u</url></image></item></channel></rss>`,
