@@ -66,7 +66,18 @@ func (s *Scanner) chooseCharset(body, label []byte, format Format) []byte {
 	}
 	s.charset, _ = s.lookup([]byte("windows-1252"))
 	s.charset.certain = false
+	if !plain(head) {
+		s.guessCharset(body)
+	}
 	return body
+}
+
+// lateCharset takes the word of a meta element that stands behind the first bytes, from there on, as browsers that have not
+// been told before do (they begin again, which makes a difference to links before it that are not ASCII).
+func (s *Scanner) lateCharset(b []byte) {
+	if c, ok := s.metaCharset(b); ok && !c.whole && !c.forbidden {
+		s.charset, s.res.Charset = c, c.name
+	}
 }
 
 // validPrefix says whether b is UTF-8, but for a character cut off at its end.

@@ -2,17 +2,22 @@ package parse
 
 import "unicode/utf8"
 
-// guessMax is how much of a body is looked at to guess its character set.
-const guessMax = 64 << 10
+// guessMax is how much of a body is looked at to guess its character set, from the first byte that is not ASCII.
+const guessMax = 16 << 10
 
-// guessCharset looks closer at a page that names no character set, when the first value comes that is no UTF-8.
-func (s *Scanner) guessCharset() {
+// guessCharset looks closer at a page that names no character set, when the first bytes or the first value come that are
+// neither ASCII nor UTF-8.
+func (s *Scanner) guessCharset(body []byte) {
 	if s.guessed || s.charset.certain || s.charset.decoder == nil || s.res.Format != HTML {
 		return
 	}
 	s.guessed = true
-	name := guess(s.body[:min(len(s.body), guessMax)])
-	if c, ok := s.lookup([]byte(name)); ok {
+	from := 0
+	for from < len(body) && body[from] < utf8.RuneSelf {
+		from++
+	}
+	body = body[from:]
+	if c, ok := s.lookup([]byte(guess(body[:min(len(body), guessMax)]))); ok {
 		s.charset, s.res.Charset = c, c.name
 		s.charset.certain = false
 	}

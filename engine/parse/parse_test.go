@@ -173,7 +173,12 @@ func TestCharsets(t *testing.T) {
 		{"text/html;charset=nonsense", "<meta charset='KOI8-R'><a href=/\xC1>", "koi8-r", "anchor /а"},
 		{"text/html", "<meta charset=x-user-defined><a href=/\xE9>", "windows-1252", "anchor /é"},
 		{"text/html", "<!-- <meta charset=koi8-r> --><script>'<meta charset=latin1>'</script><a href=/\xE9>", "windows-1252", "anchor /é"},
-		{"text/html", strings.Repeat(" ", 1024) + "<meta charset=koi8-r><a href=/\xC1>", "windows-1252", "anchor /Á"},
+		{"text/html", strings.Repeat(" ", 1024) + "<meta charset=koi8-r><a href=/\xC1>", "koi8-r", "anchor /а"},
+		{"text/html;charset=latin1", strings.Repeat(" ", 1024) + "<meta charset=koi8-r><a href=/\xC1>", "windows-1252", "anchor /Á"},
+		{"text/html", "<meta charset=latin1>" + strings.Repeat(" ", 1024) + "<meta charset=koi8-r><a href=/\xC1>", "windows-1252", "anchor /Á"},
+		{"text/html", "<meta http-equiv='content-type ' content='text/html;charset=koi8-r'><a href=/\xC1>", "windows-1252", "anchor /Á"},
+		{"text/html;charset=shift_jis", "<a href=/?&#x2212;>", "shift_jis", "anchor /?%81|"},
+		{"text/html;charset=gb18030", "<a href=/?&#xE5E5;>", "gb18030", "anchor /?%26%2358853%3B"},
 		{"text/html;charset=utf-7", "<a href=/+AGE->", "windows-1252", "anchor /+AGE-"},
 		{"text/xml", "<?xml version='1.0' encoding='koi8-r'?><a href='/\xC1'/>", "koi8-r", "anchor /а"},
 	} {
@@ -209,16 +214,26 @@ func TestHostileBodiesAreLinear(t *testing.T) {
 		"nested": "<div>", "anchors": "<a href=x>", "comments": "<!--", "open": "<", "quotes": "<a b='", "script": "<script><!--<script>",
 		"amps": "&amp", "entity": "<a href='&a", "cdata": "<svg><![CDATA[", "srcset": "<img srcset='a 1x (", "attrs": " a=b", "slashes": "/",
 		"end": "</script", "dashes": "-", "gt": "<!-->->", "template": "<template>", "svg": "<svg><desc>", "equals": "<a =",
-		"meta": "<meta charset", "title": "<title>&copyx", "style": "<style>url(",
+		"meta": "<meta charset", "title": "<title>&copyx", "style": "<style>url(", "svg style": "<svg><style><![CDATA[x]]>", "import": "@import",
+		"instruction": "<?xml-stylesheet a=", "item": "<item><link>x", "link": "<link href=a rel=b ", "bytes": "<a href=\xCE\xD2>", "parts": "a/*",
 	} {
-		for _, lead := range []string{"", "<a href='", "<script>", "<!--", "<a ", "<svg>", "<title>", "<img srcset='"} {
+		for _, lead := range []string{
+			"", "<a href='", "<script>", "<!--", "<a ", "<svg>", "<title>", "<img srcset='", "<?xml?>", "<?xml?><rss>", "<?xml?><urlset><loc>", "css:", "css:url(",
+		} {
+			lead, css := strings.CutPrefix(lead, "css:")
+			media := ""
+			if css {
+				media = "text/css"
+			} else if !strings.HasPrefix(lead, "<?xml") {
+				media = "text/html"
+			}
 			took := func(n, tries int) time.Duration {
 				body := []byte(lead + strings.Repeat(shape, n/len(shape)))
 				s := NewScanner(Options{Forms: true})
 				best := time.Hour
 				for range tries {
 					start := time.Now()
-					_, _ = s.Scan(body, []byte("text/html"))
+					_, _ = s.Scan(body, []byte(media))
 					best = min(best, time.Since(start))
 				}
 				return best

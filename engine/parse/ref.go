@@ -117,7 +117,7 @@ func (s *Scanner) toUTF8(v []byte) []byte {
 			s.asUTF8 = true
 			return v
 		}
-		s.guessCharset()
+		s.guessCharset(s.body)
 	}
 	decoder := s.charset.decoder
 	if decoder == nil {
@@ -152,8 +152,8 @@ func (s *Scanner) encodeQuery(ref []byte) []byte {
 			continue
 		}
 		s.charset.encoder.Reset()
-		wrote, _, err := s.charset.encoder.Transform(s.coded[:], query[:n], true)
-		if err != nil {
+		wrote, _, err := s.charset.encoder.Transform(s.coded[:], s.encodable(r, query[:n]), true)
+		if err != nil || r == 0xE5E5 {
 			s.arena = append(s.arena, "%26%23"...)
 			s.arena = strconv.AppendInt(s.arena, int64(r), 10)
 			s.arena = append(s.arena, "%3B"...)
@@ -170,6 +170,15 @@ func (s *Scanner) encodeQuery(ref []byte) []byte {
 	}
 	s.arena = append(s.arena, fragment...)
 	return s.arena[start:len(s.arena):len(s.arena)]
+}
+
+// encodable is the character that stands for r in the page's character set, in UTF-8; nearly always itself, c. What the
+// Encoding Standard has beyond x/text: there U+E5E5, which encodeQuery leaves out, is in no character set.
+func (s *Scanner) encodable(r rune, c []byte) []byte {
+	if r == 0x2212 && (s.charset.name == "shift_jis" || s.charset.name == "euc-jp") {
+		return append(s.minus[:0], "\uFF0D"...)
+	}
+	return c
 }
 
 // title keeps the text of a title element.

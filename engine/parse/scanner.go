@@ -31,6 +31,7 @@ type Scanner struct {
 	asUTF8 bool   // the value at hand was read as UTF-8 though the page's character set is another
 	repair *encoding.Decoder
 	coded  [16]byte // one character in the page's character set
+	minus  [4]byte  // see encodable
 
 	charset charsetState
 	guessed bool          // nobody named it, and a guess was made
