@@ -22,6 +22,8 @@ type Config struct {
 	Scope        string // all, host, domain, prefix, or an expression [all]
 	ExcludeHosts []string
 	NoFollow     bool   // obey nofollow in rel, in meta robots and in X-Robots-Tag
+	Forms        bool   // follow the action of forms that only read (method GET)
+	Sitemaps     bool   // follow the sitemaps that robots.txt files name
 	Store        string // all, none, or an expression [all]
 
 	MaxPages   int64         // pages stored, 0 for no limit

@@ -121,7 +121,7 @@ func (w *fetchWorker) visit(ctx context.Context, v *visit) error {
 				w.giveBack(&r, nil)
 				return nil
 			}
-			return w.robotsOwn(ctx, &r)
+			return w.robotsOwn(ctx, &r, it.Depth)
 		}
 		w.url = append(append(w.url[:0], v.Key...), it.Rest...)
 		r.release.Unused = v.Items[i+1:]

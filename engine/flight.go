@@ -19,6 +19,7 @@ type flight struct {
 	fp      xxh3.Uint128
 	robots  bool // a robots.txt, or a hop on the way to one
 	retry   bool // to be tried again: the item went back with the Visit
+	listed  bool // as the item says
 	depth   int
 	hops    int
 	try     int
@@ -42,7 +43,7 @@ func flightOf(p *fetch.Page) *flight {
 func (f *flight) board(item, url []byte, it *Item) {
 	f.item = append(f.item[:0], item...)
 	f.url = append(f.url[:0], url...)
-	f.robots, f.retry = false, false
+	f.robots, f.retry, f.listed = false, false, it.Listed
 	f.depth, f.hops, f.try = it.Depth, it.Hops, it.Try
 	f.outcome = outcome.None
 	f.siteDue, f.ipDue = time.Time{}, time.Time{}

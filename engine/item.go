@@ -14,6 +14,7 @@ import "encoding/binary"
 //	+-------+---------+-------+------------------------------------------+
 type Item struct {
 	Seed     bool
+	Listed   bool   // an index of sitemaps names it
 	RobotsOf []byte // site whose robots.txt this hop of a redirect chain is for; nil for a page
 	Try      int    // attempts made before this one, 0 to 15
 	Hops     int    // redirects followed to get here, 0 to 15
@@ -24,6 +25,7 @@ type Item struct {
 const (
 	itemSeed   = 1 << 0
 	itemRobots = 1 << 1
+	itemListed = 1 << 7
 )
 
 // appendItem appends the item's bytes to dst.
@@ -34,6 +36,9 @@ func appendItem(dst []byte, it *Item) []byte {
 	}
 	if it.RobotsOf != nil {
 		flags |= itemRobots
+	}
+	if it.Listed {
+		flags |= itemListed
 	}
 	dst = append(dst, flags, byte(min(it.Hops, 15))<<4|byte(min(it.Try, 15)))
 	dst = binary.AppendUvarint(dst, uint64(it.Depth))
@@ -49,7 +54,7 @@ func decodeItem(b []byte) (Item, bool) {
 	if len(b) < 3 {
 		return Item{}, false
 	}
-	it := Item{Seed: b[0]&itemSeed != 0, Try: int(b[1] & 15), Hops: int(b[1] >> 4)}
+	it := Item{Seed: b[0]&itemSeed != 0, Listed: b[0]&itemListed != 0, Try: int(b[1] & 15), Hops: int(b[1] >> 4)}
 	depth, n := binary.Uvarint(b[2:])
 	if n <= 0 || depth > 1<<20 {
 		return Item{}, false

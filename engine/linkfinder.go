@@ -1,33 +1,62 @@
 package engine
 
 import (
+	"bytes"
+
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/parse"
 	"orbweaver/engine/robots"
+	"orbweaver/engine/sitemap"
 	"orbweaver/engine/urlx"
 )
 
 // linkFinder reads the links of one page at a time into links, in normal form. Parse workers have one each; a resume
 // has one to read the archive again.
 type linkFinder struct {
-	scanner  *parse.Scanner
-	decoder  *fetch.Decoder
-	nofollow bool // obey rel=nofollow, meta robots and X-Robots-Tag
+	scanner *parse.Scanner
+	decoder *fetch.Decoder
+	o       linkOptions
+
+	lists  *sitemap.Reader // nil until a sitemap came that the scanner does not read
+	source bytes.Reader    // its body
 
 	links   []byte // see appendLink
 	refused int    // references that are no URL
 	dropped int    // links beyond the number taken from one page
+	index   bool   // the page is an index of sitemaps
 	base    []byte
 	scratch []byte
 }
 
-func newLinkFinder(nofollow bool) *linkFinder {
+// linkOptions say which links are taken.
+type linkOptions struct {
+	nofollow bool // obey rel=nofollow, meta robots and X-Robots-Tag
+	forms    bool // take the action of forms that only read
+	sitemaps bool // take what robots.txt files name, and read all that can be a sitemap
+}
+
+func (c Config) linkOptions() linkOptions {
+	return linkOptions{nofollow: c.NoFollow, forms: c.Forms, sitemaps: c.Sitemaps}
+}
+
+func newLinkFinder(o linkOptions) *linkFinder {
 	return &linkFinder{
-		scanner: parse.NewScanner(parse.Options{Robot: robotsToken}), decoder: fetch.NewDecoder(fetch.DecoderOptions{}), nofollow: nofollow,
+		scanner: parse.NewScanner(parse.Options{Robot: robotsToken, Forms: o.forms}), decoder: fetch.NewDecoder(fetch.DecoderOptions{}), o: o,
 	}
 }
 
-func (l *linkFinder) reset() { l.links, l.refused, l.dropped = l.links[:0], 0, 0 }
+// again makes another one like it, after a panic left it in no good state.
+func (l *linkFinder) again() *linkFinder { return newLinkFinder(l.o) }
+
+// linksKept is how much memory for links is kept from page to page, in bytes: a sitemap has megabytes of them.
+const linksKept = 1 << 20
+
+func (l *linkFinder) reset() {
+	if cap(l.links) > linksKept {
+		l.links = nil
+	}
+	l.links, l.refused, l.dropped, l.index = l.links[:0], 0, 0, false
+}
 
 // redirect takes the target of a redirect as the one link.
 func (l *linkFinder) redirect(url, location []byte) {
@@ -38,7 +67,7 @@ func (l *linkFinder) redirect(url, location []byte) {
 // forbids says whether a response's header asks that its links be left alone, and that is obeyed. Unlike what the body says it
 // is not part of the payload, so equal payloads may differ in it.
 func (l *linkFinder) forbids(p *fetch.Page) bool {
-	if !l.nofollow {
+	if !l.o.nofollow {
 		return false
 	}
 	for value := range p.HeaderValues("x-robots-tag") {
@@ -49,16 +78,26 @@ func (l *linkFinder) forbids(p *fetch.Page) bool {
 	return false
 }
 
-// scan takes the links of a body, whatever the header says.
-func (l *linkFinder) scan(url []byte, p *fetch.Page) {
+// scan takes the links of a body, whatever the header says. If an index of sitemaps names the page, listed, another index leads nowhere.
+func (l *linkFinder) scan(url []byte, p *fetch.Page, listed bool) {
 	l.reset()
 	body, _ := p.Decoded(l.decoder)
+	if !l.listed(url, body, p) {
+		l.scanPage(url, body, p)
+	}
+	if listed && l.index {
+		l.links, l.refused = l.links[:0], 0
+	}
+}
+
+func (l *linkFinder) scanPage(url, body []byte, p *fetch.Page) {
 	res, err := l.scanner.Scan(body, p.ContentType())
 	if err != nil {
 		return // bytes that cannot be read as text have no links
 	}
 	l.dropped = res.LinksDropped
-	if l.nofollow && res.NoFollow {
+	l.index = res.Format == parse.SitemapXML && len(res.Links) > 0 && res.Links[0].Kind == parse.SitemapFile
+	if l.o.nofollow && res.NoFollow {
 		return
 	}
 	base := url
@@ -68,7 +107,7 @@ func (l *linkFinder) scan(url []byte, p *fetch.Page) {
 		}
 	}
 	for i := range res.Links {
-		if link := &res.Links[i]; !l.nofollow || !link.NoFollow {
+		if link := &res.Links[i]; !l.o.nofollow || !link.NoFollow {
 			l.resolve(base, link.Ref)
 		}
 	}

@@ -15,11 +15,11 @@ func linksOf(t *testing.T, nofollow bool, response string) (links []string) {
 	if !ok {
 		t.Fatalf("%q is no response", response)
 	}
-	l := newLinkFinder(nofollow)
+	l := newLinkFinder(linkOptions{nofollow: nofollow})
 	if l.forbids(p) {
 		return nil
 	}
-	l.scan(url, p)
+	l.scan(url, p, false)
 	if err := eachLink(l.links, func(url []byte) { links = append(links, string(url)) }); err != nil {
 		t.Fatal(err)
 	}

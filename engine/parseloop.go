@@ -74,8 +74,11 @@ func (w *parseWorker) handle(ctx context.Context, p *fetch.Page) error {
 	w.finder.reset()
 	final := !f.retry && !f.robots
 	parsed := false
-	if final {
+	switch {
+	case final:
 		parsed = w.findLinks(p, f)
+	case f.robots && isPageStatus(p.Status):
+		w.finder.sitemapsOf(f.url, p)
 	}
 	plan, err := w.plan(p, f)
 	if err != nil {
@@ -123,14 +126,15 @@ func (w *parseWorker) settle(p *fetch.Page, f *flight, plan *recordPlan, parsed 
 	e := &w.posting.entry
 	*e = journalEntry{
 		Kind: journalPage, FP: f.fp, Outcome: f.outcome, Status: min(max(p.Status, 0), 65535), Depth: f.depth, Hops: f.hops,
-		SiteDue: nanosTo(f.siteDue), IPDue: nanosTo(f.ipDue),
+		Listed: f.listed, Index: w.finder.index, SiteDue: nanosTo(f.siteDue), IPDue: nanosTo(f.ipDue),
 	}
 	switch {
 	case f.robots:
 		e.Kind = journalRobots
 	case f.retry:
 		e.Kind = journalRetry
-	case !plan.payloadInRecord:
+	}
+	if !f.retry && !plan.payloadInRecord {
 		e.Links = w.finder.links
 	}
 	w.posting.group = warc.Group{}
@@ -142,6 +146,9 @@ func (w *parseWorker) settle(p *fetch.Page, f *flight, plan *recordPlan, parsed 
 	}
 	w.limits.grown(e.Length)
 	w.count(p, f, plan)
+	if f.robots {
+		w.follow(f)
+	}
 	if !f.robots && !f.retry {
 		w.follow(f)
 		if parsed && w.parsed != nil {
@@ -181,10 +188,7 @@ func (w *parseWorker) count(p *fetch.Page, f *flight, plan *recordPlan) {
 
 // follow offers the page's links at the door.
 func (w *parseWorker) follow(f *flight) {
-	it := Item{Depth: f.depth + 1}
-	if f.outcome == outcome.Redirect {
-		it.Depth, it.Hops = f.depth, f.hops+1
-	}
+	it := leadsTo(&lead{f.outcome, f.depth, f.hops, f.robots, f.listed, w.finder.index})
 	for range w.finder.refused {
 		w.frontier.Refuse()
 	}
@@ -240,11 +244,11 @@ func (w *parseWorker) scan(p *fetch.Page, f *flight) {
 	defer func() {
 		if r := recover(); r != nil {
 			w.ledger.n.parseFaults.Add(1)
-			w.finder = newLinkFinder(w.finder.nofollow)
+			w.finder = w.finder.again()
 			w.faults.save(f.url, p.Raw, r)
 		}
 	}()
-	w.finder.scan(f.url, p)
+	w.finder.scan(f.url, p, f.listed)
 	w.ledger.n.droppedLinks.Add(int64(w.finder.dropped))
 }
 

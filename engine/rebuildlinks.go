@@ -68,10 +68,14 @@ func (r *rebuilder) linksOf(info warc.FileInfo, f vfs.File) error {
 		if _, err := rec.ReadBlock(storedBlockMax); err != nil {
 			return err
 		}
-		if c := r.captureOf(rec); !r.forRobots(&c) {
-			if err := r.leads(&c); err != nil {
-				return err
-			}
+		c := r.captureOf(rec)
+		if r.forRobots(&c) {
+			err = r.sitemaps(&c)
+		} else {
+			err = r.leads(&c)
+		}
+		if err != nil {
+			return err
 		}
 	}
 }
@@ -97,16 +101,28 @@ func (r *rebuilder) leads(c *capture) error {
 		return nil
 	}
 	r.links.reset()
-	it := Item{Depth: 1}
 	switch {
 	case c.Outcome == outcome.Redirect:
-		it = Item{Hops: 1}
 		r.links.redirect(c.url, c.Page.Location())
 	case isPageStatus(c.Status) && !r.links.forbids(c.Page):
 		if err := r.scan(c); err != nil {
 			return err
 		}
 	}
+	return r.offerLinks(leadsTo(&lead{outcome: c.Outcome, index: r.links.index}))
+}
+
+// sitemaps offers what a robots.txt names, as the seeds' own would be.
+func (r *rebuilder) sitemaps(c *capture) error {
+	if c.Page == nil || !isPageStatus(c.Status) {
+		return nil
+	}
+	r.links.sitemapsOf(c.url, c.Page)
+	return r.offerLinks(Item{})
+}
+
+// offerLinks lets the links that were found through the door.
+func (r *rebuilder) offerLinks(it Item) error {
 	for range r.links.refused {
 		r.frontier.Refuse()
 	}
@@ -175,11 +191,11 @@ func (r *rebuilder) scanPage(url []byte, page *fetch.Page) {
 	defer func() {
 		if p := recover(); p != nil {
 			r.ledger.n.parseFaults.Add(1)
-			r.links = newLinkFinder(r.links.nofollow)
+			r.links = r.links.again()
 			r.faults.save(url, page.Raw, p)
 		}
 	}()
-	r.links.scan(url, page)
+	r.links.scan(url, page, false) // which pages an index of sitemaps named is not in the archive
 }
 
 // lastTries tells which of the attempts that may be repeated were a URL's last. They are asked about in order.

@@ -52,11 +52,11 @@ const (
 // recollection reads the journals since a cut and what they name, several entries at a time and ahead of who applies them.
 // The recalls come in the order of the journals, and only a few are ahead.
 type recollection struct {
-	fs       vfs.FS
-	dir      string // frontier/
-	archive  string
-	cut      warc.Cut // where the archive was durable
-	nofollow bool
+	fs      vfs.FS
+	dir     string // frontier/
+	archive string
+	cut     warc.Cut // where the archive was durable
+	o       linkOptions
 
 	order   chan *recall // to be applied, not all of them done
 	todo    chan *recall
@@ -132,7 +132,7 @@ func (c *recollection) send(ctx context.Context) error {
 
 // look reads what the recalls name.
 func (c *recollection) look(ctx context.Context) (err error) {
-	l := looker{archive: warc.OpenArchive(c.fs, c.archive).Behind(c.cut), links: newLinkFinder(c.nofollow)}
+	l := looker{archive: warc.OpenArchive(c.fs, c.archive).Behind(c.cut), links: newLinkFinder(c.o)}
 	for k := range c.todo {
 		k.records = make([]record, len(k.entries))
 		for i := range k.entries {
@@ -164,12 +164,16 @@ func (l *looker) look(e *journalEntry, rec *record) {
 	switch {
 	case e.Kind == journalRobots:
 		rec.rules = l.rules(e, rec, page)
+		if isPageStatus(e.Status) {
+			l.links.sitemapsOf(rec.url, page)
+			rec.links = bytes.Clone(l.links.links)
+		}
 	case e.Kind != journalPage:
 	case e.Outcome == outcome.Redirect:
 		l.links.redirect(rec.url, page.Location())
 		rec.links = bytes.Clone(l.links.links)
 	case isPageStatus(e.Status) && !l.links.forbids(page):
-		l.links.scan(rec.url, page)
+		l.links.scan(rec.url, page, e.Listed)
 		rec.links = bytes.Clone(l.links.links)
 	}
 }

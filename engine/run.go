@@ -238,7 +238,7 @@ func (e *Engine) newParseWorker() (*parseWorker, error) {
 	}
 	return &parseWorker{
 		ledger: e.ledger, frontier: e.frontier, bench: e.bench, hosts: e.hosts, pool: e.pool, fetched: e.fetched,
-		finder: newLinkFinder(e.cfg.NoFollow), sums: sha1pair.NewHasher(), encoder: enc,
+		finder: newLinkFinder(e.cfg.linkOptions()), sums: sha1pair.NewHasher(), encoder: enc,
 		store: e.store, parsed: e.parsed, aloft: e.aloft, log: e.log,
 		faults: &faultFile{fs: e.seams.FS, dir: e.frontierDir(), log: e.seams.Log}, limits: e.limits,
 		wake: func() { poke(e.distWake) }, pagesOut: &e.pagesOut, hashSeed: e.frontier.hashSeed,

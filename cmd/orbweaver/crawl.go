@@ -23,6 +23,9 @@ type crawlCmd struct {
 
 	HostDelay duration `help:"Wait between two requests to a site." default:"4s" placeholder:"TIME"`
 	IPDelay   duration `name:"ip-delay" help:"Wait between two requests to an IP address." default:"500ms" placeholder:"TIME"`
+	Forms     bool     `help:"Follow the action of forms that only read (method GET)."`
+	Sitemaps  bool     `help:"Follow the sitemaps that robots.txt files name, packed ones and lists of URLs too."`
+
 	KeepAlive duration `help:"Keep a connection open for so long for the next request to its site; 0 for one connection a request. It saves work only if it is longer than --host-delay." default:"0" placeholder:"TIME"`
 	Fetchers  count    `help:"Fetch workers." default:"1024" placeholder:"N" least:"1"`
 

@@ -27,7 +27,7 @@ func (c *crawlCmd) settings(w *world) (engine.Config, engine.Seams, error) {
 	cfg := engine.Config{
 		Dir: c.Dir, Scope: c.Scope, NoFollow: c.NoFollow, Store: c.Store, MaxPages: c.MaxPages.n, MaxDepth: int(c.MaxDepth.n),
 		MaxPerHost: int(c.MaxPerHost.n), MaxTime: c.MaxTime.d, MaxDisk: c.MaxDisk.bytes,
-		RetryWait: c.RetryWait.d, KeepAlive: c.KeepAlive.d,
+		RetryWait: c.RetryWait.d, KeepAlive: c.KeepAlive.d, Forms: c.Forms, Sitemaps: c.Sitemaps,
 		Fetchers: int(c.Fetchers.n), WorkbenchMemory: c.WorkbenchMemory.bytes, CacheMemory: c.CacheMemory.bytes,
 		SieveMemory: c.SieveMemory.bytes, SeenMemory: c.SeenMemory.bytes, Checkpoint: c.Checkpoint.d, Operator: c.Operator, Version: version,
 		ProxyMode: c.Proxy != "",

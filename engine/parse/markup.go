@@ -115,16 +115,33 @@ func afterComment(b []byte, p int) int {
 
 // instruction reads what follows "<?": in HTML a comment of sorts, in XML a processing instruction.
 func (s *Scanner) instruction(b []byte, p int) int {
-	if s.xml {
-		return after(b, p, "?>")
+	if !s.xml {
+		return after(b, p, ">")
 	}
-	return after(b, p, ">")
+	if foldPrefix(b[p:], "xml-stylesheet") {
+		s.sheetInstruction(b, p+len("xml-stylesheet"))
+	}
+	return after(b, p, "?>")
+}
+
+// sheetInstruction reports the style sheet that an XML document names before its root. What looks like attributes is read
+// as such, though an instruction has none.
+func (s *Scanner) sheetInstruction(b []byte, p int) {
+	if end := after(b, p, "?>"); end > p {
+		b = b[:end]
+	}
+	if _, _, ok := s.attributes(b, p); ok {
+		s.linkAttr(b, attrHref, Resource)
+	}
 }
 
 // startTag reads a tag whose name starts at b[p], and the text after it where the element's text is not markup.
 func (s *Scanner) startTag(b []byte, p int) int {
-	name, p := readTag(b, p)
-	p, selfClosing, ok := s.attributes(b, p)
+	name, next := readTag(b, p)
+	if s.xml {
+		name, s.prefixed = unprefixed(name, b[p:next])
+	}
+	p, selfClosing, ok := s.attributes(b, next)
 	if !ok {
 		return p
 	}
@@ -137,6 +154,9 @@ func (s *Scanner) startTag(b []byte, p int) int {
 	case foreign:
 		if s.foreign.space() == spaceSVG {
 			s.svgElement(b, name)
+			if name == tagStyle && !selfClosing {
+				s.styleText(b, p)
+			}
 		}
 	default:
 		s.element(b, name)
@@ -148,7 +168,7 @@ func (s *Scanner) startTag(b []byte, p int) int {
 		}
 		return p
 	case s.xml:
-		if selfClosing || name != tagScript && name != tagStyle && name != tagTitle {
+		if selfClosing || s.prefixed || name != tagScript && name != tagStyle && name != tagTitle {
 			return p
 		}
 	case name == tagSVG && !selfClosing:
