@@ -12,26 +12,28 @@ type linkFinder struct {
 	scanner  *parse.Scanner
 	decoder  *fetch.Decoder
 	nofollow bool // obey rel=nofollow and meta robots
+	tell     bool // keep kinds
 
-	links   []byte // see appendLink
-	refused int    // references that are no URL
-	dropped int    // links beyond the number taken from one page
+	links   []byte     // see appendLink
+	kinds   []linkKind // of each of links; empty unless they are kept
+	refused int        // references that are no URL
+	dropped int        // links beyond the number taken from one page
 	base    []byte
 	scratch []byte
 }
 
-func newLinkFinder(nofollow bool) *linkFinder {
+func newLinkFinder(nofollow, tell bool) *linkFinder {
 	return &linkFinder{
-		scanner: parse.NewScanner(parse.Options{}), decoder: fetch.NewDecoder(fetch.DecoderOptions{}), nofollow: nofollow,
+		scanner: parse.NewScanner(parse.Options{}), decoder: fetch.NewDecoder(fetch.DecoderOptions{}), nofollow: nofollow, tell: tell,
 	}
 }
 
-func (l *linkFinder) reset() { l.links, l.refused, l.dropped = l.links[:0], 0, 0 }
+func (l *linkFinder) reset() { l.links, l.kinds, l.refused, l.dropped = l.links[:0], l.kinds[:0], 0, 0 }
 
 // redirect takes the target of a redirect as the one link.
 func (l *linkFinder) redirect(url, location []byte) {
 	l.reset()
-	l.resolve(url, location)
+	l.resolve(url, location, linkRedirect)
 }
 
 // scan takes the links of a body.
@@ -54,12 +56,12 @@ func (l *linkFinder) scan(url []byte, p *fetch.Page) {
 	}
 	for i := range res.Links {
 		if link := &res.Links[i]; !l.nofollow || !link.NoFollow {
-			l.resolve(base, link.Ref)
+			l.resolve(base, link.Ref, linkKind(link.Kind))
 		}
 	}
 }
 
-func (l *linkFinder) resolve(base, ref []byte) {
+func (l *linkFinder) resolve(base, ref []byte, kind linkKind) {
 	url, err := urlx.Resolve(l.scratch[:0], base, ref)
 	if err != nil {
 		l.refused++
@@ -67,4 +69,7 @@ func (l *linkFinder) resolve(base, ref []byte) {
 	}
 	l.scratch = url
 	l.links = appendLink(l.links, url)
+	if l.tell {
+		l.kinds = append(l.kinds, kind)
+	}
 }

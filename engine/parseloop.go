@@ -31,6 +31,7 @@ type parseWorker struct {
 	sums     *sha1pair.Hasher
 	encoder  *warc.Encoder
 	store    *filter.Store
+	tells    tells
 	parsed   *fpcache.Cache // (payload, directory) pairs whose links have been taken
 	aloft    *aloft
 	log      *crawlLog
@@ -203,10 +204,17 @@ func (w *parseWorker) follow(f *flight) {
 	if f.outcome == outcome.Redirect {
 		it.Depth, it.Hops = f.depth, f.hops+1
 	}
+	var kinds []linkKind
+	if w.tells.via {
+		it.Via, it.Way, kinds = f.url, f.way, w.finder.kinds
+		if len(f.way) == 0 && !f.seed {
+			kinds = nil // how this page was reached is not known, so how these are is not either
+		}
+	}
 	for range w.finder.refused {
 		w.frontier.Refuse()
 	}
-	if _, err := w.frontier.AddAll(&w.door, w.finder.links, it); err != nil {
+	if _, err := w.frontier.AddAll(&w.door, w.finder.links, kinds, it); err != nil {
 		panic(fmt.Sprintf("BUG: engine: the list of links that was just made cannot be read: %v", err))
 	}
 }
@@ -258,7 +266,7 @@ func (w *parseWorker) scan(p *fetch.Page, f *flight) {
 	defer func() {
 		if r := recover(); r != nil {
 			w.ledger.n.parseFaults.Add(1)
-			w.finder = newLinkFinder(w.finder.nofollow)
+			w.finder = newLinkFinder(w.finder.nofollow, w.finder.tell)
 			w.faults.save(f.url, p.Raw, r)
 		}
 	}()

@@ -62,7 +62,7 @@ func (r *rebuilder) linksOf(info warc.FileInfo, f vfs.File) error {
 		if err := r.progress("links", info.Name, rec.Offset); err != nil {
 			return err
 		}
-		if rec.Type != warc.Response && rec.Type != warc.Revisit {
+		if rec.Type != warc.Response && rec.Type != warc.Revisit || rec.IsDNS() {
 			continue
 		}
 		if _, err := rec.ReadBlock(storedBlockMax); err != nil {
@@ -106,6 +106,9 @@ func (r *rebuilder) leads(c *capture) error {
 		if err := r.scan(c); err != nil {
 			return err
 		}
+	}
+	if r.cfg.WARC.Via {
+		it.Via = c.url // and the way is not known, as the depth is not
 	}
 	for range r.links.refused {
 		r.frontier.Refuse()
@@ -175,7 +178,7 @@ func (r *rebuilder) scanPage(url []byte, page *fetch.Page) {
 	defer func() {
 		if p := recover(); p != nil {
 			r.ledger.n.parseFaults.Add(1)
-			r.links = newLinkFinder(r.links.nofollow)
+			r.links = newLinkFinder(r.links.nofollow, false)
 			r.faults.save(url, page.Raw, p)
 		}
 	}()

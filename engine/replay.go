@@ -17,7 +17,8 @@ func (e *Engine) replay(m *manifest) error {
 	ctx, cancel := context.WithCancel(context.Background()) //nolint:forbidigo // Open is not cancelled
 	defer cancel()
 	r := &replayer{engine: e, end: m.Archive, clock: newResumeClock(m, e.seams.Boot)}
-	c := &recollection{fs: e.seams.FS, dir: e.frontierDir(), archive: e.cfg.Dir + "/" + ArchiveDir, nofollow: e.cfg.NoFollow}
+	c := &recollection{fs: e.seams.FS, dir: e.frontierDir(), archive: e.cfg.Dir + "/" + ArchiveDir, nofollow: e.cfg.NoFollow,
+		via: e.cfg.WARC.Via}
 	if m.Archive != nil {
 		c.cut = *m.Archive
 	}
@@ -157,8 +158,14 @@ func (r *replayer) page(e *journalEntry, rec *record) error {
 	if e.Outcome == outcome.Redirect {
 		it.Depth, it.Hops = e.Depth, e.Hops+1
 	}
-	for _, links := range [][]byte{e.Links, rec.links} {
-		found, err := r.engine.frontier.AddAll(&r.door, links, it)
+	if r.engine.cfg.WARC.Via && rec.stored {
+		it.Via, it.Way = rec.url, rec.way
+	}
+	for _, l := range []struct {
+		links []byte
+		kinds []linkKind
+	}{{links: e.Links}, {rec.links, rec.kinds}} {
+		found, err := r.engine.frontier.AddAll(&r.door, l.links, l.kinds, it)
 		if err != nil {
 			return fmt.Errorf("engine: resume: links in the journal: %w", err)
 		}

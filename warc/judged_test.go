@@ -29,6 +29,15 @@ func TestSampleArchive(t *testing.T) {
 		e := newTestEncoder(t, c)
 		first := Record{}
 		for i := range 60 {
+			if i%20 == 0 { // a name server said something
+				e.Reset()
+				appendRecord(t, e, &Record{Type: Response, Date: testDate(i), TargetURI: fmt.Appendf(nil, "dns:www.site%d.example", i%5), ContentType: MediaDNS,
+					IP: netip.MustParseAddr("192.0.2.53"), Index: &IndexInfo{MIME: []byte(MediaDNS)},
+					Block: [][]byte{[]byte("20261121120000\nwww.site.example.\t60\tIN\tA\t192.0.2.1\n")}})
+				if _, err := w.Append(e.Group()); err != nil {
+					t.Fatal(err)
+				}
+			}
 			e.Reset()
 			sampleGroup(t, e, i, &first)
 			if _, err := w.Append(e.Group()); err != nil {
@@ -82,6 +91,10 @@ func sampleGroup(t *testing.T, e *Encoder, i int, first *Record) {
 		r.Type, r.PayloadDigest, r.Block = Revisit, first.PayloadDigest, r.Block[:1]
 		r.RefersTo, r.RefersToURI, r.RefersToDate = first.ID, string(first.TargetURI), first.Date
 	}
+	if i%14 == 6 { // the server says that the first page is as it was
+		r.Type, r.Profile, r.PayloadDigest, r.Block = Revisit, ProfileNotModified, first.PayloadDigest, [][]byte{[]byte("HTTP/1.1 304 Not Modified\r\n\r\n")}
+		r.RefersTo, r.RefersToURI, r.RefersToDate, index.Status = first.ID, string(first.TargetURI), first.Date, 304
+	}
 	appendRecord(t, e, &r)
 	if i == 0 {
 		*first = r
@@ -89,5 +102,5 @@ func sampleGroup(t *testing.T, e *Encoder, i int, first *Record) {
 	appendRecord(t, e, &Record{Type: Request, Date: testDate(i), TargetURI: uri, ConcurrentTo: r.ID,
 		Block: [][]byte{[]byte("GET / HTTP/1.1\r\nHost: www.site.example\r\n\r\n")}})
 	appendRecord(t, e, &Record{Type: Metadata, Date: testDate(i), TargetURI: uri, ConcurrentTo: r.ID,
-		Block: [][]byte{[]byte("fetchTimeMs: 3\r\n")}})
+		Block: [][]byte{[]byte("via: http://www.site0.example/\r\nhopsFromSeed: L\r\nfetchTimeMs: 3\r\noutlink: http://a.example/ L a/@href\r\n")}})
 }
