@@ -66,7 +66,8 @@ func decodeItem(b []byte) (Item, bool) {
 		return Item{}, false
 	}
 	it.Depth = int(depth)
-	rest, ok := b[2+n:], true
+	rest := b[2+n:]
+	var ok bool
 	if b[0]&itemVia != 0 {
 		it.Way, rest, _ = cutBytes(rest)
 		if it.Via, rest, ok = cutBytes(rest); !ok {

@@ -41,9 +41,12 @@ type tells struct {
 	which    Metadata
 	via      bool
 	outlinks bool
+	suites   map[uint16]string // names of those that were met: the library makes each anew
 }
 
-func tellsOf(c *WARCConfig) tells { return tells{which: c.Metadata, via: c.Via, outlinks: c.Outlinks} }
+func tellsOf(c *WARCConfig) tells {
+	return tells{which: c.Metadata, via: c.Via, outlinks: c.Outlinks, suites: map[uint16]string{}}
+}
 
 // tellsKinds says whether somebody asks what kind of link led on.
 func (c *WARCConfig) tellsKinds() bool { return c.Via || c.Outlinks }
@@ -78,7 +81,7 @@ func (w *parseWorker) appendFields(dst []byte, p *fetch.Page, f *flight) []byte 
 		dst = appendText(dst, "robots-allowed-by-line", f.rule)
 	}
 	if p.TLS != nil {
-		dst = appendTLS(dst, p.TLS)
+		dst = t.appendTLS(dst, p.TLS)
 	}
 	dst = appendInterim(dst, p.Interim)
 	if outlinks {
@@ -142,13 +145,18 @@ func wayOf(group []warc.RecordRead) []byte {
 }
 
 // appendTLS adds what is known of the connection's TLS.
-func appendTLS(dst []byte, t *fetch.TLSFacts) []byte {
-	dst = appendText(dst, "tls-version", tls.VersionName(t.Version))
-	dst = appendText(dst, "tls-cipher-suite", tls.CipherSuiteName(t.Cipher))
-	dst = hex.AppendEncode(append(dst, "tls-certificate-chain: sha256:"...), t.Chain[:])
+func (t *tells) appendTLS(dst []byte, facts *fetch.TLSFacts) []byte {
+	suite, known := t.suites[facts.Cipher]
+	if !known { // one of those that we offered, so they are few
+		suite = tls.CipherSuiteName(facts.Cipher)
+		t.suites[facts.Cipher] = suite
+	}
+	dst = appendText(dst, "tls-version", tls.VersionName(facts.Version))
+	dst = appendText(dst, "tls-cipher-suite", suite)
+	dst = hex.AppendEncode(append(dst, "tls-certificate-chain: sha256:"...), facts.Chain[:])
 	dst = append(dst, "\r\n"...)
-	if t.Fault != "" {
-		dst = appendText(dst, "tls-certificate-fault", t.Fault)
+	if facts.Fault != "" {
+		dst = appendText(dst, "tls-certificate-fault", facts.Fault)
 	}
 	return dst
 }

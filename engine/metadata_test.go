@@ -63,7 +63,7 @@ func TestMetadataAllocatesNothing(t *testing.T) {
 	if invariants.Enabled {
 		t.Skip("assertions allocate")
 	}
-	w := &parseWorker{finder: newLinkFinder(false, false)}
+	w := &parseWorker{finder: newLinkFinder(false, false), tells: tellsOf(&WARCConfig{})}
 	fl := &flight{depth: 3, rule: []byte("3 Allow: /a")}
 	p := &fetch.Page{TLS: &fetch.TLSFacts{Version: tls.VersionTLS13, Cipher: tls.TLS_AES_128_GCM_SHA256}}
 	b := make([]byte, 0, 4096)

@@ -26,18 +26,6 @@ type nameRecords struct {
 	uri     []byte
 }
 
-// newNameRecords makes one, nil if the crawl keeps no such records.
-func (e *Engine) newNameRecords() (*nameRecords, error) {
-	if _, can := e.seams.Resolver.(hearing); !can || !e.cfg.WARC.DNS || e.cfg.ProxyMode {
-		return nil, nil //nolint:nilnil // as the comment says
-	}
-	enc, err := e.newEncoder()
-	if err != nil {
-		return nil, err
-	}
-	return &nameRecords{ledger: e.ledger, limits: e.limits, turn: make(chan struct{}, 1), encoder: enc}, nil
-}
-
 // write stores what was heard about a name. A full disk makes it wait for room; when the crawl ends before there is, the record is
 // left out.
 func (n *nameRecords) write(ctx context.Context, name string, h *dnsres.Heard) error {

@@ -59,10 +59,10 @@ func (l *resolveLoop) ask(ctx context.Context, host string) (dnsres.Answer, erro
 	}
 	var h dnsres.Heard
 	ans := l.resolver.(hearing).ResolveHeard(ctx, host, &h) //nolint:forcetypeassert // newNameRecords has looked
-	if ans.Err != nil || len(h.Records) == 0 {
-		return ans, nil
+	if ans.Err == nil && len(h.Records) > 0 {
+		return ans, l.names.write(ctx, host, &h)
 	}
-	return ans, l.names.write(ctx, host, &h)
+	return ans, nil
 }
 
 // settle places, defers or gives up one site.

@@ -248,6 +248,18 @@ func (e *Engine) newEncoder() (*warc.Encoder, error) {
 	return enc, nil
 }
 
+// newNameRecords makes what keeps the words of name servers, nil if the crawl keeps no such records.
+func (e *Engine) newNameRecords() (*nameRecords, error) {
+	if _, can := e.seams.Resolver.(hearing); !can || !e.cfg.WARC.DNS || e.cfg.ProxyMode {
+		return nil, nil //nolint:nilnil // as the comment says
+	}
+	enc, err := e.newEncoder()
+	if err != nil {
+		return nil, err
+	}
+	return &nameRecords{ledger: e.ledger, limits: e.limits, turn: make(chan struct{}, 1), encoder: enc}, nil
+}
+
 func (e *Engine) newParseWorker() (*parseWorker, error) {
 	enc, err := e.newEncoder()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // samples are needed, and a hundred times the dictionary's size is plenty. It takes seconds.
 func Train(samples [][]byte, size int) ([]byte, error) {
 	var number [4]byte
-	_, _ = rand.Read(number[:])                                          // never fails: it ends the process instead
+	_, _ = rand.Read(number[:])                                   // never fails: it ends the process instead
 	id := binary.LittleEndian.Uint32(number[:])&(1<<31-1) | 1<<15 // what is below is for registered dictionaries, what is above too
 	d, err := dict.BuildZstdDict(samples, dict.Options{
 		MaxDictSize: size, HashBytes: 6, ZstdDictID: id, ZstdDictCompat: true, ZstdLevel: zstd.SpeedDefault,

@@ -68,9 +68,9 @@ func (t *Tool) catAt(name string, o CatOptions) error {
 		return err
 	}
 	defer func() { _ = f.Close() }() // opened for reading
-	dictionary, _, err := warc.ReadDictionary(f)
-	if err != nil {
-		return err
+	dictionary, _, fault := warc.ReadDictionary(f)
+	if fault != nil {
+		return fault
 	}
 	z := warc.NewReader(io.NewSectionReader(f, o.Offset, math.MaxInt64-o.Offset),
 		warc.ReaderOptions{Name: path.Base(name), Base: o.Offset, Dictionary: dictionary})

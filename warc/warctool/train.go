@@ -57,9 +57,6 @@ func sampleOf(rec *warc.RecordRead) ([]byte, error) {
 		b.WriteString(f.Name + ": " + f.Value + "\r\n")
 	}
 	b.WriteString("\r\n")
-	_, err := io.CopyN(&b, rec, sampleBytes)
-	if err == io.EOF {
-		err = nil
-	}
+	_, err := io.Copy(&b, io.LimitReader(rec, sampleBytes))
 	return b.Bytes(), err
 }
