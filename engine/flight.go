@@ -32,7 +32,13 @@ type flight struct {
 	rule     []byte // the line of robots.txt that allowed it, behind its number; empty if no line did. Own copy
 	way, via []byte // as the item has them; they borrow it
 
-	before seen.First // what a conditional request asks about; zero for any other request
+	before earlier // what a conditional request asks about; zero for any other request
+}
+
+// earlier is the record of what a URL was before.
+type earlier struct {
+	seen.First
+	digest *seen.Digest // of its payload; nil if it is not known
 }
 
 // flightOf returns the Page's flight, making it at the Page's first use.
@@ -51,7 +57,7 @@ func (f *flight) board(item, url []byte, it *Item) {
 	f.url = append(f.url[:0], url...)
 	f.robots, f.retry, f.seed = false, false, it.Seed
 	f.depth, f.hops, f.try = it.Depth, it.Hops, it.Try
-	f.rule, f.way, f.via, f.before = f.rule[:0], nil, nil, seen.First{}
+	f.rule, f.way, f.via, f.before = f.rule[:0], nil, nil, earlier{}
 	if it.Via != nil {
 		own := mustItem(f.item)
 		f.way, f.via = own.Way, own.Via

@@ -131,8 +131,9 @@ func TestAnUnchangedPageIsARevisit(t *testing.T) {
 		t.Fatal("no page")
 	}
 	page.Started = time.Unix(2e9, 0)
-	before := seen.First{RecordID: [16]byte{1, 2, 3}, URI: "http://a.test/", Date: time.Unix(1e9, 0)}
-	pack := func(before seen.First) (*warc.RecordRead, recordPlan) {
+	digest := seen.Digest{1, 2, 3}
+	before := earlier{seen.First{RecordID: [16]byte{1, 2, 3}, URI: "http://a.test/", Date: time.Unix(1e9, 0)}, &digest}
+	pack := func(before earlier) (*warc.RecordRead, recordPlan) {
 		t.Helper()
 		enc.Reset()
 		w := &parseWorker{encoder: enc, finder: newLinkFinder(false, false)}
@@ -147,13 +148,14 @@ func TestAnUnchangedPageIsARevisit(t *testing.T) {
 	rec, plan := pack(before)
 	if rec.Type != warc.Revisit || rec.Get("WARC-Profile") != warc.ProfileNotModified || plan.annotation() == "" ||
 		rec.Get("WARC-Refers-To") != "<"+warc.ID(before.RecordID).String()+">" || rec.Get("WARC-Refers-To-Target-URI") != before.URI ||
-		rec.Get("WARC-Refers-To-Date") != "2001-09-09T01:46:40.000000Z" || rec.Get("WARC-Truncated") != "" {
+		rec.Get("WARC-Refers-To-Date") != "2001-09-09T01:46:40.000000Z" || rec.Get("WARC-Truncated") != "" ||
+		rec.PayloadDigest == nil || seen.Digest(*rec.PayloadDigest) != digest {
 		t.Errorf("%+v", rec.Fields)
 	}
 	if c := ReadCapture(rec); c.Status != 304 || c.Page == nil || string(c.Page.Header("etag")) != `"7"` {
 		t.Errorf("read back: %+v", c)
 	}
-	if rec, _ = pack(seen.First{}); rec.Type != warc.Response {
+	if rec, _ = pack(earlier{}); rec.Type != warc.Response {
 		t.Errorf("a 304 that nobody asked for is a %s", rec.Type)
 	}
 }

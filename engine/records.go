@@ -157,6 +157,7 @@ func (w *parseWorker) pack(p *fetch.Page, f *flight, plan *recordPlan) error {
 		r := &rs.response
 		r.Type, r.Profile = warc.Revisit, warc.ProfileNotModified
 		r.RefersTo, r.RefersToURI, r.RefersToDate = f.before.RecordID, f.before.URI, f.before.Date
+		r.PayloadDigest = (*[20]byte)(f.before.digest)
 	}
 	if err := w.encoder.Append(&rs.response); err != nil {
 		return fmt.Errorf("engine: archive: %w", err)
