@@ -24,8 +24,8 @@ func trained(t testing.TB) []byte {
 		}
 	}
 	d, err := Train(samples, 16<<10)
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || len(d) > 16<<10 {
+		t.Fatal(len(d), err)
 	}
 	return d
 }

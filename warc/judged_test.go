@@ -19,14 +19,22 @@ func TestSampleArchive(t *testing.T) {
 	if dir == "" {
 		dir = t.TempDir()
 	}
-	for _, c := range []Compression{Gzip, Zstd, None} {
-		o := Options{Dir: filepath.ToSlash(filepath.Join(dir, c.String())), SizeMax: 60000, Compression: c,
+	for _, form := range []string{"gzip", "zstd", "none", "words"} {
+		c, err := ParseCompression(form)
+		var words []byte
+		if err != nil {
+			c, words = Zstd, trained(t)
+		}
+		o := Options{Dir: filepath.ToSlash(filepath.Join(dir, form)), SizeMax: 60000, Compression: c, Dictionary: words,
 			Info: []Field{{"software", "orbweaver"}, {"format", "WARC File Format 1.1"}}}
 		w, err := OpenWriter(vfs.Disk(), o, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := newTestEncoder(t, c)
+		e, err := NewEncoder(EncoderOptions{Compression: c, Dictionary: words})
+		if err != nil {
+			t.Fatal(err)
+		}
 		first := Record{}
 		for i := range 60 {
 			if i%20 == 0 { // a name server said something

@@ -15,8 +15,9 @@ func Train(samples [][]byte, size int) ([]byte, error) {
 	var number [4]byte
 	_, _ = rand.Read(number[:])                                   // never fails: it ends the process instead
 	id := binary.LittleEndian.Uint32(number[:])&(1<<31-1) | 1<<15 // what is below is for registered dictionaries, what is above too
+	const tables = 512                                            // what stands before the words, at most
 	d, err := dict.BuildZstdDict(samples, dict.Options{
-		MaxDictSize: size, HashBytes: 6, ZstdDictID: id, ZstdDictCompat: true, ZstdLevel: zstd.SpeedDefault,
+		MaxDictSize: size - tables, HashBytes: 6, ZstdDictID: id, ZstdDictCompat: true, ZstdLevel: zstd.SpeedDefault,
 	})
 	if err == nil {
 		_, err = dictionaryID(d)
