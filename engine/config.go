@@ -70,8 +70,13 @@ const storeAll = "all"
 type WARCConfig struct {
 	Compression warc.Compression
 	Level       int
-	SizeMax     int64 // bytes of one file before the next is begun [1 GiB]
+	Dictionary  []byte // of zstd, for all files; nil for none
+	SizeMax     int64  // bytes of one file before the next is begun [1 GiB]
 	Host        string
+	Metadata    Metadata // which captures get a metadata record
+	Via         bool     // keep with each queued URL the page that led to it: costs its length on disk, and in memory, for each
+	Outlinks    bool     // tell in metadata records what a page links to
+	DNS         bool     // keep what name servers said, where the crawl asks them itself
 }
 
 // RoomSizes are sizes inside the rooms that nobody needs to set: they are here so that a small crawl can do all that a

@@ -10,11 +10,11 @@
 //	flushloop.go    sieve -> ready queue
 //	hosts.go        the one door to a host by its key: on the bench, or in the store of cold hosts
 //	distributor.go  ready queue -> bench or virtualizer, on demand; when a crawl is over
-//	resolveloop.go  newborn site -> address
+//	resolveloop.go  newborn site -> address (namerecords.go keeps what name servers said)
 //	feedloop.go     bench -> todo queue
 //	donequeue.go    Visits on their way back; returner.go folds them into the bench
 //	fetchloop.go    Visit -> exchange -> Page; robotsvisit.go the same for robots.txt
-//	parseloop.go    Page -> links, records, journal (records.go, linkfinder.go)
+//	parseloop.go    Page -> links, records, journal (records.go, metadata.go, linkfinder.go, linkkind.go)
 //	ledger.go       what has been done and can be proved: archive, journal, page digests, counters
 //	posting.go      attempts on their way into it, written together when they meet
 //	checkpoint.go   the cut and its manifest; restore.go, replay.go and recall.go the way back

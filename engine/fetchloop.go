@@ -46,6 +46,7 @@ type fetchWorker struct {
 
 	site    Site // of the Visit at hand
 	url     []byte
+	rule    []byte // what decided that url is allowed, see flight
 	refused []refusal
 	target  fetch.Target
 	posting *posting // of attempts that brought no response
@@ -145,8 +146,10 @@ func (w *fetchWorker) refuse(site *Site, it *Item) refusal {
 	}
 	_, path := urlx.Split(w.url)
 	var o outcome.Outcome
+	allowed := false
+	allowed, w.rule = site.Rules.AppendAllowed(w.rule[:0], path)
 	switch limit := w.maxPerHost; {
-	case !site.Rules.Allowed(path):
+	case !allowed:
 		o = outcome.RobotsDenied
 	case limit > 0 && int(site.Stored) >= limit:
 		o = outcome.QuotaHost
@@ -168,6 +171,7 @@ func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *Ite
 	}
 	f := flightOf(p)
 	f.board(raw, w.url, it)
+	f.rule = append(f.rule, w.rule...)
 	w.target = fetch.Target{Fresh: it.Try > 0}
 	o := w.exchange(ctx, r, p)
 	if o == outcome.Cancelled {

@@ -44,6 +44,22 @@ type journalEnd struct {
 	length     int64
 }
 
+// note writes records that belong to no attempt, and gives their length in the archive, in bytes. Call it under the shared cut. On
+// error nothing of it counts, and the same call may be repeated.
+func (l *ledger) note(enc *warc.Encoder) (int64, error) {
+	l.commit.Lock()
+	defer l.commit.Unlock()
+	if l.lost != nil {
+		return 0, l.lost
+	}
+	pos, err := l.writer.Append(enc.Group())
+	if err != nil {
+		return 0, fmt.Errorf("engine: archive: %w", err)
+	}
+	l.dirty = true
+	return pos.Length, nil
+}
+
 // page is the generation of the journal that is in use, nil before the first cut.
 func (l *ledger) page() *journal {
 	l.commit.Lock()

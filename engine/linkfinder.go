@@ -20,10 +20,11 @@ type linkFinder struct {
 	lists  *sitemap.Reader // nil until a sitemap came that the scanner does not read
 	source bytes.Reader    // its body
 
-	links   []byte // see appendLink
-	refused int    // references that are no URL
-	dropped int    // links beyond the number taken from one page
-	index   bool   // the page is an index of sitemaps
+	links   []byte       // see appendLink
+	kinds   []parse.Kind // of each of links; empty unless they are kept
+	refused int          // references that are no URL
+	dropped int          // links beyond the number taken from one page
+	index   bool         // the page is an index of sitemaps
 	base    []byte
 	scratch []byte
 }
@@ -32,11 +33,12 @@ type linkFinder struct {
 type linkOptions struct {
 	nofollow bool // obey rel=nofollow, meta robots and X-Robots-Tag
 	forms    bool // take the action of forms that only read
+	tell     bool // keep kinds
 	sitemaps bool // take what robots.txt files name, and read all that can be a sitemap
 }
 
 func (c Config) linkOptions() linkOptions {
-	return linkOptions{nofollow: c.NoFollow, forms: c.Forms, sitemaps: c.Sitemaps}
+	return linkOptions{nofollow: c.NoFollow, tell: c.WARC.tellsKinds(), forms: c.Forms, sitemaps: c.Sitemaps}
 }
 
 func newLinkFinder(o linkOptions) *linkFinder {
@@ -55,13 +57,13 @@ func (l *linkFinder) reset() {
 	if cap(l.links) > linksKept {
 		l.links = nil
 	}
-	l.links, l.refused, l.dropped, l.index = l.links[:0], 0, 0, false
+	l.links, l.kinds, l.refused, l.dropped, l.index = l.links[:0], l.kinds[:0], 0, 0, false
 }
 
 // redirect takes the target of a redirect as the one link.
 func (l *linkFinder) redirect(url, location []byte) {
 	l.reset()
-	l.resolve(url, location)
+	l.resolve(url, location, parse.Redirect)
 }
 
 // forbids says whether a response's header asks that its links be left alone, and that is obeyed. Unlike what the body says it
@@ -86,7 +88,7 @@ func (l *linkFinder) scan(url []byte, p *fetch.Page, listed bool) {
 		l.scanPage(url, body, p)
 	}
 	if listed && l.index {
-		l.links, l.refused = l.links[:0], 0
+		l.links, l.kinds, l.refused = l.links[:0], l.kinds[:0], 0
 	}
 }
 
@@ -108,12 +110,12 @@ func (l *linkFinder) scanPage(url, body []byte, p *fetch.Page) {
 	}
 	for i := range res.Links {
 		if link := &res.Links[i]; !l.o.nofollow || !link.NoFollow {
-			l.resolve(base, link.Ref)
+			l.resolve(base, link.Ref, link.Kind)
 		}
 	}
 }
 
-func (l *linkFinder) resolve(base, ref []byte) {
+func (l *linkFinder) resolve(base, ref []byte, kind parse.Kind) {
 	url, err := urlx.Resolve(l.scratch[:0], base, ref)
 	if err != nil {
 		l.refused++
@@ -121,4 +123,7 @@ func (l *linkFinder) resolve(base, ref []byte) {
 	}
 	l.scratch = url
 	l.links = appendLink(l.links, url)
+	if l.o.tell {
+		l.kinds = append(l.kinds, kind)
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/outcome"
+	"orbweaver/engine/parse"
 	"orbweaver/engine/urlx"
 	"orbweaver/internal/sha1pair"
 	"orbweaver/sieve/fpcache"
@@ -31,6 +32,7 @@ type parseWorker struct {
 	sums     *sha1pair.Hasher
 	encoder  *warc.Encoder
 	store    *filter.Store
+	tells    tells
 	parsed   *fpcache.Cache // (payload, directory) pairs whose links have been taken
 	aloft    *aloft
 	log      *crawlLog
@@ -189,10 +191,17 @@ func (w *parseWorker) count(p *fetch.Page, f *flight, plan *recordPlan) {
 // follow offers the page's links at the door.
 func (w *parseWorker) follow(f *flight) {
 	it := leadsTo(&lead{f.outcome, f.depth, f.hops, f.robots, f.listed, w.finder.index})
+	var kinds []parse.Kind
+	if w.tells.via {
+		it.Via, it.Way, kinds = f.url, f.way, w.finder.kinds
+		if len(f.way) == 0 && !f.seed {
+			kinds = nil // how this page was reached is not known, so how these are is not either
+		}
+	}
 	for range w.finder.refused {
 		w.frontier.Refuse()
 	}
-	if _, err := w.frontier.AddAll(&w.door, w.finder.links, it); err != nil {
+	if _, err := w.frontier.AddAll(&w.door, w.finder.links, kinds, it); err != nil {
 		panic(fmt.Sprintf("BUG: engine: the list of links that was just made cannot be read: %v", err))
 	}
 }

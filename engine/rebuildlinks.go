@@ -62,7 +62,7 @@ func (r *rebuilder) linksOf(info warc.FileInfo, f vfs.File) error {
 		if err := r.progress("links", info.Name, rec.Offset); err != nil {
 			return err
 		}
-		if rec.Type != warc.Response && rec.Type != warc.Revisit {
+		if rec.Type != warc.Response && rec.Type != warc.Revisit || rec.IsDNS() {
 			continue
 		}
 		if _, err := rec.ReadBlock(storedBlockMax); err != nil {
@@ -109,7 +109,11 @@ func (r *rebuilder) leads(c *capture) error {
 			return err
 		}
 	}
-	return r.offerLinks(leadsTo(&lead{outcome: c.Outcome, index: r.links.index}))
+	it := leadsTo(&lead{outcome: c.Outcome, index: r.links.index})
+	if r.cfg.WARC.Via {
+		it.Via = c.url // and the way is not known, as the depth is not
+	}
+	return r.offerLinks(it)
 }
 
 // sitemaps offers what a robots.txt names, as the seeds' own would be.

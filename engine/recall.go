@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/outcome"
+	"orbweaver/engine/parse"
 	"orbweaver/engine/robots"
 	"orbweaver/engine/seen"
 	"orbweaver/engine/urlx"
@@ -38,6 +40,8 @@ type record struct {
 	digest   seen.Digest
 	whole    bool          // has a payload digest
 	links    []byte        // see appendLink
+	kinds    []parse.Kind  // of links; nil unless somebody asks, and the way to the page is known
+	way      []byte        // to the page
 	rules    *robots.Rules // of a site's own robots.txt, if it says what holds
 }
 
@@ -57,6 +61,7 @@ type recollection struct {
 	archive string
 	cut     warc.Cut // where the archive was durable
 	o       linkOptions
+	via     bool // whoever follows the links asks for the way
 
 	order   chan *recall // to be applied, not all of them done
 	todo    chan *recall
@@ -132,7 +137,7 @@ func (c *recollection) send(ctx context.Context) error {
 
 // look reads what the recalls name.
 func (c *recollection) look(ctx context.Context) (err error) {
-	l := looker{archive: warc.OpenArchive(c.fs, c.archive).Behind(c.cut), links: newLinkFinder(c.o)}
+	l := looker{archive: warc.OpenArchive(c.fs, c.archive).Behind(c.cut), links: newLinkFinder(c.o), via: c.via}
 	for k := range c.todo {
 		k.records = make([]record, len(k.entries))
 		for i := range k.entries {
@@ -153,6 +158,7 @@ type looker struct {
 	archive  *warc.Archive
 	restorer fetch.Restorer
 	links    *linkFinder
+	via      bool
 }
 
 func (l *looker) look(e *journalEntry, rec *record) {
@@ -171,10 +177,18 @@ func (l *looker) look(e *journalEntry, rec *record) {
 	case e.Kind != journalPage:
 	case e.Outcome == outcome.Redirect:
 		l.links.redirect(rec.url, page.Location())
-		rec.links = bytes.Clone(l.links.links)
+		l.take(e, rec)
 	case isPageStatus(e.Status) && !l.links.forbids(page):
 		l.links.scan(rec.url, page, e.Listed)
-		rec.links = bytes.Clone(l.links.links)
+		l.take(e, rec)
+	}
+}
+
+// take notes the links that were found.
+func (l *looker) take(e *journalEntry, rec *record) {
+	rec.links = bytes.Clone(l.links.links)
+	if l.via && (len(rec.way) > 0 || e.Depth+e.Hops == 0) {
+		rec.kinds = slices.Clone(l.links.kinds)
 	}
 }
 
@@ -189,6 +203,9 @@ func (l *looker) read(e *journalEntry, rec *record) (*fetch.Page, error) {
 	}
 	main := &group[0]
 	rec.end, rec.url, rec.id, rec.date = pos.End(), main.TargetURI, main.ID, main.Date
+	if l.via {
+		rec.way = wayOf(group)
+	}
 	if main.Type != warc.Response {
 		return nil, nil //nolint:nilnil // as the comment says
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"orbweaver/engine/parse"
 	"orbweaver/engine/seen"
 	"orbweaver/engine/urlx"
 	"orbweaver/warc"
@@ -16,7 +17,8 @@ func (e *Engine) replay(m *manifest) error {
 	ctx, cancel := context.WithCancel(context.Background()) //nolint:forbidigo // Open is not cancelled
 	defer cancel()
 	r := &replayer{engine: e, end: m.Archive, clock: newResumeClock(m, e.seams.Boot)}
-	c := &recollection{fs: e.seams.FS, dir: e.frontierDir(), archive: e.cfg.Dir + "/" + ArchiveDir, o: e.cfg.linkOptions()}
+	c := &recollection{fs: e.seams.FS, dir: e.frontierDir(), archive: e.cfg.Dir + "/" + ArchiveDir, o: e.cfg.linkOptions(),
+		via: e.cfg.WARC.Via}
 	if m.Archive != nil {
 		c.cut = *m.Archive
 	}
@@ -161,8 +163,14 @@ func (r *replayer) page(e *journalEntry, rec *record) error {
 // follow offers what an attempt found at the door.
 func (r *replayer) follow(e *journalEntry, rec *record) error {
 	it := leadsTo(&lead{e.Outcome, e.Depth, e.Hops, e.Kind == journalRobots, e.Listed, e.Index})
-	for _, links := range [][]byte{e.Links, rec.links} {
-		found, err := r.engine.frontier.AddAll(&r.door, links, it)
+	if r.engine.cfg.WARC.Via && rec.stored {
+		it.Via, it.Way = rec.url, rec.way
+	}
+	for _, l := range []struct {
+		links []byte
+		kinds []parse.Kind
+	}{{links: e.Links}, {rec.links, rec.kinds}} {
+		found, err := r.engine.frontier.AddAll(&r.door, l.links, l.kinds, it)
 		if err != nil {
 			return fmt.Errorf("engine: resume: links in the journal: %w", err)
 		}

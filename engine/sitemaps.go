@@ -5,6 +5,7 @@ import (
 
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/outcome"
+	"orbweaver/engine/parse"
 	"orbweaver/engine/robots"
 	"orbweaver/engine/sitemap"
 	"orbweaver/engine/urlx"
@@ -51,7 +52,7 @@ func (l *linkFinder) sitemapsOf(url []byte, p *fetch.Page) {
 	}
 	body, _ := p.Decoded(l.decoder)
 	for _, s := range robots.Parse(body, robotsToken).Sitemaps() {
-		l.resolve(url, []byte(s))
+		l.resolve(url, []byte(s), parse.SitemapFile)
 	}
 }
 
@@ -66,9 +67,12 @@ func (l *linkFinder) listed(url, body []byte, p *fetch.Page) bool {
 	}
 	l.source.Reset(body)
 	l.lists.Reset(&l.source)
-	l.index = l.lists.Format() == sitemap.Index
+	kind := parse.Sitemap
+	if l.index = l.lists.Format() == sitemap.Index; l.index {
+		kind = parse.SitemapFile
+	}
 	for e, ok := l.lists.Next(); ok; e, ok = l.lists.Next() {
-		l.resolve(url, e.URL)
+		l.resolve(url, e.URL, kind)
 	}
 	sum := l.lists.Summary()
 	l.dropped = sum.Long

@@ -91,7 +91,7 @@ func OpenWriter(fsys vfs.FS, o Options, resume *Cut) (*Writer, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	e, err := NewEncoder(EncoderOptions{Compression: o.Compression, Level: o.Level})
+	e, err := NewEncoder(EncoderOptions{Compression: o.Compression, Level: o.Level, Dictionary: o.Dictionary})
 	if err != nil {
 		return nil, err
 	}
@@ -133,6 +133,9 @@ func (w *Writer) Ready(g Group) error {
 	}
 	if g.e.p.compression != w.o.Compression {
 		return fmt.Errorf("%w: group is %s, archive is %s", ErrRecord, g.e.p.compression, w.o.Compression)
+	}
+	if w.encoder.p.dictionary() != g.e.p.dictionary() {
+		return fmt.Errorf("%w: group and archive have different dictionaries", ErrRecord)
 	}
 	if id := w.id.Load(); id != nil { // most of the time the file stays the same
 		g.stamp(*id)
@@ -269,11 +272,17 @@ func (w *Writer) rotate() error {
 	if err := w.encoder.Append(&r); err != nil {
 		return err
 	}
-	if err := f.append(w.encoder.p.out.b); err != nil {
+	begin := w.encoder.p.out.b
+	if l := w.encoder.p.late; l != nil {
+		w.encoder.Group().stamp(r.ID)
+		begin = slices.Concat(l.frame, w.encoder.p.out.b)
+	}
+	if err := f.append(begin); err != nil {
 		return err
 	}
 	f.id, f.infoSize = r.ID, f.size
 	w.count(&w.encoder.members[0])
+	w.stats.Bytes += int64(len(begin) - len(w.encoder.p.out.b))
 	w.stats.Files++
 	w.next++
 	if w.current != nil {

@@ -50,6 +50,11 @@ type crawlCmd struct {
 	WarcCompression string `help:"gzip, zstd or none." oneof:"gzip,zstd,none" default:"gzip" placeholder:"MODE"`
 	WarcLevel       count  `help:"Compression level, 1 (fast) to 9." default:"1" placeholder:"N" least:"1" most:"9"`
 	WarcSize        size   `help:"Size at which the next file is begun." default:"1GiB" placeholder:"SIZE" least:"1"`
+	WarcDictionary  string `help:"File with a dictionary for zstd, as 'warc train' makes it: each archive file begins with it." placeholder:"FILE"`
+	WarcMetadata    string `help:"Metadata records: auto, for captures of which there is more to tell than the other records say; all; or none." oneof:"auto,all,none" default:"auto" placeholder:"MODE"`
+	WarcVia         bool   `help:"Keep with each queued URL the page that led to it, for metadata records: the frontier grows by its length for each."`
+	WarcOutlinks    bool   `help:"List in metadata records what each page links to."`
+	WarcDNS         string `name:"warc-dns" help:"Records of what name servers said: all or none." oneof:"all,none" default:"all" placeholder:"MODE"`
 	Store           string `help:"all, none, or an expression: which responses are kept." default:"all" placeholder:"EXPR"`
 
 	WorkbenchMemory size     `help:"Memory for queued paths and idle hosts; what is beyond goes to disk." default:"256MiB" placeholder:"SIZE" least:"1"`

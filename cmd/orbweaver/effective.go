@@ -52,12 +52,16 @@ func (c *crawlCmd) writeEffective(w *world) error {
 			values[f.Name] = v
 		}
 	}
-	if c.ExcludeHosts != "" { // the crawl may go on from another working directory
-		name, err := filepath.Abs(c.ExcludeHosts)
-		if err != nil {
-			return fmt.Errorf("--exclude-hosts: %w", err)
+	// The crawl may go on from another working directory.
+	for flag, file := range map[string]string{"exclude-hosts": c.ExcludeHosts, "warc-dictionary": c.WarcDictionary} {
+		if file == "" {
+			continue
 		}
-		values["exclude-hosts"] = name
+		name, err := filepath.Abs(file)
+		if err != nil {
+			return fmt.Errorf("--%s: %w", flag, err)
+		}
+		values[flag] = name
 	}
 	b, err := toml.Marshal(values)
 	if err != nil {

@@ -39,6 +39,7 @@ func (c *crawlCmd) settings(w *world) (engine.Config, engine.Seams, error) {
 	var err error
 	cfg.WARC.Compression, err = warc.ParseCompression(c.WarcCompression)
 	bad.add("--warc-compression", err)
+	bad.add("", c.archive(&cfg.WARC))
 	cfg.ExcludeHosts, err = readRules(c.ExcludeHosts)
 	bad.add("--exclude-hosts", err)
 	cfg.Seeds, err = c.seedSource(w)
@@ -56,6 +57,26 @@ func (c *crawlCmd) settings(w *world) (engine.Config, engine.Seams, error) {
 		bad.add("", cfg.Validate())
 	}
 	return cfg, seams, bad.err()
+}
+
+// archive says what goes into the archive beside responses and requests, and in what form.
+func (c *crawlCmd) archive(a *engine.WARCConfig) error {
+	var bad mistakes
+	var err error
+	a.Metadata, err = engine.ParseMetadata(c.WarcMetadata)
+	bad.add("--warc-metadata", err)
+	a.Via, a.Outlinks, a.DNS = c.WarcVia, c.WarcOutlinks, c.WarcDNS == "all"
+	if a.Metadata == engine.MetadataNone && (a.Via || a.Outlinks) {
+		bad.add("--warc-metadata", errors.New("none leaves no place for what --warc-via and --warc-outlinks would tell"))
+	}
+	if c.WarcDictionary == "" {
+		return bad.err()
+	}
+	if a.Dictionary, err = os.ReadFile(c.WarcDictionary); err == nil {
+		err = warc.EncoderOptions{Compression: a.Compression, Level: 1, Dictionary: a.Dictionary}.Validate()
+	}
+	bad.add("--warc-dictionary", err)
+	return bad.err()
 }
 
 // mistakes collects what is wrong.

@@ -172,6 +172,13 @@ func TestExplainNamesTheLine(t *testing.T) {
 		"/a%20b/dog":  {Allowed: true, Line: 6, Rule: "Allow: /a b/%64*$"},
 		"/robots.txt": {Allowed: true},
 	} {
+		reason := ""
+		if want.Line > 0 {
+			reason = fmt.Sprintf("%d %s", want.Line, want.Rule)
+		}
+		if allowed, got := r.AppendAllowed([]byte("by "), []byte(path)); allowed != want.Allowed || string(got) != "by "+reason {
+			t.Errorf("%s: %v %s", path, allowed, got)
+		}
 		if got := r.Explain([]byte(path)); got != want {
 			t.Errorf("%s: got %+v, want %+v", path, got, want)
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"time"
 
 	"github.com/zeebo/xxh3"
@@ -68,6 +69,24 @@ func (r *Rules) Explain(path []byte) Verdict {
 		panic("BUG: robots: rules have changed since they were checked")
 	}
 	return Verdict{Allowed: allowed, Line: int(by.line), Rule: by.lineText()}
+}
+
+// AppendAllowed is Allowed, and appends to reason the number of the deciding line and its text, as "12 Allow: /a"; nothing if no line
+// decided. It borrows path.
+func (r *Rules) AppendAllowed(reason, path []byte) (allowed bool, _ []byte) {
+	allowed, at := r.decide(path)
+	if at == noRule {
+		return allowed, reason
+	}
+	by, _, ok := cutRule(r.rule[at:])
+	if !ok {
+		panic("BUG: robots: rules have changed since they were checked")
+	}
+	reason = append(strconv.AppendUint(reason, by.line, 10), ' ')
+	if len(by.text) > 0 {
+		return allowed, append(reason, by.text...)
+	}
+	return allowed, by.appendPlain(reason)
 }
 
 // decide returns the verdict and the offset of the rule that it rests on, or noRule.
