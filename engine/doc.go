@@ -7,6 +7,7 @@
 // The picture, and the three roads of URLs, Visits and Pages, are in ARCHITECTURE.md. Who is where:
 //
 //	frontier.go     the door: every URL passes Frontier.Add
+//	filters.go      what decides at the five points; explain.go tells what it would say, without a packet
 //	flushloop.go    sieve -> ready queue
 //	hosts.go        the one door to a host by its key: on the bench, or in the store of cold hosts
 //	distributor.go  ready queue -> bench or virtualizer, on demand; when a crawl is over

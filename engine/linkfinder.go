@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/filter"
 	"orbweaver/engine/parse"
 	"orbweaver/engine/robots"
 	"orbweaver/engine/sitemap"
@@ -20,13 +21,18 @@ type linkFinder struct {
 	lists  *sitemap.Reader // nil until a sitemap came that the scanner does not read
 	source bytes.Reader    // its body
 
-	links   []byte       // see appendLink
-	kinds   []parse.Kind // of each of links; empty unless they are kept
-	refused int          // references that are no URL
-	dropped int          // links beyond the number taken from one page
-	index   bool         // the page is an index of sitemaps
-	base    []byte
-	scratch []byte
+	links      []byte       // see appendLink
+	kinds      []parse.Kind // of each of links; empty unless they are kept
+	refused    int          // references that are no URL
+	unfollowed int          // links that the follow filter refused
+	dropped    int          // links beyond the number taken from one page
+	index      bool         // the page is an index of sitemaps
+	base       []byte
+	scratch    []byte
+
+	via  filter.Via // the page at hand, for the follow filter
+	page filter.Way // how it was reached
+	way  filter.Way // how its links are
 }
 
 // linkOptions say which links are taken.
@@ -35,10 +41,26 @@ type linkOptions struct {
 	forms    bool // take the action of forms that only read
 	tell     bool // keep kinds
 	sitemaps bool // take what robots.txt files name, and read all that can be a sitemap
+	by       linkFilters
 }
 
-func (c Config) linkOptions() linkOptions {
-	return linkOptions{nofollow: c.NoFollow, tell: c.WARC.tellsKinds(), forms: c.Forms, sitemaps: c.Sitemaps}
+// linkFilters are the filters that a page and its links pass on their way to the door; nil where all pass.
+type linkFilters struct {
+	parse  *filter.Parse
+	follow *filter.Follow
+}
+
+// linkPage is a page as the filters see it.
+type linkPage struct {
+	url  []byte
+	page *fetch.Page // head
+	way  filter.Way
+	size int64 // of the payload
+	cut  bool
+}
+
+func (c Config) linkOptions(by linkFilters) linkOptions {
+	return linkOptions{nofollow: c.NoFollow, tell: c.WARC.tellsKinds(), forms: c.Forms, sitemaps: c.Sitemaps, by: by}
 }
 
 func newLinkFinder(o linkOptions) *linkFinder {
@@ -57,13 +79,29 @@ func (l *linkFinder) reset() {
 	if cap(l.links) > linksKept {
 		l.links = nil
 	}
-	l.links, l.kinds, l.refused, l.dropped, l.index = l.links[:0], l.kinds[:0], 0, 0, false
+	l.links, l.kinds, l.refused, l.unfollowed, l.dropped, l.index = l.links[:0], l.kinds[:0], 0, 0, 0, false
+}
+
+// open begins with a page, and says whether it is to be searched for links. A redirect is none that is searched, nor is a
+// robots.txt, so there the answer is of no interest.
+func (l *linkFinder) open(from linkPage) bool {
+	l.reset()
+	if l.o.by == (linkFilters{}) {
+		return true
+	}
+	r := filter.Response{Status: from.page.Status, ContentType: from.page.ContentType(), Size: from.size, Truncated: from.cut}
+	l.page = from.way
+	if l.o.by.follow != nil {
+		l.o.by.follow.From(&l.via, from.url, &r)
+	}
+	return l.o.by.parse == nil || l.o.by.parse.Reads(from.url, from.way, &r)
 }
 
 // redirect takes the target of a redirect as the one link.
 func (l *linkFinder) redirect(url, location []byte) {
 	l.reset()
-	l.resolve(url, location, parse.Redirect)
+	l.way = filter.Way{Depth: l.page.Depth, Hops: l.page.Hops + 1}
+	l.resolve(url, location, parse.Redirect, false)
 }
 
 // forbids says whether a response's header asks that its links be left alone, and that is obeyed. Unlike what the body says it
@@ -98,7 +136,7 @@ func (l *linkFinder) scanPage(url, body []byte, p *fetch.Page) {
 		return // bytes that cannot be read as text have no links
 	}
 	l.dropped = res.LinksDropped
-	l.index = res.Format == parse.SitemapXML && len(res.Links) > 0 && res.Links[0].Kind == parse.SitemapFile
+	l.leadOn(res.Format == parse.SitemapXML && len(res.Links) > 0 && res.Links[0].Kind == parse.SitemapFile)
 	if l.o.nofollow && res.NoFollow {
 		return
 	}
@@ -110,18 +148,28 @@ func (l *linkFinder) scanPage(url, body []byte, p *fetch.Page) {
 	}
 	for i := range res.Links {
 		if link := &res.Links[i]; !l.o.nofollow || !link.NoFollow {
-			l.resolve(base, link.Ref, link.Kind)
+			l.resolve(base, link.Ref, link.Kind, link.NoFollow)
 		}
 	}
 }
 
-func (l *linkFinder) resolve(base, ref []byte, kind parse.Kind) {
+// leadOn notes whether the page is an index of sitemaps, and how its links are, therefore.
+func (l *linkFinder) leadOn(index bool) {
+	l.index = index
+	l.way = filter.Way{Depth: leadsTo(&lead{depth: l.page.Depth, index: index}).Depth}
+}
+
+func (l *linkFinder) resolve(base, ref []byte, kind parse.Kind, nofollow bool) {
 	url, err := urlx.Resolve(l.scratch[:0], base, ref)
 	if err != nil {
 		l.refused++
 		return
 	}
 	l.scratch = url
+	if by := l.o.by.follow; by != nil && !by.Follows(&l.via, filter.Link{URL: url, Way: l.way, Kind: kind.String(), NoFollow: nofollow}) {
+		l.unfollowed++
+		return
+	}
 	l.links = appendLink(l.links, url)
 	if l.o.tell {
 		l.kinds = append(l.kinds, kind)

@@ -20,8 +20,8 @@ func fieldsOf(t *testing.T, c WARCConfig, p *fetch.Page, f *flight) string {
 	w := &parseWorker{tells: tellsOf(&c), finder: newLinkFinder(linkOptions{tell: c.tellsKinds()})}
 	p.Started = time.Unix(1e9, 0)
 	p.Ended = p.Started.Add(12 * time.Millisecond)
-	w.finder.resolve([]byte("http://a.test/"), []byte("b c"), parse.Anchor)
-	w.finder.resolve([]byte("http://a.test/"), []byte("x.png"), parse.Image)
+	w.finder.resolve([]byte("http://a.test/"), []byte("b c"), parse.Anchor, false)
+	w.finder.resolve([]byte("http://a.test/"), []byte("x.png"), parse.Image, false)
 	b := w.appendFields(nil, p, f)
 	rest, ok := strings.CutSuffix(strings.Replace(string(b), "fetchTimeMs: 12\r\n", "", 1), "\r\n")
 	if len(b) > 0 && (!ok || !bytes.Contains(b, []byte("fetchTimeMs: 12\r\n"))) {

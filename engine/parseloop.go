@@ -80,7 +80,7 @@ func (w *parseWorker) handle(ctx context.Context, p *fetch.Page) error {
 	case final:
 		parsed = w.findLinks(p, f)
 	case f.robots && isPageStatus(p.Status):
-		w.finder.sitemapsOf(f.url, p)
+		w.finder.sitemapsOf(f.url, p, filter.Way{Depth: f.depth})
 	}
 	plan, err := w.plan(p, f)
 	if err != nil {
@@ -201,6 +201,9 @@ func (w *parseWorker) follow(f *flight) {
 	for range w.finder.refused {
 		w.frontier.Refuse()
 	}
+	if n := w.finder.unfollowed; n > 0 {
+		w.frontier.Unfollowed(n)
+	}
 	if _, err := w.frontier.AddAll(&w.door, w.finder.links, kinds, it); err != nil {
 		panic(fmt.Sprintf("BUG: engine: the list of links that was just made cannot be read: %v", err))
 	}
@@ -228,7 +231,13 @@ func (w *parseWorker) findLinks(p *fetch.Page, f *flight) bool {
 	if !isPageStatus(p.Status) || p.PayloadLen == 0 || w.finder.forbids(p) {
 		return false
 	}
-	if p.Complete && w.parsed.Seen(w.parsedKey(p, f)) {
+	from := linkPage{url: f.url, page: p, way: filter.Way{Depth: f.depth, Hops: f.hops}, size: p.PayloadLen, cut: isCut(f.outcome)}
+	if !w.finder.open(from) {
+		w.ledger.n.notParsed.Add(1)
+		return false
+	}
+	// What the follow filter says of a link depends on more than payload and directory.
+	if p.Complete && w.finder.o.by.follow == nil && w.parsed.Seen(w.parsedKey(p, f)) {
 		w.ledger.n.unparsed.Add(1)
 		return false
 	}
@@ -241,6 +250,7 @@ func (w *parseWorker) redirect(p *fetch.Page, f *flight) {
 		f.outcome = outcome.TooManyRedirects
 		return
 	}
+	w.finder.open(linkPage{url: f.url, page: p, way: filter.Way{Depth: f.depth, Hops: f.hops}})
 	w.finder.redirect(f.url, p.Location())
 }
 

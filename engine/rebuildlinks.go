@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/filter"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/seen"
 	"orbweaver/internal/vfs"
@@ -103,6 +104,7 @@ func (r *rebuilder) leads(c *capture) error {
 	r.links.reset()
 	switch {
 	case c.Outcome == outcome.Redirect:
+		r.links.open(linkPage{url: c.url, page: c.Page})
 		r.links.redirect(c.url, c.Page.Location())
 	case isPageStatus(c.Status) && !r.links.forbids(c.Page):
 		if err := r.scan(c); err != nil {
@@ -121,7 +123,7 @@ func (r *rebuilder) sitemaps(c *capture) error {
 	if c.Page == nil || !isPageStatus(c.Status) {
 		return nil
 	}
-	r.links.sitemapsOf(c.url, c.Page)
+	r.links.sitemapsOf(c.url, c.Page, filter.Way{})
 	return r.offerLinks(Item{})
 }
 
@@ -130,6 +132,7 @@ func (r *rebuilder) offerLinks(it Item) error {
 	for range r.links.refused {
 		r.frontier.Refuse()
 	}
+	r.frontier.Unfollowed(r.links.unfollowed)
 	r.ledger.n.droppedLinks.Add(int64(r.links.dropped))
 	var fault error
 	err := eachLink(r.links.links, func(url []byte) {
@@ -186,7 +189,11 @@ func (r *rebuilder) scan(c *capture) error {
 	if page.PayloadLen == 0 {
 		return nil
 	}
-	r.scanPage(c.url, page)
+	if r.links.open(linkPage{url: c.url, page: c.Page, size: page.PayloadLen, cut: isCut(c.Outcome)}) {
+		r.scanPage(c.url, page)
+	} else {
+		r.ledger.n.notParsed.Add(1)
+	}
 	return nil
 }
 

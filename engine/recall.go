@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/filter"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/parse"
 	"orbweaver/engine/robots"
@@ -171,15 +172,19 @@ func (l *looker) look(e *journalEntry, rec *record) {
 	case e.Kind == journalRobots:
 		rec.rules = l.rules(e, rec, page)
 		if isPageStatus(e.Status) {
-			l.links.sitemapsOf(rec.url, page)
+			l.links.sitemapsOf(rec.url, page, filter.Way{Depth: e.Depth})
 			rec.links = bytes.Clone(l.links.links)
 		}
 	case e.Kind != journalPage:
 	case e.Outcome == outcome.Redirect:
+		l.links.open(linkPage{url: rec.url, page: page, way: filter.Way{Depth: e.Depth, Hops: e.Hops}})
 		l.links.redirect(rec.url, page.Location())
 		l.take(e, rec)
 	case isPageStatus(e.Status) && !l.links.forbids(page):
-		l.links.scan(rec.url, page, e.Listed)
+		from := linkPage{url: rec.url, page: page, way: filter.Way{Depth: e.Depth, Hops: e.Hops}, size: page.PayloadLen, cut: isCut(e.Outcome)}
+		if l.links.open(from) {
+			l.links.scan(rec.url, page, e.Listed)
+		}
 		l.take(e, rec)
 	}
 }

@@ -17,7 +17,7 @@ func (e *Engine) replay(m *manifest) error {
 	ctx, cancel := context.WithCancel(context.Background()) //nolint:forbidigo // Open is not cancelled
 	defer cancel()
 	r := &replayer{engine: e, end: m.Archive, clock: newResumeClock(m, e.seams.Boot)}
-	c := &recollection{fs: e.seams.FS, dir: e.frontierDir(), archive: e.cfg.Dir + "/" + ArchiveDir, o: e.cfg.linkOptions(),
+	c := &recollection{fs: e.seams.FS, dir: e.frontierDir(), archive: e.cfg.Dir + "/" + ArchiveDir, o: e.cfg.linkOptions(e.filters.links()),
 		via: e.cfg.WARC.Via}
 	if m.Archive != nil {
 		c.cut = *m.Archive

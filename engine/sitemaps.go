@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/filter"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/parse"
 	"orbweaver/engine/robots"
@@ -45,14 +46,16 @@ func leadsTo(a *lead) Item {
 }
 
 // sitemapsOf takes the sitemaps that a robots.txt names.
-func (l *linkFinder) sitemapsOf(url []byte, p *fetch.Page) {
+func (l *linkFinder) sitemapsOf(url []byte, p *fetch.Page, way filter.Way) {
 	l.reset()
 	if !l.o.sitemaps {
 		return
 	}
+	l.open(linkPage{url: url, page: p, way: way})
+	l.way = filter.Way{Depth: leadsTo(&lead{depth: way.Depth, robots: true}).Depth}
 	body, _ := p.Decoded(l.decoder)
 	for _, s := range robots.Parse(body, robotsToken).Sitemaps() {
-		l.resolve(url, []byte(s), parse.SitemapFile)
+		l.resolve(url, []byte(s), parse.SitemapFile, false)
 	}
 }
 
@@ -68,11 +71,11 @@ func (l *linkFinder) listed(url, body []byte, p *fetch.Page) bool {
 	l.source.Reset(body)
 	l.lists.Reset(&l.source)
 	kind := parse.Sitemap
-	if l.index = l.lists.Format() == sitemap.Index; l.index {
+	if l.leadOn(l.lists.Format() == sitemap.Index); l.index {
 		kind = parse.SitemapFile
 	}
 	for e, ok := l.lists.Next(); ok; e, ok = l.lists.Next() {
-		l.resolve(url, e.URL, kind)
+		l.resolve(url, e.URL, kind, false)
 	}
 	sum := l.lists.Summary()
 	l.dropped = sum.Long
