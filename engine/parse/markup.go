@@ -137,11 +137,11 @@ func (s *Scanner) sheetInstruction(b []byte, p int) {
 
 // startTag reads a tag whose name starts at b[p], and the text after it where the element's text is not markup.
 func (s *Scanner) startTag(b []byte, p int) int {
-	name, next := readTag(b, p)
 	if s.xml {
-		name, s.prefixed = unprefixed(name, b[p:next])
+		return s.startTagXML(b, p)
 	}
-	p, selfClosing, ok := s.attributes(b, next)
+	name, p := readTag(b, p)
+	p, selfClosing, ok := s.attributes(b, p)
 	if !ok {
 		return p
 	}
@@ -167,10 +167,6 @@ func (s *Scanner) startTag(b []byte, p int) int {
 			s.foreign.enter(name, s, b)
 		}
 		return p
-	case s.xml:
-		if selfClosing || s.prefixed || name != tagScript && name != tagStyle && name != tagTitle {
-			return p
-		}
 	case name == tagSVG && !selfClosing:
 		s.foreign.push(name, spaceSVG)
 		return p
@@ -182,6 +178,28 @@ func (s *Scanner) startTag(b []byte, p int) int {
 		return p
 	}
 	return s.rawText(b, p, name)
+}
+
+// startTagXML is startTag for XML: there names have prefixes, and few elements hold text that is not markup (by the rules of XML
+// none does; these hold none but in pages that are XML in name only).
+func (s *Scanner) startTagXML(b []byte, p int) int {
+	name, next := readTag(b, p)
+	local, prefixed := unprefixed(name, b[p:next])
+	p, selfClosing, ok := s.attributes(b, next)
+	switch {
+	case !ok:
+		return p
+	case !s.template.skipping():
+		s.element(b, local)
+	}
+	switch {
+	case selfClosing || prefixed:
+	case name == tagTemplate:
+		s.template.start(s.is(b, attrShadowRoot, "open") || s.is(b, attrShadowRoot, "closed"))
+	case name == tagScript || name == tagStyle || name == tagTitle:
+		return s.rawText(b, p, name)
+	}
+	return p
 }
 
 // templateDepth follows template elements: what is inside one is no part of the page, unless the template is the

@@ -18,7 +18,6 @@ type Scanner struct {
 	value [attrCount]span // their values, as offsets into the body being read
 
 	xml      bool // read by the lenient XML rules
-	prefixed bool // the tag at hand had a prefix
 	based    bool // there was a base element with an href: others do not count
 	linksMax int  // of this body
 	feed     *sitemap.Reader
