@@ -175,7 +175,9 @@ func (w *parseWorker) admit(plan *recordPlan) error {
 // count adds the attempt to the counters.
 func (w *parseWorker) count(p *fetch.Page, f *flight, plan *recordPlan) {
 	n := &w.ledger.n
-	n.status(p.Status)
+	if p.HasHead() {
+		n.status(p.Status)
+	}
 	n.bytesReceived.Add(int64(len(p.Raw) + len(p.Interim)))
 	n.bytesSent.Add(int64(len(p.Request)))
 	if f.robots {
