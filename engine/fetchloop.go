@@ -306,9 +306,10 @@ func (w *fetchWorker) otherAddr(r *returned) bool {
 	return true
 }
 
-// hand passes a Page with a response on to the parse workers, or settles an attempt without one.
+// hand passes a Page with something to archive on to the parse workers, or settles an attempt without. Of answers without a whole head
+// only what the last try brought is kept.
 func (w *fetchWorker) hand(ctx context.Context, r *returned, p *fetch.Page, f *flight) error {
-	if p.HeadLen > 0 {
+	if p.HeadLen > 0 || len(p.Raw) > 0 && !f.retry && !f.robots {
 		w.pagesOut.Add(1)
 		w.giveBack(r, f)
 		w.fetched <- p

@@ -165,7 +165,9 @@ func (w *parseWorker) settle(p *fetch.Page, f *flight, plan *recordPlan, parsed 
 // count adds the attempt to the counters.
 func (w *parseWorker) count(p *fetch.Page, f *flight, plan *recordPlan) {
 	n := &w.ledger.n
-	n.status(p.Status)
+	if p.HasHead() {
+		n.status(p.Status)
+	}
 	n.bytesReceived.Add(int64(len(p.Raw) + len(p.Interim)))
 	n.bytesSent.Add(int64(len(p.Request)))
 	if f.robots {

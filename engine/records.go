@@ -7,6 +7,7 @@ import (
 
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
+	"orbweaver/engine/outcome"
 	"orbweaver/engine/seen"
 	"orbweaver/warc"
 )
@@ -140,6 +141,10 @@ func (w *parseWorker) pack(p *fetch.Page, f *flight, plan *recordPlan) error {
 			rs.response.PayloadDigest = &p.Digest
 		}
 	}
+	if !p.HasHead() {
+		rs.response.Type, rs.response.ContentType, rs.response.Truncated = warc.Resource, mediaRaw, headTruncation(p)
+		rs.index.MIME = []byte(mediaRaw)
+	}
 	if plan.revisit {
 		r := &rs.response
 		r.Type, r.Profile = warc.Revisit, warc.ProfileIdentical
@@ -173,6 +178,28 @@ func (w *parseWorker) pack(p *fetch.Page, f *flight, plan *recordPlan) error {
 		return fmt.Errorf("engine: archive: %w", err)
 	}
 	return nil
+}
+
+// mediaRaw is the type of what came in place of an answer: bytes without a whole head of HTTP. It is a resource, since a response
+// would have to be one.
+const mediaRaw = "application/octet-stream"
+
+// headTruncation says why an answer without a whole head ends where it does.
+func headTruncation(p *fetch.Page) warc.Truncation {
+	switch {
+	case p.Flags&fetch.FlagNotHTTP != 0 && p.Cut == fetch.CutUnspecified:
+		return warc.TruncatedNone // it is what it is, and whole
+	case p.Cut != fetch.NotCut:
+		return truncation(p.Cut)
+	case p.Outcome == outcome.HeaderTooLarge:
+		return warc.TruncatedLength
+	case p.Outcome == outcome.HeaderTimeout:
+		return warc.TruncatedTime
+	case p.Outcome == outcome.Reset:
+		return warc.TruncatedDisconnect
+	default:
+		return warc.TruncatedUnspecified
+	}
 }
 
 func truncation(c fetch.Cut) warc.Truncation {

@@ -74,7 +74,7 @@ type mender struct {
 	warcinfo ID
 	named    ID   // what records name as the warcinfo record, if not that
 	sure     bool // which one it is
-	capture  ID   // the last response or revisit that was kept
+	capture  ID   // the last response, revisit or resource that was kept
 	ids      map[key]struct{}
 	index    indexLines
 	entry    []byte
@@ -223,7 +223,7 @@ func (m *mender) record(rec *RecordRead) error {
 	if err != nil {
 		return err
 	}
-	isCapture := rec.Type == Response || rec.Type == Revisit
+	isCapture := rec.Type == Response || rec.Type == Revisit || rec.Type == Resource
 	if !keep {
 		if isCapture {
 			m.capture = ID{}
