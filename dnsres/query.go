@@ -25,19 +25,26 @@ type outcome struct {
 // fault says whether the servers failed, rather than the name.
 func (o outcome) fault() bool { return o.err != nil && !errors.Is(o.err, ErrNotFound) }
 
-// ask asks for the addresses of both families that are wanted.
-func (r *Resolver) ask(ctx context.Context, name string) outcome {
+// ask asks for the addresses of both families that are wanted. What is said goes into h, unless that is nil.
+func (r *Resolver) ask(ctx context.Context, name string, h *Heard) outcome {
 	if !r.o.IPv6 {
-		return r.chase(ctx, name, dns.TypeA)
+		return r.chase(ctx, name, dns.TypeA, h)
 	}
 	var six outcome
+	var also *Heard
+	if h != nil {
+		also = new(Heard)
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		six = r.chase(ctx, name, dns.TypeAAAA)
+		six = r.chase(ctx, name, dns.TypeAAAA, also)
 	}()
-	four := r.chase(ctx, name, dns.TypeA)
+	four := r.chase(ctx, name, dns.TypeA, h)
 	<-done
+	if h != nil {
+		h.join(also)
+	}
 	switch {
 	case four.err != nil && six.err != nil:
 		if four.fault() {
@@ -76,13 +83,16 @@ func (r *Resolver) half(good, bad outcome) outcome {
 }
 
 // chase asks for one type of record and follows aliases.
-func (r *Resolver) chase(ctx context.Context, name string, qtype uint16) outcome {
+func (r *Resolver) chase(ctx context.Context, name string, qtype uint16, h *Heard) outcome {
 	out := outcome{ttl: r.o.TTLMax}
 	target := name + "."
 	for links := 0; ; {
-		reply, err := r.query(ctx, target, qtype)
+		reply, server, err := r.query(ctx, target, qtype)
 		if err != nil {
 			return outcome{err: err}
+		}
+		if h != nil {
+			h.note(reply, target, server)
 		}
 		asked := target
 		for {
@@ -163,7 +173,7 @@ func (r *Resolver) negativeTTL(reply *dns.Msg) (ttl time.Duration, authoritative
 }
 
 // query asks one question until a server gives a usable reply: a success or "no such name".
-func (r *Resolver) query(ctx context.Context, name string, qtype uint16) (*dns.Msg, error) {
+func (r *Resolver) query(ctx context.Context, name string, qtype uint16) (*dns.Msg, netip.AddrPort, error) {
 	last := ErrTimeout
 	refused, plain := 0, false
 	ups := r.order(time.Now())
@@ -172,10 +182,10 @@ func (r *Resolver) query(ctx context.Context, name string, qtype uint16) (*dns.M
 		q := question(name, qtype, !plain)
 		reply, err := r.exchange(ctx, up, q)
 		if ctx.Err() != nil {
-			return nil, contextError(ctx)
+			return nil, up.addr, contextError(ctx)
 		}
 		if errors.Is(err, ErrLocal) {
-			return nil, err
+			return nil, up.addr, err
 		}
 		if err != nil {
 			last = err
@@ -184,7 +194,7 @@ func (r *Resolver) query(ctx context.Context, name string, qtype uint16) (*dns.M
 		switch reply.Rcode {
 		case dns.RcodeSuccess, dns.RcodeNameError:
 			r.noteSuccess()
-			return reply, nil
+			return reply, up.addr, nil
 		case dns.RcodeFormatError, dns.RcodeNotImplemented:
 			plain = true // perhaps it does not know EDNS0
 		}
@@ -195,7 +205,7 @@ func (r *Resolver) query(ctx context.Context, name string, qtype uint16) (*dns.M
 			break
 		}
 	}
-	return nil, last
+	return nil, netip.AddrPort{}, last
 }
 
 func rcodeName(rcode int) string {

@@ -47,6 +47,12 @@ func New(o Options, x Exchanger) (*Resolver, error) {
 // Resolve answers one name, with or without a trailing dot, or a literal address. It returns early with the context's
 // error when ctx ends; that is not cached.
 func (r *Resolver) Resolve(ctx context.Context, name string) Answer {
+	return r.ResolveHeard(ctx, name, nil)
+}
+
+// ResolveHeard is Resolve, and puts into h, which is empty or nil, what the name servers said if they were asked for this call: nothing
+// if the answer was cached, or somebody else was asking.
+func (r *Resolver) ResolveHeard(ctx context.Context, name string, h *Heard) Answer {
 	r.n.lookups.Add(1)
 	if addr, ok := literal(name); ok {
 		r.n.literals.Add(1)
@@ -72,7 +78,7 @@ func (r *Resolver) Resolve(ctx context.Context, name string) Answer {
 			}
 			return answer
 		case leads:
-			return r.lead(ctx, name, f)
+			return r.lead(ctx, name, f, h)
 		}
 		r.n.joined.Add(1)
 		select {
@@ -88,11 +94,14 @@ func (r *Resolver) Resolve(ctx context.Context, name string) Answer {
 }
 
 // lead asks for a name on behalf of all who wait for it.
-func (r *Resolver) lead(ctx context.Context, name string, f *flight) Answer {
+func (r *Resolver) lead(ctx context.Context, name string, f *flight, h *Heard) Answer {
 	answer, abandoned := Answer{Err: ErrServer}, true
 	// Deferred, so that those who wait are not left waiting if an Exchanger panics in a test that recovers.
 	defer func() { r.cache.finish(name, f, answer, abandoned) }()
-	out := r.ask(ctx, name)
+	if h != nil {
+		h.At = time.Now()
+	}
+	out := r.ask(ctx, name, h)
 	if ctx.Err() != nil && out.fault() {
 		answer = Answer{Err: contextError(ctx)}
 		return answer

@@ -27,7 +27,9 @@ type Config struct {
 	FollowFilter string       // does this link of this page lead on
 	Store        string       // is this page kept
 	Lists        filter.Lists // plain rules before the scope, and again before a request
-	NoFollow     bool         // obey rel=nofollow and meta robots nofollow
+	NoFollow     bool         // obey nofollow in rel, in meta robots and in X-Robots-Tag
+	Forms        bool         // follow the action of forms that only read (method GET)
+	Sitemaps     bool         // follow the sitemaps that robots.txt files name
 
 	MaxPages   int64         // pages stored, 0 for no limit
 	MaxDepth   int           // links from a seed, -1 for no limit
@@ -70,8 +72,13 @@ type Config struct {
 type WARCConfig struct {
 	Compression warc.Compression
 	Level       int
-	SizeMax     int64 // bytes of one file before the next is begun [1 GiB]
+	Dictionary  []byte // of zstd, for all files; nil for none
+	SizeMax     int64  // bytes of one file before the next is begun [1 GiB]
 	Host        string
+	Metadata    Metadata // which captures get a metadata record
+	Via         bool     // keep with each queued URL the page that led to it: costs its length on disk, and in memory, for each
+	Outlinks    bool     // tell in metadata records what a page links to
+	DNS         bool     // keep what name servers said, where the crawl asks them itself
 }
 
 // RoomSizes are sizes inside the rooms that nobody needs to set: they are here so that a small crawl can do all that a

@@ -11,12 +11,13 @@
 //	flushloop.go    sieve -> ready queue
 //	hosts.go        the one door to a host by its key: on the bench, or in the store of cold hosts
 //	distributor.go  ready queue -> bench or virtualizer, on demand; when a crawl is over
-//	resolveloop.go  newborn site -> address
+//	resolveloop.go  newborn site -> address (namerecords.go keeps what name servers said)
 //	feedloop.go     bench -> todo queue
 //	donequeue.go    Visits on their way back; returner.go folds them into the bench
 //	fetchloop.go    Visit -> exchange -> Page; robotsvisit.go the same for robots.txt
-//	parseloop.go    Page -> links, records, journal (records.go, linkfinder.go)
+//	parseloop.go    Page -> links, records, journal (records.go, metadata.go, linkfinder.go, linkkind.go)
 //	ledger.go       what has been done and can be proved: archive, journal, page digests, counters
+//	posting.go      attempts on their way into it, written together when they meet
 //	checkpoint.go   the cut and its manifest; restore.go, replay.go and recall.go the way back
 //	rebuild.go      a lost frontier made anew from the archive alone (rebuildrecords.go, rebuildlinks.go, capture.go)
 //	run.go          every goroutine, started and joined
@@ -36,5 +37,6 @@
 // count as one link away), how many redirects led to it, how often a URL was tried without an answer, what was refused, and
 // seeds that were never fetched. So it forgets no URL that a stored page leads to, and may ask again for what failed.
 //
-// What it costs: a page takes two shared holds of the cut, one write to the archive and one of 63 bytes to the journal.
+// What it costs: a page takes two shared holds of the cut, one write to the archive and one of 63 bytes to the journal; pages that
+// meet at the commit lock share them.
 package engine

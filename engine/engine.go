@@ -363,7 +363,7 @@ func (e *Engine) openArchive(m *manifest) error {
 	info := e.warcInfo(m)
 	w, err := warc.OpenWriter(e.seams.FS, warc.Options{
 		Dir: e.cfg.Dir + "/warc", Prefix: e.cfg.Name, Host: e.cfg.WARC.Host, SizeMax: e.cfg.WARC.SizeMax,
-		Compression: e.cfg.WARC.Compression, Level: e.cfg.WARC.Level, Info: info, FinishLater: true,
+		Compression: e.cfg.WARC.Compression, Level: e.cfg.WARC.Level, Dictionary: e.cfg.WARC.Dictionary, Info: info, FinishLater: true,
 	}, m.Archive)
 	if err != nil {
 		return err

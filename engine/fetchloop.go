@@ -48,8 +48,10 @@ type fetchWorker struct {
 
 	site    Site // of the Visit at hand
 	url     []byte
+	rule    []byte // what decided that url is allowed, see flight
 	refused []refusal
 	target  fetch.Target
+	posting *posting // of attempts that brought no response
 	rng     *rand.Rand
 }
 
@@ -126,7 +128,7 @@ func (w *fetchWorker) visit(ctx context.Context, v *visit) error {
 				w.giveBack(&r, nil)
 				return nil
 			}
-			return w.robotsOwn(ctx, &r)
+			return w.robotsOwn(ctx, &r, it.Depth)
 		}
 		w.url = append(append(w.url[:0], v.Key...), it.Rest...)
 		r.release.Unused = v.Items[i+1:]
@@ -170,8 +172,10 @@ func (w *fetchWorker) refuse(site *Site, it *Item) refusal {
 	}
 	_, path := urlx.Split(w.url)
 	var o outcome.Outcome
+	allowed := false
+	allowed, w.rule = site.Rules.AppendAllowed(w.rule[:0], path)
 	switch limit := w.maxPerHost; {
-	case !site.Rules.Allowed(path):
+	case !allowed:
 		o = outcome.RobotsDenied
 	case limit > 0 && int(site.Stored) >= limit:
 		o = outcome.QuotaHost
@@ -193,6 +197,7 @@ func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *Ite
 	}
 	f := flightOf(p)
 	f.board(raw, w.url, it)
+	f.rule = append(f.rule, w.rule...)
 	w.target = fetch.Target{Fresh: it.Try > 0}
 	o := w.exchange(ctx, r, p)
 	if o == outcome.Cancelled {
@@ -301,9 +306,10 @@ func (w *fetchWorker) otherAddr(r *returned) bool {
 	return true
 }
 
-// hand passes a Page with a response on to the parse workers, or settles an attempt without one.
+// hand passes a Page with something to archive on to the parse workers, or settles an attempt without. Of answers without a whole head
+// only what the last try brought is kept.
 func (w *fetchWorker) hand(ctx context.Context, r *returned, p *fetch.Page, f *flight) error {
-	if p.HeadLen > 0 {
+	if p.HeadLen > 0 || len(p.Raw) > 0 && !f.retry && !f.robots {
 		w.pagesOut.Add(1)
 		w.giveBack(r, f)
 		w.fetched <- p
@@ -315,9 +321,9 @@ func (w *fetchWorker) hand(ctx context.Context, r *returned, p *fetch.Page, f *f
 		w.pool.Put(p)
 		return err
 	}
-	e := journalEntry{Kind: journalPage, FP: f.fp, Outcome: f.outcome, Depth: f.depth, Hops: f.hops}
+	w.posting.entry = journalEntry{Kind: journalPage, FP: f.fp, Outcome: f.outcome, Depth: f.depth, Hops: f.hops}
 	for {
-		err := w.giveBackCounted(r, f, func() error { return w.ledger.write(nil, &e, nil, nil) })
+		err := w.giveBackCounted(r, f, func() error { return w.ledger.write(w.posting) })
 		if err == nil {
 			w.pool.Put(p)
 			return nil

@@ -8,6 +8,7 @@ import (
 
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/outcome"
+	"orbweaver/engine/seen"
 	"orbweaver/engine/urlx"
 )
 
@@ -19,6 +20,8 @@ type flight struct {
 	fp      xxh3.Uint128
 	robots  bool // a robots.txt, or a hop on the way to one
 	retry   bool // to be tried again: the item went back with the Visit
+	listed  bool // as the item says
+	seed    bool
 	depth   int
 	hops    int
 	try     int
@@ -26,6 +29,17 @@ type flight struct {
 	siteDue time.Time
 	ipDue   time.Time
 	worker  int
+
+	rule     []byte // the line of robots.txt that allowed it, behind its number; empty if no line did. Own copy
+	way, via []byte // as the item has them; they borrow it
+
+	before earlier // what a conditional request asks about; zero for any other request
+}
+
+// earlier is the record of what a URL was before.
+type earlier struct {
+	seen.First
+	digest *seen.Digest // of its payload; nil if it is not known
 }
 
 // flightOf returns the Page's flight, making it at the Page's first use.
@@ -42,8 +56,13 @@ func flightOf(p *fetch.Page) *flight {
 func (f *flight) board(item, url []byte, it *Item) {
 	f.item = append(f.item[:0], item...)
 	f.url = append(f.url[:0], url...)
-	f.robots, f.retry = false, false
+	f.robots, f.retry, f.listed, f.seed = false, false, it.Listed, it.Seed
 	f.depth, f.hops, f.try = it.Depth, it.Hops, it.Try
+	f.rule, f.way, f.via, f.before = f.rule[:0], nil, nil, earlier{}
+	if it.Via != nil {
+		own := mustItem(f.item)
+		f.way, f.via = own.Way, own.Via
+	}
 	f.outcome = outcome.None
 	f.siteDue, f.ipDue = time.Time{}, time.Time{}
 }

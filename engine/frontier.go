@@ -6,6 +6,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/filter"
+	"orbweaver/engine/parse"
 	"orbweaver/engine/urlx"
 	"orbweaver/sieve"
 	"orbweaver/sieve/fpcache"
@@ -29,19 +30,21 @@ type door struct {
 
 	urls                 [][]byte // at the door, borrowed
 	fps                  []xxh3.Uint128
+	kinds                []parse.Kind // of urls; empty when nobody asks
+	way                  []byte
 	found, deep, strange int64
 	warmth               uint64 // what Expect read: nobody needs it
 }
 
 func (d *door) begin() {
-	d.urls, d.fps = d.urls[:0], d.fps[:0]
+	d.urls, d.fps, d.kinds = d.urls[:0], d.fps[:0], d.kinds[:0]
 	d.found, d.deep, d.strange = 0, 0, 0
 }
 
 // WaitRoom blocks while the sieve has no room, and must be called outside the cut's shared lock: nobody waits inside.
 func (f *Frontier) WaitRoom(ctx context.Context) error { return f.sieve.WaitRoom(ctx) }
 
-// Add offers one URL in normal form, with its item's Seed, Depth and Hops. It borrows url, never blocks, and must be
+// Add offers one URL in normal form, with its item's Seed, Depth, Hops and Via. It borrows url, never blocks, and must be
 // called under the cut's shared lock. The fingerprint enters the cache only after the sieve has taken the URL.
 func (f *Frontier) Add(d *door, url []byte, it Item) {
 	d.begin()
@@ -50,40 +53,52 @@ func (f *Frontier) Add(d *door, url []byte, it Item) {
 }
 
 // AddAll offers the links of a page, in the form of appendLink, as Add does one after the other. Their fingerprints are
-// made first and looked for together, so that the cache's memory is waited for once and not for each.
-func (f *Frontier) AddAll(d *door, links []byte, it Item) (n int, err error) {
+// made first and looked for together, so that the cache's memory is waited for once and not for each. With kinds, one for each
+// link, it.Way is that of the page, and each gets its own letter behind it.
+func (f *Frontier) AddAll(d *door, links []byte, kinds []parse.Kind, it Item) (n int, err error) {
 	d.begin()
 	err = eachLink(links, func(url []byte) {
+		if f.check(d, url, &it) && kinds != nil {
+			d.kinds = append(d.kinds, kinds[n])
+		}
 		n++
-		f.check(d, url, &it)
 	})
 	f.admit(d, it)
 	return n, err
 }
 
-// check keeps a URL at the door, if it belongs to the crawl.
-func (f *Frontier) check(d *door, url []byte, it *Item) {
+// check keeps a URL at the door, if it belongs to the crawl, and says so.
+func (f *Frontier) check(d *door, url []byte, it *Item) bool {
 	d.found++
 	if f.maxDepth >= 0 && it.Depth > f.maxDepth {
 		d.deep++
-		return
+		return false
 	}
 	if (f.lists != nil && f.lists.Refuses(url) != filter.NoList) || !f.scope.Admits(url, filter.Way{Depth: it.Depth, Hops: it.Hops}) {
 		d.strange++
-		return
+		return false
 	}
 	d.urls, d.fps = append(d.urls, url), append(d.fps, urlx.Fingerprint(f.hashSeed, url))
+	return true
 }
 
 // admit lets those at the door through that were not seen lately, in order, and counts all.
 func (f *Frontier) admit(d *door, it Item) {
 	d.warmth += f.cache.Expect(d.fps)
 	sieved := int64(0)
+	way := it.Way
 	for i, fp := range d.fps {
 		if f.cache.Seen(fp) {
 			continue
 		}
 		it.Rest = d.urls[i]
+		if it.Via != nil {
+			it.Way = nil
+			if len(d.kinds) > 0 {
+				d.way = appendHop(append(d.way[:0], way...), d.kinds[i])
+				it.Way = d.way
+			}
+		}
 		d.payload = appendItem(d.payload[:0], &it)
 		f.sieve.Add(fp, d.payload)
 		sieved++

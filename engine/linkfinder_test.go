@@ -1,111 +1,60 @@
 package engine
 
 import (
-	"fmt"
-	"strings"
+	"slices"
 	"testing"
 
 	"orbweaver/engine/fetch"
-	"orbweaver/engine/filter"
 )
 
-// finderWith has a parse and a follow filter; empty texts are none.
-func finderWith(t *testing.T, parse, follow string) *linkFinder {
+// linksOf are the links of a response, found as a parse worker does.
+func linksOf(t *testing.T, nofollow bool, response string) (links []string) {
 	t.Helper()
-	f, err := compileFilters(&Config{ParseFilter: parse, FollowFilter: follow}, new(filter.Seeds))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return newLinkFinder(false, f.links())
-}
-
-func found(t *testing.T, l *linkFinder) string {
-	t.Helper()
-	var urls []string
-	if err := eachLink(l.links, func(url []byte) { urls = append(urls, string(url)) }); err != nil {
-		t.Fatal(err)
-	}
-	return strings.Join(urls, " ")
-}
-
-func TestLinkFinderAsksTheFilters(t *testing.T) {
-	url := []byte("http://www.example.org/dir/")
-	answer := func(head, body string) *fetch.Page {
-		p, ok := fetch.Stored(url, []byte("HTTP/1.1 "+head+"\r\n\r\n"+body))
-		if !ok {
-			t.Fatal(head)
-		}
-		return p
-	}
-	page := answer("200 OK\r\nContent-Type: text/html", `<a href=a><a href=b rel=nofollow><img src=c><a href=http://other.example/d><a href=http://a.example.org/e><a href=http://[>`)
-	for _, story := range []struct {
-		parse, follow string
-		depth         int
-		links         string
-		unfollowed    int
-	}{
-		{"", "", 0, "http://www.example.org/dir/a http://www.example.org/dir/b http://www.example.org/dir/c http://other.example/d http://a.example.org/e", 0},
-		{"", `kind == "image"`, 0, "http://www.example.org/dir/c", 4},
-		{"", "nofollow", 0, "http://www.example.org/dir/b", 4},
-		{"", "not same_host", 0, "http://other.example/d http://a.example.org/e", 3},
-		{"", "same_domain and not same_host and depth == 3", 2, "http://a.example.org/e", 4},
-		{"", `via_host == "www.example.org" and via endsWith "/dir/" and status == 200 and content_type == "text/html" and path == "/d"`, 0, "http://other.example/d", 4},
-		{`status == 200 and depth == 1 and content_type == "text/html"`, `path == "/d"`, 1, "http://other.example/d", 4},
-		{`content_type != "text/html"`, "", 1, "", 0},
-		{"none", "", 0, "", 0},
-		{"", "none", 0, "", 5},
-	} {
-		l := finderWith(t, story.parse, story.follow)
-		if l.open(linkPage{url: url, page: page, way: filter.Way{Depth: story.depth}, size: page.PayloadLen}) {
-			l.scan(url, page)
-		}
-		if got := found(t, l); got != story.links || l.unfollowed != story.unfollowed {
-			t.Errorf("parse %s, follow %s: %s, %d unfollowed", story.parse, story.follow, got, l.unfollowed)
-		}
-		if parsed := story.parse != "none" && !strings.Contains(story.parse, "!="); parsed != (l.refused == 1) {
-			t.Errorf("parse %s: %d refused", story.parse, l.refused)
-		}
-	}
-	moved := answer("301 Moved\r\nLocation: /new", "")
-	for follow, want := range map[string]string{
-		"": "http://www.example.org/new", `kind == "redirect" and hops == 3 and depth == 2 and status == 301`: "http://www.example.org/new", `kind == "anchor"`: "",
-	} {
-		l := finderWith(t, "none", follow) // a redirect is no page that is searched
-		l.open(linkPage{url: url, page: moved, way: filter.Way{Depth: 2, Hops: 2}})
-		l.redirect(url, moved.Location())
-		if got := found(t, l); got != want || (l.unfollowed == 1) != (want == "") {
-			t.Errorf("redirect by %s: %s, %d unfollowed", follow, got, l.unfollowed)
-		}
-		if again := l.again(); again.by != l.by {
-			t.Error("another one has other filters")
-		}
-	}
-}
-
-// A page with twenty links, from its bytes to their normal forms.
-func BenchmarkLinkFinder(b *testing.B) {
-	var body strings.Builder
-	for i := range 20 {
-		fmt.Fprintf(&body, "<p>some words here and more of them</p><a href=\"/dir/page-%d.html\">x</a>", i)
-	}
-	url := []byte("http://www.example.org/dir/")
-	p, ok := fetch.Stored(url, []byte("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"+body.String()))
+	url := []byte("http://a.test/dir/page")
+	p, ok := fetch.Stored(url, []byte(response))
 	if !ok {
-		b.Fatal("no page")
+		t.Fatalf("%q is no response", response)
 	}
-	for _, follow := range []string{"all", "not nofollow", `same_domain && kind in ["anchor", "area"]`} {
-		b.Run(follow, func(b *testing.B) {
-			f, err := compileFilters(&Config{FollowFilter: follow}, new(filter.Seeds))
-			if err != nil {
-				b.Fatal(err)
-			}
-			l := newLinkFinder(false, f.links())
-			b.ReportAllocs()
-			for b.Loop() {
-				if l.open(linkPage{url: url, page: p, size: p.PayloadLen}) {
-					l.scan(url, p)
-				}
-			}
-		})
+	l := newLinkFinder(linkOptions{nofollow: nofollow})
+	if l.forbids(p) {
+		return nil
+	}
+	l.scan(url, p, false)
+	if err := eachLink(l.links, func(url []byte) { links = append(links, string(url)) }); err != nil {
+		t.Fatal(err)
+	}
+	return links
+}
+
+func TestNoFollowIsObeyedWhereverItStandsAndOnlyByOption(t *testing.T) {
+	const one, two = "http://a.test/1", "http://a.test/dir/2"
+	body := func(head, rel string) string { return head + "<a href=/1>1</a><a rel='" + rel + "' href=2>2</a>" }
+	for name, c := range map[string]struct {
+		fields, body string
+		want         []string
+	}{
+		"nothing":              {"", body("", "next"), []string{one, two}},
+		"rel":                  {"", body("", "noopener NOFOLLOW"), []string{one}},
+		"rel of another sort":  {"", body("", "nofollows ugc"), []string{one, two}},
+		"meta":                 {"", body("<meta name=robots content='noindex, nofollow'>", ""), nil},
+		"meta none":            {"", body("<meta name=ROBOTS content=none>", ""), nil},
+		"meta of our own":      {"", body("<meta name=orbweaver content=nofollow>", ""), nil},
+		"meta of another":      {"", body("<meta name=otherbot content=nofollow>", ""), []string{one, two}},
+		"meta noindex":         {"", body("<meta name=robots content=noindex>", ""), []string{one, two}},
+		"header":               {"X-Robots-Tag: nofollow\r\n", body("", ""), nil},
+		"header none":          {"x-robots-tag: None\r\n", body("", ""), nil},
+		"header of our own":    {"X-Robots-Tag: orbweaver: noindex, nofollow\r\n", body("", ""), nil},
+		"header of another":    {"X-Robots-Tag: otherbot: nofollow\r\n", body("", ""), []string{one, two}},
+		"header noindex":       {"X-Robots-Tag: noindex\r\n", body("", ""), []string{one, two}},
+		"the second of two":    {"X-Robots-Tag: otherbot: none\r\nX-Robots-Tag: nofollow\r\n", body("", ""), nil},
+		"header, rel and meta": {"X-Robots-Tag: noarchive\r\n", body("<meta name=robots content=index>", "nofollow"), []string{one}},
+	} {
+		response := "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n" + c.fields + "\r\n" + c.body
+		if got := linksOf(t, true, response); !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+		if got := linksOf(t, false, response); !slices.Equal(got, []string{one, two}) {
+			t.Errorf("%s, without the option: got %q", name, got)
+		}
 	}
 }

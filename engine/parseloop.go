@@ -12,6 +12,7 @@ import (
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/outcome"
+	"orbweaver/engine/parse"
 	"orbweaver/engine/urlx"
 	"orbweaver/internal/sha1pair"
 	"orbweaver/sieve/fpcache"
@@ -31,6 +32,7 @@ type parseWorker struct {
 	sums     *sha1pair.Hasher
 	encoder  *warc.Encoder
 	store    *filter.Store
+	tells    tells
 	parsed   *fpcache.Cache // (payload, directory) pairs whose links have been taken
 	aloft    *aloft
 	log      *crawlLog
@@ -45,6 +47,7 @@ type parseWorker struct {
 	door    door
 	scratch []byte
 	records records
+	posting *posting
 }
 
 var errPagesEnough = errors.New("engine: the limit of pages is reached")
@@ -73,8 +76,11 @@ func (w *parseWorker) handle(ctx context.Context, p *fetch.Page) error {
 	w.finder.reset()
 	final := !f.retry && !f.robots
 	parsed := false
-	if final {
+	switch {
+	case final:
 		parsed = w.findLinks(p, f)
+	case f.robots && isPageStatus(p.Status):
+		w.finder.sitemapsOf(f.url, p, filter.Way{Depth: f.depth})
 	}
 	plan, err := w.plan(p, f)
 	if err != nil {
@@ -118,36 +124,33 @@ func (w *parseWorker) tend(ctx context.Context) error {
 func (w *parseWorker) settle(p *fetch.Page, f *flight, plan *recordPlan, parsed bool) error {
 	w.ledger.cut.RLock()
 	defer w.ledger.cut.RUnlock()
-	e := journalEntry{
+	w.posting.plan = *plan
+	e := &w.posting.entry
+	*e = journalEntry{
 		Kind: journalPage, FP: f.fp, Outcome: f.outcome, Status: min(max(p.Status, 0), 65535), Depth: f.depth, Hops: f.hops,
-		SiteDue: nanosTo(f.siteDue), IPDue: nanosTo(f.ipDue),
+		Listed: f.listed, Index: w.finder.index, SiteDue: nanosTo(f.siteDue), IPDue: nanosTo(f.ipDue),
 	}
 	switch {
 	case f.robots:
 		e.Kind = journalRobots
 	case f.retry:
 		e.Kind = journalRetry
-	case !plan.payloadInRecord:
+	}
+	if !f.retry && !plan.payloadInRecord {
 		e.Links = w.finder.links
 	}
-	enc := w.encoder
-	if !plan.store {
-		enc = nil
+	w.posting.group = warc.Group{}
+	if plan.store {
+		w.posting.group = w.encoder.Group()
 	}
-	admitted := false
-	err := w.ledger.write(enc, &e, func() error {
-		err := w.admit(plan)
-		admitted = err == nil
-		return err
-	}, func() { plan.claim(w.ledger) })
-	if err != nil {
-		if admitted && plan.page {
-			w.limits.returnPage()
-		}
+	if err := w.ledger.write(w.posting); err != nil {
 		return err
 	}
 	w.limits.grown(e.Length)
 	w.count(p, f, plan)
+	if f.robots {
+		w.follow(f)
+	}
 	if !f.robots && !f.retry {
 		w.follow(f)
 		if parsed && w.parsed != nil {
@@ -159,22 +162,12 @@ func (w *parseWorker) settle(p *fetch.Page, f *flight, plan *recordPlan, parsed 
 	return nil
 }
 
-// admit runs under the commit lock, before anything is written: the limit of pages is exact, and of two equal payloads
-// only the first is stored whole.
-func (w *parseWorker) admit(plan *recordPlan) error {
-	if err := plan.stillFirst(w.ledger.seen); err != nil {
-		return err
-	}
-	if plan.page && !w.limits.takePage() {
-		return errPagesEnough
-	}
-	return nil
-}
-
 // count adds the attempt to the counters.
 func (w *parseWorker) count(p *fetch.Page, f *flight, plan *recordPlan) {
 	n := &w.ledger.n
-	n.status(p.Status)
+	if p.HasHead() {
+		n.status(p.Status)
+	}
 	n.bytesReceived.Add(int64(len(p.Raw) + len(p.Interim)))
 	n.bytesSent.Add(int64(len(p.Request)))
 	if f.robots {
@@ -199,9 +192,13 @@ func (w *parseWorker) count(p *fetch.Page, f *flight, plan *recordPlan) {
 
 // follow offers the page's links at the door.
 func (w *parseWorker) follow(f *flight) {
-	it := Item{Depth: f.depth + 1}
-	if f.outcome == outcome.Redirect {
-		it.Depth, it.Hops = f.depth, f.hops+1
+	it := leadsTo(&lead{f.outcome, f.depth, f.hops, f.robots, f.listed, w.finder.index})
+	var kinds []parse.Kind
+	if w.tells.via {
+		it.Via, it.Way, kinds = f.url, f.way, w.finder.kinds
+		if len(f.way) == 0 && !f.seed {
+			kinds = nil // how this page was reached is not known, so how these are is not either
+		}
 	}
 	for range w.finder.refused {
 		w.frontier.Refuse()
@@ -209,7 +206,7 @@ func (w *parseWorker) follow(f *flight) {
 	if n := w.finder.unfollowed; n > 0 {
 		w.frontier.Unfollowed(n)
 	}
-	if _, err := w.frontier.AddAll(&w.door, w.finder.links, it); err != nil {
+	if _, err := w.frontier.AddAll(&w.door, w.finder.links, kinds, it); err != nil {
 		panic(fmt.Sprintf("BUG: engine: the list of links that was just made cannot be read: %v", err))
 	}
 }
@@ -233,7 +230,7 @@ func (w *parseWorker) findLinks(p *fetch.Page, f *flight) bool {
 		w.redirect(p, f)
 		return false
 	}
-	if !isPageStatus(p.Status) || p.PayloadLen == 0 {
+	if !isPageStatus(p.Status) || p.PayloadLen == 0 || w.finder.forbids(p) {
 		return false
 	}
 	from := linkPage{url: f.url, page: p, way: filter.Way{Depth: f.depth, Hops: f.hops}, size: p.PayloadLen, cut: isCut(f.outcome)}
@@ -242,7 +239,7 @@ func (w *parseWorker) findLinks(p *fetch.Page, f *flight) bool {
 		return false
 	}
 	// What the follow filter says of a link depends on more than payload and directory.
-	if p.Complete && w.finder.by.follow == nil && w.parsed.Seen(w.parsedKey(p, f)) {
+	if p.Complete && w.finder.o.by.follow == nil && w.parsed.Seen(w.parsedKey(p, f)) {
 		w.ledger.n.unparsed.Add(1)
 		return false
 	}
@@ -272,7 +269,7 @@ func (w *parseWorker) scan(p *fetch.Page, f *flight) {
 			w.faults.save(f.url, p.Raw, r)
 		}
 	}()
-	w.finder.scan(f.url, p)
+	w.finder.scan(f.url, p, f.listed)
 	w.ledger.n.droppedLinks.Add(int64(w.finder.dropped))
 }
 

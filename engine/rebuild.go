@@ -196,7 +196,7 @@ func (e *Engine) openRebuild(r *rebuilder) error {
 	r.ledger, r.frontier, r.bench, r.sieve, r.ready = e.ledger, e.frontier, e.bench, e.sieve, e.ready
 	r.info = func() []warc.Field { return e.warcInfo(r.m) }
 	r.archive = warc.OpenArchive(fsys, e.cfg.Dir+"/"+ArchiveDir)
-	r.links = newLinkFinder(e.cfg.NoFollow, e.filters.links())
+	r.links = newLinkFinder(e.cfg.linkOptions(e.filters.links()))
 	r.faults = &faultFile{fs: fsys, dir: e.frontierDir(), log: e.seams.Log}
 	r.lists, err = openRebuildLists(fsys, e.frontierDir()+"/"+rebuildDir)
 	return err

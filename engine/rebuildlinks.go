@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/filter"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/seen"
 	"orbweaver/internal/vfs"
@@ -62,16 +63,20 @@ func (r *rebuilder) linksOf(info warc.FileInfo, f vfs.File) error {
 		if err := r.progress("links", info.Name, rec.Offset); err != nil {
 			return err
 		}
-		if rec.Type != warc.Response && rec.Type != warc.Revisit {
+		if rec.Type != warc.Response && rec.Type != warc.Revisit || rec.IsDNS() {
 			continue
 		}
 		if _, err := rec.ReadBlock(storedBlockMax); err != nil {
 			return err
 		}
-		if c := r.captureOf(rec); !r.forRobots(&c) {
-			if err := r.leads(&c); err != nil {
-				return err
-			}
+		c := r.captureOf(rec)
+		if r.forRobots(&c) {
+			err = r.sitemaps(&c)
+		} else {
+			err = r.leads(&c)
+		}
+		if err != nil {
+			return err
 		}
 	}
 }
@@ -97,17 +102,33 @@ func (r *rebuilder) leads(c *capture) error {
 		return nil
 	}
 	r.links.reset()
-	it := Item{Depth: 1}
 	switch {
 	case c.Outcome == outcome.Redirect:
-		it = Item{Hops: 1}
 		r.links.open(linkPage{url: c.url, page: c.Page})
 		r.links.redirect(c.url, c.Page.Location())
-	case isPageStatus(c.Status):
+	case isPageStatus(c.Status) && !r.links.forbids(c.Page):
 		if err := r.scan(c); err != nil {
 			return err
 		}
 	}
+	it := leadsTo(&lead{outcome: c.Outcome, index: r.links.index})
+	if r.cfg.WARC.Via {
+		it.Via = c.url // and the way is not known, as the depth is not
+	}
+	return r.offerLinks(it)
+}
+
+// sitemaps offers what a robots.txt names, as the seeds' own would be.
+func (r *rebuilder) sitemaps(c *capture) error {
+	if c.Page == nil || !isPageStatus(c.Status) {
+		return nil
+	}
+	r.links.sitemapsOf(c.url, c.Page, filter.Way{})
+	return r.offerLinks(Item{})
+}
+
+// offerLinks lets the links that were found through the door.
+func (r *rebuilder) offerLinks(it Item) error {
 	for range r.links.refused {
 		r.frontier.Refuse()
 	}
@@ -185,7 +206,7 @@ func (r *rebuilder) scanPage(url []byte, page *fetch.Page) {
 			r.faults.save(url, page.Raw, p)
 		}
 	}()
-	r.links.scan(url, page)
+	r.links.scan(url, page, false) // which pages an index of sitemaps named is not in the archive
 }
 
 // lastTries tells which of the attempts that may be repeated were a URL's last. They are asked about in order.

@@ -146,6 +146,9 @@ func (r *rebuilder) record(file string, rec *warc.RecordRead, at warc.Position) 
 		n.bytesSent.Add(rec.ContentLength)
 		return true, nil
 	case warc.Response:
+		if rec.IsDNS() {
+			return true, nil
+		}
 	case warc.Revisit:
 		if why, err := r.unresolved(rec); err != nil || why != "" {
 			r.damage(file, rec.Offset, why)
@@ -217,9 +220,13 @@ func (r *rebuilder) forRobots(c *capture) bool {
 // tagPage marks an attempt that brought a page, however short; the outcome is in the eight bits below.
 const tagPage = 1 << 8
 
-// unresolved says why a revisit does not lead to its payload.
+// unresolved says why a revisit does not lead to its payload. One of a page that the server called unchanged may name the record of
+// another crawl.
 func (r *rebuilder) unresolved(rec *warc.RecordRead) (why string, err error) {
 	to, _ := warc.ParseID(rec.Get("WARC-Refers-To")) // none is zero
+	if rec.Get("WARC-Profile") == warc.ProfileNotModified && !to.IsZero() {
+		return "", nil
+	}
 	if to.IsZero() || rec.PayloadDigest == nil {
 		return fmt.Sprintf("the revisit of %.200q names no record or no payload", rec.TargetURI), nil
 	}

@@ -7,6 +7,7 @@ import (
 
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
+	"orbweaver/engine/outcome"
 	"orbweaver/engine/seen"
 	"orbweaver/warc"
 )
@@ -15,11 +16,15 @@ import (
 // built again, as a revisit.
 var errSeenMeanwhile = errors.New("engine: the payload was stored meanwhile")
 
+// statusNotModified answers a conditional request.
+const statusNotModified = 304
+
 // recordPlan is what is to be written about one attempt; the records themselves wait in the encoder.
 type recordPlan struct {
 	store           bool // write records at all
 	page            bool // counts as a page: a final 2xx that is no robots.txt
 	revisit         bool
+	unchanged       bool // the server says that it is as it was: a revisit of what the flight names
 	payloadInRecord bool
 	digest          seen.Digest
 	first           seen.First // what this response will be, if it is the first of its payload
@@ -30,7 +35,7 @@ type recordPlan struct {
 type records struct {
 	response, request, metadata warc.Record
 	index                       warc.IndexInfo
-	interim                     []byte
+	fields                      []byte // block of the metadata record
 }
 
 // plan decides what to write and packs it into the worker's encoder.
@@ -46,19 +51,26 @@ func (w *parseWorker) plan(p *fetch.Page, f *flight) (recordPlan, error) {
 		}
 		plan.revisit, plan.first = ok, first
 	}
+	plan.unchanged = isUnchanged(p, f)
 	if plan.store = w.keeps(p, f, &plan); !plan.store {
 		plan.revisit = false
 		return plan, nil
 	}
-	plan.payloadInRecord = !plan.revisit
+	plan.payloadInRecord = !plan.revisit // of one that is unchanged there are no links to find: the record before has them
 	if err := w.pack(p, f, &plan); err != nil {
 		return plan, err
 	}
+	w.encoder.Pack(w.ledger.writer)
 	if dedupe && !plan.revisit {
 		plan.claims = true
 		plan.first = seen.First{RecordID: w.records.response.ID, URI: string(f.url), Date: p.Started}
 	}
 	return plan, nil
+}
+
+// isUnchanged says whether this answers a conditional request with the word that what was stored before still holds.
+func isUnchanged(p *fetch.Page, f *flight) bool {
+	return p.Status == statusNotModified && f.before.RecordID != [16]byte{}
 }
 
 // stillFirst says, under the commit lock and before anything is written, whether no equal payload was stored meanwhile.
@@ -94,6 +106,8 @@ func (plan *recordPlan) annotation() string {
 		return "notStored"
 	case plan.revisit:
 		return "duplicate:digest"
+	case plan.unchanged:
+		return "duplicate:server-not-modified"
 	default:
 		return ""
 	}
@@ -127,11 +141,21 @@ func (w *parseWorker) pack(p *fetch.Page, f *flight, plan *recordPlan) error {
 			rs.response.PayloadDigest = &p.Digest
 		}
 	}
+	if !p.HasHead() {
+		rs.response.Type, rs.response.ContentType, rs.response.Truncated = warc.Resource, mediaRaw, headTruncation(p)
+		rs.index.MIME = []byte(mediaRaw)
+	}
 	if plan.revisit {
 		r := &rs.response
 		r.Type, r.Profile = warc.Revisit, warc.ProfileIdentical
 		r.RefersTo, r.RefersToURI, r.RefersToDate = plan.first.RecordID, plan.first.URI, plan.first.Date
 		r.Block, r.BlockDigest = append(r.Block[:0], p.Head()), nil
+	}
+	if plan.unchanged {
+		r := &rs.response
+		r.Type, r.Profile = warc.Revisit, warc.ProfileNotModified
+		r.RefersTo, r.RefersToURI, r.RefersToDate = f.before.RecordID, f.before.URI, f.before.Date
+		r.PayloadDigest = (*[20]byte)(f.before.digest)
 	}
 	if err := w.encoder.Append(&rs.response); err != nil {
 		return fmt.Errorf("engine: archive: %w", err)
@@ -143,13 +167,12 @@ func (w *parseWorker) pack(p *fetch.Page, f *flight, plan *recordPlan) error {
 	if err := w.encoder.Append(&rs.request); err != nil {
 		return fmt.Errorf("engine: archive: %w", err)
 	}
-	if len(p.Interim) == 0 {
+	if rs.fields = w.appendFields(rs.fields[:0], p, f); len(rs.fields) == 0 {
 		return nil
 	}
-	rs.interim = appendInterim(rs.interim[:0], p.Interim)
 	rs.metadata = warc.Record{
 		Type: warc.Metadata, Date: p.Started, TargetURI: f.url, ConcurrentTo: rs.response.ID,
-		Block: append(rs.metadata.Block[:0], rs.interim),
+		Block: append(rs.metadata.Block[:0], rs.fields),
 	}
 	if err := w.encoder.Append(&rs.metadata); err != nil {
 		return fmt.Errorf("engine: archive: %w", err)
@@ -157,16 +180,26 @@ func (w *parseWorker) pack(p *fetch.Page, f *flight, plan *recordPlan) error {
 	return nil
 }
 
-// appendInterim writes the heads of interim responses as warc-fields, one line each.
-func appendInterim(dst, heads []byte) []byte {
-	for line := range bytes.Lines(heads) {
-		line = bytes.TrimRight(line, "\r\n")
-		if len(line) == 0 {
-			continue
-		}
-		dst = append(append(append(dst, "interim-response: "...), line...), "\r\n"...)
+// mediaRaw is the type of what came in place of an answer: bytes without a whole head of HTTP. It is a resource, since a response
+// would have to be one.
+const mediaRaw = "application/octet-stream"
+
+// headTruncation says why an answer without a whole head ends where it does.
+func headTruncation(p *fetch.Page) warc.Truncation {
+	switch {
+	case p.Flags&fetch.FlagNotHTTP != 0 && p.Cut == fetch.CutUnspecified:
+		return warc.TruncatedNone // it is what it is, and whole
+	case p.Cut != fetch.NotCut:
+		return truncation(p.Cut)
+	case p.Outcome == outcome.HeaderTooLarge:
+		return warc.TruncatedLength
+	case p.Outcome == outcome.HeaderTimeout:
+		return warc.TruncatedTime
+	case p.Outcome == outcome.Reset:
+		return warc.TruncatedDisconnect
+	default:
+		return warc.TruncatedUnspecified
 	}
-	return dst
 }
 
 func truncation(c fetch.Cut) warc.Truncation {

@@ -19,6 +19,7 @@ type resolveLoop struct {
 	newborn  *siteQueue
 	under    *undertaker
 	resolver Resolver
+	names    *nameRecords // nil: what name servers say is not kept
 	servers  *nameServers
 	scarce   *scarcity
 	allowed  func(netip.AddrPort) error // may it be connected to; nil when a proxy does the connecting
@@ -39,13 +40,29 @@ func (l *resolveLoop) run(ctx context.Context) error {
 			return nil //nolint:nilerr // ctx ended: the loop's ordinary end
 		}
 		host := string(urlx.Host(l.bench.AppendKey(nil, vs)))
-		ans := l.resolver.Resolve(ctx, host)
-		if ctx.Err() == nil {
+		ans, err := l.ask(ctx, host)
+		if ctx.Err() == nil && err == nil {
 			l.settle(vs, ans)
 		}
 		l.newborn.Done()
 		l.wake()
+		if err != nil {
+			return err
+		}
 	}
+}
+
+// ask resolves a name. An error is the archive's, which was to hold what name servers said.
+func (l *resolveLoop) ask(ctx context.Context, host string) (dnsres.Answer, error) {
+	if l.names == nil {
+		return l.resolver.Resolve(ctx, host), nil
+	}
+	var h dnsres.Heard
+	ans := l.resolver.(hearing).ResolveHeard(ctx, host, &h) //nolint:forcetypeassert // newNameRecords has looked
+	if ans.Err == nil && len(h.Records) > 0 {
+		return ans, l.names.write(ctx, host, &h)
+	}
+	return ans, nil
 }
 
 // settle places, defers or gives up one site.

@@ -45,7 +45,9 @@ func (e *Engine) Run(ctx context.Context) error {
 	intake, late := e.group(forever, cancel), e.group(forever, cancel)
 	fetchers, parsers, returning := e.group(forever, cancel), e.group(forever, cancel), e.group(forever, cancel)
 
-	e.startIntake(intakeCtx, intake)
+	if err := e.startIntake(intakeCtx, intake); err != nil {
+		cancel(err)
+	}
 	e.startLate(lateCtx, late)
 	if err := e.startWorkers(abort, forever, fetchers, parsers); err != nil {
 		cancel(err)
@@ -111,7 +113,11 @@ func (g *failGroup) Go(loop string, f func() error) {
 }
 
 // startIntake starts what brings new work in.
-func (e *Engine) startIntake(ctx context.Context, g *failGroup) {
+func (e *Engine) startIntake(ctx context.Context, g *failGroup) error {
+	names, err := e.newNameRecords()
+	if err != nil {
+		return err
+	}
 	s := &seeder{
 		fs: e.seams.FS, dir: e.frontierDir(), ledger: e.ledger, frontier: e.frontier, seeded: &e.seeded,
 		wake: func() { poke(e.distWake) },
@@ -119,7 +125,7 @@ func (e *Engine) startIntake(ctx context.Context, g *failGroup) {
 	g.Go("seed", func() error { return s.run(ctx) })
 	for range e.cfg.Resolves {
 		r := &resolveLoop{
-			ledger: e.ledger, bench: e.bench, newborn: e.newborn, under: e.under, resolver: e.seams.Resolver,
+			ledger: e.ledger, bench: e.bench, newborn: e.newborn, under: e.under, resolver: e.seams.Resolver, names: names,
 			servers: e.servers, scarce: e.scarce,
 			allowed: e.seams.Allowed, feed: func() { poke(e.feedWake) }, wake: func() { poke(e.distWake) },
 		}
@@ -137,6 +143,7 @@ func (e *Engine) startIntake(ctx context.Context, g *failGroup) {
 	}
 	g.Go("feed", func() error { return f.run(ctx) })
 	g.Go("distribute", func() error { return e.dist.run(ctx) })
+	return nil
 }
 
 // starved widens the front when fetchers find nothing due while new URLs wait.
@@ -227,20 +234,45 @@ func (e *Engine) newFetchWorker(id int) *fetchWorker {
 		rules: e.rules, aloft: e.aloft, redone: e.redone, log: e.log, live: e.live, lists: e.filters.lists,
 		scarce: e.scarce, proxy: e.cfg.ProxyMode, hashSeed: e.frontier.hashSeed, maxPerHost: e.cfg.MaxPerHost, stopping: e.stopping,
 		pagesOut: &e.pagesOut, fetching: &e.fetching, rng: rand.New(rand.NewPCG(e.frontier.hashSeed, uint64(id))),
+		posting: newPosting(nil),
 	}
 }
 
-func (e *Engine) newParseWorker() (*parseWorker, error) {
-	enc, err := warc.NewEncoder(warc.EncoderOptions{Compression: e.cfg.WARC.Compression, Level: e.cfg.WARC.Level})
+// newEncoder makes what packs records for the archive.
+func (e *Engine) newEncoder() (*warc.Encoder, error) {
+	enc, err := warc.NewEncoder(warc.EncoderOptions{
+		Compression: e.cfg.WARC.Compression, Level: e.cfg.WARC.Level, Dictionary: e.cfg.WARC.Dictionary,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("engine: archive: %w", err)
 	}
+	return enc, nil
+}
+
+// newNameRecords makes what keeps the words of name servers, nil if the crawl keeps no such records.
+func (e *Engine) newNameRecords() (*nameRecords, error) {
+	if _, can := e.seams.Resolver.(hearing); !can || !e.cfg.WARC.DNS || e.cfg.ProxyMode {
+		return nil, nil //nolint:nilnil // as the comment says
+	}
+	enc, err := e.newEncoder()
+	if err != nil {
+		return nil, err
+	}
+	return &nameRecords{ledger: e.ledger, limits: e.limits, turn: make(chan struct{}, 1), encoder: enc}, nil
+}
+
+func (e *Engine) newParseWorker() (*parseWorker, error) {
+	enc, err := e.newEncoder()
+	if err != nil {
+		return nil, err
+	}
 	return &parseWorker{
 		ledger: e.ledger, frontier: e.frontier, bench: e.bench, hosts: e.hosts, pool: e.pool, fetched: e.fetched,
-		finder: newLinkFinder(e.cfg.NoFollow, e.filters.links()), sums: sha1pair.NewHasher(), encoder: enc,
-		store: e.filters.store, parsed: e.parsed, aloft: e.aloft, log: e.log,
+		finder: newLinkFinder(e.cfg.linkOptions(e.filters.links())), sums: sha1pair.NewHasher(), encoder: enc,
+		tells: tellsOf(&e.cfg.WARC), store: e.filters.store, parsed: e.parsed, aloft: e.aloft, log: e.log,
 		faults: &faultFile{fs: e.seams.FS, dir: e.frontierDir(), log: e.seams.Log}, limits: e.limits,
 		wake: func() { poke(e.distWake) }, pagesOut: &e.pagesOut, hashSeed: e.frontier.hashSeed,
+		posting: newPosting(e.limits),
 	}, nil
 }
 

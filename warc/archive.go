@@ -21,6 +21,7 @@ type Archive struct {
 	file   vfs.File // nil: none
 	size   int64
 	reader *Reader
+	words  []byte // dictionary of the file
 
 	behind *Cut  // see Behind
 	head   error // why nothing of the current file can be had, though it may be there
@@ -54,9 +55,17 @@ func (a *Archive) open(serial uint32) error {
 	if err != nil {
 		return fmt.Errorf("warc: %w", err)
 	}
-	a.info, a.file, a.head = info, f, nil
+	a.info, a.file, a.head, a.words = info, f, nil, nil
 	if a.size, err = f.Size(); err != nil {
 		return err
+	}
+	if info.Compression == Zstd {
+		if a.words, _, err = ReadDictionary(f); errors.Is(err, ErrTruncated) || errors.Is(err, ErrCompression) || errors.Is(err, ErrTooLarge) {
+			a.head = a.fault(ErrCompression, Position{}, "%v", err)
+			return a.head
+		} else if err != nil {
+			return err
+		}
 	}
 	if a.behind != nil && a.behind.Before(Cut{Serial: serial, Length: 1}) { // not a byte of it is in front of there
 		a.head = a.checkHead()
@@ -106,7 +115,7 @@ func (a *Archive) ReadGroup(pos Position) ([]RecordRead, Position, error) {
 		size = pos.Length
 	}
 	from := io.NewSectionReader(a.file, pos.Offset, size)
-	o := ReaderOptions{Name: a.info.Name, Base: pos.Offset, Syntax: Fail}
+	o := ReaderOptions{Name: a.info.Name, Base: pos.Offset, Syntax: Fail, Dictionary: a.words}
 	if a.reader == nil {
 		a.reader = NewReader(from, o)
 	} else {

@@ -33,7 +33,8 @@ type packer struct {
 	compression Compression
 	out         sink
 	fast        *deflate.Encoder // for Gzip at level 1, else nil
-	z           deflater         // nil for that and for None
+	late        *latePacker      // for Zstd with a dictionary, else nil
+	z           deflater         // nil for those and for None
 
 	start    int // of the member at hand, in out.b
 	body     int // of the compressor's own output
@@ -42,9 +43,15 @@ type packer struct {
 	restSize int64
 }
 
-func newPacker(c Compression, level int) (*packer, error) {
+func newPacker(c Compression, level int, dictionary []byte) (*packer, error) {
 	p := &packer{compression: c}
 	var err error
+	if dictionary != nil {
+		if p.late, err = newLatePacker(dictionary, level); err != nil {
+			return nil, err
+		}
+		return p, nil
+	}
 	switch c {
 	case Gzip:
 		if level == 1 {
@@ -83,6 +90,13 @@ func (p *packer) begin(prefix bool) {
 	if prefix {
 		p.prefix = prefixLen
 	}
+	if p.late != nil {
+		if prefix {
+			p.late.raw = appendPrefix(p.late.raw)
+		}
+		p.late.packed = false
+		return
+	}
 	switch p.compression {
 	case Gzip:
 		p.out.b = append(p.out.b, gzipHeader...)
@@ -96,8 +110,7 @@ func (p *packer) begin(prefix bool) {
 		}
 	}
 	if prefix {
-		p.out.b = append(p.out.b, prefixBefore...)
-		p.out.b = append(p.out.b, "00000000-0000-0000-0000-000000000000"+prefixAfter...)
+		p.out.b = appendPrefix(p.out.b)
 	}
 	p.body = len(p.out.b)
 	switch {
@@ -108,9 +121,26 @@ func (p *packer) begin(prefix bool) {
 	}
 }
 
+// appendPrefix adds a prefix that names no file yet.
+func appendPrefix(dst []byte) []byte {
+	return append(append(append(dst, prefixBefore...), "00000000-0000-0000-0000-000000000000"...), prefixAfter...)
+}
+
+// dictionary is the number of the dictionary, 0 if there is none.
+func (p *packer) dictionary() uint32 {
+	if p.late == nil {
+		return 0
+	}
+	return p.late.id
+}
+
 // write packs more of the record.
 func (p *packer) write(b []byte) error {
 	p.restSize += int64(len(b))
+	if p.late != nil {
+		p.late.raw = append(p.late.raw, b...)
+		return nil
+	}
 	switch p.compression {
 	case Gzip:
 		p.restCRC = crc32.Update(p.restCRC, crc32.IEEETable, b)
@@ -128,6 +158,13 @@ func (p *packer) write(b []byte) error {
 
 // finish ends the member and tells where it lies.
 func (p *packer) finish() (member, error) {
+	if p.late != nil {
+		m := member{raw: int64(p.prefix) + p.restSize, prefixAt: -1}
+		if p.prefix > 0 {
+			m.prefixAt = 0
+		}
+		return m, nil
+	}
 	switch {
 	case p.fast != nil:
 		p.out.b = p.fast.Finish(p.out.b)

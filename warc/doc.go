@@ -23,6 +23,9 @@
 //	gzip member:  | header 10 | 00 | len 2 | ~len 2 | WARC/1.1 CRLF WARC-Warcinfo-ID: <urn:uuid:...> CRLF | deflate ... | crc 4 | size 4 |
 //	              |           |<------------ stored block: 77 bytes known at Append ------------>|           | mended |
 //
+// With a dictionary (dictionary.go) no part of a frame can be changed afterwards. Then the Encoder keeps records as they are and packs
+// them when the file is known: in Encoder.Pack, or in Append.
+//
 // Block digests are of the block as stored. Payload digests are of the body without chunking, as the IIPC reads the standard;
 // their maker leaves them out when a body did not end as its framing says. A revisit of the identical-payload-digest
 // profile keeps the response's head and says WARC-Truncated: length, as the standard demands of such a record.

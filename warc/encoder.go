@@ -16,6 +16,8 @@ type EncoderOptions struct {
 	Compression Compression
 	// Level of the compressor, 1 (fastest) to 9. Default 1.
 	Level int
+	// Dictionary that frames of Zstd refer to, in zstd's own form and with a number. It is not changed any more. Default: none.
+	Dictionary []byte
 }
 
 // WithDefaults returns a copy in which what was zero is filled in.
@@ -34,6 +36,14 @@ func (o EncoderOptions) Validate() error {
 	}
 	if o.Level < 1 || o.Level > 9 {
 		faults = append(faults, fmt.Errorf("warc: level %d is not within 1..9", o.Level))
+	}
+	if o.Dictionary != nil {
+		if o.Compression != Zstd {
+			faults = append(faults, fmt.Errorf("warc: a dictionary is for zstd, not for %s", o.Compression))
+		}
+		if _, err := dictionaryID(o.Dictionary); err != nil {
+			faults = append(faults, err)
+		}
 	}
 	return errors.Join(faults...)
 }
@@ -61,7 +71,7 @@ func NewEncoder(o EncoderOptions) (*Encoder, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	p, err := newPacker(o.Compression, o.Level)
+	p, err := newPacker(o.Compression, o.Level, o.Dictionary)
 	if err != nil {
 		return nil, err
 	}
@@ -90,6 +100,9 @@ func (e *Encoder) Reset() {
 		e.index = nil
 	}
 	e.p.out.b = e.p.out.b[:0]
+	if e.p.late != nil {
+		e.p.late.reset()
+	}
 	e.index = e.index[:0]
 	e.members = e.members[:0]
 	e.broken = nil
@@ -181,6 +194,14 @@ func (e *Encoder) appendIndex(r *Record) {
 	e.index = c.append(e.index)
 }
 
+// Pack packs the records for the file that w writes now, while the caller holds no lock. Without a dictionary that is done already, and
+// with one Append does it again if the file is another by then.
+func (e *Encoder) Pack(w *Writer) {
+	if id := w.id.Load(); e.p.late != nil && id != nil {
+		e.Group().stamp(*id)
+	}
+}
+
 // Group gives the records appended since Reset. It borrows the Encoder's memory until Reset or the next Append.
 func (e *Encoder) Group() Group { return Group{e} }
 
@@ -200,17 +221,31 @@ func (g Group) Size() int64 {
 	if g.e == nil {
 		return 0
 	}
+	if l := g.e.p.late; l != nil && !l.packed {
+		g.stamp(ID{})
+	}
 	return int64(len(g.e.p.out.b))
+}
+
+// Bytes are the group as it is stored. They name no file's warcinfo record before Append.
+func (g Group) Bytes() []byte {
+	g.Size() // packs it
+	return g.e.p.out.b
 }
 
 // Record tells where the i-th record begins, from the first byte of the group, and its length in the file, in bytes.
 func (g Group) Record(i int) (offset, length int64) {
+	g.Size() // packs it
 	m := &g.e.members[i]
 	return int64(m.start), int64(m.end - m.start)
 }
 
-// stamp names the warcinfo record in all records of the group.
+// stamp names the warcinfo record in all records of the group, and with a dictionary packs them.
 func (g Group) stamp(info ID) {
+	if l := g.e.p.late; l != nil {
+		g.e.p.out.b = l.pack(g.e.p.out.b, g.e.members, info)
+		return
+	}
 	b := g.e.p.out.b
 	for i := range g.e.members {
 		m := &g.e.members[i]

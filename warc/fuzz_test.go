@@ -18,6 +18,19 @@ func FuzzReader(f *testing.F) {
 		f.Add(b[:len(b)/2])
 		f.Add(append(bytes.Clone(b[:len(b)/2]), b...))
 	}
+	words := vfs.NewMem(1)
+	w, e := openWords(f, words, trained(f), nil)
+	writePages(f, w, e, 0, 3)
+	if err := w.Close(); err != nil {
+		f.Fatal(err)
+	}
+	if files, err := Files(words, "warc"); err != nil || len(files) != 1 {
+		f.Fatal(files, err)
+	} else {
+		b := mustRead(f, words, "warc/"+files[0].Name)
+		f.Add(b)
+		f.Add(append(bytes.Clone(b[:len(b)/2]), b...))
+	}
 	f.Add([]byte("WARC/1.0\nContent-Length: 0\n\n\n\nWARC/"))
 	f.Add([]byte("\x5d\x2a\x4d\x18\x05\x00\x00\x00abcde(\xb5/\xfd"))
 	f.Fuzz(func(t *testing.T, b []byte) {

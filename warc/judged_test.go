@@ -19,16 +19,33 @@ func TestSampleArchive(t *testing.T) {
 	if dir == "" {
 		dir = t.TempDir()
 	}
-	for _, c := range []Compression{Gzip, Zstd, None} {
-		o := Options{Dir: filepath.ToSlash(filepath.Join(dir, c.String())), SizeMax: 60000, Compression: c,
+	for _, form := range []string{"gzip", "zstd", "none", "words"} {
+		c, err := ParseCompression(form)
+		var words []byte
+		if err != nil {
+			c, words = Zstd, trained(t)
+		}
+		o := Options{Dir: filepath.ToSlash(filepath.Join(dir, form)), SizeMax: 60000, Compression: c, Dictionary: words,
 			Info: []Field{{"software", "orbweaver"}, {"format", "WARC File Format 1.1"}}}
 		w, err := OpenWriter(vfs.Disk(), o, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := newTestEncoder(t, c)
+		e, err := NewEncoder(EncoderOptions{Compression: c, Dictionary: words})
+		if err != nil {
+			t.Fatal(err)
+		}
 		first := Record{}
 		for i := range 60 {
+			if i%20 == 0 { // a name server said something
+				e.Reset()
+				appendRecord(t, e, &Record{Type: Response, Date: testDate(i), TargetURI: fmt.Appendf(nil, "dns:www.site%d.example", i%5), ContentType: MediaDNS,
+					IP: netip.MustParseAddr("192.0.2.53"), Index: &IndexInfo{MIME: []byte(MediaDNS)},
+					Block: [][]byte{[]byte("20261121120000\nwww.site.example.\t60\tIN\tA\t192.0.2.1\n")}})
+				if _, err := w.Append(e.Group()); err != nil {
+					t.Fatal(err)
+				}
+			}
 			e.Reset()
 			sampleGroup(t, e, i, &first)
 			if _, err := w.Append(e.Group()); err != nil {
@@ -82,6 +99,10 @@ func sampleGroup(t *testing.T, e *Encoder, i int, first *Record) {
 		r.Type, r.PayloadDigest, r.Block = Revisit, first.PayloadDigest, r.Block[:1]
 		r.RefersTo, r.RefersToURI, r.RefersToDate = first.ID, string(first.TargetURI), first.Date
 	}
+	if i%14 == 6 { // the server says that the first page is as it was
+		r.Type, r.Profile, r.PayloadDigest, r.Block = Revisit, ProfileNotModified, first.PayloadDigest, [][]byte{[]byte("HTTP/1.1 304 Not Modified\r\n\r\n")}
+		r.RefersTo, r.RefersToURI, r.RefersToDate, index.Status = first.ID, string(first.TargetURI), first.Date, 304
+	}
 	appendRecord(t, e, &r)
 	if i == 0 {
 		*first = r
@@ -89,5 +110,5 @@ func sampleGroup(t *testing.T, e *Encoder, i int, first *Record) {
 	appendRecord(t, e, &Record{Type: Request, Date: testDate(i), TargetURI: uri, ConcurrentTo: r.ID,
 		Block: [][]byte{[]byte("GET / HTTP/1.1\r\nHost: www.site.example\r\n\r\n")}})
 	appendRecord(t, e, &Record{Type: Metadata, Date: testDate(i), TargetURI: uri, ConcurrentTo: r.ID,
-		Block: [][]byte{[]byte("fetchTimeMs: 3\r\n")}})
+		Block: [][]byte{[]byte("via: http://www.site0.example/\r\nhopsFromSeed: L\r\nfetchTimeMs: 3\r\noutlink: http://a.example/ L a/@href\r\n")}})
 }

@@ -67,13 +67,14 @@ type mender struct {
 
 	size     int64  // of the file as it is
 	spans    []span // of it, that are kept
-	head     []byte // a warcinfo record that goes before them
+	front    []byte // the frame with the dictionary, that the file begins with; nil if it has none
+	head     []byte // front and a warcinfo record that goes before them
 	out      int64  // length of the mended file so far
 	records  int
 	warcinfo ID
 	named    ID   // what records name as the warcinfo record, if not that
 	sure     bool // which one it is
-	capture  ID   // the last response or revisit that was kept
+	capture  ID   // the last response, revisit or resource that was kept
 	ids      map[key]struct{}
 	index    indexLines
 	entry    []byte
@@ -115,8 +116,14 @@ var errWrongHead = errors.New("warc: another warcinfo record")
 
 // read decides what is kept.
 func (m *mender) read(f vfs.File) error {
+	if err := m.readFront(f); err != nil {
+		return err
+	}
 	m.ids = make(map[key]struct{})
-	m.spans, m.out, m.records, m.index, m.warcinfo = nil, 0, 0, indexLines{}, ID{}
+	m.spans, m.out, m.records, m.index, m.warcinfo = nil, int64(len(m.front)), 0, indexLines{}, ID{}
+	if len(m.front) > 0 {
+		m.spans = append(m.spans, span{0, m.out})
+	}
 	if !m.named.IsZero() {
 		if err := m.newHead(m.named); err != nil {
 			return err
@@ -144,10 +151,30 @@ func (m *mender) read(f vfs.File) error {
 			return err
 		}
 	}
-	if m.out == 0 {
+	if m.records == 0 {
 		return m.newHead(ID{})
 	}
 	return nil
+}
+
+// readFront takes the dictionary that the file begins with. A damaged one is of no use, and so are the records that refer to it.
+func (m *mender) readFront(f vfs.File) error {
+	if m.info.Compression != Zstd {
+		return nil
+	}
+	_, length, err := ReadDictionary(f)
+	for _, kind := range []error{ErrTruncated, ErrCompression, ErrTooLarge} {
+		if errors.Is(err, kind) {
+			m.front = nil
+			return nil
+		}
+	}
+	if err != nil || length == 0 {
+		return err
+	}
+	m.front = make([]byte, length)
+	_, err = io.ReadFull(io.NewSectionReader(f, 0, length), m.front)
+	return err
 }
 
 // record takes one sound record. A *Fault says why it does not stay.
@@ -159,10 +186,10 @@ func (m *mender) record(rec *RecordRead) error {
 	switch {
 	case rec.Type != Warcinfo && about.IsZero():
 		return fault("it names no warcinfo record")
-	case rec.Type == Warcinfo && m.out > 0:
+	case rec.Type == Warcinfo && m.records > 0:
 		return fault("another warcinfo record")
 	}
-	if m.out == 0 && rec.Type != Warcinfo {
+	if m.records == 0 && rec.Type != Warcinfo {
 		if err := m.newHead(about); err != nil {
 			return err
 		}
@@ -196,7 +223,7 @@ func (m *mender) record(rec *RecordRead) error {
 	if err != nil {
 		return err
 	}
-	isCapture := rec.Type == Response || rec.Type == Revisit
+	isCapture := rec.Type == Response || rec.Type == Revisit || rec.Type == Resource
 	if !keep {
 		if isCapture {
 			m.capture = ID{}
@@ -244,8 +271,8 @@ func (m *mender) newHead(id ID) error {
 	if err := e.Append(&r); err != nil {
 		return err
 	}
-	m.head, m.warcinfo = bytes.Clone(e.p.out.b), r.ID
-	m.out, m.records = int64(len(m.head)), 1
+	m.head, m.warcinfo = slices.Concat(m.front, e.p.out.b), r.ID
+	m.spans, m.out, m.records = nil, int64(len(m.head)), 1
 	m.ids[key(r.ID)] = struct{}{}
 	return nil
 }
@@ -257,6 +284,9 @@ func (m *mender) write() (Mended, error) {
 	var kept int64
 	for _, s := range m.spans {
 		kept += s.to - s.from
+	}
+	if m.head != nil {
+		kept += int64(len(m.front))
 	}
 	r.Lost = m.size - kept
 	tail := m.head == nil && len(m.spans) == 1 && m.spans[0].from == 0

@@ -20,6 +20,8 @@ type Options struct {
 	// Compression and Level must be those of the Encoders. Default Gzip and 1.
 	Compression Compression
 	Level       int
+	// Dictionary must be theirs too: each file begins with it. Default: none.
+	Dictionary []byte
 	// FinishLater leaves full files to Finish, which somebody calls who may wait for the disk; else the Append does it that
 	// filled the file. So it is with reading the file again that a Cut ends: OpenWriter then believes that a group ends there.
 	FinishLater bool
@@ -46,7 +48,7 @@ func (o Options) WithDefaults() Options {
 
 // Validate tells what is wrong with the options, all of it.
 func (o Options) Validate() error {
-	faults := []error{EncoderOptions{Compression: o.Compression, Level: o.Level}.Validate()}
+	faults := []error{EncoderOptions{Compression: o.Compression, Level: o.Level, Dictionary: o.Dictionary}.Validate()}
 	if !isNamePart(o.Prefix, "._-") {
 		faults = append(faults, fmt.Errorf("warc: prefix %q: want letters, digits, dot, underscore, hyphen, and a letter or digit first", o.Prefix))
 	} else if _, ok := ParseName(o.Prefix + "-x.warc"); ok {

@@ -30,6 +30,9 @@ type ReaderOptions struct {
 	// Apart says that no record lies in more than one member, as in files of ours: then one whose length is wrong cannot take
 	// those behind it along.
 	Apart bool
+	// Dictionary is that of the file, for readers that begin in its middle: see ReadDictionary. It is not changed any more. Default: the
+	// one that the file begins with, if it does.
+	Dictionary []byte
 	// OnFault is called, by the goroutine that reads, with each fault under Warn. Default: none, they are counted only.
 	OnFault func(*Fault)
 }
@@ -72,7 +75,7 @@ func NewReader(r io.Reader, o ReaderOptions) *Reader {
 // Reset starts over with another file and keeps the memory. The record given last must not be used any more.
 func (z *Reader) Reset(r io.Reader, o ReaderOptions) {
 	z.o = o.WithDefaults()
-	z.src.reset(r, o.Base)
+	z.src.reset(r, o.Base, o.Dictionary)
 	z.src.form = o.Form
 	z.r, z.w, z.ended, z.inner = 0, 0, true, 0
 	z.rec, z.lost, z.done, z.faults, z.crossed = nil, false, nil, 0, false

@@ -15,6 +15,9 @@ const ProfileIdentical = "http://netpreserve.org/warc/1.1/revisit/identical-payl
 // ProfileNotModified is the profile of a revisit that the server answered with "304 Not Modified".
 const ProfileNotModified = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 
+// MediaDNS is the content type of a response that a name server gave; its target is "dns:" and the name.
+const MediaDNS = "text/dns"
+
 // ErrRecord is returned for a Record that cannot be written as it stands: a field name that is no token, no type, ...
 var ErrRecord = errors.New("warc: bad record")
 

@@ -61,6 +61,12 @@ func (r *RecordRead) Lookup(name string) (string, bool) {
 	return "", false
 }
 
+// IsDNS tells whether the record holds what a name server said, and not what a web server did.
+func (r *RecordRead) IsDNS() bool {
+	media, _, _ := strings.Cut(r.Get("Content-Type"), ";")
+	return strings.EqualFold(strings.TrimSpace(media), MediaDNS)
+}
+
 func unbracket(s string) string {
 	if len(s) >= 2 && s[0] == '<' && s[len(s)-1] == '>' {
 		return s[1 : len(s)-1]

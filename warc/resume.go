@@ -1,6 +1,7 @@
 package warc
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -142,7 +143,13 @@ func (w *Writer) resumeFile(f FileInfo, length int64) error {
 		return fmt.Errorf("%w: %s does not end with a record at %d: %w", ErrResume, f.Name, length, err)
 	}
 	w.id.Store(&out.id)
-	if f.Compression != w.o.Compression {
+	words := []byte(nil)
+	if f.Compression == Zstd {
+		if words, _, err = ReadDictionary(out.f); err != nil {
+			return fmt.Errorf("%w: %s: %w", ErrResume, f.Name, err)
+		}
+	}
+	if f.Compression != w.o.Compression || !bytes.Equal(words, w.o.Dictionary) {
 		// Written in another form: finished here, and the next group goes into the next file.
 		w.full, w.current = append(w.full, out), nil
 		return w.finishFull(w.full)
@@ -208,7 +215,7 @@ func (f *outFile) goOn(length int64, later bool) error {
 	if rec.Type == Warcinfo {
 		f.id = rec.ID
 	}
-	f.size, f.infoSize, f.unread = length, rec.Length, length
+	f.size, f.infoSize, f.unread = length, rec.Offset+rec.Length, length
 	return nil
 }
 
@@ -252,7 +259,8 @@ func (f *outFile) rebuild(length int64) (good int64, err error) {
 		if err != nil {
 			return good, err
 		}
-		if rec.Offset == 0 && rec.Type == Warcinfo {
+		first := good == 0
+		if first && rec.Type == Warcinfo {
 			f.id = rec.ID
 		}
 		c, indexed, err := rec.indexEntry()
@@ -271,7 +279,7 @@ func (f *outFile) rebuild(length int64) (good int64, err error) {
 			f.index.add(entry, rec.Offset, rec.Length)
 		}
 		good = rec.Offset + rec.Length
-		if rec.Offset == 0 {
+		if first {
 			f.infoSize = good
 		}
 	}

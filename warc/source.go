@@ -46,6 +46,9 @@ type source struct {
 	zs    *zstd.Decoder
 	frame frameReader
 
+	dictionary []byte // of the file, nil if it has none or it has not been met yet
+	decodes    []byte // the one that zs knows
+
 	seek    io.Seeker // the file, if it can go back
 	origin  int64     // what seek calls the offset 0
 	rewound int64     // bytes gone back so far
@@ -56,7 +59,8 @@ type source struct {
 }
 
 // reset starts over with another file whose first byte is at offset base.
-func (s *source) reset(r io.Reader, base int64) {
+func (s *source) reset(r io.Reader, base int64, dictionary []byte) {
+	s.dictionary = dictionary
 	s.in = counter{r: r, n: base}
 	if s.br == nil {
 		s.br = bufio.NewReaderSize(&s.in, sourceBuffer)
@@ -178,8 +182,8 @@ func (s *source) nextZstd() error {
 		if string(b) != zstdMagic {
 			return fmt.Errorf("%w: % x where a frame should begin", ErrCompression, b)
 		}
-		if s.zs == nil {
-			if err := s.newDecoder(nil); err != nil {
+		if s.zs == nil || !same(s.dictionary, s.decodes) {
+			if err := s.newDecoder(); err != nil {
 				return err
 			}
 		}
@@ -191,17 +195,21 @@ func (s *source) nextZstd() error {
 	}
 }
 
-func (s *source) newDecoder(dictionary []byte) error {
+// same tells whether two dictionaries are the same bytes in memory: they are large, and never changed.
+func same(a, b []byte) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
+
+// newDecoder makes a decoder that knows the file's dictionary.
+func (s *source) newDecoder() error {
 	s.close()
 	o := []zstd.DOption{zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(windowMax)}
-	if dictionary != nil {
-		o = append(o, zstd.WithDecoderDicts(dictionary))
+	if s.dictionary != nil {
+		o = append(o, zstd.WithDecoderDicts(s.dictionary))
 	}
 	zs, err := zstd.NewReader(nil, o...)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrCompression, err)
 	}
-	s.zs = zs
+	s.zs, s.decodes = zs, s.dictionary
 	return nil
 }
 
@@ -211,7 +219,7 @@ func (s *source) skippable() error {
 	if err != nil {
 		return s.damage(io.ErrUnexpectedEOF)
 	}
-	isDictionary := b[0] == 0x5d && s.offset() == 0
+	isDictionary := string(b[:4]) == dictionaryMagic && s.offset() == 0
 	size := int64(b[4]) | int64(b[5])<<8 | int64(b[6])<<16 | int64(b[7])<<24
 	_, _ = s.br.Discard(8)
 	if !isDictionary {
@@ -227,17 +235,8 @@ func (s *source) skippable() error {
 	if err != nil || int64(len(dictionary)) < size {
 		return s.damage(io.ErrUnexpectedEOF)
 	}
-	if bytes.HasPrefix(dictionary, []byte(zstdMagic)) {
-		z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(dictionaryMax))
-		if err != nil {
-			return fmt.Errorf("%w: %w", ErrCompression, err)
-		}
-		defer z.Close()
-		if dictionary, err = z.DecodeAll(dictionary, nil); err != nil {
-			return fmt.Errorf("%w: dictionary: %w", ErrCompression, err)
-		}
-	}
-	return s.newDecoder(dictionary)
+	s.dictionary, err = unpackDictionary(dictionary)
+	return err
 }
 
 // isSkippable tells whether b begins a zstd frame without content.

@@ -61,6 +61,7 @@ func config(rig *invitro.Rig) engine.Config {
 	}
 	if !behindProxy(rig.World.Config().Seed) {
 		c.KeepAlive = 5 * time.Second
+		c.WARC.Metadata, c.WARC.Via, c.WARC.Outlinks, c.WARC.DNS = engine.MetadataAll, true, true, true
 	}
 	if crowded(rig.World.Config().Seed) {
 		c.WorkbenchMemory = 16 << 10

@@ -44,7 +44,7 @@ func fileCaptures(fsys vfs.FS, name string, f func(simweb.Capture)) error {
 		if err != nil {
 			return err
 		}
-		if (rec.Type != warc.Response && rec.Type != warc.Revisit) || bytes.HasSuffix(rec.TargetURI, []byte("/robots.txt")) {
+		if (rec.Type != warc.Response && rec.Type != warc.Revisit) || bytes.HasSuffix(rec.TargetURI, []byte("/robots.txt")) || rec.IsDNS() {
 			continue
 		}
 		c := simweb.Capture{URL: string(rec.TargetURI), Truncated: rec.Type == warc.Response && rec.Get("WARC-Truncated") != ""}

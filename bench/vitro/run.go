@@ -32,9 +32,12 @@ type Options struct {
 	IPDelay   time.Duration
 	KeepAlive time.Duration // how long a connection waits for the next exchange; 0 for one connection a page
 	Fetchers  int
-	Proxies   int           // addresses of the one proxy; 0 for one, which takes some 28,000 connections at a time
-	Seeds     int           // 0 for a hundred
-	Level     int           // of gzip
+	Proxies   int // addresses of the one proxy; 0 for one, which takes some 28,000 connections at a time
+	Seeds     int // 0 for a hundred
+	Level     int // of gzip
+	Metadata  engine.Metadata
+	Via       bool
+	Outlinks  bool
 	MaxPages  int64         // 0 for all
 	MaxTime   time.Duration // 0 for no limit
 	Version   string        // of the program
@@ -175,7 +178,7 @@ func crawl(ctx context.Context, o *Options, w *web) (engine.Report, error) {
 	}
 	cfg.Politeness = politeness.Default()
 	cfg.Politeness.HostDelay, cfg.Politeness.IPDelay = o.HostDelay, o.IPDelay
-	cfg.WARC.Level = o.Level
+	cfg.WARC.Level, cfg.WARC.Metadata, cfg.WARC.Via, cfg.WARC.Outlinks = o.Level, o.Metadata, o.Via, o.Outlinks
 	cfg.Fetch = fetch.Options{
 		UserAgent: "orbweaver/" + o.Version + " (+https://example.org/in-vitro)",
 		Proxy:     &fetch.Proxy{URL: w.where.Proxy, Addr: proxy},

@@ -8,6 +8,7 @@ import (
 
 	"orbweaver/bench/simweb"
 	"orbweaver/bench/vitro"
+	"orbweaver/engine"
 )
 
 type benchCmd struct {
@@ -61,6 +62,9 @@ type benchVitroCmd struct {
 	Fetchers  count    `help:"Fetch workers." default:"1024" placeholder:"N"`
 	KeepAlive duration `help:"Keep connections for so long, in the bare loop, too; 0 for one connection a page." default:"0" placeholder:"TIME"`
 	Level     count    `help:"gzip level of the crawl; the bare loop always has 1." default:"1" placeholder:"N"`
+	Metadata  string   `help:"Metadata records: auto, all or none." oneof:"auto,all,none" default:"auto" placeholder:"MODE"`
+	Via       bool     `help:"Keep with each queued URL the page that led to it."`
+	Outlinks  bool     `help:"List in metadata records what each page links to."`
 	Seed      count    `help:"Which web." default:"1" placeholder:"N"`
 	Digests   count    `help:"Compare one payload of so many with the truth." default:"1" placeholder:"N"`
 	Profile   string   `help:"Directory for CPU profiles of the bare loop and of the crawl." placeholder:"DIR"`
@@ -97,6 +101,10 @@ func (c *benchVitroCmd) Run(w *world) error {
 	}
 	o.HostDelay, o.IPDelay, o.Fetchers, o.Level = c.HostDelay.d, c.IPDelay.d, int(c.Fetchers.n), int(c.Level.n)
 	o.KeepAlive = c.KeepAlive.d
+	o.Via, o.Outlinks = c.Via, c.Outlinks
+	if o.Metadata, err = engine.ParseMetadata(c.Metadata); err != nil {
+		return usageError{fmt.Errorf("--metadata: %w", err)}
+	}
 	o.MaxPages, o.BarePages, o.Profile, o.DigestEvery = c.Pages.n, int(c.BarePages.n), c.Profile, int(c.Digests.n)
 	r, err := vitro.Run(ctx, o)
 	if err != nil {

@@ -19,6 +19,7 @@ type crawlCmd struct {
 	Seeds        []string `help:"File of seeds: one URL a line, # comments, .gz read too, - for stdin. Repeatable." placeholder:"FILE" sep:"none"`
 	Scope        string   `help:"Which URLs enter the frontier: all; host, domain or prefix of the seeds; or an expression." default:"all" placeholder:"SCOPE"`
 	ExcludeHosts string   `help:"File of hosts to stay away from: host, .suffix, *.suffix or CIDR, one a line." placeholder:"FILE"`
+	NoFollow     bool     `name:"nofollow" help:"Take no links that rel=nofollow, meta robots or X-Robots-Tag ask to leave alone (nofollow or none, for all robots or for orbweaver). noindex has no effect: it is about search results."`
 	IncludeHosts string   `help:"File of hosts, in the same form: no others are asked." placeholder:"FILE"`
 	Surts        string   `help:"File of SURT prefixes, +http://(org,example, or - one a line: the longest that fits decides; with a + in the file, what none fits is refused." placeholder:"FILE"`
 
@@ -31,6 +32,9 @@ type crawlCmd struct {
 
 	HostDelay duration `help:"Wait between two requests to a site." default:"4s" placeholder:"TIME"`
 	IPDelay   duration `name:"ip-delay" help:"Wait between two requests to an IP address." default:"500ms" placeholder:"TIME"`
+	Forms     bool     `help:"Follow the action of forms that only read (method GET)."`
+	Sitemaps  bool     `help:"Follow the sitemaps that robots.txt files name, packed ones and lists of URLs too."`
+
 	KeepAlive duration `help:"Keep a connection open for so long for the next request to its site; 0 for one connection a request. It saves work only if it is longer than --host-delay." default:"0" placeholder:"TIME"`
 	Fetchers  count    `help:"Fetch workers." default:"1024" placeholder:"N" least:"1"`
 
@@ -55,6 +59,11 @@ type crawlCmd struct {
 	WarcCompression string `help:"gzip, zstd or none." oneof:"gzip,zstd,none" default:"gzip" placeholder:"MODE"`
 	WarcLevel       count  `help:"Compression level, 1 (fast) to 9." default:"1" placeholder:"N" least:"1" most:"9"`
 	WarcSize        size   `help:"Size at which the next file is begun." default:"1GiB" placeholder:"SIZE" least:"1"`
+	WarcDictionary  string `help:"File with a dictionary for zstd, as 'warc train' makes it: each archive file begins with it." placeholder:"FILE"`
+	WarcMetadata    string `help:"Metadata records: auto, for captures of which there is more to tell than the other records say; all; or none." oneof:"auto,all,none" default:"auto" placeholder:"MODE"`
+	WarcVia         bool   `help:"Keep with each queued URL the page that led to it, for metadata records: the frontier grows by its length for each."`
+	WarcOutlinks    bool   `help:"List in metadata records what each page links to."`
+	WarcDNS         string `name:"warc-dns" help:"Records of what name servers said: all or none." oneof:"all,none" default:"all" placeholder:"MODE"`
 
 	WorkbenchMemory size     `help:"Memory for queued paths and idle hosts; what is beyond goes to disk." default:"256MiB" placeholder:"SIZE" least:"1"`
 	CacheMemory     size     `help:"Memory of the fingerprint cache." default:"64MiB" placeholder:"SIZE" least:"1"`

@@ -52,15 +52,16 @@ func (c *crawlCmd) writeEffective(w *world) error {
 			values[f.Name] = v
 		}
 	}
-	for flag, name := range map[string]string{"exclude-hosts": c.ExcludeHosts, "include-hosts": c.IncludeHosts, "surts": c.Surts} {
-		if name == "" {
+	// The crawl may go on from another working directory.
+	for flag, file := range map[string]string{"exclude-hosts": c.ExcludeHosts, "include-hosts": c.IncludeHosts, "surts": c.Surts, "warc-dictionary": c.WarcDictionary} {
+		if file == "" {
 			continue
 		}
-		whole, err := filepath.Abs(name) // the crawl may go on from another working directory
+		name, err := filepath.Abs(file)
 		if err != nil {
 			return fmt.Errorf("--%s: %w", flag, err)
 		}
-		values[flag] = whole
+		values[flag] = name
 	}
 	b, err := toml.Marshal(values)
 	if err != nil {

@@ -24,9 +24,9 @@ import (
 func (c *crawlCmd) settings(w *world) (engine.Config, engine.Seams, error) {
 	var bad mistakes
 	cfg := engine.Config{
-		Dir: c.Dir, MaxPages: c.MaxPages.n,
+		Dir: c.Dir, NoFollow: c.NoFollow, MaxPages: c.MaxPages.n,
 		MaxPerHost: int(c.MaxPerHost.n), MaxTime: c.MaxTime.d, MaxDisk: c.MaxDisk.bytes,
-		RetryWait: c.RetryWait.d, KeepAlive: c.KeepAlive.d,
+		RetryWait: c.RetryWait.d, KeepAlive: c.KeepAlive.d, Forms: c.Forms, Sitemaps: c.Sitemaps,
 		Fetchers: int(c.Fetchers.n), WorkbenchMemory: c.WorkbenchMemory.bytes, CacheMemory: c.CacheMemory.bytes,
 		SieveMemory: c.SieveMemory.bytes, SeenMemory: c.SeenMemory.bytes, Checkpoint: c.Checkpoint.d, Operator: c.Operator, Version: version,
 		ProxyMode: c.Proxy != "",
@@ -38,6 +38,7 @@ func (c *crawlCmd) settings(w *world) (engine.Config, engine.Seams, error) {
 	var err error
 	cfg.WARC.Compression, err = warc.ParseCompression(c.WarcCompression)
 	bad.add("--warc-compression", err)
+	bad.add("", c.archive(&cfg.WARC))
 	_, err = c.points(&cfg)
 	bad.add("", err)
 	cfg.Seeds, err = c.seedSource(w)
@@ -51,6 +52,26 @@ func (c *crawlCmd) settings(w *world) (engine.Config, engine.Seams, error) {
 		bad.add("", cfg.Validate())
 	}
 	return cfg, seams, bad.err()
+}
+
+// archive says what goes into the archive beside responses and requests, and in what form.
+func (c *crawlCmd) archive(a *engine.WARCConfig) error {
+	var bad mistakes
+	var err error
+	a.Metadata, err = engine.ParseMetadata(c.WarcMetadata)
+	bad.add("--warc-metadata", err)
+	a.Via, a.Outlinks, a.DNS = c.WarcVia, c.WarcOutlinks, c.WarcDNS == "all"
+	if a.Metadata == engine.MetadataNone && (a.Via || a.Outlinks) {
+		bad.add("--warc-metadata", errors.New("none leaves no place for what --warc-via and --warc-outlinks would tell"))
+	}
+	if c.WarcDictionary == "" {
+		return bad.err()
+	}
+	if a.Dictionary, err = os.ReadFile(c.WarcDictionary); err == nil {
+		err = warc.EncoderOptions{Compression: a.Compression, Level: 1, Dictionary: a.Dictionary}.Validate()
+	}
+	bad.add("--warc-dictionary", err)
+	return bad.err()
 }
 
 // mistakes collects what is wrong.

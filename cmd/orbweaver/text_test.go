@@ -112,3 +112,38 @@ func TestWarcTools(t *testing.T) {
 	write(t, broken, "this is no archive")
 	call("warc", "verify", broken).want(t, exitFailed)
 }
+
+// An archive makes the dictionary for the next crawl, which is stopped, goes on, and is whole.
+func TestWarcDictionary(t *testing.T) {
+	w, dir := serve(t), t.TempDir()
+	first, second, words := filepath.Join(dir, "first"), filepath.Join(dir, "second"), filepath.Join(dir, "words")
+	call(w.crawl(first, 0, "--warc-outlinks", "--warc-via", "--warc-metadata", "all")...).want(t, exitDone)
+	files, err := filepath.Glob(filepath.Join(first, "warc", "*.warc.gz"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	meta := call("warc", "cat", "--type", "metadata", files[0]).want(t, exitDone)
+	for _, field := range []string{"via: http", "outlink: http", "fetchTimeMs: ", "seed: \r\n"} {
+		if !strings.Contains(meta.out, "\r\n"+field) {
+			t.Errorf("no %q in the metadata", field)
+		}
+	}
+	call(append([]string{"warc", "train", "--out", words, "--size", "8Ki"}, files...)...).want(t, exitDone)
+	zstd := []string{"--warc-compression", "zstd", "--warc-dictionary", words}
+	call(w.crawl(second, 0, append(zstd, "--max-pages", "10")...)...).want(t, exitDone)
+	call(w.crawl(second, 0, append(zstd, "--max-pages", "30")...)...).want(t, exitDone)
+	call("fsck", second).want(t, exitDone)
+	packed, err := filepath.Glob(filepath.Join(second, "warc", "*.warc.zst"))
+	if err != nil || len(packed) == 0 {
+		t.Fatal(packed, err)
+	}
+	if v := call(append([]string{"warc", "verify"}, packed...)...).want(t, exitDone); !strings.Contains(v.out, "faults 0") {
+		t.Errorf("verify: %s", v.out)
+	}
+	list := call("warc", "ls", packed[0]).want(t, exitDone)
+	row := strings.Fields(strings.Split(list.out, "\n")[3])
+	one := call("warc", "cat", "--offset", row[0], packed[0]).want(t, exitDone)
+	if !strings.HasPrefix(one.out, "WARC/1.1\r\n") {
+		t.Errorf("the record at %s: %.100q", row[0], one.out)
+	}
+}

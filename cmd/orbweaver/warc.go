@@ -16,6 +16,7 @@ type warcCmd struct {
 	Cat    warcCatCmd    `cmd:"" help:"Print records, or their payload."`
 	Verify warcVerifyCmd `cmd:"" help:"Check framing, fields, digests and references."`
 	Index  warcIndexCmd  `cmd:"" help:"Print the sorted CDXJ, or write it beside each file."`
+	Train  warcTrainCmd  `cmd:"" help:"Make a zstd dictionary for archives like these, for crawl --warc-dictionary."`
 }
 
 // Help shows examples.
@@ -92,3 +93,21 @@ func (*warcIndexCmd) Help() string {
 
 // Run indexes.
 func (x *warcIndexCmd) Run(w *world, c *warcCmd) error { return c.tool(w).Index(x.Write, x.Files...) }
+
+type warcTrainCmd struct {
+	Out   string   `help:"File for the dictionary." required:"" placeholder:"FILE"`
+	Size  size     `help:"Size of the dictionary, at most." default:"64Ki" placeholder:"SIZE" least:"1024" most:"1048576"`
+	Files []string `arg:"" help:"WARC files." name:"file"`
+}
+
+// Help shows an example.
+func (*warcTrainCmd) Help() string {
+	return "Some hundreds of records are needed, and the first 32 MB are looked at.\n\nExample:\n" +
+		"  orbweaver warc train --out words.zdict crawl/warc/*.warc.gz\n" +
+		"  orbweaver crawl --warc-compression zstd --warc-dictionary words.zdict --dir next --seeds FILE"
+}
+
+// Run trains.
+func (x *warcTrainCmd) Run(w *world, c *warcCmd) error {
+	return c.tool(w).Train(x.Out, int(x.Size.bytes), x.Files...)
+}

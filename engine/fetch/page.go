@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"crypto/sha256"
 	"net/netip"
 	"sync"
 	"sync/atomic"
@@ -101,6 +102,8 @@ type TLSFacts struct {
 	Version uint16 // as in crypto/tls
 	Cipher  uint16
 	Fault   string // "" if the certificate verifies, else why not: expired, wrong-name, unknown-authority, ...
+
+	Chain [sha256.Size]byte // SHA-256 of the certificates as the server sent them, one behind the other
 }
 
 // noCopy makes vet complain about copies.

@@ -5,6 +5,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
@@ -115,7 +116,7 @@ func TestN13_Certificates(t *testing.T) {
 				if p.TLS.Fault != c.fault && (c.name != "self-signed" || p.TLS.Fault == "") {
 					t.Errorf("fault %q", p.TLS.Fault)
 				}
-				if p.TLS.Version != tls.VersionTLS13 || p.TLS.Cipher == 0 {
+				if p.TLS.Version != tls.VersionTLS13 || p.TLS.Cipher == 0 || p.TLS.Chain != sha256.Sum256(c.cert.Certificate[0]) {
 					t.Errorf("%+v", p.TLS)
 				}
 			})

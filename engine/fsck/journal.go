@@ -71,7 +71,7 @@ func (c *checker) entry(archive *warc.Archive, e *engine.JournalEntry, j *journa
 		c.fail(area, e.File, err)
 		return false
 	}
-	if t := group[0].Type; t != warc.Response && t != warc.Revisit {
+	if t := group[0].Type; t != warc.Response && t != warc.Revisit && t != warc.Resource {
 		c.fault(area, e.File, "an entry names a %s record at %d of file %d", t, w.Offset, w.Serial)
 	}
 	if fp := urlx.Fingerprint(c.cut.HashSeed, group[0].TargetURI); fp != e.FP {

@@ -91,7 +91,7 @@ const blockMax = 1 << 30
 
 // record adds one record to the tally. Its block is in memory.
 func (c *checker) record(t *tally, file string, at warc.Cut, rec *warc.RecordRead) error {
-	if rec.Type != warc.Response && rec.Type != warc.Revisit {
+	if rec.Type != warc.Response && rec.Type != warc.Revisit || rec.IsDNS() {
 		return nil
 	}
 	id := [2]uint64{binary.BigEndian.Uint64(rec.ID[:8]), binary.BigEndian.Uint64(rec.ID[8:])}
@@ -164,7 +164,7 @@ func hasAnswer(o outcome.Outcome) bool { return o.Class() == outcome.ClassAnswer
 
 // behindRevisits remembers a revisit of something that was stored after the checkpoint.
 func (t *tally) behindRevisits(file string, rec *warc.RecordRead) error {
-	if t.seen == nil {
+	if t.seen == nil || rec.Get("WARC-Profile") == warc.ProfileNotModified {
 		return nil
 	}
 	to := refersTo(rec)
@@ -194,6 +194,12 @@ func refersTo(rec *warc.RecordRead) warc.ID {
 func (c *checker) firstOf(t *tally, file string, rec *warc.RecordRead, capture *engine.Capture) error {
 	if t.seen == nil {
 		return nil
+	}
+	if rec.Type == warc.Revisit && rec.Get("WARC-Profile") == warc.ProfileNotModified {
+		if refersTo(rec).IsZero() {
+			c.fault(areaArchive, file, "at %d: the revisit of %.200q does not say which record is unchanged", rec.Offset, rec.TargetURI)
+		}
+		return nil // it may be the record of an earlier crawl
 	}
 	if rec.PayloadDigest == nil {
 		if rec.Type == warc.Revisit {

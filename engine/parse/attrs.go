@@ -200,10 +200,10 @@ func (s *Scanner) get(b []byte, id attr) ([]byte, bool) {
 	return b[v.from:v.to], true
 }
 
-// is says whether an attribute of the tag at hand has a value, but for case and surrounding spaces.
+// is says whether an attribute of the tag at hand has a value, but for case. Spaces around it are not overlooked.
 func (s *Scanner) is(b []byte, id attr, value nameKey) bool {
 	v, ok := s.get(b, id)
-	return ok && fold(trimSpace(v), value)
+	return ok && fold(v, value)
 }
 
 // hasToken says whether a list of tokens separated by spaces holds one, but for case.

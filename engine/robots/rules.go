@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"time"
 
 	"github.com/zeebo/xxh3"
@@ -70,6 +71,24 @@ func (r *Rules) Explain(path []byte) Verdict {
 	return Verdict{Allowed: allowed, Line: int(by.line), Rule: by.lineText()}
 }
 
+// AppendAllowed is Allowed, and appends to reason the number of the deciding line and its text, as "12 Allow: /a"; nothing if no line
+// decided. It borrows path.
+func (r *Rules) AppendAllowed(reason, path []byte) (allowed bool, _ []byte) {
+	allowed, at := r.decide(path)
+	if at == noRule {
+		return allowed, reason
+	}
+	by, _, ok := cutRule(r.rule[at:])
+	if !ok {
+		panic("BUG: robots: rules have changed since they were checked")
+	}
+	reason = append(strconv.AppendUint(reason, by.line, 10), ' ')
+	if len(by.text) > 0 {
+		return allowed, append(reason, by.text...)
+	}
+	return allowed, by.appendPlain(reason)
+}
+
 // decide returns the verdict and the offset of the rule that it rests on, or noRule.
 func (r *Rules) decide(path []byte) (allowed bool, at int) {
 	if string(path) == "/robots.txt" {
@@ -85,7 +104,10 @@ func (r *Rules) decide(path []byte) (allowed bool, at int) {
 		return strongest(r.rule, path)
 	}
 	var scratch [1024]byte
-	return strongest(r.rule, appendCanonical(scratch[:0], path))
+	if allowed, at = strongest(r.rule, appendCanonical(scratch[:0], path)); !allowed {
+		return false, at
+	}
+	return r.asWritten(path, at)
 }
 
 // CrawlDelay returns the delay that the site asks for between requests, never negative, and whether it asks for one.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Lets other people's tools judge WARC files: gzip, the verifier of internetarchive/gowarc, warcio's indexer (whose index is
+# Lets other people's tools judge WARC files: gzip, zstd, the verifier of internetarchive/gowarc, warcio's indexer (whose index is
 # compared with the one beside the file), and check.mjs, which reads with warcio. All files are taken as one archive.
 #
 #   tools/warccheck/run.sh DIR|FILE...
@@ -56,8 +56,27 @@ for f in "$@"; do
 	esac
 	case $f in
 	*.zst)
-		if command -v zstd >/dev/null; then zstd -tq "$f" || complain "zstd -t $f"; fi
-		say "gowarc and warcio are not asked about $f: zstd is an extension of the standard"
+		if ! command -v zstd >/dev/null; then
+			say "nobody is asked about $f: zstd is missing"
+			continue
+		fi
+		words=
+		if node "$here/words.mjs" "$f" >"$build/words.packed"; then
+			zstd -dcq "$build/words.packed" >"$build/words" 2>/dev/null || cp "$build/words.packed" "$build/words"
+			words="-D $build/words"
+		fi
+		# shellcheck disable=SC2086 # two words or none
+		if zstd -dcqf $words "$f" >"$build/plain.warc"; then
+			verdict=$("$gowarc" verify --json "$build/plain.warc" 2>&1)
+			case $verdict in
+			*'"valid":true'*) ;;
+			*) complain "gowarc verify $f, unpacked: $verdict" ;;
+			esac
+		else
+			complain "zstd -d $f"
+		fi
+		rm -f "$build/plain.warc"
+		say "warcio is not asked about $f: zstd is an extension of the standard"
 		;;
 	*)
 		# Its exit status says nothing; its words do.

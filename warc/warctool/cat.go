@@ -68,8 +68,12 @@ func (t *Tool) catAt(name string, o CatOptions) error {
 		return err
 	}
 	defer func() { _ = f.Close() }() // opened for reading
+	dictionary, _, fault := warc.ReadDictionary(f)
+	if fault != nil {
+		return fault
+	}
 	z := warc.NewReader(io.NewSectionReader(f, o.Offset, math.MaxInt64-o.Offset),
-		warc.ReaderOptions{Name: path.Base(name), Base: o.Offset})
+		warc.ReaderOptions{Name: path.Base(name), Base: o.Offset, Dictionary: dictionary})
 	defer z.Close()
 	rec, err := z.Next()
 	if err == io.EOF {

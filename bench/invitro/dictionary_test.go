@@ -1,0 +1,93 @@
+package invitro
+
+import (
+	"bytes"
+	"io"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/bench/simweb"
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+)
+
+// wordsOf makes a dictionary from what a crawl stored.
+func wordsOf(t *testing.T, fsys vfs.FS) []byte {
+	t.Helper()
+	files, err := warc.Files(fsys, "crawl/warc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var samples [][]byte
+	for _, info := range files {
+		b, err := vfs.ReadFile(fsys, "crawl/warc/"+info.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z := warc.NewReader(bytes.NewReader(b), warc.ReaderOptions{})
+		for {
+			rec, err := z.Next()
+			if err == io.EOF {
+				break
+			}
+			if err == nil {
+				_, err = rec.ReadBlock(1 << 24)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			samples = append(samples, rec.Block)
+		}
+		z.Close()
+	}
+	words, err := warc.Train(samples, 4<<10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return words
+}
+
+// A crawl whose files begin with a dictionary is killed again and again, by power cuts too, and ends with a sound archive; so it does
+// when its frontier is made anew.
+func TestKill_aCrawlWithADictionaryEndsWithASoundArchive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		before, err := NewRig(smallWorld(*firstSeed+42, simweb.Plain()), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := before.Crawl(t.Context(), before.Config(), before.FS); err != nil {
+			t.Fatal(err)
+		}
+		if err := before.Net.Close(); err != nil {
+			t.Error(err)
+		}
+		rig, err := NewRig(smallWorld(*firstSeed+43, simweb.Faulty()), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg := rig.Config()
+		cfg.RetryWait = time.Hour
+		tellAll(&cfg)
+		cfg.WARC.Compression, cfg.WARC.Dictionary, cfg.WARC.SizeMax = warc.Zstd, wordsOf(t, before.FS), 1<<16
+		rng := rand.New(rand.NewPCG(*firstSeed, 43))
+		disk, kills := rig.FS, 0
+		for ; kills < 8; kills++ {
+			death := sigkill
+			if kills%2 == 1 {
+				death = func(disk *vfs.Mem) *vfs.Mem { return disk.CrashClone(rng) }
+			}
+			clone, ended := kill(t, rig, cfg, disk, time.Second+time.Duration(rng.Int64N(int64(20*time.Second))), death)
+			disk = clone
+			if ended {
+				break
+			}
+		}
+		if kills < 3 {
+			t.Fatalf("%d kills", kills)
+		}
+		rebuild(t, rig, cfg, disk)
+		goOn(t, rig, cfg, disk, (kills+1)*cfg.Fetchers)
+	})
+}

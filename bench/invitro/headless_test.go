@@ -1,0 +1,149 @@
+package invitro
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/bench/simweb"
+	"orbweaver/engine"
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+)
+
+// rude is a network of servers whose answers have no whole head. Each has no robots.txt.
+type rude struct {
+	says  map[string]string // by address
+	hangs map[string]bool   // and then waits for ever
+}
+
+// DialContext implements fetch.Dialer.
+func (r rude) DialContext(_ context.Context, _, addr string) (net.Conn, error) {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, err
+	}
+	ours, theirs := net.Pipe()
+	go r.serve(host, theirs)
+	return ours, nil
+}
+
+func (r rude) serve(host string, conn net.Conn) {
+	defer conn.Close() //nolint:errcheck // the client may be gone
+	req, err := http.ReadRequest(bufio.NewReader(conn))
+	if err != nil {
+		return
+	}
+	text := r.says[host]
+	if req.URL.Path == "/robots.txt" {
+		text = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
+	}
+	if _, err := io.WriteString(conn, text); err != nil || req.URL.Path == "/robots.txt" || !r.hangs[host] {
+		return
+	}
+	_, _ = conn.Read(make([]byte, 1)) // until the client has enough
+}
+
+// What came in place of an answer is kept byte for byte, and says why it ends where it does; so it is after a rebuild.
+func TestH04_H15_whatHasNoWholeHeadIsArchivedAsItCame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		long := "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 1<<20)
+		net := rude{says: map[string]string{
+			"192.0.2.1": "<html>no head at all</html>\n",
+			"192.0.2.2": long,
+			"192.0.2.3": "HTTP/1.1 200 OK\r\nServer: slow",
+			"192.0.2.4": "HTTP/1.1 200 OK\r\nServer",
+		}, hangs: map[string]bool{"192.0.2.3": true}}
+		rig, err := NewRig(smallWorld(*firstSeed+45, simweb.Plain()), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := rig.Net.Close(); err != nil {
+			t.Error(err)
+		}
+		cfg := rig.Config()
+		cfg.RetryWait = 24 * time.Hour
+		tellAll(&cfg)
+		var seeds seedList
+		for host := range net.says {
+			seeds = append(seeds, "http://"+host+"/")
+		}
+		cfg.Seeds = seeds
+		seams := rig.Seams(rig.FS)
+		seams.Dialer = net
+		e, err := engine.Open(cfg, seams)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(e.Run(t.Context()), e.Close()); err != nil {
+			t.Fatal(err)
+		}
+		check := func() {
+			t.Helper()
+			found := resources(t, rig.FS)
+			for host, truncated := range map[string]string{"192.0.2.1": "", "192.0.2.2": "length", "192.0.2.3": "time", "192.0.2.4": "disconnect"} {
+				rec := found["http://"+host+"/"]
+				if rec == nil {
+					t.Errorf("of %s nothing is stored", host)
+					continue
+				}
+				whole := truncated != "length"
+				if rec.Get("WARC-Truncated") != truncated || !strings.HasPrefix(net.says[host], string(rec.Block)) ||
+					whole && len(rec.Block) != len(net.says[host]) || len(rec.Block) == 0 {
+					t.Errorf("of %s: truncated %q, want %q; %d bytes", host, rec.Get("WARC-Truncated"), truncated, len(rec.Block))
+				}
+			}
+			r := look(t, rig.FS)
+			wantSound(t, &r)
+		}
+		check()
+		if r := rebuild(t, rig, cfg, rig.FS); len(r.Damage) > 0 {
+			t.Errorf("damage: %v", r.Damage)
+		}
+		check()
+	})
+}
+
+// resources gives the last resource record of each URL.
+func resources(t *testing.T, fsys vfs.FS) map[string]*warc.RecordRead {
+	t.Helper()
+	files, err := warc.Files(fsys, "crawl/warc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]*warc.RecordRead{}
+	for _, info := range files {
+		f, err := fsys.Open("crawl/warc/" + info.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z := warc.NewReader(f, warc.ReaderOptions{Name: info.Name, Syntax: warc.Fail, Spec: warc.Fail, Block: warc.Fail})
+		for {
+			rec, err := z.Next()
+			if err == io.EOF {
+				break
+			}
+			if err == nil {
+				_, err = rec.ReadBlock(1 << 24)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if rec.Type == warc.Resource {
+				found[string(rec.TargetURI)] = rec
+			}
+		}
+		z.Close()
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	return found
+}

@@ -1,0 +1,225 @@
+package invitro
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/bench/simweb"
+	"orbweaver/engine"
+	"orbweaver/internal/vfs"
+	"orbweaver/internal/vfs/faultfs"
+	"orbweaver/warc"
+)
+
+// told is what the metadata record of a page says.
+type told struct {
+	via, way string
+	seed     bool
+	outlinks map[string]string // URL to letter
+}
+
+// toldIn reads the metadata records of an archive, by URL, and the names that dns records are about. Where a URL has several, the
+// first that is no retry counts.
+func toldIn(t *testing.T, fsys vfs.FS) (pages map[string]*told, names map[string]string) {
+	t.Helper()
+	pages, names = map[string]*told{}, map[string]string{}
+	files, err := warc.Files(fsys, "crawl/warc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, info := range files {
+		f, err := fsys.Open("crawl/warc/" + info.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z := warc.NewReader(f, warc.ReaderOptions{Name: info.Name, Syntax: warc.Fail, Spec: warc.Fail, Block: warc.Fail})
+		var capture warc.ID
+		for {
+			rec, err := z.Next()
+			if err == io.EOF {
+				break
+			}
+			if err == nil {
+				_, err = rec.ReadBlock(1 << 24)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch {
+			case rec.IsDNS():
+				names[strings.TrimPrefix(string(rec.TargetURI), "dns:")] = string(rec.Block)
+			case rec.Type == warc.Response, rec.Type == warc.Revisit:
+				capture = rec.ID
+			case rec.Type == warc.Metadata:
+				if rec.Get("WARC-Concurrent-To") != "<"+capture.String()+">" {
+					t.Errorf("the metadata of %s goes with %s", rec.TargetURI, rec.Get("WARC-Concurrent-To"))
+				}
+				pages[string(rec.TargetURI)] = parseTold(string(rec.Block))
+			}
+		}
+		z.Close()
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	return pages, names
+}
+
+func parseTold(block string) *told {
+	p := &told{outlinks: map[string]string{}}
+	for line := range strings.Lines(block) {
+		name, value, _ := strings.Cut(strings.TrimRight(line, "\r\n"), ": ")
+		switch name {
+		case "seed":
+			p.seed = true
+		case "via":
+			p.via = value
+		case "hopsFromSeed":
+			p.way = value
+		case "outlink":
+			words := strings.SplitN(value, " ", 3)
+			if _, there := p.outlinks[words[0]]; !there {
+				p.outlinks[words[0]] = words[1]
+			}
+		}
+	}
+	return p
+}
+
+// tellAll makes a crawl write all that it can about its captures.
+func tellAll(c *engine.Config) {
+	c.WARC.Metadata, c.WARC.Via, c.WARC.Outlinks, c.WARC.DNS = engine.MetadataAll, true, true, true
+}
+
+// Every page says which page led to it and by what hops; that page lists it, by the same letter, and has its own way to tell; so the
+// way of every page leads back to a seed.
+func TestMetadata_everyPageIsListedByThePageThatItSaysLedToIt(t *testing.T) {
+	for _, proxy := range []bool{false, true} {
+		t.Run(fmt.Sprintf("proxy %v", proxy), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				rig, err := NewRig(smallWorld(*firstSeed+40, simweb.Faulty()), proxy)
+				if err != nil {
+					t.Fatal(err)
+				}
+				cfg := rig.Config()
+				tellAll(&cfg)
+				if _, err := rig.Crawl(t.Context(), cfg, rig.FS); err != nil {
+					t.Fatal(err)
+				}
+				if err := rig.Net.Close(); err != nil {
+					t.Error(err)
+				}
+				v, err := rig.Judge(promise(cfg), rig.FS)
+				if err != nil || !v.Sound() {
+					v.Print(t.Output())
+					t.Errorf("the oracle complains (%v)", err)
+				}
+				pages, names := toldIn(t, rig.FS)
+				if known := leadBack(t, pages, true); known < 50 {
+					t.Errorf("only %d pages have a way", known)
+				}
+				if proxy != (len(names) == 0) {
+					t.Errorf("%d names, behind a proxy: %v", len(names), proxy)
+				}
+				for name, said := range names {
+					if !strings.Contains(said, "\n"+name+".\t") || len(said) < 15 || said[14] != '\n' {
+						t.Errorf("of %s: %q", name, said)
+					}
+				}
+			})
+		})
+	}
+}
+
+// leadBack follows each page's way one step back, and gives the number of those that have one. Without strict some may not know it.
+func leadBack(t *testing.T, pages map[string]*told, strict bool) (known int) {
+	t.Helper()
+	for url, p := range pages {
+		switch {
+		case strings.HasSuffix(url, "/robots.txt"), p.way == "P":
+		case p.seed:
+			if p.via != "" || p.way != "" {
+				t.Errorf("the seed %s came by %s from %s", url, p.way, p.via)
+			}
+		case p.via == "", p.way == "" && strict:
+			t.Errorf("nobody knows how %s was found", url)
+		case p.way != "":
+			known++
+			from := pages[p.via]
+			if from == nil {
+				t.Errorf("%s came from %s, which was not stored", url, p.via)
+				continue
+			}
+			letter, listed := from.outlinks[url]
+			if !listed && strict {
+				t.Errorf("%s says that it came from %s, which does not list it", url, p.via)
+			}
+			if want := from.way + letter; listed && from.way != "" && len(p.way) != len(want) {
+				t.Errorf("%s came by %s, and %s by %s: %s", url, p.way, p.via, from.way, letter)
+			}
+		}
+	}
+	return known
+}
+
+// A crawl that is killed again and again forgets about no page who led to it; where the letters of a way are not known any more,
+// none are told.
+func TestMetadata_aKilledCrawlStillKnowsWhereItsPagesCameFrom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rig, err := NewRig(smallWorld(*firstSeed+41, simweb.Plain()), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg := rig.Config()
+		tellAll(&cfg)
+		rng := rand.New(rand.NewPCG(*firstSeed, 41))
+		disk, kills := rig.FS, 0
+		for ; kills < 6; kills++ {
+			clone, ended := kill(t, rig, cfg, disk, time.Second+time.Duration(rng.Int64N(int64(20*time.Second))), sigkill)
+			disk = clone
+			if ended {
+				break
+			}
+		}
+		if kills == 0 {
+			t.Fatal("nothing was killed")
+		}
+		goOn(t, rig, cfg, disk, kills*cfg.Fetchers)
+		pages, names := toldIn(t, disk)
+		if known := leadBack(t, pages, false); known < 50 || len(names) == 0 {
+			t.Errorf("%d pages have a way, %d names an answer", known, len(names))
+		}
+	})
+}
+
+// The disk is full at the very first records, which are those of what name servers said: the crawl pauses as at any other write, and
+// in the end the archive has the words about every site.
+func TestS01_aFullDiskAtTheWordOfANameServerPausesAndLosesNothing(t *testing.T) {
+	for nth := 1; nth <= 3; nth++ {
+		synctest.Test(t, func(t *testing.T) {
+			rig, err := NewRig(fewSites(*firstSeed+44), false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := &ailing{Rig: rig, t: t, cfg: rig.Config(), script: faultfs.NewScript()}
+			busy(&a.cfg)
+			tellAll(&a.cfg)
+			a.fs = faultfs.New(rig.FS, a.script)
+			if !fullAndBack(t, a, diskCall{faultfs.Write, "*.warc.gz.open"}, nth) {
+				t.Error("nothing was written")
+			}
+			pages, names := toldIn(t, rig.FS)
+			for url := range pages {
+				_, rest, _ := strings.Cut(url, "://")
+				if host, _, _ := strings.Cut(rest, "/"); names[host] == "" {
+					t.Errorf("%s is stored, and nobody said where %s is", url, host)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,151 @@
+package warc
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// A .warc.zst may begin with a frame that decoders pass over and that holds a dictionary, itself a zstd frame or as it is: all other
+// frames of the file refer to it (Zstandard Compression for WARC Files 1.0, of the IIPC).
+//
+//	| 5d 2a 4d 18 | length 4 | dictionary | frame: warcinfo | frame: one record | ...
+
+// dictionaryMagic begins the frame with the dictionary.
+const dictionaryMagic = "\x5d\x2a\x4d\x18"
+
+// dictionaryHeader is the length of what stands before the dictionary in its frame.
+const dictionaryHeader = 8
+
+// ErrDictionary says that bytes are no dictionary in the form of zstd, or that it has no number.
+var ErrDictionary = errors.New("warc: no zstd dictionary")
+
+// dictionaryID is the number that frames name it by. Without one a reader could not tell a wrong dictionary from a damaged frame.
+func dictionaryID(dictionary []byte) (uint32, error) {
+	d, err := zstd.InspectDictionary(dictionary)
+	if err != nil {
+		return 0, fmt.Errorf("%w: %w", ErrDictionary, err)
+	}
+	if len(dictionary) > dictionaryMax || d.ID() == 0 {
+		return 0, fmt.Errorf("%w: number %d, %d bytes", ErrDictionary, d.ID(), len(dictionary))
+	}
+	return d.ID(), nil
+}
+
+// dictionaryFrame is what a file with that dictionary begins with.
+func dictionaryFrame(dictionary []byte) ([]byte, error) {
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return nil, fmt.Errorf("warc: compressor: %w", err)
+	}
+	frame := append([]byte(dictionaryMagic), 0, 0, 0, 0)
+	frame = z.EncodeAll(dictionary, frame)
+	if err := z.Close(); err != nil {
+		return nil, fmt.Errorf("warc: compressor: %w", err)
+	}
+	binary.LittleEndian.PutUint32(frame[4:], uint32(len(frame)-dictionaryHeader))
+	return frame, nil
+}
+
+// unpackDictionary gives the dictionary that a frame holds.
+func unpackDictionary(content []byte) ([]byte, error) {
+	if !bytes.HasPrefix(content, []byte(zstdMagic)) {
+		return content, nil
+	}
+	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(dictionaryMax))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrCompression, err)
+	}
+	defer z.Close()
+	dictionary, err := z.DecodeAll(content, nil)
+	if err != nil {
+		return nil, fmt.Errorf("%w: dictionary: %w", ErrCompression, err)
+	}
+	return dictionary, nil
+}
+
+// ReadDictionary gives the dictionary that a .warc.zst begins with, for readers that begin in its middle, and the length of its frame
+// in the file, in bytes; nil and 0 if it has none.
+func ReadDictionary(r io.ReaderAt) (dictionary []byte, length int64, err error) {
+	head := make([]byte, dictionaryHeader)
+	if n, err := r.ReadAt(head, 0); n < len(head) && !errors.Is(err, io.EOF) {
+		return nil, 0, fmt.Errorf("warc: dictionary: %w", err)
+	} else if n < len(head) || string(head[:4]) != dictionaryMagic {
+		return nil, 0, nil
+	}
+	size := int64(binary.LittleEndian.Uint32(head[4:]))
+	if size > dictionaryMax {
+		return nil, 0, fmt.Errorf("%w: dictionary of %d bytes", ErrTooLarge, size)
+	}
+	content := make([]byte, size)
+	if n, err := r.ReadAt(content, dictionaryHeader); int64(n) < size {
+		if errors.Is(err, io.EOF) {
+			err = fmt.Errorf("%w: the file ends in its dictionary", ErrTruncated)
+		}
+		return nil, 0, err
+	}
+	dictionary, err = unpackDictionary(content)
+	return dictionary, dictionaryHeader + size, err
+}
+
+// latePacker packs records when it is known which file they go to, since with a dictionary no part of a frame can be changed
+// afterwards: its blocks reach back over the prefix into the dictionary. Until then it holds the records as they are.
+type latePacker struct {
+	id     uint32 // of the dictionary
+	frame  []byte // that a file begins with
+	z      *zstd.Encoder
+	raw    []byte
+	packed bool // out.b holds the records, for the file of info
+	info   ID
+}
+
+func newLatePacker(dictionary []byte, level int) (*latePacker, error) {
+	l := new(latePacker)
+	var err error
+	if l.id, err = dictionaryID(dictionary); err != nil {
+		return nil, err
+	}
+	if l.frame, err = dictionaryFrame(dictionary); err != nil {
+		return nil, err
+	}
+	l.z, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(level)), zstd.WithEncoderConcurrency(1),
+		zstd.WithEncoderDict(dictionary))
+	if err != nil {
+		return nil, fmt.Errorf("warc: compressor: %w", err)
+	}
+	return l, nil
+}
+
+// pack makes the members of records that go to the file of info.
+func (l *latePacker) pack(out []byte, members []member, info ID) []byte {
+	if l.packed && l.info == info {
+		return out
+	}
+	out = out[:0]
+	from := 0
+	for i := range members {
+		m := &members[i]
+		raw := l.raw[from : from+int(m.raw)]
+		from += int(m.raw)
+		if m.prefixAt >= 0 {
+			info.put(raw[len(prefixBefore) : len(prefixBefore)+36])
+		}
+		m.start = len(out)
+		out = l.z.EncodeAll(raw, out)
+		m.end = len(out)
+	}
+	l.packed, l.info = true, info
+	return out
+}
+
+// reset forgets the records.
+func (l *latePacker) reset() {
+	if cap(l.raw) > bufferKeep {
+		l.raw = nil
+	}
+	l.raw, l.packed = l.raw[:0], false
+}

@@ -1,0 +1,232 @@
+package warc
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+
+	"orbweaver/internal/vfs"
+)
+
+// trained is a dictionary for the records of page.
+func trained(t testing.TB) []byte {
+	t.Helper()
+	e := newTestEncoder(t, None)
+	var samples [][]byte
+	for n := range 300 {
+		e.Reset()
+		page(t, e, n, 1500)
+		for i := range e.Group().Len() {
+			at, length := e.Group().Record(i)
+			samples = append(samples, bytes.Clone(e.Group().Bytes()[at:at+length]))
+		}
+	}
+	d, err := Train(samples, 16<<10)
+	if err != nil || len(d) > 16<<10 {
+		t.Fatal(len(d), err)
+	}
+	return d
+}
+
+// openWords opens a Writer whose files begin with a dictionary.
+func openWords(t testing.TB, fsys vfs.FS, dictionary []byte, cut *Cut) (*Writer, *Encoder) {
+	t.Helper()
+	w, err := OpenWriter(fsys, Options{Dir: "warc", Prefix: "test-crawl", Host: "h", SizeMax: 24 << 10, Compression: Zstd, Dictionary: dictionary}, cut)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := NewEncoder(EncoderOptions{Compression: Zstd, Dictionary: dictionary})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w, e
+}
+
+// writePages appends the pages from and up to, and gives where they are.
+func writePages(t testing.TB, w *Writer, e *Encoder, from, to int) (places []Position) {
+	t.Helper()
+	for n := from; n < to; n++ {
+		e.Reset()
+		page(t, e, n, 700)
+		if n%3 == 0 {
+			e.Pack(w) // one that is packed early, for a file that may be full by then
+		}
+		pos, err := w.Append(e.Group())
+		if err != nil {
+			t.Fatal(err)
+		}
+		places = append(places, pos)
+	}
+	return places
+}
+
+func TestA1_FilesWithADictionaryAreWholeAndEachGroupIsReadAlone(t *testing.T) {
+	fsys, words := vfs.NewMem(1), trained(t)
+	w, e := openWords(t, fsys, words, nil)
+	places := writePages(t, w, e, 0, 100)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r := verifyDir(t, fsys)
+	if r.Types["response"]+r.Types["revisit"] != 100 || r.Types["warcinfo"] != int(w.Stats().Files) || r.Files < 3 {
+		t.Fatalf("%+v", r)
+	}
+	checkIndexes(t, fsys)
+	files, _ := Files(fsys, "warc")
+	var size int64
+	for _, f := range files {
+		b := mustRead(t, fsys, "warc/"+f.Name)
+		size += int64(len(b))
+		if string(b[:4]) != dictionaryMagic {
+			t.Errorf("%s begins with % x", f.Name, b[:4])
+		}
+	}
+	if size != w.Stats().Bytes {
+		t.Errorf("%d bytes are counted, %d are there", w.Stats().Bytes, size)
+	}
+	a := OpenArchive(fsys, "warc")
+	for n, pos := range places {
+		group, at, err := a.ReadGroup(Position{Serial: pos.Serial, Offset: pos.Offset})
+		if err != nil || at != pos || len(group) != 3 {
+			t.Fatalf("page %d at %v: %d records at %v, %v", n, pos, len(group), at, err)
+		}
+		if want := fmt.Sprintf("n=%d", n); !bytes.HasSuffix(group[0].TargetURI, []byte(want)) {
+			t.Errorf("page %d is %s", n, group[0].TargetURI)
+		}
+	}
+	if err := a.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestADictionaryMakesSmallRecordsSmaller(t *testing.T) {
+	size := func(words []byte) int64 {
+		fsys := vfs.NewMem(1)
+		w, e := openWords(t, fsys, words, nil)
+		var sum int64
+		for _, pos := range writePages(t, w, e, 0, 50) {
+			sum += pos.Length
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return sum
+	}
+	if with, without := size(trained(t)), size(nil); with > without*2/3 {
+		t.Errorf("%d bytes with a dictionary, %d without", with, without)
+	}
+}
+
+// A Writer goes on with a file that has a dictionary, at any group; one with another dictionary begins the next file.
+func TestResumeBehindADictionary(t *testing.T) {
+	fsys, words := vfs.NewMem(1), trained(t)
+	w, e := openWords(t, fsys, words, nil)
+	places := writePages(t, w, e, 0, 40)
+	if err := w.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Abandon(); err != nil {
+		t.Fatal(err)
+	}
+	cut := places[25].End()
+	w, e = openWords(t, fsys, words, &cut)
+	if got := writePages(t, w, e, 26, 30); got[0].Serial == cut.Serial && got[0].Offset != cut.Length {
+		t.Errorf("went on at %v behind %v", got[0], cut)
+	}
+	if err := w.Abandon(); err != nil {
+		t.Fatal(err)
+	}
+	cut = w.Cut()
+	w, e = openWords(t, fsys, trained(t), &cut)
+	if got := writePages(t, w, e, 30, 35); got[0].Serial != cut.Serial+1 {
+		t.Errorf("another dictionary in file %d, behind %v", got[0].Serial, cut)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if r := verifyDir(t, fsys); r.Types["request"] != 35 {
+		t.Errorf("%+v", r)
+	}
+	checkIndexes(t, fsys)
+}
+
+func TestGroupsOfAnotherDictionaryAreRefused(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	w, _ := openWords(t, fsys, trained(t), nil)
+	_, e := openWords(t, vfs.NewMem(1), trained(t), nil)
+	page(t, e, 1, 100)
+	if _, err := w.Append(e.Group()); !errors.Is(err, ErrRecord) {
+		t.Errorf("%v", err)
+	}
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestMendKeepsTheDictionary(t *testing.T) {
+	words := trained(t)
+	whole := vfs.NewMem(1)
+	w, e := openWords(t, whole, words, nil)
+	places := writePages(t, w, e, 0, 20)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files, _ := Files(whole, "warc")
+	name, front := "warc/"+files[0].Name, int64(0)
+	if _, n, err := ReadDictionary(bytes.NewReader(mustRead(t, whole, name))); err != nil || n == 0 {
+		t.Fatalf("%d, %v", n, err)
+	} else {
+		front = n
+	}
+	for _, c := range []struct {
+		what   string
+		damage func(b []byte) []byte
+		kept   int
+	}{
+		{"sound", func(b []byte) []byte { return b }, 20},
+		{"torn", func(b []byte) []byte { return b[:len(b)-5] }, 20},
+		{"without its warcinfo", func(b []byte) []byte { b[front+20] ^= 0x55; return b }, 20},
+		{"without a page", func(b []byte) []byte { b[places[7].Offset+30] ^= 0x55; return b }, 19},
+		{"without its dictionary", func(b []byte) []byte { b[front/2] ^= 0x55; return b }, 0},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			fsys := vfs.NewMem(1)
+			if err := fsys.MkdirAll("warc"); err != nil {
+				t.Fatal(err)
+			}
+			b := c.damage(mustRead(t, whole, name))
+			if err := vfs.WriteAtomic(fsys, name, func(w io.Writer) error { _, err := w.Write(b); return err }); err != nil {
+				t.Fatal(err)
+			}
+			faults := 0
+			m, err := Mend(fsys, "warc", files[0], MendOptions{OnFault: func(*Fault) { faults++ }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := verifyDir(t, fsys)
+			if got := r.Types["response"] + r.Types["revisit"]; got != c.kept || r.Types["warcinfo"] != 1 {
+				t.Errorf("%+v of a file %s; %d faults", r, c.what, faults)
+			}
+			if c.what == "sound" && (faults > 0 || m.Lost > 0) || m.Lost < 0 {
+				t.Errorf("%+v", m)
+			}
+			checkIndexes(t, fsys)
+		})
+	}
+}
+
+// Bytes that are no dictionary in zstd's form, or one without a number, are refused before anything is written with them.
+func TestWhatIsNoDictionaryIsRefused(t *testing.T) {
+	nameless := trained(t)
+	copy(nameless[4:8], "\x00\x00\x00\x00")
+	for what, d := range map[string][]byte{"empty": {}, "text": []byte("words words words"), "without a number": nameless} {
+		if err := (EncoderOptions{Compression: Zstd, Level: 1, Dictionary: d}).Validate(); !errors.Is(err, ErrDictionary) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if err := (EncoderOptions{Compression: Gzip, Level: 1, Dictionary: trained(t)}).Validate(); err == nil {
+		t.Error("a dictionary for gzip")
+	}
+}

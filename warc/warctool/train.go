@@ -1,0 +1,62 @@
+package warctool
+
+import (
+	"bytes"
+	"errors"
+	"io"
+
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+)
+
+// How much of an archive a dictionary is made from.
+const (
+	sampleBytes  = 64 << 10 // of one record: what is behind is seldom like the beginning of another
+	samplesBytes = 32 << 20
+)
+
+// Train makes a dictionary of at most size bytes that suits records like those in the files, and writes it to the file out.
+func (t *Tool) Train(out string, size int, files ...string) error {
+	var samples [][]byte
+	left := samplesBytes
+	enough := errors.New("enough")
+	for _, name := range files {
+		_, err := t.each(name, warc.ReaderOptions{}, func(rec *warc.RecordRead) error {
+			text, err := sampleOf(rec)
+			if err != nil {
+				return err
+			}
+			samples = append(samples, text)
+			if left -= len(text); left <= 0 {
+				return enough
+			}
+			return nil
+		})
+		if errors.Is(err, enough) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+	}
+	dictionary, err := warc.Train(samples, size)
+	if err != nil {
+		return err
+	}
+	return vfs.WriteAtomic(t.FS, out, func(w io.Writer) error {
+		_, err := w.Write(dictionary)
+		return err
+	})
+}
+
+// sampleOf is the beginning of a record.
+func sampleOf(rec *warc.RecordRead) ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteString("WARC/" + rec.Version + "\r\n")
+	for _, f := range rec.Fields {
+		b.WriteString(f.Name + ": " + f.Value + "\r\n")
+	}
+	b.WriteString("\r\n")
+	_, err := io.Copy(&b, io.LimitReader(rec, sampleBytes))
+	return b.Bytes(), err
+}
