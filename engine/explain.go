@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"strings"
 
 	"orbweaver/engine/filter"
 	"orbweaver/engine/urlx"
@@ -95,7 +96,7 @@ func (x *Explainer) Explain(raw string, depth int) Explanation {
 	}
 	for _, wanted := range []Answer{Refused, Undecided} {
 		for _, c := range e.Checks {
-			if e.By == "" && c.Answer == wanted && (wanted == Refused || c.Name == "--scope" || c.Name == "--follow") {
+			if e.By == "" && c.Answer == wanted && (wanted == Refused || strings.HasPrefix(c.Name, "--") && c.Name != "--parse" && c.Name != "--store") {
 				e.Verdict, e.By = wanted, c.Name
 			}
 		}
@@ -185,9 +186,11 @@ func ruleNamed(from filter.Rules, i, n int) string {
 func (x *Explainer) network(e *Explanation, url []byte) {
 	if f := x.filters.fetch; f == nil {
 		e.say("--fetch", Passed, filter.All)
+	} else if f.AsksVia() {
+		e.say("--fetch", Undecided, "it depends on the page that leads there: %s", f)
 	} else {
 		failed := f.Errors()
-		yes := f.Allows(url, filter.Way{Depth: e.Depth}, 0)
+		yes := f.Allows(url, filter.Way{Depth: e.Depth}, 0, nil)
 		if f.Errors() > failed {
 			e.say("--fetch", Refused, "%s: it cannot be evaluated for this URL", f)
 		} else {

@@ -154,7 +154,7 @@ func (w *fetchWorker) filtered(site []byte, it *Item) bool {
 		return false
 	}
 	if (w.lists == nil || w.lists.Refuses(w.url) == filter.NoList) &&
-		(f == nil || f.Allows(w.url, filter.Way{Depth: it.Depth, Hops: it.Hops}, it.Try)) {
+		(f == nil || f.Allows(w.url, filter.Way{Depth: it.Depth, Hops: it.Hops}, it.Try, it.Via)) {
 		return false
 	}
 	w.log.refusal(w.url, it, outcome.Filtered, w.id)

@@ -8,6 +8,9 @@ import (
 	"orbweaver/engine/outcome"
 )
 
+// ErrViaUnknown says that a filter asks for what the crawl does not keep.
+var ErrViaUnknown = errors.New("via is known there only to a crawl that keeps it; give --warc-via too")
+
 // filters are what decides at the five points, compiled once. What is nil refuses nothing.
 type filters struct {
 	scope  *filter.Scope // never nil
@@ -38,6 +41,14 @@ func compileFilters(cfg *Config, seeds *filter.Seeds) (*filters, error) {
 	fault("follow", err)
 	f.store, err = filter.CompileStore(cfg.Store, seeds)
 	fault("store", err)
+	if len(faults) == 0 && !cfg.WARC.Via {
+		if f.fetch.AsksVia() {
+			fault("fetch", ErrViaUnknown)
+		}
+		if f.store.AsksVia() {
+			fault("store", ErrViaUnknown)
+		}
+	}
 	if len(faults) > 0 {
 		return nil, errors.Join(faults...)
 	}

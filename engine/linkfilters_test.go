@@ -2,11 +2,14 @@ package engine
 
 import (
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
+	"orbweaver/engine/parse"
 )
 
 // finderWith has a parse and a follow filter; empty texts are none.
@@ -107,5 +110,23 @@ func BenchmarkLinkFinder(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// What a link may be is listed for those who write expressions.
+func TestEveryKindIsInTheDocumentation(t *testing.T) {
+	for _, name := range []string{"../docs/filters.md", "filter/doc.go"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, kinds, _ := strings.Cut(string(text), "anchor, area, link,")
+		kinds, _, _ = strings.Cut(kinds, "redirect")
+		words := strings.FieldsFunc(kinds+"redirect anchor area link", func(r rune) bool { return r < 'a' || r > 'z' })
+		for k := range parse.KindCount {
+			if kind := parse.Kind(k); kind != parse.Robots && !slices.Contains(words, kind.String()) {
+				t.Errorf("%s does not know %s", name, kind)
+			}
+		}
 	}
 }

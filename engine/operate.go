@@ -32,6 +32,9 @@ func (e *Engine) Set(key, value string) error {
 		if err != nil {
 			return fmt.Errorf("engine: fetch: %w", err)
 		}
+		if f.AsksVia() && !e.cfg.WARC.Via {
+			return fmt.Errorf("engine: fetch: %w", ErrViaUnknown)
+		}
 		e.live.fetch.Store(f)
 		return nil
 	}

@@ -123,6 +123,7 @@ func (w *parseWorker) keeps(p *fetch.Page, f *flight, plan *recordPlan) bool {
 	}
 	return w.store.Keeps(f.url, filter.Way{Depth: f.depth, Hops: f.hops}, &filter.Response{
 		Status: p.Status, ContentType: p.ContentType(), Size: p.PayloadLen, Truncated: p.Cut != fetch.NotCut, Duplicate: plan.revisit,
+		Via: f.via,
 	})
 }
 

@@ -134,6 +134,17 @@ func TestPoints_eachDecidesWhatItSays(t *testing.T) {
 			t.Errorf("%d stored, %d not stored, %d fetched of %d", len(stored), r.PagesNotStored, r.URLsFetched, whole.URLsFetched)
 		}
 	})
+	t.Run("via", func(t *testing.T) {
+		kept := func(c *engine.Config) { c.WARC.Via = true }
+		stored, _, r := filteredCrawl(t, func(_ *Rig, c *engine.Config) { kept(c); c.FetchFilter = `via == ""` })
+		if len(stored) != 1 || r.Outcomes["filtered"] == 0 {
+			t.Errorf("only what nothing led to is to be fetched: %d stored, outcomes %v", len(stored), r.Outcomes)
+		}
+		stored, _, r = filteredCrawl(t, func(_ *Rig, c *engine.Config) { kept(c); c.Store = `via == ""` })
+		if len(stored) != 1 || r.URLsFetched != whole.URLsFetched {
+			t.Errorf("only what nothing led to is to be stored: %d stored, %d fetched", len(stored), r.URLsFetched)
+		}
+	})
 	t.Run("lists", func(t *testing.T) {
 		stored, asked, _ := filteredCrawl(t, func(_ *Rig, c *engine.Config) { c.Lists.ExcludeHosts = hostsOf(t, away) })
 		if !maps.Equal(stored, without(all, away)) || asked[away] != 0 {

@@ -93,9 +93,9 @@ under way, the second stops at once; the same command goes on from there. Exit s
 130 stopped by a signal and resumable.
 
 Expressions are those of https://expr-lang.org. All five points know url, site, scheme, host, port, domain, path, query,
-depth, hops, seed, in_host, in_domain and in_prefix; --fetch knows try; --follow knows kind, nofollow, via, via_host,
+depth, hops, seed, in_host, in_domain and in_prefix; --fetch knows try and, with --warc-via, via; --follow knows kind, nofollow, via, via_host,
 via_domain, same_host, same_domain, and status and content_type of the page; --parse and --store know status,
-content_type, size and truncated; --store knows duplicate. docs/filters.md has more.
+content_type, size and truncated; --store knows duplicate and, with --warc-via, via. docs/filters.md has more.
 
 Examples:
   orbweaver crawl --contact https://example.org/crawl --scope domain --max-pages 10000 https://example.org/

@@ -14,13 +14,19 @@ func (c *crawlCmd) points(cfg *engine.Config) (from engine.ListSources, err erro
 	cfg.Scope, cfg.FetchFilter, cfg.ParseFilter, cfg.FollowFilter, cfg.Store = c.Scope, c.Fetch, c.Parse, c.Follow, c.Store
 	_, err = filter.CompileScope(c.Scope, nil)
 	bad.add("--scope", err)
-	_, err = filter.CompileFetch(c.Fetch, nil)
+	fetch, err := filter.CompileFetch(c.Fetch, nil)
+	if err == nil && fetch.AsksVia() && !c.WarcVia {
+		err = engine.ErrViaUnknown
+	}
 	bad.add("--fetch", err)
 	_, err = filter.CompileParse(c.Parse, nil)
 	bad.add("--parse", err)
 	_, err = filter.CompileFollow(c.Follow, nil)
 	bad.add("--follow", err)
-	_, err = filter.CompileStore(c.Store, nil)
+	store, err := filter.CompileStore(c.Store, nil)
+	if err == nil && store.AsksVia() && !c.WarcVia {
+		err = engine.ErrViaUnknown
+	}
 	bad.add("--store", err)
 	from.ExcludeHosts, cfg.Lists.ExcludeHosts, err = readList(c.ExcludeHosts, filter.CompileHosts)
 	bad.add("--exclude-hosts", err)

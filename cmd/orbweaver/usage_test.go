@@ -58,6 +58,7 @@ func TestCrawlRefuses(t *testing.T) {
 		{proxied, "--scope planet( http://a.test/", []string{"--scope"}},
 		{proxied, "--store size> http://a.test/", []string{"--store"}},
 		{proxied, "--fetch status --parse via --follow size http://a.test/", []string{"--fetch: ", "(1:1)", "--parse: ", "--follow: "}},
+		{proxied, "--fetch via!='' --store via=='' http://a.test/", []string{"--fetch: via is known there only", "--store: via is known", "--warc-via"}},
 		{proxied, "--surts missing.txt --include-hosts none.txt http://a.test/", []string{"--surts: open missing.txt", "--include-hosts: open none.txt"}},
 		{proxied, "--exclude-extensions tar.gz,a/b http://a.test/", []string{`--exclude-extensions: filter: bad extension: "tar.gz"`, `"a/b"`}},
 		{proxied, "--depth -1 http://a.test/", []string{"--depth: -1 is too small"}},

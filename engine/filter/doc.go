@@ -39,10 +39,10 @@
 //	seed    bool    depth and hops are 0
 //	in_host, in_domain, in_prefix  bool  what the named scopes would say
 //
-// Fetch knows also try (int, attempts made before this one). Parse and Store know status (int), content_type (string, lower
+// Fetch knows also try (int, attempts made before this one) and via (string, the page that led there, if the crawl keeps it). Parse and Store know status (int), content_type (string, lower
 // case, without parameters), size (int, bytes of the body as kept) and truncated (bool, the body is not whole); Store also
-// duplicate (bool, the payload was seen before). Follow knows kind (string: anchor, area, link, image, script, frame, iframe,
-// embed, object, media, refresh, css, form, background, use, or redirect), nofollow (bool, rel=nofollow on the element), and
+// duplicate (bool, the payload was seen before) and via, as Fetch. Follow knows kind (string: anchor, area, link, image, script, frame, iframe,
+// embed, object, media, refresh, css, form, background, use, resource, feed, sitemap, sitemapfile, or redirect), nofollow (bool, rel=nofollow on the element), and
 // of the page that links: via (string, its URL), via_host, via_domain, status, content_type; and same_host, same_domain (bool).
 //
 // A redirect is no page that Parse is asked about: its target is a link, of the kind redirect. Seeds are not links.

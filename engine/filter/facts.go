@@ -59,6 +59,7 @@ type Response struct {
 	Size        int64  // bytes of the body as kept, without chunking
 	Truncated   bool   // the body was cut by a limit or a disconnect
 	Duplicate   bool   // the payload was seen before: for the store filter alone
+	Via         []byte // URL of the page that led to it, if that is kept: for the store filter alone
 }
 
 // mediaType gives a content type in lower case, without parameters.

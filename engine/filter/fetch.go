@@ -8,7 +8,8 @@ type Fetch struct {
 
 type fetchFacts struct {
 	urlFacts
-	Try int `expr:"try"`
+	Try int    `expr:"try"`
+	Via string `expr:"via"`
 }
 
 // CompileFetch compiles all, none or an expression. It keeps seeds, which may be nil when there are none.
@@ -21,8 +22,9 @@ func CompileFetch(text string, seeds *Seeds) (*Fetch, error) {
 	return f, nil
 }
 
-// Allows says whether a URL in normal form (borrowed) may be asked for, for the try-th time after the first.
-func (f *Fetch) Allows(url []byte, way Way, try int) bool {
+// Allows says whether a URL in normal form may be asked for, for the try-th time after the first. via is the URL of the page
+// that led to it, if that is kept. It borrows.
+func (f *Fetch) Allows(url []byte, way Way, try int, via []byte) bool {
 	if f.program == nil {
 		return f.answer
 	}
@@ -32,6 +34,9 @@ func (f *Fetch) Allows(url []byte, way Way, try int) bool {
 	}
 	e := f.begin()
 	e.facts.fill(url, p, way, f.need, f.seeds)
-	e.facts.Try = try
+	e.facts.Try, e.facts.Via = try, ""
+	if f.AsksVia() {
+		e.facts.Via = string(via)
+	}
 	return f.end(e)
 }

@@ -24,15 +24,15 @@ func TestFetch(t *testing.T) {
 		`site == "https://www.example.org:8443" && scheme == "https" && port == 8443`:                             true,
 		`domain == "example.org" && in_domain && !in_host && !in_prefix && path == "/x/y.html" && query == "q=1"`: true,
 		`$env.domain == "example.org"`: true, `host matches "^www[0-9]*\\."`: true, `host in ["a", "www.example.org"]`: true,
-		`let h = host; h == "x"`: false,
+		`let h = host; h == "x"`: false, `via == "http://via.test/"`: true,
 	} {
 		f := fetchFilter(t, text, s)
-		if got := f.Allows(url, Way{Depth: 2, Hops: 1}, 3); got != want {
+		if got := f.Allows(url, Way{Depth: 2, Hops: 1}, 3, []byte("http://via.test/")); got != want {
 			t.Errorf("%s: %v", text, got)
 		}
 	}
 	bad := fetchFilter(t, `split(path, "/")[9] == "x"`, s)
-	if bad.Allows(url, Way{}, 0) || bad.Errors() != 1 {
+	if bad.Allows(url, Way{}, 0, nil) || bad.Errors() != 1 {
 		t.Error("what cannot be evaluated is asked for, or not counted")
 	}
 }
@@ -99,7 +99,7 @@ func TestNamesAtTheFivePoints(t *testing.T) {
 	}
 	for name, at := range map[string]string{
 		`host == ""`: "scope fetch parse follow store", "in_domain": "scope fetch parse follow store", "seed": "scope fetch parse follow store",
-		"try == 0": "fetch", "nofollow": "follow", "same_host": "follow", `via == ""`: "follow", "status == 0": "parse follow store", "size == 0": "parse store",
+		"try == 0": "fetch", "nofollow": "follow", "same_host": "follow", `via == ""`: "fetch follow store", "status == 0": "parse follow store", "size == 0": "parse store",
 		"truncated": "parse store", "duplicate": "store", "urlFacts": "", "URL": "", "now() == now()": "",
 	} {
 		for point, f := range compile {
@@ -187,7 +187,7 @@ func BenchmarkFilters(b *testing.B) {
 			f := fetchFilter(b, text, s)
 			b.ReportAllocs()
 			for b.Loop() {
-				f.Allows(url, Way{Depth: 1}, 0)
+				f.Allows(url, Way{Depth: 1}, 0, nil)
 			}
 		})
 	}

@@ -31,6 +31,7 @@ type predicate[F any] struct {
 	seeds    *Seeds
 	program  *vm.Program
 	asks     names
+	asksVia  bool
 	machines sync.Pool // *evaluation[F]
 	errors   atomic.Uint64
 }
@@ -67,6 +68,7 @@ func (p *predicate[F]) compileExpression(text string) (err error) {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrExpression, err)
 	}
+	_, p.asksVia = p.asks["via"]
 	return nil
 }
 
@@ -78,6 +80,9 @@ func (p *predicate[F]) Errors() uint64 { return p.errors.Load() }
 
 // Constant says whether the answer is always the same, and which. Callers may then save themselves the facts.
 func (p *predicate[F]) Constant() (answer, constant bool) { return p.answer, p.program == nil }
+
+// AsksVia says that the expression asks for the page that led to a URL.
+func (p *predicate[F]) AsksVia() bool { return p.asksVia }
 
 // begin lends an evaluation, whose facts are to be filled.
 func (p *predicate[F]) begin() *evaluation[F] {

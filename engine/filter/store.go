@@ -8,7 +8,8 @@ type Store struct {
 
 type storeFacts struct {
 	parseFacts
-	Duplicate bool `expr:"duplicate"`
+	Duplicate bool   `expr:"duplicate"`
+	Via       string `expr:"via"`
 }
 
 // CompileStore compiles all, none or an expression. It keeps seeds, which may be nil when there are none.
@@ -34,6 +35,9 @@ func (f *Store) Keeps(url []byte, way Way, r *Response) bool {
 	facts := &e.facts
 	facts.fill(url, p, way, f.need, f.seeds)
 	facts.Status, facts.ContentType, facts.Size, facts.Truncated = r.Status, mediaType(r.ContentType), r.Size, r.Truncated
-	facts.Duplicate = r.Duplicate
+	facts.Duplicate, facts.Via = r.Duplicate, ""
+	if f.AsksVia() {
+		facts.Via = string(r.Via)
+	}
 	return f.end(e)
 }
