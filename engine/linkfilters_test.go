@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -78,5 +79,33 @@ func TestLinkFinderAsksTheFilters(t *testing.T) {
 		if again := l.again(); again.o.by != l.o.by {
 			t.Error("another one has other filters")
 		}
+	}
+}
+
+// A page with twenty links, from its bytes to their normal forms.
+func BenchmarkLinkFinder(b *testing.B) {
+	var body strings.Builder
+	for i := range 20 {
+		fmt.Fprintf(&body, "<p>some words here and more of them</p><a href=\"/dir/page-%d.html\">x</a>", i)
+	}
+	url := []byte("http://www.example.org/dir/")
+	p, ok := fetch.Stored(url, []byte("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"+body.String()))
+	if !ok {
+		b.Fatal("no page")
+	}
+	for _, follow := range []string{"all", "not nofollow", `same_domain && kind in ["anchor", "area"]`} {
+		b.Run(follow, func(b *testing.B) {
+			f, err := compileFilters(&Config{FollowFilter: follow}, new(filter.Seeds))
+			if err != nil {
+				b.Fatal(err)
+			}
+			l := newLinkFinder(linkOptions{by: f.links()})
+			b.ReportAllocs()
+			for b.Loop() {
+				if l.open(linkPage{url: url, page: p, size: p.PayloadLen}) {
+					l.scan(url, p, false)
+				}
+			}
+		})
 	}
 }
