@@ -23,7 +23,7 @@
 //
 //	a area link           href             img source input   src srcset
 //	script embed          src              object             data
-//	frame iframe          src              video audio track  src poster
+//	frame iframe          src (srcdoc)            video audio track  src poster
 //	meta http-equiv=refresh                body table td ...  background
 //	SVG a image feImage use script         href, else xlink:href
 //	style sheets          url() @import    form button input  action formaction (Options.Forms, method GET)

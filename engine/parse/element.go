@@ -61,7 +61,12 @@ func (s *Scanner) element(b []byte, name tag) {
 	case tagFrame:
 		s.linkAttr(b, attrSrc, Frame)
 	case tagIFrame:
-		s.linkAttr(b, attrSrc, IFrame)
+		if s.have&(1<<attrSrcdoc) == 0 {
+			s.linkAttr(b, attrSrc, IFrame)
+		} else {
+			s.inlineDocument(b)
+			return
+		}
 	case tagEmbed:
 		s.linkAttr(b, attrSrc, Embed)
 	case tagObject:

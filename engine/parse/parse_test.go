@@ -58,6 +58,9 @@ func TestLinksByTable(t *testing.T) {
 		{`<a href=a/><a href="b"c=d href=no>`, "anchor a/\nanchor b"},
 		{"<a href=\"a\x00b\">", "anchor a\uFFFDb"},
 		{`<form action=no><input formaction=no></form>`, ""},
+		{`<iframe src=no srcdoc="<title>no</title><base href=no><a href='/a?b&amp;amp;c'><svg><iframe srcdoc='<a href=no>'>"></iframe><a href=b><svg><a xlink:href=c />`,
+			"anchor /a?b&c\nanchor b\nanchor c"},
+		{`<iframe srcdoc="<plaintext>"></iframe><a href=b><iframe srcdoc><a href=no></iframe>`, "anchor b"},
 	} {
 		s := NewScanner(Options{})
 		r, err := s.Scan([]byte(c.body), []byte("text/html;charset=utf-8"))

@@ -19,6 +19,7 @@ type Scanner struct {
 
 	xml      bool // read by the lenient XML rules
 	based    bool // there was a base element with an href: others do not count
+	inline   bool // reading the document of a srcdoc
 	linksMax int  // of this body
 	feed     *sitemap.Reader
 	foreign  foreignStack
@@ -59,6 +60,7 @@ func (s *Scanner) Scan(body, contentType []byte) (*Result, error) {
 	s.arena = trimScratch(s.arena)
 	s.wide, s.text = trimScratch(s.wide), trimScratch(s.text)
 	s.foreign, s.template = foreignStack{}, templateDepth{}
+	s.inline = false
 	s.based, s.linksMax, s.guessed = false, s.o.LinksMax, false
 
 	media, label := splitContentType(contentType)
