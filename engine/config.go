@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/filter"
 	"orbweaver/engine/politeness"
 	"orbweaver/warc"
 )
@@ -19,10 +20,16 @@ type Config struct {
 
 	Seeds SeedSource // where the crawl starts; nil when only what is queued is to be crawled
 
-	Scope        string // all, host, domain, prefix, or an expression [all]
-	ExcludeHosts []string
-	NoFollow     bool   // obey rel=nofollow and meta robots nofollow
-	Store        string // all, none, or an expression [all]
+	// The five points at which a crawl decides, each all, none, or an expression over what is known there (engine/filter) [all].
+	Scope        string       // may this URL enter the frontier: also host, domain or prefix
+	FetchFilter  string       // may this URL, taken from the frontier, be asked for now
+	ParseFilter  string       // is this page searched for links
+	FollowFilter string       // does this link of this page lead on
+	Store        string       // is this page kept
+	Lists        filter.Lists // plain rules before the scope, and again before a request
+	NoFollow     bool         // obey nofollow in rel, in meta robots and in X-Robots-Tag
+	Forms        bool         // follow the action of forms that only read (method GET)
+	Sitemaps     bool         // follow the sitemaps that robots.txt files name
 
 	MaxPages   int64         // pages stored, 0 for no limit
 	MaxDepth   int           // links from a seed, -1 for no limit
@@ -60,9 +67,6 @@ type Config struct {
 	Version   string // of the program, for warcinfo
 	Effective string // the configuration as text, for warcinfo's digest
 }
-
-// storeAll is the filter that refuses nothing.
-const storeAll = "all"
 
 // WARCConfig is the archive's part.
 type WARCConfig struct {
@@ -114,11 +118,10 @@ func (c Config) WithDefaults() Config {
 	if c.Name == "" {
 		c.Name = "orbweaver"
 	}
-	if c.Scope == "" {
-		c.Scope = "all"
-	}
-	if c.Store == "" {
-		c.Store = storeAll
+	for _, point := range []*string{&c.Scope, &c.FetchFilter, &c.ParseFilter, &c.FollowFilter, &c.Store} {
+		if *point == "" {
+			*point = filter.All
+		}
 	}
 	def(&c.Fetchers, 1024)
 	def(&c.Parsers, min(runtime.GOMAXPROCS(0), runtime.NumCPU()))

@@ -9,7 +9,7 @@ import (
 // Counters are what the crawl has done, as plain numbers; they belong to the cut, so that after a crash they say what
 // the manifest and the journal say. Whenever the house is quiet they balance (E1):
 //
-//	Found    = DroppedSyntax + DroppedScope + DroppedDepth + DroppedCache + Sieved
+//	Found    = DroppedSyntax + DroppedScope + DroppedDepth + DroppedFollow + DroppedCache + Sieved
 //	Sieved   = still in the sieve's buckets + Known + Admitted
 //	Admitted = sum of Outcomes + queued + in flight
 type Counters struct {
@@ -19,7 +19,8 @@ type Counters struct {
 	Admitted int64 // new: let through by the sieve
 
 	DroppedSyntax int64 // no URL that can be fetched
-	DroppedScope  int64 // outside the scope, or on an excluded host
+	DroppedScope  int64 // outside the scope, or refused by a list of hosts, SURT prefixes or extensions
+	DroppedFollow int64 // links that --follow refused
 	DroppedDepth  int64 // deeper than --max-depth
 	DroppedCache  int64 // seen lately: the fingerprint cache knew it
 	DroppedLinks  int64 // beyond the number of links taken from one page
@@ -30,6 +31,7 @@ type Counters struct {
 	Revisits      int64 // pages stored as revisit records
 	NotStored     int64 // pages that --store refused
 	Unparsed      int64 // pages whose links were known, since the same bytes came from the same directory
+	NotParsed     int64 // pages that --parse refused to search for links
 	Unclaimed     int64 // responses that content-seen could not note: copies of them are stored whole
 	ParseFaults   int64 // pages whose parse panicked: a bug, saved for the fuzzers
 	RobotsFetched int64 // exchanges for robots.txt
@@ -55,7 +57,7 @@ func (c *Counters) Finished() int64 {
 type counters struct {
 	found, sieved, known, admitted                       atomic.Int64
 	droppedSyntax, droppedScope, droppedDepth            atomic.Int64
-	droppedCache                                         atomic.Int64
+	droppedCache, droppedFollow, notParsed               atomic.Int64
 	droppedLinks, attempts, retries, pages, revisits     atomic.Int64
 	notStored, unparsed, unclaimed, parseFaults          atomic.Int64
 	robotsFetched, delayCapped, bytesReceived, bytesSent atomic.Int64
@@ -82,6 +84,7 @@ func (c *counters) pairs(p *Counters) []counterPair {
 	list := []counterPair{
 		{&c.found, &p.Found}, {&c.sieved, &p.Sieved}, {&c.known, &p.Known}, {&c.admitted, &p.Admitted},
 		{&c.droppedSyntax, &p.DroppedSyntax}, {&c.droppedScope, &p.DroppedScope}, {&c.droppedDepth, &p.DroppedDepth}, {&c.droppedCache, &p.DroppedCache},
+		{&c.droppedFollow, &p.DroppedFollow}, {&c.notParsed, &p.NotParsed},
 		{&c.droppedLinks, &p.DroppedLinks}, {&c.attempts, &p.Attempts}, {&c.retries, &p.Retries},
 		{&c.pages, &p.Pages}, {&c.revisits, &p.Revisits}, {&c.notStored, &p.NotStored}, {&c.unparsed, &p.Unparsed},
 		{&c.unclaimed, &p.Unclaimed}, {&c.parseFaults, &p.ParseFaults}, {&c.robotsFetched, &p.RobotsFetched}, {&c.delayCapped, &p.DelayCapped},

@@ -7,6 +7,7 @@
 // The picture, and the three roads of URLs, Visits and Pages, are in ARCHITECTURE.md. Who is where:
 //
 //	frontier.go     the door: every URL passes Frontier.Add
+//	filters.go      what decides at the five points; explain.go tells what it would say, without a packet
 //	flushloop.go    sieve -> ready queue
 //	hosts.go        the one door to a host by its key: on the bench, or in the store of cold hosts
 //	distributor.go  ready queue -> bench or virtualizer, on demand; when a crawl is over
@@ -16,6 +17,7 @@
 //	fetchloop.go    Visit -> exchange -> Page; robotsvisit.go the same for robots.txt
 //	parseloop.go    Page -> links, records, journal (records.go, metadata.go, linkfinder.go, linkkind.go)
 //	ledger.go       what has been done and can be proved: archive, journal, page digests, counters
+//	posting.go      attempts on their way into it, written together when they meet
 //	checkpoint.go   the cut and its manifest; restore.go, replay.go and recall.go the way back
 //	rebuild.go      a lost frontier made anew from the archive alone (rebuildrecords.go, rebuildlinks.go, capture.go)
 //	run.go          every goroutine, started and joined
@@ -35,5 +37,6 @@
 // count as one link away), how many redirects led to it, how often a URL was tried without an answer, what was refused, and
 // seeds that were never fetched. So it forgets no URL that a stored page leads to, and may ask again for what failed.
 //
-// What it costs: a page takes two shared holds of the cut, one write to the archive and one of 63 bytes to the journal.
+// What it costs: a page takes two shared holds of the cut, one write to the archive and one of 63 bytes to the journal; pages that
+// meet at the commit lock share them.
 package engine

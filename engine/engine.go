@@ -46,9 +46,8 @@ type Engine struct {
 	ready    *diskq.Queue
 	virt     *virtualize.Virtualizer
 	pool     *fetch.Pool
-	scope    *filter.Scope
+	filters  *filters
 	seeds    *filter.Seeds
-	store    *filter.Store
 	rules    *rulesPool
 	redone   *redone
 	aloft    *aloft
@@ -191,7 +190,7 @@ func (e *Engine) openAll(m *manifest) error {
 	}
 	e.resumed = m.Resumed + 1
 	m.Resumed = e.resumed
-	m.Filtered = m.Filtered || e.cfg.Store != storeAll
+	m.Filtered = m.Filtered || e.cfg.Store != filter.All
 	added, err := keepSeeds(e.seams.FS, e.frontierDir(), e.cfg.Seeds, e.seams.Log)
 	if err != nil {
 		return err
@@ -216,19 +215,13 @@ func (e *Engine) openAll(m *manifest) error {
 	return err
 }
 
-// openPolicy compiles what decides: scope, store, exclusions.
-func (e *Engine) openPolicy() error {
-	var err error
+// openPolicy compiles what decides at the five points.
+func (e *Engine) openPolicy() (err error) {
 	if err = scopeSeeds(e.seams.FS, e.frontierDir(), e.seeds); err != nil {
 		return err
 	}
-	if e.scope, err = filter.CompileScope(e.cfg.Scope, e.seeds); err != nil {
-		return fmt.Errorf("engine: scope: %w", err)
-	}
-	if e.store, err = filter.CompileStore(e.cfg.Store); err != nil {
-		return fmt.Errorf("engine: store: %w", err)
-	}
-	return nil
+	e.filters, err = compileFilters(&e.cfg, e.seeds)
+	return err
 }
 
 // openRooms opens every room on disk.
@@ -294,6 +287,7 @@ func (e *Engine) assemble(m *manifest) {
 	l.disk = &diskGuard{fs: e.seams.FS, dir: cfg.Dir, gate: e.gate, most: e.diskMost, say: e.seams.Log.Warn}
 	l.slow.say = e.seams.Log.Warn
 	e.live = newLive(cfg.Politeness, new(filter.HostSet))
+	e.live.fetch.Store(e.filters.fetch)
 	e.limits = &limits{
 		pagesMax: cfg.MaxPages, diskMax: cfg.MaxDisk, timeMax: cfg.MaxTime, finish: e.finish,
 		pages: m.Counters.Pages + m.Counters.Revisits,
@@ -308,7 +302,7 @@ func (e *Engine) assemble(m *manifest) {
 	e.hosts = &hosts{bench: e.bench, cold: e.cold, rules: e.rules, newborn: e.newborn, live: e.live}
 	e.frontWant.Store(int64(2 * cfg.Fetchers))
 	e.frontier = &Frontier{
-		scope: e.scope, exclude: hostSet(cfg.ExcludeHosts), maxDepth: cfg.MaxDepth, hashSeed: m.HashSeed,
+		scope: e.filters.scope, lists: e.filters.lists, maxDepth: cfg.MaxDepth, hashSeed: m.HashSeed,
 		cache: fpcache.New(cfg.CacheMemory, m.HashSeed), sieve: e.sieve, n: &l.n,
 	}
 	e.parsed = fpcache.New(max(cfg.CacheMemory/16, 1<<16), m.HashSeed)
@@ -343,16 +337,6 @@ func poke(c chan struct{}) {
 	case c <- struct{}{}:
 	default:
 	}
-}
-
-func hostSet(rules []string) *filter.HostSet {
-	set := new(filter.HostSet)
-	for _, r := range rules {
-		if err := set.Add(r); err != nil {
-			panic("BUG: engine: exclude-hosts was not validated: " + err.Error())
-		}
-	}
-	return set
 }
 
 // begin makes the crawl ready to run: its first manifest is durable before anything is fetched.

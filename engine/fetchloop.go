@@ -12,6 +12,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/filter"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/urlx"
@@ -35,6 +36,7 @@ type fetchWorker struct {
 	redone  *redone
 	log     *crawlLog
 	live    *Live
+	lists   *filter.Lists // nil if they can refuse nothing
 	scarce  *scarcity
 	proxy   bool
 
@@ -49,6 +51,7 @@ type fetchWorker struct {
 	rule    []byte // what decided that url is allowed, see flight
 	refused []refusal
 	target  fetch.Target
+	posting *posting // of attempts that brought no response
 	rng     *rand.Rand
 }
 
@@ -114,6 +117,10 @@ func (w *fetchWorker) visit(ctx context.Context, v *visit) error {
 			w.giveBack(&r, nil)
 			return nil
 		}
+		if w.filtered(v.Key, &it) {
+			r.release.Unused = v.Items[i+1:]
+			continue
+		}
 		if site.lacksRules(now) {
 			if site.Rules == nil && site.RobotsTry >= robotsTries {
 				site.Fate = outcome.RobotsUnreachable
@@ -121,7 +128,7 @@ func (w *fetchWorker) visit(ctx context.Context, v *visit) error {
 				w.giveBack(&r, nil)
 				return nil
 			}
-			return w.robotsOwn(ctx, &r)
+			return w.robotsOwn(ctx, &r, it.Depth)
 		}
 		w.url = append(append(w.url[:0], v.Key...), it.Rest...)
 		r.release.Unused = v.Items[i+1:]
@@ -133,6 +140,26 @@ func (w *fetchWorker) visit(ctx context.Context, v *visit) error {
 	}
 	w.giveBack(&r, nil)
 	return nil
+}
+
+// filtered refuses an item that today's lists or the fetch filter refuse: nobody is asked for it, and not for its robots.txt
+// either. What an earlier run did keeps the outcome that it had.
+func (w *fetchWorker) filtered(site []byte, it *Item) bool {
+	f := w.live.fetch.Load()
+	if f == nil && w.lists == nil {
+		return false
+	}
+	w.url = append(append(w.url[:0], site...), it.Rest...)
+	if _, o := w.redone.look(w.hashSeed, w.url); o != outcome.None {
+		return false
+	}
+	if (w.lists == nil || w.lists.Refuses(w.url) == filter.NoList) &&
+		(f == nil || f.Allows(w.url, filter.Way{Depth: it.Depth, Hops: it.Hops}, it.Try)) {
+		return false
+	}
+	w.log.refusal(w.url, it, outcome.Filtered, w.id)
+	w.refused = append(w.refused, refusal{outcome: outcome.Filtered})
+	return true
 }
 
 // refuse says why the URL in w.url is not to be asked for; its outcome is None if it is.
@@ -294,9 +321,9 @@ func (w *fetchWorker) hand(ctx context.Context, r *returned, p *fetch.Page, f *f
 		w.pool.Put(p)
 		return err
 	}
-	e := journalEntry{Kind: journalPage, FP: f.fp, Outcome: f.outcome, Depth: f.depth, Hops: f.hops}
+	w.posting.entry = journalEntry{Kind: journalPage, FP: f.fp, Outcome: f.outcome, Depth: f.depth, Hops: f.hops}
 	for {
-		err := w.giveBackCounted(r, f, func() error { return w.ledger.write(nil, &e, nil, nil) })
+		err := w.giveBackCounted(r, f, func() error { return w.ledger.write(w.posting) })
 		if err == nil {
 			w.pool.Put(p)
 			return nil

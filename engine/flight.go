@@ -20,6 +20,7 @@ type flight struct {
 	fp      xxh3.Uint128
 	robots  bool // a robots.txt, or a hop on the way to one
 	retry   bool // to be tried again: the item went back with the Visit
+	listed  bool // as the item says
 	seed    bool
 	depth   int
 	hops    int
@@ -55,7 +56,7 @@ func flightOf(p *fetch.Page) *flight {
 func (f *flight) board(item, url []byte, it *Item) {
 	f.item = append(f.item[:0], item...)
 	f.url = append(f.url[:0], url...)
-	f.robots, f.retry, f.seed = false, false, it.Seed
+	f.robots, f.retry, f.listed, f.seed = false, false, it.Listed, it.Seed
 	f.depth, f.hops, f.try = it.Depth, it.Hops, it.Try
 	f.rule, f.way, f.via, f.before = f.rule[:0], nil, nil, earlier{}
 	if it.Via != nil {

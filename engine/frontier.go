@@ -6,6 +6,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/filter"
+	"orbweaver/engine/parse"
 	"orbweaver/engine/urlx"
 	"orbweaver/sieve"
 	"orbweaver/sieve/fpcache"
@@ -15,8 +16,8 @@ import (
 // fingerprint cache and the way into the sieve. Safe for many goroutines.
 type Frontier struct {
 	scope    *filter.Scope
-	exclude  *filter.HostSet
-	maxDepth int // -1 for no limit
+	lists    *filter.Lists // nil if they can refuse nothing
+	maxDepth int           // -1 for no limit
 	hashSeed uint64
 	cache    *fpcache.Cache
 	sieve    *sieve.Sieve
@@ -29,7 +30,7 @@ type door struct {
 
 	urls                 [][]byte // at the door, borrowed
 	fps                  []xxh3.Uint128
-	kinds                []linkKind // of urls; empty when nobody asks
+	kinds                []parse.Kind // of urls; empty when nobody asks
 	way                  []byte
 	found, deep, strange int64
 	warmth               uint64 // what Expect read: nobody needs it
@@ -47,17 +48,17 @@ func (f *Frontier) WaitRoom(ctx context.Context) error { return f.sieve.WaitRoom
 // called under the cut's shared lock. The fingerprint enters the cache only after the sieve has taken the URL.
 func (f *Frontier) Add(d *door, url []byte, it Item) {
 	d.begin()
-	f.check(d, url, it.Depth)
+	f.check(d, url, &it)
 	f.admit(d, it)
 }
 
 // AddAll offers the links of a page, in the form of appendLink, as Add does one after the other. Their fingerprints are
 // made first and looked for together, so that the cache's memory is waited for once and not for each. With kinds, one for each
 // link, it.Way is that of the page, and each gets its own letter behind it.
-func (f *Frontier) AddAll(d *door, links []byte, kinds []linkKind, it Item) (n int, err error) {
+func (f *Frontier) AddAll(d *door, links []byte, kinds []parse.Kind, it Item) (n int, err error) {
 	d.begin()
 	err = eachLink(links, func(url []byte) {
-		if f.check(d, url, it.Depth) && kinds != nil {
+		if f.check(d, url, &it) && kinds != nil {
 			d.kinds = append(d.kinds, kinds[n])
 		}
 		n++
@@ -67,13 +68,13 @@ func (f *Frontier) AddAll(d *door, links []byte, kinds []linkKind, it Item) (n i
 }
 
 // check keeps a URL at the door, if it belongs to the crawl, and says so.
-func (f *Frontier) check(d *door, url []byte, depth int) bool {
+func (f *Frontier) check(d *door, url []byte, it *Item) bool {
 	d.found++
-	if f.maxDepth >= 0 && depth > f.maxDepth {
+	if f.maxDepth >= 0 && it.Depth > f.maxDepth {
 		d.deep++
 		return false
 	}
-	if (f.exclude.Len() > 0 && f.exclude.Excludes(urlx.Host(url))) || !f.scope.Admits(url, depth) {
+	if (f.lists != nil && f.lists.Refuses(url) != filter.NoList) || !f.scope.Admits(url, filter.Way{Depth: it.Depth, Hops: it.Hops}) {
 		d.strange++
 		return false
 	}
@@ -116,6 +117,12 @@ func (f *Frontier) admit(d *door, it Item) {
 	if sieved > 0 {
 		f.n.sieved.Add(sieved)
 	}
+}
+
+// Unfollowed counts links that the follow filter refused.
+func (f *Frontier) Unfollowed(n int) {
+	f.n.found.Add(int64(n))
+	f.n.droppedFollow.Add(int64(n))
 }
 
 // Refuse counts a reference that is no URL we can fetch.

@@ -17,6 +17,7 @@ import "encoding/binary"
 // as a uvarint: the letters of the way, and the URL of the page that the link stood in.
 type Item struct {
 	Seed     bool
+	Listed   bool   // an index of sitemaps names it
 	RobotsOf []byte // site whose robots.txt this hop of a redirect chain is for; nil for a page
 	Try      int    // attempts made before this one, 0 to 15
 	Hops     int    // redirects followed to get here, 0 to 15
@@ -30,6 +31,7 @@ const (
 	itemSeed   = 1 << 0
 	itemRobots = 1 << 1
 	itemVia    = 1 << 2
+	itemListed = 1 << 7
 )
 
 // appendItem appends the item's bytes to dst.
@@ -40,6 +42,9 @@ func appendItem(dst []byte, it *Item) []byte {
 	}
 	if it.RobotsOf != nil {
 		flags |= itemRobots
+	}
+	if it.Listed {
+		flags |= itemListed
 	}
 	if it.Via != nil {
 		flags |= itemVia
@@ -60,7 +65,7 @@ func decodeItem(b []byte) (Item, bool) {
 	if len(b) < 3 {
 		return Item{}, false
 	}
-	it := Item{Seed: b[0]&itemSeed != 0, Try: int(b[1] & 15), Hops: int(b[1] >> 4)}
+	it := Item{Seed: b[0]&itemSeed != 0, Listed: b[0]&itemListed != 0, Try: int(b[1] & 15), Hops: int(b[1] >> 4)}
 	depth, n := binary.Uvarint(b[2:])
 	if n <= 0 || depth > 1<<20 {
 		return Item{}, false

@@ -26,7 +26,7 @@ import (
 //	| 4     | 1    | 16 | 1       | 2      | 3     | 1    | 4      | 7      | 4      | 8       | 8      | n     | 4   |
 //	+-------+------+----+---------+--------+-------+------+--------+--------+--------+---------+--------+-------+-----+
 //
-// links is the length n of the links; serial is one more than the archive file's, 0 when no record was written; the crc (Castagnoli) is over all
+// The highest bits of hops say that an index of sitemaps names the URL (128), and that it is one (64). links is the length n of the links; serial is one more than the archive file's, 0 when no record was written; the crc (Castagnoli) is over all
 // before it. Dues are nanoseconds from the writing of the entry on, which no clock that is set can change; 0 for none.
 type journalEntry struct {
 	Kind    journalKind
@@ -35,6 +35,8 @@ type journalEntry struct {
 	Status  int
 	Depth   int
 	Hops    int
+	Listed  bool // an index of sitemaps names the URL
+	Index   bool // it is such an index
 	Serial  uint32
 	Offset  int64
 	Length  int64
@@ -49,6 +51,12 @@ const (
 	journalPage   journalKind = 1 // the URL is done
 	journalRetry  journalKind = 2 // an attempt that is to be repeated; only its record and dues count
 	journalRobots journalKind = 3 // a robots.txt
+)
+
+// What is beside the hops, of which there are 15 at most.
+const (
+	journalIndex  = 1 << 6
+	journalListed = 1 << 7
 )
 
 const (
@@ -98,9 +106,12 @@ func createJournal(fsys vfs.FS, dir string, generation uint64) (*journal, error)
 	return &journal{file: f, generation: generation, size: int64(journalHeadSize), step: journalReserve}, nil
 }
 
-// reserve makes sure that an entry with so many bytes of links has its place on disk.
-func (j *journal) reserve(links int) error {
-	need := j.size + int64(journalFixed+4+links)
+// size is how many bytes the entry takes.
+func (e *journalEntry) size() int { return journalFixed + len(e.Links) + 4 }
+
+// reserve makes sure that entries of so many bytes have their place on disk.
+func (j *journal) reserve(bytes int) error {
+	need := j.size + int64(bytes)
 	if need <= j.reserved {
 		return nil
 	}
@@ -112,14 +123,17 @@ func (j *journal) reserve(links int) error {
 	return nil
 }
 
-// append writes one entry. After an error the journal is as before: the same append may be repeated.
-func (j *journal) append(e *journalEntry) error {
-	j.buf = appendJournalEntry(j.buf[:0], e)
+// append writes entries, with one write. After an error the journal is as before: the same append may be repeated.
+func (j *journal) append(entries ...*journalEntry) error {
+	j.buf = j.buf[:0]
+	for _, e := range entries {
+		j.buf = appendJournalEntry(j.buf, e)
+	}
 	if _, err := j.file.WriteAt(j.buf, j.size); err != nil {
 		return fmt.Errorf("engine: journal: %w", err)
 	}
 	j.size += int64(len(j.buf))
-	j.entries++
+	j.entries += len(entries)
 	return nil
 }
 
@@ -135,7 +149,14 @@ func appendJournalEntry(dst []byte, e *journalEntry) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, e.FP.Lo)
 	dst = append(dst, byte(e.Outcome))
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(e.Status))
-	dst = append(dst, byte(e.Depth), byte(e.Depth>>8), byte(e.Depth>>16), byte(e.Hops))
+	hops := byte(e.Hops)
+	if e.Listed {
+		hops |= journalListed
+	}
+	if e.Index {
+		hops |= journalIndex
+	}
+	dst = append(dst, byte(e.Depth), byte(e.Depth>>8), byte(e.Depth>>16), hops)
 	dst = binary.LittleEndian.AppendUint32(dst, e.Serial)
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(e.Offset))[:len(dst)+7]
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(e.Length))
@@ -166,7 +187,8 @@ func decodeJournalEntry(b []byte) (e journalEntry, n int, err error) {
 	e.Outcome = outcome.Outcome(b[21])
 	e.Status = int(binary.LittleEndian.Uint16(b[22:]))
 	e.Depth = int(b[24]) | int(b[25])<<8 | int(b[26])<<16
-	e.Hops = int(b[27])
+	e.Hops = int(b[27] &^ (journalListed | journalIndex))
+	e.Listed, e.Index = b[27]&journalListed != 0, b[27]&journalIndex != 0
 	e.Serial = binary.LittleEndian.Uint32(b[28:])
 	e.Offset = int64(binary.LittleEndian.Uint64(b[32:]) & (1<<56 - 1))
 	e.Length = int64(binary.LittleEndian.Uint32(b[39:]))

@@ -15,7 +15,7 @@ import (
 
 func someEntry() journalEntry {
 	return journalEntry{
-		Kind: journalPage, FP: xxh3.Uint128{Hi: 1 << 63, Lo: 7}, Outcome: outcome.OK, Status: 200, Depth: 70000, Hops: 3,
+		Kind: journalPage, FP: xxh3.Uint128{Hi: 1 << 63, Lo: 7}, Outcome: outcome.OK, Status: 200, Depth: 70000, Hops: 3, Listed: true, Index: true,
 		Serial: 9, Offset: 1<<40 + 5, Length: 4711, SiteDue: 1, IPDue: 2, Links: appendLink(nil, []byte("http://a.test/")),
 	}
 }
@@ -34,7 +34,7 @@ func TestS05_aJournalTornAtAnyByteIsReadUpToThere(t *testing.T) {
 	}
 	want := someEntry()
 	for range 3 {
-		if err := j.reserve(len(want.Links)); err != nil {
+		if err := j.reserve(want.size()); err != nil {
 			t.Fatal(err)
 		}
 		if err := j.append(&want); err != nil {
@@ -45,7 +45,7 @@ func TestS05_aJournalTornAtAnyByteIsReadUpToThere(t *testing.T) {
 		_, err := readJournal(fsys, journalName("d", 3), func(e *journalEntry) error {
 			n++
 			if e.FP != want.FP || e.Depth != want.Depth || e.Offset != want.Offset || e.Serial != want.Serial ||
-				e.Length != want.Length || e.Hops != 3 || e.SiteDue != 1 || e.IPDue != 2 || !bytes.Equal(e.Links, want.Links) {
+				e.Length != want.Length || e.Hops != 3 || !e.Listed || !e.Index || e.SiteDue != 1 || e.IPDue != 2 || !bytes.Equal(e.Links, want.Links) {
 				t.Errorf("read %+v, wrote %+v", e, want)
 			}
 			return nil
@@ -93,6 +93,7 @@ func FuzzJournalEntry(f *testing.F) {
 }
 
 func FuzzItem(f *testing.F) {
+	f.Add(appendItem(nil, &Item{Listed: true, Depth: 1, Rest: []byte("/sitemap.xml")}))
 	f.Add(appendItem(nil, &Item{Seed: true, Depth: 3, Hops: 2, Try: 1, Rest: []byte("/x")}))
 	f.Add(appendItem(nil, &Item{RobotsOf: []byte("http://a.test"), Hops: 1, Rest: []byte("/robots.txt")}))
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -91,7 +91,7 @@ func TestLedger_aCutDuringAGroupCommit(t *testing.T) {
 	first := journalled(t, disk, 1, nil)
 	l.turnPage(first)
 	for depth := range 3 {
-		if err := l.write(nil, &journalEntry{Kind: journalPage, Depth: depth}, nil, nil); err != nil {
+		if err := l.write(entry(journalEntry{Kind: journalPage, Depth: depth})); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -18,12 +18,16 @@ import (
 // exclusive side and so sees every traveller in exactly one place.
 type ledger struct {
 	cut    sync.RWMutex
+	line   line       // postings that wait to be written
 	commit sync.Mutex // a record and its journal entry are written in one go, so their order is the same
 
 	n       counters
-	writer  *warc.Writer // guarded by commit for appending
-	journal *journal     // guarded by commit; replaced under the exclusive cut
-	turned  []*journal   // guarded by commit: full pages of the journal, not yet synced
+	writer  *warc.Writer    // guarded by commit for appending
+	journal *journal        // guarded by commit; replaced under the exclusive cut
+	turned  []*journal      // guarded by commit: full pages of the journal, not yet synced
+	ready   []*posting      // guarded by commit: writeAll's
+	groups  []warc.Group    // guarded by commit: writeSome's
+	entries []*journalEntry // guarded by commit: enter's
 	seen    *seen.Map
 	disk    *diskGuard
 	slow    slowDisk
@@ -38,47 +42,6 @@ type ledger struct {
 type journalEnd struct {
 	generation uint64
 	length     int64
-}
-
-// write writes the records of one attempt, if any, and its journal entry. Call it under the shared cut. On error
-// nothing of it counts, and the same call may be repeated. admit runs before anything is written and may refuse; written runs
-// after, still under the commit lock.
-func (l *ledger) write(enc *warc.Encoder, e *journalEntry, admit func() error, written func()) error {
-	l.commit.Lock()
-	defer l.commit.Unlock()
-	if l.lost != nil {
-		return l.lost
-	}
-	if admit != nil {
-		if err := admit(); err != nil {
-			return err
-		}
-	}
-	if err := l.journal.reserve(len(e.Links)); err != nil {
-		return err
-	}
-	var pos warc.Position
-	if enc != nil {
-		var err error
-		if pos, err = l.writer.Append(enc.Group()); err != nil {
-			return fmt.Errorf("engine: archive: %w", err)
-		}
-		e.Serial, e.Offset, e.Length = pos.Serial+1, pos.Offset, pos.Length
-	}
-	l.dirty = true
-	if err := l.journal.append(e); err != nil {
-		if enc != nil {
-			l.writer.Undo(pos) // a record that no entry names would be written twice
-		}
-		return err
-	}
-	if l.journal.entries == journalLong {
-		poke(l.long)
-	}
-	if written != nil {
-		written()
-	}
-	return nil
 }
 
 // note writes records that belong to no attempt, and gives their length in the archive, in bytes. Call it under the shared cut. On

@@ -6,6 +6,13 @@ import (
 	"orbweaver/internal/vfs"
 )
 
+// entry is an attempt without records, and without a limit on pages.
+func entry(e journalEntry) *posting {
+	p := newPosting(nil)
+	p.entry = e
+	return p
+}
+
 // A long journal asks for a checkpoint once, and the entries come back when it is read.
 func TestALongJournalAsksForACheckpoint(t *testing.T) {
 	disk := vfs.NewMem(1)
@@ -18,7 +25,7 @@ func TestALongJournalAsksForACheckpoint(t *testing.T) {
 	}
 	l := &ledger{journal: j, long: make(chan struct{}, 1)}
 	for n := range journalLong + 10 {
-		if err := l.write(nil, &journalEntry{Kind: journalPage, Depth: n % 1000, Links: make([]byte, n%3)}, nil, nil); err != nil {
+		if err := l.write(entry(journalEntry{Kind: journalPage, Depth: n % 1000, Links: make([]byte, n%3)})); err != nil {
 			t.Fatal(err)
 		}
 		select {

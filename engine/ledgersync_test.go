@@ -70,7 +70,7 @@ func TestLedger_aFailedSyncTakesBackWhatMayBeLost(t *testing.T) {
 	}
 	l := &ledger{writer: w, journal: open(1, nil), syncing: make(chan struct{}, 1), long: make(chan struct{}, 1)}
 	add := func() error {
-		return l.write(nil, &journalEntry{Kind: journalPage, Outcome: outcome.OK, Links: []byte{}}, nil, nil)
+		return l.write(entry(journalEntry{Kind: journalPage, Outcome: outcome.OK, Links: []byte{}}))
 	}
 	entries := func(generation uint64) (n int) {
 		_, err := readJournal(mem, journalName("frontier", generation), func(*journalEntry) error { n++; return nil })

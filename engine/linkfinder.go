@@ -1,51 +1,143 @@
 package engine
 
 import (
+	"bytes"
+
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/filter"
 	"orbweaver/engine/parse"
+	"orbweaver/engine/robots"
+	"orbweaver/engine/sitemap"
 	"orbweaver/engine/urlx"
 )
 
 // linkFinder reads the links of one page at a time into links, in normal form. Parse workers have one each; a resume
 // has one to read the archive again.
 type linkFinder struct {
-	scanner  *parse.Scanner
-	decoder  *fetch.Decoder
-	nofollow bool // obey rel=nofollow and meta robots
-	tell     bool // keep kinds
+	scanner *parse.Scanner
+	decoder *fetch.Decoder
+	o       linkOptions
 
-	links   []byte     // see appendLink
-	kinds   []linkKind // of each of links; empty unless they are kept
-	refused int        // references that are no URL
-	dropped int        // links beyond the number taken from one page
-	base    []byte
-	scratch []byte
+	lists  *sitemap.Reader // nil until a sitemap came that the scanner does not read
+	source bytes.Reader    // its body
+
+	links      []byte       // see appendLink
+	kinds      []parse.Kind // of each of links; empty unless they are kept
+	refused    int          // references that are no URL
+	unfollowed int          // links that the follow filter refused
+	dropped    int          // links beyond the number taken from one page
+	index      bool         // the page is an index of sitemaps
+	base       []byte
+	scratch    []byte
+
+	via  filter.Via // the page at hand, for the follow filter
+	page filter.Way // how it was reached
+	way  filter.Way // how its links are
 }
 
-func newLinkFinder(nofollow, tell bool) *linkFinder {
+// linkOptions say which links are taken.
+type linkOptions struct {
+	nofollow bool // obey rel=nofollow, meta robots and X-Robots-Tag
+	forms    bool // take the action of forms that only read
+	tell     bool // keep kinds
+	sitemaps bool // take what robots.txt files name, and read all that can be a sitemap
+	by       linkFilters
+}
+
+// linkFilters are the filters that a page and its links pass on their way to the door; nil where all pass.
+type linkFilters struct {
+	parse  *filter.Parse
+	follow *filter.Follow
+}
+
+// linkPage is a page as the filters see it.
+type linkPage struct {
+	url  []byte
+	page *fetch.Page // head
+	way  filter.Way
+	size int64 // of the payload
+	cut  bool
+}
+
+func (c Config) linkOptions(by linkFilters) linkOptions {
+	return linkOptions{nofollow: c.NoFollow, tell: c.WARC.tellsKinds(), forms: c.Forms, sitemaps: c.Sitemaps, by: by}
+}
+
+func newLinkFinder(o linkOptions) *linkFinder {
 	return &linkFinder{
-		scanner: parse.NewScanner(parse.Options{}), decoder: fetch.NewDecoder(fetch.DecoderOptions{}), nofollow: nofollow, tell: tell,
+		scanner: parse.NewScanner(parse.Options{Robot: robotsToken, Forms: o.forms}), decoder: fetch.NewDecoder(fetch.DecoderOptions{}), o: o,
 	}
 }
 
-func (l *linkFinder) reset() { l.links, l.kinds, l.refused, l.dropped = l.links[:0], l.kinds[:0], 0, 0 }
+// again makes another one like it, after a panic left it in no good state.
+func (l *linkFinder) again() *linkFinder { return newLinkFinder(l.o) }
+
+// linksKept is how much memory for links is kept from page to page, in bytes: a sitemap has megabytes of them.
+const linksKept = 1 << 20
+
+func (l *linkFinder) reset() {
+	if cap(l.links) > linksKept {
+		l.links = nil
+	}
+	l.links, l.kinds, l.refused, l.unfollowed, l.dropped, l.index = l.links[:0], l.kinds[:0], 0, 0, 0, false
+}
+
+// open begins with a page, and says whether it is to be searched for links. A redirect is none that is searched, nor is a
+// robots.txt, so there the answer is of no interest.
+func (l *linkFinder) open(from linkPage) bool {
+	l.reset()
+	if l.o.by == (linkFilters{}) {
+		return true
+	}
+	r := filter.Response{Status: from.page.Status, ContentType: from.page.ContentType(), Size: from.size, Truncated: from.cut}
+	l.page = from.way
+	if l.o.by.follow != nil {
+		l.o.by.follow.From(&l.via, from.url, &r)
+	}
+	return l.o.by.parse == nil || l.o.by.parse.Reads(from.url, from.way, &r)
+}
 
 // redirect takes the target of a redirect as the one link.
 func (l *linkFinder) redirect(url, location []byte) {
 	l.reset()
-	l.resolve(url, location, linkRedirect)
+	l.way = filter.Way{Depth: l.page.Depth, Hops: l.page.Hops + 1}
+	l.resolve(url, location, parse.Redirect, false)
 }
 
-// scan takes the links of a body.
-func (l *linkFinder) scan(url []byte, p *fetch.Page) {
+// forbids says whether a response's header asks that its links be left alone, and that is obeyed. Unlike what the body says it
+// is not part of the payload, so equal payloads may differ in it.
+func (l *linkFinder) forbids(p *fetch.Page) bool {
+	if !l.o.nofollow {
+		return false
+	}
+	for value := range p.HeaderValues("x-robots-tag") {
+		if robots.Tag(value, robotsToken)&robots.NoFollow != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// scan takes the links of a body, whatever the header says. If an index of sitemaps names the page, listed, another index leads nowhere.
+func (l *linkFinder) scan(url []byte, p *fetch.Page, listed bool) {
 	l.reset()
 	body, _ := p.Decoded(l.decoder)
+	if !l.listed(url, body, p) {
+		l.scanPage(url, body, p)
+	}
+	if listed && l.index {
+		l.links, l.kinds, l.refused = l.links[:0], l.kinds[:0], 0
+	}
+}
+
+func (l *linkFinder) scanPage(url, body []byte, p *fetch.Page) {
 	res, err := l.scanner.Scan(body, p.ContentType())
 	if err != nil {
 		return // bytes that cannot be read as text have no links
 	}
 	l.dropped = res.LinksDropped
-	if l.nofollow && res.NoFollow {
+	l.leadOn(res.Format == parse.SitemapXML && len(res.Links) > 0 && res.Links[0].Kind == parse.SitemapFile)
+	if l.o.nofollow && res.NoFollow {
 		return
 	}
 	base := url
@@ -55,21 +147,31 @@ func (l *linkFinder) scan(url []byte, p *fetch.Page) {
 		}
 	}
 	for i := range res.Links {
-		if link := &res.Links[i]; !l.nofollow || !link.NoFollow {
-			l.resolve(base, link.Ref, linkKind(link.Kind))
+		if link := &res.Links[i]; !l.o.nofollow || !link.NoFollow {
+			l.resolve(base, link.Ref, link.Kind, link.NoFollow)
 		}
 	}
 }
 
-func (l *linkFinder) resolve(base, ref []byte, kind linkKind) {
+// leadOn notes whether the page is an index of sitemaps, and how its links are, therefore.
+func (l *linkFinder) leadOn(index bool) {
+	l.index = index
+	l.way = filter.Way{Depth: leadsTo(&lead{depth: l.page.Depth, index: index}).Depth}
+}
+
+func (l *linkFinder) resolve(base, ref []byte, kind parse.Kind, nofollow bool) {
 	url, err := urlx.Resolve(l.scratch[:0], base, ref)
 	if err != nil {
 		l.refused++
 		return
 	}
 	l.scratch = url
+	if by := l.o.by.follow; by != nil && !by.Follows(&l.via, filter.Link{URL: url, Way: l.way, Kind: kind.String(), NoFollow: nofollow}) {
+		l.unfollowed++
+		return
+	}
 	l.links = appendLink(l.links, url)
-	if l.tell {
+	if l.o.tell {
 		l.kinds = append(l.kinds, kind)
 	}
 }

@@ -15,6 +15,7 @@ type Live struct {
 	ipDelay   atomic.Int64
 	set       atomic.Pointer[politeness.Policy] // the policy with the changes
 	blocks    *filter.HostSet
+	fetch     atomic.Pointer[filter.Fetch] // nil if it refuses nothing
 	base      politeness.Policy
 }
 
@@ -28,10 +29,18 @@ func newLive(p politeness.Policy, blocks *filter.HostSet) *Live {
 func (l *Live) policy() *politeness.Policy { return l.set.Load() }
 
 // blocked says whether the operator has blocked a host.
-func (l *Live) blocked(host []byte) bool { return l.blocks.Len() > 0 && l.blocks.Excludes(host) }
+func (l *Live) blocked(host []byte) bool { return l.blocks.Len() > 0 && l.blocks.Has(host) }
 
 // Block adds a host rule: what it matches is not asked for any more.
 func (l *Live) Block(rule string) error { return l.blocks.Add(rule) }
+
+// fetchErrors counts the evaluations of the fetch filter in force that failed.
+func (l *Live) fetchErrors() int64 {
+	if f := l.fetch.Load(); f != nil {
+		return int64(f.Errors())
+	}
+	return 0
+}
 
 // SetDelay changes host-delay or ip-delay for all exchanges that end from now on.
 func (l *Live) SetDelay(key string, d time.Duration) error {
@@ -44,7 +53,7 @@ func (l *Live) SetDelay(key string, d time.Duration) error {
 	case "ip-delay":
 		l.ipDelay.Store(int64(d) + 1)
 	default:
-		return fmt.Errorf("engine: %q cannot be set while the crawl runs; host-delay and ip-delay can", key)
+		return fmt.Errorf("engine: %q cannot be set while the crawl runs; host-delay, ip-delay and fetch can", key)
 	}
 	p := l.base
 	if v := l.hostDelay.Load(); v > 0 {

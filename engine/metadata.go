@@ -175,7 +175,7 @@ func appendInterim(dst, heads []byte) []byte {
 func appendOutlinks(dst []byte, l *linkFinder) []byte {
 	n := 0
 	err := eachLink(l.links, func(url []byte) {
-		letter, context := l.kinds[n].hop()
+		letter, context := l.kinds[n].Letter(), hopContext(l.kinds[n])
 		n++
 		dst = append(append(dst, "outlink: "...), url...)
 		dst = append(append(append(dst, ' ', letter, ' '), context...), "\r\n"...)

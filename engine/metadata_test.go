@@ -17,11 +17,11 @@ import (
 // fieldsOf is the metadata block of a page that was fetched so, without the time that it took.
 func fieldsOf(t *testing.T, c WARCConfig, p *fetch.Page, f *flight) string {
 	t.Helper()
-	w := &parseWorker{tells: tellsOf(&c), finder: newLinkFinder(false, c.tellsKinds())}
+	w := &parseWorker{tells: tellsOf(&c), finder: newLinkFinder(linkOptions{tell: c.tellsKinds()})}
 	p.Started = time.Unix(1e9, 0)
 	p.Ended = p.Started.Add(12 * time.Millisecond)
-	w.finder.resolve([]byte("http://a.test/"), []byte("b c"), linkKind(parse.Anchor))
-	w.finder.resolve([]byte("http://a.test/"), []byte("x.png"), linkKind(parse.Image))
+	w.finder.resolve([]byte("http://a.test/"), []byte("b c"), parse.Anchor, false)
+	w.finder.resolve([]byte("http://a.test/"), []byte("x.png"), parse.Image, false)
 	b := w.appendFields(nil, p, f)
 	rest, ok := strings.CutSuffix(strings.Replace(string(b), "fetchTimeMs: 12\r\n", "", 1), "\r\n")
 	if len(b) > 0 && (!ok || !bytes.Contains(b, []byte("fetchTimeMs: 12\r\n"))) {
@@ -63,7 +63,7 @@ func TestMetadataAllocatesNothing(t *testing.T) {
 	if invariants.Enabled {
 		t.Skip("assertions allocate")
 	}
-	w := &parseWorker{finder: newLinkFinder(false, false), tells: tellsOf(&WARCConfig{})}
+	w := &parseWorker{finder: newLinkFinder(linkOptions{tell: false}), tells: tellsOf(&WARCConfig{})}
 	fl := &flight{depth: 3, rule: []byte("3 Allow: /a")}
 	p := &fetch.Page{TLS: &fetch.TLSFacts{Version: tls.VersionTLS13, Cipher: tls.TLS_AES_128_GCM_SHA256}}
 	b := make([]byte, 0, 4096)
@@ -89,12 +89,12 @@ func TestTheWayOfAPageIsReadBackFromItsRecord(t *testing.T) {
 func TestAVeryLongWayLosesItsOldestLetters(t *testing.T) {
 	way := []byte("R")
 	for range wayMax - 1 {
-		way = appendHop(way, linkKind(parse.Anchor))
+		way = appendHop(way, parse.Anchor)
 	}
 	if len(way) != wayMax || way[0] != 'R' {
 		t.Fatalf("%d letters, %c first", len(way), way[0])
 	}
-	if way = appendHop(way, linkRedirect); len(way) != wayMax || way[0] != 'L' || way[wayMax-1] != 'R' {
+	if way = appendHop(way, parse.Redirect); len(way) != wayMax || way[0] != 'L' || way[wayMax-1] != 'R' {
 		t.Errorf("%d letters, %c first, %c last", len(way), way[0], way[wayMax-1])
 	}
 }
@@ -136,7 +136,7 @@ func TestAnUnchangedPageIsARevisit(t *testing.T) {
 	pack := func(before earlier) (*warc.RecordRead, recordPlan) {
 		t.Helper()
 		enc.Reset()
-		w := &parseWorker{encoder: enc, finder: newLinkFinder(false, false)}
+		w := &parseWorker{encoder: enc, finder: newLinkFinder(linkOptions{tell: false})}
 		f := &flight{url: page.URL, before: before}
 		plan := recordPlan{unchanged: isUnchanged(page, f)}
 		if err := w.pack(page, f, &plan); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"orbweaver/engine/filter"
 	"orbweaver/engine/urlx"
 )
 
@@ -24,8 +25,16 @@ func (e *Engine) Stop() { e.finish(reasonSignal) }
 // Block adds a host rule (see filter.HostSet): what it matches is not asked for any more.
 func (e *Engine) Block(rule string) error { return e.live.Block(rule) }
 
-// Set changes a setting of the running crawl.
+// Set changes a setting of the running crawl: host-delay, ip-delay, or the fetch filter.
 func (e *Engine) Set(key, value string) error {
+	if key == "fetch" {
+		f, err := filter.CompileFetch(value, e.seeds)
+		if err != nil {
+			return fmt.Errorf("engine: fetch: %w", err)
+		}
+		e.live.fetch.Store(f)
+		return nil
+	}
 	d, err := time.ParseDuration(value)
 	if err != nil {
 		return fmt.Errorf("engine: %s: %q is no duration such as 4s or 500ms", key, value)

@@ -12,6 +12,7 @@ import (
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/outcome"
+	"orbweaver/engine/parse"
 	"orbweaver/engine/urlx"
 	"orbweaver/internal/sha1pair"
 	"orbweaver/sieve/fpcache"
@@ -46,6 +47,7 @@ type parseWorker struct {
 	door    door
 	scratch []byte
 	records records
+	posting *posting
 }
 
 var errPagesEnough = errors.New("engine: the limit of pages is reached")
@@ -74,8 +76,11 @@ func (w *parseWorker) handle(ctx context.Context, p *fetch.Page) error {
 	w.finder.reset()
 	final := !f.retry && !f.robots
 	parsed := false
-	if final {
+	switch {
+	case final:
 		parsed = w.findLinks(p, f)
+	case f.robots && isPageStatus(p.Status):
+		w.finder.sitemapsOf(f.url, p, filter.Way{Depth: f.depth})
 	}
 	plan, err := w.plan(p, f)
 	if err != nil {
@@ -119,36 +124,33 @@ func (w *parseWorker) tend(ctx context.Context) error {
 func (w *parseWorker) settle(p *fetch.Page, f *flight, plan *recordPlan, parsed bool) error {
 	w.ledger.cut.RLock()
 	defer w.ledger.cut.RUnlock()
-	e := journalEntry{
+	w.posting.plan = *plan
+	e := &w.posting.entry
+	*e = journalEntry{
 		Kind: journalPage, FP: f.fp, Outcome: f.outcome, Status: min(max(p.Status, 0), 65535), Depth: f.depth, Hops: f.hops,
-		SiteDue: nanosTo(f.siteDue), IPDue: nanosTo(f.ipDue),
+		Listed: f.listed, Index: w.finder.index, SiteDue: nanosTo(f.siteDue), IPDue: nanosTo(f.ipDue),
 	}
 	switch {
 	case f.robots:
 		e.Kind = journalRobots
 	case f.retry:
 		e.Kind = journalRetry
-	case !plan.payloadInRecord:
+	}
+	if !f.retry && !plan.payloadInRecord {
 		e.Links = w.finder.links
 	}
-	enc := w.encoder
-	if !plan.store {
-		enc = nil
+	w.posting.group = warc.Group{}
+	if plan.store {
+		w.posting.group = w.encoder.Group()
 	}
-	admitted := false
-	err := w.ledger.write(enc, &e, func() error {
-		err := w.admit(plan)
-		admitted = err == nil
-		return err
-	}, func() { plan.claim(w.ledger) })
-	if err != nil {
-		if admitted && plan.page {
-			w.limits.returnPage()
-		}
+	if err := w.ledger.write(w.posting); err != nil {
 		return err
 	}
 	w.limits.grown(e.Length)
 	w.count(p, f, plan)
+	if f.robots {
+		w.follow(f)
+	}
 	if !f.robots && !f.retry {
 		w.follow(f)
 		if parsed && w.parsed != nil {
@@ -156,18 +158,6 @@ func (w *parseWorker) settle(p *fetch.Page, f *flight, plan *recordPlan, parsed 
 		}
 		w.ledger.n.finish(f.outcome, 1)
 		w.aloft.remove(f)
-	}
-	return nil
-}
-
-// admit runs under the commit lock, before anything is written: the limit of pages is exact, and of two equal payloads
-// only the first is stored whole.
-func (w *parseWorker) admit(plan *recordPlan) error {
-	if err := plan.stillFirst(w.ledger.seen); err != nil {
-		return err
-	}
-	if plan.page && !w.limits.takePage() {
-		return errPagesEnough
 	}
 	return nil
 }
@@ -202,11 +192,8 @@ func (w *parseWorker) count(p *fetch.Page, f *flight, plan *recordPlan) {
 
 // follow offers the page's links at the door.
 func (w *parseWorker) follow(f *flight) {
-	it := Item{Depth: f.depth + 1}
-	if f.outcome == outcome.Redirect {
-		it.Depth, it.Hops = f.depth, f.hops+1
-	}
-	var kinds []linkKind
+	it := leadsTo(&lead{f.outcome, f.depth, f.hops, f.robots, f.listed, w.finder.index})
+	var kinds []parse.Kind
 	if w.tells.via {
 		it.Via, it.Way, kinds = f.url, f.way, w.finder.kinds
 		if len(f.way) == 0 && !f.seed {
@@ -215,6 +202,9 @@ func (w *parseWorker) follow(f *flight) {
 	}
 	for range w.finder.refused {
 		w.frontier.Refuse()
+	}
+	if n := w.finder.unfollowed; n > 0 {
+		w.frontier.Unfollowed(n)
 	}
 	if _, err := w.frontier.AddAll(&w.door, w.finder.links, kinds, it); err != nil {
 		panic(fmt.Sprintf("BUG: engine: the list of links that was just made cannot be read: %v", err))
@@ -240,10 +230,16 @@ func (w *parseWorker) findLinks(p *fetch.Page, f *flight) bool {
 		w.redirect(p, f)
 		return false
 	}
-	if !isPageStatus(p.Status) || p.PayloadLen == 0 {
+	if !isPageStatus(p.Status) || p.PayloadLen == 0 || w.finder.forbids(p) {
 		return false
 	}
-	if p.Complete && w.parsed.Seen(w.parsedKey(p, f)) {
+	from := linkPage{url: f.url, page: p, way: filter.Way{Depth: f.depth, Hops: f.hops}, size: p.PayloadLen, cut: isCut(f.outcome)}
+	if !w.finder.open(from) {
+		w.ledger.n.notParsed.Add(1)
+		return false
+	}
+	// What the follow filter says of a link depends on more than payload and directory.
+	if p.Complete && w.finder.o.by.follow == nil && w.parsed.Seen(w.parsedKey(p, f)) {
 		w.ledger.n.unparsed.Add(1)
 		return false
 	}
@@ -256,6 +252,7 @@ func (w *parseWorker) redirect(p *fetch.Page, f *flight) {
 		f.outcome = outcome.TooManyRedirects
 		return
 	}
+	w.finder.open(linkPage{url: f.url, page: p, way: filter.Way{Depth: f.depth, Hops: f.hops}})
 	w.finder.redirect(f.url, p.Location())
 }
 
@@ -268,11 +265,11 @@ func (w *parseWorker) scan(p *fetch.Page, f *flight) {
 	defer func() {
 		if r := recover(); r != nil {
 			w.ledger.n.parseFaults.Add(1)
-			w.finder = newLinkFinder(w.finder.nofollow, w.finder.tell)
+			w.finder = w.finder.again()
 			w.faults.save(f.url, p.Raw, r)
 		}
 	}()
-	w.finder.scan(f.url, p)
+	w.finder.scan(f.url, p, f.listed)
 	w.ledger.n.droppedLinks.Add(int64(w.finder.dropped))
 }
 

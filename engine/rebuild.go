@@ -10,6 +10,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"orbweaver/engine/filter"
 	"orbweaver/engine/seen"
 	"orbweaver/engine/urlx"
 	"orbweaver/internal/vfs"
@@ -183,7 +184,7 @@ func (e *Engine) openRebuild(r *rebuilder) error {
 	if r.m, err = newManifest(); err != nil {
 		return err
 	}
-	r.m.Resumed, r.m.State, r.m.Reason, r.m.Filtered = 0, StateStopped, reasonRebuilt, e.cfg.Store != storeAll
+	r.m.Resumed, r.m.State, r.m.Reason, r.m.Filtered = 0, StateStopped, reasonRebuilt, e.cfg.Store != filter.All
 	if err := e.openPolicy(); err != nil {
 		return err
 	}
@@ -195,7 +196,7 @@ func (e *Engine) openRebuild(r *rebuilder) error {
 	r.ledger, r.frontier, r.bench, r.sieve, r.ready = e.ledger, e.frontier, e.bench, e.sieve, e.ready
 	r.info = func() []warc.Field { return e.warcInfo(r.m) }
 	r.archive = warc.OpenArchive(fsys, e.cfg.Dir+"/"+ArchiveDir)
-	r.links = newLinkFinder(e.cfg.NoFollow, false)
+	r.links = newLinkFinder(e.cfg.linkOptions(e.filters.links()))
 	r.faults = &faultFile{fs: fsys, dir: e.frontierDir(), log: e.seams.Log}
 	r.lists, err = openRebuildLists(fsys, e.frontierDir()+"/"+rebuildDir)
 	return err
@@ -307,10 +308,13 @@ func (r *rebuilder) sum() {
 		r.note("how far pages are from a seed is not in the archive: links of stored pages count as depth 1, so with --max-depth %d"+
 			" the crawl may go deeper than it would have", c.MaxDepth)
 	}
+	if c.ParseFilter != filter.All || c.FollowFilter != filter.All {
+		r.note("--parse and --follow look at all pages as at seeds, since how far they are from one is not in the archive")
+	}
 	if c.MaxTime > 0 {
 		r.note("the running time so far is not in the archive: --max-time counts from now")
 	}
-	if c.Store != storeAll {
+	if c.Store != filter.All {
 		r.note("answers that --store %s refused left no record: they are fetched again", c.Store)
 	}
 	r.note("URLs that failed or were refused without an answer left no record: those that a stored page links to are tried again")

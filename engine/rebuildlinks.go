@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/filter"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/seen"
 	"orbweaver/internal/vfs"
@@ -68,10 +69,14 @@ func (r *rebuilder) linksOf(info warc.FileInfo, f vfs.File) error {
 		if _, err := rec.ReadBlock(storedBlockMax); err != nil {
 			return err
 		}
-		if c := r.captureOf(rec); !r.forRobots(&c) {
-			if err := r.leads(&c); err != nil {
-				return err
-			}
+		c := r.captureOf(rec)
+		if r.forRobots(&c) {
+			err = r.sitemaps(&c)
+		} else {
+			err = r.leads(&c)
+		}
+		if err != nil {
+			return err
 		}
 	}
 }
@@ -97,22 +102,37 @@ func (r *rebuilder) leads(c *capture) error {
 		return nil
 	}
 	r.links.reset()
-	it := Item{Depth: 1}
 	switch {
 	case c.Outcome == outcome.Redirect:
-		it = Item{Hops: 1}
+		r.links.open(linkPage{url: c.url, page: c.Page})
 		r.links.redirect(c.url, c.Page.Location())
-	case isPageStatus(c.Status):
+	case isPageStatus(c.Status) && !r.links.forbids(c.Page):
 		if err := r.scan(c); err != nil {
 			return err
 		}
 	}
+	it := leadsTo(&lead{outcome: c.Outcome, index: r.links.index})
 	if r.cfg.WARC.Via {
 		it.Via = c.url // and the way is not known, as the depth is not
 	}
+	return r.offerLinks(it)
+}
+
+// sitemaps offers what a robots.txt names, as the seeds' own would be.
+func (r *rebuilder) sitemaps(c *capture) error {
+	if c.Page == nil || !isPageStatus(c.Status) {
+		return nil
+	}
+	r.links.sitemapsOf(c.url, c.Page, filter.Way{})
+	return r.offerLinks(Item{})
+}
+
+// offerLinks lets the links that were found through the door.
+func (r *rebuilder) offerLinks(it Item) error {
 	for range r.links.refused {
 		r.frontier.Refuse()
 	}
+	r.frontier.Unfollowed(r.links.unfollowed)
 	r.ledger.n.droppedLinks.Add(int64(r.links.dropped))
 	var fault error
 	err := eachLink(r.links.links, func(url []byte) {
@@ -169,7 +189,11 @@ func (r *rebuilder) scan(c *capture) error {
 	if page.PayloadLen == 0 {
 		return nil
 	}
-	r.scanPage(c.url, page)
+	if r.links.open(linkPage{url: c.url, page: c.Page, size: page.PayloadLen, cut: isCut(c.Outcome)}) {
+		r.scanPage(c.url, page)
+	} else {
+		r.ledger.n.notParsed.Add(1)
+	}
 	return nil
 }
 
@@ -178,11 +202,11 @@ func (r *rebuilder) scanPage(url []byte, page *fetch.Page) {
 	defer func() {
 		if p := recover(); p != nil {
 			r.ledger.n.parseFaults.Add(1)
-			r.links = newLinkFinder(r.links.nofollow, false)
+			r.links = r.links.again()
 			r.faults.save(url, page.Raw, p)
 		}
 	}()
-	r.links.scan(url, page)
+	r.links.scan(url, page, false) // which pages an index of sitemaps named is not in the archive
 }
 
 // lastTries tells which of the attempts that may be repeated were a URL's last. They are asked about in order.

@@ -11,7 +11,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/filter"
 	"orbweaver/engine/outcome"
+	"orbweaver/engine/parse"
 	"orbweaver/engine/robots"
 	"orbweaver/engine/seen"
 	"orbweaver/engine/urlx"
@@ -39,7 +41,7 @@ type record struct {
 	digest   seen.Digest
 	whole    bool          // has a payload digest
 	links    []byte        // see appendLink
-	kinds    []linkKind    // of links; nil unless somebody asks, and the way to the page is known
+	kinds    []parse.Kind  // of links; nil unless somebody asks, and the way to the page is known
 	way      []byte        // to the page
 	rules    *robots.Rules // of a site's own robots.txt, if it says what holds
 }
@@ -55,12 +57,12 @@ const (
 // recollection reads the journals since a cut and what they name, several entries at a time and ahead of who applies them.
 // The recalls come in the order of the journals, and only a few are ahead.
 type recollection struct {
-	fs       vfs.FS
-	dir      string // frontier/
-	archive  string
-	cut      warc.Cut // where the archive was durable
-	nofollow bool
-	via      bool // whoever follows the links asks for their kinds, and for the way
+	fs      vfs.FS
+	dir     string // frontier/
+	archive string
+	cut     warc.Cut // where the archive was durable
+	o       linkOptions
+	via     bool // whoever follows the links asks for the way
 
 	order   chan *recall // to be applied, not all of them done
 	todo    chan *recall
@@ -136,7 +138,7 @@ func (c *recollection) send(ctx context.Context) error {
 
 // look reads what the recalls name.
 func (c *recollection) look(ctx context.Context) (err error) {
-	l := looker{archive: warc.OpenArchive(c.fs, c.archive).Behind(c.cut), links: newLinkFinder(c.nofollow, c.via), via: c.via}
+	l := looker{archive: warc.OpenArchive(c.fs, c.archive).Behind(c.cut), links: newLinkFinder(c.o), via: c.via}
 	for k := range c.todo {
 		k.records = make([]record, len(k.entries))
 		for i := range k.entries {
@@ -169,12 +171,20 @@ func (l *looker) look(e *journalEntry, rec *record) {
 	switch {
 	case e.Kind == journalRobots:
 		rec.rules = l.rules(e, rec, page)
+		if isPageStatus(e.Status) {
+			l.links.sitemapsOf(rec.url, page, filter.Way{Depth: e.Depth})
+			rec.links = bytes.Clone(l.links.links)
+		}
 	case e.Kind != journalPage:
 	case e.Outcome == outcome.Redirect:
+		l.links.open(linkPage{url: rec.url, page: page, way: filter.Way{Depth: e.Depth, Hops: e.Hops}})
 		l.links.redirect(rec.url, page.Location())
 		l.take(e, rec)
-	case isPageStatus(e.Status):
-		l.links.scan(rec.url, page)
+	case isPageStatus(e.Status) && !l.links.forbids(page):
+		from := linkPage{url: rec.url, page: page, way: filter.Way{Depth: e.Depth, Hops: e.Hops}, size: page.PayloadLen, cut: isCut(e.Outcome)}
+		if l.links.open(from) {
+			l.links.scan(rec.url, page, e.Listed)
+		}
 		l.take(e, rec)
 	}
 }

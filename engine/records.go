@@ -9,7 +9,6 @@ import (
 	"orbweaver/engine/filter"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/seen"
-	"orbweaver/engine/urlx"
 	"orbweaver/warc"
 )
 
@@ -37,7 +36,6 @@ type records struct {
 	response, request, metadata warc.Record
 	index                       warc.IndexInfo
 	fields                      []byte // block of the metadata record
-	facts                       filter.Facts
 }
 
 // plan decides what to write and packs it into the worker's encoder.
@@ -123,14 +121,9 @@ func (w *parseWorker) keeps(p *fetch.Page, f *flight, plan *recordPlan) bool {
 	if f.robots {
 		return true
 	}
-	site, path := urlx.Split(f.url)
-	mime, _, _ := bytes.Cut(p.ContentType(), []byte{';'})
-	w.records.facts = filter.Facts{
-		URL: string(f.url), Site: string(site), Host: string(urlx.Host(site)), Path: string(path), Depth: f.depth,
-		Status: p.Status, ContentType: string(bytes.ToLower(bytes.TrimSpace(mime))), Size: p.PayloadLen,
-		Truncated: p.Cut != fetch.NotCut, Duplicate: plan.revisit,
-	}
-	return w.store.Keeps(&w.records.facts)
+	return w.store.Keeps(f.url, filter.Way{Depth: f.depth, Hops: f.hops}, &filter.Response{
+		Status: p.Status, ContentType: p.ContentType(), Size: p.PayloadLen, Truncated: p.Cut != fetch.NotCut, Duplicate: plan.revisit,
+	})
 }
 
 // pack builds the response or revisit, the request and, when there is something to say, a metadata record.

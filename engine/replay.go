@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 
-	"orbweaver/engine/outcome"
+	"orbweaver/engine/parse"
 	"orbweaver/engine/seen"
 	"orbweaver/engine/urlx"
 	"orbweaver/warc"
@@ -17,7 +17,7 @@ func (e *Engine) replay(m *manifest) error {
 	ctx, cancel := context.WithCancel(context.Background()) //nolint:forbidigo // Open is not cancelled
 	defer cancel()
 	r := &replayer{engine: e, end: m.Archive, clock: newResumeClock(m, e.seams.Boot)}
-	c := &recollection{fs: e.seams.FS, dir: e.frontierDir(), archive: e.cfg.Dir + "/" + ArchiveDir, nofollow: e.cfg.NoFollow,
+	c := &recollection{fs: e.seams.FS, dir: e.frontierDir(), archive: e.cfg.Dir + "/" + ArchiveDir, o: e.cfg.linkOptions(e.filters.links()),
 		via: e.cfg.WARC.Via}
 	if m.Archive != nil {
 		c.cut = *m.Archive
@@ -104,6 +104,9 @@ func (r *replayer) entry(e *journalEntry, rec *record) error {
 		if err := r.robots(rec); err != nil {
 			return err
 		}
+		if err := r.follow(e, rec); err != nil {
+			return err
+		}
 	case journalRetry:
 		n.attempts.Add(1)
 		n.retries.Add(1)
@@ -154,16 +157,18 @@ func (r *replayer) page(e *journalEntry, rec *record) error {
 			return fmt.Errorf("engine: resume: %w", err)
 		}
 	}
-	it := Item{Depth: e.Depth + 1}
-	if e.Outcome == outcome.Redirect {
-		it.Depth, it.Hops = e.Depth, e.Hops+1
-	}
+	return r.follow(e, rec)
+}
+
+// follow offers what an attempt found at the door.
+func (r *replayer) follow(e *journalEntry, rec *record) error {
+	it := leadsTo(&lead{e.Outcome, e.Depth, e.Hops, e.Kind == journalRobots, e.Listed, e.Index})
 	if r.engine.cfg.WARC.Via && rec.stored {
 		it.Via, it.Way = rec.url, rec.way
 	}
 	for _, l := range []struct {
 		links []byte
-		kinds []linkKind
+		kinds []parse.Kind
 	}{{links: e.Links}, {rec.links, rec.kinds}} {
 		found, err := r.engine.frontier.AddAll(&r.door, l.links, l.kinds, it)
 		if err != nil {

@@ -38,10 +38,13 @@ type Report struct {
 	PagesStored    int64 `json:"pages_stored"`
 	RevisitsStored int64 `json:"revisits_stored"`
 	PagesNotStored int64 `json:"pages_not_stored"`
+	PagesNotParsed int64 `json:"pages_not_parsed"` // by --parse
 
 	Outcomes map[string]int64 `json:"outcomes"`
 	Statuses map[string]int64 `json:"statuses"`
 	Dropped  map[string]int64 `json:"dropped"` // at the door, by reason
+
+	FilterErrors map[string]int64 `json:"filter_errors,omitempty"` // evaluations of expressions that failed, by point, in this run
 
 	Attempts      int64 `json:"attempts"`
 	Retries       int64 `json:"retries"`
@@ -99,7 +102,7 @@ func (e *Engine) Report() Report {
 	r := Report{
 		State: state, Reason: reason,
 		URLsFound: c.Found, URLsAdmitted: c.Admitted, URLsFetched: fetchedURLs(&c),
-		PagesStored: c.Pages, RevisitsStored: c.Revisits, PagesNotStored: c.NotStored,
+		PagesStored: c.Pages, RevisitsStored: c.Revisits, PagesNotStored: c.NotStored, PagesNotParsed: c.NotParsed,
 		Outcomes: map[string]int64{}, Statuses: map[string]int64{}, Dropped: dropped(&c),
 		Attempts: c.Attempts, Retries: c.Retries, BytesReceived: c.BytesReceived, BytesStored: e.bytesStored(),
 		IPsKnown: int64(bench.IPs), RobotsFetched: c.RobotsFetched,
@@ -111,6 +114,10 @@ func (e *Engine) Report() Report {
 	}
 	if keep := e.cfg.Fetch.Keep; keep != nil {
 		r.ConnsReused = int64(keep.Stats().Reused)
+	}
+	r.FilterErrors = e.filters.errors()
+	if n := e.live.fetchErrors(); n > 0 {
+		r.FilterErrors["fetch"] = n
 	}
 	known, inStore := e.hosts.counts()
 	r.HostsKnown, r.HostsCold = int64(known), int64(inStore)
@@ -150,7 +157,7 @@ func fetchedURLs(c *Counters) int64 {
 func dropped(c *Counters) map[string]int64 {
 	d := map[string]int64{}
 	for name, n := range map[string]int64{
-		"syntax": c.DroppedSyntax, "scope": c.DroppedScope, "depth": c.DroppedDepth,
+		"syntax": c.DroppedSyntax, "scope": c.DroppedScope, "depth": c.DroppedDepth, "follow": c.DroppedFollow,
 		"seen-cache": c.DroppedCache, "seen-sieve": c.Known, "links-per-page": c.DroppedLinks,
 	} {
 		if n > 0 {

@@ -71,10 +71,10 @@ func (s *Site) robotsUnreachable(now time.Time) {
 	s.Denied = true
 }
 
-// robotsOwn fetches the site's own robots.txt.
-func (w *fetchWorker) robotsOwn(ctx context.Context, r *returned) error {
+// robotsOwn fetches the site's own robots.txt, which a page so many links from a seed waits for.
+func (w *fetchWorker) robotsOwn(ctx context.Context, r *returned, depth int) error {
 	w.url = append(append(w.url[:0], r.visit.Key...), robotsPath...)
-	it := Item{Try: int(w.site.RobotsTry)}
+	it := Item{Try: int(w.site.RobotsTry), Depth: depth}
 	return w.robotsFetch(ctx, r, r.visit.Key, nil, &it)
 }
 
@@ -148,7 +148,7 @@ func (w *fetchWorker) robotsRedirect(r *returned, p *fetch.Page, origin []byte, 
 		return false
 	}
 	site, path := urlx.Split(url)
-	hop := Item{RobotsOf: origin, Hops: it.Hops + 1, Rest: path}
+	hop := Item{RobotsOf: origin, Hops: it.Hops + 1, Depth: it.Depth, Rest: path}
 	item := appendItem(nil, &hop)
 	if here := string(r.visit.Key); string(site) == here {
 		r.release.Front = [][]byte{item} // the next Visit of this very site

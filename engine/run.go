@@ -231,9 +231,10 @@ func (e *Engine) newFetchWorker(id int) *fetchWorker {
 	return &fetchWorker{
 		id: id, ledger: e.ledger, todo: e.todo, done: e.done, pool: e.pool, fetched: e.fetched,
 		fetcher: fetch.NewFetcher(e.cfg.Fetch, e.seams.Dialer, e.pool), decoder: fetch.NewDecoder(fetch.DecoderOptions{}),
-		rules: e.rules, aloft: e.aloft, redone: e.redone, log: e.log, live: e.live,
+		rules: e.rules, aloft: e.aloft, redone: e.redone, log: e.log, live: e.live, lists: e.filters.lists,
 		scarce: e.scarce, proxy: e.cfg.ProxyMode, hashSeed: e.frontier.hashSeed, maxPerHost: e.cfg.MaxPerHost, stopping: e.stopping,
 		pagesOut: &e.pagesOut, fetching: &e.fetching, rng: rand.New(rand.NewPCG(e.frontier.hashSeed, uint64(id))),
+		posting: newPosting(nil),
 	}
 }
 
@@ -267,10 +268,11 @@ func (e *Engine) newParseWorker() (*parseWorker, error) {
 	}
 	return &parseWorker{
 		ledger: e.ledger, frontier: e.frontier, bench: e.bench, hosts: e.hosts, pool: e.pool, fetched: e.fetched,
-		finder: newLinkFinder(e.cfg.NoFollow, e.cfg.WARC.tellsKinds()), sums: sha1pair.NewHasher(), encoder: enc,
-		tells: tellsOf(&e.cfg.WARC), store: e.store, parsed: e.parsed, aloft: e.aloft, log: e.log,
+		finder: newLinkFinder(e.cfg.linkOptions(e.filters.links())), sums: sha1pair.NewHasher(), encoder: enc,
+		tells: tellsOf(&e.cfg.WARC), store: e.filters.store, parsed: e.parsed, aloft: e.aloft, log: e.log,
 		faults: &faultFile{fs: e.seams.FS, dir: e.frontierDir(), log: e.seams.Log}, limits: e.limits,
 		wake: func() { poke(e.distWake) }, pagesOut: &e.pagesOut, hashSeed: e.frontier.hashSeed,
+		posting: newPosting(e.limits),
 	}, nil
 }
 

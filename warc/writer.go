@@ -70,9 +70,11 @@ type Writer struct {
 	lost    error
 	last    undoable
 	stats   Stats
+
+	together []byte // several groups on their way into one write
 }
 
-// undoable is the last group, as Undo needs it.
+// undoable is what was written last, as Undo needs it.
 type undoable struct {
 	end    Cut // behind it; the zero Cut if there is nothing to undo
 	offset int64
@@ -112,69 +114,116 @@ func (w *Writer) release() { <-w.lock }
 // After an error nothing of the group is in the archive, and unless the error is ErrClosed, ErrLost or ErrRecord the
 // same call may be made again later: a full disk heals that way.
 func (w *Writer) Append(g Group) (Position, error) {
+	if err := w.Ready(g); err != nil {
+		return Position{}, err
+	}
+	one := [1]Group{g}
+	_, pos, err := w.AppendAll(one[:])
+	return pos, err
+}
+
+// Ready says what is wrong with a group, and does for it what needs no lock. Append calls it; for groups that go to AppendAll
+// each one's owner does.
+func (w *Writer) Ready(g Group) error {
 	if g.Len() == 0 {
-		return Position{}, fmt.Errorf("%w: empty group", ErrRecord)
+		return fmt.Errorf("%w: empty group", ErrRecord)
 	}
 	if g.e.broken != nil {
-		return Position{}, g.e.broken
+		return g.e.broken
 	}
 	if g.e.p.compression != w.o.Compression {
-		return Position{}, fmt.Errorf("%w: group is %s, archive is %s", ErrRecord, g.e.p.compression, w.o.Compression)
+		return fmt.Errorf("%w: group is %s, archive is %s", ErrRecord, g.e.p.compression, w.o.Compression)
 	}
 	if w.encoder.p.dictionary() != g.e.p.dictionary() {
-		return Position{}, fmt.Errorf("%w: group and archive have different dictionaries", ErrRecord)
+		return fmt.Errorf("%w: group and archive have different dictionaries", ErrRecord)
 	}
-	// Most of the time the file stays the same, so this part of the work is done before the lock.
-	if id := w.id.Load(); id != nil {
+	if id := w.id.Load(); id != nil { // most of the time the file stays the same
 		g.stamp(*id)
 	}
+	return nil
+}
+
+// AppendAll is Append for several groups, which must be Ready, with one write for as many of them as belong into the same file and
+// are not too long together. Those are the first n, at least one, and they stand one behind the other in the span. An error is
+// about those n too: none of them is in the archive.
+func (w *Writer) AppendAll(groups []Group) (n int, span Position, err error) {
 	w.acquire()
-	pos, err := w.appendHeld(g)
+	n, span, err = w.appendHeld(groups)
 	full := w.full
 	if err != nil {
 		w.stats.Failures++
 	}
 	w.release()
 	if err == nil && len(full) > 0 && !w.o.FinishLater {
-		// The group is safe; a file that cannot be finished now is counted and tried again at the next occasion, at the latest by Close.
+		// The groups are safe; a file that cannot be finished now is counted and tried again at the next occasion, at the latest by Close.
 		_ = w.finishFull(full)
 	}
-	return pos, err
+	return n, span, err
 }
 
-func (w *Writer) appendHeld(g Group) (Position, error) {
+// writeMost is how many bytes of several groups go into one write: what they are gathered in.
+const writeMost = 256 << 10
+
+func (w *Writer) appendHeld(groups []Group) (n int, span Position, err error) {
 	if w.closed {
-		return Position{}, ErrClosed
+		return 1, Position{}, ErrClosed
 	}
 	if w.lost != nil {
-		return Position{}, w.lost
+		return 1, Position{}, w.lost
 	}
-	if c := w.current; c == nil || c.size+g.Size() > w.o.SizeMax && c.size > c.infoSize {
+	if c := w.current; c == nil || c.size+groups[0].Size() > w.o.SizeMax && c.size > c.infoSize {
 		if err := w.rotate(); err != nil {
-			return Position{}, err
+			return 1, Position{}, err
 		}
 	}
 	c := w.current
-	g.stamp(c.id)
-	pos := Position{Serial: c.info.Serial, Offset: c.size, Length: g.Size()}
-	w.last = undoable{end: pos.End(), offset: c.size, lines: len(c.index.lines), stats: w.stats}
-	if err := c.append(g.e.p.out.b); err != nil {
-		return Position{}, err
+	b := w.gather(groups, c.size)
+	span = Position{Serial: c.info.Serial, Offset: c.size, Length: int64(len(b))}
+	w.last = undoable{end: span.End(), offset: c.size, lines: len(c.index.lines), stats: w.stats}
+	err = c.append(b)
+	for at := span.Offset; at < span.End().Length; n++ {
+		if err == nil {
+			w.note(groups[n], at)
+		}
+		at += groups[n].Size()
 	}
+	return n, span, err
+}
+
+// gather gives the bytes of the first groups, as many as go into one write at this place of the current file.
+func (w *Writer) gather(groups []Group, at int64) []byte {
+	groups[0].stamp(w.current.id)
+	b := groups[0].e.p.out.b
+	for i, g := range groups[1:] {
+		size := int64(len(b)) + g.Size()
+		if size > writeMost || at+size > w.o.SizeMax {
+			break
+		}
+		if i == 0 {
+			w.together = append(w.together[:0], b...)
+		}
+		g.stamp(w.current.id)
+		w.together = append(w.together, g.e.p.out.b...)
+		b = w.together
+	}
+	return b
+}
+
+// note keeps the index lines of a group that was written at this place, and counts it.
+func (w *Writer) note(g Group, at int64) {
 	from := 0
 	for i := range g.e.members {
 		m := &g.e.members[i]
 		if m.indexEnd > from {
-			c.index.add(g.e.index[from:m.indexEnd], pos.Offset+int64(m.start), int64(m.end-m.start))
+			w.current.index.add(g.e.index[from:m.indexEnd], at+int64(m.start), int64(m.end-m.start))
 			from = m.indexEnd
 		}
 		w.count(m)
 	}
 	w.stats.Groups++
-	return pos, nil
 }
 
-// Undo takes the group back that the last Append wrote, at pos, before anything else was appended: for a caller who notes each
+// Undo takes back what the last Append or AppendAll wrote, at pos, before anything else was appended: for a caller who notes each
 // group elsewhere and could not. What it left in the file is cut off now, or at the latest before the next group is written.
 func (w *Writer) Undo(pos Position) {
 	w.acquire()

@@ -17,11 +17,24 @@ import (
 type crawlCmd struct {
 	Dir          string   `help:"Crawl directory." default:"./crawl" placeholder:"DIR"`
 	Seeds        []string `help:"File of seeds: one URL a line, # comments, .gz read too, - for stdin. Repeatable." placeholder:"FILE" sep:"none"`
-	Scope        string   `help:"all; host, domain or prefix of the seeds; or an expression." default:"all" placeholder:"SCOPE"`
+	Scope        string   `help:"Which URLs enter the frontier: all; host, domain or prefix of the seeds; or an expression." default:"all" placeholder:"SCOPE"`
 	ExcludeHosts string   `help:"File of hosts to stay away from: host, .suffix, *.suffix or CIDR, one a line." placeholder:"FILE"`
+	NoFollow     bool     `name:"nofollow" help:"Take no links that rel=nofollow, meta robots or X-Robots-Tag ask to leave alone (nofollow or none, for all robots or for orbweaver). noindex has no effect: it is about search results."`
+	IncludeHosts string   `help:"File of hosts, in the same form: no others are asked." placeholder:"FILE"`
+	Surts        string   `help:"File of SURT prefixes, +http://(org,example, or - one a line: the longest that fits decides; with a + in the file, what none fits is refused." placeholder:"FILE"`
+
+	ExcludeExtensions []string `help:"Endings of paths to stay away from, such as jpg,png." placeholder:"EXT"`
+
+	Fetch  string `help:"all, none, or an expression: which URLs, taken from the frontier, are asked for now." default:"all" placeholder:"EXPR"`
+	Parse  string `help:"all, none, or an expression: which pages are searched for links." default:"all" placeholder:"EXPR"`
+	Follow string `help:"all, none, or an expression: which links of a page lead on." default:"all" placeholder:"EXPR"`
+	Store  string `help:"all, none, or an expression: which responses are kept." default:"all" placeholder:"EXPR"`
 
 	HostDelay duration `help:"Wait between two requests to a site." default:"4s" placeholder:"TIME"`
 	IPDelay   duration `name:"ip-delay" help:"Wait between two requests to an IP address." default:"500ms" placeholder:"TIME"`
+	Forms     bool     `help:"Follow the action of forms that only read (method GET)."`
+	Sitemaps  bool     `help:"Follow the sitemaps that robots.txt files name, packed ones and lists of URLs too."`
+
 	KeepAlive duration `help:"Keep a connection open for so long for the next request to its site; 0 for one connection a request. It saves work only if it is longer than --host-delay." default:"0" placeholder:"TIME"`
 	Fetchers  count    `help:"Fetch workers." default:"1024" placeholder:"N" least:"1"`
 
@@ -51,7 +64,6 @@ type crawlCmd struct {
 	WarcVia         bool   `help:"Keep with each queued URL the page that led to it, for metadata records: the frontier grows by its length for each."`
 	WarcOutlinks    bool   `help:"List in metadata records what each page links to."`
 	WarcDNS         string `name:"warc-dns" help:"Records of what name servers said: all or none." oneof:"all,none" default:"all" placeholder:"MODE"`
-	Store           string `help:"all, none, or an expression: which responses are kept." default:"all" placeholder:"EXPR"`
 
 	WorkbenchMemory size     `help:"Memory for queued paths and idle hosts; what is beyond goes to disk." default:"256MiB" placeholder:"SIZE" least:"1"`
 	CacheMemory     size     `help:"Memory of the fingerprint cache." default:"64MiB" placeholder:"SIZE" least:"1"`
@@ -61,13 +73,17 @@ type crawlCmd struct {
 
 	Listen   string `help:"Control and metrics: host:port, or unix:PATH; the default is a Unix socket in the crawl directory." placeholder:"ADDR"`
 	Progress string `help:"auto, plain or none." oneof:"auto,plain,none" default:"auto" placeholder:"MODE"`
-	JSON     bool   `help:"Print the final report as JSON on stdout."`
+	JSON     bool   `help:"Print the final report as JSON on stdout; with --dry-run, an object a URL."`
+
+	DryRun bool  `help:"Ask nobody and write nothing: tell on stdout what would become of each URL, and which rule says so."`
+	Depth  count `help:"With --dry-run: how many links the URLs are away from a seed." default:"0" placeholder:"N"`
 
 	URLs []string `arg:"" optional:"" name:"url" help:"Seeds." placeholder:"URL"`
 
 	resumes bool // crawl.toml is there
 	cfg     engine.Config
 	seams   engine.Seams
+	lists   engine.ListSources // what cfg.Lists were made of, if this is a dry run
 }
 
 // Help shows examples.
@@ -76,21 +92,35 @@ func (*crawlCmd) Help() string {
 under way, the second stops at once; the same command goes on from there. Exit status: 0 done, 1 failed, 2 wrong usage,
 130 stopped by a signal and resumable.
 
+Expressions are those of https://expr-lang.org. All five points know url, site, scheme, host, port, domain, path, query,
+depth, hops, seed, in_host, in_domain and in_prefix; --fetch knows try; --follow knows kind, nofollow, via, via_host,
+via_domain, same_host, same_domain, and status and content_type of the page; --parse and --store know status,
+content_type, size and truncated; --store knows duplicate. docs/filters.md has more.
+
 Examples:
   orbweaver crawl --contact https://example.org/crawl --scope domain --max-pages 10000 https://example.org/
   orbweaver crawl --dir crawl                                  # goes on with what is there
   orbweaver crawl --seeds seeds.txt.gz --config crawl.toml
-  orbweaver crawl --proxy http://127.0.0.1:8080 --resolver hashed --seeds seeds.txt   # a simulated web`
+  orbweaver crawl --proxy http://127.0.0.1:8080 --resolver hashed --seeds seeds.txt   # a simulated web
+  orbweaver crawl --scope 'in_domain && depth <= 5' --follow 'kind != "image" && not nofollow' https://example.org/
+  orbweaver crawl --surts surts.txt --exclude-extensions jpg,png,mp4 --store 'status == 200' --seeds seeds.txt
+  orbweaver crawl --dir crawl --dry-run --depth 2 https://example.org/a.jpg            # what would become of it, and why`
 }
 
 // check makes the engine's configuration from the flags.
 func (c *crawlCmd) check(w *world) (err error) {
+	if c.DryRun {
+		return c.checkDryRun(w)
+	}
 	c.cfg, c.seams, err = c.settings(w)
 	return err
 }
 
 // Run crawls.
 func (c *crawlCmd) Run(w *world) error {
+	if c.DryRun {
+		return c.dryRun(w)
+	}
 	cfg, seams := c.cfg, c.seams
 	if c.resumes && len(c.Seeds)+len(c.URLs) > 0 {
 		seams.Log.Info("the crawl directory holds a crawl: it goes on; seeds that it knows are ignored", "dir", c.Dir)

@@ -21,7 +21,7 @@ type ctlCmd struct {
 	Stop   ctlStopCmd   `cmd:"" help:"Stop in order; the crawl can be resumed."`
 	Add    ctlAddCmd    `cmd:"" help:"Add URLs."`
 	Block  ctlBlockCmd  `cmd:"" help:"Ask hosts no more: host, .suffix or *.suffix."`
-	Set    ctlSetCmd    `cmd:"" help:"Change host-delay or ip-delay."`
+	Set    ctlSetCmd    `cmd:"" help:"Change host-delay, ip-delay or the fetch filter."`
 }
 
 // Help shows examples.
@@ -130,7 +130,8 @@ func (*ctlBlockCmd) Help() string {
 
 // Help shows an example.
 func (*ctlSetCmd) Help() string {
-	return "Until the crawl ends; for good, give the flag when it is resumed.\n\nExample:\n  orbweaver ctl set --dir crawl host-delay=10s ip-delay=1s"
+	return "Until the crawl ends; for good, give the flag when it is resumed.\n\nExample:\n  orbweaver ctl set --dir crawl host-delay=10s ip-delay=1s\n" +
+		"  orbweaver ctl set --dir crawl 'fetch=not (path startsWith \"/calendar/\")'"
 }
 
 // Run pauses.

@@ -33,7 +33,7 @@ func (c *crawlCmd) writeEffective(w *world) error {
 	values := map[string]any{}
 	for _, f := range w.args.Selected().Flags {
 		switch f.Name {
-		case "help", "config", "dir", "seeds", "progress", "json":
+		case "help", "config", "dir", "seeds", "progress", "json", "dry-run", "depth":
 			continue
 		}
 		v := f.Target.Interface()
@@ -53,7 +53,7 @@ func (c *crawlCmd) writeEffective(w *world) error {
 		}
 	}
 	// The crawl may go on from another working directory.
-	for flag, file := range map[string]string{"exclude-hosts": c.ExcludeHosts, "warc-dictionary": c.WarcDictionary} {
+	for flag, file := range map[string]string{"exclude-hosts": c.ExcludeHosts, "include-hosts": c.IncludeHosts, "surts": c.Surts, "warc-dictionary": c.WarcDictionary} {
 		if file == "" {
 			continue
 		}

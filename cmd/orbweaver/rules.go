@@ -1,39 +1,54 @@
 package main
 
 import (
-	"bufio"
-	"errors"
-	"fmt"
 	"os"
-	"strings"
 
+	"orbweaver/engine"
 	"orbweaver/engine/filter"
 )
 
-// readRules reads a file of host rules, and makes sure that each is one; no name means no rules.
-func readRules(name string) ([]string, error) {
+// points fills in what a crawl decides by at its five points, and gives the rules that its lists were made of.
+func (c *crawlCmd) points(cfg *engine.Config) (from engine.ListSources, err error) {
+	var bad mistakes
+	cfg.MaxDepth = int(c.MaxDepth.n)
+	cfg.Scope, cfg.FetchFilter, cfg.ParseFilter, cfg.FollowFilter, cfg.Store = c.Scope, c.Fetch, c.Parse, c.Follow, c.Store
+	_, err = filter.CompileScope(c.Scope, nil)
+	bad.add("--scope", err)
+	_, err = filter.CompileFetch(c.Fetch, nil)
+	bad.add("--fetch", err)
+	_, err = filter.CompileParse(c.Parse, nil)
+	bad.add("--parse", err)
+	_, err = filter.CompileFollow(c.Follow, nil)
+	bad.add("--follow", err)
+	_, err = filter.CompileStore(c.Store, nil)
+	bad.add("--store", err)
+	from.ExcludeHosts, cfg.Lists.ExcludeHosts, err = readList(c.ExcludeHosts, filter.CompileHosts)
+	bad.add("--exclude-hosts", err)
+	from.IncludeHosts, cfg.Lists.IncludeHosts, err = readList(c.IncludeHosts, filter.CompileHosts)
+	bad.add("--include-hosts", err)
+	from.SURTs, cfg.Lists.SURTs, err = readList(c.Surts, filter.CompileSURTs)
+	bad.add("--surts", err)
+	if len(c.ExcludeExtensions) > 0 {
+		cfg.Lists.ExcludeExtensions, err = filter.CompileExtensions(c.ExcludeExtensions)
+		bad.add("--exclude-extensions", err)
+	}
+	return from, bad.err()
+}
+
+// readList reads a file of rules and makes a list of them; no name means no list.
+func readList[L any](name string, compile func(filter.Rules) (*L, error)) (filter.Rules, *L, error) {
 	if name == "" {
-		return nil, nil
+		return filter.Rules{}, nil, nil
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, err
+		return filter.Rules{}, nil, err
 	}
 	defer f.Close()
-	var rules []string
-	var faults []error
-	set := new(filter.HostSet)
-	in := bufio.NewScanner(f)
-	for n := 1; in.Scan(); n++ {
-		rule, _, _ := strings.Cut(in.Text(), "#")
-		if rule = strings.TrimSpace(rule); rule == "" {
-			continue
-		}
-		if err := set.Add(rule); err != nil {
-			faults = append(faults, fmt.Errorf("%s:%d: %w", name, n, err))
-			continue
-		}
-		rules = append(rules, rule)
+	rules, err := filter.ReadRules(name, f)
+	if err != nil {
+		return rules, nil, err
 	}
-	return rules, errors.Join(append(faults, in.Err())...)
+	list, err := compile(rules)
+	return rules, list, err
 }

@@ -54,6 +54,8 @@ func TestControl(t *testing.T) {
 	ctl("set", "host-delay=900ms", "ip-delay=1ms").want(t, exitDone, "set")
 	ctl("set", "host-delay=soon").want(t, exitFailed, `"soon" is no duration`)
 	ctl("set", "colour=4s").want(t, exitFailed, `"colour" cannot be set`)
+	ctl("set", `fetch=host not in ["a.test", "b.test"] and path != "/x=y"`, "ip-delay=2ms").want(t, exitDone, "set")
+	ctl("set", "fetch=hots == 1").want(t, exitFailed, "unknown name hots (1:1)")
 	ctl("block", ".blocked.test").want(t, exitDone, "1 of 1 host rules taken")
 	ctl("block", "not a host").want(t, exitFailed, "host")
 	before := number(t, ctl("status", "--json").object(t), "urls_found")

@@ -14,7 +14,6 @@ import (
 	"orbweaver/dnsres"
 	"orbweaver/engine"
 	"orbweaver/engine/fetch"
-	"orbweaver/engine/filter"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/urlx"
 	"orbweaver/internal/vfs"
@@ -25,9 +24,9 @@ import (
 func (c *crawlCmd) settings(w *world) (engine.Config, engine.Seams, error) {
 	var bad mistakes
 	cfg := engine.Config{
-		Dir: c.Dir, Scope: c.Scope, Store: c.Store, MaxPages: c.MaxPages.n, MaxDepth: int(c.MaxDepth.n),
+		Dir: c.Dir, NoFollow: c.NoFollow, MaxPages: c.MaxPages.n,
 		MaxPerHost: int(c.MaxPerHost.n), MaxTime: c.MaxTime.d, MaxDisk: c.MaxDisk.bytes,
-		RetryWait: c.RetryWait.d, KeepAlive: c.KeepAlive.d,
+		RetryWait: c.RetryWait.d, KeepAlive: c.KeepAlive.d, Forms: c.Forms, Sitemaps: c.Sitemaps,
 		Fetchers: int(c.Fetchers.n), WorkbenchMemory: c.WorkbenchMemory.bytes, CacheMemory: c.CacheMemory.bytes,
 		SieveMemory: c.SieveMemory.bytes, SeenMemory: c.SeenMemory.bytes, Checkpoint: c.Checkpoint.d, Operator: c.Operator, Version: version,
 		ProxyMode: c.Proxy != "",
@@ -40,16 +39,12 @@ func (c *crawlCmd) settings(w *world) (engine.Config, engine.Seams, error) {
 	cfg.WARC.Compression, err = warc.ParseCompression(c.WarcCompression)
 	bad.add("--warc-compression", err)
 	bad.add("", c.archive(&cfg.WARC))
-	cfg.ExcludeHosts, err = readRules(c.ExcludeHosts)
-	bad.add("--exclude-hosts", err)
+	_, err = c.points(&cfg)
+	bad.add("", err)
 	cfg.Seeds, err = c.seedSource(w)
 	bad.add("", err)
 	seams := engine.Seams{FS: vfs.Disk(), Log: newLog(w.stderr), Usage: usage, Boot: bootClock}
 	bad.add("", c.network(&cfg, &seams))
-	_, err = filter.CompileScope(c.Scope, new(filter.Seeds))
-	bad.add("--scope", err)
-	_, err = filter.CompileStore(c.Store)
-	bad.add("--store", err)
 	bad.add("", c.sameFormat())
 	if bad.none() && faults(c) == nil { // w.check tells the faults of values
 		cfg = cfg.WithDefaults()
@@ -99,18 +94,8 @@ func (m *mistakes) err() error { return errors.Join(m.list...) }
 // network fills in what the crawl may talk to, and as whom.
 func (c *crawlCmd) network(cfg *engine.Config, seams *engine.Seams) error {
 	var bad mistakes
-	var nets []netip.Prefix
-	for _, s := range c.AllowNet {
-		p, err := netip.ParsePrefix(s)
-		bad.add("--allow-net", err)
-		nets = append(nets, p)
-	}
-	var ports []int
-	for _, s := range c.AllowPort {
-		n, err := strconv.ParseUint(s, 10, 16)
-		bad.add("--allow-port", err)
-		ports = append(ports, int(n))
-	}
+	nets, ports, err := c.allowed()
+	bad.add("", err)
 	cfg.Fetch = fetch.Options{BodyMax: c.MaxBody.bytes, UserAgent: c.userAgent(), Contact: c.Contact}
 	if c.TLS == "strict" {
 		cfg.Fetch.TLS = fetch.TLSStrict
@@ -134,6 +119,22 @@ func (c *crawlCmd) network(cfg *engine.Config, seams *engine.Seams) error {
 		bad.add("", c.contactNeeded(nets, cfg.Seeds))
 	}
 	return bad.err()
+}
+
+// allowed are the ranges and ports that are allowed by name.
+func (c *crawlCmd) allowed() (nets []netip.Prefix, ports []int, err error) {
+	var bad mistakes
+	for _, s := range c.AllowNet {
+		p, err := netip.ParsePrefix(s)
+		bad.add("--allow-net", err)
+		nets = append(nets, p)
+	}
+	for _, s := range c.AllowPort {
+		n, err := strconv.ParseUint(s, 10, 16)
+		bad.add("--allow-port", err)
+		ports = append(ports, int(n))
+	}
+	return nets, ports, bad.err()
 }
 
 // userAgent is the name that goes with every request.

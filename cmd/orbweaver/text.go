@@ -77,7 +77,8 @@ type robotsTestCmd struct {
 
 // Help shows an example.
 func (*robotsTestCmd) Help() string {
-	return "The rules are those of RFC 9309.\n\nExample:\n" +
+	return "The rules are those of RFC 9309. A line is a URL, or a path that begins with a slash. A crawl asks for the normal form of a URL, as\n" +
+		"url normalize gives it; one with characters beyond ASCII must be allowed here as it is written, too.\n\nExample:\n" +
 		"  echo https://example.org/private/ | orbweaver robots test --agent orbweaver --robots robots.txt"
 }
 
@@ -90,13 +91,11 @@ func (c *robotsTestCmd) Run(w *world) error {
 	rules := robots.Parse(body, c.Agent)
 	in, out := lineScanner(w), bufio.NewWriter(w.stdout)
 	for in.Scan() {
-		url, err := urlx.Normalize(nil, in.Bytes())
+		v, err := rules.ExplainURL(in.Bytes())
 		if err != nil {
 			fmt.Fprintf(out, "! %s\n", urlx.Reason(err))
 			continue
 		}
-		_, path := urlx.Split(url)
-		v := rules.Explain(path)
 		verdict := "disallow"
 		if v.Allowed {
 			verdict = "allow"

@@ -39,6 +39,7 @@ func newCollector(c Crawl) *collector {
 			one("urls_admitted_total", "New URLs in scope.", func(r *engine.Report) float64 { return float64(r.URLsAdmitted) }),
 			one("pages_stored_total", "Pages stored as response records.", func(r *engine.Report) float64 { return float64(r.PagesStored) }),
 			one("revisits_stored_total", "Pages stored as revisit records.", func(r *engine.Report) float64 { return float64(r.RevisitsStored) }),
+			one("pages_not_parsed_total", "Pages that were not searched for links.", func(r *engine.Report) float64 { return float64(r.PagesNotParsed) }),
 			one("attempts_total", "Exchanges for pages.", func(r *engine.Report) float64 { return float64(r.Attempts) }),
 			one("retries_total", "Exchanges that are to be repeated.", func(r *engine.Report) float64 { return float64(r.Retries) }),
 			one("connections_reused_total", "Exchanges over a connection that was kept, in this run.", func(r *engine.Report) float64 { return float64(r.ConnsReused) }),
@@ -67,6 +68,7 @@ func newCollector(c Crawl) *collector {
 			many("outcomes_total", "Admitted URLs by final outcome.", "outcome", func(r *engine.Report) map[string]int64 { return r.Outcomes }),
 			many("responses_total", "Responses by status code.", "code", func(r *engine.Report) map[string]int64 { return r.Statuses }),
 			many("dropped_total", "URLs dropped at the door, by reason.", "reason", func(r *engine.Report) map[string]int64 { return r.Dropped }),
+			many("filter_errors_total", "Evaluations of expressions that failed, by point, in this run.", "point", func(r *engine.Report) map[string]int64 { return r.FilterErrors }),
 		},
 		state: prometheus.NewDesc("orbweaver_state", "1 for the state the crawl is in.", []string{"state"}, nil),
 	}

@@ -23,6 +23,15 @@ func seeds(t testing.TB, urls ...string) *Seeds {
 	return s
 }
 
+func rules(t testing.TB, text string) Rules {
+	t.Helper()
+	list, err := ReadRules("hosts.txt", strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
 func scope(t testing.TB, text string, s *Seeds) *Scope {
 	t.Helper()
 	out, err := CompileScope(text, s)
@@ -60,13 +69,13 @@ func TestNamedScopes(t *testing.T) {
 		{"ftp://www.example.co.uk/a/", false, false, false},
 	} {
 		for kind, want := range map[string]bool{"host": c.host, "domain": c.domain, "prefix": c.prefix, "all": c.url[0] == 'h'} {
-			if got := scope(t, kind, s).Admits([]byte(c.url), 3); got != want {
+			if got := scope(t, kind, s).Admits([]byte(c.url), Way{Depth: 3}); got != want {
 				t.Errorf("%s %s: %v", kind, c.url, got)
 			}
 			if kind == "all" {
 				continue
 			}
-			if got := scope(t, "in_"+kind, s).Admits([]byte(c.url), 3); got != want {
+			if got := scope(t, "in_"+kind, s).Admits([]byte(c.url), Way{Depth: 3}); got != want {
 				t.Errorf("in_%s %s: %v", kind, c.url, got)
 			}
 		}
@@ -117,7 +126,7 @@ func TestScopesAgreeWithANaiveModel(t *testing.T) {
 				d = d || domain(seed) == domain(u)
 				p = p || strings.HasPrefix(u, prefix(seed))
 			}
-			if byHost.Admits([]byte(u), 0) != h || byDomain.Admits([]byte(u), 0) != d || byPrefix.Admits([]byte(u), 0) != p {
+			if byHost.Admits([]byte(u), Way{}) != h || byDomain.Admits([]byte(u), Way{}) != d || byPrefix.Admits([]byte(u), Way{}) != p {
 				t.Fatalf("%s with seeds %v: want %v %v %v", u, list, h, d, p)
 			}
 		}
@@ -139,12 +148,12 @@ func TestScopeExpressions(t *testing.T) {
 		{`domain_of("www." + host) == "x.org"`, "http://x.org/", true},
 		{`host endsWith ".org" || depth > 100`, "http://x.com/", false},
 	} {
-		if got := scope(t, c.text, s).Admits([]byte(c.url), 5); got != c.want {
+		if got := scope(t, c.text, s).Admits([]byte(c.url), Way{Depth: 5}); got != c.want {
 			t.Errorf("%s %s: %v", c.text, c.url, got)
 		}
 	}
 	bad := scope(t, `split(path, "/")[9] == "x"`, s)
-	if bad.Admits([]byte("http://x.org/"), 0) || bad.Errors() != 1 {
+	if bad.Admits([]byte("http://x.org/"), Way{}) || bad.Errors() != 1 {
 		t.Error("a failed evaluation is not counted")
 	}
 }
@@ -156,22 +165,22 @@ func TestFaultsOfExpressionsHaveAPosition(t *testing.T) {
 			t.Errorf("%.20s: %v", text, err)
 		}
 	}
-	if _, err := CompileStore("depht > 1"); !errors.Is(err, ErrExpression) {
+	if _, err := CompileStore("depht > 1", nil); !errors.Is(err, ErrExpression) {
 		t.Error(err)
 	}
 }
 
 func TestStore(t *testing.T) {
-	f := &Facts{URL: "http://x.org/a", Host: "www.x.co.uk", Status: 200, ContentType: "text/html", Size: 10, Seed: true, Kind: "anchor"}
+	url, r := []byte("http://www.x.co.uk/a"), &Response{Status: 200, ContentType: []byte("Text/HTML; charset=x"), Size: 10, Duplicate: true}
 	for text, want := range map[string]bool{
 		"": true, "all": true, "none": false, `status == 200 and content_type startsWith "text/"`: true, "size > 10": false,
-		`domain_of(host) == "x.co.uk" and seed and kind == "anchor" and not truncated`: true, `url[100:101] == "x" or 1 % (size - 10) == 0`: true,
+		`domain_of(host) == "x.co.uk" and domain == "x.co.uk" and seed and duplicate and not truncated`: true, `url[100:101] == "x" or 1 % (size - 10) == 0`: true,
 	} {
-		s, err := CompileStore(text)
+		s, err := CompileStore(text, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := s.Keeps(f); got != want {
+		if got := s.Keeps(url, Way{}, r); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 		if s.Errors() > 0 != strings.Contains(text, "%") {
@@ -184,28 +193,81 @@ func TestStore(t *testing.T) {
 }
 
 func TestHostSet(t *testing.T) {
-	s, err := ReadHostSet(strings.NewReader("\uFEFFExact.org # why\n\n .both.org\n*.below.org\r\n192.0.2.0/24\n[2001:db8::1]\nbücher.example\n10.0.0.7\n"))
+	list := rules(t, "\uFEFFExact.org # why\n\n .both.org\n*.below.org\r\n192.0.2.0/24\n[2001:db8::1]\nbücher.example\n10.0.0.7\n::ffff:198.51.100.0/120\n")
+	s, err := CompileHosts(list)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for host, want := range map[string]bool{
 		"exact.org": true, "exact.org.": true, "www.exact.org": false, "both.org": true, "a.b.both.org": true, "notboth.org": false,
-		"below.org": false, "x.below.org": true, "192.0.2.200": true, "192.0.3.1": false, "[2001:db8::1]": true, "[2001:db8::2]": false,
+		"below.org": false, "x.below.org": true, "192.0.2.200": true, "192.0.3.1": false, "[2001:db8::1]": true, "[2001:db8::2]": false, "2001:db8::1": true, "198.51.100.9": true,
 		"xn--bcher-kva.example": true, "10.0.0.7": true, "": false, ".": false, "org": false,
 	} {
-		if got := s.Excludes([]byte(host)); got != want {
+		if got := s.Has([]byte(host)); got != want {
 			t.Errorf("%q: %v", host, got)
 		}
+		if found := list.FindHost([]byte(host)); found >= 0 != want {
+			t.Errorf("%q: found in rule %d", host, found)
+		}
 	}
-	if !s.ExcludesAddr(netip.MustParseAddr("::ffff:192.0.2.9")) || s.Len() != 7 {
+	if !s.HasAddr(netip.MustParseAddr("::ffff:192.0.2.9")) || s.Len() != 8 {
 		t.Error("mapped address, or length", s.Len())
 	}
-	_, err = ReadHostSet(strings.NewReader("good.org\na b\nhttp://x/\n*.\na..b\n"))
-	if !errors.Is(err, ErrRule) || strings.Count(err.Error(), "line") != 4 {
+	if at := list.Where(list.FindHost([]byte("www.both.org"))); at != "hosts.txt:3" {
+		t.Error(at)
+	}
+	_, err = CompileHosts(rules(t, "good.org\na b\nhttp://x/\n*.\na..b\n"))
+	if !errors.Is(err, ErrRule) || strings.Count(err.Error(), "hosts.txt:") != 4 {
 		t.Errorf("not all faults: %v", err)
 	}
-	if new(HostSet).Excludes([]byte("x.org")) {
+	if s.Add(".late.org") != nil || s.Add("*.later.org") != nil || s.Add("203.0.113.0/24") != nil || s.Len() != 11 {
+		t.Error("a compiled set takes no more", s.Len())
+	}
+	for host, want := range map[string]bool{"late.org": true, "a.late.org": true, "b.later.org": true, "later.org": false, "203.0.113.9": true, "exact.org": true} {
+		if s.Has([]byte(host)) != want {
+			t.Errorf("%s after others were added: %v", host, !want)
+		}
+	}
+	if new(HostSet).Has([]byte("x.org")) {
 		t.Error("an empty set excludes")
+	}
+}
+
+// TestHostsAgreeWithANaiveModel holds the trie, and the sets that grow, against rules that are read from end to end.
+func TestHostsAgreeWithANaiveModel(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	host := func() string {
+		h := []string{"com", "co.uk", "org"}[r.IntN(3)]
+		for range r.IntN(4) {
+			h = []string{"a", "ab", "b", "www"}[r.IntN(4)] + "." + h
+		}
+		return h
+	}
+	for range 200 {
+		var list Rules
+		grown := new(HostSet)
+		for i := range 1 + r.IntN(20) {
+			text := []string{"", ".", "*."}[r.IntN(3)] + host()
+			list.Texts, list.Lines = append(list.Texts, text), append(list.Lines, i+1)
+			if err := grown.Add(text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		compiled, err := CompileHosts(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 100 {
+			h := host()
+			want := false
+			for _, text := range list.Texts {
+				below := strings.TrimPrefix(text, "*")
+				want = want || text == h || text == "."+h || below[0] == '.' && strings.HasSuffix(h, below)
+			}
+			if compiled.Has([]byte(h)) != want || grown.Has([]byte(h)) != want || list.FindHost([]byte(h)) >= 0 != want {
+				t.Fatalf("%s by %q: want %v", h, list.Texts, want)
+			}
+		}
 	}
 }
 
@@ -218,7 +280,7 @@ func TestHostSetGrowsWhileRead(t *testing.T) {
 			if err := s.Add(fmt.Sprintf("h%d.org", i)); err != nil {
 				t.Error(err)
 			}
-			if !s.Excludes(fmt.Appendf(nil, "h%d.org", i)) {
+			if !s.Has(fmt.Appendf(nil, "h%d.org", i)) {
 				t.Error("not there after Add")
 			}
 		}
@@ -227,11 +289,11 @@ func TestHostSetGrowsWhileRead(t *testing.T) {
 		wg.Go(func() {
 			seen := 0
 			for seen < n {
-				if s.Excludes(fmt.Appendf(nil, "h%d.org", seen)) {
+				if s.Has(fmt.Appendf(nil, "h%d.org", seen)) {
 					seen++
 				}
 				// What was seen once never goes away.
-				if seen > 0 && !s.Excludes(fmt.Appendf(nil, "h%d.org", seen/2)) {
+				if seen > 0 && !s.Has(fmt.Appendf(nil, "h%d.org", seen/2)) {
 					t.Error("a rule was lost")
 					return
 				}
@@ -260,13 +322,13 @@ func FuzzHostRule(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, host string) {
 		s := new(HostSet)
 		err := s.Add(text)
-		s.Excludes([]byte(host))
+		s.Has([]byte(host))
 		if err != nil && s.Len() != 0 {
 			t.Fatal("a bad rule was added")
 		}
 		_, _ = split([]byte(host))
 		sc, _ := CompileScope("domain", new(Seeds))
-		sc.Admits([]byte("http://"+host), 0)
+		sc.Admits([]byte("http://"+host), Way{})
 	})
 }
 
@@ -292,7 +354,7 @@ func TestNamedScopesDoNotAllocate(t *testing.T) {
 	host := []byte("a.bad.org")
 	for _, kind := range []string{"all", "host", "domain", "prefix"} {
 		sc := scope(t, kind, s)
-		if n := testing.AllocsPerRun(100, func() { sc.Admits(hit, 1); sc.Admits(miss, 1); exclude.Excludes(host) }); n != 0 {
+		if n := testing.AllocsPerRun(100, func() { sc.Admits(hit, Way{Depth: 1}); sc.Admits(miss, Way{Depth: 1}); exclude.Has(host) }); n != 0 {
 			t.Errorf("%s: %v allocations", kind, n)
 		}
 	}
@@ -305,7 +367,7 @@ func BenchmarkAdmits(b *testing.B) {
 			sc := scope(b, text, s)
 			b.ReportAllocs()
 			for b.Loop() {
-				sc.Admits(url, 1)
+				sc.Admits(url, Way{Depth: 1})
 			}
 		})
 	}

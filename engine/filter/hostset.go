@@ -1,70 +1,104 @@
 package filter
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"net/netip"
+	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"golang.org/x/net/idna"
 )
 
-// HostSet is a list of hosts to stay away from. It is read without locks, and may be added to while in use.
+// HostSet is a list of hosts. It is read without locks, and may be added to while in use.
 //
 // A rule is one of
 //
 //	example.org        that host
 //	.example.org       that host and all below it
 //	*.example.org      all hosts below it, not itself
-//	192.0.2.0/24       hosts written as an address in that block, and addresses asked for by ExcludesAddr
+//	192.0.2.0/24       hosts written as an address in that block, and addresses asked for by HasAddr
 //	192.0.2.7          the same for one address; IPv6 with or without brackets
 type HostSet struct {
-	exact  stringSet
-	suffix stringSet // without the leading dot; matches strictly below
-	nets   atomic.Pointer[[]netip.Prefix]
-	mu     sync.Mutex // writers of nets
+	names  labelTrie // those that were compiled, marked with hostSelf and hostBelow; without nodes if there are none
+	exact  stringSet // those that were added since
+	suffix stringSet // the same, without the leading dot; matches strictly below
+	blocks blockSet
 	rules  atomic.Int64
 }
 
-// ErrRule is wrapped by every fault of a rule; the text names the line.
+const (
+	hostSelf  = 1 << iota // a rule speaks of that name
+	hostBelow             // a rule speaks of all below it
+)
+
+// ErrRule is wrapped by every fault of a rule.
 var ErrRule = errors.New("filter: bad host rule")
 
-// ReadHostSet reads rules, one a line; empty lines and what follows a # are ignored. All faults are reported at once.
-func ReadHostSet(r io.Reader) (*HostSet, error) {
-	s := new(HostSet)
-	var rules []rule
-	var faults []error
-	lines := bufio.NewScanner(r)
-	for n := 1; lines.Scan(); n++ {
-		text, _, _ := strings.Cut(lines.Text(), "#")
-		if n == 1 {
-			text = strings.TrimPrefix(text, "\uFEFF")
-		}
-		if text = strings.TrimSpace(text); text == "" {
-			continue
-		}
+// CompileHosts makes a HostSet of rules. The faults come all at once, each with its place.
+func CompileHosts(rules Rules) (*HostSet, error) {
+	var list []rule
+	err := rules.each(func(_ int, text string) error {
 		one, err := readRule(text)
-		if err != nil {
-			if len(faults) < 20 {
-				faults = append(faults, fmt.Errorf("line %d: %w", n, err))
-			}
-			continue
+		list = append(list, one)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	s := &HostSet{names: newLabelTrie()}
+	s.rules.Store(int64(len(list)))
+	var blocks []netip.Prefix
+	for _, r := range list {
+		if r.net.IsValid() {
+			blocks = append(blocks, r.net)
+		} else {
+			s.compile(r)
 		}
-		rules = append(rules, one)
 	}
-	if err := lines.Err(); err != nil {
-		faults = append(faults, fmt.Errorf("filter: reading host rules: %w", err))
+	if len(blocks) > 0 {
+		s.blocks.add(blocks)
 	}
-	if len(faults) > 0 {
-		return nil, errors.Join(faults...)
-	}
-	s.take(rules)
 	return s, nil
+}
+
+// compile enters a rule about a name into the trie.
+func (s *HostSet) compile(r rule) {
+	node, name := uint32(0), []byte(r.name)
+	for dot := 0; dot >= 0; name = name[:max(dot, 0)] {
+		dot = bytes.LastIndexByte(name, '.')
+		node = s.names.grow(node, name[dot+1:])
+	}
+	mark := &s.names.nodes[node].mark
+	if r.self {
+		*mark |= hostSelf
+	}
+	if r.below {
+		*mark |= hostBelow
+	}
+}
+
+// compiled says whether a name is in the trie.
+func (s *HostSet) compiled(name []byte) bool {
+	if len(s.names.nodes) < 2 {
+		return false
+	}
+	for node := uint32(0); ; {
+		dot := bytes.LastIndexByte(name, '.')
+		if node = s.names.child(node, name[dot+1:]); node == 0 {
+			return false
+		}
+		mark := s.names.nodes[node].mark
+		if dot < 0 {
+			return mark&hostSelf != 0
+		}
+		if mark&hostBelow != 0 {
+			return true
+		}
+		name = name[:dot]
+	}
 }
 
 // Add adds one rule.
@@ -73,28 +107,38 @@ func (s *HostSet) Add(text string) error {
 	if err != nil {
 		return err
 	}
-	s.take([]rule{one})
+	if one.net.IsValid() {
+		s.blocks.add([]netip.Prefix{one.net})
+	}
+	if one.self {
+		s.exact.add(one.name)
+	}
+	if one.below {
+		s.suffix.add(one.name)
+	}
+	s.rules.Add(1)
 	return nil
 }
 
 // Len gives the number of rules added, repetitions included.
 func (s *HostSet) Len() int { return int(s.rules.Load()) }
 
-// Excludes says whether a host in normal form (lower case, punycode, no port; borrowed) matches a rule. It does not
-// allocate for names.
-func (s *HostSet) Excludes(host []byte) bool {
+// Has says whether a host in normal form (lower case, punycode, no port; borrowed) matches a rule. It does not allocate
+// for names.
+func (s *HostSet) Has(host []byte) bool {
 	if s.rules.Load() == 0 {
 		return false
 	}
-	if n := len(host); n > 0 && host[n-1] == '.' {
-		host = host[:n-1]
-	}
-	if s.exact.has(host) {
+	host = withoutDot(host)
+	if s.compiled(host) || s.exact.has(host) {
 		return true
 	}
-	if isAddress(host) {
+	if isAddress(host) || bytes.IndexByte(host, ':') >= 0 {
 		addr, err := netip.ParseAddr(string(bytes.Trim(host, "[]")))
-		return err == nil && s.ExcludesAddr(addr)
+		return err == nil && s.HasAddr(addr)
+	}
+	if s.suffix.empty() {
+		return false
 	}
 	for rest := host; ; {
 		i := bytes.IndexByte(rest, '.')
@@ -107,47 +151,14 @@ func (s *HostSet) Excludes(host []byte) bool {
 	}
 }
 
-// ExcludesAddr says whether an address lies in one of the blocks.
-func (s *HostSet) ExcludesAddr(addr netip.Addr) bool {
-	nets := s.nets.Load()
-	if nets == nil {
-		return false
-	}
-	addr = addr.Unmap()
-	for _, n := range *nets {
-		if n.Contains(addr) {
-			return true
-		}
-	}
-	return false
-}
+// HasAddr says whether an address lies in one of the blocks.
+func (s *HostSet) HasAddr(addr netip.Addr) bool { return s.blocks.has(addr.Unmap().WithZone("")) }
 
-func (s *HostSet) take(rules []rule) {
-	var exact, suffix []string
-	var nets []netip.Prefix
-	for _, r := range rules {
-		if r.net.IsValid() {
-			nets = append(nets, r.net)
-			continue
-		}
-		if r.self {
-			exact = append(exact, r.name)
-		}
-		if r.below {
-			suffix = append(suffix, r.name)
-		}
+func withoutDot(host []byte) []byte {
+	if n := len(host); n > 0 && host[n-1] == '.' {
+		return host[:n-1]
 	}
-	s.exact.add(exact...)
-	s.suffix.add(suffix...)
-	if len(nets) > 0 {
-		s.mu.Lock()
-		if old := s.nets.Load(); old != nil {
-			nets = append(append([]netip.Prefix(nil), *old...), nets...)
-		}
-		s.nets.Store(&nets)
-		s.mu.Unlock()
-	}
-	s.rules.Add(int64(len(rules)))
+	return host
 }
 
 type rule struct {
@@ -158,6 +169,9 @@ type rule struct {
 
 func readRule(text string) (rule, error) {
 	if net, err := netip.ParsePrefix(text); err == nil {
+		if inner := net.Bits() - 96; net.Addr().Is4In6() && inner >= 0 { // hosts are looked for by the IPv4 address inside
+			net = netip.PrefixFrom(net.Addr().Unmap(), inner)
+		}
 		return rule{net: net.Masked()}, nil
 	}
 	if addr, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil && addr.Zone() == "" {
@@ -185,4 +199,30 @@ func readRule(text string) (rule, error) {
 	}
 	r.name = name
 	return r, nil
+}
+
+// matches says of one rule what HostSet.Has says of many.
+func (r rule) matches(host []byte) bool {
+	if r.net.IsValid() {
+		addr, err := netip.ParseAddr(string(bytes.Trim(host, "[]")))
+		return err == nil && r.net.Contains(addr.Unmap().WithZone(""))
+	}
+	name, below := bytes.CutSuffix(withoutDot(host), []byte(r.name))
+	switch {
+	case !below:
+		return false
+	case len(name) == 0:
+		return r.self
+	default:
+		return r.below && name[len(name)-1] == '.'
+	}
+}
+
+// FindHost gives the first rule of a list of hosts that a host in normal form matches, -1 if none does. It reads them one
+// by one: it is for telling people, where HostSet.Has is for deciding.
+func (r Rules) FindHost(host []byte) int {
+	return slices.IndexFunc(r.Texts, func(text string) bool {
+		one, err := readRule(text)
+		return err == nil && one.matches(host)
+	})
 }

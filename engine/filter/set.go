@@ -29,6 +29,9 @@ func (s *stringSet) has(key []byte) bool {
 	return false
 }
 
+// empty says that nothing was ever added.
+func (s *stringSet) empty() bool { return s.overlay.Load() == nil && s.base.Load() == nil }
+
 // add puts keys into the set, all at once as readers see it. It takes the strings.
 func (s *stringSet) add(keys ...string) {
 	if len(keys) == 0 {

@@ -14,19 +14,24 @@ type parts struct {
 // split cuts a URL in normal form (scheme://authority/path?query, no user information, no fragment). It says false to
 // anything that has no such shape or is not http or https.
 func split(url []byte) (p parts, ok bool) {
-	scheme, rest, found := bytes.Cut(url, []byte("://"))
-	if !found || string(scheme) != "http" && string(scheme) != "https" {
-		return parts{}, false
+	scheme := len("http")
+	if !bytes.HasPrefix(url, []byte("http://")) {
+		if scheme = len("https"); !bytes.HasPrefix(url, []byte("https://")) {
+			return parts{}, false
+		}
 	}
-	p.scheme, p.tail = scheme, rest
-	p.authority = rest
-	if i := bytes.IndexAny(rest, "/?"); i >= 0 {
-		p.authority = rest[:i]
-		p.path, p.query, _ = bytes.Cut(rest[i:], []byte("?"))
+	p.scheme, p.tail = url[:scheme], url[scheme+3:]
+	end := 0
+	for end < len(p.tail) && p.tail[end] != '/' && p.tail[end] != '?' {
+		end++
 	}
-	p.site = url[:len(scheme)+3+len(p.authority)]
+	p.authority, p.path = p.tail[:end], p.tail[end:]
+	if i := bytes.IndexByte(p.path, '?'); i >= 0 {
+		p.path, p.query = p.path[:i], p.path[i+1:]
+	}
+	p.site = url[:scheme+3+end]
 	p.host = p.authority
-	if i := bytes.LastIndexByte(p.authority, ':'); i > bytes.LastIndexByte(p.authority, ']') {
+	if i := bytes.LastIndexByte(p.authority, ':'); i >= 0 && i > bytes.LastIndexByte(p.authority, ']') {
 		p.host, p.port = p.authority[:i], p.authority[i+1:]
 	}
 	return p, len(p.host) > 0

@@ -27,6 +27,7 @@ const (
 	attrStyle
 	attrEncoding
 	attrShadowRoot
+	attrSrcdoc
 	attrFont // color, face or size: what makes a font element leave foreign content
 	attrCount
 	attrOther
@@ -61,6 +62,8 @@ func attrOf(key uint64, name []byte) attr {
 		return attrSrc
 	case 's'<<40 | 'r'<<32 | 'c'<<24 | 's'<<16 | 'e'<<8 | 't':
 		return attrSrcset
+	case 's'<<40 | 'r'<<32 | 'c'<<24 | 'd'<<16 | 'o'<<8 | 'c':
+		return attrSrcdoc
 	case 'r'<<16 | 'e'<<8 | 'l':
 		return attrRel
 	case 'd'<<24 | 'a'<<16 | 't'<<8 | 'a':
@@ -200,10 +203,10 @@ func (s *Scanner) get(b []byte, id attr) ([]byte, bool) {
 	return b[v.from:v.to], true
 }
 
-// is says whether an attribute of the tag at hand has a value, but for case and surrounding spaces.
+// is says whether an attribute of the tag at hand has a value, but for case. Spaces around it are not overlooked.
 func (s *Scanner) is(b []byte, id attr, value nameKey) bool {
 	v, ok := s.get(b, id)
-	return ok && fold(trimSpace(v), value)
+	return ok && fold(v, value)
 }
 
 // hasToken says whether a list of tokens separated by spaces holds one, but for case.

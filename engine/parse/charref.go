@@ -64,8 +64,13 @@ func appendReference(dst, src []byte, inAttr bool) ([]byte, int) {
 		return utf8.AppendRune(dst, r), end
 	}
 	if semicolon {
-		// The standard library knows all the names. This allocates, and is rare: the names that pages use in links
-		// are handled above.
+		switch string(name) { // the two that the standard library leaves out, since they are longer than their names
+		case "nLt":
+			return append(dst, "\u226A\u20D2"...), end + 1
+		case "nGt":
+			return append(dst, "\u226B\u20D2"...), end + 1
+		}
+		// It knows all the others. This allocates, and is rare: the names that pages use in links are handled above.
 		ref := string(src[:end+1])
 		if text := html.UnescapeString(ref); text != ref && (text == ";" || text[len(text)-1] != ';') {
 			return append(dst, text...), end + 1

@@ -66,7 +66,18 @@ func (s *Scanner) chooseCharset(body, label []byte, format Format) []byte {
 	}
 	s.charset, _ = s.lookup([]byte("windows-1252"))
 	s.charset.certain = false
+	if !plain(head) {
+		s.guessCharset(body)
+	}
 	return body
+}
+
+// lateCharset takes the word of a meta element that stands behind the first bytes, from there on, as browsers that have not
+// been told before do (they begin again, which makes a difference to links before it that are not ASCII).
+func (s *Scanner) lateCharset(b []byte) {
+	if c, ok := s.metaCharset(b); ok && !c.whole && !c.forbidden {
+		s.charset, s.res.Charset = c, c.name
+	}
 }
 
 // validPrefix says whether b is UTF-8, but for a character cut off at its end.
@@ -150,12 +161,16 @@ func (s *Scanner) ownWord(head []byte, format Format) (charsetState, bool) {
 			return charsetState{}, false
 		}
 		return s.lookupInside(label)
-	case bytes.HasPrefix(head, []byte("<?xml")):
-		if label := xmlEncoding(head); label != nil {
-			if c, ok := s.lookupInside(label); ok {
-				return c, true
-			}
+	}
+	// In HTML the meta element counts more than the XML declaration, in XML less: there browsers do not look at it.
+	if format == HTML {
+		if c, ok := s.prescan(head); ok {
+			return c, true
 		}
+		return s.lookupInside(xmlEncoding(head))
+	}
+	if c, ok := s.lookupInside(xmlEncoding(head)); ok {
+		return c, true
 	}
 	return s.prescan(head)
 }
@@ -176,7 +191,7 @@ func (s *Scanner) lookupInside(label []byte) (charsetState, bool) {
 // xmlEncoding gives the encoding of an XML declaration, nil if there is none.
 func xmlEncoding(head []byte) []byte {
 	decl, _, found := bytes.Cut(head, []byte(">"))
-	if !found {
+	if !found || !bytes.HasPrefix(decl, []byte("<?xml")) {
 		return nil
 	}
 	_, rest, found := bytes.Cut(decl, []byte("encoding"))

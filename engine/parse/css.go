@@ -130,7 +130,9 @@ func (s *Scanner) cssRef(ref []byte, escaped, decoded bool) {
 	}
 	s.asUTF8 = true // queries of style sheets are in UTF-8, whatever their own character set
 	if !decoded && !plain(ref) {
-		ref = s.keep(s.toUTF8(ref))
+		start := len(s.arena)
+		s.arena = appendNoNUL(s.arena, s.toUTF8(ref))
+		ref = s.arena[start:len(s.arena):len(s.arena)]
 		s.asUTF8 = true
 	}
 	if escaped {

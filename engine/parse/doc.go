@@ -7,6 +7,7 @@
 //	body, content type
 //	   |
 //	   +-- format: HTML, XML, CSS or none, by type; by the first bytes when there is no type
+//	   |           XML whose root says so, and HTML that is none, is a feed or a sitemap (engine/sitemap reads it)
 //	   +-- character set: byte-order mark, header, <meta> in 1,024 bytes, guess
 //	   v
 //	[ scanMarkup ]--tag--> attributes --> element --> decode --> Link
@@ -22,10 +23,11 @@
 //
 //	a area link           href             img source input   src srcset
 //	script embed          src              object             data
-//	frame iframe          src              video audio track  src poster
+//	frame iframe          src (srcdoc)            video audio track  src poster
 //	meta http-equiv=refresh                body table td ...  background
-//	SVG a image use script                 href, else xlink:href
+//	SVG a image feImage use script         href, else xlink:href
 //	style sheets          url() @import    form button input  action formaction (Options.Forms, method GET)
+//	<?xml-stylesheet?>    href             feeds, sitemaps    see engine/sitemap
 //
 // Not links: cite, longdesc, data-*, usemap, and link rel=dns-prefetch or preconnect. References with a scheme other
 // than http and https are counted and not reported; they would be most of the bytes, as data URLs.
@@ -33,9 +35,10 @@
 // # Character sets
 //
 // Nearly all of them contain ASCII, so the markup is scanned as bytes and only a reference with other bytes is decoded.
-// UTF-16 and ISO-2022-JP bodies are decoded as a whole first. In a page that is not UTF-8, the characters of a query are
+// UTF-16 and ISO-2022-JP bodies, and feeds, are decoded as a whole first. In a page that is not UTF-8, the characters of a query are
 // written as percent-encoded bytes of the page's character set, as browsers do. A page that names no character set is
-// taken as windows-1252, but each reference that reads as UTF-8 is taken as that.
+// taken as windows-1252, but each reference that reads as UTF-8 is taken as that, and when one comes that does not, the
+// text is looked at: it may be in one of East Asia's character sets, or in an alphabet that is not Latin.
 //
 // # Promises
 //

@@ -1,11 +1,13 @@
 package parse
 
+import "bytes"
+
 // svgElement reports the links of the tag at hand, an element of SVG.
 func (s *Scanner) svgElement(b []byte, name tag) {
 	switch name {
 	case tagA:
 		s.linkRel(b, Anchor, true)
-	case tagImage:
+	case tagImage, tagFeImage:
 		s.linkXlink(b, Image)
 	case tagUse:
 		s.linkXlink(b, Use)
@@ -31,8 +33,8 @@ func (s *Scanner) element(b []byte, name tag) {
 		s.linkRel(b, Area, false)
 	case tagLink:
 		rel, _ := s.get(b, attrRel)
-		if !onlyHints(rel) {
-			s.linkRel(b, LinkRel, false)
+		if kind, ok := kindOfRel(rel); ok {
+			s.linkRel(b, kind, false)
 			s.linkSet(b, attrImageSrcset)
 		}
 	case tagImg:
@@ -45,9 +47,11 @@ func (s *Scanner) element(b []byte, name tag) {
 		}
 		s.linkAttr(b, attrSrc, Image) // an old spelling of img
 		s.linkSet(b, attrSrcset)
-	case tagUse:
-		if s.xml {
+	case tagUse, tagFeImage:
+		if s.xml && name == tagUse {
 			s.linkXlink(b, Use)
+		} else if s.xml {
+			s.linkXlink(b, Image)
 		}
 	case tagScript:
 		s.linkAttr(b, attrSrc, Script)
@@ -57,7 +61,12 @@ func (s *Scanner) element(b []byte, name tag) {
 	case tagFrame:
 		s.linkAttr(b, attrSrc, Frame)
 	case tagIFrame:
-		s.linkAttr(b, attrSrc, IFrame)
+		if s.have&(1<<attrSrcdoc) == 0 {
+			s.linkAttr(b, attrSrc, IFrame)
+		} else {
+			s.inlineDocument(b)
+			return
+		}
 	case tagEmbed:
 		s.linkAttr(b, attrSrc, Embed)
 	case tagObject:
@@ -82,10 +91,52 @@ func (s *Scanner) element(b []byte, name tag) {
 	s.inlineStyle(b)
 }
 
-// onlyHints says that a rel names no document, only a host to get ready for.
-func onlyHints(rel []byte) bool {
-	rel = trimSpace(rel)
-	return fold(rel, "dns-prefetch") || fold(rel, "preconnect")
+// styleText reports what a style element refers to where its text is like any other: in XML, and in SVG inside HTML. There
+// it has comments, character references and CDATA sections, and ends at the next tag. b[p] is its first byte.
+func (s *Scanner) styleText(b []byte, p int) {
+	for p < len(b) {
+		end := len(b)
+		if i := bytes.IndexByte(b[p:], '<'); i >= 0 {
+			end = p + i
+		}
+		s.scanStyle(s.decode(b[p:end], false), true)
+		const cdata = "<![CDATA["
+		switch p = end; {
+		case bytes.HasPrefix(b[p:], []byte(cdata)):
+			p += len(cdata)
+			end = after(b, p, "]]>")
+			s.scanStyle(bytes.TrimSuffix(b[p:end], []byte("]]>")), false)
+		case bytes.HasPrefix(b[p:], []byte("<!--")):
+			end = afterComment(b, p+len("<!--"))
+		default:
+			return
+		}
+		p = end
+	}
+}
+
+// kindOfRel says what a link element refers to. ok is false if it names no document, only a host to get ready for.
+func kindOfRel(rel []byte) (kind Kind, ok bool) {
+	kind = LinkRel
+	tokens, hints := 0, 0
+	for p := 0; p < len(rel); p++ {
+		start := p
+		for p < len(rel) && class[rel[p]]&isSpace == 0 {
+			p++
+		}
+		if p == start {
+			continue
+		}
+		tokens++
+		switch one := rel[start:p]; {
+		case fold(one, "dns-prefetch"), fold(one, "preconnect"):
+			hints++
+		case fold(one, "stylesheet"), fold(one, "icon"), fold(one, "preload"), fold(one, "modulepreload"), fold(one, "manifest"),
+			fold(one, "mask-icon"), fold(one, "apple-touch-icon"), fold(one, "apple-touch-icon-precomposed"):
+			kind = Resource
+		}
+	}
+	return kind, tokens == 0 || hints < tokens
 }
 
 func (s *Scanner) linkAttr(b []byte, id attr, kind Kind) {
@@ -159,10 +210,14 @@ func (s *Scanner) linkSet(b []byte, id attr) {
 	}
 }
 
-// base keeps the first base that can be one.
+// base keeps the href of the first base element that has one, if it can be a base: others do not count even if not.
 func (s *Scanner) base(b []byte) {
 	v, ok := s.get(b, attrHref)
-	if !ok || s.res.Base != nil || foreignScheme(trimControl(v)) {
+	if !ok || s.based {
+		return
+	}
+	s.based = true
+	if foreignScheme(trimControl(v)) {
 		return
 	}
 	ref := trimControl(s.decode(v, true))

@@ -12,9 +12,12 @@ func FuzzScan(f *testing.F) {
 		"<a href=x>", "<a href='&amp;&copy=&#x41;'>", "<!--><a href=x>--!>", "<script><!--<script></script>--></script><a href=y>",
 		"<svg><title><a href=z></title>", "<img srcset='a 1x, b(,) 2x'>", "<meta charset=shift_jis><a href='\x95\\'>",
 		"\xFF\xFE<\x00a\x00", "<?xml encoding='utf-16'?>", "a{b:url(c\\64)}", "<template><a href=x></template>",
+		"<rss><item><link>x</link><enclosure url='y'/>", "<urlset><loc>http://a/&amp;</loc>", "<?xml-stylesheet href='x'?><a:b>",
+		"<p>\xCD\xCE\xD6\xD0\xB9\xFA\xC8\xCB\xC3\xF1</p><a href=\xCD\xCE>", "<svg><style>/*<![CDATA[*/url(x)",
 	} {
 		f.Add([]byte(body), "text/html")
 		f.Add([]byte(body), "text/css")
+		f.Add([]byte(body), "text/xml")
 		f.Add([]byte(body), "application/xhtml+xml; charset=gbk")
 	}
 	o := Options{LinksMax: 50, RefMax: 100, TitleMax: 20, Forms: true}
@@ -42,6 +45,9 @@ func FuzzScan(f *testing.F) {
 			if bytes.Contains(folded, []byte(mark)) || bytes.Contains(body, []byte(mark)) {
 				return
 			}
+		}
+		if beginsFeed(body) {
+			return
 		}
 		if !bytes.Contains(body, []byte("\r")) && len(body) < 4096 && ascii(body) {
 			agree(t, NewScanner(Options{}), body)

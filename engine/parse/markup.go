@@ -115,14 +115,31 @@ func afterComment(b []byte, p int) int {
 
 // instruction reads what follows "<?": in HTML a comment of sorts, in XML a processing instruction.
 func (s *Scanner) instruction(b []byte, p int) int {
-	if s.xml {
-		return after(b, p, "?>")
+	if !s.xml {
+		return after(b, p, ">")
 	}
-	return after(b, p, ">")
+	if foldPrefix(b[p:], "xml-stylesheet") {
+		s.sheetInstruction(b, p+len("xml-stylesheet"))
+	}
+	return after(b, p, "?>")
+}
+
+// sheetInstruction reports the style sheet that an XML document names before its root. What looks like attributes is read
+// as such, though an instruction has none.
+func (s *Scanner) sheetInstruction(b []byte, p int) {
+	if end := after(b, p, "?>"); end > p {
+		b = b[:end]
+	}
+	if _, _, ok := s.attributes(b, p); ok {
+		s.linkAttr(b, attrHref, Resource)
+	}
 }
 
 // startTag reads a tag whose name starts at b[p], and the text after it where the element's text is not markup.
 func (s *Scanner) startTag(b []byte, p int) int {
+	if s.xml {
+		return s.startTagXML(b, p)
+	}
 	name, p := readTag(b, p)
 	p, selfClosing, ok := s.attributes(b, p)
 	if !ok {
@@ -137,6 +154,9 @@ func (s *Scanner) startTag(b []byte, p int) int {
 	case foreign:
 		if s.foreign.space() == spaceSVG {
 			s.svgElement(b, name)
+			if name == tagStyle && !selfClosing {
+				s.styleText(b, p)
+			}
 		}
 	default:
 		s.element(b, name)
@@ -147,10 +167,6 @@ func (s *Scanner) startTag(b []byte, p int) int {
 			s.foreign.enter(name, s, b)
 		}
 		return p
-	case s.xml:
-		if selfClosing || name != tagScript && name != tagStyle && name != tagTitle {
-			return p
-		}
 	case name == tagSVG && !selfClosing:
 		s.foreign.push(name, spaceSVG)
 		return p
@@ -162,6 +178,28 @@ func (s *Scanner) startTag(b []byte, p int) int {
 		return p
 	}
 	return s.rawText(b, p, name)
+}
+
+// startTagXML is startTag for XML: there names have prefixes, and few elements hold text that is not markup (by the rules of XML
+// none does; these hold none but in pages that are XML in name only).
+func (s *Scanner) startTagXML(b []byte, p int) int {
+	name, next := readTag(b, p)
+	local, prefixed := unprefixed(name, b[p:next])
+	p, selfClosing, ok := s.attributes(b, next)
+	switch {
+	case !ok:
+		return p
+	case !s.template.skipping():
+		s.element(b, local)
+	}
+	switch {
+	case selfClosing || prefixed:
+	case name == tagTemplate:
+		s.template.start(s.is(b, attrShadowRoot, "open") || s.is(b, attrShadowRoot, "closed"))
+	case name == tagScript || name == tagStyle || name == tagTitle:
+		return s.rawText(b, p, name)
+	}
+	return p
 }
 
 // templateDepth follows template elements: what is inside one is no part of the page, unless the template is the

@@ -49,7 +49,7 @@ func sniff(body []byte) Format {
 	for len(head) > 0 && class[head[0]]&isSpace != 0 {
 		head = head[1:]
 	}
-	if foldPrefix(head, "<?xml") {
+	if foldPrefix(head, "<?xml") || beginsFeed(head) {
 		return XML
 	}
 	if foldPrefix(head, "<!--") {

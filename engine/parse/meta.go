@@ -2,8 +2,11 @@ package parse
 
 import "bytes"
 
-// meta reads the robots and refresh directives of a meta element.
+// meta reads a meta element: robots and refresh directives, and the character set if nobody has named it yet.
 func (s *Scanner) meta(b []byte) {
+	if !s.charset.certain && !s.xml {
+		s.lateCharset(b)
+	}
 	raw, ok := s.get(b, attrContent)
 	if !ok {
 		return
@@ -14,9 +17,15 @@ func (s *Scanner) meta(b []byte) {
 		if ref := refreshTarget(content); len(ref) > 0 {
 			s.add(MetaRefresh, ref, false)
 		}
-	case s.is(b, attrName, "robots") || s.is(b, attrName, s.robot):
+	case s.names("robots", b) || s.names(s.robot, b):
 		s.robots(raw)
 	}
+}
+
+// names says whether the meta element at hand is for this robot. Spaces around the name are forgiven: what is meant is plain.
+func (s *Scanner) names(robot nameKey, b []byte) bool {
+	name, ok := s.get(b, attrName)
+	return ok && fold(trimSpace(name), robot)
 }
 
 // robots reads a list of directives separated by commas. Several elements add up.

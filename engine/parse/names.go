@@ -1,5 +1,7 @@
 package parse
 
+import "bytes"
+
 // Names of elements and attributes are compared as packed numbers: the bytes in lower case, the last one lowest. A
 // name of more than eight bytes keeps its last eight; its length and spelling are then checked apart.
 
@@ -62,6 +64,7 @@ const (
 	tagBody     tag = 'b'<<24 | 'o'<<16 | 'd'<<8 | 'y'
 	tagButton   tag = 'b'<<40 | 'u'<<32 | 't'<<24 | 't'<<16 | 'o'<<8 | 'n'
 	tagEmbed    tag = 'e'<<32 | 'm'<<24 | 'b'<<16 | 'e'<<8 | 'd'
+	tagFeImage  tag = 'f'<<48 | 'e'<<40 | 'i'<<32 | 'm'<<24 | 'a'<<16 | 'g'<<8 | 'e'
 	tagForm     tag = 'f'<<24 | 'o'<<16 | 'r'<<8 | 'm'
 	tagFrame    tag = 'f'<<32 | 'r'<<24 | 'a'<<16 | 'm'<<8 | 'e'
 	tagIFrame   tag = 'i'<<40 | 'f'<<32 | 'r'<<24 | 'a'<<16 | 'm'<<8 | 'e'
@@ -134,6 +137,16 @@ func longTag(name []byte) tag {
 	default:
 		return tagOther
 	}
+}
+
+// unprefixed gives the number of a name of XML without its prefix. Whose elements a prefix stands for is not looked into.
+func unprefixed(whole tag, name []byte) (local tag, prefixed bool) {
+	colon := bytes.IndexByte(name, ':')
+	if colon < 0 {
+		return whole, false
+	}
+	local, _ = readTag(name, colon+1)
+	return local, true
 }
 
 // nameKey is a short string in lower case that values are compared with.

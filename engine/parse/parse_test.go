@@ -28,6 +28,10 @@ func TestLinksByTable(t *testing.T) {
 	for _, c := range []struct{ body, want string }{
 		{`<a href=" /a&amp;b ">x</a><A HREF='b' rel="x NoFollow">`, "anchor /a&b\nanchor b nofollow"},
 		{`<area href=x><link rel=next href=y><link rel=preconnect href=z><link rel="dns-prefetch" href=z>`, "area x\nlink y"},
+		{`<link rel="Shortcut ICON" href=a><link rel=stylesheet href=b><link href=c><link rel="preconnect dns-prefetch" href=no><link rel="preload preconnect" href=d>`,
+			"resource a\nresource b\nlink c\nresource d"},
+		{`<svg><style>@import "a"; x{b:url(c?d&amp;e)}<!-- url(no) -->/*<![CDATA[*/ y{b:url(f)} /*]]>*/</style><feImage href=g /></svg>`,
+			"css a\ncss c?d&e\ncss f\nimage g"},
 		{`<img src=a srcset="b 1x, c,d 2x , e,, f(1,2) 3x">`, "image a\nimage b\nimage c,d\nimage e\nimage f(1,2)"},
 		{`<picture><source srcset=a><source src=b></picture><link rel=preload imagesrcset="c 1x">`, "image a\nmedia b\nimage c"},
 		{`<video src=a poster=b><audio src=c><track src=d><embed src=e><object data=f>`,
@@ -54,6 +58,9 @@ func TestLinksByTable(t *testing.T) {
 		{`<a href=a/><a href="b"c=d href=no>`, "anchor a/\nanchor b"},
 		{"<a href=\"a\x00b\">", "anchor a\uFFFDb"},
 		{`<form action=no><input formaction=no></form>`, ""},
+		{`<iframe src=no srcdoc="<title>no</title><base href=no><a href='/a?b&amp;amp;c'><svg><iframe srcdoc='<a href=no>'>"></iframe><a href=b><svg><a xlink:href=c />`,
+			"anchor /a?b&c\nanchor b\nanchor c"},
+		{`<iframe srcdoc="<plaintext>"></iframe><a href=b><iframe srcdoc><a href=no></iframe>`, "anchor b"},
 	} {
 		s := NewScanner(Options{})
 		r, err := s.Scan([]byte(c.body), []byte("text/html;charset=utf-8"))
@@ -91,7 +98,7 @@ func TestStyleSheets(t *testing.T) {
 
 func TestPageFacts(t *testing.T) {
 	s := NewScanner(Options{TitleMax: 10})
-	r, _ := s.Scan([]byte(`<base><base href="javascript:x"><base href=" /b&amp;c "><base href=no><title> T&eacute;&copyx long title </title>`+
+	r, _ := s.Scan([]byte(`<base><base href=" /b&amp;c "><base href=no><title> T&eacute;&copyx long title </title>`+
 		`<meta name=Robots content="NoIndex, x"><meta name=orbweaver content=nofollow><title>no</title><svg><title>no</title>`), nil)
 	if string(r.Base) != "/b&c" || string(r.Title) != "Té©x lon" || !r.NoIndex || !r.NoFollow {
 		t.Fatalf("%q %q %v %v", r.Base, r.Title, r.NoIndex, r.NoFollow)
@@ -99,6 +106,10 @@ func TestPageFacts(t *testing.T) {
 	r, _ = s.Scan([]byte(`<meta name=robots content=none><meta name=googlebot content=x>`), []byte("text/html"))
 	if !r.NoFollow || !r.NoIndex || r.Base != nil || r.Title != nil {
 		t.Fatalf("%+v", r)
+	}
+	r, _ = s.Scan([]byte(`<base href="data:,x"><base href=/no>`), []byte("text/html"))
+	if r.Base != nil {
+		t.Fatalf("%q: of two bases the first counts, even if it can be none", r.Base)
 	}
 	r, _ = s.Scan([]byte(`<meta name=googlebot content=none>`), []byte("text/html"))
 	if r.NoFollow || r.NoIndex {
@@ -119,6 +130,16 @@ func TestFormats(t *testing.T) {
 		{"image/svg+xml", `<svg xmlns:xlink="x"><a xlink:href="a"/><image xlink:href="b"/></svg>`, XML, 2},
 		{"application/xml", `<!DOCTYPE a [<!ENTITY b "&b;&b;"> ]><a href="x">&b;</a>`, XML, 1},
 		{strings.Repeat("charset=x;", 10_000), html, None, 0},
+		{"text/xml", `<?xml version="1.0"?><?xml-stylesheet href="a.xsl" type="text/xsl"?><x:y><h:a href="b"/><h:style>x</h:style><h:img src="c"/></x:y>`, XML, 3},
+		{"application/xhtml+xml", `<html><style>/*<![CDATA[*/ a{b:url(c)} /*]]>*/</style><style><!-- url(no) --></style></html>`, XML, 1},
+		{"application/xhtml+xml", `<html><template><a href="no"/></template><a href="a"/></html>`, XML, 1},
+		{"application/rss+xml", `<rss><channel><link>a</link><item><link>b</link></item></channel></rss>`, FeedFile, 2},
+		{"text/html", "<?xml version='1.0'?>\n<!-- x --><rss><item><link>b</link></item></rss>", FeedFile, 1},
+		{"", `<feed xmlns="http://www.w3.org/2005/Atom"><link href="a"/></feed>`, FeedFile, 1},
+		{"application/xml", `<?xml version="1.0"?><urlset><url><loc>http://a/</loc></url></urlset>`, SitemapXML, 1},
+		{"text/html", `<sitemapindex><sitemap><loc>http://a/</loc></sitemap></sitemapindex>`, SitemapXML, 1},
+		{"text/html", "\xEF\xBB\xBF<rss><link>a</link>", FeedFile, 1},
+		{"text/html", `<!doctype html><rss><link>a</link>`, HTML, 0}, {"text/html", `<feedback><a href=x>`, HTML, 1}, {"", "<rssx>", None, 0},
 	} {
 		r, err := NewScanner(Options{}).Scan([]byte(c.body), []byte(c.media))
 		if err != nil || r.Format != c.format || len(r.Links) != c.links {
@@ -149,9 +170,19 @@ func TestCharsets(t *testing.T) {
 		{"text/html", wide("<a href='/é?é'>", unicode.LittleEndian), "utf-16le", "anchor /é?é"},
 		{"text/html;charset=latin1", wide("<a href='/é?é'>", unicode.BigEndian), "utf-16be", "anchor /é?é"},
 		{"text/html", "<meta charset=utf-16><a href=/é>", "utf-8", "anchor /é"},
+		{"text/html", "<META HTTP-EQUIV=CONTENT-TYPE CONTENT='TEXT/HTML; CHARSET=KOI8-R'><a href=/\xC1>", "koi8-r", "anchor /а"},
+		{"text/html", "<?xml version='1.0' encoding='koi8-r'?><meta charset=latin1><a href=/\xC1>", "windows-1252", "anchor /Á"},
+		{"text/html", "<?xml version='1.0' encoding='koi8-r'?><a href=/\xC1>", "koi8-r", "anchor /а"},
+		{"application/xhtml+xml", "<?xml version='1.0' encoding='koi8-r'?><meta charset='latin1'/><a href='/\xC1'/>", "koi8-r", "anchor /а"},
+		{"text/html;charset=nonsense", "<meta charset='KOI8-R'><a href=/\xC1>", "koi8-r", "anchor /а"},
 		{"text/html", "<meta charset=x-user-defined><a href=/\xE9>", "windows-1252", "anchor /é"},
 		{"text/html", "<!-- <meta charset=koi8-r> --><script>'<meta charset=latin1>'</script><a href=/\xE9>", "windows-1252", "anchor /é"},
-		{"text/html", strings.Repeat(" ", 1024) + "<meta charset=koi8-r><a href=/\xC1>", "windows-1252", "anchor /Á"},
+		{"text/html", strings.Repeat(" ", 1024) + "<meta charset=koi8-r><a href=/\xC1>", "koi8-r", "anchor /а"},
+		{"text/html;charset=latin1", strings.Repeat(" ", 1024) + "<meta charset=koi8-r><a href=/\xC1>", "windows-1252", "anchor /Á"},
+		{"text/html", "<meta charset=latin1>" + strings.Repeat(" ", 1024) + "<meta charset=koi8-r><a href=/\xC1>", "windows-1252", "anchor /Á"},
+		{"text/html", "<meta http-equiv='content-type ' content='text/html;charset=koi8-r'><a href=/\xC1>", "windows-1252", "anchor /Á"},
+		{"text/html;charset=shift_jis", "<a href=/?&#x2212;>", "shift_jis", "anchor /?%81|"},
+		{"text/html;charset=gb18030", "<a href=/?&#xE5E5;>", "gb18030", "anchor /?%26%2358853%3B"},
 		{"text/html;charset=utf-7", "<a href=/+AGE->", "windows-1252", "anchor /+AGE-"},
 		{"text/xml", "<?xml version='1.0' encoding='koi8-r'?><a href='/\xC1'/>", "koi8-r", "anchor /а"},
 	} {
@@ -187,25 +218,81 @@ func TestHostileBodiesAreLinear(t *testing.T) {
 		"nested": "<div>", "anchors": "<a href=x>", "comments": "<!--", "open": "<", "quotes": "<a b='", "script": "<script><!--<script>",
 		"amps": "&amp", "entity": "<a href='&a", "cdata": "<svg><![CDATA[", "srcset": "<img srcset='a 1x (", "attrs": " a=b", "slashes": "/",
 		"end": "</script", "dashes": "-", "gt": "<!-->->", "template": "<template>", "svg": "<svg><desc>", "equals": "<a =",
-		"meta": "<meta charset", "title": "<title>&copyx", "style": "<style>url(",
+		"meta": "<meta charset", "title": "<title>&copyx", "style": "<style>url(", "svg style": "<svg><style><![CDATA[x]]>", "import": "@import",
+		"instruction": "<?xml-stylesheet a=", "item": "<item><link>x", "link": "<link href=a rel=b ", "bytes": "<a href=\xCE\xD2>", "parts": "a/*",
 	} {
-		for _, lead := range []string{"", "<a href='", "<script>", "<!--", "<a ", "<svg>", "<title>", "<img srcset='"} {
+		for _, lead := range []string{
+			"", "<a href='", "<script>", "<!--", "<a ", "<svg>", "<title>", "<img srcset='", "<?xml?>", "<?xml?><rss>", "<?xml?><urlset><loc>", "css:", "css:url(",
+		} {
+			lead, css := strings.CutPrefix(lead, "css:")
+			media := ""
+			if css {
+				media = "text/css"
+			} else if !strings.HasPrefix(lead, "<?xml") {
+				media = "text/html"
+			}
 			took := func(n, tries int) time.Duration {
 				body := []byte(lead + strings.Repeat(shape, n/len(shape)))
 				s := NewScanner(Options{Forms: true})
 				best := time.Hour
 				for range tries {
 					start := time.Now()
-					_, _ = s.Scan(body, []byte("text/html"))
+					_, _ = s.Scan(body, []byte(media))
 					best = min(best, time.Since(start))
 				}
 				return best
+			}
+			if raceEnabled { // where times say little
+				took(1<<14, 1)
+				continue
 			}
 			if took(1<<20, 2) > 20*time.Millisecond { // on a busy machine that says little: the best of more tries does
 				if small, large := took(1<<16, 20), took(1<<20, 20); large > 80*small {
 					t.Errorf("%s after %q: %v for 64 KiB, %v for 1 MiB", name, lead, small, large)
 				}
 			}
+		}
+	}
+}
+
+func TestFeedsAndSitemaps(t *testing.T) {
+	wide, err := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder().String(`<urlset><loc>http://a/é</loc></urlset>`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ body, want string }{
+		{`<urlset><url><loc>http://a/?b&amp;c</loc><image:loc>/i</image:loc><xhtml:link href="/de"/></url></urlset>`, "sitemap http://a/?b&c\nmedia /i\nlink /de"},
+		{`<sitemapindex><sitemap><loc>http://a/s</loc></sitemap></sitemapindex>`, "sitemapfile http://a/s"},
+		{`<rss><item><link> /a </link><enclosure url="/b"/><guid>tag:x</guid><link>mailto:x</link></item></rss>`, "feed /a\nmedia /b"},
+		{"<?xml version='1.0' encoding='koi8-r'?><rss><link>/\xC1?\xC1</link></rss>", "feed /а?а"},
+		{"<rss><link>/\xE9</link></rss>", "feed /\uFFFD"}, {wide, "sitemap http://a/é"},
+	} {
+		r, err := NewScanner(Options{}).Scan([]byte(c.body), []byte("text/xml"))
+		if err != nil || show(r) != c.want {
+			t.Errorf("%s\ngot:\n%s\nwant:\n%s (%v)", c.body, show(r), c.want, err)
+		}
+	}
+	r, _ := NewScanner(Options{LinksMax: 10}).Scan([]byte("<urlset>"+strings.Repeat("<loc>/a</loc>", 50_001)), []byte("text/xml"))
+	if len(r.Links) != 50_000 || r.LinksDropped != 1 {
+		t.Errorf("%d links, %d dropped", len(r.Links), r.LinksDropped)
+	}
+}
+
+// TestKinds: names are distinct, and the letters those that archives use.
+func TestKinds(t *testing.T) {
+	seen := map[string]bool{}
+	for k := range kindCount {
+		if seen[k.String()] || !strings.Contains("LERSMP", string(k.Letter())) {
+			t.Errorf("%v %c", k, k.Letter())
+		}
+		seen[k.String()] = true
+	}
+	for k, want := range map[Kind]byte{
+		Anchor: 'L', LinkRel: 'L', Image: 'E', CSS: 'E', IFrame: 'E', MetaRefresh: 'R', Redirect: 'R', Form: 'S', Resource: 'E', Background: 'E',
+		Use: 'E', Feed: 'L', Sitemap: 'M', SitemapFile: 'M', Robots: 'P', kindCount: '-',
+	} {
+		if k.Letter() != want {
+			t.Errorf("%v is %c, want %c", k, k.Letter(), want)
 		}
 	}
 }

@@ -10,7 +10,11 @@ func (s *Scanner) rawText(b []byte, p int, name tag) int {
 		return endOfScript(b, p)
 	case tagStyle:
 		end := endOfText(b, p, "style")
-		if !s.template.skipping() {
+		switch {
+		case s.template.skipping():
+		case s.xml:
+			s.styleText(b[:end], p)
+		default:
 			s.scanStyle(b[p:end], false)
 		}
 		return end

@@ -39,19 +39,20 @@ func (s *Scanner) add(kind Kind, ref []byte, nofollow bool) {
 	if s.charset.encoder != nil && !s.asUTF8 {
 		ref = s.encodeQuery(ref)
 	}
-	if len(ref) > s.o.RefMax || len(s.res.Links) >= s.o.LinksMax {
+	if len(ref) > s.o.RefMax || len(s.res.Links) >= s.linksMax {
 		s.res.LinksDropped++
 		return
 	}
 	s.res.Links = append(s.res.Links, Link{Kind: kind, NoFollow: nofollow, Ref: ref})
 }
 
-// trimControl cuts control bytes and spaces off both ends, as a URL parser does.
+// trimControl cuts control bytes and spaces off both ends, as a URL parser does, but no NUL: before a URL parser sees it,
+// it has become U+FFFD.
 func trimControl(b []byte) []byte {
-	for len(b) > 0 && b[0] <= ' ' {
+	for len(b) > 0 && b[0] <= ' ' && b[0] > 0 {
 		b = b[1:]
 	}
-	for len(b) > 0 && b[len(b)-1] <= ' ' {
+	for len(b) > 0 && b[len(b)-1] <= ' ' && b[len(b)-1] > 0 {
 		b = b[:len(b)-1]
 	}
 	return b
@@ -116,6 +117,7 @@ func (s *Scanner) toUTF8(v []byte) []byte {
 			s.asUTF8 = true
 			return v
 		}
+		s.guessCharset(s.body)
 	}
 	decoder := s.charset.decoder
 	if decoder == nil {
@@ -150,8 +152,8 @@ func (s *Scanner) encodeQuery(ref []byte) []byte {
 			continue
 		}
 		s.charset.encoder.Reset()
-		wrote, _, err := s.charset.encoder.Transform(s.coded[:], query[:n], true)
-		if err != nil {
+		wrote, _, err := s.charset.encoder.Transform(s.coded[:], s.encodable(r, query[:n]), true)
+		if err != nil || r == 0xE5E5 {
 			s.arena = append(s.arena, "%26%23"...)
 			s.arena = strconv.AppendInt(s.arena, int64(r), 10)
 			s.arena = append(s.arena, "%3B"...)
@@ -168,6 +170,15 @@ func (s *Scanner) encodeQuery(ref []byte) []byte {
 	}
 	s.arena = append(s.arena, fragment...)
 	return s.arena[start:len(s.arena):len(s.arena)]
+}
+
+// encodable is the character that stands for r in the page's character set, in UTF-8; nearly always itself, c. What the
+// Encoding Standard has beyond x/text: there U+E5E5, which encodeQuery leaves out, is in no character set.
+func (s *Scanner) encodable(r rune, c []byte) []byte {
+	if r == 0x2212 && (s.charset.name == "shift_jis" || s.charset.name == "euc-jp") {
+		return append(s.minus[:0], "\uFF0D"...)
+	}
+	return c
 }
 
 // title keeps the text of a title element.

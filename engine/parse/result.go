@@ -9,7 +9,7 @@ type Kind uint8
 const (
 	Anchor      Kind = iota // <a href>, also SVG's
 	Area                    // <area href>
-	LinkRel                 // <link href>, but for dns-prefetch and preconnect, which name no document
+	LinkRel                 // <link href> of a document: alternate, next, canonical, ...; nothing for dns-prefetch and preconnect
 	Image                   // <img src, srcset>, <source srcset>, <input type=image>, SVG <image>
 	Script                  // <script src>
 	Frame                   // <frame src>
@@ -22,6 +22,12 @@ const (
 	Form                    // the action of a form whose method is GET
 	Background              // the old background attribute
 	Use                     // SVG <use href>
+	Resource                // <link href> of what a page is shown with: stylesheet, icon, preload, ...; <?xml-stylesheet?>
+	Feed                    // what a feed is about
+	Sitemap                 // a page that a sitemap names
+	SitemapFile             // a sitemap that an index names, or a robots.txt
+	Redirect                // the target of a redirect: of an answer, not of a body
+	Robots                  // a robots.txt, asked for before anything else of its site
 	kindCount
 )
 
@@ -35,8 +41,18 @@ func (k Kind) String() string {
 	}
 	return [kindCount]string{
 		"anchor", "area", "link", "image", "script", "frame", "iframe", "embed", "object", "media",
-		"refresh", "css", "form", "background", "use",
+		"refresh", "css", "form", "background", "use", "resource", "feed", "sitemap", "sitemapfile", "redirect", "robots",
 	}[k]
+}
+
+// Letter gives the kind as archives write it in the path of hops from a seed: L for a link that a reader follows, E for
+// what a page is shown with, R for what a browser is sent to, S for a form that is submitted, M for a sitemap's word, and
+// P for what must be asked first. (Of others' letters there are none here: I, inferred, and X, guessed from scripts.)
+func (k Kind) Letter() byte {
+	if k >= kindCount {
+		return '-'
+	}
+	return "LLLEEEEEEERESEEELMMRP"[k]
 }
 
 // Link is one reference as the page wrote it, not resolved.
@@ -54,10 +70,12 @@ type Format uint8
 
 // The formats.
 const (
-	None  Format = iota // not scanned: a type without links
-	HTML                // HTML by the rules of HTML
-	XML                 // XHTML, SVG and other XML, read leniently
-	Style               // a style sheet
+	None       Format = iota // not scanned: a type without links
+	HTML                     // HTML by the rules of HTML
+	XML                      // XHTML, SVG and other XML, read leniently
+	Style                    // a style sheet
+	FeedFile                 // RSS or Atom
+	SitemapXML               // a sitemap or an index of sitemaps
 )
 
 // String gives the format's name in lower case.
@@ -69,6 +87,10 @@ func (f Format) String() string {
 		return "xml"
 	case Style:
 		return "css"
+	case FeedFile:
+		return "feed"
+	case SitemapXML:
+		return "sitemap"
 	default:
 		return "none"
 	}
@@ -77,8 +99,8 @@ func (f Format) String() string {
 // Result is what one body said. It belongs to the Scanner and is valid until its next Scan.
 type Result struct {
 	Format       Format
-	Base         []byte // href of the first usable <base>, not resolved; nil if there is none
-	Links        []Link // in document order, at most Options.LinksMax
+	Base         []byte // href of the first <base> that has one, not resolved; nil if there is none or it cannot be a base
+	Links        []Link // in document order, at most Options.LinksMax; of a sitemap, at most the 50,000 of the protocol if that is more
 	LinksDropped int    // links beyond LinksMax or longer than RefMax
 	LinksForeign int    // references whose scheme is not http or https (mailto, javascript, data, ...): not in Links
 	NoFollow     bool   // <meta name=robots> or our own name said nofollow or none

@@ -3,6 +3,8 @@ package parse
 import (
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/transform"
+
+	"orbweaver/engine/sitemap"
 )
 
 // Scanner reads one body at a time and reuses its scratch space, so that it allocates nothing once warm. It is not
@@ -16,6 +18,10 @@ type Scanner struct {
 	value [attrCount]span // their values, as offsets into the body being read
 
 	xml      bool // read by the lenient XML rules
+	based    bool // there was a base element with an href: others do not count
+	inline   bool // reading the document of a srcdoc
+	linksMax int  // of this body
+	feed     *sitemap.Reader
 	foreign  foreignStack
 	template templateDepth
 
@@ -25,8 +31,11 @@ type Scanner struct {
 	asUTF8 bool   // the value at hand was read as UTF-8 though the page's character set is another
 	repair *encoding.Decoder
 	coded  [16]byte // one character in the page's character set
+	minus  [4]byte  // see encodable
 
 	charset charsetState
+	guessed bool          // nobody named it, and a guess was made
+	body    []byte        // the body at hand, borrowed
 	labels  [4]labelEntry // the last labels looked up
 	oldest  int           // which of them goes next
 }
@@ -40,7 +49,7 @@ func NewScanner(o Options) *Scanner {
 	if err := o.Validate(); err != nil {
 		panic("BUG: " + err.Error())
 	}
-	return &Scanner{o: o, robot: nameKey(o.Robot)}
+	return &Scanner{o: o, robot: nameKey(o.Robot), feed: sitemap.NewReader(feedOptions(o))}
 }
 
 // Scan reads a body (borrowed until the next Scan) whose content encoding is already undone. contentType is the
@@ -51,11 +60,16 @@ func (s *Scanner) Scan(body, contentType []byte) (*Result, error) {
 	s.arena = trimScratch(s.arena)
 	s.wide, s.text = trimScratch(s.wide), trimScratch(s.text)
 	s.foreign, s.template = foreignStack{}, templateDepth{}
+	s.inline = false
+	s.based, s.linksMax, s.guessed = false, s.o.LinksMax, false
 
 	media, label := splitContentType(contentType)
 	format := media.format()
 	if format == sniffed {
 		format = sniff(body)
+	}
+	if format == HTML && beginsFeed(body) {
+		format = XML // as browsers see it, too
 	}
 	s.res.Format = format
 	if format == None {
@@ -69,10 +83,13 @@ func (s *Scanner) Scan(body, contentType []byte) (*Result, error) {
 	case s.charset.whole:
 		body = s.decodeWhole(body)
 	}
+	s.body = body
 	s.xml = format == XML
-	if format == Style {
+	switch {
+	case format == Style:
 		s.scanStyle(body, false)
-	} else {
+	case s.xml && s.scanFeed(body):
+	default:
 		s.scanMarkup(body)
 	}
 	return &s.res, nil

@@ -7,10 +7,17 @@ import (
 	"testing"
 )
 
+// How naiveTokens spells.
+const (
+	naiveWildcards = 1 << iota // * and $ are what they are in rules
+	naiveRaw                   // octets beyond ASCII stay
+)
+
 // naiveTokens spells a path or a pattern as a list of octets in canonical spelling, and of "any" and "end". An escape that
 // stays is three octets, and a wildcard may end within it: that is how everybody compares.
-func naiveTokens(s string, wildcards bool) (tokens []string) {
+func naiveTokens(s string, how int) (tokens []string) {
 	const same = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~*$"
+	wildcards := how&naiveWildcards != 0
 	for len(s) > 0 {
 		var c byte
 		if n, _ := fmt.Sscanf(s[:min(3, len(s))], "%%%02x", &c); n == 1 && len(s) >= 3 && isHex(s[1]) && isHex(s[2]) {
@@ -26,6 +33,8 @@ func naiveTokens(s string, wildcards bool) (tokens []string) {
 		switch {
 		case wildcards && c == '*':
 			tokens = append(tokens, "any")
+		case how&naiveRaw != 0 && c >= 0x80:
+			tokens = append(tokens, fmt.Sprintf("octet %x", c))
 		case wildcards && c == '$' && len(s) == 1:
 			tokens = append(tokens, "end")
 		case strings.IndexByte(same+":/?#[]@!&()+,;=", c) >= 0:
@@ -72,20 +81,33 @@ type naiveRule struct {
 	path  string
 }
 
-// naiveAllowed looks at every rule for every path.
+// naiveAllowed looks at every rule for every path. A path that holds octets beyond ASCII must be allowed with and without them
+// escaped.
 func naiveAllowed(rules []naiveRule, path string) bool {
+	allowed := naiveDecide(rules, path, 0)
+	if strings.ContainsFunc(path, func(r rune) bool { return r >= 0x80 }) {
+		allowed = allowed && naiveDecide(rules, path, naiveRaw)
+	}
+	return allowed || path == "/robots.txt"
+}
+
+func naiveDecide(rules []naiveRule, path string, how int) bool {
 	best, allowed := 0, true
+	for _, r := range rules {
+		if folder, index := strings.CutSuffix(strings.TrimSuffix(r.path, "l"), "/index.htm"); index && r.allow {
+			rules = append(rules[:len(rules):len(rules)], naiveRule{true, folder + "/$"})
+		}
+	}
 	for _, r := range rules {
 		if r.path == "" || r.path[0] != '/' && r.path[0] != '*' {
 			continue
 		}
-		tokens := naiveTokens(r.path, true)
-		length := len(tokens)
-		if naiveMatch(tokens, naiveTokens(path, false)) && (length > best || length == best && r.allow) {
+		tokens, spelt := naiveTokens(r.path, naiveWildcards), naiveTokens(path, how)
+		if length := len(tokens); naiveMatch(tokens, spelt) && (length > best || length == best && r.allow) {
 			best, allowed = length, r.allow
 		}
 	}
-	return allowed || path == "/robots.txt"
+	return allowed
 }
 
 func naiveFile(rules []naiveRule) []byte {
@@ -101,7 +123,7 @@ func naiveFile(rules []naiveRule) []byte {
 }
 
 func TestRandomRulesAgainstTheNaiveMatcher(t *testing.T) {
-	shards := []string{"/", "/", "a", "b", "ab", "*", "*", "$", "%61", "%2F", "%2f", "%2a", "%24", "?", "=", "\u00e9", "%C3%A9", "%", "%4", "'", "%27", "~"}
+	shards := []string{"/", "/", "a", "b", "ab", "*", "*", "$", "%61", "%2F", "%2f", "%2a", "%24", "?", "=", "\u00e9", "%C3%A9", "/index.html", "%62", "b", "%", "%4", "'", "%27", "~"}
 	r := rand.New(rand.NewPCG(3, 4))
 	random := func(n int) string {
 		var s strings.Builder

@@ -132,6 +132,15 @@ func (p *parser) rule(r rule, path []byte) {
 		return // the empty path matches nothing, and one that does not begin at the root cannot match
 	}
 	r.pattern = appendPattern(nil, path)
+	p.keep(r)
+	if folder, ok := cutIndex(path); ok && r.allow {
+		r.pattern = append(appendPattern(nil, folder), opEnd)
+		p.keep(r)
+	}
+}
+
+// keep adds a rule to the groups at hand.
+func (p *parser) keep(r rule) {
 	if bytes.Equal(r.text, r.appendPlain(nil)) {
 		r.text = nil
 	}
@@ -141,6 +150,16 @@ func (p *parser) rule(r rule, path []byte) {
 	if p.inGlobal {
 		p.global.rules = append(p.global.rules, r)
 	}
+}
+
+// cutIndex cuts the name of an index page off a path: who allows that page allows what it is shown for.
+func cutIndex(path []byte) (folder []byte, ok bool) {
+	slash := bytes.LastIndexByte(path, '/')
+	if slash < 0 {
+		return nil, false
+	}
+	name := string(path[slash+1:])
+	return path[:slash+1], name == "index.html" || name == "index.htm"
 }
 
 // delay takes the value of a crawl-delay line. It does not end the list of a group's agents: RFC 9309 wants lines that

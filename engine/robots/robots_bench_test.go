@@ -11,7 +11,7 @@ func ordinary() []byte {
 	var s strings.Builder
 	s.WriteString("User-agent: *\nCrawl-delay: 2\n")
 	for i := range 20 {
-		fmt.Fprintf(&s, "Disallow: /section%d/private/\nAllow: /section%d/private/index.html\n", i, i)
+		fmt.Fprintf(&s, "Disallow: /section%d/private/\nAllow: /section%d/private/about.html\n", i, i)
 	}
 	s.WriteString("Disallow: /*?sessionid=\nDisallow: /*.cgi$\nSitemap: https://example.com/sitemap.xml\n")
 	return []byte(s.String())
@@ -49,7 +49,7 @@ func BenchmarkParse(b *testing.B) {
 
 func BenchmarkAllowed(b *testing.B) {
 	r := Parse(ordinary(), "orbweaver")
-	for _, path := range []string{"/section7/public/page.html?id=4", "/section7/private/x", "/caf\u00e9/%7euser"} {
+	for _, path := range []string{"/section7/public/page.html?id=4", "/section7/private/x", "/caf%C3%A9/%7Euser"} {
 		b.Run(path, func(b *testing.B) {
 			p := []byte(path)
 			b.ReportAllocs()

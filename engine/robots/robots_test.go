@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"orbweaver/engine/urlx"
 )
 
 // verdicts checks what a file makes of paths: "+/path" is allowed, "-/path" is not.
@@ -46,6 +48,40 @@ func TestR1_SpellingsOfOnePathAreEqual(t *testing.T) {
 	verdicts(t, agent+"Disallow: /?q='x'\n", "-/?q=%27x%27")
 	verdicts(t, agent+"Disallow: /100%\n", "-/100%", "-/100%25")
 	verdicts(t, agent+"Disallow: /foo/bar?a=http://x/\n", "-/foo/bar?a=http://x/y")
+}
+
+func TestAnIndexPageThatIsAllowedAllowsItsFolder(t *testing.T) {
+	const agent = "User-agent: orbweaver\nDisallow: /\n"
+	verdicts(t, agent+"Allow: /x/index.html\nAllow: /y/index.htm\nAllow: /z/index.htmx\n",
+		"+/x/", "+/x/index.html", "-/x/index.htm", "-/x/?q", "-/x", "+/y/", "-/z/", "+/z/index.htmx")
+	verdicts(t, "User-agent: *\nDisallow: /x/index.html\n", "+/x/", "-/x/index.html")
+	want := Verdict{Allowed: true, Line: 3, Rule: "Allow: /x/index.html"}
+	if got := Parse([]byte(agent+"Allow: /x/index.html # and /x/"), "orbweaver").Explain([]byte("/x/")); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func TestAPathBeyondASCIIMustBeAllowedInBothSpellings(t *testing.T) {
+	verdicts(t, "User-agent: *\nDisallow: /\nAllow: /caf\u00e9\nAllow: /*x\n", "+/caf%C3%A9", "-/caf\u00e9", "+/\u00e9x")
+	verdicts(t, "User-agent: *\nDisallow: /caf\u00e9\n", "-/caf%C3%A9", "-/caf\u00e9", "+/cafe\u00e9")
+}
+
+func TestExplainURLTakesWhatPeopleWrite(t *testing.T) {
+	r := Parse([]byte("User-agent: *\nDisallow: /a\nAllow: /a/caf\u00e9\nDisallow: /$\n"), "orbweaver")
+	for raw, want := range map[string]int{
+		"HTTP://Example.org/x/../a#b": 2, "http://example.org/a/caf%c3%a9": 3, "http://example.org/a/caf\u00e9": 2, "/a/x": 2,
+		"http://example.org": 4, "": 4, "//example.org/a": 2, "http://example.org/b": 0,
+		"http://example.org/a/" + strings.Repeat("x", urlx.LengthMax): 2,
+	} {
+		if v, err := r.ExplainURL([]byte(raw)); err != nil || v.Line != want {
+			t.Errorf("%.60q: %+v, %v, want line %d", raw, v, err, want)
+		}
+	}
+	for _, raw := range []string{"nonsense", "mailto:a@b", "http://[/a"} {
+		if v, err := r.ExplainURL([]byte(raw)); err == nil {
+			t.Errorf("%q: %+v", raw, v)
+		}
+	}
 }
 
 func TestGroupsAreMerged(t *testing.T) {
@@ -247,7 +283,7 @@ func TestParseKeepsNothingOfTheBody(t *testing.T) {
 
 func TestAllowedAllocatesNothing(t *testing.T) {
 	r := Parse(ordinary(), "orbweaver")
-	for _, path := range []string{"/section7/public/page.html?id=4", "/caf\u00e9/%7euser", "/robots.txt"} {
+	for _, path := range []string{"/section7/public/page.html?id=4", "/caf\u00e9/%7euser", "/%7Euser", "/robots.txt"} {
 		p := []byte(path)
 		if n := testing.AllocsPerRun(100, func() { r.Allowed(p) }); n != 0 {
 			t.Errorf("%s: %v allocations", path, n)

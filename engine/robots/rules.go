@@ -104,7 +104,10 @@ func (r *Rules) decide(path []byte) (allowed bool, at int) {
 		return strongest(r.rule, path)
 	}
 	var scratch [1024]byte
-	return strongest(r.rule, appendCanonical(scratch[:0], path))
+	if allowed, at = strongest(r.rule, appendCanonical(scratch[:0], path)); !allowed {
+		return false, at
+	}
+	return r.asWritten(path, at)
 }
 
 // CrawlDelay returns the delay that the site asks for between requests, never negative, and whether it asks for one.

@@ -28,7 +28,7 @@
 //
 // Where this differs from the standard: octets that are no UTF-8 are percent-encoded one by one (the standard has the
 // caller replace them by U+FFFD, and the server would never see what it wrote); ASCII labels that begin with "xn--" are not
-// checked, as the standard has it of late.
+// checked, as the standard has it of late. docs/conformance.md has the scores on the published suites.
 //
 // Promises:
 //

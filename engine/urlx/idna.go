@@ -29,7 +29,7 @@ func toASCII(name string) (string, error) {
 }
 
 // mapNewer applies the mappings by which UTS 46 of Unicode 16 differs from the tables in x/net: capitals that used to be
-// refused, a sharp s that keeps its sharpness, invisible characters that are now ignored, and one ideograph.
+// refused, a sharp s that keeps its sharpness, invisible characters that are now ignored, and ideographs that were corrected.
 func mapNewer(r rune) rune {
 	const ignored = -1
 	switch {
@@ -53,6 +53,14 @@ func mapNewer(r rune) rune {
 		return 0x2184
 	case 0x2F868:
 		return 0x36FC
+	case 0x2F874:
+		return 0x5F53
+	case 0x2F91F:
+		return 0x243AB
+	case 0x2F95F:
+		return 0x7AEE
+	case 0x2F9BF:
+		return 0x45D7
 	}
 	return r
 }

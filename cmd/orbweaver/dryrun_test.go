@@ -1,0 +1,114 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"orbweaver/engine"
+)
+
+// explanations reads what --dry-run --json prints.
+func explanations(t *testing.T, r result) (list []engine.Explanation) {
+	t.Helper()
+	for line := range strings.Lines(r.out) {
+		var e engine.Explanation
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+// A dry run needs no contact, no name server and no directory, and leaves none.
+func TestDryRunTellsWhatWouldBecomeOfURLs(t *testing.T) {
+	dir := t.TempDir()
+	hosts, surts, seeds := filepath.Join(dir, "hosts.txt"), filepath.Join(dir, "surts.txt"), filepath.Join(dir, "seeds.txt")
+	write(t, hosts, "# they asked us\n.private.example\n")
+	write(t, surts, "+http://(example,\n-http://(example,www,)/cgi-bin/\n")
+	write(t, seeds, "http://www.example/\n")
+	crawl := filepath.Join(dir, "crawl")
+	args := []string{"crawl", "--dir", crawl, "--dry-run", "--exclude-hosts", hosts, "--surts", surts, "--seeds", seeds, "--scope", "host",
+		"--exclude-extensions", "jpg,.PNG", "--fetch", "query == ''", "--max-depth", "2", "--depth", "1"}
+	urls := []string{"http://www.example/a", "http://a.private.example/", "https://www.example/cgi-bin/x", "http://www.example/x.Png", "http://www.example/?q",
+		"http://other.example/", "mailto:a@b.example", "http://www.test/"}
+	want := []string{"", "--exclude-hosts .private.example (" + hosts + ":2)", "--surts -http://(example,www,)/cgi-bin/ (" + surts + ":2)",
+		"--exclude-extensions png", "--fetch query == ''", "--scope host", "scheme scheme is not http or https", "--surts none of 2 rules fits"}
+	text := call(append(args, urls...)...).want(t, exitDone)
+	list := explanations(t, call(append(append(args, "--json"), urls...)...).want(t, exitDone))
+	if len(list) != len(urls) {
+		t.Fatalf("%d explanations of %d URLs", len(list), len(urls))
+	}
+	for i, e := range list {
+		says := ""
+		for _, c := range e.Checks {
+			if c.Name == e.By {
+				says = c.Name + " " + c.Says
+			}
+		}
+		if says != want[i] || e.URL != urls[i] || (e.Verdict == engine.Admitted) != (i == 0) || e.Depth != 1 {
+			t.Errorf("%s: %+v", urls[i], e)
+		}
+		if !strings.Contains(text.out, string(e.Verdict)+" "+e.URL) || !strings.Contains(text.out, e.Checks[len(e.Checks)-1].Says) {
+			t.Errorf("not told as text: %+v\n%s", e, text.out)
+		}
+	}
+	if _, err := os.Stat(crawl); !os.IsNotExist(err) {
+		t.Errorf("the crawl directory was touched: %v", err)
+	}
+	for url, verdict := range map[string]engine.Answer{"http://10.1.2.3/": engine.Refused, "http://127.0.0.1:1/": engine.Admitted, "http://[::1]/": engine.Refused} {
+		e := explanations(t, call("crawl", "--dir", crawl, "--dry-run", "--json", "--allow-net", "127.0.0.0/8", url).want(t, exitDone))[0]
+		if e.Verdict != verdict || verdict == engine.Refused && e.By != "address" {
+			t.Errorf("%+v", e)
+		}
+	}
+	call("crawl", "--dry-run").want(t, exitUsage, "--dry-run: give the URLs")
+}
+
+// The settings and the seeds are those of the crawl directory, of which nothing changes.
+func TestDryRunKnowsTheCrawlDirectory(t *testing.T) {
+	w, dir := serve(t), t.TempDir()
+	list := filepath.Join(dir, "away.txt")
+	write(t, list, "*.away.test\n")
+	crawl := filepath.Join(dir, "c")
+	call(append(w.crawl(crawl, 0), "--scope", "host", "--max-depth", "1", "--exclude-hosts", list, "--follow", "not nofollow",
+		"--exclude-extensions", "jpg", "--exclude-extensions", "gif")...).want(t, exitDone)
+	before := contents(t, crawl)
+	out := explanations(t, call("crawl", "--dir", crawl, "--dry-run", "--json", w.roots[0], "http://x.away.test/", w.roots[0]+"x.gif", "http://elsewhere.test/").want(t, exitDone))
+	for i, by := range []string{"", "--exclude-hosts", "--exclude-extensions", "--scope"} {
+		if out[i].By != by {
+			t.Errorf("%+v", out[i])
+		}
+	}
+	if after := contents(t, crawl); after != before {
+		t.Errorf("before:\n%s\nafter:\n%s", before, after)
+	}
+	kept, err := os.ReadFile(filepath.Join(crawl, effectiveName))
+	if err != nil || strings.Contains(string(kept), "dry-run") || strings.Contains(string(kept), "depth = '0'") ||
+		!strings.Contains(string(kept), "exclude-extensions = ['jpg', 'gif']") || !strings.Contains(string(kept), "follow = 'not nofollow'") {
+		t.Errorf("%s: %v", kept, err)
+	}
+}
+
+// contents lists names, sizes and times of all files.
+func contents(t *testing.T, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			b.WriteString(path + " " + info.ModTime().String() + " " + info.Mode().String() + "\n")
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// site is a web server of a few pages that remembers what it was asked for.
+type site struct {
+	mu    sync.Mutex
+	asked []string
+}
+
+// pages are paths with the links of each; header is what X-Robots-Tag says.
+func (*site) page(path string) (body, header string) {
+	switch path {
+	case "/":
+		return "<a href=/plain><a rel=nofollow href=/rel><a href=/meta><a href=/header><a href=/other><a href=/same/p?1><a href=/same/p?2>", ""
+	case "/meta":
+		return "<meta name=robots content='noindex,nofollow'><a href=/meta-link>", ""
+	case "/header":
+		return "<a href=/header-link>", "orbweaver: nofollow"
+	case "/other":
+		return "<a href=/other-link>", "otherbot: nofollow"
+	case "/same/p?1":
+		return "<a href=link>", "none"
+	case "/same/p?2": // the same bytes, and nobody minds
+		return "<a href=link>", ""
+	}
+	return "the end of " + path, ""
+}
+
+func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	path := r.URL.RequestURI()
+	if path == "/robots.txt" {
+		http.NotFound(w, r)
+		return
+	}
+	s.mu.Lock()
+	s.asked = append(s.asked, path)
+	s.mu.Unlock()
+	body, header := s.page(path)
+	w.Header().Set("Content-Type", "text/html")
+	if header != "" {
+		w.Header().Set("X-Robots-Tag", header)
+	}
+	fmt.Fprint(w, body)
+}
+
+// take gives what was asked for since the last call, in order of the alphabet.
+func (s *site) take() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	slices.Sort(s.asked)
+	all := strings.Join(s.asked, " ")
+	s.asked = nil
+	return all
+}
+
+func TestNoFollowLeavesLinksAloneByOption(t *testing.T) {
+	const obeyed = "/ /header /meta /other /other-link /plain /same/link /same/p?1 /same/p?2"
+	s := new(site)
+	server := httptest.NewServer(s)
+	defer server.Close()
+	crawl := func(dir string, more ...string) {
+		t.Helper()
+		call(append([]string{"crawl", "--dir", dir, "--allow-net", "127.0.0.0/8", "--host-delay", "1ms", "--ip-delay", "0", "--fetchers", "4",
+			"--workbench-memory", "4Mi", "--cache-memory", "1Mi", "--sieve-memory", "1Mi", server.URL + "/"}, more...)...).want(t, exitDone)
+	}
+	dir := t.TempDir()
+	crawl(dir, "--nofollow")
+	if got := s.take(); got != obeyed {
+		t.Errorf("with --nofollow:\n%s, want\n%s", got, obeyed)
+	}
+	if b, err := os.ReadFile(filepath.Join(dir, effectiveName)); err != nil || !strings.Contains(string(b), "nofollow = true") {
+		t.Errorf("the configuration beside the crawl: %v\n%s", err, b)
+	}
+	// The frontier made anew from the archive, by the same rules, has nothing more to fetch.
+	if err := os.RemoveAll(filepath.Join(dir, "frontier")); err != nil {
+		t.Fatal(err)
+	}
+	call("fsck", "--rebuild", "--quiet", dir, server.URL+"/").want(t, exitDone)
+	crawl(dir)
+	if got := s.take(); got != "" {
+		t.Errorf("after a rebuild: %s", got)
+	}
+	crawl(t.TempDir())
+	if got, want := s.take(), "/ /header /header-link /meta /meta-link /other /other-link /plain /rel /same/link /same/p?1 /same/p?2"; got != want {
+		t.Errorf("without:\n%s, want\n%s", got, want)
+	}
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// shop is a web server whose pages are found in sitemaps only. It remembers what it was asked for.
+type shop struct {
+	t     *testing.T
+	clone func(path string) // called before a page is served
+
+	mu    sync.Mutex
+	asked []string
+}
+
+func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	path, home := r.URL.RequestURI(), "http://"+r.Host
+	if s.clone != nil {
+		s.clone(path)
+	}
+	if path != "/robots.txt" {
+		s.mu.Lock()
+		s.asked = append(s.asked, path)
+		s.mu.Unlock()
+	}
+	kind, body := "text/html", "the end of "+path
+	switch path {
+	case "/robots.txt":
+		kind, body = "text/plain", "User-agent: *\nDisallow: /secret\nSitemap: /index.xml\nSitemap: "+home+"/packed.xml.gz\n"
+	case "/":
+		body = "<form action=/search></form>"
+	case "/index.xml":
+		kind, body = "text/xml", "<sitemapindex><sitemap><loc>"+home+"/moved</loc></sitemap><sitemap><loc>"+home+"/nested.xml</loc></sitemap></sitemapindex>"
+	case "/moved":
+		http.Redirect(w, r, "/list.txt", http.StatusFound)
+		return
+	case "/list.txt":
+		kind, body = "text/plain", home+"/1\r\n"+home+"/2\n"+home+"/secret\n"
+	case "/nested.xml":
+		kind, body = "text/xml", "<sitemapindex><sitemap><loc>"+home+"/never.xml</loc></sitemap></sitemapindex>"
+	case "/packed.xml.gz":
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		fmt.Fprintf(z, "<urlset><url><loc>%s/3?a&amp;b</loc></url></urlset>", home)
+		if err := z.Close(); err != nil {
+			s.t.Error(err)
+		}
+		kind, body = "application/x-gzip", b.String()
+	}
+	w.Header().Set("Content-Type", kind)
+	fmt.Fprint(w, body)
+}
+
+// take gives what was asked for since the last call, in order of the alphabet.
+func (s *shop) take() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	slices.Sort(s.asked)
+	all := strings.Join(s.asked, " ")
+	s.asked = nil
+	return all
+}
+
+func shopCrawl(t *testing.T, dir, seed string, more ...string) {
+	t.Helper()
+	call(append([]string{"crawl", "--dir", dir, "--allow-net", "127.0.0.0/8", "--host-delay", "20ms", "--ip-delay", "0", "--fetchers", "2",
+		"--retry-wait", "0", "--workbench-memory", "4Mi", "--cache-memory", "1Mi", "--sieve-memory", "1Mi", "--scope", "host", seed}, more...)...).want(t, exitDone)
+}
+
+func TestSitemapsAreFollowedByOption(t *testing.T) {
+	s := &shop{t: t}
+	server := httptest.NewServer(s)
+	defer server.Close()
+	const all = "/ /1 /2 /3?a&b /index.xml /list.txt /moved /nested.xml /packed.xml.gz"
+	dir := t.TempDir()
+	// Sitemaps are no links on the way: their pages are one link from the seed, whose robots.txt names them.
+	shopCrawl(t, dir, server.URL+"/", "--sitemaps", "--max-depth", "1")
+	if got := s.take(); got != all {
+		t.Errorf("with --sitemaps:\n%s, want\n%s", got, all)
+	}
+	if err := os.RemoveAll(filepath.Join(dir, "frontier")); err != nil {
+		t.Fatal(err)
+	}
+	call("fsck", "--rebuild", "--quiet", dir, server.URL+"/").want(t, exitDone)
+	shopCrawl(t, dir, server.URL+"/")
+	// That an index names nested.xml is not in the archive, so what that names is fetched now.
+	if got := s.take(); got != "/never.xml" {
+		t.Errorf("after a rebuild: %s", got)
+	}
+	shopCrawl(t, t.TempDir(), server.URL+"/", "--sitemaps", "--max-depth", "0")
+	if got, want := s.take(), "/ /index.xml /list.txt /moved /nested.xml /packed.xml.gz"; got != want {
+		t.Errorf("at depth 0:\n%s, want\n%s", got, want)
+	}
+	shopCrawl(t, t.TempDir(), server.URL+"/", "--forms")
+	if got, want := s.take(), "/ /search"; got != want {
+		t.Errorf("without --sitemaps, with --forms: %s, want %s", got, want)
+	}
+}
+
+// copyFiles copies the files below a directory as they are at the moment, and no sockets.
+func copyFiles(to, from string) error {
+	return filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.Type().Type()&^fs.ModeDir != 0 {
+			return err
+		}
+		at := filepath.Join(to, strings.TrimPrefix(name, from))
+		if d.IsDir() {
+			return os.MkdirAll(at, 0o700)
+		}
+		b, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(at, b, 0o600)
+	})
+}
+
+// TestAKillForgetsNoSitemap copies the crawl directory in the middle of the crawl, as a kill would leave it, when no page that a
+// sitemap names has been fetched. A crawl that goes on from there fetches them all, and no sitemap again.
+func TestAKillForgetsNoSitemap(t *testing.T) {
+	dir, copied := t.TempDir(), filepath.Join(t.TempDir(), "copy")
+	var once sync.Once
+	s := &shop{t: t, clone: func(path string) {
+		if path != "/1" {
+			return
+		}
+		once.Do(func() {
+			if err := copyFiles(copied, dir); err != nil {
+				t.Error(err)
+			}
+		})
+	}}
+	server := httptest.NewServer(s)
+	defer server.Close()
+	shopCrawl(t, dir, server.URL+"/", "--sitemaps", "--fetchers", "1")
+	first := s.take()
+	shopCrawl(t, copied, server.URL+"/")
+	again := strings.Fields(s.take())
+	for _, path := range again {
+		if strings.HasSuffix(path, "never.xml") || path == "/index.xml" || path == "/list.txt" {
+			t.Errorf("%s was asked for after the kill: %v", path, again)
+		}
+	}
+	if !slices.Contains(again, "/1") || !slices.Contains(again, "/2") {
+		t.Errorf("asked for before the kill or after the copy: %s\nafter the kill: %v", first, again)
+	}
+}

@@ -1,0 +1,154 @@
+package engine
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"orbweaver/engine/filter"
+	"orbweaver/engine/urlx"
+	"orbweaver/internal/vfs"
+	"orbweaver/sieve/fpcache"
+)
+
+// seedsOf is a SeedSource of strings.
+type seedsOf []string
+
+func (s seedsOf) Each(f func(where string, url []byte) error) error {
+	for i, u := range s {
+		if err := f(fmt.Sprintf("seed %d", i+1), []byte(u)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func rulesOf(lines ...string) filter.Rules {
+	r := filter.Rules{Name: "list.txt", Texts: lines}
+	for i := range lines {
+		r.Lines = append(r.Lines, i+1)
+	}
+	return r
+}
+
+// explained is a crawl with a rule of every kind.
+func explained(t *testing.T) (Config, ListSources) {
+	t.Helper()
+	from := ListSources{
+		ExcludeHosts: rulesOf("bad.example.org", ".worse.example.org"), IncludeHosts: rulesOf(".example.org", ".example.net", "2001:db8::/32"),
+		SURTs: rulesOf("+http://(", "-http://(org,example,www,)/private/"),
+	}
+	cfg := Config{
+		Dir: "crawl", Seeds: seedsOf{"http://www.example.org/", "not a seed"}, MaxDepth: 3, Scope: "in_domain || depth < 2", FetchFilter: `query != "skip"`,
+		FollowFilter: "not nofollow", ParseFilter: "size < 100", Store: "status == 200",
+	}
+	var errs [4]error
+	cfg.Lists.ExcludeHosts, errs[0] = filter.CompileHosts(from.ExcludeHosts)
+	cfg.Lists.IncludeHosts, errs[1] = filter.CompileHosts(from.IncludeHosts)
+	cfg.Lists.SURTs, errs[2] = filter.CompileSURTs(from.SURTs)
+	cfg.Lists.ExcludeExtensions, errs[3] = filter.CompileExtensions([]string{"jpg"})
+	for _, err := range errs {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return cfg, from
+}
+
+func TestExplainNamesTheRuleThatDecides(t *testing.T) {
+	cfg, from := explained(t)
+	x, err := NewExplainer(Seams{FS: vfs.NewMem(1)}, cfg, from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, story := range []struct {
+		url     string
+		depth   int
+		verdict Answer
+		by      string
+		says    string // somewhere in the checks
+	}{
+		{"HTTP://www.Example.org/a/../b", 0, Admitted, "", "normal form http://www.example.org/b"},
+		{"http://", 0, Refused, "syntax", "host is not valid"},
+		{"example.org", 0, Refused, "syntax", "relative URL"},
+		{"mailto:a@b.example", 0, Refused, "scheme", "scheme is not http or https"},
+		{"http://www.example.org/", 4, Refused, "--max-depth", "4, at most 3"},
+		{"http://a.worse.example.org/", 0, Refused, "--exclude-hosts", ".worse.example.org (list.txt:2)"},
+		{"http://www.example.com/", 0, Refused, "--include-hosts", "none of 3 rules fits"},
+		{"http://[2001:db8::1]/", 0, Admitted, "", "2001:db8::/32 (list.txt:3)"},
+		{"http://www.example.org/private/x", 0, Refused, "--surts", "-http://(org,example,www,)/private/ (list.txt:2)"},
+		{"http://www.example.org/x.JPG", 0, Refused, "--exclude-extensions", "jpg"},
+		{"http://www.example.net/", 2, Refused, "--scope", "in_domain || depth < 2"},
+		{"http://www.example.org/?skip", 0, Refused, "--fetch", `query != "skip"`},
+		{"http://www.example.org/x", 1, Undecided, "--follow", "it depends on page and link: not nofollow"},
+	} {
+		e := x.Explain(story.url, story.depth)
+		if e.Verdict != story.verdict || e.By != story.by || !strings.Contains(fmt.Sprint(e.Checks), story.says) {
+			t.Errorf("%s: %+v", story.url, e)
+		}
+	}
+}
+
+// Seeds come from the crawl directory too, which is only read; without any, a scope that is about them cannot be told.
+func TestExplainKnowsTheSeedsOfTheDirectory(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	cfg := Config{Dir: "crawl", MaxDepth: -1, Scope: "host"}
+	x, err := NewExplainer(Seams{FS: fsys}, cfg, ListSources{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := x.Explain("http://a.test/", 0); e.Verdict != Undecided || e.By != "--scope" {
+		t.Errorf("without seeds: %+v", e)
+	}
+	if err := fsys.MkdirAll("crawl/frontier"); err != nil {
+		t.Fatal(err)
+	}
+	writeBytes(t, fsys, "crawl/frontier/seeds", []byte("http://a.test/x\n"))
+	if x, err = NewExplainer(Seams{FS: fsys}, cfg, ListSources{}); err != nil {
+		t.Fatal(err)
+	}
+	if a, b := x.Explain("http://a.test/", 0), x.Explain("http://b.test/", 0); a.Verdict != Admitted || b.Verdict != Refused {
+		t.Errorf("with seeds: %+v, %+v", a, b)
+	}
+}
+
+// What Explain says is what the door and the fetch workers do.
+func TestExplainAgreesWithTheDoor(t *testing.T) {
+	cfg, from := explained(t)
+	x, err := NewExplainer(Seams{FS: vfs.NewMem(1)}, cfg, from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &Frontier{
+		scope: x.filters.scope, lists: x.filters.lists, maxDepth: cfg.MaxDepth, cache: fpcache.New(1<<16, 1), n: new(counters),
+	}
+	w := &fetchWorker{live: new(Live), lists: x.filters.lists, redone: newRedone(), log: &crawlLog{}}
+	w.live.fetch.Store(x.filters.fetch)
+	r := rand.New(rand.NewPCG(9, 9))
+	pick := func(list ...string) string { return list[r.IntN(len(list))] }
+	met := map[string]int{}
+	for range 5000 {
+		raw := pick("http", "https") + "://" + pick("", "www.", "bad.", "a.worse.") + pick("example.org", "example.org", "example.net", "example.com") + "/" +
+			pick("", "private/") + pick("", "x", "x.jpg", "y.html") + pick("", "?skip", "?q")
+		it := Item{Depth: r.IntN(6)}
+		e := x.Explain(raw, it.Depth)
+		url, err := urlx.Normalize(nil, []byte(raw))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var d door
+		d.begin()
+		f.check(&d, url, &it)
+		site, path := urlx.Split(url)
+		it.Rest = path
+		goes := len(d.urls) == 1 && !w.filtered(site, &it)
+		if goes != (e.Verdict != Refused) {
+			t.Fatalf("%s at depth %d: through the door %v, explained %+v", raw, it.Depth, goes, e)
+		}
+		met[e.By]++
+	}
+	if len(met) < 7 {
+		t.Errorf("too few kinds of verdicts: %v", met)
+	}
+}

@@ -1,0 +1,68 @@
+package filter
+
+import "bytes"
+
+// urlFacts are the names that every expression may use: a URL by itself, and how far from a seed it is.
+type urlFacts struct {
+	URL      string `expr:"url"`
+	Site     string `expr:"site"`
+	Scheme   string `expr:"scheme"`
+	Host     string `expr:"host"`
+	Port     int    `expr:"port"`
+	Domain   string `expr:"domain"`
+	Path     string `expr:"path"`
+	Query    string `expr:"query"`
+	Depth    int    `expr:"depth"`
+	Hops     int    `expr:"hops"`
+	Seed     bool   `expr:"seed"`
+	InHost   bool   `expr:"in_host"`
+	InDomain bool   `expr:"in_domain"`
+	InPrefix bool   `expr:"in_prefix"`
+}
+
+// urlNeeds says which of the facts of a URL that cost something are asked for.
+type urlNeeds struct{ domain, inHost, inDomain, inPrefix bool }
+
+func (n names) ofURL() urlNeeds {
+	return urlNeeds{domain: n.any("domain"), inHost: n.any("in_host"), inDomain: n.any("in_domain"), inPrefix: n.any("in_prefix")}
+}
+
+// fill makes the facts of a URL. One copy is made of it; all strings are parts of that.
+func (f *urlFacts) fill(url []byte, p parts, way Way, need urlNeeds, seeds *Seeds) {
+	u := string(url)
+	host, path := u[len(p.scheme)+3:][:len(p.host)], len(p.site)
+	*f = urlFacts{
+		URL: u, Site: u[:path], Scheme: u[:len(p.scheme)], Host: host, Port: p.portNumber(), Path: u[path : path+len(p.path)],
+		Depth: way.Depth, Hops: way.Hops, Seed: way.Depth == 0 && way.Hops == 0,
+	}
+	if end := path + len(p.path); end < len(u) {
+		f.Query = u[end+1:]
+	}
+	if need.domain {
+		f.Domain = host[seeds.cut(p.host):]
+	}
+	f.InHost = need.inHost && seeds.inHost(p)
+	f.InDomain = need.inDomain && seeds.inDomain(p)
+	f.InPrefix = need.inPrefix && seeds.inPrefix(p)
+}
+
+// Way is how a URL was reached.
+type Way struct {
+	Depth int // links from a seed
+	Hops  int // redirects followed since the last link
+}
+
+// Response is what filters ask of an answer. It borrows.
+type Response struct {
+	Status      int
+	ContentType []byte // as the header says
+	Size        int64  // bytes of the body as kept, without chunking
+	Truncated   bool   // the body was cut by a limit or a disconnect
+	Duplicate   bool   // the payload was seen before: for the store filter alone
+}
+
+// mediaType gives a content type in lower case, without parameters.
+func mediaType(contentType []byte) string {
+	name, _, _ := bytes.Cut(contentType, []byte{';'})
+	return string(bytes.ToLower(bytes.TrimSpace(name)))
+}

@@ -1,0 +1,81 @@
+package filter
+
+// Follow says which links lead on. It is safe for concurrent use.
+type Follow struct {
+	predicate[followFacts]
+	need    urlNeeds
+	domains bool // via_domain or same_domain is asked for
+}
+
+type followFacts struct {
+	urlFacts
+	Kind       string `expr:"kind"`
+	NoFollow   bool   `expr:"nofollow"`
+	Via        string `expr:"via"`
+	ViaHost    string `expr:"via_host"`
+	ViaDomain  string `expr:"via_domain"`
+	SameHost   bool   `expr:"same_host"`
+	SameDomain bool   `expr:"same_domain"`
+	Status     int    `expr:"status"`
+	PageType   string `expr:"content_type"`
+}
+
+// Via is a page as its links see it. The zero value is ready for Follow.From.
+type Via struct {
+	url, host, domain string
+	pageType          string
+	status            int
+}
+
+// CompileFollow compiles all, none or an expression. It keeps seeds, which may be nil when there are none.
+func CompileFollow(text string, seeds *Seeds) (*Follow, error) {
+	f := new(Follow)
+	if err := f.compile(text, false, seeds); err != nil {
+		return nil, err
+	}
+	f.need, f.domains = f.asks.ofURL(), f.asks.any("via_domain", "same_domain")
+	f.need.domain = f.need.domain || f.asks.any("same_domain")
+	return f, nil
+}
+
+// From begins with a page, whose links are asked about next. It borrows url and r for the call.
+func (f *Follow) From(via *Via, url []byte, r *Response) {
+	*via = Via{status: r.Status}
+	p, ok := split(url)
+	if f.program == nil || !ok {
+		return
+	}
+	via.url, via.pageType = string(url), mediaType(r.ContentType)
+	via.host = via.url[len(p.scheme)+3:][:len(p.host)]
+	if f.domains {
+		via.domain = via.host[f.seeds.cut(p.host):]
+	}
+}
+
+// Link is a link of the page at hand.
+type Link struct {
+	URL      []byte // normal form, borrowed
+	Way      Way
+	Kind     string // what it is in the page: anchor, image, ..., or redirect
+	NoFollow bool   // rel=nofollow
+}
+
+// Follows says whether a link leads on.
+func (f *Follow) Follows(via *Via, link Link) bool {
+	if f.program == nil {
+		return f.answer
+	}
+	p, ok := split(link.URL)
+	if !ok {
+		return false
+	}
+	e := f.begin()
+	facts := &e.facts
+	facts.fill(link.URL, p, link.Way, f.need, f.seeds)
+	facts.Kind, facts.NoFollow = link.Kind, link.NoFollow
+	facts.Via, facts.ViaHost, facts.ViaDomain = via.url, via.host, via.domain
+	facts.Status, facts.PageType = via.status, via.pageType
+	facts.SameHost = facts.Host == via.host
+	facts.SameDomain = f.domains && facts.Domain == via.domain
+	return f.end(e)
+}

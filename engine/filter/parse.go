@@ -1,0 +1,40 @@
+package filter
+
+// Parse says which pages are searched for links. It is safe for concurrent use.
+type Parse struct {
+	predicate[parseFacts]
+	need urlNeeds
+}
+
+type parseFacts struct {
+	urlFacts
+	Status      int    `expr:"status"`
+	ContentType string `expr:"content_type"`
+	Size        int64  `expr:"size"`
+	Truncated   bool   `expr:"truncated"`
+}
+
+// CompileParse compiles all, none or an expression. It keeps seeds, which may be nil when there are none.
+func CompileParse(text string, seeds *Seeds) (*Parse, error) {
+	f := new(Parse)
+	if err := f.compile(text, true, seeds); err != nil {
+		return nil, err
+	}
+	f.need = f.asks.ofURL()
+	return f, nil
+}
+
+// Reads says whether a page is searched for links. It borrows.
+func (f *Parse) Reads(url []byte, way Way, r *Response) bool {
+	if f.program == nil {
+		return f.answer
+	}
+	p, ok := split(url)
+	if !ok {
+		return f.cautious
+	}
+	e := f.begin()
+	e.facts.fill(url, p, way, f.need, f.seeds)
+	e.facts.Status, e.facts.ContentType, e.facts.Size, e.facts.Truncated = r.Status, mediaType(r.ContentType), r.Size, r.Truncated
+	return f.end(e)
+}

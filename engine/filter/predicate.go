@@ -1,0 +1,130 @@
+package filter
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/vm"
+)
+
+// ErrExpression is wrapped by every fault of an expression; the text names line and column.
+var ErrExpression = errors.New("filter: bad expression")
+
+// The texts that are no expressions.
+const (
+	All  = "all"
+	None = "none"
+)
+
+// expressionMax is the longest expression, in bytes.
+const expressionMax = 64 << 10
+
+// predicate decides by an expression over facts F, or says always the same. It is safe for concurrent use.
+type predicate[F any] struct {
+	text     string
+	answer   bool // when there is no program
+	cautious bool // the answer when an evaluation fails
+	seeds    *Seeds
+	program  *vm.Program
+	asks     names
+	machines sync.Pool // *evaluation[F]
+	errors   atomic.Uint64
+}
+
+// evaluation is what one look at an expression needs.
+type evaluation[F any] struct {
+	machine vm.VM
+	facts   F
+}
+
+// compile takes all (or nothing), none, or an expression over F. seeds may be nil when there are none.
+func (p *predicate[F]) compile(text string, cautious bool, seeds *Seeds) error {
+	if seeds == nil {
+		seeds = new(Seeds)
+	}
+	p.text, p.cautious, p.seeds = text, cautious, seeds
+	switch text {
+	case "", All:
+		p.text, p.answer = All, true
+		return nil
+	case None:
+		return nil
+	}
+	return p.compileExpression(text)
+}
+
+func (p *predicate[F]) compileExpression(text string) (err error) {
+	if len(text) > expressionMax {
+		return fmt.Errorf("%w: longer than %d KiB", ErrExpression, expressionMax>>10)
+	}
+	p.asks = make(names)
+	p.program, err = expr.Compile(text, expr.Env(new(F)), expr.AsBool(), expr.DisableBuiltin("now"), expr.Patch(p.asks),
+		expr.Function("domain_of", domainOf, new(func(string) string)))
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrExpression, err)
+	}
+	return nil
+}
+
+// String gives the text that the filter was compiled from.
+func (p *predicate[F]) String() string { return p.text }
+
+// Errors counts the evaluations that failed and were answered with caution.
+func (p *predicate[F]) Errors() uint64 { return p.errors.Load() }
+
+// Constant says whether the answer is always the same, and which. Callers may then save themselves the facts.
+func (p *predicate[F]) Constant() (answer, constant bool) { return p.answer, p.program == nil }
+
+// begin lends an evaluation, whose facts are to be filled.
+func (p *predicate[F]) begin() *evaluation[F] {
+	e, _ := p.machines.Get().(*evaluation[F])
+	if e == nil {
+		e = new(evaluation[F])
+	}
+	return e
+}
+
+// end evaluates, and takes the evaluation back.
+func (p *predicate[F]) end(e *evaluation[F]) bool {
+	defer p.machines.Put(e)
+	out, err := e.machine.Run(p.program, &e.facts)
+	yes, ok := out.(bool)
+	if err != nil || !ok {
+		p.errors.Add(1)
+		return p.cautious
+	}
+	return yes
+}
+
+// names are those that an expression uses.
+type names map[string]struct{}
+
+// Visit notes a name.
+func (n names) Visit(node *ast.Node) {
+	if id, ok := (*node).(*ast.IdentifierNode); ok {
+		n[id.Value] = struct{}{}
+	}
+}
+
+// any says whether one of the names is used; $env is all of them.
+func (n names) any(list ...string) bool {
+	for _, name := range append(list, "$env") {
+		if _, ok := n[name]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// domainOf is the function domain_of of expressions.
+func domainOf(params ...any) (any, error) {
+	host, ok := params[0].(string)
+	if !ok {
+		return nil, fmt.Errorf("%w: domain_of takes a string", ErrExpression)
+	}
+	return string(registrable([]byte(host))), nil
+}

@@ -1,0 +1,111 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/filter"
+)
+
+// finderWith has a parse and a follow filter; empty texts are none.
+func finderWith(t *testing.T, parse, follow string) *linkFinder {
+	t.Helper()
+	f, err := compileFilters(&Config{ParseFilter: parse, FollowFilter: follow}, new(filter.Seeds))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newLinkFinder(linkOptions{by: f.links()})
+}
+
+func found(t *testing.T, l *linkFinder) string {
+	t.Helper()
+	var urls []string
+	if err := eachLink(l.links, func(url []byte) { urls = append(urls, string(url)) }); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(urls, " ")
+}
+
+func TestLinkFinderAsksTheFilters(t *testing.T) {
+	url := []byte("http://www.example.org/dir/")
+	answer := func(head, body string) *fetch.Page {
+		p, ok := fetch.Stored(url, []byte("HTTP/1.1 "+head+"\r\n\r\n"+body))
+		if !ok {
+			t.Fatal(head)
+		}
+		return p
+	}
+	page := answer("200 OK\r\nContent-Type: text/html", `<a href=a><a href=b rel=nofollow><img src=c><a href=http://other.example/d><a href=http://a.example.org/e><a href=http://[>`)
+	for _, story := range []struct {
+		parse, follow string
+		depth         int
+		links         string
+		unfollowed    int
+	}{
+		{"", "", 0, "http://www.example.org/dir/a http://www.example.org/dir/b http://www.example.org/dir/c http://other.example/d http://a.example.org/e", 0},
+		{"", `kind == "image"`, 0, "http://www.example.org/dir/c", 4},
+		{"", "nofollow", 0, "http://www.example.org/dir/b", 4},
+		{"", "not same_host", 0, "http://other.example/d http://a.example.org/e", 3},
+		{"", "same_domain and not same_host and depth == 3", 2, "http://a.example.org/e", 4},
+		{"", `via_host == "www.example.org" and via endsWith "/dir/" and status == 200 and content_type == "text/html" and path == "/d"`, 0, "http://other.example/d", 4},
+		{`status == 200 and depth == 1 and content_type == "text/html"`, `path == "/d"`, 1, "http://other.example/d", 4},
+		{`content_type != "text/html"`, "", 1, "", 0},
+		{"none", "", 0, "", 0},
+		{"", "none", 0, "", 5},
+	} {
+		l := finderWith(t, story.parse, story.follow)
+		if l.open(linkPage{url: url, page: page, way: filter.Way{Depth: story.depth}, size: page.PayloadLen}) {
+			l.scan(url, page, false)
+		}
+		if got := found(t, l); got != story.links || l.unfollowed != story.unfollowed {
+			t.Errorf("parse %s, follow %s: %s, %d unfollowed", story.parse, story.follow, got, l.unfollowed)
+		}
+		if parsed := story.parse != "none" && !strings.Contains(story.parse, "!="); parsed != (l.refused == 1) {
+			t.Errorf("parse %s: %d refused", story.parse, l.refused)
+		}
+	}
+	moved := answer("301 Moved\r\nLocation: /new", "")
+	for follow, want := range map[string]string{
+		"": "http://www.example.org/new", `kind == "redirect" and hops == 3 and depth == 2 and status == 301`: "http://www.example.org/new", `kind == "anchor"`: "",
+	} {
+		l := finderWith(t, "none", follow) // a redirect is no page that is searched
+		l.open(linkPage{url: url, page: moved, way: filter.Way{Depth: 2, Hops: 2}})
+		l.redirect(url, moved.Location())
+		if got := found(t, l); got != want || (l.unfollowed == 1) != (want == "") {
+			t.Errorf("redirect by %s: %s, %d unfollowed", follow, got, l.unfollowed)
+		}
+		if again := l.again(); again.o.by != l.o.by {
+			t.Error("another one has other filters")
+		}
+	}
+}
+
+// A page with twenty links, from its bytes to their normal forms.
+func BenchmarkLinkFinder(b *testing.B) {
+	var body strings.Builder
+	for i := range 20 {
+		fmt.Fprintf(&body, "<p>some words here and more of them</p><a href=\"/dir/page-%d.html\">x</a>", i)
+	}
+	url := []byte("http://www.example.org/dir/")
+	p, ok := fetch.Stored(url, []byte("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"+body.String()))
+	if !ok {
+		b.Fatal("no page")
+	}
+	for _, follow := range []string{"all", "not nofollow", `same_domain && kind in ["anchor", "area"]`} {
+		b.Run(follow, func(b *testing.B) {
+			f, err := compileFilters(&Config{FollowFilter: follow}, new(filter.Seeds))
+			if err != nil {
+				b.Fatal(err)
+			}
+			l := newLinkFinder(linkOptions{by: f.links()})
+			b.ReportAllocs()
+			for b.Loop() {
+				if l.open(linkPage{url: url, page: p, size: p.PayloadLen}) {
+					l.scan(url, p, false)
+				}
+			}
+		})
+	}
+}

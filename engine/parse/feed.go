@@ -1,0 +1,100 @@
+package parse
+
+import (
+	"bytes"
+
+	"orbweaver/engine/sitemap"
+)
+
+// feedOptions are the limits for feeds and sitemaps in the body of a page: the number of links is for add to judge.
+func feedOptions(o Options) sitemap.Options {
+	return sitemap.Options{URLs: 10_000_000, Bytes: 1 << 40, URLMax: min(o.RefMax, 8<<10)}
+}
+
+// sitemapLinksMax is how many links of a sitemap are taken: what the protocol lets it name.
+const sitemapLinksMax = 50_000
+
+// rootMax is how far into a body its root element is looked for.
+const rootMax = 16 << 10
+
+// scanFeed reports the links of a feed or a sitemap, if the body, which is XML, is one.
+func (s *Scanner) scanFeed(body []byte) bool {
+	s.feed.ResetBytes(body[:min(len(body), rootMax)])
+	switch s.feed.Format() {
+	case sitemap.Feed:
+		s.res.Format = FeedFile
+	case sitemap.Pages, sitemap.Index:
+		s.res.Format = SitemapXML
+		s.linksMax = max(s.linksMax, sitemapLinksMax)
+	default:
+		return false
+	}
+	if s.charset.decoder != nil {
+		body = s.decodeWhole(body)
+	}
+	s.feed.ResetBytes(body)
+	for e, ok := s.feed.Next(); ok; e, ok = s.feed.Next() {
+		ref := e.URL
+		s.asUTF8 = true
+		if !plain(ref) {
+			ref = s.toUTF8(ref)
+		}
+		s.add(s.feedKind(e.Kind), s.keep(ref), false)
+	}
+	s.res.LinksDropped += s.feed.Summary().Long
+	return true
+}
+
+// feedKind says what an entry is to a crawl.
+func (s *Scanner) feedKind(k sitemap.Kind) Kind {
+	switch {
+	case k == sitemap.Sitemap:
+		return SitemapFile
+	case k == sitemap.Resource:
+		return Media
+	case k == sitemap.Related:
+		return LinkRel
+	case s.res.Format == SitemapXML:
+		return Sitemap
+	}
+	return Feed
+}
+
+// beginsFeed says whether a body that is called HTML is a feed or a sitemap: many servers call them so.
+func beginsFeed(body []byte) bool {
+	head := bytes.TrimPrefix(body[:min(len(body), rootMax)], []byte("\xEF\xBB\xBF"))
+	for {
+		for len(head) > 0 && class[head[0]]&isSpace != 0 {
+			head = head[1:]
+		}
+		if len(head) < 2 || head[0] != '<' {
+			return false
+		}
+		switch head[1] {
+		case '!':
+			if !bytes.HasPrefix(head, []byte("<!--")) {
+				return false
+			}
+			head = head[after(head, 4, "-->"):]
+		case '?':
+			head = head[after(head, 2, "?>"):]
+		case 'r', 'f', 'u', 's':
+			return beginsWithFeed(head)
+		default:
+			return false
+		}
+	}
+}
+
+// beginsWithFeed says whether the next tag is the root of a feed or of a sitemap.
+func beginsWithFeed(head []byte) bool {
+	for _, root := range feedRoots {
+		if end := 1 + len(root); end < len(head) && string(head[1:end]) == root && class[head[end]]&endsTag != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// feedRoots are the root elements by which feeds and sitemaps are known when they are called HTML.
+var feedRoots = [...]string{"rss", "feed", "rdf:RDF", "urlset", "sitemapindex"}

@@ -1,0 +1,52 @@
+package robots
+
+import (
+	"bytes"
+	"errors"
+
+	"orbweaver/engine/urlx"
+)
+
+// ExplainURL is Explain for a URL, or a path, as somebody wrote it: for its normal form, and for its path as written if that
+// is not the same in ASCII. The only errors are urlx's, for what is no http or https URL at all. It borrows raw.
+func (r *Rules) ExplainURL(raw []byte) (Verdict, error) {
+	written := Path(raw)
+	url, err := urlx.Normalize(nil, raw)
+	switch {
+	case err == nil:
+		_, path := urlx.Split(url)
+		v := r.Explain(path)
+		if v.Allowed && !isASCII(written) {
+			v = r.Explain(written)
+		}
+		return v, nil
+	case errors.Is(err, urlx.ErrTooLong), errors.Is(err, urlx.ErrRelative) && (len(raw) == 0 || raw[0] == '/'):
+		return r.Explain(written), nil // no crawl would ask for it, but the rules have an answer
+	}
+	return Verdict{}, err
+}
+
+// Path returns the part of a URL that rules are matched against, as written: what comes behind the authority, without the
+// fragment. It borrows url and allocates only if it has to put a slash in front. What has no path has "/".
+func Path(url []byte) []byte {
+	fragment := bytes.IndexByte(url, '#')
+	if fragment >= 0 {
+		url = url[:fragment]
+	}
+	start := 0
+	if bytes.HasPrefix(url, []byte("//")) {
+		start = 2
+	}
+	scheme := bytes.Index(url[start:], []byte("://"))
+	if first := bytes.IndexAny(url[start:], "/?;"); scheme >= 0 && first > scheme {
+		start += scheme + len("://")
+	}
+	at := bytes.IndexAny(url[start:], "/?;")
+	switch {
+	case at < 0:
+		return []byte("/")
+	case url[start+at] == '/':
+		return url[start+at:]
+	}
+	return append([]byte("/"), url[start+at:]...)
+}

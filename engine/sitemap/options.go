@@ -1,0 +1,55 @@
+package sitemap
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Options of a Reader. The zero value, after WithDefaults, has the limits of the protocol.
+type Options struct {
+	URLs   int   // most pages and sitemaps given of one file, 1 to 10,000,000; default 50,000
+	Bytes  int64 // most octets read of one file, unpacked, 1 to 1 TiB; default 50 MiB
+	URLMax int   // longest URL in octets, 16 to 8 KiB; default 2,048
+}
+
+// The protocol's limits.
+const (
+	urlsMax  = 50_000
+	bytesMax = 50 << 20
+	urlMax   = 2048
+)
+
+// ErrOptions is wrapped by every fault that Options.Validate finds.
+var ErrOptions = errors.New("sitemap: bad options")
+
+// WithDefaults returns a copy in which zero fields have their defaults.
+func (o Options) WithDefaults() Options {
+	if o.URLs == 0 {
+		o.URLs = urlsMax
+	}
+	if o.Bytes == 0 {
+		o.Bytes = bytesMax
+	}
+	if o.URLMax == 0 {
+		o.URLMax = urlMax
+	}
+	return o
+}
+
+// Validate returns all faults joined, each wrapping ErrOptions.
+func (o Options) Validate() error {
+	var faults []error
+	fault := func(format string, args ...any) {
+		faults = append(faults, fmt.Errorf("%w: %s", ErrOptions, fmt.Sprintf(format, args...)))
+	}
+	if o.URLs < 1 || o.URLs > 10_000_000 {
+		fault("URLs %d is not between 1 and 10000000", o.URLs)
+	}
+	if o.Bytes < 1 || o.Bytes > 1<<40 {
+		fault("Bytes %d is not between 1 and 1 TiB", o.Bytes)
+	}
+	if o.URLMax < 16 || o.URLMax > 8<<10 {
+		fault("URLMax %d is not between 16 and 8192", o.URLMax)
+	}
+	return errors.Join(faults...)
+}
