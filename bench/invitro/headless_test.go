@@ -51,74 +51,117 @@ func (r rude) serve(host string, conn net.Conn) {
 	_, _ = conn.Read(make([]byte, 1)) // until the client has enough
 }
 
+// rudeCrawl makes a crawl of servers whose answers have no whole head.
+func rudeCrawl(t *testing.T) (*Rig, engine.Config, rude) {
+	t.Helper()
+	net := rude{says: map[string]string{
+		"192.0.2.1": "<html>no head at all</html>\n",
+		"192.0.2.2": "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 1<<20),
+		"192.0.2.3": "HTTP/1.1 200 OK\r\nServer: slow",
+		"192.0.2.4": "HTTP/1.1 200 OK\r\nServer",
+	}, hangs: map[string]bool{"192.0.2.3": true}}
+	rig, err := NewRig(smallWorld(*firstSeed+45, simweb.Plain()), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := rig.Net.Close(); err != nil {
+		t.Error(err)
+	}
+	cfg := rig.Config()
+	cfg.RetryWait = 24 * time.Hour
+	tellAll(&cfg)
+	var seeds seedList
+	for host := range net.says {
+		seeds = append(seeds, "http://"+host+"/")
+	}
+	cfg.Seeds = seeds
+	return rig, cfg, net
+}
+
+// start opens a crawl of these servers.
+func (r rude) start(t *testing.T, rig *Rig, cfg engine.Config, disk *vfs.Mem) *engine.Engine {
+	t.Helper()
+	seams := rig.Seams(disk)
+	seams.Dialer = r
+	e, err := engine.Open(cfg, seams)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// check says that what each server said is in a sound archive, once, and why it ends where it does.
+func (r rude) check(t *testing.T, disk *vfs.Mem) {
+	t.Helper()
+	found := resources(t, disk)
+	for host, truncated := range map[string]string{"192.0.2.1": "", "192.0.2.2": "length", "192.0.2.3": "time", "192.0.2.4": "disconnect"} {
+		recs := found["http://"+host+"/"]
+		if len(recs) != 1 {
+			t.Errorf("of %s there are %d records", host, len(recs))
+			continue
+		}
+		rec, whole := recs[0], truncated != "length"
+		if rec.Get("WARC-Truncated") != truncated || !strings.HasPrefix(r.says[host], string(rec.Block)) ||
+			whole && len(rec.Block) != len(r.says[host]) || len(rec.Block) == 0 {
+			t.Errorf("of %s: truncated %q, want %q; %d bytes", host, rec.Get("WARC-Truncated"), truncated, len(rec.Block))
+		}
+	}
+	report := look(t, disk)
+	wantSound(t, &report)
+}
+
 // What came in place of an answer is kept byte for byte, and says why it ends where it does; so it is after a rebuild.
 func TestH04_H15_whatHasNoWholeHeadIsArchivedAsItCame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		long := "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 1<<20)
-		net := rude{says: map[string]string{
-			"192.0.2.1": "<html>no head at all</html>\n",
-			"192.0.2.2": long,
-			"192.0.2.3": "HTTP/1.1 200 OK\r\nServer: slow",
-			"192.0.2.4": "HTTP/1.1 200 OK\r\nServer",
-		}, hangs: map[string]bool{"192.0.2.3": true}}
-		rig, err := NewRig(smallWorld(*firstSeed+45, simweb.Plain()), false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := rig.Net.Close(); err != nil {
-			t.Error(err)
-		}
-		cfg := rig.Config()
-		cfg.RetryWait = 24 * time.Hour
-		tellAll(&cfg)
-		var seeds seedList
-		for host := range net.says {
-			seeds = append(seeds, "http://"+host+"/")
-		}
-		cfg.Seeds = seeds
-		seams := rig.Seams(rig.FS)
-		seams.Dialer = net
-		e, err := engine.Open(cfg, seams)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig, cfg, net := rudeCrawl(t)
+		e := net.start(t, rig, cfg, rig.FS)
 		if err := errors.Join(e.Run(t.Context()), e.Close()); err != nil {
 			t.Fatal(err)
 		}
-		check := func() {
-			t.Helper()
-			found := resources(t, rig.FS)
-			for host, truncated := range map[string]string{"192.0.2.1": "", "192.0.2.2": "length", "192.0.2.3": "time", "192.0.2.4": "disconnect"} {
-				rec := found["http://"+host+"/"]
-				if rec == nil {
-					t.Errorf("of %s nothing is stored", host)
-					continue
-				}
-				whole := truncated != "length"
-				if rec.Get("WARC-Truncated") != truncated || !strings.HasPrefix(net.says[host], string(rec.Block)) ||
-					whole && len(rec.Block) != len(net.says[host]) || len(rec.Block) == 0 {
-					t.Errorf("of %s: truncated %q, want %q; %d bytes", host, rec.Get("WARC-Truncated"), truncated, len(rec.Block))
-				}
-			}
-			r := look(t, rig.FS)
-			wantSound(t, &r)
-		}
-		check()
+		net.check(t, rig.FS)
 		if r := rebuild(t, rig, cfg, rig.FS); len(r.Damage) > 0 {
 			t.Errorf("damage: %v", r.Damage)
 		}
-		check()
+		net.check(t, rig.FS)
 	})
 }
 
-// resources gives the last resource record of each URL.
-func resources(t *testing.T, fsys vfs.FS) map[string]*warc.RecordRead {
+// A kill in front of the first checkpoint leaves such records to the journal alone: they are not asked for again.
+func TestKill_whatHasNoWholeHeadIsNotFetchedTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rig, cfg, net := rudeCrawl(t)
+		cfg.Checkpoint = 24 * time.Hour
+		e := net.start(t, rig, cfg, rig.FS)
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- e.Run(ctx) }()
+		<-time.After(10 * time.Second)
+		disk := rig.FS.KillClone()
+		stop()
+		if err := errors.Join(<-done, e.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(resources(t, disk)); n == 0 || n == len(net.says) {
+			t.Fatalf("%d records at the kill: it comes too early or too late", n)
+		}
+		report := look(t, disk)
+		wantSound(t, &report)
+		e = net.start(t, rig, cfg, disk)
+		if err := errors.Join(e.Run(t.Context()), e.Close()); err != nil {
+			t.Fatal(err)
+		}
+		net.check(t, disk)
+	})
+}
+
+// resources gives the resource records of each URL.
+func resources(t *testing.T, fsys vfs.FS) map[string][]*warc.RecordRead {
 	t.Helper()
 	files, err := warc.Files(fsys, "crawl/warc")
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := map[string]*warc.RecordRead{}
+	found := map[string][]*warc.RecordRead{}
 	for _, info := range files {
 		f, err := fsys.Open("crawl/warc/" + info.Name)
 		if err != nil {
@@ -137,7 +180,7 @@ func resources(t *testing.T, fsys vfs.FS) map[string]*warc.RecordRead {
 				t.Fatal(err)
 			}
 			if rec.Type == warc.Resource {
-				found[string(rec.TargetURI)] = rec
+				found[string(rec.TargetURI)] = append(found[string(rec.TargetURI)], rec)
 			}
 		}
 		z.Close()
