@@ -15,7 +15,7 @@
 //	feedloop.go     bench -> todo queue
 //	donequeue.go    Visits on their way back; returner.go folds them into the bench
 //	fetchloop.go    Visit -> exchange -> Page; robotsvisit.go the same for robots.txt
-//	parseloop.go    Page -> links, records, journal (records.go, metadata.go, linkfinder.go, linkkind.go)
+//	parseloop.go    Page -> links, records, journal (records.go, metadata.go, linkfinder.go)
 //	ledger.go       what has been done and can be proved: archive, journal, page digests, counters
 //	posting.go      attempts on their way into it, written together when they meet
 //	checkpoint.go   the cut and its manifest; restore.go, replay.go and recall.go the way back
