@@ -6,16 +6,13 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 )
 
 // site is a web server of a few pages that remembers what it was asked for.
 type site struct {
-	mu    sync.Mutex
-	asked []string
+	asked
 }
 
 // pages are paths with the links of each; header is what X-Robots-Tag says.
@@ -43,25 +40,13 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	s.mu.Lock()
-	s.asked = append(s.asked, path)
-	s.mu.Unlock()
+	s.note(path)
 	body, header := s.page(path)
 	w.Header().Set("Content-Type", "text/html")
 	if header != "" {
 		w.Header().Set("X-Robots-Tag", header)
 	}
 	fmt.Fprint(w, body)
-}
-
-// take gives what was asked for since the last call, in order of the alphabet.
-func (s *site) take() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	slices.Sort(s.asked)
-	all := strings.Join(s.asked, " ")
-	s.asked = nil
-	return all
 }
 
 func TestNoFollowLeavesLinksAloneByOption(t *testing.T) {

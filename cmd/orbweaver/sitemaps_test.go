@@ -20,8 +20,7 @@ type shop struct {
 	t     *testing.T
 	clone func(path string) // called before a page is served
 
-	mu    sync.Mutex
-	asked []string
+	asked
 }
 
 func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -30,9 +29,7 @@ func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.clone(path)
 	}
 	if path != "/robots.txt" {
-		s.mu.Lock()
-		s.asked = append(s.asked, path)
-		s.mu.Unlock()
+		s.note(path)
 	}
 	kind, body := "text/html", "the end of "+path
 	switch path {
@@ -60,16 +57,6 @@ func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", kind)
 	fmt.Fprint(w, body)
-}
-
-// take gives what was asked for since the last call, in order of the alphabet.
-func (s *shop) take() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	slices.Sort(s.asked)
-	all := strings.Join(s.asked, " ")
-	s.asked = nil
-	return all
 }
 
 func shopCrawl(t *testing.T, dir, seed string, more ...string) {
