@@ -30,6 +30,7 @@ type Config struct {
 	NoFollow     bool         // obey nofollow in rel, in meta robots and in X-Robots-Tag
 	Forms        bool         // follow the action of forms that only read (method GET)
 	Sitemaps     bool         // follow the sitemaps that robots.txt files name
+	Cookies      bool         // keep what sites set, each for itself, and tell it to them again
 
 	MaxPages   int64         // pages stored, 0 for no limit
 	MaxDepth   int           // links from a seed, -1 for no limit
@@ -46,6 +47,7 @@ type Config struct {
 	CacheMemory     int64 // bytes of the fingerprint cache [64 MiB]
 	SieveMemory     int64 // bytes of the sieve's two buckets [64 MiB]
 	SeenMemory      int64 // bytes of the index of payload digests [192 MiB, which is enough for 10^8]
+	CookieMemory    int64 // bytes of all sites' cookies, if they are kept [64 MiB]
 
 	Checkpoint  time.Duration // between two cuts [30s]
 	ReportEvery time.Duration // between two report.json [5s]
@@ -132,6 +134,7 @@ func (c Config) WithDefaults() Config {
 	def64(&c.CacheMemory, 64<<20)
 	def64(&c.SieveMemory, 64<<20)
 	def64(&c.SeenMemory, 192<<20)
+	def64(&c.CookieMemory, 64<<20)
 	def64(&c.WARC.SizeMax, 1<<30)
 	def(&c.WARC.Level, 1)
 	if c.KeepAlive > 0 {

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"orbweaver/engine/cookie"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/seen"
@@ -49,6 +50,7 @@ type Engine struct {
 	filters  *filters
 	seeds    *filter.Seeds
 	rules    *rulesPool
+	jars     *cookie.Jars // nil if no cookies are kept
 	redone   *redone
 	aloft    *aloft
 	parsed   *fpcache.Cache
@@ -304,6 +306,9 @@ func (e *Engine) assemble(m *manifest) {
 	e.frontier = &Frontier{
 		scope: e.filters.scope, lists: e.filters.lists, maxDepth: cfg.MaxDepth, hashSeed: m.HashSeed,
 		cache: fpcache.New(cfg.CacheMemory, m.HashSeed), sieve: e.sieve, n: &l.n,
+	}
+	if cfg.Cookies {
+		e.jars = cookie.NewJars(cfg.CookieMemory)
 	}
 	e.parsed = fpcache.New(max(cfg.CacheMemory/16, 1<<16), m.HashSeed)
 	e.dist = &distributor{

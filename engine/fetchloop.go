@@ -11,6 +11,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"orbweaver/engine/cookie"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/outcome"
@@ -37,6 +38,7 @@ type fetchWorker struct {
 	log     *crawlLog
 	live    *Live
 	lists   *filter.Lists // nil if they can refuse nothing
+	jars    *cookie.Jars  // nil if no cookies are kept
 	scarce  *scarcity
 	proxy   bool
 
@@ -49,6 +51,7 @@ type fetchWorker struct {
 	site    Site // of the Visit at hand
 	url     []byte
 	rule    []byte // what decided that url is allowed, see flight
+	cookies []byte // that go with the request for url
 	refused []refusal
 	target  fetch.Target
 	posting *posting // of attempts that brought no response
@@ -198,8 +201,9 @@ func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *Ite
 	f := flightOf(p)
 	f.board(raw, w.url, it)
 	f.rule = append(f.rule, w.rule...)
-	w.target = fetch.Target{Fresh: it.Try > 0}
+	w.target = fetch.Target{Fresh: it.Try > 0, Cookie: w.cookiesFor(f.url)}
 	o := w.exchange(ctx, r, p)
+	w.takeCookies(p)
 	if o == outcome.Cancelled {
 		w.decide(r, p, o, it.Try) // the request may have been sent: the site is due as after any other
 		r.release.Front = [][]byte{raw}
@@ -232,6 +236,24 @@ func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *Ite
 		site.Stored++
 	}
 	return w.hand(ctx, r, p, f)
+}
+
+// cookiesFor is what a page's request tells its site of what the site said before. A request for robots.txt tells nothing: rules
+// are for everybody.
+func (w *fetchWorker) cookiesFor(url []byte) []byte {
+	if w.jars == nil {
+		return nil
+	}
+	w.cookies = w.jars.Append(w.cookies[:0], url, time.Now())
+	return w.cookies
+}
+
+// takeCookies keeps what the answer asks to be told again, whatever its status: a redirect or a 403 that sets one wants to see it with
+// the next request.
+func (w *fetchWorker) takeCookies(p *fetch.Page) {
+	if w.jars != nil && p.HasHead() {
+		w.jars.Take(p.URL, p.HeaderValues("set-cookie"), time.Now())
+	}
 }
 
 // notTried puts an item back for which this machine had no connection, and holds its worker for a while: so there are no

@@ -58,6 +58,8 @@ type Report struct {
 	RobotsFetched int64 `json:"robots_fetched"`
 	RobotsDenied  int64 `json:"robots_denied"`
 	ConnsReused   int64 `json:"connections_reused"` // exchanges over a connection that was kept, in this run
+	Cookies       int64 `json:"cookies"`            // kept now, of all sites
+	CookiesLost   int64 `json:"cookies_refused"`    // by this run, since there was no memory for them
 	CacheHits     int64 `json:"cache_hits"`
 	CacheLookups  int64 `json:"cache_lookups"`
 	SieveSize     int64 `json:"sieve_size"`
@@ -114,6 +116,10 @@ func (e *Engine) Report() Report {
 	}
 	if keep := e.cfg.Fetch.Keep; keep != nil {
 		r.ConnsReused = int64(keep.Stats().Reused)
+	}
+	if e.jars != nil {
+		s := e.jars.Stats()
+		r.Cookies, r.CookiesLost = int64(s.Cookies), s.Refused
 	}
 	r.FilterErrors = e.filters.errors()
 	if n := e.live.fetchErrors(); n > 0 {

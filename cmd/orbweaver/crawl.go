@@ -35,6 +35,7 @@ type crawlCmd struct {
 	Forms     bool     `help:"Follow the action of forms that only read (method GET)."`
 	Sitemaps  bool     `help:"Follow the sitemaps that robots.txt files name, packed ones and lists of URLs too."`
 
+	Cookies   string   `help:"off; or site: what a site sets goes back to that site (scheme, host and port) and no other, 20 cookies and 4 KiB a site, in memory, forgotten when the crawl stops." oneof:"off,site" default:"off" placeholder:"MODE"`
 	KeepAlive duration `help:"Keep a connection open for so long for the next request to its site; 0 for one connection a request. It saves work only if it is longer than --host-delay." default:"0" placeholder:"TIME"`
 	Fetchers  count    `help:"Fetch workers." default:"1024" placeholder:"N" least:"1"`
 

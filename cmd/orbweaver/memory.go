@@ -22,6 +22,9 @@ func memoryParts(c engine.Config) []memoryPart {
 	if c.KeepAlive > 0 {
 		parts = append(parts, memoryPart{"connections", c.KeptMemory()})
 	}
+	if c.Cookies {
+		parts = append(parts, memoryPart{"cookies", c.CookieMemory})
+	}
 	var sum int64
 	for _, p := range parts {
 		sum += p.bytes

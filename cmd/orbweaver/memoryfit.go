@@ -28,9 +28,13 @@ func memoryOurs(allowed int64) int64 { return allowed - allowed/8 }
 
 // memoryCaps are what is lowered when memory is short, with the least that a crawl can work with.
 func memoryCaps(c *engine.Config) []memoryCap {
-	return []memoryCap{
+	caps := []memoryCap{
 		{&c.WorkbenchMemory, 4 << 20}, {&c.CacheMemory, 1 << 20}, {&c.SieveMemory, 2 << 20}, {&c.SeenMemory, 2 << 20},
 	}
+	if c.Cookies {
+		caps = append(caps, memoryCap{&c.CookieMemory, 1 << 20})
+	}
+	return caps
 }
 
 type memoryCap struct {

@@ -15,8 +15,9 @@ type Target struct {
 	Host   []byte         // as it goes into the Host field: host, and port if it is not the scheme's
 	Addr   netip.AddrPort // vetted address to connect to; ignored with a proxy
 	HTTPS  bool
-	Robots bool // a robots.txt: the body limit is RobotsBodyMax
-	Fresh  bool // not over a connection that was kept
+	Robots bool   // a robots.txt: the body limit is RobotsBodyMax
+	Fresh  bool   // not over a connection that was kept
+	Cookie []byte // value of the field Cookie; empty for none
 }
 
 // Fetcher performs exchanges, one at a time; each worker has its own. Idle it holds a few hundred bytes and no buffer.

@@ -41,6 +41,9 @@ func appendRequest(dst []byte, t *Target, whole bool, manners []byte) []byte {
 	dst = append(dst, " HTTP/1.1\r\nHost: "...)
 	dst = appendVisible(dst, t.Host)
 	dst = append(dst, "\r\n"...)
+	if len(t.Cookie) > 0 {
+		dst = append(append(append(dst, "Cookie: "...), t.Cookie...), "\r\n"...)
+	}
 	return append(dst, manners...)
 }
 

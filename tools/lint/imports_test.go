@@ -12,7 +12,7 @@ const base = "engine/urlx engine/outcome internal/invariants internal/mpmc inter
 // rooms and parts are level 1. The rooms are libraries of their own; the parts live under the engine.
 const (
 	rooms = "workbench workbench/cold sieve sieve/fpcache virtualize virtualize/diskq dnsres warc warc/deflate"
-	parts = "engine/fetch engine/parse engine/sitemap engine/robots engine/filter engine/politeness engine/seen"
+	parts = "engine/cookie engine/fetch engine/parse engine/sitemap engine/robots engine/filter engine/politeness engine/seen"
 )
 
 // importTable is the picture of the house: who may import whom, tests included. Arrows go down only, and packages of level 1 do not know
@@ -45,6 +45,7 @@ var importTable = []struct{ importer, may string }{
 	{"warc/warctool", base + " warc"},
 
 	// Level 1, the parts of the engine.
+	{"engine/cookie", base},
 	{"engine/fetch", base + " internal/inflate internal/sha1pair"},
 	{"engine/parse", base + " engine/sitemap"}, // feeds and sitemaps are read by the same reader wherever they come from
 	{"engine/sitemap", base},
@@ -206,7 +207,7 @@ var homes = map[string]string{
 	"reflect":                                        "cmd/ tests",
 	"unsafe":                                         "internal/mpmc bench/load/system_linux.go tests",
 	"net/url":                                        "engine/fetch/options.go warc/recordread.go cmd/ bench/ tests",
-	"net/http":                                       "engine/control bench/load cmd/ tests",
+	"net/http":                                       "engine/control engine/cookie/cookie.go bench/load cmd/ tests",
 	"net/http/httptest":                              "tests",
 	"net/http/pprof":                                 "engine/control",
 	"golang.org/x/net/http2":                         "",
@@ -217,7 +218,7 @@ var homes = map[string]string{
 // instead says what to write where a package is not at home.
 var instead = map[string]string{
 	"net/url":                     "urlx works on bytes and keeps the spelling; net/url allocates and respells",
-	"net/http":                    "engine/fetch is the only client, engine/control the only server",
+	"net/http":                    "engine/fetch is the only client, engine/control the only server; engine/cookie reads Set-Cookie with it",
 	"github.com/valyala/fasthttp": "engine/fetch wraps the codec; take a Page",
 	"github.com/miekg/dns":        "ask a dnsres.Resolver; script answers with dnsres/dnstest",
 	"golang.org/x/sys":            "go through internal/vfs; if it lacks the call, add it there for every platform",

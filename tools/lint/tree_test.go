@@ -105,7 +105,7 @@ func readTree(t *testing.T, root string) map[string]string {
 			}
 			return nil
 		}
-		if !d.Type().IsRegular() {
+		if !d.Type().IsRegular() || rel == ".git" { // a file where the tree is a further work tree of its repository
 			return nil
 		}
 		text, err := os.ReadFile(name)

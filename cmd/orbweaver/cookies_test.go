@@ -1,0 +1,139 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"orbweaver/engine"
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+)
+
+// lounge is a site that hands out a cookie at the door and shows its links to those who bring it back.
+type lounge struct {
+	links string
+
+	mu    sync.Mutex
+	heard []string // path and cookies of each request
+}
+
+func (l *lounge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	l.mu.Lock()
+	l.heard = append(l.heard, strings.TrimSpace(r.URL.Path+" "+r.Header.Get("Cookie")))
+	l.mu.Unlock()
+	w.Header().Set("Content-Type", "text/html")
+	switch r.URL.Path {
+	case "/robots.txt":
+		http.SetCookie(w, &http.Cookie{Name: "robots", Value: "1", Path: "/"})
+		fmt.Fprint(w, "User-agent: *\nDisallow: /private\n")
+	case "/":
+		http.SetCookie(w, &http.Cookie{Name: "guest", Value: "7", Path: "/"})
+		http.Redirect(w, r, "/hall", http.StatusFound)
+	case "/hall":
+		if c, err := r.Cookie("guest"); err == nil && c.Value == "7" {
+			fmt.Fprint(w, "<a href=/bar>"+l.links)
+			return
+		}
+		http.Error(w, "who are you?", http.StatusForbidden)
+	case "/bar":
+		http.SetCookie(w, &http.Cookie{Name: "guest", Path: "/", MaxAge: -1}) // good night
+		fmt.Fprint(w, "<a href=/street>")
+	default:
+		fmt.Fprint(w, "outside")
+	}
+}
+
+// take gives what was heard since the last call.
+func (l *lounge) take() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := strings.Join(l.heard, ", ")
+	l.heard = nil
+	return all
+}
+
+func TestCookiesGoBackToTheirSiteByOption(t *testing.T) {
+	other := &lounge{}
+	second := httptest.NewServer(other)
+	defer second.Close()
+	l := &lounge{links: "<a href=" + second.URL + "/elsewhere>"} // the same host, another port
+	first := httptest.NewServer(l)
+	defer first.Close()
+	crawl := func(dir string, more ...string) engine.Report {
+		t.Helper()
+		call(append([]string{"crawl", "--dir", dir, "--allow-net", "127.0.0.0/8", "--host-delay", "1ms", "--ip-delay", "0", "--fetchers", "4",
+			"--workbench-memory", "4Mi", "--cache-memory", "1Mi", "--sieve-memory", "1Mi", first.URL + "/"}, more...)...).want(t, exitDone)
+		r, err := engine.ReadReport(vfs.Disk(), dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+
+	crawl(t.TempDir())
+	if got := l.take(); got != "/robots.txt, /, /hall" {
+		t.Errorf("without: %s", got)
+	}
+
+	dir := t.TempDir()
+	r := crawl(dir, "--cookies", "site")
+	if got := l.take(); got != "/robots.txt, /, /hall guest=7, /bar guest=7, /street" {
+		t.Errorf("with --cookies site: %s", got)
+	}
+	if got := other.take(); got != "/robots.txt, /elsewhere" {
+		t.Errorf("the other site heard %s", got)
+	}
+	if r.Cookies != 0 || r.CookiesLost != 0 {
+		t.Errorf("%d cookies are kept, %d were refused", r.Cookies, r.CookiesLost)
+	}
+	if b, err := os.ReadFile(filepath.Join(dir, effectiveName)); err != nil || !strings.Contains(string(b), "cookies = 'site'") {
+		t.Errorf("the configuration beside the crawl: %v\n%s", err, b)
+	}
+	if got, want := cookiesSent(t, dir), []string{"/bar guest=7", "/hall guest=7"}; !slices.Equal(got, want) {
+		t.Errorf("the archive says %q, want %q", got, want)
+	}
+}
+
+// cookiesSent lists path and cookies of the requests in an archive that had any, in order of the alphabet.
+func cookiesSent(t *testing.T, dir string) (list []string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "warc", "*.warc.gz"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no archive: %v", err)
+	}
+	for _, name := range files {
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		z := warc.NewReader(f, warc.ReaderOptions{Name: name})
+		defer z.Close()
+		for {
+			rec, err := z.Next()
+			if err == io.EOF {
+				break
+			}
+			if err == nil {
+				_, err = rec.ReadBlock(1 << 20)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, cookies, found := strings.Cut(string(rec.Block), "\r\nCookie: "); found && rec.Type == warc.Request {
+				value, _, _ := strings.Cut(cookies, "\r\n")
+				list = append(list, strings.Fields(string(rec.Block))[1]+" "+value)
+			}
+		}
+	}
+	slices.Sort(list)
+	return list
+}

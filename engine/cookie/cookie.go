@@ -1,0 +1,120 @@
+package cookie
+
+import (
+	"bytes"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"orbweaver/engine/urlx"
+)
+
+// lifeMax is the longest that a cookie holds, whatever it says (RFC 6265bis, section 5.5).
+const lifeMax = 400 * 24 * time.Hour
+
+// cookie is one pair that goes back to its site.
+type cookie struct {
+	name, value string
+	path        string // begins with a slash
+	quoted      bool   // the value came in quotes and goes back in quotes
+	until       int64  // in Unix ns; 0 for as long as the Jars
+}
+
+// parse reads a Set-Cookie field of the answer to a request for url; false if it is none, or not for this site.
+func parse(field, url []byte, now time.Time) (cookie, bool) {
+	if len(field) > siteBytes {
+		return cookie{}, false // it would fit in no jar
+	}
+	h, err := http.ParseSetCookie(string(field))
+	if err != nil {
+		return cookie{}, false
+	}
+	c := cookie{name: strings.Clone(h.Name), value: strings.Clone(h.Value), quoted: h.Quoted, path: strings.Clone(h.Path)}
+	switch {
+	case h.Secure && !urlx.HTTPS(url),
+		!inDomain(string(urlx.Host(url)), h.Domain),
+		hasPrefixFold(h.Name, "__Secure-") && !h.Secure,
+		hasPrefixFold(h.Name, "__Host-") && (!h.Secure || h.Domain != "" || h.Path != "/"):
+		return cookie{}, false
+	}
+	if !strings.HasPrefix(c.path, "/") {
+		_, path := urlx.Split(url)
+		c.path = defaultPath(path)
+	}
+	if c.size() > siteBytes {
+		return cookie{}, false
+	}
+	switch { // Max-Age counts before Expires
+	case h.MaxAge < 0:
+		c.until = now.UnixNano()
+	case h.MaxAge > 0:
+		c.until = now.Add(time.Duration(min(int64(h.MaxAge), int64(lifeMax/time.Second))) * time.Second).UnixNano()
+	case !h.Expires.IsZero():
+		end := h.Expires
+		if latest := now.Add(lifeMax); end.After(latest) {
+			end = latest
+		}
+		c.until = max(end.Unix(), 0)*int64(time.Second) + 1 // zero is for ever
+	}
+	return c, true
+}
+
+// ended says that the cookie does not go back any more.
+func (c *cookie) ended(now time.Time) bool { return c.until != 0 && c.until <= now.UnixNano() }
+
+// covers says whether the cookie goes with a request for path, which may have a query.
+func (c *cookie) covers(path []byte) bool {
+	if i := bytes.IndexByte(path, '?'); i >= 0 {
+		path = path[:i]
+	}
+	if len(path) == 0 {
+		path = []byte{'/'}
+	}
+	if len(path) < len(c.path) || string(path[:len(c.path)]) != c.path {
+		return false
+	}
+	return len(path) == len(c.path) || c.path[len(c.path)-1] == '/' || path[len(c.path)] == '/'
+}
+
+func (c *cookie) append(dst []byte) []byte {
+	dst = append(append(dst, c.name...), '=')
+	if c.quoted {
+		return append(append(append(dst, '"'), c.value...), '"')
+	}
+	return append(dst, c.value...)
+}
+
+// size is what counts against the limit of its site, in bytes.
+func (c *cookie) size() int { return len(c.name) + len(c.value) + len(c.path) }
+
+// memory is what it takes in memory, about.
+func (c *cookie) memory() int64 { return int64(c.size() + cookieMemory) }
+
+// defaultPath is the path of a cookie that names none: that of the request up to its last slash.
+func defaultPath(path []byte) string {
+	if i := bytes.IndexByte(path, '?'); i >= 0 {
+		path = path[:i]
+	}
+	i := bytes.LastIndexByte(path, '/')
+	if i <= 0 || path[0] != '/' {
+		return "/"
+	}
+	return string(path[:i])
+}
+
+// inDomain says whether host may set cookies for domain: its own name, or one above it. An address has none above.
+func inDomain(host, domain string) bool {
+	domain = strings.ToLower(strings.TrimPrefix(domain, "."))
+	if domain == "" || host == domain {
+		return true
+	}
+	if _, err := netip.ParseAddr(host); err == nil {
+		return false
+	}
+	return strings.HasSuffix(host, "."+domain)
+}
+
+func hasPrefixFold(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
+}
