@@ -47,6 +47,7 @@ type fetchWorker struct {
 	fetching   *atomic.Int64 // workers in an exchange
 
 	site    Site // of the Visit at hand
+	terms   filter.HostTerms
 	url     []byte
 	rule    []byte // what decided that url is allowed, see flight
 	refused []refusal
@@ -97,6 +98,14 @@ func (w *fetchWorker) visit(ctx context.Context, v *visit) error {
 		w.giveBack(&r, nil)
 		return nil
 	}
+	w.terms = w.live.hosts.terms(urlx.Host(v.Key))
+	if site.Blocked || w.terms.Exclude {
+		site.Blocked = true
+		site.Fate = outcome.Blocked
+		r.release.Kill = true
+		w.giveBack(&r, nil)
+		return nil
+	}
 	now := time.Now()
 	if site.addrsStale(now) {
 		r.release.Newborn = true
@@ -109,13 +118,6 @@ func (w *fetchWorker) visit(ctx context.Context, v *visit) error {
 		if it.RobotsOf != nil {
 			r.release.Unused = v.Items[i+1:]
 			return w.robotsHop(ctx, &r, raw, &it)
-		}
-		if site.Blocked || w.live.blocked(urlx.Host(v.Key)) {
-			site.Blocked = true
-			site.Fate = outcome.Blocked
-			r.release.Kill = true
-			w.giveBack(&r, nil)
-			return nil
 		}
 		if w.filtered(v.Key, &it) {
 			r.release.Unused = v.Items[i+1:]
@@ -174,7 +176,11 @@ func (w *fetchWorker) refuse(site *Site, it *Item) refusal {
 	var o outcome.Outcome
 	allowed := false
 	allowed, w.rule = site.Rules.AppendAllowed(w.rule[:0], path)
-	switch limit := w.maxPerHost; {
+	limit := w.maxPerHost
+	if w.terms.HasCap {
+		limit = w.terms.MaxPerHost
+	}
+	switch {
 	case !allowed:
 		o = outcome.RobotsDenied
 	case limit > 0 && int(site.Stored) >= limit:
@@ -277,7 +283,7 @@ func (w *fetchWorker) decide(r *returned, p *fetch.Page, o outcome.Outcome, try 
 		Outcome: o, Try: try, Started: p.Started, Ended: p.Ended,
 		SiteFailures: int(site.Failures), Jitter: w.rng.Uint64(),
 	}
-	a.CrawlDelay = site.crawlDelay()
+	a.CrawlDelay, a.HostDelay = site.crawlDelay(), w.terms.Delay()
 	if p.HeadLen > 0 {
 		a.RetryAfter, _ = p.RetryAfter()
 	}

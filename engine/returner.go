@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"orbweaver/engine/urlx"
 	"orbweaver/workbench"
 )
 
@@ -87,7 +88,7 @@ func (r *returner) fold(one *returned) error {
 	rel := one.release
 	if rel.Kill {
 		fate := one.visit.Site.Fate
-		rel.Drop = func(item []byte) { r.under.drop(item, fate) }
+		rel.Drop = func(item []byte) { r.under.dropOf(one.visit.Key, item, fate) }
 	}
 	r.bench.Release(&one.visit, rel, now)
 	if rel.Kill {
@@ -130,7 +131,7 @@ func (r *returner) deliver(v *robotsVerdict) error {
 		now := time.Now()
 		if v.rules != nil {
 			delay, _ := v.rules.CrawlDelay()
-			r.bench.Postpone(vs, now.Add(r.live.policy().SiteDelay(delay)), time.Time{})
+			r.bench.Postpone(vs, now.Add(r.live.siteDelay(urlx.Host(v.site), delay)), time.Time{})
 		}
 		r.bench.Unpark(vs, func(s *Site) { v.apply(s, now) })
 	})
