@@ -27,9 +27,8 @@ type purge struct {
 }
 
 const (
-	purgeTime  = 5 * time.Millisecond // of one step, which holds the cut's shared lock
-	purgeSites = 256                  // found before they are given up
-	purgeTake  = 1024                 // items that are looked at one by one in one go
+	purgeTime = 5 * time.Millisecond // of one step, which holds the cut's shared lock
+	purgeTake = 1024                 // items that are looked at one by one in one go
 )
 
 // ask begins a walk, or another one if one is under way.
@@ -47,7 +46,7 @@ func (p *purge) step(now time.Time) (more bool, err error) {
 		}
 		p.busy, p.chunk = true, 0
 	}
-	for end := now.Add(purgeTime); p.busy && time.Now().Before(end); {
+	for end := time.Now().Add(purgeTime); p.busy && time.Now().Before(end); {
 		if len(p.sites) > 0 {
 			done, err := p.giveUp(p.sites[len(p.sites)-1])
 			if err != nil {
@@ -94,14 +93,13 @@ func (p *purge) giveUp(vs *visitState) (done bool, err error) {
 	return true, nil
 }
 
-// find looks at some sites, and says whether there are more.
+// find looks at the next 1,024 sites, and says whether there is more to do.
 func (p *purge) find() (more bool) {
-	for more = true; more && len(p.sites) < purgeSites; p.chunk++ {
-		more = p.dist.bench.Keys(p.chunk, func(vs *visitState, key []byte, state benchState, held uint64) {
-			if held > 0 && state != workbench.Dead && p.rules.excludes(urlx.Host(key)) {
-				p.sites = append(p.sites, vs)
-			}
-		})
-	}
+	more = p.dist.bench.Keys(p.chunk, func(vs *visitState, key []byte, state benchState, held uint64) {
+		if held > 0 && state != workbench.Dead && p.rules.excludes(urlx.Host(key)) {
+			p.sites = append(p.sites, vs)
+		}
+	})
+	p.chunk++
 	return more || len(p.sites) > 0
 }
