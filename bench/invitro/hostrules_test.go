@@ -157,6 +157,10 @@ func excludeInTheMiddle(t *testing.T, killed bool) {
 	}
 	sound := look(t, disk)
 	wantSound(t, &sound)
+	if !killed {
+		rebuild(t, rig, cfg, disk) // the frontier is made anew, and what the operator said stays
+		checkKept(t, disk, "."+out+" exclude")
+	}
 }
 
 func errorOf(errs ...error) error {
