@@ -308,7 +308,7 @@ func (d *distributor) distribute(now time.Time) (int, error) {
 func (d *distributor) place(item []byte) error {
 	it := mustItem(item)
 	site, path := urlx.Split(it.Rest)
-	if d.purge.rules.excludes(urlx.Host(site)) {
+	if d.purge.rules.excludes(site) {
 		it.Rest = path
 		d.path = appendItem(d.path[:0], &it)
 		d.under.dropOf(site, d.path, outcome.Blocked)

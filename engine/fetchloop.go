@@ -98,7 +98,7 @@ func (w *fetchWorker) visit(ctx context.Context, v *visit) error {
 		w.giveBack(&r, nil)
 		return nil
 	}
-	w.terms = w.live.hosts.terms(urlx.Host(v.Key))
+	w.terms = w.live.hosts.terms(v.Key)
 	if site.Blocked || w.terms.Exclude {
 		site.Blocked = true
 		site.Fate = outcome.Blocked

@@ -75,7 +75,7 @@ func (f *Frontier) check(d *door, url []byte, it *Item) bool {
 		d.deep++
 		return false
 	}
-	if f.hosts.excludes(urlx.Host(url)) || (f.lists != nil && f.lists.Refuses(url) != filter.NoList) || !f.scope.Admits(url, filter.Way{Depth: it.Depth, Hops: it.Hops}) {
+	if f.hosts.excludes(url) || (f.lists != nil && f.lists.Refuses(url) != filter.NoList) || !f.scope.Admits(url, filter.Way{Depth: it.Depth, Hops: it.Hops}) {
 		d.strange++
 		return false
 	}

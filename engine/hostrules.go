@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"orbweaver/engine/filter"
+	"orbweaver/engine/urlx"
 	"orbweaver/internal/vfs"
 )
 
@@ -68,22 +69,23 @@ func (h *hostRules) put(live *filter.HostRules) {
 	h.some.Store(h.fixed.Len() > 0 || live.Len() > 0)
 }
 
-// terms is what the rules say of a host in normal form (borrowed).
-func (h *hostRules) terms(host []byte) (t filter.HostTerms) {
+// terms is what the rules say of the host of a site or URL in normal form (borrowed).
+func (h *hostRules) terms(url []byte) (t filter.HostTerms) {
 	if h == nil || !h.some.Load() {
 		return t
 	}
+	host := urlx.Host(url)
 	h.fixed.Find(host, &t)
 	h.live.Load().Find(host, &t)
 	return t
 }
 
-// excludes says that nothing is to be asked of a host.
-func (h *hostRules) excludes(host []byte) bool {
+// excludes says that nothing is to be asked of the host of a site or URL.
+func (h *hostRules) excludes(url []byte) bool {
 	if h == nil || !h.some.Load() {
 		return false
 	}
-	t := h.terms(host)
+	t := h.terms(url)
 	return t.Exclude
 }
 

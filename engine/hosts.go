@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"orbweaver/engine/urlx"
 	"orbweaver/workbench"
 	"orbweaver/workbench/cold"
 )
@@ -107,7 +106,7 @@ func (h *hosts) thaw(key, form []byte) (*visitState, error) {
 	}
 	h.thawed.Add(1)
 	if !h.resumed.IsZero() { // it may have been asked for something just before the kill: see keepDelays
-		if due := h.resumed.Add(h.live.siteDelay(urlx.Host(key), delay)); due.After(now) {
+		if due := h.resumed.Add(h.live.siteDelay(key, delay)); due.After(now) {
 			h.bench.Postpone(vs, due, time.Time{})
 		}
 	}

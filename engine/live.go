@@ -28,9 +28,9 @@ func newLive(p politeness.Policy, hosts *hostRules) *Live {
 // policy returns the policy in force.
 func (l *Live) policy() *politeness.Policy { return l.set.Load() }
 
-// siteDelay is the least time between two requests to a host whose robots.txt asks for crawlDelay.
-func (l *Live) siteDelay(host []byte, crawlDelay time.Duration) time.Duration {
-	t := l.hosts.terms(host)
+// siteDelay is the least time between two requests to a site whose robots.txt asks for crawlDelay.
+func (l *Live) siteDelay(site []byte, crawlDelay time.Duration) time.Duration {
+	t := l.hosts.terms(site)
 	return l.policy().SiteDelay(t.Delay(), crawlDelay)
 }
 

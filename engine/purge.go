@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"orbweaver/engine/outcome"
-	"orbweaver/engine/urlx"
 	"orbweaver/workbench"
 )
 
@@ -96,7 +95,7 @@ func (p *purge) giveUp(vs *visitState) (done bool, err error) {
 // find looks at the next 1,024 sites, and says whether there is more to do.
 func (p *purge) find() (more bool) {
 	more = p.dist.bench.Keys(p.chunk, func(vs *visitState, key []byte, state benchState, held uint64) {
-		if held > 0 && state != workbench.Dead && p.rules.excludes(urlx.Host(key)) {
+		if held > 0 && state != workbench.Dead && p.rules.excludes(key) {
 			p.sites = append(p.sites, vs)
 		}
 	})

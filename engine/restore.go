@@ -64,7 +64,7 @@ func (e *Engine) keepDelays(now time.Time) {
 		var own filter.HostTerms
 		if ruled {
 			key = e.bench.AppendKey(key[:0], vs)
-			own = e.live.hosts.terms(urlx.Host(key))
+			own = e.live.hosts.terms(key)
 		}
 		e.bench.Look(vs, func(s *Site) { // at all of them: none must count as changed
 			if d := p.SiteDelay(own.Delay(), s.crawlDelay()); d > p.HostDelay {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"orbweaver/engine/urlx"
 	"orbweaver/workbench"
 )
 
@@ -131,7 +130,7 @@ func (r *returner) deliver(v *robotsVerdict) error {
 		now := time.Now()
 		if v.rules != nil {
 			delay, _ := v.rules.CrawlDelay()
-			r.bench.Postpone(vs, now.Add(r.live.siteDelay(urlx.Host(v.site), delay)), time.Time{})
+			r.bench.Postpone(vs, now.Add(r.live.siteDelay(v.site, delay)), time.Time{})
 		}
 		r.bench.Unpark(vs, func(s *Site) { v.apply(s, now) })
 	})
