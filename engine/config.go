@@ -21,16 +21,17 @@ type Config struct {
 	Seeds SeedSource // where the crawl starts; nil when only what is queued is to be crawled
 
 	// The five points at which a crawl decides, each all, none, or an expression over what is known there (engine/filter) [all].
-	Scope        string       // may this URL enter the frontier: also host, domain or prefix
-	FetchFilter  string       // may this URL, taken from the frontier, be asked for now
-	ParseFilter  string       // is this page searched for links
-	FollowFilter string       // does this link of this page lead on
-	Store        string       // is this page kept
-	Lists        filter.Lists // plain rules before the scope, and again before a request
-	NoFollow     bool         // obey nofollow in rel, in meta robots and in X-Robots-Tag
-	Forms        bool         // follow the action of forms that only read (method GET)
-	Sitemaps     bool         // follow the sitemaps that robots.txt files name
-	Cookies      bool         // keep what sites set, each for itself, and tell it to them again
+	Scope        string            // may this URL enter the frontier: also host, domain or prefix
+	FetchFilter  string            // may this URL, taken from the frontier, be asked for now
+	ParseFilter  string            // is this page searched for links
+	FollowFilter string            // does this link of this page lead on
+	Store        string            // is this page kept
+	Lists        filter.Lists      // plain rules before the scope, and again before a request
+	HostRules    *filter.HostRules // how hosts differ from what is said here; nil: none does
+	NoFollow     bool              // obey nofollow in rel, in meta robots and in X-Robots-Tag
+	Forms        bool              // follow the action of forms that only read (method GET)
+	Sitemaps     bool              // follow the sitemaps that robots.txt files name
+	Cookies      bool              // keep what sites set, each for itself, and tell it to them again
 
 	MaxPages   int64         // pages stored, 0 for no limit
 	MaxDepth   int           // links from a seed, -1 for no limit

@@ -26,6 +26,7 @@ type distributor struct {
 	newborn *siteQueue
 	under   *undertaker
 	gate    *gate
+	purge   *purge
 
 	frontWant *atomic.Int64   // IPs that should be due soon; the feeder raises it when fetchers starve
 	wake      chan struct{}   // something changed
@@ -118,6 +119,10 @@ func (d *distributor) step(now time.Time) (moved bool, err error) {
 	if err := d.bury(); err != nil {
 		return false, err
 	}
+	purging, err := d.purge.step(now)
+	if err != nil {
+		return false, err
+	}
 	d.vs = d.bench.DueDeferred(now, d.vs[:0])
 	for _, vs := range d.vs {
 		d.newborn.Put(vs)
@@ -125,9 +130,11 @@ func (d *distributor) step(now time.Time) (moved bool, err error) {
 	if err := d.spill(now); err != nil {
 		return false, err
 	}
-	frozen, err := d.hosts.freeze(now)
-	if err != nil {
-		return false, err
+	frozen := 0
+	if !purging { // the purge holds sites, which may not leave
+		if frozen, err = d.hosts.freeze(now); err != nil {
+			return false, err
+		}
 	}
 	refilled, err := d.refill(now)
 	if err != nil {
@@ -137,7 +144,7 @@ func (d *distributor) step(now time.Time) (moved bool, err error) {
 	if refilled+placed > 0 {
 		d.feed()
 	}
-	return frozen+refilled+placed > 0, err
+	return purging || frozen+refilled+placed > 0, err
 }
 
 // bury drops what dead sites have on disk.
@@ -301,6 +308,12 @@ func (d *distributor) distribute(now time.Time) (int, error) {
 func (d *distributor) place(item []byte) error {
 	it := mustItem(item)
 	site, path := urlx.Split(it.Rest)
+	if d.purge.rules.excludes(site) {
+		it.Rest = path
+		d.path = appendItem(d.path[:0], &it)
+		d.under.dropOf(site, d.path, outcome.Blocked)
+		return nil
+	}
 	vs, added, err := d.hosts.getOrAdd(site)
 	if err != nil {
 		return err

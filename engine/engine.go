@@ -38,38 +38,39 @@ type Engine struct {
 	seams Seams
 	lock  io.Closer
 
-	ledger   *ledger
-	frontier *Frontier
-	bench    *bench
-	cold     *cold.Store
-	hosts    *hosts
-	sieve    *sieve.Sieve
-	ready    *diskq.Queue
-	virt     *virtualize.Virtualizer
-	pool     *fetch.Pool
-	filters  *filters
-	seeds    *filter.Seeds
-	rules    *rulesPool
-	jars     *cookie.Jars // nil if no cookies are kept
-	redone   *redone
-	aloft    *aloft
-	parsed   *fpcache.Cache
-	log      *crawlLog
-	clock    *crawlClock
-	limits   *limits
-	gate     *gate
-	live     *Live
-	newborn  *siteQueue
-	servers  *nameServers
-	scarce   *scarcity
-	under    *undertaker
-	todo     *mpmc.Queue[visit]
-	done     *doneQueue
-	fetched  chan *fetch.Page
-	dist     *distributor
-	flush    *flusher
-	returner *returner
-	points   *checkpointer
+	ledger    *ledger
+	frontier  *Frontier
+	bench     *bench
+	cold      *cold.Store
+	hosts     *hosts
+	sieve     *sieve.Sieve
+	ready     *diskq.Queue
+	virt      *virtualize.Virtualizer
+	pool      *fetch.Pool
+	filters   *filters
+	hostRules *hostRules
+	seeds     *filter.Seeds
+	rules     *rulesPool
+	jars      *cookie.Jars // nil if no cookies are kept
+	redone    *redone
+	aloft     *aloft
+	parsed    *fpcache.Cache
+	log       *crawlLog
+	clock     *crawlClock
+	limits    *limits
+	gate      *gate
+	live      *Live
+	newborn   *siteQueue
+	servers   *nameServers
+	scarce    *scarcity
+	under     *undertaker
+	todo      *mpmc.Queue[visit]
+	done      *doneQueue
+	fetched   chan *fetch.Page
+	dist      *distributor
+	flush     *flusher
+	returner  *returner
+	points    *checkpointer
 
 	fetching, pagesOut, frontWant atomic.Int64
 	seeded                        atomic.Bool
@@ -222,7 +223,10 @@ func (e *Engine) openPolicy() (err error) {
 	if err = scopeSeeds(e.seams.FS, e.frontierDir(), e.seeds); err != nil {
 		return err
 	}
-	e.filters, err = compileFilters(&e.cfg, e.seeds)
+	if e.filters, err = compileFilters(&e.cfg, e.seeds); err != nil {
+		return err
+	}
+	e.hostRules, err = openHostRules(e.seams.FS, e.frontierDir(), e.cfg.HostRules, e.seams.Log)
 	return err
 }
 
@@ -288,7 +292,7 @@ func (e *Engine) assemble(m *manifest) {
 	e.gate = newGate(func() { poke(e.feedWake); poke(e.distWake) })
 	l.disk = &diskGuard{fs: e.seams.FS, dir: cfg.Dir, gate: e.gate, most: e.diskMost, say: e.seams.Log.Warn}
 	l.slow.say = e.seams.Log.Warn
-	e.live = newLive(cfg.Politeness, new(filter.HostSet))
+	e.live = newLive(cfg.Politeness, e.hostRules)
 	e.live.fetch.Store(e.filters.fetch)
 	e.limits = &limits{
 		pagesMax: cfg.MaxPages, diskMax: cfg.MaxDisk, timeMax: cfg.MaxTime, finish: e.finish,
@@ -300,11 +304,11 @@ func (e *Engine) assemble(m *manifest) {
 	e.fetched = make(chan *fetch.Page, 4*cfg.Parsers)
 	e.pool = fetch.NewPool(cfg.pool())
 	wakeDist, wakeFeed := func() { poke(e.distWake) }, func() { poke(e.feedWake) }
-	e.under = &undertaker{bench: e.bench, n: &l.n, wake: wakeDist}
+	e.under = &undertaker{bench: e.bench, n: &l.n, redo: e.redone, seed: m.HashSeed, wake: wakeDist}
 	e.hosts = &hosts{bench: e.bench, cold: e.cold, rules: e.rules, newborn: e.newborn, live: e.live}
 	e.frontWant.Store(int64(2 * cfg.Fetchers))
 	e.frontier = &Frontier{
-		scope: e.filters.scope, lists: e.filters.lists, maxDepth: cfg.MaxDepth, hashSeed: m.HashSeed,
+		scope: e.filters.scope, lists: e.filters.lists, hosts: e.hostRules, maxDepth: cfg.MaxDepth, hashSeed: m.HashSeed,
 		cache: fpcache.New(cfg.CacheMemory, m.HashSeed), sieve: e.sieve, n: &l.n,
 	}
 	if cfg.Cookies {
@@ -317,6 +321,10 @@ func (e *Engine) assemble(m *manifest) {
 		frontWant: &e.frontWant, wake: e.distWake, hungry: e.hungry, feed: wakeFeed, pending: e.sieve.Pending,
 		pagesOut: &e.pagesOut, seeded: &e.seeded, retryWait: cfg.RetryWait, finish: e.finish,
 		siteItems: cfg.Rooms.SiteItems,
+	}
+	e.dist.purge = &purge{dist: e.dist, rules: e.hostRules}
+	if e.hostRules.excludesAny() {
+		e.dist.purge.ask() // of what was queued before the rule was there, or a kill in the middle
 	}
 	e.flush = &flusher{
 		ledger: l, sieve: e.sieve, ready: e.ready, hungry: e.hungry, turn: make(chan struct{}, 1),

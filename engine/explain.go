@@ -18,10 +18,13 @@ type Explainer struct {
 	allowed func(netip.AddrPort) error
 	from    ListSources
 	seeds   int
+
+	live     *filter.HostRules // that the operator gave, if the directory holds a crawl
+	liveFrom filter.Rules
 }
 
 // ListSources are the rules that Config.Lists were compiled from, so that the one that decides can be named.
-type ListSources struct{ ExcludeHosts, IncludeHosts, SURTs filter.Rules }
+type ListSources struct{ ExcludeHosts, IncludeHosts, SURTs, HostRules filter.Rules }
 
 // Answer is what one check says of a URL.
 type Answer string
@@ -73,6 +76,9 @@ func NewExplainer(seams Seams, cfg Config, from ListSources) (*Explainer, error)
 	}
 	x.seeds = seeds.Hosts()
 	var err error
+	if x.liveFrom, x.live, err = ReadHostRules(seams.FS, x.cfg.Dir+"/"+FrontierDir); err != nil {
+		return nil, err
+	}
 	x.filters, err = compileFilters(&x.cfg, seeds)
 	return x, err
 }
@@ -137,6 +143,7 @@ func (x *Explainer) door(e *Explanation, url []byte) {
 	} else {
 		e.say("--max-depth", Passed, "no limit")
 	}
+	x.hostRules(e, urlx.Host(url))
 	x.lists(e, url)
 	scope, failed := x.filters.scope, x.filters.scope.Errors()
 	switch yes := scope.Admits(url, way); {
@@ -147,6 +154,26 @@ func (x *Explainer) door(e *Explanation, url []byte) {
 	default:
 		e.verdict("--scope", yes, "%s", scope)
 	}
+}
+
+// hostRules is what hostRules.terms says.
+func (x *Explainer) hostRules(e *Explanation, host []byte) {
+	if x.cfg.HostRules.Len()+x.live.Len() == 0 {
+		return
+	}
+	var t filter.HostTerms
+	x.cfg.HostRules.Find(host, &t)
+	x.live.Find(host, &t)
+	var says []string
+	for _, say := range []string{x.live.Explain(host, x.liveFrom), x.cfg.HostRules.Explain(host, x.from.HostRules)} {
+		if say != "" {
+			says = append(says, say)
+		}
+	}
+	if len(says) == 0 {
+		says = append(says, fmt.Sprintf("none of %d rules fits", x.cfg.HostRules.Len()+x.live.Len()))
+	}
+	e.verdict("--host-rules", !t.Exclude, "%s", strings.Join(says, "; "))
 }
 
 // lists is what filter.Lists.Refuses does, one by one.

@@ -49,6 +49,7 @@ type fetchWorker struct {
 	fetching   *atomic.Int64 // workers in an exchange
 
 	site    Site // of the Visit at hand
+	terms   filter.HostTerms
 	url     []byte
 	rule    []byte // what decided that url is allowed, see flight
 	cookies []byte // that go with the request for url
@@ -100,6 +101,14 @@ func (w *fetchWorker) visit(ctx context.Context, v *visit) error {
 		w.giveBack(&r, nil)
 		return nil
 	}
+	w.terms = w.live.hosts.terms(v.Key)
+	if site.Blocked || w.terms.Exclude {
+		site.Blocked = true
+		site.Fate = outcome.Blocked
+		r.release.Kill = true
+		w.giveBack(&r, nil)
+		return nil
+	}
 	now := time.Now()
 	if site.addrsStale(now) {
 		r.release.Newborn = true
@@ -112,13 +121,6 @@ func (w *fetchWorker) visit(ctx context.Context, v *visit) error {
 		if it.RobotsOf != nil {
 			r.release.Unused = v.Items[i+1:]
 			return w.robotsHop(ctx, &r, raw, &it)
-		}
-		if site.Blocked || w.live.blocked(urlx.Host(v.Key)) {
-			site.Blocked = true
-			site.Fate = outcome.Blocked
-			r.release.Kill = true
-			w.giveBack(&r, nil)
-			return nil
 		}
 		if w.filtered(v.Key, &it) {
 			r.release.Unused = v.Items[i+1:]
@@ -177,7 +179,11 @@ func (w *fetchWorker) refuse(site *Site, it *Item) refusal {
 	var o outcome.Outcome
 	allowed := false
 	allowed, w.rule = site.Rules.AppendAllowed(w.rule[:0], path)
-	switch limit := w.maxPerHost; {
+	limit := w.maxPerHost
+	if w.terms.HasCap {
+		limit = w.terms.MaxPerHost
+	}
+	switch {
 	case !allowed:
 		o = outcome.RobotsDenied
 	case limit > 0 && int(site.Stored) >= limit:
@@ -299,7 +305,7 @@ func (w *fetchWorker) decide(r *returned, p *fetch.Page, o outcome.Outcome, try 
 		Outcome: o, Try: try, Started: p.Started, Ended: p.Ended,
 		SiteFailures: int(site.Failures), Jitter: w.rng.Uint64(),
 	}
-	a.CrawlDelay = site.crawlDelay()
+	a.CrawlDelay, a.HostDelay = site.crawlDelay(), w.terms.Delay()
 	if p.HeadLen > 0 {
 		a.RetryAfter, _ = p.RetryAfter()
 	}

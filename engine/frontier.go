@@ -17,7 +17,8 @@ import (
 type Frontier struct {
 	scope    *filter.Scope
 	lists    *filter.Lists // nil if they can refuse nothing
-	maxDepth int           // -1 for no limit
+	hosts    *hostRules
+	maxDepth int // -1 for no limit
 	hashSeed uint64
 	cache    *fpcache.Cache
 	sieve    *sieve.Sieve
@@ -74,7 +75,7 @@ func (f *Frontier) check(d *door, url []byte, it *Item) bool {
 		d.deep++
 		return false
 	}
-	if (f.lists != nil && f.lists.Refuses(url) != filter.NoList) || !f.scope.Admits(url, filter.Way{Depth: it.Depth, Hops: it.Hops}) {
+	if f.hosts.excludes(url) || (f.lists != nil && f.lists.Refuses(url) != filter.NoList) || !f.scope.Admits(url, filter.Way{Depth: it.Depth, Hops: it.Hops}) {
 		d.strange++
 		return false
 	}

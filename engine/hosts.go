@@ -105,8 +105,8 @@ func (h *hosts) thaw(key, form []byte) (*visitState, error) {
 		return nil, fmt.Errorf("engine: host %.200q: %w", key, err)
 	}
 	h.thawed.Add(1)
-	if !h.resumed.IsZero() && delay > 0 { // it may have been asked for something just before the kill: see keepCrawlDelays
-		if due := h.resumed.Add(h.live.policy().SiteDelay(delay)); due.After(now) {
+	if !h.resumed.IsZero() { // it may have been asked for something just before the kill: see keepDelays
+		if due := h.resumed.Add(h.live.siteDelay(key, delay)); due.After(now) {
 			h.bench.Postpone(vs, due, time.Time{})
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/engine/filter"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/robots"
@@ -25,7 +24,7 @@ func newHosts(t *testing.T, disk vfs.FS) *hosts {
 	}
 	return &hosts{
 		bench: workbench.New[Site](workbench.Options{MemoryMax: 1000}), cold: store, rules: newRulesPool(),
-		newborn: newSiteQueue(), live: newLive(politeness.Default(), new(filter.HostSet)),
+		newborn: newSiteQueue(), live: newLive(politeness.Default(), nil),
 	}
 }
 

@@ -48,18 +48,19 @@ type Inspection struct {
 
 // The places of the parts, relative to the crawl directory.
 const (
-	FrontierDir  = "frontier"
-	ArchiveDir   = "warc"
-	LockFile     = FrontierDir + "/lock"
-	ManifestFile = FrontierDir + "/MANIFEST"
-	SieveDir     = FrontierDir + "/sieve"
-	ReadyDir     = FrontierDir + "/ready"
-	QueuesDir    = FrontierDir + "/queues"
-	SeenDir      = FrontierDir + "/seen"
-	ColdDir      = FrontierDir + "/cold"
-	CacheFile    = FrontierDir + "/cache"
-	SeedsFile    = FrontierDir + "/seeds"
-	ReportFile   = "report.json"
+	FrontierDir   = "frontier"
+	ArchiveDir    = "warc"
+	LockFile      = FrontierDir + "/lock"
+	ManifestFile  = FrontierDir + "/MANIFEST"
+	SieveDir      = FrontierDir + "/sieve"
+	ReadyDir      = FrontierDir + "/ready"
+	QueuesDir     = FrontierDir + "/queues"
+	SeenDir       = FrontierDir + "/seen"
+	ColdDir       = FrontierDir + "/cold"
+	CacheFile     = FrontierDir + "/cache"
+	SeedsFile     = FrontierDir + "/seeds"
+	HostRulesFile = FrontierDir + "/host-rules" // need not be there
+	ReportFile    = "report.json"
 )
 
 // Inspect reads the manifest of the crawl in dir. The error wraps fs.ErrNotExist when there is none, ErrVersion or

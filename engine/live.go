@@ -14,13 +14,13 @@ type Live struct {
 	hostDelay atomic.Int64 // nanoseconds plus one; 0 leaves the policy as it is
 	ipDelay   atomic.Int64
 	set       atomic.Pointer[politeness.Policy] // the policy with the changes
-	blocks    *filter.HostSet
+	hosts     *hostRules
 	fetch     atomic.Pointer[filter.Fetch] // nil if it refuses nothing
 	base      politeness.Policy
 }
 
-func newLive(p politeness.Policy, blocks *filter.HostSet) *Live {
-	l := &Live{base: p, blocks: blocks}
+func newLive(p politeness.Policy, hosts *hostRules) *Live {
+	l := &Live{base: p, hosts: hosts}
 	l.set.Store(&l.base)
 	return l
 }
@@ -28,11 +28,11 @@ func newLive(p politeness.Policy, blocks *filter.HostSet) *Live {
 // policy returns the policy in force.
 func (l *Live) policy() *politeness.Policy { return l.set.Load() }
 
-// blocked says whether the operator has blocked a host.
-func (l *Live) blocked(host []byte) bool { return l.blocks.Len() > 0 && l.blocks.Has(host) }
-
-// Block adds a host rule: what it matches is not asked for any more.
-func (l *Live) Block(rule string) error { return l.blocks.Add(rule) }
+// siteDelay is the least time between two requests to a site whose robots.txt asks for crawlDelay.
+func (l *Live) siteDelay(site []byte, crawlDelay time.Duration) time.Duration {
+	t := l.hosts.terms(site)
+	return l.policy().SiteDelay(t.Delay(), crawlDelay)
+}
 
 // fetchErrors counts the evaluations of the fetch filter in force that failed.
 func (l *Live) fetchErrors() int64 {

@@ -22,8 +22,18 @@ func (e *Engine) Resume() bool { return e.gate.Open(pauseReason) }
 // Stop ends the crawl in order; it can be resumed later.
 func (e *Engine) Stop() { e.finish(reasonSignal) }
 
-// Block adds a host rule (see filter.HostSet): what it matches is not asked for any more.
-func (e *Engine) Block(rule string) error { return e.live.Block(rule) }
+// HostRule takes rules of single hosts (see filter.HostRules), in force at once and for the runs to come. What is queued of
+// hosts that they exclude gets the outcome Blocked, beside the crawl.
+func (e *Engine) HostRule(rules []string) (taken int, err error) {
+	taken, err = e.live.hosts.add(rules)
+	if taken > 0 && e.live.hosts.excludesAny() {
+		e.dist.purge.ask()
+	}
+	return taken, err
+}
+
+// HostRules are the rules of single hosts: those that HostRule took, in this run and before, and those of the configuration.
+func (e *Engine) HostRules() (live, fixed []string) { return e.live.hosts.list() }
 
 // Set changes a setting of the running crawl: host-delay, ip-delay, or the fetch filter.
 func (e *Engine) Set(key, value string) error {

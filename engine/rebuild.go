@@ -214,6 +214,9 @@ func (r *rebuilder) keepSeeds(aside string) error {
 		return err
 	}
 	r.out.Seeds = good
+	if aside != "" {
+		r.keepHostRules(r.cfg.Dir + "/" + aside)
+	}
 	if left.bad > 0 {
 		r.note("%d lines of the old seeds are no URLs any more and were left out", left.bad)
 	}
@@ -225,6 +228,17 @@ func (r *rebuilder) keepSeeds(aside string) error {
 		r.note("no seeds are known any more: seeds that were never fetched are forgotten unless they are given again")
 	}
 	return nil
+}
+
+// keepHostRules takes over what the operator said of single hosts while the crawl ran.
+func (r *rebuilder) keepHostRules(from string) {
+	_, live, err := ReadHostRules(r.fs, from)
+	if err == nil && live.Len() > 0 {
+		err = writeHostRules(r.fs, r.cfg.Dir+"/"+FrontierDir, live)
+	}
+	if err != nil {
+		r.note("the rules that ctl gave for single hosts are lost: %v", err)
+	}
 }
 
 func (r *rebuilder) note(format string, args ...any) {

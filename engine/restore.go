@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"orbweaver/engine/filter"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/urlx"
 	"orbweaver/internal/vfs"
@@ -47,20 +48,27 @@ func (e *Engine) restore(m *manifest, fresh bool) error {
 		return err
 	}
 	e.opening.Replay = time.Since(began)
-	e.keepCrawlDelays(time.Now())
+	e.keepDelays(time.Now())
 	return nil
 }
 
-// keepCrawlDelays makes every site with a Crawl-delay of its own wait that long from now: it may have been asked for
-// something just before the kill. So it is with those that come from the store: see hosts.thaw. All others wait for the feeder,
-// which waits for the general delays.
-func (e *Engine) keepCrawlDelays(now time.Time) {
+// keepDelays makes every site with a delay of its own, from its robots.txt or from a rule, wait that long from now: it may have been
+// asked for something just before the kill. So it is with those that come from the store: see hosts.thaw. All others wait for the
+// feeder, which waits for the general delays.
+func (e *Engine) keepDelays(now time.Time) {
 	p := &e.cfg.Politeness
+	ruled := e.live.hosts.delays()
 	slow := map[*visitState]time.Duration{}
+	var key []byte
 	e.bench.Each(func(vs *visitState, _ benchState) bool {
+		var own filter.HostTerms
+		if ruled {
+			key = e.bench.AppendKey(key[:0], vs)
+			own = e.live.hosts.terms(key)
+		}
 		e.bench.Look(vs, func(s *Site) { // at all of them: none must count as changed
-			if d := s.crawlDelay(); d > p.HostDelay {
-				slow[vs] = p.SiteDelay(d)
+			if d := p.SiteDelay(own.Delay(), s.crawlDelay()); d > p.HostDelay {
+				slow[vs] = d
 			}
 		})
 		return true

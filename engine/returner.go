@@ -87,7 +87,7 @@ func (r *returner) fold(one *returned) error {
 	rel := one.release
 	if rel.Kill {
 		fate := one.visit.Site.Fate
-		rel.Drop = func(item []byte) { r.under.drop(item, fate) }
+		rel.Drop = func(item []byte) { r.under.dropOf(one.visit.Key, item, fate) }
 	}
 	r.bench.Release(&one.visit, rel, now)
 	if rel.Kill {
@@ -130,7 +130,7 @@ func (r *returner) deliver(v *robotsVerdict) error {
 		now := time.Now()
 		if v.rules != nil {
 			delay, _ := v.rules.CrawlDelay()
-			r.bench.Postpone(vs, now.Add(r.live.policy().SiteDelay(delay)), time.Time{})
+			r.bench.Postpone(vs, now.Add(r.live.siteDelay(v.site, delay)), time.Time{})
 		}
 		r.bench.Unpark(vs, func(s *Site) { v.apply(s, now) })
 	})

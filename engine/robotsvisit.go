@@ -134,7 +134,7 @@ func (w *fetchWorker) robotsFetch(ctx context.Context, r *returned, origin, raw 
 		w.robotsSettle(r, v, o, raw == nil, d.KillSite)
 	}
 	// The delay that was just learned holds for the very next request.
-	if due := p.Ended.Add(w.live.policy().SiteDelay(w.site.crawlDelay())); due.After(r.release.SiteDue) && p.HasHead() {
+	if due := p.Ended.Add(w.live.policy().SiteDelay(w.terms.Delay(), w.site.crawlDelay())); due.After(r.release.SiteDue) && p.HasHead() {
 		r.release.SiteDue = due
 	}
 	f.siteDue, f.ipDue = r.release.SiteDue, r.release.IPDue

@@ -11,6 +11,8 @@ import (
 type undertaker struct {
 	bench *bench
 	n     *counters
+	redo  *redone
+	seed  uint64 // of fingerprints
 	wake  func() // of the distributor
 
 	mu      sync.Mutex
@@ -24,6 +26,21 @@ func (u *undertaker) Bury(vs *visitState, fate outcome.Outcome) {
 	u.bench.WithSite(vs, func(s *Site) { s.Fate = fate })
 	u.bench.Kill(vs, func(item []byte) { u.drop(item, fate) })
 	u.Dig(vs)
+}
+
+// dropOf is drop for who knows the site: what an earlier run did keeps the outcome that it had.
+func (u *undertaker) dropOf(site, item []byte, fate outcome.Outcome) {
+	if u.redo.left.Load() > 0 {
+		if it := mustItem(item); it.RobotsOf == nil {
+			fp, o := u.redo.look(u.seed, append(append([]byte(nil), site...), it.Rest...))
+			if o != outcome.None {
+				u.n.finish(o, 1)
+				u.redo.remove(fp)
+				return
+			}
+		}
+	}
+	u.drop(item, fate)
 }
 
 // drop gives one queued item of a dead site its outcome. It runs under the bench's lock and must not call the bench.

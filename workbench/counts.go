@@ -79,6 +79,26 @@ func (w *Workbench[S]) Each(f func(vs *VisitState[S], state State) bool) {
 	}
 }
 
+// Keys lends f the key of each site in group k of 1,024, in order of creation, with its state and the number of its items, in
+// memory, on disk and in its Visit. It says whether there are more groups. f runs under the bench's lock: it must be short and must not
+// call the bench. Who goes through all groups meets every site that was there all the while, and may meet others.
+func (w *Workbench[S]) Keys(k int, f func(vs *VisitState[S], key []byte, state State, items uint64)) (more bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if k >= len(w.handles.chunks) {
+		return false
+	}
+	for i := range min(chunkLen, int(w.sites.last)-k*chunkLen) {
+		if w.sites.chunks[k] == nil {
+			break
+		}
+		if s := &w.sites.chunks[k][i]; s.id != 0 {
+			f(&w.handles.chunks[k][i], w.keyOf(s), s.state(), s.onDisk+uint64(w.held(s)))
+		}
+	}
+	return k+1 < len(w.handles.chunks)
+}
+
 // statesOf reads the states of chunk k and says how many sites it has.
 func (w *Workbench[S]) statesOf(k int, states *[chunkLen]State) (chunk *[chunkLen]VisitState[S], n int) {
 	w.mu.Lock()

@@ -46,6 +46,34 @@ func TestRefillInOrderOfRunningDry(t *testing.T) {
 	refill(9, a)
 }
 
+func TestKeysMeetsEverySiteWithWhatItHolds(t *testing.T) {
+	w := New[int](Options{PathsPerVisit: 1})
+	for n := range 2500 {
+		vs := placed(w, fmt.Sprintf("host%d", n), ip(n), "/1", "/2")
+		w.SetOnDisk(vs, uint64(n))
+	}
+	w.Acquire(start, nil, 10) // what is out counts
+	met := map[string]uint64{}
+	more := true
+	for k := 0; more; k++ {
+		more = w.Keys(k, func(vs *VisitState[int], key []byte, _ State, items uint64) {
+			if w.handles.at(vs.id) != vs {
+				t.Error("a strange site")
+			}
+			met[string(key)] = items
+		})
+	}
+	for key, items := range met {
+		var n uint64
+		if _, err := fmt.Sscanf(key, "http://host%d", &n); err != nil || items != n+2 {
+			t.Errorf("%s holds %d, want %d (%v)", key, items, n+2, err)
+		}
+	}
+	if len(met) != 2500 {
+		t.Errorf("%d sites met", len(met))
+	}
+}
+
 func TestFrontCountsWhatIsDueSoon(t *testing.T) {
 	w := New[int](Options{PathsPerVisit: 1})
 	for n := range 3000 {

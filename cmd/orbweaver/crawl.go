@@ -23,6 +23,8 @@ type crawlCmd struct {
 	IncludeHosts string   `help:"File of hosts, in the same form: no others are asked." placeholder:"FILE"`
 	Surts        string   `help:"File of SURT prefixes, +http://(org,example, or - one a line: the longest that fits decides; with a + in the file, what none fits is refused." placeholder:"FILE"`
 
+	HostRules string `help:"File of rules for single hosts, one a line: host, .suffix, *.suffix or CIDR, then host-delay=TIME, max-per-host=N or exclude. The narrowest decides; a delay may be shorter than --host-delay, and Crawl-delay still lengthens it." placeholder:"FILE"`
+
 	ExcludeExtensions []string `help:"Endings of paths to stay away from, such as jpg,png." placeholder:"EXT"`
 
 	Fetch  string `help:"all, none, or an expression: which URLs, taken from the frontier, are asked for now." default:"all" placeholder:"EXPR"`
@@ -105,6 +107,7 @@ Examples:
   orbweaver crawl --proxy http://127.0.0.1:8080 --resolver hashed --seeds seeds.txt   # a simulated web
   orbweaver crawl --scope 'in_domain && depth <= 5' --follow 'kind != "image" && not nofollow' https://example.org/
   orbweaver crawl --surts surts.txt --exclude-extensions jpg,png,mp4 --store 'status == 200' --seeds seeds.txt
+  orbweaver crawl --host-rules hosts.txt --seeds seeds.txt     # lines such as: .example.org host-delay=20s max-per-host=1000
   orbweaver crawl --dir crawl --dry-run --depth 2 https://example.org/a.jpg            # what would become of it, and why`
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"orbweaver/engine"
 	"orbweaver/engine/control"
@@ -21,13 +22,16 @@ type ctlCmd struct {
 	Stop   ctlStopCmd   `cmd:"" help:"Stop in order; the crawl can be resumed."`
 	Add    ctlAddCmd    `cmd:"" help:"Add URLs."`
 	Block  ctlBlockCmd  `cmd:"" help:"Ask hosts no more: host, .suffix or *.suffix."`
+	Rule   ctlRuleCmd   `cmd:"" help:"Give hosts a delay or a cap of their own, or exclude them."`
+	Rules  ctlRulesCmd  `cmd:"" help:"List the rules of single hosts."`
 	Set    ctlSetCmd    `cmd:"" help:"Change host-delay, ip-delay or the fetch filter."`
 }
 
 // Help shows examples.
 func (*ctlCmd) Help() string {
 	return "Examples:\n  orbweaver ctl --dir crawl status\n  orbweaver ctl --dir crawl add https://example.org/new/\n" +
-		"  orbweaver ctl --dir crawl block .example.com\n  orbweaver ctl --dir crawl set host-delay=10s"
+		"  orbweaver ctl --dir crawl block .example.com\n  orbweaver ctl --dir crawl set host-delay=10s\n" +
+		"  orbweaver ctl --dir crawl rule .example.com host-delay=20s max-per-host=1000"
 }
 
 func (c *ctlCmd) client() *control.Client {
@@ -95,7 +99,12 @@ type (
 	ctlBlockCmd struct {
 		Rules []string `arg:"" name:"host" help:"Host rules."`
 	}
-	ctlSetCmd struct {
+	ctlRuleCmd struct {
+		Host  string   `arg:"" name:"host" help:"host, .suffix, *.suffix or CIDR."`
+		Terms []string `arg:"" name:"key=value" help:"host-delay=TIME, max-per-host=N, exclude or exclude=no."`
+	}
+	ctlRulesCmd struct{}
+	ctlSetCmd   struct {
 		Settings []string `arg:"" name:"key=value" help:"Settings."`
 	}
 )
@@ -125,7 +134,20 @@ func (*ctlAddCmd) Help() string {
 
 // Help shows an example.
 func (*ctlBlockCmd) Help() string {
-	return "Until the crawl ends; for good, put the rule into the file of --exclude-hosts.\n\nExample:\n  orbweaver ctl block --dir crawl .example.com"
+	return "The same as rule HOST exclude.\n\nExample:\n  orbweaver ctl block --dir crawl .example.com"
+}
+
+// Help shows examples.
+func (*ctlRuleCmd) Help() string {
+	return "In force at once, and when the crawl goes on after a stop or a kill. Of the rules that fit a host the narrowest decides; of two\n" +
+		"that are as narrow this one, not that of --host-rules. What is queued of excluded hosts counts as blocked.\n\n" +
+		"Examples:\n  orbweaver ctl rule --dir crawl www.example.com host-delay=20s\n" +
+		"  orbweaver ctl rule --dir crawl .example.com max-per-host=1000 host-delay=1s\n  orbweaver ctl rule --dir crawl .example.com exclude"
+}
+
+// Help shows an example.
+func (*ctlRulesCmd) Help() string {
+	return "First those that ctl rule and ctl block gave, then those of --host-rules.\n\nExample:\n  orbweaver ctl rules --dir crawl"
 }
 
 // Help shows an example.
@@ -148,6 +170,32 @@ func (x *ctlAddCmd) Run(w *world, c *ctlCmd) error { return c.do(w, "add", x.URL
 
 // Run blocks hosts.
 func (x *ctlBlockCmd) Run(w *world, c *ctlCmd) error { return c.do(w, "block", x.Rules) }
+
+// Run takes a rule.
+func (x *ctlRuleCmd) Run(w *world, c *ctlCmd) error {
+	return c.do(w, "rule", []string{x.Host + " " + strings.Join(x.Terms, " ")})
+}
+
+// Run lists the rules.
+func (*ctlRulesCmd) Run(w *world, c *ctlCmd) error {
+	rules, err := c.client().HostRules(w.ctx)
+	switch {
+	case err != nil:
+		return c.explain(err)
+	case c.JSON:
+		return printJSON(w.stdout, rules)
+	}
+	for _, rule := range rules.Live {
+		fmt.Fprintf(w.stdout, "%s  # ctl\n", rule)
+	}
+	for _, rule := range rules.Fixed {
+		fmt.Fprintln(w.stdout, rule)
+	}
+	if rules.More > 0 {
+		fmt.Fprintf(w.stdout, "# and %d more\n", rules.More)
+	}
+	return nil
+}
 
 // Run changes settings.
 func (x *ctlSetCmd) Run(w *world, c *ctlCmd) error { return c.do(w, "set", x.Settings) }

@@ -68,13 +68,38 @@ func TestDryRunTellsWhatWouldBecomeOfURLs(t *testing.T) {
 	call("crawl", "--dry-run").want(t, exitUsage, "--dry-run: give the URLs")
 }
 
+// Which rule of a host is kept to is told with its place, whether it refuses or not.
+func TestDryRunTellsWhichHostRuleApplies(t *testing.T) {
+	dir := t.TempDir()
+	rules := filepath.Join(dir, "rules.txt")
+	write(t, rules, "# they asked us\n.slow.example host-delay=20s\n*.slow.example max-per-host=10\nout.slow.example exclude\n")
+	args := []string{"crawl", "--dir", filepath.Join(dir, "crawl"), "--dry-run", "--json", "--host-rules", rules}
+	list := explanations(t, call(append(args, "http://www.slow.example/", "http://out.slow.example/", "http://other.example/")...).want(t, exitDone))
+	delay, most := "host-delay=20s (.slow.example, "+rules+":2)", "max-per-host=10 (*.slow.example, "+rules+":3)"
+	for i, want := range []string{delay + "; " + most, delay + "; " + most + "; exclude (out.slow.example, " + rules + ":4)", "none of 3 rules fits"} {
+		says := ""
+		for _, c := range list[i].Checks {
+			if c.Name == "--host-rules" {
+				says = c.Says
+			}
+		}
+		if refused := list[i].By == "--host-rules"; says != want || refused != (i == 1) {
+			t.Errorf("%+v, want %q", list[i], want)
+		}
+	}
+	write(t, rules, "a.test host-delay=soon\n")
+	call(append(args, "http://a.test/")...).want(t, exitUsage, "--host-rules: "+rules+":1", "host-delay=soon")
+}
+
 // The settings and the seeds are those of the crawl directory, of which nothing changes.
 func TestDryRunKnowsTheCrawlDirectory(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
 	list := filepath.Join(dir, "away.txt")
 	write(t, list, "*.away.test\n")
+	rules := filepath.Join(dir, "rules.txt")
 	crawl := filepath.Join(dir, "c")
-	call(append(w.crawl(crawl, 0), "--scope", "host", "--max-depth", "1", "--exclude-hosts", list, "--follow", "not nofollow",
+	write(t, rules, "*.ruled.test exclude\n")
+	call(append(w.crawl(crawl, 0), "--scope", "host", "--host-rules", rules, "--max-depth", "1", "--exclude-hosts", list, "--follow", "not nofollow",
 		"--exclude-extensions", "jpg", "--exclude-extensions", "gif")...).want(t, exitDone)
 	before := contents(t, crawl)
 	out := explanations(t, call("crawl", "--dir", crawl, "--dry-run", "--json", w.roots[0], "http://x.away.test/", w.roots[0]+"x.gif", "http://elsewhere.test/").want(t, exitDone))

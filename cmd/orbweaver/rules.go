@@ -34,6 +34,8 @@ func (c *crawlCmd) points(cfg *engine.Config) (from engine.ListSources, err erro
 	bad.add("--include-hosts", err)
 	from.SURTs, cfg.Lists.SURTs, err = readList(c.Surts, filter.CompileSURTs)
 	bad.add("--surts", err)
+	from.HostRules, cfg.HostRules, err = readList(c.HostRules, filter.CompileHostRules)
+	bad.add("--host-rules", err)
 	if len(c.ExcludeExtensions) > 0 {
 		cfg.Lists.ExcludeExtensions, err = filter.CompileExtensions(c.ExcludeExtensions)
 		bad.add("--exclude-extensions", err)

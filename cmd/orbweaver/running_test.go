@@ -58,6 +58,11 @@ func TestControl(t *testing.T) {
 	ctl("set", "fetch=hots == 1").want(t, exitFailed, "unknown name hots (1:1)")
 	ctl("block", ".blocked.test").want(t, exitDone, "1 of 1 host rules taken")
 	ctl("block", "not a host").want(t, exitFailed, "host")
+	ctl("rule", "slow.test", "host-delay=20s", "max-per-host=7").want(t, exitDone, "1 of 1 host rules taken")
+	ctl("rule", "slow.test", "colour=red").want(t, exitFailed, `"colour=red" is none of`)
+	if list := ctl("rules").want(t, exitDone); list.out != ".blocked.test exclude  # ctl\nslow.test host-delay=20s max-per-host=7  # ctl\n" {
+		t.Errorf("rules: %q", list.out)
+	}
 	before := number(t, ctl("status", "--json").object(t), "urls_found")
 	if reply := ctl("add", "--json", "http://new.blocked.test/", "http://other.test/").want(t, exitDone).object(t); reply["message"] != "2 of 2 URLs offered at the door" {
 		t.Errorf("add: %v", reply)

@@ -44,7 +44,14 @@ func (c *Client) Status(ctx context.Context) (engine.Report, error) {
 	return r, err
 }
 
-// Do performs one of pause, resume, stop, add, block, set; args are the lines of its body.
+// HostRules asks for the rules of single hosts.
+func (c *Client) HostRules(ctx context.Context) (HostRules, error) {
+	var h HostRules
+	err := c.call(ctx, http.MethodGet, "/rules", "", &h)
+	return h, err
+}
+
+// Do performs one of pause, resume, stop, add, block, rule, set; args are the lines of its body.
 func (c *Client) Do(ctx context.Context, action string, args []string) (Reply, error) {
 	var r Reply
 	err := c.call(ctx, http.MethodPost, "/"+action, strings.Join(args, "\n"), &r)

@@ -26,7 +26,8 @@ type Crawl interface {
 	Resume() bool
 	Stop()
 	AddURLs(ctx context.Context, urls []string) (int, error)
-	Block(rule string) error
+	HostRule(rules []string) (taken int, err error)
+	HostRules() (live, fixed []string)
 	Set(key, value string) error
 }
 
@@ -92,22 +93,9 @@ func Handler(crawl Crawl) http.Handler {
 		n, err := crawl.AddURLs(r.Context(), urls)
 		reply(w, fmt.Sprintf("%d of %d URLs offered at the door", n, len(urls)), err)
 	})
-	mux.HandleFunc("POST /block", func(w http.ResponseWriter, r *http.Request) {
-		rules, err := lines(r.Body)
-		if err != nil {
-			refuse(w, err)
-			return
-		}
-		taken := 0
-		for _, rule := range rules {
-			fault := crawl.Block(rule)
-			if fault == nil {
-				taken++
-			}
-			err = errors.Join(err, fault)
-		}
-		reply(w, fmt.Sprintf("%d of %d host rules taken", taken, len(rules)), err)
-	})
+	mux.HandleFunc("POST /block", hostRule(crawl, " exclude"))
+	mux.HandleFunc("POST /rule", hostRule(crawl, ""))
+	mux.HandleFunc("GET /rules", func(w http.ResponseWriter, _ *http.Request) { answer(w, rulesOf(crawl)) })
 	mux.HandleFunc("POST /set", func(w http.ResponseWriter, r *http.Request) {
 		settings, err := lines(r.Body)
 		if err != nil {
@@ -121,6 +109,40 @@ func Handler(crawl Crawl) http.Handler {
 		reply(w, "set", err)
 	})
 	return sameOrigin(http.MaxBytesHandler(mux, bodyMax))
+}
+
+// hostRule takes rules of single hosts, one a line, each with what it is to end in.
+func hostRule(crawl Crawl, end string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		rules, err := lines(r.Body)
+		if err != nil {
+			refuse(w, err)
+			return
+		}
+		for i := range rules {
+			rules[i] += end
+		}
+		taken, err := crawl.HostRule(rules)
+		reply(w, fmt.Sprintf("%d of %d host rules taken", taken, len(rules)), err)
+	}
+}
+
+// HostRules are the rules of single hosts of a running crawl.
+type HostRules struct {
+	Live  []string `json:"live"`  // given while it ran; they win over others that are as narrow
+	Fixed []string `json:"fixed"` // of the file of --host-rules
+	More  int      `json:"more"`  // of that file, not listed
+}
+
+// fixedTold is how many rules of the file are listed.
+const fixedTold = 10_000
+
+func rulesOf(crawl Crawl) (h HostRules) {
+	h.Live, h.Fixed = crawl.HostRules()
+	if h.More = max(0, len(h.Fixed)-fixedTold); h.More > 0 {
+		h.Fixed = h.Fixed[:fixedTold]
+	}
+	return h
 }
 
 // sameOrigin refuses what a browser sends on behalf of a page.

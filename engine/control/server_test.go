@@ -46,12 +46,20 @@ func (f *fake) AddURLs(_ context.Context, urls []string) (int, error) {
 	return len(urls), nil
 }
 
-func (f *fake) Block(rule string) error {
-	if strings.Contains(rule, " ") {
-		return errors.New("no host: " + rule)
+func (f *fake) HostRule(rules []string) (taken int, err error) {
+	for _, rule := range rules {
+		if strings.Count(rule, " ") != 1 {
+			err = errors.Join(err, errors.New("no rule: "+rule))
+			continue
+		}
+		f.note("rule %s", rule)
+		taken++
 	}
-	f.note("block %s", rule)
-	return nil
+	return taken, err
+}
+
+func (f *fake) HostRules() (live, fixed []string) {
+	return []string{"a.test exclude"}, slices.Repeat([]string{"b.test host-delay=1s"}, 10_003)
 }
 
 func (f *fake) Set(key, value string) error {
@@ -82,7 +90,8 @@ func TestActions(t *testing.T) {
 		{"/stop", "", 200, "stopping", ""},
 		{"/add", "http://a.test/\n# no\n\n http://b.test/ ", 200, "2 of 2 URLs offered at the door", ""},
 		{"/add", "http://a.test/\nbad", 400, "1 of 2 URLs offered at the door", `"bad": no URL`},
-		{"/block", ".a.test\nb c\nd.test", 400, "2 of 3 host rules taken", "no host: b c"},
+		{"/block", ".a.test\nb c\nd.test", 400, "2 of 3 host rules taken", "no rule: b c exclude"},
+		{"/rule", ".a.test host-delay=4s", 200, "1 of 1 host rules taken", ""},
 		{"/set", "host-delay = 4s\nip-delay=1s", 200, "set", ""},
 	} {
 		w := ask(f, http.MethodPost, c.path, strings.NewReader(c.body))
@@ -91,9 +100,20 @@ func TestActions(t *testing.T) {
 			t.Errorf("%s: %d %+v, %v", c.path, w.Code, r, err)
 		}
 	}
-	want := []string{"pause", "resume", "stop", "add 2", "add 2", "block .a.test", "block d.test", "set host-delay to 4s", "set ip-delay to 1s"}
+	want := []string{"pause", "resume", "stop", "add 2", "add 2", "rule .a.test exclude", "rule d.test exclude", "rule .a.test host-delay=4s", "set host-delay to 4s", "set ip-delay to 1s"}
 	if !slices.Equal(f.did, want) {
 		t.Errorf("%q", f.did)
+	}
+}
+
+// A file may be long: what is listed of it has an end, and says so.
+func TestHostRulesAreListed(t *testing.T) {
+	var h HostRules
+	if err := json.Unmarshal(ask(new(fake), http.MethodGet, "/rules", nil).Body.Bytes(), &h); err != nil {
+		t.Fatal(err)
+	}
+	if len(h.Live) != 1 || h.Live[0] != "a.test exclude" || len(h.Fixed) != 10_000 || h.More != 3 {
+		t.Errorf("%q, %d of the file, %d more", h.Live, len(h.Fixed), h.More)
 	}
 }
 
@@ -129,7 +149,7 @@ func TestBodiesHaveALimit(t *testing.T) {
 	line := []byte("http://a.test/" + strings.Repeat("x", 1<<16) + "\n")
 	many := io.LimitReader(&endless{line: line}, bodyMax+1)
 	for _, body := range []io.Reader{many, bytes.NewReader(bytes.Repeat([]byte("x"), lineMax+1))} {
-		for _, path := range []string{"/add", "/block", "/set"} {
+		for _, path := range []string{"/add", "/block", "/rule", "/set"} {
 			w := ask(f, http.MethodPost, path, body)
 			var r Reply
 			if err := json.Unmarshal(w.Body.Bytes(), &r); err != nil || w.Code != http.StatusBadRequest || r.Error == "" {

@@ -146,6 +146,7 @@ func (c *checker) all() error {
 	if c.cut != nil {
 		c.openRooms()
 		c.checkSeeds()
+		c.checkHostRules()
 		c.checkReport()
 	}
 	journaled := c.checkJournal()

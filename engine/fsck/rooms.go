@@ -156,6 +156,18 @@ func (c *checker) checkSeeds() {
 	c.checked("seeds", n, "URLs")
 }
 
+// checkHostRules reads the rules that the operator gave for single hosts, if there are any.
+func (c *checker) checkHostRules() {
+	_, rules, err := engine.ReadHostRules(c.fsys, c.path(engine.FrontierDir))
+	if err != nil {
+		c.fault("host-rules", engine.HostRulesFile, "%v", err)
+		return
+	}
+	if rules.Len() > 0 {
+		c.checked("host-rules", int64(rules.Len()), "rules")
+	}
+}
+
 // checkReport reads report.json; after an orderly stop it says what the checkpoint says.
 func (c *checker) checkReport() {
 	const area, file = "report", engine.ReportFile

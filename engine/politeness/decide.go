@@ -12,10 +12,11 @@ type Attempt struct {
 	Outcome        outcome.Outcome
 	Try            int // of this URL, 0 first
 	Started, Ended time.Time
-	CrawlDelay     time.Duration // of the site's robots.txt; 0 or less for none
-	RetryAfter     time.Duration // of the response; 0 or less for none
-	SiteFailures   int           // as the last Decision for the site said; 0 for a new site
-	Jitter         uint64        // random bits of the caller
+	CrawlDelay     time.Duration  // of the site's robots.txt; 0 or less for none
+	HostDelay      *time.Duration // that the operator set for this site, in place of the policy's; nil for none. Borrowed
+	RetryAfter     time.Duration  // of the response; 0 or less for none
+	SiteFailures   int            // as the last Decision for the site said; 0 for a new site
+	Jitter         uint64         // random bits of the caller
 }
 
 // Decision is what follows from an Attempt.
@@ -53,7 +54,7 @@ func (p *Policy) Decide(a Attempt) Decision {
 	if !rule.Contact && !rule.SiteBackoff {
 		return d
 	}
-	wait := p.SiteDelay(a.CrawlDelay)
+	wait := p.SiteDelay(a.HostDelay, a.CrawlDelay)
 	switch {
 	case rule.SiteBackoff && rule.Effect == Busy:
 		wait = max(wait, p.busyWait(a.RetryAfter, -d.SiteFailures, a.Jitter))
@@ -105,7 +106,12 @@ func at(waits []time.Duration, i int) time.Duration {
 
 func abs(n int) int { return max(n, -n) }
 
-// SiteDelay is the least time between two requests to a site whose robots.txt asks for crawlDelay (0 for nothing).
-func (p *Policy) SiteDelay(crawlDelay time.Duration) time.Duration {
-	return max(p.HostDelay, min(crawlDelay, p.CrawlDelayMax))
+// SiteDelay is the least time between two requests to a site: that which the operator set for it (nil for none) or the
+// general one, and no less than what its robots.txt asks for (0 for nothing).
+func (p *Policy) SiteDelay(own *time.Duration, crawlDelay time.Duration) time.Duration {
+	delay := p.HostDelay
+	if own != nil {
+		delay = *own
+	}
+	return max(delay, min(crawlDelay, p.CrawlDelayMax))
 }

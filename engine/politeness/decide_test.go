@@ -16,6 +16,7 @@ const (
 
 // A row per story: what happened, and how long site and IP then wait.
 func TestDecide(t *testing.T) {
+	longer, shorter := 20*time.Second, time.Second
 	p := Default()
 	none := time.Duration(-1) // due time stays as it is
 	for _, c := range []struct {
@@ -34,6 +35,9 @@ func TestDecide(t *testing.T) {
 		{"a short Crawl-delay", Attempt{Outcome: outcome.OK, CrawlDelay: s}, 4 * s, s / 2, false, 0, false, false},
 		{"a negative Crawl-delay", Attempt{Outcome: outcome.OK, CrawlDelay: -s}, 4 * s, s / 2, false, 0, false, false},
 		{"a Crawl-delay of a century", Attempt{Outcome: outcome.OK, CrawlDelay: 876000 * time.Hour}, 5 * m, s / 2, false, 0, false, true},
+		{"a longer delay by rule", Attempt{Outcome: outcome.OK, HostDelay: &longer}, 20 * s, s / 2, false, 0, false, false},
+		{"a shorter delay by rule", Attempt{Outcome: outcome.OK, HostDelay: &shorter}, s, s / 2, false, 0, false, false},
+		{"Crawl-delay beats a rule", Attempt{Outcome: outcome.OK, HostDelay: &shorter, CrawlDelay: 9 * s}, 9 * s, s / 2, false, 0, false, false},
 		{"Retry-After with a page", Attempt{Outcome: outcome.OK, RetryAfter: m}, 4 * s, s / 2, false, 0, false, false},
 
 		{"reset", Attempt{Outcome: outcome.Reset}, 4 * s, s / 2, true, 0, false, false},

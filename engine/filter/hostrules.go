@@ -1,0 +1,375 @@
+package filter
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// HostTerms is what HostRules say of one host. The zero value says nothing.
+type HostTerms struct {
+	HostDelay  time.Duration // between two requests; if it HasDelay
+	MaxPerHost int           // stored pages, 0 for no limit; if it HasCap
+	HasDelay   bool
+	HasCap     bool
+	Exclude    bool
+
+	ranks [termKeys]int16 // how narrow the rule is that said each, 0 if none did
+	from  [termKeys]int32 // its number, from 0
+}
+
+// The keys of a rule.
+const (
+	termDelay = iota
+	termCap
+	termExclude
+	termKeys
+)
+
+// HostDelayMax bounds host-delay in a rule.
+const HostDelayMax = 24 * time.Hour
+
+// HostRules say how hosts differ from the general settings. They are compiled once and then only read.
+//
+// A rule is a host as a HostSet has it, and then one or more of
+//
+//	host-delay=10s      between two requests, in place of the general one
+//	max-per-host=1000   stored pages, 0 for no limit, in place of the general one
+//	exclude             nothing is asked; exclude=no lets a host in that a wider rule keeps out
+//
+// Of the rules that fit a host and have a key the narrowest one is kept to: the longest name or prefix, and of one name
+// example.org before *.example.org before .example.org.
+type HostRules struct {
+	rules     []hostRule
+	names     labelTrie
+	at        []nodeRules // by node of names
+	blocks    map[netip.Prefix]int32
+	lengths   []int // of the prefixes in blocks, the longest last
+	exclusive bool
+}
+
+// nodeRules are the numbers, plus one, of the rules that are about a name; 0 for none.
+type nodeRules struct{ self, all, below int32 }
+
+// hostRule is one rule, read.
+type hostRule struct {
+	rule
+	terms HostTerms
+	keys  [termKeys]bool
+}
+
+// CompileHostRules makes HostRules. The faults come all at once, each with its place.
+func CompileHostRules(from Rules) (*HostRules, error) {
+	r := &HostRules{names: newLabelTrie(), at: make([]nodeRules, 1), blocks: map[netip.Prefix]int32{}}
+	known := map[string]int{}
+	err := from.each(func(i int, text string) error {
+		one, err := readHostRule(text)
+		if err != nil {
+			return err
+		}
+		pattern := one.pattern()
+		if was, again := known[pattern]; again {
+			return fmt.Errorf("%w: %q: there is a rule for it already, %s", ErrRule, pattern, from.Where(was))
+		}
+		known[pattern] = i
+		r.add(one)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// With gives the rules with more of them, which replace what a rule for the same hosts said of the same key. Those that are none
+// are left out, and joined in the error. r may be nil.
+func (r *HostRules) With(texts ...string) (grown *HostRules, taken int, err error) {
+	grown, err = CompileHostRules(Rules{})
+	var list []hostRule
+	if r != nil {
+		list = slices.Clone(r.rules)
+	}
+	known := map[string]int{}
+	for i, one := range list {
+		known[one.pattern()] = i
+	}
+	for _, text := range texts {
+		one, fault := readHostRule(strings.TrimSpace(text))
+		if fault != nil {
+			err = errors.Join(err, fault)
+			continue
+		}
+		taken++
+		if i, again := known[one.pattern()]; again {
+			list[i] = list[i].with(one)
+			continue
+		}
+		known[one.pattern()] = len(list)
+		list = append(list, one)
+	}
+	for _, one := range list {
+		grown.add(one)
+	}
+	return grown, taken, err
+}
+
+// add enters a rule.
+func (r *HostRules) add(one hostRule) {
+	r.rules = append(r.rules, one)
+	number := int32(len(r.rules))
+	r.exclusive = r.exclusive || one.terms.Exclude
+	if one.net.IsValid() {
+		r.blocks[one.net] = number
+		if at, found := slices.BinarySearch(r.lengths, one.net.Bits()); !found {
+			r.lengths = slices.Insert(r.lengths, at, one.net.Bits())
+		}
+		return
+	}
+	node, name := uint32(0), []byte(one.name)
+	for dot := 0; dot >= 0; name = name[:max(dot, 0)] {
+		dot = bytes.LastIndexByte(name, '.')
+		node = r.names.grow(node, name[dot+1:])
+	}
+	r.at = append(r.at, make([]nodeRules, len(r.names.nodes)-len(r.at))...)
+	switch {
+	case one.self && one.below:
+		r.at[node].all = number
+	case one.below:
+		r.at[node].below = number
+	default:
+		r.at[node].self = number
+	}
+}
+
+// Len is how many rules there are.
+func (r *HostRules) Len() int {
+	if r == nil {
+		return 0
+	}
+	return len(r.rules)
+}
+
+// Excludes says that some rule excludes something.
+func (r *HostRules) Excludes() bool { return r != nil && r.exclusive }
+
+// Delays says that some rule has a delay.
+func (r *HostRules) Delays() bool {
+	return r != nil && slices.ContainsFunc(r.rules, func(one hostRule) bool { return one.terms.HasDelay })
+}
+
+// Texts are the rules in their normal form, each as it can be read again.
+func (r *HostRules) Texts() []string {
+	var texts []string
+	if r != nil {
+		for _, one := range r.rules {
+			texts = append(texts, one.String())
+		}
+	}
+	return texts
+}
+
+// Find adds what the rules say of a host in normal form (borrowed) to t, which other rules may have written to: those of these
+// rules count as the later ones. It does not allocate for names. r may be nil.
+func (r *HostRules) Find(host []byte, t *HostTerms) {
+	if r == nil {
+		return
+	}
+	host = withoutDot(host)
+	if isAddress(host) || bytes.IndexByte(host, ':') >= 0 {
+		r.findAddr(host, t)
+		return
+	}
+	if len(r.names.nodes) < 2 {
+		return
+	}
+	node, rank := uint32(0), int16(0)
+	for name := host; ; {
+		dot := bytes.LastIndexByte(name, '.')
+		if node = r.names.child(node, name[dot+1:]); node == 0 {
+			return
+		}
+		rank += 3
+		at := &r.at[node]
+		r.say(at.all, rank, t)
+		if dot < 0 {
+			r.say(at.self, rank+2, t)
+			return
+		}
+		r.say(at.below, rank+1, t)
+		name = name[:dot]
+	}
+}
+
+func (r *HostRules) findAddr(host []byte, t *HostTerms) {
+	addr, err := netip.ParseAddr(string(bytes.Trim(host, "[]")))
+	if err != nil {
+		return
+	}
+	addr = addr.Unmap().WithZone("")
+	for _, length := range r.lengths {
+		if net, err := addr.Prefix(length); err == nil {
+			r.say(r.blocks[net], int16(length+1), t)
+		}
+	}
+}
+
+// say writes what a rule says into t, as far as nothing narrower has spoken. number is that of the rule plus one, or 0.
+func (r *HostRules) say(number int32, rank int16, t *HostTerms) {
+	if number == 0 {
+		return
+	}
+	one := &r.rules[number-1]
+	for key, has := range one.keys {
+		if !has || rank < t.ranks[key] {
+			continue
+		}
+		t.ranks[key], t.from[key] = rank, number-1
+		switch key {
+		case termDelay:
+			t.HostDelay, t.HasDelay = one.terms.HostDelay, true
+		case termCap:
+			t.MaxPerHost, t.HasCap = one.terms.MaxPerHost, true
+		default:
+			t.Exclude = one.terms.Exclude
+		}
+	}
+}
+
+// Explain tells what the rules say of a host, each key with its rule and the rule's place; "" if nothing.
+func (r *HostRules) Explain(host []byte, from Rules) string {
+	if r == nil {
+		return ""
+	}
+	var t HostTerms
+	r.Find(host, &t)
+	var says []string
+	for key, rank := range t.ranks {
+		if rank > 0 {
+			one := &r.rules[t.from[key]]
+			says = append(says, fmt.Sprintf("%s (%s, %s)", one.term(key), one.pattern(), from.Where(int(t.from[key]))))
+		}
+	}
+	return strings.Join(says, "; ")
+}
+
+// Delay gives the host's own delay, nil if it has none. It is t's.
+func (t *HostTerms) Delay() *time.Duration {
+	if !t.HasDelay {
+		return nil
+	}
+	return &t.HostDelay
+}
+
+// with is r with what later says.
+func (r hostRule) with(later hostRule) hostRule {
+	for key, has := range later.keys {
+		if !has {
+			continue
+		}
+		r.keys[key] = true
+		switch key {
+		case termDelay:
+			r.terms.HostDelay, r.terms.HasDelay = later.terms.HostDelay, true
+		case termCap:
+			r.terms.MaxPerHost, r.terms.HasCap = later.terms.MaxPerHost, true
+		default:
+			r.terms.Exclude = later.terms.Exclude
+		}
+	}
+	return r
+}
+
+// String is the rule in its normal form.
+func (r hostRule) String() string {
+	text := r.pattern()
+	for key, has := range r.keys {
+		if has {
+			text += " " + r.term(key)
+		}
+	}
+	return text
+}
+
+func (r *hostRule) term(key int) string {
+	switch {
+	case key == termDelay:
+		return "host-delay=" + r.terms.HostDelay.String()
+	case key == termCap:
+		return fmt.Sprintf("max-per-host=%d", r.terms.MaxPerHost)
+	case r.terms.Exclude:
+		return "exclude"
+	default:
+		return "exclude=no"
+	}
+}
+
+// pattern is the host of a rule in its normal form.
+func (r *rule) pattern() string {
+	switch {
+	case r.net.IsValid():
+		return r.net.String()
+	case r.self && r.below:
+		return "." + r.name
+	case r.below:
+		return "*." + r.name
+	default:
+		return r.name
+	}
+}
+
+func readHostRule(text string) (hostRule, error) {
+	words := strings.Fields(text)
+	if len(words) < 2 {
+		return hostRule{}, fmt.Errorf("%w: %q: a host and then host-delay=TIME, max-per-host=N or exclude", ErrRule, text)
+	}
+	host, err := readRule(words[0])
+	if err != nil {
+		return hostRule{}, err
+	}
+	r := hostRule{rule: host}
+	for _, word := range words[1:] {
+		if err := r.read(word); err != nil {
+			return hostRule{}, fmt.Errorf("%w: %q: %w", ErrRule, text, err)
+		}
+	}
+	return r, nil
+}
+
+// read takes one key and its value.
+func (r *hostRule) read(word string) (err error) {
+	key, value, valued := strings.Cut(word, "=")
+	number := termExclude
+	switch {
+	case key == "host-delay" && valued:
+		number = termDelay
+		r.terms.HasDelay = true
+		r.terms.HostDelay, err = time.ParseDuration(value)
+		if err != nil || r.terms.HostDelay < 0 || r.terms.HostDelay > HostDelayMax {
+			return fmt.Errorf("host-delay=%s is no time such as 10s between 0 and 24h", value)
+		}
+	case key == "max-per-host" && valued:
+		number = termCap
+		r.terms.HasCap = true
+		n, err := strconv.ParseUint(value, 10, 31)
+		if err != nil || n > math.MaxInt32 {
+			return fmt.Errorf("max-per-host=%s is no number of pages", value)
+		}
+		r.terms.MaxPerHost = int(n)
+	case word == "exclude", word == "exclude=yes":
+		r.terms.Exclude = true
+	case word == "exclude=no":
+	default:
+		return fmt.Errorf("%q is none of host-delay=TIME, max-per-host=N, exclude, exclude=no", word)
+	}
+	if r.keys[number] {
+		return errors.New(key + " stands there twice")
+	}
+	r.keys[number] = true
+	return nil
+}

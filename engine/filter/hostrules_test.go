@@ -1,0 +1,219 @@
+package filter
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func hostRules(t testing.TB, text string) (*HostRules, Rules) {
+	t.Helper()
+	from, err := ReadRules("hosts.txt", strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := CompileHostRules(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, from
+}
+
+// said is what rules say of a host, in the words of a rule.
+func said(host string, rules ...*HostRules) string {
+	var t HostTerms
+	for _, r := range rules {
+		r.Find([]byte(host), &t)
+	}
+	one := hostRule{terms: t, keys: [termKeys]bool{t.HasDelay, t.HasCap, t.Exclude}}
+	one.name, one.self = host, true
+	return strings.TrimPrefix(strings.TrimPrefix(one.String(), host), " ")
+}
+
+func TestHostRules_theNarrowestDecidesKeyByKey(t *testing.T) {
+	r, from := hostRules(t, `
+.example.org      host-delay=10s max-per-host=1000   # all of it
+*.example.org     max-per-host=50
+www.example.org   host-delay=500ms
+.private.example.org exclude
+open.private.example.org exclude=no
+example.net       exclude
+.example          max-per-host=0
+192.0.2.0/24      host-delay=1m exclude
+192.0.2.7         exclude=no
+2001:db8::/32     exclude
+`)
+	f := func(host, want string) {
+		t.Helper()
+		if got := said(host, r); got != want {
+			t.Errorf("%s: %q, want %q", host, got, want)
+		}
+	}
+	f("example.org", "host-delay=10s max-per-host=1000")
+	f("example.org.", "host-delay=10s max-per-host=1000")
+	f("a.example.org", "host-delay=10s max-per-host=50")
+	f("www.example.org", "host-delay=500ms max-per-host=50")
+	f("a.www.example.org", "host-delay=10s max-per-host=50")
+	f("private.example.org", "host-delay=10s max-per-host=50 exclude")
+	f("a.private.example.org", "host-delay=10s max-per-host=50 exclude")
+	f("open.private.example.org", "host-delay=10s max-per-host=50")
+	f("example.net", "exclude")
+	f("www.example.net", "")
+	f("a.example", "max-per-host=0")
+	f("org", "")
+	f("badexample.org", "")
+	f("192.0.2.1", "host-delay=1m0s exclude")
+	f("192.0.2.7", "host-delay=1m0s")
+	f("192.0.3.1", "")
+	f("[2001:db8::1]", "exclude")
+	f("[2001:db9::1]", "")
+	if says := r.Explain([]byte("www.example.org"), from); says !=
+		"host-delay=500ms (www.example.org, hosts.txt:4); max-per-host=50 (*.example.org, hosts.txt:3)" {
+		t.Error(says)
+	}
+	if !r.Excludes() || !r.Delays() || r.Len() != 10 {
+		t.Errorf("%v %v %d", r.Excludes(), r.Delays(), r.Len())
+	}
+}
+
+// What is said later of the same hosts wins, key by key; a narrower rule of before stays.
+func TestHostRules_laterOnesReplaceWhatIsAsNarrow(t *testing.T) {
+	fixed, _ := hostRules(t, ".a.test host-delay=1s max-per-host=3\nwww.a.test host-delay=2s")
+	var live *HostRules
+	live, taken, err := live.With(".a.test host-delay=9s", "no rule", ".b.test exclude", ".a.test host-delay=8s", ".b.test max-per-host=1")
+	if taken != 4 || err == nil || !strings.Contains(err.Error(), `"no rule"`) {
+		t.Fatalf("%d taken, %v", taken, err)
+	}
+	if got := live.Texts(); !slices.Equal(got, []string{".a.test host-delay=8s", ".b.test max-per-host=1 exclude"}) {
+		t.Errorf("%q", got)
+	}
+	for host, want := range map[string]string{
+		"a.test": "host-delay=8s max-per-host=3", "www.a.test": "host-delay=2s max-per-host=3", "x.b.test": "max-per-host=1 exclude",
+	} {
+		if got := said(host, fixed, live); got != want {
+			t.Errorf("%s: %q, want %q", host, got, want)
+		}
+	}
+	live, _, err = live.With(".b.test exclude=no")
+	if err != nil || live.Excludes() || said("b.test", live) != "max-per-host=1" {
+		t.Errorf("%v, %q", err, said("b.test", live))
+	}
+}
+
+func TestHostRules_mistakesAreToldWithTheirPlace(t *testing.T) {
+	from, err := ReadRules("hosts.txt", strings.NewReader(`a.test
+a.test host-delay
+a.test host-delay=-1s
+a.test max-per-host=-1
+a.test colour=red
+a.test exclude exclude=no
+http://a.test/ exclude
+a.test host-delay=25h
+a.test exclude
+a.test host-delay=1s
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = CompileHostRules(from)
+	for _, want := range []string{
+		"hosts.txt:1:", "hosts.txt:2:", "hosts.txt:3:", "hosts.txt:4:", "hosts.txt:5:", "hosts.txt:6:", "hosts.txt:7:", "hosts.txt:8:",
+		`hosts.txt:10: filter: bad host rule: "a.test": there is a rule for it already, hosts.txt:9`,
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in %v", want, err)
+		}
+	}
+	if strings.Contains(err.Error(), "hosts.txt:9: ") {
+		t.Error(err)
+	}
+}
+
+// A plain reading of all rules, one by one, says the same as the trie.
+func TestHostRules_agreeWithAPlainReading(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	label := func() string { return string(rune('a' + rng.IntN(3))) }
+	name := func() string {
+		n := label()
+		for range rng.IntN(4) {
+			n = label() + "." + n
+		}
+		return n
+	}
+	for range 300 {
+		var live *HostRules
+		for range 1 + rng.IntN(12) {
+			text := []string{"", ".", "*."}[rng.IntN(3)] + name() + fmt.Sprintf(" host-delay=%ds", rng.IntN(100))
+			var err error
+			if live, _, err = live.With(text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 50 {
+			host, rank := name(), -1
+			var want time.Duration
+			for _, one := range live.rules {
+				r := 3 * strings.Count(one.name, ".")
+				if one.self != one.below {
+					r++
+				}
+				if one.self && !one.below {
+					r++
+				}
+				if one.matches([]byte(host)) && r > rank {
+					rank, want = r, one.terms.HostDelay
+				}
+			}
+			var terms HostTerms
+			live.Find([]byte(host), &terms)
+			if terms.HasDelay != (rank >= 0) || terms.HostDelay != want {
+				t.Fatalf("%s: %v, want %v of %q", host, terms, want, live.Texts())
+			}
+		}
+	}
+}
+
+func TestHostRules_doNotAllocateForNames(t *testing.T) {
+	r, _ := hostRules(t, ".example.org host-delay=10s\nwww.example.org max-per-host=2")
+	host := []byte("www.example.org")
+	if n := testing.AllocsPerRun(100, func() {
+		var terms HostTerms
+		r.Find(host, &terms)
+		if terms.MaxPerHost != 2 || terms.Delay() == nil {
+			t.Error("not found")
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// What one look-up costs: half of the hosts have a rule.
+func BenchmarkHostRules(b *testing.B) {
+	hosts := make([][]byte, 4096)
+	for i := range hosts {
+		hosts[i] = fmt.Appendf(nil, "www.site%d.example", i*7919%200_000)
+	}
+	for _, n := range []int{0, 100, 100_000, 1_000_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			var r *HostRules
+			from := Rules{Lines: make([]int, n)}
+			for i := range n {
+				from.Texts = append(from.Texts, fmt.Sprintf(".site%d.example host-delay=10s max-per-host=100", i*2))
+			}
+			if n > 0 {
+				var err error
+				if r, err = CompileHostRules(from); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				var t HostTerms
+				r.Find(hosts[i%len(hosts)], &t)
+			}
+		})
+	}
+}

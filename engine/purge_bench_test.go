@@ -1,0 +1,132 @@
+package engine
+
+import (
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"orbweaver/engine/outcome"
+	"orbweaver/engine/politeness"
+	"orbweaver/internal/vfs"
+	"orbweaver/virtualize"
+	"orbweaver/workbench"
+	"orbweaver/workbench/cold"
+)
+
+// purgeRig is what the purge needs of a frontier, on a real disk: hosts, some of them below opt.test, with so many URLs each,
+// of which two are in memory.
+func purgeRig(tb testing.TB, hostCount, out, urls int) *distributor {
+	tb.Helper()
+	dir := tb.TempDir()
+	virt, err := virtualize.Open(vfs.Disk(), virtualize.Options{Dir: dir + "/queues"}, nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	store, err := cold.Open(vfs.Disk(), cold.Options{Dir: dir + "/cold"}, nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := virt.Close(); err != nil {
+			tb.Error(err)
+		}
+		if err := store.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	b := workbench.New[Site](workbench.Options{MemoryMax: 1 << 40})
+	n := new(counters)
+	rules := &hostRules{fs: vfs.Disk(), dir: dir, say: slog.New(slog.DiscardHandler)}
+	under := &undertaker{bench: b, n: n, redo: newRedone(), wake: func() {}}
+	d := &distributor{
+		ledger: &ledger{}, bench: b, virt: virt, shelf: shelf{virt}, frontWant: new(atomic.Int64), newborn: newSiteQueue(), under: under,
+		wake: make(chan struct{}, 1), feed: func() {},
+		hosts: &hosts{bench: b, cold: store, rules: newRulesPool(), newborn: newSiteQueue(), live: newLive(politeness.Default(), rules)},
+	}
+	under.n = &d.ledger.n
+	d.purge = &purge{dist: d, rules: rules}
+	now := time.Now()
+	var item []byte
+	for i := range hostCount {
+		name := fmt.Sprintf("http://www.host%d.example", i)
+		if i < out {
+			name = fmt.Sprintf("http://www.host%d.opt.test", i)
+		}
+		vs, _ := b.GetOrAdd([]byte(name))
+		b.Place(vs, netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), now)
+	}
+	for k := range urls { // round robin, as URLs come
+		b.Each(func(vs *visitState, _ benchState) bool {
+			item = appendItem(item[:0], &Item{Depth: 3, Rest: fmt.Appendf(nil, "/archive/section-%d/page-%d.html", k%7, k)})
+			if k < 2 {
+				b.Push(vs, item)
+			} else if err := d.shelf.append(vs, item); err != nil {
+				tb.Fatal(err)
+			}
+			return true
+		})
+	}
+	b.Each(func(vs *visitState, _ benchState) bool {
+		b.SetOnDisk(vs, d.shelf.len(vs))
+		return true
+	})
+	return d
+}
+
+// runPurge excludes all below opt.test, and says how long it takes until all that was queued there has its outcome, and how long the
+// longest hold of the cut's lock was.
+func runPurge(tb testing.TB, d *distributor) (took, longest time.Duration) {
+	tb.Helper()
+	began := time.Now()
+	if _, err := d.purge.rules.add([]string{".opt.test exclude"}); err != nil {
+		tb.Fatal(err)
+	}
+	d.purge.ask()
+	for more := true; more; {
+		step := time.Now()
+		var err error
+		if more, err = d.purge.step(step); err != nil {
+			tb.Fatal(err)
+		}
+		longest = max(longest, time.Since(step))
+	}
+	return time.Since(began), longest
+}
+
+func TestPurge_onlyWhatIsExcludedGoes(t *testing.T) {
+	d := purgeRig(t, 3000, 1000, 9)
+	runPurge(t, d)
+	n := d.ledger.n.outcomes[outcome.Blocked].Load()
+	left := int64(d.bench.Counts().Queued) + int64(d.virt.Total())
+	if n != 9000 || left != 18000 || d.ledger.n.finished.Load() != n {
+		t.Errorf("%d purged, %d left", n, left)
+	}
+	if err := d.bench.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A rule that excludes hosts with a part of 10^7 queued URLs: one host with half of them, a hundredth of a million hosts, half of a
+// million hosts.
+func BenchmarkPurge(b *testing.B) {
+	for _, c := range []struct{ hosts, out, urls int }{{2, 1, 5_000_000}, {1_000_000, 10_000, 10}, {1_000_000, 500_000, 10}} {
+		b.Run(fmt.Sprintf("hosts=%d/out=%d/urls=%d", c.hosts, c.out, c.hosts*c.urls), func(b *testing.B) {
+			var took, longest time.Duration
+			for range b.N {
+				b.StopTimer()
+				d := purgeRig(b, c.hosts, c.out, c.urls)
+				b.StartTimer()
+				t, l := runPurge(b, d)
+				took, longest = max(took, t), max(longest, l)
+				if n := d.ledger.n.outcomes[outcome.Blocked].Load(); n != int64(c.out)*int64(c.urls) {
+					b.Fatalf("%d purged", n)
+				}
+			}
+			b.ReportMetric(float64(took.Milliseconds()), "ms/purge")
+			b.ReportMetric(float64(longest.Microseconds())/1000, "ms/step-max")
+		})
+	}
+}
