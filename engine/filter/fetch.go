@@ -3,7 +3,6 @@ package filter
 // Fetch says which URLs, taken from the frontier, may be asked for now. It is safe for concurrent use.
 type Fetch struct {
 	predicate[fetchFacts]
-	need urlNeeds
 }
 
 type fetchFacts struct {
@@ -18,7 +17,6 @@ func CompileFetch(text string, seeds *Seeds) (*Fetch, error) {
 	if err := f.compile(text, false, seeds); err != nil {
 		return nil, err
 	}
-	f.need = f.asks.ofURL()
 	return f, nil
 }
 

@@ -3,7 +3,6 @@ package filter
 // Follow says which links lead on. It is safe for concurrent use.
 type Follow struct {
 	predicate[followFacts]
-	need    urlNeeds
 	domains bool // via_domain or same_domain is asked for
 }
 
@@ -33,7 +32,7 @@ func CompileFollow(text string, seeds *Seeds) (*Follow, error) {
 	if err := f.compile(text, false, seeds); err != nil {
 		return nil, err
 	}
-	f.need, f.domains = f.asks.ofURL(), f.asks.any("via_domain", "same_domain")
+	f.domains = f.asks.any("via_domain", "same_domain")
 	f.need.domain = f.need.domain || f.asks.any("same_domain")
 	return f, nil
 }

@@ -3,7 +3,6 @@ package filter
 // Parse says which pages are searched for links. It is safe for concurrent use.
 type Parse struct {
 	predicate[parseFacts]
-	need urlNeeds
 }
 
 type parseFacts struct {
@@ -20,7 +19,6 @@ func CompileParse(text string, seeds *Seeds) (*Parse, error) {
 	if err := f.compile(text, true, seeds); err != nil {
 		return nil, err
 	}
-	f.need = f.asks.ofURL()
 	return f, nil
 }
 

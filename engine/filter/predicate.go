@@ -32,6 +32,7 @@ type predicate[F any] struct {
 	program  *vm.Program
 	asks     names
 	asksVia  bool
+	need     urlNeeds
 	machines sync.Pool // *evaluation[F]
 	errors   atomic.Uint64
 }
@@ -69,6 +70,7 @@ func (p *predicate[F]) compileExpression(text string) (err error) {
 		return fmt.Errorf("%w: %w", ErrExpression, err)
 	}
 	_, p.asksVia = p.asks["via"]
+	p.need = p.asks.ofURL()
 	return nil
 }
 

@@ -14,7 +14,6 @@ const (
 type Scope struct {
 	predicate[scopeFacts]
 	kind scopeKind
-	need urlNeeds
 }
 
 type scopeFacts struct{ urlFacts }
@@ -40,7 +39,6 @@ func CompileScope(text string, seeds *Seeds) (*Scope, error) {
 	if err := s.compile(text, false, seeds); err != nil {
 		return nil, err
 	}
-	s.need = s.asks.ofURL()
 	return s, nil
 }
 

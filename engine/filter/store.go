@@ -3,7 +3,6 @@ package filter
 // Store says which pages are kept. It is safe for concurrent use.
 type Store struct {
 	predicate[storeFacts]
-	need urlNeeds
 }
 
 type storeFacts struct {
@@ -18,7 +17,6 @@ func CompileStore(text string, seeds *Seeds) (*Store, error) {
 	if err := f.compile(text, true, seeds); err != nil {
 		return nil, err
 	}
-	f.need = f.asks.ofURL()
 	return f, nil
 }
 
