@@ -1,8 +1,6 @@
 package invitro
 
 import (
-	"bytes"
-	"io"
 	"math/rand/v2"
 	"testing"
 	"testing/synctest"
@@ -16,32 +14,8 @@ import (
 // wordsOf makes a dictionary from what a crawl stored.
 func wordsOf(t *testing.T, fsys vfs.FS) []byte {
 	t.Helper()
-	files, err := warc.Files(fsys, "crawl/warc")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var samples [][]byte
-	for _, info := range files {
-		b, err := vfs.ReadFile(fsys, "crawl/warc/"+info.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		z := warc.NewReader(bytes.NewReader(b), warc.ReaderOptions{})
-		for {
-			rec, err := z.Next()
-			if err == io.EOF {
-				break
-			}
-			if err == nil {
-				_, err = rec.ReadBlock(1 << 24)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			samples = append(samples, rec.Block)
-		}
-		z.Close()
-	}
+	eachRecord(t, fsys, func(rec *warc.RecordRead) { samples = append(samples, rec.Block) })
 	words, err := warc.Train(samples, 4<<10)
 	if err != nil {
 		t.Fatal(err)

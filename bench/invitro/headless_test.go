@@ -157,36 +157,11 @@ func TestKill_whatHasNoWholeHeadIsNotFetchedTwice(t *testing.T) {
 // resources gives the resource records of each URL.
 func resources(t *testing.T, fsys vfs.FS) map[string][]*warc.RecordRead {
 	t.Helper()
-	files, err := warc.Files(fsys, "crawl/warc")
-	if err != nil {
-		t.Fatal(err)
-	}
 	found := map[string][]*warc.RecordRead{}
-	for _, info := range files {
-		f, err := fsys.Open("crawl/warc/" + info.Name)
-		if err != nil {
-			t.Fatal(err)
+	eachRecord(t, fsys, func(rec *warc.RecordRead) {
+		if rec.Type == warc.Resource {
+			found[string(rec.TargetURI)] = append(found[string(rec.TargetURI)], rec)
 		}
-		z := warc.NewReader(f, warc.ReaderOptions{Name: info.Name, Syntax: warc.Fail, Spec: warc.Fail, Block: warc.Fail})
-		for {
-			rec, err := z.Next()
-			if err == io.EOF {
-				break
-			}
-			if err == nil {
-				_, err = rec.ReadBlock(1 << 24)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if rec.Type == warc.Resource {
-				found[string(rec.TargetURI)] = append(found[string(rec.TargetURI)], rec)
-			}
-		}
-		z.Close()
-		if err := f.Close(); err != nil {
-			t.Error(err)
-		}
-	}
+	})
 	return found
 }

@@ -2,7 +2,6 @@ package invitro
 
 import (
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -28,45 +27,20 @@ type told struct {
 func toldIn(t *testing.T, fsys vfs.FS) (pages map[string]*told, names map[string]string) {
 	t.Helper()
 	pages, names = map[string]*told{}, map[string]string{}
-	files, err := warc.Files(fsys, "crawl/warc")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, info := range files {
-		f, err := fsys.Open("crawl/warc/" + info.Name)
-		if err != nil {
-			t.Fatal(err)
+	var capture warc.ID
+	eachRecord(t, fsys, func(rec *warc.RecordRead) {
+		switch {
+		case rec.IsDNS():
+			names[strings.TrimPrefix(string(rec.TargetURI), "dns:")] = string(rec.Block)
+		case rec.Type == warc.Response, rec.Type == warc.Revisit:
+			capture = rec.ID
+		case rec.Type == warc.Metadata:
+			if rec.Get("WARC-Concurrent-To") != "<"+capture.String()+">" {
+				t.Errorf("the metadata of %s goes with %s", rec.TargetURI, rec.Get("WARC-Concurrent-To"))
+			}
+			pages[string(rec.TargetURI)] = parseTold(string(rec.Block))
 		}
-		z := warc.NewReader(f, warc.ReaderOptions{Name: info.Name, Syntax: warc.Fail, Spec: warc.Fail, Block: warc.Fail})
-		var capture warc.ID
-		for {
-			rec, err := z.Next()
-			if err == io.EOF {
-				break
-			}
-			if err == nil {
-				_, err = rec.ReadBlock(1 << 24)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			switch {
-			case rec.IsDNS():
-				names[strings.TrimPrefix(string(rec.TargetURI), "dns:")] = string(rec.Block)
-			case rec.Type == warc.Response, rec.Type == warc.Revisit:
-				capture = rec.ID
-			case rec.Type == warc.Metadata:
-				if rec.Get("WARC-Concurrent-To") != "<"+capture.String()+">" {
-					t.Errorf("the metadata of %s goes with %s", rec.TargetURI, rec.Get("WARC-Concurrent-To"))
-				}
-				pages[string(rec.TargetURI)] = parseTold(string(rec.Block))
-			}
-		}
-		z.Close()
-		if err := f.Close(); err != nil {
-			t.Error(err)
-		}
-	}
+	})
 	return pages, names
 }
 
