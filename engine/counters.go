@@ -35,7 +35,9 @@ type Counters struct {
 	Unclaimed     int64 // responses that content-seen could not note: copies of them are stored whole
 	ParseFaults   int64 // pages whose parse panicked: a bug, saved for the fuzzers
 	RobotsFetched int64 // exchanges for robots.txt
-	DelayCapped   int64 // Crawl-delay longer than the cap
+	DelayCapped   int64 // robots.txt files with a Crawl-delay longer than the cap
+	RetryClamped  int64 // answers with a Retry-After below nothing or beyond what is kept
+	IPsSlowed     int64 // exchanges after which the IP waited for longer than its delay, since several of its sites were in trouble
 	BytesReceived int64 // of responses, as on the wire
 	BytesSent     int64 // of requests
 
@@ -61,6 +63,7 @@ type counters struct {
 	droppedLinks, attempts, retries, pages, revisits     atomic.Int64
 	notStored, unparsed, unclaimed, parseFaults          atomic.Int64
 	robotsFetched, delayCapped, bytesReceived, bytesSent atomic.Int64
+	retryClamped, ipsSlowed                              atomic.Int64
 	finished                                             atomic.Int64 // sum of outcomes
 	outcomes                                             [outcome.Count]atomic.Int64
 	statuses                                             [600]atomic.Int64
@@ -88,6 +91,7 @@ func (c *counters) pairs(p *Counters) []counterPair {
 		{&c.droppedLinks, &p.DroppedLinks}, {&c.attempts, &p.Attempts}, {&c.retries, &p.Retries},
 		{&c.pages, &p.Pages}, {&c.revisits, &p.Revisits}, {&c.notStored, &p.NotStored}, {&c.unparsed, &p.Unparsed},
 		{&c.unclaimed, &p.Unclaimed}, {&c.parseFaults, &p.ParseFaults}, {&c.robotsFetched, &p.RobotsFetched}, {&c.delayCapped, &p.DelayCapped},
+		{&c.retryClamped, &p.RetryClamped}, {&c.ipsSlowed, &p.IPsSlowed},
 		{&c.bytesReceived, &p.BytesReceived}, {&c.bytesSent, &p.BytesSent},
 	}
 	for i := range c.outcomes {

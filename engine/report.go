@@ -57,9 +57,12 @@ type Report struct {
 	IPsKnown      int64 `json:"ips_known"`
 	RobotsFetched int64 `json:"robots_fetched"`
 	RobotsDenied  int64 `json:"robots_denied"`
-	ConnsReused   int64 `json:"connections_reused"` // exchanges over a connection that was kept, in this run
-	Cookies       int64 `json:"cookies"`            // kept now, of all sites
-	CookiesLost   int64 `json:"cookies_refused"`    // by this run, since there was no memory for them
+	DelaysCapped  int64 `json:"crawl_delays_capped"` // robots.txt files that asked for more than --crawl-delay-max
+	RetryClamped  int64 `json:"retry_after_clamped"` // answers with a Retry-After below nothing or beyond a day
+	IPsSlowed     int64 `json:"ip_slowdowns"`        // exchanges whose IP then waited longer, as several of its sites were in trouble
+	ConnsReused   int64 `json:"connections_reused"`  // exchanges over a connection that was kept, in this run
+	Cookies       int64 `json:"cookies"`             // kept now, of all sites
+	CookiesLost   int64 `json:"cookies_refused"`     // by this run, since there was no memory for them
 	CacheHits     int64 `json:"cache_hits"`
 	CacheLookups  int64 `json:"cache_lookups"`
 	SieveSize     int64 `json:"sieve_size"`
@@ -108,6 +111,7 @@ func (e *Engine) Report() Report {
 		Outcomes: map[string]int64{}, Statuses: map[string]int64{}, Dropped: dropped(&c),
 		Attempts: c.Attempts, Retries: c.Retries, BytesReceived: c.BytesReceived, BytesStored: e.bytesStored(),
 		IPsKnown: int64(bench.IPs), RobotsFetched: c.RobotsFetched,
+		DelaysCapped: c.DelayCapped, RetryClamped: c.RetryClamped, IPsSlowed: c.IPsSlowed,
 		RobotsDenied: c.Outcomes[outcome.RobotsDenied], CacheHits: int64(cache.Hits), CacheLookups: int64(cache.Lookups),
 		SieveSize: int64(e.sieve.Len()), SievePending: int64(e.sieve.Pending()), BenchBytes: bench.Weight, Spilled: e.dist.spills.Load(), ParseFaults: c.ParseFaults, PageMemory: e.pool.Memory(),
 		ActiveFetches: e.fetching.Load(), Front: int64(e.bench.Front(time.Now(), frontSoon)), FrontWanted: e.frontWant.Load(),

@@ -120,6 +120,7 @@ func (w *fetchWorker) robotsFetch(ctx context.Context, r *returned, origin, raw 
 	case o == outcome.OK, isPageStatus(p.Status) && p.HeadLen > 0 && o != outcome.CutDisconnect && o != outcome.CutTime:
 		body, _ := p.Decoded(w.decoder)
 		v.rules = w.rules.share(robots.Parse(body, robotsToken))
+		w.capDelay(v.rules, origin)
 	case o.Class() == outcome.ClassAnswer && !isPageStatus(p.Status):
 		v.rules = w.rules.share(robots.AllowAll())
 	case raw != nil && d.Retry:
@@ -139,6 +140,15 @@ func (w *fetchWorker) robotsFetch(ctx context.Context, r *returned, origin, raw 
 	}
 	f.siteDue, f.ipDue = r.release.SiteDue, r.release.IPDue
 	return w.hand(ctx, r, p, f)
+}
+
+// capDelay tells of a Crawl-delay that is longer than what is kept of it.
+func (w *fetchWorker) capDelay(rules *robots.Rules, site []byte) {
+	most := w.live.policy().CrawlDelayMax
+	if asked, _ := rules.CrawlDelay(); asked > most {
+		w.ledger.n.delayCapped.Add(1)
+		w.clamps.crawlDelay(time.Now(), site, asked, most)
+	}
 }
 
 // robotsRedirect sends a hop on; false when the target is nothing to be fetched.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"orbweaver/engine/outcome"
+	"orbweaver/engine/politeness"
 	"orbweaver/engine/robots"
 )
 
@@ -16,13 +17,14 @@ import (
 // holds the Visit has a copy, and brings it back with the Visit. There are as many as known hosts: what few need is behind
 // a pointer, and times are numbers.
 type Site struct {
-	Rules      *robots.Rules   // nil until robots.txt has been asked for; shared: see rulesPool
-	others     *[]netip.Addr   // addresses of the name, the one in use first; nil if it has but one. Never changed, only replaced
-	addrUntil  int64           // when the name is to be resolved again, in Unix ns; 0 for never
-	rulesUntil uint32          // when the rules are to be asked for again (RFC 9309: 24 h at most), in Unix s
-	Stored     int32           // pages stored, for --max-per-host
-	Failures   int16           // consecutive failures of exchanges
-	NameFails  int16           // consecutive failures of the name system
+	Rules      *robots.Rules // nil until robots.txt has been asked for; shared: see rulesPool
+	others     *[]netip.Addr // addresses of the name, the one in use first; nil if it has but one. Never changed, only replaced
+	addrUntil  int64         // when the name is to be resolved again, in Unix ns; 0 for never
+	rulesUntil uint32        // when the rules are to be asked for again (RFC 9309: 24 h at most), in Unix s
+	Stored     int32         // pages stored, for --max-per-host
+	Failures   int16         // consecutive failures of exchanges
+	Strain     politeness.Strain
+	NameFails  int8            // consecutive failures of the name system
 	RobotsTry  int8            // attempts at robots.txt since the last success
 	Denied     bool            // Rules say no because robots.txt cannot be had
 	Blocked    bool            // by the operator
@@ -78,7 +80,10 @@ func (s *Site) turnAddr() netip.Addr {
 // answers says that the last that was heard of the site was no failure and no request to slow down.
 func (s *Site) answers() bool { return s.Failures == 0 && s.NameFails == 0 && !s.Denied }
 
-const siteVersion = 2
+const (
+	siteVersion    = 3
+	siteUnstrained = 2 // the version before: without the strain
+)
 
 // The flags of a Site's snapshot form.
 const (
@@ -111,6 +116,7 @@ func AppendSite(dst []byte, s *Site) []byte {
 	dst = binary.AppendVarint(dst, int64(s.Stored))
 	dst = binary.AppendVarint(dst, int64(s.Failures))
 	dst = binary.AppendVarint(dst, int64(s.NameFails))
+	dst = append(dst, byte(s.Strain))
 	dst = binary.AppendUvarint(dst, uint64(s.rulesUntil))
 	dst = binary.AppendVarint(dst, s.addrUntil)
 	if s.others == nil {
@@ -157,6 +163,16 @@ func (r *siteForm) varint() int64 {
 	return v
 }
 
+func (r *siteForm) byte() byte {
+	if len(r.b) == 0 {
+		r.bad = true
+		return 0
+	}
+	b := r.b[0]
+	r.b = r.b[1:]
+	return b
+}
+
 func (r *siteForm) addr() netip.Addr {
 	n := int(r.uvarint(16))
 	if n > len(r.b) {
@@ -176,7 +192,7 @@ func SiteReader() func(b []byte) (Site, error) {
 
 // decodeSite reads what AppendSite wrote; pool holds equal rules once.
 func decodeSite(b []byte, pool *rulesPool) (Site, error) {
-	if len(b) < 4 || b[0] != siteVersion {
+	if len(b) < 4 || b[0] != siteVersion && b[0] != siteUnstrained {
 		return Site{}, errSite
 	}
 	flags := b[1]
@@ -187,7 +203,10 @@ func decodeSite(b []byte, pool *rulesPool) (Site, error) {
 	r := siteForm{b: b[4:]}
 	s.Stored = int32(r.varint())
 	s.Failures = int16(r.varint())
-	s.NameFails = int16(r.varint())
+	s.NameFails = int8(r.varint())
+	if b[0] == siteVersion {
+		s.Strain = politeness.Strain(r.byte())
+	}
 	s.rulesUntil = uint32(r.uvarint(math.MaxUint32))
 	s.addrUntil = r.varint()
 	if n := r.uvarint(1024); n > 0 && !r.bad {

@@ -19,8 +19,10 @@ type Policy struct {
 
 	RetryDelays []time.Duration // waits before the second try, the third, ...; the last one holds for all after it [1s, 5s]
 	BackoffMin  time.Duration   // first wait of a site that asks to slow down and does not say how long; doubles [10s]
-	BackoffMax  time.Duration   // up to this [1h]
+	BackoffMax  time.Duration   // up to this; and up to this the delay of a site with a strain is stretched [1h]
 	HostBackoff []time.Duration // waits of a site that cannot be reached, by failures in a row; the last one holds [10s, 1m, 5m, 30m]
+
+	IPBackoffMax time.Duration // up to this the delay of an IP with a strain is stretched [1m]
 
 	Table [outcome.Count]Rule
 }
@@ -33,6 +35,7 @@ const (
 	defaultRetryAfterMax = 24 * time.Hour
 	defaultBackoffMin    = 10 * time.Second
 	defaultBackoffMax    = time.Hour
+	defaultIPBackoffMax  = time.Minute
 
 	durationMax = 366 * 24 * time.Hour // of anything in a Policy: keeps the arithmetic far from overflow
 )
@@ -54,6 +57,7 @@ func (p Policy) WithDefaults() Policy {
 	set(&p.RetryAfterMax, defaultRetryAfterMax)
 	set(&p.BackoffMin, defaultBackoffMin)
 	set(&p.BackoffMax, max(defaultBackoffMax, p.BackoffMin))
+	set(&p.IPBackoffMax, defaultIPBackoffMax)
 	if p.RetryDelays == nil {
 		p.RetryDelays = []time.Duration{time.Second, 5 * time.Second}
 	}
@@ -80,6 +84,7 @@ func (p *Policy) Validate() error {
 	check("RetryAfterMax", p.RetryAfterMax)
 	check("BackoffMin", p.BackoffMin)
 	check("BackoffMax", p.BackoffMax)
+	check("IPBackoffMax", p.IPBackoffMax)
 	if p.BackoffMax < p.BackoffMin {
 		faults = append(faults, fmt.Errorf("politeness: BackoffMax %v is less than BackoffMin %v", p.BackoffMax, p.BackoffMin))
 	}
