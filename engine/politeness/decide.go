@@ -61,7 +61,7 @@ func (p *Policy) Decide(a Attempt) Decision {
 	d.SiteStrain = p.siteStrain(&a, rule, delay)
 	wait, backoff := delay, time.Duration(0)
 	if d.SiteStrain > 0 {
-		backoff = d.SiteStrain.stretch(delay, p.BackoffMax)
+		backoff = d.SiteStrain.stretch(delay, p.StretchMax)
 	}
 	switch {
 	case rule.SiteBackoff && rule.Effect == Busy:
@@ -74,8 +74,8 @@ func (p *Policy) Decide(a Attempt) Decision {
 	wait = max(wait, min(jittered(backoff, a.Jitter), p.longest(delay)))
 	d.SiteDue = end.Add(wait)
 	if rule.Contact {
-		d.IPStrain = a.IPStrain.after(rule, a.Site, p.IPDelay, p.IPBackoffMax)
-		ipWait := d.IPStrain.Level.stretch(p.IPDelay, p.IPBackoffMax)
+		d.IPStrain = a.IPStrain.after(rule, a.Site, p.IPDelay, p.IPStretchMax)
+		ipWait := d.IPStrain.Level.stretch(p.IPDelay, p.IPStretchMax)
 		if ipWait > p.IPDelay {
 			ipWait = jittered(ipWait, bits.Reverse64(a.Jitter))
 		}
@@ -89,18 +89,18 @@ func (p *Policy) siteStrain(a *Attempt, rule *Rule, delay time.Duration) Strain 
 	switch {
 	case rule.good():
 		return a.SiteStrain.fall()
-	case rule.Effect != Busy:
+	case rule.Effect != Busy, rule.StrainOnce && a.Try > 0:
 		return a.SiteStrain
 	case a.RetryAfter > 0:
-		return a.SiteStrain.rise(strainTold, delay, p.BackoffMax)
+		return a.SiteStrain.rise(strainTold, delay, p.StretchMax)
 	default:
-		return a.SiteStrain.rise(strainTrouble, delay, p.BackoffMax)
+		return a.SiteStrain.rise(strainTrouble, delay, p.StretchMax)
 	}
 }
 
 // longest is the longest that a jittered wait may become.
 func (p *Policy) longest(delay time.Duration) time.Duration {
-	return max(delay, p.RetryAfterMax, p.BackoffMax+p.BackoffMax/4)
+	return max(delay, p.RetryAfterMax, p.BackoffMax+p.BackoffMax/4, p.StretchMax+p.StretchMax/4)
 }
 
 // busyWait is how long a site waits that has asked to slow down for the nth time in a row, n from 1.

@@ -112,7 +112,7 @@ func TestDecideKeepsItsPromises(t *testing.T) {
 		switch {
 		case rule.Contact && (d.SiteDue.Before(a.Ended.Add(delay)) || d.IPDue.Before(a.Ended.Add(p.IPDelay))):
 			t.Fatalf("too early: %+v %+v", a, d)
-		case d.IPDue.After(a.Ended.Add(max(p.IPDelay, p.IPBackoffMax) * 5 / 4)):
+		case d.IPDue.After(a.Ended.Add(max(p.IPDelay, p.IPStretchMax) * 5 / 4)):
 			t.Fatalf("the IP too late: %+v %+v", a, d)
 		case d.SiteDue.After(a.Ended.Add(max(delay, p.RetryAfterMax, p.BackoffMax+p.BackoffMax/4))):
 			t.Fatalf("too late: %+v %+v", a, d)

@@ -19,10 +19,11 @@ type Policy struct {
 
 	RetryDelays []time.Duration // waits before the second try, the third, ...; the last one holds for all after it [1s, 5s]
 	BackoffMin  time.Duration   // first wait of a site that asks to slow down and does not say how long; doubles [10s]
-	BackoffMax  time.Duration   // up to this; and up to this the delay of a site with a strain is stretched [1h]
+	BackoffMax  time.Duration   // up to this [1h]
 	HostBackoff []time.Duration // waits of a site that cannot be reached, by failures in a row; the last one holds [10s, 1m, 5m, 30m]
 
-	IPBackoffMax time.Duration // up to this the delay of an IP with a strain is stretched [1m]
+	StretchMax   time.Duration // up to this the delay of a site with a strain is stretched [10m]
+	IPStretchMax time.Duration // the same for an IP [1m]
 
 	Table [outcome.Count]Rule
 }
@@ -35,7 +36,8 @@ const (
 	defaultRetryAfterMax = 24 * time.Hour
 	defaultBackoffMin    = 10 * time.Second
 	defaultBackoffMax    = time.Hour
-	defaultIPBackoffMax  = time.Minute
+	defaultStretchMax    = 10 * time.Minute
+	defaultIPStretchMax  = time.Minute
 
 	durationMax = 366 * 24 * time.Hour // of anything in a Policy: keeps the arithmetic far from overflow
 )
@@ -57,7 +59,8 @@ func (p Policy) WithDefaults() Policy {
 	set(&p.RetryAfterMax, defaultRetryAfterMax)
 	set(&p.BackoffMin, defaultBackoffMin)
 	set(&p.BackoffMax, max(defaultBackoffMax, p.BackoffMin))
-	set(&p.IPBackoffMax, defaultIPBackoffMax)
+	set(&p.StretchMax, defaultStretchMax)
+	set(&p.IPStretchMax, defaultIPStretchMax)
 	if p.RetryDelays == nil {
 		p.RetryDelays = []time.Duration{time.Second, 5 * time.Second}
 	}
@@ -84,7 +87,8 @@ func (p *Policy) Validate() error {
 	check("RetryAfterMax", p.RetryAfterMax)
 	check("BackoffMin", p.BackoffMin)
 	check("BackoffMax", p.BackoffMax)
-	check("IPBackoffMax", p.IPBackoffMax)
+	check("StretchMax", p.StretchMax)
+	check("IPStretchMax", p.IPStretchMax)
 	if p.BackoffMax < p.BackoffMin {
 		faults = append(faults, fmt.Errorf("politeness: BackoffMax %v is less than BackoffMin %v", p.BackoffMax, p.BackoffMin))
 	}

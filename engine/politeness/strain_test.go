@@ -56,14 +56,14 @@ func TestASiteThatRefusesEverySecondRequestIsAskedEverSlower(t *testing.T) {
 		ask(outcome.TooMany, 0)
 		wait = ask(outcome.OK, 0)
 	}
-	if wait < p.BackoffMax/2 || wait > p.BackoffMax {
+	if wait < p.StretchMax/2 || wait > p.StretchMax {
 		t.Errorf("it is asked every %v", wait)
 	}
-	for range 60 { // it has recovered: what was beyond the cap is not held against it
+	for range 40 { // it has recovered: what was beyond the cap is not held against it
 		wait = ask(outcome.OK, 0)
 	}
 	if wait != p.HostDelay {
-		t.Errorf("after 60 answers it is asked every %v", wait)
+		t.Errorf("after 40 answers it is asked every %v", wait)
 	}
 }
 
@@ -84,6 +84,21 @@ func TestRetryAfterIsWaitedForAndHardlyRemembered(t *testing.T) {
 	}
 	if got := ask(outcome.OK, 0); got < 2*p.HostDelay || got > 4*p.HostDelay {
 		t.Errorf("after four in a row %v", got)
+	}
+}
+
+// A page that is never available is not the whole site: of its five tries one counts. Too many requests are too many each time.
+func TestAPageThatIsNeverAvailableStrainsItsSiteOnce(t *testing.T) {
+	p := Default()
+	end := time.Unix(1e9, 0)
+	for o, want := range map[outcome.Outcome]Strain{outcome.Unavailable: strainTrouble, outcome.TooMany: 5 * strainTrouble} {
+		var d Decision
+		for try := range 5 {
+			d = p.Decide(Attempt{Outcome: o, Try: try, Started: end, Ended: end, SiteFailures: d.SiteFailures, SiteStrain: d.SiteStrain})
+		}
+		if d.SiteStrain != want {
+			t.Errorf("five of %v: a strain of %d, not %d", o, d.SiteStrain, want)
+		}
 	}
 }
 

@@ -30,6 +30,8 @@ type Rule struct {
 	// KillAfter failures in a row of this row's effect give the site up; 0 never.
 	KillAfter int
 	Effect    Effect
+	// StrainOnce says that what asks to slow down may be the page, and not only the site: of each URL it counts once for the strain.
+	StrainOnce bool
 	// StrainsIP says that the trouble may be the machine's and not only the site's: see IPStrain.
 	StrainsIP bool
 }
@@ -44,6 +46,7 @@ func defaultTable() [outcome.Count]Rule {
 	var (
 		answer  = Rule{Contact: true, Effect: Forgives}
 		busy    = Rule{Contact: true, Effect: Busy, Retry: true, Tries: 5, SiteBackoff: true, StrainsIP: true}
+		closed  = Rule{Contact: true, Effect: Busy, Retry: true, Tries: 5, SiteBackoff: true, StrainOnce: true, StrainsIP: true}
 		failed  = Rule{Contact: true, Effect: Forgives, Retry: true, Tries: 3} // it answered, badly
 		slow    = Rule{Contact: true, Effect: Forgives, Retry: true, Tries: 3, StrainsIP: true}
 		fault   = Rule{Contact: true, Effect: NoEffect, Retry: true, Tries: 3}                  // something passing on the way
@@ -67,7 +70,7 @@ func defaultTable() [outcome.Count]Rule {
 		outcome.CutLength:     answer,
 		outcome.NoMemory:      answer,
 		outcome.TooMany:       busy,
-		outcome.Unavailable:   busy,
+		outcome.Unavailable:   closed,
 		outcome.ServerError:   failed,
 		outcome.CutTime:       slow,
 		outcome.CutDisconnect: failed,
