@@ -34,18 +34,23 @@ type Site struct {
 // setRules takes rules that hold until then.
 func (s *Site) setRules(rules *robots.Rules, until time.Time) {
 	s.Rules = rules
-	s.keepRules(until)
-}
-
-// keepRules lets the rules at hand hold until then.
-func (s *Site) keepRules(until time.Time) {
 	s.rulesUntil = uint32(min(max(until.Unix(), 0), math.MaxUint32))
 }
 
-// lacksRules says that the rules are to be asked for before anything else. Rules that would hold for longer than any do were
-// fetched before the clock was set back: how old they are is not known.
+// lacksRules says that the rules are to be asked for before anything else: there are none, or they end soon and it is time for the
+// next try.
 func (s *Site) lacksRules(now time.Time) bool {
-	return s.Rules == nil || now.Unix() >= int64(s.rulesUntil) || int64(s.rulesUntil) > now.Add(robotsLife+time.Minute).Unix()
+	s.dropRules(now)
+	return s.Rules == nil || now.Add(robotsEarly-time.Duration(s.RobotsTry)*robotsAgain).Unix() >= int64(s.rulesUntil)
+}
+
+// dropRules drops rules that hold no more, and the count of tries with them. Those that would hold for longer than any do were fetched
+// before the clock was set back: how old they are is not known.
+func (s *Site) dropRules(now time.Time) {
+	if s.Rules == nil || now.Unix() < int64(s.rulesUntil) && int64(s.rulesUntil) <= now.Add(robotsLife+time.Minute).Unix() {
+		return
+	}
+	s.Rules, s.RobotsTry = nil, 0
 }
 
 // setAddrs takes the addresses of the name, of which the first is used, and what they are good for: zero for ever.

@@ -82,12 +82,10 @@ func politeCrawl(t *testing.T, requests int) {
 	began := time.Now()
 	for i := range *politeRestarts {
 		ending := endings[i%len(endings)]
-		left, ended := runUntil(t, rig, cfg, disk, requests/(*politeRestarts+1)*(i+1), ending, rng)
+		left, ended, n := runUntil(t, rig, cfg, disk, requests/(*politeRestarts+1)*(i+1), ending, rng)
 		if ended {
 			t.Fatalf("the crawl was over after %d requests: the world is too small for %d restarts", rig.Log.Len(), *politeRestarts)
 		}
-		n := forgotten(rig.Log, &cfg, ending)
-		rig.Log.Lose(n)
 		t.Logf("restart %2d: %-9s after %7d requests, %v of the crawl's time; %d answers were on their way", i+1, ending, rig.Log.Len(),
 			time.Since(began).Round(time.Second), n)
 		disk, excused = left, excused+n
@@ -124,8 +122,9 @@ func politeCrawl(t *testing.T, requests int) {
 	}
 }
 
-// runUntil lets a crawl run until the web was asked so often, and ends it.
-func runUntil(t *testing.T, rig *Rig, cfg engine.Config, disk *vfs.Mem, arrivals int, ending string, rng *rand.Rand) (left *vfs.Mem, over bool) {
+// runUntil lets a crawl run until the web was asked so often, and ends it. It says how many answers were on their way then.
+func runUntil(t *testing.T, rig *Rig, cfg engine.Config, disk *vfs.Mem, arrivals int, ending string,
+	rng *rand.Rand) (left *vfs.Mem, over bool, lost int) {
 	t.Helper()
 	e, err := engine.Open(cfg, rig.Seams(disk))
 	if err != nil {
@@ -158,6 +157,8 @@ func runUntil(t *testing.T, rig *Rig, cfg engine.Config, disk *vfs.Mem, arrivals
 	default:
 		left = disk.CrashClone(rng)
 	}
+	lost = forgotten(rig.Log, &cfg, ending)
+	rig.Log.Lose(lost)
 	if err := rig.Net.Close(); err != nil {
 		t.Error(err)
 	}
@@ -169,5 +170,5 @@ func runUntil(t *testing.T, rig *Rig, cfg engine.Config, disk *vfs.Mem, arrivals
 		t.Error(err)
 	}
 	rig.Connect()
-	return left, over
+	return left, over, lost
 }
