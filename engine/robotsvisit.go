@@ -27,7 +27,7 @@ const (
 	robotsTries   = 8                // attempts before the site is given up
 	robotsWait    = 2 * time.Minute  // after the quick attempts; doubles
 	robotsEarly   = 2 * time.Hour    // so long before its end a copy is asked for again
-	robotsAgain   = 10 * time.Minute // and then in such steps, while the server does not answer
+	robotsAgain   = 30 * time.Minute // and then in such steps, while the server does not answer
 	robotsPath    = "/robots.txt"
 	robotsToken   = "orbweaver"
 )
@@ -145,6 +145,14 @@ func (w *fetchWorker) robotsFetch(ctx context.Context, r *returned, origin, raw 
 	return w.hand(ctx, r, p, f)
 }
 
+// robotsPause is how long a site without rules waits after so many attempts at them.
+func robotsPause(tries int8) time.Duration {
+	if tries < robotsQuick {
+		return 0
+	}
+	return robotsWait << (min(tries, robotsTries) - robotsQuick)
+}
+
 // capDelay tells of a Crawl-delay that is longer than what is kept of it.
 func (w *fetchWorker) capDelay(rules *robots.Rules, site []byte) {
 	most := w.live.policy().CrawlDelayMax
@@ -198,9 +206,8 @@ func (w *fetchWorker) robotsSettle(r *returned, v *robotsVerdict, o outcome.Outc
 			site.Fate = o
 		}
 		r.release.Kill = true
-	case site.RobotsTry >= robotsQuick:
-		wait := robotsWait << (site.RobotsTry - robotsQuick)
-		if due := now.Add(wait); due.After(r.release.SiteDue) {
+	default:
+		if due := now.Add(robotsPause(site.RobotsTry)); due.After(r.release.SiteDue) {
 			r.release.SiteDue = due
 		}
 	}

@@ -86,7 +86,7 @@ func TestRulesAreAskedForAgain(t *testing.T) {
 	}
 }
 
-// While the server does not give a new copy, the old one serves on and is asked for every ten minutes; with its end all is denied,
+// While the server does not give a new copy, the old one serves on and is asked for now and again; with its end all is denied,
 // and the tries begin anew.
 func TestHostile_B01_aCopyServesOnToItsEndAndNoLonger(t *testing.T) {
 	now := time.Unix(1e9, 0)
