@@ -5,28 +5,30 @@ import (
 	"time"
 )
 
-// Strain is by how much the delay of a site or an IP is stretched since it was too much for it: in half doublings, so that 2 is
-// twice the delay and 3 nearly three times. 0 is no strain. It rises with each sign of trouble and falls with each answer that is none.
+// Strain is by how much the delay of a site or an IP is stretched since it was too much for it: in quarters of a doubling, so that 4 is
+// twice the delay and 8 four times. 0 is no strain. It rises with each sign of trouble and falls with each answer that is none.
 type Strain uint8
 
-// What a sign of trouble adds, and what an answer takes away. A site that refuses one request in three is asked no faster, and
-// no slower.
+// What a sign of trouble adds, and what an answer takes away: a site that refuses one request in five is asked no faster, and no slower.
 const (
-	strainTrouble = 2 // twice the delay
-	strainTold    = 1 // less, of a site that says itself how long it is to be left alone
+	strainTrouble = 4 // twice the delay
+	strainTold    = 2 // less, of a site that says itself how long it is to be left alone
 	strainAnswer  = 1
-	strainMost    = 80 // beyond what any delay and cap can need
+	strainMost    = 160 // beyond what any delay and cap can need
 )
+
+// quarters is what the quarters of a doubling add to a delay, in 256ths.
+func (s Strain) quarters() time.Duration { return [...]time.Duration{0, 48, 106, 175}[s%4] }
 
 // stretch is delay with a strain, up to most; never less than delay.
 func (s Strain) stretch(delay, most time.Duration) time.Duration {
 	most = max(most, delay)
 	wait := delay
-	for n := s / 2; n > 0 && wait < most; n-- {
+	for n := s / 4; n > 0 && wait < most; n-- {
 		wait *= 2
 	}
-	if s%2 == 1 && wait < most {
-		wait += wait * 53 / 128 // the root of two, nearly
+	if wait < most {
+		wait += wait * s.quarters() / 256
 	}
 	return min(wait, most)
 }
