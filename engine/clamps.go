@@ -10,8 +10,8 @@ import (
 type clamps struct {
 	say func(msg string, args ...any)
 
-	mu            sync.Mutex
-	delays, waits murmur
+	mu                   sync.Mutex
+	delays, waits, files murmur
 }
 
 // crawlDelay tells of a robots.txt that asks for more than is kept.
@@ -22,6 +22,17 @@ func (c *clamps) crawlDelay(now time.Time, site []byte, asked, kept time.Duratio
 	if ok {
 		c.say("a site asks for a longer Crawl-delay than is kept (--crawl-delay-max)", "site", string(site),
 			"asked", asked.String(), "kept", kept.String(), "times", n)
+	}
+}
+
+// robotsLarge tells of a robots.txt for whose rules there was no memory.
+func (c *clamps) robotsLarge(now time.Time, site []byte, size int) {
+	c.mu.Lock()
+	n, ok := c.files.may(now)
+	c.mu.Unlock()
+	if ok {
+		c.say("memory for the rules of robots.txt files is short: large ones are taken for unreachable until it is not; raise --workbench-memory",
+			"site", string(site), "bytes", size, "times", n)
 	}
 }
 

@@ -202,6 +202,10 @@ func (c Config) keep() *fetch.Keep {
 	return fetch.NewKeep(c.KeepAlive, c.KeptMax)
 }
 
+// RulesMemory is from how many bytes of robots.txt rules on memory for them is short: then idle hosts go to disk with theirs, and large
+// files are not taken.
+func (c Config) RulesMemory() int64 { return max(c.WorkbenchMemory/4, 4<<20) }
+
 // KeptMemory is the most that waiting connections can take, in bytes: those with TLS have buffers of their own.
 func (c Config) KeptMemory() int64 { return int64(c.KeptMax) * keptBytes }
 

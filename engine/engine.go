@@ -151,7 +151,7 @@ func newEngine(cfg Config, seams Seams) *Engine {
 		cfg: cfg, seams: seams, status: StateRunning,
 		feedWake: make(chan struct{}, 1), distWake: make(chan struct{}, 1),
 		hungry: make(chan struct{}, 1), stopping: make(chan struct{}),
-		rules: newRulesPool(), redone: newRedone(), aloft: newAloft(), newborn: newSiteQueue(), seeds: new(filter.Seeds),
+		rules: newRulesPool(cfg.RulesMemory()), redone: newRedone(), aloft: newAloft(), newborn: newSiteQueue(), seeds: new(filter.Seeds),
 		servers: newNameServers(seams.Resolver, seams.Log.Warn), scarce: &scarcity{say: seams.Log.Warn},
 		clamps: &clamps{say: seams.Log.Warn},
 	}

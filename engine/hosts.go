@@ -24,9 +24,10 @@ type hosts struct {
 	thawed  atomic.Int64 // that came back
 	resumed time.Time    // when this run began, if the one before did not end in order; else zero
 
-	mu      sync.Mutex // a host moves, or somebody uses one that may not move meanwhile
-	evicted workbench.Evicted
-	form    []byte
+	mu        sync.Mutex // a host moves, or somebody uses one that may not move meanwhile
+	nextShort time.Time  // the distributor's
+	evicted   workbench.Evicted
+	form      []byte
 }
 
 // getOrAdd finds a host or makes it. For the distributor, and for who is alone.
@@ -113,6 +114,9 @@ func (h *hosts) thaw(key, form []byte) (*visitState, error) {
 	return vs, nil
 }
 
+// rulesRest is how long hosts stay, after some have left since memory for rules was short.
+const rulesRest = 50 * time.Millisecond
+
 // freezeBatch is how many hosts go to the store in one step: more than come to be known in one.
 const freezeBatch = 2 * distributeBatch
 
@@ -123,7 +127,7 @@ func (h *hosts) freeze(now time.Time) (n int, err error) {
 			return 0, fmt.Errorf("engine: cold hosts: %w", err)
 		}
 	}
-	if !h.bench.Crowded() || !h.cold.Room() {
+	if !h.cold.Room() || !h.bench.Crowded() && !h.rulesAreShort(now) {
 		return 0, nil
 	}
 	h.mu.Lock()
@@ -135,6 +139,16 @@ func (h *hosts) freeze(now time.Time) (n int, err error) {
 	}
 	h.frozen.Add(int64(n))
 	return n, nil
+}
+
+// rulesAreShort says that hosts should leave since their rules take too much memory. It says so now and again only: what has left is
+// not free before the collector has been there.
+func (h *hosts) rulesAreShort(now time.Time) bool {
+	if !h.rules.isShort() || now.Before(h.nextShort) {
+		return false
+	}
+	h.nextShort = now.Add(rulesRest)
+	return true
 }
 
 // counts is how many hosts are known, and how many of them are in the store.

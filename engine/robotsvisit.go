@@ -122,8 +122,13 @@ func (w *fetchWorker) robotsFetch(ctx context.Context, r *returned, origin, raw 
 		v = nil
 	case o == outcome.OK, isPageStatus(p.Status) && p.HeadLen > 0 && o != outcome.CutDisconnect && o != outcome.CutTime:
 		body, _ := p.Decoded(w.decoder)
-		v.rules = w.rules.share(robots.Parse(body, robotsToken))
-		w.capDelay(v.rules, origin)
+		if rules := robots.Parse(body, robotsToken); w.rules.mayTake(rules) {
+			v.rules = w.rules.share(rules)
+			w.capDelay(rules, origin)
+		} else {
+			v.unreachable = true
+			w.clamps.robotsLarge(time.Now(), origin, rules.Size())
+		}
 	case o.Class() == outcome.ClassAnswer && !isPageStatus(p.Status):
 		v.rules = w.rules.share(robots.AllowAll())
 	case raw != nil && d.Retry:

@@ -191,7 +191,7 @@ func (r *siteForm) addr() netip.Addr {
 
 // SiteReader returns what reads the snapshot forms of Sites and holds equal rules once.
 func SiteReader() func(b []byte) (Site, error) {
-	pool := newRulesPool()
+	pool := newRulesPool(0)
 	return func(b []byte) (Site, error) { return decodeSite(b, pool) }
 }
 

@@ -115,7 +115,7 @@ func TestHostile_B01_aCopyServesOnToItsEndAndNoLonger(t *testing.T) {
 
 // Equal rules are held once, however they come; rules that nobody has any more are not kept.
 func TestRulesPool(t *testing.T) {
-	pool := newRulesPool()
+	pool := newRulesPool(0)
 	parse := func(n byte) *robots.Rules {
 		return robots.Parse([]byte("User-agent: *\nDisallow: /"+string(rune('a'+n))+"\n"), "orbweaver")
 	}

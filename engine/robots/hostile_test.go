@@ -131,7 +131,7 @@ func TestHostile_B07_casesOfGooglesSuite(t *testing.T) {
 	verdicts(t, agent+"disallow: \nallow: \n", "+/x/page.html")                                                                            // ID_LongestMatch
 	verdicts(t, agent+"disallow: /x/page.html\nallow: /x/page.html\n", "+/x/page.html")                                                    // ID_LongestMatch
 	verdicts(t, agent+"disallow: /x/page.html\nallow: /x/page\n", "-/x/page.html", "+/x/page")                                             // ID_LongestMatch
-	verdicts(t, agent+"disallow: /x/page\nallow: /*.html\n", "+/x/page.html", "-/x/page")                                              // ID_LongestMatch
+	verdicts(t, agent+"disallow: /x/page\nallow: /*.html\n", "+/x/page.html", "-/x/page")                                                  // ID_LongestMatch
 	verdicts(t, agent+"Disallow: /\nAllow: /foo/bar?qux=taz&baz=http://foo.bar?tar&par\n", "+/foo/bar?qux=taz&baz=http://foo.bar?tar&par") // ID_Encoding
 	verdicts(t, agent+"Disallow: /\nAllow: /foo/bar/\u30c4\n", "+/foo/bar/%E3%83%84")                                                      // ID_Encoding
 	verdicts(t, agent+"Disallow: /\nAllow: /foo/bar/%E3%83%84\n", "+/foo/bar/%E3%83%84", "+/foo/bar/%e3%83%84")
