@@ -56,7 +56,7 @@ func TestHostile_B10_rulesBeyondTheirMemoryAreOnDisk(t *testing.T) {
 		s := NewSite(h.rules.share(ownRules(i)), now.Add(time.Hour), time.Time{})
 		h.bench.WithSite(vs, func(to *Site) { *to = s })
 		if i%256 == 255 {
-			now = now.Add(rulesRest)
+			now = now.Add(rulesRest / 4)
 			if _, err := h.freeze(now); err != nil {
 				t.Fatal(err)
 			}
@@ -125,11 +125,10 @@ func TestHostile_B10_largeFilesAreNotTakenWhileMemoryIsShort(t *testing.T) {
 	if !p.mayTake(ownRules(1)) {
 		t.Error("an ordinary file was not taken")
 	}
-	runtime.KeepAlive(held)
-	held = nil
+	runtime.KeepAlive(held) // and from here on nobody has them
 	for range 100 {
 		runtime.GC()
-		if p.mayTake(large(1)) {
+		if p.recount(); p.mayTake(large(1)) {
 			return
 		}
 	}

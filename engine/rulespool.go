@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"weak"
@@ -17,7 +16,7 @@ import (
 // half a megabyte of rules of its own, gets no more memory than that.
 type rulesPool struct {
 	max   int64        // bytes from which on memory for rules is short; 0 for never
-	bytes atomic.Int64 // of rules that are held, or that the collector has not taken back yet
+	bytes atomic.Int64 // of rules that were held at the last recount or have come since
 
 	mu     sync.Mutex
 	byHash map[uint64]weak.Pointer[robots.Rules]
@@ -39,11 +38,18 @@ func (p *rulesPool) isShort() bool { return p.max > 0 && p.bytes.Load() > p.max 
 // mayTake says that there is room for rules that were just fetched.
 func (p *rulesPool) mayTake(r *robots.Rules) bool { return r.Size() <= rulesSmall || !p.isShort() }
 
-// count counts rules until nobody has them any more.
-func (p *rulesPool) count(r *robots.Rules) {
-	n := int64(r.Size())
-	p.bytes.Add(n)
-	runtime.AddCleanup(r, func(n int64) { p.bytes.Add(-n) }, n)
+// recount looks which rules are held, or not collected yet: a walk through all of them.
+func (p *rulesPool) recount() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sweep()
+	var sum int64
+	for _, held := range p.byHash {
+		if r := held.Value(); r != nil {
+			sum += int64(r.Size())
+		}
+	}
+	p.bytes.Store(sum)
 }
 
 // share returns rules equal to r, r itself if it is the first of its kind.
@@ -55,7 +61,6 @@ func (p *rulesPool) share(r *robots.Rules) *robots.Rules {
 	if held != nil && held.Equal(r) {
 		return held
 	}
-	p.count(r)
 	if held == nil { // else two differ, under one hash of 64 bits
 		p.enter(h, r)
 	}
@@ -72,24 +77,26 @@ func (p *rulesPool) decode(b []byte) (*robots.Rules, error) {
 		return held, nil
 	}
 	r, err := robots.Decode(b)
-	if err != nil {
-		return nil, err
-	}
-	p.count(r)
-	if held == nil {
+	if err == nil && held == nil {
 		p.enter(h, r)
 	}
-	return r, nil
+	return r, err
 }
 
 func (p *rulesPool) enter(h uint64, r *robots.Rules) {
 	if len(p.byHash) >= p.clean {
-		for h, held := range p.byHash {
-			if held.Value() == nil {
-				delete(p.byHash, h)
-			}
-		}
-		p.clean = max(rulesPoolMin, 2*len(p.byHash))
+		p.sweep()
 	}
 	p.byHash[h] = weak.Make(r)
+	p.bytes.Add(int64(r.Size()))
+}
+
+// sweep takes the places of those that are gone. The caller holds mu.
+func (p *rulesPool) sweep() {
+	for h, held := range p.byHash {
+		if held.Value() == nil {
+			delete(p.byHash, h)
+		}
+	}
+	p.clean = max(rulesPoolMin, 2*len(p.byHash))
 }

@@ -25,7 +25,9 @@ const (
 	vacant                     // no members: kept until due has passed
 )
 
-func (e *entry) noted() uint32 { return uint32(e.note[0]) | uint32(e.note[1])<<8 | uint32(e.note[2])<<16 }
+func (e *entry) noted() uint32 {
+	return uint32(e.note[0]) | uint32(e.note[1])<<8 | uint32(e.note[2])<<16
+}
 
 func (e *entry) setNote(n uint32) { e.note = [3]byte{byte(n), byte(n >> 8), byte(n >> 16)} }
 

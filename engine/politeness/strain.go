@@ -18,7 +18,7 @@ const (
 )
 
 // quarters is what the quarters of a doubling add to a delay, in 256ths.
-func (s Strain) quarters() time.Duration { return [...]time.Duration{0, 48, 106, 175}[s%4] }
+func (s Strain) quarters() int64 { return [...]int64{0, 48, 106, 175}[s%4] }
 
 // stretch is delay with a strain, up to most; never less than delay.
 func (s Strain) stretch(delay, most time.Duration) time.Duration {
@@ -28,7 +28,7 @@ func (s Strain) stretch(delay, most time.Duration) time.Duration {
 		wait *= 2
 	}
 	if wait < most {
-		wait += wait * s.quarters() / 256
+		wait += time.Duration(int64(wait) * s.quarters() / 256)
 	}
 	return min(wait, most)
 }
