@@ -29,7 +29,7 @@ func TestDelays_ofAnHourCostNothingWhileTheyAreWaitedFor(t *testing.T) {
 	if hosts == 0 {
 		hosts = 3000
 		if raceEnabled {
-			hosts = 300
+			hosts = 100
 		}
 	}
 	synctest.Test(t, func(t *testing.T) {

@@ -59,7 +59,7 @@ func TestPolite_underEveryFaultAndAcrossTenRestartsNobodyIsAskedTooSoon(t *testi
 	if requests == 0 {
 		requests = 12_000
 		if raceEnabled {
-			requests = 1500
+			requests = 700
 		}
 	}
 	synctest.Test(t, func(t *testing.T) { politeCrawl(t, requests) })

@@ -141,6 +141,7 @@ func (s *strangers) crawl(t *testing.T, change func(*engine.Config)) (r engine.R
 	}
 	cfg := rig.Config()
 	cfg.RetryWait = 3 * time.Hour
+	cfg.SyncEvery, cfg.ReportEvery, cfg.Checkpoint = time.Second, time.Minute, 5*time.Minute // hours of waiting are cheaper so
 	change(&cfg)
 	seams := rig.Seams(rig.FS)
 	seams.Dialer, seams.Resolver = s, s
