@@ -67,6 +67,7 @@ var importTable = []struct{ importer, may string }{
 	// Level 4. Tools may read the rooms, never the engine.
 	{"cmd/orbweaver", "*"},
 	{"tools/conformance", base + " " + rooms + " " + parts}, // it scores the parts, each alone
+	{"tools/hostile", "bench/hostile"},                      // the catalogue
 	{"tools/*", base + " " + rooms},
 }
 
@@ -199,8 +200,8 @@ var homes = map[string]string{
 	"go.uber.org/goleak":                             "tests",
 	"testing":                                        "tests internal/vfs/vfstest bench/invitro",
 	"testing/synctest":                               "tests bench/invitro",
-	"os/exec":                                        "cmd/ bench/ tools/others tests",
-	"os/signal":                                      "cmd/ tools/others",
+	"os/exec":                                        "cmd/ bench/ tools/others tools/hostile tests",
+	"os/signal":                                      "cmd/ tools/others tools/hostile",
 	"flag":                                           "tools/others tests",
 	"log":                                            "",
 	"plugin":                                         "",
