@@ -22,7 +22,7 @@ type resolveLoop struct {
 	names    *nameRecords // nil: what name servers say is not kept
 	servers  *nameServers
 	scarce   *scarcity
-	allowed  func(netip.AddrPort) error // may it be connected to; nil when a proxy does the connecting
+	allowed  func(netip.AddrPort) error // may it be connected to; nil if everything may
 	feed     func()
 	wake     func() // of the distributor
 }
