@@ -63,6 +63,7 @@ type Engine struct {
 	newborn   *siteQueue
 	servers   *nameServers
 	scarce    *scarcity
+	network   *network
 	under     *undertaker
 	todo      *mpmc.Queue[visit]
 	done      *doneQueue
@@ -152,6 +153,7 @@ func newEngine(cfg Config, seams Seams) *Engine {
 		hungry: make(chan struct{}, 1), stopping: make(chan struct{}),
 		rules: newRulesPool(), redone: newRedone(), aloft: newAloft(), newborn: newSiteQueue(), seeds: new(filter.Seeds),
 		servers: newNameServers(seams.Resolver, seams.Log.Warn), scarce: &scarcity{say: seams.Log.Warn},
+		network: newNetwork(cfg.Fetchers, seams.Log.Warn),
 	}
 }
 
