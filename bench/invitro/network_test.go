@@ -1,7 +1,13 @@
 package invitro
 
 import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -9,6 +15,7 @@ import (
 
 	"orbweaver/bench/simnet"
 	"orbweaver/bench/simweb"
+	"orbweaver/dnsres"
 	"orbweaver/engine"
 )
 
@@ -88,6 +95,167 @@ func TestHostile_N20_aNetworkThatIsDownBlamesNobodyAndTheCrawlGoesOnWithinHalfAM
 				}
 				if s := rig.Said.String(); strings.Count(s, "nobody can be reached who answered before") != 1 || strings.Count(s, "servers can be reached again") != 1 {
 					t.Errorf("it says:\n%s", s)
+				}
+			})
+		})
+	}
+}
+
+// atlas is a resolver that knows the world by heart.
+type atlas struct{ world *simweb.World }
+
+// Resolve implements engine.Resolver.
+func (a atlas) Resolve(_ context.Context, name string) dnsres.Answer {
+	return dnsres.Answer{Addrs: []netip.Addr{a.world.AddrOf(name)}}
+}
+
+// bad crawls a plain world over a bad network, whose names are known, and gives report and network when it has ended.
+func bad(t *testing.T, o simnet.Options, change func(*engine.Config)) (*Rig, engine.Config, engine.Report) {
+	t.Helper()
+	rig, err := NewRig(smallWorld(*firstSeed+990, simweb.Plain()), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Seed, o.Serve.Log = *firstSeed, rig.Log
+	rig.Net = simnet.New(rig.World, o)
+	cfg := rig.Config()
+	cfg.RetryWait = 24 * time.Hour
+	change(&cfg)
+	seams := rig.Seams(rig.FS)
+	seams.Resolver = atlas{rig.World}
+	e, err := engine.Open(cfg, seams)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Run(t.Context()); err != nil {
+		t.Error(err)
+	}
+	r := e.Report()
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := rig.Net.Close(); err != nil {
+		t.Error(err)
+	}
+	checkBalance(t, r)
+	return rig, cfg, r
+}
+
+// With nine of ten packets lost, or with half a minute from a packet to its answer, the crawl gets what it can, and all that it waits for
+// ends in its time.
+func TestHostile_N02_lossAndLatencyEndInPagesOrTimeOuts(t *testing.T) {
+	for name, c := range map[string]struct {
+		o    simnet.Options
+		want []string // outcomes that must be there
+	}{
+		"a third is lost":           {simnet.Options{Latency: 50 * time.Millisecond, Packets: 0.33}, []string{"ok"}},
+		"nine of ten are lost":      {simnet.Options{Latency: 50 * time.Millisecond, Packets: 0.9}, []string{"connect-timeout"}},
+		"half a minute there, back": {simnet.Options{Latency: 15 * time.Second}, []string{"connect-timeout"}},
+		"eight seconds there, back": {simnet.Options{Latency: 4 * time.Second}, []string{"ok"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				_, _, r := bad(t, c.o, func(*engine.Config) {})
+				t.Logf("after %v: %v", time.Since(start).Round(time.Second), r.Outcomes)
+				for _, o := range c.want {
+					if r.Outcomes[o] == 0 {
+						t.Errorf("no %s: %v", o, r.Outcomes)
+					}
+				}
+				if r.State != engine.StateFinished || r.URLsQueued != 0 {
+					t.Errorf("%s: %s, %d queued", r.State, r.Reason, r.URLsQueued)
+				}
+			})
+		})
+	}
+}
+
+// A path on which large packets vanish: questions arrive, and answers that are longer do not. Each exchange ends at its deadline, by the name
+// of what it waited for: header-timeout, or cut-time when a first packet with the head was small.
+func TestHostile_N03_aPathThatSwallowsLargePacketsEndsInTimeOuts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, _, r := bad(t, simnet.Options{Latency: 10 * time.Millisecond, MTU: 600}, func(c *engine.Config) { c.RetryWait = time.Hour })
+		if r.State != engine.StateFinished || r.Outcomes["ok"]+r.Outcomes["client-error"]+r.Outcomes["redirect"] == r.URLsAdmitted ||
+			r.Outcomes["header-timeout"]+r.Outcomes["cut-time"]+r.Outcomes["robots-unreachable"] == 0 {
+			t.Errorf("%s: %s %v", r.State, r.Reason, r.Outcomes)
+		}
+	})
+}
+
+// deadEnd is a network on which one address cannot be reached, in some way, and notes when that was tried.
+type deadEnd struct {
+	*simnet.Net
+	addr  netip.Addr
+	fault error // nil: nothing ever comes back
+
+	mu    sync.Mutex
+	tries []time.Time
+	ends  []time.Time
+}
+
+// DialContext implements fetch.Dialer.
+func (d *deadEnd) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
+	if at, err := netip.ParseAddrPort(addr); err != nil || at.Addr() != d.addr {
+		return d.Net.DialContext(ctx, network, addr)
+	}
+	start, err := time.Now(), d.fault
+	if err == nil {
+		<-ctx.Done()
+		err = ctx.Err()
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.tries, d.ends = append(d.tries, start), append(d.ends, time.Now())
+	return nil, err
+}
+
+// An address that cannot be reached is left alone for ten seconds, a minute, five, and half an hour; then its hosts are given up, and the others
+// have not noticed.
+func TestHostile_N01_anAddressThatCannotBeReachedIsLeftAloneForLongerAndLonger(t *testing.T) {
+	for name, c := range map[string]struct {
+		fault   error
+		outcome string
+		takes   time.Duration
+	}{
+		"black hole": {nil, "connect-timeout", 10 * time.Second}, "reset": {syscall.ECONNREFUSED, "refused", 0},
+		"host unreachable": {syscall.EHOSTUNREACH, "unreachable", 0}, "network unreachable": {syscall.ENETUNREACH, "unreachable", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				rig, err := NewRig(smallWorld(*firstSeed+995, simweb.Plain()), false)
+				if err != nil {
+					t.Fatal(err)
+				}
+				cfg := rig.Config()
+				cfg.RetryWait = 24 * time.Hour
+				alone := netip.MustParseAddr("192.0.2.77")
+				cfg.Seeds = seedList(append(slices.Clone(rig.Seeds), "http://192.0.2.77/"))
+				d := &deadEnd{Net: rig.Net, addr: alone, fault: c.fault}
+				seams := rig.Seams(rig.FS)
+				seams.Dialer = d
+				e, err := engine.Open(cfg, seams)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := e.Run(t.Context()); err != nil {
+					t.Error(err)
+				}
+				r := e.Report()
+				if err := errors.Join(e.Close(), rig.Net.Close()); err != nil {
+					t.Error(err)
+				}
+				sound(t, rig, cfg, promise(cfg))
+				if r.Outcomes[c.outcome] != 1 || len(d.tries) != 5 {
+					t.Fatalf("%d tries: %v", len(d.tries), r.Outcomes)
+				}
+				for i, wait := range []time.Duration{10 * time.Second, time.Minute, 5 * time.Minute, 30 * time.Minute} {
+					if took := d.ends[i].Sub(d.tries[i]); took != c.takes {
+						t.Errorf("try %d took %v", i+1, took)
+					}
+					if waited := d.tries[i+1].Sub(d.ends[i]); waited < wait || waited > wait+10*time.Second {
+						t.Errorf("after try %d it waited %v, want %v", i+1, waited, wait)
+					}
 				}
 			})
 		})
