@@ -34,6 +34,8 @@ type network struct {
 	first  time.Time               // when the first of them was found silent
 	last   time.Time               // and the last
 	since  time.Time               // when the network went down; zero if it is up
+	murmur murmur                  // of that
+	told   bool                    // it was said
 	again  time.Time               // when it came back: attempts that began before say nothing
 	window window
 }
@@ -50,6 +52,7 @@ const (
 	silentFor       = 5 * time.Second  // if it lasts so long
 	networkWait     = 10 * time.Second // between two attempts at a site while it is down
 	networkPatience = 24 * time.Hour   // after that it is the sites' fault
+	networkLong     = time.Minute      // an end of that is always said
 	networkWindow   = 10 * time.Second
 	windowMin       = 40  // connections that tell something
 	lostHigh        = 0.1 // share of them that times out: too many at a time
@@ -104,7 +107,11 @@ func (n *network) failed(a *attempt) (counts bool) {
 	}
 	if n.since.IsZero() && len(n.silent) == silentMin && a.ended.Sub(n.first) >= silentFor && !a.began.Before(n.again) {
 		n.since = a.ended
-		n.say("nobody can be reached who answered before: the network seems to be down. No site is blamed; all are asked again every 10 s")
+		var times int
+		if times, n.told = n.murmur.may(a.ended); n.told {
+			n.say("nobody can be reached who answered before: the network seems to be down. No site is blamed; all are asked again every 10 s",
+				"times", times)
+		}
 	}
 	down := !n.since.IsZero() && a.ended.Sub(n.since) < networkPatience
 	return !down && !a.began.Before(n.again)
@@ -122,7 +129,9 @@ func (n *network) reached(a *attempt, now time.Time) {
 	}
 	clear(n.silent)
 	if !n.since.IsZero() {
-		n.say("servers can be reached again", "after", now.Sub(n.since).Round(time.Second).String())
+		if n.told || now.Sub(n.since) >= networkLong {
+			n.say("servers can be reached again", "after", now.Sub(n.since).Round(time.Second).String())
+		}
 		n.since, n.again = time.Time{}, now
 	}
 }

@@ -252,3 +252,23 @@ func TestHostile_D12_addressesOfNobodyAreDeniedAndRecorded(t *testing.T) {
 		}
 	})
 }
+
+// Links to ports where no web server lives are not followed, whatever host they name. Of hosts that are allowed by range only the bad ports
+// are refused.
+func TestHostile_N12_linksDoNotScanPorts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &street{}
+		var seeds []string
+		for _, host := range []string{"8.8.8.8", "[2606:4700::1]", "10.0.0.1"} {
+			for _, port := range []string{"21", "22", "25", "53", "110", "143", "389", "6000", "6379", "6667", "9200", "11211", "80", "8443"} {
+				seeds = append(seeds, "http://"+host+":"+port+"/")
+			}
+		}
+		report, _ := namesCrawl(t, s, new(dnstest.Server), dnsres.Options{}, func(_ *engine.Config, seams *engine.Seams) {
+			seams.Allowed = fetch.NewGuard([]netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, nil, nil).Check
+		}, seeds...)
+		if report.Outcomes["blocked-port"] != 12+12+9 || report.Outcomes["ok"] != 2+2+5 {
+			t.Errorf("%v", report.Outcomes)
+		}
+	})
+}

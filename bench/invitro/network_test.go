@@ -3,6 +3,7 @@ package invitro
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/netip"
 	"slices"
@@ -260,4 +261,111 @@ func TestHostile_N01_anAddressThatCannotBeReachedIsLeftAloneForLongerAndLonger(t
 			})
 		})
 	}
+}
+
+// narrow is a street behind a table of connections, as a NAT or a firewall has one: each connection has a place in it until a while after it was
+// made, and for whom there is none nothing comes back.
+type narrow struct {
+	street
+	places int
+	held   time.Duration
+
+	mu      sync.Mutex
+	until   []time.Time // of the places that are taken, the oldest first
+	dropped []bool      // of each attempt, in order
+}
+
+// DialContext implements fetch.Dialer.
+func (n *narrow) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
+	for wait := time.Second; ; wait *= 2 { // TCP asks again
+		if n.take(time.Now()) {
+			return n.street.DialContext(ctx, network, addr)
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (n *narrow) take(now time.Time) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for len(n.until) > 0 && !n.until[0].After(now) {
+		n.until = n.until[1:]
+	}
+	full := len(n.until) >= n.places
+	n.dropped = append(n.dropped, full)
+	if !full {
+		n.until = append(n.until, now.Add(n.held))
+	}
+	return !full
+}
+
+// Four hundred hosts that could be asked a hundred times a second, behind a table that lets twenty pass. Fewer and fewer workers go on, so that most
+// of what is sent passes, and no host is given up.
+func TestHostile_N19_aFullTableOfConnectionsSlowsTheCrawlAndIsNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rig, err := NewRig(smallWorld(*firstSeed+997, simweb.Plain()), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := rig.Net.Close(); err != nil {
+			t.Error(err)
+		}
+		n := &narrow{street: street{pages: 30, most: 2 * time.Second}, places: 600, held: 30 * time.Second}
+		var seeds seedList
+		for i := range 400 {
+			seeds = append(seeds, fmt.Sprintf("http://11.0.%d.%d/", i/200, i%200))
+		}
+		cfg := rig.Config()
+		cfg.Seeds, cfg.Fetchers, cfg.RetryWait = seeds, 300, 24*time.Hour
+		seams := rig.Seams(rig.FS)
+		seams.Dialer = n
+		e, err := engine.Open(cfg, seams)
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error, 1)
+		go func() { done <- e.Run(t.Context()) }()
+		after(2 * time.Minute)
+		for range 20 {
+			after(10 * time.Second)
+			if r := e.Report(); r.ActiveFetches > int64(cfg.Fetchers/2) {
+				t.Errorf("%d exchanges at a time, waiting for %s", r.ActiveFetches, r.Waiting)
+			}
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		r := e.Report()
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+		checkBalance(t, r)
+		if r.Outcomes["ok"] != 400*31 || len(r.Outcomes) != 1 {
+			t.Errorf("%v", r.Outcomes)
+		}
+		if n := strings.Count(rig.Said.String(), "something on the way is full"); n == 0 || n > 3 {
+			t.Errorf("it was said %d times:\n%s", n, rig.Said.String())
+		}
+		tenth := len(n.dropped) / 10
+		first, last := share(n.dropped[:tenth]), share(n.dropped[9*tenth:])
+		t.Logf("of the first tenth of all tries %.2f were dropped, of the last %.2f", first, last)
+		if last > 0.8*first {
+			t.Error("as many are dropped as at the beginning")
+		}
+	})
+}
+
+// share is how many of these are true.
+func share(tries []bool) float64 {
+	n := 0
+	for _, yes := range tries {
+		if yes {
+			n++
+		}
+	}
+	return float64(n) / float64(max(len(tries), 1))
 }
