@@ -67,7 +67,7 @@ func answerTo(t testing.TB, packed []byte, change func(*dns.Msg)) []byte {
 	return out
 }
 
-func TestSpoofFloodIsIgnored(t *testing.T) {
+func TestHostile_D07_aFloodOfForgedRepliesIsIgnored(t *testing.T) {
 	x := canned(cannedConn{reply: func(q []byte) (out [][]byte) {
 		for i := range 500 {
 			out = append(out, []byte("rubbish"), answerTo(t, q, func(m *dns.Msg) { m.Id += uint16(1 + i) }),

@@ -70,6 +70,24 @@ func BenchmarkStorm(b *testing.B) {
 	b.ReportMetric(float64(r.Stats().Timeouts), "timeouts")
 }
 
+func TestHostile_D03_anOutageOnASocket(t *testing.T) {
+	script := new(dnstest.Server)
+	script.Set("*", dnstest.Script{Addrs: []netip.Addr{ip1}, TTL: 60})
+	r := resolverOn(t, dnsres.Options{Timeout: 20 * time.Millisecond, OutageAfter: 100 * time.Millisecond, OutageRow: 5}, listen(t, script))
+	script.Down(netip.AddrPort{}, true)
+	for i := 0; !r.Outage(); i++ {
+		if a := r.Resolve(t.Context(), fmt.Sprintf("n%d.test", i)); a.Err == nil || a.Definite() || i > 1000 {
+			t.Fatalf("%d names, %+v", i, a)
+		}
+	}
+	script.Down(netip.AddrPort{}, false)
+	for i := 0; r.Outage(); i++ { // a reply may be late on a busy machine
+		if r.Resolve(t.Context(), fmt.Sprintf("m%d.test", i)); i > 1000 {
+			t.Fatal("the outage does not end")
+		}
+	}
+}
+
 func TestHostile_D04_aliasesAreFollowedTwelveTimesAndNotInCircles(t *testing.T) {
 	both(t, dnsres.Options{}, func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server) {
 		for i := range 50 {

@@ -28,7 +28,7 @@ type resolveLoop struct {
 }
 
 const (
-	nameTries      = 8                // failures of the name servers before a site is given up: an hour and more after the first
+	nameTries      = 8                // failures of the name servers before a site is given up, an hour after the first
 	nameWaitMin    = 10 * time.Second // least wait after a failure; mostly it is the resolver that says how long
 	nameWaitOutage = 10 * time.Second // wait while all name servers are down: nobody is blamed
 )

@@ -179,6 +179,19 @@ func TestHostile_D02_aHostWhoseNameServersFailIsAskedForAgain(t *testing.T) {
 	}
 }
 
+// When they fail for ever the host is given up after an hour, its URLs with the name of what happened.
+func TestHostile_D02_aHostWhoseNameServersNeverAnswerIsGivenUpAfterAnHour(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		names := new(dnstest.Server)
+		names.Set("ill.test", dnstest.Script{Rcode: dns.RcodeServerFailure})
+		start := time.Now()
+		report, _ := namesCrawl(t, &street{}, names, dnsres.Options{OutageRow: 1000}, asIs, "http://ill.test/")
+		if took := time.Since(start); report.Outcomes["name-fault"] != 1 || took < time.Hour || took > 62*time.Minute || names.Asked("ill.test") != 8 {
+			t.Errorf("after %v and %d questions: %v", took, names.Asked("ill.test"), report.Outcomes)
+		}
+	})
+}
+
 // Two hosts whose address changes with every question, among the same three addresses: neither host nor address is met before its delay is
 // over.
 func TestHostile_D11_aHostThatMovesIsMetPolitelyAtEachOfItsAddresses(t *testing.T) {
@@ -215,6 +228,29 @@ func TestHostile_D11_aHostThatMovesIsMetPolitelyAtEachOfItsAddresses(t *testing.
 		}
 		if len(addrs) != 3 || turn < 30 {
 			t.Errorf("%d addresses, %d answers", len(addrs), turn)
+		}
+	})
+}
+
+// Of a zone in which every name exists, all at one address, that address is met as rarely as any. How many hosts of one registrable domain are
+// crawled at all is for the budgets of domains to say.
+func TestHostile_D10_aZoneOfEveryNameIsMetPolitely(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		names := new(dnstest.Server)
+		names.Set("*", dnstest.Script{Addrs: []netip.Addr{netip.MustParseAddr("192.0.2.1")}, TTL: 3600})
+		var seeds []string
+		for i := range 100 {
+			seeds = append(seeds, fmt.Sprintf("http://x%d.wild.test/", i))
+		}
+		s := &street{pages: 2, most: 100 * time.Millisecond}
+		report, _ := namesCrawl(t, s, names, dnsres.Options{}, func(c *engine.Config, _ *engine.Seams) { c.Politeness.IPDelay = time.Second }, seeds...)
+		if report.Outcomes["ok"] != 300 || len(s.met) != 400 {
+			t.Errorf("%d requests: %v", len(s.met), report.Outcomes)
+		}
+		for i := 1; i < len(s.met); i++ {
+			if gap := s.met[i].start.Sub(s.met[i-1].end); gap < time.Second {
+				t.Errorf("%v between %s and %s", gap, s.met[i-1].host, s.met[i].host)
+			}
 		}
 	})
 }

@@ -198,7 +198,9 @@ func (c *crawlCmd) resolver(seams *engine.Seams) error {
 		upstreams = append(upstreams, a)
 	}
 	dialer := fetch.NetDialer(fetch.NewGuard(nil, nil, upstreams).Upstream())
-	r, err := dnsres.New(dnsres.Options{Upstreams: upstreams, IPv6: true}, dnsres.NetExchanger{Dial: dialer.DialContext})
+	o := dnsres.Options{Upstreams: upstreams, IPv6: true, TTLMin: c.DNSTTLMin.d, TTLMax: c.DNSTTLMax.d}
+	o.NegativeTTL = max(dnsres.Options{}.WithDefaults().NegativeTTL, o.TTLMin)
+	r, err := dnsres.New(o, dnsres.NetExchanger{Dial: dialer.DialContext})
 	if err != nil {
 		return err
 	}
