@@ -267,3 +267,35 @@ func TestHostile_N11_aNameIsAskedOnceAndTheAddressThatWasJudgedIsUsed(t *testing
 		t.Errorf("%v, asked %d times, met %d times", r.Outcomes, n.askedFor("rebind.test"), met.Load())
 	}
 }
+
+// With leave for all of loopback, what the crawl itself listens on is not asked, and neither is a range that is denied by name.
+func TestHostile_N10_theControlPortAndDeniedRangesAreNotAsked(t *testing.T) {
+	var denied atomic.Int64
+	away := listenAt(t, "127.0.0.3:0", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { denied.Add(1) }))
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	control := free.Addr().String()
+	_ = free.Close()
+	_, port, _ := net.SplitHostPort(control)
+	links := []string{control + "/status", "127.0.0.9:" + port + "/metrics", "localhost:" + port + "/status", "[::ffff:127.0.0.1]:" + port + "/", away + "/"}
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		for _, link := range links {
+			fmt.Fprintf(w, "<a href='http://%s'>", link)
+		}
+	}))
+	defer site.Close()
+	dir := filepath.Join(t.TempDir(), "crawl")
+	call("crawl", "--dir", dir, "--allow-net", "127.0.0.0/8", "--deny-net", "127.0.0.3/32", "--listen", "localhost:"+port, "--host-delay", "1ms",
+		"--ip-delay", "0", "--fetchers", "4", "--workbench-memory", "4Mi", "--cache-memory", "1Mi", "--sieve-memory", "1Mi", "--retry-wait", "1s",
+		"--progress", "none", site.URL+"/").want(t, exitDone)
+	r, err := engine.ReadReport(vfs.Disk(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Outcomes["blocked-address"] != int64(len(links)) || r.Outcomes["ok"] != 1 || denied.Load() != 0 {
+		t.Errorf("%v, the denied server was met %d times", r.Outcomes, denied.Load())
+	}
+}
