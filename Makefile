@@ -8,7 +8,7 @@ VERSION  ?= 0.1.0
 LDFLAGS   = -s -w -X main.version=$(VERSION)
 
 .DEFAULT_GOAL := build
-.PHONY: build help fmt tidy lint test race fuzz sim crash judge conformance demo bench micro vitro soak million plots pressure realsite others cross cover ci clean
+.PHONY: build help fmt tidy lint test race fuzz sim crash judge conformance hostile demo bench micro vitro soak million plots pressure realsite others cross cover ci clean
 
 build: ## build bin/orbweaver
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/orbweaver ./cmd/orbweaver
@@ -54,6 +54,9 @@ judge: build ## crawl a small web and let foreign tools read the archive
 conformance: ## score the published suites that lie in DATA and write docs/conformance.md
 	@test -d "$(DATA)" || { echo "make conformance DATA=dir: a directory with the suites, as tools/conformance/doc.go lays it out"; exit 2; }
 	$(GO) run ./tools/conformance "$(DATA)" docs/conformance.md
+
+hostile: ## every hostile input, scored by family (PAGE=docs/conformance.md writes it down)
+	$(GO) run ./tools/hostile $(PAGE)
 
 demo: build ## the main job: a simulated web, a real crawl, a verified archive
 	bin/orbweaver demo

@@ -13,21 +13,21 @@ import (
 	"orbweaver/warc"
 )
 
-// Captures reads an archive's responses and revisits, robots.txt left out, and hands each to f.
-func Captures(fsys vfs.FS, dir string, f func(simweb.Capture)) error {
+// Records reads all records of an archive in order and hands each to f, which may read its block. Any fault ends it.
+func Records(fsys vfs.FS, dir string, f func(*warc.RecordRead) error) error {
 	files, err := warc.Files(fsys, dir)
 	if err != nil {
 		return err
 	}
 	for _, info := range files {
-		if err := fileCaptures(fsys, dir+"/"+info.Name, f); err != nil {
+		if err := fileRecords(fsys, dir+"/"+info.Name, f); err != nil {
 			return fmt.Errorf("%s: %w", info.Name, err)
 		}
 	}
 	return nil
 }
 
-func fileCaptures(fsys vfs.FS, name string, f func(simweb.Capture)) error {
+func fileRecords(fsys vfs.FS, name string, f func(*warc.RecordRead) error) error {
 	file, err := fsys.Open(name)
 	if err != nil {
 		return err
@@ -35,17 +35,26 @@ func fileCaptures(fsys vfs.FS, name string, f func(simweb.Capture)) error {
 	defer func() { _ = file.Close() }() // only read
 	r := warc.NewReader(file, warc.ReaderOptions{Name: name, Syntax: warc.Fail, Spec: warc.Fail, Block: warc.Fail})
 	defer r.Close()
-	head := make([]byte, 64)
 	for {
 		rec, err := r.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
+		}
+		if err == nil {
+			err = f(rec)
 		}
 		if err != nil {
 			return err
 		}
+	}
+}
+
+// Captures reads an archive's responses and revisits, robots.txt left out, and hands each to f.
+func Captures(fsys vfs.FS, dir string, f func(simweb.Capture)) error {
+	head := make([]byte, 64)
+	return Records(fsys, dir, func(rec *warc.RecordRead) error {
 		if (rec.Type != warc.Response && rec.Type != warc.Revisit) || bytes.HasSuffix(rec.TargetURI, []byte("/robots.txt")) || rec.IsDNS() {
-			continue
+			return nil
 		}
 		c := simweb.Capture{URL: string(rec.TargetURI), Truncated: rec.Type == warc.Response && rec.Get("WARC-Truncated") != ""}
 		if sum, ok := decodeDigest(rec.Get("WARC-Payload-Digest")); ok {
@@ -57,7 +66,8 @@ func fileCaptures(fsys vfs.FS, name string, f func(simweb.Capture)) error {
 		}
 		c.Status = statusOf(head[:n])
 		f(c)
-	}
+		return nil
+	})
 }
 
 // statusOf reads the code of a status line.

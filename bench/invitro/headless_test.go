@@ -70,7 +70,7 @@ func rudeCrawl(t *testing.T) (*Rig, engine.Config, rude) {
 	cfg := rig.Config()
 	cfg.RetryWait = 24 * time.Hour
 	tellAll(&cfg)
-	var seeds seedList
+	var seeds Seeds
 	for host := range net.says {
 		seeds = append(seeds, "http://"+host+"/")
 	}

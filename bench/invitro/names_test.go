@@ -92,7 +92,7 @@ func namesCrawl(t *testing.T, s *street, names *dnstest.Server, o dnsres.Options
 		t.Error(err)
 	}
 	cfg := rig.Config()
-	cfg.Seeds, cfg.RetryWait = seedList(seeds), 24*time.Hour
+	cfg.Seeds, cfg.RetryWait = Seeds(seeds), 24*time.Hour
 	cfg.WARC.DNS = true
 	seams := rig.Seams(rig.FS)
 	o.Upstreams = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:53")}

@@ -231,7 +231,7 @@ func TestHostile_N01_anAddressThatCannotBeReachedIsLeftAloneForLongerAndLonger(t
 				cfg := rig.Config()
 				cfg.RetryWait = 24 * time.Hour
 				alone := netip.MustParseAddr("192.0.2.77")
-				cfg.Seeds = seedList(append(slices.Clone(rig.Seeds), "http://192.0.2.77/"))
+				cfg.Seeds = Seeds(append(slices.Clone(rig.Seeds), "http://192.0.2.77/"))
 				d := &deadEnd{Net: rig.Net, addr: alone, fault: c.fault}
 				seams := rig.Seams(rig.FS)
 				seams.Dialer = d
@@ -315,7 +315,7 @@ func TestHostile_N19_aFullTableOfConnectionsSlowsTheCrawlAndIsNamed(t *testing.T
 			t.Error(err)
 		}
 		n := &narrow{street: street{pages: 30, most: 2 * time.Second}, places: 600, held: 30 * time.Second}
-		var seeds seedList
+		var seeds Seeds
 		for i := range 400 {
 			seeds = append(seeds, fmt.Sprintf("http://11.0.%d.%d/", i/200, i%200))
 		}

@@ -1,7 +1,6 @@
 package invitro
 
 import (
-	"io"
 	"testing"
 
 	"orbweaver/internal/vfs"
@@ -11,32 +10,13 @@ import (
 // eachRecord reads all records of a crawl's archive in order, with their blocks, and minds every fault. look may keep them.
 func eachRecord(t *testing.T, fsys vfs.FS, look func(rec *warc.RecordRead)) {
 	t.Helper()
-	files, err := warc.Files(fsys, "crawl/warc")
-	if err != nil {
+	if err := Records(fsys, "crawl/warc", func(rec *warc.RecordRead) error {
+		if _, err := rec.ReadBlock(1 << 24); err != nil {
+			return err
+		}
+		look(rec)
+		return nil
+	}); err != nil {
 		t.Fatal(err)
-	}
-	for _, info := range files {
-		f, err := fsys.Open("crawl/warc/" + info.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		z := warc.NewReader(f, warc.ReaderOptions{Name: info.Name, Syntax: warc.Fail, Spec: warc.Fail, Block: warc.Fail})
-		for {
-			rec, err := z.Next()
-			if err == io.EOF {
-				break
-			}
-			if err == nil {
-				_, err = rec.ReadBlock(1 << 24)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			look(rec)
-		}
-		z.Close()
-		if err := f.Close(); err != nil {
-			t.Error(err)
-		}
 	}
 }

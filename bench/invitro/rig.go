@@ -52,11 +52,11 @@ func (r *Rig) Connect() {
 	})
 }
 
-// seedList is a SeedSource of strings.
-type seedList []string
+// Seeds is a SeedSource of strings.
+type Seeds []string
 
 // Each implements engine.SeedSource.
-func (s seedList) Each(f func(where string, url []byte) error) error {
+func (s Seeds) Each(f func(where string, url []byte) error) error {
 	for i, u := range s {
 		if err := f(fmt.Sprintf("seed %d", i+1), []byte(u)); err != nil {
 			return err
@@ -68,7 +68,7 @@ func (s seedList) Each(f func(where string, url []byte) error) error {
 // Config is a small crawl of the rig's world.
 func (r *Rig) Config() engine.Config {
 	c := engine.Config{
-		Dir: "crawl", Seeds: seedList(r.Seeds), MaxDepth: -1, Fetchers: 32, Parsers: 2, Resolves: 4,
+		Dir: "crawl", Seeds: Seeds(r.Seeds), MaxDepth: -1, Fetchers: 32, Parsers: 2, Resolves: 4,
 		WorkbenchMemory: 1 << 20, CacheMemory: 1 << 18, SieveMemory: 1 << 18, SeenMemory: 1 << 18, ProxyMode: r.Proxy, Version: "test",
 		RetryWait: time.Minute,
 	}

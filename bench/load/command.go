@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,8 +19,11 @@ import (
 // SimOptions is what `orbweaver sim` is told.
 type SimOptions struct {
 	World  simweb.Config
-	Listen Options // its Log is ignored: there is always one
-	Seeds  int     // how many seeds; 0 means 100
+	Guest  simweb.Guest // serves hosts of its own beside the world's; nil for none
+	Listen Options      // its Log is ignored: there is always one
+	Seeds  int          // how many seeds; 0 means 100
+	// More are seeds beside those of the world: the guest's.
+	More []string
 	// SeedsFile is written with one URL a line before Ready is called; "" writes none.
 	SeedsFile string
 	// LogFile is written with one line of JSON for each arrival, as they come; "" writes none.
@@ -63,11 +67,12 @@ func RunCommand(ctx context.Context, o SimOptions, stdout, stderr io.Writer) err
 	if err != nil {
 		return err
 	}
+	w.Invite(o.Guest)
 	if o.Seeds == 0 {
 		o.Seeds = 100
 	}
 	if o.SeedsFile != "" {
-		if err = writeSeeds(o.SeedsFile, w.Seeds(o.Seeds)); err != nil {
+		if err = writeSeeds(o.SeedsFile, slices.Concat(w.Seeds(o.Seeds), o.More)); err != nil {
 			return err
 		}
 	}

@@ -79,12 +79,12 @@ func (r *responder) ServeDNS(out dns.ResponseWriter, q *dns.Msg) {
 	}
 	name := q.Question[0].Name
 	lower := strings.ToLower(name)
-	if lower != r.zone && !strings.HasSuffix(lower, "."+r.zone) {
+	addr := r.world.AddrOf(strings.TrimSuffix(lower, "."))
+	if !addr.IsValid() && lower != r.zone && !strings.HasSuffix(lower, "."+r.zone) {
 		m.Rcode, m.Authoritative = dns.RcodeRefused, false
 		_ = out.WriteMsg(m)
 		return
 	}
-	addr := r.world.AddrOf(strings.TrimSuffix(lower, "."))
 	if addr.IsValid() && q.Question[0].Qtype == dns.TypeA {
 		m.Answer = []dns.RR{&dns.A{Hdr: dns.RR_Header{Name: name, Rrtype: dns.TypeA, Class: dns.ClassINET, Ttl: ttl},
 			A: addr.AsSlice()}}

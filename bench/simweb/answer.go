@@ -8,10 +8,14 @@ import (
 	"time"
 )
 
-// handle answers one request.
-func (s *session) handle(q *request) {
+// handle answers one request with its head.
+func (s *session) handle(q *request, head []byte) {
 	s.over = !q.keep
 	https, authority, path := q.address(s.o.TLS)
+	if s.w.guestHas(authority) {
+		s.invited(q, https, authority, path, head)
+		return
+	}
 	t, ok := s.w.locate(https, authority, path)
 	s.log = arrival{start: s.start, conn: s.id, t: t, agent: q.agent}
 	if !ok || t.kind == kindNoHost { // only a client that does not resolve names asks for the latter

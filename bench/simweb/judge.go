@@ -69,6 +69,7 @@ type judge struct {
 	truth  *Truth
 	sites  map[int32]*siteState
 	ips    map[uint32]*last
+	guests map[string]*siteState // by authority
 	seen   map[target]uint8
 
 	doc     doc
@@ -91,7 +92,7 @@ func (w *World) Judge(log *Log, p Promise, crawled Crawled) Verdict {
 	}
 	p.DigestEvery = max(1, p.DigestEvery)
 	j := &judge{w: w, log: log, p: p, truth: p.Truth, sites: make(map[int32]*siteState), ips: make(map[uint32]*last),
-		seen: make(map[target]uint8)}
+		guests: make(map[string]*siteState), seen: make(map[target]uint8)}
 	j.v.Partial, j.v.Answered = p.Partial, crawled == nil
 	j.v.MinHostGap, j.v.MinIPGap = -1, -1
 	if j.truth == nil && !p.Partial {
@@ -126,8 +127,7 @@ func (j *judge) classOf(t target) Class {
 func (j *judge) site(i int32) *siteState {
 	s := j.sites[i]
 	if s == nil {
-		a := j.w.addrOf(j.w.Host(int(i))).As4()
-		s = &siteState{addr: uint32(a[0])<<24 | uint32(a[1])<<16 | uint32(a[2])<<8 | uint32(a[3])}
+		s = &siteState{addr: number32(j.w.addrOf(j.w.Host(int(i))))}
 		j.sites[i] = s
 	}
 	return s
@@ -141,6 +141,10 @@ func (j *judge) arrival(r *record) {
 	if agent == "" || !strings.Contains(agent, j.p.Contact) {
 		v.Nameless++
 		v.example("nameless", "%s by %q", j.log.url(r.t), agent)
+	}
+	if r.t.kind == kindGuest {
+		j.guest(r)
+		return
 	}
 	if r.t.host < 0 {
 		v.Unexpected++
@@ -194,12 +198,18 @@ func (j *judge) arrival(r *record) {
 
 // politeness holds one request against the exchange before it at its host and address.
 func (j *judge) politeness(r *record, s *siteState) {
-	v := &j.v
 	h := j.w.hostAt(int(r.t.host))
-	delay := int64(j.p.HostDelay)
+	delay := j.p.HostDelay
 	if s.told {
-		delay = max(delay, int64(j.w.crawlDelay(&h)))
+		delay = max(delay, j.w.crawlDelay(&h))
 	}
+	j.gaps(r, s, delay)
+}
+
+// gaps holds it against the delays.
+func (j *judge) gaps(r *record, s *siteState, hostDelay time.Duration) {
+	v := &j.v
+	delay := int64(hostDelay)
 	slack := int64(j.p.Slack)
 	if gap, some := s.last.gap(r, slack); some {
 		switch {
@@ -271,7 +281,7 @@ func (j *judge) archive(crawled Crawled) {
 	v := &j.v
 	n := 0
 	for c := range crawled {
-		if c.Status != 200 {
+		if _, authority, _, ok := split(c.URL); c.Status != 200 || ok && j.w.guestHas(authority) {
 			continue
 		}
 		t, ok := j.w.find(c.URL)

@@ -93,7 +93,7 @@ type arrival struct {
 	start, end time.Time
 	conn       uint32
 	t          target
-	url        string // if t is kindUnknown
+	url        string // if t is kindUnknown or kindGuest
 	status     int
 	agent      []byte
 	flags      uint8
@@ -107,7 +107,7 @@ func (l *Log) add(a *arrival) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t := a.t
-	if t.kind == kindUnknown {
+	if t.kind == kindUnknown || t.kind == kindGuest {
 		t.page = l.intern(a.url)
 	}
 	if l.count%logChunk == 0 {
@@ -211,7 +211,7 @@ func (l *Log) arrival(r *record, agents []string) Arrival {
 
 // url names a record's target.
 func (l *Log) url(t target) string {
-	if t.kind == kindUnknown {
+	if t.kind == kindUnknown || t.kind == kindGuest {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		return l.names[t.page]

@@ -81,6 +81,9 @@ func (w *World) targetOf(url string) target {
 	}
 	t := target{host: -1, kind: kindUnknown}
 	if _, authority, _, ok := split(url); ok {
+		if w.guestHas(authority) {
+			t.kind = kindGuest
+		}
 		name, _, _ := splitPort(authority)
 		if i, ok := w.findHost(name); ok {
 			t.host = int32(i)

@@ -16,6 +16,7 @@ const (
 	kindRobotsOf                   // another host's robots.txt, redirected to this host; page is that host
 	kindNoHost                     // a page of a host that has no address; page says which
 	kindUnknown                    // no URL of the world; page is the number of its name in a log
+	kindGuest                      // the same of a guest's
 )
 
 // target is what a URL of the world names. It is comparable and holds no pointer.
@@ -157,7 +158,7 @@ func appendPath(dst []byte, p int, f *page) []byte {
 	return num("/", "/index.html")
 }
 
-// appendTarget appends the path and query of any target but kindUnknown, in normal form.
+// appendTarget appends the path and query of any target but kindUnknown and kindGuest, in normal form.
 func (w *World) appendTarget(dst []byte, h *host, t target) []byte {
 	numbers := func(before string, n int, after string) []byte {
 		dst = append(dst, before...)

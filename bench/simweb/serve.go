@@ -87,7 +87,7 @@ func (w *World) Serve(conn net.Conn, o ServeOptions) {
 			s.connect(&q, len(head))
 			return
 		}
-		s.handle(&q)
+		s.handle(&q, head)
 		if b.sheet != nil {
 			w.sheets.Put(b.sheet)
 			b.sheet = nil
@@ -241,7 +241,11 @@ func isTimeout(err error) bool {
 // reset breaks the connection so that the client sees a reset where the transport can show one.
 func (s *session) reset() {
 	s.over = true
-	conn := s.conn
+	Reset(s.conn)
+}
+
+// Reset closes a connection with a reset where the transport below can show one.
+func Reset(conn net.Conn) {
 	for {
 		below, ok := conn.(interface{ NetConn() net.Conn })
 		if !ok {

@@ -27,7 +27,7 @@ func (w *World) class(t target) Class {
 	switch t.kind {
 	case kindNoHost:
 		return ClassNoHost
-	case kindTrap, kindUnknown, kindRobots, kindRobotsOf:
+	case kindTrap, kindUnknown, kindGuest, kindRobots, kindRobotsOf:
 		return ClassNone
 	}
 	h := w.hostAt(int(t.host))

@@ -23,6 +23,7 @@ type World struct {
 	islands islands   // none if no host packs
 	buffers sync.Pool // *buffer
 	sheets  sync.Pool // *sheet
+	guest   Guest     // nil for none
 
 	mu    sync.Mutex
 	tries map[target]uint32 // requests for pages that fail at the first try
@@ -193,10 +194,10 @@ func number(s string) (int, bool) {
 }
 
 // AddrOf returns the address of a host: AddrBase + xxh3(name) mod IPs, with the 64-bit hash of the lower-case name. It is
-// the zero Addr for a name that is not in the world.
+// the zero Addr for a name that is neither in the world nor the guest's.
 func (w *World) AddrOf(name string) netip.Addr {
 	name = strings.ToLower(strings.TrimSuffix(name, "."))
-	if _, ok := w.findHost(name); !ok {
+	if _, ok := w.findHost(name); !ok && !w.guestHas(name) {
 		return netip.Addr{}
 	}
 	return w.addrOf(name)

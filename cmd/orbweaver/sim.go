@@ -7,8 +7,10 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
+	"orbweaver/bench/hostile"
 	"orbweaver/bench/invitro"
 	"orbweaver/bench/load"
 	"orbweaver/bench/simweb"
@@ -23,6 +25,9 @@ type simCmd struct {
 	IPs    count  `name:"ips" help:"Addresses that the hosts share; 0 for one to four hosts." default:"0" placeholder:"N"`
 	Pages  count  `help:"Mean number of pages of a host." default:"20" placeholder:"N"`
 	Most   count  `help:"Pages of the largest host." default:"1000" placeholder:"N"`
+
+	Hostile      []string `help:"Serve hostile hosts beside the others: cases by their ids, as H01; list prints those there are. Case H01 has the host h01.test." placeholder:"ID,..."`
+	HostileHosts count    `help:"So many hosts of each case: h01.test, h01-1.test, h01-2.test ..." default:"1" placeholder:"N"`
 
 	Proxy  []string `help:"Serve as HTTP proxy on this loopback address; give it several times for several, since each takes some 28,000 connections." default:"127.0.0.1:8080" placeholder:"ADDR"`
 	HTTP   string   `name:"http" help:"Serve directly by Host field." placeholder:"ADDR"`
@@ -53,11 +58,19 @@ whether politeness and robots.txt were kept; with --judge also coverage and over
 
 Examples:
   orbweaver sim --hosts 500 --ips 200 --seeds-file seeds.txt --judge crawl --host-delay 400ms --ip-delay 50ms
-  orbweaver crawl --proxy http://127.0.0.1:8080 --resolver hashed:200 --seeds seeds.txt --host-delay 400ms --ip-delay 50ms`
+  orbweaver crawl --proxy http://127.0.0.1:8080 --resolver hashed:200 --seeds seeds.txt --host-delay 400ms --ip-delay 50ms
+
+Any crawler can be shown hostile servers: what a case does, and what a sound crawler makes of it, says docs/conformance.md.
+  orbweaver sim --hostile list
+  orbweaver sim --hostile H01,H06 --hosts 10
+  curl --proxy http://127.0.0.1:8080 http://h01.test/`
 }
 
 // Run serves until an interrupt.
 func (c *simCmd) Run(w *world) error {
+	if slices.Equal(c.Hostile, []string{"list"}) {
+		return listHostile(w.stdout)
+	}
 	world, err := c.config()
 	if err != nil {
 		return usageError{err}
@@ -69,6 +82,13 @@ func (c *simCmd) Run(w *world) error {
 			HostDelay: c.HostDelay.d, IPDelay: c.IPDelay.d, Partial: c.Partial, UnderWay: int(c.UnderWay.n),
 			DigestEvery: int(c.DigestEvery.n),
 		},
+	}
+	if len(c.Hostile) > 0 {
+		web, err := hostile.New(c.Hostile...)
+		if err != nil {
+			return usageError{err}
+		}
+		o.Guest, o.More = web, web.Seeds(int(c.HostileHosts.n))
 	}
 	if len(c.Proxy) > 0 {
 		o.Listen.Proxy, o.Listen.More = c.Proxy[0], c.Proxy[1:]
@@ -88,6 +108,20 @@ func (c *simCmd) Run(w *world) error {
 		}()
 	}
 	return load.RunCommand(ctx, o, w.stdout, w.stderr)
+}
+
+// listHostile prints the cases that can be played.
+func listHostile(out io.Writer) error {
+	played := hostile.Cases()
+	for _, e := range hostile.Catalogue {
+		if played[e.ID] == nil {
+			continue
+		}
+		if _, err := fmt.Fprintf(out, "%s  %s\n     %s\n", e.ID, e.What, e.Expected); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // config is the world that the flags describe.

@@ -1,0 +1,123 @@
+package hostile
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+
+	"orbweaver/bench/simweb"
+)
+
+// domain is the top-level domain of all cases; nobody can register a name below it.
+const domain = ".test"
+
+// Web plays some cases as a guest of a world. It is safe for concurrent use.
+type Web struct {
+	cases map[string]*Case // by the lower-case id
+	hosts map[string]*Case // by the whole name: Case.Hosts
+
+	mu    sync.Mutex
+	asked map[string]int // URLs, how often
+}
+
+// askedMax bounds what a Web remembers; beyond it every URL is asked for the first time.
+const askedMax = 1 << 20
+
+// New makes a web of cases by their ids; of one that is not known, or that no server can play, it is an error.
+func New(ids ...string) (*Web, error) {
+	w := &Web{cases: map[string]*Case{}, hosts: map[string]*Case{}, asked: map[string]int{}}
+	all := Cases()
+	for _, id := range ids {
+		c := all[strings.ToUpper(id)]
+		if c == nil {
+			return nil, fmt.Errorf("hostile: no case %q can be played: `orbweaver sim --hostile list` shows those that can", id)
+		}
+		w.cases[strings.ToLower(c.ID)] = c
+		for _, h := range c.Hosts {
+			w.hosts[h] = c
+		}
+	}
+	return w, nil
+}
+
+// Seeds are the URLs to begin with, of so many hosts of each case: h01.test, h01-1.test, h01-2.test ...
+func (w *Web) Seeds(hosts int) []string {
+	var seeds []string
+	for id, c := range w.cases {
+		for n := range hosts {
+			name := id
+			if n > 0 {
+				name += "-" + itoa(n)
+			}
+			for _, path := range c.seeds() {
+				if strings.HasPrefix(path, "/") {
+					seeds = append(seeds, "http://"+name+domain+path)
+				} else if n == 0 {
+					seeds = append(seeds, path)
+				}
+			}
+		}
+	}
+	return seeds
+}
+
+func (c *Case) seeds() []string {
+	if len(c.Seeds) == 0 {
+		return []string{"/"}
+	}
+	return c.Seeds
+}
+
+// Has implements simweb.Guest.
+func (w *Web) Has(host string) bool { return w.caseOf(host) != nil }
+
+// caseOf finds the case of a host: its own name, a numbered one, or what is below them.
+func (w *Web) caseOf(host string) *Case {
+	if c := w.hosts[host]; c != nil {
+		return c
+	}
+	name, ok := strings.CutSuffix(host, domain)
+	if !ok {
+		return nil
+	}
+	id := name[strings.LastIndexByte(name, '.')+1:]
+	id, number, numbered := strings.Cut(id, "-")
+	if _, err := strconv.Atoi(number); numbered && err != nil {
+		return nil
+	}
+	return w.cases[id]
+}
+
+// Serve implements simweb.Guest.
+func (w *Web) Serve(conn net.Conn, ask simweb.Ask) (status int, keep, cut bool) {
+	method, _, _ := bytes.Cut(ask.Head, []byte(" "))
+	host, _, _ := strings.Cut(ask.Authority, ":")
+	x := &Exchange{Conn: conn, TLS: ask.TLS, Method: string(method), Host: host, Path: ask.Path, Head: ask.Head, Rest: ask.Rest,
+		Time: w.again(ask.Authority + ask.Path)}
+	c := w.caseOf(host)
+	switch {
+	case ask.Path != "/robots.txt":
+		c.Play(x)
+	case c.Robots != nil:
+		c.Robots(x)
+	default:
+		x.Keep = x.Page("404 Not Found", "", "")
+	}
+	return x.status, x.Keep, x.gone
+}
+
+// again counts.
+func (w *Web) again(url string) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := w.asked[url]
+	if n > 0 || len(w.asked) < askedMax {
+		w.asked[url] = n + 1
+	}
+	return n
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+
+	"orbweaver/bench/hostile"
+)
+
+// mark is the line of the page behind which the score stands.
+const mark = "<!-- behind this line: tools/hostile -->\n"
+
+// writePage puts the score behind the mark.
+func (s *score) writePage(name string) error {
+	old, err := os.ReadFile(name)
+	if err != nil {
+		return fmt.Errorf("hostile: %w", err)
+	}
+	head, _, found := bytes.Cut(old, []byte(mark))
+	if !found {
+		return fmt.Errorf("hostile: %s has no line %q", name, mark)
+	}
+	return os.WriteFile(name, append(head, s.page()...), 0o644) //nolint:gosec // a page is no secret
+}
+
+// page is what stands behind the mark, the mark included.
+func (s *score) page() []byte {
+	var b bytes.Buffer
+	b.WriteString(mark)
+	b.WriteString(`
+## Hostile inputs
+
+What servers, networks, disks and operators do to a crawler, case by case, and what becomes of it. Made by ` + "`make hostile`" + `; tests of
+the name TestHostile_H01_... prove case H01. Those that a server can commit are played for any crawler by ` + "`orbweaver sim --hostile H01`" + `.
+
+` + "```\n")
+	s.table(&b)
+	b.WriteString("```\n\n| case | what happens | what becomes of it | tests |\n|---|---|---|---|\n")
+	for _, e := range hostile.Catalogue {
+		tests := 0
+		if p := s.proofs[e.ID]; p != nil {
+			tests = len(p.passed)
+		}
+		expected := e.Expected
+		if why := open[e.ID]; why != "" {
+			expected += "; **open**: " + why
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %d |\n", e.ID, e.What, expected, tests)
+	}
+	return b.Bytes()
+}
