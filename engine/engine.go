@@ -64,6 +64,7 @@ type Engine struct {
 	servers   *nameServers
 	scarce    *scarcity
 	clamps    *clamps
+	network   *network
 	under     *undertaker
 	todo      *mpmc.Queue[visit]
 	done      *doneQueue
@@ -153,7 +154,8 @@ func newEngine(cfg Config, seams Seams) *Engine {
 		hungry: make(chan struct{}, 1), stopping: make(chan struct{}),
 		rules: newRulesPool(cfg.RulesMemory()), redone: newRedone(), aloft: newAloft(), newborn: newSiteQueue(), seeds: new(filter.Seeds),
 		servers: newNameServers(seams.Resolver, seams.Log.Warn), scarce: &scarcity{say: seams.Log.Warn},
-		clamps: &clamps{say: seams.Log.Warn},
+		clamps:  &clamps{say: seams.Log.Warn},
+		network: newNetwork(cfg.Fetchers, seams.Log.Warn),
 	}
 }
 

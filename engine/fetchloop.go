@@ -40,6 +40,7 @@ type fetchWorker struct {
 	jars    *cookie.Jars  // nil if no cookies are kept
 	scarce  *scarcity
 	clamps  *clamps
+	network *network
 	proxy   bool
 
 	hashSeed   uint64
@@ -55,6 +56,7 @@ type fetchWorker struct {
 	cookies []byte // that go with the request for url
 	refused []refusal
 	target  fetch.Target
+	blamed  bool     // the outcome of the last exchange counts
 	posting *posting // of attempts that brought no response
 }
 
@@ -68,6 +70,7 @@ type refusal struct {
 // Visit must always find its way back.
 func (w *fetchWorker) run(ctx, forever context.Context) error {
 	for {
+		w.network.wait(ctx, w.id, w.stopping)
 		v, err := w.todo.Take(forever)
 		if err != nil {
 			if errors.Is(err, mpmc.ErrClosed) {
@@ -219,6 +222,9 @@ func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *Ite
 	if o == outcome.LocalFault {
 		return w.notTried(ctx, r, p, raw)
 	}
+	if !w.blamed {
+		return w.putOff(ctx, r, p, raw)
+	}
 	d := w.decide(r, p, o, it.Try)
 	if o == outcome.BlockedAddress || o == outcome.BlockedPort {
 		d.KillSite = !w.otherAddr(r)
@@ -265,6 +271,19 @@ func (w *fetchWorker) takeCookies(p *fetch.Page) {
 // more exchanges at a time than there are connections for. raw is nil for a site's own robots.txt.
 func (w *fetchWorker) notTried(ctx context.Context, r *returned, p *fetch.Page, raw []byte) error {
 	w.scarce.meet(time.Now(), p.Err)
+	return w.rest(ctx, r, p, raw)
+}
+
+// putOff puts an item back whose site could not be reached since nobody can be. Somebody may have been asked, so the delays run.
+func (w *fetchWorker) putOff(ctx context.Context, r *returned, p *fetch.Page, raw []byte) error {
+	pol := w.live.policy()
+	r.release.SiteDue = p.Ended.Add(max(networkWait, pol.SiteDelay(w.terms.Delay(), w.site.crawlDelay())))
+	r.release.IPDue = p.Ended.Add(pol.IPDelay)
+	return w.rest(ctx, r, p, raw)
+}
+
+// rest holds the worker for a while before it gives back what was not fetched.
+func (w *fetchWorker) rest(ctx context.Context, r *returned, p *fetch.Page, raw []byte) error {
 	w.pool.Put(p)
 	timer := time.NewTimer(scarceWait)
 	defer timer.Stop()
@@ -293,7 +312,11 @@ func (w *fetchWorker) exchange(ctx context.Context, r *returned, p *fetch.Page) 
 	}
 	w.fetching.Add(1)
 	o := w.fetcher.Fetch(ctx, t, p)
-	w.fetching.Add(-1)
+	a := attempt{
+		addr: t.Addr.Addr(), outcome: o, answered: w.site.Failures == 0 && w.site.Rules != nil,
+		began: p.Started, connected: p.Connected, ended: p.Ended, busy: w.fetching.Add(-1) + 1,
+	}
+	w.blamed = w.proxy || w.network.blames(&a)
 	return o
 }
 

@@ -201,9 +201,14 @@ func (e *Engine) waitingMost() string {
 	if _, what := e.scarce.now(now); what != "" {
 		return "this machine: " + what
 	}
+	down, workers := e.network.state()
 	switch next, ok := e.bench.NextDue(); {
 	case e.isStopping():
 		return "the last pages, before it stops"
+	case !down.IsZero():
+		return "the network: nobody can be reached since " + down.UTC().Format(time.RFC3339)
+	case workers < e.cfg.Fetchers && e.fetching.Load() >= int64(workers):
+		return fmt.Sprintf("the network: connections time out, so %d fetchers of %d go on", workers, e.cfg.Fetchers)
 	case len(e.fetched) == cap(e.fetched):
 		return "the processor: parse workers are behind"
 	case e.fetching.Load() >= int64(e.cfg.Fetchers):

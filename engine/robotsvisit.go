@@ -114,6 +114,9 @@ func (w *fetchWorker) robotsFetch(ctx context.Context, r *returned, origin, raw 
 	if o == outcome.LocalFault {
 		return w.notTried(ctx, r, p, raw)
 	}
+	if !w.blamed {
+		return w.putOff(ctx, r, p, raw)
+	}
 	d := w.decide(r, p, o, min(it.Try, robotsQuick-1))
 	f.outcome, f.fp = o, urlx.Fingerprint(w.hashSeed, f.url)
 	v := &robotsVerdict{site: origin}

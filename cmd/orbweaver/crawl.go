@@ -45,7 +45,10 @@ type crawlCmd struct {
 
 	Proxy     string   `help:"HTTP proxy that carries all requests." placeholder:"URL"`
 	Resolver  []string `help:"system; IP:PORT, repeatable; or hashed[:N], made-up addresses for proxy runs." default:"system" placeholder:"R"`
-	AllowNet  []string `help:"Lift the address and port rules for this range. Repeatable." placeholder:"CIDR"`
+	DNSTTLMin duration `name:"dns-ttl-min" help:"An address is believed for so long at least, whatever the name server says." default:"30s" placeholder:"TIME" least:"1"`
+	DNSTTLMax duration `name:"dns-ttl-max" help:"An address is believed for so long at most." default:"1h" placeholder:"TIME" least:"1"`
+	AllowNet  []string `help:"Lift the rules for addresses and ports for this range; ports of the Fetch standard's bad list need --allow-port as well. Repeatable." placeholder:"CIDR"`
+	DenyNet   []string `help:"Never connect to this range, whatever else is allowed: your public address behind a NAT, for one. Addresses of this machine need not be named. Repeatable." placeholder:"CIDR"`
 	AllowPort []string `help:"Port that links may name beside the usual ones. Repeatable." placeholder:"PORT"`
 	TLS       string   `name:"tls" help:"tolerant: fetch despite certificate faults; strict: refuse." oneof:"tolerant,strict" default:"tolerant" placeholder:"MODE"`
 
