@@ -200,8 +200,11 @@ func (w *parseWorker) follow(f *flight) {
 			kinds = nil // how this page was reached is not known, so how these are is not either
 		}
 	}
-	for range w.finder.refused {
-		w.frontier.Refuse()
+	if r := w.finder.refused; r != (refused{}) {
+		w.frontier.Refuse(r)
+	}
+	if n := w.finder.userinfo; n > 0 {
+		w.ledger.n.userinfo.Add(int64(n))
 	}
 	if n := w.finder.unfollowed; n > 0 {
 		w.frontier.Unfollowed(n)

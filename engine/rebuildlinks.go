@@ -129,9 +129,8 @@ func (r *rebuilder) sitemaps(c *capture) error {
 
 // offerLinks lets the links that were found through the door.
 func (r *rebuilder) offerLinks(it Item) error {
-	for range r.links.refused {
-		r.frontier.Refuse()
-	}
+	r.frontier.Refuse(r.links.refused)
+	r.ledger.n.userinfo.Add(int64(r.links.userinfo))
 	r.frontier.Unfollowed(r.links.unfollowed)
 	r.ledger.n.droppedLinks.Add(int64(r.links.dropped))
 	var fault error

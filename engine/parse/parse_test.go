@@ -206,8 +206,8 @@ func TestBounds(t *testing.T) {
 	}
 	r, _ = s.Scan([]byte("<a href='/"+strings.Repeat("x", 50)+"'><a href=/"+strings.Repeat("x", 49)+"><img srcset='"+
 		strings.Repeat("a 1x,", 1000)+"'><a href=data:"+strings.Repeat("x", 5000)+">"), nil)
-	if len(r.Links) != 100 || r.LinksDropped != 1+1-0+900 || r.LinksForeign != 1 {
-		t.Fatal(len(r.Links), r.LinksDropped, r.LinksForeign)
+	if len(r.Links) != 100 || r.LinksDropped != 1+900 || r.LinksLong != 1 || r.LinksForeign != 1 {
+		t.Fatal(len(r.Links), r.LinksDropped, r.LinksLong, r.LinksForeign)
 	}
 }
 
