@@ -29,6 +29,7 @@ type linkFinder struct {
 	unfollowed int          // links that the follow filter refused
 	dropped    int          // links beyond the number taken from one page
 	index      bool         // the page is an index of sitemaps
+	shut       bool         // the page asks that its links be left alone, and that is obeyed
 	base       []byte
 	scratch    []byte
 
@@ -81,7 +82,8 @@ func (l *linkFinder) reset() {
 	if cap(l.links) > linksKept {
 		l.links = nil
 	}
-	l.links, l.kinds, l.refused, l.userinfo, l.unfollowed, l.dropped, l.index = l.links[:0], l.kinds[:0], refused{}, 0, 0, 0, false
+	l.links, l.kinds, l.refused, l.userinfo, l.unfollowed, l.dropped = l.links[:0], l.kinds[:0], refused{}, 0, 0, 0
+	l.index, l.shut = false, false
 }
 
 // open begins with a page, and says whether it is to be searched for links. A redirect is none that is searched, nor is a
@@ -139,7 +141,7 @@ func (l *linkFinder) scanPage(url, body []byte, p *fetch.Page) {
 	}
 	l.dropped, l.refused.foreign, l.refused.long = res.LinksDropped, res.LinksForeign, res.LinksLong
 	l.leadOn(res.Format == parse.SitemapXML && len(res.Links) > 0 && res.Links[0].Kind == parse.SitemapFile)
-	if l.o.nofollow && res.NoFollow {
+	if l.shut = l.o.nofollow && res.NoFollow; l.shut {
 		return
 	}
 	base := url
@@ -154,6 +156,21 @@ func (l *linkFinder) scanPage(url, body []byte, p *fetch.Page) {
 		}
 	}
 }
+
+// refresh takes the target of a response's Refresh field, which a browser goes to as it does where a meta element says so. It comes behind
+// scan, if there was one. As the field is not part of the payload, equal payloads may differ in it.
+func (l *linkFinder) refresh(url []byte, p *fetch.Page) {
+	value := p.Header(refreshField)
+	if len(value) == 0 || l.shut {
+		return
+	}
+	if ref := parse.RefreshTarget(value); len(ref) > 0 {
+		l.leadOn(l.index)
+		l.resolve(url, ref, parse.MetaRefresh, false)
+	}
+}
+
+const refreshField = "refresh"
 
 // leadOn notes whether the page is an index of sitemaps, and how its links are, therefore.
 func (l *linkFinder) leadOn(index bool) {

@@ -185,11 +185,12 @@ func (r *rebuilder) scan(c *capture) error {
 			return nil
 		}
 	}
-	if page.PayloadLen == 0 {
+	if page.PayloadLen == 0 && len(c.Page.Header(refreshField)) == 0 {
 		return nil
 	}
 	if r.links.open(linkPage{url: c.url, page: c.Page, size: page.PayloadLen, cut: isCut(c.Outcome)}) {
 		r.scanPage(c.url, page)
+		r.links.refresh(c.url, c.Page)
 	} else {
 		r.ledger.n.notParsed.Add(1)
 	}
