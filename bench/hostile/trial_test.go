@@ -25,7 +25,8 @@ type trial struct {
 	began   time.Time
 	lines   []line
 	records map[string][]*warc.RecordRead // responses, revisits and resources with their blocks, by URL
-	honest  map[string]int64              // see dropped
+	said    string                        // by the engine, in its log
+	honest  *engine.Report                // see alone
 }
 
 // line is one attempt in crawl.log.
@@ -38,8 +39,8 @@ type line struct {
 	note    string // what stands behind the outcome: "retry", if it was tried again
 }
 
-// dropped is how many links were dropped for a reason beyond those of the honest web, which has a few.
-func (tr *trial) dropped(reason string) int64 {
+// alone is the report of a crawl of the honest web alone: it has some links, too, that lead nowhere.
+func (tr *trial) alone() *engine.Report {
 	tr.Helper()
 	if tr.honest == nil {
 		rig, err := invitro.NewRig(honest(), false)
@@ -50,9 +51,15 @@ func (tr *trial) dropped(reason string) int64 {
 		if err = errors.Join(err, rig.Net.Close()); err != nil {
 			tr.Fatal(err)
 		}
-		tr.honest = report.Dropped
+		tr.honest = &report
 	}
-	return tr.report.Dropped[reason] - tr.honest[reason]
+	return tr.honest
+}
+
+// dropped is how many links of the case were dropped for a reason.
+func (tr *trial) dropped(reason string) int64 {
+	tr.Helper()
+	return tr.report.Dropped[reason] - tr.alone().Dropped[reason]
 }
 
 // honest is a small web without faults.
@@ -104,6 +111,7 @@ func playOn(t *testing.T, id string, prepare func(*invitro.Rig) error, change fu
 		if err := rig.Net.Close(); err != nil {
 			t.Error(err)
 		}
+		tr.said = rig.Said.String()
 		tr.read()
 		tr.owed(rig)
 		check(tr)
