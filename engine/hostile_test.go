@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"runtime"
 	"slices"
@@ -9,7 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"orbweaver/engine/cookie"
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/parse"
+	"orbweaver/engine/robots"
 )
 
 // nastyPages are bodies of HTML that want much time for few bytes: each a beginning, what is repeated, and an end.
@@ -159,5 +163,59 @@ func TestHostile_P05_U01_whatIsDroppedOfAPageIsCounted(t *testing.T) {
 	l.scan(nastyURL(), p, false)
 	if want := (refused{syntax: 1, foreign: 4, long: 2}); l.refused != want || l.userinfo != 2 {
 		t.Errorf("%+v and %d users, want %+v and 2", l.refused, l.userinfo, want)
+	}
+}
+
+// Whoever reads bytes of strangers reads them once, or a few times: what is four times as long takes four times as long, of whatever it
+// is made (sixteen are granted, and what is done in 5 ms is not looked at).
+func TestHostile_P12_noScannerIsBaited(t *testing.T) {
+	url := nastyURL()
+	one := func(b []byte) iter.Seq[[]byte] { return func(yield func([]byte) bool) { yield(b) } }
+	scanners := map[string]func(bait []byte){
+		"robots.txt": func(bait []byte) { robots.Parse(bait, robotsToken) },
+		"a rule": func(bait []byte) {
+			robots.Parse(append([]byte("user-agent: *\ndisallow: /"), bait...), robotsToken).Allowed(bait)
+		},
+		"X-Robots-Tag": func(bait []byte) { robots.Tag(bait, robotsToken) },
+		"a cookie":     func(bait []byte) { cookie.NewJars(1<<20).Take(url, one(bait), time.Time{}) },
+		"a type":       func(bait []byte) { _, _ = parse.NewScanner(parse.Options{}).Scan([]byte("<a href=x>"), bait) },
+		"a refresh":    func(bait []byte) { parse.RefreshTarget(bait) },
+		"a head":       func(bait []byte) { fetch.Stored(url, append([]byte("HTTP/1.1 200 OK\r\n"), bait...)) },
+		"a field": func(bait []byte) {
+			if p, ok := fetch.Stored(url, append(append([]byte("HTTP/1.1 200 OK\r\nRetry-After: "), bait...), "\r\n\r\n"...)); ok {
+				p.RetryAfter()
+				p.Decoded(fetch.NewDecoder(fetch.DecoderOptions{}))
+			}
+		},
+		"a CSS file":  func(bait []byte) { _, _ = parse.NewScanner(parse.Options{}).Scan(bait, []byte("text/css")) },
+		"an XML file": func(bait []byte) { _, _ = parse.NewScanner(parse.Options{}).Scan(bait, []byte("text/xml")) },
+	}
+	for name, scan := range scanners {
+		for _, unit := range []string{"a", "aaaa ", "a:", "a=", ";", ",", "*", "$a*", "%", "%61", "a\n", "\n", "\r\n ", "a:a\r\n", " ", "\"", "charset=", "9", "0;url=", "@import", "<?xml "} {
+			if raceEnabled {
+				scan([]byte(strings.Repeat(unit, (16<<10)/len(unit))))
+				continue
+			}
+			took := func(n int) time.Duration {
+				bait := []byte(strings.Repeat(unit, n/len(unit)))
+				best := time.Hour
+				for range 3 {
+					start := time.Now()
+					scan(bait)
+					best = min(best, time.Since(start))
+				}
+				return best
+			}
+			for try := 0; ; try++ { // on a busy machine some tries say nothing
+				large := took(256 << 10)
+				if large < 5*time.Millisecond || large < 16*took(64<<10) {
+					break
+				}
+				if try == 10 {
+					t.Errorf("%s of %q: %v for 256 KiB", name, unit, large)
+					break
+				}
+			}
+		}
 	}
 }
