@@ -76,6 +76,9 @@ func hostPort(site []byte) (host, port []byte) {
 // HasUserinfo says whether a reference, as it was found in a page, names a user or a password, which no normal form has. A reference
 // that has no normal form may be taken for one that does.
 func HasUserinfo(ref []byte) bool {
+	if len(ref) < 2 || ref[0] == '/' && !isSlash(ref[1]) {
+		return false // as most references of a site to itself
+	}
 	at := bytes.IndexByte(ref, '@')
 	if at < 0 {
 		return false
@@ -91,5 +94,5 @@ func HasUserinfo(ref []byte) bool {
 	for slashes < len(ref) && (isSlash(ref[slashes]) || isTabOrNewline(ref[slashes])) {
 		slashes++
 	}
-	return slashes >= 2 && bytes.IndexAny(ref[slashes:max(at, slashes)], "/\\?#") < 0
+	return slashes >= 2 && !bytes.ContainsAny(ref[slashes:max(at, slashes)], "/\\?#")
 }
