@@ -44,6 +44,8 @@ type Report struct {
 	Statuses map[string]int64 `json:"statuses"`
 	Dropped  map[string]int64 `json:"dropped"` // at the door, by reason
 
+	Userinfo int64 `json:"userinfo_left_out"` // references with a user or a password, which are neither sent nor kept
+
 	FilterErrors map[string]int64 `json:"filter_errors,omitempty"` // evaluations of expressions that failed, by point, in this run
 
 	Attempts      int64 `json:"attempts"`
@@ -108,7 +110,7 @@ func (e *Engine) Report() Report {
 		State: state, Reason: reason,
 		URLsFound: c.Found, URLsAdmitted: c.Admitted, URLsFetched: fetchedURLs(&c),
 		PagesStored: c.Pages, RevisitsStored: c.Revisits, PagesNotStored: c.NotStored, PagesNotParsed: c.NotParsed,
-		Outcomes: map[string]int64{}, Statuses: map[string]int64{}, Dropped: dropped(&c),
+		Outcomes: map[string]int64{}, Statuses: map[string]int64{}, Dropped: dropped(&c), Userinfo: c.Userinfo,
 		Attempts: c.Attempts, Retries: c.Retries, BytesReceived: c.BytesReceived, BytesStored: e.bytesStored(),
 		IPsKnown: int64(bench.IPs), RobotsFetched: c.RobotsFetched,
 		DelaysCapped: c.DelayCapped, RetryClamped: c.RetryClamped, IPsSlowed: c.IPsSlowed,
@@ -167,7 +169,7 @@ func fetchedURLs(c *Counters) int64 {
 func dropped(c *Counters) map[string]int64 {
 	d := map[string]int64{}
 	for name, n := range map[string]int64{
-		"syntax": c.DroppedSyntax, "scope": c.DroppedScope, "depth": c.DroppedDepth, "follow": c.DroppedFollow,
+		"syntax": c.DroppedSyntax, "scheme": c.DroppedScheme, "too-long": c.DroppedLong, "scope": c.DroppedScope, "depth": c.DroppedDepth, "follow": c.DroppedFollow,
 		"seen-cache": c.DroppedCache, "seen-sieve": c.Known, "links-per-page": c.DroppedLinks,
 	} {
 		if n > 0 {

@@ -58,6 +58,7 @@ type crawlCmd struct {
 
 	MaxPages   count    `help:"Stop after this many stored pages; 0 for no limit." default:"0" placeholder:"N"`
 	MaxDepth   count    `help:"Links from a seed; -1 for no limit." default:"-1" least:"-1" placeholder:"N"`
+	MaxURL     size     `name:"max-url" help:"Length of the longest URL; longer ones are dropped and counted. At most 8KiB." default:"8KiB" placeholder:"SIZE" least:"16" most:"8192"`
 	MaxPerHost count    `help:"Stored pages of one site; 0 for no limit." default:"0" placeholder:"N"`
 	MaxTime    duration `help:"Stop after this running time, earlier runs included; 0 for no limit." default:"0" placeholder:"TIME"`
 	MaxDisk    size     `help:"Stop when the archive has this size; 0 for no limit." default:"0" placeholder:"SIZE"`
