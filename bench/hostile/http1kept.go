@@ -1,0 +1,60 @@
+package hostile
+
+import (
+	"io"
+	"time"
+)
+
+// stolen is an answer that nobody asked for.
+const stolen = okHTML + "Content-Length: 20\r\n\r\n<p>stolen by another"
+
+// pages are the paths of a case whose connections are used more than once; the page of each says its path.
+func pages(first ...string) []string { return append(first, "/a", "/b", "/c", "/d") }
+
+// page sends the page of a path that leads to nothing, and keeps the connection.
+func page(x *Exchange) { x.Keep = x.HTML("<p>this is " + x.Path) }
+
+// odd are the cases of answers that have no body and send one.
+func odd() []Case {
+	return []Case{
+		{ID: "H22", Seeds: pages("/204", "/304", "/204-length"), Play: func(x *Exchange) {
+			switch x.Path {
+			case "/204":
+				x.Keep = x.Write("HTTP/1.1 204 No Content\r\n\r\n" + stolen)
+			case "/304":
+				x.Keep = x.Write("HTTP/1.1 304 Not Modified\r\nContent-Length: 93\r\n\r\n" + stolen)
+			case "/204-length":
+				x.Write("HTTP/1.1 204 No Content\r\nContent-Length: 93\r\n\r\n")
+				x.Keep = x.Pause(100*time.Millisecond) && x.Write(stolen)
+			default:
+				page(x)
+			}
+		}},
+	}
+}
+
+// kept are the cases of connections that are used again.
+func kept() []Case {
+	return []Case{
+		{ID: "H23", Seeds: pages(), Play: func(x *Exchange) {
+			page(x)
+			if x.Path == "/b" || x.Path == "/c" {
+				x.Pause(100 * time.Millisecond)
+			}
+			x.Keep = x.Write("\x00\xffrubbish\r\n\r\n")
+		}},
+		{ID: "H24", Seeds: pages(), Play: func(x *Exchange) {
+			page(x)
+			if x.Path == "/b" || x.Path == "/c" {
+				x.Pause(100 * time.Millisecond)
+			}
+			x.Keep = x.Write(stolen)
+		}},
+		{ID: "H25", Seeds: pages(), Play: func(x *Exchange) {
+			page(x)
+			x.Keep = false
+			_ = x.Conn.SetReadDeadline(time.Now().Add(time.Minute))
+			_, _ = io.ReadFull(x.Conn, make([]byte, 1)) // the next request, which is not answered; or the client has gone
+		}},
+	}
+}

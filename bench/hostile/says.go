@@ -1,0 +1,28 @@
+package hostile
+
+// answer is what a path is answered with: text, as it is.
+type answer struct{ path, text string }
+
+// says makes a case of such answers. Behind each the connection ends.
+func says(id string, answers ...answer) Case {
+	c := Case{ID: id, Play: func(x *Exchange) {
+		for i := range answers {
+			if x.Path == answers[i].path {
+				x.Write(answers[i].text)
+				return
+			}
+		}
+		x.Page("404 Not Found", "", "")
+	}}
+	for i := range answers {
+		c.Seeds = append(c.Seeds, answers[i].path)
+	}
+	return c
+}
+
+// The beginnings of most answers.
+const (
+	okLine    = "HTTP/1.1 200 OK\r\n"
+	okHTML    = okLine + "Content-Type: text/html\r\n"
+	okChunked = okHTML + "Transfer-Encoding: chunked\r\n\r\n"
+)
