@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"encoding/base32"
 	"fmt"
 	"strconv"
@@ -64,14 +65,11 @@ func (l *crawlLog) attempt(p *fetch.Page, f *flight, note string) {
 		status = statusColumn(f.outcome)
 	}
 	b = appendLogHead(b, p.Ended, status, p.PayloadLen, f.url, f.depth, f.hops)
-	mime := p.ContentType()
-	if p.HeadLen == 0 || len(mime) == 0 {
+	mime, _, _ := bytes.Cut(p.ContentType(), []byte{';'})
+	if mime = bytes.TrimSpace(mime); p.HeadLen == 0 || len(mime) == 0 {
 		mime = []byte("unknown")
 	}
 	for _, c := range mime {
-		if c == ';' {
-			break
-		}
 		if c <= ' ' || c >= 0x7f {
 			c = '_'
 		}

@@ -24,7 +24,7 @@ func bodies() []Case {
 		{ID: "H09", Seeds: []string{"/at-once", "/later"}, Play: func(x *Exchange) {
 			x.Write(okHTML + "Content-Length: 2\r\n\r\nhi")
 			if x.Path == "/later" {
-				x.Pause(100 * time.Millisecond)
+				x.Pause(late)
 			}
 			x.Write("surplus")
 			x.Keep = true
@@ -77,8 +77,8 @@ func aroundLimit(n int) Case {
 
 // lengths makes case H10: lengths as one may write them.
 func lengths() Case {
-	of := func(path, fields string) answer { return answer{path, okHTML + fields + "\r\n\r\nhello"} }
-	return says("H10", of("/negative", "Content-Length: -5"), of("/plus", "Content-Length: +5"), of("/hex", "Content-Length: 0x5"),
+	of := func(path, fields string) answer { return answer{path, okHTML + fields + "\r\n\r\n" + path[:5]} }
+	return says("H10", of("/negative", "Content-Length: -5"), of("/plus", "Content-Length: +5"), of("/hexadecimal", "Content-Length: 0x5"),
 		of("/2e64", "Content-Length: 18446744073709551616"), of("/2e64and5", "Content-Length: 18446744073709551621"),
 		of("/empty", "Content-Length: "), of("/text", "Content-Length: five"), of("/inner-space", "Content-Length: 5 5"),
 		of("/list-differs", "Content-Length: 5, 6"), of("/fields-differ", "Content-Length: 5\r\nContent-Length: 6"),

@@ -26,17 +26,13 @@ func heads() []Case {
 		}},
 		says("H15", answer{"/html", "<html><a href=\"/found\">no head at all</a></html>\n"}, answer{"/binary", "\x00\x01\x02\xff"},
 			answer{"/ssh", "SSH-2.0-OpenSSH_9.6\r\n"}),
-		says("H16", answer{"/no-reason", "HTTP/1.1 200\r\nContent-Length: 2\r\n\r\nhi"},
-			answer{"/two-spaces", "HTTP/1.1  200 OK\r\nContent-Length: 2\r\n\r\nhi"},
-			answer{"/icy", "ICY 200 OK\r\nContent-Length: 2\r\n\r\nhi"},
-			answer{"/3.7", "HTTP/3.7 200 OK\r\nContent-Length: 2\r\n\r\nhi"},
-			answer{"/lower", "http/1.1 200 ok\r\nContent-Length: 2\r\n\r\nhi"},
-			answer{"/no-status", "HTTP/1.1 OK\r\nContent-Length: 2\r\n\r\nhi"},
-			answer{"/four-digits", "HTTP/1.1 2000 OK\r\nContent-Length: 2\r\n\r\nhi"}),
+		says("H16", named("/no-reason", "HTTP/1.1 200"), named("/two-spaces", "HTTP/1.1  200 OK"), named("/tab", "HTTP/1.1\t200"),
+			named("/icy", "ICY 200 OK"), named("/3.7", "HTTP/3.7 200 OK"), named("/lower", "http/1.1 200 ok"), named("/glued", "HTTP/1.1 200OK"),
+			named("/no-status", "HTTP/1.1 OK"), named("/four-digits", "HTTP/1.1 2000 OK"), named("/cut", "HTTP/1.1")),
 		statuses("000", "099", "600", "999", "20", "7"),
-		says("H18", answer{"/nul", okLine + "A: b\x00c\r\n\r\nhi"}, answer{"/cr", okLine + "A: b\rc\r\n\r\nhi"},
-			answer{"/lf", "HTTP/1.1 200 OK\nContent-Type: text/html\nContent-Length: 2\n\nhi"},
-			answer{"/folded", okLine + "Content-Type: text/html;\r\n charset=utf-8\r\nContent-Length:\r\n\t2\r\n\r\nhi"},
+		says("H18", named("/nul", okLine+"A: b\x00c"), named("/cr", okLine+"A: b\rc"),
+			answer{"/lf", "HTTP/1.1 200 OK\nContent-Type: text/html\nContent-Length: 3\n\n/lf"},
+			answer{"/folded", okLine + "Content-Type: text/html;\r\n charset=utf-8\r\nContent-Length:\r\n\t7\r\n\r\n/folded"},
 			answer{"/folded-away", "HTTP/1.1 302 Found\r\nLocation:\r\n   /lf?found\r\nContent-Length: 0\r\n\r\n"}),
 		{ID: "H19", Seeds: []string{"/encoded", "/unicode", "/bare", "/page"}, Play: playSplitting},
 		{ID: "H20", Seeds: []string{"/100", "/103", "/20"}, Play: func(x *Exchange) {
@@ -66,7 +62,7 @@ func heads() []Case {
 func statuses(numbers ...string) Case {
 	var answers []answer
 	for _, n := range numbers {
-		answers = append(answers, answer{"/" + n, "HTTP/1.1 " + n + " Odd\r\nContent-Length: 2\r\n\r\nhi"})
+		answers = append(answers, named("/"+n, "HTTP/1.1 "+n+" Odd"))
 	}
 	return says("H17", answers...)
 }

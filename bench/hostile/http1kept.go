@@ -8,6 +8,9 @@ import (
 // stolen is an answer that nobody asked for.
 const stolen = okHTML + "Content-Length: 20\r\n\r\n<p>stolen by another"
 
+// late is when an answer that should be over goes on: a client has what it asked for, and does not ask again so soon.
+const late = 30 * time.Millisecond
+
 // pages are the paths of a case whose connections are used more than once; the page of each says its path.
 func pages(first ...string) []string { return append(first, "/a", "/b", "/c", "/d") }
 
@@ -25,7 +28,7 @@ func odd() []Case {
 				x.Keep = x.Write("HTTP/1.1 304 Not Modified\r\nContent-Length: 93\r\n\r\n" + stolen)
 			case "/204-length":
 				x.Write("HTTP/1.1 204 No Content\r\nContent-Length: 93\r\n\r\n")
-				x.Keep = x.Pause(100*time.Millisecond) && x.Write(stolen)
+				x.Keep = x.Pause(late) && x.Write(stolen)
 			default:
 				page(x)
 			}
@@ -39,14 +42,14 @@ func kept() []Case {
 		{ID: "H23", Seeds: pages(), Play: func(x *Exchange) {
 			page(x)
 			if x.Path == "/b" || x.Path == "/c" {
-				x.Pause(100 * time.Millisecond)
+				x.Pause(late)
 			}
 			x.Keep = x.Write("\x00\xffrubbish\r\n\r\n")
 		}},
 		{ID: "H24", Seeds: pages(), Play: func(x *Exchange) {
 			page(x)
 			if x.Path == "/b" || x.Path == "/c" {
-				x.Pause(100 * time.Millisecond)
+				x.Pause(late)
 			}
 			x.Keep = x.Write(stolen)
 		}},
