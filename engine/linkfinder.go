@@ -21,12 +21,13 @@ type linkFinder struct {
 	lists  *sitemap.Reader // nil until a sitemap came that the scanner does not read
 	source bytes.Reader    // its body
 
-	links      []byte       // see appendLink
-	kinds      []parse.Kind // of each of links; empty unless they are kept
-	refused    int          // references that are no URL
-	unfollowed int          // links that the follow filter refused
-	dropped    int          // links beyond the number taken from one page
-	index      bool         // the page is an index of sitemaps
+	links      []byte            // see appendLink
+	kinds      []parse.Kind      // of each of links; empty unless they are kept
+	refused    int               // references that are no URL
+	unfollowed int               // links that the follow filter refused
+	dropped    int               // links beyond the number taken from one page
+	index      bool              // the page is an index of sitemaps
+	encoding   fetch.DecodeFault // what is wrong with its content encoding
 	base       []byte
 	scratch    []byte
 
@@ -79,7 +80,8 @@ func (l *linkFinder) reset() {
 	if cap(l.links) > linksKept {
 		l.links = nil
 	}
-	l.links, l.kinds, l.refused, l.unfollowed, l.dropped, l.index = l.links[:0], l.kinds[:0], 0, 0, 0, false
+	l.links, l.kinds, l.refused, l.unfollowed, l.dropped = l.links[:0], l.kinds[:0], 0, 0, 0
+	l.index, l.encoding = false, fetch.DecodeOK
 }
 
 // open begins with a page, and says whether it is to be searched for links. A redirect is none that is searched, nor is a
@@ -121,7 +123,8 @@ func (l *linkFinder) forbids(p *fetch.Page) bool {
 // scan takes the links of a body, whatever the header says. If an index of sitemaps names the page, listed, another index leads nowhere.
 func (l *linkFinder) scan(url []byte, p *fetch.Page, listed bool) {
 	l.reset()
-	body, _ := p.Decoded(l.decoder)
+	body, fault := p.Decoded(l.decoder)
+	l.encoding = fault
 	if !l.listed(url, body, p) {
 		l.scanPage(url, body, p)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/flate"
 	"compress/gzip"
+	"encoding/binary"
 	"io"
 	"net"
 	"strings"
@@ -11,7 +12,102 @@ import (
 
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/zstd"
+
+	"orbweaver/engine"
+	"orbweaver/engine/outcome"
 )
+
+// notes checks what crawl.log says behind the outcome of the last attempt at a URL.
+func (tr *trial) notes(url, want string) {
+	tr.Helper()
+	all := tr.attempts(url)
+	if len(all) == 0 {
+		tr.Fatalf("%s was never tried", url)
+	}
+	if got := all[len(all)-1].note; got != want {
+		tr.Errorf("%s: noted %q, want %q", url, got, want)
+	}
+}
+
+// A bomb is kept as it came, to its last byte if a body may be that large; the links before the bomb are found, and reading stops at 16 MiB.
+func TestHostile_Z01_aBombIsKeptAndNotUnpacked(t *testing.T) {
+	play(t, "Z01", func(c *engine.Config) { c.Fetch.BodyMax = 16 << 20 }, func(tr *trial) {
+		for _, path := range []string{"/bomb", "/page"} {
+			url := "http://z01.test" + path
+			tr.wants(url, outcome.OK)
+			tr.notes(url, "encoding:too-large")
+			body := bodyOf(tr.record(url, ""))
+			if n := len(body); n < 10<<20 || n > 12<<20 || binary.LittleEndian.Uint32(body[n-4:]) != uint32(10<<30%(1<<32)+54*len(path)/len("/page")%54) && path == "/bomb" {
+				tr.Errorf("%s: %d bytes are kept", path, n)
+			}
+		}
+		tr.wants("http://z01.test/found", outcome.OK)
+		if tr.report.BadEncodings != 3 {
+			tr.Errorf("%d bad encodings", tr.report.BadEncodings)
+		}
+	})
+}
+
+// Bombs of all encodings, cut at the limit of a body; a window of 2 GiB is not opened.
+func TestHostile_Z02_noEncodingIsABomb(t *testing.T) {
+	play(t, "Z02", nil, func(tr *trial) {
+		for path, fault := range map[string]string{"/zlib": "too-large", "/deflate": "too-large", "/br": "too-large", "/zstd": "bomb", "/zstd-window": "corrupt"} {
+			url := "http://z02.test" + path
+			tr.notes(url, "encoding:"+fault)
+			_ = tr.records[url]
+		}
+	})
+}
+
+// Three layers are taken off; of more the page is kept and not read.
+func TestHostile_Z03_threeLayersAreTakenOff(t *testing.T) {
+	play(t, "Z03", nil, func(tr *trial) {
+		for path, note := range map[string]string{"/three": "", "/four": "encoding:layers", "/twenty": "encoding:layers", "/fields": "encoding:layers"} {
+			url := "http://z03.test" + path
+			tr.wants(url, outcome.OK)
+			tr.notes(url, note)
+			if path != "/three" {
+				tr.never(url + "/found")
+			}
+		}
+		tr.wants("http://z03.test/three/found", outcome.ClientError)
+	})
+}
+
+// What a body is counts more than what it is called. One that is packed and not said to be is no page: a browser would not unpack it either.
+func TestHostile_Z04_aBodyIsReadForWhatItIs(t *testing.T) {
+	play(t, "Z04", nil, func(tr *trial) {
+		for path, note := range map[string]string{
+			"/plain": "lie", "/br-plain": "lie", "/zstd-plain": "lie", "/deflate-plain": "lie", "/br": "lie", "/zstd": "lie", "/deflate": "lie",
+			"/unknown": "unknown-encoding", "/nonsense": "unknown-encoding",
+		} {
+			url := "http://z04.test" + path
+			tr.wants(url, outcome.OK)
+			tr.notes(url, "encoding:"+note)
+			tr.wants(url+"/found", outcome.ClientError)
+		}
+		tr.wants("http://z04.test/unsaid", outcome.OK)
+		tr.never("http://z04.test/unsaid/found")
+	})
+}
+
+// What unpacks is read, and damage to the packing is none to the exchange: the outcome is that of a whole answer.
+func TestHostile_Z05_whatUnpacksIsRead(t *testing.T) {
+	play(t, "Z05", nil, func(tr *trial) {
+		for path, note := range map[string]string{
+			"/cut": "truncated", "/sum": "corrupt", "/length": "corrupt", "/tail": "trailing", "/members": "", "/bad-member": "trailing", "/no-sum": "truncated",
+		} {
+			url := "http://z05.test" + path
+			tr.wants(url, outcome.OK)
+			tr.record(url, "")
+			if note != "" {
+				note = "encoding:" + note
+			}
+			tr.notes(url, note)
+			tr.wants(url+"/found", outcome.ClientError)
+		}
+	})
+}
 
 // sink is a connection that keeps what is sent.
 type sink struct {

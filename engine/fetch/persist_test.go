@@ -230,3 +230,45 @@ func TestKeepAliveTimeout(t *testing.T) {
 		}
 	}
 }
+
+// What comes over a connection behind its answer, and after it was put by, is no answer to the next request: the connection is given up,
+// on systems and connections that cannot tell whether something has come as well.
+func TestHostile_H23_H24_anAnswerThatComesUnaskedIsNobodys(t *testing.T) {
+	for _, late := range []string{"", "rubbish", framed("length", "stolen")} {
+		for _, shy := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%q, shy %v", late, shy), func(t *testing.T) {
+				var conns atomic.Int32
+				sent := make(chan struct{}, 2)
+				kept := make(chan struct{}, 2)
+				addr := serve(t, func(conn *net.TCPConn) {
+					conns.Add(1)
+					for readRequest(conn) != "" {
+						_, _ = io.WriteString(conn, framed("length", "hello"))
+						<-kept
+						_, _ = io.WriteString(conn, late)
+						sent <- struct{}{}
+					}
+				})
+				o := testOptions()
+				o.Keep = NewKeep(time.Minute, 10)
+				defer o.Keep.Close()
+				var d Dialer = LoopbackOnly()
+				if shy {
+					d = shyDialer{d}
+				}
+				for range 2 {
+					fetchOnce(t, o, d, targetAt(addr), func(p *Page) {
+						if p.Outcome != outcome.OK || string(p.Payload()) != "hello" {
+							t.Errorf("%v %s, %q", p.Outcome, p.Err, p.Payload())
+						}
+					})
+					kept <- struct{}{}
+					<-sent
+				}
+				if want := min(len(late), 1) + 1; int(conns.Load()) != want {
+					t.Errorf("%d connections, want %d", conns.Load(), want)
+				}
+			})
+		}
+	}
+}
