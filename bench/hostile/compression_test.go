@@ -32,17 +32,15 @@ func (tr *trial) notes(url, want string) {
 // A bomb is kept as it came, to its last byte if a body may be that large; the links before the bomb are found, and reading stops at 16 MiB.
 func TestHostile_Z01_aBombIsKeptAndNotUnpacked(t *testing.T) {
 	play(t, "Z01", func(c *engine.Config) { c.Fetch.BodyMax = 16 << 20 }, func(tr *trial) {
-		for _, path := range []string{"/bomb", "/page"} {
-			url := "http://z01.test" + path
-			tr.wants(url, outcome.OK)
-			tr.notes(url, "encoding:too-large")
-			body := bodyOf(tr.record(url, ""))
-			if n := len(body); n < 10<<20 || n > 12<<20 || binary.LittleEndian.Uint32(body[n-4:]) != uint32(10<<30%(1<<32)+54*len(path)/len("/page")%54) && path == "/bomb" {
-				tr.Errorf("%s: %d bytes are kept", path, n)
-			}
+		const url = "http://z01.test/"
+		tr.wants(url, outcome.OK)
+		tr.notes(url, "encoding:too-large")
+		body := bodyOf(tr.record(url, ""))
+		if n := len(body); n < 10<<20 || n > 12<<20 || binary.LittleEndian.Uint32(body[n-4:]) != uint32((10<<30+len(bombStart))&0xffffffff) {
+			tr.Errorf("%d bytes are kept", n)
 		}
 		tr.wants("http://z01.test/found", outcome.OK)
-		if tr.report.BadEncodings != 3 {
+		if tr.report.BadEncodings != 1 {
 			tr.Errorf("%d bad encodings", tr.report.BadEncodings)
 		}
 	})
@@ -52,9 +50,15 @@ func TestHostile_Z01_aBombIsKeptAndNotUnpacked(t *testing.T) {
 func TestHostile_Z02_noEncodingIsABomb(t *testing.T) {
 	play(t, "Z02", nil, func(tr *trial) {
 		for path, fault := range map[string]string{"/zlib": "too-large", "/deflate": "too-large", "/br": "too-large", "/zstd": "bomb", "/zstd-window": "corrupt"} {
-			url := "http://z02.test" + path
+			url, o, cut := "http://z02.test"+path, outcome.OK, ""
+			if path == "/zlib" || path == "/deflate" { // which are not as good at it
+				o, cut = outcome.CutLength, "length"
+			}
+			tr.wants(url, o)
 			tr.notes(url, "encoding:"+fault)
-			_ = tr.records[url]
+			if n := len(bodyOf(tr.record(url, cut))); n < 40<<10 {
+				tr.Errorf("%s: %d bytes are kept", url, n)
+			}
 		}
 	})
 }
