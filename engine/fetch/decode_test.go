@@ -86,7 +86,7 @@ func TestDecodeEncodings(t *testing.T) {
 	}
 }
 
-func TestZ01_Z02_Bombs(t *testing.T) {
+func TestHostile_Z01_Z02_bombsAreNotUnpacked(t *testing.T) {
 	o := DecoderOptions{SizeMax: 4 << 20}
 	d := NewDecoder(o)
 	zeros := make([]byte, 64<<20)
@@ -107,7 +107,7 @@ func TestZ01_Z02_Bombs(t *testing.T) {
 	}
 }
 
-func TestZ02_ZstdWindow(t *testing.T) {
+func TestHostile_Z02_largeWindowsAreNotOpened(t *testing.T) {
 	var b bytes.Buffer
 	w, err := zstd.NewWriter(&b, zstd.WithWindowSize(64<<20), zstd.WithEncoderConcurrency(1), zstd.WithSingleSegment(false))
 	if err != nil {
@@ -122,7 +122,7 @@ func TestZ02_ZstdWindow(t *testing.T) {
 	}
 }
 
-func TestZ03_Layers(t *testing.T) {
+func TestHostile_Z03_threeLayersAreTakenOff(t *testing.T) {
 	d := NewDecoder(DecoderOptions{})
 	body := html(5000)
 	layered := encode(t, "zstd", encode(t, "br", encode(t, "gzip", body)))
@@ -140,7 +140,7 @@ func TestZ03_Layers(t *testing.T) {
 	}
 }
 
-func TestZ04_Lies(t *testing.T) {
+func TestHostile_Z04_aBodyIsDecodedForWhatItIs(t *testing.T) {
 	d := NewDecoder(DecoderOptions{})
 	body := html(5000)
 	for _, says := range []string{"gzip", "deflate", "br", "zstd"} {
@@ -158,7 +158,7 @@ func TestZ04_Lies(t *testing.T) {
 	}
 }
 
-func TestZ05_Damaged(t *testing.T) {
+func TestHostile_Z05_whatUnpacksComesOut(t *testing.T) {
 	d := NewDecoder(DecoderOptions{})
 	body := html(600_000)
 	for _, encoding := range []string{"gzip", "deflate", "raw", "br", "zstd"} {

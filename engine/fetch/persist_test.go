@@ -66,7 +66,7 @@ func TestPersist_theSecondExchangeUsesTheConnection(t *testing.T) {
 	})
 }
 
-func TestPersist_notWhereTheNextResponseMayBeginElsewhere(t *testing.T) {
+func TestHostile_H09_H11_H21_noConnectionIsKeptWhereTheNextAnswerMayBeginElsewhere(t *testing.T) {
 	for _, c := range []struct{ name, response string }{
 		{"HTTP/1.0", "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nhi"},
 		{"the server closes", "HTTP/1.1 200 OK\r\nConnection: foo, Close\r\nContent-Length: 2\r\n\r\nhi"},
@@ -105,7 +105,7 @@ func TestPersist_notWhereTheNextResponseMayBeginElsewhere(t *testing.T) {
 
 // A server may close a connection while it waits: that is seen before anything is asked. If it does so when the next request comes, that
 // is told, and the request is not made again by itself.
-func TestPersist_aConnectionThatTheServerHasClosed(t *testing.T) {
+func TestHostile_H25_aConnectionThatTheServerHasClosed(t *testing.T) {
 	for _, early := range []bool{true, false} {
 		t.Run(fmt.Sprintf("early %v", early), func(t *testing.T) {
 			closed := make(chan struct{}, 3)
@@ -252,7 +252,7 @@ func TestHostile_H23_H24_anAnswerThatComesUnaskedIsNobodys(t *testing.T) {
 				o := testOptions()
 				o.Keep = NewKeep(time.Minute, 10)
 				defer o.Keep.Close()
-				var d Dialer = LoopbackOnly()
+				d := LoopbackOnly()
 				if shy {
 					d = shyDialer{d}
 				}
