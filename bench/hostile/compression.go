@@ -162,29 +162,32 @@ func wrapped(text string, times int) string {
 
 // layers makes case Z03.
 func layers() Case {
-	of := func(path string, n int) answer {
-		return answer{path, okHTML + "Content-Encoding: gzip" + strings.Repeat(", gzip", n-1) + "\r\n\r\n" + wrapped(linked(path+"/found"), n)}
+	of := func(path, fields string, n int) made {
+		return made{path, func() string { return okHTML + fields + "\r\n" + wrapped(linked(path+"/found"), n) }}
 	}
-	return says("Z03", of("/three", 3), of("/four", 4), of("/twenty", 20),
-		answer{"/fields", okHTML + strings.Repeat("Content-Encoding: gzip\r\n", 20) + "\r\n" + wrapped(linked("/fields/found"), 20)})
+	list := func(n int) string { return "Content-Encoding: gzip" + strings.Repeat(", gzip", n-1) + "\r\n" }
+	return makes("Z03", of("/three", list(3), 3), of("/four", list(4), 4), of("/twenty", list(20), 20),
+		of("/fields", strings.Repeat("Content-Encoding: gzip\r\n", 20), 20))
 }
 
 // lies makes case Z04: one encoding is named and another sent.
 func lies() Case {
-	of := func(path, encoding, body string) answer {
-		return answer{path, okHTML + "Content-Encoding: " + encoding + "\r\n\r\n" + body}
+	of := func(path, encoding string, times int) made {
+		return made{path, func() string {
+			return okHTML + "Content-Encoding: " + encoding + "\r\n\r\n" + wrapped(linked(path+"/found"), times)
+		}}
 	}
-	plain := func(path string) string { return linked(path + "/found") }
-	return says("Z04", of("/plain", "gzip", plain("/plain")), of("/br-plain", "br", plain("/br-plain")), of("/zstd-plain", "zstd", plain("/zstd-plain")),
-		of("/deflate-plain", "deflate", plain("/deflate-plain")), of("/br", "br", packed(plain("/br"))), of("/zstd", "zstd", packed(plain("/zstd"))),
-		of("/deflate", "deflate", packed(plain("/deflate"))), of("/unknown", "rot13", plain("/unknown")), of("/nonsense", "\"\x80, ,;", plain("/nonsense")),
-		answer{"/unsaid", okHTML + "\r\n" + packed(plain("/unsaid"))})
+	return makes("Z04", of("/plain", "gzip", 0), of("/br-plain", "br", 0), of("/zstd-plain", "zstd", 0), of("/deflate-plain", "deflate", 0),
+		of("/br", "br", 1), of("/zstd", "zstd", 1), of("/deflate", "deflate", 1), of("/unknown", "rot13", 0), of("/nonsense", "\"\x80, ,;", 0),
+		of("/unsaid", "identity", 1))
 }
 
 // damaged makes case Z05.
 func damaged() Case {
-	of := func(path string, body func(whole string) string) answer {
-		return answer{path, okHTML + "Content-Encoding: gzip\r\n\r\n" + body(packed(linked(path+"/found")+strings.Repeat("the end\n", 1000)))}
+	of := func(path string, body func(whole string) string) made {
+		return made{path, func() string {
+			return okHTML + "Content-Encoding: gzip\r\n\r\n" + body(packed(linked(path+"/found")+strings.Repeat("the end\n", 1000)))
+		}}
 	}
 	flipped := func(at int) func(string) string {
 		return func(whole string) string {
@@ -193,7 +196,7 @@ func damaged() Case {
 			return string(b)
 		}
 	}
-	return says("Z05", of("/cut", func(s string) string { return s[:len(s)-10] }), of("/sum", flipped(5)), of("/length", flipped(1)),
+	return makes("Z05", of("/cut", func(s string) string { return s[:len(s)-10] }), of("/sum", flipped(5)), of("/length", flipped(1)),
 		of("/tail", func(s string) string { return s + "\n<!-- served by a proxy -->" }),
 		of("/members", func(s string) string { return s + strings.Repeat(packed("<p>more"), 1000) }),
 		of("/bad-member", func(s string) string { return s + "\x1f\x8b\x08\xff" }),

@@ -120,8 +120,8 @@ func TestHostile_Z06_theLimitsOfTheProtocolHold(t *testing.T) {
 	}
 }
 
-// TestHostile_Z06_aBombOfZerosGivesNothing packs sixteen mebibytes: they are read up to the limit and no further.
-func TestHostile_Z06_aBombOfZerosGivesNothing(t *testing.T) {
+// TestHostile_Z06_aBombOfZerosEndsAtTheLimit packs sixteen mebibytes: they are read up to the limit and no further.
+func TestHostile_Z06_aBombOfZerosEndsAtTheLimit(t *testing.T) {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
 	_, _ = w.Write([]byte("<urlset><loc>/1</loc>"))
