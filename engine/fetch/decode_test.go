@@ -202,6 +202,19 @@ func FuzzDecoded(f *testing.F) {
 		f.Add(byte(i), encode(f, encoding, body))
 	}
 	f.Add(byte(9), encode(f, "gzip", encode(f, "br", body)))
+	for i, encoding := range []string{"gzip", "deflate", "raw", "br", "zstd"} { // what the cases of compression do
+		whole := encode(f, encoding, body)
+		bomb := encode(f, encoding, make([]byte, 1<<18))
+		f.Add(byte(i), whole[:len(whole)/2])
+		f.Add(byte(i), append(bytes.Clone(whole), "trailing"...))
+		f.Add(byte(i), append(bytes.Clone(whole), whole...))
+		f.Add(byte(i), append(whole[:len(whole)-5:len(whole)-5], "wrong"...))
+		f.Add(byte(i), bomb)
+		f.Add(byte(i+1), whole) // a lie
+		f.Add(byte(i), body)    // another
+	}
+	f.Add(byte(4), []byte("\x28\xb5\x2f\xfd\x00\xa8\x02\x00\x10 \x02\x00\x10 \x03\x00\x10 ")) // a window of 2 GiB
+	f.Add(byte(4), []byte("\x50\x2a\x4d\x18\x04\x00\x00\x00skip"))                            // a frame to skip
 	o := DecoderOptions{SizeMax: 1 << 16, RatioFree: 1 << 12, RatioMax: 10}
 	d := NewDecoder(o)
 	f.Fuzz(func(t *testing.T, which byte, payload []byte) {

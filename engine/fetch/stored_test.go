@@ -163,6 +163,9 @@ func FuzzStored(f *testing.F) {
 			t.Fatalf("%q: not taken as archived", live.Raw)
 		}
 		samePage(t, again, live)
+		if again.Outcome != live.Outcome || again.Cut != live.Cut {
+			t.Errorf("as archived %v %q, live %v %q", again.Outcome, again.Cut, live.Outcome, live.Cut)
+		}
 	})
 }
 
