@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"orbweaver/engine"
+	"orbweaver/engine/fetch"
 	"orbweaver/engine/outcome"
 )
 
@@ -152,5 +153,32 @@ func TestBombsUnpack(t *testing.T) {
 		if err != nil || len(got) != 16<<20 || len(bytes.Trim(got, " ")) > 0 {
 			t.Errorf("%s: %d bytes from %d, %v", path, len(got), len(body), err)
 		}
+	}
+}
+
+// BenchmarkBomb is what a parse worker spends on the first 2 MiB of a bomb.
+func BenchmarkBomb(b *testing.B) {
+	for _, path := range []string{"gzip", "/zlib", "/br", "/zstd"} {
+		b.Run(strings.TrimPrefix(path, "/"), func(b *testing.B) {
+			var s sink
+			x := &Exchange{Conn: &s, Path: path}
+			if path == "gzip" {
+				x.encoded("gzip")
+				x.sendGzip(bombStart, 10<<10)
+			} else {
+				playBomb(x)
+			}
+			p, ok := fetch.Stored([]byte("http://z02.test/"), s.sent.Bytes()[:min(s.sent.Len(), 2<<20)])
+			if !ok {
+				b.Fatal("no page")
+			}
+			d := fetch.NewDecoder(fetch.DecoderOptions{})
+			n := 0
+			for b.Loop() {
+				body, _ := p.Decoded(d)
+				n = len(body)
+			}
+			b.ReportMetric(float64(n)/(1<<20), "MiB")
+		})
 	}
 }
