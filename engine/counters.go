@@ -36,6 +36,7 @@ type Counters struct {
 	Unparsed      int64 // pages whose links were known, since the same bytes came from the same directory
 	NotParsed     int64 // pages that --parse refused to search for links
 	Unclaimed     int64 // responses that content-seen could not note: copies of them are stored whole
+	BadEncodings  int64 // pages searched for links whose content encoding is not what it is said to be, is damaged, or unpacks to too much
 	ParseFaults   int64 // pages whose parse panicked: a bug, saved for the fuzzers
 	RobotsFetched int64 // exchanges for robots.txt
 	DelayCapped   int64 // robots.txt files with a Crawl-delay longer than the cap
@@ -60,17 +61,17 @@ func (c *Counters) Finished() int64 {
 // counters is the live form: many goroutines add, each under the cut's shared lock; the checkpointer copies it under
 // the exclusive one.
 type counters struct {
-	found, sieved, known, admitted                       atomic.Int64
-	droppedSyntax, droppedScope, droppedDepth            atomic.Int64
-	droppedCache, droppedFollow, notParsed               atomic.Int64
-	droppedScheme, droppedLong, userinfo                 atomic.Int64
-	droppedLinks, attempts, retries, pages, revisits     atomic.Int64
-	notStored, unparsed, unclaimed, parseFaults          atomic.Int64
-	robotsFetched, delayCapped, bytesReceived, bytesSent atomic.Int64
-	retryClamped, ipsSlowed                              atomic.Int64
-	finished                                             atomic.Int64 // sum of outcomes
-	outcomes                                             [outcome.Count]atomic.Int64
-	statuses                                             [600]atomic.Int64
+	found, sieved, known, admitted                            atomic.Int64
+	droppedSyntax, droppedScope, droppedDepth                 atomic.Int64
+	droppedCache, droppedFollow, notParsed                    atomic.Int64
+	droppedScheme, droppedLong, userinfo                      atomic.Int64
+	droppedLinks, attempts, retries, pages, revisits          atomic.Int64
+	notStored, unparsed, unclaimed, parseFaults, badEncodings atomic.Int64
+	robotsFetched, delayCapped, bytesReceived, bytesSent      atomic.Int64
+	retryClamped, ipsSlowed                                   atomic.Int64
+	finished                                                  atomic.Int64 // sum of outcomes
+	outcomes                                                  [outcome.Count]atomic.Int64
+	statuses                                                  [600]atomic.Int64
 }
 
 // finish counts n admitted URLs as done with outcome o.
@@ -95,7 +96,7 @@ func (c *counters) pairs(p *Counters) []counterPair {
 		{&c.droppedScheme, &p.DroppedScheme}, {&c.droppedLong, &p.DroppedLong}, {&c.userinfo, &p.Userinfo},
 		{&c.droppedLinks, &p.DroppedLinks}, {&c.attempts, &p.Attempts}, {&c.retries, &p.Retries},
 		{&c.pages, &p.Pages}, {&c.revisits, &p.Revisits}, {&c.notStored, &p.NotStored}, {&c.unparsed, &p.Unparsed},
-		{&c.unclaimed, &p.Unclaimed}, {&c.parseFaults, &p.ParseFaults}, {&c.robotsFetched, &p.RobotsFetched}, {&c.delayCapped, &p.DelayCapped},
+		{&c.unclaimed, &p.Unclaimed}, {&c.parseFaults, &p.ParseFaults}, {&c.badEncodings, &p.BadEncodings}, {&c.robotsFetched, &p.RobotsFetched}, {&c.delayCapped, &p.DelayCapped},
 		{&c.retryClamped, &p.RetryClamped}, {&c.ipsSlowed, &p.IPsSlowed},
 		{&c.bytesReceived, &p.BytesReceived}, {&c.bytesSent, &p.BytesSent},
 	}

@@ -387,7 +387,7 @@ func (w *fetchWorker) hand(ctx context.Context, r *returned, p *fetch.Page, f *f
 		w.fetched <- p
 		return nil
 	}
-	w.log.attempt(p, f, "")
+	w.log.attempt(p, f, fetch.DecodeOK, "")
 	if f.retry || f.robots {
 		err := w.giveBackCounted(r, f, func() error { return nil })
 		w.pool.Put(p)

@@ -22,14 +22,15 @@ type linkFinder struct {
 	lists  *sitemap.Reader // nil until a sitemap came that the scanner does not read
 	source bytes.Reader    // its body
 
-	links      []byte       // see appendLink
-	kinds      []parse.Kind // of each of links; empty unless they are kept
-	refused    refused      // references that are no URL we can fetch
-	userinfo   int          // references with a user or a password, which are left out
-	unfollowed int          // links that the follow filter refused
-	dropped    int          // links beyond the number taken from one page
-	index      bool         // the page is an index of sitemaps
-	shut       bool         // the page asks that its links be left alone, and that is obeyed
+	links      []byte            // see appendLink
+	kinds      []parse.Kind      // of each of links; empty unless they are kept
+	refused    refused           // references that are no URL we can fetch
+	userinfo   int               // references with a user or a password, which are left out
+	unfollowed int               // links that the follow filter refused
+	dropped    int               // links beyond the number taken from one page
+	index      bool              // the page is an index of sitemaps
+	shut       bool              // the page asks that its links be left alone, and that is obeyed
+	encoding   fetch.DecodeFault // what is wrong with its content encoding
 	base       []byte
 	scratch    []byte
 
@@ -83,7 +84,7 @@ func (l *linkFinder) reset() {
 		l.links = nil
 	}
 	l.links, l.kinds, l.refused, l.userinfo, l.unfollowed, l.dropped = l.links[:0], l.kinds[:0], refused{}, 0, 0, 0
-	l.index, l.shut = false, false
+	l.index, l.shut, l.encoding = false, false, fetch.DecodeOK
 }
 
 // open begins with a page, and says whether it is to be searched for links. A redirect is none that is searched, nor is a
@@ -125,7 +126,8 @@ func (l *linkFinder) forbids(p *fetch.Page) bool {
 // scan takes the links of a body, whatever the header says. If an index of sitemaps names the page, listed, another index leads nowhere.
 func (l *linkFinder) scan(url []byte, p *fetch.Page, listed bool) {
 	l.reset()
-	body, _ := p.Decoded(l.decoder)
+	body, fault := p.Decoded(l.decoder)
+	l.encoding = fault
 	if !l.listed(url, body, p) {
 		l.scanPage(url, body, p)
 	}

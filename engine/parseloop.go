@@ -93,7 +93,7 @@ func (w *parseWorker) handle(ctx context.Context, p *fetch.Page) error {
 		err := w.settle(p, f, &plan, parsed)
 		switch {
 		case err == nil:
-			w.log.attempt(p, f, plan.annotation())
+			w.log.attempt(p, f, w.finder.encoding, plan.annotation())
 			return w.tend(ctx)
 		case errors.Is(err, errPagesEnough):
 			return w.putAside(f)
@@ -284,6 +284,9 @@ func (w *parseWorker) scan(p *fetch.Page, f *flight) {
 	}()
 	w.finder.scan(f.url, p, f.listed)
 	w.ledger.n.droppedLinks.Add(int64(w.finder.dropped))
+	if w.finder.encoding != fetch.DecodeOK {
+		w.ledger.n.badEncodings.Add(1)
+	}
 }
 
 // parsedKey is the identity of what the links of a page depend on: its payload and its URL up to the query, which

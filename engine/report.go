@@ -72,6 +72,7 @@ type Report struct {
 	BenchBytes    int64 `json:"workbench_bytes"` // what the queued items in memory weigh
 	Spilled       int64 `json:"spilled"`         // items that sites of a full bench gave back, in this run
 	ParseFaults   int64 `json:"parse_faults"`
+	BadEncodings  int64 `json:"bad_encodings"`     // pages searched for links whose content encoding lies, is damaged or unpacks to too much
 	PageMemory    int64 `json:"page_memory_bytes"` // of buffers for pages, in use or free
 
 	Checkpoints         int64   `json:"checkpoints"`                  // of this run
@@ -115,7 +116,7 @@ func (e *Engine) Report() Report {
 		IPsKnown: int64(bench.IPs), RobotsFetched: c.RobotsFetched,
 		DelaysCapped: c.DelayCapped, RetryClamped: c.RetryClamped, IPsSlowed: c.IPsSlowed,
 		RobotsDenied: c.Outcomes[outcome.RobotsDenied], CacheHits: int64(cache.Hits), CacheLookups: int64(cache.Lookups),
-		SieveSize: int64(e.sieve.Len()), SievePending: int64(e.sieve.Pending()), BenchBytes: bench.Weight, Spilled: e.dist.spills.Load(), ParseFaults: c.ParseFaults, PageMemory: e.pool.Memory(),
+		SieveSize: int64(e.sieve.Len()), SievePending: int64(e.sieve.Pending()), BenchBytes: bench.Weight, Spilled: e.dist.spills.Load(), ParseFaults: c.ParseFaults, BadEncodings: c.BadEncodings, PageMemory: e.pool.Memory(),
 		ActiveFetches: e.fetching.Load(), Front: int64(e.bench.Front(time.Now(), frontSoon)), FrontWanted: e.frontWant.Load(),
 		WallSeconds: m.WallSeconds, CPUSeconds: m.CPUSeconds, RSSPeakBytes: m.RSSPeak, Resumed: e.resumed,
 		Waiting: e.waiting(), Written: time.Now().UTC().Format(time.RFC3339),

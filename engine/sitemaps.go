@@ -53,7 +53,8 @@ func (l *linkFinder) sitemapsOf(url []byte, p *fetch.Page, way filter.Way) {
 	}
 	l.open(linkPage{url: url, page: p, way: way})
 	l.way = filter.Way{Depth: leadsTo(&lead{depth: way.Depth, robots: true}).Depth}
-	body, _ := p.Decoded(l.decoder)
+	body, fault := p.Decoded(l.decoder)
+	l.encoding = fault
 	for _, s := range robots.Parse(body, robotsToken).Sitemaps() {
 		l.resolve(url, []byte(s), parse.SitemapFile, false)
 	}

@@ -20,6 +20,7 @@ type Guest interface {
 // Ask is one request for a guest. Its Head is lent until Serve returns.
 type Ask struct {
 	TLS       bool
+	Before    int    // requests for guests that came over the same connection
 	Authority string // lower case, with the port if one is named
 	Path      string // with the query
 	Head      []byte // request line and fields, to the empty line and with it
@@ -42,7 +43,8 @@ func (s *session) invited(q *request, https bool, authority, path string, head [
 		scheme = "https://"
 	}
 	s.log = arrival{start: s.start, conn: s.id, t: target{host: -1, kind: kindGuest}, url: scheme + authority + path, agent: q.agent}
-	status, keep, cut := s.w.guest.Serve(s.conn, Ask{TLS: https, Authority: authority, Path: path, Head: head, Rest: s.b.in[len(head):s.n]})
+	status, keep, cut := s.w.guest.Serve(s.conn, Ask{TLS: https, Before: s.asked, Authority: authority, Path: path, Head: head, Rest: s.b.in[len(head):s.n]})
+	s.asked++
 	s.over = s.over || !keep
 	s.log.status = status
 	if cut {

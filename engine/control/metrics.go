@@ -67,6 +67,7 @@ func newCollector(c Crawl) *collector {
 			one("active_fetches", "Fetch workers in an exchange.", func(r *engine.Report) float64 { return float64(r.ActiveFetches) }),
 			one("sieve_fingerprints", "Fingerprints in the sieve's store.", func(r *engine.Report) float64 { return float64(r.SieveSize) }),
 			one("sieve_pending", "Fingerprints waiting for a flush.", func(r *engine.Report) float64 { return float64(r.SievePending) }),
+			one("bad_encodings", "Pages whose content encoding lies, is damaged or unpacks to too much.", func(r *engine.Report) float64 { return float64(r.BadEncodings) }),
 			one("parse_faults", "Pages whose parse panicked.", func(r *engine.Report) float64 { return float64(r.ParseFaults) }),
 		},
 		byName: []labelled{

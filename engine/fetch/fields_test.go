@@ -68,7 +68,7 @@ func TestHostile_H30_anAbsurdRetryAfterIsBroughtBetweenNothingAndADay(t *testing
 }
 
 // H19: nothing that a server or a normal form holds can end a line of our request.
-func TestH19_RequestIsOne(t *testing.T) {
+func TestHostile_H19_aRequestIsOne(t *testing.T) {
 	target := &Target{URL: []byte("http://h\r\n/x\r\nEvil: 1\r\n\r\nGET /y z\x7f#frag"), Host: []byte("h\r\nEvil: 1")}
 	got := string(appendRequest(nil, target, false, []byte("\r\n")))
 	if want := "GET /x%0D%0AEvil:%201%0D%0A%0D%0AGET%20/y%20z%7F HTTP/1.1\r\nHost: h%0D%0AEvil:%201\r\n\r\n"; got != want {

@@ -84,7 +84,7 @@ func TestFilesByTable(t *testing.T) {
 	}
 }
 
-func TestTheLimitsOfTheProtocol(t *testing.T) {
+func TestHostile_Z06_theLimitsOfTheProtocolHold(t *testing.T) {
 	list := func(n int) io.Reader {
 		return strings.NewReader("<urlset>" + strings.Repeat("<url><loc>http://a/</loc><image:loc>/i</image:loc></url>", n))
 	}
@@ -120,8 +120,8 @@ func TestTheLimitsOfTheProtocol(t *testing.T) {
 	}
 }
 
-// TestABombOfZeros packs sixteen mebibytes: they are read up to the limit and no further.
-func TestABombOfZeros(t *testing.T) {
+// TestHostile_Z06_aBombOfZerosEndsAtTheLimit packs sixteen mebibytes: they are read up to the limit and no further.
+func TestHostile_Z06_aBombOfZerosEndsAtTheLimit(t *testing.T) {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
 	_, _ = w.Write([]byte("<urlset><loc>/1</loc>"))
