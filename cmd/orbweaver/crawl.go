@@ -10,7 +10,6 @@ import (
 	"syscall"
 
 	"orbweaver/engine"
-	"orbweaver/engine/control"
 	"orbweaver/internal/vfs"
 )
 
@@ -74,7 +73,8 @@ type crawlCmd struct {
 	SeenMemory      size     `help:"Memory of the index of payload digests." default:"192MiB" placeholder:"SIZE" least:"1"`
 	Checkpoint      duration `help:"Time between two checkpoints." default:"30s" placeholder:"TIME" least:"1"`
 
-	Listen   string `help:"Control and metrics: host:port, or unix:PATH; the default is a Unix socket in the crawl directory." placeholder:"ADDR"`
+	Listen   string `help:"Control and metrics: host:port, or unix:PATH; the default is a Unix socket in the crawl directory, for its owner alone." placeholder:"ADDR"`
+	Token    string `help:"File whose first line is the token that requests to --listen host:port must bring. By default one is made for each run, in control.token of the crawl directory, where ctl finds it. Needed if the address is not loopback; nothing is encrypted." placeholder:"FILE"`
 	Progress string `help:"auto, plain or none." oneof:"auto,plain,none" default:"auto" placeholder:"MODE"`
 	JSON     bool   `help:"Print the final report as JSON on stdout; with --dry-run, an object a URL."`
 
@@ -167,13 +167,9 @@ func (c *crawlCmd) crawl(w *world, e *engine.Engine, cfg engine.Config, log *slo
 	if err := c.writeEffective(w); err != nil {
 		return err
 	}
-	address := c.Listen
-	if address == "" {
-		address = control.Address(c.Dir)
-	}
-	server, err := control.Listen(address, e)
+	server, err := c.listen(w.ctx, e, log)
 	if err != nil {
-		return fmt.Errorf("--listen: %w", err)
+		return err
 	}
 	if c.Progress != "none" {
 		fmt.Fprintln(w.stderr, memoryPlan(cfg))
@@ -185,7 +181,7 @@ func (c *crawlCmd) crawl(w *world, e *engine.Engine, cfg engine.Config, log *slo
 	endMemory()
 	stop()
 	progress.Close()
-	err = errors.Join(err, server.Close())
+	err = errors.Join(err, server.close())
 	if errors.Is(err, engine.ErrFullAtStop) {
 		return errors.Join(errStopped, err)
 	}

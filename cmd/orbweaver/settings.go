@@ -46,6 +46,9 @@ func (c *crawlCmd) settings(w *world) (engine.Config, engine.Seams, error) {
 	seams := engine.Seams{FS: vfs.Disk(), Log: newLog(w.stderr), Usage: usage, Boot: bootClock}
 	bad.add("", c.network(&cfg, &seams))
 	bad.add("", c.sameFormat())
+	if c.Token != "" && (c.Listen == "" || strings.HasPrefix(c.Listen, "unix:")) {
+		bad.add("--token", errors.New("a Unix socket needs none: it is for --listen host:port"))
+	}
 	if bad.none() && faults(c) == nil { // w.check tells the faults of values
 		cfg = cfg.WithDefaults()
 		cfg.Fetch = cfg.Fetch.WithDefaults()
