@@ -20,7 +20,7 @@ func someEntry() journalEntry {
 	}
 }
 
-func TestS05_aJournalTornAtAnyByteIsReadUpToThere(t *testing.T) {
+func TestHostile_S05_aJournalTornAtAnyByteIsReadUpToThere(t *testing.T) {
 	fsys := vfs.NewMem(1)
 	if err := fsys.MkdirAll("d"); err != nil {
 		t.Fatal(err)
@@ -62,11 +62,33 @@ func TestS05_aJournalTornAtAnyByteIsReadUpToThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.WriteAt([]byte{0xff}, j.size-9); err != nil {
+	last := make([]byte, want.size())
+	begin := j.size - int64(len(last))
+	if _, err := f.ReadAt(last, begin); err != nil {
 		t.Fatal(err)
 	}
-	if n := read(); n != 2 {
-		t.Errorf("%d entries, though the third is damaged", n)
+	put := func(b []byte) {
+		if _, err := f.WriteAt(b, begin); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for k := range last {
+		torn := make([]byte, len(last)) // the reserved space is zeros
+		copy(torn, last[:k])
+		put(torn)
+		if n := read(); n != 2 {
+			t.Errorf("%d entries, though the third ends at byte %d of %d", n, k, len(last))
+		}
+		wrong := bytes.Clone(last)
+		wrong[k] ^= 0xff
+		put(wrong)
+		if n := read(); n != 2 {
+			t.Errorf("%d entries, though byte %d of the third is wrong", n, k)
+		}
+	}
+	put(last)
+	if n := read(); n != 3 {
+		t.Errorf("%d entries when all is right again", n)
 	}
 }
 
@@ -147,7 +169,7 @@ func FuzzSite(f *testing.F) {
 	})
 }
 
-func TestManifest_ofAnotherVersionIsRefused(t *testing.T) {
+func TestHostile_S10_aManifestOfAnotherVersionIsRefused(t *testing.T) {
 	fsys := vfs.NewMem(1)
 	if err := vfs.WriteAtomic(fsys, manifestName("."), func(w io.Writer) error {
 		_, err := io.WriteString(w, "orbweaver-manifest 1 00000000\n{}")

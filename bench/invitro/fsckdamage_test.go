@@ -73,7 +73,7 @@ func damages() []damage {
 	}
 }
 
-func TestS08_oneWrongByteIsFoundByFsckAndItsFileNamed(t *testing.T) {
+func TestHostile_S08_oneWrongByteIsFoundByFsckAndItsFileNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tried := map[string]int{}
 		for _, fsys := range []*vfs.Mem{
@@ -115,7 +115,7 @@ func spoil(t *testing.T, fsys *vfs.Mem, d *damage, file, data string) {
 
 // Segments hold what was taken already and what is not yet written: only a part of their bytes counts. Of those that fsck
 // does find wrong it must name the file, and it must find as many as there are URLs waiting.
-func TestS08_oneWrongByteOfAQueueIsFoundByFsck(t *testing.T) {
+func TestHostile_S08_oneWrongByteOfAQueueIsFoundByFsck(t *testing.T) {
 	const places, head = 12, 2048
 	synctest.Test(t, func(t *testing.T) {
 		fsys := halfWay(t, largeSites(*firstSeed+500), 30*time.Second, unchanged)

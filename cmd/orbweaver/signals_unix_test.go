@@ -116,7 +116,7 @@ func TestS14_aQuitWithStacksLeavesAResumableCrawl(t *testing.T) {
 
 // A second process is refused and told whose the directory is; the first does not notice. When the first is killed, its lock
 // goes with it, and what it left behind blocks nobody.
-func TestS09_aSecondProcessIsRefusedByNameAndAKillReleasesTheLock(t *testing.T) {
+func TestHostile_S09_aSecondProcessIsRefusedByNameAndAKillReleasesTheLock(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
 	cmd, _ := child(t, w.crawl(dir, 300*time.Millisecond)...)
 	stored(t, dir, 3)
