@@ -86,6 +86,7 @@ type crawlCmd struct {
 	resumes bool // crawl.toml is there
 	cfg     engine.Config
 	seams   engine.Seams
+	words   *words             // of the crawl; nil if this is a dry run
 	lists   engine.ListSources // what cfg.Lists were made of, if this is a dry run
 }
 
@@ -129,6 +130,8 @@ func (c *crawlCmd) Run(w *world) error {
 	if c.resumes && len(c.Seeds)+len(c.URLs) > 0 {
 		seams.Log.Info("the crawl directory holds a crawl: it goes on; seeds that it knows are ignored", "dir", c.Dir)
 	}
+	c.words.start()
+	defer c.words.Close()
 	signal.Ignore(syscall.SIGPIPE) // who reads what we say may go away; the crawl stays
 	if err := fitFiles(seams.Log, &cfg); err != nil {
 		return err
@@ -172,10 +175,10 @@ func (c *crawlCmd) crawl(w *world, e *engine.Engine, cfg engine.Config, log *slo
 		return err
 	}
 	if c.Progress != "none" {
-		fmt.Fprintln(w.stderr, memoryPlan(cfg))
+		fmt.Fprintln(c.words, memoryPlan(cfg))
 	}
 	ctx, stop := signals(w.ctx, e, log)
-	progress := startProgress(ctx, w, c.Progress, e)
+	progress := startProgress(ctx, c.words, isTerminal(w.stderr), c.Progress, e)
 	endMemory := followMemory(cfg, e)
 	err = e.Run(ctx)
 	endMemory()
@@ -185,11 +188,14 @@ func (c *crawlCmd) crawl(w *world, e *engine.Engine, cfg engine.Config, log *slo
 	if errors.Is(err, engine.ErrFullAtStop) {
 		return errors.Join(errStopped, err)
 	}
-	r, rerr := engine.ReadReport(vfs.Disk(), c.Dir)
-	err = errors.Join(err, rerr)
 	if err != nil {
 		return err
 	}
+	r, err := engine.ReadReport(vfs.Disk(), c.Dir)
+	if err != nil {
+		return err
+	}
+	c.words.Close()
 	if err := printReport(w, r, c.JSON, c.Progress == "none"); err != nil {
 		return err
 	}

@@ -43,7 +43,8 @@ func (c *crawlCmd) settings(w *world) (engine.Config, engine.Seams, error) {
 	bad.add("", err)
 	cfg.Seeds, err = c.seedSource(w)
 	bad.add("", err)
-	seams := engine.Seams{FS: vfs.Disk(), Log: newLog(w.stderr), Usage: usage, Boot: bootClock}
+	c.words = newWords(w.stderr)
+	seams := engine.Seams{FS: vfs.Disk(), Log: slog.New(newCalm(newLog(c.words).Handler())), Usage: usage, Boot: bootClock}
 	bad.add("", c.network(&cfg, &seams))
 	bad.add("", c.sameFormat())
 	if c.Token != "" && (c.Listen == "" || strings.HasPrefix(c.Listen, "unix:")) {
