@@ -2,7 +2,9 @@ package engine
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
+	"hash/crc32"
 	"io"
 	"strings"
 	"testing"
@@ -127,6 +129,30 @@ func FuzzItem(f *testing.F) {
 		if !ok || again.Depth != it.Depth || again.Hops != it.Hops || again.Try != it.Try || again.Seed != it.Seed ||
 			!bytes.Equal(again.Rest, it.Rest) || !bytes.Equal(again.RobotsOf, it.RobotsOf) {
 			t.Errorf("%+v came back as %+v", it, again)
+		}
+	})
+}
+
+// FuzzAloft reads lists of URLs in flight that somebody made, with a checksum that holds: an error, or whole items.
+func FuzzAloft(f *testing.F) {
+	item := appendItem(nil, &Item{Depth: 1, Rest: []byte("/x")})
+	list := appendLink(appendLink(nil, []byte("http://a.test")), item)
+	good := append(binary.LittleEndian.AppendUint64(nil, uint64(len(list))), list...)
+	f.Add(good)
+	f.Add(append(bytes.Clone(good), make([]byte, 16)...)) // and one that is done already
+	f.Add(append(bytes.Clone(good), 1, 2, 3))
+	f.Add(binary.LittleEndian.AppendUint64(nil, 1<<63))
+	f.Add(append(binary.LittleEndian.AppendUint64(nil, 2), 200, 1))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		whole := binary.LittleEndian.AppendUint32(bytes.Clone(b), crc32.Checksum(b, castagnoli()))
+		total := 0
+		err := readAloft(whole, func(key, item []byte) { total += len(key) + len(item) }, newRedone())
+		if total > len(b) || err == nil && len(b) < 8 {
+			t.Errorf("%d bytes of items in %d: %v", total, len(b), err)
+		}
+		whole[len(whole)-1] ^= 1
+		if err := readAloft(whole, func(_, _ []byte) { t.Error("an item under a wrong checksum") }, newRedone()); err == nil {
+			t.Error("a wrong checksum is taken")
 		}
 	})
 }

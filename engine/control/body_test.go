@@ -307,3 +307,39 @@ func ignoreClosed(err error) error {
 	}
 	return err
 }
+
+// FuzzBody posts whatever is given: the answer is JSON with a status that says what it was, and what is done with it has an end.
+func FuzzBody(f *testing.F) {
+	for _, body := range []string{
+		"", "http://a.test/\n# no\n\n http://b.test/ ", ".a.test host-delay=4s\nb c", "host-delay = 4s\nip-delay=1s", "fetch=path == \"/\"", `{"urls":["http://a.test/"]}`,
+		"\x00\xff\n\r\n=\n", "http://a.test/<script>\x1b[2J",
+	} {
+		f.Add(body, false)
+		f.Add(body, true)
+	}
+	f.Fuzz(func(t *testing.T, body string, declared bool) {
+		for _, path := range []string{"/add", "/block", "/rule", "/set", "/pause"} {
+			req := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
+			if !declared {
+				req.ContentLength = -1
+			}
+			w := httptest.NewRecorder()
+			new(door).guard(newHandler(new(fake), slog.New(slog.DiscardHandler))).ServeHTTP(w, req)
+			var r Reply
+			if err := json.Unmarshal(w.Body.Bytes(), &r); err != nil {
+				t.Fatalf("%s: %v: %q", path, err, w.Body)
+			}
+			switch w.Code {
+			case http.StatusOK, http.StatusBadRequest, http.StatusRequestEntityTooLarge:
+			default:
+				t.Errorf("%s: %d", path, w.Code)
+			}
+			if (w.Code == http.StatusOK) != (r.Error == "") {
+				t.Errorf("%s: %d %+v", path, w.Code, r)
+			}
+			if strings.ContainsAny(w.Body.String(), "<\x1b\x00") {
+				t.Errorf("%s: it is said as it came: %q", path, w.Body)
+			}
+		}
+	})
+}
