@@ -262,14 +262,23 @@ func proxyAddr(raw string) (netip.AddrPort, error) {
 	return a, nil
 }
 
-// hostName names this machine in WARC files, in the letters that a file name takes.
+// hostName names this machine in WARC files.
 func hostName() string {
 	name, err := os.Hostname()
+	if err != nil {
+		name = ""
+	}
+	return fileName(name)
+}
+
+// fileName makes a name of the letters that a file's name takes, which leads nowhere: localhost if none is left.
+func fileName(name string) string {
 	name = regexp.MustCompile(`[^A-Za-z0-9._-]+`).ReplaceAllString(name, "-")
-	if err != nil || name == "" {
+	name = strings.TrimLeft(name, "._-")
+	if name == "" {
 		return "localhost"
 	}
-	return name
+	return name[:min(len(name), 100)]
 }
 
 func newLog(out interface{ Write([]byte) (int, error) }) *slog.Logger {
