@@ -1,6 +1,8 @@
 package invitro
 
 import (
+	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -72,4 +74,47 @@ func set(t *testing.T, e *engine.Engine, key, value string) {
 	if err := e.Set(key, value); err != nil {
 		t.Error(err)
 	}
+}
+
+// Very many URLs are posted, most of them bad: they are taken one by one as the sieve has room, which is flushed meanwhile; of the mistakes
+// the first are told, and how many more there are; and what was taken is in the checkpoint that the answer waited for.
+func TestHostile_A03_veryManyURLsAreTakenAsThereIsRoom(t *testing.T) {
+	const good, bad = 60_000, 40_000
+	synctest.Test(t, func(t *testing.T) {
+		during(t, true, func(c *engine.Config) { c.SieveMemory, c.MaxPages = 1<<16, 30 }, func(rig *Rig, e *engine.Engine) {
+			before := e.Report()
+			host, read := rig.World.Host(0), 0
+			added, err := e.AddURLs(t.Context(), func(yield func(string) bool) {
+				for i := range good + bad {
+					read++
+					url := fmt.Sprintf("http://%s/posted/%d", host, i)
+					if i%5 < 2 {
+						url = fmt.Sprintf("nonsense %d", i)
+					}
+					if !yield(url) {
+						return
+					}
+				}
+			})
+			if added == good {
+				if err == nil || !strings.Contains(err.Error(), "and 39980 more") || len(err.Error()) > 4000 {
+					t.Errorf("it says %.300v", err)
+				}
+			} else if err == nil || !strings.Contains(err.Error(), "is stopping") {
+				t.Errorf("%d added, and it says %.300v", added, err)
+			}
+			r := e.Report()
+			if found := r.URLsFound - before.URLsFound; found < int64(added) {
+				t.Errorf("%d URLs met, %d added", found, added)
+			}
+			view, verr := engine.Inspect(rig.FS, "crawl")
+			if verr != nil {
+				t.Fatal(verr)
+			}
+			if view.Counters.Found < int64(added) {
+				t.Errorf("the checkpoint knows of %d URLs, %d were added", view.Counters.Found, added)
+			}
+			t.Logf("%d of %d added, %d read", added, good, read)
+		})
+	})
 }

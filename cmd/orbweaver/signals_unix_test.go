@@ -121,6 +121,9 @@ func TestHostile_S09_aSecondProcessIsRefusedByNameAndAKillReleasesTheLock(t *tes
 	cmd, _ := child(t, w.crawl(dir, 300*time.Millisecond)...)
 	stored(t, dir, 3)
 	call(w.crawl(dir, 0)...).want(t, exitFailed, "in use by another process", "process "+strconv.Itoa(cmd.Process.Pid), dir)
+	if boot, _ := bootClock(); boot != "" {
+		call(w.crawl(dir, 0)...).want(t, exitFailed, "boot "+boot)
+	}
 	call("fsck", dir).want(t, exitFailed, "in use")
 	stored(t, dir, 5)
 	if err := cmd.Process.Kill(); err != nil {
