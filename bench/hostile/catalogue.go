@@ -24,7 +24,7 @@ var Catalogue = []Entry{
 	{"H07", "bodies of exactly --max-body, one less, one more", "called cut only if a byte was dropped"},
 	{"H08", "Content-Length larger than the body", "cut, disconnect, never called complete"},
 	{"H09", "Content-Length smaller than what comes", "the surplus is no payload, the connection is not used again"},
-	{"H10", "Content-Length -5, +5, 5 twice, 5 and 6, 0x5, 2^64, with spaces", "equal ones are one, the rest are errors; the record is kept"},
+	{"H10", "Content-Length -5, +5, 5 twice, 5 and 6, 0x5, 2^64, with spaces", "equal ones are one, different ones an error, what is no number counts for nothing, as in browsers; the record is kept"},
 	{"H11", "Content-Length and Transfer-Encoding together", "the chunks count, the connection is not used again"},
 	{"H12", "chunk sizes that overflow, are negative or empty", "a protocol error; what came is kept, truncated: unspecified"},
 	{"H13", "chunk extensions of a megabyte; ten million chunks of a byte", "both bounded"},
