@@ -38,7 +38,7 @@ fuzz: ## every fuzz target for FUZZTIME
 	tools/fuzz.sh $(FUZZTIME)
 
 sim: ## the whole engine in virtual time, from SEED
-	$(GO) test -tags invariants -count=1 -run 'TestCrawl|TestResume|TestKill' ./bench/invitro -seed $(SEED)
+	$(GO) test -tags invariants -count=1 -run 'TestCrawl|TestResume|TestKill|TestHostile_S0[67]' ./bench/invitro -seed $(SEED)
 
 # How much of it: by default some 10 minutes of two cores.
 CRASH ?= -seeds 4 -per-class 6 -budget 3m -kills 200

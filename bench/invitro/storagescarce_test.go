@@ -33,7 +33,7 @@ func (s *scarcity) fault() error {
 
 // For a quarter of an hour there is no file descriptor for a connection or a question, and all the time one in ten tries meets
 // none. It is counted and said; no host is blamed, nothing is given up, and nobody is asked sooner or twice.
-func TestS12_aMachineWithoutFileDescriptorsBlamesNobodyAndGoesSlower(t *testing.T) {
+func TestHostile_S12_aMachineWithoutFileDescriptorsBlamesNobodyAndGoesSlower(t *testing.T) {
 	scarcely(t, syscall.EMFILE)
 }
 
@@ -97,7 +97,7 @@ func scarcely(t *testing.T, errno syscall.Errno) {
 }
 
 // The disk's calls, too, meet the limit of file descriptors: the crawl pauses, so that connections give theirs back, and goes on.
-func TestS12_aFileThatCannotBeOpenedForWantOfDescriptorsIsWaitedFor(t *testing.T) {
+func TestHostile_S12_aFileThatCannotBeOpenedForWantOfDescriptorsIsWaitedFor(t *testing.T) {
 	seen := map[diskCall]bool{}
 	for _, s := range stages(*firstSeed + 970) {
 		for c, n := range census(t, s, faultfs.Create, faultfs.Open, faultfs.List) {

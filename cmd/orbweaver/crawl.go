@@ -10,7 +10,6 @@ import (
 	"syscall"
 
 	"orbweaver/engine"
-	"orbweaver/engine/control"
 	"orbweaver/internal/vfs"
 )
 
@@ -80,7 +79,8 @@ type crawlCmd struct {
 	SeenMemory      size     `help:"Memory of the index of payload digests." default:"192MiB" placeholder:"SIZE" least:"1"`
 	Checkpoint      duration `help:"Time between two checkpoints." default:"30s" placeholder:"TIME" least:"1"`
 
-	Listen   string `help:"Control and metrics: host:port, or unix:PATH; the default is a Unix socket in the crawl directory." placeholder:"ADDR"`
+	Listen   string `help:"Control and metrics: host:port, or unix:PATH; the default is a Unix socket in the crawl directory, for its owner alone." placeholder:"ADDR"`
+	Token    string `help:"File whose first line is the token that requests to --listen host:port must bring. By default one is made for each run, in control.token of the crawl directory, where ctl finds it. Needed if the address is not loopback; nothing is encrypted." placeholder:"FILE"`
 	Progress string `help:"auto, plain or none." oneof:"auto,plain,none" default:"auto" placeholder:"MODE"`
 	JSON     bool   `help:"Print the final report as JSON on stdout; with --dry-run, an object a URL."`
 
@@ -92,6 +92,7 @@ type crawlCmd struct {
 	resumes bool // crawl.toml is there
 	cfg     engine.Config
 	seams   engine.Seams
+	words   *words             // of the crawl; nil if this is a dry run
 	lists   engine.ListSources // what cfg.Lists were made of, if this is a dry run
 }
 
@@ -135,6 +136,8 @@ func (c *crawlCmd) Run(w *world) error {
 	if c.resumes && len(c.Seeds)+len(c.URLs) > 0 {
 		seams.Log.Info("the crawl directory holds a crawl: it goes on; seeds that it knows are ignored", "dir", c.Dir)
 	}
+	c.words.start()
+	defer c.words.Close()
 	signal.Ignore(syscall.SIGPIPE) // who reads what we say may go away; the crawl stays
 	if err := fitFiles(seams.Log, &cfg); err != nil {
 		return err
@@ -173,33 +176,32 @@ func (c *crawlCmd) crawl(w *world, e *engine.Engine, cfg engine.Config, log *slo
 	if err := c.writeEffective(w); err != nil {
 		return err
 	}
-	address := c.Listen
-	if address == "" {
-		address = control.Address(c.Dir)
-	}
-	server, err := control.Listen(address, e)
+	server, err := c.listen(w.ctx, e, log)
 	if err != nil {
-		return fmt.Errorf("--listen: %w", err)
+		return err
 	}
 	if c.Progress != "none" {
-		fmt.Fprintln(w.stderr, memoryPlan(cfg))
+		fmt.Fprintln(c.words, memoryPlan(cfg))
 	}
 	ctx, stop := signals(w.ctx, e, log)
-	progress := startProgress(ctx, w, c.Progress, e)
+	progress := startProgress(ctx, c.words, isTerminal(w.stderr), c.Progress, e)
 	endMemory := followMemory(cfg, e)
 	err = e.Run(ctx)
 	endMemory()
 	stop()
 	progress.Close()
-	err = errors.Join(err, server.Close())
+	err = errors.Join(err, server.close())
 	if errors.Is(err, engine.ErrFullAtStop) {
 		return errors.Join(errStopped, err)
 	}
-	r, rerr := engine.ReadReport(vfs.Disk(), c.Dir)
-	err = errors.Join(err, rerr)
 	if err != nil {
 		return err
 	}
+	r, err := engine.ReadReport(vfs.Disk(), c.Dir)
+	if err != nil {
+		return err
+	}
+	c.words.Close()
 	if err := printReport(w, r, c.JSON, c.Progress == "none"); err != nil {
 		return err
 	}

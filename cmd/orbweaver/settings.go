@@ -44,9 +44,13 @@ func (c *crawlCmd) settings(w *world) (engine.Config, engine.Seams, error) {
 	bad.add("", err)
 	cfg.Seeds, err = c.seedSource(w)
 	bad.add("", err)
-	seams := engine.Seams{FS: vfs.Disk(), Log: newLog(w.stderr), Usage: usage, Boot: bootClock}
+	c.words = newWords(w.stderr)
+	seams := engine.Seams{FS: vfs.Disk(), Log: slog.New(newCalm(newLog(c.words).Handler())), Usage: usage, Boot: bootClock}
 	bad.add("", c.network(&cfg, &seams))
 	bad.add("", c.sameFormat())
+	if c.Token != "" && (c.Listen == "" || strings.HasPrefix(c.Listen, "unix:")) {
+		bad.add("--token", errors.New("a Unix socket needs none: it is for --listen host:port"))
+	}
 	if bad.none() && faults(c) == nil { // w.check tells the faults of values
 		cfg = cfg.WithDefaults()
 		cfg.Fetch = cfg.Fetch.WithDefaults()
@@ -247,14 +251,23 @@ func proxyAddr(raw string) (netip.AddrPort, error) {
 	return a, nil
 }
 
-// hostName names this machine in WARC files, in the letters that a file name takes.
+// hostName names this machine in WARC files.
 func hostName() string {
 	name, err := os.Hostname()
+	if err != nil {
+		name = ""
+	}
+	return fileName(name)
+}
+
+// fileName makes a name of the letters that a file's name takes, which leads nowhere: localhost if none is left.
+func fileName(name string) string {
 	name = regexp.MustCompile(`[^A-Za-z0-9._-]+`).ReplaceAllString(name, "-")
-	if err != nil || name == "" {
+	name = strings.TrimLeft(name, "._-")
+	if name == "" {
 		return "localhost"
 	}
-	return name
+	return name[:min(len(name), 100)]
 }
 
 func newLog(out interface{ Write([]byte) (int, error) }) *slog.Logger {

@@ -22,6 +22,7 @@ var starters = places{
 	"cmd/orbweaver/crawl.go":         "the signal watcher; the function that signals returns waits for it",
 	"cmd/orbweaver/memory.go":        "follows the number of hosts; the function it returns waits",
 	"cmd/orbweaver/progress.go":      "the progress line; its Close waits",
+	"cmd/orbweaver/words.go":         "what the crawl says; its Close waits",
 	"cmd/orbweaver/sim.go":           "nobody waits: a read of standard input cannot be interrupted, so it ends with the process",
 	"bench/frontier/run.go":          "the watch; Run waits for it",
 	"bench/frontier/line.go":         "close waits for the listener and its connections",
