@@ -39,6 +39,7 @@ type fetchWorker struct {
 	live    *Live
 	lists   *filter.Lists // nil if they can refuse nothing
 	jars    *cookie.Jars  // nil if no cookies are kept
+	held    *holdings     // nil in a first pass
 	scarce  *scarcity
 	proxy   bool
 
@@ -53,6 +54,7 @@ type fetchWorker struct {
 	url     []byte
 	rule    []byte // what decided that url is allowed, see flight
 	cookies []byte // that go with the request for url
+	asks    question
 	refused []refusal
 	target  fetch.Target
 	posting *posting // of attempts that brought no response
@@ -208,6 +210,7 @@ func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *Ite
 	f.board(raw, w.url, it)
 	f.rule = append(f.rule, w.rule...)
 	w.target = fetch.Target{Fresh: it.Try > 0, Cookie: w.cookiesFor(f.url)}
+	w.askWhether(f)
 	o := w.exchange(ctx, r, p)
 	w.takeCookies(p)
 	if o == outcome.Cancelled {
@@ -238,10 +241,20 @@ func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *Ite
 		again := *it
 		again.Try++
 		r.release.Front = [][]byte{appendItem(nil, &again)}
-	} else if isPageStatus(p.Status) && p.HeadLen > 0 {
+	} else if p.HeadLen > 0 && (isPageStatus(p.Status) || isUnchanged(p, f)) {
 		site.Stored++
 	}
 	return w.hand(ctx, r, p, f)
+}
+
+// askWhether makes the request ask whether the page has changed since the pass before, if it is known by what to tell. A try that failed is
+// not repeated so: perhaps it was the question that the server did not bear.
+func (w *fetchWorker) askWhether(f *flight) {
+	if w.held == nil || f.try > 0 || !w.held.ask(&w.asks, f.url) {
+		return
+	}
+	f.before = w.asks.before
+	w.target.IfNoneMatch, w.target.IfModifiedSince = w.asks.match, w.asks.since
 }
 
 // cookiesFor is what a page's request tells its site of what the site said before. A request for robots.txt tells nothing: rules

@@ -239,6 +239,11 @@ func (r *rebuilder) unresolved(rec *warc.RecordRead) (why string, err error) {
 
 // count adds a page that is stored.
 func (r *rebuilder) count(c *capture) {
+	if c.rec.Type == warc.Revisit && c.rec.Get("WARC-Profile") == warc.ProfileNotModified {
+		r.ledger.n.unchanged.Add(1)
+		r.stored(c)
+		return
+	}
 	if !isPageStatus(c.Status) {
 		return
 	}
