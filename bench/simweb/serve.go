@@ -58,6 +58,7 @@ type session struct {
 	start time.Time // first byte of the request at hand
 	over  bool      // no further request on this connection
 	log   arrival
+	says  string // header lines of the page at hand
 }
 
 // Serve answers the requests that come on one connection, as an origin server by Host field or as a proxy by the absolute

@@ -1,0 +1,257 @@
+package invitro
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/bench/simweb"
+	"orbweaver/engine"
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+)
+
+// refreshed is a crawl that is finished, of a web whose pages say by what they are known again.
+type refreshed struct {
+	rig   *Rig
+	cfg   engine.Config
+	first engine.Report
+}
+
+func crawlOnce(t *testing.T, world simweb.Config) *refreshed {
+	t.Helper()
+	rig, err := NewRig(world, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &refreshed{rig: rig, cfg: fsckConfig(rig)}
+	r.cfg.WARC.SizeMax = 1 << 16
+	r.cfg.RetryWait = time.Hour
+	r.first = goOn(t, rig, r.cfg, rig.FS, 0)
+	return r
+}
+
+// later is the same web some time later, with a log of its own.
+func (r *refreshed) later(t *testing.T, edition int) {
+	t.Helper()
+	c := r.rig.World.Config()
+	c.Edition = edition
+	rig, err := NewRig(c, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rig.FS = r.rig.FS
+	r.rig = rig
+	r.cfg.Seeds = nil
+	r.cfg.Refresh = true
+}
+
+// pass is what a pass put into the archive.
+type pass struct {
+	list      []simweb.Capture // what is current by it
+	unchanged int
+	whole     int // responses with status 200
+}
+
+// since reads what the archive has from a place on, and follows revisits of what is unchanged to what they name.
+func since(t *testing.T, fsys *vfs.Mem, from warc.Cut) (p pass) {
+	t.Helper()
+	files, err := warc.Files(fsys, "crawl/warc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := map[string]*warc.RecordRead{}
+	for _, info := range files {
+		f, err := fsys.Open("crawl/warc/" + info.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z := warc.NewReader(f, warc.ReaderOptions{Name: info.Name, Syntax: warc.Fail, Spec: warc.Fail, Block: warc.Fail})
+		for {
+			rec, err := z.Next()
+			if err == io.EOF {
+				break
+			}
+			if err == nil {
+				_, err = rec.ReadBlock(1 << 24)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if rec.Type == warc.Response {
+				there[rec.Get("WARC-Record-ID")] = rec
+			}
+			if rec.Type == warc.Request && bytes.HasSuffix(rec.TargetURI, []byte("/robots.txt")) && bytes.Contains(rec.Block, []byte("\r\nIf-")) {
+				t.Errorf("a condition on %s", rec.TargetURI)
+			}
+			if !(warc.Cut{Serial: info.Serial, Length: rec.Offset}).Before(from) {
+				p.add(t, rec, there)
+			}
+		}
+		z.Close()
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	return p
+}
+
+func (p *pass) add(t *testing.T, rec *warc.RecordRead, there map[string]*warc.RecordRead) {
+	t.Helper()
+	if rec.Type != warc.Response && rec.Type != warc.Revisit || bytes.HasSuffix(rec.TargetURI, []byte("/robots.txt")) {
+		return
+	}
+	c := simweb.Capture{URL: string(rec.TargetURI), Status: statusOf(rec.Block), Truncated: rec.Type == warc.Response && rec.Get("WARC-Truncated") != ""}
+	c.Digest, c.HasDigest = decodeDigest(rec.Get("WARC-Payload-Digest"))
+	switch {
+	case rec.Get("WARC-Profile") == warc.ProfileNotModified:
+		p.unchanged++
+		of := there[rec.Get("WARC-Refers-To")]
+		if c.Status != 304 || of == nil || string(of.TargetURI) != rec.Get("WARC-Refers-To-Target-URI") ||
+			of.Get("WARC-Date") != rec.Get("WARC-Refers-To-Date") || of.Get("WARC-Payload-Digest") != rec.Get("WARC-Payload-Digest") {
+			t.Errorf("%s is unchanged, and what it refers to is not what it says: %+v", rec.TargetURI, rec.Fields)
+			return
+		}
+		c.Status = 200
+	case c.Status == 304:
+		t.Errorf("%s: a 304 that is no revisit", rec.TargetURI)
+	case rec.Type == warc.Response && c.Status == 200:
+		p.whole++
+	}
+	p.list = append(p.list, c)
+}
+
+// judge holds a pass against the web as it was then, and the directory against itself. again is how many requests may have been repeated.
+func (r *refreshed) judge(t *testing.T, fsys *vfs.Mem, from warc.Cut, again int) pass {
+	t.Helper()
+	p := since(t, fsys, from)
+	pr := promise(r.cfg)
+	pr.Resumed = again > 0
+	pr.Expect.Seeds = r.rig.Seeds
+	v := r.rig.World.Judge(r.rig.Log, pr, slices.Values(p.list))
+	repeated := v.Repeated
+	v.Repeated, v.Overlap = 0, 0
+	if !v.Sound() || v.Coverage != 1 || repeated > again {
+		v.Print(t.Output())
+		t.Errorf("%d requests repeated, %d at most", repeated, again)
+	}
+	found := look(t, fsys)
+	wantSound(t, &found)
+	return p
+}
+
+func (r *refreshed) run(t *testing.T) engine.Report {
+	t.Helper()
+	report, err := r.rig.Crawl(t.Context(), r.cfg, r.rig.FS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.rig.Net.Close(); err != nil {
+		t.Error(err)
+	}
+	checkBalance(t, report)
+	if report.State != engine.StateFinished {
+		t.Fatalf("%s: %s", report.State, report.Reason)
+	}
+	return report
+}
+
+func validWorld(seed uint64) simweb.Config {
+	c := smallWorld(seed, simweb.Plain())
+	c.Faults = simweb.Harmless(0.02)
+	c.Faults.OddHeaders = 0 // they have heads of their own
+	c.Validators, c.CopyShare = 1, 0.2
+	return c
+}
+
+// When nothing has changed, every page is asked for once, on condition, and nothing is sent again; the crawl walks the whole web all the
+// same, by what it has. So it is the next time.
+func TestRefresh_ofAWebThatHasNotChangedStoresNoPageTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := crawlOnce(t, validWorld(*firstSeed+860))
+		for n := range 2 {
+			from := inspect(t, r.rig.FS).Archive
+			r.later(t, 0)
+			report := r.run(t)
+			p := r.judge(t, r.rig.FS, from, 0)
+			pages := r.first.PagesStored + r.first.RevisitsStored
+			if p.whole > 0 || int64(p.unchanged) != pages || report.PagesUnchanged != pages || report.PagesStored != 0 || report.RevisitsStored != 0 {
+				t.Errorf("time %d: %d pages, then %d unchanged and %d sent: %d %d %d", n, pages, p.unchanged, p.whole,
+					report.PagesUnchanged, report.PagesStored, report.RevisitsStored)
+			}
+			if report.Pass != n+2 || report.Outcomes["not-modified"] != pages || report.Statuses["304"] != pages {
+				t.Errorf("pass %d, outcomes %v", report.Pass, report.Outcomes)
+			}
+			if report.BytesReceived*4 > r.first.BytesReceived {
+				t.Errorf("%d bytes received, and %d the first time", report.BytesReceived, r.first.BytesReceived)
+			}
+		}
+	})
+}
+
+// What has changed is stored anew, and what has not is not, time after time; hosts that say nothing of their pages are asked for all.
+func TestRefresh_storesWhatHasChanged(t *testing.T) {
+	for i := range *seedCount {
+		seed := *firstSeed + 861 + uint64(i)
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				world := copies(seed)
+				world.Validators, world.Changing, world.GzipShare = 0.8, 0.3, 0.5
+				r := crawlOnce(t, world)
+				for edition := 1; edition < 4; edition++ {
+					from := inspect(t, r.rig.FS).Archive
+					r.later(t, edition)
+					r.run(t)
+					if p := r.judge(t, r.rig.FS, from, 0); p.unchanged == 0 || p.whole == 0 {
+						t.Errorf("edition %d: %d pages unchanged, %d sent", edition, p.unchanged, p.whole)
+					}
+				}
+			})
+		})
+	}
+}
+
+// A pass that is killed, again and again, ends as if it had not been; that it is one need not be said again.
+func TestRefresh_killedAgainAndAgainEndsWithTheSamePages(t *testing.T) {
+	for i := range *seedCount {
+		seed := *firstSeed + 870 + uint64(i)
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				rng := rand.New(rand.NewPCG(seed, 4))
+				world := copies(seed)
+				world.Validators, world.Changing = 0.9, 0.1
+				r := crawlOnce(t, world)
+				from := inspect(t, r.rig.FS).Archive
+				r.later(t, 1)
+				kills := 0
+				for ; kills < 5; kills++ {
+					var ended bool
+					death := sigkill
+					if kills%2 == 1 {
+						death = func(disk *vfs.Mem) *vfs.Mem { return disk.CrashClone(rng) }
+					}
+					r.rig.FS, ended = kill(t, r.rig, r.cfg, r.rig.FS, time.Duration(rng.Int64N(int64(30*time.Second))), death)
+					if ended {
+						break
+					}
+					r.cfg.Refresh = kills%3 == 0
+				}
+				if kills == 0 {
+					t.Fatal("the pass was too short to be killed")
+				}
+				r.cfg.Refresh = false
+				if report := r.run(t); report.Pass != 2 {
+					t.Errorf("pass %d", report.Pass)
+				}
+				if p := r.judge(t, r.rig.FS, from, kills*r.cfg.Fetchers); p.unchanged == 0 {
+					t.Error("no page is unchanged")
+				}
+			})
+		})
+	}
+}
