@@ -209,7 +209,7 @@ func (e *Engine) openAll(m *manifest) error {
 	if err := e.openPolicy(); err != nil {
 		return err
 	}
-	if err := e.openHoldings(m); err != nil {
+	if e.held, err = openHoldings(e.seams.FS, e.cfg.Dir, m, 2*e.cfg.Parsers, e.seams.Log.Warn); err != nil {
 		return err
 	}
 	if err := e.openRooms(m, fresh); err != nil {
@@ -378,7 +378,7 @@ func (e *Engine) begin(m *manifest, moreSeeds bool) error {
 	if err := e.points.take(context.Background(), StateRunning, "", false); err != nil { //nolint:forbidigo // Open is not cancelled
 		return err
 	}
-	return e.dropCatalogues(&e.points.last)
+	return dropCatalogues(e.seams.FS, e.cfg.Dir, &e.points.last)
 }
 
 // openArchive opens the archive for writing, behind what counts.

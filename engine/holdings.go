@@ -1,11 +1,9 @@
 package engine
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"strings"
 	"sync"
@@ -14,7 +12,6 @@ import (
 	"orbweaver/engine/catalogue"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/urlx"
-	"orbweaver/internal/extsort"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
@@ -49,177 +46,45 @@ func CatalogueFile(pass int) string {
 
 const catalogueStem = "catalogue-"
 
-// listArchive makes the catalogue of a pass, from the indexes of the archive: where one is missing or cannot be read, from the file.
-func (e *Engine) listArchive(m *manifest) (cut catalogue.Cut, err error) {
-	s, err := extsort.New(e.seams.FS, extsort.Options{File: e.frontierDir() + "/" + catalogueStem + "sort"})
-	if err != nil {
-		return cut, err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	l := lister{fs: e.seams.FS, dir: e.cfg.Dir + "/" + ArchiveDir, seed: m.HashSeed, end: m.From, out: s, say: e.seams.Log.Warn}
-	if err := l.all(); err != nil {
-		return cut, fmt.Errorf("engine: list of the archive: %w", err)
-	}
-	return catalogue.Write(e.seams.FS, e.cfg.Dir+"/"+CatalogueFile(m.Pass), s)
-}
-
-// lister reads where the good answers of the archive lie.
-type lister struct {
-	fs   vfs.FS
-	dir  string // of the archive
-	seed uint64
-	end  warc.Cut
-	out  *extsort.Sorter
-	say  func(msg string, args ...any)
-}
-
-func (l *lister) all() error {
-	files, err := warc.Files(l.fs, l.dir)
-	if err != nil {
-		return err
-	}
-	for _, info := range files {
-		if !(warc.Cut{Serial: info.Serial}).Before(l.end) {
-			break
-		}
-		known := false
-		if !info.Open {
-			if known, err = l.index(info); err != nil {
-				return err
-			}
-		}
-		if !known {
-			if err := l.file(info); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// index reads the CDXJ of a file. False means that it is not there, or is none; what it gave so far is as true as what the file gives,
-// and the catalogue does not mind to be told twice.
-func (l *lister) index(info warc.FileInfo) (known bool, err error) {
-	f, err := l.fs.Open(l.dir + "/" + info.Index())
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	in := bufio.NewReaderSize(f, 256<<10)
-	for {
-		line, err := in.ReadSlice('\n')
-		if err == io.EOF && len(line) == 0 { //nolint:errorlint // bufio's own word
-			return true, nil
-		}
-		if err != nil && err != io.EOF && !errors.Is(err, bufio.ErrBufferFull) { //nolint:errorlint // as above
-			return false, err
-		}
-		entry, broken := warc.ParseIndexLine(line)
-		if err != nil || broken != nil {
-			l.say("an index of the archive is damaged: its file is read instead", "index", info.Index())
-			return false, nil
-		}
-		if err := l.add(entry.URL, entry.Status, catalogue.Place{Serial: info.Serial, Offset: entry.Offset, Revisit: entry.Revisit}); err != nil {
-			return false, err
-		}
-	}
-}
-
-// file reads the records themselves. What is damaged is passed over: its pages are fetched whole.
-func (l *lister) file(info warc.FileInfo) (err error) {
-	f, err := l.fs.Open(l.dir + "/" + info.Name)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	size, err := f.Size()
-	if err != nil {
-		return err
-	}
-	z := warc.NewReader(io.NewSectionReader(f, 0, size), warc.ReaderOptions{Name: info.Name})
-	defer z.Close()
-	for {
-		rec, err := z.Next()
-		if err == io.EOF { //nolint:errorlint // Next's own word
-			return nil
-		}
-		var damage *warc.Fault
-		if errors.As(err, &damage) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if rec.Type != warc.Response && rec.Type != warc.Revisit || !rec.IsHTTP() {
-			continue
-		}
-		head, _, err := rec.HTTP(false)
-		if err != nil {
-			continue // a record without a head, or damage: the next call of Next tells
-		}
-		at := catalogue.Place{Serial: info.Serial, Offset: rec.Offset, Revisit: rec.Type == warc.Revisit}
-		if err := l.add(rec.TargetURI, head.Status, at); err != nil {
-			return err
-		}
-	}
-}
-
-// statusGood is the one that a 304 is about.
-const statusGood = 200
-
-func (l *lister) add(url []byte, status int, at catalogue.Place) error {
-	if status != statusGood || !(warc.Cut{Serial: at.Serial, Length: at.Offset}).Before(l.end) {
-		return nil
-	}
-	if e, ok := catalogue.Entry(urlx.Fingerprint(l.seed, url), at); ok {
-		return l.out.Add(e)
-	}
-	return nil
-}
-
-// openHoldings opens the catalogue that the manifest names, or makes it again, and what reads the archive by it; none in a first pass.
-func (e *Engine) openHoldings(m *manifest) error {
+// openHoldings opens the catalogue that a manifest names, or makes it again, and so many readers of the archive; nil in a first pass.
+func openHoldings(fsys vfs.FS, dir string, m *manifest, readers int, say func(msg string, args ...any)) (*holdings, error) {
 	if m.Earlier == nil {
-		return nil
+		return nil, nil //nolint:nilnil // as the comment says
 	}
-	name := e.cfg.Dir + "/" + CatalogueFile(m.Pass)
-	list, err := catalogue.Open(e.seams.FS, name, *m.Earlier)
+	name := dir + "/" + CatalogueFile(m.Pass)
+	list, err := catalogue.Open(fsys, name, *m.Earlier)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, catalogue.ErrCorrupt) {
-		e.seams.Log.Warn("the list of what the archive holds is made again", "error", err)
+		say("the list of what the archive holds is made again", "error", err)
 		var cut catalogue.Cut
-		if cut, err = e.listArchive(m); err != nil {
-			return err
+		if cut, err = listArchive(fsys, dir, m, say); err != nil {
+			return nil, err
 		}
 		m.Earlier = &cut
-		list, err = catalogue.Open(e.seams.FS, name, cut)
+		list, err = catalogue.Open(fsys, name, cut)
 	}
 	if err != nil {
-		return fmt.Errorf("engine: %w", err)
+		return nil, fmt.Errorf("engine: %w", err)
 	}
-	n := 2 * e.cfg.Parsers
-	e.held = &holdings{list: list, seed: m.HashSeed, readers: make(chan *holdingReader, n), say: e.seams.Log.Warn}
-	for range n {
-		e.held.readers <- &holdingReader{
-			archive: warc.OpenArchive(e.seams.FS, e.cfg.Dir+"/"+ArchiveDir), block: make([]byte, catalogue.BlockBytes),
-		}
+	h := &holdings{list: list, seed: m.HashSeed, readers: make(chan *holdingReader, readers), say: say}
+	for range readers {
+		h.readers <- &holdingReader{archive: warc.OpenArchive(fsys, dir+"/"+ArchiveDir), block: make([]byte, catalogue.BlockBytes)}
 	}
-	return nil
+	return h, nil
 }
 
-// dropCatalogues removes those of other passes, and what a kill left of making one.
-func (e *Engine) dropCatalogues(m *manifest) error {
-	names, err := e.seams.FS.List(e.frontierDir())
+// dropCatalogues removes those that a manifest does not name, and what a kill left of making one.
+func dropCatalogues(fsys vfs.FS, dir string, m *manifest) error {
+	names, err := fsys.List(dir + "/" + FrontierDir)
 	if err != nil {
 		return fmt.Errorf("engine: %w", err)
 	}
 	for _, name := range names {
-		if name = FrontierDir + "/" + name; strings.HasPrefix(name, FrontierDir+"/"+catalogueStem) && (m.Earlier == nil || name != CatalogueFile(m.Pass)) {
-			if err := vfs.RemoveIfExists(e.seams.FS, e.cfg.Dir+"/"+name); err != nil {
-				return fmt.Errorf("engine: %w", err)
-			}
+		name, ours := FrontierDir+"/"+name, strings.HasPrefix(name, catalogueStem)
+		if !ours || m.Earlier != nil && name == CatalogueFile(m.Pass) {
+			continue
+		}
+		if err := vfs.RemoveIfExists(fsys, dir+"/"+name); err != nil {
+			return fmt.Errorf("engine: %w", err)
 		}
 	}
 	return nil
@@ -256,8 +121,9 @@ func (h *holdings) look(r *holdingReader, q *question, url []byte) (bool, error)
 	if err != nil || rec == nil {
 		return false, err
 	}
+	cut := !at.Revisit && rec.Get("WARC-Truncated") != "" // a revisit lacks its payload, and is of a whole one
 	head, _, ok := rec.HTTPMessage()
-	if !ok || head.Status != statusGood || rec.Get("WARC-Truncated") != "" || !q.put(&head, rec.Date) {
+	if cut || !ok || head.Status != statusGood || !q.put(&head, rec.Date) {
 		return false, nil
 	}
 	if !at.Revisit {

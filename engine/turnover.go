@@ -45,7 +45,7 @@ func (e *Engine) turnOver(m *manifest) (*manifest, error) {
 		Pass: m.Pass + 1, From: *m.Archive, Afresh: true, NotBefore: began.Add(max(p.HostDelay, p.IPDelay)),
 		Seen: m.Seen, Bench: m.Bench, Archive: m.Archive,
 	}
-	list, err := e.listArchive(next)
+	list, err := listArchive(e.seams.FS, e.cfg.Dir, next, e.seams.Log.Warn)
 	if err != nil {
 		return nil, err
 	}

@@ -179,7 +179,7 @@ var homes = map[string]string{
 	"golang.org/x/sys":              "internal/vfs engine/fetch bench/load",
 	// Fingerprints of URLs and hosts, digests of pages, and the checksums of our own formats.
 	"github.com/klauspost/cpuid": "internal/sha1pair",
-	"github.com/zeebo/xxh3":      "engine engine/fetch engine/fsck engine/urlx engine/seen engine/robots sieve sieve/fpcache virtualize virtualize/diskq workbench workbench/cold dnsres bench/ tests",
+	"github.com/zeebo/xxh3":      "engine engine/catalogue engine/fetch engine/fsck engine/urlx engine/seen engine/robots sieve sieve/fpcache virtualize virtualize/diskq workbench workbench/cold dnsres bench/ tests",
 
 	// Text.
 	"golang.org/x/net/html":         "engine/parse bench/simweb tools/conformance tests",
