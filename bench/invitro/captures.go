@@ -15,19 +15,42 @@ import (
 
 // Captures reads an archive's responses and revisits, robots.txt left out, and hands each to f.
 func Captures(fsys vfs.FS, dir string, f func(simweb.Capture)) error {
+	return captures(fsys, dir, func(_ warc.Cut, _ *warc.RecordRead, c simweb.Capture) { f(c) })
+}
+
+// CrawledSince reads the captures of an archive from a place on: those of one pass. A page that the server called unchanged is one with
+// status 200, and has the payload that it had.
+func CrawledSince(fsys vfs.FS, dir string, from warc.Cut) (simweb.Crawled, error) {
+	var list []simweb.Capture
+	err := captures(fsys, dir, func(at warc.Cut, rec *warc.RecordRead, c simweb.Capture) {
+		if at.Before(from) {
+			return
+		}
+		if rec.Get("WARC-Profile") == warc.ProfileNotModified {
+			c.Status = 200
+		}
+		list = append(list, c)
+	})
+	return slices.Values(list), err
+}
+
+func captures(fsys vfs.FS, dir string, f func(at warc.Cut, rec *warc.RecordRead, c simweb.Capture)) error {
 	files, err := warc.Files(fsys, dir)
 	if err != nil {
 		return err
 	}
 	for _, info := range files {
-		if err := fileCaptures(fsys, dir+"/"+info.Name, f); err != nil {
+		look := func(rec *warc.RecordRead, c simweb.Capture) {
+			f(warc.Cut{Serial: info.Serial, Length: rec.Offset}, rec, c)
+		}
+		if err := fileCaptures(fsys, dir+"/"+info.Name, look); err != nil {
 			return fmt.Errorf("%s: %w", info.Name, err)
 		}
 	}
 	return nil
 }
 
-func fileCaptures(fsys vfs.FS, name string, f func(simweb.Capture)) error {
+func fileCaptures(fsys vfs.FS, name string, f func(rec *warc.RecordRead, c simweb.Capture)) error {
 	file, err := fsys.Open(name)
 	if err != nil {
 		return err
@@ -56,7 +79,7 @@ func fileCaptures(fsys vfs.FS, name string, f func(simweb.Capture)) error {
 			return err
 		}
 		c.Status = statusOf(head[:n])
-		f(c)
+		f(rec, c)
 	}
 }
 

@@ -11,6 +11,12 @@ import (
 // eachRecord reads all records of a crawl's archive in order, with their blocks, and minds every fault. look may keep them.
 func eachRecord(t *testing.T, fsys vfs.FS, look func(rec *warc.RecordRead)) {
 	t.Helper()
+	eachRecordAt(t, fsys, func(rec *warc.RecordRead, _ warc.Cut) { look(rec) })
+}
+
+// eachRecordAt tells where each record begins, too.
+func eachRecordAt(t *testing.T, fsys vfs.FS, look func(rec *warc.RecordRead, at warc.Cut)) {
+	t.Helper()
 	files, err := warc.Files(fsys, "crawl/warc")
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +38,7 @@ func eachRecord(t *testing.T, fsys vfs.FS, look func(rec *warc.RecordRead)) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			look(rec)
+			look(rec, warc.Cut{Serial: info.Serial, Length: rec.Offset})
 		}
 		z.Close()
 		if err := f.Close(); err != nil {

@@ -3,9 +3,7 @@ package invitro
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -53,77 +51,42 @@ func (r *refreshed) later(t *testing.T, edition int) {
 
 // pass is what a pass put into the archive.
 type pass struct {
-	list      []simweb.Capture // what is current by it
 	unchanged int
 	whole     int // responses with status 200
 }
 
-// since reads what the archive has from a place on, and follows revisits of what is unchanged to what they name.
+// since counts what the archive has from a place on, and wants each revisit of what is unchanged to lead to the response that it names.
 func since(t *testing.T, fsys *vfs.Mem, from warc.Cut) (p pass) {
 	t.Helper()
-	files, err := warc.Files(fsys, "crawl/warc")
-	if err != nil {
-		t.Fatal(err)
-	}
 	there := map[string]*warc.RecordRead{}
-	for _, info := range files {
-		f, err := fsys.Open("crawl/warc/" + info.Name)
-		if err != nil {
-			t.Fatal(err)
+	eachRecordAt(t, fsys, func(rec *warc.RecordRead, at warc.Cut) {
+		if rec.Type == warc.Response {
+			there[rec.Get("WARC-Record-ID")] = rec
 		}
-		z := warc.NewReader(f, warc.ReaderOptions{Name: info.Name, Syntax: warc.Fail, Spec: warc.Fail, Block: warc.Fail})
-		for {
-			rec, err := z.Next()
-			if err == io.EOF {
-				break
-			}
-			if err == nil {
-				_, err = rec.ReadBlock(1 << 24)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if rec.Type == warc.Response {
-				there[rec.Get("WARC-Record-ID")] = rec
-			}
-			if rec.Type == warc.Request && bytes.HasSuffix(rec.TargetURI, []byte("/robots.txt")) && bytes.Contains(rec.Block, []byte("\r\nIf-")) {
+		if robots := bytes.HasSuffix(rec.TargetURI, []byte("/robots.txt")); robots {
+			if rec.Type == warc.Request && bytes.Contains(rec.Block, []byte("\r\nIf-")) {
 				t.Errorf("a condition on %s", rec.TargetURI)
 			}
-			if !(warc.Cut{Serial: info.Serial, Length: rec.Offset}).Before(from) {
-				p.add(t, rec, there)
-			}
-		}
-		z.Close()
-		if err := f.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-	return p
-}
-
-func (p *pass) add(t *testing.T, rec *warc.RecordRead, there map[string]*warc.RecordRead) {
-	t.Helper()
-	if rec.Type != warc.Response && rec.Type != warc.Revisit || bytes.HasSuffix(rec.TargetURI, []byte("/robots.txt")) {
-		return
-	}
-	c := simweb.Capture{URL: string(rec.TargetURI), Status: statusOf(rec.Block), Truncated: rec.Type == warc.Response && rec.Get("WARC-Truncated") != ""}
-	c.Digest, c.HasDigest = decodeDigest(rec.Get("WARC-Payload-Digest"))
-	switch {
-	case rec.Get("WARC-Profile") == warc.ProfileNotModified:
-		p.unchanged++
-		of := there[rec.Get("WARC-Refers-To")]
-		if c.Status != 304 || of == nil || string(of.TargetURI) != rec.Get("WARC-Refers-To-Target-URI") ||
-			of.Get("WARC-Date") != rec.Get("WARC-Refers-To-Date") || of.Get("WARC-Payload-Digest") != rec.Get("WARC-Payload-Digest") {
-			t.Errorf("%s is unchanged, and what it refers to is not what it says: %+v", rec.TargetURI, rec.Fields)
 			return
 		}
-		c.Status = 200
-	case c.Status == 304:
-		t.Errorf("%s: a 304 that is no revisit", rec.TargetURI)
-	case rec.Type == warc.Response && c.Status == 200:
-		p.whole++
-	}
-	p.list = append(p.list, c)
+		if at.Before(from) {
+			return
+		}
+		status := statusOf(rec.Block)
+		switch of := there[rec.Get("WARC-Refers-To")]; {
+		case rec.Get("WARC-Profile") == warc.ProfileNotModified:
+			p.unchanged++
+			if status != 304 || of == nil || string(of.TargetURI) != rec.Get("WARC-Refers-To-Target-URI") ||
+				of.Get("WARC-Date") != rec.Get("WARC-Refers-To-Date") || of.Get("WARC-Payload-Digest") != rec.Get("WARC-Payload-Digest") {
+				t.Errorf("%s is unchanged, and what it refers to is not what it says: %+v", rec.TargetURI, rec.Fields)
+			}
+		case rec.Type == warc.Response && status == 304:
+			t.Errorf("%s: a 304 that is no revisit", rec.TargetURI)
+		case rec.Type == warc.Response && status == 200:
+			p.whole++
+		}
+	})
+	return p
 }
 
 // judge holds a pass against the web as it was then, and the directory against itself. again is how many requests may have been repeated.
@@ -133,7 +96,11 @@ func (r *refreshed) judge(t *testing.T, fsys *vfs.Mem, from warc.Cut, again int)
 	pr := promise(r.cfg)
 	pr.Resumed = again > 0
 	pr.Expect.Seeds = r.rig.Seeds
-	v := r.rig.World.Judge(r.rig.Log, pr, slices.Values(p.list))
+	list, err := CrawledSince(fsys, "crawl/warc", from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := r.rig.World.Judge(r.rig.Log, pr, list)
 	repeated := v.Repeated
 	v.Repeated, v.Overlap = 0, 0
 	if !v.Sound() || v.Coverage != 1 || repeated > again {
