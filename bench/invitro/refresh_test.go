@@ -3,6 +3,7 @@ package invitro
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"testing"
 	"testing/synctest"
@@ -221,4 +222,110 @@ func TestRefresh_killedAgainAndAgainEndsWithTheSamePages(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The list of what the archive holds is made of the indexes; where one is gone or damaged, of the file. It comes to the same.
+func TestRefresh_needsNoIndexes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := crawlOnce(t, validWorld(*firstSeed+880))
+		from := inspect(t, r.rig.FS).Archive
+		files, err := warc.Files(r.rig.FS, "crawl/warc")
+		if err != nil || len(files) < 3 {
+			t.Fatal(len(files), err)
+		}
+		if err := r.rig.FS.Remove("crawl/warc/" + files[0].Index()); err != nil {
+			t.Fatal(err)
+		}
+		b, err := vfs.ReadFile(r.rig.FS, "crawl/warc/"+files[1].Index())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := vfs.WriteAtomic(r.rig.FS, "crawl/warc/"+files[1].Index(), func(w io.Writer) error {
+			_, err := w.Write(b[:len(b)-40])
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		r.later(t, 0)
+		report := r.run(t)
+		if p := since(t, r.rig.FS, from); p.whole > 0 || report.PagesUnchanged != r.first.PagesStored+r.first.RevisitsStored {
+			t.Errorf("%d pages sent, %d unchanged", p.whole, report.PagesUnchanged)
+		}
+	})
+}
+
+// A list that is gone or damaged when a killed pass goes on is made again, as it was.
+func TestRefresh_makesItsListAgain(t *testing.T) {
+	for _, hurt := range []func(t *testing.T, disk *vfs.Mem, name string){
+		func(t *testing.T, disk *vfs.Mem, name string) {
+			if err := disk.Remove(name); err != nil {
+				t.Error(err)
+			}
+		},
+		func(t *testing.T, disk *vfs.Mem, name string) {
+			size, err := disk.Size(name)
+			if err != nil {
+				t.Error(err)
+			}
+			flip(t, disk, name, int(size)-5)
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			r := crawlOnce(t, validWorld(*firstSeed+881))
+			from := inspect(t, r.rig.FS).Archive
+			r.later(t, 0)
+			var ended bool
+			if r.rig.FS, ended = kill(t, r.rig, r.cfg, r.rig.FS, 10*time.Second, sigkill); ended {
+				t.Fatal("not killed")
+			}
+			before := inspect(t, r.rig.FS)
+			hurt(t, r.rig.FS, "crawl/"+engine.CatalogueFile(1))
+			found := look(t, r.rig.FS)
+			wantSound(t, &found)
+			if found.Notes == 0 {
+				t.Error("fsck says nothing")
+			}
+			report := r.run(t)
+			if p := r.judge(t, r.rig.FS, from, r.cfg.Fetchers); p.whole > 0 || report.PagesUnchanged != r.first.PagesStored+r.first.RevisitsStored {
+				t.Errorf("%d pages sent, %d unchanged", p.whole, report.PagesUnchanged)
+			}
+			if after := inspect(t, r.rig.FS); *after.Earlier != *before.Earlier || after.From != before.From {
+				t.Errorf("the list was %+v, and is %+v", before.Earlier, after.Earlier)
+			}
+		})
+	}
+}
+
+// A page is unchanged, and its stored body cannot be read any more: it is asked for once again, without condition, so that its links are
+// found and the archive has it.
+func TestRefresh_asksAgainForWhatItCannotReadBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		world := validWorld(*firstSeed + 882)
+		world.PageBytesMean = 100 << 10
+		r := crawlOnce(t, world)
+		hurt := map[string]bool{}
+		eachRecordAt(t, r.rig.FS.KillClone(), func(rec *warc.RecordRead, at warc.Cut) {
+			if rec.Type == warc.Response && rec.ContentLength > 200<<10 && len(hurt) < 3 {
+				info, err := warc.FindFile(r.rig.FS, "crawl/warc", at.Serial)
+				if err != nil {
+					t.Error(err)
+				}
+				flip(t, r.rig.FS, "crawl/warc/"+info.Name, int(rec.Offset+rec.Length)-6)
+				hurt[string(rec.TargetURI)] = true
+			}
+		})
+		if len(hurt) == 0 {
+			t.Fatal("no page is large")
+		}
+		r.later(t, 0)
+		report := r.run(t)
+		pr := promise(r.cfg)
+		pr.Expect.Seeds = r.rig.Seeds
+		v := r.rig.World.Judge(r.rig.Log, pr, nil)
+		pages := r.first.PagesStored + r.first.RevisitsStored
+		if v.Coverage != 1 || v.Repeated != len(hurt) || report.RevisitsStored != int64(len(hurt)) || report.PagesUnchanged != pages-int64(len(hurt)) {
+			v.Print(t.Output())
+			t.Errorf("%d damaged of %d; %d stored, %d revisits, %d unchanged", len(hurt), pages, report.PagesStored, report.RevisitsStored, report.PagesUnchanged)
+		}
+	})
 }
