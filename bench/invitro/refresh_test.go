@@ -2,9 +2,11 @@ package invitro
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -326,6 +328,113 @@ func TestRefresh_asksAgainForWhatItCannotReadBack(t *testing.T) {
 		if v.Coverage != 1 || v.Repeated != len(hurt) || report.RevisitsStored != int64(len(hurt)) || report.PagesUnchanged != pages-int64(len(hurt)) {
 			v.Print(t.Output())
 			t.Errorf("%d damaged of %d; %d stored, %d revisits, %d unchanged", len(hurt), pages, report.PagesStored, report.RevisitsStored, report.PagesUnchanged)
+		}
+	})
+}
+
+// A rebuild knows of no passes: what has a record is done, whichever pass it is of. So a pass that loses its frontier is over, and the crawl
+// can be refreshed once more.
+func TestRebuild_ofARefreshEndsThePassAndLosesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		world := copies(*firstSeed + 883)
+		world.Validators, world.Changing = 0.9, 0.2
+		r := crawlOnce(t, world)
+		pages := captured(t, r.rig.FS)
+		r.later(t, 1)
+		var ended bool
+		if r.rig.FS, ended = kill(t, r.rig, r.cfg, r.rig.FS, 20*time.Second, sigkill); ended {
+			t.Fatal("not killed")
+		}
+		rebuilt := rebuild(t, r.rig, r.cfg, r.rig.FS)
+		if len(rebuilt.Damage) > 0 || rebuilt.Unchanged == 0 {
+			t.Errorf("%d unchanged, damage: %v", rebuilt.Unchanged, rebuilt.Damage)
+		}
+		r.cfg.Refresh = true // what is stopped goes on
+		if report := r.run(t); report.Pass != 1 {
+			t.Errorf("pass %d", report.Pass)
+		}
+		found := look(t, r.rig.FS)
+		wantSound(t, &found)
+		now := captured(t, r.rig.FS)
+		for url, n := range pages {
+			if now[url].pages < n.pages {
+				t.Errorf("%s: %+v, and it was %+v", url, now[url], n)
+			}
+		}
+		from := inspect(t, r.rig.FS).Archive
+		r.later(t, 2)
+		r.run(t)
+		if p := r.judge(t, r.rig.FS, from, 0); p.unchanged == 0 {
+			t.Error("no page is unchanged")
+		}
+	})
+}
+
+// A revisit that says "unchanged" is worth nothing without the record that it is about: fsck misses that, and a rebuild has the page
+// fetched again.
+func TestRebuild_doesNotKeepARevisitOfAnUnchangedPageThatIsLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := crawlOnce(t, validWorld(*firstSeed+884))
+		r.later(t, 0)
+		r.run(t)
+		var url string
+		eachRecordAt(t, r.rig.FS.KillClone(), func(rec *warc.RecordRead, at warc.Cut) {
+			if rec.Type == warc.Response && url == "" && len(rec.TargetURI) > len("http://h10.sim.test/") && !bytes.HasSuffix(rec.TargetURI, []byte("/robots.txt")) {
+				info, err := warc.FindFile(r.rig.FS, "crawl/warc", at.Serial)
+				if err != nil {
+					t.Error(err)
+				}
+				flip(t, r.rig.FS, "crawl/warc/"+info.Name, int(rec.Offset+rec.Length)-6)
+				url = string(rec.TargetURI)
+			}
+		})
+		if found := look(t, r.rig.FS); !strings.Contains(fmt.Sprint(found.Findings), "a record is unchanged which is not in the archive") {
+			t.Errorf("fsck: %v", found.Findings)
+		}
+		rebuilt := rebuild(t, r.rig, r.cfg, r.rig.FS)
+		if !strings.Contains(fmt.Sprint(rebuilt.Damage), "the revisit of") {
+			t.Errorf("damage: %v", rebuilt.Damage)
+		}
+		r.later(t, 0)
+		r.cfg.Refresh = false
+		r.run(t)
+		if n := captured(t, r.rig.FS)[url]; n.pages != 1 || n.all != 1 {
+			t.Errorf("%s: %+v", url, n)
+		}
+	})
+}
+
+// The limits of a crawl count from the beginning of the pass; that of the disk is one of the directory, and a pass that it would end at once
+// is not begun.
+func TestRefresh_limitsCountFromThePass(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := crawlOnce(t, validWorld(*firstSeed+885))
+		r.later(t, 0)
+		r.cfg.MaxPages = 20
+		report := r.run(t)
+		if n := report.PagesUnchanged + report.PagesStored + report.RevisitsStored; n != 20 || report.Reason != "max-pages reached" {
+			t.Errorf("%d pages: %s", n, report.Reason)
+		}
+		found := look(t, r.rig.FS)
+		wantSound(t, &found)
+		r.later(t, 0)
+		r.cfg.Refresh, r.cfg.MaxPages = false, 30 // the limit is higher: the same pass goes on
+		report = r.run(t)
+		if n := report.PagesUnchanged + report.PagesStored + report.RevisitsStored; n != 30 || report.Pass != 2 {
+			t.Errorf("%d pages in pass %d", n, report.Pass)
+		}
+		before := content(t, r.rig.FS)
+		r.later(t, 0)
+		r.cfg.MaxPages, r.cfg.MaxDisk = 0, report.BytesStored
+		if _, err := r.rig.Crawl(t.Context(), r.cfg, r.rig.FS); !errors.Is(err, engine.ErrDiskSpent) {
+			t.Errorf("the disk is spent: %v", err)
+		}
+		if after := content(t, r.rig.FS); after["crawl/"+engine.ManifestFile] != before["crawl/"+engine.ManifestFile] {
+			t.Error("the crawl was begun again all the same")
+		}
+		r.cfg.MaxDisk = 2 * report.BytesStored
+		if report = r.run(t); report.Pass != 3 {
+			t.Errorf("pass %d", report.Pass)
 		}
 	})
 }
