@@ -209,7 +209,7 @@ func (e *Engine) openAll(m *manifest) error {
 	if err := e.openPolicy(); err != nil {
 		return err
 	}
-	if e.held, err = openHoldings(e.seams.FS, e.cfg.Dir, m, 2*e.cfg.Parsers, e.seams.Log.Warn); err != nil {
+	if e.held, err = openHoldings(e.seams.FS, e.cfg.Dir, m, e.seams.Log.Warn); err != nil {
 		return err
 	}
 	if err := e.openRooms(m, fresh); err != nil {

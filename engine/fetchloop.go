@@ -247,10 +247,13 @@ func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *Ite
 	return w.hand(ctx, r, p, f)
 }
 
-// askWhether makes the request ask whether the page has changed since the pass before, if it is known by what to tell. A try that failed is
-// not repeated so: perhaps it was the question that the server did not bear.
+// questionTries is in how many of a URL's first tries the request may be a question. After that it is a plain one: perhaps it was the
+// question that the server did not bear.
+const questionTries = 2
+
+// askWhether makes the request ask whether the page has changed since the pass before, if it is known by what to tell.
 func (w *fetchWorker) askWhether(f *flight) {
-	if w.held == nil || f.try > 0 || !w.held.ask(&w.asks, f.url) {
+	if w.held == nil || f.try >= questionTries || !w.held.ask(&w.asks, f.url) {
 		return
 	}
 	f.before = w.asks.before

@@ -36,8 +36,11 @@ type holdingReader struct {
 	block    []byte
 }
 
-// headMax is how much of a stored block is looked at for a head, in bytes: a longer one is fetched whole again.
-const headMax = 64 << 10
+// headMax is how much of a stored block is looked at for a head, in bytes: what has a longer one is fetched whole again.
+const headMax = 16 << 10
+
+// holdingReaders is how many read at a time: about what a disk serves side by side. Each has some 200 KB.
+const holdingReaders = 16
 
 // CatalogueFile names the list of what the archive holds from before a pass, relative to the crawl directory.
 func CatalogueFile(pass int) string {
@@ -46,8 +49,8 @@ func CatalogueFile(pass int) string {
 
 const catalogueStem = "catalogue-"
 
-// openHoldings opens the catalogue that a manifest names, or makes it again, and so many readers of the archive; nil in a first pass.
-func openHoldings(fsys vfs.FS, dir string, m *manifest, readers int, say func(msg string, args ...any)) (*holdings, error) {
+// openHoldings opens the catalogue that a manifest names, or makes it again; nil in a first pass.
+func openHoldings(fsys vfs.FS, dir string, m *manifest, say func(msg string, args ...any)) (*holdings, error) {
 	if m.Earlier == nil {
 		return nil, nil //nolint:nilnil // as the comment says
 	}
@@ -65,8 +68,8 @@ func openHoldings(fsys vfs.FS, dir string, m *manifest, readers int, say func(ms
 	if err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
-	h := &holdings{list: list, seed: m.HashSeed, readers: make(chan *holdingReader, readers), say: say}
-	for range readers {
+	h := &holdings{list: list, seed: m.HashSeed, readers: make(chan *holdingReader, holdingReaders), say: say}
+	for range holdingReaders {
 		h.readers <- &holdingReader{archive: warc.OpenArchive(fsys, dir+"/"+ArchiveDir), block: make([]byte, catalogue.BlockBytes)}
 	}
 	return h, nil

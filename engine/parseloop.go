@@ -231,10 +231,10 @@ func (w *parseWorker) contentOf(p *fetch.Page) *fetch.Page {
 	return p
 }
 
-// again is the item of a flight, as after one more try: it is asked for without conditions.
+// again is the item of a flight, after so many tries that it is asked for without conditions.
 func again(f *flight) []byte {
 	it := mustItem(f.item)
-	it.Try++
+	it.Try = max(it.Try+1, questionTries)
 	return appendItem(nil, &it)
 }
 

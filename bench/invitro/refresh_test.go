@@ -131,6 +131,17 @@ func (r *refreshed) run(t *testing.T) engine.Report {
 	return report
 }
 
+// catalogues is how many lists of the archive there are, whole or not.
+func catalogues(t *testing.T, fsys *vfs.Mem) (n int) {
+	t.Helper()
+	for name := range content(t, fsys) {
+		if strings.Contains(name, "/catalogue") {
+			n++
+		}
+	}
+	return n
+}
+
 func validWorld(seed uint64) simweb.Config {
 	c := smallWorld(seed, simweb.Plain())
 	c.Faults = simweb.Harmless(0.02)
@@ -157,6 +168,10 @@ func TestRefresh_ofAWebThatHasNotChangedStoresNoPageTwice(t *testing.T) {
 			if report.Pass != n+2 || report.Outcomes["not-modified"] != pages || report.Statuses["304"] != pages {
 				t.Errorf("pass %d, outcomes %v", report.Pass, report.Outcomes)
 			}
+			if found, lists := look(t, r.rig.FS), catalogues(t, r.rig.FS); found.Notes > 0 || lists != 1 {
+				found.Print(t.Output())
+				t.Errorf("time %d: %d lists of the archive", n, lists)
+			}
 			if report.BytesReceived*4 > r.first.BytesReceived {
 				t.Errorf("%d bytes received, and %d the first time", report.BytesReceived, r.first.BytesReceived)
 			}
@@ -170,10 +185,10 @@ func TestRefresh_storesWhatHasChanged(t *testing.T) {
 		seed := *firstSeed + 861 + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				world := copies(seed)
-				world.Validators, world.Changing, world.GzipShare = 0.8, 0.3, 0.5
+				world := smallWorld(seed, simweb.Faulty())
+				world.CopyShare, world.Validators, world.Changing, world.GzipShare = 0.4, 0.8, 0.3, 0.5
 				r := crawlOnce(t, world)
-				for edition := 1; edition < 4; edition++ {
+				for edition := 1; edition < 3; edition++ {
 					from := inspect(t, r.rig.FS).Archive
 					r.later(t, edition)
 					r.run(t)
@@ -184,6 +199,39 @@ func TestRefresh_storesWhatHasChanged(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Whoever asked to be left alone, or has been asked just before, is left alone when the crawl begins again at once.
+func TestRefresh_waitsForThoseWhoAskedForIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		world := smallWorld(*firstSeed+864, simweb.Plain())
+		world.Hosts, world.IPs = 60, 60
+		world.Robots = simweb.Robots{AllowAll: 0.3, CrawlDelay: 0.4}
+		world.Faults.Unavailable = 0.05
+		world.Timing.RetryAfter, world.Timing.CrawlDelay = 200*time.Second, 20*time.Second
+		rig, err := NewRig(world, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg := fsckConfig(rig)
+		cfg.RetryWait = time.Second // it ends, and has been asked to come back later
+		if _, err := rig.Crawl(t.Context(), cfg, rig.FS); err != nil {
+			t.Fatal(err)
+		}
+		cfg.Seeds, cfg.Refresh, cfg.RetryWait = nil, true, time.Hour
+		report, err := rig.Crawl(t.Context(), cfg, rig.FS)
+		if err = errors.Join(err, rig.Net.Close()); err != nil || report.Pass != 2 {
+			t.Fatal(report.Pass, err)
+		}
+		v, err := rig.Judge(promise(cfg), rig.FS)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.HostGapViolations+v.IPGapViolations+v.RetryAfterViolations+v.HostConcurrency+v.IPConcurrency > 0 || v.Repeated == 0 {
+			v.Print(t.Output())
+			t.Error("somebody was asked too early")
+		}
+	})
 }
 
 // A pass that is killed, again and again, ends as if it had not been; that it is one need not be said again.
