@@ -34,6 +34,9 @@
 // All counters but those of report.json belong to the cut, as the rooms do, so after a kill they are compared as
 // strictly as after an orderly stop. Of report.json there is only its own balance then.
 //
+// Of a crawl that was begun again the counters and rooms are of the last pass, so only its records are held against them. What lies before
+// is looked at for form, digests, identities, references and payloads.
+//
 // What it cannot see: what left no trace (that two requests kept their distance, that no forbidden address was asked), and
 // whether a robots.txt was obeyed. Which page lost its record, where one did: the sieve has no URLs, so it is their
 // number that is compared; and with a store filter not even that, since then an answer need not have a record. A page
