@@ -40,7 +40,7 @@ func networkFaults() []networkDown {
 	return []networkDown{
 		{"the cable is out", func(rig *Rig) { rig.Net.SetLocal(func() error { return syscall.ENETUNREACH }) }, func(rig *Rig) { rig.Net.SetLocal(nil) }},
 		{"packets vanish", func(rig *Rig) { each(rig, simnet.BlackHole) }, up},
-		{"a gateway refuses", func(rig *Rig) { each(rig, simnet.Refused) }, up},
+		{"a router says no", func(rig *Rig) { rig.Net.SetLocal(func() error { return syscall.EHOSTUNREACH }) }, func(rig *Rig) { rig.Net.SetLocal(nil) }},
 	}
 }
 
