@@ -9,6 +9,7 @@ import (
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/politeness"
+	"orbweaver/engine/urlx"
 	"orbweaver/warc"
 )
 
@@ -35,6 +36,7 @@ type Config struct {
 
 	MaxPages   int64         // pages stored, 0 for no limit
 	MaxDepth   int           // links from a seed, -1 for no limit
+	MaxURL     int           // bytes of a URL in normal form, 16 to urlx.LengthMax [urlx.LengthMax]
 	MaxPerHost int           // pages stored of one site, 0 for no limit
 	MaxTime    time.Duration // of running, all runs of this crawl together, 0 for no limit
 	MaxDisk    int64         // bytes of WARC files, 0 for no limit
@@ -126,6 +128,7 @@ func (c Config) WithDefaults() Config {
 			*point = filter.All
 		}
 	}
+	def(&c.MaxURL, urlx.LengthMax)
 	def(&c.Fetchers, 1024)
 	def(&c.Parsers, min(runtime.GOMAXPROCS(0), runtime.NumCPU()))
 	def(&c.Resolves, 256)
@@ -157,6 +160,9 @@ func (c Config) Validate() error {
 	bad := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
 	if c.Fetchers < 1 || c.Fetchers > 1<<17 {
 		bad("fetchers: %d is not between 1 and %d", c.Fetchers, 1<<17)
+	}
+	if c.MaxURL < 16 || c.MaxURL > urlx.LengthMax {
+		bad("max-url: %d is not between 16 and %d", c.MaxURL, urlx.LengthMax)
 	}
 	if c.Parsers < 1 || c.Parsers > 1024 {
 		bad("parsers: %d is not between 1 and 1024", c.Parsers)
@@ -201,6 +207,10 @@ func (c Config) keep() *fetch.Keep {
 	}
 	return fetch.NewKeep(c.KeepAlive, c.KeptMax)
 }
+
+// RulesMemory is from how many bytes of robots.txt rules on memory for them is short: then idle hosts go to disk with theirs, and large
+// files are not taken.
+func (c Config) RulesMemory() int64 { return max(c.WorkbenchMemory/4, 4<<20) }
 
 // KeptMemory is the most that waiting connections can take, in bytes: those with TLS have buffers of their own.
 func (c Config) KeptMemory() int64 { return int64(c.KeptMax) * keptBytes }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"math/rand/v2"
 	"net/netip"
 	"sync/atomic"
 	"time"
@@ -40,6 +39,7 @@ type fetchWorker struct {
 	lists   *filter.Lists // nil if they can refuse nothing
 	jars    *cookie.Jars  // nil if no cookies are kept
 	scarce  *scarcity
+	clamps  *clamps
 	network *network
 	proxy   bool
 
@@ -58,7 +58,6 @@ type fetchWorker struct {
 	target  fetch.Target
 	blamed  bool     // the outcome of the last exchange counts
 	posting *posting // of attempts that brought no response
-	rng     *rand.Rand
 }
 
 // refusal is a URL that got its outcome without a request.
@@ -326,25 +325,47 @@ func (w *fetchWorker) decide(r *returned, p *fetch.Page, o outcome.Outcome, try 
 	site := &w.site
 	a := politeness.Attempt{
 		Outcome: o, Try: try, Started: p.Started, Ended: p.Ended,
-		SiteFailures: int(site.Failures), Jitter: w.rng.Uint64(),
+		SiteFailures: int(site.Failures), SiteStrain: site.Strain, IPStrain: politeness.UnpackIPStrain(r.visit.IPNote),
+		Site: w.mark(r.visit.Key), Jitter: w.jitter(p, try),
 	}
 	a.CrawlDelay, a.HostDelay = site.crawlDelay(), w.terms.Delay()
-	if p.HeadLen > 0 {
-		a.RetryAfter, _ = p.RetryAfter()
+	if o.Class() == outcome.ClassBusy {
+		a.RetryAfter = w.retryAfter(p)
 	}
-	pol := w.live.policy()
-	d := pol.Decide(a)
-	site.Failures = int16(min(d.SiteFailures, 1<<14))
+	d := w.live.policy().Decide(a)
+	site.Failures, site.Strain = int16(min(d.SiteFailures, 1<<14)), d.SiteStrain
+	r.visit.IPNote = d.IPStrain.Pack()
+	if d.IPStrain.Level > 0 {
+		w.ledger.n.ipsSlowed.Add(1)
+	}
 	if !d.SiteDue.IsZero() {
 		r.release.SiteDue = d.SiteDue
 	}
 	if !d.IPDue.IsZero() {
 		r.release.IPDue = d.IPDue
 	}
-	if d.CrawlDelayCapped {
-		w.ledger.n.delayCapped.Add(1)
-	}
 	return d
+}
+
+// mark tells the sites of an IP apart.
+func (w *fetchWorker) mark(key []byte) uint16 { return uint16(xxh3.HashSeed(key, w.hashSeed)) | 1 }
+
+// jitter is what looks random of an attempt and is not: the same crawl with the same answers waits as long again.
+func (w *fetchWorker) jitter(p *fetch.Page, try int) uint64 {
+	return xxh3.HashSeed(flightOf(p).url, w.hashSeed+uint64(try)+uint64(w.site.Strain)<<32+uint64(uint16(w.site.Failures))<<40)
+}
+
+// retryAfter is how long a site that asks to slow down wants to be left alone; 0 if it does not say.
+func (w *fetchWorker) retryAfter(p *fetch.Page) time.Duration {
+	asked, ok := p.RetryAfter()
+	if !ok {
+		return 0
+	}
+	if most := w.live.policy().RetryAfterMax; asked.Clamped || asked.Wait > most {
+		w.ledger.n.retryClamped.Add(1)
+		w.clamps.retryAfter(time.Now(), flightOf(p).url, p.Header("retry-after"), min(asked.Wait, most))
+	}
+	return asked.Wait
 }
 
 // otherAddr moves the site to the next of its addresses, if there is one that this visit has not tried.
@@ -366,7 +387,7 @@ func (w *fetchWorker) hand(ctx context.Context, r *returned, p *fetch.Page, f *f
 		w.fetched <- p
 		return nil
 	}
-	w.log.attempt(p, f, "")
+	w.log.attempt(p, f, fetch.DecodeOK, "")
 	if f.retry || f.robots {
 		err := w.giveBackCounted(r, f, func() error { return nil })
 		w.pool.Put(p)

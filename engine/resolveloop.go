@@ -101,7 +101,7 @@ func (l *resolveLoop) postpone(vs *visitState, now, again time.Time, outage bool
 		l.bench.Defer(vs, now.Add(nameWaitOutage))
 		return
 	}
-	var fails int16
+	var fails int8
 	l.bench.WithSite(vs, func(s *Site) {
 		s.NameFails++
 		fails = s.NameFails

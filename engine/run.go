@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"runtime/pprof"
 	"slices"
 	"syscall"
@@ -233,7 +232,7 @@ func (e *Engine) newFetchWorker(id int) *fetchWorker {
 		fetcher: fetch.NewFetcher(e.cfg.Fetch, e.seams.Dialer, e.pool), decoder: fetch.NewDecoder(fetch.DecoderOptions{}),
 		rules: e.rules, aloft: e.aloft, redone: e.redone, log: e.log, live: e.live, lists: e.filters.lists, jars: e.jars,
 		scarce: e.scarce, network: e.network, proxy: e.cfg.ProxyMode, hashSeed: e.frontier.hashSeed, maxPerHost: e.cfg.MaxPerHost, stopping: e.stopping,
-		pagesOut: &e.pagesOut, fetching: &e.fetching, rng: rand.New(rand.NewPCG(e.frontier.hashSeed, uint64(id))),
+		pagesOut: &e.pagesOut, fetching: &e.fetching, clamps: e.clamps,
 		posting: newPosting(nil),
 	}
 }

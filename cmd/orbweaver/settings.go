@@ -33,6 +33,7 @@ func (c *crawlCmd) settings(w *world) (engine.Config, engine.Seams, error) {
 	}
 	cfg.Politeness = politeness.Default()
 	cfg.Politeness.HostDelay, cfg.Politeness.IPDelay = c.HostDelay.d, c.IPDelay.d
+	cfg.Politeness.CrawlDelayMax = c.CrawlDelayMax.d
 	cfg.WARC.Level, cfg.WARC.SizeMax = int(c.WarcLevel.n), c.WarcSize.bytes
 	cfg.WARC.Host = hostName()
 	var err error

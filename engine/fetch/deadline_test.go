@@ -42,7 +42,7 @@ func timed(t *testing.T, o Options, server scriptDialer, want outcome.Outcome, l
 	})
 }
 
-func TestH01_Slowloris(t *testing.T) {
+func TestHostile_H01_aHeadThatDripsEndsAtItsDeadline(t *testing.T) {
 	timed(t, testOptions(), func(conn net.Conn) {
 		readRequest(conn)
 		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\n")
@@ -50,7 +50,7 @@ func TestH01_Slowloris(t *testing.T) {
 	}, outcome.HeaderTimeout, 30*time.Second, 30*time.Second)
 }
 
-func TestH02_DripBody(t *testing.T) {
+func TestHostile_H02_aBodyThatDripsIsCut(t *testing.T) {
 	timed(t, testOptions(), func(conn net.Conn) {
 		readRequest(conn)
 		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\n\r\n")
@@ -59,7 +59,7 @@ func TestH02_DripBody(t *testing.T) {
 }
 
 // A body that starts fast and then drips is found out as well, one window later.
-func TestH02_DripAfterBurst(t *testing.T) {
+func TestHostile_H02_aDripBehindABurstIsCut(t *testing.T) {
 	timed(t, testOptions(), func(conn net.Conn) {
 		readRequest(conn)
 		_, _ = conn.Write(append([]byte("HTTP/1.1 200 OK\r\n\r\n"), make([]byte, 1<<20)...))
@@ -85,7 +85,7 @@ func TestSlowButSteady(t *testing.T) {
 	}, outcome.CutTime, 300*time.Second, 300*time.Second)
 }
 
-func TestH03_Silence(t *testing.T) {
+func TestHostile_H03_silenceEndsAtItsDeadline(t *testing.T) {
 	timed(t, testOptions(), func(conn net.Conn) {
 		readRequest(conn)
 		_, _ = conn.Read(make([]byte, 1)) // until the crawler closes
@@ -97,7 +97,7 @@ func TestNoReader(t *testing.T) {
 	timed(t, testOptions(), func(net.Conn) { time.Sleep(time.Hour) }, outcome.HeaderTimeout, 30*time.Second, 30*time.Second)
 }
 
-func TestH28_EventStream(t *testing.T) {
+func TestHostile_H28_eventsAreCut(t *testing.T) {
 	timed(t, testOptions(), func(conn net.Conn) {
 		readRequest(conn)
 		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")

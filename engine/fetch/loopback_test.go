@@ -94,7 +94,7 @@ func TestFirstReadWithoutReadiness(t *testing.T) {
 	}
 }
 
-func TestH26_ResetInBody(t *testing.T) {
+func TestHostile_H26_aResetCutsTheBody(t *testing.T) {
 	addr := serve(t, func(conn *net.TCPConn) {
 		readRequest(conn)
 		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\n\r\nhello")
@@ -214,7 +214,7 @@ func TestIdleFetchersHoldNothing(t *testing.T) {
 }
 
 // H24: many workers on one pool never get each other's bytes.
-func TestH24_NoMixing(t *testing.T) {
+func TestHostile_H24_workersGetTheirOwnBytes(t *testing.T) {
 	addr := serve(t, func(conn *net.TCPConn) {
 		path, _, _ := strings.Cut(strings.TrimPrefix(readRequest(conn), "GET /"), " ")
 		_, _ = io.WriteString(conn, framed("chunked", strings.Repeat(path+"\n", 20_000)))

@@ -168,7 +168,7 @@ var homes = map[string]string{
 	// The codec and the wire.
 	"github.com/valyala/fasthttp":   "engine/fetch bench/load",
 	"github.com/miekg/dns":          "dnsres dnsres/dnstest bench/simnet bench/load bench/invitro/names_test.go",
-	"github.com/andybalholm/brotli": "engine/fetch warc/warctool tests",
+	"github.com/andybalholm/brotli": "engine/fetch warc/warctool bench/hostile tests",
 	"golang.org/x/net/nettest":      "tests",
 
 	// Bytes on disk.
