@@ -292,9 +292,10 @@ func (w *fetchWorker) notTried(ctx context.Context, r *returned, p *fetch.Page, 
 
 // putOff puts an item back whose site could not be reached since nobody can be. Somebody may have been asked, so the delays run.
 func (w *fetchWorker) putOff(ctx context.Context, r *returned, p *fetch.Page, raw []byte) error {
-	pol := w.live.policy()
-	r.release.SiteDue = p.Ended.Add(max(networkWait, pol.SiteDelay(w.terms.Delay(), w.site.crawlDelay())))
-	r.release.IPDue = p.Ended.Add(pol.IPDelay)
+	w.decide(r, p, outcome.Cancelled, 0) // which counts against nobody
+	if due := p.Ended.Add(networkWait); due.After(r.release.SiteDue) {
+		r.release.SiteDue = due
+	}
 	return w.rest(ctx, r, p, raw)
 }
 
