@@ -248,29 +248,34 @@ func (c *checkpointer) imageOfAloft() []byte {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli()))
 }
 
+var errAloft = errors.New("engine: the list of URLs in flight is damaged")
+
 // readAloft reads what imageOfAloft made; a nil key means an item that still has its whole URL.
 func readAloft(b []byte, item func(key, item []byte), done *redone) error {
 	if len(b) < 12 || crc32.Checksum(b[:len(b)-4], castagnoli()) != binary.LittleEndian.Uint32(b[len(b)-4:]) {
-		return errors.New("engine: the list of URLs in flight is damaged")
+		return errAloft
 	}
 	size := binary.LittleEndian.Uint64(b)
 	b = b[8 : len(b)-4]
 	if size > uint64(len(b)) {
-		return errors.New("engine: the list of URLs in flight is damaged")
+		return errAloft
 	}
 	list, rest := b[:size], b[size:]
-	next := func() []byte {
+	next := func() (part []byte, ok bool) {
 		n, k := binary.Uvarint(list)
 		if k <= 0 || n > uint64(len(list)-k) {
-			panic("BUG: engine: a list under a good checksum cannot be read")
+			return nil, false
 		}
-		part := list[k : k+int(n)]
-		list = list[k+int(n):]
-		return part
+		part, list = list[k:k+int(n)], list[k+int(n):]
+		return part, true
 	}
 	for len(list) > 0 {
-		key := next()
-		item(key, next())
+		key, ok := next()
+		it, both := next()
+		if !ok || !both {
+			return errAloft
+		}
+		item(key, it)
 	}
 	return done.load(rest)
 }

@@ -2,7 +2,9 @@ package engine
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
+	"hash/crc32"
 	"io"
 	"strings"
 	"testing"
@@ -20,7 +22,7 @@ func someEntry() journalEntry {
 	}
 }
 
-func TestS05_aJournalTornAtAnyByteIsReadUpToThere(t *testing.T) {
+func TestHostile_S05_aJournalTornAtAnyByteIsReadUpToThere(t *testing.T) {
 	fsys := vfs.NewMem(1)
 	if err := fsys.MkdirAll("d"); err != nil {
 		t.Fatal(err)
@@ -62,11 +64,33 @@ func TestS05_aJournalTornAtAnyByteIsReadUpToThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.WriteAt([]byte{0xff}, j.size-9); err != nil {
+	last := make([]byte, want.size())
+	begin := j.size - int64(len(last))
+	if _, err := f.ReadAt(last, begin); err != nil {
 		t.Fatal(err)
 	}
-	if n := read(); n != 2 {
-		t.Errorf("%d entries, though the third is damaged", n)
+	put := func(b []byte) {
+		if _, err := f.WriteAt(b, begin); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for k := range last {
+		torn := make([]byte, len(last)) // the reserved space is zeros
+		copy(torn, last[:k])
+		put(torn)
+		if n := read(); n != 2 {
+			t.Errorf("%d entries, though the third ends at byte %d of %d", n, k, len(last))
+		}
+		wrong := bytes.Clone(last)
+		wrong[k] ^= 0xff
+		put(wrong)
+		if n := read(); n != 2 {
+			t.Errorf("%d entries, though byte %d of the third is wrong", n, k)
+		}
+	}
+	put(last)
+	if n := read(); n != 3 {
+		t.Errorf("%d entries when all is right again", n)
 	}
 }
 
@@ -109,6 +133,30 @@ func FuzzItem(f *testing.F) {
 	})
 }
 
+// FuzzAloft reads lists of URLs in flight that somebody made, with a checksum that holds: an error, or whole items.
+func FuzzAloft(f *testing.F) {
+	item := appendItem(nil, &Item{Depth: 1, Rest: []byte("/x")})
+	list := appendLink(appendLink(nil, []byte("http://a.test")), item)
+	good := append(binary.LittleEndian.AppendUint64(nil, uint64(len(list))), list...)
+	f.Add(good)
+	f.Add(append(bytes.Clone(good), make([]byte, 16)...)) // and one that is done already
+	f.Add(append(bytes.Clone(good), 1, 2, 3))
+	f.Add(binary.LittleEndian.AppendUint64(nil, 1<<63))
+	f.Add(append(binary.LittleEndian.AppendUint64(nil, 2), 200, 1))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		whole := binary.LittleEndian.AppendUint32(bytes.Clone(b), crc32.Checksum(b, castagnoli()))
+		total := 0
+		err := readAloft(whole, func(key, item []byte) { total += len(key) + len(item) }, newRedone())
+		if total > len(b) || err == nil && len(b) < 8 {
+			t.Errorf("%d bytes of items in %d: %v", total, len(b), err)
+		}
+		whole[len(whole)-1] ^= 1
+		if err := readAloft(whole, func(_, _ []byte) { t.Error("an item under a wrong checksum") }, newRedone()); err == nil {
+			t.Error("a wrong checksum is taken")
+		}
+	})
+}
+
 func FuzzManifest(f *testing.F) {
 	fsys := vfs.NewMem(1)
 	if err := fsys.MkdirAll("d"); err != nil {
@@ -134,7 +182,7 @@ func FuzzManifest(f *testing.F) {
 }
 
 func FuzzSite(f *testing.F) {
-	pool := newRulesPool()
+	pool := newRulesPool(0)
 	f.Add(AppendSite(nil, &Site{Stored: 4, Denied: true}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s, err := decodeSite(b, pool)
@@ -147,7 +195,7 @@ func FuzzSite(f *testing.F) {
 	})
 }
 
-func TestManifest_ofAnotherVersionIsRefused(t *testing.T) {
+func TestHostile_S10_aManifestOfAnotherVersionIsRefused(t *testing.T) {
 	fsys := vfs.NewMem(1)
 	if err := vfs.WriteAtomic(fsys, manifestName("."), func(w io.Writer) error {
 		_, err := io.WriteString(w, "orbweaver-manifest 1 00000000\n{}")

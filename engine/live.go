@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -11,17 +12,15 @@ import (
 
 // Live holds the few things that may change while a crawl runs. It is safe for concurrent use.
 type Live struct {
-	hostDelay atomic.Int64 // nanoseconds plus one; 0 leaves the policy as it is
-	ipDelay   atomic.Int64
-	set       atomic.Pointer[politeness.Policy] // the policy with the changes
-	hosts     *hostRules
-	fetch     atomic.Pointer[filter.Fetch] // nil if it refuses nothing
-	base      politeness.Policy
+	set   atomic.Pointer[politeness.Policy] // with the changes
+	turn  sync.Mutex                        // of who changes set: each is made of all that was said before
+	hosts *hostRules
+	fetch atomic.Pointer[filter.Fetch] // nil if it refuses nothing
 }
 
 func newLive(p politeness.Policy, hosts *hostRules) *Live {
-	l := &Live{base: p, hosts: hosts}
-	l.set.Store(&l.base)
+	l := &Live{hosts: hosts}
+	l.set.Store(&p)
 	return l
 }
 
@@ -47,20 +46,16 @@ func (l *Live) SetDelay(key string, d time.Duration) error {
 	if d < 0 || d > 24*time.Hour {
 		return fmt.Errorf("engine: %s: %v is not between 0 and 24h", key, d)
 	}
+	l.turn.Lock()
+	defer l.turn.Unlock()
+	p := *l.set.Load()
 	switch key {
 	case "host-delay":
-		l.hostDelay.Store(int64(d) + 1)
+		p.HostDelay = d
 	case "ip-delay":
-		l.ipDelay.Store(int64(d) + 1)
+		p.IPDelay = d
 	default:
 		return fmt.Errorf("engine: %q cannot be set while the crawl runs; host-delay, ip-delay and fetch can", key)
-	}
-	p := l.base
-	if v := l.hostDelay.Load(); v > 0 {
-		p.HostDelay = time.Duration(v - 1)
-	}
-	if v := l.ipDelay.Load(); v > 0 {
-		p.IPDelay = time.Duration(v - 1)
 	}
 	l.set.Store(&p)
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"time"
 
 	"orbweaver/engine/filter"
@@ -55,37 +56,75 @@ func (e *Engine) Set(key, value string) error {
 	return e.live.SetDelay(key, d)
 }
 
-// AddURLs offers URLs at the front door as seeds, and returns when they are durable: a checkpoint has been taken that
-// holds them. Those that are no URLs are joined in the error; the others are added all the same.
-func (e *Engine) AddURLs(ctx context.Context, urls []string) (added int, err error) {
-	if e.isStopping() {
-		return 0, errors.New("engine: the crawl is stopping and takes no URLs")
-	}
-	var faults []error
+// errEnding says that what comes now would be lost.
+var errEnding = errors.New("engine: the crawl is stopping and takes no URLs")
+
+// AddURLs offers URLs at the front door as seeds, as fast as there is room for them, and returns when they are durable: a checkpoint has
+// been taken that holds them. Those that are no URLs are told in the error, the first of them by name; the others are added all
+// the same.
+func (e *Engine) AddURLs(ctx context.Context, urls iter.Seq[string]) (added int, err error) {
+	var faults badURLs
 	var d door
-	for _, raw := range urls {
+	for raw := range urls {
 		url, err := urlx.Normalize(nil, []byte(raw))
 		if err != nil {
-			faults = append(faults, fmt.Errorf("%q: %s", raw, urlx.Reason(err)))
+			faults.add(raw, errors.New(urlx.Reason(err)))
 			continue
 		}
 		if err := e.seeds.Add(url); err != nil {
-			faults = append(faults, fmt.Errorf("%q: %w", raw, err))
+			faults.add(raw, err)
 			continue
 		}
 		if err := e.frontier.WaitRoom(ctx); err != nil {
-			return added, err
+			return added, errors.Join(faults.err(), err)
 		}
-		e.ledger.cut.RLock()
-		e.frontier.Add(&d, url, Item{Seed: true})
-		e.ledger.cut.RUnlock()
-		added++
+		if !e.addSeed(&d, url) {
+			return added, errors.Join(faults.err(), errEnding)
+		}
+		if added++; added%1024 == 0 {
+			poke(e.distWake)
+		}
 	}
 	poke(e.distWake)
-	if added > 0 {
-		faults = append(faults, e.Checkpoint(ctx))
+	if added == 0 {
+		if e.isStopping() {
+			err = errEnding
+		}
+		return 0, errors.Join(faults.err(), err)
 	}
-	return added, errors.Join(faults...)
+	return added, errors.Join(faults.err(), e.Checkpoint(ctx))
+}
+
+// addSeed offers one URL, unless the crawl ends: then the last cut might have been taken already.
+func (e *Engine) addSeed(d *door, url []byte) bool {
+	e.ledger.cut.RLock()
+	defer e.ledger.cut.RUnlock()
+	if e.isStopping() {
+		return false
+	}
+	e.frontier.Add(d, url, Item{Seed: true})
+	return true
+}
+
+// badURLs collects what is no URL: the first few by name, the others by their number.
+type badURLs struct {
+	told []error
+	more int
+}
+
+func (b *badURLs) add(raw string, why error) {
+	if len(b.told) == badSeedsTold {
+		b.more++
+		return
+	}
+	b.told = append(b.told, fmt.Errorf("%.200q: %w", raw, why))
+}
+
+func (b *badURLs) err() error {
+	if b.more > 0 {
+		return errors.Join(append(b.told, fmt.Errorf("engine: and %d more", b.more))...)
+	}
+	return errors.Join(b.told...)
 }
 
 // Checkpoint takes a cut now and returns when its manifest is durable.

@@ -79,7 +79,7 @@ func (l *linkFinder) listed(url, body []byte, p *fetch.Page) bool {
 		l.resolve(url, e.URL, kind, false)
 	}
 	sum := l.lists.Summary()
-	l.dropped = sum.Long
+	l.refused.long += sum.Long
 	l.source.Reset(nil)
 	return sum.Format != sitemap.None
 }

@@ -15,10 +15,12 @@ type slowDisk struct {
 	ended  time.Time // of the last slow one
 	took   time.Duration
 	murmur murmur
+	stuck  murmur
 }
 
 const (
 	syncSlow      = time.Second
+	syncStuck     = 30 * time.Second
 	syncRemembers = 10 * time.Second // a slow sync is worth mentioning for so long
 )
 
@@ -42,12 +44,18 @@ func (d *slowDisk) end(now time.Time) {
 	}
 }
 
-// now says how long a sync takes that is under way or has just ended, 0 if that is not long.
+// now says how long a sync takes that is under way or has just ended, 0 if that is not long. One that does not end at all is told
+// here: nobody else would.
 func (d *slowDisk) now(now time.Time) time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !d.began.IsZero() && now.Sub(d.began) >= syncSlow {
-		return now.Sub(d.began)
+	if took := now.Sub(d.began); !d.began.IsZero() && took >= syncSlow {
+		if took >= syncStuck {
+			if n, ok := d.stuck.may(now); ok {
+				d.say("the disk does not answer: a sync is under way for long, and what was fetched since is not durable", "sync_takes", took.String(), "times", n)
+			}
+		}
+		return took
 	}
 	if !d.ended.IsZero() && now.Sub(d.ended) < syncRemembers {
 		return d.took

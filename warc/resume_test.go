@@ -147,6 +147,60 @@ func TestResumeSetsTornEndAside(t *testing.T) {
 	verifyFaultless(t, fsys)
 }
 
+// The last record is torn at any byte, and nobody has acknowledged it: it goes, what was before it stays, and the next one follows.
+func TestHostile_S05_aRecordTornAtAnyByteIsCutOff(t *testing.T) {
+	for _, form := range []Compression{Gzip, Zstd, None} {
+		mem := vfs.NewMem(1)
+		w := openTest(t, mem, form, 1<<20, nil)
+		e := newTestEncoder(t, form)
+		var cut Cut
+		for i := range 3 {
+			if i == 2 {
+				cut = w.Cut()
+			}
+			e.Reset()
+			page(t, e, i, 200)
+			if _, err := w.Append(e.Group()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		files, _ := Files(mem, "warc")
+		name := "warc/" + files[0].Name
+		whole := mustRead(t, mem, name)
+		step := int64(1)
+		if form != Gzip {
+			step = 13
+		}
+		for k := cut.Length; k <= int64(len(whole)); k += step {
+			torn := mem.KillClone()
+			f, err := torn.OpenRW(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(f.Truncate(k), f.Close()); err != nil {
+				t.Fatal(err)
+			}
+			again := openTest(t, torn, form, 1<<20, &cut)
+			e.Reset()
+			page(t, e, 3, 200)
+			if _, err := again.Append(e.Group()); err != nil {
+				t.Fatal(err)
+			}
+			if err := again.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if got := mustRead(t, torn, "warc/"+files[0].Final()); !bytes.Equal(got[:cut.Length], whole[:cut.Length]) {
+				t.Fatalf("%v, torn at byte %d: what was before it has changed", form, k)
+			}
+			checkIndexes(t, torn)
+			verifyFaultless(t, torn)
+			if r := verifyDir(t, torn); r.Types["response"] != 3 {
+				t.Fatalf("%v, torn at byte %d: %v", form, k, r.Types)
+			}
+		}
+	}
+}
+
 // verifyFaultless verifies each file for itself: references may lead to what was cut off.
 func verifyFaultless(t *testing.T, fsys vfs.FS) {
 	t.Helper()

@@ -169,7 +169,8 @@ func eachSeed(t *testing.T, f func(t *testing.T, seed uint64, share time.Duratio
 	}
 }
 
-func TestCrash(t *testing.T) {
+// Crashes at every call, as far as the time goes: make crash has more of it.
+func TestHostile_S06_S07_aCrashAtAnyCallThatChangesTheDiskIsSurvived(t *testing.T) {
 	eachSeed(t, func(t *testing.T, seed uint64, share time.Duration) {
 		tr := begin(t, seed, share)
 		images := tr.record(t)

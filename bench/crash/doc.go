@@ -31,6 +31,6 @@
 // which is the same place in the program at the same count, and saves the image itself, from which TestImage goes on exactly.
 //
 //	make crash                                                   all of it, bounded in time
-//	go test ./bench/crash -run TestCrash -seed 3 -point 'write frontier/journal-* engine.(*journal).append #17' -variant torn
+//	go test ./bench/crash -run TestHostile_S06_S07_aCrashAtAnyCallThatChangesTheDiskIsSurvived -seed 3 -point 'write frontier/journal-* engine.(*journal).append #17' -variant torn
 //	go test ./bench/crash -run TestImage -image build/crash/seed3-0123456789abcdef.image
 package crash

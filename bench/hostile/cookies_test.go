@@ -15,7 +15,7 @@ func TestHostile_H29_cookiesAreFewAndStayAtHome(t *testing.T) {
 	play(t, "H29", func(c *engine.Config) { c.Cookies = true }, func(tr *trial) {
 		told := regexp.MustCompile(`(?m)^Cookie: (.*)\r$`)
 		some := false
-		for _, r := range tr.asked("h29.test") {
+		for _, r := range tr.requests("h29.test") {
 			for _, m := range told.FindAllStringSubmatch(r, -1) {
 				some = true
 				if n := strings.Count(m[1], "="); n > 50 || len(m[1]) > 8<<10 {
@@ -35,7 +35,7 @@ func TestHostile_H29_cookiesAreFewAndStayAtHome(t *testing.T) {
 			tr.Error("no cookie was told: nothing is proven")
 		}
 		for _, host := range []string{"x.h29.test", "other-h29.test"} {
-			list := tr.asked(host)
+			list := tr.requests(host)
 			if len(list) < 2 || strings.Contains(strings.Join(list, ""), "Cookie:") {
 				tr.Errorf("%s was told: %q", host, list)
 			}

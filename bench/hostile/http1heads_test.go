@@ -99,7 +99,7 @@ func TestHostile_H18_linesEndWhereEverybodySeesThemEnd(t *testing.T) {
 // Whatever a reference holds, a request has the lines that we wrote.
 func TestHostile_H19_noReferenceBecomesALineOfOurs(t *testing.T) {
 	play(t, "H19", nil, func(tr *trial) {
-		list := tr.asked("h19.test")
+		list := tr.requests("h19.test")
 		if len(list) < 9 {
 			tr.Errorf("%d requests", len(list))
 		}

@@ -2,7 +2,6 @@ package hostile
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"strings"
 
@@ -43,8 +42,8 @@ func bodyOf(rec *warc.RecordRead) []byte {
 	return rec.Block[crlf+4:]
 }
 
-// asked gives the requests for URLs of a host, in order, robots.txt included.
-func (tr *trial) asked(host string) (all []string) {
+// requests gives the requests for URLs of a host, in order, robots.txt included.
+func (tr *trial) requests(host string) (all []string) {
 	tr.Helper()
 	if err := invitro.Records(tr.disk, "crawl/warc", func(rec *warc.RecordRead) error {
 		if rec.Type != warc.Request || !strings.HasPrefix(string(rec.TargetURI), "http://"+host+"/") {
@@ -54,7 +53,7 @@ func (tr *trial) asked(host string) (all []string) {
 		all = append(all, string(b))
 		return err
 	}); err != nil {
-		tr.Fatal(errors.Join(err))
+		tr.Fatal(err)
 	}
 	return all
 }

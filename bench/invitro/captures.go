@@ -37,7 +37,7 @@ func fileRecords(fsys vfs.FS, name string, f func(*warc.RecordRead) error) error
 	defer r.Close()
 	for {
 		rec, err := r.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err == nil {

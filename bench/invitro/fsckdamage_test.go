@@ -73,7 +73,7 @@ func damages() []damage {
 	}
 }
 
-func TestS08_oneWrongByteIsFoundByFsckAndItsFileNamed(t *testing.T) {
+func TestHostile_S08_oneWrongByteIsFoundByFsckAndItsFileNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tried := map[string]int{}
 		for _, fsys := range []*vfs.Mem{
@@ -113,9 +113,56 @@ func spoil(t *testing.T, fsys *vfs.Mem, d *damage, file, data string) {
 	}
 }
 
+// An index is torn at any byte of its last line, or one of them is wrong: fsck names it, and it is made anew from the archive as it was.
+func TestHostile_S05_S08_anIndexTornAtAnyByteIsMadeAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAiling(t, stage{world: fewSites(*firstSeed + 1025)})
+		if err := a.start(); err != nil {
+			t.Fatal(err)
+		}
+		r, err := a.end()
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.over(r, 0)
+		for name, whole := range named(t, a.FS) {
+			if !under("warc/", "", ".cdxj")(name) {
+				continue
+			}
+			last := strings.LastIndexByte(strings.TrimSuffix(whole, "\n"), '\n') + 1
+			step := 17
+			if *everyCall {
+				step = 1
+			}
+			for at, i := last, 0; at < len(whole); at, i = at+step, i+1 {
+				replace(t, a.FS, name, whole[:at])
+				if i%3 == 0 {
+					replace(t, a.FS, name, whole)
+					flip(t, a.FS, name, at)
+				}
+				if i%5 == 0 {
+					if r := look(t, a.FS); !names(&r, name) {
+						r.Print(t.Output())
+						t.Errorf("fsck does not name it: byte %d of %d", at, len(whole))
+					}
+				}
+				made, err := engine.Reindex(t.Context(), a.FS, "crawl")
+				if err != nil || len(made) != 1 || "crawl/"+made[0] != name {
+					t.Fatalf("byte %d: %q, %v", at, made, err)
+				}
+				if is, err := vfs.ReadFile(a.FS, name); err != nil || string(is) != whole {
+					t.Fatalf("byte %d: it is made otherwise, %v", at, err)
+				}
+			}
+			return
+		}
+		t.Error("there is no index")
+	})
+}
+
 // Segments hold what was taken already and what is not yet written: only a part of their bytes counts. Of those that fsck
 // does find wrong it must name the file, and it must find as many as there are URLs waiting.
-func TestS08_oneWrongByteOfAQueueIsFoundByFsck(t *testing.T) {
+func TestHostile_S08_oneWrongByteOfAQueueIsFoundByFsck(t *testing.T) {
 	const places, head = 12, 2048
 	synctest.Test(t, func(t *testing.T) {
 		fsys := halfWay(t, largeSites(*firstSeed+500), 30*time.Second, unchanged)

@@ -49,8 +49,9 @@ type death func(*vfs.Mem) *vfs.Mem
 
 func sigkill(disk *vfs.Mem) *vfs.Mem { return disk.KillClone() }
 
-// TestKill_aPowerCutCostsNoMoreThanWhatWasNotSynced: pieces of what was written since the last sync are gone or torn.
-func TestKill_aPowerCutCostsNoMoreThanWhatWasNotSynced(t *testing.T) {
+// A power cut: pieces of what was written since the last sync are gone, torn, or there while others before them are not. bench/crash does
+// it at each call that changes the disk.
+func TestHostile_S07_aPowerCutCostsNoMoreThanWhatWasNotSynced(t *testing.T) {
 	for i := range *seedCount {
 		seed := *firstSeed + 700 + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
@@ -62,7 +63,8 @@ func TestKill_aPowerCutCostsNoMoreThanWhatWasNotSynced(t *testing.T) {
 	}
 }
 
-func TestKill_aCrawlKilledAgainAndAgainEndsWithTheSameArchive(t *testing.T) {
+// SIGKILL, again and again, at any time. bench/crash does it at each call that changes the disk, and to the program itself.
+func TestHostile_S06_aCrawlKilledAgainAndAgainEndsWithTheSameArchive(t *testing.T) {
 	for i := range *seedCount {
 		seed := *firstSeed + 300 + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {

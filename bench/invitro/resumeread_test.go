@@ -14,7 +14,7 @@ import (
 
 // A resume meets a disk that cannot be read for a moment, in the archive, in the journal and in the rooms: it ends with an error and
 // takes it for nothing else. Nothing is cut off, and the next resume goes on as if the one before had not been.
-func TestS03_aDiskThatCannotBeReadAtAResumeLosesNothing(t *testing.T) {
+func TestHostile_S03_aDiskThatCannotBeReadAtAResumeLosesNothing(t *testing.T) {
 	for _, file := range []string{"*.warc.gz*", "journal-*", "aloft-*", "bench-*", "MANIFEST"} {
 		t.Run(file, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -54,6 +54,36 @@ func TestS03_anyOneCallThatFailsIsDoneWithoutOrEndsTheCrawlWithItsName(t *testin
 	}
 }
 
+// The same at reads, writes and syncs of the files that matter most. After a failed sync nothing goes on with other files: what the system
+// forgot is not known, and the journal that says what is done is one file. So the crawl ends, says which file it was, and goes on when
+// it is run again.
+func TestHostile_S03_aReadAWriteOrASyncThatFailsLosesNothing(t *testing.T) {
+	small := stage{world: fewSites(*firstSeed + 935)}
+	for _, c := range []struct {
+		diskCall
+		nth int
+	}{
+		{diskCall{faultfs.Write, "*.warc.gz.open"}, 40}, {diskCall{faultfs.Write, "journal-*"}, 30}, {diskCall{faultfs.Read, "run-*"}, 2},
+		{diskCall{faultfs.Write, "report.json.tmp"}, 1},
+	} {
+		t.Run(fmt.Sprintf("op %d of %s", c.op, strings.ReplaceAll(c.file, "*", "N")), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a := newAiling(t, small)
+				hit := false
+				a.script.Add(faultfs.Rule{Op: c.op, Name: c.file, From: c.nth, Count: 1, Err: syscall.EIO, Short: 5, Then: func(string) { hit = true }})
+				if ended := failsOnce(t, a, c.diskCall); !hit || ended == (c.file == "report.json.tmp") {
+					t.Errorf("met %v, ended %v", hit, ended)
+				}
+			})
+		})
+	}
+	for _, c := range []diskCall{{faultfs.Sync, "*.warc.gz.open"}, {faultfs.Sync, "journal-*"}, {faultfs.SyncDir, "*"}} {
+		t.Run(fmt.Sprintf("op %d of %s", c.op, strings.ReplaceAll(c.file, "*", "N")), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { forgetful(t, newAiling(t, small), c, 5, syscall.EIO) })
+		})
+	}
+}
+
 // failsOnce runs a crawl that may end over a fault, and runs it again then.
 func failsOnce(t *testing.T, a *ailing, c diskCall) (ended bool) {
 	t.Helper()
@@ -136,7 +166,7 @@ func forgetful(t *testing.T, a *ailing, c diskCall, nth int, errno syscall.Errno
 }
 
 // The disk becomes read-only, the directory is deleted, the right to write is lost: one clear line, and no more requests.
-func TestS04_aDirectoryThatIsTakenAwayEndsTheCrawlWithOneLine(t *testing.T) {
+func TestHostile_S04_aDirectoryThatIsTakenAwayEndsTheCrawlWithOneLine(t *testing.T) {
 	writes := []faultfs.Op{faultfs.Space, faultfs.Truncate, faultfs.Remove}
 	for name, fault := range map[string]struct {
 		ops   []faultfs.Op

@@ -29,7 +29,7 @@ func replace(t *testing.T, fsys vfs.FS, name, data string) {
 }
 
 // A file of an older or a newer version is refused by name, and nothing is changed; the right file put back, the crawl goes on.
-func TestS10_dataOfAnotherVersionIsRefusedByNameAndNothingIsChanged(t *testing.T) {
+func TestHostile_S10_dataOfAnotherVersionIsRefusedByNameAndNothingIsChanged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := halfWayWithLinks(t, *firstSeed+1010)
 		disks := []*vfs.Mem{disk, halfWay(t, largeSites(*firstSeed+500), 30*time.Second, unchanged)}
@@ -162,7 +162,7 @@ func wholeAgain(t *testing.T, what string, disk *vfs.Mem, cfg engine.Config) {
 
 // A kill leaves the last record of the archive, or the last entry of the journal, torn at any byte; an index half written lies
 // about. The crawl goes on, and what was not acknowledged is fetched again: one page.
-func TestS05_aRecordOrAnEntryTornAtAnyByteCostsOnePage(t *testing.T) {
+func TestHostile_S05_aRecordOrAnEntryTornAtAnyByteCostsOnePage(t *testing.T) {
 	step := 211
 	if *everyCall {
 		step = 1
@@ -214,7 +214,7 @@ func TestS05_aRecordOrAnEntryTornAtAnyByteCostsOnePage(t *testing.T) {
 
 // One wrong bit in what a crawl reads when it goes on: it is refused, and the message names the file. The archive and the store
 // of the sieve are not read then; fsck finds what is wrong there, and so does the first who reads it.
-func TestS08_oneWrongBitInWhatIsReadAtTheStartIsRefusedByName(t *testing.T) {
+func TestHostile_S08_oneWrongBitInWhatIsReadAtTheStartIsRefusedByName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disks := []*vfs.Mem{
 			halfWayWithLinks(t, *firstSeed+1010), halfWay(t, largeSites(*firstSeed+500), 30*time.Second, unchanged),

@@ -19,20 +19,30 @@ import (
 type scarcity struct {
 	none atomic.Bool // none at all
 	odds int         // one in so many tries fails otherwise
+	err  syscall.Errno
 	met  atomic.Int64
 }
 
 func (s *scarcity) fault() error {
 	if s.none.Load() || rand.IntN(s.odds) == 0 {
 		s.met.Add(1)
-		return syscall.EMFILE
+		return s.err
 	}
 	return nil
 }
 
 // For a quarter of an hour there is no file descriptor for a connection or a question, and all the time one in ten tries meets
 // none. It is counted and said; no host is blamed, nothing is given up, and nobody is asked sooner or twice.
-func TestS12_aMachineWithoutFileDescriptorsBlamesNobodyAndGoesSlower(t *testing.T) {
+func TestHostile_S12_aMachineWithoutFileDescriptorsBlamesNobodyAndGoesSlower(t *testing.T) {
+	scarcely(t, syscall.EMFILE)
+}
+
+// The same without local ports, all of which wait in TIME_WAIT. There is one source address: they are not spread over more.
+func TestHostile_N18_aMachineWithoutPortsBlamesNobodyAndGoesSlower(t *testing.T) {
+	scarcely(t, syscall.EADDRNOTAVAIL)
+}
+
+func scarcely(t *testing.T, errno syscall.Errno) {
 	for _, proxy := range []bool{true, false} {
 		t.Run(fmt.Sprintf("proxy %v", proxy), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -42,7 +52,7 @@ func TestS12_aMachineWithoutFileDescriptorsBlamesNobodyAndGoesSlower(t *testing.
 					t.Fatal(err)
 				}
 				cfg := rig.Config()
-				scarce := &scarcity{odds: 10}
+				scarce := &scarcity{odds: 10, err: errno}
 				rig.Net.SetLocal(scarce.fault)
 				e, err := engine.Open(cfg, rig.Seams(rig.FS))
 				if err != nil {
@@ -87,7 +97,7 @@ func TestS12_aMachineWithoutFileDescriptorsBlamesNobodyAndGoesSlower(t *testing.
 }
 
 // The disk's calls, too, meet the limit of file descriptors: the crawl pauses, so that connections give theirs back, and goes on.
-func TestS12_aFileThatCannotBeOpenedForWantOfDescriptorsIsWaitedFor(t *testing.T) {
+func TestHostile_S12_aFileThatCannotBeOpenedForWantOfDescriptorsIsWaitedFor(t *testing.T) {
 	seen := map[diskCall]bool{}
 	for _, s := range stages(*firstSeed + 970) {
 		for c, n := range census(t, s, faultfs.Create, faultfs.Open, faultfs.List) {

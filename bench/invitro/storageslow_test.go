@@ -12,7 +12,7 @@ import (
 )
 
 // Every sync takes five seconds. Pages are fetched meanwhile, the report and the log say what it is, and nothing breaks.
-func TestS16_aDiskThatSyncsInFiveSecondsIsNamedAndHardlySlowsTheCrawl(t *testing.T) {
+func TestHostile_S16_aDiskThatSyncsInFiveSecondsIsNamedAndHardlySlowsTheCrawl(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		world := fewSites(*firstSeed + 990)
 		crawl := func(delay time.Duration) (time.Duration, *ailing) {
@@ -57,9 +57,41 @@ func TestS16_aDiskThatSyncsInFiveSecondsIsNamedAndHardlySlowsTheCrawl(t *testing
 	})
 }
 
+// A sync that does not end, as on a network file system whose server is gone: the report and the log say so while it lasts, the crawl
+// holds back instead of growing, a stop waits for the disk, and when the server is back nothing is lost.
+func TestHostile_S16_aSyncThatDoesNotEndIsNamedAndWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAiling(t, stage{world: fewSites(*firstSeed + 991)})
+		a.cfg.Checkpoint = 10 * time.Second
+		if err := a.start(); err != nil {
+			t.Fatal(err)
+		}
+		after(2 * time.Second)
+		const gone = 20 * time.Minute
+		for _, op := range []faultfs.Op{faultfs.Sync, faultfs.MapSync, faultfs.SyncDir} {
+			a.script.Add(faultfs.Rule{Op: op, Count: 1, Delay: gone})
+		}
+		after(5 * time.Minute)
+		r := a.e.Report()
+		if !strings.Contains(r.Waiting, "the disk is slow: a sync takes ") || r.SyncSeconds < 200 {
+			t.Errorf("it waits for %s; a sync takes %v s", r.Waiting, r.SyncSeconds)
+		}
+		after(gone)
+		a.script.Clear()
+		r, err := a.end()
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.over(r, 0)
+		if n := strings.Count(a.Said.String(), "the disk does not answer"); n == 0 || n > 4 {
+			t.Errorf("it was said %d times", n)
+		}
+	})
+}
+
 // The crawl log cannot be written, for a while or for good, or each write takes ten seconds: the crawl does not mind, says so
 // once, and counts the lines that were lost.
-func TestS17_aCrawlLogThatCannotBeWrittenNeitherEndsNorSlowsTheCrawl(t *testing.T) {
+func TestHostile_S17_aCrawlLogThatCannotBeWrittenNeitherEndsNorSlowsTheCrawl(t *testing.T) {
 	for name, fault := range map[string]struct {
 		rule  faultfs.Rule
 		heals bool

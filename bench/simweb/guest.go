@@ -53,18 +53,25 @@ func (s *session) invited(q *request, https bool, authority, path string, head [
 	s.finish(nil, true)
 }
 
+// guestSite is a site of a guest.
+type guestSite struct {
+	https     bool
+	authority string
+}
+
 // guest judges a request for a host of the guest: it is to be as polite as any, and all else is the guest's business. A guest ends when
 // it has seen that the client has what it wants, which is a little late: slack is granted.
 func (j *judge) guest(r *record) {
-	_, authority, _, ok := split(j.log.url(r.t))
+	https, authority, _, ok := split(j.log.url(r.t))
 	if !ok {
 		return
 	}
-	s := j.guests[authority]
+	site := guestSite{https, authority}
+	s := j.guests[site]
 	if s == nil {
 		name, _, _ := splitPort(authority)
 		s = &siteState{addr: number32(j.w.addrOf(name))}
-		j.guests[authority] = s
+		j.guests[site] = s
 	}
 	late := *r
 	late.flags |= flagCut

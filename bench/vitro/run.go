@@ -32,9 +32,10 @@ type Options struct {
 	IPDelay   time.Duration
 	KeepAlive time.Duration // how long a connection waits for the next exchange; 0 for one connection a page
 	Fetchers  int
-	Proxies   int // addresses of the one proxy; 0 for one, which takes some 28,000 connections at a time
-	Seeds     int // 0 for a hundred
-	Level     int // of gzip
+	Mixed     *Mixed // hostile hosts beside the world's; nil for none
+	Proxies   int    // addresses of the one proxy; 0 for one, which takes some 28,000 connections at a time
+	Seeds     int    // 0 for a hundred
+	Level     int    // of gzip
 	Metadata  engine.Metadata
 	Via       bool
 	Outlinks  bool
@@ -106,6 +107,9 @@ func Run(ctx context.Context, o Options) (_ *Result, err error) {
 		if bare, loop, err = measureLoop(ctx, &o); err != nil {
 			return nil, err
 		}
+	}
+	if o.Mixed != nil {
+		judge = append(judge, "--hostile", strings.Join(o.Mixed.Cases, ","), "--hostile-hosts", fmt.Sprint(o.Mixed.Hosts))
 	}
 	if o.Seeds > 0 {
 		judge = append(judge, "--seed-count", fmt.Sprint(o.Seeds))

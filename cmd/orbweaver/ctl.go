@@ -14,6 +14,7 @@ import (
 type ctlCmd struct {
 	Dir     string `help:"Crawl directory." default:"./crawl" placeholder:"DIR"`
 	Address string `help:"Where the crawl listens, if it was started with --listen." placeholder:"ADDR"`
+	Token   string `help:"File with the token of a crawl that listens on host:port; by default that in the crawl directory." placeholder:"FILE"`
 	JSON    bool   `help:"Print JSON."`
 
 	Status ctlStatusCmd `cmd:"" help:"How the crawl goes."`
@@ -34,15 +35,28 @@ func (*ctlCmd) Help() string {
 		"  orbweaver ctl --dir crawl rule .example.com host-delay=20s max-per-host=1000"
 }
 
-func (c *ctlCmd) client() *control.Client {
-	if c.Address != "" {
-		return control.Dial(c.Address)
+// client brings the token where one may be wanted. A crawl on this machine left it in its directory.
+func (c *ctlCmd) client() (*control.Client, error) {
+	if c.Address == "" {
+		return control.Dial(control.Address(c.Dir), ""), nil
 	}
-	return control.Dial(control.Address(c.Dir))
+	name := c.Token
+	if name == "" {
+		name = tokenFile(c.Dir)
+	}
+	token, err := readToken(name)
+	if err != nil && (c.Token != "" || !errors.Is(err, os.ErrNotExist)) {
+		return nil, fmt.Errorf("--token: %w", err)
+	}
+	return control.Dial(c.Address, token), nil
 }
 
 func (c *ctlCmd) do(w *world, action string, args []string) error {
-	reply, err := c.client().Do(w.ctx, action, args)
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	reply, err := client.Do(w.ctx, action, args)
 	if err != nil {
 		return c.explain(err)
 	}
@@ -57,6 +71,9 @@ func (c *ctlCmd) explain(err error) error {
 	if errors.Is(err, control.ErrNotRunning) {
 		return fmt.Errorf("%w; start it with: orbweaver crawl --dir %s (a crawl with --listen is found by --address)", err, c.Dir)
 	}
+	if errors.Is(err, control.ErrToken) {
+		return fmt.Errorf("%w: name its directory (--dir, which holds %s) or its file (--token)", err, tokenName)
+	}
 	return err
 }
 
@@ -64,7 +81,11 @@ type ctlStatusCmd struct{}
 
 // Run prints the report of the running crawl, or the last one of a crawl that does not run.
 func (*ctlStatusCmd) Run(w *world, c *ctlCmd) error {
-	r, err := c.client().Status(w.ctx)
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	r, err := client.Status(w.ctx)
 	if errors.Is(err, control.ErrNotRunning) && c.Address == "" {
 		last, rerr := engine.ReadReport(vfs.Disk(), c.Dir)
 		if errors.Is(rerr, os.ErrNotExist) {
@@ -178,7 +199,11 @@ func (x *ctlRuleCmd) Run(w *world, c *ctlCmd) error {
 
 // Run lists the rules.
 func (*ctlRulesCmd) Run(w *world, c *ctlCmd) error {
-	rules, err := c.client().HostRules(w.ctx)
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	rules, err := client.HostRules(w.ctx)
 	switch {
 	case err != nil:
 		return c.explain(err)

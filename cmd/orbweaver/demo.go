@@ -92,7 +92,7 @@ func vitroOptions(w *world, dir, progress string) (vitro.Options, error) {
 	return vitro.Options{
 		Program: program, Dir: dir, Level: 1, Version: version, Log: log, Usage: usage,
 		OnStart: func(e *engine.Engine) func() {
-			p := startProgress(w.ctx, w, progress, e)
+			p := startProgress(w.ctx, w.stderr, isTerminal(w.stderr), progress, e)
 			return func() {
 				p.Close()
 				if progress != "none" {

@@ -101,14 +101,14 @@ func (s still) Report() engine.Report {
 
 func TestProgressLines(t *testing.T) {
 	out := new(buffer)
-	p := startProgress(t.Context(), &world{stderr: out}, "auto", still{})
+	p := startProgress(t.Context(), out, false, "auto", still{})
 	p.crawl, p.lastAt = still{pages: 20}, time.Now().Add(-10*time.Second)
 	p.print()
 	p.Close()
 	if want := "1m1s  20 pages  2 pages/s  0.0 MB/s  3 hosts  7 queued  0 fetching | politeness\n"; out.String() != want {
 		t.Errorf("got %q, want %q", out, want)
 	}
-	p = startProgress(t.Context(), &world{stderr: out}, "none", still{})
+	p = startProgress(t.Context(), out, false, "none", still{})
 	p.Close()
 }
 

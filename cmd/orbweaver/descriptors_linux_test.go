@@ -26,14 +26,14 @@ func limited(t *testing.T, files string, args ...string) (*exec.Cmd, *buffer) {
 }
 
 // The limit of open files is 256, and 1024 workers are asked for: the crawl says what it can do, does that, and gets every page.
-func TestS12_withAnOpenFileLimitOf256TheCrawlHasFewerWorkersAndGetsAll(t *testing.T) {
+func TestHostile_S12_withAnOpenFileLimitOf256TheCrawlHasFewerWorkersAndGetsAll(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
 	cmd, errs := limited(t, "256", w.crawl(dir, 0, "--fetchers", "1024")...)
 	_ = cmd.Wait() // the status is looked at below
 	if code := cmd.ProcessState.ExitCode(); code != exitDone {
 		t.Fatalf("exit status %d:\n%s", code, errs)
 	}
-	if s := errs.String(); !strings.Contains(s, "limit=256 needs=1248 fetchers=128 asked=1024 resolvers=16") || !strings.Contains(s, "128 fetch workers") {
+	if s := errs.String(); !strings.Contains(s, "limit=256 needs=1632 fetchers=128 asked=1024 resolvers=16") || !strings.Contains(s, "128 fetch workers") {
 		t.Errorf("stderr:\n%s", s)
 	}
 	m := report(t, dir)
@@ -42,7 +42,7 @@ func TestS12_withAnOpenFileLimitOf256TheCrawlHasFewerWorkersAndGetsAll(t *testin
 	}
 }
 
-func TestS12_aLimitThatIsTooLowForAnyCrawlIsRefusedWithTheFigure(t *testing.T) {
+func TestHostile_S12_aLimitThatIsTooLowForAnyCrawlIsRefusedWithTheFigure(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
 	cmd, errs := limited(t, "64", w.crawl(dir, 0)...)
 	_ = cmd.Wait() // the status is looked at below
@@ -53,7 +53,7 @@ func TestS12_aLimitThatIsTooLowForAnyCrawlIsRefusedWithTheFigure(t *testing.T) {
 
 // The limit falls below what is open while the crawl runs: connections and files cannot be opened. It waits, says so, blames no
 // host, and gets every page when the limit is raised again.
-func TestS12_descriptorsThatRunOutInMidCrawlAreWaitedFor(t *testing.T) {
+func TestHostile_S12_descriptorsThatRunOutInMidCrawlAreWaitedFor(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
 	cmd, errs := child(t, w.crawl(dir, 200*time.Millisecond, "--checkpoint", "1s")...)
 	soon(t, "pages in the child's crawl", func() bool {

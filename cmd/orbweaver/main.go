@@ -39,6 +39,7 @@ type cli struct {
 	URL     urlCmd     `cmd:"" name:"url" help:"Normalise URLs."`
 	Robots  robotsCmd  `cmd:"" help:"Test URLs against a robots.txt."`
 	Links   linksCmd   `cmd:"" help:"Print the links that the parser finds in a file."`
+	Ring    ringCmd    `cmd:"" help:"Who is responsible for a host when several agents share a crawl, and how even that is."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // The sum of the caps is what the collector is told to stay under, and what a crawl stays under in fact.
-func TestS11_theCapsAreToldToTheCollectorAndKept(t *testing.T) {
+func TestHostile_S11_theCapsAreToldToTheCollectorAndKept(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	t.Cleanup(func() { debug.SetMemoryLimit(before) })
 	cfg := engine.Config{Fetchers: 16, WorkbenchMemory: 4 << 20, CacheMemory: 1 << 20, SieveMemory: 1 << 20}.WithDefaults()

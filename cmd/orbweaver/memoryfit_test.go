@@ -22,7 +22,7 @@ func usual() engine.Config {
 
 // Where there is room, a crawl uses what it was told to. Where there is less, its caps sum up to what there is, none is below the
 // least that works, and the log says so once. Where there is nearly nothing, it says how much it needs, and that is true.
-func TestS11_aCrawlFitsIntoTheMemoryThatThereIs(t *testing.T) {
+func TestHostile_S11_aCrawlFitsIntoTheMemoryThatThereIs(t *testing.T) {
 	kept := usual()
 	kept.KeepAlive = 5 * time.Second
 	fits(t, usual())
@@ -61,7 +61,7 @@ func fits(t *testing.T, whole engine.Config) {
 	}
 }
 
-func TestS11_tooLittleMemoryIsNamedWithWhatIsNeeded(t *testing.T) {
+func TestHostile_S11_tooLittleMemoryIsNamedWithWhatIsNeeded(t *testing.T) {
 	whole := usual()
 	cfg := whole
 	err := fitMemory(slog.New(slog.DiscardHandler), &cfg, 20<<20)

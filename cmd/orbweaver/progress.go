@@ -26,9 +26,9 @@ const (
 	progressPlain    = 10 * time.Second
 )
 
-func startProgress(parent context.Context, w *world, mode string, crawl interface{ Report() engine.Report }) *progress {
-	p := &progress{out: w.stderr, crawl: crawl, done: make(chan struct{}), lastAt: time.Now(), last: crawl.Report()}
-	p.over = mode == "auto" && isTerminal(w.stderr)
+func startProgress(parent context.Context, out io.Writer, terminal bool, mode string, crawl interface{ Report() engine.Report }) *progress {
+	p := &progress{out: out, crawl: crawl, done: make(chan struct{}), lastAt: time.Now(), last: crawl.Report()}
+	p.over = mode == "auto" && terminal
 	period := progressPlain
 	if p.over {
 		period = progressTerminal

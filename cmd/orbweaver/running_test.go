@@ -140,8 +140,53 @@ func TestListenElsewhere(t *testing.T) {
 	call(w.crawl(filepath.Join(dir, strings.Repeat("long", 30)), 0)...).want(t, exitDone)
 }
 
-// TestInterrupt stops the program by a signal, lets it go on, and runs it once more when it has finished.
-func TestInterrupt(t *testing.T) {
+// A crawl that was told nothing listens on a socket of its owner's alone and on no port. On a port of loopback ctl brings the token that
+// lies in the crawl directory, and without it is told where that is; after the crawl the token is gone. Beyond loopback the crawl does
+// not begin without a token that somebody chose.
+func TestHostile_A01_aPortWantsATokenAndASocketItsOwner(t *testing.T) {
+	w, dir := serve(t), t.TempDir()
+	call(w.crawl(filepath.Join(dir, "remote"), 0, "--listen", "0.0.0.0:0")...).want(t, exitFailed, "--listen", "that others can reach needs a token: give --token FILE")
+	call(w.crawl(filepath.Join(dir, "socket"), 0, "--token", w.seeds)...).want(t, exitUsage, "--token", "a Unix socket needs none")
+	bad := filepath.Join(dir, "bad")
+	write(t, bad, "short\n")
+	call(w.crawl(filepath.Join(dir, "bad token"), 0, "--listen", "127.0.0.1:0", "--token", bad)...).want(t, exitFailed, "--token", "is no token")
+
+	port := freePort(t)
+	at := func(more ...string) result { return call(append([]string{"ctl", "--address", port}, more...)...) }
+	ours, token := filepath.Join(dir, "ours"), filepath.Join(dir, "ours", "control.token")
+	done := make(chan result, 1)
+	go func() { done <- call(w.crawl(ours, time.Second, "--listen", port)...) }()
+	soon(t, "an answer of the crawl", func() bool { return at("--dir", ours, "status").code == exitDone })
+	if info, err := os.Stat(token); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the token: %v %v", info, err)
+	}
+	for _, action := range []string{"status", "pause", "stop", "rules"} {
+		at("--dir", dir, action).want(t, exitFailed, "wants its token", "--token")
+		at("--token", w.seeds, action).want(t, exitFailed, "is no token")
+	}
+	at("--token", token, "pause").want(t, exitDone, "paused")
+	at("--dir", ours, "stop").want(t, exitDone, "stopping")
+	if r := <-done; r.code != exitStopped {
+		t.Errorf("the crawl: %+v", r)
+	}
+	if _, err := os.Stat(token); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the token is still there: %v", err)
+	}
+}
+
+// freePort is an address of loopback that nobody listens on just now.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// The program is stopped by a signal, goes on when it is run again, and is run once more when it has finished.
+func TestHostile_S14_anInterruptStopsInOrderAndTheCrawlGoesOn(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
 	cmd, errs := child(t, w.crawl(dir, 300*time.Millisecond)...)
 	soon(t, "pages in the child's crawl", func() bool {
@@ -175,9 +220,9 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestSecondInterrupt meets a server that takes connections and says nothing: the first signal waits for it, the second
-// does not, and its URL stays queued.
-func TestSecondInterrupt(t *testing.T) {
+// A server takes connections and says nothing: the first signal waits for it, the second does not, and its URL stays queued. What is
+// on disk is whole.
+func TestHostile_S14_theSecondInterruptStopsAtOnceAndAllIsValid(t *testing.T) {
 	silent, err := net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err = errors.Join(err, silent.SetDeadline(time.Now().Add(20*time.Second))); err != nil {
 		t.Fatal(err)
@@ -209,4 +254,5 @@ func TestSecondInterrupt(t *testing.T) {
 	if m["state"] != "stopped" || number(t, m, "urls_queued") != 1 || number(t, m, "urls_in_flight") != 0 {
 		t.Errorf("after the second signal: %v", m)
 	}
+	call("fsck", dir).want(t, exitDone)
 }

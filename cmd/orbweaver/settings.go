@@ -33,6 +33,7 @@ func (c *crawlCmd) settings(w *world) (engine.Config, engine.Seams, error) {
 	}
 	cfg.Politeness = politeness.Default()
 	cfg.Politeness.HostDelay, cfg.Politeness.IPDelay = c.HostDelay.d, c.IPDelay.d
+	cfg.Politeness.CrawlDelayMax = c.CrawlDelayMax.d
 	cfg.WARC.Level, cfg.WARC.SizeMax = int(c.WarcLevel.n), c.WarcSize.bytes
 	cfg.WARC.Host = hostName()
 	var err error
@@ -43,9 +44,13 @@ func (c *crawlCmd) settings(w *world) (engine.Config, engine.Seams, error) {
 	bad.add("", err)
 	cfg.Seeds, err = c.seedSource(w)
 	bad.add("", err)
-	seams := engine.Seams{FS: vfs.Disk(), Log: newLog(w.stderr), Usage: usage, Boot: bootClock}
+	c.words = newWords(w.stderr)
+	seams := engine.Seams{FS: vfs.Disk(), Log: slog.New(newCalm(newLog(c.words).Handler())), Usage: usage, Boot: bootClock}
 	bad.add("", c.network(&cfg, &seams))
 	bad.add("", c.sameFormat())
+	if c.Token != "" && (c.Listen == "" || strings.HasPrefix(c.Listen, "unix:")) {
+		bad.add("--token", errors.New("a Unix socket needs none: it is for --listen host:port"))
+	}
 	if bad.none() && faults(c) == nil { // w.check tells the faults of values
 		cfg = cfg.WithDefaults()
 		cfg.Fetch = cfg.Fetch.WithDefaults()
@@ -94,8 +99,6 @@ func (m *mistakes) err() error { return errors.Join(m.list...) }
 // network fills in what the crawl may talk to, and as whom.
 func (c *crawlCmd) network(cfg *engine.Config, seams *engine.Seams) error {
 	var bad mistakes
-	nets, ports, err := c.allowed()
-	bad.add("", err)
 	cfg.Fetch = fetch.Options{BodyMax: c.MaxBody.bytes, UserAgent: c.userAgent(), Contact: c.Contact}
 	if c.TLS == "strict" {
 		cfg.Fetch.TLS = fetch.TLSStrict
@@ -110,31 +113,19 @@ func (c *crawlCmd) network(cfg *engine.Config, seams *engine.Seams) error {
 		}
 	}
 	bad.add("--resolver", c.resolver(seams))
-	guard := fetch.NewGuard(nets, ports, upstream)
-	if cfg.Fetch.Proxy != nil {
+	guard, nets, err := c.guard(upstream)
+	bad.add("", err)
+	switch {
+	case err != nil:
+	case cfg.Fetch.Proxy != nil:
 		seams.Dialer = fetch.NetDialer(guard.Upstream())
-	} else {
+		seams.Allowed = guard.Through
+	default:
 		seams.Dialer = fetch.NetDialer(guard)
 		seams.Allowed = guard.Check
 		bad.add("", c.contactNeeded(nets, cfg.Seeds))
 	}
 	return bad.err()
-}
-
-// allowed are the ranges and ports that are allowed by name.
-func (c *crawlCmd) allowed() (nets []netip.Prefix, ports []int, err error) {
-	var bad mistakes
-	for _, s := range c.AllowNet {
-		p, err := netip.ParsePrefix(s)
-		bad.add("--allow-net", err)
-		nets = append(nets, p)
-	}
-	for _, s := range c.AllowPort {
-		n, err := strconv.ParseUint(s, 10, 16)
-		bad.add("--allow-port", err)
-		ports = append(ports, int(n))
-	}
-	return nets, ports, bad.err()
 }
 
 // userAgent is the name that goes with every request.
@@ -212,7 +203,9 @@ func (c *crawlCmd) resolver(seams *engine.Seams) error {
 		upstreams = append(upstreams, a)
 	}
 	dialer := fetch.NetDialer(fetch.NewGuard(nil, nil, upstreams).Upstream())
-	r, err := dnsres.New(dnsres.Options{Upstreams: upstreams, IPv6: true}, dnsres.NetExchanger{Dial: dialer.DialContext})
+	o := dnsres.Options{Upstreams: upstreams, IPv6: true, TTLMin: c.DNSTTLMin.d, TTLMax: c.DNSTTLMax.d}
+	o.NegativeTTL = max(dnsres.Options{}.WithDefaults().NegativeTTL, o.TTLMin)
+	r, err := dnsres.New(o, dnsres.NetExchanger{Dial: dialer.DialContext})
 	if err != nil {
 		return err
 	}
@@ -258,14 +251,23 @@ func proxyAddr(raw string) (netip.AddrPort, error) {
 	return a, nil
 }
 
-// hostName names this machine in WARC files, in the letters that a file name takes.
+// hostName names this machine in WARC files.
 func hostName() string {
 	name, err := os.Hostname()
+	if err != nil {
+		name = ""
+	}
+	return fileName(name)
+}
+
+// fileName makes a name of the letters that a file's name takes, which leads nowhere: localhost if none is left.
+func fileName(name string) string {
 	name = regexp.MustCompile(`[^A-Za-z0-9._-]+`).ReplaceAllString(name, "-")
-	if err != nil || name == "" {
+	name = strings.TrimLeft(name, "._-")
+	if name == "" {
 		return "localhost"
 	}
-	return name
+	return name[:min(len(name), 100)]
 }
 
 func newLog(out interface{ Write([]byte) (int, error) }) *slog.Logger {

@@ -20,14 +20,21 @@ var ErrNotRunning = errors.New("control: no crawl is running there")
 
 // Client talks to one crawl.
 type Client struct {
-	http *http.Client
-	base string
-	name string
+	http  *http.Client
+	base  string
+	name  string
+	token string
 }
 
-// Dial makes a Client for "unix:PATH" or host:port. It connects at the first call.
-func Dial(address string) *Client {
-	c := &Client{name: address, base: "http://" + address}
+// answerSize bounds what is read of an answer, in bytes.
+const answerSize = 64 << 20
+
+// ErrToken says that the crawl wants a token that it was not given.
+var ErrToken = errors.New("control: the crawl wants its token")
+
+// Dial makes a Client for "unix:PATH" or host:port, which brings the token unless that is "". It connects at the first call.
+func Dial(address, token string) *Client {
+	c := &Client{name: address, base: "http://" + address, token: token}
 	transport := &http.Transport{DisableKeepAlives: true}
 	if path, ok := strings.CutPrefix(address, "unix:"); ok {
 		c.base = "http://crawl"
@@ -66,6 +73,9 @@ func (c *Client) call(ctx context.Context, method, path, body string, into any) 
 	if err != nil {
 		return fmt.Errorf("control: %w", err)
 	}
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
 	resp, err := c.http.Do(req)
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
@@ -74,9 +84,12 @@ func (c *Client) call(ctx context.Context, method, path, body string, into any) 
 		return fmt.Errorf("control: %w", err)
 	}
 	defer resp.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, bodyMax))
+	text, err := io.ReadAll(io.LimitReader(resp.Body, answerSize))
 	if err != nil {
 		return fmt.Errorf("control: %w", err)
+	}
+	if resp.StatusCode == http.StatusUnauthorized {
+		return fmt.Errorf("%w (%s)", ErrToken, c.name)
 	}
 	if err := json.Unmarshal(text, into); err != nil {
 		return fmt.Errorf("control: %s answered %s: %.200s", path, resp.Status, text)

@@ -1,16 +1,29 @@
 // Package control lets an operator talk to a running crawl over HTTP, on a Unix socket in the crawl directory or on an
 // address: status, pause, resume, stop, add, block, set, and metrics for Prometheus.
 //
-// It is not an interface for the world: the socket is readable by its owner only, and an address should be loopback;
-// requests that carry an Origin are refused, so that no web page can reach it.
-//
 //	GET  /status    report.json as it would be written now
-//	GET  /metrics   Prometheus text format
+//	GET  /rules     the rules of single hosts
+//	GET  /metrics   Prometheus text format: numbers, and no name of a site
 //	GET  /healthz   200 while the process lives
 //	POST /pause /resume /stop
 //	POST /add       body: one URL a line
 //	POST /block     body: one host rule a line
+//	POST /rule      body: one host rule a line, with what it asks for
 //	POST /set       body: key=value
+//
+// There are no pages for a browser and no profiles: whatever else is asked for is 404.
+//
+// # Who is answered
+//
+// It is not an interface for the world. The Unix socket is its owner's alone, from the moment it exists. On an address
+//
+//   - every request but /healthz and, on loopback, /metrics brings the token that lies in the crawl directory (401);
+//   - an address beyond loopback is listened on only with a token that the operator chose, and its /metrics want it too;
+//   - requests that name the server otherwise than by its address or by the name that it was told to listen on are refused: a web
+//     page whose name was rebound to this machine sends its own name (421).
+//
+// Everywhere requests that a browser sends on behalf of a page are refused (403), bodies have a limit in bytes (413), in the time that
+// their sender takes (408) and in number at once (429), and what is answered is no document for a browser.
 //
 // A Server owns its goroutines and joins them in Close.
 package control

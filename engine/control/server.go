@@ -1,15 +1,16 @@
 package control
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"iter"
+	"log/slog"
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -25,96 +26,163 @@ type Crawl interface {
 	Pause() bool
 	Resume() bool
 	Stop()
-	AddURLs(ctx context.Context, urls []string) (int, error)
+	AddURLs(ctx context.Context, urls iter.Seq[string]) (int, error)
 	HostRule(rules []string) (taken int, err error)
 	HostRules() (live, fixed []string)
 	Set(key, value string) error
 }
 
-// bodyMax bounds what one request may bring.
-const bodyMax = 64 << 20
+// Options says where a Server listens, and for whom.
+type Options struct {
+	Address string       // "unix:PATH" or host:port
+	Token   string       // what requests must bring on host:port; a Unix socket needs none
+	Log     *slog.Logger // is told what was done; nil for nobody
+}
 
-// lineMax bounds one line of it.
-const lineMax = 1 << 20
+// connsMax is how many connections there are at once, and how many descriptors they take.
+const connsMax = 32
+
+// answerMax is how long a client may take to read an answer.
+const answerMax = 30 * time.Second
 
 // Server answers an operator. Make it with Listen.
 type Server struct {
 	http     *http.Server
 	listener net.Listener
 	served   chan error
+	end      context.CancelFunc // of all requests
+	answers  sync.WaitGroup
 }
 
-// Listen serves crawl on address: "unix:PATH" or host:port.
-func Listen(address string, crawl Crawl) (*Server, error) {
-	l, err := listen(address)
+// Listen serves crawl until Close, and has all requests end with ctx. An error may wrap ErrNoToken.
+func Listen(ctx context.Context, o Options, crawl Crawl) (*Server, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	l, err := listen(ctx, o.Address)
 	if err != nil {
 		return nil, fmt.Errorf("control: %w", err)
 	}
-	s := &Server{
-		http:     &http.Server{Handler: Handler(crawl), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute},
-		listener: l, served: make(chan error, 1),
+	d, err := newDoor(l, o.Address, o.Token)
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
 	}
-	go func() { s.served <- s.http.Serve(l) }()
+	ctx, end := context.WithCancel(ctx)
+	s := &Server{listener: l, served: make(chan error, 1), end: end}
+	s.http = &http.Server{
+		Handler: s.counted(d.guard(newHandler(crawl, o.Log))), BaseContext: func(net.Listener) context.Context { return ctx },
+		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: bodyPatience, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn),
+	}
+	go func() { s.served <- s.http.Serve(limitConns(l, connsMax)) }()
 	return s, nil
 }
 
 // Addr is where the server listens.
 func (s *Server) Addr() string { return s.listener.Addr().String() }
 
-// Close ends all connections and waits for the server's goroutine.
+// Close ends all connections and waits for the server's goroutines.
 func (s *Server) Close() error {
+	s.end()
 	err := s.http.Close()
 	if serr := <-s.served; !errors.Is(serr, http.ErrServerClosed) {
 		err = errors.Join(err, serr)
 	}
+	s.answers.Wait()
 	return err
 }
 
-// Handler is the HTTP side alone.
-func Handler(crawl Crawl) http.Handler {
+// counted lets Close wait for answers under way.
+func (s *Server) counted(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.answers.Add(1)
+		defer s.answers.Done()
+		next.ServeHTTP(w, r)
+	})
+}
+
+// handler does what is asked for, whoever asks.
+type handler struct {
+	crawl Crawl
+	log   *slog.Logger
+	turn  sync.Mutex // what changes the crawl at once is done, and said, one after the other
+}
+
+func newHandler(crawl Crawl, log *slog.Logger) http.Handler {
+	h := &handler{crawl: crawl, log: log}
 	mux := http.NewServeMux()
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(newCollector(crawl), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) { answer(w, crawl.Report()) })
-	act := func(path string, f func() string) {
-		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, _ *http.Request) { answer(w, Reply{Message: f()}) })
-	}
-	act("/pause", func() string { return choose(crawl.Pause(), "paused", "was paused already") })
-	act("/resume", func() string { return choose(crawl.Resume(), "goes on", "was not paused") })
-	act("/stop", func() string { crawl.Stop(); return "stopping" })
-	mux.HandleFunc("POST /add", func(w http.ResponseWriter, r *http.Request) {
-		urls, err := lines(r.Body)
-		if err != nil {
-			refuse(w, err)
-			return
-		}
-		n, err := crawl.AddURLs(r.Context(), urls)
-		reply(w, fmt.Sprintf("%d of %d URLs offered at the door", n, len(urls)), err)
-	})
-	mux.HandleFunc("POST /block", hostRule(crawl, " exclude"))
-	mux.HandleFunc("POST /rule", hostRule(crawl, ""))
 	mux.HandleFunc("GET /rules", func(w http.ResponseWriter, _ *http.Request) { answer(w, rulesOf(crawl)) })
-	mux.HandleFunc("POST /set", func(w http.ResponseWriter, r *http.Request) {
-		settings, err := lines(r.Body)
-		if err != nil {
-			refuse(w, err)
-			return
+	mux.HandleFunc("POST /pause", h.act(func() (string, bool) { return choose(crawl.Pause(), "paused", "was paused already") }))
+	mux.HandleFunc("POST /resume", h.act(func() (string, bool) { return choose(crawl.Resume(), "goes on", "was not paused") }))
+	mux.HandleFunc("POST /stop", h.act(func() (string, bool) { crawl.Stop(); return "stopping", true }))
+	b := newBodies()
+	mux.HandleFunc("POST /add", b.take(addMax, h.add))
+	mux.HandleFunc("POST /block", b.take(rulesMax, h.hostRule(" exclude")))
+	mux.HandleFunc("POST /rule", b.take(rulesMax, h.hostRule("")))
+	mux.HandleFunc("POST /set", b.take(rulesMax, h.set))
+	return mux
+}
+
+// act answers what f did, and tells the log if it changed anything.
+func (h *handler) act(f func() (said string, changed bool)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		h.turn.Lock()
+		said, changed := f()
+		if changed {
+			h.log.Info("by the operator: " + said)
 		}
-		for _, s := range settings {
-			key, value, _ := strings.Cut(s, "=")
-			err = errors.Join(err, crawl.Set(strings.TrimSpace(key), strings.TrimSpace(value)))
+		h.turn.Unlock()
+		answer(w, Reply{Message: said})
+	}
+}
+
+// add offers URLs as they come: the crawl takes them no faster than it has room for, and so does the socket.
+func (h *handler) add(w http.ResponseWriter, r *http.Request, in *text) {
+	read := 0
+	added, err := h.crawl.AddURLs(r.Context(), func(yield func(string) bool) {
+		for url := range in.each() {
+			if read++; !yield(url) {
+				return
+			}
 		}
-		reply(w, "set", err)
 	})
-	return sameOrigin(http.MaxBytesHandler(mux, bodyMax))
+	said := fmt.Sprintf("%d of %d URLs offered at the door", added, read)
+	if added > 0 {
+		h.log.Info("by the operator: URLs offered at the door", "offered", added, "of", read)
+	}
+	reply(w, said, errors.Join(in.err, err))
+}
+
+// set changes settings, one a line.
+func (h *handler) set(w http.ResponseWriter, _ *http.Request, in *text) {
+	settings, err := in.all()
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	h.turn.Lock()
+	for _, s := range settings {
+		key, value, _ := strings.Cut(s, "=")
+		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+		fault := h.crawl.Set(key, value)
+		if fault == nil {
+			h.log.Info("by the operator: set", "key", key, "value", fmt.Sprintf("%.2000s", value))
+		}
+		err = errors.Join(err, fault)
+	}
+	h.turn.Unlock()
+	reply(w, "set", err)
 }
 
 // hostRule takes rules of single hosts, one a line, each with what it is to end in.
-func hostRule(crawl Crawl, end string) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		rules, err := lines(r.Body)
+func (h *handler) hostRule(end string) func(http.ResponseWriter, *http.Request, *text) {
+	return func(w http.ResponseWriter, _ *http.Request, in *text) {
+		rules, err := in.all()
 		if err != nil {
 			refuse(w, err)
 			return
@@ -122,7 +190,7 @@ func hostRule(crawl Crawl, end string) http.HandlerFunc {
 		for i := range rules {
 			rules[i] += end
 		}
-		taken, err := crawl.HostRule(rules)
+		taken, err := h.crawl.HostRule(rules)
 		reply(w, fmt.Sprintf("%d of %d host rules taken", taken, len(rules)), err)
 	}
 }
@@ -145,59 +213,41 @@ func rulesOf(crawl Crawl) (h HostRules) {
 	return h
 }
 
-// sameOrigin refuses what a browser sends on behalf of a page.
-func sameOrigin(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != "" {
-			http.Error(w, "requests from web pages are not answered", http.StatusForbidden)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
 // Reply is what an action answers.
 type Reply struct {
 	Message string `json:"message"`
 	Error   string `json:"error,omitempty"`
 }
 
+// errorMax is how much is said of what went wrong, in bytes: a body may hold very many mistakes.
+const errorMax = 16 << 10
+
 func reply(w http.ResponseWriter, message string, err error) {
-	if err != nil {
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusBadRequest)
-		_ = json.NewEncoder(w).Encode(Reply{Message: message, Error: err.Error()}) // the client may be gone
+	if err == nil {
+		answer(w, Reply{Message: message})
 		return
 	}
-	answer(w, Reply{Message: message})
+	said := err.Error()
+	if len(said) > errorMax {
+		said = said[:errorMax] + "... and more"
+	}
+	answerWith(w, statusOf(err), Reply{Message: message, Error: said})
 }
 
 func refuse(w http.ResponseWriter, err error) { reply(w, "", err) }
 
-func answer(w http.ResponseWriter, v any) {
+func answer(w http.ResponseWriter, v any) { answerWith(w, http.StatusOK, v) }
+
+func answerWith(w http.ResponseWriter, status int, v any) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerMax)) // where there is no connection nobody is slow
 	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(v) // the client may be gone
 }
 
-func choose(ok bool, yes, no string) string {
+func choose(ok bool, yes, no string) (string, bool) {
 	if ok {
-		return yes
+		return yes, true
 	}
-	return no
-}
-
-// lines reads non-empty lines, without comments.
-func lines(r io.Reader) ([]string, error) {
-	var out []string
-	in := bufio.NewScanner(r)
-	in.Buffer(nil, lineMax)
-	for in.Scan() {
-		if line := strings.TrimSpace(in.Text()); line != "" && !strings.HasPrefix(line, "#") {
-			out = append(out, line)
-		}
-	}
-	if err := in.Err(); err != nil {
-		return nil, fmt.Errorf("control: %w", err)
-	}
-	return out, nil
+	return no, false
 }

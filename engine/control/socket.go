@@ -21,28 +21,28 @@ const pathMax = 100
 // Address is where the crawl in dir listens when it was not told otherwise.
 func Address(dir string) string { return "unix:" + filepath.Join(dir, socketName) }
 
-func listen(address string) (net.Listener, error) {
+func listen(ctx context.Context, address string) (net.Listener, error) {
 	if path, ok := strings.CutPrefix(address, "unix:"); ok {
-		return listenUnix(path)
+		return listenUnix(ctx, path)
 	}
-	return net.Listen("tcp", address)
+	return new(net.ListenConfig).Listen(ctx, "tcp", address)
 }
 
 // listenUnix listens on a socket that its owner alone may use. A socket that a killed process left is replaced; one that
 // answers, and whatever is no socket, is not.
-func listenUnix(path string) (net.Listener, error) {
+func listenUnix(ctx context.Context, path string) (net.Listener, error) {
 	path, done, err := shorten(path)
 	if err != nil {
 		return nil, err
 	}
-	l, err := replaceUnix(path)
+	l, err := replaceUnix(ctx, path)
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}
 	return &unixListener{Listener: l, done: done}, nil
 }
 
-func replaceUnix(path string) (net.Listener, error) {
+func replaceUnix(ctx context.Context, path string) (net.Listener, error) {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -58,7 +58,8 @@ func replaceUnix(path string) (net.Listener, error) {
 			return nil, err
 		}
 	}
-	l, err := net.Listen("unix", path)
+	private := net.ListenConfig{Control: ownerOnly}
+	l, err := private.Listen(ctx, "unix", path)
 	if err != nil {
 		return nil, err
 	}

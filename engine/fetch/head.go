@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/valyala/fasthttp"
@@ -160,7 +161,9 @@ func parseStatus(b []byte) (int, bool) {
 	return n, digits > 0
 }
 
-// parseLengths finds what the fields say about the length of the body.
+// parseLengths finds what the fields say about the length of the body. Of Content-Length it makes what the fetch standard does
+// (https://fetch.spec.whatwg.org/#ref-for-extract-a-length): values that differ are an error, even if only in a leading zero or in
+// one of them being empty; and one that is no number is as none.
 func parseLengths(fields []byte, version int, info *headInfo) {
 	var first []byte
 	seen := false
@@ -171,9 +174,9 @@ func parseLengths(fields []byte, version int, info *headInfo) {
 				info.chunked = true
 			}
 		case equalFold(name, "content-length"):
-			for len(value) > 0 || !seen {
+			for more := true; more; {
 				var token []byte
-				token, value, _ = bytes.Cut(value, []byte{','})
+				token, value, more = bytes.Cut(value, []byte{','})
 				token = trimSpace(token)
 				if seen && !bytes.Equal(token, first) {
 					info.flags |= FlagBadLength
@@ -192,13 +195,20 @@ func parseLengths(fields []byte, version int, info *headInfo) {
 	if !seen {
 		return
 	}
+	if info.flags&FlagBadLength != 0 || !isNumber(first) {
+		return // what is no number at all says nothing: the body ends with the connection
+	}
 	n, ok := parseDecimal(first)
 	if !ok {
 		info.flags |= FlagBadLength
+		return
 	}
-	if info.flags&FlagBadLength == 0 {
-		info.length = n
-	}
+	info.length = n
+}
+
+// isNumber says that b is digits and nothing else.
+func isNumber(b []byte) bool {
+	return len(b) > 0 && !slices.ContainsFunc(b, func(c byte) bool { return !isDigit(c) })
 }
 
 // parseDecimal reads digits and nothing else, as long as they fit.

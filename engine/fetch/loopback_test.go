@@ -149,8 +149,8 @@ func TestRefused(t *testing.T) {
 	})
 }
 
-// N11: what is connected to is the vetted address, and the guard is asked at that moment.
-func TestN11_GuardAtConnect(t *testing.T) {
+// What is connected to is the vetted address, and the guard is asked at that moment.
+func TestHostile_N10_theGuardIsAskedAtTheMomentOfConnecting(t *testing.T) {
 	addr := serve(t, func(*net.TCPConn) { t.Error("somebody connected") })
 	fetchOnce(t, testOptions(), NetDialer(NewGuard(nil, nil, nil)), targetAt(addr), func(p *Page) {
 		if p.Outcome != outcome.BlockedAddress {

@@ -47,7 +47,7 @@ const (
 	FlagBothLengths                   // Content-Length beside chunking; chunking won
 	FlagSurplus                       // bytes came after the end of the body; they are not kept
 	FlagNotHTTP                       // no status line: HTTP/0.9, or no HTTP at all
-	FlagBadLength                     // Content-Length that is no number, or several that differ
+	FlagBadLength                     // several Content-Length that differ, or one beyond all numbers
 	FlagLocal                         // the fault may be ours: no descriptors, no ports, no route
 )
 

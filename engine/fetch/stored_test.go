@@ -121,7 +121,7 @@ func TestStoredDecodesAndReads(t *testing.T) {
 		if got, fault := p.Decoded(NewDecoder(DecoderOptions{})); !bytes.Equal(got, want) || fault != DecodeOK {
 			t.Errorf("%s: %d bytes, %v", encoding, len(got), fault)
 		}
-		if wait, ok := p.RetryAfter(); string(p.ContentType()) != "text/html" || !ok || wait != 7*time.Second {
+		if wait, ok := p.RetryAfter(); string(p.ContentType()) != "text/html" || !ok || wait.Wait != 7*time.Second {
 			t.Errorf("%s: %q, %v", encoding, p.ContentType(), wait)
 		}
 	}

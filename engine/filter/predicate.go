@@ -69,6 +69,10 @@ func (p *predicate[F]) compileExpression(text string) (err error) {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrExpression, err)
 	}
+	if err = affordable(p.program.Node()); err != nil {
+		p.program = nil
+		return err
+	}
 	_, p.asksVia = p.asks["via"]
 	p.need = p.asks.ofURL()
 	return nil
@@ -91,6 +95,7 @@ func (p *predicate[F]) begin() *evaluation[F] {
 	e, _ := p.machines.Get().(*evaluation[F])
 	if e == nil {
 		e = new(evaluation[F])
+		e.machine.MemoryBudget = budgetMost
 	}
 	return e
 }

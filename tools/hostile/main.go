@@ -46,19 +46,21 @@ func run(ctx context.Context) (*score, error) {
 	}
 	s := newScore()
 	lines := json.NewDecoder(out)
-	for {
+	for err == nil {
 		var e event
-		if err = lines.Decode(&e); err != nil {
-			break
+		if err = lines.Decode(&e); err == nil {
+			s.take(&e)
 		}
-		s.take(&e)
 	}
-	if err != io.EOF {
+	if !errors.Is(err, io.EOF) {
 		_ = test.Cancel() // it may have more to say
 	}
-	// That tests failed is known from their events.
-	if _, failed := errors.AsType[*exec.ExitError](test.Wait()); err != io.EOF || failed && len(s.proofs) == 0 {
-		return nil, fmt.Errorf("go test gave no results: %w", err)
+	ended := test.Wait()
+	switch {
+	case !errors.Is(err, io.EOF):
+		return nil, fmt.Errorf("what go test says cannot be read: %w", err)
+	case ended != nil && len(s.proofs) == 0: // that tests failed is known from their events
+		return nil, fmt.Errorf("go test: %w", ended)
 	}
 	s.judge()
 	return s, nil

@@ -63,12 +63,11 @@ func (s *score) end(e *event, name string) {
 	if strings.Contains(e.Test, "/") {
 		return // its parent speaks for it
 	}
-	m := testName.FindStringSubmatch(e.Test)
-	if m == nil {
+	ids := casesOf(e.Test)
+	if ids == nil {
 		s.faults = append(s.faults, name+": proves no case: want TestHostile_H01_whatIsExpected")
-		return
 	}
-	for id := range strings.SplitSeq(strings.TrimSuffix(m[1], "_"), "_") {
+	for _, id := range ids {
 		if !slices.ContainsFunc(hostile.Catalogue, func(e hostile.Entry) bool { return e.ID == id }) {
 			s.faults = append(s.faults, name+": no case "+id+" in the catalogue")
 			continue
@@ -84,6 +83,15 @@ func (s *score) end(e *event, name string) {
 			p.failed = append(p.failed, name)
 		}
 	}
+}
+
+// casesOf are the cases that a test proves, by its name.
+func casesOf(test string) []string {
+	m := testName.FindStringSubmatch(test)
+	if m == nil {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(m[1], "_"), "_")
 }
 
 // judge holds the score against the catalogue and what is known to be open.

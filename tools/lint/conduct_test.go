@@ -6,71 +6,6 @@ import (
 	"strings"
 )
 
-// doors are the calls and types that reach the network. There is one dial function that nothing can go around: the
-// Dialer of engine/fetch, which knows the forbidden addresses and meets each of them before a connection is made.
-const doors = `
-	net.Dial net.DialTimeout net.DialTCP net.DialUDP net.DialUnix net.DialIP net.Dialer
-	net.Listen net.ListenTCP net.ListenUDP net.ListenUnix net.ListenIP net.ListenPacket net.ListenConfig net.ListenMulticastUDP
-	net.FileConn net.Resolver net.DefaultResolver net.LookupHost net.LookupIP net.LookupAddr net.LookupCNAME net.LookupTXT
-	net.ResolveTCPAddr net.ResolveUDPAddr net.ResolveIPAddr
-	crypto/tls.Dial crypto/tls.DialWithDialer crypto/tls.Dialer crypto/tls.Listen
-	net/http.Get net/http.Head net/http.Post net/http.PostForm net/http.Client net/http.DefaultClient net/http.Transport
-	net/http.DefaultTransport net/http.ListenAndServe net/http.ListenAndServeTLS net/http.Server net/http.DefaultServeMux
-	github.com/valyala/fasthttp.Client github.com/valyala/fasthttp.HostClient github.com/valyala/fasthttp.PipelineClient
-	github.com/valyala/fasthttp.Get github.com/valyala/fasthttp.Post github.com/valyala/fasthttp.Do
-	github.com/valyala/fasthttp.Dial github.com/valyala/fasthttp.DialTimeout github.com/valyala/fasthttp.TCPDialer
-	github.com/valyala/fasthttp.Server github.com/valyala/fasthttp.ListenAndServe
-	github.com/miekg/dns.Client github.com/miekg/dns.Exchange github.com/miekg/dns.Dial github.com/miekg/dns.DialTimeout
-	github.com/miekg/dns.Server github.com/miekg/dns.ListenAndServe
-	syscall.Socket syscall.Connect golang.org/x/sys/unix.Socket golang.org/x/sys/unix.Connect`
-
-// doorkeepers may use the doors. Tests may as well.
-var doorkeepers = places{
-	"engine/fetch/socket_linux.go": "the same with fewer system calls, used by the one dial function alone: see checkInner",
-	"engine/fetch/dialer.go":       "the one dial function, for pages and for questions to name servers alike",
-	"engine/control/client.go":     "asks a running crawl over its local port",
-	"engine/control/server.go":     "answers on the local port",
-	"engine/control/socket.go":     "the local port, both ends of it",
-	"bench/load/":                  "a web server on real sockets",
-	"bench/frontier/line.go":       "a small one, on loopback, in the process of the crawler",
-}
-
-func checkNetwork(h *tree) (faults []string) {
-	used := make(map[string]bool)
-	for _, f := range h.files {
-		ast.Inspect(f.ast, func(n ast.Node) bool {
-			name := f.selected(n)
-			if name == "" || f.test || !hasWord(doors, name) {
-				return true
-			}
-			if entry := doorkeepers.find(f.path); entry != "" {
-				used[entry] = true
-				return true
-			}
-			faults = append(faults, fmt.Sprintf("%s: %s goes around the one dial function: take a fetch.Dialer or a dial function as an argument, from the engine's Seams", h.at(n), name))
-			return true
-		})
-	}
-	faults = append(faults, checkInner(h)...)
-	return append(faults, h.unused(doorkeepers, used, "doorkeepers")...)
-}
-
-// checkInner sees to it that the functions which connect without asking the guard are named by the dialer alone.
-func checkInner(h *tree) (faults []string) {
-	for _, f := range h.files {
-		if f.test || f.dir != "engine/fetch" || f.path == "engine/fetch/dialer.go" || strings.HasPrefix(f.path, "engine/fetch/socket_") {
-			continue
-		}
-		ast.Inspect(f.ast, func(n ast.Node) bool {
-			if id, ok := n.(*ast.Ident); ok && hasWord("connectSocket connectNet openSocket", id.Name) {
-				faults = append(faults, fmt.Sprintf("%s: %s asks no Guard: call the Dialer that the Fetcher was given", h.at(n), id.Name))
-			}
-			return true
-		})
-	}
-	return faults
-}
-
 // starters are the files that may start a goroutine, each with who waits for it. Tests may as well; testing/synctest and
 // goleak watch them.
 var starters = places{
@@ -87,6 +22,7 @@ var starters = places{
 	"cmd/orbweaver/crawl.go":         "the signal watcher; the function that signals returns waits for it",
 	"cmd/orbweaver/memory.go":        "follows the number of hosts; the function it returns waits",
 	"cmd/orbweaver/progress.go":      "the progress line; its Close waits",
+	"cmd/orbweaver/words.go":         "what the crawl says; its Close waits",
 	"cmd/orbweaver/sim.go":           "nobody waits: a read of standard input cannot be interrupted, so it ends with the process",
 	"bench/frontier/run.go":          "the watch; Run waits for it",
 	"bench/frontier/line.go":         "close waits for the listener and its connections",

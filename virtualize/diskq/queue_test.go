@@ -131,7 +131,7 @@ func TestFailedReadCanBeRepeated(t *testing.T) {
 }
 
 // A flipped bit anywhere in the unread blocks is found by Check, and by Read before it hands out a wrong item.
-func TestFlippedBitIsFound(t *testing.T) {
+func TestHostile_S08_aFlippedBitOfAQueueIsFound(t *testing.T) {
 	disk := vfs.NewMem(1)
 	q := open(t, disk, nil)
 	fill(t, q, 0, 50)

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"orbweaver/bench/hostile"
+	"orbweaver/bench/simweb"
+	"orbweaver/bench/vitro"
+)
+
+type benchHostileCmd struct {
+	Pairs     count    `help:"Pairs of crawls." default:"10" placeholder:"N"`
+	For       duration `help:"How long each crawl is." default:"40s" placeholder:"TIME"`
+	Hosts     count    `help:"Honest hosts." default:"3600" placeholder:"N"`
+	Hostile   count    `help:"Hostile hosts, about; of each case as many as of any other." default:"400" placeholder:"N"`
+	Cases     []string `help:"Cases, as H01; all that can be played, if none is named." placeholder:"ID,..."`
+	HostDelay duration `help:"Wait between two requests to a site: it sets the rate." default:"4s" placeholder:"TIME"`
+	IPDelay   duration `name:"ip-delay" help:"Wait between two requests to an address." default:"500ms" placeholder:"TIME"`
+	Fetchers  count    `help:"Fetch workers." default:"1024" placeholder:"N"`
+	Mean      count    `help:"Mean number of pages of a host." default:"40" placeholder:"N"`
+	Dir       string   `help:"Crawl directory; made anew, and removed at the end." default:"./build/hostile" placeholder:"DIR"`
+	Seed      count    `help:"Which web." default:"1" placeholder:"N"`
+	Verify    bool     `help:"Read every record of every archive, too."`
+	JSON      bool     `help:"Print JSON."`
+}
+
+// Help says what it does.
+func (*benchHostileCmd) Help() string {
+	return "Crawls the same honest hosts at a rate that politeness limits, in alternating pairs: alone, and beside hosts of all hostile kinds that\n" +
+		"sim --hostile knows. Prints the rate on the honest hosts, processor and memory of both, and the median of the ratios. Every host\n" +
+		"has an address of its own, nearly: who shares an address with a hostile host waits for it, which is politeness and no fault.\n\n" +
+		"Examples:\n  orbweaver bench hostile\n  orbweaver bench hostile --pairs 2 --for 20s --cases H02,H06"
+}
+
+// addresses is how many there are for hosts to be made of: so many that hardly two hosts share one.
+const addresses = 1 << 24
+
+// Run measures.
+func (c *benchHostileCmd) Run(w *world) error {
+	ctx, stop := signal.NotifyContext(w.ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	mixed := vitro.Mixed{Cases: c.Cases}
+	if len(mixed.Cases) == 0 {
+		for id := range hostile.Cases() {
+			mixed.Cases = append(mixed.Cases, id)
+		}
+		slices.Sort(mixed.Cases)
+	}
+	if _, err := hostile.New(mixed.Cases...); err != nil {
+		return usageError{fmt.Errorf("--cases %s: %w", strings.Join(mixed.Cases, ","), err)}
+	}
+	mixed.Hosts = max(int(c.Hostile.n)/len(mixed.Cases), 1)
+	o, err := vitroAnew(w, c.Dir)
+	if err != nil {
+		return err
+	}
+	o.World = simweb.Plain()
+	o.World.Seed, o.World.Hosts, o.World.IPs = uint64(c.Seed.n), int(c.Hosts.n), addresses
+	o.World.PagesPerHostMean, o.World.PagesPerHostMax = int(c.Mean.n), 2*int(c.Mean.n)
+	o.HostDelay, o.IPDelay, o.Fetchers, o.SkipVerify, o.DigestEvery = c.HostDelay.d, c.IPDelay.d, int(c.Fetchers.n), !c.Verify, 100
+	r, err := vitro.Isolation(ctx, o, mixed, int(c.Pairs.n), c.For.d, w.stderr)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		err = printJSON(w.stdout, r)
+	} else {
+		r.Print(w.stdout)
+	}
+	if err == nil && !r.Sound() {
+		err = errUnsound
+	}
+	return err
+}

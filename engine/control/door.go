@@ -1,0 +1,87 @@
+package control
+
+import (
+	"crypto/subtle"
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+)
+
+// ErrNoToken says that a server on an address would answer whoever asks.
+var ErrNoToken = errors.New("control: an address that others can reach needs a token")
+
+// door decides who is answered.
+type door struct {
+	tcp    bool     // anybody on this machine, or on the net, can connect
+	remote bool     // the address is not loopback
+	names  []string // beside addresses and localhost, what the server may be called; lower case
+	token  string
+}
+
+// newDoor makes the door of a server that listens on l and was told to on address.
+func newDoor(l net.Listener, address, token string) (*door, error) {
+	at, tcp := l.Addr().(*net.TCPAddr)
+	d := &door{tcp: tcp, token: token}
+	if !tcp {
+		return d, nil
+	}
+	d.remote = !at.IP.IsLoopback()
+	if token == "" {
+		return nil, ErrNoToken
+	}
+	if host, _, err := net.SplitHostPort(address); err == nil && host != "" {
+		d.names = append(d.names, strings.ToLower(host))
+	}
+	return d, nil
+}
+
+// guard lets those in who may, and tells browsers that what comes back is nothing for them.
+func (d *door) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerMax)) // where there is no connection nobody is slow
+		h := w.Header()
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+		h.Set("Cache-Control", "no-store")
+		switch {
+		case r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != "":
+			http.Error(w, "requests from web pages are not answered", http.StatusForbidden)
+		case d.tcp && !d.isCalled(r.Host):
+			http.Error(w, "this server is called by its address, by localhost or by the name in --listen", http.StatusMisdirectedRequest)
+		case d.tcp && !d.isOpen(r.URL.Path) && !bears(r, d.token):
+			h.Set("WWW-Authenticate", "Bearer")
+			http.Error(w, "a token is needed: Authorization: Bearer TOKEN", http.StatusUnauthorized)
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// isCalled says that a Host field names this server. A page that had its own name rebound to this machine sends that name.
+func (d *door) isCalled(host string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.ToLower(strings.TrimSuffix(name, "."))
+	if name == "localhost" || slices.Contains(d.names, name) {
+		return true
+	}
+	_, err := netip.ParseAddr(strings.Trim(name, "[]"))
+	return err == nil
+}
+
+// isOpen says that a path may be asked for without the token.
+func (d *door) isOpen(path string) bool {
+	return path == "/healthz" || path == "/metrics" && !d.remote
+}
+
+// bears says that a request brings the token. How long that takes does not depend on how much of it is right.
+func bears(r *http.Request, token string) bool {
+	scheme, got, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	return strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare([]byte(strings.TrimSpace(got)), []byte(token)) == 1
+}

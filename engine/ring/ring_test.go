@@ -1,0 +1,296 @@
+package ring
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// kinds are the assignments that every test here holds to the same promises.
+func kinds() map[string]func([]Member) (Assignment, error) {
+	return map[string]func([]Member) (Assignment, error){
+		"consistent": func(m []Member) (Assignment, error) { return NewConsistent(m, 50) },
+		"rendezvous": func(m []Member) (Assignment, error) { return NewRendezvous(m) },
+	}
+}
+
+func each(t *testing.T, f func(t *testing.T, make func([]Member) Assignment)) {
+	t.Helper()
+	for name, kind := range kinds() {
+		t.Run(name, func(t *testing.T) {
+			f(t, func(members []Member) Assignment {
+				a, err := kind(members)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return a
+			})
+		})
+	}
+}
+
+// agents makes members of random capacities, or all of 1.
+func agents(r *rand.Rand, n, capacity int) []Member {
+	all := make([]Member, n)
+	for i := range all {
+		all[i] = Member{ID: fmt.Sprintf("agent-%d", r.Uint32()), Capacity: 1 + r.IntN(capacity)}
+	}
+	return all
+}
+
+func owner(a Assignment, key uint64) string { return a.Members()[a.Owner(key)].ID }
+
+// UbiCrawler's contravariance, for random sets of agents: who was there before and after gets no host from another who was as well. So
+// a host that moves goes to one that came, or comes from one that left.
+func TestOwner_noHostMovesBetweenTwoWhoStay(t *testing.T) {
+	each(t, func(t *testing.T, make func([]Member) Assignment) {
+		r := rand.New(rand.NewPCG(1, 2))
+		for range 40 {
+			all := agents(r, 2+r.IntN(30), 4)
+			before := slices.DeleteFunc(slices.Clone(all), func(Member) bool { return r.IntN(3) == 0 })
+			after := slices.DeleteFunc(slices.Clone(all), func(Member) bool { return r.IntN(3) == 0 })
+			if len(before) == 0 || len(after) == 0 {
+				continue
+			}
+			was, is := make(before), make(after)
+			stays := func(id string) bool {
+				has := func(m Member) bool { return m.ID == id }
+				return slices.ContainsFunc(before, has) && slices.ContainsFunc(after, has)
+			}
+			for range 2000 {
+				key := r.Uint64()
+				if from, to := owner(was, key), owner(is, key); from != to && stays(from) && stays(to) {
+					t.Fatalf("%x moves from %s to %s, and both stay", key, from, to)
+				}
+			}
+		}
+	})
+}
+
+// More capacity takes hosts from others and moves none between them.
+func TestOwner_moreCapacityOnlyTakes(t *testing.T) {
+	each(t, func(t *testing.T, make func([]Member) Assignment) {
+		r := rand.New(rand.NewPCG(3, 4))
+		for range 20 {
+			all := agents(r, 8, 3)
+			more := slices.Clone(all)
+			more[3].Capacity++
+			was, is := make(all), make(more)
+			for range 2000 {
+				key := r.Uint64()
+				if from, to := owner(was, key), owner(is, key); from != to && to != more[3].ID {
+					t.Fatalf("%x moves from %s to %s", key, from, to)
+				}
+			}
+		}
+	})
+}
+
+// The order in which agents are named does not matter.
+func TestOwner_dependsOnTheSetAlone(t *testing.T) {
+	each(t, func(t *testing.T, make func([]Member) Assignment) {
+		r := rand.New(rand.NewPCG(5, 6))
+		all := agents(r, 20, 5)
+		mixed := slices.Clone(all)
+		r.Shuffle(len(mixed), func(i, j int) { mixed[i], mixed[j] = mixed[j], mixed[i] })
+		a, b := make(all), make(mixed)
+		for range 5000 {
+			if key := r.Uint64(); owner(a, key) != owner(b, key) {
+				t.Fatalf("%x has two owners", key)
+			}
+		}
+	})
+}
+
+// nearest is the owner by its definition: of all replicas the nearest in either direction, then the smaller identifier.
+func nearest(members []Member, replicas int, key uint64) string {
+	best, least := "", uint64(math.MaxUint64)
+	for _, m := range members {
+		state := m.seed()
+		for range m.Capacity * replicas {
+			state += golden
+			at := mix(state)
+			gap := min(key-at, at-key)
+			if best == "" || gap < least || gap == least && m.ID < best {
+				best, least = m.ID, gap
+			}
+		}
+	}
+	return best
+}
+
+func TestConsistent_isTheNearestReplica(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for range 60 {
+		members, replicas := agents(r, 1+r.IntN(5), 3), 1+r.IntN(4)
+		c, err := NewConsistent(members, replicas)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys := []uint64{0, 1, math.MaxUint64, math.MaxUint64 - 1, 1 << 63}
+		for _, from := range c.from {
+			keys = append(keys, from, from-1, from+1)
+		}
+		for range 200 {
+			keys = append(keys, r.Uint64())
+		}
+		for _, key := range keys {
+			if got, want := owner(c, key), nearest(members, replicas, key); got != want {
+				t.Fatalf("%d members, %d replicas, key %x: %s, want %s", len(members), replicas, key, got, want)
+			}
+		}
+	}
+}
+
+// Two replicas may meet, and a key may lie in the very middle: then the smaller identifier has it, whoever came first.
+func TestConsistent_conflictsAreSettledByIdentifier(t *testing.T) {
+	members := []Member{{"a", 1}, {"b", 1}}
+	c := &Consistent{members: members}
+	c.arcs([]point{{10, 1}, {20, 0}, {30, 1}})
+	c.makeIndex()
+	for key, want := range map[uint64]int{10: 1, 14: 1, 15: 0, 20: 0, 25: 0, 26: 1, 30: 1, 0: 1, math.MaxUint64: 1} {
+		if got := c.Owner(key); got != want {
+			t.Errorf("key %d: member %d, want %d", key, got, want)
+		}
+	}
+}
+
+// The least of -log(u)/capacity, by arithmetic of floating point; keys at which two are too close to call are left to the tie rule.
+func TestRendezvous_isTheLeastByCapacity(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	for range 50 {
+		rv, err := NewRendezvous(agents(r, 1+r.IntN(40), CapacityMax))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 500 {
+			key := r.Uint64()
+			best, least, second := 0, math.Inf(1), math.Inf(1)
+			for i, m := range rv.members {
+				score := -math.Log2(float64(mix(key^rv.seeds[i]))/(1<<64)) / float64(m.Capacity)
+				if score < least {
+					best, least, second = i, score, least
+				} else {
+					second = min(second, score)
+				}
+			}
+			if got := rv.Owner(key); got != best && second-least > 1e-6*least {
+				t.Fatalf("key %x: %s, want %s", key, rv.members[got].ID, rv.members[best].ID)
+			}
+		}
+	}
+}
+
+// Logarithms are right to a millionth, never rise with their number, and never fall below the straight line that rules members out.
+func TestCost_isALogarithm(t *testing.T) {
+	table := newLogTable()
+	r := rand.New(rand.NewPCG(11, 12))
+	for range 200_000 {
+		u := r.Uint64() >> r.IntN(64)
+		cost := table.cost(u)
+		f, _ := new(big.Float).SetUint64(max(u, 1)).Float64()
+		if want := (64 - math.Log2(f)) * (1 << fraction); math.Abs(float64(cost)-want) > 1e-6*(1<<fraction) {
+			t.Fatalf("cost of %x: %d, want %.0f", u, cost, want)
+		}
+		if u > 1 && table.cost(u-1) < cost {
+			t.Fatalf("cost falls before %x", u)
+		}
+		if lowest(u) > cost {
+			t.Fatalf("lowest of %x: %d, cost %d", u, lowest(u), cost)
+		}
+	}
+}
+
+// What is written down in docs/ring.md, for other builds and other languages.
+func TestVectors_areThoseOfTheDocument(t *testing.T) {
+	m := Member{ID: "agent-1", Capacity: 1}
+	same := func(what string, got, want uint64) {
+		t.Helper()
+		if got != want {
+			t.Errorf("%s is %#x, want %#x", what, got, want)
+		}
+	}
+	same("the key of example.org", Key([]byte("example.org")), 0x4037554f7ebcbf45)
+	same("the seed of agent-1", m.seed(), 0xa4fac5cdb831c7ae)
+	state := m.seed()
+	for k, want := range []uint64{0xa83e41e82be9c4dd, 0x2cd5a7cda1cb3d43, 0x496a274ebb5bca67} {
+		state += golden
+		same(fmt.Sprintf("replica %d of agent-1", k), mix(state), want)
+	}
+	table := newLogTable()
+	same("entry 1", table[1], 0x5c4994dd0)
+	same("entry 512", table[512], 0x95c01a39fbd)
+	same("entry 1023", table[1023], 0xffd1d28e4f2)
+	same("the cost of 2^63", table.cost(1<<63), 1<<fraction)
+	same("the cost of 0x123456789abcdef", table.cost(0x123456789abcdef), 0x7d053f782c5a)
+
+	four := []Member{{"agent-1", 1}, {"agent-2", 1}, {"agent-3", 2}, {"agent-4", 4}}
+	c, cerr := NewConsistent(four, 100)
+	r, rerr := NewRendezvous(four)
+	if err := errors.Join(cerr, rerr); err != nil {
+		t.Fatal(err)
+	}
+	for host, want := range map[string][2]string{
+		"example.org": {"agent-3", "agent-3"}, "www.example.org": {"agent-2", "agent-4"}, "example.com": {"agent-4", "agent-4"},
+		"192.0.2.1": {"agent-3", "agent-4"}, "2001:db8::1": {"agent-2", "agent-4"}, "a.example": {"agent-4", "agent-4"},
+		"b.example": {"agent-3", "agent-4"}, "c.example": {"agent-4", "agent-3"},
+	} {
+		key := Key([]byte(host))
+		if got := [2]string{owner(c, key), owner(r, key)}; got != want {
+			t.Errorf("%s belongs to %v, want %v", host, got, want)
+		}
+	}
+}
+
+func TestMembers_allFaultsAreNamed(t *testing.T) {
+	each(t, func(t *testing.T, _ func([]Member) Assignment) {
+		kind := kinds()[strings.TrimPrefix(t.Name(), "TestMembers_allFaultsAreNamed/")]
+		for _, c := range []struct {
+			members []Member
+			want    []string
+		}{
+			{nil, []string{"0: want 1 to"}},
+			{[]Member{{"a", 1}, {"a", 2}}, []string{`two "a"`}},
+			{[]Member{{"", 1}, {"b", 0}, {"c", 1001}}, []string{"no identifier", `"b" has capacity 0`, `"c" has capacity 1001`}},
+		} {
+			_, err := kind(c.members)
+			if !errors.Is(err, ErrMembers) {
+				t.Fatalf("%v: %v", c.members, err)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%v: %v: want %q", c.members, err, want)
+				}
+			}
+		}
+	})
+}
+
+func BenchmarkOwner(b *testing.B) {
+	r := rand.New(rand.NewPCG(13, 14))
+	for _, capacity := range []int{1, 4} {
+		members := agents(r, 64, capacity)
+		c, err := NewConsistent(members, ReplicasDefault)
+		if err != nil {
+			b.Fatal(err)
+		}
+		rv, err := NewRendezvous(members)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for name, a := range map[string]Assignment{"consistent": c, "rendezvous": rv} {
+			b.Run(fmt.Sprintf("%s/capacities-to-%d", name, capacity), func(b *testing.B) {
+				b.ReportAllocs()
+				key := uint64(1)
+				for b.Loop() {
+					key = mix(key + uint64(a.Owner(key)))
+				}
+			})
+		}
+	}
+}

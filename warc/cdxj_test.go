@@ -1,0 +1,48 @@
+package warc
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+)
+
+// FuzzIndexLine makes the line of a record whose URI, type and digest strangers wrote: one line, its key without blanks or control bytes, its
+// fields as JSON, and what was text comes back as it was.
+func FuzzIndexLine(f *testing.F) {
+	f.Add("http://a.test/x?y", "text/html; charset=utf-8", "sha1:AAAA", 200)
+	f.Add("http://a.test/\r\n\x1b[2J\"}\n{", "text/\"html\"\n", ":", 999)
+	f.Add("dns:a.test", "", "", 0)
+	f.Add("http://[::1]/\xff\xfe\u2028</script>", "\x00", "\\", -1)
+	f.Add("<urn:uuid:1>", "a/b", "no label", 20)
+	f.Fuzz(func(t *testing.T, uri, mime, digest string, status int) {
+		e := indexEntry{date: time.Unix(1e9, 0), uri: []byte(uri), status: status, mime: []byte(mime), digest: []byte(digest)}
+		var l indexLines
+		l.add(e.append(nil), 12345, 678)
+		var out bytes.Buffer
+		if err := l.writeTo(&out, "file.warc.gz"); err != nil {
+			t.Fatal(err)
+		}
+		line := out.String()
+		if strings.Count(line, "\n") != 1 || !strings.HasSuffix(line, "\n") {
+			t.Fatalf("not one line: %q", line)
+		}
+		key, rest, _ := strings.Cut(line, " ")
+		stamp, fields, _ := strings.Cut(rest, " ")
+		if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r == 0x7f }) || stamp != "20010909014640" {
+			t.Errorf("key %q, time %q", key, stamp)
+		}
+		var got map[string]string
+		if err := json.Unmarshal([]byte(fields), &got); err != nil {
+			t.Fatalf("%v: %q", err, fields)
+		}
+		if strings.ContainsFunc(strings.TrimSuffix(fields, "\n"), func(r rune) bool { return r < ' ' }) {
+			t.Errorf("control bytes: %q", fields)
+		}
+		if utf8.ValidString(uri) && got["url"] != uri || got["offset"] != "12345" || got["length"] != "678" || got["filename"] != "file.warc.gz" {
+			t.Errorf("%q became %v", uri, got)
+		}
+	})
+}
