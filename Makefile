@@ -8,7 +8,7 @@ VERSION  ?= 0.1.0
 LDFLAGS   = -s -w -X main.version=$(VERSION)
 
 .DEFAULT_GOAL := build
-.PHONY: build help fmt tidy lint test race fuzz sim crash judge conformance hostile demo bench micro vitro soak million plots pressure realsite others cross cover ci clean
+.PHONY: polite build help fmt tidy lint test race fuzz sim crash judge conformance hostile demo bench micro vitro soak million plots pressure realsite others cross cover ci clean
 
 build: ## build bin/orbweaver
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/orbweaver ./cmd/orbweaver
@@ -57,6 +57,9 @@ conformance: ## score the published suites that lie in DATA and write docs/confo
 
 hostile: ## every hostile input, scored by family (PAGE=docs/conformance.md writes it down)
 	$(GO) run ./tools/hostile $(PAGE)
+
+polite: ## 10^6 requests in a web of faults, across ten restarts, held against the outside log (some five minutes of a core)
+	$(GO) test ./bench/invitro -count=1 -v -timeout 2h -run TestPolite_ -requests 1000000
 
 demo: build ## the main job: a simulated web, a real crawl, a verified archive
 	bin/orbweaver demo

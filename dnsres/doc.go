@@ -23,6 +23,15 @@
 // Forgery is made hard by a random id, a random source port and random case in the name; replies to other questions are
 // ignored. A server that does not repeat the case is asked again over TCP.
 //
+// # Names
+//
+//	1 to 253 bytes, labels of 1 to 63; a dot at the end makes no difference      asked for
+//	underscores, hyphens anywhere, labels of digits, xn-- of any kind, .arpa     asked for
+//	a last label of digits (and no IPv4 address), any other byte                 ErrName
+//	addresses, in brackets or not; but not with a zone                           themselves
+//	localhost and what ends in it                                                127.0.0.1 and ::1, which a guard then refuses
+//	.onion, .invalid                                                             ErrNotFound, and nobody is asked
+//
 // # Promises
 //
 // D1: no answer outlives its clamped TTL; at most one question per name is in flight (one of each type with IPv6).

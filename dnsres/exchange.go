@@ -94,10 +94,10 @@ func readDatagrams(conn io.Reader, q *dns.Msg) (*dns.Msg, error) {
 		}
 		reply := new(dns.Msg)
 		if err := reply.Unpack(buf[:n]); err != nil {
-			if n < 12 || !truncatedHeader(buf[:n], q.Id) {
+			if n < 12 || !truncatedHeader(buf[:n], q.Id, n == len(buf)) {
 				continue
 			}
-			// Cut in the middle of a record: the header says so, and that is enough to go on over TCP.
+			// Cut in the middle of a record: the header says so, or it is longer than anybody was asked for. That is enough to go on over TCP.
 			reply = &dns.Msg{MsgHdr: dns.MsgHdr{Id: q.Id, Response: true, Truncated: true}, Question: q.Question}
 		}
 		if match(reply, q) != matchesNot {
@@ -107,9 +107,10 @@ func readDatagrams(conn io.Reader, q *dns.Msg) (*dns.Msg, error) {
 	return nil, fmt.Errorf("%w: %d datagrams and none was the reply", ErrServer, datagramsMax)
 }
 
-// truncatedHeader says whether a message's header has our id and says that it is a truncated reply.
-func truncatedHeader(b []byte, id uint16) bool {
-	return binary.BigEndian.Uint16(b) == id && b[2]&0x80 != 0 && b[2]&0x02 != 0
+// truncatedHeader says whether a message's header has our id and is that of a reply which was truncated: it says so itself, unless we
+// know better.
+func truncatedHeader(b []byte, id uint16, known bool) bool {
+	return binary.BigEndian.Uint16(b) == id && b[2]&0x80 != 0 && (known || b[2]&0x02 != 0)
 }
 
 type matching uint8

@@ -67,7 +67,7 @@ func answerTo(t testing.TB, packed []byte, change func(*dns.Msg)) []byte {
 	return out
 }
 
-func TestSpoofFloodIsIgnored(t *testing.T) {
+func TestHostile_D07_aFloodOfForgedRepliesIsIgnored(t *testing.T) {
 	x := canned(cannedConn{reply: func(q []byte) (out [][]byte) {
 		for i := range 500 {
 			out = append(out, []byte("rubbish"), answerTo(t, q, func(m *dns.Msg) { m.Id += uint16(1 + i) }),
@@ -173,26 +173,62 @@ type errReader struct{}
 
 func (errReader) Read([]byte) (int, error) { return 0, errors.New("disk") }
 
-// FuzzReply feeds arbitrary replies, with the id and question put right so that they get far, through the whole path.
-func FuzzReply(f *testing.F) {
-	q := question("a.test.", dns.TypeA, true)
-	packed, err := q.Pack()
+// replies are what a fuzzer starts from: each a reply to the question for a.test without its id and flags, so from its counts on.
+func replies(t testing.TB) [][]byte {
+	packed, err := question("a.test.", dns.TypeA, true).Pack()
 	if err != nil {
-		f.Fatal(err)
+		t.Fatal(err)
 	}
-	f.Add(answerTo(f, packed, func(*dns.Msg) {})[12:], true)
-	f.Add(answerTo(f, packed, func(m *dns.Msg) { m.Answer = nil; m.Rcode = dns.RcodeNameError })[12:], false)
-	f.Add([]byte("\xC0\x0C\xC0\x0C"), false)
-	f.Add(bytes.Repeat([]byte{0xC0}, 600), true)
-	f.Fuzz(func(t *testing.T, rest []byte, header bool) {
+	head := func(name string, kind uint16) dns.RR_Header {
+		return dns.RR_Header{Name: name, Rrtype: kind, Class: dns.ClassINET, Ttl: 60}
+	}
+	var list [][]byte
+	for _, change := range []func(*dns.Msg){
+		func(*dns.Msg) {},
+		func(m *dns.Msg) { m.Answer, m.Rcode = nil, dns.RcodeNameError },
+		func(m *dns.Msg) { m.Answer, m.Rcode = nil, dns.RcodeServerFailure },
+		func(m *dns.Msg) { m.Answer, m.Truncated = nil, true },
+		func(m *dns.Msg) {
+			m.Answer = []dns.RR{&dns.CNAME{Hdr: head("a.test.", dns.TypeCNAME), Target: "b.test."}, &dns.A{Hdr: head("b.test.", dns.TypeA), A: net.IPv4(192, 0, 2, 1)}}
+		},
+		func(m *dns.Msg) {
+			m.Answer = []dns.RR{&dns.CNAME{Hdr: head("a.test.", dns.TypeCNAME), Target: "a.test."}}
+		},
+		func(m *dns.Msg) {
+			m.Answer = []dns.RR{&dns.AAAA{Hdr: head("a.test.", dns.TypeAAAA), AAAA: net.ParseIP("2001:db8::1")}}
+			m.SetEdns0(4096, true)
+		},
+		func(m *dns.Msg) {
+			m.Answer = nil
+			m.Ns = []dns.RR{&dns.SOA{Hdr: head("test.", dns.TypeSOA), Ns: "ns.test.", Mbox: "root.test.", Minttl: 1 << 31}}
+		},
+		func(m *dns.Msg) {
+			m.Answer = []dns.RR{&dns.TXT{Hdr: head("a.test.", dns.TypeTXT), Txt: []string{"\x00\n\\\"; ", strings.Repeat("x", 255)}}, &dns.RFC3597{Hdr: head("a.test.", 65280), Rdata: "00ff"}}
+		},
+	} {
+		list = append(list, answerTo(t, packed, change)[2:])
+	}
+	return append(list, []byte("\x81\x80\x00\x01\x00\x01\x00\x00\x00\x00\xC0\x0C\xC0\x0C"), bytes.Repeat([]byte{0xC0}, 600), []byte("\x81\x80"))
+}
+
+// FuzzReply feeds arbitrary replies through the whole path, from the bytes of a datagram or a stream to addresses and to the text that is
+// archived. Where honest is set the id, and the question with its case, are put right, so that they get far.
+func FuzzReply(f *testing.F) {
+	for _, reply := range replies(f) {
+		for _, honest := range []bool{true, false} {
+			f.Add(reply, honest, false)
+			f.Add(reply, honest, true)
+		}
+	}
+	f.Fuzz(func(t *testing.T, rest []byte, honest, ipv6 bool) {
 		reply := func(q []byte) []byte {
-			out := bytes.Clone(q[:min(12, len(q))])
-			out[2] |= 0x80
-			if header {
-				out[7] = 1 // one answer
-				out[11] = 0
+			out := append(bytes.Clone(q[:2]), rest...)
+			if end := bytes.IndexByte(q[12:], 0) + 12 + 5; honest && len(out) >= end {
+				out[2] |= 0x80
+				out[4], out[5] = 0, 1
+				copy(out[12:end], q[12:end])
 			}
-			return append(out, rest...)
+			return out
 		}
 		x := NetExchanger{Dial: func(_ context.Context, network, _ string) (net.Conn, error) {
 			return &cannedConn{reply: func(q []byte) [][]byte {
@@ -203,17 +239,26 @@ func FuzzReply(f *testing.F) {
 				return [][]byte{reply(q), answerTo(t, q, func(m *dns.Msg) { m.Id++ })}
 			}}, nil
 		}}
-		r, err := New(Options{Upstreams: []netip.AddrPort{netip.MustParseAddrPort("192.0.2.1:53")}}, x)
+		r, err := New(Options{Upstreams: []netip.AddrPort{netip.MustParseAddrPort("192.0.2.1:53")}, IPv6: ipv6}, x)
 		if err != nil {
 			t.Fatal(err)
 		}
 		start := time.Now()
-		a := r.Resolve(t.Context(), "a.test")
+		var h Heard
+		a := r.ResolveHeard(t.Context(), "a.test", &h)
 		if (a.Err == nil) != (len(a.Addrs) > 0) || len(a.Addrs) > 16 {
 			t.Fatalf("%+v", a)
 		}
+		for _, addr := range a.Addrs {
+			if !addr.IsValid() || addr.Is4In6() || addr.Zone() != "" {
+				t.Fatalf("%v", addr)
+			}
+		}
 		if life := a.Expires.Sub(start); life < 29*time.Second || life > time.Hour+time.Minute {
 			t.Fatalf("lives %v", life)
+		}
+		if len(h.Records) > 0 && (h.Records[len(h.Records)-1] != '\n' || bytes.ContainsAny(h.Records, "\x00\r\x1b")) {
+			t.Fatalf("heard %q", h.Records)
 		}
 	})
 }

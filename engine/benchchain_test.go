@@ -52,7 +52,7 @@ func TestADamagedFileOfAChainIsNamed(t *testing.T) {
 		chain = append(chain, benchFile{g, int64(b.Len())})
 	}
 	load := func() (int, error) {
-		b, err := loadBench(fsys, "f", chain, workbench.Options{}, newRulesPool())
+		b, err := loadBench(fsys, "f", chain, workbench.Options{}, newRulesPool(0))
 		if err != nil {
 			return 0, err
 		}

@@ -9,7 +9,7 @@ import (
 // Counters are what the crawl has done, as plain numbers; they belong to the cut, so that after a crash they say what
 // the manifest and the journal say. Whenever the house is quiet they balance (E1):
 //
-//	Found    = DroppedSyntax + DroppedScope + DroppedDepth + DroppedFollow + DroppedCache + Sieved
+//	Found    = DroppedSyntax + DroppedScheme + DroppedLong + DroppedScope + DroppedDepth + DroppedFollow + DroppedCache + Sieved
 //	Sieved   = still in the sieve's buckets + Known + Admitted
 //	Admitted = sum of Outcomes + queued + in flight
 type Counters struct {
@@ -18,12 +18,15 @@ type Counters struct {
 	Known    int64 // dropped by the sieve: in its store, or twice in a bucket
 	Admitted int64 // new: let through by the sieve
 
-	DroppedSyntax int64 // no URL that can be fetched
+	DroppedSyntax int64 // no URL
+	DroppedScheme int64 // of a scheme other than http and https: mailto, javascript, data, ...
+	DroppedLong   int64 // longer than --max-url
 	DroppedScope  int64 // outside the scope, or refused by a list of hosts, SURT prefixes or extensions
 	DroppedFollow int64 // links that --follow refused
 	DroppedDepth  int64 // deeper than --max-depth
 	DroppedCache  int64 // seen lately: the fingerprint cache knew it
 	DroppedLinks  int64 // beyond the number of links taken from one page
+	Userinfo      int64 // references with a user or a password, which are left out
 
 	Attempts      int64 // exchanges begun for pages, failed or not
 	Retries       int64 // of these, those that are to be tried again
@@ -33,9 +36,12 @@ type Counters struct {
 	Unparsed      int64 // pages whose links were known, since the same bytes came from the same directory
 	NotParsed     int64 // pages that --parse refused to search for links
 	Unclaimed     int64 // responses that content-seen could not note: copies of them are stored whole
+	BadEncodings  int64 // pages searched for links whose content encoding is not what it is said to be, is damaged, or unpacks to too much
 	ParseFaults   int64 // pages whose parse panicked: a bug, saved for the fuzzers
 	RobotsFetched int64 // exchanges for robots.txt
-	DelayCapped   int64 // Crawl-delay longer than the cap
+	DelayCapped   int64 // robots.txt files with a Crawl-delay longer than the cap
+	RetryClamped  int64 // answers with a Retry-After below nothing or beyond what is kept
+	IPsSlowed     int64 // exchanges after which the IP waited for longer than its delay, since several of its sites were in trouble
 	BytesReceived int64 // of responses, as on the wire
 	BytesSent     int64 // of requests
 
@@ -55,15 +61,17 @@ func (c *Counters) Finished() int64 {
 // counters is the live form: many goroutines add, each under the cut's shared lock; the checkpointer copies it under
 // the exclusive one.
 type counters struct {
-	found, sieved, known, admitted                       atomic.Int64
-	droppedSyntax, droppedScope, droppedDepth            atomic.Int64
-	droppedCache, droppedFollow, notParsed               atomic.Int64
-	droppedLinks, attempts, retries, pages, revisits     atomic.Int64
-	notStored, unparsed, unclaimed, parseFaults          atomic.Int64
-	robotsFetched, delayCapped, bytesReceived, bytesSent atomic.Int64
-	finished                                             atomic.Int64 // sum of outcomes
-	outcomes                                             [outcome.Count]atomic.Int64
-	statuses                                             [600]atomic.Int64
+	found, sieved, known, admitted                            atomic.Int64
+	droppedSyntax, droppedScope, droppedDepth                 atomic.Int64
+	droppedCache, droppedFollow, notParsed                    atomic.Int64
+	droppedScheme, droppedLong, userinfo                      atomic.Int64
+	droppedLinks, attempts, retries, pages, revisits          atomic.Int64
+	notStored, unparsed, unclaimed, parseFaults, badEncodings atomic.Int64
+	robotsFetched, delayCapped, bytesReceived, bytesSent      atomic.Int64
+	retryClamped, ipsSlowed                                   atomic.Int64
+	finished                                                  atomic.Int64 // sum of outcomes
+	outcomes                                                  [outcome.Count]atomic.Int64
+	statuses                                                  [600]atomic.Int64
 }
 
 // finish counts n admitted URLs as done with outcome o.
@@ -85,9 +93,11 @@ func (c *counters) pairs(p *Counters) []counterPair {
 		{&c.found, &p.Found}, {&c.sieved, &p.Sieved}, {&c.known, &p.Known}, {&c.admitted, &p.Admitted},
 		{&c.droppedSyntax, &p.DroppedSyntax}, {&c.droppedScope, &p.DroppedScope}, {&c.droppedDepth, &p.DroppedDepth}, {&c.droppedCache, &p.DroppedCache},
 		{&c.droppedFollow, &p.DroppedFollow}, {&c.notParsed, &p.NotParsed},
+		{&c.droppedScheme, &p.DroppedScheme}, {&c.droppedLong, &p.DroppedLong}, {&c.userinfo, &p.Userinfo},
 		{&c.droppedLinks, &p.DroppedLinks}, {&c.attempts, &p.Attempts}, {&c.retries, &p.Retries},
 		{&c.pages, &p.Pages}, {&c.revisits, &p.Revisits}, {&c.notStored, &p.NotStored}, {&c.unparsed, &p.Unparsed},
-		{&c.unclaimed, &p.Unclaimed}, {&c.parseFaults, &p.ParseFaults}, {&c.robotsFetched, &p.RobotsFetched}, {&c.delayCapped, &p.DelayCapped},
+		{&c.unclaimed, &p.Unclaimed}, {&c.parseFaults, &p.ParseFaults}, {&c.badEncodings, &p.BadEncodings}, {&c.robotsFetched, &p.RobotsFetched}, {&c.delayCapped, &p.DelayCapped},
+		{&c.retryClamped, &p.RetryClamped}, {&c.ipsSlowed, &p.IPsSlowed},
 		{&c.bytesReceived, &p.BytesReceived}, {&c.bytesSent, &p.BytesSent},
 	}
 	for i := range c.outcomes {

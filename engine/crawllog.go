@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"encoding/base32"
 	"fmt"
 	"strconv"
@@ -18,7 +19,8 @@ import (
 //
 // Status is the HTTP status, or a negative number where there is none (see statusColumn). Hops is L for each link from
 // a seed and R for each redirect; via and source are not kept and are "-". A line is written when its attempt is
-// settled; lines of the last moments before a kill may be missing, or stand twice after it.
+// settled. Annotations are the outcome, and after commas: retry, notStored, duplicate:digest or duplicate:server-not-modified, what is wrong
+// with the content encoding (encoding:lie, ...), and what is odd about the response. Lines of the last moments before a kill may be missing, or stand twice after it.
 type crawlLog struct {
 	logFile
 
@@ -55,7 +57,7 @@ func openCrawlLog(fsys vfs.FS, dir string, say func(string, ...any)) (*crawlLog,
 }
 
 // attempt logs one exchange.
-func (l *crawlLog) attempt(p *fetch.Page, f *flight, note string) {
+func (l *crawlLog) attempt(p *fetch.Page, f *flight, encoding fetch.DecodeFault, note string) {
 	l.lines.Lock()
 	defer l.lines.Unlock()
 	b := l.buf[:0]
@@ -64,14 +66,11 @@ func (l *crawlLog) attempt(p *fetch.Page, f *flight, note string) {
 		status = statusColumn(f.outcome)
 	}
 	b = appendLogHead(b, p.Ended, status, p.PayloadLen, f.url, f.depth, f.hops)
-	mime := p.ContentType()
-	if p.HeadLen == 0 || len(mime) == 0 {
+	mime, _, _ := bytes.Cut(p.ContentType(), []byte{';'})
+	if mime = bytes.TrimSpace(mime); p.HeadLen == 0 || len(mime) == 0 {
 		mime = []byte("unknown")
 	}
 	for _, c := range mime {
-		if c == ';' {
-			break
-		}
 		if c <= ' ' || c >= 0x7f {
 			c = '_'
 		}
@@ -96,7 +95,27 @@ func (l *crawlLog) attempt(p *fetch.Page, f *flight, note string) {
 	if note != "" {
 		b = append(append(b, ','), note...)
 	}
+	if encoding != fetch.DecodeOK {
+		b = append(append(b, ",encoding:"...), encoding.String()...)
+	}
+	b = appendOddities(b, p.Flags)
 	l.write(append(b, '\n'))
+}
+
+// appendOddities tells what is odd about a response.
+func appendOddities(b []byte, flags fetch.Flags) []byte {
+	for _, odd := range [...]struct {
+		flag fetch.Flags
+		name string
+	}{
+		{fetch.FlagLenient, ",lenient-head"}, {fetch.FlagBothLengths, ",both-lengths"}, {fetch.FlagSurplus, ",surplus"},
+		{fetch.FlagNotHTTP, ",no-head"}, {fetch.FlagBadLength, ",bad-length"},
+	} {
+		if flags&odd.flag != 0 {
+			b = append(b, odd.name...)
+		}
+	}
+	return b
 }
 
 // refusal logs a URL that got its outcome without a request.

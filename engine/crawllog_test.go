@@ -25,10 +25,10 @@ func TestCrawlLog_columnsAreThoseOfHeritrixAndFullLogsAreCompressed(t *testing.T
 		Raw: []byte("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"),
 	}
 	f := &flight{url: []byte("http://a.test/"), depth: 2, hops: 1, outcome: outcome.OK, worker: 7}
-	l.attempt(p, f, "duplicate:digest")
+	l.attempt(p, f, fetch.DecodeOK, "duplicate:digest")
 	l.refusal([]byte("http://a.test/no"), &Item{}, outcome.RobotsDenied, 3)
 	l.flush()
-	l.attempt(p, f, "")
+	l.attempt(p, f, fetch.DecodeOK, "")
 	if err := l.close(); err != nil {
 		t.Fatal(err)
 	}
@@ -56,5 +56,29 @@ func TestCrawlLog_columnsAreThoseOfHeritrixAndFullLogsAreCompressed(t *testing.T
 	}
 	if got := strings.Fields(lines[1]); got[1] != "-9998" || got[len(got)-1] != "robots-denied" {
 		t.Errorf("%v", got)
+	}
+}
+
+// What is odd about a response is told behind its outcome, and a type that is none leaves no column empty.
+func TestCrawlLog_odditiesAreAnnotations(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	l, err := openCrawlLog(fsys, "logs", func(msg string, _ ...any) { t.Error(msg) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := "HTTP/1.1 200 OK\r\nContent-Type: ;charset=x\r\n\r\n"
+	p := &fetch.Page{Status: 200, HeadLen: len(head), Raw: []byte(head), Flags: fetch.FlagBothLengths | fetch.FlagSurplus}
+	f := &flight{url: []byte("http://a.test/"), outcome: outcome.OK}
+	l.attempt(p, f, fetch.DecodeLie, "duplicate:digest")
+	if err := l.close(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := vfs.ReadFile(fsys, "logs/crawl.log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns := strings.Fields(string(text))
+	if len(columns) != 12 || columns[6] != "unknown" || columns[11] != "ok,duplicate:digest,encoding:lie,both-lengths,surplus" {
+		t.Errorf("%q", columns)
 	}
 }

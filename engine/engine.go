@@ -63,6 +63,8 @@ type Engine struct {
 	newborn   *siteQueue
 	servers   *nameServers
 	scarce    *scarcity
+	clamps    *clamps
+	network   *network
 	under     *undertaker
 	todo      *mpmc.Queue[visit]
 	done      *doneQueue
@@ -150,8 +152,10 @@ func newEngine(cfg Config, seams Seams) *Engine {
 		cfg: cfg, seams: seams, status: StateRunning,
 		feedWake: make(chan struct{}, 1), distWake: make(chan struct{}, 1),
 		hungry: make(chan struct{}, 1), stopping: make(chan struct{}),
-		rules: newRulesPool(), redone: newRedone(), aloft: newAloft(), newborn: newSiteQueue(), seeds: new(filter.Seeds),
+		rules: newRulesPool(cfg.RulesMemory()), redone: newRedone(), aloft: newAloft(), newborn: newSiteQueue(), seeds: new(filter.Seeds),
 		servers: newNameServers(seams.Resolver, seams.Log.Warn), scarce: &scarcity{say: seams.Log.Warn},
+		clamps:  &clamps{say: seams.Log.Warn},
+		network: newNetwork(cfg.Fetchers, seams.Log.Warn),
 	}
 }
 
@@ -308,7 +312,7 @@ func (e *Engine) assemble(m *manifest) {
 	e.hosts = &hosts{bench: e.bench, cold: e.cold, rules: e.rules, newborn: e.newborn, live: e.live}
 	e.frontWant.Store(int64(2 * cfg.Fetchers))
 	e.frontier = &Frontier{
-		scope: e.filters.scope, lists: e.filters.lists, hosts: e.hostRules, maxDepth: cfg.MaxDepth, hashSeed: m.HashSeed,
+		scope: e.filters.scope, lists: e.filters.lists, hosts: e.hostRules, maxDepth: cfg.MaxDepth, maxURL: cfg.MaxURL, hashSeed: m.HashSeed,
 		cache: fpcache.New(cfg.CacheMemory, m.HashSeed), sieve: e.sieve, n: &l.n,
 	}
 	if cfg.Cookies {

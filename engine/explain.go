@@ -143,6 +143,7 @@ func (x *Explainer) door(e *Explanation, url []byte) {
 	} else {
 		e.say("--max-depth", Passed, "no limit")
 	}
+	e.verdict("--max-url", len(url) <= x.cfg.MaxURL, "%d bytes, at most %d", len(url), x.cfg.MaxURL)
 	x.hostRules(e, urlx.Host(url))
 	x.lists(e, url)
 	scope, failed := x.filters.scope, x.filters.scope.Errors()

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"math/rand/v2"
 	"net/netip"
 	"sync/atomic"
 	"time"
@@ -40,6 +39,8 @@ type fetchWorker struct {
 	lists   *filter.Lists // nil if they can refuse nothing
 	jars    *cookie.Jars  // nil if no cookies are kept
 	scarce  *scarcity
+	clamps  *clamps
+	network *network
 	proxy   bool
 
 	hashSeed   uint64
@@ -55,8 +56,8 @@ type fetchWorker struct {
 	cookies []byte // that go with the request for url
 	refused []refusal
 	target  fetch.Target
+	blamed  bool     // the outcome of the last exchange counts
 	posting *posting // of attempts that brought no response
-	rng     *rand.Rand
 }
 
 // refusal is a URL that got its outcome without a request.
@@ -69,6 +70,7 @@ type refusal struct {
 // Visit must always find its way back.
 func (w *fetchWorker) run(ctx, forever context.Context) error {
 	for {
+		w.network.wait(ctx, w.id, w.stopping)
 		v, err := w.todo.Take(forever)
 		if err != nil {
 			if errors.Is(err, mpmc.ErrClosed) {
@@ -220,6 +222,9 @@ func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *Ite
 	if o == outcome.LocalFault {
 		return w.notTried(ctx, r, p, raw)
 	}
+	if !w.blamed {
+		return w.putOff(ctx, r, p, raw)
+	}
 	d := w.decide(r, p, o, it.Try)
 	if o == outcome.BlockedAddress || o == outcome.BlockedPort {
 		d.KillSite = !w.otherAddr(r)
@@ -266,6 +271,19 @@ func (w *fetchWorker) takeCookies(p *fetch.Page) {
 // more exchanges at a time than there are connections for. raw is nil for a site's own robots.txt.
 func (w *fetchWorker) notTried(ctx context.Context, r *returned, p *fetch.Page, raw []byte) error {
 	w.scarce.meet(time.Now(), p.Err)
+	return w.rest(ctx, r, p, raw)
+}
+
+// putOff puts an item back whose site could not be reached since nobody can be. Somebody may have been asked, so the delays run.
+func (w *fetchWorker) putOff(ctx context.Context, r *returned, p *fetch.Page, raw []byte) error {
+	pol := w.live.policy()
+	r.release.SiteDue = p.Ended.Add(max(networkWait, pol.SiteDelay(w.terms.Delay(), w.site.crawlDelay())))
+	r.release.IPDue = p.Ended.Add(pol.IPDelay)
+	return w.rest(ctx, r, p, raw)
+}
+
+// rest holds the worker for a while before it gives back what was not fetched.
+func (w *fetchWorker) rest(ctx context.Context, r *returned, p *fetch.Page, raw []byte) error {
 	w.pool.Put(p)
 	timer := time.NewTimer(scarceWait)
 	defer timer.Stop()
@@ -294,7 +312,11 @@ func (w *fetchWorker) exchange(ctx context.Context, r *returned, p *fetch.Page) 
 	}
 	w.fetching.Add(1)
 	o := w.fetcher.Fetch(ctx, t, p)
-	w.fetching.Add(-1)
+	a := attempt{
+		addr: t.Addr.Addr(), outcome: o, answered: w.site.Failures == 0 && w.site.Rules != nil,
+		began: p.Started, connected: p.Connected, ended: p.Ended, busy: w.fetching.Add(-1) + 1,
+	}
+	w.blamed = w.proxy || w.network.blames(&a)
 	return o
 }
 
@@ -303,25 +325,47 @@ func (w *fetchWorker) decide(r *returned, p *fetch.Page, o outcome.Outcome, try 
 	site := &w.site
 	a := politeness.Attempt{
 		Outcome: o, Try: try, Started: p.Started, Ended: p.Ended,
-		SiteFailures: int(site.Failures), Jitter: w.rng.Uint64(),
+		SiteFailures: int(site.Failures), SiteStrain: site.Strain, IPStrain: politeness.UnpackIPStrain(r.visit.IPNote),
+		Site: w.mark(r.visit.Key), Jitter: w.jitter(p, try),
 	}
 	a.CrawlDelay, a.HostDelay = site.crawlDelay(), w.terms.Delay()
-	if p.HeadLen > 0 {
-		a.RetryAfter, _ = p.RetryAfter()
+	if o.Class() == outcome.ClassBusy {
+		a.RetryAfter = w.retryAfter(p)
 	}
-	pol := w.live.policy()
-	d := pol.Decide(a)
-	site.Failures = int16(min(d.SiteFailures, 1<<14))
+	d := w.live.policy().Decide(a)
+	site.Failures, site.Strain = int16(min(d.SiteFailures, 1<<14)), d.SiteStrain
+	r.visit.IPNote = d.IPStrain.Pack()
+	if d.IPStrain.Level > 0 {
+		w.ledger.n.ipsSlowed.Add(1)
+	}
 	if !d.SiteDue.IsZero() {
 		r.release.SiteDue = d.SiteDue
 	}
 	if !d.IPDue.IsZero() {
 		r.release.IPDue = d.IPDue
 	}
-	if d.CrawlDelayCapped {
-		w.ledger.n.delayCapped.Add(1)
-	}
 	return d
+}
+
+// mark tells the sites of an IP apart.
+func (w *fetchWorker) mark(key []byte) uint16 { return uint16(xxh3.HashSeed(key, w.hashSeed)) | 1 }
+
+// jitter is what looks random of an attempt and is not: the same crawl with the same answers waits as long again.
+func (w *fetchWorker) jitter(p *fetch.Page, try int) uint64 {
+	return xxh3.HashSeed(flightOf(p).url, w.hashSeed+uint64(try)+uint64(w.site.Strain)<<32+uint64(uint16(w.site.Failures))<<40)
+}
+
+// retryAfter is how long a site that asks to slow down wants to be left alone; 0 if it does not say.
+func (w *fetchWorker) retryAfter(p *fetch.Page) time.Duration {
+	asked, ok := p.RetryAfter()
+	if !ok {
+		return 0
+	}
+	if most := w.live.policy().RetryAfterMax; asked.Clamped || asked.Wait > most {
+		w.ledger.n.retryClamped.Add(1)
+		w.clamps.retryAfter(time.Now(), flightOf(p).url, p.Header("retry-after"), min(asked.Wait, most))
+	}
+	return asked.Wait
 }
 
 // otherAddr moves the site to the next of its addresses, if there is one that this visit has not tried.
@@ -343,7 +387,7 @@ func (w *fetchWorker) hand(ctx context.Context, r *returned, p *fetch.Page, f *f
 		w.fetched <- p
 		return nil
 	}
-	w.log.attempt(p, f, "")
+	w.log.attempt(p, f, fetch.DecodeOK, "")
 	if f.retry || f.robots {
 		err := w.giveBackCounted(r, f, func() error { return nil })
 		w.pool.Put(p)

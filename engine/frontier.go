@@ -19,6 +19,7 @@ type Frontier struct {
 	lists    *filter.Lists // nil if they can refuse nothing
 	hosts    *hostRules
 	maxDepth int // -1 for no limit
+	maxURL   int // bytes; 0 for no limit but urlx.LengthMax
 	hashSeed uint64
 	cache    *fpcache.Cache
 	sieve    *sieve.Sieve
@@ -29,17 +30,18 @@ type Frontier struct {
 type door struct {
 	payload []byte
 
-	urls                 [][]byte // at the door, borrowed
-	fps                  []xxh3.Uint128
-	kinds                []parse.Kind // of urls; empty when nobody asks
-	way                  []byte
-	found, deep, strange int64
-	warmth               uint64 // what Expect read: nobody needs it
+	urls                [][]byte // at the door, borrowed
+	fps                 []xxh3.Uint128
+	kinds               []parse.Kind // of urls; empty when nobody asks
+	way                 []byte
+	found               int64
+	deep, strange, long int64
+	warmth              uint64 // what Expect read: nobody needs it
 }
 
 func (d *door) begin() {
 	d.urls, d.fps, d.kinds = d.urls[:0], d.fps[:0], d.kinds[:0]
-	d.found, d.deep, d.strange = 0, 0, 0
+	d.found, d.deep, d.strange, d.long = 0, 0, 0, 0
 }
 
 // WaitRoom blocks while the sieve has no room, and must be called outside the cut's shared lock: nobody waits inside.
@@ -73,6 +75,10 @@ func (f *Frontier) check(d *door, url []byte, it *Item) bool {
 	d.found++
 	if f.maxDepth >= 0 && it.Depth > f.maxDepth {
 		d.deep++
+		return false
+	}
+	if f.maxURL > 0 && len(url) > f.maxURL {
+		d.long++
 		return false
 	}
 	if f.hosts.excludes(url) || (f.lists != nil && f.lists.Refuses(url) != filter.NoList) || !f.scope.Admits(url, filter.Way{Depth: it.Depth, Hops: it.Hops}) {
@@ -112,6 +118,9 @@ func (f *Frontier) admit(d *door, it Item) {
 	if d.strange > 0 {
 		f.n.droppedScope.Add(d.strange)
 	}
+	if d.long > 0 {
+		f.n.droppedLong.Add(d.long)
+	}
 	if known := int64(len(d.fps)) - sieved; known > 0 {
 		f.n.droppedCache.Add(known)
 	}
@@ -126,8 +135,17 @@ func (f *Frontier) Unfollowed(n int) {
 	f.n.droppedFollow.Add(int64(n))
 }
 
-// Refuse counts a reference that is no URL we can fetch.
-func (f *Frontier) Refuse() {
-	f.n.found.Add(1)
-	f.n.droppedSyntax.Add(1)
+// refused counts references of a page that never come to the door, by the reason.
+type refused struct {
+	syntax  int // no URL
+	foreign int // of a scheme other than http and https
+	long    int // longer than a normal form may be
+}
+
+// Refuse counts references that are no URLs we can fetch.
+func (f *Frontier) Refuse(r refused) {
+	f.n.found.Add(int64(r.syntax + r.foreign + r.long))
+	f.n.droppedSyntax.Add(int64(r.syntax))
+	f.n.droppedScheme.Add(int64(r.foreign))
+	f.n.droppedLong.Add(int64(r.long))
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"orbweaver/engine/filter"
+	"orbweaver/engine/urlx"
 	"orbweaver/sieve/fpcache"
 )
 
@@ -73,7 +74,7 @@ func benchDoor(b *testing.B, what string, seeds *filter.Seeds, lists *filter.Lis
 	if err != nil {
 		b.Fatal(err)
 	}
-	f := &Frontier{scope: scope, lists: lists, maxDepth: -1, cache: fpcache.New(1<<16, 1), n: new(counters)}
+	f := &Frontier{scope: scope, lists: lists, maxDepth: -1, maxURL: urlx.LengthMax, cache: fpcache.New(1<<16, 1), n: new(counters)}
 	var d door
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {

@@ -24,9 +24,11 @@ type hosts struct {
 	thawed  atomic.Int64 // that came back
 	resumed time.Time    // when this run began, if the one before did not end in order; else zero
 
-	mu      sync.Mutex // a host moves, or somebody uses one that may not move meanwhile
-	evicted workbench.Evicted
-	form    []byte
+	mu        sync.Mutex // a host moves, or somebody uses one that may not move meanwhile
+	nextShort time.Time  // the distributor's: when to look at the rules again
+	excess    int64      // and how many bytes of them are to leave until then
+	evicted   workbench.Evicted
+	form      []byte
 }
 
 // getOrAdd finds a host or makes it. For the distributor, and for who is alone.
@@ -113,6 +115,9 @@ func (h *hosts) thaw(key, form []byte) (*visitState, error) {
 	return vs, nil
 }
 
+// rulesRest is the time between two looks at the memory that rules take, while it is short.
+const rulesRest = 500 * time.Millisecond
+
 // freezeBatch is how many hosts go to the store in one step: more than come to be known in one.
 const freezeBatch = 2 * distributeBatch
 
@@ -123,7 +128,7 @@ func (h *hosts) freeze(now time.Time) (n int, err error) {
 			return 0, fmt.Errorf("engine: cold hosts: %w", err)
 		}
 	}
-	if !h.bench.Crowded() || !h.cold.Room() {
+	if !h.cold.Room() || !h.bench.Crowded() && !h.rulesAreShort(now) {
 		return 0, nil
 	}
 	h.mu.Lock()
@@ -131,10 +136,27 @@ func (h *hosts) freeze(now time.Time) (n int, err error) {
 	h.bench.Evict(now, freezeBatch, AppendSite, &h.evicted)
 	n = h.evicted.Len()
 	for i := range n {
-		h.cold.Put(h.evicted.At(i))
+		key, form := h.evicted.At(i)
+		h.cold.Put(key, form)
+		h.excess -= int64(len(form))
 	}
 	h.frozen.Add(int64(n))
 	return n, nil
+}
+
+// rulesAreShort says that hosts should leave since their rules take too much memory: as many as take what is too much. What has left is
+// not free before the collector has been there, so that is looked at again only after a rest.
+func (h *hosts) rulesAreShort(now time.Time) bool {
+	if now.Before(h.nextShort) {
+		return h.excess > 0
+	}
+	h.excess = 0
+	if h.rules.isShort() {
+		h.rules.recount()
+		h.excess = h.rules.bytes.Load() - h.rules.max
+		h.nextShort = now.Add(rulesRest)
+	}
+	return h.excess > 0
 }
 
 // counts is how many hosts are known, and how many of them are in the store.

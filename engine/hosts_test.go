@@ -23,7 +23,7 @@ func newHosts(t *testing.T, disk vfs.FS) *hosts {
 		t.Fatal(err)
 	}
 	return &hosts{
-		bench: workbench.New[Site](workbench.Options{MemoryMax: 1000}), cold: store, rules: newRulesPool(),
+		bench: workbench.New[Site](workbench.Options{MemoryMax: 1000}), cold: store, rules: newRulesPool(0),
 		newborn: newSiteQueue(), live: newLive(politeness.Default(), nil),
 	}
 }

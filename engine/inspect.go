@@ -110,7 +110,7 @@ type SiteView struct {
 
 // Bench loads the bench. It takes as much memory as the crawl's own.
 func (i *Inspection) Bench() (*BenchView, error) {
-	rules := newRulesPool()
+	rules := newRulesPool(0)
 	b, err := loadBench(i.fsys, i.dir, i.bench, workbench.Options{}, rules)
 	if err != nil {
 		return nil, err

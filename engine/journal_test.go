@@ -182,7 +182,7 @@ func FuzzManifest(f *testing.F) {
 }
 
 func FuzzSite(f *testing.F) {
-	pool := newRulesPool()
+	pool := newRulesPool(0)
 	f.Add(AppendSite(nil, &Site{Stored: 4, Denied: true}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s, err := decodeSite(b, pool)

@@ -65,8 +65,8 @@ func TestLinkFinderAsksTheFilters(t *testing.T) {
 		if got := found(t, l); got != story.links || l.unfollowed != story.unfollowed {
 			t.Errorf("parse %s, follow %s: %s, %d unfollowed", story.parse, story.follow, got, l.unfollowed)
 		}
-		if parsed := story.parse != "none" && !strings.Contains(story.parse, "!="); parsed != (l.refused == 1) {
-			t.Errorf("parse %s: %d refused", story.parse, l.refused)
+		if parsed := story.parse != "none" && !strings.Contains(story.parse, "!="); parsed != (l.refused == refused{syntax: 1}) {
+			t.Errorf("parse %s: %+v refused", story.parse, l.refused)
 		}
 	}
 	moved := answer("301 Moved\r\nLocation: /new", "")

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"errors"
 
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
@@ -21,12 +22,15 @@ type linkFinder struct {
 	lists  *sitemap.Reader // nil until a sitemap came that the scanner does not read
 	source bytes.Reader    // its body
 
-	links      []byte       // see appendLink
-	kinds      []parse.Kind // of each of links; empty unless they are kept
-	refused    int          // references that are no URL
-	unfollowed int          // links that the follow filter refused
-	dropped    int          // links beyond the number taken from one page
-	index      bool         // the page is an index of sitemaps
+	links      []byte            // see appendLink
+	kinds      []parse.Kind      // of each of links; empty unless they are kept
+	refused    refused           // references that are no URL we can fetch
+	userinfo   int               // references with a user or a password, which are left out
+	unfollowed int               // links that the follow filter refused
+	dropped    int               // links beyond the number taken from one page
+	index      bool              // the page is an index of sitemaps
+	shut       bool              // the page asks that its links be left alone, and that is obeyed
+	encoding   fetch.DecodeFault // what is wrong with its content encoding
 	base       []byte
 	scratch    []byte
 
@@ -79,7 +83,8 @@ func (l *linkFinder) reset() {
 	if cap(l.links) > linksKept {
 		l.links = nil
 	}
-	l.links, l.kinds, l.refused, l.unfollowed, l.dropped, l.index = l.links[:0], l.kinds[:0], 0, 0, 0, false
+	l.links, l.kinds, l.refused, l.userinfo, l.unfollowed, l.dropped = l.links[:0], l.kinds[:0], refused{}, 0, 0, 0
+	l.index, l.shut, l.encoding = false, false, fetch.DecodeOK
 }
 
 // open begins with a page, and says whether it is to be searched for links. A redirect is none that is searched, nor is a
@@ -121,12 +126,13 @@ func (l *linkFinder) forbids(p *fetch.Page) bool {
 // scan takes the links of a body, whatever the header says. If an index of sitemaps names the page, listed, another index leads nowhere.
 func (l *linkFinder) scan(url []byte, p *fetch.Page, listed bool) {
 	l.reset()
-	body, _ := p.Decoded(l.decoder)
+	body, fault := p.Decoded(l.decoder)
+	l.encoding = fault
 	if !l.listed(url, body, p) {
 		l.scanPage(url, body, p)
 	}
 	if listed && l.index {
-		l.links, l.kinds, l.refused = l.links[:0], l.kinds[:0], 0
+		l.links, l.kinds, l.refused, l.userinfo = l.links[:0], l.kinds[:0], refused{}, 0
 	}
 }
 
@@ -135,9 +141,9 @@ func (l *linkFinder) scanPage(url, body []byte, p *fetch.Page) {
 	if err != nil {
 		return // bytes that cannot be read as text have no links
 	}
-	l.dropped = res.LinksDropped
+	l.dropped, l.refused.foreign, l.refused.long = res.LinksDropped, res.LinksForeign, res.LinksLong
 	l.leadOn(res.Format == parse.SitemapXML && len(res.Links) > 0 && res.Links[0].Kind == parse.SitemapFile)
-	if l.o.nofollow && res.NoFollow {
+	if l.shut = l.o.nofollow && res.NoFollow; l.shut {
 		return
 	}
 	base := url
@@ -153,6 +159,21 @@ func (l *linkFinder) scanPage(url, body []byte, p *fetch.Page) {
 	}
 }
 
+// refresh takes the target of a response's Refresh field, which a browser goes to as it does where a meta element says so. It comes behind
+// scan, if there was one. As the field is not part of the payload, equal payloads may differ in it.
+func (l *linkFinder) refresh(url []byte, p *fetch.Page) {
+	value := p.Header(refreshField)
+	if len(value) == 0 || l.shut {
+		return
+	}
+	if ref := parse.RefreshTarget(value); len(ref) > 0 {
+		l.leadOn(l.index)
+		l.resolve(url, ref, parse.MetaRefresh, false)
+	}
+}
+
+const refreshField = "refresh"
+
 // leadOn notes whether the page is an index of sitemaps, and how its links are, therefore.
 func (l *linkFinder) leadOn(index bool) {
 	l.index = index
@@ -162,10 +183,13 @@ func (l *linkFinder) leadOn(index bool) {
 func (l *linkFinder) resolve(base, ref []byte, kind parse.Kind, nofollow bool) {
 	url, err := urlx.Resolve(l.scratch[:0], base, ref)
 	if err != nil {
-		l.refused++
+		l.refuse(err)
 		return
 	}
 	l.scratch = url
+	if urlx.HasUserinfo(ref) {
+		l.userinfo++
+	}
 	if by := l.o.by.follow; by != nil && !by.Follows(&l.via, filter.Link{URL: url, Way: l.way, Kind: kind.String(), NoFollow: nofollow}) {
 		l.unfollowed++
 		return
@@ -173,5 +197,17 @@ func (l *linkFinder) resolve(base, ref []byte, kind parse.Kind, nofollow bool) {
 	l.links = appendLink(l.links, url)
 	if l.o.tell {
 		l.kinds = append(l.kinds, kind)
+	}
+}
+
+// refuse counts a reference that has no normal form.
+func (l *linkFinder) refuse(why error) {
+	switch {
+	case errors.Is(why, urlx.ErrScheme):
+		l.refused.foreign++
+	case errors.Is(why, urlx.ErrTooLong):
+		l.refused.long++
+	default:
+		l.refused.syntax++
 	}
 }

@@ -93,7 +93,7 @@ func (w *parseWorker) handle(ctx context.Context, p *fetch.Page) error {
 		err := w.settle(p, f, &plan, parsed)
 		switch {
 		case err == nil:
-			w.log.attempt(p, f, plan.annotation())
+			w.log.attempt(p, f, w.finder.encoding, plan.annotation())
 			return w.tend(ctx)
 		case errors.Is(err, errPagesEnough):
 			return w.putAside(f)
@@ -200,8 +200,11 @@ func (w *parseWorker) follow(f *flight) {
 			kinds = nil // how this page was reached is not known, so how these are is not either
 		}
 	}
-	for range w.finder.refused {
-		w.frontier.Refuse()
+	if r := w.finder.refused; r != (refused{}) {
+		w.frontier.Refuse(r)
+	}
+	if n := w.finder.userinfo; n > 0 {
+		w.ledger.n.userinfo.Add(int64(n))
 	}
 	if n := w.finder.unfollowed; n > 0 {
 		w.frontier.Unfollowed(n)
@@ -230,12 +233,22 @@ func (w *parseWorker) findLinks(p *fetch.Page, f *flight) bool {
 		w.redirect(p, f)
 		return false
 	}
-	if !isPageStatus(p.Status) || p.PayloadLen == 0 || w.finder.forbids(p) {
+	if !isPageStatus(p.Status) || p.PayloadLen == 0 && len(p.Header(refreshField)) == 0 || w.finder.forbids(p) {
 		return false
 	}
 	from := linkPage{url: f.url, page: p, way: filter.Way{Depth: f.depth, Hops: f.hops}, size: p.PayloadLen, cut: isCut(f.outcome)}
 	if !w.finder.open(from) {
 		w.ledger.n.notParsed.Add(1)
+		return false
+	}
+	parsed := w.search(p, f)
+	w.finder.refresh(f.url, p)
+	return parsed
+}
+
+// search finds the links in the payload of a page, and reports whether it was scanned.
+func (w *parseWorker) search(p *fetch.Page, f *flight) bool {
+	if p.PayloadLen == 0 {
 		return false
 	}
 	// What the follow filter says of a link depends on more than payload and directory.
@@ -271,6 +284,9 @@ func (w *parseWorker) scan(p *fetch.Page, f *flight) {
 	}()
 	w.finder.scan(f.url, p, f.listed)
 	w.ledger.n.droppedLinks.Add(int64(w.finder.dropped))
+	if w.finder.encoding != fetch.DecodeOK {
+		w.ledger.n.badEncodings.Add(1)
+	}
 }
 
 // parsedKey is the identity of what the links of a page depend on: its payload and its URL up to the query, which

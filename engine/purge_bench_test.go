@@ -44,7 +44,7 @@ func purgeRig(tb testing.TB, hostCount, out, urls int) *distributor {
 	d := &distributor{
 		ledger: &ledger{}, bench: b, virt: virt, shelf: shelf{virt}, frontWant: new(atomic.Int64), newborn: newSiteQueue(), under: under,
 		wake: make(chan struct{}, 1), feed: func() {},
-		hosts: &hosts{bench: b, cold: store, rules: newRulesPool(), newborn: newSiteQueue(), live: newLive(politeness.Default(), rules)},
+		hosts: &hosts{bench: b, cold: store, rules: newRulesPool(0), newborn: newSiteQueue(), live: newLive(politeness.Default(), rules)},
 	}
 	under.n = &d.ledger.n
 	d.purge = &purge{dist: d, rules: rules}

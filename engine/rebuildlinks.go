@@ -129,9 +129,8 @@ func (r *rebuilder) sitemaps(c *capture) error {
 
 // offerLinks lets the links that were found through the door.
 func (r *rebuilder) offerLinks(it Item) error {
-	for range r.links.refused {
-		r.frontier.Refuse()
-	}
+	r.frontier.Refuse(r.links.refused)
+	r.ledger.n.userinfo.Add(int64(r.links.userinfo))
 	r.frontier.Unfollowed(r.links.unfollowed)
 	r.ledger.n.droppedLinks.Add(int64(r.links.dropped))
 	var fault error
@@ -186,11 +185,12 @@ func (r *rebuilder) scan(c *capture) error {
 			return nil
 		}
 	}
-	if page.PayloadLen == 0 {
+	if page.PayloadLen == 0 && len(c.Page.Header(refreshField)) == 0 {
 		return nil
 	}
 	if r.links.open(linkPage{url: c.url, page: c.Page, size: page.PayloadLen, cut: isCut(c.Outcome)}) {
 		r.scanPage(c.url, page)
+		r.links.refresh(c.url, c.Page)
 	} else {
 		r.ledger.n.notParsed.Add(1)
 	}

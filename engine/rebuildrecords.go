@@ -314,7 +314,7 @@ func (r *rebuilder) postpone(c *capture) {
 		c.Page.Ended = r.began
 	}
 	wait, ok := c.Page.RetryAfter()
-	if due := c.Page.Ended.Add(min(wait, p.RetryAfterMax)); ok && due.After(r.began) {
+	if due := c.Page.Ended.Add(min(wait.Wait, p.RetryAfterMax)); ok && due.After(r.began) {
 		r.bench.Postpone(r.siteOf(c.url), due, time.Time{})
 	}
 }

@@ -184,6 +184,7 @@ func (l *looker) look(e *journalEntry, rec *record) {
 		from := linkPage{url: rec.url, page: page, way: filter.Way{Depth: e.Depth, Hops: e.Hops}, size: page.PayloadLen, cut: isCut(e.Outcome)}
 		if l.links.open(from) {
 			l.links.scan(rec.url, page, e.Listed)
+			l.links.refresh(rec.url, page)
 		}
 		l.take(e, rec)
 	}

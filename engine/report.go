@@ -44,6 +44,8 @@ type Report struct {
 	Statuses map[string]int64 `json:"statuses"`
 	Dropped  map[string]int64 `json:"dropped"` // at the door, by reason
 
+	Userinfo int64 `json:"userinfo_left_out"` // references with a user or a password, which are neither sent nor kept
+
 	FilterErrors map[string]int64 `json:"filter_errors,omitempty"` // evaluations of expressions that failed, by point, in this run
 
 	Attempts      int64 `json:"attempts"`
@@ -57,9 +59,12 @@ type Report struct {
 	IPsKnown      int64 `json:"ips_known"`
 	RobotsFetched int64 `json:"robots_fetched"`
 	RobotsDenied  int64 `json:"robots_denied"`
-	ConnsReused   int64 `json:"connections_reused"` // exchanges over a connection that was kept, in this run
-	Cookies       int64 `json:"cookies"`            // kept now, of all sites
-	CookiesLost   int64 `json:"cookies_refused"`    // by this run, since there was no memory for them
+	DelaysCapped  int64 `json:"crawl_delays_capped"` // robots.txt files that asked for more than --crawl-delay-max
+	RetryClamped  int64 `json:"retry_after_clamped"` // answers with a Retry-After below nothing or beyond a day
+	IPsSlowed     int64 `json:"ip_slowdowns"`        // exchanges whose IP then waited longer, as several of its sites were in trouble
+	ConnsReused   int64 `json:"connections_reused"`  // exchanges over a connection that was kept, in this run
+	Cookies       int64 `json:"cookies"`             // kept now, of all sites
+	CookiesLost   int64 `json:"cookies_refused"`     // by this run, since there was no memory for them
 	CacheHits     int64 `json:"cache_hits"`
 	CacheLookups  int64 `json:"cache_lookups"`
 	SieveSize     int64 `json:"sieve_size"`
@@ -67,6 +72,7 @@ type Report struct {
 	BenchBytes    int64 `json:"workbench_bytes"` // what the queued items in memory weigh
 	Spilled       int64 `json:"spilled"`         // items that sites of a full bench gave back, in this run
 	ParseFaults   int64 `json:"parse_faults"`
+	BadEncodings  int64 `json:"bad_encodings"`     // pages searched for links whose content encoding lies, is damaged or unpacks to too much
 	PageMemory    int64 `json:"page_memory_bytes"` // of buffers for pages, in use or free
 
 	Checkpoints         int64   `json:"checkpoints"`                  // of this run
@@ -105,11 +111,12 @@ func (e *Engine) Report() Report {
 		State: state, Reason: reason,
 		URLsFound: c.Found, URLsAdmitted: c.Admitted, URLsFetched: fetchedURLs(&c),
 		PagesStored: c.Pages, RevisitsStored: c.Revisits, PagesNotStored: c.NotStored, PagesNotParsed: c.NotParsed,
-		Outcomes: map[string]int64{}, Statuses: map[string]int64{}, Dropped: dropped(&c),
+		Outcomes: map[string]int64{}, Statuses: map[string]int64{}, Dropped: dropped(&c), Userinfo: c.Userinfo,
 		Attempts: c.Attempts, Retries: c.Retries, BytesReceived: c.BytesReceived, BytesStored: e.bytesStored(),
 		IPsKnown: int64(bench.IPs), RobotsFetched: c.RobotsFetched,
+		DelaysCapped: c.DelayCapped, RetryClamped: c.RetryClamped, IPsSlowed: c.IPsSlowed,
 		RobotsDenied: c.Outcomes[outcome.RobotsDenied], CacheHits: int64(cache.Hits), CacheLookups: int64(cache.Lookups),
-		SieveSize: int64(e.sieve.Len()), SievePending: int64(e.sieve.Pending()), BenchBytes: bench.Weight, Spilled: e.dist.spills.Load(), ParseFaults: c.ParseFaults, PageMemory: e.pool.Memory(),
+		SieveSize: int64(e.sieve.Len()), SievePending: int64(e.sieve.Pending()), BenchBytes: bench.Weight, Spilled: e.dist.spills.Load(), ParseFaults: c.ParseFaults, BadEncodings: c.BadEncodings, PageMemory: e.pool.Memory(),
 		ActiveFetches: e.fetching.Load(), Front: int64(e.bench.Front(time.Now(), frontSoon)), FrontWanted: e.frontWant.Load(),
 		WallSeconds: m.WallSeconds, CPUSeconds: m.CPUSeconds, RSSPeakBytes: m.RSSPeak, Resumed: e.resumed,
 		Waiting: e.waiting(), Written: time.Now().UTC().Format(time.RFC3339),
@@ -163,7 +170,7 @@ func fetchedURLs(c *Counters) int64 {
 func dropped(c *Counters) map[string]int64 {
 	d := map[string]int64{}
 	for name, n := range map[string]int64{
-		"syntax": c.DroppedSyntax, "scope": c.DroppedScope, "depth": c.DroppedDepth, "follow": c.DroppedFollow,
+		"syntax": c.DroppedSyntax, "scheme": c.DroppedScheme, "too-long": c.DroppedLong, "scope": c.DroppedScope, "depth": c.DroppedDepth, "follow": c.DroppedFollow,
 		"seen-cache": c.DroppedCache, "seen-sieve": c.Known, "links-per-page": c.DroppedLinks,
 	} {
 		if n > 0 {
@@ -197,9 +204,14 @@ func (e *Engine) waitingMost() string {
 	if _, what := e.scarce.now(now); what != "" {
 		return "this machine: " + what
 	}
+	down, workers := e.network.state()
 	switch next, ok := e.bench.NextDue(); {
 	case e.isStopping():
 		return "the last pages, before it stops"
+	case !down.IsZero():
+		return "the network: nobody can be reached since " + down.UTC().Format(time.RFC3339)
+	case workers < e.cfg.Fetchers && e.fetching.Load() >= int64(workers):
+		return fmt.Sprintf("the network: connections time out, so %d fetchers of %d go on", workers, e.cfg.Fetchers)
 	case len(e.fetched) == cap(e.fetched):
 		return "the processor: parse workers are behind"
 	case e.fetching.Load() >= int64(e.cfg.Fetchers):

@@ -22,14 +22,14 @@ type resolveLoop struct {
 	names    *nameRecords // nil: what name servers say is not kept
 	servers  *nameServers
 	scarce   *scarcity
-	allowed  func(netip.AddrPort) error // may it be connected to; nil when a proxy does the connecting
+	allowed  func(netip.AddrPort) error // may it be connected to; nil if everything may
 	feed     func()
 	wake     func() // of the distributor
 }
 
 const (
-	nameTries      = 5                // failures of the name servers before a site is given up
-	nameWaitMin    = 10 * time.Second // first wait after a failure; doubles
+	nameTries      = 8                // failures of the name servers before a site is given up, an hour after the first
+	nameWaitMin    = 10 * time.Second // least wait after a failure; mostly it is the resolver that says how long
 	nameWaitOutage = 10 * time.Second // wait while all name servers are down: nobody is blamed
 )
 
@@ -90,18 +90,18 @@ func (l *resolveLoop) settle(vs *visitState, ans dnsres.Answer) {
 	case ans.Err == nil, errors.Is(ans.Err, dnsres.ErrNotFound):
 		l.under.Bury(vs, outcome.NameNotFound)
 	default:
-		l.postpone(vs, now, outage)
+		l.postpone(vs, now, ans.Expires, outage)
 	}
 }
 
-// postpone lets a site wait for the name servers to recover.
-func (l *resolveLoop) postpone(vs *visitState, now time.Time, outage bool) {
+// postpone lets a site wait for the name servers to recover, until the resolver asks them again.
+func (l *resolveLoop) postpone(vs *visitState, now, again time.Time, outage bool) {
 	if outage {
 		l.bench.WithSite(vs, func(s *Site) { s.NameFails = max(s.NameFails, 1) })
 		l.bench.Defer(vs, now.Add(nameWaitOutage))
 		return
 	}
-	var fails int16
+	var fails int8
 	l.bench.WithSite(vs, func(s *Site) {
 		s.NameFails++
 		fails = s.NameFails
@@ -110,7 +110,10 @@ func (l *resolveLoop) postpone(vs *visitState, now time.Time, outage bool) {
 		l.under.Bury(vs, outcome.NameFault)
 		return
 	}
-	l.bench.Defer(vs, now.Add(nameWaitMin<<(fails-1)))
+	if least := now.Add(nameWaitMin); again.Before(least) {
+		again = least
+	}
+	l.bench.Defer(vs, again)
 }
 
 // reachable keeps the addresses that may be connected to; fate says why there is none.

@@ -7,7 +7,7 @@ import (
 )
 
 // What must not come too soon counts only the time that has passed for certain; what must not last too long counts all that may have.
-func TestS13_timesOfTheLastRunAreCarriedOverWhateverTheClockSays(t *testing.T) {
+func TestHostile_S13_timesOfTheLastRunAreCarriedOverWhateverTheClockSays(t *testing.T) {
 	const up = 100 * time.Hour
 	boot := func(id string, since time.Duration) BootClock {
 		return func() (string, time.Duration) { return id, since }
@@ -45,7 +45,7 @@ func TestS13_timesOfTheLastRunAreCarriedOverWhateverTheClockSays(t *testing.T) {
 	}
 }
 
-func TestS13_aStepOfTheClockIsSaidAndCorrectionsAreNot(t *testing.T) {
+func TestHostile_S13_aStepOfTheClockIsSaidAndCorrectionsAreNot(t *testing.T) {
 	var said []string
 	w := clockWatch{say: func(_ string, args ...any) { said = append(said, args[1].(string)) }} //nolint:forcetypeassert,errcheck // it is
 	now := time.Now()

@@ -132,6 +132,13 @@ func (r *returner) deliver(v *robotsVerdict) error {
 			delay, _ := v.rules.CrawlDelay()
 			r.bench.Postpone(vs, now.Add(r.live.siteDelay(v.site, delay)), time.Time{})
 		}
-		r.bench.Unpark(vs, func(s *Site) { v.apply(s, now) })
+		tries := int8(0)
+		r.bench.Unpark(vs, func(s *Site) {
+			v.apply(s, now)
+			tries = s.RobotsTry
+		})
+		if pause := robotsPause(tries); v.unreachable && pause > 0 {
+			r.bench.Postpone(vs, now.Add(pause), time.Time{})
+		}
 	})
 }

@@ -14,16 +14,22 @@ import (
 // before anything else. 2xx is parsed; 4xx means that all is allowed; up to five redirects are followed, each hop a
 // priority item on the bench of the site it leads to, while the site that needs the rules is parked; 5xx, 429 and an
 // unreachable server mean that nothing is allowed, so the site waits and is asked again.
+//
+// A copy is good for 24 hours and never longer. It is asked for again before it ends, so that a server that is down for an hour
+// or two at that time is no loss: the copy serves on meanwhile. After its end nothing is allowed until there is a new one. A site that
+// cannot give one in some eight attempts is given up, and what was queued for it has the outcome RobotsUnreachable. What the RFC lets
+// a crawler do after 30 days, to take such a site for one without rules, this one never does.
 
 const (
-	robotsLife      = 24 * time.Hour   // a copy is good for this long
-	robotsHopsMax   = 5                // redirects followed
-	robotsQuick     = 3                // attempts in a row, spaced by the retry policy
-	robotsTries     = 8                // attempts before the site is given up
-	robotsWait      = 2 * time.Minute  // after the quick attempts; doubles
-	robotsStaleWait = 10 * time.Minute // an old copy serves on while the server does not answer
-	robotsPath      = "/robots.txt"
-	robotsToken     = "orbweaver"
+	robotsLife    = 24 * time.Hour   // a copy is good for this long
+	robotsHopsMax = 5                // redirects followed
+	robotsQuick   = 3                // attempts in a row, spaced by the retry policy
+	robotsTries   = 8                // attempts before the site is given up
+	robotsWait    = 2 * time.Minute  // after the quick attempts; doubles
+	robotsEarly   = 2 * time.Hour    // so long before its end a copy is asked for again
+	robotsAgain   = 30 * time.Minute // and then in such steps, while the server does not answer
+	robotsPath    = "/robots.txt"
+	robotsToken   = "orbweaver"
 )
 
 // robotsHop is a redirect of a robots.txt to another site.
@@ -59,16 +65,13 @@ func (s *Site) crawlDelay() time.Duration {
 	return d
 }
 
-// robotsUnreachable notes one more failure; an old copy serves on for a while.
+// robotsUnreachable notes one more failure; an old copy serves on to its end.
 func (s *Site) robotsUnreachable(now time.Time) {
 	if s.RobotsTry < 127 {
 		s.RobotsTry++
 	}
-	if s.Rules != nil {
-		s.keepRules(now.Add(robotsStaleWait))
-		return
-	}
-	s.Denied = true
+	s.dropRules(now)
+	s.Denied = s.Rules == nil
 }
 
 // robotsOwn fetches the site's own robots.txt, which a page so many links from a seed waits for.
@@ -111,6 +114,9 @@ func (w *fetchWorker) robotsFetch(ctx context.Context, r *returned, origin, raw 
 	if o == outcome.LocalFault {
 		return w.notTried(ctx, r, p, raw)
 	}
+	if !w.blamed {
+		return w.putOff(ctx, r, p, raw)
+	}
 	d := w.decide(r, p, o, min(it.Try, robotsQuick-1))
 	f.outcome, f.fp = o, urlx.Fingerprint(w.hashSeed, f.url)
 	v := &robotsVerdict{site: origin}
@@ -119,7 +125,13 @@ func (w *fetchWorker) robotsFetch(ctx context.Context, r *returned, origin, raw 
 		v = nil
 	case o == outcome.OK, isPageStatus(p.Status) && p.HeadLen > 0 && o != outcome.CutDisconnect && o != outcome.CutTime:
 		body, _ := p.Decoded(w.decoder)
-		v.rules = w.rules.share(robots.Parse(body, robotsToken))
+		if rules := robots.Parse(body, robotsToken); w.rules.mayTake(rules) {
+			v.rules = w.rules.share(rules)
+			w.capDelay(rules, origin)
+		} else {
+			v.unreachable = true
+			w.clamps.robotsLarge(time.Now(), origin, rules.Size())
+		}
 	case o.Class() == outcome.ClassAnswer && !isPageStatus(p.Status):
 		v.rules = w.rules.share(robots.AllowAll())
 	case raw != nil && d.Retry:
@@ -139,6 +151,23 @@ func (w *fetchWorker) robotsFetch(ctx context.Context, r *returned, origin, raw 
 	}
 	f.siteDue, f.ipDue = r.release.SiteDue, r.release.IPDue
 	return w.hand(ctx, r, p, f)
+}
+
+// robotsPause is how long a site without rules waits after so many attempts at them.
+func robotsPause(tries int8) time.Duration {
+	if tries < robotsQuick {
+		return 0
+	}
+	return robotsWait << (min(tries, robotsTries) - robotsQuick)
+}
+
+// capDelay tells of a Crawl-delay that is longer than what is kept of it.
+func (w *fetchWorker) capDelay(rules *robots.Rules, site []byte) {
+	most := w.live.policy().CrawlDelayMax
+	if asked, _ := rules.CrawlDelay(); asked > most {
+		w.ledger.n.delayCapped.Add(1)
+		w.clamps.crawlDelay(time.Now(), site, asked, most)
+	}
 }
 
 // robotsRedirect sends a hop on; false when the target is nothing to be fetched.
@@ -185,9 +214,8 @@ func (w *fetchWorker) robotsSettle(r *returned, v *robotsVerdict, o outcome.Outc
 			site.Fate = o
 		}
 		r.release.Kill = true
-	case site.RobotsTry >= robotsQuick:
-		wait := robotsWait << (site.RobotsTry - robotsQuick)
-		if due := now.Add(wait); due.After(r.release.SiteDue) {
+	default:
+		if due := now.Add(robotsPause(site.RobotsTry)); due.After(r.release.SiteDue) {
 			r.release.SiteDue = due
 		}
 	}

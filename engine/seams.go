@@ -19,8 +19,8 @@ type Seams struct {
 	Dialer fetch.Dialer
 	// Resolver turns names into addresses.
 	Resolver Resolver
-	// Allowed says whether an address and port may be connected to, with an error that wraps fetch.ErrBlockedAddress or
-	// fetch.ErrBlockedPort; nil when a proxy makes the connections.
+	// Allowed says whether an address and port may be connected to, or a proxy be asked for them, with an error that wraps
+	// fetch.ErrBlockedAddress or fetch.ErrBlockedPort; nil if everything may.
 	Allowed func(netip.AddrPort) error
 	// Usage gives this process's CPU time and peak resident memory; nil where nobody asks.
 	Usage func() (cpu time.Duration, rssPeak int64)

@@ -27,6 +27,7 @@ var ErrNoSeeds = errors.New("engine: no usable seed; give URLs as arguments or a
 
 func seedsName(dir string) string { return dir + "/seeds" }
 
+// badSeedsTold is how many seeds the log tells of that are not taken as they are.
 const badSeedsTold = 20
 
 // keepSeeds copies the seeds in normal form into the crawl directory, behind those of earlier runs, so that a kill while
@@ -39,7 +40,7 @@ func keepSeeds(fsys vfs.FS, dir string, src SeedSource, log *slog.Logger) (int, 
 	if src == nil {
 		return 0, nil
 	}
-	good, bad := 0, 0
+	good, bad, named := 0, 0, 0
 	var url []byte
 	err = vfs.WriteAtomic(fsys, seedsName(dir), func(w io.Writer) error {
 		if _, err := w.Write(old); err != nil {
@@ -47,10 +48,17 @@ func keepSeeds(fsys vfs.FS, dir string, src SeedSource, log *slog.Logger) (int, 
 		}
 		return src.Each(func(where string, raw []byte) error {
 			var err error
+			shown := fmt.Sprintf("%.200q", raw)
+			if urlx.HasUserinfo(raw) {
+				shown = "not shown, since it names a user"
+				if named++; named <= badSeedsTold {
+					log.Warn("seed names a user; name and password are left out", "where", where)
+				}
+			}
 			if url, err = urlx.Normalize(url[:0], raw); err != nil {
 				if bad++; bad <= badSeedsTold {
 					log.Warn("seed is no URL that can be crawled and is left out", "where", where,
-						"seed", fmt.Sprintf("%.200q", raw), "reason", urlx.Reason(err))
+						"seed", shown, "reason", urlx.Reason(err))
 				}
 				return nil
 			}

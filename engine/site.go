@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"orbweaver/engine/outcome"
+	"orbweaver/engine/politeness"
 	"orbweaver/engine/robots"
 )
 
@@ -16,13 +17,14 @@ import (
 // holds the Visit has a copy, and brings it back with the Visit. There are as many as known hosts: what few need is behind
 // a pointer, and times are numbers.
 type Site struct {
-	Rules      *robots.Rules   // nil until robots.txt has been asked for; shared: see rulesPool
-	others     *[]netip.Addr   // addresses of the name, the one in use first; nil if it has but one. Never changed, only replaced
-	addrUntil  int64           // when the name is to be resolved again, in Unix ns; 0 for never
-	rulesUntil uint32          // when the rules are to be asked for again (RFC 9309: 24 h at most), in Unix s
-	Stored     int32           // pages stored, for --max-per-host
-	Failures   int16           // consecutive failures of exchanges
-	NameFails  int16           // consecutive failures of the name system
+	Rules      *robots.Rules // nil until robots.txt has been asked for; shared: see rulesPool
+	others     *[]netip.Addr // addresses of the name, the one in use first; nil if it has but one. Never changed, only replaced
+	addrUntil  int64         // when the name is to be resolved again, in Unix ns; 0 for never
+	rulesUntil uint32        // when the rules are to be asked for again (RFC 9309: 24 h at most), in Unix s
+	Stored     int32         // pages stored, for --max-per-host
+	Failures   int16         // consecutive failures of exchanges
+	Strain     politeness.Strain
+	NameFails  int8            // consecutive failures of the name system
 	RobotsTry  int8            // attempts at robots.txt since the last success
 	Denied     bool            // Rules say no because robots.txt cannot be had
 	Blocked    bool            // by the operator
@@ -32,18 +34,23 @@ type Site struct {
 // setRules takes rules that hold until then.
 func (s *Site) setRules(rules *robots.Rules, until time.Time) {
 	s.Rules = rules
-	s.keepRules(until)
-}
-
-// keepRules lets the rules at hand hold until then.
-func (s *Site) keepRules(until time.Time) {
 	s.rulesUntil = uint32(min(max(until.Unix(), 0), math.MaxUint32))
 }
 
-// lacksRules says that the rules are to be asked for before anything else. Rules that would hold for longer than any do were
-// fetched before the clock was set back: how old they are is not known.
+// lacksRules says that the rules are to be asked for before anything else: there are none, or they end soon and it is time for the
+// next try.
 func (s *Site) lacksRules(now time.Time) bool {
-	return s.Rules == nil || now.Unix() >= int64(s.rulesUntil) || int64(s.rulesUntil) > now.Add(robotsLife+time.Minute).Unix()
+	s.dropRules(now)
+	return s.Rules == nil || now.Add(robotsEarly-time.Duration(s.RobotsTry)*robotsAgain).Unix() >= int64(s.rulesUntil)
+}
+
+// dropRules drops rules that hold no more, and the count of tries with them. Those that would hold for longer than any do were fetched
+// before the clock was set back: how old they are is not known.
+func (s *Site) dropRules(now time.Time) {
+	if s.Rules == nil || now.Unix() < int64(s.rulesUntil) && int64(s.rulesUntil) <= now.Add(robotsLife+time.Minute).Unix() {
+		return
+	}
+	s.Rules, s.RobotsTry = nil, 0
 }
 
 // setAddrs takes the addresses of the name, of which the first is used, and what they are good for: zero for ever.
@@ -78,7 +85,10 @@ func (s *Site) turnAddr() netip.Addr {
 // answers says that the last that was heard of the site was no failure and no request to slow down.
 func (s *Site) answers() bool { return s.Failures == 0 && s.NameFails == 0 && !s.Denied }
 
-const siteVersion = 2
+const (
+	siteVersion    = 3
+	siteUnstrained = 2 // the version before: without the strain
+)
 
 // The flags of a Site's snapshot form.
 const (
@@ -111,6 +121,7 @@ func AppendSite(dst []byte, s *Site) []byte {
 	dst = binary.AppendVarint(dst, int64(s.Stored))
 	dst = binary.AppendVarint(dst, int64(s.Failures))
 	dst = binary.AppendVarint(dst, int64(s.NameFails))
+	dst = append(dst, byte(s.Strain))
 	dst = binary.AppendUvarint(dst, uint64(s.rulesUntil))
 	dst = binary.AppendVarint(dst, s.addrUntil)
 	if s.others == nil {
@@ -157,6 +168,16 @@ func (r *siteForm) varint() int64 {
 	return v
 }
 
+func (r *siteForm) byte() byte {
+	if len(r.b) == 0 {
+		r.bad = true
+		return 0
+	}
+	b := r.b[0]
+	r.b = r.b[1:]
+	return b
+}
+
 func (r *siteForm) addr() netip.Addr {
 	n := int(r.uvarint(16))
 	if n > len(r.b) {
@@ -170,13 +191,13 @@ func (r *siteForm) addr() netip.Addr {
 
 // SiteReader returns what reads the snapshot forms of Sites and holds equal rules once.
 func SiteReader() func(b []byte) (Site, error) {
-	pool := newRulesPool()
+	pool := newRulesPool(0)
 	return func(b []byte) (Site, error) { return decodeSite(b, pool) }
 }
 
 // decodeSite reads what AppendSite wrote; pool holds equal rules once.
 func decodeSite(b []byte, pool *rulesPool) (Site, error) {
-	if len(b) < 4 || b[0] != siteVersion {
+	if len(b) < 4 || b[0] != siteVersion && b[0] != siteUnstrained {
 		return Site{}, errSite
 	}
 	flags := b[1]
@@ -187,7 +208,10 @@ func decodeSite(b []byte, pool *rulesPool) (Site, error) {
 	r := siteForm{b: b[4:]}
 	s.Stored = int32(r.varint())
 	s.Failures = int16(r.varint())
-	s.NameFails = int16(r.varint())
+	s.NameFails = int8(r.varint())
+	if b[0] == siteVersion {
+		s.Strain = politeness.Strain(r.byte())
+	}
 	s.rulesUntil = uint32(r.uvarint(math.MaxUint32))
 	s.addrUntil = r.varint()
 	if n := r.uvarint(1024); n > 0 && !r.bad {

@@ -19,7 +19,7 @@ func TestASiteComesBackFromItsForm(t *testing.T) {
 	many.setRules(rules, now.Add(time.Hour))
 	for _, s := range []Site{
 		{}, many, NewSite(rules, now, now),
-		{Stored: 7, Failures: -3, NameFails: 2, RobotsTry: -1, Denied: true, Blocked: true, Fate: outcome.NameNotFound},
+		{Stored: 7, Failures: -3, NameFails: 2, Strain: 200, RobotsTry: -1, Denied: true, Blocked: true, Fate: outcome.NameNotFound},
 	} {
 		form := AppendSite(nil, &s)
 		got, err := SiteReader()(form)
@@ -31,6 +31,17 @@ func TestASiteComesBackFromItsForm(t *testing.T) {
 				t.Errorf("%d bytes of %d were believed", n, len(form))
 			}
 		}
+	}
+}
+
+// A crawl that was begun before sites had a strain goes on.
+func TestASiteOfTheFormBeforeIsRead(t *testing.T) {
+	s := Site{Stored: 7, Failures: -3, NameFails: 2, Blocked: true}
+	form := AppendSite(nil, &s)
+	form = append(form[:7:7], form[8:]...) // head, three numbers of a byte each, and the strain
+	form[0] = siteUnstrained
+	if got, err := SiteReader()(form); err != nil || !reflect.DeepEqual(got, s) {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 
@@ -63,14 +74,48 @@ func TestRulesAreAskedForAgain(t *testing.T) {
 		t.Error("none were asked for yet")
 	}
 	s.setRules(robots.AllowAll(), now.Add(robotsLife))
-	if s.lacksRules(now.Add(robotsLife-time.Second)) || !s.lacksRules(now.Add(robotsLife)) {
-		t.Error("24 hours")
+	if s.lacksRules(now.Add(robotsLife-robotsEarly-time.Second)) || !s.lacksRules(now.Add(robotsLife-robotsEarly)) || s.Rules == nil {
+		t.Error("22 hours")
+	}
+	if s.lacksRules(now.Add(robotsLife)); s.Rules != nil {
+		t.Error("rules of 24 hours still hold")
+	}
+	s.setRules(robots.AllowAll(), now.Add(robotsLife))
+	if s.lacksRules(now.Add(-time.Hour)); s.Rules != nil {
+		t.Error("rules from a future hold")
+	}
+}
+
+// While the server does not give a new copy, the old one serves on and is asked for now and again; with its end all is denied,
+// and the tries begin anew.
+func TestHostile_B01_aCopyServesOnToItsEndAndNoLonger(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	var s Site
+	s.setRules(robots.AllowAll(), now.Add(robotsLife))
+	tries := 0
+	for age := robotsLife - robotsEarly; age < robotsLife; age += time.Minute {
+		if s.lacksRules(now.Add(age)) {
+			tries++
+			s.robotsUnreachable(now.Add(age))
+		}
+		if s.Rules == nil || s.Denied {
+			t.Fatalf("denied at %v", age)
+		}
+	}
+	if tries != int(robotsEarly/robotsAgain) {
+		t.Errorf("%d tries", tries)
+	}
+	if !s.lacksRules(now.Add(robotsLife)) || s.Rules != nil || s.RobotsTry != 0 {
+		t.Errorf("at its end: %+v", s)
+	}
+	if s.robotsUnreachable(now.Add(robotsLife)); !s.Denied || s.RobotsTry != 1 {
+		t.Errorf("after its end: %+v", s)
 	}
 }
 
 // Equal rules are held once, however they come; rules that nobody has any more are not kept.
 func TestRulesPool(t *testing.T) {
-	pool := newRulesPool()
+	pool := newRulesPool(0)
 	parse := func(n byte) *robots.Rules {
 		return robots.Parse([]byte("User-agent: *\nDisallow: /"+string(rune('a'+n))+"\n"), "orbweaver")
 	}

@@ -53,7 +53,8 @@ func (l *linkFinder) sitemapsOf(url []byte, p *fetch.Page, way filter.Way) {
 	}
 	l.open(linkPage{url: url, page: p, way: way})
 	l.way = filter.Way{Depth: leadsTo(&lead{depth: way.Depth, robots: true}).Depth}
-	body, _ := p.Decoded(l.decoder)
+	body, fault := p.Decoded(l.decoder)
+	l.encoding = fault
 	for _, s := range robots.Parse(body, robotsToken).Sitemaps() {
 		l.resolve(url, []byte(s), parse.SitemapFile, false)
 	}
@@ -78,7 +79,7 @@ func (l *linkFinder) listed(url, body []byte, p *fetch.Page) bool {
 		l.resolve(url, e.URL, kind, false)
 	}
 	sum := l.lists.Summary()
-	l.dropped = sum.Long
+	l.refused.long += sum.Long
 	l.source.Reset(nil)
 	return sum.Format != sitemap.None
 }

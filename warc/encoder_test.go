@@ -138,8 +138,8 @@ HTTP/1.1 200 OK
 	}
 }
 
-// U09: nothing that a stranger chose can add a line to a header.
-func TestNoInjection(t *testing.T) {
+// Nothing that a stranger chose can add a line to a header or to the index.
+func TestHostile_U09_aRecordKeepsItsHeaderAndItsIndexLine(t *testing.T) {
 	e := newTestEncoder(t, None)
 	evil := "x\r\nWARC-Type: warcinfo\r\n\r\nWARC/1.1 <>\x00\x1b[31m"
 	appendRecord(t, e, &Record{Type: Resource, Date: testDate(0), TargetURI: []byte("http://e/" + evil), ContentType: evil,

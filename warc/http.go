@@ -67,34 +67,59 @@ func headLength(b []byte) int {
 	}
 }
 
-// parseHead reads a complete head. It takes what it can: lines without a colon are left out.
+// parseHead reads a complete head, as engine/fetch does: what the index says of a response is the same, whether it was noted when it
+// came or is read from the archive. It takes what it can: lines without a colon are left out.
 func parseHead(raw []byte) HTTPHead {
 	h := HTTPHead{Raw: raw}
-	first, rest, _ := bytes.Cut(raw, []byte("\n"))
-	h.First = string(bytes.TrimRight(first, "\r"))
-	if strings.HasPrefix(h.First, "HTTP/") || strings.HasPrefix(h.First, "ICY ") {
-		if parts := strings.Fields(h.First); len(parts) > 1 {
-			if n, err := strconv.Atoi(parts[1]); err == nil && n >= 0 && n <= 999 {
-				h.Status = n
-			}
-		}
-	}
+	first, rest := cutLine(raw)
+	h.First, h.Status = string(first), statusOf(first)
 	for len(rest) > 0 {
 		var text []byte
-		text, rest, _ = bytes.Cut(rest, []byte("\n"))
-		text = bytes.TrimRight(text, "\r")
-		if len(text) == 0 {
+		if text, rest = cutLine(rest); len(text) == 0 {
 			break
 		}
-		if n := len(h.Fields); (text[0] == ' ' || text[0] == '\t') && n > 0 {
-			h.Fields[n-1].Value += " " + string(bytes.TrimSpace(text))
-			continue
+		line := text[:len(text):len(text)] // what is joined to it goes elsewhere
+		for len(rest) > 0 && isBlank(rest[0]) {
+			text, rest = cutLine(rest)
+			line = append(append(line, ' '), bytes.Trim(text, blanks)...)
 		}
-		if name, value, ok := bytes.Cut(text, []byte(":")); ok {
-			h.Fields = append(h.Fields, Field{Name: string(bytes.TrimSpace(name)), Value: string(bytes.TrimSpace(value))})
+		if name, value, ok := strings.Cut(string(line), ":"); ok && !isBlank(line[0]) && name != "" {
+			h.Fields = append(h.Fields, Field{Name: strings.Trim(name, blanks), Value: strings.Trim(value, blanks)})
 		}
 	}
 	return h
+}
+
+// statusOf gives the number of a status line: up to three digits, and no fourth, behind the version.
+func statusOf(line []byte) int {
+	at := bytes.IndexAny(line, blanks)
+	if at < 0 || !hasPrefixFold(line, "http/") && !hasPrefixFold(line, "icy ") {
+		return 0
+	}
+	digits := 0
+	number := bytes.TrimLeft(line[at:], blanks)
+	for digits < len(number) && '0' <= number[digits] && number[digits] <= '9' {
+		digits++
+	}
+	if digits > 3 {
+		return 0
+	}
+	n, _ := strconv.Atoi(string(number[:digits])) // 0 for no digits
+	return n
+}
+
+func hasPrefixFold(b []byte, prefix string) bool {
+	return len(b) >= len(prefix) && strings.EqualFold(string(b[:len(prefix)]), prefix)
+}
+
+const blanks = " \t"
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }
+
+// cutLine splits b behind its first line and takes off the line end, LF or CRLF.
+func cutLine(b []byte) (line, rest []byte) {
+	line, rest, _ = bytes.Cut(b, []byte{'\n'})
+	return bytes.TrimSuffix(line, []byte{'\r'}), rest
 }
 
 // IsHTTP tells whether the block is an HTTP message.
@@ -124,7 +149,7 @@ func (r *RecordRead) HTTP(payload bool) (*HTTPHead, io.Reader, error) {
 			continue
 		}
 		if err == io.EOF {
-			if !bytes.HasPrefix(raw, []byte("HTTP/")) || len(raw) == 0 {
+			if !hasPrefixFold(raw, "HTTP/") {
 				return nil, nil, fmt.Errorf("warc: %s record at %d: %w", r.Type, r.Offset, errNoHead)
 			}
 			break // a head that was cut short is still a head

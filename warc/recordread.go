@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -209,10 +208,8 @@ func (r *RecordRead) specFaults() []string {
 		if r.Version == "1.1" {
 			say("WARC-Target-URI in angle brackets")
 		}
-	default:
-		if u, err := url.Parse(target); err != nil || u.Scheme == "" {
-			say("WARC-Target-URI %q is no URI", target)
-		}
+	case !isTarget(target):
+		say("WARC-Target-URI %q is no URI", target)
 	}
 	if ip := r.Get("WARC-IP-Address"); ip != "" {
 		if _, err := netip.ParseAddr(ip); err != nil {
@@ -263,6 +260,24 @@ func once(name string) bool {
 		}
 	}
 	return false
+}
+
+// isTarget tells whether v has a scheme and holds nothing that may not stand in a URI. A percent sign that escapes nothing may: browsers
+// send them, so crawlers ask for them.
+func isTarget(v string) bool {
+	for i := range len(v) {
+		if c := v[i]; c <= ' ' || c == 0x7f || c == '<' || c == '>' || c == '"' {
+			return false
+		}
+	}
+	scheme, _, found := strings.Cut(v, ":")
+	for i := range len(scheme) {
+		c := scheme[i]
+		if letter := c|0x20 >= 'a' && c|0x20 <= 'z'; !letter && (i == 0 || !(c >= '0' && c <= '9' || c == '+' || c == '-' || c == '.')) {
+			return false
+		}
+	}
+	return found && scheme != ""
 }
 
 // isURIRef tells whether v is a URI in angle brackets.

@@ -13,6 +13,9 @@ type Visit[S any] struct {
 	Key []byte
 	// Site is the holder's copy of the engine's knowledge; Release puts it in the place of the bench's.
 	Site S
+	// IPNote is what the engine notes about the IP, 24 bits that the bench does not look at: kept with the due time of the IP, and
+	// no longer. Release puts the holder's copy in the place of the bench's.
+	IPNote uint32
 	// Items are up to K paths, oldest first, at least one. They belong to the bench: valid and immutable until Release.
 	Items [][]byte
 	// Lease is the Visit's number; each is given once.
@@ -82,7 +85,7 @@ func (w *Workbench[S]) lend(top node) Visit[S] {
 	w.settle(s, Waiting)
 	return Visit[S]{
 		VS: w.handles.at(s.id), Addr: e.address(), Key: w.keyOf(s), Site: s.data, Items: l.items, Lease: l.id,
-		SiteDue: w.clock.time(s.due), IPDue: w.clock.time(e.due),
+		SiteDue: w.clock.time(s.due), IPDue: w.clock.time(e.due), IPNote: e.noted(),
 	}
 }
 

@@ -44,6 +44,7 @@
 //	'C'  stamp of the image before (u), then as 'H'                                                 first, if changes
 //	'G'  id (u)                                                 evicted: the number is free
 //	'I'  address (s, 4 or 16)  due                              without one: the address is forgotten
+//	'I'  address (s, 4 or 16)  2  nanoseconds (v)  note (u)     with one, and the engine's note, if that is not 0
 //	'S'  id (u)  key (s)  whereabouts (1)  parked (1)  [address (s) | until, a due]  due  on disk (u)  Site (s)
 //	     number of items (u)  ring (s)
 //	'E'  number of 'S' (u)  of sites (u)                                                            last

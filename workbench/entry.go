@@ -13,6 +13,7 @@ type entry struct {
 	lease   uint32 // the Visit that is out, or 0
 	members int32  // all sites placed here
 	state   entryState
+	note    [3]byte // the engine's: see Visit
 }
 
 // entryState says whether an entry is in use.
@@ -23,6 +24,12 @@ const (
 	occupied                   // has members, or a Visit is out
 	vacant                     // no members: kept until due has passed
 )
+
+func (e *entry) noted() uint32 {
+	return uint32(e.note[0]) | uint32(e.note[1])<<8 | uint32(e.note[2])<<16
+}
+
+func (e *entry) setNote(n uint32) { e.note = [3]byte{byte(n), byte(n >> 8), byte(n >> 16)} }
 
 func (e *entry) address() netip.Addr { return netip.AddrFrom16(e.addr).Unmap() }
 

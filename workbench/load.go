@@ -108,7 +108,10 @@ func (l *loader[S]) record() {
 
 // ip sets the due time of an address; of one that was forgotten it is noDue.
 func (l *loader[S]) ip() {
-	addr, due := l.addr(), l.due()
+	addr, due, note := l.addr(), int64(0), uint64(0)
+	if due = l.due(&note); note >= 1<<24 {
+		l.d.corrupt("note")
+	}
 	if l.d.err != nil {
 		return
 	}
@@ -116,6 +119,7 @@ func (l *loader[S]) ip() {
 	id := w.entryOf(addr)
 	e := w.entries.at(id)
 	e.due = due
+	e.setNote(uint32(note))
 	switch {
 	case e.state != vacant:
 		w.settleEntry(id)
@@ -225,12 +229,12 @@ func (l *loader[S]) facts() (f facts[S]) {
 	case addressed:
 		f.addr = l.addr()
 	case deferred:
-		f.until = l.due()
+		f.until = l.due(nil)
 	case nowhere, buried:
 	default:
 		l.d.corrupt("whereabouts")
 	}
-	f.due, f.onDisk = l.due(), l.d.uvarint()
+	f.due, f.onDisk = l.due(nil), l.d.uvarint()
 	l.form = l.d.bytes(l.form[:0])
 	f.items = l.queue()
 	if l.d.err != nil {
@@ -256,20 +260,24 @@ func (l *loader[S]) addr() netip.Addr {
 	return addr
 }
 
-func (l *loader[S]) due() int64 {
-	switch l.d.byte() {
-	case 0:
+// due reads a due time, and the note that may follow it if there can be one.
+func (l *loader[S]) due(note *uint64) int64 {
+	kind := l.d.byte()
+	if kind == dueNone {
 		return noDue
-	case 1:
-		due := l.d.varint()
-		if sum := due + l.shift; (sum > due) == (l.shift > 0) {
-			due = sum
-		}
-		return max(due, noDue+1)
-	default:
+	}
+	if kind != dueGiven && (kind != dueNoted || note == nil) {
 		l.d.corrupt("due time")
 		return noDue
 	}
+	due := l.d.varint()
+	if kind == dueNoted {
+		*note = l.d.uvarint()
+	}
+	if sum := due + l.shift; (sum > due) == (l.shift > 0) {
+		due = sum
+	}
+	return max(due, noDue+1)
 }
 
 // queue reads a site's items to l.raw and makes sure that they are whole.

@@ -59,6 +59,7 @@ func (w *Workbench[S]) Release(v *Visit[S], r Release, now time.Time) ReleaseRes
 	s.due = max(s.due, w.clock.offset(r.SiteDue))
 	e.due = max(e.due, w.clock.offset(r.IPDue))
 	s.data = v.Site
+	e.setNote(v.IPNote)
 	for _, update := range l.updates {
 		update(&s.data)
 	}

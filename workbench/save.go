@@ -235,7 +235,11 @@ func (c *Cut[S]) imageOfIP(b []byte, id uint32) []byte {
 	if e.state == unused || e.due == noDue {
 		return b
 	}
-	return appendDue(appendAddr(append(b, recordIP), e.address()), e.due)
+	b = appendAddr(append(b, recordIP), e.address())
+	if n := e.noted(); n != 0 {
+		return binary.AppendUvarint(binary.AppendVarint(append(b, dueNoted), e.due), uint64(n))
+	}
+	return appendDue(b, e.due)
 }
 
 func (c *Cut[S]) imageOfSite(b []byte, s *site[S]) []byte {
@@ -283,9 +287,16 @@ func appendBytes(b, x []byte) []byte { return append(binary.AppendUvarint(b, uin
 
 func appendAddr(b []byte, addr netip.Addr) []byte { return appendBytes(b, addr.AsSlice()) }
 
+// What stands before a due time.
+const (
+	dueNone  = 0
+	dueGiven = 1
+	dueNoted = 2 // a note follows it
+)
+
 func appendDue(b []byte, due int64) []byte {
 	if due == noDue {
-		return append(b, 0)
+		return append(b, dueNone)
 	}
-	return binary.AppendVarint(append(b, 1), due)
+	return binary.AppendVarint(append(b, dueGiven), due)
 }

@@ -16,7 +16,7 @@ type Case struct {
 // Cases are those that can be played, by id.
 func Cases() map[string]*Case {
 	all := map[string]*Case{}
-	for _, list := range [][]Case{http1()} {
+	for _, list := range [][]Case{http1(), compression(), sitemaps(), redirects(), documents(), urls()} {
 		for i := range list {
 			if all[list[i].ID] != nil {
 				panic("BUG: hostile: two cases " + list[i].ID)

@@ -21,6 +21,7 @@ type Exchange struct {
 	Path   string // with the query
 	Head   []byte // the request's line and fields, lent
 	Rest   []byte // what came after it already
+	Before int    // requests for hosts of the Web that came over Conn before
 	Time   int    // how often this URL was asked for before, in this Web
 
 	// Keep has the connection live on after the case returns; otherwise it is closed.

@@ -1,6 +1,7 @@
 package hostile
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -24,15 +25,48 @@ type trial struct {
 	began   time.Time
 	lines   []line
 	records map[string][]*warc.RecordRead // responses, revisits and resources with their blocks, by URL
+	said    string                        // by the engine, in its log
+	honest  *engine.Report                // see alone
 }
 
 // line is one attempt in crawl.log.
 type line struct {
 	url     string
+	way     string        // L for each link, R for each redirect, - for a seed
 	at      time.Time     // its end
 	took    time.Duration // of the request, 0 if there was none
 	outcome string
 	note    string // what stands behind the outcome: "retry", if it was tried again
+}
+
+// alone is the report of a crawl of the honest web alone: it has some links, too, that lead nowhere.
+func (tr *trial) alone() *engine.Report {
+	tr.Helper()
+	if tr.honest == nil {
+		rig, err := invitro.NewRig(honest(), false)
+		if err != nil {
+			tr.Fatal(err)
+		}
+		report, err := rig.Crawl(tr.Context(), rig.Config(), rig.FS)
+		if err = errors.Join(err, rig.Net.Close()); err != nil {
+			tr.Fatal(err)
+		}
+		tr.honest = &report
+	}
+	return tr.honest
+}
+
+// dropped is how many links of the case were dropped for a reason.
+func (tr *trial) dropped(reason string) int64 {
+	tr.Helper()
+	return tr.report.Dropped[reason] - tr.alone().Dropped[reason]
+}
+
+// honest is a small web without faults.
+func honest() simweb.Config {
+	world := simweb.Plain()
+	world.Hosts, world.IPs, world.PagesPerHostMean, world.PagesPerHostMax, world.PageBytesMean = 12, 8, 5, 10, 2000
+	return world
 }
 
 // play crawls a case with the usual settings but for change, which may be nil, and hands the trial to check. What every crawl owes is
@@ -40,10 +74,19 @@ type line struct {
 // archive verifies and the directory is sound.
 func play(t *testing.T, id string, change func(*engine.Config), check func(*trial)) {
 	t.Helper()
+	playOn(t, id, func(*invitro.Rig) error { return nil }, change, check)
+}
+
+// playSecure is play with TLS on port 443.
+func playSecure(t *testing.T, id string, change func(*engine.Config), check func(*trial)) {
+	t.Helper()
+	playOn(t, id, (*invitro.Rig).Secure, change, check)
+}
+
+func playOn(t *testing.T, id string, prepare func(*invitro.Rig) error, change func(*engine.Config), check func(*trial)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		world := simweb.Plain()
-		world.Hosts, world.IPs, world.PagesPerHostMean, world.PagesPerHostMax, world.PageBytesMean = 12, 8, 5, 10, 2000
-		rig, err := invitro.NewRig(world, false)
+		rig, err := invitro.NewRig(honest(), false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,6 +95,9 @@ func play(t *testing.T, id string, change func(*engine.Config), check func(*tria
 			t.Fatal(err)
 		}
 		rig.World.Invite(web)
+		if err := prepare(rig); err != nil {
+			t.Fatal(err)
+		}
 		cfg := rig.Config()
 		cfg.Seeds = invitro.Seeds(append(web.Seeds(1), rig.Seeds...))
 		cfg.WARC.Metadata = engine.MetadataAll
@@ -65,6 +111,7 @@ func play(t *testing.T, id string, change func(*engine.Config), check func(*tria
 		if err := rig.Net.Close(); err != nil {
 			t.Error(err)
 		}
+		tr.said = rig.Said.String()
 		tr.read()
 		tr.owed(rig)
 		check(tr)
@@ -82,7 +129,7 @@ func (tr *trial) read() {
 		if len(f) < 12 {
 			tr.Fatalf("crawl.log: %q", s)
 		}
-		l := line{url: f[3]}
+		l := line{url: f[3], way: f[4]}
 		if l.at, err = time.Parse("2006-01-02T15:04:05.000Z", f[0]); err != nil {
 			tr.Fatal(err)
 		}

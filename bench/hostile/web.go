@@ -95,7 +95,7 @@ func (w *Web) caseOf(host string) *Case {
 func (w *Web) Serve(conn net.Conn, ask simweb.Ask) (status int, keep, cut bool) {
 	method, _, _ := bytes.Cut(ask.Head, []byte(" "))
 	host, _, _ := strings.Cut(ask.Authority, ":")
-	x := &Exchange{Conn: conn, TLS: ask.TLS, Method: string(method), Host: host, Path: ask.Path, Head: ask.Head, Rest: ask.Rest,
+	x := &Exchange{Conn: conn, TLS: ask.TLS, Before: ask.Before, Method: string(method), Host: host, Path: ask.Path, Head: ask.Head, Rest: ask.Rest,
 		Time: w.again(ask.Authority + ask.Path)}
 	c := w.caseOf(host)
 	switch {

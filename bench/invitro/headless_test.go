@@ -111,7 +111,7 @@ func (r rude) check(t *testing.T, disk *vfs.Mem) {
 }
 
 // What came in place of an answer is kept byte for byte, and says why it ends where it does; so it is after a rebuild.
-func TestH04_H15_whatHasNoWholeHeadIsArchivedAsItCame(t *testing.T) {
+func TestHostile_H04_H15_whatHasNoWholeHeadIsArchivedAsItCame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rig, cfg, net := rudeCrawl(t)
 		e := net.start(t, rig, cfg, rig.FS)

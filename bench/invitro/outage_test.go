@@ -68,12 +68,12 @@ func TestCrawl_withoutAProxyNamesAndAddressesAreRight(t *testing.T) {
 	})
 }
 
-func TestOutage_ofTheNameServersPostponesAndBlamesNobody(t *testing.T) {
+func TestHostile_D03_anOutageOfTheNameServersPostponesAndBlamesNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rig, cfg, report := during(t, false, func(c *engine.Config) { c.RetryWait = 20 * time.Minute }, func(rig *Rig, e *engine.Engine) {
 			after(3 * time.Second)
 			rig.Net.SetDNS(false)
-			after(5 * time.Minute)
+			after(10 * time.Minute)
 			if w := e.Report().Waiting; w != "the name servers: none of them answers" {
 				t.Errorf("it waits for %s", w)
 			}

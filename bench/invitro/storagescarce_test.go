@@ -19,13 +19,14 @@ import (
 type scarcity struct {
 	none atomic.Bool // none at all
 	odds int         // one in so many tries fails otherwise
+	err  syscall.Errno
 	met  atomic.Int64
 }
 
 func (s *scarcity) fault() error {
 	if s.none.Load() || rand.IntN(s.odds) == 0 {
 		s.met.Add(1)
-		return syscall.EMFILE
+		return s.err
 	}
 	return nil
 }
@@ -33,6 +34,15 @@ func (s *scarcity) fault() error {
 // For a quarter of an hour there is no file descriptor for a connection or a question, and all the time one in ten tries meets
 // none. It is counted and said; no host is blamed, nothing is given up, and nobody is asked sooner or twice.
 func TestHostile_S12_aMachineWithoutFileDescriptorsBlamesNobodyAndGoesSlower(t *testing.T) {
+	scarcely(t, syscall.EMFILE)
+}
+
+// The same without local ports, all of which wait in TIME_WAIT. There is one source address: they are not spread over more.
+func TestHostile_N18_aMachineWithoutPortsBlamesNobodyAndGoesSlower(t *testing.T) {
+	scarcely(t, syscall.EADDRNOTAVAIL)
+}
+
+func scarcely(t *testing.T, errno syscall.Errno) {
 	for _, proxy := range []bool{true, false} {
 		t.Run(fmt.Sprintf("proxy %v", proxy), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -42,7 +52,7 @@ func TestHostile_S12_aMachineWithoutFileDescriptorsBlamesNobodyAndGoesSlower(t *
 					t.Fatal(err)
 				}
 				cfg := rig.Config()
-				scarce := &scarcity{odds: 10}
+				scarce := &scarcity{odds: 10, err: errno}
 				rig.Net.SetLocal(scarce.fault)
 				e, err := engine.Open(cfg, rig.Seams(rig.FS))
 				if err != nil {

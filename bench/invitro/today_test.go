@@ -1,44 +1,12 @@
 package invitro
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/sha1"
-	"crypto/tls"
-	"crypto/x509"
-	"math/big"
-	"net"
 	"testing"
 	"testing/synctest"
-	"time"
 
-	"orbweaver/bench/simnet"
 	"orbweaver/bench/simweb"
 )
-
-// webInTLS makes the rig's network anew, with real TLS on port 443.
-func webInTLS(t *testing.T, r *Rig) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(24 * time.Hour)}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config := &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
-	if err := r.Net.Close(); err != nil {
-		t.Fatal(err)
-	}
-	o := simweb.ServeOptions{Log: r.Log}
-	secure := o
-	secure.TLS = true
-	r.Net = simnet.New(r.World, simnet.Options{Latency: 2 * time.Millisecond, Seed: 1, Serve: o,
-		TLS: func(conn net.Conn) { r.World.Serve(tls.Server(conn, config), secure) }})
-}
 
 // The web of today: pages of many kilobytes, packed and inside TLS, in chunks or not, beside some of before that are neither. The
 // archive holds what came over the wire; the links are those of what was packed.
@@ -51,7 +19,9 @@ func TestCrawl_packedPagesInsideTLSAreFetchedWholeOnceAndPolitely(t *testing.T) 
 		if err != nil {
 			t.Fatal(err)
 		}
-		webInTLS(t, rig)
+		if err := rig.Secure(); err != nil {
+			t.Fatal(err)
+		}
 		cfg := rig.Config()
 		report, err := rig.Crawl(t.Context(), cfg, rig.FS)
 		if cerr := rig.Net.Close(); cerr != nil {

@@ -21,9 +21,10 @@ type conn struct {
 	onClose       func() // may be nil
 }
 
-// newConns makes the two ends of a connection.
-func newConns(client, server net.Addr, latency time.Duration, limit int) (c, s *conn) {
+// newConns makes the two ends of a connection. late is of both pipes.
+func newConns(client, server net.Addr, latency time.Duration, limit int, late func(bytes int) time.Duration) (c, s *conn) {
 	up, down := newPipe(latency, limit), newPipe(latency, limit)
+	up.late, down.late = late, late
 	c = &conn{in: down, out: up, local: client, remote: server, closed: make(chan struct{})}
 	s = &conn{in: up, out: down, local: server, remote: client, closed: make(chan struct{})}
 	for _, end := range []*conn{c, s} {

@@ -19,6 +19,8 @@ import (
 type Options struct {
 	Latency time.Duration  // one way; connecting takes two
 	Loss    float64        // share of connections, 0 to 1, that are reset after a while
+	Packets float64        // share of packets, 0 to 1, that are lost and sent again, as TCP does it; 1 is a network that carries nothing
+	MTU     int            // bytes of the largest packet that passes; what is larger vanishes and nobody is told. 0: all pass
 	Seed    uint64         // what is lost, and when
 	Window  int            // bytes under way in one direction; default 64 KiB
 	Proxy   netip.AddrPort // where the world's proxy listens, if anywhere
@@ -79,6 +81,12 @@ func (o Options) Validate() error {
 	}
 	if !(o.Loss >= 0 && o.Loss <= 1) {
 		faults = append(faults, fmt.Errorf("%w: Loss %v is not between 0 and 1", ErrOptions, o.Loss))
+	}
+	if !(o.Packets >= 0 && o.Packets <= 1) {
+		faults = append(faults, fmt.Errorf("%w: Packets %v is not between 0 and 1", ErrOptions, o.Packets))
+	}
+	if o.MTU < 0 {
+		faults = append(faults, fmt.Errorf("%w: MTU %d is negative", ErrOptions, o.MTU))
 	}
 	if o.Window < 0 {
 		faults = append(faults, fmt.Errorf("%w: Window %d is negative", ErrOptions, o.Window))
@@ -149,7 +157,7 @@ func (n *Net) DialContext(ctx context.Context, network, addr string) (net.Conn, 
 		<-ctx.Done()
 		return fail(ctx.Err())
 	}
-	if err := pause(ctx, 2*n.o.Latency); err != nil {
+	if err := pause(ctx, 2*n.o.Latency+n.handshake()); err != nil {
 		return fail(err)
 	}
 	if state == Refused {
@@ -186,7 +194,7 @@ func (n *Net) connect(remote *net.TCPAddr) (client, server *conn, lost time.Dura
 		n.port = 32768
 	}
 	local := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: int(n.port)}
-	client, server = newConns(local, remote, n.o.Latency, n.o.Window)
+	client, server = newConns(local, remote, n.o.Latency, n.o.Window, n.lateness())
 	if n.o.Loss > 0 && n.random.Float64() < n.o.Loss {
 		lost = time.Duration(1 + n.random.Int64N(int64(time.Second)))
 		n.stats.Lost++
@@ -222,6 +230,58 @@ func (n *Net) serve(server *conn, to netip.AddrPort, state State, lost time.Dura
 		o.TLS = o.TLS || to.Port() == 443 && to != n.o.Proxy
 		n.world.Serve(server, o)
 	}
+}
+
+// handshake is how much longer it takes to connect since packets are lost.
+func (n *Net) handshake() time.Duration {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.late(0) + n.late(0)
+}
+
+// packet is what a packet carries, if it is full.
+const packet = 1460
+
+// never is when that arrives which does not.
+const never = 1000 * time.Hour
+
+// lateness is late, for pipes; nil if nothing is ever late.
+func (n *Net) lateness() func(bytes int) time.Duration {
+	if n.o.Packets == 0 && n.o.MTU == 0 {
+		return nil
+	}
+	return func(bytes int) time.Duration {
+		if n.o.MTU > 0 && bytes+packetHead > n.o.MTU {
+			return never // its full packets do not pass, however often they are sent
+		}
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		return n.late(bytes)
+	}
+}
+
+// packetHead is what a packet carries besides.
+const packetHead = 40
+
+// late is how long the last of the packets that carry so many bytes takes longer than the first try would: a second after the first
+// loss, twice as long after each other one, two minutes at most, and not for ever. A packet of no bytes begins or ends a connection.
+// The caller holds mu.
+func (n *Net) late(bytes int) (longest time.Duration) {
+	if n.o.Packets == 0 {
+		return 0
+	}
+	for range max((bytes+packet-1)/packet, 1) {
+		wait, more := time.Duration(0), time.Second
+		for tries := 1; n.random.Float64() < n.o.Packets; tries++ {
+			if tries == 16 {
+				return never
+			}
+			wait += more
+			more = min(2*more, 2*time.Minute)
+		}
+		longest = max(longest, wait)
+	}
+	return longest
 }
 
 // pause waits, or gives the error of ctx if that ends first.

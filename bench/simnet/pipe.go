@@ -12,6 +12,7 @@ import (
 type pipe struct {
 	latency time.Duration
 	limit   int
+	late    func(bytes int) time.Duration // how much later so many bytes are there since some were lost on the way; nil: none ever is
 
 	mu     sync.Mutex // held for a few instructions only
 	pieces []piece
@@ -20,6 +21,7 @@ type pipe struct {
 	endAt  time.Time     // when the reader may know
 	broken error         // reset: nothing passes any more
 	deaf   bool          // the reader has closed
+	tail   time.Time     // when the last piece can be read: nothing overtakes it
 	change chan struct{} // closed and replaced at every change
 }
 
@@ -101,7 +103,7 @@ func (p *pipe) write(b []byte, d *deadline) (n int, err error) {
 			err = syscall.EPIPE
 		case len(b) > 0 && p.size < p.limit:
 			k := min(len(b), p.limit-p.size)
-			p.pieces = append(p.pieces, piece{append([]byte(nil), b[:k]...), now.Add(p.latency)})
+			p.pieces = append(p.pieces, piece{append([]byte(nil), b[:k]...), p.arrival(now, k)})
 			p.size += k
 			b, n = b[k:], n+k
 			p.changed()
@@ -116,12 +118,25 @@ func (p *pipe) write(b []byte, d *deadline) (n int, err error) {
 	}
 }
 
+// arrival is when bytes that are written now can be read. The lock is held.
+func (p *pipe) arrival(now time.Time, bytes int) time.Time {
+	at := now.Add(p.latency)
+	if p.late != nil {
+		at = at.Add(p.late(bytes))
+	}
+	if at.Before(p.tail) {
+		at = p.tail
+	}
+	p.tail = at
+	return at
+}
+
 // end says that nothing more will be written.
 func (p *pipe) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.ended {
-		p.ended, p.endAt = true, time.Now().Add(p.latency)
+		p.ended, p.endAt = true, p.arrival(time.Now(), 0)
 		p.changed()
 	}
 }

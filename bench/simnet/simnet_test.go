@@ -154,6 +154,60 @@ func TestLossIsByseed(t *testing.T) {
 	}
 }
 
+// Nine of ten packets are lost: some pages come, late, and all waits end.
+func TestLostPacketsAreSentAgain(t *testing.T) {
+	story(t, Options{Latency: time.Second, Packets: 0.9, Seed: 3, Serve: simweb.ServeOptions{Plain: true}}, func(t *testing.T, n *Net, host string) {
+		came := 0
+		for range 40 {
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			conn, err := n.DialContext(ctx, "tcp", netip.AddrPortFrom(n.world.AddrOf(host), 80).String())
+			cancel()
+			if errors.Is(err, context.DeadlineExceeded) {
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = conn.SetDeadline(time.Now().Add(10 * time.Minute))
+			_, _ = fmt.Fprintf(conn, "GET / HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", host)
+			if all, err := io.ReadAll(conn); err == nil && len(all) > 0 {
+				came++
+			}
+			_ = conn.Close()
+		}
+		if came == 0 || came == 40 {
+			t.Errorf("%d pages of 40 came", came)
+		}
+	})
+}
+
+// What fits into a small packet passes, and nothing else does.
+func TestLargePacketsVanish(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := New(world(t), Options{MTU: 1400})
+		defer n.Close()
+		c, s, _, err := n.connect(&net.TCPAddr{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer n.served.Done()
+		_, _ = c.Write(make([]byte, 1360))
+		if k, err := s.Read(make([]byte, 2000)); k != 1360 || err != nil {
+			t.Error(k, err)
+		}
+		_, _ = c.Write(make([]byte, 1361))
+		_, _ = c.Write([]byte("what comes behind it waits"))
+		_ = s.SetReadDeadline(time.Now().Add(time.Hour))
+		if k, err := s.Read(make([]byte, 2000)); !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Error(k, err)
+		}
+		_, _ = c.Close(), s.Close()
+		n.mu.Lock()
+		clear(n.open)
+		n.mu.Unlock()
+	})
+}
+
 func TestNames(t *testing.T) {
 	story(t, Options{Latency: time.Second}, func(t *testing.T, n *Net, host string) {
 		ask := func(name string, kind uint16) *dns.Msg {
@@ -212,7 +266,7 @@ func TestCloseJoinsAll(t *testing.T) {
 
 func TestHalfCloseAndDeadlines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, s := newConns(&net.TCPAddr{}, &net.TCPAddr{}, time.Second, 10)
+		c, s := newConns(&net.TCPAddr{}, &net.TCPAddr{}, time.Second, 10, nil)
 		var wg sync.WaitGroup
 		wg.Go(func() {
 			if n, err := c.Write([]byte("more than the window holds")); n != 26 || err != nil {
@@ -231,7 +285,7 @@ func TestHalfCloseAndDeadlines(t *testing.T) {
 		if all, err := io.ReadAll(c); string(all) != "back" || err != nil {
 			t.Fatalf("%q %v", all, err)
 		}
-		c2, s2 := newConns(&net.TCPAddr{}, &net.TCPAddr{}, 0, 10)
+		c2, s2 := newConns(&net.TCPAddr{}, &net.TCPAddr{}, 0, 10, nil)
 		start := time.Now()
 		_ = c2.SetReadDeadline(start.Add(5 * time.Second))
 		_, err := c2.Read(make([]byte, 1))
@@ -254,7 +308,7 @@ func TestHalfCloseAndDeadlines(t *testing.T) {
 // TestConnIsAConn runs the standard suite for connections.
 func TestConnIsAConn(t *testing.T) {
 	nettest.TestConn(t, func() (net.Conn, net.Conn, func(), error) {
-		c, s := newConns(&net.TCPAddr{}, &net.TCPAddr{}, 0, 64<<10)
+		c, s := newConns(&net.TCPAddr{}, &net.TCPAddr{}, 0, 64<<10, nil)
 		return c, s, func() { _, _ = c.Close(), s.Close() }, nil
 	})
 }

@@ -20,6 +20,7 @@ type Guest interface {
 // Ask is one request for a guest. Its Head is lent until Serve returns.
 type Ask struct {
 	TLS       bool
+	Before    int    // requests for guests that came over the same connection
 	Authority string // lower case, with the port if one is named
 	Path      string // with the query
 	Head      []byte // request line and fields, to the empty line and with it
@@ -42,7 +43,8 @@ func (s *session) invited(q *request, https bool, authority, path string, head [
 		scheme = "https://"
 	}
 	s.log = arrival{start: s.start, conn: s.id, t: target{host: -1, kind: kindGuest}, url: scheme + authority + path, agent: q.agent}
-	status, keep, cut := s.w.guest.Serve(s.conn, Ask{TLS: https, Authority: authority, Path: path, Head: head, Rest: s.b.in[len(head):s.n]})
+	status, keep, cut := s.w.guest.Serve(s.conn, Ask{TLS: https, Before: s.asked, Authority: authority, Path: path, Head: head, Rest: s.b.in[len(head):s.n]})
+	s.asked++
 	s.over = s.over || !keep
 	s.log.status = status
 	if cut {
@@ -51,18 +53,25 @@ func (s *session) invited(q *request, https bool, authority, path string, head [
 	s.finish(nil, true)
 }
 
+// guestSite is a site of a guest.
+type guestSite struct {
+	https     bool
+	authority string
+}
+
 // guest judges a request for a host of the guest: it is to be as polite as any, and all else is the guest's business. A guest ends when
 // it has seen that the client has what it wants, which is a little late: slack is granted.
 func (j *judge) guest(r *record) {
-	_, authority, _, ok := split(j.log.url(r.t))
+	https, authority, _, ok := split(j.log.url(r.t))
 	if !ok {
 		return
 	}
-	s := j.guests[authority]
+	site := guestSite{https, authority}
+	s := j.guests[site]
 	if s == nil {
 		name, _, _ := splitPort(authority)
 		s = &siteState{addr: number32(j.w.addrOf(name))}
-		j.guests[authority] = s
+		j.guests[site] = s
 	}
 	late := *r
 	late.flags |= flagCut

@@ -69,7 +69,7 @@ type judge struct {
 	truth  *Truth
 	sites  map[int32]*siteState
 	ips    map[uint32]*last
-	guests map[string]*siteState // by authority
+	guests map[guestSite]*siteState
 	seen   map[target]uint8
 
 	doc     doc
@@ -92,7 +92,7 @@ func (w *World) Judge(log *Log, p Promise, crawled Crawled) Verdict {
 	}
 	p.DigestEvery = max(1, p.DigestEvery)
 	j := &judge{w: w, log: log, p: p, truth: p.Truth, sites: make(map[int32]*siteState), ips: make(map[uint32]*last),
-		guests: make(map[string]*siteState), seen: make(map[target]uint8)}
+		guests: make(map[guestSite]*siteState), seen: make(map[target]uint8)}
 	j.v.Partial, j.v.Answered = p.Partial, crawled == nil
 	j.v.MinHostGap, j.v.MinIPGap = -1, -1
 	if j.truth == nil && !p.Partial {

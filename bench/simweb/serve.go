@@ -57,6 +57,7 @@ type session struct {
 	id    uint32
 	start time.Time // first byte of the request at hand
 	over  bool      // no further request on this connection
+	asked int       // requests for guests so far
 	log   arrival
 }
 

@@ -31,10 +31,12 @@ type crawlCmd struct {
 	Follow string `help:"all, none, or an expression: which links of a page lead on." default:"all" placeholder:"EXPR"`
 	Store  string `help:"all, none, or an expression: which responses are kept." default:"all" placeholder:"EXPR"`
 
-	HostDelay duration `help:"Wait between two requests to a site." default:"4s" placeholder:"TIME"`
-	IPDelay   duration `name:"ip-delay" help:"Wait between two requests to an IP address." default:"500ms" placeholder:"TIME"`
-	Forms     bool     `help:"Follow the action of forms that only read (method GET)."`
-	Sitemaps  bool     `help:"Follow the sitemaps that robots.txt files name, packed ones and lists of URLs too."`
+	HostDelay     duration `help:"Wait between two requests to a site." default:"4s" placeholder:"TIME"`
+	IPDelay       duration `name:"ip-delay" help:"Wait between two requests to an IP address." default:"500ms" placeholder:"TIME"`
+	CrawlDelayMax duration `help:"The longest Crawl-delay that is kept; robots.txt files that ask for more are told in the log and counted." default:"5m" placeholder:"TIME" least:"1"`
+
+	Forms    bool `help:"Follow the action of forms that only read (method GET)."`
+	Sitemaps bool `help:"Follow the sitemaps that robots.txt files name, packed ones and lists of URLs too."`
 
 	Cookies   string   `help:"off; or site: what a site sets goes back to that site (scheme, host and port) and no other, 20 cookies and 4 KiB a site, in memory, forgotten when the crawl stops." oneof:"off,site" default:"off" placeholder:"MODE"`
 	KeepAlive duration `help:"Keep a connection open for so long for the next request to its site; 0 for one connection a request. It saves work only if it is longer than --host-delay." default:"0" placeholder:"TIME"`
@@ -42,7 +44,10 @@ type crawlCmd struct {
 
 	Proxy     string   `help:"HTTP proxy that carries all requests." placeholder:"URL"`
 	Resolver  []string `help:"system; IP:PORT, repeatable; or hashed[:N], made-up addresses for proxy runs." default:"system" placeholder:"R"`
-	AllowNet  []string `help:"Lift the address and port rules for this range. Repeatable." placeholder:"CIDR"`
+	DNSTTLMin duration `name:"dns-ttl-min" help:"An address is believed for so long at least, whatever the name server says." default:"30s" placeholder:"TIME" least:"1"`
+	DNSTTLMax duration `name:"dns-ttl-max" help:"An address is believed for so long at most." default:"1h" placeholder:"TIME" least:"1"`
+	AllowNet  []string `help:"Lift the rules for addresses and ports for this range; ports of the Fetch standard's bad list need --allow-port as well. Repeatable." placeholder:"CIDR"`
+	DenyNet   []string `help:"Never connect to this range, whatever else is allowed: your public address behind a NAT, for one. Addresses of this machine need not be named. Repeatable." placeholder:"CIDR"`
 	AllowPort []string `help:"Port that links may name beside the usual ones. Repeatable." placeholder:"PORT"`
 	TLS       string   `name:"tls" help:"tolerant: fetch despite certificate faults; strict: refuse." oneof:"tolerant,strict" default:"tolerant" placeholder:"MODE"`
 
@@ -52,6 +57,7 @@ type crawlCmd struct {
 
 	MaxPages   count    `help:"Stop after this many stored pages; 0 for no limit." default:"0" placeholder:"N"`
 	MaxDepth   count    `help:"Links from a seed; -1 for no limit." default:"-1" least:"-1" placeholder:"N"`
+	MaxURL     size     `name:"max-url" help:"Length of the longest URL; longer ones are dropped and counted. At most 8KiB." default:"8KiB" placeholder:"SIZE" least:"16" most:"8192"`
 	MaxPerHost count    `help:"Stored pages of one site; 0 for no limit." default:"0" placeholder:"N"`
 	MaxTime    duration `help:"Stop after this running time, earlier runs included; 0 for no limit." default:"0" placeholder:"TIME"`
 	MaxDisk    size     `help:"Stop when the archive has this size; 0 for no limit." default:"0" placeholder:"SIZE"`

@@ -33,7 +33,7 @@ func TestHostile_S12_withAnOpenFileLimitOf256TheCrawlHasFewerWorkersAndGetsAll(t
 	if code := cmd.ProcessState.ExitCode(); code != exitDone {
 		t.Fatalf("exit status %d:\n%s", code, errs)
 	}
-	if s := errs.String(); !strings.Contains(s, "limit=256 needs=1248 fetchers=128 asked=1024 resolvers=16") || !strings.Contains(s, "128 fetch workers") {
+	if s := errs.String(); !strings.Contains(s, "limit=256 needs=1632 fetchers=128 asked=1024 resolvers=16") || !strings.Contains(s, "128 fetch workers") {
 		t.Errorf("stderr:\n%s", s)
 	}
 	m := report(t, dir)

@@ -8,7 +8,6 @@ import (
 	"io"
 
 	"orbweaver/engine"
-	"orbweaver/engine/fetch"
 	"orbweaver/internal/vfs"
 )
 
@@ -21,10 +20,14 @@ func (c *crawlCmd) checkDryRun(w *world) (err error) {
 	c.cfg = engine.Config{Dir: c.Dir}
 	c.lists, err = c.points(&c.cfg)
 	bad.add("", err)
-	nets, ports, err := c.allowed()
+	guard, _, err := c.guard(nil)
 	bad.add("", err)
-	if c.Proxy == "" {
-		c.seams.Allowed = fetch.NewGuard(nets, ports, nil).Check
+	switch {
+	case err != nil:
+	case c.Proxy == "":
+		c.seams.Allowed = guard.Check
+	default:
+		c.seams.Allowed = guard.Through
 	}
 	c.cfg.Seeds, err = (&crawlCmd{Seeds: c.Seeds}).seedSource(w)
 	bad.add("", err)
@@ -53,7 +56,7 @@ func (c *crawlCmd) dryRun(w *world) error {
 
 // writeExplanation writes the verdict on a line of its own, and a line for each check.
 func writeExplanation(out io.Writer, e engine.Explanation) {
-	fmt.Fprintf(out, "%s %s", e.Verdict, e.URL)
+	fmt.Fprintf(out, "%s %s", e.Verdict, plainText(e.URL))
 	if e.By != "" {
 		fmt.Fprintf(out, " by %s", e.By)
 	}

@@ -59,7 +59,7 @@ func TestDryRunTellsWhatWouldBecomeOfURLs(t *testing.T) {
 	if _, err := os.Stat(crawl); !os.IsNotExist(err) {
 		t.Errorf("the crawl directory was touched: %v", err)
 	}
-	for url, verdict := range map[string]engine.Answer{"http://10.1.2.3/": engine.Refused, "http://127.0.0.1:1/": engine.Admitted, "http://[::1]/": engine.Refused} {
+	for url, verdict := range map[string]engine.Answer{"http://10.1.2.3/": engine.Refused, "http://127.0.0.1:99/": engine.Admitted, "http://127.0.0.1:1/": engine.Refused, "http://[::1]/": engine.Refused} {
 		e := explanations(t, call("crawl", "--dir", crawl, "--dry-run", "--json", "--allow-net", "127.0.0.0/8", url).want(t, exitDone))[0]
 		if e.Verdict != verdict || verdict == engine.Refused && e.By != "address" {
 			t.Errorf("%+v", e)

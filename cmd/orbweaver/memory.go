@@ -13,6 +13,7 @@ import (
 func memoryParts(c engine.Config) []memoryPart {
 	parts := []memoryPart{
 		{"workbench", c.WorkbenchMemory},
+		{"rules", c.RulesMemory()},
 		{"cache", c.CacheMemory + c.CacheMemory/16},
 		{"sieve", c.SieveMemory},
 		{"seen", c.SeenMemory},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"sort"
+	"strconv"
 	"strings"
 	"time"
 
@@ -63,4 +64,15 @@ func table(m map[string]int64) string {
 		parts[i] = fmt.Sprintf("%s %d", name, m[name])
 	}
 	return strings.Join(parts, ", ")
+}
+
+// plainText makes what somebody else has written safe for a terminal: one line, no control characters.
+func plainText(s string) string {
+	for _, r := range s {
+		if !strconv.IsPrint(r) {
+			q := strconv.Quote(s)
+			return q[1 : len(q)-1]
+		}
+	}
+	return s
 }

@@ -10,7 +10,7 @@ import (
 // points fills in what a crawl decides by at its five points, and gives the rules that its lists were made of.
 func (c *crawlCmd) points(cfg *engine.Config) (from engine.ListSources, err error) {
 	var bad mistakes
-	cfg.MaxDepth = int(c.MaxDepth.n)
+	cfg.MaxDepth, cfg.MaxURL = int(c.MaxDepth.n), int(c.MaxURL.bytes)
 	cfg.Scope, cfg.FetchFilter, cfg.ParseFilter, cfg.FollowFilter, cfg.Store = c.Scope, c.Fetch, c.Parse, c.Follow, c.Store
 	_, err = filter.CompileScope(c.Scope, nil)
 	bad.add("--scope", err)

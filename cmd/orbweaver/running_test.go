@@ -185,8 +185,8 @@ func freePort(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// TestInterrupt stops the program by a signal, lets it go on, and runs it once more when it has finished.
-func TestInterrupt(t *testing.T) {
+// The program is stopped by a signal, goes on when it is run again, and is run once more when it has finished.
+func TestHostile_S14_anInterruptStopsInOrderAndTheCrawlGoesOn(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
 	cmd, errs := child(t, w.crawl(dir, 300*time.Millisecond)...)
 	soon(t, "pages in the child's crawl", func() bool {
@@ -220,9 +220,9 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestSecondInterrupt meets a server that takes connections and says nothing: the first signal waits for it, the second
-// does not, and its URL stays queued.
-func TestSecondInterrupt(t *testing.T) {
+// A server takes connections and says nothing: the first signal waits for it, the second does not, and its URL stays queued. What is
+// on disk is whole.
+func TestHostile_S14_theSecondInterruptStopsAtOnceAndAllIsValid(t *testing.T) {
 	silent, err := net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err = errors.Join(err, silent.SetDeadline(time.Now().Add(20*time.Second))); err != nil {
 		t.Fatal(err)
@@ -254,4 +254,5 @@ func TestSecondInterrupt(t *testing.T) {
 	if m["state"] != "stopped" || number(t, m, "urls_queued") != 1 || number(t, m, "urls_in_flight") != 0 {
 		t.Errorf("after the second signal: %v", m)
 	}
+	call("fsck", dir).want(t, exitDone)
 }

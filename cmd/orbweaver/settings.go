@@ -33,6 +33,7 @@ func (c *crawlCmd) settings(w *world) (engine.Config, engine.Seams, error) {
 	}
 	cfg.Politeness = politeness.Default()
 	cfg.Politeness.HostDelay, cfg.Politeness.IPDelay = c.HostDelay.d, c.IPDelay.d
+	cfg.Politeness.CrawlDelayMax = c.CrawlDelayMax.d
 	cfg.WARC.Level, cfg.WARC.SizeMax = int(c.WarcLevel.n), c.WarcSize.bytes
 	cfg.WARC.Host = hostName()
 	var err error
@@ -98,8 +99,6 @@ func (m *mistakes) err() error { return errors.Join(m.list...) }
 // network fills in what the crawl may talk to, and as whom.
 func (c *crawlCmd) network(cfg *engine.Config, seams *engine.Seams) error {
 	var bad mistakes
-	nets, ports, err := c.allowed()
-	bad.add("", err)
 	cfg.Fetch = fetch.Options{BodyMax: c.MaxBody.bytes, UserAgent: c.userAgent(), Contact: c.Contact}
 	if c.TLS == "strict" {
 		cfg.Fetch.TLS = fetch.TLSStrict
@@ -114,31 +113,19 @@ func (c *crawlCmd) network(cfg *engine.Config, seams *engine.Seams) error {
 		}
 	}
 	bad.add("--resolver", c.resolver(seams))
-	guard := fetch.NewGuard(nets, ports, upstream)
-	if cfg.Fetch.Proxy != nil {
+	guard, nets, err := c.guard(upstream)
+	bad.add("", err)
+	switch {
+	case err != nil:
+	case cfg.Fetch.Proxy != nil:
 		seams.Dialer = fetch.NetDialer(guard.Upstream())
-	} else {
+		seams.Allowed = guard.Through
+	default:
 		seams.Dialer = fetch.NetDialer(guard)
 		seams.Allowed = guard.Check
 		bad.add("", c.contactNeeded(nets, cfg.Seeds))
 	}
 	return bad.err()
-}
-
-// allowed are the ranges and ports that are allowed by name.
-func (c *crawlCmd) allowed() (nets []netip.Prefix, ports []int, err error) {
-	var bad mistakes
-	for _, s := range c.AllowNet {
-		p, err := netip.ParsePrefix(s)
-		bad.add("--allow-net", err)
-		nets = append(nets, p)
-	}
-	for _, s := range c.AllowPort {
-		n, err := strconv.ParseUint(s, 10, 16)
-		bad.add("--allow-port", err)
-		ports = append(ports, int(n))
-	}
-	return nets, ports, bad.err()
 }
 
 // userAgent is the name that goes with every request.
@@ -216,7 +203,9 @@ func (c *crawlCmd) resolver(seams *engine.Seams) error {
 		upstreams = append(upstreams, a)
 	}
 	dialer := fetch.NetDialer(fetch.NewGuard(nil, nil, upstreams).Upstream())
-	r, err := dnsres.New(dnsres.Options{Upstreams: upstreams, IPv6: true}, dnsres.NetExchanger{Dial: dialer.DialContext})
+	o := dnsres.Options{Upstreams: upstreams, IPv6: true, TTLMin: c.DNSTTLMin.d, TTLMax: c.DNSTTLMax.d}
+	o.NegativeTTL = max(dnsres.Options{}.WithDefaults().NegativeTTL, o.TTLMin)
+	r, err := dnsres.New(o, dnsres.NetExchanger{Dial: dialer.DialContext})
 	if err != nil {
 		return err
 	}

@@ -32,8 +32,9 @@ func resumes(t *testing.T, w *web, dir string) {
 	call("fsck", dir).want(t, exitDone)
 }
 
-// A closed terminal and a service manager mean the same: finish what is under way, save all, say so.
-func TestS14_aHangUpStopsTheCrawlInOrderLikeSIGTERM(t *testing.T) {
+// A closed terminal and a service manager mean the same: finish what is under way, save all, say so. (A hang-up reloads nothing, as it
+// does with many servers: what can change while a crawl runs is changed by orbweaver ctl, which answers whether it was taken.)
+func TestHostile_S14_aHangUpStopsTheCrawlInOrderLikeSIGTERM(t *testing.T) {
 	// A child inherits that a hang-up is ignored, which it is when the tests run under nohup, but not that it is caught.
 	caught := make(chan os.Signal, 1)
 	signal.Notify(caught, syscall.SIGHUP)
@@ -57,7 +58,7 @@ func TestS14_aHangUpStopsTheCrawlInOrderLikeSIGTERM(t *testing.T) {
 }
 
 // Under nohup a hang-up is nothing.
-func TestS14_underNohupAHangUpIsNothing(t *testing.T) {
+func TestHostile_S14_underNohupAHangUpIsNothing(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
 	line := append([]string{"sh", "-c", `trap '' HUP; exec "$0" "$@"`, program()}, w.crawl(dir, 100*time.Millisecond)...)
 	cmd, errs := childOf(t, line...)
@@ -72,7 +73,7 @@ func TestS14_underNohupAHangUpIsNothing(t *testing.T) {
 }
 
 // Whoever reads what the crawl says goes away (orbweaver crawl 2>&1 | head): the crawl goes on to its end.
-func TestS14_aClosedPipeForItsWordsDoesNotEndTheCrawl(t *testing.T) {
+func TestHostile_S14_aClosedPipeForItsWordsDoesNotEndTheCrawl(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
 	cmd := exec.CommandContext(t.Context(), program(), w.crawl(dir, 50*time.Millisecond, "--json")...)
 	cmd.Env = append(os.Environ(), asProgram+"=1")
@@ -100,7 +101,7 @@ func TestS14_aClosedPipeForItsWordsDoesNotEndTheCrawl(t *testing.T) {
 }
 
 // SIGQUIT ends the process on the spot, with its stacks; what is on disk goes on.
-func TestS14_aQuitWithStacksLeavesAResumableCrawl(t *testing.T) {
+func TestHostile_S14_aQuitWithStacksLeavesAResumableCrawl(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
 	cmd, errs := child(t, w.crawl(dir, 200*time.Millisecond)...)
 	stored(t, dir, 5)

@@ -101,7 +101,7 @@ func (c *robotsTestCmd) Run(w *world) error {
 			verdict = "allow"
 		}
 		if v.Line > 0 {
-			fmt.Fprintf(out, "%s\tline %d: %s\n", verdict, v.Line, v.Rule)
+			fmt.Fprintf(out, "%s\tline %d: %s\n", verdict, v.Line, plainText(v.Rule))
 		} else {
 			fmt.Fprintf(out, "%s\tno rule matches\n", verdict)
 		}

@@ -44,6 +44,9 @@ func newCollector(c Crawl) *collector {
 			one("retries_total", "Exchanges that are to be repeated.", func(r *engine.Report) float64 { return float64(r.Retries) }),
 			one("connections_reused_total", "Exchanges over a connection that was kept, in this run.", func(r *engine.Report) float64 { return float64(r.ConnsReused) }),
 			one("robots_fetched_total", "Exchanges for robots.txt.", func(r *engine.Report) float64 { return float64(r.RobotsFetched) }),
+			one("crawl_delays_capped_total", "Files robots.txt that asked for a longer Crawl-delay than is kept.", func(r *engine.Report) float64 { return float64(r.DelaysCapped) }),
+			one("retry_after_clamped_total", "Answers with a Retry-After below nothing or beyond a day.", func(r *engine.Report) float64 { return float64(r.RetryClamped) }),
+			one("ip_slowdowns_total", "Exchanges whose IP then waited for longer, since several of its sites were in trouble.", func(r *engine.Report) float64 { return float64(r.IPsSlowed) }),
 			one("received_bytes_total", "Response bytes as on the wire.", func(r *engine.Report) float64 { return float64(r.BytesReceived) }),
 			one("stored_bytes_total", "Bytes of WARC files.", func(r *engine.Report) float64 { return float64(r.BytesStored) }),
 			one("cookies_refused_total", "Cookies that were not kept since there was no memory for them, in this run.", func(r *engine.Report) float64 { return float64(r.CookiesLost) }),
@@ -64,6 +67,7 @@ func newCollector(c Crawl) *collector {
 			one("active_fetches", "Fetch workers in an exchange.", func(r *engine.Report) float64 { return float64(r.ActiveFetches) }),
 			one("sieve_fingerprints", "Fingerprints in the sieve's store.", func(r *engine.Report) float64 { return float64(r.SieveSize) }),
 			one("sieve_pending", "Fingerprints waiting for a flush.", func(r *engine.Report) float64 { return float64(r.SievePending) }),
+			one("bad_encodings", "Pages whose content encoding lies, is damaged or unpacks to too much.", func(r *engine.Report) float64 { return float64(r.BadEncodings) }),
 			one("parse_faults", "Pages whose parse panicked.", func(r *engine.Report) float64 { return float64(r.ParseFaults) }),
 		},
 		byName: []labelled{

@@ -32,7 +32,7 @@ func (v *visitor) hears(url string, fields ...string) {
 // says is what it tells with a request for url.
 func (v *visitor) says(url string) string { return string(v.jars.Append(nil, []byte(url), v.now)) }
 
-func TestACookieGoesBackToItsSiteAndNoOther(t *testing.T) {
+func TestHostile_H29_aCookieGoesBackToItsSiteAndNoOther(t *testing.T) {
 	f := func(url, want string) {
 		t.Helper()
 		v := newVisitor(1 << 20)
@@ -49,7 +49,7 @@ func TestACookieGoesBackToItsSiteAndNoOther(t *testing.T) {
 	f("http://sub.www.example.org/", "")
 }
 
-func TestWhatAFieldIsKeptAs(t *testing.T) {
+func TestHostile_H29_whatAFieldIsKeptAs(t *testing.T) {
 	f := func(answered, field, asked, want string) {
 		t.Helper()
 		v := newVisitor(1 << 20)
@@ -140,7 +140,7 @@ func TestACookieEndsInItsTime(t *testing.T) {
 	}
 }
 
-func TestAFullJarLosesItsOldestCookies(t *testing.T) {
+func TestHostile_H29_aFullJarLosesItsOldestCookies(t *testing.T) {
 	v := newVisitor(1 << 20)
 	for i := range 50 {
 		v.hears(home, fmt.Sprintf("c%d=x", i))

@@ -51,10 +51,10 @@ func awkwardResponses() []awkward {
 		{name: "chunks with trailer", response: chunk + "5\r\nhello\r\n0\r\nX: y\r\nZ: z\r\n\r\n", outcome: outcome.OK, status: 200, payload: "hello", complete: true},
 		{name: "no chunks", response: chunk + "0\r\n\r\n", outcome: outcome.OK, status: 200, complete: true},
 		{name: "H11 both", response: ok + "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", outcome: outcome.OK, status: 200, payload: "hello", complete: true, flags: FlagBothLengths},
-		{name: "H12 overflow", response: chunk + "2\r\nhe\r\nFFFFFFFFFFFFFFFFF\r\nllo", outcome: outcome.Protocol, status: 200, payload: "he", cut: CutUnspecified, raw: chunk + "2\r\nhe\r\nFFFFFFFFFFFFFFF"},
-		{name: "H12 negative", response: chunk + "-5\r\nhello\r\n", outcome: outcome.Protocol, status: 200, cut: CutUnspecified, raw: chunk},
-		{name: "H12 empty", response: chunk + "\r\nhello\r\n", outcome: outcome.Protocol, status: 200, cut: CutUnspecified, raw: chunk},
-		{name: "H12 no line end", response: chunk + "5\r\nhelloworld", outcome: outcome.Protocol, status: 200, payload: "hello", cut: CutUnspecified, raw: chunk + "5\r\nhello"},
+		{name: "H12 overflow", response: chunk + "2\r\nhe\r\nFFFFFFFFFFFFFFFFF\r\nllo", outcome: outcome.Protocol, status: 200, payload: "he", cut: CutUnspecified, raw: chunk + "2\r\nhe\r\nFFFFFFFFFFFFFFFF"},
+		{name: "H12 negative", response: chunk + "-5\r\nhello\r\n", outcome: outcome.Protocol, status: 200, cut: CutUnspecified, raw: chunk + "-"},
+		{name: "H12 empty", response: chunk + "\r\nhello\r\n", outcome: outcome.Protocol, status: 200, cut: CutUnspecified, raw: chunk + "\r"},
+		{name: "H12 no line end", response: chunk + "5\r\nhelloworld", outcome: outcome.Protocol, status: 200, payload: "hello", cut: CutUnspecified, raw: chunk + "5\r\nhellow"},
 		{name: "H14 no last chunk", response: chunk + "5\r\nhello\r\n", outcome: outcome.CutDisconnect, status: 200, payload: "hello", cut: CutDisconnect},
 		{name: "H14 no end of trailer", response: chunk + "5\r\nhello\r\n0\r\n", outcome: outcome.CutDisconnect, status: 200, payload: "hello", cut: CutDisconnect},
 		{name: "H14 garbage trailer", response: chunk + "0\r\nno colon\r\n\x00\r\n\r\n", outcome: outcome.OK, status: 200, complete: true},
@@ -90,7 +90,7 @@ func awkwardResponses() []awkward {
 	}
 }
 
-func TestAwkwardResponses(t *testing.T) {
+func TestHostile_H08_H10_H11_H12_H14_H15_H16_H17_H18_H21_awkwardResponses(t *testing.T) {
 	for _, c := range awkwardResponses() {
 		t.Run(c.name, func(t *testing.T) {
 			for _, piece := range []int{0, 1, 7} {
@@ -134,7 +134,7 @@ func (c *awkward) check(t *testing.T, p *Page, piece int) {
 }
 
 // What a server adds to a body depends on when it comes: it is never kept, and flagged if it was seen.
-func TestSurplusIsNotKept(t *testing.T) {
+func TestHostile_H09_H22_surplusIsNotKept(t *testing.T) {
 	for _, head := range []string{
 		"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
 		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
@@ -155,7 +155,7 @@ func TestSurplusIsNotKept(t *testing.T) {
 	}
 }
 
-func TestH20_Interim(t *testing.T) {
+func TestHostile_H20_interimAnswersAreCounted(t *testing.T) {
 	const early = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
 	const final = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
 	for _, n := range []int{1, 20, 21} {

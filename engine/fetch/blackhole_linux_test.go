@@ -41,7 +41,7 @@ func blackHole(t *testing.T) netip.AddrPort {
 
 // The dial's deadline and the end of the context work on real sockets too, where the context is our own, made by hand and
 // by package net.
-func TestN01_BlackHoleSocket(t *testing.T) {
+func TestHostile_N01_aBlackHoleOnARealSocket(t *testing.T) {
 	addr := blackHole(t)
 	o := testOptions()
 	o.DialTimeout = 150 * time.Millisecond

@@ -48,10 +48,14 @@ func (p *Page) consume(f *framer, at int) int {
 	return at
 }
 
-// endBody cuts Raw where the body ends.
+// endBody cuts Raw where the body ends. The byte that made chunking unreadable is kept: who reads the record finds the same fault, and
+// not just a body that ends too early.
 func (p *Page) endBody(f *framer, at int) {
-	if f.end == endWhole && len(p.Raw) > at {
+	switch {
+	case f.end == endWhole && len(p.Raw) > at:
 		p.Flags |= FlagSurplus
+	case f.end == endBad && len(p.Raw) > at:
+		at++
 	}
 	p.Raw = p.Raw[:at]
 	p.PayloadLen = f.payload

@@ -2,8 +2,13 @@ package fetch
 
 import (
 	"context"
+	"crypto/tls"
+	"fmt"
 	"io"
 	"net"
+	"os"
+	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -37,7 +42,7 @@ func timed(t *testing.T, o Options, server scriptDialer, want outcome.Outcome, l
 	})
 }
 
-func TestH01_Slowloris(t *testing.T) {
+func TestHostile_H01_aHeadThatDripsEndsAtItsDeadline(t *testing.T) {
 	timed(t, testOptions(), func(conn net.Conn) {
 		readRequest(conn)
 		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\n")
@@ -45,7 +50,7 @@ func TestH01_Slowloris(t *testing.T) {
 	}, outcome.HeaderTimeout, 30*time.Second, 30*time.Second)
 }
 
-func TestH02_DripBody(t *testing.T) {
+func TestHostile_H02_aBodyThatDripsIsCut(t *testing.T) {
 	timed(t, testOptions(), func(conn net.Conn) {
 		readRequest(conn)
 		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\n\r\n")
@@ -54,7 +59,7 @@ func TestH02_DripBody(t *testing.T) {
 }
 
 // A body that starts fast and then drips is found out as well, one window later.
-func TestH02_DripAfterBurst(t *testing.T) {
+func TestHostile_H02_aDripBehindABurstIsCut(t *testing.T) {
 	timed(t, testOptions(), func(conn net.Conn) {
 		readRequest(conn)
 		_, _ = conn.Write(append([]byte("HTTP/1.1 200 OK\r\n\r\n"), make([]byte, 1<<20)...))
@@ -80,7 +85,7 @@ func TestSlowButSteady(t *testing.T) {
 	}, outcome.CutTime, 300*time.Second, 300*time.Second)
 }
 
-func TestH03_Silence(t *testing.T) {
+func TestHostile_H03_silenceEndsAtItsDeadline(t *testing.T) {
 	timed(t, testOptions(), func(conn net.Conn) {
 		readRequest(conn)
 		_, _ = conn.Read(make([]byte, 1)) // until the crawler closes
@@ -92,7 +97,7 @@ func TestNoReader(t *testing.T) {
 	timed(t, testOptions(), func(net.Conn) { time.Sleep(time.Hour) }, outcome.HeaderTimeout, 30*time.Second, 30*time.Second)
 }
 
-func TestH28_EventStream(t *testing.T) {
+func TestHostile_H28_eventsAreCut(t *testing.T) {
 	timed(t, testOptions(), func(conn net.Conn) {
 		readRequest(conn)
 		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -108,7 +113,7 @@ func (holeDialer) DialContext(ctx context.Context, _, _ string) (net.Conn, error
 	return nil, ctx.Err()
 }
 
-func TestN01_BlackHole(t *testing.T) {
+func TestHostile_N01_aBlackHoleEndsAfterTenSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fetchOnce(t, testOptions(), holeDialer{}, testTarget(), func(p *Page) {
 			if took := p.Ended.Sub(p.Started); p.Outcome != outcome.ConnectTimeout || took != 10*time.Second {
@@ -118,7 +123,7 @@ func TestN01_BlackHole(t *testing.T) {
 	})
 }
 
-func TestN14_HandshakeHangs(t *testing.T) {
+func TestHostile_N14_aHandshakeThatHangsEndsAfterTenSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		target := testTarget()
 		target.HTTPS = true
@@ -129,6 +134,126 @@ func TestN14_HandshakeHangs(t *testing.T) {
 			}
 		})
 	})
+}
+
+// slowConn writes a byte a second.
+type slowConn struct{ net.Conn }
+
+func (c slowConn) Write(b []byte) (int, error) {
+	for i := range b {
+		if _, err := c.Conn.Write(b[i : i+1]); err != nil {
+			return i, err
+		}
+		time.Sleep(time.Second)
+	}
+	return len(b), nil
+}
+
+func TestHostile_N14_aHandshakeOfAByteASecondEndsAfterTenSeconds(t *testing.T) {
+	config := &tls.Config{Certificates: []tls.Certificate{newAuthority(t).issue(t, time.Hour, "a.example")}}
+	for name, script := range map[string]scriptDialer{
+		"a true one": func(conn net.Conn) { _ = tls.Server(slowConn{conn}, config).Handshake() },
+		"small records": func(conn net.Conn) {
+			go func() { _, _ = io.Copy(io.Discard, conn) }()
+			drip(conn, "\x16\x03\x03\x00\x01\x02", time.Second)
+		},
+		"empty records": func(conn net.Conn) {
+			go func() { _, _ = io.Copy(io.Discard, conn) }()
+			drip(conn, "\x16\x03\x03\x00\x00", 2*time.Second)
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			target := testTarget()
+			target.HTTPS = true
+			fetchOnce(t, testOptions(), script, target, func(p *Page) {
+				if took := p.Ended.Sub(p.Started); p.Outcome != outcome.TLSFault || took > 10*time.Second {
+					t.Errorf("%s: %v after %v: %s", name, p.Outcome, took, p.Err)
+				}
+			})
+			time.Sleep(2 * time.Hour) // the server notices
+		})
+	}
+}
+
+// smallConn loses what does not fit into a packet, as a path does on which the news about that are lost as well.
+type smallConn struct{ net.Conn }
+
+func (c smallConn) Write(b []byte) (int, error) {
+	if len(b) > 1400 {
+		return len(b), nil
+	}
+	return c.Conn.Write(b)
+}
+
+// The table calls this a stall; we say what was waited for: the handshake, the head or the rest of the body.
+func TestHostile_N03_whatDoesNotFitNeverComesAndIsWaitedForInVain(t *testing.T) {
+	names := make([]string, 100)
+	for i := range names {
+		names[i] = fmt.Sprintf("n%d.example", i)
+	}
+	config := &tls.Config{Certificates: []tls.Certificate{newAuthority(t).issue(t, time.Hour, names...)}}
+	large := strings.Repeat("x", 2000)
+	for name, c := range map[string]struct {
+		script scriptDialer
+		https  bool
+		want   outcome.Outcome
+		within time.Duration
+	}{
+		"handshake": {func(conn net.Conn) { _ = tls.Server(smallConn{conn}, config).Handshake() }, true, outcome.TLSFault, 10 * time.Second},
+		"head": {func(conn net.Conn) {
+			readRequest(conn)
+			_, _ = io.WriteString(smallConn{conn}, "HTTP/1.1 200 OK\r\nContent-Length: 2000\r\n\r\n"+large)
+			_, _ = conn.Read(make([]byte, 1))
+		}, false, outcome.HeaderTimeout, 30 * time.Second},
+		"body": {func(conn net.Conn) {
+			readRequest(conn)
+			_, _ = io.WriteString(smallConn{conn}, "HTTP/1.1 200 OK\r\nContent-Length: 2000\r\n\r\n")
+			_, _ = io.WriteString(smallConn{conn}, large)
+			_, _ = conn.Read(make([]byte, 1))
+		}, false, outcome.CutTime, 31 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			target := testTarget()
+			target.HTTPS = c.https
+			fetchOnce(t, testOptions(), c.script, target, func(p *Page) {
+				if took := p.Ended.Sub(p.Started); p.Outcome != c.want || took > c.within {
+					t.Errorf("%s: %v after %v: %s", name, p.Outcome, took, p.Err)
+				}
+			})
+			time.Sleep(2 * time.Hour) // the server notices
+		})
+	}
+}
+
+// failingDialer cannot connect.
+type failingDialer struct{ err error }
+
+func (d failingDialer) DialContext(context.Context, string, string) (net.Conn, error) {
+	return nil, &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", d.err)}
+}
+
+// What comes back instead of a connection has its name, and so has what this machine lacks for one.
+func TestHostile_N01_whatComesBackInsteadOfAConnectionIsNamed(t *testing.T) {
+	for err, want := range map[error]outcome.Outcome{
+		syscall.ECONNREFUSED: outcome.Refused, syscall.ECONNRESET: outcome.Reset, syscall.ETIMEDOUT: outcome.ConnectTimeout,
+		syscall.EHOSTUNREACH: outcome.Unreachable, syscall.ENETUNREACH: outcome.Unreachable, syscall.ENETDOWN: outcome.Unreachable,
+	} {
+		fetchOnce(t, testOptions(), failingDialer{err}, testTarget(), func(p *Page) {
+			if p.Outcome != want || p.Err == "" {
+				t.Errorf("%v: %v %q", err, p.Outcome, p.Err)
+			}
+		})
+	}
+}
+
+func TestHostile_N18_noLocalPortsIsOurFaultAndNobodyElses(t *testing.T) {
+	for _, err := range []error{syscall.EADDRNOTAVAIL, syscall.EADDRINUSE} {
+		fetchOnce(t, testOptions(), failingDialer{err}, testTarget(), func(p *Page) {
+			if p.Outcome != outcome.LocalFault || p.Err != "no local ports left" || p.Flags&FlagLocal == 0 {
+				t.Errorf("%v: %v %q", err, p.Outcome, p.Err)
+			}
+		})
+	}
 }
 
 // The end of the context ends a fetch at once, wherever it stands, and every fetch after it.

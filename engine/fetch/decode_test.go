@@ -86,7 +86,7 @@ func TestDecodeEncodings(t *testing.T) {
 	}
 }
 
-func TestZ01_Z02_Bombs(t *testing.T) {
+func TestHostile_Z01_Z02_bombsAreNotUnpacked(t *testing.T) {
 	o := DecoderOptions{SizeMax: 4 << 20}
 	d := NewDecoder(o)
 	zeros := make([]byte, 64<<20)
@@ -107,7 +107,7 @@ func TestZ01_Z02_Bombs(t *testing.T) {
 	}
 }
 
-func TestZ02_ZstdWindow(t *testing.T) {
+func TestHostile_Z02_largeWindowsAreNotOpened(t *testing.T) {
 	var b bytes.Buffer
 	w, err := zstd.NewWriter(&b, zstd.WithWindowSize(64<<20), zstd.WithEncoderConcurrency(1), zstd.WithSingleSegment(false))
 	if err != nil {
@@ -122,7 +122,7 @@ func TestZ02_ZstdWindow(t *testing.T) {
 	}
 }
 
-func TestZ03_Layers(t *testing.T) {
+func TestHostile_Z03_threeLayersAreTakenOff(t *testing.T) {
 	d := NewDecoder(DecoderOptions{})
 	body := html(5000)
 	layered := encode(t, "zstd", encode(t, "br", encode(t, "gzip", body)))
@@ -140,7 +140,7 @@ func TestZ03_Layers(t *testing.T) {
 	}
 }
 
-func TestZ04_Lies(t *testing.T) {
+func TestHostile_Z04_aBodyIsDecodedForWhatItIs(t *testing.T) {
 	d := NewDecoder(DecoderOptions{})
 	body := html(5000)
 	for _, says := range []string{"gzip", "deflate", "br", "zstd"} {
@@ -158,7 +158,7 @@ func TestZ04_Lies(t *testing.T) {
 	}
 }
 
-func TestZ05_Damaged(t *testing.T) {
+func TestHostile_Z05_whatUnpacksComesOut(t *testing.T) {
 	d := NewDecoder(DecoderOptions{})
 	body := html(600_000)
 	for _, encoding := range []string{"gzip", "deflate", "raw", "br", "zstd"} {
@@ -202,6 +202,19 @@ func FuzzDecoded(f *testing.F) {
 		f.Add(byte(i), encode(f, encoding, body))
 	}
 	f.Add(byte(9), encode(f, "gzip", encode(f, "br", body)))
+	for i, encoding := range []string{"gzip", "deflate", "raw", "br", "zstd"} { // what the cases of compression do
+		whole := encode(f, encoding, body)
+		bomb := encode(f, encoding, make([]byte, 1<<18))
+		f.Add(byte(i), whole[:len(whole)/2])
+		f.Add(byte(i), append(bytes.Clone(whole), "trailing"...))
+		f.Add(byte(i), append(bytes.Clone(whole), whole...))
+		f.Add(byte(i), append(whole[:len(whole)-5:len(whole)-5], "wrong"...))
+		f.Add(byte(i), bomb)
+		f.Add(byte(i+1), whole) // a lie
+		f.Add(byte(i), body)    // another
+	}
+	f.Add(byte(4), []byte("\x28\xb5\x2f\xfd\x00\xa8\x02\x00\x10 \x02\x00\x10 \x03\x00\x10 ")) // a window of 2 GiB
+	f.Add(byte(4), []byte("\x50\x2a\x4d\x18\x04\x00\x00\x00skip"))                            // a frame to skip
 	o := DecoderOptions{SizeMax: 1 << 16, RatioFree: 1 << 12, RatioMax: 10}
 	d := NewDecoder(o)
 	f.Fuzz(func(t *testing.T, which byte, payload []byte) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"strings"
 	"syscall"
 
 	"orbweaver/engine/outcome"
@@ -99,6 +100,14 @@ func localCause(err error) string {
 	}
 }
 
+// saysVersion says whether a handshake failed since the server speaks older versions only: it answered in one, or said that it knows none
+// of ours. The library has no other name for either.
+func saysVersion(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "protocol version not supported") || strings.Contains(text, "unsupported protocol version") ||
+		strings.Contains(text, "server selected unsupported")
+}
+
 // tlsCause names why a handshake failed.
 func tlsCause(err error) string {
 	var record tls.RecordHeaderError
@@ -110,8 +119,12 @@ func tlsCause(err error) string {
 		return "tls: not TLS"
 	case errors.Is(err, errChain):
 		return "tls: certificate chain too large"
+	case saysVersion(err):
+		return "tls: old version"
 	case errors.As(err, &op) && op.Op == "remote error": // an alert
 		return "tls: refused by the server"
+	case strings.Contains(err.Error(), "exceeds maximum"): // the library has no other name for it
+		return "tls: message too large"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errnoOf(err) == syscall.ECONNRESET:
 		return "tls: connection closed in the handshake"
 	case certificateFault(err) != "invalid":

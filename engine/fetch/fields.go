@@ -43,29 +43,34 @@ func (p *Page) ContentEncoding() []byte { return p.Header("content-encoding") }
 // Location returns the first Location, or nil.
 func (p *Page) Location() []byte { return p.Header("location") }
 
-// RetryAfter returns how long the site asks to be left alone, counted from Ended: seconds or a date, the longest if there
-// are several, clamped to a day. False if it does not say, or not so that one can read it.
-func (p *Page) RetryAfter() (time.Duration, bool) {
-	var longest time.Duration
-	found := false
-	for value := range p.HeaderValues("retry-after") {
-		if d, ok := retryAfter(value, p.Ended); ok {
-			longest, found = max(longest, d), true
-		}
-	}
-	return longest, found
+// Patience is what a Retry-After asks for.
+type Patience struct {
+	Wait    time.Duration // from Page.Ended on, 0 to a day
+	Clamped bool          // one of the fields asked for less than nothing or more than a day
 }
 
-// retryAfter reads one value.
+// RetryAfter returns how long the site asks to be left alone, counted from Ended: seconds or a date, the longest if there
+// are several, clamped to a day. False if it does not say, or not so that one can read it.
+func (p *Page) RetryAfter() (asked Patience, ok bool) {
+	for value := range p.HeaderValues("retry-after") {
+		if d, read := retryAfter(value, p.Ended); read {
+			kept := min(max(d, 0), retryAfterMax)
+			asked.Wait, asked.Clamped, ok = max(asked.Wait, kept), asked.Clamped || kept != d, true
+		}
+	}
+	return asked, ok
+}
+
+// retryAfter reads one value; one that is too large for a duration is as good as two days, and any that is negative as any other.
 func retryAfter(value []byte, now time.Time) (time.Duration, bool) {
 	number := bytes.TrimPrefix(value, []byte{'-'})
 	if len(number) > 0 && len(number) == digitsOf(number) {
 		n, ok := parseDecimal(number)
 		switch {
-		case len(number) < len(value):
-			return 0, true // a negative number: now
+		case len(number) < len(value) && (!ok || n > 0):
+			return -time.Second, true
 		case !ok || n > int64(retryAfterMax/time.Second):
-			return retryAfterMax, true
+			return 2 * retryAfterMax, true
 		}
 		return time.Duration(n) * time.Second, true
 	}
@@ -74,7 +79,7 @@ func retryAfter(value []byte, now time.Time) (time.Duration, bool) {
 	}
 	for _, layout := range [...]string{"Mon, 02 Jan 2006 15:04:05 GMT", time.RFC850, time.ANSIC, time.RFC1123Z} {
 		if t, err := time.Parse(layout, string(value)); err == nil {
-			return min(max(t.Sub(now), 0), retryAfterMax), true
+			return t.Sub(now), true
 		}
 	}
 	return 0, false

@@ -3,6 +3,7 @@ package fetch
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -39,20 +40,26 @@ func TestHeaderView(t *testing.T) {
 	}
 }
 
-func TestH30_RetryAfter(t *testing.T) {
+// Absurd ones, several, and in every form of a date: the longest counts, between nothing and a day, and it is told when that had to be
+// enforced.
+func TestHostile_H30_anAbsurdRetryAfterIsBroughtBetweenNothingAndADay(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for value, want := range map[string]time.Duration{
 		"120": 2 * time.Minute, "0": 0, "-1": 0, "1000000000": 24 * time.Hour, "99999999999999999999999": 24 * time.Hour,
 		"Fri, 02 Jan 2026 03:05:05 GMT": time.Minute, "Friday, 02-Jan-26 03:05:05 GMT": time.Minute,
 		"Fri Jan  2 03:05:05 2026": time.Minute, "Fri, 31 Dec 9999 23:59:59 GMT": 24 * time.Hour,
-		"Thu, 01 Jan 1970 00:00:00 GMT": 0, "10\r\nRetry-After: 20": 20 * time.Second, "x\r\nRetry-After: 3": 3 * time.Second,
+		"Thu, 01 Jan 1970 00:00:00 GMT": 0, "10\r\nRetry-After: 20": 20 * time.Second, "-1\r\nRetry-After: 999999": 24 * time.Hour, "x\r\nRetry-After: 3": 3 * time.Second,
 		"": -1, "soon": -1, "1.5": -1, "12 s": -1, "-": -1,
 	} {
 		p := pageOf(fmt.Sprintf("HTTP/1.1 503 U\r\nRetry-After: %s\r\n\r\n", value))
 		p.Ended = now
-		got, ok := p.RetryAfter()
-		if ok != (want >= 0) || (ok && got != want) {
-			t.Errorf("%q: %v %v", value, got, ok)
+		asked, ok := p.RetryAfter()
+		if ok != (want >= 0) || (ok && asked.Wait != want) {
+			t.Errorf("%q: %+v %v", value, asked, ok)
+		}
+		clamped := strings.Contains(value, "-1") || strings.Contains(value, "999") || strings.Contains(value, "1970") || len(value) == 10
+		if asked.Clamped != clamped {
+			t.Errorf("%q: clamped %v", value, asked.Clamped)
 		}
 	}
 	if _, ok := pageOf("HTTP/1.1 503 U\r\n\r\n").RetryAfter(); ok {
@@ -61,7 +68,7 @@ func TestH30_RetryAfter(t *testing.T) {
 }
 
 // H19: nothing that a server or a normal form holds can end a line of our request.
-func TestH19_RequestIsOne(t *testing.T) {
+func TestHostile_H19_aRequestIsOne(t *testing.T) {
 	target := &Target{URL: []byte("http://h\r\n/x\r\nEvil: 1\r\n\r\nGET /y z\x7f#frag"), Host: []byte("h\r\nEvil: 1")}
 	got := string(appendRequest(nil, target, false, []byte("\r\n")))
 	if want := "GET /x%0D%0AEvil:%201%0D%0A%0D%0AGET%20/y%20z%7F HTTP/1.1\r\nHost: h%0D%0AEvil:%201\r\n\r\n"; got != want {

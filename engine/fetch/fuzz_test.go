@@ -34,6 +34,12 @@ func FuzzFraming(f *testing.F) {
 	f.Add(byte(frameChunked), uint16(0), []byte("2;a=b\r\nhe\r\n00003  \r\nllo\n0\r\nX: y\r\n\r\n"))
 	f.Add(byte(frameChunked), uint16(0), []byte("FFFFFFFFFFFFFFFFF\r\n"))
 	f.Add(byte(frameChunked), uint16(0), bytes.Repeat([]byte("1\r\nx\r\n"), 100))
+	for _, chunks := range []string{
+		"2\r\nhe\r\n-3\r\nllo", "2\r\nhe\r\n\r\nllo", "0x2\r\nhe", "2\r\nhello", "10000000000000002\r\nhe", "2;" + strings.Repeat("a=b;", 50) + "\r\nhe",
+		strings.Repeat("0", 99) + "2\r\nhe\r\n0\r\n\r\n", "2\r\nhe\r\n", "2\r\nhe\r\n0\r\nX: y", "0\r\n\x00\r\n: \r\n\r\nmore", "0\r\n" + strings.Repeat("a: b\r\n", 40),
+	} {
+		f.Add(byte(frameChunked), uint16(0), []byte(chunks))
+	}
 	f.Add(byte(frameLength), uint16(7), []byte("hello and more"))
 	f.Add(byte(frameClose), uint16(0), []byte(strings.Repeat("hello", 60)))
 	f.Fuzz(func(t *testing.T, kindByte byte, length uint16, body []byte) {

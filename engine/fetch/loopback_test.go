@@ -94,7 +94,7 @@ func TestFirstReadWithoutReadiness(t *testing.T) {
 	}
 }
 
-func TestH26_ResetInBody(t *testing.T) {
+func TestHostile_H26_aResetCutsTheBody(t *testing.T) {
 	addr := serve(t, func(conn *net.TCPConn) {
 		readRequest(conn)
 		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\n\r\nhello")
@@ -149,8 +149,8 @@ func TestRefused(t *testing.T) {
 	})
 }
 
-// N11: what is connected to is the vetted address, and the guard is asked at that moment.
-func TestN11_GuardAtConnect(t *testing.T) {
+// What is connected to is the vetted address, and the guard is asked at that moment.
+func TestHostile_N10_theGuardIsAskedAtTheMomentOfConnecting(t *testing.T) {
 	addr := serve(t, func(*net.TCPConn) { t.Error("somebody connected") })
 	fetchOnce(t, testOptions(), NetDialer(NewGuard(nil, nil, nil)), targetAt(addr), func(p *Page) {
 		if p.Outcome != outcome.BlockedAddress {
@@ -214,7 +214,7 @@ func TestIdleFetchersHoldNothing(t *testing.T) {
 }
 
 // H24: many workers on one pool never get each other's bytes.
-func TestH24_NoMixing(t *testing.T) {
+func TestHostile_H24_workersGetTheirOwnBytes(t *testing.T) {
 	addr := serve(t, func(conn *net.TCPConn) {
 		path, _, _ := strings.Cut(strings.TrimPrefix(readRequest(conn), "GET /"), " ")
 		_, _ = io.WriteString(conn, framed("chunked", strings.Repeat(path+"\n", 20_000)))

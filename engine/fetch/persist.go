@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"bytes"
+	"net"
 	"syscall"
 	"time"
 
@@ -34,7 +35,7 @@ func (f *Fetcher) reuse(t *Target, p *Page) bool {
 		if !ok {
 			return false
 		}
-		if socket, can := l.raw.(syscall.Conn); can && !f.wait.quiet(socket) {
+		if !f.quiet(l.raw) {
 			_ = l.raw.Close() // the server has closed it, or is about to
 			keep.stale()
 			continue
@@ -49,6 +50,20 @@ func (f *Fetcher) reuse(t *Target, p *Page) bool {
 		return true
 	}
 	return false
+}
+
+// lookTime is how long it takes to learn that nothing has come over a connection which cannot tell by itself.
+const lookTime = time.Millisecond
+
+// quiet says whether nothing has come over a connection since its last exchange: no end, and no answer to what nobody has asked, which
+// would be taken for the next.
+func (f *Fetcher) quiet(conn net.Conn) bool {
+	if socket, ok := conn.(syscall.Conn); ok && canWait {
+		return f.wait.quiet(socket)
+	}
+	_ = conn.SetReadDeadline(time.Now().Add(lookTime)) // the exchange sets its own
+	n, err := conn.Read(f.one[:])
+	return n == 0 && err != nil && isTimeout(err)
 }
 
 // part ends the use of the connection: it is kept if it can be, and closed if not.

@@ -66,7 +66,7 @@ func TestPersist_theSecondExchangeUsesTheConnection(t *testing.T) {
 	})
 }
 
-func TestPersist_notWhereTheNextResponseMayBeginElsewhere(t *testing.T) {
+func TestHostile_H09_H11_H21_noConnectionIsKeptWhereTheNextAnswerMayBeginElsewhere(t *testing.T) {
 	for _, c := range []struct{ name, response string }{
 		{"HTTP/1.0", "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nhi"},
 		{"the server closes", "HTTP/1.1 200 OK\r\nConnection: foo, Close\r\nContent-Length: 2\r\n\r\nhi"},
@@ -105,7 +105,7 @@ func TestPersist_notWhereTheNextResponseMayBeginElsewhere(t *testing.T) {
 
 // A server may close a connection while it waits: that is seen before anything is asked. If it does so when the next request comes, that
 // is told, and the request is not made again by itself.
-func TestPersist_aConnectionThatTheServerHasClosed(t *testing.T) {
+func TestHostile_H25_aConnectionThatTheServerHasClosed(t *testing.T) {
 	for _, early := range []bool{true, false} {
 		t.Run(fmt.Sprintf("early %v", early), func(t *testing.T) {
 			closed := make(chan struct{}, 3)
@@ -227,6 +227,48 @@ func TestKeepAliveTimeout(t *testing.T) {
 	} {
 		if got := keepAliveTimeout([]byte(value)); got != want {
 			t.Errorf("%q: %v, want %v", value, got, want)
+		}
+	}
+}
+
+// What comes over a connection behind its answer, and after it was put by, is no answer to the next request: the connection is given up,
+// on systems and connections that cannot tell whether something has come as well.
+func TestHostile_H23_H24_anAnswerThatComesUnaskedIsNobodys(t *testing.T) {
+	for _, late := range []string{"", "rubbish", framed("length", "stolen")} {
+		for _, shy := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%q, shy %v", late, shy), func(t *testing.T) {
+				var conns atomic.Int32
+				sent := make(chan struct{}, 2)
+				kept := make(chan struct{}, 2)
+				addr := serve(t, func(conn *net.TCPConn) {
+					conns.Add(1)
+					for readRequest(conn) != "" {
+						_, _ = io.WriteString(conn, framed("length", "hello"))
+						<-kept
+						_, _ = io.WriteString(conn, late)
+						sent <- struct{}{}
+					}
+				})
+				o := testOptions()
+				o.Keep = NewKeep(time.Minute, 10)
+				defer o.Keep.Close()
+				d := LoopbackOnly()
+				if shy {
+					d = shyDialer{d}
+				}
+				for range 2 {
+					fetchOnce(t, o, d, targetAt(addr), func(p *Page) {
+						if p.Outcome != outcome.OK || string(p.Payload()) != "hello" {
+							t.Errorf("%v %s, %q", p.Outcome, p.Err, p.Payload())
+						}
+					})
+					kept <- struct{}{}
+					<-sent
+				}
+				if want := min(len(late), 1) + 1; int(conns.Load()) != want {
+					t.Errorf("%d connections, want %d", conns.Load(), want)
+				}
+			})
 		}
 	}
 }

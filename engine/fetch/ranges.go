@@ -2,8 +2,8 @@ package fetch
 
 import "net/netip"
 
-// The special-purpose ranges, from IANA's registries of IPv4 and IPv6 special-purpose addresses. Those that the
-// registries call globally reachable (AS112 and the like) are left out: they are ordinary servers.
+// The special-purpose ranges, from IANA's registries of IPv4 and IPv6 special-purpose addresses: all of them, those that are globally
+// reachable (AS112, AMT, anycast services) too, since no web server is there. guard_test.go has both registries, row by row.
 
 // special says whether ip, unmapped, is anything but a public unicast address.
 func special(ip netip.Addr) bool {
@@ -28,6 +28,12 @@ func special4(a [4]byte) bool {
 		switch a[1] {
 		case 0:
 			return a[2] == 0 || a[2] == 2 // IETF protocol assignments; documentation
+		case 31:
+			return a[2] == 196 // AS112
+		case 52:
+			return a[2] == 193 // AMT
+		case 175:
+			return a[2] == 48 // AS112, direct delegation
 		case 88:
 			return a[2] == 99 // 6to4 relays
 		case 168:
@@ -53,6 +59,8 @@ func special6(a [16]byte) bool {
 		return true
 	case a[0] == 0x20 && a[1] == 0x02: // 6to4: an IPv4 address in disguise
 		return true
+	case a[0] == 0x26 && a[1] == 0x20 && [4]byte(a[2:6]) == [4]byte{0x00, 0x4f, 0x80, 0x00}: // AS112, direct delegation
+		return true
 	case a[0] == 0x3f && a[1] == 0xff && a[2]&0xf0 == 0: // documentation
 		return true
 	}
@@ -64,14 +72,33 @@ func madeUp(ip netip.Addr) bool {
 	return ip.Is4() && ip.As4()[0] >= 240
 }
 
-// nat64Inner returns the IPv4 address inside one of 64:ff9b::/96.
-func nat64Inner(ip netip.Addr) (netip.Addr, bool) {
+// inner returns the IPv4 address to which an IPv6 address leads, in the forms that say so: compatible, translated (SIIT, NAT64), 6to4,
+// Teredo, ISATAP. A mapped one is IPv4 itself, and does not come here. Prefixes that operators choose for their own NAT64
+// cannot be told from others.
+func inner(ip netip.Addr) (v4 netip.Addr, ok bool) {
 	if !ip.Is6() {
 		return netip.Addr{}, false
 	}
 	a := ip.As16()
-	if [12]byte(a[:12]) != [12]byte{0x00, 0x64, 0xff, 0x9b} {
-		return netip.Addr{}, false
+	last := netip.AddrFrom4([4]byte(a[12:]))
+	switch head := [12]byte(a[:12]); {
+	case head == [12]byte{}: // compatible; but :: and ::1 are not meant
+		return last, ip != netip.IPv6Unspecified() && ip != netip.IPv6Loopback()
+	case head == [12]byte{8: 0xff, 9: 0xff}: // SIIT: ::ffff:0:0/96
+		return last, true
+	case head == [12]byte{0x00, 0x64, 0xff, 0x9b}: // NAT64
+		return last, true
+	case [6]byte(a[:6]) == [6]byte{0x00, 0x64, 0xff, 0x9b, 0x00, 0x01}: // NAT64 within a network; a /96 of it, as RFC 8215 advises
+		return last, true
+	case a[0] == 0x20 && a[1] == 0x02: // 6to4
+		return netip.AddrFrom4([4]byte(a[2:6])), true
+	case [4]byte(a[:4]) == [4]byte{0x20, 0x01}: // Teredo: the client's address, in the negative
+		for i := range 4 {
+			a[12+i] ^= 0xff
+		}
+		return netip.AddrFrom4([4]byte(a[12:])), true
+	case a[8]&^0x02 == 0 && a[9] == 0 && a[10] == 0x5e && a[11] == 0xfe: // ISATAP, in any prefix
+		return last, true
 	}
-	return netip.AddrFrom4([4]byte(a[12:])), true
+	return netip.Addr{}, false
 }

@@ -13,8 +13,10 @@ type wait struct{}
 // init does nothing.
 func (*wait) init() {}
 
-// quiet cannot be told; a connection that is not says so when it is used.
-func (*wait) quiet(syscall.Conn) bool { return true }
+// quiet is never called.
+func (*wait) quiet(syscall.Conn) bool {
+	panic("BUG: fetch: a look at readiness where there is none")
+}
 
 // read is never called.
 func (*wait) read(syscall.Conn, *Page) (int, error) {

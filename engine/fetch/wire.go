@@ -81,6 +81,7 @@ func (f *Fetcher) readHead(p *Page) (headInfo, outcome.Outcome) {
 			p.Err = "not HTTP"
 			return headInfo{length: -1, flags: FlagNotHTTP}, outcome.None
 		case headTooLarge:
+			p.Raw = p.Raw[:min(len(p.Raw), f.o.HeaderMax)] // a read may bring much more
 			p.Err = "header too large"
 			return headInfo{}, outcome.HeaderTooLarge
 		case headMore:

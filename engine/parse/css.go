@@ -125,7 +125,7 @@ func (s *Scanner) cssRef(ref []byte, escaped, decoded bool) {
 		return
 	}
 	if len(ref) > longestReference*s.o.RefMax {
-		s.res.LinksDropped++
+		s.res.LinksLong++
 		return
 	}
 	s.asUTF8 = true // queries of style sheets are in UTF-8, whatever their own character set

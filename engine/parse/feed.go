@@ -41,7 +41,7 @@ func (s *Scanner) scanFeed(body []byte) bool {
 		}
 		s.add(s.feedKind(e.Kind), s.keep(ref), false)
 	}
-	s.res.LinksDropped += s.feed.Summary().Long
+	s.res.LinksLong += s.feed.Summary().Long
 	return true
 }
 

@@ -14,7 +14,7 @@ func (s *Scanner) meta(b []byte) {
 	switch {
 	case s.is(b, attrHTTPEquiv, "refresh"):
 		content := s.decode(raw, true)
-		if ref := refreshTarget(content); len(ref) > 0 {
+		if ref := RefreshTarget(content); len(ref) > 0 {
 			s.add(MetaRefresh, ref, false)
 		}
 	case s.names("robots", b) || s.names(s.robot, b):
@@ -44,9 +44,10 @@ func (s *Scanner) robots(list []byte) {
 	}
 }
 
-// refreshTarget reads the value of a refresh: a number of seconds, a semicolon or comma, and a URL that may follow
-// "url=" and may be quoted. It gives nil if there is no URL: the page then only reloads itself.
-func refreshTarget(v []byte) []byte {
+// RefreshTarget reads the value of a refresh, of a meta element or of the header field: a number of seconds, a semicolon or comma, and a URL that may follow
+// "url=" and may be quoted. It gives nil if there is no URL: the page then only reloads itself. The
+// result borrows v.
+func RefreshTarget(v []byte) []byte {
 	v = trimSpace(v)
 	p := 0
 	for p < len(v) && ('0' <= v[p] && v[p] <= '9' || v[p] == '.') {

@@ -16,7 +16,7 @@ func (s *Scanner) link(kind Kind, raw []byte, nofollow bool) {
 		return
 	}
 	if len(raw) > longestReference*s.o.RefMax {
-		s.res.LinksDropped++
+		s.res.LinksLong++
 		return
 	}
 	s.add(kind, s.decode(raw, true), nofollow)
@@ -39,7 +39,11 @@ func (s *Scanner) add(kind Kind, ref []byte, nofollow bool) {
 	if s.charset.encoder != nil && !s.asUTF8 {
 		ref = s.encodeQuery(ref)
 	}
-	if len(ref) > s.o.RefMax || len(s.res.Links) >= s.linksMax {
+	if len(ref) > s.o.RefMax {
+		s.res.LinksLong++
+		return
+	}
+	if len(s.res.Links) >= s.linksMax {
 		s.res.LinksDropped++
 		return
 	}

@@ -101,7 +101,8 @@ type Result struct {
 	Format       Format
 	Base         []byte // href of the first <base> that has one, not resolved; nil if there is none or it cannot be a base
 	Links        []Link // in document order, at most Options.LinksMax; of a sitemap, at most the 50,000 of the protocol if that is more
-	LinksDropped int    // links beyond LinksMax or longer than RefMax
+	LinksDropped int    // links beyond LinksMax
+	LinksLong    int    // references longer than RefMax
 	LinksForeign int    // references whose scheme is not http or https (mailto, javascript, data, ...): not in Links
 	NoFollow     bool   // <meta name=robots> or our own name said nofollow or none
 	NoIndex      bool   // the same for noindex or none

@@ -16,6 +16,9 @@ type Attempt struct {
 	HostDelay      *time.Duration // that the operator set for this site, in place of the policy's; nil for none. Borrowed
 	RetryAfter     time.Duration  // of the response; 0 or less for none
 	SiteFailures   int            // as the last Decision for the site said; 0 for a new site
+	SiteStrain     Strain         // the same
+	IPStrain       IPStrain       // as the last Decision for the IP said; zero for a new one
+	Site           uint16         // tells the sites of an IP apart: some bits of a hash, not 0
 	Jitter         uint64         // random bits of the caller
 }
 
@@ -28,10 +31,11 @@ type Decision struct {
 	// SiteFailures is the site's new number of failures in a row: positive when it could not be reached, negative
 	// when it asked to slow down, 0 when it answered last. Between -1024 and 1024.
 	SiteFailures int
+	// SiteStrain and IPStrain are the new strains.
+	SiteStrain Strain
+	IPStrain   IPStrain
 	// KillSite says that the site is to be given up. Retry is false then.
 	KillSite bool
-	// CrawlDelayCapped says that the site's Crawl-delay is longer than the policy keeps.
-	CrawlDelayCapped bool
 }
 
 const failuresMax = 1024
@@ -47,31 +51,60 @@ func (p *Policy) Decide(a Attempt) Decision {
 	if end.Before(a.Started) {
 		end = a.Started
 	}
-	d := Decision{SiteFailures: rule.Effect.count(a.SiteFailures)}
-	d.CrawlDelayCapped = a.CrawlDelay > p.CrawlDelayMax
+	d := Decision{SiteFailures: rule.Effect.count(a.SiteFailures), SiteStrain: a.SiteStrain, IPStrain: a.IPStrain}
 	d.KillSite = rule.KillAfter > 0 && abs(d.SiteFailures) >= rule.KillAfter
 	d.Retry = rule.Retry && !d.KillSite && a.Try+1 < rule.Tries
 	if !rule.Contact && !rule.SiteBackoff {
 		return d
 	}
-	wait := p.SiteDelay(a.HostDelay, a.CrawlDelay)
+	delay := p.SiteDelay(a.HostDelay, a.CrawlDelay)
+	d.SiteStrain = p.siteStrain(&a, rule, delay)
+	wait, backoff := delay, time.Duration(0)
+	if d.SiteStrain > 0 {
+		backoff = d.SiteStrain.stretch(delay, p.StretchMax)
+	}
 	switch {
 	case rule.SiteBackoff && rule.Effect == Busy:
-		wait = max(wait, p.busyWait(a.RetryAfter, -d.SiteFailures, a.Jitter))
+		backoff = max(backoff, p.busyWait(a.RetryAfter, -d.SiteFailures))
 	case rule.SiteBackoff:
-		wait = max(wait, at(p.HostBackoff, d.SiteFailures-1))
+		backoff = max(backoff, at(p.HostBackoff, d.SiteFailures-1))
 	case d.Retry && rule.Tries != anyTries:
 		wait = max(wait, at(p.RetryDelays, a.Try))
 	}
+	wait = max(wait, min(jittered(backoff, a.Jitter), p.longest(delay)))
 	d.SiteDue = end.Add(wait)
 	if rule.Contact {
-		d.IPDue = end.Add(p.IPDelay)
+		d.IPStrain = a.IPStrain.after(rule, a.Site, p.IPDelay, p.IPStretchMax)
+		ipWait := d.IPStrain.Level.stretch(p.IPDelay, p.IPStretchMax)
+		if ipWait > p.IPDelay {
+			ipWait = jittered(ipWait, bits.Reverse64(a.Jitter))
+		}
+		d.IPDue = end.Add(ipWait)
 	}
 	return d
 }
 
+// siteStrain is the strain of a site after one more attempt.
+func (p *Policy) siteStrain(a *Attempt, rule *Rule, delay time.Duration) Strain {
+	switch {
+	case rule.good():
+		return a.SiteStrain.fall()
+	case rule.Effect != Busy, rule.StrainOnce && a.Try > 0:
+		return a.SiteStrain
+	case a.RetryAfter > 0:
+		return a.SiteStrain.rise(strainTold, delay, p.StretchMax)
+	default:
+		return a.SiteStrain.rise(strainTrouble, delay, p.StretchMax)
+	}
+}
+
+// longest is the longest that a jittered wait may become.
+func (p *Policy) longest(delay time.Duration) time.Duration {
+	return max(delay, p.RetryAfterMax, p.BackoffMax+p.BackoffMax/4, p.StretchMax+p.StretchMax/4)
+}
+
 // busyWait is how long a site waits that has asked to slow down for the nth time in a row, n from 1.
-func (p *Policy) busyWait(retryAfter time.Duration, n int, jitter uint64) time.Duration {
+func (p *Policy) busyWait(retryAfter time.Duration, n int) time.Duration {
 	if retryAfter > 0 {
 		return min(retryAfter, p.RetryAfterMax)
 	}
@@ -79,9 +112,7 @@ func (p *Policy) busyWait(retryAfter time.Duration, n int, jitter uint64) time.D
 	for ; n > 1 && wait < p.BackoffMax; n-- {
 		wait *= 2
 	}
-	wait = min(wait, p.BackoffMax)
-	more, _ := bits.Mul64(jitter, uint64(wait/4)) // a fraction of a quarter, so that many sites do not come back at once
-	return wait + time.Duration(more)
+	return min(wait, p.BackoffMax)
 }
 
 // count is the number of failures in a row after one more outcome of this effect.

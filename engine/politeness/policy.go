@@ -22,6 +22,9 @@ type Policy struct {
 	BackoffMax  time.Duration   // up to this [1h]
 	HostBackoff []time.Duration // waits of a site that cannot be reached, by failures in a row; the last one holds [10s, 1m, 5m, 30m]
 
+	StretchMax   time.Duration // up to this the delay of a site with a strain is stretched [10m]
+	IPStretchMax time.Duration // the same for an IP [1m]
+
 	Table [outcome.Count]Rule
 }
 
@@ -33,6 +36,8 @@ const (
 	defaultRetryAfterMax = 24 * time.Hour
 	defaultBackoffMin    = 10 * time.Second
 	defaultBackoffMax    = time.Hour
+	defaultStretchMax    = 10 * time.Minute
+	defaultIPStretchMax  = time.Minute
 
 	durationMax = 366 * 24 * time.Hour // of anything in a Policy: keeps the arithmetic far from overflow
 )
@@ -54,6 +59,8 @@ func (p Policy) WithDefaults() Policy {
 	set(&p.RetryAfterMax, defaultRetryAfterMax)
 	set(&p.BackoffMin, defaultBackoffMin)
 	set(&p.BackoffMax, max(defaultBackoffMax, p.BackoffMin))
+	set(&p.StretchMax, defaultStretchMax)
+	set(&p.IPStretchMax, defaultIPStretchMax)
 	if p.RetryDelays == nil {
 		p.RetryDelays = []time.Duration{time.Second, 5 * time.Second}
 	}
@@ -80,6 +87,8 @@ func (p *Policy) Validate() error {
 	check("RetryAfterMax", p.RetryAfterMax)
 	check("BackoffMin", p.BackoffMin)
 	check("BackoffMax", p.BackoffMax)
+	check("StretchMax", p.StretchMax)
+	check("IPStretchMax", p.IPStretchMax)
 	if p.BackoffMax < p.BackoffMin {
 		faults = append(faults, fmt.Errorf("politeness: BackoffMax %v is less than BackoffMin %v", p.BackoffMax, p.BackoffMin))
 	}

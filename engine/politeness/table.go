@@ -30,7 +30,14 @@ type Rule struct {
 	// KillAfter failures in a row of this row's effect give the site up; 0 never.
 	KillAfter int
 	Effect    Effect
+	// StrainOnce says that what asks to slow down may be the page, and not only the site: of each URL it counts once for the strain.
+	StrainOnce bool
+	// StrainsIP says that the trouble may be the machine's and not only the site's: see IPStrain.
+	StrainsIP bool
 }
+
+// good says that the answer is one that nobody need ask for again.
+func (r *Rule) good() bool { return r.Effect == Forgives && !r.Retry }
 
 // defaultTable has a row for every outcome. A row that is not here is all zero: no one was asked, nothing follows.
 //
@@ -38,11 +45,14 @@ type Rule struct {
 func defaultTable() [outcome.Count]Rule {
 	var (
 		answer  = Rule{Contact: true, Effect: Forgives}
-		busy    = Rule{Contact: true, Effect: Busy, Retry: true, Tries: 5, SiteBackoff: true}
+		busy    = Rule{Contact: true, Effect: Busy, Retry: true, Tries: 5, SiteBackoff: true, StrainsIP: true}
+		closed  = Rule{Contact: true, Effect: Busy, Retry: true, Tries: 5, SiteBackoff: true, StrainOnce: true, StrainsIP: true}
 		failed  = Rule{Contact: true, Effect: Forgives, Retry: true, Tries: 3} // it answered, badly
-		fault   = Rule{Contact: true, Effect: NoEffect, Retry: true, Tries: 3} // something passing on the way
-		final   = Rule{Contact: true, Effect: NoEffect}                        // as bad the next time
-		host    = Rule{Contact: true, Effect: Unreachable, Retry: true, Tries: 5, SiteBackoff: true, KillAfter: 5}
+		slow    = Rule{Contact: true, Effect: Forgives, Retry: true, Tries: 3, StrainsIP: true}
+		fault   = Rule{Contact: true, Effect: NoEffect, Retry: true, Tries: 3}                  // something passing on the way
+		laden   = Rule{Contact: true, Effect: NoEffect, Retry: true, Tries: 3, StrainsIP: true} // as of a machine with too much to do
+		final   = Rule{Contact: true, Effect: NoEffect}                                         // as bad the next time
+		host    = Rule{Contact: true, Effect: Unreachable, Retry: true, Tries: 5, SiteBackoff: true, KillAfter: 5, StrainsIP: true}
 		name    = Rule{Effect: Unreachable, Retry: true, Tries: 5, SiteBackoff: true, KillAfter: 5}
 		noName  = Rule{Effect: Unreachable, KillAfter: 1}
 		refusal = Rule{}
@@ -60,13 +70,13 @@ func defaultTable() [outcome.Count]Rule {
 		outcome.CutLength:     answer,
 		outcome.NoMemory:      answer,
 		outcome.TooMany:       busy,
-		outcome.Unavailable:   busy,
+		outcome.Unavailable:   closed,
 		outcome.ServerError:   failed,
-		outcome.CutTime:       failed,
+		outcome.CutTime:       slow,
 		outcome.CutDisconnect: failed,
 
-		outcome.Reset:          fault,
-		outcome.HeaderTimeout:  fault,
+		outcome.Reset:          laden,
+		outcome.HeaderTimeout:  laden,
 		outcome.Protocol:       fault,
 		outcome.TLSFault:       fault,
 		outcome.ProxyFault:     fault,

@@ -120,7 +120,7 @@ func TestTolerance(t *testing.T) {
 	verdicts(t, "User-agent: *\nDisallow: /"+long+"\n", "-/"+long[:lineMax], "+/"+long[:100])
 }
 
-func TestOnlyTheFirst500KiBCountAndOnlyWholeLines(t *testing.T) {
+func TestHostile_B04_onlyTheFirst500KiBCountAndOnlyWholeLines(t *testing.T) {
 	head := "User-agent: *\nDisallow: /first\n"
 	fill := strings.Repeat("#\n", (bodyMax-len(head))/2-20)
 	space := bodyMax - len(head) - len(fill)
@@ -132,7 +132,7 @@ func TestOnlyTheFirst500KiBCountAndOnlyWholeLines(t *testing.T) {
 	verdicts(t, strings.Repeat("x", 3*bodyMax), "+/x")
 }
 
-func TestCrawlDelay(t *testing.T) {
+func TestHostile_B08_aCrawlDelayIsReadWithPatience(t *testing.T) {
 	for value, want := range map[string]time.Duration{
 		"10": 10 * time.Second, "1.5": 1500 * time.Millisecond, "10s": 10 * time.Second, ".5": 500 * time.Millisecond,
 		"0": 0, "3 seconds": 3 * time.Second, "250ms": 250 * time.Millisecond, "2 min": 2 * time.Minute, "1H": time.Hour,

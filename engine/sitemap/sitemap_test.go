@@ -84,7 +84,7 @@ func TestFilesByTable(t *testing.T) {
 	}
 }
 
-func TestTheLimitsOfTheProtocol(t *testing.T) {
+func TestHostile_Z06_theLimitsOfTheProtocolHold(t *testing.T) {
 	list := func(n int) io.Reader {
 		return strings.NewReader("<urlset>" + strings.Repeat("<url><loc>http://a/</loc><image:loc>/i</image:loc></url>", n))
 	}
@@ -120,8 +120,8 @@ func TestTheLimitsOfTheProtocol(t *testing.T) {
 	}
 }
 
-// TestABombOfZeros packs sixteen mebibytes: they are read up to the limit and no further.
-func TestABombOfZeros(t *testing.T) {
+// TestHostile_Z06_aBombOfZerosEndsAtTheLimit packs sixteen mebibytes: they are read up to the limit and no further.
+func TestHostile_Z06_aBombOfZerosEndsAtTheLimit(t *testing.T) {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
 	_, _ = w.Write([]byte("<urlset><loc>/1</loc>"))
@@ -158,11 +158,11 @@ func TestADamagedFileGivesWhatThereWas(t *testing.T) {
 	}
 }
 
-// TestHostileFilesAreLinear gives each shape at 64 KiB and at eight times that. Short times need not be looked at twice.
-func TestHostileFilesAreLinear(t *testing.T) {
+// It gives each shape at 64 KiB and at eight times that. Short times need not be looked at twice.
+func TestHostile_P12_hostileFilesTakeLinearTime(t *testing.T) {
 	for _, shape := range []string{
 		"<", "<a ", "<a '", "<loc>", "</loc", "<!--", "<![CDATA[", "<?", "<!DOCTYPE [", "&", "&#", "<loc>&amp;", "<link a=b ", "]", "<link href='",
-		"<loc><![CDATA[x]]>", "<link =", "x=", " ",
+		"<loc><![CDATA[x]]>", "<link =", "x=", " ", "aaaa", "<aaaa", "a:", "\n", "<a a a", "&a;",
 	} {
 		for _, lead := range []string{"<urlset>", "<rss>", "http://a/\n", "<urlset><loc>", "<feed><link "} {
 			took := func(n, tries int) time.Duration {

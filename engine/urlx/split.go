@@ -72,3 +72,27 @@ func hostPort(site []byte) (host, port []byte) {
 	}
 	return host, nil
 }
+
+// HasUserinfo says whether a reference, as it was found in a page, names a user or a password, which no normal form has. A reference
+// that has no normal form may be taken for one that does.
+func HasUserinfo(ref []byte) bool {
+	if len(ref) < 2 || ref[0] == '/' && !isSlash(ref[1]) {
+		return false // as most references of a site to itself
+	}
+	at := bytes.IndexByte(ref, '@')
+	if at < 0 {
+		return false
+	}
+	for len(ref) > 0 && ref[0] <= ' ' {
+		ref, at = ref[1:], at-1
+	}
+	if _, rest, ok := cutScheme(ref); ok {
+		at -= len(ref) - len(rest)
+		ref = rest
+	}
+	slashes := 0
+	for slashes < len(ref) && (isSlash(ref[slashes]) || isTabOrNewline(ref[slashes])) {
+		slashes++
+	}
+	return slashes >= 2 && !bytes.ContainsAny(ref[slashes:max(at, slashes)], "/\\?#")
+}

@@ -210,8 +210,14 @@ func FuzzRaw(f *testing.F) {
 
 func FuzzGzip(f *testing.F) {
 	for _, text := range texts() {
-		f.Add(packGzip(f, text[:min(len(text), 500)]))
+		whole := packGzip(f, text[:min(len(text), 500)])
+		f.Add(whole)
+		f.Add(whole[:len(whole)-4])
+		f.Add(append(bytes.Clone(whole), whole...))
+		f.Add(append(bytes.Clone(whole), "\x1f\x8b\x08\xff"...))
+		f.Add(append(whole[:len(whole)-8:len(whole)-8], "bad sums"...))
 	}
+	f.Add([]byte("\x1f\x8b\x08\x1e\x00\x00\x00\x00\x00\xff\xff\xff")) // an extra field that is not there
 	d := NewDecoder()
 	f.Fuzz(func(t *testing.T, src []byte) {
 		z, err := gzip.NewReader(bytes.NewReader(src))
@@ -220,6 +226,34 @@ func FuzzGzip(f *testing.F) {
 			want, err = io.ReadAll(io.LimitReader(z, 1<<22))
 		}
 		got, ours := d.Gzip(nil, src, 1<<22)
+		if err == nil && len(want) < 1<<22 && (ours != nil || !bytes.Equal(got, want)) {
+			t.Fatalf("the library gives %d bytes, we %d and %v", len(want), len(got), ours)
+		}
+		if err != nil && ours == nil {
+			t.Fatalf("the library says %v", err)
+		}
+	})
+}
+
+func FuzzZlib(f *testing.F) {
+	for _, text := range texts() {
+		var b bytes.Buffer
+		z := zlib.NewWriter(&b)
+		_, _ = z.Write(text[:min(len(text), 500)])
+		_ = z.Close()
+		f.Add(b.Bytes())
+		f.Add(b.Bytes()[:b.Len()-2])
+		f.Add(append(b.Bytes()[:b.Len()-4:b.Len()-4], "sums"...))
+	}
+	f.Add([]byte("\x78\xbb\x00\x00\x00\x00\x03\x00")) // with a dictionary
+	d := NewDecoder()
+	f.Fuzz(func(t *testing.T, src []byte) {
+		z, err := zlib.NewReader(bytes.NewReader(src))
+		var want []byte
+		if err == nil {
+			want, err = io.ReadAll(io.LimitReader(z, 1<<22))
+		}
+		got, ours := d.Zlib(nil, src, 1<<22)
 		if err == nil && len(want) < 1<<22 && (ours != nil || !bytes.Equal(got, want)) {
 			t.Fatalf("the library gives %d bytes, we %d and %v", len(want), len(got), ours)
 		}

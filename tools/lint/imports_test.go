@@ -167,8 +167,8 @@ func staleRows(h *tree) (faults []string) {
 var homes = map[string]string{
 	// The codec and the wire.
 	"github.com/valyala/fasthttp":   "engine/fetch bench/load",
-	"github.com/miekg/dns":          "dnsres dnsres/dnstest bench/simnet bench/load",
-	"github.com/andybalholm/brotli": "engine/fetch warc/warctool tests",
+	"github.com/miekg/dns":          "dnsres dnsres/dnstest bench/simnet bench/load bench/invitro/names_test.go",
+	"github.com/andybalholm/brotli": "engine/fetch warc/warctool bench/hostile tests",
 	"golang.org/x/net/nettest":      "tests",
 
 	// Bytes on disk.
@@ -213,6 +213,15 @@ var homes = map[string]string{
 	"net/http/httptest":                              "tests",
 	"net/http/pprof":                                 "engine/control",
 	"golang.org/x/net/http2":                         "",
+	"net/http/cgi":                                   "",
+	"net/http/fcgi":                                  "",
+	"net/http/httputil":                              "tests",
+	"net/rpc":                                        "",
+	"net/rpc/jsonrpc":                                "",
+	"net/smtp":                                       "",
+	"net/textproto":                                  "tests",
+	"log/syslog":                                     "",
+	"expvar":                                         "",
 	"golang.org/x/net/proxy":                         "",
 	"github.com/valyala/fasthttp/fasthttputil": "tests",
 }

@@ -74,6 +74,12 @@ func TestPlanted(t *testing.T) {
 	check(checkNetwork, "dnsres/a.go", code("net", "var d net.Dialer"), "goes around the one dial function")
 	check(checkNetwork, "engine/fetch/a.go", "package p\n\nimport web \"net/http\"\n\nvar d = web.Get\n", "net/http.Get goes around")
 	check(checkNetwork, "engine/fetch/a.go", code("", "func f() { connectSocket() }"), "asks no Guard")
+	check(checkNetwork, "engine/fetch/a.go", code("", "var d = netDialer{}"), "asks no Guard")
+	check(checkNetwork, "engine/fetch/a.go", "package fetch\n\nimport . \"net\"\n\nvar d Dialer\n", "a dot import hides")
+	check(checkNetwork, "engine/a.go", "package engine\n\nimport \"C\"\n", "C can dial")
+	check(checkNetwork, "engine/a.go", "package engine\n\nimport _ \"unsafe\"\n\n//go:linkname dial net.dial\nfunc dial()\n", "go:linkname reaches")
+	check(checkNetwork, "cmd/orbweaver/a.go", code("orbweaver/engine/control", "var f = control.Listen"), "goes around the one dial function")
+	check(checkHomes, "engine/a.go", code("net/smtp", "var f = smtp.SendMail"), "net/smtp is not at home")
 	check(checkGoroutines, "sieve/a.go", code("", "func f() { go f() }"), "go starts a goroutine")
 	check(checkGoroutines, "sieve/a.go", code("sync", "func f(w *sync.WaitGroup) { w.Go(func() {}) }"), ".Go starts a goroutine")
 	check(checkGoroutines, "sieve/a.go", code("time", "func f() { time.AfterFunc(1, f) }"), "time.AfterFunc starts a goroutine")
@@ -107,6 +113,33 @@ func TestPlanted(t *testing.T) {
 	check(checkDocs, "README.md", "`make haste`\n", "no target haste")
 	check(checkDocs, "README.md", "```\n$ make haste # now\n```\n", "no target haste")
 	check(checkDocs, "README.md", "`workbench.Gone`\n", "exports no Gone")
+}
+
+// Each door by itself, in a file of the product, of the programs and of the bench; and in the places that may.
+func TestHostile_N10_noCodeGoesAroundTheOneDialFunction(t *testing.T) {
+	all := strings.Fields(doors)
+	for name := range strings.FieldsSeq("Dial DialTimeout DialTCP DialUDP DialUnix DialIP Dialer Listen ListenTCP ListenUDP ListenUnix ListenUnixgram " +
+		"ListenIP ListenPacket ListenConfig ListenMulticastUDP") {
+		all = append(all, "net."+name)
+	}
+	all = append(all, "crypto/tls.Dial", "crypto/tls.DialWithDialer", "crypto/tls.Dialer", "crypto/tls.Listen", "net/http.ListenAndServe",
+		"net/http.ListenAndServeTLS", "github.com/valyala/fasthttp.Dial", "github.com/valyala/fasthttp.DialDualStackTimeout",
+		"github.com/valyala/fasthttp.ListenAndServeUNIX", "github.com/miekg/dns.DialTimeout", "github.com/miekg/dns.ListenAndServeTLS",
+		"syscall.Listen", "golang.org/x/sys/unix.Listen", "example.org/some/thing.DialContext")
+	for _, door := range all {
+		dot := strings.LastIndexByte(door, '.')
+		text := "package p\n\nimport x \"" + door[:dot] + "\"\n\nvar door = x." + door[dot+1:] + "\n"
+		for file, may := range map[string]bool{
+			"dnsres/a.go": false, "engine/a.go": false, "engine/fetch/a.go": false, "cmd/orbweaver/a.go": false, "bench/invitro/a.go": false,
+			"dnsres/a_test.go": true, "engine/fetch/dialer.go": true, "bench/load/a.go": true,
+		} {
+			texts := sound()
+			texts[file] = text
+			if faults := checkNetwork(plant(t, texts)); (len(faults) == 0) != may {
+				t.Errorf("%s in %s: %q", door, file, faults)
+			}
+		}
+	}
 }
 
 // TestHonest holds the rules against code that looks like a fault and is none.

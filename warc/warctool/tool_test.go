@@ -183,8 +183,8 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// U09: what a file says cannot steer the terminal it is listed on.
-func TestListIsClean(t *testing.T) {
+// What a file says cannot steer the terminal it is listed on.
+func TestHostile_U09_aListingHasNoEscapesOfTheFile(t *testing.T) {
 	fsys := vfs.NewMem(1)
 	f, err := fsys.Create("x.warc")
 	if err != nil {

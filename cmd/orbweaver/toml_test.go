@@ -1,0 +1,42 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// configured reads a configuration file and gives what is wrong with it.
+func configured(dir string, text []byte) error {
+	file := filepath.Join(dir, "fuzz.toml")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		return err
+	}
+	w := &world{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard}
+	bad := mistakes{}
+	bad.add("", w.parse([]string{"crawl", "--dir", dir, "--config", file, "http://a.test/"}))
+	bad.add("", w.early.err())
+	if w.applied {
+		bad.add("", faults(w.args.Selected().Target.Addr().Interface()))
+	}
+	return bad.err()
+}
+
+// FuzzConfig: no file panics what reads the configuration, and what is no TOML is a mistake.
+func FuzzConfig(f *testing.F) {
+	for _, text := range []string{
+		"", "host-delay = '5s'\nfetchers = 77\n", "seeds = ['a', 'b']\n", "fetchers = [1]\n", "[crawl]\nfetchers = 1\n", "nofollow = true\nmax-url = '4KiB'\n", "a = 1\na = 2\n",
+		"host-delay = 1979-05-27T07:32:00Z\n", "max-depth = -1\nmax-pages = 0x10\n", "x = inf\n", "fetchers = 1e400\n", "a.b.c = {d = [[]]}\n", "\"\\u0000\" = ''", "\xff", "x = '''",
+		"allow-net = '10.0.0.0/8'\nallow-port = [1, 65536]\n", "help = true\nconfig = 'x'\n", "dir = '/nowhere'\n", "a = " + strings.Repeat("[", 1000),
+	} {
+		f.Add([]byte(text))
+	}
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if err := configured(dir, text); err != nil && strings.TrimSpace(err.Error()) == "" {
+			t.Errorf("%q: a mistake without a word", text)
+		}
+	})
+}

@@ -1,0 +1,120 @@
+package dnsres_test
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"orbweaver/dnsres"
+	"orbweaver/dnsres/dnstest"
+)
+
+// wire is a scripted name server on real sockets of loopback, UDP and TCP, and what it saw.
+type wire struct {
+	script *dnstest.Server
+	addr   netip.AddrPort
+
+	mu     sync.Mutex
+	before func(w dns.ResponseWriter, q *dns.Msg) // what it sends before each reply over UDP; may be nil
+	ids    []uint16
+	ports  []uint16
+	names  []string
+}
+
+// say makes it send something before each reply over UDP.
+func (s *wire) say(before func(w dns.ResponseWriter, q *dns.Msg)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.before = before
+}
+
+// serve answers one question. It does not cut replies that are too long for a datagram: the script says which are cut.
+func (s *wire) serve(ctx context.Context, w dns.ResponseWriter, q *dns.Msg) {
+	udp, overUDP := w.RemoteAddr().(*net.UDPAddr)
+	if overUDP {
+		s.mu.Lock()
+		s.ids, s.ports, s.names = append(s.ids, q.Id), append(s.ports, uint16(udp.Port)), append(s.names, q.Question[0].Name)
+		before := s.before
+		s.mu.Unlock()
+		if before != nil {
+			before(w, q)
+		}
+	}
+	reply, err := s.script.Exchange(ctx, q, s.addr, !overUDP)
+	if err != nil {
+		if !overUDP {
+			_ = w.Close()
+		}
+		return // as who does not listen
+	}
+	_ = w.WriteMsg(reply)
+}
+
+// listen puts a script on sockets until the test ends.
+func listen(t testing.TB, script *dnstest.Server) *wire {
+	t.Helper()
+	s := &wire{script: script}
+	var udp net.PacketConn
+	var tcp net.Listener
+	var err error
+	for range 10 { // somebody else may have the port of one of them
+		if udp, err = net.ListenPacket("udp", "127.0.0.1:0"); err != nil {
+			t.Fatal(err)
+		}
+		if tcp, err = net.Listen("tcp", udp.LocalAddr().String()); err == nil {
+			break
+		}
+		_ = udp.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.addr = udp.LocalAddr().(*net.UDPAddr).AddrPort()
+	ctx, cancel := context.WithCancel(context.Background())
+	handler := dns.HandlerFunc(func(w dns.ResponseWriter, q *dns.Msg) { s.serve(ctx, w, q) })
+	servers := []*dns.Server{{PacketConn: udp, Handler: handler}, {Listener: tcp, Handler: handler}}
+	var all sync.WaitGroup
+	for _, one := range servers {
+		started := make(chan struct{})
+		one.NotifyStartedFunc = func() { close(started) }
+		all.Go(func() { _ = one.ActivateAndServe() })
+		<-started
+	}
+	t.Cleanup(func() {
+		cancel()
+		for _, one := range servers {
+			_ = one.Shutdown()
+		}
+		all.Wait()
+	})
+	return s
+}
+
+// both tells a story twice: in the process in virtual time, and on real sockets, where a reply that does not come is waited for a tenth
+// of a second.
+func both(t *testing.T, o dnsres.Options, tell func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server)) {
+	t.Helper()
+	t.Run("in the process", func(t *testing.T) { story(t, o, tell) })
+	t.Run("on a socket", func(t *testing.T) {
+		script := new(dnstest.Server)
+		tell(t, resolverOn(t, o, listen(t, script)), script)
+	})
+}
+
+func resolverOn(t testing.TB, o dnsres.Options, s *wire) *dnsres.Resolver {
+	t.Helper()
+	o.Upstreams = []netip.AddrPort{s.addr}
+	if o.Timeout == 0 {
+		o.Timeout = 100 * time.Millisecond
+	}
+	r, err := dnsres.New(o, dnsres.NetExchanger{Dial: new(net.Dialer).DialContext})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}

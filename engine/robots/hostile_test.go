@@ -1,0 +1,144 @@
+package robots
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// quickest is the best of so many runs: what else the machine does is not the matcher's fault.
+func quickest(runs int, f func()) time.Duration {
+	best := time.Hour
+	for range runs {
+		start := time.Now()
+		f()
+		best = min(best, time.Since(start))
+	}
+	return best
+}
+
+// B05: byte order marks, files in UTF-16, every kind of line end, NUL octets, and pages of HTML that come with status 200: what can be
+// read is, what cannot is passed over.
+func TestHostile_B05_whateverTheOctetsLinesWithAKnownKeyCount(t *testing.T) {
+	const rules = "User-agent: *\nDisallow: /x\n"
+	utf16 := func(mark string, high int) string {
+		s := mark
+		for _, c := range []byte(rules) {
+			pair := []byte{0, 0}
+			pair[1-high] = c
+			s += string(pair)
+		}
+		return s
+	}
+	for name, file := range map[string]string{
+		"a mark": "\xef\xbb\xbf" + rules, "little end first": utf16("\xff\xfe", 1), "big end first": utf16("\xfe\xff", 0),
+		"CRLF": strings.ReplaceAll(rules, "\n", "\r\n"), "CR": strings.ReplaceAll(rules, "\n", "\r"),
+		"all of them": "# a\r\n\n\r" + strings.ReplaceAll(rules, "\n", "\n\r\n\r"), "NUL": strings.ReplaceAll(rules, "a", "\x00a\x00"),
+		"among HTML": "<!DOCTYPE html>\n<title>User-agent: none</title>\n" + rules + "</html>",
+		"no end":     strings.TrimRight(rules, "\n"), "high octets": "\xff\xfe\xfd: \x80\n" + rules, "controls": "\x01\x02\n" + rules + "\x7f",
+	} {
+		t.Run(name, func(t *testing.T) { verdicts(t, file, "-/x", "+/y") })
+	}
+	for _, file := range []string{
+		"", "<!DOCTYPE html><html><body>User-agent: *<br>Disallow: /<br></body></html>", "\x1f\x8b\x08\x00garbage", "User-agent *\x00",
+		"{\"User-agent\": \"*\", \"Disallow\": \"/\"}",
+	} {
+		verdicts(t, file, "+/", "+/x")
+	}
+}
+
+// B05: half a megabyte of what is worst for a parser takes twice as long as a quarter.
+func TestHostile_B05_parsingIsLinear(t *testing.T) {
+	for name, unit := range map[string]string{
+		"zeroes": "\x00", "returns": "\r", "colons": ":", "blanks": " ", "comments": "#", "marks": "\xef\xbb\xbf", "stars": "Disallow: /*\n",
+		"agents": "User-agent: *\n", "groups": "User-agent: orbweaver\nDisallow: /\n", "delays": "Crawl-delay: 1e9\n", "maps": "Sitemap: s\n",
+		"one line": "User-agent: * ", "escapes": "Disallow: /%41%5a%\n", "same": "Disallow: /aaaaaaaaaaaaaaaaaaaaaaaa\n",
+	} {
+		file := func(size int) []byte {
+			return []byte("User-agent: orbweaver\n" + strings.Repeat(unit, size/len(unit)))
+		}
+		small, large := file(bodyMax/4), file(bodyMax-100)
+		var quarter, whole time.Duration
+		for range 5 { // once is enough
+			quarter = quickest(5, func() { Parse(small, "orbweaver") })
+			whole = quickest(5, func() { Parse(large, "orbweaver") })
+			if whole < 8*quarter || whole < 20*time.Millisecond {
+				break
+			}
+		}
+		if whole >= 8*quarter && whole >= 20*time.Millisecond {
+			t.Errorf("%s: a quarter of the file takes %v, all of it %v", name, quarter, whole)
+		}
+	}
+}
+
+// B06: five thousand rules of stars and letters that a path has in plenty: a matcher that goes back would not end. A millisecond is
+// allowed for each URL; half of it is what the worst takes on a quiet machine.
+func TestHostile_B06_rulesOfManyStarsAreMatchedInLinearTime(t *testing.T) {
+	limit := time.Millisecond
+	if raceEnabled {
+		limit *= 20
+	}
+	files := hostile()
+	for name, rule := range map[string]string{
+		"the catalogue's": "Disallow: /" + strings.Repeat("*a", 40) + "*$\n", "with an end": "Disallow: /" + strings.Repeat("*a", 40) + "*b$\n",
+		"stars only": "Disallow: /" + strings.Repeat("*", 80) + "b\n", "pairs": "Disallow: /" + strings.Repeat("*ab", 30) + "*c$\n",
+	} {
+		var file strings.Builder
+		file.WriteString("User-agent: *\n")
+		for i := range 5000 {
+			file.WriteString(strings.Replace(rule, "$\n", fmt.Sprintf("%d$\n", i), 1))
+		}
+		files[name] = [2]string{file.String(), "/" + strings.Repeat("a", 4000) + strings.Repeat("ab", 2000)}
+	}
+	files["in the wrong order"] = wrongOrder(1999)
+	files["as much as is tried"] = wrongOrder(1400)
+	for name, f := range files {
+		r, path := Parse([]byte(f[0]), "orbweaver"), []byte(f[1])
+		took := quickest(40, func() { r.Allowed(path) })
+		if took > limit {
+			took = quickest(400, func() { r.Allowed(path) })
+		}
+		t.Logf("%-16s %8d octets of rules, a path of %d: %v", name, r.Size(), len(path), took)
+		if took > limit {
+			t.Errorf("%s: %v for a URL", name, took)
+		}
+	}
+}
+
+// wrongOrder is a file and a path that has all the letters of each rule, but in another order: no shortcut sees that.
+func wrongOrder(rules int) [2]string {
+	var file, path strings.Builder
+	file.WriteString("User-agent: *\n")
+	path.WriteByte('/')
+	for i := range rules {
+		fmt.Fprintf(&path, "b%03d", i)
+		fmt.Fprintf(&file, "Disallow: /*b%03d*b%03d\n", i+1, i)
+	}
+	return [2]string{file.String(), path.String()}
+}
+
+// B07: as Google's own suite has it: paths are compared with regard to case and escapes, agents without; "$" is an end at the end only,
+// and the longest rule that matches decides, Allow before Disallow. (All of that suite is run by make conformance.)
+func TestHostile_B07_casesOfGooglesSuite(t *testing.T) {
+	const agent = "user-agent: ORBWEAVER\n"
+	verdicts(t, agent+"disallow: /x/\n", "-/x/y", "+/X/y", "+/x")                                // ID_PathValueCaseSensitivity
+	verdicts(t, "user-agent: FooBot\ndisallow: /\nUser-Agent: orbweaver/2.1\nallow: /\n", "+/x") // ID_UserAgentValueCase
+	verdicts(t, "User-agent: *\nDisallow: /\nUser-agent: orbweaver bot\nAllow: /x/\nDisallow: /\n", "+/x/y", "-/y")
+	verdicts(t, agent+"disallow: /x/page.html\nallow: /x/\n", "-/x/page.html", "+/x/")                                                     // ID_LongestMatch
+	verdicts(t, agent+"allow: /x/page.html\ndisallow: /x/\n", "+/x/page.html", "-/x/", "+/x")                                              // ID_LongestMatch
+	verdicts(t, agent+"disallow: \nallow: \n", "+/x/page.html")                                                                            // ID_LongestMatch
+	verdicts(t, agent+"disallow: /x/page.html\nallow: /x/page.html\n", "+/x/page.html")                                                    // ID_LongestMatch
+	verdicts(t, agent+"disallow: /x/page.html\nallow: /x/page\n", "-/x/page.html", "+/x/page")                                             // ID_LongestMatch
+	verdicts(t, agent+"disallow: /x/page\nallow: /*.html\n", "+/x/page.html", "-/x/page")                                                  // ID_LongestMatch
+	verdicts(t, agent+"Disallow: /\nAllow: /foo/bar?qux=taz&baz=http://foo.bar?tar&par\n", "+/foo/bar?qux=taz&baz=http://foo.bar?tar&par") // ID_Encoding
+	verdicts(t, agent+"Disallow: /\nAllow: /foo/bar/\u30c4\n", "+/foo/bar/%E3%83%84")                                                      // ID_Encoding
+	verdicts(t, agent+"Disallow: /\nAllow: /foo/bar/%E3%83%84\n", "+/foo/bar/%E3%83%84", "+/foo/bar/%e3%83%84")
+	verdicts(t, agent+"Disallow: /\nAllow: /foo/bar/%62%61%7A\n", "+/foo/bar/%62%61%7A", "+/foo/bar/baz")                         // RFC 9309, 2.2.2, against upstream
+	verdicts(t, agent+"Disallow: /foo/bar/quz\nAllow: /foo/*/qux\n", "-/foo/bar/quz", "+/foo/quz", "+/foo//quz", "+/foo/bax/quz") // ID_SpecialCharacters
+	verdicts(t, agent+"Disallow: /foo/bar$\nAllow: /foo/bar/qux\n", "-/foo/bar", "+/foo/bar/qux", "+/foo/bar/", "+/foo/bar/baz")  // ID_SpecialCharacters
+	verdicts(t, agent+"Disallow: /a$b\nDisallow: /c$$\n", "-/a$b", "-/a%24bc", "+/a", "-/c$", "+/c")
+	verdicts(t, "User-agent: *\n# Disallow: /\nDisallow: /foo/quz#qux\nAllow: /\n", "+/foo/bar", "-/foo/quz")                                                // ID_SpecialCharacters
+	verdicts(t, "User-agent: orbweaver\nallow: /allowed-slash/index.html\nDisallow: /\n", "+/allowed-slash/", "-/allowed-slash/index.htm", "-/anyother-url") // GoogleOnly_IndexHTMLisDirectory
+}

@@ -1,0 +1,136 @@
+package engine
+
+import (
+	"flag"
+	"fmt"
+	"net/netip"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"orbweaver/engine/politeness"
+	"orbweaver/engine/robots"
+	"orbweaver/internal/vfs"
+	"orbweaver/workbench"
+	"orbweaver/workbench/cold"
+)
+
+var ruledHosts = flag.Int("ruled-hosts", 0, "how many hosts with rules of their own TestHostile_B10 meets; 0 are a few")
+
+// ownRules are the rules of the ith host, which no other has: about a KiB of them.
+func ownRules(i int) *robots.Rules {
+	var file strings.Builder
+	file.WriteString("User-agent: *\n")
+	for k := range 40 {
+		fmt.Fprintf(&file, "Disallow: /area%d/host%d/\n", k, i)
+	}
+	return robots.Parse([]byte(file.String()), robotsToken)
+}
+
+// Hosts without number, each with a robots.txt like no other's: memory holds as much of that as it may, and what is beyond is on disk with
+// the hosts that are idle. When they are met again they have the rules that they had. The bench itself has room for all hosts, and
+// would keep them.
+func TestHostile_B10_rulesBeyondTheirMemoryAreOnDisk(t *testing.T) {
+	n, limit := *ruledHosts, int64(64<<20)
+	if n == 0 {
+		n, limit = 8000, 512<<10
+	}
+	store, err := cold.Open(vfs.Disk(), cold.Options{Dir: t.TempDir() + "/cold", Seed: 1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &hosts{
+		bench: workbench.New[Site](workbench.Options{MemoryMax: 1 << 40}), cold: store, rules: newRulesPool(limit),
+		newborn: newSiteQueue(), live: newLive(politeness.Default(), nil),
+	}
+	now, before := time.Now(), heapLive()
+	key := func(i int) []byte { return fmt.Appendf(nil, "http://h%d.test", i) }
+	most := int64(0)
+	for i := range n {
+		vs, _, err := h.getOrAdd(key(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.bench.Place(vs, netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), now)
+		s := NewSite(h.rules.share(ownRules(i)), now.Add(time.Hour), time.Time{})
+		h.bench.WithSite(vs, func(to *Site) { *to = s })
+		if i%256 == 255 {
+			now = now.Add(rulesRest / 4)
+			if _, err := h.freeze(now); err != nil {
+				t.Fatal(err)
+			}
+			most = max(most, h.rules.bytes.Load())
+		}
+	}
+	all := int64(n) * int64(ownRules(n).Size())
+	for range 4 { // those that nobody has looked at since
+		now = now.Add(rulesRest)
+		if _, err := h.freeze(now); err != nil {
+			t.Fatal(err)
+		}
+		runtime.GC()
+	}
+	heap := heapLive() - before
+	known, inStore := h.counts()
+	t.Logf("%d hosts, %d of them on disk: rules of %d bytes in all, %d in memory, %d at most, with what was not collected yet; %d bytes of heap, %.1f a host",
+		known, inStore, all, h.rules.bytes.Load(), most, heap, float64(heap)/float64(n))
+	if perHost := heap / int64(n); known != n || perHost > 200+limit/int64(n) || h.rules.bytes.Load() > limit+limit/4 || all < 8*limit {
+		t.Errorf("%d bytes a host, %d of rules in memory, which has %d for them", perHost, h.rules.bytes.Load(), limit)
+	}
+	for i := 0; i < n; i += max(1, n/1000) {
+		vs, err := h.get(key(i))
+		if err != nil || vs == nil {
+			t.Fatal(i, err)
+		}
+		h.bench.Look(vs, func(s *Site) {
+			if !s.Rules.Equal(ownRules(i)) {
+				t.Errorf("host %d came back with other rules", i)
+			}
+		})
+	}
+	if err := store.Close(); err != nil {
+		t.Error(err)
+	}
+	runtime.KeepAlive(h)
+}
+
+// heapLive is what the heap holds when the collector has been there, twice: cleanups run after the first.
+func heapLive() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// While memory is short a large file counts as one that could not be had, and an ordinary one is taken; when the hosts that had the
+// others are gone, there is room again.
+func TestHostile_B10_largeFilesAreNotTakenWhileMemoryIsShort(t *testing.T) {
+	large := func(i int) *robots.Rules {
+		file := "User-agent: *\n"
+		for k := range 16 {
+			file += fmt.Sprintf("Disallow: /%d/%d/%s\n", i, k, strings.Repeat("x", 500))
+		}
+		return robots.Parse([]byte(file), robotsToken)
+	}
+	p := newRulesPool(1 << 20)
+	var held []*robots.Rules
+	for i := 0; p.mayTake(large(i)); i++ {
+		held = append(held, p.share(large(i)))
+	}
+	if n := len(held); n < 100 || n > 140 {
+		t.Errorf("%d were taken", n)
+	}
+	if !p.mayTake(ownRules(1)) {
+		t.Error("an ordinary file was not taken")
+	}
+	runtime.KeepAlive(held) // and from here on nobody has them
+	for range 100 {
+		runtime.GC()
+		if p.recount(); p.mayTake(large(1)) {
+			return
+		}
+	}
+	t.Errorf("%d bytes are held by nobody", p.bytes.Load())
+}

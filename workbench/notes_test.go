@@ -1,0 +1,60 @@
+package workbench
+
+import (
+	"bytes"
+	"testing"
+	"time"
+)
+
+// What a Visit notes about its IP the next Visit to that IP finds, of whichever site, and after a snapshot too: one of all, and one
+// of changes. When the IP is forgotten so is the note.
+func TestANoteStaysWithItsIPAsLongAsItsDueTime(t *testing.T) {
+	w := New[int](Options{})
+	for _, key := range []string{"http://a", "http://b"} {
+		vs, _ := w.GetOrAdd([]byte(key))
+		w.Place(vs, ip(1), start)
+		for range 4 {
+			w.Push(vs, []byte("/"))
+		}
+	}
+	now := start
+	visit := func(w *Workbench[int], want, next uint32) {
+		t.Helper()
+		v := w.Acquire(now, nil, 1)
+		if len(v) != 1 || v[0].IPNote != want {
+			t.Fatalf("%+v, should have the note %#x", v, want)
+		}
+		v[0].IPNote = next
+		now = now.Add(time.Minute)
+		w.Release(&v[0], Release{Unused: v[0].Items[1:], SiteDue: now.Add(time.Second), IPDue: now}, now)
+	}
+	visit(w, 0, 0xabcdef)
+	var whole bytes.Buffer
+	if err := w.Save(&whole, appendInt); err != nil {
+		t.Fatal(err)
+	}
+	visit(w, 0xabcdef, 0x123456)
+	changes := writeChanges(t, w)
+	for _, c := range []struct {
+		images [][]byte
+		want   uint32
+	}{{[][]byte{whole.Bytes()}, 0xabcdef}, {[][]byte{whole.Bytes(), changes}, 0x123456}} {
+		got, err := loadAll(c.images...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, got)
+		now = now.Add(time.Hour)
+		visit(got, c.want, 0)
+		visit(got, 0, 0)
+	}
+	for _, key := range []string{"http://a", "http://b"} {
+		w.Kill(w.Get([]byte(key)), nil)
+	}
+	now = now.Add(time.Hour)
+	w.Acquire(now, nil, 1) // sweeps
+	w.Revive(w.Get([]byte("http://a")))
+	w.Place(w.Get([]byte("http://a")), ip(1), now)
+	w.Push(w.Get([]byte("http://a")), []byte("/"))
+	visit(w, 0, 0)
+}
