@@ -182,9 +182,14 @@ func TestHostile_P12_hostileFilesTakeLinearTime(t *testing.T) {
 				took(16<<10, 1)
 				continue
 			}
-			if took(512<<10, 1) > 40*time.Millisecond {
-				if small, large := took(64<<10, 10), took(512<<10, 10); large > 40*small {
+			for try := 0; took(512<<10, 1) > 40*time.Millisecond; try++ { // on a busy machine some tries say nothing
+				small, large := took(64<<10, 10), took(512<<10, 10)
+				if large <= 40*small {
+					break
+				}
+				if try == 10 {
 					t.Errorf("%q after %q: %v for 64 KiB, %v for 512 KiB", shape, lead, small, large)
+					break
 				}
 			}
 		}
