@@ -49,6 +49,7 @@ type Config struct {
 	SieveMemory     int64 // bytes of the sieve's two buckets [64 MiB]
 	SeenMemory      int64 // bytes of the index of payload digests [192 MiB, which is enough for 10^8]
 	CookieMemory    int64 // bytes of all sites' cookies, if they are kept [64 MiB]
+	NoveltyMemory   int64 // bytes of what is known of how much new the parts of sites bring; below zero nobody watches that [32 MiB]
 
 	Checkpoint  time.Duration // between two cuts [30s]
 	ReportEvery time.Duration // between two report.json [5s]
@@ -136,6 +137,7 @@ func (c Config) WithDefaults() Config {
 	def64(&c.SieveMemory, 64<<20)
 	def64(&c.SeenMemory, 192<<20)
 	def64(&c.CookieMemory, 64<<20)
+	def64(&c.NoveltyMemory, 32<<20)
 	def64(&c.WARC.SizeMax, 1<<30)
 	def(&c.WARC.Level, 1)
 	if c.KeepAlive > 0 {

@@ -52,6 +52,7 @@ type Engine struct {
 	seeds     *filter.Seeds
 	rules     *rulesPool
 	jars      *cookie.Jars // nil if no cookies are kept
+	watch     *watch       // nil if nobody watches what is new
 	redone    *redone
 	aloft     *aloft
 	parsed    *fpcache.Cache
@@ -314,6 +315,7 @@ func (e *Engine) assemble(m *manifest) {
 	if cfg.Cookies {
 		e.jars = cookie.NewJars(cfg.CookieMemory)
 	}
+	e.watch = newWatch(cfg.NoveltyMemory, m.HashSeed)
 	e.parsed = fpcache.New(max(cfg.CacheMemory/16, 1<<16), m.HashSeed)
 	e.dist = &distributor{
 		ledger: l, bench: e.bench, hosts: e.hosts, ready: e.ready, virt: e.virt, shelf: shelf{e.virt}, newborn: e.newborn,

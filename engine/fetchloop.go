@@ -40,6 +40,7 @@ type fetchWorker struct {
 	lists   *filter.Lists // nil if they can refuse nothing
 	jars    *cookie.Jars  // nil if no cookies are kept
 	scarce  *scarcity
+	watch   *watch // nil if nobody watches what is new
 	proxy   bool
 
 	hashSeed   uint64
@@ -188,6 +189,8 @@ func (w *fetchWorker) refuse(site *Site, it *Item) refusal {
 		o = outcome.RobotsDenied
 	case limit > 0 && int(site.Stored) >= limit:
 		o = outcome.QuotaHost
+	case !w.watch.allows(w.url, it):
+		o = outcome.Novelty
 	default:
 		return refusal{}
 	}

@@ -27,6 +27,7 @@ type linkFinder struct {
 	unfollowed int          // links that the follow filter refused
 	dropped    int          // links beyond the number taken from one page
 	index      bool         // the page is an index of sitemaps
+	body       []byte       // decoded, of a page that was searched for links; good until the next page. Borrowed
 	base       []byte
 	scratch    []byte
 
@@ -80,6 +81,7 @@ func (l *linkFinder) reset() {
 		l.links = nil
 	}
 	l.links, l.kinds, l.refused, l.unfollowed, l.dropped, l.index = l.links[:0], l.kinds[:0], 0, 0, 0, false
+	l.body = nil
 }
 
 // open begins with a page, and says whether it is to be searched for links. A redirect is none that is searched, nor is a
@@ -135,7 +137,7 @@ func (l *linkFinder) scanPage(url, body []byte, p *fetch.Page) {
 	if err != nil {
 		return // bytes that cannot be read as text have no links
 	}
-	l.dropped = res.LinksDropped
+	l.body, l.dropped = body, res.LinksDropped
 	l.leadOn(res.Format == parse.SitemapXML && len(res.Links) > 0 && res.Links[0].Kind == parse.SitemapFile)
 	if l.o.nofollow && res.NoFollow {
 		return

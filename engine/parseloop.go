@@ -11,6 +11,7 @@ import (
 
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
+	"orbweaver/engine/novelty"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/parse"
 	"orbweaver/engine/urlx"
@@ -38,6 +39,7 @@ type parseWorker struct {
 	log      *crawlLog
 	faults   *faultFile
 	limits   *limits
+	watch    *watch // nil if nobody watches what is new
 	wake     func() // of the distributor
 	failed   func(error)
 	pagesOut *atomic.Int64
@@ -45,6 +47,7 @@ type parseWorker struct {
 	hashSeed uint64
 
 	door    door
+	words   novelty.Words
 	scratch []byte
 	records records
 	posting *posting
@@ -94,6 +97,9 @@ func (w *parseWorker) handle(ctx context.Context, p *fetch.Page) error {
 		switch {
 		case err == nil:
 			w.log.attempt(p, f, plan.annotation())
+			if plan.page {
+				w.watch.weigh(f.url, novelty.Page{Known: plan.revisit, Text: w.finder.body}, &w.words)
+			}
 			return w.tend(ctx)
 		case errors.Is(err, errPagesEnough):
 			return w.putAside(f)
