@@ -1,17 +1,21 @@
 package novelty
 
 const (
-	evidence  = 64  // pages before a key is judged
-	window    = 256 // pages after which all counts of a key are halved
-	worth     = 8   // of so many pages one must bring something
-	merit     = 4   // pages of a new kind before it is asked for on its own merit
-	creditNew = 16  // of a new group
-	creditPer = 64  // pages that brought something earn one
-	gapMin    = 64  // refusals before the first probe
-	gapMax    = 1 << 20
-	keysMax   = 256 // of a group
-	entrySize = 32  // bytes of an entry
-	groupSize = 192 // bytes of a group beside its entries, with its place in the table
+	evidence   = 64 // pages before a key is judged
+	suspicion  = 16 // the same in a group that has wasted much
+	patience   = 64 // pages that may bring nothing, beside one for each patienceOf that did, before a group is one of these
+	patienceOf = 16
+	window     = 128 // pages after which all counts of a key are halved
+	turned     = 48  // pages in a row that bring nothing, after which what was before is forgotten
+	worth      = 8   // of so many pages one must bring something
+	merit      = 4   // pages of a new kind before it is asked for on its own merit
+	creditNew  = 16  // of a new group
+	creditPer  = 128 // pages that brought something earn one
+	gapMin     = 64  // refusals before the first probe
+	gapMax     = 1 << 20
+	keysMax    = 256 // of a group
+	entrySize  = 32  // bytes of an entry
+	groupSize  = 192 // bytes of a group beside its entries, with its place in the table
 )
 
 // entry is what is known of one key.
@@ -22,20 +26,26 @@ type entry struct {
 	gap   uint32 // refusals between two probes
 	wait  uint32 // refusals until the next one
 	used  uint32 // the group's tick at the last page
+	stale uint16 // pages in a row that brought nothing
+	mood  uint8  // see wants
 	alone bool   // it counts no more for what is above it
 }
 
-// poor says that a key has evidence, and that it is bad.
-func (e *entry) poor() bool { return e.read >= evidence && e.fresh*worth < e.read }
-
-// good says that a key has evidence, and that there is no doubt.
-func (e *entry) good() bool { return e.read >= evidence && e.fresh*2 >= e.read }
+// poor says that what a key with evidence brings is not worth it.
+func (e *entry) poor() bool { return e.fresh*worth < e.read }
 
 func (e *entry) count(fresh bool) {
 	e.read++
 	if fresh {
 		e.fresh++
-		e.gap = 0
+		e.gap, e.stale = 0, 0
+		e.mood = min(e.mood+1, moodMost)
+	} else {
+		e.stale = min(e.stale+1, turned)
+		e.mood -= min(e.mood, moodFall)
+	}
+	if e.stale >= turned {
+		e.fresh = min(e.fresh, e.read/(2*worth))
 	}
 	if e.read >= window {
 		e.read /= 2
@@ -49,7 +59,16 @@ type group struct {
 	tick    uint32 // pages noted
 	used    uint32 // the shard's tick at the last page: see shard.evict
 	credit  int32  // may be spent
-	earned  int32  // pages that brought something since the last credit
+	fresh   uint32 // pages that brought something
+	stale   uint32 // pages that did not
+}
+
+// evidence is after how many pages a key is judged.
+func (g *group) evidence() uint32 {
+	if g.stale > patience+g.fresh/patienceOf {
+		return suspicion
+	}
+	return evidence
 }
 
 func newGroup() *group { return &group{credit: creditNew} }
@@ -105,14 +124,15 @@ func (g *group) note(c *chain, fresh bool) {
 		e.used = g.tick
 		e.count(fresh)
 	}
-	if fresh {
-		if g.earned++; g.earned >= creditPer {
-			g.earned, g.credit = 0, g.credit+1
-		}
+	if !fresh {
+		g.stale++
+	} else if g.fresh++; g.fresh%creditPer == 0 {
+		g.credit++
 	}
+	need := g.evidence()
 	for i := from + 1; i < c.n; i++ {
 		e := g.find(c.keys[i])
-		if e == nil || e.alone || e.read < evidence || i > 1 && e.poor() {
+		if e == nil || e.alone || e.read < need || i > 1 && e.poor() {
 			continue
 		}
 		e.alone = true
@@ -130,9 +150,9 @@ func (e *entry) takeOut(other *entry) {
 
 // judge gives the deepest key with evidence, and its place in the chain; nil if none has any.
 func (g *group) judge(c *chain) (e *entry, at int) {
-	from := g.alone(c)
+	from, need := g.alone(c), g.evidence()
 	for i := c.n - 1; i >= from; i-- {
-		if e := g.find(c.keys[i]); e != nil && e.read >= evidence {
+		if e := g.find(c.keys[i]); e != nil && e.read >= need {
 			return e, i
 		}
 	}
@@ -169,14 +189,31 @@ func (g *group) allows(c *chain) bool {
 	return true
 }
 
-// wants says whether the words of a page are to be looked at: of a key in good standing, of one page in sampleOf.
+// wants says whether a page is to be read. Where all is well, and of late it was, some of the pages tell of the others.
 func (g *group) wants(c *chain) bool {
-	e, _ := g.judge(c)
-	if e == nil || !e.good() {
-		return true
+	least := uint8(moodMost)
+	for i := g.alone(c); i < c.n; i++ {
+		if e := g.find(c.keys[i]); e == nil {
+			least = 0
+		} else {
+			least = min(least, e.mood)
+		}
 	}
 	g.tick++
-	return g.tick%sampleOf == 0
+	switch {
+	case least >= moodBest:
+		return g.tick%16 == 0
+	case least >= moodGood:
+		return g.tick%8 == 0
+	default:
+		return true
+	}
 }
 
-const sampleOf = 8
+// The mood of a key goes up with each page that brought something, and down faster.
+const (
+	moodGood = 8
+	moodBest = 24
+	moodMost = 32
+	moodFall = 8
+)

@@ -1,5 +1,7 @@
 package novelty
 
+import "math/bits"
+
 // block is a filter of 512 bits, one line of the processor's cache.
 type block [8]uint64
 
@@ -16,17 +18,17 @@ type sketch struct {
 	told       int // words in young
 }
 
-// tell notes a word and says whether it is new.
+// tell notes a word, all of whose bits are as good as random, and says whether it is new.
 func (s *sketch) tell(word uint64) (fresh bool) {
 	if s.young == nil {
 		s.young = make([]block, s.blocks)
 	}
-	at := word % uint64(s.blocks)
-	bits := mix(word)
-	if s.young[at].has(bits) {
+	at, which := bits.Mul64(word, uint64(s.blocks))
+	which ^= word
+	if s.young[at].has(which) {
 		return false
 	}
-	fresh = s.old == nil || !s.old[at].has(bits)
+	fresh = s.old == nil || !s.old[at].has(which)
 	if s.told >= s.blocks*blockWords {
 		s.young, s.old, s.told = s.old, s.young, 0
 		if s.young == nil {
@@ -34,7 +36,7 @@ func (s *sketch) tell(word uint64) (fresh bool) {
 		}
 		clear(s.young)
 	}
-	s.young[at].set(bits)
+	s.young[at].set(which)
 	s.told++
 	return fresh
 }

@@ -2,13 +2,14 @@ package novelty
 
 import (
 	"sync"
+	"time"
 
 	"github.com/zeebo/xxh3"
 )
 
 const (
 	shards   = 16
-	warmth   = 32      // pages before a group is watched
+	warmth   = 64      // pages before a group is watched
 	warmMax  = 1 << 14 // counters of a shard for groups that are not watched yet
 	evictOf  = 8       // groups that are looked at to find one that may go
 	sketched = 3       // in four parts of the memory: the filters of words
@@ -78,7 +79,19 @@ func (w *Watch) Allows(g Group, path []byte) bool {
 type Page struct {
 	Known bool   // the payload was stored before
 	Text  []byte // what is to be read; nil if it has no words: then a new payload is new
+	Took  time.Duration
 }
+
+// need is how many new words, or so many times pairsNew pairs of those that are looked at, make a page new. Of one that took its
+// time more is wanted.
+func (p *Page) need() int {
+	if p.Took >= slow {
+		return 3
+	}
+	return 1
+}
+
+const slow = 2 * time.Second
 
 // Weigh counts a page of the group. It borrows path and text; words is the caller's scratch.
 func (w *Watch) Weigh(g Group, path []byte, p Page, words *Words) {
@@ -90,7 +103,7 @@ func (w *Watch) Weigh(g Group, path []byte, p Page, words *Words) {
 		return
 	}
 	c := chainOf(w.o.Seed, uint64(g), path)
-	if !one.wants(&c) {
+	if p.Took < slow && !one.wants(&c) {
 		s.mu.Unlock()
 		return
 	}
@@ -100,7 +113,7 @@ func (w *Watch) Weigh(g Group, path []byte, p Page, words *Words) {
 		words.Read(p.Text)
 		s.mu.Lock()
 		s.read++
-		p.Known = !s.words.anyNew(uint64(g), words)
+		p.Known = !s.words.anyNew(uint64(g), words, p.need())
 	}
 	s.note(uint64(g), &c, !p.Known)
 	s.mu.Unlock()
@@ -120,11 +133,11 @@ func (s *shard) note(hash uint64, c *chain, fresh bool) {
 	s.evict()
 }
 
-// pairsNew is how many pairs, of those that are looked at, make a page new that has no new word.
+// pairsNew is how many pairs, of those that are looked at, are as good as a new word.
 const pairsNew = 4
 
 // anyNew notes the words of a page, and says whether it brought something.
-func (s *sketch) anyNew(group uint64, words *Words) bool {
+func (s *sketch) anyNew(group uint64, words *Words, need int) bool {
 	single, pairs := 0, 0
 	for _, h := range words.single {
 		if s.tell(mix(h ^ group)) {
@@ -136,7 +149,7 @@ func (s *sketch) anyNew(group uint64, words *Words) bool {
 			pairs++
 		}
 	}
-	return single > 0 || pairs >= pairsNew
+	return single >= need || pairs >= need*pairsNew
 }
 
 // warmUp counts a page of a group that is not watched yet, and gives the group if it is.
@@ -195,7 +208,7 @@ func (w *Watch) Stats() (t Stats) {
 		t.Read, t.Refused, t.Evicted = t.Read+s.read, t.Refused+s.refused, t.Evicted+s.evicted
 		for _, g := range s.groups {
 			for k := range g.entries {
-				if g.entries[k].poor() {
+				if e := &g.entries[k]; e.read >= g.evidence() && e.poor() {
 					t.Poor++
 				}
 			}
