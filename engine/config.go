@@ -33,12 +33,19 @@ type Config struct {
 	Sitemaps     bool              // follow the sitemaps that robots.txt files name
 	Cookies      bool              // keep what sites set, each for itself, and tell it to them again
 
-	MaxPages   int64         // pages stored, 0 for no limit
-	MaxDepth   int           // links from a seed, -1 for no limit
-	MaxPerHost int           // pages stored of one site, 0 for no limit
-	MaxTime    time.Duration // of running, all runs of this crawl together, 0 for no limit
-	MaxDisk    int64         // bytes of WARC files, 0 for no limit
-	RetryWait  time.Duration // how long an otherwise idle crawl waits for sites that failed or asked to slow down [1m]
+	MaxPages   int64 // pages stored, 0 for no limit
+	MaxDepth   int   // links from a seed, -1 for no limit
+	MaxPerHost int   // pages stored of one site, 0 for no limit
+
+	MaxPerDomain      int      // pages stored of all sites of a registrable domain, 0 for no limit
+	MaxHostsPerDomain int      // sites of a registrable domain, 0 for no limit
+	MaxHostsPerIP     int      // sites of one address, 0 for no limit
+	MaxPathRepeats    int      // times that the same folders may follow each other in a path, 0 for no limit
+	StripParams       []string // parameters that links lose: names, or a beginning and *
+
+	MaxTime   time.Duration // of running, all runs of this crawl together, 0 for no limit
+	MaxDisk   int64         // bytes of WARC files, 0 for no limit
+	RetryWait time.Duration // how long an otherwise idle crawl waits for sites that failed or asked to slow down [1m]
 
 	Fetchers int // fetch workers [1024]
 	Parsers  int // parse workers [one a core]
@@ -174,6 +181,9 @@ func (c Config) Validate() error {
 	}
 	if c.SeenMemory < 1<<14 {
 		bad("seen-memory: %d bytes are too few; give at least 16Ki", c.SeenMemory)
+	}
+	if c.MaxPerDomain < 0 || c.MaxHostsPerDomain < 0 || c.MaxHostsPerIP < 0 || c.MaxPathRepeats < 0 {
+		bad("max-per-domain, max-hosts-per-domain, max-hosts-per-ip and max-path-repeats may not be negative; 0 means no limit")
 	}
 	if c.MaxPages < 0 || c.MaxPerHost < 0 || c.MaxDisk < 0 || c.MaxTime < 0 {
 		bad("max-pages, max-per-host, max-disk and max-time may not be negative; 0 means no limit")

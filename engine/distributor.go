@@ -314,12 +314,16 @@ func (d *distributor) place(item []byte) error {
 		d.under.dropOf(site, d.path, outcome.Blocked)
 		return nil
 	}
-	vs, added, err := d.hosts.getOrAdd(site)
+	vs, added, refused, err := d.hosts.admit(site, it.Seed)
 	if err != nil {
 		return err
 	}
 	it.Rest = path
 	d.path = appendItem(d.path[:0], &it)
+	if refused != outcome.None {
+		d.under.dropOf(site, d.path, refused)
+		return nil
+	}
 	head := d.path
 	limit := d.siteItems
 	if d.bench.Full() {

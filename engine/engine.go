@@ -53,6 +53,7 @@ type Engine struct {
 	rules     *rulesPool
 	jars      *cookie.Jars // nil if no cookies are kept
 	watch     *watch       // nil if nobody watches what is new
+	quotas    *quotas
 	redone    *redone
 	aloft     *aloft
 	parsed    *fpcache.Cache
@@ -210,6 +211,9 @@ func (e *Engine) openAll(m *manifest) error {
 		return err
 	}
 	e.assemble(m)
+	if err := e.countKnown(); err != nil { // what the journal adds is counted as it comes
+		return err
+	}
 	if err := e.restore(m, fresh); err != nil {
 		return err
 	}
@@ -306,7 +310,9 @@ func (e *Engine) assemble(m *manifest) {
 	e.pool = fetch.NewPool(cfg.pool())
 	wakeDist, wakeFeed := func() { poke(e.distWake) }, func() { poke(e.feedWake) }
 	e.under = &undertaker{bench: e.bench, n: &l.n, redo: e.redone, seed: m.HashSeed, wake: wakeDist}
-	e.hosts = &hosts{bench: e.bench, cold: e.cold, rules: e.rules, newborn: e.newborn, live: e.live}
+	e.watch = newWatch(cfg.NoveltyMemory, m.HashSeed)
+	e.quotas = newQuotas(cfg, e.watch)
+	e.hosts = &hosts{bench: e.bench, cold: e.cold, rules: e.rules, newborn: e.newborn, live: e.live, quotas: e.quotas}
 	e.frontWant.Store(int64(2 * cfg.Fetchers))
 	e.frontier = &Frontier{
 		scope: e.filters.scope, lists: e.filters.lists, hosts: e.hostRules, maxDepth: cfg.MaxDepth, hashSeed: m.HashSeed,
@@ -315,7 +321,6 @@ func (e *Engine) assemble(m *manifest) {
 	if cfg.Cookies {
 		e.jars = cookie.NewJars(cfg.CookieMemory)
 	}
-	e.watch = newWatch(cfg.NoveltyMemory, m.HashSeed)
 	e.parsed = fpcache.New(max(cfg.CacheMemory/16, 1<<16), m.HashSeed)
 	e.dist = &distributor{
 		ledger: l, bench: e.bench, hosts: e.hosts, ready: e.ready, virt: e.virt, shelf: shelf{e.virt}, newborn: e.newborn,

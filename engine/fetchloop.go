@@ -41,6 +41,7 @@ type fetchWorker struct {
 	jars    *cookie.Jars  // nil if no cookies are kept
 	scarce  *scarcity
 	watch   *watch // nil if nobody watches what is new
+	quotas  *quotas
 	proxy   bool
 
 	hashSeed   uint64
@@ -173,6 +174,7 @@ func (w *fetchWorker) refuse(site *Site, it *Item) refusal {
 	if fp, o := w.redone.look(w.hashSeed, w.url); o != outcome.None {
 		if o.Class() == outcome.ClassAnswer && o != outcome.Redirect && o != outcome.ClientError {
 			site.Stored++
+			w.quotas.stored(w.url)
 		}
 		return refusal{o, fp}
 	}
@@ -189,7 +191,9 @@ func (w *fetchWorker) refuse(site *Site, it *Item) refusal {
 		o = outcome.RobotsDenied
 	case limit > 0 && int(site.Stored) >= limit:
 		o = outcome.QuotaHost
-	case !w.watch.allows(w.url, it):
+	case w.quotas.full(w.url):
+		o = outcome.QuotaDomain
+	case !w.watch.allows(w.url, it, site.Stored == 0):
 		o = outcome.Novelty
 	default:
 		return refusal{}
@@ -242,7 +246,9 @@ func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *Ite
 		again.Try++
 		r.release.Front = [][]byte{appendItem(nil, &again)}
 	} else if isPageStatus(p.Status) && p.HeadLen > 0 {
+		f.first = site.Stored == 0
 		site.Stored++
+		w.quotas.stored(r.visit.Key)
 	}
 	return w.hand(ctx, r, p, f)
 }

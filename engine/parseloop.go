@@ -98,7 +98,7 @@ func (w *parseWorker) handle(ctx context.Context, p *fetch.Page) error {
 		case err == nil:
 			w.log.attempt(p, f, plan.annotation())
 			if plan.page {
-				w.watch.weigh(f.url, novelty.Page{Known: plan.revisit, Text: w.finder.body, Took: p.Ended.Sub(p.Started)}, &w.words)
+				w.watch.weigh(f.url, f.first, novelty.Page{Known: plan.revisit, Text: w.finder.body, Took: p.Ended.Sub(p.Started)}, &w.words)
 			}
 			return w.tend(ctx)
 		case errors.Is(err, errPagesEnough):

@@ -75,6 +75,24 @@ func (w *Watch) Allows(g Group, path []byte) bool {
 	return false
 }
 
+// Spent says whether the next URL of a group would be refused whatever its path: the group as a whole brings nothing, and has no
+// credit left. It spends none.
+func (w *Watch) Spent(g Group) bool {
+	s := w.shard(g)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one := s.groups[uint64(g)]
+	if one == nil || one.credit > 0 {
+		return false
+	}
+	e := one.find(uint64(g))
+	if e.read < one.evidence() || !e.poor() {
+		return false
+	}
+	s.refused++
+	return true
+}
+
 // Page is what was got from a URL.
 type Page struct {
 	Known bool   // the payload was stored before
