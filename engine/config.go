@@ -9,6 +9,7 @@ import (
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/politeness"
+	"orbweaver/engine/urlx"
 	"orbweaver/warc"
 )
 
@@ -185,6 +186,9 @@ func (c Config) Validate() error {
 	if c.MaxPerDomain < 0 || c.MaxHostsPerDomain < 0 || c.MaxHostsPerIP < 0 || c.MaxPathRepeats < 0 {
 		bad("max-per-domain, max-hosts-per-domain, max-hosts-per-ip and max-path-repeats may not be negative; 0 means no limit")
 	}
+	if _, err := urlx.NewParams(c.StripParams); err != nil {
+		bad("strip-params: %w", err)
+	}
 	if c.MaxPages < 0 || c.MaxPerHost < 0 || c.MaxDisk < 0 || c.MaxTime < 0 {
 		bad("max-pages, max-per-host, max-disk and max-time may not be negative; 0 means no limit")
 	}
@@ -204,6 +208,12 @@ func (c Config) Validate() error {
 		faults = append(faults, err)
 	}
 	return errors.Join(faults...)
+}
+
+// params are what links lose; faults are Validate's to tell.
+func (c Config) params() *urlx.Params {
+	p, _ := urlx.NewParams(c.StripParams)
+	return p
 }
 
 // keep makes what holds connections between two exchanges; nil if none are to be.

@@ -19,6 +19,7 @@ type Frontier struct {
 	lists    *filter.Lists // nil if they can refuse nothing
 	hosts    *hostRules
 	maxDepth int // -1 for no limit
+	repeats  int // of folders in a path; 0 for no limit
 	hashSeed uint64
 	cache    *fpcache.Cache
 	sieve    *sieve.Sieve
@@ -34,12 +35,13 @@ type door struct {
 	kinds                []parse.Kind // of urls; empty when nobody asks
 	way                  []byte
 	found, deep, strange int64
+	loops                int64
 	warmth               uint64 // what Expect read: nobody needs it
 }
 
 func (d *door) begin() {
 	d.urls, d.fps, d.kinds = d.urls[:0], d.fps[:0], d.kinds[:0]
-	d.found, d.deep, d.strange = 0, 0, 0
+	d.found, d.deep, d.strange, d.loops = 0, 0, 0, 0
 }
 
 // WaitRoom blocks while the sieve has no room, and must be called outside the cut's shared lock: nobody waits inside.
@@ -79,6 +81,10 @@ func (f *Frontier) check(d *door, url []byte, it *Item) bool {
 		d.strange++
 		return false
 	}
+	if urlx.Repeats(url, f.repeats) && !it.Seed {
+		d.loops++
+		return false
+	}
 	d.urls, d.fps = append(d.urls, url), append(d.fps, urlx.Fingerprint(f.hashSeed, url))
 	return true
 }
@@ -111,6 +117,9 @@ func (f *Frontier) admit(d *door, it Item) {
 	}
 	if d.strange > 0 {
 		f.n.droppedScope.Add(d.strange)
+	}
+	if d.loops > 0 {
+		f.n.droppedLoop.Add(d.loops)
 	}
 	if known := int64(len(d.fps)) - sieved; known > 0 {
 		f.n.droppedCache.Add(known)

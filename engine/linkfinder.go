@@ -30,6 +30,7 @@ type linkFinder struct {
 	body       []byte       // decoded, of a page that was searched for links; good until the next page. Borrowed
 	base       []byte
 	scratch    []byte
+	whole      []byte // a link before it lost something
 
 	via  filter.Via // the page at hand, for the follow filter
 	page filter.Way // how it was reached
@@ -38,10 +39,11 @@ type linkFinder struct {
 
 // linkOptions say which links are taken.
 type linkOptions struct {
-	nofollow bool // obey rel=nofollow, meta robots and X-Robots-Tag
-	forms    bool // take the action of forms that only read
-	tell     bool // keep kinds
-	sitemaps bool // take what robots.txt files name, and read all that can be a sitemap
+	nofollow bool         // obey rel=nofollow, meta robots and X-Robots-Tag
+	forms    bool         // take the action of forms that only read
+	tell     bool         // keep kinds
+	sitemaps bool         // take what robots.txt files name, and read all that can be a sitemap
+	strip    *urlx.Params // what links lose
 	by       linkFilters
 }
 
@@ -61,7 +63,7 @@ type linkPage struct {
 }
 
 func (c Config) linkOptions(by linkFilters) linkOptions {
-	return linkOptions{nofollow: c.NoFollow, tell: c.WARC.tellsKinds(), forms: c.Forms, sitemaps: c.Sitemaps, by: by}
+	return linkOptions{nofollow: c.NoFollow, tell: c.WARC.tellsKinds(), forms: c.Forms, sitemaps: c.Sitemaps, strip: c.params(), by: by}
 }
 
 func newLinkFinder(o linkOptions) *linkFinder {
@@ -168,6 +170,9 @@ func (l *linkFinder) resolve(base, ref []byte, kind parse.Kind, nofollow bool) {
 		return
 	}
 	l.scratch = url
+	if !l.o.strip.None() {
+		url = l.strip(url, base, kind)
+	}
 	if by := l.o.by.follow; by != nil && !by.Follows(&l.via, filter.Link{URL: url, Way: l.way, Kind: kind.String(), NoFollow: nofollow}) {
 		l.unfollowed++
 		return
@@ -176,4 +181,16 @@ func (l *linkFinder) resolve(base, ref []byte, kind parse.Kind, nofollow bool) {
 	if l.o.tell {
 		l.kinds = append(l.kinds, kind)
 	}
+}
+
+// strip takes out of a link what links lose; not out of a redirect that would lead to where it comes from then.
+func (l *linkFinder) strip(url, base []byte, kind parse.Kind) []byte {
+	if kind != parse.Redirect {
+		return l.o.strip.Strip(url)
+	}
+	l.whole = append(l.whole[:0], url...)
+	if url = l.o.strip.Strip(url); bytes.Equal(url, base) {
+		return l.whole
+	}
+	return url
 }

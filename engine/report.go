@@ -163,7 +163,7 @@ func fetchedURLs(c *Counters) int64 {
 func dropped(c *Counters) map[string]int64 {
 	d := map[string]int64{}
 	for name, n := range map[string]int64{
-		"syntax": c.DroppedSyntax, "scope": c.DroppedScope, "depth": c.DroppedDepth, "follow": c.DroppedFollow,
+		"syntax": c.DroppedSyntax, "scope": c.DroppedScope, "depth": c.DroppedDepth, "path-loop": c.DroppedLoop, "follow": c.DroppedFollow,
 		"seen-cache": c.DroppedCache, "seen-sieve": c.Known, "links-per-page": c.DroppedLinks,
 	} {
 		if n > 0 {

@@ -2,58 +2,52 @@ package urlx
 
 import "bytes"
 
-// repeatPeriod is the longest group of segments whose repetition is looked for.
-const repeatPeriod = 4
+const (
+	repeatPeriod   = 4  // segments of the longest group whose repetition is looked for
+	repeatSegments = 64 // segments of a path that are looked at
+)
 
 // Repeats says whether the path of a normal form, its query left out, has the same one to four segments more than max times in a
-// row, which is what relative links make that lead into themselves. It allocates nothing, and looks closer only at paths that
-// are long enough. With max below 1 the answer is no.
+// row, which is what relative links make that lead into themselves. It looks at the first 64 segments, and no closer than at their number if
+// they are few. It allocates nothing. With max below 1 the answer is no.
 func Repeats(url []byte, max int) bool {
-	path := url[min(authority(url), len(url)):]
-	if max < 1 || len(path) < 2*max+2 || bytes.Count(path, []byte{'/'}) <= max+1 {
-		return false // one more slash than segments before the last; the last one is no folder
+	if max < 1 || bytes.Count(url, []byte{'/'}) <= max+2 { // two stand before the host
+		return false
 	}
-	_, path = Split(url)
+	_, path := Split(url)
 	if at := bytes.IndexByte(path, '?'); at >= 0 {
 		path = path[:at]
 	}
-	for period := 1; period <= repeatPeriod; period++ {
-		if repeats(path, period, max) {
-			return true
+	var room [repeatSegments]mark
+	marks := room[:0]
+	for from := 0; from < len(path) && len(marks) < repeatSegments; {
+		n := bytes.IndexByte(path[from+1:], '/')
+		if n < 0 {
+			n = len(path) - from - 1
 		}
+		marks = append(marks, markOf(from, path[from:from+1+n]))
+		from += 1 + n
 	}
-	return false
-}
-
-// repeats looks for groups of one length: a second place in the path runs so many segments ahead of the first.
-func repeats(path []byte, period, max int) bool {
-	ahead := path
-	for range period {
-		at := segment(ahead)
-		if at == len(ahead) {
-			return false
-		}
-		ahead = ahead[at:]
-	}
-	alike := 0 // segments in a row that are as they were a period before
-	for len(ahead) > 0 {
-		n, m := segment(path), segment(ahead)
-		if bytes.Equal(path[:n], ahead[:m]) {
-			if alike++; alike >= period*max {
+	for period := 1; period <= repeatPeriod && period*(max+1) <= len(marks); period++ {
+		alike := 0 // segments in a row that are as the ones a period before
+		for i := period; i < len(marks); i++ {
+			if a, b := marks[i-period], marks[i]; a.look != b.look || !bytes.Equal(path[a.from:a.end], path[b.from:b.end]) {
+				alike = 0
+			} else if alike++; alike >= period*max {
 				return true
 			}
-		} else {
-			alike = 0
 		}
-		path, ahead = path[n:], ahead[m:]
 	}
 	return false
 }
 
-// segment is the length of the first segment with the slash before it.
-func segment(path []byte) int {
-	if at := bytes.IndexByte(path[1:], '/'); at >= 0 {
-		return at + 1
-	}
-	return len(path)
+// mark is a segment with the slash before it.
+type mark struct {
+	from, end uint16
+	look      uint32 // segments that look different are
+}
+
+func markOf(from int, segment []byte) mark {
+	n := len(segment)
+	return mark{uint16(from), uint16(from + n), uint32(n)<<16 | uint32(segment[n/2])<<8 | uint32(segment[n-1])}
 }
