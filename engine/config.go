@@ -212,6 +212,9 @@ func (c Config) Validate() error {
 
 // params are what links lose; faults are Validate's to tell.
 func (c Config) params() *urlx.Params {
+	if len(c.StripParams) == 0 {
+		return nil
+	}
 	p, _ := urlx.NewParams(c.StripParams)
 	return p
 }

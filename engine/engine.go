@@ -310,7 +310,7 @@ func (e *Engine) assemble(m *manifest) {
 	e.pool = fetch.NewPool(cfg.pool())
 	wakeDist, wakeFeed := func() { poke(e.distWake) }, func() { poke(e.feedWake) }
 	e.under = &undertaker{bench: e.bench, n: &l.n, redo: e.redone, seed: m.HashSeed, wake: wakeDist}
-	e.watch = newWatch(cfg.NoveltyMemory, m.HashSeed)
+	e.watch = newWatch(cfg.NoveltyMemory, m.HashSeed, m.Novelty)
 	e.quotas = newQuotas(cfg, e.watch)
 	e.hosts = &hosts{bench: e.bench, cold: e.cold, rules: e.rules, newborn: e.newborn, live: e.live, quotas: e.quotas}
 	e.frontWant.Store(int64(2 * cfg.Fetchers))
@@ -344,7 +344,7 @@ func (e *Engine) assemble(m *manifest) {
 	e.points = &checkpointer{
 		fs: e.seams.FS, dir: e.frontierDir(), ledger: l, turn: e.flush.turn, returner: e.returner, bench: e.bench,
 		sieve: e.sieve, ready: e.ready, virt: e.virt, cold: e.cold, dist: e.dist, aloft: e.aloft, redone: e.redone,
-		frontier: e.frontier, seeded: &e.seeded, every: cfg.Checkpoint, clock: e.clock, boot: e.seams.Boot, last: *m,
+		frontier: e.frontier, watch: e.watch, seeded: &e.seeded, every: cfg.Checkpoint, clock: e.clock, boot: e.seams.Boot, last: *m,
 		ask: make(chan chan error), journalStep: cfg.Rooms.JournalStep,
 	}
 }

@@ -27,6 +27,7 @@ type linkFinder struct {
 	unfollowed int          // links that the follow filter refused
 	dropped    int          // links beyond the number taken from one page
 	index      bool         // the page is an index of sitemaps
+	silent     *urlx.Params // what links to the page's own site lose beside that; nil for nothing
 	body       []byte       // decoded, of a page that was searched for links; good until the next page. Borrowed
 	base       []byte
 	scratch    []byte
@@ -170,7 +171,7 @@ func (l *linkFinder) resolve(base, ref []byte, kind parse.Kind, nofollow bool) {
 		return
 	}
 	l.scratch = url
-	if !l.o.strip.None() {
+	if l.silent != nil || l.o.strip != nil {
 		url = l.strip(url, base, kind)
 	}
 	if by := l.o.by.follow; by != nil && !by.Follows(&l.via, filter.Link{URL: url, Way: l.way, Kind: kind.String(), NoFollow: nofollow}) {
@@ -185,11 +186,17 @@ func (l *linkFinder) resolve(base, ref []byte, kind parse.Kind, nofollow bool) {
 
 // strip takes out of a link what links lose; not out of a redirect that would lead to where it comes from then.
 func (l *linkFinder) strip(url, base []byte, kind parse.Kind) []byte {
-	if kind != parse.Redirect {
-		return l.o.strip.Strip(url)
+	if kind == parse.Redirect {
+		l.whole = append(l.whole[:0], url...)
 	}
-	l.whole = append(l.whole[:0], url...)
-	if url = l.o.strip.Strip(url); bytes.Equal(url, base) {
+	url = l.o.strip.Strip(url)
+	if l.silent != nil {
+		here, _ := urlx.Split(base)
+		if there, _ := urlx.Split(url); bytes.Equal(here, there) {
+			url = l.silent.Strip(url)
+		}
+	}
+	if kind == parse.Redirect && bytes.Equal(url, base) {
 		return l.whole
 	}
 	return url

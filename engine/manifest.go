@@ -53,6 +53,7 @@ type manifest struct {
 	Cold     cold.Cut       `json:"cold"`
 	Archive  *warc.Cut      `json:"archive"`
 	Counters Counters       `json:"counters"`
+	Novelty  []byte         `json:"novelty,omitempty"` // what was found to bring nothing new
 }
 
 const manifestMagic = "orbweaver-manifest 4"

@@ -77,6 +77,7 @@ func (w *parseWorker) handle(ctx context.Context, p *fetch.Page) error {
 	f := flightOf(p)
 	p.Sum(w.sums)
 	w.finder.reset()
+	w.finder.silent = w.watch.silent(f.url)
 	final := !f.retry && !f.robots
 	parsed := false
 	switch {

@@ -73,6 +73,12 @@ type Report struct {
 	CheckpointPauseP99  float64 `json:"checkpoint_pause_p99_seconds"` // how long everybody stood still for one
 	CheckpointPauseMost float64 `json:"checkpoint_pause_most_seconds"`
 
+	NoveltyWatched int64 `json:"novelty_watched"`      // sites and domains
+	NoveltyPoor    int64 `json:"novelty_poor"`         // parts of them that bring nothing new
+	NoveltyRead    int64 `json:"novelty_read"`         // pages of this run that were compared with what their site had said
+	NoveltyEvicted int64 `json:"novelty_evicted"`      // sites of this run that were forgotten for want of memory
+	NoveltyMemory  int64 `json:"novelty_memory_bytes"` // for that
+
 	ActiveFetches int64   `json:"active_fetches"`
 	Front         int64   `json:"front"`        // addresses with something due soon
 	FrontWanted   int64   `json:"front_wanted"` // how many should have
@@ -120,6 +126,11 @@ func (e *Engine) Report() Report {
 	if e.jars != nil {
 		s := e.jars.Stats()
 		r.Cookies, r.CookiesLost = int64(s.Cookies), s.Refused
+	}
+	if e.watch != nil {
+		s := e.watch.Stats()
+		r.NoveltyWatched, r.NoveltyPoor, r.NoveltyRead = int64(s.Groups), int64(s.Poor), s.Read
+		r.NoveltyEvicted, r.NoveltyMemory = s.Evicted, s.Bytes
 	}
 	r.FilterErrors = e.filters.errors()
 	if n := e.live.fetchErrors(); n > 0 {

@@ -15,12 +15,25 @@ const (
 	groupDomain = 'd' // whose pages are the first pages of its sites
 )
 
-// newWatch gives nil for less than no memory.
-func newWatch(memory int64, seed uint64) *watch {
+// newWatch gives nil for less than no memory. A state of another version is as good as none.
+func newWatch(memory int64, seed uint64, state []byte) *watch {
 	if memory < 0 {
 		return nil
 	}
-	return &watch{novelty.NewWatch(novelty.Options{MemoryBytes: memory, Seed: seed})}
+	o := novelty.Options{MemoryBytes: memory, Seed: seed}
+	w := novelty.NewWatch(o)
+	if w.Load(state) != nil {
+		w = novelty.NewWatch(o)
+	}
+	return &watch{w}
+}
+
+// state is for the manifest.
+func (w *watch) state() []byte {
+	if w == nil {
+		return nil
+	}
+	return w.AppendState(nil)
 }
 
 // allows says whether a URL is to be asked for, which may be the first page of its site. What the operator gave always is, and so is
@@ -34,6 +47,15 @@ func (w *watch) allows(url []byte, it *Item, first bool) bool {
 		return false
 	}
 	return w.Allows(w.GroupOf(groupSite, site), path)
+}
+
+// silent are the parameters that say nothing in URLs of the site of a URL; nil if none is known.
+func (w *watch) silent(url []byte) *urlx.Params {
+	if w == nil {
+		return nil
+	}
+	site, _ := urlx.Split(url)
+	return w.Silent(w.GroupOf(groupSite, site))
 }
 
 // wantsSites says whether any more sites of a registrable domain are wanted.

@@ -56,11 +56,19 @@ func (e *entry) count(fresh bool) {
 // group is a site, or all first pages of a domain's or address's sites.
 type group struct {
 	entries []entry
-	tick    uint32 // pages noted
-	used    uint32 // the shard's tick at the last page: see shard.evict
-	credit  int32  // may be spent
-	fresh   uint32 // pages that brought something
-	stale   uint32 // pages that did not
+	tick    uint32   // pages noted
+	used    uint32   // the shard's tick at the last page: see shard.evict
+	credit  int32    // may be spent
+	fresh   uint32   // pages that brought something
+	stale   uint32   // pages that did not
+	learner *learner // nil until there was something to learn from
+}
+
+// forget begins anew, with what was learnt.
+func (g *group) forget() {
+	own := g.entries[0].key
+	g.entries = append(g.entries[:0], entry{key: own})
+	g.fresh, g.stale = 0, 0
 }
 
 // evidence is after how many pages a key is judged.
@@ -73,7 +81,16 @@ func (g *group) evidence() uint32 {
 
 func newGroup() *group { return &group{credit: creditNew} }
 
-func (g *group) bytes() int64 { return groupSize + int64(cap(g.entries))*entrySize }
+func (g *group) bytes() int64 {
+	n := groupSize + int64(cap(g.entries))*entrySize
+	if g.learner != nil {
+		n += learnBytes
+	}
+	return n
+}
+
+// condemns says that a key has evidence, and that it is bad.
+func (g *group) condemns(e *entry) bool { return e.read >= g.evidence() && e.poor() }
 
 // find gives the entry of a key; nil if there is none. It is good until the next make.
 func (g *group) find(key uint64) *entry {

@@ -2,23 +2,28 @@ package novelty
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/zeebo/xxh3"
+
+	"orbweaver/engine/urlx"
 )
 
 const (
-	shards   = 16
-	warmth   = 64      // pages before a group is watched
-	warmMax  = 1 << 14 // counters of a shard for groups that are not watched yet
-	evictOf  = 8       // groups that are looked at to find one that may go
-	sketched = 3       // in four parts of the memory: the filters of words
+	shards     = 16
+	paramsWarm = 4       // a page with parameters counts as so many
+	warmth     = 64      // pages before a group is watched
+	warmMax    = 1 << 14 // counters of a shard for groups that are not watched yet
+	evictOf    = 8       // groups that are looked at to find one that may go
+	sketched   = 3       // in four parts of the memory: the filters of words
 )
 
 // Watch watches groups.
 type Watch struct {
 	o      Options
 	shards [shards]shard
+	learnt atomic.Int64 // parameters, of all groups
 }
 
 // shard is the groups of some hashes.
@@ -85,8 +90,7 @@ func (w *Watch) Spent(g Group) bool {
 	if one == nil || one.credit > 0 {
 		return false
 	}
-	e := one.find(uint64(g))
-	if e.read < one.evidence() || !e.poor() {
+	if e := one.find(uint64(g)); !one.condemns(e) {
 		return false
 	}
 	s.refused++
@@ -115,40 +119,74 @@ const slow = 2 * time.Second
 func (w *Watch) Weigh(g Group, path []byte, p Page, words *Words) {
 	s := w.shard(g)
 	s.mu.Lock()
-	one := s.warmUp(uint64(g))
+	learns, pages := hasParams(path), 1
+	if learns {
+		pages = paramsWarm
+	}
+	one := s.warmUp(uint64(g), pages)
 	if one == nil {
 		s.mu.Unlock()
 		return
 	}
 	c := chainOf(w.o.Seed, uint64(g), path)
-	if p.Took < slow && !one.wants(&c) {
+	if !one.wants(&c) && p.Took < slow && !(learns && one.isLearning()) {
 		s.mu.Unlock()
 		return
 	}
-	read := !p.Known && p.Text != nil
-	if read {
+	if p.Text != nil && (learns || !p.Known) {
 		s.mu.Unlock() // whoever asks for another site need not wait for this
 		words.Read(p.Text)
 		s.mu.Lock()
 		s.read++
-		p.Known = !s.words.anyNew(uint64(g), words, p.need())
+		p.Known = p.Known || !s.words.anyNew(uint64(g), words, p.need())
 	}
-	s.note(uint64(g), &c, !p.Known)
+	if one = s.groups[uint64(g)]; one != nil { // it did not have to go meanwhile
+		s.tick++
+		one.used = s.tick
+		before := one.bytes()
+		if learns && p.Text != nil && one.learn(w.o.Seed, path, words) {
+			w.learnt.Add(1)
+		} else {
+			one.note(&c, !p.Known)
+		}
+		s.bytes += one.bytes() - before
+		s.evict()
+	}
 	s.mu.Unlock()
 }
 
-// note counts a page of a group, if that did not have to go meanwhile.
-func (s *shard) note(hash uint64, c *chain, fresh bool) {
-	g := s.groups[hash]
-	if g == nil {
-		return
+// isLearning says that every page with parameters is of interest.
+func (g *group) isLearning() bool { return g.learner == nil || g.learner.taken < learnFirst }
+
+// learn takes what a page says about the parameters of its URL. If one of them says nothing, all that was counted with it does not
+// count.
+func (g *group) learn(seed uint64, path []byte, words *Words) bool {
+	text, enough := words.sum()
+	if !enough {
+		return false
 	}
-	s.tick++
-	g.used = s.tick
-	before := g.bytes()
-	g.note(c, fresh)
-	s.bytes += g.bytes() - before
-	s.evict()
+	if g.learner == nil {
+		g.learner = new(learner)
+	}
+	if !g.learner.learn(seed, path, text) {
+		return false
+	}
+	g.forget()
+	return true
+}
+
+// Silent gives the parameters of a group's URLs that are known not to change what its pages say; nil if none is.
+func (w *Watch) Silent(g Group) *urlx.Params {
+	if w.learnt.Load() == 0 {
+		return nil
+	}
+	s := w.shard(g)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if one := s.groups[uint64(g)]; one != nil && one.learner != nil {
+		return one.learner.silent
+	}
+	return nil
 }
 
 // pairsNew is how many pairs, of those that are looked at, are as good as a new word.
@@ -171,7 +209,7 @@ func (s *sketch) anyNew(group uint64, words *Words, need int) bool {
 }
 
 // warmUp counts a page of a group that is not watched yet, and gives the group if it is.
-func (s *shard) warmUp(hash uint64) *group {
+func (s *shard) warmUp(hash uint64, pages int) *group {
 	if g := s.groups[hash]; g != nil {
 		return g
 	}
@@ -179,8 +217,8 @@ func (s *shard) warmUp(hash uint64) *group {
 		s.warm = make([]uint8, warmMax)
 	}
 	at := &s.warm[hash%warmMax]
-	if *at++; *at < warmth {
-		if s.warmed++; s.warmed >= warmMax*warmth/4 {
+	if *at += uint8(pages); *at < warmth {
+		if s.warmed += pages; s.warmed >= warmMax*warmth/4 {
 			s.warmed = 0
 			for i := range s.warm {
 				s.warm[i] /= 2
@@ -226,7 +264,7 @@ func (w *Watch) Stats() (t Stats) {
 		t.Read, t.Refused, t.Evicted = t.Read+s.read, t.Refused+s.refused, t.Evicted+s.evicted
 		for _, g := range s.groups {
 			for k := range g.entries {
-				if e := &g.entries[k]; e.read >= g.evidence() && e.poor() {
+				if g.condemns(&g.entries[k]) {
 					t.Poor++
 				}
 			}
