@@ -201,3 +201,14 @@ func (l *linkFinder) strip(url, base []byte, kind parse.Kind) []byte {
 	}
 	return url
 }
+
+// leadsHome says that the links, of which a redirect has one, differ from the page's own URL in the query at most.
+func (l *linkFinder) leadsHome(url []byte) bool {
+	own, _, _ := bytes.Cut(url, []byte{'?'})
+	home := len(l.links) > 0
+	err := eachLink(l.links, func(link []byte) {
+		to, _, _ := bytes.Cut(link, []byte{'?'})
+		home = home && bytes.Equal(own, to)
+	})
+	return home && err == nil
+}

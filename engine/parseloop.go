@@ -98,9 +98,7 @@ func (w *parseWorker) handle(ctx context.Context, p *fetch.Page) error {
 		switch {
 		case err == nil:
 			w.log.attempt(p, f, plan.annotation())
-			if plan.page {
-				w.watch.weigh(f.url, f.first, novelty.Page{Known: plan.revisit, Text: w.finder.body, Took: p.Ended.Sub(p.Started)}, &w.words)
-			}
+			w.weigh(p, f, &plan)
 			return w.tend(ctx)
 		case errors.Is(err, errPagesEnough):
 			return w.putAside(f)
@@ -117,6 +115,20 @@ func (w *parseWorker) handle(ctx context.Context, p *fetch.Page) error {
 		}
 	}
 }
+
+// weigh tells the watch what a page brought. A redirect is no page; but one that leads to its own path with another query, and the
+// later ones of a chain, brought nothing.
+func (w *parseWorker) weigh(p *fetch.Page, f *flight, plan *recordPlan) {
+	switch {
+	case plan.page:
+		w.watch.weigh(f.url, f.first, novelty.Page{Known: plan.revisit, Text: w.finder.body, Took: p.Ended.Sub(p.Started)}, &w.words)
+	case f.outcome == outcome.TooManyRedirects, f.outcome == outcome.Redirect && !f.retry && (f.hops >= redirectsUsual || w.finder.leadsHome(f.url)):
+		w.watch.weigh(f.url, false, novelty.Page{Known: true}, &w.words)
+	}
+}
+
+// redirectsUsual is how many redirects in a row nobody wonders about.
+const redirectsUsual = 4
 
 // tend does this page's share of the upkeep of the map of payloads, while no lock is held.
 func (w *parseWorker) tend(ctx context.Context) error {

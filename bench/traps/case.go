@@ -1,6 +1,7 @@
 package traps
 
 import (
+	"maps"
 	"net/netip"
 	"strings"
 	"sync"
@@ -73,6 +74,13 @@ func (t *Tally) Question() {
 	t.mu.Lock()
 	t.names++
 	t.mu.Unlock()
+}
+
+// clone copies what was counted so far.
+func (t *Tally) clone() *Tally {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return &Tally{honest: maps.Clone(t.honest), hosts: maps.Clone(t.hosts), trap: t.trap, names: t.names}
 }
 
 // Score is what came of a crawl.

@@ -92,7 +92,7 @@ func growing(l *language, size Size) Case {
 		if !strings.HasPrefix(target, "/shop/") {
 			return Answer{Status: 404}
 		}
-		return Answer{Kind: Trap, Body: page("Cart", l.article(uint64(len(target)), 40), "shop/cart/", "cart/shop/", "cart/")}
+		return Answer{Kind: Trap, Body: page("Cart", l.article(7, 40), "shop/cart/", "../cart/shop/cart/")}
 	})
 }
 
@@ -247,7 +247,7 @@ func victim(l *language, size Size) Case {
 
 // chain is redirects whose query grows (R02).
 func chain(l *language, size Size) Case {
-	h := newHonest(l, size.Honest, func(n int) []string { return []string{fmt.Sprintf("/go?n=%d", n%20)} })
+	h := newHonest(l, size.Honest, func(n int) []string { return []string{fmt.Sprintf("/go?n=%d", n%size.Farm)} })
 	return one("R02", "redirects without end", h, func(target string) Answer {
 		if !strings.HasPrefix(target, "/go?") {
 			return Answer{Status: 404}

@@ -3,6 +3,7 @@ package traps
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -85,32 +86,45 @@ func (w *web) serve(conn net.Conn) {
 	_, _ = conn.Write(a.Body)
 }
 
-// crawl crawls a case in virtual time; call it inside a bubble.
-func (w *web) crawl(t testing.TB, change func(*engine.Config)) engine.Report {
-	t.Helper()
+const hostDelay = 100 * time.Millisecond
+
+func config(seeds []string) engine.Config {
 	cfg := engine.Config{
-		Dir: "crawl", Seeds: seedList(w.c.Seeds), MaxDepth: -1, Fetchers: 16, Parsers: 1, Resolves: 4, WorkbenchMemory: 1 << 20,
+		Dir: "crawl", Seeds: seedList(seeds), MaxDepth: -1, Fetchers: 16, Parsers: 1, Resolves: 4, WorkbenchMemory: 1 << 20,
 		CacheMemory: 1 << 20, SieveMemory: 1 << 20, SeenMemory: 1 << 20, Version: "test", Checkpoint: time.Hour, ReportEvery: time.Hour,
 		SyncEvery: time.Minute,
 	}
 	cfg.Politeness = politeness.Default()
-	cfg.Politeness.HostDelay, cfg.Politeness.IPDelay = 100*time.Millisecond, 50*time.Millisecond
+	cfg.Politeness.HostDelay, cfg.Politeness.IPDelay = hostDelay, hostDelay/2
 	cfg.Fetch.UserAgent = "orbweaver/test (+https://example.org/bot)"
-	change(&cfg)
-	fsys := vfs.NewMem(1)
-	var said strings.Builder
+	return cfg
+}
+
+// open opens a crawl of the web; what it says goes to said.
+func (w *web) open(t testing.TB, cfg engine.Config, fsys vfs.FS) *engine.Engine {
+	t.Helper()
 	res, err := dnsres.New(dnsres.Options{Upstreams: []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:53")}}, w)
 	if err != nil {
 		t.Fatal(err)
 	}
-	seams := engine.Seams{FS: fsys, Dialer: w, Resolver: res, Log: slog.New(slog.NewTextHandler(&said, nil)),
-		Allowed: func(netip.AddrPort) error { return nil }}
+	seams := engine.Seams{
+		FS: fsys, Dialer: w, Resolver: res, Log: slog.New(slog.DiscardHandler), Allowed: func(netip.AddrPort) error { return nil },
+	}
 	e, err := engine.Open(cfg, seams)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return e
+}
+
+// crawl crawls a case in virtual time; call it inside a bubble.
+func (w *web) crawl(t testing.TB, change func(*engine.Config)) engine.Report {
+	t.Helper()
+	cfg := config(w.c.Seeds)
+	change(&cfg)
+	e := w.open(t, cfg, vfs.NewMem(1))
 	if err := e.Run(t.Context()); err != nil {
-		t.Fatal(err, said.String())
+		t.Fatal(err)
 	}
 	r := e.Report()
 	if err := e.Close(); err != nil {
@@ -118,6 +132,31 @@ func (w *web) crawl(t testing.TB, change func(*engine.Config)) engine.Report {
 	}
 	w.gone.Wait()
 	return r
+}
+
+// crawlKilled is crawl with a kill after so long, and a second run from what was on disk then. The first run ends unheard.
+func (w *web) crawlKilled(t testing.TB, after time.Duration, change func(*engine.Config)) {
+	t.Helper()
+	cfg := config(w.c.Seeds)
+	change(&cfg)
+	disk := vfs.NewMem(1)
+	e := w.open(t, cfg, disk)
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- e.Run(ctx) }()
+	<-time.After(after)
+	killed, tally := disk.KillClone(), w.tally.clone()
+	stop()
+	if err := errors.Join(<-done, e.Close()); err != nil {
+		t.Fatal(err)
+	}
+	w.gone.Wait()
+	w.tally = tally
+	e = w.open(t, cfg, killed)
+	if err := errors.Join(e.Run(t.Context()), e.Close()); err != nil {
+		t.Fatal(err)
+	}
+	w.gone.Wait()
 }
 
 type seedList []string

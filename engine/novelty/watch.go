@@ -108,7 +108,7 @@ type Page struct {
 // time more is wanted.
 func (p *Page) need() int {
 	if p.Took >= slow {
-		return 3
+		return 5
 	}
 	return 1
 }
