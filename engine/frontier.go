@@ -81,13 +81,12 @@ func (f *Frontier) check(d *door, url []byte, it *Item) bool {
 		d.strange++
 		return false
 	}
-	if urlx.Repeats(url, f.repeats) && !it.Seed {
-		d.loops++
-		return false
-	}
 	d.urls, d.fps = append(d.urls, url), append(d.fps, urlx.Fingerprint(f.hashSeed, url))
 	return true
 }
+
+// loops says that a link leads into itself. It is asked of what was not seen lately: most links were.
+func (f *Frontier) loops(url []byte, it *Item) bool { return !it.Seed && urlx.Repeats(url, f.repeats) }
 
 // admit lets those at the door through that were not seen lately, in order, and counts all.
 func (f *Frontier) admit(d *door, it Item) {
@@ -96,6 +95,10 @@ func (f *Frontier) admit(d *door, it Item) {
 	way := it.Way
 	for i, fp := range d.fps {
 		if f.cache.Seen(fp) {
+			continue
+		}
+		if f.loops(d.urls[i], &it) {
+			d.loops++
 			continue
 		}
 		it.Rest = d.urls[i]
@@ -121,7 +124,7 @@ func (f *Frontier) admit(d *door, it Item) {
 	if d.loops > 0 {
 		f.n.droppedLoop.Add(d.loops)
 	}
-	if known := int64(len(d.fps)) - sieved; known > 0 {
+	if known := int64(len(d.fps)) - sieved - d.loops; known > 0 {
 		f.n.droppedCache.Add(known)
 	}
 	if sieved > 0 {
