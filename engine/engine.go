@@ -211,7 +211,7 @@ func (e *Engine) openAll(m *manifest) error {
 		return err
 	}
 	e.assemble(m)
-	if err := e.countKnown(); err != nil { // what the journal adds is counted as it comes
+	if err := e.quotas.countKnown(e.bench, e.cold, e.rules); err != nil {
 		return err
 	}
 	if err := e.restore(m, fresh); err != nil {

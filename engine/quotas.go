@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"errors"
+	"fmt"
 	"net/netip"
 	"sync"
 
@@ -8,6 +10,7 @@ import (
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/urlx"
 	"orbweaver/workbench"
+	"orbweaver/workbench/cold"
 )
 
 // quotas are the limits over several sites: those of a registrable domain, and those of an address. What has no limit is not
@@ -109,30 +112,29 @@ func (q *quotas) known(site []byte, addr netip.Addr, stored int32) {
 	}
 }
 
-// countKnown makes the counts anew from the sites that the cut and the journal know.
-func (e *Engine) countKnown() error {
-	q := e.quotas
+// countKnown makes the counts anew from the sites that the cut knows; what the journal adds is counted as it comes. The caller is alone.
+func (q *quotas) countKnown(b *bench, store *cold.Store, rules *rulesPool) error {
 	if !q.countsDomains() && q.hostsOfAddr == 0 {
 		return nil
 	}
 	var key []byte
-	e.bench.Each(func(vs *visitState, _ benchState) bool {
+	b.Each(func(vs *visitState, _ benchState) bool {
 		stored := int32(0)
-		e.bench.Look(vs, func(s *Site) { stored = s.Stored })
-		key = e.bench.AppendKey(key[:0], vs)
-		q.known(key, e.bench.Addr(vs), stored)
+		b.Look(vs, func(s *Site) { stored = s.Stored })
+		key = b.AppendKey(key[:0], vs)
+		q.known(key, b.Addr(vs), stored)
 		return true
 	})
 	var bad error
-	err := e.cold.Each(func(key, form []byte) bool {
-		addr, s, err := workbench.ReadForm(form, func(b []byte) (Site, error) { return decodeSite(b, e.rules) })
+	err := store.Each(func(key, form []byte) bool {
+		addr, s, err := workbench.ReadForm(form, func(b []byte) (Site, error) { return decodeSite(b, rules) })
 		if bad = err; err == nil {
 			q.known(key, addr, s.Stored)
 		}
 		return bad == nil
 	})
-	if err == nil {
-		err = bad
+	if err = errors.Join(err, bad); err != nil {
+		return fmt.Errorf("engine: resume: %w", err)
 	}
-	return err
+	return nil
 }

@@ -19,11 +19,22 @@ type honest struct {
 const fan = 8
 
 func newHonest(l *language, pages int, extra func(n int) []string) *honest {
-	return &honest{l: l, pages: pages, extra: extra, path: func(n int) string { return folders[n%len(folders)] + strconv.Itoa(n) }}
+	return &honest{l: l, pages: pages, extra: extra, path: func(n int) string { return folder(n) + strconv.Itoa(n) }}
 }
 
-// folders are the parts of the site.
-var folders = []string{"/p/", "/p/", "/blog/2024/", "/item/", "/p/", "/photo/"}
+// folder is the part of the site that a page lies in.
+func folder(n int) string {
+	switch n % 6 {
+	case 2:
+		return "/blog/2024/"
+	case 3:
+		return "/item/"
+	case 5:
+		return "/photo/"
+	default:
+		return "/p/"
+	}
+}
 
 // number finds the page of a path; ok says that there is one.
 func (h *honest) number(path string) (n int, ok bool) {
@@ -41,7 +52,7 @@ func (h *honest) write(n int) []byte {
 	if h.extra != nil {
 		links = append(links, h.extra(n)...)
 	}
-	switch folders[n%len(folders)] {
+	switch folder(n) {
 	case "/item/":
 		return page(fmt.Sprintf("Item %d", n), fmt.Sprintf("In stock, %d.%02d", n%90+10, n%100), links...)
 	case "/photo/":

@@ -2,7 +2,6 @@ package traps
 
 import (
 	"flag"
-	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -216,7 +215,7 @@ func TestAKillLosesNoHonestPageAndFewVerdicts(t *testing.T) {
 				w := newWeb(c)
 				w.crawlKilled(t, time.Duration(size().Honest/2)*hostDelay, func(c *engine.Config) { c.Checkpoint = 20 * time.Second })
 				s := w.tally.Score()
-				t.Log(fmt.Sprintf("%d trap pages beside %d of %d honest ones", s.Trap, s.Honest, c.Honest))
+				t.Logf("%s: %d trap pages beside %d of %d honest ones", id, s.Trap, s.Honest, c.Honest)
 				if s.Honest != c.Honest || s.Trap > 2*wasted {
 					t.Errorf("%d of %d honest pages, %d trap pages", s.Honest, c.Honest, s.Trap)
 				}

@@ -64,7 +64,7 @@ func eachParam(path []byte, f func(from, end int, name, value []byte)) {
 }
 
 // hasParams says that there is something to learn from a path.
-func hasParams(path []byte) bool { return bytes.IndexAny(path, "?;") >= 0 }
+func hasParams(path []byte) bool { return bytes.ContainsAny(path, "?;") }
 
 // learn takes a page, and says whether one more parameter is known to say nothing.
 func (l *learner) learn(seed uint64, path []byte, text uint64) (found bool) {
@@ -101,7 +101,7 @@ func (l *learner) learn(seed uint64, path []byte, text uint64) (found bool) {
 
 // param gives the parameter of a name, nil if there are too many.
 func (l *learner) param(name []byte) *param {
-	if bytes.IndexAny(name, "*#") >= 0 {
+	if bytes.ContainsAny(name, "*#") {
 		return nil
 	}
 	for i := range l.params {

@@ -166,7 +166,7 @@ func staleRows(h *tree) (faults []string) {
 var homes = map[string]string{
 	// The codec and the wire.
 	"github.com/valyala/fasthttp":   "engine/fetch bench/load",
-	"github.com/miekg/dns":          "dnsres dnsres/dnstest bench/simnet bench/load",
+	"github.com/miekg/dns":          "dnsres dnsres/dnstest bench/simnet bench/load bench/traps",
 	"github.com/andybalholm/brotli": "engine/fetch warc/warctool tests",
 	"golang.org/x/net/nettest":      "tests",
 
