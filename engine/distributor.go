@@ -389,6 +389,9 @@ func (d *distributor) idle(now time.Time) (wait time.Duration, over string) {
 		return 0, reasonComplete
 	}
 	if d.nothingSoon(now) {
+		if finished := n.finished.Load(); finished == n.admitted.Load() {
+			return 0, reasonComplete // the last one ended between the two looks
+		}
 		return 0, reasonRetry
 	}
 	return wait, ""

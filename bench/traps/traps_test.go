@@ -21,7 +21,7 @@ const wasted = 263
 func size() Size {
 	s := Size{Honest: *honestPages, Farm: 1000}
 	if underRace {
-		s.Honest = min(s.Honest, 1000)
+		s.Honest = min(s.Honest, 400)
 	}
 	return s
 }
@@ -199,7 +199,7 @@ func TestALargeHonestSiteLosesNothing(t *testing.T) {
 func TestWithoutTheWatchAllIsWasted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb(caseOf(t, "T04"))
-		w.crawl(t, func(c *engine.Config) { c.NoveltyMemory, c.MaxPages = -1, 4000 })
+		w.crawl(t, func(c *engine.Config) { c.NoveltyMemory, c.MaxPages = -1, int64(4*size().Honest/5) })
 		if s := w.tally.Score(); s.Waste() < 0.5 {
 			t.Errorf("waste of %.1f %% only", 100*s.Waste())
 		}
