@@ -223,3 +223,17 @@ func TestAKillLosesNoHonestPageAndFewVerdicts(t *testing.T) {
 		})
 	}
 }
+
+// The counts of quotas are in no cut: a resume makes them anew.
+func TestQuotasHoldAfterAKill(t *testing.T) {
+	c := caseOf(t, "T05")
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb(c)
+		w.crawlKilled(t, time.Duration(size().Honest/2)*hostDelay, func(c *engine.Config) {
+			c.Checkpoint, c.NoveltyMemory, c.MaxHostsPerDomain, c.MaxHostsPerIP = 20*time.Second, -1, 50, 40
+		})
+		if s := w.tally.Score(); s.Hosts > 51 || s.Honest != c.Honest {
+			t.Errorf("%d hosts, %d of %d honest pages", s.Hosts, s.Honest, c.Honest)
+		}
+	})
+}
