@@ -23,26 +23,30 @@ import (
 // fetchWorker holds one Visit, one connection and at most one Page at a time. There are thousands, all alike; they
 // meet the bench only through the todo and done queues.
 type fetchWorker struct {
-	id      int
-	ledger  *ledger
-	todo    *mpmc.Queue[visit]
-	done    *doneQueue
-	pool    *fetch.Pool
-	fetched chan<- *fetch.Page
-	fetcher *fetch.Fetcher
-	decoder *fetch.Decoder
-	rules   *rulesPool
-	aloft   *aloft
-	redone  *redone
-	log     *crawlLog
-	live    *Live
-	lists   *filter.Lists // nil if they can refuse nothing
-	jars    *cookie.Jars  // nil if no cookies are kept
-	held    *holdings     // nil in a first pass
-	scarce  *scarcity
-	clamps  *clamps
-	network *network
-	proxy   bool
+	id       int
+	ledger   *ledger
+	todo     *mpmc.Queue[visit]
+	done     *doneQueue
+	pool     *fetch.Pool
+	fetched  chan<- *fetch.Page
+	fetcher  *fetch.Fetcher
+	decoder  *fetch.Decoder
+	rules    *rulesPool
+	aloft    *aloft
+	redone   *redone
+	log      *crawlLog
+	live     *Live
+	lists    *filter.Lists // nil if they can refuse nothing
+	jars     *cookie.Jars  // nil if no cookies are kept
+	held     *holdings     // nil in a first pass
+	scarce   *scarcity
+	clamps   *clamps
+	network  *network
+	watch    *watch // nil if nobody watches what is new
+	quotas   *quotas
+	frontier *Frontier
+	door     door // for what is asked for instead of something else
+	proxy    bool
 
 	hashSeed   uint64
 	maxPerHost int
@@ -66,6 +70,13 @@ type fetchWorker struct {
 type refusal struct {
 	outcome outcome.Outcome
 	fp      xxh3.Uint128 // of a URL that the journal of an earlier run named as done; zero for others
+	instead *instead     // what is to be asked for in its place; nil for nothing
+}
+
+// instead is a URL that says the same with less.
+type instead struct {
+	url  []byte
+	item Item
 }
 
 // run takes Visits until the todo queue is closed and empty. ctx aborts exchanges; it does not end the loop, since a
@@ -176,8 +187,9 @@ func (w *fetchWorker) refuse(site *Site, it *Item) refusal {
 	if fp, o := w.redone.look(w.hashSeed, w.url); o != outcome.None {
 		if o.Class() == outcome.ClassAnswer && o != outcome.Redirect && o != outcome.ClientError {
 			site.Stored++
+			w.quotas.stored(w.url)
 		}
-		return refusal{o, fp}
+		return refusal{outcome: o, fp: fp}
 	}
 	_, path := urlx.Split(w.url)
 	var o outcome.Outcome
@@ -192,11 +204,34 @@ func (w *fetchWorker) refuse(site *Site, it *Item) refusal {
 		o = outcome.RobotsDenied
 	case limit > 0 && int(site.Stored) >= limit:
 		o = outcome.QuotaHost
+	case w.quotas.full(w.url):
+		o = outcome.QuotaDomain
+	case !w.watch.allows(w.url, it, site.Stored == 0):
+		o = outcome.Novelty
 	default:
-		return refusal{}
+		return w.shorter(it)
 	}
 	w.log.refusal(w.url, it, o, w.id)
 	return refusal{outcome: o}
+}
+
+// shorter refuses the URL in w.url if its site puts parameters into it that say nothing: the URL without them goes through the door
+// in its place. What came by a redirect stays, since the site may insist.
+func (w *fetchWorker) shorter(it *Item) refusal {
+	silent := w.watch.silent(w.url)
+	if silent == nil || it.Seed || it.Hops > 0 || it.Try > 0 {
+		return refusal{}
+	}
+	short := silent.Strip(append([]byte(nil), w.url...))
+	if len(short) == len(w.url) {
+		return refusal{}
+	}
+	w.log.refusal(w.url, it, outcome.Novelty, w.id)
+	again := Item{Depth: it.Depth, Listed: it.Listed, Way: append([]byte(nil), it.Way...)}
+	if it.Via != nil {
+		again.Via = append([]byte{}, it.Via...)
+	}
+	return refusal{outcome: outcome.Novelty, instead: &instead{short, again}}
 }
 
 // page fetches one URL and decides what follows.
@@ -247,7 +282,9 @@ func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *Ite
 		again.Try++
 		r.release.Front = [][]byte{appendItem(nil, &again)}
 	} else if p.HeadLen > 0 && (isPageStatus(p.Status) || isUnchanged(p, f)) {
+		f.first = site.Stored == 0
 		site.Stored++
+		w.quotas.stored(r.visit.Key)
 	}
 	return w.hand(ctx, r, p, f)
 }
@@ -462,11 +499,15 @@ func (w *fetchWorker) giveBack(r *returned, f *flight) {
 
 func (w *fetchWorker) putBack(r *returned) {
 	for _, x := range w.refused {
+		if x.instead != nil { // before the other one ends, so that the crawl does not look complete between the two
+			w.frontier.Add(&w.door, x.instead.url, x.instead.item)
+		}
 		w.ledger.n.finish(x.outcome, 1)
 		if x.fp != (xxh3.Uint128{}) {
 			w.redone.remove(x.fp)
 		}
 	}
+	clear(w.refused)
 	w.refused = w.refused[:0]
 	r.visit.Site = w.site
 	w.done.put(r)
