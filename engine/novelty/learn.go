@@ -2,6 +2,7 @@ package novelty
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/zeebo/xxh3"
@@ -11,33 +12,34 @@ import (
 
 const (
 	learnSame   = 8   // pages that are the same with another value of a parameter, before it is known to say nothing
-	learnDiffer = 8   // of so many, one may differ
-	learnParams = 16  // parameters of a site that are looked at
+	learnDiffer = 8   // for so many of these, one may differ
+	learnParams = 16  //  parameters of a site that are looked at
 	learnPages  = 256 // pages that are remembered
 	learnOf     = 4   // parameters of one URL
 	learnFirst  = 256 // pages with parameters that are all read
 	learnWords  = 4   // words that a page must have
-	learnBytes  = learnParams*80 + learnPages*24
+	learnBytes  = learnParams*(96+8*learnSame) + learnPages*16
 )
 
 // learner finds the parameters of a site that do not change what its pages say.
 type learner struct {
 	params []param
 	pages  [learnPages]variant
+	rest   []byte       // of a path without a parameter
 	taken  int          // pages
 	silent *urlx.Params // what was found; nil if nothing was
 }
 
 type param struct {
-	name         string
-	same, differ int
+	name   string
+	same   []uint64 // pages that were, up to learnSame: each is one witness, however often it is met
+	differ int      // times that a page was not
 }
 
 // variant is a page without one of its parameters, as it was met last.
 type variant struct {
 	key         uint64
 	value, text uint32
-	counted     bool // for its parameter: one page is one witness
 }
 
 // eachParam calls f for the parameters of a path with query, with the bytes from which to which they stand; name is empty for none.
@@ -71,27 +73,14 @@ func (l *learner) learn(seed uint64, path []byte, text uint64) (found bool) {
 	l.taken++
 	eachParam(path, func(from, end int, name, value []byte) {
 		p := l.param(name)
-		if p == nil {
+		if p < 0 {
 			return
 		}
-		key := mix(xxh3.HashSeed(path[:from], seed) + 3*xxh3.HashSeed(path[end:], seed) + xxh3.HashSeed(name, seed+1))
-		now := variant{key: key, value: uint32(xxh3.HashSeed(value, seed)), text: uint32(text)}
-		was := &l.pages[key%learnPages]
-		switch {
-		case was.key != key:
-		case was.value == now.value:
-			now.counted = was.counted
-		case was.text != now.text:
-			p.differ++
-			now.counted = was.counted
-		case !was.counted:
-			p.same++
-			now.counted = true
-			found = found || p.same >= learnSame && p.differ*learnDiffer <= p.same
-		default:
-			now.counted = true
+		l.rest = append(append(l.rest[:0], path[:from]...), path[end:]...)
+		one := &l.params[p]
+		if l.compare(xxh3.HashSeed(l.rest, seed), xxh3.HashSeed(value, seed+uint64(p))|1, text, p) {
+			found = found || one.silent()
 		}
-		*was = now
 	})
 	if found {
 		l.find()
@@ -99,28 +88,62 @@ func (l *learner) learn(seed uint64, path []byte, text uint64) (found bool) {
 	return found
 }
 
-// param gives the parameter of a name, nil if there are too many.
-func (l *learner) param(name []byte) *param {
+// plain takes a page without parameters: what others are without theirs.
+func (l *learner) plain(seed uint64, path []byte, text uint64) {
+	l.compare(xxh3.HashSeed(path, seed), 0, text, -1)
+}
+
+// compare holds a page against what was met last under the same name, and says whether it is one more witness for its parameter.
+func (l *learner) compare(key, value, text uint64, p int) (witness bool) {
+	now := variant{key: key, value: uint32(value), text: uint32(text)}
+	was := &l.pages[key%learnPages]
+	if was.key == key {
+		switch {
+		case p < 0 || was.value == now.value:
+		case was.text != now.text:
+			l.params[p].differ++
+		default:
+			witness = l.params[p].witness(key)
+		}
+	}
+	*was = now
+	return witness
+}
+
+// witness counts a page that was the same with another value, and says whether it is a new one.
+func (p *param) witness(key uint64) bool {
+	if len(p.same) >= learnSame || slices.Contains(p.same, key) {
+		return false
+	}
+	p.same = append(p.same, key)
+	return true
+}
+
+// silent says that enough pages were the same with another value, and next to none was not.
+func (p *param) silent() bool { return len(p.same) >= learnSame && p.differ*learnDiffer <= learnSame }
+
+// param gives the place of the parameter of a name, less than 0 if there are too many.
+func (l *learner) param(name []byte) int {
 	if bytes.ContainsAny(name, "*#") {
-		return nil
+		return -1
 	}
 	for i := range l.params {
 		if strings.EqualFold(l.params[i].name, string(name)) {
-			return &l.params[i]
+			return i
 		}
 	}
 	if len(l.params) == learnParams {
-		return nil
+		return -1
 	}
 	l.params = append(l.params, param{name: strings.ToLower(string(name))})
-	return &l.params[len(l.params)-1]
+	return len(l.params) - 1
 }
 
 // find makes the list of what says nothing.
 func (l *learner) find() {
 	var names []string
 	for _, p := range l.params {
-		if p.same >= learnSame && p.differ*learnDiffer <= p.same {
+		if p.silent() {
 			names = append(names, p.name)
 		}
 	}

@@ -133,7 +133,8 @@ func (w *Watch) Weigh(g Group, path []byte, p Page, words *Words) {
 		s.mu.Unlock()
 		return
 	}
-	if p.Text != nil && (learns || !p.Known) {
+	read := p.Text != nil && (learns || !p.Known)
+	if read {
 		s.mu.Unlock() // whoever asks for another site need not wait for this
 		words.Read(p.Text)
 		s.mu.Lock()
@@ -144,7 +145,7 @@ func (w *Watch) Weigh(g Group, path []byte, p Page, words *Words) {
 		s.tick++
 		one.used = s.tick
 		before := one.bytes()
-		if learns && p.Text != nil && one.learn(w.o.Seed, path, words) {
+		if read && one.learn(w.o.Seed, path, learns, words) {
 			w.learnt.Add(1)
 		} else {
 			one.note(&c, !p.Known)
@@ -160,13 +161,17 @@ func (g *group) isLearning() bool { return g.learner == nil || g.learner.taken <
 
 // learn takes what a page says about the parameters of its URL. If one of them says nothing, all that was counted with it does not
 // count.
-func (g *group) learn(seed uint64, path []byte, words *Words) bool {
+func (g *group) learn(seed uint64, path []byte, params bool, words *Words) bool {
 	text, enough := words.sum()
-	if !enough {
+	if !enough || g.learner == nil && !params {
 		return false
 	}
 	if g.learner == nil {
 		g.learner = new(learner)
+	}
+	if !params {
+		g.learner.plain(seed, path, text)
+		return false
 	}
 	if !g.learner.learn(seed, path, text) {
 		return false
