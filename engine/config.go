@@ -19,6 +19,10 @@ type Config struct {
 	Dir  string // the crawl directory
 	Name string // prefix of the WARC files [orbweaver]
 
+	// Refresh begins a crawl again that is finished: every URL is new, and servers are asked whether their pages have changed. One that is
+	// not finished goes on, as it would without.
+	Refresh bool
+
 	Seeds SeedSource // where the crawl starts; nil when only what is queued is to be crawled
 
 	// The five points at which a crawl decides, each all, none, or an expression over what is known there (engine/filter) [all].
@@ -34,11 +38,11 @@ type Config struct {
 	Sitemaps     bool              // follow the sitemaps that robots.txt files name
 	Cookies      bool              // keep what sites set, each for itself, and tell it to them again
 
-	MaxPages   int64         // pages stored, 0 for no limit
+	MaxPages   int64         // pages stored in this pass, those that are unchanged among them, 0 for no limit
 	MaxDepth   int           // links from a seed, -1 for no limit
 	MaxURL     int           // bytes of a URL in normal form, 16 to urlx.LengthMax [urlx.LengthMax]
 	MaxPerHost int           // pages stored of one site, 0 for no limit
-	MaxTime    time.Duration // of running, all runs of this crawl together, 0 for no limit
+	MaxTime    time.Duration // of running, all runs of this pass together, 0 for no limit
 	MaxDisk    int64         // bytes of WARC files, 0 for no limit
 	RetryWait  time.Duration // how long an otherwise idle crawl waits for sites that failed or asked to slow down [1m]
 

@@ -31,7 +31,8 @@ type Counters struct {
 	Attempts      int64 // exchanges begun for pages, failed or not
 	Retries       int64 // of these, those that are to be tried again
 	Pages         int64 // pages stored as response records
-	Revisits      int64 // pages stored as revisit records
+	Revisits      int64 // pages stored as revisit records, since their payload was there
+	Unchanged     int64 // pages stored as revisit records, since the server said that they have not changed
 	NotStored     int64 // pages that --store refused
 	Unparsed      int64 // pages whose links were known, since the same bytes came from the same directory
 	NotParsed     int64 // pages that --parse refused to search for links
@@ -58,6 +59,9 @@ func (c *Counters) Finished() int64 {
 	return n
 }
 
+// stored is the number of pages that have a record of this pass.
+func (c *Counters) stored() int64 { return c.Pages + c.Revisits + c.Unchanged }
+
 // counters is the live form: many goroutines add, each under the cut's shared lock; the checkpointer copies it under
 // the exclusive one.
 type counters struct {
@@ -68,7 +72,7 @@ type counters struct {
 	droppedLinks, attempts, retries, pages, revisits          atomic.Int64
 	notStored, unparsed, unclaimed, parseFaults, badEncodings atomic.Int64
 	robotsFetched, delayCapped, bytesReceived, bytesSent      atomic.Int64
-	retryClamped, ipsSlowed                                   atomic.Int64
+	retryClamped, ipsSlowed, unchanged                        atomic.Int64
 	finished                                                  atomic.Int64 // sum of outcomes
 	outcomes                                                  [outcome.Count]atomic.Int64
 	statuses                                                  [600]atomic.Int64
@@ -98,7 +102,7 @@ func (c *counters) pairs(p *Counters) []counterPair {
 		{&c.pages, &p.Pages}, {&c.revisits, &p.Revisits}, {&c.notStored, &p.NotStored}, {&c.unparsed, &p.Unparsed},
 		{&c.unclaimed, &p.Unclaimed}, {&c.parseFaults, &p.ParseFaults}, {&c.badEncodings, &p.BadEncodings}, {&c.robotsFetched, &p.RobotsFetched}, {&c.delayCapped, &p.DelayCapped},
 		{&c.retryClamped, &p.RetryClamped}, {&c.ipsSlowed, &p.IPsSlowed},
-		{&c.bytesReceived, &p.BytesReceived}, {&c.bytesSent, &p.BytesSent},
+		{&c.bytesReceived, &p.BytesReceived}, {&c.bytesSent, &p.BytesSent}, {&c.unchanged, &p.Unchanged},
 	}
 	for i := range c.outcomes {
 		list = append(list, counterPair{&c.outcomes[i], &p.Outcomes[i]})

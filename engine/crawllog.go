@@ -98,7 +98,9 @@ func (l *crawlLog) attempt(p *fetch.Page, f *flight, encoding fetch.DecodeFault,
 	if encoding != fetch.DecodeOK {
 		b = append(append(b, ",encoding:"...), encoding.String()...)
 	}
-	b = appendOddities(b, p.Flags)
+	if p.Flags != 0 {
+		b = appendOddities(b, p.Flags)
+	}
 	l.write(append(b, '\n'))
 }
 

@@ -19,6 +19,8 @@
 //	ledger.go       what has been done and can be proved: archive, journal, page digests, counters
 //	posting.go      attempts on their way into it, written together when they meet
 //	checkpoint.go   the cut and its manifest; restore.go, replay.go and recall.go the way back
+//	turnover.go     a finished crawl begins again; holdings.go what the archive has from before, for the worker who asks
+//	                whether it still holds (lister.go, validators.go)
 //	rebuild.go      a lost frontier made anew from the archive alone (rebuildrecords.go, rebuildlinks.go, capture.go)
 //	run.go          every goroutine, started and joined
 //

@@ -52,6 +52,7 @@ type Engine struct {
 	seeds     *filter.Seeds
 	rules     *rulesPool
 	jars      *cookie.Jars // nil if no cookies are kept
+	held      *holdings    // nil in a first pass
 	redone    *redone
 	aloft     *aloft
 	parsed    *fpcache.Cache
@@ -125,6 +126,9 @@ func Open(cfg Config, seams Seams) (_ *Engine, err error) {
 	}
 	if err := writeOwner(seams.FS, e.frontierDir(), seams.Boot); err != nil {
 		seams.Log.Warn("who works in the crawl directory could not be noted; it is locked all the same", "error", err)
+	}
+	if m, err = e.turnOver(m); err != nil {
+		return nil, err
 	}
 	if err := e.openAll(m); err != nil {
 		return nil, err
@@ -209,6 +213,9 @@ func (e *Engine) openAll(m *manifest) error {
 	if err := e.openPolicy(); err != nil {
 		return err
 	}
+	if e.held, err = openHoldings(e.seams.FS, e.cfg.Dir, m, e.seams.Log.Warn); err != nil {
+		return err
+	}
 	if err := e.openRooms(m, fresh); err != nil {
 		return err
 	}
@@ -240,8 +247,11 @@ func (e *Engine) openRooms(m *manifest, fresh bool) error {
 	defer func() { e.opening.Rooms = time.Since(began) - e.opening.Bench }()
 	fsys, dir := e.seams.FS, e.frontierDir()
 	cutSieve, cutReady, cutVirt, cutSeen, cutCold := &m.Sieve, &m.Ready, &m.Virt, &m.Seen, &m.Cold
+	if fresh || m.Afresh {
+		cutSieve, cutReady, cutVirt, cutCold = nil, nil, nil, nil
+	}
 	if fresh {
-		cutSieve, cutReady, cutVirt, cutSeen, cutCold = nil, nil, nil, nil, nil
+		cutSeen = nil
 	}
 	var err error
 	sizes := &e.cfg.Rooms
@@ -269,7 +279,7 @@ func (e *Engine) openRooms(m *manifest, fresh bool) error {
 		return err
 	}
 	o := workbench.Options{MemoryMax: e.cfg.WorkbenchMemory}
-	if fresh {
+	if fresh || m.Afresh {
 		e.bench = workbench.New[Site](o)
 		return nil
 	}
@@ -300,7 +310,7 @@ func (e *Engine) assemble(m *manifest) {
 	e.live.fetch.Store(e.filters.fetch)
 	e.limits = &limits{
 		pagesMax: cfg.MaxPages, diskMax: cfg.MaxDisk, timeMax: cfg.MaxTime, finish: e.finish,
-		pages: m.Counters.Pages + m.Counters.Revisits,
+		pages: m.Counters.stored(),
 	}
 	leases := cfg.Fetchers + max(cfg.Fetchers/2, 64)
 	e.todo = mpmc.New[visit](max(cfg.Fetchers/2, 64))
@@ -372,7 +382,7 @@ func (e *Engine) begin(m *manifest, moreSeeds bool) error {
 	if err := e.points.take(context.Background(), StateRunning, "", false); err != nil { //nolint:forbidigo // Open is not cancelled
 		return err
 	}
-	return nil
+	return dropCatalogues(e.seams.FS, e.cfg.Dir, &e.points.last)
 }
 
 // openArchive opens the archive for writing, behind what counts.
@@ -417,7 +427,7 @@ func (e *Engine) stillOver(m *manifest) bool {
 	switch m.Reason {
 	case reasonMaxPages, reasonMaxDisk, reasonMaxTime:
 		wall := time.Duration(m.WallSeconds * float64(time.Second))
-		return e.limits.reached(m.Counters.Pages+m.Counters.Revisits, e.bytesStored(), wall) != ""
+		return e.limits.reached(m.Counters.stored(), e.bytesStored(), wall) != ""
 	default:
 		return true
 	}
@@ -457,6 +467,9 @@ func (e *Engine) closeRooms() error {
 		if e.ledger.seen != nil {
 			errs = append(errs, e.ledger.seen.Close())
 		}
+	}
+	if e.held != nil {
+		errs = append(errs, e.held.close())
 	}
 	if e.virt != nil {
 		errs = append(errs, e.virt.Close())

@@ -38,6 +38,7 @@ type fetchWorker struct {
 	live    *Live
 	lists   *filter.Lists // nil if they can refuse nothing
 	jars    *cookie.Jars  // nil if no cookies are kept
+	held    *holdings     // nil in a first pass
 	scarce  *scarcity
 	clamps  *clamps
 	network *network
@@ -54,6 +55,7 @@ type fetchWorker struct {
 	url     []byte
 	rule    []byte // what decided that url is allowed, see flight
 	cookies []byte // that go with the request for url
+	asks    question
 	refused []refusal
 	target  fetch.Target
 	blamed  bool     // the outcome of the last exchange counts
@@ -210,6 +212,7 @@ func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *Ite
 	f.board(raw, w.url, it)
 	f.rule = append(f.rule, w.rule...)
 	w.target = fetch.Target{Fresh: it.Try > 0, Cookie: w.cookiesFor(f.url)}
+	w.askWhether(f)
 	o := w.exchange(ctx, r, p)
 	w.takeCookies(p)
 	if o == outcome.Cancelled {
@@ -243,10 +246,23 @@ func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *Ite
 		again := *it
 		again.Try++
 		r.release.Front = [][]byte{appendItem(nil, &again)}
-	} else if isPageStatus(p.Status) && p.HeadLen > 0 {
+	} else if p.HeadLen > 0 && (isPageStatus(p.Status) || isUnchanged(p, f)) {
 		site.Stored++
 	}
 	return w.hand(ctx, r, p, f)
+}
+
+// questionTries is in how many of a URL's first tries the request may be a question. After that it is a plain one: perhaps it was the
+// question that the server did not bear.
+const questionTries = 2
+
+// askWhether makes the request ask whether the page has changed since the pass before, if it is known by what to tell.
+func (w *fetchWorker) askWhether(f *flight) {
+	if w.held == nil || f.try >= questionTries || !w.held.ask(&w.asks, f.url) {
+		return
+	}
+	f.before = w.asks.before
+	w.target.IfNoneMatch, w.target.IfModifiedSince = w.asks.match, w.asks.since
 }
 
 // cookiesFor is what a page's request tells its site of what the site said before. A request for robots.txt tells nothing: rules
@@ -276,9 +292,10 @@ func (w *fetchWorker) notTried(ctx context.Context, r *returned, p *fetch.Page, 
 
 // putOff puts an item back whose site could not be reached since nobody can be. Somebody may have been asked, so the delays run.
 func (w *fetchWorker) putOff(ctx context.Context, r *returned, p *fetch.Page, raw []byte) error {
-	pol := w.live.policy()
-	r.release.SiteDue = p.Ended.Add(max(networkWait, pol.SiteDelay(w.terms.Delay(), w.site.crawlDelay())))
-	r.release.IPDue = p.Ended.Add(pol.IPDelay)
+	w.decide(r, p, outcome.Cancelled, 0) // which counts against nobody
+	if due := p.Ended.Add(networkWait); due.After(r.release.SiteDue) {
+		r.release.SiteDue = due
+	}
 	return w.rest(ctx, r, p, raw)
 }
 

@@ -6,10 +6,12 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"orbweaver/engine/catalogue"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/seen"
 	"orbweaver/engine/urlx"
+	"orbweaver/warc"
 )
 
 // flight is what the engine knows about the exchange that a Page holds. It stays with its Page and is used again.
@@ -40,6 +42,16 @@ type flight struct {
 type earlier struct {
 	seen.First
 	digest *seen.Digest // of its payload; nil if it is not known
+	at     catalogue.Place
+}
+
+func (e *earlier) none() bool { return e.RecordID == [16]byte{} }
+
+// earlierOf describes a response that has its payload.
+func earlierOf(rec *warc.RecordRead, at catalogue.Place) earlier {
+	return earlier{
+		First: seen.First{RecordID: rec.ID, URI: string(rec.TargetURI), Date: rec.Date}, digest: (*seen.Digest)(rec.PayloadDigest), at: at,
+	}
 }
 
 // flightOf returns the Page's flight, making it at the Page's first use.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"orbweaver/engine/catalogue"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/seen"
 	"orbweaver/internal/vfs"
@@ -32,6 +33,11 @@ type Inspection struct {
 	Clean      bool // the crawl stopped in order: the journal is empty
 	Seeded     bool // all seeds have passed the door
 	Filtered   bool // a store filter may have refused answers: not all that are done have a record
+
+	Pass    int            // how often the crawl was begun again
+	From    warc.Cut       // where the archive ended then: counters and rooms know nothing of what lies before
+	Afresh  bool           // the pass has no cut of its own yet: of the rooms there are archive and content-seen
+	Earlier *catalogue.Cut // of CatalogueFile; nil in a first pass
 
 	Sieve    sieve.Cut
 	Ready    diskq.Cut
@@ -76,6 +82,7 @@ func Inspect(fsys vfs.FS, dir string) (*Inspection, error) {
 	i := &Inspection{
 		Generation: m.Generation, CrawlID: m.CrawlID, HashSeed: m.HashSeed, Written: m.Written,
 		State: m.State, Reason: m.Reason, Clean: m.Clean, Seeded: m.Seeded, Filtered: m.Filtered,
+		Pass: m.Pass, From: m.From, Afresh: m.Afresh, Earlier: m.Earlier,
 		Sieve: m.Sieve, Ready: m.Ready, Queues: m.Virt, Seen: m.Seen, Cold: m.Cold, Counters: m.Counters,
 		fsys: fsys, dir: dir + "/" + FrontierDir, bench: m.Bench,
 	}

@@ -13,6 +13,7 @@ import (
 
 	"orbweaver/engine/outcome"
 	"orbweaver/internal/vfs"
+	"orbweaver/warc"
 )
 
 func someEntry() journalEntry {
@@ -193,6 +194,23 @@ func FuzzSite(f *testing.F) {
 			t.Error(err)
 		}
 	})
+}
+
+// A crawl that was never begun again has the manifest that it always had; one that was has one that earlier versions refuse.
+func TestManifest_saysWhetherThereArePasses(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	for _, m := range []*manifest{{Generation: 3}, {Generation: 4, Pass: 1, From: warc.Cut{Serial: 2, Length: 7}, Afresh: true}} {
+		if err := writeManifest(fsys, ".", m); err != nil {
+			t.Fatal(err)
+		}
+		b, err := vfs.ReadFile(fsys, manifestName("."))
+		if want := []string{"orbweaver-manifest 4 ", "orbweaver-manifest 5 "}[m.Pass]; err != nil || !strings.HasPrefix(string(b), want) {
+			t.Errorf("%.40s, %v; want %s", b, err, want)
+		}
+		if got, err := readManifest(fsys, "."); err != nil || got.Generation != m.Generation || got.Pass != m.Pass || got.From != m.From || got.Afresh != m.Afresh {
+			t.Errorf("%+v, %v", got, err)
+		}
+	}
 }
 
 func TestHostile_S10_aManifestOfAnotherVersionIsRefused(t *testing.T) {

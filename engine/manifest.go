@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"orbweaver/engine/catalogue"
 	"orbweaver/engine/seen"
 	"orbweaver/internal/vfs"
 	"orbweaver/sieve"
@@ -38,7 +39,15 @@ type manifest struct {
 	Resumed int    `json:"resumed"`
 	// Filtered says that some run had a store filter: then an answer may have no record.
 	Filtered bool `json:"filtered,omitempty"`
-	// NotBefore is when the first request may be made, after a rebuild: nobody knows who was asked last, and when.
+	// Pass is how often the crawl was begun again, and From is where its archive ended then: see turnover.go.
+	Pass int      `json:"pass,omitempty"`
+	From warc.Cut `json:"from,omitzero"`
+	// Afresh says that this pass has no cut yet: of the rooms only archive and content-seen are what they were.
+	Afresh bool `json:"afresh,omitempty"`
+	// Earlier names the list of what the archive holds of each URL from before this pass; nil in the first.
+	Earlier *catalogue.Cut `json:"earlier,omitempty"`
+	// NotBefore is when the first request may be made: after a rebuild nobody knows who was asked last, and when, and a new pass knows no
+	// addresses.
 	NotBefore time.Time `json:"not_before,omitzero"`
 
 	WallSeconds float64 `json:"wall_seconds"`
@@ -55,7 +64,20 @@ type manifest struct {
 	Counters Counters       `json:"counters"`
 }
 
-const manifestMagic = "orbweaver-manifest 4"
+// The form has another number since there are passes, lest a version that knows of none goes on with one. It is written from the first
+// turn-over on.
+const (
+	manifestMagic  = "orbweaver-manifest 4"
+	manifestPasses = "orbweaver-manifest 5"
+)
+
+// magic is the number of the form that a manifest needs.
+func (m *manifest) magic() string {
+	if m.Pass > 0 {
+		return manifestPasses
+	}
+	return manifestMagic
+}
 
 // ErrVersion says that the crawl directory was written by a version whose format this one does not read.
 var ErrVersion = errors.New("engine: crawl directory of another format version")
@@ -85,6 +107,9 @@ func parseManifest(b []byte) (*manifest, error) {
 	head, body, _ := strings.Cut(string(b), "\n")
 	sum, ok := strings.CutPrefix(head, manifestMagic+" ")
 	if !ok {
+		sum, ok = strings.CutPrefix(head, manifestPasses+" ")
+	}
+	if !ok {
 		if strings.HasPrefix(head, "orbweaver-manifest ") {
 			return nil, fmt.Errorf("%w: %q; use the version that made it", ErrVersion, head)
 		}
@@ -106,7 +131,7 @@ func writeManifest(fsys vfs.FS, dir string, m *manifest) error {
 		return fmt.Errorf("engine: manifest: %w", err)
 	}
 	err = vfs.WriteAtomic(fsys, manifestName(dir), func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%s %08x\n%s", manifestMagic, crc32.Checksum(body, castagnoli()), body)
+		_, err := fmt.Fprintf(w, "%s %08x\n%s", m.magic(), crc32.Checksum(body, castagnoli()), body)
 		return err
 	})
 	if err != nil {

@@ -132,7 +132,7 @@ func TestAnUnchangedPageIsARevisit(t *testing.T) {
 	}
 	page.Started = time.Unix(2e9, 0)
 	digest := seen.Digest{1, 2, 3}
-	before := earlier{seen.First{RecordID: [16]byte{1, 2, 3}, URI: "http://a.test/", Date: time.Unix(1e9, 0)}, &digest}
+	before := earlier{First: seen.First{RecordID: [16]byte{1, 2, 3}, URI: "http://a.test/", Date: time.Unix(1e9, 0)}, digest: &digest}
 	pack := func(before earlier) (*warc.RecordRead, recordPlan) {
 		t.Helper()
 		enc.Reset()

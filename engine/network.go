@@ -80,8 +80,10 @@ type attempt struct {
 // blames takes what became of an attempt, and reports whether it counts.
 func (n *network) blames(a *attempt) bool {
 	switch a.outcome {
-	case outcome.ConnectTimeout, outcome.Unreachable, outcome.Refused:
+	case outcome.ConnectTimeout, outcome.Unreachable:
 		return n.failed(a)
+	case outcome.Refused:
+		return n.counts(a) // whoever refuses is there, or a gateway before him: who knows?
 	case outcome.Cancelled, outcome.LocalFault, outcome.ProxyFault, outcome.BlockedAddress, outcome.BlockedPort, outcome.Stale:
 		// says nothing about the network
 	case outcome.HeaderTimeout, outcome.CutTime, outcome.CutDisconnect, outcome.TLSFault, outcome.Reset:
@@ -113,6 +115,17 @@ func (n *network) failed(a *attempt) (counts bool) {
 				"times", times)
 		}
 	}
+	return n.countsLocked(a)
+}
+
+// counts says whether a failed attempt may be held against its site.
+func (n *network) counts(a *attempt) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.countsLocked(a)
+}
+
+func (n *network) countsLocked(a *attempt) bool {
 	down := !n.since.IsZero() && a.ended.Sub(n.since) < networkPatience
 	return !down && !a.began.Before(n.again)
 }

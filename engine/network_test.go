@@ -39,7 +39,7 @@ func (w *weather) attempt(i int, o outcome.Outcome, took time.Duration, answered
 }
 
 func TestHostile_N20_whenNobodyIsReachedNobodyIsBlamed(t *testing.T) {
-	for _, o := range []outcome.Outcome{outcome.ConnectTimeout, outcome.Unreachable, outcome.Refused} {
+	for _, o := range []outcome.Outcome{outcome.ConnectTimeout, outcome.Unreachable} {
 		w := newWeather(100)
 		w.try(0, outcome.OK, time.Second)
 		for i := range 5 {
@@ -76,10 +76,11 @@ func TestNetwork_isNotBlamedForSites(t *testing.T) {
 			if i%3 == 2 {
 				w.try(0, outcome.OK, time.Second)
 			}
-			return w.try(i, outcome.Refused, time.Second)
+			return w.try(i, outcome.Unreachable, time.Second)
 		},
-		"they never answered":          func(w *weather, i int) bool { return w.attempt(i, outcome.Refused, time.Second, false) },
-		"they share three addresses":   func(w *weather, i int) bool { return w.try(i%3, outcome.Refused, time.Second) },
+		"they never answered":          func(w *weather, i int) bool { return w.attempt(i, outcome.Unreachable, time.Second, false) },
+		"they refuse":                  func(w *weather, i int) bool { return w.try(i, outcome.Refused, time.Second) },
+		"they share three addresses":   func(w *weather, i int) bool { return w.try(i%3, outcome.Unreachable, time.Second) },
 		"others are busy or misbehave": func(w *weather, i int) bool { return w.try(i, outcome.Outcome(1+i%int(outcome.Reset)), time.Second) },
 	} {
 		w := newWeather(100)
@@ -122,7 +123,10 @@ func TestNetwork_anOldConnectionSaysNothing(t *testing.T) {
 func TestNetwork_patienceEnds(t *testing.T) {
 	w := newWeather(100)
 	for i := range 6 {
-		w.try(i, outcome.Refused, time.Second)
+		w.try(i, outcome.Unreachable, time.Second)
+	}
+	if w.try(1, outcome.Refused, time.Second) {
+		t.Error("who refuses is blamed while nobody can be reached")
 	}
 	w.now = w.now.Add(networkPatience)
 	if !w.try(1, outcome.Refused, time.Second) {

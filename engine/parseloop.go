@@ -38,7 +38,8 @@ type parseWorker struct {
 	log      *crawlLog
 	faults   *faultFile
 	limits   *limits
-	wake     func() // of the distributor
+	held     *holdings // nil in a first pass
+	wake     func()    // of the distributor
 	failed   func(error)
 	pagesOut *atomic.Int64
 
@@ -48,6 +49,7 @@ type parseWorker struct {
 	scratch []byte
 	records records
 	posting *posting
+	stored  *fetch.Page // of a page that is unchanged, what the archive holds of it; else nil
 }
 
 var errPagesEnough = errors.New("engine: the limit of pages is reached")
@@ -76,6 +78,12 @@ func (w *parseWorker) handle(ctx context.Context, p *fetch.Page) error {
 	w.finder.reset()
 	final := !f.retry && !f.robots
 	parsed := false
+	w.stored = nil
+	if isUnchanged(p, f) {
+		if w.stored = w.held.page(&f.before, f.url); w.stored == nil {
+			return w.putAside(f, again(f))
+		}
+	}
 	switch {
 	case final:
 		parsed = w.findLinks(p, f)
@@ -96,7 +104,7 @@ func (w *parseWorker) handle(ctx context.Context, p *fetch.Page) error {
 			w.log.attempt(p, f, w.finder.encoding, plan.annotation())
 			return w.tend(ctx)
 		case errors.Is(err, errPagesEnough):
-			return w.putAside(f)
+			return w.putAside(f, f.item)
 		case errors.Is(err, errSeenMeanwhile):
 			if plan, err = w.plan(p, f); err != nil {
 				return err
@@ -154,7 +162,7 @@ func (w *parseWorker) settle(p *fetch.Page, f *flight, plan *recordPlan, parsed 
 	if !f.robots && !f.retry {
 		w.follow(f)
 		if parsed && w.parsed != nil {
-			w.parsed.Put(w.parsedKey(p, f))
+			w.parsed.Put(w.parsedKey(w.contentOf(p), f))
 		}
 		w.ledger.n.finish(f.outcome, 1)
 		w.aloft.remove(f)
@@ -181,6 +189,10 @@ func (w *parseWorker) count(p *fetch.Page, f *flight, plan *recordPlan) {
 	}
 	switch {
 	case !plan.page:
+	case plan.unchanged:
+		if plan.store {
+			n.unchanged.Add(1)
+		}
 	case !plan.store:
 		n.notStored.Add(1)
 	case plan.revisit:
@@ -214,14 +226,29 @@ func (w *parseWorker) follow(f *flight) {
 	}
 }
 
-// putAside gives the URL of a page that came after the last one wanted back to its site.
-func (w *parseWorker) putAside(f *flight) error {
+// contentOf is the page whose content counts: what the archive holds, if the server says that this has not changed.
+func (w *parseWorker) contentOf(p *fetch.Page) *fetch.Page {
+	if w.stored != nil {
+		return w.stored
+	}
+	return p
+}
+
+// again is the item of a flight, after so many tries that it is asked for without conditions.
+func again(f *flight) []byte {
+	it := mustItem(f.item)
+	it.Try = max(it.Try+1, questionTries)
+	return appendItem(nil, &it)
+}
+
+// putAside gives the URL of a page that came after the last one wanted, or that cannot be made use of, back to its site.
+func (w *parseWorker) putAside(f *flight, item []byte) error {
 	w.ledger.cut.RLock()
 	defer w.ledger.cut.RUnlock()
 	site, _ := urlx.Split(f.url)
 	return w.hosts.meet(site, func(vs *visitState) {
 		w.aloft.remove(f)
-		if !w.bench.PushFront(vs, f.item) {
+		if !w.bench.PushFront(vs, item) {
 			w.ledger.n.finish(outcome.SiteGone, 1)
 		}
 	})
@@ -233,7 +260,11 @@ func (w *parseWorker) findLinks(p *fetch.Page, f *flight) bool {
 		w.redirect(p, f)
 		return false
 	}
-	if !isPageStatus(p.Status) || p.PayloadLen == 0 && len(p.Header(refreshField)) == 0 || w.finder.forbids(p) {
+	if w.finder.forbids(p) {
+		return false
+	}
+	p = w.contentOf(p)
+	if !isPageStatus(p.Status) || p.PayloadLen == 0 && len(p.Header(refreshField)) == 0 || w.stored != nil && w.finder.forbids(p) {
 		return false
 	}
 	from := linkPage{url: f.url, page: p, way: filter.Way{Depth: f.depth, Hops: f.hops}, size: p.PayloadLen, cut: isCut(f.outcome)}

@@ -45,19 +45,20 @@ type RebuildProgress struct {
 
 // Rebuilt says what a rebuild found and made.
 type Rebuilt struct {
-	Dir    string          `json:"dir"`
-	Aside  string          `json:"aside"`           // where the old frontier is, relative to Dir; "" if there was none
-	Files  int             `json:"files"`           // of the archive
-	Mended []warc.Mended   `json:"mended"`          // of these, those that were changed
-	Damage []RebuildDamage `json:"damage"`          // what is wrong with records, and with those that need them
-	Untold int             `json:"untold"`          // damage beyond the first thousand
-	Pages  int64           `json:"pages"`           // stored whole
-	Copies int64           `json:"revisits"`        // pages that are revisits
-	Robots int64           `json:"robots"`          // answers for a robots.txt
-	Done   int64           `json:"done"`            // URLs that have a record and are not asked for again
-	Queued int64           `json:"queued"`          // URLs that stored pages lead to and that have none
-	Seeds  int             `json:"seeds"`           // taken over or given; they pass the door when the crawl goes on
-	Notes  []string        `json:"notes,omitempty"` // what is not as it was
+	Dir       string          `json:"dir"`
+	Aside     string          `json:"aside"`           // where the old frontier is, relative to Dir; "" if there was none
+	Files     int             `json:"files"`           // of the archive
+	Mended    []warc.Mended   `json:"mended"`          // of these, those that were changed
+	Damage    []RebuildDamage `json:"damage"`          // what is wrong with records, and with those that need them
+	Untold    int             `json:"untold"`          // damage beyond the first thousand
+	Pages     int64           `json:"pages"`           // stored whole
+	Copies    int64           `json:"revisits"`        // pages that are revisits
+	Unchanged int64           `json:"unchanged"`       // pages that are revisits since the server said so
+	Robots    int64           `json:"robots"`          // answers for a robots.txt
+	Done      int64           `json:"done"`            // URLs that have a record and are not asked for again
+	Queued    int64           `json:"queued"`          // URLs that stored pages lead to and that have none
+	Seeds     int             `json:"seeds"`           // taken over or given; they pass the door when the crawl goes on
+	Notes     []string        `json:"notes,omitempty"` // what is not as it was
 	// NotBefore is when the first request may be made.
 	NotBefore time.Time `json:"not_before"`
 }
@@ -315,7 +316,7 @@ func (e *Engine) saveRebuild(r *rebuilder) error {
 // sum says what came of it.
 func (r *rebuilder) sum() {
 	n := r.ledger.n.load()
-	r.out.Pages, r.out.Copies, r.out.Robots = n.Pages, n.Revisits, n.RobotsFetched
+	r.out.Pages, r.out.Copies, r.out.Unchanged, r.out.Robots = n.Pages, n.Revisits, n.Unchanged, n.RobotsFetched
 	r.out.Done, r.out.Queued = n.Finished(), n.Admitted-n.Finished()
 	c := &r.cfg
 	if c.MaxDepth >= 0 {

@@ -68,8 +68,9 @@ func (l *rebuildLists) payload(rec *warc.RecordRead, at warc.Position) error {
 	return err
 }
 
-// resolve finds out whether the record that a revisit names is there and has the payload.
-func (l *rebuildLists) resolve(d seen.Digest, to warc.ID) (bool, error) {
+// resolve finds out whether the record that a revisit names is there and has the payload. asFirst says that it names it as the first one
+// that has.
+func (l *rebuildLists) resolve(d seen.Digest, to warc.ID, asFirst bool) (bool, error) {
 	first, ok, err := l.first.Lookup(d)
 	if err != nil || ok && warc.ID(first.RecordID) == to {
 		return ok, err
@@ -81,7 +82,9 @@ func (l *rebuildLists) resolve(d seen.Digest, to warc.ID) (bool, error) {
 	if _, have, err := parsePlace(other.URI); err != nil || have != d {
 		return false, err
 	}
-	_, _, err = l.named.Insert(d, other)
+	if asFirst {
+		_, _, err = l.named.Insert(d, other)
+	}
 	return true, err
 }
 

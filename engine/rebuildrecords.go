@@ -220,17 +220,18 @@ func (r *rebuilder) forRobots(c *capture) bool {
 // tagPage marks an attempt that brought a page, however short; the outcome is in the eight bits below.
 const tagPage = 1 << 8
 
-// unresolved says why a revisit does not lead to its payload. One of a page that the server called unchanged may name the record of
-// another crawl.
+// unresolved says why a revisit does not lead to its payload. One of a page that the server called unchanged, and that does not say what
+// payload it has, may name the record of another crawl.
 func (r *rebuilder) unresolved(rec *warc.RecordRead) (why string, err error) {
 	to, _ := warc.ParseID(rec.Get("WARC-Refers-To")) // none is zero
-	if rec.Get("WARC-Profile") == warc.ProfileNotModified && !to.IsZero() {
+	unchanged := rec.Get("WARC-Profile") == warc.ProfileNotModified
+	if unchanged && !to.IsZero() && rec.PayloadDigest == nil {
 		return "", nil
 	}
 	if to.IsZero() || rec.PayloadDigest == nil {
 		return fmt.Sprintf("the revisit of %.200q names no record or no payload", rec.TargetURI), nil
 	}
-	ok, err := r.lists.resolve(seen.Digest(*rec.PayloadDigest), to)
+	ok, err := r.lists.resolve(seen.Digest(*rec.PayloadDigest), to, !unchanged)
 	if err != nil || ok {
 		return "", err
 	}
@@ -239,6 +240,11 @@ func (r *rebuilder) unresolved(rec *warc.RecordRead) (why string, err error) {
 
 // count adds a page that is stored.
 func (r *rebuilder) count(c *capture) {
+	if c.rec.Type == warc.Revisit && c.rec.Get("WARC-Profile") == warc.ProfileNotModified {
+		r.ledger.n.unchanged.Add(1)
+		r.stored(c)
+		return
+	}
 	if !isPageStatus(c.Status) {
 		return
 	}

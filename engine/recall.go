@@ -31,19 +31,20 @@ type recall struct {
 
 // record is what the replay needs of an entry's main record.
 type record struct {
-	err      error    // why it could not be read
-	stored   bool     // there is one; the rest is about it
-	end      warc.Cut // of its group
-	url      []byte
-	response bool // or a revisit
-	id       warc.ID
-	date     time.Time
-	digest   seen.Digest
-	whole    bool          // has a payload digest
-	links    []byte        // see appendLink
-	kinds    []parse.Kind  // of links; nil unless somebody asks, and the way to the page is known
-	way      []byte        // to the page
-	rules    *robots.Rules // of a site's own robots.txt, if it says what holds
+	err       error    // why it could not be read
+	stored    bool     // there is one; the rest is about it
+	end       warc.Cut // of its group
+	url       []byte
+	response  bool // or a revisit
+	unchanged bool // a revisit since the server said that the page has not changed
+	id        warc.ID
+	date      time.Time
+	digest    seen.Digest
+	whole     bool          // has a payload digest
+	links     []byte        // see appendLink
+	kinds     []parse.Kind  // of links; nil unless somebody asks, and the way to the page is known
+	way       []byte        // to the page
+	rules     *robots.Rules // of a site's own robots.txt, if it says what holds
 }
 
 // errNoRecord says that what lies in the archive is not what the journal names.
@@ -212,6 +213,7 @@ func (l *looker) read(e *journalEntry, rec *record) (*fetch.Page, error) {
 	if l.via {
 		rec.way = wayOf(group)
 	}
+	rec.unchanged = main.Type == warc.Revisit && main.Get("WARC-Profile") == warc.ProfileNotModified
 	if main.Type != warc.Response {
 		return nil, nil //nolint:nilnil // as the comment says
 	}

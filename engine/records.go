@@ -22,7 +22,7 @@ const statusNotModified = 304
 // recordPlan is what is to be written about one attempt; the records themselves wait in the encoder.
 type recordPlan struct {
 	store           bool // write records at all
-	page            bool // counts as a page: a final 2xx that is no robots.txt
+	page            bool // counts as a page: a final 2xx that is no robots.txt, or what is unchanged
 	revisit         bool
 	unchanged       bool // the server says that it is as it was: a revisit of what the flight names
 	payloadInRecord bool
@@ -40,7 +40,8 @@ type records struct {
 
 // plan decides what to write and packs it into the worker's encoder.
 func (w *parseWorker) plan(p *fetch.Page, f *flight) (recordPlan, error) {
-	plan := recordPlan{page: !f.robots && !f.retry && isPageStatus(p.Status)}
+	unchanged := isUnchanged(p, f)
+	plan := recordPlan{page: !f.robots && !f.retry && (isPageStatus(p.Status) || unchanged), unchanged: unchanged}
 	w.encoder.Reset()
 	dedupe := !f.robots && !f.retry && p.Complete && p.PayloadLen > 0
 	if dedupe {
@@ -51,12 +52,11 @@ func (w *parseWorker) plan(p *fetch.Page, f *flight) (recordPlan, error) {
 		}
 		plan.revisit, plan.first = ok, first
 	}
-	plan.unchanged = isUnchanged(p, f)
 	if plan.store = w.keeps(p, f, &plan); !plan.store {
 		plan.revisit = false
 		return plan, nil
 	}
-	plan.payloadInRecord = !plan.revisit // of one that is unchanged there are no links to find: the record before has them
+	plan.payloadInRecord = !plan.revisit && !plan.unchanged
 	if err := w.pack(p, f, &plan); err != nil {
 		return plan, err
 	}
@@ -70,7 +70,7 @@ func (w *parseWorker) plan(p *fetch.Page, f *flight) (recordPlan, error) {
 
 // isUnchanged says whether this answers a conditional request with the word that what was stored before still holds.
 func isUnchanged(p *fetch.Page, f *flight) bool {
-	return p.Status == statusNotModified && f.before.RecordID != [16]byte{}
+	return p.Status == statusNotModified && !f.before.none()
 }
 
 // stillFirst says, under the commit lock and before anything is written, whether no equal payload was stored meanwhile.
@@ -113,7 +113,7 @@ func (plan *recordPlan) annotation() string {
 	}
 }
 
-// keeps asks the store filter; robots.txt is kept unless nothing is.
+// keeps asks the store filter; robots.txt is kept unless nothing is. An unchanged page is what it was when it was stored, and a duplicate.
 func (w *parseWorker) keeps(p *fetch.Page, f *flight, plan *recordPlan) bool {
 	if answer, constant := w.store.Constant(); constant {
 		return answer
@@ -121,9 +121,10 @@ func (w *parseWorker) keeps(p *fetch.Page, f *flight, plan *recordPlan) bool {
 	if f.robots {
 		return true
 	}
+	page := w.contentOf(p)
 	return w.store.Keeps(f.url, filter.Way{Depth: f.depth, Hops: f.hops}, &filter.Response{
-		Status: p.Status, ContentType: p.ContentType(), Size: p.PayloadLen, Truncated: p.Cut != fetch.NotCut, Duplicate: plan.revisit,
-		Via: f.via,
+		Status: page.Status, ContentType: page.ContentType(), Size: page.PayloadLen, Truncated: page.Cut != fetch.NotCut,
+		Duplicate: plan.revisit || plan.unchanged, Via: f.via,
 	})
 }
 

@@ -139,6 +139,10 @@ func (r *replayer) site(url []byte, f func(vs *visitState)) error {
 func (r *replayer) page(e *journalEntry, rec *record) error {
 	r.engine.redone.add(e.FP, e.Outcome)
 	n := &r.engine.ledger.n
+	if rec.unchanged {
+		n.unchanged.Add(1)
+		r.engine.limits.pages++
+	}
 	if isPageStatus(e.Status) {
 		switch {
 		case !rec.stored:

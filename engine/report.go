@@ -37,6 +37,7 @@ type Report struct {
 
 	PagesStored    int64 `json:"pages_stored"`
 	RevisitsStored int64 `json:"revisits_stored"`
+	PagesUnchanged int64 `json:"pages_unchanged"` // revisits, too: the server said so, and sent no body
 	PagesNotStored int64 `json:"pages_not_stored"`
 	PagesNotParsed int64 `json:"pages_not_parsed"` // by --parse
 
@@ -85,6 +86,7 @@ type Report struct {
 	WallSeconds   float64 `json:"wall_seconds"`
 	CPUSeconds    float64 `json:"cpu_seconds"`
 	RSSPeakBytes  int64   `json:"rss_peak_bytes"`
+	Pass          int     `json:"pass"` // from 1: how often the crawl was begun
 	Resumed       int     `json:"resumed"`
 	SyncSeconds   float64 `json:"sync_seconds"`   // that the last group commit took if the disk is slow, else 0
 	LogLinesLost  int64   `json:"log_lines_lost"` // of crawl.log, by this run
@@ -110,7 +112,7 @@ func (e *Engine) Report() Report {
 	r := Report{
 		State: state, Reason: reason,
 		URLsFound: c.Found, URLsAdmitted: c.Admitted, URLsFetched: fetchedURLs(&c),
-		PagesStored: c.Pages, RevisitsStored: c.Revisits, PagesNotStored: c.NotStored, PagesNotParsed: c.NotParsed,
+		PagesStored: c.Pages, RevisitsStored: c.Revisits, PagesUnchanged: c.Unchanged, PagesNotStored: c.NotStored, PagesNotParsed: c.NotParsed,
 		Outcomes: map[string]int64{}, Statuses: map[string]int64{}, Dropped: dropped(&c), Userinfo: c.Userinfo,
 		Attempts: c.Attempts, Retries: c.Retries, BytesReceived: c.BytesReceived, BytesStored: e.bytesStored(),
 		IPsKnown: int64(bench.IPs), RobotsFetched: c.RobotsFetched,
@@ -118,7 +120,7 @@ func (e *Engine) Report() Report {
 		RobotsDenied: c.Outcomes[outcome.RobotsDenied], CacheHits: int64(cache.Hits), CacheLookups: int64(cache.Lookups),
 		SieveSize: int64(e.sieve.Len()), SievePending: int64(e.sieve.Pending()), BenchBytes: bench.Weight, Spilled: e.dist.spills.Load(), ParseFaults: c.ParseFaults, BadEncodings: c.BadEncodings, PageMemory: e.pool.Memory(),
 		ActiveFetches: e.fetching.Load(), Front: int64(e.bench.Front(time.Now(), frontSoon)), FrontWanted: e.frontWant.Load(),
-		WallSeconds: m.WallSeconds, CPUSeconds: m.CPUSeconds, RSSPeakBytes: m.RSSPeak, Resumed: e.resumed,
+		WallSeconds: m.WallSeconds, CPUSeconds: m.CPUSeconds, RSSPeakBytes: m.RSSPeak, Resumed: e.resumed, Pass: e.points.last.Pass + 1,
 		Waiting: e.waiting(), Written: time.Now().UTC().Format(time.RFC3339),
 	}
 	if keep := e.cfg.Fetch.Keep; keep != nil {

@@ -26,6 +26,14 @@ func (e *Engine) restore(m *manifest, fresh bool) error {
 	if e.points.generation, err = youngest(e.seams.FS, e.frontierDir()); err != nil {
 		return err
 	}
+	if m.Afresh {
+		m.Afresh, e.points.last.Afresh, e.points.last.Bench = false, false, nil
+		if err := e.carryDues(m); err != nil {
+			return err
+		}
+		e.wakeSites()
+		return nil
+	}
 	e.wakeSites()
 	b, err := vfs.ReadFile(e.seams.FS, aloftName(e.frontierDir(), m.Generation))
 	if err != nil {

@@ -169,7 +169,7 @@ func (e *Engine) startLate(ctx context.Context, g *failGroup) {
 			watch.look(time.Now())
 			poke(e.log.wake)
 			c := e.ledger.n.load()
-			if reason := e.limits.reached(c.Pages+c.Revisits, e.bytesStored(), e.clock.wall()); reason != "" {
+			if reason := e.limits.reached(c.stored(), e.bytesStored(), e.clock.wall()); reason != "" {
 				e.finish(reason)
 			}
 			return e.tellReport(&unreported)
@@ -230,7 +230,7 @@ func (e *Engine) newFetchWorker(id int) *fetchWorker {
 	return &fetchWorker{
 		id: id, ledger: e.ledger, todo: e.todo, done: e.done, pool: e.pool, fetched: e.fetched,
 		fetcher: fetch.NewFetcher(e.cfg.Fetch, e.seams.Dialer, e.pool), decoder: fetch.NewDecoder(fetch.DecoderOptions{}),
-		rules: e.rules, aloft: e.aloft, redone: e.redone, log: e.log, live: e.live, lists: e.filters.lists, jars: e.jars,
+		rules: e.rules, aloft: e.aloft, redone: e.redone, log: e.log, live: e.live, lists: e.filters.lists, jars: e.jars, held: e.held,
 		scarce: e.scarce, network: e.network, proxy: e.cfg.ProxyMode, hashSeed: e.frontier.hashSeed, maxPerHost: e.cfg.MaxPerHost, stopping: e.stopping,
 		pagesOut: &e.pagesOut, fetching: &e.fetching, clamps: e.clamps,
 		posting: newPosting(nil),
@@ -271,7 +271,7 @@ func (e *Engine) newParseWorker() (*parseWorker, error) {
 		tells: tellsOf(&e.cfg.WARC), store: e.filters.store, parsed: e.parsed, aloft: e.aloft, log: e.log,
 		faults: &faultFile{fs: e.seams.FS, dir: e.frontierDir(), log: e.seams.Log}, limits: e.limits,
 		wake: func() { poke(e.distWake) }, pagesOut: &e.pagesOut, hashSeed: e.frontier.hashSeed,
-		posting: newPosting(e.limits),
+		posting: newPosting(e.limits), held: e.held,
 	}, nil
 }
 

@@ -104,11 +104,40 @@ func (a *Archive) Close() error {
 // many bytes; without, the record at the offset and those behind it that are concurrent to one of the group. It gives the
 // position with its Length. Something else at that place is a *Fault; a missing file wraps fs.ErrNotExist.
 func (a *Archive) ReadGroup(pos Position) ([]RecordRead, Position, error) {
-	if err := a.open(pos.Serial); err != nil {
+	if err := a.seek(pos); err != nil {
 		return nil, pos, err
 	}
+	return a.readGroup(pos)
+}
+
+// ReadStart reads the one record at a position, and of its block the first bytes, as many as limit says or there are: a new slice, the
+// caller's to keep, as the fields are. Errors are those of ReadGroup.
+func (a *Archive) ReadStart(pos Position, limit int64) (*RecordRead, error) {
+	if err := a.seek(pos); err != nil {
+		return nil, err
+	}
+	rec, err := a.reader.Next()
+	switch {
+	case err == io.EOF: //nolint:errorlint // Next's own word
+		return nil, a.fault(ErrTruncated, pos, "no record")
+	case err != nil:
+		return nil, err
+	case rec.ContentLength <= limit:
+		_, err = rec.ReadBlock(limit)
+	default:
+		rec.Block = make([]byte, limit)
+		_, err = io.ReadFull(rec, rec.Block)
+	}
+	return rec, err
+}
+
+// seek makes the reader read from a position on, up to its Length or else to the end of the file.
+func (a *Archive) seek(pos Position) error {
+	if err := a.open(pos.Serial); err != nil {
+		return err
+	}
 	if pos.Offset < 0 || pos.Length < 0 || pos.Offset >= a.size || pos.Length > a.size-pos.Offset {
-		return nil, pos, a.fault(ErrTruncated, pos, "the file has %d bytes", a.size)
+		return a.fault(ErrTruncated, pos, "the file has %d bytes", a.size)
 	}
 	size := a.size - pos.Offset
 	if pos.Length > 0 {
@@ -121,7 +150,7 @@ func (a *Archive) ReadGroup(pos Position) ([]RecordRead, Position, error) {
 	} else {
 		a.reader.Reset(from, o)
 	}
-	return a.readGroup(pos)
+	return nil
 }
 
 func (a *Archive) fault(kind error, pos Position, format string, args ...any) error {

@@ -67,9 +67,23 @@ func checkPlaces(t *testing.T, fsys vfs.FS, places []Position) {
 				t.Errorf("%d: %s", i, group[0].TargetURI)
 			}
 		}
+		group, _, err := a.ReadGroup(pos)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole := group[0].Block
+		for _, limit := range []int{0, 10, len(whole), len(whole) + 1} {
+			rec, err := a.ReadStart(pos, int64(limit))
+			if err != nil || !bytes.Equal(rec.TargetURI, group[0].TargetURI) || !bytes.Equal(rec.Block, whole[:min(limit, len(whole))]) {
+				t.Fatal(i, limit, err)
+			}
+		}
 		bad := Position{Serial: pos.Serial, Offset: pos.Offset + 1}
 		var f *Fault
 		if _, _, err := a.ReadGroup(bad); !errors.As(err, &f) {
+			t.Errorf("a wrong offset gives %v", err)
+		}
+		if _, err := a.ReadStart(bad, 10); !errors.As(err, &f) {
 			t.Errorf("a wrong offset gives %v", err)
 		}
 	}

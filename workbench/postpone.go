@@ -10,6 +10,13 @@ func (w *Workbench[S]) Anchor(now, was time.Time) {
 	w.clock.anchorAt(now, was)
 }
 
+// Due is when a site may be visited next, as far as the site goes; zero if it never has been.
+func (w *Workbench[S]) Due(vs *VisitState[S]) time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.clock.time(w.of(vs).due)
+}
+
 // Postpone moves the due times of a site, and of the IP it is placed under, into the future: for an exchange that the
 // bench has not seen, since it was made after the snapshot and before a crash, or for a delay that was learned elsewhere. A
 // due time never goes back; zero leaves it as it is. It may be called while the site, or another of its IP, is leased: the

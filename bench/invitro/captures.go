@@ -15,19 +15,24 @@ import (
 
 // Records reads all records of an archive in order and hands each to f, which may read its block. Any fault ends it.
 func Records(fsys vfs.FS, dir string, f func(*warc.RecordRead) error) error {
+	return RecordsAt(fsys, dir, func(_ warc.Cut, rec *warc.RecordRead) error { return f(rec) })
+}
+
+// RecordsAt is Records that tells where each record begins, too.
+func RecordsAt(fsys vfs.FS, dir string, f func(at warc.Cut, rec *warc.RecordRead) error) error {
 	files, err := warc.Files(fsys, dir)
 	if err != nil {
 		return err
 	}
 	for _, info := range files {
-		if err := fileRecords(fsys, dir+"/"+info.Name, f); err != nil {
+		if err := fileRecords(fsys, dir+"/"+info.Name, info.Serial, f); err != nil {
 			return fmt.Errorf("%s: %w", info.Name, err)
 		}
 	}
 	return nil
 }
 
-func fileRecords(fsys vfs.FS, name string, f func(*warc.RecordRead) error) error {
+func fileRecords(fsys vfs.FS, name string, serial uint32, f func(warc.Cut, *warc.RecordRead) error) error {
 	file, err := fsys.Open(name)
 	if err != nil {
 		return err
@@ -41,7 +46,7 @@ func fileRecords(fsys vfs.FS, name string, f func(*warc.RecordRead) error) error
 			return nil
 		}
 		if err == nil {
-			err = f(rec)
+			err = f(warc.Cut{Serial: serial, Length: rec.Offset}, rec)
 		}
 		if err != nil {
 			return err
@@ -51,8 +56,28 @@ func fileRecords(fsys vfs.FS, name string, f func(*warc.RecordRead) error) error
 
 // Captures reads an archive's responses and revisits, robots.txt left out, and hands each to f.
 func Captures(fsys vfs.FS, dir string, f func(simweb.Capture)) error {
+	return captures(fsys, dir, func(_ warc.Cut, _ *warc.RecordRead, c simweb.Capture) { f(c) })
+}
+
+// CrawledSince reads the captures of an archive from a place on: those of one pass. A page that the server called unchanged is one with
+// status 200, and has the payload that it had.
+func CrawledSince(fsys vfs.FS, dir string, from warc.Cut) (simweb.Crawled, error) {
+	var list []simweb.Capture
+	err := captures(fsys, dir, func(at warc.Cut, rec *warc.RecordRead, c simweb.Capture) {
+		if at.Before(from) {
+			return
+		}
+		if rec.Get("WARC-Profile") == warc.ProfileNotModified {
+			c.Status = 200
+		}
+		list = append(list, c)
+	})
+	return slices.Values(list), err
+}
+
+func captures(fsys vfs.FS, dir string, f func(at warc.Cut, rec *warc.RecordRead, c simweb.Capture)) error {
 	head := make([]byte, 64)
-	return Records(fsys, dir, func(rec *warc.RecordRead) error {
+	return RecordsAt(fsys, dir, func(at warc.Cut, rec *warc.RecordRead) error {
 		if (rec.Type != warc.Response && rec.Type != warc.Revisit) || bytes.HasSuffix(rec.TargetURI, []byte("/robots.txt")) || rec.IsDNS() {
 			return nil
 		}
@@ -65,7 +90,7 @@ func Captures(fsys vfs.FS, dir string, f func(simweb.Capture)) error {
 			return err
 		}
 		c.Status = statusOf(head[:n])
-		f(c)
+		f(at, rec, c)
 		return nil
 	})
 }

@@ -40,7 +40,7 @@ func networkFaults() []networkDown {
 	return []networkDown{
 		{"the cable is out", func(rig *Rig) { rig.Net.SetLocal(func() error { return syscall.ENETUNREACH }) }, func(rig *Rig) { rig.Net.SetLocal(nil) }},
 		{"packets vanish", func(rig *Rig) { each(rig, simnet.BlackHole) }, up},
-		{"a gateway refuses", func(rig *Rig) { each(rig, simnet.Refused) }, up},
+		{"a router says no", func(rig *Rig) { rig.Net.SetLocal(func() error { return syscall.EHOSTUNREACH }) }, func(rig *Rig) { rig.Net.SetLocal(nil) }},
 	}
 }
 
@@ -211,7 +211,7 @@ func (d *deadEnd) DialContext(ctx context.Context, network, addr string) (net.Co
 	return nil, err
 }
 
-// An address that cannot be reached is left alone for ten seconds, a minute, five, and half an hour; then its hosts are given up, and the others
+// An address that cannot be reached is left alone for ten seconds, a minute, five, and half an hour, each up to a quarter longer; then its hosts are given up, and the others
 // have not noticed.
 func TestHostile_N01_anAddressThatCannotBeReachedIsLeftAloneForLongerAndLonger(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -254,7 +254,7 @@ func TestHostile_N01_anAddressThatCannotBeReachedIsLeftAloneForLongerAndLonger(t
 					if took := d.ends[i].Sub(d.tries[i]); took != c.takes {
 						t.Errorf("try %d took %v", i+1, took)
 					}
-					if waited := d.tries[i+1].Sub(d.ends[i]); waited < wait || waited > wait+10*time.Second {
+					if waited := d.tries[i+1].Sub(d.ends[i]); waited < wait || waited > wait+wait/4+10*time.Second {
 						t.Errorf("after try %d it waited %v, want %v", i+1, waited, wait)
 					}
 				}

@@ -17,7 +17,7 @@ func (s *session) handle(q *request, head []byte) {
 		return
 	}
 	t, ok := s.w.locate(https, authority, path)
-	s.log = arrival{start: s.start, conn: s.id, t: t, agent: q.agent}
+	s.log, s.says = arrival{start: s.start, conn: s.id, t: t, agent: q.agent}, ""
 	if !ok || t.kind == kindNoHost { // only a client that does not resolve names asks for the latter
 		s.log.url = "http://" + authority + path
 		if https {
@@ -50,7 +50,7 @@ func (s *session) handle(q *request, head []byte) {
 	case kindTrap:
 		s.plain(200, "OK", "text/html; charset=utf-8", "<html><body>This was no link.</body></html>\n")
 	default:
-		s.page(&h, t, q.gzip)
+		s.page(&h, t, q)
 	}
 }
 
@@ -131,9 +131,10 @@ func (s *session) writeHead(status int, reason, ctype string, length int, extra 
 		b = append(b, "\r\nConnection: close"...)
 	}
 	b = append(b, "\r\n"...)
-	if s.log.flags&flagPacked != 0 {
+	if s.log.flags&flagPacked != 0 && status != 304 {
 		b = append(b, "Content-Encoding: gzip\r\n"...)
 	}
+	b = append(b, s.says...)
 	b = append(b, extra...)
 	s.b.head = append(b, "\r\n"...)
 }
@@ -197,7 +198,7 @@ func (s *session) drip(b []byte, d time.Duration) {
 }
 
 // page answers for a page, a step of a redirect, or where it lands, packed if the client accepts that and the host does so.
-func (s *session) page(h *host, t target, accepted bool) {
+func (s *session) page(h *host, t target, q *request) {
 	f := s.w.pageAt(h, int(t.page))
 	if to, status := s.w.redirect(h, t, &f); status > 0 {
 		s.redirect(h, to, status)
@@ -233,11 +234,21 @@ func (s *session) page(h *host, t target, accepted bool) {
 		s.finish(nil, false)
 		return
 	}
+	packed := q.gzip && h.packs(&f, shape)
+	if packed {
+		s.log.flags |= flagPacked
+	}
+	if !shape.lost() {
+		v := s.w.validatorsOf(h, t, &f, packed)
+		if s.says = v.lines(); v.met(q) {
+			s.notModified()
+			return
+		}
+	}
 	s.begin()
 	d := &s.b.doc
 	s.b.out = s.w.appendBody(s.b.out, d, h, t, &f)
-	if accepted && h.packs(&f, shape) {
-		s.log.flags |= flagPacked
+	if packed {
 		d.packed = d.packer.gzip(d.packed[:0], s.body(), d.marks)
 		if c := s.o.Counters; c != nil {
 			c.Text.Add(int64(len(s.body())))

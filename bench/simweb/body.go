@@ -27,7 +27,7 @@ func (w *World) appendBody(dst []byte, d *doc, h *host, t target, f *page) []byt
 	if f.shape == shapeHuge && t.kind == kindPage {
 		dst = w.sea.fill(dst, &r, w.c.Timing.HugeBytes-(len(dst)-start))
 	}
-	return dst
+	return appendEdition(dst, w.editionOf(h, t, f))
 }
 
 // appendNoise appends n bytes that do not compress.

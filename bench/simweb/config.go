@@ -33,6 +33,10 @@ type Config struct {
 	// base elements, refreshes and what only looks like a link: what any crawler can read.
 	PlainLinks bool
 
+	Validators float64 // share of hosts whose pages say by what they are known again, and answer 304 to who asks whether they have changed
+	Edition    int     // how often the web has changed since it was made
+	Changing   float64 // share of pages that read otherwise from one edition to the next; their links stay
+
 	HTTPSShare   float64 // share of hosts on https
 	GzipShare    float64 // share of hosts that send HTML packed to clients that accept gzip
 	HTTPPort     int     // port of http hosts
@@ -138,11 +142,12 @@ func (c Config) Validate() error {
 	bad(c.PageFanout >= 1 && c.HostFanout >= 1, "fanouts %d, %d: want at least 1", c.PageFanout, c.HostFanout)
 	bad(c.LinksMean >= 1 && c.LinksMean <= 10_000, "mean links %d: want 1 to 10000", c.LinksMean)
 	bad(c.PageBytesMean >= 256 && c.PageBytesMean <= 16<<20, "mean page bytes %d: want 256 to %d", c.PageBytesMean, 16<<20)
+	bad(c.Edition >= 0 && c.Edition < 1<<16, "edition %d: want 0 to 65535", c.Edition)
 	bad(c.Latency >= 0 && c.Think >= 0, "latency %v, think %v: want at least 0", c.Latency, c.Think)
 	for _, p := range []int{c.HTTPPort, c.HTTPSPort, c.AltPort} {
 		bad(p >= 1 && p <= 65535, "port %d: want 1 to 65535", p)
 	}
-	for _, s := range []float64{c.ExternalShare, c.OtherShare, c.CopyShare, c.HTTPSShare, c.GzipShare, c.AltPortShare} {
+	for _, s := range []float64{c.ExternalShare, c.OtherShare, c.CopyShare, c.HTTPSShare, c.GzipShare, c.AltPortShare, c.Validators, c.Changing} {
 		bad(s >= 0 && s <= 1, "share %g: want 0 to 1", s)
 	}
 	bad(c.Domain == strings.ToLower(c.Domain) && !strings.HasPrefix(c.Domain, ".") && !strings.HasSuffix(c.Domain, "."),

@@ -30,6 +30,9 @@
 // Packed pages. Hosts of GzipShare send HTML packed to clients that accept it, made of islands that were packed before (islands.go); the log
 // notes which form was sent, and the judge compares digests with that form.
 //
+// Time passes. Hosts of Validators say by what their pages are known again (ETag, Last-Modified, or both) and answer 304 to who asks whether
+// they have changed. The same world in a later Edition reads otherwise in a share Changing of its pages; links stay as they are.
+//
 // Addresses. AddrOf(name) = AddrBase + xxh3(name) mod IPs, with the 64-bit xxh3 of the lower-case name; a resolver that
 // knows this formula agrees with the judge without asking.
 //

@@ -186,10 +186,11 @@ func (j *judge) arrival(r *record) {
 	// A client that stops at its body limit has what it wants of a huge page.
 	if r.flags&flagWhole != 0 || c == ClassCut && r.status == 200 {
 		is |= seenWhole
-		if r.status == 200 {
+		page := r.status == 200 || r.status == 304 // which says that it is as the client has it
+		if page {
 			is |= seenPage | seenBare
 		}
-		if r.status == 200 && r.flags&flagPacked != 0 {
+		if page && r.flags&flagPacked != 0 {
 			is = is&^seenBare | was&seenBare | seenPacked
 		}
 	}

@@ -11,8 +11,10 @@ type request struct {
 	url    []byte // as in the request line
 	host   []byte
 	agent  []byte
-	keep   bool // the client wants the connection kept
-	gzip   bool // the client accepts gzip
+	keep   bool   // the client wants the connection kept
+	gzip   bool   // the client accepts gzip
+	match  []byte // If-None-Match
+	since  []byte // If-Modified-Since
 
 	body int // Content-Length of the request
 }
@@ -49,6 +51,10 @@ func parseRequest(head []byte) (q request, ok bool) {
 			}
 		case len(name) == 15 && bytes.EqualFold(name, []byte("accept-encoding")):
 			q.gzip = q.gzip || acceptsGzip(value)
+		case len(name) == 13 && bytes.EqualFold(name, []byte("if-none-match")):
+			q.match = value
+		case len(name) == 17 && bytes.EqualFold(name, []byte("if-modified-since")):
+			q.since = value
 		case len(name) == 14 && bytes.EqualFold(name, []byte("content-length")):
 			if q.body, ok = number(string(value)); !ok {
 				return q, false

@@ -39,6 +39,8 @@ const (
 	saltAnswer
 	saltSeeds
 	saltThink
+	saltValidators
+	saltEdition
 )
 
 // hash draws for a host and page.

@@ -59,6 +59,7 @@ type session struct {
 	over  bool      // no further request on this connection
 	asked int       // requests for guests so far
 	log   arrival
+	says  string // header lines of the page at hand
 }
 
 // Serve answers the requests that come on one connection, as an origin server by Host field or as a proxy by the absolute

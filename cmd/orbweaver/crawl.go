@@ -16,6 +16,7 @@ import (
 type crawlCmd struct {
 	Dir          string   `help:"Crawl directory." default:"./crawl" placeholder:"DIR"`
 	Seeds        []string `help:"File of seeds: one URL a line, # comments, .gz read too, - for stdin. Repeatable." placeholder:"FILE" sep:"none"`
+	Refresh      bool     `help:"Begin a finished crawl again, from its seeds: servers are asked on the condition that a page has changed since it was stored (If-None-Match, If-Modified-Since), and what is unchanged becomes a revisit without a body. --max-pages, --max-per-host and --max-time count from then on. A crawl that is not finished goes on."`
 	Scope        string   `help:"Which URLs enter the frontier: all; host, domain or prefix of the seeds; or an expression." default:"all" placeholder:"SCOPE"`
 	ExcludeHosts string   `help:"File of hosts to stay away from: host, .suffix, *.suffix or CIDR, one a line." placeholder:"FILE"`
 	NoFollow     bool     `name:"nofollow" help:"Take no links that rel=nofollow, meta robots or X-Robots-Tag ask to leave alone (nofollow or none, for all robots or for orbweaver). noindex has no effect: it is about search results."`
@@ -55,7 +56,7 @@ type crawlCmd struct {
 	Contact   string `help:"URL or e-mail address where site owners reach you. Required for public crawls." placeholder:"URL"`
 	Operator  string `help:"Who runs the crawl, for the archive's warcinfo." placeholder:"NAME"`
 
-	MaxPages   count    `help:"Stop after this many stored pages; 0 for no limit." default:"0" placeholder:"N"`
+	MaxPages   count    `help:"Stop after this many stored pages, unchanged ones included; 0 for no limit." default:"0" placeholder:"N"`
 	MaxDepth   count    `help:"Links from a seed; -1 for no limit." default:"-1" least:"-1" placeholder:"N"`
 	MaxURL     size     `name:"max-url" help:"Length of the longest URL; longer ones are dropped and counted. At most 8KiB." default:"8KiB" placeholder:"SIZE" least:"16" most:"8192"`
 	MaxPerHost count    `help:"Stored pages of one site; 0 for no limit." default:"0" placeholder:"N"`
@@ -110,6 +111,7 @@ content_type, size and truncated; --store knows duplicate and, with --warc-via, 
 Examples:
   orbweaver crawl --contact https://example.org/crawl --scope domain --max-pages 10000 https://example.org/
   orbweaver crawl --dir crawl                                  # goes on with what is there
+  orbweaver crawl --dir crawl --refresh                        # when it is finished: again, for what has changed
   orbweaver crawl --seeds seeds.txt.gz --config crawl.toml
   orbweaver crawl --proxy http://127.0.0.1:8080 --resolver hashed --seeds seeds.txt   # a simulated web
   orbweaver crawl --scope 'in_domain && depth <= 5' --follow 'kind != "image" && not nofollow' https://example.org/

@@ -46,7 +46,7 @@ func TestHostile_S12_aLimitThatIsTooLowForAnyCrawlIsRefusedWithTheFigure(t *test
 	w, dir := serve(t), t.TempDir()
 	cmd, errs := limited(t, "64", w.crawl(dir, 0)...)
 	_ = cmd.Wait() // the status is looked at below
-	if code := cmd.ProcessState.ExitCode(); code != exitFailed || !strings.Contains(errs.String(), "is 64, and a crawl needs at least 112: raise it (ulimit -n 240)") {
+	if code := cmd.ProcessState.ExitCode(); code != exitFailed || !strings.Contains(errs.String(), "is 64, and a crawl needs at least 112: raise it (ulimit -n 624)") {
 		t.Errorf("exit status %d:\n%s", code, errs)
 	}
 }

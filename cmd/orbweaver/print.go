@@ -30,9 +30,17 @@ func printJSON(out io.Writer, v any) error {
 	return e.Encode(v)
 }
 
+// pagesOf is the number of pages that were met, whatever became of them.
+func pagesOf(r engine.Report) int64 {
+	return r.PagesStored + r.RevisitsStored + r.PagesUnchanged + r.PagesNotStored
+}
+
 func writeReport(out io.Writer, r engine.Report) {
-	pages := r.PagesStored + r.RevisitsStored + r.PagesNotStored
+	pages := pagesOf(r)
 	fmt.Fprintf(out, "%s: %s\n", r.State, r.Reason)
+	if r.Pass > 1 {
+		fmt.Fprintf(out, "  pass      %d: %d pages unchanged, beside those that follow\n", r.Pass, r.PagesUnchanged)
+	}
 	fmt.Fprintf(out, "  pages     %d stored, %d revisits, %d not stored; %.1f pages/s over %v\n", r.PagesStored, r.RevisitsStored,
 		r.PagesNotStored, float64(pages)/max(r.WallSeconds, 1e-9), (time.Duration(r.WallSeconds * float64(time.Second))).Round(100*time.Millisecond))
 	fmt.Fprintf(out, "  bytes     %s received, %s stored\n", human(r.BytesReceived), human(r.BytesStored))

@@ -63,8 +63,8 @@ func (p *progress) run(ctx context.Context, period time.Duration) {
 func (p *progress) print() {
 	r, now := p.crawl.Report(), time.Now()
 	seconds := now.Sub(p.lastAt).Seconds()
-	pages := r.PagesStored + r.RevisitsStored + r.PagesNotStored
-	rate := float64(pages-p.last.PagesStored-p.last.RevisitsStored-p.last.PagesNotStored) / seconds
+	pages := pagesOf(r)
+	rate := float64(pages-pagesOf(p.last)) / seconds
 	mbs := float64(r.BytesReceived-p.last.BytesReceived) / seconds / 1e6
 	p.last, p.lastAt = r, now
 	line := fmt.Sprintf("%s  %d pages  %.0f pages/s  %.1f MB/s  %d hosts  %d queued  %d fetching | %s",

@@ -24,7 +24,7 @@ import (
 func (c *crawlCmd) settings(w *world) (engine.Config, engine.Seams, error) {
 	var bad mistakes
 	cfg := engine.Config{
-		Dir: c.Dir, NoFollow: c.NoFollow, MaxPages: c.MaxPages.n,
+		Dir: c.Dir, Refresh: c.Refresh, NoFollow: c.NoFollow, MaxPages: c.MaxPages.n,
 		MaxPerHost: int(c.MaxPerHost.n), MaxTime: c.MaxTime.d, MaxDisk: c.MaxDisk.bytes,
 		RetryWait: c.RetryWait.d, KeepAlive: c.KeepAlive.d, Forms: c.Forms, Sitemaps: c.Sitemaps, Cookies: c.Cookies == "site",
 		Fetchers: int(c.Fetchers.n), WorkbenchMemory: c.WorkbenchMemory.bytes, CacheMemory: c.CacheMemory.bytes,

@@ -38,6 +38,7 @@ func newCollector(c Crawl) *collector {
 			one("urls_found_total", "Links and seeds met, repetitions included.", func(r *engine.Report) float64 { return float64(r.URLsFound) }),
 			one("urls_admitted_total", "New URLs in scope.", func(r *engine.Report) float64 { return float64(r.URLsAdmitted) }),
 			one("pages_stored_total", "Pages stored as response records.", func(r *engine.Report) float64 { return float64(r.PagesStored) }),
+			one("pages_unchanged_total", "Pages that the server called unchanged, in this pass.", func(r *engine.Report) float64 { return float64(r.PagesUnchanged) }),
 			one("revisits_stored_total", "Pages stored as revisit records.", func(r *engine.Report) float64 { return float64(r.RevisitsStored) }),
 			one("pages_not_parsed_total", "Pages that were not searched for links.", func(r *engine.Report) float64 { return float64(r.PagesNotParsed) }),
 			one("attempts_total", "Exchanges for pages.", func(r *engine.Report) float64 { return float64(r.Attempts) }),

@@ -18,6 +18,10 @@ type Target struct {
 	Robots bool   // a robots.txt: the body limit is RobotsBodyMax
 	Fresh  bool   // not over a connection that was kept
 	Cookie []byte // value of the field Cookie; empty for none
+
+	// Values of the fields that make a request conditional (RFC 9110, section 13.1): 304 means that what they are about is still so. Empty
+	// for none.
+	IfNoneMatch, IfModifiedSince []byte
 }
 
 // Fetcher performs exchanges, one at a time; each worker has its own. Idle it holds a few hundred bytes and no buffer.

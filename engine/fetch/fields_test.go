@@ -76,6 +76,14 @@ func TestHostile_H19_aRequestIsOne(t *testing.T) {
 	}
 }
 
+func TestRequestsCarryWhatTheyAreTold(t *testing.T) {
+	target := &Target{URL: []byte("http://h/x"), Host: []byte("h"), Cookie: []byte("a=b"), IfNoneMatch: []byte(`W/"7"`), IfModifiedSince: []byte("Mon")}
+	got := string(appendRequest(nil, target, false, []byte("\r\n")))
+	if want := "GET /x HTTP/1.1\r\nHost: h\r\nCookie: a=b\r\nIf-None-Match: W/\"7\"\r\nIf-Modified-Since: Mon\r\n\r\n"; got != want {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestRequestTarget(t *testing.T) {
 	for url, want := range map[string]string{
 		"http://h/": "/", "http://h/a/b?c#d": "/a/b?c", "http://h": "/", "http://h?x": "/?x", "https://h:1/p?u=http://g/": "/p?u=http://g/",

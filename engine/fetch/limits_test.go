@@ -58,6 +58,9 @@ func TestHostile_H04_H05_aHeadIsAsLongAsItMayBe(t *testing.T) {
 				if (p.Outcome == outcome.OK) != (extra == 0) || (extra > 0 && p.Outcome != outcome.HeaderTooLarge) {
 					t.Errorf("head of %d bytes: %v", len(head), p.Outcome)
 				}
+				if extra > 0 && len(p.Raw) > o.HeaderMax {
+					t.Errorf("%d bytes of it are kept, in pieces of %d", len(p.Raw), piece)
+				}
 			})
 		}
 	}

@@ -246,10 +246,11 @@ func TestHostile_H23_H24_anAnswerThatComesUnaskedIsNobodys(t *testing.T) {
 						_, _ = io.WriteString(conn, framed("length", "hello"))
 						<-kept
 						_, _ = io.WriteString(conn, late)
-						sent <- struct{}{}
+						sent <- struct{}{} // of two, so that nobody waits
 					}
 				})
 				o := testOptions()
+				o.TotalTimeout = 2 * time.Second // for a Fetcher that waits for more of what it takes for its answer
 				o.Keep = NewKeep(time.Minute, 10)
 				defer o.Keep.Close()
 				d := LoopbackOnly()

@@ -41,10 +41,18 @@ func appendRequest(dst []byte, t *Target, whole bool, manners []byte) []byte {
 	dst = append(dst, " HTTP/1.1\r\nHost: "...)
 	dst = appendVisible(dst, t.Host)
 	dst = append(dst, "\r\n"...)
-	if len(t.Cookie) > 0 {
-		dst = append(append(append(dst, "Cookie: "...), t.Cookie...), "\r\n"...)
-	}
+	dst = appendField(dst, "Cookie: ", t.Cookie)
+	dst = appendField(dst, "If-None-Match: ", t.IfNoneMatch)
+	dst = appendField(dst, "If-Modified-Since: ", t.IfModifiedSince)
 	return append(dst, manners...)
+}
+
+// appendField appends a line of the head, unless there is nothing to say.
+func appendField(dst []byte, name string, value []byte) []byte {
+	if len(value) == 0 {
+		return dst
+	}
+	return append(append(append(dst, name...), value...), "\r\n"...)
 }
 
 // requestTarget returns what follows the authority of a URL, without a fragment.

@@ -28,6 +28,9 @@ func (c *checker) compareArchive(t *tally, j journaled) {
 	if t.revisits != n.Revisits {
 		c.fault(area, file, "%d pages were stored as revisits, and the archive has %d", n.Revisits, t.revisits)
 	}
+	if t.unchanged != n.Unchanged {
+		c.fault(area, file, "%d pages were stored as unchanged, and the archive has %d", n.Unchanged, t.unchanged)
+	}
 	// A robots.txt is no page, nor is what its redirects lead to, nor an answer that was not good enough and asked for
 	// again; a link to a robots.txt makes it one.
 	if least, most := t.pages-t.robotsMoved*robotsHops-n.Retries, t.pages+t.robots; n.Pages < least || n.Pages > most {

@@ -24,7 +24,7 @@
 //     dropped + handed to the sieve, which has them pending, known or admitted (E1).
 //   - I2: every record of the archive is whole and its digests match; its URL is known to the sieve; the indexes say what
 //     the files say; the number of URLs with a last answer is that of the URLs which have a record of one. Every revisit
-//     names a response that is there, every payload that the map names is there, and every payload is in the map.
+//     names a response that is there (one of a page that the server called unchanged, too, from the second pass on), every payload that the map names is there, and every payload is in the map.
 //   - I3: what counts ends with the last record that the journal names and that is whole, as it does for a crawl that goes
 //     on. What lies behind was not acknowledged, whatever it looks like: it is told as a note. After an orderly stop
 //     nothing may lie behind. An entry names the record of its own URL.
@@ -33,6 +33,9 @@
 //
 // All counters but those of report.json belong to the cut, as the rooms do, so after a kill they are compared as
 // strictly as after an orderly stop. Of report.json there is only its own balance then.
+//
+// Of a crawl that was begun again the counters and rooms are of the last pass, so only its records are held against them. What lies before
+// is looked at for form, digests, identities, references and payloads.
 //
 // What it cannot see: what left no trace (that two requests kept their distance, that no forbidden address was asked), and
 // whether a robots.txt was obeyed. Which page lost its record, where one did: the sieve has no URLs, so it is their

@@ -188,7 +188,13 @@ func (c *checker) compareAnswers() {
 	}
 }
 
-// compareIDs looks for identities that two records have.
+// What an entry of the list of identities is: a record's own, or one that a record names. The former come first.
+const (
+	isRecord    place = 0
+	isReference place = 1
+)
+
+// compareIDs looks for identities that two records have, and for those that a revisit names and no record has (I2).
 func (c *checker) compareIDs() error {
 	var last extsort.Entry
 	some := false
@@ -196,7 +202,13 @@ func (c *checker) compareIDs() error {
 		if err = errors.Join(err, c.ctx.Err()); err != nil {
 			return err
 		}
-		if some && e.Hi == last.Hi && e.Lo == last.Lo {
+		switch known := some && e.Hi == last.Hi && e.Lo == last.Lo; {
+		case place(e.Tag>>placeShift) == isReference:
+			if !known {
+				c.fault(areaArchive, c.placeOfRecord(e.Tag), "the revisit says that a record is unchanged which is not in the archive (I2)")
+			}
+			continue
+		case known:
 			c.fault(areaArchive, c.placeOfRecord(e.Tag), "its WARC-Record-ID is also that of the record in %s", c.placeOfRecord(last.Tag))
 		}
 		last, some = e, true

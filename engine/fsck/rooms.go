@@ -9,10 +9,12 @@ import (
 	"io/fs"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"orbweaver/engine"
+	"orbweaver/engine/catalogue"
 	"orbweaver/engine/seen"
 	"orbweaver/engine/urlx"
 	"orbweaver/sieve"
@@ -24,10 +26,11 @@ import (
 
 // openRooms opens every room at its cut and lets it check itself.
 func (c *checker) openRooms() {
-	steps := []struct {
+	type step struct {
 		area, where string
 		run         func() error
-	}{
+	}
+	steps := []step{
 		{"sieve", engine.SieveDir, c.checkSieve},
 		{"ready", engine.ReadyDir, c.checkReady},
 		{"queues", engine.QueuesDir, c.checkQueues},
@@ -35,6 +38,11 @@ func (c *checker) openRooms() {
 		{"bench", c.cut.BenchFile(), c.checkBench},
 		{"cold", engine.ColdDir, c.checkCold},
 		{"cache", engine.CacheFile, c.checkCache},
+		{"catalogue", engine.CatalogueFile(c.cut.Pass), c.checkCatalogue},
+	}
+	if c.cut.Afresh {
+		c.note("manifest", engine.ManifestFile, "the crawl was begun again and then ended: a new pass begins with empty rooms")
+		steps = slices.DeleteFunc(steps, func(s step) bool { return s.area != "seen" && s.area != "catalogue" })
 	}
 	for _, s := range steps {
 		if c.ctx.Err() != nil {
@@ -107,6 +115,24 @@ func (c *checker) checkCold() error {
 		})
 	}
 	return errors.Join(err, s.Close())
+}
+
+// checkCatalogue reads the list of what the archive held when this pass began; the crawl makes it again if it has to.
+func (c *checker) checkCatalogue() error {
+	if c.cut.Earlier == nil {
+		return nil
+	}
+	name := engine.CatalogueFile(c.cut.Pass)
+	list, err := catalogue.Open(c.fsys, c.path(name), *c.cut.Earlier)
+	if err == nil {
+		c.checked("catalogue", list.Len(), "captures")
+		err = errors.Join(list.Check(), list.Close())
+	}
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, catalogue.ErrCorrupt) {
+		c.note("catalogue", name, "missing or damaged (%v); it is made again from the archive, or its pages are fetched whole", err)
+		return nil
+	}
+	return err
 }
 
 // checkCache looks at what keeps the door warm after an orderly stop; the crawl goes on without it.
@@ -203,7 +229,7 @@ func (c *checker) checkReport() {
 	}{
 		{"urls_found", r.URLsFound, n.Found}, {"urls_admitted", r.URLsAdmitted, n.Admitted},
 		{"outcomes", finished, n.Finished()}, {"pages_stored", r.PagesStored, n.Pages},
-		{"revisits_stored", r.RevisitsStored, n.Revisits}, {"attempts", r.Attempts, n.Attempts},
+		{"revisits_stored", r.RevisitsStored, n.Revisits}, {"pages_unchanged", r.PagesUnchanged, n.Unchanged}, {"attempts", r.Attempts, n.Attempts},
 	} {
 		if pair.told != pair.cut {
 			c.fault(area, file, "%s is %d, and %d in the checkpoint", pair.name, pair.told, pair.cut)

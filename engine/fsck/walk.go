@@ -18,6 +18,7 @@ import (
 // tally is what the records of the archive come to, up to the checkpoint.
 type tally struct {
 	cut  warc.Cut
+	from warc.Cut  // where this pass began
 	seen *seen.Map // nil: could not be opened
 
 	statuses      [600]int64 // of responses and revisits
@@ -25,6 +26,7 @@ type tally struct {
 	robots        int64      // those
 	robotsMoved   int64      // redirects that a robots.txt may have led through
 	revisits      int64      // revisits with a status of 2xx
+	unchanged     int64      // revisits of what the server said is as it was
 	matched       uint64     // responses that the map of payloads names
 	unclaimed     int64      // responses whose payload the map does not have
 	reached       bool       // a record ends at the checkpoint
@@ -43,7 +45,7 @@ type reference struct {
 func newTally(cut *engine.Inspection, m *seen.Map) *tally {
 	t := &tally{seen: m, behindIDs: map[warc.ID]bool{}, reached: true}
 	if cut != nil {
-		t.cut, t.reached = cut.Archive, cut.Archive.Length == 0
+		t.cut, t.from, t.reached = cut.Archive, cut.From, cut.Archive.Length == 0
 	}
 	return t
 }
@@ -95,7 +97,10 @@ func (c *checker) record(t *tally, file string, at warc.Cut, rec *warc.RecordRea
 		return nil
 	}
 	id := [2]uint64{binary.BigEndian.Uint64(rec.ID[:8]), binary.BigEndian.Uint64(rec.ID[8:])}
-	if err := c.places.ids.Add(extsort.Entry{Hi: id[0], Lo: id[1], Tag: placeTag(0, at)}); err != nil {
+	if err := c.places.ids.Add(extsort.Entry{Hi: id[0], Lo: id[1], Tag: placeTag(isRecord, at)}); err != nil {
+		return err
+	}
+	if err := c.unchanged(t, rec, at); err != nil {
 		return err
 	}
 	if !at.Before(t.cut) {
@@ -107,11 +112,29 @@ func (c *checker) record(t *tally, file string, at warc.Cut, rec *warc.RecordRea
 		return t.behindRevisits(file, rec)
 	}
 	capture := engine.ReadCapture(rec)
-	if err := c.firstOf(t, file, rec, &capture); err != nil {
+	if err := c.firstOf(t, file, rec, &capture, at.Before(t.from)); err != nil {
 		return err
+	}
+	if at.Before(t.from) {
+		return nil // of an earlier pass: the counters have forgotten it, and its URL may wait
 	}
 	t.count(rec, &capture)
 	return c.place(rec, &capture, at)
+}
+
+// unchanged notes what a revisit of this pass refers to, if the server said that the page is as it was: the response is in this archive.
+// In a first pass nobody was asked, so it may be in that of an earlier crawl.
+func (c *checker) unchanged(t *tally, rec *warc.RecordRead, at warc.Cut) error {
+	to := refersTo(rec)
+	if !notModified(rec) || c.cut == nil || c.cut.Pass == 0 || at.Before(t.from) || to.IsZero() {
+		return nil
+	}
+	e := extsort.Entry{Hi: binary.BigEndian.Uint64(to[:8]), Lo: binary.BigEndian.Uint64(to[8:]), Tag: placeTag(isReference, at)}
+	return c.places.ids.Add(e)
+}
+
+func notModified(rec *warc.RecordRead) bool {
+	return rec.Type == warc.Revisit && rec.Get("WARC-Profile") == warc.ProfileNotModified
 }
 
 func (t *tally) count(rec *warc.RecordRead, c *engine.Capture) {
@@ -123,6 +146,8 @@ func (t *tally) count(rec *warc.RecordRead, c *engine.Capture) {
 	switch page := status >= 200 && status < 300; {
 	case rec.Type == warc.Revisit && page:
 		t.revisits++
+	case notModified(rec):
+		t.unchanged++
 	case rec.Type == warc.Revisit:
 	case page && c.Robots:
 		t.robots++
@@ -164,7 +189,7 @@ func hasAnswer(o outcome.Outcome) bool { return o.Class() == outcome.ClassAnswer
 
 // behindRevisits remembers a revisit of something that was stored after the checkpoint.
 func (t *tally) behindRevisits(file string, rec *warc.RecordRead) error {
-	if t.seen == nil || rec.Get("WARC-Profile") == warc.ProfileNotModified {
+	if t.seen == nil || notModified(rec) {
 		return nil
 	}
 	to := refersTo(rec)
@@ -190,16 +215,16 @@ func refersTo(rec *warc.RecordRead) warc.ID {
 }
 
 // firstOf holds a record against the map of payloads: what the map names must be there, and a revisit must name what the
-// map names, so that it resolves.
-func (c *checker) firstOf(t *tally, file string, rec *warc.RecordRead, capture *engine.Capture) error {
+// map names, so that it resolves. old says that it is of an earlier pass, whose counters are forgotten.
+func (c *checker) firstOf(t *tally, file string, rec *warc.RecordRead, capture *engine.Capture, old bool) error {
 	if t.seen == nil {
 		return nil
 	}
-	if rec.Type == warc.Revisit && rec.Get("WARC-Profile") == warc.ProfileNotModified {
+	if notModified(rec) {
 		if refersTo(rec).IsZero() {
 			c.fault(areaArchive, file, "at %d: the revisit of %.200q does not say which record is unchanged", rec.Offset, rec.TargetURI)
 		}
-		return nil // it may be the record of an earlier crawl
+		return nil // it may be a record that is not the first with its payload, or that of an earlier crawl
 	}
 	if rec.PayloadDigest == nil {
 		if rec.Type == warc.Revisit {
@@ -216,7 +241,7 @@ func (c *checker) firstOf(t *tally, file string, rec *warc.RecordRead, capture *
 	}
 	switch {
 	case rec.Type == warc.Response && !ok:
-		if !capture.Robots && !capture.Again(&c.policy) {
+		if !capture.Robots && !capture.Again(&c.policy) && !old {
 			t.unclaimed++
 		}
 	case rec.Type == warc.Revisit:

@@ -250,9 +250,14 @@ func TestHostile_P01_P02_P12_hostileBodiesTakeLinearTime(t *testing.T) {
 				took(1<<14, 1)
 				continue
 			}
-			if took(1<<20, 2) > 20*time.Millisecond { // on a busy machine that says little: the best of more tries does
-				if small, large := took(1<<16, 20), took(1<<20, 20); large > 80*small {
+			for try := 0; took(1<<20, 2) > 20*time.Millisecond; try++ { // on a busy machine that says little: more tries do
+				small, large := took(1<<16, 20), took(1<<20, 20)
+				if large <= 80*small {
+					break
+				}
+				if try == 10 {
 					t.Errorf("%s after %q: %v for 64 KiB, %v for 1 MiB", name, lead, small, large)
+					break
 				}
 			}
 		}

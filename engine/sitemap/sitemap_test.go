@@ -158,7 +158,7 @@ func TestADamagedFileGivesWhatThereWas(t *testing.T) {
 	}
 }
 
-// It gives each shape at 64 KiB and at eight times that. Short times need not be looked at twice.
+// It gives each shape at 64 KiB and at eight times that. Short times need not be looked at twice, long ones may be somebody else's.
 func TestHostile_P12_hostileFilesTakeLinearTime(t *testing.T) {
 	for _, shape := range []string{
 		"<", "<a ", "<a '", "<loc>", "</loc", "<!--", "<![CDATA[", "<?", "<!DOCTYPE [", "&", "&#", "<loc>&amp;", "<link a=b ", "]", "<link href='",
@@ -182,10 +182,12 @@ func TestHostile_P12_hostileFilesTakeLinearTime(t *testing.T) {
 				took(16<<10, 1)
 				continue
 			}
-			if took(512<<10, 1) > 40*time.Millisecond {
-				if small, large := took(64<<10, 10), took(512<<10, 10); large > 40*small {
-					t.Errorf("%q after %q: %v for 64 KiB, %v for 512 KiB", shape, lead, small, large)
-				}
+			small, large := time.Hour, time.Hour
+			for look := 0; look < 10 && large > min(40*small, 40*time.Millisecond); look++ { // others may have the processor
+				small, large = min(small, took(64<<10, 10)), min(large, took(512<<10, 1+look))
+			}
+			if large > 40*time.Millisecond && large > 40*small {
+				t.Errorf("%q after %q: %v for 64 KiB, %v for 512 KiB", shape, lead, small, large)
 			}
 		}
 	}

@@ -1,0 +1,189 @@
+package crash
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/bench/invitro"
+	"orbweaver/bench/simweb"
+	"orbweaver/engine"
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+)
+
+// finished is a crawl that is over, on a disk, and the web as it is when the crawl begins again.
+type finished struct {
+	disk *Image
+	from warc.Cut // where the archive ends
+	web  *simweb.World
+}
+
+// finish crawls a world of which most pages say by what they are known again.
+func finish(t *testing.T, seed uint64) *finished {
+	t.Helper()
+	w, err := world(seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := w.Config()
+	c.Validators, c.Changing = 0.8, 0.2
+	f := &finished{}
+	synctest.Test(t, func(t *testing.T) {
+		if w, err = simweb.New(c); err != nil {
+			t.Fatal(err)
+		}
+		rig := &invitro.Rig{World: w, Log: w.NewLog(), FS: vfs.NewMem(1), Seeds: w.Seeds(3), Proxy: behindProxy(seed)}
+		rig.Connect()
+		r := &result{}
+		if err := r.run(t.Context(), rig, config(rig), rig.FS, false); err != nil || r.report.State != engine.StateFinished {
+			t.Fatal(r.report.State, err)
+		}
+		if err := rig.Net.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if f.disk, err = photograph(newAlbum(), rig.FS.KillClone()); err != nil {
+			t.Fatal(err)
+		}
+		cut, err := engine.Inspect(rig.FS, "crawl")
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.disk.When, f.from = time.Now(), cut.Archive
+	})
+	c.Edition = 1
+	if f.web, err = simweb.New(c); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// refresh begins the crawl again, from where it was finished or from an image of its second pass, and judges that pass. cam may be nil.
+func (f *finished) refresh(t *testing.T, from *Image, cam *camera) *result {
+	t.Helper()
+	r := &result{}
+	synctest.Test(t, func(t *testing.T) {
+		image, log := f.disk, f.web.NewLog()
+		if from != nil {
+			image, log = from, from.log.At(from.log.Len(), from.When, 0)
+		}
+		<-time.After(time.Until(image.When))
+		disk, err := image.disk(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.fsck(t, "the image", disk)
+		over := from != nil && r.isOver(disk)
+		w := f.web.Again(log)
+		rig := &invitro.Rig{World: w, Log: log, FS: disk, Seeds: w.Seeds(3), Proxy: behindProxy(w.Config().Seed)}
+		rig.Connect()
+		cfg := config(rig)
+		cfg.Seeds, cfg.Refresh = nil, !over
+		var fsys vfs.FS = disk
+		if cam != nil {
+			fsys = cam.watch(disk, log, cfg.Dir)
+		}
+		if err := r.run(t.Context(), rig, cfg, fsys, false); err != nil {
+			r.fault("the pass ends with: %v", err)
+		}
+		if err := rig.Net.Close(); err != nil {
+			r.fault("network: %v", err)
+		}
+		if cam != nil {
+			r.counts, r.images = cam.counts, cam.develop()
+			if cam.err != nil {
+				t.Fatal(cam.err)
+			}
+		}
+		f.judge(t, r, rig, cfg, disk, from)
+	})
+	return r
+}
+
+// isOver wants a disk to hold the finished crawl as it was, or its second pass, and says whether that is over.
+func (r *result) isOver(disk *vfs.Mem) bool {
+	cut, err := engine.Inspect(disk, "crawl")
+	if err != nil {
+		r.fault("the image: %v", err)
+		return false
+	}
+	if cut.Pass > 1 || cut.Pass == 0 && cut.State != engine.StateFinished {
+		r.fault("the image is of pass %d, %s", cut.Pass+1, cut.State)
+	}
+	return cut.Pass == 1 && cut.State == engine.StateFinished
+}
+
+// past is what went before the images of a second pass.
+func past() *Image { return &Image{Point: "the crawl was finished", Variant: "and began again"} }
+
+// judge holds the second pass against what was promised.
+func (f *finished) judge(t *testing.T, r *result, rig *invitro.Rig, cfg engine.Config, disk *vfs.Mem, from *Image) {
+	t.Helper()
+	if rep := &r.report; rep.State != engine.StateFinished || rep.Pass != 2 {
+		r.fault("pass %d ends %s: %s", rep.Pass, rep.State, rep.Reason)
+	}
+	r.fsck(t, "the end", disk)
+	if cfg.Refresh { // when the pass was over already, nobody came to clear up
+		r.leftovers(disk)
+	}
+	crawled, err := invitro.CrawledSince(disk, cfg.Dir+"/warc", f.from)
+	if err != nil {
+		r.fault("archive: %v", err)
+		return
+	}
+	r.pages = map[string]bool{}
+	for c := range crawled {
+		if c.Status == 200 && !c.Truncated {
+			r.pages[c.URL] = true
+		}
+	}
+	v := rig.World.Judge(rig.Log, simweb.Promise{
+		HostDelay: cfg.Politeness.HostDelay, IPDelay: cfg.Politeness.IPDelay, Contact: "https://example.org/bot",
+		Expect: simweb.ExpectOptions{Seeds: rig.Seeds},
+	}, crawled)
+	allowed := 0
+	if from != nil {
+		allowed = from.Bound
+	}
+	if r.again = v.Repeated; r.again > allowed {
+		r.fault("%d pages fetched again, at most %d were in flight or not synced", r.again, allowed)
+	}
+	v.Repeated, v.Overlap = 0, 0
+	if !v.Sound() {
+		var b strings.Builder
+		v.Print(&b)
+		r.fault("the oracle: %s", b.String())
+	}
+}
+
+// TestCrashInARefresh crashes a crawl that begins again at every call that turns it over, and at some of each class behind that: what is
+// on disk is the finished crawl or its second pass, and the same command brings the second pass to its end.
+func TestCrashInARefresh(t *testing.T) {
+	eachSeed(t, func(t *testing.T, seed uint64, share time.Duration) {
+		f := finish(t, seed)
+		base := f.refresh(t, nil, newCamera(seed, inFlight, nil, func(string, int) bool { return false }))
+		if len(base.faults) > 0 {
+			t.Fatalf("seed %d, not killed: %s", seed, strings.Join(base.faults, "\n"))
+		}
+		if base.report.PagesUnchanged == 0 || base.report.PagesStored == 0 {
+			t.Fatalf("seed %d: %d pages unchanged, %d stored", seed, base.report.PagesUnchanged, base.report.PagesStored)
+		}
+		tr := &trial{seed: seed, world: f.web, base: base, album: newAlbum(), rng: newRng(seed), begun: time.Now(), share: share}
+		tr.crawl = func(t *testing.T, im *Image) *result { return f.refresh(t, im, nil) }
+		chosen, opening := choose(base.counts, *perClass, tr.rng), whileOpening()
+		turning := 2 // manifests: that of the turn-over, and that of the first cut
+		cam := newCamera(seed, inFlight, tr.album, func(class string, n int) bool {
+			early := turning > 0
+			if early && !opening(class, n) {
+				opening = whileOpening()
+				turning--
+			}
+			return early || chosen[class][n]
+		})
+		cam.past = past()
+		images := f.refresh(t, nil, cam).images
+		tr.survive(t, images)
+		tr.tell("crash in a refresh", images)
+	})
+}

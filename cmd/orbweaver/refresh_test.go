@@ -1,0 +1,106 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"orbweaver/engine"
+	"orbweaver/internal/vfs"
+)
+
+// paper is a site whose pages have an entity tag each, which changes with them.
+type paper struct {
+	mu    sync.Mutex
+	news  int
+	heard []string // path and condition of each request
+}
+
+func (p *paper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	asked := r.Header.Get("If-None-Match")
+	p.heard = append(p.heard, strings.TrimSpace(r.URL.Path+" "+asked))
+	tag, text := `"front"`, `<a href="/news"></a><a href="/archive"></a>`
+	switch r.URL.Path {
+	case "/":
+	case "/news":
+		tag, text = fmt.Sprintf(`"news-%d"`, p.news), fmt.Sprintf(`<p>%d<a href="/news/%d"></a>`, p.news, p.news)
+	case "/archive", "/news/0", "/news/1":
+		tag, text = `"`+r.URL.Path+`"`, "old: "+r.URL.Path
+	default:
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("ETag", tag)
+	w.Header().Set("Content-Type", "text/html")
+	if asked == tag {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	fmt.Fprint(w, text)
+}
+
+// print brings out the next number.
+func (p *paper) print(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.news = n
+}
+
+// take gives what was heard since the last call.
+func (p *paper) take() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all := strings.Join(p.heard, ", ")
+	p.heard = nil
+	return all
+}
+
+func TestAFinishedCrawlIsRefreshedByOption(t *testing.T) {
+	p := &paper{}
+	site := httptest.NewServer(p)
+	defer site.Close()
+	dir := t.TempDir()
+	crawl := func(more ...string) (engine.Report, result) {
+		t.Helper()
+		r := call(append([]string{"crawl", "--dir", dir, "--allow-net", "127.0.0.0/8", "--host-delay", "1ms", "--ip-delay", "0", "--fetchers", "4",
+			"--workbench-memory", "4Mi", "--cache-memory", "1Mi", "--sieve-memory", "1Mi"}, more...)...).want(t, exitDone)
+		report, err := engine.ReadReport(vfs.Disk(), dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		call("fsck", dir).want(t, exitDone)
+		return report, r
+	}
+	report, _ := crawl(site.URL+"/", "--refresh") // there is nothing yet
+	if report.PagesStored != 4 || report.Pass != 1 || strings.Contains(p.take(), `"`) {
+		t.Fatalf("pass %d: %d pages", report.Pass, report.PagesStored)
+	}
+	if crawl(); p.take() != "" {
+		t.Error("a finished crawl asks without being told to")
+	}
+	p.print(1)
+	report, said := crawl("--refresh")
+	if report.PagesUnchanged != 2 || report.PagesStored != 2 || report.RevisitsStored != 0 || report.Pass != 2 {
+		t.Errorf("pass %d: %d unchanged, %d stored, %d revisits", report.Pass, report.PagesUnchanged, report.PagesStored, report.RevisitsStored)
+	}
+	if want := `/robots.txt, / "front", /news "news-0", /archive "/archive", /news/1`; p.take() != want {
+		t.Errorf("asked for otherwise than: %s", want)
+	}
+	if !strings.Contains(said.err, "begins again") || !strings.Contains(said.err, "2 pages unchanged") {
+		t.Errorf("said: %s", said.err)
+	}
+	if crawl(); p.take() != "" {
+		t.Error("--refresh was kept for the next run")
+	}
+	files, err := filepath.Glob(dir + "/warc/*.warc.gz")
+	if err != nil || len(files) < 2 {
+		t.Fatal(files, err)
+	}
+	call(append([]string{"warc", "verify"}, files...)...).want(t, exitDone)
+}

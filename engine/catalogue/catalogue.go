@@ -1,0 +1,254 @@
+package catalogue
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/zeebo/xxh3"
+
+	"orbweaver/internal/extsort"
+	"orbweaver/internal/vfs"
+)
+
+// ErrCorrupt says that the file is not what was written.
+var ErrCorrupt = errors.New("catalogue: damaged")
+
+const (
+	entryBytes   = 24
+	blockEntries = 170
+	fenceBytes   = 12
+	serialShift  = 42
+	offsetMax    = 1<<(serialShift-1) - 1
+	serialMax    = 1<<(64-serialShift) - 1
+)
+
+// BlockBytes is the length of the buffer that a Lookup needs.
+const BlockBytes = blockEntries * entryBytes
+
+// Place is where a record begins.
+type Place struct {
+	Serial  uint32 // of the archive file
+	Offset  int64  // bytes
+	Revisit bool   // the payload is in another record
+}
+
+// Entry is a place of a URL for the sorter. ok is false for places that are too far out to be written down.
+func Entry(fp xxh3.Uint128, at Place) (e extsort.Entry, ok bool) {
+	tag := uint64(at.Serial)<<serialShift | uint64(at.Offset)<<1
+	if at.Revisit {
+		tag |= 1
+	}
+	return extsort.Entry{Hi: fp.Hi, Lo: fp.Lo, Tag: tag}, at.Serial <= serialMax && at.Offset >= 0 && at.Offset <= offsetMax
+}
+
+func placeOf(tag uint64) Place {
+	return Place{Serial: uint32(tag >> serialShift), Offset: int64(tag >> 1 & offsetMax), Revisit: tag&1 != 0}
+}
+
+// Cut names a file's content.
+type Cut struct {
+	Entries int64  `json:"entries"`
+	Sum     uint32 `json:"sum"` // of the fence
+}
+
+// blocks is their number.
+func (c Cut) blocks() int64 { return (c.Entries + blockEntries - 1) / blockEntries }
+
+func (c Cut) length() int64 { return c.Entries*entryBytes + c.blocks()*fenceBytes }
+
+// Write makes the file of what the sorter holds, durable and in one step, and leaves the sorter for its owner to close.
+func Write(fsys vfs.FS, name string, s *extsort.Sorter) (Cut, error) {
+	var cut Cut
+	err := vfs.WriteAtomic(fsys, name, func(w io.Writer) error {
+		b := builder{out: bufio.NewWriterSize(w, 256<<10)}
+		if err := b.all(s); err != nil {
+			return err
+		}
+		cut = Cut{Entries: b.n, Sum: crc32.Checksum(b.fence, castagnoli())}
+		_, _ = b.out.Write(b.fence) // bufio keeps the first error for Flush
+		return b.out.Flush()
+	})
+	if err != nil {
+		return Cut{}, fmt.Errorf("catalogue: %w", err)
+	}
+	return cut, nil
+}
+
+// builder writes blocks.
+type builder struct {
+	out   *bufio.Writer
+	n     int64
+	block []byte
+	fence []byte
+}
+
+func (b *builder) all(s *extsort.Sorter) error {
+	var held extsort.Entry // the last one, not yet written
+	some := false
+	for e, err := range s.Sorted() {
+		if err != nil {
+			return err
+		}
+		if stale := held.Hi == e.Hi && held.Lo == e.Lo && held.Tag&1 != 0; some && !stale {
+			b.add(held)
+		}
+		held, some = e, true
+	}
+	if some {
+		b.add(held)
+	}
+	b.end()
+	return nil
+}
+
+func (b *builder) add(e extsort.Entry) {
+	b.block = binary.LittleEndian.AppendUint64(b.block, e.Hi)
+	b.block = binary.LittleEndian.AppendUint64(b.block, e.Lo)
+	b.block = binary.LittleEndian.AppendUint64(b.block, e.Tag)
+	if b.n++; len(b.block) == BlockBytes {
+		b.end()
+	}
+}
+
+// end ends a block.
+func (b *builder) end() {
+	if len(b.block) == 0 {
+		return
+	}
+	b.fence = append(b.fence, b.block[:8]...)
+	b.fence = binary.LittleEndian.AppendUint32(b.fence, crc32.Checksum(b.block, castagnoli()))
+	_, _ = b.out.Write(b.block) // bufio keeps the first error for Flush
+	b.block = b.block[:0]
+}
+
+func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
+
+// Catalogue is an open file.
+type Catalogue struct {
+	file  vfs.File
+	cut   Cut
+	first []uint64 // high half of each block's first entry
+	sums  []uint32 // of each block
+}
+
+// Open opens the file that a Cut names. It reads the fence; ErrCorrupt says that it is not the one, fs.ErrNotExist that there is none.
+func Open(fsys vfs.FS, name string, cut Cut) (*Catalogue, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("catalogue: %w", err)
+	}
+	c := &Catalogue{file: f, cut: cut}
+	if err := c.readFence(); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), f.Close())
+	}
+	return c, nil
+}
+
+func (c *Catalogue) readFence() error {
+	size, err := c.file.Size()
+	if err != nil {
+		return err
+	}
+	if c.cut.Entries < 0 || c.cut.Entries > math.MaxInt64/64 || size != c.cut.length() {
+		return fmt.Errorf("%w: %d bytes, and %d entries", ErrCorrupt, size, c.cut.Entries)
+	}
+	n := c.cut.blocks()
+	from := c.cut.Entries * entryBytes
+	in := bufio.NewReaderSize(io.NewSectionReader(c.file, from, size-from), 64<<10)
+	c.first, c.sums = make([]uint64, n), make([]uint32, n)
+	sum := crc32.New(castagnoli())
+	var b [fenceBytes]byte
+	for i := range c.first {
+		if _, err := io.ReadFull(in, b[:]); err != nil {
+			return err
+		}
+		_, _ = sum.Write(b[:]) // a hash does not fail
+		c.first[i], c.sums[i] = binary.LittleEndian.Uint64(b[:]), binary.LittleEndian.Uint32(b[8:])
+	}
+	if sum.Sum32() != c.cut.Sum {
+		return fmt.Errorf("%w: the fence", ErrCorrupt)
+	}
+	return nil
+}
+
+// Close closes the file.
+func (c *Catalogue) Close() error { return c.file.Close() }
+
+// Len is the number of places.
+func (c *Catalogue) Len() int64 { return c.cut.Entries }
+
+// Lookup appends the places of a fingerprint to dst, in the order of the archive. buf is the caller's, of BlockBytes.
+func (c *Catalogue) Lookup(dst []Place, buf []byte, fp xxh3.Uint128) ([]Place, error) {
+	i, _ := slices.BinarySearch(c.first, fp.Hi) // the first block that begins there or behind
+	for i = max(i-1, 0); i < len(c.first) && c.first[i] <= fp.Hi; i++ {
+		block, err := c.block(buf, i)
+		if err != nil {
+			return dst, err
+		}
+		for at := searchBlock(block, fp); at < len(block); at += entryBytes {
+			if entryAt(block, at) != fp {
+				break
+			}
+			dst = append(dst, placeOf(binary.LittleEndian.Uint64(block[at+16:])))
+		}
+	}
+	return dst, nil
+}
+
+func entryAt(block []byte, at int) xxh3.Uint128 {
+	return xxh3.Uint128{Hi: binary.LittleEndian.Uint64(block[at:]), Lo: binary.LittleEndian.Uint64(block[at+8:])}
+}
+
+// searchBlock finds the first entry that is not before fp.
+func searchBlock(block []byte, fp xxh3.Uint128) int {
+	low, high := 0, len(block)/entryBytes
+	for low < high {
+		mid := (low + high) / 2
+		if e := entryAt(block, mid*entryBytes); e.Hi < fp.Hi || e.Hi == fp.Hi && e.Lo < fp.Lo {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	return low * entryBytes
+}
+
+// block reads one block into buf.
+func (c *Catalogue) block(buf []byte, i int) ([]byte, error) {
+	from := int64(i) * BlockBytes
+	block := buf[:min(BlockBytes, c.cut.Entries*entryBytes-from)]
+	if _, err := c.file.ReadAt(block, from); err != nil && err != io.EOF { //nolint:errorlint // io.ReaderAt's own word
+		return nil, fmt.Errorf("catalogue: %w", err)
+	}
+	if crc32.Checksum(block, castagnoli()) != c.sums[i] {
+		return nil, fmt.Errorf("%w: %s, block %d", ErrCorrupt, c.file.Name(), i)
+	}
+	return block, nil
+}
+
+// Check reads all of it: every block is what was written, and all is in order.
+func (c *Catalogue) Check() error {
+	buf := make([]byte, BlockBytes)
+	var last extsort.Entry
+	for i := range c.first {
+		block, err := c.block(buf, i)
+		if err != nil {
+			return err
+		}
+		for at := 0; at < len(block); at += entryBytes {
+			fp := entryAt(block, at)
+			e := extsort.Entry{Hi: fp.Hi, Lo: fp.Lo, Tag: binary.LittleEndian.Uint64(block[at+16:])}
+			if extsort.Compare(e, last) < 0 {
+				return fmt.Errorf("%w: %s, block %d is out of order", ErrCorrupt, c.file.Name(), i)
+			}
+			last = e
+		}
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package filter
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Expressions that are wrong, that are too long or too deep, or that could take for ever with the URLs of strangers, are refused as they
+// are compiled, in no time. (What an expression matches is shown by --dry-run before it is given; we ask for no confirmation of one that
+// matches all, since all and none are filters like others.)
+func TestHostile_A04_badAndDearExpressionsAreRefusedAtOnce(t *testing.T) {
+	long := strings.Repeat
+	for name, text := range map[string]string{
+		"no expression":           "host ==",
+		"an unknown name":         "hots == 'a.test'",
+		"no answer":               "path",
+		"a number":                "depth + 1",
+		"too long":                "host == '" + long("a", 64<<10) + "'",
+		"too many nodes":          long("not ", 12_000) + "seed",
+		"brackets that stay open": long("(", 60_000),
+		"deep lists":              long("[", 30_000),
+		"many terms":              "seed" + long(" and seed", 7000),
+		"no RE2":                  `path matches "(a+)+\\1"`,
+		"a look behind":           `path matches "(?<=a)b"`,
+		"a pattern too large":     `path matches "((((a{1000}){1000}){1000}){1000})"`,
+		"a stranger's pattern":    `host matches path`,
+		"a loop in a loop":        `all(1..9000, all(1..9000, # > 0))`,
+		"a loop in a list":        `any(split(path, "/"), any(split(query, "&"), # == "a"))`,
+		"growing text":            `len(replace(path, "a", path)) > 5`,
+		"growing by a letter":     `len(replace(path, "a", "bb")) > 5`,
+		"repeated text":           `len(repeat(path, 999999)) > 5`,
+		"doubled text":            `let a = url + url; ` + doubling("a", 30) + ` > 5`,
+		"reduced text":            `len(reduce(1..60, #acc + #acc, path)) > 5`,
+		"the time":                `now().Year() > 5`,
+	} {
+		began := time.Now()
+		_, err := CompileScope(text, nil)
+		if !errors.Is(err, ErrExpression) {
+			t.Errorf("%s: %.200v", name, err)
+		}
+		if took := time.Since(began); took > 20*time.Second {
+			t.Errorf("%s: refused after %v", name, took)
+		}
+	}
+}
+
+// Brackets mean nothing, however many: what they hold counts.
+func TestHostile_A04_bracketsCostNothing(t *testing.T) {
+	f, err := CompileScope(strings.Repeat("(", 30_000)+"seed"+strings.Repeat(")", 30_000), nil)
+	if err != nil || !f.Admits([]byte("http://a.test/"), Way{}) {
+		t.Error(err)
+	}
+}
+
+// doubling makes let b = a + a; let c = b + b; ... and the length of the last.
+func doubling(name string, times int) string {
+	var b strings.Builder
+	for i := range times {
+		next := fmt.Sprintf("x%d", i)
+		fmt.Fprintf(&b, "let %s = %s + %s; ", next, name, name)
+		name = next
+	}
+	return b.String() + "len(" + name + ")"
+}
+
+// Patterns that other engines take for ever over, and the dearest of what is allowed, with URLs made for them: twice the URL takes
+// some two times as long.
+func TestHostile_A04_evaluationIsLinear(t *testing.T) {
+	for _, text := range []string{
+		`path matches "^(a+)+$"`, `path matches "^(a|aa)+$"`, `path matches "^(a|a?)+$"`, `path matches "(.*a){20}b"`, `path matches "(.*)(.*)(.*)(.*)(.*)x$"`,
+		`url + url + url + url contains "b?b"`, `len(replace(path, "a", "b")) == 5`, `any(split(path, ""), # == "x")`, `all(1..9999, # > 0) and path endsWith "x"`,
+	} {
+		f, err := CompileFetch(text, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cost := func(size int) time.Duration {
+			url := []byte("http://a.test/" + strings.Repeat("a", size) + "!")
+			best := time.Hour
+			for range 5 {
+				began := time.Now()
+				f.Allows(url, Way{}, 0, nil)
+				best = min(best, time.Since(began))
+			}
+			return best
+		}
+		small, large := cost(1000), cost(8000)
+		if large > 60*small+100*time.Millisecond {
+			t.Errorf("%s: %v for 1 KB, %v for 8 KB", text, small, large)
+		}
+		if large > 5*time.Second {
+			t.Errorf("%s: %v for a URL", text, large)
+		}
+	}
+}
+
+// A list that grows beyond its budget fails, is counted and answered with caution.
+func TestHostile_A04_listsHaveABudget(t *testing.T) {
+	f, err := CompileFetch(`len(filter(0..depth, # >= 0)) > 0`, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := []byte("http://a.test/")
+	if !f.Allows(url, Way{Depth: 100}, 0, nil) || f.Errors() != 0 {
+		t.Errorf("a short list fails: %d", f.Errors())
+	}
+	if f.Allows(url, Way{Depth: 1 << 30}, 0, nil) || f.Errors() != 1 {
+		t.Errorf("a long list is allowed: %d errors", f.Errors())
+	}
+}

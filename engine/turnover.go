@@ -1,0 +1,80 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"orbweaver/workbench"
+)
+
+// A crawl that is finished can be begun again, in the same directory: a new pass. Everything is new then but what the archive holds:
+//
+//	archive, content-seen, seeds, rules of hosts    stay, so that what came before is not stored twice
+//	sieve, queues, bench, cold hosts, counters      begin empty: every URL is found again, from the seeds
+//	when a site may be asked                        is carried over, where it lies ahead
+//
+// The turn-over is one manifest that replaces that of the finished crawl, written when the catalogue of what the archive holds is
+// durable (holdings.go). Before it the directory holds the finished crawl, behind it a crawl that goes on, and has done nothing yet:
+// until its first cut each start opens empty rooms again.
+
+// ErrDiskSpent says that no pass can begin, since the archive has the size at which a crawl ends.
+var ErrDiskSpent = errors.New("engine: the archive has reached max-disk: a new pass would end before it began, so raise it")
+
+// turnOver begins a finished crawl again, if that is wanted, and says so if it cannot. It gives the manifest that holds from now on.
+func (e *Engine) turnOver(m *manifest) (*manifest, error) {
+	if !e.cfg.Refresh || m == nil {
+		return m, nil
+	}
+	if m.State != StateFinished {
+		e.seams.Log.Info("the crawl is not finished: it goes on, and can be refreshed when it is", "pass", m.Pass+1)
+		return m, nil
+	}
+	if most := e.cfg.MaxDisk; most > 0 {
+		if size, err := archiveBytes(e.seams.FS, e.cfg.Dir+"/"+ArchiveDir); err != nil {
+			return nil, err
+		} else if size >= most {
+			return nil, fmt.Errorf("%w: it has %d bytes", ErrDiskSpent, size)
+		}
+	}
+	began := time.Now()
+	p := &e.cfg.Politeness
+	next := &manifest{
+		Generation: m.Generation, CrawlID: m.CrawlID, HashSeed: m.HashSeed, Created: m.Created, Written: m.Written, Boot: m.Boot, Up: m.Up,
+		State: StateRunning, Clean: true, Resumed: -1, Filtered: m.Filtered,
+		Pass: m.Pass + 1, From: *m.Archive, Afresh: true, NotBefore: began.Add(max(p.HostDelay, p.IPDelay)),
+		Seen: m.Seen, Bench: m.Bench, Archive: m.Archive,
+	}
+	list, err := listArchive(e.seams.FS, e.cfg.Dir, next, e.seams.Log.Warn)
+	if err != nil {
+		return nil, err
+	}
+	next.Earlier = &list
+	if err := writeManifest(e.seams.FS, e.frontierDir(), next); err != nil {
+		return nil, err
+	}
+	e.seams.Log.Info("the crawl begins again: pages that it has are asked for on the condition that they have changed",
+		"pass", next.Pass+1, "captures", list.Entries, "took", time.Since(began).Round(time.Millisecond).String())
+	return next, nil
+}
+
+// carryDues takes over from the finished crawl which sites are not to be asked for some time yet. The bench is new, and its sites have
+// no address; one that another waits for at the same address is not known, so the first request of all waits for the general delays.
+func (e *Engine) carryDues(m *manifest) error {
+	old, err := loadBench(e.seams.FS, e.frontierDir(), m.Bench, workbench.Options{}, newRulesPool(e.cfg.RulesMemory()))
+	if err != nil {
+		return err
+	}
+	clock := newResumeClock(m, e.seams.Boot)
+	old.Anchor(clock.now, clock.present())
+	var key []byte
+	old.Each(func(vs *visitState, _ benchState) bool {
+		if due := old.Due(vs); due.After(clock.now) {
+			key = old.AppendKey(key[:0], vs)
+			site, _ := e.bench.GetOrAdd(key)
+			e.bench.Postpone(site, due, time.Time{})
+		}
+		return true
+	})
+	return nil
+}
