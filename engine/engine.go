@@ -80,6 +80,7 @@ type Engine struct {
 	fetching, pagesOut, frontWant atomic.Int64
 	seeded                        atomic.Bool
 	resumed                       int
+	pass                          int   // from 0
 	storedBefore                  int64 // bytes of WARC files that earlier runs left
 	unclean                       bool
 	opening                       Opening
@@ -201,7 +202,7 @@ func (e *Engine) openAll(m *manifest) error {
 			return err
 		}
 	}
-	e.resumed = m.Resumed + 1
+	e.resumed, e.pass = m.Resumed+1, m.Pass
 	m.Resumed = e.resumed
 	m.Filtered = m.Filtered || e.cfg.Store != filter.All
 	added, err := keepSeeds(e.seams.FS, e.frontierDir(), e.cfg.Seeds, e.seams.Log)

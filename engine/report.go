@@ -126,7 +126,7 @@ func (e *Engine) Report() Report {
 		RobotsDenied: c.Outcomes[outcome.RobotsDenied], CacheHits: int64(cache.Hits), CacheLookups: int64(cache.Lookups),
 		SieveSize: int64(e.sieve.Len()), SievePending: int64(e.sieve.Pending()), BenchBytes: bench.Weight, Spilled: e.dist.spills.Load(), ParseFaults: c.ParseFaults, BadEncodings: c.BadEncodings, PageMemory: e.pool.Memory(),
 		ActiveFetches: e.fetching.Load(), Front: int64(e.bench.Front(time.Now(), frontSoon)), FrontWanted: e.frontWant.Load(),
-		WallSeconds: m.WallSeconds, CPUSeconds: m.CPUSeconds, RSSPeakBytes: m.RSSPeak, Resumed: e.resumed, Pass: e.points.last.Pass + 1,
+		WallSeconds: m.WallSeconds, CPUSeconds: m.CPUSeconds, RSSPeakBytes: m.RSSPeak, Resumed: e.resumed, Pass: e.pass + 1,
 		Waiting: e.waiting(), Written: time.Now().UTC().Format(time.RFC3339),
 	}
 	if keep := e.cfg.Fetch.Keep; keep != nil {
