@@ -14,7 +14,7 @@ const (
 	learnSame   = 8   // pages that are the same with another value of a parameter, before it is known to say nothing
 	learnDiffer = 8   // for so many of these, one may differ
 	learnParams = 16  //  parameters of a site that are looked at
-	learnPages  = 256 // pages that are remembered
+	learnPages  = 512 // pages that are remembered
 	learnOf     = 4   // parameters of one URL
 	learnFirst  = 256 // pages with parameters that are all read
 	learnWords  = 4   // words that a page must have

@@ -64,6 +64,9 @@ func TestX1_aLargeHonestSiteLosesNothing(t *testing.T) {
 		if lost > 0 {
 			t.Errorf("%d of %d pages are lost", lost, *large)
 		}
+		if silent := s.w.Silent(s.g); silent != nil {
+			t.Errorf("parameters are taken for silent: %+v", silent)
+		}
 	}
 }
 
