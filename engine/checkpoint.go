@@ -42,6 +42,7 @@ type checkpointer struct {
 	aloft    *aloft
 	redone   *redone
 	frontier *Frontier
+	watch    *watch
 	seeded   *atomic.Bool
 	every    time.Duration
 	clock    *crawlClock
@@ -95,6 +96,7 @@ func (c *checkpointer) take(ctx context.Context, state State, reason string, fin
 	if err := c.sync(&k.manifest); err != nil {
 		return err
 	}
+	k.manifest.Novelty = c.watch.state() // of now: what was learnt a moment later is as true
 	if err := writeManifest(c.fs, c.dir, &k.manifest); err != nil {
 		return err
 	}

@@ -38,13 +38,20 @@ type Config struct {
 	Sitemaps     bool              // follow the sitemaps that robots.txt files name
 	Cookies      bool              // keep what sites set, each for itself, and tell it to them again
 
-	MaxPages   int64         // pages stored in this pass, those that are unchanged among them, 0 for no limit
-	MaxDepth   int           // links from a seed, -1 for no limit
-	MaxURL     int           // bytes of a URL in normal form, 16 to urlx.LengthMax [urlx.LengthMax]
-	MaxPerHost int           // pages stored of one site, 0 for no limit
-	MaxTime    time.Duration // of running, all runs of this pass together, 0 for no limit
-	MaxDisk    int64         // bytes of WARC files, 0 for no limit
-	RetryWait  time.Duration // how long an otherwise idle crawl waits for sites that failed or asked to slow down [1m]
+	MaxPages   int64 // pages stored in this pass, those that are unchanged among them, 0 for no limit
+	MaxDepth   int   // links from a seed, -1 for no limit
+	MaxURL     int   // bytes of a URL in normal form, 16 to urlx.LengthMax [urlx.LengthMax]
+	MaxPerHost int   // pages stored of one site, 0 for no limit
+
+	MaxPerDomain      int      // pages stored of all sites of a registrable domain, 0 for no limit
+	MaxHostsPerDomain int      // sites of a registrable domain, 0 for no limit
+	MaxHostsPerIP     int      // sites of one address, 0 for no limit
+	MaxPathRepeats    int      // times that the same folders may follow each other in a path, 0 for no limit
+	StripParams       []string // parameters that links lose: names, or a beginning and *
+
+	MaxTime   time.Duration // of running, all runs of this pass together, 0 for no limit
+	MaxDisk   int64         // bytes of WARC files, 0 for no limit
+	RetryWait time.Duration // how long an otherwise idle crawl waits for sites that failed or asked to slow down [1m]
 
 	Fetchers int // fetch workers [1024]
 	Parsers  int // parse workers [one a core]
@@ -55,6 +62,7 @@ type Config struct {
 	SieveMemory     int64 // bytes of the sieve's two buckets [64 MiB]
 	SeenMemory      int64 // bytes of the index of payload digests [192 MiB, which is enough for 10^8]
 	CookieMemory    int64 // bytes of all sites' cookies, if they are kept [64 MiB]
+	NoveltyMemory   int64 // bytes of what is known of how much new the parts of sites bring; below zero nobody watches that [32 MiB]
 
 	Checkpoint  time.Duration // between two cuts [30s]
 	ReportEvery time.Duration // between two report.json [5s]
@@ -143,6 +151,7 @@ func (c Config) WithDefaults() Config {
 	def64(&c.SieveMemory, 64<<20)
 	def64(&c.SeenMemory, 192<<20)
 	def64(&c.CookieMemory, 64<<20)
+	def64(&c.NoveltyMemory, 32<<20)
 	def64(&c.WARC.SizeMax, 1<<30)
 	def(&c.WARC.Level, 1)
 	if c.KeepAlive > 0 {
@@ -183,6 +192,12 @@ func (c Config) Validate() error {
 	if c.SeenMemory < 1<<14 {
 		bad("seen-memory: %d bytes are too few; give at least 16Ki", c.SeenMemory)
 	}
+	if c.MaxPerDomain < 0 || c.MaxHostsPerDomain < 0 || c.MaxHostsPerIP < 0 || c.MaxPathRepeats < 0 {
+		bad("max-per-domain, max-hosts-per-domain, max-hosts-per-ip and max-path-repeats may not be negative; 0 means no limit")
+	}
+	if _, err := urlx.NewParams(c.StripParams); err != nil {
+		bad("strip-params: %w", err)
+	}
 	if c.MaxPages < 0 || c.MaxPerHost < 0 || c.MaxDisk < 0 || c.MaxTime < 0 {
 		bad("max-pages, max-per-host, max-disk and max-time may not be negative; 0 means no limit")
 	}
@@ -202,6 +217,15 @@ func (c Config) Validate() error {
 		faults = append(faults, err)
 	}
 	return errors.Join(faults...)
+}
+
+// params are what links lose; faults are Validate's to tell.
+func (c Config) params() *urlx.Params {
+	if len(c.StripParams) == 0 {
+		return nil
+	}
+	p, _ := urlx.NewParams(c.StripParams)
+	return p
 }
 
 // keep makes what holds connections between two exchanges; nil if none are to be.

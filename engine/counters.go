@@ -9,7 +9,7 @@ import (
 // Counters are what the crawl has done, as plain numbers; they belong to the cut, so that after a crash they say what
 // the manifest and the journal say. Whenever the house is quiet they balance (E1):
 //
-//	Found    = DroppedSyntax + DroppedScheme + DroppedLong + DroppedScope + DroppedDepth + DroppedFollow + DroppedCache + Sieved
+//	Found    = DroppedSyntax + DroppedScheme + DroppedLong + DroppedScope + DroppedDepth + DroppedFollow + DroppedLoop + DroppedCache + Sieved
 //	Sieved   = still in the sieve's buckets + Known + Admitted
 //	Admitted = sum of Outcomes + queued + in flight
 type Counters struct {
@@ -24,6 +24,7 @@ type Counters struct {
 	DroppedScope  int64 // outside the scope, or refused by a list of hosts, SURT prefixes or extensions
 	DroppedFollow int64 // links that --follow refused
 	DroppedDepth  int64 // deeper than --max-depth
+	DroppedLoop   int64 // with the same folders more often in a row than --max-path-repeats
 	DroppedCache  int64 // seen lately: the fingerprint cache knew it
 	DroppedLinks  int64 // beyond the number of links taken from one page
 	Userinfo      int64 // references with a user or a password, which are left out
@@ -67,7 +68,7 @@ func (c *Counters) stored() int64 { return c.Pages + c.Revisits + c.Unchanged }
 type counters struct {
 	found, sieved, known, admitted                            atomic.Int64
 	droppedSyntax, droppedScope, droppedDepth                 atomic.Int64
-	droppedCache, droppedFollow, notParsed                    atomic.Int64
+	droppedCache, droppedFollow, droppedLoop, notParsed       atomic.Int64
 	droppedScheme, droppedLong, userinfo                      atomic.Int64
 	droppedLinks, attempts, retries, pages, revisits          atomic.Int64
 	notStored, unparsed, unclaimed, parseFaults, badEncodings atomic.Int64
@@ -96,7 +97,7 @@ func (c *counters) pairs(p *Counters) []counterPair {
 	list := []counterPair{
 		{&c.found, &p.Found}, {&c.sieved, &p.Sieved}, {&c.known, &p.Known}, {&c.admitted, &p.Admitted},
 		{&c.droppedSyntax, &p.DroppedSyntax}, {&c.droppedScope, &p.DroppedScope}, {&c.droppedDepth, &p.DroppedDepth}, {&c.droppedCache, &p.DroppedCache},
-		{&c.droppedFollow, &p.DroppedFollow}, {&c.notParsed, &p.NotParsed},
+		{&c.droppedFollow, &p.DroppedFollow}, {&c.droppedLoop, &p.DroppedLoop}, {&c.notParsed, &p.NotParsed},
 		{&c.droppedScheme, &p.DroppedScheme}, {&c.droppedLong, &p.DroppedLong}, {&c.userinfo, &p.Userinfo},
 		{&c.droppedLinks, &p.DroppedLinks}, {&c.attempts, &p.Attempts}, {&c.retries, &p.Retries},
 		{&c.pages, &p.Pages}, {&c.revisits, &p.Revisits}, {&c.notStored, &p.NotStored}, {&c.unparsed, &p.Unparsed},

@@ -176,7 +176,7 @@ func statusColumn(o outcome.Outcome) int {
 		return -61
 	case outcome.RobotsDenied:
 		return -9998
-	case outcome.QuotaHost:
+	case outcome.QuotaHost, outcome.QuotaDomain, outcome.QuotaAddress, outcome.Novelty:
 		return -5003
 	case outcome.Blocked, outcome.BlockedAddress, outcome.BlockedPort, outcome.Filtered:
 		return -5001

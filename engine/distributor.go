@@ -317,12 +317,16 @@ func (d *distributor) place(item []byte) error {
 		d.under.dropOf(site, d.path, outcome.Blocked)
 		return nil
 	}
-	vs, added, err := d.hosts.getOrAdd(site)
+	vs, added, refused, err := d.hosts.admit(site, it.Seed)
 	if err != nil {
 		return err
 	}
 	it.Rest = path
 	d.path = appendItem(d.path[:0], &it)
+	if refused != outcome.None {
+		d.under.dropOf(site, d.path, refused)
+		return nil
+	}
 	head := d.path
 	limit := d.siteItems
 	if d.bench.Full() {
@@ -388,6 +392,9 @@ func (d *distributor) idle(now time.Time) (wait time.Duration, over string) {
 		return 0, reasonComplete
 	}
 	if d.nothingSoon(now) {
+		if finished := n.finished.Load(); finished == n.admitted.Load() {
+			return 0, reasonComplete // the last one ended between the two looks
+		}
 		return 0, reasonRetry
 	}
 	return wait, ""

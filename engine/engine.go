@@ -53,6 +53,8 @@ type Engine struct {
 	rules     *rulesPool
 	jars      *cookie.Jars // nil if no cookies are kept
 	held      *holdings    // nil in a first pass
+	watch     *watch       // nil if nobody watches what is new
+	quotas    *quotas
 	redone    *redone
 	aloft     *aloft
 	parsed    *fpcache.Cache
@@ -78,6 +80,7 @@ type Engine struct {
 	fetching, pagesOut, frontWant atomic.Int64
 	seeded                        atomic.Bool
 	resumed                       int
+	pass                          int   // from 0
 	storedBefore                  int64 // bytes of WARC files that earlier runs left
 	unclean                       bool
 	opening                       Opening
@@ -199,7 +202,7 @@ func (e *Engine) openAll(m *manifest) error {
 			return err
 		}
 	}
-	e.resumed = m.Resumed + 1
+	e.resumed, e.pass = m.Resumed+1, m.Pass
 	m.Resumed = e.resumed
 	m.Filtered = m.Filtered || e.cfg.Store != filter.All
 	added, err := keepSeeds(e.seams.FS, e.frontierDir(), e.cfg.Seeds, e.seams.Log)
@@ -220,6 +223,9 @@ func (e *Engine) openAll(m *manifest) error {
 		return err
 	}
 	e.assemble(m)
+	if err := e.quotas.countKnown(e.bench, e.cold, e.rules); err != nil {
+		return err
+	}
 	if err := e.restore(m, fresh); err != nil {
 		return err
 	}
@@ -319,10 +325,12 @@ func (e *Engine) assemble(m *manifest) {
 	e.pool = fetch.NewPool(cfg.pool())
 	wakeDist, wakeFeed := func() { poke(e.distWake) }, func() { poke(e.feedWake) }
 	e.under = &undertaker{bench: e.bench, n: &l.n, redo: e.redone, seed: m.HashSeed, wake: wakeDist}
-	e.hosts = &hosts{bench: e.bench, cold: e.cold, rules: e.rules, newborn: e.newborn, live: e.live}
+	e.watch = newWatch(cfg.NoveltyMemory, m.HashSeed, m.Novelty)
+	e.quotas = newQuotas(cfg, e.watch)
+	e.hosts = &hosts{bench: e.bench, cold: e.cold, rules: e.rules, newborn: e.newborn, live: e.live, quotas: e.quotas}
 	e.frontWant.Store(int64(2 * cfg.Fetchers))
 	e.frontier = &Frontier{
-		scope: e.filters.scope, lists: e.filters.lists, hosts: e.hostRules, maxDepth: cfg.MaxDepth, maxURL: cfg.MaxURL, hashSeed: m.HashSeed,
+		scope: e.filters.scope, lists: e.filters.lists, hosts: e.hostRules, maxDepth: cfg.MaxDepth, maxURL: cfg.MaxURL, repeats: cfg.MaxPathRepeats, hashSeed: m.HashSeed,
 		cache: fpcache.New(cfg.CacheMemory, m.HashSeed), sieve: e.sieve, n: &l.n,
 	}
 	if cfg.Cookies {
@@ -351,7 +359,7 @@ func (e *Engine) assemble(m *manifest) {
 	e.points = &checkpointer{
 		fs: e.seams.FS, dir: e.frontierDir(), ledger: l, turn: e.flush.turn, returner: e.returner, bench: e.bench,
 		sieve: e.sieve, ready: e.ready, virt: e.virt, cold: e.cold, dist: e.dist, aloft: e.aloft, redone: e.redone,
-		frontier: e.frontier, seeded: &e.seeded, every: cfg.Checkpoint, clock: e.clock, boot: e.seams.Boot, last: *m,
+		frontier: e.frontier, watch: e.watch, seeded: &e.seeded, every: cfg.Checkpoint, clock: e.clock, boot: e.seams.Boot, last: *m,
 		ask: make(chan chan error), journalStep: cfg.Rooms.JournalStep,
 	}
 }
@@ -405,22 +413,6 @@ func (e *Engine) openArchive(m *manifest) error {
 
 // bytesStored is the size of the archive: what earlier runs left, and what this one has written.
 func (e *Engine) bytesStored() int64 { return e.storedBefore + e.ledger.writer.Stats().Bytes }
-
-// archiveBytes adds up the WARC files of a directory.
-func archiveBytes(fsys vfs.FS, dir string) (total int64, err error) {
-	files, err := warc.Files(fsys, dir)
-	if err != nil {
-		return 0, err
-	}
-	for _, f := range files {
-		n, err := fsys.Size(dir + "/" + f.Name)
-		if err != nil {
-			return 0, fmt.Errorf("engine: archive: %w", err)
-		}
-		total += n
-	}
-	return total, nil
-}
 
 // stillOver says whether a finished crawl stays finished under today's limits.
 func (e *Engine) stillOver(m *manifest) bool {

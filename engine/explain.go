@@ -97,6 +97,7 @@ func (x *Explainer) Explain(raw string, depth int) Explanation {
 		e.Normal = string(url)
 		e.say("syntax", Passed, "normal form %s", e.Normal)
 		e.say("scheme", Passed, "http or https")
+		url = x.strip(&e, url)
 		x.door(&e, url)
 		x.network(&e, url)
 	}
@@ -154,6 +155,37 @@ func (x *Explainer) door(e *Explanation, url []byte) {
 		e.say("--scope", Refused, "%s: it cannot be evaluated for this URL", scope)
 	default:
 		e.verdict("--scope", yes, "%s", scope)
+	}
+	x.repeats(e, url)
+}
+
+// strip is what linkFinder.strip does to links.
+func (x *Explainer) strip(e *Explanation, url []byte) []byte {
+	p := x.cfg.params()
+	if p.None() {
+		return url
+	}
+	if e.Depth == 0 {
+		e.say("--strip-params", Passed, "seeds stay as they are")
+		return url
+	}
+	if url = p.Strip(url); string(url) == e.Normal {
+		e.say("--strip-params", Passed, "it has none of them")
+	} else {
+		e.Normal = string(url)
+		e.say("--strip-params", Passed, "it becomes %s", e.Normal)
+	}
+	return url
+}
+
+// repeats is what the door asks of the paths of links.
+func (x *Explainer) repeats(e *Explanation, url []byte) {
+	switch most := x.cfg.MaxPathRepeats; {
+	case most == 0:
+	case e.Depth == 0:
+		e.say("--max-path-repeats", Passed, "seeds may repeat what they like")
+	default:
+		e.verdict("--max-path-repeats", !urlx.Repeats(url, most), "the same folders in a row, at most %d times", most)
 	}
 }
 
@@ -228,6 +260,9 @@ func (x *Explainer) network(e *Explanation, url []byte) {
 	e.say("seen before", Undecided, "the frontier is not asked")
 	x.address(e, url)
 	e.say("robots.txt", Undecided, "nobody is asked")
+	if x.cfg.NoveltyMemory >= 0 {
+		e.say("novelty", Undecided, "it depends on what the site's pages have brought")
+	}
 	if f := x.filters.parse; f != nil {
 		e.say("--parse", Undecided, "it depends on the response: %s", f)
 	}

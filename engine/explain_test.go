@@ -42,6 +42,7 @@ func explained(t *testing.T) (Config, ListSources) {
 	cfg := Config{
 		Dir: "crawl", Seeds: seedsOf{"http://www.example.org/", "not a seed"}, MaxDepth: 3, Scope: "in_domain || depth < 2", FetchFilter: `query != "skip"`,
 		FollowFilter: "not nofollow", ParseFilter: "size < 100", Store: "status == 200",
+		MaxPathRepeats: 3, StripParams: []string{"utm_*"},
 	}
 	var errs [4]error
 	cfg.Lists.ExcludeHosts, errs[0] = filter.CompileHosts(from.ExcludeHosts)
@@ -80,6 +81,9 @@ func TestExplainNamesTheRuleThatDecides(t *testing.T) {
 		{"http://www.example.org/private/x", 0, Refused, "--surts", "-http://(org,example,www,)/private/ (list.txt:2)"},
 		{"http://www.example.org/x.JPG", 0, Refused, "--exclude-extensions", "jpg"},
 		{"http://www.example.net/", 2, Refused, "--scope", "in_domain || depth < 2"},
+		{"http://www.example.org/a/b/a/b/a/b/a/b/x", 1, Refused, "--max-path-repeats", "at most 3 times"},
+		{"http://www.example.org/x?utm_a=1", 0, Admitted, "", "seeds stay as they are"},
+		{"http://www.example.org/x?utm_a=1&b", 1, Undecided, "--follow", "it becomes http://www.example.org/x?b"},
 		{"http://www.example.org/?skip", 0, Refused, "--fetch", `query != "skip"`},
 		{"http://www.example.org/x", 1, Undecided, "--follow", "it depends on page and link: not nofollow"},
 	} {
@@ -121,7 +125,7 @@ func TestExplainAgreesWithTheDoor(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := &Frontier{
-		scope: x.filters.scope, lists: x.filters.lists, maxDepth: cfg.MaxDepth, cache: fpcache.New(1<<16, 1), n: new(counters),
+		scope: x.filters.scope, lists: x.filters.lists, maxDepth: cfg.MaxDepth, repeats: cfg.MaxPathRepeats, cache: fpcache.New(1<<16, 1), n: new(counters),
 	}
 	w := &fetchWorker{live: new(Live), lists: x.filters.lists, redone: newRedone(), log: &crawlLog{}}
 	w.live.fetch.Store(x.filters.fetch)
@@ -130,8 +134,9 @@ func TestExplainAgreesWithTheDoor(t *testing.T) {
 	met := map[string]int{}
 	for range 5000 {
 		raw := pick("http", "https") + "://" + pick("", "www.", "bad.", "a.worse.") + pick("example.org", "example.org", "example.net", "example.com") + "/" +
-			pick("", "private/") + pick("", "x", "x.jpg", "y.html") + pick("", "?skip", "?q")
+			pick("", "private/", "a/a/a/a/") + pick("", "x", "x.jpg", "y.html") + pick("", "?skip", "?q")
 		it := Item{Depth: r.IntN(6)}
+		it.Seed = it.Depth == 0
 		e := x.Explain(raw, it.Depth)
 		url, err := urlx.Normalize(nil, []byte(raw))
 		if err != nil {
@@ -142,7 +147,7 @@ func TestExplainAgreesWithTheDoor(t *testing.T) {
 		f.check(&d, url, &it)
 		site, path := urlx.Split(url)
 		it.Rest = path
-		goes := len(d.urls) == 1 && !w.filtered(site, &it)
+		goes := len(d.urls) == 1 && !f.loops(url, &it) && !w.filtered(site, &it)
 		if goes != (e.Verdict != Refused) {
 			t.Fatalf("%s at depth %d: through the door %v, explained %+v", raw, it.Depth, goes, e)
 		}

@@ -23,26 +23,30 @@ import (
 // fetchWorker holds one Visit, one connection and at most one Page at a time. There are thousands, all alike; they
 // meet the bench only through the todo and done queues.
 type fetchWorker struct {
-	id      int
-	ledger  *ledger
-	todo    *mpmc.Queue[visit]
-	done    *doneQueue
-	pool    *fetch.Pool
-	fetched chan<- *fetch.Page
-	fetcher *fetch.Fetcher
-	decoder *fetch.Decoder
-	rules   *rulesPool
-	aloft   *aloft
-	redone  *redone
-	log     *crawlLog
-	live    *Live
-	lists   *filter.Lists // nil if they can refuse nothing
-	jars    *cookie.Jars  // nil if no cookies are kept
-	held    *holdings     // nil in a first pass
-	scarce  *scarcity
-	clamps  *clamps
-	network *network
-	proxy   bool
+	id       int
+	ledger   *ledger
+	todo     *mpmc.Queue[visit]
+	done     *doneQueue
+	pool     *fetch.Pool
+	fetched  chan<- *fetch.Page
+	fetcher  *fetch.Fetcher
+	decoder  *fetch.Decoder
+	rules    *rulesPool
+	aloft    *aloft
+	redone   *redone
+	log      *crawlLog
+	live     *Live
+	lists    *filter.Lists // nil if they can refuse nothing
+	jars     *cookie.Jars  // nil if no cookies are kept
+	held     *holdings     // nil in a first pass
+	scarce   *scarcity
+	clamps   *clamps
+	network  *network
+	watch    *watch // nil if nobody watches what is new
+	quotas   *quotas
+	frontier *Frontier
+	door     door // for what is asked for instead of something else
+	proxy    bool
 
 	hashSeed   uint64
 	maxPerHost int
@@ -60,12 +64,6 @@ type fetchWorker struct {
 	target  fetch.Target
 	blamed  bool     // the outcome of the last exchange counts
 	posting *posting // of attempts that brought no response
-}
-
-// refusal is a URL that got its outcome without a request.
-type refusal struct {
-	outcome outcome.Outcome
-	fp      xxh3.Uint128 // of a URL that the journal of an earlier run named as done; zero for others
 }
 
 // run takes Visits until the todo queue is closed and empty. ctx aborts exchanges; it does not end the loop, since a
@@ -151,54 +149,6 @@ func (w *fetchWorker) visit(ctx context.Context, v *visit) error {
 	return nil
 }
 
-// filtered refuses an item that today's lists or the fetch filter refuse: nobody is asked for it, and not for its robots.txt
-// either. What an earlier run did keeps the outcome that it had.
-func (w *fetchWorker) filtered(site []byte, it *Item) bool {
-	f := w.live.fetch.Load()
-	if f == nil && w.lists == nil {
-		return false
-	}
-	w.url = append(append(w.url[:0], site...), it.Rest...)
-	if _, o := w.redone.look(w.hashSeed, w.url); o != outcome.None {
-		return false
-	}
-	if (w.lists == nil || w.lists.Refuses(w.url) == filter.NoList) &&
-		(f == nil || f.Allows(w.url, filter.Way{Depth: it.Depth, Hops: it.Hops}, it.Try, it.Via)) {
-		return false
-	}
-	w.log.refusal(w.url, it, outcome.Filtered, w.id)
-	w.refused = append(w.refused, refusal{outcome: outcome.Filtered})
-	return true
-}
-
-// refuse says why the URL in w.url is not to be asked for; its outcome is None if it is.
-func (w *fetchWorker) refuse(site *Site, it *Item) refusal {
-	if fp, o := w.redone.look(w.hashSeed, w.url); o != outcome.None {
-		if o.Class() == outcome.ClassAnswer && o != outcome.Redirect && o != outcome.ClientError {
-			site.Stored++
-		}
-		return refusal{o, fp}
-	}
-	_, path := urlx.Split(w.url)
-	var o outcome.Outcome
-	allowed := false
-	allowed, w.rule = site.Rules.AppendAllowed(w.rule[:0], path)
-	limit := w.maxPerHost
-	if w.terms.HasCap {
-		limit = w.terms.MaxPerHost
-	}
-	switch {
-	case !allowed:
-		o = outcome.RobotsDenied
-	case limit > 0 && int(site.Stored) >= limit:
-		o = outcome.QuotaHost
-	default:
-		return refusal{}
-	}
-	w.log.refusal(w.url, it, o, w.id)
-	return refusal{outcome: o}
-}
-
 // page fetches one URL and decides what follows.
 func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *Item) error {
 	site := &w.site
@@ -247,7 +197,9 @@ func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *Ite
 		again.Try++
 		r.release.Front = [][]byte{appendItem(nil, &again)}
 	} else if p.HeadLen > 0 && (isPageStatus(p.Status) || isUnchanged(p, f)) {
+		f.first = site.Stored == 0
 		site.Stored++
+		w.quotas.stored(r.visit.Key)
 	}
 	return w.hand(ctx, r, p, f)
 }
@@ -462,11 +414,15 @@ func (w *fetchWorker) giveBack(r *returned, f *flight) {
 
 func (w *fetchWorker) putBack(r *returned) {
 	for _, x := range w.refused {
+		if x.instead != nil { // before the other one ends, so that the crawl does not look complete between the two
+			w.frontier.Add(&w.door, x.instead.url, x.instead.item)
+		}
 		w.ledger.n.finish(x.outcome, 1)
 		if x.fp != (xxh3.Uint128{}) {
 			w.redone.remove(x.fp)
 		}
 	}
+	clear(w.refused)
 	w.refused = w.refused[:0]
 	r.visit.Site = w.site
 	w.done.put(r)

@@ -20,6 +20,7 @@ type Frontier struct {
 	hosts    *hostRules
 	maxDepth int // -1 for no limit
 	maxURL   int // bytes; 0 for no limit but urlx.LengthMax
+	repeats  int // of folders in a path; 0 for no limit
 	hashSeed uint64
 	cache    *fpcache.Cache
 	sieve    *sieve.Sieve
@@ -30,18 +31,18 @@ type Frontier struct {
 type door struct {
 	payload []byte
 
-	urls                [][]byte // at the door, borrowed
-	fps                 []xxh3.Uint128
-	kinds               []parse.Kind // of urls; empty when nobody asks
-	way                 []byte
-	found               int64
-	deep, strange, long int64
-	warmth              uint64 // what Expect read: nobody needs it
+	urls                 [][]byte // at the door, borrowed
+	fps                  []xxh3.Uint128
+	kinds                []parse.Kind // of urls; empty when nobody asks
+	way                  []byte
+	found, deep, strange int64
+	long, loops          int64
+	warmth               uint64 // what Expect read: nobody needs it
 }
 
 func (d *door) begin() {
 	d.urls, d.fps, d.kinds = d.urls[:0], d.fps[:0], d.kinds[:0]
-	d.found, d.deep, d.strange, d.long = 0, 0, 0, 0
+	d.found, d.deep, d.strange, d.long, d.loops = 0, 0, 0, 0, 0
 }
 
 // WaitRoom blocks while the sieve has no room, and must be called outside the cut's shared lock: nobody waits inside.
@@ -89,6 +90,9 @@ func (f *Frontier) check(d *door, url []byte, it *Item) bool {
 	return true
 }
 
+// loops says that a link leads into itself. It is asked of what was not seen lately: most links were.
+func (f *Frontier) loops(url []byte, it *Item) bool { return !it.Seed && urlx.Repeats(url, f.repeats) }
+
 // admit lets those at the door through that were not seen lately, in order, and counts all.
 func (f *Frontier) admit(d *door, it Item) {
 	d.warmth += f.cache.Expect(d.fps)
@@ -96,6 +100,10 @@ func (f *Frontier) admit(d *door, it Item) {
 	way := it.Way
 	for i, fp := range d.fps {
 		if f.cache.Seen(fp) {
+			continue
+		}
+		if f.loops(d.urls[i], &it) {
+			d.loops++
 			continue
 		}
 		it.Rest = d.urls[i]
@@ -121,7 +129,10 @@ func (f *Frontier) admit(d *door, it Item) {
 	if d.long > 0 {
 		f.n.droppedLong.Add(d.long)
 	}
-	if known := int64(len(d.fps)) - sieved; known > 0 {
+	if d.loops > 0 {
+		f.n.droppedLoop.Add(d.loops)
+	}
+	if known := int64(len(d.fps)) - sieved - d.loops; known > 0 {
 		f.n.droppedCache.Add(known)
 	}
 	if sieved > 0 {

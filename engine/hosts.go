@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"orbweaver/engine/outcome"
 	"orbweaver/workbench"
 	"orbweaver/workbench/cold"
 )
@@ -20,6 +21,7 @@ type hosts struct {
 	rules   *rulesPool
 	newborn *siteQueue
 	live    *Live
+	quotas  *quotas      // nil for none
 	frozen  atomic.Int64 // hosts that went to the store in this run
 	thawed  atomic.Int64 // that came back
 	resumed time.Time    // when this run began, if the one before did not end in order; else zero
@@ -39,6 +41,26 @@ func (h *hosts) getOrAdd(key []byte) (vs *visitState, added bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.find(key, true)
+}
+
+// admit is getOrAdd, unless the host is not known and there is a reason not to make it, which for seeds there never is. For the
+// distributor.
+func (h *hosts) admit(key []byte, seed bool) (vs *visitState, added bool, refused outcome.Outcome, err error) {
+	if vs := h.bench.Get(key); vs != nil {
+		return vs, false, outcome.None, nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if vs, _, err = h.find(key, false); vs != nil || err != nil {
+		return vs, false, outcome.None, err
+	}
+	if !seed {
+		if refused = h.quotas.refuses(key); refused != outcome.None {
+			return nil, false, refused, nil
+		}
+	}
+	vs, added, err = h.find(key, true)
+	return vs, added, outcome.None, err
 }
 
 // get finds a host; nil if it is not known. For the distributor, and for who is alone.
@@ -92,6 +114,7 @@ func (h *hosts) find(key []byte, orMake bool) (vs *visitState, added bool, err e
 		return nil, false, nil
 	}
 	vs, added = h.bench.GetOrAdd(key)
+	h.quotas.made(key)
 	return vs, added, nil
 }
 

@@ -31,8 +31,11 @@ type linkFinder struct {
 	index      bool              // the page is an index of sitemaps
 	shut       bool              // the page asks that its links be left alone, and that is obeyed
 	encoding   fetch.DecodeFault // what is wrong with its content encoding
+	silent     *urlx.Params      // what links to the page's own site lose beside that; nil for nothing
+	body       []byte            // decoded, of a page that was searched for links; good until the next page. Borrowed
 	base       []byte
 	scratch    []byte
+	whole      []byte // a link before it lost something
 
 	via  filter.Via // the page at hand, for the follow filter
 	page filter.Way // how it was reached
@@ -41,10 +44,11 @@ type linkFinder struct {
 
 // linkOptions say which links are taken.
 type linkOptions struct {
-	nofollow bool // obey rel=nofollow, meta robots and X-Robots-Tag
-	forms    bool // take the action of forms that only read
-	tell     bool // keep kinds
-	sitemaps bool // take what robots.txt files name, and read all that can be a sitemap
+	nofollow bool         // obey rel=nofollow, meta robots and X-Robots-Tag
+	forms    bool         // take the action of forms that only read
+	tell     bool         // keep kinds
+	sitemaps bool         // take what robots.txt files name, and read all that can be a sitemap
+	strip    *urlx.Params // what links lose
 	by       linkFilters
 }
 
@@ -64,7 +68,7 @@ type linkPage struct {
 }
 
 func (c Config) linkOptions(by linkFilters) linkOptions {
-	return linkOptions{nofollow: c.NoFollow, tell: c.WARC.tellsKinds(), forms: c.Forms, sitemaps: c.Sitemaps, by: by}
+	return linkOptions{nofollow: c.NoFollow, tell: c.WARC.tellsKinds(), forms: c.Forms, sitemaps: c.Sitemaps, strip: c.params(), by: by}
 }
 
 func newLinkFinder(o linkOptions) *linkFinder {
@@ -85,6 +89,7 @@ func (l *linkFinder) reset() {
 	}
 	l.links, l.kinds, l.refused, l.userinfo, l.unfollowed, l.dropped = l.links[:0], l.kinds[:0], refused{}, 0, 0, 0
 	l.index, l.shut, l.encoding = false, false, fetch.DecodeOK
+	l.body = nil
 }
 
 // open begins with a page, and says whether it is to be searched for links. A redirect is none that is searched, nor is a
@@ -142,6 +147,7 @@ func (l *linkFinder) scanPage(url, body []byte, p *fetch.Page) {
 		return // bytes that cannot be read as text have no links
 	}
 	l.dropped, l.refused.foreign, l.refused.long = res.LinksDropped, res.LinksForeign, res.LinksLong
+	l.body = body
 	l.leadOn(res.Format == parse.SitemapXML && len(res.Links) > 0 && res.Links[0].Kind == parse.SitemapFile)
 	if l.shut = l.o.nofollow && res.NoFollow; l.shut {
 		return
@@ -190,6 +196,9 @@ func (l *linkFinder) resolve(base, ref []byte, kind parse.Kind, nofollow bool) {
 	if urlx.HasUserinfo(ref) {
 		l.userinfo++
 	}
+	if l.silent != nil || l.o.strip != nil {
+		url = l.strip(url, base, kind)
+	}
 	if by := l.o.by.follow; by != nil && !by.Follows(&l.via, filter.Link{URL: url, Way: l.way, Kind: kind.String(), NoFollow: nofollow}) {
 		l.unfollowed++
 		return
@@ -210,4 +219,33 @@ func (l *linkFinder) refuse(why error) {
 	default:
 		l.refused.syntax++
 	}
+}
+
+// strip takes out of a link what links lose; not out of a redirect that would lead to where it comes from then.
+func (l *linkFinder) strip(url, base []byte, kind parse.Kind) []byte {
+	if kind == parse.Redirect {
+		l.whole = append(l.whole[:0], url...)
+	}
+	url = l.o.strip.Strip(url)
+	if l.silent != nil {
+		here, _ := urlx.Split(base)
+		if there, _ := urlx.Split(url); bytes.Equal(here, there) {
+			url = l.silent.Strip(url)
+		}
+	}
+	if kind == parse.Redirect && bytes.Equal(url, base) {
+		return l.whole
+	}
+	return url
+}
+
+// leadsHome says that the links, of which a redirect has one, differ from the page's own URL in the query at most.
+func (l *linkFinder) leadsHome(url []byte) bool {
+	own, _, _ := bytes.Cut(url, []byte{'?'})
+	home := len(l.links) > 0
+	err := eachLink(l.links, func(link []byte) {
+		to, _, _ := bytes.Cut(link, []byte{'?'})
+		home = home && bytes.Equal(own, to)
+	})
+	return home && err == nil
 }

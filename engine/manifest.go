@@ -62,6 +62,7 @@ type manifest struct {
 	Cold     cold.Cut       `json:"cold"`
 	Archive  *warc.Cut      `json:"archive"`
 	Counters Counters       `json:"counters"`
+	Novelty  []byte         `json:"novelty,omitempty"` // what was found to bring nothing new
 }
 
 // The form has another number since there are passes, lest a version that knows of none goes on with one. It is written from the first

@@ -11,6 +11,7 @@ import (
 
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
+	"orbweaver/engine/novelty"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/parse"
 	"orbweaver/engine/urlx"
@@ -39,6 +40,7 @@ type parseWorker struct {
 	faults   *faultFile
 	limits   *limits
 	held     *holdings // nil in a first pass
+	watch    *watch    // nil if nobody watches what is new
 	wake     func()    // of the distributor
 	failed   func(error)
 	pagesOut *atomic.Int64
@@ -46,6 +48,7 @@ type parseWorker struct {
 	hashSeed uint64
 
 	door    door
+	words   novelty.Words
 	scratch []byte
 	records records
 	posting *posting
@@ -76,6 +79,7 @@ func (w *parseWorker) handle(ctx context.Context, p *fetch.Page) error {
 	f := flightOf(p)
 	p.Sum(w.sums)
 	w.finder.reset()
+	w.finder.silent = w.watch.silent(f.url)
 	final := !f.retry && !f.robots
 	parsed := false
 	w.stored = nil
@@ -102,6 +106,7 @@ func (w *parseWorker) handle(ctx context.Context, p *fetch.Page) error {
 		switch {
 		case err == nil:
 			w.log.attempt(p, f, w.finder.encoding, plan.annotation())
+			w.weigh(p, f, &plan)
 			return w.tend(ctx)
 		case errors.Is(err, errPagesEnough):
 			return w.putAside(f, f.item)
@@ -118,6 +123,20 @@ func (w *parseWorker) handle(ctx context.Context, p *fetch.Page) error {
 		}
 	}
 }
+
+// weigh tells the watch what a page brought. A redirect is no page; but one that leads to its own path with another query, and the
+// later ones of a chain, brought nothing. That a payload is stored says something in a first pass only: later ones expect it.
+func (w *parseWorker) weigh(p *fetch.Page, f *flight, plan *recordPlan) {
+	switch {
+	case plan.page:
+		w.watch.weigh(f.url, f.first, novelty.Page{Known: plan.revisit && w.held == nil, Text: w.finder.body, Took: p.Ended.Sub(p.Started)}, &w.words)
+	case f.outcome == outcome.TooManyRedirects, f.outcome == outcome.Redirect && !f.retry && (f.hops >= redirectsUsual || w.finder.leadsHome(f.url)):
+		w.watch.weigh(f.url, false, novelty.Page{Known: true}, &w.words)
+	}
+}
+
+// redirectsUsual is how many redirects in a row nobody wonders about.
+const redirectsUsual = 4
 
 // tend does this page's share of the upkeep of the map of payloads, while no lock is held.
 func (w *parseWorker) tend(ctx context.Context) error {

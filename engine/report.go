@@ -80,6 +80,12 @@ type Report struct {
 	CheckpointPauseP99  float64 `json:"checkpoint_pause_p99_seconds"` // how long everybody stood still for one
 	CheckpointPauseMost float64 `json:"checkpoint_pause_most_seconds"`
 
+	NoveltyWatched int64 `json:"novelty_watched"`      // sites and domains
+	NoveltyPoor    int64 `json:"novelty_poor"`         // parts of them that bring nothing new
+	NoveltyRead    int64 `json:"novelty_read"`         // pages of this run that were compared with what their site had said
+	NoveltyEvicted int64 `json:"novelty_evicted"`      // sites of this run that were forgotten for want of memory
+	NoveltyMemory  int64 `json:"novelty_memory_bytes"` // for that
+
 	ActiveFetches int64   `json:"active_fetches"`
 	Front         int64   `json:"front"`        // addresses with something due soon
 	FrontWanted   int64   `json:"front_wanted"` // how many should have
@@ -120,7 +126,7 @@ func (e *Engine) Report() Report {
 		RobotsDenied: c.Outcomes[outcome.RobotsDenied], CacheHits: int64(cache.Hits), CacheLookups: int64(cache.Lookups),
 		SieveSize: int64(e.sieve.Len()), SievePending: int64(e.sieve.Pending()), BenchBytes: bench.Weight, Spilled: e.dist.spills.Load(), ParseFaults: c.ParseFaults, BadEncodings: c.BadEncodings, PageMemory: e.pool.Memory(),
 		ActiveFetches: e.fetching.Load(), Front: int64(e.bench.Front(time.Now(), frontSoon)), FrontWanted: e.frontWant.Load(),
-		WallSeconds: m.WallSeconds, CPUSeconds: m.CPUSeconds, RSSPeakBytes: m.RSSPeak, Resumed: e.resumed, Pass: e.points.last.Pass + 1,
+		WallSeconds: m.WallSeconds, CPUSeconds: m.CPUSeconds, RSSPeakBytes: m.RSSPeak, Resumed: e.resumed, Pass: e.pass + 1,
 		Waiting: e.waiting(), Written: time.Now().UTC().Format(time.RFC3339),
 	}
 	if keep := e.cfg.Fetch.Keep; keep != nil {
@@ -129,6 +135,11 @@ func (e *Engine) Report() Report {
 	if e.jars != nil {
 		s := e.jars.Stats()
 		r.Cookies, r.CookiesLost = int64(s.Cookies), s.Refused
+	}
+	if e.watch != nil {
+		s := e.watch.Stats()
+		r.NoveltyWatched, r.NoveltyPoor, r.NoveltyRead = int64(s.Groups), int64(s.Poor), s.Read
+		r.NoveltyEvicted, r.NoveltyMemory = s.Evicted, s.Bytes
 	}
 	r.FilterErrors = e.filters.errors()
 	if n := e.live.fetchErrors(); n > 0 {
@@ -172,7 +183,7 @@ func fetchedURLs(c *Counters) int64 {
 func dropped(c *Counters) map[string]int64 {
 	d := map[string]int64{}
 	for name, n := range map[string]int64{
-		"syntax": c.DroppedSyntax, "scheme": c.DroppedScheme, "too-long": c.DroppedLong, "scope": c.DroppedScope, "depth": c.DroppedDepth, "follow": c.DroppedFollow,
+		"syntax": c.DroppedSyntax, "scheme": c.DroppedScheme, "too-long": c.DroppedLong, "scope": c.DroppedScope, "depth": c.DroppedDepth, "path-loop": c.DroppedLoop, "follow": c.DroppedFollow,
 		"seen-cache": c.DroppedCache, "seen-sieve": c.Known, "links-per-page": c.DroppedLinks,
 	} {
 		if n > 0 {

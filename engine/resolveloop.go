@@ -19,6 +19,7 @@ type resolveLoop struct {
 	newborn  *siteQueue
 	under    *undertaker
 	resolver Resolver
+	quotas   *quotas
 	names    *nameRecords // nil: what name servers say is not kept
 	servers  *nameServers
 	scarce   *scarcity
@@ -76,6 +77,10 @@ func (l *resolveLoop) settle(vs *visitState, ans dnsres.Answer) {
 		addrs, fate := l.reachable(vs, ans.Addrs)
 		if len(addrs) == 0 {
 			l.under.Bury(vs, fate)
+			return
+		}
+		if !l.bench.Addr(vs).IsValid() && !l.quotas.place(addrs[0]) {
+			l.under.Bury(vs, outcome.QuotaAddress)
 			return
 		}
 		l.bench.WithSite(vs, func(s *Site) {

@@ -144,12 +144,18 @@ func parseForm(b []byte) (at whereabouts, visited bool, addr netip.Addr, site []
 	}
 }
 
+// ReadForm reads the form of an evicted site: the address that it was placed under, the zero Addr if it is none, and the Site.
+func ReadForm[S any](form []byte, site func(b []byte) (S, error)) (addr netip.Addr, s S, err error) {
+	_, _, addr, data, err := parseForm(form)
+	if err == nil {
+		s, err = site(data)
+	}
+	return addr, s, err
+}
+
 // CheckForm says whether a form can be read.
 func CheckForm[S any](form []byte, site func(b []byte) (S, error)) error {
-	_, _, _, data, err := parseForm(form)
-	if err == nil {
-		_, err = site(data)
-	}
+	_, _, err := ReadForm(form, site)
 	return err
 }
 

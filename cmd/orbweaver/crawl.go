@@ -56,14 +56,22 @@ type crawlCmd struct {
 	Contact   string `help:"URL or e-mail address where site owners reach you. Required for public crawls." placeholder:"URL"`
 	Operator  string `help:"Who runs the crawl, for the archive's warcinfo." placeholder:"NAME"`
 
-	MaxPages   count    `help:"Stop after this many stored pages, unchanged ones included; 0 for no limit." default:"0" placeholder:"N"`
-	MaxDepth   count    `help:"Links from a seed; -1 for no limit." default:"-1" least:"-1" placeholder:"N"`
-	MaxURL     size     `name:"max-url" help:"Length of the longest URL; longer ones are dropped and counted. At most 8KiB." default:"8KiB" placeholder:"SIZE" least:"16" most:"8192"`
-	MaxPerHost count    `help:"Stored pages of one site; 0 for no limit." default:"0" placeholder:"N"`
-	MaxTime    duration `help:"Stop after this running time, earlier runs included; 0 for no limit." default:"0" placeholder:"TIME"`
-	MaxDisk    size     `help:"Stop when the archive has this size; 0 for no limit." default:"0" placeholder:"SIZE"`
-	MaxBody    size     `help:"Bytes kept of one body." default:"2MiB" placeholder:"SIZE" least:"1"`
-	RetryWait  duration `help:"How long a crawl with nothing else to do waits for sites that failed or asked to slow down; then it ends and counts what they have left as given up. Delays are waited for in any case." default:"1m" placeholder:"TIME"`
+	MaxPages   count `help:"Stop after this many stored pages, unchanged ones included; 0 for no limit." default:"0" placeholder:"N"`
+	MaxDepth   count `help:"Links from a seed; -1 for no limit." default:"-1" least:"-1" placeholder:"N"`
+	MaxURL     size  `name:"max-url" help:"Length of the longest URL; longer ones are dropped and counted. At most 8KiB." default:"8KiB" placeholder:"SIZE" least:"16" most:"8192"`
+	MaxPerHost count `help:"Stored pages of one site; 0 for no limit." default:"0" placeholder:"N"`
+
+	MaxPerDomain      count    `help:"Stored pages of all sites of a registrable domain, as the public suffix list has it; 0 for no limit." default:"0" placeholder:"N"`
+	MaxHostsPerDomain count    `help:"Sites of a registrable domain; 0 for no limit. Names beyond are not even looked up." default:"0" placeholder:"N"`
+	MaxHostsPerIP     count    `name:"max-hosts-per-ip" help:"Sites of one IP address; 0 for no limit." default:"0" placeholder:"N"`
+	MaxPathRepeats    count    `help:"How often the same one to four folders may follow each other in the path of a link; 0 for no limit." default:"4" placeholder:"N"`
+	StripParams       []string `help:"Parameters that links lose, in the query and behind semicolons: names, beginnings such as utm_*, or the lists session and tracking." placeholder:"NAME"`
+	Novelty           string   `help:"on: of parts of a site whose pages have long brought nothing new, no more is asked for, but to see whether that is still so; off: all is asked for." oneof:"on,off" default:"on" placeholder:"MODE"`
+
+	MaxTime   duration `help:"Stop after this running time, earlier runs included; 0 for no limit." default:"0" placeholder:"TIME"`
+	MaxDisk   size     `help:"Stop when the archive has this size; 0 for no limit." default:"0" placeholder:"SIZE"`
+	MaxBody   size     `help:"Bytes kept of one body." default:"2MiB" placeholder:"SIZE" least:"1"`
+	RetryWait duration `help:"How long a crawl with nothing else to do waits for sites that failed or asked to slow down; then it ends and counts what they have left as given up. Delays are waited for in any case." default:"1m" placeholder:"TIME"`
 
 	WarcCompression string `help:"gzip, zstd or none." oneof:"gzip,zstd,none" default:"gzip" placeholder:"MODE"`
 	WarcLevel       count  `help:"Compression level, 1 (fast) to 9." default:"1" placeholder:"N" least:"1" most:"9"`
@@ -78,6 +86,7 @@ type crawlCmd struct {
 	CacheMemory     size     `help:"Memory of the fingerprint cache." default:"64MiB" placeholder:"SIZE" least:"1"`
 	SieveMemory     size     `help:"Memory of the sieve's buckets." default:"64MiB" placeholder:"SIZE" least:"1"`
 	SeenMemory      size     `help:"Memory of the index of payload digests." default:"192MiB" placeholder:"SIZE" least:"1"`
+	NoveltyMemory   size     `help:"Memory of what sites have said, for --novelty." default:"32MiB" placeholder:"SIZE" least:"1"`
 	Checkpoint      duration `help:"Time between two checkpoints." default:"30s" placeholder:"TIME" least:"1"`
 
 	Listen   string `help:"Control and metrics: host:port, or unix:PATH; the default is a Unix socket in the crawl directory, for its owner alone." placeholder:"ADDR"`

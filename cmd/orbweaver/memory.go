@@ -26,6 +26,9 @@ func memoryParts(c engine.Config) []memoryPart {
 	if c.Cookies {
 		parts = append(parts, memoryPart{"cookies", c.CookieMemory})
 	}
+	if c.NoveltyMemory > 0 {
+		parts = append(parts, memoryPart{"novelty", c.NoveltyMemory})
+	}
 	var sum int64
 	for _, p := range parts {
 		sum += p.bytes

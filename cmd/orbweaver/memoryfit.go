@@ -34,6 +34,9 @@ func memoryCaps(c *engine.Config) []memoryCap {
 	if c.Cookies {
 		caps = append(caps, memoryCap{&c.CookieMemory, 1 << 20})
 	}
+	if c.NoveltyMemory > 0 {
+		caps = append(caps, memoryCap{&c.NoveltyMemory, 1 << 20})
+	}
 	return caps
 }
 

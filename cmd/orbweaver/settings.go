@@ -31,6 +31,7 @@ func (c *crawlCmd) settings(w *world) (engine.Config, engine.Seams, error) {
 		SieveMemory: c.SieveMemory.bytes, SeenMemory: c.SeenMemory.bytes, Checkpoint: c.Checkpoint.d, Operator: c.Operator, Version: version,
 		ProxyMode: c.Proxy != "",
 	}
+	c.traps(&cfg)
 	cfg.Politeness = politeness.Default()
 	cfg.Politeness.HostDelay, cfg.Politeness.IPDelay = c.HostDelay.d, c.IPDelay.d
 	cfg.Politeness.CrawlDelayMax = c.CrawlDelayMax.d
@@ -57,6 +58,15 @@ func (c *crawlCmd) settings(w *world) (engine.Config, engine.Seams, error) {
 		bad.add("", cfg.Validate())
 	}
 	return cfg, seams, bad.err()
+}
+
+// traps says where a crawl has enough of a part of the web.
+func (c *crawlCmd) traps(cfg *engine.Config) {
+	cfg.MaxPerDomain, cfg.MaxHostsPerDomain = int(c.MaxPerDomain.n), int(c.MaxHostsPerDomain.n)
+	cfg.MaxHostsPerIP, cfg.MaxPathRepeats, cfg.StripParams = int(c.MaxHostsPerIP.n), int(c.MaxPathRepeats.n), c.StripParams
+	if cfg.NoveltyMemory = c.NoveltyMemory.bytes; c.Novelty == "off" {
+		cfg.NoveltyMemory = -1
+	}
 }
 
 // archive says what goes into the archive beside responses and requests, and in what form.

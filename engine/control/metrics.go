@@ -55,6 +55,8 @@ func newCollector(c Crawl) *collector {
 			one("cache_hits_total", "Hits in the fingerprint cache.", func(r *engine.Report) float64 { return float64(r.CacheHits) }),
 			one("sites_frozen_total", "Moves of sites to disk, in this run.", func(r *engine.Report) float64 { return float64(r.HostsFrozen) }),
 			one("sites_thawed_total", "Moves of sites from disk, in this run.", func(r *engine.Report) float64 { return float64(r.HostsThawed) }),
+			one("novelty_pages_read_total", "Pages compared with what their site had said, in this run.", func(r *engine.Report) float64 { return float64(r.NoveltyRead) }),
+			one("novelty_evicted_total", "Sites whose novelty was forgotten for want of memory, in this run.", func(r *engine.Report) float64 { return float64(r.NoveltyEvicted) }),
 			one("cpu_seconds_total", "Processor time of all runs of this crawl.", func(r *engine.Report) float64 { return r.CPUSeconds }),
 		},
 		gauges: []metric{
@@ -63,6 +65,8 @@ func newCollector(c Crawl) *collector {
 			one("sites", "Sites known.", func(r *engine.Report) float64 { return float64(r.HostsKnown) }),
 			one("sites_cold", "Of these, on disk: idle for long while memory was short.", func(r *engine.Report) float64 { return float64(r.HostsCold) }),
 			one("cookies", "Cookies kept, of all sites.", func(r *engine.Report) float64 { return float64(r.Cookies) }),
+			one("novelty_watched", "Sites and domains whose novelty is watched.", func(r *engine.Report) float64 { return float64(r.NoveltyWatched) }),
+			one("novelty_poor", "Parts of sites that bring nothing new.", func(r *engine.Report) float64 { return float64(r.NoveltyPoor) }),
 			one("ips", "IP addresses known, of sites that are not on disk, or not due yet.", func(r *engine.Report) float64 { return float64(r.IPsKnown) }),
 			one("front_ips", "IP addresses with something due within a second.", func(r *engine.Report) float64 { return float64(r.Front) }),
 			one("active_fetches", "Fetch workers in an exchange.", func(r *engine.Report) float64 { return float64(r.ActiveFetches) }),

@@ -112,6 +112,9 @@ func (s *Seeds) cut(host []byte) int {
 	return v.cut
 }
 
+// Domain gives the registrable domain of a host in normal form, borrowed from it, as registrable does.
+func Domain(host []byte) []byte { return registrable(host) }
+
 // registrable gives the registrable domain of a host in normal form: the label before the public suffix and all that
 // follows. An address, and a name that is a public suffix itself, is its own domain.
 func registrable(host []byte) []byte {

@@ -62,6 +62,11 @@ const (
 	// Stale says that a connection that was kept from an earlier exchange ended before a byte of the answer came. Most of the
 	// time the server had closed it already; it may also have read the request, so the site's delay runs before the next try.
 	Stale
+
+	// Refusals of ours that came later.
+	Novelty      // what is like it brought nothing new: see engine/novelty
+	QuotaDomain  // --max-per-domain or --max-hosts-per-domain reached
+	QuotaAddress // --max-hosts-per-ip reached
 	count
 )
 
@@ -172,6 +177,12 @@ func (o Outcome) refusalString() string {
 		return "local-fault"
 	case Stale:
 		return "stale"
+	case Novelty:
+		return "novelty"
+	case QuotaDomain:
+		return "quota-domain"
+	case QuotaAddress:
+		return "quota-address"
 	default:
 		return "unknown"
 	}
@@ -189,7 +200,7 @@ func (o Outcome) Class() Class {
 	case ConnectTimeout, Refused, Unreachable, NameNotFound, NameFault:
 		return ClassHost
 	case BlockedAddress, BlockedPort, RobotsDenied, RobotsUnreachable, Filtered, Blocked, QuotaHost,
-		TooManyRedirects, SiteGone, GivenUp, Cancelled, LocalFault:
+		TooManyRedirects, SiteGone, GivenUp, Cancelled, LocalFault, Novelty, QuotaDomain, QuotaAddress:
 		return ClassRefusal
 	default:
 		return ClassNone

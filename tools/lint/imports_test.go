@@ -12,7 +12,7 @@ const base = "engine/urlx engine/outcome internal/invariants internal/mpmc inter
 // rooms and parts are level 1. The rooms are libraries of their own; the parts live under the engine.
 const (
 	rooms = "workbench workbench/cold sieve sieve/fpcache virtualize virtualize/diskq dnsres warc warc/deflate"
-	parts = "engine/catalogue engine/cookie engine/fetch engine/parse engine/sitemap engine/robots engine/filter engine/politeness engine/ring engine/seen"
+	parts = "engine/catalogue engine/cookie engine/fetch engine/parse engine/sitemap engine/robots engine/filter engine/novelty engine/politeness engine/ring engine/seen"
 )
 
 // importTable is the picture of the house: who may import whom, tests included. Arrows go down only, and packages of level 1 do not know
@@ -52,6 +52,7 @@ var importTable = []struct{ importer, may string }{
 	{"engine/sitemap", base},
 	{"engine/robots", base},
 	{"engine/filter", base},
+	{"engine/novelty", base},
 	{"engine/politeness", base},
 	{"engine/ring", base},
 	{"engine/seen", base},
@@ -168,7 +169,7 @@ func staleRows(h *tree) (faults []string) {
 var homes = map[string]string{
 	// The codec and the wire.
 	"github.com/valyala/fasthttp":   "engine/fetch bench/load",
-	"github.com/miekg/dns":          "dnsres dnsres/dnstest bench/simnet bench/load bench/invitro/names_test.go",
+	"github.com/miekg/dns":          "dnsres dnsres/dnstest bench/simnet bench/load bench/traps bench/invitro/names_test.go",
 	"github.com/andybalholm/brotli": "engine/fetch warc/warctool bench/hostile tests",
 	"golang.org/x/net/nettest":      "tests",
 
@@ -181,7 +182,7 @@ var homes = map[string]string{
 	"golang.org/x/sys":              "internal/vfs engine/fetch bench/load",
 	// Fingerprints of URLs and hosts, digests of pages, and the checksums of our own formats.
 	"github.com/klauspost/cpuid": "internal/sha1pair",
-	"github.com/zeebo/xxh3":      "engine engine/catalogue engine/ring engine/fetch engine/fsck engine/urlx engine/seen engine/robots sieve sieve/fpcache virtualize virtualize/diskq workbench workbench/cold dnsres bench/ tests",
+	"github.com/zeebo/xxh3":      "engine engine/catalogue engine/ring engine/fetch engine/fsck engine/novelty engine/urlx engine/seen engine/robots sieve sieve/fpcache virtualize virtualize/diskq workbench workbench/cold dnsres bench/ tests",
 
 	// Text.
 	"golang.org/x/net/html":         "engine/parse bench/simweb tools/conformance tests",

@@ -1,0 +1,239 @@
+package traps
+
+import (
+	"flag"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/engine"
+)
+
+var (
+	honestPages = flag.Int("honest", 5000, "honest pages beside each trap")
+	seed        = flag.Uint64("seed", 1, "of the web")
+)
+
+// wasted is the most trap pages that a case may cost: 5 % of the pages that are asked for, where 5,000 are honest. It is a number, since a
+// trap costs what it costs before it is known, however large the rest is.
+const wasted = 263
+
+func size() Size {
+	s := Size{Honest: *honestPages, Farm: 1000}
+	if underRace {
+		s.Honest = min(s.Honest, 400)
+	}
+	return s
+}
+
+func caseOf(t *testing.T, id string) Case {
+	t.Helper()
+	for _, c := range Cases(*seed, size()) {
+		if c.ID == id {
+			return c
+		}
+	}
+	t.Fatalf("no case %s", id)
+	return Case{}
+}
+
+// judge crawls a case in virtual time: every honest page is asked for, and few trap pages are.
+func judge(t *testing.T, id string, change func(*engine.Config), check func(w *web, r engine.Report)) {
+	t.Helper()
+	c := caseOf(t, id)
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb(c)
+		r := w.crawl(t, func(c *engine.Config) {
+			c.MaxPathRepeats = 4
+			if change != nil {
+				change(c)
+			}
+		})
+		s := w.tally.Score()
+		t.Logf("%-5s %-24s waste %5.2f %%: %d trap pages beside %d of %d honest ones; hosts %d, questions %d, outcomes %v, dropped %v", c.ID, c.Name,
+			100*s.Waste(), s.Trap, s.Honest, c.Honest, s.Hosts, s.Questions, r.Outcomes, r.Dropped)
+		if s.Honest != c.Honest {
+			t.Errorf("%d of %d honest pages were asked for", s.Honest, c.Honest)
+		}
+		if s.Trap > wasted {
+			t.Errorf("%d trap pages were asked for, more than %d", s.Trap, wasted)
+		}
+		if r.State != engine.StateFinished || r.Reason != "complete" {
+			t.Errorf("%s: %s", r.State, r.Reason)
+		}
+		if check != nil {
+			check(w, r)
+		}
+	})
+}
+
+// refused says that the crawl told what it left out, by name.
+func refused(t *testing.T, what string) func(*web, engine.Report) {
+	t.Helper()
+	return func(_ *web, r engine.Report) {
+		if r.Outcomes[what]+r.Dropped[what] == 0 {
+			t.Errorf("nothing is counted as %s: %v, %v", what, r.Outcomes, r.Dropped)
+		}
+	}
+}
+
+func TestHostile_T01_aCalendarWithoutEndIsLeft(t *testing.T) {
+	judge(t, "T01", nil, refused(t, "novelty"))
+}
+
+func TestHostile_T02_parametersThatSayNothingAreLearnt(t *testing.T) {
+	judge(t, "T02", nil, refused(t, "novelty"))
+}
+
+func TestHostile_T02_parametersThatAreNamedAreNeverAskedFor(t *testing.T) {
+	judge(t, "T02", func(c *engine.Config) { c.StripParams = []string{"session"} }, func(w *web, _ engine.Report) {
+		if s := w.tally.Score(); s.Trap > 0 {
+			t.Errorf("%d pages were asked for twice", s.Trap)
+		}
+	})
+}
+
+func TestHostile_T03_pathsThatGrowAreDropped(t *testing.T) {
+	judge(t, "T03", func(c *engine.Config) { c.NoveltyMemory = -1 }, refused(t, "path-loop"))
+}
+
+func TestHostile_T03_pathsThatGrowBringNothingNew(t *testing.T) {
+	judge(t, "T03", func(c *engine.Config) { c.MaxPathRepeats = 0 }, refused(t, "novelty"))
+}
+
+func TestHostile_T04_combinationsOfFacetsAreLeft(t *testing.T) {
+	judge(t, "T04", nil, refused(t, "novelty"))
+}
+
+func TestHostile_T05_subdomainsWithoutEndAreLeft(t *testing.T) {
+	judge(t, "T05", nil, refused(t, "novelty"))
+}
+
+// With a limit on the sites of a domain the names beyond it are not even looked up.
+func TestHostile_D10_aWildcardZoneIsAskedForNoMoreNamesThanSites(t *testing.T) {
+	judge(t, "T05", func(c *engine.Config) { c.MaxHostsPerDomain, c.NoveltyMemory = 50, -1 }, func(w *web, r engine.Report) {
+		if s := w.tally.Score(); s.Hosts > 51 || s.Questions > 3*51 || r.Outcomes["quota-domain"] == 0 {
+			t.Errorf("%d hosts and %d questions; %v", s.Hosts, s.Questions, r.Outcomes)
+		}
+	})
+}
+
+func TestHostile_T05_theLimitOfPagesHoldsOverAllSitesOfADomain(t *testing.T) {
+	judge(t, "T05", func(c *engine.Config) {
+		c.MaxPerDomain, c.NoveltyMemory = size().Honest+1, -1
+		c.MaxHostsPerDomain = 200
+	}, nil)
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb(caseOf(t, "T05"))
+		r := w.crawl(t, func(c *engine.Config) { c.MaxPerDomain, c.NoveltyMemory = 40, -1 })
+		// Pages that are under way when the limit is reached come home.
+		if r.PagesStored+r.RevisitsStored > 2*40+16 || r.Outcomes["quota-domain"] == 0 {
+			t.Errorf("%d pages of two domains; %v", r.PagesStored+r.RevisitsStored, r.Outcomes)
+		}
+	})
+}
+
+// A tarpit holds one fetch worker while it is asked, and none when it is known.
+func TestHostile_T06_aTarpitIsLeft(t *testing.T) {
+	judge(t, "T06", nil, refused(t, "novelty"))
+}
+
+// No probe is sent: what such a site says about pages that are not there repeats itself, wherever it is asked.
+func TestHostile_T07_pagesForWhateverIsAskedAreLeft(t *testing.T) {
+	judge(t, "T07", nil, refused(t, "novelty"))
+}
+
+// A farm whose pages differ is no repetition: it takes a limit in plain numbers.
+func TestHostile_T08_aFarmOnFewAddressesHasALimit(t *testing.T) {
+	judge(t, "T08", func(c *engine.Config) { c.MaxHostsPerIP = 50 }, refused(t, "quota-address"))
+}
+
+func TestHostile_T09_onePageUnderManyNamesIsReadOnce(t *testing.T) {
+	judge(t, "T09", nil, func(w *web, r engine.Report) {
+		if s := w.tally.Score(); r.RevisitsStored < int64(s.Trap)-1 || r.Outcomes["novelty"] == 0 {
+			t.Errorf("%d revisits of %d copies; %v", r.RevisitsStored, s.Trap, r.Outcomes)
+		}
+	})
+}
+
+func TestHostile_T10_redirectsToOneVictimAreLeft(t *testing.T) {
+	judge(t, "T10", nil, refused(t, "novelty"))
+}
+
+func TestHostile_R08_theVictimOfAFarmIsAskedAsPolitelyAsAnybody(t *testing.T) {
+	judge(t, "T10", nil, func(w *web, _ engine.Report) {
+		asked := w.asked["victim.test"]
+		if len(asked) == 0 {
+			t.Error("the victim was never asked")
+		}
+		for i := 1; i < len(asked); i++ {
+			if gap := asked[i].Sub(asked[i-1]); gap < hostDelay {
+				t.Errorf("the victim was asked again after %v", gap)
+			}
+		}
+	})
+}
+
+// Each chain ends after ten redirects, and many such chains are soon left alone.
+func TestHostile_R02_chainsWhoseQueryGrowsAreLeft(t *testing.T) {
+	judge(t, "R02", nil, refused(t, "novelty"))
+	one := chain(newLanguage(*seed, 60), Size{Honest: 10, Farm: 1})
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb(one)
+		r := w.crawl(t, func(c *engine.Config) { c.NoveltyMemory = -1 })
+		if s := w.tally.Score(); s.Trap != 11 || r.Outcomes["too-many-redirects"] != 1 {
+			t.Errorf("%d steps of a chain; %v", s.Trap, r.Outcomes)
+		}
+	})
+}
+
+func TestALargeHonestSiteLosesNothing(t *testing.T) {
+	judge(t, "LARGE", nil, func(_ *web, r engine.Report) {
+		if r.Outcomes["novelty"] > 0 {
+			t.Errorf("outcomes %v", r.Outcomes)
+		}
+	})
+}
+
+// Without the watch the same web is a trap: the suite can fail.
+func TestWithoutTheWatchAllIsWasted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb(caseOf(t, "T04"))
+		w.crawl(t, func(c *engine.Config) { c.NoveltyMemory, c.MaxPages = -1, int64(4*size().Honest/5) })
+		if s := w.tally.Score(); s.Waste() < 0.5 {
+			t.Errorf("waste of %.1f %% only", 100*s.Waste())
+		}
+	})
+}
+
+// A kill forgets what sites have said and not what was found poor: the honest part is whole, and the traps do not begin anew.
+func TestAKillLosesNoHonestPageAndFewVerdicts(t *testing.T) {
+	for _, id := range []string{"T01", "T04", "T05"} {
+		t.Run(id, func(t *testing.T) {
+			c := caseOf(t, id)
+			synctest.Test(t, func(t *testing.T) {
+				w := newWeb(c)
+				w.crawlKilled(t, time.Duration(size().Honest/2)*hostDelay, func(c *engine.Config) { c.Checkpoint = 20 * time.Second })
+				s := w.tally.Score()
+				t.Logf("%s: %d trap pages beside %d of %d honest ones", id, s.Trap, s.Honest, c.Honest)
+				if s.Honest != c.Honest || s.Trap > 2*wasted {
+					t.Errorf("%d of %d honest pages, %d trap pages", s.Honest, c.Honest, s.Trap)
+				}
+			})
+		})
+	}
+}
+
+// The counts of quotas are in no cut: a resume makes them anew.
+func TestQuotasHoldAfterAKill(t *testing.T) {
+	c := caseOf(t, "T05")
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb(c)
+		w.crawlKilled(t, time.Duration(size().Honest/2)*hostDelay, func(c *engine.Config) {
+			c.Checkpoint, c.NoveltyMemory, c.MaxHostsPerDomain, c.MaxHostsPerIP = 20*time.Second, -1, 50, 40
+		})
+		if s := w.tally.Score(); s.Hosts > 51 || s.Honest != c.Honest {
+			t.Errorf("%d hosts, %d of %d honest pages", s.Hosts, s.Honest, c.Honest)
+		}
+	})
+}

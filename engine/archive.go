@@ -1,0 +1,24 @@
+package engine
+
+import (
+	"fmt"
+
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+)
+
+// archiveBytes adds up the WARC files of a directory.
+func archiveBytes(fsys vfs.FS, dir string) (total int64, err error) {
+	files, err := warc.Files(fsys, dir)
+	if err != nil {
+		return 0, err
+	}
+	for _, f := range files {
+		n, err := fsys.Size(dir + "/" + f.Name)
+		if err != nil {
+			return 0, fmt.Errorf("engine: archive: %w", err)
+		}
+		total += n
+	}
+	return total, nil
+}

@@ -1,0 +1,140 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"sync"
+
+	"orbweaver/engine/filter"
+	"orbweaver/engine/outcome"
+	"orbweaver/engine/urlx"
+	"orbweaver/workbench"
+	"orbweaver/workbench/cold"
+)
+
+// quotas are the limits over several sites: those of a registrable domain, and those of an address. What has no limit is not
+// counted. The counts are in no cut: a resume makes them anew from the sites that are known. Safe for concurrent use.
+type quotas struct {
+	hostsOfDomain int // --max-hosts-per-domain; 0 for no limit
+	pagesOfDomain int // --max-per-domain
+	hostsOfAddr   int // --max-hosts-per-ip
+	watch         *watch
+
+	mu      sync.Mutex
+	domains map[string]domainCount
+	addrs   map[netip.Addr]int32
+}
+
+type domainCount struct{ hosts, pages int32 }
+
+func newQuotas(c *Config, w *watch) *quotas {
+	return &quotas{
+		hostsOfDomain: c.MaxHostsPerDomain, pagesOfDomain: c.MaxPerDomain, hostsOfAddr: c.MaxHostsPerIP, watch: w,
+		domains: map[string]domainCount{}, addrs: map[netip.Addr]int32{},
+	}
+}
+
+// countsDomains says that somebody wants to know.
+func (q *quotas) countsDomains() bool { return q != nil && q.hostsOfDomain+q.pagesOfDomain > 0 }
+
+// refuses says why a site that is not known yet is not to be known; None if it may. Nobody is asked for its address then.
+func (q *quotas) refuses(site []byte) outcome.Outcome {
+	if q == nil {
+		return outcome.None
+	}
+	switch {
+	case q.hostsOfDomain > 0 && q.of(filter.Domain(urlx.Host(site))).hosts >= int32(q.hostsOfDomain):
+		return outcome.QuotaDomain
+	case !q.watch.wantsSites(site):
+		return outcome.Novelty
+	default:
+		return outcome.None
+	}
+}
+
+// full says that no more pages of the site's domain are wanted.
+func (q *quotas) full(site []byte) bool {
+	return q != nil && q.pagesOfDomain > 0 && q.of(filter.Domain(urlx.Host(site))).pages >= int32(q.pagesOfDomain)
+}
+
+func (q *quotas) of(domain []byte) domainCount {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.domains[string(domain)]
+}
+
+// made counts a site that came to be known.
+func (q *quotas) made(site []byte) {
+	if q.countsDomains() {
+		q.count(site, domainCount{hosts: 1})
+	}
+}
+
+// stored counts a page.
+func (q *quotas) stored(site []byte) {
+	if q.countsDomains() {
+		q.count(site, domainCount{pages: 1})
+	}
+}
+
+func (q *quotas) count(site []byte, more domainCount) {
+	domain := filter.Domain(urlx.Host(site))
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	c := q.domains[string(domain)]
+	q.domains[string(domain)] = domainCount{c.hosts + more.hosts, c.pages + more.pages}
+}
+
+// place counts a site at the address that was found for it first, and says whether there is room for it.
+func (q *quotas) place(addr netip.Addr) bool {
+	if q == nil || q.hostsOfAddr == 0 {
+		return true
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.addrs[addr] >= int32(q.hostsOfAddr) {
+		return false
+	}
+	q.addrs[addr]++
+	return true
+}
+
+// known counts a site that a resume found.
+func (q *quotas) known(site []byte, addr netip.Addr, stored int32) {
+	if q.countsDomains() {
+		q.count(site, domainCount{1, stored})
+	}
+	if q.hostsOfAddr > 0 && addr.IsValid() {
+		q.mu.Lock()
+		q.addrs[addr]++
+		q.mu.Unlock()
+	}
+}
+
+// countKnown makes the counts anew from the sites that the cut knows; what the journal adds is counted as it comes. The caller is alone.
+func (q *quotas) countKnown(b *bench, store *cold.Store, rules *rulesPool) error {
+	if !q.countsDomains() && q.hostsOfAddr == 0 {
+		return nil
+	}
+	var key []byte
+	b.Each(func(vs *visitState, _ benchState) bool {
+		stored := int32(0)
+		b.Look(vs, func(s *Site) { stored = s.Stored })
+		key = b.AppendKey(key[:0], vs)
+		q.known(key, b.Addr(vs), stored)
+		return true
+	})
+	var bad error
+	err := store.Each(func(key, form []byte) bool {
+		addr, s, err := workbench.ReadForm(form, func(b []byte) (Site, error) { return decodeSite(b, rules) })
+		if bad = err; err == nil {
+			q.known(key, addr, s.Stored)
+		}
+		return bad == nil
+	})
+	if err = errors.Join(err, bad); err != nil {
+		return fmt.Errorf("engine: resume: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+package engine
+
+import (
+	"github.com/zeebo/xxh3"
+
+	"orbweaver/engine/filter"
+	"orbweaver/engine/outcome"
+	"orbweaver/engine/urlx"
+)
+
+// refusal is a URL that got its outcome without a request.
+type refusal struct {
+	outcome outcome.Outcome
+	fp      xxh3.Uint128 // of a URL that the journal of an earlier run named as done; zero for others
+	instead *instead     // what is to be asked for in its place; nil for nothing
+}
+
+// instead is a URL that says the same with less.
+type instead struct {
+	url  []byte
+	item Item
+}
+
+// filtered refuses an item that today's lists or the fetch filter refuse: nobody is asked for it, and not for its robots.txt
+// either. What an earlier run did keeps the outcome that it had.
+func (w *fetchWorker) filtered(site []byte, it *Item) bool {
+	f := w.live.fetch.Load()
+	if f == nil && w.lists == nil {
+		return false
+	}
+	w.url = append(append(w.url[:0], site...), it.Rest...)
+	if _, o := w.redone.look(w.hashSeed, w.url); o != outcome.None {
+		return false
+	}
+	if (w.lists == nil || w.lists.Refuses(w.url) == filter.NoList) &&
+		(f == nil || f.Allows(w.url, filter.Way{Depth: it.Depth, Hops: it.Hops}, it.Try, it.Via)) {
+		return false
+	}
+	w.log.refusal(w.url, it, outcome.Filtered, w.id)
+	w.refused = append(w.refused, refusal{outcome: outcome.Filtered})
+	return true
+}
+
+// refuse says why the URL in w.url is not to be asked for; its outcome is None if it is.
+func (w *fetchWorker) refuse(site *Site, it *Item) refusal {
+	if fp, o := w.redone.look(w.hashSeed, w.url); o != outcome.None {
+		if o.Class() == outcome.ClassAnswer && o != outcome.Redirect && o != outcome.ClientError {
+			site.Stored++
+			w.quotas.stored(w.url)
+		}
+		return refusal{outcome: o, fp: fp}
+	}
+	_, path := urlx.Split(w.url)
+	var o outcome.Outcome
+	allowed := false
+	allowed, w.rule = site.Rules.AppendAllowed(w.rule[:0], path)
+	limit := w.maxPerHost
+	if w.terms.HasCap {
+		limit = w.terms.MaxPerHost
+	}
+	switch {
+	case !allowed:
+		o = outcome.RobotsDenied
+	case limit > 0 && int(site.Stored) >= limit:
+		o = outcome.QuotaHost
+	case w.quotas.full(w.url):
+		o = outcome.QuotaDomain
+	case !w.watch.allows(w.url, it, site.Stored == 0):
+		o = outcome.Novelty
+	default:
+		return w.shorter(it)
+	}
+	w.log.refusal(w.url, it, o, w.id)
+	return refusal{outcome: o}
+}
+
+// shorter refuses the URL in w.url if its site puts parameters into it that say nothing: the URL without them goes through the door
+// in its place. What came by a redirect stays, since the site may insist.
+func (w *fetchWorker) shorter(it *Item) refusal {
+	silent := w.watch.silent(w.url)
+	if silent == nil || it.Seed || it.Hops > 0 || it.Try > 0 {
+		return refusal{}
+	}
+	short := silent.Strip(append([]byte(nil), w.url...))
+	if len(short) == len(w.url) {
+		return refusal{}
+	}
+	w.log.refusal(w.url, it, outcome.Novelty, w.id)
+	again := Item{Depth: it.Depth, Listed: it.Listed, Way: append([]byte(nil), it.Way...)}
+	if it.Via != nil {
+		again.Via = append([]byte{}, it.Via...)
+	}
+	return refusal{outcome: outcome.Novelty, instead: &instead{short, again}}
+}
