@@ -150,6 +150,9 @@ func (d *distributor) step(now time.Time) (moved bool, err error) {
 // bury drops what dead sites have on disk.
 func (d *distributor) bury() error {
 	graves, waiting := d.under.take()
+	if len(waiting) > 0 {
+		defer d.feed() // they go on, and nobody else may have a reason to look when they are due
+	}
 	for _, origin := range waiting {
 		vs, err := d.hosts.get(origin)
 		if err != nil {

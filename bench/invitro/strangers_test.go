@@ -150,6 +150,12 @@ func (s *strangers) crawl(t *testing.T, change func(*engine.Config)) (r engine.R
 	if err != nil {
 		t.Fatal(err)
 	}
+	endless := time.AfterFunc(10*24*time.Hour, func() {
+		r := e.Report()
+		t.Errorf("after ten days it waits for %s: %+v", r.Waiting, r)
+		e.Stop()
+	})
+	defer endless.Stop()
 	if err := e.Run(t.Context()); err != nil {
 		t.Error(err)
 	}
