@@ -200,7 +200,7 @@ func TestWithoutTheWatchAllIsWasted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb(caseOf(t, "T04"))
 		w.crawl(t, func(c *engine.Config) { c.NoveltyMemory, c.MaxPages = -1, int64(4*size().Honest/5) })
-		if s := w.tally.Score(); s.Waste() < 0.5 {
+		if s := w.tally.Score(); s.Waste() < 0.2 { // a half of all and more on a site of 5,000 pages, less on a small one
 			t.Errorf("waste of %.1f %% only", 100*s.Waste())
 		}
 	})
