@@ -20,6 +20,7 @@ type siteQueue struct {
 	items  []*visitState
 	head   int
 	out    int // taken and not yet Done
+	puts   int // ever
 	signal chan struct{}
 }
 
@@ -29,6 +30,7 @@ func newSiteQueue() *siteQueue { return &siteQueue{signal: make(chan struct{}, 1
 func (q *siteQueue) Put(vs *visitState) {
 	q.mu.Lock()
 	q.items = append(q.items, vs)
+	q.puts++
 	q.mu.Unlock()
 	q.poke()
 }
@@ -81,6 +83,13 @@ func (q *siteQueue) Done() {
 	q.mu.Lock()
 	q.out--
 	q.mu.Unlock()
+}
+
+// Puts is how many sites were ever put, so that two looks can tell whether one came between them.
+func (q *siteQueue) Puts() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.puts
 }
 
 // Len counts the waiting and those in the hands of the resolvers.

@@ -214,7 +214,7 @@ func TestHostile_D11_aHostThatMovesIsMetPolitelyAtEachOfItsAddresses(t *testing.
 			c.Politeness.HostDelay, c.Politeness.IPDelay = hostDelay, ipDelay
 		}, "http://flux1.test/", "http://flux2.test/")
 		if report.Outcomes["ok"] != 122 {
-			t.Errorf("%v", report.Outcomes)
+			t.Errorf("%v: %v", report.Reason, report.Outcomes)
 		}
 		hosts, addrs := map[string]time.Time{}, map[netip.Addr]time.Time{}
 		for _, m := range s.met { // in order of their ends, and no two of one host or address overlap if all is well

@@ -12,7 +12,7 @@ import (
 
 const (
 	shards     = 16
-	paramsWarm = 8       // a page with parameters counts as so many
+	paramsWarm = 4       // a page with parameters counts as so many
 	warmth     = 64      // pages before a group is watched
 	warmMax    = 1 << 14 // counters of a shard for groups that are not watched yet
 	evictOf    = 8       // groups that are looked at to find one that may go
