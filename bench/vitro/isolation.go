@@ -10,6 +10,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"orbweaver/bench/simweb"
+	"orbweaver/warc"
 )
 
 // Mixed is a web part of which is hostile.
@@ -27,6 +30,9 @@ type Side struct {
 	PageMemory int64          `json:"page_memory_bytes"`
 	Outcomes   map[string]int `json:"outcomes"`
 	Sound      bool           `json:"sound"`
+
+	Verdict *simweb.Verdict `json:"verdict,omitempty"` // if it is not sound
+	Archive *warc.Report    `json:"archive,omitempty"`
 }
 
 // IsolationResult is what honest hosts notice of hostile ones.
@@ -71,6 +77,9 @@ func Isolation(ctx context.Context, o Options, mixed Mixed, pairs int, length ti
 		p.Ratio = p.Beside.Rate / max(p.Alone.Rate, 1e-9)
 		r.Pairs, ratios = append(r.Pairs, p), append(ratios, p.Ratio)
 		fmt.Fprintf(say, "%d of %d: %.1f pages/s of honest hosts alone, %.1f beside hostile ones: %.4f\n", n+1, pairs, p.Alone.Rate, p.Beside.Rate, p.Ratio)
+		for _, side := range sides {
+			side.complain(say)
+		}
 	}
 	slices.Sort(ratios)
 	if len(ratios) > 0 {
@@ -92,11 +101,24 @@ func (o *Options) side(ctx context.Context, s *Side) error {
 	s.Good, s.CPU, s.RSSPeak, s.Sound = result.Verdict.Unique, result.Report.CPUSeconds, result.RSSPeak, result.Sound()
 	// Not by the time it took: when the time is up, the exchanges under way are still waited for, and slow ones take half a minute.
 	s.Rate, s.PageMemory = float64(s.Good)/o.MaxTime.Seconds(), result.Report.PageMemory
+	if !s.Sound {
+		s.Verdict, s.Archive = result.Verdict, result.Archive
+	}
 	s.Outcomes = map[string]int{}
 	for name, n := range result.Report.Outcomes {
 		s.Outcomes[name] = int(n)
 	}
 	return nil
+}
+
+// complain says what was wrong, if anything was.
+func (s *Side) complain(say io.Writer) {
+	if s.Verdict != nil && !s.Verdict.Sound() {
+		s.Verdict.Print(say)
+	}
+	if s.Archive != nil && !s.Archive.OK() {
+		fmt.Fprintf(say, "archive     %d faults in %d records\n", s.Archive.Faults, s.Archive.Records)
+	}
 }
 
 // Sound says that nothing at all was wrong with any crawl.

@@ -190,8 +190,9 @@ func crawl(ctx context.Context, o *Options, w *web) (engine.Report, error) {
 	if cfg.Fetch.RootCAs, err = w.roots(); err != nil {
 		return none, err
 	}
+	guard := fetch.NewGuard(nil, nil, []netip.AddrPort{proxy}) // as a crawl has: hostile hosts name addresses that none may be asked for
 	e, err := engine.Open(cfg, engine.Seams{
-		FS: vfs.Disk(), Dialer: dialer, Resolver: dnsres.Hashed{N: uint32(w.where.IPs)}, Usage: o.Usage, Log: o.Log,
+		FS: vfs.Disk(), Dialer: dialer, Allowed: guard.Through, Resolver: dnsres.Hashed{N: uint32(w.where.IPs)}, Usage: o.Usage, Log: o.Log,
 	})
 	if err != nil {
 		return none, err
