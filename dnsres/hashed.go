@@ -15,8 +15,14 @@ type Hashed struct {
 	N uint32 // number of addresses, at most 1<<28; 0 means 1<<28
 }
 
-// Resolve answers at once and never asks anyone. Literal addresses pass through as themselves.
+// Resolve answers at once and never asks anyone. Literal addresses pass through as themselves, and localhost and what ends in it is this
+// machine as for every other resolver: else a proxy would be asked for what runs beside it.
 func (h Hashed) Resolve(_ context.Context, name string) Answer {
+	if bare := strings.TrimSuffix(name, "."); strings.HasSuffix(bare, "localhost") {
+		if a, ok := special(bare, false); ok {
+			return a
+		}
+	}
 	if addr, ok := literal(name); ok {
 		return Answer{Addrs: []netip.Addr{addr}}
 	}

@@ -43,6 +43,7 @@ type checkpointer struct {
 	redone   *redone
 	frontier *Frontier
 	watch    *watch
+	peers    *peers // nil for a crawl alone
 	seeded   *atomic.Bool
 	every    time.Duration
 	clock    *crawlClock
@@ -114,6 +115,7 @@ type marks struct {
 	bench    *benchImage
 	queues   *virtualize.Image
 	aloft    []byte
+	outbox   []byte // what its lines do not hold
 }
 
 // abandon gives up what was not written.
@@ -208,6 +210,11 @@ func (c *checkpointer) markRooms(k *marks) (err error) {
 		return fmt.Errorf("engine: checkpoint: %w", err)
 	}
 	m.Cold = c.cold.Cut()
+	if c.peers != nil {
+		if m.Peers, k.outbox, err = c.peers.mark(); err != nil {
+			return fmt.Errorf("engine: checkpoint: %w", err)
+		}
+	}
 	k.aloft = c.imageOfAloft()
 	if k.bench, err = c.bench.Cut(AppendSite); err != nil {
 		return fmt.Errorf("engine: checkpoint: %w", err)
@@ -225,6 +232,12 @@ func (c *checkpointer) write(k *marks) (err error) {
 		_, err := w.Write(k.aloft)
 		return err
 	})
+	if err == nil && c.peers != nil {
+		err = c.create(outboxName(c.dir, k.manifest.Generation), func(w io.Writer) error {
+			_, err := w.Write(k.outbox)
+			return err
+		})
+	}
 	if err != nil {
 		return err
 	}
@@ -302,6 +315,7 @@ func (c *checkpointer) sync(m *manifest) error {
 		c.ledger.sync, c.sieve.Sync, c.ready.Sync, c.virt.Sync, c.cold.Sync, c.ledger.seen.Sync,
 		func() error { return c.syncFile(benchName(c.dir, m.Bench.last())) },
 		func() error { return c.syncFile(aloftName(c.dir, m.Generation)) },
+		func() error { return c.syncPeers(m) },
 		func() error { return c.fs.SyncDir(c.dir) },
 	}
 	for _, step := range steps {
@@ -310,6 +324,16 @@ func (c *checkpointer) sync(m *manifest) error {
 		}
 	}
 	return nil
+}
+
+func (c *checkpointer) syncPeers(m *manifest) error {
+	if c.peers == nil {
+		return nil
+	}
+	if err := c.peers.box.Sync(); err != nil {
+		return err
+	}
+	return c.syncFile(outboxName(c.dir, m.Generation))
 }
 
 func (c *checkpointer) syncFile(name string) error {
@@ -324,6 +348,9 @@ func (c *checkpointer) syncFile(name string) error {
 func (c *checkpointer) release() error {
 	m := &c.last
 	err := errors.Join(c.sieve.Release(m.Sieve), c.ready.Release(m.Ready), c.virt.Release(m.Virt), c.cold.Release(m.Cold), c.ledger.seen.Release(m.Seen))
+	if err == nil && c.peers != nil {
+		err = c.peers.box.Release(m.Peers.Outbox)
+	}
 	if err != nil {
 		return fmt.Errorf("engine: checkpoint: %w", err)
 	}

@@ -64,6 +64,8 @@ type Config struct {
 	CookieMemory    int64 // bytes of all sites' cookies, if they are kept [64 MiB]
 	NoveltyMemory   int64 // bytes of what is known of how much new the parts of sites bring; below zero nobody watches that [32 MiB]
 
+	Agents int // of the crawl, this one among them, that must be there before it begins [1]
+
 	Checkpoint  time.Duration // between two cuts [30s]
 	ReportEvery time.Duration // between two report.json [5s]
 	SyncEvery   time.Duration // group commit of archive and journal [50ms]
@@ -144,6 +146,7 @@ func (c Config) WithDefaults() Config {
 	def(&c.Fetchers, 1024)
 	def(&c.Parsers, min(runtime.GOMAXPROCS(0), runtime.NumCPU()))
 	def(&c.Resolves, 256)
+	def(&c.Agents, 1)
 	def(&c.Rooms.SiteItems, siteItemsMax)
 	def64(&c.Rooms.JournalStep, journalReserve)
 	def64(&c.WorkbenchMemory, 256<<20)

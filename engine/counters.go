@@ -9,12 +9,14 @@ import (
 // Counters are what the crawl has done, as plain numbers; they belong to the cut, so that after a crash they say what
 // the manifest and the journal say. Whenever the house is quiet they balance (E1):
 //
-//	Found    = DroppedSyntax + DroppedScheme + DroppedLong + DroppedScope + DroppedDepth + DroppedFollow + DroppedLoop + DroppedCache + Sieved
+//	Found    = DroppedSyntax + DroppedScheme + DroppedLong + DroppedScope + DroppedDepth + DroppedFollow + DroppedLoop + DroppedCache + Sieved + Sent
 //	Sieved   = still in the sieve's buckets + Known + Admitted
 //	Admitted = sum of Outcomes + queued + in flight
 type Counters struct {
 	Found    int64 // links and seeds seen at the door, whatever became of them
 	Sieved   int64 // handed to the sieve
+	Sent     int64 // handed to other agents, who are responsible for them
+	Received int64 // of those found, what other agents sent
 	Known    int64 // dropped by the sieve: in its store, or twice in a bucket
 	Admitted int64 // new: let through by the sieve
 
@@ -73,7 +75,7 @@ type counters struct {
 	droppedLinks, attempts, retries, pages, revisits          atomic.Int64
 	notStored, unparsed, unclaimed, parseFaults, badEncodings atomic.Int64
 	robotsFetched, delayCapped, bytesReceived, bytesSent      atomic.Int64
-	retryClamped, ipsSlowed, unchanged                        atomic.Int64
+	retryClamped, ipsSlowed, unchanged, sent, received        atomic.Int64
 	finished                                                  atomic.Int64 // sum of outcomes
 	outcomes                                                  [outcome.Count]atomic.Int64
 	statuses                                                  [600]atomic.Int64
@@ -104,6 +106,7 @@ func (c *counters) pairs(p *Counters) []counterPair {
 		{&c.unclaimed, &p.Unclaimed}, {&c.parseFaults, &p.ParseFaults}, {&c.badEncodings, &p.BadEncodings}, {&c.robotsFetched, &p.RobotsFetched}, {&c.delayCapped, &p.DelayCapped},
 		{&c.retryClamped, &p.RetryClamped}, {&c.ipsSlowed, &p.IPsSlowed},
 		{&c.bytesReceived, &p.BytesReceived}, {&c.bytesSent, &p.BytesSent}, {&c.unchanged, &p.Unchanged},
+		{&c.sent, &p.Sent}, {&c.received, &p.Received},
 	}
 	for i := range c.outcomes {
 		list = append(list, counterPair{&c.outcomes[i], &p.Outcomes[i]})

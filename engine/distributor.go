@@ -27,6 +27,7 @@ type distributor struct {
 	under   *undertaker
 	gate    *gate
 	purge   *purge
+	peers   *peers // nil for a crawl alone
 
 	frontWant *atomic.Int64   // IPs that should be due soon; the feeder raises it when fetchers starve
 	wake      chan struct{}   // something changed
@@ -92,7 +93,14 @@ func (d *distributor) run(ctx context.Context) error {
 // rest waits until there may be something to do, or ends the crawl.
 func (d *distributor) rest(ctx context.Context) (done bool) {
 	now := time.Now()
+	count := int64(0)
+	if d.peers != nil {
+		count = d.peers.count()
+	}
 	wait, over := d.idle(now)
+	if over != "" && d.peers != nil && !d.peers.agree(count) {
+		wait, over = calmPeriod, "" // others may have something for this agent yet
+	}
 	if d.frontStale {
 		d.frontStale, wait = false, min(wait, max(d.frontAgain.Sub(now), 0))
 	}
@@ -317,6 +325,10 @@ func (d *distributor) place(item []byte) error {
 		d.under.dropOf(site, d.path, outcome.Blocked)
 		return nil
 	}
+	if d.peers != nil && !d.peers.mine(site) {
+		d.handOver(site, path, &it)
+		return nil
+	}
 	vs, added, refused, err := d.hosts.admit(site, it.Seed)
 	if err != nil {
 		return err
@@ -344,6 +356,18 @@ func (d *distributor) place(item []byte) error {
 		d.newborn.Put(vs)
 	}
 	return nil
+}
+
+// handOver gives a ready URL to the agent that is responsible for its host by now, unless it was done before a kill.
+func (d *distributor) handOver(site, path []byte, it *Item) {
+	if _, o := d.under.redo.look(d.under.seed, it.Rest); o != outcome.None {
+		it.Rest = path
+		d.path = appendItem(d.path[:0], it)
+		d.under.dropOf(site, d.path, o)
+		return
+	}
+	d.path = d.peers.pass(d.path, it)
+	d.ledger.n.finish(outcome.HandedOver, 1)
 }
 
 // flushPace keeps forced flushes to about a tenth of the time.

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bufio"
 	"context"
 	"crypto/rand"
 	"encoding/binary"
@@ -9,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -54,6 +52,7 @@ type Engine struct {
 	jars      *cookie.Jars // nil if no cookies are kept
 	held      *holdings    // nil in a first pass
 	watch     *watch       // nil if nobody watches what is new
+	peers     *peers       // nil for a crawl alone
 	quotas    *quotas
 	redone    *redone
 	aloft     *aloft
@@ -223,6 +222,11 @@ func (e *Engine) openAll(m *manifest) error {
 		return err
 	}
 	e.assemble(m)
+	if e.peers != nil {
+		if err := e.peers.begin(m.Peers); err != nil {
+			return err
+		}
+	}
 	if err := e.quotas.countKnown(e.bench, e.cold, e.rules); err != nil {
 		return err
 	}
@@ -281,6 +285,9 @@ func (e *Engine) openRooms(m *manifest, fresh bool) error {
 	if e.ledger.seen, err = seen.Open(fsys, oSeen, cutSeen); err != nil {
 		return err
 	}
+	if e.peers, err = openPeers(e.seams.Peering, fsys, dir, m, fresh || m.Afresh, sizes.ReadySegment); err != nil {
+		return err
+	}
 	if e.log, err = openCrawlLog(fsys, e.cfg.Dir+"/logs", e.seams.Log.Warn); err != nil {
 		return err
 	}
@@ -333,6 +340,10 @@ func (e *Engine) assemble(m *manifest) {
 		scope: e.filters.scope, lists: e.filters.lists, hosts: e.hostRules, maxDepth: cfg.MaxDepth, maxURL: cfg.MaxURL, repeats: cfg.MaxPathRepeats, hashSeed: m.HashSeed,
 		cache: fpcache.New(cfg.CacheMemory, m.HashSeed), sieve: e.sieve, n: &l.n,
 	}
+	if p := e.peers; p != nil {
+		p.ledger, p.frontier, p.gate, p.say, p.wake, p.least = l, e.frontier, e.gate, e.seams.Log, wakeDist, cfg.Agents
+		e.frontier.peers = p
+	}
 	if cfg.Cookies {
 		e.jars = cookie.NewJars(cfg.CookieMemory)
 	}
@@ -342,7 +353,7 @@ func (e *Engine) assemble(m *manifest) {
 		under: e.under, gate: e.gate,
 		frontWant: &e.frontWant, wake: e.distWake, hungry: e.hungry, feed: wakeFeed, pending: e.sieve.Pending,
 		pagesOut: &e.pagesOut, seeded: &e.seeded, retryWait: cfg.RetryWait, finish: e.finish,
-		siteItems: cfg.Rooms.SiteItems,
+		siteItems: cfg.Rooms.SiteItems, peers: e.peers,
 	}
 	e.dist.purge = &purge{dist: e.dist, rules: e.hostRules}
 	if e.hostRules.excludesAny() {
@@ -359,7 +370,7 @@ func (e *Engine) assemble(m *manifest) {
 	e.points = &checkpointer{
 		fs: e.seams.FS, dir: e.frontierDir(), ledger: l, turn: e.flush.turn, returner: e.returner, bench: e.bench,
 		sieve: e.sieve, ready: e.ready, virt: e.virt, cold: e.cold, dist: e.dist, aloft: e.aloft, redone: e.redone,
-		frontier: e.frontier, watch: e.watch, seeded: &e.seeded, every: cfg.Checkpoint, clock: e.clock, boot: e.seams.Boot, last: *m,
+		frontier: e.frontier, watch: e.watch, peers: e.peers, seeded: &e.seeded, every: cfg.Checkpoint, clock: e.clock, boot: e.seams.Boot, last: *m,
 		ask: make(chan chan error), journalStep: cfg.Rooms.JournalStep,
 	}
 }
@@ -425,27 +436,6 @@ func (e *Engine) stillOver(m *manifest) bool {
 	}
 }
 
-// loadCache warms the fingerprint cache from a clean stop; one of another generation is no use.
-func (e *Engine) loadCache(m *manifest) error {
-	f, err := e.seams.FS.Open(cacheName(e.frontierDir()))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("engine: cache: %w", err)
-	}
-	defer f.Close()
-	in := bufio.NewReaderSize(f, 1<<20)
-	var generation uint64
-	if err := binary.Read(in, binary.LittleEndian, &generation); err != nil || generation != m.Generation {
-		return nil //nolint:nilerr // a cache is only a help
-	}
-	if c, err := fpcache.Load(in); err == nil && c.Stats().Bytes == e.frontier.cache.Stats().Bytes {
-		e.frontier.cache = c
-	}
-	return nil
-}
-
 // Close lets go of everything. After Run it is the end of an orderly stop.
 func (e *Engine) Close() error { return e.closeRooms() }
 
@@ -462,6 +452,9 @@ func (e *Engine) closeRooms() error {
 	}
 	if e.held != nil {
 		errs = append(errs, e.held.close())
+	}
+	if e.peers != nil {
+		errs = append(errs, e.peers.box.Close())
 	}
 	if e.virt != nil {
 		errs = append(errs, e.virt.Close())

@@ -143,7 +143,7 @@ func TestExplainAgreesWithTheDoor(t *testing.T) {
 			t.Fatal(err)
 		}
 		var d door
-		d.begin()
+		f.begin(&d)
 		f.check(&d, url, &it)
 		site, path := urlx.Split(url)
 		it.Rest = path

@@ -45,7 +45,8 @@ type fetchWorker struct {
 	watch    *watch // nil if nobody watches what is new
 	quotas   *quotas
 	frontier *Frontier
-	door     door // for what is asked for instead of something else
+	peers    *peers // nil for a crawl alone
+	door     door   // for what is asked for instead of something else
 	proxy    bool
 
 	hashSeed   uint64
@@ -111,8 +112,16 @@ func (w *fetchWorker) visit(ctx context.Context, v *visit) error {
 		w.giveBack(&r, nil)
 		return nil
 	}
+	foreign := w.peers != nil && !w.peers.mine(v.Key)
+	if w.peers != nil && !foreign {
+		if due := w.peers.notBefore(v.Key); !due.IsZero() {
+			r.release.SiteDue = due
+			w.giveBack(&r, nil)
+			return nil
+		}
+	}
 	now := time.Now()
-	if site.addrsStale(now) {
+	if site.addrsStale(now) && !foreign {
 		r.release.Newborn = true
 		w.giveBack(&r, nil)
 		return nil
@@ -123,6 +132,11 @@ func (w *fetchWorker) visit(ctx context.Context, v *visit) error {
 		if it.RobotsOf != nil {
 			r.release.Unused = v.Items[i+1:]
 			return w.robotsHop(ctx, &r, raw, &it)
+		}
+		if foreign {
+			r.release.Unused = v.Items[i+1:]
+			w.handOver(v.Key, &it)
+			continue
 		}
 		if w.filtered(v.Key, &it) {
 			r.release.Unused = v.Items[i+1:]
@@ -416,6 +430,9 @@ func (w *fetchWorker) putBack(r *returned) {
 	for _, x := range w.refused {
 		if x.instead != nil { // before the other one ends, so that the crawl does not look complete between the two
 			w.frontier.Add(&w.door, x.instead.url, x.instead.item)
+		}
+		if x.passed != nil {
+			w.door.payload = w.peers.pass(w.door.payload, x.passed)
 		}
 		w.ledger.n.finish(x.outcome, 1)
 		if x.fp != (xxh3.Uint128{}) {

@@ -25,6 +25,7 @@ type Frontier struct {
 	cache    *fpcache.Cache
 	sieve    *sieve.Sieve
 	n        *counters
+	peers    *peers // nil for a crawl alone
 }
 
 // door is a user's scratch space at the door: one per goroutine, never shared.
@@ -34,40 +35,61 @@ type door struct {
 	urls                 [][]byte // at the door, borrowed
 	fps                  []xxh3.Uint128
 	kinds                []parse.Kind // of urls; empty when nobody asks
+	circle               *circle      // nil for a crawl alone
+	owners               []int        // of urls, if there is a circle
 	way                  []byte
 	found, deep, strange int64
 	long, loops          int64
 	warmth               uint64 // what Expect read: nobody needs it
 }
 
-func (d *door) begin() {
+func (f *Frontier) begin(d *door) {
 	d.urls, d.fps, d.kinds = d.urls[:0], d.fps[:0], d.kinds[:0]
+	if f.peers != nil {
+		d.circle, d.owners = f.peers.circle.Load(), d.owners[:0]
+	}
 	d.found, d.deep, d.strange, d.long, d.loops = 0, 0, 0, 0, 0
 }
 
 // WaitRoom blocks while the sieve has no room, and must be called outside the cut's shared lock: nobody waits inside.
-func (f *Frontier) WaitRoom(ctx context.Context) error { return f.sieve.WaitRoom(ctx) }
+func (f *Frontier) WaitRoom(ctx context.Context) error {
+	if f.peers != nil {
+		if err := f.peers.waitRoom(ctx); err != nil {
+			return err
+		}
+	}
+	return f.sieve.WaitRoom(ctx)
+}
 
 // Add offers one URL in normal form, with its item's Seed, Depth, Hops and Via. It borrows url, never blocks, and must be
 // called under the cut's shared lock. The fingerprint enters the cache only after the sieve has taken the URL.
 func (f *Frontier) Add(d *door, url []byte, it Item) {
-	d.begin()
+	f.begin(d)
 	f.check(d, url, &it)
-	f.admit(d, it)
+	f.admit(d, it, false)
+}
+
+// Receive is Add for what another agent sent. If that was wrong about whose it is, it goes on to the right one, also if it was sent there
+// lately: as long as agents disagree on who is there it goes to and fro, and when they agree it is where it belongs.
+func (f *Frontier) Receive(d *door, url []byte, it Item) {
+	f.begin(d)
+	f.check(d, url, &it)
+	f.n.received.Add(1)
+	f.admit(d, it, true)
 }
 
 // AddAll offers the links of a page, in the form of appendLink, as Add does one after the other. Their fingerprints are
 // made first and looked for together, so that the cache's memory is waited for once and not for each. With kinds, one for each
 // link, it.Way is that of the page, and each gets its own letter behind it.
 func (f *Frontier) AddAll(d *door, links []byte, kinds []parse.Kind, it Item) (n int, err error) {
-	d.begin()
+	f.begin(d)
 	err = eachLink(links, func(url []byte) {
 		if f.check(d, url, &it) && kinds != nil {
 			d.kinds = append(d.kinds, kinds[n])
 		}
 		n++
 	})
-	f.admit(d, it)
+	f.admit(d, it, false)
 	return n, err
 }
 
@@ -86,7 +108,14 @@ func (f *Frontier) check(d *door, url []byte, it *Item) bool {
 		d.strange++
 		return false
 	}
-	d.urls, d.fps = append(d.urls, url), append(d.fps, urlx.Fingerprint(f.hashSeed, url))
+	fp := urlx.Fingerprint(f.hashSeed, url)
+	if c := d.circle; c != nil {
+		owner := c.owner(url)
+		if d.owners = append(d.owners, owner); owner != c.self {
+			fp = c.salted(fp, owner)
+		}
+	}
+	d.urls, d.fps = append(d.urls, url), append(d.fps, fp)
 	return true
 }
 
@@ -94,12 +123,13 @@ func (f *Frontier) check(d *door, url []byte, it *Item) bool {
 func (f *Frontier) loops(url []byte, it *Item) bool { return !it.Seed && urlx.Repeats(url, f.repeats) }
 
 // admit lets those at the door through that were not seen lately, in order, and counts all.
-func (f *Frontier) admit(d *door, it Item) {
+func (f *Frontier) admit(d *door, it Item, received bool) {
 	d.warmth += f.cache.Expect(d.fps)
-	sieved := int64(0)
+	sieved, sent := int64(0), int64(0)
 	way := it.Way
 	for i, fp := range d.fps {
-		if f.cache.Seen(fp) {
+		foreign := d.circle != nil && d.owners[i] != d.circle.self
+		if f.cache.Seen(fp) && !(received && foreign) {
 			continue
 		}
 		if f.loops(d.urls[i], &it) {
@@ -114,9 +144,14 @@ func (f *Frontier) admit(d *door, it Item) {
 				it.Way = d.way
 			}
 		}
-		d.payload = appendItem(d.payload[:0], &it)
-		f.sieve.Add(fp, d.payload)
-		sieved++
+		if foreign {
+			d.payload = f.peers.pass(d.payload, &it)
+			sent++
+		} else {
+			d.payload = appendItem(d.payload[:0], &it)
+			f.sieve.Add(fp, d.payload)
+			sieved++
+		}
 		f.cache.Put(fp)
 	}
 	f.n.found.Add(d.found)
@@ -132,8 +167,11 @@ func (f *Frontier) admit(d *door, it Item) {
 	if d.loops > 0 {
 		f.n.droppedLoop.Add(d.loops)
 	}
-	if known := int64(len(d.fps)) - sieved - d.loops; known > 0 {
+	if known := int64(len(d.fps)) - sieved - sent - d.loops; known > 0 {
 		f.n.droppedCache.Add(known)
+	}
+	if sent > 0 {
+		f.n.sent.Add(sent)
 	}
 	if sieved > 0 {
 		f.n.sieved.Add(sieved)

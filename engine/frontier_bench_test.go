@@ -78,7 +78,7 @@ func benchDoor(b *testing.B, what string, seeds *filter.Seeds, lists *filter.Lis
 	var d door
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		d.begin()
+		f.begin(&d)
 		if err := eachLink(pages[i%len(pages)], func(url []byte) { f.check(&d, url, &Item{Depth: 1}) }); err != nil {
 			b.Fatal(err)
 		}

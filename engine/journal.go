@@ -51,6 +51,7 @@ const (
 	journalPage   journalKind = 1 // the URL is done
 	journalRetry  journalKind = 2 // an attempt that is to be repeated; only its record and dues count
 	journalRobots journalKind = 3 // a robots.txt
+	journalLetter journalKind = 4 // what another agent sent: its links are the letter, see letter.go
 )
 
 // What is beside the hops, of which there are 15 at most.
@@ -195,7 +196,7 @@ func decodeJournalEntry(b []byte) (e journalEntry, n int, err error) {
 	e.SiteDue = int64(binary.LittleEndian.Uint64(b[43:]))
 	e.IPDue = int64(binary.LittleEndian.Uint64(b[51:]))
 	e.Links = b[journalFixed : n-4]
-	if int(e.Outcome) >= outcome.Count || e.Kind < journalPage || e.Kind > journalRobots {
+	if int(e.Outcome) >= outcome.Count || e.Kind < journalPage || e.Kind > journalLetter {
 		return e, 0, errJournalTorn
 	}
 	return e, n, nil

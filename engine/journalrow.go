@@ -106,14 +106,14 @@ func beginOfJournal(fsys vfs.FS, name string) (head journalHead, filled bool, er
 	return head, true, f.Close()
 }
 
-// eachGeneration calls f for the bench, aloft and journal files in the directory.
+// eachGeneration calls f for the bench, aloft, outbox and journal files in the directory.
 func eachGeneration(fsys vfs.FS, dir string, f func(name, kind string, generation uint64) error) error {
 	names, err := fsys.List(dir)
 	if err != nil {
 		return fmt.Errorf("engine: checkpoint: %w", err)
 	}
 	for _, name := range names {
-		for _, kind := range []string{"bench-", "aloft-", "journal-"} {
+		for _, kind := range []string{"bench-", "aloft-", "outbox-", "journal-"} {
 			var g uint64
 			number, ok := strings.CutPrefix(name, kind)
 			if !ok {

@@ -36,6 +36,8 @@ type ledger struct {
 	syncing chan struct{}
 	long    chan struct{} // capacity 1: the journal has so many entries that reading it would make a resume slow
 	safe    journalEnd    // guarded by syncing: how far the journal is durable
+	durable journalEnd    // guarded by commit: the same
+	news    chan struct{} // guarded by commit: closed and replaced when durable or lost changes; nil if nobody waits
 }
 
 // journalEnd is a place in the journal.
@@ -108,6 +110,10 @@ func (l *ledger) sync() error {
 		return l.lose(err)
 	}
 	l.safe = end
+	l.commit.Lock()
+	defer l.commit.Unlock()
+	l.durable = end
+	l.tellNews()
 	return nil
 }
 
@@ -132,6 +138,7 @@ func (l *ledger) lose(err error) error {
 		}
 	}
 	l.lost = causes(errs...)
+	l.tellNews()
 	return l.lost
 }
 

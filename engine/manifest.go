@@ -62,18 +62,23 @@ type manifest struct {
 	Cold     cold.Cut       `json:"cold"`
 	Archive  *warc.Cut      `json:"archive"`
 	Counters Counters       `json:"counters"`
+	Peers    *peersCut      `json:"peers,omitempty"`   // nil for a crawl alone
 	Novelty  []byte         `json:"novelty,omitempty"` // what was found to bring nothing new
 }
 
 // The form has another number since there are passes, lest a version that knows of none goes on with one. It is written from the first
-// turn-over on.
+// turn-over on. So it is with other agents.
 const (
 	manifestMagic  = "orbweaver-manifest 4"
 	manifestPasses = "orbweaver-manifest 5"
+	manifestPeers  = "orbweaver-manifest 6"
 )
 
 // magic is the number of the form that a manifest needs.
 func (m *manifest) magic() string {
+	if m.Peers != nil {
+		return manifestPeers
+	}
 	if m.Pass > 0 {
 		return manifestPasses
 	}
@@ -107,8 +112,10 @@ func readManifest(fsys vfs.FS, dir string) (*manifest, error) {
 func parseManifest(b []byte) (*manifest, error) {
 	head, body, _ := strings.Cut(string(b), "\n")
 	sum, ok := strings.CutPrefix(head, manifestMagic+" ")
-	if !ok {
-		sum, ok = strings.CutPrefix(head, manifestPasses+" ")
+	for _, magic := range []string{manifestPasses, manifestPeers} {
+		if !ok {
+			sum, ok = strings.CutPrefix(head, magic+" ")
+		}
 	}
 	if !ok {
 		if strings.HasPrefix(head, "orbweaver-manifest ") {
@@ -148,6 +155,10 @@ func benchName(dir string, generation uint64) string {
 
 func aloftName(dir string, generation uint64) string {
 	return fmt.Sprintf("%s/aloft-%08d", dir, generation)
+}
+
+func outboxName(dir string, generation uint64) string {
+	return fmt.Sprintf("%s/outbox-%08d", dir, generation)
 }
 
 func cacheName(dir string) string { return dir + "/cache" }

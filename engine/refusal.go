@@ -13,12 +13,24 @@ type refusal struct {
 	outcome outcome.Outcome
 	fp      xxh3.Uint128 // of a URL that the journal of an earlier run named as done; zero for others
 	instead *instead     // what is to be asked for in its place; nil for nothing
+	passed  *Item        // what goes to another agent, with its whole URL; nil for nothing
 }
 
 // instead is a URL that says the same with less.
 type instead struct {
 	url  []byte
 	item Item
+}
+
+// handOver gives an item of a host that is another agent's by now to that one, unless it was done before a kill.
+func (w *fetchWorker) handOver(site []byte, it *Item) {
+	passed := *it
+	passed.Rest = append(append([]byte(nil), site...), it.Rest...)
+	if fp, o := w.redone.look(w.hashSeed, passed.Rest); o != outcome.None {
+		w.refused = append(w.refused, refusal{outcome: o, fp: fp})
+		return
+	}
+	w.refused = append(w.refused, refusal{outcome: outcome.HandedOver, passed: &passed})
 }
 
 // filtered refuses an item that today's lists or the fetch filter refuse: nobody is asked for it, and not for its robots.txt

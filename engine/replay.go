@@ -95,6 +95,12 @@ func (r *replayer) entry(e *journalEntry, rec *record) error {
 	if rec.stored {
 		r.end = &rec.end
 	}
+	if e.Kind == journalLetter {
+		if err := r.engine.peers.unpack(e.Links); err != nil {
+			return fmt.Errorf("engine: resume: %w", err)
+		}
+		return nil
+	}
 	r.n++
 	n := &r.engine.ledger.n
 	n.status(e.Status)

@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"bufio"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"time"
 
@@ -10,6 +13,7 @@ import (
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/urlx"
 	"orbweaver/internal/vfs"
+	"orbweaver/sieve/fpcache"
 	"orbweaver/warc"
 	"orbweaver/workbench"
 )
@@ -148,4 +152,25 @@ func (e *Engine) warcInfo(m *manifest) []warc.Field {
 		}
 	}
 	return fields
+}
+
+// loadCache warms the fingerprint cache from a clean stop; one of another generation is no use.
+func (e *Engine) loadCache(m *manifest) error {
+	f, err := e.seams.FS.Open(cacheName(e.frontierDir()))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("engine: cache: %w", err)
+	}
+	defer f.Close()
+	in := bufio.NewReaderSize(f, 1<<20)
+	var generation uint64
+	if err := binary.Read(in, binary.LittleEndian, &generation); err != nil || generation != m.Generation {
+		return nil //nolint:nilerr // a cache is only a help
+	}
+	if c, err := fpcache.Load(in); err == nil && c.Stats().Bytes == e.frontier.cache.Stats().Bytes {
+		e.frontier.cache = c
+	}
+	return nil
 }

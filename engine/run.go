@@ -72,6 +72,9 @@ func (e *Engine) Run(ctx context.Context) error {
 	errs = append(errs, returning.Wait())
 	stopLate()
 	errs = append(errs, late.Wait())
+	if e.peers != nil {
+		e.peers.admit(false) // what comes from now on would not be in the last cut
+	}
 	return e.conclude(ctx, abort, causes(errs...))
 }
 
@@ -119,7 +122,10 @@ func (e *Engine) startIntake(ctx context.Context, g *failGroup) error {
 	}
 	s := &seeder{
 		fs: e.seams.FS, dir: e.frontierDir(), ledger: e.ledger, frontier: e.frontier, seeded: &e.seeded,
-		wake: func() { poke(e.distWake) },
+		ready: func(context.Context) error { return nil }, wake: func() { poke(e.distWake) },
+	}
+	if e.peers != nil {
+		s.ready = e.gate.Wait
 	}
 	g.Go("seed", func() error { return s.run(ctx) })
 	for range e.cfg.Resolves {
@@ -158,6 +164,12 @@ func (e *Engine) starved() {
 
 // startLate starts what must go on until the last Page is home.
 func (e *Engine) startLate(ctx context.Context, g *failGroup) {
+	if e.peers != nil {
+		e.peers.admit(true)
+		e.seams.Peering.Serve(e.peers)
+		g.Go("agents", func() error { return e.peers.run(ctx) })
+		g.Go("settle", func() error { return e.peers.settle(ctx) })
+	}
 	g.Go("flush", func() error { return e.flush.run(ctx) })
 	g.Go("log", func() error { return e.log.run(ctx) })
 	g.Go("checkpoint", func() error { return e.points.run(ctx) })
@@ -231,7 +243,7 @@ func (e *Engine) newFetchWorker(id int) *fetchWorker {
 		id: id, ledger: e.ledger, todo: e.todo, done: e.done, pool: e.pool, fetched: e.fetched,
 		fetcher: fetch.NewFetcher(e.cfg.Fetch, e.seams.Dialer, e.pool), decoder: fetch.NewDecoder(fetch.DecoderOptions{}),
 		rules: e.rules, aloft: e.aloft, redone: e.redone, log: e.log, live: e.live, lists: e.filters.lists, jars: e.jars, held: e.held,
-		scarce: e.scarce, network: e.network, watch: e.watch, quotas: e.quotas, frontier: e.frontier, proxy: e.cfg.ProxyMode, hashSeed: e.frontier.hashSeed, maxPerHost: e.cfg.MaxPerHost, stopping: e.stopping,
+		scarce: e.scarce, network: e.network, watch: e.watch, quotas: e.quotas, frontier: e.frontier, peers: e.peers, proxy: e.cfg.ProxyMode, hashSeed: e.frontier.hashSeed, maxPerHost: e.cfg.MaxPerHost, stopping: e.stopping,
 		pagesOut: &e.pagesOut, fetching: &e.fetching, clamps: e.clamps,
 		posting: newPosting(nil),
 	}

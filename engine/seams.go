@@ -22,6 +22,8 @@ type Seams struct {
 	// Allowed says whether an address and port may be connected to, or a proxy be asked for them, with an error that wraps
 	// fetch.ErrBlockedAddress or fetch.ErrBlockedPort; nil if everything may.
 	Allowed func(netip.AddrPort) error
+	// Peering is the way to the other agents; nil for a crawl alone.
+	Peering Peering
 	// Usage gives this process's CPU time and peak resident memory; nil where nobody asks.
 	Usage func() (cpu time.Duration, rssPeak int64)
 	// Boot tells which run of the machine this is; nil where nobody knows.

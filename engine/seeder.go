@@ -113,7 +113,8 @@ type seeder struct {
 	ledger   *ledger
 	frontier *Frontier
 	seeded   *atomic.Bool
-	wake     func() // of the distributor
+	ready    func(ctx context.Context) error // returns when it is known whose the seeds are
+	wake     func()                          // of the distributor
 }
 
 // open waits for a file descriptor if there is none; no file and no error say that the crawl stops meanwhile.
@@ -135,6 +136,9 @@ func (s *seeder) open(ctx context.Context) (vfs.File, error) {
 
 func (s *seeder) run(ctx context.Context) error {
 	if s.seeded.Load() {
+		return nil
+	}
+	if s.ready(ctx) != nil {
 		return nil
 	}
 	f, err := s.open(ctx)

@@ -99,8 +99,8 @@ func (c *checker) compareCounters(queued int64, complete bool) {
 	if complete && n.Admitted != n.Finished()+queued {
 		c.fault(area, file, "%d URLs were admitted, but %d have an outcome and %d are queued (E1)", n.Admitted, n.Finished(), queued)
 	}
-	if drops := n.DroppedSyntax + n.DroppedScheme + n.DroppedLong + n.DroppedScope + n.DroppedDepth + n.DroppedFollow + n.DroppedLoop + n.DroppedCache; n.Found != drops+n.Sieved {
-		c.fault(area, file, "%d URLs were found, but %d were dropped and %d handed to the sieve", n.Found, drops, n.Sieved)
+	if drops := n.DroppedSyntax + n.DroppedScheme + n.DroppedLong + n.DroppedScope + n.DroppedDepth + n.DroppedFollow + n.DroppedLoop + n.DroppedCache; n.Found != drops+n.Sieved+n.Sent {
+		c.fault(area, file, "%d URLs were found, but %d were dropped, %d handed to the sieve and %d to other agents", n.Found, drops, n.Sieved, n.Sent)
 	}
 	for _, o := range []outcome.Outcome{outcome.None, outcome.Cancelled} {
 		if n.Outcomes[o] != 0 {

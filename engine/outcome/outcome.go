@@ -67,6 +67,7 @@ const (
 	Novelty      // what is like it brought nothing new: see engine/novelty
 	QuotaDomain  // --max-per-domain or --max-hosts-per-domain reached
 	QuotaAddress // --max-hosts-per-ip reached
+	HandedOver   // another agent is responsible for the host now, and has the URL
 	count
 )
 
@@ -183,6 +184,8 @@ func (o Outcome) refusalString() string {
 		return "quota-domain"
 	case QuotaAddress:
 		return "quota-address"
+	case HandedOver:
+		return "handed-over"
 	default:
 		return "unknown"
 	}
@@ -200,7 +203,7 @@ func (o Outcome) Class() Class {
 	case ConnectTimeout, Refused, Unreachable, NameNotFound, NameFault:
 		return ClassHost
 	case BlockedAddress, BlockedPort, RobotsDenied, RobotsUnreachable, Filtered, Blocked, QuotaHost,
-		TooManyRedirects, SiteGone, GivenUp, Cancelled, LocalFault, Novelty, QuotaDomain, QuotaAddress:
+		TooManyRedirects, SiteGone, GivenUp, Cancelled, LocalFault, Novelty, QuotaDomain, QuotaAddress, HandedOver:
 		return ClassRefusal
 	default:
 		return ClassNone

@@ -98,6 +98,7 @@ func defaultTable() [outcome.Count]Rule {
 		outcome.QuotaHost:         refusal,
 		outcome.QuotaDomain:       refusal,
 		outcome.QuotaAddress:      refusal,
+		outcome.HandedOver:        refusal,
 		outcome.Novelty:           refusal,
 		outcome.TooManyRedirects:  refusal,
 		outcome.SiteGone:          refusal,

@@ -12,6 +12,7 @@ var starters = places{
 	"engine/fetch/socket_linux.go":   "context.AfterFunc, stopped when the connection is there",
 	"engine/fsck/archive.go":         "the examination of one file waits for its three readers",
 	"engine/run.go":                  "Run waits for its groups",
+	"engine/carrier.go":              "the loop that follows who is there waits for all carriers",
 	"engine/recall.go":               "the replay of the journals waits for its readers",
 	"engine/fetch/keep.go":           "time.AfterFunc; Close waits for it",
 	"engine/fetch/watch.go":          "context.AfterFunc, stopped when the exchange ends",

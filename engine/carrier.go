@@ -1,0 +1,130 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"orbweaver/engine/outbox"
+)
+
+// lettersAtOnce is how many letters to one agent are under way at a time.
+const lettersAtOnce = 4
+
+// The wait after a letter that did not arrive, which doubles up to the longest.
+const (
+	letterAgain     = 250 * time.Millisecond
+	letterAgainMost = 10 * time.Second
+)
+
+// post carries letters to one agent.
+type post struct {
+	peers *peers
+	to    string
+	wake  <-chan struct{}
+	stop  context.CancelFunc
+	ended sync.WaitGroup
+}
+
+// carry makes sure that somebody carries letters to each of the others.
+func (p *peers) carry(ctx context.Context, c *circle) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i, peer := range c.peers {
+		if i == c.self || p.posts[peer.ID] != nil {
+			continue
+		}
+		wake, err := p.box.Line(peer.ID)
+		if err != nil {
+			panic("BUG: engine: a line of the outbox that there was is not there: " + err.Error())
+		}
+		own, stop := context.WithCancel(ctx)
+		one := &post{peers: p, to: peer.ID, wake: wake, stop: stop}
+		p.posts[peer.ID] = one
+		for range lettersAtOnce {
+			one.ended.Add(1)
+			p.letters.Go(func() {
+				defer one.ended.Done()
+				one.run(own)
+			})
+		}
+	}
+}
+
+// dismiss ends the carrying to one agent, and waits for that.
+func (p *peers) dismiss(id string) {
+	p.mu.Lock()
+	one := p.posts[id]
+	delete(p.posts, id)
+	p.mu.Unlock()
+	if one != nil {
+		one.stop()
+		one.ended.Wait()
+	}
+}
+
+// run carries one letter after the other.
+func (o *post) run(ctx context.Context) {
+	wait := letterAgain
+	for ctx.Err() == nil {
+		batch, err := o.take()
+		switch {
+		case err != nil:
+			if err := o.peers.ledger.disk.wait(ctx, err); err != nil {
+				o.peers.fail(err)
+				return
+			}
+			continue
+		case batch == nil:
+			select {
+			case <-o.wake:
+			case <-ctx.Done():
+			}
+			continue
+		}
+		if o.deliver(ctx, batch) {
+			wait = letterAgain
+			continue
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+		wait = min(2*wait, letterAgainMost)
+	}
+}
+
+func (o *post) take() (*outbox.Batch, error) {
+	o.peers.ledger.cut.RLock()
+	defer o.peers.ledger.cut.RUnlock()
+	return o.peers.box.Take(o.to)
+}
+
+// deliver sends a letter, and says whether it is out of the way.
+func (o *post) deliver(ctx context.Context, batch *outbox.Batch) bool {
+	p := o.peers
+	err := p.seam.Send(ctx, o.to, batch.Bytes)
+	p.ledger.cut.RLock()
+	defer p.ledger.cut.RUnlock()
+	switch {
+	case err == nil:
+		p.n.lettersOut.Add(1)
+		p.n.bytesOut.Add(int64(len(batch.Bytes)))
+	case errors.Is(err, ErrLetter):
+		p.n.refused.Add(1)
+		p.say.Error("another agent cannot read our letters: are both of the same version? The URLs in this one are lost to it",
+			"agent", o.to, "items", batch.Items, "error", err)
+	default:
+		if p.n.failed.Add(1)%100 == 1 && ctx.Err() == nil {
+			p.say.Warn("a letter did not arrive; it is sent again", "agent", o.to, "error", err)
+		}
+		p.box.Back(batch)
+		return false
+	}
+	p.box.Done(batch)
+	p.wake()
+	return true
+}

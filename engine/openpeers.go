@@ -1,0 +1,65 @@
+package engine
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"time"
+
+	"orbweaver/engine/outbox"
+	"orbweaver/internal/vfs"
+)
+
+// ErrAlone says that a crawl of several agents was to be gone on with by one that knows of no others.
+var ErrAlone = errors.New("engine: this crawl has other agents, and URLs of theirs may be here: give --agent and the flags beside it, as before")
+
+// errOutbox says that the image of the outbox is damaged.
+var errOutbox = errors.New("engine: the list of what was on its way to other agents is damaged")
+
+// openPeers opens the outbox as it was at a cut, or empty; nil if there are no other agents.
+func openPeers(seam Peering, fsys vfs.FS, dir string, m *manifest, empty bool, segment int64) (*peers, error) {
+	if seam == nil {
+		if m.Peers != nil {
+			return nil, ErrAlone
+		}
+		return nil, nil //nolint:nilnil // as the comment says
+	}
+	var cut *outbox.Cut
+	var image []byte
+	if !empty && m.Peers != nil {
+		name := outboxName(dir, m.Generation)
+		b, err := vfs.ReadFile(fsys, name)
+		if err != nil {
+			return nil, fmt.Errorf("engine: resume: %w", err)
+		}
+		var ok bool
+		if image, ok = cutSum(b); !ok {
+			return nil, fmt.Errorf("%w: %s", errOutbox, name)
+		}
+		cut = &m.Peers.Outbox
+	}
+	box, err := outbox.Open(fsys, outbox.Options{Dir: dir + "/outbox", SegmentBytes: segment}, cut, image)
+	if err != nil {
+		return nil, err
+	}
+	return &peers{
+		seam: seam, box: box, grace: peerGrace, posts: map[string]*post{}, calmed: make(chan struct{}, 1), broken: make(chan error, 1),
+	}, nil
+}
+
+// peerGrace is how long a host that was another agent's is left alone by the next: that one may have an exchange with it under way.
+const peerGrace = 10 * time.Second
+
+// appendSum appends a checksum.
+func appendSum(b []byte) []byte {
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli()))
+}
+
+// cutSum takes it away again, if it is right.
+func cutSum(b []byte) ([]byte, bool) {
+	if len(b) < 4 || crc32.Checksum(b[:len(b)-4], castagnoli()) != binary.LittleEndian.Uint32(b[len(b)-4:]) {
+		return nil, false
+	}
+	return b[:len(b)-4], true
+}

@@ -1,0 +1,135 @@
+package outbox
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"orbweaver/virtualize/diskq"
+)
+
+// Cut is where the lines of an outbox are. It goes into the manifest.
+type Cut struct {
+	Next  int                `json:"next"`
+	Lines map[string]LineCut `json:"lines"`
+
+	gone []int // lines that were there before, and are not in this cut
+}
+
+// LineCut is one line of a Cut.
+type LineCut struct {
+	Number int       `json:"number"`
+	Queue  diskq.Cut `json:"queue"`
+}
+
+// Cut marks where everything is. The image, which is the caller's, is what the queues do not hold; it belongs to the Cut. Nobody may be
+// in another call meanwhile.
+func (b *Outbox) Cut() (c Cut, image []byte, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.err != nil {
+		return Cut{}, nil, b.err
+	}
+	c = Cut{Next: b.next, Lines: make(map[string]LineCut, len(b.lines)), gone: slices.Clone(b.gone)}
+	for to, l := range b.lines {
+		q, err := l.queue.Cut()
+		if err != nil {
+			b.meet(err)
+			return Cut{}, nil, fmt.Errorf("outbox: %w", err)
+		}
+		c.Lines[to] = LineCut{Number: l.number, Queue: q}
+		var held []byte
+		for _, batches := range [2][]*Batch{l.under, l.again} {
+			for _, batch := range batches {
+				held = append(held, batch.Bytes...)
+			}
+		}
+		if held = append(held, l.over...); len(held) > 0 {
+			image = appendItem(appendItem(image, []byte(to)), held)
+		}
+	}
+	return c, image, nil
+}
+
+// load takes an image: what was under way is sent again.
+func (b *Outbox) load(image []byte) error {
+	for len(image) > 0 {
+		to, rest, ok := cut(image)
+		held, rest, both := cut(rest)
+		if !ok || !both {
+			return ErrFrame
+		}
+		image = rest
+		l := b.lines[string(to)]
+		if l == nil {
+			return fmt.Errorf("%w: for %q, who has no line", ErrFrame, to)
+		}
+		batch := &Batch{line: l}
+		for item, err := range Items(held) {
+			if err != nil {
+				return err
+			}
+			batch.Bytes = appendItem(batch.Bytes, item)
+			if batch.Items++; batch.Items >= b.o.BatchItems || len(batch.Bytes) >= b.o.BatchBytes {
+				l.again = append(l.again, batch)
+				batch = &Batch{line: l}
+			}
+		}
+		if batch.Items > 0 {
+			l.again = append(l.again, batch)
+		}
+		poke(l.wake)
+	}
+	return nil
+}
+
+// Sync makes everything up to the last Cut durable.
+func (b *Outbox) Sync() error {
+	for _, q := range b.queues() {
+		if err := q.Sync(); err != nil && !errors.Is(err, diskq.ErrClosed) {
+			return fmt.Errorf("outbox: %w", err)
+		}
+	}
+	return nil
+}
+
+// Release says that the manifest that names c is durable: files that lie wholly before it go.
+func (b *Outbox) Release(c Cut) error {
+	queues := b.queues()
+	for to, l := range c.Lines {
+		if q := queues[to]; q != nil {
+			if err := q.Release(l.Queue); err != nil && !errors.Is(err, diskq.ErrClosed) {
+				return fmt.Errorf("outbox: %w", err)
+			}
+		}
+	}
+	return b.clear(c.gone)
+}
+
+// clear removes the files of lines that are no more.
+func (b *Outbox) clear(gone []int) error {
+	for _, number := range gone {
+		q, err := diskq.Open(b.fsys, diskq.Options{Dir: b.dir(number)}, nil) // which removes what was there
+		if err == nil {
+			err = q.Close()
+		}
+		if err != nil {
+			return fmt.Errorf("outbox: %w", err)
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.gone = slices.DeleteFunc(b.gone, func(number int) bool { return slices.Contains(gone, number) })
+	return nil
+}
+
+// queues are those there are now. One may be closed meanwhile.
+func (b *Outbox) queues() map[string]*diskq.Queue {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := make(map[string]*diskq.Queue, len(b.lines))
+	for to, l := range b.lines {
+		all[to] = l.queue
+	}
+	return all
+}

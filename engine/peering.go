@@ -1,0 +1,46 @@
+package engine
+
+import (
+	"context"
+	"errors"
+)
+
+// Peering is the seam to the other agents of a crawl. It knows who is there and carries bytes; what they mean, and who is
+// responsible for which host, is the engine's business.
+type Peering interface {
+	// Self is the name of this agent.
+	Self() string
+	// Peers are those who are there, this agent among them, in the order of their names. The slice is never changed.
+	Peers() []Peer
+	// Changed is poked when Peers would say something else.
+	Changed() <-chan struct{}
+	// Serve says who answers for this agent, from now on. Until then letters and questions of others fail, and are sent again.
+	Serve(PeerServer)
+	// Send brings a letter to another agent. It returns nil when that one has it for good. After an error it may have it or not. It
+	// borrows the letter, and may be called many times at once.
+	Send(ctx context.Context, to string, letter []byte) error
+	// Ask puts a question to another agent.
+	Ask(ctx context.Context, to string, question []byte) (answer []byte, err error)
+}
+
+// Peer is an agent as the others see it.
+type Peer struct {
+	ID       string `json:"id"`
+	Capacity int    `json:"capacity"`
+	// Store tells the data of an agent from what it had under the same name before it lost them.
+	Store uint64 `json:"store"`
+}
+
+// PeerServer is what an agent does for others. Its methods are safe for concurrent use.
+type PeerServer interface {
+	// Letter takes a letter, which it borrows. When it returns nil, what the letter says is durable.
+	Letter(ctx context.Context, from string, letter []byte) error
+	// Answer answers a question.
+	Answer(ctx context.Context, from string, question []byte) ([]byte, error)
+}
+
+// ErrLetter says that a letter cannot be read: to send it again is no use.
+var ErrLetter = errors.New("engine: a letter that cannot be read")
+
+// ErrClosing says that this agent takes no letters any more, or not yet.
+var ErrClosing = errors.New("engine: the crawl takes no letters now")
