@@ -12,7 +12,7 @@ const base = "engine/urlx engine/outcome internal/invariants internal/mpmc inter
 // rooms and parts are level 1. The rooms are libraries of their own; the parts live under the engine.
 const (
 	rooms = "workbench workbench/cold sieve sieve/fpcache virtualize virtualize/diskq dnsres warc warc/deflate"
-	parts = "engine/catalogue engine/cookie engine/fetch engine/parse engine/sitemap engine/robots engine/filter engine/novelty engine/politeness engine/ring engine/outbox engine/seen"
+	parts = "engine/catalogue engine/cookie engine/fetch engine/parse engine/sitemap engine/robots engine/filter engine/novelty engine/politeness engine/ring engine/outbox engine/members engine/seen"
 )
 
 // importTable is the picture of the house: who may import whom, tests included. Arrows go down only, and packages of level 1 do not know
@@ -52,6 +52,8 @@ var importTable = []struct{ importer, may string }{
 	{"engine/sitemap", base},
 	{"engine/robots", base},
 	{"engine/filter", base},
+	{"engine/members", base},
+	{"engine/members/memberstest", base + " engine/members"},
 	{"engine/novelty", base},
 	{"engine/politeness", base},
 	{"engine/ring", base},
@@ -76,7 +78,7 @@ var importTable = []struct{ importer, may string }{
 }
 
 // testKit may be imported by the tests of any package.
-const testKit = "internal/invariants internal/vfs internal/vfs/faultfs internal/vfs/vfstest dnsres/dnstest"
+const testKit = "internal/invariants internal/vfs internal/vfs/faultfs internal/vfs/vfstest dnsres/dnstest engine/members/memberstest"
 
 func rowOf(dir string) (may string, found bool) {
 	for _, row := range importTable {
@@ -169,10 +171,11 @@ func staleRows(h *tree) (faults []string) {
 // at the end, everything below a directory. Tests obey too, unless the homes contain the word tests.
 var homes = map[string]string{
 	// The codec and the wire.
-	"github.com/valyala/fasthttp":   "engine/fetch bench/load",
-	"github.com/miekg/dns":          "dnsres dnsres/dnstest bench/simnet bench/load bench/traps bench/invitro/names_test.go",
-	"github.com/andybalholm/brotli": "engine/fetch warc/warctool bench/hostile tests",
-	"golang.org/x/net/nettest":      "tests",
+	"github.com/valyala/fasthttp":     "engine/fetch bench/load",
+	"github.com/miekg/dns":            "dnsres dnsres/dnstest bench/simnet bench/load bench/traps bench/invitro/names_test.go",
+	"github.com/andybalholm/brotli":   "engine/fetch warc/warctool bench/hostile tests",
+	"golang.org/x/net/nettest":        "tests",
+	"github.com/hashicorp/memberlist": "engine/members engine/members/memberstest",
 
 	// Bytes on disk.
 	"github.com/google/pprof":       "bench/",
@@ -231,18 +234,19 @@ var homes = map[string]string{
 
 // instead says what to write where a package is not at home.
 var instead = map[string]string{
-	"net/url":                     "urlx works on bytes and keeps the spelling; net/url allocates and respells",
-	"net/http":                    "engine/fetch is the only client, engine/control the only server; engine/cookie reads Set-Cookie with it",
-	"github.com/valyala/fasthttp": "engine/fetch wraps the codec; take a Page",
-	"github.com/miekg/dns":        "ask a dnsres.Resolver; script answers with dnsres/dnstest",
-	"golang.org/x/sys":            "go through internal/vfs; if it lacks the call, add it there for every platform",
-	"github.com/edsrzf/mmap-go":   "go through internal/vfs",
-	"log":                         "return an error, count it in Stats, or write to the crawl log",
-	"flag":                        "cmd reads all settings and hands them down as a Config",
-	"testing":                     "the product does not know that it is tested; move the helper into a test or a test kit",
-	"testing/synctest":            "the product does not know that it is tested; move the helper into a test or a test kit",
-	"reflect":                     "write the fields out",
-	"unsafe":                      "write it with slices and encoding/binary",
+	"net/url":                         "urlx works on bytes and keeps the spelling; net/url allocates and respells",
+	"net/http":                        "engine/fetch is the only client, engine/control the only server; engine/cookie reads Set-Cookie with it",
+	"github.com/valyala/fasthttp":     "engine/fetch wraps the codec; take a Page",
+	"github.com/miekg/dns":            "ask a dnsres.Resolver; script answers with dnsres/dnstest",
+	"github.com/hashicorp/memberlist": "engine/members is who is alive: ask a members.Group",
+	"golang.org/x/sys":                "go through internal/vfs; if it lacks the call, add it there for every platform",
+	"github.com/edsrzf/mmap-go":       "go through internal/vfs",
+	"log":                             "return an error, count it in Stats, or write to the crawl log",
+	"flag":                            "cmd reads all settings and hands them down as a Config",
+	"testing":                         "the product does not know that it is tested; move the helper into a test or a test kit",
+	"testing/synctest":                "the product does not know that it is tested; move the helper into a test or a test kit",
+	"reflect":                         "write the fields out",
+	"unsafe":                          "write it with slices and encoding/binary",
 }
 
 func checkHomes(h *tree) (faults []string) {

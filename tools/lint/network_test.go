@@ -23,6 +23,7 @@ const doors = `
 	github.com/valyala/fasthttp.DoDeadline github.com/valyala/fasthttp.DoRedirects
 	github.com/valyala/fasthttp.Serve github.com/valyala/fasthttp.ServeTLS github.com/valyala/fasthttp.ServeConn
 	github.com/miekg/dns.Client github.com/miekg/dns.Exchange github.com/miekg/dns.ExchangeContext github.com/miekg/dns.ExchangeConn
+	github.com/hashicorp/memberlist.NewNetTransport
 	github.com/miekg/dns.Transfer github.com/miekg/dns.Server github.com/miekg/dns.ActivateAndServe
 	syscall.Socket syscall.Connect syscall.Bind syscall.Sendto syscall.SendmsgN syscall.Sendmsg syscall.ConnectEx syscall.WSASendto
 	syscall.Syscall syscall.Syscall6 syscall.Syscall9 syscall.RawSyscall syscall.RawSyscall6 syscall.AllThreadsSyscall syscall.SyscallN
@@ -42,6 +43,7 @@ const doors = `
 var doorkeepers = places{
 	"engine/fetch/socket_linux.go": "the same with fewer system calls, used by the one dial function alone: see checkInner",
 	"engine/fetch/dialer.go":       "the one dial function, for pages and for questions to name servers alike",
+	"engine/members/socket.go":     "membership among agents: the operator names the port and the addresses, and pages have no say in them",
 	"engine/control/client.go":     "asks a running crawl over its local port",
 	"engine/control/server.go":     "answers on the local port",
 	"engine/control/socket.go":     "the local port, both ends of it",

@@ -1,0 +1,31 @@
+package members_test
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestADeathIsAgreedOnWithinTenSeconds(t *testing.T) {
+	var took []time.Duration
+	for seed := range uint64(50) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newTown(t, seed)
+			defer w.close()
+			w.populate(8)
+			time.Sleep(time.Duration(seed) * 97 * time.Millisecond)
+			w.kill(name(3))
+			d, ok := w.agreeWithin(30 * time.Second)
+			if !ok {
+				t.Errorf("seed %d: no agreement after %v: %s", seed, d, w.views())
+			}
+			took = append(took, d)
+		})
+	}
+	slices.Sort(took)
+	t.Logf("median %v, p99 %v, worst %v", took[len(took)/2], took[len(took)*99/100], took[len(took)-1])
+	if p99 := took[len(took)*99/100]; p99 > 10*time.Second {
+		t.Errorf("p99 %v", p99)
+	}
+}
