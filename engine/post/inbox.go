@@ -217,7 +217,9 @@ func (d *delivery) run(addr net.Addr) error {
 		if d.stream.Context().Err() == nil { // it is we who end it
 			_ = d.holder.conn.Close()
 		}
-		_ = <-read // which the end of ctx explains
+		if last := <-read; broken(last) {
+			err = last
+		}
 	}
 	d.end(err)
 	work.Wait()

@@ -108,6 +108,16 @@ func Parse(file []byte, now time.Time) (*Identity, error) {
 	}, nil
 }
 
+// GenerationIn is that of the agent's certificate in a file, whatever else is wrong with it; 0 if there is none.
+func GenerationIn(file []byte) uint64 {
+	for _, c := range scan(file).certificates {
+		if _, _, err := Of(c); err == nil {
+			return Generation(c)
+		}
+	}
+	return 0
+}
+
 // validity finds what is wrong between an agent's certificate, its authority and the time.
 func validity(leaf, authority *x509.Certificate, name string, now time.Time) (faults []error) {
 	if !authority.IsCA || leaf.CheckSignatureFrom(authority) != nil {
