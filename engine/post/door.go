@@ -73,8 +73,9 @@ func (o *Office) newClient(l *link) (*grpc.ClientConn, error) {
 			conn, err := o.connect(ctx, l.peer.Addr)
 			if err != nil {
 				l.note(err)
+				return nil, err
 			}
-			return conn, err
+			return l.hold(conn)
 		}),
 		grpc.WithTransportCredentials(l.credentials()),
 		grpc.WithAuthority(identity.ServerName), grpc.WithNoProxy(), grpc.WithDisableRetry(), grpc.WithDisableServiceConfig(), grpc.WithDisableHealthCheck(),
@@ -89,6 +90,10 @@ func (o *Office) newClient(l *link) (*grpc.ClientConn, error) {
 	)
 }
 
+// frameMax is how long nothing may come of a sender that was asked whether it lives. gRPC counts whole frames of HTTP/2, 16 KiB, which take a slow
+// line so many seconds.
+const frameMax = 30 * time.Second
+
 // What a connection buffers of what nobody has read, in bytes.
 const (
 	streamWindow = 256 << 10
@@ -102,6 +107,6 @@ func (o *Office) newServer(c credentials.TransportCredentials) *grpc.Server {
 		grpc.MaxRecvMsgSize(o.opt.BatchMax+headMax), grpc.MaxSendMsgSize(batchLimit+headMax),
 		grpc.StaticStreamWindowSize(streamWindow), grpc.StaticConnWindowSize(connWindow),
 		grpc.MaxConcurrentStreams(asksMax+2), grpc.MaxHeaderListSize(headersMax), grpc.ConnectionTimeout(helloPatience),
-		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 5 * time.Second, Timeout: 4 * time.Second}),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 10 * time.Second, Timeout: frameMax}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}))
 }

@@ -2,7 +2,11 @@ package post
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,10 +26,12 @@ type link struct {
 	noted  error     // what connecting failed with last
 	refuse error     // what the peer refused us with, said to everybody
 	until  time.Time // until then
+
+	sockets map[*socket]struct{} // that are open
 }
 
 func newLink(o *Office, to Peer, t *tally) (*link, error) {
-	l := &link{office: o, peer: to, tally: t}
+	l := &link{office: o, peer: to, tally: t, sockets: make(map[*socket]struct{})}
 	var err error
 	if l.conn, err = o.newClient(l); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
@@ -85,7 +91,7 @@ func (l *link) ended(s *session, err error) {
 	shut := l.shut
 	l.mu.Unlock()
 	if shut {
-		_ = l.conn.Close() // as in retire
+		l.hangUp()
 	}
 	l.tally.do(func(p *PeerStats) { p.Since, p.Version = time.Time{}, 0 })
 	l.tally.failed(err)
@@ -117,8 +123,45 @@ func (l *link) retire() {
 	case s != nil:
 		s.end(ErrClosed)
 	case !was:
-		_ = l.conn.Close() // which fails only when it is closed
+		l.hangUp()
 	}
+}
+
+// hangUp closes the connection. gRPC would wait some seconds for a peer that does not read; nobody else does.
+func (l *link) hangUp() {
+	_ = l.conn.Close() // which fails only when it is closed
+	l.mu.Lock()
+	open := slices.Collect(maps.Keys(l.sockets))
+	l.mu.Unlock()
+	for _, s := range open {
+		_ = s.Close()
+	}
+}
+
+// socket is a connection below TLS that its link can close.
+type socket struct {
+	net.Conn
+	link *link
+}
+
+// hold takes a connection that was made.
+func (l *link) hold(conn net.Conn) (net.Conn, error) {
+	s := &socket{conn, l}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.shut {
+		return nil, errors.Join(ErrClosed, conn.Close())
+	}
+	l.sockets[s] = struct{}{}
+	return s, nil
+}
+
+// Close may be called again.
+func (s *socket) Close() error {
+	s.link.mu.Lock()
+	delete(s.link.sockets, s)
+	s.link.mu.Unlock()
+	return s.Conn.Close()
 }
 
 // close retires it and waits for its session.

@@ -156,6 +156,7 @@ type village struct {
 func newVillage(t testing.TB, secure bool) *village {
 	t.Helper()
 	v := &village{wires: newWires(), t: t, next: 7000}
+	t.Cleanup(func() { time.Sleep(time.Minute) }) // no time passes when a bubble ends, and gRPC waits some before it lets go of a dead connection
 	if secure {
 		v.authority = authority(t, "crawl-1")
 	}
