@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"orbweaver/engine/post"
 )
 
 // Exit statuses, fixed for scripts.
@@ -40,6 +42,7 @@ type cli struct {
 	Robots  robotsCmd  `cmd:"" help:"Test URLs against a robots.txt."`
 	Links   linksCmd   `cmd:"" help:"Print the links that the parser finds in a file."`
 	Ring    ringCmd    `cmd:"" help:"Who is responsible for a host when several agents share a crawl, and how even that is."`
+	CA      caCmd      `cmd:"" name:"ca" help:"Certificates for agents that share a crawl."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 }
 
@@ -68,6 +71,7 @@ var errStopped = errors.New("stopped before the end; run the same command again 
 
 func main() {
 	spareProcessor()
+	post.Quiet()
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 

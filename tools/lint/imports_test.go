@@ -12,7 +12,7 @@ const base = "engine/urlx engine/outcome internal/invariants internal/mpmc inter
 // rooms and parts are level 1. The rooms are libraries of their own; the parts live under the engine.
 const (
 	rooms = "workbench workbench/cold sieve sieve/fpcache virtualize virtualize/diskq dnsres warc warc/deflate"
-	parts = "engine/catalogue engine/cookie engine/fetch engine/parse engine/sitemap engine/robots engine/filter engine/novelty engine/politeness engine/ring engine/outbox engine/members engine/seen"
+	parts = "engine/catalogue engine/cookie engine/fetch engine/parse engine/sitemap engine/robots engine/filter engine/novelty engine/politeness engine/ring engine/outbox engine/members engine/post engine/post/identity engine/seen"
 )
 
 // importTable is the picture of the house: who may import whom, tests included. Arrows go down only, and packages of level 1 do not know
@@ -56,6 +56,8 @@ var importTable = []struct{ importer, may string }{
 	{"engine/members/memberstest", base + " engine/members"},
 	{"engine/novelty", base},
 	{"engine/politeness", base},
+	{"engine/post", base + " engine/post/identity"}, // the certificates are a part of the post
+	{"engine/post/identity", base},
 	{"engine/ring", base},
 	{"engine/outbox", base + " virtualize/diskq"}, // its lines are queues on disk
 	{"engine/seen", base},
@@ -176,10 +178,11 @@ var homes = map[string]string{
 	"github.com/andybalholm/brotli":   "engine/fetch warc/warctool bench/hostile tests",
 	"golang.org/x/net/nettest":        "tests",
 	"github.com/hashicorp/memberlist": "engine/members engine/members/memberstest",
+	"google.golang.org/grpc":          "engine/post",
 
 	// Bytes on disk.
 	"github.com/google/pprof":       "bench/",
-	"github.com/klauspost/compress": "warc warc/warctool engine/fetch bench/ tests",
+	"github.com/klauspost/compress": "warc warc/warctool engine/fetch engine/post bench/ tests",
 	"github.com/edsrzf/mmap-go":     "internal/vfs",
 	"github.com/gofrs/flock":        "internal/vfs",
 	"github.com/google/uuid":        "warc",
@@ -201,7 +204,7 @@ var homes = map[string]string{
 	"github.com/KimMachineGun/automemlimit/memlimit": "cmd/",
 	"github.com/pelletier/go-toml/v2":                "cmd/",
 	"github.com/prometheus/client_golang":            "engine/control",
-	"golang.org/x/sync":                              "engine engine/fsck bench/ tests",
+	"golang.org/x/sync":                              "engine engine/fsck engine/post bench/ tests",
 	"github.com/molecule-man/go-brrr":                "tests",
 	"github.com/google/go-cmp":                       "tests",
 	"go.uber.org/goleak":                             "tests",
@@ -214,7 +217,7 @@ var homes = map[string]string{
 	"plugin":                                         "",
 	"reflect":                                        "cmd/ tests",
 	"unsafe":                                         "internal/mpmc bench/load/system_linux.go tests",
-	"net/url":                                        "engine/fetch/options.go warc/recordread.go cmd/ bench/ tests",
+	"net/url":                                        "engine/fetch/options.go engine/post/identity warc/recordread.go cmd/ bench/ tests",
 	"net/http":                                       "engine/control engine/cookie/cookie.go bench/load cmd/ tests",
 	"net/http/httptest":                              "tests",
 	"net/http/pprof":                                 "engine/control",

@@ -25,6 +25,7 @@ const doors = `
 	github.com/miekg/dns.Client github.com/miekg/dns.Exchange github.com/miekg/dns.ExchangeContext github.com/miekg/dns.ExchangeConn
 	github.com/hashicorp/memberlist.NewNetTransport
 	github.com/miekg/dns.Transfer github.com/miekg/dns.Server github.com/miekg/dns.ActivateAndServe
+	google.golang.org/grpc.NewClient google.golang.org/grpc.NewServer
 	syscall.Socket syscall.Connect syscall.Bind syscall.Sendto syscall.SendmsgN syscall.Sendmsg syscall.ConnectEx syscall.WSASendto
 	syscall.Syscall syscall.Syscall6 syscall.Syscall9 syscall.RawSyscall syscall.RawSyscall6 syscall.AllThreadsSyscall syscall.SyscallN
 	syscall.NewLazyDLL syscall.LoadDLL syscall.MustLoadDLL syscall.LoadLibrary
@@ -49,6 +50,7 @@ var doorkeepers = places{
 	"engine/control/socket.go":     "the local port, both ends of it",
 	"engine/control/conns.go":      "counts the connections that the local port takes",
 	"engine/control/door.go":       "looks at where the local port listens",
+	"engine/post/door.go":          "letters between agents, which are no pages: literal addresses, and loopback alone without certificates",
 	"cmd/orbweaver/listen.go":      "control.Listen: the local port",
 	"cmd/orbweaver/ctl.go":         "control.Dial: asks a running crawl over it",
 	"bench/load/":                  "a web server on real sockets",

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"orbweaver/engine/post/identity"
+)
+
+type caCmd struct {
+	Init  caInitCmd  `cmd:"" help:"Make the authority of a crawl."`
+	Issue caIssueCmd `cmd:"" help:"Make the file of an agent."`
+	Show  caShowCmd  `cmd:"" help:"Say whose a file is, and how long it is good for."`
+}
+
+// Help shows an example.
+func (*caCmd) Help() string {
+	return "Agents that share a crawl know each other by certificates, which one authority signs.\n\nExample:\n" +
+		"  orbweaver ca init --dir ca && orbweaver ca issue agent-1 --dir ca"
+}
+
+// Names of the authority's files, within its directory.
+const (
+	caKey         = "ca.key"
+	caCertificate = "ca.crt"
+	agentSuffix   = ".agent"
+)
+
+// daysMax is a century: more is a slip of the finger.
+const daysMax = 36_525
+
+func lifeOf(days count) (time.Duration, error) {
+	if days.n < 1 || days.n > daysMax {
+		return 0, usageError{fmt.Errorf("--days: %d: want 1 to %d", days.n, daysMax)}
+	}
+	return time.Duration(days.n) * 24 * time.Hour, nil
+}
+
+type caInitCmd struct {
+	Dir   string `help:"Directory for the authority; keep it where no agent runs." required:"" placeholder:"DIR"`
+	Days  count  `help:"How long it is good for." default:"3650" placeholder:"N"`
+	Force bool   `help:"Replace an authority that is there. All files it has issued are worthless then."`
+}
+
+// Help shows examples.
+func (*caInitCmd) Help() string {
+	return `Writes ca.crt, the certificate, and ca.key, which nobody else may read: whoever has it can make agents. The authority
+names the crawl, and all files it issues hold the key that gossip is encrypted with.
+
+Examples:
+  orbweaver ca init --dir ca
+  orbweaver ca init --dir ca --days 365`
+}
+
+// Run makes it.
+func (c *caInitCmd) Run(w *world) error {
+	life, err := lifeOf(c.Days)
+	if err != nil {
+		return err
+	}
+	a, err := identity.New(strings.ToLower(rand.Text()[:16]), time.Now(), life)
+	if err != nil {
+		return err
+	}
+	certificate, secret, err := a.Files()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+		return fmt.Errorf("--dir: %w", err)
+	}
+	if err := writeNew(filepath.Join(c.Dir, caKey), secret, 0o600, c.Force); err != nil {
+		return err
+	}
+	// A certificate without its key is good for nothing, so it may be replaced.
+	if err := writeNew(filepath.Join(c.Dir, caCertificate), certificate, 0o644, true); err != nil {
+		return err
+	}
+	fmt.Fprintf(w.stdout, "crawl %s: authority in %s, good until %s\nnext: orbweaver ca issue NAME --dir %s, once for each agent\n",
+		a.Crawl, c.Dir, a.Leaf.NotAfter.UTC().Format(time.DateOnly), c.Dir)
+	return nil
+}
+
+type caIssueCmd struct {
+	ID    string `arg:"" help:"Name of the agent: letters, digits, dots, hyphens, underscores; at most 64." placeholder:"ID"`
+	Dir   string `help:"Directory of the authority." required:"" placeholder:"DIR"`
+	Days  count  `help:"How long it is good for; not longer than the authority." default:"365" placeholder:"N"`
+	Force bool   `help:"Replace the agent's file. The others refuse the old one as soon as they have seen the new one."`
+}
+
+// Help shows examples.
+func (*caIssueCmd) Help() string {
+	return `Writes ID.agent into the directory of the authority, which nobody else may read: certificate and key of the agent, the
+authority's certificate, and the key of gossip. Bring it to the machine of the agent and name it there with --agent-file.
+
+Examples:
+  orbweaver ca issue agent-1 --dir ca
+  orbweaver ca issue agent-1 --dir ca --days 90 --force     # a new one, since the old one ends or was stolen`
+}
+
+// Run makes it.
+func (c *caIssueCmd) Run(w *world) error {
+	life, err := lifeOf(c.Days)
+	if err != nil {
+		return err
+	}
+	if err := identity.CheckName(c.ID); err != nil {
+		return usageError{err}
+	}
+	a, err := readAuthority(c.Dir)
+	if err != nil {
+		return err
+	}
+	name := filepath.Join(c.Dir, c.ID+agentSuffix)
+	old, err := os.ReadFile(name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	id, err := a.Issue(c.ID, time.Now(), life, identity.GenerationIn(old))
+	if err != nil {
+		return err
+	}
+	file, err := id.File()
+	if err != nil {
+		return err
+	}
+	if err := writeNew(name, file, 0o600, c.Force); err != nil {
+		return err
+	}
+	fmt.Fprintf(w.stdout, "%s: agent %s of crawl %s, good until %s\n", name, id.ID, id.Crawl, id.NotAfter().UTC().Format(time.DateOnly))
+	return nil
+}
+
+type caShowCmd struct {
+	File string `arg:"" help:"File of an agent." placeholder:"FILE"`
+}
+
+// Help shows an example.
+func (*caShowCmd) Help() string {
+	return "Fails, as a crawl would, if the file is damaged or has ended.\n\nExample:\n  orbweaver ca show agent-1.agent"
+}
+
+// Run prints it.
+func (c *caShowCmd) Run(w *world) error {
+	id, warnings, err := readIdentity(c.File, time.Now())
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w.stdout, "agent %s of crawl %s, good until %s\n", id.ID, id.Crawl, id.NotAfter().UTC().Format(time.DateOnly))
+	for _, said := range warnings {
+		fmt.Fprintln(w.stderr, "orbweaver: warning:", said)
+	}
+	return nil
+}
+
+func readAuthority(dir string) (*identity.Authority, error) {
+	certificate, err := os.ReadFile(filepath.Join(dir, caCertificate))
+	secret, kerr := os.ReadFile(filepath.Join(dir, caKey))
+	if err := errors.Join(err, kerr); err != nil {
+		return nil, fmt.Errorf("no authority in %s: make one (\"orbweaver ca init --dir %s\"): %w", dir, dir, err)
+	}
+	a, err := identity.ParseAuthority(certificate, secret)
+	if err != nil {
+		return nil, fmt.Errorf("the authority in %s: %w", dir, err)
+	}
+	return a, nil
+}

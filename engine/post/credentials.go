@@ -1,0 +1,215 @@
+package post
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"sync/atomic"
+
+	"google.golang.org/grpc/credentials"
+
+	"orbweaver/engine/post/identity"
+)
+
+// tlsOf is what both ends ask of each other: TLS 1.3, and a certificate of the crawl's authority. Tickets are off: every connection shows its
+// certificate anew, and nothing of an earlier one can be played back.
+func tlsOf(id *identity.Identity) *tls.Config {
+	pool := x509.NewCertPool()
+	pool.AddCert(id.Authority)
+	return &tls.Config{
+		MinVersion: tls.VersionTLS13, NextProtos: []string{"h2"}, SessionTicketsDisabled: true,
+		Certificates: []tls.Certificate{id.Certificate},
+		ServerName:   identity.ServerName, RootCAs: pool,
+		ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: pool,
+	}
+}
+
+// holder is who holds the other end of a connection, as far as it has shown.
+type holder struct {
+	credentials.CommonAuthInfo
+
+	id      string // by its certificate; "" in plain text
+	conn    net.Conn
+	settled atomic.Bool // its hello was taken, or it is counted why not
+}
+
+// AuthType implements credentials.AuthInfo.
+func (*holder) AuthType() string { return "orbweaver" }
+
+// security is both ends of credentials.TransportCredentials. One of link and nil is a client's.
+type security struct {
+	office *Office
+	link   *link
+}
+
+func (l *link) credentials() credentials.TransportCredentials { return &security{l.office, l} }
+
+// ServerHandshake implements credentials.TransportCredentials.
+func (s *security) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
+	o := s.office
+	select {
+	case o.strangers <- struct{}{}:
+	default:
+		err := fmt.Errorf("%d others have not shown who they are", strangersMax)
+		o.refused(RefusedCrowd, "", raw.RemoteAddr(), err)
+		return nil, nil, errors.Join(err, raw.Close())
+	}
+	conn, id, err := o.takeIn(raw)
+	<-o.strangers
+	if err != nil {
+		o.refused(reasonOf(err), id, raw.RemoteAddr(), err)
+		return nil, nil, errors.Join(err, raw.Close())
+	}
+	leave, err := o.conns.enter(id)
+	if err != nil {
+		o.refused(RefusedCrowd, id, raw.RemoteAddr(), err)
+		return nil, nil, errors.Join(err, raw.Close())
+	}
+	h := &holder{id: id, CommonAuthInfo: credentials.CommonAuthInfo{SecurityLevel: s.level()}}
+	h.conn = &guest{Conn: conn, left: func() {
+		leave()
+		if !h.settled.Load() && !o.closed() {
+			o.refused(RefusedSilent, id, raw.RemoteAddr(), errors.New("the connection ended without a hello that was taken"))
+		}
+	}}
+	return h.conn, h, nil
+}
+
+// takeIn finds out who is there.
+func (o *Office) takeIn(raw net.Conn) (net.Conn, string, error) {
+	if o.opt.Plain {
+		if !isLoopback(raw.RemoteAddr()) {
+			return nil, "", fmt.Errorf("%w: not from loopback, and this agent has no certificates", ErrIdentity)
+		}
+		return raw, "", nil
+	}
+	conn := tls.Server(raw, o.tls)
+	if err := conn.Handshake(); err != nil {
+		return nil, "", err
+	}
+	id, err := o.verify(conn.ConnectionState())
+	return conn, id, err
+}
+
+// verify reads the names in a certificate whose signature package tls has checked.
+func (o *Office) verify(s tls.ConnectionState) (id string, err error) {
+	leaf := s.PeerCertificates[0]
+	crawl, id, err := identity.Of(leaf)
+	switch {
+	case s.NegotiatedProtocol != "h2":
+		return id, fmt.Errorf("%w: it does not speak HTTP/2", errMalformed)
+	case err != nil:
+		return "", fmt.Errorf("%w: %w", ErrIdentity, err)
+	case crawl != o.opt.Crawl:
+		return id, fmt.Errorf("%w: %s is an agent of crawl %s, this is crawl %s", ErrIdentity, id, crawl, o.opt.Crawl)
+	case id == o.opt.Self:
+		return id, fmt.Errorf("%w: it bears the name of this agent, %s: a name is for one agent", ErrIdentity, id)
+	}
+	return id, o.generations.see(id, identity.Generation(leaf))
+}
+
+// ClientHandshake implements credentials.TransportCredentials.
+func (s *security) ClientHandshake(ctx context.Context, _ string, raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
+	info := credentials.CommonAuthInfo{SecurityLevel: s.level()}
+	if s.office.opt.Plain {
+		return raw, &holder{CommonAuthInfo: info}, nil
+	}
+	conn := tls.Client(raw, s.office.tls)
+	err := conn.HandshakeContext(ctx)
+	if err == nil {
+		var id string
+		if id, err = s.office.verify(conn.ConnectionState()); err == nil && id != s.link.peer.ID {
+			err = fmt.Errorf("%w: at %s there is %s, and not %s", ErrIdentity, s.link.peer.Addr, id, s.link.peer.ID)
+		}
+	}
+	if err != nil {
+		if reasonOf(err) != RefusedHandshake && !errors.Is(err, ErrIdentity) {
+			err = fmt.Errorf("%w: %s: %w", ErrIdentity, s.link.peer.ID, err)
+		}
+		s.link.note(err)
+		return nil, nil, errors.Join(err, raw.Close())
+	}
+	return &visitor{Conn: conn, link: s.link}, &holder{CommonAuthInfo: info, id: s.link.peer.ID}, nil
+}
+
+// Info implements credentials.TransportCredentials.
+func (s *security) Info() credentials.ProtocolInfo {
+	if s.office.opt.Plain {
+		return credentials.ProtocolInfo{SecurityProtocol: "insecure"}
+	}
+	return credentials.ProtocolInfo{SecurityProtocol: "tls"}
+}
+
+// Clone implements credentials.TransportCredentials.
+func (s *security) Clone() credentials.TransportCredentials { return &security{s.office, s.link} }
+
+// OverrideServerName implements credentials.TransportCredentials: the name is the certificate's, always.
+func (s *security) OverrideServerName(string) error { return nil }
+
+func (s *security) level() credentials.SecurityLevel {
+	if s.office.opt.Plain {
+		return credentials.NoSecurity
+	}
+	return credentials.PrivacyAndIntegrity
+}
+
+// guest is a connection that was taken. It says once when it is gone.
+type guest struct {
+	net.Conn
+	gone atomic.Bool
+	left func()
+}
+
+// Close may be called again.
+func (g *guest) Close() error {
+	err := g.Conn.Close()
+	if g.gone.CompareAndSwap(false, true) {
+		g.left()
+	}
+	return err
+}
+
+// visitor is a connection that we made. In TLS 1.3 the other end looks at our certificate when our handshake is over: what it
+// thinks of it is the first thing that is read.
+type visitor struct {
+	net.Conn
+	link *link
+}
+
+// Read implements net.Conn.
+func (v *visitor) Read(b []byte) (int, error) {
+	n, err := v.Conn.Read(b)
+	var alert *net.OpError
+	if errors.As(err, &alert) && alert.Op == "remote error" {
+		v.link.note(fmt.Errorf("%w: %s does not take the certificate of this agent: %w", ErrIdentity, v.link.peer.ID, alert.Err))
+	}
+	return n, err
+}
+
+func isLoopback(a net.Addr) bool {
+	addr, err := netip.ParseAddrPort(a.String())
+	return err == nil && addr.Addr().Unmap().IsLoopback()
+}
+
+// reasonOf sorts what a handshake failed with.
+func reasonOf(err error) Refusal {
+	var (
+		unknown x509.UnknownAuthorityError
+		invalid x509.CertificateInvalidError
+	)
+	switch {
+	case errors.Is(err, errReplaced):
+		return RefusedReplaced
+	case errors.Is(err, ErrIdentity), errors.As(err, &unknown):
+		return RefusedIdentity
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return RefusedExpired
+	case errors.As(err, &invalid):
+		return RefusedIdentity
+	}
+	return RefusedHandshake
+}

@@ -1,0 +1,18 @@
+// Package identity says who an agent is: the certificates of a crawl that several agents share, and the file that gives an agent its own.
+//
+//	New ---> Authority --Issue--> the file of an agent --Parse--> Identity
+//	            |  ^
+//	       Files|  |ParseAuthority
+//	            v  |
+//	      ca.crt, ca.key
+//
+// A crawl has one authority, whose certificate names it. It signs one certificate for each agent, which names crawl and agent in a URI
+// (orbweaver:CRAWL/AGENT) and is good at both ends of a connection. The file of an agent holds its certificate, its key, the certificate
+// of the authority, and the key that gossip between agents is encrypted with, which all agents of a crawl have in common.
+//
+// A certificate's serial number is its generation: what is issued later has the greater one. Whoever has seen an agent's newer certificate
+// refuses the older, so that a stolen file is worth nothing once a new one is in use. There are no lists of revocation: when the key of
+// an authority is stolen, or a file of an agent that nobody replaces, the crawl needs a new authority.
+//
+// Everything is bytes in and bytes out; nothing here touches a disk.
+package identity

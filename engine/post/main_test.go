@@ -1,0 +1,12 @@
+package post
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) {
+	Quiet()
+	goleak.VerifyTestMain(m)
+}
