@@ -7,6 +7,8 @@ import (
 	"hash/crc32"
 	"time"
 
+	"github.com/zeebo/xxh3"
+
 	"orbweaver/engine/outbox"
 	"orbweaver/internal/vfs"
 )
@@ -44,7 +46,7 @@ func openPeers(seam Peering, fsys vfs.FS, dir string, m *manifest, empty bool, s
 		return nil, err
 	}
 	return &peers{
-		seam: seam, box: box, grace: peerGrace, posts: map[string]*post{}, calmed: make(chan struct{}, 1), broken: make(chan error, 1),
+		seam: seam, store: xxh3.HashString(m.CrawlID), box: box, grace: peerGrace, posts: map[string]*post{}, calmed: make(chan struct{}, 1), broken: make(chan error, 1),
 	}, nil
 }
 

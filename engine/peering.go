@@ -14,8 +14,13 @@ type Peering interface {
 	Peers() []Peer
 	// Changed is poked when Peers would say something else.
 	Changed() <-chan struct{}
-	// Serve says who answers for this agent, from now on. Until then letters and questions of others fail, and are sent again.
-	Serve(PeerServer)
+	// Join makes this agent known to the others, with the number that tells its data from others it may have had under its name, and says
+	// who answers for it. It is called once, and does not wait for others. Until then Peers is this agent alone, and letters and
+	// questions of others fail.
+	Join(ctx context.Context, store uint64, server PeerServer) error
+	// Leave tells the others that this agent goes, in good order. It is called once, when nothing is sent any more; letters and questions
+	// fail from then on.
+	Leave(ctx context.Context) error
 	// Send brings a letter to another agent. It returns nil when that one has it for good. After an error it may have it or not. It
 	// borrows the letter, and may be called many times at once.
 	Send(ctx context.Context, to string, letter []byte) error

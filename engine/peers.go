@@ -22,6 +22,7 @@ type peers struct {
 	gate     *gate
 	say      *slog.Logger
 	wake     func()        // of the distributor
+	store    uint64        // tells the data in this directory from others
 	grace    time.Duration // how long a host that was another's is left alone
 	least    int           // agents that there must be before the crawl begins
 
@@ -109,6 +110,9 @@ func (p *peers) notBefore(site []byte) time.Time {
 // run follows who is there, until ctx ends. Letters are carried until then.
 func (p *peers) run(ctx context.Context) error {
 	defer p.letters.Wait()
+	if err := p.seam.Join(ctx, p.store, p); err != nil {
+		return fmt.Errorf("engine: agents: %w", err)
+	}
 	patience := time.NewTimer(peerPatience)
 	defer patience.Stop()
 	for met, patient := false, true; ; {

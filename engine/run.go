@@ -74,6 +74,9 @@ func (e *Engine) Run(ctx context.Context) error {
 	errs = append(errs, late.Wait())
 	if e.peers != nil {
 		e.peers.admit(false) // what comes from now on would not be in the last cut
+		if err := e.peers.seam.Leave(forever); err != nil {
+			e.seams.Log.Warn("the other agents could not be told that this one goes", "error", err)
+		}
 	}
 	return e.conclude(ctx, abort, causes(errs...))
 }
@@ -166,7 +169,6 @@ func (e *Engine) starved() {
 func (e *Engine) startLate(ctx context.Context, g *failGroup) {
 	if e.peers != nil {
 		e.peers.admit(true)
-		e.seams.Peering.Serve(e.peers)
 		g.Go("agents", func() error { return e.peers.run(ctx) })
 		g.Go("settle", func() error { return e.peers.settle(ctx) })
 	}

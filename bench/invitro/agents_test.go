@@ -50,7 +50,7 @@ func (b *band) start(ctx context.Context, name string, change func(*engine.Confi
 	change(&cfg)
 	seams := b.rig.Seams(b.disks[name])
 	seams.Log = slog.New(slog.NewTextHandler(b.t.Output(), nil)).With("agent", name)
-	seams.Peering = b.hub.join(engine.Peer{ID: name, Capacity: 1, Store: 1})
+	seams.Peering = b.hub.desk(name, 1)
 	b.wg.Go(func() {
 		report, err := b.crawl(ctx, cfg, seams)
 		b.mu.Lock()

@@ -33,22 +33,19 @@ type desk struct {
 	server  engine.PeerServer
 }
 
-// join adds an agent.
-func (h *hub) join(p engine.Peer) *desk {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	d := &desk{hub: h, peer: p, changed: make(chan struct{}, 1)}
-	h.desks[p.ID] = d
-	h.tell()
-	return d
+// desk makes the place of an agent that has not come yet.
+func (h *hub) desk(id string, capacity int) *desk {
+	return &desk{hub: h, peer: engine.Peer{ID: id, Capacity: capacity}, changed: make(chan struct{}, 1)}
 }
 
-// leave takes an agent away.
-func (h *hub) leave(id string) {
+// leave takes an agent away, if it is still there.
+func (h *hub) leave(d *desk) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	delete(h.desks, id)
-	h.tell()
+	if h.desks[d.peer.ID] == d {
+		delete(h.desks, d.peer.ID)
+		h.tell()
+	}
 }
 
 func (h *hub) tell() {
@@ -65,6 +62,9 @@ func (d *desk) Self() string { return d.peer.ID }
 func (d *desk) Peers() (all []engine.Peer) {
 	d.hub.mu.Lock()
 	defer d.hub.mu.Unlock()
+	if d.hub.desks[d.peer.ID] != d {
+		return []engine.Peer{d.peer}
+	}
 	for _, other := range d.hub.desks {
 		all = append(all, other.peer)
 	}
@@ -74,10 +74,18 @@ func (d *desk) Peers() (all []engine.Peer) {
 
 func (d *desk) Changed() <-chan struct{} { return d.changed }
 
-func (d *desk) Serve(s engine.PeerServer) {
+func (d *desk) Join(_ context.Context, store uint64, s engine.PeerServer) error {
 	d.hub.mu.Lock()
 	defer d.hub.mu.Unlock()
-	d.server = s
+	d.server, d.peer.Store = s, store
+	d.hub.desks[d.peer.ID] = d
+	d.hub.tell()
+	return nil
+}
+
+func (d *desk) Leave(context.Context) error {
+	d.hub.leave(d)
+	return nil
 }
 
 // reach is the agent at another desk, after a while.
