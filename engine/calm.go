@@ -38,7 +38,7 @@ func (p *peers) count() int64 {
 // agree is asked by the distributor when nothing is left for this agent to do, and was not at a count, and says whether that is so for
 // all others.
 func (p *peers) agree(count int64) bool {
-	if p.over.Load() {
+	if p.ended.Load() {
 		return true
 	}
 	p.calmAt.Store(count)
@@ -76,6 +76,8 @@ func (p *peers) settle(ctx context.Context) error {
 		if p.allCalm(ctx) {
 			p.over.Store(true)
 			p.say.Info("no agent has anything left to do, and no letter is on its way: the crawl is over")
+			p.stay(ctx)
+			p.ended.Store(true)
 			p.wake()
 			return nil
 		}
@@ -87,6 +89,38 @@ func (p *peers) settle(ctx context.Context) error {
 		}
 		p.wake() // the distributor says whether it is still so
 	}
+}
+
+// stay waits until all others know as well that the crawl is over: one that starts again just then, and finds nobody, would take the
+// others for dead, and do their work once more.
+func (p *peers) stay(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, peerPatience)
+	defer cancel()
+	tick := time.NewTicker(calmPeriod / 4)
+	defer tick.Stop()
+	for !p.allKnow(ctx) {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// allKnow says that every other agent knows that the crawl is over.
+func (p *peers) allKnow(ctx context.Context) bool {
+	c := p.circle.Load()
+	for i, peer := range c.peers {
+		var a calmness
+		if i == c.self {
+			continue
+		}
+		raw, err := p.seam.Ask(ctx, peer.ID, []byte{questionCalm})
+		if err != nil || json.Unmarshal(raw, &a) != nil || !a.Over {
+			return false
+		}
+	}
+	return true
 }
 
 // allCalm asks all agents twice.

@@ -27,6 +27,7 @@ type peers struct {
 	least    int           // agents that there must be before the crawl begins
 
 	over   atomic.Bool   // all agents are done
+	ended  atomic.Bool   // and know it
 	calmAt atomic.Int64  // the count at which this agent had nothing to do
 	calmed chan struct{} // capacity 1: it has nothing to do
 	broken chan error    // capacity 1: letters cannot be carried any more
@@ -35,6 +36,9 @@ type peers struct {
 	before atomic.Pointer[circle] // the one that circle replaced
 	turned atomic.Int64           // when, in Unix ns
 	open   atomic.Bool            // letters are taken
+	begun  atomic.Bool            // the agents were complete once, in this run or one before
+
+	settled bool // run's: they were, in this run
 
 	mu      sync.Mutex
 	posts   map[string]*post // guarded by mu: who carries letters to whom
@@ -57,17 +61,17 @@ const waitingForAgents = "waiting for the other agents"
 type peersCut struct {
 	Outbox outbox.Cut `json:"outbox"`
 	Peers  []Peer     `json:"peers"` // those who were there
+	Begun  bool       `json:"begun"` // enough were there for the crawl to begin
 }
 
 // begin makes the circle that the last cut knew, or that of this agent alone; who is there now is found out when the crawl runs.
 func (p *peers) begin(cut *peersCut) error {
-	if p.least > 1 {
-		p.gate.Shut(waitingForAgents)
-	}
 	known := []Peer{{ID: p.seam.Self(), Capacity: 1}}
 	if cut != nil {
 		known = cut.Peers
+		p.begun.Store(cut.Begun)
 	}
+	p.gate.Shut(waitingForAgents)
 	c, err := newCircle(known, p.seam.Self())
 	if err != nil {
 		return err
@@ -101,7 +105,7 @@ func (p *peers) notBefore(site []byte) time.Time {
 		return time.Time{}
 	}
 	due := time.Unix(0, p.turned.Load()).Add(p.grace)
-	if time.Now().After(due) || was.mine(site) {
+	if !time.Now().Before(due) || was.mine(site) {
 		return time.Time{}
 	}
 	return due
@@ -115,12 +119,13 @@ func (p *peers) run(ctx context.Context) error {
 	}
 	patience := time.NewTimer(peerPatience)
 	defer patience.Stop()
-	for met, patient := false, true; ; {
+	for patient := true; ; {
 		c, err := newCircle(p.seam.Peers(), p.seam.Self())
 		if err != nil {
 			return err
 		}
-		if met = met || len(c.peers) >= p.least && (!patient || c.hasAll(p.circle.Load())); met {
+		if p.complete(c, patient) {
+			p.begun.Store(true)
 			if err := p.follow(ctx, c); err != nil {
 				return err
 			}
@@ -136,6 +141,20 @@ func (p *peers) run(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// complete says that enough agents are there for this one to go by who is there. In the beginning that is a number; when it starts again,
+// all whom it knew before or, when it has waited long enough, whoever is there.
+func (p *peers) complete(c *circle, patient bool) bool {
+	if p.settled {
+		return true
+	}
+	if p.begun.Load() {
+		p.settled = !patient || c.hasAll(p.circle.Load())
+	} else {
+		p.settled = len(c.peers) >= p.least
+	}
+	return p.settled
 }
 
 // fail ends the crawl.
@@ -265,5 +284,5 @@ func (p *peers) mark() (*peersCut, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return &peersCut{Outbox: box, Peers: p.circle.Load().peers}, appendSum(image), nil
+	return &peersCut{Outbox: box, Peers: p.circle.Load().peers, Begun: p.begun.Load()}, appendSum(image), nil
 }

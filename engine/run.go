@@ -74,11 +74,14 @@ func (e *Engine) Run(ctx context.Context) error {
 	errs = append(errs, late.Wait())
 	if e.peers != nil {
 		e.peers.admit(false) // what comes from now on would not be in the last cut
-		if err := e.peers.seam.Leave(forever); err != nil {
-			e.seams.Log.Warn("the other agents could not be told that this one goes", "error", err)
+	}
+	err := e.conclude(ctx, abort, causes(errs...))
+	if e.peers != nil { // not before all is on disk: it may be asked how it is until then
+		if lerr := e.peers.seam.Leave(forever); lerr != nil {
+			e.seams.Log.Warn("the other agents could not be told that this one goes", "error", lerr)
 		}
 	}
-	return e.conclude(ctx, abort, causes(errs...))
+	return err
 }
 
 var errDrain = errors.New("engine: exchanges still under way when the time to stop was over were aborted")

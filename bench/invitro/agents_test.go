@@ -2,19 +2,22 @@ package invitro
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"orbweaver/bench/simnet"
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/internal/vfs"
 )
 
-// band is some agents that crawl one web together.
+// band is some agents that crawl one web together, each over a network of its own.
 type band struct {
 	t     *testing.T
 	rig   *Rig
@@ -43,33 +46,58 @@ func newBand(t *testing.T, world simweb.Config, agents int) *band {
 	return b
 }
 
-// start lets an agent crawl until it ends or ctx does.
-func (b *band) start(ctx context.Context, name string, change func(*engine.Config)) {
+// config is that of each agent.
+func (b *band) config() engine.Config {
 	cfg := b.rig.Config()
-	cfg.Agents = len(b.names)
-	change(&cfg)
+	cfg.Agents, cfg.RetryWait = len(b.names), time.Hour
+	return cfg
+}
+
+// agent is one that runs.
+type agent struct {
+	band *band
+	name string
+	net  *simnet.Net
+	desk *desk
+	e    *engine.Engine
+	done chan struct{}
+}
+
+// start lets an agent crawl until it ends or ctx does.
+func (b *band) start(ctx context.Context, name string) *agent {
+	b.t.Helper()
+	a := &agent{band: b, name: name, net: b.rig.newNet(), desk: b.hub.desk(name, 1), done: make(chan struct{})}
 	seams := b.rig.Seams(b.disks[name])
+	seams.Dialer, seams.Peering = a.net, a.desk
 	seams.Log = slog.New(slog.NewTextHandler(b.t.Output(), nil)).With("agent", name)
-	seams.Peering = b.hub.desk(name, 1)
+	e, err := engine.Open(b.config(), seams)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	a.e = e
 	b.wg.Go(func() {
-		report, err := b.crawl(ctx, cfg, seams)
+		defer close(a.done)
+		err := e.Run(ctx)
+		report := e.Report()
+		err = errors.Join(err, e.Close(), a.net.Close())
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.reports[name], b.errs[name] = report, err
 	})
+	return a
 }
 
-func (b *band) crawl(ctx context.Context, cfg engine.Config, seams engine.Seams) (engine.Report, error) {
-	e, err := engine.Open(cfg, seams)
-	if err != nil {
-		return engine.Report{}, err
+// kill ends an agent, unless it has ended, and leaves the disk as death does. The others still count on it.
+func (a *agent) kill(death death) {
+	b := a.band
+	b.t.Helper()
+	b.disks[a.name] = death(b.disks[a.name])
+	b.hub.lose(a.desk)
+	if err := a.net.Close(); err != nil {
+		b.t.Error(err)
 	}
-	err = e.Run(ctx)
-	report := e.Report()
-	if cerr := e.Close(); err == nil {
-		err = cerr
-	}
-	return report, err
+	a.e.Abort()
+	<-a.done // whatever it says: it is dead
 }
 
 // wait returns when all agents have ended.
@@ -112,12 +140,9 @@ func TestAgents_shareAWebWithoutGapsOrOverlap(t *testing.T) {
 				b := newBand(t, smallWorld(*firstSeed+700, simweb.Plain()), agents)
 				began := time.Now()
 				for _, name := range b.names {
-					b.start(t.Context(), name, unchanged)
+					b.start(t.Context(), name)
 				}
 				b.wait()
-				if err := b.rig.Net.Close(); err != nil {
-					t.Error(err)
-				}
 				v := b.judge()
 				pages := int64(0)
 				for _, name := range b.names {
@@ -131,6 +156,45 @@ func TestAgents_shareAWebWithoutGapsOrOverlap(t *testing.T) {
 				}
 				t.Logf("virtual time %v, %d pages, %d letters, %d questions", time.Since(began), pages, b.hub.letters, b.hub.asked)
 				if v.HostGapViolations+v.HostConcurrency > 0 || v.Coverage != 1 || v.Overlap != 0 || v.Duplicates > 0 {
+					v.Print(t.Output())
+					t.Error("the oracle complains")
+				}
+			})
+		})
+	}
+}
+
+// An agent that is killed and starts again before the others take it for gone, again and again, costs nothing but what was in flight.
+func TestAgents_anAgentIsKilledAndComesBack(t *testing.T) {
+	for i := range *seedCount {
+		seed := *firstSeed + 720 + uint64(i)
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, 3))
+			synctest.Test(t, func(t *testing.T) {
+				b := newBand(t, smallWorld(seed, simweb.Faulty()), 3)
+				running := map[string]*agent{}
+				for _, name := range b.names {
+					running[name] = b.start(t.Context(), name)
+				}
+				kills := 0
+				for range 12 {
+					time.Sleep(time.Duration(rng.Int64N(int64(20 * time.Second))))
+					name := b.names[rng.IntN(len(b.names))]
+					select {
+					case <-running[name].done:
+						continue // it was faster
+					default:
+					}
+					running[name].kill(func(disk *vfs.Mem) *vfs.Mem { return disk.CrashClone(rng) })
+					time.Sleep(time.Duration(rng.Int64N(int64(5 * time.Second))))
+					running[name] = b.start(t.Context(), name)
+					kills++
+				}
+				b.wait()
+				v := b.judge()
+				inFlight := kills * b.config().Fetchers
+				t.Logf("%d kills, %d pages, %d asked for again, %d letters", kills, v.Fetched, v.Repeated, b.hub.letters)
+				if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > inFlight || v.HostGapViolations+v.HostConcurrency > 0 {
 					v.Print(t.Output())
 					t.Error("the oracle complains")
 				}

@@ -38,6 +38,13 @@ func (h *hub) desk(id string, capacity int) *desk {
 	return &desk{hub: h, peer: engine.Peer{ID: id, Capacity: capacity}, changed: make(chan struct{}, 1)}
 }
 
+// lose is what the others see of a kill: an agent that does not answer. Some time later they take it for gone: see leave.
+func (h *hub) lose(d *desk) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	d.server = nil
+}
+
 // leave takes an agent away, if it is still there.
 func (h *hub) leave(d *desk) {
 	h.mu.Lock()

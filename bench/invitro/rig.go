@@ -46,8 +46,10 @@ func NewRig(c simweb.Config, proxy bool) (*Rig, error) {
 }
 
 // Connect makes a new network around the world, whose web remembers what it was asked before.
-func (r *Rig) Connect() {
-	r.Net = simnet.New(r.World, simnet.Options{
+func (r *Rig) Connect() { r.Net = r.newNet() }
+
+func (r *Rig) newNet() *simnet.Net {
+	return simnet.New(r.World, simnet.Options{
 		Latency: 2 * time.Millisecond, Seed: r.World.Config().Seed, Proxy: proxyAddr(), Serve: simweb.ServeOptions{Log: r.Log},
 	})
 }
