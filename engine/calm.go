@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/zeebo/xxh3"
@@ -52,10 +53,11 @@ func (p *peers) now() calmness {
 	return calmness{Calm: p.calmAt.Load() == count && p.quiet(), Count: count, View: p.circle.Load().hash(), Over: p.over.Load()}
 }
 
-// quiet says that no letter waits or is under way.
+// quiet says that no letter waits or is under way, and nobody who is gone knew what the others are not yet told.
 func (p *peers) quiet() bool {
-	for _, id := range p.box.Lines() {
-		if all, _ := p.box.Waiting(id); all > 0 {
+	c := p.circle.Load()
+	for _, line := range p.box.Lines() {
+		if all, _ := p.box.Waiting(line); all > 0 || !slices.Contains(c.lines, line) {
 			return false
 		}
 	}

@@ -22,6 +22,7 @@ const (
 type post struct {
 	peers *peers
 	to    string
+	line  string
 	wake  <-chan struct{}
 	stop  context.CancelFunc
 	ended sync.WaitGroup
@@ -32,16 +33,16 @@ func (p *peers) carry(ctx context.Context, c *circle) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i, peer := range c.peers {
-		if i == c.self || p.posts[peer.ID] != nil {
+		if i == c.self || p.posts[peer.line()] != nil {
 			continue
 		}
-		wake, err := p.box.Line(peer.ID)
+		wake, err := p.box.Line(peer.line())
 		if err != nil {
 			panic("BUG: engine: a line of the outbox that there was is not there: " + err.Error())
 		}
 		own, stop := context.WithCancel(ctx)
-		one := &post{peers: p, to: peer.ID, wake: wake, stop: stop}
-		p.posts[peer.ID] = one
+		one := &post{peers: p, to: peer.ID, line: peer.line(), wake: wake, stop: stop}
+		p.posts[one.line] = one
 		for range lettersAtOnce {
 			one.ended.Add(1)
 			p.letters.Go(func() {
@@ -53,10 +54,10 @@ func (p *peers) carry(ctx context.Context, c *circle) {
 }
 
 // dismiss ends the carrying to one agent, and waits for that.
-func (p *peers) dismiss(id string) {
+func (p *peers) dismiss(line string) {
 	p.mu.Lock()
-	one := p.posts[id]
-	delete(p.posts, id)
+	one := p.posts[line]
+	delete(p.posts, line)
 	p.mu.Unlock()
 	if one != nil {
 		one.stop()
@@ -100,7 +101,7 @@ func (o *post) run(ctx context.Context) {
 func (o *post) take() (*outbox.Batch, error) {
 	o.peers.ledger.cut.RLock()
 	defer o.peers.ledger.cut.RUnlock()
-	return o.peers.box.Take(o.to)
+	return o.peers.box.Take(o.line)
 }
 
 // deliver sends a letter, and says whether it is out of the way.

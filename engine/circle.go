@@ -13,15 +13,34 @@ import (
 // circle is who is responsible for which host, as one agent sees it at one moment. It never changes.
 type circle struct {
 	peers []Peer
+	lines []string // of peers
 	who   ring.Assignment
 	self  int
 	// salts tell the URLs that were sent to one agent from those that were sent to another, or to the same before it lost its data: in the
 	// fingerprint cache each is another one. So when a host changes hands, exactly its URLs pass again.
 	salts []xxh3.Uint128
+	// all is the circle of all agents that there ever were; nil if all are there. Who would be responsible for a host if all were there has
+	// been so all the while, since agents that go or come never move a host between two others (contravariance). Any other host is
+	// this agent's until somebody comes back: on loan.
+	all *circle
+	// loan tells the URLs of hosts on loan from what they were in an earlier loan: what the sieve knew then may have gone to their owner, and
+	// died with it.
+	loan xxh3.Uint128
 }
 
-// newCircle makes the circle of those who are there, of whom self is one.
-func newCircle(peers []Peer, self string) (*circle, error) {
+// newCircle makes the circle of those who are there, of whom self is one, of all that there ever were. Births is how often somebody came.
+func newCircle(peers, all []Peer, births uint64, self string) (c *circle, err error) {
+	if c, err = circleOf(peers, self); err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(all, func(p Peer) bool { return !c.has(p) }) {
+		c.all, err = circleOf(all, self)
+		c.loan = xxh3.HashString128Seed("loan", births)
+	}
+	return c, err
+}
+
+func circleOf(peers []Peer, self string) (*circle, error) {
 	members := make([]ring.Member, len(peers))
 	for i, p := range peers {
 		members[i] = ring.Member{ID: p.ID, Capacity: p.Capacity}
@@ -33,7 +52,7 @@ func newCircle(peers []Peer, self string) (*circle, error) {
 	c := &circle{who: who, self: -1}
 	for i, m := range who.Members() {
 		p := peers[slices.IndexFunc(peers, func(p Peer) bool { return p.ID == m.ID })]
-		c.peers = append(c.peers, p)
+		c.peers, c.lines = append(c.peers, p), append(c.lines, p.line())
 		c.salts = append(c.salts, xxh3.HashString128Seed(p.ID, p.Store))
 		if p.ID == self {
 			c.self = i
@@ -53,23 +72,26 @@ func (c *circle) owner(url []byte) int {
 	return c.who.Owner(ring.Key(urlx.Host(url)))
 }
 
+// onLoan says of a site or URL of this agent that it will go back to another when that one comes back.
+func (c *circle) onLoan(url []byte) bool { return c.all != nil && !c.all.mine(url) }
+
 // mine says that this agent is responsible for a site or URL.
 func (c *circle) mine(url []byte) bool { return c.owner(url) == c.self }
 
-// salted is the fingerprint of a URL on its way to an agent.
-func (c *circle) salted(fp xxh3.Uint128, owner int) xxh3.Uint128 {
-	return xxh3.Uint128{Hi: fp.Hi ^ c.salts[owner].Hi, Lo: fp.Lo ^ c.salts[owner].Lo}
+// salted is the fingerprint of a URL on its way to an agent, or on loan.
+func (c *circle) salted(fp xxh3.Uint128, url []byte, owner int) xxh3.Uint128 {
+	salt := c.salts[owner]
+	if owner == c.self {
+		if !c.onLoan(url) {
+			return fp
+		}
+		salt = c.loan
+	}
+	return xxh3.Uint128{Hi: fp.Hi ^ salt.Hi, Lo: fp.Lo ^ salt.Lo}
 }
 
 // same says that two circles have the same agents with the same data.
 func (c *circle) same(other *circle) bool { return slices.Equal(c.peers, other.peers) }
 
-// hasAll says that all agents of another circle are in this one.
-func (c *circle) hasAll(other *circle) bool {
-	return !slices.ContainsFunc(other.peers, func(p Peer) bool { return !c.has(p.ID) })
-}
-
-// has says that an agent is there.
-func (c *circle) has(id string) bool {
-	return slices.ContainsFunc(c.peers, func(p Peer) bool { return p.ID == id })
-}
+// has says that an agent is there, with the data that it had.
+func (c *circle) has(p Peer) bool { return slices.Contains(c.lines, p.line()) }

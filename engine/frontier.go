@@ -111,9 +111,8 @@ func (f *Frontier) check(d *door, url []byte, it *Item) bool {
 	fp := urlx.Fingerprint(f.hashSeed, url)
 	if c := d.circle; c != nil {
 		owner := c.owner(url)
-		if d.owners = append(d.owners, owner); owner != c.self {
-			fp = c.salted(fp, owner)
-		}
+		d.owners = append(d.owners, owner)
+		fp = c.salted(fp, url, owner)
 	}
 	d.urls, d.fps = append(d.urls, url), append(d.fps, fp)
 	return true

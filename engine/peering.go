@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 )
 
 // Peering is the seam to the other agents of a crawl. It knows who is there and carries bytes; what they mean, and who is
@@ -35,6 +36,9 @@ type Peer struct {
 	// Store tells the data of an agent from what it had under the same name before it lost them.
 	Store uint64 `json:"store"`
 }
+
+// line names the agent with these data.
+func (p Peer) line() string { return fmt.Sprintf("%s/%016x", p.ID, p.Store) }
 
 // PeerServer is what an agent does for others. Its methods are safe for concurrent use.
 type PeerServer interface {

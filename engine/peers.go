@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -40,6 +41,9 @@ type peers struct {
 
 	settled bool // run's: they were, in this run
 
+	all    []Peer // who ever were there; written under the exclusive cut
+	births uint64 // how often somebody came, with data that were not there before
+
 	mu      sync.Mutex
 	posts   map[string]*post // guarded by mu: who carries letters to whom
 	letters sync.WaitGroup   // of carriers
@@ -48,7 +52,7 @@ type peers struct {
 
 // postCounters are what went between agents, in this run.
 type postCounters struct {
-	lettersOut, lettersIn, bytesOut, bytesIn, failed, refused atomic.Int64
+	lettersOut, lettersIn, bytesOut, bytesIn, failed, refused, retold atomic.Int64
 }
 
 // peerPatience is how long an agent that starts again waits for those whom it knew before it takes them for gone.
@@ -61,22 +65,47 @@ const waitingForAgents = "waiting for the other agents"
 type peersCut struct {
 	Outbox outbox.Cut `json:"outbox"`
 	Peers  []Peer     `json:"peers"` // those who were there
+	All    []Peer     `json:"all"`   // who ever were
+	Births uint64     `json:"births"`
 	Begun  bool       `json:"begun"` // enough were there for the crawl to begin
 }
 
 // begin makes the circle that the last cut knew, or that of this agent alone; who is there now is found out when the crawl runs.
 func (p *peers) begin(cut *peersCut) error {
-	known := []Peer{{ID: p.seam.Self(), Capacity: 1}}
+	known := []Peer{{ID: p.seam.Self(), Capacity: 1, Store: p.store}}
 	if cut != nil {
-		known = cut.Peers
+		known, p.all, p.births = cut.Peers, cut.All, cut.Births
 		p.begun.Store(cut.Begun)
 	}
 	p.gate.Shut(waitingForAgents)
-	c, err := newCircle(known, p.seam.Self())
+	c, err := newCircle(known, p.all, p.births, p.seam.Self())
 	if err != nil {
 		return err
 	}
 	return p.turn(c)
+}
+
+// meet notes who is there, and makes their circle.
+func (p *peers) meet(now []Peer) (*circle, error) {
+	all, births := slices.Clone(p.all), p.births
+	for _, peer := range now {
+		i := slices.IndexFunc(all, func(other Peer) bool { return other.ID == peer.ID })
+		if i < 0 {
+			all = append(all, peer)
+		} else {
+			all[i] = peer
+		}
+		if !p.circle.Load().has(peer) {
+			births++
+		}
+	}
+	c, err := newCircle(now, all, births, p.seam.Self())
+	if err == nil {
+		p.ledger.cut.Lock() // a cut reads them
+		p.all, p.births = all, births
+		p.ledger.cut.Unlock()
+	}
+	return c, err
 }
 
 // turn takes another circle.
@@ -85,7 +114,7 @@ func (p *peers) turn(c *circle) error {
 		if i == c.self {
 			continue
 		}
-		if _, err := p.box.Line(peer.ID); err != nil {
+		if _, err := p.box.Line(peer.line()); err != nil {
 			return fmt.Errorf("engine: agents: %w", err)
 		}
 	}
@@ -120,12 +149,13 @@ func (p *peers) run(ctx context.Context) error {
 	patience := time.NewTimer(peerPatience)
 	defer patience.Stop()
 	for patient := true; ; {
-		c, err := newCircle(p.seam.Peers(), p.seam.Self())
-		if err != nil {
-			return err
-		}
-		if p.complete(c, patient) {
+		now := p.seam.Peers()
+		if !p.over.Load() && p.complete(now, patient) { // at the end they go, one after the other, and leave nothing to be done
 			p.begun.Store(true)
+			c, err := p.meet(now)
+			if err != nil {
+				return err
+			}
 			if err := p.follow(ctx, c); err != nil {
 				return err
 			}
@@ -145,14 +175,14 @@ func (p *peers) run(ctx context.Context) error {
 
 // complete says that enough agents are there for this one to go by who is there. In the beginning that is a number; when it starts again,
 // all whom it knew before or, when it has waited long enough, whoever is there.
-func (p *peers) complete(c *circle, patient bool) bool {
+func (p *peers) complete(now []Peer, patient bool) bool {
 	if p.settled {
 		return true
 	}
 	if p.begun.Load() {
-		p.settled = !patient || c.hasAll(p.circle.Load())
+		p.settled = !patient || !slices.ContainsFunc(p.circle.Load().peers, func(p Peer) bool { return !slices.Contains(now, p) })
 	} else {
-		p.settled = len(c.peers) >= p.least
+		p.settled = len(now) >= p.least
 	}
 	return p.settled
 }
@@ -209,17 +239,21 @@ func (p *peers) become(ctx context.Context, c *circle) error {
 	return nil
 }
 
-// reroute gives what waits for agents that are gone to those who are responsible now.
+// reroute tells those who are responsible now all that agents were told that are gone: all of it, since nobody knows whether they left
+// anything behind.
 func (p *peers) reroute(ctx context.Context, c *circle) error {
-	for _, id := range p.box.Lines() {
-		if c.has(id) {
+	for _, line := range p.box.Lines() {
+		if slices.Contains(c.lines, line) {
 			continue
 		}
-		p.dismiss(id)
-		for {
-			err := p.empty(id)
-			if err == nil {
-				break
+		p.dismiss(line)
+		for over := false; !over; {
+			if err := p.frontier.WaitRoom(ctx); err != nil {
+				return nil //nolint:nilerr // ctx ended: what is left is in the cut
+			}
+			var err error
+			if over, err = p.retell(line); err == nil {
+				continue
 			}
 			if err := p.ledger.disk.wait(ctx, err); errors.Is(err, ErrFullAtStop) {
 				return nil
@@ -231,20 +265,29 @@ func (p *peers) reroute(ctx context.Context, c *circle) error {
 	return nil
 }
 
-func (p *peers) empty(id string) error {
+// retellItems are told again in one step of the cut.
+const retellItems = 512
+
+// retell tells a part of what an agent knew, and says whether it was the last.
+func (p *peers) retell(line string) (over bool, err error) {
 	p.ledger.cut.RLock()
 	defer p.ledger.cut.RUnlock()
+	var items []byte
+	var ends []int
+	over, err = p.box.Retell(line, retellItems, func(item []byte) {
+		items = append(items, item...)
+		ends = append(ends, len(items))
+	})
 	var d door
-	var bad error
-	var items [][]byte
-	err := p.box.Empty(id, func(item []byte) { items = append(items, append([]byte(nil), item...)) })
-	for _, item := range items { // the box is not called by who it calls
-		bad = errors.Join(bad, p.take(&d, item))
+	from := 0
+	for _, end := range ends { // the box is not called by whom it calls
+		if err := p.take(&d, items[from:end]); err != nil {
+			panic(fmt.Sprintf("BUG: engine: what %q was told cannot be read: %v", line, err))
+		}
+		from = end
 	}
-	if bad != nil {
-		panic(fmt.Sprintf("BUG: engine: what waited for %q cannot be read: %v", id, bad))
-	}
-	return err
+	p.n.retold.Add(int64(len(ends)))
+	return over, err
 }
 
 // pass sends an item of the frontier to the agent that is responsible for it, for who has found that this one is not. The item has its
@@ -252,7 +295,7 @@ func (p *peers) empty(id string) error {
 func (p *peers) pass(scratch []byte, it *Item) []byte {
 	c := p.circle.Load()
 	scratch = appendItem(append(scratch[:0], letterLink), it)
-	p.box.Put(c.peers[c.owner(it.Rest)].ID, scratch)
+	p.box.Put(c.lines[c.owner(it.Rest)], scratch)
 	return scratch
 }
 
@@ -284,5 +327,5 @@ func (p *peers) mark() (*peersCut, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return &peersCut{Outbox: box, Peers: p.circle.Load().peers, Begun: p.begun.Load()}, appendSum(image), nil
+	return &peersCut{Outbox: box, Peers: p.circle.Load().peers, All: p.all, Births: p.births, Begun: p.begun.Load()}, appendSum(image), nil
 }

@@ -59,7 +59,7 @@ type agent struct {
 	name string
 	net  *simnet.Net
 	desk *desk
-	e    *engine.Engine
+	stop context.CancelFunc
 	done chan struct{}
 }
 
@@ -74,9 +74,10 @@ func (b *band) start(ctx context.Context, name string) *agent {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	a.e = e
+	ctx, a.stop = context.WithCancel(ctx)
 	b.wg.Go(func() {
 		defer close(a.done)
+		defer a.stop()
 		err := e.Run(ctx)
 		report := e.Report()
 		err = errors.Join(err, e.Close(), a.net.Close())
@@ -96,7 +97,7 @@ func (a *agent) kill(death death) {
 	if err := a.net.Close(); err != nil {
 		b.t.Error(err)
 	}
-	a.e.Abort()
+	a.stop()
 	<-a.done // whatever it says: it is dead
 }
 

@@ -19,7 +19,8 @@ type Cut struct {
 // LineCut is one line of a Cut.
 type LineCut struct {
 	Number int       `json:"number"`
-	Queue  diskq.Cut `json:"queue"`
+	Queue  diskq.Cut `json:"queue"` // to be sent
+	Told   diskq.Cut `json:"told"`
 }
 
 // Cut marks where everything is. The image, which is the caller's, is what the queues do not hold; it belongs to the Cut. Nobody may be
@@ -32,20 +33,23 @@ func (b *Outbox) Cut() (c Cut, image []byte, err error) {
 	}
 	c = Cut{Next: b.next, Lines: make(map[string]LineCut, len(b.lines)), gone: slices.Clone(b.gone)}
 	for to, l := range b.lines {
-		q, err := l.queue.Cut()
+		cut := LineCut{Number: l.number}
+		if cut.Queue, err = l.out.queue.Cut(); err == nil {
+			cut.Told, err = l.told.queue.Cut()
+		}
 		if err != nil {
 			b.meet(err)
 			return Cut{}, nil, fmt.Errorf("outbox: %w", err)
 		}
-		c.Lines[to] = LineCut{Number: l.number, Queue: q}
+		c.Lines[to] = cut
 		var held []byte
 		for _, batches := range [2][]*Batch{l.under, l.again} {
 			for _, batch := range batches {
 				held = append(held, batch.Bytes...)
 			}
 		}
-		if held = append(held, l.over...); len(held) > 0 {
-			image = appendItem(appendItem(image, []byte(to)), held)
+		if held = append(held, l.out.over...); len(held)+len(l.told.over) > 0 {
+			image = appendItem(appendItem(appendItem(image, []byte(to)), held), l.told.over)
 		}
 	}
 	return c, image, nil
@@ -56,13 +60,22 @@ func (b *Outbox) load(image []byte) error {
 	for len(image) > 0 {
 		to, rest, ok := cut(image)
 		held, rest, both := cut(rest)
-		if !ok || !both {
+		told, rest, all := cut(rest)
+		if !ok || !both || !all {
 			return ErrFrame
 		}
 		image = rest
 		l := b.lines[string(to)]
 		if l == nil {
 			return fmt.Errorf("%w: for %q, who has no line", ErrFrame, to)
+		}
+		for item, err := range Items(told) {
+			if err != nil {
+				return err
+			}
+			if err := l.told.put(item); err != nil {
+				b.meet(err)
+			}
 		}
 		batch := &Batch{line: l}
 		for item, err := range Items(held) {
@@ -85,9 +98,11 @@ func (b *Outbox) load(image []byte) error {
 
 // Sync makes everything up to the last Cut durable.
 func (b *Outbox) Sync() error {
-	for _, q := range b.queues() {
-		if err := q.Sync(); err != nil && !errors.Is(err, diskq.ErrClosed) {
-			return fmt.Errorf("outbox: %w", err)
+	for _, pair := range b.queues() {
+		for _, q := range pair {
+			if err := q.Sync(); err != nil && !errors.Is(err, diskq.ErrClosed) {
+				return fmt.Errorf("outbox: %w", err)
+			}
 		}
 	}
 	return nil
@@ -97,8 +112,9 @@ func (b *Outbox) Sync() error {
 func (b *Outbox) Release(c Cut) error {
 	queues := b.queues()
 	for to, l := range c.Lines {
-		if q := queues[to]; q != nil {
-			if err := q.Release(l.Queue); err != nil && !errors.Is(err, diskq.ErrClosed) {
+		if pair := queues[to]; pair[0] != nil {
+			err := errors.Join(pair[0].Release(l.Queue), pair[1].Release(l.Told))
+			if err != nil && !errors.Is(err, diskq.ErrClosed) {
 				return fmt.Errorf("outbox: %w", err)
 			}
 		}
@@ -109,12 +125,14 @@ func (b *Outbox) Release(c Cut) error {
 // clear removes the files of lines that are no more.
 func (b *Outbox) clear(gone []int) error {
 	for _, number := range gone {
-		q, err := diskq.Open(b.fsys, diskq.Options{Dir: b.dir(number)}, nil) // which removes what was there
-		if err == nil {
-			err = q.Close()
-		}
-		if err != nil {
-			return fmt.Errorf("outbox: %w", err)
+		for _, what := range []string{"out", "told"} {
+			q, err := b.queue(number, what, nil) // which removes what was there
+			if err == nil {
+				err = q.Close()
+			}
+			if err != nil {
+				return fmt.Errorf("outbox: %w", err)
+			}
 		}
 	}
 	b.mu.Lock()
@@ -123,13 +141,13 @@ func (b *Outbox) clear(gone []int) error {
 	return nil
 }
 
-// queues are those there are now. One may be closed meanwhile.
-func (b *Outbox) queues() map[string]*diskq.Queue {
+// queues are those there are now: of each line what is to be sent, and what was told. They may be closed meanwhile.
+func (b *Outbox) queues() map[string][2]*diskq.Queue {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	all := make(map[string]*diskq.Queue, len(b.lines))
+	all := make(map[string][2]*diskq.Queue, len(b.lines))
 	for to, l := range b.lines {
-		all[to] = l.queue
+		all[to] = [2]*diskq.Queue{l.out.queue, l.told.queue}
 	}
 	return all
 }

@@ -8,9 +8,12 @@
 //	                               ^         |
 //	                               +-- Back -+
 //
+// What an agent was told is kept as well, on disk, as long as the agent is there. When it is gone, perhaps with its disk, Retell gives all
+// of that back, for those who are responsible now. So nobody has to search an archive for what an agent had known.
+//
 // Nothing waits in Put: when the disk is full, items stay in memory and Short says so; whoever brings items asks that first, and calls
 // Spill until there is room.
 //
 // A Cut is taken while nobody else is in a call; it holds the place of each queue and, as bytes, what is under way or was not written
-// for want of room. After a crash both are sent again.
+// for want of room. After a crash what was under way is sent again.
 package outbox

@@ -39,28 +39,28 @@ type Outbox struct {
 	mu    sync.Mutex
 	lines map[string]*line
 	next  int   // number of the next line's directory
-	gone  []int // numbers of lines that were emptied, whose files the last cut may need
+	gone  []int // numbers of lines that were given up, whose files the last cut may need
 	err   error // of a queue: nothing is taken any more
 }
 
-// line is what waits for one agent.
+// line is what waits for one agent, and what it was told since there is a line for it.
 type line struct {
 	number int
-	queue  *diskq.Queue
 	wake   chan struct{} // capacity 1
 
-	// Guarded by the outbox's lock.
-	over  []byte   // items, framed, that came while the disk was full
-	overs int      // their number
+	// Guarded by the outbox's lock, as far as they are not their own masters.
+	out   shelf    // to be sent
+	told  shelf    // all that was put, sent or not
 	again []*Batch // to be sent again, the oldest first
 	under []*Batch // under way
+	gone  bool     // see Retell
 }
 
 // Batch is some items on their way. It belongs to who took it, until Done or Back.
 type Batch struct {
 	Items int
 	Bytes []byte // the items, each behind its length as a uvarint
-	line  *line  // nil when the line was emptied meanwhile
+	line  *line  // nil when the line was given up meanwhile
 }
 
 // Open opens an outbox, empty without a cut.
@@ -76,24 +76,38 @@ func Open(fsys vfs.FS, o Options, cut *Cut, image []byte) (_ *Outbox, err error)
 	}
 	b.next = cut.Next
 	for to, c := range cut.Lines {
-		if err := b.open(to, c.Number, &c.Queue); err != nil {
+		if err := b.open(to, c.Number, &c); err != nil {
 			return nil, err
 		}
 	}
 	return b, b.load(image)
 }
 
-// open adds a line, whose queue is new without a cut.
-func (b *Outbox) open(to string, number int, cut *diskq.Cut) error {
-	q, err := diskq.Open(b.fsys, diskq.Options{Dir: b.dir(number), SegmentBytes: b.o.SegmentBytes}, cut)
-	if err != nil {
-		return fmt.Errorf("outbox: %w", err)
+// open adds a line, whose queues are new without a cut.
+func (b *Outbox) open(to string, number int, cut *LineCut) (err error) {
+	l := &line{number: number, wake: make(chan struct{}, 1)}
+	var out, told *diskq.Cut
+	if cut != nil {
+		out, told = &cut.Queue, &cut.Told
 	}
-	b.lines[to] = &line{number: number, queue: q, wake: make(chan struct{}, 1)}
+	if l.out.queue, err = b.queue(number, "out", out); err != nil {
+		return err
+	}
+	if l.told.queue, err = b.queue(number, "told", told); err != nil {
+		return errors.Join(err, l.out.queue.Close())
+	}
+	b.lines[to] = l
 	return nil
 }
 
-func (b *Outbox) dir(number int) string { return fmt.Sprintf("%s/%d", b.o.Dir, number) }
+func (b *Outbox) queue(number int, what string, cut *diskq.Cut) (*diskq.Queue, error) {
+	dir := fmt.Sprintf("%s/%d-%s", b.o.Dir, number, what)
+	q, err := diskq.Open(b.fsys, diskq.Options{Dir: dir, SegmentBytes: b.o.SegmentBytes}, cut)
+	if err != nil {
+		return nil, fmt.Errorf("outbox: %w", err)
+	}
+	return q, nil
+}
 
 // Line makes sure that there is a line for an agent, and returns the channel that is poked when it has something to take.
 func (b *Outbox) Line(to string) (wake <-chan struct{}, err error) {
@@ -116,21 +130,13 @@ func (b *Outbox) Put(to string, item []byte) {
 	if l == nil {
 		panic(fmt.Sprintf("BUG: outbox: no line for %q", to))
 	}
-	if l.overs == 0 && b.err == nil {
-		err := l.queue.Append(item)
-		if err == nil {
-			poke(l.wake)
-			return
-		}
-		b.meet(err)
-	}
-	l.over = appendItem(l.over, item)
-	l.overs++
+	b.meet(errors.Join(l.out.put(item), l.told.put(item)))
+	poke(l.wake)
 }
 
 // meet keeps an error that does not pass.
 func (b *Outbox) meet(err error) {
-	if b.err == nil && !vfs.IsPassing(err) {
+	if err != nil && b.err == nil && !vfs.IsPassing(err) {
 		b.err = fmt.Errorf("outbox: %w", err)
 	}
 }
@@ -144,7 +150,7 @@ func (b *Outbox) Short() bool {
 
 func (b *Outbox) overs() (n int) {
 	for _, l := range b.lines {
-		n += l.overs
+		n += l.out.overs + l.told.overs
 	}
 	return n
 }
@@ -157,15 +163,12 @@ func (b *Outbox) Spill() error {
 		return b.err
 	}
 	for _, l := range b.lines {
-		for l.overs > 0 {
-			item, rest := mustCut(l.over)
-			if err := l.queue.Append(item); err != nil {
+		for _, shelf := range []*shelf{&l.out, &l.told} {
+			if err := shelf.spill(); err != nil {
 				b.meet(err)
-				return fmt.Errorf("outbox: %w", err)
+				return err
 			}
-			l.over, l.overs = rest, l.overs-1
 		}
-		l.over = nil
 		poke(l.wake)
 	}
 	return nil
@@ -176,7 +179,7 @@ func (b *Outbox) Take(to string) (*Batch, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	l := b.lines[to]
-	if l == nil || b.err != nil {
+	if l == nil || l.gone || b.err != nil {
 		return nil, b.err
 	}
 	batch := &Batch{line: l}
@@ -189,7 +192,7 @@ func (b *Outbox) Take(to string) (*Batch, error) {
 		return nil, nil //nolint:nilnil // as the comment says
 	}
 	l.under = append(l.under, batch)
-	if len(l.again) > 0 || l.queue.Len() > 0 {
+	if len(l.again) > 0 || l.out.queue.Len() > 0 {
 		poke(l.wake) // for whoever else takes from this line
 	}
 	return batch, nil
@@ -201,7 +204,7 @@ func (b *Outbox) fill(batch *Batch) error {
 	for batch.Items < b.o.BatchItems && len(batch.Bytes) < b.o.BatchBytes {
 		var ok bool
 		var err error
-		item, ok, err = batch.line.queue.Read(item[:0])
+		item, ok, err = batch.line.out.queue.Read(item[:0])
 		if err != nil {
 			b.meet(err)
 			err = fmt.Errorf("outbox: %w", err)
@@ -236,7 +239,7 @@ func (b *Outbox) Back(batch *Batch) {
 	}
 }
 
-// leave takes a batch from those under way; nil if its line was emptied.
+// leave takes a batch from those under way; nil if its line was given up.
 func (b *Batch) leave() *line {
 	l := b.line
 	if l == nil {
@@ -250,44 +253,42 @@ func (b *Batch) leave() *line {
 	return l
 }
 
-// Empty takes all items of a line, also those under way, and removes the line: the agent is gone, and somebody else is to have them.
-// Done and Back of its batches do nothing from then on. The items are lent to f, which must not call the outbox.
-// After an error those that f has not seen are still there.
-func (b *Outbox) Empty(to string, f func(item []byte)) error {
+// Retell lends f the next items, n at most, of all that an agent was told: it is gone, and somebody else is to be told. When there are
+// none left it removes the line, and says so. From the first call on Take has nothing to give of this line, and Done and Back of its
+// batches do nothing. f must not call the outbox. After an error those that f has not seen are still there.
+func (b *Outbox) Retell(to string, n int, f func(item []byte)) (over bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	l := b.lines[to]
 	if l == nil {
-		return nil
+		return true, nil
 	}
 	for _, batches := range [2]*[]*Batch{&l.under, &l.again} {
 		for _, batch := range *batches {
 			batch.line = nil
-			each(batch.Bytes, f)
 		}
 		*batches = nil
 	}
+	l.out.over, l.out.overs, l.gone = nil, 0, true
 	var item []byte
-	for {
+	for range n {
 		var ok bool
-		var err error
-		if item, ok, err = l.queue.Read(item[:0]); err != nil {
+		if item, ok, err = l.told.queue.Read(item[:0]); err != nil {
 			b.meet(err)
-			return fmt.Errorf("outbox: %w", err)
+			return false, fmt.Errorf("outbox: %w", err)
 		}
 		if !ok {
-			break
+			each(l.told.over, f)
+			delete(b.lines, to)
+			b.gone = append(b.gone, l.number)
+			return true, l.close()
 		}
 		f(item)
 	}
-	each(l.over, f)
-	delete(b.lines, to)
-	b.gone = append(b.gone, l.number)
-	if err := l.queue.Close(); err != nil {
-		return fmt.Errorf("outbox: %w", err)
-	}
-	return nil
+	return false, nil
 }
+
+func (l *line) close() error { return errors.Join(l.out.queue.Close(), l.told.queue.Close()) }
 
 // Waiting is how many items wait for an agent, and how many of them are in batches under way.
 func (b *Outbox) Waiting(to string) (all, under int) {
@@ -300,7 +301,7 @@ func (b *Outbox) Waiting(to string) (all, under int) {
 	for _, batch := range l.under {
 		under += batch.Items
 	}
-	all = under + l.overs + int(l.queue.Len())
+	all = under + l.out.overs + int(l.out.queue.Len())
 	for _, batch := range l.again {
 		all += batch.Items
 	}
@@ -320,7 +321,7 @@ func (b *Outbox) Close() error {
 	defer b.mu.Unlock()
 	var errs []error
 	for _, l := range b.lines {
-		errs = append(errs, l.queue.Close())
+		errs = append(errs, l.close())
 	}
 	b.lines = nil
 	return errors.Join(errs...)

@@ -18,11 +18,13 @@ type town struct {
 	box   *Outbox
 	wait  map[string][]string
 	under map[string][]*Batch
+	told  map[string][]string // all since the line was made
 	next  int
 
 	cut   *Cut
 	image []byte
 	saved map[string][]string // sorted: what is under way comes first again
+	knew  map[string][]string // told then
 }
 
 func newTown(t *testing.T, seed uint64) *town {
@@ -38,7 +40,10 @@ func (w *town) open() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.box, w.wait, w.under = box, map[string][]string{}, map[string][]*Batch{}
+	w.box, w.wait, w.under, w.told = box, map[string][]string{}, map[string][]*Batch{}, map[string][]string{}
+	for to, items := range w.knew {
+		w.told[to] = slices.Clone(items)
+	}
 	for to, items := range w.saved {
 		w.wait[to] = slices.Clone(items)
 	}
@@ -57,6 +62,7 @@ func (w *town) put(n int) {
 		item := fmt.Sprintf("%d %s", w.next, make([]byte, w.rng.IntN(200)))
 		w.box.Put(to, []byte(item))
 		w.wait[to] = append(w.wait[to], item)
+		w.told[to] = append(w.told[to], item)
 	}
 }
 
@@ -131,15 +137,15 @@ func (w *town) checkpoint() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	saved := map[string][]string{}
-	for to := range w.wait {
-		saved[to] = w.all(to)
+	saved, knew := map[string][]string{}, map[string][]string{}
+	for to := range w.told {
+		saved[to], knew[to] = w.all(to), slices.Clone(w.told[to])
 	}
 	if err := w.box.Sync(); err != nil {
 		w.t.Fatal(err)
 	}
 	w.put(w.rng.IntN(5)) // between the sync and the manifest
-	w.cut, w.image, w.saved = &cut, image, saved
+	w.cut, w.image, w.saved, w.knew = &cut, image, saved, knew
 	if err := w.box.Release(cut); err != nil {
 		w.t.Fatal(err)
 	}
@@ -159,18 +165,27 @@ func (w *town) crash() {
 	w.open()
 }
 
-// empty takes a line away from an agent that is gone: all that it was owed comes out, once.
-func (w *town) empty() {
+// retell gives a line up whose agent is gone: all that it was ever told comes out, in order, in some steps, with a crash between them
+// perhaps.
+func (w *town) retell() {
 	w.t.Helper()
 	to := w.someone()
-	want, late := w.all(to), w.under[to]
+	late := w.under[to]
 	var got []string
-	if err := w.box.Empty(to, func(item []byte) { got = append(got, string(item)) }); err != nil {
-		w.t.Fatal(err)
+	for {
+		over, err := w.box.Retell(to, 1+w.rng.IntN(50), func(item []byte) { got = append(got, string(item)) })
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if over {
+			break
+		}
+		if batch, err := w.box.Take(to); batch != nil || err != nil {
+			w.t.Fatalf("%s is gone, and has a batch to send; %v", to, err)
+		}
 	}
-	slices.Sort(got)
-	if !slices.Equal(got, want) {
-		w.t.Fatalf("%s: %d items came out, want %d", to, len(got), len(want))
+	if !slices.Equal(got, w.told[to]) {
+		w.t.Fatalf("%s: %d items came out, want %d", to, len(got), len(w.told[to]))
 	}
 	for _, batch := range late { // it was acknowledged too late, or came back too late
 		if w.rng.IntN(2) == 0 {
@@ -181,6 +196,7 @@ func (w *town) empty() {
 	}
 	delete(w.wait, to)
 	delete(w.under, to)
+	delete(w.told, to)
 }
 
 func (w *town) check() {
@@ -214,7 +230,7 @@ func TestNothingIsLost(t *testing.T) {
 			case 18:
 				w.crash()
 			default:
-				w.empty()
+				w.retell()
 			}
 			w.check()
 		}
