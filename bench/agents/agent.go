@@ -67,7 +67,9 @@ func (a *agent) start(ctx context.Context, program string, args []string, exits 
 	}
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Stdout, cmd.Stderr = words, words
-	if err = errors.Join(cmd.Start(), words.Close()); err != nil { // the child has its own
+	err = cmd.Start()
+	_ = words.Close() // the child has its own
+	if err != nil {
 		return fmt.Errorf("agents: %s does not start: %w", a.id, err)
 	}
 	a.cmd, a.state = cmd, running

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -69,6 +70,7 @@ func (f *fleet) args(a *agent) []string {
 		"--retry-wait", "10s", "--contact", "https://example.org/agents/" + a.id, "--progress", "none",
 		"--workbench-memory", "32MiB", "--cache-memory", "8MiB", "--sieve-memory", "8MiB", "--seen-memory", "16MiB", "--novelty-memory", "4MiB",
 	}
+	args = append(args, f.o.Pass...)
 	if !f.p.peering() {
 		return args
 	}
@@ -172,6 +174,29 @@ func (f *fleet) stop() {
 			e.a.state = lost
 		}
 	}
+}
+
+// fsck checks every directory that is left, with the program's own check, and says of which it found fault.
+func (f *fleet) fsck(ctx context.Context) (faults []string, err error) {
+	for _, a := range f.agents {
+		if a.state == lost {
+			continue
+		}
+		said, err := exec.CommandContext(ctx, f.o.Program, "fsck", a.dir).CombinedOutput()
+		var failed *exec.ExitError
+		switch {
+		case errors.As(err, &failed):
+			faults = append(faults, fmt.Sprintf("fsck of %s: %s", a.id, lastLine(said)))
+		case err != nil:
+			return nil, fmt.Errorf("agents: fsck of %s: %w", a.id, err)
+		}
+	}
+	return faults, nil
+}
+
+func lastLine(said []byte) string {
+	lines := strings.Split(strings.TrimSpace(string(said)), "\n")
+	return lines[len(lines)-1]
 }
 
 // describe says how every agent is.

@@ -52,10 +52,13 @@ func measure(ctx context.Context, o *Options, p *plan, dir string) (*Run, error)
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"--host-delay", p.pace.HostDelay.String(), "--ip-delay", p.pace.IPDelay.String(), "--seed-count", fmt.Sprint(seeds)}
+	args := []string{"--host-delay", p.pace.HostDelay.String(), "--ip-delay", p.pace.IPDelay.String(), "--seed-count", fmt.Sprint(seeds),
+		"--digest-every", fmt.Sprint(max(o.Every, 1))}
 	for _, d := range f.archives() {
 		args = append(args, "--judge", d)
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	web, err := load.StartChild(ctx, o.Program, p.world, p.agents, args...)
 	if err != nil {
 		return nil, err
@@ -63,7 +66,8 @@ func measure(ctx context.Context, o *Options, p *plan, dir string) (*Run, error)
 	f.pages = truth.Pages()
 	wall, err := f.run(ctx, web)
 	if err != nil {
-		_, _ = web.Stop() // there is nothing to be judged, which it may find wrong
+		cancel()
+		_, _ = web.Stop() // killed: there is nothing to be judged
 		return nil, err
 	}
 	sum, err := web.Stop()
@@ -73,7 +77,13 @@ func measure(ctx context.Context, o *Options, p *plan, dir string) (*Run, error)
 	if sum.Verdict == nil {
 		return nil, errors.New("agents: nobody asked the simulated web for anything")
 	}
-	return f.result(truth, &sum, wall)
+	r, err := f.result(truth, &sum, wall)
+	if err != nil || !o.Fsck {
+		return r, err
+	}
+	faults, err := f.fsck(ctx)
+	r.Faults = append(r.Faults, faults...)
+	return r, err
 }
 
 // seedCount is how many seeds each agent is given: the same ones all.

@@ -36,8 +36,9 @@ type Options struct {
 	Dir       string // of all files; must be empty or missing
 	Scenarios []Scenario
 
-	World    simweb.Config // of all runs but that with capacities
-	Crowd    simweb.Config // of that: many small hosts, since shares of a few hosts are a matter of luck
+	World    simweb.Config // of plain runs: large, since a process costs some 60 ms of CPU before its first page
+	Slow     simweb.Config // of runs with faults
+	Crowd    simweb.Config // of that with capacities: many small hosts, since shares of a few hosts are a matter of luck
 	Agents   []int         // numbers of agents, each a plain run
 	Fetchers []int         // of each agent, each with each number of agents
 	Among    int           // agents where there are faults
@@ -51,6 +52,9 @@ type Options struct {
 
 	// Apart keeps the agents from each other, which must be found out: N agents have overlap N-1.
 	Apart bool
+	Pass  []string  // further arguments of each agent
+	Every int       // compare one payload of so many with the truth; 0 means every one
+	Fsck  bool      // check each directory that is left
 	Keep  bool      // the files of all runs
 	Say   io.Writer // hears about each run
 }
@@ -71,7 +75,7 @@ type plan struct {
 func (o *Options) plans() ([]plan, error) {
 	var all []plan
 	for _, s := range o.Scenarios {
-		p := plan{name: string(s), scenario: s, agents: o.Among, fetchers: o.Fetchers[0], world: o.World, pace: o.FaultPace}
+		p := plan{name: string(s), scenario: s, agents: o.Among, fetchers: o.Fetchers[0], world: o.Slow, pace: o.FaultPace}
 		switch s {
 		case Plain:
 			all = append(all, o.plain()...)

@@ -23,10 +23,11 @@ type benchAgentsCmd struct {
 
 	Hosts     count    `help:"Hosts." default:"400" placeholder:"N"`
 	IPs       count    `name:"ips" help:"Addresses." default:"100" placeholder:"N"`
-	Mean      count    `help:"Mean number of pages of a host." default:"50" placeholder:"N"`
+	Mean      count    `help:"Mean number of pages of a host, without faults." default:"150" placeholder:"N"`
+	FaultMean count    `help:"The same in the runs with faults." default:"50" placeholder:"N"`
 	Crowd     count    `help:"Hosts in the run with capacities, of three pages each on average." default:"12000" placeholder:"N"`
-	HostDelay duration `help:"Wait between two requests to a site, without faults." default:"20ms" placeholder:"TIME"`
-	IPDelay   duration `name:"ip-delay" help:"Wait between two requests to an address, without faults." default:"5ms" placeholder:"TIME"`
+	HostDelay duration `help:"Wait between two requests to a site, without faults." default:"10ms" placeholder:"TIME"`
+	IPDelay   duration `name:"ip-delay" help:"Wait between two requests to an address, without faults." default:"2ms" placeholder:"TIME"`
 	Seed      count    `help:"Which web." default:"1" placeholder:"N"`
 
 	FaultHostDelay duration `help:"Wait between two requests to a site in the runs with faults: it sets how long they take." default:"1s" placeholder:"TIME"`
@@ -34,6 +35,10 @@ type benchAgentsCmd struct {
 	KillEvery      duration `help:"From one kill to the next." default:"20s" placeholder:"TIME"`
 	Rejoin         duration `help:"From a kill to the next start of the same agent." default:"2s" placeholder:"TIME"`
 	Most           duration `help:"The longest that one run may take." default:"10m" placeholder:"TIME"`
+
+	Pass    []string `help:"A further argument of each agent, such as --pass=--warc-level=3. Repeatable." placeholder:"ARG" sep:"none"`
+	Digests count    `help:"Compare one payload of so many with the truth." default:"5" placeholder:"N"`
+	Fsck    bool     `help:"Check each crawl directory that is left, too."`
 
 	Dir  string `help:"Directory of all files; made anew." default:"./build/agents" placeholder:"DIR"`
 	Keep bool   `help:"Keep the directory; what something is wrong with is kept anyway."`
@@ -101,6 +106,7 @@ func (c *benchAgentsCmd) options(w *world) (o agents.Options, err error) {
 		return o, err
 	}
 	o.Dir, o.Say, o.Apart, o.Among, o.Keep = c.Dir, w.stderr, c.Apart, int(c.Among.n), c.Keep
+	o.Pass, o.Fsck, o.Every = c.Pass, c.Fsck, int(c.Digests.n)
 	for _, s := range c.Scenario {
 		if s == "all" {
 			o.Scenarios = append(o.Scenarios, agents.Scenarios()...)
@@ -115,7 +121,8 @@ func (c *benchAgentsCmd) options(w *world) (o agents.Options, err error) {
 	o.World = simweb.Plain()
 	o.World.Seed, o.World.Hosts, o.World.IPs = uint64(c.Seed.n), int(c.Hosts.n), int(c.IPs.n)
 	o.World.PagesPerHostMean, o.World.PagesPerHostMax = int(c.Mean.n), 2*int(c.Mean.n) // a large host would be crawled alone in the end
-	o.Crowd = o.World
+	o.Slow, o.Crowd = o.World, o.World
+	o.Slow.PagesPerHostMean, o.Slow.PagesPerHostMax = int(c.FaultMean.n), 2*int(c.FaultMean.n)
 	o.Crowd.Hosts, o.Crowd.IPs, o.Crowd.PagesPerHostMean, o.Crowd.PagesPerHostMax = int(c.Crowd.n), max(1, int(c.Crowd.n)/4), 3, 10
 	return o, nil
 }

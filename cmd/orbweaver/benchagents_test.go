@@ -1,11 +1,15 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"orbweaver/bench/load"
+	"orbweaver/bench/simweb"
 )
 
 // agentsRun is a small benchmark of agents, all in one directory of the test's.
@@ -13,7 +17,7 @@ func agentsRun(t *testing.T, dir string, more ...string) result {
 	t.Helper()
 	t.Setenv(asProgram, "1")
 	return call(append([]string{
-		"bench", "agents", "--dir", dir, "--hosts", "30", "--ips", "30", "--mean", "8", "--host-delay", "10ms", "--ip-delay", "2ms", "--fetchers", "16",
+		"bench", "agents", "--dir", dir, "--hosts", "30", "--ips", "30", "--mean", "8", "--fault-mean", "8", "--host-delay", "10ms", "--ip-delay", "2ms", "--fetchers", "16",
 		"--most", "1m", "--json",
 	}, more...)...)
 }
@@ -43,7 +47,7 @@ func TestBenchAgentsOfOne(t *testing.T) {
 		t.Skip("takes two seconds")
 	}
 	dir := filepath.Join(t.TempDir(), "agents")
-	run := runsOf(t, agentsRun(t, dir, "--scenario", "plain", "--agents", "1").want(t, exitDone))["plain-1"]
+	run := runsOf(t, agentsRun(t, dir, "--scenario", "plain", "--agents", "1", "--fsck", "--pass=--warc-level=3", "--pass=--max-depth=100").want(t, exitDone))["plain-1"]
 	for name, want := range map[string]float64{"coverage": 1, "overlap": 0, "overlap_held": 0, "impolite": 0, "agents": 1, "links_sent": 0, "cpu_ratio": 1} {
 		if run[name] != want {
 			t.Errorf("%s is %v, want %v", name, run[name], want)
@@ -104,6 +108,42 @@ func TestBenchAgentsStuck(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "agents")
 	agentsRun(t, dir, "--scenario", "plain", "--agents", "2", "--apart", "--host-delay", "1m", "--most", "1s").want(t, exitFailed,
 		"plain-2-apart", "not over after 1s", "--most", "a1 is running", "a2 is running", "a2.log")
+}
+
+// Two crawls that divide the hosts between them hold the web together: none of the two has all of it, and the union is sound.
+func TestSimJudgesTheUnionOfCrawls(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes two seconds")
+	}
+	t.Setenv(asProgram, "1")
+	world := simweb.Plain()
+	world.Hosts, world.IPs, world.PagesPerHostMean, world.PagesPerHostMax, world.Robots = 10, 10, 5, 10, simweb.Robots{}
+	dir := t.TempDir()
+	halves := []string{filepath.Join(dir, "even"), filepath.Join(dir, "odd")}
+	judge := []string{"--seed-count", "10", "--host-delay", "0", "--ip-delay", "0"}
+	for _, half := range halves {
+		judge = append(judge, "--judge", half)
+	}
+	child, err := load.StartChild(t.Context(), program(), world, 1, judge...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	crawled := &web{proxy: child.Where.Proxy, seeds: child.Seeds}
+	for k, half := range halves {
+		scope := fmt.Sprintf(`host matches "h[0-9]*[%s][.]"`, []string{"02468", "13579"}[k])
+		call(crawled.crawl(half, 0, "--scope", scope, "--contact", "https://example.org/"+filepath.Base(half))...).want(t, exitDone)
+	}
+	sum, err := child.Stop()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := sum.Verdict
+	if !v.Sound() || v.Coverage != 1 || v.Held != v.Expected || v.Stored != v.Expected || v.OverlapHeld != 0 {
+		t.Errorf("%+v", v)
+	}
+	if len(v.Shares) != 2 || v.Shares[0].Hosts != 5 || v.Shares[1].Hosts != 5 || v.Shares[0].Pages+v.Shares[1].Pages != v.Expected {
+		t.Errorf("shares %+v of %d pages", v.Shares, v.Expected)
+	}
 }
 
 func TestBenchAgentsRefusals(t *testing.T) {
