@@ -22,6 +22,9 @@ const killUntil = 0.9
 // victim is the agent that is lost, leaves or comes late: the last.
 func (f *fleet) victim() *agent { return f.agents[len(f.agents)-1] }
 
+// late says that the agent is not there from the beginning.
+func (f *fleet) late(a *agent) bool { return f.p.scenario == Join && a == f.victim() }
+
 // step does what is due.
 func (f *fleet) step(ctx context.Context, now time.Time) error {
 	for _, a := range f.agents {

@@ -62,7 +62,8 @@ func (f *fleet) archives() (dirs []string) {
 	return dirs
 }
 
-// args is the command line of an agent, the same in each of its lives. Its contact tells its requests from the others' in the web's log.
+// args is the command line of an agent. Its contact tells its requests from the others' in the web's log. In their first life agents wait for
+// each other before they begin, so that what they do while they find each other is not what is measured; later they find who is there.
 func (f *fleet) args(a *agent) []string {
 	args := []string{
 		"crawl", "--dir", a.dir, "--seeds", f.web.Seeds, "--proxy", a.proxy, "--resolver", fmt.Sprintf("hashed:%d", f.web.Where.IPs),
@@ -75,12 +76,19 @@ func (f *fleet) args(a *agent) []string {
 		return args
 	}
 	args = append(args, "--agent", a.id, "--agent-plain", "--gossip", a.gossip, "--post", a.post, "--capacity", fmt.Sprint(a.capacity))
+	first := 0
 	for _, b := range f.agents {
-		if b != a && (f.p.scenario != Join || b != f.victim() || a == f.victim()) { // who is not there yet need not be asked
+		if !f.late(b) {
+			first++
+		}
+		if b != a && (!f.late(b) || f.late(a)) { // who is not there yet need not be asked
 			args = append(args, "--join", b.gossip)
 		}
 	}
-	return args
+	if a.lives > 0 || f.late(a) {
+		first = 1
+	}
+	return append(args, "--agents", fmt.Sprint(first))
 }
 
 func (f *fleet) start(ctx context.Context, a *agent) error {
@@ -97,7 +105,7 @@ func (f *fleet) run(ctx context.Context, web *load.Child) (wall time.Duration, e
 	defer f.stop()
 	begin := time.Now()
 	for _, a := range f.agents {
-		if f.p.scenario == Join && a == f.victim() {
+		if f.late(a) {
 			continue
 		}
 		if err := f.start(ctx, a); err != nil {

@@ -71,11 +71,15 @@ func TestArguments(t *testing.T) {
 	line := strings.Join(f.args(f.agents[2]), " ")
 	for _, want := range []string{
 		"--resolver hashed:7", "--fetchers 8", "--agent a3 --agent-plain", "--gossip " + f.agents[2].gossip, "--post " + f.agents[2].post, "--capacity 4",
-		"--join " + f.agents[0].gossip + " --join " + f.agents[1].gossip,
+		"--join " + f.agents[0].gossip + " --join " + f.agents[1].gossip, "--agents 3",
 	} {
 		if !strings.Contains(line, want) {
 			t.Errorf("%q is not in %s", want, line)
 		}
+	}
+	f.agents[2].lives = 1 // the others may be gone when it comes back
+	if line := strings.Join(f.args(f.agents[2]), " "); !strings.Contains(line, "--agents 1") {
+		t.Errorf("a second life: %s", line)
 	}
 	var all []string
 	for _, a := range f.agents {
@@ -97,7 +101,8 @@ func TestArguments(t *testing.T) {
 func TestTheLastIsTheOneSomethingHappensTo(t *testing.T) {
 	f := fleetOf(t, plan{scenario: Join, agents: 3})
 	first, late := strings.Join(f.args(f.agents[0]), " "), strings.Join(f.args(f.agents[2]), " ")
-	if strings.Contains(first, f.agents[2].gossip) || strings.Count(late, "--join") != 2 {
+	if strings.Contains(first, f.agents[2].gossip) || strings.Count(late, "--join") != 2 || !strings.Contains(first, "--agents 2") ||
+		!strings.Contains(late, "--agents 1") {
 		t.Errorf("the first: %s\nthe last: %s", first, late)
 	}
 	if dirs := f.archives(); len(dirs) != 3 {

@@ -25,7 +25,7 @@ type benchAgentsCmd struct {
 	IPs       count    `name:"ips" help:"Addresses." default:"100" placeholder:"N"`
 	Mean      count    `help:"Mean number of pages of a host, without faults." default:"150" placeholder:"N"`
 	FaultMean count    `help:"The same in the runs with faults." default:"50" placeholder:"N"`
-	Crowd     count    `help:"Hosts in the run with capacities, of three pages each on average." default:"12000" placeholder:"N"`
+	Crowd     count    `help:"Hosts in the run with capacities, of two pages each on average." default:"30000" placeholder:"N"`
 	HostDelay duration `help:"Wait between two requests to a site, without faults." default:"10ms" placeholder:"TIME"`
 	IPDelay   duration `name:"ip-delay" help:"Wait between two requests to an address, without faults." default:"2ms" placeholder:"TIME"`
 	Seed      count    `help:"Which web." default:"1" placeholder:"N"`
@@ -123,7 +123,7 @@ func (c *benchAgentsCmd) options(w *world) (o agents.Options, err error) {
 	o.World.PagesPerHostMean, o.World.PagesPerHostMax = int(c.Mean.n), 2*int(c.Mean.n) // a large host would be crawled alone in the end
 	o.Slow, o.Crowd = o.World, o.World
 	o.Slow.PagesPerHostMean, o.Slow.PagesPerHostMax = int(c.FaultMean.n), 2*int(c.FaultMean.n)
-	o.Crowd.Hosts, o.Crowd.IPs, o.Crowd.PagesPerHostMean, o.Crowd.PagesPerHostMax = int(c.Crowd.n), max(1, int(c.Crowd.n)/4), 3, 10
+	o.Crowd.Hosts, o.Crowd.IPs, o.Crowd.PagesPerHostMean, o.Crowd.PagesPerHostMax = int(c.Crowd.n), max(1, int(c.Crowd.n)/4), 2, 4
 	return o, nil
 }
 

@@ -108,6 +108,7 @@ func TestBenchAgentsStuck(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "agents")
 	agentsRun(t, dir, "--scenario", "plain", "--agents", "2", "--apart", "--host-delay", "1m", "--most", "1s").want(t, exitFailed,
 		"plain-2-apart", "not over after 1s", "--most", "a1 is running", "a2 is running", "a2.log")
+	ended(t, filepath.Join(dir, "run-plain-2-apart"))
 }
 
 // Two crawls that divide the hosts between them hold the web together: none of the two has all of it, and the union is sound.
@@ -143,6 +144,37 @@ func TestSimJudgesTheUnionOfCrawls(t *testing.T) {
 	}
 	if len(v.Shares) != 2 || v.Shares[0].Hosts != 5 || v.Shares[1].Hosts != 5 || v.Shares[0].Pages+v.Shares[1].Pages != v.Expected {
 		t.Errorf("shares %+v of %d pages", v.Shares, v.Expected)
+	}
+}
+
+// An interrupt ends the benchmark, and no agent outlives it.
+func TestBenchAgentsInterrupted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes two seconds")
+	}
+	dir := filepath.Join(t.TempDir(), "agents")
+	cmd, errs := child(t, "bench", "agents", "--dir", dir, "--scenario", "plain", "--agents", "2", "--apart", "--hosts", "30", "--host-delay", "1m", "--json")
+	status := func(id string) result {
+		return call("ctl", "status", "--dir", filepath.Join(dir, "run-plain-2-apart", id))
+	}
+	for _, id := range []string{"a1", "a2"} {
+		soon(t, "an answer of "+id, func() bool { return status(id).code == exitDone })
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // the status is looked at below
+	if code := cmd.ProcessState.ExitCode(); code != exitFailed || !strings.Contains(errs.String(), "interrupted; all agents were ended") {
+		t.Errorf("exit status %d:\n%s", code, errs)
+	}
+	ended(t, filepath.Join(dir, "run-plain-2-apart"))
+}
+
+// ended says that no agent of a run is left.
+func ended(t *testing.T, run string) {
+	t.Helper()
+	for _, id := range []string{"a1", "a2"} {
+		call("ctl", "pause", "--dir", filepath.Join(run, id)).want(t, exitFailed, "no crawl is running there")
 	}
 }
 
