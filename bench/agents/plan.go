@@ -91,7 +91,19 @@ func (o *Options) plans() ([]plan, error) {
 		}
 		all = append(all, p.named(o))
 	}
+	number(all)
 	return all, nil
+}
+
+// number tells runs apart that are asked for several times, for a comparison in pairs.
+func number(all []plan) {
+	times := make(map[string]int)
+	for i := range all {
+		name := all[i].name
+		if times[name]++; times[name] > 1 {
+			all[i].name += fmt.Sprintf("-run%d", times[name])
+		}
+	}
 }
 
 // plain gives each number of agents each number of fetchers.

@@ -48,6 +48,11 @@ func TestPlans(t *testing.T) {
 	if kill.agents != 3 || kill.pace != o.FaultPace || kill.fetchers != 16 {
 		t.Errorf("%+v", kill)
 	}
+	o.Scenarios, o.Fetchers, o.Agents = []Scenario{Plain}, []int{8}, []int{1, 8, 1, 8}
+	if plans, err = o.plans(); err != nil || plans[1].name != "plain-8" || plans[3].name != "plain-8-run2" {
+		t.Errorf("%+v %v", plans, err)
+	}
+	o.Agents = []int{1, 4}
 	o.Apart, o.Scenarios, o.Fetchers = true, []Scenario{Plain}, []int{8}
 	if plans, err = o.plans(); err != nil || plans[1].name != "plain-4-apart" || plans[1].peering() {
 		t.Errorf("%+v %v", plans, err)

@@ -81,7 +81,7 @@ func (r *Result) Sound() bool {
 	return true
 }
 
-// add takes a run, and compares it with one of a single agent.
+// add takes a run, and compares it with the last one of a single agent.
 func (r *Result) add(run *Run) {
 	r.Runs = append(r.Runs, run)
 	for _, one := range r.Runs {

@@ -55,7 +55,7 @@ disk); leave (one stops in good order); join (one comes later).
 
 Examples:
   orbweaver bench agents
-  orbweaver bench agents --scenario plain --agents 1,8
+  orbweaver bench agents --scenario plain --agents 1,8,1,8,1,8
   orbweaver bench agents --scenario kill,lose --among 8
   orbweaver bench agents --scenario plain --agents 2 --apart      # must fail: overlap 1`
 }
