@@ -116,3 +116,18 @@ func Crawled(fsys vfs.FS, dir string) (simweb.Crawled, error) {
 	}
 	return slices.Values(list), nil
 }
+
+// CrawledBy is Crawled for the archives of several agents, each in a directory of its own.
+func CrawledBy(fsys vfs.FS, dirs ...string) (simweb.Crawled, error) {
+	var list []simweb.Capture
+	for k, dir := range dirs {
+		err := Captures(fsys, dir, func(c simweb.Capture) {
+			c.Archive = k
+			list = append(list, c)
+		})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", dir, err)
+		}
+	}
+	return slices.Values(list), nil
+}

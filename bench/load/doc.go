@@ -11,6 +11,8 @@
 // In direct mode the world's addresses are in 127.0.0.0/8, all of which is loopback on Linux: a world with AddrBase
 // 127.1.0.0 and N IPs is served by N listeners for each port, and the DNS responder names the same addresses.
 //
+// A Child is the same web in a process of its own, whose CPU time is then not the crawler's.
+//
 // Promises: L1: nothing but loopback is listened on. L2: after Close no goroutine, listener or connection is left.
 //
 // Who owns what: Start gives a Server; its Close (or the end of the context) closes listeners and connections, and

@@ -4,6 +4,7 @@ import (
 	"crypto/sha1"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -24,6 +25,9 @@ type Promise struct {
 	// Contact must be part of every User-Agent; if it is empty any User-Agent will do.
 	Contact    string
 	MaxPerHost int // pages stored of a site; 0 is no limit. A crawl with a limit is to be judged as Partial
+	// Archives is how many archives the crawl has: one for each agent. Of several the union is judged, and what two of them hold
+	// is overlap, not a fault of either. 0 means 1.
+	Archives int
 	// Slack is granted where the client ended an exchange, as the server sees that late. 0 means 50 ms.
 	Slack time.Duration
 	// DigestEvery is how many stored pages there are for one whose payload is computed and compared; 0 means 1.
@@ -37,9 +41,10 @@ type Capture struct {
 	Digest    [20]byte // SHA-1 of the payload: without chunking, with content encoding
 	HasDigest bool
 	Truncated bool // WARC-Truncated is there
+	Archive   int  // which archive, from 0, where several agents have one each
 }
 
-// Crawled is the archive's responses and revisits, in any order.
+// Crawled is the responses and revisits of the archive, or of those of all agents, in any order.
 type Crawled = iter.Seq[Capture]
 
 // siteState is what the judge remembers of a host while it reads the log.
@@ -54,9 +59,10 @@ type siteState struct {
 
 // last is the end of the latest exchange, nanoseconds from the log's start.
 type last struct {
-	end  int64
-	cut  bool
-	some bool
+	end   int64
+	cut   bool
+	some  bool
+	agent uint8 // the User-Agent that asked
 }
 
 // judge is one judgement under way.
@@ -71,9 +77,16 @@ type judge struct {
 	ips    map[uint32]*last
 	guests map[guestSite]*siteState
 	seen   map[target]uint8
+	holds  map[holding]struct{} // nil if there is one archive
 
 	doc     doc
 	scratch []byte
+}
+
+// holding is one page in one of several archives.
+type holding struct {
+	t       target
+	archive int
 }
 
 const (
@@ -95,6 +108,9 @@ func (w *World) Judge(log *Log, p Promise, crawled Crawled) Verdict {
 		guests: make(map[guestSite]*siteState), seen: make(map[target]uint8)}
 	j.v.Partial, j.v.Answered = p.Partial, crawled == nil
 	j.v.MinHostGap, j.v.MinIPGap = -1, -1
+	if p.Archives > 1 {
+		j.holds, j.v.Shares = make(map[holding]struct{}), make([]Share, p.Archives)
+	}
 	if j.truth == nil && !p.Partial {
 		j.truth = w.Expected(p.Expect)
 	}
@@ -216,10 +232,10 @@ func (j *judge) gaps(r *record, s *siteState, hostDelay time.Duration) {
 		switch {
 		case gap < 0:
 			v.HostConcurrency++
-			v.example("host at once", "%s %v before the end of the one before", j.log.url(r.t), time.Duration(-gap))
+			v.example("host at once", "%s %v before the end of the one before%s", j.log.url(r.t), time.Duration(-gap), j.between(&s.last, r))
 		case gap < delay:
 			v.HostGapViolations++
-			v.example("host gap", "%s after %v", j.log.url(r.t), time.Duration(gap))
+			v.example("host gap", "%s after %v%s", j.log.url(r.t), time.Duration(gap), j.between(&s.last, r))
 		case gap < s.wait:
 			v.RetryAfterViolations++
 			v.example("retry after", "%s after %v", j.log.url(r.t), time.Duration(gap))
@@ -237,10 +253,10 @@ func (j *judge) gaps(r *record, s *siteState, hostDelay time.Duration) {
 		switch {
 		case gap < 0:
 			v.IPConcurrency++
-			v.example("IP at once", "%s %v before the end of the one before", j.log.url(r.t), time.Duration(-gap))
+			v.example("IP at once", "%s %v before the end of the one before%s", j.log.url(r.t), time.Duration(-gap), j.between(ip, r))
 		case gap < int64(j.p.IPDelay):
 			v.IPGapViolations++
-			v.example("IP gap", "%s after %v", j.log.url(r.t), time.Duration(gap))
+			v.example("IP gap", "%s after %v%s", j.log.url(r.t), time.Duration(gap), j.between(ip, r))
 		}
 		if !ip.cut {
 			v.MinIPGap = smaller(v.MinIPGap, gap)
@@ -265,9 +281,18 @@ func (l *last) gap(r *record, slack int64) (gap int64, some bool) {
 
 func (l *last) note(r *record) {
 	if !l.some || r.end >= l.end {
-		l.end, l.cut = r.end, r.flags&flagCut != 0
+		l.end, l.cut, l.agent = r.end, r.flags&flagCut != 0, r.agent
 	}
 	l.some = true
+}
+
+// between counts a breach that came of two agents together, and names them.
+func (j *judge) between(before *last, r *record) string {
+	if before.agent == r.agent {
+		return ""
+	}
+	j.v.BetweenAgents++
+	return ", by " + strconv.Quote(j.agents[r.agent]) + " after " + strconv.Quote(j.agents[before.agent])
 }
 
 func smaller(have time.Duration, gap int64) time.Duration {
@@ -309,13 +334,17 @@ func (j *judge) archive(crawled Crawled) {
 			v.DigestMismatches++
 			v.example("digest", "%s is cut without need", c.URL)
 		}
-		if was&seenStored != 0 {
+		if was&seenStored != 0 && !j.elsewhere(t, c.Archive) {
 			v.Duplicates++
 			v.example("duplicate", "%s", c.URL)
 			continue
 		}
-		j.seen[t] = was | seenStored
-		j.quota(t)
+		j.hold(t, c.Archive)
+		if was&seenStored == 0 {
+			v.Stored++
+			j.seen[t] = was | seenStored
+			j.quota(t)
+		}
 		n++
 		if c.Truncated || n%j.p.DigestEvery != 0 {
 			continue
@@ -324,6 +353,27 @@ func (j *judge) archive(crawled Crawled) {
 			v.DigestMismatches++
 			v.example("digest", "%s", c.URL)
 		}
+	}
+}
+
+// elsewhere says that a page which is stored is stored in other archives only.
+func (j *judge) elsewhere(t target, archive int) bool {
+	_, here := j.holds[holding{t, archive}]
+	return j.holds != nil && !here
+}
+
+// hold notes in which of several archives a page is.
+func (j *judge) hold(t target, archive int) {
+	j.v.Held++
+	if j.holds == nil {
+		return
+	}
+	j.holds[holding{t, archive}] = struct{}{}
+	j.v.Shares[archive].Pages++
+	host := holding{target{host: t.host, kind: kindRobots}, archive} // the host's robots.txt stands for the host
+	if _, known := j.holds[host]; !known {
+		j.holds[host] = struct{}{}
+		j.v.Shares[archive].Hosts++
 	}
 }
 
@@ -406,5 +456,8 @@ func (j *judge) sum(serverOnly bool) {
 	}
 	if v.Unique > 0 {
 		v.Overlap = float64(v.Repeated) / float64(v.Unique)
+	}
+	if v.Stored > 0 {
+		v.OverlapHeld = float64(v.Held-v.Stored) / float64(v.Stored)
 	}
 }

@@ -169,6 +169,66 @@ func TestG3_JudgeFindsPagesAskedForBeforeRobotsTxt(t *testing.T) {
 	checkVerdict(t, got, len(pages), func(v *Verdict) {})
 }
 
+// What two agents hold is overlap and no fault of either archive; what one holds twice is a fault, and what none holds is missing.
+func TestG3_JudgeOfSeveralArchives(t *testing.T) {
+	w, pages := judgeWorld(t)
+	promise := judgePromise(w)
+	s := newStory(t, w)
+	s.ask(w.Root(0)+"robots.txt", time.Second, 404, flagWhole)
+	s.whole(pages...)
+	s.whole(pages[0])
+	first := archiveOf(t, w, pages[:2])
+	second := archiveOf(t, w, append(slices.Clone(pages[2:]), pages[0]))
+	for i := range second {
+		second[i].Archive = 1
+	}
+	all := slices.Concat(first, second)
+	promise.Archives = 2
+	got := w.Judge(s.log, promise, slices.Values(all))
+	checkVerdict(t, got, len(pages), func(v *Verdict) { v.Repeated = 1 })
+	n := len(pages)
+	if got.Held != n+1 || got.Stored != n || got.OverlapHeld != 1/float64(n) || got.Overlap != 1/float64(n) {
+		t.Errorf("%d held, %d different ones, overlap %v, and %v by the log", got.Held, got.Stored, got.OverlapHeld, got.Overlap)
+	}
+	if want := []Share{{Pages: 2, Hosts: 1}, {Pages: n - 1, Hosts: 1}}; !slices.Equal(got.Shares, want) {
+		t.Errorf("shares %v, want %v", got.Shares, want)
+	}
+	promise.MaxPerHost = n // a page that two hold is one page of its site
+	got = w.Judge(s.log, promise, slices.Values(all))
+	checkVerdict(t, got, n, func(v *Verdict) { v.Repeated = 1 })
+	promise.MaxPerHost = 0
+
+	got = w.Judge(s.log, promise, slices.Values(append(all, second[0])))
+	checkVerdict(t, got, n, func(v *Verdict) { v.Repeated, v.Duplicates = 1, 1 })
+	got = w.Judge(s.log, promise, slices.Values(all[1:n]))
+	checkVerdict(t, got, n, func(v *Verdict) { v.Repeated, v.Missing = 1, 1 })
+	second[len(second)-1].Digest[0]++ // the copy of a page is looked at, too
+	got = w.Judge(s.log, promise, slices.Values(slices.Concat(first, second)))
+	checkVerdict(t, got, n, func(v *Verdict) { v.Repeated, v.DigestMismatches = 1, 1 })
+}
+
+// Two agents that are each polite, and together are not, are found out, and both are named.
+func TestG3_JudgeNamesTheAgentsThatCameTogether(t *testing.T) {
+	w, pages := judgeWorld(t)
+	s := newStory(t, w)
+	s.ask(w.Root(0)+"robots.txt", time.Second, 404, flagWhole)
+	s.whole(pages...)
+	ask := func(agent string) {
+		s.at = s.at.Add(50 * time.Millisecond)
+		a := arrival{start: s.at, end: s.at.Add(10 * time.Millisecond), conn: 2, t: s.log.w.targetOf(w.Root(0) + "robots.txt"), status: 404,
+			agent: []byte(agent), flags: flagWhole}
+		s.at = a.end
+		s.log.add(&a)
+	}
+	ask(testAgent) // by itself, 50 ms after its own request
+	ask("another (+mailto:a@b.test)")
+	got := w.Judge(s.log, judgePromise(w), slices.Values(archiveOf(t, w, pages)))
+	checkVerdict(t, got, len(pages), func(v *Verdict) { v.HostGapViolations, v.IPGapViolations = 2, 2 })
+	if got.BetweenAgents != 2 || !strings.Contains(strings.Join(got.Examples, "\n"), `by "another (+mailto:a@b.test)" after "`+testAgent) {
+		t.Errorf("%d between agents: %q", got.BetweenAgents, got.Examples)
+	}
+}
+
 // checkVerdict compares all violations with those wanted, and none other.
 func checkVerdict(t *testing.T, got Verdict, expected int, want func(v *Verdict)) {
 	t.Helper()

@@ -137,6 +137,31 @@ func (t *Truth) Count(c Class) int { return t.counts[c] }
 // Pages is the number of URLs that must be stored with status 200, whole or cut at the body limit.
 func (t *Truth) Pages() int { return t.counts[ClassPage] + t.counts[ClassCut] }
 
+// LinksOut is how many different URLs of other hosts a page links to, the mean of all pages: the lambda of the UbiCrawler papers. A crawl
+// of n pages has at most n times as many to tell other agents of.
+func (t *Truth) LinksOut() float64 {
+	pages, out := 0, 0
+	var links []link
+	abroad := make(map[target]struct{})
+	for at, c := range t.classes {
+		if c != ClassPage && c != ClassCut {
+			continue
+		}
+		pages++
+		h := t.w.hostAt(int(at.host))
+		f := t.w.pageAt(&h, int(at.page))
+		links = t.w.appendLinks(links[:0], &h, at, &f)
+		clear(abroad)
+		for _, l := range links {
+			if l.to.host != at.host {
+				abroad[l.to] = struct{}{}
+			}
+		}
+		out += len(abroad)
+	}
+	return float64(out) / float64(max(pages, 1))
+}
+
 // ClassOf says what is right for a URL in normal form.
 func (t *Truth) ClassOf(url string) Class {
 	at, ok := t.w.find(url)

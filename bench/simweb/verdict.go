@@ -32,11 +32,18 @@ type Verdict struct {
 	Nameless             int           `json:"nameless"`          // requests without User-Agent or contact
 	MinHostGap           time.Duration `json:"min_host_gap_ns"`   // smallest gap seen at a host; -1 if there was none
 	MinIPGap             time.Duration `json:"min_ip_gap_ns"`
+	BetweenAgents        int           `json:"between_agents"` // of the breaches of gaps, those between requests under different User-Agents
 
 	DigestMismatches int `json:"digest_mismatches"` // stored with another payload, without digest, or cut without need
-	Duplicates       int `json:"duplicates"`        // URLs stored with status 200 more than once
+	Duplicates       int `json:"duplicates"`        // URLs stored with status 200 more than once in one archive
 	StoredUnknown    int `json:"stored_unknown"`    // stored with status 200 and no page of this world, or denied
 	QuotaViolations  int `json:"quota_violations"`  // sites with more pages stored than allowed
+
+	// Of several agents: Held is n and Stored is u of the UbiCrawler papers, and what is held twice is no fault of an archive.
+	Held        int     `json:"held"`         // pages in all archives together
+	Stored      int     `json:"stored"`       // different ones
+	OverlapHeld float64 `json:"overlap_held"` // (Held - Stored) / Stored
+	Shares      []Share `json:"shares,omitempty"`
 
 	Partial  bool     `json:"partial"`   // the crawl was not meant to end: Expected counts what the server answered whole
 	UnderWay int      `json:"under_way"` // answered pages that are not expected, since they came after a limit was reached
@@ -44,6 +51,12 @@ type Verdict struct {
 	Examples []string `json:"examples,omitempty"`
 
 	examples map[string]int
+}
+
+// Share is what one of several archives holds.
+type Share struct {
+	Pages int `json:"pages"`
+	Hosts int `json:"hosts"` // with a page at least
 }
 
 // examplesEach is how many examples of one kind are kept.
@@ -93,6 +106,16 @@ func (v Verdict) Print(out io.Writer) {
 		v.QuotaViolations)
 	fmt.Fprintf(out, "honesty     %d wrong digests, %d duplicates, %d unknown stored, %d unexpected, %d never attempted\n",
 		v.DigestMismatches, v.Duplicates, v.StoredUnknown, v.Unexpected, v.AttemptsMissing)
+	if len(v.Shares) > 0 {
+		fmt.Fprintf(out, "archives    %d hold %d pages, %d different ones: overlap %.6f;", len(v.Shares), v.Held, v.Stored, v.OverlapHeld)
+		for _, s := range v.Shares {
+			fmt.Fprintf(out, " %d of %d hosts", s.Pages, s.Hosts)
+		}
+		fmt.Fprintln(out)
+	}
+	if v.BetweenAgents > 0 {
+		fmt.Fprintf(out, "between     %d of the gaps were too small between two agents\n", v.BetweenAgents)
+	}
 	if v.UnderWay > 0 {
 		fmt.Fprintf(out, "limit       %d more pages were under way when it was reached, and were put aside\n", v.UnderWay)
 	}

@@ -154,6 +154,38 @@ func TestG1_BytesAgreeWithModel(t *testing.T) {
 	}
 }
 
+// The mean number of links that lead out of a page's host is that of the bytes, read by somebody else.
+func TestG1_LinksOutAgreeWithTheBytes(t *testing.T) {
+	c := Plain()
+	c.Hosts, c.PagesPerHostMean, c.PagesPerHostMax = 30, 5, 10
+	c.Faults.NoHost = 0.05
+	w := testWorld(t, c)
+	truth := w.Expected(ExpectOptions{Seeds: w.Seeds(2)})
+	pages, out := 0, 0
+	for u, class := range truth.All() {
+		if class != ClassPage {
+			continue
+		}
+		pages++
+		resp, body, err := get(t, w, ServeOptions{Plain: true}, u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html") {
+			continue
+		}
+		_, host, _, _ := split(u)
+		for _, l := range readLinks(t, u, body) {
+			if _, authority, _, ok := split(l); ok && authority != host {
+				out++
+			}
+		}
+	}
+	if want := float64(out) / float64(pages); truth.LinksOut() != want || want < 2 {
+		t.Errorf("%v links a page lead out by the model, %v by the bytes of %d pages", truth.LinksOut(), want, pages)
+	}
+}
+
 // Whoever can read href="..." and src="..." finds every link of a world of plain links, as it is, and nothing else.
 func TestPlainLinksCanBeReadByAnybody(t *testing.T) {
 	c := Plain()

@@ -19,6 +19,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"orbweaver/bench/load"
 	"orbweaver/bench/simweb"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/parse"
@@ -70,20 +71,20 @@ func measureLoop(ctx context.Context, o *Options) (cpuPerPage float64, where *Pr
 	if err != nil {
 		return 0, nil, fmt.Errorf("vitro: %w", err)
 	}
-	w, err := startWeb(ctx, o.Program, o.World, 1)
+	w, err := load.StartChild(ctx, o.Program, o.World, 1)
 	if err != nil {
 		return 0, nil, err
 	}
 	l := &bareLoop{
-		dialer: fetch.LoopbackOnly(), keepAlive: o.KeepAlive > 0 && o.World.HTTPSShare == 0, want: o.BarePages, proxy: strings.TrimPrefix(w.where.Proxy, "http://"), bench: make(chan *bareTool, runtime.NumCPU()),
+		dialer: fetch.LoopbackOnly(), keepAlive: o.KeepAlive > 0 && o.World.HTTPSShare == 0, want: o.BarePages, proxy: strings.TrimPrefix(w.Where.Proxy, "http://"), bench: make(chan *bareTool, runtime.NumCPU()),
 	}
 	for i := range min(world.Hosts(), l.want) {
 		l.urls = append(l.urls, world.Root(i))
 	}
-	if l.roots, err = w.roots(); err == nil {
+	if l.roots, err = w.Roots(); err == nil {
 		cpuPerPage, where, err = l.measure(ctx, o)
 	}
-	_, serr := w.stop()
+	_, serr := w.Stop()
 	return cpuPerPage, where, errors.Join(err, serr)
 }
 

@@ -114,7 +114,7 @@ func Run(ctx context.Context, o Options) (_ *Result, err error) {
 	if o.Seeds > 0 {
 		judge = append(judge, "--seed-count", fmt.Sprint(o.Seeds))
 	}
-	web, err := startWeb(ctx, o.Program, o.World, o.Proxies, judge...)
+	web, err := load.StartChild(ctx, o.Program, o.World, o.Proxies, judge...)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func Run(ctx context.Context, o Options) (_ *Result, err error) {
 	} else {
 		err = run()
 	}
-	sum, serr := web.stop()
+	sum, serr := web.Stop()
 	if err = errors.Join(err, serr); err != nil {
 		return nil, err
 	}
@@ -166,18 +166,18 @@ func summarise(report *engine.Report, sum *load.Summary) *Result {
 }
 
 // crawl runs the engine against the web.
-func crawl(ctx context.Context, o *Options, w *web) (engine.Report, error) {
+func crawl(ctx context.Context, o *Options, w *load.Child) (engine.Report, error) {
 	var none engine.Report
-	proxy, err := netip.ParseAddrPort(strings.TrimPrefix(w.where.Proxy, "http://"))
+	proxy, err := netip.ParseAddrPort(strings.TrimPrefix(w.Where.Proxy, "http://"))
 	if err != nil {
 		return none, fmt.Errorf("vitro: the simulated web listens nowhere: %w", err)
 	}
-	dialer, err := newSpread(fetch.LoopbackOnly(), proxy, w.where.More)
+	dialer, err := newSpread(fetch.LoopbackOnly(), proxy, w.Where.More)
 	if err != nil {
 		return none, err
 	}
 	cfg := engine.Config{
-		Dir: o.Dir, Seeds: seedFile(w.seeds), MaxDepth: -1, MaxPages: o.MaxPages, MaxTime: o.MaxTime, Fetchers: o.Fetchers, ProxyMode: true,
+		Dir: o.Dir, Seeds: seedFile(w.Seeds), MaxDepth: -1, MaxPages: o.MaxPages, MaxTime: o.MaxTime, Fetchers: o.Fetchers, ProxyMode: true,
 		Version: o.Version, RetryWait: time.Minute, KeepAlive: o.KeepAlive,
 	}
 	cfg.Politeness = politeness.Default()
@@ -185,14 +185,14 @@ func crawl(ctx context.Context, o *Options, w *web) (engine.Report, error) {
 	cfg.WARC.Level, cfg.WARC.Metadata, cfg.WARC.Via, cfg.WARC.Outlinks = o.Level, o.Metadata, o.Via, o.Outlinks
 	cfg.Fetch = fetch.Options{
 		UserAgent: "orbweaver/" + o.Version + " (+https://example.org/in-vitro)",
-		Proxy:     &fetch.Proxy{URL: w.where.Proxy, Addr: proxy},
+		Proxy:     &fetch.Proxy{URL: w.Where.Proxy, Addr: proxy},
 	}.WithDefaults()
-	if cfg.Fetch.RootCAs, err = w.roots(); err != nil {
+	if cfg.Fetch.RootCAs, err = w.Roots(); err != nil {
 		return none, err
 	}
 	guard := fetch.NewGuard(nil, nil, []netip.AddrPort{proxy}) // as a crawl has: hostile hosts name addresses that none may be asked for
 	e, err := engine.Open(cfg, engine.Seams{
-		FS: vfs.Disk(), Dialer: dialer, Allowed: guard.Through, Resolver: dnsres.Hashed{N: uint32(w.where.IPs)}, Usage: o.Usage, Log: o.Log,
+		FS: vfs.Disk(), Dialer: dialer, Allowed: guard.Through, Resolver: dnsres.Hashed{N: uint32(w.Where.IPs)}, Usage: o.Usage, Log: o.Log,
 	})
 	if err != nil {
 		return none, err

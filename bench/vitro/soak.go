@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"orbweaver/bench/load"
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/internal/vfs"
@@ -44,7 +45,7 @@ const samples = 180 // of one soak
 // Soak crawls for so long at full speed. Archive files are verified, unless o says otherwise, and deleted as soon as they are
 // closed, so that the disk is no limit.
 func Soak(ctx context.Context, o Options, length time.Duration, say io.Writer) (*SoakResult, error) {
-	web, err := startWeb(ctx, o.Program, o.World, o.Proxies, "--host-delay", o.HostDelay.String(), "--ip-delay", o.IPDelay.String())
+	web, err := load.StartChild(ctx, o.Program, o.World, o.Proxies, "--host-delay", o.HostDelay.String(), "--ip-delay", o.IPDelay.String())
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +66,7 @@ func Soak(ctx context.Context, o Options, length time.Duration, say io.Writer) (
 	}
 	o.MaxTime = length
 	report, err := crawl(ctx, &o, web)
-	sum, serr := web.stop()
+	sum, serr := web.Stop()
 	if err = errors.Join(err, serr, s.err, s.heapErr); err != nil {
 		return nil, err
 	}

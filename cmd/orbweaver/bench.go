@@ -16,6 +16,7 @@ type benchCmd struct {
 	Vitro      benchVitroCmd      `cmd:"" help:"A crawl of a simulated web over loopback, beside a bare loop."`
 	Soak       benchSoakCmd       `cmd:"" help:"A long crawl at full speed: does anything grow or slow down?"`
 	Fetchers   benchFetchersCmd   `cmd:"" help:"A row of crawls with more and more fetchers, or with longer and longer IP delays."`
+	Agents     benchAgentsCmd     `cmd:"" help:"Several agents that share one simulated web, with and without faults."`
 	Hostile    benchHostileCmd    `cmd:"" help:"What honest hosts notice of hostile ones."`
 	Frontier   benchFrontierCmd   `cmd:"" help:"The whole frontier with fabricated responses and no sockets."`
 	Sieve      benchSieveCmd      `cmd:"" help:"The sieve, growing."`
@@ -40,6 +41,7 @@ func (*benchListCmd) Run(w *world) error {
 	fmt.Fprintln(w.stdout, "vitro\ta crawl of a simulated web over loopback, beside a bare loop")
 	fmt.Fprintln(w.stdout, "soak\ta long crawl at full speed: does anything grow or slow down?")
 	fmt.Fprintln(w.stdout, "fetchers\ta row of crawls with more and more fetchers, or with longer and longer IP delays")
+	fmt.Fprintln(w.stdout, "agents\tseveral agents that share one simulated web: coverage, overlap, overhead and cost, with and without faults")
 	fmt.Fprintln(w.stdout, "hostile\twhat honest hosts notice of hostile ones, in pairs of crawls")
 	fmt.Fprintln(w.stdout, "frontier\tthe whole frontier with fabricated responses and no sockets")
 	fmt.Fprintln(w.stdout, "sieve\tthe sieve, growing: what a URL costs however many there are")

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"syscall"
 
@@ -14,6 +15,7 @@ import (
 	"orbweaver/bench/invitro"
 	"orbweaver/bench/load"
 	"orbweaver/bench/simweb"
+	"orbweaver/engine"
 	"orbweaver/internal/vfs"
 )
 
@@ -40,7 +42,7 @@ type simCmd struct {
 	SeedCount count  `help:"How many." default:"100" placeholder:"N"`
 	Log       string `help:"Write arrivals, one JSON object a line." placeholder:"FILE"`
 
-	Judge       string   `help:"At the end, hold this crawl directory against the truth." placeholder:"DIR"`
+	Judge       []string `help:"At the end, hold this crawl directory against the truth; give it once for each agent of a crawl that has several." placeholder:"DIR" sep:"none"`
 	HostDelay   duration `help:"What the crawler promised, for the verdict." default:"4s" placeholder:"TIME"`
 	IPDelay     duration `name:"ip-delay" help:"The same for addresses." default:"500ms" placeholder:"TIME"`
 	Partial     bool     `help:"The crawl was not meant to end."`
@@ -54,7 +56,7 @@ type simCmd struct {
 // Help shows examples.
 func (*simCmd) Help() string {
 	return `Serves a simulated web, the same for the same seed, on loopback only. It ends at an interrupt, then prints who came and
-whether politeness and robots.txt were kept; with --judge also coverage and overlap of the archive.
+whether politeness and robots.txt were kept; with --judge also coverage and overlap of the archive, or of those of all agents together.
 
 Examples:
   orbweaver sim --hosts 500 --ips 200 --seeds-file seeds.txt --judge crawl --host-delay 400ms --ip-delay 50ms
@@ -93,8 +95,9 @@ func (c *simCmd) Run(w *world) error {
 	if len(c.Proxy) > 0 {
 		o.Listen.Proxy, o.Listen.More = c.Proxy[0], c.Proxy[1:]
 	}
-	if c.Judge != "" {
-		o.Archive = func() (simweb.Crawled, error) { return invitro.Crawled(vfs.Disk(), c.Judge+"/warc") }
+	if len(c.Judge) > 0 {
+		o.Promise.Archives = len(c.Judge)
+		o.Archive = func() (simweb.Crawled, error) { return invitro.CrawledBy(vfs.Disk(), archives(c.Judge)...) }
 	}
 	raiseFileLimit(newLog(w.stderr), 8192)
 	ctx, stop := signal.NotifyContext(w.ctx, os.Interrupt, syscall.SIGTERM)
@@ -108,6 +111,15 @@ func (c *simCmd) Run(w *world) error {
 		}()
 	}
 	return load.RunCommand(ctx, o, w.stdout, w.stderr)
+}
+
+// archives are where crawl directories keep theirs.
+func archives(dirs []string) []string {
+	names := make([]string, 0, len(dirs))
+	for _, dir := range dirs {
+		names = append(names, filepath.Join(dir, engine.ArchiveDir))
+	}
+	return names
 }
 
 // listHostile prints the cases that can be played.

@@ -34,6 +34,7 @@ var starters = places{
 	"cmd/orbweaver/sim.go":           "nobody waits: a read of standard input cannot be interrupted, so it ends with the process",
 	"bench/frontier/run.go":          "the watch; Run waits for it",
 	"bench/frontier/line.go":         "close waits for the listener and its connections",
+	"bench/agents/agent.go":          "the loop of the fleet hears of the end of each process, and its stop waits for all",
 	"bench/vitro/sweep.go":           "the sampler; what OnStart returns waits for it",
 	"bench/vitro/soak.go":            "the watch; what OnStart returns waits for it",
 	"bench/simnet/net.go":            "Close resets what is open and waits for all that is served",
@@ -45,7 +46,7 @@ var starters = places{
 	"bench/rooms/cache.go":           "the measurement waits for its workers",
 	"bench/rooms/sieve.go":           "the measurement waits for its flusher",
 	"bench/vitro/loop.go":            "the measurement waits for its workers",
-	"bench/vitro/child.go":           "time.AfterFunc, stopped when the child has said where it listens",
+	"bench/load/child.go":            "time.AfterFunc, stopped when the child has said where it listens",
 	"bench/rooms/workbenchcuts.go":   "the Visits beside a cut; the function that stops them waits",
 	"bench/rooms/workbenchvisits.go": "the measurement waits for its workers and its returner",
 }

@@ -54,6 +54,7 @@ var doorkeepers = places{
 	"cmd/orbweaver/listen.go":      "control.Listen: the local port",
 	"cmd/orbweaver/ctl.go":         "control.Dial: asks a running crawl over it",
 	"bench/load/":                  "a web server on real sockets",
+	"bench/agents/ports.go":        "looks which ports of loopback are free, for the agents that it starts",
 	"bench/frontier/line.go":       "a small one, on loopback, in the process of the crawler",
 }
 

@@ -1,4 +1,4 @@
-package vitro
+package load
 
 import (
 	"bufio"
@@ -16,38 +16,39 @@ import (
 	"strings"
 	"time"
 
-	"orbweaver/bench/load"
 	"orbweaver/bench/simweb"
 )
 
-// web is the simulated web in its own process.
-type web struct {
+// Child is a simulated web in a process of its own.
+type Child struct {
+	Where Addresses
+	Seeds string // file, one URL a line
+
 	cmd    *exec.Cmd
 	in     io.Closer // its standard input: the child ends when it does, so it never outlives this process
 	out    *bufio.Reader
 	stderr bytes.Buffer
-	where  load.Addresses
-	seeds  string // file
 	dir    string // of its files
 }
 
-const webReady = 60 * time.Second
+// childReady is how long it may take until it listens.
+const childReady = 60 * time.Second
 
-// startWeb starts program (this binary) as `sim`, a proxy on so many addresses, and waits until it listens.
-func startWeb(ctx context.Context, program string, world simweb.Config, proxies int, args ...string) (*web, error) {
+// StartChild starts program (this binary) as `sim`, a proxy on so many addresses, and waits until it listens. The caller calls Stop.
+func StartChild(ctx context.Context, program string, world simweb.Config, proxies int, args ...string) (*Child, error) {
 	dir, err := os.MkdirTemp("", "orbweaver-web-")
 	if err != nil {
-		return nil, fmt.Errorf("vitro: %w", err)
+		return nil, fmt.Errorf("load: %w", err)
 	}
-	w := &web{dir: dir, seeds: filepath.Join(dir, "seeds.txt")}
+	w := &Child{dir: dir, Seeds: filepath.Join(dir, "seeds.txt")}
 	b, err := json.Marshal(world)
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "world.json"), b, 0o600)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("vitro: %w", err), os.RemoveAll(dir))
+		return nil, errors.Join(fmt.Errorf("load: %w", err), os.RemoveAll(dir))
 	}
-	args = append([]string{"sim", "--json", "--until-eof", "--world", filepath.Join(dir, "world.json"), "--seeds-file", w.seeds}, args...)
+	args = append([]string{"sim", "--json", "--until-eof", "--world", filepath.Join(dir, "world.json"), "--seeds-file", w.Seeds}, args...)
 	for k := range max(proxies, 1) {
 		args = append(args, "--proxy", fmt.Sprintf("127.0.0.%d:0", 1+k))
 	}
@@ -57,58 +58,58 @@ func startWeb(ctx context.Context, program string, world simweb.Config, proxies 
 	w.cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", max(runtime.NumCPU()/2, 1)))
 	in, err := w.cmd.StdinPipe()
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("vitro: %w", err), os.RemoveAll(dir))
+		return nil, errors.Join(fmt.Errorf("load: %w", err), os.RemoveAll(dir))
 	}
 	out, err := w.cmd.StdoutPipe()
 	if err == nil {
 		err = w.cmd.Start()
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("vitro: the simulated web does not start: %w", err), os.RemoveAll(dir))
+		return nil, errors.Join(fmt.Errorf("load: the simulated web does not start: %w", err), os.RemoveAll(dir))
 	}
 	w.in, w.out = in, bufio.NewReaderSize(out, 1<<16)
 	if err := w.ready(); err != nil {
-		_, serr := w.stop()
+		_, serr := w.Stop()
 		return nil, errors.Join(err, serr)
 	}
 	return w, nil
 }
 
 // ready reads the addresses, which are printed when everything listens.
-func (w *web) ready() error {
-	timer := time.AfterFunc(webReady, func() { _ = w.cmd.Process.Kill() })
+func (w *Child) ready() error {
+	timer := time.AfterFunc(childReady, func() { _ = w.cmd.Process.Kill() })
 	defer timer.Stop()
-	if err := json.NewDecoder(&oneObject{in: w.out}).Decode(&w.where); err != nil {
-		return fmt.Errorf("vitro: the simulated web does not start: %w: %s", err, strings.TrimSpace(w.stderr.String()))
+	if err := json.NewDecoder(&oneObject{in: w.out}).Decode(&w.Where); err != nil {
+		return fmt.Errorf("load: the simulated web does not start: %w: %s", err, strings.TrimSpace(w.stderr.String()))
 	}
 	return nil
 }
 
-// roots is what to trust, so that the certificates of the web's hosts hold; nil for a web without TLS.
-func (w *web) roots() (*x509.CertPool, error) {
-	if len(w.where.Root) == 0 {
+// Roots is what to trust, so that the certificates of the web's hosts hold; nil for a web without TLS.
+func (w *Child) Roots() (*x509.CertPool, error) {
+	if len(w.Where.Root) == 0 {
 		return nil, nil //nolint:nilnil // as in tls.Config
 	}
-	root, err := x509.ParseCertificate(w.where.Root)
+	root, err := x509.ParseCertificate(w.Where.Root)
 	if err != nil {
-		return nil, fmt.Errorf("vitro: the simulated web's certificate: %w", err)
+		return nil, fmt.Errorf("load: the simulated web's certificate: %w", err)
 	}
 	pool := x509.NewCertPool()
 	pool.AddCert(root)
 	return pool, nil
 }
 
-// stop asks the child to end and returns its summary. It can take a while: the child judges the crawl.
-func (w *web) stop() (load.Summary, error) {
-	var sum load.Summary
+// Stop asks the child to end and returns its summary. It can take a while: the child judges the crawl.
+func (w *Child) Stop() (Summary, error) {
+	var sum Summary
 	_ = w.in.Close() // it may have ended by itself, which Wait tells
 	rest, err := io.ReadAll(w.out)
 	err = errors.Join(err, w.cmd.Wait(), os.RemoveAll(w.dir))
 	if err != nil {
-		return sum, fmt.Errorf("vitro: the simulated web: %w: %s", err, strings.TrimSpace(w.stderr.String()))
+		return sum, fmt.Errorf("load: the simulated web: %w: %s", err, strings.TrimSpace(w.stderr.String()))
 	}
 	if err := json.Unmarshal(rest, &sum); err != nil {
-		return sum, fmt.Errorf("vitro: the simulated web's summary: %w", err)
+		return sum, fmt.Errorf("load: the simulated web's summary: %w", err)
 	}
 	return sum, nil
 }

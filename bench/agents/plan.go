@@ -1,0 +1,143 @@
+package agents
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"orbweaver/bench/simweb"
+)
+
+// Scenario is what happens to the agents of a run.
+type Scenario string
+
+// The scenarios.
+const (
+	Plain    Scenario = "plain"    // nothing
+	Capacity Scenario = "capacity" // nothing, but their shares differ
+	Kill     Scenario = "kill"     // every so often one of them is killed, in turn, and started again
+	Lose     Scenario = "lose"     // in the middle one is killed and its disk is gone
+	Leave    Scenario = "leave"    // in the middle one is asked to stop, and does not come back
+	Join     Scenario = "join"     // in the middle one more comes
+)
+
+// Scenarios are all there are, in the order in which they are run.
+func Scenarios() []Scenario { return []Scenario{Plain, Capacity, Kill, Lose, Leave, Join} }
+
+// Pace is how fast a run may be.
+type Pace struct {
+	HostDelay time.Duration
+	IPDelay   time.Duration
+}
+
+// Options says what to measure.
+type Options struct {
+	Program   string // this binary
+	Dir       string // of all files; must be empty or missing
+	Scenarios []Scenario
+
+	World    simweb.Config // of plain runs: large, since a process costs some 60 ms of CPU before its first page
+	Slow     simweb.Config // of runs with faults
+	Crowd    simweb.Config // of that with capacities: many small hosts, since shares of a few hosts are a matter of luck
+	Agents   []int         // numbers of agents, each a plain run
+	Fetchers []int         // of each agent, each with each number of agents
+	Among    int           // agents where there are faults
+	Shares   []int         // capacities, one for each agent of the run with capacities
+
+	Pace      Pace          // without faults
+	FaultPace Pace          // with faults: slow, so that there is time for them
+	KillEvery time.Duration // from one kill to the next
+	Rejoin    time.Duration // from a kill to the next life
+	Most      time.Duration // for one run; it is an error if it is not over then
+
+	// Apart keeps the agents from each other, which must be found out: N agents have overlap N-1.
+	Apart bool
+	Pass  []string  // further arguments of each agent
+	Every int       // compare one payload of so many with the truth; 0 means every one
+	Fsck  bool      // check each directory that is left
+	Keep  bool      // the files of all runs
+	Say   io.Writer // hears about each run
+}
+
+// plan is one run.
+type plan struct {
+	name     string
+	scenario Scenario
+	agents   int
+	fetchers int
+	shares   []int // capacities; nil if all have 1
+	world    simweb.Config
+	pace     Pace
+	apart    bool
+}
+
+// plans are the runs that the options ask for, the plain ones first.
+func (o *Options) plans() ([]plan, error) {
+	var all []plan
+	for _, s := range o.Scenarios {
+		p := plan{name: string(s), scenario: s, agents: o.Among, fetchers: o.Fetchers[0], world: o.Slow, pace: o.FaultPace}
+		switch s {
+		case Plain:
+			all = append(all, o.plain()...)
+			continue
+		case Capacity:
+			p.agents, p.shares, p.world, p.pace = len(o.Shares), o.Shares, o.Crowd, o.Pace
+		case Kill, Lose, Leave, Join:
+		default:
+			return nil, fmt.Errorf("agents: no scenario is called %q: there are %v", s, Scenarios())
+		}
+		if p.agents < 2 && s != Kill { // which is a test of one agent, too
+			return nil, fmt.Errorf("agents: %s with %d agents: want at least 2", s, p.agents)
+		}
+		all = append(all, p.named(o))
+	}
+	number(all)
+	return all, nil
+}
+
+// number tells runs apart that are asked for several times, for a comparison in pairs.
+func number(all []plan) {
+	times := make(map[string]int)
+	for i := range all {
+		name := all[i].name
+		if times[name]++; times[name] > 1 {
+			all[i].name += fmt.Sprintf("-run%d", times[name])
+		}
+	}
+}
+
+// plain gives each number of agents each number of fetchers.
+func (o *Options) plain() (all []plan) {
+	for _, fetchers := range o.Fetchers {
+		for _, n := range o.Agents {
+			p := plan{name: fmt.Sprintf("plain-%d", n), scenario: Plain, agents: n, fetchers: fetchers, world: o.World, pace: o.Pace}
+			if len(o.Fetchers) > 1 {
+				p.name += fmt.Sprintf("x%d", fetchers)
+			}
+			all = append(all, p.named(o))
+		}
+	}
+	return all
+}
+
+// named says in the name that the agents are apart.
+func (p plan) named(o *Options) plan {
+	if p.apart = o.Apart; p.apart {
+		p.name += "-apart"
+	}
+	return p
+}
+
+// peering says that the agents of a run are told of each other.
+func (p *plan) peering() bool { return p.agents > 1 && !p.apart }
+
+// capacity is that of agent k, from 0.
+func (p *plan) capacity(k int) int {
+	if p.shares == nil {
+		return 1
+	}
+	return p.shares[k]
+}
+
+// inFlight is how many exchanges a killed agent may have been in, or had not yet noted down.
+func (p *plan) inFlight() int { return 2 * p.fetchers }

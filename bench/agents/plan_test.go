@@ -1,0 +1,150 @@
+package agents
+
+import (
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"orbweaver/bench/load"
+	"orbweaver/bench/simweb"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// options ask for everything there is.
+func options() *Options {
+	return &Options{
+		Scenarios: Scenarios(), World: simweb.Plain(), Agents: []int{1, 4}, Fetchers: []int{16, 64}, Among: 3, Shares: []int{1, 2, 4},
+		Pace: Pace{HostDelay: time.Second}, FaultPace: Pace{HostDelay: time.Minute},
+	}
+}
+
+// The plain runs come first, each number of agents with each number of fetchers; faults take their time.
+func TestPlans(t *testing.T) {
+	o := options()
+	o.Crowd.Hosts = 9999
+	plans, err := o.plans()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for i := range plans {
+		names = append(names, plans[i].name)
+	}
+	if want := "plain-1x16 plain-4x16 plain-1x64 plain-4x64 capacity kill lose leave join"; strings.Join(names, " ") != want {
+		t.Fatalf("%q, want %q", names, want)
+	}
+	four, capacity, kill := plans[3], plans[4], plans[5]
+	if four.agents != 4 || four.fetchers != 64 || four.pace != o.Pace || !four.peering() || four.capacity(3) != 1 || plans[0].peering() {
+		t.Errorf("%+v", four)
+	}
+	if capacity.agents != 3 || capacity.capacity(2) != 4 || capacity.world.Hosts != 9999 || capacity.pace != o.Pace {
+		t.Errorf("%+v", capacity)
+	}
+	if kill.agents != 3 || kill.pace != o.FaultPace || kill.fetchers != 16 {
+		t.Errorf("%+v", kill)
+	}
+	o.Scenarios, o.Fetchers, o.Agents = []Scenario{Plain}, []int{8}, []int{1, 8, 1, 8}
+	if plans, err = o.plans(); err != nil || plans[1].name != "plain-8" || plans[3].name != "plain-8-run2" {
+		t.Errorf("%+v %v", plans, err)
+	}
+	o.Agents = []int{1, 4}
+	o.Apart, o.Scenarios, o.Fetchers = true, []Scenario{Plain}, []int{8}
+	if plans, err = o.plans(); err != nil || plans[1].name != "plain-4-apart" || plans[1].peering() {
+		t.Errorf("%+v %v", plans, err)
+	}
+}
+
+// fleetOf makes a fleet that is not started.
+func fleetOf(t *testing.T, p plan) *fleet {
+	t.Helper()
+	f, err := newFleet(t.Context(), options(), &p, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.web = &load.Child{Seeds: "seeds.txt", Where: load.Addresses{IPs: 7}}
+	return f
+}
+
+// Agents that share a crawl are told where the others are, and which part is theirs; no two listen in one place.
+func TestArguments(t *testing.T) {
+	f := fleetOf(t, plan{scenario: Capacity, agents: 3, fetchers: 8, shares: []int{1, 2, 4}})
+	line := strings.Join(f.args(f.agents[2]), " ")
+	for _, want := range []string{
+		"--resolver hashed:7", "--fetchers 8", "--agent a3 --agent-plain", "--gossip " + f.agents[2].gossip, "--post " + f.agents[2].post, "--capacity 4",
+		"--join " + f.agents[0].gossip + " --join " + f.agents[1].gossip, "--agents 3",
+	} {
+		if !strings.Contains(line, want) {
+			t.Errorf("%q is not in %s", want, line)
+		}
+	}
+	f.agents[2].lives = 1 // the others may be gone when it comes back
+	if line := strings.Join(f.args(f.agents[2]), " "); !strings.Contains(line, "--agents 1") {
+		t.Errorf("a second life: %s", line)
+	}
+	var all []string
+	for _, a := range f.agents {
+		all = append(all, a.gossip, a.post)
+	}
+	slices.Sort(all)
+	if len(slices.Compact(all)) != 6 {
+		t.Errorf("addresses %q", all)
+	}
+	for _, p := range []plan{{scenario: Plain, agents: 1}, {scenario: Plain, agents: 2, apart: true}} {
+		f := fleetOf(t, p)
+		if line := strings.Join(f.args(f.agents[0]), " "); strings.Contains(line, "--agent") || strings.Contains(line, "--gossip") {
+			t.Errorf("an agent alone: %s", line)
+		}
+	}
+}
+
+// Who comes late is not asked for before, and who loses its disk is not judged by it.
+func TestTheLastIsTheOneSomethingHappensTo(t *testing.T) {
+	f := fleetOf(t, plan{scenario: Join, agents: 3})
+	first, late := strings.Join(f.args(f.agents[0]), " "), strings.Join(f.args(f.agents[2]), " ")
+	if strings.Contains(first, f.agents[2].gossip) || strings.Count(late, "--join") != 2 || !strings.Contains(first, "--agents 2") ||
+		!strings.Contains(late, "--agents 1") {
+		t.Errorf("the first: %s\nthe last: %s", first, late)
+	}
+	if dirs := f.archives(); len(dirs) != 3 {
+		t.Errorf("judged: %q", dirs)
+	}
+	f = fleetOf(t, plan{scenario: Lose, agents: 3})
+	if dirs := f.archives(); !slices.Equal(dirs, []string{f.agents[0].dir, f.agents[1].dir}) {
+		t.Errorf("judged: %q", dirs)
+	}
+}
+
+// A port on which somebody listens, with TCP or UDP, is not free.
+func TestFreePorts(t *testing.T) {
+	ctx := t.Context()
+	p := newPorts()
+	first, err := p.free(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c net.ListenConfig
+	tcp, err := c.Listen(ctx, "tcp4", first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tryPort(ctx, first) == nil {
+		t.Error("somebody listens with TCP, and it is called free")
+	}
+	tcp.Close()
+	udp, err := c.ListenPacket(ctx, "udp4", first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tryPort(ctx, first) == nil {
+		t.Error("somebody listens with UDP, and it is called free")
+	}
+	udp.Close()
+	if err := tryPort(ctx, first); err != nil {
+		t.Errorf("nobody listens: %v", err)
+	}
+}

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"orbweaver/bench/agents"
+	"orbweaver/bench/simweb"
+)
+
+type benchAgentsCmd struct {
+	Scenario   []string `help:"plain, capacity, kill, lose, leave, join, or all." default:"all" placeholder:"NAME"`
+	Agents     []count  `help:"Numbers of agents, each a plain run." default:"1,2,4,8" placeholder:"N"`
+	Fetchers   []count  `help:"Numbers of fetch workers of an agent, each with each number of agents; the other runs take the first." default:"64" placeholder:"N"`
+	Among      count    `help:"Agents in the runs with faults." default:"4" placeholder:"N" least:"1"`
+	Capacities []count  `help:"Capacities of the agents in the run with capacities." default:"1,2,4" placeholder:"N"`
+	Apart      bool     `help:"Tell the agents nothing of each other: what is measured must find that out. N agents have overlap N-1."`
+
+	Hosts     count    `help:"Hosts." default:"400" placeholder:"N"`
+	IPs       count    `name:"ips" help:"Addresses." default:"100" placeholder:"N"`
+	Mean      count    `help:"Mean number of pages of a host, without faults." default:"150" placeholder:"N"`
+	FaultMean count    `help:"The same in the runs with faults." default:"50" placeholder:"N"`
+	Crowd     count    `help:"Hosts in the run with capacities, of two pages each on average." default:"30000" placeholder:"N"`
+	HostDelay duration `help:"Wait between two requests to a site, without faults." default:"10ms" placeholder:"TIME"`
+	IPDelay   duration `name:"ip-delay" help:"Wait between two requests to an address, without faults." default:"2ms" placeholder:"TIME"`
+	Seed      count    `help:"Which web." default:"1" placeholder:"N"`
+
+	FaultHostDelay duration `help:"Wait between two requests to a site in the runs with faults: it sets how long they take." default:"1s" placeholder:"TIME"`
+	FaultIPDelay   duration `name:"fault-ip-delay" help:"The same for addresses." default:"100ms" placeholder:"TIME"`
+	KillEvery      duration `help:"From one kill to the next." default:"20s" placeholder:"TIME"`
+	Rejoin         duration `help:"From a kill to the next start of the same agent." default:"2s" placeholder:"TIME"`
+	Most           duration `help:"The longest that one run may take." default:"10m" placeholder:"TIME"`
+
+	Pass    []string `help:"A further argument of each agent, such as --pass=--warc-level=3. Repeatable." placeholder:"ARG" sep:"none"`
+	Digests count    `help:"Compare one payload of so many with the truth." default:"5" placeholder:"N"`
+	Fsck    bool     `help:"Check each crawl directory that is left, too."`
+
+	Dir  string `help:"Directory of all files; made anew." default:"./build/agents" placeholder:"DIR"`
+	Keep bool   `help:"Keep the directory; what something is wrong with is kept anyway."`
+	Out  string `help:"Write JSON to this file besides." placeholder:"FILE"`
+	JSON bool   `help:"Print JSON."`
+}
+
+// Help says what it does.
+func (*benchAgentsCmd) Help() string {
+	return `Starts several agents as processes on loopback, and one simulated web that they share, and says what came of it, judged from outside:
+coverage, overlap and communication overhead as in the UbiCrawler papers, politeness over all agents together, work per agent and fetch
+worker, CPU time a page. Scenarios: plain; capacity (agents of different size); kill (kill -9 in turn, with return); lose (one agent and its
+disk); leave (one stops in good order); join (one comes later).
+
+Examples:
+  orbweaver bench agents
+  orbweaver bench agents --scenario plain --agents 1,8,1,8,1,8
+  orbweaver bench agents --scenario kill,lose --among 8
+  orbweaver bench agents --scenario plain --agents 2 --apart      # must fail: overlap 1`
+}
+
+// Run measures.
+func (c *benchAgentsCmd) Run(w *world) error {
+	ctx, stop := signal.NotifyContext(w.ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	o, err := c.options(w)
+	if err != nil {
+		return err
+	}
+	r, err := agents.Measure(ctx, o)
+	if ctx.Err() != nil {
+		return errors.Join(errors.New("interrupted; all agents were ended"), err)
+	}
+	if err != nil {
+		return err
+	}
+	if c.Out != "" {
+		if err := writeJSON(c.Out, r); err != nil {
+			return fmt.Errorf("--out: %w", err)
+		}
+	}
+	if c.JSON {
+		err = printJSON(w.stdout, r)
+	} else {
+		r.Print(w.stdout)
+	}
+	if err == nil && !r.Sound() {
+		return errUnsound
+	}
+	if err == nil && !c.Keep {
+		err = os.RemoveAll(c.Dir)
+	}
+	return err
+}
+
+// options are what the flags say. The directory is emptied.
+func (c *benchAgentsCmd) options(w *world) (o agents.Options, err error) {
+	if o.Program, err = os.Executable(); err != nil {
+		return o, fmt.Errorf("this program does not know its own file: %w", err)
+	}
+	if err := c.empty(); err != nil {
+		return o, usageError{fmt.Errorf("--dir: %w", err)}
+	}
+	if err := forgetVariables(); err != nil {
+		return o, err
+	}
+	o.Dir, o.Say, o.Apart, o.Among, o.Keep = c.Dir, w.stderr, c.Apart, int(c.Among.n), c.Keep
+	o.Pass, o.Fsck, o.Every = c.Pass, c.Fsck, int(c.Digests.n)
+	for _, s := range c.Scenario {
+		if s == "all" {
+			o.Scenarios = append(o.Scenarios, agents.Scenarios()...)
+			continue
+		}
+		o.Scenarios = append(o.Scenarios, agents.Scenario(s))
+	}
+	o.Agents, o.Fetchers, o.Shares = numbers(c.Agents), numbers(c.Fetchers), numbers(c.Capacities)
+	o.Pace = agents.Pace{HostDelay: c.HostDelay.d, IPDelay: c.IPDelay.d}
+	o.FaultPace = agents.Pace{HostDelay: c.FaultHostDelay.d, IPDelay: c.FaultIPDelay.d}
+	o.KillEvery, o.Rejoin, o.Most = c.KillEvery.d, c.Rejoin.d, c.Most.d
+	o.World = simweb.Plain()
+	o.World.Seed, o.World.Hosts, o.World.IPs = uint64(c.Seed.n), int(c.Hosts.n), int(c.IPs.n)
+	o.World.PagesPerHostMean, o.World.PagesPerHostMax = int(c.Mean.n), 2*int(c.Mean.n) // a large host would be crawled alone in the end
+	o.Slow, o.Crowd = o.World, o.World
+	o.Slow.PagesPerHostMean, o.Slow.PagesPerHostMax = int(c.FaultMean.n), 2*int(c.FaultMean.n)
+	o.Crowd.Hosts, o.Crowd.IPs, o.Crowd.PagesPerHostMean, o.Crowd.PagesPerHostMax = int(c.Crowd.n), max(1, int(c.Crowd.n)/4), 2, 4
+	return o, nil
+}
+
+// empty removes what an earlier run has left, and refuses a directory that holds more than that.
+func (c *benchAgentsCmd) empty() error {
+	entries, err := os.ReadDir(c.Dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), agents.RunPrefix) {
+			return fmt.Errorf("%s holds %s, which no benchmark of agents made; give another directory, since this one would be removed", c.Dir, e.Name())
+		}
+	}
+	for _, e := range entries {
+		if err := os.RemoveAll(filepath.Join(c.Dir, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func numbers(list []count) (all []int) {
+	for _, c := range list {
+		all = append(all, int(c.n))
+	}
+	return all
+}
