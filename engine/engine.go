@@ -92,7 +92,8 @@ type Engine struct {
 	mu     sync.Mutex
 	status State
 	reason string
-	over   bool // the directory held a finished crawl: Run has nothing to do
+	lost   error // why this agent has no place among the others
+	over   bool  // the directory held a finished crawl: Run has nothing to do
 	cancel context.CancelCauseFunc
 }
 
@@ -342,6 +343,7 @@ func (e *Engine) assemble(m *manifest) {
 	}
 	if p := e.peers; p != nil {
 		p.ledger, p.frontier, p.gate, p.say, p.wake, p.least = l, e.frontier, e.gate, e.seams.Log, wakeDist, cfg.Agents
+		p.lose = e.lose
 		e.frontier.peers = p
 	}
 	if cfg.Cookies {

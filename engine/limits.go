@@ -72,4 +72,5 @@ const (
 	reasonMaxDisk  = "max-disk reached"
 	reasonMaxTime  = "max-time reached"
 	reasonSignal   = "stopped"
+	reasonLost     = "no place among the other agents"
 )

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Peering is the seam to the other agents of a crawl. It knows who is there and carries bytes; what they mean, and who is
@@ -13,14 +14,21 @@ type Peering interface {
 	Self() string
 	// Peers are those who are there, this agent among them, in the order of their names. The slice is never changed.
 	Peers() []Peer
-	// Changed is poked when Peers would say something else.
+	// Changed is poked when Peers would say something else. It is asked for anew after Join.
 	Changed() <-chan struct{}
+	// Known are those who are there and those who were, for the operator, in the order of their names.
+	Known() []KnownPeer
+	// Lost is closed when this agent has no place among the others any more, since another has its name. Err says why. It is asked for
+	// anew after Join.
+	Lost() <-chan struct{}
+	// Err is why this agent was lost; nil if it was not.
+	Err() error
 	// Join makes this agent known to the others, with the number that tells its data from others it may have had under its name, and says
 	// who answers for it. It is called once, and does not wait for others. Until then Peers is this agent alone, and letters and
 	// questions of others fail.
 	Join(ctx context.Context, store uint64, server PeerServer) error
 	// Leave tells the others that this agent goes, in good order. It is called once, when nothing is sent any more; letters and questions
-	// fail from then on.
+	// may still come until it returns.
 	Leave(ctx context.Context) error
 	// Send brings a letter to another agent. It returns nil when that one has it for good. After an error it may have it or not. It
 	// borrows the letter, and may be called many times at once.
@@ -40,6 +48,24 @@ type Peer struct {
 // line names the agent with these data.
 func (p Peer) line() string { return fmt.Sprintf("%s/%016x", p.ID, p.Store) }
 
+// PeerState is how an agent is.
+type PeerState string
+
+// The states of agents.
+const (
+	PeerAlive     PeerState = "alive"
+	PeerSuspected PeerState = "suspected" // it does not answer, and has some seconds to say that it lives
+	PeerDead      PeerState = "dead"
+	PeerLeft      PeerState = "left" // in good order
+)
+
+// KnownPeer is an agent that is there or was.
+type KnownPeer struct {
+	Peer
+	State PeerState
+	Since time.Time // when this agent saw it come; or go, if it is not there any more
+}
+
 // PeerServer is what an agent does for others. Its methods are safe for concurrent use.
 type PeerServer interface {
 	// Letter takes a letter, which it borrows. When it returns nil, what the letter says is durable.
@@ -47,6 +73,9 @@ type PeerServer interface {
 	// Answer answers a question.
 	Answer(ctx context.Context, from string, question []byte) ([]byte, error)
 }
+
+// ErrLost says that a crawl has ended, in good order, since this agent has no place among the others.
+var ErrLost = errors.New("engine: this agent cannot go on beside the others")
 
 // ErrLetter says that a letter cannot be read: to send it again is no use.
 var ErrLetter = errors.New("engine: a letter that cannot be read")

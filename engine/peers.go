@@ -32,6 +32,7 @@ type peers struct {
 	calmAt atomic.Int64  // the count at which this agent had nothing to do
 	calmed chan struct{} // capacity 1: it has nothing to do
 	broken chan error    // capacity 1: letters cannot be carried any more
+	lose   func(error)   // ends the crawl in good order: there is no place for this agent
 
 	circle atomic.Pointer[circle]
 	before atomic.Pointer[circle] // the one that circle replaced
@@ -144,7 +145,10 @@ func (p *peers) notBefore(site []byte) time.Time {
 func (p *peers) run(ctx context.Context) error {
 	defer p.letters.Wait()
 	if err := p.seam.Join(ctx, p.store, p); err != nil {
-		return fmt.Errorf("engine: agents: %w", err)
+		if ctx.Err() == nil {
+			p.lose(err)
+		}
+		return nil
 	}
 	patience := time.NewTimer(peerPatience)
 	defer patience.Stop()
@@ -167,6 +171,9 @@ func (p *peers) run(ctx context.Context) error {
 			patient = false
 		case err := <-p.broken:
 			return err
+		case <-p.seam.Lost():
+			p.lose(p.seam.Err())
+			return nil
 		case <-ctx.Done():
 			return nil
 		}

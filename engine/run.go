@@ -84,11 +84,22 @@ func (e *Engine) Run(ctx context.Context) error {
 	return err
 }
 
+// lose ends the crawl since this agent has no place among the others: exchanges under way are aborted, since their hosts are another's.
+func (e *Engine) lose(why error) {
+	e.seams.Log.Error("this agent stops: it cannot go on beside the others", "error", why)
+	e.mu.Lock()
+	e.lost = fmt.Errorf("%w: %w", ErrLost, why)
+	e.mu.Unlock()
+	e.abort(reasonLost)
+}
+
 var errDrain = errors.New("engine: exchanges still under way when the time to stop was over were aborted")
 
 // Abort ends exchanges under way at once; the URLs stay queued. It is what a second signal asks for.
-func (e *Engine) Abort() {
-	e.finish(reasonSignal)
+func (e *Engine) Abort() { e.abort(reasonSignal) }
+
+func (e *Engine) abort(reason string) {
+	e.finish(reason)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.cancel != nil {
@@ -321,12 +332,12 @@ func (e *Engine) conclude(ctx, abort context.Context, err error) error {
 		err = nil
 	}
 	e.mu.Lock()
-	reason := e.reason
+	reason, lost := e.reason, e.lost
 	e.mu.Unlock()
 	state := StateFinished
 	switch {
 	case err != nil:
-	case reason == reasonSignal:
+	case reason == reasonSignal, reason == reasonLost:
 		state = StateStopped
 	case reason == reasonRetry:
 		err = e.dist.abandon()
@@ -356,6 +367,9 @@ func (e *Engine) conclude(ctx, abort context.Context, err error) error {
 		err = causes(err, e.writeLastReport(state, reason))
 	}
 	e.setState(state, reason)
+	if reason == reasonLost {
+		err = causes(lost, err)
+	}
 	return err
 }
 

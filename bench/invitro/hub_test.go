@@ -81,6 +81,17 @@ func (d *desk) Peers() (all []engine.Peer) {
 
 func (d *desk) Changed() <-chan struct{} { return d.changed }
 
+func (d *desk) Known() (known []engine.KnownPeer) {
+	for _, peer := range d.Peers() {
+		known = append(known, engine.KnownPeer{Peer: peer, State: engine.PeerAlive})
+	}
+	return known
+}
+
+func (d *desk) Lost() <-chan struct{} { return nil }
+
+func (d *desk) Err() error { return nil }
+
 func (d *desk) Join(_ context.Context, store uint64, s engine.PeerServer) error {
 	d.hub.mu.Lock()
 	defer d.hub.mu.Unlock()

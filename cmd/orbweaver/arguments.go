@@ -57,6 +57,7 @@ func (w *world) parser(c *cli) (*kong.Kong, error) {
 		kong.DefaultEnvars(envPrefix),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),
 		kong.ValueFormatter(helpText),
+		kong.ExplicitGroups([]kong.Group{agentHelp()}),
 		kong.WithBeforeApply(func() error { w.applied = true; return nil }),
 	)
 }

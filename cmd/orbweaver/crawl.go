@@ -94,6 +94,8 @@ type crawlCmd struct {
 	Progress string `help:"auto, plain or none." oneof:"auto,plain,none" default:"auto" placeholder:"MODE"`
 	JSON     bool   `help:"Print the final report as JSON on stdout; with --dry-run, an object a URL."`
 
+	agentFlags `group:"agents"`
+
 	DryRun bool  `help:"Ask nobody and write nothing: tell on stdout what would become of each URL, and which rule says so."`
 	Depth  count `help:"With --dry-run: how many links the URLs are away from a seed." default:"0" placeholder:"N"`
 
@@ -158,6 +160,11 @@ func (c *crawlCmd) Run(w *world) error {
 	}
 	known, onDisk := c.hostsBefore()
 	setMemoryLimit(cfg, known, onDisk)
+	seat, err := c.sit(w.ctx, &seams)
+	if err != nil {
+		return err
+	}
+	defer seat.close()
 	e, err := engine.Open(cfg, seams)
 	if err != nil {
 		return c.explain(err)

@@ -49,6 +49,7 @@ func (c *crawlCmd) settings(w *world) (engine.Config, engine.Seams, error) {
 	seams := engine.Seams{FS: vfs.Disk(), Log: slog.New(newCalm(newLog(c.words).Handler())), Usage: usage, Boot: bootClock}
 	bad.add("", c.network(&cfg, &seams))
 	bad.add("", c.sameFormat())
+	bad.add("", c.agents(&cfg, seams.Log))
 	if c.Token != "" && (c.Listen == "" || strings.HasPrefix(c.Listen, "unix:")) {
 		bad.add("--token", errors.New("a Unix socket needs none: it is for --listen host:port"))
 	}

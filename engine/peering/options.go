@@ -1,0 +1,77 @@
+package peering
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+
+	"orbweaver/engine/members"
+	"orbweaver/engine/post/identity"
+)
+
+// Options say who an agent is. ID, Gossip and Post have no default.
+type Options struct {
+	ID       string         // of the agent: 1 to 64 letters, digits, dots, hyphens, underscores, the first a letter or digit
+	Capacity int            // its share, in proportion to the others', 1 to members.CapacityMax [1]
+	Gossip   netip.AddrPort // where it listens for membership, UDP and TCP; port 0 for a free one
+	Post     netip.AddrPort // where it listens for letters; port 0 for a free one
+	Join     []string       // gossip addresses of other agents, ADDRESS:PORT; one that answers is enough
+
+	Identity *identity.Identity // nil: plain text, on loopback alone
+
+	Timings members.Timings // how fast agents talk; zero for the defaults
+	Log     *slog.Logger    // nil for nobody
+}
+
+// plainCrawl is the crawl of all agents that have no certificates.
+const plainCrawl = "plain"
+
+// ErrOptions is wrapped by every fault of Options.
+var ErrOptions = errors.New("peering: bad options")
+
+// WithDefaults returns a copy in which zero fields have their defaults.
+func (o Options) WithDefaults() Options {
+	if o.Capacity == 0 {
+		o.Capacity = 1
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// Validate returns all faults joined, each wrapping ErrOptions.
+func (o Options) Validate() error {
+	var faults []error
+	bad := func(format string, args ...any) {
+		faults = append(faults, fmt.Errorf("%w: %w", ErrOptions, fmt.Errorf(format, args...)))
+	}
+	if err := identity.CheckName(o.ID); err != nil {
+		bad("%w", err)
+	}
+	if o.Identity != nil && o.ID != o.Identity.ID {
+		bad("the file is that of agent %s, and this is to be %s", o.Identity.ID, o.ID)
+	}
+	if o.Capacity < 1 || o.Capacity > members.CapacityMax {
+		bad("capacity %d: want 1 to %d", o.Capacity, members.CapacityMax)
+	}
+	addrs := []netip.AddrPort{o.Gossip, o.Post}
+	for _, join := range o.Join {
+		a, err := netip.ParseAddrPort(join)
+		if err != nil || a.Port() == 0 {
+			bad("%q is no ADDRESS:PORT of an agent", join)
+			continue
+		}
+		addrs = append(addrs, a)
+	}
+	for _, a := range addrs {
+		switch {
+		case !a.IsValid() || a.Addr().IsUnspecified():
+			bad("%v: the others must be able to reach it: give an address of this machine", a)
+		case o.Identity == nil && !a.Addr().Unmap().IsLoopback():
+			bad("%v: without certificates agents talk on loopback alone: make some (\"orbweaver ca init\")", a)
+		}
+	}
+	return errors.Join(faults...)
+}

@@ -1,0 +1,218 @@
+package peering
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"orbweaver/engine"
+	"orbweaver/engine/members"
+	"orbweaver/engine/post"
+)
+
+// Seat is an agent's place among the others. It implements engine.Peering, and is safe for concurrent use.
+type Seat struct {
+	o      Options
+	office *post.Office
+
+	server atomic.Pointer[engine.PeerServer] // nil before Join
+	group  atomic.Pointer[members.Group]     // nil before Join has succeeded
+
+	mu     sync.Mutex
+	closed bool
+	store  uint64
+	came   map[string]arrival // by ID: those in the last View that was looked at
+}
+
+var _ engine.Peering = (*Seat)(nil)
+
+// arrival is when an agent was first seen with these data.
+type arrival struct {
+	store uint64
+	when  time.Time
+}
+
+// questionKind is the only kind of questions there is to the post: what they mean is the engine's business.
+const questionKind = 1
+
+// askPatience is how long an answer is waited for. Those that there are take milliseconds.
+const askPatience = 10 * time.Second
+
+// version is that of what letters say.
+const version = 1
+
+// Open takes the port for letters. Nobody knows of this agent until Join. ctx is the life of the Seat.
+func Open(ctx context.Context, o Options) (*Seat, error) {
+	o = o.WithDefaults()
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	s := &Seat{o: o, came: map[string]arrival{}}
+	letters := post.Options{Self: o.ID, Addr: o.Post, Identity: o.Identity, Receive: s.receive, Answer: s.answer, Log: o.Log}
+	if o.Identity == nil {
+		letters.Plain, letters.Crawl = true, plainCrawl
+	}
+	var err error
+	if s.office, err = post.Listen(ctx, letters); err != nil {
+		return nil, fmt.Errorf("peering: listening for letters on %v: %w: does another agent run here? give another address", o.Post, err)
+	}
+	return s, nil
+}
+
+// Self implements engine.Peering.
+func (s *Seat) Self() string { return s.o.ID }
+
+// Join implements engine.Peering. An error may wrap members.ErrName, members.ErrCrawl or members.ErrKey.
+func (s *Seat) Join(ctx context.Context, store uint64, server engine.PeerServer) error {
+	s.mu.Lock()
+	s.store = store
+	s.mu.Unlock()
+	s.server.Store(&server)
+	o := members.Options{
+		Self: members.Agent{
+			ID: s.o.ID, Capacity: s.o.Capacity, Gossip: s.o.Gossip, Post: s.office.Addr(), Incarnation: store, Crawl: plainCrawl, Version: version,
+		},
+		Seeds: s.o.Join, Timings: s.o.Timings, Log: s.o.Log,
+	}
+	if id := s.o.Identity; id != nil {
+		o.Self.Crawl, o.Key = id.Crawl, id.GossipKey
+	}
+	g, err := members.Join(ctx, o)
+	if err != nil {
+		return fmt.Errorf("peering: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errors.Join(members.ErrClosed, g.Close())
+	}
+	s.group.Store(g)
+	s.o.Log.Info("this agent is known to the others", "agent", s.o.ID, "gossip", g.Self().Gossip, "letters", s.office.Addr(), "agents", len(g.View().Agents))
+	return nil
+}
+
+// Leave implements engine.Peering.
+func (s *Seat) Leave(ctx context.Context) error {
+	var err error
+	if g := s.group.Load(); g != nil && g.Err() == nil {
+		err = g.Leave(ctx)
+	}
+	return errors.Join(err, s.Close())
+}
+
+// Close lets go of ports and connections, without a goodbye if there was none. To the others that is a death. A second call does nothing.
+func (s *Seat) Close() error {
+	s.mu.Lock()
+	was := s.closed
+	s.closed = true
+	s.mu.Unlock()
+	if was {
+		return nil
+	}
+	var err error
+	if g := s.group.Load(); g != nil {
+		err = g.Close()
+	}
+	return errors.Join(err, s.office.Close())
+}
+
+// Peers implements engine.Peering.
+func (s *Seat) Peers() []engine.Peer {
+	g := s.group.Load()
+	if g == nil {
+		return []engine.Peer{s.self()}
+	}
+	v := g.View()
+	s.note(v)
+	peers := make([]engine.Peer, len(v.Agents))
+	for i := range v.Agents {
+		peers[i] = peerOf(&v.Agents[i])
+	}
+	return peers
+}
+
+func (s *Seat) self() engine.Peer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return engine.Peer{ID: s.o.ID, Capacity: s.o.Capacity, Store: s.store}
+}
+
+func peerOf(a *members.Agent) engine.Peer {
+	return engine.Peer{ID: a.ID, Capacity: a.Capacity, Store: a.Incarnation}
+}
+
+// note remembers since when everybody in a View has been there.
+func (s *Seat) note(v *members.View) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now, here := time.Now(), make(map[string]arrival, len(v.Agents))
+	for i := range v.Agents {
+		a := &v.Agents[i]
+		if was, ok := s.came[a.ID]; ok && was.store == a.Incarnation {
+			here[a.ID] = was
+			continue
+		}
+		here[a.ID] = arrival{a.Incarnation, now}
+	}
+	s.came = here
+}
+
+// Known implements engine.Peering.
+func (s *Seat) Known() []engine.KnownPeer {
+	g := s.group.Load()
+	if g == nil {
+		return []engine.KnownPeer{{Peer: s.self(), State: engine.PeerAlive}}
+	}
+	v := g.View()
+	s.note(v)
+	var known []engine.KnownPeer
+	s.mu.Lock()
+	for i := range v.Agents {
+		a := &v.Agents[i]
+		k := engine.KnownPeer{Peer: peerOf(a), State: engine.PeerAlive, Since: s.came[a.ID].when}
+		if _, doubted := slices.BinarySearch(v.Suspected, a.ID); doubted {
+			k.State = engine.PeerSuspected
+		}
+		known = append(known, k)
+	}
+	s.mu.Unlock()
+	for i := range v.Gone {
+		gone := &v.Gone[i]
+		k := engine.KnownPeer{Peer: peerOf(&gone.Agent), State: engine.PeerDead, Since: gone.When}
+		if gone.Left {
+			k.State = engine.PeerLeft
+		}
+		known = append(known, k)
+	}
+	slices.SortFunc(known, func(a, b engine.KnownPeer) int { return strings.Compare(a.ID, b.ID) })
+	return known
+}
+
+// Changed implements engine.Peering. Before Join nothing changes.
+func (s *Seat) Changed() <-chan struct{} {
+	if g := s.group.Load(); g != nil {
+		return g.Changed()
+	}
+	return nil
+}
+
+// Lost implements engine.Peering.
+func (s *Seat) Lost() <-chan struct{} {
+	if g := s.group.Load(); g != nil {
+		return g.Lost()
+	}
+	return nil
+}
+
+// Err implements engine.Peering.
+func (s *Seat) Err() error {
+	if g := s.group.Load(); g != nil {
+		return g.Err()
+	}
+	return nil
+}
