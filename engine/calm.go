@@ -16,8 +16,11 @@ import (
 // a moment in common, between the two waves; at that moment all were calm and no letter was waiting or under way, so that nobody
 // can ever have something to do again.
 
-// calmPeriod is how often an agent that is calm asks the others.
-const calmPeriod = time.Second
+// An agent that is calm asks the others ever less often, from the one period to the other.
+const (
+	calmPeriod     = time.Second
+	calmPeriodMost = 8 * time.Second
+)
 
 // questionCalm asks how an agent is; the answer is a calmness as JSON.
 const questionCalm byte = 'C'
@@ -69,7 +72,7 @@ func (p *peers) settle(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	<-timer.C
-	for {
+	for period, count := calmPeriod, p.count(); ; {
 		select {
 		case <-p.calmed:
 		case <-ctx.Done():
@@ -83,7 +86,11 @@ func (p *peers) settle(ctx context.Context) error {
 			p.wake()
 			return nil
 		}
-		timer.Reset(calmPeriod)
+		if now := p.count(); now != count {
+			period, count = calmPeriod, now
+		}
+		timer.Reset(period)
+		period = min(2*period, calmPeriodMost)
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
@@ -182,8 +189,11 @@ func (c *circle) hash() uint64 {
 
 // Answer implements PeerServer.
 func (p *peers) Answer(_ context.Context, from string, question []byte) ([]byte, error) {
-	if len(question) == 1 && question[0] == questionCalm {
+	switch {
+	case len(question) == 1 && question[0] == questionCalm:
 		return json.Marshal(p.now())
+	case len(question) > 0 && question[0] == questionFetched:
+		return p.answerFetched(from, question[1:])
 	}
 	return nil, fmt.Errorf("%w: a question of %q that is not known: %.20q", ErrLetter, from, question)
 }

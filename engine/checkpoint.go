@@ -330,7 +330,7 @@ func (c *checkpointer) syncPeers(m *manifest) error {
 	if c.peers == nil {
 		return nil
 	}
-	if err := c.peers.box.Sync(); err != nil {
+	if err := errors.Join(c.peers.box.Sync(), c.peers.fetched.urls.Sync()); err != nil {
 		return err
 	}
 	return c.syncFile(outboxName(c.dir, m.Generation))
@@ -349,7 +349,7 @@ func (c *checkpointer) release() error {
 	m := &c.last
 	err := errors.Join(c.sieve.Release(m.Sieve), c.ready.Release(m.Ready), c.virt.Release(m.Virt), c.cold.Release(m.Cold), c.ledger.seen.Release(m.Seen))
 	if err == nil && c.peers != nil {
-		err = c.peers.box.Release(m.Peers.Outbox)
+		err = errors.Join(c.peers.box.Release(m.Peers.Outbox), c.peers.fetched.urls.Release(m.Peers.Fetched))
 	}
 	if err != nil {
 		return fmt.Errorf("engine: checkpoint: %w", err)

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/zeebo/xxh3"
 
@@ -26,6 +27,9 @@ type circle struct {
 	// loan tells the URLs of hosts on loan from what they were in an earlier loan: what the sieve knew then may have gone to their owner, and
 	// died with it.
 	loan xxh3.Uint128
+
+	mu      sync.Mutex
+	without map[string]ring.Assignment // of those that are left without some, by the numbers of these; guarded by mu
 }
 
 // newCircle makes the circle of those who are there, of whom self is one, of all that there ever were. Births is how often somebody came.
@@ -95,3 +99,50 @@ func (c *circle) same(other *circle) bool { return slices.Equal(c.peers, other.p
 
 // has says that an agent is there, with the data that it had.
 func (c *circle) has(p Peer) bool { return slices.Contains(c.lines, p.line()) }
+
+// nearest are up to t agents who would be responsible for a site or URL one after the other, were this agent and those before them not
+// there.
+func (c *circle) nearest(url []byte, t int) (peers []int) {
+	key := ring.Key(urlx.Host(url))
+	out := []int{c.self}
+	for len(peers) < t && len(out) < len(c.peers) {
+		i := c.ownerWithout(key, out)
+		peers = append(peers, i)
+		out = append(out, i)
+	}
+	return peers
+}
+
+// ownerWithout is who would be responsible for a key if some were not there. The circles of those who are left are made when they are
+// needed, and kept.
+func (c *circle) ownerWithout(key uint64, out []int) int {
+	out = slices.Sorted(slices.Values(out))
+	var left []int
+	for i := range c.peers {
+		if !slices.Contains(out, i) {
+			left = append(left, i)
+		}
+	}
+	if len(left) == 1 {
+		return left[0]
+	}
+	name := fmt.Sprint(out)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	who := c.without[name]
+	if who == nil {
+		members := make([]ring.Member, len(left))
+		for k, i := range left {
+			members[k] = ring.Member{ID: c.peers[i].ID, Capacity: c.peers[i].Capacity}
+		}
+		var err error
+		if who, err = ring.NewConsistent(members, ring.ReplicasDefault); err != nil {
+			panic(fmt.Sprintf("BUG: engine: agents that made a circle make none without some: %v", err))
+		}
+		if c.without == nil {
+			c.without = make(map[string]ring.Assignment)
+		}
+		c.without[name] = who
+	}
+	return left[who.Owner(key)]
+}

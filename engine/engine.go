@@ -286,7 +286,7 @@ func (e *Engine) openRooms(m *manifest, fresh bool) error {
 	if e.ledger.seen, err = seen.Open(fsys, oSeen, cutSeen); err != nil {
 		return err
 	}
-	if e.peers, err = openPeers(e.seams.Peering, fsys, dir, m, fresh || m.Afresh, sizes.ReadySegment); err != nil {
+	if e.peers, err = openPeers(e.seams.Peering, fsys, dir, m, fresh || m.Afresh, sizes.ReadySegment, e.cfg.SeenMemory/4, sizes.SeenBuffer); err != nil {
 		return err
 	}
 	if e.log, err = openCrawlLog(fsys, e.cfg.Dir+"/logs", e.seams.Log.Warn); err != nil {
@@ -342,7 +342,7 @@ func (e *Engine) assemble(m *manifest) {
 		cache: fpcache.New(cfg.CacheMemory, m.HashSeed), sieve: e.sieve, n: &l.n,
 	}
 	if p := e.peers; p != nil {
-		p.ledger, p.frontier, p.gate, p.say, p.wake, p.least = l, e.frontier, e.gate, e.seams.Log, wakeDist, cfg.Agents
+		p.ledger, p.frontier, p.gate, p.say, p.wake, p.least, p.away, p.recover = l, e.frontier, e.gate, e.seams.Log, wakeDist, cfg.Agents, cfg.AgentAway, cfg.Recover
 		p.lose = e.lose
 		e.frontier.peers = p
 	}
@@ -456,7 +456,7 @@ func (e *Engine) closeRooms() error {
 		errs = append(errs, e.held.close())
 	}
 	if e.peers != nil {
-		errs = append(errs, e.peers.box.Close())
+		errs = append(errs, e.peers.box.Close(), e.peers.fetched.urls.Close())
 	}
 	if e.virt != nil {
 		errs = append(errs, e.virt.Close())

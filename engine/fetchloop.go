@@ -126,6 +126,7 @@ func (w *fetchWorker) visit(ctx context.Context, v *visit) error {
 		w.giveBack(&r, nil)
 		return nil
 	}
+	var holders []string // of the items' pages
 	for i, raw := range v.Items {
 		it := mustItem(raw)
 		r.release.Unused = v.Items[i:]
@@ -151,8 +152,17 @@ func (w *fetchWorker) visit(ctx context.Context, v *visit) error {
 			}
 			return w.robotsOwn(ctx, &r, it.Depth)
 		}
-		w.url = append(append(w.url[:0], v.Key...), it.Rest...)
+		if w.peers != nil && holders == nil {
+			var err error
+			if holders, err = w.peers.recovered(ctx, v.Key, v.Items); err != nil {
+				return err
+			}
+		}
 		r.release.Unused = v.Items[i+1:]
+		if holders != nil && w.recovered(v.Key, &it, holders[i]) {
+			continue
+		}
+		w.url = append(append(w.url[:0], v.Key...), it.Rest...)
 		if x := w.refuse(site, &it); x.outcome != outcome.None {
 			w.refused = append(w.refused, x)
 			continue
@@ -411,6 +421,7 @@ func (w *fetchWorker) giveBackCounted(r *returned, f *flight, write func() error
 	default:
 		n.attempts.Add(1)
 		n.finish(f.outcome, 1)
+		w.peers.keepFetched(f.outcome, f.url)
 	}
 	w.putBack(r)
 	return nil
@@ -431,7 +442,10 @@ func (w *fetchWorker) putBack(r *returned) {
 		if x.instead != nil { // before the other one ends, so that the crawl does not look complete between the two
 			w.frontier.Add(&w.door, x.instead.url, x.instead.item)
 		}
-		if x.passed != nil {
+		switch {
+		case x.holder != "":
+			w.peers.hold(x.holder, x.passed)
+		case x.passed != nil:
 			w.door.payload = w.peers.pass(w.door.payload, x.passed)
 		}
 		w.ledger.n.finish(x.outcome, 1)

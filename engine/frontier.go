@@ -37,6 +37,7 @@ type door struct {
 	kinds                []parse.Kind // of urls; empty when nobody asks
 	circle               *circle      // nil for a crawl alone
 	owners               []int        // of urls, if there is a circle
+	again                xxh3.Uint128 // if not zero: own URLs are new once more, see peers.retell
 	way                  []byte
 	found, deep, strange int64
 	long, loops          int64
@@ -113,6 +114,9 @@ func (f *Frontier) check(d *door, url []byte, it *Item) bool {
 		owner := c.owner(url)
 		d.owners = append(d.owners, owner)
 		fp = c.salted(fp, url, owner)
+		if owner == c.self {
+			fp.Hi, fp.Lo = fp.Hi^d.again.Hi, fp.Lo^d.again.Lo
+		}
 	}
 	d.urls, d.fps = append(d.urls, url), append(d.fps, fp)
 	return true

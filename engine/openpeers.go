@@ -10,6 +10,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/outbox"
+	"orbweaver/engine/seen"
 	"orbweaver/internal/vfs"
 )
 
@@ -20,7 +21,7 @@ var ErrAlone = errors.New("engine: this crawl has other agents, and URLs of thei
 var errOutbox = errors.New("engine: the list of what was on its way to other agents is damaged")
 
 // openPeers opens the outbox as it was at a cut, or empty; nil if there are no other agents.
-func openPeers(seam Peering, fsys vfs.FS, dir string, m *manifest, empty bool, segment int64) (*peers, error) {
+func openPeers(seam Peering, fsys vfs.FS, dir string, m *manifest, empty bool, segment, memory int64, buffer int) (*peers, error) {
 	if seam == nil {
 		if m.Peers != nil {
 			return nil, ErrAlone
@@ -45,8 +46,16 @@ func openPeers(seam Peering, fsys vfs.FS, dir string, m *manifest, empty bool, s
 	if err != nil {
 		return nil, err
 	}
+	var done *seen.Cut
+	if cut != nil {
+		done = &m.Peers.Fetched
+	}
+	known, err := openFetched(fsys, dir, memory, buffer, done)
+	if err != nil {
+		return nil, errors.Join(err, box.Close())
+	}
 	return &peers{
-		seam: seam, store: xxh3.HashString(m.CrawlID), box: box, grace: peerGrace, posts: map[string]*post{}, calmed: make(chan struct{}, 1), broken: make(chan error, 1),
+		fetched: known, seam: seam, store: xxh3.HashString(m.CrawlID), box: box, grace: peerGrace, posts: map[string]*post{}, calmed: make(chan struct{}, 1), broken: make(chan error, 1),
 	}, nil
 }
 

@@ -41,6 +41,7 @@ type parseWorker struct {
 	limits   *limits
 	held     *holdings // nil in a first pass
 	watch    *watch    // nil if nobody watches what is new
+	peers    *peers    // nil for a crawl alone
 	wake     func()    // of the distributor
 	failed   func(error)
 	pagesOut *atomic.Int64
@@ -140,7 +141,11 @@ const redirectsUsual = 4
 
 // tend does this page's share of the upkeep of the map of payloads, while no lock is held.
 func (w *parseWorker) tend(ctx context.Context) error {
-	if err := w.ledger.seen.Tend(); err != nil {
+	err := w.ledger.seen.Tend()
+	if err == nil && w.peers != nil {
+		err = w.peers.fetched.tend()
+	}
+	if err != nil {
 		return w.ledger.disk.wait(ctx, err)
 	}
 	return nil
@@ -184,6 +189,7 @@ func (w *parseWorker) settle(p *fetch.Page, f *flight, plan *recordPlan, parsed 
 			w.parsed.Put(w.parsedKey(w.contentOf(p), f))
 		}
 		w.ledger.n.finish(f.outcome, 1)
+		w.peers.keepFetched(f.outcome, f.url)
 		w.aloft.remove(f)
 	}
 	return nil

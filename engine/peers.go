@@ -6,11 +6,15 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/zeebo/xxh3"
+
 	"orbweaver/engine/outbox"
+	"orbweaver/engine/seen"
 )
 
 // peers is this agent among the others: it knows who is responsible for a host, sends what belongs to others and takes what they send.
@@ -25,7 +29,9 @@ type peers struct {
 	wake     func()        // of the distributor
 	store    uint64        // tells the data in this directory from others
 	grace    time.Duration // how long a host that was another's is left alone
-	least    int           // agents that there must be before the crawl begins
+	recover  int           // agents that are asked whether they have a page
+	fetched  *fetched
+	least    int // agents that there must be before the crawl begins
 
 	over   atomic.Bool   // all agents are done
 	ended  atomic.Bool   // and know it
@@ -40,10 +46,13 @@ type peers struct {
 	open   atomic.Bool            // letters are taken
 	begun  atomic.Bool            // the agents were complete once, in this run or one before
 
-	settled bool // run's: they were, in this run
+	settled bool                 // run's: they were, in this run
+	gone    map[string]time.Time // run's: who went in good order, by line, and when that was seen
+	away    time.Duration        // how long those are waited for
 
-	all    []Peer // who ever were there; written under the exclusive cut
-	births uint64 // how often somebody came, with data that were not there before
+	all    []Peer       // who ever were there; written under the exclusive cut
+	births uint64       // how often somebody came, with data that were not there before
+	turns  atomic.Int64 // how often the circle became another one since the agents were complete first
 
 	mu      sync.Mutex
 	posts   map[string]*post // guarded by mu: who carries letters to whom
@@ -53,7 +62,7 @@ type peers struct {
 
 // postCounters are what went between agents, in this run.
 type postCounters struct {
-	lettersOut, lettersIn, bytesOut, bytesIn, failed, refused, retold atomic.Int64
+	lettersOut, lettersIn, bytesOut, bytesIn, failed, refused, retold, asked, unanswered atomic.Int64
 }
 
 // peerPatience is how long an agent that starts again waits for those whom it knew before it takes them for gone.
@@ -64,11 +73,13 @@ const waitingForAgents = "waiting for the other agents"
 
 // peersCut is what a manifest says of the other agents.
 type peersCut struct {
-	Outbox outbox.Cut `json:"outbox"`
-	Peers  []Peer     `json:"peers"` // those who were there
-	All    []Peer     `json:"all"`   // who ever were
-	Births uint64     `json:"births"`
-	Begun  bool       `json:"begun"` // enough were there for the crawl to begin
+	Outbox  outbox.Cut `json:"outbox"`
+	Peers   []Peer     `json:"peers"` // those who were there
+	All     []Peer     `json:"all"`   // who ever were
+	Births  uint64     `json:"births"`
+	Turns   int64      `json:"turns"`
+	Fetched seen.Cut   `json:"fetched"`
+	Begun   bool       `json:"begun"` // enough were there for the crawl to begin
 }
 
 // begin makes the circle that the last cut knew, or that of this agent alone; who is there now is found out when the crawl runs.
@@ -76,6 +87,7 @@ func (p *peers) begin(cut *peersCut) error {
 	known := []Peer{{ID: p.seam.Self(), Capacity: 1, Store: p.store}}
 	if cut != nil {
 		known, p.all, p.births = cut.Peers, cut.All, cut.Births
+		p.turns.Store(cut.Turns)
 		p.begun.Store(cut.Begun)
 	}
 	p.gate.Shut(waitingForAgents)
@@ -153,7 +165,10 @@ func (p *peers) run(ctx context.Context) error {
 	patience := time.NewTimer(peerPatience)
 	defer patience.Stop()
 	for patient := true; ; {
-		now := p.seam.Peers()
+		now, again := p.present(time.Now())
+		if again > 0 {
+			patience.Reset(again)
+		}
 		if !p.over.Load() && p.complete(now, patient) { // at the end they go, one after the other, and leave nothing to be done
 			p.begun.Store(true)
 			c, err := p.meet(now)
@@ -178,6 +193,33 @@ func (p *peers) run(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// present are those who are there, and those who have gone in good order and are expected back; again is when to look again at these, 0 for
+// none.
+func (p *peers) present(at time.Time) (now []Peer, again time.Duration) {
+	now = slices.Clone(p.seam.Peers())
+	gone := make(map[string]time.Time)
+	for _, k := range p.seam.Known() {
+		line := k.line()
+		if k.State != PeerLeft || !p.circle.Load().has(k.Peer) || slices.ContainsFunc(now, func(other Peer) bool { return other.ID == k.ID }) {
+			continue
+		}
+		left, known := p.gone[line]
+		if !known {
+			left = at
+		}
+		gone[line] = left
+		if wait := p.away - at.Sub(left); wait > 0 {
+			now = append(now, k.Peer)
+			if again == 0 || wait < again {
+				again = wait
+			}
+		}
+	}
+	p.gone = gone
+	slices.SortFunc(now, func(a, b Peer) int { return strings.Compare(a.ID, b.ID) })
+	return now, again
 }
 
 // complete says that enough agents are there for this one to go by who is there. In the beginning that is a number; when it starts again,
@@ -238,6 +280,7 @@ func (p *peers) become(ctx context.Context, c *circle) error {
 			return err
 		}
 	}
+	p.turns.Add(1)
 	names := make([]string, len(c.peers))
 	for i, peer := range c.peers {
 		names[i] = peer.ID
@@ -285,7 +328,7 @@ func (p *peers) retell(line string) (over bool, err error) {
 		items = append(items, item...)
 		ends = append(ends, len(items))
 	})
-	var d door
+	d := door{again: xxh3.HashString128(line)}
 	from := 0
 	for _, end := range ends { // the box is not called by whom it calls
 		if err := p.take(&d, items[from:end]); err != nil {
@@ -304,6 +347,11 @@ func (p *peers) pass(scratch []byte, it *Item) []byte {
 	scratch = appendItem(append(scratch[:0], letterLink), it)
 	p.box.Put(c.lines[c.owner(it.Rest)], scratch)
 	return scratch
+}
+
+// hold notes that another agent has a page, if it is not this one: when that agent is gone the page may be, too.
+func (p *peers) hold(line string, it *Item) {
+	p.box.Note(line, appendItem([]byte{letterLink}, it))
 }
 
 // waitRoom waits while the outbox is in memory for want of disk.
@@ -334,5 +382,9 @@ func (p *peers) mark() (*peersCut, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return &peersCut{Outbox: box, Peers: p.circle.Load().peers, All: p.all, Births: p.births, Begun: p.begun.Load()}, appendSum(image), nil
+	done, err := p.fetched.cut()
+	if err != nil {
+		return nil, nil, err
+	}
+	return &peersCut{Outbox: box, Fetched: done, Peers: p.circle.Load().peers, All: p.all, Births: p.births, Turns: p.turns.Load(), Begun: p.begun.Load()}, appendSum(image), nil
 }

@@ -14,6 +14,7 @@ type refusal struct {
 	fp      xxh3.Uint128 // of a URL that the journal of an earlier run named as done; zero for others
 	instead *instead     // what is to be asked for in its place; nil for nothing
 	passed  *Item        // what goes to another agent, with its whole URL; nil for nothing
+	holder  string       // the line of the agent that has the page; empty if nobody has
 }
 
 // instead is a URL that says the same with less.
@@ -31,6 +32,20 @@ func (w *fetchWorker) handOver(site []byte, it *Item) {
 		return
 	}
 	w.refused = append(w.refused, refusal{outcome: outcome.HandedOver, passed: &passed})
+}
+
+// recovered refuses an item whose page is there already, here or at the agent that holders says, and says whether it is.
+func (w *fetchWorker) recovered(site []byte, it *Item, holder string) bool {
+	if holder == "" {
+		return false
+	}
+	passed := *it
+	passed.Rest = append(append([]byte(nil), site...), it.Rest...)
+	if _, o := w.redone.look(w.hashSeed, passed.Rest); o != outcome.None {
+		return false
+	}
+	w.refused = append(w.refused, refusal{outcome: outcome.Recovered, passed: &passed, holder: holder})
+	return true
 }
 
 // filtered refuses an item that today's lists or the fetch filter refuse: nobody is asked for it, and not for its robots.txt

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"orbweaver/engine/outcome"
 	"orbweaver/engine/parse"
 	"orbweaver/engine/seen"
 	"orbweaver/engine/urlx"
@@ -144,6 +145,9 @@ func (r *replayer) site(url []byte, f func(vs *visitState)) error {
 
 func (r *replayer) page(e *journalEntry, rec *record) error {
 	r.engine.redone.add(e.FP, e.Outcome)
+	if p := r.engine.peers; p != nil && e.Outcome.Class() == outcome.ClassAnswer {
+		p.fetched.add(e.FP)
+	}
 	n := &r.engine.ledger.n
 	if rec.unchanged {
 		n.unchanged.Add(1)

@@ -107,21 +107,19 @@ func (r *returner) fold(one *returned) error {
 	return nil
 }
 
-// sendHop puts a hop of a robots.txt redirect at the head of the site that it leads to.
+// sendHop puts a hop of a robots.txt redirect at the head of the site that it leads to. If that one waits for its own robots.txt from
+// elsewhere it goes on, and asks again later: perhaps each of two sites waits for the other, or the chain has come home.
 func (r *returner) sendHop(h *robotsHop) error {
 	sent := false
-	err := r.hosts.meet(h.site, func(vs *visitState) { sent = r.bench.PushFront(vs, h.item) })
-	switch {
-	case err != nil:
-		return err
-	case !sent:
-		return r.deliver(&robotsVerdict{site: h.origin, unreachable: true})
-	case string(h.site) == string(h.origin):
-		return r.hosts.look(h.site, func(vs *visitState) {
-			r.bench.Unpark(vs, func(*Site) {}) // the chain came home: it goes on there
-		})
+	err := r.hosts.meet(h.site, func(vs *visitState) {
+		if sent = r.bench.PushFront(vs, h.item); sent {
+			r.bench.Unpark(vs, nil)
+		}
+	})
+	if err == nil && !sent {
+		err = r.deliver(&robotsVerdict{site: h.origin, unreachable: true})
 	}
-	return nil
+	return err
 }
 
 // deliver ends the waiting of a site whose robots.txt was redirected elsewhere.

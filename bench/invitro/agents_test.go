@@ -23,6 +23,7 @@ type band struct {
 	rig   *Rig
 	hub   *hub
 	names []string
+	least int // agents that there must be in the beginning
 	disks map[string]*vfs.Mem
 
 	mu      sync.Mutex
@@ -37,7 +38,7 @@ func newBand(t *testing.T, world simweb.Config, agents int) *band {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &band{t: t, rig: rig, hub: newHub(), disks: map[string]*vfs.Mem{}, reports: map[string]engine.Report{}, errs: map[string]error{}}
+	b := &band{t: t, rig: rig, hub: newHub(), least: agents, disks: map[string]*vfs.Mem{}, reports: map[string]engine.Report{}, errs: map[string]error{}}
 	for i := range agents {
 		name := fmt.Sprintf("agent-%d", i)
 		b.names = append(b.names, name)
@@ -49,7 +50,7 @@ func newBand(t *testing.T, world simweb.Config, agents int) *band {
 // config is that of each agent.
 func (b *band) config() engine.Config {
 	cfg := b.rig.Config()
-	cfg.Agents, cfg.RetryWait = len(b.names), time.Hour
+	cfg.Agents, cfg.RetryWait = b.least, time.Hour
 	return cfg
 }
 
@@ -196,6 +197,83 @@ func TestAgents_anAgentIsKilledAndComesBack(t *testing.T) {
 				inFlight := kills * b.config().Fetchers
 				t.Logf("%d kills, %d pages, %d asked for again, %d letters", kills, v.Fetched, v.Repeated, b.hub.letters)
 				if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > inFlight || v.HostGapViolations+v.HostConcurrency > 0 {
+					v.Print(t.Output())
+					t.Error("the oracle complains")
+				}
+			})
+		})
+	}
+}
+
+// An agent that dies with its disk is missed by nobody: the others take its hosts over and are told of its URLs again.
+func TestAgents_anAgentAndItsDiskAreLost(t *testing.T) {
+	for i := range *seedCount {
+		seed := *firstSeed + 740 + uint64(i)
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBand(t, smallWorld(seed, simweb.Faulty()), 3)
+				running := map[string]*agent{}
+				for _, name := range b.names {
+					running[name] = b.start(t.Context(), name)
+				}
+				time.Sleep(time.Duration(10+5*i) * time.Second)
+				dead := running["agent-1"]
+				dead.kill(sigkill)
+				had := b.pages("agent-1")
+				b.disks["agent-1"] = vfs.NewMem(seed)
+				time.Sleep(8 * time.Second)
+				b.hub.leave(dead.desk)
+				b.wait()
+				b.names = []string{"agent-0", "agent-2"}
+				v := b.judge()
+				t.Logf("%d pages, %d of them lost and fetched again; %d asked for again", v.Fetched, had, v.Repeated)
+				if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Duplicates > 0 || v.Repeated > had+2*b.config().Fetchers {
+					v.Print(t.Output())
+					t.Error("the oracle complains")
+				}
+			})
+		})
+	}
+}
+
+// pages is how many good answers an agent's archive holds.
+func (b *band) pages(name string) (n int) {
+	b.t.Helper()
+	err := Captures(b.disks[name], "crawl/warc", func(simweb.Capture) { n++ })
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return n
+}
+
+// An agent that comes late gets its share, with what was queued of it, and fetches nothing that another has.
+func TestAgents_anAgentComesLateAndAnotherGoesAndComesBack(t *testing.T) {
+	for i := range *seedCount {
+		seed := *firstSeed + 760 + uint64(i)
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBand(t, smallWorld(seed, simweb.Faulty()), 3)
+				b.least = 2
+				running := map[string]*agent{}
+				for _, name := range b.names[:2] {
+					running[name] = b.start(t.Context(), name)
+				}
+				time.Sleep(time.Duration(10+3*i) * time.Second)
+				running["agent-2"] = b.start(t.Context(), "agent-2")
+				time.Sleep(25 * time.Second)
+				running["agent-0"].stop() // in good order
+				<-running["agent-0"].done
+				time.Sleep(30 * time.Second)
+				running["agent-0"] = b.start(t.Context(), "agent-0")
+				b.wait()
+				v := b.judge()
+				handed, recovered := int64(0), int64(0)
+				for _, name := range b.names {
+					handed += b.reports[name].Outcomes["handed-over"]
+					recovered += b.reports[name].Outcomes["recovered"]
+				}
+				t.Logf("%d pages, %d asked for again; %d URLs handed over, %d pages recovered, %d questions", v.Fetched, v.Repeated, handed, recovered, b.hub.asked)
+				if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > 2*b.config().Fetchers {
 					v.Print(t.Output())
 					t.Error("the oracle complains")
 				}

@@ -15,6 +15,7 @@ import (
 type hub struct {
 	mu    sync.Mutex
 	desks map[string]*desk
+	left  map[string]engine.Peer // in good order
 
 	latency time.Duration
 	letters int // that were acknowledged
@@ -23,7 +24,9 @@ type hub struct {
 
 var errAway = errors.New("hub: nobody there")
 
-func newHub() *hub { return &hub{desks: map[string]*desk{}, latency: 2 * time.Millisecond} }
+func newHub() *hub {
+	return &hub{desks: map[string]*desk{}, left: map[string]engine.Peer{}, latency: 2 * time.Millisecond}
+}
 
 // desk is one agent at the hub.
 type desk struct {
@@ -85,6 +88,11 @@ func (d *desk) Known() (known []engine.KnownPeer) {
 	for _, peer := range d.Peers() {
 		known = append(known, engine.KnownPeer{Peer: peer, State: engine.PeerAlive})
 	}
+	d.hub.mu.Lock()
+	defer d.hub.mu.Unlock()
+	for _, peer := range d.hub.left {
+		known = append(known, engine.KnownPeer{Peer: peer, State: engine.PeerLeft})
+	}
 	return known
 }
 
@@ -97,11 +105,17 @@ func (d *desk) Join(_ context.Context, store uint64, s engine.PeerServer) error 
 	defer d.hub.mu.Unlock()
 	d.server, d.peer.Store = s, store
 	d.hub.desks[d.peer.ID] = d
+	delete(d.hub.left, d.peer.ID)
 	d.hub.tell()
 	return nil
 }
 
 func (d *desk) Leave(context.Context) error {
+	d.hub.mu.Lock()
+	if d.hub.desks[d.peer.ID] == d && d.server != nil {
+		d.hub.left[d.peer.ID] = d.peer
+	}
+	d.hub.mu.Unlock()
 	d.hub.leave(d)
 	return nil
 }

@@ -243,3 +243,25 @@ func TestHostile_B09_aFileThatNowDeniesAllEndsTheSiteWithinADay(t *testing.T) {
 		}
 	})
 }
+
+// Two sites whose robots.txt each lead to the other wait for each other, and neither for ever.
+func TestHostile_B01_twoSitesWithTheirRulesAtEachOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const other = "two.test"
+		at := func(to string) stranger {
+			host := withRobots(3, always(302, "Location: http://"+to+"/rules.txt\r\n", ""))
+			return func(path string, n int, c net.Conn) {
+				if path == "/rules.txt" {
+					reply(c, 200, "", "User-agent: *\nDisallow: /1$\n")
+					return
+				}
+				host(path, n, c)
+			}
+		}
+		s := &strangers{hosts: map[string]stranger{one: at(other), other: at(one)}}
+		r, _ := s.crawl(t, unchanged)
+		if r.Outcomes["ok"] != 6 || r.Outcomes["robots-denied"] != 2 || len(s.files(one)) > 3 || len(s.files(other)) > 3 {
+			t.Errorf("%v; robots.txt were asked for %d and %d times", r.Outcomes, len(s.files(one)), len(s.files(other)))
+		}
+	})
+}

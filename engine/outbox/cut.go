@@ -49,7 +49,7 @@ func (b *Outbox) Cut() (c Cut, image []byte, err error) {
 			}
 		}
 		if held = append(held, l.out.over...); len(held)+len(l.told.over) > 0 {
-			image = appendItem(appendItem(appendItem(image, []byte(to)), held), l.told.over)
+			image = AppendItem(AppendItem(AppendItem(image, []byte(to)), held), l.told.over)
 		}
 	}
 	return c, image, nil
@@ -82,7 +82,7 @@ func (b *Outbox) load(image []byte) error {
 			if err != nil {
 				return err
 			}
-			batch.Bytes = appendItem(batch.Bytes, item)
+			batch.Bytes = AppendItem(batch.Bytes, item)
 			if batch.Items++; batch.Items >= b.o.BatchItems || len(batch.Bytes) >= b.o.BatchBytes {
 				l.again = append(l.again, batch)
 				batch = &Batch{line: l}

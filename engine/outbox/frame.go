@@ -9,7 +9,8 @@ import (
 // ErrFrame says that bytes are no batch.
 var ErrFrame = errors.New("outbox: these bytes are no list of items")
 
-func appendItem(dst, item []byte) []byte {
+// AppendItem appends an item in the form that Items reads.
+func AppendItem(dst, item []byte) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(item))), item...)
 }
 

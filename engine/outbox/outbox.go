@@ -134,6 +134,16 @@ func (b *Outbox) Put(to string, item []byte) {
 	poke(l.wake)
 }
 
+// Note adds an item to what an agent was told, without sending it: the agent knows it, and if it is gone somebody else is to be told.
+// It does nothing if there is no line.
+func (b *Outbox) Note(to string, item []byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if l := b.lines[to]; l != nil {
+		b.meet(l.told.put(item))
+	}
+}
+
 // meet keeps an error that does not pass.
 func (b *Outbox) meet(err error) {
 	if err != nil && b.err == nil && !vfs.IsPassing(err) {
@@ -215,7 +225,7 @@ func (b *Outbox) fill(batch *Batch) error {
 		if err != nil || !ok {
 			return nil //nolint:nilerr // what was read goes out; the error comes again
 		}
-		batch.Bytes = appendItem(batch.Bytes, item)
+		batch.Bytes = AppendItem(batch.Bytes, item)
 		batch.Items++
 	}
 	return nil

@@ -342,7 +342,7 @@ func FuzzItems(f *testing.F) {
 				}
 				return
 			}
-			again = appendItem(again, item)
+			again = AppendItem(again, item)
 		}
 		if len(again) > len(batch) {
 			t.Fatalf("%d bytes hold %d", len(batch), len(again))

@@ -21,7 +21,7 @@ func (s *shelf) put(item []byte) (err error) {
 		}
 		err = fmt.Errorf("outbox: %w", err)
 	}
-	s.over = appendItem(s.over, item)
+	s.over = AppendItem(s.over, item)
 	s.overs++
 	return err
 }

@@ -68,6 +68,7 @@ const (
 	QuotaDomain  // --max-per-domain or --max-hosts-per-domain reached
 	QuotaAddress // --max-hosts-per-ip reached
 	HandedOver   // another agent is responsible for the host now, and has the URL
+	Recovered    // another agent has the page, or this one from a time when it was responsible for the host before
 	count
 )
 
@@ -186,6 +187,8 @@ func (o Outcome) refusalString() string {
 		return "quota-address"
 	case HandedOver:
 		return "handed-over"
+	case Recovered:
+		return "recovered"
 	default:
 		return "unknown"
 	}
@@ -203,7 +206,7 @@ func (o Outcome) Class() Class {
 	case ConnectTimeout, Refused, Unreachable, NameNotFound, NameFault:
 		return ClassHost
 	case BlockedAddress, BlockedPort, RobotsDenied, RobotsUnreachable, Filtered, Blocked, QuotaHost,
-		TooManyRedirects, SiteGone, GivenUp, Cancelled, LocalFault, Novelty, QuotaDomain, QuotaAddress, HandedOver:
+		TooManyRedirects, SiteGone, GivenUp, Cancelled, LocalFault, Novelty, QuotaDomain, QuotaAddress, HandedOver, Recovered:
 		return ClassRefusal
 	default:
 		return ClassNone

@@ -99,6 +99,7 @@ func defaultTable() [outcome.Count]Rule {
 		outcome.QuotaDomain:       refusal,
 		outcome.QuotaAddress:      refusal,
 		outcome.HandedOver:        refusal,
+		outcome.Recovered:         refusal,
 		outcome.Novelty:           refusal,
 		outcome.TooManyRedirects:  refusal,
 		outcome.SiteGone:          refusal,

@@ -1,0 +1,108 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"orbweaver/engine/outbox"
+	"orbweaver/engine/outcome"
+	"orbweaver/engine/urlx"
+)
+
+// Page recovery (Boldi, Codenotti, Santini, Vigna: UbiCrawler, 2004, section 6.1.1). Before it asks a site for pages, an agent asks the
+// agents who would have been responsible had it not been there whether they have these pages. As long as no more agents came than
+// are asked, nothing is fetched twice. An agent that has always been the only one who could be responsible asks nobody.
+
+// questionFetched asks which of some URLs another agent has fetched. They follow, framed as in a letter; the answer has a byte for
+// each, 1 for those it has.
+const questionFetched byte = 'F'
+
+// recoveryPatience is how long an answer is waited for. Without one the pages are fetched.
+const recoveryPatience = 3 * time.Second
+
+// recoveryMost is how many URLs are asked about in one question.
+const recoveryMost = 1024
+
+// recovered tells of each item that a Visit brought who has fetched it: this agent at another time, another one by its line, or nobody:
+// "". It is nil if nobody can have.
+func (p *peers) recovered(ctx context.Context, site []byte, items [][]byte) ([]string, error) {
+	if p.turns.Load() < 2 {
+		return nil, nil // whoever is responsible has always been
+	}
+	c := p.circle.Load()
+	holders := make([]string, len(items))
+	question := []byte{questionFetched}
+	var asked []int
+	for i, raw := range items {
+		it := mustItem(raw)
+		if it.RobotsOf != nil {
+			continue
+		}
+		url := append(append([]byte(nil), site...), it.Rest...)
+		have, err := p.fetched.has(urlx.Fingerprint(p.frontier.hashSeed, url))
+		if err != nil {
+			return nil, err
+		}
+		if have {
+			holders[i] = c.lines[c.self]
+			continue
+		}
+		question = outbox.AppendItem(question, url)
+		asked = append(asked, i)
+	}
+	for _, n := range c.nearest(site, p.recover) {
+		if len(asked) == 0 {
+			break
+		}
+		answer := p.ask(ctx, c.peers[n].ID, question)
+		if len(answer) != len(asked) {
+			p.n.unanswered.Add(1)
+			continue
+		}
+		for k, i := range asked {
+			if answer[k] == 1 && holders[i] == "" {
+				holders[i] = c.lines[n]
+			}
+		}
+	}
+	return holders, nil
+}
+
+// ask puts a question to another agent; nil is no answer.
+func (p *peers) ask(ctx context.Context, to string, question []byte) []byte {
+	p.n.asked.Add(1)
+	ctx, cancel := context.WithTimeout(ctx, recoveryPatience)
+	defer cancel()
+	answer, err := p.seam.Ask(ctx, to, question)
+	if err != nil {
+		return nil
+	}
+	return answer
+}
+
+// answerFetched says which URLs of a question this agent has fetched.
+func (p *peers) answerFetched(from string, question []byte) (answer []byte, err error) {
+	for url, err := range outbox.Items(question) {
+		if err != nil || len(answer) == recoveryMost {
+			return nil, fmt.Errorf("%w: a question of %q", ErrLetter, from)
+		}
+		have, err := p.fetched.has(urlx.Fingerprint(p.frontier.hashSeed, url))
+		if err != nil {
+			return nil, err
+		}
+		one := byte(0)
+		if have {
+			one = 1
+		}
+		answer = append(answer, one)
+	}
+	return answer, nil
+}
+
+// keepFetched notes that a URL has an answer.
+func (p *peers) keepFetched(o outcome.Outcome, url []byte) {
+	if p != nil && o.Class() == outcome.ClassAnswer {
+		p.fetched.add(urlx.Fingerprint(p.frontier.hashSeed, url))
+	}
+}
