@@ -186,7 +186,7 @@ func TestFsck_anOrderlyStopHalfWayIsSound(t *testing.T) {
 }
 
 func TestFsck_aCompleteCrawlIsSound(t *testing.T) {
-	for i := range *seedCount {
+	for i := range worlds() {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				rig, err := NewRig(smallWorld(*firstSeed+520+uint64(i), simweb.Faulty()), true)
@@ -212,7 +212,7 @@ func TestFsck_aCompleteCrawlIsSound(t *testing.T) {
 
 // A kill at any moment leaves a directory that is sound, and so does every resumption.
 func TestFsck_aKilledCrawlIsSound(t *testing.T) {
-	for i := range *seedCount {
+	for i := range worlds() {
 		seed := *firstSeed + 540 + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -252,7 +252,7 @@ func TestFsck_aKilledCrawlIsSound(t *testing.T) {
 // A power cut may take what was not synced: pieces of the archive's end, of the journal, new names. Fsck must not take
 // that for damage, since going on copes with it.
 func TestFsck_aPowerCutIsSound(t *testing.T) {
-	for i := range *seedCount {
+	for i := range worlds() {
 		seed := *firstSeed + 560 + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
