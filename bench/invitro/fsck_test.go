@@ -224,7 +224,7 @@ func TestFsck_aKilledCrawlIsSound(t *testing.T) {
 				cfg.Checkpoint = 7 * time.Second
 				rng := rand.New(rand.NewPCG(seed, 2))
 				disk, journaled := rig.FS, int64(0)
-				for range 6 {
+				for range thin(6, 3) {
 					clone, ended := kill(t, rig, cfg, disk, time.Duration(rng.Int64N(int64(30*time.Second))), sigkill)
 					disk = clone
 					r := examine(t, disk)
@@ -264,7 +264,7 @@ func TestFsck_aPowerCutIsSound(t *testing.T) {
 				cfg.Checkpoint = 7 * time.Second
 				rng := rand.New(rand.NewPCG(seed, 2))
 				disk := rig.FS
-				for range 6 {
+				for range thin(6, 3) {
 					clone, ended := kill(t, rig, cfg, disk, time.Duration(rng.Int64N(int64(30*time.Second))),
 						func(disk *vfs.Mem) *vfs.Mem { return disk.CrashClone(rng) })
 					disk = clone
@@ -289,7 +289,9 @@ func TestFsck_aPowerCutIsSound(t *testing.T) {
 // is fetched again, and the file behind goes; the crawl that goes on copes, so fsck must not call it damage.
 func TestFsck_aPowerCutMayTakeAnArchiveFileAndLeaveTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rig, err := NewRig(largeSites(*firstSeed+570), true)
+		world := largeSites(*firstSeed + 570)
+		world.Hosts = thin(world.Hosts, 10)
+		rig, err := NewRig(world, true)
 		if err != nil {
 			t.Fatal(err)
 		}
