@@ -12,7 +12,7 @@ const (
 	// on average, and by less than 3 % at worst (BENCHMARKS.md).
 	ReplicasDefault = 8000
 
-	// pointsMax bounds the circle: some 8 bytes each, and 8 more while it is made.
+	// pointsMax bounds the circle: 7 bytes each, and 8 more while it is made.
 	pointsMax = 1 << 27
 )
 
@@ -33,7 +33,7 @@ type Consistent struct {
 //	key · number of lines = number of its line · 2^64 + its place · 2^32 + more
 //
 // A key at the very place of a word may be on either side of the border, since a word has no room for all of its bits. For such a key,
-// one in ten million with 64 members, the nearest replica is looked for among all there are.
+// one in seven million with 64 members, the nearest replica is looked for among all there are.
 type line [16]uint32
 
 const (

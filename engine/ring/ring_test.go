@@ -210,6 +210,34 @@ func TestRendezvous_isTheLeastByCapacity(t *testing.T) {
 	}
 }
 
+// Who is ruled out without a logarithm would not have won; of equals the first wins.
+func TestRendezvous_theStraightLineChangesNothing(t *testing.T) {
+	r := rand.New(rand.NewPCG(19, 20))
+	for _, capacity := range []int{1, 4, CapacityMax} {
+		for _, n := range []int{1, 2, 3, 10, 64, 300} {
+			rv, err := NewRendezvous(agents(r, n, capacity))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range 3000 {
+				key := r.Uint64()
+				if i < n {
+					key = rv.seeds[i] // for which it draws 0
+				}
+				want, least, weight := 0, uint64(math.MaxUint64), uint64(1)
+				for i, w := range rv.weights {
+					if cost := rv.log.cost(mix(key ^ rv.seeds[i])); i == 0 || cost*weight < least*w {
+						want, least, weight = i, cost, w
+					}
+				}
+				if got := rv.Owner(key); got != want {
+					t.Fatalf("%d members, key %x: %d, want %d", n, key, got, want)
+				}
+			}
+		}
+	}
+}
+
 // Logarithms are right to a millionth, never rise with their number, and never fall below the straight line that rules members out.
 func TestCost_isALogarithm(t *testing.T) {
 	table := newLogTable()

@@ -14,8 +14,8 @@ func BenchmarkOwner(b *testing.B) {
 			members := agents(rand.New(rand.NewPCG(13, 14)), n, capacity)
 			eachBuilt(b, members, func(b *testing.B, name string, build func() Assignment) {
 				b.Helper()
-				a := build()
 				b.Run(fmt.Sprintf("%s/%d-agents/capacities-to-%d", name, n, capacity), func(b *testing.B) {
+					a := build()
 					b.ReportAllocs()
 					key := uint64(1)
 					for b.Loop() {
