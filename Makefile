@@ -30,6 +30,7 @@ lint: ## vet, golangci-lint and the house rules
 
 test: ## all tests
 	$(GO) test -tags invariants -shuffle=on ./...
+	$(GO) test -run AllocatesNothing ./engine # assertions allocate, so above it is skipped
 
 race: ## all tests under the race detector
 	$(GO) test -race -tags invariants -shuffle=on -timeout 30m ./...

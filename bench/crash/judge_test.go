@@ -51,6 +51,11 @@ func (r *result) judge(t *testing.T, rig *invitro.Rig, cfg engine.Config, disk *
 		r.fault("archive: %v", err)
 		return
 	}
+	r.hold(rig, cfg, crawled, from)
+}
+
+// hold holds what is in the archive, or in the part of it that the last pass wrote, against what the world has seen, and keeps its pages.
+func (r *result) hold(rig *invitro.Rig, cfg engine.Config, crawled simweb.Crawled, from *Image) {
 	r.pages = map[string]bool{}
 	for c := range crawled {
 		if c.Status == 200 && !c.Truncated {

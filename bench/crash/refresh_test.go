@@ -132,29 +132,7 @@ func (f *finished) judge(t *testing.T, r *result, rig *invitro.Rig, cfg engine.C
 		r.fault("archive: %v", err)
 		return
 	}
-	r.pages = map[string]bool{}
-	for c := range crawled {
-		if c.Status == 200 && !c.Truncated {
-			r.pages[c.URL] = true
-		}
-	}
-	v := rig.World.Judge(rig.Log, simweb.Promise{
-		HostDelay: cfg.Politeness.HostDelay, IPDelay: cfg.Politeness.IPDelay, Contact: "https://example.org/bot",
-		Expect: simweb.ExpectOptions{Seeds: rig.Seeds},
-	}, crawled)
-	allowed := 0
-	if from != nil {
-		allowed = from.Bound
-	}
-	if r.again = v.Repeated; r.again > allowed {
-		r.fault("%d pages fetched again, at most %d were in flight or not synced", r.again, allowed)
-	}
-	v.Repeated, v.Overlap = 0, 0
-	if !v.Sound() {
-		var b strings.Builder
-		v.Print(&b)
-		r.fault("the oracle: %s", b.String())
-	}
+	r.hold(rig, cfg, crawled, from)
 }
 
 // TestCrashInARefresh crashes a crawl that begins again at every call that turns it over, and at some of each class behind that: what is

@@ -22,7 +22,7 @@ import (
 // each host is met again and again after it was idle.
 func manyHosts(seed uint64, c simweb.Config) simweb.Config {
 	c = smallWorld(seed, c)
-	c.Hosts, c.IPs, c.PagesPerHostMean, c.PagesPerHostMax, c.PageBytesMean = 150, 50, 8, 24, 800
+	c.Hosts, c.IPs, c.PagesPerHostMean, c.PagesPerHostMax, c.PageBytesMean = 150, 50, thin(8, 4), thin(24, 12), 800
 	c.PageFanout, c.HostFanout, c.LinksMean = 1, 3, 4
 	c.Robots.CrawlDelay, c.Timing.CrawlDelay = 0.2, time.Second
 	return c
@@ -106,11 +106,7 @@ func killColdHosts(t *testing.T, world simweb.Config, death death) {
 	}
 	cfg := coldConfig(rig)
 	disk, kills, cold := rig.FS, 0, int64(0)
-	most := 6
-	if raceEnabled {
-		most = 2
-	}
-	for ; kills < most; kills++ {
+	for ; kills < thin(6, 2); kills++ {
 		clone, ended := kill(t, rig, cfg, disk, 2*time.Second+time.Duration(rng.Int64N(int64(4*time.Second))), death)
 		disk = clone
 		r := examine(t, disk)

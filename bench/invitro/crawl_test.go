@@ -80,7 +80,7 @@ func TestCrawl_aPlainWebIsFetchedWholeOnceAndPolitely(t *testing.T) {
 }
 
 func TestCrawl_everyFaultAtOnceEndsInCountedOutcomes(t *testing.T) {
-	for i := range *seedCount {
+	for i := range worlds() {
 		seed := *firstSeed + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			crawlAndJudge(t, smallWorld(seed, simweb.Faulty()), true, unchanged)
@@ -124,7 +124,7 @@ func TestCrawl_optionsChangeSpeedAndNothingElse(t *testing.T) {
 		"no IP delay":       func(c *engine.Config) { c.Politeness.IPDelay = 0 },
 		"tiny fingerprints": func(c *engine.Config) { c.CacheMemory = 1 << 16 },
 	}
-	for name, change := range options {
+	for name, change := range someOf(options) {
 		t.Run(name, func(t *testing.T) {
 			crawlAndJudge(t, smallWorld(*firstSeed+100, simweb.Faulty()), true, change)
 		})

@@ -82,7 +82,7 @@ func TestHostile_S08_oneWrongByteIsFoundByFsckAndItsFileNamed(t *testing.T) {
 			files := named(t, fsys)
 			for _, d := range damages() {
 				for file, data := range files {
-					if d.match(file) && len(data) >= 10 && tried[d.name] < 2 {
+					if d.match(file) && len(data) >= 10 && tried[d.name] < thin(2, 1) {
 						tried[d.name]++
 						spoil(t, fsys, &d, file, data)
 					}

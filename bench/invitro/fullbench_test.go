@@ -12,11 +12,11 @@ import (
 // A bench that holds a small part of what is queued: the rest waits on disk, and sites that are not due for long give
 // back what they have in memory. It is the same crawl, and the bench keeps to its size.
 func TestHostile_S11_onAFullBenchEverythingIsFetchedInOrderAndMemoryIsKept(t *testing.T) {
-	for name, change := range map[string]func(w *simweb.Config){
+	for name, change := range someOf(map[string]func(w *simweb.Config){
 		"many sites":   func(w *simweb.Config) { w.Hosts, w.IPs, w.PagesPerHostMean = 250, 200, 10 },
 		"slow sites":   func(w *simweb.Config) { w.Robots.CrawlDelay, w.Timing.CrawlDelay = 0.5, 3*time.Minute },
 		"broken sites": func(w *simweb.Config) { w.Faults.Unavailable, w.Timing.RetryAfter = 0.2, 4*time.Minute },
-	} {
+	}) {
 		fetchers := 32
 		if name == "many sites" {
 			fetchers = 2 // need a small front: what they do not need stays on disk

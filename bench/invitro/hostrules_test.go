@@ -138,14 +138,7 @@ func excludeInTheMiddle(t *testing.T, killed bool) {
 		}
 		go func() { done <- e.Run(t.Context()) }()
 	}
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
-	r := e.Report()
-	if err := errorOf(e.Close(), rig.Net.Close()); err != nil {
-		t.Error(err)
-	}
-	checkBalance(t, r)
+	r := ended(t, rig, e, done)
 	checkDoor(t, r)
 	if r.Outcomes["blocked"] < 10 || r.URLsQueued != 0 || r.State != engine.StateFinished {
 		t.Errorf("%s, %d queued, outcomes %v", r.State, r.URLsQueued, r.Outcomes)
@@ -161,15 +154,6 @@ func excludeInTheMiddle(t *testing.T, killed bool) {
 		rebuild(t, rig, cfg, disk) // the frontier is made anew, and what the operator said stays
 		checkKept(t, disk, "."+out+" exclude")
 	}
-}
-
-func errorOf(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // checkSince looks at the outside log from the moment of the rules on.

@@ -52,7 +52,7 @@ func sigkill(disk *vfs.Mem) *vfs.Mem { return disk.KillClone() }
 // A power cut: pieces of what was written since the last sync are gone, torn, or there while others before them are not. bench/crash does
 // it at each call that changes the disk.
 func TestHostile_S07_aPowerCutCostsNoMoreThanWhatWasNotSynced(t *testing.T) {
-	for i := range *seedCount {
+	for i := range worlds() {
 		seed := *firstSeed + 700 + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 2))
@@ -65,7 +65,7 @@ func TestHostile_S07_aPowerCutCostsNoMoreThanWhatWasNotSynced(t *testing.T) {
 
 // SIGKILL, again and again, at any time. bench/crash does it at each call that changes the disk, and to the program itself.
 func TestHostile_S06_aCrawlKilledAgainAndAgainEndsWithTheSameArchive(t *testing.T) {
-	for i := range *seedCount {
+	for i := range worlds() {
 		seed := *firstSeed + 300 + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { killAndResume(t, seed, sigkill) })

@@ -77,23 +77,9 @@ func TestHostile_N20_aNetworkThatIsDownBlamesNobodyAndTheCrawlGoesOnWithinHalfAM
 				if rig.Log.Len() == before {
 					t.Error("half a minute after it is back nobody has been asked")
 				}
-				if err := <-done; err != nil {
-					t.Fatal(err)
-				}
-				r := e.Report()
-				if err := e.Close(); err != nil {
-					t.Error(err)
-				}
-				if err := rig.Net.Close(); err != nil {
-					t.Error(err)
-				}
-				checkBalance(t, r)
+				r := ended(t, rig, e, done)
 				sound(t, rig, cfg, promise(cfg))
-				for name, n := range r.Outcomes {
-					if name != "ok" && name != "redirect" && name != "client-error" && name != "name-not-found" && name != "robots-denied" {
-						t.Errorf("%d times %s: somebody was blamed", n, name)
-					}
-				}
+				nobodyBlamed(t, r)
 				if s := rig.Said.String(); strings.Count(s, "nobody can be reached who answered before") != 1 || strings.Count(s, "servers can be reached again") != 1 {
 					t.Errorf("it says:\n%s", s)
 				}

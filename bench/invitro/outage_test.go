@@ -27,18 +27,34 @@ func during(t *testing.T, proxy bool, change func(*engine.Config), happen func(r
 	done := make(chan error, 1)
 	go func() { done <- e.Run(t.Context()) }()
 	happen(rig, e)
+	return rig, cfg, ended(t, rig, e, done)
+}
+
+// ended waits until a crawl that runs has come to its end, closes it and its network, and gives its report, which adds up.
+func ended(t *testing.T, rig *Rig, e *engine.Engine, done <-chan error) engine.Report {
+	t.Helper()
 	if err := <-done; err != nil {
-		t.Errorf("Run: %v", err)
+		t.Fatalf("Run: %v", err)
 	}
-	report := e.Report()
+	r := e.Report()
 	if err := e.Close(); err != nil {
 		t.Error(err)
 	}
 	if err := rig.Net.Close(); err != nil {
 		t.Error(err)
 	}
-	checkBalance(t, report)
-	return rig, cfg, report
+	checkBalance(t, r)
+	return r
+}
+
+// nobodyBlamed wants all outcomes to be what the sites themselves said.
+func nobodyBlamed(t *testing.T, r engine.Report) {
+	t.Helper()
+	for name, n := range r.Outcomes {
+		if name != "ok" && name != "redirect" && name != "client-error" && name != "name-not-found" && name != "robots-denied" {
+			t.Errorf("%d times %s: somebody was blamed", n, name)
+		}
+	}
 }
 
 // sound fails the test if the oracle complains.

@@ -69,7 +69,7 @@ func TestPatience_endsWithSitesThatDoNotAnswer(t *testing.T) {
 // One large site without delays: between the last item in memory and the next from disk nothing is due, and nothing is
 // over.
 func TestPatience_oneLargeSiteWithoutDelaysIsCrawledToItsEnd(t *testing.T) {
-	for seed := range uint64(5) {
+	for seed := range uint64(thin(5, 2)) {
 		world := simweb.Plain()
 		world.Robots = simweb.Robots{}
 		world.Seed, world.Hosts, world.IPs, world.PagesPerHostMean, world.PagesPerHostMax = seed, 1, 1, 1000, 1000

@@ -256,17 +256,7 @@ func TestPoints_theFetchFilterIsLive(t *testing.T) {
 		if err := e.Set("fetch", "none"); err != nil {
 			t.Error(err)
 		}
-		if err := <-done; err != nil {
-			t.Fatal(err)
-		}
-		r := e.Report()
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
-		if err := rig.Net.Close(); err != nil {
-			t.Error(err)
-		}
-		checkBalance(t, r)
+		r := ended(t, rig, e, done)
 		if late := rig.Log.Len() - before; late > 32 || r.Outcomes["filtered"] == 0 || r.State != engine.StateFinished {
 			t.Errorf("%d requests after it, %s, outcomes %v", late, r.State, r.Outcomes)
 		}

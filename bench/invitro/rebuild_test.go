@@ -109,7 +109,7 @@ func dieHalfWay(t *testing.T, world simweb.Config, after time.Duration, death de
 // copies is a small web with much that is there twice, in several archive files.
 func copies(seed uint64) simweb.Config {
 	c := smallWorld(seed, simweb.Faulty())
-	c.PagesPerHostMean, c.PagesPerHostMax, c.CopyShare = 20, 60, 0.6
+	c.PagesPerHostMean, c.PagesPerHostMax, c.CopyShare = thin(20, 10), thin(60, 30), 0.6
 	return c
 }
 
@@ -117,7 +117,7 @@ func (b *broken) withSmallFiles() { b.cfg.WARC.SizeMax = 1 << 16 }
 
 // The frontier is gone after a kill or a power cut at any moment: what is in the archive is not fetched again, and all the rest is.
 func TestRebuild_aCrawlWithoutItsFrontierEndsWithTheSamePages(t *testing.T) {
-	for i := range *seedCount {
+	for i := range worlds() {
 		seed := *firstSeed + 800 + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -294,7 +294,7 @@ func TestRebuild_killedAtAnyMomentItIsDoneAgain(t *testing.T) {
 		want := rebuild(t, b.rig, b.cfg, ref)
 		rng := rand.New(rand.NewPCG(*firstSeed, 4))
 		refused := 0
-		for point := 1; ; point += 1 + point/3 {
+		for point := 1; ; point += thin(1, 4) + point/3 {
 			disk := b.disk.KillClone()
 			seams := b.rig.Seams(faultfs.New(disk, faultfs.NewScript(faultfs.Rule{From: point, Err: syscall.EIO})))
 			_, err := engine.Rebuild(t.Context(), b.cfg, seams, engine.RebuildOptions{})

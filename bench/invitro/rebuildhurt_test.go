@@ -63,7 +63,7 @@ func hurts() []hurt {
 // Records that are damaged are told and taken out, with the revisits that need them; what was fetched with them is fetched
 // again, and nothing else.
 func TestRebuild_damagedRecordsAreFetchedAgain(t *testing.T) {
-	for i, h := range hurts()[1:] {
+	for i, h := range some(hurts()[1:]) {
 		t.Run(h.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { hurtAndRebuild(t, h, *firstSeed+841+uint64(i)) })
 		})

@@ -181,14 +181,14 @@ func TestRefresh_ofAWebThatHasNotChangedStoresNoPageTwice(t *testing.T) {
 
 // What has changed is stored anew, and what has not is not, time after time; hosts that say nothing of their pages are asked for all.
 func TestRefresh_storesWhatHasChanged(t *testing.T) {
-	for i := range *seedCount {
+	for i := range worlds() {
 		seed := *firstSeed + 861 + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				world := smallWorld(seed, simweb.Faulty())
 				world.CopyShare, world.Validators, world.Changing, world.GzipShare = 0.4, 0.8, 0.3, 0.5
 				r := crawlOnce(t, world)
-				for edition := 1; edition < 3; edition++ {
+				for edition := 1; edition < thin(3, 2); edition++ {
 					from := inspect(t, r.rig.FS).Archive
 					r.later(t, edition)
 					r.run(t)
@@ -236,7 +236,7 @@ func TestRefresh_waitsForThoseWhoAskedForIt(t *testing.T) {
 
 // A pass that is killed, again and again, ends as if it had not been; that it is one need not be said again.
 func TestRefresh_killedAgainAndAgainEndsWithTheSamePages(t *testing.T) {
-	for i := range *seedCount {
+	for i := range worlds() {
 		seed := *firstSeed + 870 + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -306,7 +306,7 @@ func TestRefresh_needsNoIndexes(t *testing.T) {
 
 // A list that is gone or damaged when a killed pass goes on is made again, as it was.
 func TestRefresh_makesItsListAgain(t *testing.T) {
-	for _, hurt := range []func(t *testing.T, disk *vfs.Mem, name string){
+	for _, hurt := range some([]func(t *testing.T, disk *vfs.Mem, name string){
 		func(t *testing.T, disk *vfs.Mem, name string) {
 			if err := disk.Remove(name); err != nil {
 				t.Error(err)
@@ -319,7 +319,7 @@ func TestRefresh_makesItsListAgain(t *testing.T) {
 			}
 			flip(t, disk, name, int(size)-5)
 		},
-	} {
+	}) {
 		synctest.Test(t, func(t *testing.T) {
 			r := crawlOnce(t, validWorld(*firstSeed+881))
 			from := inspect(t, r.rig.FS).Archive
@@ -351,7 +351,7 @@ func TestRefresh_makesItsListAgain(t *testing.T) {
 func TestRefresh_asksAgainForWhatItCannotReadBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		world := validWorld(*firstSeed + 882)
-		world.PageBytesMean = 100 << 10
+		world.Hosts, world.PageBytesMean = thin(24, 8), 100<<10
 		r := crawlOnce(t, world)
 		hurt := map[string]bool{}
 		eachRecordAt(t, r.rig.FS.KillClone(), func(rec *warc.RecordRead, at warc.Cut) {

@@ -107,7 +107,7 @@ func census(t *testing.T, s stage, ops ...faultfs.Op) map[diskCall]int {
 func moments(n int) []int {
 	switch {
 	case *everyCall:
-	case raceEnabled && rand.IntN(6) > 0:
+	case raceEnabled && rand.IntN(20) > 0:
 		return nil
 	default:
 		return []int{n/2 + 1}

@@ -168,14 +168,14 @@ func forgetful(t *testing.T, a *ailing, c diskCall, nth int, errno syscall.Errno
 // The disk becomes read-only, the directory is deleted, the right to write is lost: one clear line, and no more requests.
 func TestHostile_S04_aDirectoryThatIsTakenAwayEndsTheCrawlWithOneLine(t *testing.T) {
 	writes := []faultfs.Op{faultfs.Space, faultfs.Truncate, faultfs.Remove}
-	for name, fault := range map[string]struct {
+	for name, fault := range someOf(map[string]struct {
 		ops   []faultfs.Op
 		errno error
 	}{
 		"read-only remount": {writes, syscall.EROFS},
 		"permission lost":   {writes, syscall.EACCES},
 		"directory deleted": {[]faultfs.Op{faultfs.Create, faultfs.Open, faultfs.Rename, faultfs.Remove, faultfs.List, faultfs.SyncDir}, syscall.ENOENT},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				a := newAiling(t, stage{world: manySites(*firstSeed + 950)})

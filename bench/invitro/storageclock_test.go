@@ -102,7 +102,7 @@ func clockRun(t *testing.T, disk *vfs.Mem, wall, stop time.Duration, boot engine
 func TestHostile_S13_aWallClockThatIsSetBetweenTwoRunsNeitherHastensNorStopsTheCrawl(t *testing.T) {
 	const year = 365 * 24 * time.Hour
 	const pause = 20 * time.Second // between the runs
-	for _, c := range []struct {
+	for _, c := range some([]struct {
 		name   string
 		before time.Duration // of the bubble's beginning
 		after  time.Duration
@@ -112,7 +112,7 @@ func TestHostile_S13_aWallClockThatIsSetBetweenTwoRunsNeitherHastensNorStopsTheC
 		{"an hour on", year, year + time.Hour},
 		{"ten years back", 12 * year, 2 * year},
 		{"ten years on", 2 * year, 12 * year},
-	} {
+	}) {
 		for _, kill := range []bool{false, true} {
 			for _, boot := range []string{"", "same", "other"} {
 				if kill && boot == "same" {

@@ -62,14 +62,14 @@ func TestS01_aFullDiskAtAnyWriteOfAnyFilePausesAndLosesNothing(t *testing.T) {
 // The same at a write of each of the files that matter most. (Nothing is held in reserve to finish an open record with: what was not
 // written whole is written again when there is room, and a stop meanwhile cuts it off.)
 func TestHostile_S01_aFullDiskPausesTheCrawlAndLosesNothing(t *testing.T) {
-	for _, c := range []struct {
+	for _, c := range some([]struct {
 		diskCall
 		nth int
 	}{
 		{diskCall{faultfs.Write, "*.warc.gz.open"}, 40}, {diskCall{faultfs.Write, "journal-*"}, 30}, {diskCall{faultfs.Write, "run-*"}, 2},
 		{diskCall{faultfs.Write, "bench-*"}, 2}, {diskCall{faultfs.Write, "MANIFEST.tmp"}, 3}, {diskCall{faultfs.Create, "*.cdxj.tmp"}, 1},
 		{diskCall{faultfs.Allocate, "journal-*"}, 2},
-	} {
+	}) {
 		t.Run(strings.ReplaceAll(c.file, "*", "N"), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				if !fullAndBack(t, newAiling(t, stage{world: fewSites(*firstSeed + 905)}), c.diskCall, c.nth) {

@@ -71,23 +71,9 @@ func scarcely(t *testing.T, errno syscall.Errno) {
 					t.Errorf("%d tries in a quarter of an hour: it does not hold back", tries)
 				}
 				scarce.none.Store(false)
-				if err := <-done; err != nil {
-					t.Fatal(err)
-				}
-				r := e.Report()
-				if err := e.Close(); err != nil {
-					t.Error(err)
-				}
-				if err := rig.Net.Close(); err != nil {
-					t.Error(err)
-				}
-				checkBalance(t, r)
+				r := ended(t, rig, e, done)
 				sound(t, rig, cfg, promise(cfg))
-				for name, n := range r.Outcomes {
-					if name != "ok" && name != "redirect" && name != "client-error" && name != "name-not-found" && name != "robots-denied" {
-						t.Errorf("%d times %s: somebody was blamed", n, name)
-					}
-				}
+				nobodyBlamed(t, r)
 				if n := strings.Count(rig.Said.String(), "no means for a connection"); n == 0 || n > 4 {
 					t.Errorf("it was said %d times", n)
 				}

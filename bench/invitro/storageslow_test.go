@@ -92,7 +92,7 @@ func TestHostile_S16_aSyncThatDoesNotEndIsNamedAndWaitedFor(t *testing.T) {
 // The crawl log cannot be written, for a while or for good, or each write takes ten seconds: the crawl does not mind, says so
 // once, and counts the lines that were lost.
 func TestHostile_S17_aCrawlLogThatCannotBeWrittenNeitherEndsNorSlowsTheCrawl(t *testing.T) {
-	for name, fault := range map[string]struct {
+	for name, fault := range someOf(map[string]struct {
 		rule  faultfs.Rule
 		heals bool
 	}{
@@ -101,7 +101,7 @@ func TestHostile_S17_aCrawlLogThatCannotBeWrittenNeitherEndsNorSlowsTheCrawl(t *
 		"full for a while":  {faultfs.Rule{Op: faultfs.Write, Err: syscall.ENOSPC, Short: 7}, true},
 		"slow for a while":  {faultfs.Rule{Op: faultfs.Write, Delay: 10 * time.Second}, true},
 		"cannot be rotated": {faultfs.Rule{Op: faultfs.Truncate, Err: syscall.EIO}, true},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				a := newAiling(t, stage{world: manySites(*firstSeed + 995), partial: true})

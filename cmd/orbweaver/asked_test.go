@@ -20,10 +20,18 @@ func (a *asked) note(path string) {
 
 // take gives what was asked for since the last call, in order of the alphabet.
 func (a *asked) take() string {
+	all := a.takeAll()
+	slices.Sort(all)
+	return strings.Join(all, " ")
+}
+
+// takeAsItCame gives what was asked for since the last call, in the order in which it was.
+func (a *asked) takeAsItCame() string { return strings.Join(a.takeAll(), ", ") }
+
+func (a *asked) takeAll() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	slices.Sort(a.paths)
-	all := strings.Join(a.paths, " ")
+	all := a.paths
 	a.paths = nil
 	return all
 }

@@ -56,15 +56,7 @@ func (c *benchFetchersCmd) Run(w *world) error {
 			return fmt.Errorf("--out: %w", err)
 		}
 	}
-	if c.JSON {
-		err = printJSON(w.stdout, r)
-	} else {
-		r.Print(w.stdout)
-	}
-	if err == nil && !r.Sound() {
-		err = errUnsound
-	}
-	return err
+	return showResult(w, r, c.JSON)
 }
 
 // writeJSON writes a file.

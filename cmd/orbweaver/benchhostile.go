@@ -67,13 +67,5 @@ func (c *benchHostileCmd) Run(w *world) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		err = printJSON(w.stdout, r)
-	} else {
-		r.Print(w.stdout)
-	}
-	if err == nil && !r.Sound() {
-		err = errUnsound
-	}
-	return err
+	return showResult(w, r, c.JSON)
 }

@@ -51,15 +51,7 @@ func (c *benchSoakCmd) Run(w *world) error {
 	if err := os.RemoveAll(c.Dir); err != nil {
 		return err
 	}
-	if c.JSON {
-		err = printJSON(w.stdout, r)
-	} else {
-		r.Print(w.stdout)
-	}
-	if err == nil && !r.Sound() {
-		err = errUnsound
-	}
-	return err
+	return showResult(w, r, c.JSON)
 }
 
 // vitroAnew is vitroOptions without a progress line, for benchmarks that begin with an empty directory.

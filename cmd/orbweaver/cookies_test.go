@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"orbweaver/engine"
@@ -21,14 +20,11 @@ import (
 type lounge struct {
 	links string
 
-	mu    sync.Mutex
-	heard []string // path and cookies of each request
+	asked // path and cookies
 }
 
 func (l *lounge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	l.mu.Lock()
-	l.heard = append(l.heard, strings.TrimSpace(r.URL.Path+" "+r.Header.Get("Cookie")))
-	l.mu.Unlock()
+	l.note(strings.TrimSpace(r.URL.Path + " " + r.Header.Get("Cookie")))
 	w.Header().Set("Content-Type", "text/html")
 	switch r.URL.Path {
 	case "/robots.txt":
@@ -51,15 +47,6 @@ func (l *lounge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// take gives what was heard since the last call.
-func (l *lounge) take() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	all := strings.Join(l.heard, ", ")
-	l.heard = nil
-	return all
-}
-
 func TestCookiesGoBackToTheirSiteByOption(t *testing.T) {
 	other := &lounge{}
 	second := httptest.NewServer(other)
@@ -69,8 +56,7 @@ func TestCookiesGoBackToTheirSiteByOption(t *testing.T) {
 	defer first.Close()
 	crawl := func(dir string, more ...string) engine.Report {
 		t.Helper()
-		call(append([]string{"crawl", "--dir", dir, "--allow-net", "127.0.0.0/8", "--host-delay", "1ms", "--ip-delay", "0", "--fetchers", "4",
-			"--workbench-memory", "4Mi", "--cache-memory", "1Mi", "--sieve-memory", "1Mi", first.URL + "/"}, more...)...).want(t, exitDone)
+		call(nearby(dir, append(more, first.URL+"/")...)...).want(t, exitDone)
 		r, err := engine.ReadReport(vfs.Disk(), dir)
 		if err != nil {
 			t.Fatal(err)
@@ -79,16 +65,16 @@ func TestCookiesGoBackToTheirSiteByOption(t *testing.T) {
 	}
 
 	crawl(t.TempDir())
-	if got := l.take(); got != "/robots.txt, /, /hall" {
+	if got := l.takeAsItCame(); got != "/robots.txt, /, /hall" {
 		t.Errorf("without: %s", got)
 	}
 
 	dir := t.TempDir()
 	r := crawl(dir, "--cookies", "site")
-	if got := l.take(); got != "/robots.txt, /, /hall guest=7, /bar guest=7, /street" {
+	if got := l.takeAsItCame(); got != "/robots.txt, /, /hall guest=7, /bar guest=7, /street" {
 		t.Errorf("with --cookies site: %s", got)
 	}
-	if got := other.take(); got != "/robots.txt, /elsewhere" {
+	if got := other.takeAsItCame(); got != "/robots.txt, /elsewhere" {
 		t.Errorf("the other site heard %s", got)
 	}
 	if r.Cookies != 0 || r.CookiesLost != 0 {

@@ -134,19 +134,3 @@ func forgetVariables() error {
 	}
 	return nil
 }
-
-var errUnsound = errors.New("something is wrong, see above")
-
-func showResult(w *world, r *vitro.Result, asJSON bool) error {
-	if asJSON {
-		if err := printJSON(w.stdout, r); err != nil {
-			return err
-		}
-	} else {
-		r.Print(w.stdout)
-	}
-	if !r.Sound() {
-		return errUnsound
-	}
-	return nil
-}

@@ -14,7 +14,7 @@ import (
 // TestDemo runs the small demo with this binary as its simulated web; variables meant for one must not reach the other.
 func TestDemo(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes twenty seconds")
+		t.Skip("takes twenty seconds") // -short is for the seconds between two edits; the long test runs in CI
 	}
 	t.Setenv(asProgram, "1")
 	t.Setenv("ORBWEAVER_SEED_COUNT", "many")
@@ -37,7 +37,7 @@ func TestDemo(t *testing.T) {
 // TestSoak is a short one: files are small, so that some are closed, verified and deleted on the way.
 func TestSoak(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes six seconds")
+		t.Skip("takes six seconds") // -short is for the seconds between two edits; the long test runs in CI
 	}
 	t.Setenv(asProgram, "1")
 	heaps := filepath.Join(t.TempDir(), "heaps")
@@ -55,7 +55,7 @@ func TestSoak(t *testing.T) {
 // TestVitroToday measures a few hundred pages of today: all of them come, and the table says what TLS and inflating cost.
 func TestVitroToday(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes ten seconds")
+		t.Skip("takes ten seconds") // -short is for the seconds between two edits; the long test runs in CI
 	}
 	t.Setenv(asProgram, "1")
 	m := call("bench", "vitro", "--today", "--hosts", "60", "--ips", "60", "--per-host", "20", "--host-delay", "50ms", "--ip-delay", "5ms", "--fetchers", "16",
@@ -140,7 +140,7 @@ func TestRules(t *testing.T) {
 // TestBenchVitro runs a small one: what a page costs in the crawl and in the bare loop is there, and its parts add up to it.
 func TestBenchVitro(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes five seconds")
+		t.Skip("takes five seconds") // -short is for the seconds between two edits; the long test runs in CI
 	}
 	t.Setenv(asProgram, "1")
 	dir := t.TempDir()

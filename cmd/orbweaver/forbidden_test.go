@@ -152,6 +152,7 @@ func listenAt(t *testing.T, addr string, h http.Handler) string {
 	t.Helper()
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
+		// Linux has all of 127.0.0.0/8; elsewhere only 127.0.0.1 is there until somebody adds more, and these tests need two.
 		t.Skip("no such address of loopback here: ", err)
 	}
 	s := httptest.NewUnstartedServer(h)

@@ -153,6 +153,14 @@ func small(dir, proxy string, delay time.Duration) []string {
 	}
 }
 
+// nearby gives the arguments of a small crawl of servers on loopback.
+func nearby(dir string, more ...string) []string {
+	return append([]string{
+		"crawl", "--dir", dir, "--allow-net", "127.0.0.0/8", "--host-delay", "1ms", "--ip-delay", "0", "--fetchers", "4",
+		"--workbench-memory", "4Mi", "--cache-memory", "1Mi", "--sieve-memory", "1Mi",
+	}, more...)
+}
+
 func write(t *testing.T, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {

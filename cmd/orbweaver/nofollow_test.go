@@ -56,8 +56,7 @@ func TestNoFollowLeavesLinksAloneByOption(t *testing.T) {
 	defer server.Close()
 	crawl := func(dir string, more ...string) {
 		t.Helper()
-		call(append([]string{"crawl", "--dir", dir, "--allow-net", "127.0.0.0/8", "--host-delay", "1ms", "--ip-delay", "0", "--fetchers", "4",
-			"--workbench-memory", "4Mi", "--cache-memory", "1Mi", "--sieve-memory", "1Mi", server.URL + "/"}, more...)...).want(t, exitDone)
+		call(nearby(dir, append(more, server.URL+"/")...)...).want(t, exitDone)
 	}
 	dir := t.TempDir()
 	crawl(dir, "--nofollow")

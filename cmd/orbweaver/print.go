@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"sort"
@@ -19,6 +20,29 @@ func printReport(w *world, r engine.Report, asJSON, quiet bool) error {
 	}
 	if !quiet {
 		writeReport(w.stderr, r)
+	}
+	return nil
+}
+
+// verdict is what a crawl of a simulated web, or a row of them, came to.
+type verdict interface {
+	Print(out io.Writer)
+	Sound() bool
+}
+
+var errUnsound = errors.New("something is wrong, see above")
+
+// showResult ends a benchmark, with an error if something is wrong.
+func showResult(w *world, r verdict, asJSON bool) error {
+	if asJSON {
+		if err := printJSON(w.stdout, r); err != nil {
+			return err
+		}
+	} else {
+		r.Print(w.stdout)
+	}
+	if !r.Sound() {
+		return errUnsound
 	}
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 
 	"orbweaver/engine"
@@ -15,21 +15,19 @@ import (
 
 // paper is a site whose pages have an entity tag each, which changes with them.
 type paper struct {
-	mu    sync.Mutex
-	news  int
-	heard []string // path and condition of each request
+	news atomic.Int64
+
+	asked // path and condition
 }
 
 func (p *paper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	asked := r.Header.Get("If-None-Match")
-	p.heard = append(p.heard, strings.TrimSpace(r.URL.Path+" "+asked))
+	condition, news := r.Header.Get("If-None-Match"), p.news.Load()
+	p.note(strings.TrimSpace(r.URL.Path + " " + condition))
 	tag, text := `"front"`, `<a href="/news"></a><a href="/archive"></a>`
 	switch r.URL.Path {
 	case "/":
 	case "/news":
-		tag, text = fmt.Sprintf(`"news-%d"`, p.news), fmt.Sprintf(`<p>%d<a href="/news/%d"></a>`, p.news, p.news)
+		tag, text = fmt.Sprintf(`"news-%d"`, news), fmt.Sprintf(`<p>%d<a href="/news/%d"></a>`, news, news)
 	case "/archive", "/news/0", "/news/1":
 		tag, text = `"`+r.URL.Path+`"`, "old: "+r.URL.Path
 	default:
@@ -38,27 +36,11 @@ func (p *paper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("ETag", tag)
 	w.Header().Set("Content-Type", "text/html")
-	if asked == tag {
+	if condition == tag {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
 	fmt.Fprint(w, text)
-}
-
-// print brings out the next number.
-func (p *paper) print(n int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.news = n
-}
-
-// take gives what was heard since the last call.
-func (p *paper) take() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	all := strings.Join(p.heard, ", ")
-	p.heard = nil
-	return all
 }
 
 func TestAFinishedCrawlIsRefreshedByOption(t *testing.T) {
@@ -68,8 +50,7 @@ func TestAFinishedCrawlIsRefreshedByOption(t *testing.T) {
 	dir := t.TempDir()
 	crawl := func(more ...string) (engine.Report, result) {
 		t.Helper()
-		r := call(append([]string{"crawl", "--dir", dir, "--allow-net", "127.0.0.0/8", "--host-delay", "1ms", "--ip-delay", "0", "--fetchers", "4",
-			"--workbench-memory", "4Mi", "--cache-memory", "1Mi", "--sieve-memory", "1Mi"}, more...)...).want(t, exitDone)
+		r := call(nearby(dir, more...)...).want(t, exitDone)
 		report, err := engine.ReadReport(vfs.Disk(), dir)
 		if err != nil {
 			t.Fatal(err)
@@ -78,24 +59,24 @@ func TestAFinishedCrawlIsRefreshedByOption(t *testing.T) {
 		return report, r
 	}
 	report, _ := crawl(site.URL+"/", "--refresh") // there is nothing yet
-	if report.PagesStored != 4 || report.Pass != 1 || strings.Contains(p.take(), `"`) {
+	if report.PagesStored != 4 || report.Pass != 1 || strings.Contains(p.takeAsItCame(), `"`) {
 		t.Fatalf("pass %d: %d pages", report.Pass, report.PagesStored)
 	}
-	if crawl(); p.take() != "" {
+	if crawl(); p.takeAsItCame() != "" {
 		t.Error("a finished crawl asks without being told to")
 	}
-	p.print(1)
+	p.news.Store(1)
 	report, said := crawl("--refresh")
 	if report.PagesUnchanged != 2 || report.PagesStored != 2 || report.RevisitsStored != 0 || report.Pass != 2 {
 		t.Errorf("pass %d: %d unchanged, %d stored, %d revisits", report.Pass, report.PagesUnchanged, report.PagesStored, report.RevisitsStored)
 	}
-	if want := `/robots.txt, / "front", /news "news-0", /archive "/archive", /news/1`; p.take() != want {
+	if want := `/robots.txt, / "front", /news "news-0", /archive "/archive", /news/1`; p.takeAsItCame() != want {
 		t.Errorf("asked for otherwise than: %s", want)
 	}
 	if !strings.Contains(said.err, "begins again") || !strings.Contains(said.err, "2 pages unchanged") {
 		t.Errorf("said: %s", said.err)
 	}
-	if crawl(); p.take() != "" {
+	if crawl(); p.takeAsItCame() != "" {
 		t.Error("--refresh was kept for the next run")
 	}
 	files, err := filepath.Glob(dir + "/warc/*.warc.gz")

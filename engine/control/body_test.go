@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -54,7 +53,7 @@ func TestHostile_A03_aBodyBeyondItsLimitIs413(t *testing.T) {
 			f := new(reading)
 			met := &counted{r: body}
 			w := httptest.NewRecorder()
-			new(door).guard(newHandler(f, slog.New(slog.DiscardHandler))).ServeHTTP(w, httptest.NewRequest(http.MethodPost, path, met))
+			serving(f).ServeHTTP(w, httptest.NewRequest(http.MethodPost, path, met))
 			var r Reply
 			if err := json.Unmarshal(w.Body.Bytes(), &r); err != nil || w.Code != http.StatusRequestEntityTooLarge || r.Error == "" {
 				t.Errorf("%s, %s: %d %.200s", path, name, w.Code, w.Body)
@@ -70,7 +69,7 @@ func TestHostile_A03_aBodyBeyondItsLimitIs413(t *testing.T) {
 		declared := httptest.NewRequest(http.MethodPost, path, &counted{r: &endless{line: []byte("a\n")}})
 		declared.ContentLength = 1 << 30
 		w := httptest.NewRecorder()
-		new(door).guard(newHandler(new(reading), slog.New(slog.DiscardHandler))).ServeHTTP(w, declared)
+		serving(new(reading)).ServeHTTP(w, declared)
 		if n := declared.Body.(*counted).n; w.Code != http.StatusRequestEntityTooLarge || n > 0 {
 			t.Errorf("%s, declared: %d after %d bytes", path, w.Code, n)
 		}
@@ -129,7 +128,7 @@ func TestHostile_A03_seedsAreTakenNoFasterThanThereIsRoom(t *testing.T) {
 	}
 	bad := &complaining{}
 	w := httptest.NewRecorder()
-	new(door).guard(newHandler(bad, slog.New(slog.DiscardHandler))).ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/add", strings.NewReader("x\n")))
+	serving(bad).ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/add", strings.NewReader("x\n")))
 	if w.Code != http.StatusBadRequest || w.Body.Len() > 2*errorMax {
 		t.Errorf("%d, and %d bytes of complaints", w.Code, w.Body.Len())
 	}
@@ -146,7 +145,7 @@ func (*complaining) AddURLs(context.Context, iter.Seq[string]) (int, error) {
 func TestHostile_A03_oneBodyTooManyIs429(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &reading{room: make(chan struct{})}
-		h := new(door).guard(newHandler(f, slog.New(slog.DiscardHandler)))
+		h := serving(f)
 		var wait sync.WaitGroup
 		for range bodiesAtOnce {
 			wait.Go(func() {
@@ -196,7 +195,7 @@ func TestHostile_A03_aBodyThatDripsIs408(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			slow := &slowBody{ResponseRecorder: *httptest.NewRecorder()}
 			began := time.Now()
-			h := new(door).guard(newHandler(new(reading), slog.New(slog.DiscardHandler)))
+			h := serving(new(reading))
 			h.ServeHTTP(slow, httptest.NewRequest(http.MethodPost, path, io.NopCloser(slow)))
 			if took := time.Since(began); slow.Code != http.StatusRequestTimeout || took > bodyPatience+2*time.Second {
 				t.Errorf("%s: %d after %v: %s", path, slow.Code, took, slow.Body)
@@ -213,7 +212,7 @@ func TestHostile_A03_aBodyThatDripsIs408(t *testing.T) {
 		}()
 		w := httptest.NewRecorder()
 		body := strings.NewReader(strings.Repeat("http://a.test/\n", 100))
-		new(door).guard(newHandler(f, slog.New(slog.DiscardHandler))).ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/add", body))
+		serving(f).ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/add", body))
 		if w.Code != http.StatusOK || f.taken.Load() != 100 {
 			t.Errorf("a crawl that takes its time: %d, %d taken: %s", w.Code, f.taken.Load(), w.Body)
 		}
@@ -324,7 +323,7 @@ func FuzzBody(f *testing.F) {
 				req.ContentLength = -1
 			}
 			w := httptest.NewRecorder()
-			new(door).guard(newHandler(new(fake), slog.New(slog.DiscardHandler))).ServeHTTP(w, req)
+			serving(new(fake)).ServeHTTP(w, req)
 			var r Reply
 			if err := json.Unmarshal(w.Body.Bytes(), &r); err != nil {
 				t.Fatalf("%s: %v: %q", path, err, w.Body)

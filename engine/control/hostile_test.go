@@ -199,7 +199,7 @@ func TestHostile_A02_whatStrangersWroteIsNoMarkup(t *testing.T) {
 	for _, path := range []string{"/status", "/rules", "/metrics", "/healthz", "/", "/index.html", "/" + "%3Cscript%3E"} {
 		req := httptest.NewRequest(http.MethodGet, path, nil)
 		w := httptest.NewRecorder()
-		new(door).guard(newHandler(new(loud), slog.New(slog.DiscardHandler))).ServeHTTP(w, req)
+		serving(new(loud)).ServeHTTP(w, req)
 		head := w.Header()
 		if head.Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(head.Get("Content-Security-Policy"), "default-src 'none'") ||
 			head.Get("Cache-Control") != "no-store" || strings.Contains(head.Get("Content-Type"), "html") {

@@ -75,8 +75,13 @@ func ask(f *fake, method, path string, body io.Reader, header ...string) *httpte
 		req.Header.Set(header[i], header[i+1])
 	}
 	w := httptest.NewRecorder()
-	new(door).guard(newHandler(f, slog.New(slog.DiscardHandler))).ServeHTTP(w, req)
+	serving(f).ServeHTTP(w, req)
 	return w
+}
+
+// serving is what a server does behind its listener, where nobody is kept out.
+func serving(c Crawl) http.Handler {
+	return new(door).guard(newHandler(c, slog.New(slog.DiscardHandler)))
 }
 
 func TestActions(t *testing.T) {

@@ -22,21 +22,7 @@ func Measure(a Assignment, hosts int, next func() uint64) Balance {
 }
 
 // Balance is that of all keys there are: the lengths of the arcs.
-func (c *Consistent) Balance() Balance {
-	shares := make([]float64, len(c.members))
-	for i, from := range c.from {
-		to := uint64(0)
-		if i+1 < len(c.from) {
-			to = c.from[i+1]
-		}
-		length := float64(to - from)
-		if len(c.from) == 1 {
-			length = 1 << 64
-		}
-		shares[c.owner[i]] += length / (1 << 64)
-	}
-	return balance(c.members, shares)
-}
+func (c *Consistent) Balance() Balance { return balance(c.members, c.shares) }
 
 func balance(members []Member, shares []float64) (b Balance) {
 	all := 0

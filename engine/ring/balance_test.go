@@ -64,12 +64,13 @@ func TestBalance_sharesFollowCapacities(t *testing.T) {
 	}
 }
 
-// Who shares a crawl with n others loses one part in n+1 when one more comes; by the rest of a division nearly everything would move.
-func TestBalance_aNewMemberTakesItsShareAndModuloShufflesAll(t *testing.T) {
+// When one of sixteen leaves, one host in sixteen moves: its own. By the rest of a division by the number of agents nearly all would. The
+// same when it comes back.
+func TestBalance_whoLeavesGivesItsShareAndModuloShufflesAll(t *testing.T) {
 	each(t, func(t *testing.T, make func([]Member) Assignment) {
 		rng := rand.New(rand.NewPCG(17, 18))
 		all := agents(rng, 16, 1)
-		was, is := make(all[:15]), make(all)
+		was, is := make(all), make(all[:15])
 		const hosts = 100_000
 		moved, shuffled := 0, 0
 		for range hosts {
@@ -77,12 +78,14 @@ func TestBalance_aNewMemberTakesItsShareAndModuloShufflesAll(t *testing.T) {
 			if owner(was, key) != owner(is, key) {
 				moved++
 			}
-			if key%15 != key%16 {
+			if key%16 != key%15 {
 				shuffled++
 			}
 		}
-		if share := float64(moved) / hosts; share < 0.75/16 || share > 1.25/16 || shuffled < hosts*9/10 {
-			t.Errorf("%.4f of the hosts moved, %.4f by modulo; want a sixteenth, and most", share, float64(shuffled)/hosts)
+		ours, modulo := float64(moved)/hosts, float64(shuffled)/hosts
+		if ours < 0.75/16 || ours > 1.25/16 || modulo < 0.9 {
+			t.Errorf("%.4f of the hosts moved, %.4f by modulo; want a sixteenth, and most", ours, modulo)
 		}
+		t.Logf("%.4f of the hosts moved, %.4f by modulo", ours, modulo)
 	})
 }

@@ -133,8 +133,12 @@ func TestConsistent_isTheNearestReplica(t *testing.T) {
 			t.Fatal(err)
 		}
 		keys := []uint64{0, 1, math.MaxUint64, math.MaxUint64 - 1, 1 << 63}
-		for _, from := range c.from {
-			keys = append(keys, from, from-1, from+1)
+		n := 0
+		for _, m := range members {
+			n += m.Capacity * replicas
+		}
+		for from := range borders(newCircle(c.members, replicas, n).points) {
+			keys = append(keys, from, from-1, from+1, from+1<<20)
 		}
 		for range 200 {
 			keys = append(keys, r.Uint64())
@@ -147,16 +151,36 @@ func TestConsistent_isTheNearestReplica(t *testing.T) {
 	}
 }
 
-// Two replicas may meet, and a key may lie in the very middle: then the smaller identifier has it, whoever came first.
-func TestConsistent_conflictsAreSettledByIdentifier(t *testing.T) {
-	members := []Member{{"a", 1}, {"b", 1}}
-	c := &Consistent{members: members}
-	c.arcs([]point{{10, 1}, {20, 0}, {30, 1}})
-	c.makeIndex()
-	for key, want := range map[uint64]int{10: 1, 14: 1, 15: 0, 20: 0, 25: 0, 26: 1, 30: 1, 0: 1, math.MaxUint64: 1} {
-		if got := c.Owner(key); got != want {
-			t.Errorf("key %d: member %d, want %d", key, got, want)
+// Two replicas may meet, and a key may lie in the very middle: then the smaller identifier has it, whoever came first. What is around 0 is
+// in two parts.
+func TestBorders_conflictsAreSettledByIdentifier(t *testing.T) {
+	const end = math.MaxUint64
+	for _, c := range []struct {
+		points []point
+		want   []point // first keys
+	}{
+		{[]point{{10, 1}, {20, 0}, {30, 1}}, []point{{0, 1}, {15, 0}, {26, 1}}},
+		{[]point{{10, 0}, {20, 0}}, []point{{0, 0}}},
+		{[]point{{7, 3}}, []point{{0, 3}}},
+		{[]point{{1, 0}, {end, 1}}, []point{{0, 0}, {1<<63 + 1, 1}}},                   // 0 is in the middle
+		{[]point{{1, 1}, {end, 0}}, []point{{0, 0}, {1, 1}, {1 << 63, 0}}},             // and goes to the smaller one
+		{[]point{{1, 0}, {end - 4, 1}}, []point{{0, 0}, {1<<63 - 1, 1}, {end - 1, 0}}}, // the last arc is the first one's
+		{[]point{{5, 0}, {end, 1}}, []point{{0, 1}, {2, 0}, {1<<63 + 3, 1}}},           // the first is the last one's
+		{[]point{{5, 2}, {9, 1}, {11, 2}, {end, 2}}, []point{{0, 2}, {7, 1}, {11, 2}}}, // nobody else is around 0
+		{[]point{{0, 0}, {1, 1}, {2, 0}, {3, 1}}, []point{{0, 0}, {1, 1}, {2, 0}, {3, 1}, {1<<63 + 2, 0}}},
+	} {
+		var got []point
+		for first, member := range borders(slices.Values(c.points)) {
+			got = append(got, point{first, member})
 		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%v: %v, want %v", c.points, got, c.want)
+		}
+	}
+	// The first of two that are at one place.
+	circle := &circle{words: []uint64{8 << 1, 8<<1 | 1, 9<<1 | 1, 3 << 1, 3<<1 | 1}, ends: []uint32{3, 5}, width: 1}
+	if got, want := slices.Collect(circle.points), []point{{8, 0}, {9, 1}, {1<<63 + 3, 0}}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 
@@ -181,6 +205,34 @@ func TestRendezvous_isTheLeastByCapacity(t *testing.T) {
 			}
 			if got := rv.Owner(key); got != best && second-least > 1e-6*least {
 				t.Fatalf("key %x: %s, want %s", key, rv.members[got].ID, rv.members[best].ID)
+			}
+		}
+	}
+}
+
+// Who is ruled out without a logarithm would not have won; of equals the first wins.
+func TestRendezvous_theStraightLineChangesNothing(t *testing.T) {
+	r := rand.New(rand.NewPCG(19, 20))
+	for _, capacity := range []int{1, 4, CapacityMax} {
+		for _, n := range []int{1, 2, 3, 10, 64, 300} {
+			rv, err := NewRendezvous(agents(r, n, capacity))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range 3000 {
+				key := r.Uint64()
+				if i < n {
+					key = rv.seeds[i] // for which it draws 0
+				}
+				want, least, weight := 0, uint64(math.MaxUint64), uint64(1)
+				for i, w := range rv.weights {
+					if cost := rv.log.cost(mix(key ^ rv.seeds[i])); i == 0 || cost*weight < least*w {
+						want, least, weight = i, cost, w
+					}
+				}
+				if got := rv.Owner(key); got != want {
+					t.Fatalf("%d members, key %x: %d, want %d", n, key, got, want)
+				}
 			}
 		}
 	}
@@ -269,28 +321,4 @@ func TestMembers_allFaultsAreNamed(t *testing.T) {
 			}
 		}
 	})
-}
-
-func BenchmarkOwner(b *testing.B) {
-	r := rand.New(rand.NewPCG(13, 14))
-	for _, capacity := range []int{1, 4} {
-		members := agents(r, 64, capacity)
-		c, err := NewConsistent(members, ReplicasDefault)
-		if err != nil {
-			b.Fatal(err)
-		}
-		rv, err := NewRendezvous(members)
-		if err != nil {
-			b.Fatal(err)
-		}
-		for name, a := range map[string]Assignment{"consistent": c, "rendezvous": rv} {
-			b.Run(fmt.Sprintf("%s/capacities-to-%d", name, capacity), func(b *testing.B) {
-				b.ReportAllocs()
-				key := uint64(1)
-				for b.Loop() {
-					key = mix(key + uint64(a.Owner(key)))
-				}
-			})
-		}
-	}
 }

@@ -22,6 +22,7 @@ func plots() []plot {
 		{"front-delay", frontOfDelay},
 		{"hours", throughputOverTime},
 		{"size", costOfSize},
+		{"ring", deviationOfAgents},
 	}
 }
 
@@ -172,6 +173,29 @@ func costOfSize(results fs.FS) (*chart, error) {
 			return nil, err
 		}
 		c.series = append(c.series, series{name: g.name, points: cost, dots: true})
+	}
+	return c, nil
+}
+
+// deviationOfAgents is Figure 1 of the paper on UbiCrawler, and the worst agent, of which the paper does not speak.
+func deviationOfAgents(results fs.FS) (*chart, error) {
+	c := &chart{
+		title: "How far agents' shares of the hosts are from even", note: "orbweaver ring balance: 10 million hosts, 5 sets of identifiers, agents of one capacity",
+		x: axis{label: "agents", log: true}, y: axis{label: "per cent of an even share", log: true},
+	}
+	for _, replicas := range []string{"100", "200", "8000"} {
+		var s shares
+		if _, err := readJSON(results, "*-ring-"+replicas+".json", &s); err != nil {
+			return nil, err
+		}
+		mean, worst := series{name: replicas + ", mean", dots: true}, series{name: replicas + ", worst", dots: true}
+		c.marks = c.marks[:0]
+		for _, r := range s.Runs {
+			mean.points = append(mean.points, point{r.Agents, 100 * r.Mean})
+			worst.points = append(worst.points, point{r.Agents, 100 * r.Worst})
+			c.marks = append(c.marks, r.Agents)
+		}
+		c.series = append(c.series, mean, worst)
 	}
 	return c, nil
 }

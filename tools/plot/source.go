@@ -45,22 +45,36 @@ func latest(results fs.FS, pattern string) (string, error) {
 
 // readSweep reads the newest sweep of that name.
 func readSweep(results fs.FS, pattern string) (*sweep, error) {
-	name, err := latest(results, pattern)
-	if err != nil {
-		return nil, err
+	var s sweep
+	name, err := readJSON(results, pattern, &s)
+	if err == nil && len(s.Rungs) == 0 {
+		err = fmt.Errorf("%s: no crawl in it", name)
+	}
+	return &s, err
+}
+
+// readJSON reads the newest file of that name.
+func readJSON(results fs.FS, pattern string, into any) (name string, err error) {
+	if name, err = latest(results, pattern); err != nil {
+		return "", err
 	}
 	b, err := fs.ReadFile(results, name)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	var s sweep
-	if err := json.Unmarshal(b, &s); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+	if err := json.Unmarshal(b, into); err != nil {
+		return "", fmt.Errorf("%s: %w", name, err)
 	}
-	if len(s.Rungs) == 0 {
-		return nil, fmt.Errorf("%s: no crawl in it", name)
-	}
-	return &s, nil
+	return name, nil
+}
+
+// shares is what `orbweaver ring balance --json` prints, as far as it is drawn.
+type shares struct {
+	Runs []struct {
+		Agents float64 `json:"agents"`
+		Mean   float64 `json:"mean_deviation"`
+		Worst  float64 `json:"worst_deviation"`
+	} `json:"runs"`
 }
 
 // lines gives every line of a file.
