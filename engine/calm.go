@@ -31,6 +31,7 @@ type calmness struct {
 	Count int64  `json:"count"` // of all that it did
 	View  uint64 `json:"view"`  // of whom it takes for the agents of this crawl
 	Over  bool   `json:"over"`  // it has found out that the crawl is over
+	First uint64 `json:"first"` // of whom it took for them when it began; 0 if it has not
 }
 
 // count is how much this agent has done: it grows with every step that could give anybody something to do.
@@ -53,7 +54,7 @@ func (p *peers) agree(count int64) bool {
 // now is how this agent is.
 func (p *peers) now() calmness {
 	count := p.count()
-	return calmness{Calm: p.calmAt.Load() == count && p.quiet(), Count: count, View: p.circle.Load().hash(), Over: p.over.Load()}
+	return calmness{Calm: p.calmAt.Load() == count && p.quiet(), Count: count, View: p.circle.Load().hash(), Over: p.over.Load(), First: p.founded.Load()}
 }
 
 // quiet says that no letter waits or is under way, and nobody who is gone knew what the others are not yet told.

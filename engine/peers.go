@@ -50,9 +50,11 @@ type peers struct {
 	gone    map[string]time.Time // run's: who went in good order, by line, and when that was seen
 	away    time.Duration        // how long those are waited for
 
-	all    []Peer       // who ever were there; written under the exclusive cut
-	births uint64       // how often somebody came, with data that were not there before
-	turns  atomic.Int64 // how often the circle became another one since the agents were complete first
+	all     []Peer        // who ever were there; written under the exclusive cut
+	births  uint64        // how often somebody came, with data that were not there before
+	founded atomic.Uint64 // the hash of the first complete circle
+	since   atomic.Bool   // all others began with the same: nobody else could be responsible before
+	turns   atomic.Int64  // how often the circle became another one since the agents were complete first
 
 	mu      sync.Mutex
 	posts   map[string]*post // guarded by mu: who carries letters to whom
@@ -77,6 +79,7 @@ type peersCut struct {
 	Peers   []Peer     `json:"peers"` // those who were there
 	All     []Peer     `json:"all"`   // who ever were
 	Births  uint64     `json:"births"`
+	Founded uint64     `json:"founded"`
 	Turns   int64      `json:"turns"`
 	Fetched seen.Cut   `json:"fetched"`
 	Begun   bool       `json:"begun"` // enough were there for the crawl to begin
@@ -88,6 +91,7 @@ func (p *peers) begin(cut *peersCut) error {
 	if cut != nil {
 		known, p.all, p.births = cut.Peers, cut.All, cut.Births
 		p.turns.Store(cut.Turns)
+		p.founded.Store(cut.Founded)
 		p.begun.Store(cut.Begun)
 	}
 	p.gate.Shut(waitingForAgents)
@@ -178,7 +182,9 @@ func (p *peers) run(ctx context.Context) error {
 			if err := p.follow(ctx, c); err != nil {
 				return err
 			}
+			p.founded.CompareAndSwap(0, c.hash())
 			p.gate.Open(waitingForAgents)
+			p.compare(ctx, c)
 		}
 		select {
 		case <-p.seam.Changed():
@@ -386,5 +392,5 @@ func (p *peers) mark() (*peersCut, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return &peersCut{Outbox: box, Fetched: done, Peers: p.circle.Load().peers, All: p.all, Births: p.births, Turns: p.turns.Load(), Begun: p.begun.Load()}, appendSum(image), nil
+	return &peersCut{Outbox: box, Fetched: done, Peers: p.circle.Load().peers, All: p.all, Births: p.births, Turns: p.turns.Load(), Founded: p.founded.Load(), Begun: p.begun.Load()}, appendSum(image), nil
 }

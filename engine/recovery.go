@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -27,7 +28,7 @@ const recoveryMost = 1024
 // recovered tells of each item that a Visit brought who has fetched it: this agent at another time, another one by its line, or nobody:
 // "". It is nil if nobody can have.
 func (p *peers) recovered(ctx context.Context, site []byte, items [][]byte) ([]string, error) {
-	if p.turns.Load() < 2 {
+	if p.turns.Load() < 2 && p.since.Load() {
 		return nil, nil // whoever is responsible has always been
 	}
 	c := p.circle.Load()
@@ -67,6 +68,25 @@ func (p *peers) recovered(ctx context.Context, site []byte, items [][]byte) ([]s
 		}
 	}
 	return holders, nil
+}
+
+// compare finds out whether all others began when this agent did, with the same: then nobody has pages of its hosts. As long as that is
+// not known they are asked.
+func (p *peers) compare(ctx context.Context, c *circle) {
+	if p.since.Load() || p.turns.Load() > 1 {
+		return
+	}
+	for i, peer := range c.peers {
+		var a calmness
+		if i == c.self {
+			continue
+		}
+		raw := p.ask(ctx, peer.ID, []byte{questionCalm})
+		if raw == nil || json.Unmarshal(raw, &a) != nil || a.First != 0 && a.First != p.founded.Load() {
+			return
+		}
+	}
+	p.since.Store(true)
 }
 
 // ask puts a question to another agent; nil is no answer.
