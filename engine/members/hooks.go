@@ -191,6 +191,9 @@ func (g *Group) refused(name string, c *card, err error) {
 		return
 	}
 	g.stats.Ended++
+	if g.roster.isThere(c.agent.ID) {
+		return // another has its place, and it will meet that one
+	}
 	now := time.Now()
 	if len(g.told) > rosterMax {
 		clear(g.told)
