@@ -11,7 +11,11 @@ import (
 )
 
 func TestAllRestartAtOnce(t *testing.T) {
-	for seed := range uint64(2) {
+	seeds := uint64(3)
+	if testing.Short() || raceEnabled {
+		seeds = 1
+	}
+	for seed := range seeds {
 		synctest.Test(t, func(t *testing.T) {
 			w := newTown(t, seed)
 			defer w.close()
@@ -121,9 +125,9 @@ func (c *churn) step(t *testing.T) {
 	}
 	if r == nil {
 		c.last++
-		at := place(c.last)
+		at, incarnation := place(c.last), uint64(c.last)
 		act = func() {
-			o, line := c.w.make(id, at, uint64(c.last), place(0))
+			o, line := c.w.make(id, at, incarnation, place(0))
 			g, err := members.Join(t.Context(), o)
 			if err != nil {
 				t.Errorf("%s joins: %v", id, err)

@@ -87,13 +87,12 @@ func (r *roster) bury(p *process, now time.Time, left bool) {
 	}
 	id := p.agent.ID
 	r.floors[id] = max(r.floors[id], p.term)
+	if old := r.gone[id]; (old == nil || old.term < p.term) && !r.isThere(id) {
+		r.gone[id] = &Gone{Agent: p.agent, When: now, Left: left, term: p.term}
+	}
 	if len(r.floors) > rosterMax {
 		r.forget()
 	}
-	if old := r.gone[id]; old != nil && old.term >= p.term || r.isThere(id) {
-		return
-	}
-	r.gone[id] = &Gone{Agent: p.agent, When: now, Left: left, term: p.term}
 }
 
 // forget drops the floor of the ID that has been away for longest.
