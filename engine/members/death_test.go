@@ -33,3 +33,21 @@ func TestADeathIsAgreedOnWithinTenSeconds(t *testing.T) {
 		t.Errorf("p99 %v", p99)
 	}
 }
+
+func TestAHundredAgentsAgree(t *testing.T) {
+	if testing.Short() || raceEnabled {
+		t.Skip("half a minute of CPU")
+	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t, 1)
+		defer w.close()
+		w.populate(100)
+		for n := range 10 {
+			w.kill(name(10 + n))
+			d, ok := w.agreeWithin(30 * time.Second)
+			if t.Logf("agreed after %v", d); !ok || d > 10*time.Second {
+				t.Errorf("kill %d: %v", n, d)
+			}
+		}
+	})
+}
