@@ -45,6 +45,7 @@ type Group struct {
 	tell   []tale // what the keeper shall send
 	told   map[string]time.Time
 	heard  bool  // the rival that was knocked at has answered
+	learnt bool  // which terms have ended: an exchange of state has come to its end
 	asked  asked // the knock under way
 	stats  Stats
 }

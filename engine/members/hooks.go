@@ -57,6 +57,7 @@ func (h *hooks) MergeRemoteState(data []byte, _ bool) {
 	if err := parseFloors(data, g.roster.learn); err != nil {
 		g.stats.Garbled++
 	}
+	g.learnt = true
 	g.poke()
 }
 

@@ -66,7 +66,7 @@ func (g *Group) settle() (again time.Duration, err error) {
 	case self.stage == member && self.term <= g.roster.floors[self.agent.ID]:
 		self.term, announce = g.roster.nextTerm(), true
 		g.stats.Revived++
-	case self.stage == candidate && len(g.roster.living) > 0: // who is alone has nobody to ask
+	case self.stage == candidate && g.learnt && len(g.roster.living) > 0: // who is alone has nobody to ask
 		self.term, self.stage = g.roster.nextTerm(), member
 		announce, claimed = true, true
 	}
