@@ -14,6 +14,9 @@ import (
 // limit is how long anything may take that is awaited, in real time at pace 1.
 const limit = 2 * time.Minute
 
+// settle is how long the last news of the building are told on.
+const settle = 20 * time.Second
+
 // Simulate runs groups of each size, one size after the other.
 func Simulate(ctx context.Context, o Options) (*Result, error) {
 	if err := o.Validate(); err != nil {
@@ -93,7 +96,7 @@ func (s *simulation) build(ctx context.Context, t *town) error {
 
 // quiet measures what is said while nothing happens.
 func (s *simulation) quiet(ctx context.Context) error {
-	if err := pause(ctx, time.Duration(float64(10*time.Second)*s.o.Pace)); err != nil { // the last news are told to the end
+	if err := pause(ctx, time.Duration(float64(settle)*s.o.Pace)); err != nil {
 		return err
 	}
 	sum := func() (datagrams, bytes, streams float64) {

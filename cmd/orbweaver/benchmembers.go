@@ -9,11 +9,11 @@ import (
 )
 
 type benchMembersCmd struct {
-	Sizes  []int    `help:"Agents in a group; several sizes are simulated one after the other." default:"10,100,1000" placeholder:"N"`
-	Agents count    `help:"Agents in all groups of one size together: small groups run many at a time." default:"1000" placeholder:"N"`
-	Deaths count    `help:"Agents that are killed in all groups of one size together." default:"100" placeholder:"N"`
+	Sizes  []int    `help:"Agents in a group; several sizes are simulated one after the other." default:"10,100" placeholder:"N"`
+	Agents count    `help:"Agents in all groups of one size together: small groups run many at a time." default:"100" placeholder:"N"`
+	Deaths count    `help:"Agents that are killed in all groups of one size together." default:"20" placeholder:"N"`
 	Quiet  duration `help:"Measure what they say to each other while nothing happens, for so long." default:"30s" placeholder:"TIME"`
-	Pace   float64  `help:"Multiply all times of the agents: 1 is real time, more is slower." default:"1" placeholder:"FACTOR"`
+	Pace   float64  `help:"Multiply all times of the agents: 1 is real time, more is slower." default:"4" placeholder:"FACTOR"`
 	Seed   count    `help:"Which delays." default:"1" placeholder:"N"`
 	JSON   bool     `help:"Print JSON."`
 }
@@ -21,8 +21,9 @@ type benchMembersCmd struct {
 // Help says what it does.
 func (*benchMembersCmd) Help() string {
 	return "Groups of agents in one process, without sockets: how long it takes until all know that one was killed, and that it is back;\n" +
-		"what an agent says while nothing happens; how even the shares of hosts are, and what a death moves.\n\n" +
-		"Examples:\n  orbweaver bench members\n  orbweaver bench members --sizes 8 --agents 8 --deaths 1"
+		"what an agent says while nothing happens; how even the shares of hosts are, and what a death moves. Groups that get too little CPU for\n" +
+		"their pace take living agents for dead. A thousand agents take several minutes of CPU to become a group.\n\n" +
+		"Examples:\n  orbweaver bench members\n  orbweaver bench members --sizes 1000 --deaths 3 --pace 20"
 }
 
 // Run measures.
