@@ -24,6 +24,7 @@ type benchCmd struct {
 	Seen       benchSeenCmd       `cmd:"" help:"The map of payload digests, growing."`
 	Virtualize benchVirtualizeCmd `cmd:"" help:"The queues on disk, alone and growing."`
 	Workbench  benchWorkbenchCmd  `cmd:"" help:"The workbench alone: memory, visits and cuts at millions of hosts."`
+	Members    benchMembersCmd    `cmd:"" help:"Groups of agents without sockets: how soon all know of a death, and what they say."`
 }
 
 // Help shows an example.
@@ -49,6 +50,7 @@ func (*benchListCmd) Run(w *world) error {
 	fmt.Fprintln(w.stdout, "seen\tthe map of payload digests, growing: what a page costs however many there are")
 	fmt.Fprintln(w.stdout, "virtualize\tthe queues on disk, alone and growing")
 	fmt.Fprintln(w.stdout, "workbench\tthe workbench alone: memory, visits and cuts at millions of hosts")
+	fmt.Fprintln(w.stdout, "members\tgroups of agents without sockets: how soon all know of a death, and what they say")
 	return nil
 }
 

@@ -9,7 +9,11 @@ import (
 
 func TestADeathIsAgreedOnWithinTenSeconds(t *testing.T) {
 	var took []time.Duration
-	for seed := range uint64(50) {
+	seeds := uint64(200)
+	if testing.Short() || raceEnabled {
+		seeds = 20
+	}
+	for seed := range seeds {
 		synctest.Test(t, func(t *testing.T) {
 			w := newTown(t, seed)
 			defer w.close()
@@ -28,4 +32,22 @@ func TestADeathIsAgreedOnWithinTenSeconds(t *testing.T) {
 	if p99 := took[len(took)*99/100]; p99 > 10*time.Second {
 		t.Errorf("p99 %v", p99)
 	}
+}
+
+func TestAHundredAgentsAgree(t *testing.T) {
+	if testing.Short() || raceEnabled {
+		t.Skip("half a minute of CPU")
+	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t, 1)
+		defer w.close()
+		w.populate(100)
+		for n := range 10 {
+			w.kill(name(10 + n))
+			d, ok := w.agreeWithin(30 * time.Second)
+			if t.Logf("agreed after %v", d); !ok || d > 10*time.Second {
+				t.Errorf("kill %d: %v", n, d)
+			}
+		}
+	})
 }

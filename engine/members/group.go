@@ -33,6 +33,8 @@ type Group struct {
 	wake   chan struct{} // the keeper has work
 	loops  sync.WaitGroup
 
+	refuting chan struct{} // the seeker shall see to it that a refutation is heard
+
 	announcing sync.Mutex // one change of our own card at a time
 	closing    sync.Mutex // serializes Leave and Close
 	closed     bool
@@ -43,6 +45,7 @@ type Group struct {
 	tell   []tale // what the keeper shall send
 	told   map[string]time.Time
 	heard  bool  // the rival that was knocked at has answered
+	learnt bool  // which terms have ended: an exchange of state has come to its end
 	asked  asked // the knock under way
 	stats  Stats
 }
@@ -79,6 +82,8 @@ func Join(ctx context.Context, o Options) (*Group, error) {
 		lost:    make(chan struct{}),
 		wake:    make(chan struct{}, 1),
 		told:    map[string]time.Time{},
+
+		refuting: make(chan struct{}, 1),
 	}
 	g.ctx, g.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	if err := g.open(); err != nil {

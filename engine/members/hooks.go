@@ -57,6 +57,7 @@ func (h *hooks) MergeRemoteState(data []byte, _ bool) {
 	if err := parseFloors(data, g.roster.learn); err != nil {
 		g.stats.Garbled++
 	}
+	g.learnt = true
 	g.poke()
 }
 
@@ -191,6 +192,9 @@ func (g *Group) refused(name string, c *card, err error) {
 		return
 	}
 	g.stats.Ended++
+	if g.roster.isThere(c.agent.ID) {
+		return // another has its place, and it will meet that one
+	}
 	now := time.Now()
 	if len(g.told) > rosterMax {
 		clear(g.told)

@@ -55,22 +55,20 @@ func (g *Group) settle() (again time.Duration, err error) {
 	var announce, claimed bool
 	switch {
 	case self.stage == leaving:
-	case self.stage == member && rival != nil && rival.stage == member && rival.beats(self):
-		err = g.taken(rival)
-	case self.stage == member:
-		// Another process of ours may have ended since, and so may this one, in the eyes of others.
-		if self.term <= g.roster.floors[self.agent.ID] {
-			self.term, announce = g.roster.nextTerm(), true
-			g.stats.Revived++
+	case rival != nil && (self.stage == member && rival.stage == member && rival.beats(self) ||
+		self.stage == candidate && (rival.stage == member || rival.name < self.name)):
+		// It may have died a moment ago. If it has, that will come out; if it has not, it answers.
+		if g.heard && g.asked.name == rival.name {
+			err = g.taken(rival)
+		} else {
+			again = g.knock(rival)
 		}
-	case len(g.roster.living) == 0: // alone: nobody to ask
-	case rival == nil || rival.stage == candidate && self.name < rival.name:
+	case self.stage == member && self.term <= g.roster.floors[self.agent.ID]:
+		self.term, announce = g.roster.nextTerm(), true
+		g.stats.Revived++
+	case self.stage == candidate && g.learnt && len(g.roster.living) > 0: // who is alone has nobody to ask
 		self.term, self.stage = g.roster.nextTerm(), member
 		announce, claimed = true, true
-	case g.heard && g.asked.name == rival.name:
-		err = g.taken(rival)
-	default:
-		again = g.knock(rival)
 	}
 	g.mu.Unlock()
 	if announce {

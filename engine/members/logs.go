@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// words reads what memberlist writes to its log. Two things it tells nobody in another way: that it cannot read a message for want of the
-// key, and that a probe failed. The tests hold its sentences to this version.
+// words reads what memberlist writes to its log. Three things it tells nobody in another way: that it cannot read a message for want of the
+// key, that a probe failed, and that it refutes a suspicion. The tests hold its sentences to this version.
 func (g *Group) words() slog.Handler { return listener{g} }
 
 // listener is memberlist's log: everything goes on to the log of the Group, for debugging.
@@ -24,6 +24,9 @@ func (l listener) Handle(ctx context.Context, r slog.Record) error {
 	g := l.g
 	if name, ok := between(r.Message, "memberlist: Suspect ", " has failed, no acks received"); ok {
 		g.doubt(name)
+	}
+	if strings.Contains(r.Message, "memberlist: Refuting a ") {
+		poke(g.refuting)
 	}
 	if isKeyFault(r.Message) {
 		g.mu.Lock()
@@ -50,7 +53,7 @@ func between(s, before, after string) (string, bool) {
 // isKeyFault says whether memberlist speaks of a message with another key, or with none where there should be one, or the other way round.
 func isKeyFault(s string) bool {
 	for _, sentence := range []string{
-		"No installed keys could decrypt",
+		"no installed keys could decrypt",
 		"encryption is configured but remote state is not encrypted",
 		"remote state is encrypted and encryption is not configured",
 		"Decrypt packet failed",

@@ -68,10 +68,7 @@ func TestTwoOfANameThatMeetLater(t *testing.T) {
 		// It starts while nobody answers.
 		w.net.Split(places(0, 3), places(7, 8))
 		o, _ := w.make(name(1), place(7), 5, place(0))
-		lonely, err := members.Join(t.Context(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		lonely := w.stranger(o)
 		w.net.Heal()
 		select {
 		case <-lonely.Lost():
@@ -80,9 +77,6 @@ func TestTwoOfANameThatMeetLater(t *testing.T) {
 		}
 		if !errors.Is(lonely.Err(), members.ErrName) {
 			t.Errorf("lost for %v", lonely.Err())
-		}
-		if err := lonely.Close(); err != nil {
-			t.Error(err)
 		}
 		time.Sleep(30 * time.Second)
 		if !w.agree() {

@@ -38,13 +38,14 @@ func newRoster(self process) *roster {
 	return &roster{self: self, living: map[string]*process{}, floors: map[string]uint64{}, gone: map[string]*Gone{}}
 }
 
-// admits says whether memberlist may believe that a process lives. Who is known to be living may say so again in whatever term: else it
-// could not refute a suspicion. A candidate has no term yet, and is in nobody's View.
+// admits says whether memberlist may believe that a process lives. A member that is known to be living may say so again in whatever term:
+// else it could not refute a suspicion. A candidate has no term yet, and is in nobody's View.
 func (r *roster) admits(name string, c *card) error {
 	if c.agent.Crawl != r.self.agent.Crawl {
 		return fmt.Errorf("%w: %q belongs to crawl %q and this agent to %q", ErrCrawl, c.agent.ID, c.agent.Crawl, r.self.agent.Crawl)
 	}
-	if _, known := r.living[name]; !known && c.stage != candidate && c.term <= r.floors[c.agent.ID] {
+	known := r.living[name]
+	if c.stage != candidate && c.term <= r.floors[c.agent.ID] && (known == nil || known.stage == candidate) {
 		return errEnded
 	}
 	return nil
@@ -86,13 +87,12 @@ func (r *roster) bury(p *process, now time.Time, left bool) {
 	}
 	id := p.agent.ID
 	r.floors[id] = max(r.floors[id], p.term)
+	if old := r.gone[id]; (old == nil || old.term < p.term) && !r.isThere(id) {
+		r.gone[id] = &Gone{Agent: p.agent, When: now, Left: left, term: p.term}
+	}
 	if len(r.floors) > rosterMax {
 		r.forget()
 	}
-	if old := r.gone[id]; old != nil && old.term >= p.term || r.isThere(id) {
-		return
-	}
-	r.gone[id] = &Gone{Agent: p.agent, When: now, Left: left, term: p.term}
 }
 
 // forget drops the floor of the ID that has been away for longest.

@@ -11,7 +11,7 @@ type Timings struct {
 	Answer   time.Duration // wait for a direct answer, then others are asked to try; under Probe; default 300 ms
 	Patience time.Duration // a suspected agent has so long to say that it lives; default 6 s
 	Gossip   time.Duration // news go to three others so often; default 200 ms
-	Sync     time.Duration // full exchange of state with one other so often, rarer in groups of more than 32; default 8 s
+	Sync     time.Duration // full exchange of state with one other so often, rarer in groups of more than 32; default 5 s
 	Stream   time.Duration // limit of one exchange over TCP; default 3 s
 	Seek     time.Duration // agents that are missing are looked for so often; default 5 s
 }
@@ -27,7 +27,7 @@ func (t Timings) WithDefaults() Timings {
 	duration(&t.Answer, 300*time.Millisecond)
 	duration(&t.Patience, 6*time.Second)
 	duration(&t.Gossip, 200*time.Millisecond)
-	duration(&t.Sync, 8*time.Second)
+	duration(&t.Sync, 5*time.Second)
 	duration(&t.Stream, 3*time.Second)
 	duration(&t.Seek, 5*time.Second)
 	return t

@@ -18,6 +18,7 @@ type town struct {
 	t       *testing.T
 	net     *memberstest.Network
 	agents  map[string]*resident
+	others  []*members.Group
 	options func(*members.Options)
 }
 
@@ -85,6 +86,17 @@ func (w *town) populate(n int) {
 	}
 }
 
+// stranger starts an agent that is not one of the town; it is closed with it.
+func (w *town) stranger(o members.Options) *members.Group {
+	w.t.Helper()
+	g, err := members.Join(w.t.Context(), o)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.others = append(w.others, g)
+	return g
+}
+
 // kill ends a process without a word.
 func (w *town) kill(id string) {
 	if err := w.agents[id].Close(); err != nil {
@@ -97,6 +109,11 @@ func (w *town) kill(id string) {
 func (w *town) close() {
 	for id := range w.agents {
 		w.kill(id)
+	}
+	for _, g := range w.others {
+		if err := g.Close(); err != nil {
+			w.t.Error(err)
+		}
 	}
 	time.Sleep(30 * time.Second)
 }

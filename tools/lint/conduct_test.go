@@ -32,6 +32,8 @@ var starters = places{
 	"cmd/orbweaver/progress.go":      "the progress line; its Close waits",
 	"cmd/orbweaver/words.go":         "what the crawl says; its Close waits",
 	"cmd/orbweaver/sim.go":           "nobody waits: a read of standard input cannot be interrupted, so it ends with the process",
+	"bench/gossip/run.go":            "each waits for the groups",
+	"bench/gossip/town.go":           "the watches; close waits for them",
 	"bench/frontier/run.go":          "the watch; Run waits for it",
 	"bench/frontier/line.go":         "close waits for the listener and its connections",
 	"bench/agents/agent.go":          "the loop of the fleet hears of the end of each process, and its stop waits for all",

@@ -1,0 +1,5 @@
+//go:build !race
+
+package members_test
+
+const raceEnabled = false
