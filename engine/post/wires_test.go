@@ -21,6 +21,8 @@ type wires struct {
 	conns     map[*wire]bool
 	rate      int  // bytes a second from whoever connects to whoever listens; 0 for no limit
 	dead      bool // what is written gets lost, and nobody is told
+	recording bool
+	recorded  []byte // what those who connect have written
 }
 
 func newWires() *wires {
@@ -32,7 +34,7 @@ type wire struct {
 	net.Conn
 	net           *wires
 	local, remote net.Addr
-	slow          bool
+	caller        bool // who connected
 	once          sync.Once
 	closed        chan struct{}
 }
@@ -85,8 +87,8 @@ func (w *wires) Dial(ctx context.Context, addr netip.AddrPort) (net.Conn, error)
 	return w.end(c, netip.MustParseAddrPort("127.0.0.1:9"), addr, true), nil
 }
 
-func (w *wires) end(c net.Conn, local, remote netip.AddrPort, slow bool) net.Conn {
-	e := &wire{Conn: c, net: w, local: net.TCPAddrFromAddrPort(local), remote: net.TCPAddrFromAddrPort(remote), slow: slow, closed: make(chan struct{})}
+func (w *wires) end(c net.Conn, local, remote netip.AddrPort, caller bool) net.Conn {
+	e := &wire{Conn: c, net: w, local: net.TCPAddrFromAddrPort(local), remote: net.TCPAddrFromAddrPort(remote), caller: caller, closed: make(chan struct{})}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.conns[e] = true
@@ -110,6 +112,12 @@ func (w *wires) set(rate int, dead bool) {
 	w.rate, w.dead = rate, dead
 }
 
+func (w *wires) record() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.recording = true
+}
+
 func (e *wire) LocalAddr() net.Addr  { return e.local }
 func (e *wire) RemoteAddr() net.Addr { return e.remote }
 
@@ -121,11 +129,14 @@ func (e *wire) Close() error {
 func (e *wire) Write(b []byte) (int, error) {
 	e.net.mu.Lock()
 	rate, dead := e.net.rate, e.net.dead
+	if e.net.recording && e.caller {
+		e.net.recorded = append(e.net.recorded, b...)
+	}
 	e.net.mu.Unlock()
 	if dead {
 		return len(b), nil
 	}
-	if rate == 0 || !e.slow {
+	if rate == 0 || !e.caller {
 		return e.Conn.Write(b)
 	}
 	done := 0
