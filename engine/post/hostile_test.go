@@ -162,13 +162,14 @@ func TestG05_aFloodOfStreams(t *testing.T) {
 	}
 }
 
-// Whoever has no certificate of the crawl's, or one that has ended, or says to be another, gets no word in: it is counted by reason, and the log
-// says each kind once in a while.
-func TestG06_strangersAreRefused(t *testing.T) {
-	for name, c := range map[string]struct {
-		why   Refusal
-		enter func(t *testing.T, v *village, to Peer) error
-	}{
+// entry is a way in that ought to be shut, and as what it is counted.
+type entry struct {
+	why   Refusal
+	enter func(t *testing.T, v *village, to Peer) error
+}
+
+func entries() map[string]entry {
+	return map[string]entry{
 		"no certificate": {RefusedHandshake, func(t *testing.T, v *village, to Peer) error {
 			_, err := v.strangerWith(t, to, credentials.NewTLS(tlsWithout(tls.VersionTLS13, tls.VersionTLS13))).ends(helloOf("crawl-1", "x", "b"))
 			return err
@@ -225,7 +226,13 @@ func TestG06_strangersAreRefused(t *testing.T) {
 			_, err := v.stranger(t, to, issue(t, v.authority, "x", time.Hour)).ends()
 			return err
 		}},
-	} {
+	}
+}
+
+// Whoever has no certificate of the crawl's, or one that has ended, or says to be another, gets no word in: it is counted by reason, and the log
+// says each kind once in a while.
+func TestG06_strangersAreRefused(t *testing.T) {
+	for name, c := range entries() {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				v := newVillage(t, true)
@@ -327,6 +334,11 @@ func TestG06_whoListensHasToShowItsNameToo(t *testing.T) {
 		}
 		if took := time.Since(began) - 2*time.Hour; took > time.Second {
 			t.Errorf("it took %v to say so", took)
+		}
+		before := v.dialled.Load()
+		time.Sleep(time.Hour)
+		if n := v.dialled.Load() - before; n > 10 {
+			t.Errorf("%d connections were made while nobody sent", n)
 		}
 	})
 }

@@ -73,7 +73,7 @@ func (l *link) session(ctx context.Context) (*session, error) {
 	case <-s.open:
 		return s, nil
 	case <-s.over:
-		return nil, s.err
+		return nil, s.notSent()
 	case <-ctx.Done():
 		return nil, fmt.Errorf("%w: %w", ErrUnreachable, context.Cause(ctx))
 	}

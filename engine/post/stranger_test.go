@@ -58,9 +58,7 @@ func (s *stranger) say(frames ...[]byte) (grpc.ClientStream, error) {
 		return nil, err
 	}
 	for _, f := range frames {
-		if err := stream.SendMsg(&outgoing{head: f}); err != nil {
-			break // reading tells why
-		}
+		_ = stream.SendMsg(&outgoing{head: f}) // reading tells why it failed
 	}
 	return stream, nil
 }

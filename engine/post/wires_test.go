@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,6 +22,7 @@ type wires struct {
 	conns     map[*wire]bool
 	rate      int  // bytes a second from whoever connects to whoever listens; 0 for no limit
 	dead      bool // what is written gets lost, and nobody is told
+	dialled   atomic.Int64
 	recording bool
 	recorded  []byte // what those who connect have written
 }
@@ -74,6 +76,7 @@ func (l *wireListener) Accept() (net.Conn, error) {
 }
 
 func (w *wires) Dial(ctx context.Context, addr netip.AddrPort) (net.Conn, error) {
+	w.dialled.Add(1)
 	w.mu.Lock()
 	l := w.listeners[addr]
 	w.mu.Unlock()
@@ -218,3 +221,6 @@ func (v *village) agent(id string, o Options) (*Office, Peer) {
 	})
 	return office, Peer{id, office.Addr()}
 }
+
+// addrAfter is an address where no agent listens.
+func addrAfter(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr(), a.Port()+1000) }
