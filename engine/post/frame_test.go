@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // frames are one of each kind.
@@ -170,6 +173,28 @@ func FuzzUnpack(f *testing.F) {
 		p.pool.Put(out)
 		b.Free()
 	})
+}
+
+// A bomb costs as much memory as it said it would, and no more.
+func TestUnpack_aBombTakesNoMoreThanItSaid(t *testing.T) {
+	p, err := newPacker(new(buffers), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.close()
+	big, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer big.Close()
+	bomb := big.EncodeAll(make([]byte, batchLimit-1), nil)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err = p.unpack(load{Form: formZstd, Size: 1 << 20, Body: bomb})
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; !errors.Is(err, errMalformed) || took > 8<<20 {
+		t.Errorf("%d bytes of bomb took %d bytes of memory: %v", len(bomb), took, err)
+	}
 }
 
 // What comes of several versions is told by both of their ranges.

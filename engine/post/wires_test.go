@@ -109,6 +109,22 @@ func (w *wires) cut() {
 	}
 }
 
+// open is how many connections whoever made them has not closed.
+func (w *wires) open() (n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for c := range w.conns {
+		select {
+		case <-c.closed:
+		default:
+			if c.caller {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 func (w *wires) set(rate int, dead bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
