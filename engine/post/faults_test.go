@@ -435,10 +435,10 @@ func TestClose_doesNotWaitForASlowPeer(t *testing.T) {
 		if err := a.Send(t.Context(), toB, nil); err != nil {
 			t.Fatal(err)
 		}
-		v.set(10, false)
+		v.set(1<<10, false)
 		failed := make(chan error, 1)
 		go func() { failed <- a.Send(t.Context(), toB, noise(100<<10)) }()
-		time.Sleep(time.Minute)
+		time.Sleep(10 * time.Second)
 		began := time.Now()
 		if err := a.Close(); err != nil {
 			t.Error(err)

@@ -129,13 +129,13 @@ func (l *link) retire() {
 
 // hangUp closes the connection. gRPC would wait some seconds for a peer that does not read; nobody else does.
 func (l *link) hangUp() {
-	_ = l.conn.Close() // which fails only when it is closed
 	l.mu.Lock()
 	open := slices.Collect(maps.Keys(l.sockets))
 	l.mu.Unlock()
 	for _, s := range open {
 		_ = s.Close()
 	}
+	_ = l.conn.Close() // which fails only when it is closed
 }
 
 // socket is a connection below TLS that its link can close.
