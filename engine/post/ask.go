@@ -96,10 +96,6 @@ func (o *Office) understand(h *holder, in *incoming) (q question, err error) {
 
 // answer asks whoever knows.
 func (o *Office) answer(ctx context.Context, q *question, text []byte) *outgoing {
-	ctx, end := context.WithCancel(ctx)
-	defer end()
-	stop := context.AfterFunc(o.ctx, end)
-	defer stop()
 	var told []byte
 	err := fmt.Errorf("%w: this agent answers no questions", ErrRefused)
 	if o.opt.Answer != nil {

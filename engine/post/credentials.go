@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"sync"
 	"sync/atomic"
 
 	"google.golang.org/grpc/credentials"
@@ -69,14 +70,14 @@ func (s *security) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo
 		o.refused(RefusedCrowd, id, raw.RemoteAddr(), err)
 		return nil, nil, errors.Join(err, raw.Close())
 	}
-	h := &holder{id: id, CommonAuthInfo: credentials.CommonAuthInfo{SecurityLevel: s.level()}}
-	h.conn = &guest{Conn: conn, left: func() {
+	h := &holder{id: id, conn: raw, CommonAuthInfo: credentials.CommonAuthInfo{SecurityLevel: s.level()}}
+	raw.(*guest).onLeaving(func() {
 		leave()
 		if !h.settled.Load() && !o.closed() {
 			o.refused(RefusedSilent, id, raw.RemoteAddr(), errors.New("the connection ended without a hello that was taken"))
 		}
-	}}
-	return h.conn, h, nil
+	})
+	return conn, h, nil
 }
 
 // takeIn finds out who is there.
@@ -157,18 +158,33 @@ func (s *security) level() credentials.SecurityLevel {
 	return credentials.PrivacyAndIntegrity
 }
 
-// guest is a connection that was taken. It says once when it is gone.
+// guest is a connection that was taken, below TLS. It says once when it is closed, by whomever.
 type guest struct {
 	net.Conn
-	gone atomic.Bool
-	left func()
+	mu     sync.Mutex
+	closed bool
+	left   func() // nil until it has a place to leave
+}
+
+func (g *guest) onLeaving(left func()) {
+	g.mu.Lock()
+	g.left = left
+	closed := g.closed
+	g.mu.Unlock()
+	if closed {
+		left()
+	}
 }
 
 // Close may be called again.
 func (g *guest) Close() error {
 	err := g.Conn.Close()
-	if g.gone.CompareAndSwap(false, true) {
-		g.left()
+	g.mu.Lock()
+	first, left := !g.closed, g.left
+	g.closed = true
+	g.mu.Unlock()
+	if first && left != nil {
+		left()
 	}
 	return err
 }

@@ -19,6 +19,9 @@
 // its speaker knows: the highest that both know is spoken. Whoever is refused is counted by reason (Stats), and said to the log now and then. A
 // peer that breaks the protocol loses its connection and is banned for BanTime.
 //
+// Certificates are looked at when a connection is made: one that ends, or is replaced, while a connection lasts ends with it, or when its
+// agent connects with a newer one. What an agent's newest certificate is, is remembered as long as the process lives.
+//
 // In plain text everybody is who it says. Both ends of every connection are then on loopback, which is looked at where a connection is made and
 // where it is taken. Addresses are literal: nothing here asks a name server.
 //

@@ -45,6 +45,18 @@ type Network interface {
 // listener is what an Office listens with.
 type listener = net.Listener
 
+// guests takes connections whose ends are noticed.
+type guests struct{ listener }
+
+// Accept implements net.Listener.
+func (g guests) Accept() (net.Conn, error) {
+	conn, err := g.listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &guest{Conn: conn}, nil
+}
+
 // tcp is the network of life.
 type tcp struct{}
 
@@ -65,8 +77,9 @@ func keepAlive() net.KeepAliveConfig {
 	return net.KeepAliveConfig{Enable: true, Idle: 4 * time.Second, Interval: 2 * time.Second, Count: 3}
 }
 
-// newClient makes the connection of a link. It connects when somebody wants to send, and after a failure by gRPC's own back-off. gRPC's keepalive
-// stays off: it closes connections to peers that are merely slow (TCP_USER_TIMEOUT counts a closed window too); beats are ours.
+// newClient makes the connection of a link. It connects when somebody wants to send, and after a failure by gRPC's own back-off, until
+// nobody has wanted to for a while: an open session is somebody. gRPC's keepalive stays off: it closes connections to peers that are merely
+// slow (TCP_USER_TIMEOUT counts a closed window too); beats are ours.
 func (o *Office) newClient(l *link) (*grpc.ClientConn, error) {
 	return grpc.NewClient("passthrough:///"+l.peer.Addr.String(),
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
@@ -79,7 +92,7 @@ func (o *Office) newClient(l *link) (*grpc.ClientConn, error) {
 		}),
 		grpc.WithTransportCredentials(l.credentials()),
 		grpc.WithAuthority(identity.ServerName), grpc.WithNoProxy(), grpc.WithDisableRetry(), grpc.WithDisableServiceConfig(), grpc.WithDisableHealthCheck(),
-		grpc.WithUserAgent("orbweaver"), grpc.WithIdleTimeout(0),
+		grpc.WithUserAgent("orbweaver"), grpc.WithIdleTimeout(rest),
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: 200 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 5 * time.Second},
 			MinConnectTimeout: helloPatience,

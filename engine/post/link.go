@@ -73,7 +73,7 @@ func (l *link) session(ctx context.Context) (*session, error) {
 	case <-s.open:
 		return s, nil
 	case <-s.over:
-		return nil, s.err
+		return nil, s.notSent()
 	case <-ctx.Done():
 		return nil, fmt.Errorf("%w: %w", ErrUnreachable, context.Cause(ctx))
 	}
@@ -129,13 +129,13 @@ func (l *link) retire() {
 
 // hangUp closes the connection. gRPC would wait some seconds for a peer that does not read; nobody else does.
 func (l *link) hangUp() {
-	_ = l.conn.Close() // which fails only when it is closed
 	l.mu.Lock()
 	open := slices.Collect(maps.Keys(l.sockets))
 	l.mu.Unlock()
 	for _, s := range open {
 		_ = s.Close()
 	}
+	_ = l.conn.Close() // which fails only when it is closed
 }
 
 // socket is a connection below TLS that its link can close.

@@ -67,7 +67,7 @@ func Listen(ctx context.Context, o Options) (*Office, error) {
 	off.ctx, off.end = context.WithCancel(ctx)
 	off.server = off.newServer(&security{off, nil})
 	off.server.RegisterService(service(), off)
-	go func() { off.served <- off.server.Serve(off.listener) }()
+	go func() { off.served <- off.server.Serve(guests{off.listener}) }()
 	return off, nil
 }
 

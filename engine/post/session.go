@@ -156,22 +156,23 @@ func (s *session) read(stream grpc.ClientStream) error {
 			return s.fault(err)
 		}
 		silence.Reset(silenceMax)
-		frame := in.frame.ReadOnlyData()
-		if kindOf(frame) == kindBeat {
-			if err := parseBeat(frame); err != nil {
-				return err
-			}
-			continue
-		}
-		results, err := parseResults(frame)
-		if err == nil {
-			err = s.deliver(results)
-		}
-		if err != nil {
+		if err := s.take(in.frame.ReadOnlyData()); err != nil {
 			s.link.office.refused(RefusedMalformed, s.link.peer.ID, nil, err)
-			return err
+			return fmt.Errorf("%w: %s answers nonsense: %w", ErrFailed, s.link.peer.ID, err)
 		}
 	}
+}
+
+// take reads a frame.
+func (s *session) take(frame []byte) error {
+	if kindOf(frame) == kindBeat {
+		return parseBeat(frame)
+	}
+	results, err := parseResults(frame)
+	if err != nil {
+		return err
+	}
+	return s.deliver(results)
 }
 
 // deliver tells those who wait.
@@ -244,7 +245,7 @@ func (s *session) send(ctx context.Context, batch []byte) error {
 	select {
 	case s.slots <- struct{}{}:
 	case <-s.over:
-		return fmt.Errorf("%w: %w", ErrUnreachable, s.err)
+		return s.notSent()
 	case <-ctx.Done():
 		return fmt.Errorf("%w: it was not sent: %w", ErrUnreachable, context.Cause(ctx))
 	}
@@ -276,7 +277,15 @@ func (s *session) send(ctx context.Context, batch []byte) error {
 	return fmt.Errorf("%w: %w", ErrUnknown, err)
 }
 
+// notSent is the error of who came when the session was over.
+func (s *session) notSent() error {
+	if final(s.err) || errors.Is(s.err, ErrClosed) || errors.Is(s.err, ErrUnreachable) {
+		return s.err
+	}
+	return fmt.Errorf("%w: %w", ErrUnreachable, s.err)
+}
+
 // final reports whether trying again at once is in vain.
 func final(err error) bool {
-	return errors.Is(err, ErrIdentity) || errors.Is(err, ErrVersion) || errors.Is(err, ErrBanned)
+	return errors.Is(err, ErrIdentity) || errors.Is(err, ErrVersion) || errors.Is(err, ErrBanned) || errors.Is(err, ErrFailed)
 }

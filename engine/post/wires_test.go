@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,6 +22,9 @@ type wires struct {
 	conns     map[*wire]bool
 	rate      int  // bytes a second from whoever connects to whoever listens; 0 for no limit
 	dead      bool // what is written gets lost, and nobody is told
+	dialled   atomic.Int64
+	recording bool
+	recorded  []byte // what those who connect have written
 }
 
 func newWires() *wires {
@@ -32,7 +36,7 @@ type wire struct {
 	net.Conn
 	net           *wires
 	local, remote net.Addr
-	slow          bool
+	caller        bool // who connected
 	once          sync.Once
 	closed        chan struct{}
 }
@@ -72,6 +76,7 @@ func (l *wireListener) Accept() (net.Conn, error) {
 }
 
 func (w *wires) Dial(ctx context.Context, addr netip.AddrPort) (net.Conn, error) {
+	w.dialled.Add(1)
 	w.mu.Lock()
 	l := w.listeners[addr]
 	w.mu.Unlock()
@@ -85,8 +90,8 @@ func (w *wires) Dial(ctx context.Context, addr netip.AddrPort) (net.Conn, error)
 	return w.end(c, netip.MustParseAddrPort("127.0.0.1:9"), addr, true), nil
 }
 
-func (w *wires) end(c net.Conn, local, remote netip.AddrPort, slow bool) net.Conn {
-	e := &wire{Conn: c, net: w, local: net.TCPAddrFromAddrPort(local), remote: net.TCPAddrFromAddrPort(remote), slow: slow, closed: make(chan struct{})}
+func (w *wires) end(c net.Conn, local, remote netip.AddrPort, caller bool) net.Conn {
+	e := &wire{Conn: c, net: w, local: net.TCPAddrFromAddrPort(local), remote: net.TCPAddrFromAddrPort(remote), caller: caller, closed: make(chan struct{})}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.conns[e] = true
@@ -104,10 +109,32 @@ func (w *wires) cut() {
 	}
 }
 
+// open is how many connections whoever made them has not closed.
+func (w *wires) open() (n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for c := range w.conns {
+		select {
+		case <-c.closed:
+		default:
+			if c.caller {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 func (w *wires) set(rate int, dead bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.rate, w.dead = rate, dead
+}
+
+func (w *wires) record() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.recording = true
 }
 
 func (e *wire) LocalAddr() net.Addr  { return e.local }
@@ -121,11 +148,14 @@ func (e *wire) Close() error {
 func (e *wire) Write(b []byte) (int, error) {
 	e.net.mu.Lock()
 	rate, dead := e.net.rate, e.net.dead
+	if e.net.recording && e.caller {
+		e.net.recorded = append(e.net.recorded, b...)
+	}
 	e.net.mu.Unlock()
 	if dead {
 		return len(b), nil
 	}
-	if rate == 0 || !e.slow {
+	if rate == 0 || !e.caller {
 		return e.Conn.Write(b)
 	}
 	done := 0
@@ -207,3 +237,6 @@ func (v *village) agent(id string, o Options) (*Office, Peer) {
 	})
 	return office, Peer{id, office.Addr()}
 }
+
+// addrAfter is an address where no agent listens.
+func addrAfter(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr(), a.Port()+1000) }

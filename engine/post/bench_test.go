@@ -1,0 +1,91 @@
+package post
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+)
+
+// urls are a batch as a crawl makes it: a thousand URLs of sixty bytes, of a few dozen hosts.
+func urls(n int) []byte {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var b []byte
+	for range n {
+		line := fmt.Appendf(nil, "http://www.host-%04d.example/articles/%d/%x", rng.IntN(40), 1990+rng.IntN(36), rng.Uint64())
+		for len(line) < 59 {
+			line = append(line, "abcdefghij"[rng.IntN(10)])
+		}
+		b = append(append(b, line[:59]...), '\n')
+	}
+	return b
+}
+
+// BenchmarkSend sends batches of a thousand URLs over loopback, both ends in this process, with four under way. CPU is that of both ends.
+func BenchmarkSend(b *testing.B) {
+	a := authority(b, "crawl-1")
+	for name, options := range map[string]func(id string) Options{
+		"TLS":   func(id string) Options { return Options{Identity: issue(b, a, id, time.Hour)} },
+		"plain": func(id string) Options { return Options{Self: id, Crawl: "crawl-1", Plain: true} },
+	} {
+		b.Run(name, func(b *testing.B) {
+			one, _ := onSockets(b, options("one"))
+			_, toTwo := onSockets(b, options("two"))
+			const perBatch, atOnce = 1000, 4
+			batch := urls(perBatch)
+			if err := one.Send(b.Context(), toTwo, batch); err != nil {
+				b.Fatal(err)
+			}
+			letters := make(chan struct{})
+			var all sync.WaitGroup
+			b.SetBytes(int64(len(batch)))
+			b.ReportAllocs()
+			runtime.GC()
+			cpu := processTime()
+			b.ResetTimer()
+			for range atOnce {
+				all.Go(func() {
+					for range letters {
+						if err := one.Send(context.WithoutCancel(b.Context()), toTwo, batch); err != nil {
+							b.Error(err)
+						}
+					}
+				})
+			}
+			for b.Loop() {
+				letters <- struct{}{}
+			}
+			close(letters)
+			all.Wait()
+			spent := processTime() - cpu
+			flow := one.Stats().Peers[0].Out
+			b.ReportMetric(float64(spent.Nanoseconds())/float64(b.N)/perBatch, "cpu-ns/URL")
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "letters/s")
+			b.ReportMetric(float64(flow.Packed)/float64(flow.Bytes), "packed/byte")
+		})
+	}
+}
+
+// BenchmarkPack is what packing and unpacking the same batch cost.
+func BenchmarkPack(b *testing.B) {
+	p, err := newPacker(new(buffers), 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer p.close()
+	batch := urls(1000)
+	b.SetBytes(int64(len(batch)))
+	b.ReportAllocs()
+	for b.Loop() {
+		l, body := p.pack(batch)
+		out, err := p.unpack(load{l.Form, l.Size, body.ReadOnlyData()})
+		if err != nil {
+			b.Fatal(err)
+		}
+		body.Free()
+		p.pool.Put(out)
+	}
+}
