@@ -2,6 +2,7 @@ package invitro
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -137,4 +138,41 @@ func TestAgents_shareAWebWithoutGapsOrOverlap(t *testing.T) {
 			})
 		})
 	}
+}
+
+// An agent whose name another has stops in good order, and says why. What it has is whole, and it goes on when it is run again.
+func TestAgents_whoIsLostStopsInOrderAndGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBand(t, smallWorld(*firstSeed+720, simweb.Plain()), 2)
+		for _, name := range b.names {
+			b.start(t.Context(), name, unchanged)
+		}
+		time.Sleep(20 * time.Second)
+		lost := b.names[1]
+		b.hub.expel(lost)
+		for done := false; !done; {
+			time.Sleep(time.Second)
+			b.mu.Lock()
+			_, done = b.errs[lost]
+			b.mu.Unlock()
+		}
+		r, err := b.reports[lost], b.errs[lost]
+		if !errors.Is(err, engine.ErrLost) || !errors.Is(err, errName) || r.State != engine.StateStopped || r.PagesStored == 0 || r.URLsQueued == 0 || r.URLsInFlight != 0 {
+			t.Errorf("%v; %s (%s) after %d pages, %d queued, %d in flight", err, r.State, r.Reason, r.PagesStored, r.URLsQueued, r.URLsInFlight)
+		}
+		checkBalance(t, r)
+		delete(b.errs, lost)
+		b.start(t.Context(), lost, unchanged)
+		b.wait()
+		if err := b.rig.Net.Close(); err != nil {
+			t.Error(err)
+		}
+		if again := b.reports[lost]; again.State != engine.StateFinished || again.PagesStored < r.PagesStored {
+			t.Errorf("when it was run again: %s (%s) after %d pages", again.State, again.Reason, again.PagesStored)
+		}
+		if v := b.judge(); v.HostGapViolations+v.HostConcurrency > 0 || v.Coverage != 1 {
+			v.Print(t.Output())
+			t.Error("the oracle complains")
+		}
+	})
 }

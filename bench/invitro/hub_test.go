@@ -21,7 +21,10 @@ type hub struct {
 	asked   int
 }
 
-var errAway = errors.New("hub: nobody there")
+var (
+	errAway = errors.New("hub: nobody there")
+	errName = errors.New("hub: another has the name")
+)
 
 func newHub() *hub { return &hub{desks: map[string]*desk{}, latency: 2 * time.Millisecond} }
 
@@ -30,12 +33,22 @@ type desk struct {
 	hub     *hub
 	peer    engine.Peer
 	changed chan struct{}
+	lost    chan struct{} // closed when another has the name
 	server  engine.PeerServer
 }
 
 // desk makes the place of an agent that has not come yet.
 func (h *hub) desk(id string, capacity int) *desk {
-	return &desk{hub: h, peer: engine.Peer{ID: id, Capacity: capacity}, changed: make(chan struct{}, 1)}
+	return &desk{hub: h, peer: engine.Peer{ID: id, Capacity: capacity}, changed: make(chan struct{}, 1), lost: make(chan struct{})}
+}
+
+// expel takes an agent away, since another has its name.
+func (h *hub) expel(id string) {
+	h.mu.Lock()
+	d := h.desks[id]
+	h.mu.Unlock()
+	h.leave(d)
+	close(d.lost)
 }
 
 // leave takes an agent away, if it is still there.
@@ -81,9 +94,16 @@ func (d *desk) Known() (known []engine.KnownPeer) {
 	return known
 }
 
-func (d *desk) Lost() <-chan struct{} { return nil }
+func (d *desk) Lost() <-chan struct{} { return d.lost }
 
-func (d *desk) Err() error { return nil }
+func (d *desk) Err() error {
+	select {
+	case <-d.lost:
+		return errName
+	default:
+		return nil
+	}
+}
 
 func (d *desk) Join(_ context.Context, store uint64, s engine.PeerServer) error {
 	d.hub.mu.Lock()

@@ -22,7 +22,10 @@ func Measure(a Assignment, hosts int, next func() uint64) Balance {
 }
 
 // Balance is that of all keys there are: the lengths of the arcs.
-func (c *Consistent) Balance() Balance {
+func (c *Consistent) Balance() Balance { return balance(c.members, c.Shares()) }
+
+// Shares are the parts of all keys that the members have, in their order: 1 together.
+func (c *Consistent) Shares() []float64 {
 	shares := make([]float64, len(c.members))
 	for i, from := range c.from {
 		to := uint64(0)
@@ -35,7 +38,7 @@ func (c *Consistent) Balance() Balance {
 		}
 		shares[c.owner[i]] += length / (1 << 64)
 	}
-	return balance(c.members, shares)
+	return shares
 }
 
 func balance(members []Member, shares []float64) (b Balance) {
