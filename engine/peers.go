@@ -62,9 +62,7 @@ type peersCut struct {
 
 // begin makes the circle that the last cut knew, or that of this agent alone; who is there now is found out when the crawl runs.
 func (p *peers) begin(cut *peersCut) error {
-	if p.least > 1 || cut == nil { // who has not asked yet does not know what is its own
-		p.gate.Shut(waitingForAgents)
-	}
+	p.gate.Shut(waitingForAgents) // who has not asked the others yet does not know what is its own, or still is
 	known := []Peer{{ID: p.seam.Self(), Capacity: 1}}
 	if cut != nil {
 		known = cut.Peers
