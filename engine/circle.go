@@ -17,6 +17,8 @@ type circle struct {
 	lines []string // of peers
 	who   ring.Assignment
 	self  int
+	// shares are the parts of all hosts that they are responsible for.
+	shares []float64
 	// salts tell the URLs that were sent to one agent from those that were sent to another, or to the same before it lost its data: in the
 	// fingerprint cache each is another one. So when a host changes hands, exactly its URLs pass again.
 	salts []xxh3.Uint128
@@ -53,7 +55,7 @@ func circleOf(peers []Peer, self string) (*circle, error) {
 	if err != nil {
 		return nil, fmt.Errorf("engine: agents: %w", err)
 	}
-	c := &circle{who: who, self: -1}
+	c := &circle{who: who, shares: who.Shares(), self: -1}
 	for i, m := range who.Members() {
 		p := peers[slices.IndexFunc(peers, func(p Peer) bool { return p.ID == m.ID })]
 		c.peers, c.lines = append(c.peers, p), append(c.lines, p.line())

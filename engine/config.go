@@ -66,7 +66,7 @@ type Config struct {
 
 	Agents    int           // of the crawl, this one among them, that must be there before it begins [1]
 	AgentAway time.Duration // how long the hosts of an agent that stopped in good order wait for it, before others take them over [10m]
-	Recover   int           // how many others are asked whether they have a page, if agents have come or gone; below 0 for none [1]
+	Recover   int           // how many others are asked whether they have a page, if agents have come or gone; below 0 for none [3]
 
 	Checkpoint  time.Duration // between two cuts [30s]
 	ReportEvery time.Duration // between two report.json [5s]
@@ -149,7 +149,7 @@ func (c Config) WithDefaults() Config {
 	def(&c.Parsers, min(runtime.GOMAXPROCS(0), runtime.NumCPU()))
 	def(&c.Resolves, 256)
 	def(&c.Agents, 1)
-	def(&c.Recover, 1)
+	def(&c.Recover, 3)
 	defTime(&c.AgentAway, 10*time.Minute)
 	def(&c.Rooms.SiteItems, siteItemsMax)
 	def64(&c.Rooms.JournalStep, journalReserve)

@@ -17,6 +17,7 @@ type Counters struct {
 	Sieved   int64 // handed to the sieve
 	Sent     int64 // handed to other agents, who are responsible for them
 	Received int64 // of those found, what other agents sent
+	LinksOut int64 // of those found, links to another host than where they were; counted when there are other agents
 	Known    int64 // dropped by the sieve: in its store, or twice in a bucket
 	Admitted int64 // new: let through by the sieve
 
@@ -76,6 +77,7 @@ type counters struct {
 	notStored, unparsed, unclaimed, parseFaults, badEncodings atomic.Int64
 	robotsFetched, delayCapped, bytesReceived, bytesSent      atomic.Int64
 	retryClamped, ipsSlowed, unchanged, sent, received        atomic.Int64
+	linksOut                                                  atomic.Int64
 	finished                                                  atomic.Int64 // sum of outcomes
 	outcomes                                                  [outcome.Count]atomic.Int64
 	statuses                                                  [600]atomic.Int64
@@ -106,7 +108,7 @@ func (c *counters) pairs(p *Counters) []counterPair {
 		{&c.unclaimed, &p.Unclaimed}, {&c.parseFaults, &p.ParseFaults}, {&c.badEncodings, &p.BadEncodings}, {&c.robotsFetched, &p.RobotsFetched}, {&c.delayCapped, &p.DelayCapped},
 		{&c.retryClamped, &p.RetryClamped}, {&c.ipsSlowed, &p.IPsSlowed},
 		{&c.bytesReceived, &p.BytesReceived}, {&c.bytesSent, &p.BytesSent}, {&c.unchanged, &p.Unchanged},
-		{&c.sent, &p.Sent}, {&c.received, &p.Received},
+		{&c.sent, &p.Sent}, {&c.received, &p.Received}, {&c.linksOut, &p.LinksOut},
 	}
 	for i := range c.outcomes {
 		list = append(list, counterPair{&c.outcomes[i], &p.Outcomes[i]})

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 
 	"github.com/zeebo/xxh3"
@@ -92,6 +93,22 @@ func (f *Frontier) AddAll(d *door, links []byte, kinds []parse.Kind, it Item) (n
 	})
 	f.admit(d, it, false)
 	return n, err
+}
+
+// Outward counts, of links in the form of appendLink, those that lead to another host than where they were found, for who has other agents.
+func (f *Frontier) Outward(from, links []byte) {
+	if f.peers == nil {
+		return
+	}
+	home, n := urlx.Host(from), int64(0)
+	err := eachLink(links, func(url []byte) {
+		if !bytes.Equal(urlx.Host(url), home) {
+			n++
+		}
+	})
+	if err == nil && n > 0 { // if not, AddAll says so
+		f.n.linksOut.Add(n)
+	}
 }
 
 // check keeps a URL at the door, if it belongs to the crawl, and says so.

@@ -246,6 +246,7 @@ func (w *parseWorker) follow(f *flight) {
 	if n := w.finder.unfollowed; n > 0 {
 		w.frontier.Unfollowed(n)
 	}
+	w.frontier.Outward(f.url, w.finder.links)
 	if _, err := w.frontier.AddAll(&w.door, w.finder.links, kinds, it); err != nil {
 		panic(fmt.Sprintf("BUG: engine: the list of links that was just made cannot be read: %v", err))
 	}

@@ -43,10 +43,13 @@ type peers struct {
 	circle atomic.Pointer[circle]
 	before atomic.Pointer[circle] // the one that circle replaced
 	turned atomic.Int64           // when, in Unix ns
+	guest  atomic.Int64           // until then, in Unix ns, any host may have been another's a moment ago
 	open   atomic.Bool            // letters are taken
 	begun  atomic.Bool            // the agents were complete once, in this run or one before
 
+	again   bool                 // this agent goes on
 	settled bool                 // run's: they were, in this run
+	arrived bool                 // run's: the crawl goes on
 	gone    map[string]time.Time // run's: who went in good order, by line, and when that was seen
 	away    time.Duration        // how long those are waited for
 
@@ -93,6 +96,7 @@ func (p *peers) begin(cut *peersCut) error {
 		p.turns.Store(cut.Turns)
 		p.founded.Store(cut.Founded)
 		p.begun.Store(cut.Begun)
+		p.again = cut.Begun
 	}
 	p.gate.Shut(waitingForAgents)
 	c, err := newCircle(known, p.all, p.births, p.seam.Self())
@@ -146,6 +150,9 @@ func (p *peers) turn(c *circle) error {
 // notBefore is when a site may be visited that was another agent's a moment ago, who may just have asked for something; zero for any
 // other.
 func (p *peers) notBefore(site []byte) time.Time {
+	if until := time.Unix(0, p.guest.Load()); time.Now().Before(until) {
+		return until
+	}
 	was := p.before.Load()
 	if was == nil {
 		return time.Time{}
@@ -183,8 +190,8 @@ func (p *peers) run(ctx context.Context) error {
 				return err
 			}
 			p.founded.CompareAndSwap(0, c.hash())
-			p.gate.Open(waitingForAgents)
 			p.compare(ctx, c)
+			p.arrive()
 		}
 		select {
 		case <-p.seam.Changed():
@@ -240,6 +247,19 @@ func (p *peers) complete(now []Peer, patient bool) bool {
 		p.settled = len(now) >= p.least
 	}
 	return p.settled
+}
+
+// arrive lets the crawl begin, or go on. Unless all began together just now, the others may have asked any host of this agent for
+// something a moment ago.
+func (p *peers) arrive() {
+	if p.arrived {
+		return
+	}
+	p.arrived = true
+	if p.again || !p.since.Load() {
+		p.guest.Store(time.Now().Add(p.grace).UnixNano())
+	}
+	p.gate.Open(waitingForAgents)
 }
 
 // fail ends the crawl.

@@ -184,6 +184,9 @@ func (r *replayer) follow(e *journalEntry, rec *record) error {
 		links []byte
 		kinds []parse.Kind
 	}{{links: e.Links}, {rec.links, rec.kinds}} {
+		if rec.stored { // else nobody knows where they were
+			r.engine.frontier.Outward(rec.url, l.links)
+		}
 		found, err := r.engine.frontier.AddAll(&r.door, l.links, l.kinds, it)
 		if err != nil {
 			return fmt.Errorf("engine: resume: links in the journal: %w", err)

@@ -86,6 +86,8 @@ type Report struct {
 	NoveltyEvicted int64 `json:"novelty_evicted"`      // sites of this run that were forgotten for want of memory
 	NoveltyMemory  int64 `json:"novelty_memory_bytes"` // for that
 
+	Peers *PeersReport `json:"peers,omitempty"` // nil for a crawl alone
+
 	ActiveFetches int64   `json:"active_fetches"`
 	Front         int64   `json:"front"`        // addresses with something due soon
 	FrontWanted   int64   `json:"front_wanted"` // how many should have
@@ -135,6 +137,9 @@ func (e *Engine) Report() Report {
 	if e.jars != nil {
 		s := e.jars.Stats()
 		r.Cookies, r.CookiesLost = int64(s.Cookies), s.Refused
+	}
+	if e.peers != nil {
+		r.Peers = e.peers.report(&c)
 	}
 	if e.watch != nil {
 		s := e.watch.Stats()

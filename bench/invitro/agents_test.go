@@ -289,3 +289,63 @@ func TestAgents_anAgentComesLateAndAnotherGoesAndComesBack(t *testing.T) {
 		})
 	}
 }
+
+// An agent whose name another has stops in good order, and says why. What it has is whole, and it goes on when it is run again.
+func TestAgents_whoIsLostStopsInOrderAndGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBand(t, smallWorld(*firstSeed+720, simweb.Plain()), 2)
+		for _, name := range b.names {
+			b.start(t.Context(), name)
+		}
+		time.Sleep(20 * time.Second)
+		lost := b.names[1]
+		b.hub.expel(lost)
+		for done := false; !done; {
+			time.Sleep(time.Second)
+			b.mu.Lock()
+			_, done = b.errs[lost]
+			b.mu.Unlock()
+		}
+		r, err := b.reports[lost], b.errs[lost]
+		if !errors.Is(err, engine.ErrLost) || !errors.Is(err, errName) || r.State != engine.StateStopped || r.PagesStored == 0 || r.URLsQueued == 0 || r.URLsInFlight != 0 {
+			t.Errorf("%v; %s (%s) after %d pages, %d queued, %d in flight", err, r.State, r.Reason, r.PagesStored, r.URLsQueued, r.URLsInFlight)
+		}
+		checkBalance(t, r)
+		delete(b.errs, lost)
+		b.start(t.Context(), lost)
+		b.wait()
+		if again := b.reports[lost]; again.State != engine.StateFinished || again.PagesStored < r.PagesStored {
+			t.Errorf("when it was run again: %s (%s) after %d pages", again.State, again.Reason, again.PagesStored)
+		}
+		if v := b.judge(); v.HostGapViolations+v.HostConcurrency > 0 || v.Coverage != 1 {
+			v.Print(t.Output())
+			t.Error("the oracle complains")
+		}
+	})
+}
+
+// Agents that come to a crawl that runs get their hosts, and leave each alone until whoever had it is done with it.
+func TestAgents_whoComesLateIsPoliteAllTheSame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBand(t, smallWorld(*firstSeed+730, simweb.Plain()), 4)
+		b.least = 1
+		for i, name := range b.names {
+			b.start(t.Context(), name)
+			time.Sleep(time.Duration(20+i) * time.Second)
+		}
+		b.wait()
+		handed := int64(0)
+		for _, name := range b.names {
+			checkBalance(t, b.reports[name])
+			handed += b.reports[name].Outcomes["handed-over"]
+		}
+		if handed == 0 || b.hub.letters == 0 {
+			t.Errorf("%d URLs handed over, %d letters: nobody came in time", handed, b.hub.letters)
+		}
+		v := b.judge()
+		if v.HostGapViolations+v.HostConcurrency > 0 || v.Coverage != 1 || v.Repeated > b.config().Fetchers {
+			v.Print(t.Output())
+			t.Error("the oracle complains")
+		}
+	})
+}

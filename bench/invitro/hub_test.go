@@ -22,7 +22,10 @@ type hub struct {
 	asked   int
 }
 
-var errAway = errors.New("hub: nobody there")
+var (
+	errAway = errors.New("hub: nobody there")
+	errName = errors.New("hub: another has the name")
+)
 
 func newHub() *hub {
 	return &hub{desks: map[string]*desk{}, left: map[string]engine.Peer{}, latency: 2 * time.Millisecond}
@@ -33,12 +36,22 @@ type desk struct {
 	hub     *hub
 	peer    engine.Peer
 	changed chan struct{}
+	lost    chan struct{} // closed when another has the name
 	server  engine.PeerServer
 }
 
 // desk makes the place of an agent that has not come yet.
 func (h *hub) desk(id string, capacity int) *desk {
-	return &desk{hub: h, peer: engine.Peer{ID: id, Capacity: capacity}, changed: make(chan struct{}, 1)}
+	return &desk{hub: h, peer: engine.Peer{ID: id, Capacity: capacity}, changed: make(chan struct{}, 1), lost: make(chan struct{})}
+}
+
+// expel takes an agent away, since another has its name.
+func (h *hub) expel(id string) {
+	h.mu.Lock()
+	d := h.desks[id]
+	h.mu.Unlock()
+	h.leave(d)
+	close(d.lost)
 }
 
 // lose is what the others see of a kill: an agent that does not answer. Some time later they take it for gone: see leave.
@@ -96,9 +109,16 @@ func (d *desk) Known() (known []engine.KnownPeer) {
 	return known
 }
 
-func (d *desk) Lost() <-chan struct{} { return nil }
+func (d *desk) Lost() <-chan struct{} { return d.lost }
 
-func (d *desk) Err() error { return nil }
+func (d *desk) Err() error {
+	select {
+	case <-d.lost:
+		return errName
+	default:
+		return nil
+	}
+}
 
 func (d *desk) Join(_ context.Context, store uint64, s engine.PeerServer) error {
 	d.hub.mu.Lock()
@@ -112,11 +132,14 @@ func (d *desk) Join(_ context.Context, store uint64, s engine.PeerServer) error 
 
 func (d *desk) Leave(context.Context) error {
 	d.hub.mu.Lock()
-	if d.hub.desks[d.peer.ID] == d && d.server != nil {
+	dead := d.server == nil
+	if !dead {
 		d.hub.left[d.peer.ID] = d.peer
 	}
 	d.hub.mu.Unlock()
-	d.hub.leave(d)
+	if !dead {
+		d.hub.leave(d)
+	}
 	return nil
 }
 

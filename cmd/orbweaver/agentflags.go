@@ -26,7 +26,7 @@ type agentFlags struct {
 	Post       string   `help:"Where it takes letters, TCP; by default the host of --gossip and the port after it." placeholder:"HOST:PORT"`
 	Join       []string `help:"The --gossip of any other agent. Repeatable: one that answers is enough, and its own is passed over." placeholder:"HOST:PORT"`
 	Capacity   count    `help:"Share of the hosts, in proportion to the others'." default:"1" placeholder:"N" least:"1" most:"1000"`
-	Agents     count    `help:"How many agents must be there before the crawl begins, this one included." default:"1" placeholder:"N" least:"1" most:"65536"`
+	Agents     count    `help:"How many agents must be there before the crawl begins, this one included. One that goes on waits for those that it knew, for 15s." default:"1" placeholder:"N" least:"1" most:"65536"`
 
 	seat peering.Options // if Agent is given
 }

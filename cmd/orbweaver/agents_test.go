@@ -1,8 +1,9 @@
 package main
 
 import (
+	"errors"
 	"net"
-	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"orbweaver/bench/invitro"
 	"orbweaver/bench/simweb"
+	"orbweaver/engine"
 	"orbweaver/internal/vfs"
 )
 
@@ -63,30 +65,227 @@ func (w *web) once(t *testing.T, dirs ...string) {
 	}
 }
 
+// agent gives the arguments of one agent of a crawl of the web; join is the first one's gossip.
+func (w *web) agent(dir, name, at, join string, more ...string) []string {
+	return w.crawl(dir, 50*time.Millisecond, append([]string{"--agent", name, "--gossip", at, "--join", join}, more...)...)
+}
+
+// peers is what a report says of the agents.
+func peers(t *testing.T, dir string) map[string]any {
+	t.Helper()
+	p, ok := report(t, dir)["peers"].(map[string]any)
+	if !ok {
+		t.Fatalf("report.json has no peers: %v", report(t, dir))
+	}
+	return p
+}
+
+// share has two processes crawl the web together, and judges what they have.
+func (w *web) share(t *testing.T, first, second []string, one, other string) {
+	t.Helper()
+	a, saidA := child(t, first...)
+	b, saidB := child(t, second...)
+	if err := errors.Join(a.Wait(), b.Wait()); err != nil {
+		t.Fatalf("%v\nfirst:\n%s\nsecond:\n%s", err, saidA, saidB)
+	}
+	w.once(t, one, other)
+	sent, received := int64(0), int64(0)
+	for _, dir := range []string{one, other} {
+		m, p := report(t, dir), peers(t, dir)
+		balanced(t, m)
+		if m["state"] != "finished" || number(t, m, "pages_stored") == 0 || number(t, p, "waiting") != 0 {
+			t.Errorf("%s: %v", dir, m)
+		}
+		if number(t, p, "letters_sent") == 0 || number(t, p, "links_out") < number(t, p, "links_sent") || number(t, p, "bytes_sent") == 0 {
+			t.Errorf("%s: %v", dir, p)
+		}
+		sent, received = sent+number(t, p, "links_sent"), received+number(t, p, "links_received")
+		call("fsck", "--quiet", dir).want(t, exitDone)
+	}
+	if sent == 0 || sent != received {
+		t.Errorf("%d links sent, %d received", sent, received)
+	}
+}
+
 // Two processes on one machine share a web: each page is fetched once, by one of them, and both end by themselves.
 func TestTwoAgentsShareAWeb(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
-	ports := []string{gossipPort(t), gossipPort(t)}
+	here, there := gossipPort(t), gossipPort(t)
 	one, other := filepath.Join(dir, "1"), filepath.Join(dir, "2")
-	args := func(dir, name, at string) []string {
-		return w.crawl(dir, 50*time.Millisecond, "--agent", name, "--agent-plain", "--gossip", at, "--join", ports[0], "--agents", "2")
+	w.share(t, w.agent(one, "a1", here, here, "--agent-plain", "--agents", "2"),
+		w.agent(other, "a2", there, here, "--agent-plain", "--agents", "2"), one, other)
+	// What was given once is known when the crawl goes on, and it stays the one agent that it was.
+	call("crawl", "--dir", one).want(t, exitDone, "finished")
+	call("crawl", "--dir", one, "--agent", "a3").want(t, exitUsage, "--agent: the crawl in "+one+" is that of agent a1", "another --dir")
+	if r := call("ctl", "peers", "--dir", one).want(t, exitDone); !strings.Contains(r.out, "a1*") || !strings.Contains(r.out, "lambda = ") {
+		t.Errorf("the last report: %s", r.out)
 	}
-	first, said1 := child(t, args(one, "a1", ports[0])...)
-	second, said2 := child(t, args(other, "a2", ports[1])...)
+}
+
+// The same with certificates of the crawl's own. Two processes that are of another crawl, or of none, are refused at the door.
+func TestHostile_G06_agentsWithoutAFileOfTheCrawlAreRefused(t *testing.T) {
+	w, dir := serve(t), t.TempDir()
+	ours, theirs := filepath.Join(dir, "ours"), filepath.Join(dir, "theirs")
+	for _, ca := range []string{ours, theirs} {
+		call("ca", "init", "--dir", ca).want(t, exitDone)
+		for _, name := range []string{"a1", "a2", "a3"} {
+			call("ca", "issue", name, "--dir", ca).want(t, exitDone)
+		}
+	}
+	here, there, elsewhere := gossipPort(t), gossipPort(t), gossipPort(t)
+	first, said := child(t, w.agent(filepath.Join(dir, "1"), "a1", here, here, "--agent-file", filepath.Join(ours, "a1.agent"), "--agents", "2")...)
+	soon(t, "a1 waits", func() bool {
+		r := call("ctl", "status", "--dir", filepath.Join(dir, "1"))
+		return r.code == exitDone && strings.Contains(r.out, "waiting for the other agents") && strings.Contains(said.String(), "is known to the others")
+	})
+	refused := filepath.Join(dir, "3")
+	call(w.agent(refused, "a3", elsewhere, here, "--agent-file", filepath.Join(theirs, "a3.agent"))...).want(t, exitFailed,
+		"another gossip key", "give all agents of a crawl files that one `orbweaver ca` made")
+	call(w.agent(filepath.Join(dir, "4"), "a3", elsewhere, here, "--agent-plain")...).want(t, exitFailed, "another gossip key", "orbweaver ca")
+	if m := report(t, refused); m["state"] != "stopped" || number(t, m, "pages_stored")+number(t, m, "robots_fetched") != 0 {
+		t.Errorf("who was refused: %v", m)
+	}
+	other := w.agent(filepath.Join(dir, "2"), "a2", there, here, "--agent-file", filepath.Join(ours, "a2.agent"), "--agents", "2", "--json")
+	call(other...).want(t, exitDone)
 	if err := first.Wait(); err != nil {
-		t.Error(err)
+		t.Fatal(err, said)
 	}
-	if err := second.Wait(); err != nil {
-		t.Error(err)
+	w.once(t, filepath.Join(dir, "1"), filepath.Join(dir, "2"))
+	// With a file of the right crawl the directory of who was refused is good, and so is any other address.
+	call(w.agent(refused, "a3", elsewhere, here, "--agent-file", filepath.Join(ours, "a3.agent"), "--max-pages", "1")...).want(t, exitDone)
+}
+
+// A second process under a name that lives is refused before it asks anybody for anything, and the first does not notice.
+func TestHostile_G04_aSecondAgentOfOneNameIsRefused(t *testing.T) {
+	w, dir := serve(t), t.TempDir()
+	here, there := gossipPort(t), gossipPort(t)
+	one, other := filepath.Join(dir, "1"), filepath.Join(dir, "2")
+	done := make(chan result, 1)
+	go func() { done <- call(w.crawl(one, time.Second, "--agent", "a1", "--agent-plain", "--gossip", here)...) }()
+	soon(t, "pages of the first", func() bool {
+		r := call("ctl", "status", "--dir", one, "--json")
+		return r.code == exitDone && number(t, r.object(t), "pages_stored") >= 3
+	})
+	call(w.agent(other, "a1", there, here, "--agent-plain")...).want(t, exitFailed,
+		"cannot go on beside the others", "the name is taken", here, "give this one another --agent, or stop that one first")
+	if m := report(t, other); m["state"] != "stopped" || number(t, m, "pages_stored")+number(t, m, "robots_fetched") != 0 {
+		t.Errorf("the second: %v", m)
 	}
-	if t.Failed() {
-		t.Fatalf("a1:\n%s\na2:\n%s", said1, said2)
+	r := call("ctl", "peers", "--dir", one, "--json").want(t, exitDone)
+	p := r.object(t)
+	if agents, ok := p["agents"].([]any); !ok || len(agents) != 1 || p["self"] != "a1" {
+		t.Errorf("peers of the first: %s", r.out)
 	}
-	w.once(t, one, other)
-	for _, dir := range []string{one, other} {
-		balanced(t, report(t, dir))
+	call("crawl", "--dir", filepath.Join(dir, "3"), "--proxy", w.proxy, "--resolver", "hashed", "--agent", "a3", "--agent-plain", "--gossip", there, "--post",
+		strings.Replace(here, port(here), port(next(t, here)), 1), w.roots[0]).want(t, exitFailed, "listening for letters on", "does another agent run here?")
+	call("ctl", "stop", "--dir", one).want(t, exitDone)
+	if r := <-done; r.code != exitStopped {
+		t.Errorf("the first: %+v", r)
 	}
-	if os.Getenv("TELL") != "" {
-		t.Log(said1, said2)
+}
+
+func port(address string) string { return address[strings.LastIndexByte(address, ':')+1:] }
+
+// next is where an agent takes letters that was not told where.
+func next(t *testing.T, gossip string) string {
+	t.Helper()
+	a, err := agentAddr(gossip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err = nextPort(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.String()
+}
+
+// Agents come and go while an operator looks: a table and metrics say who is there.
+func TestPeersOfARunningCrawl(t *testing.T) {
+	w, dir := serve(t), t.TempDir()
+	here, there := gossipPort(t), gossipPort(t)
+	one, other := filepath.Join(dir, "1"), filepath.Join(dir, "2")
+	first, said := child(t, w.crawl(one, 3*time.Second, "--agent", "a1", "--agent-plain", "--gossip", here, "--agents", "2")...)
+	second, said2 := child(t, w.crawl(other, 3*time.Second, "--agent", "a2", "--agent-plain", "--gossip", there, "--join", here, "--agents", "2", "--capacity", "3")...)
+	soon(t, "both agents", func() bool {
+		r := call("ctl", "peers", "--dir", one)
+		return r.code == exitDone && strings.Contains(r.out, "a2 ") && strings.Count(r.out, "alive") == 2 && strings.Contains(r.out, "75.")
+	})
+	metrics := metricsOf(t, one)
+	for _, name := range []string{
+		"# TYPE orbweaver_peers_links_sent_total counter", `orbweaver_peers_agents{state="alive"} 2`, `orbweaver_peers_agents{state="dead"} 0`,
+		`orbweaver_peers_share{agent="a2"} 0.7`, `orbweaver_peers_waiting{agent="a2"} `, "\norbweaver_peers_overhead ", "\norbweaver_peers_lambda ",
+	} {
+		if !strings.Contains(metrics, name) {
+			t.Errorf("/metrics lacks %q:\n%s", name, metrics)
+		}
+	}
+	for i, dir := range []string{other, one} {
+		call("ctl", "stop", "--dir", dir).want(t, exitDone)
+		cmd := []*exec.Cmd{second, first}[i]
+		_ = cmd.Wait() // the status is looked at below
+		if code := cmd.ProcessState.ExitCode(); code != exitStopped {
+			t.Fatalf("exit status %d:\n%s\n%s", code, said, said2)
+		}
+		if i == 0 {
+			soon(t, "one that has left", func() bool { return strings.Contains(call("ctl", "peers", "--dir", one).out, "left") })
+		}
+	}
+	if r := call("ctl", "peers", "--dir", t.TempDir()); r.code != exitFailed || !strings.Contains(r.err, "no crawl is running there") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// reported is a crawl of which there is one report.
+type reported engine.Report
+
+func (r reported) Report() engine.Report { return engine.Report(r) }
+
+// The line of progress says how many agents there are, when there are several.
+func TestProgressBesideOthers(t *testing.T) {
+	r := engine.Report{PagesStored: 10, Waiting: "nothing"}
+	for _, c := range []struct {
+		peers *engine.PeersReport
+		words string
+	}{
+		{nil, "0 fetching | nothing\n"},
+		{&engine.PeersReport{Agents: []engine.AgentReport{{ID: "a1", State: engine.PeerAlive}}}, "0 fetching | nothing\n"},
+		{&engine.PeersReport{Overhead: 0.44, Waiting: 7, Agents: []engine.AgentReport{
+			{ID: "a1", State: engine.PeerAlive}, {ID: "a2", State: engine.PeerSuspected}, {ID: "a3", State: engine.PeerAlive}, {ID: "a4", State: engine.PeerDead}}},
+			"0 fetching | 3 agents, 0.4 links/page sent, 7 waiting | nothing\n"},
+	} {
+		r.Peers = c.peers
+		var out buffer
+		p := &progress{out: &out, crawl: reported(r), lastAt: time.Now().Add(-time.Second)}
+		if p.print(); !strings.HasSuffix(out.String(), c.words) {
+			t.Errorf("%q, want %q", out.String(), c.words)
+		}
+	}
+}
+
+// All that is wrong with the flags of an agent is told at once, with what to do.
+func TestAgentFlags(t *testing.T) {
+	dir := t.TempDir()
+	call("ca", "init", "--dir", dir).want(t, exitDone)
+	call("ca", "issue", "a1", "--dir", dir).want(t, exitDone)
+	file := filepath.Join(dir, "a1.agent")
+	base := []string{"crawl", "--dir", filepath.Join(dir, "c"), "--proxy", "http://127.0.0.1:9", "--resolver", "hashed", "http://a.test/"}
+	for _, c := range []struct {
+		args  string
+		words []string
+	}{
+		{"--agent a1", []string{"--agent-file: an agent needs its file, which 'orbweaver ca issue' makes; or --agent-plain"}},
+		{"--agent a2 --agent-file " + file, []string{"--agent-file: ", "is the file of agent a1", "give --agent a1, or the file of a2"}},
+		{"--agent a1 --agent-file " + file + " --agent-plain", []string{"--agent-plain: with --agent-file"}},
+		{"--agent a1 --agent-file missing --gossip here --join 192.0.2.1 --capacity 0 --agents 0", []string{
+			"missing: no such file", `--gossip: "here" is no HOST:PORT`, `--join: "192.0.2.1" is no HOST:PORT`, "--capacity: 0", "--agents: 0"}},
+		{"--agent ../a --agent-plain --gossip host.example:7", []string{"--agent: the name", `--gossip: "host.example:7": give an address`}},
+		{"--agent a1 --agent-plain --gossip 192.0.2.1:7946", []string{"192.0.2.1:7946: without certificates agents talk on loopback alone", "orbweaver ca init"}},
+		{"--agent a1 --agent-plain --join 192.0.2.1:7946", []string{"--gossip: the agent at 192.0.2.1:7946 cannot reach 127.0.0.1:7946"}},
+		{"--agent a1 --gossip 0.0.0.0:7946 --agent-file " + file, []string{"0.0.0.0:7946: the others must be able to reach it"}},
+		{"--agent a1 --agent-plain --gossip 127.0.0.1:65535", []string{"--post: there is no port after that of --gossip"}},
+		{"--join 127.0.0.1:7946 --agent-plain --agents 3", []string{"--join: is for one of several agents", "--agent-plain: is for", "--agents: is for"}},
+	} {
+		call(append(base[:len(base):len(base)], strings.Fields(c.args)...)...).want(t, exitUsage, c.words...)
 	}
 }

@@ -25,6 +25,7 @@ type ctlCmd struct {
 	Block  ctlBlockCmd  `cmd:"" help:"Ask hosts no more: host, .suffix or *.suffix."`
 	Rule   ctlRuleCmd   `cmd:"" help:"Give hosts a delay or a cap of their own, or exclude them."`
 	Rules  ctlRulesCmd  `cmd:"" help:"List the rules of single hosts."`
+	Peers  ctlPeersCmd  `cmd:"" help:"The agents that share the crawl, and what goes between them."`
 	Set    ctlSetCmd    `cmd:"" help:"Change host-delay, ip-delay or the fetch filter."`
 }
 
@@ -81,26 +82,9 @@ type ctlStatusCmd struct{}
 
 // Run prints the report of the running crawl, or the last one of a crawl that does not run.
 func (*ctlStatusCmd) Run(w *world, c *ctlCmd) error {
-	client, err := c.client()
+	r, err := c.report(w)
 	if err != nil {
 		return err
-	}
-	r, err := client.Status(w.ctx)
-	if errors.Is(err, control.ErrNotRunning) && c.Address == "" {
-		last, rerr := engine.ReadReport(vfs.Disk(), c.Dir)
-		if errors.Is(rerr, os.ErrNotExist) {
-			return c.explain(err)
-		}
-		if rerr != nil {
-			return rerr
-		}
-		if last.State == engine.StateRunning || last.State == engine.StatePaused {
-			fmt.Fprintln(w.stderr, "not running any more; this is its last report:")
-		}
-		r, err = last, nil
-	}
-	if err != nil {
-		return c.explain(err)
 	}
 	if c.JSON {
 		return printJSON(w.stdout, r)
@@ -108,6 +92,29 @@ func (*ctlStatusCmd) Run(w *world, c *ctlCmd) error {
 	writeReport(w.stdout, r)
 	fmt.Fprintf(w.stdout, "  waiting   %s\n", r.Waiting)
 	return nil
+}
+
+// report is that of the running crawl, or the last one of a crawl that does not run.
+func (c *ctlCmd) report(w *world) (engine.Report, error) {
+	client, err := c.client()
+	if err != nil {
+		return engine.Report{}, err
+	}
+	r, err := client.Status(w.ctx)
+	if err == nil {
+		return r, nil
+	}
+	if !errors.Is(err, control.ErrNotRunning) || c.Address != "" {
+		return r, c.explain(err)
+	}
+	last, rerr := engine.ReadReport(vfs.Disk(), c.Dir)
+	if errors.Is(rerr, os.ErrNotExist) {
+		return r, c.explain(err)
+	}
+	if rerr == nil && (last.State == engine.StateRunning || last.State == engine.StatePaused) {
+		fmt.Fprintln(w.stderr, "not running any more; this is its last report:")
+	}
+	return last, rerr
 }
 
 type (

@@ -33,7 +33,7 @@ func (c *crawlCmd) writeEffective(w *world) error {
 	values := map[string]any{}
 	for _, f := range w.args.Selected().Flags {
 		switch f.Name {
-		case "help", "config", "dir", "seeds", "progress", "json", "dry-run", "depth", "refresh":
+		case "help", "config", "dir", "seeds", "progress", "json", "dry-run", "depth", "refresh", "agents":
 			continue
 		}
 		v := f.Target.Interface()

@@ -74,6 +74,10 @@ func writeReport(out io.Writer, r engine.Report) {
 		fmt.Fprintf(out, "  dropped   %s\n", table(r.Dropped))
 	}
 	fmt.Fprintf(out, "  hosts     %d, %d of them put to disk; %d addresses; %d robots.txt fetched\n", r.HostsKnown, r.HostsCold, r.IPsKnown, r.RobotsFetched)
+	if p := r.Peers; p != nil {
+		fmt.Fprintf(out, "  agents    %d there; %d links sent, %d received, %d waiting; %.2f sent a page, %.2f lead to other hosts\n",
+			p.Here(), p.LinksSent, p.LinksReceived, p.Waiting, p.Overhead, p.Lambda)
+	}
 	if pages > 0 {
 		fmt.Fprintf(out, "  cost      %.0f CPU µs per page, peak memory %s\n", r.CPUSeconds*1e6/float64(pages), human(r.RSSPeakBytes))
 	}

@@ -68,12 +68,24 @@ func (p *progress) print() {
 	mbs := float64(r.BytesReceived-p.last.BytesReceived) / seconds / 1e6
 	p.last, p.lastAt = r, now
 	line := fmt.Sprintf("%s  %d pages  %.0f pages/s  %.1f MB/s  %d hosts  %d queued  %d fetching | %s",
-		(time.Duration(r.WallSeconds) * time.Second).String(), pages, rate, mbs, r.HostsKnown, r.URLsQueued, r.ActiveFetches, r.Waiting)
+		(time.Duration(r.WallSeconds) * time.Second).String(), pages, rate, mbs, r.HostsKnown, r.URLsQueued, r.ActiveFetches, beside(r.Peers)+r.Waiting)
 	if p.over {
 		fmt.Fprintf(p.out, "\r\x1b[K%.140s", line)
 		return
 	}
 	fmt.Fprintln(p.out, line)
+}
+
+// beside is what the line says of other agents, "" if there are none.
+func beside(p *engine.PeersReport) string {
+	if p == nil || len(p.Agents) < 2 {
+		return ""
+	}
+	said := fmt.Sprintf("%d agents, %.1f links/page sent", p.Here(), p.Overhead)
+	if p.Waiting > 0 {
+		said += fmt.Sprintf(", %d waiting", p.Waiting)
+	}
+	return said + " | "
 }
 
 // Close ends the line.

@@ -73,31 +73,39 @@ func TestControl(t *testing.T) {
 	ctl("add", "nonsense").want(t, exitFailed, `"nonsense"`)
 }
 
-func TestMetrics(t *testing.T) {
-	w, dir := serve(t), t.TempDir()
-	running(t, w, dir)
+// answerOf asks the control socket of a running crawl.
+func answerOf(t *testing.T, dir, path string) string {
+	t.Helper()
 	socket := strings.TrimPrefix(control.Address(dir), "unix:")
 	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", socket)
 	}}
-	get := func(path string) string {
-		t.Helper()
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://crawl"+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp, err := transport.RoundTrip(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		body, err := io.ReadAll(resp.Body)
-		if err != nil || resp.StatusCode != http.StatusOK {
-			t.Fatal(resp.Status, err)
-		}
-		return string(body)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://crawl"+path, nil)
+	if err != nil {
+		t.Fatal(err)
 	}
-	metrics := get("/metrics")
+	resp, err := transport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatal(resp.Status, err)
+	}
+	return string(body)
+}
+
+func metricsOf(t *testing.T, dir string) string {
+	t.Helper()
+	return answerOf(t, dir, "/metrics")
+}
+
+func TestMetrics(t *testing.T) {
+	w, dir := serve(t), t.TempDir()
+	running(t, w, dir)
+	socket := strings.TrimPrefix(control.Address(dir), "unix:")
+	metrics := metricsOf(t, dir)
 	for _, name := range []string{
 		"# TYPE orbweaver_pages_stored_total counter", "\norbweaver_pages_stored_total ", "\norbweaver_urls_queued ",
 		`orbweaver_outcomes_total{outcome="ok"} `, `orbweaver_responses_total{code="200"} `, `orbweaver_state{state="running"} 1`,
@@ -107,7 +115,7 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("/metrics lacks %q:\n%s", name, metrics)
 		}
 	}
-	if get("/healthz") != "ok\n" {
+	if answerOf(t, dir, "/healthz") != "ok\n" {
 		t.Error("/healthz")
 	}
 	if info, err := os.Stat(socket); err != nil || info.Mode().Perm() != 0o600 {

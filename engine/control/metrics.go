@@ -13,6 +13,7 @@ type collector struct {
 	gauges []metric
 	byName []labelled
 	state  *prometheus.Desc
+	peers  peerMetrics
 }
 
 type metric struct {
@@ -82,6 +83,7 @@ func newCollector(c Crawl) *collector {
 			many("filter_errors_total", "Evaluations of expressions that failed, by point, in this run.", "point", func(r *engine.Report) map[string]int64 { return r.FilterErrors }),
 		},
 		state: prometheus.NewDesc("orbweaver_state", "1 for the state the crawl is in.", []string{"state"}, nil),
+		peers: newPeerMetrics(),
 	}
 }
 
@@ -103,4 +105,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		}
 	}
 	out <- prometheus.MustNewConstMetric(c.state, prometheus.GaugeValue, 1, string(r.State))
+	if r.Peers != nil {
+		c.peers.collect(out, r.Peers)
+	}
 }

@@ -51,12 +51,14 @@ func between(s, before, after string) (string, bool) {
 }
 
 // isKeyFault says whether memberlist speaks of a message with another key, or with none where there should be one, or the other way round.
+// Whether its sentences begin with a capital is not for ever.
 func isKeyFault(s string) bool {
+	s = strings.ToLower(s)
 	for _, sentence := range []string{
 		"no installed keys could decrypt",
 		"encryption is configured but remote state is not encrypted",
 		"remote state is encrypted and encryption is not configured",
-		"Decrypt packet failed",
+		"decrypt packet failed",
 	} {
 		if strings.Contains(s, sentence) {
 			return true

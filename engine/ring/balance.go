@@ -24,6 +24,9 @@ func Measure(a Assignment, hosts int, next func() uint64) Balance {
 // Balance is that of all keys there are: the lengths of the arcs.
 func (c *Consistent) Balance() Balance { return balance(c.members, c.shares) }
 
+// Shares are the parts of all keys that the members have, in their order: 1 together. The slice is lent.
+func (c *Consistent) Shares() []float64 { return c.shares }
+
 func balance(members []Member, shares []float64) (b Balance) {
 	all := 0
 	for _, m := range members {

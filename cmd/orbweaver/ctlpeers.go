@@ -1,0 +1,61 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"orbweaver/engine"
+)
+
+type ctlPeersCmd struct{}
+
+// Help shows examples.
+func (*ctlPeersCmd) Help() string {
+	return `As the agent sees it whose crawl this is; each has its own --dir. A star is behind its name. Of a crawl that does not run it is what
+the last report says.
+
+e is the number of links that it sent to others, n that of the pages that it has crawled, and lambda how many links of a page lead to other
+hosts: without what keeps a URL from being sent twice, e/n would be close to lambda.
+
+Examples:
+  orbweaver ctl peers --dir crawl
+  orbweaver ctl peers --dir crawl --json`
+}
+
+var errAlone = errors.New("this crawl is one process alone: several agents share a crawl if each is given --agent (docs/peering.md)")
+
+// Run prints them.
+func (*ctlPeersCmd) Run(w *world, c *ctlCmd) error {
+	r, err := c.report(w)
+	switch {
+	case err != nil:
+		return err
+	case r.Peers == nil:
+		return errAlone
+	case c.JSON:
+		return printJSON(w.stdout, r.Peers)
+	}
+	return writePeers(w.stdout, r.Peers)
+}
+
+func writePeers(out io.Writer, p *engine.PeersReport) error {
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "agent\tcapacity\tshare\twaiting\tstate\tsince\t")
+	for _, a := range p.Agents {
+		star := " "
+		if a.ID == p.Self {
+			star = "*"
+		}
+		fmt.Fprintf(t, "%s%s\t%d\t%.2f %%\t%d\t%s\t%s\t\n", a.ID, star, a.Capacity, 100*a.Share, a.Waiting, a.State, a.Since)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "links    e = %d sent, %d received; n = %d pages; e/n = %.3f; lambda = %.3f; %d wait, %d URLs were handed over\n",
+		p.LinksSent, p.LinksReceived, p.Pages, p.Overhead, p.Lambda, p.Waiting, p.HandedOver)
+	fmt.Fprintf(out, "letters  %d sent (%s), %d received (%s); %d did not arrive and were kept, %d were refused\n",
+		p.LettersSent, human(p.BytesSent), p.LettersReceived, human(p.BytesReceived), p.LettersFailed, p.LettersRefused)
+	return nil
+}

@@ -1,0 +1,66 @@
+package control
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"orbweaver/engine"
+)
+
+// peerMetrics are those of a crawl that several agents share. URLs that were handed over are among the outcomes.
+type peerMetrics struct {
+	totals, gauges []peerMetric
+	agents         *prometheus.Desc
+	share, waiting *prometheus.Desc
+}
+
+type peerMetric struct {
+	desc  *prometheus.Desc
+	value func(p *engine.PeersReport) float64
+}
+
+func newPeerMetrics() peerMetrics {
+	one := func(name, help string, value func(p *engine.PeersReport) float64) peerMetric {
+		return peerMetric{prometheus.NewDesc("orbweaver_peers_"+name, help, nil, nil), value}
+	}
+	many := func(name, help, label string) *prometheus.Desc {
+		return prometheus.NewDesc("orbweaver_peers_"+name, help, []string{label}, nil)
+	}
+	return peerMetrics{
+		totals: []peerMetric{
+			one("links_sent_total", "URLs sent to the agents that are responsible for them: e.", func(p *engine.PeersReport) float64 { return float64(p.LinksSent) }),
+			one("links_received_total", "URLs that other agents sent.", func(p *engine.PeersReport) float64 { return float64(p.LinksReceived) }),
+			one("links_out_total", "Links found that lead to another host than where they were.", func(p *engine.PeersReport) float64 { return float64(p.LinksOut) }),
+			one("letters_sent_total", "Letters that other agents have acknowledged, in this run.", func(p *engine.PeersReport) float64 { return float64(p.LettersSent) }),
+			one("letters_received_total", "Letters of other agents that were taken, in this run.", func(p *engine.PeersReport) float64 { return float64(p.LettersReceived) }),
+			one("letters_failed_total", "Letters that did not arrive, and are sent again, in this run.", func(p *engine.PeersReport) float64 { return float64(p.LettersFailed) }),
+			one("letters_refused_total", "Letters that could not be read, there or here, in this run.", func(p *engine.PeersReport) float64 { return float64(p.LettersRefused) }),
+			one("sent_bytes_total", "Bytes of letters sent, before they were packed, in this run.", func(p *engine.PeersReport) float64 { return float64(p.BytesSent) }),
+			one("received_bytes_total", "Bytes of letters received, after they were unpacked, in this run.", func(p *engine.PeersReport) float64 { return float64(p.BytesReceived) }),
+		},
+		gauges: []peerMetric{
+			one("overhead", "URLs sent for each page crawled: e/n.", func(p *engine.PeersReport) float64 { return p.Overhead }),
+			one("lambda", "Links to other hosts for each page crawled.", func(p *engine.PeersReport) float64 { return p.Lambda }),
+		},
+		agents:  many("agents", "Agents by state, this one among them.", "state"),
+		share:   many("share", "Part of all hosts that an agent is responsible for.", "agent"),
+		waiting: many("waiting", "URLs in the outbox for an agent.", "agent"),
+	}
+}
+
+func (m *peerMetrics) collect(out chan<- prometheus.Metric, p *engine.PeersReport) {
+	for _, t := range m.totals {
+		out <- prometheus.MustNewConstMetric(t.desc, prometheus.CounterValue, t.value(p))
+	}
+	for _, g := range m.gauges {
+		out <- prometheus.MustNewConstMetric(g.desc, prometheus.GaugeValue, g.value(p))
+	}
+	states := map[engine.PeerState]int{engine.PeerAlive: 0, engine.PeerSuspected: 0, engine.PeerDead: 0, engine.PeerLeft: 0}
+	for _, a := range p.Agents {
+		states[a.State]++
+		out <- prometheus.MustNewConstMetric(m.share, prometheus.GaugeValue, a.Share, a.ID)
+		out <- prometheus.MustNewConstMetric(m.waiting, prometheus.GaugeValue, float64(a.Waiting), a.ID)
+	}
+	for state, n := range states {
+		out <- prometheus.MustNewConstMetric(m.agents, prometheus.GaugeValue, float64(n), string(state))
+	}
+}

@@ -1,0 +1,83 @@
+package engine
+
+import (
+	"slices"
+	"time"
+
+	"orbweaver/engine/outcome"
+)
+
+// PeersReport is what one of several agents says of itself and the others. What it counts of links is of the whole crawl; what it counts of
+// letters is of this run.
+type PeersReport struct {
+	Self     string        `json:"self"`
+	Agents   []AgentReport `json:"agents"` // those there are and those there were, by their names
+	Pages    int64         `json:"pages"`  // n: crawled by this agent
+	Overhead float64       `json:"overhead"`
+	Lambda   float64       `json:"lambda"`
+
+	LinksSent     int64 `json:"links_sent"`     // e: URLs for which others are responsible
+	LinksReceived int64 `json:"links_received"` // from others
+	LinksOut      int64 `json:"links_out"`      // links found that lead to another host than where they were
+	HandedOver    int64 `json:"handed_over"`    // admitted URLs that went to the agent that is responsible now
+
+	LettersSent     int64 `json:"letters_sent"` // and acknowledged: the other agent has them for good
+	LettersReceived int64 `json:"letters_received"`
+	LettersFailed   int64 `json:"letters_failed"` // that did not arrive, or are not known to have; they are sent again
+	LettersRefused  int64 `json:"letters_refused"`
+	BytesSent       int64 `json:"bytes_sent"` // of letters, before they are packed
+	BytesReceived   int64 `json:"bytes_received"`
+
+	Waiting int64 `json:"waiting"` // URLs in outboxes, on their way or not
+}
+
+// AgentReport is one agent, as another sees it.
+type AgentReport struct {
+	ID       string    `json:"id"`
+	Capacity int       `json:"capacity"`
+	State    PeerState `json:"state"`
+	Since    string    `json:"since,omitempty"` // when it was seen to come; or to go, if it is not there any more
+	Share    float64   `json:"share"`           // of all hosts
+	Waiting  int64     `json:"waiting"`         // URLs in the outbox for it
+}
+
+// Here is how many agents are there, this one among them.
+func (r *PeersReport) Here() (n int) {
+	for _, a := range r.Agents {
+		if a.State == PeerAlive || a.State == PeerSuspected {
+			n++
+		}
+	}
+	return n
+}
+
+// report says how things stand between the agents.
+func (p *peers) report(c *Counters) *PeersReport {
+	r := &PeersReport{
+		Self: p.seam.Self(), Pages: c.stored() + c.NotStored,
+		LinksSent: c.Sent, LinksReceived: c.Received, LinksOut: c.LinksOut, HandedOver: c.Outcomes[outcome.HandedOver],
+		LettersSent: p.n.lettersOut.Load(), LettersReceived: p.n.lettersIn.Load(), LettersFailed: p.n.failed.Load(), LettersRefused: p.n.refused.Load(),
+		BytesSent: p.n.bytesOut.Load(), BytesReceived: p.n.bytesIn.Load(),
+	}
+	if r.Pages > 0 {
+		r.Overhead, r.Lambda = float64(r.LinksSent)/float64(r.Pages), float64(r.LinksOut)/float64(r.Pages)
+	}
+	for _, id := range p.box.Lines() {
+		all, _ := p.box.Waiting(id)
+		r.Waiting += int64(all)
+	}
+	circle := p.circle.Load()
+	for _, k := range p.seam.Known() {
+		a := AgentReport{ID: k.ID, Capacity: k.Capacity, State: k.State}
+		if !k.Since.IsZero() {
+			a.Since = k.Since.UTC().Format(time.RFC3339)
+		}
+		if i := slices.IndexFunc(circle.peers, func(p Peer) bool { return p.ID == k.ID }); i >= 0 {
+			a.Share = circle.shares[i]
+		}
+		waiting, _ := p.box.Waiting(k.ID)
+		a.Waiting = int64(waiting)
+		r.Agents = append(r.Agents, a)
+	}
+	return r
+}
