@@ -27,6 +27,8 @@ type agentFlags struct {
 	Join       []string `help:"The --gossip of any other agent. Repeatable: one that answers is enough, and its own is passed over." placeholder:"HOST:PORT"`
 	Capacity   count    `help:"Share of the hosts, in proportion to the others'." default:"1" placeholder:"N" least:"1" most:"1000"`
 	Agents     count    `help:"How many agents must be there before the crawl begins, this one included. One that goes on waits for those that it knew, for 15s." default:"1" placeholder:"N" least:"1" most:"65536"`
+	AgentAway  duration `help:"How long the hosts of an agent that stopped in good order wait for it before others take them over." default:"10m" placeholder:"TIME"`
+	Recover    count    `help:"When agents have come or gone: how many others are asked whether they have a page before it is fetched. Nothing is fetched twice as long as no more came. 0 asks nobody." default:"3" placeholder:"N" most:"16"`
 
 	seat peering.Options // if Agent is given
 }
@@ -43,7 +45,10 @@ func (c *crawlCmd) agents(cfg *engine.Config, log *slog.Logger) error {
 		return c.alone()
 	}
 	var bad mistakes
-	cfg.Agents = int(c.Agents.n)
+	cfg.Agents, cfg.AgentAway, cfg.Recover = int(c.Agents.n), c.AgentAway.d, int(c.Recover.n)
+	if cfg.Recover == 0 {
+		cfg.Recover = -1
+	}
 	o := peering.Options{ID: c.Agent, Capacity: int(c.Capacity.n), Log: log}
 	bad.add("--agent", identity.CheckName(c.Agent))
 	bad.add("--agent", c.sameAgent())
