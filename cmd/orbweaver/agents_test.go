@@ -123,7 +123,7 @@ func TestTwoAgentsShareAWeb(t *testing.T) {
 }
 
 // The same with certificates of the crawl's own. Two processes that are of another crawl, or of none, are refused at the door.
-func TestHostile_G06_agentsWithoutAFileOfTheCrawlAreRefused(t *testing.T) {
+func TestG06_agentsWithoutAFileOfTheCrawlAreRefused(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
 	ours, theirs := filepath.Join(dir, "ours"), filepath.Join(dir, "theirs")
 	for _, ca := range []string{ours, theirs} {
@@ -156,7 +156,7 @@ func TestHostile_G06_agentsWithoutAFileOfTheCrawlAreRefused(t *testing.T) {
 }
 
 // A second process under a name that lives is refused before it asks anybody for anything, and the first does not notice.
-func TestHostile_G04_aSecondAgentOfOneNameIsRefused(t *testing.T) {
+func TestG04_aSecondAgentOfOneNameIsRefused(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
 	here, there := gossipPort(t), gossipPort(t)
 	one, other := filepath.Join(dir, "1"), filepath.Join(dir, "2")
