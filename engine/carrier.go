@@ -12,6 +12,12 @@ import (
 // lettersAtOnce is how many letters to one agent are under way at a time.
 const lettersAtOnce = 4
 
+// letterLinger is how long the first item of a letter waits for company: a letter costs the same with one link as with hundreds.
+const letterLinger = 300 * time.Millisecond
+
+// letterItems is how many items are company enough.
+const letterItems = 1024
+
 // The wait after a letter that did not arrive, which doubles up to the longest.
 const (
 	letterAgain     = 250 * time.Millisecond
@@ -24,6 +30,7 @@ type post struct {
 	to    string
 	line  string
 	wake  <-chan struct{}
+	turn  chan struct{} // capacity 1: who holds it waits for the next letter to be full
 	stop  context.CancelFunc
 	ended sync.WaitGroup
 }
@@ -41,7 +48,7 @@ func (p *peers) carry(ctx context.Context, c *circle) {
 			panic("BUG: engine: a line of the outbox that there was is not there: " + err.Error())
 		}
 		own, stop := context.WithCancel(ctx)
-		one := &post{peers: p, to: peer.ID, line: peer.line(), wake: wake, stop: stop}
+		one := &post{peers: p, to: peer.ID, line: peer.line(), wake: wake, turn: make(chan struct{}, 1), stop: stop}
 		p.posts[one.line] = one
 		for range lettersAtOnce {
 			one.ended.Add(1)
@@ -69,32 +76,52 @@ func (p *peers) dismiss(line string) {
 func (o *post) run(ctx context.Context) {
 	wait := letterAgain
 	for ctx.Err() == nil {
-		batch, err := o.take()
-		switch {
-		case err != nil:
+		batch, err := o.next(ctx)
+		if err != nil {
 			if err := o.peers.ledger.disk.wait(ctx, err); err != nil {
 				o.peers.fail(err)
 				return
 			}
 			continue
-		case batch == nil:
-			select {
-			case <-o.wake:
-			case <-ctx.Done():
-			}
+		}
+		if batch == nil {
 			continue
 		}
 		if o.deliver(ctx, batch) {
 			wait = letterAgain
 			continue
 		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-		}
-		timer.Stop()
+		rest(ctx, wait)
 		wait = min(2*wait, letterAgainMost)
+	}
+}
+
+// next waits for a letter, and takes it; nil if there is none after all.
+func (o *post) next(ctx context.Context) (*outbox.Batch, error) {
+	select {
+	case o.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, nil //nolint:nilnil // as the comment says
+	}
+	defer func() { <-o.turn }()
+	select {
+	case <-o.wake:
+	case <-ctx.Done():
+		return nil, nil //nolint:nilnil // as the comment says
+	}
+	if all, under := o.peers.box.Waiting(o.line); all-under < letterItems {
+		rest(ctx, letterLinger)
+	}
+	return o.take()
+}
+
+// rest waits, unless ctx ends before.
+func rest(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
 	}
 }
 

@@ -21,6 +21,8 @@
 //	checkpoint.go   the cut and its manifest; restore.go, replay.go and recall.go the way back
 //	turnover.go     a finished crawl begins again; holdings.go what the archive has from before, for the worker who asks
 //	                whether it still holds (lister.go, validators.go)
+//	peers.go        the other agents: peering.go is the seam, circle.go who is responsible, carrier.go and letter.go what goes between
+//	                them, recovery.go whether somebody has a page, calm.go when all are done
 //	rebuild.go      a lost frontier made anew from the archive alone (rebuildrecords.go, rebuildlinks.go, capture.go)
 //	run.go          every goroutine, started and joined
 //

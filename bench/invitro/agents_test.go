@@ -281,7 +281,7 @@ func TestAgents_anAgentComesLateAndAnotherGoesAndComesBack(t *testing.T) {
 					recovered += b.reports[name].Outcomes["recovered"]
 				}
 				t.Logf("%d pages, %d asked for again; %d URLs handed over, %d pages recovered, %d questions", v.Fetched, v.Repeated, handed, recovered, b.hub.asked)
-				if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > 2*b.config().Fetchers {
+				if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > 10 { // what was in flight
 					v.Print(t.Output())
 					t.Error("the oracle complains")
 				}
