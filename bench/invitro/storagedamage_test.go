@@ -57,7 +57,7 @@ func TestHostile_S10_dataOfAnotherVersionIsRefusedByNameAndNothingIsChanged(t *t
 					met[c.magic] = true
 					steps := []int{-1, 1}
 					if c.file == "MANIFEST" {
-						steps[1] = 2 // the next one is that of a crawl which was begun again
+						steps[1] = 3 // the next two are those of crawls which were begun again, and of several agents
 					}
 					for _, step := range steps {
 						clone := d.KillClone()
