@@ -21,6 +21,11 @@ type PeersReport struct {
 	LinksOut      int64 `json:"links_out"`      // links found that lead to another host than where they were
 	HandedOver    int64 `json:"handed_over"`    // admitted URLs that went to the agent that is responsible now
 
+	Asked      int64 `json:"asked"`      // questions of this run whether others have pages
+	Unanswered int64 `json:"unanswered"` // of these
+	Recovered  int64 `json:"recovered"`  // admitted URLs whose pages others have, or this agent had before
+	Retold     int64 `json:"retold"`     // URLs of this run that agents had been told who are gone
+
 	LettersSent     int64 `json:"letters_sent"` // and acknowledged: the other agent has them for good
 	LettersReceived int64 `json:"letters_received"`
 	LettersFailed   int64 `json:"letters_failed"` // that did not arrive, or are not known to have; they are sent again
@@ -56,6 +61,7 @@ func (p *peers) report(c *Counters) *PeersReport {
 	r := &PeersReport{
 		Self: p.seam.Self(), Pages: c.stored() + c.NotStored,
 		LinksSent: c.Sent, LinksReceived: c.Received, LinksOut: c.LinksOut, HandedOver: c.Outcomes[outcome.HandedOver],
+		Asked: p.n.asked.Load(), Unanswered: p.n.unanswered.Load(), Recovered: c.Outcomes[outcome.Recovered], Retold: p.n.retold.Load(),
 		LettersSent: p.n.lettersOut.Load(), LettersReceived: p.n.lettersIn.Load(), LettersFailed: p.n.failed.Load(), LettersRefused: p.n.refused.Load(),
 		BytesSent: p.n.bytesOut.Load(), BytesReceived: p.n.bytesIn.Load(),
 	}
@@ -75,7 +81,7 @@ func (p *peers) report(c *Counters) *PeersReport {
 		if i := slices.IndexFunc(circle.peers, func(p Peer) bool { return p.ID == k.ID }); i >= 0 {
 			a.Share = circle.shares[i]
 		}
-		waiting, _ := p.box.Waiting(k.ID)
+		waiting, _ := p.box.Waiting(k.line())
 		a.Waiting = int64(waiting)
 		r.Agents = append(r.Agents, a)
 	}

@@ -125,22 +125,22 @@ type Told struct {
 
 // Peers is what an agent says of its letters; all zero if it has no peers.
 type Peers struct {
-	LinksSent      int64 `json:"links_sent"`       // the e of the papers
-	LinksForOthers int64 `json:"links_for_others"` // found for hosts of other agents, sent or not
-	LinksReceived  int64 `json:"links_received"`
-	LettersSent    int64 `json:"letters_sent"`
-	BytesSent      int64 `json:"bytes_sent"`
-	Asked          int64 `json:"asked"`       // questions after pages that others may have
-	HandedOver     int64 `json:"handed_over"` // hosts
+	LinksSent     int64 `json:"links_sent"` // the e of the papers
+	LinksReceived int64 `json:"links_received"`
+	LettersSent   int64 `json:"letters_sent"`
+	BytesSent     int64 `json:"bytes_sent"`
+	Asked         int64 `json:"asked"`       // questions of the last life after pages that others may have
+	Recovered     int64 `json:"recovered"`   // pages that others had
+	HandedOver    int64 `json:"handed_over"` // URLs
 }
 
 func (p *Peers) add(q Peers) {
 	p.LinksSent += q.LinksSent
-	p.LinksForOthers += q.LinksForOthers
 	p.LinksReceived += q.LinksReceived
 	p.LettersSent += q.LettersSent
 	p.BytesSent += q.BytesSent
 	p.Asked += q.Asked
+	p.Recovered += q.Recovered
 	p.HandedOver += q.HandedOver
 }
 
