@@ -117,12 +117,12 @@ func (p *peers) stay(ctx context.Context) {
 	}
 }
 
-// allKnow says that every other agent knows that the crawl is over.
+// allKnow says that every other agent knows that the crawl is over, or has gone since: in good order nobody goes who does not.
 func (p *peers) allKnow(ctx context.Context) bool {
-	c := p.circle.Load()
+	c, here := p.circle.Load(), p.seam.Peers()
 	for i, peer := range c.peers {
 		var a calmness
-		if i == c.self {
+		if i == c.self || !slices.Contains(here, peer) {
 			continue
 		}
 		raw, err := p.seam.Ask(ctx, peer.ID, []byte{questionCalm})
