@@ -283,8 +283,8 @@ func (p *peers) mine(url []byte) bool { return p.circle.Load().mine(url) }
 // follow makes c the circle, if it is not, sends letters to all of it, and gives what waits for others to those who are responsible now.
 func (p *peers) follow(ctx context.Context, c *circle) error {
 	if !p.circle.Load().same(c) {
-		if err := p.become(ctx, c); err != nil {
-			return err
+		if err := p.become(ctx, c); err != nil || !p.circle.Load().same(c) {
+			return err // or the crawl stops on a full disk, and goes by the old one to its end
 		}
 	}
 	p.carry(ctx, c)

@@ -218,7 +218,7 @@ func whileOpening() func(class string, n int) bool {
 // TestImage goes on from one saved image.
 func TestImage(t *testing.T) {
 	if *imageFile == "" {
-		t.Skip("no -image")
+		t.Skip("no -image") // a tool for who looks into a crash that failed
 	}
 	im, w, err := loadImage(*imageFile, world)
 	if err != nil {

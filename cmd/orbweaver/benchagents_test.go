@@ -44,7 +44,7 @@ func runsOf(t *testing.T, r result) map[string]map[string]any {
 // One agent has nobody to share with, and everything is as with a crawl. Of its files nothing is left.
 func TestBenchAgentsOfOne(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes two seconds")
+		t.Skip("takes two seconds") // -short is for the seconds between two edits; it runs in CI
 	}
 	dir := filepath.Join(t.TempDir(), "agents")
 	run := runsOf(t, agentsRun(t, dir, "--scenario", "plain", "--agents", "1", "--fsck", "--pass=--warc-level=3", "--pass=--max-depth=100").want(t, exitDone))["plain-1"]
@@ -64,7 +64,7 @@ func TestBenchAgentsOfOne(t *testing.T) {
 // Two agents that know nothing of each other fetch everything twice and meet at every host, and that is found out: the measure can fail.
 func TestBenchAgentsApartAreFoundOut(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes two seconds")
+		t.Skip("takes two seconds") // -short is for the seconds between two edits; it runs in CI
 	}
 	dir := filepath.Join(t.TempDir(), "agents")
 	run := runsOf(t, agentsRun(t, dir, "--scenario", "plain", "--agents", "2", "--apart").want(t, exitFailed, "something is wrong"))["plain-2-apart"]
@@ -88,7 +88,7 @@ func TestBenchAgentsApartAreFoundOut(t *testing.T) {
 // An agent that is killed again and again, and comes back each time, loses nothing.
 func TestBenchAgentsKilled(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes ten seconds")
+		t.Skip("takes ten seconds") // -short is for the seconds between two edits; it runs in CI
 	}
 	dir := filepath.Join(t.TempDir(), "agents")
 	run := runsOf(t, agentsRun(t, dir, "--scenario", "kill", "--among", "1", "--fault-host-delay", "300ms", "--fault-ip-delay", "20ms", "--kill-every", "1500ms",
@@ -103,7 +103,7 @@ func TestBenchAgentsKilled(t *testing.T) {
 // A run that does not end is ended, and each agent's last report is told.
 func TestBenchAgentsStuck(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes two seconds")
+		t.Skip("takes two seconds") // -short is for the seconds between two edits; it runs in CI
 	}
 	dir := filepath.Join(t.TempDir(), "agents")
 	agentsRun(t, dir, "--scenario", "plain", "--agents", "2", "--apart", "--host-delay", "1m", "--most", "1s").want(t, exitFailed,
@@ -114,7 +114,7 @@ func TestBenchAgentsStuck(t *testing.T) {
 // Two crawls that divide the hosts between them hold the web together: none of the two has all of it, and the union is sound.
 func TestSimJudgesTheUnionOfCrawls(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes two seconds")
+		t.Skip("takes two seconds") // -short is for the seconds between two edits; it runs in CI
 	}
 	t.Setenv(asProgram, "1")
 	world := simweb.Plain()
@@ -150,7 +150,7 @@ func TestSimJudgesTheUnionOfCrawls(t *testing.T) {
 // An interrupt ends the benchmark, and no agent outlives it.
 func TestBenchAgentsInterrupted(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes two seconds")
+		t.Skip("takes two seconds") // -short is for the seconds between two edits; it runs in CI
 	}
 	dir := filepath.Join(t.TempDir(), "agents")
 	cmd, errs := child(t, "bench", "agents", "--dir", dir, "--scenario", "plain", "--agents", "2", "--apart", "--hosts", "30", "--host-delay", "1m", "--json")

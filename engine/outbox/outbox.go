@@ -97,6 +97,9 @@ func (b *Outbox) open(to string, number int, cut *LineCut) (err error) {
 		return errors.Join(err, l.out.queue.Close())
 	}
 	b.lines[to] = l
+	if l.out.queue.Len() > 0 {
+		poke(l.wake)
+	}
 	return nil
 }
 

@@ -46,6 +46,17 @@ func (w *town) open() {
 	}
 	for to, items := range w.saved {
 		w.wait[to] = slices.Clone(items)
+		wake, err := box.Line(to)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		select {
+		case <-wake:
+		default:
+			if len(items) > 0 {
+				w.t.Fatalf("%d items wait for %s, and nobody is told to send them", len(items), to)
+			}
+		}
 	}
 }
 
