@@ -195,6 +195,8 @@ func (p *peers) Answer(_ context.Context, from string, question []byte) ([]byte,
 		return json.Marshal(p.now())
 	case len(question) > 0 && question[0] == questionFetched:
 		return p.answerFetched(from, question[1:])
+	case len(question) > 0 && question[0] == questionLease:
+		return p.leases.answer(from, question[1:])
 	}
 	return nil, fmt.Errorf("%w: a question of %q that is not known: %.20q", ErrLetter, from, question)
 }

@@ -50,6 +50,12 @@ func (p *peers) carry(ctx context.Context, c *circle) {
 		own, stop := context.WithCancel(ctx)
 		one := &post{peers: p, to: peer.ID, line: peer.line(), wake: wake, turn: make(chan struct{}, 1), stop: stop}
 		p.posts[one.line] = one
+		one.ended.Add(1)
+		clerk := p.leases.hire(one.to, one.line)
+		p.letters.Go(func() {
+			defer one.ended.Done()
+			clerk.run(own)
+		})
 		for range lettersAtOnce {
 			one.ended.Add(1)
 			p.letters.Go(func() {
@@ -69,6 +75,7 @@ func (p *peers) dismiss(line string) {
 	if one != nil {
 		one.stop()
 		one.ended.Wait()
+		p.leases.fire(line)
 	}
 }
 

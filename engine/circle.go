@@ -100,7 +100,9 @@ func (c *circle) salted(fp xxh3.Uint128, url []byte, owner int) xxh3.Uint128 {
 func (c *circle) same(other *circle) bool { return slices.Equal(c.peers, other.peers) }
 
 // has says that an agent is there, with the data that it had.
-func (c *circle) has(p Peer) bool { return slices.Contains(c.lines, p.line()) }
+func (c *circle) has(p Peer) bool { return c.hasLine(p.line()) }
+
+func (c *circle) hasLine(line string) bool { return slices.Contains(c.lines, line) }
 
 // nearest are up to t agents who would be responsible for a site or URL one after the other, were this agent and those before them not
 // there.

@@ -61,6 +61,7 @@ type fetchWorker struct {
 	rule    []byte // what decided that url is allowed, see flight
 	cookies []byte // that go with the request for url
 	asks    question
+	lent    context.Context //nolint:containedctx // of the exchange under way, among several agents; it ends with the lease of the address
 	refused []refusal
 	target  fetch.Target
 	blamed  bool     // the outcome of the last exchange counts
@@ -176,6 +177,9 @@ func (w *fetchWorker) visit(ctx context.Context, v *visit) error {
 // page fetches one URL and decides what follows.
 func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *Item) error {
 	site := &w.site
+	if !w.borrow(ctx, r, raw) {
+		return nil
+	}
 	p, err := w.pool.Get(ctx)
 	if err != nil { // hard stop: nothing was asked, the item goes back
 		r.release.Front = [][]byte{raw}
@@ -226,6 +230,24 @@ func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *Ite
 		w.quotas.stored(r.visit.Key)
 	}
 	return w.hand(ctx, r, p, f)
+}
+
+// borrow makes sure that no other agent asks the address while this one does; else the Visit is given back, with the item that was not asked
+// for; nil for a site's own robots.txt.
+func (w *fetchWorker) borrow(ctx context.Context, r *returned, raw []byte) bool {
+	if w.peers == nil {
+		return true
+	}
+	var again time.Time
+	if w.lent, again = w.peers.leases.borrow(ctx, w.stopping, r.visit.Addr); w.lent != nil {
+		return true
+	}
+	r.release.IPDue = again
+	if raw != nil {
+		r.release.Front = [][]byte{raw}
+	}
+	w.giveBack(r, nil)
+	return false
 }
 
 // questionTries is in how many of a URL's first tries the request may be a question. After that it is a plain one: perhaps it was the
@@ -302,6 +324,9 @@ func (w *fetchWorker) exchange(ctx context.Context, r *returned, p *fetch.Page) 
 	t.URL, t.HTTPS, t.Host = f.url, urlx.HTTPS(key), authority
 	if !w.proxy {
 		t.Addr = netip.AddrPortFrom(r.visit.Addr, uint16(urlx.Port(key)))
+	}
+	if w.lent != nil {
+		ctx = w.lent
 	}
 	w.fetching.Add(1)
 	o := w.fetcher.Fetch(ctx, t, p)
@@ -455,6 +480,10 @@ func (w *fetchWorker) putBack(r *returned) {
 	}
 	clear(w.refused)
 	w.refused = w.refused[:0]
+	if w.lent != nil {
+		w.lent = nil
+		w.peers.leases.give(r.visit.Addr, r.release.IPDue)
+	}
 	r.visit.Site = w.site
 	w.done.put(r)
 }

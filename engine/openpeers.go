@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"math"
 	"time"
 
 	"github.com/zeebo/xxh3"
@@ -54,9 +55,12 @@ func openPeers(seam Peering, fsys vfs.FS, dir string, m *manifest, empty bool, s
 	if err != nil {
 		return nil, errors.Join(err, box.Close())
 	}
-	return &peers{
+	p := &peers{
 		fetched: known, seam: seam, store: xxh3.HashString(m.CrawlID), box: box, grace: peerGrace, posts: map[string]*post{}, calmed: make(chan struct{}, 1), broken: make(chan error, 1),
-	}, nil
+	}
+	p.leases.init(p)
+	p.guest.Store(math.MaxInt64) // until it arrives among the others
+	return p, nil
 }
 
 // peerGrace is how long a host that was another agent's is left alone by the next: that one may have an exchange with it under way.

@@ -41,9 +41,8 @@ type peers struct {
 	lose   func(error)   // ends the crawl in good order: there is no place for this agent
 
 	circle atomic.Pointer[circle]
-	before atomic.Pointer[circle] // the one that circle replaced
-	turned atomic.Int64           // when, in Unix ns
-	guest  atomic.Int64           // until then, in Unix ns, any host may have been another's a moment ago
+	former atomic.Pointer[[]formerCircle] // that circle replaced, as long as that matters
+	guest  atomic.Int64                   // until then, in Unix ns, any host may have been another's a moment ago
 	open   atomic.Bool            // letters are taken
 	begun  atomic.Bool            // the agents were complete once, in this run or one before
 
@@ -61,13 +60,15 @@ type peers struct {
 
 	mu      sync.Mutex
 	posts   map[string]*post // guarded by mu: who carries letters to whom
-	letters sync.WaitGroup   // of carriers
+	letters sync.WaitGroup   // of carriers and clerks
+	leases  leases
 	n       postCounters
 }
 
 // postCounters are what went between agents, in this run.
 type postCounters struct {
 	lettersOut, lettersIn, bytesOut, bytesIn, failed, refused, retold, asked, unanswered atomic.Int64
+	leaseWishes, leaseAsked, leaseUnanswered, leaseAborted                               atomic.Int64
 }
 
 // peerPatience is how long an agent that starts again waits for those whom it knew before it takes them for gone.
@@ -141,27 +142,8 @@ func (p *peers) turn(c *circle) error {
 	}
 	p.ledger.cut.Lock()
 	defer p.ledger.cut.Unlock()
-	p.before.Store(p.circle.Load())
-	p.circle.Store(c)
-	p.turned.Store(time.Now().UnixNano())
+	p.replace(c, time.Now())
 	return nil
-}
-
-// notBefore is when a site may be visited that was another agent's a moment ago, who may just have asked for something; zero for any
-// other.
-func (p *peers) notBefore(site []byte) time.Time {
-	if until := time.Unix(0, p.guest.Load()); time.Now().Before(until) {
-		return until
-	}
-	was := p.before.Load()
-	if was == nil {
-		return time.Time{}
-	}
-	due := time.Unix(0, p.turned.Load()).Add(p.grace)
-	if !time.Now().Before(due) || was.mine(site) {
-		return time.Time{}
-	}
-	return due
 }
 
 // run follows who is there, until ctx ends. Letters are carried until then.
@@ -256,9 +238,11 @@ func (p *peers) arrive() {
 		return
 	}
 	p.arrived = true
+	until := int64(0)
 	if p.again || !p.since.Load() {
-		p.guest.Store(time.Now().Add(p.grace).UnixNano())
+		until = time.Now().Add(p.grace).UnixNano()
 	}
+	p.guest.Store(until)
 	p.gate.Open(waitingForAgents)
 }
 
@@ -307,6 +291,7 @@ func (p *peers) become(ctx context.Context, c *circle) error {
 		}
 	}
 	p.turns.Add(1)
+	p.leases.moved(c)
 	names := make([]string, len(c.peers))
 	for i, peer := range c.peers {
 		names[i] = peer.ID

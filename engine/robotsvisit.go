@@ -89,6 +89,9 @@ func (w *fetchWorker) robotsHop(ctx context.Context, r *returned, raw []byte, it
 
 // robotsFetch makes the exchange and acts on its outcome. raw is nil for a site's own robots.txt.
 func (w *fetchWorker) robotsFetch(ctx context.Context, r *returned, origin, raw []byte, it *Item) error {
+	if !w.borrow(ctx, r, raw) {
+		return nil
+	}
 	p, err := w.pool.Get(ctx)
 	if err != nil {
 		if raw != nil {

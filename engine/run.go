@@ -185,6 +185,7 @@ func (e *Engine) startLate(ctx context.Context, g *failGroup) {
 		e.peers.admit(true)
 		g.Go("agents", func() error { return e.peers.run(ctx) })
 		g.Go("settle", func() error { return e.peers.settle(ctx) })
+		g.Go("leases", func() error { return e.peers.leases.watch(ctx) })
 	}
 	g.Go("flush", func() error { return e.flush.run(ctx) })
 	g.Go("log", func() error { return e.log.run(ctx) })

@@ -142,6 +142,11 @@ func (b *band) judge() simweb.Verdict {
 	})
 }
 
+// impolite says that a host or an address was asked too early, or by two at a time.
+func impolite(v simweb.Verdict) bool {
+	return v.HostGapViolations+v.HostConcurrency+v.IPGapViolations+v.IPConcurrency > 0
+}
+
 // Agents that know each other from the beginning fetch a web whole, and no page twice.
 func TestAgents_shareAWebWithoutGapsOrOverlap(t *testing.T) {
 	for _, agents := range []int{1, 2, 4} {
@@ -165,7 +170,7 @@ func TestAgents_shareAWebWithoutGapsOrOverlap(t *testing.T) {
 					pages += r.PagesStored + r.RevisitsStored
 				}
 				t.Logf("virtual time %v, %d pages, %d letters, %d questions", time.Since(began), pages, b.hub.letters, b.hub.asked)
-				if v.HostGapViolations+v.HostConcurrency > 0 || v.Coverage != 1 || v.Overlap != 0 || v.Duplicates > 0 {
+				if impolite(v) || v.Coverage != 1 || v.Overlap != 0 || v.Duplicates > 0 {
 					v.Print(t.Output())
 					t.Error("the oracle complains")
 				}
@@ -204,7 +209,7 @@ func TestAgents_anAgentIsKilledAndComesBack(t *testing.T) {
 				v := b.judge()
 				inFlight := kills * b.config().Fetchers
 				t.Logf("%d kills, %d pages, %d asked for again, %d letters", kills, v.Fetched, v.Repeated, b.hub.letters)
-				if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > inFlight || v.HostGapViolations+v.HostConcurrency > 0 {
+				if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > inFlight || impolite(v) {
 					v.Print(t.Output())
 					t.Error("the oracle complains")
 				}
@@ -238,7 +243,7 @@ func TestAgents_anAgentAndItsDiskAreLost(t *testing.T) {
 				b.names = []string{"agent-0", "agent-2"}
 				v := b.judge()
 				t.Logf("%d pages, %d of them lost and fetched again; %d asked for again", v.Fetched, had, v.Repeated)
-				if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > had+b.config().Fetchers {
+				if v.Coverage != 1 || impolite(v) || v.Missing+v.AttemptsMissing > 0 || v.Repeated > had+b.config().Fetchers {
 					v.Print(t.Output())
 					t.Error("the oracle complains")
 				}
@@ -294,7 +299,7 @@ func TestAgents_anAgentComesLateAndAnotherGoesAndComesBack(t *testing.T) {
 					recovered += b.reports[name].Outcomes["recovered"]
 				}
 				t.Logf("%d pages, %d asked for again; %d URLs handed over, %d pages recovered, %d questions", v.Fetched, v.Repeated, handed, recovered, b.hub.asked)
-				if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > 10 { // what was in flight
+				if v.Coverage != 1 || impolite(v) || v.Missing+v.AttemptsMissing > 0 || v.Repeated > 10 { // what was in flight
 					v.Print(t.Output())
 					t.Error("the oracle complains")
 				}
@@ -330,7 +335,7 @@ func TestAgents_whoIsLostStopsInOrderAndGoesOn(t *testing.T) {
 		if again := b.reports[lost]; again.State != engine.StateFinished || again.PagesStored < r.PagesStored {
 			t.Errorf("when it was run again: %s (%s) after %d pages", again.State, again.Reason, again.PagesStored)
 		}
-		if v := b.judge(); v.HostGapViolations+v.HostConcurrency > 0 || v.Coverage != 1 {
+		if v := b.judge(); impolite(v) || v.Coverage != 1 {
 			v.Print(t.Output())
 			t.Error("the oracle complains")
 		}
@@ -356,7 +361,7 @@ func TestAgents_whoComesLateIsPoliteAllTheSame(t *testing.T) {
 			t.Errorf("%d URLs handed over, %d letters: nobody came in time", handed, b.hub.letters)
 		}
 		v := b.judge()
-		if v.HostGapViolations+v.HostConcurrency > 0 || v.Coverage != 1 || v.Repeated > b.config().Fetchers {
+		if impolite(v) || v.Coverage != 1 || v.Repeated > b.config().Fetchers {
 			v.Print(t.Output())
 			t.Error("the oracle complains")
 		}

@@ -1,0 +1,112 @@
+package engine
+
+import (
+	"context"
+	"encoding/binary"
+	"sync"
+	"time"
+
+	"orbweaver/engine/lease"
+)
+
+// clerk brings the wishes for addresses to one keeper, as many at a time as have come together while it was on its way. They are no
+// more than there are exchanges and fetch workers.
+type clerk struct {
+	leases *leases
+	to     string
+	line   string
+	wake   chan struct{} // capacity 1: there are wishes
+
+	mu     sync.Mutex
+	next   *errand   // guarded by mu: what it will say next; nil when it brings nothing any more
+	shy    time.Time // guarded by mu: before this it does not ask again a keeper who has not answered
+	number uint64    // run's: of the last question
+}
+
+// errand is what a clerk says in one question.
+type errand struct {
+	wishes   []lease.Wish
+	answered chan struct{} // closed when it is, or will not be
+}
+
+const (
+	// leaseLinger is how long the first wish waits for company.
+	leaseLinger = 50 * time.Millisecond
+	// leasePatience is how long an answer is waited for.
+	leasePatience = time.Second
+)
+
+func newClerk(l *leases, to, line string) *clerk {
+	return &clerk{leases: l, to: to, line: line, wake: make(chan struct{}, 1), next: newErrand()}
+}
+
+func newErrand() *errand { return &errand{answered: make(chan struct{})} }
+
+// say takes a wish, and tells by closing answered that the holder knows the answer. It is nil if nobody will answer.
+func (k *clerk) say(w lease.Wish) (answered <-chan struct{}) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.next == nil || w.Kind == lease.Want && time.Now().Before(k.shy) {
+		return nil
+	}
+	k.next.wishes = append(k.next.wishes, w)
+	poke(k.wake)
+	return k.next.answered
+}
+
+// run goes on one errand after the other, until ctx ends.
+func (k *clerk) run(ctx context.Context) {
+	for {
+		select {
+		case <-k.wake:
+			rest(ctx, leaseLinger)
+			k.bring(ctx)
+		case <-ctx.Done():
+			k.mu.Lock()
+			defer k.mu.Unlock()
+			close(k.next.answered)
+			k.next = nil
+			return
+		}
+	}
+}
+
+// bring goes on one errand.
+func (k *clerk) bring(ctx context.Context) {
+	k.mu.Lock()
+	e := k.next
+	k.next = newErrand()
+	if n := len(e.wishes); n > leaseWishes {
+		k.next.wishes = append(k.next.wishes, e.wishes[leaseWishes:]...)
+		e.wishes = e.wishes[:leaseWishes]
+		poke(k.wake)
+	}
+	k.mu.Unlock()
+	defer close(e.answered)
+	k.number++
+	question := binary.BigEndian.AppendUint64([]byte{questionLease}, k.leases.run)
+	question = binary.AppendUvarint(question, k.number)
+	for _, w := range e.wishes {
+		question = lease.AppendWish(question, w)
+	}
+	n := &k.leases.peers.n
+	n.leaseAsked.Add(1)
+	asked := time.Now()
+	own, cancel := context.WithTimeout(ctx, leasePatience)
+	defer cancel()
+	raw, err := k.leases.peers.seam.Ask(own, k.to, question)
+	now := time.Now()
+	if err == nil {
+		var answers []lease.Answer
+		if answers, err = lease.Answers(raw, len(e.wishes)); err == nil {
+			k.leases.holder.Take(k.line, e.wishes, answers, asked, now)
+			return
+		}
+	}
+	n.leaseUnanswered.Add(1)
+	again := now.Add(leaseAgain)
+	k.leases.holder.Fail(k.line, e.wishes, again)
+	k.mu.Lock()
+	k.shy = again
+	k.mu.Unlock()
+}

@@ -1,0 +1,210 @@
+package engine
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"sync"
+	"time"
+
+	"orbweaver/engine/lease"
+	"orbweaver/engine/ring"
+)
+
+// leases keeps the delay of IP addresses whose hosts belong to several agents, see package lease. The keeper of an address is whom the circle
+// gives it to, as if it were a host.
+type leases struct {
+	peers  *peers
+	gap    func() time.Duration // from one exchange of an address to the next
+	book   lease.Keeper         // of the addresses that this agent keeps
+	holder lease.Holder         // of those that it asks
+	run    uint64               // tells the questions of this process from those of one before
+
+	answered chan struct{} // closed
+
+	mu     sync.Mutex
+	clerks map[string]*clerk  // guarded by mu: who asks other keepers, by line
+	asked  map[string]inquiry // guarded by mu: the last question of each agent
+}
+
+func (l *leases) init(p *peers) {
+	l.peers, l.run, l.answered = p, rand.Uint64(), make(chan struct{})
+	l.clerks, l.asked = make(map[string]*clerk), make(map[string]inquiry)
+	close(l.answered)
+}
+
+// inquiry is the place of a question in the order of its agent's.
+type inquiry struct{ run, number uint64 }
+
+// questionLease brings wishes; its run and number follow, eight bytes and a varint, and then the wishes. The answer has one for each.
+const questionLease byte = 'L'
+
+const (
+	// leaseAgain is after how long an address is asked for again at the earliest, of a keeper who is not there, or is not the keeper.
+	leaseAgain = time.Second
+	// leaseWishes is how many wishes a question has at most.
+	leaseWishes = 4096
+)
+
+// keeper is the number of the agent that keeps the book of an address.
+func (c *circle) keeper(a lease.Addr) int {
+	if len(c.peers) == 1 {
+		return c.self
+	}
+	return c.who.Owner(ring.Key(a[:]))
+}
+
+// borrow lets an exchange with an address begin, in a context that ends when nobody keeps the address for this agent any more; give ends
+// it. If the address is not to be had now lent is nil, and again when to come again.
+func (l *leases) borrow(ctx context.Context, stopping <-chan struct{}, addr netip.Addr) (lent context.Context, again time.Time) {
+	a := lease.Addr(addr.As16())
+	lent, abort := context.WithCancel(ctx)
+	for wished := false; ; wished = true {
+		c := l.peers.circle.Load()
+		keeper, now := c.keeper(a), time.Now()
+		ok, again := l.holder.Begin(a, c.lines[keeper], abort, now)
+		if ok && l.peers.circle.Load() == c { // else nobody may have told the holder that the keepers moved
+			return lent, time.Time{}
+		}
+		if ok {
+			l.holder.End(a, time.Time{}, now)
+			lent, abort = context.WithCancel(ctx)
+			continue
+		}
+		if wished || now.Before(again) || !l.wish(ctx, stopping, c, keeper, a) {
+			abort()
+			if !again.After(now) {
+				again = now.Add(leaseAgain)
+			}
+			return nil, again
+		}
+	}
+}
+
+// wish asks the keeper for an address, and returns when it has answered, or will not.
+func (l *leases) wish(ctx context.Context, stopping <-chan struct{}, c *circle, keeper int, a lease.Addr) bool {
+	l.peers.n.leaseWishes.Add(1)
+	w := lease.Wish{Kind: lease.Want, Addr: a, For: l.gap()}
+	answered := l.say(c.lines[c.self], c.lines[keeper], w)
+	if answered == nil {
+		return false
+	}
+	select {
+	case <-answered:
+		return true
+	case <-stopping:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+// say brings a wish to a keeper; when it is answered the holder knows, and answered is closed. It is nil if the keeper is not there.
+func (l *leases) say(self, keeper string, w lease.Wish) (answered <-chan struct{}) {
+	if keeper == self {
+		now := time.Now()
+		l.holder.Take(keeper, []lease.Wish{w}, []lease.Answer{l.book.Ask(l.peers.seam.Self(), w, l.peers.keepsFrom(w.Addr), now)}, now, now)
+		return l.answered
+	}
+	l.mu.Lock()
+	clerk := l.clerks[keeper]
+	l.mu.Unlock()
+	if clerk == nil {
+		return nil
+	}
+	return clerk.say(w)
+}
+
+// give ends an exchange. Nobody may ask the address before due.
+func (l *leases) give(addr netip.Addr, due time.Time) {
+	a, now := lease.Addr(addr.As16()), time.Now()
+	if l.holder.End(a, due, now) {
+		c := l.peers.circle.Load()
+		l.say(c.lines[c.self], c.lines[c.keeper(a)], lease.Wish{Kind: lease.Free, Addr: a, For: max(due.Sub(now), 0)})
+	}
+}
+
+// hire gives the addresses of another keeper to a clerk, who is to be run until it is fired.
+func (l *leases) hire(to, line string) *clerk {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	k := newClerk(l, to, line)
+	l.clerks[line] = k
+	return k
+}
+
+func (l *leases) fire(line string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.clerks, line)
+}
+
+// watch prolongs the leases of exchanges that go on, and aborts those for which that was of no use, until ctx ends.
+func (l *leases) watch(ctx context.Context) error {
+	tick := time.NewTicker(lease.Watch)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+		prolong, aborted := l.holder.Ending(time.Now())
+		l.peers.n.leaseAborted.Add(int64(aborted))
+		l.prolong(prolong)
+	}
+}
+
+func (l *leases) prolong(all []lease.Prolong) {
+	c := l.peers.circle.Load()
+	for _, p := range all {
+		w := lease.Wish{Kind: lease.Hold, Addr: p.Addr, For: l.gap()}
+		if l.say(c.lines[c.self], p.Keeper, w) == nil {
+			l.holder.Fail(p.Keeper, []lease.Wish{w}, time.Now().Add(leaseAgain))
+		}
+	}
+}
+
+// moved is told that the agents are others now.
+func (l *leases) moved(c *circle) {
+	keeper := func(a lease.Addr) string { return c.lines[c.keeper(a)] }
+	there := func(line string) bool { return line == c.lines[c.self] || c.hasLine(line) }
+	l.prolong(l.holder.Moved(keeper, there, time.Now()))
+}
+
+// answer is what the keeper says to the wishes of another agent.
+func (l *leases) answer(from string, question []byte) (answers []byte, err error) {
+	if len(question) < 8 {
+		return nil, fmt.Errorf("%w: a question of %q without a number", ErrLetter, from)
+	}
+	this := inquiry{run: binary.BigEndian.Uint64(question)}
+	n := 0
+	if this.number, n = binary.Uvarint(question[8:]); n <= 0 {
+		return nil, fmt.Errorf("%w: a question of %q without a number", ErrLetter, from)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock() // questions of one agent are answered one after the other
+	if last := l.asked[from]; last.run == this.run && last.number >= this.number {
+		return nil, fmt.Errorf("%w: a question of %q came after a later one", ErrLetter, from)
+	}
+	l.asked[from] = this
+	c, now, wishes := l.peers.circle.Load(), time.Now(), 0
+	for w, err := range lease.Wishes(question[8+n:]) {
+		if wishes++; err != nil || wishes > leaseWishes {
+			return nil, fmt.Errorf("%w: a question of %q: %d wishes: %w", ErrLetter, from, wishes, err)
+		}
+		a := lease.Answer{For: leaseAgain}
+		if w.Kind != lease.Want || c.keeper(w.Addr) == c.self {
+			a = l.book.Ask(from, w, l.peers.keepsFrom(w.Addr), now)
+		}
+		answers = lease.AppendAnswer(answers, a)
+	}
+	return answers, nil
+}
+
+// keepsFrom is from when on this agent gives an address away: not right after it has become its keeper, since the one before may have
+// given it to somebody.
+func (p *peers) keepsFrom(a lease.Addr) time.Time {
+	return p.settledFrom(func(c *circle) bool { return c.keeper(a) == c.self }).Add(p.leases.gap())
+}
