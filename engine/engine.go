@@ -224,7 +224,7 @@ func (e *Engine) openAll(m *manifest) error {
 	}
 	e.assemble(m)
 	if e.peers != nil {
-		if err := e.peers.begin(m.Peers); err != nil {
+		if err := e.peers.begin(m.Peers, !fresh); err != nil {
 			return err
 		}
 	}

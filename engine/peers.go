@@ -90,14 +90,14 @@ type peersCut struct {
 }
 
 // begin makes the circle that the last cut knew, or that of this agent alone; who is there now is found out when the crawl runs.
-func (p *peers) begin(cut *peersCut) error {
+func (p *peers) begin(cut *peersCut, again bool) error {
+	p.again = again
 	known := []Peer{{ID: p.seam.Self(), Capacity: 1, Store: p.store}}
 	if cut != nil {
 		known, p.all, p.births = cut.Peers, cut.All, cut.Births
 		p.turns.Store(cut.Turns)
 		p.founded.Store(cut.Founded)
 		p.begun.Store(cut.Begun)
-		p.again = cut.Begun
 	}
 	p.gate.Shut(waitingForAgents)
 	c, err := newCircle(known, p.all, p.births, p.seam.Self())

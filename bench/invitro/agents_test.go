@@ -79,7 +79,9 @@ func (b *band) start(ctx context.Context, name string) *agent {
 	seams := b.rig.Seams(b.disks[name])
 	seams.Dialer, seams.Peering = a.net, a.desk
 	seams.Log = slog.New(slog.NewTextHandler(b.t.Output(), nil)).With("agent", name)
-	e, err := engine.Open(b.config(), seams)
+	cfg := b.config()
+	cfg.Fetch.UserAgent += " " + name // so the web's log tells them apart
+	e, err := engine.Open(cfg, seams)
 	if err != nil {
 		b.t.Fatal(err)
 	}
