@@ -482,7 +482,11 @@ func (w *fetchWorker) putBack(r *returned) {
 	w.refused = w.refused[:0]
 	if w.lent != nil {
 		w.lent = nil
-		w.peers.leases.give(r.visit.Addr, r.release.IPDue)
+		due := r.release.IPDue
+		if due.Before(r.release.SiteDue) && !w.peers.mine(r.visit.Key) { // the site went to another agent meanwhile, who knows nothing of this exchange
+			due = r.release.SiteDue
+		}
+		w.peers.leases.give(r.visit.Addr, due)
 	}
 	r.visit.Site = w.site
 	w.done.put(r)
