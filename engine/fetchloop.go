@@ -486,10 +486,14 @@ func (w *fetchWorker) putBack(r *returned) {
 		if due.Before(r.release.SiteDue) && !w.peers.mine(r.visit.Key) { // the site went to another agent meanwhile, who knows nothing of this exchange
 			due = r.release.SiteDue
 		}
-		w.peers.leases.give(r.visit.Addr, due)
+		more := func(due time.Time) bool { return !due.IsZero() && due.Before(r.release.IPDue.Add(soonAgain)) }
+		w.peers.leases.give(r.visit.Addr, due, more(r.visit.NextDue) || more(r.release.SiteDue))
 	}
 	r.visit.Site = w.site
 	w.done.put(r)
 }
+
+// soonAgain is how long an address is kept for the next exchange, while other agents wait for it.
+const soonAgain = 100 * time.Millisecond
 
 func isPageStatus(status int) bool { return status >= 200 && status < 300 }

@@ -69,7 +69,7 @@ func (l *leases) borrow(ctx context.Context, stopping <-chan struct{}, addr neti
 			return lent, time.Time{}
 		}
 		if ok {
-			l.holder.End(a, time.Time{}, now)
+			l.holder.End(a, time.Time{}, true, now)
 			lent, abort = context.WithCancel(ctx)
 			continue
 		}
@@ -116,10 +116,10 @@ func (l *leases) say(self, keeper string, w lease.Wish) (answered <-chan struct{
 	return clerk.say(w)
 }
 
-// give ends an exchange. Nobody may ask the address before due.
-func (l *leases) give(addr netip.Addr, due time.Time) {
+// give ends an exchange. Nobody may ask the address before due; more says that this agent would do so again right then.
+func (l *leases) give(addr netip.Addr, due time.Time, more bool) {
 	a, now := lease.Addr(addr.As16()), time.Now()
-	if l.holder.End(a, due, now) {
+	if l.holder.End(a, due, more, now) {
 		c := l.peers.circle.Load()
 		l.say(c.lines[c.self], c.lines[c.keeper(a)], lease.Wish{Kind: lease.Free, Addr: a, For: max(due.Sub(now), 0)})
 	}

@@ -43,8 +43,8 @@ type peers struct {
 	circle atomic.Pointer[circle]
 	former atomic.Pointer[[]formerCircle] // that circle replaced, as long as that matters
 	guest  atomic.Int64                   // until then, in Unix ns, any host may have been another's a moment ago
-	open   atomic.Bool            // letters are taken
-	begun  atomic.Bool            // the agents were complete once, in this run or one before
+	open   atomic.Bool                    // letters are taken
+	begun  atomic.Bool                    // the agents were complete once, in this run or one before
 
 	again   bool                 // this agent goes on
 	settled bool                 // run's: they were, in this run

@@ -22,6 +22,8 @@ type Visit[S any] struct {
 	Lease uint64
 	// SiteDue and IPDue are the due times as they were, zero for a site or IP that never was visited.
 	SiteDue, IPDue time.Time
+	// NextDue is when the first other site of the IP is due that has items waiting, zero if none has.
+	NextDue time.Time
 	// Acquired is the now of the Acquire.
 	Acquired time.Time
 }
@@ -83,10 +85,14 @@ func (w *Workbench[S]) lend(top node) Visit[S] {
 	l := w.leases.at(e.lease)
 	s.flags |= flagLeased
 	w.settle(s, Waiting)
-	return Visit[S]{
+	v := Visit[S]{
 		VS: w.handles.at(s.id), Addr: e.address(), Key: w.keyOf(s), Site: s.data, Items: l.items, Lease: l.id,
 		SiteDue: w.clock.time(s.due), IPDue: w.clock.time(e.due), IPNote: e.noted(),
 	}
+	if e.sites != 0 {
+		v.NextDue = w.clock.time(max(w.heaps.at(e.sites).top().due, 0)) // of one that was never visited, long ago
+	}
+	return v
 }
 
 // newLease moves up to K items out of the site's queue.

@@ -8,7 +8,7 @@ import (
 
 const (
 	// spare is how much of a lease must be left for an exchange to begin: most are over by then.
-	spare = 300 * time.Millisecond
+	spare = time.Second
 	// prolongAt is how long before its end a lease is prolonged under whose cover an exchange goes on.
 	prolongAt = 1500 * time.Millisecond
 	// abortAt is how long before its end the exchange is aborted, if nobody has prolonged it.
@@ -28,7 +28,9 @@ type Holder struct {
 // hold is what a holder knows of an address.
 type hold struct {
 	keeper  string    // who granted it
-	until   time.Time // to its end
+	from    time.Time // its beginning
+	until   time.Time // its end
+	shared  bool      // others want it, too
 	former  string    // another keeper, who does not know yet that it is none, perhaps, and may give the address to others after ...
 	bound   time.Time // ... this; "" if not
 	again   time.Time // before this it is of no use to ask
@@ -54,20 +56,22 @@ func (h *Holder) Begin(a Addr, keeper string, abort context.CancelFunc, now time
 		panic("BUG: lease: two exchanges of one address at a time")
 	case o.keeper != keeper:
 		return false, time.Time{}
+	case now.Before(o.from):
+		return false, o.from
 	case o.until.Sub(now) < spare:
 		return false, o.again
 	}
 	if h.busy == nil {
 		h.busy = make(map[Addr]*hold)
 	}
-	o.abort, o.aborted, o.grown = abort, false, false
+	o.abort, o.aborted, o.grown, o.asking = abort, false, false, false
 	h.busy[a] = o
 	return true, time.Time{}
 }
 
-// End ends an exchange. Nobody may ask the address before due. It says whether the keeper must be told so, since it does not follow from
-// the lease.
-func (h *Holder) End(a Addr, due, now time.Time) (tell bool) {
+// End ends an exchange. Nobody may ask the address before due; more says that this agent would do so again right then. End says whether
+// the keeper must be told that the address is free, since it does not follow from the lease, or others wait for it.
+func (h *Holder) End(a Addr, due time.Time, more bool, now time.Time) (tell bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	o := h.busy[a]
@@ -77,7 +81,7 @@ func (h *Holder) End(a Addr, due, now time.Time) (tell bool) {
 	delete(h.busy, a)
 	o.abort()
 	o.abort, o.former = nil, ""
-	if tell = o.grown || due.After(o.until.Add(o.gap)); tell {
+	if tell = o.grown || o.shared && !more || due.After(o.until.Add(o.gap)); tell {
 		o.until, o.freed = time.Time{}, now // the keeper gives it to others
 	}
 	return tell
@@ -144,9 +148,10 @@ func (h *Holder) take(keeper string, w Wish, a Answer, asked, now time.Time) {
 		switch {
 		case o.keeper != keeper, over:
 		case a.Granted:
-			o.gap, o.again, o.until = w.For, time.Time{}, latest(o.until, asked.Add(a.For))
-			if o.until.Sub(now) < spare { // the end of one that others wait for
-				o.again = o.until
+			o.gap, o.again, o.shared = w.For, time.Time{}, a.Shared
+			o.from, o.until = now.Add(a.From), latest(o.until, asked.Add(a.For))
+			if o.until.Sub(latest(now, o.from)) < spare { // the end of one that others wait for
+				o.from, o.again = time.Time{}, o.until
 			}
 		default:
 			o.again = now.Add(a.For)

@@ -13,13 +13,20 @@ const (
 	// HoldTerm is by how much an exchange that goes on is prolonged at a time.
 	HoldTerm = 5 * time.Second
 	// slotLeast and slotMost are the shortest and the longest lease that others wait for: eight delays, between the two.
-	slotLeast = 2 * time.Second
-	slotMost  = 5 * time.Second
+	slotLeast = 3 * time.Second
+	slotMost  = 6 * time.Second
 	slotGaps  = 8
 	// patience is for how long a turn is kept for one who was told when to come.
-	patience = 2 * time.Second
-	// waitMost is the longest time after which somebody is told to come again: things may be otherwise by then.
-	waitMost = 10 * time.Second
+	patience = time.Second
+	// contestedFor is how long an address is shared after two have wanted it at a time.
+	contestedFor = time.Minute
+	// soon is how long before its beginning a lease is granted.
+	soon = time.Second
+	// usualFirst is how long a shared lease is used, as long as nothing is known of that.
+	usualFirst = 300 * time.Millisecond
+	// waitLeast and waitMost are the shortest and the longest time after which somebody is told to come again: things may be otherwise by then.
+	waitLeast = 50 * time.Millisecond
+	waitMost  = 10 * time.Second
 	// holdMost is how long one exchange may take: whoever says that it goes on for longer does not tell the truth.
 	holdMost = time.Hour
 	// entriesMost is how many addresses a Keeper has in its book. While it is full nobody gets another one.
@@ -36,19 +43,23 @@ type Keeper struct {
 
 // entry is what the book says of an address.
 type entry struct {
-	holder string // who has the lease, or "" if it is known to be over
-	last   string // who had it last, if nobody has it; it knows itself when it may ask again
-	since  time.Time
-	until  time.Time
-	gap    time.Duration
-	free   time.Time // nobody but last before then
-	turns  []turn    // who waits, in order
+	holder    string // who has the lease, or "" if it is known to be over
+	last      string // who had it last, if nobody has it; it knows itself when it may ask again
+	since     time.Time
+	from      time.Time // the beginning of the lease
+	until     time.Time
+	long      bool // nobody else wanted it at its beginning
+	gap       time.Duration
+	free      time.Time     // nobody but last before then
+	contested time.Time     // until then, leases are shared ones
+	usual     time.Duration // for how long these are used, of late
+	turns     []turn        // who waits, in order
 }
 
 // turn is somebody who waits.
 type turn struct {
 	who string
-	by  time.Time // it is kept until then
+	at  time.Time // when it was told to come
 }
 
 // slot is how long a lease is that others wait for.
@@ -95,49 +106,88 @@ func (k *Keeper) Held(now time.Time) (n int) {
 // expire ends what is over.
 func (e *entry) expire(now time.Time) {
 	if e.holder != "" && !now.Before(e.until) {
-		e.last, e.holder = e.holder, ""
+		e.vacate(e.until)
 	}
-	e.turns = slices.DeleteFunc(e.turns, func(t turn) bool { return now.After(t.by) })
+	e.turns = slices.DeleteFunc(e.turns, func(t turn) bool { return now.Sub(t.at) > patience })
+}
+
+// vacate takes the address from its holder.
+func (e *entry) vacate(at time.Time) {
+	if e.usual == 0 {
+		e.usual = usualFirst
+	}
+	if !e.long {
+		used := min(max(at.Sub(e.from), 0), slotMost)
+		e.usual += (used - e.usual) / 4
+	}
+	e.last, e.holder = e.holder, ""
 }
 
 func (e *entry) want(who string, gap time.Duration, notBefore, now time.Time) Answer {
 	if e.holder == who && !now.Before(notBefore) { // its answer was lost, or it does not know any more that it has it
-		if len(e.turns) == 0 {
+		if e.long && len(e.turns) == 0 {
 			e.grant(who, LongTerm, gap, now)
 		}
-		return Answer{true, e.until.Sub(now)}
+		return e.lease(now)
 	}
-	at := now // from when on somebody may have it
-	if e.holder != "" || e.last != who {
-		at = latest(at, e.free)
-	}
-	at = latest(at, notBefore)
 	place := slices.IndexFunc(e.turns, func(t turn) bool { return t.who == who })
 	if place < 0 {
 		place = len(e.turns)
-		e.turns = append(e.turns, turn{who: who})
+		e.turns = append(e.turns, turn{who, now})
 	}
-	if e.holder == "" && place == 0 && !at.After(now) {
-		e.turns = slices.Delete(e.turns, 0, 1)
+	if e.holder != "" || len(e.turns) > 1 {
+		e.contested = now.Add(contestedFor)
+	}
+	from := now
+	if e.last != who {
+		from = latest(from, e.free)
+	}
+	if e.holder == "" && !now.Before(notBefore) && from.Sub(now) <= soon && e.isTurnOf(who, place, from) {
+		e.turns = slices.Delete(e.turns, place, place+1)
 		term := LongTerm
-		if len(e.turns) > 0 {
+		if e.long = !now.Before(e.contested); !e.long {
 			term = slot(gap)
 		}
-		e.since = now
-		e.grant(who, term, gap, now)
-		return Answer{true, term}
+		e.since, e.from = now, from
+		e.grant(who, term, gap, from)
+		return e.lease(now)
 	}
-	wait := max(at.Sub(now)+time.Duration(place)*(slot(gap)+gap), time.Millisecond)
-	wait = min(wait, waitMost)
-	e.turns[place].by = now.Add(wait + patience)
+	at := latest(e.vacant(now).Add(time.Duration(place)*(e.usual+gap)), notBefore)
+	wait := min(max(at.Sub(now), waitLeast), waitMost)
+	e.turns[place].at = now.Add(wait)
 	return Answer{For: wait}
+}
+
+// isTurnOf says that nobody who waits for longer is to come by then. Whoever had the address last has to let all others pass.
+func (e *entry) isTurnOf(who string, place int, from time.Time) bool {
+	if who == e.last {
+		return place == 0
+	}
+	return !slices.ContainsFunc(e.turns[:place], func(t turn) bool { return !t.at.After(from) })
+}
+
+// vacant is when the address may be asked for with success, about: when its holder has said that it is done, and the delay runs.
+func (e *entry) vacant(now time.Time) time.Time {
+	switch {
+	case e.holder == "":
+		return latest(now, e.free.Add(-soon/2))
+	case e.long:
+		return e.until // the holder does not know that others wait
+	default:
+		return latest(e.from.Add(e.usual), now).Add(e.gap / 4)
+	}
+}
+
+// lease is what the holder has.
+func (e *entry) lease(now time.Time) Answer {
+	return Answer{Granted: true, Shared: !e.long, From: max(e.from.Sub(now), 0), For: e.until.Sub(now)}
 }
 
 // hold prolongs an exchange. One that is not in the book began when another had the book.
 func (e *entry) hold(who string, gap time.Duration, now time.Time) Answer {
 	if e.holder == "" && (e.last == who || e.last == "") {
 		if e.last == "" {
-			e.since = now
+			e.since, e.from, e.long = now, now, false
 		}
 		e.holder = who
 	}
@@ -145,22 +195,24 @@ func (e *entry) hold(who string, gap time.Duration, now time.Time) Answer {
 		return Answer{For: time.Second}
 	}
 	e.grant(who, HoldTerm, gap, now)
-	return Answer{true, e.until.Sub(now)}
+	return e.lease(now)
 }
 
 // leave ends a lease before its time, and says how long nobody may ask.
 func (e *entry) leave(who string, rest time.Duration, now time.Time) Answer {
-	if e.holder == who || e.holder == "" && (e.last == who || e.last == "") {
-		e.last, e.holder, e.until = who, "", now
-		e.free = now.Add(rest)
+	if e.holder == who {
+		e.vacate(now)
+	}
+	if e.holder == "" && (e.last == who || e.last == "") {
+		e.last, e.until, e.free = who, now, now.Add(rest)
 	}
 	return Answer{Granted: true}
 }
 
 // grant lets somebody have it for so long at least.
-func (e *entry) grant(who string, term, gap time.Duration, now time.Time) {
+func (e *entry) grant(who string, term, gap time.Duration, from time.Time) {
 	e.holder, e.gap = who, gap
-	e.until = latest(e.until, now.Add(term))
+	e.until = latest(e.until, from.Add(term))
 	e.free = e.until.Add(gap)
 }
 

@@ -22,7 +22,7 @@ func (d *desk) ask(who string, k Kind, f time.Duration) Answer {
 func TestWhoIsAloneWithAnAddressHasItForLong(t *testing.T) {
 	d := desk{now: time.Unix(1e9, 0)}
 	for range 3 {
-		if a := d.ask("a", Want, gap); a != (Answer{true, LongTerm}) {
+		if a := d.ask("a", Want, gap); a != (Answer{Granted: true, For: LongTerm}) {
 			t.Fatalf("%+v", a)
 		}
 		if n := d.Held(d.now); n != 1 {
@@ -60,9 +60,10 @@ func TestWhoWaitsHasItsTurn(t *testing.T) {
 		a := d.ask(next, Want, gap)
 		turns[next] = d.now.Add(max(a.For, time.Millisecond))
 		if a.Granted {
-			if a.For != slotGaps*gap {
-				t.Errorf("%s has it for %v, while three wait", next, a.For)
+			if !a.Shared || a.For-a.From != slotGaps*gap {
+				t.Errorf("%s has it for %v, while three wait: %+v", next, a.For-a.From, a)
 			}
+			turns[next] = d.now.Add(a.For)
 			had[next]++
 			order += next
 		}
@@ -89,6 +90,26 @@ func TestWhoDoesNotComeLosesItsTurn(t *testing.T) {
 	}
 }
 
+// An address is shared for as long as two want it, and a while longer; what is given back early begins for the next after the delay.
+func TestAnAddressIsSharedWhileSeveralWantIt(t *testing.T) {
+	d := desk{now: time.Unix(1e9, 0)}
+	d.ask("a", Want, gap)
+	d.ask("b", Want, gap)
+	d.now = d.now.Add(LongTerm + gap)
+	if a := d.ask("b", Want, gap); !a.Granted || !a.Shared || a.From != 0 {
+		t.Errorf("%+v", a)
+	}
+	d.now = d.now.Add(200 * time.Millisecond)
+	d.ask("b", Free, gap)
+	if a := d.ask("a", Want, gap); !a.Granted || !a.Shared || a.From != gap {
+		t.Errorf("%+v", a)
+	}
+	d.now = d.now.Add(contestedFor)
+	if a := d.ask("a", Want, gap); !a.Granted || a.Shared || a.For != LongTerm {
+		t.Errorf("after a minute alone: %+v", a)
+	}
+}
+
 // An exchange that goes on is prolonged though others wait; when it is over the next has its turn after what the holder asks for.
 func TestAnExchangeThatGoesOnIsProlonged(t *testing.T) {
 	d := desk{now: time.Unix(1e9, 0)}
@@ -108,7 +129,7 @@ func TestAnExchangeThatGoesOnIsProlonged(t *testing.T) {
 	}
 	d.ask("b", Free, 0) // which it does not have
 	d.ask("a", Free, 7*time.Second)
-	if a := d.ask("b", Want, gap); a != (Answer{false, 7 * time.Second}) {
+	if a := d.ask("b", Want, gap); a != (Answer{For: 6500 * time.Millisecond}) {
 		t.Errorf("%+v", a)
 	}
 	d.now = d.now.Add(7 * time.Second)
@@ -129,7 +150,7 @@ func TestANewKeeperWaits(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	from := now.Add(10 * time.Second)
 	ask := func(who string, kind Kind) Answer { return k.Ask(who, Wish{kind, Addr{2}, gap}, from, now) }
-	if a := ask("b", Want); a != (Answer{false, 10 * time.Second}) {
+	if a := ask("b", Want); a != (Answer{For: 10 * time.Second}) {
 		t.Errorf("%+v", a)
 	}
 	if a := ask("a", Hold); !a.Granted {

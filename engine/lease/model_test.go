@@ -24,10 +24,16 @@ type town struct {
 	since  time.Time
 	gap    time.Duration
 	grace  time.Duration
+	delay  time.Duration // of the agent's hosts at an address: it does not ask it again before
+	hurt   int           // one exchange of so many is too much for the address
+	slow   int           // one exchange of so many takes long
+	way    time.Duration // the longest that a question or an answer is under way, mostly
+	lost   int           // one question of so many is lost, and one is late
 	seen   map[Addr]*visits
 	post   map[string][]*batch // that have not arrived yet, by their senders
 	used   time.Duration       // of addresses, with the delays
 	begun  int
+	wishes int
 	cut    int
 }
 
@@ -70,6 +76,13 @@ func (w *town) fail(format string, args ...any) {
 	w.t.Fatalf("%v: %s", w.now.Sub(time.Unix(1e9, 0)), fmt.Sprintf(format, args...))
 }
 
+// waits says that an agent has wished for an address and has no answer yet.
+func (r *resident) waits(a Addr) bool {
+	is := func(w Wish) bool { return w.Kind == Want && w.Addr == a }
+	b := r.away[r.knows]
+	return slices.ContainsFunc(r.next[r.knows], is) || b != nil && slices.ContainsFunc(b.wishes, is)
+}
+
 // begin opens an exchange at an address, which sees whether it may be.
 func (w *town) begin(r *resident, a Addr) {
 	v := w.seen[a]
@@ -93,14 +106,16 @@ func (w *town) end(r *resident, a Addr) {
 	delete(r.ends, a)
 	w.used += w.now.Sub(v.began) + w.gap
 	rest := w.gap
-	if w.rng.IntN(10) == 0 {
+	if w.rng.IntN(w.hurt) == 0 {
 		rest = time.Duration(w.rng.Int64N(int64(20 * w.gap))) // somebody was too much for it
 		rest = max(rest, w.gap)
 	}
 	r.due[a] = w.now.Add(rest)
-	if r.holder.End(a, r.due[a], w.now) {
+	tell := r.holder.End(a, r.due[a], w.delay <= w.gap, w.now)
+	if tell {
 		r.next[r.knows] = append(r.next[r.knows], Wish{Free, a, rest})
 	}
+	r.due[a] = latest(r.due[a], w.now.Add(w.delay))
 }
 
 // step lets one agent do what it has to.
@@ -125,11 +140,11 @@ func (w *town) step(r *resident, addresses int) {
 		case ok:
 			w.begin(r, a)
 			took := time.Duration(w.rng.Int64N(int64(500 * time.Millisecond)))
-			if w.rng.IntN(20) == 0 {
+			if w.rng.IntN(w.slow) == 0 {
 				took = time.Duration(w.rng.Int64N(int64(30 * time.Second)))
 			}
 			r.ends[a] = w.now.Add(took)
-		case !w.now.Before(again):
+		case !w.now.Before(again) && !r.waits(a):
 			r.next[r.knows] = append(r.next[r.knows], Wish{Want, a, w.gap})
 		}
 	}
@@ -168,7 +183,7 @@ func (w *town) carry(r *resident, to int) {
 			for _, wish := range b.wishes {
 				b.answers = append(b.answers, w.answer(r, k, wish))
 			}
-			b.back = w.now.Add(time.Duration(w.rng.Int64N(int64(200 * time.Millisecond))))
+			b.back = w.now.Add(time.Duration(w.rng.Int64N(int64(w.way))))
 		}
 		return true
 	})
@@ -183,10 +198,11 @@ func (w *town) carry(r *resident, to int) {
 		}
 	}
 	if r.away[to] == nil && len(r.next[to]) > 0 {
+		w.wishes += len(r.next[to])
 		r.sent++
 		b := &batch{to: to, number: r.sent, wishes: r.next[to], asked: w.now, gives: w.now.Add(time.Second)}
-		took := time.Duration(w.rng.Int64N(int64(200 * time.Millisecond)))
-		lot := w.rng.IntN(40)
+		took := time.Duration(w.rng.Int64N(int64(w.way)))
+		lot := w.rng.IntN(w.lost)
 		if lot == 0 {
 			took *= 20 // it arrives when nobody waits for the answer any more
 		}
@@ -209,37 +225,69 @@ func (w *town) answer(r, k *resident, wish Wish) Answer {
 	return k.book.Ask(r.id, wish, grace, w.now)
 }
 
+// live lets a town of so many agents and addresses live for a while, step by step, and says for what part of it an address was in use,
+// delays included.
+func (w *town) live(agents, addresses, steps int, changes bool) float64 {
+	w.now, w.seen, w.post = time.Unix(1e9, 0), map[Addr]*visits{}, map[string][]*batch{}
+	for i := range agents {
+		w.agents = append(w.agents, &resident{id: fmt.Sprint("agent-", i), last: map[string]int{}, next: map[int][]Wish{}, away: map[int]*batch{}, ends: map[Addr]time.Time{}, due: map[Addr]time.Time{}})
+	}
+	for i := range steps {
+		w.now = w.now.Add(time.Duration(w.rng.Int64N(int64(100*time.Millisecond) / int64(agents))))
+		if changes && w.rng.IntN(4000) == 0 && w.now.Sub(w.since) > w.grace {
+			w.keeper, w.since = w.rng.IntN(agents), w.now
+			w.learn(w.agents[w.keeper])
+		}
+		r := w.agents[i%agents]
+		if r.knows != w.keeper && (w.rng.IntN(200) == 0 || w.now.Sub(w.since) > 3*time.Second) { // it learns of it a little later
+			w.learn(r)
+		}
+		w.step(r, addresses)
+	}
+	return float64(w.used) / float64(addresses) / float64(w.now.Sub(time.Unix(1e9, 0)))
+}
+
 // Whatever is lost, late or aborted, and whoever keeps the book: no two agents ask an address at a time, or without the delay between.
 func TestTheDelayOfAnAddressIsKeptByAllAgentsTogether(t *testing.T) {
 	least, sum := 1.0, 0.0
 	for seed := range uint64(*histories) {
 		rng := rand.New(rand.NewPCG(seed, 1))
-		w := &town{t: t, seed: seed, rng: rng, now: time.Unix(1e9, 0), gap: time.Duration(20+rng.IntN(1000)) * time.Millisecond, grace: 10 * time.Second, seen: map[Addr]*visits{}, post: map[string][]*batch{}}
-		for i := range 2 + rng.IntN(4) {
-			w.agents = append(w.agents, &resident{id: fmt.Sprint("agent-", i), last: map[string]int{}, next: map[int][]Wish{}, away: map[int]*batch{}, ends: map[Addr]time.Time{}, due: map[Addr]time.Time{}})
-		}
-		addresses := 1 + rng.IntN(4)
-		changes := rng.IntN(2) == 0
-		for i := range 20_000 { // some 3 minutes
-			w.now = w.now.Add(time.Duration(rng.Int64N(int64(20 * time.Millisecond))))
-			if changes && rng.IntN(4000) == 0 && w.now.Sub(w.since) > w.grace {
-				w.keeper, w.since = rng.IntN(len(w.agents)), w.now
-				w.learn(w.agents[w.keeper])
-			}
-			r := w.agents[i%len(w.agents)]
-			if r.knows != w.keeper && (rng.IntN(200) == 0 || w.now.Sub(w.since) > 3*time.Second) { // it learns of it a little later
-				w.learn(r)
-			}
-			w.step(r, addresses)
-		}
-		all := time.Duration(addresses) * w.now.Sub(time.Unix(1e9, 0))
-		part := float64(w.used) / float64(all)
+		w := &town{t: t, seed: seed, rng: rng, gap: time.Duration(20+rng.IntN(1000)) * time.Millisecond, grace: 10 * time.Second, hurt: 10, slow: 20, way: 200 * time.Millisecond, lost: 40}
+		part := w.live(2+rng.IntN(4), 1+rng.IntN(4), 20_000, rng.IntN(2) == 0)
 		least = min(least, part)
 		sum += part
+		if w.cut > 5+w.begun/50 {
+			t.Errorf("history %d: of %d exchanges %d were aborted", seed, w.begun, w.cut)
+		}
 	}
 	mean := sum / float64(*histories)
 	t.Logf("addresses are in use for %.0f %% of the time, %.0f %% in the worst history", 100*mean, 100*least)
 	if mean < 0.45 || least < 0.2 {
 		t.Error("nobody gets anywhere")
+	}
+}
+
+// Agents with one host each at an address ask in turns, and are not held up by each other for as long as there is time enough for all.
+func TestHostsOfOneAddressAreNotHeldUp(t *testing.T) {
+	for _, agents := range []int{1, 2, 3, 4, 8} {
+		w := &town{t: t, rng: rand.New(rand.NewPCG(uint64(agents), 2)), gap: 500 * time.Millisecond, grace: 10 * time.Second, delay: 4 * time.Second, hurt: 1 << 30, slow: 1 << 30, way: 100 * time.Millisecond, lost: 1 << 30}
+		part := w.live(agents, 1, 40_000, false)
+		best := min(1, float64(agents)*0.75/4.25)
+		t.Logf("%d agents: the address is in use for %.0f %% of the time, of %.0f %%; %.1f wishes an exchange", agents, 100*part, 100*best, float64(w.wishes)/float64(w.begun))
+		if part < 0.7*best {
+			t.Error("they hold each other up")
+		}
+	}
+}
+
+// Agents with many hosts each at an address use it in turns, for some exchanges at a time.
+func TestCrowdsOfOneAddressTakeTurns(t *testing.T) {
+	for _, agents := range []int{1, 2, 4, 8} {
+		w := &town{t: t, rng: rand.New(rand.NewPCG(uint64(agents), 3)), gap: 500 * time.Millisecond, grace: 10 * time.Second, hurt: 1 << 30, slow: 1 << 30, way: 100 * time.Millisecond, lost: 1 << 30}
+		part := w.live(agents, 1, 40_000, false)
+		t.Logf("%d agents: the address is in use for %.0f %% of the time; %.2f wishes an exchange", agents, 100*part, float64(w.wishes)/float64(w.begun))
+		if part < 0.7 || float64(w.wishes) > 3*float64(w.begun) {
+			t.Error("they hold each other up")
+		}
 	}
 }

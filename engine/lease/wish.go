@@ -31,7 +31,9 @@ type Wish struct {
 // Answer is what the keeper says to a wish. The answer to Free means nothing.
 type Answer struct {
 	Granted bool
-	For     time.Duration // how long, or after how long to ask again
+	Shared  bool          // others want it, too: it is to be given back as soon as it is not needed
+	From    time.Duration // of a lease: after how long it begins
+	For     time.Duration // after how long it ends; or after how long to ask again, if it is not granted
 }
 
 // ErrWish says that wishes or answers cannot be read.
@@ -73,22 +75,40 @@ func readWish(b []byte) (w Wish, rest []byte, err error) {
 	return w, rest, err
 }
 
-// AppendAnswer appends an answer: 1 or 0, and milliseconds as a varint. A time that is granted is rounded down, another one up.
+// The first byte of an answer.
+const (
+	refused byte = iota
+	granted
+	shared
+)
+
+// AppendAnswer appends an answer: 0 if it is not granted, 1, or 2 if it is shared; From, if it is granted; and For; both in milliseconds
+// as varints. The end of a lease is rounded down, all else up.
 func AppendAnswer(b []byte, a Answer) []byte {
-	if a.Granted {
-		return appendTime(append(b, 1), a.For, 0)
+	if !a.Granted {
+		return appendTime(append(b, refused), a.For, time.Millisecond-1)
 	}
-	return appendTime(append(b, 0), a.For, time.Millisecond-1)
+	kind := granted
+	if a.Shared {
+		kind = shared
+	}
+	return appendTime(appendTime(append(b, kind), a.From, time.Millisecond-1), a.For, 0)
 }
 
 // Answers reads what AppendAnswer wrote, n of them and no more.
 func Answers(b []byte, n int) (all []Answer, err error) {
 	for len(b) > 0 && len(all) < n {
-		if b[0] > 1 {
+		if b[0] > shared {
 			return nil, fmt.Errorf("%w: an answer that begins with %#x", ErrWish, b[0])
 		}
-		a := Answer{Granted: b[0] == 1}
-		if a.For, b, err = readTime(b[1:]); err != nil {
+		a := Answer{Granted: b[0] != refused, Shared: b[0] == shared}
+		b = b[1:]
+		if a.Granted {
+			if a.From, b, err = readTime(b); err != nil {
+				return nil, err
+			}
+		}
+		if a.For, b, err = readTime(b); err != nil {
 			return nil, err
 		}
 		all = append(all, a)

@@ -23,9 +23,9 @@ func TestWishesAndAnswersAreReadAsTheyWereWritten(t *testing.T) {
 	if i != len(want) {
 		t.Errorf("%d of %d wishes", i, len(want))
 	}
-	a := AppendAnswer(AppendAnswer(nil, Answer{true, 1900 * time.Microsecond}), Answer{false, 1100 * time.Microsecond})
+	a := AppendAnswer(AppendAnswer(nil, Answer{true, true, 100 * time.Microsecond, 2900 * time.Microsecond}), Answer{For: 1100 * time.Microsecond})
 	all, err := Answers(a, 2)
-	if err != nil || all[0] != (Answer{true, time.Millisecond}) || all[1] != (Answer{false, 2 * time.Millisecond}) {
+	if err != nil || all[0] != (Answer{true, true, time.Millisecond, 2 * time.Millisecond}) || all[1] != (Answer{For: 2 * time.Millisecond}) {
 		t.Errorf("%+v, %v", all, err)
 	}
 	for _, n := range []int{1, 3} {
@@ -37,7 +37,7 @@ func TestWishesAndAnswersAreReadAsTheyWereWritten(t *testing.T) {
 
 func FuzzWishes(f *testing.F) {
 	f.Add(AppendWish(AppendWish(nil, Wish{Want, Addr{1}, gap}), Wish{Free, Addr{2}, time.Hour}))
-	f.Add(AppendAnswer(AppendAnswer(nil, Answer{true, time.Second}), Answer{false, 0}))
+	f.Add(AppendAnswer(AppendAnswer(nil, Answer{true, true, 0, time.Second}), Answer{}))
 	f.Add([]byte("W0123456789abcdef\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var again []byte
