@@ -33,6 +33,12 @@ type PeersReport struct {
 	BytesSent       int64 `json:"bytes_sent"` // of letters, before they are packed
 	BytesReceived   int64 `json:"bytes_received"`
 
+	LeasesWished     int64 `json:"leases_wished"`     // addresses that were wished for, in this run
+	LeasesAsked      int64 `json:"leases_asked"`      // questions in which such wishes went to others
+	LeasesUnanswered int64 `json:"leases_unanswered"` // of these
+	LeasesAborted    int64 `json:"leases_aborted"`    // exchanges that were aborted since nobody prolonged the lease
+	LeasesKept       int   `json:"leases_kept"`       // addresses that this agent has leased to somebody, now
+
 	Waiting int64 `json:"waiting"` // URLs in outboxes, on their way or not
 }
 
@@ -65,6 +71,9 @@ func (p *peers) report(c *Counters) *PeersReport {
 		LettersSent: p.n.lettersOut.Load(), LettersReceived: p.n.lettersIn.Load(), LettersFailed: p.n.failed.Load(), LettersRefused: p.n.refused.Load(),
 		BytesSent: p.n.bytesOut.Load(), BytesReceived: p.n.bytesIn.Load(),
 	}
+	n := &p.n
+	r.LeasesWished, r.LeasesAsked, r.LeasesUnanswered, r.LeasesAborted = n.leaseWishes.Load(), n.leaseAsked.Load(), n.leaseUnanswered.Load(), n.leaseAborted.Load()
+	r.LeasesKept = p.leases.book.Held(time.Now())
 	if r.Pages > 0 {
 		r.Overhead, r.Lambda = float64(r.LinksSent)/float64(r.Pages), float64(r.LinksOut)/float64(r.Pages)
 	}

@@ -58,3 +58,39 @@ func TestANoteStaysWithItsIPAsLongAsItsDueTime(t *testing.T) {
 	w.Push(w.Get([]byte("http://a")), []byte("/"))
 	visit(w, 0, 0)
 }
+
+// A Visit says when the next of the other sites of its IP is due, so that its holder knows whether to expect another one.
+func TestAVisitSaysWhenTheNextSiteOfItsIPIsDue(t *testing.T) {
+	w := New[int](Options{})
+	now := start
+	sites := map[string]*VisitState[int]{}
+	add := func(key string) {
+		vs, _ := w.GetOrAdd([]byte(key))
+		w.Place(vs, ip(1), now)
+		w.Push(vs, []byte("/"))
+		sites[key] = vs
+	}
+	visit := func(wait time.Duration) (next time.Time) {
+		t.Helper()
+		v := w.Acquire(now, nil, 1)
+		if len(v) != 1 {
+			t.Fatal("nobody is due")
+		}
+		w.Release(&v[0], Release{Unused: v[0].Items, SiteDue: now.Add(wait), IPDue: now.Add(time.Second)}, now)
+		now = now.Add(time.Second)
+		return v[0].NextDue
+	}
+	add("http://a")
+	if next := visit(10 * time.Second); !next.IsZero() {
+		t.Errorf("there is no other site, and the next is due %v", next.Sub(start))
+	}
+	add("http://b")
+	if next := visit(20 * time.Second); !next.Equal(start.Add(10 * time.Second)) {
+		t.Errorf("b was visited, and the next is due %v, not 10 s", next.Sub(start))
+	}
+	add("http://c")
+	add("http://d")
+	if next := visit(time.Minute); next.IsZero() || next.After(now) {
+		t.Errorf("one that was never visited waits, and the next is due %v", next.Sub(start))
+	}
+}

@@ -57,5 +57,7 @@ func writePeers(out io.Writer, p *engine.PeersReport) error {
 		p.LinksSent, p.LinksReceived, p.Pages, p.Overhead, p.Lambda, p.Waiting, p.HandedOver)
 	fmt.Fprintf(out, "letters  %d sent (%s), %d received (%s); %d did not arrive and were kept, %d were refused\n",
 		p.LettersSent, human(p.BytesSent), p.LettersReceived, human(p.BytesReceived), p.LettersFailed, p.LettersRefused)
+	fmt.Fprintf(out, "leases   %d addresses wished for in %d questions, %d not answered; %d leased to somebody by this agent; %d exchanges aborted\n",
+		p.LeasesWished, p.LeasesAsked, p.LeasesUnanswered, p.LeasesKept, p.LeasesAborted)
 	return nil
 }

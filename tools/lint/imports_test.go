@@ -12,7 +12,7 @@ const base = "engine/urlx engine/outcome internal/invariants internal/mpmc inter
 // rooms and parts are level 1. The rooms are libraries of their own; the parts live under the engine.
 const (
 	rooms = "workbench workbench/cold sieve sieve/fpcache virtualize virtualize/diskq dnsres warc warc/deflate"
-	parts = "engine/catalogue engine/cookie engine/fetch engine/parse engine/sitemap engine/robots engine/filter engine/novelty engine/politeness engine/ring engine/outbox engine/members engine/post engine/post/identity engine/seen"
+	parts = "engine/catalogue engine/cookie engine/fetch engine/parse engine/sitemap engine/robots engine/filter engine/novelty engine/politeness engine/ring engine/lease engine/outbox engine/members engine/post engine/post/identity engine/seen"
 )
 
 // importTable is the picture of the house: who may import whom, tests included. Arrows go down only, and packages of level 1 do not know
@@ -59,6 +59,7 @@ var importTable = []struct{ importer, may string }{
 	{"engine/post", base + " engine/post/identity"}, // the certificates are a part of the post
 	{"engine/post/identity", base},
 	{"engine/ring", base},
+	{"engine/lease", base},
 	{"engine/outbox", base + " virtualize/diskq"}, // its lines are queues on disk
 	{"engine/seen", base},
 
