@@ -30,7 +30,7 @@ const (
 	// holdMost is how long one exchange may take: whoever says that it goes on for longer does not tell the truth.
 	holdMost = time.Hour
 	// entriesMost is how many addresses a Keeper has in its book. While it is full nobody gets another one.
-	entriesMost = 1 << 22
+	entriesMost = 1 << 20
 	// fullWait is after how long to ask again then.
 	fullWait = 5 * time.Second
 )

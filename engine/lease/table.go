@@ -9,7 +9,7 @@ type table[V any] struct {
 }
 
 // age is how long an entry is kept at least after somebody looked at it.
-const age = time.Minute
+const age = time.Minute / 2
 
 // get finds an entry; nil if there is none.
 func (t *table[V]) get(a Addr) *V {
