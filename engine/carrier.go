@@ -12,8 +12,14 @@ import (
 // lettersAtOnce is how many letters to one agent are under way at a time.
 const lettersAtOnce = 4
 
-// letterLinger is how long the first item of a letter waits for company: a letter costs the same with one link as with hundreds.
-const letterLinger = 300 * time.Millisecond
+// letterLinger is how long the first item of a letter waits for company: a letter costs the same with one link as with hundreds. With more
+// agents each gets fewer links of one, so they wait longer, and what an agent's letters cost does not grow with the number of the others: some
+// ten letters a second.
+const (
+	letterLinger     = 100 * time.Millisecond // for each other agent
+	letterLingerFew  = 300 * time.Millisecond // the least
+	letterLingerMost = 3 * time.Second
+)
 
 // letterItems is how many items are company enough.
 const letterItems = 1024
@@ -110,9 +116,15 @@ func (o *post) next(ctx context.Context) (*outbox.Batch, error) {
 		return nil, nil //nolint:nilnil // as the comment says
 	}
 	if all, under := o.peers.box.Waiting(o.line); all-under < letterItems {
-		rest(ctx, letterLinger)
+		rest(ctx, o.peers.linger())
 	}
 	return o.take()
+}
+
+// linger is how long a letter waits for company.
+func (p *peers) linger() time.Duration {
+	others := len(p.circle.Load().peers) - 1
+	return min(max(time.Duration(others)*letterLinger, letterLingerFew), letterLingerMost)
 }
 
 // rest waits, unless ctx ends before.

@@ -7,6 +7,7 @@ import (
 
 	"orbweaver/bench/load"
 	"orbweaver/bench/simweb"
+	"orbweaver/engine/ring"
 )
 
 // Result is all runs, the plain ones first.
@@ -40,6 +41,7 @@ type Run struct {
 	CPURatio         float64 `json:"cpu_ratio,omitempty"`       // to that of one agent with as many fetchers
 	WebCPUPerPage    float64 `json:"web_cpu_us_per_page"`       // of the simulated web
 	LinksSent        int64   `json:"links_sent"`                // e
+	LinksLeast       int     `json:"links_least"`               // what e is at least, if no agent knows what another knows
 	Overhead         float64 `json:"communication_overhead"`    // e/n
 	Lambda           float64 `json:"lambda"`                    // links to other hosts, of a page
 	OverheadOfLambda float64 `json:"communication_of_lambda"`   // (e/n) / lambda
@@ -92,7 +94,7 @@ func (r *Result) add(run *Run) {
 }
 
 // result asks everybody at the end of a run.
-func (f *fleet) result(truth *simweb.Truth, sum *load.Summary, wall time.Duration) (*Run, error) {
+func (f *fleet) result(truth *simweb.Truth, seeds []string, sum *load.Summary, wall time.Duration) (_ *Run, err error) {
 	v := sum.Verdict
 	r := &Run{
 		Name: f.p.name, Scenario: string(f.p.scenario), Agents: f.p.agents, Fetchers: f.p.fetchers, Pages: v.Stored, Coverage: v.Coverage,
@@ -131,8 +133,26 @@ func (f *fleet) result(truth *simweb.Truth, sum *load.Summary, wall time.Duratio
 	if f.p.peering() && (f.p.scenario == Plain || f.p.scenario == Capacity) {
 		r.balance()
 	}
+	if f.p.peering() {
+		if r.LinksLeast, err = f.least(truth, seeds); err != nil {
+			return nil, err
+		}
+	}
 	r.judge(f.p)
 	return r, nil
+}
+
+// least is how many links the agents send each other at least, if all that are ever there are there all the time.
+func (f *fleet) least(truth *simweb.Truth, seeds []string) (int, error) {
+	members := make([]ring.Member, len(f.agents))
+	for i, a := range f.agents {
+		members[i] = ring.Member{ID: a.id, Capacity: a.capacity}
+	}
+	who, err := ring.NewConsistent(members, ring.ReplicasDefault)
+	if err != nil {
+		return 0, fmt.Errorf("agents: %w", err)
+	}
+	return truth.Tellings(len(members), func(host string) int { return who.Owner(ring.Key([]byte(host))) }, seeds), nil
 }
 
 // balance compares what each agent has with its share.
