@@ -12,13 +12,11 @@ import (
 // lettersAtOnce is how many letters to one agent are under way at a time.
 const lettersAtOnce = 4
 
-// letterLinger is how long the first item of a letter waits for company: a letter costs the same with one link as with hundreds. With more
-// agents each gets fewer links of one, so they wait longer, and what an agent's letters cost does not grow with the number of the others: some
-// ten letters a second.
+// letterLinger is how long the first item of a letter waits for company, at most: a letter costs the same with one link as with hundreds. With
+// more agents each gets fewer links of one, and they wait longer, so that what an agent's letters cost hardly grows with the number of the others.
 const (
-	letterLinger     = 100 * time.Millisecond // for each other agent
-	letterLingerFew  = 300 * time.Millisecond // the least
-	letterLingerMost = 3 * time.Second
+	letterLinger     = 250 * time.Millisecond // for each other agent
+	letterLingerMost = 2 * time.Second
 )
 
 // letterItems is how many items are company enough.
@@ -121,10 +119,12 @@ func (o *post) next(ctx context.Context) (*outbox.Batch, error) {
 	return o.take()
 }
 
-// linger is how long a letter waits for company.
+// linger is how long a letter waits for company now. All letters of an agent leave at the same moments: that wakes it and the others once, and
+// not once for each of them.
 func (p *peers) linger() time.Duration {
 	others := len(p.circle.Load().peers) - 1
-	return min(max(time.Duration(others)*letterLinger, letterLingerFew), letterLingerMost)
+	period := min(time.Duration(max(others, 1))*letterLinger, letterLingerMost)
+	return period - time.Since(p.epoch)%period
 }
 
 // rest waits, unless ctx ends before.
