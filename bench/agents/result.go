@@ -37,7 +37,7 @@ type Run struct {
 	PagesPerSecond   float64 `json:"pages_per_second"`
 	PagesPerAgent    float64 `json:"pages_per_second_per_agent"`
 	PagesPerWorker   float64 `json:"pages_per_second_per_worker"`
-	CPUPerPage       float64 `json:"cpu_us_per_page"`           // of all agents
+	CPUPerPage       float64 `json:"cpu_us_per_page"`           // of all agents; if they are apart, of all pages that all of them have
 	CPURatio         float64 `json:"cpu_ratio,omitempty"`       // to that of one agent with as many fetchers
 	WebCPUPerPage    float64 `json:"web_cpu_us_per_page"`       // of the simulated web
 	LinksSent        int64   `json:"links_sent"`                // e
@@ -124,10 +124,14 @@ func (f *fleet) result(truth *simweb.Truth, seeds []string, sum *load.Summary, w
 		r.Each = append(r.Each, e)
 	}
 	n := float64(max(r.Pages, 1))
+	work := n
+	if f.p.apart { // each of them has them all
+		work = float64(max(v.Held, 1))
+	}
 	r.PagesPerSecond = float64(r.Pages) / max(r.WallSeconds, 1e-9)
 	r.PagesPerAgent = r.PagesPerSecond / float64(r.Agents)
 	r.PagesPerWorker = r.PagesPerAgent / float64(r.Fetchers)
-	r.CPUPerPage, r.WebCPUPerPage = cpu*1e6/n, sum.CPU*1e6/n
+	r.CPUPerPage, r.WebCPUPerPage = cpu*1e6/work, sum.CPU*1e6/work
 	r.LinksSent, r.Overhead = r.Peers.LinksSent, float64(r.Peers.LinksSent)/n
 	r.OverheadOfLambda, r.PeerBytesPerPage = r.Overhead/max(r.Lambda, 1e-9), float64(r.Peers.BytesSent)/n
 	if f.p.peering() && (f.p.scenario == Plain || f.p.scenario == Capacity) {
