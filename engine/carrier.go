@@ -12,8 +12,12 @@ import (
 // lettersAtOnce is how many letters to one agent are under way at a time.
 const lettersAtOnce = 4
 
-// letterLinger is how long the first item of a letter waits for company: a letter costs the same with one link as with hundreds.
-const letterLinger = 300 * time.Millisecond
+// letterLinger is how long the first item of a letter waits for company, at most: a letter costs the same with one link as with hundreds. With
+// more agents each gets fewer links of one, and they wait longer, so that what an agent's letters cost hardly grows with the number of the others.
+const (
+	letterLinger     = 250 * time.Millisecond // for each other agent
+	letterLingerMost = 2 * time.Second
+)
 
 // letterItems is how many items are company enough.
 const letterItems = 1024
@@ -117,9 +121,17 @@ func (o *post) next(ctx context.Context) (*outbox.Batch, error) {
 		return nil, nil //nolint:nilnil // as the comment says
 	}
 	if all, under := o.peers.box.Waiting(o.line); all-under < letterItems {
-		rest(ctx, letterLinger)
+		rest(ctx, o.peers.linger())
 	}
 	return o.take()
+}
+
+// linger is how long a letter waits for company now. All letters of an agent leave at the same moments: that wakes it and the others once, and
+// not once for each of them.
+func (p *peers) linger() time.Duration {
+	others := len(p.circle.Load().peers) - 1
+	period := min(time.Duration(max(others, 1))*letterLinger, letterLingerMost)
+	return period - time.Since(p.epoch)%period
 }
 
 // rest waits, unless ctx ends before.

@@ -71,11 +71,14 @@ func circleOf(peers []Peer, self string) (*circle, error) {
 }
 
 // owner is the number of the agent that is responsible for a site or URL.
-func (c *circle) owner(url []byte) int {
+func (c *circle) owner(url []byte) int { return c.ownerOf(urlx.Host(url)) }
+
+// ownerOf is the same for a host.
+func (c *circle) ownerOf(host []byte) int {
 	if len(c.peers) == 1 {
 		return c.self
 	}
-	return c.who.Owner(ring.Key(urlx.Host(url)))
+	return c.who.Owner(ring.Key(host))
 }
 
 // onLoan says of a site or URL of this agent that it will go back to another when that one comes back.

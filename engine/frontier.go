@@ -38,6 +38,8 @@ type door struct {
 	kinds                []parse.Kind // of urls; empty when nobody asks
 	circle               *circle      // nil for a crawl alone
 	owners               []int        // of urls, if there is a circle
+	host                 []byte       // of the last URL that was checked, borrowed: most links lead where the one before did
+	owner                int          // of that, in circle
 	again                xxh3.Uint128 // if not zero: own URLs are new once more, see peers.retell
 	way                  []byte
 	found, deep, strange int64
@@ -48,7 +50,7 @@ type door struct {
 func (f *Frontier) begin(d *door) {
 	d.urls, d.fps, d.kinds = d.urls[:0], d.fps[:0], d.kinds[:0]
 	if f.peers != nil {
-		d.circle, d.owners = f.peers.circle.Load(), d.owners[:0]
+		d.circle, d.owners, d.host = f.peers.circle.Load(), d.owners[:0], nil
 	}
 	d.found, d.deep, d.strange, d.long, d.loops = 0, 0, 0, 0, 0
 }
@@ -128,7 +130,7 @@ func (f *Frontier) check(d *door, url []byte, it *Item) bool {
 	}
 	fp := urlx.Fingerprint(f.hashSeed, url)
 	if c := d.circle; c != nil {
-		owner := c.owner(url)
+		owner := d.ownerOf(url)
 		d.owners = append(d.owners, owner)
 		fp = c.salted(fp, url, owner)
 		if owner == c.self {
@@ -137,6 +139,14 @@ func (f *Frontier) check(d *door, url []byte, it *Item) bool {
 	}
 	d.urls, d.fps = append(d.urls, url), append(d.fps, fp)
 	return true
+}
+
+// ownerOf is the agent that is responsible for a URL at the door.
+func (d *door) ownerOf(url []byte) int {
+	if host := urlx.Host(url); d.host == nil || !bytes.Equal(host, d.host) {
+		d.host, d.owner = host, d.circle.ownerOf(host)
+	}
+	return d.owner
 }
 
 // loops says that a link leads into itself. It is asked of what was not seen lately: most links were.

@@ -56,7 +56,7 @@ func openPeers(seam Peering, fsys vfs.FS, dir string, m *manifest, empty bool, s
 		return nil, errors.Join(err, box.Close())
 	}
 	p := &peers{
-		fetched: known, seam: seam, store: xxh3.HashString(m.CrawlID), box: box, grace: peerGrace, posts: map[string]*post{}, calmed: make(chan struct{}, 1), broken: make(chan error, 1),
+		fetched: known, seam: seam, store: xxh3.HashString(m.CrawlID), box: box, grace: peerGrace, epoch: time.Now(), posts: map[string]*post{}, calmed: make(chan struct{}, 1), broken: make(chan error, 1),
 	}
 	p.leases.init(p)
 	p.guest.Store(math.MaxInt64) // until it arrives among the others

@@ -31,7 +31,8 @@ type peers struct {
 	grace    time.Duration // how long a host that was another's is left alone
 	recover  int           // agents that are asked whether they have a page
 	fetched  *fetched
-	least    int // agents that there must be before the crawl begins
+	least    int       // agents that there must be before the crawl begins
+	epoch    time.Time // letters leave a whole number of periods after it
 
 	over   atomic.Bool   // all agents are done
 	ended  atomic.Bool   // and know it

@@ -14,8 +14,12 @@
 //	           agent lost with its disk counts as well
 //	held       the same with n pages in the archives that are left, and u different ones
 //	e/n        URLs that agents sent each other, for each page; as the agents themselves report it
+//	at least   what e must be if no agent knows what another knows: from the truth, and whose host each is
 //	lambda     different URLs of other hosts on a page, mean of all pages: from the truth
 //	work       pages a second for each agent and each fetch worker (their Figure 3), and CPU time a page, which says more on one machine
+//
+// What it costs that there are several can be told from what a small web and a full machine cost by two controls: with Options.Grow
+// each agent has as much to do in each run, and with Options.Apart as many agents do the same work and know nothing of each other.
 //
 // CPU time is that of the agents' processes from birth to death, all lives together, as the system counts it. Where delays limit a crawl, as
 // they do whenever there are faults to be played, its pages a second say nothing.

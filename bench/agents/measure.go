@@ -47,7 +47,8 @@ func measure(ctx context.Context, o *Options, p *plan, dir string) (*Run, error)
 		return nil, err
 	}
 	seeds := min(seedCount, world.Hosts())
-	truth := world.Expected(simweb.ExpectOptions{Seeds: world.Seeds(seeds)})
+	given := world.Seeds(seeds)
+	truth := world.Expected(simweb.ExpectOptions{Seeds: given})
 	f, err := newFleet(ctx, o, p, dir)
 	if err != nil {
 		return nil, err
@@ -77,7 +78,7 @@ func measure(ctx context.Context, o *Options, p *plan, dir string) (*Run, error)
 	if sum.Verdict == nil {
 		return nil, errors.New("agents: nobody asked the simulated web for anything")
 	}
-	r, err := f.result(truth, &sum, wall)
+	r, err := f.result(truth, given, &sum, wall)
 	if err != nil || !o.Fsck {
 		return r, err
 	}

@@ -41,6 +41,7 @@ type Options struct {
 	Crowd    simweb.Config // of that with capacities: many small hosts, since shares of a few hosts are a matter of luck
 	Agents   []int         // numbers of agents, each a plain run
 	Fetchers []int         // of each agent, each with each number of agents
+	Grow     bool          // World is for one agent: in a plain run of N there are N times as many hosts and addresses
 	Among    int           // agents where there are faults
 	Shares   []int         // capacities, one for each agent of the run with capacities
 
@@ -111,6 +112,9 @@ func (o *Options) plain() (all []plan) {
 	for _, fetchers := range o.Fetchers {
 		for _, n := range o.Agents {
 			p := plan{name: fmt.Sprintf("plain-%d", n), scenario: Plain, agents: n, fetchers: fetchers, world: o.World, pace: o.Pace}
+			if o.Grow && !o.Apart { // agents apart have a whole web each
+				p.world.Hosts, p.world.IPs = n*o.World.Hosts, n*o.World.IPs
+			}
 			if len(o.Fetchers) > 1 {
 				p.name += fmt.Sprintf("x%d", fetchers)
 			}

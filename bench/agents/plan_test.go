@@ -59,6 +59,27 @@ func TestPlans(t *testing.T) {
 	}
 }
 
+// A web that grows gives each of some agents as much as it gives one; agents apart have one each anyway.
+func TestAGrowingWeb(t *testing.T) {
+	o := options()
+	o.Scenarios, o.Agents, o.Fetchers, o.Grow = []Scenario{Plain, Capacity}, []int{1, 8}, []int{8}, true
+	o.World.Hosts, o.World.IPs, o.Crowd.Hosts = 50, 13, 99
+	for _, apart := range []bool{false, true} {
+		o.Apart = apart
+		plans, err := o.plans()
+		if err != nil {
+			t.Fatal(err)
+		}
+		hosts, ips := 400, 104
+		if apart {
+			hosts, ips = 50, 13
+		}
+		if plans[0].world.Hosts != 50 || plans[1].world.Hosts != hosts || plans[1].world.IPs != ips || plans[2].world.Hosts != 99 {
+			t.Errorf("apart %v: %d, %d and %d hosts", apart, plans[0].world.Hosts, plans[1].world.Hosts, plans[2].world.Hosts)
+		}
+	}
+}
+
 // fleetOf makes a fleet that is not started.
 func fleetOf(t *testing.T, p plan) *fleet {
 	t.Helper()

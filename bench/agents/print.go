@@ -38,8 +38,8 @@ func (r *Run) print(out io.Writer) {
 	}
 	fmt.Fprintln(out)
 	if p := r.Peers; p != (Peers{}) {
-		fmt.Fprintf(out, "  peers     %d links sent (%.3f of lambda a page), %d received; %d letters, %.0f bytes a page; %d questions, %d pages recovered, %d URLs handed over\n",
-			p.LinksSent, r.OverheadOfLambda, p.LinksReceived, p.LettersSent, r.PeerBytesPerPage, p.Asked, p.Recovered, p.HandedOver)
+		fmt.Fprintf(out, "  peers     %d links sent (%.3f of lambda a page; at least %d), %d received; %d letters, %.0f bytes a page; %d questions, %d pages recovered, %d URLs handed over\n",
+			p.LinksSent, r.OverheadOfLambda, r.LinksLeast, p.LinksReceived, p.LettersSent, r.PeerBytesPerPage, p.Asked, p.Recovered, p.HandedOver)
 	}
 	for _, e := range r.Each {
 		fmt.Fprintf(out, "  %-9s capacity %d, share %.3f: ", e.ID, e.Capacity, e.Share)

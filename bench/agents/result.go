@@ -7,6 +7,7 @@ import (
 
 	"orbweaver/bench/load"
 	"orbweaver/bench/simweb"
+	"orbweaver/engine/ring"
 )
 
 // Result is all runs, the plain ones first.
@@ -36,10 +37,11 @@ type Run struct {
 	PagesPerSecond   float64 `json:"pages_per_second"`
 	PagesPerAgent    float64 `json:"pages_per_second_per_agent"`
 	PagesPerWorker   float64 `json:"pages_per_second_per_worker"`
-	CPUPerPage       float64 `json:"cpu_us_per_page"`           // of all agents
+	CPUPerPage       float64 `json:"cpu_us_per_page"`           // of all agents; if they are apart, of all pages that all of them have
 	CPURatio         float64 `json:"cpu_ratio,omitempty"`       // to that of one agent with as many fetchers
 	WebCPUPerPage    float64 `json:"web_cpu_us_per_page"`       // of the simulated web
 	LinksSent        int64   `json:"links_sent"`                // e
+	LinksLeast       int     `json:"links_least"`               // what e is at least, if no agent knows what another knows
 	Overhead         float64 `json:"communication_overhead"`    // e/n
 	Lambda           float64 `json:"lambda"`                    // links to other hosts, of a page
 	OverheadOfLambda float64 `json:"communication_of_lambda"`   // (e/n) / lambda
@@ -92,7 +94,7 @@ func (r *Result) add(run *Run) {
 }
 
 // result asks everybody at the end of a run.
-func (f *fleet) result(truth *simweb.Truth, sum *load.Summary, wall time.Duration) (*Run, error) {
+func (f *fleet) result(truth *simweb.Truth, seeds []string, sum *load.Summary, wall time.Duration) (_ *Run, err error) {
 	v := sum.Verdict
 	r := &Run{
 		Name: f.p.name, Scenario: string(f.p.scenario), Agents: f.p.agents, Fetchers: f.p.fetchers, Pages: v.Stored, Coverage: v.Coverage,
@@ -122,17 +124,39 @@ func (f *fleet) result(truth *simweb.Truth, sum *load.Summary, wall time.Duratio
 		r.Each = append(r.Each, e)
 	}
 	n := float64(max(r.Pages, 1))
+	work := n
+	if f.p.apart { // each of them has them all
+		work = float64(max(v.Held, 1))
+	}
 	r.PagesPerSecond = float64(r.Pages) / max(r.WallSeconds, 1e-9)
 	r.PagesPerAgent = r.PagesPerSecond / float64(r.Agents)
 	r.PagesPerWorker = r.PagesPerAgent / float64(r.Fetchers)
-	r.CPUPerPage, r.WebCPUPerPage = cpu*1e6/n, sum.CPU*1e6/n
+	r.CPUPerPage, r.WebCPUPerPage = cpu*1e6/work, sum.CPU*1e6/work
 	r.LinksSent, r.Overhead = r.Peers.LinksSent, float64(r.Peers.LinksSent)/n
 	r.OverheadOfLambda, r.PeerBytesPerPage = r.Overhead/max(r.Lambda, 1e-9), float64(r.Peers.BytesSent)/n
 	if f.p.peering() && (f.p.scenario == Plain || f.p.scenario == Capacity) {
 		r.balance()
 	}
+	if f.p.peering() {
+		if r.LinksLeast, err = f.least(truth, seeds); err != nil {
+			return nil, err
+		}
+	}
 	r.judge(f.p)
 	return r, nil
+}
+
+// least is how many links the agents send each other at least, if all that are ever there are there all the time.
+func (f *fleet) least(truth *simweb.Truth, seeds []string) (int, error) {
+	members := make([]ring.Member, len(f.agents))
+	for i, a := range f.agents {
+		members[i] = ring.Member{ID: a.id, Capacity: a.capacity}
+	}
+	who, err := ring.NewConsistent(members, ring.ReplicasDefault)
+	if err != nil {
+		return 0, fmt.Errorf("agents: %w", err)
+	}
+	return truth.Tellings(len(members), func(host string) int { return who.Owner(ring.Key([]byte(host))) }, seeds), nil
 }
 
 // balance compares what each agent has with its share.

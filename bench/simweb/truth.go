@@ -162,6 +162,46 @@ func (t *Truth) LinksOut() float64 {
 	return float64(out) / float64(max(pages, 1))
 }
 
+// Tellings is how many URLs the agents of a crawl tell each other at least, if none knows what the others know: each agent tells each URL of
+// another's host once that its own pages link to, or that is one of the seeds, which all were given. owner is the number of the agent that is
+// responsible for a host, from 0.
+func (t *Truth) Tellings(agents int, owner func(host string) int, seeds []string) int {
+	of := make([]int, t.w.Hosts())
+	for i := range of {
+		of[i] = owner(t.w.Host(i))
+	}
+	type telling struct {
+		to   target
+		from int
+	}
+	told := make(map[telling]struct{})
+	tell := func(to target, from int) {
+		if c := t.classes[to]; c != ClassNone && c != ClassNoHost && of[to.host] != from {
+			told[telling{to, from}] = struct{}{}
+		}
+	}
+	for _, s := range seeds {
+		if to, ok := t.w.find(s); ok {
+			for from := range agents {
+				tell(to, from)
+			}
+		}
+	}
+	var links []link
+	for at, c := range t.classes {
+		if c != ClassPage && c != ClassCut {
+			continue
+		}
+		h := t.w.hostAt(int(at.host))
+		f := t.w.pageAt(&h, int(at.page))
+		links = t.w.appendLinks(links[:0], &h, at, &f)
+		for _, l := range links {
+			tell(l.to, of[at.host])
+		}
+	}
+	return len(told)
+}
+
 // ClassOf says what is right for a URL in normal form.
 func (t *Truth) ClassOf(url string) Class {
 	at, ok := t.w.find(url)

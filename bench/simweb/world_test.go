@@ -186,6 +186,58 @@ func TestG1_LinksOutAgreeWithTheBytes(t *testing.T) {
 	}
 }
 
+// What agents have to tell each other is what their pages say, by the bytes: each URL of another's host once, and the seeds.
+func TestG1_TellingsAgreeWithTheBytes(t *testing.T) {
+	c := Plain()
+	c.Hosts, c.PagesPerHostMean, c.PagesPerHostMax = 30, 5, 10
+	w := testWorld(t, c)
+	seeds := w.Seeds(2)
+	truth := w.Expected(ExpectOptions{Seeds: seeds})
+	const agents = 3
+	owner := func(host string) int { return len(host) % agents }
+	ownerOf := func(u string) int {
+		_, authority, _, _ := split(u)
+		host, _, _ := strings.Cut(authority, ":")
+		return owner(host)
+	}
+	type telling struct {
+		url  string
+		from int
+	}
+	told := map[telling]bool{}
+	for _, s := range seeds {
+		for from := range agents {
+			told[telling{s, from}] = from != ownerOf(s)
+		}
+	}
+	for u, class := range truth.All() {
+		resp, body, err := get(t, w, ServeOptions{Plain: true}, u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if class != ClassPage || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html") {
+			continue
+		}
+		for _, l := range readLinks(t, u, body) {
+			if truth.ClassOf(l) != ClassNone {
+				told[telling{l, ownerOf(u)}] = ownerOf(l) != ownerOf(u)
+			}
+		}
+	}
+	want := 0
+	for _, foreign := range told {
+		if foreign {
+			want++
+		}
+	}
+	if got := truth.Tellings(agents, owner, seeds); got != want || want < 30 {
+		t.Errorf("%d by the model, %d by the bytes", got, want)
+	}
+	if got := truth.Tellings(1, func(string) int { return 0 }, seeds); got != 0 {
+		t.Errorf("one agent tells itself %d URLs", got)
+	}
+}
+
 // Whoever can read href="..." and src="..." finds every link of a world of plain links, as it is, and nothing else.
 func TestPlainLinksCanBeReadByAnybody(t *testing.T) {
 	c := Plain()

@@ -21,6 +21,7 @@ type benchAgentsCmd struct {
 	Capacities []count  `help:"Capacities of the agents in the run with capacities." default:"1,2,4" placeholder:"N"`
 	Apart      bool     `help:"Tell the agents nothing of each other: what is measured must find that out. N agents have overlap N-1."`
 
+	Grow      bool     `help:"Hosts and addresses of plain runs are for each agent: the web grows with their number, so that each has as much to do."`
 	Hosts     count    `help:"Hosts." default:"400" placeholder:"N"`
 	IPs       count    `name:"ips" help:"Addresses." default:"100" placeholder:"N"`
 	Mean      count    `help:"Mean number of pages of a host, without faults." default:"150" placeholder:"N"`
@@ -56,6 +57,7 @@ disk); leave (one stops in good order); join (one comes later).
 Examples:
   orbweaver bench agents
   orbweaver bench agents --scenario plain --agents 1,8,1,8,1,8
+  orbweaver bench agents --scenario plain --grow --hosts 500 --ips 250 --mean 12 --host-delay 1500ms
   orbweaver bench agents --scenario kill,lose --among 8
   orbweaver bench agents --scenario plain --agents 2 --apart      # must fail: overlap 1`
 }
@@ -114,7 +116,7 @@ func (c *benchAgentsCmd) options(w *world) (o agents.Options, err error) {
 		}
 		o.Scenarios = append(o.Scenarios, agents.Scenario(s))
 	}
-	o.Agents, o.Fetchers, o.Shares = numbers(c.Agents), numbers(c.Fetchers), numbers(c.Capacities)
+	o.Agents, o.Fetchers, o.Shares, o.Grow = numbers(c.Agents), numbers(c.Fetchers), numbers(c.Capacities), c.Grow
 	o.Pace = agents.Pace{HostDelay: c.HostDelay.d, IPDelay: c.IPDelay.d}
 	o.FaultPace = agents.Pace{HostDelay: c.FaultHostDelay.d, IPDelay: c.FaultIPDelay.d}
 	o.KillEvery, o.Rejoin, o.Most = c.KillEvery.d, c.Rejoin.d, c.Most.d

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"slices"
 )
 
 // plot is a picture and where it comes from.
@@ -23,6 +24,7 @@ func plots() []plot {
 		{"hours", throughputOverTime},
 		{"size", costOfSize},
 		{"ring", deviationOfAgents},
+		{"agents-cpu", costOfAgents},
 	}
 }
 
@@ -197,5 +199,32 @@ func deviationOfAgents(results fs.FS) (*chart, error) {
 		}
 		c.series = append(c.series, mean, worst)
 	}
+	return c, nil
+}
+
+// costOfAgents is Figure 3 of the paper on UbiCrawler, whose agents had a machine each, as CPU time: work that is done in less of it is more
+// work in the same time. A line for each number of fetchers.
+func costOfAgents(results fs.FS) (*chart, error) {
+	c := &chart{
+		title: "CPU of a page against agents", note: "orbweaver bench agents --grow: each has 50 hosts; all agents and the simulated web on two cores",
+		x: axis{label: "agents", log: true}, y: axis{label: "CPU microseconds a page, all agents, without the simulated web"},
+	}
+	var f fleets
+	if _, err := readJSON(results, "*-agents-cpu.json", &f); err != nil {
+		return nil, err
+	}
+	lines := map[float64]int{}
+	for _, r := range f.Runs {
+		at, ok := lines[r.Fetchers]
+		if !ok {
+			at = len(c.series)
+			lines[r.Fetchers] = at
+			c.series = append(c.series, series{name: text(r.Fetchers) + " fetchers", dots: true})
+		}
+		c.series[at].points = append(c.series[at].points, point{r.Agents, r.CPU})
+		c.marks = append(c.marks, r.Agents)
+	}
+	slices.Sort(c.marks)
+	c.marks = slices.Compact(c.marks)
 	return c, nil
 }

@@ -77,6 +77,15 @@ type shares struct {
 	} `json:"runs"`
 }
 
+// fleets is what `orbweaver bench agents --out` writes, as far as it is drawn.
+type fleets struct {
+	Runs []struct {
+		Agents   float64 `json:"agents"`
+		Fetchers float64 `json:"fetchers"`
+		CPU      float64 `json:"cpu_us_per_page"`
+	} `json:"runs"`
+}
+
 // lines gives every line of a file.
 func lines(results fs.FS, name string, each func(line string)) error {
 	f, err := results.Open(name)
