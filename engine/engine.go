@@ -224,6 +224,9 @@ func (e *Engine) openAll(m *manifest) error {
 	}
 	e.assemble(m)
 	if e.peers != nil {
+		if err := e.openQuorum(m.Peers); err != nil {
+			return err
+		}
 		if err := e.peers.begin(m.Peers); err != nil {
 			return err
 		}
