@@ -452,3 +452,25 @@ func (q *quorum) dispensable() bool {
 		return set == nil || !set.Formed
 	})
 }
+
+// report is what the operator is told.
+func (q *quorum) report(now time.Time) *QuorumReport {
+	if q == nil {
+		return nil
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	r := &QuorumReport{Majority: q.holds(q.circle), Answer: []string{nameOf(q.self)}}
+	for line, v := range q.votes {
+		if ageOf(now, v.at) < quorumProof {
+			r.Answer = append(r.Answer, nameOf(line))
+		}
+	}
+	slices.Sort(r.Answer)
+	for _, s := range q.sets.formed() {
+		for _, line := range s.Lines {
+			r.Agreed = append(r.Agreed, nameOf(line))
+		}
+	}
+	return r
+}
