@@ -2,6 +2,7 @@ package invitro
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -140,12 +141,13 @@ func TestG01_aFullPartitionWithAQuorum(t *testing.T) {
 				b.split(large, small, 90*time.Second)
 				healed := time.Now().Add(-3 * time.Second)
 				b.wait()
-				v := b.sound(2 * b.config("").Fetchers)
+				had := b.requests(small, time.Time{}, cut.Add(10*time.Second)) // nobody knows what they had
+				v := b.sound(had)
 				stopped, went := b.requests(small, cut.Add(10*time.Second), healed), b.requests(large, cut.Add(30*time.Second), healed)
 				back := b.requests(small, healed, time.Now())
 				t.Logf("%d pages, %d asked for again; the larger side asked %d times, the smaller one %d, and %d times after that", v.Fetched, v.Repeated, went, stopped, back)
-				if stopped > 0 || went < 20 || back == 0 {
-					t.Errorf("the larger side asked %d times, the smaller one %d, and %d times after that", went, stopped, back)
+				if again := b.again(healed.Add(5 * time.Second)); stopped > 0 || went < 20 || back == 0 || again > 0 {
+					t.Errorf("the larger side asked %d times, the smaller one %d, and %d times after that; %d times for what somebody had", went, stopped, back, again)
 				}
 			})
 		})
@@ -246,19 +248,24 @@ func TestG01_partitionsThatFlap(t *testing.T) {
 				b.hub.latency = func() time.Duration { return time.Duration(late.ExpFloat64() * float64(200*time.Millisecond)) }
 				b.all()
 				time.Sleep(20 * time.Second)
-				events := b.shake(rng, 3*time.Minute)
+				began, calm := time.Now(), time.Duration(5+5*(i%4))*time.Second
+				events := b.shake(rng, 4*time.Minute, calm)
 				b.heal()
 				healed := time.Now()
 				b.wait()
-				v := b.sound(events * b.config("").Fetchers)
-				t.Logf("%d agents, %d events: %d pages, %d asked for again; it took %v after that", len(b.names), events, v.Fetched, v.Repeated, time.Since(healed))
+				v := b.sound(math.MaxInt)
+				t.Logf("%d agents, an event each %v: %d events, %d requests meanwhile, %d after; %d pages, %d asked for again", len(b.names), calm, events,
+					b.requests(b.names, began, healed), b.requests(b.names, healed, time.Now()), v.Fetched, v.Repeated)
+				if again := b.again(healed.Add(5 * time.Second)); again > 0 {
+					t.Errorf("%d times for what somebody had", again)
+				}
 			})
 		})
 	}
 }
 
 // shake cuts and mends ways at random, and lets agents see or not see each other.
-func (b *band) shake(rng *rand.Rand, lasts time.Duration) (events int) {
+func (b *band) shake(rng *rand.Rand, lasts, calm time.Duration) (events int) {
 	some := func() (names []string) {
 		for _, name := range b.names {
 			if rng.IntN(2) == 0 {
@@ -268,8 +275,8 @@ func (b *band) shake(rng *rand.Rand, lasts time.Duration) (events int) {
 		return names
 	}
 	for end := time.Now().Add(lasts); time.Now().Before(end); events++ {
-		time.Sleep(time.Duration(rng.ExpFloat64() * float64(8*time.Second)))
-		switch rng.IntN(6) {
+		time.Sleep(time.Duration(rng.ExpFloat64() * float64(calm)))
+		switch rng.IntN(8) {
 		case 0, 1:
 			one, other := some(), some()
 			b.hub.sever(one, other, true)
@@ -284,6 +291,15 @@ func (b *band) shake(rng *rand.Rand, lasts time.Duration) (events int) {
 			b.hub.sever(some(), some(), false)
 		case 5:
 			b.heal()
+		default: // in two, and membership finds out
+			one := some()
+			other := slices.DeleteFunc(slices.Clone(b.names), func(name string) bool { return slices.Contains(one, name) })
+			b.hub.mend()
+			b.hub.sever(one, other, true)
+			b.hub.sever(other, one, rng.IntN(4) > 0)
+			time.Sleep(time.Duration(rng.Int64N(int64(noticed))))
+			b.hub.notice(b.names)
+			time.Sleep(time.Duration(rng.Int64N(int64(40 * time.Second))))
 		}
 	}
 	return events
