@@ -93,9 +93,10 @@ func (q *quorum) bound(but string, circle uint64, now time.Time) bool {
 
 // askAll asks everybody who is there, unless an answer is waited for.
 func (q *quorum) askAll(ctx context.Context) {
+	there := q.peers.seam.Peers()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for _, peer := range q.peers.seam.Peers() {
+	for _, peer := range there {
 		line := peer.line()
 		if line == q.self || q.waiting[line] {
 			continue

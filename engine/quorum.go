@@ -120,10 +120,10 @@ func (q *quorum) holds(c *circle) bool {
 // yes is how long ago each agent granted the circle, if that still counts, and what sets have a say in it. The caller holds mu.
 func (q *quorum) yes(now time.Time) (ages map[string]time.Duration, sets agreement) {
 	ages, sets = make(map[string]time.Duration), q.sets
-	if q.speaks(now) {
+	hash := q.circle.hash()
+	if q.speaks(now) && !q.bound(q.self, hash, now) {
 		ages[q.self] = 0
 	}
-	hash := q.circle.hash()
 	for line, v := range q.votes {
 		if v.granted.IsZero() || v.circle != hash {
 			continue
@@ -147,6 +147,10 @@ func (q *quorum) look(now time.Time) (again time.Duration) {
 		q.circle, q.held = c, false
 		q.turns++
 		q.ground(c.mine)
+		for line, v := range q.votes { // who asks for another circle gives back what it had, be it this one
+			v.granted = time.Time{}
+			q.votes[line] = v
+		}
 	}
 	ages, sets := q.yes(now)
 	age, ok := sets.proven(ages)
@@ -220,9 +224,9 @@ func (q *quorum) allows(now []Peer) bool {
 	return ok
 }
 
-// here are those of the circle who are there to stay. The caller holds mu.
-func (q *quorum) here(now time.Time) (lines []string) {
-	for _, peer := range q.peers.seam.Peers() {
+// here are those of the circle among some who are there to stay. The caller holds mu.
+func (q *quorum) here(there []Peer, now time.Time) (lines []string) {
+	for _, peer := range there {
 		line := peer.line()
 		v := q.votes[line]
 		leaving := q.leaving
@@ -254,13 +258,14 @@ func (q *quorum) agree(now time.Time) error {
 
 // agreeable is what this agent can note now; nil if that is nothing new.
 func (q *quorum) agreeable(now time.Time) agreement {
+	there := q.peers.seam.Peers()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if !q.held {
 		return nil
 	}
 	ages, sets := q.yes(now)
-	here := q.here(now)
+	here := q.here(there, now)
 	if _, all := unanimous(here).proven(ages); !all {
 		return nil
 	}
@@ -444,9 +449,10 @@ func (q *quorum) part(ctx context.Context) {
 
 // dispensable says that all who stay have agreed.
 func (q *quorum) dispensable() bool {
+	there := q.peers.seam.Peers()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	here := q.here(time.Now())
+	here := q.here(there, time.Now())
 	return !slices.ContainsFunc(here, func(line string) bool {
 		set := q.votes[line].Sets.last(here)
 		return set == nil || !set.Formed

@@ -45,14 +45,32 @@ func (b *band) all() map[string]*agent {
 	return running
 }
 
-// split cuts the agents in two for a while, and heals that.
-func (b *band) split(left, right []string, lasts time.Duration) {
+// split cuts the agents in two for a while, which membership notices after a time, and heals that.
+func (b *band) split(left, right []string, lasts, noticed time.Duration) {
 	b.hub.sever(left, right, true)
 	b.hub.sever(right, left, true)
 	time.Sleep(noticed)
 	b.hub.notice(b.names)
 	time.Sleep(lasts - noticed)
 	b.heal()
+}
+
+// takeover is how long after a moment some agents first ask a host that until then only others had asked.
+func (b *band) takeover(by, from []string, since time.Time) time.Duration {
+	theirs := map[string]bool{}
+	for a := range b.rig.Log.All() {
+		if a.Time.Before(since) {
+			only, known := theirs[a.Site]
+			theirs[a.Site] = (only || !known) && slices.Contains(from, agentOf(&a))
+		}
+	}
+	first := time.Duration(math.MaxInt64)
+	for a := range b.rig.Log.All() {
+		if theirs[a.Site] && a.Time.After(since) && slices.Contains(by, agentOf(&a)) {
+			first = min(first, a.Time.Sub(since))
+		}
+	}
+	return first
 }
 
 // heal mends all ways, and lets everybody find everybody.
@@ -138,14 +156,19 @@ func TestG01_aFullPartitionWithAQuorum(t *testing.T) {
 				b.all()
 				time.Sleep(40 * time.Second)
 				large, small, cut := b.names[:3], b.names[3:], time.Now()
-				b.split(large, small, 90*time.Second)
+				b.split(large, small, 90*time.Second, min(noticed, time.Duration(1+2*i)*time.Second))
 				healed := time.Now().Add(-3 * time.Second)
 				b.wait()
 				had := b.requests(small, time.Time{}, cut.Add(10*time.Second)) // nobody knows what they had
 				v := b.sound(had)
 				stopped, went := b.requests(small, cut.Add(10*time.Second), healed), b.requests(large, cut.Add(30*time.Second), healed)
 				back := b.requests(small, healed, time.Now())
-				t.Logf("%d pages, %d asked for again; the larger side asked %d times, the smaller one %d, and %d times after that", v.Fetched, v.Repeated, went, stopped, back)
+				took := b.takeover(large, small, cut)
+				t.Logf("%d pages, %d asked for again; the larger side took over after %v and asked %d times, the smaller one %d, and %d times after that", v.Fetched, v.Repeated, took,
+					went, stopped, back)
+				if took < 15*time.Second || took > 35*time.Second {
+					t.Errorf("hosts were taken over after %v", took)
+				}
 				if again := b.again(healed.Add(5 * time.Second)); stopped > 0 || went < 20 || back == 0 || again > 0 {
 					t.Errorf("the larger side asked %d times, the smaller one %d, and %d times after that; %d times for what somebody had", went, stopped, back, again)
 				}
@@ -164,7 +187,7 @@ func TestG01_aFullPartitionWithoutOne(t *testing.T) {
 				b.all()
 				time.Sleep(40 * time.Second)
 				left, right, cut := b.names[:2], b.names[2:], time.Now()
-				b.split(left, right, 60*time.Second)
+				b.split(left, right, 60*time.Second, noticed)
 				healed := time.Now().Add(-3 * time.Second)
 				b.wait()
 				v := b.judge()
@@ -189,7 +212,7 @@ func TestG01_twoHalvesBothStop(t *testing.T) {
 		b.all()
 		time.Sleep(30 * time.Second)
 		cut := time.Now()
-		b.split(b.names[:2], b.names[2:], 60*time.Second)
+		b.split(b.names[:2], b.names[2:], 60*time.Second, noticed)
 		healed := time.Now().Add(-3 * time.Second)
 		b.wait()
 		b.sound(2 * b.config("").Fetchers)
