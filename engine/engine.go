@@ -224,7 +224,7 @@ func (e *Engine) openAll(m *manifest) error {
 	}
 	e.assemble(m)
 	if e.peers != nil {
-		if err := e.openQuorum(m.Peers); err != nil {
+		if err := e.peers.beSure(e.seams.FS, e.frontierDir(), &e.cfg, m.Peers); err != nil {
 			return err
 		}
 		if err := e.peers.begin(m.Peers); err != nil {

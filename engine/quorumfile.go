@@ -48,15 +48,14 @@ func writeQuorum(fsys vfs.FS, dir string, a agreement) error {
 	return nil
 }
 
-// openQuorum makes this agent ask for a majority's leave, if it is to, or forgets what was agreed on.
-func (e *Engine) openQuorum(cut *peersCut) (err error) {
-	p, dir := e.peers, e.frontierDir()
-	if !e.cfg.Quorum {
-		return vfs.RemoveIfExists(e.seams.FS, quorumName(dir))
+// beSure makes this agent ask for a majority's leave, if it is to, or forgets what was agreed on.
+func (p *peers) beSure(fsys vfs.FS, dir string, cfg *Config, cut *peersCut) (err error) {
+	if !cfg.Quorum {
+		return vfs.RemoveIfExists(fsys, quorumName(dir))
 	}
-	if p.quorum, err = newQuorum(p, e.seams.FS, dir, cut); err != nil {
+	if p.quorum, err = newQuorum(p, fsys, dir, cut); err != nil {
 		return err
 	}
-	p.quorum.least, p.grace = e.cfg.Agents, max(p.grace, e.cfg.Politeness.HostDelay)
+	p.quorum.least, p.grace = cfg.Agents, max(p.grace, cfg.Politeness.HostDelay)
 	return nil
 }

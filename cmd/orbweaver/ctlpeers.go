@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"orbweaver/engine"
@@ -57,5 +58,12 @@ func writePeers(out io.Writer, p *engine.PeersReport) error {
 		p.LinksSent, p.LinksReceived, p.Pages, p.Overhead, p.Lambda, p.Waiting, p.HandedOver)
 	fmt.Fprintf(out, "letters  %d sent (%s), %d received (%s); %d did not arrive and were kept, %d were refused\n",
 		p.LettersSent, human(p.BytesSent), p.LettersReceived, human(p.BytesReceived), p.LettersFailed, p.LettersRefused)
+	if q := p.Quorum; q != nil {
+		word := "none, so nothing is fetched here"
+		if q.Majority {
+			word = "yes"
+		}
+		fmt.Fprintf(out, "majority %s: agreed on are %s; who answers: %s\n", word, strings.Join(q.Agreed, ", "), strings.Join(q.Answer, ", "))
+	}
 	return nil
 }
