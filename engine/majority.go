@@ -61,11 +61,6 @@ func (a agreement) last(lines []string) (found *agreed) {
 	return found
 }
 
-// is says that a set was formed and is all there is.
-func (a agreement) is(lines []string) bool {
-	return len(a) == 1 && a[0].Formed && slices.Equal(a[0].Lines, lines)
-}
-
 // next is the number of a set that comes after all of them.
 func (a agreement) next() (n uint64) {
 	for _, s := range a {

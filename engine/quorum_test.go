@@ -308,3 +308,54 @@ func (p *parish) disturb() {
 	p.tell()
 	time.Sleep(time.Duration(p.rng.ExpFloat64() * float64(12*time.Second)))
 }
+
+// Exchanges end that this agent may not go on with: those with a host that is another's now, at once, and all when no majority answers any more.
+func TestQuorum_exchangesEndInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParish(t, 1, 2)
+		p.names = p.names[:1]
+		p.start("a0", 1)
+		time.Sleep(2 * time.Second)
+		a := p.running["a0"]
+		two, err := newCircle([]Peer{a.self, {ID: "a1", Capacity: 1, Store: 2}}, nil, 0, "a0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var kept, moved wing
+		stay, goes := siteOf(two, true), siteOf(two, false)
+		one, other := a.peers.fly(t.Context(), &kept, stay, false), a.peers.fly(t.Context(), &moved, goes, false)
+		if one.Err() != nil || other.Err() != nil {
+			t.Fatal("an exchange could not begin")
+		}
+		a.peers.circle.Store(two)
+		poke(a.peers.quorum.wake)
+		synctest.Wait()
+		if one.Err() != nil || other.Err() == nil {
+			t.Errorf("after the change: the one that stays %v, the one that goes %v", one.Err(), other.Err())
+		}
+		a.peers.land(&moved)
+		a.peers.quorum.mu.Lock()
+		a.peers.quorum.sets = agreement{{N: 9, Lines: two.lines, Formed: true}} // of whom it is half
+		a.peers.quorum.mu.Unlock()
+		time.Sleep(quorumProof)
+		if one.Err() == nil {
+			t.Error("an exchange goes on without leave")
+		}
+		if ctx := a.peers.fly(t.Context(), &moved, stay, false); ctx.Err() == nil {
+			t.Error("an exchange began without leave")
+		}
+		a.stop()
+		p.wg.Wait()
+		kept.close()
+		moved.close()
+	})
+}
+
+// siteOf is a site that is this agent's in a circle, or not.
+func siteOf(c *circle, mine bool) []byte {
+	for i := 0; ; i++ {
+		if site := fmt.Appendf(nil, "http://h%d.test", i); c.mine(site) == mine {
+			return site
+		}
+	}
+}
