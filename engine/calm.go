@@ -180,9 +180,11 @@ func (p *peers) wave(ctx context.Context, c *circle) (answers []calmness, ok boo
 }
 
 // hash tells the agents of one circle from those of another.
-func (c *circle) hash() uint64 {
+func (c *circle) hash() uint64 { return hashOf(c.peers) }
+
+func hashOf(peers []Peer) uint64 {
 	var b []byte
-	for _, p := range c.peers {
+	for _, p := range peers {
 		b = fmt.Appendf(b, "%q %d %d\n", p.ID, p.Capacity, p.Store)
 	}
 	return xxh3.Hash(b)
@@ -197,6 +199,8 @@ func (p *peers) Answer(_ context.Context, from string, question []byte) ([]byte,
 		return p.answerFetched(from, question[1:])
 	case len(question) > 0 && question[0] == questionLease:
 		return p.leases.answer(from, question[1:])
+	case len(question) > 0 && question[0] == questionBallot && p.quorum != nil:
+		return p.quorum.answer(from, question[1:])
 	}
 	return nil, fmt.Errorf("%w: a question of %q that is not known: %.20q", ErrLetter, from, question)
 }

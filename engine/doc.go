@@ -22,7 +22,8 @@
 //	turnover.go     a finished crawl begins again; holdings.go what the archive has from before, for the worker who asks
 //	                whether it still holds (lister.go, validators.go)
 //	peers.go        the other agents: peering.go is the seam, circle.go who is responsible, carrier.go and letter.go what goes between
-//	                them, recovery.go whether somebody has a page, calm.go when all are done
+//	                them, recovery.go whether somebody has a page, calm.go when all are done; quorum.go whether this agent
+//	                may fetch (ballot.go asks, majority.go counts, wing.go ends exchanges)
 //	rebuild.go      a lost frontier made anew from the archive alone (rebuildrecords.go, rebuildlinks.go, capture.go)
 //	run.go          every goroutine, started and joined
 //

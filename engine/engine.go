@@ -224,6 +224,9 @@ func (e *Engine) openAll(m *manifest) error {
 	}
 	e.assemble(m)
 	if e.peers != nil {
+		if err := e.peers.beSure(e.seams.FS, e.frontierDir(), &e.cfg, m.Peers); err != nil {
+			return err
+		}
 		if err := e.peers.begin(m.Peers, !fresh); err != nil {
 			return err
 		}

@@ -64,6 +64,7 @@ type fetchWorker struct {
 	lent    context.Context //nolint:containedctx // of the exchange under way, among several agents; it ends with the lease of the address
 	refused []refusal
 	target  fetch.Target
+	wing    wing
 	blamed  bool     // the outcome of the last exchange counts
 	posting *posting // of attempts that brought no response
 }
@@ -328,8 +329,10 @@ func (w *fetchWorker) exchange(ctx context.Context, r *returned, p *fetch.Page) 
 	if w.lent != nil {
 		ctx = w.lent
 	}
+	ctx = w.peers.fly(ctx, &w.wing, key, f.robots)
 	w.fetching.Add(1)
 	o := w.fetcher.Fetch(ctx, t, p)
+	w.peers.land(&w.wing)
 	a := attempt{
 		addr: t.Addr.Addr(), outcome: o, answered: w.site.Failures == 0 && w.site.Rules != nil,
 		began: p.Started, connected: p.Connected, ended: p.Ended, busy: w.fetching.Add(-1) + 1,

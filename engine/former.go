@@ -1,6 +1,9 @@
 package engine
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // formerCircle is who was responsible before, and until when.
 type formerCircle struct {
@@ -10,19 +13,40 @@ type formerCircle struct {
 
 // replace makes c the circle. The one before is remembered for as long as what it said matters. The caller holds the exclusive cut.
 func (p *peers) replace(c *circle, now time.Time) {
-	var former []formerCircle
-	if known := p.former.Load(); known != nil {
-		for _, f := range *known {
-			if now.Sub(f.until) < p.grace {
-				former = append(former, f)
-			}
+	was := p.circle.Load()
+	p.remember(func(former []formerCircle) []formerCircle {
+		former = slices.DeleteFunc(former, func(f formerCircle) bool { return now.Sub(f.until) >= p.grace })
+		if was != nil {
+			former = append(former, formerCircle{was, now})
+		}
+		return former
+	})
+	p.circle.Store(c)
+}
+
+// restart lets the circle before count until now: nobody has acted by this one yet.
+func (p *peers) restart(now time.Time) {
+	p.remember(func(former []formerCircle) []formerCircle {
+		if n := len(former); n > 0 {
+			former[n-1].until = now
+		}
+		return former
+	})
+}
+
+// remember changes the circles before, of which change gets a copy.
+func (p *peers) remember(change func(former []formerCircle) []formerCircle) {
+	for {
+		was := p.former.Load()
+		var former []formerCircle
+		if was != nil {
+			former = slices.Clone(*was)
+		}
+		former = change(former)
+		if p.former.CompareAndSwap(was, &former) {
+			return
 		}
 	}
-	if was := p.circle.Load(); was != nil {
-		former = append(former, formerCircle{was, now})
-	}
-	p.former.Store(&former)
-	p.circle.Store(c)
 }
 
 // settledFrom is from when on nobody else acts any more as if something were its own that is this agent's now, by every circle of late; zero

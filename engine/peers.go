@@ -31,6 +31,7 @@ type peers struct {
 	grace    time.Duration // how long a host that was another's is left alone
 	recover  int           // agents that are asked whether they have a page
 	fetched  *fetched
+	quorum   *quorum   // nil if each side of a partition goes on
 	least    int       // agents that there must be before the crawl begins
 	epoch    time.Time // letters leave a whole number of periods after it
 
@@ -100,10 +101,14 @@ func (p *peers) begin(cut *peersCut, again bool) error {
 		p.founded.Store(cut.Founded)
 		p.begun.Store(cut.Begun)
 	}
+	p.calmAt.Store(-1) // nobody has looked yet
 	p.gate.Shut(waitingForAgents)
 	c, err := newCircle(known, p.all, p.births, p.seam.Self())
 	if err != nil {
 		return err
+	}
+	if p.quorum != nil {
+		p.quorum.open(c)
 	}
 	return p.turn(c)
 }
@@ -163,7 +168,7 @@ func (p *peers) run(ctx context.Context) error {
 		if again > 0 {
 			patience.Reset(again)
 		}
-		if !p.over.Load() && p.complete(now, patient) { // at the end they go, one after the other, and leave nothing to be done
+		if !p.over.Load() && p.complete(now, patient) && p.quorum.allows(now) { // at the end they go, one after the other, and leave nothing to be done
 			p.begun.Store(true)
 			c, err := p.meet(now)
 			if err != nil {
@@ -178,6 +183,7 @@ func (p *peers) run(ctx context.Context) error {
 		}
 		select {
 		case <-p.seam.Changed():
+		case <-p.quorum.changed():
 		case <-patience.C:
 			patient = false
 		case err := <-p.broken:
@@ -244,6 +250,7 @@ func (p *peers) arrive() {
 		until = time.Now().Add(p.grace).UnixNano()
 	}
 	p.guest.Store(until)
+	p.quorum.arrive()
 	p.gate.Open(waitingForAgents)
 }
 

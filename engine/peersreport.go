@@ -40,6 +40,15 @@ type PeersReport struct {
 	LeasesKept       int   `json:"leases_kept"`       // addresses that this agent has leased to somebody, now
 
 	Waiting int64 `json:"waiting"` // URLs in outboxes, on their way or not
+
+	Quorum *QuorumReport `json:"quorum,omitempty"` // nil if each side of a partition goes on
+}
+
+// QuorumReport is what an agent knows of the majority without which it fetches nothing.
+type QuorumReport struct {
+	Majority bool     `json:"majority"` // it has one, and may fetch
+	Agreed   []string `json:"agreed"`   // the agents that were agreed on last
+	Answer   []string `json:"answer"`   // who of all agents answered within the last 10 s, this one among them
 }
 
 // AgentReport is one agent, as another sees it.
@@ -81,6 +90,7 @@ func (p *peers) report(c *Counters) *PeersReport {
 		all, _ := p.box.Waiting(id)
 		r.Waiting += int64(all)
 	}
+	r.Quorum = p.quorum.report(time.Now())
 	circle := p.circle.Load()
 	for _, k := range p.seam.Known() {
 		a := AgentReport{ID: k.ID, Capacity: k.Capacity, State: k.State}

@@ -77,6 +77,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 	err := e.conclude(ctx, abort, causes(errs...))
 	if e.peers != nil { // not before all is on disk: it may be asked how it is until then
+		e.peers.quorum.part(forever)
 		if lerr := e.peers.seam.Leave(forever); lerr != nil {
 			e.seams.Log.Warn("the other agents could not be told that this one goes", "error", lerr)
 		}
@@ -186,6 +187,9 @@ func (e *Engine) startLate(ctx context.Context, g *failGroup) {
 		g.Go("agents", func() error { return e.peers.run(ctx) })
 		g.Go("settle", func() error { return e.peers.settle(ctx) })
 		g.Go("leases", func() error { return e.peers.leases.watch(ctx) })
+		if q := e.peers.quorum; q != nil {
+			g.Go("quorum", func() error { q.follow(ctx, func() bool { return false }); return nil })
+		}
 	}
 	g.Go("flush", func() error { return e.flush.run(ctx) })
 	g.Go("log", func() error { return e.log.run(ctx) })
@@ -241,6 +245,7 @@ func (e *Engine) startWorkers(abort, forever context.Context, fetchers, parsers 
 		w := e.newFetchWorker(i)
 		fetchers.Go("fetch", func() error {
 			defer w.fetcher.Close()
+			defer w.wing.close()
 			return w.run(abort, forever)
 		})
 	}

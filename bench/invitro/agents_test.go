@@ -27,12 +27,13 @@ func patchy() simweb.Config {
 
 // band is some agents that crawl one web together, each over a network of its own.
 type band struct {
-	t     *testing.T
-	rig   *Rig
-	hub   *hub
-	names []string
-	least int // agents that there must be in the beginning
-	disks map[string]*vfs.Mem
+	t      *testing.T
+	rig    *Rig
+	hub    *hub
+	names  []string
+	least  int // agents that there must be in the beginning
+	quorum bool
+	disks  map[string]*vfs.Mem
 
 	mu      sync.Mutex
 	reports map[string]engine.Report
@@ -55,10 +56,11 @@ func newBand(t *testing.T, world simweb.Config, agents int) *band {
 	return b
 }
 
-// config is that of each agent.
-func (b *band) config() engine.Config {
+// config is that of an agent.
+func (b *band) config(name string) engine.Config {
 	cfg := b.rig.Config()
-	cfg.Agents, cfg.RetryWait = b.least, time.Hour
+	cfg.Agents, cfg.RetryWait, cfg.Quorum = b.least, time.Hour, b.quorum
+	cfg.Fetch.UserAgent = "orbweaver/" + name + " (+https://example.org/bot)"
 	return cfg
 }
 
@@ -79,7 +81,7 @@ func (b *band) start(ctx context.Context, name string) *agent {
 	seams := b.rig.Seams(b.disks[name])
 	seams.Dialer, seams.Peering = a.net, a.desk
 	seams.Log = slog.New(slog.NewTextHandler(b.t.Output(), nil)).With("agent", name)
-	cfg := b.config()
+	cfg := b.config(name)
 	cfg.Fetch.UserAgent += " " + name // so the web's log tells them apart
 	e, err := engine.Open(cfg, seams)
 	if err != nil {
@@ -209,7 +211,7 @@ func TestAgents_anAgentIsKilledAndComesBack(t *testing.T) {
 				}
 				b.wait()
 				v := b.judge()
-				inFlight := kills * b.config().Fetchers
+				inFlight := kills * b.config("").Fetchers
 				t.Logf("%d kills, %d pages, %d asked for again, %d letters", kills, v.Fetched, v.Repeated, b.hub.letters)
 				if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > inFlight || impolite(v) {
 					v.Print(t.Output())
@@ -245,7 +247,7 @@ func TestAgents_anAgentAndItsDiskAreLost(t *testing.T) {
 				b.names = []string{"agent-0", "agent-2"}
 				v := b.judge()
 				t.Logf("%d pages, %d of them lost and fetched again; %d asked for again", v.Fetched, had, v.Repeated)
-				if v.Coverage != 1 || impolite(v) || v.Missing+v.AttemptsMissing > 0 || v.Repeated > had+b.config().Fetchers {
+				if v.Coverage != 1 || impolite(v) || v.Missing+v.AttemptsMissing > 0 || v.Repeated > had+b.config("").Fetchers {
 					v.Print(t.Output())
 					t.Error("the oracle complains")
 				}
@@ -363,7 +365,7 @@ func TestAgents_whoComesLateIsPoliteAllTheSame(t *testing.T) {
 			t.Errorf("%d URLs handed over, %d letters: nobody came in time", handed, b.hub.letters)
 		}
 		v := b.judge()
-		if impolite(v) || v.Coverage != 1 || v.Repeated > b.config().Fetchers {
+		if impolite(v) || v.Coverage != 1 || v.Repeated > b.config("").Fetchers {
 			v.Print(t.Output())
 			t.Error("the oracle complains")
 		}

@@ -16,9 +16,11 @@ type hub struct {
 	mu    sync.Mutex
 	desks map[string]*desk
 	left  map[string]engine.Peer // in good order
+	cut   map[way]bool           // carries nothing
+	blind map[way]bool           // takes the other for dead
 
-	latency time.Duration
-	letters int // that were acknowledged
+	latency func() time.Duration // of one way
+	letters int                  // that were acknowledged
 	asked   int
 }
 
@@ -28,7 +30,8 @@ var (
 )
 
 func newHub() *hub {
-	return &hub{desks: map[string]*desk{}, left: map[string]engine.Peer{}, latency: 2 * time.Millisecond}
+	return &hub{desks: map[string]*desk{}, left: map[string]engine.Peer{}, cut: map[way]bool{}, blind: map[way]bool{},
+		latency: func() time.Duration { return 2 * time.Millisecond }}
 }
 
 // desk is one agent at the hub.
@@ -88,8 +91,10 @@ func (d *desk) Peers() (all []engine.Peer) {
 	if d.hub.desks[d.peer.ID] != d {
 		return []engine.Peer{d.peer}
 	}
-	for _, other := range d.hub.desks {
-		all = append(all, other.peer)
+	for id, other := range d.hub.desks {
+		if !d.hub.blind[way{d.peer.ID, id}] {
+			all = append(all, other.peer)
+		}
 	}
 	slices.SortFunc(all, func(a, b engine.Peer) int { return strings.Compare(a.ID, b.ID) })
 	return all
@@ -143,19 +148,36 @@ func (d *desk) Leave(context.Context) error {
 	return nil
 }
 
-// reach is the agent at another desk, after a while.
-func (d *desk) reach(ctx context.Context, to string) (engine.PeerServer, error) {
-	timer := time.NewTimer(d.hub.latency)
+// travel takes the way from one agent to another; it fails if that carries nothing.
+func (h *hub) travel(ctx context.Context, from, to string) error {
+	h.mu.Lock()
+	cut, wait := h.cut[way{from, to}], h.latency()
+	h.mu.Unlock()
+	if cut {
+		wait = 3 * time.Second
+	}
+	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return ctx.Err()
+	}
+	if cut {
+		return errAway
+	}
+	return nil
+}
+
+// reach is the agent at another desk, after a while.
+func (d *desk) reach(ctx context.Context, to string) (engine.PeerServer, error) {
+	if err := d.hub.travel(ctx, d.peer.ID, to); err != nil {
+		return nil, err
 	}
 	d.hub.mu.Lock()
 	defer d.hub.mu.Unlock()
 	other := d.hub.desks[to]
-	if other == nil || other.server == nil || d.hub.desks[d.peer.ID] != d {
+	if other == nil || other.server == nil || d.hub.desks[d.peer.ID] != d || d.hub.blind[way{d.peer.ID, to}] {
 		return nil, errAway
 	}
 	return other.server, nil
@@ -167,6 +189,9 @@ func (d *desk) Send(ctx context.Context, to string, letter []byte) error {
 		return err
 	}
 	if err = s.Letter(ctx, d.peer.ID, slices.Clone(letter)); err != nil {
+		return err
+	}
+	if err = d.hub.travel(ctx, to, d.peer.ID); err != nil {
 		return err
 	}
 	d.hub.mu.Lock()
@@ -183,5 +208,9 @@ func (d *desk) Ask(ctx context.Context, to string, question []byte) ([]byte, err
 	d.hub.mu.Lock()
 	d.hub.asked++
 	d.hub.mu.Unlock()
-	return s.Answer(ctx, d.peer.ID, question)
+	answer, err := s.Answer(ctx, d.peer.ID, question)
+	if err == nil {
+		err = d.hub.travel(ctx, to, d.peer.ID)
+	}
+	return answer, err
 }

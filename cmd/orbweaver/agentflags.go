@@ -28,6 +28,7 @@ type agentFlags struct {
 	Capacity   count    `help:"Share of the hosts, in proportion to the others'." default:"1" placeholder:"N" least:"1" most:"1000"`
 	Agents     count    `help:"How many agents must be there before the crawl begins, this one included. One that goes on waits for those that it knew, for 15s." default:"1" placeholder:"N" least:"1" most:"65536"`
 	AgentAway  duration `help:"How long the hosts of an agent that stopped in good order wait for it before others take them over." default:"10m" placeholder:"TIME"`
+	Quorum     bool     `help:"In a partition at most one side goes on: fetch nothing while fewer than a majority of the agents that were agreed on last have answered within 10s, and take over the hosts of a lost agent no earlier than 15s after the last word with it. Give it to all agents of a crawl or to none. The price: the smaller side stops, of two halves both do, and of two agents either stops when the other is lost."`
 	Recover    count    `help:"When agents have come or gone: how many others are asked whether they have a page before it is fetched. Nothing is fetched twice as long as no more came. 0 asks nobody." default:"3" placeholder:"N" most:"16"`
 
 	seat peering.Options // if Agent is given
@@ -45,7 +46,7 @@ func (c *crawlCmd) agents(cfg *engine.Config, log *slog.Logger) error {
 		return c.alone()
 	}
 	var bad mistakes
-	cfg.Agents, cfg.AgentAway, cfg.Recover = int(c.Agents.n), c.AgentAway.d, int(c.Recover.n)
+	cfg.Agents, cfg.AgentAway, cfg.Recover, cfg.Quorum = int(c.Agents.n), c.AgentAway.d, int(c.Recover.n), c.Quorum
 	if cfg.Recover == 0 {
 		cfg.Recover = -1
 	}
@@ -78,6 +79,9 @@ func (c *crawlCmd) agents(cfg *engine.Config, log *slog.Logger) error {
 			o.Join = append(o.Join, a.String())
 		}
 	}
+	if c.Quorum && len(o.Join) > 0 && c.Agents.n < 2 && c.isNew() {
+		bad.add("--quorum", errors.New("with --join, say by --agents how many agents begin the crawl, lest this one begins it alone when none of them answers"))
+	}
 	if bad.none() && faults(c) == nil { // w.check tells the faults of values
 		bad.add("", o.Validate())
 	}
@@ -98,6 +102,7 @@ func (c *crawlCmd) alone() error {
 		{"join", len(c.Join) > 0},
 		{"capacity", c.Capacity.n > 1},
 		{"agents", c.Agents.n > 1},
+		{"quorum", c.Quorum},
 	} {
 		if f.given {
 			bad.add("--"+f.name, errors.New("is for one of several agents: give its name, --agent"))
@@ -132,6 +137,12 @@ func (c *crawlCmd) sameAgent() error {
 		return fmt.Errorf("the crawl in %s is that of agent %s and cannot become %s's; give --agent %s, or another --dir", c.Dir, was, c.Agent, was)
 	}
 	return nil
+}
+
+// isNew says that there is no crawl in the directory yet.
+func (c *crawlCmd) isNew() bool {
+	_, err := readTOML(c.effectiveFile())
+	return err != nil
 }
 
 // agentAddr reads HOST:PORT. Names of hosts are not looked up, since agents and pages have nothing to do with each other; localhost is known.

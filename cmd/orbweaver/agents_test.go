@@ -284,6 +284,8 @@ func TestAgentFlags(t *testing.T) {
 		{"--agent a1 --agent-plain --join 192.0.2.1:7946", []string{"--gossip: the agent at 192.0.2.1:7946 cannot reach 127.0.0.1:7946"}},
 		{"--agent a1 --gossip 0.0.0.0:7946 --agent-file " + file, []string{"0.0.0.0:7946: the others must be able to reach it"}},
 		{"--agent a1 --agent-plain --gossip 127.0.0.1:65535", []string{"--post: there is no port after that of --gossip"}},
+		{"--agent a1 --agent-plain --quorum --gossip 127.0.0.1:7950 --join 127.0.0.1:7946", []string{"--quorum: with --join, say by --agents how many agents begin the crawl"}},
+		{"--quorum", []string{"--quorum: is for one of several agents"}},
 		{"--join 127.0.0.1:7946 --agent-plain --agents 3", []string{"--join: is for one of several agents", "--agent-plain: is for", "--agents: is for"}},
 	} {
 		call(append(base[:len(base):len(base)], strings.Fields(c.args)...)...).want(t, exitUsage, c.words...)

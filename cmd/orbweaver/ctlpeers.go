@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"orbweaver/engine"
@@ -59,5 +60,12 @@ func writePeers(out io.Writer, p *engine.PeersReport) error {
 		p.LettersSent, human(p.BytesSent), p.LettersReceived, human(p.BytesReceived), p.LettersFailed, p.LettersRefused)
 	fmt.Fprintf(out, "leases   %d addresses wished for in %d questions, %d not answered; %d leased to somebody by this agent; %d exchanges aborted\n",
 		p.LeasesWished, p.LeasesAsked, p.LeasesUnanswered, p.LeasesKept, p.LeasesAborted)
+	if q := p.Quorum; q != nil {
+		word := "none, so nothing is fetched here"
+		if q.Majority {
+			word = "yes"
+		}
+		fmt.Fprintf(out, "majority %s: agreed on are %s; who answers: %s\n", word, strings.Join(q.Agreed, ", "), strings.Join(q.Answer, ", "))
+	}
 	return nil
 }

@@ -33,8 +33,12 @@ func (c *crawlCmd) writeEffective(w *world) error {
 	values := map[string]any{}
 	for _, f := range w.args.Selected().Flags {
 		switch f.Name {
-		case "help", "config", "dir", "seeds", "progress", "json", "dry-run", "depth", "refresh", "agents":
+		case "help", "config", "dir", "seeds", "progress", "json", "dry-run", "depth", "refresh":
 			continue
+		case "agents":
+			if !c.Quorum { // one that is killed before the crawl has begun must not begin it alone
+				continue
+			}
 		}
 		v := f.Target.Interface()
 		switch v := v.(type) {

@@ -11,6 +11,7 @@ type peerMetrics struct {
 	totals, gauges []peerMetric
 	agents         *prometheus.Desc
 	share, waiting *prometheus.Desc
+	majority       *prometheus.Desc // with --quorum alone
 }
 
 type peerMetric struct {
@@ -46,9 +47,10 @@ func newPeerMetrics() peerMetrics {
 			one("lambda", "Links to other hosts for each page crawled.", func(p *engine.PeersReport) float64 { return p.Lambda }),
 			one("leases_kept", "Addresses that this agent has leased to somebody, itself among them.", func(p *engine.PeersReport) float64 { return float64(p.LeasesKept) }),
 		},
-		agents:  many("agents", "Agents by state, this one among them.", "state"),
-		share:   many("share", "Part of all hosts that an agent is responsible for.", "agent"),
-		waiting: many("waiting", "URLs in the outbox for an agent.", "agent"),
+		agents:   many("agents", "Agents by state, this one among them.", "state"),
+		share:    many("share", "Part of all hosts that an agent is responsible for.", "agent"),
+		waiting:  many("waiting", "URLs in the outbox for an agent.", "agent"),
+		majority: prometheus.NewDesc("orbweaver_peers_majority", "1 if a majority of the agents that were agreed on answers, so that this one may fetch; 0 if not.", nil, nil),
 	}
 }
 
@@ -64,6 +66,13 @@ func (m *peerMetrics) collect(out chan<- prometheus.Metric, p *engine.PeersRepor
 		states[a.State]++
 		out <- prometheus.MustNewConstMetric(m.share, prometheus.GaugeValue, a.Share, a.ID)
 		out <- prometheus.MustNewConstMetric(m.waiting, prometheus.GaugeValue, float64(a.Waiting), a.ID)
+	}
+	if q := p.Quorum; q != nil {
+		has := 0.0
+		if q.Majority {
+			has = 1
+		}
+		out <- prometheus.MustNewConstMetric(m.majority, prometheus.GaugeValue, has)
 	}
 	for state, n := range states {
 		out <- prometheus.MustNewConstMetric(m.agents, prometheus.GaugeValue, float64(n), string(state))

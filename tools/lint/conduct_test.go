@@ -13,6 +13,7 @@ var starters = places{
 	"engine/fsck/archive.go":         "the examination of one file waits for its three readers",
 	"engine/run.go":                  "Run waits for its groups",
 	"engine/carrier.go":              "the loop that follows who is there waits for all carriers",
+	"engine/ballot.go":               "the loop that asks the other agents for leave waits for all questions",
 	"engine/recall.go":               "the replay of the journals waits for its readers",
 	"engine/fetch/keep.go":           "time.AfterFunc; Close waits for it",
 	"engine/fetch/watch.go":          "context.AfterFunc, stopped when the exchange ends",

@@ -1,0 +1,482 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"orbweaver/internal/vfs"
+)
+
+// A crawl with --quorum fetches on one side of a partition at most. Every agent asks every other each second whether it goes by the same
+// circle, and fetches only while a majority of the agents that were agreed on last have said so within quorumProof. Who says so promises not to
+// grant another circle before quorumTakeover is over. What is between the two is room for the exchanges that are ended, and for the
+// delays of their hosts. docs/adr/0028 has the argument.
+const (
+	quorumPeriod   = time.Second      // between two questions to another agent
+	quorumProof    = 10 * time.Second // so long an answer counts, from the question on
+	quorumTakeover = 15 * time.Second // so long a grant binds, from the question's arrival on
+	quorumPatience = 5 * time.Second  // so long an answer is waited for, and by who leaves that the others go on without it
+)
+
+// quorum is what one agent knows of the others' leave to fetch.
+type quorum struct {
+	peers *peers
+	fs    vfs.FS
+	dir   string
+	self  string // this agent's line
+	least int    // agents that begin a crawl
+	again bool   // this agent goes on: what it granted in the run before is not known
+	run   uint64
+	began time.Time
+
+	wake   chan struct{} // capacity 1: an answer came, or the circle is another
+	news   chan struct{} // capacity 1: it may be time for another circle
+	asking sync.WaitGroup
+	shut   string // the loop's: why the gate is shut; "" if it is open
+	told   bool   // the loop's: that there is no majority
+
+	mu      sync.Mutex // guards what follows
+	circle  *circle
+	sets    agreement
+	want    uint64 // the circle that this agent would go by; 0 for none
+	pending bool   // who is there makes another circle
+	leaving bool
+	arrived bool // the crawl has begun, or goes on
+	count   uint64
+	given   map[string]promise
+	votes   map[string]vote
+	waiting map[string]bool // for an answer
+	deaf    map[string]bool // agents that do not know the question
+	held    bool            // this agent may fetch, until proved is too old
+	proved  time.Time       // when the oldest grant that counts was asked for; zero if it never held
+	lapsed  bool            // it lost that, and not for another circle
+	turns   int             // of the circle since it held
+	wings   map[*wing]struct{}
+}
+
+// open begins: nothing is fetched before a majority says so.
+func (q *quorum) open(c *circle) {
+	q.circle, q.shut = c, quorumSoon
+	q.peers.gate.Shut(q.shut)
+}
+
+// arrive notes that the crawl has begun, or goes on.
+func (q *quorum) arrive() {
+	if q == nil {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.arrived = true
+}
+
+// changed is poked when it may be time for another circle.
+func (q *quorum) changed() <-chan struct{} {
+	if q == nil {
+		return nil
+	}
+	return q.news
+}
+
+// newQuorum reads what was agreed on. What was begun without --quorum was agreed on by all that were there.
+func newQuorum(p *peers, fsys vfs.FS, dir string, cut *peersCut) (*quorum, error) {
+	q := &quorum{
+		peers: p, fs: fsys, dir: dir, self: Peer{ID: p.seam.Self(), Store: p.store}.line(), again: cut != nil, run: rand.Uint64(), began: time.Now(),
+		wake: make(chan struct{}, 1), news: make(chan struct{}, 1),
+		given: map[string]promise{}, votes: map[string]vote{}, waiting: map[string]bool{}, deaf: map[string]bool{}, wings: map[*wing]struct{}{},
+	}
+	if cut == nil {
+		return q, vfs.RemoveIfExists(fsys, quorumName(dir))
+	}
+	var err error
+	if q.sets, err = readQuorum(fsys, dir); err == nil && len(q.sets) == 0 && cut.Begun {
+		q.sets = agreement{{N: 1, Lines: linesOf(cut.Peers), Formed: true}}
+	}
+	return q, err
+}
+
+func linesOf(peers []Peer) (lines []string) {
+	for _, p := range peers {
+		lines = append(lines, p.line())
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// speaks says that what this agent says counts: it knows all that it has granted and that may bind it. The caller holds mu.
+func (q *quorum) speaks(now time.Time) bool { return !q.again || now.Sub(q.began) >= quorumTakeover }
+
+// holds says that this agent may fetch by a circle. The caller holds mu.
+func (q *quorum) holds(c *circle) bool {
+	return q.held && c == q.circle && ageOf(time.Now(), q.proved) < quorumProof
+}
+
+// yes is how long ago each agent granted the circle, if that still counts, and what sets have a say in it. The caller holds mu.
+func (q *quorum) yes(now time.Time) (ages map[string]time.Duration, sets agreement) {
+	ages, sets = make(map[string]time.Duration), q.sets
+	hash := q.circle.hash()
+	if q.speaks(now) && !q.bound(q.self, hash, now) {
+		ages[q.self] = 0
+	}
+	for line, v := range q.votes {
+		if v.granted.IsZero() || v.circle != hash {
+			continue
+		}
+		if age := ageOf(now, v.granted); age < quorumProof {
+			ages[line] = age
+			sets = sets.with(v.Sets)
+		}
+	}
+	if len(sets) == 0 && len(q.circle.lines) >= q.least { // the crawl begins
+		sets = unanimous(q.circle.lines)
+	}
+	return ages, sets
+}
+
+// look finds out whether this agent may fetch, and says when to look again. Exchanges that it may not go on with are ended.
+func (q *quorum) look(now time.Time) (again time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if c := q.peers.circle.Load(); c != q.circle {
+		q.circle, q.held = c, false
+		q.turns++
+		q.ground(c.mine)
+		for line, v := range q.votes { // who asks for another circle gives back what it had, be it this one
+			v.granted = time.Time{}
+			q.votes[line] = v
+		}
+	}
+	ages, sets := q.yes(now)
+	age, ok := sets.proven(ages)
+	switch {
+	case ok && !q.held:
+		q.begin(now)
+		fallthrough
+	case ok:
+		q.held, q.lapsed, q.proved = true, false, now.Add(-age)
+	case q.held || ageOf(now, q.proved) >= quorumProof:
+		q.held, q.lapsed = false, !q.proved.IsZero()
+		q.ground(nil)
+		return quorumProof
+	}
+	return max(quorumProof-ageOf(now, q.proved), time.Millisecond)
+}
+
+// begin begins a time in which this agent may fetch. The caller holds mu.
+func (q *quorum) begin(now time.Time) {
+	p := q.peers
+	guest := q.turns > 1
+	switch {
+	case q.proved.IsZero():
+		guest = q.arrived && (p.again || !p.since.Load())
+	case q.lapsed || ageOf(now, q.proved) >= quorumProof: // others may have had its hosts, and have their pages
+		guest = true
+		p.turns.Add(1)
+	}
+	if guest {
+		p.guest.Store(now.Add(p.grace).UnixNano())
+	}
+	if q.turns > 0 {
+		p.restart(now)
+	}
+	q.turns = 0
+}
+
+// allows says whether this agent may go by those who are there: a majority would as well, and who is not among them cannot have hosts any
+// more by anything that this agent has granted.
+func (q *quorum) allows(now []Peer) bool {
+	if q == nil {
+		return true
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	c, at := q.peers.circle.Load(), time.Now()
+	q.want, q.pending = 0, true
+	if slices.Equal(c.peers, now) {
+		q.want, q.pending = c.hash(), false
+		return true
+	}
+	lines := linesOf(now)
+	if q.beholden(lines, at) {
+		return false
+	}
+	if !q.speaks(at) && slices.ContainsFunc(c.lines, func(line string) bool { return !slices.Contains(lines, line) }) {
+		return false
+	}
+	q.want = hashOf(now)
+	ages, sets := map[string]time.Duration{q.self: 0}, q.sets
+	for line, v := range q.votes {
+		if age := ageOf(at, v.at); age < quorumProof && slices.Contains(lines, line) && (v.Want == q.want || v.Circle == q.want) {
+			ages[line] = age
+			sets = sets.with(v.Sets)
+		}
+	}
+	if len(sets) == 0 && len(lines) >= q.least {
+		sets = unanimous(lines)
+	}
+	_, ok := sets.proven(ages)
+	return ok
+}
+
+// here are those of the circle among some who are there to stay. The caller holds mu.
+func (q *quorum) here(there []Peer, now time.Time) (lines []string) {
+	for _, peer := range there {
+		line := peer.line()
+		v := q.votes[line]
+		leaving := q.leaving
+		if line != q.self {
+			leaving = v.Leaving && ageOf(now, v.at) < quorumProof
+		}
+		if !leaving && q.circle.has(peer) {
+			lines = append(lines, line)
+		}
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// agree brings those who are there nearer to being those who are agreed on: first each of them notes them, then each sees that all have.
+func (q *quorum) agree(now time.Time) error {
+	next := q.agreeable(now)
+	if next == nil {
+		return nil
+	}
+	if err := writeQuorum(q.fs, q.dir, next); err != nil {
+		return err
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.sets = next
+	return nil
+}
+
+// agreeable is what this agent can note now; nil if that is nothing new.
+func (q *quorum) agreeable(now time.Time) agreement {
+	there := q.peers.seam.Peers()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.held {
+		return nil
+	}
+	ages, sets := q.yes(now)
+	here := q.here(there, now)
+	if _, all := unanimous(here).proven(ages); !all {
+		return nil
+	}
+	if sets[0].N == 0 { // it begins
+		sets = nil
+	}
+	next := q.sets.with(sets.formed())
+	mine, set := next.last(here), sets.last(here)
+	switch {
+	case set != nil && set.Formed:
+	case set != nil && mine != nil && mine.N == set.N:
+		if q.noted(set, sets, ages) {
+			next = next.with(agreement{{N: set.N, Lines: here, Formed: true}})
+		}
+	case q.beholden(here, now):
+	case set != nil:
+		next = next.with(agreement{*set})
+	default:
+		next = next.with(agreement{{N: sets.next(), Lines: here}})
+	}
+	if next.id() == q.sets.id() {
+		return nil
+	}
+	return next
+}
+
+// beholden says that one who is not among some may fetch by what this agent has granted: it may not be agreed that it is no agent of the crawl
+// before that is over. The caller holds mu.
+func (q *quorum) beholden(lines []string, now time.Time) bool {
+	for line, g := range q.given {
+		if !g.at.IsZero() && now.Sub(g.at) < quorumTakeover && !slices.Contains(lines, line) {
+			return true
+		}
+	}
+	return false
+}
+
+// noted says that all of a set have noted it, and a majority of all that have a say. The caller holds mu.
+func (q *quorum) noted(set *agreed, sets agreement, ages map[string]time.Duration) bool {
+	has := make(map[string]time.Duration)
+	for line := range ages {
+		noted := q.sets
+		if line != q.self {
+			noted = q.votes[line].Sets
+		}
+		if slices.ContainsFunc(noted, func(s agreed) bool { return s.N == set.N && slices.Equal(s.Lines, set.Lines) }) {
+			has[line] = 0
+		}
+	}
+	_, most := sets.proven(has)
+	_, all := unanimous(set.Lines).proven(has)
+	return most && all
+}
+
+// tell says what the gate and the log are to be told: why nothing is fetched; "" if it is.
+func (q *quorum) tell(now time.Time) {
+	why, short := q.why(now)
+	g := q.peers.gate
+	if why != q.shut {
+		if why != "" {
+			g.Shut(why)
+		}
+		if q.shut != "" {
+			g.Open(q.shut)
+		}
+		q.shut = why
+	}
+	if short != q.told {
+		q.told = short
+		if short {
+			q.peers.say.Warn(why + ": nothing is fetched until more do")
+		} else {
+			q.peers.say.Info("a majority of the agents of this crawl answer again")
+		}
+	}
+}
+
+// why says why nothing may be fetched; short says that too few answer.
+func (q *quorum) why(now time.Time) (why string, short bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.holds(q.circle) {
+		return "", false
+	}
+	here, sets := map[string]time.Duration{q.self: 0}, q.sets
+	for line, v := range q.votes {
+		if ageOf(now, v.at) < quorumProof {
+			here[line] = 0
+			sets = sets.with(v.Sets)
+		}
+	}
+	if _, most := sets.proven(here); most || len(sets) == 0 {
+		return quorumSoon, false
+	}
+	var silent []string
+	for _, s := range sets {
+		for _, line := range s.Lines {
+			if _, answers := here[line]; !answers && !slices.Contains(silent, nameOf(line)) {
+				silent = append(silent, nameOf(line))
+			}
+		}
+	}
+	slices.Sort(silent)
+	return fmt.Sprintf("fewer than a majority of the agents of this crawl answer: not %s", strings.Join(silent, ", ")), !q.proved.IsZero() || q.speaks(now)
+}
+
+// quorumSoon is why nothing is fetched while a majority is there.
+const quorumSoon = "the agents of this crawl agree on who they are"
+
+// nameOf is the agent of a line.
+func nameOf(line string) string {
+	name, _, _ := strings.Cut(line, "/")
+	return name
+}
+
+// follow keeps asking, and acts on the answers, until ctx ends, the crawl is over, or enough says so.
+func (q *quorum) follow(ctx context.Context, enough func() bool) {
+	ctx, stop := context.WithCancel(ctx)
+	defer q.asking.Wait()
+	defer stop()
+	tick := time.NewTicker(quorumPeriod)
+	defer tick.Stop()
+	again := time.NewTimer(0)
+	defer again.Stop()
+	q.askAll(ctx)
+	for {
+		select {
+		case <-tick.C:
+			q.askAll(ctx)
+		case <-q.wake:
+		case <-again.C:
+		case <-ctx.Done():
+			return
+		}
+		if q.peers.over.Load() {
+			q.peers.gate.Open(q.shut)
+			return
+		}
+		now := time.Now()
+		turned := q.turned()
+		again.Reset(q.look(now))
+		if turned {
+			q.askAll(ctx)
+		}
+		if err := q.agree(now); err != nil {
+			q.peers.say.Warn("what the agents of this crawl agreed on could not be noted; it is tried again", slog.Any("error", err))
+		}
+		q.tell(now)
+		q.mu.Lock()
+		pending := q.pending
+		q.mu.Unlock()
+		if pending {
+			poke(q.news)
+		}
+		if enough() {
+			return
+		}
+	}
+}
+
+// turned says that the circle is another one.
+func (q *quorum) turned() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.peers.circle.Load() != q.circle
+}
+
+// part has the others agree that they are the agents of the crawl without this one, which fetches nothing any more: otherwise it would be one
+// that is missing to a majority. It waits for that a while.
+func (q *quorum) part(ctx context.Context) {
+	if q == nil || q.peers.over.Load() {
+		return
+	}
+	q.mu.Lock()
+	q.leaving = true
+	q.mu.Unlock()
+	ctx, stop := context.WithTimeout(ctx, quorumPatience)
+	defer stop()
+	q.follow(ctx, q.dispensable)
+}
+
+// dispensable says that all who stay have agreed.
+func (q *quorum) dispensable() bool {
+	there := q.peers.seam.Peers()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	here := q.here(there, time.Now())
+	return !slices.ContainsFunc(here, func(line string) bool {
+		set := q.votes[line].Sets.last(here)
+		return set == nil || !set.Formed
+	})
+}
+
+// report is what the operator is told.
+func (q *quorum) report(now time.Time) *QuorumReport {
+	if q == nil {
+		return nil
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	r := &QuorumReport{Majority: q.holds(q.circle), Answer: []string{nameOf(q.self)}}
+	for line, v := range q.votes {
+		if ageOf(now, v.at) < quorumProof {
+			r.Answer = append(r.Answer, nameOf(line))
+		}
+	}
+	slices.Sort(r.Answer)
+	for _, s := range q.sets.formed() {
+		for _, line := range s.Lines {
+			r.Agreed = append(r.Agreed, nameOf(line))
+		}
+	}
+	return r
+}

@@ -1,0 +1,59 @@
+package engine
+
+import "context"
+
+// wing is what ends the exchange of a fetch worker before the crawl ends: its agent may not fetch any more, or not from this site. It serves one
+// exchange after the other, since a Fetcher would rather have one context than many.
+type wing struct {
+	ctx    context.Context //nolint:containedctx // of the exchanges of one worker, until one is ended
+	cancel context.CancelFunc
+	site   []byte // of the exchange under way
+}
+
+// fly begins an exchange with a site, under a context that ends when this agent may not go on with it. Land ends it, whatever became of it.
+func (p *peers) fly(ctx context.Context, w *wing, site []byte, robots bool) context.Context {
+	if p == nil || p.quorum == nil {
+		return ctx
+	}
+	if w.ctx == nil || w.ctx.Err() != nil {
+		w.ctx, w.cancel = context.WithCancel(ctx)
+	}
+	w.site = site
+	q := p.quorum
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	// A robots.txt of another's host is asked for by whoever needs it.
+	if c := p.circle.Load(); !q.holds(c) || !robots && !c.mine(site) {
+		w.cancel()
+		return w.ctx
+	}
+	q.wings[w] = struct{}{}
+	return w.ctx
+}
+
+// land ends what fly began.
+func (p *peers) land(w *wing) {
+	if p == nil || p.quorum == nil {
+		return
+	}
+	p.quorum.mu.Lock()
+	defer p.quorum.mu.Unlock()
+	delete(p.quorum.wings, w)
+}
+
+// close lets go of the context.
+func (w *wing) close() {
+	if w.cancel != nil {
+		w.cancel()
+	}
+}
+
+// ground ends the exchanges under way with the sites that keep says no to; a nil keep ends all. The caller holds mu.
+func (q *quorum) ground(keep func(site []byte) bool) {
+	for w := range q.wings {
+		if keep == nil || !keep(w.site) {
+			w.cancel()
+			delete(q.wings, w)
+		}
+	}
+}
