@@ -189,12 +189,12 @@ func (c *circle) hash() uint64 {
 }
 
 // Answer implements PeerServer.
-func (p *peers) Answer(_ context.Context, from string, question []byte) ([]byte, error) {
+func (p *peers) Answer(ctx context.Context, from string, question []byte) ([]byte, error) {
 	switch {
 	case len(question) == 1 && question[0] == questionCalm:
 		return json.Marshal(p.now())
 	case len(question) > 0 && question[0] == questionFetched:
-		return p.answerFetched(from, question[1:])
+		return p.answerFetched(ctx, from, question[1:])
 	}
 	return nil, fmt.Errorf("%w: a question of %q that is not known: %.20q", ErrLetter, from, question)
 }

@@ -34,6 +34,8 @@ type band struct {
 	least int // agents that there must be in the beginning
 	disks map[string]*vfs.Mem
 
+	slowSync time.Duration // between two group commits; 0 for the usual time
+
 	mu      sync.Mutex
 	reports map[string]engine.Report
 	errs    map[string]error
@@ -59,6 +61,7 @@ func newBand(t *testing.T, world simweb.Config, agents int) *band {
 func (b *band) config() engine.Config {
 	cfg := b.rig.Config()
 	cfg.Agents, cfg.RetryWait = b.least, time.Hour
+	cfg.SyncEvery = b.slowSync
 	return cfg
 }
 
