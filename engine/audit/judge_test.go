@@ -1,0 +1,92 @@
+package audit
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"orbweaver/engine/ring"
+	"orbweaver/engine/urlx"
+	"orbweaver/warc"
+)
+
+// What counts as an answer is what an agent says that it has when it is asked: no half a page, nothing that is tried again.
+func TestIsAnswer(t *testing.T) {
+	f := func(want bool, kind, fields, block string) {
+		t.Helper()
+		text := fmt.Sprintf("WARC/1.1\r\nWARC-Type: %s\r\nWARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-000000000001>\r\nWARC-Date: 2026-01-01T00:00:00Z\r\n"+
+			"WARC-Target-URI: http://a.test/\r\nContent-Type: application/http; msgtype=response\r\n%sContent-Length: %d\r\n\r\n%s\r\n\r\n", kind, fields, len(block), block)
+		z := warc.NewReader(strings.NewReader(text), warc.ReaderOptions{Name: "x.warc"})
+		defer z.Close()
+		rec, err := z.Next()
+		if err == nil {
+			_, err = rec.ReadBlock(blockMax)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := isAnswer(rec); got != want {
+			t.Errorf("%s %s%q: %v", kind, fields, block, got)
+		}
+	}
+	f(true, "response", "", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab")
+	f(true, "response", "", "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
+	f(true, "response", "", "HTTP/1.1 301 Moved\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n")
+	f(true, "response", "WARC-Truncated: length\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab")
+	f(true, "revisit", "WARC-Profile: "+warc.ProfileIdentical+"\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n")
+	f(false, "response", "WARC-Truncated: disconnect\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab")
+	f(false, "response", "", "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n")
+	f(false, "response", "", "HTTP/1.1 429 Slow\r\nContent-Length: 0\r\n\r\n")
+	f(false, "response", "", "HTTP/1.1 500 Oh\r\nContent-Length: 0\r\n\r\n")
+	f(false, "resource", "", "no HTTP")
+}
+
+// Of those that have a page the one counts that would be responsible if there were nobody else; who is responsible for all counts if it
+// has the page.
+func TestRings_ownerIsThatOfTheHolders(t *testing.T) {
+	var agents []*agent
+	var members []ring.Member
+	for i := range 5 {
+		agents = append(agents, &agent{id: fmt.Sprintf("a%d", i), told: AgentReport{Capacity: 1 + i}})
+		members = append(members, ring.Member{ID: agents[i].id, Capacity: 1 + i})
+	}
+	whole, err := ring.NewConsistent(members, ring.ReplicasDefault)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rings{}
+	wins := map[int]int{}
+	for n := range 2000 {
+		key := captureEntry(fmt.Appendf(nil, "http://h%d.test/", n), 0, warc.Position{}).Hi
+		for _, some := range [][]int{{3}, {0, 4}, {1, 2, 3}, {0, 1, 2, 3, 4}} {
+			got, err := r.owner(agents, some, key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wins[got]++
+			holds := false
+			for _, k := range some {
+				holds = holds || k == got
+				if k == whole.Owner(key) && got != k {
+					t.Fatalf("host %d: of %v %d counts, and %d is responsible", n, some, got, k)
+				}
+			}
+			if !holds {
+				t.Fatalf("host %d: of %v %d counts", n, some, got)
+			}
+		}
+	}
+	if len(wins) != 5 {
+		t.Errorf("only %v ever count", wins)
+	}
+}
+
+// A place goes through an entry and back, and the agent and the URL do, too.
+func TestCaptureEntry(t *testing.T) {
+	at := warc.Position{Serial: serialsMax - 1, Offset: offsetMask}
+	e := captureEntry([]byte("http://a.test:8080/b"), dirsMax-1, at)
+	other := captureEntry([]byte("https://a.test/c"), 0, warc.Position{})
+	if placeOf(e) != at || e.Lo&^fingerprint != dirsMax-1 || e.Hi != other.Hi || e.Hi != ring.Key(urlx.Host([]byte("http://a.test/"))) || e.Lo&fingerprint == other.Lo&fingerprint {
+		t.Errorf("%+v and %+v", e, other)
+	}
+}
