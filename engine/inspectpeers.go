@@ -19,9 +19,12 @@ const (
 
 // PeersView is what a cut says of other agents.
 type PeersView struct {
-	Self    Peer   // the agent whose crawl this is
-	Peers   []Peer // who was there, Self among them
-	All     []Peer // who ever was; nobody before the crawl has run
+	Self  Peer   // the agent whose crawl this is
+	Peers []Peer // who was there, Self among them
+	All   []Peer // who ever was; nobody before the crawl has run
+	// Changed says that agents have come or gone since the crawl began: then the sieve may know the URLs of hosts on loan, and those that were
+	// told again, by other fingerprints than their own, and each more than once.
+	Changed bool
 	Outbox  outbox.Cut
 	Fetched seen.Cut // the URLs that have an answer, by the keys that FetchedKey makes of their fingerprints
 }
@@ -31,7 +34,7 @@ func (i *Inspection) Agents() (*PeersView, error) {
 	if i.peers == nil {
 		return nil, nil //nolint:nilnil // as the comment says
 	}
-	v := &PeersView{Peers: i.peers.Peers, All: i.peers.All, Outbox: i.peers.Outbox, Fetched: i.peers.Fetched}
+	v := &PeersView{Peers: i.peers.Peers, All: i.peers.All, Changed: i.peers.Turns > 1, Outbox: i.peers.Outbox, Fetched: i.peers.Fetched}
 	n := slices.IndexFunc(v.Peers, func(p Peer) bool { return p.Store == i.store })
 	if n < 0 {
 		return nil, fmt.Errorf("%w: none of the agents that it names has the data here, whose number is %016x", ErrManifest, i.store)
