@@ -91,6 +91,9 @@ type peersCut struct {
 // begin makes the circle that the last cut knew, or that of this agent alone; who is there now is found out when the crawl runs.
 func (p *peers) begin(cut *peersCut) error {
 	known := []Peer{{ID: p.seam.Self(), Capacity: 1, Store: p.store}}
+	if self := p.seam.Peers(); len(self) == 1 { // nobody has been met yet
+		known[0].Capacity = self[0].Capacity
+	}
 	if cut != nil {
 		known, p.all, p.births = cut.Peers, cut.All, cut.Births
 		p.turns.Store(cut.Turns)
