@@ -227,6 +227,7 @@ func (e *Engine) openAll(m *manifest) error {
 		if err := e.peers.begin(m.Peers); err != nil {
 			return err
 		}
+		e.peers.lentSince(m)
 	}
 	if err := e.quotas.countKnown(e.bench, e.cold, e.rules); err != nil {
 		return err
@@ -343,7 +344,7 @@ func (e *Engine) assemble(m *manifest) {
 	}
 	if p := e.peers; p != nil {
 		p.ledger, p.frontier, p.gate, p.say, p.wake, p.least, p.away, p.recover = l, e.frontier, e.gate, e.seams.Log, wakeDist, cfg.Agents, cfg.AgentAway, cfg.Recover
-		p.lose = e.lose
+		p.lose, p.fs, p.dir, p.keeps = e.lose, e.seams.FS, cfg.Dir, cfg.Store
 		e.frontier.peers = p
 	}
 	if cfg.Cookies {

@@ -15,6 +15,8 @@ import (
 
 	"orbweaver/engine/outbox"
 	"orbweaver/engine/seen"
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
 )
 
 // peers is this agent among the others: it knows who is responsible for a host, sends what belongs to others and takes what they send.
@@ -53,6 +55,12 @@ type peers struct {
 	gone    map[string]time.Time // run's: who went in good order, by line, and when that was seen
 	away    time.Duration        // how long those are waited for
 
+	fs    vfs.FS
+	dir   string      // of the crawl
+	keeps string      // the store filter
+	lent  *warc.Cut   // where the archive was when hosts were on loan first; nil if none ever were; written under the exclusive cut
+	busy  atomic.Bool // this agent marks what is superseded
+
 	all     []Peer        // who ever were there; written under the exclusive cut
 	births  uint64        // how often somebody came, with data that were not there before
 	founded atomic.Uint64 // the hash of the first complete circle
@@ -85,6 +93,7 @@ type peersCut struct {
 	Founded uint64     `json:"founded"`
 	Turns   int64      `json:"turns"`
 	Fetched seen.Cut   `json:"fetched"`
+	Lent    *warc.Cut  `json:"lent,omitempty"`
 	Begun   bool       `json:"begun"` // enough were there for the crawl to begin
 }
 
@@ -146,6 +155,7 @@ func (p *peers) turn(c *circle) error {
 	defer p.ledger.cut.Unlock()
 	p.before.Store(p.circle.Load())
 	p.circle.Store(c)
+	p.lend(c)
 	p.turned.Store(time.Now().UnixNano())
 	return nil
 }
@@ -415,5 +425,8 @@ func (p *peers) mark() (*peersCut, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return &peersCut{Outbox: box, Fetched: done, Peers: p.circle.Load().peers, All: p.all, Births: p.births, Turns: p.turns.Load(), Founded: p.founded.Load(), Begun: p.begun.Load()}, appendSum(image), nil
+	return &peersCut{
+		Outbox: box, Fetched: done, Peers: p.circle.Load().peers, All: p.all, Births: p.births, Turns: p.turns.Load(), Founded: p.founded.Load(),
+		Lent: p.lent, Begun: p.begun.Load(),
+	}, appendSum(image), nil
 }

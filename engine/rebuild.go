@@ -211,6 +211,7 @@ func (e *Engine) openRebuild(r *rebuilder) error {
 		if err := r.peers.begin(nil); err != nil {
 			return err
 		}
+		r.peers.lent = new(warc.Cut) // when hosts were on loan is not in the archive
 	}
 	e.seeded.Store(r.out.Seeds == 0)
 	r.ledger, r.frontier, r.bench, r.sieve, r.ready = e.ledger, e.frontier, e.bench, e.sieve, e.ready

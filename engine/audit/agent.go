@@ -1,12 +1,11 @@
 package audit
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"slices"
 	"strings"
 	"syscall"
@@ -111,66 +110,21 @@ func (a *agent) files() (files []warc.FileInfo, err error) {
 // counts says that a record belongs to this pass and to the last checkpoint.
 func (a *agent) counts(at warc.Cut) bool { return !at.Before(a.from) && at.Before(a.end) }
 
-// lines calls f for each line of the index of a file, with its end and what it says. Where there is no index it is made from the file.
-func (a *agent) lines(info warc.FileInfo, f func(line []byte, said *warc.IndexLine) error) (err error) {
-	name := a.dir + "/" + engine.ArchiveDir + "/" + info.Index()
-	file, err := a.fsys.Open(name)
-	var from io.Reader = file
-	switch {
-	case info.Open || errors.Is(err, fs.ErrNotExist):
-		if err == nil {
-			err = file.Close()
-		} else {
-			err = nil
-		}
-		if err == nil {
-			name = a.dir + "/" + engine.ArchiveDir + "/" + info.Name
-			from, err = a.index(info)
-		}
-	case err == nil:
-		defer func() { err = errors.Join(err, file.Close()) }()
+// lines calls f for each line of the index of a file that counts, with its end and what it says.
+func (a *agent) lines(info warc.FileInfo, f func(line []byte, said *warc.IndexLine) error) error {
+	size := int64(math.MaxInt64)
+	if info.Serial == a.end.Serial {
+		size = a.end.Length
 	}
-	if err != nil {
-		return fmt.Errorf("audit: %s: %w", name, err)
-	}
-	in := bufio.NewReaderSize(from, 256<<10)
-	for {
-		line, err := in.ReadSlice('\n')
-		if err == io.EOF && len(line) == 0 { //nolint:errorlint // bufio's own word
+	err := warc.ScanIndex(a.fsys, a.dir+"/"+engine.ArchiveDir, info, size, func(line []byte, said *warc.IndexLine) error {
+		if !a.counts(warc.Cut{Serial: info.Serial, Length: said.Offset}) {
 			return nil
 		}
-		if err != nil {
-			return fmt.Errorf("audit: %s: %w; orbweaver fsck %s says what is wrong", name, err, a.dir)
-		}
-		said, err := warc.ParseIndexLine(line)
-		if err != nil {
-			return fmt.Errorf("audit: %s: %w; orbweaver fsck %s says what is wrong", name, err, a.dir)
-		}
-		if !a.counts(warc.Cut{Serial: info.Serial, Length: said.Offset}) {
-			continue
-		}
-		if err := f(line, &said); err != nil {
-			return err
-		}
+		return f(line, said)
+	})
+	var damage *warc.Fault
+	if errors.Is(err, warc.ErrField) || errors.As(err, &damage) {
+		return fmt.Errorf("audit: %w; orbweaver fsck %s says what is wrong", err, a.dir)
 	}
-}
-
-// index makes the index of a file, as far as it counts.
-func (a *agent) index(info warc.FileInfo) (_ *bytes.Buffer, err error) {
-	f, err := a.fsys.Open(a.dir + "/" + engine.ArchiveDir + "/" + info.Name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	size, err := f.Size()
-	if err != nil {
-		return nil, err
-	}
-	if info.Serial == a.end.Serial {
-		size = min(size, a.end.Length)
-	}
-	z := warc.NewReader(io.NewSectionReader(f, 0, size), warc.ReaderOptions{Name: info.Name})
-	defer z.Close()
-	var b bytes.Buffer
-	return &b, warc.WriteIndex(&b, z, info.Final())
+	return err
 }

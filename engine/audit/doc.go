@@ -14,8 +14,10 @@
 //	                                                                                                        |
 //	superseded/AGENT.cdxj of each directory (the marks) ----------------------------------------------------+--> missing, stale
 //
-// Marks are lines of the directory's own indexes, byte by byte, in DIR/superseded/AGENT.cdxj, where AGENT is whose copy counts. They are
-// in the order of the archive files, those of one file sorted. So the index of all that counts is
+// Agents mark at the end of a crawl what they can find out by asking each other (engine/superseded.go). This checks that, and does the rest.
+//
+// Marks are lines of the directory's own indexes, byte by byte, in DIR/superseded/AGENT.cdxj, where AGENT is whose copy counts. In what
+// order they are says nothing. So the index of all that counts is
 //
 //	export LC_ALL=C; comm -23 <(sort a*/warc/*.cdxj) <(sort a*/superseded/*.cdxj)
 //

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"orbweaver/engine"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/ring"
 	"orbweaver/engine/urlx"
 	"orbweaver/internal/extsort"
@@ -47,7 +46,7 @@ func (a *auditor) readIndexes() error {
 				return fmt.Errorf("audit: %s: the serial number is too large", info.Name)
 			}
 			err := one.lines(info, func(_ []byte, said *warc.IndexLine) error {
-				if !maybeAnswer(said) {
+				if !engine.MayBeAnswer(said) {
 					return nil
 				}
 				one.told.Captures++
@@ -60,16 +59,6 @@ func (a *auditor) readIndexes() error {
 		}
 	}
 	return nil
-}
-
-// maybeAnswer says, by its line in the index, whether a capture may be an answer: no robots.txt, and nothing that asks to slow down or is
-// passing.
-func maybeAnswer(said *warc.IndexLine) bool {
-	if !bytes.HasPrefix(said.URL, []byte("http")) || said.Status == 0 || said.Status == 429 || said.Status/100 == 5 {
-		return false
-	}
-	_, path := urlx.Split(said.URL)
-	return string(path) != "/robots.txt"
 }
 
 // judge finds the pages that several agents have.
@@ -119,7 +108,7 @@ func (a *auditor) judgePage(page []extsort.Entry) error {
 			return fmt.Errorf("audit: %s: %w; orbweaver fsck %s says more", one.dir, err, one.dir)
 		}
 		c.length, c.url = rec.Length, rec.TargetURI
-		if isAnswer(rec) {
+		if engine.IsAnswer(rec) {
 			all = append(all, c)
 		}
 	}
@@ -139,15 +128,6 @@ func (a *auditor) judgePage(page []extsort.Entry) error {
 
 // blockMax is the longest block that is taken into memory, in bytes.
 const blockMax = 1 << 30
-
-// isAnswer says whether a record is what an agent that is asked for the page calls one.
-func isAnswer(rec *warc.RecordRead) bool {
-	if rec.Type != warc.Response && rec.Type != warc.Revisit {
-		return false
-	}
-	c := engine.ReadCapture(rec)
-	return c.Outcome.Class() == outcome.ClassAnswer
-}
 
 // settle decides whose captures of one URL count.
 func (a *auditor) settle(host uint64, all []capture) error {

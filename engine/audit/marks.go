@@ -17,7 +17,7 @@ import (
 )
 
 // MarksDir holds the marks of an agent, relative to its crawl directory: AGENT.cdxj names those of its captures that AGENT's supersede.
-const MarksDir = "superseded"
+const MarksDir = engine.SupersededDir
 
 const marksSuffix = ".cdxj"
 
