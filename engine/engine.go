@@ -287,7 +287,7 @@ func (e *Engine) openRooms(m *manifest, fresh bool) error {
 	if e.ledger.seen, err = seen.Open(fsys, oSeen, cutSeen); err != nil {
 		return err
 	}
-	if e.peers, err = openPeers(e.seams.Peering, fsys, dir, m, fresh || m.Afresh, sizes.ReadySegment, e.cfg.SeenMemory/4, sizes.SeenBuffer); err != nil {
+	if e.peers, err = openPeers(e.seams.Peering, fsys, dir, m, fresh || m.Afresh, sizes.ReadySegment, max(e.cfg.SeenMemory/4, seenMemoryLeast), sizes.SeenBuffer); err != nil {
 		return err
 	}
 	if e.log, err = openCrawlLog(fsys, e.cfg.Dir+"/logs", e.seams.Log.Warn); err != nil {
