@@ -75,7 +75,7 @@ type peers struct {
 
 // postCounters are what went between agents, in this run.
 type postCounters struct {
-	lettersOut, lettersIn, bytesOut, bytesIn, failed, refused, retold, asked, unanswered atomic.Int64
+	lettersOut, lettersIn, bytesOut, bytesIn, failed, refused, retold, asked, unanswered, superseded atomic.Int64
 }
 
 // peerPatience is how long an agent that starts again waits for those whom it knew before it takes them for gone.

@@ -120,6 +120,9 @@ func (m *marker) all() error {
 }
 
 func (m *marker) file(info warc.FileInfo) error {
+	if err := m.ctx.Err(); err != nil {
+		return fmt.Errorf("engine: %w", err)
+	}
 	counts := int64(math.MaxInt64)
 	if info.Serial == m.end.Serial {
 		counts = m.end.Length
@@ -205,6 +208,7 @@ func (m *marker) mark(k *claim, by string) error {
 	fresh, err := m.marks.add(by, k.line)
 	if err == nil && fresh {
 		m.marked++
+		m.peers.n.superseded.Add(1)
 	}
 	return err
 }
