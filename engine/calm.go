@@ -31,6 +31,7 @@ type calmness struct {
 	Count int64  `json:"count"` // of all that it did
 	View  uint64 `json:"view"`  // of whom it takes for the agents of this crawl
 	Over  bool   `json:"over"`  // it has found out that the crawl is over
+	Busy  bool   `json:"busy"`  // and asks the others what they have, too
 	First uint64 `json:"first"` // of whom it took for them when it began; 0 if it has not
 }
 
@@ -54,7 +55,7 @@ func (p *peers) agree(count int64) bool {
 // now is how this agent is.
 func (p *peers) now() calmness {
 	count := p.count()
-	return calmness{Calm: p.calmAt.Load() == count && p.quiet(), Count: count, View: p.circle.Load().hash(), Over: p.over.Load(), First: p.founded.Load()}
+	return calmness{Calm: p.calmAt.Load() == count && p.quiet(), Count: count, View: p.circle.Load().hash(), Over: p.over.Load(), Busy: p.busy.Load(), First: p.founded.Load()}
 }
 
 // quiet says that no letter waits or is under way, and nobody who is gone knew what the others are not yet told.
@@ -80,8 +81,11 @@ func (p *peers) settle(ctx context.Context) error {
 			return nil
 		}
 		if p.allCalm(ctx) {
+			p.busy.Store(true) // before anybody can think that it is done
 			p.over.Store(true)
 			p.say.Info("no agent has anything left to do, and no letter is on its way: the crawl is over")
+			p.supersede(ctx)
+			p.busy.Store(false)
 			p.stay(ctx)
 			p.ended.Store(true)
 			p.wake()
@@ -102,13 +106,18 @@ func (p *peers) settle(ctx context.Context) error {
 }
 
 // stay waits until all others know as well that the crawl is over: one that starts again just then, and finds nobody, would take the
-// others for dead, and do their work once more.
+// others for dead, and do their work once more. It waits for those who have something to ask.
 func (p *peers) stay(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, peerPatience)
-	defer cancel()
 	tick := time.NewTicker(calmPeriod / 4)
 	defer tick.Stop()
-	for !p.allKnow(ctx) {
+	for since := time.Now(); time.Since(since) < peerPatience; {
+		know, busy := p.allKnow(ctx)
+		if know {
+			return
+		}
+		if busy {
+			since = time.Now()
+		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -117,20 +126,24 @@ func (p *peers) stay(ctx context.Context) {
 	}
 }
 
-// allKnow says that every other agent knows that the crawl is over, or has gone since: in good order nobody goes who does not.
-func (p *peers) allKnow(ctx context.Context) bool {
+// allKnow says that every other agent knows that the crawl is over and has nothing to ask, or has gone since: in good order nobody goes who
+// does not. If not, busy says that one has something to ask.
+func (p *peers) allKnow(ctx context.Context) (know, busy bool) {
+	ctx, cancel := context.WithTimeout(ctx, peerPatience)
+	defer cancel()
 	c, here := p.circle.Load(), p.seam.Peers()
+	know = true
 	for i, peer := range c.peers {
 		var a calmness
 		if i == c.self || !slices.Contains(here, peer) {
 			continue
 		}
 		raw, err := p.seam.Ask(ctx, peer.ID, []byte{questionCalm})
-		if err != nil || json.Unmarshal(raw, &a) != nil || !a.Over {
-			return false
+		if err != nil || json.Unmarshal(raw, &a) != nil || !a.Over || a.Busy {
+			know, busy = false, busy || a.Busy
 		}
 	}
-	return true
+	return know, busy
 }
 
 // allCalm asks all agents twice.
@@ -191,12 +204,12 @@ func hashOf(peers []Peer) uint64 {
 }
 
 // Answer implements PeerServer.
-func (p *peers) Answer(_ context.Context, from string, question []byte) ([]byte, error) {
+func (p *peers) Answer(ctx context.Context, from string, question []byte) ([]byte, error) {
 	switch {
 	case len(question) == 1 && question[0] == questionCalm:
 		return json.Marshal(p.now())
 	case len(question) > 0 && question[0] == questionFetched:
-		return p.answerFetched(from, question[1:])
+		return p.answerFetched(ctx, from, question[1:])
 	case len(question) > 0 && question[0] == questionLease:
 		return p.leases.answer(from, question[1:])
 	case len(question) > 0 && question[0] == questionBallot && p.quorum != nil:

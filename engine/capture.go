@@ -37,6 +37,26 @@ func ReadCapture(rec *warc.RecordRead) Capture {
 	return c
 }
 
+// MayBeAnswer says, by its line in the index, whether a capture may be what IsAnswer says yes of: no robots.txt, and nothing that asks to slow
+// down or is passing.
+func MayBeAnswer(said *warc.IndexLine) bool {
+	if !bytes.HasPrefix(said.URL, []byte("http")) || said.Status == 0 || said.Status == 429 || said.Status/100 == 5 {
+		return false
+	}
+	_, path := urlx.Split(said.URL)
+	return string(path) != robotsPath
+}
+
+// IsAnswer says whether a record, whose block is in memory, is what an agent that is asked whether it has the page calls one: no try that failed
+// half-way.
+func IsAnswer(rec *warc.RecordRead) bool {
+	if rec.Type != warc.Response && rec.Type != warc.Revisit {
+		return false
+	}
+	c := ReadCapture(rec)
+	return c.Outcome.Class() == outcome.ClassAnswer
+}
+
 // cutOutcome is the outcome of an answer with a good status, by what its record says of the body's end.
 func cutOutcome(o outcome.Outcome, rec *warc.RecordRead) outcome.Outcome {
 	if rec.Type == warc.Revisit {

@@ -175,6 +175,9 @@ func (c Config) WithDefaults() Config {
 	return c
 }
 
+// seenMemoryLeast is the least that an index of digests takes, in bytes.
+const seenMemoryLeast = 1 << 14
+
 // Validate reports every fault of a Config that has its defaults.
 func (c Config) Validate() error {
 	var faults []error
@@ -197,7 +200,7 @@ func (c Config) Validate() error {
 	if c.SieveMemory < 1<<16 {
 		bad("sieve-memory: %d bytes are too few; give at least 64Ki", c.SieveMemory)
 	}
-	if c.SeenMemory < 1<<14 {
+	if c.SeenMemory < seenMemoryLeast {
 		bad("seen-memory: %d bytes are too few; give at least 16Ki", c.SeenMemory)
 	}
 	if c.MaxPerDomain < 0 || c.MaxHostsPerDomain < 0 || c.MaxHostsPerIP < 0 || c.MaxPathRepeats < 0 {

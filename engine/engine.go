@@ -230,6 +230,7 @@ func (e *Engine) openAll(m *manifest) error {
 		if err := e.peers.begin(m.Peers, !fresh); err != nil {
 			return err
 		}
+		e.peers.lentSince(m)
 	}
 	if err := e.quotas.countKnown(e.bench, e.cold, e.rules); err != nil {
 		return err
@@ -289,7 +290,7 @@ func (e *Engine) openRooms(m *manifest, fresh bool) error {
 	if e.ledger.seen, err = seen.Open(fsys, oSeen, cutSeen); err != nil {
 		return err
 	}
-	if e.peers, err = openPeers(e.seams.Peering, fsys, dir, m, fresh || m.Afresh, sizes.ReadySegment, e.cfg.SeenMemory/4, sizes.SeenBuffer); err != nil {
+	if e.peers, err = openPeers(e.seams.Peering, fsys, dir, m, fresh || m.Afresh, sizes.ReadySegment, max(e.cfg.SeenMemory/4, seenMemoryLeast), sizes.SeenBuffer); err != nil {
 		return err
 	}
 	if e.log, err = openCrawlLog(fsys, e.cfg.Dir+"/logs", e.seams.Log.Warn); err != nil {
@@ -346,7 +347,8 @@ func (e *Engine) assemble(m *manifest) {
 	}
 	if p := e.peers; p != nil {
 		p.ledger, p.frontier, p.gate, p.say, p.wake, p.least, p.away, p.recover = l, e.frontier, e.gate, e.seams.Log, wakeDist, cfg.Agents, cfg.AgentAway, cfg.Recover
-		p.lose, p.leases.gap = e.lose, func() time.Duration { return e.live.policy().IPDelay }
+		p.lose, p.fs, p.dir, p.keeps = e.lose, e.seams.FS, cfg.Dir, cfg.Store
+		p.leases.gap = func() time.Duration { return e.live.policy().IPDelay }
 		e.frontier.peers = p
 	}
 	if cfg.Cookies {

@@ -50,6 +50,8 @@ type Inspection struct {
 	fsys  vfs.FS
 	dir   string
 	bench benchChain
+	peers *peersCut // nil for a crawl alone
+	store uint64
 }
 
 // The places of the parts, relative to the crawl directory.
@@ -84,7 +86,7 @@ func Inspect(fsys vfs.FS, dir string) (*Inspection, error) {
 		State: m.State, Reason: m.Reason, Clean: m.Clean, Seeded: m.Seeded, Filtered: m.Filtered,
 		Pass: m.Pass, From: m.From, Afresh: m.Afresh, Earlier: m.Earlier,
 		Sieve: m.Sieve, Ready: m.Ready, Queues: m.Virt, Seen: m.Seen, Cold: m.Cold, Counters: m.Counters,
-		fsys: fsys, dir: dir + "/" + FrontierDir, bench: m.Bench,
+		fsys: fsys, dir: dir + "/" + FrontierDir, bench: m.Bench, peers: m.Peers, store: m.store(),
 	}
 	if m.Archive != nil {
 		i.Archive = *m.Archive

@@ -69,13 +69,16 @@ func (l *ledger) page() *journal {
 	return l.journal
 }
 
-// turnPage begins a new generation of the journal. The old one is synced and closed by the next group commit.
+// turnPage begins a new generation of the journal. The old one is synced and closed by the next group commit. Before the first there is
+// nothing that a commit would have to see to.
 func (l *ledger) turnPage(j *journal) {
 	l.commit.Lock()
 	defer l.commit.Unlock()
 	if l.journal != nil {
 		l.turned = append(l.turned, l.journal)
 		l.dirty = true
+	} else {
+		l.durable = journalEnd{j.generation, j.size}
 	}
 	l.journal = j
 }

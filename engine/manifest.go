@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/zeebo/xxh3"
+
 	"orbweaver/engine/catalogue"
 	"orbweaver/engine/seen"
 	"orbweaver/internal/vfs"
@@ -23,11 +25,13 @@ import (
 // manifest names generation and length of every file of the crawl: what it does not name does not exist. It is written
 // last, in one step, after all it names is durable. Its form is one line with version and checksum, then JSON.
 type manifest struct {
-	Generation uint64    `json:"generation"`
-	CrawlID    string    `json:"crawl_id"`
-	HashSeed   uint64    `json:"hash_seed"`
-	Created    time.Time `json:"created"`
-	Written    time.Time `json:"written"`
+	Generation uint64 `json:"generation"`
+	CrawlID    string `json:"crawl_id"`
+	HashSeed   uint64 `json:"hash_seed"`
+	// Store tells what is in this directory from what its agent had before, for other agents; 0: the crawl's identity does.
+	Store   uint64    `json:"store,omitempty"`
+	Created time.Time `json:"created"`
+	Written time.Time `json:"written"`
 
 	Boot string        `json:"boot,omitempty"` // the run of the machine that wrote it, and how long that had been
 	Up   time.Duration `json:"up_ns,omitempty"`
@@ -73,6 +77,14 @@ const (
 	manifestPasses = "orbweaver-manifest 5"
 	manifestPeers  = "orbweaver-manifest 6"
 )
+
+// store is the number of the data in this directory.
+func (m *manifest) store() uint64 {
+	if m.Store != 0 {
+		return m.Store
+	}
+	return xxh3.HashString(m.CrawlID)
+}
 
 // magic is the number of the form that a manifest needs.
 func (m *manifest) magic() string {

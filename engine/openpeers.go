@@ -3,12 +3,9 @@ package engine
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"hash/crc32"
 	"math"
 	"time"
-
-	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/outbox"
 	"orbweaver/engine/seen"
@@ -32,14 +29,9 @@ func openPeers(seam Peering, fsys vfs.FS, dir string, m *manifest, empty bool, s
 	var cut *outbox.Cut
 	var image []byte
 	if !empty && m.Peers != nil {
-		name := outboxName(dir, m.Generation)
-		b, err := vfs.ReadFile(fsys, name)
-		if err != nil {
-			return nil, fmt.Errorf("engine: resume: %w", err)
-		}
-		var ok bool
-		if image, ok = cutSum(b); !ok {
-			return nil, fmt.Errorf("%w: %s", errOutbox, name)
+		var err error
+		if image, err = readOutboxImage(fsys, dir, m.Generation); err != nil {
+			return nil, err
 		}
 		cut = &m.Peers.Outbox
 	}
@@ -56,7 +48,7 @@ func openPeers(seam Peering, fsys vfs.FS, dir string, m *manifest, empty bool, s
 		return nil, errors.Join(err, box.Close())
 	}
 	p := &peers{
-		fetched: known, seam: seam, store: xxh3.HashString(m.CrawlID), box: box, grace: peerGrace, epoch: time.Now(), posts: map[string]*post{}, calmed: make(chan struct{}, 1), broken: make(chan error, 1),
+		fetched: known, seam: seam, store: m.store(), box: box, grace: peerGrace, epoch: time.Now(), posts: map[string]*post{}, calmed: make(chan struct{}, 1), broken: make(chan error, 1),
 	}
 	p.leases.init(p)
 	p.guest.Store(math.MaxInt64) // until it arrives among the others

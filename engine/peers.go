@@ -15,6 +15,8 @@ import (
 
 	"orbweaver/engine/outbox"
 	"orbweaver/engine/seen"
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
 )
 
 // peers is this agent among the others: it knows who is responsible for a host, sends what belongs to others and takes what they send.
@@ -54,6 +56,12 @@ type peers struct {
 	gone    map[string]time.Time // run's: who went in good order, by line, and when that was seen
 	away    time.Duration        // how long those are waited for
 
+	fs    vfs.FS
+	dir   string      // of the crawl
+	keeps string      // the store filter
+	lent  *warc.Cut   // where the archive was when hosts were on loan first; nil if none ever were; written under the exclusive cut
+	busy  atomic.Bool // this agent marks what is superseded
+
 	all     []Peer        // who ever were there; written under the exclusive cut
 	births  uint64        // how often somebody came, with data that were not there before
 	founded atomic.Uint64 // the hash of the first complete circle
@@ -69,8 +77,8 @@ type peers struct {
 
 // postCounters are what went between agents, in this run.
 type postCounters struct {
-	lettersOut, lettersIn, bytesOut, bytesIn, failed, refused, retold, asked, unanswered atomic.Int64
-	leaseWishes, leaseAsked, leaseUnanswered, leaseAborted                               atomic.Int64
+	lettersOut, lettersIn, bytesOut, bytesIn, failed, refused, retold, asked, unanswered, superseded atomic.Int64
+	leaseWishes, leaseAsked, leaseUnanswered, leaseAborted                                           atomic.Int64
 }
 
 // peerPatience is how long an agent that starts again waits for those whom it knew before it takes them for gone.
@@ -88,6 +96,7 @@ type peersCut struct {
 	Founded uint64     `json:"founded"`
 	Turns   int64      `json:"turns"`
 	Fetched seen.Cut   `json:"fetched"`
+	Lent    *warc.Cut  `json:"lent,omitempty"`
 	Begun   bool       `json:"begun"` // enough were there for the crawl to begin
 }
 
@@ -95,6 +104,9 @@ type peersCut struct {
 func (p *peers) begin(cut *peersCut, again bool) error {
 	p.again = again
 	known := []Peer{{ID: p.seam.Self(), Capacity: 1, Store: p.store}}
+	if self := p.seam.Peers(); len(self) == 1 { // nobody has been met yet
+		known[0].Capacity = self[0].Capacity
+	}
 	if cut != nil {
 		known, p.all, p.births = cut.Peers, cut.All, cut.Births
 		p.turns.Store(cut.Turns)
@@ -149,6 +161,7 @@ func (p *peers) turn(c *circle) error {
 	p.ledger.cut.Lock()
 	defer p.ledger.cut.Unlock()
 	p.replace(c, time.Now())
+	p.lend(c)
 	return nil
 }
 
@@ -405,5 +418,8 @@ func (p *peers) mark() (*peersCut, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return &peersCut{Outbox: box, Fetched: done, Peers: p.circle.Load().peers, All: p.all, Births: p.births, Turns: p.turns.Load(), Founded: p.founded.Load(), Begun: p.begun.Load()}, appendSum(image), nil
+	return &peersCut{
+		Outbox: box, Fetched: done, Peers: p.circle.Load().peers, All: p.all, Births: p.births, Turns: p.turns.Load(), Founded: p.founded.Load(),
+		Lent: p.lent, Begun: p.begun.Load(),
+	}, appendSum(image), nil
 }

@@ -26,6 +26,8 @@ type PeersReport struct {
 	Recovered  int64 `json:"recovered"`  // admitted URLs whose pages others have, or this agent had before
 	Retold     int64 `json:"retold"`     // URLs of this run that agents had been told who are gone
 
+	Superseded int64 `json:"superseded"` // captures that were marked in this run, since another agent's counts
+
 	LettersSent     int64 `json:"letters_sent"` // and acknowledged: the other agent has them for good
 	LettersReceived int64 `json:"letters_received"`
 	LettersFailed   int64 `json:"letters_failed"` // that did not arrive, or are not known to have; they are sent again
@@ -76,7 +78,7 @@ func (p *peers) report(c *Counters) *PeersReport {
 	r := &PeersReport{
 		Self: p.seam.Self(), Pages: c.stored() + c.NotStored,
 		LinksSent: c.Sent, LinksReceived: c.Received, LinksOut: c.LinksOut, HandedOver: c.Outcomes[outcome.HandedOver],
-		Asked: p.n.asked.Load(), Unanswered: p.n.unanswered.Load(), Recovered: c.Outcomes[outcome.Recovered], Retold: p.n.retold.Load(),
+		Asked: p.n.asked.Load(), Unanswered: p.n.unanswered.Load(), Recovered: c.Outcomes[outcome.Recovered], Retold: p.n.retold.Load(), Superseded: p.n.superseded.Load(),
 		LettersSent: p.n.lettersOut.Load(), LettersReceived: p.n.lettersIn.Load(), LettersFailed: p.n.failed.Load(), LettersRefused: p.n.refused.Load(),
 		BytesSent: p.n.bytesOut.Load(), BytesReceived: p.n.bytesIn.Load(),
 	}

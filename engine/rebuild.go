@@ -26,6 +26,9 @@ import (
 //	           +--> digests, counters, dues
 //	links   ------> door: what stored pages link to, and what is to be asked again --> sieve --> ready queue
 //
+// Of one of several agents the answers go to the list of what it has fetched, too. Links to others' hosts are queued as its own are, since nobody
+// knows who is there: they go to others when the crawl goes on.
+//
 // The sieve lets each URL through once, so what the second sweep brings through is what has no record. Nothing here grows
 // with the number of URLs but files: the rooms' own, and lists on disk in frontier/rebuild that are gone at the end.
 
@@ -33,6 +36,9 @@ import (
 type RebuildOptions struct {
 	// Progress is told now and then, by the goroutine that called Rebuild. Default: nobody is told.
 	Progress func(RebuildProgress)
+	// Agent is whose crawl it is, if several agents share it. Its data get another number (Peer.Store), so that the others tell it again
+	// all that they ever told it: what it had not fetched yet stands in no record of its archive.
+	Agent Peer
 }
 
 // RebuildProgress says how far a rebuild is. Each stage reads the archive once.
@@ -102,6 +108,7 @@ type rebuilder struct {
 	bench    *bench
 	sieve    *sieve.Sieve
 	ready    *diskq.Queue
+	peers    *peers              // nil for a crawl alone
 	info     func() []warc.Field // for warcinfo records
 
 	lists   *rebuildLists
@@ -141,6 +148,10 @@ func Rebuild(ctx context.Context, cfg Config, seams Seams, o RebuildOptions) (_ 
 		ctx: ctx, o: o, began: time.Now(), cfg: cfg, fs: seams.FS, log: seams.Log,
 		hops: make(map[xxh3.Uint128]int),
 		out:  &Rebuilt{Dir: cfg.Dir, Mended: []warc.Mended{}, Damage: []RebuildDamage{}},
+	}
+	seams.Peering = nil
+	if o.Agent.ID != "" {
+		seams.Peering = seatless{o.Agent}
 	}
 	e := newEngine(cfg, seams)
 	if err := e.enter(); err != nil {
@@ -185,6 +196,9 @@ func (e *Engine) openRebuild(r *rebuilder) error {
 	if r.m, err = newManifest(); err != nil {
 		return err
 	}
+	if r.m.Store, err = newStore(); err != nil {
+		return err
+	}
 	r.m.Resumed, r.m.State, r.m.Reason, r.m.Filtered = 0, StateStopped, reasonRebuilt, e.cfg.Store != filter.All
 	if err := e.openPolicy(); err != nil {
 		return err
@@ -193,6 +207,12 @@ func (e *Engine) openRebuild(r *rebuilder) error {
 		return err
 	}
 	e.assemble(r.m)
+	if r.peers = e.peers; r.peers != nil {
+		if err := r.peers.begin(nil, true); err != nil {
+			return err
+		}
+		r.peers.lent = new(warc.Cut) // when hosts were on loan is not in the archive
+	}
 	e.seeded.Store(r.out.Seeds == 0)
 	r.ledger, r.frontier, r.bench, r.sieve, r.ready = e.ledger, e.frontier, e.bench, e.sieve, e.ready
 	r.info = func() []warc.Field { return e.warcInfo(r.m) }
@@ -331,6 +351,9 @@ func (r *rebuilder) sum() {
 	}
 	if c.Store != filter.All {
 		r.note("answers that --store %s refused left no record: they are fetched again", c.Store)
+	}
+	if r.peers != nil {
+		r.note("to the other agents this is %s without its data: they tell it again all that they had told it", r.o.Agent.ID)
 	}
 	r.note("URLs that failed or were refused without an answer left no record: those that a stored page links to are tried again")
 }

@@ -132,6 +132,9 @@ func (r *rebuilder) done(fp xxh3.Uint128, o outcome.Outcome) error {
 	r.ledger.n.found.Add(1)
 	r.ledger.n.sieved.Add(1)
 	r.sieve.Add(fp, []byte{byte(o)})
+	if r.peers != nil && o.Class() == outcome.ClassAnswer {
+		r.peers.fetched.add(fp)
+	}
 	return r.flush(false, r.finished)
 }
 

@@ -42,6 +42,14 @@ func (l *ledger) await(ctx context.Context, end journalEnd) error {
 	}
 }
 
+// settled returns when all that the journal holds by now is durable: at once if it is. Nobody may hold the cut.
+func (l *ledger) settled(ctx context.Context) error {
+	l.commit.Lock()
+	end := journalEnd{l.journal.generation, l.journal.size}
+	l.commit.Unlock()
+	return l.await(ctx, end)
+}
+
 // tellNews wakes whoever awaits. The caller holds the commit lock.
 func (l *ledger) tellNews() {
 	if l.news != nil {

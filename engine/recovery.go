@@ -101,8 +101,10 @@ func (p *peers) ask(ctx context.Context, to string, question []byte) []byte {
 	return answer
 }
 
-// answerFetched says which URLs of a question this agent has fetched.
-func (p *peers) answerFetched(from string, question []byte) (answer []byte, err error) {
+// answerFetched says which URLs of a question this agent has fetched. Whoever hears yes does not fetch, so it is said when the page is
+// durable: a power cut may not take it any more.
+func (p *peers) answerFetched(ctx context.Context, from string, question []byte) (answer []byte, err error) {
+	some := false
 	for url, err := range outbox.Items(question) {
 		if err != nil || len(answer) == recoveryMost {
 			return nil, fmt.Errorf("%w: a question of %q", ErrLetter, from)
@@ -113,11 +115,14 @@ func (p *peers) answerFetched(from string, question []byte) (answer []byte, err 
 		}
 		one := byte(0)
 		if have {
-			one = 1
+			one, some = 1, true
 		}
 		answer = append(answer, one)
 	}
-	return answer, nil
+	if some {
+		err = p.ledger.settled(ctx)
+	}
+	return answer, err
 }
 
 // keepFetched notes that a URL has an answer.

@@ -13,9 +13,11 @@ type IndexLine struct {
 	Status  int // of HTTP, 0 for none
 	Revisit bool
 	Offset  int64 // of the record in its file, in bytes
+	Length  int64 // of the record in its file, in bytes; 0 if the line does not say
+	File    []byte
 }
 
-// ParseIndexLine reads a line as WriteIndex and Writer write it. URL may alias line. An error wraps ErrField.
+// ParseIndexLine reads a line as WriteIndex and Writer write it. URL and File may alias line. An error wraps ErrField.
 func ParseIndexLine(line []byte) (IndexLine, error) {
 	var l IndexLine
 	brace := bytes.IndexByte(line, '{')
@@ -77,6 +79,10 @@ func (l *IndexLine) set(name, value []byte) bool {
 		l.Status, err = strconv.Atoi(string(value))
 	case "offset":
 		l.Offset, err = strconv.ParseInt(string(value), 10, 64)
+	case "length":
+		l.Length, err = strconv.ParseInt(string(value), 10, 64)
+	case "filename":
+		l.File = value
 	}
 	return err == nil
 }

@@ -79,6 +79,9 @@ func measure(ctx context.Context, o *Options, p *plan, dir string) (*Run, error)
 		return nil, errors.New("agents: nobody asked the simulated web for anything")
 	}
 	r, err := f.result(truth, given, &sum, wall)
+	if err == nil && p.peering() {
+		err = f.audit(ctx, r)
+	}
 	if err != nil || !o.Fsck {
 		return r, err
 	}

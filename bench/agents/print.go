@@ -41,6 +41,10 @@ func (r *Run) print(out io.Writer) {
 		fmt.Fprintf(out, "  peers     %d links sent (%.3f of lambda a page; at least %d), %d received; %d letters, %.0f bytes a page; %d questions, %d pages recovered, %d URLs handed over\n",
 			p.LinksSent, r.OverheadOfLambda, r.LinksLeast, p.LinksReceived, p.LettersSent, r.PeerBytesPerPage, p.Asked, p.Recovered, p.HandedOver)
 	}
+	if a := r.Audit; a != nil {
+		fmt.Fprintf(out, "  audit     %d of %d pages at several agents; %d captures (%.1f MB) superseded, %d of them marked now\n", a.Shared, a.Pages, a.Superseded,
+			float64(a.SupersededBytes)/1e6, a.Marked)
+	}
 	for _, e := range r.Each {
 		fmt.Fprintf(out, "  %-9s capacity %d, share %.3f: ", e.ID, e.Capacity, e.Share)
 		if e.Hosts >= 0 {

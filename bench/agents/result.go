@@ -52,6 +52,7 @@ type Run struct {
 	WorstOfBytes     float64 `json:"worst_deviation_bytes,omitempty"`
 
 	Peers   Peers           `json:"peers"` // of all agents
+	Audit   *Audit          `json:"audit,omitempty"`
 	Each    []Each          `json:"each"`
 	Faults  []string        `json:"faults"` // what is wrong
 	Verdict *simweb.Verdict `json:"verdict"`

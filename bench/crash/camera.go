@@ -41,7 +41,7 @@ type camera struct {
 	bound   int     // Pages that can be in flight
 
 	tap    *tap
-	dir    string
+	dirs   []string // of the crawl; of several agents each has one
 	log    *simweb.Log
 	rng    *rand.Rand
 	counts map[string]int // calls by class
@@ -68,11 +68,21 @@ func newCamera(seed uint64, bound int, a *album, pick func(class string, n int) 
 	}
 }
 
-// watch gives the disk on which a crawl into dir is to work. The log is that of the web it crawls.
-func (c *camera) watch(disk *vfs.Mem, log *simweb.Log, dir string) vfs.FS {
-	c.log, c.dir = log, dir
+// watch gives the disk on which a crawl into dirs is to work. The log is that of the web it crawls.
+func (c *camera) watch(disk *vfs.Mem, log *simweb.Log, dirs ...string) vfs.FS {
+	c.log, c.dirs = log, dirs
 	c.tap = &tap{disk: disk, before: c.atStart, after: c.atEnd, pause: c.pause}
 	return c.tap
+}
+
+// kind is the kind of a file, whosever it is.
+func (c *camera) kind(name string) string {
+	for _, dir := range c.dirs {
+		if name == dir || strings.HasPrefix(name, dir+"/") {
+			return fileKind(dir, name)
+		}
+	}
+	return fileKind("", name)
 }
 
 // slow tells the files that are synced without a lock that the crawl wants.
@@ -87,7 +97,7 @@ func slow(kind string) bool {
 // pause lets the syncs of journal and checkpoint take up to syncMax, and mostly much less. Virtual time stands still
 // while anybody waits for a mutex, so calls under a lock that others want cannot be slow.
 func (c *camera) pause(op *operation) time.Duration {
-	if !op.kind.syncs() || !slow(fileKind(c.dir, op.name)) {
+	if !op.kind.syncs() || !slow(c.kind(op.name)) {
 		return 0
 	}
 	c.mu.Lock()
@@ -97,7 +107,7 @@ func (c *camera) pause(op *operation) time.Duration {
 
 // class names a point of the program: what is done, to which kind of file, by which function.
 func (c *camera) class(op *operation) string {
-	return string(op.kind) + " " + fileKind(c.dir, op.name) + " " + callSite()
+	return string(op.kind) + " " + c.kind(op.name) + " " + callSite()
 }
 
 // callSite is the innermost function of the product that is on the stack, vfs left out.
@@ -171,8 +181,8 @@ func (c *camera) atEnd(op *operation) {
 
 // note keeps account of what a power cut may take: from a change of archive or journal until its sync.
 func (c *camera) note(op *operation) {
-	name, journal := op.name, fileKind(c.dir, op.name) == "frontier/journal-*"
-	if !journal && !strings.HasPrefix(name, c.dir+"/warc") {
+	name, journal := op.name, c.kind(op.name) == "frontier/journal-*"
+	if !journal && !strings.HasPrefix(c.kind(name), "warc") {
 		return
 	}
 	switch op.kind {

@@ -36,7 +36,7 @@ func rehearse(t *testing.T, seed uint64) (*simweb.World, *result) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := crawl(t, w, nil, newCamera(seed, inFlight, nil, func(string, int) bool { return false }))
+	r := crawl(t, w, nil, newCamera(seed, inFlight, nil, nothing))
 	if len(r.faults) > 0 {
 		t.Fatalf("seed %d, not killed: %s", seed, strings.Join(r.faults, "\n"))
 	}
@@ -47,6 +47,9 @@ func rehearse(t *testing.T, seed uint64) (*simweb.World, *result) {
 	}
 	return w, r
 }
+
+// nothing picks no call.
+func nothing(string, int) bool { return false }
 
 // choose picks at most most calls of each class: the first, the last, and some between.
 func choose(counts map[string]int, most int, rng *rand.Rand) map[string]map[int]bool {
@@ -220,17 +223,26 @@ func TestImage(t *testing.T) {
 	if *imageFile == "" {
 		t.Skip("no -image") // a tool for who looks into a crash that failed
 	}
-	im, w, err := loadImage(*imageFile, world)
+	im, w, err := loadImage(*imageFile, func(im *Image) (*simweb.World, error) {
+		if strings.HasPrefix(im.Past, couple().Story()) {
+			return sharedWorld(im.Seed)
+		}
+		return world(im.Seed)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	tr := &trial{world: w, rng: rand.New(rand.NewPCG(1, 1))}
 	tr.crawl = func(t *testing.T, im *Image) *result { return crawl(t, w, im, nil) }
-	if strings.HasPrefix(im.Past, past().Story()) {
+	switch {
+	case strings.HasPrefix(im.Past, couple().Story()):
+		tr.crawl = func(t *testing.T, im *Image) *result { return share(t, w, im, nil) }
+		tr.base = share(t, w, nil, newCamera(im.Seed, inFlight, nil, nothing))
+	case strings.HasPrefix(im.Past, past().Story()):
 		f := finish(t, im.Seed)
 		tr.base = f.refresh(t, nil, nil)
 		tr.crawl = func(t *testing.T, im *Image) *result { return f.refresh(t, im, nil) }
-	} else {
+	default:
 		_, tr.base = rehearse(t, im.Seed)
 	}
 	tr.try(t, im)

@@ -20,6 +20,10 @@
 // TestCrashInARefresh does the same to a finished crawl that begins again, at every call that turns it over: fsck finds the finished crawl
 // or its second pass, and the same command brings that to its end.
 //
+// TestCrashOfAgents does the same to two agents on one machine, which crash together, at any call of either: what one has acknowledged, or has said
+// that it has, the other has forgotten or does not fetch. It finds no case in which one lives on and the other does not; those, without
+// torn disks, are bench/invitro's.
+//
 // What must hold after each: fsck finds the image and the end sound (I1, I2, I4); the archive has the set of pages of the
 // unkilled crawl, each once, each record valid (I2, I3); no more pages were fetched again than were in flight, and at a power
 // cut than had not been synced (I3); no site and no address was asked too early, across the restart (I5), and robots.txt

@@ -197,8 +197,8 @@ func (im *Image) save(dir string) (string, error) {
 	return name, os.WriteFile(name, out.Bytes(), 0o600)
 }
 
-// loadImage reads what save wrote, for a world.
-func loadImage(name string, world func(seed uint64) (*simweb.World, error)) (*Image, *simweb.World, error) {
+// loadImage reads what save wrote, for the world that it is of.
+func loadImage(name string, world func(im *Image) (*simweb.World, error)) (*Image, *simweb.World, error) {
 	b, err := os.ReadFile(name)
 	if err != nil {
 		return nil, nil, err
@@ -207,7 +207,7 @@ func loadImage(name string, world func(seed uint64) (*simweb.World, error)) (*Im
 	if err := gob.NewDecoder(bytes.NewReader(b)).Decode(im); err != nil && !errors.Is(err, io.EOF) {
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
-	w, err := world(im.Seed)
+	w, err := world(im)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -140,7 +140,7 @@ func (f *finished) judge(t *testing.T, r *result, rig *invitro.Rig, cfg engine.C
 func TestCrashInARefresh(t *testing.T) {
 	eachSeed(t, func(t *testing.T, seed uint64, share time.Duration) {
 		f := finish(t, seed)
-		base := f.refresh(t, nil, newCamera(seed, inFlight, nil, func(string, int) bool { return false }))
+		base := f.refresh(t, nil, newCamera(seed, inFlight, nil, nothing))
 		if len(base.faults) > 0 {
 			t.Fatalf("seed %d, not killed: %s", seed, strings.Join(base.faults, "\n"))
 		}

@@ -35,6 +35,8 @@ type band struct {
 	quorum bool
 	disks  map[string]*vfs.Mem
 
+	slowSync time.Duration // between two group commits; 0 for the usual time
+
 	mu      sync.Mutex
 	reports map[string]engine.Report
 	errs    map[string]error
@@ -61,6 +63,7 @@ func (b *band) config(name string) engine.Config {
 	cfg := b.rig.Config()
 	cfg.Agents, cfg.RetryWait, cfg.Quorum = b.least, time.Hour, b.quorum
 	cfg.Fetch.UserAgent = "orbweaver/" + name + " (+https://example.org/bot)"
+	cfg.SyncEvery = b.slowSync
 	return cfg
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"net"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -114,6 +115,18 @@ func TestTwoAgentsShareAWeb(t *testing.T) {
 	one, other := filepath.Join(dir, "1"), filepath.Join(dir, "2")
 	w.share(t, w.agent(one, "a1", here, here, "--agent-plain", "--agents", "2"),
 		w.agent(other, "a2", there, here, "--agent-plain", "--agents", "2"), one, other)
+	if r := call("audit", one, other).want(t, exitDone, "reading "+one); !strings.Contains(r.out, "0 of them at several agents") || !strings.Contains(r.out, "each page counts at one agent") {
+		t.Errorf("the audit: %s", r.out)
+	}
+	if err := os.RemoveAll(filepath.Join(other, "frontier")); err != nil {
+		t.Fatal(err)
+	}
+	if r := call("fsck", "--rebuild", "--quiet", other).want(t, exitDone); !strings.Contains(r.out, "note: to the other agents this is a2 without its data") {
+		t.Errorf("the rebuild: %s", r.out)
+	}
+	call("audit", "--quiet", "--mark", one, other).want(t, exitDone)
+	call("audit", "--quiet", one, dir).want(t, exitUsage, "not the crawl directory of one of several agents")
+	call("audit", one, one).want(t, exitUsage, "named twice")
 	// What was given once is known when the crawl goes on, and it stays the one agent that it was.
 	call("crawl", "--dir", one).want(t, exitDone, "finished")
 	call("crawl", "--dir", one, "--agent", "a3").want(t, exitUsage, "--agent: the crawl in "+one+" is that of agent a1", "another --dir")

@@ -99,6 +99,9 @@ func (c *fsckCmd) refused(err error) error {
 
 // options tell about progress at most every few seconds.
 func (c *fsckCmd) options(w *world) (o engine.RebuildOptions) {
+	if c.crawl.Agent != "" {
+		o.Agent = engine.Peer{ID: c.crawl.Agent, Capacity: int(c.crawl.Capacity.n)}
+	}
 	if c.Quiet {
 		return o
 	}

@@ -29,6 +29,8 @@
 //     on. What lies behind was not acknowledged, whatever it looks like: it is told as a note. After an orderly stop
 //     nothing may lie behind. An entry names the record of its own URL.
 //   - I4: what waits is known to the sieve, whose length is the number of admitted URLs.
+//   - P1: of one of several agents, what is to be sent to others and what they were told can be read, and the one is part of the other. P2: a URL
+//     with a record of its last answer is among those that it tells others to have.
 //   - the rooms' own promises: S3, V1, V2, Q1, W1 to W5, N1, N3, H3. A host is on the bench or in the cold store.
 //
 // All counters but those of report.json belong to the cut, as the rooms do, so after a kill they are compared as
@@ -43,6 +45,9 @@
 // named /robots.txt looks like the robots.txt. Whether a URL that failed without an answer really did. The header of a
 // record in a file that is not compressed with gzip is under no checksum: a wrong byte in a URL is found because the sieve
 // does not know it, one in a date is not. Seeds are under no checksum, either.
+//
+// Of one of several agents, once others have come or gone: whether the sieve knows each URL that waits or is done, and whether none waits
+// twice. Hosts on loan are known to it by other fingerprints (engine/circle.go), so it is their number that is compared.
 //
 // Who owns what. Check takes the crawl's lock and gives it back; everything else is its own. It can be ended by its
 // context. Progress is called by the goroutine that called Check. The temporary directory is the caller's.

@@ -71,6 +71,9 @@ type checker struct {
 	virt  *virtualize.Virtualizer
 	seen  *seen.Map
 
+	agents  *engine.PeersView // nil for a crawl alone
+	fetched *seen.Map         // nil for a crawl alone, too
+
 	places *places
 	policy politeness.Policy
 	hops   map[xxh3.Uint128]bool // URLs that were asked for on the way to a robots.txt elsewhere
@@ -202,6 +205,9 @@ func (c *checker) close() error {
 	}
 	if c.seen != nil {
 		errs = append(errs, c.seen.Close())
+	}
+	if c.fetched != nil {
+		errs = append(errs, c.fetched.Close())
 	}
 	return errors.Join(errs...)
 }

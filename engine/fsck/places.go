@@ -116,19 +116,22 @@ func (c *checker) judgeURL(u *url) error {
 	waiting := u.met[onBench] + u.met[onDisk] + u.met[isReady] + u.met[inFlight]
 	hop, redone, answered := u.met[isHop] > 0, u.met[isRedone] > 0, u.met[stored]+u.met[asked] > 0
 	first := u.where[0]
-	if waiting > 1 {
+	if waiting > 1 && !c.lent() {
 		c.fault(u.where[1].area(), c.fileOfPlace(u.where[1]), "%s waits here and in %s (I1)", u, c.fileOfPlace(first))
 	}
-	if waiting > 0 && u.met[stored] > 0 && !hop && !redone {
+	if waiting > 0 && u.met[stored] > 0 && !hop && !redone && !c.lent() {
 		c.fault(first.area(), c.fileOfPlace(first), "%s waits here, and its answer is in the archive, in %s (I1)", u, c.placeOfRecord(u.tag))
 	}
-	if u.met[stored] > 0 && !hop && !redone && waiting == 0 {
+	if u.met[stored] > 0 && !hop && !redone && (waiting == 0 || c.lent()) {
 		c.places.final++
+	}
+	if u.met[stored] > 0 && !hop {
+		c.isFetched(u.fp, c.placeOfRecord(u.tag))
 	}
 	if hop {
 		c.places.hops++
 	}
-	if c.sieve == nil || waiting == 0 && (!answered || hop || redone) {
+	if c.sieve == nil || c.lent() || waiting == 0 && (!answered || hop || redone) {
 		return nil
 	}
 	known, err := c.sieve.Contains(u.fp)

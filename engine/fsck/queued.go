@@ -125,4 +125,5 @@ func (q *queued) aloft() {
 		q.c.note(area, q.c.cut.AloftFile(), "%d URLs in flight, and the crawl stopped in order", n)
 	}
 	q.c.checked(area, n+redone, "URLs")
+	q.c.compareFetched(redone)
 }

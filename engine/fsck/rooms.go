@@ -26,6 +26,10 @@ import (
 
 // openRooms opens every room at its cut and lets it check itself.
 func (c *checker) openRooms() {
+	var err error
+	if c.agents, err = c.cut.Agents(); err != nil {
+		c.fail("manifest", engine.ManifestFile, err)
+	}
 	type step struct {
 		area, where string
 		run         func() error
@@ -39,6 +43,8 @@ func (c *checker) openRooms() {
 		{"cold", engine.ColdDir, c.checkCold},
 		{"cache", engine.CacheFile, c.checkCache},
 		{"catalogue", engine.CatalogueFile(c.cut.Pass), c.checkCatalogue},
+		{areaOutbox, engine.OutboxDir, c.checkOutbox},
+		{areaFetched, engine.FetchedDir, c.checkFetched},
 	}
 	if c.cut.Afresh {
 		c.note("manifest", engine.ManifestFile, "the crawl was begun again and then ended: a new pass begins with empty rooms")

@@ -67,6 +67,7 @@ var importTable = []struct{ importer, may string }{
 	{"engine", base + " " + rooms + " " + parts + " internal/sha1pair"},
 	{"engine/control", base + " engine"},
 	{"engine/peering", base + " engine engine/members engine/post engine/post/identity"}, // joins them behind the engine's seam
+	{"engine/audit", base + " engine engine/ring warc"},
 	{"engine/fsck", base + " engine " + rooms + " " + parts},
 
 	// The judge must not use the defendant's arithmetic: the synthetic web and its network know nothing of the product.

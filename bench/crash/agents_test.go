@@ -1,0 +1,200 @@
+package crash
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/bench/invitro"
+	"orbweaver/bench/simweb"
+	"orbweaver/engine"
+	"orbweaver/internal/vfs"
+)
+
+// agentDirs are the crawl directories of two agents on one machine: a crash takes both.
+func agentDirs() []string { return []string{"one", "two"} }
+
+// couple is what went before the images of two agents.
+func couple() *Image { return &Image{Point: "two agents", Variant: "on one machine"} }
+
+// sharedWorld is a web for two agents: many small hosts, so that much goes between them. A robots.txt that leads to another host is
+// asked for by whoever needs it, whosever the host is; there is none.
+func sharedWorld(seed uint64) (*simweb.World, error) {
+	w, err := world(seed)
+	if err != nil {
+		return nil, err
+	}
+	c := w.Config()
+	c.Robots.AllowAll, c.Robots.Redirect = c.Robots.AllowAll+c.Robots.Redirect, 0
+	c.Hosts, c.IPs, c.PagesPerHostMean, c.PagesPerHostMax = 40, 40, 5, 12
+	c.Faults.NoHost = 0
+	return simweb.New(c)
+}
+
+// share has two agents crawl a world in virtual time to its end, from an image or from nothing, and judges what they have together. Those that
+// begin with nothing are stopped in order once, and go on. cam may be nil.
+func share(t *testing.T, w *simweb.World, from *Image, cam *camera) *result {
+	t.Helper()
+	r := &result{}
+	synctest.Test(t, func(t *testing.T) {
+		log, disk := w.NewLog(), vfs.NewMem(1)
+		if from != nil {
+			<-time.After(time.Until(from.When))
+			log = from.log.At(from.log.Len(), from.When, 0)
+			var err error
+			if disk, err = from.disk(1); err != nil {
+				t.Fatal(err)
+			}
+			r.fsckAll(t, "the image", disk)
+		}
+		w := w.Again(log)
+		var fsys vfs.FS = disk
+		if cam != nil {
+			fsys = cam.watch(disk, log, agentDirs()...)
+		}
+		if from == nil {
+			short, cancel := context.WithTimeout(t.Context(), stopAfter)
+			r.together(short, w, log, fsys)
+			cancel()
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), endless)
+		reports := r.together(ctx, w, log, fsys)
+		cancel()
+		if cam != nil {
+			r.counts, r.images = cam.counts, cam.develop()
+			if cam.err != nil {
+				t.Fatal(cam.err)
+			}
+		}
+		r.judgeAll(t, w, log, disk, from, reports)
+	})
+	return r
+}
+
+// together runs both agents until they end.
+func (r *result) together(ctx context.Context, w *simweb.World, log *simweb.Log, fsys vfs.FS) (reports []engine.Report) {
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	meet := newMeeting()
+	for _, dir := range agentDirs() {
+		wg.Go(func() {
+			rig := &invitro.Rig{World: w, Log: log, Seeds: w.Seeds(3), Proxy: true}
+			rig.Connect()
+			report, err := r.agent(ctx, rig, fsys, meet.chair(dir), dir)
+			err = errors.Join(err, rig.Net.Close())
+			mu.Lock()
+			defer mu.Unlock()
+			reports = append(reports, report)
+			if err != nil {
+				r.fault("%s ends with: %v", dir, err)
+			}
+		})
+	}
+	wg.Wait()
+	return reports
+}
+
+func (r *result) agent(ctx context.Context, rig *invitro.Rig, fsys vfs.FS, seat *chair, dir string) (report engine.Report, err error) {
+	cfg := agentConfig(rig)
+	cfg.Dir = dir
+	seams := rig.Seams(fsys)
+	seams.Peering = seat
+	e, err := engine.Open(cfg, seams)
+	if err != nil {
+		return report, err
+	}
+	err = e.Run(ctx)
+	return e.Report(), errors.Join(err, e.Close())
+}
+
+// agentConfig is that of each agent.
+func agentConfig(rig *invitro.Rig) engine.Config {
+	cfg := config(rig)
+	cfg.Agents = len(agentDirs())
+	cfg.WorkbenchMemory = 1 << 20
+	return cfg
+}
+
+func (r *result) fsckAll(t *testing.T, what string, disk *vfs.Mem) {
+	t.Helper()
+	for _, dir := range agentDirs() {
+		r.fsckOf(t, what+", "+dir, disk, dir)
+	}
+}
+
+// judgeAll is judge for both agents. Delays of an address are kept by each of them for itself.
+func (r *result) judgeAll(t *testing.T, w *simweb.World, log *simweb.Log, disk *vfs.Mem, from *Image, reports []engine.Report) {
+	t.Helper()
+	for _, rep := range reports {
+		if r.report = rep; rep.State != engine.StateFinished || rep.URLsQueued != 0 || rep.URLsInFlight != 0 {
+			r.fault("an agent ends %s: %s; %d queued, %d in flight", rep.State, rep.Reason, rep.URLsQueued, rep.URLsInFlight)
+		}
+	}
+	r.fsckAll(t, "the end", disk)
+	r.leftovers(disk)
+	var archives []string
+	for _, dir := range agentDirs() {
+		archives = append(archives, dir+"/"+engine.ArchiveDir)
+	}
+	crawled, err := invitro.CrawledBy(disk, archives...)
+	if err != nil {
+		r.fault("archive: %v", err)
+		return
+	}
+	r.pages = map[string]bool{}
+	for c := range crawled {
+		if c.Status == 200 && !c.Truncated {
+			r.pages[c.URL] = true
+		}
+	}
+	cfg := agentConfig(&invitro.Rig{World: w, Log: log, Seeds: w.Seeds(3), Proxy: true})
+	v := w.Judge(log, simweb.Promise{HostDelay: cfg.Politeness.HostDelay, IPDelay: cfg.Politeness.IPDelay, Contact: "https://example.org/bot", Expect: simweb.ExpectOptions{Seeds: w.Seeds(3)}},
+		crawled)
+	allowed := 0
+	if from != nil {
+		allowed = from.Bound
+	}
+	if r.again = v.Repeated; r.again > allowed {
+		r.fault("%d pages fetched again, at most %d were in flight or not synced", r.again, allowed)
+	}
+	v.Repeated, v.Overlap, v.IPGapViolations, v.IPConcurrency = 0, 0, 0, 0
+	if !v.Sound() {
+		var b strings.Builder
+		v.Print(&b)
+		r.fault("the oracle: %s", b.String())
+	}
+}
+
+// Two agents on one machine crash together, at any call by which either changes the disk: what one has acknowledged, or said that it has, is
+// missed by nobody, and both go on to the end.
+func TestCrashOfAgents(t *testing.T) {
+	eachSeed(t, func(t *testing.T, seed uint64, time_ time.Duration) {
+		w, err := sharedWorld(seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bound := 2 * inFlight
+		tr := &trial{seed: seed, world: w, album: newAlbum(), rng: newRng(seed), begun: time.Now(), share: time_}
+		tr.crawl = func(t *testing.T, im *Image) *result { return share(t, w, im, nil) }
+		if tr.base = share(t, w, nil, newCamera(seed, bound, nil, nothing)); len(tr.base.faults) > 0 {
+			t.Fatalf("seed %d, not killed: %s", seed, strings.Join(tr.base.faults, "\n"))
+		}
+		if p := tr.base.report.Peers; p == nil || p.LinksSent == 0 || p.LinksReceived == 0 {
+			t.Fatalf("seed %d: nothing went between the agents: %+v", seed, p)
+		}
+		chosen := choose(tr.base.counts, *perClass, tr.rng)
+		cam := newCamera(seed, bound, tr.album, func(class string, n int) bool { return chosen[class][n] })
+		cam.past, cam.variant = couple(), Variant(*variant)
+		images := share(t, w, nil, cam).images
+		if !slices.ContainsFunc(images, func(im *Image) bool { return strings.Contains(im.Point, engine.OutboxDir) }) && *onlyClass == "" {
+			t.Error("no crash at the outbox")
+		}
+		tr.survive(t, images)
+		tr.tell("crash of agents", images)
+	})
+}

@@ -1,0 +1,130 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"slices"
+	"strings"
+	"syscall"
+
+	"orbweaver/engine"
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+)
+
+// agent is one agent's directory.
+type agent struct {
+	fsys    vfs.FS
+	dir     string
+	lock    io.Closer
+	id      string
+	known   []engine.Peer // whom it ever met
+	from    warc.Cut      // where this pass began
+	end     warc.Cut      // of what its last checkpoint has
+	archive *warc.Archive
+	told    AgentReport
+}
+
+// openAgent opens a directory, and holds its lock. What is open is given with an error, too, to be closed.
+func openAgent(fsys vfs.FS, dir string, write bool) (a *agent, err error) {
+	dir = strings.TrimRight(dir, "/")
+	cut, err := engine.Inspect(fsys, dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %s has no checkpoint", ErrNoAgent, dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("audit: %s: %w", dir, err)
+	}
+	peers, err := cut.Agents()
+	if err != nil {
+		return nil, fmt.Errorf("audit: %s: %w", dir, err)
+	}
+	if peers == nil {
+		return nil, fmt.Errorf("%w: %s is the crawl of one process alone", ErrNoAgent, dir)
+	}
+	lock, err := fsys.Lock(dir + "/" + engine.LockFile)
+	switch {
+	case err == nil:
+	case errors.Is(err, vfs.ErrLocked):
+		return nil, fmt.Errorf("%w: %s; stop it first: orbweaver ctl --dir %s stop", engine.ErrInUse, dir, dir)
+	case !write && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)): // nobody can run there either
+		lock = io.NopCloser(nil)
+	default:
+		return nil, fmt.Errorf("audit: %w", err)
+	}
+	a = &agent{
+		fsys: fsys, dir: dir, lock: lock, id: peers.Self.ID, known: append(slices.Clone(peers.All), peers.Self), from: cut.From, end: cut.Archive,
+		archive: warc.OpenArchive(fsys, dir+"/"+engine.ArchiveDir),
+		told:    AgentReport{ID: peers.Self.ID, Capacity: peers.Self.Capacity, Dir: dir, Clean: cut.Clean},
+	}
+	again, err := engine.Inspect(fsys, dir) // a crawl may have run until the lock was had
+	if err == nil && again.Generation != cut.Generation {
+		err = fmt.Errorf("%w: %s", engine.ErrInUse, dir)
+	}
+	return a, err
+}
+
+func (a *agent) close() error { return errors.Join(a.archive.Close(), a.lock.Close()) }
+
+// order sorts agents by their names, of which no two may be alike.
+func order(all []*agent) error {
+	slices.SortFunc(all, func(a, b *agent) int { return strings.Compare(a.id, b.id) })
+	for i := 1; i < len(all); i++ {
+		if all[i].id == all[i-1].id {
+			return fmt.Errorf("%w: %s and %s are both of %s; leave out the one that is not part of the crawl", ErrTwice, all[i-1].dir, all[i].dir, all[i].id)
+		}
+	}
+	return nil
+}
+
+// absent are the agents that somebody met and whose directories are not among those.
+func absent(all []*agent) (names []string) {
+	for _, a := range all {
+		for _, p := range a.known {
+			if !slices.ContainsFunc(all, func(b *agent) bool { return b.id == p.ID }) {
+				names = append(names, p.ID)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// files are those of the archive that hold something of this pass and of the last checkpoint.
+func (a *agent) files() (files []warc.FileInfo, err error) {
+	all, err := warc.Files(a.fsys, a.dir+"/"+engine.ArchiveDir)
+	if err != nil {
+		return nil, fmt.Errorf("audit: %w", err)
+	}
+	for _, info := range all {
+		if info.Serial >= a.from.Serial && (warc.Cut{Serial: info.Serial}).Before(a.end) {
+			files = append(files, info)
+		}
+	}
+	return files, nil
+}
+
+// counts says that a record belongs to this pass and to the last checkpoint.
+func (a *agent) counts(at warc.Cut) bool { return !at.Before(a.from) && at.Before(a.end) }
+
+// lines calls f for each line of the index of a file that counts, with its end and what it says.
+func (a *agent) lines(info warc.FileInfo, f func(line []byte, said *warc.IndexLine) error) error {
+	size := int64(math.MaxInt64)
+	if info.Serial == a.end.Serial {
+		size = a.end.Length
+	}
+	err := warc.ScanIndex(a.fsys, a.dir+"/"+engine.ArchiveDir, info, size, func(line []byte, said *warc.IndexLine) error {
+		if !a.counts(warc.Cut{Serial: info.Serial, Length: said.Offset}) {
+			return nil
+		}
+		return f(line, said)
+	})
+	var damage *warc.Fault
+	if errors.Is(err, warc.ErrField) || errors.As(err, &damage) {
+		return fmt.Errorf("audit: %w; orbweaver fsck %s says what is wrong", err, a.dir)
+	}
+	return err
+}

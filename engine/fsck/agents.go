@@ -1,0 +1,151 @@
+package fsck
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/zeebo/xxh3"
+
+	"orbweaver/engine"
+	"orbweaver/engine/outbox"
+	"orbweaver/engine/outcome"
+	"orbweaver/engine/seen"
+)
+
+const (
+	areaOutbox  = "outbox"
+	areaFetched = "fetched"
+)
+
+// checkOutbox reads what is to be sent to other agents, and all that they were told (P1): it can be read, its items are URLs in normal form,
+// and who is there is to be sent nothing that it was not told. As long as nobody was given up the counters know how much that is.
+func (c *checker) checkOutbox() (err error) {
+	v := c.agents
+	if v == nil {
+		return nil
+	}
+	image, err := c.cut.OutboxImage()
+	if err != nil {
+		c.fail(areaOutbox, c.cut.OutboxFile(), err)
+		return nil
+	}
+	box, err := outbox.Open(c.fsys, outbox.Options{Dir: c.path(engine.OutboxDir)}, &v.Outbox, image)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, box.Close()) }()
+	if err := box.Check(); err != nil {
+		return err
+	}
+	for _, p := range v.Peers {
+		if p != v.Self && !slices.Contains(box.Lines(), p.Line()) {
+			c.fault(areaOutbox, engine.ManifestFile, "%s was there, and has no line in the outbox (P1)", p.ID)
+		}
+	}
+	var told, waiting int64
+	for _, line := range box.Lines() {
+		all, known := c.waitingFor(box, line), box.Told(line)
+		here := slices.ContainsFunc(v.Peers, func(p engine.Peer) bool { return p.Line() == line })
+		if here && all > known {
+			c.fault(areaOutbox, engine.OutboxDir, "%d URLs are to be sent to %q, who was told %d (P1)", all, line, known)
+		}
+		waiting, told = waiting+int64(all), told+int64(known)
+		if err := c.toldTo(box, line); err != nil {
+			return err
+		}
+	}
+	c.checked(areaOutbox, waiting+told, "URLs")
+	n := &c.cut.Counters
+	least := n.Sent + n.Outcomes[outcome.HandedOver]
+	if most := least + n.Outcomes[outcome.Recovered]; v.Outbox.Next == len(v.Outbox.Lines) && (told < least || told > most) {
+		c.fault(areaOutbox, engine.ManifestFile, "%d URLs went to other agents, %d pages are theirs, and they were told %d (P1)", least, most-least, told)
+	}
+	return nil
+}
+
+// waitingFor reads all that is to be sent to an agent.
+func (c *checker) waitingFor(box *outbox.Outbox, line string) (n int) {
+	n, _ = box.Waiting(line)
+	for c.ctx.Err() == nil {
+		batch, err := box.Take(line)
+		if err != nil {
+			c.fail(areaOutbox, engine.OutboxDir, err)
+		}
+		if batch == nil {
+			break
+		}
+		for item, err := range outbox.Items(batch.Bytes) {
+			if err != nil {
+				c.fail(areaOutbox, c.cut.OutboxFile(), err)
+				break
+			}
+			c.letterItem(line, item)
+		}
+		box.Done(batch)
+	}
+	return n
+}
+
+// toldStep is how many items are read at a time.
+const toldStep = 4096
+
+// toldTo reads all that an agent was told.
+func (c *checker) toldTo(box *outbox.Outbox, line string) error {
+	for c.ctx.Err() == nil {
+		over, err := box.Retell(line, toldStep, func(item []byte) { c.letterItem(line, item) })
+		if err != nil || over {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *checker) letterItem(line string, item []byte) {
+	if _, err := engine.LetterURL(item); err != nil {
+		c.fault(areaOutbox, engine.OutboxDir, "for %q: %v (P1)", line, err)
+	}
+}
+
+// checkFetched reads which URLs have an answer: other agents are told that they are here. There are not more than were counted.
+func (c *checker) checkFetched() (err error) {
+	if c.agents == nil {
+		return nil
+	}
+	if c.fetched, err = seen.Open(c.fsys, seen.Options{Dir: c.path(engine.FetchedDir), MemoryBytes: 1 << 20}, &c.agents.Fetched); err != nil {
+		return err
+	}
+	c.checked(areaFetched, int64(c.fetched.Len()), "URLs with an answer")
+	return c.fetched.Check()
+}
+
+// compareFetched holds them against the counters; redone are URLs that are done by the journal and still to come up.
+func (c *checker) compareFetched(redone int64) {
+	if c.fetched == nil {
+		return
+	}
+	var answers int64
+	for o, n := range c.cut.Counters.Outcomes {
+		if outcome.Outcome(o).Class() == outcome.ClassAnswer {
+			answers += n
+		}
+	}
+	if n := int64(c.fetched.Len()); n > answers+redone {
+		c.fault(areaFetched, engine.FetchedDir, "%d URLs have an answer, by the counters %d (P2)", n, answers+redone)
+	}
+}
+
+// lent says that a URL may wait twice, or once more, and that the sieve may know it by another fingerprint, since its host was on loan or
+// another agent had been told of it: what is there then, and how often, is known by number alone.
+func (c *checker) lent() bool { return c.agents != nil && c.agents.Changed }
+
+// isFetched wants a URL whose answer is in the archive to be among those that have one (P2): if not, another agent that asks is told that
+// it is not here, and fetches it again.
+func (c *checker) isFetched(fp xxh3.Uint128, where string) {
+	if c.fetched == nil {
+		return
+	}
+	_, known, err := c.fetched.Lookup(engine.FetchedKey(fp))
+	if err == nil && !known { // its own Check has told an error
+		c.fault(areaFetched, engine.FetchedDir, "the answer of the URL with the fingerprint %016x%016x is in %s, and it does not know it (P2)", fp.Hi, fp.Lo, where)
+	}
+}

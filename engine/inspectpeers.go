@@ -1,0 +1,77 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/zeebo/xxh3"
+
+	"orbweaver/engine/outbox"
+	"orbweaver/engine/seen"
+	"orbweaver/internal/vfs"
+)
+
+// Where what concerns other agents lies, relative to the crawl directory.
+const (
+	OutboxDir  = FrontierDir + "/outbox"
+	FetchedDir = FrontierDir + "/fetched"
+)
+
+// PeersView is what a cut says of other agents.
+type PeersView struct {
+	Self  Peer   // the agent whose crawl this is
+	Peers []Peer // who was there, Self among them
+	All   []Peer // who ever was; nobody before the crawl has run
+	// Changed says that agents have come or gone since the crawl began: then the sieve may know the URLs of hosts on loan, and those that were
+	// told again, by other fingerprints than their own, and each more than once.
+	Changed bool
+	Outbox  outbox.Cut
+	Fetched seen.Cut // the URLs that have an answer, by the keys that FetchedKey makes of their fingerprints
+}
+
+// Agents is what the cut says of other agents; nil for a crawl alone.
+func (i *Inspection) Agents() (*PeersView, error) {
+	if i.peers == nil {
+		return nil, nil //nolint:nilnil // as the comment says
+	}
+	v := &PeersView{Peers: i.peers.Peers, All: i.peers.All, Changed: i.peers.Turns > 1, Outbox: i.peers.Outbox, Fetched: i.peers.Fetched}
+	n := slices.IndexFunc(v.Peers, func(p Peer) bool { return p.Store == i.store })
+	if n < 0 {
+		return nil, fmt.Errorf("%w: none of the agents that it names has the data here, whose number is %016x", ErrManifest, i.store)
+	}
+	v.Self = v.Peers[n]
+	return v, nil
+}
+
+// OutboxFile is what the queues of the outbox do not hold, relative to the crawl directory.
+func (i *Inspection) OutboxFile() string { return outboxName(FrontierDir, i.Generation) }
+
+// OutboxImage reads it.
+func (i *Inspection) OutboxImage() ([]byte, error) {
+	return readOutboxImage(i.fsys, i.dir, i.Generation)
+}
+
+func readOutboxImage(fsys vfs.FS, dir string, generation uint64) ([]byte, error) {
+	name := outboxName(dir, generation)
+	b, err := vfs.ReadFile(fsys, name)
+	if err != nil {
+		return nil, fmt.Errorf("engine: outbox: %w", err)
+	}
+	image, ok := cutSum(b)
+	if !ok {
+		return nil, fmt.Errorf("%w: %s", errOutbox, name)
+	}
+	return image, nil
+}
+
+// FetchedKey is the key of a URL in the map of those that have an answer, by its fingerprint.
+func FetchedKey(fp xxh3.Uint128) seen.Digest { return fetchedKey(fp) }
+
+// Line is the name of a peer's line in the outbox.
+func (p Peer) Line() string { return p.line() }
+
+// LetterURL is the URL of an item of a letter, or says why it is none.
+func LetterURL(item []byte) ([]byte, error) {
+	it, err := readLink(item)
+	return it.Rest, err
+}

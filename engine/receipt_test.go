@@ -1,0 +1,56 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/engine/outcome"
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+)
+
+// Whoever wants to know that all is durable waits for the next group commit if something is not, and not at all if nothing was written.
+func TestLedger_settledWaitsForWhatIsNotDurable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fsys := vfs.NewMem(1)
+		w, err := warc.OpenWriter(fsys, warc.Options{Dir: "warc"}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := fsys.MkdirAll("frontier"); err != nil {
+			t.Fatal(err)
+		}
+		j, err := createJournal(fsys, "frontier", 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := &ledger{writer: w, syncing: make(chan struct{}, 1), long: make(chan struct{}, 1)}
+		l.turnPage(j)
+		soon := func() error {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			return l.settled(ctx)
+		}
+		if err := soon(); err != nil {
+			t.Errorf("nothing was written: %v", err)
+		}
+		if err := l.write(entry(journalEntry{Kind: journalPage, Outcome: outcome.OK})); err != nil {
+			t.Fatal(err)
+		}
+		if err := soon(); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("nobody has synced: %v", err)
+		}
+		if err := l.sync(); err != nil {
+			t.Fatal(err)
+		}
+		if err := soon(); err != nil {
+			t.Errorf("after a sync: %v", err)
+		}
+		if err := l.close(); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,86 @@
+package warc_test
+
+import (
+	"errors"
+	"io"
+	"math"
+	"slices"
+	"testing"
+
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+)
+
+// The lines of an index are the same from its file, and from the archive file where there is none; of a part of that they are those of the part.
+func TestScanIndex(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	w, err := warc.OpenWriter(fsys, warc.Options{Dir: "warc"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	enc, err := warc.NewEncoder(warc.EncoderOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var half int64
+	for i, url := range []string{"http://b.test/", "http://a.test/", "http://c.test/"} {
+		enc.Reset()
+		err := enc.Append(&warc.Record{Type: warc.Resource, TargetURI: []byte(url), ContentType: "text/plain", Index: &warc.IndexInfo{}, Block: [][]byte{[]byte("x")}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		enc.Pack(w)
+		at, err := w.Append(enc.Group())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 2 {
+			half = at.Offset
+		}
+	}
+	scan := func(counts int64) (urls []string) {
+		t.Helper()
+		files, err := warc.Files(fsys, "warc")
+		if err != nil || len(files) != 1 {
+			t.Fatal(files, err)
+		}
+		err = warc.ScanIndex(fsys, "warc", files[0], counts, func(line []byte, said *warc.IndexLine) error {
+			if line[len(line)-1] != '\n' || said.Length == 0 || string(said.File) != files[0].Final() {
+				t.Errorf("%q: %+v", line, said)
+			}
+			urls = append(urls, string(said.URL))
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return urls
+	}
+	if got := scan(half); !slices.Equal(got, []string{"http://a.test/", "http://b.test/"}) {
+		t.Errorf("of a part of an open file: %v", got)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"http://a.test/", "http://b.test/", "http://c.test/"}
+	if got := scan(math.MaxInt64); !slices.Equal(got, want) {
+		t.Errorf("from the index: %v", got)
+	}
+	files, err := warc.Files(fsys, "warc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	index := "warc/" + files[0].Index()
+	if err := fsys.Remove(index); err != nil {
+		t.Fatal(err)
+	}
+	if got := scan(math.MaxInt64); !slices.Equal(got, want) {
+		t.Errorf("from the file: %v", got)
+	}
+	if err := vfs.WriteAtomic(fsys, index, func(w io.Writer) error { _, err := io.WriteString(w, "no line\n"); return err }); err != nil {
+		t.Fatal(err)
+	}
+	if err := warc.ScanIndex(fsys, "warc", files[0], math.MaxInt64, nil); !errors.Is(err, warc.ErrField) {
+		t.Errorf("a damaged index: %v", err)
+	}
+}
