@@ -343,7 +343,7 @@ func (e *Engine) assemble(m *manifest) {
 	}
 	if p := e.peers; p != nil {
 		p.ledger, p.frontier, p.gate, p.say, p.wake, p.least, p.away, p.recover = l, e.frontier, e.gate, e.seams.Log, wakeDist, cfg.Agents, cfg.AgentAway, cfg.Recover
-		p.lose = e.lose
+		p.lose, p.standings = e.lose, newStandings(int64(max(cfg.PeerQuota, 0)), l.n.finished.Load, e.seams.Log)
 		e.frontier.peers = p
 	}
 	if cfg.Cookies {

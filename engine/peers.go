@@ -63,11 +63,13 @@ type peers struct {
 	posts   map[string]*post // guarded by mu: who carries letters to whom
 	letters sync.WaitGroup   // of carriers
 	n       postCounters
+
+	standings *standings // of the others
 }
 
 // postCounters are what went between agents, in this run.
 type postCounters struct {
-	lettersOut, lettersIn, bytesOut, bytesIn, failed, refused, retold, asked, unanswered atomic.Int64
+	lettersOut, lettersIn, bytesOut, bytesIn, failed, held, refused, retold, asked, unanswered atomic.Int64
 }
 
 // peerPatience is how long an agent that starts again waits for those whom it knew before it takes them for gone.

@@ -33,6 +33,7 @@ type band struct {
 	names []string
 	least int // agents that there must be in the beginning
 	disks map[string]*vfs.Mem
+	alter func(name string, c *engine.Config, s *engine.Seams) // of an agent before it starts; nil for nothing
 
 	mu      sync.Mutex
 	reports map[string]engine.Report
@@ -79,7 +80,11 @@ func (b *band) start(ctx context.Context, name string) *agent {
 	seams := b.rig.Seams(b.disks[name])
 	seams.Dialer, seams.Peering = a.net, a.desk
 	seams.Log = slog.New(slog.NewTextHandler(b.t.Output(), nil)).With("agent", name)
-	e, err := engine.Open(b.config(), seams)
+	cfg := b.config()
+	if b.alter != nil {
+		b.alter(name, &cfg, &seams)
+	}
+	e, err := engine.Open(cfg, seams)
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -29,6 +29,7 @@ type agentFlags struct {
 	Agents     count    `help:"How many agents must be there before the crawl begins, this one included. One that goes on waits for those that it knew, for 15s." default:"1" placeholder:"N" least:"1" most:"65536"`
 	AgentAway  duration `help:"How long the hosts of an agent that stopped in good order wait for it before others take them over." default:"10m" placeholder:"TIME"`
 	Recover    count    `help:"When agents have come or gone: how many others are asked whether they have a page before it is fetched. Nothing is fetched twice as long as no more came. 0 asks nobody." default:"3" placeholder:"N" most:"16"`
+	PeerQuota  count    `help:"How many URLs another agent may send before this one is done with any; 16 more for each that it is done with. Who goes beyond is told to wait, and who does not wait is banned. 0 for any number." default:"1000000" placeholder:"N"`
 
 	seat peering.Options // if Agent is given
 }
@@ -45,9 +46,12 @@ func (c *crawlCmd) agents(cfg *engine.Config, log *slog.Logger) error {
 		return c.alone()
 	}
 	var bad mistakes
-	cfg.Agents, cfg.AgentAway, cfg.Recover = int(c.Agents.n), c.AgentAway.d, int(c.Recover.n)
+	cfg.Agents, cfg.AgentAway, cfg.Recover, cfg.PeerQuota = int(c.Agents.n), c.AgentAway.d, int(c.Recover.n), int(c.PeerQuota.n)
 	if cfg.Recover == 0 {
 		cfg.Recover = -1
+	}
+	if cfg.PeerQuota == 0 {
+		cfg.PeerQuota = -1
 	}
 	o := peering.Options{ID: c.Agent, Capacity: int(c.Capacity.n), Log: log}
 	bad.add("--agent", identity.CheckName(c.Agent))

@@ -57,5 +57,16 @@ func writePeers(out io.Writer, p *engine.PeersReport) error {
 		p.LinksSent, p.LinksReceived, p.Pages, p.Overhead, p.Lambda, p.Waiting, p.HandedOver)
 	fmt.Fprintf(out, "letters  %d sent (%s), %d received (%s); %d did not arrive and were kept, %d were refused\n",
 		p.LettersSent, human(p.BytesSent), p.LettersReceived, human(p.BytesReceived), p.LettersFailed, p.LettersRefused)
+	for _, a := range p.Agents {
+		if a.ToldToWait > 0 {
+			fmt.Fprintf(out, "quota    %s has sent %d URLs, and was told %d times to wait\n", a.ID, a.Received, a.ToldToWait)
+		}
+		if a.Banned != "" {
+			fmt.Fprintf(out, "banned   %s until %s: %s; %d letters and questions were refused since\n", a.ID, a.Banned, a.BannedFor, a.Refused)
+		}
+	}
+	if p.LettersHeld > 0 {
+		fmt.Fprintf(out, "quota    others told this agent %d times to wait\n", p.LettersHeld)
+	}
 	return nil
 }

@@ -11,6 +11,7 @@ type peerMetrics struct {
 	totals, gauges []peerMetric
 	agents         *prometheus.Desc
 	share, waiting *prometheus.Desc
+	banned         *prometheus.Desc
 }
 
 type peerMetric struct {
@@ -33,6 +34,7 @@ func newPeerMetrics() peerMetrics {
 			one("letters_sent_total", "Letters that other agents have acknowledged, in this run.", func(p *engine.PeersReport) float64 { return float64(p.LettersSent) }),
 			one("letters_received_total", "Letters of other agents that were taken, in this run.", func(p *engine.PeersReport) float64 { return float64(p.LettersReceived) }),
 			one("letters_failed_total", "Letters that did not arrive, and are sent again, in this run.", func(p *engine.PeersReport) float64 { return float64(p.LettersFailed) }),
+			one("letters_held_total", "Letters for which the other agent had no room yet, and that are sent again, in this run.", func(p *engine.PeersReport) float64 { return float64(p.LettersHeld) }),
 			one("letters_refused_total", "Letters that could not be read, there or here, in this run.", func(p *engine.PeersReport) float64 { return float64(p.LettersRefused) }),
 			one("sent_bytes_total", "Bytes of letters sent, before they were packed, in this run.", func(p *engine.PeersReport) float64 { return float64(p.BytesSent) }),
 			one("received_bytes_total", "Bytes of letters received, after they were unpacked, in this run.", func(p *engine.PeersReport) float64 { return float64(p.BytesReceived) }),
@@ -44,6 +46,7 @@ func newPeerMetrics() peerMetrics {
 		agents:  many("agents", "Agents by state, this one among them.", "state"),
 		share:   many("share", "Part of all hosts that an agent is responsible for.", "agent"),
 		waiting: many("waiting", "URLs in the outbox for an agent.", "agent"),
+		banned:  many("banned", "1 if letters and questions of an agent are refused for a while.", "agent"),
 	}
 }
 
@@ -59,6 +62,11 @@ func (m *peerMetrics) collect(out chan<- prometheus.Metric, p *engine.PeersRepor
 		states[a.State]++
 		out <- prometheus.MustNewConstMetric(m.share, prometheus.GaugeValue, a.Share, a.ID)
 		out <- prometheus.MustNewConstMetric(m.waiting, prometheus.GaugeValue, float64(a.Waiting), a.ID)
+		banned := 0.0
+		if a.Banned != "" {
+			banned = 1
+		}
+		out <- prometheus.MustNewConstMetric(m.banned, prometheus.GaugeValue, banned, a.ID)
 	}
 	for state, n := range states {
 		out <- prometheus.MustNewConstMetric(m.agents, prometheus.GaugeValue, float64(n), string(state))
