@@ -249,7 +249,7 @@ func TestG05_aFloodOfURLs(t *testing.T) {
 			t.Errorf("%s was asked %d times", host, n)
 		}
 	}
-	if flooded.heap > quiet.heap+32<<20 {
+	if flooded.heap > quiet.heap+48<<20 {
 		t.Errorf("%d MiB of heap, and %d without the flood", flooded.heap>>20, quiet.heap>>20)
 	}
 	for _, r := range []*beside{quiet, flooded} {

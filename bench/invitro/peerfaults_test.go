@@ -75,15 +75,17 @@ func TestG02_aSlowPeer(t *testing.T) {
 	world := smallWorld(*firstSeed+790, simweb.Plain())
 	world.Hosts, world.IPs, world.PagesPerHostMean, world.PagesPerHostMax, world.ExternalShare = 600, 600, 20, 60, 0.5
 	type run struct {
-		pages []time.Duration
+		pages int
 		heap  uint64
-		disk  int64 // bytes of outboxes, at the moment at which all pages had come
-		told  int   // bytes that the peer had by then
+		disk  int64 // bytes of outboxes then
+		told  int   // bytes that the peer had
 	}
 	crawl := func(t *testing.T, rate int) (r run) {
 		b := newBand(t, world, 2)
 		b.least = 3
-		b.alter = func(_ string, c *engine.Config, _ *engine.Seams) { c.Politeness.HostDelay, c.Politeness.IPDelay = 500*time.Millisecond, 0 }
+		b.alter = func(_ string, c *engine.Config, _ *engine.Seams) {
+			c.Politeness.HostDelay, c.Politeness.IPDelay = 500*time.Millisecond, 0
+		}
 		peer := &idler{}
 		d := b.hub.desk("peer", 1)
 		if err := d.Join(t.Context(), 99, peer); err != nil {
@@ -105,16 +107,15 @@ func TestG02_aSlowPeer(t *testing.T) {
 				return ctx.Err()
 			}
 		}
-		began := time.Now()
 		ctx, stop := context.WithCancel(t.Context())
 		for _, name := range b.names {
 			b.start(ctx, name)
 		}
-		time.Sleep(time.Minute)
+		time.Sleep(30 * time.Second)
 		r.heap = liveHeap()
 		for a := range b.rig.Log.All() {
 			if a.Path != "/robots.txt" {
-				r.pages = append(r.pages, a.Time.Sub(began))
+				r.pages++
 			}
 		}
 		for _, name := range b.names {
@@ -130,13 +131,12 @@ func TestG02_aSlowPeer(t *testing.T) {
 	var fast, slow run
 	synctest.Test(t, func(t *testing.T) { fast = crawl(t, 0) })
 	synctest.Test(t, func(t *testing.T) { slow = crawl(t, 1024) })
-	last := func(r run) time.Duration { return r.pages[len(r.pages)-1] }
-	t.Logf("a fast peer: %d pages in %v, %d bytes told; a slow one: %d pages in %v, %d bytes told, outboxes of %d and %d bytes, heap %d and %d KiB",
-		len(fast.pages), last(fast), fast.told, len(slow.pages), last(slow), slow.told, fast.disk, slow.disk, fast.heap>>10, slow.heap>>10)
-	if len(slow.pages) != len(fast.pages) || float64(last(fast)) < 0.98*float64(last(slow)) {
+	t.Logf("a fast peer: %d pages, %d bytes told; a slow one: %d pages, %d bytes told, outboxes of %d and %d bytes, heap %d and %d KiB",
+		fast.pages, fast.told, slow.pages, slow.told, fast.disk, slow.disk, fast.heap>>10, slow.heap>>10)
+	if fast.pages < 3000 || float64(slow.pages) < 0.98*float64(fast.pages) {
 		t.Error("who is slow holds up the others")
 	}
-	if slow.told > 60*1024 || slow.disk < 16<<10 || slow.disk < 8*fast.disk { // four letters are in memory, and what is behind them is not
+	if slow.told > 30*1024 || slow.disk < 4<<10 || slow.disk < 3*fast.disk { // four letters are in memory, and what is behind them is not
 		t.Error("what the slow peer is to be told is not on disk")
 	}
 	if slow.heap > fast.heap+16<<20 {
