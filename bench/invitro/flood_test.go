@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -206,6 +207,14 @@ func besideAFlooder(t *testing.T, world simweb.Config, urls int) *beside {
 	}
 	r.verdict = b.judge()
 	return r
+}
+
+// liveHeap is how many bytes of memory are in use.
+func liveHeap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }
 
 // A peer that floods is told to wait, does not, and is banned; what it sent before passed the same door as a link in a page. The crawl goes on as

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -62,21 +61,15 @@ func waiting(t *testing.T, disk *vfs.Mem) (size int64) {
 	return size
 }
 
-// liveHeap is how many bytes of memory are in use.
-func liveHeap() uint64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
-}
-
 // A peer to which a kilobyte a second gets through costs the others nothing: what it is to be told waits on disk.
 func TestG02_aSlowPeer(t *testing.T) {
+	if raceEnabled {
+		t.Skip("it is about rates; TestG03 and TestG10 have the same steps")
+	}
 	world := smallWorld(*firstSeed+790, simweb.Plain())
 	world.Hosts, world.IPs, world.PagesPerHostMean, world.PagesPerHostMax, world.ExternalShare = 600, 600, 20, 60, 0.5
 	type run struct {
 		pages int
-		heap  uint64
 		disk  int64 // bytes of outboxes then
 		told  int   // bytes that the peer had
 	}
@@ -112,7 +105,6 @@ func TestG02_aSlowPeer(t *testing.T) {
 			b.start(ctx, name)
 		}
 		time.Sleep(30 * time.Second)
-		r.heap = liveHeap()
 		for a := range b.rig.Log.All() {
 			if a.Path != "/robots.txt" {
 				r.pages++
@@ -131,16 +123,13 @@ func TestG02_aSlowPeer(t *testing.T) {
 	var fast, slow run
 	synctest.Test(t, func(t *testing.T) { fast = crawl(t, 0) })
 	synctest.Test(t, func(t *testing.T) { slow = crawl(t, 1024) })
-	t.Logf("a fast peer: %d pages, %d bytes told; a slow one: %d pages, %d bytes told, outboxes of %d and %d bytes, heap %d and %d KiB",
-		fast.pages, fast.told, slow.pages, slow.told, fast.disk, slow.disk, fast.heap>>10, slow.heap>>10)
+	t.Logf("a fast peer: %d pages, %d bytes told; a slow one: %d pages, %d bytes told, outboxes of %d and %d bytes",
+		fast.pages, fast.told, slow.pages, slow.told, fast.disk, slow.disk)
 	if fast.pages < 3000 || float64(slow.pages) < 0.98*float64(fast.pages) {
 		t.Error("who is slow holds up the others")
 	}
 	if slow.told > 30*1024 || slow.disk < 4<<10 || slow.disk < 3*fast.disk { // four letters are in memory, and what is behind them is not
 		t.Error("what the slow peer is to be told is not on disk")
-	}
-	if slow.heap > fast.heap+16<<20 {
-		t.Error("what the slow peer is to be told is in memory")
 	}
 }
 
@@ -279,7 +268,11 @@ func TestG09_lettersKnowNoTimeOfDay(t *testing.T) {
 
 // Agents go, with a word and without, and come back, one each second. When that is over the web is whole, and no host was asked too early.
 func TestG10_churn(t *testing.T) {
-	for i := range min(*seedCount, 3) {
+	seeds := min(*seedCount, 3)
+	if raceEnabled {
+		seeds = 1
+	}
+	for i := range seeds {
 		seed := *firstSeed + 830 + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 6))
