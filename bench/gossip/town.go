@@ -59,6 +59,9 @@ func newTown(o *Options, size int, seed uint64) *town {
 	return t
 }
 
+// manyAgents are so many that each need not pass news on as often as in a small group: what one misses comes from hundreds of others.
+const manyAgents = 300
+
 // start starts agent n, and waits until it is a member.
 func (t *town) start(ctx context.Context, n int, seed int) (*agent, error) {
 	line, err := t.net.Transport(place(n))
@@ -74,6 +77,9 @@ func (t *town) start(ctx context.Context, n int, seed int) (*agent, error) {
 		Key:       bytes.Repeat([]byte{1}, members.KeySize),
 		Transport: line,
 		Timings:   members.Timings{}.Scaled(t.o.Pace),
+	}
+	if t.size >= manyAgents {
+		o.Retells = 4
 	}
 	if n != seed {
 		o.Seeds = []string{place(seed).String()}

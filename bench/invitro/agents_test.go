@@ -180,7 +180,7 @@ func TestAgents_shareAWebWithoutGapsOrOverlap(t *testing.T) {
 }
 
 // An agent that is killed and starts again before the others take it for gone, again and again, costs nothing but what was in flight.
-func TestAgents_anAgentIsKilledAndComesBack(t *testing.T) {
+func TestG03_anAgentIsKilledAndComesBack(t *testing.T) {
 	for i := range *seedCount {
 		seed := *firstSeed + 720 + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
@@ -220,7 +220,7 @@ func TestAgents_anAgentIsKilledAndComesBack(t *testing.T) {
 
 // An agent that dies with its disk is missed by nobody: the others take its hosts over and are told of its URLs again. So it is also when
 // it had died before and come back: then its hosts are lent a second time.
-func TestAgents_anAgentAndItsDiskAreLost(t *testing.T) {
+func TestG03_anAgentAndItsDiskAreLost(t *testing.T) {
 	for i := range *seedCount {
 		seed := *firstSeed + 740 + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
@@ -309,7 +309,7 @@ func TestAgents_anAgentComesLateAndAnotherGoesAndComesBack(t *testing.T) {
 }
 
 // An agent whose name another has stops in good order, and says why. What it has is whole, and it goes on when it is run again.
-func TestAgents_whoIsLostStopsInOrderAndGoesOn(t *testing.T) {
+func TestG04_whoIsLostStopsInOrderAndGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBand(t, smallWorld(*firstSeed+720, simweb.Plain()), 2)
 		for _, name := range b.names {

@@ -214,7 +214,7 @@ func TestASeatThatIsGoneAndComesBack(t *testing.T) {
 }
 
 // A name has one owner: who comes second is refused, and where two groups of one name meet one of the two is lost.
-func TestOneNameOneSeat(t *testing.T) {
+func TestG04_oneNameOneSeat(t *testing.T) {
 	a := open(t, "a", nil)
 	join(t, a, 1)
 	if err := open(t, "a", nil, a).Join(t.Context(), 2, new(clerk)); !errors.Is(err, members.ErrName) {
@@ -242,7 +242,7 @@ func TestOneNameOneSeat(t *testing.T) {
 }
 
 // Who has a file of another crawl, or none, is refused with what to do.
-func TestAnotherCrawlsFile(t *testing.T) {
+func TestG06_anotherCrawlsFile(t *testing.T) {
 	a := open(t, "a", authority(t))
 	join(t, a, 1)
 	for name, by := range map[string]*identity.Authority{"another crawl's": authority(t), "none": nil} {
