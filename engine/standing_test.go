@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"orbweaver/engine/outbox"
+	"orbweaver/engine/urlx"
+	"orbweaver/internal/vfs"
 )
 
 // letterOf is a letter of some URLs.
@@ -158,6 +160,58 @@ func FuzzLetter(f *testing.F) {
 		}
 		if weigh(letter) < 0 {
 			t.Error("a letter of less than nothing")
+		}
+	})
+}
+
+// FuzzQuestion finds out whether anything that a peer can ask does more than to get an answer or to be refused, and to be banned in the end.
+func FuzzQuestion(f *testing.F) {
+	f.Add([]byte{questionFetched})
+	f.Add(outbox.AppendItem([]byte{questionFetched}, []byte("http://a.test/")))
+	f.Add(outbox.AppendItem(outbox.AppendItem([]byte{questionFetched}, nil), []byte("x")))
+	f.Add([]byte{questionFetched, 0xff, 0xff, 0x7f, 'x'})
+	f.Add([]byte{})
+	known, err := openFetched(vfs.NewMem(1), "fetched", 1<<16, 1<<12, nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() {
+		if err := known.urls.Close(); err != nil {
+			f.Error(err)
+		}
+	})
+	p := &peers{fetched: known, frontier: &Frontier{hashSeed: 7}}
+	known.add(urlx.Fingerprint(7, []byte("http://a.test/")))
+	f.Fuzz(func(t *testing.T, question []byte) {
+		if len(question) == 1 && question[0] == questionCalm {
+			return // it is answered from a crawl that runs
+		}
+		p.standings = newStandings(1, func() int64 { return 0 }, slog.New(slog.DiscardHandler))
+		answer, err := p.Answer(t.Context(), "peer", question)
+		if err != nil {
+			if !errors.Is(err, ErrLetter) {
+				t.Fatalf("an error without a name: %v", err)
+			}
+			for range garbledMost {
+				_, err = p.Answer(t.Context(), "peer", question)
+			}
+			if !errors.Is(err, ErrBanned) {
+				t.Errorf("asked again and again: %v", err)
+			}
+			return
+		}
+		var asked int
+		for url, err := range outbox.Items(question[1:]) {
+			if err != nil || asked >= len(answer) {
+				t.Fatalf("%d answers, %v", len(answer), err)
+			}
+			if want := string(url) == "http://a.test/"; (answer[asked] == 1) != want {
+				t.Errorf("%q: %d", url, answer[asked])
+			}
+			asked++
+		}
+		if asked != len(answer) || asked > recoveryMost {
+			t.Errorf("%d answers to %d questions", len(answer), asked)
 		}
 	})
 }
