@@ -96,14 +96,23 @@ func (t *town) start(ctx context.Context, n int, seed int) (*agent, error) {
 	return a, nil
 }
 
+// joinsAtOnce is how many agents come to a group at a time while it is built.
+const joinsAtOnce = 16
+
 // build starts all, some at a time, and waits until all know all.
 func (t *town) build(ctx context.Context) (time.Duration, error) {
 	began := time.Now()
 	if _, err := t.start(ctx, 0, 0); err != nil {
 		return 0, err
 	}
-	for n := 1; n < t.size; n++ {
-		if _, err := t.start(ctx, n, 0); err != nil {
+	for from := 1; from < t.size; from += joinsAtOnce {
+		errs := make([]error, min(joinsAtOnce, t.size-from))
+		var some sync.WaitGroup
+		for i := range errs {
+			some.Go(func() { _, errs[i] = t.start(ctx, from+i, 0) })
+		}
+		some.Wait()
+		if err := errors.Join(errs...); err != nil {
 			return 0, err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 var (
 	sizes  = flag.String("sizes", "10", "sizes of groups that are simulated in virtual time")
 	deaths = flag.Int("deaths", 20, "agents that are killed in all groups of a size together")
+	quiet  = flag.Duration("quiet", 30*time.Second, "how long they are listened to while nothing happens")
 )
 
 // Groups in virtual time: no machine is too slow for them, and none too busy.
@@ -24,7 +25,7 @@ func TestGroupsInVirtualTime(t *testing.T) {
 		t.Run(size, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
-				o := Options{Sizes: []int{n}, Agents: 100, Deaths: *deaths, Quiet: 30 * time.Second, Pace: 1, Seed: 1, Say: t.Output()}
+				o := Options{Sizes: []int{n}, Agents: 100, Deaths: *deaths, Quiet: *quiet, Pace: 1, Seed: 1, Say: t.Output()}
 				r, err := Simulate(t.Context(), o)
 				if err != nil {
 					t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 
 // viewPause is the least time between two Views, for each agent in them: a View has all of them, and when a thousand come at a time each of them
 // would make a thousand.
-const viewPause = 100 * time.Microsecond
+const viewPause = 500 * time.Microsecond
 
 // keep does what the callbacks of memberlist cannot: publishes Views, sends messages, and sees to our name.
 func (g *Group) keep() {
