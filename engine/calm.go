@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -48,6 +49,7 @@ func (p *peers) agree(count int64) bool {
 		return true
 	}
 	p.calmAt.Store(count)
+	p.standings.forgive()
 	poke(p.calmed)
 	return false
 }
@@ -205,6 +207,17 @@ func hashOf(peers []Peer) uint64 {
 
 // Answer implements PeerServer.
 func (p *peers) Answer(ctx context.Context, from string, question []byte) ([]byte, error) {
+	if err := p.standings.hear(from); err != nil {
+		return nil, err
+	}
+	answer, err := p.answer(ctx, from, question)
+	if errors.Is(err, ErrLetter) {
+		return nil, p.standings.garbled(from, err)
+	}
+	return answer, err
+}
+
+func (p *peers) answer(ctx context.Context, from string, question []byte) ([]byte, error) {
 	switch {
 	case len(question) == 1 && question[0] == questionCalm:
 		return json.Marshal(p.now())

@@ -98,11 +98,12 @@ func (o *post) run(ctx context.Context) {
 		if batch == nil {
 			continue
 		}
-		if o.deliver(ctx, batch) {
+		over, told := o.deliver(ctx, batch)
+		if over {
 			wait = letterAgain
 			continue
 		}
-		rest(ctx, wait)
+		rest(ctx, max(wait, told))
 		wait = min(2*wait, letterAgainMost)
 	}
 }
@@ -150,9 +151,10 @@ func (o *post) take() (*outbox.Batch, error) {
 	return o.peers.box.Take(o.line)
 }
 
-// deliver sends a letter, and says whether it is out of the way.
-func (o *post) deliver(ctx context.Context, batch *outbox.Batch) bool {
+// deliver sends a letter, and says whether it is out of the way; if not, for how long the other agent wants no more.
+func (o *post) deliver(ctx context.Context, batch *outbox.Batch) (over bool, wait time.Duration) {
 	p := o.peers
+	var told *WaitError
 	err := p.seam.Send(ctx, o.to, batch.Bytes)
 	p.ledger.cut.RLock()
 	defer p.ledger.cut.RUnlock()
@@ -164,14 +166,18 @@ func (o *post) deliver(ctx context.Context, batch *outbox.Batch) bool {
 		p.n.refused.Add(1)
 		p.say.Error("another agent cannot read our letters: are both of the same version? The URLs in this one are lost to it",
 			"agent", o.to, "items", batch.Items, "error", err)
+	case errors.As(err, &told):
+		p.n.held.Add(1)
+		p.box.Back(batch)
+		return false, told.Wait
 	default:
 		if p.n.failed.Add(1)%100 == 1 && ctx.Err() == nil {
 			p.say.Warn("a letter did not arrive; it is sent again", "agent", o.to, "error", err)
 		}
 		p.box.Back(batch)
-		return false
+		return false, 0
 	}
 	p.box.Done(batch)
 	p.wake()
-	return true
+	return true, 0
 }

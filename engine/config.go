@@ -68,6 +68,7 @@ type Config struct {
 	AgentAway time.Duration // how long the hosts of an agent that stopped in good order wait for it, before others take them over [10m]
 	Quorum    bool          // fetch only while a majority of the last agreed agents answers: one side of a partition goes on at most
 	Recover   int           // how many others are asked whether they have a page, if agents have come or gone; below 0 for none [3]
+	PeerQuota int           // how many URLs another agent may send before this one has done any work of its own; below 0 for any number [1000000]
 
 	Checkpoint  time.Duration // between two cuts [30s]
 	ReportEvery time.Duration // between two report.json [5s]
@@ -151,6 +152,7 @@ func (c Config) WithDefaults() Config {
 	def(&c.Resolves, 256)
 	def(&c.Agents, 1)
 	def(&c.Recover, 3)
+	def(&c.PeerQuota, 1_000_000)
 	defTime(&c.AgentAway, 10*time.Minute)
 	def(&c.Rooms.SiteItems, siteItemsMax)
 	def64(&c.Rooms.JournalStep, journalReserve)

@@ -349,6 +349,7 @@ func (e *Engine) assemble(m *manifest) {
 		p.ledger, p.frontier, p.gate, p.say, p.wake, p.least, p.away, p.recover = l, e.frontier, e.gate, e.seams.Log, wakeDist, cfg.Agents, cfg.AgentAway, cfg.Recover
 		p.lose, p.fs, p.dir, p.keeps = e.lose, e.seams.FS, cfg.Dir, cfg.Store
 		p.leases.gap = func() time.Duration { return e.live.policy().IPDelay }
+		p.standings = newStandings(int64(max(cfg.PeerQuota, 0)), l.n.finished.Load, e.seams.Log)
 		e.frontier.peers = p
 	}
 	if cfg.Cookies {

@@ -233,24 +233,6 @@ func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *Ite
 	return w.hand(ctx, r, p, f)
 }
 
-// borrow makes sure that no other agent asks the address while this one does; else the Visit is given back, with the item that was not asked
-// for; nil for a site's own robots.txt.
-func (w *fetchWorker) borrow(ctx context.Context, r *returned, raw []byte) bool {
-	if w.peers == nil {
-		return true
-	}
-	var again time.Time
-	if w.lent, again = w.peers.leases.borrow(ctx, w.stopping, r.visit.Addr); w.lent != nil {
-		return true
-	}
-	r.release.IPDue = again
-	if raw != nil {
-		r.release.Front = [][]byte{raw}
-	}
-	w.giveBack(r, nil)
-	return false
-}
-
 // questionTries is in how many of a URL's first tries the request may be a question. After that it is a plain one: perhaps it was the
 // question that the server did not bear.
 const questionTries = 2
@@ -483,20 +465,9 @@ func (w *fetchWorker) putBack(r *returned) {
 	}
 	clear(w.refused)
 	w.refused = w.refused[:0]
-	if w.lent != nil {
-		w.lent = nil
-		due := r.release.IPDue
-		if due.Before(r.release.SiteDue) && !w.peers.mine(r.visit.Key) { // the site went to another agent meanwhile, who knows nothing of this exchange
-			due = r.release.SiteDue
-		}
-		more := func(due time.Time) bool { return !due.IsZero() && due.Before(r.release.IPDue.Add(soonAgain)) }
-		w.peers.leases.give(r.visit.Addr, due, more(r.visit.NextDue) || more(r.release.SiteDue))
-	}
+	w.giveAddress(r)
 	r.visit.Site = w.site
 	w.done.put(r)
 }
-
-// soonAgain is how long an address is kept for the next exchange, while other agents wait for it.
-const soonAgain = 100 * time.Millisecond
 
 func isPageStatus(status int) bool { return status >= 200 && status < 300 }

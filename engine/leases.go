@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
@@ -28,6 +29,9 @@ type leases struct {
 	clerks map[string]*clerk  // guarded by mu: who asks other keepers, by line
 	asked  map[string]inquiry // guarded by mu: the last question of each agent
 }
+
+// errOvertaken says that a question came after a later one of the same agent, which did not wait for the answer any more.
+var errOvertaken = errors.New("engine: a question that a later one overtook")
 
 func (l *leases) init(p *peers) {
 	l.peers, l.run, l.answered = p, rand.Uint64(), make(chan struct{})
@@ -186,7 +190,7 @@ func (l *leases) answer(from string, question []byte) (answers []byte, err error
 	l.mu.Lock()
 	defer l.mu.Unlock() // questions of one agent are answered one after the other
 	if last := l.asked[from]; last.run == this.run && last.number >= this.number {
-		return nil, fmt.Errorf("%w: a question of %q came after a later one", ErrLetter, from)
+		return nil, errOvertaken
 	}
 	l.asked[from] = this
 	c, now, wishes := l.peers.circle.Load(), time.Now(), 0

@@ -14,15 +14,24 @@ const letterLink byte = 'L' // a URL, as an Item that has it whole
 
 // Letter takes what another agent sends: it passes the same door as what a page says. It returns when that is durable.
 func (p *peers) Letter(ctx context.Context, from string, letter []byte) error {
+	if err := p.standings.hear(from); err != nil {
+		return err
+	}
 	if err := readLetter(letter); err != nil {
 		p.n.refused.Add(1)
+		return p.standings.garbled(from, err)
+	}
+	back, err := p.standings.charge(from, letter)
+	if err != nil {
 		return err
 	}
 	if err := p.frontier.WaitRoom(ctx); err != nil {
+		back()
 		return err
 	}
 	end, err := p.receive(letter)
 	if err != nil {
+		back()
 		return fmt.Errorf("engine: a letter of %q: %w", from, err)
 	}
 	p.n.lettersIn.Add(1)
@@ -94,5 +103,23 @@ func readLink(item []byte) (Item, error) {
 	if err != nil || !bytes.Equal(url, it.Rest) {
 		return Item{}, fmt.Errorf("a URL that is not in normal form: %.200q", it.Rest)
 	}
+	if len(it.Way) > wayMax || !letters(it.Way) {
+		return Item{}, fmt.Errorf("a way that is none: %.200q", it.Way)
+	}
+	if len(it.Via) > 0 { // it will stand in a record
+		if url, err = urlx.Normalize(url[:0], it.Via); err != nil || !bytes.Equal(url, it.Via) {
+			return Item{}, fmt.Errorf("a page that is not in normal form: %.200q", it.Via)
+		}
+	}
 	return it, nil
+}
+
+// letters says that a way could be one.
+func letters(way []byte) bool {
+	for _, c := range way {
+		if c != '-' && (c < 'A' || c > 'Z') {
+			return false
+		}
+	}
+	return true
 }

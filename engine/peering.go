@@ -31,7 +31,7 @@ type Peering interface {
 	// may still come until it returns.
 	Leave(ctx context.Context) error
 	// Send brings a letter to another agent. It returns nil when that one has it for good. After an error it may have it or not. It
-	// borrows the letter, and may be called many times at once.
+	// borrows the letter, and may be called many times at once. It says what the other agent said: ErrLetter, ErrBanned or a *WaitError.
 	Send(ctx context.Context, to string, letter []byte) error
 	// Ask puts a question to another agent.
 	Ask(ctx context.Context, to string, question []byte) (answer []byte, err error)
@@ -68,7 +68,8 @@ type KnownPeer struct {
 
 // PeerServer is what an agent does for others. Its methods are safe for concurrent use.
 type PeerServer interface {
-	// Letter takes a letter, which it borrows. When it returns nil, what the letter says is durable.
+	// Letter takes a letter, which it borrows. When it returns nil, what the letter says is durable. A *WaitError says that the sender is to wait
+	// before it sends it again, ErrLetter that it never should, and ErrBanned that nothing of the sender is listened to for a while.
 	Letter(ctx context.Context, from string, letter []byte) error
 	// Answer answers a question.
 	Answer(ctx context.Context, from string, question []byte) ([]byte, error)

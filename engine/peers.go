@@ -73,12 +73,14 @@ type peers struct {
 	letters sync.WaitGroup   // of carriers and clerks
 	leases  leases
 	n       postCounters
+
+	standings *standings // of the others
 }
 
 // postCounters are what went between agents, in this run.
 type postCounters struct {
-	lettersOut, lettersIn, bytesOut, bytesIn, failed, refused, retold, asked, unanswered, superseded atomic.Int64
-	leaseWishes, leaseAsked, leaseUnanswered, leaseAborted                                           atomic.Int64
+	lettersOut, lettersIn, bytesOut, bytesIn, failed, held, refused, retold, asked, unanswered, superseded atomic.Int64
+	leaseWishes, leaseAsked, leaseUnanswered, leaseAborted                                                 atomic.Int64
 }
 
 // peerPatience is how long an agent that starts again waits for those whom it knew before it takes them for gone.

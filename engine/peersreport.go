@@ -31,6 +31,7 @@ type PeersReport struct {
 	LettersSent     int64 `json:"letters_sent"` // and acknowledged: the other agent has them for good
 	LettersReceived int64 `json:"letters_received"`
 	LettersFailed   int64 `json:"letters_failed"` // that did not arrive, or are not known to have; they are sent again
+	LettersHeld     int64 `json:"letters_held"`   // that the other agent has no room for yet, as it says; they are sent again
 	LettersRefused  int64 `json:"letters_refused"`
 	BytesSent       int64 `json:"bytes_sent"` // of letters, before they are packed
 	BytesReceived   int64 `json:"bytes_received"`
@@ -61,6 +62,12 @@ type AgentReport struct {
 	Since    string    `json:"since,omitempty"` // when it was seen to come; or to go, if it is not there any more
 	Share    float64   `json:"share"`           // of all hosts
 	Waiting  int64     `json:"waiting"`         // URLs in the outbox for it
+
+	Received   int64  `json:"received"`               // URLs of its letters, in this run; long ones count for several
+	ToldToWait int64  `json:"told_to_wait,omitempty"` // letters of its that were not taken for the quota
+	Banned     string `json:"banned,omitempty"`       // until then its letters and questions are refused
+	BannedFor  string `json:"banned_for,omitempty"`
+	Refused    int64  `json:"refused,omitempty"` // letters and questions, since it is banned
 }
 
 // Here is how many agents are there, this one among them.
@@ -79,7 +86,7 @@ func (p *peers) report(c *Counters) *PeersReport {
 		Self: p.seam.Self(), Pages: c.stored() + c.NotStored,
 		LinksSent: c.Sent, LinksReceived: c.Received, LinksOut: c.LinksOut, HandedOver: c.Outcomes[outcome.HandedOver],
 		Asked: p.n.asked.Load(), Unanswered: p.n.unanswered.Load(), Recovered: c.Outcomes[outcome.Recovered], Retold: p.n.retold.Load(), Superseded: p.n.superseded.Load(),
-		LettersSent: p.n.lettersOut.Load(), LettersReceived: p.n.lettersIn.Load(), LettersFailed: p.n.failed.Load(), LettersRefused: p.n.refused.Load(),
+		LettersSent: p.n.lettersOut.Load(), LettersReceived: p.n.lettersIn.Load(), LettersFailed: p.n.failed.Load(), LettersHeld: p.n.held.Load(), LettersRefused: p.n.refused.Load(),
 		BytesSent: p.n.bytesOut.Load(), BytesReceived: p.n.bytesIn.Load(),
 	}
 	n := &p.n
@@ -104,6 +111,7 @@ func (p *peers) report(c *Counters) *PeersReport {
 		}
 		waiting, _ := p.box.Waiting(k.line())
 		a.Waiting = int64(waiting)
+		p.standings.report(&a)
 		r.Agents = append(r.Agents, a)
 	}
 	return r

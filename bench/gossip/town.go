@@ -59,6 +59,9 @@ func newTown(o *Options, size int, seed uint64) *town {
 	return t
 }
 
+// manyAgents are so many that each need not pass news on as often as in a small group: what one misses comes from hundreds of others.
+const manyAgents = 300
+
 // start starts agent n, and waits until it is a member.
 func (t *town) start(ctx context.Context, n int, seed int) (*agent, error) {
 	line, err := t.net.Transport(place(n))
@@ -75,6 +78,9 @@ func (t *town) start(ctx context.Context, n int, seed int) (*agent, error) {
 		Transport: line,
 		Timings:   members.Timings{}.Scaled(t.o.Pace),
 	}
+	if t.size >= manyAgents {
+		o.Retells = 4
+	}
 	if n != seed {
 		o.Seeds = []string{place(seed).String()}
 	}
@@ -90,14 +96,23 @@ func (t *town) start(ctx context.Context, n int, seed int) (*agent, error) {
 	return a, nil
 }
 
+// joinsAtOnce is how many agents come to a group at a time while it is built.
+const joinsAtOnce = 16
+
 // build starts all, some at a time, and waits until all know all.
 func (t *town) build(ctx context.Context) (time.Duration, error) {
 	began := time.Now()
 	if _, err := t.start(ctx, 0, 0); err != nil {
 		return 0, err
 	}
-	for n := 1; n < t.size; n++ {
-		if _, err := t.start(ctx, n, 0); err != nil {
+	for from := 1; from < t.size; from += joinsAtOnce {
+		errs := make([]error, min(joinsAtOnce, t.size-from))
+		var some sync.WaitGroup
+		for i := range errs {
+			some.Go(func() { _, errs[i] = t.start(ctx, from+i, 0) })
+		}
+		some.Wait()
+		if err := errors.Join(errs...); err != nil {
 			return 0, err
 		}
 	}

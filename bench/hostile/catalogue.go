@@ -10,10 +10,10 @@ var Families = []struct {
 }{
 	{'H', "HTTP/1"}, {'Z', "compression"}, {'R', "redirects"}, {'D', "DNS"}, {'N', "network, addresses, TLS"}, {'B', "robots.txt"},
 	{'P', "documents"}, {'U', "URLs"}, {'T', "traps and spam"}, {'S', "disk, process, machine"}, {'A', "control"},
+	{'G', "several agents"},
 }
 
-// Catalogue lists all cases that concern one agent. Numbers that are missing belong to what is not built (HTTP/2, extractors, uploads,
-// plug-ins); several agents are another story.
+// Catalogue lists all cases. Numbers that are missing belong to what is not built (HTTP/2, extractors, uploads, plug-ins).
 var Catalogue = []Entry{
 	{"H01", "the head comes a byte each ten seconds", "cut at the deadline for heads, header-timeout"},
 	{"H02", "the body comes a byte each second, for ever", "cut for its rate or at the total deadline; what came is kept, truncated: time"},
@@ -158,4 +158,15 @@ var Catalogue = []Entry{
 	{"A05", "pause and resume ten thousand times at once", "one after the other, the last holds"},
 	{"A06", "names that climb out of the directory", "refused"},
 	{"A07", "profiles for strangers", "off unless asked for"},
+
+	{"G01", "a full, partial or one-way partition, and its end", "nobody stops; one group again within 60 s"},
+	{"G02", "a peer to which a kilobyte a second gets through", "what it is to be told waits on disk; the others keep 98 % of their rate"},
+	{"G03", "a peer that starts again: with its data, without, at another address", "it has its hosts back; nothing is missing, and no more is fetched twice than was lost or in flight"},
+	{"G04", "two peers of one name", "the second is refused; of two groups that meet, one of the two stops in order"},
+	{"G05", "a peer that floods 10^8 URLs, sends what is out of scope, private, unreadable or another's", "all checks are repeated, a quota for each peer, bans; honest hosts notice nothing"},
+	{"G06", "strangers, other crawls, connections and words played back, replaced certificates", "refused, counted, logged"},
+	{"G07", "builds a version before and ahead", "the highest version in common is spoken; if there is none, letters wait"},
+	{"G08", "a peer loses its power when it has acknowledged", "acknowledged is durable; what is not is sent again"},
+	{"G09", "a clock that is wrong by a day", "no effect: nobody sends the time of day, certificates reach a day into the past"},
+	{"G10", "peers come and go, one each second", "coverage is whole and hosts keep their delays; who is there is agreed on after an hour of it"},
 }

@@ -34,6 +34,7 @@ type band struct {
 	least  int // agents that there must be in the beginning
 	quorum bool
 	disks  map[string]*vfs.Mem
+	alter  func(name string, c *engine.Config, s *engine.Seams) // of an agent before it starts; nil for nothing
 
 	slowSync time.Duration // between two group commits; 0 for the usual time
 
@@ -85,7 +86,9 @@ func (b *band) start(ctx context.Context, name string) *agent {
 	seams.Dialer, seams.Peering = a.net, a.desk
 	seams.Log = slog.New(slog.NewTextHandler(b.t.Output(), nil)).With("agent", name)
 	cfg := b.config(name)
-	cfg.Fetch.UserAgent += " " + name // so the web's log tells them apart
+	if b.alter != nil {
+		b.alter(name, &cfg, &seams)
+	}
 	e, err := engine.Open(cfg, seams)
 	if err != nil {
 		b.t.Fatal(err)
@@ -187,7 +190,7 @@ func TestAgents_shareAWebWithoutGapsOrOverlap(t *testing.T) {
 }
 
 // An agent that is killed and starts again before the others take it for gone, again and again, costs nothing but what was in flight.
-func TestAgents_anAgentIsKilledAndComesBack(t *testing.T) {
+func TestG03_anAgentIsKilledAndComesBack(t *testing.T) {
 	for i := range *seedCount {
 		seed := *firstSeed + 720 + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
@@ -227,7 +230,7 @@ func TestAgents_anAgentIsKilledAndComesBack(t *testing.T) {
 
 // An agent that dies with its disk is missed by nobody: the others take its hosts over and are told of its URLs again. So it is also when
 // it had died before and come back: then its hosts are lent a second time.
-func TestAgents_anAgentAndItsDiskAreLost(t *testing.T) {
+func TestG03_anAgentAndItsDiskAreLost(t *testing.T) {
 	for i := range *seedCount {
 		seed := *firstSeed + 740 + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
@@ -316,7 +319,7 @@ func TestAgents_anAgentComesLateAndAnotherGoesAndComesBack(t *testing.T) {
 }
 
 // An agent whose name another has stops in good order, and says why. What it has is whole, and it goes on when it is run again.
-func TestAgents_whoIsLostStopsInOrderAndGoesOn(t *testing.T) {
+func TestG04_whoIsLostStopsInOrderAndGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBand(t, smallWorld(*firstSeed+720, simweb.Plain()), 2)
 		for _, name := range b.names {

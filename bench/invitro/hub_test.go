@@ -22,6 +22,9 @@ type hub struct {
 	latency func() time.Duration // of one way
 	letters int                  // that were acknowledged
 	asked   int
+
+	way   func(ctx context.Context, from, to string, letter []byte) error // of each letter before it arrives; nil for none
+	acked func(from, to string)                                           // called when a letter was acknowledged; nil for nobody
 }
 
 var (
@@ -188,11 +191,19 @@ func (d *desk) Send(ctx context.Context, to string, letter []byte) error {
 	if err != nil {
 		return err
 	}
+	if d.hub.way != nil {
+		if err = d.hub.way(ctx, d.peer.ID, to, letter); err != nil {
+			return err
+		}
+	}
 	if err = s.Letter(ctx, d.peer.ID, slices.Clone(letter)); err != nil {
 		return err
 	}
 	if err = d.hub.travel(ctx, to, d.peer.ID); err != nil {
 		return err
+	}
+	if d.hub.acked != nil {
+		d.hub.acked(d.peer.ID, to)
 	}
 	d.hub.mu.Lock()
 	defer d.hub.mu.Unlock()

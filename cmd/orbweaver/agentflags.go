@@ -30,6 +30,7 @@ type agentFlags struct {
 	AgentAway  duration `help:"How long the hosts of an agent that stopped in good order wait for it before others take them over." default:"10m" placeholder:"TIME"`
 	Quorum     bool     `help:"In a partition at most one side goes on: fetch nothing while fewer than a majority of the agents that were agreed on last have answered within 10s, and take over the hosts of a lost agent no earlier than 15s after the last word with it. Give it to all agents of a crawl or to none. The price: the smaller side stops, of two halves both do, and of two agents either stops when the other is lost."`
 	Recover    count    `help:"When agents have come or gone: how many others are asked whether they have a page before it is fetched. Nothing is fetched twice as long as no more came. 0 asks nobody." default:"3" placeholder:"N" most:"16"`
+	PeerQuota  count    `help:"How many URLs another agent may send before this one is done with any; 16 more for each that it is done with. Who goes beyond is told to wait, and who does not wait is banned. 0 for any number." default:"1000000" placeholder:"N"`
 
 	seat peering.Options // if Agent is given
 }
@@ -46,9 +47,12 @@ func (c *crawlCmd) agents(cfg *engine.Config, log *slog.Logger) error {
 		return c.alone()
 	}
 	var bad mistakes
-	cfg.Agents, cfg.AgentAway, cfg.Recover, cfg.Quorum = int(c.Agents.n), c.AgentAway.d, int(c.Recover.n), c.Quorum
+	cfg.Agents, cfg.AgentAway, cfg.Recover, cfg.Quorum, cfg.PeerQuota = int(c.Agents.n), c.AgentAway.d, int(c.Recover.n), c.Quorum, int(c.PeerQuota.n)
 	if cfg.Recover == 0 {
 		cfg.Recover = -1
+	}
+	if cfg.PeerQuota == 0 {
+		cfg.PeerQuota = -1
 	}
 	o := peering.Options{ID: c.Agent, Capacity: int(c.Capacity.n), Log: log}
 	bad.add("--agent", identity.CheckName(c.Agent))

@@ -276,6 +276,25 @@ func TestProgressBesideOthers(t *testing.T) {
 	}
 }
 
+// Who was told to wait, and who is banned and why, stands below the table.
+func TestPeersThatAreBanned(t *testing.T) {
+	var out buffer
+	p := &engine.PeersReport{Self: "a1", LettersHeld: 3, Agents: []engine.AgentReport{
+		{ID: "a1", State: engine.PeerAlive}, {ID: "a2", State: engine.PeerAlive, Received: 2_000_000, ToldToWait: 70, Banned: "2026-11-22T10:00:00Z", BannedFor: "it floods", Refused: 9}}}
+	if err := writePeers(&out, p); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		"quota    a2 has sent 2000000 URLs, and was told 70 times to wait\n",
+		"banned   a2 until 2026-11-22T10:00:00Z: it floods; 9 letters and questions were refused since\n",
+		"quota    others told this agent 3 times to wait\n",
+	} {
+		if !strings.Contains(out.String(), line) {
+			t.Errorf("%q lacks %q", out.String(), line)
+		}
+	}
+}
+
 // All that is wrong with the flags of an agent is told at once, with what to do.
 func TestAgentFlags(t *testing.T) {
 	dir := t.TempDir()

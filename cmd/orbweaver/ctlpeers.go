@@ -67,5 +67,16 @@ func writePeers(out io.Writer, p *engine.PeersReport) error {
 		}
 		fmt.Fprintf(out, "majority %s: agreed on are %s; who answers: %s\n", word, strings.Join(q.Agreed, ", "), strings.Join(q.Answer, ", "))
 	}
+	for _, a := range p.Agents {
+		if a.ToldToWait > 0 {
+			fmt.Fprintf(out, "quota    %s has sent %d URLs, and was told %d times to wait\n", a.ID, a.Received, a.ToldToWait)
+		}
+		if a.Banned != "" {
+			fmt.Fprintf(out, "banned   %s until %s: %s; %d letters and questions were refused since\n", a.ID, a.Banned, a.BannedFor, a.Refused)
+		}
+	}
+	if p.LettersHeld > 0 {
+		fmt.Fprintf(out, "quota    others told this agent %d times to wait\n", p.LettersHeld)
+	}
 	return nil
 }

@@ -11,6 +11,7 @@ type peerMetrics struct {
 	totals, gauges []peerMetric
 	agents         *prometheus.Desc
 	share, waiting *prometheus.Desc
+	banned         *prometheus.Desc
 	majority       *prometheus.Desc // with --quorum alone
 }
 
@@ -34,6 +35,7 @@ func newPeerMetrics() peerMetrics {
 			one("letters_sent_total", "Letters that other agents have acknowledged, in this run.", func(p *engine.PeersReport) float64 { return float64(p.LettersSent) }),
 			one("letters_received_total", "Letters of other agents that were taken, in this run.", func(p *engine.PeersReport) float64 { return float64(p.LettersReceived) }),
 			one("letters_failed_total", "Letters that did not arrive, and are sent again, in this run.", func(p *engine.PeersReport) float64 { return float64(p.LettersFailed) }),
+			one("letters_held_total", "Letters for which the other agent had no room yet, and that are sent again, in this run.", func(p *engine.PeersReport) float64 { return float64(p.LettersHeld) }),
 			one("letters_refused_total", "Letters that could not be read, there or here, in this run.", func(p *engine.PeersReport) float64 { return float64(p.LettersRefused) }),
 			one("leases_wished_total", "Addresses that this agent wished to ask, in this run.", func(p *engine.PeersReport) float64 { return float64(p.LeasesWished) }),
 			one("leases_asked_total", "Questions in which such wishes went to other agents, in this run.", func(p *engine.PeersReport) float64 { return float64(p.LeasesAsked) }),
@@ -50,6 +52,7 @@ func newPeerMetrics() peerMetrics {
 		agents:   many("agents", "Agents by state, this one among them.", "state"),
 		share:    many("share", "Part of all hosts that an agent is responsible for.", "agent"),
 		waiting:  many("waiting", "URLs in the outbox for an agent.", "agent"),
+		banned:   many("banned", "1 if letters and questions of an agent are refused for a while.", "agent"),
 		majority: prometheus.NewDesc("orbweaver_peers_majority", "1 if a majority of the agents that were agreed on answers, so that this one may fetch; 0 if not.", nil, nil),
 	}
 }
@@ -66,6 +69,11 @@ func (m *peerMetrics) collect(out chan<- prometheus.Metric, p *engine.PeersRepor
 		states[a.State]++
 		out <- prometheus.MustNewConstMetric(m.share, prometheus.GaugeValue, a.Share, a.ID)
 		out <- prometheus.MustNewConstMetric(m.waiting, prometheus.GaugeValue, float64(a.Waiting), a.ID)
+		banned := 0.0
+		if a.Banned != "" {
+			banned = 1
+		}
+		out <- prometheus.MustNewConstMetric(m.banned, prometheus.GaugeValue, banned, a.ID)
 	}
 	if q := p.Quorum; q != nil {
 		has := 0.0

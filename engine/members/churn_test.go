@@ -74,7 +74,7 @@ type churn struct {
 	last int // the latest address
 }
 
-func TestChurn(t *testing.T) {
+func TestG10_churn(t *testing.T) {
 	seconds := 3600
 	if testing.Short() || raceEnabled {
 		seconds = 300

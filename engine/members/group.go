@@ -140,10 +140,10 @@ func (g *Group) open() error {
 	return nil
 }
 
-// retransmitMult is how often each agent passes news on, times the logarithm of the group's size. With memberlist's 4 an agent of eight
+// retells is how often each agent passes news on, times the logarithm of the group's size. With memberlist's 4 an agent of eight
 // misses one piece of news in eighty, (6/7)^28, and hears of it at the next Sync; and to miss that somebody is not dead after all makes it
 // dead. With 12 it is one in four hundred thousand.
-const retransmitMult = 12
+const retells = 12
 
 // config translates. Whatever has no line here has memberlist's value for local networks.
 func (g *Group) config(name string, transport memberlist.Transport) *memberlist.Config {
@@ -156,7 +156,7 @@ func (g *Group) config(name string, transport memberlist.Transport) *memberlist.
 	c.SuspicionMult, c.SuspicionMaxTimeoutMult = t.suspicionMult(1), 1
 	c.AwarenessMaxMultiplier = 3
 	c.GossipInterval, c.GossipToTheDeadTime = t.Gossip, t.remembered()
-	c.RetransmitMult = retransmitMult
+	c.RetransmitMult = g.o.Retells
 	c.PushPullInterval, c.TCPTimeout = t.Sync, t.Stream
 	c.EnableCompression = false // LZW of a hundred bytes costs more than it saves
 	c.SecretKey = g.o.Key

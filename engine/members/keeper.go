@@ -8,10 +8,15 @@ import (
 	"github.com/hashicorp/memberlist"
 )
 
+// viewPause is the least time between two Views, for each agent in them: a View has all of them, and when a thousand come at a time each of them
+// would make a thousand.
+const viewPause = 500 * time.Microsecond
+
 // keep does what the callbacks of memberlist cannot: publishes Views, sends messages, and sees to our name.
 func (g *Group) keep() {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
+	var last time.Time // when a View was published
 	for {
 		select {
 		case <-g.ctx.Done():
@@ -26,9 +31,15 @@ func (g *Group) keep() {
 		}
 		g.deliver()
 		g.mu.Lock()
-		dirty := g.dirty
+		dirty, pause := g.dirty, viewPause*time.Duration(len(g.roster.living))-time.Since(last)
 		g.mu.Unlock()
-		if dirty {
+		switch {
+		case dirty && pause > 0:
+			if again == 0 || pause < again {
+				again = pause
+			}
+		case dirty:
+			last = time.Now()
 			g.publish()
 		}
 		if again > 0 {

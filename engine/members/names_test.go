@@ -10,7 +10,7 @@ import (
 	"orbweaver/engine/members"
 )
 
-func TestAnAgentComesBackAtOnce(t *testing.T) {
+func TestG03_anAgentComesBackAtOnce(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		at   int
@@ -40,7 +40,7 @@ func TestAnAgentComesBackAtOnce(t *testing.T) {
 	}
 }
 
-func TestANameIsTaken(t *testing.T) {
+func TestG04_aNameIsTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, 1)
 		defer w.close()
@@ -60,7 +60,7 @@ func TestANameIsTaken(t *testing.T) {
 	})
 }
 
-func TestTwoOfANameThatMeetLater(t *testing.T) {
+func TestG04_twoOfANameThatMeetLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, 1)
 		defer w.close()

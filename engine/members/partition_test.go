@@ -32,7 +32,7 @@ func (w *town) sides(t *testing.T, split, all int) {
 	}
 }
 
-func TestPartitionsHeal(t *testing.T) {
+func TestG01_partitionsHeal(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		split int
@@ -85,7 +85,7 @@ func TestPartitionsHeal(t *testing.T) {
 	}
 }
 
-func TestASideWithoutLivingSeedsIsFound(t *testing.T) {
+func TestG01_aSideWithoutLivingSeedsIsFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, 1)
 		defer w.close()

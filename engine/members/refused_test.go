@@ -35,7 +35,7 @@ func (p *paper) count(words string) int {
 
 func key(b byte) []byte { return bytes.Repeat([]byte{b}, members.KeySize) }
 
-func TestAnotherKeyIsRefused(t *testing.T) {
+func TestG06_anotherKeyIsRefused(t *testing.T) {
 	for _, c := range []struct {
 		name         string
 		ours, theirs []byte
@@ -103,7 +103,7 @@ func TestWithOneKeyAllIsWell(t *testing.T) {
 	})
 }
 
-func TestAnotherCrawlIsRefused(t *testing.T) {
+func TestG06_anotherCrawlIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := &paper{}
 		w := newTown(t, 1)
@@ -139,7 +139,7 @@ func TestAnotherCrawlIsRefused(t *testing.T) {
 	})
 }
 
-func TestWordsOfTheDeadArePlayedBack(t *testing.T) {
+func TestG06_wordsOfTheDeadArePlayedBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, 1)
 		defer w.close()

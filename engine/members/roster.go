@@ -3,7 +3,6 @@ package members
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"net/netip"
 	"slices"
@@ -28,14 +27,16 @@ const rosterMax = 4096
 // and so does who was taken for dead and is not. What a process said in an ended term is an echo, or a replay, and is not heard.
 type roster struct {
 	self   process
-	living map[string]*process // by name, without self
-	floors map[string]uint64   // by ID: the last term that has ended
-	gone   map[string]*Gone    // by ID: who is not there any more
-	deaths []time.Time         // of processes that memberlist may still count
+	living map[string]*process   // by name, without self
+	starts map[string][]*process // the same by ID: more than one while an agent restarts
+	ids    []string              // the keys of starts, sorted
+	floors map[string]uint64     // by ID: the last term that has ended
+	gone   map[string]*Gone      // by ID: who is not there any more
+	deaths []time.Time           // of processes that memberlist may still count
 }
 
 func newRoster(self process) *roster {
-	return &roster{self: self, living: map[string]*process{}, floors: map[string]uint64{}, gone: map[string]*Gone{}}
+	return &roster{self: self, living: map[string]*process{}, starts: map[string][]*process{}, floors: map[string]uint64{}, gone: map[string]*Gone{}}
 }
 
 // admits says whether memberlist may believe that a process lives. A member that is known to be living may say so again in whatever term:
@@ -51,14 +52,52 @@ func (r *roster) admits(name string, c *card) error {
 	return nil
 }
 
+// add and drop keep living and what is made of it.
+func (r *roster) add(p *process) {
+	r.living[p.name] = p
+	r.index(p)
+}
+
+// index puts a process where its ID says. A process keeps its ID, but for those that lie.
+func (r *roster) index(p *process) {
+	id := p.agent.ID
+	if len(r.starts[id]) == 0 {
+		at, _ := slices.BinarySearch(r.ids, id)
+		r.ids = slices.Insert(r.ids, at, id)
+	}
+	r.starts[id] = append(r.starts[id], p)
+}
+
+func (r *roster) unindex(p *process) {
+	id := p.agent.ID
+	rest := slices.DeleteFunc(r.starts[id], func(q *process) bool { return q == p })
+	if len(rest) > 0 {
+		r.starts[id] = rest
+		return
+	}
+	delete(r.starts, id)
+	if at, found := slices.BinarySearch(r.ids, id); found {
+		r.ids = slices.Delete(r.ids, at, at+1)
+	}
+}
+
+func (r *roster) drop(p *process) {
+	delete(r.living, p.name)
+	r.unindex(p)
+}
+
 // put notes that a process lives and what it says of itself. It reports whether anything changed.
 func (r *roster) put(name string, c card, now time.Time) bool {
 	p := r.living[name]
 	if p == nil {
-		p = &process{name: name}
-		r.living[name] = p
+		p = &process{name: name, card: c}
+		r.add(p)
 	} else if p.card == c {
 		return false
+	} else if p.agent.ID != c.agent.ID {
+		r.unindex(p)
+		p.card = c
+		r.index(p)
 	}
 	p.card, p.doubted = c, time.Time{}
 	if c.stage == leaving {
@@ -73,7 +112,7 @@ func (r *roster) end(name string, now time.Time, remembered time.Duration) bool 
 	if p == nil {
 		return false
 	}
-	delete(r.living, name)
+	r.drop(p)
 	r.deaths = slices.DeleteFunc(r.deaths, func(t time.Time) bool { return now.Sub(t) > remembered })
 	r.deaths = append(r.deaths, now)
 	r.bury(p, now, p.stage == leaving)
@@ -116,20 +155,13 @@ func (r *roster) forget() {
 }
 
 func (r *roster) isThere(id string) bool {
-	for _, p := range r.living {
-		if p.agent.ID == id && p.stage == member {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.starts[id], func(p *process) bool { return p.stage == member })
 }
 
 // learn takes over a floor from another agent. What lives here is not ended by hearsay: memberlist settles who is dead.
 func (r *roster) learn(id string, term uint64) {
-	for _, p := range r.living {
-		if p.agent.ID == id && p.term <= term {
-			return
-		}
+	if slices.ContainsFunc(r.starts[id], func(p *process) bool { return p.term <= term }) {
+		return
 	}
 	if term > r.floors[id] && (len(r.floors) < rosterMax || r.floors[id] > 0) {
 		r.floors[id] = term
@@ -147,21 +179,34 @@ func (p *process) beats(q *process) bool {
 
 // agents are the members, one for each ID, in the order of their IDs.
 func (r *roster) agents() (agents []Agent, doubted []string) {
-	best := map[string]*process{r.self.agent.ID: &r.self}
-	for _, p := range r.living {
-		id := p.agent.ID
-		if p.stage != member || id == r.self.agent.ID {
-			continue
-		}
-		if old := best[id]; old == nil || p.beats(old) {
-			best[id] = p
+	agents = make([]Agent, 0, len(r.ids)+1)
+	take := func(p *process) {
+		agents = append(agents, p.agent)
+		if !p.doubted.IsZero() {
+			doubted = append(doubted, p.agent.ID)
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(best)) {
-		agents = append(agents, best[id].agent)
-		if !best[id].doubted.IsZero() {
-			doubted = append(doubted, id)
+	self := false
+	for _, id := range r.ids {
+		if !self && id >= r.self.agent.ID {
+			take(&r.self)
+			self = true
 		}
+		if id == r.self.agent.ID {
+			continue
+		}
+		var best *process
+		for _, p := range r.starts[id] {
+			if p.stage == member && (best == nil || p.beats(best)) {
+				best = p
+			}
+		}
+		if best != nil {
+			take(best)
+		}
+	}
+	if !self {
+		take(&r.self)
 	}
 	return agents, doubted
 }
@@ -181,8 +226,8 @@ func (r *roster) absent() (gone []Gone) {
 
 // rival is a living process with our ID somewhere else; at our own address nothing else can be alive. Of several it is the strongest.
 func (r *roster) rival() (rival *process) {
-	for _, p := range r.living {
-		if p.agent.ID != r.self.agent.ID || p.stage == leaving || p.agent.Gossip == r.self.agent.Gossip {
+	for _, p := range r.starts[r.self.agent.ID] {
+		if p.stage == leaving || p.agent.Gossip == r.self.agent.Gossip {
 			continue
 		}
 		if rival == nil || cmp.Or(cmp.Compare(p.stage, rival.stage), cmp.Compare(p.term, rival.term), strings.Compare(rival.name, p.name)) > 0 {
@@ -195,10 +240,8 @@ func (r *roster) rival() (rival *process) {
 // nextTerm is the term that this process begins: above all that its ID had.
 func (r *roster) nextTerm() uint64 {
 	last := r.floors[r.self.agent.ID]
-	for _, p := range r.living {
-		if p.agent.ID == r.self.agent.ID {
-			last = max(last, p.term)
-		}
+	for _, p := range r.starts[r.self.agent.ID] {
+		last = max(last, p.term)
 	}
 	if last == math.MaxUint64 {
 		return last

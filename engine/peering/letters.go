@@ -50,18 +50,31 @@ func (s *Seat) find(id string) (post.Peer, error) {
 	return post.Peer{ID: id, Addr: agents[i].Post}, nil
 }
 
-// ofPost says in the engine's words that something is never to be sent again.
+// ofPost says in the engine's words that something is never to be sent again, or not for a while.
 func ofPost(err error) error {
-	if errors.Is(err, post.ErrRefused) {
+	var quota *post.Quota
+	switch {
+	case errors.Is(err, post.ErrRefused):
 		return fmt.Errorf("%w: %w", engine.ErrLetter, err)
+	case errors.Is(err, post.ErrBanned):
+		return fmt.Errorf("%w: %w", engine.ErrBanned, err)
+	case errors.As(err, &quota):
+		return &engine.WaitError{Wait: quota.Wait}
 	}
 	return err
 }
 
-// toPost says in those of the post that a letter is refused for good. Whatever else the engine says may pass, engine.ErrClosing too.
-func toPost(err error) error {
-	if errors.Is(err, engine.ErrLetter) {
+// toPost says in those of the post that a letter is refused for good, or to be sent later, and has it ban whom the engine bans: then connections
+// of that one are refused, too. Whatever else the engine says may pass, engine.ErrClosing too.
+func (s *Seat) toPost(from string, err error) error {
+	var wait *engine.WaitError
+	switch {
+	case errors.Is(err, engine.ErrBanned):
+		s.office.Ban(from, err.Error())
+	case errors.Is(err, engine.ErrLetter):
 		return fmt.Errorf("%w: %w", post.ErrRefused, err)
+	case errors.As(err, &wait):
+		return &post.Quota{Wait: wait.Wait}
 	}
 	return err
 }
@@ -72,7 +85,7 @@ func (s *Seat) receive(ctx context.Context, from string, letter []byte) error {
 	if server == nil {
 		return engine.ErrClosing
 	}
-	return toPost((*server).Letter(ctx, from, letter))
+	return s.toPost(from, (*server).Letter(ctx, from, letter))
 }
 
 // answer hands a question to the engine.
@@ -85,5 +98,5 @@ func (s *Seat) answer(ctx context.Context, from string, kind byte, question []by
 		return nil, fmt.Errorf("%w: a question of kind %d", post.ErrRefused, kind)
 	}
 	a, err := (*server).Answer(ctx, from, question)
-	return a, toPost(err)
+	return a, s.toPost(from, err)
 }

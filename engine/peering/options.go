@@ -20,6 +20,8 @@ type Options struct {
 
 	Identity *identity.Identity // nil: plain text, on loopback alone
 
+	Oldest, Newest int // versions of what letters travel in, see post.Options; zero for those of this build
+
 	Timings members.Timings // how fast agents talk; zero for the defaults
 	Log     *slog.Logger    // nil for nobody
 }

@@ -53,7 +53,7 @@ func Open(ctx context.Context, o Options) (*Seat, error) {
 		return nil, err
 	}
 	s := &Seat{o: o, came: map[string]arrival{}}
-	letters := post.Options{Self: o.ID, Addr: o.Post, Identity: o.Identity, Receive: s.receive, Answer: s.answer, Log: o.Log}
+	letters := post.Options{Self: o.ID, Addr: o.Post, Identity: o.Identity, Oldest: o.Oldest, Newest: o.Newest, Receive: s.receive, Answer: s.answer, Log: o.Log}
 	if o.Identity == nil {
 		letters.Plain, letters.Crawl = true, plainCrawl
 	}

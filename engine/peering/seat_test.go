@@ -28,6 +28,10 @@ func (c *clerk) Letter(_ context.Context, from string, letter []byte) error {
 		return fmt.Errorf("%w: %q", engine.ErrLetter, letter)
 	case "too early":
 		return engine.ErrClosing
+	case "too much":
+		return &engine.WaitError{Wait: 7 * time.Second}
+	case "flood":
+		return fmt.Errorf("%w: it floods", engine.ErrBanned)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -159,6 +163,37 @@ func TestTwoSeats(t *testing.T) {
 }
 
 // One that lets go without a goodbye is suspected, and then dead; when it is back with other data, that is seen.
+// An agent is told to wait, and then that it is banned: no letter and no question of it gets through any more. The other direction stays open.
+func TestG05_whoIsBannedIsNotHeard(t *testing.T) {
+	ctx := t.Context()
+	by := authority(t)
+	a := open(t, "a", by)
+	join(t, a, 7)
+	b := open(t, "b", by, a)
+	cb := join(t, b, 8)
+	until(t, "two peers", a, func() bool { return len(a.Peers()) == 2 })
+	var wait *engine.WaitError
+	if err := a.Send(ctx, "b", []byte("too much")); !errors.As(err, &wait) || wait.Wait != 7*time.Second {
+		t.Errorf("over the quota: %v", err)
+	}
+	if err := a.Send(ctx, "b", []byte("flood")); err == nil || errors.Is(err, engine.ErrLetter) {
+		t.Errorf("the letter too much: %v", err)
+	}
+	until(t, "a ban", a, func() bool {
+		err := a.Send(ctx, "b", []byte("letter"))
+		return errors.Is(err, engine.ErrBanned) && strings.Contains(err.Error(), "it floods")
+	})
+	if _, err := a.Ask(ctx, "b", []byte("why")); !errors.Is(err, engine.ErrBanned) {
+		t.Errorf("a question of one that is banned: %v", err)
+	}
+	if err := b.Send(ctx, "a", []byte("letter")); err != nil {
+		t.Errorf("a letter to one that is banned: %v", err)
+	}
+	if len(cb.letters) > 0 {
+		t.Errorf("letters of one that is banned: %q", cb.letters)
+	}
+}
+
 func TestASeatThatIsGoneAndComesBack(t *testing.T) {
 	a := open(t, "a", nil)
 	join(t, a, 1)
@@ -179,7 +214,7 @@ func TestASeatThatIsGoneAndComesBack(t *testing.T) {
 }
 
 // A name has one owner: who comes second is refused, and where two groups of one name meet one of the two is lost.
-func TestOneNameOneSeat(t *testing.T) {
+func TestG04_oneNameOneSeat(t *testing.T) {
 	a := open(t, "a", nil)
 	join(t, a, 1)
 	if err := open(t, "a", nil, a).Join(t.Context(), 2, new(clerk)); !errors.Is(err, members.ErrName) {
@@ -207,7 +242,7 @@ func TestOneNameOneSeat(t *testing.T) {
 }
 
 // Who has a file of another crawl, or none, is refused with what to do.
-func TestAnotherCrawlsFile(t *testing.T) {
+func TestG06_anotherCrawlsFile(t *testing.T) {
 	a := open(t, "a", authority(t))
 	join(t, a, 1)
 	for name, by := range map[string]*identity.Authority{"another crawl's": authority(t), "none": nil} {

@@ -45,7 +45,10 @@ type Options struct {
 	// Network, when it is not nil, takes the place of TCP.
 	Network Network
 
-	versions versions // tests are of other times
+	// Oldest and Newest are the versions of the protocol that are spoken, 1 to 255; default those of this build. Tests are of other times.
+	Oldest, Newest int
+
+	versions versions // the same
 }
 
 // Bounds and beats that nobody has to choose.
@@ -74,7 +77,8 @@ func (o Options) withDefaults() (Options, error) {
 	o.Patience = orElse(o.Patience, 10*time.Second)
 	o.BanTime = orElse(o.BanTime, time.Minute)
 	o.Log = orElse(o.Log, slog.New(slog.DiscardHandler))
-	o.versions = orElse(o.versions, versions{versionLowest, versionHighest})
+	o.Oldest, o.Newest = orElse(o.Oldest, versionLowest), orElse(o.Newest, max(o.Oldest, versionHighest))
+	o.versions = versions{byte(min(o.Oldest, 255)), byte(min(o.Newest, 255))}
 	if o.Network == nil {
 		o.Network = tcp{}
 	}
@@ -108,6 +112,9 @@ func (o *Options) fault() error {
 	}
 	if o.BatchMax < 1 || o.BatchMax > batchLimit || o.Window < 1 || o.Window > windowMax || o.MemoryMax < o.BatchMax || o.PeersMax < 1 {
 		add("batches of %d bytes, window %d, memory %d, peers %d: want at most %d and %d, memory for one batch, and a peer", o.BatchMax, o.Window, o.MemoryMax, o.PeersMax, batchLimit, windowMax)
+	}
+	if o.Oldest < 1 || o.Newest < o.Oldest || o.Newest > 255 {
+		add("versions %d to %d: want 1 to 255", o.Oldest, o.Newest)
 	}
 	if o.Patience < 0 || o.BanTime < 0 {
 		add("patience of %v, bans of %v: want more than nothing", o.Patience, o.BanTime)

@@ -24,8 +24,8 @@ func TestG07_theHighestVersionInCommonIsSpoken(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				v := newVillage(t, true)
 				answer := func(_ context.Context, _ string, _ byte, q []byte) ([]byte, error) { return q, nil }
-				a, toA := v.agent("a", Options{versions: c.a, Answer: answer})
-				b, toB := v.agent("b", Options{versions: c.b, Answer: answer})
+				a, toA := v.agent("a", Options{Oldest: int(c.a.from), Newest: int(c.a.to), Answer: answer})
+				b, toB := v.agent("b", Options{Oldest: int(c.b.from), Newest: int(c.b.to), Answer: answer})
 				for _, way := range []struct {
 					from *Office
 					to   Peer
@@ -50,8 +50,8 @@ func TestG07_theHighestVersionInCommonIsSpoken(t *testing.T) {
 func TestG07_noVersionInCommon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := newVillage(t, true)
-		a, _ := v.agent("a", Options{versions: versions{1, 2}})
-		b, toB := v.agent("b", Options{versions: versions{3, 4}})
+		a, _ := v.agent("a", Options{Oldest: 1, Newest: 2})
+		b, toB := v.agent("b", Options{Oldest: 3, Newest: 4})
 		began := time.Now()
 		for range 100 {
 			err := a.Send(t.Context(), toB, []byte("letter"))
@@ -66,7 +66,7 @@ func TestG07_noVersionInCommon(t *testing.T) {
 			t.Fatal(err)
 		}
 		v.next--
-		_, toB = v.agent("b", Options{versions: versions{2, 4}})
+		_, toB = v.agent("b", Options{Oldest: 2, Newest: 4})
 		time.Sleep(rest)
 		if err := a.Send(t.Context(), toB, []byte("letter")); err != nil || a.Stats().Peers[0].Version != 2 {
 			t.Error(err)

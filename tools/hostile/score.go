@@ -30,7 +30,7 @@ type score struct {
 	said   map[string]*strings.Builder // output of tests, by package and name
 }
 
-var testName = regexp.MustCompile(`^TestHostile_((?:[A-Z][0-9]{2}_)+)\w`)
+var testName = regexp.MustCompile(`^Test(?:Hostile_((?:[A-Z][0-9]{2}_)+)|((?:G[0-9]{2}_)+))\w`)
 
 func newScore() *score {
 	return &score{proofs: map[string]*proof{}, said: map[string]*strings.Builder{}}
@@ -91,7 +91,7 @@ func casesOf(test string) []string {
 	if m == nil {
 		return nil
 	}
-	return strings.Split(strings.TrimSuffix(m[1], "_"), "_")
+	return strings.Split(strings.TrimSuffix(m[1]+m[2], "_"), "_")
 }
 
 // judge holds the score against the catalogue and what is known to be open.

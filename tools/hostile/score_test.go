@@ -16,11 +16,13 @@ func TestScore_aCaseIsHeldWhenAllItsTestsPass(t *testing.T) {
 		{"fail", "b", "TestHostile_H03_isNot", ""},
 		{"pass", "b", "TestHostile_X99_isUnknown", ""},
 		{"pass", "b", "TestHostile_", ""},
+		{"pass", "c", "TestG03_comesBack", ""},
+		{"fail", "c", "TestG10_churn", ""},
 	} {
 		s.take(&e)
 	}
 	s.judge()
-	for id, want := range map[string]bool{"H01": true, "H02": true, "H03": false, "H04": false} {
+	for id, want := range map[string]bool{"H01": true, "H02": true, "H03": false, "H04": false, "G03": true, "G10": false} {
 		if s.proofs[id].held() != want {
 			t.Errorf("%s: held %v, want %v", id, !want, want)
 		}

@@ -180,6 +180,16 @@ func TestParse_timeAndItsRemedies(t *testing.T) {
 	}
 }
 
+// A machine whose clock is a day behind, or ahead, takes a file that was made a moment ago.
+func TestG09_aClockThatIsADayOff(t *testing.T) {
+	file := fileOf(t, makeAuthority(t), "x", year, 0)
+	for _, off := range []time.Duration{-24 * time.Hour, 24 * time.Hour} {
+		if _, err := Parse(file, noon().Add(off)); err != nil {
+			t.Errorf("a clock that is off by %v: %v", off, err)
+		}
+	}
+}
+
 // Whatever is wrong with a file is told, all at once.
 func TestParse_tellsAllFaults(t *testing.T) {
 	a, b := makeAuthority(t), makeAuthority(t)
