@@ -1,0 +1,27 @@
+package invitro
+
+import (
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"orbweaver/engine/lease"
+)
+
+// bookkeeper keeps the book of the addresses that are an agent's to keep, and answers nothing else: what is left of an agent that does no
+// work, and does not hold up the others.
+type bookkeeper struct{ book lease.Keeper }
+
+func (b *bookkeeper) answer(from string, question []byte) (answers []byte, err error) {
+	if len(question) < 10 || question[0] != 'L' {
+		return nil, errors.New("it answers nobody")
+	}
+	_, n := binary.Uvarint(question[9:])
+	for w, err := range lease.Wishes(question[9+n:]) {
+		if err != nil {
+			return nil, err
+		}
+		answers = lease.AppendAnswer(answers, b.book.Ask(from, w, time.Time{}, time.Now()))
+	}
+	return answers, nil
+}
