@@ -219,7 +219,11 @@ func (a *parishioner) Send(context.Context, string, []byte) error     { return n
 
 // At no moment do two agents fetch by two circles, whatever becomes of ways, membership and processes; and when all is well again all fetch.
 func TestQuorum_atNoMomentTwoCircles(t *testing.T) {
-	for i := range 24 {
+	seeds := 24
+	if raceEnabled {
+		seeds = 6
+	}
+	for i := range seeds {
 		seed := uint64(1000 + i)
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
