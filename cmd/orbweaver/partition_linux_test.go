@@ -168,74 +168,89 @@ func closest(t *testing.T, asked []landed, group func(agent int) int) (shortest 
 	return shortest, where
 }
 
+// severance is a way of cutting off the last of three agents.
+type severance struct {
+	cut, mend string
+	lasts     time.Duration
+}
+
+// severances are a cut of both ways, and one after which that agent hears the others and they do not hear it.
+func severances() []severance {
+	return []severance{
+		{"ip link set way3 master other", "ip link set way3 master one", 32 * time.Second},
+		{"for to in 1 2; do nsenter -t ${at[3]} -n ip route add blackhole 10.77.0.$to/32; done",
+			"for to in 1 2; do nsenter -t ${at[3]} -n ip route del blackhole 10.77.0.$to/32; done", 15 * time.Second},
+	}
+}
+
+// status waits until an agent says something of itself.
+func (l *land) status(agent int, word string) {
+	l.t.Helper()
+	dir := filepath.Join(l.dir, fmt.Sprintf("a%d", agent))
+	soon(l.t, fmt.Sprintf("agent %d: %s", agent, word), func() bool {
+		return strings.Contains(call("ctl", "status", "--dir", dir).out+call("ctl", "peers", "--dir", dir).out, word)
+	})
+}
+
 // Real processes, on real networks that are cut and mended. With a quorum no host is ever asked too soon, and the agent that is cut off stops; without
 // one each side is polite by itself.
 func TestG01_realProcessesAreCutApart(t *testing.T) {
-	if testing.Short() {
+	if testing.Short() || raceEnabled {
 		t.Skip("takes a minute")
 	}
-	const hostDelay = time.Second
-	whole := []string{"ip link set way3 master other", "ip link set way3 master one"}
-	mute := []string{"for to in 1 2; do nsenter -t ${at[3]} -n ip route add blackhole 10.77.0.$to/32; done",
-		"for to in 1 2; do nsenter -t ${at[3]} -n ip route del blackhole 10.77.0.$to/32; done"}
-	for _, c := range []struct {
-		name   string
-		quorum bool
-		ways   []string // how they are cut, and mended
-	}{
-		{"with a quorum", true, whole},
-		{"with a quorum, one way", true, mute},
-		{"without", false, whole},
-	} {
-		t.Run(c.name, func(t *testing.T) {
+	for _, quorum := range []bool{true, false} {
+		t.Run(fmt.Sprintf("quorum %t", quorum), func(t *testing.T) {
 			t.Parallel()
-			quorum := c.quorum
+			const hostDelay = time.Second
 			l := newLand(t, 3)
 			l.settle(hostDelay, fmt.Sprintf("--quorum=%t", quorum))
-			status := func(agent int, word string) {
-				t.Helper()
-				dir := filepath.Join(l.dir, fmt.Sprintf("a%d", agent))
-				soon(t, fmt.Sprintf("agent %d: %s", agent, word), func() bool {
-					r, p := call("ctl", "status", "--dir", dir), call("ctl", "peers", "--dir", dir)
-					return strings.Contains(r.out+p.out, word)
-				})
+			l.status(3, "running")
+			time.Sleep(4 * time.Second)
+			faults := severances()
+			if !quorum {
+				faults = faults[:1]
 			}
-			status(3, "running")
-			time.Sleep(6 * time.Second)
-			l.tell("%s", c.ways[0])
-			cut := time.Now()
-			if quorum {
-				status(3, "fewer than a majority of the agents of this crawl answer: not a1, a2")
-				status(1, "majority yes")
-			}
-			time.Sleep(time.Until(cut.Add(32 * time.Second)))
-			l.tell("%s", c.ways[1])
-			healed := time.Now()
-			if quorum {
-				status(3, "majority yes: agreed on are a1, a2, a3")
-			}
-			time.Sleep(time.Until(healed.Add(20 * time.Second)))
-			asked := l.close()
-			count := func(agents []int, from, to time.Time) (n int) {
-				for _, a := range asked {
-					if at := time.Unix(0, a.Begin); slices.Contains(agents, a.agent) && at.After(from) && at.Before(to) {
-						n++
-					}
+			var cut, mended []time.Time
+			for _, f := range faults {
+				l.tell("%s", f.cut)
+				cut = append(cut, time.Now())
+				if quorum {
+					l.status(3, "fewer than a majority of the agents of this crawl answer: not a1, a2")
+					l.status(1, "majority yes")
 				}
-				return n
+				time.Sleep(time.Until(cut[len(cut)-1].Add(f.lasts)))
+				l.tell("%s", f.mend)
+				mended = append(mended, time.Now())
+				if quorum {
+					l.status(3, "majority yes")
+				}
+				time.Sleep(14 * time.Second)
 			}
-			large, small := count([]int{0, 1}, cut.Add(28*time.Second), healed), count([]int{2}, cut.Add(10500*time.Millisecond), healed)
-			after := count([]int{2}, healed, time.Now())
+			asked := l.close()
 			together, where := closest(t, asked, func(int) int { return 0 })
 			apart, there := closest(t, asked, func(agent int) int { return agent / 2 })
-			t.Logf("%d requests; the shortest time at a host %v over all, %v within a side; while they were apart the larger side asked %d times in the end, the smaller %d, and %d after that",
-				len(asked), together, apart, large, small, after)
-			if quorum && (together < hostDelay-50*time.Millisecond || small > 0) {
-				t.Errorf("%v at a host (%s); the smaller side asked %d times", together, where, small)
+			t.Logf("%d requests; the shortest time at a host is %v over all, %v within a side", len(asked), together, apart)
+			if apart < hostDelay-50*time.Millisecond || quorum && together < hostDelay-50*time.Millisecond {
+				t.Errorf("%v at a host (%s), %v within a side (%s)", together, where, apart, there)
 			}
-			if apart < hostDelay-50*time.Millisecond || large == 0 || after == 0 || !quorum && small == 0 {
-				t.Errorf("%v at a host (%s); the sides asked %d and %d times, and the smaller %d times after that\n%s", apart, there, large, small, after, l.said)
+			for i := range faults {
+				large, small := during(asked, []int{0, 1}, mended[i].Add(-4*time.Second), mended[i]), during(asked, []int{2}, cut[i].Add(10500*time.Millisecond), mended[i])
+				after := during(asked, []int{2}, mended[i], mended[i].Add(14*time.Second))
+				t.Logf("cut %d: the larger side asked %d times in the end, the smaller %d, and %d times after that", i+1, large, small, after)
+				if quorum != (small == 0) || large == 0 || after == 0 {
+					t.Errorf("cut %d: the larger side asked %d times in the end, the smaller %d, and %d times after that\n%s", i+1, large, small, after, l.said)
+				}
 			}
 		})
 	}
+}
+
+// during counts the requests of some agents between two moments.
+func during(asked []landed, agents []int, from, to time.Time) (n int) {
+	for _, a := range asked {
+		if at := time.Unix(0, a.Begin); slices.Contains(agents, a.agent) && at.After(from) && at.Before(to) {
+			n++
+		}
+	}
+	return n
 }
