@@ -62,7 +62,7 @@ type quorum struct {
 
 // open begins: nothing is fetched before a majority says so.
 func (q *quorum) open(c *circle) {
-	q.circle, q.shut = c, quorumSoon
+	q.circle, q.shut = c, quorumBegins
 	q.peers.gate.Shut(q.shut)
 }
 
@@ -357,7 +357,10 @@ func (q *quorum) why(now time.Time) (why string, short bool) {
 			sets = sets.with(v.Sets)
 		}
 	}
-	if _, most := sets.proven(here); most || len(sets) == 0 {
+	if len(sets) == 0 {
+		return quorumBegins, false
+	}
+	if _, most := sets.proven(here); most {
 		return quorumSoon, false
 	}
 	var silent []string
@@ -372,8 +375,11 @@ func (q *quorum) why(now time.Time) (why string, short bool) {
 	return fmt.Sprintf("fewer than a majority of the agents of this crawl answer: not %s", strings.Join(silent, ", ")), !q.proved.IsZero() || q.speaks(now)
 }
 
-// quorumSoon is why nothing is fetched while a majority is there.
-const quorumSoon = "the agents of this crawl agree on who they are"
+// Why nothing is fetched while nobody has begun, and while a majority is there.
+const (
+	quorumBegins = waitingForAgents + ", to begin with them"
+	quorumSoon   = "the agents of this crawl agree on who they are"
+)
 
 // nameOf is the agent of a line.
 func nameOf(line string) string {

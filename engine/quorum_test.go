@@ -219,7 +219,11 @@ func (a *parishioner) Send(context.Context, string, []byte) error     { return n
 
 // At no moment do two agents fetch by two circles, whatever becomes of ways, membership and processes; and when all is well again all fetch.
 func TestQuorum_atNoMomentTwoCircles(t *testing.T) {
-	for i := range 24 {
+	seeds := 24
+	if raceEnabled {
+		seeds = 6
+	}
+	for i := range seeds {
 		seed := uint64(1000 + i)
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -307,6 +311,42 @@ func (p *parish) disturb() {
 	}
 	p.tell()
 	time.Sleep(time.Duration(p.rng.ExpFloat64() * float64(12*time.Second)))
+}
+
+// When somebody comes, or is lost, the others stand still for a moment only.
+func TestQuorum_aChangeIsAShortPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParish(t, 1, 5)
+		for _, name := range p.names[:4] {
+			p.start(name, 4)
+		}
+		time.Sleep(10 * time.Second)
+		// idle is how long the first one may not fetch, and turned whether it goes by so many at last.
+		idle := func(agents int) (pause time.Duration) {
+			for range 4000 {
+				time.Sleep(10 * time.Millisecond)
+				if !slices.Contains(slices.Concat(slices.Collect(maps.Values(p.holders()))...), "a0") {
+					pause += 10 * time.Millisecond
+				}
+			}
+			if n := len(p.running["a0"].peers.circle.Load().peers); n != agents {
+				t.Errorf("it goes by %d agents, want %d", n, agents)
+			}
+			return pause
+		}
+		p.start("a4", 4)
+		came := idle(5)
+		p.end("a1", false)
+		lost := idle(4)
+		t.Logf("a pause of %v when one comes, and of %v when one is lost", came, lost)
+		if came > 4*time.Second || lost > 4*time.Second {
+			t.Error("that is long")
+		}
+		for _, a := range p.running {
+			a.stop()
+		}
+		p.wg.Wait()
+	})
 }
 
 // Exchanges end that this agent may not go on with: those with a host that is another's now, at once, and all when no majority answers any more.

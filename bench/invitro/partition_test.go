@@ -20,6 +20,14 @@ const noticed = 9 * time.Second
 
 // G01: a partition, full, one-way or flapping, and its end. The web's own log is the judge.
 
+// partitions is how many seeds of a kind of partition are played.
+func partitions() int {
+	if raceEnabled {
+		return 1
+	}
+	return (*seedCount + 1) / 2
+}
+
 // slowWorld has answers that take some seconds, so that exchanges are under way whenever something happens.
 func slowWorld(seed uint64) simweb.Config {
 	c := smallWorld(seed, simweb.Plain())
@@ -152,7 +160,7 @@ func (b *band) sound(again int) simweb.Verdict {
 // With a quorum the smaller side stops within 10 s and the larger one takes its hosts over, politely; when the partition is over they go on
 // together, and nothing is fetched twice.
 func TestG01_aFullPartitionWithAQuorum(t *testing.T) {
-	for i := range *seedCount {
+	for i := range partitions() {
 		seed := *firstSeed + 800 + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -160,7 +168,7 @@ func TestG01_aFullPartitionWithAQuorum(t *testing.T) {
 				b.all()
 				time.Sleep(40 * time.Second)
 				large, small, cut := b.names[:3], b.names[3:], time.Now()
-				b.split(large, small, 90*time.Second, min(noticed, time.Duration(1+2*i)*time.Second))
+				b.split(large, small, 90*time.Second, min(noticed, time.Duration(1+4*i)*time.Second))
 				healed := time.Now().Add(-3 * time.Second)
 				b.wait()
 				had := b.requests(small, time.Time{}, cut.Add(10*time.Second)) // nobody knows what they had
@@ -183,7 +191,7 @@ func TestG01_aFullPartitionWithAQuorum(t *testing.T) {
 
 // Without one both go on: each is polite by itself, no page is fetched by both sides more than once each, and none again when it is over.
 func TestG01_aFullPartitionWithoutOne(t *testing.T) {
-	for i := range *seedCount {
+	for i := range partitions() {
 		seed := *firstSeed + 820 + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -265,7 +273,7 @@ func TestG01_aWayThatIsCutInOneDirection(t *testing.T) {
 // Ways that are cut and mended at random, on a network on which messages take up to some seconds, among agents whose membership is wrong half of
 // the time: no host is ever asked too soon, and when all is well again the crawl comes to its end.
 func TestG01_partitionsThatFlap(t *testing.T) {
-	for i := range 2 * *seedCount {
+	for i := range 3 * partitions() {
 		seed := *firstSeed + 870 + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 7))
@@ -378,20 +386,58 @@ func TestQuorum_whoLeavesIsNotMissing(t *testing.T) {
 	})
 }
 
-// Agents that were all killed go on when all are started again, and the one that is missing then does not keep a majority from it.
-func TestQuorum_allAreKilledAndStartAgain(t *testing.T) {
-	for _, back := range []int{3, 2} {
-		t.Run(fmt.Sprint(back), func(t *testing.T) {
+// An agent that comes back without its directory is a newcomer, who has nothing to say in what was agreed on, whether it was missed or not.
+func TestQuorum_whoLosesItsDirectoryIsANewcomer(t *testing.T) {
+	for _, missed := range []bool{true, false} {
+		t.Run(fmt.Sprintf("missed %t", missed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b := newParted(t, *firstSeed+897, 3, true)
+				b := newParted(t, *firstSeed+893, 3, true)
+				running := b.all()
+				time.Sleep(40 * time.Second)
+				one := running[b.names[1]]
+				if missed {
+					b.bury(one)
+					time.Sleep(30 * time.Second)
+				} else {
+					one.kill(sigkill)
+					time.Sleep(time.Second)
+				}
+				b.disks[one.name] = vfs.NewMem(99)
+				b.start(t.Context(), one.name)
+				b.wait()
+				v := b.judge()
+				if v.Coverage != 1 || v.Missing > 0 || v.HostGapViolations+v.HostConcurrency > 0 {
+					v.Print(t.Output())
+					t.Error("the oracle complains")
+				}
+				for _, name := range b.names {
+					if r := b.reports[name]; r.State != engine.StateFinished || len(r.Peers.Quorum.Agreed) != 3 {
+						t.Errorf("%s: %s (%s); %+v", name, r.State, r.Reason, r.Peers.Quorum)
+					}
+				}
+			})
+		})
+	}
+}
+
+// Agents that were all killed go on when all are started again, and the one that is missing then does not keep a majority from it. So it is if
+// they began without a quorum.
+func TestQuorum_allAreKilledAndStartAgain(t *testing.T) {
+	for _, c := range []struct {
+		back   int
+		before bool
+	}{{3, true}, {2, true}, {2, false}} {
+		t.Run(fmt.Sprintf("%d, before that %t", c.back, c.before), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newParted(t, *firstSeed+897, 3, c.before)
 				running := b.all()
 				time.Sleep(50 * time.Second)
 				for _, name := range b.names {
 					running[name].kill(func(disk *vfs.Mem) *vfs.Mem { return disk.LostClone(1) })
 					b.hub.leave(running[name].desk)
 				}
-				b.least = 1 // as after a resume that is told nothing
-				b.names = b.names[:back]
+				b.least, b.quorum = 1, true // as after a resume that is told nothing
+				b.names = b.names[:c.back]
 				b.all()
 				b.wait()
 				v := b.judge()
