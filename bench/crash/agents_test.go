@@ -31,7 +31,8 @@ func sharedWorld(seed uint64) (*simweb.World, error) {
 	}
 	c := w.Config()
 	c.Robots.AllowAll, c.Robots.Redirect = c.Robots.AllowAll+c.Robots.Redirect, 0
-	c.Hosts, c.IPs, c.PagesPerHostMean, c.PagesPerHostMax = 40, 40, 5, 12
+	c.Hosts, c.IPs, c.PagesPerHostMean, c.PagesPerHostMax = 80, 80, 2, 5
+	c.PageFanout, c.HostFanout, c.LinksMean = 1, 2, 3 // what is lost is not found elsewhere
 	c.Faults.NoHost = 0
 	return simweb.New(c)
 }
@@ -117,6 +118,7 @@ func agentConfig(rig *invitro.Rig) engine.Config {
 	cfg := config(rig)
 	cfg.Agents = len(agentDirs())
 	cfg.WorkbenchMemory = 1 << 20
+	cfg.Checkpoint, cfg.SyncEvery = time.Second, 1700*time.Millisecond // one may forget what the other has not yet written down
 	return cfg
 }
 
