@@ -27,7 +27,8 @@ type distributor struct {
 	under   *undertaker
 	gate    *gate
 	purge   *purge
-	peers   *peers // nil for a crawl alone
+	moving  *moving // nil for a crawl alone
+	peers   *peers  // the same
 
 	frontWant *atomic.Int64   // IPs that should be due soon; the feeder raises it when fetchers starve
 	wake      chan struct{}   // something changed
@@ -131,6 +132,10 @@ func (d *distributor) step(now time.Time) (moved bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	moving, err := d.moving.step(now)
+	if err != nil {
+		return false, err
+	}
 	d.vs = d.bench.DueDeferred(now, d.vs[:0])
 	for _, vs := range d.vs {
 		d.newborn.Put(vs)
@@ -139,7 +144,7 @@ func (d *distributor) step(now time.Time) (moved bool, err error) {
 		return false, err
 	}
 	frozen := 0
-	if !purging { // the purge holds sites, which may not leave
+	if !purging && !moving { // these hold sites, which may not leave
 		if frozen, err = d.hosts.freeze(now); err != nil {
 			return false, err
 		}
@@ -152,7 +157,7 @@ func (d *distributor) step(now time.Time) (moved bool, err error) {
 	if refilled+placed > 0 {
 		d.feed()
 	}
-	return purging || frozen+refilled+placed > 0, err
+	return purging || moving || frozen+refilled+placed > 0, err
 }
 
 // bury drops what dead sites have on disk.

@@ -343,7 +343,7 @@ func (e *Engine) assemble(m *manifest) {
 	}
 	if p := e.peers; p != nil {
 		p.ledger, p.frontier, p.gate, p.say, p.wake, p.least, p.away, p.recover = l, e.frontier, e.gate, e.seams.Log, wakeDist, cfg.Agents, cfg.AgentAway, cfg.Recover
-		p.lose = e.lose
+		p.lose, p.hosts = e.lose, e.hosts
 		e.frontier.peers = p
 	}
 	if cfg.Cookies {
@@ -358,6 +358,10 @@ func (e *Engine) assemble(m *manifest) {
 		siteItems: cfg.Rooms.SiteItems, peers: e.peers,
 	}
 	e.dist.purge = &purge{dist: e.dist, rules: e.hostRules}
+	if p := e.peers; p != nil {
+		p.moving = &moving{dist: e.dist, peers: p}
+		e.dist.moving = p.moving
+	}
 	if e.hostRules.excludesAny() {
 		e.dist.purge.ask() // of what was queued before the rule was there, or a kill in the middle
 	}

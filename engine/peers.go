@@ -24,6 +24,8 @@ type peers struct {
 	box      *outbox.Outbox
 	ledger   *ledger
 	frontier *Frontier
+	hosts    *hosts
+	moving   *moving
 	gate     *gate
 	say      *slog.Logger
 	wake     func()        // of the distributor
@@ -40,12 +42,13 @@ type peers struct {
 	broken chan error    // capacity 1: letters cannot be carried any more
 	lose   func(error)   // ends the crawl in good order: there is no place for this agent
 
-	circle atomic.Pointer[circle]
-	before atomic.Pointer[circle] // the one that circle replaced
-	turned atomic.Int64           // when, in Unix ns
-	guest  atomic.Int64           // until then, in Unix ns, any host may have been another's a moment ago
-	open   atomic.Bool            // letters are taken
-	begun  atomic.Bool            // the agents were complete once, in this run or one before
+	circle  atomic.Pointer[circle]
+	before  atomic.Pointer[circle] // the one that circle replaced
+	turned  atomic.Int64           // when, in Unix ns
+	guest   atomic.Int64           // until then, in Unix ns, any host may have been another's a moment ago
+	inOrder inOrder                // sites that need no such rest
+	open    atomic.Bool            // letters are taken
+	begun   atomic.Bool            // the agents were complete once, in this run or one before
 
 	again   bool                 // this agent goes on
 	settled bool                 // run's: they were, in this run
@@ -144,12 +147,22 @@ func (p *peers) turn(c *circle) error {
 	p.before.Store(p.circle.Load())
 	p.circle.Store(c)
 	p.turned.Store(time.Now().UnixNano())
+	p.inOrder.clear()
+	p.moving.turned(p.before.Load())
 	return nil
 }
 
 // notBefore is when a site may be visited that was another agent's a moment ago, who may just have asked for something; zero for any
-// other.
+// other, and if that agent has given it away in good order.
 func (p *peers) notBefore(site []byte) time.Time {
+	due := p.rested(site)
+	if !due.IsZero() && p.inOrder.has(site) {
+		return time.Time{}
+	}
+	return due
+}
+
+func (p *peers) rested(site []byte) time.Time {
 	if until := time.Unix(0, p.guest.Load()); time.Now().Before(until) {
 		return until
 	}
@@ -357,7 +370,7 @@ func (p *peers) retell(line string) (over bool, err error) {
 	d := door{again: xxh3.HashString128(line)}
 	from := 0
 	for _, end := range ends { // the box is not called by whom it calls
-		if err := p.take(&d, items[from:end]); err != nil {
+		if err := p.take(&d, items[from:end], postmark{told: true}); err != nil {
 			panic(fmt.Sprintf("BUG: engine: what %q was told cannot be read: %v", line, err))
 		}
 		from = end

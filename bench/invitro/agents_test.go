@@ -33,6 +33,7 @@ type band struct {
 	names []string
 	least int // agents that there must be in the beginning
 	disks map[string]*vfs.Mem
+	alter func(agent string, c *engine.Config, s *engine.Seams) // what is different in this test; nil for nothing
 
 	mu      sync.Mutex
 	reports map[string]engine.Report
@@ -64,12 +65,13 @@ func (b *band) config() engine.Config {
 
 // agent is one that runs.
 type agent struct {
-	band *band
-	name string
-	net  *simnet.Net
-	desk *desk
-	stop context.CancelFunc
-	done chan struct{}
+	band  *band
+	name  string
+	net   *simnet.Net
+	desk  *desk
+	crawl *engine.Engine
+	stop  context.CancelFunc
+	done  chan struct{}
 }
 
 // start lets an agent crawl until it ends or ctx does.
@@ -79,10 +81,15 @@ func (b *band) start(ctx context.Context, name string) *agent {
 	seams := b.rig.Seams(b.disks[name])
 	seams.Dialer, seams.Peering = a.net, a.desk
 	seams.Log = slog.New(slog.NewTextHandler(b.t.Output(), nil)).With("agent", name)
-	e, err := engine.Open(b.config(), seams)
+	cfg := b.config()
+	if b.alter != nil {
+		b.alter(name, &cfg, &seams)
+	}
+	e, err := engine.Open(cfg, seams)
 	if err != nil {
 		b.t.Fatal(err)
 	}
+	a.crawl = e
 	ctx, a.stop = context.WithCancel(ctx)
 	b.wg.Go(func() {
 		defer close(a.done)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"orbweaver/engine"
+	"orbweaver/engine/outbox"
 )
 
 // hub joins engines in one process to a crawl of several agents, in virtual time: everybody knows at once who is there.
@@ -38,6 +39,7 @@ type desk struct {
 	changed chan struct{}
 	lost    chan struct{} // closed when another has the name
 	server  engine.PeerServer
+	former  bool // it is of a version that knows nothing but links
 }
 
 // desk makes the place of an agent that has not come yet.
@@ -165,6 +167,14 @@ func (d *desk) Send(ctx context.Context, to string, letter []byte) error {
 	s, err := d.reach(ctx, to)
 	if err != nil {
 		return err
+	}
+	d.hub.mu.Lock()
+	former := d.hub.desks[to] != nil && d.hub.desks[to].former
+	d.hub.mu.Unlock()
+	for item, err := range outbox.Items(letter) {
+		if err != nil || former && item[0] != 'L' {
+			return engine.ErrLetter
+		}
 	}
 	if err = s.Letter(ctx, d.peer.ID, slices.Clone(letter)); err != nil {
 		return err

@@ -137,6 +137,16 @@ func (b *Outbox) Put(to string, item []byte) {
 	poke(l.wake)
 }
 
+// Send is Put of an item that nobody else is to be told if the agent is gone. It does nothing if there is no line.
+func (b *Outbox) Send(to string, item []byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if l := b.lines[to]; l != nil {
+		b.meet(l.out.put(item))
+		poke(l.wake)
+	}
+}
+
 // Note adds an item to what an agent was told, without sending it: the agent knows it, and if it is gone somebody else is to be told.
 // It does nothing if there is no line.
 func (b *Outbox) Note(to string, item []byte) {
