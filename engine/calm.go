@@ -60,6 +60,9 @@ func (p *peers) now() calmness {
 // quiet says that no letter waits or is under way, and nobody who is gone knew what the others are not yet told.
 func (p *peers) quiet() bool {
 	c := p.circle.Load()
+	if p.leaves() {
+		return false
+	}
 	for _, line := range p.box.Lines() {
 		if all, _ := p.box.Waiting(line); all > 0 || !slices.Contains(c.lines, line) {
 			return false
@@ -195,6 +198,8 @@ func (p *peers) Answer(_ context.Context, from string, question []byte) ([]byte,
 		return json.Marshal(p.now())
 	case len(question) > 0 && question[0] == questionFetched:
 		return p.answerFetched(from, question[1:])
+	case len(question) > 0 && question[0] == questionLeave:
+		return p.answerLeave(from, question[1:])
 	}
 	return nil, fmt.Errorf("%w: a question of %q that is not known: %.20q", ErrLetter, from, question)
 }

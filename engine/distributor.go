@@ -289,11 +289,8 @@ func (d *distributor) eachSpilled(yield func(item []byte) bool) {
 
 // distribute moves a batch of ready URLs while the front is small.
 func (d *distributor) distribute(now time.Time) (int, error) {
-	if d.held != nil {
-		if err := d.place(d.held); err != nil {
-			return 0, err
-		}
-		d.held = nil
+	if err := d.placeHeld(); err != nil {
+		return 0, err
 	}
 	if d.ready.Len() == 0 {
 		return 0, nil
@@ -301,6 +298,22 @@ func (d *distributor) distribute(now time.Time) (int, error) {
 	if d.newborn.Len() >= newbornMax || !d.frontSmall(now) {
 		return 0, nil
 	}
+	return d.placeSome()
+}
+
+func (d *distributor) placeHeld() error {
+	if d.held == nil {
+		return nil
+	}
+	err := d.place(d.held)
+	if err == nil {
+		d.held = nil
+	}
+	return err
+}
+
+// placeSome moves a batch of ready URLs.
+func (d *distributor) placeSome() (int, error) {
 	thawed := d.hosts.thawed.Load()
 	for n := range distributeBatch {
 		if d.hosts.thawed.Load()-thawed >= thawBatch {

@@ -397,8 +397,12 @@ func (e *Engine) begin(m *manifest, moreSeeds bool) error {
 		return err
 	}
 	e.limits.grown(e.bytesStored())
-	e.over = m.State == StateFinished && !moreSeeds && e.stillOver(m)
+	left := m.Reason == reasonLeft // others have what it knew, and would find it knows it all when they give it back
+	e.over = m.State == StateFinished && (left || !moreSeeds && e.stillOver(m))
 	if e.over {
+		if left {
+			e.seams.Log.Warn("this agent has left the crawl for good: to come back it needs a new directory", "dir", e.cfg.Dir)
+		}
 		e.status, e.reason = StateFinished, m.Reason
 		e.ledger.journal = nil
 		return nil

@@ -16,6 +16,8 @@ const (
 	letterSite    byte = 'S' // what is known of a site, and what is queued of it: see sitemove.go
 	letterHop     byte = 'R' // a hop of a robots.txt's redirects, as an Item that has its URL whole: see robotsletter.go
 	letterVerdict byte = 'V' // what came of that
+	letterFetched byte = 'F' // URLs that an agent has an answer of that leaves for good: see inherit.go
+	letterTold    byte = 'T' // what it told others
 )
 
 // postmark says where an item comes from.
@@ -76,6 +78,14 @@ func (p *peers) take(d *door, item []byte, m postmark) error {
 	switch kindOf(item) {
 	case letterSite:
 		return p.takeSite(d, item, m)
+	case letterFetched:
+		seed, fps, err := readInherited(item)
+		if err == nil {
+			p.fetched.inherit(seed, fps)
+		}
+		return err
+	case letterTold:
+		return p.takeTold(item)
 	default:
 		it, err := readLink(item)
 		if err != nil {
@@ -108,10 +118,22 @@ func (p *peers) readLetter(letter []byte) error {
 }
 
 func (p *peers) readItem(item []byte) error {
-	if kindOf(item) != letterSite {
+	switch kindOf(item) {
+	case letterFetched:
+		_, _, err := readInherited(item)
+		return err
+	case letterTold:
+		_, _, err := p.readTold(item)
+		return err
+	case letterSite:
+		return p.readSite(item)
+	default:
 		_, err := readLink(item)
 		return err
 	}
+}
+
+func (p *peers) readSite(item []byte) error {
 	move, err := readSiteMove(item)
 	if err != nil {
 		return err

@@ -56,6 +56,7 @@ func openPeers(seam Peering, fsys vfs.FS, dir string, m *manifest, empty bool, s
 	}
 	return &peers{
 		fetched: known, seam: seam, store: xxh3.HashString(m.CrawlID), box: box, grace: peerGrace, posts: map[string]*post{}, calmed: make(chan struct{}, 1), broken: make(chan error, 1),
+		came: make(chan struct{}), leavers: leavers{going: map[string]byte{}, news: make(chan struct{}, 1)},
 	}, nil
 }
 

@@ -35,24 +35,27 @@ type peers struct {
 	fetched  *fetched
 	least    int // agents that there must be before the crawl begins
 
-	over   atomic.Bool   // all agents are done
-	ended  atomic.Bool   // and know it
-	calmAt atomic.Int64  // the count at which this agent had nothing to do
-	calmed chan struct{} // capacity 1: it has nothing to do
-	broken chan error    // capacity 1: letters cannot be carried any more
-	lose   func(error)   // ends the crawl in good order: there is no place for this agent
+	over     atomic.Bool   // all agents are done
+	departed atomic.Bool   // this one has left for good
+	ended    atomic.Bool   // and know it
+	calmAt   atomic.Int64  // the count at which this agent had nothing to do
+	calmed   chan struct{} // capacity 1: it has nothing to do
+	broken   chan error    // capacity 1: letters cannot be carried any more
+	lose     func(error)   // ends the crawl in good order: there is no place for this agent
 
 	circle  atomic.Pointer[circle]
 	before  atomic.Pointer[circle] // the one that circle replaced
 	turned  atomic.Int64           // when, in Unix ns
 	guest   atomic.Int64           // until then, in Unix ns, any host may have been another's a moment ago
-	inOrder inOrder                // sites that need no such rest
-	open    atomic.Bool            // letters are taken
-	begun   atomic.Bool            // the agents were complete once, in this run or one before
+	leavers leavers
+	inOrder inOrder     // sites that need no such rest
+	open    atomic.Bool // letters are taken
+	begun   atomic.Bool // the agents were complete once, in this run or one before
 
 	again   bool                 // this agent goes on
 	settled bool                 // run's: they were, in this run
 	arrived bool                 // run's: the crawl goes on
+	came    chan struct{}        // closed then
 	gone    map[string]time.Time // run's: who went in good order, by line, and when that was seen
 	away    time.Duration        // how long those are waited for
 
@@ -88,7 +91,10 @@ type peersCut struct {
 	Founded uint64     `json:"founded"`
 	Turns   int64      `json:"turns"`
 	Fetched seen.Cut   `json:"fetched"`
-	Begun   bool       `json:"begun"` // enough were there for the crawl to begin
+	Leaving bool       `json:"leaving,omitempty"`   // this agent leaves for good
+	Going   []string   `json:"going,omitempty"`     // others that do, by line
+	Seeds   []uint64   `json:"inherited,omitempty"` // of the hashes of agents that have left
+	Begun   bool       `json:"begun"`               // enough were there for the crawl to begin
 }
 
 // begin makes the circle that the last cut knew, or that of this agent alone; who is there now is found out when the crawl runs.
@@ -100,13 +106,27 @@ func (p *peers) begin(cut *peersCut) error {
 		p.founded.Store(cut.Founded)
 		p.begun.Store(cut.Begun)
 		p.again = cut.Begun
+		p.fetched.seeds = cut.Seeds
+		p.leavers.self = cut.Leaving
+		for _, line := range cut.Going {
+			p.leavers.going[line] = leaveGoing
+		}
 	}
 	p.gate.Shut(waitingForAgents)
-	c, err := newCircle(known, p.all, p.births, p.seam.Self())
+	c, err := newCircle(known, p.all, p.births, p.among(known))
 	if err != nil {
 		return err
 	}
 	return p.turn(c)
+}
+
+// among is the name of this agent if it is one of some, empty if it leaves.
+func (p *peers) among(all []Peer) string {
+	self := p.seam.Self()
+	if slices.ContainsFunc(all, func(peer Peer) bool { return peer.ID == self }) {
+		return self
+	}
+	return ""
 }
 
 // meet notes who is there, and makes their circle.
@@ -123,7 +143,7 @@ func (p *peers) meet(now []Peer) (*circle, error) {
 			births++
 		}
 	}
-	c, err := newCircle(now, all, births, p.seam.Self())
+	c, err := newCircle(now, all, births, p.among(now))
 	if err == nil {
 		p.ledger.cut.Lock() // a cut reads them
 		p.all, p.births = all, births
@@ -208,6 +228,7 @@ func (p *peers) run(ctx context.Context) error {
 		}
 		select {
 		case <-p.seam.Changed():
+		case <-p.leavers.news:
 		case <-patience.C:
 			patient = false
 		case err := <-p.broken:
@@ -244,6 +265,7 @@ func (p *peers) present(at time.Time) (now []Peer, again time.Duration) {
 		}
 	}
 	p.gone = gone
+	now = p.staying(now)
 	slices.SortFunc(now, func(a, b Peer) int { return strings.Compare(a.ID, b.ID) })
 	return now, again
 }
@@ -273,6 +295,7 @@ func (p *peers) arrive() {
 		p.guest.Store(time.Now().Add(p.grace).UnixNano())
 	}
 	p.gate.Open(waitingForAgents)
+	close(p.came)
 }
 
 // fail ends the crawl.
@@ -332,7 +355,7 @@ func (p *peers) become(ctx context.Context, c *circle) error {
 // anything behind.
 func (p *peers) reroute(ctx context.Context, c *circle) error {
 	for _, line := range p.box.Lines() {
-		if slices.Contains(c.lines, line) {
+		if slices.Contains(c.lines, line) || p.isThere(line) && p.isGoing(line) {
 			continue
 		}
 		p.dismiss(line)
@@ -425,5 +448,6 @@ func (p *peers) mark() (*peersCut, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return &peersCut{Outbox: box, Fetched: done, Peers: p.circle.Load().peers, All: p.all, Births: p.births, Turns: p.turns.Load(), Founded: p.founded.Load(), Begun: p.begun.Load()}, appendSum(image), nil
+	return &peersCut{Outbox: box, Fetched: done, Peers: p.circle.Load().peers, All: p.all, Births: p.births, Turns: p.turns.Load(), Founded: p.founded.Load(), Begun: p.begun.Load(),
+		Leaving: p.leaves() && !p.departed.Load(), Going: p.leavers.lines(), Seeds: p.fetched.inherited()}, appendSum(image), nil
 }

@@ -41,7 +41,7 @@ func (p *peers) recovered(ctx context.Context, site []byte, items [][]byte) ([]s
 			continue
 		}
 		url := append(append([]byte(nil), site...), it.Rest...)
-		have, err := p.fetched.has(urlx.Fingerprint(p.frontier.hashSeed, url))
+		have, err := p.fetched.hasURL(p.frontier.hashSeed, url)
 		if err != nil {
 			return nil, err
 		}
@@ -107,7 +107,7 @@ func (p *peers) answerFetched(from string, question []byte) (answer []byte, err 
 		if err != nil || len(answer) == recoveryMost {
 			return nil, fmt.Errorf("%w: a question of %q", ErrLetter, from)
 		}
-		have, err := p.fetched.has(urlx.Fingerprint(p.frontier.hashSeed, url))
+		have, err := p.fetched.hasURL(p.frontier.hashSeed, url)
 		if err != nil {
 			return nil, err
 		}

@@ -70,6 +70,7 @@ type agent struct {
 	net   *simnet.Net
 	desk  *desk
 	crawl *engine.Engine
+	calls sync.RWMutex // of crawl, which ends when the agent does
 	stop  context.CancelFunc
 	done  chan struct{}
 }
@@ -96,12 +97,28 @@ func (b *band) start(ctx context.Context, name string) *agent {
 		defer a.stop()
 		err := e.Run(ctx)
 		report := e.Report()
+		a.calls.Lock() // whoever calls the engine
 		err = errors.Join(err, e.Close(), a.net.Close())
+		a.calls.Unlock()
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.reports[name], b.errs[name] = report, err
 	})
 	return a
+}
+
+// leave has it leave for good.
+func (a *agent) leave(ctx context.Context) error {
+	a.calls.RLock()
+	defer a.calls.RUnlock()
+	return a.crawl.Leave(ctx)
+}
+
+// report is how it stands.
+func (a *agent) report() engine.Report {
+	a.calls.RLock()
+	defer a.calls.RUnlock()
+	return a.crawl.Report()
 }
 
 // kill ends an agent, unless it has ended, and leaves the disk as death does. The others still count on it.

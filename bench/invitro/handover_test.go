@@ -135,7 +135,7 @@ func TestAgents_aHostMovesWithClocksRulesAndQueue(t *testing.T) {
 				time.Sleep(75 * time.Second)
 				late := b.start(t.Context(), b.names[2])
 				time.Sleep(15 * time.Second)
-				got := late.crawl.Report().URLsAdmitted
+				got := late.report().URLsAdmitted
 				b.wait()
 				s.done.Wait()
 				moved, quick := s.kept(t, pages)

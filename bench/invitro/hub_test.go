@@ -192,6 +192,10 @@ func (d *desk) Ask(ctx context.Context, to string, question []byte) ([]byte, err
 	}
 	d.hub.mu.Lock()
 	d.hub.asked++
+	former := d.hub.desks[to] != nil && d.hub.desks[to].former
 	d.hub.mu.Unlock()
+	if former && question[0] != 'C' && question[0] != 'F' {
+		return nil, engine.ErrLetter
+	}
 	return s.Answer(ctx, d.peer.ID, question)
 }

@@ -122,6 +122,8 @@ func (s *strangers) Resolve(_ context.Context, name string) dnsres.Answer {
 
 // pages are the requests for a host's pages, robots.txt is none.
 func (s *strangers) pages(host string) (all []asking) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, a := range s.asked {
 		if a.host == host && a.path != "/robots.txt" {
 			all = append(all, a)
