@@ -37,7 +37,7 @@ type calmness struct {
 // count is how much this agent has done: it grows with every step that could give anybody something to do.
 func (p *peers) count() int64 {
 	n := &p.ledger.n
-	return n.found.Load() + n.finished.Load() + n.attempts.Load() + n.robotsFetched.Load()
+	return n.found.Load() + n.finished.Load() + n.attempts.Load() + n.robotsFetched.Load() + p.n.steps.Load()
 }
 
 // agree is asked by the distributor when nothing is left for this agent to do, and was not at a count, and says whether that is so for

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -99,7 +98,7 @@ func (d *distributor) rest(ctx context.Context) (done bool) {
 		count = d.peers.count()
 	}
 	wait, over := d.idle(now)
-	if over != "" && d.peers != nil && !d.peers.agree(count) {
+	if over != "" && d.peers != nil && (over == reasonComplete && d.holds() || !d.peers.agree(count)) {
 		wait, over = calmPeriod, "" // others may have something for this agent yet
 	}
 	if d.frontStale {
@@ -119,6 +118,12 @@ func (d *distributor) rest(ctx context.Context) (done bool) {
 		return true
 	}
 	return false
+}
+
+// holds says that the bench has items: when all URLs have their outcome these are hops of robots.txt for sites of other agents.
+func (d *distributor) holds() bool {
+	c := d.bench.Counts()
+	return c.Queued+c.InVisits > 0
 }
 
 // step does one batch of work under the cut's shared lock: graves first, then refills, then ready URLs.
@@ -167,6 +172,9 @@ func (d *distributor) bury() error {
 		defer d.feed() // they go on, and nobody else may have a reason to look when they are due
 	}
 	for _, origin := range waiting {
+		if d.peers.sendVerdict(&robotsVerdict{site: origin, unreachable: true}) {
+			continue
+		}
 		vs, err := d.hosts.get(origin)
 		if err != nil {
 			return err
@@ -386,27 +394,6 @@ func (d *distributor) handOver(site, path []byte, it *Item) {
 	}
 	d.path = d.peers.pass(d.path, it)
 	d.ledger.n.finish(outcome.HandedOver, 1)
-}
-
-// flushPace keeps forced flushes to about a tenth of the time.
-type flushPace struct {
-	mu   sync.Mutex
-	next time.Time
-}
-
-const flushPause = 20 * time.Millisecond
-
-func (p *flushPace) done(now time.Time, took time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.next = now.Add(max(flushPause, 9*took))
-}
-
-// until is how long to wait for the next.
-func (p *flushPace) until(now time.Time) time.Duration {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.next.Sub(now)
 }
 
 // idle is asked when nothing could be moved: how long to wait, or why the crawl is over.

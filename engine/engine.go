@@ -371,7 +371,10 @@ func (e *Engine) assemble(m *manifest) {
 	}
 	e.returner = &returner{
 		ledger: l, bench: e.bench, hosts: e.hosts, done: e.done, newborn: e.newborn, under: e.under, live: e.live,
-		feed: wakeFeed, wake: wakeDist,
+		peers: e.peers, feed: wakeFeed, wake: wakeDist,
+	}
+	if p := e.peers; p != nil {
+		p.robots = e.returner
 	}
 	e.points = &checkpointer{
 		fs: e.seams.FS, dir: e.frontierDir(), ledger: l, turn: e.flush.turn, returner: e.returner, bench: e.bench,

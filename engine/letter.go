@@ -78,6 +78,10 @@ func (p *peers) take(d *door, item []byte, m postmark) error {
 	switch kindOf(item) {
 	case letterSite:
 		return p.takeSite(d, item, m)
+	case letterHop:
+		return p.takeHop(item)
+	case letterVerdict:
+		return p.takeVerdict(item, m)
 	case letterFetched:
 		seed, fps, err := readInherited(item)
 		if err == nil {
@@ -127,6 +131,12 @@ func (p *peers) readItem(item []byte) error {
 		return err
 	case letterSite:
 		return p.readSite(item)
+	case letterHop:
+		_, err := readHop(item)
+		return err
+	case letterVerdict:
+		_, err := p.readVerdict(item)
+		return err
 	default:
 		_, err := readLink(item)
 		return err

@@ -25,6 +25,7 @@ type peers struct {
 	ledger   *ledger
 	frontier *Frontier
 	hosts    *hosts
+	robots   *returner // brings hops and verdicts to sites
 	moving   *moving
 	gate     *gate
 	say      *slog.Logger
@@ -74,6 +75,7 @@ type peers struct {
 // postCounters are what went between agents, in this run.
 type postCounters struct {
 	lettersOut, lettersIn, bytesOut, bytesIn, failed, refused, retold, asked, unanswered atomic.Int64
+	steps                                                                                atomic.Int64 // of letters that gave somebody something to do, and are counted nowhere else
 }
 
 // peerPatience is how long an agent that starts again waits for those whom it knew before it takes them for gone.
@@ -406,7 +408,11 @@ func (p *peers) retell(line string) (over bool, err error) {
 // whole URL.
 func (p *peers) pass(scratch []byte, it *Item) []byte {
 	c := p.circle.Load()
-	scratch = appendItem(append(scratch[:0], letterLink), it)
+	kind := letterLink
+	if it.RobotsOf != nil {
+		kind = letterHop
+	}
+	scratch = appendItem(append(scratch[:0], kind), it)
 	p.box.Put(c.lines[c.owner(it.Rest)], scratch)
 	return scratch
 }

@@ -20,7 +20,8 @@ func (o *post) send(ctx context.Context, letter []byte) error {
 			return err
 		}
 	}
-	for _, part := range plainLetters(letter) {
+	parts, hops := plainLetters(letter)
+	for _, part := range parts {
 		if err := o.peers.seam.Send(ctx, o.to, part); err != nil {
 			return err
 		}
@@ -28,7 +29,7 @@ func (o *post) send(ctx context.Context, letter []byte) error {
 	if !o.plain.Swap(true) {
 		o.peers.say.Warn("another agent is of a former version: it is told of URLs alone, and learns delays and robots.txt anew", "agent", o.to)
 	}
-	return nil
+	return o.peers.unheard(hops)
 }
 
 // isPlain says that a letter has nothing but links.
@@ -44,8 +45,8 @@ func isPlain(letter []byte) bool {
 // plainBytes is about how long a letter of links is.
 const plainBytes = 128 << 10
 
-// plainLetters are the links of a letter of our own, in letters for an agent that knows nothing else.
-func plainLetters(letter []byte) (parts [][]byte) {
+// plainLetters are the links of a letter of our own, in letters for an agent that knows nothing else. Hops are those that it was to fetch.
+func plainLetters(letter []byte) (parts [][]byte, hops []Item) {
 	var part []byte
 	add := func(item []byte) {
 		if part = outbox.AppendItem(part, item); len(part) >= plainBytes {
@@ -56,6 +57,11 @@ func plainLetters(letter []byte) (parts [][]byte) {
 		switch kindOf(item) {
 		case letterLink:
 			add(item)
+		case letterHop:
+			var hop Item
+			if hop, err = readHop(item); err == nil {
+				hops = append(hops, hop)
+			}
 		case letterSite:
 			var move siteMove
 			move, err = readSiteMove(item)
@@ -72,5 +78,5 @@ func plainLetters(letter []byte) (parts [][]byte) {
 	if len(part) > 0 {
 		parts = append(parts, part)
 	}
-	return parts
+	return parts, hops
 }

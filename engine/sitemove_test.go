@@ -116,7 +116,8 @@ func TestLettersForAnAgentOfTheFormerVersion(t *testing.T) {
 		t.Fatal("a letter with a site is none of links alone")
 	}
 	var urls []string
-	for _, part := range plainLetters(letter) {
+	parts, _ := plainLetters(letter)
+	for _, part := range parts {
 		if !isPlain(part) {
 			t.Error("a part is not plain")
 		}
@@ -151,7 +152,8 @@ func FuzzLetter(f *testing.F) {
 		if err := p.readLetter(aged(letter, now)); err != nil {
 			t.Fatalf("with its age it cannot be read: %v", err)
 		}
-		for _, part := range plainLetters(letter) {
+		parts, _ := plainLetters(letter)
+		for _, part := range parts {
 			if err := p.readLetter(part); err != nil || !isPlain(part) {
 				t.Fatalf("in plain words it cannot be read: %v", err)
 			}

@@ -17,14 +17,6 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// patchy is a web with faults, but for robots.txt files that lead to other hosts: an agent asks for those itself, whoever is responsible
-// for the host, which keeps its delay for itself only.
-func patchy() simweb.Config {
-	c := simweb.Faulty()
-	c.Robots.AllowAll, c.Robots.Redirect = c.Robots.AllowAll+c.Robots.Redirect, 0
-	return c
-}
-
 // band is some agents that crawl one web together, each over a network of its own.
 type band struct {
 	t     *testing.T
@@ -205,7 +197,7 @@ func TestAgents_anAgentIsKilledAndComesBack(t *testing.T) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 3))
 			synctest.Test(t, func(t *testing.T) {
-				b := newBand(t, smallWorld(seed, patchy()), 3)
+				b := newBand(t, smallWorld(seed, simweb.Faulty()), 3)
 				running := map[string]*agent{}
 				for _, name := range b.names {
 					running[name] = b.start(t.Context(), name)
@@ -244,7 +236,7 @@ func TestAgents_anAgentAndItsDiskAreLost(t *testing.T) {
 		seed := *firstSeed + 740 + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b := newBand(t, smallWorld(seed, patchy()), 3)
+				b := newBand(t, smallWorld(seed, simweb.Faulty()), 3)
 				running := map[string]*agent{}
 				for _, name := range b.names {
 					running[name] = b.start(t.Context(), name)
@@ -297,7 +289,7 @@ func TestAgents_anAgentComesLateAndAnotherGoesAndComesBack(t *testing.T) {
 		seed := *firstSeed + 760 + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b := newBand(t, smallWorld(seed, patchy()), 3)
+				b := newBand(t, smallWorld(seed, simweb.Faulty()), 3)
 				b.least = 2
 				running := map[string]*agent{}
 				for _, name := range b.names[:2] {

@@ -181,7 +181,7 @@ func TestAgents_anAgentOfTheFormerVersionGetsURLsAlone(t *testing.T) {
 		}
 		time.Sleep(20 * time.Second)
 		late := b.start(t.Context(), b.names[2])
-		late.desk.former = true
+		b.hub.date(late.desk, true)
 		b.wait()
 		v := b.judge()
 		if v.Coverage != 1 || v.Overlap != 0 || v.HostGapViolations+v.HostConcurrency > 0 || b.pages(late.name) == 0 {
@@ -189,4 +189,88 @@ func TestAgents_anAgentOfTheFormerVersionGetsURLsAlone(t *testing.T) {
 			t.Errorf("the oracle complains; the late one has %d pages", b.pages(late.name))
 		}
 	})
+}
+
+// A robots.txt that leads to a host of another agent is asked for by that one, in the turn of that host; the site waits, and keeps to what came
+// of it. Nobody else asks that host for anything.
+func TestAgents_aRobotsFileAtAnotherAgentsHost(t *testing.T) {
+	for _, killed := range []bool{false, true} {
+		t.Run(fmt.Sprint("killed ", killed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const pairs = 20
+				s := &strangers{hosts: map[string]stranger{}, counts: map[string]int{}}
+				for h := range pairs {
+					there := fmt.Sprintf("there%d.test", h)
+					status, head := 302, "Location: http://"+there+"/rules\r\n"
+					s.hosts[fmt.Sprintf("here%d.test", h)] = withRobots(6, always(status, head, ""))
+					own := withRobots(4, always(200, "", "User-agent: *\nDisallow: /3\nCrawl-delay: 30\n"))
+					s.hosts[there] = func(path string, n int, c net.Conn) {
+						switch {
+						case path != "/rules":
+							own(path, n, c)
+						case h == 0:
+							return // which means that nothing is allowed
+						case h == 1:
+							reply(c, 302, "Location: http://there2.test/rules\r\n", "")
+						default:
+							reply(c, 200, "", "User-agent: *\nDisallow: /4\n")
+						}
+					}
+				}
+				b := s.among(t, 3)
+				var running []*agent
+				for _, name := range b.names {
+					running = append(running, b.start(t.Context(), name))
+				}
+				if killed {
+					rng := rand.New(rand.NewPCG(*firstSeed, 9))
+					for i := range running {
+						time.Sleep(time.Duration(rng.Int64N(int64(4 * time.Second))))
+						running[i].kill(func(disk *vfs.Mem) *vfs.Mem { return disk.CrashClone(rng) })
+						time.Sleep(time.Second)
+						b.start(t.Context(), running[i].name)
+					}
+				}
+				b.wait()
+				s.done.Wait()
+				across := 0
+				owner := map[string]string{}
+				for _, a := range s.asked {
+					if was, ok := owner[a.host]; ok && was != a.by {
+						t.Errorf("%s is asked for %s by %s, and was by %s", a.host, a.path, a.by, was)
+					}
+					owner[a.host] = a.by
+				}
+				for h := range pairs {
+					here, there := fmt.Sprintf("here%d.test", h), fmt.Sprintf("there%d.test", h)
+					if owner[here] != owner[there] {
+						across++
+					}
+					want := 6 // the root and all but /4
+					if h == 0 {
+						want = 0
+					}
+					pages := map[string]bool{}
+					for _, a := range s.pages(here) {
+						pages[a.path] = true
+					}
+					if len(pages) != want || pages["/4"] {
+						t.Errorf("%s: %v was asked for", here, pages)
+					}
+					all := append(s.pages(there), s.files(there)...)
+					slices.SortFunc(all, func(a, b asking) int { return a.at.Compare(b.at) })
+					told := false
+					for i := 1; i < len(all); i++ {
+						told = told || all[i-1].path == "/robots.txt"
+						if gap := all[i].at.Sub(all[i-1].end); gap < 4*time.Second || told && gap < 30*time.Second {
+							t.Errorf("%s%s was asked for %v after %s", there, all[i].path, gap, all[i-1].path)
+						}
+					}
+				}
+				if across < 5 {
+					t.Errorf("%d of %d robots.txt files lead to another agent's host", across, pairs)
+				}
+			})
+		})
+	}
 }

@@ -56,6 +56,13 @@ func (h *hub) expel(id string) {
 	close(d.lost)
 }
 
+// date makes an agent one of the former version, or of this.
+func (h *hub) date(d *desk, former bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	d.former = former
+}
+
 // lose is what the others see of a kill: an agent that does not answer. Some time later they take it for gone: see leave.
 func (h *hub) lose(d *desk) {
 	h.mu.Lock()

@@ -21,7 +21,7 @@ func TestAgents_oneLeavesForGood(t *testing.T) {
 		seed := *firstSeed + 800 + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b := newBand(t, smallWorld(seed, patchy()), 3)
+				b := newBand(t, smallWorld(seed, simweb.Faulty()), 3)
 				running := map[string]*agent{}
 				for _, name := range b.names {
 					running[name] = b.start(t.Context(), name)
@@ -160,11 +160,11 @@ func TestAgents_nobodyLeavesIfNobodyStays(t *testing.T) {
 		}
 		other := b.start(t.Context(), b.names[1])
 		time.Sleep(5 * time.Second)
-		other.desk.former = true
+		b.hub.date(other.desk, true)
 		if err := only.leave(t.Context()); !errors.Is(err, engine.ErrFormer) {
 			t.Error(err)
 		}
-		other.desk.former = false
+		b.hub.date(other.desk, false)
 		b.wait()
 		if v := b.judge(); v.Coverage != 1 || b.reports[b.names[0]].Reason != "complete" {
 			v.Print(t.Output())
