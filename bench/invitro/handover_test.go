@@ -191,6 +191,30 @@ func TestAgents_anAgentOfTheFormerVersionGetsURLsAlone(t *testing.T) {
 	})
 }
 
+// robotsElsewhere are pairs of hosts: the robots.txt of here leads to there, which asks for half a minute between two requests. That of the
+// first pair cannot be had, that of the second leads on to the third.
+func robotsElsewhere(pairs int) *strangers {
+	s := &strangers{hosts: map[string]stranger{}, counts: map[string]int{}}
+	for h := range pairs {
+		there := fmt.Sprintf("there%d.test", h)
+		s.hosts[fmt.Sprintf("here%d.test", h)] = withRobots(6, always(302, "Location: http://"+there+"/rules\r\n", ""))
+		own := withRobots(4, always(200, "", "User-agent: *\nDisallow: /3\nCrawl-delay: 30\n"))
+		s.hosts[there] = func(path string, n int, c net.Conn) {
+			switch {
+			case path != "/rules":
+				own(path, n, c)
+			case h == 0:
+				return // which means that nothing is allowed
+			case h == 1:
+				reply(c, 302, "Location: http://there2.test/rules\r\n", "")
+			default:
+				reply(c, 200, "", "User-agent: *\nDisallow: /4\n")
+			}
+		}
+	}
+	return s
+}
+
 // A robots.txt that leads to a host of another agent is asked for by that one, in the turn of that host; the site waits, and keeps to what came
 // of it. Nobody else asks that host for anything.
 func TestAgents_aRobotsFileAtAnotherAgentsHost(t *testing.T) {
@@ -198,25 +222,7 @@ func TestAgents_aRobotsFileAtAnotherAgentsHost(t *testing.T) {
 		t.Run(fmt.Sprint("killed ", killed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const pairs = 20
-				s := &strangers{hosts: map[string]stranger{}, counts: map[string]int{}}
-				for h := range pairs {
-					there := fmt.Sprintf("there%d.test", h)
-					status, head := 302, "Location: http://"+there+"/rules\r\n"
-					s.hosts[fmt.Sprintf("here%d.test", h)] = withRobots(6, always(status, head, ""))
-					own := withRobots(4, always(200, "", "User-agent: *\nDisallow: /3\nCrawl-delay: 30\n"))
-					s.hosts[there] = func(path string, n int, c net.Conn) {
-						switch {
-						case path != "/rules":
-							own(path, n, c)
-						case h == 0:
-							return // which means that nothing is allowed
-						case h == 1:
-							reply(c, 302, "Location: http://there2.test/rules\r\n", "")
-						default:
-							reply(c, 200, "", "User-agent: *\nDisallow: /4\n")
-						}
-					}
-				}
+				s := robotsElsewhere(pairs)
 				b := s.among(t, 3)
 				var running []*agent
 				for _, name := range b.names {
