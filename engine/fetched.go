@@ -19,9 +19,9 @@ import (
 type fetched struct {
 	urls *seen.Map
 
-	mu    sync.Mutex
-	late  map[seen.Digest]struct{}
-	seeds []uint64 // of agents that have left for good: see inherit.go
+	mu   sync.Mutex
+	late map[seen.Digest]struct{}
+	heir []inheritance // of agents that have left for good: see inherit.go
 }
 
 func openFetched(fsys vfs.FS, dir string, memory int64, buffer int, cut *seen.Cut) (*fetched, error) {

@@ -14,10 +14,13 @@ import (
 
 // What an agent that leaves for good knows and nobody else does goes to the others, in items of letters:
 //
-//	'F' 1  seed (8)  fingerprint (16)*    URLs that it has an answer of; their hash is seeded
-//	'T' 1  line (s)  (item)*              what it told another agent: whoever gets this is to tell it again if that one is lost
+//	'F' 1  seed (8)  line (s)  fingerprint (16)*    URLs that an agent has an answer of; their hash is seeded
+//	'T' 1  line (s)  (item)*                        what it told another agent: whoever gets this is to tell it again if that one is lost
 //
 // Everybody gets all of 'F', since nobody knows who will be responsible for what one day; 'T' goes to one who is not the one that was told.
+//
+// As long as the agent has not left, it may die, and its disk be lost: a URL that is not fetched since it has the page is noted as told to it. If it
+// dies, the list counts no more, and what it was told is told again, as after any death.
 const inheritVersion = 1
 
 const (
@@ -25,9 +28,16 @@ const (
 	toldBytes       = 32 << 10 // an item of a letter is no longer than that and one item that was told
 )
 
+// inheritance says whose list it is.
+type inheritance struct {
+	Seed uint64 `json:"seed"` // of the hash
+	Line string `json:"line"`
+}
+
 // appendInherited appends fingerprints as they lie in the map.
-func appendInherited(dst []byte, seed uint64, keys []seen.Digest) []byte {
-	dst = binary.LittleEndian.AppendUint64(append(dst, letterFetched, inheritVersion), seed)
+func appendInherited(dst []byte, of inheritance, keys []seen.Digest) []byte {
+	dst = binary.LittleEndian.AppendUint64(append(dst, letterFetched, inheritVersion), of.Seed)
+	dst = appendBytes(dst, []byte(of.Line))
 	for i := range keys {
 		dst = append(dst, keys[i][:16]...)
 	}
@@ -35,12 +45,16 @@ func appendInherited(dst []byte, seed uint64, keys []seen.Digest) []byte {
 }
 
 // readInherited reads them.
-func readInherited(item []byte) (seed uint64, fps []byte, err error) {
+func readInherited(item []byte) (of inheritance, fps []byte, err error) {
 	const head = 2 + 8
-	if len(item) < head || item[0] != letterFetched || item[1] != inheritVersion || (len(item)-head)%16 != 0 {
-		return 0, nil, fmt.Errorf("no fingerprints: %.40q", item)
+	if len(item) < head || item[0] != letterFetched || item[1] != inheritVersion {
+		return of, nil, fmt.Errorf("no fingerprints: %.40q", item)
 	}
-	return binary.LittleEndian.Uint64(item[2:]), item[head:], nil
+	line, fps, ok := cutBytes(item[head:])
+	if !ok || len(fps)%16 != 0 {
+		return of, nil, fmt.Errorf("no fingerprints of %.200q", line)
+	}
+	return inheritance{binary.LittleEndian.Uint64(item[2:]), string(line)}, fps, nil
 }
 
 // readTold reads what somebody was told, and checks it.
@@ -95,16 +109,23 @@ func (p *peers) takeTold(item []byte) error {
 func (p *peers) ownLine() string { return Peer{ID: p.seam.Self(), Store: p.store}.line() }
 
 // inherit notes URLs that another agent has answers of. A hash with another seed is another key.
-func (f *fetched) inherit(seed uint64, fps []byte) {
+func (f *fetched) inherit(of inheritance, fps []byte) {
 	f.mu.Lock()
-	if !slices.Contains(f.seeds, seed) {
-		f.seeds = append(f.seeds, seed)
+	if !slices.ContainsFunc(f.heir, func(known inheritance) bool { return known.Seed == of.Seed }) {
+		f.heir = append(f.heir, of)
 	}
 	f.mu.Unlock()
 	for ; len(fps) > 0; fps = fps[16:] {
 		fp := xxh3.Uint128{Hi: binary.LittleEndian.Uint64(fps), Lo: binary.LittleEndian.Uint64(fps[8:])}
-		f.addKey(inheritedKey(fp, seed))
+		f.addKey(inheritedKey(fp, of.Seed))
 	}
+}
+
+// disown forgets the list of an agent that died before it had left.
+func (f *fetched) disown(line string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.heir = slices.DeleteFunc(f.heir, func(of inheritance) bool { return of.Line == line })
 }
 
 // inheritedKey is the key of a fingerprint whose hash has the seed of another agent.
@@ -121,33 +142,45 @@ func seedMark(seed uint64) uint32 {
 	return uint32(xxh3.Hash(b[:])) | 1
 }
 
-// hasURL says that this agent has an answer of a URL, or one that has left for good had.
-func (f *fetched) hasURL(own uint64, url []byte) (bool, error) {
-	have, err := f.hasKey(fetchedKey(urlx.Fingerprint(own, url)))
-	if have || err != nil {
-		return have, err
+// hasURL says whose answer of a URL is known: own is this agent's line, empty is nobody.
+func (f *fetched) hasURL(seed uint64, own string, url []byte) (line string, err error) {
+	have, err := f.hasKey(fetchedKey(urlx.Fingerprint(seed, url)))
+	if have {
+		return own, nil
 	}
-	for _, seed := range f.inherited() {
-		if have, err = f.hasKey(inheritedKey(urlx.Fingerprint(seed, url), seed)); have || err != nil {
-			return have, err
+	for _, of := range f.inherited() {
+		if err != nil {
+			break
+		}
+		if have, err = f.hasKey(inheritedKey(urlx.Fingerprint(of.Seed, url), of.Seed)); have {
+			return of.Line, nil
 		}
 	}
-	return false, nil
+	return "", err
 }
 
-func (f *fetched) inherited() []uint64 {
+func (f *fetched) inherited() []inheritance {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return slices.Clone(f.seeds)
+	return slices.Clone(f.heir)
 }
 
-// seedOf is the seed of a key's hash, own if it is none of others.
-func (f *fetched) seedOf(own uint64, key seen.Digest) uint64 {
+// ofKey says whose list a key is from; false if that counts no more.
+func (f *fetched) ofKey(own inheritance, key seen.Digest) (of inheritance, ok bool) {
 	mark := binary.LittleEndian.Uint32(key[16:])
-	for _, seed := range f.inherited() {
-		if mark != 0 && seedMark(seed) == mark {
-			return seed
+	if mark == 0 {
+		return own, true
+	}
+	for _, of := range f.inherited() {
+		if seedMark(of.Seed) == mark {
+			return of, true
 		}
 	}
-	return own
+	return of, false
+}
+
+// has says that this agent has an answer of a URL, or one that has left for good.
+func (p *peers) has(url []byte) (bool, error) {
+	line, err := p.fetched.hasURL(p.frontier.hashSeed, p.ownLine(), url)
+	return line != "" && (line == p.ownLine() || !slices.Contains(p.box.Lines(), line)), err
 }

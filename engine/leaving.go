@@ -186,17 +186,19 @@ func (p *peers) mayLeave(ctx context.Context) error {
 func (p *peers) giveFetched(from int64) (next int64, over bool, err error) {
 	p.ledger.cut.RLock()
 	defer p.ledger.cut.RUnlock()
-	bySeed := make(map[uint64][]seen.Digest)
+	lists := make(map[inheritance][]seen.Digest)
+	own := inheritance{p.frontier.hashSeed, p.ownLine()}
 	next, over, err = p.fetched.urls.Walk(from, inheritedAtOnce, func(key seen.Digest) {
-		seed := p.fetched.seedOf(p.frontier.hashSeed, key)
-		bySeed[seed] = append(bySeed[seed], key)
+		if of, ok := p.fetched.ofKey(own, key); ok {
+			lists[of] = append(lists[of], key)
+		}
 	})
 	if err != nil {
 		return from, false, fmt.Errorf("engine: fetched: %w", err)
 	}
 	c := p.circle.Load()
-	for seed, keys := range bySeed {
-		item := appendInherited(nil, seed, keys)
+	for of, keys := range lists {
+		item := appendInherited(nil, of, keys)
 		for i, line := range c.lines {
 			if i != c.self {
 				p.box.Send(line, item)

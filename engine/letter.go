@@ -83,9 +83,9 @@ func (p *peers) take(d *door, item []byte, m postmark) error {
 	case letterVerdict:
 		return p.takeVerdict(item, m)
 	case letterFetched:
-		seed, fps, err := readInherited(item)
+		of, fps, err := readInherited(item)
 		if err == nil {
-			p.fetched.inherit(seed, fps)
+			p.fetched.inherit(of, fps)
 		}
 		return err
 	case letterTold:

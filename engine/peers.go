@@ -86,17 +86,17 @@ const waitingForAgents = "waiting for the other agents"
 
 // peersCut is what a manifest says of the other agents.
 type peersCut struct {
-	Outbox  outbox.Cut `json:"outbox"`
-	Peers   []Peer     `json:"peers"` // those who were there
-	All     []Peer     `json:"all"`   // who ever were
-	Births  uint64     `json:"births"`
-	Founded uint64     `json:"founded"`
-	Turns   int64      `json:"turns"`
-	Fetched seen.Cut   `json:"fetched"`
-	Leaving bool       `json:"leaving,omitempty"`   // this agent leaves for good
-	Going   []string   `json:"going,omitempty"`     // others that do, by line
-	Seeds   []uint64   `json:"inherited,omitempty"` // of the hashes of agents that have left
-	Begun   bool       `json:"begun"`               // enough were there for the crawl to begin
+	Outbox  outbox.Cut    `json:"outbox"`
+	Peers   []Peer        `json:"peers"` // those who were there
+	All     []Peer        `json:"all"`   // who ever were
+	Births  uint64        `json:"births"`
+	Founded uint64        `json:"founded"`
+	Turns   int64         `json:"turns"`
+	Fetched seen.Cut      `json:"fetched"`
+	Leaving bool          `json:"leaving,omitempty"`   // this agent leaves for good
+	Going   []string      `json:"going,omitempty"`     // others that do, by line
+	Heir    []inheritance `json:"inherited,omitempty"` // of agents that have left
+	Begun   bool          `json:"begun"`               // enough were there for the crawl to begin
 }
 
 // begin makes the circle that the last cut knew, or that of this agent alone; who is there now is found out when the crawl runs.
@@ -108,7 +108,7 @@ func (p *peers) begin(cut *peersCut) error {
 		p.founded.Store(cut.Founded)
 		p.begun.Store(cut.Begun)
 		p.again = cut.Begun
-		p.fetched.seeds = cut.Seeds
+		p.fetched.heir = cut.Heir
 		p.leavers.self = cut.Leaving
 		for _, line := range cut.Going {
 			p.leavers.going[line] = leaveGoing
@@ -361,6 +361,7 @@ func (p *peers) reroute(ctx context.Context, c *circle) error {
 			continue
 		}
 		p.dismiss(line)
+		p.fetched.disown(line)
 		for over := false; !over; {
 			if err := p.frontier.WaitRoom(ctx); err != nil {
 				return nil //nolint:nilerr // ctx ended: what is left is in the cut
@@ -455,5 +456,5 @@ func (p *peers) mark() (*peersCut, []byte, error) {
 		return nil, nil, err
 	}
 	return &peersCut{Outbox: box, Fetched: done, Peers: p.circle.Load().peers, All: p.all, Births: p.births, Turns: p.turns.Load(), Founded: p.founded.Load(), Begun: p.begun.Load(),
-		Leaving: p.leaves() && !p.departed.Load(), Going: p.leavers.lines(), Seeds: p.fetched.inherited()}, appendSum(image), nil
+		Leaving: p.leaves() && !p.departed.Load(), Going: p.leavers.lines(), Heir: p.fetched.inherited()}, appendSum(image), nil
 }

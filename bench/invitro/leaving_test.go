@@ -80,7 +80,7 @@ func TestAgents_twoLeaveOneAfterTheOther(t *testing.T) {
 	})
 }
 
-// One that is killed while it leaves goes on with it when it starts again.
+// One that is killed while it leaves, or stopped, goes on with it when it starts again.
 func TestAgents_whoIsKilledWhileItLeavesGoesOnLeaving(t *testing.T) {
 	for i := range *seedCount {
 		seed := *firstSeed + 820 + uint64(i)
@@ -98,7 +98,12 @@ func TestAgents_whoIsKilledWhileItLeavesGoesOnLeaving(t *testing.T) {
 					t.Fatal(err)
 				}
 				time.Sleep(time.Duration(rng.Int64N(int64(900 * time.Millisecond))))
-				running[left].kill(func(disk *vfs.Mem) *vfs.Mem { return disk.CrashClone(rng) })
+				if i%2 == 1 { // in good order
+					running[left].stop()
+					<-running[left].done
+				} else {
+					running[left].kill(func(disk *vfs.Mem) *vfs.Mem { return disk.CrashClone(rng) })
+				}
 				time.Sleep(2 * time.Second)
 				b.start(t.Context(), left)
 				b.wait()
@@ -111,6 +116,42 @@ func TestAgents_whoIsKilledWhileItLeavesGoesOnLeaving(t *testing.T) {
 				}
 				if r.State != engine.StateFinished {
 					t.Errorf("it has not come to its end: %s (%s)", r.State, r.Reason)
+				}
+			})
+		})
+	}
+}
+
+// One that dies while it leaves, with its disk, is missed by nobody: nobody counts on the pages that it said it had.
+func TestAgents_whoIsLostWhileItLeavesIsMissedByNobody(t *testing.T) {
+	for i := range *seedCount {
+		seed := *firstSeed + 850 + uint64(i)
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBand(t, smallWorld(seed, simweb.Plain()), 3)
+				b.hub.latency = 150 * time.Millisecond // so that leaving takes a while
+				running := map[string]*agent{}
+				for _, name := range b.names {
+					running[name] = b.start(t.Context(), name)
+				}
+				time.Sleep(time.Duration(20+3*i) * time.Second)
+				if err := running["agent-0"].leave(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Duration(300+150*(i%6)) * time.Millisecond)
+				select {
+				case <-running["agent-0"].done:
+					t.Fatal("it has left already")
+				default:
+				}
+				had := b.bury(running["agent-0"])
+				b.wait()
+				b.names = []string{"agent-1", "agent-2"}
+				v := b.judge()
+				t.Logf("%d pages, %d of them lost and fetched again; %d asked for again", v.Fetched, had, v.Repeated)
+				if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > had+b.config().Fetchers {
+					v.Print(t.Output())
+					t.Error("the oracle complains")
 				}
 			})
 		})
