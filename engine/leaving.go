@@ -117,6 +117,9 @@ func (p *peers) answerLeave(from string, question []byte) ([]byte, error) {
 	if id, _, ok := strings.Cut(line, "/"); !ok || id != from {
 		return nil, fmt.Errorf("%w: %q says that %q leaves", ErrLetter, from, line)
 	}
+	if stage == leaveMay && p.over.Load() {
+		return nil, errEnding
+	}
 	if stage == leaveMay {
 		return []byte{leaveDone}, nil
 	}

@@ -10,6 +10,7 @@ import (
 
 	"orbweaver/engine/outbox"
 	"orbweaver/engine/robots"
+	"orbweaver/engine/seen"
 )
 
 // aLetter is one with a site and a link, as it lies in the outbox since some time ago.
@@ -25,7 +26,7 @@ func aLetter(put time.Time) []byte {
 	return outbox.AppendItem(outbox.AppendItem(nil, item), link)
 }
 
-func itemsOf(t *testing.T, letter []byte) (items [][]byte) {
+func itemsOf(t testing.TB, letter []byte) (items [][]byte) {
 	t.Helper()
 	for item, err := range outbox.Items(letter) {
 		if err != nil {
@@ -143,6 +144,14 @@ func FuzzLetter(f *testing.F) {
 	f.Add([]byte("\x02S\x01"))
 	f.Add(outbox.AppendItem(nil, appendSiteMove(nil, []byte("http://a.test/"), -1, nil, put)))
 	f.Add(outbox.AppendItem(nil, appendItem([]byte{letterHop}, &Item{RobotsOf: []byte("http://a.test"), Rest: []byte("http://b.test/robots.txt")})))
+	f.Add(outbox.AppendItem(nil, appendVerdict(nil, &robotsVerdict{site: []byte("http://a.test"), rules: robots.DenyAll()}, put)))
+	f.Add(outbox.AppendItem(nil, appendVerdict(nil, &robotsVerdict{site: []byte("http://a.test"), unreachable: true}, put)))
+	f.Add(outbox.AppendItem(nil, appendInherited(nil, inheritance{7, "a1/0000000000000007"}, make([]seen.Digest, 2))))
+	told := appendBytes([]byte{letterTold, inheritVersion}, []byte("a1/0000000000000007"))
+	for _, item := range itemsOf(f, aLetter(put)) {
+		told = outbox.AppendItem(told, item)
+	}
+	f.Add(outbox.AppendItem(nil, told))
 	p := &peers{hosts: &hosts{rules: newRulesPool(0)}}
 	f.Fuzz(func(t *testing.T, letter []byte) {
 		if p.readLetter(letter) != nil {
