@@ -39,7 +39,7 @@ type calmness struct {
 // count is how much this agent has done: it grows with every step that could give anybody something to do.
 func (p *peers) count() int64 {
 	n := &p.ledger.n
-	return n.found.Load() + n.finished.Load() + n.attempts.Load() + n.robotsFetched.Load()
+	return n.found.Load() + n.finished.Load() + n.attempts.Load() + n.robotsFetched.Load() + p.n.steps.Load()
 }
 
 // agree is asked by the distributor when nothing is left for this agent to do, and was not at a count, and says whether that is so for
@@ -63,6 +63,9 @@ func (p *peers) now() calmness {
 // quiet says that no letter waits or is under way, and nobody who is gone knew what the others are not yet told.
 func (p *peers) quiet() bool {
 	c := p.circle.Load()
+	if p.leaves() {
+		return false
+	}
 	for _, line := range p.box.Lines() {
 		if all, _ := p.box.Waiting(line); all > 0 || !slices.Contains(c.lines, line) {
 			return false
@@ -227,6 +230,8 @@ func (p *peers) answer(ctx context.Context, from string, question []byte) ([]byt
 		return p.leases.answer(from, question[1:])
 	case len(question) > 0 && question[0] == questionBallot && p.quorum != nil:
 		return p.quorum.answer(from, question[1:])
+	case len(question) > 0 && question[0] == questionLeave:
+		return p.answerLeave(from, question[1:])
 	}
 	return nil, fmt.Errorf("%w: a question of %q that is not known: %.20q", ErrLetter, from, question)
 }

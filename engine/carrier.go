@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"orbweaver/engine/outbox"
@@ -37,6 +38,7 @@ type post struct {
 	turn  chan struct{} // capacity 1: who holds it waits for the next letter to be full
 	stop  context.CancelFunc
 	ended sync.WaitGroup
+	plain atomic.Bool // it knows links alone
 }
 
 // carry makes sure that somebody carries letters to each of the others.
@@ -155,7 +157,7 @@ func (o *post) take() (*outbox.Batch, error) {
 func (o *post) deliver(ctx context.Context, batch *outbox.Batch) (over bool, wait time.Duration) {
 	p := o.peers
 	var told *WaitError
-	err := p.seam.Send(ctx, o.to, batch.Bytes)
+	err := o.send(ctx, batch.Bytes)
 	p.ledger.cut.RLock()
 	defer p.ledger.cut.RUnlock()
 	switch {

@@ -16,7 +16,7 @@ type circle struct {
 	peers []Peer
 	lines []string // of peers
 	who   ring.Assignment
-	self  int
+	self  int // -1 if this agent leaves
 	// shares are the parts of all hosts that they are responsible for.
 	shares []float64
 	// salts tell the URLs that were sent to one agent from those that were sent to another, or to the same before it lost its data: in the
@@ -34,7 +34,8 @@ type circle struct {
 	without map[string]ring.Assignment // of those that are left without some, by the numbers of these; guarded by mu
 }
 
-// newCircle makes the circle of those who are there, of whom self is one, of all that there ever were. Births is how often somebody came.
+// newCircle makes the circle of those who are there, of whom self is one, or none if it is empty: then this agent leaves. All is all that there
+// ever were, births how often somebody came.
 func newCircle(peers, all []Peer, births uint64, self string) (c *circle, err error) {
 	if c, err = circleOf(peers, self); err != nil {
 		return nil, err
@@ -64,7 +65,7 @@ func circleOf(peers []Peer, self string) (*circle, error) {
 			c.self = i
 		}
 	}
-	if c.self < 0 {
+	if c.self < 0 && self != "" {
 		return nil, fmt.Errorf("engine: agents: %q is not among those who are there", self)
 	}
 	return c, nil
@@ -76,7 +77,7 @@ func (c *circle) owner(url []byte) int { return c.ownerOf(urlx.Host(url)) }
 // ownerOf is the same for a host.
 func (c *circle) ownerOf(host []byte) int {
 	if len(c.peers) == 1 {
-		return c.self
+		return 0
 	}
 	return c.who.Owner(ring.Key(host))
 }

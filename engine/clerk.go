@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"sync"
 	"time"
 
@@ -20,6 +21,7 @@ type clerk struct {
 	mu     sync.Mutex
 	next   *errand   // guarded by mu: what it will say next; nil when it brings nothing any more
 	shy    time.Time // guarded by mu: before this it does not ask again a keeper who has not answered
+	deaf   bool      // run's: the keeper is of the former version, and knows nothing of leases
 	number uint64    // run's: of the last question
 }
 
@@ -83,6 +85,10 @@ func (k *clerk) bring(ctx context.Context) {
 	}
 	k.mu.Unlock()
 	defer close(e.answered)
+	if k.deaf {
+		k.leases.sayHere(k.line, e.wishes)
+		return
+	}
 	k.number++
 	question := binary.BigEndian.AppendUint64([]byte{questionLease}, k.leases.run)
 	question = binary.AppendUvarint(question, k.number)
@@ -102,6 +108,11 @@ func (k *clerk) bring(ctx context.Context) {
 			k.leases.holder.Take(k.line, e.wishes, answers, asked, now)
 			return
 		}
+	}
+	if k.deaf = errors.Is(err, ErrLetter); k.deaf {
+		k.leases.peers.say.Warn("another agent knows nothing of leases: the delay of its addresses is kept by each agent for itself", "agent", k.to)
+		k.leases.sayHere(k.line, e.wishes)
+		return
 	}
 	n.leaseUnanswered.Add(1)
 	again := now.Add(leaseAgain)

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -27,7 +26,8 @@ type distributor struct {
 	under   *undertaker
 	gate    *gate
 	purge   *purge
-	peers   *peers // nil for a crawl alone
+	moving  *moving // nil for a crawl alone
+	peers   *peers  // the same
 
 	frontWant *atomic.Int64   // IPs that should be due soon; the feeder raises it when fetchers starve
 	wake      chan struct{}   // something changed
@@ -98,7 +98,7 @@ func (d *distributor) rest(ctx context.Context) (done bool) {
 		count = d.peers.count()
 	}
 	wait, over := d.idle(now)
-	if over != "" && d.peers != nil && !d.peers.agree(count) {
+	if over != "" && d.peers != nil && (over == reasonComplete && d.holds() || !d.peers.agree(count)) {
 		wait, over = calmPeriod, "" // others may have something for this agent yet
 	}
 	if d.frontStale {
@@ -120,6 +120,12 @@ func (d *distributor) rest(ctx context.Context) (done bool) {
 	return false
 }
 
+// holds says that the bench has items: when all URLs have their outcome these are hops of robots.txt for sites of other agents.
+func (d *distributor) holds() bool {
+	c := d.bench.Counts()
+	return c.Queued+c.InVisits > 0
+}
+
 // step does one batch of work under the cut's shared lock: graves first, then refills, then ready URLs.
 func (d *distributor) step(now time.Time) (moved bool, err error) {
 	d.ledger.cut.RLock()
@@ -131,6 +137,10 @@ func (d *distributor) step(now time.Time) (moved bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	moving, err := d.moving.step(now)
+	if err != nil {
+		return false, err
+	}
 	d.vs = d.bench.DueDeferred(now, d.vs[:0])
 	for _, vs := range d.vs {
 		d.newborn.Put(vs)
@@ -139,7 +149,7 @@ func (d *distributor) step(now time.Time) (moved bool, err error) {
 		return false, err
 	}
 	frozen := 0
-	if !purging { // the purge holds sites, which may not leave
+	if !purging && !moving { // these hold sites, which may not leave
 		if frozen, err = d.hosts.freeze(now); err != nil {
 			return false, err
 		}
@@ -152,7 +162,7 @@ func (d *distributor) step(now time.Time) (moved bool, err error) {
 	if refilled+placed > 0 {
 		d.feed()
 	}
-	return purging || frozen+refilled+placed > 0, err
+	return purging || moving || frozen+refilled+placed > 0, err
 }
 
 // bury drops what dead sites have on disk.
@@ -162,6 +172,9 @@ func (d *distributor) bury() error {
 		defer d.feed() // they go on, and nobody else may have a reason to look when they are due
 	}
 	for _, origin := range waiting {
+		if d.peers.sendVerdict(&robotsVerdict{site: origin, unreachable: true}) {
+			continue
+		}
 		vs, err := d.hosts.get(origin)
 		if err != nil {
 			return err
@@ -284,11 +297,8 @@ func (d *distributor) eachSpilled(yield func(item []byte) bool) {
 
 // distribute moves a batch of ready URLs while the front is small.
 func (d *distributor) distribute(now time.Time) (int, error) {
-	if d.held != nil {
-		if err := d.place(d.held); err != nil {
-			return 0, err
-		}
-		d.held = nil
+	if err := d.placeHeld(); err != nil {
+		return 0, err
 	}
 	if d.ready.Len() == 0 {
 		return 0, nil
@@ -296,6 +306,22 @@ func (d *distributor) distribute(now time.Time) (int, error) {
 	if d.newborn.Len() >= newbornMax || !d.frontSmall(now) {
 		return 0, nil
 	}
+	return d.placeSome()
+}
+
+func (d *distributor) placeHeld() error {
+	if d.held == nil {
+		return nil
+	}
+	err := d.place(d.held)
+	if err == nil {
+		d.held = nil
+	}
+	return err
+}
+
+// placeSome moves a batch of ready URLs.
+func (d *distributor) placeSome() (int, error) {
 	thawed := d.hosts.thawed.Load()
 	for n := range distributeBatch {
 		if d.hosts.thawed.Load()-thawed >= thawBatch {
@@ -368,27 +394,6 @@ func (d *distributor) handOver(site, path []byte, it *Item) {
 	}
 	d.path = d.peers.pass(d.path, it)
 	d.ledger.n.finish(outcome.HandedOver, 1)
-}
-
-// flushPace keeps forced flushes to about a tenth of the time.
-type flushPace struct {
-	mu   sync.Mutex
-	next time.Time
-}
-
-const flushPause = 20 * time.Millisecond
-
-func (p *flushPace) done(now time.Time, took time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.next = now.Add(max(flushPause, 9*took))
-}
-
-// until is how long to wait for the next.
-func (p *flushPace) until(now time.Time) time.Duration {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.next.Sub(now)
 }
 
 // idle is asked when nothing could be moved: how long to wait, or why the crawl is over.

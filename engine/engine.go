@@ -347,7 +347,7 @@ func (e *Engine) assemble(m *manifest) {
 	}
 	if p := e.peers; p != nil {
 		p.ledger, p.frontier, p.gate, p.say, p.wake, p.least, p.away, p.recover = l, e.frontier, e.gate, e.seams.Log, wakeDist, cfg.Agents, cfg.AgentAway, cfg.Recover
-		p.lose, p.fs, p.dir, p.keeps = e.lose, e.seams.FS, cfg.Dir, cfg.Store
+		p.lose, p.hosts, p.fs, p.dir, p.keeps = e.lose, e.hosts, e.seams.FS, cfg.Dir, cfg.Store
 		p.leases.gap = func() time.Duration { return e.live.policy().IPDelay }
 		p.standings = newStandings(int64(max(cfg.PeerQuota, 0)), l.n.finished.Load, e.seams.Log)
 		e.frontier.peers = p
@@ -364,6 +364,10 @@ func (e *Engine) assemble(m *manifest) {
 		siteItems: cfg.Rooms.SiteItems, peers: e.peers,
 	}
 	e.dist.purge = &purge{dist: e.dist, rules: e.hostRules}
+	if p := e.peers; p != nil {
+		p.moving = &moving{dist: e.dist, peers: p}
+		e.dist.moving = p.moving
+	}
 	if e.hostRules.excludesAny() {
 		e.dist.purge.ask() // of what was queued before the rule was there, or a kill in the middle
 	}
@@ -373,7 +377,10 @@ func (e *Engine) assemble(m *manifest) {
 	}
 	e.returner = &returner{
 		ledger: l, bench: e.bench, hosts: e.hosts, done: e.done, newborn: e.newborn, under: e.under, live: e.live,
-		feed: wakeFeed, wake: wakeDist,
+		peers: e.peers, feed: wakeFeed, wake: wakeDist,
+	}
+	if p := e.peers; p != nil {
+		p.robots = e.returner
 	}
 	e.points = &checkpointer{
 		fs: e.seams.FS, dir: e.frontierDir(), ledger: l, turn: e.flush.turn, returner: e.returner, bench: e.bench,
@@ -399,8 +406,12 @@ func (e *Engine) begin(m *manifest, moreSeeds bool) error {
 		return err
 	}
 	e.limits.grown(e.bytesStored())
-	e.over = m.State == StateFinished && !moreSeeds && e.stillOver(m)
+	left := m.Reason == reasonLeft // others have what it knew, and would find it knows it all when they give it back
+	e.over = m.State == StateFinished && (left || !moreSeeds && e.stillOver(m))
 	if e.over {
+		if left {
+			e.seams.Log.Warn("this agent has left the crawl for good: to come back it needs a new directory", "dir", e.cfg.Dir)
+		}
 		e.status, e.reason = StateFinished, m.Reason
 		e.ledger.journal = nil
 		return nil

@@ -20,7 +20,8 @@ type fetched struct {
 	urls *seen.Map
 
 	mu   sync.Mutex
-	late map[xxh3.Uint128]struct{}
+	late map[seen.Digest]struct{}
+	heir []inheritance // of agents that have left for good: see inherit.go
 }
 
 func openFetched(fsys vfs.FS, dir string, memory int64, buffer int, cut *seen.Cut) (*fetched, error) {
@@ -28,7 +29,7 @@ func openFetched(fsys vfs.FS, dir string, memory int64, buffer int, cut *seen.Cu
 	if err != nil {
 		return nil, fmt.Errorf("engine: fetched: %w", err)
 	}
-	return &fetched{urls: m, late: make(map[xxh3.Uint128]struct{})}, nil
+	return &fetched{urls: m, late: make(map[seen.Digest]struct{})}, nil
 }
 
 func fetchedKey(fp xxh3.Uint128) (d seen.Digest) {
@@ -38,23 +39,25 @@ func fetchedKey(fp xxh3.Uint128) (d seen.Digest) {
 }
 
 // add notes a URL, in the step of the cut that counts it as done.
-func (f *fetched) add(fp xxh3.Uint128) {
-	if _, _, err := f.urls.Insert(fetchedKey(fp), seen.First{}); err != nil {
+func (f *fetched) add(fp xxh3.Uint128) { f.addKey(fetchedKey(fp)) }
+
+func (f *fetched) addKey(key seen.Digest) {
+	if _, _, err := f.urls.Insert(key, seen.First{}); err != nil {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		f.late[fp] = struct{}{}
+		f.late[key] = struct{}{}
 	}
 }
 
-// has says that a URL was noted.
-func (f *fetched) has(fp xxh3.Uint128) (bool, error) {
+// hasKey says that a URL was noted.
+func (f *fetched) hasKey(key seen.Digest) (bool, error) {
 	f.mu.Lock()
-	_, late := f.late[fp]
+	_, late := f.late[key]
 	f.mu.Unlock()
 	if late {
 		return true, nil
 	}
-	_, found, err := f.urls.Lookup(fetchedKey(fp))
+	_, found, err := f.urls.Lookup(key)
 	if err != nil {
 		return false, fmt.Errorf("engine: fetched: %w", err)
 	}
@@ -76,11 +79,11 @@ func (f *fetched) tend() error {
 func (f *fetched) retry() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for fp := range f.late {
-		if _, _, err := f.urls.Insert(fetchedKey(fp), seen.First{}); err != nil {
+	for key := range f.late {
+		if _, _, err := f.urls.Insert(key, seen.First{}); err != nil {
 			return fmt.Errorf("engine: fetched: %w", err)
 		}
-		delete(f.late, fp)
+		delete(f.late, key)
 	}
 	return nil
 }

@@ -132,7 +132,7 @@ func (w *fetchWorker) visit(ctx context.Context, v *visit) error {
 	for i, raw := range v.Items {
 		it := mustItem(raw)
 		r.release.Unused = v.Items[i:]
-		if it.RobotsOf != nil {
+		if it.RobotsOf != nil && !foreign {
 			r.release.Unused = v.Items[i+1:]
 			return w.robotsHop(ctx, &r, raw, &it)
 		}
@@ -458,7 +458,9 @@ func (w *fetchWorker) putBack(r *returned) {
 		case x.passed != nil:
 			w.door.payload = w.peers.pass(w.door.payload, x.passed)
 		}
-		w.ledger.n.finish(x.outcome, 1)
+		if x.outcome != outcome.None {
+			w.ledger.n.finish(x.outcome, 1)
+		}
 		if x.fp != (xxh3.Uint128{}) {
 			w.redone.remove(x.fp)
 		}

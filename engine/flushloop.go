@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"orbweaver/sieve"
@@ -69,4 +70,25 @@ func (f *flusher) once(ctx context.Context) error {
 	f.pace.done(now, now.Sub(start))
 	f.wake()
 	return err
+}
+
+// flushPace keeps forced flushes to about a tenth of the time.
+type flushPace struct {
+	mu   sync.Mutex
+	next time.Time
+}
+
+const flushPause = 20 * time.Millisecond
+
+func (p *flushPace) done(now time.Time, took time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.next = now.Add(max(flushPause, 9*took))
+}
+
+// until is how long to wait for the next.
+func (p *flushPace) until(now time.Time) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.next.Sub(now)
 }

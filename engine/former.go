@@ -24,6 +24,14 @@ func (p *peers) replace(c *circle, now time.Time) {
 	p.circle.Store(c)
 }
 
+// before is the circle that this one replaced; nil if it is the first.
+func (p *peers) before() *circle {
+	if former := p.former.Load(); former != nil && len(*former) > 0 {
+		return (*former)[len(*former)-1].circle
+	}
+	return nil
+}
+
 // restart lets the circle before count until now: nobody has acted by this one yet.
 func (p *peers) restart(now time.Time) {
 	p.remember(func(former []formerCircle) []formerCircle {
@@ -62,8 +70,16 @@ func (p *peers) settledFrom(own func(c *circle) bool) time.Time {
 }
 
 // notBefore is when a site may be visited that was another agent's a moment ago, who may just have asked for something; zero for any
-// other.
+// other, and if that agent has given it away in good order.
 func (p *peers) notBefore(site []byte) time.Time {
+	due := p.rested(site)
+	if !due.IsZero() && p.inOrder.has(site) {
+		return time.Time{}
+	}
+	return due
+}
+
+func (p *peers) rested(site []byte) time.Time {
 	due := p.settledFrom(func(c *circle) bool { return c.mine(site) })
 	if !time.Now().Before(due) {
 		return time.Time{}

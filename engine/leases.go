@@ -18,6 +18,7 @@ import (
 // gives it to, as if it were a host.
 type leases struct {
 	peers  *peers
+	self   string               // this agent's line
 	gap    func() time.Duration // from one exchange of an address to the next
 	book   lease.Keeper         // of the addresses that this agent keeps
 	holder lease.Holder         // of those that it asks
@@ -35,6 +36,7 @@ var errOvertaken = errors.New("engine: a question that a later one overtook")
 
 func (l *leases) init(p *peers) {
 	l.peers, l.run, l.answered = p, rand.Uint64(), make(chan struct{})
+	l.self = Peer{ID: p.seam.Self(), Store: p.store}.line()
 	l.clerks, l.asked = make(map[string]*clerk), make(map[string]inquiry)
 	close(l.answered)
 }
@@ -55,7 +57,7 @@ const (
 // keeper is the number of the agent that keeps the book of an address.
 func (c *circle) keeper(a lease.Addr) int {
 	if len(c.peers) == 1 {
-		return c.self
+		return 0
 	}
 	return c.who.Owner(ring.Key(a[:]))
 }
@@ -91,7 +93,7 @@ func (l *leases) borrow(ctx context.Context, stopping <-chan struct{}, addr neti
 func (l *leases) wish(ctx context.Context, stopping <-chan struct{}, c *circle, keeper int, a lease.Addr) bool {
 	l.peers.n.leaseWishes.Add(1)
 	w := lease.Wish{Kind: lease.Want, Addr: a, For: l.gap()}
-	answered := l.say(c.lines[c.self], c.lines[keeper], w)
+	answered := l.say(c.lines[keeper], w)
 	if answered == nil {
 		return false
 	}
@@ -105,10 +107,9 @@ func (l *leases) wish(ctx context.Context, stopping <-chan struct{}, c *circle, 
 }
 
 // say brings a wish to a keeper; when it is answered the holder knows, and answered is closed. It is nil if the keeper is not there.
-func (l *leases) say(self, keeper string, w lease.Wish) (answered <-chan struct{}) {
-	if keeper == self {
-		now := time.Now()
-		l.holder.Take(keeper, []lease.Wish{w}, []lease.Answer{l.book.Ask(l.peers.seam.Self(), w, l.peers.keepsFrom(w.Addr), now)}, now, now)
+func (l *leases) say(keeper string, w lease.Wish) (answered <-chan struct{}) {
+	if keeper == l.self {
+		l.sayHere(keeper, []lease.Wish{w})
 		return l.answered
 	}
 	l.mu.Lock()
@@ -120,12 +121,22 @@ func (l *leases) say(self, keeper string, w lease.Wish) (answered <-chan struct{
 	return clerk.say(w)
 }
 
+// sayHere brings wishes to this agent's own book: it keeps the addresses, or their keeper knows nothing of leases.
+func (l *leases) sayHere(keeper string, wishes []lease.Wish) {
+	now := time.Now()
+	answers := make([]lease.Answer, len(wishes))
+	for i, w := range wishes {
+		answers[i] = l.book.Ask(l.peers.seam.Self(), w, l.peers.keepsFrom(w.Addr), now)
+	}
+	l.holder.Take(keeper, wishes, answers, now, now)
+}
+
 // give ends an exchange. Nobody may ask the address before due; more says that this agent would do so again right then.
 func (l *leases) give(addr netip.Addr, due time.Time, more bool) {
 	a, now := lease.Addr(addr.As16()), time.Now()
 	if l.holder.End(a, due, more, now) {
 		c := l.peers.circle.Load()
-		l.say(c.lines[c.self], c.lines[c.keeper(a)], lease.Wish{Kind: lease.Free, Addr: a, For: max(due.Sub(now), 0)})
+		l.say(c.lines[c.keeper(a)], lease.Wish{Kind: lease.Free, Addr: a, For: max(due.Sub(now), 0)})
 	}
 }
 
@@ -161,10 +172,9 @@ func (l *leases) watch(ctx context.Context) error {
 }
 
 func (l *leases) prolong(all []lease.Prolong) {
-	c := l.peers.circle.Load()
 	for _, p := range all {
 		w := lease.Wish{Kind: lease.Hold, Addr: p.Addr, For: l.gap()}
-		if l.say(c.lines[c.self], p.Keeper, w) == nil {
+		if l.say(p.Keeper, w) == nil {
 			l.holder.Fail(p.Keeper, []lease.Wish{w}, time.Now().Add(leaseAgain))
 		}
 	}
@@ -173,8 +183,7 @@ func (l *leases) prolong(all []lease.Prolong) {
 // moved is told that the agents are others now.
 func (l *leases) moved(c *circle) {
 	keeper := func(a lease.Addr) string { return c.lines[c.keeper(a)] }
-	there := func(line string) bool { return line == c.lines[c.self] || c.hasLine(line) }
-	l.prolong(l.holder.Moved(keeper, there, time.Now()))
+	l.prolong(l.holder.Moved(keeper, c.hasLine, time.Now()))
 }
 
 // answer is what the keeper says to the wishes of another agent.

@@ -4,20 +4,35 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"time"
 
 	"orbweaver/engine/outbox"
 	"orbweaver/engine/urlx"
 )
 
-// What an item of a letter is, by its first byte. Its bytes follow.
-const letterLink byte = 'L' // a URL, as an Item that has it whole
+// What an item of a letter is, by its first byte. Its bytes follow. An agent of the former version knows links alone: see plainLetters.
+const (
+	letterLink    byte = 'L' // a URL, as an Item that has it whole
+	letterSite    byte = 'S' // what is known of a site, and what is queued of it: see sitemove.go
+	letterHop     byte = 'R' // a hop of a robots.txt's redirects, as an Item that has its URL whole: see robotsletter.go
+	letterVerdict byte = 'V' // what came of that
+	letterFetched byte = 'F' // URLs that an agent has an answer of that leaves for good: see inherit.go
+	letterTold    byte = 'T' // what it told others
+)
+
+// postmark says where an item comes from.
+type postmark struct {
+	from string        // who sent it; empty if that is not known: it is read back from the journal
+	aged time.Duration // that may have passed since it came
+	told bool          // to an agent that is gone, some time ago: what it says of clocks is not true any more
+}
 
 // Letter takes what another agent sends: it passes the same door as what a page says. It returns when that is durable.
 func (p *peers) Letter(ctx context.Context, from string, letter []byte) error {
 	if err := p.standings.hear(from); err != nil {
 		return err
 	}
-	if err := readLetter(letter); err != nil {
+	if err := p.readLetter(letter); err != nil {
 		p.n.refused.Add(1)
 		return p.standings.garbled(from, err)
 	}
@@ -29,7 +44,7 @@ func (p *peers) Letter(ctx context.Context, from string, letter []byte) error {
 		back()
 		return err
 	}
-	end, err := p.receive(letter)
+	end, err := p.receive(from, letter)
 	if err != nil {
 		back()
 		return fmt.Errorf("engine: a letter of %q: %w", from, err)
@@ -41,7 +56,7 @@ func (p *peers) Letter(ctx context.Context, from string, letter []byte) error {
 }
 
 // receive notes a letter in the journal and brings what it says to the door, in one step of the cut.
-func (p *peers) receive(letter []byte) (end journalEnd, err error) {
+func (p *peers) receive(from string, letter []byte) (end journalEnd, err error) {
 	p.ledger.cut.RLock()
 	defer p.ledger.cut.RUnlock()
 	if !p.open.Load() {
@@ -50,15 +65,15 @@ func (p *peers) receive(letter []byte) (end journalEnd, err error) {
 	if end, err = p.ledger.tell(&journalEntry{Kind: journalLetter, Links: letter}); err != nil {
 		return end, err
 	}
-	return end, p.unpack(letter)
+	return end, p.unpack(letter, postmark{from: from})
 }
 
 // unpack brings what a letter says to the door.
-func (p *peers) unpack(letter []byte) error {
+func (p *peers) unpack(letter []byte, m postmark) error {
 	var d door
 	for item, err := range outbox.Items(letter) {
 		if err == nil {
-			err = p.take(&d, item)
+			err = p.take(&d, item, m)
 		}
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrLetter, err)
@@ -68,26 +83,89 @@ func (p *peers) unpack(letter []byte) error {
 }
 
 // take brings one item of a letter to the door.
-func (p *peers) take(d *door, item []byte) error {
-	it, err := readLink(item)
-	if err != nil {
+func (p *peers) take(d *door, item []byte, m postmark) error {
+	switch kindOf(item) {
+	case letterSite:
+		return p.takeSite(d, item, m)
+	case letterHop:
+		return p.takeHop(item)
+	case letterVerdict:
+		return p.takeVerdict(item, m)
+	case letterFetched:
+		of, fps, err := readInherited(item)
+		if err == nil {
+			p.fetched.inherit(of, fps)
+		}
 		return err
+	case letterTold:
+		return p.takeTold(item)
+	default:
+		it, err := readLink(item)
+		if err != nil {
+			return err
+		}
+		p.frontier.Receive(d, it.Rest, it)
+		return nil
 	}
-	p.frontier.Receive(d, it.Rest, it)
-	return nil
+}
+
+// kindOf is what an item is.
+func kindOf(item []byte) byte {
+	if len(item) == 0 {
+		return 0
+	}
+	return item[0]
 }
 
 // readLetter says why a letter cannot be read.
-func readLetter(letter []byte) error {
+func (p *peers) readLetter(letter []byte) error {
 	for item, err := range outbox.Items(letter) {
 		if err == nil {
-			_, err = readLink(item)
+			err = p.readItem(item)
 		}
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrLetter, err)
 		}
 	}
 	return nil
+}
+
+func (p *peers) readItem(item []byte) error {
+	switch kindOf(item) {
+	case letterFetched:
+		_, _, err := readInherited(item)
+		return err
+	case letterTold:
+		_, _, err := p.readTold(item)
+		return err
+	case letterSite:
+		return p.readSite(item)
+	case letterHop:
+		_, err := readHop(item)
+		return err
+	case letterVerdict:
+		_, err := p.readVerdict(item)
+		return err
+	default:
+		_, err := readLink(item)
+		return err
+	}
+}
+
+func (p *peers) readSite(item []byte) error {
+	move, err := readSiteMove(item)
+	if err != nil {
+		return err
+	}
+	for _, err := range move.urls() {
+		if err != nil {
+			return err
+		}
+	}
+	if len(move.state) > 0 {
+		_, err = decodeSite(move.state, p.hosts.rules)
+	}
+	return err
 }
 
 // readLink reads an item of a letter that is a URL, in normal form. The Item borrows it.

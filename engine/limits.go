@@ -72,5 +72,6 @@ const (
 	reasonMaxDisk  = "max-disk reached"
 	reasonMaxTime  = "max-time reached"
 	reasonSignal   = "stopped"
+	reasonLeft     = "left for good: the other agents have everything"
 	reasonLost     = "no place among the other agents"
 )

@@ -23,6 +23,24 @@ func (e *Engine) Resume() bool { return e.gate.Open(pauseReason) }
 // Stop ends the crawl in order; it can be resumed later.
 func (e *Engine) Stop() { e.finish(reasonSignal) }
 
+// Leave ends this agent's part in the crawl for good: what it has queued goes to the other agents, with all that they must know of it. It
+// returns when that has begun; Run returns when it is done, in the state "finished". An error says why it cannot be: ErrNoAgents,
+// ErrNobodyThere, ErrFormer, or an agent that does not answer; then nothing has changed.
+func (e *Engine) Leave(ctx context.Context) error {
+	if e.peers == nil {
+		return ErrNoAgents
+	}
+	if e.isStopping() {
+		return errEnding
+	}
+	if err := e.peers.mayLeave(ctx); err != nil {
+		return err
+	}
+	e.peers.leave()
+	e.finish(reasonLeft)
+	return nil
+}
+
 // HostRule takes rules of single hosts (see filter.HostRules), in force at once and for the runs to come. What is queued of
 // hosts that they exclude gets the outcome Blocked, beside the crawl.
 func (e *Engine) HostRule(rules []string) (taken int, err error) {

@@ -26,6 +26,9 @@ type peers struct {
 	box      *outbox.Outbox
 	ledger   *ledger
 	frontier *Frontier
+	hosts    *hosts
+	robots   *returner // brings hops and verdicts to sites
+	moving   *moving
 	gate     *gate
 	say      *slog.Logger
 	wake     func()        // of the distributor
@@ -37,22 +40,26 @@ type peers struct {
 	least    int       // agents that there must be before the crawl begins
 	epoch    time.Time // letters leave a whole number of periods after it
 
-	over   atomic.Bool   // all agents are done
-	ended  atomic.Bool   // and know it
-	calmAt atomic.Int64  // the count at which this agent had nothing to do
-	calmed chan struct{} // capacity 1: it has nothing to do
-	broken chan error    // capacity 1: letters cannot be carried any more
-	lose   func(error)   // ends the crawl in good order: there is no place for this agent
+	over     atomic.Bool   // all agents are done
+	departed atomic.Bool   // this one has left for good
+	ended    atomic.Bool   // and know it
+	calmAt   atomic.Int64  // the count at which this agent had nothing to do
+	calmed   chan struct{} // capacity 1: it has nothing to do
+	broken   chan error    // capacity 1: letters cannot be carried any more
+	lose     func(error)   // ends the crawl in good order: there is no place for this agent
 
-	circle atomic.Pointer[circle]
-	former atomic.Pointer[[]formerCircle] // that circle replaced, as long as that matters
-	guest  atomic.Int64                   // until then, in Unix ns, any host may have been another's a moment ago
-	open   atomic.Bool                    // letters are taken
-	begun  atomic.Bool                    // the agents were complete once, in this run or one before
+	circle  atomic.Pointer[circle]
+	former  atomic.Pointer[[]formerCircle] // that circle replaced, as long as that matters
+	guest   atomic.Int64                   // until then, in Unix ns, any host may have been another's a moment ago
+	leavers leavers
+	inOrder inOrder     // sites that need no such rest
+	open    atomic.Bool // letters are taken
+	begun   atomic.Bool // the agents were complete once, in this run or one before
 
 	again   bool                 // this agent goes on
 	settled bool                 // run's: they were, in this run
 	arrived bool                 // run's: the crawl goes on
+	came    chan struct{}        // closed then
 	gone    map[string]time.Time // run's: who went in good order, by line, and when that was seen
 	away    time.Duration        // how long those are waited for
 
@@ -81,6 +88,7 @@ type peers struct {
 type postCounters struct {
 	lettersOut, lettersIn, bytesOut, bytesIn, failed, held, refused, retold, asked, unanswered, superseded atomic.Int64
 	leaseWishes, leaseAsked, leaseUnanswered, leaseAborted                                                 atomic.Int64
+	steps                                                                                                  atomic.Int64 // of letters that gave somebody something to do, and are counted nowhere else
 }
 
 // peerPatience is how long an agent that starts again waits for those whom it knew before it takes them for gone.
@@ -91,15 +99,18 @@ const waitingForAgents = "waiting for the other agents"
 
 // peersCut is what a manifest says of the other agents.
 type peersCut struct {
-	Outbox  outbox.Cut `json:"outbox"`
-	Peers   []Peer     `json:"peers"` // those who were there
-	All     []Peer     `json:"all"`   // who ever were
-	Births  uint64     `json:"births"`
-	Founded uint64     `json:"founded"`
-	Turns   int64      `json:"turns"`
-	Fetched seen.Cut   `json:"fetched"`
-	Lent    *warc.Cut  `json:"lent,omitempty"`
-	Begun   bool       `json:"begun"` // enough were there for the crawl to begin
+	Outbox  outbox.Cut    `json:"outbox"`
+	Peers   []Peer        `json:"peers"` // those who were there
+	All     []Peer        `json:"all"`   // who ever were
+	Births  uint64        `json:"births"`
+	Founded uint64        `json:"founded"`
+	Turns   int64         `json:"turns"`
+	Fetched seen.Cut      `json:"fetched"`
+	Lent    *warc.Cut     `json:"lent,omitempty"`
+	Leaving bool          `json:"leaving,omitempty"`   // this agent leaves for good
+	Going   []string      `json:"going,omitempty"`     // others that do, by line
+	Heir    []inheritance `json:"inherited,omitempty"` // of agents that have left
+	Begun   bool          `json:"begun"`               // enough were there for the crawl to begin
 }
 
 // begin makes the circle that the last cut knew, or that of this agent alone; who is there now is found out when the crawl runs.
@@ -114,10 +125,15 @@ func (p *peers) begin(cut *peersCut, again bool) error {
 		p.turns.Store(cut.Turns)
 		p.founded.Store(cut.Founded)
 		p.begun.Store(cut.Begun)
+		p.fetched.heir = cut.Heir
+		p.leavers.self = cut.Leaving
+		for _, line := range cut.Going {
+			p.leavers.going[line] = leaveGoing
+		}
 	}
 	p.calmAt.Store(-1) // nobody has looked yet
 	p.gate.Shut(waitingForAgents)
-	c, err := newCircle(known, p.all, p.births, p.seam.Self())
+	c, err := newCircle(known, p.all, p.births, p.among(known))
 	if err != nil {
 		return err
 	}
@@ -125,6 +141,15 @@ func (p *peers) begin(cut *peersCut, again bool) error {
 		p.quorum.open(c)
 	}
 	return p.turn(c)
+}
+
+// among is the name of this agent if it is one of some, empty if it leaves.
+func (p *peers) among(all []Peer) string {
+	self := p.seam.Self()
+	if slices.ContainsFunc(all, func(peer Peer) bool { return peer.ID == self }) {
+		return self
+	}
+	return ""
 }
 
 // meet notes who is there, and makes their circle.
@@ -141,7 +166,7 @@ func (p *peers) meet(now []Peer) (*circle, error) {
 			births++
 		}
 	}
-	c, err := newCircle(now, all, births, p.seam.Self())
+	c, err := newCircle(now, all, births, p.among(now))
 	if err == nil {
 		p.ledger.cut.Lock() // a cut reads them
 		p.all, p.births = all, births
@@ -162,8 +187,11 @@ func (p *peers) turn(c *circle) error {
 	}
 	p.ledger.cut.Lock()
 	defer p.ledger.cut.Unlock()
+	was := p.circle.Load()
 	p.replace(c, time.Now())
 	p.lend(c)
+	p.inOrder.clear()
+	p.moving.turned(was)
 	return nil
 }
 
@@ -199,6 +227,7 @@ func (p *peers) run(ctx context.Context) error {
 		select {
 		case <-p.seam.Changed():
 		case <-p.quorum.changed():
+		case <-p.leavers.news:
 		case <-patience.C:
 			patient = false
 		case err := <-p.broken:
@@ -235,6 +264,7 @@ func (p *peers) present(at time.Time) (now []Peer, again time.Duration) {
 		}
 	}
 	p.gone = gone
+	now = p.staying(now)
 	slices.SortFunc(now, func(a, b Peer) int { return strings.Compare(a.ID, b.ID) })
 	return now, again
 }
@@ -267,6 +297,7 @@ func (p *peers) arrive() {
 	p.guest.Store(until)
 	p.quorum.arrive()
 	p.gate.Open(waitingForAgents)
+	close(p.came)
 }
 
 // fail ends the crawl.
@@ -327,10 +358,11 @@ func (p *peers) become(ctx context.Context, c *circle) error {
 // anything behind.
 func (p *peers) reroute(ctx context.Context, c *circle) error {
 	for _, line := range p.box.Lines() {
-		if slices.Contains(c.lines, line) {
+		if slices.Contains(c.lines, line) || p.isThere(line) && p.isGoing(line) {
 			continue
 		}
 		p.dismiss(line)
+		p.fetched.disown(line)
 		for over := false; !over; {
 			if err := p.frontier.WaitRoom(ctx); err != nil {
 				return nil //nolint:nilerr // ctx ended: what is left is in the cut
@@ -365,7 +397,7 @@ func (p *peers) retell(line string) (over bool, err error) {
 	d := door{again: xxh3.HashString128(line)}
 	from := 0
 	for _, end := range ends { // the box is not called by whom it calls
-		if err := p.take(&d, items[from:end]); err != nil {
+		if err := p.take(&d, items[from:end], postmark{told: true}); err != nil {
 			panic(fmt.Sprintf("BUG: engine: what %q was told cannot be read: %v", line, err))
 		}
 		from = end
@@ -378,7 +410,11 @@ func (p *peers) retell(line string) (over bool, err error) {
 // whole URL.
 func (p *peers) pass(scratch []byte, it *Item) []byte {
 	c := p.circle.Load()
-	scratch = appendItem(append(scratch[:0], letterLink), it)
+	kind := letterLink
+	if it.RobotsOf != nil {
+		kind = letterHop
+	}
+	scratch = appendItem(append(scratch[:0], kind), it)
 	p.box.Put(c.lines[c.owner(it.Rest)], scratch)
 	return scratch
 }
@@ -422,6 +458,6 @@ func (p *peers) mark() (*peersCut, []byte, error) {
 	}
 	return &peersCut{
 		Outbox: box, Fetched: done, Peers: p.circle.Load().peers, All: p.all, Births: p.births, Turns: p.turns.Load(), Founded: p.founded.Load(),
-		Lent: p.lent, Begun: p.begun.Load(),
+		Lent: p.lent, Leaving: p.leaves() && !p.departed.Load(), Going: p.leavers.lines(), Heir: p.fetched.inherited(), Begun: p.begun.Load(),
 	}, appendSum(image), nil
 }

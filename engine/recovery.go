@@ -41,12 +41,11 @@ func (p *peers) recovered(ctx context.Context, site []byte, items [][]byte) ([]s
 			continue
 		}
 		url := append(append([]byte(nil), site...), it.Rest...)
-		have, err := p.fetched.has(urlx.Fingerprint(p.frontier.hashSeed, url))
-		if err != nil {
+		var err error
+		if holders[i], err = p.fetched.hasURL(p.frontier.hashSeed, p.ownLine(), url); err != nil {
 			return nil, err
 		}
-		if have {
-			holders[i] = c.lines[c.self]
+		if holders[i] != "" {
 			continue
 		}
 		question = outbox.AppendItem(question, url)
@@ -109,7 +108,7 @@ func (p *peers) answerFetched(ctx context.Context, from string, question []byte)
 		if err != nil || len(answer) == recoveryMost {
 			return nil, fmt.Errorf("%w: a question of %q", ErrLetter, from)
 		}
-		have, err := p.fetched.has(urlx.Fingerprint(p.frontier.hashSeed, url))
+		have, err := p.has(url)
 		if err != nil {
 			return nil, err
 		}

@@ -27,6 +27,10 @@ type instead struct {
 func (w *fetchWorker) handOver(site []byte, it *Item) {
 	passed := *it
 	passed.Rest = append(append([]byte(nil), site...), it.Rest...)
+	if it.RobotsOf != nil { // which is no URL of ours
+		w.refused = append(w.refused, refusal{passed: &passed})
+		return
+	}
 	if fp, o := w.redone.look(w.hashSeed, passed.Rest); o != outcome.None {
 		w.refused = append(w.refused, refusal{outcome: o, fp: fp})
 		return

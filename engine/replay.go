@@ -97,7 +97,7 @@ func (r *replayer) entry(e *journalEntry, rec *record) error {
 		r.end = &rec.end
 	}
 	if e.Kind == journalLetter {
-		if err := r.engine.peers.unpack(e.Links); err != nil {
+		if err := r.engine.peers.unpack(e.Links, postmark{aged: r.clock.aged}); err != nil {
 			return fmt.Errorf("engine: resume: %w", err)
 		}
 		return nil

@@ -224,6 +224,8 @@ func (e *Engine) waitingMost() string {
 	}
 	down, workers := e.network.state()
 	switch next, ok := e.bench.NextDue(); {
+	case e.isStopping() && e.peers != nil && e.peers.leaves():
+		return "the other agents: they are given all that this one has"
 	case e.isStopping():
 		return "the last pages, before it stops"
 	case !down.IsZero():

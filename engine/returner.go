@@ -25,6 +25,7 @@ type returner struct {
 	newborn *siteQueue
 	under   *undertaker
 	live    *Live
+	peers   *peers // nil for a crawl alone
 	feed    func()
 	wake    func() // of the distributor
 
@@ -102,14 +103,25 @@ func (r *returner) fold(one *returned) error {
 		}
 	}
 	if one.verdict != nil {
-		return r.deliver(one.verdict)
+		return r.settle(one.verdict)
 	}
 	return nil
+}
+
+// settle gives a verdict to the site that waits, or to the agent that has it.
+func (r *returner) settle(v *robotsVerdict) error {
+	if r.peers.sendVerdict(v) {
+		return nil
+	}
+	return r.deliver(v)
 }
 
 // sendHop puts a hop of a robots.txt redirect at the head of the site that it leads to. If that one waits for its own robots.txt from
 // elsewhere it goes on, and asks again later: perhaps each of two sites waits for the other, or the chain has come home.
 func (r *returner) sendHop(h *robotsHop) error {
+	if r.peers.sendHop(h) {
+		return nil
+	}
 	sent := false
 	err := r.hosts.meet(h.site, func(vs *visitState) {
 		if sent = r.bench.PushFront(vs, h.item); sent {
@@ -117,7 +129,7 @@ func (r *returner) sendHop(h *robotsHop) error {
 		}
 	})
 	if err == nil && !sent {
-		err = r.deliver(&robotsVerdict{site: h.origin, unreachable: true})
+		err = r.settle(&robotsVerdict{site: h.origin, unreachable: true})
 	}
 	return err
 }

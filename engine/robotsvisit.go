@@ -44,6 +44,7 @@ type robotsVerdict struct {
 	site        []byte
 	rules       *robots.Rules // nil when unreachable
 	unreachable bool
+	age         time.Duration // of the rules, if another agent fetched them
 }
 
 // apply writes the verdict into the waiting site.
@@ -52,7 +53,7 @@ func (v *robotsVerdict) apply(s *Site, now time.Time) {
 		s.robotsUnreachable(now)
 		return
 	}
-	s.setRules(v.rules, now.Add(robotsLife))
+	s.setRules(v.rules, now.Add(robotsLife-v.age))
 	s.RobotsTry, s.Denied = 0, false
 }
 

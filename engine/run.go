@@ -52,6 +52,9 @@ func (e *Engine) Run(ctx context.Context) error {
 		cancel(err)
 	}
 	returning.Go("return", func() error { return e.returner.run(forever) })
+	if e.peers != nil && e.peers.leaves() { // it had begun to before it was stopped
+		e.finish(reasonLeft)
+	}
 
 	select {
 	case <-ctx.Done():
@@ -70,6 +73,10 @@ func (e *Engine) Run(ctx context.Context) error {
 	errs = append(errs, parsers.Wait())
 	e.done.close()
 	errs = append(errs, returning.Wait())
+	if e.peers != nil && e.peers.leaves() {
+		drain.Stop()
+		errs = append(errs, e.depart(ctx, abort))
+	}
 	stopLate()
 	errs = append(errs, late.Wait())
 	if e.peers != nil {
@@ -81,6 +88,32 @@ func (e *Engine) Run(ctx context.Context) error {
 		if lerr := e.peers.seam.Leave(forever); lerr != nil {
 			e.seams.Log.Warn("the other agents could not be told that this one goes", "error", lerr)
 		}
+	}
+	return err
+}
+
+// depart gives all that this agent has to the others. If it is stopped meanwhile that is how the crawl has ended, and its next run departs.
+func (e *Engine) depart(ctx, abort context.Context) error {
+	d := departure{
+		peers: e.peers, ledger: e.ledger, dist: e.dist, flush: e.flush, cut: e.points.ask, wake: e.distWake, signal: ctx.Done(),
+		seeds: func(ctx context.Context) error {
+			if e.seeded.Load() {
+				return nil
+			}
+			return e.newSeeder().run(ctx)
+		},
+	}
+	err := d.run(abort)
+	if err == nil {
+		return nil
+	}
+	e.mu.Lock()
+	if e.reason == reasonLeft {
+		e.reason = reasonSignal
+	}
+	e.mu.Unlock()
+	if errors.Is(err, errDeparture) || errors.Is(err, ErrFullAtStop) || abort.Err() != nil {
+		return nil //nolint:nilerr // the crawl has stopped; who aborted it says why
 	}
 	return err
 }
@@ -138,13 +171,7 @@ func (e *Engine) startIntake(ctx context.Context, g *failGroup) error {
 	if err != nil {
 		return err
 	}
-	s := &seeder{
-		fs: e.seams.FS, dir: e.frontierDir(), ledger: e.ledger, frontier: e.frontier, seeded: &e.seeded,
-		ready: func(context.Context) error { return nil }, wake: func() { poke(e.distWake) },
-	}
-	if e.peers != nil {
-		s.ready = e.gate.Wait
-	}
+	s := e.newSeeder()
 	g.Go("seed", func() error { return s.run(ctx) })
 	for range e.cfg.Resolves {
 		r := &resolveLoop{
@@ -167,6 +194,17 @@ func (e *Engine) startIntake(ctx context.Context, g *failGroup) error {
 	g.Go("feed", func() error { return f.run(ctx) })
 	g.Go("distribute", func() error { return e.dist.run(ctx) })
 	return nil
+}
+
+func (e *Engine) newSeeder() *seeder {
+	s := &seeder{
+		fs: e.seams.FS, dir: e.frontierDir(), ledger: e.ledger, frontier: e.frontier, seeded: &e.seeded,
+		ready: func(context.Context) error { return nil }, wake: func() { poke(e.distWake) },
+	}
+	if e.peers != nil {
+		s.ready = e.gate.Wait
+	}
+	return s
 }
 
 // starved widens the front when fetchers find nothing due while new URLs wait.

@@ -61,7 +61,7 @@ func (d *driver) step() {
 		do     func()
 	}{
 		{12, d.add}, {120, d.push}, {40, d.place}, {10, d.deferOne}, {10, d.dueDeferred}, {4, d.kill}, {8, d.revive},
-		{100, d.acquire}, {120, d.release}, {25, d.unpark}, {20, d.withSite}, {20, d.setOnDisk}, {20, d.refill}, {20, d.unload}, {10, d.postpone}, {6, d.snapshot},
+		{100, d.acquire}, {120, d.release}, {25, d.unpark}, {20, d.withSite}, {20, d.setOnDisk}, {20, d.refill}, {20, d.unload}, {6, d.drain}, {10, d.postpone}, {6, d.snapshot},
 		{12, d.evict},
 	}
 	total := 0
@@ -98,6 +98,28 @@ func (d *driver) unload() {
 		if _, again := d.w.Unload(vs, nil, nil); len(again) != 0 {
 			d.t.Fatal("more was to be had from a site that has two items")
 		}
+	}
+}
+
+// drain takes all that a site has in memory.
+func (d *driver) drain() {
+	s := d.m.pick(d.rng, anySite)
+	if s == nil {
+		return
+	}
+	buf, ends, ok := d.w.Drain(d.vs(s), nil, nil)
+	if ok != (s.visit == nil) || ok && len(ends) != len(s.queue) || !ok && len(ends) > 0 {
+		d.t.Fatalf("site %d, %v: %v, %d items of %d", s.id, s.state(), ok, len(ends), len(s.queue))
+	}
+	from := 0
+	for i, end := range ends {
+		if got := string(buf[from:end]); got != s.queue[i] {
+			d.t.Fatalf("site %d gave %q, should give %q", s.id, got, s.queue[i])
+		}
+		from = end
+	}
+	if ok {
+		s.queue = nil
 	}
 }
 

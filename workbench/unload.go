@@ -63,3 +63,28 @@ func (w *Workbench[S]) Unload(vs *VisitState[S], buf []byte, ends []int) ([]byte
 	w.settle(s, Waiting)
 	return buf, ends
 }
+
+// Drain takes all items of a site out of memory, whatever state it is in, and appends them to buf and their ends to ends as Unload does,
+// the oldest first. Of a leased site it takes none, and says so.
+func (w *Workbench[S]) Drain(vs *VisitState[S], buf []byte, ends []int) (_ []byte, _ []int, ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := w.of(vs)
+	if s.has(flagLeased) {
+		return buf, ends, false
+	}
+	if s.queue == nil {
+		return buf, ends, true
+	}
+	w.touch(s)
+	before := s.state()
+	for s.queue.count > 0 {
+		from := len(buf)
+		buf = s.queue.popFront(buf)
+		w.queued--
+		w.itemBytes -= itemWeight(len(buf) - from)
+		ends = append(ends, len(buf))
+	}
+	w.settle(s, before)
+	return buf, ends, true
+}

@@ -3,6 +3,7 @@ package agents
 import (
 	"context"
 	"fmt"
+	"os/exec"
 	"syscall"
 	"time"
 )
@@ -37,7 +38,7 @@ func (f *fleet) step(ctx context.Context, now time.Time) error {
 	switch f.p.scenario {
 	case Kill:
 		return f.killNext(now)
-	case Lose, Leave, Join:
+	case Lose, Leave, Depart, Join:
 		return f.once(ctx)
 	case Plain, Capacity:
 	}
@@ -103,6 +104,13 @@ func (f *fleet) once(ctx context.Context) error {
 		return a.kill()
 	}
 	a.state = leaving
+	if f.p.scenario == Depart {
+		said, err := exec.CommandContext(ctx, f.o.Program, "ctl", "leave", "--dir", a.dir).CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("agents: ask %s to leave for good: %w: %s", a.id, err, said)
+		}
+		return nil
+	}
 	if err := a.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return fmt.Errorf("agents: ask %s to stop: %w", a.id, err)
 	}
@@ -117,7 +125,7 @@ func (s *faults) happened(f *fleet) error {
 			return nil
 		}
 		return fmt.Errorf("agents: the run was over before the first agent was killed, after %v: give it more pages or longer delays", f.o.KillEvery)
-	case Lose, Leave, Join:
+	case Lose, Leave, Depart, Join:
 		if s.begun {
 			return nil
 		}

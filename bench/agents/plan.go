@@ -18,11 +18,12 @@ const (
 	Kill     Scenario = "kill"     // every so often one of them is killed, in turn, and started again
 	Lose     Scenario = "lose"     // in the middle one is killed and its disk is gone
 	Leave    Scenario = "leave"    // in the middle one is asked to stop, and does not come back
+	Depart   Scenario = "depart"   // in the middle one leaves for good: ctl leave
 	Join     Scenario = "join"     // in the middle one more comes
 )
 
 // Scenarios are all there are, in the order in which they are run.
-func Scenarios() []Scenario { return []Scenario{Plain, Capacity, Kill, Lose, Leave, Join} }
+func Scenarios() []Scenario { return []Scenario{Plain, Capacity, Kill, Lose, Leave, Depart, Join} }
 
 // Pace is how fast a run may be.
 type Pace struct {
@@ -83,7 +84,7 @@ func (o *Options) plans() ([]plan, error) {
 			continue
 		case Capacity:
 			p.agents, p.shares, p.world, p.pace = len(o.Shares), o.Shares, o.Crowd, o.Pace
-		case Kill, Lose, Leave, Join:
+		case Kill, Lose, Leave, Depart, Join:
 		default:
 			return nil, fmt.Errorf("agents: no scenario is called %q: there are %v", s, Scenarios())
 		}

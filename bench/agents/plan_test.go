@@ -35,7 +35,7 @@ func TestPlans(t *testing.T) {
 	for i := range plans {
 		names = append(names, plans[i].name)
 	}
-	if want := "plain-1x16 plain-4x16 plain-1x64 plain-4x64 capacity kill lose leave join"; strings.Join(names, " ") != want {
+	if want := "plain-1x16 plain-4x16 plain-1x64 plain-4x64 capacity kill lose leave depart join"; strings.Join(names, " ") != want {
 		t.Fatalf("%q, want %q", names, want)
 	}
 	four, capacity, kill := plans[3], plans[4], plans[5]

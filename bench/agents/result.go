@@ -196,7 +196,7 @@ func (r *Run) judge(p *plan) {
 		r.Allowed = r.Kills * p.inFlight()
 	case Lose: // its pages are fetched again, of necessity, and what it had not yet reported
 		r.Allowed = v.Unique
-	case Plain, Capacity, Leave, Join:
+	case Plain, Capacity, Leave, Depart, Join:
 	}
 	heldAllowed := r.Allowed
 	if p.scenario == Lose {

@@ -17,14 +17,6 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// patchy is a web with faults, but for robots.txt files that lead to other hosts: an agent asks for those itself, whoever is responsible
-// for the host, which keeps its delay for itself only.
-func patchy() simweb.Config {
-	c := simweb.Faulty()
-	c.Robots.AllowAll, c.Robots.Redirect = c.Robots.AllowAll+c.Robots.Redirect, 0
-	return c
-}
-
 // band is some agents that crawl one web together, each over a network of its own.
 type band struct {
 	t      *testing.T
@@ -70,12 +62,14 @@ func (b *band) config(name string) engine.Config {
 
 // agent is one that runs.
 type agent struct {
-	band *band
-	name string
-	net  *simnet.Net
-	desk *desk
-	stop context.CancelFunc
-	done chan struct{}
+	band  *band
+	name  string
+	net   *simnet.Net
+	desk  *desk
+	crawl *engine.Engine
+	calls sync.RWMutex // of crawl, which ends when the agent does
+	stop  context.CancelFunc
+	done  chan struct{}
 }
 
 // start lets an agent crawl until it ends or ctx does.
@@ -93,18 +87,35 @@ func (b *band) start(ctx context.Context, name string) *agent {
 	if err != nil {
 		b.t.Fatal(err)
 	}
+	a.crawl = e
 	ctx, a.stop = context.WithCancel(ctx)
 	b.wg.Go(func() {
 		defer close(a.done)
 		defer a.stop()
 		err := e.Run(ctx)
 		report := e.Report()
+		a.calls.Lock() // whoever calls the engine
 		err = errors.Join(err, e.Close(), a.net.Close())
+		a.calls.Unlock()
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.reports[name], b.errs[name] = report, err
 	})
 	return a
+}
+
+// leave has it leave for good.
+func (a *agent) leave(ctx context.Context) error {
+	a.calls.RLock()
+	defer a.calls.RUnlock()
+	return a.crawl.Leave(ctx)
+}
+
+// report is how it stands.
+func (a *agent) report() engine.Report {
+	a.calls.RLock()
+	defer a.calls.RUnlock()
+	return a.crawl.Report()
 }
 
 // kill ends an agent, unless it has ended, and leaves the disk as death does. The others still count on it.
@@ -196,7 +207,7 @@ func TestG03_anAgentIsKilledAndComesBack(t *testing.T) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 3))
 			synctest.Test(t, func(t *testing.T) {
-				b := newBand(t, smallWorld(seed, patchy()), 3)
+				b := newBand(t, smallWorld(seed, simweb.Faulty()), 3)
 				running := map[string]*agent{}
 				for _, name := range b.names {
 					running[name] = b.start(t.Context(), name)
@@ -235,7 +246,7 @@ func TestG03_anAgentAndItsDiskAreLost(t *testing.T) {
 		seed := *firstSeed + 740 + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b := newBand(t, smallWorld(seed, patchy()), 3)
+				b := newBand(t, smallWorld(seed, simweb.Faulty()), 3)
 				running := map[string]*agent{}
 				for _, name := range b.names {
 					running[name] = b.start(t.Context(), name)
@@ -288,7 +299,7 @@ func TestAgents_anAgentComesLateAndAnotherGoesAndComesBack(t *testing.T) {
 		seed := *firstSeed + 760 + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b := newBand(t, smallWorld(seed, patchy()), 3)
+				b := newBand(t, smallWorld(seed, simweb.Faulty()), 3)
 				b.least = 2
 				running := map[string]*agent{}
 				for _, name := range b.names[:2] {

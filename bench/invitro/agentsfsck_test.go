@@ -28,7 +28,7 @@ func TestFsck_agentsAreSoundAtEveryMoment(t *testing.T) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 3))
 			synctest.Test(t, func(t *testing.T) {
-				b := newBand(t, smallWorld(seed, patchy()), 3)
+				b := newBand(t, smallWorld(seed, simweb.Faulty()), 3)
 				running := map[string]*agent{}
 				for _, name := range b.names {
 					running[name] = b.start(t.Context(), name)
@@ -73,7 +73,7 @@ func TestFsck_agentsAreSoundAtEveryMoment(t *testing.T) {
 // A wrong byte in what an agent owes to others, or in what it has fetched, is found, and the place is named.
 func TestFsck_damageToWhatConcernsOtherAgentsIsFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBand(t, smallWorld(*firstSeed+860, patchy()), 3)
+		b := newBand(t, smallWorld(*firstSeed+860, simweb.Faulty()), 3)
 		running := map[string]*agent{}
 		for _, name := range b.names {
 			running[name] = b.start(t.Context(), name)

@@ -41,7 +41,7 @@ func TestRebuild_anAgentGoesOnAsTheOneThatItWas(t *testing.T) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 3))
 			synctest.Test(t, func(t *testing.T) {
-				world := smallWorld(seed, patchy())
+				world := smallWorld(seed, simweb.Faulty())
 				world.Hosts, world.IPs, world.PagesPerHostMean, world.PagesPerHostMax = 150, 150, 3, 6 // no host tells all of another
 				b := newBand(t, world, 3)
 				running := map[string]*agent{}

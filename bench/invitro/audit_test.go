@@ -320,7 +320,7 @@ func TestAudit_whatCannotBeAuditedIsRefused(t *testing.T) {
 func TestAudit_aTryThatFailedSupersedesNothing(t *testing.T) {
 	for i := range *seedCount {
 		synctest.Test(t, func(t *testing.T) {
-			b := newBand(t, smallWorld(*firstSeed+794+uint64(i), patchy()), 3)
+			b := newBand(t, smallWorld(*firstSeed+794+uint64(i), simweb.Faulty()), 3)
 			running := map[string]*agent{}
 			for _, name := range b.names {
 				running[name] = b.start(t.Context(), name)

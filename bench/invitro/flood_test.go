@@ -274,7 +274,7 @@ func TestG05_aFloodOfURLs(t *testing.T) {
 // agent that lost its disk is told everything: some letters wait, and nothing is lost.
 func TestG05_theQuotaHoldsUpNobodyHonest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBand(t, smallWorld(*firstSeed+785, patchy()), 3)
+		b := newBand(t, smallWorld(*firstSeed+785, simweb.Faulty()), 3)
 		b.least = 2
 		b.alter = func(_ string, c *engine.Config, _ *engine.Seams) { c.PeerQuota = 5 }
 		running := map[string]*agent{}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"orbweaver/engine"
+	"orbweaver/engine/outbox"
 )
 
 // hub joins engines in one process to a crawl of several agents, in virtual time: everybody knows at once who is there.
@@ -44,6 +45,7 @@ type desk struct {
 	changed chan struct{}
 	lost    chan struct{} // closed when another has the name
 	server  engine.PeerServer
+	former  bool // it is of a version that knows nothing but links
 }
 
 // desk makes the place of an agent that has not come yet.
@@ -58,6 +60,13 @@ func (h *hub) expel(id string) {
 	h.mu.Unlock()
 	h.leave(d)
 	close(d.lost)
+}
+
+// date makes an agent one of the former version, or of this.
+func (h *hub) date(d *desk, former bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	d.former = former
 }
 
 // lose is what the others see of a kill: an agent that does not answer. Some time later they take it for gone: see leave.
@@ -196,6 +205,14 @@ func (d *desk) Send(ctx context.Context, to string, letter []byte) error {
 			return err
 		}
 	}
+	d.hub.mu.Lock()
+	former := d.hub.desks[to] != nil && d.hub.desks[to].former
+	d.hub.mu.Unlock()
+	for item, err := range outbox.Items(letter) {
+		if err != nil || former && item[0] != 'L' {
+			return engine.ErrLetter
+		}
+	}
 	if err = s.Letter(ctx, d.peer.ID, slices.Clone(letter)); err != nil {
 		return err
 	}
@@ -218,7 +235,11 @@ func (d *desk) Ask(ctx context.Context, to string, question []byte) ([]byte, err
 	}
 	d.hub.mu.Lock()
 	d.hub.asked++
+	former := d.hub.desks[to] != nil && d.hub.desks[to].former
 	d.hub.mu.Unlock()
+	if former && question[0] != 'C' && question[0] != 'F' {
+		return nil, engine.ErrLetter
+	}
 	answer, err := s.Answer(ctx, d.peer.ID, question)
 	if err == nil {
 		err = d.hub.travel(ctx, to, d.peer.ID)

@@ -168,7 +168,7 @@ func TestG03_aPeerComesBack(t *testing.T) {
 	}{{"with its data", false, false}, {"with its data, after it was missed", false, true}, {"without its data", true, false}, {"without its data, after it was missed", true, true}} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b := newBand(t, smallWorld(*firstSeed+800, patchy()), 3)
+				b := newBand(t, smallWorld(*firstSeed+800, simweb.Faulty()), 3)
 				running := map[string]*agent{}
 				for _, name := range b.names {
 					running[name] = b.start(t.Context(), name)

@@ -35,6 +35,7 @@ type stranger func(path string, n int, c net.Conn)
 type asking struct {
 	host, path string
 	at, end    time.Time
+	by         string // the agent, where there are several
 }
 
 // reply is a stranger's ordinary answer.
@@ -70,7 +71,19 @@ func always(status int, head, body string) func(int, net.Conn) {
 	return func(_ int, c net.Conn) { reply(c, status, head, body) }
 }
 
-func (s *strangers) DialContext(context.Context, string, string) (net.Conn, error) {
+func (s *strangers) DialContext(context.Context, string, string) (net.Conn, error) { return s.dial("") }
+
+// seenBy is the strangers as one of several agents reaches them.
+type seenBy struct {
+	*strangers
+	agent string
+}
+
+func (s seenBy) DialContext(context.Context, string, string) (net.Conn, error) {
+	return s.dial(s.agent)
+}
+
+func (s *strangers) dial(by string) (net.Conn, error) {
 	client, server := net.Pipe()
 	s.done.Add(1)
 	go func() {
@@ -85,7 +98,7 @@ func (s *strangers) DialContext(context.Context, string, string) (net.Conn, erro
 		n := s.counts[key]
 		s.counts[key]++
 		i := len(s.asked)
-		s.asked = append(s.asked, asking{host: r.Host, path: r.URL.Path, at: time.Now()})
+		s.asked = append(s.asked, asking{host: r.Host, path: r.URL.Path, at: time.Now(), by: by})
 		host := s.hosts[r.Host]
 		s.mu.Unlock()
 		host(r.URL.Path, n, server)
@@ -109,6 +122,8 @@ func (s *strangers) Resolve(_ context.Context, name string) dnsres.Answer {
 
 // pages are the requests for a host's pages, robots.txt is none.
 func (s *strangers) pages(host string) (all []asking) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, a := range s.asked {
 		if a.host == host && a.path != "/robots.txt" {
 			all = append(all, a)

@@ -249,6 +249,50 @@ func TestPeersOfARunningCrawl(t *testing.T) {
 	}
 }
 
+// One of two agents leaves for good, with exit status 0. The other does not wait for it, and fetches no page that it had.
+func TestAnAgentLeavesForGood(t *testing.T) {
+	w, dir := serve(t), t.TempDir()
+	here, there := gossipPort(t), gossipPort(t)
+	one, other := filepath.Join(dir, "1"), filepath.Join(dir, "2")
+	call("ctl", "leave", "--dir", one).want(t, exitFailed, "no crawl is running there")
+	first, said := child(t, w.crawl(one, 200*time.Millisecond, "--agent", "a1", "--agent-plain", "--gossip", here, "--agents", "2")...)
+	second, said2 := child(t, w.crawl(other, 200*time.Millisecond, "--agent", "a2", "--agent-plain", "--gossip", there, "--join", here, "--agents", "2")...)
+	soon(t, "some pages of both", func() bool {
+		for _, dir := range []string{one, other} {
+			if r := call("ctl", "status", "--dir", dir, "--json"); r.code != exitDone || number(t, r.object(t), "pages_stored") < 5 {
+				return false
+			}
+		}
+		return true
+	})
+	call("ctl", "leave", "--dir", one).want(t, exitDone, "leaving for good")
+	if err := errors.Join(first.Wait(), second.Wait()); err != nil {
+		t.Fatalf("%v\nfirst:\n%s\nsecond:\n%s", err, said, said2)
+	}
+	w.once(t, one, other)
+	m := report(t, one)
+	balanced(t, m)
+	if m["state"] != "finished" || m["reason"] != "left for good: the other agents have everything" || number(t, m, "urls_queued") != 0 {
+		t.Errorf("%v", m)
+	}
+	call("fsck", "--quiet", one).want(t, exitDone)
+	call("crawl", "--dir", one).want(t, exitDone, "left for good")
+}
+
+// A crawl alone has nobody to leave anything to.
+func TestACrawlAloneDoesNotLeave(t *testing.T) {
+	w, dir := serve(t), t.TempDir()
+	done := make(chan result, 1)
+	go func() { done <- call(w.crawl(dir, time.Second)...) }()
+	soon(t, "pages", func() bool {
+		r := call("ctl", "status", "--dir", dir, "--json")
+		return r.code == exitDone && number(t, r.object(t), "pages_stored") >= 1
+	})
+	call("ctl", "leave", "--dir", dir).want(t, exitFailed, "no other agents", "stop")
+	call("ctl", "stop", "--dir", dir).want(t, exitDone)
+	<-done
+}
+
 // reported is a crawl of which there is one report.
 type reported engine.Report
 

@@ -14,7 +14,7 @@ import (
 )
 
 type benchAgentsCmd struct {
-	Scenario   []string `help:"plain, capacity, kill, lose, leave, join, or all." default:"all" placeholder:"NAME"`
+	Scenario   []string `help:"plain, capacity, kill, lose, leave, depart, join, or all." default:"all" placeholder:"NAME"`
 	Agents     []count  `help:"Numbers of agents, each a plain run." default:"1,2,4,8" placeholder:"N"`
 	Fetchers   []count  `help:"Numbers of fetch workers of an agent, each with each number of agents; the other runs take the first." default:"64" placeholder:"N"`
 	Among      count    `help:"Agents in the runs with faults." default:"4" placeholder:"N" least:"1"`
@@ -52,7 +52,7 @@ func (*benchAgentsCmd) Help() string {
 	return `Starts several agents as processes on loopback, and one simulated web that they share, and says what came of it, judged from outside:
 coverage, overlap and communication overhead as in the UbiCrawler papers, politeness over all agents together, work per agent and fetch
 worker, CPU time a page. Scenarios: plain; capacity (agents of different size); kill (kill -9 in turn, with return); lose (one agent and its
-disk); leave (one stops in good order); join (one comes later).
+disk); leave (one stops in good order); depart (one leaves for good); join (one comes later).
 
 Examples:
   orbweaver bench agents

@@ -21,6 +21,7 @@ type ctlCmd struct {
 	Pause  ctlPauseCmd  `cmd:"" help:"Begin no more exchanges."`
 	Resume ctlResumeCmd `cmd:"" help:"Go on after a pause."`
 	Stop   ctlStopCmd   `cmd:"" help:"Stop in order; the crawl can be resumed."`
+	Leave  ctlLeaveCmd  `cmd:"" help:"Give everything to the other agents, and end for good."`
 	Add    ctlAddCmd    `cmd:"" help:"Add URLs."`
 	Block  ctlBlockCmd  `cmd:"" help:"Ask hosts no more: host, .suffix or *.suffix."`
 	Rule   ctlRuleCmd   `cmd:"" help:"Give hosts a delay or a cap of their own, or exclude them."`
@@ -121,6 +122,7 @@ type (
 	ctlPauseCmd  struct{}
 	ctlResumeCmd struct{}
 	ctlStopCmd   struct{}
+	ctlLeaveCmd  struct{}
 	ctlAddCmd    struct {
 		URLs []string `arg:"" name:"url" help:"URLs to add."`
 	}
@@ -153,6 +155,13 @@ func (*ctlResumeCmd) Help() string { return "Example:\n  orbweaver ctl resume --
 // Help shows an example.
 func (*ctlStopCmd) Help() string {
 	return "As the first signal does: orbweaver crawl --dir goes on from there.\n\nExample:\n  orbweaver ctl stop --dir crawl"
+}
+
+// Help shows an example.
+func (*ctlLeaveCmd) Help() string {
+	return "For one of several agents that is not to come back. It asks the web for nothing more; its hosts go to the others, with their queues, delays\n" +
+		"and robots.txt rules, and with the list of what it has fetched. When they have all of that it ends, with exit status 0. Its archive stays.\n\n" +
+		"Example:\n  orbweaver ctl leave --dir a1"
 }
 
 // Help shows an example.
@@ -192,6 +201,9 @@ func (*ctlResumeCmd) Run(w *world, c *ctlCmd) error { return c.do(w, "resume", n
 
 // Run stops.
 func (*ctlStopCmd) Run(w *world, c *ctlCmd) error { return c.do(w, "stop", nil) }
+
+// Run leaves.
+func (*ctlLeaveCmd) Run(w *world, c *ctlCmd) error { return c.do(w, "leave", nil) }
 
 // Run adds URLs.
 func (x *ctlAddCmd) Run(w *world, c *ctlCmd) error { return c.do(w, "add", x.URLs) }

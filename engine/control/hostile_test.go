@@ -65,7 +65,7 @@ func TestHostile_A01_onAnAddressNothingIsDoneWithoutTheToken(t *testing.T) {
 	f := new(fake)
 	s := on(t, f)
 	for _, c := range []struct{ method, path string }{
-		{"POST", "/pause"}, {"POST", "/resume"}, {"POST", "/stop"}, {"POST", "/add"}, {"POST", "/block"}, {"POST", "/rule"},
+		{"POST", "/pause"}, {"POST", "/resume"}, {"POST", "/stop"}, {"POST", "/leave"}, {"POST", "/add"}, {"POST", "/block"}, {"POST", "/rule"},
 		{"POST", "/set"}, {"GET", "/status"}, {"GET", "/rules"}, {"GET", "/"}, {"POST", "/metrics/../stop"}, {"POST", "//stop"},
 	} {
 		for _, offered := range []string{"", "Bearer", "Bearer ", "Bearer " + secret[:len(secret)-1], "Bearer " + secret + "x", "Basic " + secret, secret} {

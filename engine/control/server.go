@@ -26,6 +26,7 @@ type Crawl interface {
 	Pause() bool
 	Resume() bool
 	Stop()
+	Leave(ctx context.Context) error
 	AddURLs(ctx context.Context, urls iter.Seq[string]) (int, error)
 	HostRule(rules []string) (taken int, err error)
 	HostRules() (live, fixed []string)
@@ -120,6 +121,7 @@ func newHandler(crawl Crawl, log *slog.Logger) http.Handler {
 	mux.HandleFunc("POST /pause", h.act(func() (string, bool) { return choose(crawl.Pause(), "paused", "was paused already") }))
 	mux.HandleFunc("POST /resume", h.act(func() (string, bool) { return choose(crawl.Resume(), "goes on", "was not paused") }))
 	mux.HandleFunc("POST /stop", h.act(func() (string, bool) { crawl.Stop(); return "stopping", true }))
+	mux.HandleFunc("POST /leave", h.leave)
 	b := newBodies()
 	mux.HandleFunc("POST /add", b.take(addMax, h.add))
 	mux.HandleFunc("POST /block", b.take(rulesMax, h.hostRule(" exclude")))
@@ -139,6 +141,19 @@ func (h *handler) act(f func() (said string, changed bool)) http.HandlerFunc {
 		h.turn.Unlock()
 		answer(w, Reply{Message: said})
 	}
+}
+
+// leave ends the part of one of several agents, if it can.
+func (h *handler) leave(w http.ResponseWriter, r *http.Request) {
+	h.turn.Lock()
+	defer h.turn.Unlock()
+	if err := h.crawl.Leave(r.Context()); err != nil {
+		refuse(w, err)
+		return
+	}
+	said := "leaving for good: its hosts are given to the other agents"
+	h.log.Info("by the operator: " + said)
+	answer(w, Reply{Message: said})
 }
 
 // add offers URLs as they come: the crawl takes them no faster than it has room for, and so does the socket.

@@ -25,7 +25,10 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // fake notes what is done to it.
-type fake struct{ did []string }
+type fake struct {
+	did   []string
+	stays error // why it cannot leave
+}
 
 func (f *fake) note(format string, args ...any) { f.did = append(f.did, fmt.Sprintf(format, args...)) }
 
@@ -38,6 +41,11 @@ func (*fake) Report() engine.Report {
 func (f *fake) Pause() bool  { f.note("pause"); return true }
 func (f *fake) Resume() bool { f.note("resume"); return false }
 func (f *fake) Stop()        { f.note("stop") }
+
+func (f *fake) Leave(context.Context) error {
+	f.note("leave")
+	return f.stays
+}
 
 func (f *fake) AddURLs(_ context.Context, urls iter.Seq[string]) (int, error) {
 	all := slices.Collect(urls)
@@ -95,6 +103,7 @@ func TestActions(t *testing.T) {
 		{"/pause", "", 200, "paused", ""},
 		{"/resume", "", 200, "was not paused", ""},
 		{"/stop", "", 200, "stopping", ""},
+		{"/leave", "", 200, "leaving for good: its hosts are given to the other agents", ""},
 		{"/add", "http://a.test/\n# no\n\n http://b.test/ ", 200, "2 of 2 URLs offered at the door", ""},
 		{"/add", "http://a.test/\nbad", 400, "1 of 2 URLs offered at the door", `"bad": no URL`},
 		{"/block", ".a.test\nb c\nd.test", 400, "2 of 3 host rules taken", "no rule: b c exclude"},
@@ -107,7 +116,7 @@ func TestActions(t *testing.T) {
 			t.Errorf("%s: %d %+v, %v", c.path, w.Code, r, err)
 		}
 	}
-	want := []string{"pause", "resume", "stop", "add 2", "add 2", "rule .a.test exclude", "rule d.test exclude", "rule .a.test host-delay=4s", "set host-delay to 4s", "set ip-delay to 1s"}
+	want := []string{"pause", "resume", "stop", "leave", "add 2", "add 2", "rule .a.test exclude", "rule d.test exclude", "rule .a.test host-delay=4s", "set host-delay to 4s", "set ip-delay to 1s"}
 	if !slices.Equal(f.did, want) {
 		t.Errorf("%q", f.did)
 	}

@@ -137,6 +137,16 @@ func (b *Outbox) Put(to string, item []byte) {
 	poke(l.wake)
 }
 
+// Send is Put of an item that nobody else is to be told if the agent is gone. It does nothing if there is no line.
+func (b *Outbox) Send(to string, item []byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if l := b.lines[to]; l != nil {
+		b.meet(l.out.put(item))
+		poke(l.wake)
+	}
+}
+
 // Note adds an item to what an agent was told, without sending it: the agent knows it, and if it is gone somebody else is to be told.
 // It does nothing if there is no line.
 func (b *Outbox) Note(to string, item []byte) {
@@ -345,4 +355,43 @@ func poke(c chan struct{}) {
 	case c <- struct{}{}:
 	default:
 	}
+}
+
+// Recite lends f the next items, n at most, of all that an agent was told, and forgets that it was: somebody else keeps it from now on. It
+// says whether there are none left. What is to be sent stays. f must not call the outbox.
+func (b *Outbox) Recite(to string, n int, f func(item []byte)) (over bool, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	l := b.lines[to]
+	if l == nil {
+		return true, nil
+	}
+	var item []byte
+	for range n {
+		var ok bool
+		if item, ok, err = l.told.queue.Read(item[:0]); err != nil {
+			b.meet(err)
+			return false, fmt.Errorf("outbox: %w", err)
+		}
+		if !ok {
+			each(l.told.over, f)
+			l.told.over, l.told.overs = nil, 0
+			return true, nil
+		}
+		f(item)
+	}
+	return false, nil
+}
+
+// Forget removes the line of an agent for which nothing waits: it is gone, and others know all that it knew.
+func (b *Outbox) Forget(to string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	l := b.lines[to]
+	if l == nil {
+		return nil
+	}
+	delete(b.lines, to)
+	b.gone = append(b.gone, l.number)
+	return l.close()
 }

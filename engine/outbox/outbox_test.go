@@ -71,8 +71,12 @@ func (w *town) put(n int) {
 		}
 		w.next++
 		item := fmt.Sprintf("%d %s", w.next, make([]byte, w.rng.IntN(200)))
-		w.box.Put(to, []byte(item))
 		w.wait[to] = append(w.wait[to], item)
+		if w.rng.IntN(8) == 0 {
+			w.box.Send(to, []byte(item))
+			continue
+		}
+		w.box.Put(to, []byte(item))
 		w.told[to] = append(w.told[to], item)
 	}
 }
@@ -210,6 +214,39 @@ func (w *town) retell() {
 	delete(w.told, to)
 }
 
+// recite takes some of what an agent was told, the oldest first. What is to be sent stays.
+func (w *town) recite() {
+	w.t.Helper()
+	to := w.someone()
+	var got []string
+	over, err := w.box.Recite(to, w.rng.IntN(30), func(item []byte) { got = append(got, string(item)) })
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if told := w.told[to]; len(got) > len(told) || !slices.Equal(got, told[:len(got)]) || over && len(got) < len(told) {
+		w.t.Fatalf("%s: %d items of %d, over: %v", to, len(got), len(told), over)
+	}
+	w.told[to] = w.told[to][len(got):]
+}
+
+// forget drops the line of an agent for which nothing waits.
+func (w *town) forget() {
+	w.t.Helper()
+	to := w.someone()
+	if len(w.all(to)) > 0 {
+		return
+	}
+	if err := w.box.Forget(to); err != nil {
+		w.t.Fatal(err)
+	}
+	if slices.Contains(w.box.Lines(), to) {
+		w.t.Fatalf("%s is not forgotten", to)
+	}
+	delete(w.wait, to)
+	delete(w.under, to)
+	delete(w.told, to)
+}
+
 func (w *town) check() {
 	w.t.Helper()
 	for _, to := range []string{"A", "B", "C", "D"} {
@@ -229,7 +266,7 @@ func TestNothingIsLost(t *testing.T) {
 	for seed := range uint64(20) {
 		w := newTown(t, seed)
 		for range 300 {
-			switch w.rng.IntN(20) {
+			switch w.rng.IntN(22) {
 			case 0, 1, 2, 3, 4, 5:
 				w.put(w.rng.IntN(40))
 			case 6, 7, 8, 9, 10, 11:
@@ -240,6 +277,10 @@ func TestNothingIsLost(t *testing.T) {
 				w.checkpoint()
 			case 18:
 				w.crash()
+			case 19:
+				w.recite()
+			case 20:
+				w.forget()
 			default:
 				w.retell()
 			}

@@ -1,0 +1,272 @@
+package invitro
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/bench/simweb"
+	"orbweaver/engine"
+	"orbweaver/internal/vfs"
+)
+
+// One of three agents leaves for good when half of the web is there: no page is fetched twice, none is missing, the others do not wait for it, and
+// no delay is cut short.
+func TestAgents_oneLeavesForGood(t *testing.T) {
+	for i := range *seedCount {
+		seed := *firstSeed + 800 + uint64(i)
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBand(t, smallWorld(seed, simweb.Faulty()), 3)
+				running := map[string]*agent{}
+				for _, name := range b.names {
+					running[name] = b.start(t.Context(), name)
+				}
+				time.Sleep(time.Duration(20+3*i) * time.Second)
+				left := b.names[i%3]
+				began := time.Now()
+				if err := running[left].leave(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				<-running[left].done
+				took := time.Since(began)
+				r := b.reports[left]
+				checkBalance(t, r)
+				if r.State != engine.StateFinished || r.Reason != "left for good: the other agents have everything" || r.URLsQueued != 0 || r.Peers.Waiting != 0 {
+					t.Errorf("%s (%s), %d URLs are queued, %d wait", r.State, r.Reason, r.URLsQueued, r.Peers.Waiting)
+				}
+				b.wait()
+				v := b.judge()
+				t.Logf("it took %v; %d pages, %d asked for again; %d of the one that left, %d URLs handed over, %d recovered", took, v.Fetched, v.Repeated,
+					r.PagesStored, r.Outcomes["handed-over"], b.reports[b.names[(i+1)%3]].Outcomes["recovered"]+b.reports[b.names[(i+2)%3]].Outcomes["recovered"])
+				if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > 0 || v.Overlap > 0 || v.HostGapViolations+v.HostConcurrency > 0 {
+					v.Print(t.Output())
+					t.Error("the oracle complains")
+				}
+			})
+		})
+	}
+}
+
+// Two of four leave, one after the other: the second passes on what the first had, and the crawl is over long before anybody would have been
+// missed.
+func TestAgents_twoLeaveOneAfterTheOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBand(t, smallWorld(*firstSeed+810, simweb.Plain()), 4)
+		running := map[string]*agent{}
+		began := time.Now()
+		for _, name := range b.names {
+			running[name] = b.start(t.Context(), name)
+		}
+		for _, name := range b.names[:2] {
+			time.Sleep(20 * time.Second)
+			if err := running[name].leave(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			<-running[name].done
+		}
+		b.wait()
+		took := time.Since(began)
+		v := b.judge()
+		t.Logf("virtual time %v, %d pages, %d asked for again", took, v.Fetched, v.Repeated)
+		if v.Coverage != 1 || v.Overlap != 0 || v.Repeated > 0 || v.HostGapViolations+v.HostConcurrency > 0 || took > 8*time.Minute {
+			v.Print(t.Output())
+			t.Error("the oracle complains")
+		}
+	})
+}
+
+// One that is killed while it leaves, or stopped, goes on with it when it starts again.
+func TestAgents_whoIsKilledWhileItLeavesGoesOnLeaving(t *testing.T) {
+	for i := range *seedCount {
+		seed := *firstSeed + 820 + uint64(i)
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, 3))
+			synctest.Test(t, func(t *testing.T) {
+				b := newBand(t, smallWorld(seed, simweb.Plain()), 3)
+				running := map[string]*agent{}
+				for _, name := range b.names {
+					running[name] = b.start(t.Context(), name)
+				}
+				time.Sleep(time.Duration(20+3*i) * time.Second)
+				left := b.names[0]
+				if err := running[left].leave(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Duration(rng.Int64N(int64(900 * time.Millisecond))))
+				if i%2 == 1 { // in good order
+					running[left].stop()
+					<-running[left].done
+				} else {
+					running[left].kill(func(disk *vfs.Mem) *vfs.Mem { return disk.CrashClone(rng) })
+				}
+				time.Sleep(2 * time.Second)
+				b.start(t.Context(), left)
+				b.wait()
+				v := b.judge()
+				r := b.reports[left]
+				t.Logf("%s: %s; %d pages, %d asked for again", r.State, r.Reason, v.Fetched, v.Repeated)
+				if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > b.config("").Fetchers || v.HostGapViolations+v.HostConcurrency > 0 {
+					v.Print(t.Output())
+					t.Error("the oracle complains")
+				}
+				if r.State != engine.StateFinished {
+					t.Errorf("it has not come to its end: %s (%s)", r.State, r.Reason)
+				}
+			})
+		})
+	}
+}
+
+// One that dies while it leaves, with its disk, is missed by nobody: nobody counts on the pages that it said it had.
+func TestAgents_whoIsLostWhileItLeavesIsMissedByNobody(t *testing.T) {
+	for i := range *seedCount {
+		seed := *firstSeed + 850 + uint64(i)
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBand(t, smallWorld(seed, simweb.Plain()), 3)
+				b.hub.latency = 150 * time.Millisecond // so that leaving takes a while
+				running := map[string]*agent{}
+				for _, name := range b.names {
+					running[name] = b.start(t.Context(), name)
+				}
+				time.Sleep(time.Duration(20+3*i) * time.Second)
+				if err := running["agent-0"].leave(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Duration(300+150*(i%6)) * time.Millisecond)
+				select {
+				case <-running["agent-0"].done:
+					t.Fatal("it has left already")
+				default:
+				}
+				had := b.bury(running["agent-0"])
+				b.wait()
+				b.names = []string{"agent-1", "agent-2"}
+				v := b.judge()
+				t.Logf("%d pages, %d of them lost and fetched again; %d asked for again", v.Fetched, had, v.Repeated)
+				if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > had+b.config("").Fetchers {
+					v.Print(t.Output())
+					t.Error("the oracle complains")
+				}
+			})
+		})
+	}
+}
+
+// What the one that left had told others is told again when one of these is lost with its disk.
+func TestAgents_oneLeavesAndThenAnotherIsLost(t *testing.T) {
+	for i := range *seedCount {
+		seed := *firstSeed + 830 + uint64(i)
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBand(t, smallWorld(seed, simweb.Plain()), 4)
+				running := map[string]*agent{}
+				for _, name := range b.names {
+					running[name] = b.start(t.Context(), name)
+				}
+				time.Sleep(25 * time.Second)
+				if err := running["agent-0"].leave(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				<-running["agent-0"].done
+				time.Sleep(time.Duration(3*(i%6)) * time.Second)
+				had := b.bury(running["agent-1"])
+				b.wait()
+				b.names = []string{"agent-0", "agent-2", "agent-3"}
+				v := b.judge()
+				t.Logf("%d pages, %d of them lost and fetched again; %d asked for again", v.Fetched, had, v.Repeated)
+				if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > had+b.config("").Fetchers {
+					v.Print(t.Output())
+					t.Error("the oracle complains")
+				}
+			})
+		})
+	}
+}
+
+// Who has nobody to leave anything to cannot leave, and crawls on.
+func TestAgents_nobodyLeavesIfNobodyStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBand(t, smallWorld(*firstSeed+840, simweb.Plain()), 2)
+		b.least = 1
+		only := b.start(t.Context(), b.names[0])
+		time.Sleep(10 * time.Second)
+		if err := only.leave(t.Context()); !errors.Is(err, engine.ErrNobodyThere) {
+			t.Error(err)
+		}
+		other := b.start(t.Context(), b.names[1])
+		time.Sleep(5 * time.Second)
+		b.hub.date(other.desk, true)
+		if err := only.leave(t.Context()); !errors.Is(err, engine.ErrFormer) {
+			t.Error(err)
+		}
+		b.hub.date(other.desk, false)
+		b.wait()
+		if v := b.judge(); v.Coverage != 1 || b.reports[b.names[0]].Reason != "complete" {
+			v.Print(t.Output())
+			t.Error("the oracle complains")
+		}
+	})
+}
+
+// Nobody but the agent that leaves has ever seen a link to any of these hosts. When one that it told of them is lost with its disk, another
+// knows.
+func TestAgents_whatOneThatLeftHasToldIsNotForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const hosts = 30
+		s := &strangers{hosts: map[string]stranger{}, counts: map[string]int{}}
+		index := ""
+		for h := range hosts {
+			name := fmt.Sprintf("h%d.test", h)
+			index += "<a href=http://" + name + "/>there</a>\n"
+			s.hosts[name] = withRobots(60, always(404, "", ""))
+		}
+		s.hosts["index.test"] = func(_ string, _ int, c net.Conn) { reply(c, 200, "", index) }
+		b := s.among(t, 3)
+		b.rig.Seeds = []string{"http://index.test/"}
+		running := map[string]*agent{}
+		for _, name := range b.names {
+			running[name] = b.start(t.Context(), name)
+		}
+		time.Sleep(30 * time.Second)
+		left := s.pages("index.test")[0].by
+		if err := running[left].leave(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		<-running[left].done
+		var rest []string
+		for _, name := range b.names {
+			if name != left {
+				rest = append(rest, name)
+			}
+		}
+		time.Sleep(5 * time.Second)
+		b.bury(running[rest[0]])
+		b.wait()
+		s.done.Wait()
+		lost, others := map[string]bool{}, map[string]bool{}
+		for _, a := range s.asked {
+			if a.path == "/" {
+				lost[a.host] = lost[a.host] || a.by == rest[0]
+				others[a.host] = others[a.host] || a.by != rest[0]
+			}
+		}
+		n := 0
+		for host := range s.hosts {
+			if lost[host] {
+				n++
+			}
+			if !others[host] {
+				t.Errorf("%s is in the archive of the agent that was lost, and nowhere else", host)
+			}
+		}
+		if n < 5 {
+			t.Errorf("%d hosts were the lost agent's", n)
+		}
+	})
+}

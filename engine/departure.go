@@ -1,0 +1,195 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// departure gives away all that an agent has, when nothing is fetched there any more.
+type departure struct {
+	peers  *peers
+	ledger *ledger
+	dist   *distributor
+	flush  *flusher
+	seeds  func(ctx context.Context) error // brings those to the door that have not been there
+	cut    chan<- chan error               // asks for a cut
+	wake   <-chan struct{}                 // the distributor's: something has happened
+	signal <-chan struct{}                 // closed when it is to stop in the middle
+}
+
+// errDeparture says that a departure was ended in the middle: the next run goes on with it.
+var errDeparture = errors.New("engine: stopped while it left for good")
+
+// run is over when the other agents have everything, or with ctx, or at the signal.
+func (d *departure) run(ctx context.Context) error {
+	p := d.peers
+	select {
+	case <-p.came: // it may have started just now, to go on with leaving
+	case <-d.signal:
+	case <-ctx.Done():
+	}
+	if err := d.ended(ctx); err != nil {
+		return err
+	}
+	p.say.Info("this agent leaves for good: its hosts are given to the others")
+	for _, step := range []func(context.Context) error{d.cutNow, d.seeds, d.giveFetched, d.going, d.giveQueues, d.gone} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	p.departed.Store(true)
+	return nil
+}
+
+// ended says why it must not go on.
+func (d *departure) ended(ctx context.Context) error {
+	select {
+	case <-d.signal:
+		return errDeparture
+	default:
+		return ctx.Err()
+	}
+}
+
+// awhile waits until something has happened, or for a while.
+func (d *departure) awhile(ctx context.Context) error {
+	timer := time.NewTimer(leavePeriod)
+	defer timer.Stop()
+	select {
+	case <-d.wake:
+	case <-timer.C:
+	case <-d.signal:
+	case <-ctx.Done():
+	}
+	return d.ended(ctx)
+}
+
+// cutNow takes a cut that says that this agent leaves, before anybody is told.
+func (d *departure) cutNow(ctx context.Context) error {
+	reply := make(chan error, 1)
+	select {
+	case d.cut <- reply:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case err := <-reply:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// giveFetched tells all others what this agent has answers of, and returns when they know it for good. Until then it counts as one of
+// them, so that nobody asks its hosts for anything.
+func (d *departure) giveFetched(ctx context.Context) (err error) {
+	for from, over := int64(0), false; !over; {
+		if from, over, err = d.peers.giveFetched(from); err != nil {
+			return err
+		}
+		if err := d.peers.waitRoom(ctx); err != nil {
+			return err
+		}
+	}
+	for d.peers.waits() {
+		if err := d.awhile(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// going tells all others that they are not to count on this agent any more, and returns when they and it do not.
+func (d *departure) going(ctx context.Context) error {
+	d.peers.setGoing()
+	for {
+		all, err := d.peers.tellLeave(ctx, leaveGoing)
+		if err != nil || all && d.peers.circle.Load().self < 0 {
+			return err
+		}
+		if err := d.awhile(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// giveQueues gives away all that is queued here, and all that others were told, until nothing is left and nothing comes any more.
+func (d *departure) giveQueues(ctx context.Context) error {
+	for {
+		over, err := d.giveSome(ctx)
+		if err != nil {
+			err = d.ledger.disk.wait(ctx, err)
+		}
+		if err == nil && over && !d.peers.waits() {
+			_, err = d.peers.tellLeave(ctx, leaveGoing) // those who have come since
+			if err == nil && !d.peers.waits() && d.nothingQueued() && d.peers.circle.Load().self < 0 {
+				return nil
+			}
+		}
+		if err == nil && over {
+			err = d.awhile(ctx)
+		}
+		if err == nil {
+			err = d.ended(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// giveSome gives a part away, and says whether that was the last for now.
+func (d *departure) giveSome(ctx context.Context) (over bool, err error) {
+	if err := d.peers.waitRoom(ctx); err != nil {
+		return false, err
+	}
+	moved, err := d.dist.away(time.Now())
+	if err != nil || moved {
+		return false, err
+	}
+	if d.flush.sieve.Pending() > 0 {
+		return false, d.flush.once(ctx)
+	}
+	return d.peers.giveTold()
+}
+
+// nothingQueued says that all URLs have their outcome.
+func (d *departure) nothingQueued() bool {
+	n := &d.ledger.n
+	return d.flush.sieve.Pending() == 0 && n.finished.Load() == n.admitted.Load()
+}
+
+// gone says to all others that nothing is left, until they have forgotten what they told this agent.
+func (d *departure) gone(ctx context.Context) error {
+	for {
+		all, err := d.peers.tellLeave(ctx, leaveGone)
+		if err != nil || all {
+			return err
+		}
+		if err := d.awhile(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// away is the distributor's step when nothing is fetched here any more: everything goes to other agents. It says whether there was anything.
+func (d *distributor) away(now time.Time) (moved bool, err error) {
+	d.ledger.cut.RLock()
+	defer d.ledger.cut.RUnlock()
+	if err := d.bury(); err != nil {
+		return false, err
+	}
+	moving, err := d.moving.step(now)
+	if err != nil || moving {
+		return moving, err
+	}
+	if d.peers.circle.Load().self >= 0 {
+		return false, nil // nobody else is there now
+	}
+	if err := d.placeHeld(); err != nil {
+		return false, err
+	}
+	placed, err := d.placeSome()
+	return placed > 0, err
+}

@@ -1,0 +1,259 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"orbweaver/engine/outbox"
+	"orbweaver/engine/seen"
+)
+
+// An agent leaves for good in five steps. It stops asking the web; it gives the others the list of what it has answers of; it tells them that it
+// is going, and all of them, it too, go by the circle without it from then on; it gives away all that is queued here and all that it ever
+// told; and when nothing waits for it any more anywhere it says that it is gone, so that they forget what they told it. If it dies in
+// between, it has died as any agent does, and they tell others what they told it. If it starts again, it goes on with leaving.
+
+// questionLeave tells another agent how far this one is with leaving. The line of this one and a stage follow; the answer is leaveDone, or
+// leaveWait if it is to be asked again.
+const questionLeave byte = 'G'
+
+// The stages of leaving.
+const (
+	leaveMay   byte = iota // it would like to; nothing changes
+	leaveGoing             // nobody counts on it any more; what was sent to it comes back to its new owner
+	leaveGone              // it has nothing left
+)
+
+const (
+	leaveWait byte = iota
+	leaveDone
+)
+
+// Errors of Leave.
+var (
+	ErrNoAgents    = errors.New("engine: this crawl has no other agents: end it with stop")
+	ErrNobodyThere = errors.New("engine: no other agent is there to take the hosts of this one: end it with stop, or wait for one")
+	ErrFormer      = errors.New("engine: another agent is of a version that does not know how one leaves: end this one with stop")
+)
+
+// leavers are the agents that leave for good.
+type leavers struct {
+	mu    sync.Mutex
+	going map[string]byte // guarded by mu: lines of others, and their stage
+	stage byte            // guarded by mu: leaveGoing when nobody counts on this agent any more
+	self  bool            // guarded by mu: this agent leaves
+	news  chan struct{}   // capacity 1: somebody is going
+}
+
+// leaves says that this agent leaves for good.
+func (p *peers) leaves() bool {
+	p.leavers.mu.Lock()
+	defer p.leavers.mu.Unlock()
+	return p.leavers.self
+}
+
+// leave makes this agent one that leaves.
+func (p *peers) leave() {
+	p.leavers.mu.Lock()
+	defer p.leavers.mu.Unlock()
+	p.leavers.self = true
+}
+
+// setGoing says that nobody counts on this agent from now on.
+func (p *peers) setGoing() {
+	p.leavers.mu.Lock()
+	p.leavers.stage = leaveGoing
+	p.leavers.mu.Unlock()
+	poke(p.leavers.news)
+}
+
+// isGoing says that an agent is there, and nobody counts on it.
+func (p *peers) isGoing(line string) bool {
+	p.leavers.mu.Lock()
+	defer p.leavers.mu.Unlock()
+	return p.leavers.going[line] != 0 || p.leavers.stage == leaveGoing && line == p.ownLine()
+}
+
+// isThere says that an agent is there, with the data that it had.
+func (p *peers) isThere(line string) bool {
+	return slices.ContainsFunc(p.seam.Peers(), func(peer Peer) bool { return peer.line() == line })
+}
+
+// staying are those who are there and do not leave. If none is left this agent stays, until one comes.
+func (p *peers) staying(now []Peer) []Peer {
+	here := make(map[string]bool)
+	for _, peer := range now {
+		here[peer.line()] = true
+	}
+	p.leavers.mu.Lock()
+	maps.DeleteFunc(p.leavers.going, func(line string, stage byte) bool { return stage == leaveGone && !here[line] })
+	p.leavers.mu.Unlock()
+	left := slices.DeleteFunc(slices.Clone(now), func(peer Peer) bool { return p.isGoing(peer.line()) })
+	if len(left) == 0 {
+		return now
+	}
+	return left
+}
+
+// lines of those who were going at a cut, for the manifest.
+func (l *leavers) lines() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Sorted(maps.Keys(l.going))
+}
+
+// answerLeave notes how far another agent is.
+func (p *peers) answerLeave(from string, question []byte) ([]byte, error) {
+	if len(question) < 2 || question[0] > leaveGone {
+		return nil, fmt.Errorf("%w: a question of %q about leaving", ErrLetter, from)
+	}
+	stage, line := question[0], string(question[1:])
+	if id, _, ok := strings.Cut(line, "/"); !ok || id != from {
+		return nil, fmt.Errorf("%w: %q says that %q leaves", ErrLetter, from, line)
+	}
+	if stage == leaveMay && p.over.Load() {
+		return nil, errEnding
+	}
+	if stage == leaveMay {
+		return []byte{leaveDone}, nil
+	}
+	p.leavers.mu.Lock()
+	was := p.leavers.going[line]
+	p.leavers.going[line] = max(was, stage)
+	p.leavers.mu.Unlock()
+	if was == 0 {
+		p.say.Info("an agent leaves for good: its hosts are given to the others", "agent", from)
+		poke(p.leavers.news)
+	}
+	if stage == leaveGoing {
+		return []byte{leaveDone}, nil
+	}
+	return p.forget(line)
+}
+
+// forget forgets what an agent was told that has left, unless something still waits for it.
+func (p *peers) forget(line string) ([]byte, error) {
+	if all, _ := p.box.Waiting(line); all > 0 || slices.Contains(p.circle.Load().lines, line) {
+		return []byte{leaveWait}, nil
+	}
+	p.dismiss(line)
+	p.ledger.cut.RLock()
+	defer p.ledger.cut.RUnlock()
+	if err := p.box.Forget(line); err != nil {
+		return nil, err
+	}
+	p.wake()
+	return []byte{leaveDone}, nil
+}
+
+// tellLeave tells all others how far this agent is, and says whether all have done what that asks of them. Who is not there any more has.
+func (p *peers) tellLeave(ctx context.Context, stage byte) (all bool, err error) {
+	question := append([]byte{questionLeave, stage}, p.ownLine()...)
+	all = true
+	for _, peer := range p.seam.Peers() {
+		if peer.ID == p.seam.Self() || p.isGoing(peer.line()) {
+			continue
+		}
+		ask, cancel := context.WithTimeout(ctx, recoveryPatience)
+		answer, aerr := p.seam.Ask(ask, peer.ID, question)
+		cancel()
+		switch {
+		case errors.Is(aerr, ErrLetter):
+			return false, fmt.Errorf("%w: %s", ErrFormer, peer.ID)
+		case aerr != nil && stage == leaveMay:
+			return false, fmt.Errorf("engine: agent %s does not answer: %w", peer.ID, aerr)
+		case aerr != nil, len(answer) != 1 || answer[0] != leaveDone:
+			all = false
+		}
+	}
+	return all, ctx.Err()
+}
+
+// mayLeave says why this agent cannot leave for good now.
+func (p *peers) mayLeave(ctx context.Context) error {
+	if len(p.seam.Peers()) < 2 {
+		return ErrNobodyThere
+	}
+	_, err := p.tellLeave(ctx, leaveMay)
+	return err
+}
+
+// giveFetched puts a part of the list of what this agent has answers of into the outboxes of all others, and says where to go on, and whether
+// that was the last.
+func (p *peers) giveFetched(from int64) (next int64, over bool, err error) {
+	p.ledger.cut.RLock()
+	defer p.ledger.cut.RUnlock()
+	lists := make(map[inheritance][]seen.Digest)
+	own := inheritance{p.frontier.hashSeed, p.ownLine()}
+	next, over, err = p.fetched.urls.Walk(from, inheritedAtOnce, func(key seen.Digest) {
+		if of, ok := p.fetched.ofKey(own, key); ok {
+			lists[of] = append(lists[of], key)
+		}
+	})
+	if err != nil {
+		return from, false, fmt.Errorf("engine: fetched: %w", err)
+	}
+	c := p.circle.Load()
+	for of, keys := range lists {
+		item := appendInherited(nil, of, keys)
+		for i, line := range c.lines {
+			if i != c.self {
+				p.box.Send(line, item)
+			}
+		}
+	}
+	return next, over, nil
+}
+
+// toldAtOnce is how many items that an agent was told go on in one step of the cut.
+const toldAtOnce = 1024
+
+// giveTold gives a part of what this agent told others to somebody else each, and says whether there was nothing.
+func (p *peers) giveTold() (over bool, err error) {
+	p.ledger.cut.RLock()
+	defer p.ledger.cut.RUnlock()
+	c := p.circle.Load()
+	if len(c.peers) < 2 || c.self >= 0 {
+		return true, nil // nobody else is there
+	}
+	over = true
+	for i, line := range c.lines {
+		keeper := c.lines[(i+1)%len(c.lines)]
+		var items [][]byte
+		if _, err := p.box.Recite(line, toldAtOnce, func(item []byte) { items = append(items, slices.Clone(item)) }); err != nil {
+			return false, err
+		}
+		head := appendBytes([]byte{letterTold, inheritVersion}, []byte(line))
+		letter := slices.Clone(head)
+		for _, item := range items {
+			if letter = outbox.AppendItem(letter, item); len(letter) > toldBytes {
+				p.box.Send(keeper, letter)
+				letter = append(letter[:0], head...)
+			}
+		}
+		if len(letter) > len(head) {
+			p.box.Send(keeper, letter)
+		}
+		over = over && len(items) == 0
+	}
+	return over, nil
+}
+
+// waits says that something is in an outbox for those who are there.
+func (p *peers) waits() bool {
+	for _, line := range p.box.Lines() {
+		if all, _ := p.box.Waiting(line); all > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// leavePeriod is the time between two looks at how far the leaving is, if nothing happens in between.
+const leavePeriod = 250 * time.Millisecond

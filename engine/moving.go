@@ -1,0 +1,292 @@
+package engine
+
+import (
+	"sync"
+	"time"
+
+	"github.com/zeebo/xxh3"
+
+	"orbweaver/engine/outbox"
+	"orbweaver/engine/outcome"
+	"orbweaver/workbench"
+)
+
+// moving gives sites to other agents that have become theirs: first what is known of each, with what is in memory of its queue, and when all
+// of them have gone so far what they have on disk, in steps beside the crawl. A site that is being visited goes when that Visit is back, so
+// that nobody else asks it meanwhile. Only the distributor calls it, but for turned.
+type moving struct {
+	dist  *distributor
+	peers *peers
+
+	asked bool      // guarded by the cut: somebody else is there, or not any more
+	were  []*circle // guarded by the cut: who was responsible since the last whole walk
+
+	busy  bool
+	chunk int           // of the bench, to look at next
+	found []*visitState // to be given away; none is let go meanwhile, see distributor.step
+	deep  []*visitState // of these, those that have something on disk
+	late  [][]byte      // those whose Visit was out, by their keys
+	again time.Time     // when to look at late
+	began time.Time
+	sites int
+	urls  int64
+
+	item, key, state, path []byte
+	held                   int    // URLs in item
+	buf                    []byte // items on their way
+	ends                   []int  // of each
+}
+
+const (
+	movingTime  = 5 * time.Millisecond  // of one step, which holds the cut's shared lock
+	movingTake  = 256                   // items that are read from disk in one go
+	movingBytes = 32 << 10              // an item of a letter is no longer than that and one URL
+	movingLate  = 50 * time.Millisecond // between two looks at those whose Visit is out
+	movingWere  = 16                    // circles that are remembered: whose sites come later is not told what is known of them, and asks
+)
+
+// turned says that others are responsible from now on. The caller holds the exclusive cut.
+func (m *moving) turned(was *circle) {
+	m.asked = true
+	if was != nil && len(m.were) < movingWere {
+		m.were = append(m.were, was)
+	}
+}
+
+// step does a part, under the cut's shared lock, and says whether there is more.
+func (m *moving) step(now time.Time) (more bool, err error) {
+	if m == nil {
+		return false, nil
+	}
+	if m.asked {
+		m.asked, m.chunk = false, 0
+		if !m.busy {
+			m.busy, m.began, m.sites, m.urls = true, now, 0, 0
+		}
+	}
+	if len(m.late) > 0 && !now.Before(m.again) {
+		if err := m.giveLate(now); err != nil {
+			return m.busy, err
+		}
+	}
+	for end := time.Now().Add(movingTime); m.busy && time.Now().Before(end); {
+		if m.peers.box.Short() {
+			if err := m.peers.box.Spill(); err != nil {
+				return true, err
+			}
+		}
+		if err := m.next(now); err != nil {
+			return true, err
+		}
+	}
+	return m.busy, nil
+}
+
+// next does the next thing of a walk.
+func (m *moving) next(now time.Time) error {
+	switch {
+	case len(m.found) > 0:
+		m.give(m.found[len(m.found)-1], now)
+		m.found = m.found[:len(m.found)-1]
+	case m.chunk >= 0:
+		m.find()
+	case len(m.deep) > 0:
+		over, err := m.giveRest(m.deep[len(m.deep)-1], now)
+		if over {
+			m.deep = m.deep[:len(m.deep)-1]
+		}
+		return err
+	default:
+		m.busy = false
+		if len(m.late) == 0 {
+			m.were = nil
+		}
+		if m.sites > 0 {
+			m.peers.say.Info("sites were given to the agents that they belong to now", "sites", m.sites, "urls", m.urls, "took", time.Since(m.began).String())
+		}
+	}
+	return nil
+}
+
+// find looks at the next 1,024 sites: those go that have something queued, and those of which this agent was to know something.
+func (m *moving) find() {
+	c := m.peers.circle.Load()
+	more := m.dist.bench.Keys(m.chunk, func(vs *visitState, key []byte, state benchState, held uint64) {
+		if !c.mine(key) && (held > 0 && state != workbench.Dead || m.had(key)) {
+			m.found = append(m.found, vs)
+		}
+	})
+	m.chunk++
+	if !more {
+		m.chunk = -1
+	}
+}
+
+// had says that this agent was responsible for a site.
+func (m *moving) had(key []byte) bool {
+	for _, c := range m.were {
+		if c.mine(key) {
+			return true
+		}
+	}
+	return false
+}
+
+// give sends what is known of a site, and what it has in memory.
+func (m *moving) give(vs *visitState, now time.Time) {
+	b := m.dist.bench
+	m.key = b.AppendKey(m.key[:0], vs)
+	m.state = m.state[:0]
+	if m.peers.mine(m.key) {
+		return // the circle has turned again
+	}
+	if !b.Look(vs, func(s *Site) { m.state = appendKnown(m.state, s, now) }) {
+		m.late = append(m.late, append([]byte(nil), m.key...))
+		m.again = now.Add(movingLate)
+		return
+	}
+	var ok bool
+	if m.buf, m.ends, ok = b.Drain(vs, m.buf[:0], m.ends[:0]); !ok {
+		m.late = append(m.late, append([]byte(nil), m.key...))
+		return
+	}
+	b.Unpark(vs, nil) // what it waits for goes to whoever has it now
+	m.begin(vs, now)
+	m.addAll(vs, now)
+	if m.held > 0 || len(m.state) > 0 || b.Due(vs).After(now) {
+		m.send()
+		m.sites++
+	}
+	if b.OnDisk(vs) > 0 {
+		m.deep = append(m.deep, vs)
+	}
+}
+
+// giveRest sends a part of what a site has on disk, and says whether it was the last.
+func (m *moving) giveRest(vs *visitState, now time.Time) (over bool, err error) {
+	d := m.dist
+	m.key = d.bench.AppendKey(m.key[:0], vs)
+	if m.peers.mine(m.key) {
+		return true, nil
+	}
+	m.buf, m.ends = m.buf[:0], m.ends[:0]
+	n, err := d.shelf.take(vs, movingTake, func(item []byte) {
+		m.buf = append(m.buf, item...)
+		m.ends = append(m.ends, len(m.buf))
+	})
+	m.state = m.state[:0]
+	m.begin(vs, now)
+	m.addAll(vs, now) // also before an error: they are not on disk any more
+	if m.held > 0 {
+		m.send()
+	}
+	d.bench.SetOnDisk(vs, d.shelf.len(vs))
+	return err == nil && n < movingTake, err
+}
+
+// giveLate gives away those whose Visit has come back.
+func (m *moving) giveLate(now time.Time) error {
+	late := m.late
+	m.late, m.again = nil, now.Add(movingLate)
+	for _, key := range late {
+		vs, err := m.dist.hosts.get(key)
+		if err != nil {
+			m.late = append(m.late, key)
+			return err
+		}
+		if vs != nil {
+			m.give(vs, now)
+		}
+	}
+	if len(m.deep) > 0 {
+		m.busy = true
+	} else if len(m.late) == 0 && !m.busy && !m.asked {
+		m.were = nil
+	}
+	return nil
+}
+
+// begin begins an item of a letter.
+func (m *moving) begin(vs *visitState, now time.Time) {
+	m.item, m.held = appendSiteMove(m.item[:0], m.key, m.dist.bench.Due(vs).Sub(now), m.state, now), 0
+}
+
+// addAll adds the items that were taken from a site.
+func (m *moving) addAll(vs *visitState, now time.Time) {
+	from := 0
+	for _, end := range m.ends {
+		m.add(vs, m.buf[from:end], now)
+		from = end
+	}
+}
+
+// add gives one queued URL its place in a letter, and its outcome, unless it was done before a kill.
+func (m *moving) add(vs *visitState, raw []byte, now time.Time) {
+	d := m.dist
+	it := mustItem(raw)
+	if it.RobotsOf != nil {
+		it.Rest = append(append([]byte(nil), m.key...), it.Rest...)
+		m.path = m.peers.pass(m.path, &it)
+		return
+	}
+	if d.under.redo.left.Load() > 0 {
+		m.path = append(append(m.path[:0], m.key...), it.Rest...)
+		if _, o := d.under.redo.look(d.under.seed, m.path); o != outcome.None {
+			d.under.dropOf(m.key, raw, o)
+			return
+		}
+	}
+	if len(m.item) > movingBytes {
+		m.send()
+		m.state = m.state[:0] // it has gone
+		m.begin(vs, now)
+	}
+	m.item = outbox.AppendItem(m.item, raw)
+	m.held++
+	d.ledger.n.finish(outcome.HandedOver, 1)
+	m.urls++
+}
+
+// send puts the item into the outbox. One without URLs need not be told to anybody else, if its receiver is lost.
+func (m *moving) send() {
+	c := m.peers.circle.Load()
+	put := m.peers.box.Put
+	if m.held == 0 {
+		put = m.peers.box.Send
+	}
+	put(c.lines[c.owner(m.key)], m.item)
+}
+
+// inOrder are the sites that came from whoever had them, since the circle turned: that one asks them for nothing any more, so that they need
+// no rest beyond what it said.
+type inOrder struct {
+	mu    sync.Mutex
+	sites map[uint64]struct{} // guarded by mu: hashes of their keys
+}
+
+// inOrderMost bounds them. Others rest.
+const inOrderMost = 1 << 20
+
+func (o *inOrder) add(site []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.sites == nil {
+		o.sites = make(map[uint64]struct{})
+	}
+	if len(o.sites) < inOrderMost {
+		o.sites[xxh3.Hash(site)] = struct{}{}
+	}
+}
+
+func (o *inOrder) has(site []byte) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	_, ok := o.sites[xxh3.Hash(site)]
+	return ok
+}
+
+func (o *inOrder) clear() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.sites = nil
+}
