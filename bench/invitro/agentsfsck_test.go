@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/fsck"
 )

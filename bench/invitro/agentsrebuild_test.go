@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 )
 

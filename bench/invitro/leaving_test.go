@@ -129,7 +129,7 @@ func TestAgents_whoIsLostWhileItLeavesIsMissedByNobody(t *testing.T) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBand(t, smallWorld(seed, simweb.Plain()), 3)
-				b.hub.latency = 150 * time.Millisecond // so that leaving takes a while
+				b.hub.latency = func() time.Duration { return 150 * time.Millisecond } // so that leaving takes a while
 				running := map[string]*agent{}
 				for _, name := range b.names {
 					running[name] = b.start(t.Context(), name)
