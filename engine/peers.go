@@ -407,15 +407,20 @@ func (p *peers) retell(line string) (over bool, err error) {
 }
 
 // pass sends an item of the frontier to the agent that is responsible for it, for who has found that this one is not. The item has its
-// whole URL.
+// whole URL. If it is by now, since that one has gone meanwhile, the item goes through the door again: on loan it is new.
 func (p *peers) pass(scratch []byte, it *Item) []byte {
 	c := p.circle.Load()
+	owner := c.owner(it.Rest)
+	if owner == c.self && it.RobotsOf == nil {
+		p.frontier.Add(new(door), it.Rest, *it)
+		return scratch
+	}
 	kind := letterLink
 	if it.RobotsOf != nil {
 		kind = letterHop
 	}
 	scratch = appendItem(append(scratch[:0], kind), it)
-	p.box.Put(c.lines[c.owner(it.Rest)], scratch)
+	p.box.Put(c.lines[owner], scratch)
 	return scratch
 }
 

@@ -1,0 +1,55 @@
+package engine
+
+import (
+	"fmt"
+	"testing"
+
+	"orbweaver/engine/filter"
+	"orbweaver/engine/outbox"
+	"orbweaver/engine/urlx"
+	"orbweaver/internal/vfs"
+	"orbweaver/sieve"
+	"orbweaver/sieve/fpcache"
+)
+
+// Between the moment at which a fetch worker finds that a host is another's and that at which it hands the host's URLs over, that agent may
+// have gone, and the host be this one's again. Its URLs come up here then, whether they had been here before or not.
+func TestPeers_whatIsToBePassedOnToNobodyStaysHere(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	s, err := sieve.Open(fsys, sieve.Options{Dir: "sieve", BucketBytes: 1 << 16}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := outbox.Open(fsys, outbox.Options{Dir: "outbox"}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scope, err := filter.CompileScope("all", new(filter.Seeds))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &Frontier{scope: scope, maxDepth: -1, maxURL: urlx.LengthMax, cache: fpcache.New(1<<16, 1), sieve: s, n: new(counters)}
+	p := &peers{frontier: f, box: box}
+	f.peers = p
+	here, there := Peer{ID: "a1", Capacity: 1, Store: 1}, Peer{ID: "a2", Capacity: 1, Store: 2}
+	both, err := newCircle([]Peer{here, there}, []Peer{here, there}, 1, "a1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone, err := newCircle([]Peer{here}, []Peer{here, there}, 2, "a1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs := []byte(nil)
+	for i := 0; theirs == nil; i++ {
+		if url := fmt.Appendf(nil, "http://h%d.test/", i); !both.mine(url) {
+			theirs = url
+		}
+	}
+	f.cache.Put(urlx.Fingerprint(f.hashSeed, theirs)) // it was here once
+	p.circle.Store(alone)
+	p.pass(nil, &Item{Rest: theirs})
+	if s.Pending() != 1 || f.n.sieved.Load() != 1 || f.n.sent.Load() != 0 {
+		t.Errorf("%d pending, %d went to the sieve, %d to others", s.Pending(), f.n.sieved.Load(), f.n.sent.Load())
+	}
+}
