@@ -58,9 +58,9 @@ func (p *peers) unpack(letter []byte) error {
 	return nil
 }
 
-// take brings one item of a letter to the door.
+// take brings one item of a letter to the door, which was read before, or written by this agent.
 func (p *peers) take(d *door, item []byte) error {
-	it, err := readLink(item)
+	it, err := linkItem(item)
 	if err != nil {
 		return err
 	}
@@ -70,9 +70,10 @@ func (p *peers) take(d *door, item []byte) error {
 
 // readLetter says why a letter cannot be read.
 func readLetter(letter []byte) error {
+	var url []byte
 	for item, err := range outbox.Items(letter) {
 		if err == nil {
-			_, err = readLink(item)
+			url, err = checkLink(url[:0], item)
 		}
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrLetter, err)
@@ -81,8 +82,8 @@ func readLetter(letter []byte) error {
 	return nil
 }
 
-// readLink reads an item of a letter that is a URL, in normal form. The Item borrows it.
-func readLink(item []byte) (Item, error) {
+// linkItem reads an item of a letter that is a URL. The Item borrows it.
+func linkItem(item []byte) (Item, error) {
 	if len(item) == 0 || item[0] != letterLink {
 		return Item{}, fmt.Errorf("an item of a kind that is not known: %.20q", item)
 	}
@@ -90,9 +91,18 @@ func readLink(item []byte) (Item, error) {
 	if !ok || it.RobotsOf != nil {
 		return Item{}, fmt.Errorf("no URL: %.200q", item)
 	}
-	url, err := urlx.Normalize(nil, it.Rest)
-	if err != nil || !bytes.Equal(url, it.Rest) {
-		return Item{}, fmt.Errorf("a URL that is not in normal form: %.200q", it.Rest)
-	}
 	return it, nil
+}
+
+// checkLink says what is wrong with an item that another agent sends: its URL must be in normal form. scratch is for that.
+func checkLink(scratch, item []byte) ([]byte, error) {
+	it, err := linkItem(item)
+	if err != nil {
+		return scratch, err
+	}
+	url, err := urlx.Normalize(scratch, it.Rest)
+	if err != nil || !bytes.Equal(url, it.Rest) {
+		return scratch, fmt.Errorf("a URL that is not in normal form: %.200q", it.Rest)
+	}
+	return url, nil
 }
