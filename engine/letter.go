@@ -82,7 +82,7 @@ func (p *peers) unpack(letter []byte, m postmark) error {
 	return nil
 }
 
-// take brings one item of a letter to the door.
+// take brings one item of a letter to the door, which was read before, or written by this agent.
 func (p *peers) take(d *door, item []byte, m postmark) error {
 	switch kindOf(item) {
 	case letterSite:
@@ -100,7 +100,7 @@ func (p *peers) take(d *door, item []byte, m postmark) error {
 	case letterTold:
 		return p.takeTold(item)
 	default:
-		it, err := readLink(item)
+		it, err := linkItem(item)
 		if err != nil {
 			return err
 		}
@@ -119,8 +119,11 @@ func kindOf(item []byte) byte {
 
 // readLetter says why a letter cannot be read.
 func (p *peers) readLetter(letter []byte) error {
+	var url []byte
 	for item, err := range outbox.Items(letter) {
-		if err == nil {
+		if err == nil && kindOf(item) == letterLink {
+			url, err = checkLink(url[:0], item)
+		} else if err == nil {
 			err = p.readItem(item)
 		}
 		if err != nil {
@@ -170,6 +173,14 @@ func (p *peers) readSite(item []byte) error {
 
 // readLink reads an item of a letter that is a URL, in normal form. The Item borrows it.
 func readLink(item []byte) (Item, error) {
+	if _, err := checkLink(nil, item); err != nil {
+		return Item{}, err
+	}
+	return linkItem(item)
+}
+
+// linkItem reads an item of a letter that is a URL. The Item borrows it.
+func linkItem(item []byte) (Item, error) {
 	if len(item) == 0 || item[0] != letterLink {
 		return Item{}, fmt.Errorf("an item of a kind that is not known: %.20q", item)
 	}
@@ -177,19 +188,28 @@ func readLink(item []byte) (Item, error) {
 	if !ok || it.RobotsOf != nil {
 		return Item{}, fmt.Errorf("no URL: %.200q", item)
 	}
-	url, err := urlx.Normalize(nil, it.Rest)
+	return it, nil
+}
+
+// checkLink says what is wrong with an item that another agent sends: its URLs must be in normal form. scratch is for these.
+func checkLink(scratch, item []byte) ([]byte, error) {
+	it, err := linkItem(item)
+	if err != nil {
+		return scratch, err
+	}
+	url, err := urlx.Normalize(scratch, it.Rest)
 	if err != nil || !bytes.Equal(url, it.Rest) {
-		return Item{}, fmt.Errorf("a URL that is not in normal form: %.200q", it.Rest)
+		return scratch, fmt.Errorf("a URL that is not in normal form: %.200q", it.Rest)
 	}
 	if len(it.Way) > wayMax || !letters(it.Way) {
-		return Item{}, fmt.Errorf("a way that is none: %.200q", it.Way)
+		return url, fmt.Errorf("a way that is none: %.200q", it.Way)
 	}
 	if len(it.Via) > 0 { // it will stand in a record
 		if url, err = urlx.Normalize(url[:0], it.Via); err != nil || !bytes.Equal(url, it.Via) {
-			return Item{}, fmt.Errorf("a page that is not in normal form: %.200q", it.Via)
+			return scratch, fmt.Errorf("a page that is not in normal form: %.200q", it.Via)
 		}
 	}
-	return it, nil
+	return url, nil
 }
 
 // letters says that a way could be one.

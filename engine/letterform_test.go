@@ -1,0 +1,39 @@
+package engine
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"orbweaver/engine/outbox"
+)
+
+// A letter is taken if all that it says can be: one item that cannot be read, or whose URL has another normal form, and nothing of it counts.
+func TestALetterIsReadBeforeItCounts(t *testing.T) {
+	p := &peers{hosts: &hosts{rules: newRulesPool(0)}}
+	link := func(url string) []byte { return appendItem([]byte{letterLink}, &Item{Rest: []byte(url)}) }
+	good := [][]byte{link("http://a.example/"), link("https://www.b.example:8443/c?d=e"), link("http://a.example/%C3%A9")}
+	letter := func(items ...[]byte) (b []byte) {
+		for _, item := range items {
+			b = outbox.AppendItem(b, item)
+		}
+		return b
+	}
+	if err := p.readLetter(letter(good...)); err != nil {
+		t.Fatal(err)
+	}
+	for name, bad := range map[string][]byte{
+		"dots": link("http://a.example/b/../c"), "no path": link("http://a.example"), "capitals": link("http://A.example/"), "a port that is none": link("http://a.example:80/"),
+		"a scheme": link("ftp://a.example/"), "a fragment": link("http://a.example/#b"), "nothing": link(""), "a path": link("/b"), "no item": {}, "another kind": []byte("Xabc"),
+		"half an item": link("http://a.example/")[:3], "a robots.txt": appendItem([]byte{letterLink}, &Item{Rest: []byte("/robots.txt"), RobotsOf: []byte("http://a.example")}),
+	} {
+		for at := range len(good) + 1 {
+			if err := p.readLetter(letter(slices.Insert(slices.Clone(good), at, bad)...)); !errors.Is(err, ErrLetter) {
+				t.Errorf("%s, item %d: %v", name, at, err)
+			}
+		}
+	}
+	if err := p.readLetter(append(letter(good...), 200)); !errors.Is(err, ErrLetter) {
+		t.Errorf("a letter that ends within an item: %v", err)
+	}
+}
