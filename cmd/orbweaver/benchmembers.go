@@ -22,7 +22,8 @@ type benchMembersCmd struct {
 func (*benchMembersCmd) Help() string {
 	return "Groups of agents in one process, without sockets: how long it takes until all know that one was killed, and that it is back;\n" +
 		"what an agent says while nothing happens; how even the shares of hosts are, and what a death moves. Groups that get too little CPU for\n" +
-		"their pace take living agents for dead. A thousand agents take several minutes of CPU to become a group.\n\n" +
+		"their pace take living agents for dead. A thousand agents take minutes of CPU to become a group: in virtual time\n" +
+		"(go test ./bench/gossip -run Virtual -v -sizes 1000) that does not spoil the figures.\n\n" +
 		"Examples:\n  orbweaver bench members\n  orbweaver bench members --sizes 1000 --deaths 3 --pace 20"
 }
 
