@@ -313,6 +313,7 @@ func (p *peers) become(ctx context.Context, c *circle) error {
 			return err
 		}
 	}
+	p.quorum.stir()
 	p.turns.Add(1)
 	names := make([]string, len(c.peers))
 	for i, peer := range c.peers {
