@@ -344,6 +344,7 @@ func (p *peers) become(ctx context.Context, c *circle) error {
 			return err
 		}
 	}
+	p.quorum.stir()
 	p.turns.Add(1)
 	p.leases.moved(c)
 	names := make([]string, len(c.peers))

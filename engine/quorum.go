@@ -2,11 +2,9 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -74,6 +72,13 @@ func (q *quorum) arrive() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.arrived = true
+}
+
+// stir has the loop look at the circle, which is another one.
+func (q *quorum) stir() {
+	if q != nil {
+		poke(q.wake)
+	}
 }
 
 // changed is poked when it may be time for another circle.
@@ -224,169 +229,6 @@ func (q *quorum) allows(now []Peer) bool {
 	return ok
 }
 
-// here are those of the circle among some who are there to stay. The caller holds mu.
-func (q *quorum) here(there []Peer, now time.Time) (lines []string) {
-	for _, peer := range there {
-		line := peer.line()
-		v := q.votes[line]
-		leaving := q.leaving
-		if line != q.self {
-			leaving = v.Leaving && ageOf(now, v.at) < quorumProof
-		}
-		if !leaving && q.circle.has(peer) {
-			lines = append(lines, line)
-		}
-	}
-	slices.Sort(lines)
-	return lines
-}
-
-// agree brings those who are there nearer to being those who are agreed on: first each of them notes them, then each sees that all have.
-func (q *quorum) agree(now time.Time) error {
-	next := q.agreeable(now)
-	if next == nil {
-		return nil
-	}
-	if err := writeQuorum(q.fs, q.dir, next); err != nil {
-		return err
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.sets = next
-	return nil
-}
-
-// agreeable is what this agent can note now; nil if that is nothing new.
-func (q *quorum) agreeable(now time.Time) agreement {
-	there := q.peers.seam.Peers()
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if !q.held {
-		return nil
-	}
-	ages, sets := q.yes(now)
-	here := q.here(there, now)
-	if _, all := unanimous(here).proven(ages); !all {
-		return nil
-	}
-	if sets[0].N == 0 { // it begins
-		sets = nil
-	}
-	next := q.sets.with(sets.formed())
-	mine, set := next.last(here), sets.last(here)
-	switch {
-	case set != nil && set.Formed:
-	case set != nil && mine != nil && mine.N == set.N:
-		if q.noted(set, sets, ages) {
-			next = next.with(agreement{{N: set.N, Lines: here, Formed: true}})
-		}
-	case q.beholden(here, now):
-	case set != nil:
-		next = next.with(agreement{*set})
-	default:
-		next = next.with(agreement{{N: sets.next(), Lines: here}})
-	}
-	if next.id() == q.sets.id() {
-		return nil
-	}
-	return next
-}
-
-// beholden says that one who is not among some may fetch by what this agent has granted: it may not be agreed that it is no agent of the crawl
-// before that is over. The caller holds mu.
-func (q *quorum) beholden(lines []string, now time.Time) bool {
-	for line, g := range q.given {
-		if !g.at.IsZero() && now.Sub(g.at) < quorumTakeover && !slices.Contains(lines, line) {
-			return true
-		}
-	}
-	return false
-}
-
-// noted says that all of a set have noted it, and a majority of all that have a say. The caller holds mu.
-func (q *quorum) noted(set *agreed, sets agreement, ages map[string]time.Duration) bool {
-	has := make(map[string]time.Duration)
-	for line := range ages {
-		noted := q.sets
-		if line != q.self {
-			noted = q.votes[line].Sets
-		}
-		if slices.ContainsFunc(noted, func(s agreed) bool { return s.N == set.N && slices.Equal(s.Lines, set.Lines) }) {
-			has[line] = 0
-		}
-	}
-	_, most := sets.proven(has)
-	_, all := unanimous(set.Lines).proven(has)
-	return most && all
-}
-
-// tell says what the gate and the log are to be told: why nothing is fetched; "" if it is.
-func (q *quorum) tell(now time.Time) {
-	why, short := q.why(now)
-	g := q.peers.gate
-	if why != q.shut {
-		if why != "" {
-			g.Shut(why)
-		}
-		if q.shut != "" {
-			g.Open(q.shut)
-		}
-		q.shut = why
-	}
-	if short != q.told {
-		q.told = short
-		if short {
-			q.peers.say.Warn(why + ": nothing is fetched until more do")
-		} else {
-			q.peers.say.Info("a majority of the agents of this crawl answer again")
-		}
-	}
-}
-
-// why says why nothing may be fetched; short says that too few answer.
-func (q *quorum) why(now time.Time) (why string, short bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.holds(q.circle) {
-		return "", false
-	}
-	here, sets := map[string]time.Duration{q.self: 0}, q.sets
-	for line, v := range q.votes {
-		if ageOf(now, v.at) < quorumProof {
-			here[line] = 0
-			sets = sets.with(v.Sets)
-		}
-	}
-	if len(sets) == 0 {
-		return quorumBegins, false
-	}
-	if _, most := sets.proven(here); most {
-		return quorumSoon, false
-	}
-	var silent []string
-	for _, s := range sets {
-		for _, line := range s.Lines {
-			if _, answers := here[line]; !answers && !slices.Contains(silent, nameOf(line)) {
-				silent = append(silent, nameOf(line))
-			}
-		}
-	}
-	slices.Sort(silent)
-	return fmt.Sprintf("fewer than a majority of the agents of this crawl answer: not %s", strings.Join(silent, ", ")), !q.proved.IsZero() || q.speaks(now)
-}
-
-// Why nothing is fetched while nobody has begun, and while a majority is there.
-const (
-	quorumBegins = waitingForAgents + ", to begin with them"
-	quorumSoon   = "the agents of this crawl agree on who they are"
-)
-
-// nameOf is the agent of a line.
-func nameOf(line string) string {
-	name, _, _ := strings.Cut(line, "/")
-	return name
-}
-
 // follow keeps asking, and acts on the answers, until ctx ends, the crawl is over, or enough says so.
 func (q *quorum) follow(ctx context.Context, enough func() bool) {
 	ctx, stop := context.WithCancel(ctx)
@@ -416,7 +258,7 @@ func (q *quorum) follow(ctx context.Context, enough func() bool) {
 		if turned {
 			q.askAll(ctx)
 		}
-		if err := q.agree(now); err != nil {
+		if err := q.agree(); err != nil {
 			q.peers.say.Warn("what the agents of this crawl agreed on could not be noted; it is tried again", slog.Any("error", err))
 		}
 		q.tell(now)
@@ -463,26 +305,4 @@ func (q *quorum) dispensable() bool {
 		set := q.votes[line].Sets.last(here)
 		return set == nil || !set.Formed
 	})
-}
-
-// report is what the operator is told.
-func (q *quorum) report(now time.Time) *QuorumReport {
-	if q == nil {
-		return nil
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	r := &QuorumReport{Majority: q.holds(q.circle), Answer: []string{nameOf(q.self)}}
-	for line, v := range q.votes {
-		if ageOf(now, v.at) < quorumProof {
-			r.Answer = append(r.Answer, nameOf(line))
-		}
-	}
-	slices.Sort(r.Answer)
-	for _, s := range q.sets.formed() {
-		for _, line := range s.Lines {
-			r.Agreed = append(r.Agreed, nameOf(line))
-		}
-	}
-	return r
 }
