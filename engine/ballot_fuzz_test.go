@@ -19,7 +19,7 @@ func FuzzBallot(f *testing.F) {
 	f.Fuzz(func(t *testing.T, question []byte) {
 		p := &parish{t: t, names: []string{"a"}, running: map[string]*parishioner{}, stores: map[string]uint64{"a": 1}}
 		seat := &parishioner{parish: p, self: a}
-		agents := &peers{seam: seat, store: 1, gate: newGate(func() {}), say: slog.New(slog.DiscardHandler)}
+		agents := &peers{seam: seat, store: 1, line: a.line(), gate: newGate(func() {}), say: slog.New(slog.DiscardHandler)}
 		q, err := newQuorum(agents, vfs.NewMem(1), ".", nil)
 		if err != nil {
 			t.Fatal(err)

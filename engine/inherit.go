@@ -85,7 +85,7 @@ func (p *peers) readTold(item []byte) (line string, items []byte, err error) {
 // takeTold keeps what an agent was told by one that has left; if that agent is gone already, it is told to others.
 func (p *peers) takeTold(item []byte) error {
 	line, items, err := p.readTold(item)
-	if err != nil || line == p.ownLine() {
+	if err != nil || line == p.line {
 		return err
 	}
 	known := slices.Contains(p.box.Lines(), line)
@@ -104,9 +104,6 @@ func (p *peers) takeTold(item []byte) error {
 	}
 	return nil
 }
-
-// ownLine names this agent with its data.
-func (p *peers) ownLine() string { return Peer{ID: p.seam.Self(), Store: p.store}.line() }
 
 // inherit notes URLs that another agent has answers of. A hash with another seed is another key.
 func (f *fetched) inherit(of inheritance, fps []byte) {
@@ -181,6 +178,6 @@ func (f *fetched) ofKey(own inheritance, key seen.Digest) (of inheritance, ok bo
 
 // has says that this agent has an answer of a URL, or one that has left for good.
 func (p *peers) has(url []byte) (bool, error) {
-	line, err := p.fetched.hasURL(p.frontier.hashSeed, p.ownLine(), url)
-	return line != "" && (line == p.ownLine() || !slices.Contains(p.box.Lines(), line)), err
+	line, err := p.fetched.hasURL(p.frontier.hashSeed, p.line, url)
+	return line != "" && (line == p.line || !slices.Contains(p.box.Lines(), line)), err
 }

@@ -27,6 +27,8 @@ type PeersView struct {
 	Changed bool
 	Outbox  outbox.Cut
 	Fetched seen.Cut // the URLs that have an answer, by the keys that FetchedKey makes of their fingerprints
+	// Inherited says that those of agents that have left for good are among these.
+	Inherited bool
 }
 
 // Agents is what the cut says of other agents; nil for a crawl alone.
@@ -34,7 +36,7 @@ func (i *Inspection) Agents() (*PeersView, error) {
 	if i.peers == nil {
 		return nil, nil //nolint:nilnil // as the comment says
 	}
-	v := &PeersView{Peers: i.peers.Peers, All: i.peers.All, Changed: i.peers.Turns > 1, Outbox: i.peers.Outbox, Fetched: i.peers.Fetched}
+	v := &PeersView{Peers: i.peers.Peers, All: i.peers.All, Changed: i.peers.Turns > 1, Outbox: i.peers.Outbox, Fetched: i.peers.Fetched, Inherited: len(i.peers.Heir) > 0}
 	n := slices.IndexFunc(v.Peers, func(p Peer) bool { return p.Store == i.store })
 	if n < 0 {
 		return nil, fmt.Errorf("%w: none of the agents that it names has the data here, whose number is %016x", ErrManifest, i.store)
@@ -70,8 +72,8 @@ func FetchedKey(fp xxh3.Uint128) seen.Digest { return fetchedKey(fp) }
 // Line is the name of a peer's line in the outbox.
 func (p Peer) Line() string { return p.line() }
 
-// LetterURL is the URL of an item of a letter, or says why it is none.
-func LetterURL(item []byte) ([]byte, error) {
-	it, err := readLink(item)
-	return it.Rest, err
+// CheckItem says why an item of a letter cannot be read.
+func CheckItem(item []byte) error {
+	p := &peers{hosts: &hosts{rules: newRulesPool(0)}}
+	return p.readItem(item)
 }

@@ -18,7 +18,6 @@ import (
 // gives it to, as if it were a host.
 type leases struct {
 	peers  *peers
-	self   string               // this agent's line
 	gap    func() time.Duration // from one exchange of an address to the next
 	book   lease.Keeper         // of the addresses that this agent keeps
 	holder lease.Holder         // of those that it asks
@@ -36,7 +35,6 @@ var errOvertaken = errors.New("engine: a question that a later one overtook")
 
 func (l *leases) init(p *peers) {
 	l.peers, l.run, l.answered = p, rand.Uint64(), make(chan struct{})
-	l.self = Peer{ID: p.seam.Self(), Store: p.store}.line()
 	l.clerks, l.asked = make(map[string]*clerk), make(map[string]inquiry)
 	close(l.answered)
 }
@@ -108,7 +106,7 @@ func (l *leases) wish(ctx context.Context, stopping <-chan struct{}, c *circle, 
 
 // say brings a wish to a keeper; when it is answered the holder knows, and answered is closed. It is nil if the keeper is not there.
 func (l *leases) say(keeper string, w lease.Wish) (answered <-chan struct{}) {
-	if keeper == l.self {
+	if keeper == l.peers.line {
 		l.sayHere(keeper, []lease.Wish{w})
 		return l.answered
 	}

@@ -77,7 +77,7 @@ func (p *peers) setGoing() {
 func (p *peers) isGoing(line string) bool {
 	p.leavers.mu.Lock()
 	defer p.leavers.mu.Unlock()
-	return p.leavers.going[line] != 0 || p.leavers.stage == leaveGoing && line == p.ownLine()
+	return p.leavers.going[line] != 0 || p.leavers.stage == leaveGoing && line == p.line
 }
 
 // isThere says that an agent is there, with the data that it had.
@@ -154,7 +154,7 @@ func (p *peers) forget(line string) ([]byte, error) {
 
 // tellLeave tells all others how far this agent is, and says whether all have done what that asks of them. Who is not there any more has.
 func (p *peers) tellLeave(ctx context.Context, stage byte) (all bool, err error) {
-	question := append([]byte{questionLeave, stage}, p.ownLine()...)
+	question := append([]byte{questionLeave, stage}, p.line...)
 	all = true
 	for _, peer := range p.seam.Peers() {
 		if peer.ID == p.seam.Self() || p.isGoing(peer.line()) {
@@ -190,7 +190,7 @@ func (p *peers) giveFetched(from int64) (next int64, over bool, err error) {
 	p.ledger.cut.RLock()
 	defer p.ledger.cut.RUnlock()
 	lists := make(map[inheritance][]seen.Digest)
-	own := inheritance{p.frontier.hashSeed, p.ownLine()}
+	own := inheritance{p.frontier.hashSeed, p.line}
 	next, over, err = p.fetched.urls.Walk(from, inheritedAtOnce, func(key seen.Digest) {
 		if of, ok := p.fetched.ofKey(own, key); ok {
 			lists[of] = append(lists[of], key)

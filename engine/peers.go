@@ -33,6 +33,7 @@ type peers struct {
 	say      *slog.Logger
 	wake     func()        // of the distributor
 	store    uint64        // tells the data in this directory from others
+	line     string        // names this agent with these data
 	grace    time.Duration // how long a host that was another's is left alone
 	recover  int           // agents that are asked whether they have a page
 	fetched  *fetched

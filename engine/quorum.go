@@ -92,7 +92,7 @@ func (q *quorum) changed() <-chan struct{} {
 // newQuorum reads what was agreed on. What was begun without --quorum was agreed on by all that were there.
 func newQuorum(p *peers, fsys vfs.FS, dir string, cut *peersCut) (*quorum, error) {
 	q := &quorum{
-		peers: p, fs: fsys, dir: dir, self: Peer{ID: p.seam.Self(), Store: p.store}.line(), again: cut != nil, run: rand.Uint64(), began: time.Now(),
+		peers: p, fs: fsys, dir: dir, self: p.line, again: cut != nil, run: rand.Uint64(), began: time.Now(),
 		wake: make(chan struct{}, 1), news: make(chan struct{}, 1),
 		given: map[string]promise{}, votes: map[string]vote{}, waiting: map[string]bool{}, deaf: map[string]bool{}, wings: map[*wing]struct{}{},
 	}

@@ -58,7 +58,7 @@ func newParish(t *testing.T, seed uint64, agents int) *parish {
 // start starts an agent that crawls only in its own mind.
 func (p *parish) start(name string, least int) {
 	a := &parishioner{parish: p, self: Peer{ID: name, Capacity: 1, Store: p.stores[name]}, changed: make(chan struct{}, 1), done: make(chan struct{})}
-	a.peers = &peers{seam: a, store: a.self.Store, gate: newGate(func() {}), say: slog.New(slog.DiscardHandler), grace: peerGrace}
+	a.peers = &peers{seam: a, store: a.self.Store, line: a.self.line(), gate: newGate(func() {}), say: slog.New(slog.DiscardHandler), grace: peerGrace}
 	disk := p.disks[name]
 	if err := disk.MkdirAll("f"); err != nil {
 		p.t.Fatal(err)

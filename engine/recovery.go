@@ -42,7 +42,7 @@ func (p *peers) recovered(ctx context.Context, site []byte, items [][]byte) ([]s
 		}
 		url := append(append([]byte(nil), site...), it.Rest...)
 		var err error
-		if holders[i], err = p.fetched.hasURL(p.frontier.hashSeed, p.ownLine(), url); err != nil {
+		if holders[i], err = p.fetched.hasURL(p.frontier.hashSeed, p.line, url); err != nil {
 			return nil, err
 		}
 		if holders[i] != "" {

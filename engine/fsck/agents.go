@@ -101,7 +101,7 @@ func (c *checker) toldTo(box *outbox.Outbox, line string) error {
 }
 
 func (c *checker) letterItem(line string, item []byte) {
-	if _, err := engine.LetterURL(item); err != nil {
+	if err := engine.CheckItem(item); err != nil {
 		c.fault(areaOutbox, engine.OutboxDir, "for %q: %v (P1)", line, err)
 	}
 }
@@ -129,7 +129,7 @@ func (c *checker) compareFetched(redone int64) {
 			answers += n
 		}
 	}
-	if n := int64(c.fetched.Len()); n > answers+redone {
+	if n := int64(c.fetched.Len()); n > answers+redone && !c.agents.Inherited {
 		c.fault(areaFetched, engine.FetchedDir, "%d URLs have an answer, by the counters %d (P2)", n, answers+redone)
 	}
 }
@@ -139,13 +139,18 @@ func (c *checker) compareFetched(redone int64) {
 func (c *checker) lent() bool { return c.agents != nil && c.agents.Changed }
 
 // isFetched wants a URL whose answer is in the archive to be among those that have one (P2): if not, another agent that asks is told that
-// it is not here, and fetches it again.
-func (c *checker) isFetched(fp xxh3.Uint128, where string) {
+// it is not here, and fetches it again. It may be a hop of another agent's robots.txt, though: there are not more of those than
+// robots.txt files were asked for.
+func (c *checker) isFetched(fp xxh3.Uint128, where string) bool {
 	if c.fetched == nil {
-		return
+		return true
 	}
 	_, known, err := c.fetched.Lookup(engine.FetchedKey(fp))
-	if err == nil && !known { // its own Check has told an error
+	if err != nil || known { // its own Check has told an error
+		return true
+	}
+	if c.places.foreign++; c.places.foreign > c.cut.Counters.RobotsFetched-int64(c.places.robots) {
 		c.fault(areaFetched, engine.FetchedDir, "the answer of the URL with the fingerprint %016x%016x is in %s, and it does not know it (P2)", fp.Hi, fp.Lo, where)
 	}
+	return false
 }

@@ -53,6 +53,7 @@ type places struct {
 	answers map[uint32]string // names of the archive's files
 	final   int64             // URLs with a record of their last answer
 	hops    int64             // URLs that were asked for on the way to a robots.txt
+	foreign int64             // URLs that may have been asked for on the way to another agent's robots.txt
 }
 
 func newPlaces(fsys vfs.FS, dir string, memory int) (*places, error) {
@@ -116,6 +117,9 @@ func (c *checker) judgeURL(u *url) error {
 	waiting := u.met[onBench] + u.met[onDisk] + u.met[isReady] + u.met[inFlight]
 	hop, redone, answered := u.met[isHop] > 0, u.met[isRedone] > 0, u.met[stored]+u.met[asked] > 0
 	first := u.where[0]
+	if u.met[stored] > 0 && !hop && !c.isFetched(u.fp, c.placeOfRecord(u.tag)) {
+		hop = true // of another agent's robots.txt
+	}
 	if waiting > 1 && !c.lent() {
 		c.fault(u.where[1].area(), c.fileOfPlace(u.where[1]), "%s waits here and in %s (I1)", u, c.fileOfPlace(first))
 	}
@@ -124,9 +128,6 @@ func (c *checker) judgeURL(u *url) error {
 	}
 	if u.met[stored] > 0 && !hop && !redone && (waiting == 0 || c.lent()) {
 		c.places.final++
-	}
-	if u.met[stored] > 0 && !hop {
-		c.isFetched(u.fp, c.placeOfRecord(u.tag))
 	}
 	if hop {
 		c.places.hops++
