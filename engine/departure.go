@@ -160,12 +160,16 @@ func (d *departure) nothingQueued() bool {
 	return d.flush.sieve.Pending() == 0 && n.finished.Load() == n.admitted.Load()
 }
 
-// gone says to all others that nothing is left, until they have forgotten what they told this agent.
+// gone says to all others that nothing is left, until they have forgotten what they told this agent, and sends nothing more: then it gives
+// away what they have sent meanwhile.
 func (d *departure) gone(ctx context.Context) error {
 	for {
 		all, err := d.peers.tellLeave(ctx, leaveGone)
-		if err != nil || all {
+		if err != nil {
 			return err
+		}
+		if all {
+			return d.giveQueues(ctx)
 		}
 		if err := d.awhile(ctx); err != nil {
 			return err

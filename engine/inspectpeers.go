@@ -72,8 +72,8 @@ func FetchedKey(fp xxh3.Uint128) seen.Digest { return fetchedKey(fp) }
 // Line is the name of a peer's line in the outbox.
 func (p Peer) Line() string { return p.line() }
 
-// CheckItem says why an item of a letter cannot be read.
-func CheckItem(item []byte) error {
+// CheckItem says whether an item of a letter is a link, or why it cannot be read.
+func CheckItem(item []byte) (link bool, err error) {
 	p := &peers{hosts: &hosts{rules: newRulesPool(0)}}
-	return p.readItem(item)
+	return kindOf(item) == letterLink, p.readItem(item)
 }

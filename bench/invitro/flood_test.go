@@ -270,13 +270,13 @@ func TestG05_aFloodOfURLs(t *testing.T) {
 	}
 }
 
-// Agents that keep the rules notice nothing of a quota that is a thousandth of the usual one, when a third of the web is handed over and when an
+// Agents that keep the rules notice nothing of a quota that is one URL, when a third of the web is handed over and when an
 // agent that lost its disk is told everything: some letters wait, and nothing is lost.
 func TestG05_theQuotaHoldsUpNobodyHonest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBand(t, smallWorld(*firstSeed+785, simweb.Faulty()), 3)
 		b.least = 2
-		b.alter = func(_ string, c *engine.Config, _ *engine.Seams) { c.PeerQuota = 5 }
+		b.alter = func(_ string, c *engine.Config, _ *engine.Seams) { c.PeerQuota = 1 }
 		running := map[string]*agent{}
 		for _, name := range b.names[:2] {
 			running[name] = b.start(t.Context(), name)

@@ -43,7 +43,7 @@ func TestAgents_oneLeavesForGood(t *testing.T) {
 				v := b.judge()
 				t.Logf("it took %v; %d pages, %d asked for again; %d of the one that left, %d URLs handed over, %d recovered", took, v.Fetched, v.Repeated,
 					r.PagesStored, r.Outcomes["handed-over"], b.reports[b.names[(i+1)%3]].Outcomes["recovered"]+b.reports[b.names[(i+2)%3]].Outcomes["recovered"])
-				if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > 0 || v.Overlap > 0 || v.HostGapViolations+v.HostConcurrency > 0 {
+				if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > 0 || v.Overlap > 0 || impolite(v) {
 					v.Print(t.Output())
 					t.Error("the oracle complains")
 				}
@@ -73,7 +73,7 @@ func TestAgents_twoLeaveOneAfterTheOther(t *testing.T) {
 		took := time.Since(began)
 		v := b.judge()
 		t.Logf("virtual time %v, %d pages, %d asked for again", took, v.Fetched, v.Repeated)
-		if v.Coverage != 1 || v.Overlap != 0 || v.Repeated > 0 || v.HostGapViolations+v.HostConcurrency > 0 || took > 8*time.Minute {
+		if v.Coverage != 1 || v.Overlap != 0 || v.Repeated > 0 || impolite(v) || took > 8*time.Minute {
 			v.Print(t.Output())
 			t.Error("the oracle complains")
 		}
@@ -110,7 +110,7 @@ func TestAgents_whoIsKilledWhileItLeavesGoesOnLeaving(t *testing.T) {
 				v := b.judge()
 				r := b.reports[left]
 				t.Logf("%s: %s; %d pages, %d asked for again", r.State, r.Reason, v.Fetched, v.Repeated)
-				if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > b.config("").Fetchers || v.HostGapViolations+v.HostConcurrency > 0 {
+				if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > b.config("").Fetchers || impolite(v) {
 					v.Print(t.Output())
 					t.Error("the oracle complains")
 				}

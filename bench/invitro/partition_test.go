@@ -406,7 +406,7 @@ func TestQuorum_whoLosesItsDirectoryIsANewcomer(t *testing.T) {
 				b.start(t.Context(), one.name)
 				b.wait()
 				v := b.judge()
-				if v.Coverage != 1 || v.Missing > 0 || v.HostGapViolations+v.HostConcurrency > 0 {
+				if v.Coverage != 1 || v.Missing > 0 || impolite(v) {
 					v.Print(t.Output())
 					t.Error("the oracle complains")
 				}

@@ -49,10 +49,11 @@ func (c *checker) checkOutbox() (err error) {
 		if here && all > known {
 			c.fault(areaOutbox, engine.OutboxDir, "%d URLs are to be sent to %q, who was told %d (P1)", all, line, known)
 		}
-		waiting, told = waiting+int64(all), told+int64(known)
-		if err := c.toldTo(box, line); err != nil {
+		links, err := c.toldTo(box, line)
+		if err != nil {
 			return err
 		}
+		waiting, told = waiting+int64(all), told+links
 	}
 	c.checked(areaOutbox, waiting+told, "URLs")
 	n := &c.cut.Counters
@@ -79,7 +80,7 @@ func (c *checker) waitingFor(box *outbox.Outbox, line string) (n int) {
 				c.fail(areaOutbox, c.cut.OutboxFile(), err)
 				break
 			}
-			c.letterItem(line, item)
+			c.letterLink(line, item)
 		}
 		box.Done(batch)
 	}
@@ -89,21 +90,28 @@ func (c *checker) waitingFor(box *outbox.Outbox, line string) (n int) {
 // toldStep is how many items are read at a time.
 const toldStep = 4096
 
-// toldTo reads all that an agent was told.
-func (c *checker) toldTo(box *outbox.Outbox, line string) error {
+// toldTo reads all that an agent was told, and counts the links.
+func (c *checker) toldTo(box *outbox.Outbox, line string) (links int64, err error) {
 	for c.ctx.Err() == nil {
-		over, err := box.Retell(line, toldStep, func(item []byte) { c.letterItem(line, item) })
+		over, err := box.Retell(line, toldStep, func(item []byte) {
+			if c.letterLink(line, item) {
+				links++
+			}
+		})
 		if err != nil || over {
-			return err
+			return links, err
 		}
 	}
-	return nil
+	return links, nil
 }
 
-func (c *checker) letterItem(line string, item []byte) {
-	if err := engine.CheckItem(item); err != nil {
+// letterLink says whether an item of a letter is a link.
+func (c *checker) letterLink(line string, item []byte) bool {
+	link, err := engine.CheckItem(item)
+	if err != nil {
 		c.fault(areaOutbox, engine.OutboxDir, "for %q: %v (P1)", line, err)
 	}
+	return link
 }
 
 // checkFetched reads which URLs have an answer: other agents are told that they are here. There are not more than were counted.
