@@ -204,6 +204,9 @@ func (g *Group) Leave(ctx context.Context) error {
 	return errors.Join(err, g.Close())
 }
 
+// sayMost is how long it may take to say something often enough: some rounds of gossip, and far more on a machine that is short of time.
+const sayMost = 10 * time.Second
+
 // goodbye says first that we leave, since memberlist does not tell others whether a member left or died, and takes its own leave when that
 // has spread: its word would overtake ours.
 func (g *Group) goodbye(ctx context.Context) error {
@@ -215,18 +218,17 @@ func (g *Group) goodbye(ctx context.Context) error {
 	g.mu.Lock()
 	g.roster.self.stage = leaving
 	g.mu.Unlock()
-	rounds := 10 * g.o.Timings.Gossip
-	if err := g.announce(rounds); err != nil {
+	if err := g.announce(sayMost); err != nil {
 		return fmt.Errorf("members: leaving: %w", err)
 	}
-	spread := time.NewTimer(rounds / 3)
+	spread := time.NewTimer(3 * g.o.Timings.Gossip)
 	defer spread.Stop()
 	select {
 	case <-spread.C:
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	if err := g.list.Leave(rounds); err != nil {
+	if err := g.list.Leave(sayMost); err != nil {
 		return fmt.Errorf("members: leaving: %w", err)
 	}
 	return nil
