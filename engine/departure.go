@@ -103,6 +103,7 @@ func (d *departure) giveFetched(ctx context.Context) (err error) {
 // going tells all others that they are not to count on this agent any more, and returns when they and it do not.
 func (d *departure) going(ctx context.Context) error {
 	d.peers.setGoing()
+	d.peers.quorum.goes()
 	for {
 		all, err := d.peers.tellLeave(ctx, leaveGoing)
 		if err != nil || all && d.peers.circle.Load().self < 0 {

@@ -281,15 +281,24 @@ func (q *quorum) turned() bool {
 	return q.peers.circle.Load() != q.circle
 }
 
+// goes says from now on that this agent fetches nothing any more and goes, so that no grant that it has binds anybody.
+func (q *quorum) goes() {
+	if q == nil {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.leaving = true
+	poke(q.wake)
+}
+
 // part has the others agree that they are the agents of the crawl without this one, which fetches nothing any more: otherwise it would be one
 // that is missing to a majority. It waits for that a while.
 func (q *quorum) part(ctx context.Context) {
 	if q == nil || q.peers.over.Load() {
 		return
 	}
-	q.mu.Lock()
-	q.leaving = true
-	q.mu.Unlock()
+	q.goes()
 	ctx, stop := context.WithTimeout(ctx, quorumPatience)
 	defer stop()
 	q.follow(ctx, q.dispensable)

@@ -52,6 +52,41 @@ func TestAgents_oneLeavesForGood(t *testing.T) {
 	}
 }
 
+// With a quorum one of four leaves for good all the same, and then another: the others agree on who they are without it, and go on.
+func TestAgents_oneLeavesForGoodWithAQuorum(t *testing.T) {
+	for i := range *seedCount {
+		seed := *firstSeed + 890 + uint64(i)
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBand(t, smallWorld(seed, simweb.Faulty()), 4)
+				b.quorum = true
+				running := map[string]*agent{}
+				for _, name := range b.names {
+					running[name] = b.start(t.Context(), name)
+				}
+				for k := range 2 {
+					time.Sleep(time.Duration(20+3*i) * time.Second)
+					left := b.names[(i+k)%4]
+					if err := running[left].leave(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+					<-running[left].done
+					if r := b.reports[left]; r.State != engine.StateFinished || r.Reason != "left for good: the other agents have everything" || r.Peers.Waiting != 0 {
+						t.Errorf("%s (%s), %d wait", r.State, r.Reason, r.Peers.Waiting)
+					}
+				}
+				b.wait()
+				v := b.judge()
+				t.Logf("%d pages, %d asked for again", v.Fetched, v.Repeated)
+				if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > b.config("").Fetchers || impolite(v) {
+					v.Print(t.Output())
+					t.Error("the oracle complains")
+				}
+			})
+		})
+	}
+}
+
 // Two of four leave, one after the other: the second passes on what the first had, and the crawl is over long before anybody would have been
 // missed.
 func TestAgents_twoLeaveOneAfterTheOther(t *testing.T) {
