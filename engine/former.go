@@ -57,12 +57,12 @@ func (p *peers) remember(change func(former []formerCircle) []formerCircle) {
 	}
 }
 
-// settledFrom is from when on nobody else acts any more as if something were its own that is this agent's now, by every circle of late; zero
-// if that is long ago. Others may learn a little later than this agent that it is.
-func (p *peers) settledFrom(own func(c *circle) bool) time.Time {
+// settledFrom is from when on nobody else acts any more as if something were its own that is this agent's now, by every circle of late, if that
+// is after a moment. Others may learn a little later than this agent that it is.
+func (p *peers) settledFrom(after time.Time, own func(c *circle) bool) time.Time {
 	from := time.Unix(0, p.guest.Load())
 	for _, f := range *p.former.Load() {
-		if due := f.until.Add(p.grace); due.After(from) && !own(f.circle) {
+		if due := f.until.Add(p.grace); due.After(after) && due.After(from) && !own(f.circle) {
 			from = due
 		}
 	}
@@ -80,8 +80,9 @@ func (p *peers) notBefore(site []byte) time.Time {
 }
 
 func (p *peers) rested(site []byte) time.Time {
-	due := p.settledFrom(func(c *circle) bool { return c.mine(site) })
-	if !time.Now().Before(due) {
+	now := time.Now()
+	due := p.settledFrom(now, func(c *circle) bool { return c.mine(site) })
+	if !now.Before(due) {
 		return time.Time{}
 	}
 	return due

@@ -217,5 +217,6 @@ func (l *leases) answer(from string, question []byte) (answers []byte, err error
 // keepsFrom is from when on this agent gives an address away: not right after it has become its keeper, since the one before may have
 // given it to somebody.
 func (p *peers) keepsFrom(a lease.Addr) time.Time {
-	return p.settledFrom(func(c *circle) bool { return c.keeper(a) == c.self }).Add(p.leases.gap())
+	gap := p.leases.gap()
+	return p.settledFrom(time.Now().Add(-gap), func(c *circle) bool { return c.keeper(a) == c.self }).Add(gap)
 }
