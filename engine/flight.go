@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -85,6 +86,7 @@ func (f *flight) board(item, url []byte, it *Item) {
 type aloft struct {
 	mu      sync.Mutex
 	flights map[*flight]struct{}
+	landed  chan struct{} // closed when the next one lands; nil if nobody waits for that
 }
 
 func newAloft() *aloft { return &aloft{flights: make(map[*flight]struct{})} }
@@ -98,7 +100,37 @@ func (a *aloft) add(f *flight) {
 func (a *aloft) remove(f *flight) {
 	a.mu.Lock()
 	delete(a.flights, f)
+	if a.landed != nil {
+		close(a.landed)
+		a.landed = nil
+	}
 	a.mu.Unlock()
+}
+
+// await returns when none of some URLs is aloft, or with ctx.
+func (a *aloft) await(ctx context.Context, urls map[string]struct{}) error {
+	for {
+		a.mu.Lock()
+		var landed chan struct{}
+		for f := range a.flights {
+			if _, some := urls[string(f.url)]; some {
+				if a.landed == nil {
+					a.landed = make(chan struct{})
+				}
+				landed = a.landed
+				break
+			}
+		}
+		a.mu.Unlock()
+		if landed == nil {
+			return nil
+		}
+		select {
+		case <-landed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // each calls f for all of them; the caller holds the exclusive cut.

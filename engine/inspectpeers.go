@@ -37,7 +37,12 @@ func (i *Inspection) Agents() (*PeersView, error) {
 		return nil, nil //nolint:nilnil // as the comment says
 	}
 	v := &PeersView{Peers: i.peers.Peers, All: i.peers.All, Changed: i.peers.Turns > 1, Outbox: i.peers.Outbox, Fetched: i.peers.Fetched, Inherited: len(i.peers.Heir) > 0}
-	n := slices.IndexFunc(v.Peers, func(p Peer) bool { return p.Store == i.store })
+	self := func(p Peer) bool { return p.Store == i.store }
+	if n := slices.IndexFunc(v.All, self); n >= 0 && !slices.ContainsFunc(v.Peers, self) { // it leaves for good, or has left
+		v.Self = v.All[n]
+		return v, nil
+	}
+	n := slices.IndexFunc(v.Peers, self)
 	if n < 0 {
 		return nil, fmt.Errorf("%w: none of the agents that it names has the data here, whose number is %016x", ErrManifest, i.store)
 	}
@@ -72,8 +77,23 @@ func FetchedKey(fp xxh3.Uint128) seen.Digest { return fetchedKey(fp) }
 // Line is the name of a peer's line in the outbox.
 func (p Peer) Line() string { return p.line() }
 
-// CheckItem says whether an item of a letter is a link, or why it cannot be read.
-func CheckItem(item []byte) (link bool, err error) {
+// CheckItem says how many links an item of a letter has, or why it cannot be read.
+func CheckItem(item []byte) (links int64, err error) {
 	p := &peers{hosts: &hosts{rules: newRulesPool(0)}}
-	return kindOf(item) == letterLink, p.readItem(item)
+	if err := p.readItem(item); err != nil {
+		return 0, err
+	}
+	switch kindOf(item) {
+	case letterLink:
+		links = 1
+	case letterSite:
+		move, err := readSiteMove(item)
+		if err != nil {
+			return 0, err
+		}
+		for range move.urls() {
+			links++
+		}
+	}
+	return links, nil
 }

@@ -101,13 +101,20 @@ func (p *peers) ask(ctx context.Context, to string, question []byte) []byte {
 }
 
 // answerFetched says which URLs of a question this agent has fetched. Whoever hears yes does not fetch, so it is said when the page is
-// durable: a power cut may not take it any more.
+// durable: a power cut may not take it any more. A page that is here and not yet stored is waited for: its host may have been given away
+// in the moment in which its Visit ended.
 func (p *peers) answerFetched(ctx context.Context, from string, question []byte) (answer []byte, err error) {
-	some := false
+	some, n, urls := false, 0, make(map[string]struct{})
 	for url, err := range outbox.Items(question) {
-		if err != nil || len(answer) == recoveryMost {
+		if n++; err != nil || n > recoveryMost {
 			return nil, fmt.Errorf("%w: a question of %q", ErrLetter, from)
 		}
+		urls[string(url)] = struct{}{}
+	}
+	if err := p.aloft.await(ctx, urls); err != nil {
+		return nil, err
+	}
+	for url := range outbox.Items(question) {
 		have, err := p.has(url)
 		if err != nil {
 			return nil, err
