@@ -91,7 +91,10 @@ func CheckItem(item []byte) (links int64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		for range move.urls() {
+		for _, err := range move.urls() {
+			if err != nil {
+				return links, err
+			}
 			links++
 		}
 	}

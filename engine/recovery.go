@@ -104,17 +104,18 @@ func (p *peers) ask(ctx context.Context, to string, question []byte) []byte {
 // durable: a power cut may not take it any more. A page that is here and not yet stored is waited for: its host may have been given away
 // in the moment in which its Visit ended.
 func (p *peers) answerFetched(ctx context.Context, from string, question []byte) (answer []byte, err error) {
-	some, n, urls := false, 0, make(map[string]struct{})
+	var all [][]byte
+	some, urls := false, make(map[string]struct{})
 	for url, err := range outbox.Items(question) {
-		if n++; err != nil || n > recoveryMost {
+		if err != nil || len(all) == recoveryMost {
 			return nil, fmt.Errorf("%w: a question of %q", ErrLetter, from)
 		}
-		urls[string(url)] = struct{}{}
+		all, urls[string(url)] = append(all, url), struct{}{}
 	}
 	if err := p.aloft.await(ctx, urls); err != nil {
 		return nil, err
 	}
-	for url := range outbox.Items(question) {
+	for _, url := range all {
 		have, err := p.has(url)
 		if err != nil {
 			return nil, err
