@@ -14,7 +14,7 @@ import (
 // Eight agents that come late, stop, are killed and come back keep the delays of all hosts and of the few addresses that these share, and
 // fetch the web whole.
 func TestAgents_eightThatComeAndGoAnnoyNobody(t *testing.T) {
-	for i := range max(1, *seedCount/3) {
+	for i := range max(1, bands()/3) {
 		seed := *firstSeed + 780 + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 5))

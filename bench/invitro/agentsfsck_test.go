@@ -24,7 +24,7 @@ func areas(r *fsck.Report) map[string]fsck.Area {
 
 // Whenever an agent is killed, and wherever the others are, its directory is sound, and what it owes to others and has fetched is looked at.
 func TestFsck_agentsAreSoundAtEveryMoment(t *testing.T) {
-	for i := range *seedCount {
+	for i := range bands() {
 		seed := *firstSeed + 850 + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 3))

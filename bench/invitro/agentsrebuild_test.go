@@ -37,7 +37,7 @@ func (b *band) rebuild(name string) *engine.Rebuilt {
 // An agent is killed and its frontier is lost; it is rebuilt from its archive and goes on, before the others miss it or after: what others had
 // told it and it had not fetched is told again, what it owed to others is found again, and no page is fetched twice but those in flight.
 func TestRebuild_anAgentGoesOnAsTheOneThatItWas(t *testing.T) {
-	for i := range *seedCount {
+	for i := range bands() {
 		seed := *firstSeed + 870 + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 3))

@@ -318,7 +318,7 @@ func TestAudit_whatCannotBeAuditedIsRefused(t *testing.T) {
 // In a web with faults an agent may have no more of a page than a try that failed: then the copy of another counts, whoever is
 // responsible.
 func TestAudit_aTryThatFailedSupersedesNothing(t *testing.T) {
-	for i := range *seedCount {
+	for i := range bands() {
 		synctest.Test(t, func(t *testing.T) {
 			b := newBand(t, smallWorld(*firstSeed+794+uint64(i), simweb.Faulty()), 3)
 			running := map[string]*agent{}

@@ -17,7 +17,7 @@ import (
 // One of three agents leaves for good when half of the web is there: no page is fetched twice, none is missing, the others do not wait for it, and
 // no delay is cut short.
 func TestAgents_oneLeavesForGood(t *testing.T) {
-	for i := range *seedCount {
+	for i := range bands() {
 		seed := *firstSeed + 800 + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestAgents_oneLeavesForGood(t *testing.T) {
 
 // With a quorum one of four leaves for good all the same, and then another: the others agree on who they are without it, and go on.
 func TestAgents_oneLeavesForGoodWithAQuorum(t *testing.T) {
-	for i := range *seedCount {
+	for i := range bands() {
 		seed := *firstSeed + 890 + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestAgents_twoLeaveOneAfterTheOther(t *testing.T) {
 
 // One that is killed while it leaves, or stopped, goes on with it when it starts again.
 func TestAgents_whoIsKilledWhileItLeavesGoesOnLeaving(t *testing.T) {
-	for i := range *seedCount {
+	for i := range bands() {
 		seed := *firstSeed + 820 + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 3))
@@ -159,7 +159,7 @@ func TestAgents_whoIsKilledWhileItLeavesGoesOnLeaving(t *testing.T) {
 
 // One that dies while it leaves, with its disk, is missed by nobody: nobody counts on the pages that it said it had.
 func TestAgents_whoIsLostWhileItLeavesIsMissedByNobody(t *testing.T) {
-	for i := range *seedCount {
+	for i := range bands() {
 		seed := *firstSeed + 850 + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -195,7 +195,7 @@ func TestAgents_whoIsLostWhileItLeavesIsMissedByNobody(t *testing.T) {
 
 // What the one that left had told others is told again when one of these is lost with its disk.
 func TestAgents_oneLeavesAndThenAnotherIsLost(t *testing.T) {
-	for i := range *seedCount {
+	for i := range bands() {
 		seed := *firstSeed + 830 + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -204,7 +204,7 @@ func TestG03_aPeerComesBack(t *testing.T) {
 // A peer loses its power at the very moment at which it has acknowledged a letter, again and again: what it acknowledged is there afterwards, and
 // what it did not is sent again.
 func TestG08_aPeerDiesWhenItHasAcknowledged(t *testing.T) {
-	for i := range *seedCount {
+	for i := range bands() {
 		seed := *firstSeed + 810 + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 4))
