@@ -37,7 +37,8 @@ type peers struct {
 	grace    time.Duration // how long a host that was another's is left alone
 	recover  int           // agents that are asked whether they have a page
 	fetched  *fetched
-	aloft    *aloft    // pages between fetch and archive
+	aloft    *aloft // pages between fetch and archive
+	cleared  cleared
 	quorum   *quorum   // nil if each side of a partition goes on
 	least    int       // agents that there must be before the crawl begins
 	epoch    time.Time // letters leave a whole number of periods after it

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/zeebo/xxh3"
+
 	"orbweaver/engine/outbox"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/urlx"
@@ -31,8 +33,9 @@ func (p *peers) recovered(ctx context.Context, site []byte, items [][]byte) ([]s
 	if p.turns.Load() < 2 && p.since.Load() {
 		return nil, nil // whoever is responsible has always been
 	}
-	c := p.circle.Load()
+	turn, c := p.turns.Load(), p.circle.Load()
 	holders := make([]string, len(items))
+	fps := make([]xxh3.Uint128, len(items))
 	question := []byte{questionFetched}
 	var asked []int
 	for i, raw := range items {
@@ -45,25 +48,32 @@ func (p *peers) recovered(ctx context.Context, site []byte, items [][]byte) ([]s
 		if holders[i], err = p.fetched.hasURL(p.frontier.hashSeed, p.line, url); err != nil {
 			return nil, err
 		}
-		if holders[i] != "" {
+		if fps[i] = urlx.Fingerprint(p.frontier.hashSeed, url); holders[i] != "" || p.cleared.has(turn, fps[i]) {
 			continue
 		}
 		question = outbox.AppendItem(question, url)
 		asked = append(asked, i)
 	}
+	if len(asked) == 0 {
+		return holders, nil
+	}
+	all := true
 	for _, n := range c.nearest(site, p.recover) {
-		if len(asked) == 0 {
-			break
-		}
 		answer := p.ask(ctx, c.peers[n].ID, question)
 		if len(answer) != len(asked) {
 			p.n.unanswered.Add(1)
+			all = false
 			continue
 		}
 		for k, i := range asked {
 			if answer[k] == 1 && holders[i] == "" {
 				holders[i] = c.lines[n]
 			}
+		}
+	}
+	for _, i := range asked {
+		if all && holders[i] == "" {
+			p.cleared.add(turn, fps[i])
 		}
 	}
 	return holders, nil
@@ -135,6 +145,8 @@ func (p *peers) answerFetched(ctx context.Context, from string, question []byte)
 // keepFetched notes that a URL has an answer.
 func (p *peers) keepFetched(o outcome.Outcome, url []byte) {
 	if p != nil && o.Class() == outcome.ClassAnswer {
-		p.fetched.add(urlx.Fingerprint(p.frontier.hashSeed, url))
+		fp := urlx.Fingerprint(p.frontier.hashSeed, url)
+		p.fetched.add(fp)
+		p.cleared.drop(fp)
 	}
 }
