@@ -83,7 +83,8 @@ func TestG05_aReceiverThatAnswersNonsense(t *testing.T) {
 				defer server.Stop()
 				began := time.Now()
 				err = a.Send(t.Context(), at, []byte("letter"))
-				if !errors.Is(err, c.want) || time.Since(began) > 12*time.Second {
+				either := name == "one twice" && errors.Is(err, ErrUnknown) // the second may be seen before the first is told on
+				if !errors.Is(err, c.want) && !either || time.Since(began) > 12*time.Second {
 					t.Errorf("after %v: %v", time.Since(began), err)
 				}
 				if c.liar.answer != nil {
