@@ -34,6 +34,7 @@ type calmness struct {
 	Over  bool   `json:"over"`  // it has found out that the crawl is over
 	Busy  bool   `json:"busy"`  // and asks the others what they have, too
 	First uint64 `json:"first"` // of whom it took for them when it began; 0 if it has not
+	Turns int64  `json:"turns"` // how often it has taken others for them, that first time among them
 }
 
 // count is how much this agent has done: it grows with every step that could give anybody something to do.
@@ -57,7 +58,7 @@ func (p *peers) agree(count int64) bool {
 // now is how this agent is.
 func (p *peers) now() calmness {
 	count := p.count()
-	return calmness{Calm: p.calmAt.Load() == count && p.quiet(), Count: count, View: p.circle.Load().hash(), Over: p.over.Load(), Busy: p.busy.Load(), First: p.founded.Load()}
+	return calmness{Calm: p.calmAt.Load() == count && p.quiet(), Count: count, View: p.circle.Load().hash(), Over: p.over.Load(), Busy: p.busy.Load(), First: p.founded.Load(), Turns: p.turns.Load()}
 }
 
 // quiet says that no letter waits or is under way, and nobody who is gone knew what the others are not yet told.

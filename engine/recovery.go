@@ -30,10 +30,10 @@ const recoveryMost = 1024
 // recovered tells of each item that a Visit brought who has fetched it: this agent at another time, another one by its line, or nobody:
 // "". It is nil if nobody can have.
 func (p *peers) recovered(ctx context.Context, site []byte, items [][]byte) ([]string, error) {
-	if p.turns.Load() < 2 && p.since.Load() {
+	turn, c := p.turns.Load(), p.circle.Load()
+	if turn < 2 && p.since.Load() {
 		return nil, nil // whoever is responsible has always been
 	}
-	turn, c := p.turns.Load(), p.circle.Load()
 	holders := make([]string, len(items))
 	fps := make([]xxh3.Uint128, len(items))
 	question := []byte{questionFetched}
@@ -79,8 +79,8 @@ func (p *peers) recovered(ctx context.Context, site []byte, items [][]byte) ([]s
 	return holders, nil
 }
 
-// compare finds out whether all others began when this agent did, with the same: then nobody has pages of its hosts. As long as that is
-// not known they are asked.
+// compare finds out whether all others began when this agent did, with the same, and have seen nobody come or go since: then nobody has pages
+// of its hosts. As long as that is not known they are asked.
 func (p *peers) compare(ctx context.Context, c *circle) {
 	if p.since.Load() || p.turns.Load() > 1 {
 		return
@@ -91,7 +91,7 @@ func (p *peers) compare(ctx context.Context, c *circle) {
 			continue
 		}
 		raw := p.ask(ctx, peer.ID, []byte{questionCalm})
-		if raw == nil || json.Unmarshal(raw, &a) != nil || a.First != 0 && a.First != p.founded.Load() {
+		if raw == nil || json.Unmarshal(raw, &a) != nil || a.First != 0 && a.First != p.founded.Load() || a.Turns > 1 {
 			return
 		}
 	}

@@ -8,9 +8,9 @@ import (
 
 const (
 	// spare is how much of a lease must be left for an exchange to begin: most are over by then.
-	spare = time.Second
+	spare = 1500 * time.Millisecond
 	// prolongAt is how long before its end a lease is prolonged under whose cover an exchange goes on.
-	prolongAt = 1500 * time.Millisecond
+	prolongAt = 2500 * time.Millisecond
 	// abortAt is how long before its end the exchange is aborted, if nobody has prolonged it.
 	abortAt = 300 * time.Millisecond
 	// Watch is how often Ending is to be asked: more often than abortAt.

@@ -13,7 +13,7 @@ const (
 	// HoldTerm is by how much an exchange that goes on is prolonged at a time.
 	HoldTerm = 5 * time.Second
 	// slotLeast and slotMost are the shortest and the longest lease that others wait for: eight delays, between the two.
-	slotLeast = 3 * time.Second
+	slotLeast = 4 * time.Second
 	slotMost  = 6 * time.Second
 	slotGaps  = 8
 	// patience is for how long a turn is kept for one who was told when to come.
