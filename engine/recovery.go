@@ -44,11 +44,14 @@ func (p *peers) recovered(ctx context.Context, site []byte, items [][]byte) ([]s
 			continue
 		}
 		url := append(append([]byte(nil), site...), it.Rest...)
+		if fps[i] = urlx.Fingerprint(p.frontier.hashSeed, url); p.cleared.has(turn, fps[i]) {
+			continue
+		}
 		var err error
 		if holders[i], err = p.fetched.hasURL(p.frontier.hashSeed, p.line, url); err != nil {
 			return nil, err
 		}
-		if fps[i] = urlx.Fingerprint(p.frontier.hashSeed, url); holders[i] != "" || p.cleared.has(turn, fps[i]) {
+		if holders[i] != "" {
 			continue
 		}
 		question = outbox.AppendItem(question, url)

@@ -89,7 +89,7 @@ func belongingTo(t *testing.T, owner string, agents []string, n int) (urls []str
 // A peer to which a kilobyte a second gets through costs the others nothing: what it is to be told waits on disk.
 func TestG02_aSlowPeer(t *testing.T) {
 	if raceEnabled {
-		t.Skip("it is about rates; TestG03 and TestG10 have the same steps")
+		t.Skip("it is about rates; TestG03 and TestG10 have the same steps") // the detector makes the peers ten times as slow; it runs in CI without
 	}
 	world := smallWorld(*firstSeed+790, simweb.Plain())
 	world.Hosts, world.IPs, world.PagesPerHostMean, world.PagesPerHostMax, world.ExternalShare = 600, 600, 20, 60, 0.5
