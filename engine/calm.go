@@ -50,7 +50,23 @@ func (p *peers) agree(count int64) bool {
 		return true
 	}
 	p.calmAt.Store(count)
+	p.agreed.Store(count)
 	p.standings.forgive()
+	poke(p.calmed)
+	return false
+}
+
+// doubt is asked by the distributor when something is left to do, and was at a count, and says whether the crawl is over all the same. That
+// comes by time alone: what waited for longer than the crawl is willing to does not any more. The others may have heard just before that this
+// agent is calm, and then they hold it to its word: as long as it has done nothing since, it asks whether the crawl is over.
+func (p *peers) doubt(count int64) bool {
+	if p.agreed.Load() != count {
+		return false
+	}
+	if p.ended.Load() {
+		return true
+	}
+	p.calmAt.Store(-1)
 	poke(p.calmed)
 	return false
 }
@@ -174,8 +190,10 @@ func (p *peers) allCalm(ctx context.Context) bool {
 	return p.circle.Load() == c
 }
 
-// wave asks all agents once, this one too. No answers and ok say that one of them knows already that the crawl is over.
+// wave asks all agents once, this one too. No answers and ok say that one of them knows already that the crawl is over: it has heard of all that
+// they were calm, this one among them. For that alone one asks that is not calm any more.
 func (p *peers) wave(ctx context.Context, c *circle) (answers []calmness, ok bool) {
+	calm := p.now().Calm
 	for i, peer := range c.peers {
 		a := p.now()
 		if i != c.self {
@@ -190,12 +208,12 @@ func (p *peers) wave(ctx context.Context, c *circle) (answers []calmness, ok boo
 		if a.Over {
 			return nil, true
 		}
-		if !a.Calm {
+		if calm && !a.Calm {
 			return nil, false
 		}
 		answers = append(answers, a)
 	}
-	return answers, true
+	return answers, calm
 }
 
 // hash tells the agents of one circle from those of another.

@@ -98,8 +98,8 @@ func (d *distributor) rest(ctx context.Context) (done bool) {
 		count = d.peers.count()
 	}
 	wait, over := d.idle(now)
-	if over != "" && d.peers != nil && (over == reasonComplete && d.holds() || !d.peers.agree(count)) {
-		wait, over = calmPeriod, "" // others may have something for this agent yet
+	if d.peers != nil {
+		wait, over = d.together(wait, over, count)
 	}
 	if d.frontStale {
 		d.frontStale, wait = false, min(wait, max(d.frontAgain.Sub(now), 0))
@@ -118,6 +118,20 @@ func (d *distributor) rest(ctx context.Context) (done bool) {
 		return true
 	}
 	return false
+}
+
+// together is when several agents rest, one of which would do so for a while, or end: others may have something for it yet.
+func (d *distributor) together(wait time.Duration, over string, count int64) (time.Duration, string) {
+	if over == reasonComplete && d.holds() {
+		wait, over = calmPeriod, ""
+	}
+	if over == "" && d.peers.doubt(count) {
+		return 0, reasonRetry
+	}
+	if over != "" && !d.peers.agree(count) {
+		return calmPeriod, ""
+	}
+	return wait, over
 }
 
 // holds says that the bench has items: when all URLs have their outcome these are hops of robots.txt for sites of other agents.
