@@ -47,10 +47,13 @@ func (p *peers) lend(c *circle) {
 
 // supersede marks what is superseded, if anything can be. A failure costs marks, which an audit makes, and nothing else.
 func (p *peers) supersede(ctx context.Context) {
+	if p.recover < 1 || p.keeps != filter.All { // with a store filter, who has a page may have no record of it
+		return
+	}
 	p.ledger.cut.RLock()
 	from, end := p.lent, p.ledger.writer.Cut()
 	p.ledger.cut.RUnlock()
-	if from == nil || p.recover < 1 || p.keeps != filter.All { // with a store filter, who has a page may have no record of it
+	if from == nil {
 		return
 	}
 	m := &marker{

@@ -1,0 +1,180 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/engine/outbox"
+	"orbweaver/internal/vfs"
+)
+
+// willing is for how long the villagers wait for a retry that draws near.
+const willing = 20 * time.Second
+
+// village is some agents that crawl only in their minds: each has tasks for certain moments, and nothing to do while the next is further off
+// than it is willing to wait.
+type village struct {
+	t      *testing.T
+	agents int
+	mu     sync.Mutex
+	here   map[string]*villager
+}
+
+// villager is one of them, its seam, and what its distributor sees.
+type villager struct {
+	*village
+	Peering
+	self  Peer
+	peers *peers
+	tasks []time.Time
+	wake  chan struct{}
+}
+
+func (v *villager) Self() string { return v.self.ID }
+
+func (v *villager) Peers() (all []Peer) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, one := range v.here {
+		all = append(all, one.self)
+	}
+	return all
+}
+
+func (v *villager) Ask(ctx context.Context, to string, question []byte) ([]byte, error) {
+	time.Sleep(2 * time.Millisecond)
+	v.mu.Lock()
+	other := v.here[to]
+	v.mu.Unlock()
+	if other == nil {
+		return nil, errors.New("gone")
+	}
+	return other.peers.Answer(ctx, v.self.ID, question)
+}
+
+func newVillager(v *village, all []Peer, i int, tasks []time.Time) *villager {
+	box, err := outbox.Open(vfs.NewMem(1), outbox.Options{Dir: "outbox"}, nil, nil)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	one := &villager{village: v, self: all[i], tasks: tasks, wake: make(chan struct{}, 1)}
+	say := slog.New(slog.DiscardHandler)
+	one.peers = &peers{
+		seam: one, box: box, ledger: new(ledger), say: say, wake: func() { poke(one.wake) }, calmed: make(chan struct{}, 1),
+		standings: newStandings(0, func() int64 { return 0 }, say),
+	}
+	one.peers.calmAt.Store(-1)
+	one.peers.agreed.Store(-1)
+	c, err := newCircle(all, all, 0, one.self.ID)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	one.peers.circle.Store(c)
+	return one
+}
+
+// distribute does the tasks in their time, until the crawl is over, as a distributor does.
+func (v *villager) distribute() {
+	d := &distributor{peers: v.peers}
+	for {
+		count, wait, over := v.peers.count(), time.Second, reasonRetry
+		if len(v.tasks) > 0 {
+			soon := time.Until(v.tasks[0])
+			if soon <= 0 {
+				v.tasks = v.tasks[1:]
+				v.peers.n.steps.Add(1)
+				if v.isOver() {
+					v.t.Errorf("%s has something to do, and somebody has found that the crawl is over", v.self.ID)
+				}
+				continue
+			}
+			if soon <= willing {
+				wait, over = min(wait, soon), ""
+			}
+		}
+		if wait, over = d.together(wait, over, count); over != "" {
+			return
+		}
+		select {
+		case <-v.wake:
+		case <-time.After(wait):
+		}
+	}
+}
+
+// isOver says that somebody has gone, or is about to.
+func (v *village) isOver() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, one := range v.here {
+		if one.peers.over.Load() {
+			return true
+		}
+	}
+	return len(v.here) < v.agents
+}
+
+// live is the villager's whole time in the village.
+func (v *villager) live(ctx context.Context) {
+	var loops sync.WaitGroup
+	defer loops.Wait()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	loops.Go(func() {
+		if err := v.peers.settle(ctx); err != nil {
+			v.t.Error(err)
+		}
+	})
+	v.distribute()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	delete(v.here, v.self.ID)
+}
+
+// Agents that have nothing to do at one moment end together, wherever that moment falls between the retries of any of them; and until there is one
+// nobody ends.
+func TestCalm_allEndOrNobodyDoes(t *testing.T) {
+	for seed := range uint64(300) {
+		synctest.Test(t, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, 1))
+			v := &village{t: t, here: map[string]*villager{}}
+			var all []Peer
+			for i := range 2 + rng.IntN(3) {
+				all = append(all, Peer{ID: fmt.Sprintf("a%d", i), Capacity: 1, Store: uint64(i)})
+			}
+			v.agents = len(all)
+			began, last := time.Now(), time.Now()
+			for i := range all {
+				var tasks []time.Time
+				for range rng.IntN(6) {
+					tasks = append(tasks, began.Add(time.Duration(rng.Int64N(int64(3*time.Minute)))))
+				}
+				if rng.IntN(2) == 0 { // one draws near just as the others have done all of theirs
+					tasks = append(tasks, last.Add(willing+time.Duration(rng.Int64N(int64(20*time.Millisecond)))))
+				}
+				slices.SortFunc(tasks, time.Time.Compare)
+				if n := len(tasks); n > 0 && tasks[n-1].After(last) {
+					last = tasks[n-1]
+				}
+				v.here[all[i].ID] = newVillager(v, all, i, tasks)
+			}
+			var wg sync.WaitGroup
+			for _, one := range slices.Collect(maps.Values(v.here)) {
+				wg.Go(func() { one.live(t.Context()) })
+			}
+			wg.Wait()
+			if late := time.Since(last); late > calmPeriodMost+2*calmPeriod {
+				t.Errorf("seed %d: the last one ends %v after the last task of all", seed, late)
+			}
+		})
+	}
+}
