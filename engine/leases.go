@@ -8,16 +8,18 @@ import (
 	"math/rand/v2"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"orbweaver/engine/lease"
-	"orbweaver/engine/ring"
 )
 
-// leases keeps the delay of IP addresses whose hosts belong to several agents, see package lease. The keeper of an address is whom the circle
-// gives it to, as if it were a host.
+// leases keeps the delay of IP addresses whose hosts belong to several agents, see package lease.
 type leases struct {
-	peers  *peers
+	peers   *peers
+	keepers atomic.Pointer[keepers]
+	former  history[*keepers]
+
 	gap    func() time.Duration // from one exchange of an address to the next
 	book   lease.Keeper         // of the addresses that this agent keeps
 	holder lease.Holder         // of those that it asks
@@ -52,24 +54,15 @@ const (
 	leaseWishes = 4096
 )
 
-// keeper is the number of the agent that keeps the book of an address.
-func (c *circle) keeper(a lease.Addr) int {
-	if len(c.peers) == 1 {
-		return 0
-	}
-	return c.who.Owner(ring.Key(a[:]))
-}
-
 // borrow lets an exchange with an address begin, in a context that ends when nobody keeps the address for this agent any more; give ends
 // it. If the address is not to be had now lent is nil, and again when to come again.
 func (l *leases) borrow(ctx context.Context, stopping <-chan struct{}, addr netip.Addr) (lent context.Context, again time.Time) {
 	a := lease.Addr(addr.As16())
 	lent, abort := context.WithCancel(ctx)
 	for wished := false; ; wished = true {
-		c := l.peers.circle.Load()
-		keeper, now := c.keeper(a), time.Now()
-		ok, again := l.holder.Begin(a, c.lines[keeper], abort, now)
-		if ok && l.peers.circle.Load() == c { // else nobody may have told the holder that the keepers moved
+		k, now := l.keepers.Load(), time.Now()
+		ok, again := l.holder.Begin(a, k.of(a), abort, now)
+		if ok && l.keepers.Load() == k { // else nobody may have told the holder that the keepers moved
 			return lent, time.Time{}
 		}
 		if ok {
@@ -77,7 +70,7 @@ func (l *leases) borrow(ctx context.Context, stopping <-chan struct{}, addr neti
 			lent, abort = context.WithCancel(ctx)
 			continue
 		}
-		if wished || now.Before(again) || !l.wish(ctx, stopping, c, keeper, a) {
+		if wished || now.Before(again) || !l.wish(ctx, stopping, k.of(a), a) {
 			abort()
 			if !again.After(now) {
 				again = now.Add(leaseAgain)
@@ -88,10 +81,10 @@ func (l *leases) borrow(ctx context.Context, stopping <-chan struct{}, addr neti
 }
 
 // wish asks the keeper for an address, and returns when it has answered, or will not.
-func (l *leases) wish(ctx context.Context, stopping <-chan struct{}, c *circle, keeper int, a lease.Addr) bool {
+func (l *leases) wish(ctx context.Context, stopping <-chan struct{}, keeper string, a lease.Addr) bool {
 	l.peers.n.leaseWishes.Add(1)
 	w := lease.Wish{Kind: lease.Want, Addr: a, For: l.gap()}
-	answered := l.say(c.lines[keeper], w)
+	answered := l.say(keeper, w)
 	if answered == nil {
 		return false
 	}
@@ -133,8 +126,7 @@ func (l *leases) sayHere(keeper string, wishes []lease.Wish) {
 func (l *leases) give(addr netip.Addr, due time.Time, more bool) {
 	a, now := lease.Addr(addr.As16()), time.Now()
 	if l.holder.End(a, due, more, now) {
-		c := l.peers.circle.Load()
-		l.say(c.lines[c.keeper(a)], lease.Wish{Kind: lease.Free, Addr: a, For: max(due.Sub(now), 0)})
+		l.say(l.keepers.Load().of(a), lease.Wish{Kind: lease.Free, Addr: a, For: max(due.Sub(now), 0)})
 	}
 }
 
@@ -178,10 +170,10 @@ func (l *leases) prolong(all []lease.Prolong) {
 	}
 }
 
-// moved is told that the agents are others now.
-func (l *leases) moved(c *circle) {
-	keeper := func(a lease.Addr) string { return c.lines[c.keeper(a)] }
-	l.prolong(l.holder.Moved(keeper, c.hasLine, time.Now()))
+// moved is told that the keepers are others now.
+func (l *leases) moved() {
+	k := l.keepers.Load()
+	l.prolong(l.holder.Moved(k.of, k.has, time.Now()))
 }
 
 // answer is what the keeper says to the wishes of another agent.
@@ -200,13 +192,13 @@ func (l *leases) answer(from string, question []byte) (answers []byte, err error
 		return nil, errOvertaken
 	}
 	l.asked[from] = this
-	c, now, wishes := l.peers.circle.Load(), time.Now(), 0
+	k, now, wishes := l.keepers.Load(), time.Now(), 0
 	for w, err := range lease.Wishes(question[8+n:]) {
 		if wishes++; err != nil || wishes > leaseWishes {
 			return nil, fmt.Errorf("%w: a question of %q: %d wishes: %w", ErrLetter, from, wishes, err)
 		}
 		a := lease.Answer{For: leaseAgain}
-		if w.Kind != lease.Want || c.keeper(w.Addr) == c.self {
+		if w.Kind != lease.Want || k.mine(w.Addr) {
 			a = l.book.Ask(from, w, l.peers.keepsFrom(w.Addr), now)
 		}
 		answers = lease.AppendAnswer(answers, a)
@@ -218,5 +210,5 @@ func (l *leases) answer(from string, question []byte) (answers []byte, err error
 // given it to somebody.
 func (p *peers) keepsFrom(a lease.Addr) time.Time {
 	gap := p.leases.gap()
-	return p.settledFrom(time.Now().Add(-gap), func(c *circle) bool { return c.keeper(a) == c.self }).Add(gap)
+	return settled(p, &p.leases.former, time.Now().Add(-gap), func(k *keepers) bool { return k.mine(a) }).Add(gap)
 }

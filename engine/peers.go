@@ -53,8 +53,8 @@ type peers struct {
 	lose     func(error)   // ends the crawl in good order: there is no place for this agent
 
 	circle  atomic.Pointer[circle]
-	former  atomic.Pointer[[]formerCircle] // that circle replaced, as long as that matters
-	guest   atomic.Int64                   // until then, in Unix ns, any host may have been another's a moment ago
+	former  history[*circle]
+	guest   atomic.Int64 // until then, in Unix ns, any host may have been another's a moment ago
 	leavers leavers
 	inOrder inOrder     // sites that need no such rest
 	open    atomic.Bool // letters are taken
@@ -66,6 +66,7 @@ type peers struct {
 	came    chan struct{}        // closed then
 	gone    map[string]time.Time // run's: who went in good order, by line, and when that was seen
 	away    time.Duration        // how long those are waited for
+	absent  []string             // run's: who is, by line
 
 	fs    vfs.FS
 	dir   string      // of the crawl
@@ -251,6 +252,7 @@ func (p *peers) run(ctx context.Context) error {
 func (p *peers) present(at time.Time) (now []Peer, again time.Duration) {
 	now = slices.Clone(p.seam.Peers())
 	gone := make(map[string]time.Time)
+	p.absent = nil
 	for _, k := range p.seam.Known() {
 		line := k.line()
 		if k.State != PeerLeft || !p.circle.Load().has(k.Peer) || slices.ContainsFunc(now, func(other Peer) bool { return other.ID == k.ID }) {
@@ -262,7 +264,7 @@ func (p *peers) present(at time.Time) (now []Peer, again time.Duration) {
 		}
 		gone[line] = left
 		if wait := p.away - at.Sub(left); wait > 0 {
-			now = append(now, k.Peer)
+			now, p.absent = append(now, k.Peer), append(p.absent, line)
 			if again == 0 || wait < again {
 				again = wait
 			}
@@ -329,6 +331,8 @@ func (p *peers) follow(ctx context.Context, c *circle) error {
 		if err := p.become(ctx, c); err != nil || !p.circle.Load().same(c) {
 			return err // or the crawl stops on a full disk, and goes by the old one to its end
 		}
+	} else if p.leases.keep(p.circle.Load(), p.absent, time.Now(), p.grace) {
+		p.leases.moved()
 	}
 	p.carry(ctx, c)
 	err := p.reroute(ctx, c)
@@ -351,7 +355,7 @@ func (p *peers) become(ctx context.Context, c *circle) error {
 	}
 	p.quorum.stir()
 	p.turns.Add(1)
-	p.leases.moved(c)
+	p.leases.moved()
 	names := make([]string, len(c.peers))
 	for i, peer := range c.peers {
 		names[i] = peer.ID

@@ -225,14 +225,15 @@ func (p *peers) keepSite(move *siteMove, m postmark) error {
 
 // formerly is who was responsible for a site before this agent, the last time that somebody was; empty if nobody is known.
 func (p *peers) formerly(site []byte) string {
-	c, was := p.circle.Load(), p.before()
+	c := p.circle.Load()
+	was, ok := p.former.last()
 	if time.Now().UnixNano() < p.guest.Load() { // it has just come: whoever would be without it
 		if next := c.nearest(site, 1); len(next) > 0 {
 			return c.peers[next[0]].ID
 		}
 		return ""
 	}
-	if was == nil {
+	if !ok {
 		return ""
 	}
 	return was.peers[was.owner(site)].ID

@@ -1,0 +1,72 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"orbweaver/engine/lease"
+	"orbweaver/engine/ring"
+)
+
+// keepers are who keeps the books of addresses: whom the circle gives them to, as if they were hosts. An agent that has stopped in good order
+// and is expected back keeps its hosts, but cannot keep books: while it is away its addresses go to those who would have them without it.
+// It never changes.
+type keepers struct {
+	self  string // the line of this agent
+	peers []Peer
+	lines []string // of peers
+	who   ring.Assignment
+}
+
+// keep makes those of a circle the keepers who are not away, and says whether they are others now. What was is remembered for grace. Only one
+// goroutine does so at a time.
+func (l *leases) keep(c *circle, away []string, now time.Time, grace time.Duration) (others bool) {
+	k := newKeepers(c, away)
+	was := l.keepers.Load()
+	if was != nil && slices.Equal(was.peers, k.peers) && was.self == k.self {
+		return false
+	}
+	if was != nil {
+		l.former.add(was, now, grace)
+	}
+	l.keepers.Store(k)
+	return true
+}
+
+func newKeepers(c *circle, away []string) *keepers {
+	k := &keepers{peers: c.peers, lines: c.lines, who: c.who}
+	if c.self >= 0 {
+		k.self = c.lines[c.self]
+	}
+	if !slices.ContainsFunc(c.lines, func(line string) bool { return slices.Contains(away, line) }) {
+		return k
+	}
+	var members []ring.Member
+	k.peers, k.lines = nil, nil
+	for i, line := range c.lines {
+		if !slices.Contains(away, line) {
+			k.peers, k.lines = append(k.peers, c.peers[i]), append(k.lines, line)
+			members = append(members, ring.Member{ID: c.peers[i].ID, Capacity: c.peers[i].Capacity})
+		}
+	}
+	var err error
+	if k.who, err = ring.NewConsistent(members, ring.ReplicasDefault); err != nil {
+		panic(fmt.Sprintf("BUG: engine: agents that made a circle make none without those who are away: %v", err))
+	}
+	return k
+}
+
+// of is the line of who keeps the book of an address.
+func (k *keepers) of(a lease.Addr) string {
+	if len(k.lines) == 1 {
+		return k.lines[0]
+	}
+	return k.lines[k.who.Owner(ring.Key(a[:]))]
+}
+
+// mine says that this agent does.
+func (k *keepers) mine(a lease.Addr) bool { return k.of(a) == k.self }
+
+// has says that an agent is one of them.
+func (k *keepers) has(line string) bool { return slices.Contains(k.lines, line) }
