@@ -24,7 +24,8 @@
 //	peers.go        the other agents: peering.go is the seam, circle.go who is responsible, carrier.go and letter.go what goes between
 //	                them, recovery.go whether somebody has a page, calm.go when all are done; quorum.go whether this agent
 //	                may fetch (ballot.go asks, majority.go counts, wing.go ends exchanges); leases.go and clerk.go whether it
-//	                may ask an address; moving.go and sitemove.go a host on its way, leaving.go and departure.go an agent
+//	                may ask an address, and keepers.go whom; history.go what was so a moment ago;
+//	                moving.go and sitemove.go a host on its way, leaving.go and departure.go an agent
 //	rebuild.go      a lost frontier made anew from the archive alone (rebuildrecords.go, rebuildlinks.go, capture.go)
 //	run.go          every goroutine, started and joined
 //

@@ -51,6 +51,8 @@ func newBand(t *testing.T, world simweb.Config, agents int) *band {
 		t.Fatal(err)
 	}
 	b := &band{t: t, rig: rig, hub: newHub(), least: agents, disks: map[string]*vfs.Mem{}, reports: map[string]engine.Report{}, errs: map[string]error{}}
+	news := rand.New(rand.NewPCG(world.Seed, 9))
+	b.hub.gossip = func() time.Duration { return time.Duration(news.Int64N(int64(time.Second))) }
 	for i := range agents {
 		name := fmt.Sprintf("agent-%d", i)
 		b.names = append(b.names, name)

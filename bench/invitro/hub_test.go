@@ -3,6 +3,7 @@ package invitro
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -12,7 +13,7 @@ import (
 	"orbweaver/engine/outbox"
 )
 
-// hub joins engines in one process to a crawl of several agents, in virtual time: everybody knows at once who is there.
+// hub joins engines in one process to a crawl of several agents, in virtual time. Who is there everybody knows a little later.
 type hub struct {
 	mu    sync.Mutex
 	desks map[string]*desk
@@ -21,6 +22,7 @@ type hub struct {
 	blind map[way]bool           // takes the other for dead
 
 	latency func() time.Duration // of one way
+	gossip  func() time.Duration // until an agent hears that somebody came or went
 	letters int                  // that were acknowledged
 	asked   int
 
@@ -35,7 +37,7 @@ var (
 
 func newHub() *hub {
 	return &hub{desks: map[string]*desk{}, left: map[string]engine.Peer{}, cut: map[way]bool{}, blind: map[way]bool{},
-		latency: func() time.Duration { return 2 * time.Millisecond }}
+		latency: func() time.Duration { return 2 * time.Millisecond }, gossip: func() time.Duration { return 0 }}
 }
 
 // desk is one agent at the hub.
@@ -46,6 +48,8 @@ type desk struct {
 	lost    chan struct{} // closed when another has the name
 	server  engine.PeerServer
 	former  bool // it is of a version that knows nothing but links
+
+	here, left []engine.Peer // as this agent knows
 }
 
 // desk makes the place of an agent that has not come yet.
@@ -86,12 +90,30 @@ func (h *hub) leave(d *desk) {
 	}
 }
 
+// tell spreads what is so now.
 func (h *hub) tell() {
 	for _, d := range h.desks {
-		select {
-		case d.changed <- struct{}{}:
-		default:
+		if late := h.gossip(); late > 0 {
+			time.AfterFunc(late, func() {
+				h.mu.Lock()
+				defer h.mu.Unlock()
+				d.hear()
+			})
+		} else {
+			d.hear()
 		}
+	}
+}
+
+// hear has an agent know what is so now.
+func (d *desk) hear() {
+	d.here, d.left = nil, slices.Collect(maps.Values(d.hub.left))
+	for _, other := range d.hub.desks {
+		d.here = append(d.here, other.peer)
+	}
+	select {
+	case d.changed <- struct{}{}:
+	default:
 	}
 }
 
@@ -103,9 +125,9 @@ func (d *desk) Peers() (all []engine.Peer) {
 	if d.hub.desks[d.peer.ID] != d {
 		return []engine.Peer{d.peer}
 	}
-	for id, other := range d.hub.desks {
-		if !d.hub.blind[way{d.peer.ID, id}] {
-			all = append(all, other.peer)
+	for _, other := range d.here {
+		if !d.hub.blind[way{d.peer.ID, other.ID}] {
+			all = append(all, other)
 		}
 	}
 	slices.SortFunc(all, func(a, b engine.Peer) int { return strings.Compare(a.ID, b.ID) })
@@ -120,7 +142,7 @@ func (d *desk) Known() (known []engine.KnownPeer) {
 	}
 	d.hub.mu.Lock()
 	defer d.hub.mu.Unlock()
-	for _, peer := range d.hub.left {
+	for _, peer := range d.left {
 		known = append(known, engine.KnownPeer{Peer: peer, State: engine.PeerLeft})
 	}
 	return known
@@ -143,6 +165,7 @@ func (d *desk) Join(_ context.Context, store uint64, s engine.PeerServer) error 
 	d.server, d.peer.Store = s, store
 	d.hub.desks[d.peer.ID] = d
 	delete(d.hub.left, d.peer.ID)
+	d.hear()
 	d.hub.tell()
 	return nil
 }

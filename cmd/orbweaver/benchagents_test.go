@@ -61,15 +61,16 @@ func TestBenchAgentsOfOne(t *testing.T) {
 	}
 }
 
-// Two agents that know nothing of each other fetch everything twice and meet at every host, and that is found out: the measure can fail.
+// Two agents that know nothing of each other fetch everything twice, and that is found out: the measure can fail. Whether they meet at a host
+// depends on who begins when.
 func TestBenchAgentsApartAreFoundOut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes two seconds") // -short is for the seconds between two edits; it runs in CI
 	}
 	dir := filepath.Join(t.TempDir(), "agents")
 	run := runsOf(t, agentsRun(t, dir, "--scenario", "plain", "--agents", "2", "--apart").want(t, exitFailed, "something is wrong"))["plain-2-apart"]
-	if run["coverage"] != 1.0 || run["overlap"] != 1.0 || run["overlap_held"] != 1.0 || number(t, run, "impolite") == 0 {
-		t.Errorf("coverage %v, overlap %v, held %v, impolite %v", run["coverage"], run["overlap"], run["overlap_held"], run["impolite"])
+	if run["coverage"] != 1.0 || run["overlap"] != 1.0 || run["overlap_held"] != 1.0 {
+		t.Errorf("coverage %v, overlap %v, held %v", run["coverage"], run["overlap"], run["overlap_held"])
 	}
 	if number(t, run, "repeated") != number(t, run, "pages") {
 		t.Errorf("%v asked for again, %v pages", run["repeated"], run["pages"])
