@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,6 +24,9 @@ const (
 	calmPeriodMost = 8 * time.Second
 )
 
+// crawlIsOver is why nothing is fetched any more while some agents do not know it yet. What they were all waiting for was for later.
+const crawlIsOver = "the crawl is over; not all agents know it yet"
+
 // questionCalm asks how an agent is; the answer is a calmness as JSON.
 const questionCalm byte = 'C'
 
@@ -43,32 +47,44 @@ func (p *peers) count() int64 {
 	return n.found.Load() + n.finished.Load() + n.attempts.Load() + n.robotsFetched.Load() + p.n.steps.Load()
 }
 
-// agree is asked by the distributor when nothing is left for this agent to do, and was not at a count, and says whether that is so for
-// all others.
-func (p *peers) agree(count int64) bool {
-	if p.ended.Load() {
-		return true
-	}
+// agree tells the others, when they ask, that nothing is left for this agent to do, and was not at a count.
+func (p *peers) agree(count int64) {
 	p.calmAt.Store(count)
-	p.agreed.Store(count)
 	p.standings.forgive()
 	poke(p.calmed)
-	return false
 }
 
-// doubt is asked by the distributor when something is left to do, and was at a count, and says whether the crawl is over all the same. That
-// comes by time alone: what waited for longer than the crawl is willing to does not any more. The others may have heard just before that this
-// agent is calm, and then they hold it to its word: as long as it has done nothing since, it asks whether the crawl is over.
-func (p *peers) doubt(count int64) bool {
-	if p.agreed.Load() != count {
-		return false
+// doubt tells them that something is left. That comes by time alone, too: what waited for longer than the crawl is willing to does not any more.
+func (p *peers) doubt() { p.calmAt.Store(-1) }
+
+// together tells the other agents whether this one would end, and says how long it rests: they may have something for it yet.
+func (d *distributor) together(wait time.Duration, over string, count int64) time.Duration {
+	switch {
+	case over == "":
+		d.peers.doubt()
+		return wait
+	case over == reasonComplete && d.holds():
+		d.peers.doubt()
+	default:
+		d.peers.agree(count)
 	}
-	if p.ended.Load() {
-		return true
+	return calmPeriod
+}
+
+// remains is why a crawl ends that all agents agree on.
+func (d *distributor) remains() string {
+	if d.ledger.n.finished.Load() == d.ledger.n.admitted.Load() {
+		return reasonComplete
 	}
-	p.calmAt.Store(-1)
-	poke(p.calmed)
-	return false
+	return reasonRetry
+}
+
+// ended is closed when the crawl is over and all agents know it; nil, which is never, without others.
+func (p *peers) ended() <-chan struct{} {
+	if p == nil {
+		return nil
+	}
+	return p.end
 }
 
 // now is how this agent is.
@@ -91,27 +107,39 @@ func (p *peers) quiet() bool {
 	return true
 }
 
-// settle finds out whether the crawl is over, until ctx ends.
+// settle ends the crawl when it is over, and all agents know it; or returns with ctx.
 func (p *peers) settle(ctx context.Context) error {
+	if !p.awaitOver(ctx) {
+		return nil
+	}
+	p.gate.Shut(crawlIsOver)
+	p.busy.Store(true) // before anybody can think that it is done
+	p.over.Store(true)
+	p.say.Info("no agent has anything left to do, and no letter is on its way: the crawl is over")
+	p.supersede(ctx)
+	p.busy.Store(false)
+	p.stay(ctx)
+	if ctx.Err() == nil {
+		close(p.end)
+	}
+	return nil
+}
+
+// awaitOver returns when the crawl is over, which this agent finds out or is told, and says whether it is; else ctx has ended.
+func (p *peers) awaitOver(ctx context.Context) bool {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	<-timer.C
 	for period, count := calmPeriod, p.count(); ; {
 		select {
 		case <-p.calmed:
+		case <-p.told:
+			return true
 		case <-ctx.Done():
-			return nil
+			return false
 		}
 		if p.allCalm(ctx) {
-			p.busy.Store(true) // before anybody can think that it is done
-			p.over.Store(true)
-			p.say.Info("no agent has anything left to do, and no letter is on its way: the crawl is over")
-			p.supersede(ctx)
-			p.busy.Store(false)
-			p.stay(ctx)
-			p.ended.Store(true)
-			p.wake()
-			return nil
+			return true
 		}
 		if now := p.count(); now != count {
 			period, count = calmPeriod, now
@@ -120,52 +148,13 @@ func (p *peers) settle(ctx context.Context) error {
 		period = min(2*period, calmPeriodMost)
 		select {
 		case <-timer.C:
+		case <-p.told:
+			return true
 		case <-ctx.Done():
-			return nil
+			return false
 		}
 		p.wake() // the distributor says whether it is still so
 	}
-}
-
-// stay waits until all others know as well that the crawl is over: one that starts again just then, and finds nobody, would take the
-// others for dead, and do their work once more. It waits for those who have something to ask.
-func (p *peers) stay(ctx context.Context) {
-	tick := time.NewTicker(calmPeriod / 4)
-	defer tick.Stop()
-	for since := time.Now(); time.Since(since) < peerPatience; {
-		know, busy := p.allKnow(ctx)
-		if know {
-			return
-		}
-		if busy {
-			since = time.Now()
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// allKnow says that every other agent knows that the crawl is over and has nothing to ask, or has gone since: in good order nobody goes who
-// does not. If not, busy says that one has something to ask.
-func (p *peers) allKnow(ctx context.Context) (know, busy bool) {
-	ctx, cancel := context.WithTimeout(ctx, peerPatience)
-	defer cancel()
-	c, here := p.circle.Load(), p.seam.Peers()
-	know = true
-	for i, peer := range c.peers {
-		var a calmness
-		if i == c.self || !slices.Contains(here, peer) {
-			continue
-		}
-		raw, err := p.seam.Ask(ctx, peer.ID, []byte{questionCalm})
-		if err != nil || json.Unmarshal(raw, &a) != nil || !a.Over || a.Busy {
-			know, busy = false, busy || a.Busy
-		}
-	}
-	return know, busy
 }
 
 // allCalm asks all agents twice.
@@ -190,10 +179,8 @@ func (p *peers) allCalm(ctx context.Context) bool {
 	return p.circle.Load() == c
 }
 
-// wave asks all agents once, this one too. No answers and ok say that one of them knows already that the crawl is over: it has heard of all that
-// they were calm, this one among them. For that alone one asks that is not calm any more.
+// wave asks all agents once, this one too. No answers and ok say that one of them knows already that the crawl is over.
 func (p *peers) wave(ctx context.Context, c *circle) (answers []calmness, ok bool) {
-	calm := p.now().Calm
 	for i, peer := range c.peers {
 		a := p.now()
 		if i != c.self {
@@ -208,12 +195,12 @@ func (p *peers) wave(ctx context.Context, c *circle) (answers []calmness, ok boo
 		if a.Over {
 			return nil, true
 		}
-		if calm && !a.Calm {
+		if !a.Calm {
 			return nil, false
 		}
 		answers = append(answers, a)
 	}
-	return answers, calm
+	return answers, true
 }
 
 // hash tells the agents of one circle from those of another.
@@ -243,6 +230,8 @@ func (p *peers) answer(ctx context.Context, from string, question []byte) ([]byt
 	switch {
 	case len(question) == 1 && question[0] == questionCalm:
 		return json.Marshal(p.now())
+	case len(question) == 1+8 && question[0] == questionOver:
+		return p.answerOver(binary.BigEndian.Uint64(question[1:]))
 	case len(question) > 0 && question[0] == questionFetched:
 		return p.answerFetched(ctx, from, question[1:])
 	case len(question) > 0 && question[0] == questionLease:

@@ -69,8 +69,15 @@ const (
 
 func (d *distributor) run(ctx context.Context) error {
 	for {
-		if err := d.gate.Wait(ctx); err != nil {
+		if err := d.gate.WaitUnless(ctx, d.peers.ended()); err != nil {
 			return nil //nolint:nilerr // ctx ended: the loop's ordinary end
+		}
+		select {
+		case <-d.peers.ended():
+			d.finish(d.remains())
+			<-ctx.Done()
+			return nil
+		default:
 		}
 		moved, err := d.step(time.Now())
 		if err != nil {
@@ -99,7 +106,7 @@ func (d *distributor) rest(ctx context.Context) (done bool) {
 	}
 	wait, over := d.idle(now)
 	if d.peers != nil {
-		wait, over = d.together(wait, over, count)
+		wait, over = d.together(wait, over, count), ""
 	}
 	if d.frontStale {
 		d.frontStale, wait = false, min(wait, max(d.frontAgain.Sub(now), 0))
@@ -114,24 +121,11 @@ func (d *distributor) rest(ctx context.Context) (done bool) {
 	select {
 	case <-d.wake:
 	case <-timer.C:
+	case <-d.peers.ended():
 	case <-ctx.Done():
 		return true
 	}
 	return false
-}
-
-// together is when several agents rest, one of which would do so for a while, or end: others may have something for it yet.
-func (d *distributor) together(wait time.Duration, over string, count int64) (time.Duration, string) {
-	if over == reasonComplete && d.holds() {
-		wait, over = calmPeriod, ""
-	}
-	if over == "" && d.peers.doubt(count) {
-		return 0, reasonRetry
-	}
-	if over != "" && !d.peers.agree(count) {
-		return calmPeriod, ""
-	}
-	return wait, over
 }
 
 // holds says that the bench has items: when all URLs have their outcome these are hops of robots.txt for sites of other agents.

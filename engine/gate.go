@@ -59,7 +59,10 @@ func (g *gate) Reason() string {
 }
 
 // Wait returns when the gate is open, or with ctx's error.
-func (g *gate) Wait(ctx context.Context) error {
+func (g *gate) Wait(ctx context.Context) error { return g.WaitUnless(ctx, nil) }
+
+// WaitUnless returns when the gate is open or done is closed, or with ctx's error.
+func (g *gate) WaitUnless(ctx context.Context, done <-chan struct{}) error {
 	for {
 		g.mu.Lock()
 		opened := g.opened
@@ -69,6 +72,8 @@ func (g *gate) Wait(ctx context.Context) error {
 		}
 		select {
 		case <-opened:
+		case <-done:
+			return nil
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -45,9 +45,9 @@ type peers struct {
 
 	over     atomic.Bool   // all agents are done
 	departed atomic.Bool   // this one has left for good
-	ended    atomic.Bool   // and know it
+	end      chan struct{} // closed when they know it
 	calmAt   atomic.Int64  // the count at which this agent has nothing to do; -1 if it has
-	agreed   atomic.Int64  // the last count at which it said so
+	told     chan struct{} // capacity 1: another one has found out that the crawl is over
 	calmed   chan struct{} // capacity 1: it has nothing to do
 	broken   chan error    // capacity 1: letters cannot be carried any more
 	lose     func(error)   // ends the crawl in good order: there is no place for this agent
@@ -137,7 +137,6 @@ func (p *peers) begin(cut *peersCut, again bool) error {
 		}
 	}
 	p.calmAt.Store(-1) // nobody has looked yet
-	p.agreed.Store(-1)
 	p.gate.Shut(waitingForAgents)
 	c, err := newCircle(known, p.all, p.births, p.among(known))
 	if err != nil {

@@ -2,7 +2,6 @@ package invitro
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,10 +15,9 @@ func TestAgents_whoIsAwayHoldsUpNobodysAddresses(t *testing.T) {
 	for i := range bands() {
 		seed := *firstSeed + 1600 + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			rng := rand.New(rand.NewPCG(seed, 6))
 			synctest.Test(t, func(t *testing.T) {
 				b := newBand(t, smallWorld(seed, simweb.Plain()), 3)
-				b.hub.gossip = func() time.Duration { return time.Duration(rng.Int64N(int64(4 * time.Second))) }
+				b.newsAfter(seed, 4*time.Second)
 				var all []*agent
 				for _, name := range b.names {
 					all = append(all, b.start(t.Context(), name))

@@ -51,14 +51,19 @@ func newBand(t *testing.T, world simweb.Config, agents int) *band {
 		t.Fatal(err)
 	}
 	b := &band{t: t, rig: rig, hub: newHub(), least: agents, disks: map[string]*vfs.Mem{}, reports: map[string]engine.Report{}, errs: map[string]error{}}
-	news := rand.New(rand.NewPCG(world.Seed, 9))
-	b.hub.gossip = func() time.Duration { return time.Duration(news.Int64N(int64(time.Second))) }
+	b.newsAfter(world.Seed, time.Second)
 	for i := range agents {
 		name := fmt.Sprintf("agent-%d", i)
 		b.names = append(b.names, name)
 		b.disks[name] = vfs.NewMem(uint64(i))
 	}
 	return b
+}
+
+// newsAfter has each agent hear that another one came or went after up to so long.
+func (b *band) newsAfter(seed uint64, most time.Duration) {
+	rng := rand.New(rand.NewPCG(seed, 9))
+	b.hub.gossip = func() time.Duration { return time.Duration(rng.Int64N(int64(most))) }
 }
 
 // config is that of an agent.

@@ -21,7 +21,7 @@ func TestAgents_eightThatComeAndGoAnnoyNobody(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBand(t, smallWorld(seed, simweb.Plain()), 8)
 				b.least = 3
-				b.hub.gossip = func() time.Duration { return time.Duration(rng.Int64N(int64(4 * time.Second))) }
+				b.newsAfter(seed, 4*time.Second)
 				running := map[string]*agent{}
 				start := func(name string) { running[name] = b.start(t.Context(), name) }
 				for _, name := range b.names[:3] {

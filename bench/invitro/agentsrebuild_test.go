@@ -49,7 +49,7 @@ func TestRebuild_anAgentGoesOnAsTheOneThatItWas(t *testing.T) {
 				for _, name := range b.names {
 					running[name] = b.start(t.Context(), name)
 				}
-				time.Sleep(time.Duration(8+rng.IntN(12)) * time.Second)
+				time.Sleep(time.Duration(14+rng.IntN(12)) * time.Second)
 				missed := i%2 == 1
 				if missed {
 					b.bury(running["agent-1"])
