@@ -195,7 +195,7 @@ func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *Ite
 	o := w.exchange(ctx, r, p)
 	w.takeCookies(p)
 	if o == outcome.Cancelled {
-		w.decide(r, p, o, it.Try) // the request may have been sent: the site is due as after any other
+		w.hungUp(r, p, it.Try)
 		r.release.Front = [][]byte{raw}
 		w.giveBack(r, nil)
 		w.pool.Put(p)
@@ -348,6 +348,21 @@ func (w *fetchWorker) decide(r *returned, p *fetch.Page, o outcome.Outcome, try 
 		r.release.IPDue = d.IPDue
 	}
 	return d
+}
+
+// hangUpRest is how long site and address are left alone at least after an exchange that this agent broke off: the server may go on with its
+// answer for a while, and notice late that nobody waits for it.
+const hangUpRest = 10 * time.Second
+
+// hungUp sets the dues after such an exchange: the request may have been sent.
+func (w *fetchWorker) hungUp(r *returned, p *fetch.Page, try int) {
+	w.decide(r, p, outcome.Cancelled, try)
+	rest := p.Ended.Add(hangUpRest)
+	for _, due := range [...]*time.Time{&r.release.SiteDue, &r.release.IPDue} {
+		if due.Before(rest) {
+			*due = rest
+		}
+	}
 }
 
 // mark tells the sites of an IP apart.

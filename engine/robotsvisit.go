@@ -107,7 +107,7 @@ func (w *fetchWorker) robotsFetch(ctx context.Context, r *returned, origin, raw 
 	w.target = fetch.Target{Robots: true, Fresh: true} // a failure counts against the site, so it must be none of an old connection
 	o := w.exchange(ctx, r, p)
 	if o == outcome.Cancelled {
-		w.decide(r, p, o, 0)
+		w.hungUp(r, p, 0)
 		if raw != nil {
 			r.release.Front = [][]byte{raw}
 		}
