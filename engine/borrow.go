@@ -15,7 +15,7 @@ func (w *fetchWorker) borrow(ctx context.Context, r *returned, raw []byte) bool 
 		return true
 	}
 	var again time.Time
-	if w.lent, again = w.peers.leases.borrow(ctx, w.stopping, r.visit.Addr); w.lent != nil {
+	if w.lent, again = w.peers.leases.borrow(ctx, w.stopping, r.visit.Addr, w.wing.open(ctx)); w.lent {
 		return true
 	}
 	r.release.IPDue = again
@@ -28,10 +28,10 @@ func (w *fetchWorker) borrow(ctx context.Context, r *returned, raw []byte) bool 
 
 // giveAddress lets others ask the address again, if an exchange with it was under way.
 func (w *fetchWorker) giveAddress(r *returned) {
-	if w.lent == nil {
+	if !w.lent {
 		return
 	}
-	w.lent = nil
+	w.lent = false
 	due := r.release.IPDue
 	if due.Before(r.release.SiteDue) && !w.peers.mine(r.visit.Key) { // the site went to another agent meanwhile, who knows nothing of this exchange
 		due = r.release.SiteDue

@@ -61,7 +61,7 @@ type fetchWorker struct {
 	rule    []byte // what decided that url is allowed, see flight
 	cookies []byte // that go with the request for url
 	asks    question
-	lent    context.Context //nolint:containedctx // of the exchange under way, among several agents; it ends with the lease of the address
+	lent    bool // by other agents: the address of the exchange under way
 	refused []refusal
 	target  fetch.Target
 	wing    wing
@@ -308,10 +308,7 @@ func (w *fetchWorker) exchange(ctx context.Context, r *returned, p *fetch.Page) 
 	if !w.proxy {
 		t.Addr = netip.AddrPortFrom(r.visit.Addr, uint16(urlx.Port(key)))
 	}
-	if w.lent != nil {
-		ctx = w.lent
-	}
-	ctx = w.peers.fly(ctx, &w.wing, key, f.robots)
+	ctx = w.peers.fly(ctx, &w.wing, key)
 	w.fetching.Add(1)
 	o := w.fetcher.Fetch(ctx, t, p)
 	w.peers.land(&w.wing)

@@ -54,28 +54,25 @@ const (
 	leaseWishes = 4096
 )
 
-// borrow lets an exchange with an address begin, in a context that ends when nobody keeps the address for this agent any more; give ends
-// it. If the address is not to be had now lent is nil, and again when to come again.
-func (l *leases) borrow(ctx context.Context, stopping <-chan struct{}, addr netip.Addr) (lent context.Context, again time.Time) {
+// borrow lets an exchange with an address begin, which abort ends when nobody keeps the address for this agent any more; give ends it. If the
+// address is not to be had now, again is when to come again.
+func (l *leases) borrow(ctx context.Context, stopping <-chan struct{}, addr netip.Addr, abort context.CancelFunc) (lent bool, again time.Time) {
 	a := lease.Addr(addr.As16())
-	lent, abort := context.WithCancel(ctx)
 	for wished := false; ; wished = true {
 		k, now := l.keepers.Load(), time.Now()
 		ok, again := l.holder.Begin(a, k.of(a), abort, now)
 		if ok && l.keepers.Load() == k { // else nobody may have told the holder that the keepers moved
-			return lent, time.Time{}
+			return true, time.Time{}
 		}
 		if ok {
 			l.holder.End(a, time.Time{}, true, now)
-			lent, abort = context.WithCancel(ctx)
 			continue
 		}
 		if wished || now.Before(again) || !l.wish(ctx, stopping, k.of(a), a) {
-			abort()
 			if !again.After(now) {
 				again = now.Add(leaseAgain)
 			}
-			return nil, again
+			return false, again
 		}
 	}
 }

@@ -363,7 +363,9 @@ func TestQuorum_exchangesEndInTime(t *testing.T) {
 		}
 		var kept, moved wing
 		stay, goes := siteOf(two, true), siteOf(two, false)
-		one, other := a.peers.fly(t.Context(), &kept, stay, false), a.peers.fly(t.Context(), &moved, goes, false)
+		kept.open(t.Context())
+		moved.open(t.Context())
+		one, other := a.peers.fly(t.Context(), &kept, stay), a.peers.fly(t.Context(), &moved, goes)
 		if one.Err() != nil || other.Err() != nil {
 			t.Fatal("an exchange could not begin")
 		}
@@ -381,7 +383,8 @@ func TestQuorum_exchangesEndInTime(t *testing.T) {
 		if one.Err() == nil {
 			t.Error("an exchange goes on without leave")
 		}
-		if ctx := a.peers.fly(t.Context(), &moved, stay, false); ctx.Err() == nil {
+		moved.open(t.Context())
+		if ctx := a.peers.fly(t.Context(), &moved, stay); ctx.Err() == nil {
 			t.Error("an exchange began without leave")
 		}
 		a.stop()

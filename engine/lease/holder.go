@@ -79,7 +79,6 @@ func (h *Holder) End(a Addr, due time.Time, more bool, now time.Time) (tell bool
 		panic("BUG: lease: the end of an exchange that did not begin")
 	}
 	delete(h.busy, a)
-	o.abort()
 	o.abort, o.former = nil, ""
 	if tell = o.grown || o.shared && !more || due.After(o.until.Add(o.gap)); tell {
 		o.until, o.freed = time.Time{}, now // the keeper gives it to others
