@@ -23,19 +23,17 @@ func settled[T any](p *peers, former *history[T], after time.Time, own func(was 
 	return former.settled(time.Unix(0, p.guest.Load()), after, p.grace, own)
 }
 
-// notBefore is when a site may be visited that was another agent's a moment ago, who may just have asked for something; zero for any
-// other, and if that agent has given it away in good order.
+// notBefore is when a site may be visited that was another agent's a moment ago, who may just have asked for something, and if that agent has
+// given it away in good order, when that one said; zero for any other, and if that has passed.
 func (p *peers) notBefore(site []byte) time.Time {
-	due := p.rested(site)
-	if !due.IsZero() && p.inOrder.has(site) {
-		return time.Time{}
-	}
-	return due
-}
-
-func (p *peers) rested(site []byte) time.Time {
 	now := time.Now()
 	due := settled(p, &p.former, now, func(c *circle) bool { return c.mine(site) })
+	if !now.Before(due) {
+		return time.Time{}
+	}
+	if told, ok := p.inOrder.get(site); ok {
+		due = told
+	}
 	if !now.Before(due) {
 		return time.Time{}
 	}

@@ -1,10 +1,7 @@
 package engine
 
 import (
-	"sync"
 	"time"
-
-	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/outbox"
 	"orbweaver/engine/outcome"
@@ -255,38 +252,4 @@ func (m *moving) send() {
 		put = m.peers.box.Send
 	}
 	put(c.lines[c.owner(m.key)], m.item)
-}
-
-// inOrder are the sites that came from whoever had them, since the circle turned: that one asks them for nothing any more, so that they need
-// no rest beyond what it said.
-type inOrder struct {
-	mu    sync.Mutex
-	sites map[uint64]struct{} // guarded by mu: hashes of their keys
-}
-
-// inOrderMost bounds them. Others rest.
-const inOrderMost = 1 << 20
-
-func (o *inOrder) add(site []byte) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.sites == nil {
-		o.sites = make(map[uint64]struct{})
-	}
-	if len(o.sites) < inOrderMost {
-		o.sites[xxh3.Hash(site)] = struct{}{}
-	}
-}
-
-func (o *inOrder) has(site []byte) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	_, ok := o.sites[xxh3.Hash(site)]
-	return ok
-}
-
-func (o *inOrder) clear() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.sites = nil
 }

@@ -206,19 +206,20 @@ func (p *peers) keepSite(move *siteMove, m postmark) error {
 			return err
 		}
 	}
-	now := time.Now()
+	now, due := time.Now(), time.Time{}
+	if move.due > 0 {
+		due = now.Add(min(move.due, dueMax))
+	}
 	life := time.Duration(known.rulesUntil)*time.Second - move.age - m.aged
 	if known.Rules != nil && !p.hosts.rules.mayTake(known.Rules) {
 		known.Rules = nil
 	}
 	err := p.hosts.meet(move.key, func(vs *visitState) {
 		p.hosts.bench.WithSite(vs, func(s *Site) { s.takeOver(&known, life, now) }) // who visits it knows better
-		if move.due > 0 {
-			p.hosts.bench.Postpone(vs, now.Add(min(move.due, dueMax)), time.Time{})
-		}
+		p.hosts.bench.Postpone(vs, due, time.Time{})
 	})
 	if err == nil && m.from != "" && m.from == p.formerly(move.key) {
-		p.inOrder.add(move.key)
+		p.inOrder.add(move.key, due)
 	}
 	return err
 }

@@ -1,0 +1,46 @@
+package engine
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A host that was another agent's rests. If that one gives it away in good order it need not, and yet waits for its delay: also a Visit that had
+// left the workbench before this was known there.
+func TestPeers_aHostThatCameInOrderWaitsForItsDelayAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one, two := Peer{ID: "one", Capacity: 1, Store: 1}, Peer{ID: "two", Capacity: 1, Store: 2}
+		both, err := newCircle([]Peer{one, two}, nil, 0, "one")
+		if err != nil {
+			t.Fatal(err)
+		}
+		alone, err := newCircle([]Peer{one}, nil, 0, "one")
+		if err != nil {
+			t.Fatal(err)
+		}
+		theirs := []byte(nil)
+		for i := 0; theirs == nil; i++ {
+			if host := fmt.Appendf(nil, "http://h%d.test", i); !both.mine(host) {
+				theirs = host
+			}
+		}
+		p := &peers{grace: peerGrace}
+		p.replace(both, time.Now())
+		time.Sleep(time.Minute)
+		turned := time.Now()
+		p.replace(alone, turned)
+		if due := p.notBefore(theirs); !due.Equal(turned.Add(peerGrace)) {
+			t.Errorf("it rests until %v", due.Sub(turned))
+		}
+		p.inOrder.add(theirs, turned.Add(3*time.Second))
+		if due := p.notBefore(theirs); !due.Equal(turned.Add(3 * time.Second)) {
+			t.Errorf("it came in order, and may be asked after %v", due.Sub(turned))
+		}
+		time.Sleep(3 * time.Second)
+		if due := p.notBefore(theirs); !due.IsZero() {
+			t.Errorf("its delay has passed, and it is to wait until %v", due.Sub(turned))
+		}
+	})
+}
