@@ -32,14 +32,19 @@ type errand struct {
 }
 
 const (
-	// leaseLinger is how long the first wish waits for company.
-	leaseLinger = 50 * time.Millisecond
+	// leaseLinger is how long the first wish waits for company, for each other agent: so an agent asks as often, however many there are. It is
+	// leaseLingerMost at most.
+	leaseLinger, leaseLingerMost = 50 * time.Millisecond, 400 * time.Millisecond
 	// leasePatience is how long an answer is waited for.
 	leasePatience = time.Second
 )
 
 func newClerk(l *leases, to, line string) *clerk {
 	return &clerk{leases: l, to: to, line: line, wake: make(chan struct{}, 1), next: newErrand()}
+}
+
+func (l *leases) linger() time.Duration {
+	return min(time.Duration(len(l.keepers.Load().lines)-1)*leaseLinger, leaseLingerMost)
 }
 
 func newErrand() *errand { return &errand{answered: make(chan struct{})} }
@@ -61,7 +66,7 @@ func (k *clerk) run(ctx context.Context) {
 	for {
 		select {
 		case <-k.wake:
-			rest(ctx, leaseLinger)
+			rest(ctx, k.leases.linger())
 			k.bring(ctx)
 		case <-ctx.Done():
 			k.mu.Lock()
