@@ -15,10 +15,16 @@ func (w *fetchWorker) borrow(ctx context.Context, r *returned, raw []byte) bool 
 		return true
 	}
 	var again time.Time
-	if w.lent, again = w.peers.leases.borrow(ctx, w.stopping, r.visit.Addr, w.wing.open(ctx)); w.lent {
+	w.lent, again = w.peers.leases.borrow(ctx, w.stopping, r.visit.Addr, w.wing.open(ctx))
+	switch rest := w.peers.notBefore(r.visit.Key); {
+	case !w.lent:
+		r.release.IPDue = again
+	case !w.peers.mine(r.visit.Key): // it went to another agent while others were asked
+	case !rest.IsZero(): // and came back
+		r.release.SiteDue = rest
+	default:
 		return true
 	}
-	r.release.IPDue = again
 	if raw != nil {
 		r.release.Front = [][]byte{raw}
 	}

@@ -369,6 +369,13 @@ func TestQuorum_exchangesEndInTime(t *testing.T) {
 		if one.Err() != nil || other.Err() != nil {
 			t.Fatal("an exchange could not begin")
 		}
+		a.peers.guest.Store(time.Now().Add(time.Second).UnixNano()) // it has leave again, after a time in which others may have had the host
+		var early wing
+		early.open(t.Context())
+		if ctx := a.peers.fly(t.Context(), &early, stay); ctx.Err() == nil {
+			t.Error("an exchange began before the host has rested")
+		}
+		time.Sleep(time.Second)
 		a.peers.circle.Store(two)
 		poke(a.peers.quorum.wake)
 		synctest.Wait()
@@ -391,6 +398,7 @@ func TestQuorum_exchangesEndInTime(t *testing.T) {
 		p.wg.Wait()
 		kept.close()
 		moved.close()
+		early.close()
 	})
 }
 

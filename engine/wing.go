@@ -31,7 +31,7 @@ func (p *peers) fly(ctx context.Context, w *wing, site []byte) context.Context {
 	q := p.quorum
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if c := p.circle.Load(); !q.holds(c) || !c.mine(site) {
+	if c := p.circle.Load(); !q.holds(c) || !c.mine(site) || !p.notBefore(site).IsZero() {
 		w.cancel()
 		return w.ctx
 	}
