@@ -83,7 +83,7 @@ func TestAGrowingWeb(t *testing.T) {
 // fleetOf makes a fleet that is not started.
 func fleetOf(t *testing.T, p plan) *fleet {
 	t.Helper()
-	f, err := newFleet(t.Context(), options(), &p, t.TempDir())
+	f, err := newFleet(t.Context(), options(), &p, nil, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
