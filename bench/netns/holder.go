@@ -32,7 +32,7 @@ func hold(ctx context.Context, argv ...string) (*holder, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer said.Close()
+	defer func() { _ = said.Close() }() // it was only read
 	h.cmd.Stdout = out
 	if h.in, err = h.cmd.StdinPipe(); err == nil {
 		err = h.cmd.Start()
