@@ -27,6 +27,7 @@ func TestWhatIsWrongWithAPartition(t *testing.T) {
 		{"who lost the majority went on", func(p *Parted) { p.Sides[1].Late = 1 }, "the smaller side made 1 requests"},
 		{"in a flapping one it may", func(p *Parted) { p.Sides[1].Late, p.Cut = 1, string(Flap) }, ""},
 		{"a side that stopped without need", func(p *Parted) { p.Quorum = false }, "the smaller side stopped, without a quorum"},
+		{"one that had no time to go on", func(p *Parted) { p.Quorum, p.Lasted = false, 20 }, ""},
 		{"the majority stopped as well", func(p *Parted) { p.Sides[0].Last = 0 }, "the larger side asked for nothing"},
 		{"who was cut off did not go on", func(p *Parted) { p.Sides[1].Requests.After = 0 }, "the smaller side asked for nothing after"},
 		{"they never met again", func(p *Parted) { p.Together = -1 }, "not found each other again"},
@@ -34,7 +35,7 @@ func TestWhatIsWrongWithAPartition(t *testing.T) {
 		{"pages are fetched again and again", func(p *Parted) { p.Repeated.After = 6 }, "6 pages asked for again after it, at most 5"},
 		{"what nobody could say whether it was there", func(p *Parted) { p.Repeated.After, p.Repeated.Apart = 5, 500 }, ""},
 	} {
-		p := &Parted{Cut: string(Full), Quorum: true, Together: 4, Excused: 5}
+		p := &Parted{Cut: string(Full), Quorum: true, Lasted: 40, Together: 4, Excused: 5}
 		p.Sides[0] = Side{Agents: []string{"a1", "a2"}, Requests: Phases{1, 1, 1}, Late: 1, Last: 1}
 		p.Sides[1] = Side{Agents: []string{"a3"}, Requests: Phases{1, 1, 1}}
 		c.spoil(p)
