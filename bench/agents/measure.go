@@ -89,7 +89,7 @@ func measure(ctx context.Context, o *Options, p *plan, dir string) (*Run, error)
 	}
 	r, err := f.result(truth, given, &sum, wall)
 	if err == nil && parted != nil {
-		r.Parted, err = parted.sides(f, begun)
+		r.Parted, err = parted.sides(f, r, begun)
 	}
 	if err == nil {
 		r.judge(f.p)

@@ -33,6 +33,13 @@ func Cuts() []Cut { return []Cut{Full, OneWay, Flap} }
 // cutFrom is the part of the pages from which on there is a partition: then each agent has had something of each host.
 const cutFrom = 0.1
 
+// In a flapping one, how long a way is cut, in seconds: membership takes some 8 s for its verdict, a side without a majority stops after 10 s, and
+// hosts are taken over 20 to 27 s after a cut, so some last long enough for each of these.
+const (
+	flapLeast = 4
+	flapMost  = 28
+)
+
 // The ports of agents in namespaces of their own, and of the web that each has on its loopback.
 const (
 	gossipPort = 7946
@@ -55,6 +62,8 @@ type partition struct {
 	cut      time.Time // zero before
 	mended   time.Time // for good
 	together time.Time // when the last agent saw all others again
+
+	unanswered int64 // questions up to then
 }
 
 // newPartition makes the namespaces. The caller closes them.
@@ -132,7 +141,7 @@ func (c *partition) step(ctx context.Context, f *fleet, now time.Time) error {
 			return err
 		}
 		c.cut = time.Now() // from here on nothing passes
-		c.next = c.cut.Add(c.between(2, 16))
+		c.next = c.cut.Add(c.between(flapLeast, flapMost))
 	case c.mended.IsZero() && now.After(c.cut.Add(f.o.CutTime)):
 		c.mended = time.Now()
 		return c.land.Mend(ctx)
@@ -163,13 +172,13 @@ func (c *partition) sever(ctx context.Context, kind Cut) error {
 	return c.land.Part(ctx, c.small)
 }
 
-// flap is one change: membership takes some 8 s for its verdicts, so that some cuts last long enough and some do not.
+// flap is one change.
 func (c *partition) flap(ctx context.Context) error {
 	if !c.severed {
-		c.next = time.Now().Add(c.between(2, 16))
+		c.next = time.Now().Add(c.between(flapLeast, flapMost))
 		return c.sever(ctx, Flap)
 	}
-	c.severed, c.next = false, time.Now().Add(c.between(1, 8))
+	c.severed, c.next = false, time.Now().Add(c.between(1, 6))
 	c.changes++
 	return c.land.Mend(ctx)
 }
@@ -181,8 +190,13 @@ func (c *partition) between(least, most float64) time.Duration {
 
 // look notes when the sides have found each other, by what the agents report.
 func (c *partition) look(f *fleet) error {
-	last := c.mended
+	last, unanswered := c.mended, int64(0)
 	for _, a := range f.agents {
+		t, err := a.told()
+		if err != nil {
+			return err
+		}
+		unanswered += t.Peers.Unanswered
 		since, err := a.sees(len(f.agents))
 		if err != nil || since.IsZero() {
 			return err
@@ -191,7 +205,7 @@ func (c *partition) look(f *fleet) error {
 			last = since
 		}
 	}
-	c.together = last
+	c.together, c.unanswered = last, unanswered
 	return nil
 }
 

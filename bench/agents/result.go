@@ -199,10 +199,6 @@ func (r *Run) judge(p *plan) {
 		r.Allowed = v.Unique
 	case Partition: // by either side; how much of it came when is judged below
 		r.Allowed = r.Parted.Sides[0].Requests.Apart + r.Parted.Sides[1].Requests.Apart
-		r.Parted.Excused = int(r.Peers.Unanswered)
-		if p.quorum {
-			r.Parted.Excused += p.agents * p.fetchers
-		}
 		r.Faults = append(r.Faults, r.Parted.faults()...)
 		if !p.quorum {
 			impoliteAllowed, betweenAllowed = r.Parted.Impolite.Apart, v.BetweenAgents

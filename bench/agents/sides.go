@@ -27,9 +27,10 @@ type Parted struct {
 	Repeated Phases  `json:"repeated"` // pages asked for again
 	// Overlap is Repeated.Apart for each page that was asked for then.
 	Overlap float64 `json:"overlap_apart"`
-	// Excused is how many pages may be asked for again at another time: those of questions that nobody answered, and with a quorum what was under
-	// way when all had to stop.
-	Excused int `json:"excused"`
+	// UnderWay is how many pages may be asked for again at any time with a quorum: what was under way when all had to stop, as they do when it
+	// changes who is there. Unanswered are questions after pages, behind the partition, that nobody answered: those are asked for again, too.
+	UnderWay   int `json:"under_way"`
+	Unanswered int `json:"unanswered"`
 }
 
 // Phases are numbers of something before a partition, while it lasts and the sides have not found each other, and after that.
@@ -62,8 +63,8 @@ const (
 	settling = 5 * time.Second
 )
 
-// sides reads the web's log.
-func (c *partition) sides(f *fleet, begun time.Time) (*Parted, error) {
+// sides reads the web's log, behind a run.
+func (c *partition) sides(f *fleet, run *Run, begun time.Time) (*Parted, error) {
 	world, err := simweb.New(f.p.world)
 	if err != nil {
 		return nil, err
@@ -79,7 +80,11 @@ func (c *partition) sides(f *fleet, begun time.Time) (*Parted, error) {
 	}
 	r := &Parted{Cut: string(f.p.cut), Quorum: f.p.quorum, Began: c.cut.Sub(begun).Seconds(), Lasted: c.mended.Sub(c.cut).Seconds(), Changes: c.changes, Together: -1}
 	settled := time.Unix(math.MaxInt32, 0)
+	if f.p.quorum {
+		r.UnderWay = f.p.agents * f.p.fetchers
+	}
 	if !c.together.IsZero() {
+		r.Unanswered = int(run.Peers.Unanswered - c.unanswered)
 		r.Together, settled = c.together.Sub(c.mended).Seconds(), c.together.Add(settling)
 	}
 	verdict := func(keep func(*simweb.Arrival) bool) simweb.Verdict {
@@ -158,8 +163,8 @@ func (r *Parted) faults() (faults []string) {
 	complain(r.Impolite.Before > 0, "%d breaches of politeness before the partition", r.Impolite.Before)
 	complain(r.Impolite.After > 0, "%d breaches of politeness after it", r.Impolite.After)
 	complain(r.Quorum && r.Impolite.Apart > 0, "%d breaches of politeness by the two sides, with a quorum", r.Impolite.Apart)
-	complain(r.Repeated.Before > r.Excused, "%d pages asked for again before the partition, at most %d are allowed", r.Repeated.Before, r.Excused)
-	complain(r.Repeated.After > r.Excused, "%d pages asked for again after it, at most %d are allowed", r.Repeated.After, r.Excused)
+	complain(r.Repeated.Before > r.UnderWay, "%d pages asked for again before the partition, at most %d are allowed", r.Repeated.Before, r.UnderWay)
+	complain(r.Repeated.After > r.UnderWay+r.Unanswered, "%d pages asked for again after it, at most %d are allowed", r.Repeated.After, r.UnderWay+r.Unanswered)
 	complain(r.Together < 0, "the agents have not found each other again before the end of the crawl")
 	complain(r.Together > findIn.Seconds(), "the agents have found each other after %.0f s, at most %v are allowed", r.Together, findIn)
 	complain(small.Requests.After == 0, "the smaller side asked for nothing after the partition")
@@ -179,8 +184,8 @@ func (r *Parted) print(out io.Writer) {
 		together = fmt.Sprintf("one group again %.0f s after its end", r.Together)
 	}
 	fmt.Fprintf(out, "  parted    %v, %d changes, from %.0f s on for %.1f s; %s\n", r.Cut, r.Changes, r.Began, r.Lasted, together)
-	fmt.Fprintf(out, "  impolite  %d before, %d apart, %d after; asked for again %d before, %d apart (%.4f of the pages asked for then), %d after (%d are excused)\n",
-		r.Impolite.Before, r.Impolite.Apart, r.Impolite.After, r.Repeated.Before, r.Repeated.Apart, r.Overlap, r.Repeated.After, r.Excused)
+	fmt.Fprintf(out, "  impolite  %d before, %d apart, %d after; asked for again %d before, %d apart (%.4f of the pages asked for then), %d after (%d questions unanswered)\n",
+		r.Impolite.Before, r.Impolite.Apart, r.Impolite.After, r.Repeated.Before, r.Repeated.Apart, r.Overlap, r.Repeated.After, r.Unanswered)
 	for i, s := range r.Sides {
 		fmt.Fprintf(out, "  %s %s: %d impolite, smallest gap %v; requests %d before, %d apart (%d from %v on to the end of the partition), %d after\n",
 			[...]string{"larger   ", "smaller  "}[i], strings.Join(s.Agents, " "), s.Impolite, s.MinGap.Round(100*time.Microsecond), s.Requests.Before, s.Requests.Apart, s.Late, stopsIn,

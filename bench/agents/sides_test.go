@@ -33,9 +33,10 @@ func TestWhatIsWrongWithAPartition(t *testing.T) {
 		{"they never met again", func(p *Parted) { p.Together = -1 }, "not found each other again"},
 		{"they met late", func(p *Parted) { p.Together = 61 }, "after 61 s"},
 		{"pages are fetched again and again", func(p *Parted) { p.Repeated.After = 6 }, "6 pages asked for again after it, at most 5"},
+		{"before it they are", func(p *Parted) { p.Repeated.Before = 3 }, "3 pages asked for again before the partition, at most 2"},
 		{"what nobody could say whether it was there", func(p *Parted) { p.Repeated.After, p.Repeated.Apart = 5, 500 }, ""},
 	} {
-		p := &Parted{Cut: string(Full), Quorum: true, Lasted: 40, Together: 4, Excused: 5}
+		p := &Parted{Cut: string(Full), Quorum: true, Lasted: 40, Together: 4, UnderWay: 2, Unanswered: 3}
 		p.Sides[0] = Side{Agents: []string{"a1", "a2"}, Requests: Phases{1, 1, 1}, Late: 1, Last: 1}
 		p.Sides[1] = Side{Agents: []string{"a3"}, Requests: Phases{1, 1, 1}}
 		c.spoil(p)
@@ -87,9 +88,9 @@ func TestSides(t *testing.T) {
 	if at, err := a.sees(2); err != nil || !at.IsZero() {
 		t.Errorf("one is dead: %v %v", at, err)
 	}
-	report(t, a, `{"peers": {"agents": [{"state": "alive", "since": "2026-01-02T03:04:05Z"}, {"state": "alive", "since": "2026-01-02T04:04:05Z"}]}}`)
+	report(t, a, `{"peers": {"agents": [{"state": "alive", "since": "2026-01-02T03:04:05Z"}, {"state": "alive", "since": "2026-01-02T04:04:05Z"}], "unanswered": 4}}`)
 	c.mended = time.Date(2026, 1, 2, 4, 4, 0, 0, time.UTC)
-	if err := c.look(&fleet{agents: []*agent{a, a}}); err != nil || c.together.Sub(c.mended) != 5*time.Second {
+	if err := c.look(&fleet{agents: []*agent{a, a}}); err != nil || c.together.Sub(c.mended) != 5*time.Second || c.unanswered != 8 {
 		t.Errorf("together at %v: %v", c.together, err)
 	}
 }
