@@ -34,7 +34,7 @@ func (l *Land) reaches(t *testing.T, from, to int) bool {
 		return ""
 	}
 	before := received()
-	for range 40 { // the first datagrams after a change may be lost while the way is found
+	for range 12 { // the first datagrams after a change may be lost while the way is found
 		if said, err := run(l.In(from, "bash", "-c", "echo hello > /dev/udp/"+l.Address(to)+"/9")).CombinedOutput(); err != nil &&
 			!strings.Contains(string(said), "refused") {
 			t.Fatalf("%v: %s", err, said)
