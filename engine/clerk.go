@@ -18,11 +18,10 @@ type clerk struct {
 	line   string
 	wake   chan struct{} // capacity 1: there are wishes
 
-	mu     sync.Mutex
-	next   *errand   // guarded by mu: what it will say next; nil when it brings nothing any more
-	shy    time.Time // guarded by mu: before this it does not ask again a keeper who has not answered
-	deaf   bool      // run's: the keeper is of the former version, and knows nothing of leases
-	number uint64    // run's: of the last question
+	mu   sync.Mutex
+	next *errand   // guarded by mu: what it will say next; nil when it brings nothing any more
+	shy  time.Time // guarded by mu: before this it does not ask again a keeper who has not answered
+	deaf bool      // run's: the keeper is of the former version, and knows nothing of leases
 }
 
 // errand is what a clerk says in one question.
@@ -94,9 +93,8 @@ func (k *clerk) bring(ctx context.Context) {
 		k.leases.sayHere(k.line, e.wishes)
 		return
 	}
-	k.number++
 	question := binary.BigEndian.AppendUint64([]byte{questionLease}, k.leases.run)
-	question = binary.AppendUvarint(question, k.number)
+	question = binary.AppendUvarint(question, k.leases.number.Add(1))
 	for _, w := range e.wishes {
 		question = lease.AppendWish(question, w)
 	}

@@ -24,6 +24,7 @@ type leases struct {
 	book   lease.Keeper         // of the addresses that this agent keeps
 	holder lease.Holder         // of those that it asks
 	run    uint64               // tells the questions of this process from those of one before
+	number atomic.Uint64        // of the last question, whoever brought it: a keeper who was lost for a while remembers those of the clerk before
 
 	answered chan struct{} // closed
 

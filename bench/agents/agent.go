@@ -40,8 +40,9 @@ func (s state) live() bool { return s == running || s == dying || s == leaving }
 type agent struct {
 	id       string
 	capacity int
-	dir      string // its crawl directory
-	words    string // file of what it says
+	dir      string                           // its crawl directory
+	words    string                           // file of what it says
+	enter    func(command ...string) []string // what runs a command where the agent lives; nil for here
 	gossip   string
 	post     string
 	proxy    string // of the web: one for each agent, since each address has so many ports only
@@ -65,7 +66,11 @@ func (a *agent) start(ctx context.Context, program string, args []string, exits 
 	if err != nil {
 		return fmt.Errorf("agents: %w", err)
 	}
-	cmd := exec.CommandContext(ctx, program, args...)
+	argv := append([]string{program}, args...)
+	if a.enter != nil {
+		argv = a.enter(argv...)
+	}
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Stdout, cmd.Stderr = words, words
 	err = cmd.Start()
 	_ = words.Close() // the child has its own
@@ -130,6 +135,7 @@ type Peers struct {
 	LettersSent   int64 `json:"letters_sent"`
 	BytesSent     int64 `json:"bytes_sent"`
 	Asked         int64 `json:"asked"`       // questions of the last life after pages that others may have
+	Unanswered    int64 `json:"unanswered"`  // of these
 	Recovered     int64 `json:"recovered"`   // pages that others had
 	HandedOver    int64 `json:"handed_over"` // URLs
 }
@@ -140,6 +146,7 @@ func (p *Peers) add(q Peers) {
 	p.LettersSent += q.LettersSent
 	p.BytesSent += q.BytesSent
 	p.Asked += q.Asked
+	p.Unanswered += q.Unanswered
 	p.Recovered += q.Recovered
 	p.HandedOver += q.HandedOver
 }

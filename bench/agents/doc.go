@@ -18,6 +18,10 @@
 //	lambda     different URLs of other hosts on a page, mean of all pages: from the truth
 //	work       pages a second for each agent and each fetch worker (their Figure 3), and CPU time a page, which says more on one machine
 //
+// In a partition the agents live in network namespaces of their own (bench/netns), each with the web on its loopback: one process that listens in
+// all of them, so that there is one log, and no request crosses what is cut. The same judge reads that log three times over: of all agents, and of
+// those of each side, up to the cut, up to where the sides have found each other, and to the end.
+//
 // What it costs that there are several can be told from what a small web and a full machine cost by two controls: with Options.Grow
 // each agent has as much to do in each run, and with Options.Apart as many agents do the same work and know nothing of each other.
 //

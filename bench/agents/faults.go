@@ -40,6 +40,8 @@ func (f *fleet) step(ctx context.Context, now time.Time) error {
 		return f.killNext(now)
 	case Lose, Leave, Depart, Join:
 		return f.once(ctx)
+	case Partition:
+		return f.parted.step(ctx, f, now)
 	case Plain, Capacity:
 	}
 	return nil
@@ -130,6 +132,8 @@ func (s *faults) happened(f *fleet) error {
 			return nil
 		}
 		return fmt.Errorf("agents: the run was over before half of its pages were reported: give it more pages or longer delays")
+	case Partition:
+		return f.parted.happened(f)
 	case Plain, Capacity:
 	}
 	return nil

@@ -22,20 +22,23 @@ type fleet struct {
 	agents []*agent
 	exits  chan exit
 	faults faults
-	pages  int // that are to be had
+	parted *partition // nil if there is none
+	pages  int        // that are to be had
 }
 
 // stopped is the exit status of a crawl that a signal has ended, and that can go on.
 const stopped = 130
 
 // newFleet gives each agent a directory and two ports.
-func newFleet(ctx context.Context, o *Options, p *plan, dir string) (*fleet, error) {
-	f := &fleet{o: o, p: p, exits: make(chan exit)}
+func newFleet(ctx context.Context, o *Options, p *plan, parted *partition, dir string) (*fleet, error) {
+	f := &fleet{o: o, p: p, parted: parted, exits: make(chan exit)}
 	taken := newPorts()
 	for k := range p.agents {
 		id := fmt.Sprintf("a%d", k+1)
 		a := &agent{id: id, capacity: p.capacity(k), dir: filepath.Join(dir, id), words: filepath.Join(dir, id+".log")}
-		if p.peering() {
+		if f.parted != nil {
+			f.parted.settle(a, k)
+		} else if p.peering() {
 			var err error
 			if a.gossip, err = taken.free(ctx); err != nil {
 				return nil, err
@@ -68,8 +71,11 @@ func (f *fleet) args(a *agent) []string {
 	args := []string{
 		"crawl", "--dir", a.dir, "--seeds", f.web.Seeds, "--proxy", a.proxy, "--resolver", fmt.Sprintf("hashed:%d", f.web.Where.IPs),
 		"--host-delay", f.p.pace.HostDelay.String(), "--ip-delay", f.p.pace.IPDelay.String(), "--fetchers", fmt.Sprint(f.p.fetchers),
-		"--retry-wait", "10s", "--contact", "https://example.org/agents/" + a.id, "--progress", "none",
+		"--retry-wait", "10s", "--contact", contactOf(a.id), "--progress", "none",
 		"--workbench-memory", "32MiB", "--cache-memory", "8MiB", "--sieve-memory", "8MiB", "--seen-memory", "16MiB", "--novelty-memory", "4MiB",
+	}
+	if f.parted != nil {
+		return slices.Concat(args, f.parted.args(f, a), f.o.Pass)
 	}
 	args = append(args, f.o.Pass...)
 	if !f.p.peering() {
@@ -90,6 +96,9 @@ func (f *fleet) args(a *agent) []string {
 	}
 	return append(args, "--agents", fmt.Sprint(first))
 }
+
+// contactOf is the contact that an agent gives, by which its requests are told from the others' in the web's log.
+func contactOf(id string) string { return "https://example.org/agents/" + id }
 
 func (f *fleet) start(ctx context.Context, a *agent) error {
 	return a.start(ctx, f.o.Program, f.args(a), f.exits)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"orbweaver/bench/load"
 	"orbweaver/bench/simweb"
@@ -49,7 +50,16 @@ func measure(ctx context.Context, o *Options, p *plan, dir string) (*Run, error)
 	seeds := min(seedCount, world.Hosts())
 	given := world.Seeds(seeds)
 	truth := world.Expected(simweb.ExpectOptions{Seeds: given})
-	f, err := newFleet(ctx, o, p, dir)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var parted *partition
+	if p.scenario == Partition {
+		if parted, err = newPartition(ctx, p, dir); err != nil {
+			return nil, err
+		}
+		defer parted.land.Close()
+	}
+	f, err := newFleet(ctx, o, p, parted, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -58,13 +68,12 @@ func measure(ctx context.Context, o *Options, p *plan, dir string) (*Run, error)
 	for _, d := range f.archives() {
 		args = append(args, "--judge", d)
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	web, err := load.StartChild(ctx, o.Program, p.world, p.agents, args...)
+	web, err := f.serve(ctx, args)
 	if err != nil {
 		return nil, err
 	}
 	f.pages = truth.Pages()
+	begun := time.Now()
 	wall, err := f.run(ctx, web)
 	if err != nil {
 		cancel()
@@ -79,6 +88,12 @@ func measure(ctx context.Context, o *Options, p *plan, dir string) (*Run, error)
 		return nil, errors.New("agents: nobody asked the simulated web for anything")
 	}
 	r, err := f.result(truth, given, &sum, wall)
+	if err == nil && parted != nil {
+		r.Parted, err = parted.sides(f, r, begun)
+	}
+	if err == nil {
+		r.judge(f.p)
+	}
 	if err == nil && p.peering() {
 		err = f.audit(ctx, r)
 	}
@@ -88,6 +103,17 @@ func measure(ctx context.Context, o *Options, p *plan, dir string) (*Run, error)
 	faults, err := f.fsck(ctx)
 	r.Faults = append(r.Faults, faults...)
 	return r, err
+}
+
+// serve starts the web.
+func (f *fleet) serve(ctx context.Context, args []string) (*load.Child, error) {
+	if f.parted == nil {
+		return load.StartChild(ctx, f.o.Program, f.p.world, f.p.agents, args...)
+	}
+	if err := f.parted.seal(ctx, f); err != nil {
+		return nil, err
+	}
+	return f.parted.web(ctx, f, args)
 }
 
 // seedCount is how many seeds each agent is given: the same ones all.

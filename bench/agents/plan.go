@@ -3,6 +3,7 @@ package agents
 import (
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"orbweaver/bench/simweb"
@@ -20,10 +21,14 @@ const (
 	Leave    Scenario = "leave"    // in the middle one is asked to stop, and does not come back
 	Depart   Scenario = "depart"   // in the middle one leaves for good: ctl leave
 	Join     Scenario = "join"     // in the middle one more comes
+
+	Partition Scenario = "partition" // in network namespaces of their own they are cut apart for a while
 )
 
 // Scenarios are all there are, in the order in which they are run.
-func Scenarios() []Scenario { return []Scenario{Plain, Capacity, Kill, Lose, Leave, Depart, Join} }
+func Scenarios() []Scenario {
+	return []Scenario{Plain, Capacity, Kill, Lose, Leave, Depart, Join, Partition}
+}
 
 // Pace is how fast a run may be.
 type Pace struct {
@@ -52,6 +57,10 @@ type Options struct {
 	Rejoin    time.Duration // from a kill to the next life
 	Most      time.Duration // for one run; it is an error if it is not over then
 
+	Cuts    []Cut         // partitions, each a run for each of Quorums
+	Quorums []bool        // whether the agents want leave of a majority
+	CutTime time.Duration // how long a partition lasts
+
 	// Apart keeps the agents from each other, which must be found out: N agents have overlap N-1.
 	Apart bool
 	Pass  []string  // further arguments of each agent
@@ -71,6 +80,8 @@ type plan struct {
 	world    simweb.Config
 	pace     Pace
 	apart    bool
+	cut      Cut  // of a partition
+	quorum   bool // in it
 }
 
 // plans are the runs that the options ask for, the plain ones first.
@@ -84,6 +95,13 @@ func (o *Options) plans() ([]plan, error) {
 			continue
 		case Capacity:
 			p.agents, p.shares, p.world, p.pace = len(o.Shares), o.Shares, o.Crowd, o.Pace
+		case Partition:
+			parted, err := o.parted(p)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, parted...)
+			continue
 		case Kill, Lose, Leave, Depart, Join:
 		default:
 			return nil, fmt.Errorf("agents: no scenario is called %q: there are %v", s, Scenarios())
@@ -94,6 +112,29 @@ func (o *Options) plans() ([]plan, error) {
 		all = append(all, p.named(o))
 	}
 	number(all)
+	return all, nil
+}
+
+// parted gives each cut its runs.
+func (o *Options) parted(p plan) (all []plan, err error) {
+	if smaller(p.agents) < 1 {
+		return nil, fmt.Errorf("agents: %s with %d agents: want at least 3, so that one side is smaller", p.scenario, p.agents)
+	}
+	if o.Apart {
+		return nil, fmt.Errorf("agents: %s of agents that know nothing of each other: want one or the other", p.scenario)
+	}
+	for _, c := range o.Cuts {
+		if !slices.Contains(Cuts(), c) {
+			return nil, fmt.Errorf("agents: no partition is called %q: there are %v", c, Cuts())
+		}
+		for _, q := range o.Quorums {
+			p.name, p.cut, p.quorum = string(c), c, q
+			if q {
+				p.name += "-quorum"
+			}
+			all = append(all, p)
+		}
+	}
 	return all, nil
 }
 

@@ -18,7 +18,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // options ask for everything there is.
 func options() *Options {
 	return &Options{
-		Scenarios: Scenarios(), World: simweb.Plain(), Agents: []int{1, 4}, Fetchers: []int{16, 64}, Among: 3, Shares: []int{1, 2, 4},
+		Scenarios: Scenarios(), World: simweb.Plain(), Agents: []int{1, 4}, Fetchers: []int{16, 64}, Among: 3, Shares: []int{1, 2, 4}, Cuts: Cuts(), Quorums: []bool{true, false},
 		Pace: Pace{HostDelay: time.Second}, FaultPace: Pace{HostDelay: time.Minute},
 	}
 }
@@ -35,7 +35,7 @@ func TestPlans(t *testing.T) {
 	for i := range plans {
 		names = append(names, plans[i].name)
 	}
-	if want := "plain-1x16 plain-4x16 plain-1x64 plain-4x64 capacity kill lose leave depart join"; strings.Join(names, " ") != want {
+	if want := "plain-1x16 plain-4x16 plain-1x64 plain-4x64 capacity kill lose leave depart join full-quorum full one-way-quorum one-way flap-quorum flap"; strings.Join(names, " ") != want {
 		t.Fatalf("%q, want %q", names, want)
 	}
 	four, capacity, kill := plans[3], plans[4], plans[5]
@@ -53,6 +53,14 @@ func TestPlans(t *testing.T) {
 		t.Errorf("%+v %v", plans, err)
 	}
 	o.Agents = []int{1, 4}
+	for _, bad := range []func(o *Options){func(o *Options) { o.Cuts = []Cut{"half"} }, func(o *Options) { o.Among = 2 }, func(o *Options) { o.Apart = true }} {
+		o := options()
+		o.Scenarios = []Scenario{Partition}
+		bad(o)
+		if plans, err := o.plans(); err == nil {
+			t.Errorf("%+v", plans)
+		}
+	}
 	o.Apart, o.Scenarios, o.Fetchers = true, []Scenario{Plain}, []int{8}
 	if plans, err = o.plans(); err != nil || plans[1].name != "plain-4-apart" || plans[1].peering() {
 		t.Errorf("%+v %v", plans, err)
@@ -83,7 +91,7 @@ func TestAGrowingWeb(t *testing.T) {
 // fleetOf makes a fleet that is not started.
 func fleetOf(t *testing.T, p plan) *fleet {
 	t.Helper()
-	f, err := newFleet(t.Context(), options(), &p, t.TempDir())
+	f, err := newFleet(t.Context(), options(), &p, nil, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

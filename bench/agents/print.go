@@ -45,6 +45,9 @@ func (r *Run) print(out io.Writer) {
 		fmt.Fprintf(out, "  audit     %d of %d pages at several agents; %d captures (%.1f MB) superseded, %d of them marked now\n", a.Shared, a.Pages, a.Superseded,
 			float64(a.SupersededBytes)/1e6, a.Marked)
 	}
+	if r.Parted != nil {
+		r.Parted.print(out)
+	}
 	for _, e := range r.Each {
 		fmt.Fprintf(out, "  %-9s capacity %d, share %.3f: ", e.ID, e.Capacity, e.Share)
 		if e.Hosts >= 0 {

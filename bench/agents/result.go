@@ -53,6 +53,7 @@ type Run struct {
 
 	Peers   Peers           `json:"peers"` // of all agents
 	Audit   *Audit          `json:"audit,omitempty"`
+	Parted  *Parted         `json:"partition,omitempty"` // nil if there was none
 	Each    []Each          `json:"each"`
 	Faults  []string        `json:"faults"` // what is wrong
 	Verdict *simweb.Verdict `json:"verdict"`
@@ -143,7 +144,6 @@ func (f *fleet) result(truth *simweb.Truth, seeds []string, sum *load.Summary, w
 			return nil, err
 		}
 	}
-	r.judge(f.p)
 	return r, nil
 }
 
@@ -189,13 +189,20 @@ func (r *Run) balance() {
 // judge says what is wrong.
 func (r *Run) judge(p *plan) {
 	v := r.Verdict
-	r.Impolite = v.HostGapViolations + v.IPGapViolations + v.HostConcurrency + v.IPConcurrency + v.RetryAfterViolations + v.RobotsViolations + v.Nameless
+	r.Impolite = impolite(v)
 	held := v.Held - v.Stored
+	impoliteAllowed, betweenAllowed := 0, 0
 	switch p.scenario {
 	case Kill:
 		r.Allowed = r.Kills * p.inFlight()
 	case Lose: // its pages are fetched again, of necessity, and what it had not yet reported
 		r.Allowed = v.Unique
+	case Partition: // by either side; how much of it came when is judged below
+		r.Allowed = r.Parted.Sides[0].Requests.Apart + r.Parted.Sides[1].Requests.Apart
+		r.Faults = append(r.Faults, r.Parted.faults()...)
+		if !p.quorum {
+			impoliteAllowed, betweenAllowed = r.Parted.Impolite.Apart, v.BetweenAgents
+		}
 	case Plain, Capacity, Leave, Depart, Join:
 	}
 	heldAllowed := r.Allowed
@@ -208,7 +215,7 @@ func (r *Run) judge(p *plan) {
 	}{
 		{v.Missing, 0, "pages missing"}, {v.AttemptsMissing, 0, "URLs never asked for"},
 		{r.Repeated, r.Allowed, "pages asked for again"}, {held, heldAllowed, "pages held twice"},
-		{r.Impolite, 0, "breaches of politeness or obedience"}, {v.BetweenAgents, 0, "of them between two agents"},
+		{r.Impolite, impoliteAllowed, "breaches of politeness or obedience"}, {v.BetweenAgents, betweenAllowed, "of them between two agents"},
 		{v.DigestMismatches, 0, "wrong digests"}, {v.Duplicates, 0, "pages twice in one archive"}, {v.StoredUnknown, 0, "unknown pages stored"},
 		{v.Unexpected, 0, "unexpected requests"},
 	} {

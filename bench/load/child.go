@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,6 +37,16 @@ const childReady = 60 * time.Second
 
 // StartChild starts program (this binary) as `sim`, a proxy on so many addresses, and waits until it listens. The caller calls Stop.
 func StartChild(ctx context.Context, program string, world simweb.Config, proxies int, args ...string) (*Child, error) {
+	var where []string
+	for k := range max(proxies, 1) {
+		where = append(where, fmt.Sprintf("127.0.0.%d:0", 1+k))
+	}
+	return StartChildAt(ctx, []string{program}, world, where, args...)
+}
+
+// StartChildAt does the same with a proxy at each of some addresses, as in Options, and with what begins the command line beside the program:
+// a tool that becomes it.
+func StartChildAt(ctx context.Context, program []string, world simweb.Config, proxies []string, args ...string) (*Child, error) {
 	dir, err := os.MkdirTemp("", "orbweaver-web-")
 	if err != nil {
 		return nil, fmt.Errorf("load: %w", err)
@@ -49,10 +60,11 @@ func StartChild(ctx context.Context, program string, world simweb.Config, proxie
 		return nil, errors.Join(fmt.Errorf("load: %w", err), os.RemoveAll(dir))
 	}
 	args = append([]string{"sim", "--json", "--until-eof", "--world", filepath.Join(dir, "world.json"), "--seeds-file", w.Seeds}, args...)
-	for k := range max(proxies, 1) {
-		args = append(args, "--proxy", fmt.Sprintf("127.0.0.%d:0", 1+k))
+	for _, address := range proxies {
+		args = append(args, "--proxy", address)
 	}
-	w.cmd = exec.CommandContext(ctx, program, args...)
+	args = slices.Concat(program[1:], args)
+	w.cmd = exec.CommandContext(ctx, program[0], args...)
 	w.cmd.Stderr = &w.stderr
 	// It needs a quarter of what the crawler does; with fewer threads the two get into each other's way less often.
 	w.cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", max(runtime.NumCPU()/2, 1)))

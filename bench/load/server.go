@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/netip"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,7 +21,7 @@ import (
 const ListenersMax = 8192
 
 // Options says what a Server listens on. Addresses are "IP:port" on loopback; port 0 takes a free one. Empty ones are left
-// out.
+// out. On Linux "IP:port@FILE" is on the loopback of another network namespace, such as /proc/PID/ns/net.
 type Options struct {
 	Proxy string // HTTP proxy: absolute form, and CONNECT for TLS
 	// More are further addresses of the proxy: a client has some 28,000 ports for each.
@@ -170,11 +171,16 @@ func loopback(address string) (netip.AddrPort, error) {
 
 // listen opens one listener and starts its first goroutine; Close waits for all of them.
 func (s *Server) listen(ctx context.Context, address string, serve func(net.Conn)) (netip.AddrPort, error) {
-	ap, err := loopback(address)
+	where, namespace, _ := strings.Cut(address, "@")
+	ap, err := loopback(where)
 	if err != nil {
 		return ap, err
 	}
-	d, err := openDoor(ctx, ap)
+	var d *door
+	err = inNamespace(namespace, func() (err error) {
+		d, err = openDoor(ctx, ap)
+		return err
+	})
 	if err != nil {
 		return ap, fmt.Errorf("load: %w", err)
 	}

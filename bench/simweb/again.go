@@ -59,3 +59,24 @@ func (l *Log) Lose(n int) {
 		l.chunks[i/logChunk][i%logChunk].flags |= flagLost
 	}
 }
+
+// Only returns the log of some of the arrivals, as if there had been no others. The original lives on.
+func (l *Log) Only(keep func(*Arrival) bool) *Log {
+	records, agents := l.snapshot(0)
+	only := l.w.NewLog()
+	l.mu.Lock()
+	only.base, only.conns, only.agents, only.names = l.base, l.conns, agents, slices.Clone(l.names)
+	for name, id := range l.nameIDs {
+		only.nameIDs[name] = id
+	}
+	l.mu.Unlock()
+	records = slices.DeleteFunc(records, func(r record) bool {
+		a := l.arrival(&r, agents)
+		return !keep(&a)
+	})
+	for chunk := range slices.Chunk(records, logChunk) {
+		only.chunks = append(only.chunks, append(make([]record, 0, logChunk), chunk...))
+	}
+	only.count = len(records)
+	return only
+}

@@ -51,3 +51,33 @@ func TestWorldAgainRemembersFirstTries(t *testing.T) {
 		t.Error("another world")
 	}
 }
+
+// Of a log some arrivals are kept, with all that is told of them, strangers' URLs too; the log itself stays whole, and the judge sees the rest alone.
+func TestOnlySomeOfALog(t *testing.T) {
+	w, err := New(Plain())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := w.NewLog()
+	begin := time.Unix(1000, 0)
+	l.connect(begin)
+	for i, agent := range []string{"one", "other", "one"} {
+		l.add(&arrival{start: begin.Add(time.Duration(i) * time.Second), end: begin.Add(time.Duration(i) * time.Second), t: target{host: 1}, status: 200, flags: flagWhole, agent: []byte(agent)})
+	}
+	l.add(&arrival{start: begin, end: begin, t: target{host: -1, kind: kindUnknown}, url: "http://stranger.test/", agent: []byte("other")})
+	p := Promise{HostDelay: 1500 * time.Millisecond, Partial: true, Resumed: true}
+	if v := w.Judge(l, p, nil); v.HostGapViolations != 2 || v.Repeated != 2 || v.Arrivals != 4 {
+		t.Errorf("of all: %+v", v)
+	}
+	one := l.Only(func(a *Arrival) bool { return a.Agent == "one" })
+	if v := w.Judge(one, p, nil); v.HostGapViolations != 0 || v.Repeated != 1 || v.Arrivals != 2 || v.MinHostGap != 2*time.Second {
+		t.Errorf("of one: %+v", v)
+	}
+	other := l.Only(func(a *Arrival) bool { return a.Agent == "other" })
+	last := Arrival{}
+	for last = range other.All() {
+	}
+	if other.Len() != 2 || last.URL != "http://stranger.test/" || l.Len() != 4 {
+		t.Errorf("%d and %d arrivals, the last %+v", other.Len(), l.Len(), last)
+	}
+}

@@ -6,15 +6,17 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
 	"orbweaver/bench/agents"
+	"orbweaver/bench/netns"
 	"orbweaver/bench/simweb"
 )
 
 type benchAgentsCmd struct {
-	Scenario   []string `help:"plain, capacity, kill, lose, leave, depart, join, or all." default:"all" placeholder:"NAME"`
+	Scenario   []string `help:"plain, capacity, kill, lose, leave, depart, join, partition, or all." default:"all" placeholder:"NAME"`
 	Agents     []count  `help:"Numbers of agents, each a plain run." default:"1,2,4,8" placeholder:"N"`
 	Fetchers   []count  `help:"Numbers of fetch workers of an agent, each with each number of agents; the other runs take the first." default:"64" placeholder:"N"`
 	Among      count    `help:"Agents in the runs with faults." default:"4" placeholder:"N" least:"1"`
@@ -35,6 +37,9 @@ type benchAgentsCmd struct {
 	FaultIPDelay   duration `name:"fault-ip-delay" help:"The same for addresses." default:"100ms" placeholder:"TIME"`
 	KillEvery      duration `help:"From one kill to the next." default:"20s" placeholder:"TIME"`
 	Rejoin         duration `help:"From a kill to the next start of the same agent." default:"2s" placeholder:"TIME"`
+	Partition      []string `help:"Partitions: full, one-way, flap, or all." default:"all" placeholder:"NAME"`
+	Quorum         string   `help:"Whether agents in partitions want leave of a majority: yes, no, or both, a run each." enum:"yes,no,both" default:"both"`
+	PartitionTime  duration `help:"How long a partition lasts." default:"40s" placeholder:"TIME"`
 	Most           duration `help:"The longest that one run may take." default:"10m" placeholder:"TIME"`
 
 	Pass    []string `help:"A further argument of each agent, such as --pass=--warc-level=3. Repeatable." placeholder:"ARG" sep:"none"`
@@ -52,13 +57,16 @@ func (*benchAgentsCmd) Help() string {
 	return `Starts several agents as processes on loopback, and one simulated web that they share, and says what came of it, judged from outside:
 coverage, overlap and communication overhead as in the UbiCrawler papers, politeness over all agents together, work per agent and fetch
 worker, CPU time a page. Scenarios: plain; capacity (agents of different size); kill (kill -9 in turn, with return); lose (one agent and its
-disk); leave (one stops in good order); depart (one leaves for good); join (one comes later).
+disk); leave (one stops in good order); depart (one leaves for good); join (one comes later); partition (agents in network namespaces of their own, of
+which the smaller side is cut off for a while: full; one-way, so that it is not heard; flap, at random), with --quorum and without. Partitions take
+Linux, unshare, nsenter, ip, and leave to make user namespaces; without these the exit status is 1, and all leaves them out.
 
 Examples:
   orbweaver bench agents
   orbweaver bench agents --scenario plain --agents 1,8,1,8,1,8
   orbweaver bench agents --scenario plain --grow --hosts 500 --ips 250 --mean 12 --host-delay 1500ms
   orbweaver bench agents --scenario kill,lose --among 8
+  orbweaver bench agents --scenario partition --partition full,one-way --quorum yes --among 5
   orbweaver bench agents --scenario plain --agents 2 --apart      # must fail: overlap 1`
 }
 
@@ -111,11 +119,20 @@ func (c *benchAgentsCmd) options(w *world) (o agents.Options, err error) {
 	o.Pass, o.Fsck, o.Every = c.Pass, c.Fsck, int(c.Digests.n)
 	for _, s := range c.Scenario {
 		if s == "all" {
-			o.Scenarios = append(o.Scenarios, agents.Scenarios()...)
+			o.Scenarios = append(o.Scenarios, c.all(w)...)
 			continue
 		}
 		o.Scenarios = append(o.Scenarios, agents.Scenario(s))
 	}
+	for _, p := range c.Partition {
+		if p == "all" {
+			o.Cuts = append(o.Cuts, agents.Cuts()...)
+			continue
+		}
+		o.Cuts = append(o.Cuts, agents.Cut(p))
+	}
+	o.Quorums = map[string][]bool{"yes": {true}, "no": {false}, "both": {true, false}}[c.Quorum]
+	o.CutTime = c.PartitionTime.d
 	o.Agents, o.Fetchers, o.Shares, o.Grow = numbers(c.Agents), numbers(c.Fetchers), numbers(c.Capacities), c.Grow
 	o.Pace = agents.Pace{HostDelay: c.HostDelay.d, IPDelay: c.IPDelay.d}
 	o.FaultPace = agents.Pace{HostDelay: c.FaultHostDelay.d, IPDelay: c.FaultIPDelay.d}
@@ -127,6 +144,20 @@ func (c *benchAgentsCmd) options(w *world) (o agents.Options, err error) {
 	o.Slow.PagesPerHostMean, o.Slow.PagesPerHostMax = int(c.FaultMean.n), 2*int(c.FaultMean.n)
 	o.Crowd.Hosts, o.Crowd.IPs, o.Crowd.PagesPerHostMean, o.Crowd.PagesPerHostMax = int(c.Crowd.n), max(1, int(c.Crowd.n)/4), 2, 4
 	return o, nil
+}
+
+// all are all scenarios that can be played here: one that takes what is not everywhere is left out, and that is said.
+func (c *benchAgentsCmd) all(w *world) []agents.Scenario {
+	list := agents.Scenarios()
+	why := netns.Try(w.ctx)
+	if c.Apart {
+		why = errors.New("agents that are --apart know nothing of each other")
+	}
+	if why == nil {
+		return list
+	}
+	fmt.Fprintf(w.stderr, "without partitions: %v\n", why)
+	return slices.DeleteFunc(list, func(s agents.Scenario) bool { return s == agents.Partition })
 }
 
 // empty removes what an earlier run has left, and refuses a directory that holds more than that.

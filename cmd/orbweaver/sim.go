@@ -31,7 +31,7 @@ type simCmd struct {
 	Hostile      []string `help:"Serve hostile hosts beside the others: cases by their ids, as H01; list prints those there are. Case H01 has the host h01.test." placeholder:"ID,..."`
 	HostileHosts count    `help:"So many hosts of each case: h01.test, h01-1.test, h01-2.test ..." default:"1" placeholder:"N"`
 
-	Proxy  []string `help:"Serve as HTTP proxy on this loopback address; give it several times for several, since each takes some 28,000 connections." default:"127.0.0.1:8080" placeholder:"ADDR"`
+	Proxy  []string `help:"Serve as HTTP proxy on this loopback address; give it several times for several, since each takes some 28,000 connections. ADDR@FILE is on the loopback of another network namespace, such as /proc/PID/ns/net (Linux)." default:"127.0.0.1:8080" placeholder:"ADDR"`
 	HTTP   string   `name:"http" help:"Serve directly by Host field." placeholder:"ADDR"`
 	TLS    string   `name:"tls" help:"Serve directly inside TLS." placeholder:"ADDR"`
 	DNS    string   `name:"dns" help:"Answer DNS questions, UDP and TCP." placeholder:"ADDR"`

@@ -42,6 +42,7 @@ var starters = places{
 	"bench/vitro/soak.go":            "the watch; what OnStart returns waits for it",
 	"bench/simnet/net.go":            "Close resets what is open and waits for all that is served",
 	"bench/load/dns.go":              "Close of the server waits",
+	"bench/load/namespace_linux.go":  "whoever asks for what is done in another namespace waits for it",
 	"bench/load/post.go":             "Close of the server waits",
 	"bench/load/server.go":           "Close waits for those who stand at the doors",
 	"bench/rooms/virtualize.go":      "the stretch waits for Collect",

@@ -1,0 +1,80 @@
+package engine
+
+import (
+	"context"
+	"log/slog"
+	"net/netip"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/engine/lease"
+)
+
+// tenant is an agent that asks another for addresses, and does nothing else: the seam of its peers.
+type tenant struct {
+	Peering
+	self  string
+	peers *peers
+	to    *tenant
+}
+
+func (n *tenant) Self() string { return n.self }
+
+func (n *tenant) Ask(_ context.Context, _ string, question []byte) ([]byte, error) {
+	return n.to.peers.leases.answer(n.self, question[1:])
+}
+
+// newTenant is one of two agents, each with the same circle.
+func newTenant(t *testing.T, self Peer, both []Peer) *tenant {
+	t.Helper()
+	n := &tenant{self: self.ID}
+	n.peers = &peers{seam: n, store: self.Store, line: self.line(), say: slog.New(slog.DiscardHandler), grace: peerGrace}
+	n.peers.leases.init(n.peers)
+	n.peers.leases.gap = func() time.Duration { return 100 * time.Millisecond }
+	c, err := newCircle(both, nil, 0, self.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.peers.leases.keep(c, nil, time.Now(), peerGrace)
+	return n
+}
+
+// A keeper that was taken for dead, and had only been out of reach, answers from the first question on: it has not forgotten the questions of
+// before, and those of now are later ones.
+func TestAKeeperThatWasLostAnswersAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		both := []Peer{{ID: "a", Capacity: 1, Store: 1}, {ID: "b", Capacity: 1, Store: 2}}
+		a, b := newTenant(t, both[0], both), newTenant(t, both[1], both)
+		a.to = b
+		time.Sleep(time.Minute) // nobody is a new keeper
+		k := a.peers.leases.keepers.Load()
+		addr := netip.MustParseAddr("10.0.0.1")
+		for k.mine(lease.Addr(addr.As16())) {
+			addr = addr.Next()
+		}
+		for life := range 3 {
+			ctx, stop := context.WithCancel(t.Context())
+			clerk := a.peers.leases.hire("b", both[1].line())
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				clerk.run(ctx)
+			}()
+			for range 5 {
+				lent, _ := a.peers.leases.borrow(t.Context(), nil, addr)
+				if lent == nil {
+					t.Fatalf("life %d: the address is not to be had; %d of %d questions were not answered", life, a.peers.n.leaseUnanswered.Load(), a.peers.n.leaseAsked.Load())
+				}
+				a.peers.leases.give(addr, time.Now(), false)
+				time.Sleep(10 * time.Second) // the lease is over, and is asked for again
+			}
+			stop()
+			<-ended
+			a.peers.leases.fire(both[1].line())
+		}
+		if asked, not := a.peers.n.leaseAsked.Load(), a.peers.n.leaseUnanswered.Load(); asked < 15 || not > 0 {
+			t.Errorf("%d of %d questions were not answered", not, asked)
+		}
+	})
+}
