@@ -224,6 +224,37 @@ func TestAgents_oneLeavesAndThenAnotherIsLost(t *testing.T) {
 	}
 }
 
+// An agent that starts again while another leaves, and has not yet found out who is there, brings that one all the same what it owes to it: otherwise
+// nobody would ever end.
+func TestAgents_whoComesBackWhileAnotherLeavesStillOwesItLetters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBand(t, smallWorld(*firstSeed+845, simweb.Plain()), 4)
+		running := b.all()
+		time.Sleep(10 * time.Second)
+		b.hub.sever([]string{"agent-1"}, []string{"agent-0"}, true)
+		time.Sleep(15 * time.Second)
+		running["agent-1"].stop()
+		<-running["agent-1"].done
+		if r := b.reports["agent-1"]; r.Peers.Waiting == 0 {
+			t.Fatal("nothing waits for anybody")
+		}
+		b.bury(running["agent-3"])
+		time.Sleep(2 * time.Second) // until everybody has heard of that
+		if err := running["agent-0"].leave(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+		b.hub.mend()
+		b.start(t.Context(), "agent-1") // it waits for agent-3 for a while
+		b.names = b.names[:3]
+		b.wait()
+		if v := b.judge(); v.Coverage != 1 || impolite(v) {
+			v.Print(t.Output())
+			t.Error("the oracle complains")
+		}
+	})
+}
+
 // Who has nobody to leave anything to cannot leave, and crawls on.
 func TestAgents_nobodyLeavesIfNobodyStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
