@@ -131,10 +131,7 @@ func (p *peers) begin(cut *peersCut, again bool) error {
 		p.founded.Store(cut.Founded)
 		p.begun.Store(cut.Begun)
 		p.fetched.heir = cut.Heir
-		p.leavers.self = cut.Leaving
-		for _, line := range cut.Going {
-			p.leavers.going[line] = leaveGoing
-		}
+		p.leavers.resume(cut, p.line)
 	}
 	p.calmAt.Store(-1) // nobody has looked yet
 	p.agreed.Store(-1)

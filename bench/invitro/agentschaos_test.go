@@ -99,7 +99,7 @@ func newChaos(t *testing.T, seed uint64, p perils) *chaos {
 		world.IPs = []int{20, 50, 150}[rng.IntN(3)]
 	}
 	if rng.IntN(3) == 0 {
-		world.Robots.AllowAll, world.Robots.Redirect = 0.1, 0.2
+		world.Robots.AllowAll, world.Robots.Rules, world.Robots.Redirect = 0.1, 0.2, 0.2
 	}
 	world.Timing.HugeBytes = 60 << 10
 	c := &chaos{
