@@ -151,6 +151,7 @@ func (m *moving) give(vs *visitState, now time.Time) {
 		return
 	}
 	b.Unpark(vs, nil) // what it waits for goes to whoever has it now
+	m.peers.heard(m.key)
 	m.begin(vs, now)
 	m.addAll(vs, now)
 	if m.held > 0 || len(m.state) > 0 || b.Due(vs).After(now) {

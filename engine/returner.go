@@ -128,6 +128,7 @@ func (r *returner) sendHop(h *robotsHop) error {
 			r.bench.Unpark(vs, nil)
 		}
 	})
+	r.feed() // a letter brought it, and nobody else may have a reason to look when it is due
 	if err == nil && !sent {
 		err = r.settle(&robotsVerdict{site: h.origin, unreachable: true})
 	}
@@ -136,6 +137,7 @@ func (r *returner) sendHop(h *robotsHop) error {
 
 // deliver ends the waiting of a site whose robots.txt was redirected elsewhere.
 func (r *returner) deliver(v *robotsVerdict) error {
+	r.peers.heard(v.site)
 	return r.hosts.look(v.site, func(vs *visitState) {
 		now := time.Now()
 		if v.rules != nil {
@@ -150,5 +152,6 @@ func (r *returner) deliver(v *robotsVerdict) error {
 		if pause := robotsPause(tries); v.unreachable && pause > 0 {
 			r.bench.Postpone(vs, now.Add(pause), time.Time{})
 		}
+		r.feed() // a letter brought it, and nobody else may have a reason to look when it is due
 	})
 }

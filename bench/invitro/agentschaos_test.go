@@ -228,6 +228,9 @@ func (c *chaos) comeBack(name string) {
 	c.come(name)
 }
 
+// asked is how often an agent has asked for anything: its archive has fewer pages.
+func (c *chaos) asked(name string) int { return c.requests([]string{name}, time.Time{}, time.Now()) }
+
 // some is a random part of the agents.
 func (c *chaos) some() (names []string) {
 	for _, name := range c.names {
@@ -292,7 +295,7 @@ func (c *chaos) kill(a *agent) {
 	back := time.Duration(c.rng.Int64N(int64(4 * time.Second)))
 	if c.rng.IntN(2) == 0 { // it is missed
 		back = time.Duration(c.rng.Int64N(int64(90 * time.Second)))
-		c.again += c.pages(a.name)
+		c.again += c.asked(a.name)
 	}
 	c.later(back, func() { c.comeBack(a.name) })
 }
@@ -303,7 +306,7 @@ func (c *chaos) lose(a *agent) {
 	}
 	c.say("%s is killed, and its disk is lost", a.name)
 	c.die(a)
-	c.again += c.pages(a.name)
+	c.again += c.asked(a.name)
 	if c.rng.IntN(2) == 0 {
 		delete(c.absent, a.name)
 		c.gone[a.name], c.lost[a.name] = true, true
@@ -321,7 +324,7 @@ func (c *chaos) halt(a *agent) {
 	a.stop()
 	<-a.done
 	c.absent[a.name] = true
-	c.again += c.pages(a.name) // if it is missed
+	c.again += c.asked(a.name) // if it is missed
 	c.later(time.Duration(c.rng.Int64N(int64(90*time.Second))), func() { c.comeBack(a.name) })
 }
 
@@ -441,6 +444,24 @@ func (c *chaos) verdict(began time.Time) {
 		v.Unexpected, v.DigestMismatches)
 	if len(faults) > 0 {
 		v.Print(c.t.Output())
+		c.explain(v)
 		c.t.Errorf("the oracle complains: %s", strings.Join(faults, "; "))
+	}
+}
+
+// explain says how all ended, and what was asked of the hosts of missing pages.
+func (c *chaos) explain(v simweb.Verdict) {
+	for _, name := range c.names {
+		r := c.reports[name]
+		c.t.Logf("%s: %s (%s), %d queued, %v", name, r.State, r.Reason, r.URLsQueued, r.Outcomes)
+	}
+	for _, example := range v.Examples {
+		if url, is := strings.CutPrefix(example, "missing: "); is {
+			for a := range c.rig.Log.All() {
+				if strings.HasPrefix(url, a.Site) {
+					c.t.Logf("%v %s asks for %s: %d, whole %v", a.Time.Format("15:04:05.000"), agentOf(&a), a.URL, a.Status, a.Whole)
+				}
+			}
+		}
 	}
 }
