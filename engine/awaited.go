@@ -56,26 +56,15 @@ func (a *awaited) overdue(now time.Time) (sites [][]byte) {
 // awaits says that a site of this agent waits for another agent.
 func (p *peers) awaits() bool { return p != nil && p.awaited.any() }
 
-// heard notes that a site does not wait for another agent any more.
-func (p *peers) heard(site []byte) {
-	if p != nil {
-		p.awaited.drop(site)
-	}
-}
-
-// giveUpWaiting ends the waiting of sites that have waited for too long, and says whether there were any.
-func (p *peers) giveUpWaiting(now time.Time) (some bool, err error) {
-	if p == nil {
-		return false, nil
-	}
+// giveUpWaiting ends the waiting of sites that have waited for too long.
+func (p *peers) giveUpWaiting(now time.Time) error {
 	for _, site := range p.awaited.overdue(now) {
 		if !p.mine(site) {
 			continue
 		}
-		some = true
 		if err := p.robots.deliver(&robotsVerdict{site: site, unreachable: true}); err != nil {
-			return some, err
+			return err
 		}
 	}
-	return some, nil
+	return nil
 }

@@ -155,11 +155,6 @@ func (d *distributor) step(now time.Time) (moved bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if some, err := d.peers.giveUpWaiting(now); err != nil {
-		return false, err
-	} else if some {
-		d.feed()
-	}
 	d.vs = d.bench.DueDeferred(now, d.vs[:0])
 	for _, vs := range d.vs {
 		d.newborn.Put(vs)
@@ -194,7 +189,6 @@ func (d *distributor) bury() error {
 		if d.peers.sendVerdict(&robotsVerdict{site: origin, unreachable: true}) {
 			continue
 		}
-		d.peers.heard(origin)
 		vs, err := d.hosts.get(origin)
 		if err != nil {
 			return err

@@ -137,7 +137,6 @@ func (r *returner) sendHop(h *robotsHop) error {
 
 // deliver ends the waiting of a site whose robots.txt was redirected elsewhere.
 func (r *returner) deliver(v *robotsVerdict) error {
-	r.peers.heard(v.site)
 	return r.hosts.look(v.site, func(vs *visitState) {
 		now := time.Now()
 		if v.rules != nil {

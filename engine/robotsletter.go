@@ -40,6 +40,7 @@ func (p *peers) sendVerdict(v *robotsVerdict) bool {
 	c := p.circle.Load()
 	owner := c.owner(v.site)
 	if owner == c.self {
+		p.awaited.drop(v.site)
 		return false
 	}
 	p.n.steps.Add(1)
