@@ -283,7 +283,7 @@ func (p *peers) complete(now []Peer, patient bool) bool {
 	if p.begun.Load() {
 		p.settled = !patient || !slices.ContainsFunc(p.circle.Load().peers, func(p Peer) bool { return !slices.Contains(now, p) })
 	} else {
-		p.settled = len(now) >= p.least
+		p.settled = len(now) >= p.least || p.quorum.underWay(time.Now())
 	}
 	return p.settled
 }

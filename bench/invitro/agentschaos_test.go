@@ -155,6 +155,9 @@ func (c *chaos) tell() {
 		c.later(time.Duration(c.rng.Int64N(int64(2*time.Minute))), func() { c.comeBack(name) })
 	}
 	time.Sleep(5 * time.Second)
+	for c.quorum && !c.agree() { // who is lost before that is waited for for ever
+		time.Sleep(time.Second)
+	}
 	lasts := time.Duration(30+c.rng.IntN(240)) * time.Second
 	calm := time.Duration(2+c.rng.IntN(20)) * time.Second
 	for time.Since(began) < lasts {
@@ -249,7 +252,18 @@ func (c *chaos) spare() bool {
 	if !c.quorum {
 		return up > 1
 	}
-	return len(c.absent) == 0 && !c.split && up > 2
+	return len(c.absent) == 0 && !c.split && up > 2 && c.agree()
+}
+
+// agree says that all who run have agreed on who they are, or are at the end.
+func (c *chaos) agree() bool {
+	up := c.up()
+	for _, name := range up {
+		if q := c.running[name].report().Peers.Quorum; q != nil && (!q.Majority || !slices.Equal(q.Agreed, up)) {
+			return false
+		}
+	}
+	return true
 }
 
 // event has something happen.
@@ -312,9 +326,6 @@ func (c *chaos) lose(a *agent) {
 	if c.rng.IntN(2) == 0 {
 		delete(c.absent, a.name)
 		c.gone[a.name], c.lost[a.name] = true, true
-		if c.quorum {
-			c.until(time.Now().Add(60 * time.Second))
-		}
 		return
 	}
 	c.disks[a.name] = vfs.NewMem(c.rng.Uint64())
