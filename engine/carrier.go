@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -43,9 +44,10 @@ type post struct {
 
 // carry makes sure that somebody carries letters to each of the others.
 func (p *peers) carry(ctx context.Context, c *circle) {
+	all := slices.Concat(c.peers, p.owed())
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for i, peer := range c.peers {
+	for i, peer := range all {
 		if i == c.self || p.posts[peer.line()] != nil {
 			continue
 		}
@@ -70,6 +72,16 @@ func (p *peers) carry(ctx context.Context, c *circle) {
 			})
 		}
 	}
+}
+
+// owed are those who are there, leave for good, and wait for letters from this agent: it may have started when they were going already.
+func (p *peers) owed() (peers []Peer) {
+	for _, peer := range p.seam.Peers() {
+		if all, _ := p.box.Waiting(peer.line()); all > 0 && peer.line() != p.line && p.isGoing(peer.line()) {
+			peers = append(peers, peer)
+		}
+	}
+	return peers
 }
 
 // dismiss ends the carrying to one agent, and waits for that.

@@ -24,12 +24,7 @@ var errDeparture = errors.New("engine: stopped while it left for good")
 // run is over when the other agents have everything, or with ctx, or at the signal.
 func (d *departure) run(ctx context.Context) error {
 	p := d.peers
-	select {
-	case <-p.came: // it may have started just now, to go on with leaving
-	case <-d.signal:
-	case <-ctx.Done():
-	}
-	if err := d.ended(ctx); err != nil {
+	if err := d.arrived(ctx); err != nil {
 		return err
 	}
 	p.say.Info("this agent leaves for good: its hosts are given to the others")
@@ -40,6 +35,32 @@ func (d *departure) run(ctx context.Context) error {
 	}
 	p.departed.Store(true)
 	return nil
+}
+
+// arrived returns when this agent is among the others: it may have started just now, to go on with leaving. If it was going already, those who have
+// not heard of that hear it first: with a quorum they would never agree with those who have.
+func (d *departure) arrived(ctx context.Context) error {
+	p := d.peers
+	tick := time.NewTicker(leavePeriod)
+	defer tick.Stop()
+	if !p.isGoing(p.line) {
+		tick.Stop()
+	}
+	for {
+		select {
+		case <-p.came:
+			return d.ended(ctx)
+		case <-tick.C:
+			p.quorum.goes()
+			if _, err := p.tellLeave(ctx, leaveGoing); err != nil {
+				return err
+			}
+		case <-d.signal:
+			return errDeparture
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // ended says why it must not go on.

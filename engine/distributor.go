@@ -457,7 +457,7 @@ func (d *distributor) nothingSoon(now time.Time) bool {
 	// In the order in which things move: what one look misses, the next one sees. The bench is looked at in one, since
 	// its sites go round: a site that is due now is leased a moment later, and due or on the refill list after that.
 	born := d.newborn.Puts()
-	if d.ready.Len() > 0 || d.newborn.Len() > 0 || d.bench.Soon(now.Add(d.retryWait), (*Site).answers) || d.pagesOut.Load() > 0 {
+	if d.peers.awaits() || d.ready.Len() > 0 || d.newborn.Len() > 0 || d.bench.Soon(now.Add(d.retryWait), (*Site).answers) || d.pagesOut.Load() > 0 {
 		return false
 	}
 	// A flush carries from the one to the other; and a site whose address has run out goes the other way, from the bench to the name servers.

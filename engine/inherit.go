@@ -139,6 +139,8 @@ func seedMark(seed uint64) uint32 {
 	return uint32(xxh3.Hash(b[:])) | 1
 }
 
+func markOf(key seen.Digest) uint32 { return binary.LittleEndian.Uint32(key[16:]) }
+
 // hasURL says whose answer of a URL is known: own is this agent's line, empty is nobody.
 func (f *fetched) hasURL(seed uint64, own string, url []byte) (line string, err error) {
 	have, err := f.hasKey(fetchedKey(urlx.Fingerprint(seed, url)))
@@ -164,7 +166,7 @@ func (f *fetched) inherited() []inheritance {
 
 // ofKey says whose list a key is from; false if that counts no more.
 func (f *fetched) ofKey(own inheritance, key seen.Digest) (of inheritance, ok bool) {
-	mark := binary.LittleEndian.Uint32(key[16:])
+	mark := markOf(key)
 	if mark == 0 {
 		return own, true
 	}

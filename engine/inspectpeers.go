@@ -26,9 +26,7 @@ type PeersView struct {
 	// told again, by other fingerprints than their own, and each more than once.
 	Changed bool
 	Outbox  outbox.Cut
-	Fetched seen.Cut // the URLs that have an answer, by the keys that FetchedKey makes of their fingerprints
-	// Inherited says that those of agents that have left for good are among these.
-	Inherited bool
+	Fetched seen.Cut // the URLs that have an answer, by the keys that FetchedKey makes of their fingerprints; and others, see IsOwnKey
 }
 
 // Agents is what the cut says of other agents; nil for a crawl alone.
@@ -36,7 +34,7 @@ func (i *Inspection) Agents() (*PeersView, error) {
 	if i.peers == nil {
 		return nil, nil //nolint:nilnil // as the comment says
 	}
-	v := &PeersView{Peers: i.peers.Peers, All: i.peers.All, Changed: i.peers.Turns > 1, Outbox: i.peers.Outbox, Fetched: i.peers.Fetched, Inherited: len(i.peers.Heir) > 0}
+	v := &PeersView{Peers: i.peers.Peers, All: i.peers.All, Changed: i.peers.Turns > 1, Outbox: i.peers.Outbox, Fetched: i.peers.Fetched}
 	self := func(p Peer) bool { return p.Store == i.store }
 	if n := slices.IndexFunc(v.All, self); n >= 0 && !slices.ContainsFunc(v.Peers, self) { // it leaves for good, or has left
 		v.Self = v.All[n]
@@ -73,6 +71,12 @@ func readOutboxImage(fsys vfs.FS, dir string, generation uint64) ([]byte, error)
 
 // FetchedKey is the key of a URL in the map of those that have an answer, by its fingerprint.
 func FetchedKey(fp xxh3.Uint128) seen.Digest { return fetchedKey(fp) }
+
+// IsOwnKey says of a key there that the answer is this agent's; the others are of agents that left for good, or died while they did.
+func IsOwnKey(key seen.Digest) bool { return markOf(key) == 0 }
+
+// KeptItem says of an item for another agent that whoever takes its place is told it, too.
+func KeptItem(item []byte) bool { return kindOf(item) == letterLink || kindOf(item) == letterHop }
 
 // Line is the name of a peer's line in the outbox.
 func (p Peer) Line() string { return p.line() }

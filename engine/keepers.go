@@ -39,13 +39,15 @@ func newKeepers(c *circle, away []string) *keepers {
 	if c.self >= 0 {
 		k.self = c.lines[c.self]
 	}
-	if !slices.ContainsFunc(c.lines, func(line string) bool { return slices.Contains(away, line) }) {
+	isAway := func(line string) bool { return slices.Contains(away, line) }
+	here := func(line string) bool { return !isAway(line) }
+	if !slices.ContainsFunc(c.lines, isAway) || !slices.ContainsFunc(c.lines, here) { // all may be, where this agent leaves
 		return k
 	}
 	var members []ring.Member
 	k.peers, k.lines = nil, nil
 	for i, line := range c.lines {
-		if !slices.Contains(away, line) {
+		if here(line) {
 			k.peers, k.lines = append(k.peers, c.peers[i]), append(k.lines, line)
 			members = append(members, ring.Member{ID: c.peers[i].ID, Capacity: c.peers[i].Capacity})
 		}

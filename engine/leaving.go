@@ -58,6 +58,17 @@ func (p *peers) leaves() bool {
 	return p.leavers.self
 }
 
+// resume goes on where the last run ended. An agent by whose circle it was gone is gone still: some of the others go by the same, and those that have not
+// heard of it must.
+func (l *leavers) resume(cut *peersCut, self string) {
+	if l.self = cut.Leaving; l.self && !slices.Contains(linesOf(cut.Peers), self) {
+		l.stage = leaveGoing
+	}
+	for _, line := range cut.Going {
+		l.going[line] = leaveGoing
+	}
+}
+
 // leave makes this agent one that leaves.
 func (p *peers) leave() {
 	p.leavers.mu.Lock()

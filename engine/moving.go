@@ -55,6 +55,9 @@ func (m *moving) step(now time.Time) (more bool, err error) {
 	if m == nil {
 		return false, nil
 	}
+	if err := m.peers.giveUpWaiting(now); err != nil {
+		return false, err
+	}
 	if m.asked {
 		m.asked, m.chunk = false, 0
 		if !m.busy {
@@ -148,6 +151,7 @@ func (m *moving) give(vs *visitState, now time.Time) {
 		return
 	}
 	b.Unpark(vs, nil) // what it waits for goes to whoever has it now
+	m.peers.awaited.drop(m.key)
 	m.begin(vs, now)
 	m.addAll(vs, now)
 	if m.held > 0 || len(m.state) > 0 || b.Due(vs).After(now) {

@@ -39,6 +39,7 @@ type peers struct {
 	fetched  *fetched
 	aloft    *aloft // pages between fetch and archive
 	cleared  cleared
+	awaited  awaited
 	quorum   *quorum   // nil if each side of a partition goes on
 	least    int       // agents that there must be before the crawl begins
 	epoch    time.Time // letters leave a whole number of periods after it
@@ -131,10 +132,7 @@ func (p *peers) begin(cut *peersCut, again bool) error {
 		p.founded.Store(cut.Founded)
 		p.begun.Store(cut.Begun)
 		p.fetched.heir = cut.Heir
-		p.leavers.self = cut.Leaving
-		for _, line := range cut.Going {
-			p.leavers.going[line] = leaveGoing
-		}
+		p.leavers.resume(cut, p.line)
 	}
 	p.calmAt.Store(-1) // nobody has looked yet
 	p.gate.Shut(waitingForAgents)
@@ -284,7 +282,7 @@ func (p *peers) complete(now []Peer, patient bool) bool {
 	if p.begun.Load() {
 		p.settled = !patient || !slices.ContainsFunc(p.circle.Load().peers, func(p Peer) bool { return !slices.Contains(now, p) })
 	} else {
-		p.settled = len(now) >= p.least
+		p.settled = len(now) >= p.least || p.quorum.underWay(time.Now())
 	}
 	return p.settled
 }

@@ -60,7 +60,7 @@ type quorum struct {
 
 // open begins: nothing is fetched before a majority says so.
 func (q *quorum) open(c *circle) {
-	q.circle, q.shut = c, quorumBegins
+	q.circle, q.shut, q.pending = c, quorumBegins, true
 	q.peers.gate.Shut(q.shut)
 }
 
@@ -191,6 +191,21 @@ func (q *quorum) begin(now time.Time) {
 		p.restart(now)
 	}
 	q.turns = 0
+}
+
+// underWay says that others have agreed on who they are: then the crawl has begun, and whoever comes to it needs no more of them than a majority.
+func (q *quorum) underWay(now time.Time) bool {
+	if q == nil {
+		return false
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, v := range q.votes {
+		if ageOf(now, v.at) < quorumProof && len(v.Sets.formed()) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // allows says whether this agent may go by those who are there: a majority would as well, and who is not among them cannot have hosts any

@@ -128,6 +128,7 @@ func (r *returner) sendHop(h *robotsHop) error {
 			r.bench.Unpark(vs, nil)
 		}
 	})
+	r.feed() // a letter brought it, and nobody else may have a reason to look when it is due
 	if err == nil && !sent {
 		err = r.settle(&robotsVerdict{site: h.origin, unreachable: true})
 	}
@@ -150,5 +151,6 @@ func (r *returner) deliver(v *robotsVerdict) error {
 		if pause := robotsPause(tries); v.unreachable && pause > 0 {
 			r.bench.Postpone(vs, now.Add(pause), time.Time{})
 		}
+		r.feed() // a letter brought it, and nobody else may have a reason to look when it is due
 	})
 }

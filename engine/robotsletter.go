@@ -15,7 +15,7 @@ import (
 //	'V' 1  age (8)  site (s)  rules (s)   what came of it; without rules: they could not be had
 //
 // The site waits meanwhile, parked. It does not wait for ever: if the other agent is lost, whoever takes its place is told of the hop again; if
-// this one is, it asks for its robots.txt anew when it is run again, or its heir does. A hop that comes twice is fetched twice, and a verdict
+// this one is, it asks for its robots.txt anew when it is run again, or its heir does; and if nothing is heard, see awaited. A hop that comes twice is fetched twice, and a verdict
 // that nobody waits for any more sets the rules all the same.
 
 // sendHop gives a hop to the agent that is responsible for where it leads, and says whether that is another one.
@@ -26,6 +26,9 @@ func (p *peers) sendHop(h *robotsHop) bool {
 	it := mustItem(h.item)
 	it.Rest = append(append([]byte(nil), h.site...), it.Rest...)
 	p.pass(nil, &it)
+	if p.mine(h.origin) {
+		p.awaited.add(h.origin, time.Now())
+	}
 	return true
 }
 
@@ -37,6 +40,7 @@ func (p *peers) sendVerdict(v *robotsVerdict) bool {
 	c := p.circle.Load()
 	owner := c.owner(v.site)
 	if owner == c.self {
+		p.awaited.drop(v.site)
 		return false
 	}
 	p.n.steps.Add(1)

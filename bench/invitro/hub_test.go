@@ -27,6 +27,8 @@ type hub struct {
 	asked   int
 
 	way   func(ctx context.Context, from, to string, letter []byte) error // of each letter before it arrives; nil for none
+	drops func() bool                                                     // says of anything that is sent, answers too, that it does not arrive; nil for never
+	eats  func(letter []byte) bool                                        // says that a letter is acknowledged, and read by nobody; nil for none
 	acked func(from, to string)                                           // called when a letter was acknowledged; nil for nobody
 }
 
@@ -186,7 +188,7 @@ func (d *desk) Leave(context.Context) error {
 // travel takes the way from one agent to another; it fails if that carries nothing.
 func (h *hub) travel(ctx context.Context, from, to string) error {
 	h.mu.Lock()
-	cut, wait := h.cut[way{from, to}], h.latency()
+	cut, wait := h.cut[way{from, to}] || h.drops != nil && h.drops(), h.latency()
 	h.mu.Unlock()
 	if cut {
 		wait = 3 * time.Second
@@ -212,7 +214,7 @@ func (d *desk) reach(ctx context.Context, to string) (engine.PeerServer, error) 
 	d.hub.mu.Lock()
 	defer d.hub.mu.Unlock()
 	other := d.hub.desks[to]
-	if other == nil || other.server == nil || d.hub.desks[d.peer.ID] != d || d.hub.blind[way{d.peer.ID, to}] {
+	if other == nil || other.server == nil || d.server == nil || d.hub.desks[d.peer.ID] != d || d.hub.blind[way{d.peer.ID, to}] {
 		return nil, errAway
 	}
 	return other.server, nil
@@ -235,6 +237,9 @@ func (d *desk) Send(ctx context.Context, to string, letter []byte) error {
 		if err != nil || former && item[0] != 'L' {
 			return engine.ErrLetter
 		}
+	}
+	if d.hub.eats != nil && d.hub.eats(letter) {
+		return nil
 	}
 	if err = s.Letter(ctx, d.peer.ID, slices.Clone(letter)); err != nil {
 		return err

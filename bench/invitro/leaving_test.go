@@ -1,6 +1,7 @@
 package invitro
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -222,6 +223,87 @@ func TestAgents_oneLeavesAndThenAnotherIsLost(t *testing.T) {
 			})
 		})
 	}
+}
+
+// An agent that starts again while another leaves, and has not yet found out who is there, brings that one all the same what it owes to it: otherwise
+// nobody would ever end.
+func TestAgents_whoComesBackWhileAnotherLeavesStillOwesItLetters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBand(t, smallWorld(*firstSeed+845, simweb.Plain()), 4)
+		running := b.all()
+		time.Sleep(10 * time.Second)
+		b.hub.sever([]string{"agent-1"}, []string{"agent-0"}, true)
+		time.Sleep(15 * time.Second)
+		running["agent-1"].stop()
+		<-running["agent-1"].done
+		if r := b.reports["agent-1"]; r.Peers.Waiting == 0 {
+			t.Fatal("nothing waits for anybody")
+		}
+		b.bury(running["agent-3"])
+		time.Sleep(2 * time.Second) // until everybody has heard of that
+		if err := running["agent-0"].leave(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+		b.hub.mend()
+		b.start(t.Context(), "agent-1") // it waits for agent-3 for a while
+		b.names = b.names[:3]
+		b.wait()
+		if v := b.judge(); v.Coverage != 1 || impolite(v) {
+			v.Print(t.Output())
+			t.Error("the oracle complains")
+		}
+	})
+}
+
+// One that is stopped while it leaves goes on with it, though one of the others has never heard of that: with a quorum they could not agree on who they
+// are, and nobody would ever fetch anything again.
+func TestAgents_notEverybodyHasHeardThatOneLeaves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBand(t, smallWorld(*firstSeed+848, simweb.Plain()), 3)
+		b.quorum = true
+		b.hub.latency = func() time.Duration { return 150 * time.Millisecond } // so that leaving takes a while
+		b.alter = func(_ string, c *engine.Config, _ *engine.Seams) { c.AgentAway = time.Second }
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Hour)
+		defer cancel()
+		running := map[string]*agent{}
+		for _, name := range b.names {
+			running[name] = b.start(ctx, name)
+		}
+		time.Sleep(20 * time.Second)
+		running["agent-1"].stop()
+		<-running["agent-1"].done
+		time.Sleep(30 * time.Second) // the others go on without it
+		left := running["agent-2"]
+		if err := left.leave(ctx); err != nil {
+			t.Fatal(err)
+		}
+		for share := 1.0; share > 0; time.Sleep(20 * time.Millisecond) {
+			for _, a := range left.report().Peers.Agents {
+				if a.ID == left.name {
+					share = a.Share
+				}
+			}
+		}
+		left.stop()
+		<-left.done
+		if r := b.reports[left.name]; r.State != engine.StateStopped {
+			t.Fatalf("%s: %s (%s)", left.name, r.State, r.Reason)
+		}
+		b.start(ctx, "agent-1")
+		b.start(ctx, left.name)
+		b.wait()
+		v := b.judge()
+		if v.Coverage != 1 || v.Repeated > b.config("").Fetchers || impolite(v) {
+			v.Print(t.Output())
+			t.Error("the oracle complains")
+		}
+		for _, name := range b.names {
+			if r := b.reports[name]; r.State != engine.StateFinished {
+				t.Errorf("%s: %s (%s)", name, r.State, r.Reason)
+			}
+		}
+	})
 }
 
 // Who has nobody to leave anything to cannot leave, and crawls on.

@@ -22,7 +22,8 @@ func (c *checker) compareArchive(t *tally, j journaled) {
 		c.fault("seen", engine.SeenDir, "%d of its %d digests lead to no record of the archive", c.seen.Len()-t.matched, c.seen.Len())
 	}
 	n := &c.cut.Counters
-	if t.unclaimed > n.Unclaimed+int64(c.places.robots)+int64(len(c.hops)) {
+	foreign := c.foreignHops()
+	if t.unclaimed > n.Unclaimed+int64(c.places.robots)+int64(len(c.hops))+foreign {
 		c.fault("seen", engine.SeenDir, "it lacks the payloads of %d records, and %d could not be noted", t.unclaimed, n.Unclaimed)
 	}
 	if t.revisits != n.Revisits {
@@ -33,7 +34,7 @@ func (c *checker) compareArchive(t *tally, j journaled) {
 	}
 	// A robots.txt is no page, nor is what its redirects lead to, nor an answer that was not good enough and asked for
 	// again; a link to a robots.txt makes it one.
-	if least, most := t.pages-t.robotsMoved*robotsHops-n.Retries, t.pages+t.robots; n.Pages < least || n.Pages > most {
+	if least, most := t.pages-t.robotsMoved*robotsHops-foreign-n.Retries, t.pages+t.robots; n.Pages < least || n.Pages > most {
 		c.fault(area, file, "%d pages were stored, and the archive has %d, %d robots.txt not included", n.Pages, t.pages, t.robots)
 	}
 	c.compareStatuses(t)
@@ -62,6 +63,15 @@ func (c *checker) compareStatuses(t *tally) {
 		c.note(area, file, "%d responses with status 2xx were counted, and the archive has %d: the store filter refused the others, or they are lost",
 			counted, stored)
 	}
+}
+
+// foreignHops is how many answers may be to what a robots.txt led to whose redirect is in the archive of another agent. A hop is counted as a robots.txt
+// that was asked for.
+func (c *checker) foreignHops() int64 {
+	if c.agents == nil {
+		return 0
+	}
+	return max(c.cut.Counters.RobotsFetched-int64(c.places.robots), 0)
 }
 
 // robotsHops is how many redirects of a robots.txt are followed.

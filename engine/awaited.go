@@ -1,0 +1,70 @@
+package engine
+
+import (
+	"sync"
+	"time"
+)
+
+// awaited are the sites of this agent that wait for what another asks for on their behalf (robotsletter.go). What came of it may go astray: agents
+// do not hear at the same moment who is there, so that it may be sent to one that takes the site for its own, or to nobody. So after a
+// while it counts as unreachable, and is asked for again.
+type awaited struct {
+	mu    sync.Mutex
+	until map[string]time.Time // guarded by mu: by key
+}
+
+// awaitedMost is how long a site waits. An answer that comes later is taken all the same.
+const awaitedMost = 2 * time.Minute
+
+// add notes that a site waits from now on.
+func (a *awaited) add(site []byte, now time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.until == nil {
+		a.until = make(map[string]time.Time)
+	}
+	a.until[string(site)] = now.Add(awaitedMost)
+}
+
+// drop notes that it does not.
+func (a *awaited) drop(site []byte) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.until, string(site))
+}
+
+// any says that one waits.
+func (a *awaited) any() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.until) > 0
+}
+
+// overdue are those that have waited for too long, and do not wait any more.
+func (a *awaited) overdue(now time.Time) (sites [][]byte) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for site, until := range a.until {
+		if !now.Before(until) {
+			sites = append(sites, []byte(site))
+			delete(a.until, site)
+		}
+	}
+	return sites
+}
+
+// awaits says that a site of this agent waits for another agent.
+func (p *peers) awaits() bool { return p != nil && p.awaited.any() }
+
+// giveUpWaiting ends the waiting of sites that have waited for too long.
+func (p *peers) giveUpWaiting(now time.Time) error {
+	for _, site := range p.awaited.overdue(now) {
+		if !p.mine(site) {
+			continue
+		}
+		if err := p.robots.deliver(&robotsVerdict{site: site, unreachable: true}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
