@@ -62,8 +62,8 @@ func TestAKeeperThatWasLostAnswersAtOnce(t *testing.T) {
 				clerk.run(ctx)
 			}()
 			for range 5 {
-				lent, _ := a.peers.leases.borrow(t.Context(), nil, addr)
-				if lent == nil {
+				lent, _ := a.peers.leases.borrow(t.Context(), nil, addr, func() {})
+				if !lent {
 					t.Fatalf("life %d: the address is not to be had; %d of %d questions were not answered", life, a.peers.n.leaseUnanswered.Load(), a.peers.n.leaseAsked.Load())
 				}
 				a.peers.leases.give(addr, time.Now(), false)
