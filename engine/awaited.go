@@ -11,10 +11,15 @@ import (
 type awaited struct {
 	mu    sync.Mutex
 	until map[string]time.Time // guarded by mu: by key
+	again time.Time            // guarded by mu: when to look who has waited for too long
 }
 
-// awaitedMost is how long a site waits. An answer that comes later is taken all the same.
-const awaitedMost = 2 * time.Minute
+const (
+	// awaitedMost is how long a site waits. An answer that comes later is taken all the same.
+	awaitedMost = 2 * time.Minute
+	// awaitedLook is how often all of them are looked at.
+	awaitedLook = time.Second
+)
 
 // add notes that a site waits from now on.
 func (a *awaited) add(site []byte, now time.Time) {
@@ -44,6 +49,10 @@ func (a *awaited) any() bool {
 func (a *awaited) overdue(now time.Time) (sites [][]byte) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if now.Before(a.again) {
+		return nil
+	}
+	a.again = now.Add(awaitedLook)
 	for site, until := range a.until {
 		if !now.Before(until) {
 			sites = append(sites, []byte(site))
