@@ -50,7 +50,7 @@ func land(t *testing.T, members int) *Land {
 	t.Helper()
 	l, err := New(t.Context(), members)
 	if errors.Is(err, ErrImpossible) {
-		t.Skip(err)
+		t.Skip(err) // not every machine gives leave to make them; bench/invitro plays partitions without
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +62,7 @@ func land(t *testing.T, members int) *Land {
 // Members reach each other; a part that is moved away reaches its own only; what is lost is lost one way; and all is well again after Mend.
 func TestCutAndMended(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
-		t.Skip(err)
+		t.Skip(err) // what is sent here is sent by bash
 	}
 	l := land(t, 3)
 	type way struct{ from, to int }

@@ -22,10 +22,10 @@ func parted(dir string, more ...string) result {
 // others go on; without one each side is polite by itself. That they should have a quorum and have none is found out.
 func TestG01_realProcessesAreCutApart(t *testing.T) {
 	if testing.Short() || raceEnabled {
-		t.Skip("takes a minute")
+		t.Skip("takes a minute") // -short is for the seconds between two edits; it runs in CI
 	}
 	if err := netns.Try(t.Context()); errors.Is(err, netns.ErrImpossible) {
-		t.Skip(err)
+		t.Skip(err) // not every machine gives leave to make namespaces; bench/invitro plays partitions without
 	}
 	t.Setenv(asProgram, "1")
 	cases := []struct {
