@@ -50,6 +50,7 @@ func (p *peers) count() int64 {
 // agree tells the others, when they ask, that nothing is left for this agent to do, and was not at a count.
 func (p *peers) agree(count int64) {
 	p.calmAt.Store(count)
+	p.word.Store(true)
 	p.standings.forgive()
 	poke(p.calmed)
 }
@@ -127,9 +128,9 @@ func (p *peers) settle(ctx context.Context) error {
 
 // awaitOver returns when the crawl is over, which this agent finds out or is told, and says whether it is; else ctx has ended.
 func (p *peers) awaitOver(ctx context.Context) bool {
-	timer := time.NewTimer(0)
+	timer := time.NewTimer(calmPeriod)
+	timer.Stop() // until it is needed
 	defer timer.Stop()
-	<-timer.C
 	for period, count := calmPeriod, p.count(); ; {
 		select {
 		case <-p.calmed:

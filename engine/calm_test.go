@@ -37,6 +37,7 @@ type villager struct {
 	self  Peer
 	peers *peers
 	tasks []time.Time
+	fresh bool         // it has just started again
 	cut   [2]time.Time // nobody reaches it, and it nobody, from then to then
 	wake  chan struct{}
 }
@@ -51,7 +52,7 @@ func (v *villager) Known() []KnownPeer {
 
 // isBehind says that it may not have heard yet what the others know.
 func (v *villager) isBehind() bool {
-	return !time.Now().Before(v.cut[0]) && time.Now().Before(v.cut[1].Add(calmPeriodMost+calmPeriod))
+	return v.fresh || !time.Now().Before(v.cut[0]) && time.Now().Before(v.cut[1].Add(calmPeriodMost+calmPeriod))
 }
 
 func (v *villager) isCut() bool { return !time.Now().Before(v.cut[0]) && time.Now().Before(v.cut[1]) }
@@ -194,4 +195,33 @@ func TestCalm_allEndOrNobodyDoes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An agent that was killed when the others found out that the crawl is over, and started again, may have lost what it had: it ends when it has
+// nothing to do, and not before.
+func TestCalm_whoHasStartedAgainIsNotToldButAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := &village{t: t, here: map[string]*villager{}, agents: 2}
+		all := []Peer{{ID: "a0", Capacity: 1, Store: 1}, {ID: "a1", Capacity: 1, Store: 2}}
+		var tasks []time.Time
+		for k := range 10 {
+			tasks = append(tasks, time.Now().Add(time.Duration(k)*5*time.Second))
+		}
+		found, again := newVillager(v, all, 0, nil), newVillager(v, all, 1, tasks)
+		v.here["a0"], v.here["a1"], again.fresh = found, again, true
+		poke(found.peers.told) // by the one that the other was before
+		var wg sync.WaitGroup
+		began := time.Now()
+		for _, one := range []*villager{found, again} {
+			wg.Go(func() { one.live(t.Context()) })
+		}
+		time.Sleep(45*time.Second + time.Millisecond)
+		if left := int64(len(tasks)) - again.peers.n.steps.Load(); left > 0 || !found.peers.over.Load() || again.peers.over.Load() {
+			t.Errorf("%d tasks are left; over: %v, %v", left, found.peers.over.Load(), again.peers.over.Load())
+		}
+		wg.Wait()
+		if took := time.Since(began); took > time.Minute {
+			t.Errorf("it took %v", took)
+		}
+	})
 }

@@ -48,6 +48,7 @@ type peers struct {
 	departed atomic.Bool   // this one has left for good
 	end      chan struct{} // closed when they know it
 	calmAt   atomic.Int64  // the count at which this agent has nothing to do; -1 if it has
+	word     atomic.Bool   // it had nothing to do once, in this run
 	told     chan struct{} // capacity 1: another one has found out that the crawl is over
 	calmed   chan struct{} // capacity 1: it has nothing to do
 	broken   chan error    // capacity 1: letters cannot be carried any more
