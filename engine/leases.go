@@ -205,8 +205,11 @@ func (l *leases) answer(from string, question []byte) (answers []byte, err error
 }
 
 // keepsFrom is from when on this agent gives an address away: not right after it has become its keeper, since the one before may have
-// given it to somebody.
+// given it to somebody, and not while there is no majority for it, since another one may keep it then.
 func (p *peers) keepsFrom(a lease.Addr) time.Time {
-	gap := p.leases.gap()
-	return settled(p, &p.leases.former, time.Now().Add(-gap), func(k *keepers) bool { return k.mine(a) }).Add(gap)
+	gap, now := p.leases.gap(), time.Now()
+	if !p.quorum.holdsNow() {
+		return now.Add(leaseAgain)
+	}
+	return settled(p, &p.leases.former, now.Add(-gap), func(k *keepers) bool { return k.mine(a) }).Add(gap)
 }

@@ -122,6 +122,16 @@ func (q *quorum) holds(c *circle) bool {
 	return q.held && c == q.circle && ageOf(time.Now(), q.proved) < quorumProof
 }
 
+// holdsNow says so of the circle that is.
+func (q *quorum) holdsNow() bool {
+	if q == nil {
+		return true
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.holds(q.peers.circle.Load())
+}
+
 // yes is how long ago each agent granted the circle, if that still counts, and what sets have a say in it. The caller holds mu.
 func (q *quorum) yes(now time.Time) (ages map[string]time.Duration, sets agreement) {
 	ages, sets = make(map[string]time.Duration), q.sets
