@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"orbweaver/engine/lease"
 	"orbweaver/internal/vfs"
 )
 
@@ -399,6 +400,53 @@ func TestQuorum_exchangesEndInTime(t *testing.T) {
 		kept.close()
 		moved.close()
 		early.close()
+	})
+}
+
+// Who has no majority lends no address, since on the other side another agent does; and when it has one again, not before all that was lent
+// there is over.
+func TestQuorum_withoutAMajorityNothingIsLent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParish(t, 1, 3)
+		for _, name := range p.names {
+			p.start(name, 3)
+		}
+		a := p.running["a0"].peers
+		for !a.quorum.holdsNow() {
+			time.Sleep(quorumPeriod / 8)
+		}
+		a.leases.init(a)
+		a.leases.gap = func() time.Duration { return time.Second }
+		a.leases.keep(a.circle.Load(), nil, time.Now(), a.grace)
+		lends := func() time.Duration { return time.Until(a.keepsFrom(lease.Addr{15: 1})) }
+		if lends() > 0 {
+			t.Fatalf("nothing is lent for another %v", lends())
+		}
+		alone := func(is bool) {
+			for _, other := range p.names[1:] {
+				p.link("a0", other, is, false)
+				p.link(other, "a0", is, false)
+			}
+		}
+		alone(true)
+		time.Sleep(quorumProof + 2*quorumPeriod)
+		if lends() <= 0 {
+			t.Error("an agent that nobody answers lends an address")
+		}
+		alone(false)
+		for !a.quorum.holdsNow() {
+			if lends() <= 0 {
+				t.Error("an agent lends an address that has no majority yet")
+			}
+			time.Sleep(quorumPeriod / 8)
+		}
+		if lends() < a.grace {
+			t.Errorf("an agent that has a majority again lends an address after %v", lends())
+		}
+		for _, a := range p.running {
+			a.stop()
+		}
+		p.wg.Wait()
 	})
 }
 
