@@ -78,7 +78,7 @@ type flushPace struct {
 	next time.Time
 }
 
-const flushPause = 20 * time.Millisecond
+const flushPause = 100 * time.Millisecond
 
 func (p *flushPace) done(now time.Time, took time.Duration) {
 	p.mu.Lock()
