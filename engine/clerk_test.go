@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/netip"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -76,5 +77,43 @@ func TestAKeeperThatWasLostAnswersAtOnce(t *testing.T) {
 		if asked, not := a.peers.n.leaseAsked.Load(), a.peers.n.leaseUnanswered.Load(); asked < 15 || not > 0 {
 			t.Errorf("%d of %d questions were not answered", not, asked)
 		}
+	})
+}
+
+// A keeper that some took for dead may know nothing of it, and so gives its addresses away when they see it again; who went by another keeper
+// meanwhile waits, all the same, until what that one lent is over.
+func TestWhoWentByAnotherKeeperWaitsUntilItsLeasesAreOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all := []Peer{{ID: "a", Capacity: 1, Store: 1}, {ID: "b", Capacity: 1, Store: 2}, {ID: "c", Capacity: 1, Store: 3}}
+		a, b := newTenant(t, all[0], all), newTenant(t, all[1], all)
+		a.to = b
+		time.Sleep(time.Minute) // nobody is a new keeper
+		book := &a.peers.leases
+		addr := netip.MustParseAddr("10.0.0.1")
+		for book.keepers.Load().of(lease.Addr(addr.As16())) != all[1].line() {
+			addr = addr.Next()
+		}
+		clerk := book.hire("b", all[1].line())
+		ctx, stop := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { clerk.run(ctx) })
+		for _, there := range [][]Peer{{all[0], all[2]}, all} {
+			c, err := newCircle(there, nil, 0, "a")
+			if err != nil {
+				t.Fatal(err)
+			}
+			book.keep(c, nil, time.Now(), peerGrace)
+			time.Sleep(5 * time.Second)
+		}
+		lent, again := book.borrow(t.Context(), nil, addr, func() {})
+		if wait := time.Until(again); lent || wait < 4*time.Second || wait > peerGrace {
+			t.Fatalf("lent %v, come again in %v", lent, wait)
+		}
+		time.Sleep(time.Until(again))
+		if lent, _ := book.borrow(t.Context(), nil, addr, func() {}); !lent {
+			t.Error("the address is not to be had when it is time")
+		}
+		stop()
+		running.Wait()
 	})
 }

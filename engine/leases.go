@@ -61,6 +61,9 @@ func (l *leases) borrow(ctx context.Context, stopping <-chan struct{}, addr neti
 	a := lease.Addr(addr.As16())
 	for wished := false; ; wished = true {
 		k, now := l.keepers.Load(), time.Now()
+		if again = l.lentBy(k, a, now); again.After(now) {
+			return false, again
+		}
 		ok, again := l.holder.Begin(a, k.of(a), abort, now)
 		if ok && l.keepers.Load() == k { // else nobody may have told the holder that the keepers moved
 			return true, time.Time{}
@@ -76,6 +79,12 @@ func (l *leases) borrow(ctx context.Context, stopping <-chan struct{}, addr neti
 			return false, again
 		}
 	}
+}
+
+// lentBy is from when on nobody holds a lease any more that another keeper gave: the one that keeps the address now may not know that it was
+// taken for dead by some, who went by another.
+func (l *leases) lentBy(k *keepers, a lease.Addr, now time.Time) time.Time {
+	return l.former.settled(time.Time{}, now, l.peers.grace, func(was *keepers) bool { return len(was.lines) == 1 || was.of(a) == k.of(a) })
 }
 
 // wish asks the keeper for an address, and returns when it has answered, or will not.
