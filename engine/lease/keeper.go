@@ -174,7 +174,10 @@ func (e *entry) vacant(now time.Time) time.Time {
 	case e.long:
 		return e.until // the holder does not know that others wait
 	default:
-		return latest(e.from.Add(e.usual), now).Add(e.gap / 4)
+		if over := now.Sub(e.from) - e.usual; over > 0 { // what has taken long takes longer
+			return now.Add(max(e.gap/4, over/8))
+		}
+		return e.from.Add(e.usual + e.gap/4)
 	}
 }
 
