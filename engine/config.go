@@ -64,7 +64,7 @@ type Config struct {
 	CookieMemory    int64 // bytes of all sites' cookies, if they are kept [64 MiB]
 	NoveltyMemory   int64 // bytes of what is known of how much new the parts of sites bring; below zero nobody watches that [32 MiB]
 
-	Agents    int           // of the crawl, this one among them, that must be there before it begins [1]
+	Agents    int           // of the crawl, this one among them, that must be there before it begins; not for one that comes when others have begun [1]
 	AgentAway time.Duration // how long the hosts of an agent that stopped in good order wait for it, before others take them over [10m]
 	Quorum    bool          // fetch only while a majority of the last agreed agents answers: one side of a partition goes on at most
 	Recover   int           // how many others are asked whether they have a page, if agents have come or gone; below 0 for none [3]

@@ -69,6 +69,8 @@ type peers struct {
 	gone    map[string]time.Time // run's: who went in good order, by line, and when that was seen
 	away    time.Duration        // how long those are waited for
 	absent  []string             // run's: who is, by line
+	next    int                  // run's: whom it asks next whether the crawl has begun
+	heard   time.Time            // run's: when one said that it has
 
 	fs    vfs.FS
 	dir   string      // of the crawl
@@ -210,12 +212,14 @@ func (p *peers) run(ctx context.Context) error {
 	}
 	patience := time.NewTimer(peerPatience)
 	defer patience.Stop()
+	ask := time.NewTicker(underWayPeriod)
+	defer ask.Stop()
 	for patient := true; ; {
 		now, again := p.present(time.Now())
 		if again > 0 {
 			patience.Reset(again)
 		}
-		if !p.over.Load() && p.complete(now, patient) && p.quorum.allows(now) { // at the end they go, one after the other, and leave nothing to be done
+		if !p.over.Load() && p.complete(ctx, now, patient) && p.quorum.allows(now) { // at the end they go, one after the other, and leave nothing to be done
 			p.begun.Store(true)
 			c, err := p.meet(now)
 			if err != nil {
@@ -228,8 +232,12 @@ func (p *peers) run(ctx context.Context) error {
 			p.compare(ctx, c)
 			p.arrive()
 		}
+		if p.settled {
+			ask.Stop()
+		}
 		select {
 		case <-p.seam.Changed():
+		case <-ask.C:
 		case <-p.quorum.changed():
 		case <-p.leavers.news:
 		case <-patience.C:
@@ -274,16 +282,16 @@ func (p *peers) present(at time.Time) (now []Peer, again time.Duration) {
 	return now, again
 }
 
-// complete says that enough agents are there for this one to go by who is there. In the beginning that is a number; when it starts again,
-// all whom it knew before or, when it has waited long enough, whoever is there.
-func (p *peers) complete(now []Peer, patient bool) bool {
+// complete says that enough agents are there for this one to go by who is there. In the beginning that is a number, unless others have begun
+// before; when it starts again, all whom it knew before or, when it has waited long enough, whoever is there.
+func (p *peers) complete(ctx context.Context, now []Peer, patient bool) bool {
 	if p.settled {
 		return true
 	}
 	if p.begun.Load() {
 		p.settled = !patient || !slices.ContainsFunc(p.circle.Load().peers, func(p Peer) bool { return !slices.Contains(now, p) })
 	} else {
-		p.settled = len(now) >= p.least || p.quorum.underWay(time.Now())
+		p.settled = len(now) >= p.least || p.underWay(ctx, now)
 	}
 	return p.settled
 }

@@ -26,7 +26,7 @@ type agentFlags struct {
 	Post       string   `help:"Where it takes letters, TCP; by default the host of --gossip and the port after it." placeholder:"HOST:PORT"`
 	Join       []string `help:"The --gossip of any other agent. Repeatable: one that answers is enough, and its own is passed over." placeholder:"HOST:PORT"`
 	Capacity   count    `help:"Share of the hosts, in proportion to the others'." default:"1" placeholder:"N" least:"1" most:"1000"`
-	Agents     count    `help:"How many agents must be there before the crawl begins, this one included. One that goes on waits for those that it knew, for 15s." default:"1" placeholder:"N" least:"1" most:"65536"`
+	Agents     count    `help:"How many agents must be there before the crawl begins, this one included. One that comes when others have begun does not wait for so many, and one that goes on waits for those that it knew, for 15s." default:"1" placeholder:"N" least:"1" most:"65536"`
 	AgentAway  duration `help:"How long the hosts of an agent that stopped in good order wait for it before others take them over." default:"10m" placeholder:"TIME"`
 	Quorum     bool     `help:"In a partition at most one side goes on: fetch nothing while fewer than a majority of the agents that were agreed on last have answered within 10s, and take over the hosts of a lost agent no earlier than 15s after the last word with it. Give it to all agents of a crawl or to none. The price: the smaller side stops, of two halves both do, and of two agents either stops when the other is lost."`
 	Recover    count    `help:"When agents have come or gone: how many others are asked whether they have a page before it is fetched. Nothing is fetched twice as long as no more came. 0 asks nobody." default:"3" placeholder:"N" most:"16"`

@@ -34,6 +34,7 @@ type Group struct {
 	loops  sync.WaitGroup
 
 	refuting chan struct{} // the seeker shall see to it that a refutation is heard
+	sent     chan struct{} // capacity 1: a packet took news along, or who is there has changed
 
 	announcing sync.Mutex // one change of our own card at a time
 	closing    sync.Mutex // serializes Leave and Close
@@ -47,6 +48,7 @@ type Group struct {
 	heard  bool  // the rival that was knocked at has answered
 	learnt bool  // which terms have ended: an exchange of state has come to its end
 	asked  asked // the knock under way
+	packed int64 // packets that took news along, newest first
 	stats  Stats
 }
 
@@ -84,6 +86,7 @@ func Join(ctx context.Context, o Options) (*Group, error) {
 		told:    map[string]time.Time{},
 
 		refuting: make(chan struct{}, 1),
+		sent:     make(chan struct{}, 1),
 	}
 	g.ctx, g.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	if err := g.open(); err != nil {
@@ -195,43 +198,6 @@ func (g *Group) Stats() Stats {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.stats
-}
-
-// Leave says goodbye and closes the Group: the others see at once that the agent has left, and that it is not dead. ctx bounds the goodbye;
-// the Group is closed in any case.
-func (g *Group) Leave(ctx context.Context) error {
-	err := g.goodbye(ctx)
-	return errors.Join(err, g.Close())
-}
-
-// sayMost is how long it may take to say something often enough: some rounds of gossip, and far more on a machine that is short of time.
-const sayMost = 10 * time.Second
-
-// goodbye says first that we leave, since memberlist does not tell others whether a member left or died, and takes its own leave when that
-// has spread: its word would overtake ours.
-func (g *Group) goodbye(ctx context.Context) error {
-	g.closing.Lock()
-	defer g.closing.Unlock()
-	if g.closed {
-		return ErrClosed
-	}
-	g.mu.Lock()
-	g.roster.self.stage = leaving
-	g.mu.Unlock()
-	if err := g.announce(sayMost); err != nil {
-		return fmt.Errorf("members: leaving: %w", err)
-	}
-	spread := time.NewTimer(3 * g.o.Timings.Gossip)
-	defer spread.Stop()
-	select {
-	case <-spread.C:
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	if err := g.list.Leave(sayMost); err != nil {
-		return fmt.Errorf("members: leaving: %w", err)
-	}
-	return nil
 }
 
 // announce tells the others what our card says now, and waits until that has been sent often enough, or for so long.

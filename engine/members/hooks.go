@@ -39,8 +39,14 @@ func (h *hooks) NotifyMsg(data []byte) {
 	}
 }
 
-// GetBroadcasts has nothing.
-func (h *hooks) GetBroadcasts(int, int) [][]byte { return nil }
+// GetBroadcasts has nothing. memberlist asks for each packet that takes its news along, unless these fill it.
+func (h *hooks) GetBroadcasts(int, int) [][]byte {
+	h.g.mu.Lock()
+	defer h.g.mu.Unlock()
+	h.g.packed++
+	poke(h.g.sent)
+	return nil
+}
 
 // LocalState is which terms have ended.
 func (h *hooks) LocalState(bool) []byte {
@@ -140,6 +146,7 @@ func (g *Group) onEvent() {
 	}
 	g.dirty = true
 	g.poke()
+	poke(g.sent)
 }
 
 // AckPayload is nothing.

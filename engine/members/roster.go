@@ -211,6 +211,16 @@ func (r *roster) agents() (agents []Agent, doubted []string) {
 	return agents, doubted
 }
 
+// stays says whether anybody else is there who does not leave.
+func (r *roster) stays() bool {
+	for _, p := range r.living {
+		if p.stage != leaving {
+			return true
+		}
+	}
+	return false
+}
+
 // absent are those who are gone, by their IDs, without those who are there again.
 func (r *roster) absent() (gone []Gone) {
 	for id, g := range r.gone {

@@ -1,0 +1,39 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+)
+
+// A crawl begins when as many agents are there as it was told of (Config.Agents). Who comes to it later was told the same number, and so many may not be
+// left: whoever replaces an agent that died with its disk would wait for ever, and the others for it. So it asks them whether they have begun.
+
+// underWayPeriod is how often an agent that waits for others asks one of them, each in turn.
+const underWayPeriod = time.Second
+
+// underWay says that the crawl has begun, and that this agent may go by who is there although they are fewer than begin one. Whoever has begun and
+// goes by the same agents counts on this one already. If one goes by others, it may be in the beginning, of which this agent is a part that sees them
+// all a moment later; so that is waited for. When it does not come, the other expects somebody back of whom this agent knows nothing.
+func (p *peers) underWay(ctx context.Context, now []Peer) bool {
+	if p.quorum != nil {
+		return p.quorum.underWay(time.Now())
+	}
+	others := slices.DeleteFunc(slices.Clone(now), func(other Peer) bool { return other.ID == p.seam.Self() })
+	if len(others) == 0 {
+		return false
+	}
+	p.next++
+	ctx, cancel := context.WithTimeout(ctx, recoveryPatience)
+	defer cancel()
+	var a calmness // of a build that does not say whether it has begun: it has not
+	answer, err := p.seam.Ask(ctx, others[p.next%len(others)].ID, []byte{questionCalm})
+	if err != nil || json.Unmarshal(answer, &a) != nil || a.First == 0 {
+		return false
+	}
+	if p.heard.IsZero() {
+		p.heard = time.Now()
+	}
+	return a.View == hashOf(now) || time.Since(p.heard) >= peerPatience
+}
