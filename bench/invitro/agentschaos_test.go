@@ -31,6 +31,7 @@ type chaos struct {
 	plan    []deed // what is to be done later
 	absent  map[string]bool
 	gone    map[string]bool // left for good, or never come back
+	leaving map[string]bool // told to leave for good
 	lost    map[string]bool // the archive is lost, too
 	again   int             // that may be asked for again
 	events  int
@@ -105,7 +106,8 @@ func newChaos(t *testing.T, seed uint64, p perils) *chaos {
 	}
 	world.Timing.HugeBytes = 60 << 10
 	c := &chaos{
-		band: newBand(t, world, 2+rng.IntN(5)), perils: p, rng: rng, running: map[string]*agent{}, absent: map[string]bool{}, gone: map[string]bool{}, lost: map[string]bool{},
+		band: newBand(t, world, 2+rng.IntN(5)), perils: p, rng: rng, running: map[string]*agent{}, absent: map[string]bool{}, gone: map[string]bool{}, leaving: map[string]bool{},
+		lost: map[string]bool{},
 	}
 	c.quorum = p.voted
 	late := rand.New(rand.NewPCG(seed, 12)) // these are asked by all agents, under the lock of the hub
@@ -246,13 +248,15 @@ func (c *chaos) some() (names []string) {
 	return names
 }
 
-// spare says that one more agent may go for good or for long: with a quorum a majority must stay.
+// spare says that one more agent may go for good or for long: with a quorum a majority must stay, and an agent that leaves has gone only when
+// it has ended.
 func (c *chaos) spare() bool {
-	up := len(c.up())
+	up := c.up()
 	if !c.quorum {
-		return up > 1
+		return len(up) > 1
 	}
-	return len(c.absent) == 0 && !c.split && up > 2 && c.agree()
+	leaving := slices.ContainsFunc(up, func(name string) bool { return c.leaving[name] })
+	return len(c.absent) == 0 && !c.split && len(up) > 2 && !leaving && c.agree()
 }
 
 // agree says that all who run have agreed on who they are, or are at the end.
@@ -350,6 +354,7 @@ func (c *chaos) depart(a *agent) {
 	if err != nil {
 		return
 	}
+	c.leaving[a.name] = true
 	c.later(time.Duration(c.rng.Int64N(int64(20*time.Second))), func() {})
 }
 
@@ -469,10 +474,12 @@ func (c *chaos) explain(v simweb.Verdict) {
 		c.t.Logf("%s: %s (%s), %d queued, %v", name, r.State, r.Reason, r.URLsQueued, r.Outcomes)
 	}
 	for _, example := range v.Examples {
-		if url, is := strings.CutPrefix(example, "missing: "); is {
+		missing, is := strings.CutPrefix(example, "missing: ")
+		again, was := strings.CutPrefix(example, "repeated: ")
+		if is || was {
 			for a := range c.rig.Log.All() {
-				if strings.HasPrefix(url, a.Site) {
-					c.t.Logf("%v %s asks for %s: %d, whole %v", a.Time.Format("15:04:05.000"), agentOf(&a), a.URL, a.Status, a.Whole)
+				if is && strings.HasPrefix(missing, a.Site) || was && a.URL == again {
+					c.t.Logf("%s to %s %s asks for %s: %d, whole %v, cut %v", a.Time.Format("15:04:05.000"), a.End.Format("15:04:05.000"), agentOf(&a), a.URL, a.Status, a.Whole, a.Cut)
 				}
 			}
 		}
