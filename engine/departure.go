@@ -143,8 +143,8 @@ func (d *departure) giveQueues(ctx context.Context) error {
 		if err != nil {
 			err = d.ledger.disk.wait(ctx, err)
 		}
-		if err == nil && over && !d.peers.waits() {
-			_, err = d.peers.tellLeave(ctx, leaveGoing) // those who have come since
+		if err == nil && over {
+			_, err = d.peers.tellLeave(ctx, leaveGoing) // those who have come since: they would send back what they are given, for ever
 			if err == nil && !d.peers.waits() && d.nothingQueued() && d.peers.circle.Load().self < 0 {
 				return nil
 			}

@@ -128,7 +128,7 @@ func (w *fetchWorker) visit(ctx context.Context, v *visit) error {
 		w.giveBack(&r, nil)
 		return nil
 	}
-	var holders []string // of the items' pages
+	var holders []holder // of the items' pages
 	for i, raw := range v.Items {
 		it := mustItem(raw)
 		r.release.Unused = v.Items[i:]
@@ -160,8 +160,11 @@ func (w *fetchWorker) visit(ctx context.Context, v *visit) error {
 				return err
 			}
 		}
+		if holders != nil && w.asksAgain(&r, holders[i].again) {
+			return nil
+		}
 		r.release.Unused = v.Items[i+1:]
-		if holders != nil && w.recovered(v.Key, &it, holders[i]) {
+		if holders != nil && w.recovered(v.Key, &it, holders[i].line) {
 			continue
 		}
 		w.url = append(append(w.url[:0], v.Key...), it.Rest...)

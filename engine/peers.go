@@ -39,6 +39,7 @@ type peers struct {
 	fetched  *fetched
 	aloft    *aloft // pages between fetch and archive
 	cleared  cleared
+	silences silences
 	awaited  awaited
 	quorum   *quorum   // nil if each side of a partition goes on
 	least    int       // agents that there must be before the crawl begins

@@ -21,20 +21,25 @@ import (
 // each, 1 for those it has.
 const questionFetched byte = 'F'
 
-// recoveryPatience is how long an answer is waited for. Without one the pages are fetched.
+// recoveryPatience is how long an answer is waited for. Without one the pages wait, see silences.
 const recoveryPatience = 3 * time.Second
 
 // recoveryMost is how many URLs are asked about in one question.
 const recoveryMost = 1024
 
-// recovered tells of each item that a Visit brought who has fetched it: this agent at another time, another one by its line, or nobody:
-// "". It is nil if nobody can have.
-func (p *peers) recovered(ctx context.Context, site []byte, items [][]byte) ([]string, error) {
+// holder is who has fetched a page.
+type holder struct {
+	line  string    // of this agent, at another time, or of another; empty if nobody is known to have it
+	again time.Time // when to ask again, since somebody has not answered who may have it; zero if that need not be
+}
+
+// recovered tells of each item that a Visit brought who has fetched it. It is nil if nobody can have.
+func (p *peers) recovered(ctx context.Context, site []byte, items [][]byte) ([]holder, error) {
 	turn, c := p.turns.Load(), p.circle.Load()
 	if turn < 2 && p.since.Load() {
 		return nil, nil // whoever is responsible has always been
 	}
-	holders := make([]string, len(items))
+	holders := make([]holder, len(items))
 	fps := make([]xxh3.Uint128, len(items))
 	question := []byte{questionFetched}
 	var asked []int
@@ -48,10 +53,10 @@ func (p *peers) recovered(ctx context.Context, site []byte, items [][]byte) ([]s
 			continue
 		}
 		var err error
-		if holders[i], err = p.fetched.hasURL(p.frontier.hashSeed, p.line, url); err != nil {
+		if holders[i].line, err = p.fetched.hasURL(p.frontier.hashSeed, p.line, url); err != nil {
 			return nil, err
 		}
-		if holders[i] != "" {
+		if holders[i].line != "" {
 			continue
 		}
 		question = outbox.AppendItem(question, url)
@@ -60,26 +65,52 @@ func (p *peers) recovered(ctx context.Context, site []byte, items [][]byte) ([]s
 	if len(asked) == 0 {
 		return holders, nil
 	}
-	all := true
+	all, again := true, time.Time{}
 	for _, n := range c.nearest(site, p.recover) {
-		answer := p.ask(ctx, c.peers[n].ID, question)
-		if len(answer) != len(asked) {
-			p.n.unanswered.Add(1)
+		answer, later := p.askFetched(ctx, c.peers[n].ID, c.lines[n], question, len(asked))
+		if answer == nil {
 			all = false
+			if later.After(again) {
+				again = later
+			}
 			continue
 		}
 		for k, i := range asked {
-			if answer[k] == 1 && holders[i] == "" {
-				holders[i] = c.lines[n]
+			if answer[k] == 1 && holders[i].line == "" {
+				holders[i].line = c.lines[n]
 			}
 		}
 	}
 	for _, i := range asked {
-		if all && holders[i] == "" {
+		switch {
+		case holders[i].line != "":
+		case all:
 			p.cleared.add(turn, fps[i])
+		default:
+			holders[i].again = again
 		}
 	}
 	return holders, nil
+}
+
+// askFetched asks an agent which of n URLs it has fetched. No answer comes with when to ask again; zero if that agent is not there, or has not
+// answered for long.
+func (p *peers) askFetched(ctx context.Context, id, line string, question []byte, n int) (answer []byte, again time.Time) {
+	again, may := p.silences.ask(line, time.Now())
+	if !may {
+		return nil, again
+	}
+	answer = p.ask(ctx, id, question)
+	if len(answer) == n {
+		p.silences.end(line)
+		return answer, time.Time{}
+	}
+	p.n.unanswered.Add(1)
+	if !p.isThere(line) {
+		p.silences.end(line)
+		return nil, time.Time{}
+	}
+	return nil, p.silences.miss(line, time.Now())
 }
 
 // compare finds out whether all others began when this agent did, with the same, and have seen nobody come or go since: then nobody has pages

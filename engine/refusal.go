@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"time"
+
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/filter"
@@ -36,6 +38,16 @@ func (w *fetchWorker) handOver(site []byte, it *Item) {
 		return
 	}
 	w.refused = append(w.refused, refusal{outcome: outcome.HandedOver, passed: &passed})
+}
+
+// asksAgain gives the Visit back if somebody who may have the item's page is to be asked again, and says whether that is so.
+func (w *fetchWorker) asksAgain(r *returned, again time.Time) bool {
+	if again.IsZero() {
+		return false
+	}
+	r.release.SiteDue = again
+	w.giveBack(r, nil)
+	return true
 }
 
 // recovered refuses an item whose page is there already, here or at the agent that holders says, and says whether it is.

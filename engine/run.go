@@ -48,7 +48,9 @@ func (e *Engine) Run(ctx context.Context) error {
 		cancel(err)
 	}
 	e.startLate(lateCtx, late)
-	if err := e.startWorkers(abort, forever, fetchers, parsers); err != nil {
+	exchanges, hangUp := context.WithCancelCause(abort)
+	defer hangUp(nil)
+	if err := e.startWorkers(exchanges, abort, forever, fetchers, parsers); err != nil {
 		cancel(err)
 	}
 	returning.Go("return", func() error { return e.returner.run(forever) })
@@ -64,7 +66,13 @@ func (e *Engine) Run(ctx context.Context) error {
 		e.finish(reasonSignal)
 	}
 	stopIntake()
-	drain := time.AfterFunc(drainMax, func() { cancel(errDrain) })
+	drain := time.AfterFunc(drainMax, func() {
+		if e.peers != nil && e.peers.leaves() {
+			hangUp(errDrain) // and no more: there is much to do yet
+			return
+		}
+		cancel(errDrain)
+	})
 	defer drain.Stop()
 	errs := []error{intake.Wait()}
 	e.todo.Close()
@@ -278,13 +286,14 @@ func (e *Engine) every(ctx context.Context, period time.Duration, f func() error
 	}
 }
 
-func (e *Engine) startWorkers(abort, forever context.Context, fetchers, parsers *failGroup) error {
+// startWorkers starts those who fetch and parse; exchanges aborts what the first do, abort the others.
+func (e *Engine) startWorkers(exchanges, abort, forever context.Context, fetchers, parsers *failGroup) error {
 	for i := range e.cfg.Fetchers {
 		w := e.newFetchWorker(i)
 		fetchers.Go("fetch", func() error {
 			defer w.fetcher.Close()
 			defer w.wing.close()
-			return w.run(abort, forever)
+			return w.run(exchanges, forever)
 		})
 	}
 	for range e.cfg.Parsers {

@@ -20,6 +20,7 @@ type perils struct {
 	letters                            bool // messages are slow, lost, or lost after they arrived, so that they come twice
 	parts                              bool // partitions, and ways that are cut in one direction
 	voted                              bool // with a quorum
+	order                              bool // one leaves at a time, and is not stopped meanwhile
 }
 
 // chaos is one story: what has happened, and what is going to.
@@ -31,8 +32,10 @@ type chaos struct {
 	plan    []deed // what is to be done later
 	absent  map[string]bool
 	gone    map[string]bool // left for good, or never come back
+	leaving map[string]bool // told to leave for good
 	lost    map[string]bool // the archive is lost, too
 	again   int             // that may be asked for again
+	away    time.Duration   // so long a stopped agent is waited for
 	events  int
 	parted  bool // there was a partition
 	split   bool // there is one
@@ -105,7 +108,8 @@ func newChaos(t *testing.T, seed uint64, p perils) *chaos {
 	}
 	world.Timing.HugeBytes = 60 << 10
 	c := &chaos{
-		band: newBand(t, world, 2+rng.IntN(5)), perils: p, rng: rng, running: map[string]*agent{}, absent: map[string]bool{}, gone: map[string]bool{}, lost: map[string]bool{},
+		band: newBand(t, world, 2+rng.IntN(5)), perils: p, rng: rng, running: map[string]*agent{}, absent: map[string]bool{}, gone: map[string]bool{}, leaving: map[string]bool{},
+		lost: map[string]bool{},
 	}
 	c.quorum = p.voted
 	late := rand.New(rand.NewPCG(seed, 12)) // these are asked by all agents, under the lock of the hub
@@ -120,13 +124,14 @@ func newChaos(t *testing.T, seed uint64, p perils) *chaos {
 	if rng.IntN(3) == 0 {
 		c.slowSync = time.Duration(rng.IntN(3000)) * time.Millisecond
 	}
-	memory, checkpoint, keep, away := []int64{16 << 10, 64 << 10, 1 << 20}[rng.IntN(3)], time.Duration(1+rng.IntN(30))*time.Second, rng.IntN(3) == 0, time.Duration(20+rng.IntN(400))*time.Second
+	memory, checkpoint, keep := []int64{16 << 10, 64 << 10, 1 << 20}[rng.IntN(3)], time.Duration(1+rng.IntN(30))*time.Second, rng.IntN(3) == 0
+	c.away = time.Duration(20+rng.IntN(400)) * time.Second
 	fetchers := []int{2, 8, 32}[rng.IntN(3)]
 	t.Logf("%d agents, %d hosts on %d addresses, faults %v, think %v; memory %d, checkpoint %v, sync %v, away %v, keep-alive %v", len(c.names), world.Hosts, world.IPs, world.Faults.Reset > 0,
-		world.Think, memory, checkpoint, c.slowSync, away, keep)
+		world.Think, memory, checkpoint, c.slowSync, c.away, keep)
 	c.alter = func(_ string, cfg *engine.Config, _ *engine.Seams) {
-		cfg.Fetchers, cfg.WorkbenchMemory, cfg.Checkpoint, cfg.AgentAway = fetchers, memory, checkpoint, away
-		cfg.RetryWait = 10 * time.Minute
+		cfg.Fetchers, cfg.WorkbenchMemory, cfg.Checkpoint, cfg.AgentAway = fetchers, memory, checkpoint, c.away
+		cfg.RetryWait, cfg.Fetch.HeaderTimeout = 10*time.Minute, time.Minute // some answers take 30 s
 		cfg.Politeness.BackoffMin, cfg.Politeness.BackoffMax = time.Second, 8*time.Second
 		cfg.Politeness.HostBackoff = []time.Duration{time.Second, 5 * time.Second}
 		cfg.Politeness.RetryDelays = []time.Duration{time.Second}
@@ -246,13 +251,18 @@ func (c *chaos) some() (names []string) {
 	return names
 }
 
-// spare says that one more agent may go for good or for long: with a quorum a majority must stay.
+// spare says that one more agent may go for good or for long: somebody must stay, and with a quorum a majority, of which those who leave are until
+// they have gone.
 func (c *chaos) spare() bool {
-	up := len(c.up())
-	if !c.quorum {
-		return up > 1
+	up := c.up()
+	stay := slices.DeleteFunc(slices.Clone(up), func(name string) bool { return c.leaving[name] })
+	if c.order && len(stay) < len(up) {
+		return false
 	}
-	return len(c.absent) == 0 && !c.split && up > 2 && c.agree()
+	if !c.quorum {
+		return len(stay) > 1
+	}
+	return len(c.absent) == 0 && !c.split && len(stay) > 2 && len(stay) == len(up) && c.agree()
 }
 
 // agree says that all who run have agreed on who they are, or are at the end.
@@ -333,12 +343,18 @@ func (c *chaos) lose(a *agent) {
 }
 
 func (c *chaos) halt(a *agent) {
+	if c.order && c.leaving[a.name] {
+		return
+	}
 	c.say("%s is stopped", a.name)
 	a.stop()
 	<-a.done
 	c.absent[a.name] = true
-	c.again += c.asked(a.name) // if it is missed
-	c.later(time.Duration(c.rng.Int64N(int64(90*time.Second))), func() { c.comeBack(a.name) })
+	back := time.Duration(c.rng.Int64N(int64(90 * time.Second)))
+	if back > c.away-20*time.Second || c.leaving[a.name] { // it may be missed, and nobody counts on one that leaves
+		c.again += c.asked(a.name)
+	}
+	c.later(back, func() { c.comeBack(a.name) })
 }
 
 func (c *chaos) depart(a *agent) {
@@ -350,6 +366,7 @@ func (c *chaos) depart(a *agent) {
 	if err != nil {
 		return
 	}
+	c.leaving[a.name] = true
 	c.later(time.Duration(c.rng.Int64N(int64(20*time.Second))), func() {})
 }
 
@@ -452,7 +469,7 @@ func (c *chaos) verdict(began time.Time) {
 	}
 	fault(v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0, "coverage %v", v.Coverage)
 	fault((c.quorum || !c.parted) && impolite(v), "host %d+%d, address %d+%d", v.HostGapViolations, v.HostConcurrency, v.IPGapViolations, v.IPConcurrency)
-	fault(v.Repeated > c.again, "%d asked for again", v.Repeated)
+	fault(v.Repeated > c.again || c.again == 0 && v.Duplicates > 0, "%d asked for again, %d stored twice", v.Repeated, v.Duplicates)
 	fault(v.RobotsViolations+v.StoredUnknown+v.Unexpected+v.DigestMismatches+v.Nameless > 0, "robots %d, stored unknown %d, unexpected %d, digests %d", v.RobotsViolations, v.StoredUnknown,
 		v.Unexpected, v.DigestMismatches)
 	if len(faults) > 0 {
@@ -469,10 +486,12 @@ func (c *chaos) explain(v simweb.Verdict) {
 		c.t.Logf("%s: %s (%s), %d queued, %v", name, r.State, r.Reason, r.URLsQueued, r.Outcomes)
 	}
 	for _, example := range v.Examples {
-		if url, is := strings.CutPrefix(example, "missing: "); is {
+		missing, is := strings.CutPrefix(example, "missing: ")
+		again, was := strings.CutPrefix(example, "repeated: ")
+		if is || was {
 			for a := range c.rig.Log.All() {
-				if strings.HasPrefix(url, a.Site) {
-					c.t.Logf("%v %s asks for %s: %d, whole %v", a.Time.Format("15:04:05.000"), agentOf(&a), a.URL, a.Status, a.Whole)
+				if is && strings.HasPrefix(missing, a.Site) || was && a.URL == again {
+					c.t.Logf("%s to %s %s asks for %s: %d, whole %v, cut %v", a.Time.Format("15:04:05.000"), a.End.Format("15:04:05.000"), agentOf(&a), a.URL, a.Status, a.Whole, a.Cut)
 				}
 			}
 		}

@@ -30,6 +30,7 @@ type hub struct {
 	drops func() bool                                                     // says of anything that is sent, answers too, that it does not arrive; nil for never
 	eats  func(letter []byte) bool                                        // says that a letter is acknowledged, and read by nobody; nil for none
 	acked func(from, to string)                                           // called when a letter was acknowledged; nil for nobody
+	mute  func(from, to string, question []byte) bool                     // says that a question gets no answer; nil for none
 }
 
 var (
@@ -267,6 +268,10 @@ func (d *desk) Ask(ctx context.Context, to string, question []byte) ([]byte, err
 	d.hub.mu.Unlock()
 	if former && question[0] != 'C' && question[0] != 'F' {
 		return nil, engine.ErrLetter
+	}
+	if d.hub.mute != nil && d.hub.mute(d.peer.ID, to, question) {
+		<-ctx.Done()
+		return nil, ctx.Err()
 	}
 	answer, err := s.Answer(ctx, d.peer.ID, question)
 	if err == nil {

@@ -116,6 +116,38 @@ func TestAgents_twoLeaveOneAfterTheOther(t *testing.T) {
 	})
 }
 
+// One that leaves while exchanges are under way that take longer than it waits for hangs up, and leaves all the same.
+func TestAgents_oneLeavesInTheMiddleOfLongExchanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		world := smallWorld(*firstSeed+815, simweb.Plain())
+		world.Think, world.PagesPerHostMean, world.PagesPerHostMax = time.Minute, 4, 9
+		b := newBand(t, world, 3)
+		b.alter = func(_ string, cfg *engine.Config, _ *engine.Seams) { cfg.Fetch.HeaderTimeout = 5 * time.Minute }
+		running := map[string]*agent{}
+		for _, name := range b.names {
+			running[name] = b.start(t.Context(), name)
+		}
+		time.Sleep(90 * time.Second)
+		left := b.names[0]
+		under := running[left].report().URLsInFlight
+		if err := running[left].leave(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		<-running[left].done
+		r := b.reports[left]
+		if r.State != engine.StateFinished || r.Reason != "left for good: the other agents have everything" || r.URLsQueued != 0 || r.Peers.Waiting != 0 {
+			t.Errorf("%s (%s), %d URLs are queued, %d wait", r.State, r.Reason, r.URLsQueued, r.Peers.Waiting)
+		}
+		b.wait()
+		v := b.judge()
+		t.Logf("%d URLs in flight; %d pages, %d asked for again", under, v.Fetched, v.Repeated)
+		if v.Coverage != 1 || v.Duplicates > 0 || v.Repeated > 0 || impolite(v) {
+			v.Print(t.Output())
+			t.Error("the oracle complains")
+		}
+	})
+}
+
 // One that is killed while it leaves, or stopped, goes on with it when it starts again.
 func TestAgents_whoIsKilledWhileItLeavesGoesOnLeaving(t *testing.T) {
 	for i := range bands() {
