@@ -261,8 +261,9 @@ func (q *quorum) follow(ctx context.Context, enough func() bool) {
 	defer stop()
 	tick := time.NewTicker(quorumPeriod)
 	defer tick.Stop()
-	again := time.NewTimer(0)
+	again := time.NewTimer(quorumPeriod)
 	defer again.Stop()
+	q.stir()
 	q.askAll(ctx)
 	for {
 		select {

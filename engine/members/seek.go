@@ -36,7 +36,7 @@ func (g *Group) firstContact(ctx context.Context) (met bool, err error) {
 // seek looks for agents that are missing, as long as the Group lives: memberlist forgets the dead, and two sides of a partition that has
 // healed would never find each other.
 func (g *Group) seek(greeted bool) {
-	timer := time.NewTimer(0)
+	timer := time.NewTimer(g.o.Timings.Seek)
 	defer timer.Stop()
 	claimed := g.claimed
 	if greeted {
