@@ -30,7 +30,7 @@ type hub struct {
 	drops func() bool                                                     // says of anything that is sent, answers too, that it does not arrive; nil for never
 	eats  func(letter []byte) bool                                        // says that a letter is acknowledged, and read by nobody; nil for none
 	acked func(from, to string)                                           // called when a letter was acknowledged; nil for nobody
-	mute  func(from, to string, question []byte) bool                     // says that a question gets no answer; nil for none
+	mute  func(from, to string, question []byte) bool                     // guarded by mu: says that a question gets no answer; nil for none
 }
 
 var (
@@ -264,12 +264,12 @@ func (d *desk) Ask(ctx context.Context, to string, question []byte) ([]byte, err
 	}
 	d.hub.mu.Lock()
 	d.hub.asked++
-	former := d.hub.desks[to] != nil && d.hub.desks[to].former
+	former, mute := d.hub.desks[to] != nil && d.hub.desks[to].former, d.hub.mute
 	d.hub.mu.Unlock()
 	if former && question[0] != 'C' && question[0] != 'F' {
 		return nil, engine.ErrLetter
 	}
-	if d.hub.mute != nil && d.hub.mute(d.peer.ID, to, question) {
+	if mute != nil && mute(d.peer.ID, to, question) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}

@@ -28,9 +28,11 @@ func TestAgents_noAnswerIsWaitedFor(t *testing.T) {
 					}
 					time.Sleep(time.Duration(30+3*i) * time.Second)
 					late, came := b.names[2], time.Now()
+					b.hub.mu.Lock()
 					b.hub.mute = func(from, to string, question []byte) bool {
 						return from == late && to == b.names[i%2] && question[0] == questionFetched && (lasts == 0 || time.Since(came) < lasts)
 					}
+					b.hub.mu.Unlock()
 					b.start(t.Context(), late)
 					b.wait()
 					v := b.judge()
