@@ -96,6 +96,23 @@ func (p *peers) isThere(line string) bool {
 	return slices.ContainsFunc(p.seam.Peers(), func(peer Peer) bool { return peer.line() == line })
 }
 
+// parting are those who are leaving, and have not left. Nobody counts on them, but who has come meanwhile has no list of what they have, and
+// those who have one do not speak for them yet.
+func (p *peers) parting() (all []Peer) {
+	p.leavers.mu.Lock()
+	going := maps.Clone(p.leavers.going)
+	p.leavers.mu.Unlock()
+	if len(going) == 0 {
+		return nil
+	}
+	for _, peer := range p.seam.Peers() {
+		if going[peer.line()] == leaveGoing {
+			all = append(all, peer)
+		}
+	}
+	return all
+}
+
 // staying are those who are there and do not leave. If none is left this agent stays, until one comes.
 func (p *peers) staying(now []Peer) []Peer {
 	here := make(map[string]bool)

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -65,9 +66,17 @@ func (p *peers) recovered(ctx context.Context, site []byte, items [][]byte) ([]h
 	if len(asked) == 0 {
 		return holders, nil
 	}
-	all, again := true, time.Time{}
+	var may []Peer
+	if p.recover > 0 {
+		may = p.parting()
+	}
 	for _, n := range c.nearest(site, p.recover) {
-		answer, later := p.askFetched(ctx, c.peers[n].ID, c.lines[n], question, len(asked))
+		may = append(may, c.peers[n])
+	}
+	all, again := true, time.Time{}
+	for _, other := range may {
+		line := other.line()
+		answer, later := p.askFetched(ctx, other.ID, line, question, len(asked))
 		if answer == nil {
 			all = false
 			if later.After(again) {
@@ -77,7 +86,7 @@ func (p *peers) recovered(ctx context.Context, site []byte, items [][]byte) ([]h
 		}
 		for k, i := range asked {
 			if answer[k] == 1 && holders[i].line == "" {
-				holders[i].line = c.lines[n]
+				holders[i].line = line
 			}
 		}
 	}
@@ -94,19 +103,19 @@ func (p *peers) recovered(ctx context.Context, site []byte, items [][]byte) ([]h
 }
 
 // askFetched asks an agent which of n URLs it has fetched. No answer comes with when to ask again; zero if that agent is not there, or has not
-// answered for long.
+// answered for long, or will not say it.
 func (p *peers) askFetched(ctx context.Context, id, line string, question []byte, n int) (answer []byte, again time.Time) {
 	again, may := p.silences.ask(line, time.Now())
 	if !may {
 		return nil, again
 	}
-	answer = p.ask(ctx, id, question)
-	if len(answer) == n {
+	answer, err := p.ask(ctx, id, question)
+	if err == nil && len(answer) == n {
 		p.silences.end(line)
 		return answer, time.Time{}
 	}
 	p.n.unanswered.Add(1)
-	if !p.isThere(line) {
+	if err == nil || errors.Is(err, ErrLetter) || errors.Is(err, ErrBanned) || !p.isThere(line) { // it would not say it later either
 		p.silences.end(line)
 		return nil, time.Time{}
 	}
@@ -124,24 +133,20 @@ func (p *peers) compare(ctx context.Context, c *circle) {
 		if i == c.self {
 			continue
 		}
-		raw := p.ask(ctx, peer.ID, []byte{questionCalm})
-		if raw == nil || json.Unmarshal(raw, &a) != nil || a.First != 0 && a.First != p.founded.Load() || a.Turns > 1 {
+		raw, err := p.ask(ctx, peer.ID, []byte{questionCalm})
+		if err != nil || json.Unmarshal(raw, &a) != nil || a.First != 0 && a.First != p.founded.Load() || a.Turns > 1 {
 			return
 		}
 	}
 	p.since.Store(true)
 }
 
-// ask puts a question to another agent; nil is no answer.
-func (p *peers) ask(ctx context.Context, to string, question []byte) []byte {
+// ask puts a question to another agent.
+func (p *peers) ask(ctx context.Context, to string, question []byte) ([]byte, error) {
 	p.n.asked.Add(1)
 	ctx, cancel := context.WithTimeout(ctx, recoveryPatience)
 	defer cancel()
-	answer, err := p.seam.Ask(ctx, to, question)
-	if err != nil {
-		return nil
-	}
-	return answer
+	return p.seam.Ask(ctx, to, question)
 }
 
 // answerFetched says which URLs of a question this agent has fetched. Whoever hears yes does not fetch, so it is said when the page is

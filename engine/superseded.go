@@ -179,10 +179,10 @@ func (m *marker) ask(n int) error {
 		question = outbox.AppendItem(question, k.url)
 	}
 	m.asked += len(all)
-	answer := m.peers.ask(m.ctx, m.circle.peers[n].ID, question)
-	if len(answer) != len(all) {
+	answer, err := m.peers.ask(m.ctx, m.circle.peers[n].ID, question)
+	if err != nil || len(answer) != len(all) {
 		m.unanswered += len(all)
-		return nil
+		return nil //nolint:nilerr // it is counted
 	}
 	for i, k := range all {
 		var err error

@@ -6,13 +6,23 @@ import (
 	"time"
 
 	"orbweaver/engine/lease"
+	"orbweaver/engine/outbox"
 )
 
-// bookkeeper keeps the book of the addresses that are an agent's to keep, and answers nothing else: what is left of an agent that does no
-// work, and does not hold up the others.
+// bookkeeper keeps the book of the addresses that are an agent's to keep, says that it has fetched nothing, and answers nothing else: what is left of
+// an agent that does no work, and does not hold up the others.
 type bookkeeper struct{ book lease.Keeper }
 
 func (b *bookkeeper) answer(from string, question []byte) (answers []byte, err error) {
+	if question[0] == questionFetched {
+		for _, err := range outbox.Items(question[1:]) {
+			if err != nil {
+				return nil, err
+			}
+			answers = append(answers, 0)
+		}
+		return answers, nil
+	}
 	if len(question) < 10 || question[0] != 'L' {
 		return nil, errors.New("it answers nobody")
 	}
