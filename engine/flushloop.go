@@ -72,8 +72,8 @@ func (f *flusher) once(ctx context.Context) error {
 	return err
 }
 
-// flushPace keeps forced flushes to about a tenth of the time, and to ten a second: each makes a new file for each bucket that has anything, and
-// a crawl whose sites all wait for their delays is hungry all the while.
+// flushPace keeps forced flushes to about a tenth of the time, and to ten a second: each writes a new file of the store, however little
+// it brings, and a crawl whose sites all wait for their delays is hungry all the while.
 type flushPace struct {
 	mu   sync.Mutex
 	next time.Time
