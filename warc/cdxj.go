@@ -115,9 +115,12 @@ func appendJSON(dst, s []byte) []byte {
 			dst = append(dst, c)
 		default:
 			r, n := utf8.DecodeRune(s[i:])
-			if r == utf8.RuneError && n == 1 || r == '\u2028' || r == '\u2029' {
+			switch {
+			case r == utf8.RuneError && n == 1:
 				dst = append(dst, "\uFFFD"...)
-			} else {
+			case r == '\u2028' || r == '\u2029': // ends of lines to some readers
+				dst = append(append(dst, `\u202`...), digits[r&15])
+			default:
 				dst = append(dst, s[i:i+n]...)
 			}
 			i += n

@@ -17,6 +17,7 @@ func FuzzIndexLine(f *testing.F) {
 	f.Add("dns:a.test", "", "", 0)
 	f.Add("http://[::1]/\xff\xfe\u2028</script>", "\x00", "\\", -1)
 	f.Add("<urn:uuid:1>", "a/b", "no label", 20)
+	f.Add("http://a.test/\u2028\u2029", "0", "0", -1)
 	f.Fuzz(func(t *testing.T, uri, mime, digest string, status int) {
 		e := indexEntry{date: time.Unix(1e9, 0), uri: []byte(uri), status: status, mime: []byte(mime), digest: []byte(digest)}
 		var l indexLines
