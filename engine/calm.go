@@ -74,6 +74,9 @@ func (d *distributor) together(wait time.Duration, over string, count int64) tim
 
 // remains is why a crawl ends that all agents agree on.
 func (d *distributor) remains() string {
+	if d.peers.late.Load() {
+		return reasonLate
+	}
 	if d.ledger.n.finished.Load() == d.ledger.n.admitted.Load() {
 		return reasonComplete
 	}
@@ -241,6 +244,8 @@ func (p *peers) answer(ctx context.Context, from string, question []byte) ([]byt
 		return p.quorum.answer(from, question[1:])
 	case len(question) > 0 && question[0] == questionLeave:
 		return p.answerLeave(from, question[1:])
+	case len(question) > 1 && question[0] == questionLeft:
+		return p.answerLeft(string(question[1:]))
 	}
 	return nil, fmt.Errorf("%w: a question of %q that is not known: %.20q", ErrLetter, from, question)
 }

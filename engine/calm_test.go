@@ -50,6 +50,15 @@ func (v *villager) Known() []KnownPeer {
 	return slices.Clone(v.left)
 }
 
+func (v *villager) Peers() (all []Peer) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, one := range v.here {
+		all = append(all, one.self)
+	}
+	return all
+}
+
 // isBehind says that it may not have heard yet what the others know.
 func (v *villager) isBehind() bool {
 	return v.fresh || !time.Now().Before(v.cut[0]) && time.Now().Before(v.cut[1].Add(calmPeriodMost+calmPeriod))
@@ -80,6 +89,7 @@ func newVillager(v *village, all []Peer, i int, tasks []time.Time) *villager {
 		away: 10 * time.Minute, standings: newStandings(0, func() int64 { return 0 }, say),
 	}
 	one.peers.calmAt.Store(-1)
+	one.peers.ledger.n.attempts.Store(1) // they have had a part in it
 	c, err := newCircle(all, all, 0, one.self.ID)
 	if err != nil {
 		v.t.Fatal(err)

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -16,6 +17,7 @@ type departure struct {
 	cut    chan<- chan error               // asks for a cut
 	wake   <-chan struct{}                 // the distributor's: something has happened
 	signal <-chan struct{}                 // closed when it is to stop in the middle
+	given  map[string]bool                 // who has the list of what it has answers of, by line
 }
 
 // errDeparture says that a departure was ended in the middle: the next run goes on with it.
@@ -104,14 +106,9 @@ func (d *departure) cutNow(ctx context.Context) error {
 
 // giveFetched tells all others what this agent has answers of, and returns when they know it for good. Until then it counts as one of
 // them, so that nobody asks its hosts for anything.
-func (d *departure) giveFetched(ctx context.Context) (err error) {
-	for from, over := int64(0), false; !over; {
-		if from, over, err = d.peers.giveFetched(from); err != nil {
-			return err
-		}
-		if err := d.peers.waitRoom(ctx); err != nil {
-			return err
-		}
+func (d *departure) giveFetched(ctx context.Context) error {
+	if err := d.giveLists(ctx); err != nil {
+		return err
 	}
 	for d.peers.waits() {
 		if err := d.awhile(ctx); err != nil {
@@ -119,6 +116,31 @@ func (d *departure) giveFetched(ctx context.Context) (err error) {
 		}
 	}
 	return nil
+}
+
+// giveLists puts the list into the outboxes of all who do not have it: those who come while this agent leaves need it when it has left, and
+// perhaps nobody else has it.
+func (d *departure) giveLists(ctx context.Context) (err error) {
+	for to := d.listless(); len(to) > 0; to = d.listless() {
+		for from, over := int64(0), false; !over; {
+			if from, over, err = d.peers.giveFetched(to, from); err != nil {
+				return err
+			}
+			if err := d.peers.waitRoom(ctx); err != nil {
+				return err
+			}
+		}
+		for _, line := range to {
+			d.given[line] = true
+		}
+	}
+	return nil
+}
+
+// listless are the others who do not have the list.
+func (d *departure) listless() []string {
+	c := d.peers.circle.Load()
+	return slices.DeleteFunc(slices.Clone(c.lines), func(line string) bool { return d.given[line] || line == d.peers.line })
 }
 
 // going tells all others that they are not to count on this agent any more, and returns when they and it do not.
@@ -144,7 +166,9 @@ func (d *departure) giveQueues(ctx context.Context) error {
 			err = d.ledger.disk.wait(ctx, err)
 		}
 		if err == nil && over {
-			_, err = d.peers.tellLeave(ctx, leaveGoing) // those who have come since: they would send back what they are given, for ever
+			if _, err = d.peers.tellLeave(ctx, leaveGoing); err == nil { // those who have come since: they would send back what they are given, for ever
+				err = d.giveLists(ctx)
+			}
 			if err == nil && !d.peers.waits() && d.nothingQueued() && d.peers.circle.Load().self < 0 {
 				return nil
 			}
@@ -182,18 +206,24 @@ func (d *departure) nothingQueued() bool {
 	return d.flush.sieve.Pending() == 0 && n.finished.Load() == n.admitted.Load()
 }
 
-// gone says to all others that nothing is left, until they have forgotten what they told this agent, and sends nothing more: then it gives
-// away what they have sent meanwhile.
+// gone says to all others that nothing is left, until they have forgotten what they told this agent, and sends nothing more; then it gives
+// away what they have sent meanwhile. Who has come meanwhile hears it, too.
 func (d *departure) gone(ctx context.Context) error {
-	for {
+	for there := []string(nil); ; {
+		now := linesOf(d.peers.seam.Peers())
 		all, err := d.peers.tellLeave(ctx, leaveGone)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
+		case !all:
+			err = d.awhile(ctx)
+		case !slices.ContainsFunc(now, func(line string) bool { return !slices.Contains(there, line) }):
+			return nil
+		default:
+			there = now
+			err = d.giveQueues(ctx)
 		}
-		if all {
-			return d.giveQueues(ctx)
-		}
-		if err := d.awhile(ctx); err != nil {
+		if err != nil {
 			return err
 		}
 	}

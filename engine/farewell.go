@@ -13,7 +13,14 @@ import (
 // as of questionCalm. Whoever is one of them takes it as it is, if it has given its word. Perhaps it has something to do again since, that was
 // to wait for longer than the crawl is willing to. One that has been killed meanwhile, and started again, has not: it may have lost what it
 // does once more.
+//
+// Somebody may come in that very moment. Who knows of it by then goes by other agents, and takes the word all the same, as long as it has nothing to do: what all of the
+// others were calm about was so before. The one that has come has had no part in the crawl, and ends with it; else it would take the others for
+// gone a while later, and do their work once more.
 const questionOver byte = 'O'
+
+// lastCall is how long who has found out that the crawl is over is there at least: whoever comes just then is known by then, and told.
+const lastCall = 3 * time.Second
 
 // stay waits until all others know as well that the crawl is over: one that finds nobody would take the others for dead, and do their work
 // once more. Who has something to ask is waited for, and for a while who does not see that it is over. Who cannot be reached, or has
@@ -28,6 +35,7 @@ func (p *peers) stay(ctx context.Context) {
 		switch {
 		case who.busy, waits:
 			since = time.Now()
+		case time.Since(began) < lastCall:
 		case !who.some, time.Since(since) >= peerPatience:
 			return
 		}
@@ -57,8 +65,8 @@ func (p *peers) unaware(ctx context.Context, aware map[string]bool) (who unaware
 	defer cancel()
 	c, known := p.circle.Load(), p.seam.Known()
 	question := binary.BigEndian.AppendUint64([]byte{questionOver}, c.hash())
-	for i, peer := range c.peers {
-		if i == c.self || aware[peer.ID] || slices.ContainsFunc(known, func(k KnownPeer) bool { return k.State == PeerLeft && k.Peer == peer }) {
+	for _, peer := range p.everybody(c) {
+		if peer.ID == p.seam.Self() || aware[peer.ID] || slices.ContainsFunc(known, func(k KnownPeer) bool { return k.State == PeerLeft && k.Peer == peer }) {
 			continue
 		}
 		var a calmness
@@ -79,10 +87,37 @@ func (p *peers) unaware(ctx context.Context, aware map[string]bool) (who unaware
 	return who
 }
 
+// everybody are the agents of a circle, and who has come since.
+func (p *peers) everybody(c *circle) []Peer {
+	all := slices.Clone(c.peers)
+	for _, peer := range p.seam.Peers() {
+		if !slices.ContainsFunc(all, func(other Peer) bool { return other.ID == peer.ID }) {
+			all = append(all, peer)
+		}
+	}
+	return all
+}
+
 // answerOver takes another agent's word for it that the crawl is over.
 func (p *peers) answerOver(view uint64) ([]byte, error) {
-	if p.word.Load() && view == p.circle.Load().hash() {
+	now := p.now()
+	switch {
+	case p.word.Load() && (view == now.View || now.Calm && p.wasOne(view)):
+		poke(p.told)
+	case p.untouched():
+		p.late.Store(true)
 		poke(p.told)
 	}
-	return json.Marshal(p.now())
+	return json.Marshal(now)
+}
+
+// wasOne says that this agent was one of some a moment ago, by their hash.
+func (p *peers) wasOne(view uint64) bool {
+	return slices.ContainsFunc(p.former.all(), func(f formerly[*circle]) bool { return f.was.self >= 0 && f.was.hash() == view })
+}
+
+// untouched says that this agent has had no part in the crawl yet.
+func (p *peers) untouched() bool {
+	n := &p.ledger.n
+	return !p.again && n.attempts.Load() == 0 && n.robotsFetched.Load() == 0
 }

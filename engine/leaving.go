@@ -38,7 +38,7 @@ const (
 // Errors of Leave.
 var (
 	ErrNoAgents    = errors.New("engine: this crawl has no other agents: end it with stop")
-	ErrNobodyThere = errors.New("engine: no other agent is there to take the hosts of this one: end it with stop, or wait for one")
+	ErrNobodyThere = errors.New("engine: no other agent is there, and stays, to take the hosts of this one: end it with stop, or wait for one")
 	ErrFormer      = errors.New("engine: another agent is of a version that does not know how one leaves: end this one with stop")
 )
 
@@ -46,6 +46,7 @@ var (
 type leavers struct {
 	mu    sync.Mutex
 	going map[string]byte // guarded by mu: lines of others, and their stage
+	left  map[string]bool // guarded by mu: lines of those who are not there any more, in this run
 	stage byte            // guarded by mu: leaveGoing when nobody counts on this agent any more
 	self  bool            // guarded by mu: this agent leaves
 	news  chan struct{}   // capacity 1: somebody is going
@@ -120,11 +121,17 @@ func (p *peers) staying(now []Peer) []Peer {
 		here[peer.line()] = true
 	}
 	p.leavers.mu.Lock()
-	maps.DeleteFunc(p.leavers.going, func(line string, stage byte) bool { return stage == leaveGone && !here[line] })
+	maps.DeleteFunc(p.leavers.left, func(line string, _ bool) bool { return here[line] })
+	for line, stage := range p.leavers.going {
+		if stage == leaveGone && !here[line] {
+			delete(p.leavers.going, line)
+			p.leavers.left[line] = true
+		}
+	}
 	p.leavers.mu.Unlock()
 	left := slices.DeleteFunc(slices.Clone(now), func(peer Peer) bool { return p.isGoing(peer.line()) })
 	if len(left) == 0 {
-		return now
+		return slices.DeleteFunc(slices.Clone(now), func(peer Peer) bool { return p.hasLeft(peer.line()) })
 	}
 	return left
 }
@@ -189,9 +196,7 @@ func (p *peers) tellLeave(ctx context.Context, stage byte) (all bool, err error)
 		if peer.ID == p.seam.Self() || stage != leaveGoing && p.isGoing(peer.line()) {
 			continue
 		}
-		ask, cancel := context.WithTimeout(ctx, recoveryPatience)
-		answer, aerr := p.seam.Ask(ask, peer.ID, question)
-		cancel()
+		answer, aerr := p.ask(ctx, peer.ID, question)
 		switch {
 		case errors.Is(aerr, ErrLetter):
 			return false, fmt.Errorf("%w: %s", ErrFormer, peer.ID)
@@ -206,16 +211,17 @@ func (p *peers) tellLeave(ctx context.Context, stage byte) (all bool, err error)
 
 // mayLeave says why this agent cannot leave for good now.
 func (p *peers) mayLeave(ctx context.Context) error {
-	if len(p.seam.Peers()) < 2 {
+	others := slices.DeleteFunc(p.staying(p.seam.Peers()), func(peer Peer) bool { return peer.line() == p.line })
+	if len(others) == 0 {
 		return ErrNobodyThere
 	}
 	_, err := p.tellLeave(ctx, leaveMay)
 	return err
 }
 
-// giveFetched puts a part of the list of what this agent has answers of into the outboxes of all others, and says where to go on, and whether
+// giveFetched puts a part of the list of what this agent has answers of into the outboxes of some others, and says where to go on, and whether
 // that was the last.
-func (p *peers) giveFetched(from int64) (next int64, over bool, err error) {
+func (p *peers) giveFetched(to []string, from int64) (next int64, over bool, err error) {
 	p.ledger.cut.RLock()
 	defer p.ledger.cut.RUnlock()
 	lists := make(map[inheritance][]seen.Digest)
@@ -231,8 +237,8 @@ func (p *peers) giveFetched(from int64) (next int64, over bool, err error) {
 	c := p.circle.Load()
 	for of, keys := range lists {
 		item := appendInherited(nil, of, keys)
-		for i, line := range c.lines {
-			if i != c.self {
+		for _, line := range to {
+			if c.hasLine(line) {
 				p.box.Send(line, item)
 			}
 		}

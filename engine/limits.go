@@ -67,6 +67,7 @@ func (l *limits) reached(pages, stored int64, wall time.Duration) string {
 // The reasons in report.json.
 const (
 	reasonComplete = "complete"
+	reasonLate     = "the crawl of the others was over when this agent came: run it again to crawl what is new in its seeds"
 	reasonRetry    = "nothing becomes fetchable within the retry wait"
 	reasonMaxPages = "max-pages reached"
 	reasonMaxDisk  = "max-disk reached"

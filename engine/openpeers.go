@@ -49,7 +49,7 @@ func openPeers(seam Peering, fsys vfs.FS, dir string, m *manifest, empty bool, s
 	}
 	p := &peers{
 		fetched: known, seam: seam, store: m.store(), box: box, grace: peerGrace, epoch: time.Now(), posts: map[string]*post{}, calmed: make(chan struct{}, 1), broken: make(chan error, 1),
-		came: make(chan struct{}), told: make(chan struct{}, 1), end: make(chan struct{}), leavers: leavers{going: map[string]byte{}, news: make(chan struct{}, 1)},
+		came: make(chan struct{}), told: make(chan struct{}, 1), end: make(chan struct{}), leavers: leavers{going: map[string]byte{}, left: map[string]bool{}, news: make(chan struct{}, 1)},
 	}
 	p.line = Peer{ID: seam.Self(), Store: p.store}.line()
 	p.leases.init(p)

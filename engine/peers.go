@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -46,6 +45,7 @@ type peers struct {
 	epoch    time.Time // letters leave a whole number of periods after it
 
 	over     atomic.Bool   // all agents are done
+	late     atomic.Bool   // the others were before this one had a part in the crawl
 	departed atomic.Bool   // this one has left for good
 	end      chan struct{} // closed when they know it
 	calmAt   atomic.Int64  // the count at which this agent has nothing to do; -1 if it has
@@ -63,15 +63,15 @@ type peers struct {
 	open    atomic.Bool // letters are taken
 	begun   atomic.Bool // the agents were complete once, in this run or one before
 
-	again   bool                 // this agent goes on
-	settled bool                 // run's: they were, in this run
-	arrived bool                 // run's: the crawl goes on
-	came    chan struct{}        // closed then
-	gone    map[string]time.Time // run's: who went in good order, by line, and when that was seen
-	away    time.Duration        // how long those are waited for
-	absent  []string             // run's: who is, by line
-	next    int                  // run's: whom it asks next whether the crawl has begun
-	heard   time.Time            // run's: when one said that it has
+	again   bool                // this agent goes on
+	settled bool                // run's: they were, in this run
+	arrived bool                // run's: the crawl goes on
+	came    chan struct{}       // closed then
+	away    time.Duration       // how long who went in good order is waited for
+	gone    map[string]*absence // run's: who did, by line
+	absent  []string            // run's: who of the circle is expected back, by line
+	next    int                 // run's: whom it asks next whether the crawl has begun
+	heard   time.Time           // run's: when one said that it has
 
 	fs    vfs.FS
 	dir   string      // of the crawl
@@ -217,6 +217,13 @@ func (p *peers) run(ctx context.Context) error {
 	defer ask.Stop()
 	for patient := true; ; {
 		now, again := p.present(time.Now())
+		news, open := p.inquire(ctx)
+		if news {
+			now, again = p.present(time.Now())
+		}
+		if open {
+			again = underWayPeriod
+		}
 		if again > 0 {
 			patience.Reset(again)
 		}
@@ -252,35 +259,6 @@ func (p *peers) run(ctx context.Context) error {
 			return nil
 		}
 	}
-}
-
-// present are those who are there, and those who have gone in good order and are expected back; again is when to look again at these, 0 for
-// none.
-func (p *peers) present(at time.Time) (now []Peer, again time.Duration) {
-	now = slices.Clone(p.seam.Peers())
-	gone := make(map[string]time.Time)
-	p.absent = nil
-	for _, k := range p.seam.Known() {
-		line := k.line()
-		if k.State != PeerLeft || !p.circle.Load().has(k.Peer) || slices.ContainsFunc(now, func(other Peer) bool { return other.ID == k.ID }) {
-			continue
-		}
-		left, known := p.gone[line]
-		if !known {
-			left = at
-		}
-		gone[line] = left
-		if wait := p.away - at.Sub(left); wait > 0 {
-			now, p.absent = append(now, k.Peer), append(p.absent, line)
-			if again == 0 || wait < again {
-				again = wait
-			}
-		}
-	}
-	p.gone = gone
-	now = p.staying(now)
-	slices.SortFunc(now, func(a, b Peer) int { return strings.Compare(a.ID, b.ID) })
-	return now, again
 }
 
 // complete says that enough agents are there for this one to go by who is there. In the beginning that is a number, unless others have begun
@@ -375,11 +353,13 @@ func (p *peers) become(ctx context.Context, c *circle) error {
 // anything behind.
 func (p *peers) reroute(ctx context.Context, c *circle) error {
 	for _, line := range p.box.Lines() {
-		if slices.Contains(c.lines, line) || p.isThere(line) && p.isGoing(line) {
+		if slices.Contains(c.lines, line) || p.isGoing(line) && (p.isThere(line) || p.isStopped(line)) {
 			continue
 		}
 		p.dismiss(line)
-		p.fetched.disown(line)
+		if !p.hasLeft(line) {
+			p.fetched.disown(line)
+		}
 		for over := false; !over; {
 			if err := p.frontier.WaitRoom(ctx); err != nil {
 				return nil //nolint:nilerr // ctx ended: what is left is in the cut

@@ -109,6 +109,7 @@ func (p *peers) askFetched(ctx context.Context, id, line string, question []byte
 	if !may {
 		return nil, again
 	}
+	p.n.asked.Add(1)
 	answer, err := p.ask(ctx, id, question)
 	if err == nil && len(answer) == n {
 		p.silences.end(line)
@@ -143,7 +144,6 @@ func (p *peers) compare(ctx context.Context, c *circle) {
 
 // ask puts a question to another agent.
 func (p *peers) ask(ctx context.Context, to string, question []byte) ([]byte, error) {
-	p.n.asked.Add(1)
 	ctx, cancel := context.WithTimeout(ctx, recoveryPatience)
 	defer cancel()
 	return p.seam.Ask(ctx, to, question)

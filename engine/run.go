@@ -103,7 +103,7 @@ func (e *Engine) Run(ctx context.Context) error {
 // depart gives all that this agent has to the others. If it is stopped meanwhile that is how the crawl has ended, and its next run departs.
 func (e *Engine) depart(ctx, abort context.Context) error {
 	d := departure{
-		peers: e.peers, ledger: e.ledger, dist: e.dist, flush: e.flush, cut: e.points.ask, wake: e.distWake, signal: ctx.Done(),
+		peers: e.peers, ledger: e.ledger, dist: e.dist, flush: e.flush, cut: e.points.ask, wake: e.distWake, signal: ctx.Done(), given: make(map[string]bool),
 		seeds: func(ctx context.Context) error {
 			if e.seeded.Load() {
 				return nil
@@ -390,7 +390,7 @@ func (e *Engine) conclude(ctx, abort context.Context, err error) error {
 	state := StateFinished
 	switch {
 	case err != nil:
-	case reason == reasonSignal, reason == reasonLost:
+	case reason == reasonSignal, reason == reasonLost, reason == reasonLate:
 		state = StateStopped
 	case reason == reasonRetry:
 		err = e.dist.abandon()

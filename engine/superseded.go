@@ -179,6 +179,7 @@ func (m *marker) ask(n int) error {
 		question = outbox.AppendItem(question, k.url)
 	}
 	m.asked += len(all)
+	m.peers.n.asked.Add(1)
 	answer, err := m.peers.ask(m.ctx, m.circle.peers[n].ID, question)
 	if err != nil || len(answer) != len(all) {
 		m.unanswered += len(all)

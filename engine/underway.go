@@ -25,10 +25,8 @@ func (p *peers) underWay(ctx context.Context, now []Peer) bool {
 		return false
 	}
 	p.next++
-	ctx, cancel := context.WithTimeout(ctx, recoveryPatience)
-	defer cancel()
 	var a calmness // of a build that does not say whether it has begun: it has not
-	answer, err := p.seam.Ask(ctx, others[p.next%len(others)].ID, []byte{questionCalm})
+	answer, err := p.ask(ctx, others[p.next%len(others)].ID, []byte{questionCalm})
 	if err != nil || json.Unmarshal(answer, &a) != nil || a.First == 0 {
 		return false
 	}

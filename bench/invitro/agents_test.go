@@ -82,15 +82,18 @@ type agent struct {
 	net   *simnet.Net
 	desk  *desk
 	crawl *engine.Engine
-	calls sync.RWMutex // of crawl, which ends when the agent does
+	calls chan struct{} // capacity callers: one each while somebody calls crawl, all of them when it ends; in virtual time nobody may wait at a lock
 	stop  context.CancelFunc
 	done  chan struct{}
 }
 
+// callers may call an agent's engine at a time.
+const callers = 8
+
 // start lets an agent crawl until it ends or ctx does.
 func (b *band) start(ctx context.Context, name string) *agent {
 	b.t.Helper()
-	a := &agent{band: b, name: name, net: b.rig.newNet(), desk: b.hub.desk(name, 1), done: make(chan struct{})}
+	a := &agent{band: b, name: name, net: b.rig.newNet(), desk: b.hub.desk(name, 1), calls: make(chan struct{}, callers), done: make(chan struct{})}
 	seams := b.rig.Seams(b.disks[name])
 	seams.Dialer, seams.Peering = a.net, a.desk
 	seams.Log = slog.New(slog.NewTextHandler(b.t.Output(), nil)).With("agent", name)
@@ -109,9 +112,13 @@ func (b *band) start(ctx context.Context, name string) *agent {
 		defer a.stop()
 		err := e.Run(ctx)
 		report := e.Report()
-		a.calls.Lock() // whoever calls the engine
+		for range callers {
+			a.calls <- struct{}{}
+		}
 		err = errors.Join(err, e.Close(), a.net.Close())
-		a.calls.Unlock()
+		for range callers {
+			<-a.calls
+		}
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.reports[name], b.errs[name] = report, err
@@ -121,15 +128,15 @@ func (b *band) start(ctx context.Context, name string) *agent {
 
 // leave has it leave for good.
 func (a *agent) leave(ctx context.Context) error {
-	a.calls.RLock()
-	defer a.calls.RUnlock()
+	a.calls <- struct{}{}
+	defer func() { <-a.calls }()
 	return a.crawl.Leave(ctx)
 }
 
 // report is how it stands.
 func (a *agent) report() engine.Report {
-	a.calls.RLock()
-	defer a.calls.RUnlock()
+	a.calls <- struct{}{}
+	defer func() { <-a.calls }()
 	return a.crawl.Report()
 }
 

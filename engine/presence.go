@@ -1,0 +1,53 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// absence is that of an agent that has gone in good order.
+type absence struct {
+	since time.Time // when that was seen
+	tries int       // how often others were asked whether it left for good
+	back  bool      // it is expected back
+}
+
+// present are those who are there, and those of the circle who have gone in good order and are expected back; again is when to look again at all who
+// are, 0 for nobody.
+func (p *peers) present(at time.Time) (now []Peer, again time.Duration) {
+	now = slices.Clone(p.seam.Peers())
+	gone := make(map[string]*absence)
+	p.absent = nil
+	for _, k := range p.seam.Known() {
+		line, counted := k.line(), p.circle.Load().has(k.Peer)
+		if k.State != PeerLeft || p.hasLeft(line) || !counted && !p.isGoing(line) || slices.ContainsFunc(now, func(other Peer) bool { return other.ID == k.ID }) {
+			continue
+		}
+		one := p.gone[line]
+		if one == nil {
+			one = &absence{since: at}
+		}
+		gone[line] = one
+		wait := p.away - at.Sub(one.since)
+		if one.back = wait > 0; !one.back {
+			continue
+		}
+		if again == 0 || wait < again {
+			again = wait
+		}
+		if counted {
+			now, p.absent = append(now, k.Peer), append(p.absent, line)
+		}
+	}
+	p.gone = gone
+	now = p.staying(now)
+	slices.SortFunc(now, func(a, b Peer) int { return strings.Compare(a.ID, b.ID) })
+	return now, again
+}
+
+// isStopped says of an agent that it has gone in good order and is expected back.
+func (p *peers) isStopped(line string) bool {
+	one := p.gone[line]
+	return one != nil && one.back
+}
