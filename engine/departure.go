@@ -206,8 +206,8 @@ func (d *departure) nothingQueued() bool {
 	return d.flush.sieve.Pending() == 0 && n.finished.Load() == n.admitted.Load()
 }
 
-// gone says to all others that nothing is left, until they have forgotten what they told this agent, and sends nothing more; then it gives
-// away what they have sent meanwhile. Who has come meanwhile hears it, too.
+// gone says to all others that nothing is left, until they have forgotten what they told this agent, takes no letters any more, and gives
+// away what came meanwhile. Who has come meanwhile hears it, too.
 func (d *departure) gone(ctx context.Context) error {
 	for there := []string(nil); ; {
 		now := linesOf(d.peers.seam.Peers())
@@ -221,6 +221,7 @@ func (d *departure) gone(ctx context.Context) error {
 			return nil
 		default:
 			there = now
+			d.peers.admit(false)
 			err = d.giveQueues(ctx)
 		}
 		if err != nil {

@@ -14,9 +14,8 @@ import (
 // to wait for longer than the crawl is willing to. One that has been killed meanwhile, and started again, has not: it may have lost what it
 // does once more.
 //
-// Somebody may come in that very moment. Who knows of it by then goes by other agents, and takes the word all the same, as long as it has nothing to do: what all of the
-// others were calm about was so before. The one that has come has had no part in the crawl, and ends with it; else it would take the others for
-// gone a while later, and do their work once more.
+// Somebody may come in that very moment. It has had no part in the crawl, and ends with it; else it would take the others for gone a while later, and do
+// their work once more. Who counts on it already takes the word for those it counted on before, if it has nothing to do.
 const questionOver byte = 'O'
 
 // lastCall is how long who has found out that the crawl is over is there at least: whoever comes just then is known by then, and told.

@@ -188,12 +188,12 @@ func (p *peers) forget(line string) ([]byte, error) {
 }
 
 // tellLeave tells all others how far this agent is, and says whether all have done what that asks of them. Who is not there any more has.
-// Who leaves as well hears that this one is going, lest it gives this one what it has, and then waits for it to come back; the rest is not its business.
+// Who leaves as well hears it, too: it may have something for this one under way, which nobody else knows of by then.
 func (p *peers) tellLeave(ctx context.Context, stage byte) (all bool, err error) {
 	question := append([]byte{questionLeave, stage}, p.line...)
 	all = true
 	for _, peer := range p.seam.Peers() {
-		if peer.ID == p.seam.Self() || stage != leaveGoing && p.isGoing(peer.line()) {
+		if peer.ID == p.seam.Self() || stage == leaveMay && p.isGoing(peer.line()) {
 			continue
 		}
 		answer, aerr := p.ask(ctx, peer.ID, question)

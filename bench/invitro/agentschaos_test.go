@@ -256,9 +256,6 @@ func (c *chaos) some() (names []string) {
 func (c *chaos) spare() bool {
 	up := c.up()
 	stay := slices.DeleteFunc(slices.Clone(up), func(name string) bool { return c.leaving[name] })
-	if c.order && len(stay) < len(up) {
-		return false
-	}
 	if !c.quorum {
 		return len(stay) > 1
 	}
