@@ -97,10 +97,10 @@ func (p *peers) now() calmness {
 	return calmness{Calm: p.calmAt.Load() == count && p.quiet(), Count: count, View: p.circle.Load().hash(), Over: p.over.Load(), Busy: p.busy.Load(), First: p.founded.Load(), Turns: p.turns.Load()}
 }
 
-// quiet says that no letter waits or is under way, and nobody who is gone knew what the others are not yet told.
+// quiet says that no letter waits or is under way, and nobody who is gone, or about to go, knew what the others are not yet told.
 func (p *peers) quiet() bool {
 	c := p.circle.Load()
-	if p.leaves() {
+	if p.leaves() || slices.ContainsFunc(p.seam.Peers(), func(peer Peer) bool { return p.isGoing(peer.line()) }) {
 		return false
 	}
 	for _, line := range p.box.Lines() {

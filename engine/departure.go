@@ -215,7 +215,9 @@ func (d *departure) gone(ctx context.Context) error {
 		switch {
 		case err != nil:
 			return err
-		case !all:
+		case !all: // one that has come may have sent something before it heard that this agent goes
+			there = nil
+			d.peers.admit(true)
 			err = d.awhile(ctx)
 		case !slices.ContainsFunc(now, func(line string) bool { return !slices.Contains(there, line) }):
 			return nil

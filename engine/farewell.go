@@ -90,7 +90,7 @@ func (p *peers) unaware(ctx context.Context, aware map[string]bool) (who unaware
 func (p *peers) everybody(c *circle) []Peer {
 	all := slices.Clone(c.peers)
 	for _, peer := range p.seam.Peers() {
-		if !slices.ContainsFunc(all, func(other Peer) bool { return other.ID == peer.ID }) {
+		if !p.isGoing(peer.line()) && !slices.ContainsFunc(all, func(other Peer) bool { return other.ID == peer.ID }) {
 			all = append(all, peer)
 		}
 	}
@@ -118,5 +118,5 @@ func (p *peers) wasOne(view uint64) bool {
 // untouched says that this agent has had no part in the crawl yet.
 func (p *peers) untouched() bool {
 	n := &p.ledger.n
-	return !p.again && n.attempts.Load() == 0 && n.robotsFetched.Load() == 0
+	return !p.again && !p.leaves() && n.attempts.Load() == 0 && n.robotsFetched.Load() == 0
 }
