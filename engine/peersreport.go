@@ -52,6 +52,7 @@ type QuorumReport struct {
 	Majority bool     `json:"majority"` // it has one, and may fetch
 	Agreed   []string `json:"agreed"`   // the agents that were agreed on last
 	Answer   []string `json:"answer"`   // who of all agents answered within the last 10 s, this one among them
+	Grounded int64    `json:"grounded"` // exchanges of this run that were broken off since it might not go on with them, and are asked for again
 }
 
 // AgentReport is one agent, as another sees it.

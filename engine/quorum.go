@@ -39,23 +39,24 @@ type quorum struct {
 	shut   string // the loop's: why the gate is shut; "" if it is open
 	told   bool   // the loop's: that there is no majority
 
-	mu      sync.Mutex // guards what follows
-	circle  *circle
-	sets    agreement
-	want    uint64 // the circle that this agent would go by; 0 for none
-	pending bool   // who is there makes another circle
-	leaving bool
-	arrived bool // the crawl has begun, or goes on
-	count   uint64
-	given   map[string]promise
-	votes   map[string]vote
-	waiting map[string]bool // for an answer
-	deaf    map[string]bool // agents that do not know the question
-	held    bool            // this agent may fetch, until proved is too old
-	proved  time.Time       // when the oldest grant that counts was asked for; zero if it never held
-	lapsed  bool            // it lost that, and not for another circle
-	turns   int             // of the circle since it held
-	wings   map[*wing]struct{}
+	mu       sync.Mutex // guards what follows
+	circle   *circle
+	sets     agreement
+	want     uint64 // the circle that this agent would go by; 0 for none
+	pending  bool   // who is there makes another circle
+	leaving  bool
+	arrived  bool // the crawl has begun, or goes on
+	count    uint64
+	given    map[string]promise
+	votes    map[string]vote
+	waiting  map[string]bool // for an answer
+	deaf     map[string]bool // agents that do not know the question
+	held     bool            // this agent may fetch, until proved is too old
+	proved   time.Time       // when the oldest grant that counts was asked for; zero if it never held
+	lapsed   bool            // it lost that, and not for another circle
+	turns    int             // of the circle since it held
+	wings    map[*wing]struct{}
+	grounded int64 // how many of them were ended
 }
 
 // open begins: nothing is fetched before a majority says so.

@@ -81,7 +81,7 @@ func (q *quorum) report(now time.Time) *QuorumReport {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	r := &QuorumReport{Majority: q.holds(q.circle), Answer: []string{nameOf(q.self)}}
+	r := &QuorumReport{Majority: q.holds(q.circle), Grounded: q.grounded, Answer: []string{nameOf(q.self)}}
 	for line, v := range q.votes {
 		if ageOf(now, v.at) < quorumProof {
 			r.Answer = append(r.Answer, nameOf(line))

@@ -62,6 +62,7 @@ func (q *quorum) ground(keep func(site []byte) bool) {
 		if keep == nil || !keep(w.site) {
 			w.cancel()
 			delete(q.wings, w)
+			q.grounded++
 		}
 	}
 }

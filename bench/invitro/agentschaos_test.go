@@ -444,6 +444,7 @@ func (c *chaos) finish() {
 
 // verdict judges it.
 func (c *chaos) verdict(began time.Time) {
+	grounded := 0
 	for _, name := range c.names {
 		if !c.lost[name] {
 			if r := look(c.t, c.disks[name]); !r.Sound() {
@@ -452,6 +453,9 @@ func (c *chaos) verdict(began time.Time) {
 			}
 			if c.running[name] != nil {
 				checkBalance(c.t, c.reports[name])
+			}
+			if p := c.reports[name].Peers; p != nil && p.Quorum != nil {
+				grounded += int(p.Quorum.Grounded)
 			}
 		}
 	}
@@ -466,7 +470,7 @@ func (c *chaos) verdict(began time.Time) {
 	}
 	fault(v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0, "coverage %v", v.Coverage)
 	fault((c.quorum || !c.parted) && impolite(v), "host %d+%d, address %d+%d", v.HostGapViolations, v.HostConcurrency, v.IPGapViolations, v.IPConcurrency)
-	fault(v.Repeated > c.again || c.again == 0 && v.Duplicates > 0, "%d asked for again, %d stored twice", v.Repeated, v.Duplicates)
+	fault(v.Repeated > c.again+grounded || c.again == 0 && v.Duplicates > 0, "%d asked for again, %d stored twice", v.Repeated, v.Duplicates)
 	fault(v.RobotsViolations+v.StoredUnknown+v.Unexpected+v.DigestMismatches+v.Nameless > 0, "robots %d, stored unknown %d, unexpected %d, digests %d", v.RobotsViolations, v.StoredUnknown,
 		v.Unexpected, v.DigestMismatches)
 	if len(faults) > 0 {
