@@ -104,12 +104,7 @@ func (e *Engine) Run(ctx context.Context) error {
 func (e *Engine) depart(ctx, abort context.Context) error {
 	d := departure{
 		peers: e.peers, ledger: e.ledger, dist: e.dist, flush: e.flush, cut: e.points.ask, wake: e.distWake, signal: ctx.Done(), given: make(map[string]bool),
-		seeds: func(ctx context.Context) error {
-			if e.seeded.Load() {
-				return nil
-			}
-			return e.newSeeder().run(ctx)
-		},
+		seeds: func(abort context.Context) error { return e.seedAway(ctx, abort) },
 	}
 	err := d.run(abort)
 	if err == nil {
