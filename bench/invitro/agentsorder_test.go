@@ -34,9 +34,3 @@ func TestAgents_comeAndGoInGoodOrder(t *testing.T) {
 		})
 	}
 }
-
-// A story in which one is killed that leaves, has seeds left, and waits for a majority: it did not hear that it was to stop.
-func TestAgents_whoLeavesCanBeStopped(t *testing.T) {
-	_, p := stories(0)
-	synctest.Test(t, func(t *testing.T) { newChaos(t, 9046, p).tell() })
-}

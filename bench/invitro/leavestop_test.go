@@ -1,0 +1,49 @@
+package invitro
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/bench/simweb"
+	"orbweaver/engine"
+)
+
+// One that leaves for good is killed, and started again where nobody reaches it, so that it has no majority and reads its seeds no further. It
+// can be stopped all the same; and when it is reached again it leaves, and the others finish.
+func TestAgents_whoLeavesAndHasNoMajorityCanBeStopped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBand(t, smallWorld(*firstSeed+1300, simweb.Plain()), 3)
+		b.quorum = true
+		leaves, others := b.names[:1], b.names[1:]
+		running := map[string]*agent{}
+		for _, name := range b.names {
+			running[name] = b.start(t.Context(), name)
+		}
+		time.Sleep(25 * time.Second)
+		if err := running[leaves[0]].leave(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(300 * time.Millisecond)
+		running[leaves[0]].kill(sigkill)
+		b.hub.sever(leaves, others, true)
+		b.hub.sever(others, leaves, true)
+		again := b.start(t.Context(), leaves[0])
+		time.Sleep(30 * time.Second)
+		stopped := time.Now()
+		again.stop()
+		<-again.done
+		if took := time.Since(stopped); took > 40*time.Second {
+			t.Errorf("it took %v to stop", took)
+		}
+		b.hub.sever(leaves, others, false)
+		b.hub.sever(others, leaves, false)
+		b.start(t.Context(), leaves[0])
+		b.wait()
+		v := b.judge()
+		if r := b.reports[leaves[0]]; r.State != engine.StateFinished || v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || impolite(v) {
+			v.Print(t.Output())
+			t.Errorf("the oracle complains; %s: %s (%s)", leaves[0], r.State, r.Reason)
+		}
+	})
+}
