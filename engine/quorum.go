@@ -90,7 +90,8 @@ func (q *quorum) changed() <-chan struct{} {
 	return q.news
 }
 
-// newQuorum reads what was agreed on. What was begun without --quorum was agreed on by all that were there.
+// newQuorum reads what was agreed on. What was begun without --quorum was agreed on by all that were there; who has begun with it and has noted
+// nothing yet has no say, whomever it went by.
 func newQuorum(p *peers, fsys vfs.FS, dir string, cut *peersCut) (*quorum, error) {
 	q := &quorum{
 		peers: p, fs: fsys, dir: dir, self: p.line, again: cut != nil, run: rand.Uint64(), began: time.Now(),
@@ -98,13 +99,17 @@ func newQuorum(p *peers, fsys vfs.FS, dir string, cut *peersCut) (*quorum, error
 		given: map[string]promise{}, votes: map[string]vote{}, waiting: map[string]bool{}, deaf: map[string]bool{}, wings: map[*wing]struct{}{},
 	}
 	if cut == nil {
-		return q, vfs.RemoveIfExists(fsys, quorumName(dir))
+		return q, writeQuorum(fsys, dir, agreement{})
 	}
 	var err error
-	if q.sets, err = readQuorum(fsys, dir); err == nil && len(q.sets) == 0 && cut.Begun {
+	if q.sets, err = readQuorum(fsys, dir); err != nil || q.sets != nil {
+		return q, err
+	}
+	q.sets = agreement{}
+	if cut.Begun {
 		q.sets = agreement{{N: 1, Lines: linesOf(cut.Peers), Formed: true}}
 	}
-	return q, err
+	return q, writeQuorum(fsys, dir, q.sets)
 }
 
 func linesOf(peers []Peer) (lines []string) {

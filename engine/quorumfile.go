@@ -13,10 +13,10 @@ import (
 // errQuorum says that the file of agreed sets is damaged.
 var errQuorum = errors.New("engine: the list of the agents that were agreed on is damaged: run all agents once without --quorum, which forgets it")
 
-// quorumName is the file that keeps what this agent has agreed to. It is no part of the cut: what was said to others may not be forgotten.
+// quorumName is the file that keeps what this agent has agreed to; without it the crawl was never run with --quorum. It is no part of the cut: what was said to others may not be forgotten.
 func quorumName(dir string) string { return dir + "/quorum" }
 
-// readQuorum reads it; nil if there is none.
+// readQuorum reads it; nil if there is none, empty if nothing was agreed on.
 func readQuorum(fsys vfs.FS, dir string) (a agreement, err error) {
 	b, err := vfs.ReadFile(fsys, quorumName(dir))
 	if errors.Is(err, fs.ErrNotExist) {
