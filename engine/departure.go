@@ -252,18 +252,3 @@ func (d *distributor) away(now time.Time) (moved bool, err error) {
 	placed, err := d.placeSome()
 	return placed > 0, err
 }
-
-// seedAway brings the seeds to the door that have not been there, for who leaves; a stop ends it in the middle.
-func (e *Engine) seedAway(ctx, abort context.Context) error {
-	if e.seeded.Load() {
-		return nil
-	}
-	own, end := context.WithCancel(abort)
-	defer end()
-	defer context.AfterFunc(ctx, end)()
-	err := e.newSeeder().run(own)
-	if err == nil && !e.seeded.Load() && abort.Err() == nil {
-		err = errDeparture
-	}
-	return err
-}

@@ -104,7 +104,18 @@ func (e *Engine) Run(ctx context.Context) error {
 func (e *Engine) depart(ctx, abort context.Context) error {
 	d := departure{
 		peers: e.peers, ledger: e.ledger, dist: e.dist, flush: e.flush, cut: e.points.ask, wake: e.distWake, signal: ctx.Done(), given: make(map[string]bool),
-		seeds: func(abort context.Context) error { return e.seedAway(ctx, abort) },
+	}
+	own, end := context.WithCancel(abort)
+	defer end()
+	defer context.AfterFunc(ctx, end)()
+	d.seeds = func(context.Context) error {
+		if e.seeded.Load() {
+			return nil
+		}
+		if err := e.newSeeder().run(own); err != nil || e.seeded.Load() {
+			return err
+		}
+		return d.ended(abort)
 	}
 	err := d.run(abort)
 	if err == nil {
