@@ -21,11 +21,11 @@
 //	checkpoint.go   the cut and its manifest; restore.go, replay.go and recall.go the way back
 //	turnover.go     a finished crawl begins again; holdings.go what the archive has from before, for the worker who asks
 //	                whether it still holds (lister.go, validators.go)
-//	peers.go        the other agents: peering.go is the seam, circle.go who is responsible, carrier.go and letter.go what goes between
-//	                them, recovery.go whether somebody has a page, calm.go when all are done; quorum.go whether this agent
+//	peers.go        the other agents: peering.go is the seam, presence.go who is there, circle.go who is responsible, carrier.go and
+//	                letter.go what goes between them, recovery.go whether somebody has a page, calm.go when all are done; quorum.go whether this agent
 //	                may fetch (ballot.go asks, majority.go counts, wing.go ends exchanges); leases.go and clerk.go whether it
 //	                may ask an address, and keepers.go whom; history.go what was so a moment ago;
-//	                moving.go and sitemove.go a host on its way, leaving.go and departure.go an agent
+//	                moving.go and sitemove.go a host on its way, leaving.go, departure.go and left.go an agent
 //	rebuild.go      a lost frontier made anew from the archive alone (rebuildrecords.go, rebuildlinks.go, capture.go)
 //	run.go          every goroutine, started and joined
 //

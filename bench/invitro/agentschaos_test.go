@@ -20,7 +20,7 @@ type perils struct {
 	letters                            bool // messages are slow, lost, or lost after they arrived, so that they come twice
 	parts                              bool // partitions, and ways that are cut in one direction
 	voted                              bool // with a quorum
-	order                              bool // one leaves at a time, and is not stopped meanwhile
+	order                              bool // who leaves is not stopped meanwhile
 }
 
 // chaos is one story: what has happened, and what is going to.
