@@ -51,10 +51,10 @@ func fileKind(name string) string {
 	return regexp.MustCompile(`[0-9a-f]{6,}`).ReplaceAllString(base, "*")
 }
 
-// stages are two crawls that between them use every kind of file: a small one to its end, and the beginning of one that has
-// more in its queues than it can ask for.
+// stages are crawls that between them use every kind of file: a small one to its end, and the beginning of one that has more in its queues
+// than it can ask for; of another such web, too, since whether a URL waits in the ready queue just when a checkpoint comes is chance.
 func stages(seed uint64) []stage {
-	return []stage{{"a small web", fewSites(seed), false}, {"many sites", manySites(seed), true}}
+	return []stage{{"a small web", fewSites(seed), false}, {"many sites", manySites(seed), true}, {"many other sites", manySites(seed + 1), true}}
 }
 
 type stage struct {
@@ -63,8 +63,12 @@ type stage struct {
 	partial bool // it is stopped after beginning
 }
 
-// beginning is how long a crawl of many sites is let run.
-const beginning = 8 * time.Second
+// beginning is how long a crawl of many sites is let run, and beginningPages what it must have fetched by then (it is some 700): one that
+// stood still would write to few files, and nobody would know why.
+const (
+	beginning      = 8 * time.Second
+	beginningPages = 500
+)
 
 // census crawls once on a sound disk and counts the calls of the kinds that are asked for.
 func census(t *testing.T, s stage, ops ...faultfs.Op) map[diskCall]int {
@@ -92,8 +96,12 @@ func census(t *testing.T, s stage, ops ...faultfs.Op) map[diskCall]int {
 			ctx, cancel = context.WithTimeout(t.Context(), beginning)
 			defer cancel()
 		}
-		if _, err := rig.Crawl(ctx, cfg, faultfs.New(rig.FS, script)); err != nil {
+		r, err := rig.Crawl(ctx, cfg, faultfs.New(rig.FS, script))
+		if err != nil {
 			t.Fatal(err)
+		}
+		if s.partial && r.PagesStored < beginningPages {
+			t.Errorf("in %v on a sound disk it stored %d pages: %+v", beginning, r.PagesStored, r)
 		}
 		if err := rig.Net.Close(); err != nil {
 			t.Error(err)
