@@ -66,6 +66,7 @@ type Config struct {
 
 	Agents    int           // of the crawl, this one among them, that must be there before it begins; not for one that comes when others have begun [1]
 	AgentAway time.Duration // how long the hosts of an agent that stopped in good order wait for it, before others take them over [10m]
+	AgentJoin bool          // it was told of others: if none is there they may have stopped just now, and no host is asked for ten seconds
 	Quorum    bool          // fetch only while a majority of the last agreed agents answers: one side of a partition goes on at most
 	Recover   int           // how many others are asked whether they have a page, if agents have come or gone; below 0 for none [3]
 	PeerQuota int           // how many URLs another agent may send before this one has done any work of its own; below 0 for any number [1000000]

@@ -346,7 +346,7 @@ func (e *Engine) assemble(m *manifest) {
 		cache: fpcache.New(cfg.CacheMemory, m.HashSeed), sieve: e.sieve, n: &l.n,
 	}
 	if p := e.peers; p != nil {
-		p.ledger, p.frontier, p.gate, p.say, p.wake, p.least, p.away, p.recover = l, e.frontier, e.gate, e.seams.Log, wakeDist, cfg.Agents, cfg.AgentAway, cfg.Recover
+		p.ledger, p.frontier, p.gate, p.say, p.wake, p.least, p.invited, p.away, p.recover = l, e.frontier, e.gate, e.seams.Log, wakeDist, cfg.Agents, cfg.AgentJoin, cfg.AgentAway, cfg.Recover
 		p.lose, p.hosts, p.fs, p.dir, p.keeps, p.aloft, e.frontier.peers = e.lose, e.hosts, e.seams.FS, cfg.Dir, cfg.Store, e.aloft, p
 		p.leases.gap = func() time.Duration { return e.live.policy().IPDelay }
 		p.standings = newStandings(int64(max(cfg.PeerQuota, 0)), l.n.finished.Load, e.seams.Log)

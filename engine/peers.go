@@ -42,6 +42,7 @@ type peers struct {
 	awaited  awaited
 	quorum   *quorum   // nil if each side of a partition goes on
 	least    int       // agents that there must be before the crawl begins
+	invited  bool      // it was told of others
 	epoch    time.Time // letters leave a whole number of periods after it
 
 	over     atomic.Bool   // all agents are done
@@ -276,14 +277,14 @@ func (p *peers) complete(ctx context.Context, now []Peer, patient bool) bool {
 }
 
 // arrive lets the crawl begin, or go on. Unless all began together just now, the others may have asked any host of this agent for
-// something a moment ago.
+// something a moment ago; those whom it was told of and has not found, too.
 func (p *peers) arrive() {
 	if p.arrived {
 		return
 	}
 	p.arrived = true
 	until := int64(0)
-	if p.again || !p.since.Load() {
+	if p.again || !p.since.Load() || p.invited && len(p.circle.Load().peers) == 1 {
 		until = time.Now().Add(p.grace).UnixNano()
 	}
 	p.guest.Store(until)

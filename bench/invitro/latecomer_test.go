@@ -58,3 +58,40 @@ func TestAgents_oneComesAsTheCrawlEnds(t *testing.T) {
 		})
 	}
 }
+
+// All others stop in the moment in which one comes that was told of them. It finds nobody and begins alone, and leaves each host alone until
+// whoever asked it last is forgotten.
+func TestAgents_oneComesWhenTheOthersHaveJustStopped(t *testing.T) {
+	for i := range bands() {
+		seed := *firstSeed + 1120 + uint64(i)
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBand(t, smallWorld(seed, simweb.Plain()), 3)
+				b.least = 2
+				late := b.names[2]
+				b.alter = func(name string, c *engine.Config, _ *engine.Seams) {
+					if name == late {
+						c.Agents = 1
+					}
+				}
+				one, other := b.start(t.Context(), b.names[0]), b.start(t.Context(), b.names[1])
+				time.Sleep(time.Duration(10+i) * time.Second)
+				one.stop()
+				other.stop()
+				<-one.done
+				<-other.done
+				before := b.rig.Log.Len()
+				b.start(t.Context(), late)
+				time.Sleep(9 * time.Second)
+				if n := b.rig.Log.Len() - before; n > 0 {
+					t.Errorf("%d requests in the first seconds", n)
+				}
+				b.wait()
+				if v := b.judge(); impolite(v) || v.Coverage != 1 || v.Missing > 0 || before == 0 {
+					v.Print(t.Output())
+					t.Errorf("%d requests by those who stopped", before)
+				}
+			})
+		})
+	}
+}

@@ -24,7 +24,7 @@ type agentFlags struct {
 	AgentPlain bool     `help:"No certificates, and nothing is encrypted: for agents on loopback."`
 	Gossip     string   `help:"Where agents hear who is there, UDP and TCP: an address of this machine that the others reach." default:"127.0.0.1:7946" placeholder:"HOST:PORT"`
 	Post       string   `help:"Where it takes letters, TCP; by default the host of --gossip and the port after it." placeholder:"HOST:PORT"`
-	Join       []string `help:"The --gossip of any other agent. Repeatable: one that answers is enough, and its own is passed over." placeholder:"HOST:PORT"`
+	Join       []string `help:"The --gossip of any other agent. Repeatable: one that answers is enough, and its own is passed over. Who then begins alone asks no host for 10s: the others may have stopped just now." placeholder:"HOST:PORT"`
 	Capacity   count    `help:"Share of the hosts, in proportion to the others'." default:"1" placeholder:"N" least:"1" most:"1000"`
 	Agents     count    `help:"How many agents must be there before the crawl begins, this one included. One that comes when others have begun does not wait for so many, and one that goes on waits for those that it knew, for 15s." default:"1" placeholder:"N" least:"1" most:"65536"`
 	AgentAway  duration `help:"How long the hosts of an agent that stopped in good order wait for it before others take them over." default:"10m" placeholder:"TIME"`
@@ -83,6 +83,7 @@ func (c *crawlCmd) agents(cfg *engine.Config, log *slog.Logger) error {
 			o.Join = append(o.Join, a.String())
 		}
 	}
+	cfg.AgentJoin = len(o.Join) > 0
 	if c.Quorum && len(o.Join) > 0 && c.Agents.n < 2 && c.isNew() {
 		bad.add("--quorum", errors.New("with --join, say by --agents how many agents begin the crawl, lest this one begins it alone when none of them answers"))
 	}
