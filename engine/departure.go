@@ -39,22 +39,17 @@ func (d *departure) run(ctx context.Context) error {
 	return nil
 }
 
-// arrived returns when this agent is among the others: it may have started just now, to go on with leaving. If it was going already, those who have
-// not heard of that hear it first: with a quorum they would never agree with those who have.
+// arrived returns when this agent is among the others: it may have started just now, to go on with leaving.
 func (d *departure) arrived(ctx context.Context) error {
 	p := d.peers
 	tick := time.NewTicker(leavePeriod)
 	defer tick.Stop()
-	if !p.isGoing(p.line) {
-		tick.Stop()
-	}
 	for {
 		select {
 		case <-p.came:
 			return d.ended(ctx)
 		case <-tick.C:
-			p.quorum.goes()
-			if _, err := p.tellLeave(ctx, leaveGoing); err != nil {
+			if err := d.remind(ctx); err != nil {
 				return err
 			}
 		case <-d.signal:
@@ -88,7 +83,7 @@ func (d *departure) awhile(ctx context.Context) error {
 	return d.ended(ctx)
 }
 
-// cutNow takes a cut that says that this agent leaves, before anybody is told.
+// cutNow takes a cut that says how far this agent is with leaving, before anybody is told.
 func (d *departure) cutNow(ctx context.Context) error {
 	reply := make(chan error, 1)
 	select {
@@ -114,8 +109,39 @@ func (d *departure) giveFetched(ctx context.Context) error {
 		if err := d.awhile(ctx); err != nil {
 			return err
 		}
+		if err := d.remind(ctx); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// remind tells those who have come since, if this agent goes already, that it does. Some know that, and with a quorum these and those would never
+// agree on who they are.
+func (d *departure) remind(ctx context.Context) error {
+	if !d.peers.isGoing(d.peers.line) {
+		return nil
+	}
+	d.peers.quorum.goes()
+	_, err := d.peers.tellLeave(ctx, leaveGoing)
+	return err
+}
+
+// reminding waits as ready does, and reminds the others meanwhile.
+func (d *departure) reminding(ready func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		for {
+			soon, end := context.WithTimeout(ctx, leavePeriod)
+			err := ready(soon)
+			end()
+			if err == nil || ctx.Err() != nil {
+				return err
+			}
+			if err := d.remind(ctx); err != nil {
+				return err
+			}
+		}
+	}
 }
 
 // giveLists puts the list into the outboxes of all who do not have it: those who come while this agent leaves need it when it has left, and
@@ -146,6 +172,9 @@ func (d *departure) listless() []string {
 // going tells all others that they are not to count on this agent any more, and returns when they and it do not.
 func (d *departure) going(ctx context.Context) error {
 	d.peers.setGoing()
+	if err := d.cutNow(ctx); err != nil { // it says so again when it has died
+		return err
+	}
 	d.peers.quorum.goes()
 	for {
 		all, err := d.peers.tellLeave(ctx, leaveGoing)

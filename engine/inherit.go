@@ -178,8 +178,9 @@ func (f *fetched) ofKey(own inheritance, key seen.Digest) (of inheritance, ok bo
 	return of, false
 }
 
-// has says that this agent has an answer of a URL, or one that has left for good.
+// has says that this agent has an answer of a URL, or one that has left for good. It does not speak for one that is leaving, whose disk may be
+// lost yet: whoever heard that would count on this agent, and not tell it again when that one dies.
 func (p *peers) has(url []byte) (bool, error) {
 	line, err := p.fetched.hasURL(p.frontier.hashSeed, p.line, url)
-	return line != "" && (line == p.line || !slices.Contains(p.box.Lines(), line)), err
+	return line != "" && (line == p.line || p.hasLeft(line) || !p.isGoing(line) && !slices.Contains(p.box.Lines(), line)), err
 }

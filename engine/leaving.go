@@ -59,10 +59,10 @@ func (p *peers) leaves() bool {
 	return p.leavers.self
 }
 
-// resume goes on where the last run ended. An agent by whose circle it was gone is gone still: some of the others go by the same, and those that have not
-// heard of it must.
+// resume goes on where the last run ended. An agent that may have told others that it goes does so still: some of them do not count on it any more,
+// and those that have not heard of it must.
 func (l *leavers) resume(cut *peersCut, self string) {
-	if l.self = cut.Leaving; l.self && !slices.Contains(linesOf(cut.Peers), self) {
+	if l.self = cut.Leaving; l.self && (cut.Told || !slices.Contains(linesOf(cut.Peers), self)) {
 		l.stage = leaveGoing
 	}
 	for _, line := range cut.Going {

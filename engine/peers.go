@@ -119,6 +119,7 @@ type peersCut struct {
 	Fetched seen.Cut      `json:"fetched"`
 	Lent    *warc.Cut     `json:"lent,omitempty"`
 	Leaving bool          `json:"leaving,omitempty"`   // this agent leaves for good
+	Told    bool          `json:"told,omitempty"`      // and others may have heard so
 	Going   []string      `json:"going,omitempty"`     // others that do, by line
 	Heir    []inheritance `json:"inherited,omitempty"` // of agents that have left
 	Begun   bool          `json:"begun"`               // enough were there for the crawl to begin
@@ -241,7 +242,7 @@ func (p *peers) run(ctx context.Context) error {
 			p.compare(ctx, c)
 			p.arrive()
 		}
-		if p.settled {
+		if p.settled && (p.since.Load() || !p.untouched()) { // until then the others may say that the crawl is over
 			ask.Stop()
 		}
 		select {
@@ -353,8 +354,13 @@ func (p *peers) become(ctx context.Context, c *circle) error {
 // reroute tells those who are responsible now all that agents were told that are gone: all of it, since nobody knows whether they left
 // anything behind.
 func (p *peers) reroute(ctx context.Context, c *circle) error {
+	for _, of := range p.fetched.inherited() { // who leaves may be owed nothing any more, and be believed all the same
+		if p.isGoing(of.Line) && p.isLost(of.Line, c) && !p.hasLeft(of.Line) {
+			p.fetched.disown(of.Line)
+		}
+	}
 	for _, line := range p.box.Lines() {
-		if slices.Contains(c.lines, line) || p.isGoing(line) && (p.isThere(line) || p.isStopped(line)) {
+		if !p.isLost(line, c) {
 			continue
 		}
 		p.dismiss(line)
@@ -377,6 +383,11 @@ func (p *peers) reroute(ctx context.Context, c *circle) error {
 		}
 	}
 	return nil
+}
+
+// isLost says that an agent has no part in a circle, and is not one that leaves and is there, or expected back.
+func (p *peers) isLost(line string, c *circle) bool {
+	return !slices.Contains(c.lines, line) && (!p.isGoing(line) || !p.isThere(line) && !p.isStopped(line))
 }
 
 // retellItems are told again in one step of the cut.
@@ -461,6 +472,6 @@ func (p *peers) mark() (*peersCut, []byte, error) {
 	}
 	return &peersCut{
 		Outbox: box, Fetched: done, Peers: p.circle.Load().peers, All: p.all, Births: p.births, Turns: p.turns.Load(), Founded: p.founded.Load(),
-		Lent: p.lent, Leaving: p.leaves() && !p.departed.Load(), Going: p.leavers.lines(), Heir: p.fetched.inherited(), Begun: p.begun.Load(),
+		Lent: p.lent, Leaving: p.leaves() && !p.departed.Load(), Told: p.isGoing(p.line) && !p.departed.Load(), Going: p.leavers.lines(), Heir: p.fetched.inherited(), Begun: p.begun.Load(),
 	}, appendSum(image), nil
 }

@@ -135,7 +135,14 @@ func (p *peers) compare(ctx context.Context, c *circle) {
 			continue
 		}
 		raw, err := p.ask(ctx, peer.ID, []byte{questionCalm})
-		if err != nil || json.Unmarshal(raw, &a) != nil || a.First != 0 && a.First != p.founded.Load() || a.Turns > 1 {
+		if err != nil || json.Unmarshal(raw, &a) != nil {
+			return
+		}
+		if a.Over && p.untouched() { // that one may be gone before it hears of this agent
+			p.late.Store(true)
+			poke(p.told)
+		}
+		if a.First != 0 && a.First != p.founded.Load() || a.Turns > 1 {
 			return
 		}
 	}

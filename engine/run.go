@@ -112,7 +112,9 @@ func (e *Engine) depart(ctx, abort context.Context) error {
 		if e.seeded.Load() {
 			return nil
 		}
-		if err := e.newSeeder().run(own); err != nil || e.seeded.Load() {
+		s := e.newSeeder()
+		s.ready = d.reminding(s.ready)
+		if err := s.run(own); err != nil || e.seeded.Load() {
 			return err
 		}
 		return d.ended(abort)

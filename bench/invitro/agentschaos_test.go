@@ -231,7 +231,7 @@ func (c *chaos) comeBack(name string) {
 		c.least = 1
 	}
 	c.say("%s comes", name)
-	if len(c.up()) == 0 { // it may find nobody to ask
+	if len(c.up()) == 0 || c.hub.ending() { // it may find nobody to ask
 		c.again = 1 << 30
 	}
 	delete(c.absent, name)
@@ -324,7 +324,7 @@ func (c *chaos) kill(a *agent) {
 }
 
 func (c *chaos) lose(a *agent) {
-	if !c.spare() {
+	if !c.spare() || c.hub.hasGone(a.name) { // who has nothing left has left, and its archive is one to be kept
 		return
 	}
 	c.say("%s is killed, and its disk is lost", a.name)

@@ -25,6 +25,8 @@ type hub struct {
 	gossip  func() time.Duration // until an agent hears that somebody came or went
 	letters int                  // that were acknowledged
 	asked   int
+	gone    map[string]bool // who has said that it has nothing left, and not come again since
+	over    bool            // somebody has said that the crawl is
 
 	way   func(ctx context.Context, from, to string, letter []byte) error // of each letter before it arrives; nil for none
 	drops func() bool                                                     // says of anything that is sent, answers too, that it does not arrive; nil for never
@@ -39,7 +41,7 @@ var (
 )
 
 func newHub() *hub {
-	return &hub{desks: map[string]*desk{}, left: map[string]engine.Peer{}, cut: map[way]bool{}, blind: map[way]bool{},
+	return &hub{desks: map[string]*desk{}, left: map[string]engine.Peer{}, gone: map[string]bool{}, cut: map[way]bool{}, blind: map[way]bool{},
 		latency: func() time.Duration { return 2 * time.Millisecond }, gossip: func() time.Duration { return 0 }}
 }
 
@@ -74,6 +76,20 @@ func (h *hub) date(d *desk, former bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	d.former = former
+}
+
+// hasGone says that an agent has said that it has nothing left: the others have forgotten what they told it.
+func (h *hub) hasGone(name string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.gone[name]
+}
+
+// ending says that the crawl was over once: who comes then may find nobody.
+func (h *hub) ending() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.over
 }
 
 // lose is what the others see of a kill: an agent that does not answer. Some time later they take it for gone: see leave.
@@ -168,6 +184,7 @@ func (d *desk) Join(_ context.Context, store uint64, s engine.PeerServer) error 
 	d.server, d.peer.Store = s, store
 	d.hub.desks[d.peer.ID] = d
 	delete(d.hub.left, d.peer.ID)
+	delete(d.hub.gone, d.peer.ID)
 	d.hear()
 	d.hub.tell()
 	return nil
@@ -264,6 +281,10 @@ func (d *desk) Ask(ctx context.Context, to string, question []byte) ([]byte, err
 	}
 	d.hub.mu.Lock()
 	d.hub.asked++
+	d.hub.over = d.hub.over || question[0] == 'O'
+	if question[0] == 'G' && question[1] == 2 {
+		d.hub.gone[d.peer.ID] = true
+	}
 	former, mute := d.hub.desks[to] != nil && d.hub.desks[to].former, d.hub.mute
 	d.hub.mu.Unlock()
 	if former && question[0] != 'C' && question[0] != 'F' {

@@ -14,7 +14,15 @@ import (
 
 // One agent comes just as another finds out that the crawl is over, and the third hears of that one first. All end at once: nobody waits for
 // those who have ended, to do their work once more.
-func TestAgents_oneComesAsTheCrawlEnds(t *testing.T) {
+func TestAgents_oneComesAsTheCrawlEnds(t *testing.T) { comesAtTheEnd(t, time.Second) }
+
+// The same if the others do not hear of it before they have ended: it asks them.
+func TestAgents_oneComesAsTheCrawlEndsAndNobodyHearsOfIt(t *testing.T) {
+	comesAtTheEnd(t, 10*time.Second)
+}
+
+// comesAtTheEnd has one come whom the others hear of after some time.
+func comesAtTheEnd(t *testing.T, heard time.Duration) {
 	for i := range bands() {
 		seed := *firstSeed + 1100 + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
@@ -36,6 +44,11 @@ func TestAgents_oneComesAsTheCrawlEnds(t *testing.T) {
 				}
 				<-over
 				came := time.Now()
+				if heard > time.Second {
+					b.hub.mu.Lock()
+					b.hub.gossip = func() time.Duration { return heard }
+					b.hub.mu.Unlock()
+				}
 				b.start(t.Context(), late)
 				b.wait()
 				v := b.judge()

@@ -47,3 +47,15 @@ func TestAgents_whoLeavesAndHasNoMajorityCanBeStopped(t *testing.T) {
 		}
 	})
 }
+
+// A random story in which one that leaves for good is started again among some who have heard that it leaves, and some who were killed and have
+// forgotten it: with a quorum they agreed on nothing, for ever, in one of four goes.
+func TestAgents_whoLeavesAndIsStartedAgainTellsThoseWhoHaveForgotten(t *testing.T) {
+	_, everything := stories(0)
+	for i := range thin(8, 1) {
+		synctest.Test(t, func(t *testing.T) {
+			t.Logf("go %d", i+1)
+			newChaos(t, 2039, everything).tell()
+		})
+	}
+}

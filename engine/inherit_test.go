@@ -1,0 +1,60 @@
+package engine
+
+import (
+	"testing"
+
+	"orbweaver/engine/outbox"
+	"orbweaver/engine/urlx"
+	"orbweaver/internal/vfs"
+)
+
+// company is who is there.
+type company struct {
+	Peering
+	there []Peer
+}
+
+func (c *company) Peers() []Peer { return c.there }
+
+// An agent that leaves has been given the list of another that leaves as well, and owes that one nothing. It speaks for it when that one has left,
+// not before, and no more when that one has died.
+func TestPeers_aLeaverDoesNotSpeakForAnotherThatLeaves(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	box, err := outbox.Open(fsys, outbox.Options{Dir: "outbox"}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, err := openFetched(fsys, "fetched", 1<<16, 1<<12, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, other := Peer{ID: "a1", Capacity: 1, Store: 1}, Peer{ID: "a2", Capacity: 1, Store: 2}
+	seam := &company{there: []Peer{here, other}}
+	p := &peers{seam: seam, line: here.line(), box: box, fetched: known, frontier: &Frontier{hashSeed: 1}, leavers: leavers{going: map[string]byte{}, left: map[string]bool{}}}
+	c, err := newCircle([]Peer{here}, []Peer{here, other}, 1, "a1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := []byte("http://a.test/")
+	fp := fetchedKey(urlx.Fingerprint(2, url))
+	known.inherit(inheritance{Seed: 2, Line: other.line()}, fp[:16])
+	for _, step := range []struct {
+		name  string
+		do    func()
+		speak bool
+	}{
+		{"it goes", func() { p.leavers.going[other.line()] = leaveGoing }, false},
+		{"it has nothing left", func() { p.leavers.going[other.line()] = leaveGone }, true},
+		{"it has left, and nobody remembers", func() { delete(p.leavers.going, other.line()) }, true},
+		{"it goes, and has died", func() { p.leavers.going[other.line()], seam.there = leaveGoing, seam.there[:1] }, false},
+		{"nobody remembers that either", func() { delete(p.leavers.going, other.line()) }, false},
+	} {
+		step.do()
+		if err := p.reroute(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		if speaks, err := p.has(url); err != nil || speaks != step.speak {
+			t.Errorf("%s: it speaks for it: %v, %v", step.name, speaks, err)
+		}
+	}
+}
