@@ -102,6 +102,9 @@ func (s *strangers) kept(t *testing.T, pages int) (moved, quick int) {
 			}
 			if n != want {
 				t.Errorf("%s%s was asked for %d times: %v", host, path, n, by)
+				for _, a := range all {
+					t.Logf("%s by %s from %v to %v", a.path, a.by, a.at, a.end)
+				}
 			}
 		}
 		if len(answered) != pages+2 {
