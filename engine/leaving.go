@@ -68,6 +68,9 @@ func (l *leavers) resume(cut *peersCut, self string) {
 	for _, line := range cut.Going {
 		l.going[line] = leaveGoing
 	}
+	for _, line := range cut.Gone {
+		l.going[line] = leaveGone
+	}
 }
 
 // leave makes this agent one that leaves.
@@ -136,11 +139,17 @@ func (p *peers) staying(now []Peer) []Peer {
 	return left
 }
 
-// lines of those who were going at a cut, for the manifest.
-func (l *leavers) lines() []string {
+// lines of those who have come so far with leaving, for the manifest.
+func (l *leavers) lines(stage byte) (lines []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.Sorted(maps.Keys(l.going))
+	for line, s := range l.going {
+		if s >= stage {
+			lines = append(lines, line)
+		}
+	}
+	slices.Sort(lines)
+	return lines
 }
 
 // answerLeave notes how far another agent is.

@@ -121,6 +121,7 @@ type peersCut struct {
 	Leaving bool          `json:"leaving,omitempty"`   // this agent leaves for good
 	Told    bool          `json:"told,omitempty"`      // and others may have heard so
 	Going   []string      `json:"going,omitempty"`     // others that do, by line
+	Gone    []string      `json:"gone,omitempty"`      // those of them that have nothing left
 	Heir    []inheritance `json:"inherited,omitempty"` // of agents that have left
 	Begun   bool          `json:"begun"`               // enough were there for the crawl to begin
 }
@@ -472,6 +473,6 @@ func (p *peers) mark() (*peersCut, []byte, error) {
 	}
 	return &peersCut{
 		Outbox: box, Fetched: done, Peers: p.circle.Load().peers, All: p.all, Births: p.births, Turns: p.turns.Load(), Founded: p.founded.Load(),
-		Lent: p.lent, Leaving: p.leaves() && !p.departed.Load(), Told: p.isGoing(p.line) && !p.departed.Load(), Going: p.leavers.lines(), Heir: p.fetched.inherited(), Begun: p.begun.Load(),
+		Lent: p.lent, Leaving: p.leaves() && !p.departed.Load(), Told: p.isGoing(p.line) && !p.departed.Load(), Going: p.leavers.lines(leaveGoing), Gone: p.leavers.lines(leaveGone), Heir: p.fetched.inherited(), Begun: p.begun.Load(),
 	}, appendSum(image), nil
 }
