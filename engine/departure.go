@@ -134,7 +134,7 @@ func (d *departure) reminding(ready func(context.Context) error) func(context.Co
 			soon, end := context.WithTimeout(ctx, leavePeriod)
 			err := ready(soon)
 			end()
-			if err == nil || ctx.Err() != nil {
+			if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
 				return err
 			}
 			if err := d.remind(ctx); err != nil {
