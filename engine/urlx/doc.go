@@ -34,7 +34,8 @@
 //
 //   - N1: a normal form is a fixed point: normalising it again gives the same octets, printable ASCII all of them.
 //   - N2: a normal form is at most LengthMax octets long; what would be longer is refused with ErrTooLong.
-//   - N3: no input panics, and the time for any input is linear in its length.
+//   - N3: no input panics, and the time for any input is linear in its length. IDNA is quadratic: names that would cost it more than any
+//     name that DNS can answer are refused with ErrHost before it sees them.
 //
 // Every function borrows its inputs and appends to dst, which stays the caller's; Split and Host return parts of what
 // they were given. All are safe for concurrent use: the package's tables are never changed.

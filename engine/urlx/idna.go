@@ -1,10 +1,19 @@
 package urlx
 
 import (
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/net/idna"
+	"golang.org/x/text/unicode/norm"
 )
+
+// idnaStepsMax bounds what IDNA may cost for one name, in steps of Punycode. Punycode passes over a label once for each of its distinct code
+// points beyond ASCII, so its time is quadratic in the label. A name of four labels of 63 different code points needs this much, and DNS can
+// answer none that needs more: in ASCII, a label has at most 63 octets. The URL standard has no limit here; the labels of more than 63 code
+// points in its suites stay below this one.
+const idnaStepsMax = 4 * 63 * 63
 
 // hostProfile is the standard's "domain to ASCII" for names that are not plain ASCII: UTS 46, not transitional, hyphens
 // and lengths unchecked. It is never changed.
@@ -19,8 +28,11 @@ var hostProfile = idna.New(
 	idna.BidiRule(),
 )
 
-// toASCII returns the ASCII form of a name in valid UTF-8.
+// toASCII returns the ASCII form of a name in valid UTF-8. A name that would cost more than idnaStepsMax is refused before IDNA sees it.
 func toASCII(name string) (string, error) {
+	if idnaSteps(name) > idnaStepsMax {
+		return "", ErrHost
+	}
 	ascii, err := hostProfile.ToASCII(strings.Map(mapNewer, name))
 	if err != nil {
 		return "", ErrHost
@@ -61,6 +73,53 @@ func mapNewer(r rune) rune {
 		return 0x7AEE
 	case 0x2F9BF:
 		return 0x45D7
+	}
+	return r
+}
+
+// idnaSteps returns the most steps that Punycode can need for a name: for each label, its code points times the distinct ones beyond ASCII
+// among them. A label that is Punycode already is decoded and encoded again, and its code points are as many as its octets at most. The
+// code points are counted as IDNA's mapping leaves them: ignored ones removed, composed, compatibility characters expanded. The time is
+// that of sorting them.
+func idnaSteps(name string) int {
+	name = strings.Map(mapDot, norm.NFKC.String(strings.Map(dropIgnored, name)))
+	steps := 0
+	var beyond []rune // the code points of a label that are not ASCII
+	for label := range strings.SplitSeq(name, ".") {
+		if len(label) > 4 && strings.EqualFold(label[:4], "xn--") {
+			steps += len(label) * len(label)
+			continue
+		}
+		beyond = beyond[:0]
+		for _, r := range label {
+			if r >= utf8.RuneSelf {
+				beyond = append(beyond, r)
+			}
+		}
+		n := utf8.RuneCountInString(label)
+		slices.Sort(beyond)
+		steps += n * len(slices.Compact(beyond))
+	}
+	return steps
+}
+
+// mapDot maps to a full stop what IDNA takes for one and NFKC leaves alone.
+func mapDot(r rune) rune {
+	if r == 0x3002 {
+		return '.'
+	}
+	return r
+}
+
+// dropIgnored drops the code points that IDNA's mapping removes.
+func dropIgnored(r rune) rune {
+	switch {
+	case r < 0xAD:
+	case r == 0xAD, r == 0x34F, r >= 0x180B && r <= 0x180F, r == 0x200B, r == 0x2060, r == 0x2064, r == 0xFEFF,
+		r >= 0xFE00 && r <= 0xFE0F, r >= 0x1BCA0 && r <= 0x1BCA3, r >= 0xE0100 && r <= 0xE01EF:
+		return -1
+	default:
+		return mapNewer(r)
 	}
 	return r
 }

@@ -125,11 +125,12 @@ func (p *Params) stripPath(url []byte, at int) []byte {
 	return append(out, url[at:]...)
 }
 
-// endsInDots says that the last segment of a path would lead up, or nowhere, if nothing stood behind it.
+// endsInDots says that the last segment of a path would lead up, or nowhere, if nothing stood behind it. It looks at the last octets only:
+// the longest such segment is %2e%2e.
 func endsInDots(path []byte) bool {
-	segment := bytes.ToLower(path[bytes.LastIndexByte(path, '/')+1:])
-	segment = bytes.ReplaceAll(segment, []byte("%2e"), []byte("."))
-	return string(segment) == "." || string(segment) == ".."
+	tail := path[max(len(path)-len("/%2e%2e"), 0):]
+	slash := bytes.LastIndexByte(tail, '/')
+	return slash >= 0 && dots(tail[slash+1:]) > 0
 }
 
 // stripQuery takes out of the query whose question mark stands at ask, and that with it if nothing else stays.
