@@ -168,7 +168,7 @@ func newEngine(cfg Config, seams Seams) *Engine {
 
 // enter makes the crawl directory what is missing of it, and locks it.
 func (e *Engine) enter() (err error) {
-	for _, dir := range []string{e.cfg.Dir, e.frontierDir(), e.cfg.Dir + "/warc", e.cfg.Dir + "/logs"} {
+	for _, dir := range []string{e.cfg.Dir, e.frontierDir(), e.cfg.Dir + "/warc", e.cfg.Dir + "/" + LogsDir} {
 		if err := e.seams.FS.MkdirAll(dir); err != nil {
 			return fmt.Errorf("engine: crawl directory: %w", err)
 		}
@@ -293,7 +293,7 @@ func (e *Engine) openRooms(m *manifest, fresh bool) error {
 	if e.peers, err = openPeers(e.seams.Peering, fsys, dir, m, fresh || m.Afresh, sizes.ReadySegment, max(e.cfg.SeenMemory/4, seenMemoryLeast), sizes.SeenBuffer); err != nil {
 		return err
 	}
-	if e.log, err = openCrawlLog(fsys, e.cfg.Dir+"/logs", e.seams.Log.Warn); err != nil {
+	if e.log, err = openCrawlLog(fsys, e.cfg.Dir+"/"+LogsDir, e.seams.Log.Warn); err != nil {
 		return err
 	}
 	o := workbench.Options{MemoryMax: e.cfg.WorkbenchMemory}

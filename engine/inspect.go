@@ -58,6 +58,7 @@ type Inspection struct {
 const (
 	FrontierDir   = "frontier"
 	ArchiveDir    = "warc"
+	LogsDir       = "logs"
 	LockFile      = FrontierDir + "/lock"
 	ManifestFile  = FrontierDir + "/MANIFEST"
 	SieveDir      = FrontierDir + "/sieve"

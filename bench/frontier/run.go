@@ -17,7 +17,6 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/politeness"
-	"orbweaver/internal/vfs"
 )
 
 // Options of a run.
@@ -71,7 +70,7 @@ func Run(ctx context.Context, o Options) (*growth.Result, error) {
 	}.WithDefaults()
 	begin, beginCPU := time.Now(), growth.CPU()
 	e, err := engine.Open(cfg, engine.Seams{
-		FS: vfs.Disk(), Dialer: d, Resolver: dnsres.Hashed{N: uint32(o.IPs)}, Usage: o.Usage, Log: o.Log,
+		FS: engine.Disk(o.Dir), Dialer: d, Resolver: dnsres.Hashed{N: uint32(o.IPs)}, Usage: o.Usage, Log: o.Log,
 	})
 	if err != nil {
 		return nil, err

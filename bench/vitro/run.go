@@ -192,7 +192,7 @@ func crawl(ctx context.Context, o *Options, w *load.Child) (engine.Report, error
 	}
 	guard := fetch.NewGuard(nil, nil, []netip.AddrPort{proxy}) // as a crawl has: hostile hosts name addresses that none may be asked for
 	e, err := engine.Open(cfg, engine.Seams{
-		FS: vfs.Disk(), Dialer: dialer, Allowed: guard.Through, Resolver: dnsres.Hashed{N: uint32(w.Where.IPs)}, Usage: o.Usage, Log: o.Log,
+		FS: engine.Disk(cfg.Dir), Dialer: dialer, Allowed: guard.Through, Resolver: dnsres.Hashed{N: uint32(w.Where.IPs)}, Usage: o.Usage, Log: o.Log,
 	})
 	if err != nil {
 		return none, err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"orbweaver/engine"
 	"orbweaver/engine/audit"
 	"orbweaver/internal/vfs"
 )
@@ -42,7 +43,7 @@ func (c *auditCmd) Run(w *world) (err error) {
 	if !c.Quiet {
 		o.Progress = func(what string) { fmt.Fprintln(w.stderr, "reading", what) }
 	}
-	r, err := audit.Run(w.ctx, vfs.Disk(), c.Dirs, o)
+	r, err := audit.Run(w.ctx, engine.Disk(c.Dirs...), c.Dirs, o)
 	if errors.Is(err, audit.ErrNoAgent) || errors.Is(err, audit.ErrTwice) {
 		return usageError{err}
 	}

@@ -43,7 +43,7 @@ type crawlCmd struct {
 	KeepAlive duration `help:"Keep a connection open for so long for the next request to its site; 0 for one connection a request. It saves work only if it is longer than --host-delay." default:"0" placeholder:"TIME"`
 	Fetchers  count    `help:"Fetch workers." default:"1024" placeholder:"N" least:"1"`
 
-	Proxy     string   `help:"HTTP proxy that carries all requests." placeholder:"URL"`
+	Proxy     string   `help:"HTTP proxy that carries all requests. A user and a password in it (http://USER:PASSWORD@IP:PORT) are kept in crawl.toml, which only its owner can read; on the command line all users can see them, so use ORBWEAVER_PROXY or --config." placeholder:"URL"`
 	Resolver  []string `help:"system; IP:PORT, repeatable; or hashed[:N], made-up addresses for proxy runs." default:"system" placeholder:"R"`
 	DNSTTLMin duration `name:"dns-ttl-min" help:"An address is believed for so long at least, whatever the name server says." default:"30s" placeholder:"TIME" least:"1"`
 	DNSTTLMax duration `name:"dns-ttl-max" help:"An address is believed for so long at most." default:"1h" placeholder:"TIME" least:"1"`
@@ -160,6 +160,8 @@ func (c *crawlCmd) Run(w *world) error {
 	}
 	known, onDisk := c.hostsBefore()
 	setMemoryLimit(cfg, known, onDisk)
+	c.warnOfPassword(w, seams.Log)
+	closeToOthers(seams.Log, c.Dir)
 	seat, err := c.sit(w.ctx, &seams)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"orbweaver/engine"
 	"orbweaver/internal/vfs"
 )
 
@@ -73,7 +74,7 @@ func (c *crawlCmd) writeEffective(w *world) error {
 		return err
 	}
 	head := []byte("# The effective configuration of this crawl. Flags given when it is resumed win over what stands here.\n")
-	return vfs.WriteAtomic(vfs.Disk(), c.effectiveFile(), func(out io.Writer) error {
+	return vfs.WriteAtomic(engine.Disk(c.Dir), c.effectiveFile(), func(out io.Writer) error {
 		_, err := out.Write(append(head, b...))
 		return err
 	})

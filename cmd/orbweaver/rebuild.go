@@ -10,7 +10,6 @@ import (
 
 	"orbweaver/engine"
 	"orbweaver/engine/fsck"
-	"orbweaver/internal/vfs"
 )
 
 // rebuildReport is what fsck --rebuild --json prints.
@@ -56,7 +55,7 @@ func (c *fsckCmd) rebuild(w *world) error {
 	last := out.Before
 	switch {
 	case out.Before != nil && before.OnlyIndexes():
-		if out.Indexes, err = engine.Reindex(w.ctx, vfs.Disk(), c.Dir); err != nil {
+		if out.Indexes, err = engine.Reindex(w.ctx, engine.Disk(c.Dir), c.Dir); err != nil {
 			return err
 		}
 		for _, name := range out.Indexes {

@@ -16,7 +16,6 @@ import (
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/urlx"
-	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
 
@@ -46,7 +45,7 @@ func (c *crawlCmd) settings(w *world) (engine.Config, engine.Seams, error) {
 	cfg.Seeds, err = c.seedSource(w)
 	bad.add("", err)
 	c.words = newWords(w.stderr)
-	seams := engine.Seams{FS: vfs.Disk(), Log: slog.New(newCalm(newLog(c.words).Handler())), Usage: usage, Boot: bootClock}
+	seams := engine.Seams{FS: engine.Disk(c.Dir), Log: slog.New(newCalm(newLog(c.words).Handler())), Usage: usage, Boot: bootClock}
 	bad.add("", c.network(&cfg, &seams))
 	bad.add("", c.sameFormat())
 	bad.add("", c.agents(&cfg, seams.Log))
@@ -243,7 +242,7 @@ func (c *crawlCmd) hashed(seams *engine.Seams, n string, resolvers int) error {
 func proxyAddr(raw string) (netip.AddrPort, error) {
 	u, err := url.Parse(raw)
 	if err != nil || u.Scheme != "http" || u.Hostname() == "" {
-		return netip.AddrPort{}, fmt.Errorf("%q is no proxy such as http://127.0.0.1:8080", raw)
+		return netip.AddrPort{}, fmt.Errorf("%q is no proxy such as http://127.0.0.1:8080", withoutUser(raw))
 	}
 	host, port := u.Hostname(), u.Port()
 	if host == "localhost" {
@@ -257,7 +256,7 @@ func proxyAddr(raw string) (netip.AddrPort, error) {
 		a, err = netip.ParseAddrPort("[" + host + "]:" + port)
 	}
 	if err != nil {
-		return a, fmt.Errorf("%q: give the proxy's address, not its name", raw)
+		return a, fmt.Errorf("%q: give the proxy's address, not its name", withoutUser(raw))
 	}
 	return a, nil
 }

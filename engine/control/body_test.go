@@ -252,61 +252,6 @@ func TestHostile_A03_closeEndsWhateverIsUnderWay(t *testing.T) {
 	}
 }
 
-// More connections than there are places wait for one; none is refused.
-func TestHostile_A03_connectionsHaveANumber(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	few := limitConns(l, 2)
-	got := make(chan net.Conn)
-	ended := make(chan error)
-	go func() {
-		for {
-			c, err := few.Accept()
-			if err != nil {
-				ended <- err
-				return
-			}
-			got <- c
-		}
-	}()
-	var ours, theirs []net.Conn
-	for range 4 {
-		c, err := net.Dial("tcp", l.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		ours = append(ours, c)
-	}
-	theirs = append(theirs, <-got, <-got)
-	if len(few.(*fewConns).places) != 2 {
-		t.Error("the places are not taken")
-	}
-	for _, c := range theirs {
-		if err := errors.Join(c.Close(), ignoreClosed(c.Close())); err != nil {
-			t.Error(err)
-		}
-		ours = append(ours, <-got)
-	}
-	if err := few.Close(); err != nil {
-		t.Error(err)
-	}
-	if err := <-ended; !errors.Is(err, net.ErrClosed) {
-		t.Error(err)
-	}
-	for _, c := range ours {
-		_ = c.Close()
-	}
-}
-
-func ignoreClosed(err error) error {
-	if errors.Is(err, net.ErrClosed) {
-		return nil
-	}
-	return err
-}
-
 // FuzzBody posts whatever is given: the answer is JSON with a status that says what it was, and what is done with it has an end.
 func FuzzBody(f *testing.F) {
 	for _, body := range []string{

@@ -16,20 +16,18 @@ var ErrNoToken = errors.New("control: an address that others can reach needs a t
 
 // door decides who is answered.
 type door struct {
-	tcp    bool     // anybody on this machine, or on the net, can connect
-	remote bool     // the address is not loopback
-	names  []string // beside addresses and localhost, what the server may be called; lower case
-	token  string
+	tcp   bool     // any user of this machine, or any host of the network, can connect
+	names []string // beside addresses and localhost, what the server may be called; lower case
+	token string
 }
 
 // newDoor makes the door of a server that listens on l and was told to on address.
 func newDoor(l net.Listener, address, token string) (*door, error) {
-	at, tcp := l.Addr().(*net.TCPAddr)
+	_, tcp := l.Addr().(*net.TCPAddr)
 	d := &door{tcp: tcp, token: token}
 	if !tcp {
 		return d, nil
 	}
-	d.remote = !at.IP.IsLoopback()
 	if token == "" {
 		return nil, ErrNoToken
 	}
@@ -52,10 +50,13 @@ func (d *door) guard(next http.Handler) http.Handler {
 			http.Error(w, "requests from web pages are not answered", http.StatusForbidden)
 		case d.tcp && !d.isCalled(r.Host):
 			http.Error(w, "this server is called by its address, by localhost or by the name in --listen", http.StatusMisdirectedRequest)
-		case d.tcp && !d.isOpen(r.URL.Path) && !bears(r, d.token):
+		case d.tcp && r.URL.Path == "/healthz" && !bears(r, d.token):
+			next.ServeHTTP(w, r) // the only path that needs no token; its connection keeps no place
+		case d.tcp && !bears(r, d.token):
 			h.Set("WWW-Authenticate", "Bearer")
 			http.Error(w, "a token is needed: Authorization: Bearer TOKEN", http.StatusUnauthorized)
 		default:
+			authorised(r.Context())
 			next.ServeHTTP(w, r)
 		}
 	})
@@ -73,11 +74,6 @@ func (d *door) isCalled(host string) bool {
 	}
 	_, err := netip.ParseAddr(strings.Trim(name, "[]"))
 	return err == nil
-}
-
-// isOpen says that a path may be asked for without the token.
-func (d *door) isOpen(path string) bool {
-	return path == "/healthz" || path == "/metrics" && !d.remote
 }
 
 // bears says that a request brings the token. How long that takes does not depend on how much of it is right.

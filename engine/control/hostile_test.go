@@ -60,13 +60,13 @@ func bearing(token string) func(*http.Request) {
 	return func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }
 }
 
-// On host:port nothing is told or done without the token, whatever is offered instead of it. What is open tells numbers alone.
+// On host:port nothing is told or done without the token, whatever is offered instead of it. /healthz says that the process lives.
 func TestHostile_A01_onAnAddressNothingIsDoneWithoutTheToken(t *testing.T) {
 	f := new(fake)
 	s := on(t, f)
 	for _, c := range []struct{ method, path string }{
 		{"POST", "/pause"}, {"POST", "/resume"}, {"POST", "/stop"}, {"POST", "/leave"}, {"POST", "/add"}, {"POST", "/block"}, {"POST", "/rule"},
-		{"POST", "/set"}, {"GET", "/status"}, {"GET", "/rules"}, {"GET", "/"}, {"POST", "/metrics/../stop"}, {"POST", "//stop"},
+		{"POST", "/set"}, {"GET", "/status"}, {"GET", "/rules"}, {"GET", "/metrics"}, {"GET", "/"}, {"POST", "/metrics/../stop"}, {"POST", "//stop"},
 	} {
 		for _, offered := range []string{"", "Bearer", "Bearer ", "Bearer " + secret[:len(secret)-1], "Bearer " + secret + "x", "Basic " + secret, secret} {
 			status, head, _ := send(t, s, c.method, c.path, strings.NewReader("http://a.test/"), func(r *http.Request) {
@@ -82,26 +82,27 @@ func TestHostile_A01_onAnAddressNothingIsDoneWithoutTheToken(t *testing.T) {
 	if len(f.did) > 0 {
 		t.Fatalf("and yet it did %q", f.did)
 	}
-	for _, path := range []string{"/metrics", "/healthz"} {
-		status, _, body := send(t, s, "GET", path, nil, nil)
-		if status != http.StatusOK || strings.Contains(body, secret) || strings.Contains(body, ".test") {
-			t.Errorf("%s: %d %s", path, status, body)
-		}
+	if status, _, body := send(t, s, "GET", "/healthz", nil, nil); status != http.StatusOK || body != "ok\n" {
+		t.Errorf("/healthz: %d %s", status, body)
+	}
+	status, _, body := send(t, s, "GET", "/metrics", nil, bearing(secret))
+	if status != http.StatusOK || strings.Contains(body, secret) || strings.Contains(body, ".test") {
+		t.Errorf("/metrics: %d %s", status, body)
 	}
 	if status, _, _ := send(t, s, "POST", "/pause", nil, bearing(secret)); status != http.StatusOK || len(f.did) != 1 {
 		t.Errorf("with the token: %d, %q", status, f.did)
 	}
 }
 
-// Beyond loopback there is no server without a token, and with one its metrics want it, too. (It is bound for a moment, and takes no
-// connection.)
-func TestHostile_A01_beyondLoopbackEvenMetricsWantTheToken(t *testing.T) {
+// On an address there is no server without a token, on loopback or not, and with one its metrics need it, too. (It is bound for a moment, and
+// takes no connection.)
+func TestHostile_A01_onAnAddressEvenMetricsNeedTheToken(t *testing.T) {
 	for _, address := range []string{"0.0.0.0:0", "127.0.0.1:0", ":0"} {
 		if s, err := Listen(t.Context(), Options{Address: address}, new(fake)); !errors.Is(err, ErrNoToken) {
 			t.Errorf("%s without a token: %v", address, errors.Join(err, s.Close()))
 		}
 	}
-	d := &door{tcp: true, remote: true, token: secret}
+	d := &door{tcp: true, token: secret}
 	for path, want := range map[string]int{"/metrics": http.StatusUnauthorized, "/status": http.StatusUnauthorized, "/healthz": http.StatusOK} {
 		req := httptest.NewRequest(http.MethodGet, path, nil)
 		req.Host = "192.0.2.1:80"

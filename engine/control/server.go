@@ -40,7 +40,7 @@ type Options struct {
 	Log     *slog.Logger // is told what was done; nil for nobody
 }
 
-// connsMax is how many connections there are at once, and how many descriptors they take.
+// connsMax is how many connections there are at once; they and one that waits take a descriptor each.
 const connsMax = 32
 
 // answerMax is how long a client may take to read an answer.
@@ -73,9 +73,9 @@ func Listen(ctx context.Context, o Options, crawl Crawl) (*Server, error) {
 	s.http = &http.Server{
 		Handler: s.counted(d.guard(newHandler(crawl, o.Log))), BaseContext: func(net.Listener) context.Context { return ctx },
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: bodyPatience, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
-		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn),
+		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn), ConnContext: withConn, ConnState: onState,
 	}
-	go func() { s.served <- s.http.Serve(limitConns(l, connsMax)) }()
+	go func() { s.served <- s.http.Serve(limitConns(l, connsMax, o.Log)) }()
 	return s, nil
 }
 

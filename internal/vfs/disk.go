@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/edsrzf/mmap-go"
@@ -16,21 +17,66 @@ import (
 // errMapped is returned when a mapped file is asked to change its length.
 var errMapped = errors.New("vfs: file is mapped and must keep its length")
 
-// Disk returns the operating system's file system. Names are relative to the working directory unless rooted.
+// Disk returns the operating system's file system. Names are relative to the working directory unless rooted. The umask decides who
+// may read what it creates.
 func Disk() FS { return disk{} }
 
-type disk struct{}
-
-func (disk) Create(name string) (File, error) {
-	return openDisk(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC)
+// PrivateDisk is Disk, except that only the owner may read what it creates: files have mode 0600, directories 0700. The directories
+// named in shared and everything below them follow the umask, and so do the directories above them, through which they are reached.
+// What exists keeps its mode.
+func PrivateDisk(shared ...string) FS {
+	d := disk{private: true}
+	for _, dir := range shared {
+		d.shared = append(d.shared, cleaned(dir))
+	}
+	return d
 }
 
-func (disk) Open(name string) (File, error) { return openDisk(name, os.O_RDONLY) }
+type disk struct {
+	private bool
+	shared  []string // cleaned
+}
 
-func (disk) OpenRW(name string) (File, error) { return openDisk(name, os.O_RDWR|os.O_CREATE) }
+func cleaned(name string) string { return filepath.ToSlash(filepath.Clean(filepath.FromSlash(name))) }
 
-func openDisk(name string, flag int) (File, error) {
-	f, err := os.OpenFile(filepath.FromSlash(name), flag, 0o644)
+// forOwner says that only the owner may read a new file of this name.
+func (d disk) forOwner(name string) bool {
+	if !d.private {
+		return false
+	}
+	name = cleaned(name)
+	return !slices.ContainsFunc(d.shared, func(dir string) bool { return name == dir || strings.HasPrefix(name, dir+"/") })
+}
+
+// fileMode is the mode of a new file, before the umask.
+func (d disk) fileMode(name string) fs.FileMode {
+	if d.forOwner(name) {
+		return 0o600
+	}
+	return 0o666
+}
+
+// dirMode is the mode of a new directory, before the umask.
+func (d disk) dirMode(name string) fs.FileMode {
+	above := cleaned(name) + "/"
+	if !d.forOwner(name) || slices.ContainsFunc(d.shared, func(dir string) bool { return strings.HasPrefix(dir, above) }) {
+		return 0o777
+	}
+	return 0o700
+}
+
+func (d disk) Create(name string) (File, error) {
+	return openDisk(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, d.fileMode(name))
+}
+
+func (disk) Open(name string) (File, error) { return openDisk(name, os.O_RDONLY, 0) }
+
+func (d disk) OpenRW(name string) (File, error) {
+	return openDisk(name, os.O_RDWR|os.O_CREATE, d.fileMode(name))
+}
+
+func openDisk(name string, flag int, mode fs.FileMode) (File, error) {
+	f, err := os.OpenFile(filepath.FromSlash(name), flag, mode)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +89,9 @@ func (disk) Rename(oldName, newName string) error {
 
 func (disk) Remove(name string) error { return os.Remove(filepath.FromSlash(name)) }
 
-func (disk) MkdirAll(name string) error { return os.MkdirAll(filepath.FromSlash(name), 0o755) }
+func (d disk) MkdirAll(name string) error {
+	return os.MkdirAll(filepath.FromSlash(name), d.dirMode(name))
+}
 
 func (disk) List(dir string) ([]string, error) {
 	d, err := os.Open(filepath.FromSlash(dir))
@@ -79,8 +127,8 @@ func (disk) Free(dir string) (int64, error) {
 
 // Lock's file is left in place when the lock is released: removing it would let two holders lock two different files
 // of the same name.
-func (disk) Lock(name string) (io.Closer, error) {
-	f, err := os.OpenFile(filepath.FromSlash(name), os.O_RDWR|os.O_CREATE, 0o644)
+func (d disk) Lock(name string) (io.Closer, error) {
+	f, err := os.OpenFile(filepath.FromSlash(name), os.O_RDWR|os.O_CREATE, d.fileMode(name))
 	if err != nil {
 		return nil, err
 	}
@@ -213,7 +261,7 @@ func (m *diskMapping) Sync() error {
 
 // syncByName makes the content of a file durable that is not open any more.
 func syncByName(name string) error {
-	f, err := openDisk(name, os.O_RDWR)
+	f, err := openDisk(name, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // removed: nobody wants it
 	}

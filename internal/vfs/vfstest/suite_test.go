@@ -19,6 +19,14 @@ func TestDisk(t *testing.T) {
 	})
 }
 
+// Who may read the files changes nothing else.
+func TestPrivateDisk(t *testing.T) {
+	vfstest.RunFS(t, func(t *testing.T) vfs.FS {
+		t.Chdir(t.TempDir())
+		return vfs.PrivateDisk("d/e")
+	})
+}
+
 // Without a fault in its script the fault injector is invisible.
 func TestFaultFS(t *testing.T) {
 	vfstest.RunFS(t, func(*testing.T) vfs.FS { return faultfs.New(vfs.NewMem(1), faultfs.NewScript()) })
