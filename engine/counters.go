@@ -41,7 +41,7 @@ type Counters struct {
 	Unparsed      int64 // pages whose links were known, since the same bytes came from the same directory
 	NotParsed     int64 // pages that --parse refused to search for links
 	Unclaimed     int64 // responses that content-seen could not note: copies of them are stored whole
-	BadEncodings  int64 // pages searched for links whose content encoding is not what it is said to be, is damaged, or unpacks to too much
+	BadEncodings  int64 // pages searched for links whose content encoding is not what it is said to be, is damaged, unpacks to too much, or costs too much
 	ParseFaults   int64 // pages whose parse panicked: a bug, saved for the fuzzers
 	RobotsFetched int64 // exchanges for robots.txt
 	DelayCapped   int64 // robots.txt files with a Crawl-delay longer than the cap

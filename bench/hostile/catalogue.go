@@ -48,7 +48,7 @@ var Catalogue = []Entry{
 
 	{"Z01", "10 MB of gzip that unpack to 10 GB", "reading stops by ratio and size; all bytes are kept"},
 	{"Z02", "the same of brotli, zstd, deflate; a zstd window of 2 GB", "the same; windows are bounded"},
-	{"Z03", "twenty layers of gzip", "three at most"},
+	{"Z03", "twenty layers of gzip", "one is removed; the page is kept"},
 	{"Z04", "a content encoding that lies", "read for what it is, or raw; never fatal"},
 	{"Z05", "gzip that is cut, fails its sum, has a tail, has many members", "what unpacks is parsed; no disconnect"},
 	{"Z06", "packed sitemaps without end, an index of itself", "the limits of the protocol, loops seen"},

@@ -166,7 +166,7 @@ func layers() Case {
 		return made{path, func() string { return okHTML + fields + "\r\n" + wrapped(linked(path+"/found"), n) }}
 	}
 	list := func(n int) string { return "Content-Encoding: gzip" + strings.Repeat(", gzip", n-1) + "\r\n" }
-	return makes("Z03", of("/three", list(3), 3), of("/four", list(4), 4), of("/twenty", list(20), 20),
+	return makes("Z03", of("/said-twice", list(2), 1), of("/two", list(2), 2), of("/three", list(3), 3), of("/twenty", list(20), 20),
 		of("/fields", strings.Repeat("Content-Encoding: gzip\r\n", 20), 20))
 }
 

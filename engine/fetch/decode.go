@@ -19,6 +19,7 @@ const (
 	DecodeTooLarge              // the size limit was reached; the same
 	DecodeLayers                // too many encodings, one inside the other; the payload is returned as it is
 	DecodeUnknown               // an encoding that we do not know; the same
+	DecodeWork                  // the body would cost more CPU than its size allows; what decoded so far is returned
 )
 
 // String returns the fault in a word.
@@ -40,6 +41,8 @@ func (f DecodeFault) String() string {
 		return "too-large"
 	case DecodeLayers:
 		return "layers"
+	case DecodeWork:
+		return "work"
 	default:
 		return "unknown-encoding"
 	}
@@ -50,8 +53,9 @@ type DecoderOptions struct {
 	SizeMax   int // bytes a body may decode to; default 16 MiB
 	RatioMax  int // times its encoded size a body may decode to, default 200,
 	RatioFree int // once it is larger than this; default 1 MiB
-	LayersMax int // encodings one inside the other; default 3
+	LayersMax int // encodings that are removed, one inside the other; default 1. Each one multiplies what a byte of the wire can cost
 	WindowMax int // bytes of history a zstd body may ask for; default 8 MiB
+	OpaqueMax int // encoded bytes of a brotli or zstd body that are decoded: see decodeOpaque; default 4 MiB
 }
 
 // WithDefaults returns a copy of o in which every field that is zero has its default.
@@ -59,8 +63,9 @@ func (o DecoderOptions) WithDefaults() DecoderOptions {
 	setDefault(&o.SizeMax, 16<<20)
 	setDefault(&o.RatioMax, 200)
 	setDefault(&o.RatioFree, 1<<20)
-	setDefault(&o.LayersMax, 3)
+	setDefault(&o.LayersMax, 1)
 	setDefault(&o.WindowMax, 8<<20)
+	setDefault(&o.OpaqueMax, 4<<20)
 	return o
 }
 
@@ -95,17 +100,29 @@ func (p *Page) Decoded(d *Decoder) ([]byte, DecodeFault) {
 	body := payload
 	limit := max(d.o.RatioFree, d.o.RatioMax*len(payload))
 	for i := n - 1; i >= 0; i-- {
+		if n-i > d.o.LayersMax {
+			return leave(payload, body)
+		}
 		next, f := d.remove(body, d.stack[i], limit)
 		if fault == DecodeOK {
 			fault = f
 		}
 		body = next
-		if f == DecodeBomb || f == DecodeTooLarge {
+		if f == DecodeBomb || f == DecodeTooLarge || f == DecodeWork {
 			break
 		}
 		d.out[0], d.out[1] = d.out[1], d.out[0]
 	}
 	return body, fault
+}
+
+// leave gives what is to be parsed of a body that has more layers by its header than are removed. Some servers name one encoding twice: if what
+// came out is text, it is the page.
+func leave(payload, body []byte) ([]byte, DecodeFault) {
+	if _, sure := sniff(body); sure || !looksLikeText(body) {
+		return payload, DecodeLayers
+	}
+	return body, DecodeLie
 }
 
 // layers collects the encodings of p, outermost last: a transfer encoding is around what the content encodings made.
@@ -123,7 +140,7 @@ func (d *Decoder) layers(p *Page) (int, DecodeFault) {
 					continue
 				case e == unknown:
 					return 0, DecodeUnknown
-				case n == d.o.LayersMax || n == len(d.stack):
+				case n == len(d.stack):
 					return 0, DecodeLayers
 				}
 				d.stack[n] = e
@@ -223,13 +240,25 @@ func looksLikeText(b []byte) bool {
 
 // run decodes body into d.out[0].
 func (d *Decoder) run(body []byte, e encoding, limit int) ([]byte, DecodeFault) {
-	if e != brotlied && e != zstded {
-		if cap(d.out[0]) == 0 {
-			d.out[0] = make([]byte, 0, decodedMin)
-		}
-		out, fault := d.source.unpack(d.out[0][:0], e, body, min(d.o.SizeMax, limit))
-		d.out[0] = out[:0]
-		return d.within(out, fault, limit)
+	if e == brotlied || e == zstded {
+		return d.decodeOpaque(body, e, limit)
+	}
+	if cap(d.out[0]) == 0 {
+		d.out[0] = make([]byte, 0, decodedMin)
+	}
+	out, fault := d.source.unpack(d.out[0][:0], e, body, min(d.o.SizeMax, limit))
+	d.out[0] = out[:0]
+	return d.within(out, fault, limit)
+}
+
+// decodeOpaque decodes brotli or zstd, whose decompressors do not tell what a body costs them. Brotli takes at most some 100 ns for each
+// encoded byte, whatever comes out, and so does zstd once its tables are bounded (BenchmarkHostileBodies). So the encoded bytes are bounded
+// too: those beyond OpaqueMax are not decoded. A page of that many has about SizeMax bytes of text.
+func (d *Decoder) decodeOpaque(body []byte, e encoding, limit int) ([]byte, DecodeFault) {
+	whole := len(body)
+	body = body[:min(whole, d.o.OpaqueMax)]
+	if e == zstded {
+		body = body[:affordable(body)]
 	}
 	d.in.Reset(body)
 	r, err := d.source.open(e, &d.in, d.o.WindowMax)
@@ -249,6 +278,8 @@ func (d *Decoder) run(body []byte, e encoding, limit int) ([]byte, DecodeFault) 
 		switch {
 		case len(out) > d.o.SizeMax || len(out) > limit:
 			return d.within(out, DecodeOK, limit)
+		case err != nil && len(body) < whole && d.in.Len() == 0:
+			return out, DecodeWork
 		case err == io.EOF:
 			if d.in.Len() > 0 {
 				return out, DecodeTrailing

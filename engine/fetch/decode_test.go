@@ -122,21 +122,28 @@ func TestHostile_Z02_largeWindowsAreNotOpened(t *testing.T) {
 	}
 }
 
-func TestHostile_Z03_threeLayersAreTakenOff(t *testing.T) {
-	d := NewDecoder(DecoderOptions{})
+func TestHostile_Z03_oneLayerIsRemoved(t *testing.T) {
 	body := html(5000)
 	layered := encode(t, "zstd", encode(t, "br", encode(t, "gzip", body)))
-	if got, fault := encodedPage("gzip, br, zstd", layered).Decoded(d); fault != DecodeOK || !bytes.Equal(got, body) {
-		t.Errorf("three layers: %v, %d bytes", fault, len(got))
+	if got, fault := encodedPage("gzip, br, zstd", layered).Decoded(NewDecoder(DecoderOptions{LayersMax: 3})); fault != DecodeOK || !bytes.Equal(got, body) {
+		t.Errorf("three layers of three: %v, %d bytes", fault, len(got))
 	}
-	many := encodedPage(strings.Repeat("gzip, ", 19)+"gzip", layered)
-	if got, fault := many.Decoded(d); fault != DecodeLayers || !bytes.Equal(got, layered) {
-		t.Errorf("twenty layers: %v, %d bytes", fault, len(got))
+	d := NewDecoder(DecoderOptions{})
+	for _, header := range []string{"gzip, br, zstd", strings.Repeat("gzip, ", 19) + "gzip", "gzip, zstd", "br, zstd", "deflate, zstd"} {
+		if got, fault := encodedPage(header, layered).Decoded(d); fault != DecodeLayers || !bytes.Equal(got, layered) {
+			t.Errorf("%s: %v, %d bytes", header, fault, len(got))
+		}
 	}
 	p := pageOf("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\nContent-Encoding: br\r\n\r\n")
+	inner := len(p.Raw)
 	p.Raw = append(p.Raw, encode(t, "gzip", encode(t, "br", body))...)
-	if got, fault := p.Decoded(d); fault != DecodeOK || !bytes.Equal(got, body) {
+	if got, fault := p.Decoded(d); fault != DecodeLayers || !bytes.Equal(got, p.Raw[inner:]) {
 		t.Errorf("a transfer coding around a content encoding: %v, %d bytes", fault, len(got))
+	}
+	for _, header := range []string{"gzip, gzip", "br, gzip", "gzip,gzip,gzip"} {
+		if got, fault := encodedPage(header, encode(t, "gzip", body)).Decoded(d); fault != DecodeLie || !bytes.Equal(got, body) {
+			t.Errorf("%s of a body that was packed once: %v, %d bytes", header, fault, len(got))
+		}
 	}
 }
 

@@ -38,6 +38,8 @@ func (s *inflaters) unpack(dst []byte, e encoding, body []byte, limit int) ([]by
 		return dst, DecodeTrailing
 	case err == nil, errors.Is(err, inflate.ErrLimit): // the caller sees that it is too much
 		return dst, DecodeOK
+	case errors.Is(err, inflate.ErrWork):
+		return dst, DecodeWork
 	case errors.Is(err, inflate.ErrTruncated):
 		return dst, DecodeTruncated
 	default:

@@ -26,6 +26,8 @@ const (
 // Gzip unpacks all members of src, one after the other, and appends what they hold to dst, up to limit bytes in all; more gives ErrLimit
 // and at most overshoot bytes beyond. What was unpacked before an error is there.
 func (d *Decoder) Gzip(dst, src []byte, limit int) ([]byte, error) {
+	d.blocks = 0
+	origin, size := len(dst), len(src)
 	for first := true; first || len(src) > 0; first = false {
 		head, err := headerOf(src)
 		if err != nil {
@@ -36,7 +38,7 @@ func (d *Decoder) Gzip(dst, src []byte, limit int) ([]byte, error) {
 		}
 		base := len(dst)
 		var used int
-		if dst, used, err = d.Raw(dst, src[head:], limit); err != nil {
+		if dst, used, err = d.stream(dst, src[head:], limit, size-len(src), origin); err != nil {
 			return dst, err
 		}
 		src = src[head+used:]

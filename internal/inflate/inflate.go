@@ -11,6 +11,16 @@ var (
 	ErrTruncated = errors.New("inflate: the input ends too early")
 	ErrCorrupt   = errors.New("inflate: the input is corrupt")
 	ErrLimit     = errors.New("inflate: the output is larger than the limit")
+	ErrWork      = errors.New("inflate: too many blocks for what they hold")
+)
+
+// The codes that a stream may have. To make the tables of a block's codes takes about a microsecond, and a block of 11 bytes
+// needs it and may hold nothing. So the blocks with codes of their own are bounded in proportion to the bytes of the stream that were
+// read and of the output that came of them. A server that flushes every line stays far below.
+const (
+	blocksFree   = 4096 // blocks in any case,
+	blocksInput  = 32   // and one for so many bytes of input,
+	blocksOutput = 256  // and one for so many bytes of output
 )
 
 const (
@@ -24,9 +34,17 @@ const (
 type Decoder struct {
 	meanings meanings
 	lengths  [lengthTable]entry
-	literal  [literalTable]entry
+	literals *[literalTable]entry // the tables at hand: own or fixed
+	distance *[distanceTable]entry
+	own      tables
+	fixed    *tables // of the fixed codes; nil until the first block that has them
+	blocks   int     // with codes of their own, since the call began
+}
+
+// tables are those of a block.
+type tables struct {
+	literals [literalTable]entry
 	distance [distanceTable]entry
-	fixed    bool // the tables are those of the fixed codes
 }
 
 // NewDecoder makes a Decoder.
@@ -75,8 +93,15 @@ func (r *reader) take(n uint) int {
 func (r *reader) beyond() bool { return 8*r.over > int(r.n) }
 
 // Raw unpacks a DEFLATE stream at the start of src and appends what it holds to dst, up to limit bytes in all; more gives ErrLimit and
-// at most overshoot bytes beyond. used is how many bytes of src the stream has; it means nothing after an error.
+// at most overshoot bytes beyond. used is how many bytes of src the stream has; it means nothing after an error. Too many blocks for what
+// they hold give ErrWork.
 func (d *Decoder) Raw(dst, src []byte, limit int) (out []byte, used int, err error) {
+	d.blocks = 0
+	return d.stream(dst, src, limit, 0, len(dst))
+}
+
+// stream is Raw for a stream before which the call has read so many bytes already, and which began to write at origin.
+func (d *Decoder) stream(dst, src []byte, limit, read, origin int) (out []byte, used int, err error) {
 	r := reader{src: src}
 	base := len(dst)
 	for last := false; !last; {
@@ -89,6 +114,9 @@ func (d *Decoder) Raw(dst, src []byte, limit int) (out []byte, used int, err err
 			d.useFixed()
 			dst, err = d.block(dst, base, &r, limit)
 		case 2:
+			if d.blocks++; d.blocks > blocksFree+(read+r.at)/blocksInput+(len(dst)-origin)/blocksOutput {
+				return dst, 0, ErrWork
+			}
 			if err = d.useDynamic(&r); err == nil {
 				dst, err = d.block(dst, base, &r, limit)
 			}
@@ -133,33 +161,33 @@ func (r *reader) stored(dst []byte, limit int) ([]byte, error) {
 	return dst, nil
 }
 
-// useFixed makes the tables of the fixed codes.
+// useFixed has the next block read by the fixed codes.
 func (d *Decoder) useFixed() {
-	if d.fixed {
-		return
-	}
-	var n [literalCodes]uint8
-	for i := range n {
-		switch {
-		case i < 144 || i >= 280:
-			n[i] = 8
-		case i < 256:
-			n[i] = 9
-		default:
-			n[i] = 7
+	if d.fixed == nil {
+		d.fixed = &tables{}
+		var n [literalCodes]uint8
+		for i := range n {
+			switch {
+			case i < 144 || i >= 280:
+				n[i] = 8
+			case i < 256:
+				n[i] = 9
+			default:
+				n[i] = 7
+			}
 		}
+		build(d.fixed.literals[:], literalBits, n[:], d.meanings.literals[:])
+		for i := range distanceCodes {
+			n[i] = 5
+		}
+		build(d.fixed.distance[:], distanceBits, n[:distanceCodes], d.meanings.distances[:])
 	}
-	build(d.literal[:], literalBits, n[:], d.meanings.literals[:])
-	for i := range distanceCodes {
-		n[i] = 5
-	}
-	build(d.distance[:], distanceBits, n[:distanceCodes], d.meanings.distances[:])
-	d.fixed = true
+	d.literals, d.distance = &d.fixed.literals, &d.fixed.distance
 }
 
 // useDynamic reads the codes of a block and makes their tables.
 func (d *Decoder) useDynamic(r *reader) error {
-	d.fixed = false
+	d.literals, d.distance = &d.own.literals, &d.own.distance
 	r.fill()
 	literals, distances, lengths := 257+r.take(5), 1+r.take(5), 4+r.take(4)
 	if literals > 286 || distances > 30 {
@@ -182,29 +210,28 @@ func (d *Decoder) useDynamic(r *reader) error {
 			return ErrCorrupt
 		}
 		r.take(e.length())
-		again, value := 0, uint8(0)
 		switch symbol := e.value(); symbol {
 		case 16:
 			if i == 0 {
 				return ErrCorrupt
 			}
-			again, value = 3+r.take(2), all[i-1]
-		case 17:
-			again = 3 + r.take(3)
+			for again := 3 + r.take(2); again > 0; again-- {
+				all[i] = all[i-1]
+				i++
+			}
+		case 17: // zeros, which are there already
+			i += 3 + r.take(3)
 		case 18:
-			again = 11 + r.take(7)
+			i += 11 + r.take(7)
 		default:
-			again, value = 1, uint8(symbol)
-		}
-		for ; again > 0; again-- {
-			all[i] = value
+			all[i] = uint8(symbol)
 			i++
 		}
 		if i > literals+distances || r.beyond() {
 			return ErrCorrupt
 		}
 	}
-	if !build(d.literal[:], literalBits, all[:literals], d.meanings.literals[:]) ||
+	if !build(d.literals[:], literalBits, all[:literals], d.meanings.literals[:]) ||
 		!build(d.distance[:], distanceBits, all[literals:literals+distances], d.meanings.distances[:]) {
 		return ErrCorrupt
 	}
@@ -253,10 +280,10 @@ const (
 // careful reads one symbol, wherever src ends.
 func (d *Decoder) careful(dst []byte, base int, r *reader) ([]byte, blockState) {
 	r.fill()
-	e := d.literal[r.bits&(1<<literalBits-1)]
+	e := d.literals[r.bits&(1<<literalBits-1)]
 	if e&isLink != 0 {
 		r.take(literalBits)
-		e = d.literal[e.value()+int(r.bits&(1<<e.extra()-1))]
+		e = d.literals[e.value()+int(r.bits&(1<<e.extra()-1))]
 	}
 	r.take(e.length())
 	switch {
@@ -294,7 +321,7 @@ func (d *Decoder) careful(dst []byte, base int, r *reader) ([]byte, blockState) 
 func (d *Decoder) fast(dst []byte, base int, r *reader, limit int) ([]byte, blockState) {
 	buf, o, src, at, bits, n := dst[:cap(dst)], len(dst), r.src, r.at, r.bits, r.n
 	stop, last := min(len(buf)-slack, limit), len(src)-16
-	literals, distances := &d.literal, &d.distance
+	literals, distances := d.literals, d.distance
 	state := blockMore
 	for at <= last && o <= stop {
 		bits |= binary.LittleEndian.Uint64(src[at:]) << (n & 63)

@@ -91,13 +91,8 @@ func build(table []entry, first uint, lengths []uint8, meaning []entry) bool {
 		}
 		next[n+1] = next[n] + count[n]
 	}
-	if room > 0 {
-		if longest > 1 {
-			return false
-		}
-		for i := range table[:1<<first] {
-			table[i] = isNone
-		}
+	if room > 0 && longest > 1 {
+		return false
 	}
 	var sorted [literalCodes]uint16
 	for symbol, n := range lengths {
@@ -106,23 +101,29 @@ func build(table []entry, first uint, lengths []uint8, meaning []entry) bool {
 			next[n]++
 		}
 	}
-	code, used := 0, 1<<first // the next word, and entries
+	// Words of up to first bits. The table of the words of n bits is twice the one of n-1 bits, and the new words in it. What is copied where
+	// a longer word belongs is written over, since nothing is left over; of a single word that leaves the other over, isNone stays.
+	table[0] = isNone
+	code, at := 0, 0 // the next word, and symbol
+	for n := uint(1); n <= first; n++ {
+		copy(table[1<<(n-1):1<<n], table[:1<<(n-1)])
+		code <<= 1
+		for left := count[n]; left > 0; left-- {
+			table[bits.Reverse16(uint16(code)<<(16-n))] = meaning[sorted[at]] | entry(n)
+			at++
+			code++
+		}
+	}
+	used := 1 << first // entries
 	var link struct{ at, from, bits int }
 	link.at = -1
-	at := 0
-	for n := uint(1); n <= longest; n++ {
+	for n := first + 1; n <= longest; n++ {
+		code <<= 1
 		for left := count[n]; left > 0; left-- {
-			e := meaning[sorted[at]]
+			e := meaning[sorted[at]] | entry(n-first)
 			at++
 			word := int(bits.Reverse16(uint16(code) << (16 - n)))
 			code++
-			if n <= first {
-				e |= entry(n)
-				for i := word; i < 1<<first; i += 1 << n {
-					table[i] = e
-				}
-				continue
-			}
 			if prefix := word & (1<<first - 1); prefix != link.at {
 				// As many bits as the longest word with this prefix has.
 				size := n - first
@@ -134,12 +135,10 @@ func build(table []entry, first uint, lengths []uint8, meaning []entry) bool {
 				used += 1 << size
 				table[prefix] = isLink | entry(first) | entry(size)<<8 | entry(link.from)<<16
 			}
-			e |= entry(n - first)
 			for i := word >> first; i < 1<<link.bits; i += 1 << (n - first) {
 				table[link.from+i] = e
 			}
 		}
-		code <<= 1
 	}
 	return true
 }
