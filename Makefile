@@ -8,7 +8,7 @@ VERSION  ?= 0.1.0
 LDFLAGS   = -s -w -X main.version=$(VERSION)
 
 .DEFAULT_GOAL := build
-.PHONY: polite build help fmt tidy lint test race fuzz sim crash judge conformance hostile demo bench micro vitro soak million plots pressure realsite others cross cover ci clean
+.PHONY: polite build help fmt tidy lint test scenario nightly race fuzz sim crash judge conformance hostile demo bench micro vitro soak million plots pressure realsite others cross cover ci clean
 
 build: ## build bin/orbweaver
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/orbweaver ./cmd/orbweaver
@@ -23,23 +23,28 @@ tidy: ## tidy go.mod
 	$(GO) mod tidy
 
 lint: ## vet, golangci-lint and the house rules
-	$(GO) vet -tags invariants ./...
+	$(GO) vet -tags 'invariants scenario' ./...
 	cd tools/devtools && $(GO) build -o ../../build/ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	build/golangci-lint run ./...
 	$(GO) test -count=1 ./tools/lint
 
-test: ## all tests
-	$(GO) test -tags invariants -shuffle=on ./...
-	$(GO) test -run AllocatesNothing ./engine # assertions allocate, so above it is skipped
+test: ## all tests but the long stories, which are scenarios
+	$(GO) test -tags invariants ./...
+
+scenario: ## the long stories: crawls in virtual time, processes, partitions, from SEED (SUBJECT=storage: one of tools/scenario.sh --list)
+	SEED=$(SEED) tools/scenario.sh $(SUBJECT)
+
+nightly: ## all that takes long, one after another, with a table at the end; it goes on after failures (ONLY="race fuzz", NIGHT=seed)
+	SEED=$(NIGHT) tools/nightly.sh $(ONLY)
 
 race: ## all tests under the race detector
-	$(GO) test -race -tags invariants -shuffle=on -timeout 30m ./...
+	$(GO) test -race -tags invariants -timeout 30m ./...
 
 fuzz: ## every fuzz target for FUZZTIME
 	tools/fuzz.sh $(FUZZTIME)
 
 sim: ## the whole engine in virtual time, from SEED
-	$(GO) test -tags invariants -count=1 -run 'TestCrawl|TestResume|TestKill|TestHostile_S0[67]' ./bench/invitro -seed $(SEED)
+	$(GO) test -tags 'invariants scenario' -count=1 -run 'TestCrawl|TestResume|TestKill|TestHostile_S0[67]' ./bench/invitro -seed $(SEED)
 
 # How much of it: by default some 10 minutes of two cores.
 CRASH ?= -seeds 4 -per-class 6 -budget 3m -kills 200
@@ -60,7 +65,7 @@ hostile: ## every hostile input, scored by family (PAGE=docs/conformance.md writ
 	$(GO) run ./tools/hostile $(PAGE)
 
 polite: ## 10^6 requests in a web of faults, across ten restarts, held against the outside log (some five minutes of a core)
-	$(GO) test ./bench/invitro -count=1 -v -timeout 2h -run TestPolite_ -requests 1000000
+	$(GO) test -tags scenario ./bench/invitro -count=1 -v -timeout 2h -run TestPolite_ -requests 1000000
 
 demo: build ## the main job: a simulated web, a real crawl, a verified archive
 	bin/orbweaver demo

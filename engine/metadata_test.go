@@ -10,7 +10,6 @@ import (
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/parse"
 	"orbweaver/engine/seen"
-	"orbweaver/internal/invariants"
 	"orbweaver/warc"
 )
 
@@ -60,9 +59,6 @@ func TestMetadataTellsWhatTheOtherRecordsDoNot(t *testing.T) {
 
 // The usual page costs no allocation, and neither does one with a rule and TLS.
 func TestMetadataAllocatesNothing(t *testing.T) {
-	if invariants.Enabled {
-		t.Skip("assertions allocate")
-	}
 	w := &parseWorker{finder: newLinkFinder(linkOptions{tell: false}), tells: tellsOf(&WARCConfig{})}
 	fl := &flight{depth: 3, rule: []byte("3 Allow: /a")}
 	p := &fetch.Page{TLS: &fetch.TLSFacts{Version: tls.VersionTLS13, Cipher: tls.TLS_AES_128_GCM_SHA256}}

@@ -17,10 +17,10 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// bands is with how many seeds a story of several agents is told: under the race detector, where each takes ten times as long, with two.
+// bands is with how many seeds a story of several agents is told: one in a thinned run.
 func bands() int {
-	if raceEnabled {
-		return min(2, *seedCount)
+	if thinned {
+		return min(1, *seedCount)
 	}
 	return *seedCount
 }

@@ -1,3 +1,5 @@
+//go:build scenario
+
 package invitro
 
 import (
@@ -13,15 +15,6 @@ import (
 	"orbweaver/engine"
 	"orbweaver/internal/vfs"
 )
-
-// perils are what may happen to agents in a story of chaos.
-type perils struct {
-	kills, losses, stops, leaves, late bool // of agents: losses are kills of which the disk does not come back
-	letters                            bool // messages are slow, lost, or lost after they arrived, so that they come twice
-	parts                              bool // partitions, and ways that are cut in one direction
-	voted                              bool // with a quorum
-	order                              bool // who leaves is not stopped meanwhile
-}
 
 // chaos is one story: what has happened, and what is going to.
 type chaos struct {

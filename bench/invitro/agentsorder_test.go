@@ -1,3 +1,5 @@
+//go:build scenario
+
 package invitro
 
 import (
@@ -6,6 +8,15 @@ import (
 	"testing/synctest"
 	"time"
 )
+
+// perils are what may happen to agents in a story of chaos.
+type perils struct {
+	kills, losses, stops, leaves, late bool // of agents: losses are kills of which the disk does not come back
+	letters                            bool // messages are slow, lost, or lost after they arrived, so that they come twice
+	parts                              bool // partitions, and ways that are cut in one direction
+	voted                              bool // with a quorum
+	order                              bool // who leaves is not stopped meanwhile
+}
 
 // orderly are what may happen in a story of agents that come and go in good order, by its number.
 func orderly(i int) (name string, p perils) {

@@ -9,6 +9,9 @@ import (
 	"orbweaver/engine/outbox"
 )
 
+// questionFetched begins the question whether another agent has pages.
+const questionFetched = 'F'
+
 // bookkeeper keeps the book of the addresses that are an agent's to keep, says that it has fetched nothing, and answers nothing else: what is left of
 // an agent that does no work, and does not hold up the others.
 type bookkeeper struct{ book lease.Keeper }
@@ -34,4 +37,15 @@ func (b *bookkeeper) answer(from string, question []byte) (answers []byte, err e
 		answers = lease.AppendAnswer(answers, b.book.Ask(from, w, time.Time{}, time.Now()))
 	}
 	return answers, nil
+}
+
+// items are those of a letter.
+func items(letter []byte) map[string]bool {
+	all := map[string]bool{}
+	for one, err := range outbox.Items(letter) {
+		if err == nil {
+			all[string(one)] = true
+		}
+	}
+	return all
 }

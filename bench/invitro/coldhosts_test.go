@@ -1,3 +1,5 @@
+//go:build scenario
+
 package invitro
 
 import (
@@ -43,7 +45,7 @@ func coldConfig(rig *Rig) engine.Config {
 func TestColdHosts_comeBackWithAllThatWasKnownOfThem(t *testing.T) {
 	for name, c := range map[string]simweb.Config{"plain": simweb.Plain(), "faulty": simweb.Faulty()} {
 		for _, proxy := range []bool{true, false} {
-			if raceEnabled && (name == "plain" || !proxy) {
+			if thinned && (name == "plain" || !proxy) {
 				continue // they take minutes then, and tell nothing that the other does not
 			}
 			t.Run(fmt.Sprintf("%s, proxy %v", name, proxy), func(t *testing.T) {
@@ -88,7 +90,7 @@ func TestColdHosts_surviveKillsAndPowerCuts(t *testing.T) {
 		for name, death := range map[string]death{
 			"kill": sigkill, "power": func(d *vfs.Mem) *vfs.Mem { return d.CrashClone(rng) },
 		} {
-			if raceEnabled && (name == "power" || i > 0) {
+			if thinned && (name == "power" || i > 0) {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s, seed %d", name, seed), func(t *testing.T) {

@@ -28,7 +28,7 @@ func TestDelays_ofAnHourCostNothingWhileTheyAreWaitedFor(t *testing.T) {
 	hosts := *delayedHosts
 	if hosts == 0 {
 		hosts = 3000
-		if raceEnabled {
+		if thinned {
 			hosts = 100
 		}
 	}

@@ -1,3 +1,5 @@
+//go:build scenario
+
 package invitro
 
 import (
@@ -222,7 +224,7 @@ func liveHeap() uint64 {
 // beside one that says nothing, and when it is taken away all is fetched.
 func TestG05_aFloodOfURLs(t *testing.T) {
 	urls := 4000 // in each letter: 10^8 together
-	if raceEnabled {
+	if thinned {
 		urls /= 10
 	}
 	world := smallWorld(*firstSeed+780, simweb.Plain())

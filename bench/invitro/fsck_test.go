@@ -138,22 +138,6 @@ func halfWay(t *testing.T, world simweb.Config, after time.Duration, change func
 	return rig.FS
 }
 
-// named is content without the runs of content seen that no manifest names: what a merge leaves lies about for a while.
-func named(t *testing.T, fsys *vfs.Mem) map[string]string {
-	t.Helper()
-	runs := map[string]bool{}
-	for _, r := range inspect(t, fsys).Seen.Runs {
-		runs[fmt.Sprintf("crawl/%s/run-%012d", engine.SeenDir, r.Serial)] = true
-	}
-	files := content(t, fsys)
-	for file := range files {
-		if strings.HasPrefix(file, "crawl/"+engine.SeenDir+"/run-") && !runs[file] {
-			delete(files, file)
-		}
-	}
-	return files
-}
-
 // halfWayWithLinks is halfWay of many sites, at a moment at which links wait in the sieve's bucket.
 func halfWayWithLinks(t *testing.T, seed uint64) *vfs.Mem {
 	t.Helper()
@@ -330,5 +314,12 @@ func TestFsck_aRunningCrawlIsRefusedAndADirectoryWithoutOneToo(t *testing.T) {
 	wantSound(t, &r) // killed before its first checkpoint: nothing is lost
 	if _, err := fsck.Check(t.Context(), fsys, "elsewhere", fsck.Options{}); !errors.Is(err, fsck.ErrNoCrawl) {
 		t.Errorf("no crawl: %v", err)
+	}
+}
+
+func under(dir, prefix, suffix string) func(string) bool {
+	return func(file string) bool {
+		base, ok := strings.CutPrefix(file, "crawl/"+dir)
+		return ok && strings.HasPrefix(base, prefix) && strings.HasSuffix(base, suffix)
 	}
 }

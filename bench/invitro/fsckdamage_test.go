@@ -1,3 +1,5 @@
+//go:build scenario
+
 package invitro
 
 import (
@@ -23,13 +25,6 @@ type damage struct {
 	name  string // of the kind
 	match func(file string) bool
 	where func(data string) []int // places to try, each of which must be found
-}
-
-func under(dir, prefix, suffix string) func(string) bool {
-	return func(file string) bool {
-		base, ok := strings.CutPrefix(file, "crawl/"+dir)
-		return ok && strings.HasPrefix(base, prefix) && strings.HasSuffix(base, suffix)
-	}
 }
 
 // anywhere gives places all over the file.
@@ -362,4 +357,20 @@ func names(r *fsck.Report, file string) bool {
 		}
 	}
 	return false
+}
+
+// named is content without the runs of content seen that no manifest names: what a merge leaves lies about for a while.
+func named(t *testing.T, fsys *vfs.Mem) map[string]string {
+	t.Helper()
+	runs := map[string]bool{}
+	for _, r := range inspect(t, fsys).Seen.Runs {
+		runs[fmt.Sprintf("crawl/%s/run-%012d", engine.SeenDir, r.Serial)] = true
+	}
+	files := content(t, fsys)
+	for file := range files {
+		if strings.HasPrefix(file, "crawl/"+engine.SeenDir+"/run-") && !runs[file] {
+			delete(files, file)
+		}
+	}
+	return files
 }

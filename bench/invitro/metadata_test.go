@@ -11,7 +11,6 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/internal/vfs"
-	"orbweaver/internal/vfs/faultfs"
 	"orbweaver/warc"
 )
 
@@ -169,31 +168,4 @@ func TestMetadata_aKilledCrawlStillKnowsWhereItsPagesCameFrom(t *testing.T) {
 			t.Errorf("%d pages have a way, %d names an answer", known, len(names))
 		}
 	})
-}
-
-// The disk is full at the very first records, which are those of what name servers said: the crawl pauses as at any other write, and
-// in the end the archive has the words about every site.
-func TestS01_aFullDiskAtTheWordOfANameServerPausesAndLosesNothing(t *testing.T) {
-	for nth := 1; nth <= 3; nth++ {
-		synctest.Test(t, func(t *testing.T) {
-			rig, err := NewRig(fewSites(*firstSeed+44), false)
-			if err != nil {
-				t.Fatal(err)
-			}
-			a := &ailing{Rig: rig, t: t, cfg: rig.Config(), script: faultfs.NewScript()}
-			busy(&a.cfg)
-			tellAll(&a.cfg)
-			a.fs = faultfs.New(rig.FS, a.script)
-			if !fullAndBack(t, a, diskCall{faultfs.Write, "*.warc.gz.open"}, nth) {
-				t.Error("nothing was written")
-			}
-			pages, names := toldIn(t, rig.FS)
-			for url := range pages {
-				_, rest, _ := strings.Cut(url, "://")
-				if host, _, _ := strings.Cut(rest, "/"); names[host] == "" {
-					t.Errorf("%s is stored, and nobody said where %s is", url, host)
-				}
-			}
-		})
-	}
 }

@@ -122,7 +122,7 @@ func asIs(*engine.Config, *engine.Seams) {}
 // Ten hosts of good names, and for each a thousand names that do not exist, met at the same time. The good hosts are done no later.
 func TestHostile_D01_aStormOfDeadNamesDoesNotSlowTheOthers(t *testing.T) {
 	dead := 10_000
-	if raceEnabled {
+	if thinned {
 		dead /= 4
 	}
 	var took [2]time.Duration

@@ -1,3 +1,5 @@
+//go:build scenario
+
 package invitro
 
 import (
@@ -22,7 +24,7 @@ const noticed = 9 * time.Second
 
 // partitions is how many seeds of a kind of partition are played.
 func partitions() int {
-	if raceEnabled {
+	if thinned {
 		return 1
 	}
 	return (*seedCount + 1) / 2

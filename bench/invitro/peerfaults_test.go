@@ -1,3 +1,5 @@
+//go:build scenario
+
 package invitro
 
 import (
@@ -13,7 +15,6 @@ import (
 
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
-	"orbweaver/engine/outbox"
 	"orbweaver/engine/ring"
 	"orbweaver/internal/vfs"
 )
@@ -295,7 +296,7 @@ func TestG09_lettersKnowNoTimeOfDay(t *testing.T) {
 // Agents go, with a word and without, and come back, one each second. When that is over the web is whole, and no host was asked too early.
 func TestG10_churn(t *testing.T) {
 	seeds := min(*seedCount, 3)
-	if raceEnabled {
+	if thinned {
 		seeds = 1
 	}
 	for i := range seeds {
@@ -351,15 +352,4 @@ func TestG10_churn(t *testing.T) {
 			})
 		})
 	}
-}
-
-// items are those of a letter.
-func items(letter []byte) map[string]bool {
-	all := map[string]bool{}
-	for one, err := range outbox.Items(letter) {
-		if err == nil {
-			all[string(one)] = true
-		}
-	}
-	return all
 }

@@ -58,7 +58,7 @@ func TestPolite_underEveryFaultAndAcrossTenRestartsNobodyIsAskedTooSoon(t *testi
 	requests := *politeRequests
 	if requests == 0 {
 		requests = 12_000
-		if raceEnabled {
+		if thinned {
 			requests = 700
 		}
 	}

@@ -1,3 +1,5 @@
+//go:build scenario
+
 package invitro
 
 import (
@@ -9,9 +11,6 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 )
-
-// questionFetched begins the question whether another agent has pages.
-const questionFetched = 'F'
 
 // An agent that comes late asks the others what they have of its hosts. As long as one that is there does not answer, nothing of that is fetched: so
 // no page is there twice when it does. One that never does is not waited for for ever.

@@ -3,6 +3,8 @@ package invitro
 import (
 	"context"
 	"flag"
+	"fmt"
+	"hash/crc32"
 	"math/rand/v2"
 	"path"
 	"regexp"
@@ -110,12 +112,12 @@ func census(t *testing.T, s stage, ops ...faultfs.Op) map[diskCall]int {
 	return found
 }
 
-// moments are the calls of a kind that are tried: one, or each. Under the race detector, where a crawl takes five times as
-// long, most kinds are left out: which ones changes from run to run.
-func moments(n int) []int {
+// moments are the calls of a kind that are tried: one, or each. A thinned run leaves out most kinds. Which kinds it tries follows from the
+// seed.
+func moments(c diskCall, n int) []int {
 	switch {
 	case *everyCall:
-	case raceEnabled && rand.IntN(20) > 0:
+	case thinned && rand.New(rand.NewPCG(*firstSeed, uint64(crc32.ChecksumIEEE([]byte(fmt.Sprint(c)))))).IntN(20) > 0:
 		return nil
 	default:
 		return []int{n/2 + 1}

@@ -1,3 +1,5 @@
+//go:build scenario
+
 package invitro
 
 import (
@@ -91,7 +93,7 @@ func TestHostile_S12_aFileThatCannotBeOpenedForWantOfDescriptorsIsWaitedFor(t *t
 				continue
 			}
 			seen[c] = true
-			for _, nth := range moments(n) {
+			for _, nth := range moments(c, n) {
 				t.Run(fmt.Sprintf("%s, op %d of %s, call %d of %d", s.name, c.op, strings.ReplaceAll(c.file, "*", "N"), nth, n), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						a := newAiling(t, s)

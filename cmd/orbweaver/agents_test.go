@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"net"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -108,95 +107,6 @@ func (w *web) share(t *testing.T, first, second []string, one, other string) {
 	}
 }
 
-// Two processes on one machine share a web: each page is fetched once, by one of them, and both end by themselves.
-func TestTwoAgentsShareAWeb(t *testing.T) {
-	w, dir := serve(t), t.TempDir()
-	here, there := gossipPort(t), gossipPort(t)
-	one, other := filepath.Join(dir, "1"), filepath.Join(dir, "2")
-	w.share(t, w.agent(one, "a1", here, here, "--agent-plain", "--agents", "2"),
-		w.agent(other, "a2", there, here, "--agent-plain", "--agents", "2"), one, other)
-	if r := call("audit", one, other).want(t, exitDone, "reading "+one); !strings.Contains(r.out, "0 of them at several agents") || !strings.Contains(r.out, "each page counts at one agent") {
-		t.Errorf("the audit: %s", r.out)
-	}
-	if err := os.RemoveAll(filepath.Join(other, "frontier")); err != nil {
-		t.Fatal(err)
-	}
-	if r := call("fsck", "--rebuild", "--quiet", other).want(t, exitDone); !strings.Contains(r.out, "note: to the other agents this is a2 without its data") {
-		t.Errorf("the rebuild: %s", r.out)
-	}
-	call("audit", "--quiet", "--mark", one, other).want(t, exitDone)
-	call("audit", "--quiet", one, dir).want(t, exitUsage, "not the crawl directory of one of several agents")
-	call("audit", one, one).want(t, exitUsage, "named twice")
-	// What was given once is known when the crawl goes on, and it stays the one agent that it was.
-	call("crawl", "--dir", one).want(t, exitDone, "finished")
-	call("crawl", "--dir", one, "--agent", "a3").want(t, exitUsage, "--agent: the crawl in "+one+" is that of agent a1", "another --dir")
-	if r := call("ctl", "peers", "--dir", one).want(t, exitDone); !strings.Contains(r.out, "a1*") || !strings.Contains(r.out, "lambda = ") {
-		t.Errorf("the last report: %s", r.out)
-	}
-}
-
-// The same with certificates of the crawl's own. Two processes that are of another crawl, or of none, are refused at the door.
-func TestG06_agentsWithoutAFileOfTheCrawlAreRefused(t *testing.T) {
-	w, dir := serve(t), t.TempDir()
-	ours, theirs := filepath.Join(dir, "ours"), filepath.Join(dir, "theirs")
-	for _, ca := range []string{ours, theirs} {
-		call("ca", "init", "--dir", ca).want(t, exitDone)
-		for _, name := range []string{"a1", "a2", "a3"} {
-			call("ca", "issue", name, "--dir", ca).want(t, exitDone)
-		}
-	}
-	here, there, elsewhere := gossipPort(t), gossipPort(t), gossipPort(t)
-	first, said := child(t, w.agent(filepath.Join(dir, "1"), "a1", here, here, "--agent-file", filepath.Join(ours, "a1.agent"), "--agents", "2")...)
-	soon(t, "a1 waits", func() bool {
-		r := call("ctl", "status", "--dir", filepath.Join(dir, "1"))
-		return r.code == exitDone && strings.Contains(r.out, "waiting for the other agents") && strings.Contains(said.String(), "is known to the others")
-	})
-	refused := filepath.Join(dir, "3")
-	call(w.agent(refused, "a3", elsewhere, here, "--agent-file", filepath.Join(theirs, "a3.agent"))...).want(t, exitFailed,
-		"another gossip key", "give all agents of a crawl files that one `orbweaver ca` made")
-	call(w.agent(filepath.Join(dir, "4"), "a3", elsewhere, here, "--agent-plain")...).want(t, exitFailed, "another gossip key", "orbweaver ca")
-	if m := report(t, refused); m["state"] != "stopped" || number(t, m, "pages_stored")+number(t, m, "robots_fetched") != 0 {
-		t.Errorf("who was refused: %v", m)
-	}
-	other := w.agent(filepath.Join(dir, "2"), "a2", there, here, "--agent-file", filepath.Join(ours, "a2.agent"), "--agents", "2", "--json")
-	call(other...).want(t, exitDone)
-	if err := first.Wait(); err != nil {
-		t.Fatal(err, said)
-	}
-	w.once(t, filepath.Join(dir, "1"), filepath.Join(dir, "2"))
-	// With a file of the right crawl the directory of who was refused is good, and so is any other address.
-	call(w.agent(refused, "a3", elsewhere, here, "--agent-file", filepath.Join(ours, "a3.agent"), "--max-pages", "1")...).want(t, exitDone)
-}
-
-// A second process under a name that lives is refused before it asks anybody for anything, and the first does not notice.
-func TestG04_aSecondAgentOfOneNameIsRefused(t *testing.T) {
-	w, dir := serve(t), t.TempDir()
-	here, there := gossipPort(t), gossipPort(t)
-	one, other := filepath.Join(dir, "1"), filepath.Join(dir, "2")
-	done := make(chan result, 1)
-	go func() { done <- call(w.crawl(one, time.Second, "--agent", "a1", "--agent-plain", "--gossip", here)...) }()
-	soon(t, "pages of the first", func() bool {
-		r := call("ctl", "status", "--dir", one, "--json")
-		return r.code == exitDone && number(t, r.object(t), "pages_stored") >= 3
-	})
-	call(w.agent(other, "a1", there, here, "--agent-plain")...).want(t, exitFailed,
-		"cannot go on beside the others", "the name is taken", here, "give this one another --agent, or stop that one first")
-	if m := report(t, other); m["state"] != "stopped" || number(t, m, "pages_stored")+number(t, m, "robots_fetched") != 0 {
-		t.Errorf("the second: %v", m)
-	}
-	r := call("ctl", "peers", "--dir", one, "--json").want(t, exitDone)
-	p := r.object(t)
-	if agents, ok := p["agents"].([]any); !ok || len(agents) != 1 || p["self"] != "a1" {
-		t.Errorf("peers of the first: %s", r.out)
-	}
-	call("crawl", "--dir", filepath.Join(dir, "3"), "--proxy", w.proxy, "--resolver", "hashed", "--agent", "a3", "--agent-plain", "--gossip", there, "--post",
-		strings.Replace(here, port(here), port(next(t, here)), 1), w.roots[0]).want(t, exitFailed, "listening for letters on", "does another agent run here?")
-	call("ctl", "stop", "--dir", one).want(t, exitDone)
-	if r := <-done; r.code != exitStopped {
-		t.Errorf("the first: %+v", r)
-	}
-}
-
 func port(address string) string { return address[strings.LastIndexByte(address, ':')+1:] }
 
 // next is where an agent takes letters that was not told where.
@@ -247,36 +157,6 @@ func TestPeersOfARunningCrawl(t *testing.T) {
 	if r := call("ctl", "peers", "--dir", t.TempDir()); r.code != exitFailed || !strings.Contains(r.err, "no crawl is running there") {
 		t.Errorf("%+v", r)
 	}
-}
-
-// One of two agents leaves for good, with exit status 0. The other does not wait for it, and fetches no page that it had.
-func TestAnAgentLeavesForGood(t *testing.T) {
-	w, dir := serve(t), t.TempDir()
-	here, there := gossipPort(t), gossipPort(t)
-	one, other := filepath.Join(dir, "1"), filepath.Join(dir, "2")
-	call("ctl", "leave", "--dir", one).want(t, exitFailed, "no crawl is running there")
-	first, said := child(t, w.crawl(one, 200*time.Millisecond, "--agent", "a1", "--agent-plain", "--gossip", here, "--agents", "2")...)
-	second, said2 := child(t, w.crawl(other, 200*time.Millisecond, "--agent", "a2", "--agent-plain", "--gossip", there, "--join", here, "--agents", "2")...)
-	soon(t, "some pages of both", func() bool {
-		for _, dir := range []string{one, other} {
-			if r := call("ctl", "status", "--dir", dir, "--json"); r.code != exitDone || number(t, r.object(t), "pages_stored") < 5 {
-				return false
-			}
-		}
-		return true
-	})
-	call("ctl", "leave", "--dir", one).want(t, exitDone, "leaving for good")
-	if err := errors.Join(first.Wait(), second.Wait()); err != nil {
-		t.Fatalf("%v\nfirst:\n%s\nsecond:\n%s", err, said, said2)
-	}
-	w.once(t, one, other)
-	m := report(t, one)
-	balanced(t, m)
-	if m["state"] != "finished" || m["reason"] != "left for good: the other agents have everything" || number(t, m, "urls_queued") != 0 {
-		t.Errorf("%v", m)
-	}
-	call("fsck", "--quiet", one).want(t, exitDone)
-	call("crawl", "--dir", one).want(t, exitDone, "left for good")
 }
 
 // A crawl alone has nobody to leave anything to.

@@ -12,7 +12,7 @@ import (
 
 func TestAllRestartAtOnce(t *testing.T) {
 	seeds := uint64(3)
-	if testing.Short() || raceEnabled {
+	if !scenarios || raceEnabled {
 		seeds = 1
 	}
 	for seed := range seeds {
@@ -76,7 +76,7 @@ type churn struct {
 
 func TestG10_churn(t *testing.T) {
 	seconds := 3600
-	if testing.Short() || raceEnabled {
+	if !scenarios || raceEnabled {
 		seconds = 300
 	}
 	synctest.Test(t, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 func TestADeathIsAgreedOnWithinTenSeconds(t *testing.T) {
 	var took []time.Duration
 	seeds := uint64(200)
-	if testing.Short() || raceEnabled {
+	if !scenarios || raceEnabled {
 		seeds = 20
 	}
 	for seed := range seeds {
@@ -34,15 +34,17 @@ func TestADeathIsAgreedOnWithinTenSeconds(t *testing.T) {
 	}
 }
 
+// A hundred agents agree on each of ten deaths in time. In make test they are thirty, with three deaths.
 func TestAHundredAgentsAgree(t *testing.T) {
-	if testing.Short() || raceEnabled {
-		t.Skip("half a minute of CPU")
+	agents, deaths := 100, 10
+	if !scenarios || raceEnabled {
+		agents, deaths = 30, 3
 	}
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, 1)
 		defer w.close()
-		w.populate(100)
-		for n := range 10 {
+		w.populate(agents)
+		for n := range deaths {
 			w.kill(name(10 + n))
 			d, ok := w.agreeWithin(30 * time.Second)
 			if t.Logf("agreed after %v", d); !ok || d > 10*time.Second {

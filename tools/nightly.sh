@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Runs what takes too long for CI, one target of the Makefile after another, and prints a table at the end: target, result, seconds, log.
+# It goes on after a failure, and exits with 1 if any target failed.
+#
+#   tools/nightly.sh [TARGET...]     all targets unless told; --list names them
+#
+# SEED chooses the worlds; without one it is the date.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+targets=(test scenario race crash fuzz hostile polite soak pressure realsite)
+if [ "${1:-}" = --list ]; then
+	printf '%s\n' "${targets[@]}"
+	exit
+fi
+[ $# -eq 0 ] || targets=("$@")
+seed=${SEED:-$(date -u +%Y%m%d)}
+logs=build/nightly
+mkdir -p "$logs"
+table=$logs/table.txt
+{
+	echo "commit $(git rev-parse --short HEAD), seed $seed, $(nproc) cores, $(date -u +%Y-%m-%dT%H:%MZ)"
+	printf '%-12s %-7s %8s  %s\n' target result seconds log
+} >"$table"
+status=0
+for target in "${targets[@]}"; do
+	echo "== make $target, from seed $seed"
+	begun=$SECONDS result=ok
+	make --no-print-directory "$target" SEED="$seed" </dev/null >"$logs/$target.log" 2>&1 || {
+		result=FAILED status=1
+		tail -n 20 "$logs/$target.log"
+	}
+	printf '%-12s %-7s %8d  %s\n' "$target" "$result" $((SECONDS - begun)) "$logs/$target.log" | tee -a "$table"
+done
+echo
+cat "$table"
+exit $status

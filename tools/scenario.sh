@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Runs the scenarios: the tests in files with the build tag scenario, and every test of bench/invitro in full size.
+#
+#   tools/scenario.sh [SUBJECT...]    all subjects unless told; --list names them
+#
+# A subject of bench/invitro is the tests of some of its files; any other subject is a package. Each subject is a go test of its own, with its
+# own time limit, whose result Go's cache keeps. SEED chooses the worlds of bench/invitro and bench/crash.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+go=${GO:-go}
+seed=${SEED:-1}
+invitro=bench/invitro
+
+# The files of each subject of bench/invitro. A test in a file that is named nowhere belongs to crawl.
+declare -A files=(
+	[storage]='storage|fsck|kill|aloft|dictionary|coldhosts|fullbench|resumeread'
+	[cluster]='agent|leav|latecomer|partition|peer|quorum|underway|handover|flood|silence'
+	[recrawl]='refresh|rebuild|unchanged|audit'
+	[network]='names|network|outage|backoff|robots|patience|strangers|headless'
+)
+subjects=(crawl network recrawl storage cluster)
+mapfile -t packages < <(git grep -l '^//go:build scenario' -- '*_test.go' | xargs -rn1 dirname | sort -u | grep -vx "$invitro" || true)
+if [ "${1:-}" = --list ]; then
+	printf '%s\n' "${subjects[@]}" "${packages[@]}"
+	exit
+fi
+
+# tests FILE... is a pattern of the tests in files.
+tests() { printf '^(%s)$' "$(cat "$@" | grep -oE '^func Test[A-Z]\w*' | sed 's/func //' | grep -vx TestMain | sort | paste -sd '|')"; }
+
+# run SUBJECT runs one subject.
+run() {
+	local package=./$1 limit=20m flags=()
+	case $1 in
+	crawl)
+		package=./$invitro
+		flags=(-skip "$(tests $(ls $invitro/*_test.go | grep -E "/($(IFS='|'; echo "${files[*]}"))"))" -seed "$seed") ;;
+	storage | cluster | recrawl | network)
+		package=./$invitro limit=30m
+		flags=(-run "$(tests $(ls $invitro/*_test.go | grep -E "/(${files[$1]})"))" -seed "$seed") ;;
+	*)
+		# Where scenario_on_test.go sets the size of tests, all of them run.
+		[ -f "$1/scenario_on_test.go" ] ||
+			flags=(-run "$(tests $(git grep -l '^//go:build scenario' -- "$1/*_test.go"))")
+		[ "$1" != bench/crash ] || flags+=(-seed "$seed") ;;
+	esac
+	echo "== scenario $1"
+	"$go" test -tags 'invariants scenario' -timeout "$limit" "$package" "${flags[@]}"
+}
+
+[ $# -gt 0 ] || set -- "${subjects[@]}" "${packages[@]}"
+status=0
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+# Tests of processes wait most of the time: they run beside the others.
+waiting=
+for subject; do
+	if [ "$subject" = cmd/orbweaver ] && [ $# -gt 1 ]; then
+		run "$subject" >"$log" 2>&1 &
+		waiting=$!
+	fi
+done
+for subject; do
+	[ -n "$waiting" ] && [ "$subject" = cmd/orbweaver ] || run "$subject" || status=1
+done
+if [ -n "$waiting" ]; then
+	wait "$waiting" || status=1
+	cat "$log"
+fi
+exit $status
