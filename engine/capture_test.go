@@ -18,7 +18,7 @@ func TestIsAnswer(t *testing.T) {
 		defer z.Close()
 		rec, err := z.Next()
 		if err == nil {
-			_, err = rec.ReadBlock(storedBlockMax)
+			_, err = rec.ReadBlock(warc.BlockMax)
 		}
 		if err != nil {
 			t.Fatal(err)

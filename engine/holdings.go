@@ -197,7 +197,7 @@ func (h *holdings) follow(r *holdingReader, revisit *warc.RecordRead) (before ea
 func (h *holdings) page(before *earlier, url []byte) *fetch.Page {
 	r := <-h.readers
 	defer func() { h.readers <- r }()
-	rec, err := r.read(before.at, []byte(before.URI), storedBlockMax)
+	rec, err := r.read(before.at, []byte(before.URI), warc.BlockMax)
 	if err == nil && rec != nil {
 		if p, ok := r.restorer.Stored(url, rec.Block); ok {
 			return p

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"fmt"
 	"io/fs"
 	"path"
@@ -198,50 +197,46 @@ type JournalEntry struct {
 	Where   warc.Position // of its records
 }
 
-// JournalTail says what follows the last whole entry of a journal file.
-type JournalTail struct {
-	File   string // relative to the crawl directory
-	Offset int64  // of the first byte that is not part of a whole entry
-	Torn   bool   // it is not just space that was reserved
-	Behind int    // whole entries that follow the torn one: they are not read when the crawl goes on
-}
-
 // Journal calls f for every whole entry after the cut, in order, until f returns an error, and describes the ends of the
 // files; the last may be one that does not follow the one before, and does not count. When the first file is missing the
 // error wraps fs.ErrNotExist.
 func (i *Inspection) Journal(f func(JournalEntry) error) ([]JournalTail, error) {
 	var tails []JournalTail
+	last := journalEnd{generation: i.Generation}
+	examine := func(name string, end int64) error {
+		t, err := i.tail(name, end, last)
+		tails = append(tails, t)
+		return err
+	}
+	read := map[string]bool{}
 	stray, err := eachJournal(i.fsys, i.dir, i.Generation, func(name string) (int64, error) {
 		file := FrontierDir + "/" + path.Base(name)
 		end, err := readJournal(i.fsys, name, func(e *journalEntry) error { return f(viewEntry(file, e)) })
 		if err != nil {
 			return end, err
 		}
-		t, err := i.tail(name, end)
-		tails = append(tails, t)
-		return end, err
+		read[name], last = true, journalEnd{generation: generationOf(name), length: end}
+		return end, examine(name, end)
 	})
 	if err == nil && stray != "" {
-		var t JournalTail
-		t, err = i.tail(stray, 0)
-		tails = append(tails, t)
+		read[stray] = true
+		err = examine(stray, 0)
 	}
-	return tails, err
-}
-
-// tail looks at what follows the last whole entry of a journal.
-func (i *Inspection) tail(name string, end int64) (JournalTail, error) {
-	t := JournalTail{File: FrontierDir + "/" + path.Base(name), Offset: end}
-	b, err := vfs.ReadFile(i.fsys, name)
 	if err != nil {
-		return t, fmt.Errorf("engine: journal: %w", err)
+		return tails, err
 	}
-	rest := b[min(end, int64(len(b))):]
-	t.Torn = len(bytes.Trim(rest, "\x00")) > 0
-	if t.Torn {
-		t.Behind = wholeEntries(rest[1:])
-	}
-	return t, nil
+	// A journal whose head is damaged looks empty.
+	err = eachGeneration(i.fsys, i.dir, func(name, kind string, g uint64) error {
+		if kind != "journal-" || g <= i.Generation || read[name] {
+			return nil
+		}
+		t, err := i.tail(name, 0, last)
+		if t.Synced {
+			tails = append(tails, t)
+		}
+		return err
+	})
+	return tails, err
 }
 
 func viewEntry(file string, e *journalEntry) JournalEntry {
@@ -254,17 +249,4 @@ func viewEntry(file string, e *journalEntry) JournalEntry {
 		v.Where = warc.Position{Serial: e.Serial - 1, Offset: e.Offset, Length: e.Length}
 	}
 	return v
-}
-
-// wholeEntries counts entries at whatever offset.
-func wholeEntries(b []byte) (count int) {
-	for len(b) >= journalFixed+4 {
-		if _, n, err := decodeJournalEntry(b); err == nil {
-			count++
-			b = b[n:]
-		} else {
-			b = b[1:]
-		}
-	}
-	return count
 }

@@ -27,6 +27,9 @@ type Item struct {
 	Rest     []byte // URL or path: borrowed from the bytes that were decoded
 }
 
+// depthMax is the largest depth that an item holds. A page behind more links counts as one behind so many.
+const depthMax = 1 << 20
+
 const (
 	itemSeed   = 1 << 0
 	itemRobots = 1 << 1
@@ -50,7 +53,7 @@ func appendItem(dst []byte, it *Item) []byte {
 		flags |= itemVia
 	}
 	dst = append(dst, flags, byte(min(it.Hops, 15))<<4|byte(min(it.Try, 15)))
-	dst = binary.AppendUvarint(dst, uint64(it.Depth))
+	dst = binary.AppendUvarint(dst, uint64(min(it.Depth, depthMax)))
 	if it.Via != nil {
 		dst = appendBytes(appendBytes(dst, it.Way), it.Via)
 	}
@@ -67,7 +70,7 @@ func decodeItem(b []byte) (Item, bool) {
 	}
 	it := Item{Seed: b[0]&itemSeed != 0, Listed: b[0]&itemListed != 0, Try: int(b[1] & 15), Hops: int(b[1] >> 4)}
 	depth, n := binary.Uvarint(b[2:])
-	if n <= 0 || depth > 1<<20 {
+	if n <= 0 || depth > depthMax {
 		return Item{}, false
 	}
 	it.Depth = int(depth)

@@ -52,6 +52,7 @@ const (
 	journalRetry  journalKind = 2 // an attempt that is to be repeated; only its record and dues count
 	journalRobots journalKind = 3 // a robots.txt
 	journalLetter journalKind = 4 // what another agent sent: its links are the letter, see letter.go
+	journalSynced journalKind = 5 // a sync mark, see journalsync.go; the reader keeps it to itself
 )
 
 // What is beside the hops, of which there are 15 at most.
@@ -61,7 +62,9 @@ const (
 )
 
 const (
-	journalFixed    = 4 + 1 + 16 + 1 + 2 + 3 + 1 + 4 + 7 + 4 + 8 + 8
+	journalFixed = 4 + 1 + 16 + 1 + 2 + 3 + 1 + 4 + 7 + 4 + 8 + 8
+	// journalLinksMax is the most bytes of links that append writes in one entry. The reader takes every entry that
+	// append takes, and larger ones of versions that had no limit here.
 	journalLinksMax = 64 << 20
 )
 
@@ -75,6 +78,8 @@ type journal struct {
 	reserved   int64 // bytes the file has disk space for
 	step       int64 // how much more is reserved at a time
 	entries    int
+	safe       journalEnd // the last place that is known to be durable, in this journal or the one before
+	marked     journalEnd // what the last sync mark says
 	buf        []byte
 }
 
@@ -110,9 +115,9 @@ func createJournal(fsys vfs.FS, dir string, generation uint64) (*journal, error)
 // size is how many bytes the entry takes.
 func (e *journalEntry) size() int { return journalFixed + len(e.Links) + 4 }
 
-// reserve makes sure that entries of so many bytes have their place on disk.
+// reserve makes sure that entries of so many bytes, and a sync mark, have their place on disk.
 func (j *journal) reserve(bytes int) error {
-	need := j.size + int64(bytes)
+	need := j.size + int64(bytes) + syncMarkSize
 	if need <= j.reserved {
 		return nil
 	}
@@ -124,16 +129,37 @@ func (j *journal) reserve(bytes int) error {
 	return nil
 }
 
-// append writes entries, with one write. After an error the journal is as before: the same append may be repeated.
+// errJournalRange says that append refused an entry that readJournal would not give back as it was.
+var errJournalRange = errors.New("engine: journal: an entry exceeds the limits of the format")
+
+// check says whether the format can hold the entry.
+func (e *journalEntry) check() error {
+	if len(e.Links) > journalLinksMax {
+		return fmt.Errorf("%w: %d bytes of links, at most %d", errJournalRange, len(e.Links), journalLinksMax)
+	}
+	if e.Status>>16 != 0 || e.Depth>>24 != 0 || e.Hops&^(journalIndex-1) != 0 || e.Offset>>56 != 0 || e.Length>>32 != 0 ||
+		int(e.Outcome) >= outcome.Count || e.Kind < journalPage || e.Kind > journalSynced {
+		return fmt.Errorf("%w: kind %d, outcome %d, status %d, depth %d, hops %d, offset %d, length %d", errJournalRange,
+			e.Kind, e.Outcome, e.Status, e.Depth, e.Hops, e.Offset, e.Length)
+	}
+	return nil
+}
+
+// append writes entries, with one write. After an error the journal is as before: the same append may be repeated, unless the
+// error wraps errJournalRange.
 func (j *journal) append(entries ...*journalEntry) error {
-	j.buf = j.buf[:0]
+	j.buf = j.appendSyncMark(j.buf[:0])
 	for _, e := range entries {
+		if err := e.check(); err != nil {
+			return err
+		}
 		j.buf = appendJournalEntry(j.buf, e)
 	}
 	if _, err := j.file.WriteAt(j.buf, j.size); err != nil {
 		return fmt.Errorf("engine: journal: %w", err)
 	}
 	j.size += int64(len(j.buf))
+	j.marked = j.safe
 	j.entries += len(entries)
 	return nil
 }
@@ -171,11 +197,11 @@ var errJournalTorn = errors.New("engine: journal: torn entry")
 
 // decodeJournalEntry reads the entry at the head of b and says how many bytes it took. Links alias b.
 func decodeJournalEntry(b []byte) (e journalEntry, n int, err error) {
-	if len(b) < journalFixed+4 {
+	if len(b) < journalFixed+4 || !plausibleHead(b) {
 		return e, 0, errJournalTorn
 	}
-	links := binary.LittleEndian.Uint32(b)
-	if links > journalLinksMax || int(links) > len(b)-journalFixed-4 {
+	links := int64(binary.LittleEndian.Uint32(b))
+	if links > int64(len(b)-journalFixed-4) {
 		return e, 0, errJournalTorn
 	}
 	n = journalFixed + int(links) + 4
@@ -196,10 +222,13 @@ func decodeJournalEntry(b []byte) (e journalEntry, n int, err error) {
 	e.SiteDue = int64(binary.LittleEndian.Uint64(b[43:]))
 	e.IPDue = int64(binary.LittleEndian.Uint64(b[51:]))
 	e.Links = b[journalFixed : n-4]
-	if int(e.Outcome) >= outcome.Count || e.Kind < journalPage || e.Kind > journalLetter {
-		return e, 0, errJournalTorn
-	}
 	return e, n, nil
+}
+
+// plausibleHead says whether kind and outcome of the entry at the head of b exist. It costs nothing, so it comes before the
+// checksum: a search for entries at every offset must not sum up megabytes at each.
+func plausibleHead(b []byte) bool {
+	return journalKind(b[4]) >= journalPage && journalKind(b[4]) <= journalSynced && int(b[21]) < outcome.Count
 }
 
 // readJournal calls f for each whole entry of a generation and says where the last one ends; a torn tail ends it quietly,
@@ -210,6 +239,10 @@ func readJournal(fsys vfs.FS, name string, f func(*journalEntry) error) (end int
 		return 0, fmt.Errorf("engine: journal: %w", err)
 	}
 	defer file.Close()
+	size, err := file.Size()
+	if err != nil {
+		return 0, fmt.Errorf("engine: journal: %w", err)
+	}
 	in := bufio.NewReaderSize(file, 1<<20)
 	head := make([]byte, journalHeadSize)
 	if _, err := io.ReadFull(in, head); err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -220,7 +253,7 @@ func readJournal(fsys vfs.FS, name string, f func(*journalEntry) error) (end int
 	}
 	end = int64(journalHeadSize)
 	for buf := []byte(nil); ; {
-		if buf, err = readJournalEntry(in, buf[:0]); err != nil {
+		if buf, err = readJournalEntry(in, io.NewSectionReader(file, end, max(size-end, 0)), buf[:0]); err != nil {
 			if errors.Is(err, errJournalTorn) {
 				return end, nil
 			}
@@ -230,29 +263,54 @@ func readJournal(fsys vfs.FS, name string, f func(*journalEntry) error) (end int
 		if err != nil {
 			return end, nil //nolint:nilerr // torn, as above
 		}
-		if err := f(&e); err != nil {
-			return end, err
+		if e.Kind != journalSynced {
+			if err := f(&e); err != nil {
+				return end, err
+			}
 		}
 		end += int64(n)
 	}
 }
 
-// readJournalEntry appends the bytes of the next entry to dst, or as many as there are.
-func readJournalEntry(in *bufio.Reader, dst []byte) ([]byte, error) {
+// readJournalEntry appends the bytes of the next entry to dst, or as many as there are. rest is the file from that entry on.
+// The length is foreign until the checksum has been seen: an entry that is larger than append writes is summed up before
+// there is memory for it.
+func readJournalEntry(in *bufio.Reader, rest *io.SectionReader, dst []byte) ([]byte, error) {
 	head, err := in.Peek(4)
 	if err == nil {
-		links := binary.LittleEndian.Uint32(head)
-		if links > journalLinksMax {
+		links := int64(binary.LittleEndian.Uint32(head))
+		size := journalFixed + links + 4
+		if size > rest.Size() {
 			return dst, errJournalTorn
 		}
-		size := journalFixed + int(links) + 4
-		dst = slices.Grow(dst, size)[:size]
+		if links > journalLinksMax {
+			if err := sumJournalEntry(rest, size); err != nil {
+				return dst, err
+			}
+		}
+		dst = slices.Grow(dst, int(size))[:size]
 		_, err = io.ReadFull(in, dst)
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return dst, errJournalTorn
 	}
 	return dst, err
+}
+
+// sumJournalEntry says whether the checksum of an entry of so many bytes holds, in constant memory.
+func sumJournalEntry(rest *io.SectionReader, size int64) error {
+	sum := crc32.New(castagnoli())
+	if _, err := io.Copy(sum, io.NewSectionReader(rest, 0, size-4)); err != nil {
+		return err
+	}
+	var want [4]byte
+	if _, err := rest.ReadAt(want[:], size-4); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if sum.Sum32() != binary.LittleEndian.Uint32(want[:]) {
+		return errJournalTorn
+	}
+	return nil
 }
 
 // appendLink appends one link of a page to the journal's form: uvarint length and the normal form.

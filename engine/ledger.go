@@ -77,6 +77,7 @@ func (l *ledger) turnPage(j *journal) {
 	if l.journal != nil {
 		l.turned = append(l.turned, l.journal)
 		l.dirty = true
+		j.safe = l.journal.safe
 	} else {
 		l.durable = journalEnd{j.generation, j.size}
 	}
@@ -116,6 +117,7 @@ func (l *ledger) sync() error {
 	l.commit.Lock()
 	defer l.commit.Unlock()
 	l.durable = end
+	l.journal.safe = end
 	l.tellNews()
 	return nil
 }

@@ -13,9 +13,6 @@ import (
 	"orbweaver/warc"
 )
 
-// storedBlockMax is the longest block that is taken into memory, in bytes.
-const storedBlockMax = 1 << 30
-
 // sweepLinks reads the archive again, which is sound by now, for what leads on.
 func (r *rebuilder) sweepLinks() error {
 	dir := r.cfg.Dir + "/" + ArchiveDir
@@ -66,7 +63,7 @@ func (r *rebuilder) linksOf(info warc.FileInfo, f vfs.File) error {
 		if rec.Type != warc.Response && rec.Type != warc.Revisit || rec.IsDNS() {
 			continue
 		}
-		if _, err := rec.ReadBlock(storedBlockMax); err != nil {
+		if _, err := rec.ReadBlock(warc.BlockMax); err != nil {
 			return err
 		}
 		c := r.captureOf(rec)

@@ -55,6 +55,7 @@ func (s *Site) dropRules(now time.Time) {
 
 // setAddrs takes the addresses of the name, of which the first is used, and what they are good for: zero for ever.
 func (s *Site) setAddrs(addrs []netip.Addr, until time.Time) {
+	addrs = addrs[:min(len(addrs), siteAddrsMax)]
 	s.others, s.addrUntil = nil, unixNano(until)
 	if len(addrs) > 1 {
 		s.others = &addrs
@@ -84,6 +85,9 @@ func (s *Site) turnAddr() netip.Addr {
 
 // answers says that the last that was heard of the site was no failure and no request to slow down.
 func (s *Site) answers() bool { return s.Failures == 0 && s.NameFails == 0 && !s.Denied }
+
+// siteAddrsMax is how many addresses a site has at most: the snapshot's reader takes no more.
+const siteAddrsMax = 1024
 
 const (
 	siteVersion    = 3
@@ -214,7 +218,7 @@ func decodeSite(b []byte, pool *rulesPool) (Site, error) {
 	}
 	s.rulesUntil = uint32(r.uvarint(math.MaxUint32))
 	s.addrUntil = r.varint()
-	if n := r.uvarint(1024); n > 0 && !r.bad {
+	if n := r.uvarint(siteAddrsMax); n > 0 && !r.bad {
 		others := make([]netip.Addr, 0, min(n, 16))
 		for ; n > 0 && !r.bad; n-- {
 			others = append(others, r.addr())

@@ -202,7 +202,7 @@ func (m *marker) ask(n int) error {
 
 // mark marks a capture, unless it is no answer: it stands for nothing then.
 func (m *marker) mark(k *claim, by string) error {
-	rec, err := m.archive.ReadStart(k.at, storedBlockMax)
+	rec, err := m.archive.ReadStart(k.at, warc.BlockMax)
 	if err != nil {
 		return fmt.Errorf("engine: %w", err)
 	}

@@ -9,8 +9,9 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// blockMax is the longest block that ReadGroup takes into memory, in bytes.
-const blockMax = 1 << 30
+// BlockMax is the longest block of a record, in bytes. An Encoder refuses a longer one, and all who read blocks back into memory
+// take one of this length: the longest response that the fetcher keeps is 1.2 GiB.
+const BlockMax = 3 << 29
 
 // Archive reads groups back from the files in a directory, by position. It keeps the file read last open, so that reading
 // in order of position is cheap. Not safe for concurrent use.
@@ -178,7 +179,7 @@ func (a *Archive) readGroup(pos Position) ([]RecordRead, Position, error) {
 		case err != nil:
 			return nil, pos, err
 		}
-		if _, err := rec.ReadBlock(blockMax); err != nil {
+		if _, err := rec.ReadBlock(BlockMax); err != nil {
 			return nil, pos, err
 		}
 		ids[rec.Get("WARC-Record-ID")] = true

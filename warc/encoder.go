@@ -118,6 +118,9 @@ func (e *Encoder) Append(r *Record) error {
 		r.ID = e.NewID()
 	}
 	size, digest := e.measure(r)
+	if size > BlockMax {
+		return fmt.Errorf("%w: a block of %d bytes, at most %d", ErrRecord, size, BlockMax)
+	}
 	var err error
 	if e.header, err = r.appendHeader(e.header[:0], size, digest); err != nil {
 		return err

@@ -200,3 +200,17 @@ func TestNoAllocations(t *testing.T) {
 		}
 	}
 }
+
+// No reader takes a longer block than the encoder writes: see BlockMax.
+func TestEncoder_aBlockThatNoReaderTakesIsRefused(t *testing.T) {
+	e := newTestEncoder(t, Gzip)
+	piece := make([]byte, 1<<20)
+	digest := sha1Of(piece)
+	r := Record{Type: Response, Date: testDate(0), TargetURI: []byte("http://example.com/"), BlockDigest: &digest, Block: [][]byte{{0}}}
+	for range BlockMax >> 20 {
+		r.Block = append(r.Block, piece)
+	}
+	if err := e.Append(&r); !errors.Is(err, ErrRecord) {
+		t.Errorf("a block of %d bytes: %v", BlockMax+1, err)
+	}
+}

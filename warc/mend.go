@@ -139,7 +139,7 @@ func (m *mender) read(f vfs.File) error {
 			break
 		}
 		if err == nil {
-			_, err = rec.ReadBlock(blockMax)
+			_, err = rec.ReadBlock(BlockMax)
 		}
 		if err == nil {
 			err = m.record(rec)

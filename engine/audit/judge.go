@@ -103,7 +103,7 @@ func (a *auditor) judgePage(page []extsort.Entry) error {
 	for _, e := range page {
 		c := capture{dir: int(e.Lo &^ fingerprint), at: placeOf(e)}
 		one := a.agents[c.dir]
-		rec, err := one.archive.ReadStart(c.at, blockMax)
+		rec, err := one.archive.ReadStart(c.at, warc.BlockMax)
 		if err != nil {
 			return fmt.Errorf("audit: %s: %w; orbweaver fsck %s says more", one.dir, err, one.dir)
 		}
@@ -125,9 +125,6 @@ func (a *auditor) judgePage(page []extsort.Entry) error {
 	}
 	return nil
 }
-
-// blockMax is the longest block that is taken into memory, in bytes.
-const blockMax = 1 << 30
 
 // settle decides whose captures of one URL count.
 func (a *auditor) settle(host uint64, all []capture) error {

@@ -27,7 +27,8 @@
 //     names a response that is there (one of a page that the server called unchanged, too, from the second pass on), every payload that the map names is there, and every payload is in the map.
 //   - I3: what counts ends with the last record that the journal names and that is whole, as it does for a crawl that goes
 //     on. What lies behind was not acknowledged, whatever it looks like: it is told as a note. After an orderly stop
-//     nothing may lie behind. An entry names the record of its own URL.
+//     nothing may lie behind. An entry names the record of its own URL. No entry is damaged that a later sync mark covers:
+//     a power cut cannot take it (engine/journalsync.go).
 //   - I4: what waits is known to the sieve, whose length is the number of admitted URLs.
 //   - P1: of one of several agents, what is to be sent to others and what they were told can be read, and the one is part of the other. P2: a URL
 //     with a record of its last answer is among those that it tells others to have.

@@ -42,6 +42,8 @@ func (c *checker) checkJournal() journaled {
 	}
 	for _, t := range tails {
 		switch {
+		case t.Synced:
+			c.fault(area, t.File, "damaged at %d, which the disk had confirmed; %d whole entries behind that do not count any more: going on fetches their URLs again, and cuts their records off the archive", t.Offset, t.Behind)
 		case t.Behind > 0:
 			c.note(area, t.File, "damaged at %d; %d whole entries behind that do not count any more, and their URLs are fetched again", t.Offset, t.Behind)
 		case t.Torn:

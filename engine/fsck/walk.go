@@ -62,7 +62,7 @@ func (c *checker) walk(t *tally, info warc.FileInfo, size int64, r io.Reader) er
 			break
 		}
 		if err == nil {
-			_, err = rec.ReadBlock(blockMax)
+			_, err = rec.ReadBlock(warc.BlockMax)
 		}
 		if err == nil {
 			err = c.record(t, name, warc.Cut{Serial: info.Serial, Length: rec.Offset}, rec)
@@ -87,9 +87,6 @@ func (c *checker) walk(t *tally, info warc.FileInfo, size int64, r io.Reader) er
 	}
 	return nil
 }
-
-// blockMax is the longest block that is taken into memory, in bytes.
-const blockMax = 1 << 30
 
 // record adds one record to the tally. Its block is in memory.
 func (c *checker) record(t *tally, file string, at warc.Cut, rec *warc.RecordRead) error {
