@@ -86,10 +86,56 @@ func specialForms() []string {
 	}
 }
 
+// Whoever may ask these addresses gets the credentials of the machine. 168.63.129.16 passed the guard, as public as it looks.
+func TestTheMetadataServicesOfCloudsAreRefused(t *testing.T) {
+	g := NewGuard(nil, nil, nil)
+	lifted := NewGuard([]netip.Prefix{netip.MustParsePrefix("::/0")}, nil, nil) // what leads on is judged as what it leads to
+	for cloud, addrs := range map[string][]string{
+		"AWS":       {"169.254.169.254", "169.254.169.253", "169.254.169.123", "169.254.170.2", "169.254.170.23", "fd00:ec2::254", "fd00:ec2::253", "fd00:ec2::23"},
+		"Azure":     {"168.63.129.16", "169.254.169.254", "fe80::1234:5678:9abc"},
+		"Google":    {"169.254.169.254", "fd20:ce::254"},
+		"Alibaba":   {"100.100.100.200", "100.100.2.136", "100.100.2.138"},
+		"Oracle":    {"192.0.0.192", "169.254.169.254", "fd00:c1::a9fe:a9fe"},
+		"Tencent":   {"169.254.0.23", "169.254.0.55"},
+		"OpenStack": {"169.254.169.254", "fe80::a9fe:a9fe"},
+		"Scaleway":  {"169.254.42.42", "fd00:42::42"},
+		"others":    {"169.254.169.254", "169.254.1.1", "10.0.2.2", "192.168.122.1"},
+	} {
+		for _, s := range addrs {
+			ip := netip.MustParseAddr(s)
+			forms := []netip.Addr{ip}
+			if ip.Is4() {
+				forms = append(forms, netip.AddrFrom16(ip.As16()))
+				b := ip.As4()
+				for _, form := range [][16]byte{
+					{0, 0x64, 0xff, 0x9b, 12: b[0], b[1], b[2], b[3]},
+					{0, 0x64, 0xff, 0x9b, 0, 1, 12: b[0], b[1], b[2], b[3]},
+					{0x20, 0x02, b[0], b[1], b[2], b[3], 15: 1},
+					{0x20, 0x01, 12: ^b[0], ^b[1], ^b[2], ^b[3]},
+					{0x26, 0x06, 0x47, 10: 0x5e, 0xfe, b[0], b[1], b[2], b[3]},
+					{8: 0xff, 0xff, 12: b[0], b[1], b[2], b[3]},
+					{12: b[0], b[1], b[2], b[3]},
+				} {
+					disguised := netip.AddrFrom16(form)
+					forms = append(forms, disguised)
+					if err := lifted.Check(at(disguised)); !errors.Is(err, ErrBlockedAddress) {
+						t.Errorf("%s: %v, as %v where IPv6 is allowed: %v", cloud, ip, disguised, err)
+					}
+				}
+			}
+			for _, form := range forms {
+				if err := g.Check(at(form)); !errors.Is(err, ErrBlockedAddress) {
+					t.Errorf("%s: %v, as %v: %v", cloud, ip, form, err)
+				}
+			}
+		}
+	}
+}
+
 // publicAddresses lie next to the special ones.
 func publicAddresses() []string {
 	return []string{
-		"1.0.0.0", "8.8.8.8", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255", "128.0.0.0",
+		"1.0.0.0", "8.8.8.8", "168.63.129.15", "168.63.129.17", "168.63.128.16", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255", "128.0.0.0",
 		"169.253.255.255", "169.255.0.0", "172.15.255.255", "172.32.0.0", "191.255.255.255", "192.0.1.0", "192.0.3.0",
 		"192.31.195.255", "192.31.197.0", "192.52.192.255", "192.52.194.0", "192.175.47.255", "192.175.49.0",
 		"192.88.98.255", "192.88.100.0", "192.167.255.255", "192.169.0.0", "198.17.255.255", "198.20.0.0",

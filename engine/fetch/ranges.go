@@ -3,7 +3,8 @@ package fetch
 import "net/netip"
 
 // The special-purpose ranges, from IANA's registries of IPv4 and IPv6 special-purpose addresses: all of them, those that are globally
-// reachable (AS112, AMT, anycast services) too, since no web server is there. guard_test.go has both registries, row by row.
+// reachable (AS112, AMT, anycast services) too, since no web server is there. guard_test.go has both registries, row by row. The addresses at
+// which clouds give their machines secrets lie in these ranges, but for Azure's.
 
 // special says whether ip, unmapped, is anything but a public unicast address.
 func special(ip netip.Addr) bool {
@@ -20,6 +21,9 @@ func special4(a [4]byte) bool {
 		return true
 	case 100:
 		return a[1]&0xc0 == 64 // shared address space of carriers
+	case 168:
+		// The host of Azure's virtual machines, for DNS, agents and metadata. No registry has it.
+		return a[1] == 63 && a[2] == 129 && a[3] == 16
 	case 169:
 		return a[1] == 254 // link-local, and the metadata services of clouds
 	case 172:
