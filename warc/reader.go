@@ -59,6 +59,7 @@ type Reader struct {
 	done   error       // io.EOF, or an error of the file below
 	faults uint64
 	header []byte
+	fold   folding
 	tail   []byte // scratch: the end of a record
 	lines  *bufio.Reader
 	// crossed is set while a record goes on in another member than the one it began in.
@@ -232,8 +233,14 @@ func (z *Reader) stop(err error, offset int64) error {
 	return z.fault(kind, offset, what)
 }
 
+// faultMax is the length in bytes beyond which the words of a fault are cut: they quote what a file holds.
+const faultMax = 512
+
 func (z *Reader) fault(kind error, offset int64, what string) *Fault {
 	z.faults++
+	if len(what) > faultMax {
+		what = what[:faultMax] + "..."
+	}
 	return &Fault{Kind: kind, File: z.o.Name, Offset: offset, What: what}
 }
 
@@ -331,6 +338,7 @@ func (z *Reader) readHeader() (*RecordRead, error) {
 	}
 	rec.Shared = rec.Inner > 0
 	room := z.o.HeaderMax
+	z.fold.value, z.fold.behind = z.fold.value[:0], false
 	first, crlf, err := z.line(room)
 	if err != nil {
 		if errors.Is(err, ErrTruncated) && len(z.header) > 0 && !bytes.HasPrefix([]byte("WARC/"), z.header[:min(5, len(z.header))]) {
@@ -345,6 +353,7 @@ func (z *Reader) readHeader() (*RecordRead, error) {
 	rec.Version = string(bytes.TrimSpace(version))
 	bare := !crlf
 	var held error // the first fault to fail with; the header is read to its end all the same
+	bad := 0       // lines that are no field
 	for {
 		text, crlf, err := z.line(room)
 		if err != nil {
@@ -355,7 +364,19 @@ func (z *Reader) readHeader() (*RecordRead, error) {
 		if len(text) == 0 {
 			break
 		}
-		held = cmp.Or(held, z.addField(rec, text))
+		if z.addField(rec, text) {
+			if len(rec.Fields) > fieldsMax {
+				return nil, z.stop(fmt.Errorf("%w: header of more than %d fields", ErrTooLarge, fieldsMax), rec.Offset)
+			}
+			continue
+		}
+		if bad++; bad <= badLinesMax {
+			held = cmp.Or(held, z.complain(z.o.Syntax, ErrSyntax, rec.Offset, "header line %q", text[:min(60, len(text))]))
+		}
+	}
+	z.endField(rec)
+	if bad > badLinesMax {
+		held = cmp.Or(held, z.complain(z.o.Syntax, ErrSyntax, rec.Offset, "%d more such header lines", bad-badLinesMax))
 	}
 	if bare {
 		held = cmp.Or(held, z.complain(z.o.Syntax, ErrSyntax, rec.Offset, "header line without carriage return"))
@@ -364,23 +385,6 @@ func (z *Reader) readHeader() (*RecordRead, error) {
 		return nil, z.stop(err, rec.Offset)
 	}
 	return rec, cmp.Or(held, z.checkHeader(rec))
-}
-
-// addField takes one header line into the record; a line that begins with a space goes on with the field before it.
-func (z *Reader) addField(rec *RecordRead, text []byte) error {
-	if text[0] == ' ' || text[0] == '\t' {
-		if n := len(rec.Fields); n > 0 {
-			f := &rec.Fields[n-1]
-			f.Value = strings.TrimSpace(f.Value + " " + string(bytes.TrimSpace(text)))
-			return nil
-		}
-	}
-	name, value, ok := bytes.Cut(text, []byte(":"))
-	if name = bytes.TrimSpace(name); !ok || len(name) == 0 {
-		return z.complain(z.o.Syntax, ErrSyntax, rec.Offset, "header line %q", text[:min(60, len(text))])
-	}
-	rec.Fields = append(rec.Fields, Field{Name: string(name), Value: string(bytes.TrimSpace(value))})
-	return nil
 }
 
 // checkHeader looks for what the policies ask for.

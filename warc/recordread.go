@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -233,33 +234,31 @@ func (r *RecordRead) specFaults() []string {
 	return append(faults, r.repeatFaults()...)
 }
 
-// repeatFaults names the fields that stand there more often than the standard allows.
+// repeatFaults names the fields that the standard allows once and that the header has more often, each of them once.
 func (r *RecordRead) repeatFaults() []string {
 	var faults []string
-	for i, f := range r.Fields {
-		if !once(f.Name) {
-			continue
-		}
-		for _, g := range r.Fields[:i] {
-			if strings.EqualFold(f.Name, g.Name) {
+	var times [singleFields]int
+	for _, f := range r.Fields {
+		if i := singleField(f.Name); i >= 0 {
+			if times[i]++; times[i] == 2 {
 				faults = append(faults, "several "+f.Name)
-				break
 			}
 		}
 	}
 	return faults
 }
 
-// once tells whether a field may stand in a header once only; WARC-Concurrent-To may be repeated, and of foreign fields we do not know.
-func once(name string) bool {
-	for _, n := range []string{"WARC-Type", "WARC-Record-ID", "WARC-Date", "Content-Length", "Content-Type", "WARC-Target-URI",
-		"WARC-IP-Address", "WARC-Block-Digest", "WARC-Payload-Digest", "WARC-Refers-To", "WARC-Truncated", "WARC-Warcinfo-ID",
-		"WARC-Filename", "WARC-Profile"} {
-		if strings.EqualFold(n, name) {
-			return true
-		}
+// singleFields is how many fields may stand in a header once only.
+const singleFields = 14
+
+// singleField gives the place of a name among them, -1 if it is another; WARC-Concurrent-To may be repeated, and of foreign fields we do not
+// know.
+func singleField(name string) int {
+	single := [singleFields]string{
+		"WARC-Type", "WARC-Record-ID", "WARC-Date", "Content-Length", "Content-Type", "WARC-Target-URI", "WARC-IP-Address", "WARC-Block-Digest",
+		"WARC-Payload-Digest", "WARC-Refers-To", "WARC-Truncated", "WARC-Warcinfo-ID", "WARC-Filename", "WARC-Profile",
 	}
-	return false
+	return slices.IndexFunc(single[:], func(s string) bool { return strings.EqualFold(s, name) })
 }
 
 // isTarget tells whether v has a scheme and holds nothing that may not stand in a URI. A percent sign that escapes nothing may: browsers
