@@ -3,7 +3,7 @@
 GO       ?= go
 SEED     ?= 1
 FUZZTIME ?= 10s
-PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 VERSION  ?= 0.1.0
 LDFLAGS   = -s -w -X main.version=$(VERSION)
 
@@ -24,9 +24,8 @@ tidy: ## tidy go.mod
 
 lint: ## vet, golangci-lint and the house rules
 	$(GO) vet -tags 'invariants scenario' ./...
-	cd tools/devtools && $(GO) build -o ../../build/ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
-	build/golangci-lint run ./...
-	$(GO) test -count=1 ./tools/lint
+	$(GO) tool -modfile=tools/devtools/go.mod golangci-lint run ./... # the linter is built once, into Go's build cache
+	$(GO) test -tags invariants ./tools/lint
 
 test: ## all tests but the long stories, which are scenarios
 	$(GO) test -tags invariants ./...
@@ -34,23 +33,23 @@ test: ## all tests but the long stories, which are scenarios
 scenario: ## the long stories: crawls in virtual time, processes, partitions, from SEED (SUBJECT=storage: one of tools/scenario.sh --list)
 	SEED=$(SEED) tools/scenario.sh $(SUBJECT)
 
-nightly: ## all that takes long, one after another, with a table at the end; it goes on after failures (ONLY="race fuzz", NIGHT=seed)
+nightly: build ## all that takes long, one after another, with a table at the end; it goes on after failures (ONLY="race fuzz", NIGHT=seed)
 	SEED=$(NIGHT) tools/nightly.sh $(ONLY)
 
-race: ## all tests under the race detector
-	$(GO) test -race -tags invariants -timeout 30m ./...
+race: ## the packages of tools/race.txt under the race detector (RACE=all: every package)
+	tools/race.sh $(RACE)
 
-fuzz: ## every fuzz target for FUZZTIME
-	tools/fuzz.sh $(FUZZTIME)
+fuzz: ## every fuzz target for FUZZTIME (SINCE=commit: those of packages that have changed since)
+	tools/fuzz.sh $(FUZZTIME) $(SINCE)
 
 sim: ## the whole engine in virtual time, from SEED
 	$(GO) test -tags 'invariants scenario' -count=1 -run 'TestCrawl|TestResume|TestKill|TestHostile_S0[67]' ./bench/invitro -seed $(SEED)
 
-# How much of it: by default some 10 minutes of two cores.
-CRASH ?= -seeds 4 -per-class 6 -budget 3m -kills 200
+# How much of it: worlds, calls of each class, images of each class at least (0 is all), kills of the program.
+CRASH ?= -seeds 4 -per-class 6 -floor 3 -kills 200
 
 crash: ## kill crawls at every point at which they change the disk, and the program itself 200 times
-	cd bench/crash && $(GO) test -count=1 -timeout 30m -seed $(SEED) $(CRASH)
+	cd bench/crash && $(GO) test -tags scenario -count=1 -timeout 60m -seed $(SEED) $(CRASH)
 
 judge: build ## crawl a small web and let foreign tools read the archive
 	rm -rf build/judge && mkdir -p build

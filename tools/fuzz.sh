@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Runs every fuzz target of the tree in turn: tools/fuzz.sh [TIME], 10s each unless told.
+# Runs every fuzz target of the tree in turn: tools/fuzz.sh [TIME [BASE]], 10s each unless told. With the commit BASE only those of packages
+# that have changed since: a package has changed if one of its Go files or of its test data has.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 time=${1:-10s}
+base=${2:-}
 status=0
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
@@ -13,10 +15,16 @@ only_late() {
 	grep -A 1 '^--- FAIL' "$log" | grep -qx '    context deadline exceeded' && ! grep -q 'Failing input' "$log"
 }
 
+# changed says whether a package has.
+changed() {
+	[ -z "$base" ] || ! git diff --quiet "$base" -- "$1/*.go" ":(exclude)$1/*/*.go" "$1/testdata"
+}
+
 while IFS=: read -r file target; do
 	package=./$(dirname "$file")
+	changed "$(dirname "$file")" || continue
 	echo "fuzz $package $target for $time"
-	go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" "$package" 2>&1 | tee "$log" && continue
+	${GO:-go} test -run '^$' -fuzz "^$target\$" -fuzztime "$time" "$package" 2>&1 | tee "$log" && continue
 	if only_late; then
 		echo "$target: the time was over in the middle of an input; none has failed"
 	else

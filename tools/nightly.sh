@@ -7,7 +7,9 @@
 # SEED chooses the worlds; without one it is the date.
 set -uo pipefail
 cd "$(dirname "$0")/.."
-targets=(test scenario race crash fuzz hostile polite soak pressure realsite)
+targets=(test scenario race crash fuzz hostile polite soak pressure realsite judge cross)
+# What a target is given, separated by bars.
+declare -A arguments=([race]='RACE=all' [fuzz]='FUZZTIME=30s' [crash]='CRASH=-seeds 4 -per-class 6 -floor 0 -kills 200')
 if [ "${1:-}" = --list ]; then
 	printf '%s\n' "${targets[@]}"
 	exit
@@ -25,7 +27,8 @@ status=0
 for target in "${targets[@]}"; do
 	echo "== make $target, from seed $seed"
 	begun=$SECONDS result=ok
-	make --no-print-directory "$target" SEED="$seed" </dev/null >"$logs/$target.log" 2>&1 || {
+	IFS='|' read -ra more <<<"${arguments[$target]:-}"
+	make --no-print-directory "$target" SEED="$seed" "${more[@]}" </dev/null >"$logs/$target.log" 2>&1 || {
 		result=FAILED status=1
 		tail -n 20 "$logs/$target.log"
 	}

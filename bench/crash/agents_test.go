@@ -175,13 +175,13 @@ func (r *result) judgeAll(t *testing.T, w *simweb.World, log *simweb.Log, disk *
 // Two agents on one machine crash together, at any call by which either changes the disk: what one has acknowledged, or said that it has, is
 // missed by nobody, and both go on to the end.
 func TestCrashOfAgents(t *testing.T) {
-	eachSeed(t, func(t *testing.T, seed uint64, time_ time.Duration) {
+	eachSeed(t, func(t *testing.T, seed uint64) {
 		w, err := sharedWorld(seed)
 		if err != nil {
 			t.Fatal(err)
 		}
 		bound := 2 * inFlight
-		tr := &trial{seed: seed, world: w, album: newAlbum(), rng: newRng(seed), begun: time.Now(), share: time_}
+		tr := &trial{seed: seed, world: w, album: newAlbum(), rng: newRng(seed), begun: time.Now()}
 		tr.crawl = func(t *testing.T, im *Image) *result { return share(t, w, im, nil) }
 		if tr.base = share(t, w, nil, newCamera(seed, bound, nil, nothing)); len(tr.base.faults) > 0 {
 			t.Fatalf("seed %d, not killed: %s", seed, strings.Join(tr.base.faults, "\n"))
@@ -189,11 +189,13 @@ func TestCrashOfAgents(t *testing.T) {
 		if p := tr.base.report.Peers; p == nil || p.LinksSent == 0 || p.LinksReceived == 0 {
 			t.Fatalf("seed %d: nothing went between the agents: %+v", seed, p)
 		}
-		chosen := choose(tr.base.counts, *perClass, tr.rng)
-		cam := newCamera(seed, bound, tr.album, func(class string, n int) bool { return chosen[class][n] })
-		cam.past, cam.variant = couple(), Variant(*variant)
-		images := share(t, w, nil, cam).images
-		if !slices.ContainsFunc(images, func(im *Image) bool { return strings.Contains(im.Point, engine.OutboxDir) }) && *onlyClass == "" {
+		tr.chosen = choose(tr.base.counts, *perClass, tr.rng)
+		images := tr.photograph(func(pick func(class string, n int) bool) []*Image {
+			cam := newCamera(seed, bound, tr.album, pick)
+			cam.past, cam.variant = couple(), Variant(*variant)
+			return share(t, w, nil, cam).images
+		})
+		if !slices.ContainsFunc(images, func(im *Image) bool { return strings.Contains(im.Point, engine.OutboxDir) }) && *onlyClass == "" && *classMax == 0 {
 			t.Error("no crash at the outbox")
 		}
 		tr.survive(t, images)

@@ -262,7 +262,8 @@ func (c *camera) take(v Variant, op *operation, disk *vfs.Mem) {
 		c.err = err
 		return
 	}
-	if !c.album.add(im) {
+	class, _, _ := strings.Cut(c.point, " #")
+	if !c.album.add(im, class) {
 		return
 	}
 	im.Seed, im.Point, im.Variant, im.When, im.arrivals = c.seed, c.point, v, time.Now(), c.log.Len()

@@ -6,15 +6,16 @@
 //	rehearse: an unkilled crawl of a small faulty web, in virtual time, counts its calls by class (one web in four has more
 //	             |            hosts than memory, and some of them are on disk)
 //	             |            class: what is done, to which kind of file, by which function
-//	choose: calls of each class
+//	choose: -per-class calls of each class, or of -classes classes
 //	             |
 //	record: the same crawl once more; tap shows every call to the camera, which takes images around the chosen ones
 //	             |            image: the disk as a crash in that moment leaves it, and what the web had been asked by then
-//	survive: from each image  fsck, resume, crawl to the end, fsck, oracle, comparison with the rehearsal
+//	survive: from -floor images of each class  fsck, resume, crawl to the end, fsck, oracle, comparison with the rehearsal
 //
 // Around each call the variants are: killed in front of it, in the middle (a write torn anywhere), behind it; the power cut
 // there with nothing unsynced left, with any part of it left in any order, with this call alone left of all; the power cut
-// behind a sync. Equal images are tried once. Some resumed crawls are photographed, too, while they open: a crash in
+// behind a sync. Equal images are tried once. The test fails if a class has
+// fewer images tried than its floor: no class is left out for want of time. Some resumed crawls are photographed, too, while they open: a crash in
 // the recovery from a crash.
 //
 // TestCrashInARefresh does the same to a finished crawl that begins again, at every call that turns it over: fsck finds the finished crawl
@@ -34,10 +35,12 @@
 //
 // # Replaying
 //
+// All choices come from -seed, which each line of the result names: the classes, the calls, the images, the moments of SIGKILL.
+//
 // Virtual time and seeds make a crawl nearly the same each time; the scheduler has its say. So a failure names its point,
 // which is the same place in the program at the same count, and saves the image itself, from which TestImage goes on exactly.
 //
-//	make crash                                                   all of it, bounded in time
+//	make crash                                                   some images of each class; CRASH='-floor 0' takes all
 //	go test ./bench/crash -run TestHostile_S06_S07_aCrashAtAnyCallThatChangesTheDiskIsSurvived -seed 3 -point 'write frontier/journal-* engine.(*journal).append #17' -variant torn
 //	go test ./bench/crash -run TestImage -image build/crash/seed3-0123456789abcdef.image
 package crash

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -26,11 +27,11 @@ const pageBytes = 4096
 type album struct {
 	mu     sync.Mutex
 	pages  map[xxh3.Uint128][]byte
-	images map[xxh3.Uint128]bool
+	images map[xxh3.Uint128]*Image
 }
 
 func newAlbum() *album {
-	return &album{pages: map[xxh3.Uint128][]byte{}, images: map[xxh3.Uint128]bool{}}
+	return &album{pages: map[xxh3.Uint128][]byte{}, images: map[xxh3.Uint128]*Image{}}
 }
 
 // page returns the one copy of a page; nil stands for zeros.
@@ -48,13 +49,20 @@ func (a *album) page(b []byte) []byte {
 	return a.pages[id]
 }
 
-// add notes an image, and says whether it is new.
-func (a *album) add(im *Image) bool {
+// add notes an image of a disk at a call of a class, and says whether it is new. One that is equal to an image of another class stands for that
+// class, too.
+func (a *album) add(im *Image, class string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	known := a.images[im.digest]
-	a.images[im.digest] = true
-	return !known
+	if known == nil {
+		known = im
+		a.images[im.digest] = im
+	}
+	if !slices.Contains(known.classes, class) {
+		known.classes = append(known.classes, class)
+	}
+	return known == im
 }
 
 // fileImage is one file: its pages without their trailing zeros.
@@ -76,6 +84,8 @@ type Image struct {
 	Dirs    []string
 	Files   []fileImage
 	LogText []byte // of Log, when saved
+
+	classes []string // of the calls that leave such a disk
 
 	log      *simweb.Log
 	arrivals int // of the log, at the crash

@@ -138,7 +138,7 @@ func (f *finished) judge(t *testing.T, r *result, rig *invitro.Rig, cfg engine.C
 // TestCrashInARefresh crashes a crawl that begins again at every call that turns it over, and at some of each class behind that: what is
 // on disk is the finished crawl or its second pass, and the same command brings the second pass to its end.
 func TestCrashInARefresh(t *testing.T) {
-	eachSeed(t, func(t *testing.T, seed uint64, share time.Duration) {
+	eachSeed(t, func(t *testing.T, seed uint64) {
 		f := finish(t, seed)
 		base := f.refresh(t, nil, newCamera(seed, inFlight, nil, nothing))
 		if len(base.faults) > 0 {
@@ -147,20 +147,23 @@ func TestCrashInARefresh(t *testing.T) {
 		if base.report.PagesUnchanged == 0 || base.report.PagesStored == 0 {
 			t.Fatalf("seed %d: %d pages unchanged, %d stored", seed, base.report.PagesUnchanged, base.report.PagesStored)
 		}
-		tr := &trial{seed: seed, world: f.web, base: base, album: newAlbum(), rng: newRng(seed), begun: time.Now(), share: share}
+		tr := &trial{seed: seed, world: f.web, base: base, album: newAlbum(), rng: newRng(seed), begun: time.Now()}
 		tr.crawl = func(t *testing.T, im *Image) *result { return f.refresh(t, im, nil) }
-		chosen, opening := choose(base.counts, *perClass, tr.rng), whileOpening()
+		tr.chosen = choose(base.counts, *perClass, tr.rng)
+		opening := whileOpening()
 		turning := 2 // manifests: that of the turn-over, and that of the first cut
-		cam := newCamera(seed, inFlight, tr.album, func(class string, n int) bool {
-			early := turning > 0
-			if early && !opening(class, n) {
-				opening = whileOpening()
-				turning--
-			}
-			return early || chosen[class][n]
+		images := tr.photograph(func(pick func(class string, n int) bool) []*Image {
+			cam := newCamera(seed, inFlight, tr.album, func(class string, n int) bool {
+				early := turning > 0
+				if early && !opening(class, n) {
+					opening = whileOpening()
+					turning--
+				}
+				return early || pick(class, n)
+			})
+			cam.past = past()
+			return f.refresh(t, nil, cam).images
 		})
-		cam.past = past()
-		images := f.refresh(t, nil, cam).images
 		tr.survive(t, images)
 		tr.tell("crash in a refresh", images)
 	})

@@ -8,6 +8,7 @@
 //	imports_test.go     which package may import which, and which package is the home of which third-party module
 //	network_test.go     dialling and listening: only in their places, and whatever else could reach the network
 //	conduct_test.go     goroutines, sleeping, ending the process, reading the environment: only in their places
+//	race_test.go        what shares memory between goroutines runs under the race detector, or is left out for a reason
 //	globals_test.go     package variables are sentinels or tables that nobody writes to; no func init
 //	size_test.go        files of at most 500 lines, functions of at most 80, with a list that may only shrink
 //	promises_test.go    a promise is explained, cited in code, and has a test that bears its name

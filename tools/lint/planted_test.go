@@ -10,6 +10,7 @@ import (
 func sound() map[string]string {
 	return map[string]string{
 		"go.mod":            "module orbweaver\n",
+		"tools/race.txt":    "# what is raced\ndnsres\n- cmd/orbweaver: nothing is shared\n",
 		"Makefile":          "test: ## all tests\n\tgo test ./...\n",
 		"ARCHITECTURE.md":   "The map: `workbench`, `dnsres`, `cmd/orbweaver`. Run `make test`; begin at `workbench/doc.go` and `workbench.Open`.\n",
 		"workbench/doc.go":  "// Package workbench keeps sites.\n//\n// W1: one. W2: two. W3: three. W4: four. W5: five.\npackage workbench\n",
@@ -115,6 +116,29 @@ func TestPlanted(t *testing.T) {
 	check(checkDocs, "README.md", "`workbench.Gone`\n", "exports no Gone")
 }
 
+// What shares memory between goroutines has a line in the list of what runs under the race detector.
+func TestRaceListIsWhole(t *testing.T) {
+	for text, want := range map[string]string{
+		"package sieve\n\nfunc f() { go f() }\n":                                    "goroutines share memory in sieve",
+		"package sieve\n\nimport \"sync/atomic\"\n\nvar n atomic.Int64\n":           "goroutines share memory in sieve",
+		"package sieve\n\nfunc f(c chan int) int { return <-c }\n":                  "goroutines share memory in sieve",
+		"package sieve\n\nfunc f(c chan int) { select { case c <- 1: } }\n":         "goroutines share memory in sieve",
+		"package sieve\n\nimport \"strings\"\n\nvar b strings.Builder\n":            "",
+		"package sieve\n\n// go f() in a comment\nfunc f(s string) { f(\"<-\") }\n": "",
+	} {
+		texts := sound()
+		texts["sieve/a.go"] = text
+		if faults := strings.Join(checkRace(plant(t, texts)), "\n"); (faults == "") != (want == "") || !strings.Contains(faults, want) {
+			t.Errorf("%s: want a fault with %q, got %q", text, want, faults)
+		}
+	}
+	texts := sound()
+	texts[raceFile] = "- dnsres\n"
+	if faults := checkRace(plant(t, texts)); len(faults) == 0 || !strings.Contains(faults[0], "without a reason") {
+		t.Errorf("a package is left out without a reason: %q", faults)
+	}
+}
+
 // Each door by itself, in a file of the product, of the programs and of the bench; and in the places that may.
 func TestHostile_N10_noCodeGoesAroundTheOneDialFunction(t *testing.T) {
 	all := strings.Fields(doors)
@@ -157,6 +181,8 @@ func TestHonest(t *testing.T) {
 	check(checkHomes, "engine/fetch/options.go", "package fetch\n\nimport \"net/url\"\n\nvar _ url.URL\n")
 	check(checkNetwork, "dnsres/a.go", "package dnsres\n\nfunc f(net struct{ Dial int }) int { return net.Dial }\n")
 	check(checkNetwork, "dnsres/a_test.go", "package dnsres\n\nimport \"net\"\n\nvar d net.Dialer\n")
+	check(checkRace, "dnsres/a.go", "package dnsres\n\nimport \"sync\"\n\nvar _ sync.Mutex\n")
+	check(checkRace, "sieve/a_test.go", "package sieve\n\nimport \"sync\"\n\nvar _ sync.Mutex\n")
 	check(checkCalls, "sieve/a.go", "package sieve\n\nimport \"context\"\n\nvar _ = context.Background() //nolint:forbidigo // nothing is left to cancel\n")
 	check(checkGlobals, "dnsres/a.go", "package dnsres\n\nfunc f() { var ErrName error; ErrName = nil; _ = ErrName }\n")
 	check(checkGlobals, "dnsres/a_test.go", "package dnsres\n\nvar sink int\n\nfunc f() { sink++ }\n")

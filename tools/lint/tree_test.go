@@ -49,6 +49,7 @@ func rules() []rule {
 		{"homes", checkHomes},
 		{"network", checkNetwork},
 		{"goroutines", checkGoroutines},
+		{"race", checkRace},
 		{"calls", checkCalls},
 		{"globals", checkGlobals},
 		{"size", checkSize},
