@@ -39,6 +39,8 @@ type checkpointer struct {
 	virt     *virtualize.Virtualizer
 	cold     *cold.Store
 	dist     *distributor
+	skipped  *skipList
+	traps    trapSettings
 	aloft    *aloft
 	redone   *redone
 	frontier *Frontier
@@ -203,6 +205,9 @@ func (c *checkpointer) markRooms(k *marks) (err error) {
 	if m.Ready, err = c.ready.Cut(); err != nil {
 		return fmt.Errorf("engine: checkpoint: %w", err)
 	}
+	if m.Skipped, err = c.skipped.cut(c.traps); err != nil {
+		return fmt.Errorf("engine: checkpoint: %w", err)
+	}
 	if k.queues, err = c.virt.Cut(); err != nil {
 		return fmt.Errorf("engine: checkpoint: %w", err)
 	}
@@ -312,7 +317,7 @@ func (c *checkpointer) create(name string, write func(io.Writer) error) error {
 // sync makes durable all that the manifest names.
 func (c *checkpointer) sync(m *manifest) error {
 	steps := []func() error{
-		c.ledger.sync, c.sieve.Sync, c.ready.Sync, c.virt.Sync, c.cold.Sync, c.ledger.seen.Sync,
+		c.ledger.sync, c.sieve.Sync, c.ready.Sync, c.skipped.queue.Sync, c.virt.Sync, c.cold.Sync, c.ledger.seen.Sync,
 		func() error { return c.syncFile(benchName(c.dir, m.Bench.last())) },
 		func() error { return c.syncFile(aloftName(c.dir, m.Generation)) },
 		func() error { return c.syncPeers(m) },
@@ -347,7 +352,7 @@ func (c *checkpointer) syncFile(name string) error {
 // release lets go of what only the manifest before needed.
 func (c *checkpointer) release() error {
 	m := &c.last
-	err := errors.Join(c.sieve.Release(m.Sieve), c.ready.Release(m.Ready), c.virt.Release(m.Virt), c.cold.Release(m.Cold), c.ledger.seen.Release(m.Seen))
+	err := errors.Join(c.sieve.Release(m.Sieve), c.ready.Release(m.Ready), c.skipped.queue.Release(m.Skipped.Queue), c.virt.Release(m.Virt), c.cold.Release(m.Cold), c.ledger.seen.Release(m.Seen))
 	if err == nil && c.peers != nil {
 		err = errors.Join(c.peers.box.Release(m.Peers.Outbox), c.peers.fetched.urls.Release(m.Peers.Fetched))
 	}

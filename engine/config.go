@@ -46,7 +46,8 @@ type Config struct {
 	MaxPerDomain      int      // pages stored of all sites of a registrable domain, 0 for no limit
 	MaxHostsPerDomain int      // sites of a registrable domain, 0 for no limit
 	MaxHostsPerIP     int      // sites of one address, 0 for no limit
-	MaxPathRepeats    int      // times that the same folders may follow each other in a path, 0 for no limit
+	MaxPathRepeats    int      // times that the same folders may follow each other in a path, before a URL is left out; 0 for no limit
+	TrapFloor         int      // delayed URLs of a part of a site that are fetched at least, before any is left out [10000]
 	StripParams       []string // parameters that links lose: names, or a beginning and *
 
 	MaxTime   time.Duration // of running, all runs of this pass together, 0 for no limit
@@ -62,7 +63,7 @@ type Config struct {
 	SieveMemory     int64 // bytes of the sieve's two buckets [64 MiB]
 	SeenMemory      int64 // bytes of the index of payload digests [192 MiB, which is enough for 10^8]
 	CookieMemory    int64 // bytes of all sites' cookies, if they are kept [64 MiB]
-	NoveltyMemory   int64 // bytes of what is known of how much new the parts of sites bring; below zero nobody watches that [32 MiB]
+	NoveltyMemory   int64 // bytes of what is known of how much new the parts of sites bring; below zero no URL is delayed [32 MiB]
 
 	Agents    int           // of the crawl, this one among them, that must be there before it begins; not for one that comes when others have begun [1]
 	AgentAway time.Duration // how long the hosts of an agent that stopped in good order wait for it, before others take them over [10m]
@@ -163,6 +164,7 @@ func (c Config) WithDefaults() Config {
 	def64(&c.SeenMemory, 192<<20)
 	def64(&c.CookieMemory, 64<<20)
 	def64(&c.NoveltyMemory, 32<<20)
+	def(&c.TrapFloor, 10_000)
 	def64(&c.WARC.SizeMax, 1<<30)
 	def(&c.WARC.Level, 1)
 	if c.KeepAlive > 0 {
@@ -177,6 +179,8 @@ func (c Config) WithDefaults() Config {
 	}
 	return c
 }
+
+const trapFloorMax = 1 << 30
 
 // seenMemoryLeast is the least that an index of digests takes, in bytes.
 const seenMemoryLeast = 1 << 14
@@ -208,6 +212,9 @@ func (c Config) Validate() error {
 	}
 	if c.MaxPerDomain < 0 || c.MaxHostsPerDomain < 0 || c.MaxHostsPerIP < 0 || c.MaxPathRepeats < 0 {
 		bad("max-per-domain, max-hosts-per-domain, max-hosts-per-ip and max-path-repeats may not be negative; 0 means no limit")
+	}
+	if c.TrapFloor < 1 || c.TrapFloor > trapFloorMax {
+		bad("trap-floor: %d is not between 1 and %d", c.TrapFloor, trapFloorMax)
 	}
 	if _, err := urlx.NewParams(c.StripParams); err != nil {
 		bad("strip-params: %w", err)

@@ -27,7 +27,7 @@ type Counters struct {
 	DroppedScope  int64 // outside the scope, or refused by a list of hosts, SURT prefixes or extensions
 	DroppedFollow int64 // links that --follow refused
 	DroppedDepth  int64 // deeper than --max-depth
-	DroppedLoop   int64 // with the same folders more often in a row than --max-path-repeats
+	DroppedLoop   int64 // with the same folders more often in a row than --max-path-repeats, by versions that kept no list of them
 	DroppedCache  int64 // seen lately: the fingerprint cache knew it
 	DroppedLinks  int64 // beyond the number of links taken from one page
 	Userinfo      int64 // references with a user or a password, which are left out
@@ -50,6 +50,7 @@ type Counters struct {
 	BytesReceived int64 // of responses, as on the wire
 	BytesSent     int64 // of requests
 
+	Skipped  Skips                // URLs in the list of those left out, by rule
 	Outcomes [outcome.Count]int64 // of admitted URLs, final ones only
 	Statuses [600]int64           // of responses, pages and robots.txt; index 0 counts those outside 100 to 599
 }
@@ -79,6 +80,7 @@ type counters struct {
 	retryClamped, ipsSlowed, unchanged, sent, received        atomic.Int64
 	linksOut                                                  atomic.Int64
 	finished                                                  atomic.Int64 // sum of outcomes
+	skipped                                                   [skipRules]atomic.Int64
 	outcomes                                                  [outcome.Count]atomic.Int64
 	statuses                                                  [600]atomic.Int64
 }
@@ -109,6 +111,9 @@ func (c *counters) pairs(p *Counters) []counterPair {
 		{&c.retryClamped, &p.RetryClamped}, {&c.ipsSlowed, &p.IPsSlowed},
 		{&c.bytesReceived, &p.BytesReceived}, {&c.bytesSent, &p.BytesSent}, {&c.unchanged, &p.Unchanged},
 		{&c.sent, &p.Sent}, {&c.received, &p.Received}, {&c.linksOut, &p.LinksOut},
+	}
+	for i := range c.skipped {
+		list = append(list, counterPair{&c.skipped[i], &p.Skipped[i]})
 	}
 	for i := range c.outcomes {
 		list = append(list, counterPair{&c.outcomes[i], &p.Outcomes[i]})

@@ -278,6 +278,16 @@ func (d *distributor) away(now time.Time) (moved bool, err error) {
 	if err := d.placeHeld(); err != nil {
 		return false, err
 	}
+	if item := []byte(nil); d.shelf.lateSites() > 0 {
+		if _, err := d.shelf.takeSite(func(b []byte) { item = append(item, b...) }); len(item) == 0 {
+			return false, err
+		}
+		if err := d.place(item); err != nil {
+			d.held = item
+			return false, err
+		}
+		return true, nil
+	}
 	placed, err := d.placeSome()
 	return placed > 0, err
 }

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"orbweaver/engine/novelty"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/urlx"
 	"orbweaver/virtualize"
@@ -29,6 +30,17 @@ type distributor struct {
 	moving  *moving // nil for a crawl alone
 	peers   *peers  // the same
 
+	watch    *watch    // nil if nothing is delayed
+	frontier *Frontier // for the short form of delayed URLs
+	door     door
+	log      *crawlLog
+	skipped  *skipList
+	repeats  int // of folders in a path, beyond which a URL is left out; 0 for no limit
+	live     *Live
+	late     []lateSite // whose prompt items ran out, in order of since
+	nextLate time.Time  // when the next site of the queue of late sites has its turn
+	lateTurn bool       // such a site is being placed
+
 	frontWant *atomic.Int64   // IPs that should be due soon; the feeder raises it when fetchers starve
 	wake      chan struct{}   // something changed
 	hungry    chan<- struct{} // asks for a flush of the sieve
@@ -47,7 +59,9 @@ type distributor struct {
 	held      []byte // an item taken from the ready queue that could not be placed: the disk is full
 	scratch   []byte
 	path      []byte // an item for its site
-	spilled   []byte // items on their way from memory to disk
+	key       []byte // of a site
+	whole     []byte // a URL
+	spilled   []byte // items between memory and disk
 	ends      []int  // of each
 	vs        []*visitState
 	lastFlush flushPace
@@ -166,7 +180,15 @@ func (d *distributor) step(now time.Time) (moved bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	again, err := d.readmit(now)
+	if err != nil {
+		return false, err
+	}
 	placed, err := d.distribute(now)
+	placed += again
+	if err == nil {
+		err = d.takeLateSites(now)
+	}
 	if refilled+placed > 0 {
 		d.feed()
 	}
@@ -241,6 +263,9 @@ func (d *distributor) refill(now time.Time) (int, error) {
 
 // take moves up to limit items of a site from disk to the bench.
 func (d *distributor) take(vs *visitState, limit int) (n int, err error) {
+	if d.watch != nil {
+		return d.takeWatched(vs, limit)
+	}
 	n, err = d.shelf.take(vs, limit, func(item []byte) { d.push(vs, item) })
 	d.bench.SetOnDisk(vs, d.shelf.len(vs))
 	return n, err
@@ -250,56 +275,6 @@ func (d *distributor) take(vs *visitState, limit int) (n int, err error) {
 func (d *distributor) push(vs *visitState, item []byte) {
 	if !d.bench.Push(vs, item) {
 		d.under.drop(item, d.fate(vs))
-	}
-}
-
-// spill lets sites of a full bench that are not due for long, the slow and the broken, give their memory back.
-func (d *distributor) spill(now time.Time) error {
-	if !d.bench.Full() {
-		return nil
-	}
-	d.vs = d.bench.Distant(now.Add(spillAfter), d.vs[:0], spillBatch)
-	for _, vs := range d.vs {
-		if !d.shelf.canSpill(vs) {
-			continue
-		}
-		d.spilled, d.ends = d.bench.Unload(vs, d.spilled[:0], d.ends[:0])
-		var err error
-		hops := d.spillsHops()
-		if !hops {
-			err = d.shelf.spill(vs, d.eachSpilled)
-		}
-		if hops || err != nil { // as if nothing had been; an error is a full disk
-			d.eachSpilled(func(item []byte) bool { d.push(vs, item); return true })
-		}
-		d.bench.SetOnDisk(vs, d.shelf.len(vs))
-		if err != nil {
-			return err
-		}
-		if !hops {
-			d.spills.Add(int64(len(d.ends)))
-		}
-	}
-	return nil
-}
-
-// spillsHops says that a hop of somebody's robots.txt is among the items: those are in a hurry, and are no URLs.
-func (d *distributor) spillsHops() (found bool) {
-	d.eachSpilled(func(raw []byte) bool {
-		it := mustItem(raw)
-		found = it.RobotsOf != nil
-		return !found
-	})
-	return found
-}
-
-func (d *distributor) eachSpilled(yield func(item []byte) bool) {
-	from := 0
-	for _, end := range d.ends {
-		if !yield(d.spilled[from:end]) {
-			return
-		}
-		from = end
 	}
 }
 
@@ -363,15 +338,33 @@ func (d *distributor) place(item []byte) error {
 		d.handOver(site, path, &it)
 		return nil
 	}
-	vs, added, refused, err := d.hosts.admit(site, it.Seed)
-	if err != nil {
+	if repeatsFolders(it.Rest, &it, d.repeats) {
+		return d.skip(site, &it, skipRepeats, novelty.Evidence{})
+	}
+	vs, added, refused, err := d.hosts.admit(site, it.Seed, d.lateTurn)
+	switch {
+	case err != nil:
 		return err
+	case refused.waits:
+		it.Delayed = true
+		return d.shelf.delaySite(appendItem(nil, &it))
+	case refused.outcome == outcome.Novelty:
+		return d.skip(site, &it, skipSites, refused.why)
 	}
 	it.Rest = path
 	d.path = appendItem(d.path[:0], &it)
-	if refused != outcome.None {
-		d.under.dropOf(site, d.path, refused)
+	if refused.outcome != outcome.None {
+		d.under.dropOf(site, d.path, refused.outcome)
 		return nil
+	}
+	if added {
+		defer d.newborn.Put(vs)
+	}
+	if d.watch != nil {
+		if delayed, err := d.delay(vs, d.watch.site(site), site, &it); delayed || err != nil {
+			d.bench.SetOnDisk(vs, d.shelf.len(vs))
+			return err
+		}
 	}
 	head := d.path
 	limit := d.siteItems
@@ -385,9 +378,6 @@ func (d *distributor) place(item []byte) error {
 		d.bench.SetOnDisk(vs, d.shelf.len(vs))
 	} else if !d.bench.Push(vs, head) {
 		d.ledger.n.finish(d.fate(vs), 1)
-	}
-	if added {
-		d.newborn.Put(vs)
 	}
 	return nil
 }
@@ -421,6 +411,12 @@ func (d *distributor) idle(now time.Time) (wait time.Duration, over string) {
 		default:
 		}
 		return wait, ""
+	}
+	if d.shelf.lateSites() > 0 {
+		return min(wait, max(d.nextLate.Sub(now), time.Millisecond)), ""
+	}
+	if len(d.late) > 0 {
+		return min(wait, max(d.late[0].since.Add(lateRest).Sub(now), time.Millisecond)), ""
 	}
 	if !d.seeded.Load() || pending > 0 || n.admitted.Load() != admitted {
 		return wait, ""

@@ -43,6 +43,7 @@ type Engine struct {
 	hosts     *hosts
 	sieve     *sieve.Sieve
 	ready     *diskq.Queue
+	skipped   *skipList
 	virt      *virtualize.Virtualizer
 	pool      *fetch.Pool
 	filters   *filters
@@ -277,6 +278,13 @@ func (e *Engine) openRooms(m *manifest, fresh bool) error {
 	if e.ready, err = diskq.Open(fsys, diskq.Options{Dir: dir + "/ready", SegmentBytes: sizes.ReadySegment}, cutReady); err != nil {
 		return err
 	}
+	var skipped *skippedCut
+	if !fresh && !m.Afresh {
+		skipped = m.Skipped
+	}
+	if e.skipped, err = openSkipList(fsys, dir, skipped, e.cfg.trapSettings()); err != nil {
+		return err
+	}
 	oVirt := virtualize.Options{Dir: dir + "/queues", SegmentBytes: sizes.QueuesSegment, BufferBytes: sizes.QueuesBuffer}
 	if e.virt, err = virtualize.Open(fsys, oVirt, cutVirt); err != nil {
 		return err
@@ -337,12 +345,12 @@ func (e *Engine) assemble(m *manifest) {
 	e.pool = fetch.NewPool(cfg.pool())
 	wakeDist, wakeFeed := func() { poke(e.distWake) }, func() { poke(e.feedWake) }
 	e.under = &undertaker{bench: e.bench, n: &l.n, redo: e.redone, seed: m.HashSeed, wake: wakeDist}
-	e.watch = newWatch(cfg.NoveltyMemory, m.HashSeed, m.Novelty)
+	e.watch = newWatch(cfg.NoveltyMemory, cfg.TrapFloor, m.HashSeed, m.Novelty)
 	e.quotas = newQuotas(cfg, e.watch)
 	e.hosts = &hosts{bench: e.bench, cold: e.cold, rules: e.rules, newborn: e.newborn, live: e.live, quotas: e.quotas}
 	e.frontWant.Store(int64(2 * cfg.Fetchers))
 	e.frontier = &Frontier{
-		scope: e.filters.scope, lists: e.filters.lists, hosts: e.hostRules, maxDepth: cfg.MaxDepth, maxURL: cfg.MaxURL, repeats: cfg.MaxPathRepeats, hashSeed: m.HashSeed,
+		scope: e.filters.scope, lists: e.filters.lists, hosts: e.hostRules, maxDepth: cfg.MaxDepth, maxURL: cfg.MaxURL, hashSeed: m.HashSeed,
 		cache: fpcache.New(cfg.CacheMemory, m.HashSeed), sieve: e.sieve, n: &l.n,
 	}
 	if p := e.peers; p != nil {
@@ -361,6 +369,7 @@ func (e *Engine) assemble(m *manifest) {
 		frontWant: &e.frontWant, wake: e.distWake, hungry: e.hungry, feed: wakeFeed, pending: e.sieve.Pending,
 		pagesOut: &e.pagesOut, seeded: &e.seeded, retryWait: cfg.RetryWait, finish: e.finish,
 		siteItems: cfg.Rooms.SiteItems, peers: e.peers,
+		watch: e.watch, frontier: e.frontier, log: e.log, skipped: e.skipped, repeats: cfg.MaxPathRepeats, live: e.live,
 	}
 	e.dist.purge = &purge{dist: e.dist, rules: e.hostRules}
 	if p := e.peers; p != nil {
@@ -381,9 +390,12 @@ func (e *Engine) assemble(m *manifest) {
 	if p := e.peers; p != nil {
 		p.robots = e.returner
 	}
+	if n := e.skipped.again; n > 0 {
+		e.seams.Log.Info("URLs that were left out are queued again, since the settings leave out less", "urls", n)
+	}
 	e.points = &checkpointer{
 		fs: e.seams.FS, dir: e.frontierDir(), ledger: l, turn: e.flush.turn, returner: e.returner, bench: e.bench,
-		sieve: e.sieve, ready: e.ready, virt: e.virt, cold: e.cold, dist: e.dist, aloft: e.aloft, redone: e.redone,
+		sieve: e.sieve, ready: e.ready, virt: e.virt, cold: e.cold, dist: e.dist, skipped: e.skipped, traps: cfg.trapSettings(), aloft: e.aloft, redone: e.redone,
 		frontier: e.frontier, watch: e.watch, peers: e.peers, seeded: &e.seeded, every: cfg.Checkpoint, clock: e.clock, boot: e.seams.Boot, last: *m,
 		ask: make(chan chan error), journalStep: cfg.Rooms.JournalStep,
 	}
@@ -406,7 +418,7 @@ func (e *Engine) begin(m *manifest, moreSeeds bool) error {
 	}
 	e.limits.grown(e.bytesStored())
 	left := m.Reason == reasonLeft // others have what it knew, and would find it knows it all when they give it back
-	e.over = m.State == StateFinished && (left || !moreSeeds && e.stillOver(m))
+	e.over = m.State == StateFinished && (left || !moreSeeds && e.skipped.again == 0 && e.stillOver(m))
 	if e.over {
 		if left {
 			e.seams.Log.Warn("this agent has left the crawl for good: to come back it needs a new directory", "dir", e.cfg.Dir)
@@ -421,27 +433,6 @@ func (e *Engine) begin(m *manifest, moreSeeds bool) error {
 	}
 	return dropCatalogues(e.seams.FS, e.cfg.Dir, &e.points.last)
 }
-
-// openArchive opens the archive for writing, behind what counts.
-func (e *Engine) openArchive(m *manifest) error {
-	info := e.warcInfo(m)
-	w, err := warc.OpenWriter(e.seams.FS, warc.Options{
-		Dir: e.cfg.Dir + "/warc", Prefix: e.cfg.Name, Host: e.cfg.WARC.Host, SizeMax: e.cfg.WARC.SizeMax,
-		Compression: e.cfg.WARC.Compression, Level: e.cfg.WARC.Level, Dictionary: e.cfg.WARC.Dictionary, Info: info, FinishLater: true,
-	}, m.Archive)
-	if err != nil {
-		return err
-	}
-	e.ledger.writer = w
-	if e.storedBefore, err = archiveBytes(e.seams.FS, e.cfg.Dir+"/warc"); err != nil {
-		return err
-	}
-	e.storedBefore -= w.Stats().Bytes
-	return nil
-}
-
-// bytesStored is the size of the archive: what earlier runs left, and what this one has written.
-func (e *Engine) bytesStored() int64 { return e.storedBefore + e.ledger.writer.Stats().Bytes }
 
 // stillOver says whether a finished crawl stays finished under today's limits.
 func (e *Engine) stillOver(m *manifest) bool {
@@ -482,6 +473,9 @@ func (e *Engine) closeRooms() error {
 	}
 	if e.ready != nil {
 		errs = append(errs, e.ready.Close())
+	}
+	if e.skipped != nil {
+		errs = append(errs, e.skipped.queue.Close())
 	}
 	if e.sieve != nil {
 		errs = append(errs, e.sieve.Close())

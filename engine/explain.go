@@ -178,12 +178,12 @@ func (x *Explainer) strip(e *Explanation, url []byte) []byte {
 	return url
 }
 
-// repeats is what the door asks of the paths of links.
+// repeats is what repeatsFolders does.
 func (x *Explainer) repeats(e *Explanation, url []byte) {
 	switch most := x.cfg.MaxPathRepeats; {
 	case most == 0:
 	case e.Depth == 0:
-		e.say("--max-path-repeats", Passed, "seeds may repeat what they like")
+		e.say("--max-path-repeats", Passed, "it does not hold for seeds")
 	default:
 		e.verdict("--max-path-repeats", !urlx.Repeats(url, most), "the same folders in a row, at most %d times", most)
 	}

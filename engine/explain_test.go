@@ -125,7 +125,7 @@ func TestExplainAgreesWithTheDoor(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := &Frontier{
-		scope: x.filters.scope, lists: x.filters.lists, maxDepth: cfg.MaxDepth, repeats: cfg.MaxPathRepeats, cache: fpcache.New(1<<16, 1), n: new(counters),
+		scope: x.filters.scope, lists: x.filters.lists, maxDepth: cfg.MaxDepth, cache: fpcache.New(1<<16, 1), n: new(counters),
 	}
 	w := &fetchWorker{live: new(Live), lists: x.filters.lists, redone: newRedone(), log: &crawlLog{}}
 	w.live.fetch.Store(x.filters.fetch)
@@ -147,7 +147,7 @@ func TestExplainAgreesWithTheDoor(t *testing.T) {
 		f.check(&d, url, &it)
 		site, path := urlx.Split(url)
 		it.Rest = path
-		goes := len(d.urls) == 1 && !f.loops(url, &it) && !w.filtered(site, &it)
+		goes := len(d.urls) == 1 && !repeatsFolders(url, &it, cfg.MaxPathRepeats) && !w.filtered(site, &it)
 		if goes != (e.Verdict != Refused) {
 			t.Fatalf("%s at depth %d: through the door %v, explained %+v", raw, it.Depth, goes, e)
 		}

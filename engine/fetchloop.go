@@ -23,31 +23,29 @@ import (
 // fetchWorker holds one Visit, one connection and at most one Page at a time. There are thousands, all alike; they
 // meet the bench only through the todo and done queues.
 type fetchWorker struct {
-	id       int
-	ledger   *ledger
-	todo     *mpmc.Queue[visit]
-	done     *doneQueue
-	pool     *fetch.Pool
-	fetched  chan<- *fetch.Page
-	fetcher  *fetch.Fetcher
-	decoder  *fetch.Decoder
-	rules    *rulesPool
-	aloft    *aloft
-	redone   *redone
-	log      *crawlLog
-	live     *Live
-	lists    *filter.Lists // nil if they can refuse nothing
-	jars     *cookie.Jars  // nil if no cookies are kept
-	held     *holdings     // nil in a first pass
-	scarce   *scarcity
-	clamps   *clamps
-	network  *network
-	watch    *watch // nil if nobody watches what is new
-	quotas   *quotas
-	frontier *Frontier
-	peers    *peers // nil for a crawl alone
-	door     door   // for what is asked for instead of something else
-	proxy    bool
+	id      int
+	ledger  *ledger
+	todo    *mpmc.Queue[visit]
+	done    *doneQueue
+	pool    *fetch.Pool
+	fetched chan<- *fetch.Page
+	fetcher *fetch.Fetcher
+	decoder *fetch.Decoder
+	rules   *rulesPool
+	aloft   *aloft
+	redone  *redone
+	log     *crawlLog
+	live    *Live
+	lists   *filter.Lists // nil if they can refuse nothing
+	jars    *cookie.Jars  // nil if no cookies are kept
+	held    *holdings     // nil in a first pass
+	scarce  *scarcity
+	clamps  *clamps
+	network *network
+	quotas  *quotas
+	peers   *peers // nil for a crawl alone
+	door    door   // for what is asked for instead of something else
+	proxy   bool
 
 	hashSeed   uint64
 	maxPerHost int
@@ -464,9 +462,6 @@ func (w *fetchWorker) giveBack(r *returned, f *flight) {
 
 func (w *fetchWorker) putBack(r *returned) {
 	for _, x := range w.refused {
-		if x.instead != nil { // before the other one ends, so that the crawl does not look complete between the two
-			w.frontier.Add(&w.door, x.instead.url, x.instead.item)
-		}
 		switch {
 		case x.holder != "":
 			w.peers.hold(x.holder, x.passed)

@@ -25,6 +25,7 @@ type flight struct {
 	retry   bool // to be tried again: the item went back with the Visit
 	listed  bool // as the item says
 	seed    bool
+	late    bool // the item was delayed
 	first   bool // the first page of its site
 	depth   int
 	hops    int
@@ -70,7 +71,7 @@ func flightOf(p *fetch.Page) *flight {
 func (f *flight) board(item, url []byte, it *Item) {
 	f.item = append(f.item[:0], item...)
 	f.url = append(f.url[:0], url...)
-	f.robots, f.retry, f.listed, f.seed, f.first = false, false, it.Listed, it.Seed, false
+	f.robots, f.retry, f.listed, f.seed, f.late, f.first = false, false, it.Listed, it.Seed, it.Delayed, false
 	f.depth, f.hops, f.try = it.Depth, it.Hops, it.Try
 	f.rule, f.way, f.via, f.before = f.rule[:0], nil, nil, earlier{}
 	if it.Via != nil {

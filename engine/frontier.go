@@ -21,7 +21,6 @@ type Frontier struct {
 	hosts    *hostRules
 	maxDepth int // -1 for no limit
 	maxURL   int // bytes; 0 for no limit but urlx.LengthMax
-	repeats  int // of folders in a path; 0 for no limit
 	hashSeed uint64
 	cache    *fpcache.Cache
 	sieve    *sieve.Sieve
@@ -43,7 +42,7 @@ type door struct {
 	again                xxh3.Uint128 // if not zero: own URLs are new once more, see peers.retell
 	way                  []byte
 	found, deep, strange int64
-	long, loops          int64
+	long                 int64
 	warmth               uint64 // what Expect read: nobody needs it
 }
 
@@ -52,7 +51,7 @@ func (f *Frontier) begin(d *door) {
 	if f.peers != nil {
 		d.circle, d.owners, d.host = f.peers.circle.Load(), d.owners[:0], nil
 	}
-	d.found, d.deep, d.strange, d.long, d.loops = 0, 0, 0, 0, 0
+	d.found, d.deep, d.strange, d.long = 0, 0, 0, 0
 }
 
 // WaitRoom blocks while the sieve has no room, and must be called outside the cut's shared lock: nobody waits inside.
@@ -149,9 +148,6 @@ func (d *door) ownerOf(url []byte) int {
 	return d.owner
 }
 
-// loops says that a link leads into itself. It is asked of what was not seen lately: most links were.
-func (f *Frontier) loops(url []byte, it *Item) bool { return !it.Seed && urlx.Repeats(url, f.repeats) }
-
 // admit lets those at the door through that were not seen lately, in order, and counts all.
 func (f *Frontier) admit(d *door, it Item, received bool) {
 	d.warmth += f.cache.Expect(d.fps)
@@ -160,10 +156,6 @@ func (f *Frontier) admit(d *door, it Item, received bool) {
 	for i, fp := range d.fps {
 		foreign := d.circle != nil && d.owners[i] != d.circle.self
 		if f.cache.Seen(fp) && !(received && foreign) {
-			continue
-		}
-		if f.loops(d.urls[i], &it) {
-			d.loops++
 			continue
 		}
 		it.Rest = d.urls[i]
@@ -194,10 +186,7 @@ func (f *Frontier) admit(d *door, it Item, received bool) {
 	if d.long > 0 {
 		f.n.droppedLong.Add(d.long)
 	}
-	if d.loops > 0 {
-		f.n.droppedLoop.Add(d.loops)
-	}
-	if known := int64(len(d.fps)) - sieved - sent - d.loops; known > 0 {
+	if known := int64(len(d.fps)) - sieved - sent; known > 0 {
 		f.n.droppedCache.Add(known)
 	}
 	if sent > 0 {

@@ -45,22 +45,22 @@ func (h *hosts) getOrAdd(key []byte) (vs *visitState, added bool, err error) {
 
 // admit is getOrAdd, unless the host is not known and there is a reason not to make it, which for seeds there never is. For the
 // distributor.
-func (h *hosts) admit(key []byte, seed bool) (vs *visitState, added bool, refused outcome.Outcome, err error) {
+func (h *hosts) admit(key []byte, seed, waited bool) (vs *visitState, added bool, refused siteRefusal, err error) {
 	if vs := h.bench.Get(key); vs != nil {
-		return vs, false, outcome.None, nil
+		return vs, false, siteRefusal{}, nil
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if vs, _, err = h.find(key, false); vs != nil || err != nil {
-		return vs, false, outcome.None, err
+		return vs, false, siteRefusal{}, err
 	}
 	if !seed {
-		if refused = h.quotas.refuses(key); refused != outcome.None {
+		if refused = h.quotas.refuses(key, waited); refused.outcome != outcome.None || refused.waits {
 			return nil, false, refused, nil
 		}
 	}
 	vs, added, err = h.find(key, true)
-	return vs, added, outcome.None, err
+	return vs, added, siteRefusal{}, err
 }
 
 // get finds a host; nil if it is not known. For the distributor, and for who is alone.

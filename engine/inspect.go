@@ -44,6 +44,7 @@ type Inspection struct {
 	Seen     seen.Cut
 	Cold     cold.Cut
 	Archive  warc.Cut
+	Skipped  *diskq.Cut // the list of URLs left out; nil if there was none yet
 	Counters Counters
 
 	fsys  vfs.FS
@@ -63,6 +64,7 @@ const (
 	SieveDir      = FrontierDir + "/sieve"
 	ReadyDir      = FrontierDir + "/ready"
 	QueuesDir     = FrontierDir + "/queues"
+	SkippedDir    = FrontierDir + "/" + skippedName
 	SeenDir       = FrontierDir + "/seen"
 	ColdDir       = FrontierDir + "/cold"
 	CacheFile     = FrontierDir + "/cache"
@@ -91,6 +93,9 @@ func Inspect(fsys vfs.FS, dir string) (*Inspection, error) {
 	if m.Archive != nil {
 		i.Archive = *m.Archive
 	}
+	if m.Skipped != nil {
+		i.Skipped = &m.Skipped.Queue
+	}
 	return i, nil
 }
 
@@ -102,6 +107,16 @@ func (i *Inspection) AloftFile() string { return aloftName(FrontierDir, i.Genera
 
 // JournalFile is the first journal after the cut.
 func (i *Inspection) JournalFile() string { return journalName(FrontierDir, i.Generation) }
+
+// CheckSkipped reads the list of URLs left out, and returns how many there are by rule. A cut that has none is a bug of the caller.
+func (i *Inspection) CheckSkipped(fsys vfs.FS, dir string) (rules Skips, err error) {
+	err = diskq.Each(fsys, dir, *i.Skipped, func(entry []byte) error {
+		s, _, err := readSkipped(entry)
+		rules[s.rule]++
+		return err
+	})
+	return rules, err
+}
 
 // BenchView is the workbench of a cut, in memory.
 type BenchView struct {

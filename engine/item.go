@@ -18,6 +18,7 @@ import "encoding/binary"
 type Item struct {
 	Seed     bool
 	Listed   bool   // an index of sitemaps names it
+	Delayed  bool   // it waits, or has waited, until its site has nothing else: see delays.go
 	RobotsOf []byte // site whose robots.txt this hop of a redirect chain is for; nil for a page
 	Try      int    // attempts made before this one, 0 to 15
 	Hops     int    // redirects followed to get here, 0 to 15
@@ -31,10 +32,11 @@ type Item struct {
 const depthMax = 1 << 20
 
 const (
-	itemSeed   = 1 << 0
-	itemRobots = 1 << 1
-	itemVia    = 1 << 2
-	itemListed = 1 << 7
+	itemSeed    = 1 << 0
+	itemRobots  = 1 << 1
+	itemVia     = 1 << 2
+	itemDelayed = 1 << 3
+	itemListed  = 1 << 7
 )
 
 // appendItem appends the item's bytes to dst.
@@ -52,6 +54,9 @@ func appendItem(dst []byte, it *Item) []byte {
 	if it.Via != nil {
 		flags |= itemVia
 	}
+	if it.Delayed {
+		flags |= itemDelayed
+	}
 	dst = append(dst, flags, byte(min(it.Hops, 15))<<4|byte(min(it.Try, 15)))
 	dst = binary.AppendUvarint(dst, uint64(min(it.Depth, depthMax)))
 	if it.Via != nil {
@@ -68,7 +73,7 @@ func decodeItem(b []byte) (Item, bool) {
 	if len(b) < 3 {
 		return Item{}, false
 	}
-	it := Item{Seed: b[0]&itemSeed != 0, Listed: b[0]&itemListed != 0, Try: int(b[1] & 15), Hops: int(b[1] >> 4)}
+	it := Item{Seed: b[0]&itemSeed != 0, Listed: b[0]&itemListed != 0, Delayed: b[0]&itemDelayed != 0, Try: int(b[1] & 15), Hops: int(b[1] >> 4)}
 	depth, n := binary.Uvarint(b[2:])
 	if n <= 0 || depth > depthMax {
 		return Item{}, false

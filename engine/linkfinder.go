@@ -31,7 +31,6 @@ type linkFinder struct {
 	index      bool              // the page is an index of sitemaps
 	shut       bool              // the page asks that its links be left alone, and that is obeyed
 	encoding   fetch.DecodeFault // what is wrong with its content encoding
-	silent     *urlx.Params      // what links to the page's own site lose beside that; nil for nothing
 	body       []byte            // decoded, of a page that was searched for links; good until the next page. Borrowed
 	base       []byte
 	scratch    []byte
@@ -196,7 +195,7 @@ func (l *linkFinder) resolve(base, ref []byte, kind parse.Kind, nofollow bool) {
 	if urlx.HasUserinfo(ref) {
 		l.userinfo++
 	}
-	if l.silent != nil || l.o.strip != nil {
+	if l.o.strip != nil {
 		url = l.strip(url, base, kind)
 	}
 	if by := l.o.by.follow; by != nil && !by.Follows(&l.via, filter.Link{URL: url, Way: l.way, Kind: kind.String(), NoFollow: nofollow}) {
@@ -227,12 +226,6 @@ func (l *linkFinder) strip(url, base []byte, kind parse.Kind) []byte {
 		l.whole = append(l.whole[:0], url...)
 	}
 	url = l.o.strip.Strip(url)
-	if l.silent != nil {
-		here, _ := urlx.Split(base)
-		if there, _ := urlx.Split(url); bytes.Equal(here, there) {
-			url = l.silent.Strip(url)
-		}
-	}
 	if kind == parse.Redirect && bytes.Equal(url, base) {
 		return l.whole
 	}

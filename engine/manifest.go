@@ -67,7 +67,8 @@ type manifest struct {
 	Archive  *warc.Cut      `json:"archive"`
 	Counters Counters       `json:"counters"`
 	Peers    *peersCut      `json:"peers,omitempty"`   // nil for a crawl alone
-	Novelty  []byte         `json:"novelty,omitempty"` // what was found to bring nothing new
+	Novelty  []byte         `json:"novelty,omitempty"` // which URLs are delayed, and why: the state of engine/novelty
+	Skipped  *skippedCut    `json:"skipped,omitempty"` // the list of URLs left out; nil before there was one
 }
 
 // The form has another number since there are passes, lest a version that knows of none goes on with one. It is written from the first

@@ -80,7 +80,6 @@ func (w *parseWorker) handle(ctx context.Context, p *fetch.Page) error {
 	f := flightOf(p)
 	p.Sum(w.sums)
 	w.finder.reset()
-	w.finder.silent = w.watch.silent(f.url)
 	final := !f.retry && !f.robots
 	parsed := false
 	w.stored = nil
@@ -130,9 +129,9 @@ func (w *parseWorker) handle(ctx context.Context, p *fetch.Page) error {
 func (w *parseWorker) weigh(p *fetch.Page, f *flight, plan *recordPlan) {
 	switch {
 	case plan.page:
-		w.watch.weigh(f.url, f.first, novelty.Page{Known: plan.revisit && w.held == nil, Text: w.finder.body, Took: p.Ended.Sub(p.Started)}, &w.words)
+		w.watch.weigh(f.url, f.first, novelty.Page{Known: plan.revisit && w.held == nil, Late: f.late, Text: w.finder.body, Took: p.Ended.Sub(p.Started)}, &w.words)
 	case f.outcome == outcome.TooManyRedirects, f.outcome == outcome.Redirect && !f.retry && (f.hops >= redirectsUsual || w.finder.leadsHome(f.url)):
-		w.watch.weigh(f.url, false, novelty.Page{Known: true}, &w.words)
+		w.watch.weigh(f.url, false, novelty.Page{Known: true, Late: f.late}, &w.words)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"orbweaver/engine/filter"
+	"orbweaver/engine/novelty"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/urlx"
 	"orbweaver/workbench"
@@ -38,18 +39,28 @@ func newQuotas(c *Config, w *watch) *quotas {
 // countsDomains says that somebody wants to know.
 func (q *quotas) countsDomains() bool { return q != nil && q.hostsOfDomain+q.pagesOfDomain > 0 }
 
-// refuses says why a site that is not known yet is not to be known; None if it may. Nobody is asked for its address then.
-func (q *quotas) refuses(site []byte) outcome.Outcome {
+// siteRefusal is why a site that is not known yet does not become known. Its name is not looked up then.
+type siteRefusal struct {
+	outcome outcome.Outcome  // None if it becomes known, or waits
+	why     novelty.Evidence // of the outcome Novelty
+	waits   bool             // for its turn: see distributor.placeLateSite
+}
+
+// refuses says why a site that is not known yet does not become known, or not before it has waited for its turn.
+func (q *quotas) refuses(site []byte, waited bool) siteRefusal {
 	if q == nil {
-		return outcome.None
+		return siteRefusal{}
 	}
-	switch {
-	case q.hostsOfDomain > 0 && q.of(filter.Domain(urlx.Host(site))).hosts >= int32(q.hostsOfDomain):
-		return outcome.QuotaDomain
-	case !q.watch.wantsSites(site):
-		return outcome.Novelty
+	if q.hostsOfDomain > 0 && q.of(filter.Domain(urlx.Host(site))).hosts >= int32(q.hostsOfDomain) {
+		return siteRefusal{outcome: outcome.QuotaDomain}
+	}
+	switch verdict, why := q.watch.joins(site, waited); verdict {
+	case novelty.LeftOut:
+		return siteRefusal{outcome: outcome.Novelty, why: why}
+	case novelty.Waits:
+		return siteRefusal{waits: true}
 	default:
-		return outcome.None
+		return siteRefusal{}
 	}
 }
 

@@ -14,15 +14,8 @@ import (
 type refusal struct {
 	outcome outcome.Outcome
 	fp      xxh3.Uint128 // of a URL that the journal of an earlier run named as done; zero for others
-	instead *instead     // what is to be asked for in its place; nil for nothing
 	passed  *Item        // what goes to another agent, with its whole URL; nil for nothing
 	holder  string       // the line of the agent that has the page; empty if nobody has
-}
-
-// instead is a URL that says the same with less.
-type instead struct {
-	url  []byte
-	item Item
 }
 
 // handOver gives an item of a host that is another agent's by now to that one, unless it was done before a kill.
@@ -108,30 +101,9 @@ func (w *fetchWorker) refuse(site *Site, it *Item) refusal {
 		o = outcome.QuotaHost
 	case w.quotas.full(w.url):
 		o = outcome.QuotaDomain
-	case !w.watch.allows(w.url, it, site.Stored == 0):
-		o = outcome.Novelty
 	default:
-		return w.shorter(it)
+		return refusal{}
 	}
 	w.log.refusal(w.url, it, o, w.id)
 	return refusal{outcome: o}
-}
-
-// shorter refuses the URL in w.url if its site puts parameters into it that say nothing: the URL without them goes through the door
-// in its place. What came by a redirect stays, since the site may insist.
-func (w *fetchWorker) shorter(it *Item) refusal {
-	silent := w.watch.silent(w.url)
-	if silent == nil || it.Seed || it.Hops > 0 || it.Try > 0 {
-		return refusal{}
-	}
-	short := silent.Strip(append([]byte(nil), w.url...))
-	if len(short) == len(w.url) {
-		return refusal{}
-	}
-	w.log.refusal(w.url, it, outcome.Novelty, w.id)
-	again := Item{Depth: it.Depth, Listed: it.Listed, Way: append([]byte(nil), it.Way...)}
-	if it.Via != nil {
-		again.Via = append([]byte{}, it.Via...)
-	}
-	return refusal{outcome: outcome.Novelty, instead: &instead{short, again}}
 }

@@ -80,8 +80,11 @@ type Report struct {
 	CheckpointPauseP99  float64 `json:"checkpoint_pause_p99_seconds"` // how long everybody stood still for one
 	CheckpointPauseMost float64 `json:"checkpoint_pause_most_seconds"`
 
+	Skipped map[string]int64 `json:"skipped"` // URLs left out as parts of traps, by rule: "orbweaver skipped" lists them
+
 	NoveltyWatched int64 `json:"novelty_watched"`      // sites and domains
-	NoveltyPoor    int64 `json:"novelty_poor"`         // parts of them that bring nothing new
+	NoveltyPoor    int64 `json:"novelty_poor"`         // parts of them whose URLs are delayed
+	NoveltyDelayed int64 `json:"novelty_delayed"`      // URLs that were delayed in this run
 	NoveltyRead    int64 `json:"novelty_read"`         // pages of this run that were compared with what their site had said
 	NoveltyEvicted int64 `json:"novelty_evicted"`      // sites of this run that were forgotten for want of memory
 	NoveltyMemory  int64 `json:"novelty_memory_bytes"` // for that
@@ -121,7 +124,7 @@ func (e *Engine) Report() Report {
 		State: state, Reason: reason,
 		URLsFound: c.Found, URLsAdmitted: c.Admitted, URLsFetched: fetchedURLs(&c),
 		PagesStored: c.Pages, RevisitsStored: c.Revisits, PagesUnchanged: c.Unchanged, PagesNotStored: c.NotStored, PagesNotParsed: c.NotParsed,
-		Outcomes: map[string]int64{}, Statuses: map[string]int64{}, Dropped: dropped(&c), Userinfo: c.Userinfo,
+		Outcomes: map[string]int64{}, Skipped: map[string]int64{}, Statuses: map[string]int64{}, Dropped: dropped(&c), Userinfo: c.Userinfo,
 		Attempts: c.Attempts, Retries: c.Retries, BytesReceived: c.BytesReceived, BytesStored: e.bytesStored(),
 		IPsKnown: int64(bench.IPs), RobotsFetched: c.RobotsFetched,
 		DelaysCapped: c.DelayCapped, RetryClamped: c.RetryClamped, IPsSlowed: c.IPsSlowed,
@@ -143,7 +146,7 @@ func (e *Engine) Report() Report {
 	}
 	if e.watch != nil {
 		s := e.watch.Stats()
-		r.NoveltyWatched, r.NoveltyPoor, r.NoveltyRead = int64(s.Groups), int64(s.Poor), s.Read
+		r.NoveltyWatched, r.NoveltyPoor, r.NoveltyDelayed, r.NoveltyRead = int64(s.Groups), int64(s.Poor), s.Delayed, s.Read
 		r.NoveltyEvicted, r.NoveltyMemory = s.Evicted, s.Bytes
 	}
 	r.FilterErrors = e.filters.errors()
@@ -164,6 +167,11 @@ func (e *Engine) Report() Report {
 	for o := range outcome.Count {
 		if n := c.Outcomes[o]; n > 0 {
 			r.Outcomes[outcome.Outcome(o).String()] = n
+		}
+	}
+	for rule, n := range c.Skipped {
+		if n > 0 {
+			r.Skipped[skipRule(rule).String()] = n
 		}
 	}
 	for code, n := range c.Statuses {

@@ -154,6 +154,27 @@ func (e *Engine) warcInfo(m *manifest) []warc.Field {
 	return fields
 }
 
+// openArchive opens the archive for writing, behind what counts.
+func (e *Engine) openArchive(m *manifest) error {
+	info := e.warcInfo(m)
+	w, err := warc.OpenWriter(e.seams.FS, warc.Options{
+		Dir: e.cfg.Dir + "/warc", Prefix: e.cfg.Name, Host: e.cfg.WARC.Host, SizeMax: e.cfg.WARC.SizeMax,
+		Compression: e.cfg.WARC.Compression, Level: e.cfg.WARC.Level, Dictionary: e.cfg.WARC.Dictionary, Info: info, FinishLater: true,
+	}, m.Archive)
+	if err != nil {
+		return err
+	}
+	e.ledger.writer = w
+	if e.storedBefore, err = archiveBytes(e.seams.FS, e.cfg.Dir+"/warc"); err != nil {
+		return err
+	}
+	e.storedBefore -= w.Stats().Bytes
+	return nil
+}
+
+// bytesStored is the size of the archive: what earlier runs left, and what this one has written.
+func (e *Engine) bytesStored() int64 { return e.storedBefore + e.ledger.writer.Stats().Bytes }
+
 // loadCache warms the fingerprint cache from a clean stop; one of another generation is no use.
 func (e *Engine) loadCache(m *manifest) error {
 	f, err := e.seams.FS.Open(cacheName(e.frontierDir()))

@@ -2,14 +2,21 @@ package engine
 
 import "orbweaver/virtualize"
 
-// shelf is what the sites have on disk: two queues each in the virtualizer. The elder holds what was spilled from a full
-// bench, which is older than all in the other, where ready URLs go that find no room.
+// shelf is what the sites have on disk: three queues each in the virtualizer. The first holds what was spilled from a full
+// bench, which is older than all in the second, where ready URLs go that find no room. The third holds delayed URLs (see delays.go), which
+// come after all others.
 type shelf struct{ virt *virtualize.Virtualizer }
 
-const elderBit = 1 << 32 // sites' ids are less
+const ( // sites' ids are less
+	spilledBit = 1 << 32
+	delayedBit = 1 << 33
+)
 
-// QueueKeys are the keys of a site's queues on disk, the elder first.
-func QueueKeys(site uint64) [2]uint64 { return [2]uint64{site | elderBit, site} }
+// LateSitesKey is the key of the queue of items, with their whole URLs, whose sites are to become known later: see distributor.placeLateSite.
+const LateSitesKey = 1 << 34
+
+// QueueKeys are the keys of a site's queues on disk, in the order in which they are emptied.
+func QueueKeys(site uint64) [3]uint64 { return [3]uint64{site | spilledBit, site, site | delayedBit} }
 
 func (s shelf) len(vs *visitState) (n uint64) {
 	for _, key := range QueueKeys(vs.ID()) {
@@ -21,9 +28,42 @@ func (s shelf) len(vs *visitState) (n uint64) {
 // append adds an item that is younger than all others of the site.
 func (s shelf) append(vs *visitState, item []byte) error { return s.virt.Append(vs.ID(), item) }
 
-// take removes up to limit items, oldest first. They are gone also when an error follows.
+// delay adds an item behind all others of the site, now and later.
+func (s shelf) delay(vs *visitState, item []byte) error {
+	return s.virt.Append(vs.ID()|delayedBit, item)
+}
+
+// take removes up to limit items, those that were not delayed first. They are gone also when an error follows.
 func (s shelf) take(vs *visitState, limit int, emit func(item []byte)) (n int, err error) {
-	for _, key := range QueueKeys(vs.ID()) {
+	keys := QueueKeys(vs.ID())
+	return s.takeOf(keys[:], limit, emit)
+}
+
+// takePrompt is take of items that were not delayed.
+func (s shelf) takePrompt(vs *visitState, limit int, emit func(item []byte)) (n int, err error) {
+	keys := QueueKeys(vs.ID())
+	return s.takeOf(keys[:2], limit, emit)
+}
+
+// takeDelayed is take of items that were delayed.
+func (s shelf) takeDelayed(vs *visitState, limit int, emit func(item []byte)) (n int, err error) {
+	keys := QueueKeys(vs.ID())
+	return s.takeOf(keys[2:], limit, emit)
+}
+
+// delaySite adds an item of a site that is to become known later.
+func (s shelf) delaySite(item []byte) error { return s.virt.Append(LateSitesKey, item) }
+
+// lateSites is how many of these there are.
+func (s shelf) lateSites() uint64 { return s.virt.Len(LateSitesKey) }
+
+// takeSite takes the oldest of these.
+func (s shelf) takeSite(emit func(item []byte)) (n int, err error) {
+	return s.virt.Take(LateSitesKey, 1, emit)
+}
+
+func (s shelf) takeOf(keys []uint64, limit int, emit func(item []byte)) (n int, err error) {
+	for _, key := range keys {
 		took, err := s.virt.Take(key, limit-n, emit)
 		n += took
 		if err != nil || n == limit {

@@ -6,7 +6,8 @@ import (
 	"orbweaver/engine/urlx"
 )
 
-// watch joins the engine to engine/novelty: what is asked for is what still brings something new. A nil watch allows all.
+// watch joins the engine to engine/novelty: which URLs wait until their site has nothing else, and which of these belong to a trap. A nil
+// watch delays nothing.
 type watch struct{ *novelty.Watch }
 
 // The kinds of groups.
@@ -15,12 +16,12 @@ const (
 	groupDomain = 'd' // whose pages are the first pages of its sites
 )
 
-// newWatch gives nil for less than no memory. A state of another version is as good as none.
-func newWatch(memory int64, seed uint64, state []byte) *watch {
+// newWatch returns nil if memory is less than zero. A state of another version is ignored: what it said is learnt again.
+func newWatch(memory int64, floor int, seed uint64, state []byte) *watch {
 	if memory < 0 {
 		return nil
 	}
-	o := novelty.Options{MemoryBytes: memory, Seed: seed}
+	o := novelty.Options{MemoryBytes: memory, Seed: seed, Floor: floor}
 	w := novelty.NewWatch(o)
 	if w.Load(state) != nil {
 		w = novelty.NewWatch(o)
@@ -36,33 +37,57 @@ func (w *watch) state() []byte {
 	return w.AppendState(nil)
 }
 
-// allows says whether a URL is to be asked for, which may be the first page of its site. What the operator gave always is, and so is
-// what was asked for before.
-func (w *watch) allows(url []byte, it *Item, first bool) bool {
-	if w == nil || it.Seed || it.Try > 0 {
-		return true
-	}
-	site, path := urlx.Split(url)
-	if first && !w.Allows(w.domain(site), nil) {
-		return false
-	}
-	return w.Allows(w.GroupOf(groupSite, site), path)
-}
-
-// silent are the parameters that say nothing in URLs of the site of a URL; nil if none is known.
-func (w *watch) silent(url []byte) *urlx.Params {
+// site is the group of a site.
+func (w *watch) site(key []byte) novelty.Group {
 	if w == nil {
-		return nil
+		return 0
 	}
-	site, _ := urlx.Split(url)
-	return w.Silent(w.GroupOf(groupSite, site))
+	return w.GroupOf(groupSite, key)
 }
-
-// wantsSites says whether any more sites of a registrable domain are wanted.
-func (w *watch) wantsSites(site []byte) bool { return w == nil || !w.Spent(w.domain(site)) }
 
 func (w *watch) domain(site []byte) novelty.Group {
 	return w.GroupOf(groupDomain, filter.Domain(urlx.Host(site)))
+}
+
+// mayDelay says that a URL may be delayed: no seed, no robots.txt, nothing that was tried before.
+func mayDelay(it *Item) bool { return !it.Seed && !it.Delayed && it.RobotsOf == nil && it.Try == 0 }
+
+// delays says whether a URL of a site, path with query, waits until its site has nothing else.
+func (w *watch) delays(site novelty.Group, path []byte, it *Item) bool {
+	return w != nil && mayDelay(it) && w.Delays(site, path)
+}
+
+// shorter returns a URL without the parameters that its site is believed not to need; nil if it has none of them. A redirect's target is
+// left alone, since the site may insist.
+func (w *watch) shorter(site novelty.Group, key, path []byte, it *Item) []byte {
+	if w == nil || !mayDelay(it) || it.Hops > 0 {
+		return nil
+	}
+	silent := w.Silent(site)
+	if silent == nil {
+		return nil
+	}
+	url := append(append(make([]byte, 0, len(key)+len(path)), key...), path...)
+	if short := silent.Strip(url); len(short) < len(key)+len(path) {
+		return short
+	}
+	return nil
+}
+
+// takes says whether a URL that has waited is fetched now; if not, why not.
+func (w *watch) takes(site novelty.Group, path []byte) (novelty.Evidence, bool) {
+	if w == nil {
+		return novelty.Evidence{}, true
+	}
+	return w.Take(site, path)
+}
+
+// joins says whether a site that is not known yet may become known, perhaps since it has waited for its turn.
+func (w *watch) joins(site []byte, waited bool) (novelty.Verdict, novelty.Evidence) {
+	if w == nil {
+		return novelty.Welcome, novelty.Evidence{}
+	}
+	return w.Join(w.domain(site), waited)
 }
 
 // weigh counts a page, the first of its site or another.
@@ -73,6 +98,7 @@ func (w *watch) weigh(url []byte, first bool, p novelty.Page, words *novelty.Wor
 	site, path := urlx.Split(url)
 	w.Weigh(w.GroupOf(groupSite, site), path, p, words)
 	if first {
+		p.Late = true
 		w.Weigh(w.domain(site), nil, p, words)
 	}
 }

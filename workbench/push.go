@@ -39,6 +39,15 @@ func (w *Workbench[S]) put(s *site[S], item []byte, push func(*pathQueue, []byte
 	w.itemBytes += itemWeight(len(item))
 }
 
+// IsDead says that a site is given up, or will be when its Visit comes back: it takes no items.
+func (w *Workbench[S]) IsDead(vs *VisitState[S]) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := w.of(vs)
+	l := w.leaseOf(s)
+	return s.at == buried || l != nil && l.kill
+}
+
 // Queued is how many items of the site are in its queue, those in its Visit not included.
 func (w *Workbench[S]) Queued(vs *VisitState[S]) int {
 	w.mu.Lock()

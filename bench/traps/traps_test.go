@@ -12,11 +12,23 @@ import (
 var (
 	honestPages = flag.Int("honest", 5000, "honest pages beside each trap")
 	seed        = flag.Uint64("seed", 1, "of the web")
+	floor       = flag.Int("floor", 400, "--trap-floor of the crawl")
 )
 
-// wasted is the most trap pages that a case may cost: 5 % of the pages that are asked for, where 5,000 are honest. It is a number, since a
-// trap costs what it costs before it is known, however large the rest is.
-const wasted = 263
+// bounds are the most trap pages that a case may cost, whatever the size of its honest part: so many before it looks like a trap or for its
+// new kinds of URLs, and so many times the floor. docs/traps.md states them.
+var bounds = map[string]struct{ before, floors int }{
+	"T01": {250, 2}, "T02": {1200, 4}, "T03": {250, 2}, "T04": {1000, 2}, "T05": {700, 2}, "T06": {1000, 2}, "T07": {1000, 4},
+	"T08": {250, 2}, "T09": {0, 0}, "T10": {250, 2}, "R02": {1000, 2}, "LARGE": {0, 0},
+}
+
+func boundOf(id string) int {
+	b := bounds[id]
+	if id == "T09" { // each page is one that an honest one links to, and what these lead to: it has an end
+		return size().Honest + 500 + 2**floor
+	}
+	return b.before + b.floors**floor
+}
 
 func size() Size {
 	s := Size{Honest: *honestPages, Farm: 1000}
@@ -37,26 +49,26 @@ func caseOf(t *testing.T, id string) Case {
 	return Case{}
 }
 
-// judge crawls a case in virtual time: every honest page is asked for, and few trap pages are.
+// judge crawls a case in virtual time: every honest page is fetched, and a bounded number of trap pages is.
 func judge(t *testing.T, id string, change func(*engine.Config), check func(w *web, r engine.Report)) {
 	t.Helper()
 	c := caseOf(t, id)
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb(c)
 		r := w.crawl(t, func(c *engine.Config) {
-			c.MaxPathRepeats = 4
+			c.TrapFloor = *floor
 			if change != nil {
 				change(c)
 			}
 		})
 		s := w.tally.Score()
-		t.Logf("%-5s %-24s waste %5.2f %%: %d trap pages beside %d of %d honest ones; hosts %d, questions %d, outcomes %v, dropped %v", c.ID, c.Name,
-			100*s.Waste(), s.Trap, s.Honest, c.Honest, s.Hosts, s.Questions, r.Outcomes, r.Dropped)
+		t.Logf("%-5s %-24s waste %5.2f %%: %d trap pages beside %d of %d honest ones; hosts %d, questions %d, outcomes %v, skipped %v, delayed %d, dropped %v", c.ID, c.Name,
+			100*s.Waste(), s.Trap, s.Honest, c.Honest, s.Hosts, s.Questions, r.Outcomes, r.Skipped, r.NoveltyDelayed, r.Dropped)
 		if s.Honest != c.Honest {
-			t.Errorf("%d of %d honest pages were asked for", s.Honest, c.Honest)
+			t.Errorf("%d of %d honest pages were fetched", s.Honest, c.Honest)
 		}
-		if s.Trap > wasted {
-			t.Errorf("%d trap pages were asked for, more than %d", s.Trap, wasted)
+		if s.Trap > boundOf(id) {
+			t.Errorf("%d trap pages were fetched, more than %d", s.Trap, boundOf(id))
 		}
 		if r.State != engine.StateFinished || r.Reason != "complete" {
 			t.Errorf("%s: %s", r.State, r.Reason)
@@ -67,21 +79,28 @@ func judge(t *testing.T, id string, change func(*engine.Config), check func(w *w
 	})
 }
 
-// refused says that the crawl told what it left out, by name.
+// refused says that the crawl counted what it left out, by the name of an outcome or of a rule.
 func refused(t *testing.T, what string) func(*web, engine.Report) {
 	t.Helper()
 	return func(_ *web, r engine.Report) {
-		if r.Outcomes[what]+r.Dropped[what] == 0 {
-			t.Errorf("nothing is counted as %s: %v, %v", what, r.Outcomes, r.Dropped)
+		if r.Outcomes[what]+r.Skipped[what] == 0 {
+			t.Errorf("nothing is counted as %s: %v, %v", what, r.Outcomes, r.Skipped)
+		}
+		listed := int64(0)
+		for _, n := range r.Skipped {
+			listed += n
+		}
+		if listed != r.Outcomes["novelty"] {
+			t.Errorf("%d URLs are listed, and %d have the outcome", listed, r.Outcomes["novelty"])
 		}
 	}
 }
 
-func TestHostile_T01_aCalendarWithoutEndIsLeft(t *testing.T) {
+func TestHostile_T01_anEndlessCalendarIsBounded(t *testing.T) {
 	judge(t, "T01", nil, refused(t, "novelty"))
 }
 
-func TestHostile_T02_parametersThatSayNothingAreLearnt(t *testing.T) {
+func TestHostile_T02_sessionsInURLsAreBounded(t *testing.T) {
 	judge(t, "T02", nil, refused(t, "novelty"))
 }
 
@@ -93,19 +112,19 @@ func TestHostile_T02_parametersThatAreNamedAreNeverAskedFor(t *testing.T) {
 	})
 }
 
-func TestHostile_T03_pathsThatGrowAreDropped(t *testing.T) {
-	judge(t, "T03", func(c *engine.Config) { c.NoveltyMemory = -1 }, refused(t, "path-loop"))
+func TestHostile_T03_pathsThatGrowAreLeftOutByOption(t *testing.T) {
+	judge(t, "T03", func(c *engine.Config) { c.NoveltyMemory, c.MaxPathRepeats = -1, 4 }, refused(t, "path-repeats"))
 }
 
-func TestHostile_T03_pathsThatGrowBringNothingNew(t *testing.T) {
-	judge(t, "T03", func(c *engine.Config) { c.MaxPathRepeats = 0 }, refused(t, "novelty"))
+func TestHostile_T03_pathsThatGrowAreBounded(t *testing.T) {
+	judge(t, "T03", nil, refused(t, "endless-part"))
 }
 
-func TestHostile_T04_combinationsOfFacetsAreLeft(t *testing.T) {
+func TestHostile_T04_combinationsOfFacetsAreBounded(t *testing.T) {
 	judge(t, "T04", nil, refused(t, "novelty"))
 }
 
-func TestHostile_T05_subdomainsWithoutEndAreLeft(t *testing.T) {
+func TestHostile_T05_endlessSubdomainsAreBounded(t *testing.T) {
 	judge(t, "T05", nil, refused(t, "novelty"))
 }
 
@@ -134,12 +153,12 @@ func TestHostile_T05_theLimitOfPagesHoldsOverAllSitesOfADomain(t *testing.T) {
 }
 
 // A tarpit holds one fetch worker while it is asked, and none when it is known.
-func TestHostile_T06_aTarpitIsLeft(t *testing.T) {
+func TestHostile_T06_aTarpitIsBounded(t *testing.T) {
 	judge(t, "T06", nil, refused(t, "novelty"))
 }
 
 // No probe is sent: what such a site says about pages that are not there repeats itself, wherever it is asked.
-func TestHostile_T07_pagesForWhateverIsAskedAreLeft(t *testing.T) {
+func TestHostile_T07_pagesForAnyPathAreBounded(t *testing.T) {
 	judge(t, "T07", nil, refused(t, "novelty"))
 }
 
@@ -148,15 +167,15 @@ func TestHostile_T08_aFarmOnFewAddressesHasALimit(t *testing.T) {
 	judge(t, "T08", func(c *engine.Config) { c.MaxHostsPerIP = 50 }, refused(t, "quota-address"))
 }
 
-func TestHostile_T09_onePageUnderManyNamesIsReadOnce(t *testing.T) {
+func TestHostile_T09_onePageUnderManyURLsIsStoredOnce(t *testing.T) {
 	judge(t, "T09", nil, func(w *web, r engine.Report) {
-		if s := w.tally.Score(); r.RevisitsStored < int64(s.Trap)-1 || r.Outcomes["novelty"] == 0 {
+		if s := w.tally.Score(); r.RevisitsStored < int64(s.Trap)-1 {
 			t.Errorf("%d revisits of %d copies; %v", r.RevisitsStored, s.Trap, r.Outcomes)
 		}
 	})
 }
 
-func TestHostile_T10_redirectsToOneVictimAreLeft(t *testing.T) {
+func TestHostile_T10_redirectsToOneVictimAreBounded(t *testing.T) {
 	judge(t, "T10", nil, refused(t, "novelty"))
 }
 
@@ -174,8 +193,8 @@ func TestHostile_R08_theVictimOfAFarmIsAskedAsPolitelyAsAnybody(t *testing.T) {
 	})
 }
 
-// Each chain ends after ten redirects, and many such chains are soon left alone.
-func TestHostile_R02_chainsWhoseQueryGrowsAreLeft(t *testing.T) {
+// Each chain ends after ten redirects, and many such chains are left out.
+func TestHostile_R02_chainsWhoseQueryGrowsAreBounded(t *testing.T) {
 	judge(t, "R02", nil, refused(t, "novelty"))
 	one := chain(newLanguage(*seed, 60), Size{Honest: 10, Farm: 1})
 	synctest.Test(t, func(t *testing.T) {
@@ -206,17 +225,19 @@ func TestWithoutTheWatchAllIsWasted(t *testing.T) {
 	})
 }
 
-// A kill forgets what sites have said and not what was found poor: the honest part is whole, and the traps do not begin anew.
+// A kill forgets what sites have said, and not what looked like a trap: the honest part is whole, and the traps do not begin again.
 func TestAKillLosesNoHonestPageAndFewVerdicts(t *testing.T) {
 	for _, id := range []string{"T01", "T04", "T05"} {
 		t.Run(id, func(t *testing.T) {
 			c := caseOf(t, id)
 			synctest.Test(t, func(t *testing.T) {
 				w := newWeb(c)
-				w.crawlKilled(t, time.Duration(size().Honest/2)*hostDelay, func(c *engine.Config) { c.Checkpoint = 20 * time.Second })
+				w.crawlKilled(t, time.Duration(size().Honest/2)*hostDelay, func(c *engine.Config) {
+					c.Checkpoint, c.TrapFloor = 20*time.Second, *floor
+				})
 				s := w.tally.Score()
 				t.Logf("%s: %d trap pages beside %d of %d honest ones", id, s.Trap, s.Honest, c.Honest)
-				if s.Honest != c.Honest || s.Trap > 2*wasted {
+				if s.Honest != c.Honest || s.Trap > 2*boundOf(id) {
 					t.Errorf("%d of %d honest pages, %d trap pages", s.Honest, c.Honest, s.Trap)
 				}
 			})

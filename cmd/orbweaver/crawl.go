@@ -64,9 +64,10 @@ type crawlCmd struct {
 	MaxPerDomain      count    `help:"Stored pages of all sites of a registrable domain, as the public suffix list has it; 0 for no limit." default:"0" placeholder:"N"`
 	MaxHostsPerDomain count    `help:"Sites of a registrable domain; 0 for no limit. Names beyond are not even looked up." default:"0" placeholder:"N"`
 	MaxHostsPerIP     count    `name:"max-hosts-per-ip" help:"Sites of one IP address; 0 for no limit." default:"0" placeholder:"N"`
-	MaxPathRepeats    count    `help:"How often the same one to four folders may follow each other in the path of a link; 0 for no limit." default:"4" placeholder:"N"`
+	MaxPathRepeats    count    `help:"Leave URLs out whose path repeats the same one to four folders more than N times in a row; 0 for no limit. Not needed against endless paths, which --novelty bounds; set it if even the first pages of such paths are unwanted. 'orbweaver skipped' lists what is left out." default:"0" placeholder:"N"`
 	StripParams       []string `help:"Parameters that links lose, in the query and behind semicolons: names, beginnings such as utm_*, or the lists session and tracking." placeholder:"NAME"`
-	Novelty           string   `help:"on: of parts of a site whose pages have long brought nothing new, no more is asked for, but to see whether that is still so; off: all is asked for." oneof:"on,off" default:"on" placeholder:"MODE"`
+	Novelty           string   `help:"on: URLs that look like a part of a trap (their pages repeat what the site said before) wait until the site has nothing else, and are left out only beyond --trap-floor; off: nothing waits, nothing is left out, and a crawl of an endless site does not end." oneof:"on,off" default:"on" placeholder:"MODE"`
+	TrapFloor         count    `help:"How many delayed URLs of one part of a site are fetched at least before any is left out, and then only if the part repeats itself and has ever more URLs. Raise it if 'orbweaver skipped' lists pages that you want, and start the crawl again: they are queued again. Lower it if traps cost too much." default:"10000" placeholder:"N" least:"1" most:"1073741824"`
 
 	MaxTime   duration `help:"Stop after this running time, earlier runs included; 0 for no limit." default:"0" placeholder:"TIME"`
 	MaxDisk   size     `help:"Stop when the archive has this size; 0 for no limit." default:"0" placeholder:"SIZE"`

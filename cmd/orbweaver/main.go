@@ -36,6 +36,7 @@ type cli struct {
 	Sim     simCmd     `cmd:"" help:"Serve the simulated web: proxy, direct, TLS and DNS."`
 	Bench   benchCmd   `cmd:"" help:"Run one benchmark of BENCHMARKS.md."`
 	Fsck    fsckCmd    `cmd:"" help:"Check every invariant of a crawl directory."`
+	Skipped skippedCmd `cmd:"" help:"List the URLs that a crawl has left out since they belong to a trap, and why."`
 	Audit   auditCmd   `cmd:"" help:"Which agent's copy of each page counts, over the directories of all agents of a crawl."`
 	Warc    warcCmd    `cmd:"" help:"List, print, verify and index WARC files, ours or not."`
 	Ctl     ctlCmd     `cmd:"" help:"Talk to a running crawl."`

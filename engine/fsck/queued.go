@@ -77,6 +77,14 @@ func (q *queued) disk() {
 		}
 		return c.ctx.Err() == nil
 	})
+	total += c.virt.Len(engine.LateSitesKey)
+	err := c.virt.Each(engine.LateSitesKey, func(item []byte) bool {
+		q.add(onDisk, nil, item)
+		return true
+	})
+	if err != nil {
+		q.whole = false // Check has told it
+	}
 	if have := c.virt.Total(); total != have && c.ctx.Err() == nil {
 		c.fault("queues", engine.QueuesDir, "%d URLs belong to sites that are not on the bench", have-total)
 	}

@@ -37,6 +37,7 @@ func (c *checker) openRooms() {
 	steps := []step{
 		{"sieve", engine.SieveDir, c.checkSieve},
 		{"ready", engine.ReadyDir, c.checkReady},
+		{"skipped", engine.SkippedDir, c.checkSkipped},
 		{"queues", engine.QueuesDir, c.checkQueues},
 		{"seen", engine.SeenDir, c.checkSeen},
 		{"bench", c.cut.BenchFile(), c.checkBench},
@@ -78,6 +79,26 @@ func (c *checker) checkReady() (err error) {
 	}
 	c.checked("ready", int64(c.ready.Len()), "URLs")
 	return c.ready.Check()
+}
+
+// checkSkipped reads the list of URLs left out.
+func (c *checker) checkSkipped() error {
+	if c.cut.Skipped == nil {
+		return nil // a crawl of a version that kept no such list
+	}
+	rules, err := c.cut.CheckSkipped(c.fsys, c.path(engine.SkippedDir))
+	if err != nil {
+		return err
+	}
+	n := int64(0)
+	for rule, have := range rules {
+		n += have
+		if told := c.cut.Counters.Skipped[rule]; have != told {
+			c.fault("skipped", engine.SkippedDir, "%d URLs are listed under rule %d, and the counters say %d", have, rule, told)
+		}
+	}
+	c.checked("skipped", n, "URLs")
+	return nil
 }
 
 func (c *checker) checkQueues() (err error) {
@@ -277,7 +298,7 @@ func placeIn(where, text string) string {
 		return n, err == nil
 	}
 	switch where {
-	case engine.ReadyDir:
+	case engine.ReadyDir, engine.SkippedDir:
 		if n, ok := number(`segment (\d+)`, 10); ok {
 			return fmt.Sprintf("/q-%016x", n)
 		}

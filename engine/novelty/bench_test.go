@@ -37,14 +37,14 @@ func BenchmarkWords(b *testing.B) {
 	b.ReportMetric(float64(len(w.single)), "words/page")
 }
 
-// What the fetch worker asks of a URL, and the parse worker of a page, of sites that bring something.
+// What the distributor asks of a URL, and the parse worker of a page, of sites that bring something.
 func BenchmarkWatch(b *testing.B) {
 	pages := benchPages(512)
 	var paths [][]byte
 	for i := range 1024 {
 		paths = append(paths, fmt.Appendf(nil, "/section%d/2024/article-%d.html", i%7, i))
 	}
-	for _, what := range []string{"allows", "weigh", "weigh-all"} {
+	for _, what := range []string{"delays", "weigh", "weigh-all"} {
 		b.Run(what, func(b *testing.B) {
 			w := NewWatch(Options{Seed: 1})
 			g := w.GroupOf('s', []byte("http://a.test"))
@@ -55,8 +55,8 @@ func BenchmarkWatch(b *testing.B) {
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
 				switch what {
-				case "allows":
-					w.Allows(g, paths[i%len(paths)])
+				case "delays":
+					w.Delays(g, paths[i%len(paths)])
 				case "weigh":
 					w.Weigh(g, paths[i%len(paths)], Page{Text: append(pages[i%len(pages)], fmt.Sprint(" x", i)...)}, &words)
 				default:

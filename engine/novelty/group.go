@@ -1,21 +1,16 @@
 package novelty
 
 const (
-	evidence   = 64 // pages before a key is judged
-	suspicion  = 16 // the same in a group that has wasted much
-	patience   = 64 // pages that may bring nothing, beside one for each patienceOf that did, before a group is one of these
-	patienceOf = 16
-	window     = 128 // pages after which all counts of a key are halved
-	turned     = 48  // pages in a row that bring nothing, after which what was before is forgotten
-	worth      = 8   // of so many pages one must bring something
-	merit      = 4   // pages of a new kind before it is asked for on its own merit
-	creditNew  = 16  // of a new group
-	creditPer  = 128 // pages that brought something earn one
-	gapMin     = 64  // refusals before the first probe
-	gapMax     = 1 << 20
-	keysMax    = 256 // of a group
-	entrySize  = 32  // bytes of an entry
-	groupSize  = 192 // bytes of a group beside its entries, with its place in the table
+	evidence  = 64  // pages before a key is judged
+	window    = 128 // pages after which all counts of a key are halved
+	turned    = 48  // pages in a row that bring nothing, after which what was before is forgotten
+	worth     = 8   // of so many pages one must bring something
+	merit     = 4   // pages of a new kind before it is asked for on its own merit
+	creditNew = 64  // of a new group
+	creditPer = 8   // pages that brought something earn one
+	keysMax   = 256 // of a group
+	entrySize = 48  // bytes of an entry
+	groupSize = 192 // bytes of a group beside its entries, with its place in the table
 )
 
 // entry is what is known of one key.
@@ -23,12 +18,11 @@ type entry struct {
 	key   uint64
 	read  uint32 // pages of the window
 	fresh uint32 // of these, those that brought something
-	gap   uint32 // refusals between two probes
-	wait  uint32 // refusals until the next one
 	used  uint32 // the group's tick at the last page
 	stale uint16 // pages in a row that brought nothing
 	mood  uint8  // see wants
 	alone bool   // it counts no more for what is above it
+	late  delayed
 }
 
 // poor says that what a key with evidence brings is not worth it.
@@ -38,7 +32,7 @@ func (e *entry) count(fresh bool) {
 	e.read++
 	if fresh {
 		e.fresh++
-		e.gap, e.stale = 0, 0
+		e.stale = 0
 		e.mood = min(e.mood+1, moodMost)
 	} else {
 		e.stale = min(e.stale+1, turned)
@@ -58,25 +52,16 @@ type group struct {
 	entries []entry
 	tick    uint32   // pages noted
 	used    uint32   // the shard's tick at the last page: see shard.evict
-	credit  int32    // may be spent
+	credit  int32    // URLs of kinds that were not met yet, which need not wait
 	fresh   uint32   // pages that brought something
-	stale   uint32   // pages that did not
 	learner *learner // nil until there was something to learn from
 }
 
-// forget begins anew, with what was learnt.
+// forget drops what was counted, and keeps what was learnt of parameters.
 func (g *group) forget() {
 	own := g.entries[0].key
 	g.entries = append(g.entries[:0], entry{key: own})
-	g.fresh, g.stale = 0, 0
-}
-
-// evidence is after how many pages a key is judged.
-func (g *group) evidence() uint32 {
-	if g.stale > patience+g.fresh/patienceOf {
-		return suspicion
-	}
-	return evidence
+	g.fresh = 0
 }
 
 func newGroup() *group { return &group{credit: creditNew} }
@@ -89,8 +74,8 @@ func (g *group) bytes() int64 {
 	return n
 }
 
-// condemns says that a key has evidence, and that it is bad.
-func (g *group) condemns(e *entry) bool { return e.read >= g.evidence() && e.poor() }
+// suspicious says that a key has evidence, and that it is bad.
+func (e *entry) suspicious() bool { return e.read >= evidence && e.poor() }
 
 // find gives the entry of a key; nil if there is none. It is good until the next make.
 func (g *group) find(key uint64) *entry {
@@ -114,12 +99,24 @@ func (g *group) make(key uint64) *entry {
 	}
 	least := 1
 	for i := 2; i < len(g.entries); i++ {
-		if e, l := &g.entries[i], &g.entries[least]; e.read < l.read || e.read == l.read && int32(e.used-l.used) < 0 {
+		if g.entries[i].weighsLess(&g.entries[least]) {
 			least = i
 		}
 	}
 	g.entries[least] = entry{key: key}
 	return &g.entries[least]
+}
+
+// weighsLess says that an entry is the one to forget of two.
+func (e *entry) weighsLess(other *entry) bool {
+	switch {
+	case e.late.fetched != other.late.fetched:
+		return e.late.fetched < other.late.fetched
+	case e.read != other.read:
+		return e.read < other.read
+	default:
+		return int32(e.used-other.used) < 0
+	}
 }
 
 // alone is the place in the chain of the deepest key that stands alone; 0 if none does.
@@ -141,15 +138,14 @@ func (g *group) note(c *chain, fresh bool) {
 		e.used = g.tick
 		e.count(fresh)
 	}
-	if !fresh {
-		g.stale++
-	} else if g.fresh++; g.fresh%creditPer == 0 {
-		g.credit++
+	if fresh {
+		if g.fresh++; g.fresh%creditPer == 0 {
+			g.credit++
+		}
 	}
-	need := g.evidence()
 	for i := from + 1; i < c.n; i++ {
 		e := g.find(c.keys[i])
-		if e == nil || e.alone || e.read < need || i > 1 && e.poor() {
+		if e == nil || e.alone || e.read < evidence || i > 1 && e.poor() {
 			continue
 		}
 		e.alone = true
@@ -167,42 +163,34 @@ func (e *entry) takeOut(other *entry) {
 
 // judge gives the deepest key with evidence, and its place in the chain; nil if none has any.
 func (g *group) judge(c *chain) (e *entry, at int) {
-	from, need := g.alone(c), g.evidence()
+	from := g.alone(c)
 	for i := c.n - 1; i >= from; i-- {
-		if e := g.find(c.keys[i]); e != nil && e.read >= need {
+		if e := g.find(c.keys[i]); e != nil && e.read >= evidence {
 			return e, i
 		}
 	}
 	return nil, 0
 }
 
-// allows says whether a URL is to be asked for, and spends credit.
-func (g *group) allows(c *chain) bool {
+// suspects says whether a URL is to wait until its site has nothing else. It may spend credit.
+func (g *group) suspects(c *chain) bool {
 	e, at := g.judge(c)
-	if e == nil || !e.poor() {
-		return true
-	}
-	met := true // there was something of its kind
+	return e != nil && e.poor() && !g.spares(c, at)
+}
+
+// spares says that a URL below a poor key is of a kind that was not met yet, and there is credit for it, or of a kind that brings something.
+func (g *group) spares(c *chain, at int) bool {
+	met := true
 	for i := at + 1; i < c.n; i++ {
 		kind := g.find(c.keys[i])
 		if met = kind != nil && kind.read >= merit; met && kind.fresh*2 >= kind.read {
 			return true
 		}
 	}
-	if !met && g.credit > 0 {
-		g.credit--
-		return true
-	}
-	if e.wait > 0 {
-		e.wait--
-		return false
-	}
-	if e.gap = max(min(e.gap*2, gapMax), gapMin); g.credit <= 0 {
-		e.wait = e.gap
+	if met || g.credit <= 0 {
 		return false
 	}
 	g.credit--
-	e.wait = e.gap
 	return true
 }
 

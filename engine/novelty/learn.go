@@ -101,7 +101,11 @@ func (l *learner) compare(key, value, text uint64, p int) (witness bool) {
 		switch {
 		case p < 0 || was.value == now.value:
 		case was.text != now.text:
-			l.params[p].differ++
+			one := &l.params[p]
+			was := one.silent()
+			if one.differ++; was && !one.silent() {
+				l.find() // it says something after all
+			}
 		default:
 			witness = l.params[p].witness(key)
 		}
@@ -124,8 +128,8 @@ func (p *param) silent() bool { return len(p.same) >= learnSame && p.differ*lear
 
 // param gives the place of the parameter of a name, less than 0 if there are too many.
 func (l *learner) param(name []byte) int {
-	if bytes.ContainsAny(name, "*#") {
-		return -1
+	if bytes.ContainsAny(name, "*#") || bytes.EqualFold(name, []byte("session")) || bytes.EqualFold(name, []byte("tracking")) {
+		return -1 // to urlx these are more than one name
 	}
 	for i := range l.params {
 		if strings.EqualFold(l.params[i].name, string(name)) {
@@ -147,7 +151,8 @@ func (l *learner) find() {
 			names = append(names, p.name)
 		}
 	}
-	if silent, err := urlx.NewParams(names); err == nil {
+	l.silent = nil
+	if silent, err := urlx.NewParams(names); err == nil && len(names) > 0 {
 		l.silent = silent
 	}
 }

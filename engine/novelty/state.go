@@ -8,7 +8,7 @@ import (
 // The state is what a Watch has found poor, so that a resume need not find it again: version, and then for each group its hash, credit and
 // counts, and its keys that are poor or stand alone. What sites have said is not in it.
 const (
-	stateVersion = 1
+	stateVersion = 2
 	stateMax     = 1 << 20 // bytes: what is beyond is left out
 )
 
@@ -36,21 +36,21 @@ func (w *Watch) AppendState(dst []byte) []byte {
 func (g *group) appendState(dst []byte, hash uint64) []byte {
 	n, poor := 0, false
 	for i := range g.entries {
-		if e := &g.entries[i]; i == 0 || e.alone || g.condemns(e) {
+		if e := &g.entries[i]; i == 0 || e.matters() {
 			n++
-			poor = poor || g.condemns(e)
+			poor = poor || e.suspicious() || e.late != (delayed{})
 		}
 	}
 	if !poor {
 		return dst
 	}
 	dst = binary.LittleEndian.AppendUint64(dst, hash)
-	for _, v := range []uint64{uint64(max(g.credit, 0)), uint64(g.fresh), uint64(g.stale), uint64(n)} {
+	for _, v := range []uint64{uint64(max(g.credit, 0)), uint64(g.fresh), uint64(n)} {
 		dst = binary.AppendUvarint(dst, v)
 	}
 	for i := range g.entries {
 		e := &g.entries[i]
-		if i > 0 && !e.alone && !g.condemns(e) {
+		if i > 0 && !e.matters() {
 			continue
 		}
 		dst = binary.LittleEndian.AppendUint64(dst, e.key)
@@ -58,12 +58,19 @@ func (g *group) appendState(dst []byte, hash uint64) []byte {
 		if e.alone {
 			alone = 1
 		}
-		for _, v := range []uint64{uint64(e.read), uint64(e.fresh), uint64(e.gap), uint64(e.stale), alone} {
+		for _, v := range []uint64{uint64(e.read), uint64(e.fresh), uint64(e.stale), alone} {
 			dst = binary.AppendUvarint(dst, v)
+		}
+		d := &e.late
+		for _, v := range []uint32{d.fetched, uint32(d.streak), d.taken, d.found, d.read, d.fresh} {
+			dst = binary.AppendUvarint(dst, uint64(v))
 		}
 	}
 	return dst
 }
+
+// matters says that an entry is worth to be kept in the state.
+func (e *entry) matters() bool { return e.alone || e.suspicious() || e.late != (delayed{}) }
 
 // Load brings a state back, into a Watch that is new. An empty one changes nothing.
 func (w *Watch) Load(b []byte) error {
@@ -76,11 +83,12 @@ func (w *Watch) Load(b []byte) error {
 	r := stateReader{b: b[1:]}
 	for len(r.b) > 0 && !r.bad {
 		hash := r.fixed()
-		g := &group{credit: int32(r.number()), fresh: r.number(), stale: r.number()}
+		g := &group{credit: int32(r.number()), fresh: r.number()}
 		n := int(r.number())
 		for range min(n, keysMax) {
 			g.entries = append(g.entries, entry{
-				key: r.fixed(), read: r.number(), fresh: r.number(), gap: r.number(), stale: uint16(r.number()), alone: r.number() != 0,
+				key: r.fixed(), read: r.number(), fresh: r.number(), stale: uint16(r.number()), alone: r.number() != 0,
+				late: delayed{fetched: r.number(), streak: uint16(r.number()), taken: r.number(), found: r.number(), read: r.number(), fresh: r.number()},
 			})
 		}
 		if r.bad || n < 1 || n > keysMax || g.entries[0].key != hash {

@@ -37,7 +37,7 @@ type shard struct {
 	bytes  int64 // the same, now
 	tick   uint32
 
-	read, refused, evicted int64
+	read, delayed, evicted int64
 }
 
 // NewWatch makes a Watch. It takes no memory before it has seen pages.
@@ -63,43 +63,87 @@ func (w *Watch) GroupOf(kind byte, name []byte) Group {
 
 func (w *Watch) shard(g Group) *shard { return &w.shards[uint64(g)>>60%shards] }
 
-// Allows says whether a URL of the group, path with query, is to be asked for. It borrows path. What it allows counts as asked for.
-func (w *Watch) Allows(g Group, path []byte) bool {
+// Delays says whether a URL of the group, path with query, is to wait until its site has nothing else. It borrows path. What waits counts
+// as found.
+func (w *Watch) Delays(g Group, path []byte) bool {
 	s := w.shard(g)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	one := s.groups[uint64(g)]
 	if one == nil {
-		return true
+		return false
 	}
 	c := chainOf(w.o.Seed, uint64(g), path)
-	if one.allows(&c) {
-		return true
+	if !one.suspects(&c) {
+		return false
 	}
-	s.refused++
-	return false
+	one.found(&c)
+	s.delayed++
+	return true
 }
 
-// Spent says whether the next URL of a group would be refused whatever its path: the group as a whole brings nothing, and has no
-// credit left. It spends none.
-func (w *Watch) Spent(g Group) bool {
+// Found counts a URL that waits for another reason than Delays.
+func (w *Watch) Found(g Group, path []byte) {
+	s := w.shard(g)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.delayed++
+	if one := s.groups[uint64(g)]; one != nil {
+		c := chainOf(w.o.Seed, uint64(g), path)
+		one.found(&c)
+	}
+}
+
+// Take says whether a URL that has waited is fetched now, and counts it then. If not, it belongs to a trap, and says why.
+func (w *Watch) Take(g Group, path []byte) (Evidence, bool) {
 	s := w.shard(g)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	one := s.groups[uint64(g)]
-	if one == nil || one.credit > 0 {
-		return false
+	if one == nil {
+		return Evidence{}, true
 	}
-	if e := one.find(uint64(g)); !one.condemns(e) {
-		return false
-	}
-	s.refused++
-	return true
+	c := chainOf(w.o.Seed, uint64(g), path)
+	return one.take(&c, w.floor())
 }
+
+// Verdict is what becomes of a member of a group whose pages are the first pages of its members: a site of a domain.
+type Verdict uint8
+
+// The verdicts.
+const (
+	Welcome Verdict = iota
+	Waits           // the group looks like a trap: its members come one by one
+	LeftOut         // it is one
+)
+
+// Join says what becomes of one more member of a group. One that has waited is not found again.
+func (w *Watch) Join(g Group, waited bool) (Verdict, Evidence) {
+	s := w.shard(g)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one := s.groups[uint64(g)]
+	if one == nil || !one.entries[0].suspicious() {
+		return Welcome, Evidence{}
+	}
+	c := chainOf(w.o.Seed, uint64(g), nil)
+	switch why, endless := one.endless(&c, w.floor()); {
+	case endless:
+		return LeftOut, why
+	case waited:
+		return Welcome, Evidence{}
+	}
+	one.found(&c)
+	s.delayed++
+	return Waits, Evidence{}
+}
+
+func (w *Watch) floor() uint32 { return uint32(w.o.Floor) }
 
 // Page is what was got from a URL.
 type Page struct {
 	Known bool   // the payload was stored before
+	Late  bool   // its URL was delayed, or it is the first page of a member of a group: see Join
 	Text  []byte // what is to be read; nil if it has no words: then a new payload is new
 	Took  time.Duration
 }
@@ -129,7 +173,7 @@ func (w *Watch) Weigh(g Group, path []byte, p Page, words *Words) {
 		return
 	}
 	c := chainOf(w.o.Seed, uint64(g), path)
-	if !one.wants(&c) && p.Took < slow && !(learns && one.isLearning()) {
+	if !one.wants(&c) && !p.Late && p.Took < slow && !(learns && one.isLearning()) {
 		s.mu.Unlock()
 		return
 	}
@@ -149,6 +193,12 @@ func (w *Watch) Weigh(g Group, path []byte, p Page, words *Words) {
 			w.learnt.Add(1)
 		} else {
 			one.note(&c, !p.Known)
+		}
+		if p.Late {
+			one.weighed(&c, !p.Known)
+			if len(path) == 0 {
+				one.entries[0].late.take(w.floor()) // of a member: see Join
+			}
 		}
 		s.bytes += one.bytes() - before
 		s.evict()
@@ -266,10 +316,10 @@ func (w *Watch) Stats() (t Stats) {
 		s.mu.Lock()
 		t.Groups += len(s.groups)
 		t.Bytes += s.bytes + s.words.bytes() + int64(len(s.warm))
-		t.Read, t.Refused, t.Evicted = t.Read+s.read, t.Refused+s.refused, t.Evicted+s.evicted
+		t.Read, t.Delayed, t.Evicted = t.Read+s.read, t.Delayed+s.delayed, t.Evicted+s.evicted
 		for _, g := range s.groups {
 			for k := range g.entries {
-				if g.condemns(&g.entries[k]) {
+				if g.entries[k].suspicious() {
 					t.Poor++
 				}
 			}
