@@ -10,39 +10,52 @@ import (
 // while it counts as unreachable, and is asked for again.
 type awaited struct {
 	mu    sync.Mutex
-	until map[string]time.Time // guarded by mu: by key
-	again time.Time            // guarded by mu: when to look who has waited for too long
+	of    map[string]awaiting // guarded by mu: by key
+	again time.Time           // guarded by mu: when to look who has waited for too long
+}
+
+// awaiting is what a site waits for.
+type awaiting struct {
+	until time.Time
+	agent string // that was asked, and may answer
 }
 
 const (
-	// awaitedMost is how long a site waits. An answer that comes later is taken all the same.
+	// awaitedMost is how long a site waits. An answer that comes later is not taken.
 	awaitedMost = 2 * time.Minute
 	// awaitedLook is how often all of them are looked at.
 	awaitedLook = time.Second
 )
 
-// add notes that a site waits from now on.
-func (a *awaited) add(site []byte, now time.Time) {
+// add notes that a site waits from now on for what an agent says.
+func (a *awaited) add(site []byte, agent string, now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.until == nil {
-		a.until = make(map[string]time.Time)
+	if a.of == nil {
+		a.of = make(map[string]awaiting)
 	}
-	a.until[string(site)] = now.Add(awaitedMost)
+	a.of[string(site)] = awaiting{now.Add(awaitedMost), agent}
+}
+
+// asked is the agent that a site waits for; empty if it waits for none.
+func (a *awaited) asked(site []byte) (agent string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.of[string(site)].agent
 }
 
 // drop notes that it does not.
 func (a *awaited) drop(site []byte) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	delete(a.until, string(site))
+	delete(a.of, string(site))
 }
 
 // any says that one waits.
 func (a *awaited) any() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return len(a.until) > 0
+	return len(a.of) > 0
 }
 
 // overdue are those that have waited for too long, and do not wait any more.
@@ -53,10 +66,10 @@ func (a *awaited) overdue(now time.Time) (sites [][]byte) {
 		return nil
 	}
 	a.again = now.Add(awaitedLook)
-	for site, until := range a.until {
-		if !now.Before(until) {
+	for site, one := range a.of {
+		if !now.Before(one.until) {
 			sites = append(sites, []byte(site))
-			delete(a.until, site)
+			delete(a.of, site)
 		}
 	}
 	return sites

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -51,7 +52,7 @@ type promise struct {
 // back by asking for another. So whoever goes by one circle with the leave of a majority has nobody beside it who goes by another one.
 func (q *quorum) answer(from string, question []byte) ([]byte, error) {
 	var asked ballot
-	if err := json.Unmarshal(question, &asked); err != nil || !strings.HasPrefix(asked.Line, from+"/") {
+	if err := json.Unmarshal(question, &asked); err != nil || !strings.HasPrefix(asked.Line, from+"/") || len(asked.Line) > lineMost {
 		return nil, fmt.Errorf("%w: a ballot of %q", ErrLetter, from)
 	}
 	there := slices.ContainsFunc(q.peers.seam.Peers(), func(p Peer) bool { return p.line() == asked.Line })
@@ -77,8 +78,40 @@ func (q *quorum) answer(from string, question []byte) ([]byte, error) {
 	if asked.Leaving {
 		given.at = time.Time{}
 	}
-	q.given[asked.Line] = given
+	if _, known := q.given[asked.Line]; !known && there {
+		q.forget(now)
+	}
+	if _, known := q.given[asked.Line]; known || there { // one that is not there was granted nothing
+		q.given[asked.Line] = given
+	}
 	return json.Marshal(said)
+}
+
+// forget drops what agents were granted that are not there any more, when it binds nothing. The caller holds mu.
+func (q *quorum) forget(now time.Time) {
+	there := linesOf(q.peers.seam.Peers())
+	maps.DeleteFunc(q.given, func(line string, g promise) bool {
+		return !slices.Contains(there, line) && (g.at.IsZero() || now.Sub(g.at) >= quorumTakeover)
+	})
+}
+
+// The sets that an agent may say were agreed on: a few are in use at a time, each of all agents.
+const (
+	setsMost     = 64
+	setLinesMost = 1024
+)
+
+// plausible says that sets could be those of an agent.
+func (a agreement) plausible() bool {
+	if len(a) > setsMost {
+		return false
+	}
+	for _, set := range a {
+		if len(set.Lines) > setLinesMost || slices.ContainsFunc(set.Lines, func(line string) bool { return line == "" || len(line) > lineMost }) {
+			return false
+		}
+	}
+	return true
 }
 
 // bound says that somebody may hold another circle by what this agent has granted.
@@ -152,6 +185,9 @@ func (q *quorum) exchange(ctx context.Context, peer Peer, b *ballot) (*ballot, e
 	said := new(ballot)
 	if err := json.Unmarshal(raw, said); err != nil {
 		return nil, fmt.Errorf("%w: a ballot of %q: %w", ErrLetter, peer.ID, err)
+	}
+	if !said.Sets.plausible() {
+		return nil, fmt.Errorf("%w: a ballot of %q with sets that nobody can have agreed on", ErrLetter, peer.ID)
 	}
 	if said.Line != peer.line() || said.SetsID != b.Have && said.Sets.id() != said.SetsID {
 		return nil, fmt.Errorf("engine: a ballot of %q that is not its own", peer.ID)

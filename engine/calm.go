@@ -220,7 +220,7 @@ func hashOf(peers []Peer) uint64 {
 
 // Answer implements PeerServer.
 func (p *peers) Answer(ctx context.Context, from string, question []byte) ([]byte, error) {
-	if err := p.standings.hear(from); err != nil {
+	if err := p.checkQuestion(from, question); err != nil {
 		return nil, err
 	}
 	answer, err := p.answer(ctx, from, question)

@@ -48,13 +48,9 @@ func newCircle(peers, all []Peer, births uint64, self string) (c *circle, err er
 }
 
 func circleOf(peers []Peer, self string) (*circle, error) {
-	members := make([]ring.Member, len(peers))
-	for i, p := range peers {
-		members[i] = ring.Member{ID: p.ID, Capacity: p.Capacity}
-	}
-	who, err := ring.NewConsistent(members, ring.ReplicasDefault)
+	who, err := assign(peers)
 	if err != nil {
-		return nil, fmt.Errorf("engine: agents: %w", err)
+		return nil, err
 	}
 	c := &circle{who: who, shares: who.Shares(), self: -1}
 	for i, m := range who.Members() {
@@ -139,12 +135,12 @@ func (c *circle) ownerWithout(key uint64, out []int) int {
 	defer c.mu.Unlock()
 	who := c.without[name]
 	if who == nil {
-		members := make([]ring.Member, len(left))
+		others := make([]Peer, len(left))
 		for k, i := range left {
-			members[k] = ring.Member{ID: c.peers[i].ID, Capacity: c.peers[i].Capacity}
+			others[k] = c.peers[i]
 		}
 		var err error
-		if who, err = ring.NewConsistent(members, ring.ReplicasDefault); err != nil {
+		if who, err = assign(others); err != nil {
 			panic(fmt.Sprintf("BUG: engine: agents that made a circle make none without some: %v", err))
 		}
 		if c.without == nil {

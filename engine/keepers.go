@@ -44,16 +44,14 @@ func newKeepers(c *circle, away []string) *keepers {
 	if !slices.ContainsFunc(c.lines, isAway) || !slices.ContainsFunc(c.lines, here) { // all may be, where this agent leaves
 		return k
 	}
-	var members []ring.Member
 	k.peers, k.lines = nil, nil
 	for i, line := range c.lines {
 		if here(line) {
 			k.peers, k.lines = append(k.peers, c.peers[i]), append(k.lines, line)
-			members = append(members, ring.Member{ID: c.peers[i].ID, Capacity: c.peers[i].Capacity})
 		}
 	}
 	var err error
-	if k.who, err = ring.NewConsistent(members, ring.ReplicasDefault); err != nil {
+	if k.who, err = assign(k.peers); err != nil {
 		panic(fmt.Sprintf("BUG: engine: agents that made a circle make none without those who are away: %v", err))
 	}
 	return k

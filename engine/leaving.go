@@ -158,8 +158,11 @@ func (p *peers) answerLeave(from string, question []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%w: a question of %q about leaving", ErrLetter, from)
 	}
 	stage, line := question[0], string(question[1:])
-	if id, _, ok := strings.Cut(line, "/"); !ok || id != from {
-		return nil, fmt.Errorf("%w: %q says that %q leaves", ErrLetter, from, line)
+	if id, _, ok := strings.Cut(line, "/"); !ok || id != from || !isLine(line) {
+		return nil, fmt.Errorf("%w: %q says that %.200q leaves", ErrLetter, from, line)
+	}
+	if line != p.lineNow(from) { // membership will tell of it, and it asks again
+		return nil, fmt.Errorf("%w: it says that %s leaves", errStranger, line)
 	}
 	if stage == leaveMay && p.over.Load() {
 		return nil, errEnding
@@ -167,11 +170,7 @@ func (p *peers) answerLeave(from string, question []byte) ([]byte, error) {
 	if stage == leaveMay {
 		return []byte{leaveDone}, nil
 	}
-	p.leavers.mu.Lock()
-	was := p.leavers.going[line]
-	p.leavers.going[line] = max(was, stage)
-	p.leavers.mu.Unlock()
-	if was == 0 {
+	if p.leavers.goes(from, line, stage) {
 		p.say.Info("an agent leaves for good: its hosts are given to the others", "agent", from)
 		poke(p.leavers.news)
 	}
@@ -179,6 +178,17 @@ func (p *peers) answerLeave(from string, question []byte) ([]byte, error) {
 		return []byte{leaveDone}, nil
 	}
 	return p.forget(line)
+}
+
+// goes notes how far an agent is, and says whether it was not known to leave. There is one entry for each name: what the agent did with other data
+// before does not count any more.
+func (l *leavers) goes(id, line string, stage byte) (news bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	was := l.going[line]
+	maps.DeleteFunc(l.going, func(other string, _ byte) bool { return other != line && nameOf(other) == id })
+	l.going[line] = max(was, stage)
+	return was == 0
 }
 
 // forget forgets what an agent was told that has left, unless something still waits for it.

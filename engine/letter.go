@@ -27,9 +27,10 @@ type postmark struct {
 	told bool          // to an agent that is gone, some time ago: what it says of clocks is not true any more
 }
 
-// Letter takes what another agent sends: it passes the same door as what a page says. It returns when that is durable.
+// Letter takes what another agent sends, as far as that one has the authority to say it (authority.go): it passes the same door as what a page
+// says. It returns when that is durable.
 func (p *peers) Letter(ctx context.Context, from string, letter []byte) error {
-	if err := p.standings.hear(from); err != nil {
+	if err := p.checkSender(from); err != nil {
 		return err
 	}
 	if err := p.readLetter(letter); err != nil {
@@ -38,6 +39,13 @@ func (p *peers) Letter(ctx context.Context, from string, letter []byte) error {
 	}
 	back, err := p.standings.charge(from, letter)
 	if err != nil {
+		return err
+	}
+	size := len(letter)
+	if letter, err = p.permit(from, letter); err != nil || len(letter) == 0 {
+		if err != nil {
+			back()
+		}
 		return err
 	}
 	if err := p.frontier.WaitRoom(ctx); err != nil {
@@ -50,7 +58,7 @@ func (p *peers) Letter(ctx context.Context, from string, letter []byte) error {
 		return fmt.Errorf("engine: a letter of %q: %w", from, err)
 	}
 	p.n.lettersIn.Add(1)
-	p.n.bytesIn.Add(int64(len(letter)))
+	p.n.bytesIn.Add(int64(size))
 	p.wake()
 	return p.ledger.await(ctx, end)
 }

@@ -84,6 +84,7 @@ type peers struct {
 	births  uint64        // how often somebody came, with data that were not there before
 	founded atomic.Uint64 // the hash of the first complete circle
 	since   atomic.Bool   // all others began with the same: nobody else could be responsible before
+	joined  atomic.Bool   // another agent had begun before this one came
 	turns   atomic.Int64  // how often the circle became another one since the agents were complete first
 
 	mu      sync.Mutex
@@ -98,6 +99,7 @@ type peers struct {
 // postCounters are what went between agents, in this run.
 type postCounters struct {
 	lettersOut, lettersIn, bytesOut, bytesIn, failed, held, refused, retold, asked, unanswered, superseded atomic.Int64
+	strangers, unauthorised                                                                                atomic.Int64 // messages of no members; what their senders may not say
 	leaseWishes, leaseAsked, leaseUnanswered, leaseAborted                                                 atomic.Int64
 	steps                                                                                                  atomic.Int64 // of letters that gave somebody something to do, and are counted nowhere else
 }
@@ -140,6 +142,9 @@ func (p *peers) begin(cut *peersCut, again bool) error {
 		p.begun.Store(cut.Begun)
 		p.fetched.heir = cut.Heir
 		p.leavers.resume(cut, p.line)
+	}
+	if p.standings != nil {
+		p.standings.bans = func() { poke(p.leavers.news) }
 	}
 	p.calmAt.Store(-1) // nobody has looked yet
 	p.gate.Shut(waitingForAgents)
@@ -419,17 +424,17 @@ func (p *peers) retell(line string) (over bool, err error) {
 // pass sends an item of the frontier to the agent that is responsible for it, for who has found that this one is not. The item has its
 // whole URL. If it is by now, since that one has gone meanwhile, the item goes through the door again: on loan it is new.
 func (p *peers) pass(scratch []byte, it *Item) []byte {
+	if it.RobotsOf != nil {
+		p.routeHop(it)
+		return scratch
+	}
 	c := p.circle.Load()
 	owner := c.owner(it.Rest)
-	if owner == c.self && it.RobotsOf == nil {
+	if owner == c.self {
 		p.frontier.Add(new(door), it.Rest, *it)
 		return scratch
 	}
-	kind := letterLink
-	if it.RobotsOf != nil {
-		kind = letterHop
-	}
-	scratch = appendItem(append(scratch[:0], kind), it)
+	scratch = appendItem(append(scratch[:0], letterLink), it)
 	p.box.Put(c.lines[owner], scratch)
 	return scratch
 }

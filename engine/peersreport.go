@@ -33,7 +33,9 @@ type PeersReport struct {
 	LettersFailed   int64 `json:"letters_failed"` // that did not arrive, or are not known to have; they are sent again
 	LettersHeld     int64 `json:"letters_held"`   // that the other agent has no room for yet, as it says; they are sent again
 	LettersRefused  int64 `json:"letters_refused"`
-	BytesSent       int64 `json:"bytes_sent"` // of letters, before they are packed
+	Strangers       int64 `json:"strangers_refused"` // letters and questions of agents that are no members
+	NotTaken        int64 `json:"not_taken"`         // statements in letters for which their sender has no authority
+	BytesSent       int64 `json:"bytes_sent"`        // of letters, before they are packed
 	BytesReceived   int64 `json:"bytes_received"`
 
 	LeasesWished     int64 `json:"leases_wished"`     // addresses that were wished for, in this run
@@ -66,6 +68,7 @@ type AgentReport struct {
 
 	Received   int64  `json:"received"`               // URLs of its letters, in this run; long ones count for several
 	ToldToWait int64  `json:"told_to_wait,omitempty"` // letters of its that were not taken for the quota
+	NotTaken   int64  `json:"not_taken,omitempty"`    // statements in its letters for which it has no authority
 	Banned     string `json:"banned,omitempty"`       // until then its letters and questions are refused
 	BannedFor  string `json:"banned_for,omitempty"`
 	Refused    int64  `json:"refused,omitempty"` // letters and questions, since it is banned
@@ -88,7 +91,7 @@ func (p *peers) report(c *Counters) *PeersReport {
 		LinksSent: c.Sent, LinksReceived: c.Received, LinksOut: c.LinksOut, HandedOver: c.Outcomes[outcome.HandedOver],
 		Asked: p.n.asked.Load(), Unanswered: p.n.unanswered.Load(), Recovered: c.Outcomes[outcome.Recovered], Retold: p.n.retold.Load(), Superseded: p.n.superseded.Load(),
 		LettersSent: p.n.lettersOut.Load(), LettersReceived: p.n.lettersIn.Load(), LettersFailed: p.n.failed.Load(), LettersHeld: p.n.held.Load(), LettersRefused: p.n.refused.Load(),
-		BytesSent: p.n.bytesOut.Load(), BytesReceived: p.n.bytesIn.Load(),
+		BytesSent: p.n.bytesOut.Load(), BytesReceived: p.n.bytesIn.Load(), Strangers: p.n.strangers.Load(), NotTaken: p.n.unauthorised.Load(),
 	}
 	n := &p.n
 	r.LeasesWished, r.LeasesAsked, r.LeasesUnanswered, r.LeasesAborted = n.leaseWishes.Load(), n.leaseAsked.Load(), n.leaseUnanswered.Load(), n.leaseAborted.Load()

@@ -41,6 +41,7 @@ func (p *peers) present(at time.Time) (now []Peer, again time.Duration) {
 		}
 	}
 	p.gone = gone
+	now, again = p.withoutBanned(now, at, again)
 	now = p.staying(now)
 	slices.SortFunc(now, func(a, b Peer) int { return strings.Compare(a.ID, b.ID) })
 	return now, again
@@ -50,4 +51,15 @@ func (p *peers) present(at time.Time) (now []Peer, again time.Duration) {
 func (p *peers) isStopped(line string) bool {
 	one := p.gone[line]
 	return one != nil && one.back
+}
+
+// withoutBanned leaves out who is banned here: its hosts go to others until the ban is over. again is when to look again, as in present.
+func (p *peers) withoutBanned(now []Peer, at time.Time, again time.Duration) ([]Peer, time.Duration) {
+	return slices.DeleteFunc(now, func(peer Peer) bool {
+		left := p.standings.bannedFor(peer.ID, at)
+		if left > 0 && (again == 0 || left < again) {
+			again = left
+		}
+		return left > 0
+	}), again
 }

@@ -143,6 +143,7 @@ func (p *peers) compare(ctx context.Context, c *circle) {
 			poke(p.told)
 		}
 		if a.First != 0 && a.First != p.founded.Load() || a.Turns > 1 {
+			p.joined.Store(true)
 			return
 		}
 	}

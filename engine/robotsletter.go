@@ -15,21 +15,35 @@ import (
 //	'V' 1  age (8)  site (s)  rules (s)   what came of it; without rules: they could not be had
 //
 // The site waits meanwhile, parked. It does not wait for ever: if the other agent is lost, whoever takes its place is told of the hop again; if
-// this one is, it asks for its robots.txt anew when it is run again, or its heir does; and if nothing is heard, see awaited. A hop that comes twice is fetched twice, and a verdict
-// that nobody waits for any more sets the rules all the same.
+// this one is, it asks for its robots.txt again when it is run again, or the next owner of the site does; and if nothing is heard, see awaited. A hop
+// that comes twice is fetched twice. A verdict counts if it comes from the agent that was asked for it, while the site waits. If a hop leads on to a
+// third agent, the one that fetched it sends that hop back to the agent that is responsible for the site, which asks the third.
 
-// sendHop gives a hop to the agent that is responsible for where it leads, and says whether that is another one.
+// sendHop gives a hop to the agent that is responsible for where it leads, and says whether that is another one. Only the agent that is
+// responsible for the site asks another one on its behalf: so it knows from whom it may take the verdict. Any other tells that one where
+// the hop leads.
 func (p *peers) sendHop(h *robotsHop) bool {
 	if p == nil || p.mine(h.site) {
 		return false
 	}
 	it := mustItem(h.item)
 	it.Rest = append(append([]byte(nil), h.site...), it.Rest...)
-	p.pass(nil, &it)
-	if p.mine(h.origin) {
-		p.awaited.add(h.origin, time.Now())
-	}
+	p.routeHop(&it)
 	return true
+}
+
+// routeHop sends a hop, which has its whole URL, to the agent that is responsible for where it leads if this one is for the site that waits,
+// else to the agent that is responsible for that.
+func (p *peers) routeHop(it *Item) {
+	c := p.circle.Load()
+	to := c.owner(it.RobotsOf)
+	if to == c.self {
+		to = c.owner(it.Rest)
+		p.awaited.add(it.RobotsOf, c.peers[to].ID, time.Now())
+	}
+	if to != c.self { // else the circle has turned meanwhile: the site asks again after awaitedMost
+		p.box.Put(c.lines[to], appendItem([]byte{letterHop}, it))
+	}
 }
 
 // sendVerdict gives what came of a hop to the agent that is responsible for the site that waits, and says whether that is another one.

@@ -54,6 +54,8 @@ type standings struct {
 	done  func() int64 // URLs that this agent is done with
 	say   *slog.Logger
 
+	bans func() // is called when an agent is banned; nil for nobody
+
 	mu sync.Mutex
 	of map[string]*standing // by name of the agent
 }
@@ -67,6 +69,11 @@ type standing struct {
 	early  int       // letters since that came too early
 	waits  int64     // letters that were not taken for the quota
 	faults int       // letters and questions in a row that cannot be read
+
+	asked  time.Time       // when its questions so far are worked off, at the pace that is granted
+	passed map[string]bool // lines of agents that left, whose lists it passed on; at most passedMost
+	cut    int64           // statements that were not taken, since it has no authority for them
+	said   [256]bool       // of what kinds the log says so
 
 	banned  time.Time // until then
 	why     string
@@ -92,12 +99,75 @@ func (s *standings) get(id string) *standing {
 func (s *standings) hear(id string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	one := s.get(id)
-	if !time.Now().Before(one.banned) {
+	one := s.of[id]
+	if one == nil || !time.Now().Before(one.banned) {
 		return nil
 	}
 	one.refused++
 	return one.refusal()
+}
+
+// bannedFor is for how long an agent is banned yet; 0 if it is not.
+func (s *standings) bannedFor(id string, now time.Time) time.Duration {
+	if s == nil {
+		return 0
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if one := s.of[id]; one != nil {
+		return max(one.banned.Sub(now), 0)
+	}
+	return 0
+}
+
+// The quota of questions. An agent that fetches a thousand pages a second asks a few hundred.
+const (
+	questionTime  = time.Second / 2000       // each question takes this much of the quota
+	questionByte  = time.Second / (32 << 20) // and each of its bytes this much
+	questionAhead = 10 * time.Second         // so much may be asked at a time
+)
+
+// ask charges a question to its sender. Beyond the quota it is not answered: the sender asks again later.
+func (s *standings) ask(id string, size int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one, now := s.get(id), time.Now()
+	if one.asked.Before(now) {
+		one.asked = now
+	}
+	if over := one.asked.Sub(now) - questionAhead; over > 0 {
+		one.waits++
+		return &WaitError{over}
+	}
+	one.asked = one.asked.Add(questionTime + time.Duration(size)*questionByte)
+	return nil
+}
+
+// overstep notes that an agent said something of a kind for which it has no authority. The log has the first of each kind.
+func (s *standings) overstep(id string, kind byte, what string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one := s.get(id)
+	one.cut++
+	if !one.said[kind] {
+		one.said[kind] = true
+		s.say.Info("a statement of another agent is not taken, since it has no authority for it; more of this kind are only counted", "agent", id, "statement", what)
+	}
+}
+
+// passesOn says that an agent may pass on the list of an agent that left, and notes that it does.
+func (s *standings) passesOn(id, line string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one := s.get(id)
+	if one.passed[line] || len(one.passed) >= passedMost {
+		return one.passed[line]
+	}
+	if one.passed == nil {
+		one.passed = make(map[string]bool)
+	}
+	one.passed[line] = true
+	return true
 }
 
 func (o *standing) refusal() error {
@@ -123,6 +193,9 @@ func (s *standings) ban(id string, one *standing, why string) error {
 	one.banned, one.why, one.refused, one.early = time.Now().Add(length), why, 0, 0
 	s.say.Error("an agent is banned: its letters and questions are refused for a while; if it goes on, stop it, and make it a new file (orbweaver ca issue --force)",
 		"agent", id, "for", length, "why", why)
+	if s.bans != nil {
+		s.bans()
+	}
 	return one.refusal()
 }
 
@@ -184,7 +257,7 @@ func (s *standings) report(a *AgentReport) {
 	if one == nil {
 		return
 	}
-	a.Received, a.ToldToWait = one.items, one.waits
+	a.Received, a.ToldToWait, a.NotTaken = one.items, one.waits, one.cut
 	if time.Now().Before(one.banned) {
 		a.Banned, a.BannedFor, a.Refused = one.banned.UTC().Format(time.RFC3339), one.why, one.refused
 	}

@@ -184,7 +184,7 @@ func FuzzQuestion(f *testing.F) {
 			f.Error(err)
 		}
 	})
-	p := &peers{fetched: known, aloft: newAloft(), frontier: &Frontier{hashSeed: 7}, line: "a1/0000000000000001", ledger: &ledger{journal: new(journal)}}
+	p := &peers{fetched: known, aloft: newAloft(), frontier: &Frontier{hashSeed: 7}, seam: &company{there: []Peer{{ID: "peer"}}}, line: "a1/0000000000000001", ledger: &ledger{journal: new(journal)}}
 	known.add(urlx.Fingerprint(7, []byte("http://a.test/")))
 	f.Fuzz(func(t *testing.T, question []byte) {
 		if len(question) > 0 && question[0] != questionFetched {
