@@ -39,12 +39,15 @@ type calmness struct {
 	Busy  bool   `json:"busy"`  // and asks the others what they have, too
 	First uint64 `json:"first"` // of whom it took for them when it began; 0 if it has not
 	Turns int64  `json:"turns"` // how often it has taken others for them, that first time among them
+
+	Stalled bool `json:"stalled"` // it has queued URLs, all of sites in trouble; or knows of an agent that has
 }
 
-// count is how much this agent has done: it grows with every step that could give anybody something to do.
+// count is how much this agent has done: it grows with every step that could give another agent something to do. An attempt that brings
+// nothing does not: agents that stall go on asking sites in trouble.
 func (p *peers) count() int64 {
 	n := &p.ledger.n
-	return n.found.Load() + n.finished.Load() + n.attempts.Load() + n.robotsFetched.Load() + p.n.steps.Load()
+	return n.found.Load() + n.finished.Load() + p.n.steps.Load()
 }
 
 // agree tells the others, when they ask, that nothing is left for this agent to do, and was not at a count.
@@ -77,10 +80,10 @@ func (d *distributor) remains() string {
 	if d.peers.late.Load() {
 		return reasonLate
 	}
-	if d.ledger.n.finished.Load() == d.ledger.n.admitted.Load() {
+	if d.ledger.n.finished.Load() == d.ledger.n.admitted.Load() && !d.peers.stalled.Load() {
 		return reasonComplete
 	}
-	return reasonRetry
+	return reasonStalled
 }
 
 // ended is closed when the crawl is over and all agents know it; nil, which is never, without others.
@@ -94,7 +97,8 @@ func (p *peers) ended() <-chan struct{} {
 // now is how this agent is.
 func (p *peers) now() calmness {
 	count := p.count()
-	return calmness{Calm: p.calmAt.Load() == count && p.quiet(), Count: count, View: p.circle.Load().hash(), Over: p.over.Load(), Busy: p.busy.Load(), First: p.founded.Load(), Turns: p.turns.Load()}
+	stalled := p.stalled.Load() || p.ledger.n.finished.Load() != p.ledger.n.admitted.Load()
+	return calmness{Stalled: stalled, Calm: p.calmAt.Load() == count && p.quiet(), Count: count, View: p.circle.Load().hash(), Over: p.over.Load(), Busy: p.busy.Load(), First: p.founded.Load(), Turns: p.turns.Load()}
 }
 
 // quiet says that no letter waits or is under way, and nobody who is gone, or about to go, knew what the others are not yet told.
@@ -119,7 +123,7 @@ func (p *peers) settle(ctx context.Context) error {
 	p.gate.Shut(crawlIsOver)
 	p.busy.Store(true) // before anybody can think that it is done
 	p.over.Store(true)
-	p.say.Info("no agent has anything left to do, and no letter is on its way: the crawl is over")
+	p.say.Info("no agent has anything left to do, and no letter is on its way: the crawl is over", "stalled", p.stalled.Load())
 	p.supersede(ctx)
 	p.busy.Store(false)
 	p.stay(ctx)
@@ -180,7 +184,13 @@ func (p *peers) allCalm(ctx context.Context) bool {
 			return false
 		}
 	}
-	return p.circle.Load() == c
+	if p.circle.Load() != c {
+		return false
+	}
+	if slices.ContainsFunc(second, func(a calmness) bool { return a.Stalled }) {
+		p.stalled.Store(true)
+	}
+	return true
 }
 
 // wave asks all agents once, this one too. No answers and ok say that one of them knows already that the crawl is over.
@@ -197,6 +207,9 @@ func (p *peers) wave(ctx context.Context, c *circle) (answers []calmness, ok boo
 			return nil, false
 		}
 		if a.Over {
+			if a.Stalled {
+				p.stalled.Store(true)
+			}
 			return nil, true
 		}
 		if !a.Calm {
@@ -234,8 +247,8 @@ func (p *peers) answer(ctx context.Context, from string, question []byte) ([]byt
 	switch {
 	case len(question) == 1 && question[0] == questionCalm:
 		return json.Marshal(p.now())
-	case len(question) == 1+8 && question[0] == questionOver:
-		return p.answerOver(binary.BigEndian.Uint64(question[1:]))
+	case (len(question) == 1+8 || len(question) == 1+8+1) && question[0] == questionOver:
+		return p.answerOver(binary.BigEndian.Uint64(question[1:]), len(question) > 1+8)
 	case len(question) > 0 && question[0] == questionFetched:
 		return p.answerFetched(ctx, from, question[1:])
 	case len(question) > 0 && question[0] == questionLease:

@@ -105,7 +105,7 @@ func (v *villager) distribute(ctx context.Context) {
 		if v.peers.gate.WaitUnless(ctx, v.peers.ended()) != nil {
 			return
 		}
-		count, wait, over := v.peers.count(), time.Second, reasonRetry
+		count, wait, over := v.peers.count(), time.Second, reasonStalled
 		if len(v.tasks) > 0 {
 			soon := time.Until(v.tasks[0])
 			if soon <= 0 {

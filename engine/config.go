@@ -52,7 +52,8 @@ type Config struct {
 
 	MaxTime   time.Duration // of running, all runs of this pass together, 0 for no limit
 	MaxDisk   int64         // bytes of WARC files, 0 for no limit
-	RetryWait time.Duration // how long an otherwise idle crawl waits for sites that failed or asked to slow down [1m]
+	StallWait time.Duration // how long a crawl goes on in which all queued URLs are of sites in trouble; below 0: not at all [1h]
+	GiveUp    time.Duration // how long a site that has answered before may fail until its queued URLs are given up [7 days]
 
 	Fetchers int // fetch workers [1024]
 	Parsers  int // parse workers [one a core]
@@ -170,7 +171,8 @@ func (c Config) WithDefaults() Config {
 	if c.KeepAlive > 0 {
 		def(&c.KeptMax, 2*c.Fetchers)
 	}
-	defTime(&c.RetryWait, time.Minute)
+	defTime(&c.StallWait, time.Hour)
+	defTime(&c.GiveUp, 7*24*time.Hour)
 	defTime(&c.Checkpoint, 30*time.Second)
 	defTime(&c.ReportEvery, 5*time.Second)
 	defTime(&c.SyncEvery, 50*time.Millisecond)
@@ -225,8 +227,8 @@ func (c Config) Validate() error {
 	if c.KeepAlive < 0 || c.KeptMax < 0 {
 		bad("keep-alive: %v for %d connections; neither may be negative", c.KeepAlive, c.KeptMax)
 	}
-	if c.RetryWait < 0 {
-		bad("retry-wait: %v is negative", c.RetryWait)
+	if c.GiveUp < 0 {
+		bad("give-up: %v is negative", c.GiveUp)
 	}
 	if c.Checkpoint < time.Second {
 		bad("checkpoint: %v is too often; give at least 1s", c.Checkpoint)

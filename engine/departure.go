@@ -265,8 +265,8 @@ func (d *departure) gone(ctx context.Context) error {
 func (d *distributor) away(now time.Time) (moved bool, err error) {
 	d.ledger.cut.RLock()
 	defer d.ledger.cut.RUnlock()
-	if err := d.bury(); err != nil {
-		return false, err
+	if _, err := d.bury(); err != nil || len(d.graves) > 0 {
+		return true, err
 	}
 	moving, err := d.moving.step(now)
 	if err != nil || moving {

@@ -48,7 +48,8 @@ type distributor struct {
 	pending   func() int      // fingerprints in the sieve's buckets
 	pagesOut  *atomic.Int64   // Pages between fetch and pool
 	seeded    *atomic.Bool    // all seeds have passed the door
-	retryWait time.Duration
+	servers   *nameServers
+	stall     stallWatch
 	siteItems int // of one site in memory; what is beyond goes to disk
 	finish    func(reason string)
 
@@ -56,7 +57,8 @@ type distributor struct {
 	frontLarge int64     // the size that it had at least
 	frontStale bool      // somebody was told so without a count since the last rest
 
-	held      []byte // an item taken from the ready queue that could not be placed: the disk is full
+	graves    []*visitState // dead sites that have URLs on disk
+	held      []byte        // an item taken from the ready queue that could not be placed: the disk is full
 	scratch   []byte
 	path      []byte // an item for its site
 	key       []byte // of a site
@@ -69,20 +71,24 @@ type distributor struct {
 }
 
 const (
-	distributeBatch = 256              // ready URLs moved under one hold of the cut's lock
-	thawBatch       = 16               // of these, URLs of hosts that have to be read from disk: a cut waits no longer than for so many reads
-	newbornMax      = 1 << 14          // sites waiting for an address before the distributor waits for them
-	siteItemsMax    = 64               // items of one site in memory, if nobody says otherwise
-	siteItemsLow    = 2                // the same when the bench is full: enough to keep its turn
-	spillAfter      = time.Minute      // on a full bench, who is not due for so long gives memory back
-	spillBatch      = 64               // sites that do so in one step
-	frontSoon       = time.Second      // due within this counts as front
-	frontRest       = time.Millisecond // a front that was large is believed to be so for as long
-	controlPeriod   = time.Second      // the front is looked at again after this even if nothing happened
+	distributeBatch = 256                  // ready URLs moved under one hold of the cut's lock
+	thawBatch       = 16                   // of these, URLs of hosts that have to be read from disk: a cut waits no longer than for so many reads
+	buryTime        = 5 * time.Millisecond // of one step for dead sites, which holds the cut's shared lock
+	newbornMax      = 1 << 14              // sites waiting for an address before the distributor waits for them
+	siteItemsMax    = 64                   // items of one site in memory, if nobody says otherwise
+	siteItemsLow    = 2                    // the same when the bench is full: enough to keep its turn
+	spillAfter      = time.Minute          // on a full bench, who is not due for so long gives memory back
+	spillBatch      = 64                   // sites that do so in one step
+	frontSoon       = time.Second          // due within this counts as front
+	frontRest       = time.Millisecond     // a front that was large is believed to be so for as long
+	controlPeriod   = time.Second          // the front is looked at again after this even if nothing happened
 )
 
 func (d *distributor) run(ctx context.Context) error {
 	for {
+		if d.gate.Reason() != "" {
+			d.stall.reset()
+		}
 		if err := d.gate.WaitUnless(ctx, d.peers.ended()); err != nil {
 			return nil //nolint:nilerr // ctx ended: the loop's ordinary end
 		}
@@ -152,7 +158,8 @@ func (d *distributor) holds() bool {
 func (d *distributor) step(now time.Time) (moved bool, err error) {
 	d.ledger.cut.RLock()
 	defer d.ledger.cut.RUnlock()
-	if err := d.bury(); err != nil {
+	burying, err := d.bury()
+	if err != nil {
 		return false, err
 	}
 	purging, err := d.purge.step(now)
@@ -192,11 +199,11 @@ func (d *distributor) step(now time.Time) (moved bool, err error) {
 	if refilled+placed > 0 {
 		d.feed()
 	}
-	return purging || moving || frozen+refilled+placed > 0, err
+	return burying || purging && d.under.log.hasRoom() || moving || frozen+refilled+placed > 0, err
 }
 
-// bury drops what dead sites have on disk.
-func (d *distributor) bury() error {
+// bury drops a part of what dead sites have on disk, and says whether it can go on at once.
+func (d *distributor) bury() (more bool, err error) {
 	graves, waiting := d.under.take()
 	if len(waiting) > 0 {
 		defer d.feed() // they go on, and nobody else may have a reason to look when they are due
@@ -207,26 +214,26 @@ func (d *distributor) bury() error {
 		}
 		vs, err := d.hosts.get(origin)
 		if err != nil {
-			return err
+			return true, err
 		}
 		if vs != nil {
 			d.bench.Unpark(vs, func(s *Site) { s.robotsUnreachable(time.Now()) })
 		}
 	}
-	for i, vs := range graves {
-		n, err := d.shelf.drop(vs)
+	d.graves = append(d.graves, graves...)
+	for end := time.Now().Add(buryTime); len(d.graves) > 0 && d.under.log.hasRoom() && time.Now().Before(end); {
+		vs := d.graves[len(d.graves)-1]
+		site, fate := d.bench.AppendKey(nil, vs), d.fate(vs)
+		n, err := d.shelf.take(vs, distributeBatch, func(item []byte) { d.under.dropOf(site, item, fate) })
+		d.bench.SetOnDisk(vs, d.shelf.len(vs))
 		if err != nil {
-			for _, left := range graves[i:] {
-				d.under.Dig(left)
-			}
-			return err
+			return true, err
 		}
-		if n > 0 {
-			d.ledger.n.finish(d.fate(vs), int64(n))
+		if n < distributeBatch {
+			d.graves = d.graves[:len(d.graves)-1]
 		}
-		d.bench.SetOnDisk(vs, 0)
 	}
-	return nil
+	return len(d.graves) > 0 && d.under.log.hasRoom(), nil
 }
 
 func (d *distributor) fate(vs *visitState) outcome.Outcome {
@@ -274,7 +281,7 @@ func (d *distributor) take(vs *visitState, limit int) (n int, err error) {
 // push puts an item on the bench, or lets it share the fate of its site.
 func (d *distributor) push(vs *visitState, item []byte) {
 	if !d.bench.Push(vs, item) {
-		d.under.drop(item, d.fate(vs))
+		d.under.drop(d.bench.AppendKey(nil, vs), item, d.fate(vs))
 	}
 }
 
@@ -286,7 +293,7 @@ func (d *distributor) distribute(now time.Time) (int, error) {
 	if d.ready.Len() == 0 {
 		return 0, nil
 	}
-	if d.newborn.Len() >= newbornMax || !d.frontSmall(now) {
+	if d.newborn.Len() >= newbornMax || !d.frontSmall(now) || !d.under.log.hasRoom() {
 		return 0, nil
 	}
 	return d.placeSome()
@@ -377,7 +384,7 @@ func (d *distributor) place(item []byte) error {
 		}
 		d.bench.SetOnDisk(vs, d.shelf.len(vs))
 	} else if !d.bench.Push(vs, head) {
-		d.ledger.n.finish(d.fate(vs), 1)
+		d.under.drop(site, head, d.fate(vs))
 	}
 	return nil
 }
@@ -424,11 +431,11 @@ func (d *distributor) idle(now time.Time) (wait time.Duration, over string) {
 	if finished == admitted {
 		return 0, reasonComplete
 	}
-	if d.nothingSoon(now) {
+	if d.isStalled(now) {
 		if finished := n.finished.Load(); finished == n.admitted.Load() {
 			return 0, reasonComplete // the last one ended between the two looks
 		}
-		return 0, reasonRetry
+		return 0, reasonStalled
 	}
 	return wait, ""
 }
@@ -445,44 +452,4 @@ func (d *distributor) frontSmall(now time.Time) bool {
 	}
 	d.frontLarge, d.frontAgain = want, now.Add(frontRest)
 	return false
-}
-
-// nothingSoon says that all that is left failed or asked to slow down, and waits for longer than the crawl is willing to.
-// What only keeps its delay is waited for, however long that is (docs/adr/0011).
-func (d *distributor) nothingSoon(now time.Time) bool {
-	// In the order in which things move: what one look misses, the next one sees. The bench is looked at in one, since
-	// its sites go round: a site that is due now is leased a moment later, and due or on the refill list after that.
-	born := d.newborn.Puts()
-	if d.peers.awaits() || d.ready.Len() > 0 || d.newborn.Len() > 0 || d.bench.Soon(now.Add(d.retryWait), (*Site).answers) || d.pagesOut.Load() > 0 {
-		return false
-	}
-	// A flush carries from the one to the other; and a site whose address has run out goes the other way, from the bench to the name servers.
-	return d.pending() == 0 && d.ready.Len() == 0 && d.newborn.Puts() == born
-}
-
-// abandon ends a crawl whose rest does not become fetchable in time: every URL gets a counted outcome.
-func (d *distributor) abandon() error {
-	d.ledger.cut.RLock()
-	defer d.ledger.cut.RUnlock()
-	var left []*visitState
-	d.bench.Each(func(vs *visitState, _ benchState) bool {
-		left = append(left, vs)
-		return true
-	})
-	for _, vs := range left {
-		if d.bench.Queued(vs) == 0 && d.bench.OnDisk(vs) == 0 {
-			continue
-		}
-		fate := outcome.GivenUp
-		d.bench.WithSite(vs, func(s *Site) {
-			switch {
-			case s.Denied:
-				fate = outcome.RobotsUnreachable
-			case s.NameFails > 0:
-				fate = outcome.NameFault
-			}
-		})
-		d.under.Bury(vs, fate)
-	}
-	return d.bury()
 }

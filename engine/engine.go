@@ -90,12 +90,13 @@ type Engine struct {
 	stopping           chan struct{}
 	stopOnce           sync.Once
 
-	mu     sync.Mutex
-	status State
-	reason string
-	lost   error // why this agent has no place among the others
-	over   bool  // the directory held a finished crawl: Run has nothing to do
-	cancel context.CancelCauseFunc
+	mu      sync.Mutex
+	status  State
+	reason  string
+	stalled *TroubleReport // why the crawl has stalled; nil if it has not
+	lost    error          // why this agent has no place among the others
+	over    bool           // the directory held a finished crawl: Run has nothing to do
+	cancel  context.CancelCauseFunc
 }
 
 func (e *Engine) frontierDir() string { return e.cfg.Dir + "/frontier" }
@@ -344,7 +345,8 @@ func (e *Engine) assemble(m *manifest) {
 	e.fetched = make(chan *fetch.Page, 4*cfg.Parsers)
 	e.pool = fetch.NewPool(cfg.pool())
 	wakeDist, wakeFeed := func() { poke(e.distWake) }, func() { poke(e.feedWake) }
-	e.under = &undertaker{bench: e.bench, n: &l.n, redo: e.redone, seed: m.HashSeed, wake: wakeDist}
+	e.log.drained = wakeDist
+	e.under = &undertaker{log: e.log, bench: e.bench, n: &l.n, redo: e.redone, seed: m.HashSeed, wake: wakeDist}
 	e.watch = newWatch(cfg.NoveltyMemory, cfg.TrapFloor, m.HashSeed, m.Novelty)
 	e.quotas = newQuotas(cfg, e.watch)
 	e.hosts = &hosts{bench: e.bench, cold: e.cold, rules: e.rules, newborn: e.newborn, live: e.live, quotas: e.quotas}
@@ -367,7 +369,7 @@ func (e *Engine) assemble(m *manifest) {
 		ledger: l, bench: e.bench, hosts: e.hosts, ready: e.ready, virt: e.virt, shelf: shelf{e.virt}, newborn: e.newborn,
 		under: e.under, gate: e.gate,
 		frontWant: &e.frontWant, wake: e.distWake, hungry: e.hungry, feed: wakeFeed, pending: e.sieve.Pending,
-		pagesOut: &e.pagesOut, seeded: &e.seeded, retryWait: cfg.RetryWait, finish: e.finish,
+		pagesOut: &e.pagesOut, seeded: &e.seeded, stall: stallWatch{wait: max(cfg.StallWait, 0)}, servers: e.servers, finish: e.finish,
 		siteItems: cfg.Rooms.SiteItems, peers: e.peers,
 		watch: e.watch, frontier: e.frontier, log: e.log, skipped: e.skipped, repeats: cfg.MaxPathRepeats, live: e.live,
 	}
@@ -432,17 +434,6 @@ func (e *Engine) begin(m *manifest, moreSeeds bool) error {
 		return err
 	}
 	return dropCatalogues(e.seams.FS, e.cfg.Dir, &e.points.last)
-}
-
-// stillOver says whether a finished crawl stays finished under today's limits.
-func (e *Engine) stillOver(m *manifest) bool {
-	switch m.Reason {
-	case reasonMaxPages, reasonMaxDisk, reasonMaxTime:
-		wall := time.Duration(m.WallSeconds * float64(time.Second))
-		return e.limits.reached(m.Counters.stored(), e.bytesStored(), wall) != ""
-	default:
-		return true
-	}
 }
 
 // Close lets go of everything. After Run it is the end of an orderly stop.

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// questionOver says that the crawl is over, by the hash of the agents that have all been calm at one moment, big endian in eight bytes; the answer is
-// as of questionCalm. Whoever is one of them takes it as it is, if it has given its word. Perhaps it has something to do again since, that was
+// questionOver says that the crawl is over, by the hash of the agents that have all been calm at one moment, big endian in eight bytes. One more byte says that the
+// crawl stalls, as no agent of the former version has it. The answer is as of questionCalm. Whoever is one of them takes it as it is, if it has given its word. Perhaps it has something to do again since, that was
 // to wait for longer than the crawl is willing to. One that has been killed meanwhile, and started again, has not: it may have lost what it
 // does once more.
 //
@@ -64,6 +64,9 @@ func (p *peers) unaware(ctx context.Context, aware map[string]bool) (who unaware
 	defer cancel()
 	c, known := p.circle.Load(), p.seam.Known()
 	question := binary.BigEndian.AppendUint64([]byte{questionOver}, c.hash())
+	if p.stalled.Load() {
+		question = append(question, 1)
+	}
 	for _, peer := range p.everybody(c) {
 		if peer.ID == p.seam.Self() || aware[peer.ID] || slices.ContainsFunc(known, func(k KnownPeer) bool { return k.State == PeerLeft && k.Peer == peer }) {
 			continue
@@ -98,10 +101,13 @@ func (p *peers) everybody(c *circle) []Peer {
 }
 
 // answerOver takes another agent's word for it that the crawl is over.
-func (p *peers) answerOver(view uint64) ([]byte, error) {
+func (p *peers) answerOver(view uint64, stalled bool) ([]byte, error) {
 	now := p.now()
 	switch {
 	case p.word.Load() && (view == now.View || now.Calm && p.wasOne(view)):
+		if stalled {
+			p.stalled.Store(true)
+		}
 		poke(p.told)
 	case p.untouched():
 		p.late.Store(true)

@@ -49,6 +49,7 @@ type fetchWorker struct {
 
 	hashSeed   uint64
 	maxPerHost int
+	giveUp     time.Duration
 	stopping   <-chan struct{} // closed when no new exchange may begin
 	pagesOut   *atomic.Int64
 	fetching   *atomic.Int64 // workers in an exchange
@@ -143,8 +144,8 @@ func (w *fetchWorker) visit(ctx context.Context, v *visit) error {
 			r.release.Unused = v.Items[i+1:]
 			continue
 		}
-		if site.lacksRules(now) {
-			if site.Rules == nil && site.RobotsTry >= robotsTries {
+		if site.lacksRules(now) || w.wantsProof(len(v.Items)-i) {
+			if site.Rules == nil && site.RobotsTry >= robotsTries && !site.Answered {
 				site.Fate = outcome.RobotsUnreachable
 				r.release.Kill = true
 				w.giveBack(&r, nil)
@@ -208,6 +209,7 @@ func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *Ite
 	if !w.blamed {
 		return w.putOff(ctx, r, p, raw)
 	}
+	own := w.isOwnFailure(p, o)
 	d := w.decide(r, p, o, it.Try)
 	if o == outcome.BlockedAddress || o == outcome.BlockedPort {
 		d.KillSite = !w.otherAddr(r)
@@ -215,8 +217,9 @@ func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *Ite
 	} else if o.Class() == outcome.ClassHost && w.otherAddr(r) {
 		d.KillSite = false
 	}
+	w.spare(r, p, o, own, &d)
 	if d.KillSite {
-		site.Fate = o
+		site.Fate = w.fateOf(o, p.Ended)
 		r.release.Kill = true
 		d.Retry = false
 	}
@@ -224,8 +227,10 @@ func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *Ite
 	f.siteDue, f.ipDue = r.release.SiteDue, r.release.IPDue
 	if d.Retry {
 		again := *it
-		again.Try++
-		r.release.Front = [][]byte{appendItem(nil, &again)}
+		if own {
+			again.Try++
+		}
+		w.tryLater(r, o, appendItem(nil, &again))
 	} else if p.HeadLen > 0 && (isPageStatus(p.Status) || isUnchanged(p, f)) {
 		f.first = site.Stored == 0
 		site.Stored++
@@ -335,6 +340,7 @@ func (w *fetchWorker) decide(r *returned, p *fetch.Page, o outcome.Outcome, try 
 	}
 	d := w.live.policy().Decide(a)
 	site.Failures, site.Strain = int16(min(d.SiteFailures, 1<<14)), d.SiteStrain
+	w.note(p, o, &a, &d)
 	r.visit.IPNote = d.IPStrain.Pack()
 	if d.IPStrain.Level > 0 {
 		w.ledger.n.ipsSlowed.Add(1)

@@ -68,7 +68,7 @@ func (l *limits) reached(pages, stored int64, wall time.Duration) string {
 const (
 	reasonComplete = "complete"
 	reasonLate     = "the crawl of the others was over when this agent came: run it again to crawl what is new in its seeds"
-	reasonRetry    = "nothing becomes fetchable within the retry wait"
+	reasonStalled  = "all sites with queued URLs fail or ask to slow down: run the same command again to go on"
 	reasonMaxPages = "max-pages reached"
 	reasonMaxDisk  = "max-disk reached"
 	reasonMaxTime  = "max-time reached"

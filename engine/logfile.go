@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"orbweaver/internal/vfs"
@@ -22,6 +23,8 @@ type logFile struct {
 	say  func(msg string, args ...any)
 	wake chan struct{} // capacity 1: there is much to be written
 
+	drained func() // called when lines were written; nil for none
+
 	mu      sync.Mutex
 	filling []byte
 	lost    int64 // lines dropped
@@ -33,6 +36,7 @@ type logFile struct {
 	rotate  int64      // size at which rotating is tried
 	writing []byte
 	failing bool
+	broken  atomic.Bool // as failing, for who does not hold writer
 	murmur  murmur
 }
 
@@ -74,6 +78,17 @@ func (l *logFile) dropped() int64 {
 	return l.lost
 }
 
+// hasRoom says that some hundred lines would find room. Who makes lines in bulk asks before, and waits for drained otherwise. A log that
+// cannot be written holds nobody up: its lines are lost and counted.
+func (l *logFile) hasRoom() bool {
+	if l.broken.Load() {
+		return true
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.filling) < logHold/4
+}
+
 // flush writes what there is. A failure is told, not returned: the log's own trouble never stops the crawl.
 func (l *logFile) flush() {
 	l.writer.Lock()
@@ -86,7 +101,12 @@ func (l *logFile) flush() {
 	if len(l.writing) == 0 {
 		return
 	}
-	if err := l.write(); err != nil {
+	err := l.write()
+	l.broken.Store(err != nil)
+	if l.drained != nil {
+		defer l.drained()
+	}
+	if err != nil {
 		l.failing = true
 		if n, ok := l.murmur.may(time.Now()); ok {
 			l.say("the crawl log cannot be written; the crawl goes on, and lines that find no room are lost",

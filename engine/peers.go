@@ -46,6 +46,7 @@ type peers struct {
 	epoch    time.Time // letters leave a whole number of periods after it
 
 	over     atomic.Bool   // all agents are done
+	stalled  atomic.Bool   // when the crawl is over: an agent has queued URLs, so that all agents stop as stalled
 	late     atomic.Bool   // the others were before this one had a part in the crawl
 	departed atomic.Bool   // this one has left for good
 	end      chan struct{} // closed when they know it

@@ -27,7 +27,7 @@ type purge struct {
 
 const (
 	purgeTime = 5 * time.Millisecond // of one step, which holds the cut's shared lock
-	purgeTake = 1024                 // items that are looked at one by one in one go
+	purgeTake = 256                  // items that are looked at one by one in one go
 )
 
 // ask begins a walk, or another one if one is under way.
@@ -45,7 +45,7 @@ func (p *purge) step(now time.Time) (more bool, err error) {
 		}
 		p.busy, p.chunk = true, 0
 	}
-	for end := time.Now().Add(purgeTime); p.busy && time.Now().Before(end); {
+	for end := time.Now().Add(purgeTime); p.busy && p.dist.under.log.hasRoom() && time.Now().Before(end); {
 		if len(p.sites) > 0 {
 			done, err := p.giveUp(p.sites[len(p.sites)-1])
 			if err != nil {
@@ -72,22 +72,12 @@ func (p *purge) giveUp(vs *visitState) (done bool, err error) {
 	drop := func(item []byte) { d.under.dropOf(key, item, outcome.Blocked) }
 	d.bench.Kill(vs, drop)
 	d.bench.Unpark(vs, func(s *Site) { s.Blocked, s.Fate = true, outcome.Blocked }) // at its Release, if it is leased
-	if d.under.redo.left.Load() > 0 {
-		n, err := d.shelf.take(vs, purgeTake, drop)
-		p.onDisk += int64(n)
-		if err != nil || n == purgeTake {
-			return false, err
-		}
-	}
-	n, err := d.shelf.drop(vs)
-	if n > 0 {
-		d.ledger.n.finish(outcome.Blocked, int64(n))
-		p.onDisk += int64(n)
-	}
-	if err != nil {
+	n, err := d.shelf.take(vs, purgeTake, drop)
+	p.onDisk += int64(n)
+	d.bench.SetOnDisk(vs, d.shelf.len(vs))
+	if err != nil || n == purgeTake {
 		return false, err
 	}
-	d.bench.SetOnDisk(vs, 0)
 	p.given++
 	return true, nil
 }

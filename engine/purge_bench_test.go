@@ -40,7 +40,16 @@ func purgeRig(tb testing.TB, hostCount, out, urls int) *distributor {
 	b := workbench.New[Site](workbench.Options{MemoryMax: 1 << 40})
 	n := new(counters)
 	rules := &hostRules{fs: vfs.Disk(), dir: dir, say: slog.New(slog.DiscardHandler)}
-	under := &undertaker{bench: b, n: n, redo: newRedone(), wake: func() {}}
+	log, err := openCrawlLog(vfs.Disk(), dir+"/logs", func(string, ...any) {})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := log.close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	under := &undertaker{log: log, bench: b, n: n, redo: newRedone(), wake: func() {}}
 	d := &distributor{
 		ledger: &ledger{}, bench: b, virt: virt, shelf: shelf{virt}, frontWant: new(atomic.Int64), newborn: newSiteQueue(), under: under,
 		wake: make(chan struct{}, 1), feed: func() {},
@@ -92,6 +101,9 @@ func runPurge(tb testing.TB, d *distributor) (took, longest time.Duration) {
 			tb.Fatal(err)
 		}
 		longest = max(longest, time.Since(step))
+		if !d.under.log.hasRoom() {
+			d.under.log.flush()
+		}
 	}
 	return time.Since(began), longest
 }

@@ -172,6 +172,9 @@ func (r *rebuilder) record(file string, rec *warc.RecordRead, at warc.Position) 
 		}
 	}
 	r.postpone(&c)
+	if c.Outcome.Class() == outcome.ClassAnswer {
+		r.bench.WithSite(r.siteOf(c.url), func(s *Site) { s.Answered = true })
+	}
 	if r.forRobots(&c) {
 		n.robotsFetched.Add(1)
 		r.crawlDelay(&c)

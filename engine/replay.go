@@ -126,13 +126,29 @@ func (r *replayer) entry(e *journalEntry, rec *record) error {
 	return r.postpone(e, rec)
 }
 
-// postpone restores the due times that the attempt set.
+// postpone restores the due times that the attempt set, and what it said of its site. A site that asked to slow down is left alone until then.
 func (r *replayer) postpone(e *journalEntry, rec *record) error {
-	if !rec.stored || e.SiteDue == 0 {
+	if !rec.stored {
 		return nil
 	}
+	class, bench := e.Outcome.Class(), r.engine.bench
+	if e.SiteDue == 0 && class != outcome.ClassAnswer {
+		return nil
+	}
+	due := nanosFrom(r.clock.now, e.SiteDue)
 	return r.site(rec.url, func(vs *visitState) {
-		r.engine.bench.Postpone(vs, nanosFrom(r.clock.now, e.SiteDue), nanosFrom(r.clock.now, e.IPDue))
+		bench.WithSite(vs, func(s *Site) {
+			switch class {
+			case outcome.ClassAnswer:
+				s.answered(e.Kind == journalRobots)
+			case outcome.ClassBusy:
+				s.failed(e.Outcome, r.clock.now, due)
+			default:
+			}
+		})
+		if e.SiteDue != 0 {
+			bench.Postpone(vs, due, nanosFrom(r.clock.now, e.IPDue))
+		}
 	})
 }
 

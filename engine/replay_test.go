@@ -9,6 +9,7 @@ import (
 	"orbweaver/engine/seen"
 	"orbweaver/internal/vfs"
 	"orbweaver/sieve"
+	"orbweaver/workbench"
 )
 
 // A long journal is replayed with the map of payloads tended, entry by entry: its merges are done before an insertion has to
@@ -43,6 +44,9 @@ func TestReplayTendsTheMapOfPayloads(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := &Engine{ledger: &ledger{seen: open()}, sieve: s, redone: newRedone(), limits: new(limits), frontier: new(Frontier)}
+	e.bench = workbench.New[Site](workbench.Options{})
+	e.bench.GetOrAdd([]byte("http://a.test"))
+	e.hosts = &hosts{bench: e.bench}
 	r := &replayer{engine: e}
 	n := 0
 	for ; e.ledger.seen.Stats().Merges < 3 && n < most; n++ {

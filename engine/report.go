@@ -20,6 +20,7 @@ const (
 	StatePaused   State = "paused"
 	StateFinished State = "finished"
 	StateStopped  State = "stopped"
+	StateStalled  State = "stalled" // only sites in trouble have queued URLs; the crawl can be resumed
 	StateFailed   State = "failed"
 )
 
@@ -104,7 +105,10 @@ type Report struct {
 	LocalFaults   int64   `json:"local_faults"`   // connections and questions of this run that this machine had no means for
 	DiskPauses    int64   `json:"disk_pauses"`    // of this run, since the disk was full
 	Waiting       string  `json:"waiting"`        // what limits the crawl now, in one line
-	Written       string  `json:"written"`
+
+	Trouble *TroubleReport `json:"trouble,omitempty"` // nil unless all queued URLs are of sites in trouble
+
+	Written string `json:"written"`
 }
 
 // Opening says how the Open went.
@@ -164,6 +168,14 @@ func (e *Engine) Report() Report {
 	r.LocalFaults, _ = e.scarce.now(time.Now())
 	r.URLsInFlight = min(e.pagesOut.Load()+e.fetching.Load(), max(c.Admitted-c.Finished(), 0))
 	r.URLsQueued = c.Admitted - c.Finished() - r.URLsInFlight
+	if state == StateRunning {
+		r.Trouble = e.dist.troubleNow(r.URLsQueued)
+	}
+	e.mu.Lock()
+	if e.stalled != nil {
+		r.Trouble = e.stalled
+	}
+	e.mu.Unlock()
 	for o := range outcome.Count {
 		if n := c.Outcomes[o]; n > 0 {
 			r.Outcomes[outcome.Outcome(o).String()] = n
@@ -217,7 +229,7 @@ func (e *Engine) waiting() string {
 
 func (e *Engine) waitingMost() string {
 	switch state, _ := e.state(); state {
-	case StateFinished, StateStopped, StateFailed:
+	case StateFinished, StateStopped, StateStalled, StateFailed:
 		return waitingFor(state)
 	}
 	if _, need := e.ledger.disk.full(); need > 0 {
@@ -250,6 +262,8 @@ func (e *Engine) waitingMost() string {
 		return "the name servers: none of them answers"
 	case e.newborn.Len() > 0:
 		return fmt.Sprintf("the name system: %d sites have no address yet", e.newborn.Len())
+	case !e.dist.stall.ends().IsZero():
+		return e.dist.troubleNow(e.queued()).String()
 	case ok:
 		return "politeness: the next site is due in " + next.Sub(now).Round(time.Millisecond).String()
 	case e.sieve.Pending() > 0:
@@ -258,6 +272,9 @@ func (e *Engine) waitingMost() string {
 		return "responses on their way"
 	}
 }
+
+// queued is the number of URLs without an outcome.
+func (e *Engine) queued() int64 { return e.ledger.n.admitted.Load() - e.ledger.n.finished.Load() }
 
 // waitingFor is what a crawl waits for that has ended.
 func waitingFor(s State) string { return "nothing: the crawl is " + string(s) }

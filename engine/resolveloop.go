@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/zeebo/xxh3"
+
 	"orbweaver/dnsres"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/outcome"
@@ -25,11 +27,14 @@ type resolveLoop struct {
 	scarce   *scarcity
 	allowed  func(netip.AddrPort) error // may it be connected to; nil if everything may
 	feed     func()
+	giveUp   time.Duration
+	hashSeed uint64
 	wake     func() // of the distributor
 }
 
 const (
-	nameTries      = 8                // failures of the name servers before a site is given up, an hour after the first
+	nameTries      = 7                // failures of the name servers before a site is given up that has never answered: three quarters of an hour
+	nameWaitMost   = time.Hour        // longest wait after a failure
 	nameWaitMin    = 10 * time.Second // least wait after a failure; mostly it is the resolver that says how long
 	nameWaitOutage = 10 * time.Second // wait while all name servers are down: nobody is blamed
 )
@@ -76,7 +81,7 @@ func (l *resolveLoop) settle(vs *visitState, ans dnsres.Answer) {
 	case ans.Err == nil && len(ans.Addrs) > 0:
 		addrs, fate := l.reachable(vs, ans.Addrs)
 		if len(addrs) == 0 {
-			l.under.Bury(vs, fate)
+			l.failed(vs, now, ans.Expires, fate)
 			return
 		}
 		if !l.bench.Addr(vs).IsValid() && !l.quotas.place(addrs[0]) {
@@ -85,7 +90,7 @@ func (l *resolveLoop) settle(vs *visitState, ans dnsres.Answer) {
 		}
 		l.bench.WithSite(vs, func(s *Site) {
 			s.setAddrs(addrs, ans.Expires)
-			s.NameFails = 0
+			s.nameFound()
 		})
 		l.bench.Place(vs, addrs[0], now)
 		l.feed()
@@ -93,29 +98,41 @@ func (l *resolveLoop) settle(vs *visitState, ans dnsres.Answer) {
 		l.scarce.meet(now, ans.Err.Error())
 		l.bench.Defer(vs, now.Add(scarceWait))
 	case ans.Err == nil, errors.Is(ans.Err, dnsres.ErrNotFound):
-		l.under.Bury(vs, outcome.NameNotFound)
+		l.failed(vs, now, ans.Expires, outcome.NameNotFound)
+	case outage:
+		l.bench.WithSite(vs, (*Site).nameWaits)
+		l.bench.Defer(vs, now.Add(nameWaitOutage))
 	default:
-		l.postpone(vs, now, ans.Expires, outage)
+		l.failed(vs, now, ans.Expires, outcome.NameFault)
 	}
 }
 
-// postpone lets a site wait for the name servers to recover, until the resolver asks them again.
-func (l *resolveLoop) postpone(vs *visitState, now, again time.Time, outage bool) {
-	if outage {
-		l.bench.WithSite(vs, func(s *Site) { s.NameFails = max(s.NameFails, 1) })
-		l.bench.Defer(vs, now.Add(nameWaitOutage))
-		return
-	}
-	var fails int8
+// failed gives a site up that has no address, or lets it wait, at least until the resolver asks again. A site that has answered before
+// waits ever longer, for --give-up at most; one that has not waits only for name servers that fail, which say nothing about the name.
+func (l *resolveLoop) failed(vs *visitState, now, again time.Time, why outcome.Outcome) {
+	var fails int
+	var answered, overdue bool
 	l.bench.WithSite(vs, func(s *Site) {
-		s.NameFails++
-		fails = s.NameFails
+		fails = s.nameFailed(why, now)
+		answered, overdue = s.Answered, s.failedFor(now) >= l.giveUp
 	})
-	if fails >= nameTries {
-		l.under.Bury(vs, outcome.NameFault)
+	switch {
+	case answered && overdue:
+		l.under.Bury(vs, outcome.GivenUp)
+		return
+	case !answered && (why != outcome.NameFault || fails >= nameTries):
+		l.under.Bury(vs, why)
 		return
 	}
-	if least := now.Add(nameWaitMin); again.Before(least) {
+	wait := nameWaitMin
+	if answered {
+		for n := 1; n < fails && wait < nameWaitMost; n++ {
+			wait *= 2
+		}
+		wait = min(wait, nameWaitMost)
+		wait += wait / 4 * time.Duration(xxh3.HashSeed(l.bench.AppendKey(nil, vs), l.hashSeed+uint64(fails))%256) / 256 // not all at once
+	}
+	if least := now.Add(wait); again.Before(least) {
 		again = least
 	}
 	l.bench.Defer(vs, again)

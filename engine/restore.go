@@ -124,7 +124,7 @@ func (e *Engine) putBack(key, item []byte) error {
 	}
 	return e.hosts.meet(key, func(vs *visitState) {
 		if !e.bench.PushFront(vs, item) {
-			e.ledger.n.finish(outcome.SiteGone, 1)
+			e.under.drop(key, item, outcome.SiteGone)
 		}
 	})
 }

@@ -17,14 +17,15 @@ import (
 //
 // A copy is good for 24 hours and never longer. It is asked for again before it ends, so that a server that is down for an hour
 // or two at that time is no loss: the copy serves on meanwhile. After its end nothing is allowed until there is a new one. A site that
-// cannot give one in some eight attempts is given up, and what was queued for it has the outcome RobotsUnreachable. What the RFC lets
+// has never answered, and does not give one in seven attempts, is given up, and its queued URLs have the outcome RobotsUnreachable. A site that
+// has answered before keeps its queue and is asked again every half hour (trouble.go). What the RFC lets
 // a crawler do after 30 days, to take such a site for one without rules, this one never does.
 
 const (
 	robotsLife    = 24 * time.Hour   // a copy is good for this long
 	robotsHopsMax = 5                // redirects followed
 	robotsQuick   = 3                // attempts in a row, spaced by the retry policy
-	robotsTries   = 8                // attempts before the site is given up
+	robotsTries   = 7                // attempts before a site is given up that has never answered: half an hour
 	robotsWait    = 2 * time.Minute  // after the quick attempts; doubles
 	robotsEarly   = 2 * time.Hour    // so long before its end a copy is asked for again
 	robotsAgain   = 30 * time.Minute // and then in such steps, while the server does not answer
@@ -138,6 +139,10 @@ func (w *fetchWorker) robotsFetch(ctx context.Context, r *returned, origin, raw 
 		}
 	case o.Class() == outcome.ClassAnswer && !isPageStatus(p.Status):
 		v.rules = w.rules.share(robots.AllowAll())
+	case p.ProxyDown:
+		if v = nil; raw != nil {
+			r.release.Front = [][]byte{raw}
+		}
 	case raw != nil && d.Retry:
 		again := *it
 		again.Try++
@@ -212,11 +217,12 @@ func (w *fetchWorker) robotsSettle(r *returned, v *robotsVerdict, o outcome.Outc
 		return
 	}
 	switch {
-	case kill, site.RobotsTry >= robotsTries:
+	case !site.Answered && (kill || site.RobotsTry >= robotsTries), w.isOverdue(now):
 		site.Fate = outcome.RobotsUnreachable
 		if o.Class() == outcome.ClassHost {
 			site.Fate = o
 		}
+		site.Fate = w.fateOf(site.Fate, now)
 		r.release.Kill = true
 	default:
 		if due := now.Add(robotsPause(site.RobotsTry)); due.After(r.release.SiteDue) {

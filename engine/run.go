@@ -193,7 +193,7 @@ func (e *Engine) startIntake(ctx context.Context, g *failGroup) error {
 		r := &resolveLoop{
 			ledger: e.ledger, quotas: e.quotas, bench: e.bench, newborn: e.newborn, under: e.under, resolver: e.seams.Resolver, names: names,
 			servers: e.servers, scarce: e.scarce,
-			allowed: e.seams.Allowed, feed: func() { poke(e.feedWake) }, wake: func() { poke(e.distWake) },
+			giveUp: e.cfg.GiveUp, hashSeed: e.frontier.hashSeed, allowed: e.seams.Allowed, feed: func() { poke(e.feedWake) }, wake: func() { poke(e.distWake) },
 		}
 		g.Go("resolve", func() error { return r.run(ctx) })
 	}
@@ -206,6 +206,9 @@ func (e *Engine) startIntake(ctx context.Context, g *failGroup) error {
 		if due := time.Now().Add(max(p.HostDelay, p.IPDelay)); due.After(f.notBefore) {
 			f.notBefore = due
 		}
+	}
+	if e.resumed > 0 {
+		e.dist.tryAllAgain(time.Now())
 	}
 	g.Go("feed", func() error { return f.run(ctx) })
 	g.Go("distribute", func() error { return e.dist.run(ctx) })
@@ -321,7 +324,7 @@ func (e *Engine) newFetchWorker(id int) *fetchWorker {
 		fetcher: fetch.NewFetcher(e.cfg.Fetch, e.seams.Dialer, e.pool), decoder: fetch.NewDecoder(fetch.DecoderOptions{}),
 		rules: e.rules, aloft: e.aloft, redone: e.redone, log: e.log, live: e.live, lists: e.filters.lists, jars: e.jars, held: e.held,
 		scarce: e.scarce, network: e.network, quotas: e.quotas, peers: e.peers, proxy: e.cfg.ProxyMode, hashSeed: e.frontier.hashSeed, maxPerHost: e.cfg.MaxPerHost, stopping: e.stopping,
-		pagesOut: &e.pagesOut, fetching: &e.fetching, clamps: e.clamps,
+		pagesOut: &e.pagesOut, fetching: &e.fetching, clamps: e.clamps, giveUp: e.cfg.GiveUp,
 		posting: newPosting(nil),
 	}
 }
@@ -400,8 +403,12 @@ func (e *Engine) conclude(ctx, abort context.Context, err error) error {
 	case err != nil:
 	case reason == reasonSignal, reason == reasonLost, reason == reasonLate:
 		state = StateStopped
-	case reason == reasonRetry:
-		err = e.dist.abandon()
+	case reason == reasonStalled:
+		state = StateStalled
+		t := e.dist.tellTrouble(e.seams.Log.Warn)
+		e.mu.Lock()
+		e.stalled = t
+		e.mu.Unlock()
 	}
 	if err == nil {
 		err = e.patiently(ctx, e.ledger.writer.Close)

@@ -18,17 +18,38 @@ import (
 // a pointer, and times are numbers.
 type Site struct {
 	Rules      *robots.Rules // nil until robots.txt has been asked for; shared: see rulesPool
-	others     *[]netip.Addr // addresses of the name, the one in use first; nil if it has but one. Never changed, only replaced
+	rare       *rareFacts    // nil for none; shared by copies of the Site, so it is replaced and never changed
 	addrUntil  int64         // when the name is to be resolved again, in Unix ns; 0 for never
 	rulesUntil uint32        // when the rules are to be asked for again (RFC 9309: 24 h at most), in Unix s
 	Stored     int32         // pages stored, for --max-per-host
 	Failures   int16         // consecutive failures of exchanges
 	Strain     politeness.Strain
-	NameFails  int8            // consecutive failures of the name system
 	RobotsTry  int8            // attempts at robots.txt since the last success
+	Answered   bool            // the server has given an answer at some time (trouble.go)
 	Denied     bool            // Rules say no because robots.txt cannot be had
 	Blocked    bool            // by the operator
 	Fate       outcome.Outcome // why it was given up
+}
+
+// rareFacts are what the engine keeps of few sites only.
+type rareFacts struct {
+	addrs   []netip.Addr // of the name, the one in use first; nil if it has but one
+	trouble trouble      // zero for a site that answers
+}
+
+// addrs are the addresses of the name, the one in use first; nil if it has but one. They are not changed.
+func (s *Site) addrs() []netip.Addr {
+	if s.rare == nil {
+		return nil
+	}
+	return s.rare.addrs
+}
+
+// setRare replaces the rare facts.
+func (s *Site) setRare(addrs []netip.Addr, t trouble) {
+	if s.rare = nil; addrs != nil || t != (trouble{}) {
+		s.rare = &rareFacts{addrs, t}
+	}
 }
 
 // setRules takes rules that hold until then.
@@ -55,11 +76,11 @@ func (s *Site) dropRules(now time.Time) {
 
 // setAddrs takes the addresses of the name, of which the first is used, and what they are good for: zero for ever.
 func (s *Site) setAddrs(addrs []netip.Addr, until time.Time) {
-	addrs = addrs[:min(len(addrs), siteAddrsMax)]
-	s.others, s.addrUntil = nil, unixNano(until)
-	if len(addrs) > 1 {
-		s.others = &addrs
+	addrs, s.addrUntil = addrs[:min(len(addrs), siteAddrsMax)], unixNano(until)
+	if len(addrs) < 2 {
+		addrs = nil
 	}
+	s.setRare(addrs, s.trouble())
 }
 
 // addrsStale says that the name is to be resolved again, as lacksRules does of rules. No answer is good for a day.
@@ -69,29 +90,24 @@ func (s *Site) addrsStale(now time.Time) bool {
 
 // addrCount is how many addresses the name has.
 func (s *Site) addrCount() int {
-	if s.others == nil {
-		return 1
-	}
-	return len(*s.others)
+	return max(len(s.addrs()), 1)
 }
 
 // turnAddr puts the address in use behind the others, and returns the next one. There must be more than one.
 func (s *Site) turnAddr() netip.Addr {
-	all := *s.others
+	all := s.addrs()
 	turned := append(slices.Clone(all[1:]), all[0])
-	s.others = &turned
+	s.setRare(turned, s.trouble())
 	return turned[0]
 }
-
-// answers says that the last that was heard of the site was no failure and no request to slow down.
-func (s *Site) answers() bool { return s.Failures == 0 && s.NameFails == 0 && !s.Denied }
 
 // siteAddrsMax is how many addresses a site has at most: the snapshot's reader takes no more.
 const siteAddrsMax = 1024
 
 const (
-	siteVersion    = 3
-	siteUnstrained = 2 // the version before: without the strain
+	siteVersion    = 4
+	siteTroubled   = 3 // the version before: without Answered and without most of the trouble
+	siteUnstrained = 2 // before that: without the strain
 )
 
 // The flags of a Site's snapshot form.
@@ -99,6 +115,7 @@ const (
 	siteHasRules = 1 << iota
 	siteDenied
 	siteBlocked
+	siteAnswered
 )
 
 // NewSite is a site whose robots.txt and name are known, for who measures what sites cost.
@@ -121,21 +138,21 @@ func AppendSite(dst []byte, s *Site) []byte {
 	if s.Blocked {
 		flags |= siteBlocked
 	}
+	if s.Answered {
+		flags |= siteAnswered
+	}
+	t := s.trouble()
 	dst = append(dst, siteVersion, flags, byte(s.Fate), byte(s.RobotsTry))
 	dst = binary.AppendVarint(dst, int64(s.Stored))
 	dst = binary.AppendVarint(dst, int64(s.Failures))
-	dst = binary.AppendVarint(dst, int64(s.NameFails))
+	dst = t.append(dst)
 	dst = append(dst, byte(s.Strain))
 	dst = binary.AppendUvarint(dst, uint64(s.rulesUntil))
 	dst = binary.AppendVarint(dst, s.addrUntil)
-	if s.others == nil {
-		dst = append(dst, 0)
-	} else {
-		dst = binary.AppendUvarint(dst, uint64(len(*s.others)))
-		for _, a := range *s.others {
-			b := a.AsSlice()
-			dst = append(append(dst, byte(len(b))), b...)
-		}
+	dst = binary.AppendUvarint(dst, uint64(len(s.addrs())))
+	for _, a := range s.addrs() {
+		b := a.AsSlice()
+		dst = append(append(dst, byte(len(b))), b...)
 	}
 	if s.Rules != nil {
 		dst = s.Rules.Append(dst)
@@ -201,29 +218,31 @@ func SiteReader() func(b []byte) (Site, error) {
 
 // decodeSite reads what AppendSite wrote; pool holds equal rules once.
 func decodeSite(b []byte, pool *rulesPool) (Site, error) {
-	if len(b) < 4 || b[0] != siteVersion && b[0] != siteUnstrained {
+	if len(b) < 4 || b[0] < siteUnstrained || b[0] > siteVersion {
 		return Site{}, errSite
 	}
 	flags := b[1]
 	s := Site{
-		Denied: flags&siteDenied != 0, Blocked: flags&siteBlocked != 0,
+		Answered: flags&siteAnswered != 0, Denied: flags&siteDenied != 0, Blocked: flags&siteBlocked != 0,
 		Fate: outcome.Outcome(b[2]), RobotsTry: int8(b[3]),
 	}
 	r := siteForm{b: b[4:]}
 	s.Stored = int32(r.varint())
 	s.Failures = int16(r.varint())
-	s.NameFails = int8(r.varint())
-	if b[0] == siteVersion {
+	t := r.trouble(b[0])
+	if b[0] > siteUnstrained {
 		s.Strain = politeness.Strain(r.byte())
 	}
 	s.rulesUntil = uint32(r.uvarint(math.MaxUint32))
 	s.addrUntil = r.varint()
 	if n := r.uvarint(siteAddrsMax); n > 0 && !r.bad {
-		others := make([]netip.Addr, 0, min(n, 16))
+		addrs := make([]netip.Addr, 0, min(n, 16))
 		for ; n > 0 && !r.bad; n-- {
-			others = append(others, r.addr())
+			addrs = append(addrs, r.addr())
 		}
-		s.others = &others
+		s.setRare(addrs, t)
+	} else {
+		s.setRare(nil, t)
 	}
 	if r.bad || (flags&siteHasRules == 0) != (len(r.b) == 0) {
 		return Site{}, errSite
@@ -233,6 +252,9 @@ func decodeSite(b []byte, pool *rulesPool) (Site, error) {
 		if s.Rules, err = pool.decode(r.b); err != nil {
 			return Site{}, errors.Join(errSite, err)
 		}
+	}
+	if b[0] < siteVersion { // which did not say so: rules and pages come from an answer
+		s.Answered = s.Rules != nil || s.Stored > 0 || s.Failures < 0
 	}
 	return s, nil
 }

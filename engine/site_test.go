@@ -19,7 +19,8 @@ func TestASiteComesBackFromItsForm(t *testing.T) {
 	many.setRules(rules, now.Add(time.Hour))
 	for _, s := range []Site{
 		{}, many, NewSite(rules, now, now),
-		{Stored: 7, Failures: -3, NameFails: 2, Strain: 200, RobotsTry: -1, Denied: true, Blocked: true, Fate: outcome.NameNotFound},
+		{Stored: 7, Failures: -3, Strain: 200, RobotsTry: -1, Answered: true, Denied: true, Blocked: true, Fate: outcome.NameNotFound},
+		{rare: &rareFacts{trouble: trouble{since: 1e9, last: 1e9 + 9, back: 2e9, row: 300, names: 7, why: outcome.Refused}}},
 	} {
 		form := AppendSite(nil, &s)
 		got, err := SiteReader()(form)
@@ -34,14 +35,19 @@ func TestASiteComesBackFromItsForm(t *testing.T) {
 	}
 }
 
-// A crawl that was begun before sites had a strain goes on.
-func TestASiteOfTheFormBeforeIsRead(t *testing.T) {
-	s := Site{Stored: 7, Failures: -3, NameFails: 2, Blocked: true}
+// A crawl that an earlier version began goes on: a site with pages has answered, whatever its form says.
+func TestASiteOfAnEarlierFormIsRead(t *testing.T) {
+	s := Site{Stored: 7, Failures: -3, Blocked: true, rare: &rareFacts{trouble: trouble{names: 2}}}
 	form := AppendSite(nil, &s)
-	form = append(form[:7:7], form[8:]...) // head, three numbers of a byte each, and the strain
-	form[0] = siteUnstrained
-	if got, err := SiteReader()(form); err != nil || !reflect.DeepEqual(got, s) {
-		t.Errorf("%+v, %v", got, err)
+	troubled := append(form[:7:7], form[12:]...) // head, three numbers of a byte each; without the trouble but the failures of the name
+	troubled[0] = siteTroubled
+	unstrained := append(troubled[:7:7], troubled[8:]...)
+	unstrained[0] = siteUnstrained
+	s.Answered = true
+	for _, form := range [][]byte{troubled, unstrained} {
+		if got, err := SiteReader()(form); err != nil || !reflect.DeepEqual(got, s) {
+			t.Errorf("%+v, %v", got, err)
+		}
 	}
 }
 

@@ -52,7 +52,8 @@ func appendSiteMove(dst, key []byte, due time.Duration, state []byte, now time.T
 // appendKnown appends what is worth to be known of a site elsewhere; nothing if nothing is. Its name is resolved again there, and what
 // an operator said of it is said to each agent.
 func appendKnown(dst []byte, s *Site, now time.Time) []byte {
-	known := Site{Stored: s.Stored, Failures: s.Failures, Strain: s.Strain, RobotsTry: s.RobotsTry, Denied: s.Denied}
+	known := Site{Stored: s.Stored, Failures: s.Failures, Strain: s.Strain, RobotsTry: s.RobotsTry, Answered: s.Answered, Denied: s.Denied}
+	known.setRare(nil, s.trouble().ages(now))
 	if left := int64(s.rulesUntil) - now.Unix(); s.Rules != nil && left > 0 && s.Rules.Size() <= siteMoveRules {
 		known.Rules, known.rulesUntil = s.Rules, uint32(left)
 	}
@@ -156,6 +157,10 @@ func aged(letter []byte, now time.Time) []byte {
 // takeOver takes what another agent knew of a site, whose rules are good for so long yet. Of what both know the stricter holds, so that it
 // may come twice, or late.
 func (s *Site) takeOver(known *Site, life time.Duration, now time.Time) {
+	if !s.Answered && s.trouble() == (trouble{}) { // else who asks it knows better
+		s.setRare(s.addrs(), known.trouble())
+	}
+	s.Answered = s.Answered || known.Answered
 	s.dropRules(now)
 	until := now.Add(min(life, robotsLife))
 	switch {
@@ -211,6 +216,7 @@ func (p *peers) keepSite(move *siteMove, m postmark) error {
 		due = now.Add(min(move.due, dueMax))
 	}
 	life := time.Duration(known.rulesUntil)*time.Second - move.age - m.aged
+	known.setRare(nil, known.trouble().fromAges(now, move.age+m.aged))
 	if known.Rules != nil && !p.hosts.rules.mayTake(known.Rules) {
 		known.Rules = nil
 	}

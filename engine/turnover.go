@@ -78,3 +78,14 @@ func (e *Engine) carryDues(m *manifest) error {
 	})
 	return nil
 }
+
+// stillOver says whether a finished crawl stays finished under today's limits.
+func (e *Engine) stillOver(m *manifest) bool {
+	switch m.Reason {
+	case reasonMaxPages, reasonMaxDisk, reasonMaxTime:
+		wall := time.Duration(m.WallSeconds * float64(time.Second))
+		return e.limits.reached(m.Counters.stored(), e.bytesStored(), wall) != ""
+	default:
+		return true
+	}
+}

@@ -6,9 +6,10 @@ import (
 	"orbweaver/engine/outcome"
 )
 
-// undertaker gives sites up: what was queued for them gets its outcome, the part in memory at once and the part on
-// disk by the distributor, who alone may touch the virtualizer.
+// undertaker gives sites up: each of their queued URLs gets its outcome, and its line in the crawl log; those in memory at once, those on
+// disk by the distributor, who alone may touch the virtualizer, as fast as the log is written.
 type undertaker struct {
+	log   *crawlLog
 	bench *bench
 	n     *counters
 	redo  *redone
@@ -24,7 +25,8 @@ type undertaker struct {
 // is given up when its Visit comes back.
 func (u *undertaker) Bury(vs *visitState, fate outcome.Outcome) {
 	u.bench.WithSite(vs, func(s *Site) { s.Fate = fate })
-	u.bench.Kill(vs, func(item []byte) { u.drop(item, fate) })
+	site := u.bench.AppendKey(nil, vs)
+	u.bench.Kill(vs, func(item []byte) { u.drop(site, item, fate) })
 	u.Dig(vs)
 }
 
@@ -40,13 +42,14 @@ func (u *undertaker) dropOf(site, item []byte, fate outcome.Outcome) {
 			}
 		}
 	}
-	u.drop(item, fate)
+	u.drop(site, item, fate)
 }
 
 // drop gives one queued item of a dead site its outcome. It runs under the bench's lock and must not call the bench.
-func (u *undertaker) drop(item []byte, fate outcome.Outcome) {
+func (u *undertaker) drop(site, item []byte, fate outcome.Outcome) {
 	it := mustItem(item)
 	if it.RobotsOf == nil {
+		u.log.refusal(append(append([]byte(nil), site...), it.Rest...), &it, fate, 0)
 		u.n.finish(fate, 1)
 		return
 	}

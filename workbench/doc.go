@@ -27,7 +27,7 @@
 //	idle, dead ---- Evict ---> not here ---- Admit ---> idle, dead
 //
 // Something can be fetched now if and only if the head of the outer heap is due: NextDue. Equal due times go by the
-// number of the site, so sites never visited come in the order in which they were found, while none is evicted. Due times never go back. They are compared
+// number of the site, so sites never visited come in the order in which they were found, while none is evicted. Due times never go back, except by Hasten. They are compared
 // by the monotonic clock where now has one.
 //
 // In memory a site is a record of fixed size in a chunk that never moves, known by its number; keys, entries, heaps and the

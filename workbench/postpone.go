@@ -2,6 +2,21 @@ package workbench
 
 import "time"
 
+// Hasten brings the due time of a site forward to due, if it is later, for a wait that the caller imposed and does not need any more. It does
+// nothing to a leased site. It is the one method that moves a due time back.
+func (w *Workbench[S]) Hasten(vs *VisitState[S], due time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := w.of(vs)
+	until := w.clock.offset(due)
+	if s.has(flagLeased) || s.due <= until {
+		return
+	}
+	w.touch(s)
+	s.due = until
+	w.settle(s, s.state())
+}
+
 // Anchor says of a workbench that was just loaded that now is the moment at which the clock that its due times were written
 // by shows was. Without it the wall clock is believed.
 func (w *Workbench[S]) Anchor(now, was time.Time) {

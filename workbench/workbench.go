@@ -168,23 +168,35 @@ func (w *Workbench[S]) NextDeferred() (time.Time, bool) {
 	return w.clock.time(w.waiting.top().due), true
 }
 
-// Soon says whether anything can come of the bench until limit: a Visit is out, a site wants a refill, or something is
-// due by then, on the bench or deferred. A Waiting site that is worth the wait counts however late it is due; worth is
-// called under the lock, and only if nothing else is soon. All of it is one look: sites go round.
-func (w *Workbench[S]) Soon(limit time.Time, worth func(*S) bool) bool {
+// Any says whether is holds for a site that has items in memory, or waits to be resolved again. Of a leased site it is asked about the Site
+// as it was when its Visit went out. is runs under the bench's lock: it must be short and must not call the bench.
+func (w *Workbench[S]) Any(is func(*S) bool) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	until := w.clock.offset(limit)
-	switch {
-	case w.states[Leased] > 0, w.refillAt < len(w.refill):
-		return true
-	case w.outer.dueBy(until), w.waiting.dueBy(until):
-		return true
+	for _, n := range w.waiting {
+		if is(&w.sites.at(n.id).data) {
+			return true
+		}
 	}
 	for _, ip := range w.outer {
 		for _, site := range *w.heaps.at(w.entries.at(ip.id).sites) {
-			if worth(&w.sites.at(site.id).data) {
+			if is(&w.sites.at(site.id).data) {
 				return true
+			}
+		}
+	}
+	for n := range w.leases.last {
+		if l := w.leases.at(n + 1); l.id != 0 {
+			s := w.sites.at(l.site)
+			if is(&s.data) {
+				return true
+			}
+			if e := w.entries.at(s.entry); e.sites != 0 { // the others of its IP, which is not on the bench
+				for _, other := range *w.heaps.at(e.sites) {
+					if is(&w.sites.at(other.id).data) {
+						return true
+					}
+				}
 			}
 		}
 	}

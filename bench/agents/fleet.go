@@ -71,7 +71,7 @@ func (f *fleet) args(a *agent) []string {
 	args := []string{
 		"crawl", "--dir", a.dir, "--seeds", f.web.Seeds, "--proxy", a.proxy, "--resolver", fmt.Sprintf("hashed:%d", f.web.Where.IPs),
 		"--host-delay", f.p.pace.HostDelay.String(), "--ip-delay", f.p.pace.IPDelay.String(), "--fetchers", fmt.Sprint(f.p.fetchers),
-		"--retry-wait", "10s", "--contact", contactOf(a.id), "--progress", "none",
+		"--stall-wait", "10s", "--contact", contactOf(a.id), "--progress", "none",
 		"--workbench-memory", "32MiB", "--cache-memory", "8MiB", "--sieve-memory", "8MiB", "--seen-memory", "16MiB", "--novelty-memory", "4MiB",
 	}
 	if f.parted != nil {

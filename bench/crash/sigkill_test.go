@@ -83,7 +83,7 @@ func serve(t *testing.T, program string, seed uint64) *served {
 	})
 	s.args = append([]string{
 		"crawl", "--dir", s.dir, "--proxy", "http://" + web.ProxyAddr().String(), "--resolver", fmt.Sprintf("hashed:%d", w.Config().IPs),
-		"--host-delay", killPolite.String(), "--ip-delay", killPoliteIP.String(), "--retry-wait", "30s", "--checkpoint", "1s",
+		"--host-delay", killPolite.String(), "--ip-delay", killPoliteIP.String(), "--stall-wait", "30s", "--checkpoint", "1s",
 		"--fetchers", fmt.Sprint(killFetchers), "--workbench-memory", "1Mi", "--cache-memory", "64Ki", "--sieve-memory", "64Ki",
 		"--warc-size", "256Ki", "--progress", "none",
 	}, w.Seeds(3)...)

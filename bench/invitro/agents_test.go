@@ -69,7 +69,7 @@ func (b *band) newsAfter(seed uint64, most time.Duration) {
 // config is that of an agent.
 func (b *band) config(name string) engine.Config {
 	cfg := b.rig.Config()
-	cfg.Agents, cfg.AgentJoin, cfg.RetryWait, cfg.Quorum = b.least, len(b.names) > 1, time.Hour, b.quorum
+	cfg.Agents, cfg.AgentJoin, cfg.StallWait, cfg.Quorum = b.least, len(b.names) > 1, time.Hour, b.quorum
 	cfg.Fetch.UserAgent = "orbweaver/" + name + " (+https://example.org/bot)"
 	cfg.SyncEvery = b.slowSync
 	return cfg

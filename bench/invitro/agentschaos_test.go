@@ -124,7 +124,7 @@ func newChaos(t *testing.T, seed uint64, p perils) *chaos {
 		world.Think, memory, checkpoint, c.slowSync, c.away, keep)
 	c.alter = func(_ string, cfg *engine.Config, _ *engine.Seams) {
 		cfg.Fetchers, cfg.WorkbenchMemory, cfg.Checkpoint, cfg.AgentAway = fetchers, memory, checkpoint, c.away
-		cfg.RetryWait, cfg.Fetch.HeaderTimeout = 10*time.Minute, time.Minute // some answers take 30 s
+		cfg.StallWait, cfg.Fetch.HeaderTimeout = 10*time.Minute, time.Minute // some answers take 30 s
 		cfg.Politeness.BackoffMin, cfg.Politeness.BackoffMax = time.Second, 8*time.Second
 		cfg.Politeness.HostBackoff = []time.Duration{time.Second, 5 * time.Second}
 		cfg.Politeness.RetryDelays = []time.Duration{time.Second}

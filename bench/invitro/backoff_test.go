@@ -59,7 +59,7 @@ func TestBackOff_anAddressWhoseHostsFailIsAskedSlowlyUntilTheyAreWell(t *testing
 				start := time.Now()
 				since := func() time.Duration { return time.Since(start) }
 				s := sharing(40, 40, func(int) bool { return since() > 2*time.Minute && since() < 12*time.Minute }, bad)
-				r, _ := s.crawl(t, func(c *engine.Config) { c.RetryWait = 24 * time.Hour })
+				r, _ := s.crawl(t, func(c *engine.Config) { c.StallWait = 24 * time.Hour })
 				before, amid := s.paceIn(start, 0, 2*time.Minute), s.paceIn(start, 7*time.Minute, 12*time.Minute)
 				after := s.paceIn(start, 20*time.Minute, 23*time.Minute)
 				t.Logf("a request every %v before, %v amid the trouble, %v later; %d slowed", before, amid, after, r.IPsSlowed)
@@ -79,7 +79,7 @@ func TestBackOff_oneHostInTroubleSlowsDownNobodyElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		s := sharing(40, 20, func(host int) bool { return host == 7 }, func(c net.Conn) { reply(c, 503, "", "") })
-		r, _ := s.crawl(t, func(c *engine.Config) { c.RetryWait = 24 * time.Hour })
+		r, _ := s.crawl(t, func(c *engine.Config) { c.StallWait = 24 * time.Hour })
 		if pace := s.paceIn(start, 0, 6*time.Minute); pace > 600*time.Millisecond || r.IPsSlowed > 0 {
 			t.Errorf("a request every %v, slowed %d times", pace, r.IPsSlowed)
 		}
@@ -103,7 +103,7 @@ func TestBackOff_findsThePaceThatAHostBears(t *testing.T) {
 			}
 			well(path, n, c)
 		}}}
-		r, _ := s.crawl(t, func(c *engine.Config) { c.RetryWait = 24 * time.Hour })
+		r, _ := s.crawl(t, func(c *engine.Config) { c.StallWait = 24 * time.Hour })
 		if r.Outcomes["ok"] != 61 || refused < 3 || refused > 20 {
 			t.Errorf("%d requests were too many: %v", refused, r.Outcomes)
 		}
@@ -152,7 +152,7 @@ func TestHostile_H30_anAbsurdRetryAfterIsClampedCountedAndLogged(t *testing.T) {
 				well(path, n, c)
 			}}}
 			r, said := s.crawl(t, func(c *engine.Config) {
-				c.RetryWait, c.SyncEvery, c.ReportEvery, c.Checkpoint = 25*time.Hour, time.Minute, time.Hour, time.Hour
+				c.StallWait, c.SyncEvery, c.ReportEvery, c.Checkpoint = 25*time.Hour, time.Minute, time.Hour, time.Hour
 			})
 			pages := s.pages(one)
 			if len(pages) != 2 || r.Outcomes["ok"] != 1 {

@@ -34,7 +34,7 @@ func manyHosts(seed uint64, c simweb.Config) simweb.Config {
 // collected.
 func coldConfig(rig *Rig) engine.Config {
 	c := rig.Config()
-	c.WorkbenchMemory, c.RetryWait, c.Fetchers = 16<<10, time.Hour, 2
+	c.WorkbenchMemory, c.StallWait, c.Fetchers = 16<<10, time.Hour, 2
 	c.Checkpoint = time.Second
 	c.Politeness.HostDelay, c.Politeness.IPDelay = 40*time.Millisecond, 5*time.Millisecond
 	c.Rooms.ColdSegment, c.Rooms.ColdBuffer = 4<<10, 1<<10

@@ -42,7 +42,7 @@ func TestKill_aCrawlWithADictionaryEndsWithASoundArchive(t *testing.T) {
 			t.Fatal(err)
 		}
 		cfg := rig.Config()
-		cfg.RetryWait = time.Hour
+		cfg.StallWait = time.Hour
 		tellAll(&cfg)
 		cfg.WARC.Compression, cfg.WARC.Dictionary, cfg.WARC.SizeMax = warc.Zstd, wordsOf(t, before.FS), 1<<16
 		rng := rand.New(rand.NewPCG(*firstSeed, 43))

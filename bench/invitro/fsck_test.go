@@ -280,7 +280,7 @@ func TestFsck_aPowerCutMayTakeAnArchiveFileAndLeaveTheNext(t *testing.T) {
 			t.Fatal(err)
 		}
 		cfg := fsckConfig(rig)
-		cfg.WARC.SizeMax, cfg.Checkpoint, cfg.RetryWait = 1<<16, time.Hour, time.Hour
+		cfg.WARC.SizeMax, cfg.Checkpoint, cfg.StallWait = 1<<16, time.Hour, time.Hour
 		disk, ended := kill(t, rig, cfg, rig.FS, time.Minute, sigkill)
 		files, err := warc.Files(disk, "crawl/"+engine.ArchiveDir)
 		if err != nil || ended || len(files) < 3 {

@@ -38,7 +38,7 @@ func crawlOnAFullBench(t *testing.T, name string, fetchers int, change func(w *s
 			t.Fatal(err)
 		}
 		cfg := rig.Config()
-		cfg.WorkbenchMemory, cfg.RetryWait = limit, time.Hour
+		cfg.WorkbenchMemory, cfg.StallWait = limit, time.Hour
 		cfg.Fetchers = fetchers
 		e, err := engine.Open(cfg, rig.Seams(rig.FS))
 		if err != nil {

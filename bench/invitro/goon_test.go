@@ -67,7 +67,7 @@ func dieHalfWay(t *testing.T, world simweb.Config, after time.Duration, death de
 		t.Fatal(err)
 	}
 	cfg := fsckConfig(rig)
-	cfg.RetryWait = time.Hour
+	cfg.StallWait = time.Hour
 	disk, _ := kill(t, rig, cfg, rig.FS, after, death)
 	return broken{rig, cfg, disk}
 }

@@ -68,7 +68,7 @@ func rudeCrawl(t *testing.T) (*Rig, engine.Config, rude) {
 		t.Error(err)
 	}
 	cfg := rig.Config()
-	cfg.RetryWait = 24 * time.Hour
+	cfg.StallWait = 24 * time.Hour
 	tellAll(&cfg)
 	var seeds Seeds
 	for host := range net.says {

@@ -81,7 +81,7 @@ func killAndResume(t *testing.T, seed uint64, death death) {
 	}
 	cfg := rig.Config()
 	// A site that answered 503 before a kill and after it waits longer each time; the crawl is to wait for it.
-	cfg.RetryWait = time.Hour
+	cfg.StallWait = time.Hour
 	rng := rand.New(rand.NewPCG(seed, 1))
 	disk, kills := rig.FS, 0
 	for ; kills < 8; kills++ {

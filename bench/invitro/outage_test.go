@@ -1,6 +1,7 @@
 package invitro
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -86,7 +87,7 @@ func TestCrawl_withoutAProxyNamesAndAddressesAreRight(t *testing.T) {
 
 func TestHostile_D03_anOutageOfTheNameServersPostponesAndBlamesNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rig, cfg, report := during(t, false, func(c *engine.Config) { c.RetryWait = 20 * time.Minute }, func(rig *Rig, e *engine.Engine) {
+		rig, cfg, report := during(t, false, func(c *engine.Config) { c.StallWait = 20 * time.Minute }, func(rig *Rig, e *engine.Engine) {
 			after(3 * time.Second)
 			rig.Net.SetDNS(false)
 			after(10 * time.Minute)
@@ -107,28 +108,47 @@ func TestHostile_D03_anOutageOfTheNameServersPostponesAndBlamesNobody(t *testing
 	})
 }
 
-func TestOutage_ofTheProxyForGoodEndsInCountedOutcomes(t *testing.T) {
+// goesOn resumes a crawl that has stalled, on a network that is well again, and wants its end.
+func goesOn(t *testing.T, rig *Rig, cfg engine.Config, before engine.Report) {
+	t.Helper()
+	if before.State != engine.StateStalled || before.URLsQueued == 0 || before.Trouble == nil || before.Trouble.URLs != before.URLsQueued {
+		t.Fatalf("%s: %s, %d queued, %v, %+v", before.State, before.Reason, before.URLsQueued, before.Outcomes, before.Trouble)
+	}
+	for _, site := range before.Trouble.List {
+		if site.Why == "" || site.Why == "none" || site.URLs == 0 {
+			t.Errorf("a site in trouble: %+v", site)
+		}
+	}
+	rig.Connect()
+	r, err := rig.Crawl(t.Context(), cfg, rig.FS)
+	if err = errors.Join(err, rig.Net.Close()); err != nil {
+		t.Fatal(err)
+	}
+	checkBalance(t, r)
+	if r.State != engine.StateFinished || r.URLsQueued != 0 || r.Trouble != nil {
+		t.Errorf("resumed: %s: %s %v", r.State, r.Reason, r.Outcomes)
+	}
+	sound(t, rig, cfg, promise(cfg))
+}
+
+func TestOutage_ofTheProxyStallsTheCrawlAndCostsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, _, report := during(t, true, unchanged, func(rig *Rig, _ *engine.Engine) {
+		rig, cfg, report := during(t, true, unchanged, func(rig *Rig, _ *engine.Engine) {
 			after(20 * time.Second)
 			rig.Net.SetProxy(simnet.Refused)
 		})
-		if report.State != engine.StateFinished || report.Outcomes["proxy-fault"] == 0 {
-			t.Errorf("%s: %s %v", report.State, report.Reason, report.Outcomes)
-		}
+		goesOn(t, rig, cfg, report)
 	})
 }
 
-func TestOutage_ofAHostEndsInCountedOutcomesForIt(t *testing.T) {
+func TestOutage_ofAHostThatHasAnsweredStallsTheCrawlAndCostsNothing(t *testing.T) {
 	for _, state := range []simnet.State{simnet.Refused, simnet.BlackHole, simnet.Reset} {
 		synctest.Test(t, func(t *testing.T) {
-			_, _, report := during(t, false, unchanged, func(rig *Rig, _ *engine.Engine) {
+			rig, cfg, report := during(t, false, unchanged, func(rig *Rig, _ *engine.Engine) {
 				after(10 * time.Second)
 				rig.Net.SetHost(rig.World.Host(0), state)
 			})
-			if report.State != engine.StateFinished || report.URLsQueued != 0 {
-				t.Errorf("state %v: %s: %s %v", state, report.State, report.Reason, report.Outcomes)
-			}
+			goesOn(t, rig, cfg, report)
 		})
 	}
 }

@@ -71,7 +71,7 @@ func politeCrawl(t *testing.T, requests int) {
 		t.Fatal(err)
 	}
 	cfg := rig.Config()
-	cfg.Fetchers, cfg.Parsers, cfg.RetryWait, cfg.SyncEvery = 32, 2, 2*time.Hour, 50*time.Millisecond
+	cfg.Fetchers, cfg.Parsers, cfg.StallWait, cfg.SyncEvery = 32, 2, 2*time.Hour, 50*time.Millisecond
 	if requests > 100_000 {
 		cfg.Fetchers = 512
 	}

@@ -85,7 +85,7 @@ func hurtAndRebuild(t *testing.T, h hurt, seed uint64) {
 	}
 	b := broken{rig: rig, cfg: fsckConfig(rig)}
 	b.withSmallFiles()
-	b.cfg.RetryWait = time.Hour
+	b.cfg.StallWait = time.Hour
 	b.disk, _ = kill(t, rig, b.cfg, rig.FS, 3*time.Minute, sigkill)
 	before := captured(t, b.disk)
 	files, err := warc.Files(b.disk, "crawl/warc")

@@ -34,7 +34,7 @@ func crawlOnce(t *testing.T, world simweb.Config) *refreshed {
 	}
 	r := &refreshed{rig: rig, cfg: fsckConfig(rig)}
 	r.cfg.WARC.SizeMax = 1 << 16
-	r.cfg.RetryWait = time.Hour
+	r.cfg.StallWait = time.Hour
 	r.first = goOn(t, rig, r.cfg, rig.FS, 0)
 	return r
 }
@@ -216,11 +216,11 @@ func TestRefresh_waitsForThoseWhoAskedForIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		cfg := fsckConfig(rig)
-		cfg.RetryWait = time.Second // it ends, and has been asked to come back later
+		cfg.MaxPages = 150 // it ends, and has been asked to come back later
 		if _, err := rig.Crawl(t.Context(), cfg, rig.FS); err != nil {
 			t.Fatal(err)
 		}
-		cfg.Seeds, cfg.Refresh, cfg.RetryWait = nil, true, time.Hour
+		cfg.Seeds, cfg.Refresh, cfg.MaxPages = nil, true, 0
 		report, err := rig.Crawl(t.Context(), cfg, rig.FS)
 		if err = errors.Join(err, rig.Net.Close()); err != nil || report.Pass != 2 {
 			t.Fatal(report.Pass, err)

@@ -72,7 +72,6 @@ func (r *Rig) Config() engine.Config {
 	c := engine.Config{
 		Dir: "crawl", Seeds: Seeds(r.Seeds), MaxDepth: -1, Fetchers: 32, Parsers: 2, Resolves: 4,
 		WorkbenchMemory: 1 << 20, CacheMemory: 1 << 18, SieveMemory: 1 << 18, SeenMemory: 1 << 18, ProxyMode: r.Proxy, Version: "test",
-		RetryWait: time.Minute,
 	}
 	c.Politeness = politeness.Default()
 	c.Fetch.UserAgent = "orbweaver/test (+https://example.org/bot)"

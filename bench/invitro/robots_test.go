@@ -15,7 +15,7 @@ const one = "one.test"
 
 // slowly is a crawl that takes days for a few hundred pages.
 func slowly(c *engine.Config) {
-	c.Politeness.HostDelay, c.RetryWait = 10*time.Minute, 6*time.Hour
+	c.Politeness.HostDelay, c.StallWait = 10*time.Minute, 6*time.Hour
 	c.Checkpoint, c.ReportEvery, c.SyncEvery = time.Hour, time.Hour, time.Minute
 	c.Rooms.SiteItems = 8 // the rest is on disk
 }

@@ -50,7 +50,7 @@ func clockRun(t *testing.T, disk *vfs.Mem, wall, stop time.Duration, boot engine
 		}
 		cfg := rig.Config()
 		cfg.Politeness.HostDelay, cfg.Politeness.IPDelay, cfg.Checkpoint = clockDelay, clockDelay, 7*time.Second
-		cfg.RetryWait = 10 * time.Minute
+		cfg.StallWait = 10 * time.Minute
 		dials := &dialLog{Dialer: rig.Net, first: map[string]time.Time{}, last: map[string]time.Time{}}
 		seams := rig.Seams(disk)
 		seams.Dialer, seams.Boot = dials, boot

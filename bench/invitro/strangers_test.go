@@ -155,7 +155,7 @@ func (s *strangers) crawl(t *testing.T, change func(*engine.Config)) (r engine.R
 		rig.Seeds = append(rig.Seeds, "http://"+host+"/")
 	}
 	cfg := rig.Config()
-	cfg.RetryWait = 3 * time.Hour
+	cfg.StallWait = 3 * time.Hour
 	cfg.SyncEvery, cfg.ReportEvery, cfg.Checkpoint = time.Second, time.Minute, 5*time.Minute // hours of waiting are cheaper so
 	change(&cfg)
 	seams := rig.Seams(rig.FS)

@@ -178,7 +178,7 @@ func crawl(ctx context.Context, o *Options, w *load.Child) (engine.Report, error
 	}
 	cfg := engine.Config{
 		Dir: o.Dir, Seeds: seedFile(w.Seeds), MaxDepth: -1, MaxPages: o.MaxPages, MaxTime: o.MaxTime, Fetchers: o.Fetchers, ProxyMode: true,
-		Version: o.Version, RetryWait: time.Minute, KeepAlive: o.KeepAlive,
+		Version: o.Version, StallWait: time.Minute, KeepAlive: o.KeepAlive,
 	}
 	cfg.Politeness = politeness.Default()
 	cfg.Politeness.HostDelay, cfg.Politeness.IPDelay = o.HostDelay, o.IPDelay

@@ -72,7 +72,8 @@ type crawlCmd struct {
 	MaxTime   duration `help:"Stop after this running time, earlier runs included; 0 for no limit." default:"0" placeholder:"TIME"`
 	MaxDisk   size     `help:"Stop when the archive has this size; 0 for no limit." default:"0" placeholder:"SIZE"`
 	MaxBody   size     `help:"Bytes kept of one body." default:"2MiB" placeholder:"SIZE" least:"1"`
-	RetryWait duration `help:"How long a crawl with nothing else to do waits for sites that failed or asked to slow down; then it ends and counts what they have left as given up. Delays are waited for in any case." default:"1m" placeholder:"TIME"`
+	StallWait duration `help:"When every queued URL is of a site that fails or asks to slow down, go on trying for so long; then stop with the queue kept, state stalled, exit status 3. A site that names a time within it (Retry-After) is waited for. 0: stop at once. Delays are no trouble and are always waited for." default:"1h" placeholder:"TIME"`
+	GiveUp    duration `help:"When a site that has answered before has failed for so long, its queued URLs are given up, each with a line in crawl.log. A site that has never answered, or a name that does not exist, is given up after its tries." default:"7d" placeholder:"TIME" least:"1"`
 
 	WarcCompression string `help:"gzip, zstd or none." oneof:"gzip,zstd,none" default:"gzip" placeholder:"MODE"`
 	WarcLevel       count  `help:"Compression level, 1 (fast) to 9." default:"1" placeholder:"N" least:"1" most:"9"`
@@ -112,8 +113,9 @@ type crawlCmd struct {
 // Help shows examples.
 func (*crawlCmd) Help() string {
 	return `The crawl ends when nothing is left, a limit is reached, or a signal comes: the first signal finishes the exchanges
-under way, the second stops at once; the same command goes on from there. Exit status: 0 done, 1 failed, 2 wrong usage,
-130 stopped by a signal and resumable.
+under way, the second stops at once; the same command goes on from there. It also stops when only sites in trouble have queued URLs
+(--stall-wait); the queue is kept, and the same command goes on. Exit status: 0 done, 1 failed, 2 wrong usage, 3 stalled with URLs
+queued and resumable, 130 stopped by a signal and resumable.
 
 Expressions are those of https://expr-lang.org. All five points know url, site, scheme, host, port, domain, path, query,
 depth, hops, seed, in_host, in_domain and in_prefix; --fetch knows try and, with --warc-via, via; --follow knows kind, nofollow, via, via_host,
@@ -226,10 +228,14 @@ func (c *crawlCmd) crawl(w *world, e *engine.Engine, cfg engine.Config, log *slo
 	if err := printReport(w, r, c.JSON, c.Progress == "none"); err != nil {
 		return err
 	}
-	if r.State == engine.StateStopped {
+	switch r.State {
+	case engine.StateStopped:
 		return errStopped
+	case engine.StateStalled:
+		return errStalled
+	default:
+		return nil
 	}
-	return nil
 }
 
 // signals turns the first signal into an orderly stop and the second into one at once. A hang-up, which is what a closed

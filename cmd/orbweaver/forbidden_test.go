@@ -231,7 +231,7 @@ func forbidden(t *testing.T, l *lure) engine.Report {
 	})
 	dir := filepath.Join(t.TempDir(), "crawl")
 	call("crawl", "--dir", dir, "--allow-net", "127.0.0.2/32", "--resolver", names, "--sitemaps", "--host-delay", "1ms", "--ip-delay", "0",
-		"--fetchers", "4", "--workbench-memory", "4Mi", "--cache-memory", "1Mi", "--sieve-memory", "1Mi", "--retry-wait", "1s",
+		"--fetchers", "4", "--workbench-memory", "4Mi", "--cache-memory", "1Mi", "--sieve-memory", "1Mi", "--stall-wait", "1s",
 		"--progress", "none", "http://"+l.addr+"/", "http://"+moved.addr+"/").want(t, exitDone)
 	if n := met.Load(); n != 0 {
 		t.Errorf("the forbidden server was met %d times", n)
@@ -258,7 +258,7 @@ func TestHostile_N11_aNameIsAskedOnceAndTheAddressThatWasJudgedIsUsed(t *testing
 	names, n := serveNames(t, map[string][][]string{"rebind.test": {{"127.0.0.2"}, {"127.0.0.1"}}})
 	dir := filepath.Join(t.TempDir(), "crawl")
 	call("crawl", "--dir", dir, "--allow-net", "127.0.0.2/32", "--resolver", names, "--host-delay", "1ms", "--ip-delay", "0",
-		"--fetchers", "4", "--workbench-memory", "4Mi", "--cache-memory", "1Mi", "--sieve-memory", "1Mi", "--retry-wait", "1s",
+		"--fetchers", "4", "--workbench-memory", "4Mi", "--cache-memory", "1Mi", "--sieve-memory", "1Mi", "--stall-wait", "1s",
 		"--progress", "none", "http://rebind.test:"+at+"/").want(t, exitDone)
 	r, err := engine.ReadReport(vfs.Disk(), dir)
 	if err != nil {
@@ -290,7 +290,7 @@ func TestHostile_N10_theControlPortAndDeniedRangesAreNotAsked(t *testing.T) {
 	defer site.Close()
 	dir := filepath.Join(t.TempDir(), "crawl")
 	call("crawl", "--dir", dir, "--allow-net", "127.0.0.0/8", "--deny-net", "127.0.0.3/32", "--listen", "localhost:"+port, "--host-delay", "1ms",
-		"--ip-delay", "0", "--fetchers", "4", "--workbench-memory", "4Mi", "--cache-memory", "1Mi", "--sieve-memory", "1Mi", "--retry-wait", "1s",
+		"--ip-delay", "0", "--fetchers", "4", "--workbench-memory", "4Mi", "--cache-memory", "1Mi", "--sieve-memory", "1Mi", "--stall-wait", "1s",
 		"--progress", "none", site.URL+"/").want(t, exitDone)
 	r, err := engine.ReadReport(vfs.Disk(), dir)
 	if err != nil {

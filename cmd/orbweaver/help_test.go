@@ -48,7 +48,7 @@ func TestEveryCommandHasHelpWithAnExample(t *testing.T) {
 
 func TestHelpShowsDefaults(t *testing.T) {
 	out := strings.Join(strings.Fields(call("crawl", "-h").want(t, exitDone).out), " ")
-	for _, word := range []string{"[4s]", "[500ms]", "[1024]", "[./crawl]", "[2MiB]", "[1GiB]", "[30s]", "[1m]"} {
+	for _, word := range []string{"[4s]", "[500ms]", "[1024]", "[./crawl]", "[2MiB]", "[1GiB]", "[30s]", "[1h]", "[7d]"} {
 		if !strings.Contains(out, word) {
 			t.Errorf("crawl --help lacks %q", word)
 		}

@@ -22,6 +22,7 @@ const (
 	exitDone    = 0
 	exitFailed  = 1
 	exitUsage   = 2
+	exitStalled = 3
 	exitStopped = 130
 )
 
@@ -71,6 +72,9 @@ func (u usageError) Unwrap() error { return u.error }
 // errStopped says that a signal or the operator ended the crawl, which can be resumed: exit status 130.
 var errStopped = errors.New("stopped before the end; run the same command again to go on")
 
+// errStalled says that the crawl stopped since only sites in trouble have queued URLs: exit status 3.
+var errStalled = errors.New("stalled: every queued URL is of a site that fails or asks to slow down; run the same command again to go on")
+
 func main() {
 	spareProcessor()
 	post.Quiet()
@@ -117,6 +121,9 @@ func (w *world) exit(err error) int {
 	case errors.Is(err, errStopped):
 		fmt.Fprintln(w.stderr, "orbweaver:", err)
 		return exitStopped
+	case errors.Is(err, errStalled):
+		fmt.Fprintln(w.stderr, "orbweaver:", err)
+		return exitStalled
 	case errors.As(err, &usage):
 		fmt.Fprintf(w.stderr, "orbweaver: %s\nTry 'orbweaver %s--help'.\n", indent(err.Error()), w.commandName())
 		return exitUsage

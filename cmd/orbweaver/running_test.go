@@ -218,7 +218,7 @@ func TestHostile_S14_anInterruptStopsInOrderAndTheCrawlGoesOn(t *testing.T) {
 	}
 	stored := number(t, m, "bytes_stored")
 	for run := range 2 {
-		m = call("crawl", "--dir", dir, "--host-delay", "0", "--retry-wait", "5s", "--json").want(t, exitDone).object(t)
+		m = call("crawl", "--dir", dir, "--host-delay", "0", "--stall-wait", "5s", "--json").want(t, exitDone).object(t)
 		if m["state"] != "finished" || number(t, m, "pages_stored") != w.pages {
 			t.Errorf("run %d after the signal: %v; the web has %d pages", run, m, w.pages)
 		}

@@ -25,10 +25,13 @@ func (c *crawlCmd) settings(w *world) (engine.Config, engine.Seams, error) {
 	cfg := engine.Config{
 		Dir: c.Dir, Refresh: c.Refresh, NoFollow: c.NoFollow, MaxPages: c.MaxPages.n,
 		MaxPerHost: int(c.MaxPerHost.n), MaxTime: c.MaxTime.d, MaxDisk: c.MaxDisk.bytes,
-		RetryWait: c.RetryWait.d, KeepAlive: c.KeepAlive.d, Forms: c.Forms, Sitemaps: c.Sitemaps, Cookies: c.Cookies == "site",
+		StallWait: c.StallWait.d, GiveUp: c.GiveUp.d, KeepAlive: c.KeepAlive.d, Forms: c.Forms, Sitemaps: c.Sitemaps, Cookies: c.Cookies == "site",
 		Fetchers: int(c.Fetchers.n), WorkbenchMemory: c.WorkbenchMemory.bytes, CacheMemory: c.CacheMemory.bytes,
 		SieveMemory: c.SieveMemory.bytes, SeenMemory: c.SeenMemory.bytes, Checkpoint: c.Checkpoint.d, Operator: c.Operator, Version: version,
 		ProxyMode: c.Proxy != "",
+	}
+	if c.StallWait.d == 0 {
+		cfg.StallWait = -1 // 0 is the default
 	}
 	c.traps(&cfg)
 	cfg.Politeness = politeness.Default()

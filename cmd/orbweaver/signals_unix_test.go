@@ -25,7 +25,7 @@ func stored(t *testing.T, dir string, pages int64) {
 // resumes runs the crawl again to its end: every page is there, and fsck has nothing to say.
 func resumes(t *testing.T, w *web, dir string) {
 	t.Helper()
-	m := call("crawl", "--dir", dir, "--host-delay", "0", "--retry-wait", "5s", "--json").want(t, exitDone).object(t)
+	m := call("crawl", "--dir", dir, "--host-delay", "0", "--stall-wait", "5s", "--json").want(t, exitDone).object(t)
 	if m["state"] != "finished" || number(t, m, "pages_stored") != w.pages {
 		t.Errorf("run again: %v; the web has %d pages", m, w.pages)
 	}

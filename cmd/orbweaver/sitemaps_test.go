@@ -62,7 +62,7 @@ func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func shopCrawl(t *testing.T, dir, seed string, more ...string) {
 	t.Helper()
 	call(append([]string{"crawl", "--dir", dir, "--allow-net", "127.0.0.0/8", "--host-delay", "20ms", "--ip-delay", "0", "--fetchers", "2",
-		"--retry-wait", "0", "--workbench-memory", "4Mi", "--cache-memory", "1Mi", "--sieve-memory", "1Mi", "--scope", "host", seed}, more...)...).want(t, exitDone)
+		"--stall-wait", "1m", "--workbench-memory", "4Mi", "--cache-memory", "1Mi", "--sieve-memory", "1Mi", "--scope", "host", seed}, more...)...).want(t, exitDone)
 }
 
 func TestSitemapsAreFollowedByOption(t *testing.T) {

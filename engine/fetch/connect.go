@@ -27,6 +27,7 @@ func (f *Fetcher) connect(ctx context.Context, t *Target, p *Page) outcome.Outco
 			f.o.Keep.shed()
 		}
 		if f.o.Proxy != nil && o.Class() != outcome.ClassRefusal {
+			p.ProxyDown = true
 			return outcome.ProxyFault
 		}
 		return o

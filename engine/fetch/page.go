@@ -78,6 +78,7 @@ type Page struct {
 
 	Outcome   outcome.Outcome
 	Started   time.Time // before connecting
+	ProxyDown bool      // the proxy could not be reached: the outcome says nothing about the site
 	Connected time.Time // connection there, TLS handshake not yet; for one that was kept, when it was taken
 	FirstByte time.Time // first bytes of the response read
 	Ended     time.Time // connection closed, or given to the Keep
@@ -185,7 +186,7 @@ func (p *Page) begin(url []byte) {
 	p.Status, p.Chunked, p.Complete, p.Cut, p.Flags = 0, false, false, NotCut, 0
 	p.PayloadLen, p.runs, p.runAt, p.runEnd = 0, 0, 0, 0
 	p.Digest, p.BlockDigest = [20]byte{}, [20]byte{}
-	p.Remote = netip.AddrPort{}
+	p.Remote, p.ProxyDown = netip.AddrPort{}, false
 	p.TLS, p.Err = nil, ""
 	p.Outcome = outcome.None
 	p.Started, p.Connected, p.FirstByte, p.Ended = time.Time{}, time.Time{}, time.Time{}, time.Time{}

@@ -49,7 +49,7 @@ const (
 	QuotaHost         // --max-per-host reached
 	TooManyRedirects  // the hop limit was reached
 	SiteGone          // the site was given up while the URL was queued
-	GivenUp           // nothing became fetchable within --retry-wait and the crawl ended
+	GivenUp           // the site failed for --give-up while the URL was queued
 	Cancelled         // the crawl stopped during the attempt; not counted, the URL stays queued
 
 	// NoMemory says a page's body was cut because no slab was free.

@@ -115,6 +115,11 @@ func (p *Policy) busyWait(retryAfter time.Duration, n int) time.Duration {
 	return min(wait, p.BackoffMax)
 }
 
+// TroubleWait is how long a site waits after n failures in a row that each could be its own or those of the URLs, n from 1.
+func (p *Policy) TroubleWait(n int, jitter uint64) time.Duration {
+	return jittered(p.busyWait(0, n), jitter)
+}
+
 // count is the number of failures in a row after one more outcome of this effect.
 func (e Effect) count(before int) int {
 	before = min(max(before, -failuresMax), failuresMax)

@@ -60,9 +60,9 @@ func TestDecide(t *testing.T) {
 		{"refused", Attempt{Outcome: outcome.Refused}, 10 * s, s / 2, true, 1, false},
 		{"refused twice", Attempt{Outcome: outcome.Refused, Try: 1, SiteFailures: 1}, m, s / 2, true, 2, false},
 		{"then no connection", Attempt{Outcome: outcome.ConnectTimeout, Try: 2, SiteFailures: 2}, 5 * m, s / 2, true, 3, false},
-		{"then no route", Attempt{Outcome: outcome.Unreachable, Try: 3, SiteFailures: 3}, 30 * m, s / 2, true, 4, false},
-		{"the fifth in a row", Attempt{Outcome: outcome.Refused, Try: 4, SiteFailures: 4}, 30 * m, s / 2, false, 5, true},
-		{"the fifth, of another URL", Attempt{Outcome: outcome.Refused, SiteFailures: 4}, 30 * m, s / 2, false, 5, true},
+		{"then no route", Attempt{Outcome: outcome.Unreachable, Try: 3, SiteFailures: 3}, 15 * m, s / 2, true, 4, false},
+		{"the fifth in a row", Attempt{Outcome: outcome.Refused, Try: 4, SiteFailures: 4}, 15 * m, s / 2, false, 5, true},
+		{"the fifth, of another URL", Attempt{Outcome: outcome.Refused, SiteFailures: 4}, 15 * m, s / 2, false, 5, true},
 		{"refused after haste", Attempt{Outcome: outcome.Refused, SiteFailures: -99}, 10 * s, s / 2, true, 1, false},
 
 		{"no such name", Attempt{Outcome: outcome.NameNotFound}, none, none, false, 1, true},

@@ -19,7 +19,7 @@
 //	the delay of the site   max(HostDelay, Crawl-delay up to CrawlDelayMax)
 //	tried again             RetryDelays, by try: 1 s, 5 s
 //	asked to slow down      Retry-After up to RetryAfterMax; or BackoffMin doubling up to BackoffMax
-//	not reached             HostBackoff, by failures in a row: 10 s, 1 min, 5 min, 30 min
+//	not reached             HostBackoff, by failures in a row: 10 s, 1 min, 5 min, 15 min three times, 30 min, 1 h
 //	with a strain           the delay, times the fourth root of two for each step, up to StretchMax
 //
 // and those of the IP: IPDelay, stretched by its strain up to IPStretchMax. All but the delays and the quick retries are

@@ -20,7 +20,7 @@ type Policy struct {
 	RetryDelays []time.Duration // waits before the second try, the third, ...; the last one holds for all after it [1s, 5s]
 	BackoffMin  time.Duration   // first wait of a site that asks to slow down and does not say how long; doubles [10s]
 	BackoffMax  time.Duration   // up to this [1h]
-	HostBackoff []time.Duration // waits of a site that cannot be reached, by failures in a row; the last one holds [10s, 1m, 5m, 30m]
+	HostBackoff []time.Duration // waits of a site that cannot be reached, by failures in a row; the last one holds [10s, 1m, 5m, 15m three times, 30m, 1h]
 
 	StretchMax   time.Duration // up to this the delay of a site with a strain is stretched [10m]
 	IPStretchMax time.Duration // the same for an IP [1m]
@@ -65,7 +65,9 @@ func (p Policy) WithDefaults() Policy {
 		p.RetryDelays = []time.Duration{time.Second, 5 * time.Second}
 	}
 	if p.HostBackoff == nil {
-		p.HostBackoff = []time.Duration{10 * time.Second, time.Minute, 5 * time.Minute, 30 * time.Minute}
+		p.HostBackoff = []time.Duration{
+			10 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute, 15 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour,
+		}
 	}
 	if p.Table == ([outcome.Count]Rule{}) {
 		p.Table = defaultTable()

@@ -1,0 +1,160 @@
+package invitro
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/dnsres"
+	"orbweaver/engine"
+	"orbweaver/internal/vfs"
+)
+
+// A site that has answered fails for a while in the middle of a crawl of this site alone. The crawl waits, goes on by itself and ends
+// complete: no fault that ends within the stall wait costs a URL.
+func TestOutage_ofTheOnlySiteCostsNoURL(t *testing.T) {
+	for name, c := range map[string]struct {
+		bad  condition
+		from time.Duration
+		last time.Duration
+	}{
+		"refused for 20 s":            {condition{refused: true}, 15 * time.Second, 20 * time.Second},
+		"one 503, Retry-After 120":    {condition{status: 503, head: "Retry-After: 120\r\n"}, 15 * time.Second, 4 * time.Second},
+		"503 for 30 min":              {condition{status: 503}, 15 * time.Second, 30 * time.Minute},
+		"429 for 30 min":              {condition{status: 429}, 15 * time.Second, 30 * time.Minute},
+		"502 for 10 min":              {condition{status: 502}, 15 * time.Second, 10 * time.Minute},
+		"reset for 10 min":            {condition{reset: true}, 15 * time.Second, 10 * time.Minute},
+		"no connection for 40 min":    {condition{blackHole: true}, 15 * time.Second, 40 * time.Minute},
+		"no address for 40 min":       {condition{refused: true, name: dnsres.ErrServer}, 15 * time.Second, 40 * time.Minute},
+		"refused at the last page":    {condition{refused: true}, 38*4*time.Second + 2*time.Second, 20 * time.Minute},
+		"refused after the root page": {condition{refused: true}, 6 * time.Second, 20 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := &outageWeb{sites: 1, pages: 40, condition: func(_ int, since time.Duration) condition {
+					if since >= c.from && since < c.from+c.last {
+						return c.bad
+					}
+					return condition{}
+				}}
+				o.begin()
+				rig, cfg := o.config(t)
+				o.complete(t, o.crawl(t, rig, cfg, rig.FS))
+			})
+		})
+	}
+}
+
+// lasting is a condition of some sites from a moment on.
+func lasting(c condition, from time.Duration, sites ...int) func(int, time.Duration) condition {
+	return func(site int, since time.Duration) condition {
+		if since >= from && (len(sites) == 0 || slices.Contains(sites, site)) {
+			return c
+		}
+		return condition{}
+	}
+}
+
+// A crawl whose only site is gone waits for --stall-wait and stops as stalled. It says what it waits for, and why it stopped. Stopped or killed, while
+// it waits or after that, it goes on with the same command, and ends complete.
+func TestStall_theSameCommandGoesOnAndEndsComplete(t *testing.T) {
+	for _, killed := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			o := &outageWeb{sites: 1, pages: 40, condition: lasting(condition{refused: true}, 15*time.Second)}
+			o.begin()
+			rig, cfg := o.config(t)
+			e := o.engine(t, rig, cfg, rig.FS)
+			done := make(chan error, 1)
+			go func() { done <- e.Run(t.Context()) }()
+			after(30 * time.Minute)
+			r := e.Report()
+			if w := r.Trouble; w == nil || w.Sites != 1 || w.URLs != 37 || w.NextTry == "" || !strings.Contains(r.Waiting, "1 sites that fail or ask to slow down, with 37 URLs; next try ") {
+				t.Errorf("it waits for %s: %+v", r.Waiting, w)
+			}
+			disk := rig.FS
+			if killed {
+				disk = rig.FS.KillClone()
+			}
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+			r = e.Report()
+			if err := e.Close(); err != nil {
+				t.Error(err)
+			}
+			if took := time.Since(o.began); took < time.Hour || took > time.Hour+time.Minute {
+				t.Errorf("it stalled after %v", took)
+			}
+			if r.State != engine.StateStalled || r.URLsQueued != 37 || len(r.Trouble.List) != 1 || r.Trouble.List[0].Why != "refused" {
+				t.Errorf("%s: %s, %d queued: %+v", r.State, r.Reason, r.URLsQueued, r.Trouble)
+			}
+			if said := rig.Said.String(); !strings.Contains(said, `msg="site in trouble" site=http://s0000.test why=refused`) {
+				t.Errorf("the log:\n%s", said)
+			}
+			if r = o.crawl(t, rig, cfg, disk); r.State != engine.StateStalled || r.URLsQueued != 37 {
+				t.Errorf("run again too early: %s: %s %v", r.State, r.Reason, r.Outcomes)
+			}
+			o.condition = lasting(condition{}, 0)
+			resumed := time.Now()
+			o.complete(t, o.crawl(t, rig, cfg, disk))
+			if took := time.Since(resumed); took > 37*5*time.Second {
+				t.Errorf("the resume took %v: it waited for the next try of the run before", took)
+			}
+		})
+	}
+}
+
+// A site that has never answered is given up after its tries, and a name that does not exist at once. Each of its URLs has its outcome and its line. The
+// crawl is finished then.
+func TestGiveUp_ofASiteThatNeverAnsweredLeavesALineForEachURL(t *testing.T) {
+	for name, bad := range map[string]condition{
+		"refused": {refused: true}, "timeout": {blackHole: true}, "reset": {reset: true}, "503": {status: 503}, "no name": {name: dnsres.ErrNotFound},
+		"no name server": {name: dnsres.ErrServer},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := &outageWeb{sites: 2, pages: 300, condition: lasting(bad, 0, 1)}
+				o.elsewhere = func(page int) string { return fmt.Sprintf("http://%s/%d", outageHost(1), page) }
+				o.begin()
+				rig, cfg := o.config(t)
+				cfg.Politeness.HostDelay = time.Second
+				cfg.Rooms.SiteItems = 8 // the rest is on disk
+				r := o.crawl(t, rig, cfg, rig.FS)
+				if r.State != engine.StateFinished || r.PagesStored+r.RevisitsStored != 300 || r.URLsQueued != 0 || r.URLsAdmitted != 600 {
+					t.Errorf("%s: %s, stored %d, %v", r.State, r.Reason, r.PagesStored, r.Outcomes)
+				}
+				if took := time.Since(o.began); took > 75*time.Minute {
+					t.Errorf("it took %v", took)
+				}
+				lines := logLines(t, rig.FS, outageHost(1))
+				if len(lines) != 300 {
+					t.Errorf("%d URLs have a final line", len(lines))
+				}
+			})
+		})
+	}
+}
+
+// logLines are the last lines of crawl.log of each page of a host, without those of attempts that are repeated.
+func logLines(t *testing.T, fsys vfs.FS, host string) map[string]string {
+	t.Helper()
+	b, err := vfs.ReadFile(fsys, "crawl/logs/crawl.log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := map[string]string{}
+	for line := range strings.Lines(string(b)) {
+		f := strings.Fields(line)
+		url, ok := strings.CutPrefix(f[3], "http://"+host)
+		if ok && url != "/robots.txt" && !strings.Contains(f[len(f)-1], ",retry") {
+			if lines[url] != "" {
+				t.Errorf("two final lines of %s: %s%s", url, lines[url], line)
+			}
+			lines[url] = line
+		}
+	}
+	return lines
+}

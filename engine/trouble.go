@@ -1,0 +1,171 @@
+package engine
+
+import (
+	"encoding/binary"
+	"math"
+	"time"
+
+	"orbweaver/engine/outcome"
+)
+
+// trouble is what the engine keeps of a site that fails: docs/adr/0032. A site that has answered before keeps its queue while it is in
+// trouble. The zero value is no trouble. All times are in Unix seconds.
+type trouble struct {
+	since uint32          // the first of the failures in a row; later by each gap of more than troubleGap
+	last  uint32          // the last of them
+	back  uint32          // when the site said that it will be back (Retry-After); 0 if its last failure named no time
+	row   uint16          // failures since the last answer, to a request for a page or for robots.txt
+	names uint8           // of these in a row, failures of the name system
+	why   outcome.Outcome // the last failure
+}
+
+const (
+	// troubleGap is the longest time between two failures that counts as time of failure. Nobody asked the site for longer than the longest
+	// Retry-After that is kept: the crawl did not run, or had nothing queued for it.
+	troubleGap = 36 * 60 * 60
+	// troubleRow is how many failures in a row are trouble of the site, if each of them could be the URL's own.
+	troubleRow = 3
+	troubleMax = 1 << 12 // failures that are counted
+)
+
+// trouble is what is known of the site's failures.
+func (s *Site) trouble() trouble {
+	if s.rare == nil {
+		return trouble{}
+	}
+	return s.rare.trouble
+}
+
+// failed notes a failure of the site. back is the time that the site named, zero for none.
+func (s *Site) failed(o outcome.Outcome, now, back time.Time) {
+	t := s.trouble()
+	at := unixSeconds(now)
+	switch {
+	case t.since == 0 || at < t.last: // the clock went back
+		t.since = at
+	case at-t.last > troubleGap:
+		t.since += at - t.last
+	}
+	t.last, t.why = at, o
+	if !back.IsZero() {
+		t.back = unixSeconds(back)
+	} else if t.back <= at { // else something failed meanwhile that did not ask the site
+		t.back = 0
+	}
+	t.row = min(t.row+1, troubleMax)
+	s.setRare(s.addrs(), t)
+}
+
+// nameFailed notes that the name could not be resolved, and says how often in a row.
+func (s *Site) nameFailed(o outcome.Outcome, now time.Time) int {
+	s.failed(o, now, time.Time{})
+	t := s.trouble()
+	t.names = min(t.names+1, math.MaxUint8-1)
+	s.setRare(s.addrs(), t)
+	return int(t.names)
+}
+
+// nameWaits notes that the name servers, all of them, do not answer: that is no failure of the site.
+func (s *Site) nameWaits() {
+	t := s.trouble()
+	t.names, t.why = max(t.names, 1), outcome.NameFault
+	s.setRare(s.addrs(), t)
+}
+
+// nameFound ends the failures of the name. Those of the server end with an answer.
+func (s *Site) nameFound() {
+	if t := s.trouble(); t.names > 0 {
+		if t.names = 0; t.since == 0 {
+			t.why = outcome.None
+		}
+		s.setRare(s.addrs(), t)
+	}
+}
+
+// answered notes an answer to a request for a page, or for robots.txt. The second proves that the server is there, and not that
+// it serves pages: what is known of the failures of pages stays.
+func (s *Site) answered(robots bool) {
+	s.Answered = true
+	t := s.trouble()
+	if t == (trouble{}) {
+		return
+	}
+	if robots && t.why != outcome.TooMany {
+		t.row, t.back, t.names = 0, 0, 0
+	} else if !robots {
+		t = trouble{}
+	}
+	s.setRare(s.addrs(), t)
+}
+
+// inTrouble says that the site failed last, or asked to slow down.
+func (s *Site) inTrouble() bool {
+	t := s.trouble()
+	return s.Failures != 0 || s.Denied || t.names > 0 || t.row >= troubleRow
+}
+
+// isWell is the contrary of inTrouble.
+func (s *Site) isWell() bool { return !s.inTrouble() }
+
+// failedFor is for how long the site has failed without an answer.
+func (s *Site) failedFor(now time.Time) time.Duration {
+	t := s.trouble()
+	if at := unixSeconds(now); t.since > 0 && at > t.since {
+		return time.Duration(at-t.since) * time.Second
+	}
+	return 0
+}
+
+// isAwaited says that the site named the time when it is back, no later than wait after its first failure. A site that
+// breaks its word and names another time is not waited for again and again.
+func (s *Site) isAwaited(wait time.Duration) bool {
+	t := s.trouble()
+	return t.back > 0 && time.Duration(t.back)*time.Second <= time.Duration(t.since)*time.Second+wait
+}
+
+// ages is the trouble as another agent gets it, whose clock is another: in place of times it has how long ago they were.
+func (t trouble) ages(now time.Time) trouble {
+	if t.since > 0 {
+		at := max(unixSeconds(now), t.last)
+		t.since, t.last = at-t.since+1, at-t.last+1
+	}
+	t.back, t.names = 0, 0
+	return t
+}
+
+// fromAges undoes ages, so long later.
+func (t trouble) fromAges(now time.Time, later time.Duration) trouble {
+	if t.since > 0 {
+		at := unixSeconds(now.Add(-max(later, 0))) + 1
+		t.since, t.last = at-min(t.since, at-1), at-min(t.last, at-1)
+	}
+	t.back, t.names = 0, 0
+	return t
+}
+
+func unixSeconds(t time.Time) uint32 { return uint32(min(max(t.Unix(), 0), math.MaxUint32)) }
+
+// append appends the snapshot form.
+func (t trouble) append(dst []byte) []byte {
+	dst = binary.AppendVarint(dst, int64(t.names))
+	for _, n := range [...]uint32{t.since, t.last, t.back, uint32(t.row)} {
+		dst = binary.AppendUvarint(dst, uint64(n))
+	}
+	return append(dst, byte(t.why))
+}
+
+// trouble reads what append wrote, or the part of it that forms before siteVersion have.
+func (r *siteForm) trouble(version byte) (t trouble) {
+	t.names = uint8(min(max(r.varint(), 0), math.MaxUint8-1))
+	if version < siteVersion {
+		return t
+	}
+	for _, n := range [...]*uint32{&t.since, &t.last, &t.back} {
+		*n = uint32(r.uvarint(math.MaxUint32))
+	}
+	t.row = uint16(r.uvarint(troubleMax))
+	if t.why = outcome.Outcome(r.byte()); int(t.why) >= outcome.Count {
+		r.bad = true
+	}
+	return t
+}
