@@ -10,8 +10,8 @@ LDFLAGS   = -s -w -X main.version=$(VERSION)
 .DEFAULT_GOAL := build
 .PHONY: polite build help fmt tidy lint test scenario nightly race fuzz sim crash judge conformance hostile demo bench micro vitro soak million plots pressure realsite others cross cover ci clean
 
-build: ## build bin/orbweaver
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/orbweaver ./cmd/orbweaver
+build: ## build bin/orbweaver, a static binary
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/orbweaver ./cmd/orbweaver
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 14

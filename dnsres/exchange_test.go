@@ -5,10 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -157,21 +157,26 @@ func TestExchangeOverLoopback(t *testing.T) {
 }
 
 func TestResolvConf(t *testing.T) {
-	got, err := readResolvConf(strings.NewReader("# x\nsearch a b\nnameserver 192.0.2.1\n nameserver\t::1 \nnameserver rubbish\nnameserver\n"))
-	if err != nil || fmt.Sprint(got) != "[192.0.2.1:53 [::1]:53]" {
-		t.Fatal(got, err)
+	name := filepath.Join(t.TempDir(), "resolv.conf")
+	for text, want := range map[string]string{
+		"# x\nsearch a b\nnameserver 192.0.2.1\n nameserver\t::1 \nnameserver rubbish\nnameserver\n": "[192.0.2.1:53 [::1]:53]",
+		"nameserver fe80::1%lo # a comment\noptions timeout:1\n":                                     "[[fe80::1%lo]:53]",
+		"": "[127.0.0.1:53]",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := upstreamsOf(name); err != nil || fmt.Sprint(got) != want {
+			t.Errorf("%q: %v %v", text, got, err)
+		}
 	}
-	if got, err = readResolvConf(strings.NewReader("")); err != nil || fmt.Sprint(got) != "[127.0.0.1:53]" {
-		t.Fatal(got, err)
+	if got, err := upstreamsOf(name + ".missing"); err != nil || fmt.Sprint(got) != "[127.0.0.1:53]" {
+		t.Error(got, err)
 	}
-	if _, err := readResolvConf(io.MultiReader(strings.NewReader("x"), errReader{})); err == nil {
-		t.Fatal("a read error is lost")
+	if got, err := upstreamsOf(filepath.Dir(name)); err == nil {
+		t.Error("a read error is lost:", got)
 	}
 }
-
-type errReader struct{}
-
-func (errReader) Read([]byte) (int, error) { return 0, errors.New("disk") }
 
 // replies are what a fuzzer starts from: each a reply to the question for a.test without its id and flags, so from its counts on.
 func replies(t testing.TB) [][]byte {

@@ -1,39 +1,33 @@
 package dnsres
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"net/netip"
 	"os"
-	"strings"
+
+	"github.com/miekg/dns"
 )
 
-// SystemUpstreams gives the name servers of /etc/resolv.conf; without one, or without the file, the one on this
+// SystemUpstreams gives the name servers of /etc/resolv.conf. Without the file, or without a server in it, it gives the server on this
 // machine, as the resolver of the C library does.
-func SystemUpstreams() ([]netip.AddrPort, error) {
-	file, err := os.Open("/etc/resolv.conf")
-	if os.IsNotExist(err) {
-		return readResolvConf(strings.NewReader(""))
-	}
-	if err != nil {
+func SystemUpstreams() ([]netip.AddrPort, error) { return upstreamsOf("/etc/resolv.conf") }
+
+// upstreamsOf reads the file itself, since dns.ClientConfigFromFile does not report an error of a read.
+func upstreamsOf(name string) ([]netip.AddrPort, error) {
+	text, err := os.ReadFile(name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("dnsres: %w", err)
 	}
-	defer file.Close() //nolint:errcheck // only read
-	return readResolvConf(file)
-}
-
-func readResolvConf(r io.Reader) ([]netip.AddrPort, error) {
-	text, err := io.ReadAll(io.LimitReader(r, 1<<20))
+	conf, err := dns.ClientConfigFromReader(bytes.NewReader(text))
 	if err != nil {
-		return nil, fmt.Errorf("dnsres: reading resolv.conf: %w", err)
+		return nil, fmt.Errorf("dnsres: %s: %w", name, err)
 	}
 	var ups []netip.AddrPort
-	for line := range strings.Lines(string(text)) {
-		fields := strings.Fields(line)
-		if len(fields) < 2 || fields[0] != "nameserver" {
-			continue
-		}
-		if addr, err := netip.ParseAddr(fields[1]); err == nil {
+	for _, server := range conf.Servers {
+		if addr, err := netip.ParseAddr(server); err == nil {
 			ups = append(ups, netip.AddrPortFrom(addr, 53))
 		}
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"container/list"
 	"context"
 	"sync"
 
@@ -17,10 +18,9 @@ type (
 // holds something; the bound is the number of newborn sites, which the distributor keeps in check.
 type siteQueue struct {
 	mu     sync.Mutex
-	items  []*visitState
-	head   int
-	out    int // taken and not yet Done
-	puts   int // ever
+	items  list.List // of *visitState
+	out    int       // taken and not yet Done
+	puts   int       // ever
 	signal chan struct{}
 }
 
@@ -29,7 +29,7 @@ func newSiteQueue() *siteQueue { return &siteQueue{signal: make(chan struct{}, 1
 // Put adds a site.
 func (q *siteQueue) Put(vs *visitState) {
 	q.mu.Lock()
-	q.items = append(q.items, vs)
+	q.items.PushBack(vs)
 	q.puts++
 	q.mu.Unlock()
 	q.poke()
@@ -59,21 +59,14 @@ func (q *siteQueue) Take(ctx context.Context) (*visitState, error) {
 func (q *siteQueue) tryTake() *visitState {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.head == len(q.items) {
+	oldest := q.items.Front()
+	if oldest == nil {
 		return nil
 	}
-	vs := q.items[q.head]
-	q.items[q.head] = nil
-	q.head++
+	vs := q.items.Remove(oldest).(*visitState)
 	q.out++
-	if q.head == len(q.items) {
-		q.items, q.head = q.items[:0], 0
-	} else {
-		q.poke() // somebody else may take the next
-		if q.head > 1024 && q.head > len(q.items)/2 {
-			q.items = append(q.items[:0], q.items[q.head:]...)
-			q.head = 0
-		}
+	if q.items.Len() > 0 {
+		q.poke() // another worker may take the next
 	}
 	return vs
 }
@@ -96,5 +89,5 @@ func (q *siteQueue) Puts() int {
 func (q *siteQueue) Len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.items) - q.head + q.out
+	return q.items.Len() + q.out
 }

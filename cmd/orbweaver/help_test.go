@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -43,6 +44,45 @@ func TestEveryCommandHasHelpWithAnExample(t *testing.T) {
 		if !strings.Contains(r.out, "--config=FILE") {
 			t.Errorf("%s --help does not show --config:\n%s", name, r.out)
 		}
+	}
+}
+
+// The table of the README has a place for every command of --help, and for nothing else.
+func TestReadmeListsEveryCommand(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, found := strings.Cut(string(text), "| command | does |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	if !found {
+		t.Fatal("the README has no table of commands")
+	}
+	listed := map[string]bool{}
+	for _, row := range strings.Split(table, "\n")[2:] {
+		cell, _, _ := strings.Cut(strings.TrimPrefix(row, "| "), " |")
+		for _, command := range strings.Split(cell, "`, `") {
+			name, rest, _ := strings.Cut(strings.Trim(command, "`"), " ")
+			if rest == "" || strings.ToUpper(rest) == rest { // DIR, FILE
+				listed[name] = true
+				continue
+			}
+			for _, child := range strings.Split(rest, ", ") {
+				listed[name+" "+child] = true
+			}
+		}
+	}
+	paths := commands(t)
+	for i, path := range paths {
+		name := strings.Join(path, " ")
+		isGroup := i+1 < len(paths) && len(paths[i+1]) > len(path)
+		if !isGroup && !listed[name] {
+			t.Errorf("the README's table lacks the command %q", name)
+		}
+		delete(listed, name)
+	}
+	for name := range listed {
+		t.Errorf("the README's table has %q, which is no command", name)
 	}
 }
 
