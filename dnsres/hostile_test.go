@@ -250,6 +250,18 @@ func TestHostile_D07_idPortAndCaseAreRandom(t *testing.T) {
 	}
 }
 
+// Both families are asked at once, and the answer is there when the later one is.
+func TestBothFamiliesAreAskedAtOnce(t *testing.T) {
+	story(t, dnsres.Options{IPv6: true, Timeout: 5 * time.Second}, func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server) {
+		s.Set("both.test", dnstest.Script{Addrs: []netip.Addr{ip6, ip1}, Delay: 50 * time.Millisecond})
+		start := time.Now()
+		wantAddrs(t, r.Resolve(t.Context(), "both.test"), ip1, ip6)
+		if took := time.Since(start); took < 50*time.Millisecond || took > 95*time.Millisecond {
+			t.Errorf("the two families were not asked at once: %v", took)
+		}
+	})
+}
+
 func TestHostile_D08_listsOfAddressesAreBoundedAndAnyFamilyDoes(t *testing.T) {
 	many := []netip.Addr{ip6, netip.MustParseAddr("::ffff:198.51.100.2")}
 	for i := range 200 {
@@ -261,11 +273,7 @@ func TestHostile_D08_listsOfAddressesAreBoundedAndAnyFamilyDoes(t *testing.T) {
 		s.Set("mapped.test", dnstest.Script{Addrs: []netip.Addr{netip.MustParseAddr("::ffff:198.51.100.2")}})
 		s.Set("same.test", dnstest.Script{Addrs: []netip.Addr{ip2, netip.MustParseAddr("::ffff:198.51.100.2")}})
 		s.Set("many.test", dnstest.Script{Addrs: many})
-		start := time.Now()
 		wantAddrs(t, r.Resolve(t.Context(), "both.test"), ip1, ip6)
-		if took := time.Since(start); took < 50*time.Millisecond || took > 95*time.Millisecond && took < time.Second {
-			t.Errorf("the two families were not asked at once: %v", took)
-		}
 		wantAddrs(t, r.Resolve(t.Context(), "six.test"), ip6)
 		wantAddrs(t, r.Resolve(t.Context(), "mapped.test"), ip2)
 		wantAddrs(t, r.Resolve(t.Context(), "same.test"), ip2)

@@ -219,11 +219,11 @@ func (a *parishioner) Leave(context.Context) error                    { return n
 func (a *parishioner) Send(context.Context, string, []byte) error     { return nil }
 
 // At no moment do two agents fetch by two circles, whatever becomes of ways, membership and processes; and when all is well again all fetch.
-func TestQuorum_atNoMomentTwoCircles(t *testing.T) {
-	seeds := 24
-	if raceEnabled {
-		seeds = 6
-	}
+func TestQuorum_atNoMomentTwoCircles(t *testing.T) { disturbed(t, 6) }
+
+// disturbed tells the story with so many seeds.
+func disturbed(t *testing.T, seeds int) {
+	t.Helper()
 	for i := range seeds {
 		seed := uint64(1000 + i)
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestCrawlToTheEndAndAgain(t *testing.T) {
@@ -101,14 +100,10 @@ func TestProxyThatRefuses(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	begin := time.Now()
 	m := call(append(small(t.TempDir(), "http://"+address, 0), "--json", "http://a.test/", "http://b.test/")...).want(t, exitDone).object(t)
 	balanced(t, m)
 	if number(t, m, "urls_queued") != 0 || number(t, m, "pages_stored") != 0 || m["state"] != "finished" {
 		t.Errorf("%v", m)
-	}
-	if took := time.Since(begin); took > 15*time.Second {
-		t.Errorf("took %v", took)
 	}
 }
 

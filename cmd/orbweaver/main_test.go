@@ -213,12 +213,12 @@ func soon(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	end := time.After(20 * time.Second)
+	end := time.After(2 * time.Minute) // on a busy machine; what hangs takes for ever
 	for !ok() {
 		select {
 		case <-tick.C:
 		case <-end:
-			t.Fatalf("%s: not within 20 s", what)
+			t.Fatalf("%s: not within two minutes", what)
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"orbweaver/internal/cputime"
 )
 
 // baits are texts that want much of whoever compiles them.
@@ -23,15 +25,16 @@ func baits() []string {
 func TestHostile_P12_expressionsAreNoBait(t *testing.T) {
 	url := []byte("http://a.test/" + strings.Repeat("a", 2000))
 	for _, text := range baits() {
-		start := time.Now()
-		f, err := CompileFetch(text, nil)
-		if err != nil && !errors.Is(err, ErrExpression) {
-			t.Errorf("%.60q: %v", text, err)
-		}
-		if err == nil {
-			f.Allows(url, Way{}, 0, nil)
-		}
-		if took := time.Since(start); took > 5*time.Second {
+		took := cputime.Best(1, func() {
+			f, err := CompileFetch(text, nil)
+			if err != nil && !errors.Is(err, ErrExpression) {
+				t.Errorf("%.60q: %v", text, err)
+			}
+			if err == nil {
+				f.Allows(url, Way{}, 0, nil)
+			}
+		})
+		if took > 5*time.Second {
 			t.Errorf("%.60q took %v", text, took)
 		}
 	}

@@ -5,18 +5,9 @@ import (
 	"strings"
 	"testing"
 	"time"
-)
 
-// quickest is the best of so many runs: what else the machine does is not the matcher's fault.
-func quickest(runs int, f func()) time.Duration {
-	best := time.Hour
-	for range runs {
-		start := time.Now()
-		f()
-		best = min(best, time.Since(start))
-	}
-	return best
-}
+	"orbweaver/internal/cputime"
+)
 
 // B05: byte order marks, files in UTF-16, every kind of line end, NUL octets, and pages of HTML that come with status 200: what can be
 // read is, what cannot is passed over.
@@ -61,8 +52,8 @@ func TestHostile_B05_parsingIsLinear(t *testing.T) {
 		small, large := file(bodyMax/4), file(bodyMax-100)
 		var quarter, whole time.Duration
 		for range 5 { // once is enough
-			quarter = quickest(5, func() { Parse(small, "orbweaver") })
-			whole = quickest(5, func() { Parse(large, "orbweaver") })
+			quarter = cputime.Best(5, func() { Parse(small, "orbweaver") })
+			whole = cputime.Best(5, func() { Parse(large, "orbweaver") })
 			if whole < 8*quarter || whole < 20*time.Millisecond {
 				break
 			}
@@ -96,9 +87,9 @@ func TestHostile_B06_rulesOfManyStarsAreMatchedInLinearTime(t *testing.T) {
 	files["as much as is tried"] = wrongOrder(1400)
 	for name, f := range files {
 		r, path := Parse([]byte(f[0]), "orbweaver"), []byte(f[1])
-		took := quickest(40, func() { r.Allowed(path) })
+		took := cputime.Best(40, func() { r.Allowed(path) })
 		if took > limit {
-			took = quickest(400, func() { r.Allowed(path) })
+			took = cputime.Best(400, func() { r.Allowed(path) })
 		}
 		t.Logf("%-16s %8d octets of rules, a path of %d: %v", name, r.Size(), len(path), took)
 		if took > limit {

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
+
+	"orbweaver/internal/cputime"
 )
 
 // show reads all that is there as "kind url", one a line.
@@ -168,15 +170,11 @@ func TestHostile_P12_hostileFilesTakeLinearTime(t *testing.T) {
 			took := func(n, tries int) time.Duration {
 				body := []byte(lead + strings.Repeat(shape, n/len(shape)))
 				r := NewReader(Options{})
-				best := time.Hour
-				for range tries {
-					start := time.Now()
+				return cputime.Best(tries, func() {
 					r.Reset(bytes.NewReader(body))
 					for _, ok := r.Next(); ok; _, ok = r.Next() {
 					}
-					best = min(best, time.Since(start))
-				}
-				return best
+				})
 			}
 			if raceEnabled { // where times say little
 				took(16<<10, 1)

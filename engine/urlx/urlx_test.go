@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"orbweaver/internal/cputime"
 )
 
 // rebuild makes a site key again from what its parts are said to be.
@@ -148,19 +150,20 @@ func TestN3_HostileInputTakesLinearTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	start := time.Now()
-	for _, unit := range []string{"../", "/", "%2e%2e/", "@", ":", "[", "\\", "\t", "?", "%", "a.", "\u00e9", "xn--", "%2525", "0x"} {
-		long := strings.Repeat(unit, rawMax/len(unit))
-		for _, ref := range []string{long, "//" + long, "http://h/" + long, "//" + long + "@" + long} {
-			for range 3 {
-				if got, err := Resolve(nil, base, []byte(ref[:min(len(ref), rawMax)])); err == nil {
-					SURT(nil, got)
+	took := cputime.Best(1, func() {
+		for _, unit := range []string{"../", "/", "%2e%2e/", "@", ":", "[", "\\", "\t", "?", "%", "a.", "\u00e9", "xn--", "%2525", "0x"} {
+			long := strings.Repeat(unit, rawMax/len(unit))
+			for _, ref := range []string{long, "//" + long, "http://h/" + long, "//" + long + "@" + long} {
+				for range 3 {
+					if got, err := Resolve(nil, base, []byte(ref[:min(len(ref), rawMax)])); err == nil {
+						SURT(nil, got)
+					}
 				}
 			}
 		}
-	}
+	})
 	// 180 inputs of 64 KiB. Anything quadratic takes minutes here.
-	if took := time.Since(start); took > 5*time.Second {
+	if took > 5*time.Second {
 		t.Errorf("took %v", took)
 	}
 }

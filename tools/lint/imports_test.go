@@ -21,6 +21,7 @@ const (
 var importTable = []struct{ importer, may string }{
 	// Level 0 leans on nothing but the standard library and its required modules.
 	{"internal/invariants", ""},
+	{"internal/cputime", ""},
 	{"internal/inflate", ""},
 	{"internal/mpmc", "internal/invariants"},
 	{"internal/sha1pair", ""},
@@ -83,7 +84,7 @@ var importTable = []struct{ importer, may string }{
 }
 
 // testKit may be imported by the tests of any package.
-const testKit = "internal/invariants internal/vfs internal/vfs/faultfs internal/vfs/vfstest dnsres/dnstest engine/members/memberstest"
+const testKit = "internal/cputime internal/invariants internal/vfs internal/vfs/faultfs internal/vfs/vfstest dnsres/dnstest engine/members/memberstest"
 
 func rowOf(dir string) (may string, found bool) {
 	for _, row := range importTable {
@@ -189,7 +190,7 @@ var homes = map[string]string{
 	"github.com/edsrzf/mmap-go":     "internal/vfs",
 	"github.com/gofrs/flock":        "internal/vfs",
 	"github.com/google/uuid":        "warc",
-	"golang.org/x/sys":              "internal/vfs engine/fetch bench/load",
+	"golang.org/x/sys":              "internal/cputime internal/vfs engine/fetch bench/load",
 	// Fingerprints of URLs and hosts, digests of pages, and the checksums of our own formats.
 	"github.com/klauspost/cpuid": "internal/sha1pair",
 	"github.com/zeebo/xxh3":      "engine engine/catalogue engine/ring engine/fetch engine/fsck engine/novelty engine/urlx engine/seen engine/robots sieve sieve/fpcache virtualize virtualize/diskq workbench workbench/cold dnsres bench/ tests",
