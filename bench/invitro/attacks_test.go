@@ -1,3 +1,5 @@
+//go:build scenario
+
 package invitro
 
 import (
