@@ -56,7 +56,8 @@ const (
 	PeerAlive     PeerState = "alive"
 	PeerSuspected PeerState = "suspected" // it does not answer, and has some seconds to say that it lives
 	PeerDead      PeerState = "dead"
-	PeerLeft      PeerState = "left" // in good order
+	PeerLeft      PeerState = "left"     // in good order
+	PeerUnproven  PeerState = "unproven" // it says that it is there, and has not proved its name by a certificate: it does not count
 )
 
 // KnownPeer is an agent that is there or was.

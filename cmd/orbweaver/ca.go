@@ -88,10 +88,11 @@ func (c *caInitCmd) Run(w *world) error {
 }
 
 type caIssueCmd struct {
-	ID    string `arg:"" help:"Name of the agent: letters, digits, dots, hyphens, underscores; at most 64." placeholder:"ID"`
-	Dir   string `help:"Directory of the authority." required:"" placeholder:"DIR"`
-	Days  count  `help:"How long it is good for; not longer than the authority." default:"365" placeholder:"N"`
-	Force bool   `help:"Replace the agent's file. The others refuse the old one as soon as they have seen the new one."`
+	ID       string `arg:"" help:"Name of the agent: letters, digits, dots, hyphens, underscores; at most 64." placeholder:"ID"`
+	Dir      string `help:"Directory of the authority." required:"" placeholder:"DIR"`
+	Days     count  `help:"How long it is good for; not longer than the authority." default:"365" placeholder:"N"`
+	Capacity count  `help:"Largest --capacity that the agent may have." default:"8" placeholder:"N" least:"1" most:"1000"`
+	Force    bool   `help:"Replace the agent's file. The others refuse the old one as soon as they have seen the new one."`
 }
 
 // Help shows examples.
@@ -122,7 +123,7 @@ func (c *caIssueCmd) Run(w *world) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	id, err := a.Issue(c.ID, time.Now(), life, identity.GenerationIn(old))
+	id, err := a.IssueFor(c.ID, int(c.Capacity.n), time.Now(), life, identity.GenerationIn(old))
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func (m *peerMetrics) collect(out chan<- prometheus.Metric, p *engine.PeersRepor
 	for _, g := range m.gauges {
 		out <- prometheus.MustNewConstMetric(g.desc, prometheus.GaugeValue, g.value(p))
 	}
-	states := map[engine.PeerState]int{engine.PeerAlive: 0, engine.PeerSuspected: 0, engine.PeerDead: 0, engine.PeerLeft: 0}
+	states := map[engine.PeerState]int{engine.PeerAlive: 0, engine.PeerSuspected: 0, engine.PeerDead: 0, engine.PeerLeft: 0, engine.PeerUnproven: 0}
 	for _, a := range p.Agents {
 		states[a.State]++
 		out <- prometheus.MustNewConstMetric(m.share, prometheus.GaugeValue, a.Share, a.ID)

@@ -191,6 +191,12 @@ func (g *Group) cardOf(n *memberlist.Node) (card, error) {
 
 // refused counts, and tells who was taken for dead that it must begin another term.
 func (g *Group) refused(name string, c *card, err error) {
+	if err == errCrowd { //nolint:errorlint // it is never wrapped
+		if g.stats.Crowd++; g.stats.Crowd == 1 {
+			g.o.Log.Warn("refused an agent: as many as are remembered are there; who has the gossip key?", "agent", c.agent.ID, "address", c.agent.Gossip, "agents", rosterMax)
+		}
+		return
+	}
 	if err != errEnded { //nolint:errorlint // it is never wrapped
 		if g.stats.Crawl++; g.stats.Crawl == 1 {
 			g.o.Log.Warn("refused an agent of another crawl; check its --join and the crawl that its directory belongs to", "agent", c.agent.ID,

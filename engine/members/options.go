@@ -48,6 +48,7 @@ var (
 	ErrClosed = errors.New("members: closed")
 
 	errEnded = errors.New("members: that term has ended")
+	errCrowd = errors.New("members: there are too many agents")
 )
 
 // KeySize is the length of a gossip key in bytes.

@@ -46,6 +46,9 @@ func (r *roster) admits(name string, c *card) error {
 		return fmt.Errorf("%w: %q belongs to crawl %q and this agent to %q", ErrCrawl, c.agent.ID, c.agent.Crawl, r.self.agent.Crawl)
 	}
 	known := r.living[name]
+	if known == nil && len(r.living) >= rosterMax {
+		return errCrowd
+	}
 	if c.stage != candidate && c.term <= r.floors[c.agent.ID] && (known == nil || known.stage == candidate) {
 		return errEnded
 	}

@@ -74,3 +74,21 @@ func TestRosterAgreesWithASearch(t *testing.T) {
 		}
 	}
 }
+
+// Whoever has the gossip key can tell of any number of agents. So many are remembered; those that are known may say more.
+func TestHostilePeer_P4_theRosterIsBounded(t *testing.T) {
+	r := newRoster(process{name: "a@1", card: card{agent: Agent{ID: "a", Crawl: "x"}, term: 1, stage: member}})
+	taken := 0
+	for i := range 3 * rosterMax {
+		name := fmt.Sprintf("ghost%d@1", i)
+		c := card{agent: Agent{ID: fmt.Sprintf("ghost%d", i), Crawl: "x", Capacity: 1}, term: 1, stage: member}
+		if r.admits(name, &c) == nil {
+			r.put(name, c, time.Now())
+			taken++
+		}
+	}
+	known := card{agent: Agent{ID: "ghost0", Crawl: "x", Capacity: 2}, term: 1, stage: member}
+	if err := r.admits("ghost0@1", &known); err != nil || taken != rosterMax || len(r.living) != rosterMax {
+		t.Errorf("%d are remembered, %d were taken; one that is known: %v", len(r.living), taken, err)
+	}
+}

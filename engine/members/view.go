@@ -27,5 +27,6 @@ type Stats struct {
 	Key     int64 // messages without our key, or with another
 	Garbled int64 // data of members, or messages, that cannot be read
 	Ended   int64 // words of a term that has ended: echoes, replays, and those who come back
+	Crowd   int64 // agents beyond those that are remembered
 	Revived int64 // how often this agent was taken for dead and said that it is not
 }

@@ -94,6 +94,9 @@ func (s *Seat) answer(ctx context.Context, from string, kind byte, question []by
 	if server == nil {
 		return nil, engine.ErrClosing
 	}
+	if kind == questionCard {
+		return s.card(), nil
+	}
 	if kind != questionKind {
 		return nil, fmt.Errorf("%w: a question of kind %d", post.ErrRefused, kind)
 	}

@@ -58,6 +58,10 @@ func (o Options) Validate() error {
 	if o.Capacity < 1 || o.Capacity > members.CapacityMax {
 		bad("capacity %d: want 1 to %d", o.Capacity, members.CapacityMax)
 	}
+	if o.Identity != nil && o.Capacity > identity.CapacityOf(o.Identity.Certificate.Leaf) {
+		bad("capacity %d: the agent's file allows %d: make a new one (\"orbweaver ca issue %s --capacity %d --force\")",
+			o.Capacity, identity.CapacityOf(o.Identity.Certificate.Leaf), o.ID, o.Capacity)
+	}
 	addrs := []netip.AddrPort{o.Gossip, o.Post}
 	for _, join := range o.Join {
 		a, err := netip.ParseAddrPort(join)

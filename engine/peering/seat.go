@@ -27,6 +27,14 @@ type Seat struct {
 	closed bool
 	store  uint64
 	came   map[string]arrival // by ID: those in the last View that was looked at
+	proofs map[string]*proof  // by ID: those in the last View, and those that have proved their name
+	asking int                // agents that are asked for a proof now
+
+	end     context.CancelFunc // ends loops
+	ctx     context.Context    //nolint:containedctx // the life of the Seat, until end
+	loops   sync.WaitGroup
+	proved  chan struct{} // capacity 1: an agent has been asked for a proof
+	changed chan struct{} // capacity 1: see Changed
 }
 
 var _ engine.Peering = (*Seat)(nil)
@@ -37,7 +45,7 @@ type arrival struct {
 	when  time.Time
 }
 
-// questionKind is the only kind of questions there is to the post: what they mean is the engine's business.
+// questionKind is the kind of the engine's questions: what they mean is the engine's business. The other kind is questionCard.
 const questionKind = 1
 
 // askPatience is how long an answer is waited for. Those that there are take milliseconds.
@@ -52,13 +60,15 @@ func Open(ctx context.Context, o Options) (*Seat, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Seat{o: o, came: map[string]arrival{}}
+	s := &Seat{o: o, came: map[string]arrival{}, proofs: map[string]*proof{}, proved: make(chan struct{}, 1), changed: make(chan struct{}, 1)}
+	s.ctx, s.end = context.WithCancel(context.WithoutCancel(ctx))
 	letters := post.Options{Self: o.ID, Addr: o.Post, Identity: o.Identity, Oldest: o.Oldest, Newest: o.Newest, Receive: s.receive, Answer: s.answer, Log: o.Log}
 	if o.Identity == nil {
 		letters.Plain, letters.Crawl = true, plainCrawl
 	}
 	var err error
 	if s.office, err = post.Listen(ctx, letters); err != nil {
+		s.end()
 		return nil, fmt.Errorf("peering: listening for letters on %v: %w: does another agent run here? give another address", o.Post, err)
 	}
 	return s, nil
@@ -87,12 +97,19 @@ func (s *Seat) Join(ctx context.Context, store uint64, server engine.PeerServer)
 		return fmt.Errorf("peering: %w", err)
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.closed {
+		s.mu.Unlock()
 		return errors.Join(members.ErrClosed, g.Close())
 	}
 	s.group.Store(g)
-	s.o.Log.Info("this agent is known to the others", "agent", s.o.ID, "gossip", g.Self().Gossip, "letters", s.office.Addr(), "agents", len(g.View().Agents))
+	if s.o.Identity != nil {
+		s.loops.Go(func() { s.proveAll(s.ctx, g) })
+	}
+	s.mu.Unlock()
+	if s.o.Identity != nil {
+		s.firstProofs(ctx, g)
+	}
+	s.o.Log.Info("this agent is known to the others", "agent", s.o.ID, "gossip", g.Self().Gossip, "letters", s.office.Addr(), "agents", len(s.Peers()))
 	return nil
 }
 
@@ -114,11 +131,14 @@ func (s *Seat) Close() error {
 	if was {
 		return nil
 	}
+	s.end()
 	var err error
 	if g := s.group.Load(); g != nil {
 		err = g.Close()
 	}
-	return errors.Join(err, s.office.Close())
+	err = errors.Join(err, s.office.Close())
+	s.loops.Wait()
+	return err
 }
 
 // Peers implements engine.Peering.
@@ -129,9 +149,12 @@ func (s *Seat) Peers() []engine.Peer {
 	}
 	v := g.View()
 	s.note(v)
-	peers := make([]engine.Peer, len(v.Agents))
+	peers := make([]engine.Peer, 0, len(v.Agents))
 	for i := range v.Agents {
-		peers[i] = peerOf(&v.Agents[i])
+		peer, ok := s.counted(&v.Agents[i])
+		if ok && (len(peers) < provenMost || peer.ID == s.o.ID) {
+			peers = append(peers, peer)
+		}
 	}
 	return peers
 }
@@ -171,19 +194,26 @@ func (s *Seat) Known() []engine.KnownPeer {
 	v := g.View()
 	s.note(v)
 	var known []engine.KnownPeer
-	s.mu.Lock()
 	for i := range v.Agents {
 		a := &v.Agents[i]
-		k := engine.KnownPeer{Peer: peerOf(a), State: engine.PeerAlive, Since: s.came[a.ID].when}
-		if _, doubted := slices.BinarySearch(v.Suspected, a.ID); doubted {
+		peer, ok := s.counted(a)
+		k := engine.KnownPeer{Peer: peer, State: engine.PeerAlive, Since: s.since(a.ID)}
+		_, doubted := slices.BinarySearch(v.Suspected, a.ID)
+		switch {
+		case !ok:
+			k.State = engine.PeerUnproven
+		case doubted:
 			k.State = engine.PeerSuspected
 		}
 		known = append(known, k)
 	}
-	s.mu.Unlock()
 	for i := range v.Gone {
 		gone := &v.Gone[i]
-		k := engine.KnownPeer{Peer: peerOf(&gone.Agent), State: engine.PeerDead, Since: gone.When}
+		peer, ok := s.knew(&gone.Agent)
+		if !ok {
+			continue
+		}
+		k := engine.KnownPeer{Peer: peer, State: engine.PeerDead, Since: gone.When}
 		if gone.Left {
 			k.State = engine.PeerLeft
 		}
@@ -193,8 +223,18 @@ func (s *Seat) Known() []engine.KnownPeer {
 	return known
 }
 
+// since is when an agent of the View was first seen.
+func (s *Seat) since(id string) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.came[id].when
+}
+
 // Changed implements engine.Peering. Before Join nothing changes.
 func (s *Seat) Changed() <-chan struct{} {
+	if s.o.Identity != nil && s.group.Load() != nil {
+		return s.changed
+	}
 	if g := s.group.Load(); g != nil {
 		return g.Changed()
 	}

@@ -134,6 +134,7 @@ func (s *security) ClientHandshake(ctx context.Context, _ string, raw net.Conn) 
 		s.link.note(err)
 		return nil, nil, errors.Join(err, raw.Close())
 	}
+	s.link.prove(identity.CapacityOf(conn.ConnectionState().PeerCertificates[0]))
 	return &visitor{Conn: conn, link: s.link}, &holder{CommonAuthInfo: info, id: s.link.peer.ID}, nil
 }
 

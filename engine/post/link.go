@@ -26,6 +26,7 @@ type link struct {
 	noted  error     // what connecting failed with last
 	refuse error     // what the peer refused us with, said to everybody
 	until  time.Time // until then
+	proved int       // the largest capacity of the peer by the certificate that it has shown; 0 before that
 
 	sockets map[*socket]struct{} // that are open
 }

@@ -25,6 +25,8 @@ var starters = places{
 	"dnsres/exchange.go":             "context.AfterFunc, stopped when the exchange ends",
 	"engine/post/ask.go":             "context.AfterFunc, stopped when the answer is there",
 	"engine/post/inbox.go":           "the handler of a stream waits for its goroutines; its timer closes a connection at most",
+	"engine/peering/proof.go":        "Close waits for each agent that is asked for a proof",
+	"engine/peering/seat.go":         "Close waits for the loop that asks for proofs",
 	"engine/post/office.go":          "Close waits for the server",
 	"engine/post/session.go":         "Close waits for the sessions, each for its writer; their timers end them at most",
 	"internal/vfs/vfstest/suite.go":  "the test waits for its group",

@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -52,11 +53,19 @@ func New(crawl string, now time.Time, life time.Duration) (*Authority, error) {
 	return &Authority{Crawl: crawl, GossipKey: gossip, Leaf: leaf, key: key}, nil
 }
 
-// Issue makes an identity that is good for so long, or as long as its authority if that is less. Its generation is greater than after,
-// which is that of the certificate it replaces, or 0.
+// Issue makes an identity that is good for so long, or as long as its authority if that is less, and for a capacity of CapacityDefault. Its
+// generation is greater than after, which is that of the certificate it replaces, or 0.
 func (a *Authority) Issue(id string, now time.Time, life time.Duration, after uint64) (*Identity, error) {
+	return a.IssueFor(id, CapacityDefault, now, life, after)
+}
+
+// IssueFor is Issue with the largest capacity that the agent may have.
+func (a *Authority) IssueFor(id string, capacity int, now time.Time, life time.Duration, after uint64) (*Identity, error) {
 	if err := CheckName(id); err != nil {
 		return nil, fmt.Errorf("agent: %w", err)
+	}
+	if capacity < 1 || capacity > CapacityMost {
+		return nil, fmt.Errorf("a capacity of %d: want 1 to %d", capacity, CapacityMost)
 	}
 	end := now.Add(life)
 	switch {
@@ -78,6 +87,9 @@ func (a *Authority) Issue(id string, now time.Time, life time.Duration, after ui
 		BasicConstraintsValid: true, DNSNames: []string{ServerName},
 	}
 	template.URIs = append(template.URIs, uri(a.Crawl, id))
+	if capacity != CapacityDefault { // earlier versions do not look there
+		template.Subject.OrganizationalUnit = []string{capacityUnit + strconv.Itoa(capacity)}
+	}
 	leaf, err := signed(template, a.Leaf, key.Public(), a.key)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/big"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -21,8 +22,25 @@ const (
 	// ServerName is the one name that all agents' certificates have beside their own, for the checks of package tls. It is no host.
 	ServerName = "agent.orbweaver.invalid"
 
-	scheme = "orbweaver"
+	// CapacityDefault is the largest capacity of an agent whose certificate names none.
+	CapacityDefault = 8
+	// CapacityMost is the largest that a certificate may name.
+	CapacityMost = 1000
+
+	scheme       = "orbweaver"
+	capacityUnit = "capacity-" // before the capacity, in an organizational unit of a certificate's subject
 )
+
+// CapacityOf is the largest capacity that an agent may have by its certificate.
+func CapacityOf(leaf *x509.Certificate) int {
+	for _, unit := range leaf.Subject.OrganizationalUnit {
+		text, ok := strings.CutPrefix(unit, capacityUnit)
+		if n, err := strconv.Atoi(text); ok && err == nil && n >= 1 && n <= CapacityMost {
+			return n
+		}
+	}
+	return CapacityDefault
+}
 
 // Identity is what makes a process an agent of a crawl.
 type Identity struct {
