@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/memberlist"
@@ -16,6 +17,12 @@ type sockets struct {
 	*memberlist.NetTransport
 	ctx    context.Context //nolint:containedctx // the life of the sockets
 	cancel context.CancelFunc
+
+	open    streams
+	streams chan net.Conn // connections that were made to this agent, within bounds
+	pumping sync.WaitGroup
+	ended   chan struct{} // closed when the listener has ended
+	ending  sync.Once
 }
 
 // freePortTries is how often a free port is looked for, since one that is free for TCP may not be for UDP.
@@ -37,9 +44,34 @@ func listen(ctx context.Context, at netip.AddrPort, log slog.Handler) (*sockets,
 		}
 		s := &sockets{NetTransport: t}
 		s.ctx, s.cancel = context.WithCancel(ctx)
+		s.streams, s.ended = make(chan net.Conn), make(chan struct{})
+		s.pumping.Go(s.pump)
 		return s, nil
 	}
 }
+
+// pump bounds the connections that come. It goes on until the listener has ended, which waits for each connection to be taken.
+func (s *sockets) pump() {
+	for {
+		select {
+		case conn := <-s.NetTransport.StreamCh():
+			bound, ok := s.open.admit(conn)
+			if !ok {
+				continue
+			}
+			select {
+			case s.streams <- bound:
+			case <-s.ctx.Done():
+				_ = bound.Close()
+			}
+		case <-s.ended:
+			return
+		}
+	}
+}
+
+// StreamCh is where memberlist takes connections from.
+func (s *sockets) StreamCh() <-chan net.Conn { return s.streams }
 
 func (s *sockets) port() uint16 { return uint16(s.GetAutoBindPort()) }
 
@@ -63,7 +95,10 @@ func (s *sockets) DialAddressTimeout(a memberlist.Address, timeout time.Duration
 // Shutdown closes everything.
 func (s *sockets) Shutdown() error {
 	s.cancel()
-	return s.NetTransport.Shutdown()
+	err := s.NetTransport.Shutdown()
+	s.ending.Do(func() { close(s.ended) })
+	s.pumping.Wait()
+	return err
 }
 
 // tied is a connection that ends with the sockets.

@@ -52,15 +52,13 @@ func (l *link) credentials() credentials.TransportCredentials { return &security
 // ServerHandshake implements credentials.TransportCredentials.
 func (s *security) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	o := s.office
-	select {
-	case o.strangers <- struct{}{}:
-	default:
-		err := fmt.Errorf("%d others have not shown who they are", strangersMax)
+	out, err := o.lobby.enter(raw.RemoteAddr())
+	if err != nil {
 		o.refused(RefusedCrowd, "", raw.RemoteAddr(), err)
 		return nil, nil, errors.Join(err, raw.Close())
 	}
 	conn, id, err := o.takeIn(raw)
-	<-o.strangers
+	out()
 	if err != nil {
 		o.refused(reasonOf(err), id, raw.RemoteAddr(), err)
 		return nil, nil, errors.Join(err, raw.Close())

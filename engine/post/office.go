@@ -28,7 +28,7 @@ type Office struct {
 	counters    counters
 	generations generations
 	bans        bans
-	strangers   chan struct{}
+	lobby       lobby
 	conns       *crowd
 	inbox       inbox
 
@@ -47,7 +47,7 @@ func Listen(ctx context.Context, o Options) (*Office, error) {
 		return nil, err
 	}
 	off := &Office{
-		opt: o, pool: new(buffers), served: make(chan error, 1), memory: semaphore.NewWeighted(int64(o.MemoryMax)), conns: newCrowd(o.PeersMax), strangers: make(chan struct{}, strangersMax),
+		opt: o, pool: new(buffers), served: make(chan error, 1), memory: semaphore.NewWeighted(int64(o.MemoryMax)), conns: newCrowd(o.PeersMax),
 		counters:    counters{peers: make(map[string]*tally)},
 		generations: generations{newest: make(map[string]uint64)},
 		bans:        bans{until: make(map[string]time.Time), why: make(map[string]string)},

@@ -56,13 +56,14 @@ const (
 	versionLowest  = 1
 	versionHighest = 1
 
-	asksMax       = 8                // questions of one agent that are under way at once
-	helloPatience = 10 * time.Second // for a handshake, and then for a hello
-	strangersMax  = 256              // connections that have not shown who they are, at once
-	beatEvery     = 3 * time.Second  // how often a receiver says that it lives
-	silenceMax    = 9 * time.Second  // after which a receiver is taken for dead
-	rest          = 5 * time.Second  // after a refusal, before the peer is asked again
-	sayEvery      = 10 * time.Second // refusals of one kind
+	asksMax        = 8                // questions of one agent that are under way at once
+	helloPatience  = 10 * time.Second // for a handshake, and then for a hello
+	strangersMax   = 256              // connections that have not shown who they are, at once
+	strangersOfOne = 32               // of these from one source
+	beatEvery      = 3 * time.Second  // how often a receiver says that it lives
+	silenceMax     = 9 * time.Second  // after which a receiver is taken for dead
+	rest           = 5 * time.Second  // after a refusal, before the peer is asked again
+	sayEvery       = 10 * time.Second // refusals of one kind
 )
 
 func (o Options) withDefaults() (Options, error) {

@@ -20,8 +20,9 @@ type wires struct {
 	mu        sync.Mutex
 	listeners map[netip.AddrPort]*bufconn.Listener
 	conns     map[*wire]bool
-	rate      int  // bytes a second from whoever connects to whoever listens; 0 for no limit
-	dead      bool // what is written gets lost, and nobody is told
+	rate      int            // bytes a second from whoever connects to whoever listens; 0 for no limit
+	dead      bool           // what is written gets lost, and nobody is told
+	from      netip.AddrPort // whom those who listen see connect; zero for 127.0.0.1:9
 	dialled   atomic.Int64
 	recording bool
 	recorded  []byte // what those who connect have written
@@ -72,7 +73,13 @@ func (l *wireListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.net.end(c, l.addr, netip.MustParseAddrPort("127.0.0.1:9"), false), nil
+	l.net.mu.Lock()
+	from := l.net.from
+	l.net.mu.Unlock()
+	if !from.IsValid() {
+		from = netip.MustParseAddrPort("127.0.0.1:9")
+	}
+	return l.net.end(c, l.addr, from, false), nil
 }
 
 func (w *wires) Dial(ctx context.Context, addr netip.AddrPort) (net.Conn, error) {

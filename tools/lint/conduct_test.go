@@ -19,7 +19,7 @@ var starters = places{
 	"engine/fetch/watch.go":          "context.AfterFunc, stopped when the exchange ends",
 	"engine/control/server.go":       "Close waits for the server",
 	"engine/members/group.go":        "Close waits for the keeper and the seeker",
-	"engine/members/socket.go":       "context.AfterFunc, stopped when the connection is closed",
+	"engine/members/socket.go":       "context.AfterFunc, stopped when the connection is closed; Shutdown waits for the pump",
 	"engine/members/memberstest/":    "timers that deliver; nobody waits: what is on its way when all are closed ends in nothing",
 	"dnsres/query.go":                "the caller waits for both questions",
 	"dnsres/exchange.go":             "context.AfterFunc, stopped when the exchange ends",
