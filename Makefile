@@ -8,7 +8,7 @@ VERSION  ?= 0.1.0
 LDFLAGS   = -s -w -X main.version=$(VERSION)
 
 .DEFAULT_GOAL := build
-.PHONY: polite build help fmt tidy lint test scenario nightly race fuzz sim crash judge conformance hostile demo bench micro vitro soak million plots pressure realsite others cross cover ci clean
+.PHONY: outage polite build help fmt tidy lint test scenario nightly race fuzz sim crash judge conformance hostile demo bench micro vitro soak million plots pressure realsite others cross cover ci clean
 
 build: ## build bin/orbweaver, a static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/orbweaver ./cmd/orbweaver
@@ -92,6 +92,9 @@ pressure: build ## a crawl in cgroups with as much memory as it asks for, and wi
 
 realsite: build ## crawl Debian's packaged documentation on loopback and compare with wget
 	tools/realsite.sh
+
+outage: build ## crawl a site whose nginx is stopped, answers 503, or stays away, on loopback
+	tools/outage.sh
 
 others: build ## other people's crawlers and ours on one simulated web, in a network namespace (Linux)
 	tools/others/install.sh && tools/others/run.sh

@@ -7,7 +7,7 @@
 # SEED chooses the worlds; without one it is the date.
 set -uo pipefail
 cd "$(dirname "$0")/.."
-targets=(test scenario race crash fuzz hostile polite soak pressure realsite judge cross)
+targets=(test scenario race crash fuzz hostile polite soak pressure realsite outage judge cross)
 # What a target is given, separated by bars.
 declare -A arguments=([race]='RACE=all' [fuzz]='FUZZTIME=30s' [crash]='CRASH=-seeds 4 -per-class 6 -floor 0 -kills 200')
 if [ "${1:-}" = --list ]; then
