@@ -255,6 +255,16 @@ func TestTheStateComesBack(t *testing.T) {
 	}
 }
 
+// A number with separators of thousands is one word, a date is three.
+func TestNumbersAreWords(t *testing.T) {
+	var w Words
+	for text, want := range map[string]int{"entry 12,345 of 1.234.567": 4, "05.03.2031": 3, "12.99": 2, "1,23 4,5678": 4, "7'000": 1, "x,123": 2, ",123": 1} {
+		if w.Read([]byte(text)); len(w.single) != want {
+			t.Errorf("%s: %d words, want %d", text, len(w.single), want)
+		}
+	}
+}
+
 func TestKeysOfURLs(t *testing.T) {
 	c := func(path string) []uint64 {
 		c := chainOf(1, 99, []byte(path))

@@ -44,7 +44,7 @@ func (w *Words) text(b []byte) {
 			continue
 		}
 		h := uint64(0x9e3779b97f4a7c15)
-		for end := min(len(b), i+wordMax); i < end && isWord(b[i]); i++ {
+		for end := min(len(b), i+wordMax); i < end && (isWord(b[i]) || groups(b, i)); i++ {
 			h = h*0x2545f4914f6cdd1d + uint64(b[i]|0x20)
 		}
 		h ^= h >> 29
@@ -63,6 +63,16 @@ func (w *Words) add(to *[]uint64, h uint64) {
 		*to = append(*to, h)
 	}
 }
+
+// groups says that b[i], behind a word's first byte, separates thousands: 12,345 is one number.
+func groups(b []byte, i int) bool {
+	if c := b[i]; c != ',' && c != '.' && c != '\'' || i == 0 || !isDigit(b[i-1]) || i+3 >= len(b) {
+		return false
+	}
+	return isDigit(b[i+1]) && isDigit(b[i+2]) && isDigit(b[i+3]) && (i+4 == len(b) || !isWord(b[i+4]))
+}
+
+func isDigit(c byte) bool { return c-'0' < 10 }
 
 func isWord(c byte) bool {
 	return c|0x20-'a' < 26 || c-'0' < 10 || c >= 0x80

@@ -1,0 +1,206 @@
+package traps
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/engine"
+	"orbweaver/engine/fsck"
+	"orbweaver/internal/vfs"
+)
+
+const smallFloor = 160
+
+// run runs a crawl on a disk to its end.
+func (w *web) run(t *testing.T, disk vfs.FS, change func(*engine.Config)) engine.Report {
+	t.Helper()
+	cfg := config(w.c.Seeds)
+	cfg.TrapFloor = smallFloor
+	change(&cfg)
+	e := w.open(t, cfg, disk)
+	err := e.Run(t.Context())
+	r := e.Report()
+	if err = errors.Join(err, e.Close()); err != nil {
+		t.Fatal(err)
+	}
+	w.gone.Wait()
+	return r
+}
+
+// listed reads the list of URLs left out, and fails if one is there twice.
+func listed(t *testing.T, disk vfs.FS) map[string]engine.Skipped {
+	t.Helper()
+	list := map[string]engine.Skipped{}
+	err := engine.EachSkipped(disk, "crawl", func(s engine.Skipped) error {
+		if _, twice := list[s.URL]; twice {
+			t.Errorf("%s is listed twice", s.URL)
+		}
+		list[s.URL] = s
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// balanced says that every admitted URL has one outcome, and that the list is as long as its count.
+func balanced(t *testing.T, r *engine.Report, list int) {
+	t.Helper()
+	sum, skipped := int64(0), int64(0)
+	for _, n := range r.Outcomes {
+		sum += n
+	}
+	for _, n := range r.Skipped {
+		skipped += n
+	}
+	if sum+r.URLsQueued+r.URLsInFlight != r.URLsAdmitted {
+		t.Errorf("%d admitted, %d with an outcome, %d queued, %d in flight", r.URLsAdmitted, sum, r.URLsQueued, r.URLsInFlight)
+	}
+	if skipped != r.Outcomes["novelty"] || int(skipped) != list {
+		t.Errorf("%v by rule, %d with the outcome, %d listed", r.Skipped, r.Outcomes["novelty"], list)
+	}
+}
+
+// sound says that fsck finds nothing wrong.
+func sound(t *testing.T, disk vfs.FS) {
+	t.Helper()
+	r, err := fsck.Check(t.Context(), disk, "crawl", fsck.Options{Temp: vfs.NewMem(2), TempDir: "temp"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.Sound() {
+		r.Print(t.Output())
+		t.Error("fsck finds faults")
+	}
+}
+
+// What is left out is listed with its reason, stays so if the crawl is started again, and is fetched once under another setting.
+func TestWhatIsLeftOutIsListedAndFetchedLater(t *testing.T) {
+	for name, later := range map[string]func(*engine.Config){
+		"off":          func(c *engine.Config) { c.NoveltyMemory = -1 },
+		"higher floor": func(c *engine.Config) { c.TrapFloor = 10_000 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWeb(Similar(Tree, 3000, false, true))
+				disk := vfs.NewMem(1)
+				r := w.run(t, disk, func(*engine.Config) {})
+				list := listed(t, disk)
+				balanced(t, &r, len(list))
+				sound(t, disk)
+				if len(list) == 0 || w.tally.Score().Honest+len(list) > 3000 {
+					t.Fatalf("%d fetched, %d listed", w.tally.Score().Honest, len(list))
+				}
+				for url, s := range list {
+					if s.Rule != "endless-part" || s.Evidence.Fetched < smallFloor || s.Evidence.Streak < smallFloor/2 {
+						t.Fatalf("%s: %+v", url, s)
+					}
+				}
+				before := w.tally.Score().Honest
+				r = w.run(t, disk, func(*engine.Config) {})
+				if again := listed(t, disk); len(again) != len(list) || w.tally.Score().Honest != before || r.State != engine.StateFinished {
+					t.Errorf("after another start: %d listed, %d fetched, %s", len(again), w.tally.Score().Honest, r.State)
+				}
+				r = w.run(t, disk, later)
+				rest := listed(t, disk)
+				balanced(t, &r, len(rest))
+				sound(t, disk)
+				if s := w.tally.Score(); s.Honest != 3000 || s.Trap != 0 || len(rest) != 0 {
+					t.Errorf("%d of 3000 fetched, %d twice, %d listed yet", s.Honest, s.Trap, len(rest))
+				}
+			})
+		})
+	}
+}
+
+// A kill at whatever moment, while URLs are listed or queued again, loses none of them.
+func TestAKillLosesNothingOfTheList(t *testing.T) {
+	found := 0 // a kill makes a site seem new again, so a small part may be whole before it looks endless
+	for _, after := range []time.Duration{31 * time.Second, 47 * time.Second, 3 * time.Second, 11 * time.Second, 70 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWeb(Similar(Tree, 4000, false, true))
+			small := func(c *engine.Config) { c.Checkpoint = 7 * time.Second }
+			off := func(c *engine.Config) { c.Checkpoint, c.NoveltyMemory = 7*time.Second, -1 }
+			disk := w.killedAfter(t, vfs.NewMem(1), after, small)
+			r := w.run(t, disk, small)
+			list := listed(t, disk)
+			balanced(t, &r, len(list))
+			found += len(list)
+			disk = w.killedAfter(t, disk, after, off)
+			sound(t, disk)
+			r = w.run(t, disk, off)
+			rest := listed(t, disk)
+			balanced(t, &r, len(rest))
+			if s := w.tally.Score(); s.Honest != 4000 || s.Trap > 16 || len(rest) != 0 {
+				t.Errorf("killed after %v: %d of 4000 fetched, %d twice, %d listed yet", after, s.Honest, s.Trap, len(rest))
+			}
+		})
+	}
+	if found == 0 {
+		t.Error("nothing was ever listed")
+	}
+}
+
+// killedAfter runs a crawl for a while, and returns its disk as a kill leaves it then.
+func (w *web) killedAfter(t *testing.T, disk *vfs.Mem, after time.Duration, change func(*engine.Config)) *vfs.Mem {
+	t.Helper()
+	cfg := config(w.c.Seeds)
+	cfg.TrapFloor = smallFloor
+	change(&cfg)
+	e := w.open(t, cfg, disk)
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- e.Run(ctx) }()
+	<-time.After(after)
+	killed, tally := disk.KillClone(), w.tally.clone()
+	stop()
+	if err := errors.Join(<-done, e.Close()); err != nil {
+		t.Fatal(err)
+	}
+	w.gone.Wait()
+	w.tally = tally
+	return killed
+}
+
+// A higher --max-path-repeats fetches what a lower one left out.
+func TestPathsLeftOutByOptionAreFetchedLater(t *testing.T) {
+	h := newHonest(newLanguage(1, 60), 20, func(int) []string { return []string{"/a/a/a/a/a/a/page"} })
+	c := one("T03", "repeated folders", h, func(string) Answer { return Answer{Kind: Trap, Body: page("Deep", "a page", "/")} })
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb(c)
+		disk := vfs.NewMem(1)
+		w.run(t, disk, func(c *engine.Config) { c.MaxPathRepeats = 4 })
+		if list := listed(t, disk); len(list) != 1 || list["http://t03.test/a/a/a/a/a/a/page"].Rule != "path-repeats" || w.tally.Score().Trap != 0 {
+			t.Fatalf("listed: %v; %+v", list, w.tally.Score())
+		}
+		r := w.run(t, disk, func(c *engine.Config) { c.MaxPathRepeats = 6 })
+		balanced(t, &r, 0)
+		if s := w.tally.Score(); s.Trap != 1 || len(listed(t, disk)) != 0 {
+			t.Errorf("%+v, %d listed yet", s, len(listed(t, disk)))
+		}
+	})
+}
+
+// A parameter that a site ignores on many pages and needs on others costs none of these.
+func TestASilentParameterThatMattersElsewhereLosesNothing(t *testing.T) {
+	const articles = 300
+	l := newLanguage(3, 60)
+	c := Case{ID: "SILENT", Name: "a parameter that sometimes matters", Seeds: []string{"http://silent.test/"}, Honest: 3 * (articles - 2), Addr: spread(2)}
+	c.Answer = func(_, target string) Answer { return silentPage(l, articles, target) }
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb(c)
+		r := w.run(t, vfs.NewMem(1), func(*engine.Config) {})
+		s := w.tally.Score()
+		t.Logf("%+v; delayed %d; %v", s, r.NoveltyDelayed, r.Outcomes)
+		if s.Honest != c.Honest || len(r.Skipped) > 0 {
+			t.Errorf("%d of %d honest pages; skipped %v", s.Honest, c.Honest, r.Skipped)
+		}
+		if r.NoveltyDelayed == 0 {
+			t.Error("the parameter was never taken for silent")
+		}
+	})
+}

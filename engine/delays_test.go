@@ -1,0 +1,133 @@
+package engine
+
+import (
+	"fmt"
+	"net/netip"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"orbweaver/internal/vfs"
+	"orbweaver/virtualize"
+	"orbweaver/virtualize/diskq"
+	"orbweaver/workbench"
+)
+
+// newDelaysRig makes a distributor that has one site with an address.
+func newDelaysRig(t *testing.T, pending *int) (d *distributor, vs *visitState, now time.Time) {
+	t.Helper()
+	disk := vfs.NewMem(1)
+	virt, err := virtualize.Open(disk, virtualize.Options{Dir: "queues", SegmentBytes: 1 << 20}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ready, err := diskq.Open(disk, diskq.Options{Dir: "ready"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := virt.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := ready.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	d = &distributor{
+		bench: workbench.New[Site](workbench.Options{MemoryMax: 1 << 20}), virt: virt, shelf: shelf{virt}, ready: ready, frontWant: new(atomic.Int64),
+		watch: newWatch(0, 100, 1, nil), pending: func() int { return *pending }, feed: func() {}, siteItems: siteItemsMax,
+	}
+	d.frontWant.Store(100)
+	now = time.Now()
+	vs, _ = d.bench.GetOrAdd([]byte("http://a.test"))
+	d.bench.Place(vs, netip.AddrFrom4([4]byte{240, 0, 0, 1}), now)
+	return d, vs, now
+}
+
+func delayItems(t *testing.T, d *distributor, vs *visitState, n int) {
+	t.Helper()
+	for i := range n {
+		if err := d.shelf.delay(vs, appendItem(nil, &Item{Delayed: true, Rest: fmt.Appendf(nil, "/late/%d", i)})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.bench.SetOnDisk(vs, d.shelf.len(vs))
+}
+
+// visitAll visits the site until it is dry, one item a Visit, and returns the paths.
+func visitAll(d *distributor, now time.Time) (paths []string) {
+	for {
+		visits := d.bench.Acquire(now, nil, 1)
+		if len(visits) == 0 {
+			return paths
+		}
+		it := mustItem(visits[0].Items[0])
+		paths = append(paths, string(it.Rest))
+		d.bench.Release(&visits[0], workbench.Release{Unused: visits[0].Items[1:]}, now)
+	}
+}
+
+// A site whose delayed URLs wait for new links, and that gets an item back meanwhile, has them offered again when it is dry.
+func TestDelayedURLsAreNotForgotten(t *testing.T) {
+	pending := 1
+	d, vs, now := newDelaysRig(t, &pending)
+	delayItems(t, d, vs, 1)
+	for _, path := range []string{"/1", "/2"} {
+		d.bench.Push(vs, appendItem(nil, &Item{Rest: []byte(path)}))
+	}
+	visit := d.bench.Acquire(now, nil, 1)[0]
+	d.bench.Release(&visit, workbench.Release{Unused: visit.Items[1:]}, now)
+	if n, err := d.refill(now); n != 0 || err != nil || len(d.late) != 1 {
+		t.Fatalf("%d refilled, %d wait for links: %v", n, len(d.late), err)
+	}
+	if err := d.takeLateSites(now.Add(time.Hour)); err != nil || d.bench.Queued(vs) != 1 {
+		t.Fatalf("%d items, %v", d.bench.Queued(vs), err)
+	}
+	if got := visitAll(d, now); fmt.Sprint(got) != "[/2]" {
+		t.Fatalf("visited %v", got)
+	}
+	pending = 0
+	if n, err := d.refill(now); n != 1 || err != nil {
+		t.Errorf("the delayed URL is not offered again: %d, %v", n, err)
+	}
+	if got := visitAll(d, now); fmt.Sprint(got) != "[/late/0]" {
+		t.Errorf("visited %v", got)
+	}
+}
+
+// Delayed URLs come after all others of their site, also after those that come later, and while links are on their way.
+func TestDelayedURLsComeLast(t *testing.T) {
+	pending := 1
+	d, vs, now := newDelaysRig(t, &pending)
+	delayItems(t, d, vs, 5)
+	for i := range 3 {
+		if err := d.shelf.append(vs, appendItem(nil, &Item{Rest: fmt.Appendf(nil, "/%d", i)})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.bench.SetOnDisk(vs, d.shelf.len(vs))
+	if _, err := d.refill(now); err != nil {
+		t.Fatal(err)
+	}
+	if got := visitAll(d, now); fmt.Sprint(got) != "[/0 /1 /2]" {
+		t.Fatalf("visited %v", got)
+	}
+	if n, err := d.refill(now); n != 0 || err != nil {
+		t.Errorf("%d are taken while links are on their way: %v", n, err)
+	}
+	if err := d.shelf.append(vs, appendItem(nil, &Item{Rest: []byte("/3")})); err != nil {
+		t.Fatal(err)
+	}
+	d.bench.SetOnDisk(vs, d.shelf.len(vs))
+	pending = 0
+	var got []string
+	for range 10 {
+		if _, err := d.refill(now); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, visitAll(d, now)...)
+	}
+	if fmt.Sprint(got) != "[/3 /late/0 /late/1 /late/2 /late/3 /late/4]" {
+		t.Errorf("visited %v", got)
+	}
+}

@@ -1,0 +1,77 @@
+package engine
+
+import (
+	"bytes"
+	"testing"
+
+	"orbweaver/engine/novelty"
+	"orbweaver/internal/vfs"
+)
+
+// What leaves out less is what may fetch something that was left out before.
+func TestWhichSettingsLeaveOutLess(t *testing.T) {
+	base := trapSettings{Floor: 1000, Repeats: 4}
+	for now, want := range map[trapSettings]bool{
+		base: false, {Floor: 999, Repeats: 4}: false, {Floor: 1000, Repeats: 3}: false, {Floor: 1001, Repeats: 4}: true, {Floor: 0, Repeats: 4}: true,
+		{Floor: 1000, Repeats: 0}: true, {Floor: 1000, Repeats: 5}: true,
+	} {
+		if got := now.leavesLess(base); got != want {
+			t.Errorf("%+v after %+v: %v", now, base, got)
+		}
+	}
+	if base.leavesLess(trapSettings{}) {
+		t.Error("without limits nothing was left out")
+	}
+}
+
+// An entry of the list brings back the item, also while entries are added behind it.
+func TestTheListOfURLsLeftOutGivesBackItsItems(t *testing.T) {
+	disk := vfs.NewMem(1)
+	l, err := openSkipList(disk, "frontier", nil, trapSettings{Floor: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	it := Item{Delayed: true, Depth: 7, Listed: true, Via: []byte("http://a.test/"), Way: []byte("LL"), Rest: []byte("http://a.test/x?y=1")}
+	for range 3 {
+		if err := l.add(&it, skipEndless, novelty.Evidence{Level: 2, Fetched: 10_000, Streak: 5000}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cut, err := l.cut(trapSettings{Floor: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l, err = openSkipList(disk, "frontier", cut, trapSettings{Floor: 6}); err != nil || l.again != 3 {
+		t.Fatalf("%v: %d to be queued again", err, l.again)
+	}
+	for range 3 {
+		item, rule, err := l.next()
+		if err != nil || rule != skipEndless {
+			t.Fatal(rule, err)
+		}
+		if err := l.add(&Item{Rest: []byte("http://b.test/another/one/that/is/longer")}, skipRepeats, novelty.Evidence{}); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(item, appendItem(nil, &it)) {
+			t.Fatalf("%q", item)
+		}
+	}
+	if l.again != 0 || l.queue.Len() != 3 {
+		t.Errorf("%d to be queued again, %d listed", l.again, l.queue.Len())
+	}
+	if err := l.queue.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Whatever bytes are in the list, reading them has an end and no panic.
+func FuzzSkipped(f *testing.F) {
+	f.Add([]byte{skipVersion, byte(skipEndless), 2, 200, 1, 7, 0, 0, 5, 'h', 't', 't', 'p'})
+	f.Add([]byte{skipVersion, byte(skipRules), 0, 0, 0})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		s, item, err := readSkipped(b)
+		if err == nil && (len(item) == 0 || s.Rule == "" || s.Because() == "") {
+			t.Errorf("%+v, %q", s, item)
+		}
+	})
+}
