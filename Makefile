@@ -90,8 +90,8 @@ micro: ## microbenchmarks of all rooms
 pressure: build ## a crawl in cgroups with as much memory as it asks for, and with a tenth (Linux, root)
 	tools/pressure.sh
 
-realsite: build ## crawl Debian's packaged documentation on loopback and compare with wget
-	tools/realsite.sh
+realsite: build ## crawl Debian's documentation and web applications on loopback; compare with disk, wget and databases (Linux, root)
+	tools/realsite/run.sh $(REALSITE)
 
 outage: build ## crawl a site whose nginx is stopped, answers 503, or stays away, on loopback
 	tools/outage.sh

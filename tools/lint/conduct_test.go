@@ -9,6 +9,7 @@ import (
 // starters are the files that may start a goroutine, each with who waits for it. Tests may as well; testing/synctest and
 // goleak watch them.
 var starters = places{
+	"tools/realsite/docs.go":         "wget waits for its workers",
 	"engine/fetch/socket_linux.go":   "context.AfterFunc, stopped when the connection is there",
 	"engine/fsck/archive.go":         "the examination of one file waits for its three readers",
 	"engine/run.go":                  "Run waits for its groups",

@@ -53,6 +53,7 @@ var doorkeepers = places{
 	"engine/post/door.go":          "letters between agents, which are no pages: literal addresses, and loopback alone without certificates",
 	"cmd/orbweaver/listen.go":      "control.Listen: the local port",
 	"cmd/orbweaver/ctl.go":         "control.Dial: asks a running crawl over it",
+	"tools/realsite/servers.go":    "asks whether the servers that it has started answer, on loopback",
 	"bench/load/":                  "a web server on real sockets",
 	"bench/agents/ports.go":        "looks which ports of loopback are free, for the agents that it starts",
 	"bench/frontier/line.go":       "a small one, on loopback, in the process of the crawler",

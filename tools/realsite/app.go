@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// app is a web application: how it is filled, and what of it is for readers.
+type app struct {
+	conf  string // of its virtual host
+	fill  func(context.Context, *run, *servers, *site) error
+	pages func(context.Context, *run, *site) ([]string, error) // URLs of the pages for readers, by the database
+	kinds []urlKind                                            // the first that fits says what a URL is
+	// The waste that is allowed: so many requests, and so many times the floor.
+	fixed, times int
+}
+
+// urlKind names a kind of URL. An empty name stands for files such as styles and images, which are neither pages nor waste.
+type urlKind struct {
+	name    string
+	pattern *regexp.Regexp
+}
+
+// judgeApps crawls the applications with the default settings, for as long as is set, and once more with a small floor to the end.
+func (r *run) judgeApps(ctx context.Context, of []*site) error {
+	byDefault, err := r.crawl(ctx, "apps", of, "--max-time", r.appTime.String())
+	if err != nil {
+		return err
+	}
+	if err := r.honest("apps", byDefault); err != nil {
+		return err
+	}
+	for _, s := range of {
+		if s.result, err = r.judgeApp(ctx, s, byDefault); err != nil {
+			return err
+		}
+	}
+	if r.floor == 0 {
+		return nil
+	}
+	bounded, err := r.crawl(ctx, "apps-floor", of, "--trap-floor", strconv.Itoa(r.floor), "--max-time", r.appTime.String())
+	if err != nil {
+		return err
+	}
+	if bounded.Reason != "complete" {
+		r.fail("crawl %q is not complete, but: %s", "apps-floor", bounded.Reason)
+	}
+	for _, s := range of {
+		if s.bounded, err = r.judgeApp(ctx, s, bounded); err != nil {
+			return err
+		}
+		if most := s.app.fixed + s.app.times*r.floor; s.bounded.waste > most {
+			r.fail("%s: with --trap-floor %d the waste is %d requests, more than %d", s.name, r.floor, s.bounded.waste, most)
+		}
+	}
+	return nil
+}
+
+// judgeApp compares what an archive has of an application with what the application's database knows.
+func (r *run) judgeApp(ctx context.Context, s *site, c *crawl) (result, error) {
+	pages, err := s.app.pages(ctx, r, s)
+	if err != nil || len(pages) == 0 {
+		return result{}, fmt.Errorf("%s: %d pages: %w", s.name, len(pages), err)
+	}
+	readers := map[string]bool{}
+	for _, u := range pages {
+		readers[u] = true
+	}
+	found := result{readers: len(readers), state: c.Reason, kinds: map[string]int{}}
+	stored := map[string]bool{}
+	for _, e := range c.archive {
+		if !strings.HasPrefix(e.url, s.seed()) {
+			continue
+		}
+		found.requests++
+		if readers[e.url] {
+			stored[e.url] = stored[e.url] || e.status == "200"
+			continue
+		}
+		if name := s.app.kind(e); name != "" {
+			found.waste++
+			found.kinds[name]++
+		}
+	}
+	var lost []string
+	for _, u := range slices.Sorted(maps.Keys(readers)) {
+		if stored[u] {
+			found.stored++
+		} else {
+			lost = append(lost, u)
+		}
+	}
+	for _, u := range first(lost) {
+		r.fail("%s: %d pages are lost, such as %s", s.name, len(lost), u)
+	}
+	r.say("%s: %d of %d pages, %d requests, waste %d: %v", s.name, found.stored, found.readers, found.requests, found.waste, found.kinds)
+	return found, nil
+}
+
+// kind says what a URL is that is no page for readers.
+func (a *app) kind(e exchange) string {
+	for _, k := range a.kinds {
+		if k.pattern.MatchString(e.url) {
+			return k.name
+		}
+	}
+	if status, _ := strconv.Atoi(e.status); status != 200 {
+		return "redirects and errors"
+	}
+	return "others"
+}

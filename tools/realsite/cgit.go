@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+)
+
+func cgit() *app {
+	return &app{
+		fill: fillCgit, pages: cgitPages, fixed: 5000, times: 30,
+		conf: `
+  SetEnv CGIT_CONFIG /etc/cgitrc.realsite
+  ScriptAlias /cgit/ /usr/lib/cgit/cgit.cgi/
+  RedirectMatch ^/$ /cgit/
+  Alias /cgit-css /usr/share/cgit/
+  Alias /robots.txt /usr/share/cgit/robots.txt
+  <Directory /usr/lib/cgit>
+    Options ExecCGI FollowSymLinks
+  </Directory>`,
+		kinds: []urlKind{
+			{"", regexp.MustCompile(`/cgit-css/|/favicon`)},
+			{"trees and files of old commits", regexp.MustCompile(`/tree/.*[?&]id2?=`)},
+			{"files as they are", regexp.MustCompile(`/plain/`)},
+			{"differences", regexp.MustCompile(`/(raw)?diff/`)},
+			{"patches", regexp.MustCompile(`/patch/`)},
+			{"commits, narrowed to a path or with options", regexp.MustCompile(`/commit/`)},
+			{"logs", regexp.MustCompile(`/log/`)},
+			{"blames", regexp.MustCompile(`/blame/`)},
+			{"statistics", regexp.MustCompile(`/stats/`)},
+		},
+	}
+}
+
+// cgitCommits is how many of the newest commits are served. Each has a tree of hundreds of files, with several views of each file.
+const cgitCommits = "150"
+
+// fillCgit serves the newest history of this checkout.
+func fillCgit(ctx context.Context, r *run, _ *servers, _ *site) error {
+	if err := os.Mkdir(r.path("cgit"), 0o755); err != nil { //nolint:gosec // the web server's user has it
+		return err
+	}
+	// A repository of its own, which needs nothing of the checkout.
+	out, err := exec.CommandContext(ctx, "git", "clone", "--bare", "--quiet", "--no-local", "--single-branch", "--depth", cgitCommits, ".", r.path("cgit", "orbweaver.git")).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("git clone: %w: %s", err, out)
+	}
+	config := "css=/cgit-css/cgit.css\nlogo=/cgit-css/cgit.png\nvirtual-root=/cgit/\nenable-http-clone=0\nrepo.url=orbweaver\nrepo.path=" +
+		r.inside("cgit", "orbweaver.git") + "\nrepo.desc=A crawler\n"
+	if err := os.WriteFile(r.root+"/etc/cgitrc.realsite", []byte(config), 0o644); err != nil { //nolint:gosec // not secret
+		return err
+	}
+	return r.give("cgit")
+}
+
+// cgitPages are the commits of the repository, and the files and directories of the newest one.
+func cgitPages(ctx context.Context, r *run, s *site) ([]string, error) {
+	git := func(args ...string) ([]string, error) {
+		c := exec.CommandContext(ctx, "git", append([]string{"-c", "safe.directory=*", "--git-dir=" + r.path("cgit", "orbweaver.git")}, args...)...)
+		var said bytes.Buffer
+		c.Stderr = &said
+		out, err := c.Output()
+		if err != nil {
+			return nil, fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, said.Bytes())
+		}
+		return strings.Fields(string(out)), nil
+	}
+	commits, err := git("rev-list", "HEAD")
+	if err != nil {
+		return nil, err
+	}
+	paths, err := git("ls-tree", "-r", "-t", "--name-only", "HEAD")
+	if err != nil {
+		return nil, err
+	}
+	base := s.seed() + "cgit/orbweaver/"
+	of := []string{s.seed() + "cgit/", base, base + "tree/", base + "log/", base + "refs/"}
+	for _, c := range commits {
+		of = append(of, base+"commit/?id="+c)
+	}
+	for _, p := range paths {
+		of = append(of, base+"tree/"+p)
+	}
+	return of, nil
+}
