@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base32"
 	"fmt"
+	"maps"
 	"strconv"
 	"sync"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/outcome"
 	"orbweaver/internal/vfs"
+	"orbweaver/warc"
 )
 
 // crawlLog writes one line for each attempt, in the columns that Heritrix users know:
@@ -20,12 +22,27 @@ import (
 // Status is the HTTP status, or a negative number where there is none (see statusColumn). Hops is L for each link from
 // a seed and R for each redirect; via and source are not kept and are "-". A line is written when its attempt is
 // settled. Annotations are the outcome, and after commas: retry, notStored, duplicate:digest or duplicate:server-not-modified, what is wrong
-// with the content encoding (encoding:lie, ...), and what is odd about the response. Lines of the last moments before a kill may be missing, or stand twice after it.
+// with the content encoding (encoding:lie, ...), why the server's certificate does not verify (certificate:expired, ...), long-type if the type was
+// cut, and what is odd about the response. Lines of the last moments before a kill may be missing, or stand twice after it.
 type crawlLog struct {
 	logFile
 
-	lines sync.Mutex // guards buf
+	lines sync.Mutex // guards buf and odd
 	buf   []byte
+	odd   oddities
+}
+
+// oddities count, for this run, what lines say of exchanges beside their outcome.
+type oddities struct {
+	certificates map[string]int64 // certificates that do not verify, by fault
+	longTypes    int64            // media types that were cut
+}
+
+// counted gives a copy of the counts.
+func (l *crawlLog) counted() oddities {
+	l.lines.Lock()
+	defer l.lines.Unlock()
+	return oddities{maps.Clone(l.odd.certificates), l.odd.longTypes}
 }
 
 const (
@@ -70,6 +87,11 @@ func (l *crawlLog) attempt(p *fetch.Page, f *flight, encoding fetch.DecodeFault,
 	if mime = bytes.TrimSpace(mime); p.HeadLen == 0 || len(mime) == 0 {
 		mime = []byte("unknown")
 	}
+	longType := len(mime) > warc.MediaTypeMax
+	if longType {
+		mime = mime[:warc.MediaTypeMax]
+		l.odd.longTypes++
+	}
 	for _, c := range mime {
 		if c <= ' ' || c >= 0x7f {
 			c = '_'
@@ -97,6 +119,16 @@ func (l *crawlLog) attempt(p *fetch.Page, f *flight, encoding fetch.DecodeFault,
 	}
 	if encoding != fetch.DecodeOK {
 		b = append(append(b, ",encoding:"...), encoding.String()...)
+	}
+	if p.TLS != nil && p.TLS.Fault != "" {
+		b = append(append(b, ",certificate:"...), p.TLS.Fault...)
+		if l.odd.certificates == nil {
+			l.odd.certificates = make(map[string]int64)
+		}
+		l.odd.certificates[p.TLS.Fault]++ // one of the few words of package fetch
+	}
+	if longType {
+		b = append(b, ",long-type"...)
 	}
 	if p.Flags != 0 {
 		b = appendOddities(b, p.Flags)

@@ -82,3 +82,37 @@ func TestCrawlLog_odditiesAreAnnotations(t *testing.T) {
 		t.Errorf("%q", columns)
 	}
 }
+
+// A Content-Type of 60 KB went whole into the log, and a certificate that does not verify was in the archive only.
+func TestCrawlLog_longTypesAreCutAndCertificatesCounted(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	l, err := openCrawlLog(fsys, "logs", func(msg string, _ ...any) { t.Error(msg) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := "HTTP/1.1 200 OK\r\nContent-Type: a/" + strings.Repeat("b", 60_000) + "; charset=x\r\n\r\n"
+	f := &flight{url: []byte("http://a.test/"), outcome: outcome.OK}
+	for _, fault := range []string{"expired", "", "wrong-name", "expired"} {
+		p := &fetch.Page{Status: 200, HeadLen: len(head), Raw: []byte(head), TLS: &fetch.TLSFacts{Fault: fault}}
+		l.attempt(p, f, fetch.DecodeOK, "")
+	}
+	l.attempt(&fetch.Page{}, &flight{url: f.url, outcome: outcome.Refused}, fetch.DecodeOK, "")
+	got := l.counted()
+	if err := l.close(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := vfs.ReadFile(fsys, "logs/crawl.log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	for i, want := range []string{"ok,certificate:expired,long-type", "ok,long-type", "ok,certificate:wrong-name,long-type", "ok,certificate:expired,long-type", "refused"} {
+		columns := strings.Fields(lines[i])
+		if len(lines[i]) > 500 || len(columns) != 12 || columns[11] != want {
+			t.Errorf("%d bytes: %.600s, want %s at its end", len(lines[i]), lines[i], want)
+		}
+	}
+	if got.longTypes != 4 || len(got.certificates) != 2 || got.certificates["expired"] != 2 || got.certificates["wrong-name"] != 1 {
+		t.Errorf("%+v", got)
+	}
+}

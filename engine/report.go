@@ -43,8 +43,10 @@ type Report struct {
 	PagesNotParsed int64 `json:"pages_not_parsed"` // by --parse
 
 	Outcomes map[string]int64 `json:"outcomes"`
-	Statuses map[string]int64 `json:"statuses"`
-	Dropped  map[string]int64 `json:"dropped"` // at the door, by reason
+	// CertificateFaults are exchanges of this run with servers whose certificate does not verify, by why: expired, wrong-name, unknown-authority, invalid.
+	CertificateFaults map[string]int64 `json:"certificate_faults,omitempty"`
+	Statuses          map[string]int64 `json:"statuses"`
+	Dropped           map[string]int64 `json:"dropped"` // at the door, by reason
 
 	Userinfo int64 `json:"userinfo_left_out"` // references with a user or a password, which are neither sent nor kept
 
@@ -66,7 +68,7 @@ type Report struct {
 	IPsSlowed     int64 `json:"ip_slowdowns"`        // exchanges whose IP then waited longer, as several of its sites were in trouble
 	ConnsReused   int64 `json:"connections_reused"`  // exchanges over a connection that was kept, in this run
 	Cookies       int64 `json:"cookies"`             // kept now, of all sites
-	CookiesLost   int64 `json:"cookies_refused"`     // by this run, since there was no memory for them
+	CookiesLost   int64 `json:"cookies_refused"`     // dropped or not kept by this run, since there was no memory for them
 	CacheHits     int64 `json:"cache_hits"`
 	CacheLookups  int64 `json:"cache_lookups"`
 	SieveSize     int64 `json:"sieve_size"`
@@ -75,6 +77,7 @@ type Report struct {
 	Spilled       int64 `json:"spilled"`         // items that sites of a full bench gave back, in this run
 	ParseFaults   int64 `json:"parse_faults"`
 	BadEncodings  int64 `json:"bad_encodings"`     // pages searched for links whose content encoding lies, is damaged or unpacks to too much
+	LongTypes     int64 `json:"content_types_cut"` // responses of this run whose media type is too long for crawl.log and the index
 	PageMemory    int64 `json:"page_memory_bytes"` // of buffers for pages, in use or free
 
 	Checkpoints         int64   `json:"checkpoints"`                  // of this run
@@ -138,12 +141,14 @@ func (e *Engine) Report() Report {
 		WallSeconds: m.WallSeconds, CPUSeconds: m.CPUSeconds, RSSPeakBytes: m.RSSPeak, Resumed: e.resumed, Pass: e.pass + 1,
 		Waiting: e.waiting(), Written: time.Now().UTC().Format(time.RFC3339),
 	}
+	odd := e.log.counted()
+	r.CertificateFaults, r.LongTypes = odd.certificates, odd.longTypes
 	if keep := e.cfg.Fetch.Keep; keep != nil {
 		r.ConnsReused = int64(keep.Stats().Reused)
 	}
 	if e.jars != nil {
 		s := e.jars.Stats()
-		r.Cookies, r.CookiesLost = int64(s.Cookies), s.Refused
+		r.Cookies, r.CookiesLost = int64(s.Cookies), s.Lost
 	}
 	if e.peers != nil {
 		r.Peers = e.peers.report(&c)

@@ -92,12 +92,17 @@ func cleanKey(dst []byte, from int) []byte {
 	return dst
 }
 
-// mediaType cuts parameters and spaces off the value of a Content-Type field.
+// MediaTypeMax is the length in bytes beyond which the media type of an index line is cut: type and subtype have 127 each at most
+// (RFC 6838), and what is longer is none.
+const MediaTypeMax = 255
+
+// mediaType cuts parameters and spaces off the value of a Content-Type field, and what is beyond MediaTypeMax.
 func mediaType(v []byte) []byte {
 	if i := bytes.IndexAny(v, ";,"); i >= 0 {
 		v = v[:i]
 	}
-	return bytes.TrimSpace(v)
+	v = bytes.TrimSpace(v)
+	return v[:min(len(v), MediaTypeMax)]
 }
 
 // appendJSON adds s as the inside of a JSON string. What is not UTF-8 becomes U+FFFD.

@@ -47,3 +47,14 @@ func FuzzIndexLine(f *testing.F) {
 		}
 	})
 }
+
+// A Content-Type of 60 KB went whole into the index.
+func TestALongMediaTypeIsCut(t *testing.T) {
+	c := indexEntry{uri: []byte("http://h/"), mime: []byte("a/" + strings.Repeat("b", 60_000) + "; charset=x")}
+	if line := c.append(nil); len(line) > 400 || !bytes.Contains(line, []byte(`"mime":"a/bbb`)) {
+		t.Errorf("%d bytes: %.100s", len(line), line)
+	}
+	if got := mediaType([]byte(strings.Repeat("t", 127) + "/" + strings.Repeat("s", 127))); len(got) != MediaTypeMax {
+		t.Errorf("the longest media type has %d bytes, %d are left", MediaTypeMax, len(got))
+	}
+}

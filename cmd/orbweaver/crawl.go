@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"orbweaver/engine"
+	"orbweaver/engine/fetch"
 	"orbweaver/internal/vfs"
 )
 
@@ -106,6 +107,7 @@ type crawlCmd struct {
 	resumes bool // crawl.toml is there
 	cfg     engine.Config
 	seams   engine.Seams
+	policy  *fetch.Guard       // what may be connected to; nil before settings
 	words   *words             // of the crawl; nil if this is a dry run
 	lists   engine.ListSources // what cfg.Lists were made of, if this is a dry run
 }
@@ -164,12 +166,16 @@ func (c *crawlCmd) Run(w *world) error {
 	known, onDisk := c.hostsBefore()
 	setMemoryLimit(cfg, known, onDisk)
 	c.warnOfPassword(w, seams.Log)
+	c.warnOfProxy(seams.Log)
 	closeToOthers(seams.Log, c.Dir)
 	seat, err := c.sit(w.ctx, &seams)
 	if err != nil {
 		return err
 	}
 	defer seat.close()
+	if c.Agent != "" {
+		c.refuseOwn(c.seat.Gossip.String(), c.seat.Post.String())
+	}
 	e, err := engine.Open(cfg, seams)
 	if err != nil {
 		return c.explain(err)
@@ -203,6 +209,7 @@ func (c *crawlCmd) crawl(w *world, e *engine.Engine, cfg engine.Config, log *slo
 	if err != nil {
 		return err
 	}
+	c.refuseOwn(server.Addr())
 	if c.Progress != "none" {
 		fmt.Fprintln(c.words, memoryPlan(cfg))
 	}

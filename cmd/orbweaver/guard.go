@@ -1,6 +1,7 @@
 package main
 
 import (
+	"log/slog"
 	"net"
 	"net/netip"
 	"strconv"
@@ -37,7 +38,7 @@ func ranges(bad *mistakes, flag string, texts []string) (nets []netip.Prefix) {
 }
 
 // controlAddrs are the addresses and ports that the crawl itself answers on, by what --listen says: none if that is a file. A name may
-// mean any address of this machine. A port that the system picks is not known here.
+// mean any address of this machine. A port that the system picks is not known here: see refuseOwn.
 func controlAddrs(listen string) []netip.AddrPort {
 	if listen == "" || strings.HasPrefix(listen, "unix:") {
 		return nil
@@ -55,4 +56,21 @@ func controlAddrs(listen string) []netip.AddrPort {
 		addr = netip.IPv4Unspecified()
 	}
 	return []netip.AddrPort{netip.AddrPortFrom(addr, uint16(n))}
+}
+
+// refuseOwn has the address policy refuse what this process listens on by now, whatever is allowed: the port of --listen may be one that the
+// system picked, and agents have ports, too. Addresses of another kind, such as a Unix socket, are left out.
+func (c *crawlCmd) refuseOwn(addrs ...string) {
+	for _, s := range addrs {
+		if addr, err := netip.ParseAddrPort(s); err == nil && addr.Port() != 0 {
+			c.policy.Listening(addr)
+		}
+	}
+}
+
+// warnOfProxy says what the address policy is worth behind a proxy.
+func (c *crawlCmd) warnOfProxy(log *slog.Logger) {
+	if c.Proxy != "" {
+		log.Warn("--proxy: the address rules are advisory: the proxy looks names up and connects, so it must itself refuse private, loopback and metadata addresses")
+	}
 }

@@ -128,6 +128,7 @@ func (c *crawlCmd) network(cfg *engine.Config, seams *engine.Seams) error {
 	}
 	bad.add("--resolver", c.resolver(seams))
 	guard, nets, err := c.guard(upstream)
+	c.policy = guard
 	bad.add("", err)
 	switch {
 	case err != nil:

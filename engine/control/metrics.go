@@ -74,11 +74,13 @@ func newCollector(c Crawl) *collector {
 			one("sieve_fingerprints", "Fingerprints in the sieve's store.", func(r *engine.Report) float64 { return float64(r.SieveSize) }),
 			one("sieve_pending", "Fingerprints waiting for a flush.", func(r *engine.Report) float64 { return float64(r.SievePending) }),
 			one("bad_encodings", "Pages whose content encoding lies, is damaged or unpacks to too much.", func(r *engine.Report) float64 { return float64(r.BadEncodings) }),
+			one("content_types_cut", "Responses of this run whose media type is too long for crawl.log and the index.", func(r *engine.Report) float64 { return float64(r.LongTypes) }),
 			one("parse_faults", "Pages whose parse panicked.", func(r *engine.Report) float64 { return float64(r.ParseFaults) }),
 		},
 		byName: []labelled{
 			many("outcomes_total", "Admitted URLs by final outcome.", "outcome", func(r *engine.Report) map[string]int64 { return r.Outcomes }),
 			many("responses_total", "Responses by status code.", "code", func(r *engine.Report) map[string]int64 { return r.Statuses }),
+			many("certificate_faults_total", "Exchanges with servers whose certificate does not verify, by fault, in this run.", "fault", func(r *engine.Report) map[string]int64 { return r.CertificateFaults }),
 			many("dropped_total", "URLs dropped at the door, by reason.", "reason", func(r *engine.Report) map[string]int64 { return r.Dropped }),
 			many("filter_errors_total", "Evaluations of expressions that failed, by point, in this run.", "point", func(r *engine.Report) map[string]int64 { return r.FilterErrors }),
 		},

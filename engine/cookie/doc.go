@@ -9,8 +9,9 @@
 //   - Path, Max-Age and Expires hold. A cookie without a time holds for as long as the Jars.
 //   - SameSite and HttpOnly mean nothing here: there are no pages with scripts, and no other site asks.
 //
-// A jar that is full, by number or bytes, loses its oldest cookie. When all jars together have their memory no new cookie is kept, which
-// is counted: who has a session keeps it, and nobody can push out another site's. What has ended makes room when its site is asked again.
+// A jar that is full, by number or bytes, loses its oldest cookie. When all jars together have their memory, the jar is evicted that was
+// not used for longest among those of the size that takes the most, and its cookies are counted as lost. A site that is visited keeps its session,
+// however many other hosts set cookies. What has ended makes room when its site is asked again.
 //
 // Nothing is saved: a client that comes back after a stop comes as a new one. A site that answers with a redirect to the very same URL
 // until it sees its cookie is not asked twice, since a crawl asks for a URL once; other pages of it are fetched with the cookie.

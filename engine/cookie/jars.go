@@ -2,6 +2,7 @@ package cookie
 
 import (
 	"iter"
+	"math/bits"
 	"slices"
 	"sync"
 	"time"
@@ -17,7 +18,7 @@ const (
 
 // What a site and a cookie take in memory beside their text, about.
 const (
-	siteMemory   = 128
+	siteMemory   = 192
 	cookieMemory = 128
 )
 
@@ -25,7 +26,7 @@ const (
 type Stats struct {
 	Sites, Cookies int
 	Bytes          int64 // about, in memory
-	Refused        int64 // cookies not kept since all jars together were full
+	Lost           int64 // cookies that were dropped or not kept, since all jars together were full
 }
 
 // Jars are the cookies of all sites. Safe for concurrent use.
@@ -37,17 +38,37 @@ type Jars struct {
 		sites      map[string]*jar
 		cookies    int
 		bytes      int64
-		refused    int64
+		lost       int64
+		classes    [jarClasses]class
 	}
 }
 
+// jarClasses are the sizes of jars, in powers of two from 512 bytes on.
+const jarClasses = 5
+
+// class has the jars of one size, in the order in which they were used.
+type class struct {
+	ring  jar // its next was not used for longest
+	bytes int64
+}
+
 // jar has the cookies of one site, oldest first.
-type jar struct{ cookies []cookie }
+type jar struct {
+	cookies    []cookie
+	site       string
+	class      int
+	memory     int64 // that it counts for in its class
+	prev, next *jar  // in its class
+}
 
 // NewJars makes Jars of about max bytes.
 func NewJars(max int64) *Jars {
 	j := &Jars{max: max}
 	j.mu.sites = map[string]*jar{}
+	for i := range j.mu.classes {
+		ring := &j.mu.classes[i].ring
+		ring.prev, ring.next = ring, ring
+	}
 	return j
 }
 
@@ -61,7 +82,9 @@ func (j *Jars) Append(dst, url []byte, now time.Time) []byte {
 	if s == nil {
 		return dst
 	}
-	j.expireLocked(site, s, now)
+	j.takeLocked(s)
+	j.expireLocked(s, now)
+	j.shelveLocked(s)
 	var room [siteCookies]*cookie
 	fit := room[:0]
 	for i := range s.cookies {
@@ -95,19 +118,23 @@ func (j *Jars) put(site []byte, c *cookie, now time.Time) {
 	defer j.mu.Unlock()
 	s, need, at := j.mu.sites[string(site)], c.memory(), -1
 	if s == nil {
-		s = new(jar)
+		s = &jar{site: string(site)}
 		need += siteMemory + int64(len(site))
-	} else if at = s.find(c); at >= 0 {
-		need -= s.cookies[at].memory()
+	} else {
+		j.takeLocked(s)
+		if at = s.find(c); at >= 0 {
+			need -= s.cookies[at].memory()
+		}
 	}
+	defer j.shelveLocked(s)
 	switch {
 	case c.ended(now):
 		if at >= 0 {
-			j.dropLocked(site, s, at)
+			j.dropLocked(s, at)
 		}
 		return
-	case need > 0 && j.mu.bytes+need > j.max:
-		j.mu.refused++ // an older value stays: it is the site's own word
+	case need > 0 && !j.makeRoomLocked(need):
+		j.mu.lost++ // an older value stays: it is the site's own word
 		return
 	case at >= 0:
 		s.cookies[at] = *c // as old as it was
@@ -117,15 +144,61 @@ func (j *Jars) put(site []byte, c *cookie, now time.Time) {
 		s.cookies = append(s.cookies, *c)
 	}
 	j.mu.bytes += need
-	j.mu.sites[string(site)] = s
+	j.mu.sites[s.site] = s
 	for len(s.cookies) > siteCookies || s.size() > siteBytes {
 		oldest := 0
 		if at == 0 {
 			oldest = 1 // the one that just came stays, and fits alone
 		}
-		j.dropLocked(site, s, oldest)
+		j.dropLocked(s, oldest)
 		at = max(at-1, 0)
 	}
+}
+
+// takeLocked takes a jar that is in use out of its class; shelveLocked puts it back, as the one that was used last.
+func (j *Jars) takeLocked(s *jar) {
+	s.prev.next, s.next.prev = s.next, s.prev
+	j.mu.classes[s.class].bytes -= s.memory
+}
+
+// shelveLocked puts a jar into the class that it has the size of; one without cookies is gone.
+func (j *Jars) shelveLocked(s *jar) {
+	if len(s.cookies) == 0 {
+		return
+	}
+	s.memory = siteMemory + int64(len(s.site))
+	for i := range s.cookies {
+		s.memory += s.cookies[i].memory()
+	}
+	s.class = min(bits.Len64(uint64(s.memory)>>9), jarClasses-1)
+	c := &j.mu.classes[s.class]
+	c.bytes += s.memory
+	s.prev, s.next = c.ring.prev, &c.ring
+	s.prev.next, c.ring.prev = s, s
+}
+
+// makeRoomLocked evicts jars until there is room for need bytes, and says whether there is. It evicts from the class that takes the most memory,
+// and there what was not used for longest. So hosts that fill their jars evict each other, many hosts with a small cookie evict what is like it, and a
+// site that is visited keeps its session.
+func (j *Jars) makeRoomLocked(need int64) bool {
+	for j.mu.bytes+need > j.max {
+		largest := &j.mu.classes[0]
+		for i := range j.mu.classes {
+			if c := &j.mu.classes[i]; c.bytes > largest.bytes {
+				largest = c
+			}
+		}
+		victim := largest.ring.next
+		if victim == &largest.ring {
+			return false
+		}
+		j.takeLocked(victim)
+		j.mu.lost += int64(len(victim.cookies))
+		for len(victim.cookies) > 0 {
+			j.dropLocked(victim, len(victim.cookies)-1)
+		}
+	}
+	return true
 }
 
 // find gives the place of the cookie with the name and path of c, -1 if there is none.
@@ -143,21 +216,22 @@ func (s *jar) size() int {
 }
 
 // expireLocked drops what has ended; a jar that is empty then is gone.
-func (j *Jars) expireLocked(site []byte, s *jar, now time.Time) {
+func (j *Jars) expireLocked(s *jar, now time.Time) {
 	for i := len(s.cookies) - 1; i >= 0; i-- {
 		if s.cookies[i].ended(now) {
-			j.dropLocked(site, s, i)
+			j.dropLocked(s, i)
 		}
 	}
 }
 
-func (j *Jars) dropLocked(site []byte, s *jar, i int) {
+// dropLocked drops a cookie; a jar that is empty then is gone.
+func (j *Jars) dropLocked(s *jar, i int) {
 	j.mu.cookies--
 	j.mu.bytes -= s.cookies[i].memory()
 	s.cookies = slices.Delete(s.cookies, i, i+1)
 	if len(s.cookies) == 0 {
-		delete(j.mu.sites, string(site))
-		j.mu.bytes -= siteMemory + int64(len(site))
+		delete(j.mu.sites, s.site)
+		j.mu.bytes -= siteMemory + int64(len(s.site))
 	}
 }
 
@@ -165,5 +239,5 @@ func (j *Jars) dropLocked(site []byte, s *jar, i int) {
 func (j *Jars) Stats() Stats {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return Stats{Sites: len(j.mu.sites), Cookies: j.mu.cookies, Bytes: j.mu.bytes, Refused: j.mu.refused}
+	return Stats{Sites: len(j.mu.sites), Cookies: j.mu.cookies, Bytes: j.mu.bytes, Lost: j.mu.lost}
 }

@@ -158,31 +158,63 @@ func TestHostile_H29_aFullJarLosesItsOldestCookies(t *testing.T) {
 	}
 }
 
-// When there is no memory left those who have a cookie keep it, others get none, and that is counted; the sum comes out right.
-func TestFullJarsKeepWhatTheyHave(t *testing.T) {
+// When there is no memory left, the jars that were not used for longest make room, and that is counted; the sum comes out right.
+func TestFullJarsEvictWhatWasNotUsedForLongest(t *testing.T) {
 	const memory = 10_000
 	v := newVisitor(memory)
 	site := func(i int) string { return fmt.Sprintf("http://h%d.example/", i) }
 	for i := range 100 {
 		v.hears(site(i), "a=1")
+		if i > 0 && v.says(site(0)) != "a=1" {
+			t.Fatalf("a site that is visited lost its cookie to the %dth other one", i)
+		}
 	}
 	s := v.jars.Stats()
-	if s.Bytes > memory || s.Sites < 20 || s.Sites != s.Cookies || s.Refused != int64(100-s.Sites) {
+	if s.Bytes > memory || s.Sites < 20 || s.Sites != s.Cookies || s.Lost != int64(100-s.Sites) {
 		t.Errorf("%+v", s)
 	}
-	v.hears(site(0), "a="+strings.Repeat("x", 1000))
-	if got := v.says(site(0)); got != "a=1" {
-		t.Errorf("%.20s grew beyond the memory", got)
+	if v.says(site(1)) != "" || v.says(site(99)) != "a=1" || v.says(site(0)) != "a=1" {
+		t.Error("the oldest jar is there, or the newest is not")
 	}
-	v.hears(site(0), "a=2")
-	if got := v.says(site(0)); got != "a=2" {
-		t.Errorf("%s, and there was room for another of its length", got)
+	v.hears(site(0), "a="+strings.Repeat("x", 1000))
+	if got := v.says(site(0)); len(got) != 1002 {
+		t.Errorf("%.20s did not grow at the cost of others", got)
 	}
 	for i := range 100 {
 		v.hears(site(i), "a=; Max-Age=0")
 	}
 	if s := v.jars.Stats(); s.Sites != 0 || s.Cookies != 0 || s.Bytes != 0 {
 		t.Errorf("empty, and %+v", s)
+	}
+	small := newVisitor(siteMemory + cookieMemory)
+	small.hears(home, "a=1")
+	if s := small.jars.Stats(); s.Sites != 0 || s.Lost != 1 {
+		t.Errorf("memory for no cookie at all: %+v", s)
+	}
+}
+
+// 6,000 hosts that fill their jars took all memory, and no other site got a cookie from then on. Now sites that are visited, also those that
+// come later and those that are visited rarely, keep theirs.
+func TestHostileHostsDoNotTakeTheJarsOfOthers(t *testing.T) {
+	v := newVisitor(1 << 18)
+	fill := strings.Repeat("x", 4000)
+	honest := func(i int) string { return fmt.Sprintf("http://honest%d.example/", i) }
+	known := 0
+	for i := range 6000 {
+		v.hears(fmt.Sprintf("http://t%d.trap.test/", i), "f="+fill)
+		if i%100 == 0 {
+			v.hears(honest(known), "session=1")
+			known++
+		}
+	}
+	lost := 0
+	for i := range known {
+		if v.says(honest(i)) != "session=1" {
+			lost++
+		}
+	}
+	if lost > 0 {
+		t.Errorf("%d of %d honest sites lost their session", lost, known)
 	}
 }
 

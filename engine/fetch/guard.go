@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"sync"
+	"sync/atomic"
 )
 
-// Guard is the address policy: what may be connected to. Nothing changes it, and it is safe for concurrent use.
+// Guard is the address policy: what may be connected to. Nothing changes it but Listening, and it is safe for concurrent use.
 //
 // Without leave it refuses every address that is not a public unicast one, in whatever form it is written: special-purpose
 // ranges of IANA's registries, IPv4 mapped into IPv6, addresses that lead to others (NAT64, 6to4, Teredo, ISATAP), zones. What leads to an
@@ -20,6 +22,13 @@ type Guard struct {
 	only     bool // nothing but upstream
 	own      *ownAddrs
 	control  []netip.AddrPort
+	late     *lateAddrs // shared by all guards that were made of one
+}
+
+// lateAddrs are addresses that came to be known after the guard was made.
+type lateAddrs struct {
+	mu   sync.Mutex // held to add
+	list atomic.Pointer[[]netip.AddrPort]
 }
 
 // defaultPorts are where web servers live.
@@ -30,7 +39,7 @@ func defaultPorts() []uint16 {
 // NewGuard makes a policy that lifts the rules for the ranges in allow (but not those for bad ports), allows the given ports besides
 // the usual ones, bad ones too, and knows upstream: proxies, which only the guard that Upstream returns lets through. It copies all.
 func NewGuard(allow []netip.Prefix, ports []int, upstream []netip.AddrPort) *Guard {
-	g := &Guard{ports: defaultPorts()}
+	g := &Guard{ports: defaultPorts(), late: &lateAddrs{}}
 	for _, p := range allow {
 		g.allow = append(g.allow, unmapPrefix(p))
 	}
@@ -77,6 +86,27 @@ func (g *Guard) Control(addrs ...netip.AddrPort) *Guard {
 		other.control = append(other.control, netip.AddrPortFrom(a.Addr().Unmap(), a.Port()))
 	}
 	return &other
+}
+
+// Listening has this guard, and all that were made of it or that it was made of, refuse an address on which this process listens, as Control
+// does: the port may be one that the system picked. It is called before the first connection.
+func (g *Guard) Listening(addr netip.AddrPort) {
+	g.late.mu.Lock()
+	defer g.late.mu.Unlock()
+	list := []netip.AddrPort{netip.AddrPortFrom(addr.Addr().Unmap(), addr.Port())}
+	if before := g.late.list.Load(); before != nil {
+		list = slices.Concat(*before, list)
+	}
+	g.late.list.Store(&list)
+}
+
+// isControl says whether this process listens on a port of an address.
+func (g *Guard) isControl(ip netip.Addr, port uint16) bool {
+	reaches := func(c netip.AddrPort) bool {
+		return c.Port() == port && (c.Addr() == ip || ip.IsUnspecified() || c.Addr().IsUnspecified() && g.isHere(ip))
+	}
+	late := g.late.list.Load()
+	return slices.ContainsFunc(g.control, reaches) || late != nil && slices.ContainsFunc(*late, reaches)
 }
 
 // Upstream returns the guard for connections to a proxy: it lets the upstream addresses through and nothing else.
@@ -137,10 +167,8 @@ func (g *Guard) checkAddr(ip netip.Addr) error {
 
 // checkPort says whether a port of an address that may be connected to may be, too.
 func (g *Guard) checkPort(ip netip.Addr, port uint16) error {
-	for _, c := range g.control {
-		if c.Port() == port && (c.Addr() == ip || ip.IsUnspecified() || c.Addr().IsUnspecified() && g.isHere(ip)) {
-			return fmt.Errorf("%w: %v is our control port", ErrBlockedAddress, netip.AddrPortFrom(ip, port))
-		}
+	if g.isControl(ip, port) {
+		return fmt.Errorf("%w: %v is our control port", ErrBlockedAddress, netip.AddrPortFrom(ip, port))
 	}
 	switch {
 	case slices.Contains(g.named, port):

@@ -272,6 +272,34 @@ func TestHostile_N10_ourOwnAddressesAndOurControlPortAreRefused(t *testing.T) {
 	}
 }
 
+// A port that the system picked is known only when the guard is made already. All guards of one family refuse it, where loopback is allowed, too.
+func TestAPortThatTheSystemPickedIsRefused(t *testing.T) {
+	made := NewGuard([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, nil, nil)
+	guard, err := made.Deny(netip.MustParsePrefix("127.0.0.9/32")).Control(netip.MustParseAddrPort("127.0.0.1:9000")).Own()
+	if err != nil {
+		t.Fatal(err)
+	}
+	picked, everywhere := netip.MustParseAddrPort("127.0.0.1:41234"), netip.MustParseAddrPort("[::]:41235")
+	if err := guard.Check(picked); err != nil {
+		t.Fatal(err)
+	}
+	guard.Listening(picked)
+	guard.Listening(everywhere)
+	for _, g := range []*Guard{made, guard} {
+		for _, s := range []string{"127.0.0.1:41234", "[::ffff:127.0.0.1]:41234", "127.0.0.1:41235", "127.0.0.7:41235"} {
+			if err := g.Check(netip.MustParseAddrPort(s)); !errors.Is(err, ErrBlockedAddress) {
+				t.Errorf("%s: %v", s, err)
+			}
+		}
+		if err := g.Check(netip.MustParseAddrPort("127.0.0.1:41236")); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := guard.Through(picked); !errors.Is(err, ErrBlockedAddress) {
+		t.Errorf("through a proxy: %v", err)
+	}
+}
+
 // A proxy is reachable as a proxy only, and with the proxy's guard nothing else is.
 func TestHostile_N10_aProxyIsReachedAsAProxyAndNothingElseIs(t *testing.T) {
 	proxy := netip.MustParseAddrPort("127.0.0.1:3128")
