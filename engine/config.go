@@ -46,6 +46,7 @@ type Config struct {
 	MaxPerDomain      int      // pages stored of all sites of a registrable domain, 0 for no limit
 	MaxHostsPerDomain int      // sites of a registrable domain, 0 for no limit
 	MaxHostsPerIP     int      // sites of one address, 0 for no limit
+	IPv6Prefix        int      // IPv6 addresses count as one for delays, quotas and leases if so many of their bits are equal, 32 to 128 [64]
 	MaxPathRepeats    int      // times that the same folders may follow each other in a path, before a URL is left out; 0 for no limit
 	TrapFloor         int      // delayed URLs of a part of a site that are fetched at least, before any is left out [10000]
 	StripParams       []string // parameters that links lose: names, or a beginning and *
@@ -153,6 +154,7 @@ func (c Config) WithDefaults() Config {
 	def(&c.Fetchers, 1024)
 	def(&c.Parsers, min(runtime.GOMAXPROCS(0), runtime.NumCPU()))
 	def(&c.Resolves, 256)
+	def(&c.IPv6Prefix, defaultIPv6Prefix)
 	def(&c.Agents, 1)
 	def(&c.Recover, 3)
 	def(&c.PeerQuota, 1_000_000)
@@ -217,6 +219,9 @@ func (c Config) Validate() error {
 	}
 	if c.TrapFloor < 1 || c.TrapFloor > trapFloorMax {
 		bad("trap-floor: %d is not between 1 and %d", c.TrapFloor, trapFloorMax)
+	}
+	if c.IPv6Prefix < leastIPv6Prefix || c.IPv6Prefix > mostIPv6Prefix {
+		bad("ipv6-prefix: %d is not between %d and %d", c.IPv6Prefix, leastIPv6Prefix, mostIPv6Prefix)
 	}
 	if _, err := urlx.NewParams(c.StripParams); err != nil {
 		bad("strip-params: %w", err)

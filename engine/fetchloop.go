@@ -46,6 +46,7 @@ type fetchWorker struct {
 	peers   *peers // nil for a crawl alone
 	door    door   // for what is asked for instead of something else
 	proxy   bool
+	keys    addrKeys
 
 	hashSeed   uint64
 	maxPerHost int
@@ -312,7 +313,7 @@ func (w *fetchWorker) exchange(ctx context.Context, r *returned, p *fetch.Page) 
 	t := &w.target
 	t.URL, t.HTTPS, t.Host = f.url, urlx.HTTPS(key), authority
 	if !w.proxy {
-		t.Addr = netip.AddrPortFrom(r.visit.Addr, uint16(urlx.Port(key)))
+		t.Addr = netip.AddrPortFrom(w.site.connectTo(r.visit.Addr), uint16(urlx.Port(key)))
 	}
 	ctx = w.peers.fly(ctx, &w.wing, key)
 	w.fetching.Add(1)
@@ -396,7 +397,7 @@ func (w *fetchWorker) otherAddr(r *returned) bool {
 	if n := site.addrCount(); n < 2 || int(site.Failures) >= n {
 		return false
 	}
-	r.release.Replace = site.turnAddr()
+	r.release.Replace = w.keys.of(site.turnAddr())
 	return true
 }
 

@@ -43,7 +43,7 @@ func (h *hosts) fill(t *testing.T, n int, now time.Time) map[string]Site {
 		s.Stored, s.Failures = int32(i), 3
 		addr := netip.AddrFrom4([4]byte{10, 0, 0, byte(i)})
 		if i%3 == 0 {
-			s.setAddrs([]netip.Addr{addr, netip.AddrFrom4([4]byte{10, 1, 0, byte(i)})}, now.Add(time.Minute))
+			s.setAddrs([]netip.Addr{addr, netip.AddrFrom4([4]byte{10, 1, 0, byte(i)})}, addr, now.Add(time.Minute))
 		}
 		if i%2 == 0 {
 			s.Fate = outcome.RobotsUnreachable

@@ -168,7 +168,7 @@ func TestSite_asManyAddressesAsTheReaderTakes(t *testing.T) {
 		addrs[i] = netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)})
 	}
 	var s Site
-	s.setAddrs(addrs, time.Time{})
+	s.setAddrs(addrs, addrs[0], time.Time{})
 	got, err := decodeSite(AppendSite(nil, &s), newRulesPool(0))
 	if err != nil || got.addrCount() != siteAddrsMax {
 		t.Errorf("%d addresses of %d: %v", got.addrCount(), len(addrs), err)

@@ -19,7 +19,7 @@ import (
 type quotas struct {
 	hostsOfDomain int // --max-hosts-per-domain; 0 for no limit
 	pagesOfDomain int // --max-per-domain
-	hostsOfAddr   int // --max-hosts-per-ip
+	hostsOfAddr   int // --max-hosts-per-ip; addresses are keys, see addrKeys
 	watch         *watch
 
 	mu      sync.Mutex

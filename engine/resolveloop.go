@@ -22,6 +22,7 @@ type resolveLoop struct {
 	under    *undertaker
 	resolver Resolver
 	quotas   *quotas
+	keys     addrKeys
 	names    *nameRecords // nil: what name servers say is not kept
 	servers  *nameServers
 	scarce   *scarcity
@@ -84,15 +85,16 @@ func (l *resolveLoop) settle(vs *visitState, ans dnsres.Answer) {
 			l.failed(vs, now, ans.Expires, fate)
 			return
 		}
-		if !l.bench.Addr(vs).IsValid() && !l.quotas.place(addrs[0]) {
+		key := l.keys.of(addrs[0])
+		if !l.bench.Addr(vs).IsValid() && !l.quotas.place(key) {
 			l.under.Bury(vs, outcome.QuotaAddress)
 			return
 		}
 		l.bench.WithSite(vs, func(s *Site) {
-			s.setAddrs(addrs, ans.Expires)
+			s.setAddrs(addrs, key, ans.Expires)
 			s.nameFound()
 		})
-		l.bench.Place(vs, addrs[0], now)
+		l.bench.Place(vs, key, now)
 		l.feed()
 	case errors.Is(ans.Err, dnsres.ErrLocal):
 		l.scarce.meet(now, ans.Err.Error())

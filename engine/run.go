@@ -191,7 +191,7 @@ func (e *Engine) startIntake(ctx context.Context, g *failGroup) error {
 	g.Go("seed", func() error { return s.run(ctx) })
 	for range e.cfg.Resolves {
 		r := &resolveLoop{
-			ledger: e.ledger, quotas: e.quotas, bench: e.bench, newborn: e.newborn, under: e.under, resolver: e.seams.Resolver, names: names,
+			ledger: e.ledger, quotas: e.quotas, keys: addrKeys(e.cfg.IPv6Prefix), bench: e.bench, newborn: e.newborn, under: e.under, resolver: e.seams.Resolver, names: names,
 			servers: e.servers, scarce: e.scarce,
 			giveUp: e.cfg.GiveUp, hashSeed: e.frontier.hashSeed, allowed: e.seams.Allowed, feed: func() { poke(e.feedWake) }, wake: func() { poke(e.distWake) },
 		}
@@ -324,7 +324,7 @@ func (e *Engine) newFetchWorker(id int) *fetchWorker {
 		fetcher: fetch.NewFetcher(e.cfg.Fetch, e.seams.Dialer, e.pool), decoder: fetch.NewDecoder(fetch.DecoderOptions{}),
 		rules: e.rules, aloft: e.aloft, redone: e.redone, log: e.log, live: e.live, lists: e.filters.lists, jars: e.jars, held: e.held,
 		scarce: e.scarce, network: e.network, quotas: e.quotas, peers: e.peers, proxy: e.cfg.ProxyMode, hashSeed: e.frontier.hashSeed, maxPerHost: e.cfg.MaxPerHost, stopping: e.stopping,
-		pagesOut: &e.pagesOut, fetching: &e.fetching, clamps: e.clamps, giveUp: e.cfg.GiveUp,
+		pagesOut: &e.pagesOut, fetching: &e.fetching, clamps: e.clamps, giveUp: e.cfg.GiveUp, keys: addrKeys(e.cfg.IPv6Prefix),
 		posting: newPosting(nil),
 	}
 }

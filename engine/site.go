@@ -33,11 +33,11 @@ type Site struct {
 
 // rareFacts are what the engine keeps of few sites only.
 type rareFacts struct {
-	addrs   []netip.Addr // of the name, the one in use first; nil if it has but one
+	addrs   []netip.Addr // of the name, the one in use first; nil if it has but one, which is the key that the site is placed under
 	trouble trouble      // zero for a site that answers
 }
 
-// addrs are the addresses of the name, the one in use first; nil if it has but one. They are not changed.
+// addrs are the addresses of the name, the one in use first; nil if it has but one, which is the key that the site is placed under. They are not changed.
 func (s *Site) addrs() []netip.Addr {
 	if s.rare == nil {
 		return nil
@@ -74,13 +74,21 @@ func (s *Site) dropRules(now time.Time) {
 	s.Rules, s.RobotsTry = nil, 0
 }
 
-// setAddrs takes the addresses of the name, of which the first is used, and what they are good for: zero for ever.
-func (s *Site) setAddrs(addrs []netip.Addr, until time.Time) {
+// setAddrs takes the addresses of the name, of which the first is used, and what they are good for: zero for ever. The site is placed under key.
+func (s *Site) setAddrs(addrs []netip.Addr, key netip.Addr, until time.Time) {
 	addrs, s.addrUntil = addrs[:min(len(addrs), siteAddrsMax)], unixNano(until)
-	if len(addrs) < 2 {
+	if len(addrs) < 2 && addrs[0] == key {
 		addrs = nil
 	}
 	s.setRare(addrs, s.trouble())
+}
+
+// connectTo is the address in use of a site that is placed under key.
+func (s *Site) connectTo(key netip.Addr) netip.Addr {
+	if addrs := s.addrs(); len(addrs) > 0 {
+		return addrs[0]
+	}
+	return key
 }
 
 // addrsStale says that the name is to be resolved again, as lacksRules does of rules. No answer is good for a day.

@@ -15,7 +15,7 @@ func TestASiteComesBackFromItsForm(t *testing.T) {
 	now := time.Unix(1e9, 5)
 	rules := robots.Parse([]byte("User-agent: *\nDisallow: /a\n"), "orbweaver")
 	var many Site
-	many.setAddrs([]netip.Addr{netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("2001:db8::1")}, now)
+	many.setAddrs([]netip.Addr{netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("2001:db8::1")}, netip.MustParseAddr("10.0.0.1"), now)
 	many.setRules(rules, now.Add(time.Hour))
 	for _, s := range []Site{
 		{}, many, NewSite(rules, now, now),
@@ -59,7 +59,7 @@ func TestAddressesOfASite(t *testing.T) {
 	if s.addrsStale(now) || s.addrCount() != 1 {
 		t.Error("a site that knows of no end:", s)
 	}
-	s.setAddrs([]netip.Addr{a, b}, now)
+	s.setAddrs([]netip.Addr{a, b}, a, now)
 	copied := s
 	if s.addrsStale(now) || !s.addrsStale(now.Add(1)) || s.addrCount() != 2 || s.turnAddr() != b || s.turnAddr() != a {
 		t.Error(s)
@@ -67,7 +67,7 @@ func TestAddressesOfASite(t *testing.T) {
 	if copied.turnAddr() != b {
 		t.Error("a copy was turned, too")
 	}
-	s.setAddrs([]netip.Addr{a}, time.Time{})
+	s.setAddrs([]netip.Addr{a}, a, time.Time{})
 	if s.addrCount() != 1 || s.addrsStale(now.Add(1e18)) {
 		t.Error(s)
 	}

@@ -68,6 +68,7 @@ func (c *crawlCmd) traps(cfg *engine.Config) {
 	cfg.MaxPerDomain, cfg.MaxHostsPerDomain = int(c.MaxPerDomain.n), int(c.MaxHostsPerDomain.n)
 	cfg.MaxHostsPerIP, cfg.MaxPathRepeats, cfg.StripParams = int(c.MaxHostsPerIP.n), int(c.MaxPathRepeats.n), c.StripParams
 	cfg.TrapFloor = int(c.TrapFloor.n)
+	cfg.IPv6Prefix = int(c.IPv6Prefix.n)
 	if cfg.NoveltyMemory = c.NoveltyMemory.bytes; c.Novelty == "off" {
 		cfg.NoveltyMemory = -1
 	}

@@ -1,0 +1,46 @@
+package engine
+
+import (
+	"net/netip"
+	"testing"
+	"time"
+)
+
+func TestAddressesOfANetworkHaveOneKey(t *testing.T) {
+	for _, c := range []struct {
+		bits      addrKeys
+		addr, key string
+	}{
+		{64, "192.0.2.1", "192.0.2.1"},
+		{64, "::ffff:192.0.2.1", "192.0.2.1"},
+		{64, "2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"},
+		{64, "2001:db8:1:2::", "2001:db8:1:2::"},
+		{64, "2001:db8:1:3::1", "2001:db8:1:3::"},
+		{64, "fe80::1%eth0", "fe80::"},
+		{48, "2001:db8:1:2:3:4:5:6", "2001:db8:1::"},
+		{56, "2001:db8:1:2ff::1", "2001:db8:1:200::"},
+		{128, "2001:db8:1:2:3:4:5:6", "2001:db8:1:2:3:4:5:6"},
+		{32, "64:ff9b::c000:201", "64:ff9b::c000:201"}, // of a translator: as many machines as IPv4 has
+		{64, "64:ff9b:1:2::c000:201", "64:ff9b:1:2::c000:201"},
+		{64, "64:ff9b:2::1", "64:ff9b:2::"},
+	} {
+		if got := c.bits.of(netip.MustParseAddr(c.addr)); got.String() != c.key {
+			t.Errorf("%s by %d bits: %v, want %s", c.addr, c.bits, got, c.key)
+		}
+	}
+}
+
+// A site under the key of a network keeps its own address, in its snapshot form too; one whose address is its key keeps nothing beside it.
+func TestASiteUnderTheKeyOfANetworkKeepsItsAddress(t *testing.T) {
+	addr, key := netip.MustParseAddr("2001:db8::7"), netip.MustParseAddr("2001:db8::")
+	var s Site
+	s.setAddrs([]netip.Addr{addr}, key, time.Time{})
+	got, err := decodeSite(AppendSite(nil, &s), newRulesPool(0))
+	if err != nil || got.connectTo(key) != addr || got.addrCount() != 1 {
+		t.Errorf("%v of %d addresses, want %v: %v", got.connectTo(key), got.addrCount(), addr, err)
+	}
+	s.setAddrs([]netip.Addr{addr}, addr, time.Time{})
+	if s.addrs() != nil || s.connectTo(addr) != addr {
+		t.Errorf("%v beside the key", s.addrs())
+	}
+}
