@@ -86,7 +86,12 @@ func (r *Resolver) half(good, bad outcome) outcome {
 func (r *Resolver) chase(ctx context.Context, name string, qtype uint16, h *Heard) outcome {
 	out := outcome{ttl: r.o.TTLMax}
 	target := name + "."
+	began := time.Now()
 	for links := 0; ; {
+		if links > 0 && time.Since(began) > r.o.Timeout*time.Duration(r.o.Tries) {
+			// A chain of aliases, each answered as late as can be, would hold a lookup for as many times as long.
+			return outcome{err: fmt.Errorf("%w: the aliases took longer than a name may", ErrTimeout)}
+		}
 		reply, server, err := r.query(ctx, target, qtype)
 		if err != nil {
 			return outcome{err: err}

@@ -61,6 +61,9 @@ func (n *nameRecords) pack(name string, h *dnsres.Heard) error {
 		Type: warc.Response, Date: h.At, TargetURI: n.uri, IP: h.Server.Addr(), ContentType: warc.MediaDNS,
 		Index: &warc.IndexInfo{MIME: []byte(warc.MediaDNS)}, Block: append(n.record.Block[:0], n.block),
 	}
+	if h.Left > 0 {
+		n.record.Truncated = warc.TruncatedLength
+	}
 	if err := n.encoder.Append(&n.record); err != nil {
 		return fmt.Errorf("engine: archive: %w", err)
 	}
