@@ -1,3 +1,5 @@
+//go:build !mpmc_channel
+
 package mpmc
 
 import (
