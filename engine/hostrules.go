@@ -39,8 +39,14 @@ func openHostRules(fsys vfs.FS, dir string, fixed *filter.HostRules, say *slog.L
 		return nil, err
 	}
 	h.put(live)
+	if fixed.Ranges() || live.Ranges() {
+		say.Warn(rangesFit)
+	}
 	return h, nil
 }
+
+// rangesFit says what a rule such as 192.0.2.0/24 does not do.
+const rangesFit = "host rules for a range of addresses fit only URLs whose host is an address; names that resolve into the range need rules of their own"
 
 // ReadHostRules reads the rules that the operator gave while the crawl ran; nil if there are none.
 func ReadHostRules(fsys vfs.FS, dir string) (filter.Rules, *filter.HostRules, error) {
@@ -105,6 +111,9 @@ func (h *hostRules) add(texts []string) (taken int, err error) {
 		return 0, err
 	}
 	h.put(grown)
+	if more, _, _ := (*filter.HostRules)(nil).With(texts...); more.Ranges() {
+		h.say.Warn(rangesFit)
+	}
 	h.say.Info("host rules taken", "rules", fmt.Sprintf("%.2000q", texts), "taken", taken)
 	werr := writeHostRules(h.fs, h.dir, grown)
 	if werr != nil {

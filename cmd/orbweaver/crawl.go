@@ -24,7 +24,7 @@ type crawlCmd struct {
 	IncludeHosts string   `help:"File of hosts, in the same form: no others are asked." placeholder:"FILE"`
 	Surts        string   `help:"File of SURT prefixes, +http://(org,example, or - one a line: the longest that fits decides; with a + in the file, what none fits is refused." placeholder:"FILE"`
 
-	HostRules string `help:"File of rules for single hosts, one a line: host, .suffix, *.suffix or CIDR, then host-delay=TIME, max-per-host=N or exclude. The narrowest decides; a delay may be shorter than --host-delay, and Crawl-delay still lengthens it." placeholder:"FILE"`
+	HostRules string `help:"File of rules for single hosts, one a line: host, .suffix, *.suffix or CIDR, then host-delay=TIME, max-per-host=N or exclude. A CIDR fits only hosts that are addresses. The narrowest decides; a delay may be shorter than --host-delay, and Crawl-delay still lengthens it." placeholder:"FILE"`
 
 	ExcludeExtensions []string `help:"Endings of paths to stay away from, such as jpg,png." placeholder:"EXT"`
 

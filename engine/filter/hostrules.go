@@ -163,6 +163,11 @@ func (r *HostRules) Delays() bool {
 	return r != nil && slices.ContainsFunc(r.rules, func(one hostRule) bool { return one.terms.HasDelay })
 }
 
+// Ranges says that some rule is about a range of addresses. It fits URLs whose host is an address, and no names.
+func (r *HostRules) Ranges() bool {
+	return r != nil && slices.ContainsFunc(r.rules, func(one hostRule) bool { return one.net.IsValid() && !one.net.IsSingleIP() })
+}
+
 // Texts are the rules in their normal form, each as it can be read again.
 func (r *HostRules) Texts() []string {
 	var texts []string
