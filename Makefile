@@ -27,8 +27,9 @@ lint: ## vet, golangci-lint and the house rules
 	$(GO) tool -modfile=tools/devtools/go.mod golangci-lint run ./... # the linter is built once, into Go's build cache
 	$(GO) test -tags invariants ./tools/lint
 
+# Without cgo, as make build: the C compiler need not run. make lint has gone vet.
 test: ## all tests but the long stories, which are scenarios
-	$(GO) test -tags invariants ./...
+	CGO_ENABLED=0 $(GO) test -vet=off -tags invariants ./...
 
 scenario: ## the long stories: crawls in virtual time, processes, partitions, from SEED (SUBJECT=storage: one of tools/scenario.sh --list)
 	SEED=$(SEED) tools/scenario.sh $(SUBJECT)
