@@ -40,7 +40,7 @@ type Config struct {
 
 	MaxPages   int64 // pages stored in this pass, those that are unchanged among them, 0 for no limit
 	MaxDepth   int   // links from a seed, -1 for no limit
-	MaxURL     int   // bytes of a URL in normal form, 16 to urlx.LengthMax [urlx.LengthMax]
+	MaxURL     int   // bytes of a URL in normal form, 16 to urlx.LengthMax [2048]
 	MaxPerHost int   // pages stored of one site, 0 for no limit
 
 	MaxPerDomain      int      // pages stored of all sites of a registrable domain, 0 for no limit
@@ -52,7 +52,7 @@ type Config struct {
 	StripParams       []string // parameters that links lose: names, or a beginning and *
 
 	MaxTime   time.Duration // of running, all runs of this pass together, 0 for no limit
-	MaxDisk   int64         // bytes of WARC files, 0 for no limit
+	MaxDisk   int64         // bytes of archive, frontier and logs, 0 for no limit
 	StallWait time.Duration // how long a crawl goes on in which all queued URLs are of sites in trouble; below 0: not at all [1h]
 	GiveUp    time.Duration // how long a site that has answered before may fail until its queued URLs are given up [7 days]
 
@@ -150,7 +150,7 @@ func (c Config) WithDefaults() Config {
 			*point = filter.All
 		}
 	}
-	def(&c.MaxURL, urlx.LengthMax)
+	def(&c.MaxURL, 2048)
 	def(&c.Fetchers, 1024)
 	def(&c.Parsers, min(runtime.GOMAXPROCS(0), runtime.NumCPU()))
 	def(&c.Resolves, 256)

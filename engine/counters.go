@@ -30,6 +30,7 @@ type Counters struct {
 	DroppedLoop   int64 // with the same folders more often in a row than --max-path-repeats, by versions that kept no list of them
 	DroppedCache  int64 // seen lately: the fingerprint cache knew it
 	DroppedLinks  int64 // beyond the number of links taken from one page
+	DroppedBytes  int64 // links of one page whose URLs would be longer than its size allows
 	Userinfo      int64 // references with a user or a password, which are left out
 
 	Attempts      int64 // exchanges begun for pages, failed or not
@@ -74,6 +75,7 @@ type counters struct {
 	droppedSyntax, droppedScope, droppedDepth                 atomic.Int64
 	droppedCache, droppedFollow, droppedLoop, notParsed       atomic.Int64
 	droppedScheme, droppedLong, userinfo                      atomic.Int64
+	droppedBytes                                              atomic.Int64
 	droppedLinks, attempts, retries, pages, revisits          atomic.Int64
 	notStored, unparsed, unclaimed, parseFaults, badEncodings atomic.Int64
 	robotsFetched, delayCapped, bytesReceived, bytesSent      atomic.Int64
@@ -105,7 +107,7 @@ func (c *counters) pairs(p *Counters) []counterPair {
 		{&c.droppedSyntax, &p.DroppedSyntax}, {&c.droppedScope, &p.DroppedScope}, {&c.droppedDepth, &p.DroppedDepth}, {&c.droppedCache, &p.DroppedCache},
 		{&c.droppedFollow, &p.DroppedFollow}, {&c.droppedLoop, &p.DroppedLoop}, {&c.notParsed, &p.NotParsed},
 		{&c.droppedScheme, &p.DroppedScheme}, {&c.droppedLong, &p.DroppedLong}, {&c.userinfo, &p.Userinfo},
-		{&c.droppedLinks, &p.DroppedLinks}, {&c.attempts, &p.Attempts}, {&c.retries, &p.Retries},
+		{&c.droppedLinks, &p.DroppedLinks}, {&c.droppedBytes, &p.DroppedBytes}, {&c.attempts, &p.Attempts}, {&c.retries, &p.Retries},
 		{&c.pages, &p.Pages}, {&c.revisits, &p.Revisits}, {&c.notStored, &p.NotStored}, {&c.unparsed, &p.Unparsed},
 		{&c.unclaimed, &p.Unclaimed}, {&c.parseFaults, &p.ParseFaults}, {&c.badEncodings, &p.BadEncodings}, {&c.robotsFetched, &p.RobotsFetched}, {&c.delayCapped, &p.DelayCapped},
 		{&c.retryClamped, &p.RetryClamped}, {&c.ipsSlowed, &p.IPsSlowed},

@@ -418,7 +418,7 @@ func (e *Engine) begin(m *manifest, moreSeeds bool) error {
 	if err := e.openArchive(m); err != nil {
 		return err
 	}
-	e.limits.grown(e.bytesStored())
+	e.limits.begin(e.bytesStored(), e.seams.FS, e.cfg.Dir, e.seams.Log)
 	left := m.Reason == reasonLeft // others have what it knew, and would find it knows it all when they give it back
 	e.over = m.State == StateFinished && (left || !moreSeeds && e.skipped.again == 0 && e.stillOver(m))
 	if e.over {

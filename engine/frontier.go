@@ -207,7 +207,7 @@ func (f *Frontier) Unfollowed(n int) {
 type refused struct {
 	syntax  int // no URL
 	foreign int // of a scheme other than http and https
-	long    int // longer than a normal form may be
+	long    int // longer than --max-url or than a normal form may be
 }
 
 // Refuse counts references that are no URLs we can fetch.

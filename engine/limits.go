@@ -6,7 +6,8 @@ import (
 )
 
 // limits ends the crawl when it has had enough: pages, time or disk. Pages are counted under the commit lock, so that
-// their limit is exact. The limit of the disk is passed by what is on its way when it is reached.
+// their limit is exact. The limit of the disk is for the archive, the frontier and the logs together. It is passed by what is on its way
+// when it is reached, and by what frontier and logs grow between two measurements.
 type limits struct {
 	pagesMax int64 // stored pages, revisits among them; 0 for no limit
 	diskMax  int64
@@ -16,6 +17,7 @@ type limits struct {
 	mu    sync.Mutex
 	pages int64
 	bytes int64 // size of the archive
+	other int64 // size of frontier and logs, as last measured
 }
 
 // takePage says whether one more page may be stored.
@@ -43,11 +45,29 @@ func (l *limits) returnPage() {
 func (l *limits) grown(bytes int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	before := l.bytes
-	l.bytes += bytes
-	if l.diskMax > 0 && before < l.diskMax && l.bytes >= l.diskMax {
+	l.setDisk(l.bytes+bytes, l.other)
+}
+
+// measured notes how large frontier and logs are.
+func (l *limits) measured(bytes int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.setDisk(l.bytes, bytes)
+}
+
+func (l *limits) setDisk(archive, other int64) {
+	before := l.bytes + l.other
+	l.bytes, l.other = archive, other
+	if l.diskMax > 0 && before < l.diskMax && archive+other >= l.diskMax {
 		l.finish(reasonMaxDisk)
 	}
+}
+
+// beside is the size of frontier and logs, as last measured.
+func (l *limits) beside() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.other
 }
 
 // reached says which limit a crawl with these figures has reached, "" for none.
@@ -55,7 +75,7 @@ func (l *limits) reached(pages, stored int64, wall time.Duration) string {
 	switch {
 	case l.pagesMax > 0 && pages >= l.pagesMax:
 		return reasonMaxPages
-	case l.diskMax > 0 && stored >= l.diskMax:
+	case l.diskMax > 0 && stored+l.beside() >= l.diskMax:
 		return reasonMaxDisk
 	case l.timeMax > 0 && wall >= l.timeMax:
 		return reasonMaxTime

@@ -28,6 +28,7 @@ type linkFinder struct {
 	userinfo   int               // references with a user or a password, which are left out
 	unfollowed int               // links that the follow filter refused
 	dropped    int               // links beyond the number taken from one page
+	budget     linkBudget        // of the page
 	index      bool              // the page is an index of sitemaps
 	shut       bool              // the page asks that its links be left alone, and that is obeyed
 	encoding   fetch.DecodeFault // what is wrong with its content encoding
@@ -47,6 +48,7 @@ type linkOptions struct {
 	forms    bool         // take the action of forms that only read
 	tell     bool         // keep kinds
 	sitemaps bool         // take what robots.txt files name, and read all that can be a sitemap
+	longest  int          // bytes of a link; longer ones are refused. 0 for no limit but urlx.LengthMax
 	strip    *urlx.Params // what links lose
 	by       linkFilters
 }
@@ -67,7 +69,7 @@ type linkPage struct {
 }
 
 func (c Config) linkOptions(by linkFilters) linkOptions {
-	return linkOptions{nofollow: c.NoFollow, tell: c.WARC.tellsKinds(), forms: c.Forms, sitemaps: c.Sitemaps, strip: c.params(), by: by}
+	return linkOptions{nofollow: c.NoFollow, tell: c.WARC.tellsKinds(), forms: c.Forms, sitemaps: c.Sitemaps, longest: c.MaxURL, strip: c.params(), by: by}
 }
 
 func newLinkFinder(o linkOptions) *linkFinder {
@@ -89,6 +91,7 @@ func (l *linkFinder) reset() {
 	l.links, l.kinds, l.refused, l.userinfo, l.unfollowed, l.dropped = l.links[:0], l.kinds[:0], refused{}, 0, 0, 0
 	l.index, l.shut, l.encoding = false, false, fetch.DecodeOK
 	l.body = nil
+	l.budget.open(0, 0)
 }
 
 // open begins with a page, and says whether it is to be searched for links. A redirect is none that is searched, nor is a
@@ -132,6 +135,7 @@ func (l *linkFinder) scan(url []byte, p *fetch.Page, listed bool) {
 	l.reset()
 	body, fault := p.Decoded(l.decoder)
 	l.encoding = fault
+	l.budget.open(p.PayloadLen, int64(len(body)))
 	if !l.listed(url, body, p) {
 		l.scanPage(url, body, p)
 	}
@@ -186,17 +190,25 @@ func (l *linkFinder) leadOn(index bool) {
 }
 
 func (l *linkFinder) resolve(base, ref []byte, kind parse.Kind, nofollow bool) {
+	if !l.budget.take() {
+		return
+	}
 	url, err := urlx.Resolve(l.scratch[:0], base, ref)
 	if err != nil {
 		l.refuse(err)
 		return
 	}
 	l.scratch = url
+	l.budget.made(len(url))
 	if urlx.HasUserinfo(ref) {
 		l.userinfo++
 	}
 	if l.o.strip != nil {
 		url = l.strip(url, base, kind)
+	}
+	if l.o.longest > 0 && len(url) > l.o.longest {
+		l.refused.long++
+		return
 	}
 	if by := l.o.by.follow; by != nil && !by.Follows(&l.via, filter.Link{URL: url, Way: l.way, Kind: kind.String(), NoFollow: nofollow}) {
 		l.unfollowed++
@@ -215,6 +227,7 @@ func (l *linkFinder) refuse(why error) {
 		l.refused.foreign++
 	case errors.Is(why, urlx.ErrTooLong):
 		l.refused.long++
+		l.budget.made(urlx.LengthMax)
 	default:
 		l.refused.syntax++
 	}

@@ -105,7 +105,7 @@ func (w *parseWorker) handle(ctx context.Context, p *fetch.Page) error {
 		err := w.settle(p, f, &plan, parsed)
 		switch {
 		case err == nil:
-			w.log.attempt(p, f, w.finder.encoding, plan.annotation())
+			w.log.attempt(p, f, w.finder.encoding, w.finder.budget.annotate(plan.annotation()))
 			w.weigh(p, f, &plan)
 			return w.tend(ctx)
 		case errors.Is(err, errPagesEnough):
@@ -241,6 +241,9 @@ func (w *parseWorker) follow(f *flight) {
 	}
 	if n := w.finder.userinfo; n > 0 {
 		w.ledger.n.userinfo.Add(int64(n))
+	}
+	if n := w.finder.budget.beyond; n > 0 {
+		w.ledger.n.droppedBytes.Add(int64(n))
 	}
 	if n := w.finder.unfollowed; n > 0 {
 		w.frontier.Unfollowed(n)

@@ -130,6 +130,7 @@ func (r *rebuilder) offerLinks(it Item) error {
 	r.ledger.n.userinfo.Add(int64(r.links.userinfo))
 	r.frontier.Unfollowed(r.links.unfollowed)
 	r.ledger.n.droppedLinks.Add(int64(r.links.dropped))
+	r.ledger.n.droppedBytes.Add(int64(r.links.budget.beyond))
 	var fault error
 	err := eachLink(r.links.links, func(url []byte) {
 		if fault == nil {

@@ -214,7 +214,7 @@ func dropped(c *Counters) map[string]int64 {
 	d := map[string]int64{}
 	for name, n := range map[string]int64{
 		"syntax": c.DroppedSyntax, "scheme": c.DroppedScheme, "too-long": c.DroppedLong, "scope": c.DroppedScope, "depth": c.DroppedDepth, "path-loop": c.DroppedLoop, "follow": c.DroppedFollow,
-		"seen-cache": c.DroppedCache, "seen-sieve": c.Known, "links-per-page": c.DroppedLinks,
+		"seen-cache": c.DroppedCache, "seen-sieve": c.Known, "links-per-page": c.DroppedLinks, "link-bytes-per-page": c.DroppedBytes,
 	} {
 		if n > 0 {
 			d[name] = n

@@ -175,6 +175,13 @@ func (e *Engine) openArchive(m *manifest) error {
 // bytesStored is the size of the archive: what earlier runs left, and what this one has written.
 func (e *Engine) bytesStored() int64 { return e.storedBefore + e.ledger.writer.Stats().Bytes }
 
+// limitReached says which limit the crawl has reached by now, "" for none.
+func (e *Engine) limitReached() string {
+	e.limits.measure(e.seams.FS, e.cfg.Dir, e.seams.Log)
+	c := e.ledger.n.load()
+	return e.limits.reached(c.stored(), e.bytesStored(), e.clock.wall())
+}
+
 // loadCache warms the fingerprint cache from a clean stop; one of another generation is no use.
 func (e *Engine) loadCache(m *manifest) error {
 	f, err := e.seams.FS.Open(cacheName(e.frontierDir()))

@@ -258,8 +258,7 @@ func (e *Engine) startLate(ctx context.Context, g *failGroup) {
 		return e.every(ctx, e.cfg.ReportEvery, func() error {
 			watch.look(time.Now())
 			poke(e.log.wake)
-			c := e.ledger.n.load()
-			if reason := e.limits.reached(c.stored(), e.bytesStored(), e.clock.wall()); reason != "" {
+			if reason := e.limitReached(); reason != "" {
 				e.finish(reason)
 			}
 			return e.tellReport(&unreported)

@@ -55,6 +55,7 @@ func (l *linkFinder) sitemapsOf(url []byte, p *fetch.Page, way filter.Way) {
 	l.way = filter.Way{Depth: leadsTo(&lead{depth: way.Depth, robots: true}).Depth}
 	body, fault := p.Decoded(l.decoder)
 	l.encoding = fault
+	l.budget.open(p.PayloadLen, int64(len(body)))
 	for _, s := range robots.Parse(body, robotsToken).Sitemaps() {
 		l.resolve(url, []byte(s), parse.SitemapFile, false)
 	}
@@ -70,12 +71,20 @@ func (l *linkFinder) listed(url, body []byte, p *fetch.Page) bool {
 		l.lists = sitemap.NewReader(sitemap.Options{})
 	}
 	l.source.Reset(body)
-	l.lists.Reset(&l.source)
+	packed := bytes.HasPrefix(body, []byte("\x1F\x8B"))
+	if packed && int64(len(body)) > packedLayer*p.PayloadLen {
+		l.encoding = fetch.DecodeLayers
+		return true // what is packed does not pack again: two such layers multiply what a byte of the wire can cost
+	}
+	l.lists.ResetLimit(&l.source, packedFree+packedRatio*int64(len(body)))
 	kind := parse.Sitemap
 	if l.leadOn(l.lists.Format() == sitemap.Index); l.index {
 		kind = parse.SitemapFile
 	}
 	for e, ok := l.lists.Next(); ok; e, ok = l.lists.Next() {
+		if packed {
+			l.budget.grow(p.PayloadLen, l.lists.Unpacked())
+		}
 		l.resolve(url, e.URL, kind, false)
 	}
 	sum := l.lists.Summary()
@@ -83,6 +92,13 @@ func (l *linkFinder) listed(url, body []byte, p *fetch.Page) bool {
 	l.source.Reset(nil)
 	return sum.Format != sitemap.None
 }
+
+// A packed sitemap may unpack to so many bytes, as fetch.DecoderOptions has it for pages; the protocol's limit holds beside that.
+const (
+	packedFree  = 1 << 20
+	packedRatio = 200
+	packedLayer = 4 // times its size on the wire: one that is packed again by a server does not grow by much when that is undone
+)
 
 // isPacked says whether a body may be a packed sitemap, by its type or its name. (It may also have been unpacked on the way.)
 func isPacked(url, contentType []byte) bool {

@@ -18,8 +18,8 @@ import (
 // durable (holdings.go). Before it the directory holds the finished crawl, behind it a crawl that goes on, and has done nothing yet:
 // until its first cut each start opens empty rooms again.
 
-// ErrDiskSpent says that no pass can begin, since the archive has the size at which a crawl ends.
-var ErrDiskSpent = errors.New("engine: the archive has reached max-disk: a new pass would end before it began, so raise it")
+// ErrDiskSpent says that no pass can begin, since the crawl has the size at which a crawl ends.
+var ErrDiskSpent = errors.New("engine: archive, frontier and logs have reached max-disk: a new pass would end before it began, so raise it")
 
 // turnOver begins a finished crawl again, if that is wanted, and says so if it cannot. It gives the manifest that holds from now on.
 func (e *Engine) turnOver(m *manifest) (*manifest, error) {
@@ -31,10 +31,16 @@ func (e *Engine) turnOver(m *manifest) (*manifest, error) {
 		return m, nil
 	}
 	if most := e.cfg.MaxDisk; most > 0 {
-		if size, err := archiveBytes(e.seams.FS, e.cfg.Dir+"/"+ArchiveDir); err != nil {
+		size, err := archiveBytes(e.seams.FS, e.cfg.Dir+"/"+ArchiveDir)
+		if err != nil {
 			return nil, err
-		} else if size >= most {
-			return nil, fmt.Errorf("%w: it has %d bytes", ErrDiskSpent, size)
+		}
+		other, err := diskUse(e.seams.FS, e.cfg.Dir)
+		if err != nil {
+			return nil, fmt.Errorf("engine: the size of the frontier: %w", err)
+		}
+		if size+other >= most {
+			return nil, fmt.Errorf("%w: the archive has %d bytes, frontier and logs have %d", ErrDiskSpent, size, other)
 		}
 	}
 	began := time.Now()

@@ -110,6 +110,7 @@ var Catalogue = []Entry{
 	{"P09", "XML that expands, that loads, that has a million namespaces", "nothing is expanded or loaded"},
 	{"P11", "JSON 100,000 deep, style sheets that import themselves", "bounded"},
 	{"P12", "bait for regular expressions", "linear"},
+	{"P13", "20,000 links of one byte each against a base of 8 KB", "bytes of URLs bounded by the page's size; the rest counted"},
 
 	{"U01", "URLs of 64 KB, of 10,000 parameters", "longer than 8 KiB is dropped and counted"},
 	{"U02", "names of mixed scripts, bad punycode, sharp s, joiners", "as the URL standard says"},

@@ -36,6 +36,7 @@ func documents() []Case {
 		{ID: "P08", Play: liars},
 		{ID: "P09", Play: expanders},
 		{ID: "P11", Play: recursive},
+		{ID: "P13", Play: multiplied},
 	}
 }
 
@@ -171,5 +172,18 @@ func recursive(x *Exchange) {
 		x.Page("200 OK", "Content-Type: application/vnd.apple.mpegurl\r\n", "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\n/list.m3u8\nhttp://p11.test/no\n")
 	default:
 		x.HTML("found")
+	}
+}
+
+// multiplied are the pages of P13: each of their links is a URL as long as the base. Two of them are the same bytes.
+func multiplied(x *Exchange) {
+	base := map[string]int{"/8000": 8000, "/1900": 1900, "/copy": 1900}[x.Path]
+	switch {
+	case x.Path == "/":
+		x.HTML("<a href=/8000>.</a><a href=/1900>.</a><a href=/copy>.</a>")
+	case base > 0:
+		x.HTML("<base href='/" + strings.Repeat("b", base) + "/'>" + links("%d", 20_000))
+	default:
+		x.HTML("one of many")
 	}
 }

@@ -142,3 +142,23 @@ func TestHostile_P11_whatRefersToItselfIsFetchedOnce(t *testing.T) {
 		tr.finds("p11.test")
 	})
 }
+
+// A page of 20,000 short links against a long base costs as many bytes of URLs as its own size allows. Each link is taken or counted, and a
+// copy of the page, whose links are in the journal, costs no more.
+func TestHostile_P13_linksMadeLongByTheirBaseAreBounded(t *testing.T) {
+	few := func(c *engine.Config) {
+		c.FollowFilter = `host != "p13.test" || path == "/8000" || path == "/1900" || path == "/copy"`
+	}
+	play(t, "P13", few, func(tr *trial) {
+		tr.finds("p13.test", "/", "/8000", "/1900", "/copy")
+		long, many, refused := tr.dropped("too-long"), tr.dropped("link-bytes-per-page"), tr.dropped("follow")
+		if long+many+refused != 3*20_000 || long == 0 || long > 1000 || refused > 6000 {
+			tr.Errorf("%d links are too long, %d have no room, %d are not followed: want 60,000 together", long, many, refused)
+		}
+		for _, path := range []string{"/8000", "/1900", "/copy"} {
+			if note := tr.wants("http://p13.test"+path, outcome.OK)[0].note; !strings.Contains(note, "links-dropped:") {
+				tr.Errorf("crawl.log says %q of %s", note, path)
+			}
+		}
+	})
+}

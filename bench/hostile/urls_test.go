@@ -25,9 +25,15 @@ func (tr *trial) asked(host string) map[string]bool {
 	return all
 }
 
-// A URL of 8 KiB in normal form is fetched, a longer one is dropped and counted; --max-url says otherwise.
+// A URL of 8 KiB in normal form is fetched if --max-url allows it, a longer one never; by default 2 KiB are the limit. All others are
+// dropped and counted.
 func TestHostile_U01_longURLsAreDroppedAndCounted(t *testing.T) {
 	play(t, "U01", nil, func(tr *trial) {
+		if n := tr.dropped("too-long"); n != int64(len(longURLs)) || len(tr.asked("u01.test")) != 1 {
+			tr.Errorf("by default %d are counted, want %d; asked for %d", n, len(longURLs), len(tr.asked("u01.test")))
+		}
+	})
+	play(t, "U01", func(c *engine.Config) { c.MaxURL = 8192 }, func(tr *trial) {
 		tr.wants("http://u01.test"+longURLs[0], outcome.OK)
 		if n := len(tr.asked("u01.test")); n != 2 {
 			tr.Errorf("%d URLs were asked for, want 2", n)

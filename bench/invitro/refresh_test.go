@@ -482,7 +482,7 @@ func TestRefresh_limitsCountFromThePass(t *testing.T) {
 		if after := content(t, r.rig.FS); after["crawl/"+engine.ManifestFile] != before["crawl/"+engine.ManifestFile] {
 			t.Error("the crawl was begun again all the same")
 		}
-		r.cfg.MaxDisk = 2 * report.BytesStored
+		r.cfg.MaxDisk = used(t, r.rig.FS) + 100_000_000
 		if report = r.run(t); report.Pass != 3 {
 			t.Errorf("pass %d", report.Pass)
 		}

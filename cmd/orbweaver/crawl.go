@@ -59,7 +59,7 @@ type crawlCmd struct {
 
 	MaxPages   count `help:"Stop after this many stored pages, unchanged ones included; 0 for no limit." default:"0" placeholder:"N"`
 	MaxDepth   count `help:"Links from a seed; -1 for no limit." default:"-1" least:"-1" placeholder:"N"`
-	MaxURL     size  `name:"max-url" help:"Length of the longest URL; longer ones are dropped and counted. At most 8KiB." default:"8KiB" placeholder:"SIZE" least:"16" most:"8192"`
+	MaxURL     size  `name:"max-url" help:"Length of the longest URL; longer ones are dropped and counted. At most 8KiB." default:"2KiB" placeholder:"SIZE" least:"16" most:"8192"`
 	MaxPerHost count `help:"Stored pages of one site; 0 for no limit." default:"0" placeholder:"N"`
 
 	MaxPerDomain      count    `help:"Stored pages of all sites of a registrable domain, as the public suffix list has it; 0 for no limit." default:"0" placeholder:"N"`
@@ -72,7 +72,7 @@ type crawlCmd struct {
 	TrapFloor         count    `help:"How many delayed URLs of one part of a site are fetched at least before any is left out, and then only if the part repeats itself and has ever more URLs. Raise it if 'orbweaver skipped' lists pages that you want, and start the crawl again: they are queued again. Lower it if traps cost too much." default:"10000" placeholder:"N" least:"1" most:"1073741824"`
 
 	MaxTime   duration `help:"Stop after this running time, earlier runs included; 0 for no limit." default:"0" placeholder:"TIME"`
-	MaxDisk   size     `help:"Stop when the archive has this size; 0 for no limit." default:"0" placeholder:"SIZE"`
+	MaxDisk   size     `help:"Stop when archive, frontier and logs together have this size; 0 for no limit. The frontier of a small crawl has some 60 MiB, most of it reserved or cache." default:"0" placeholder:"SIZE"`
 	MaxBody   size     `help:"Bytes kept of one body." default:"2MiB" placeholder:"SIZE" least:"1"`
 	StallWait duration `help:"When every queued URL is of a site that fails or asks to slow down, go on trying for so long; then stop with the queue kept, state stalled, exit status 3. A site that names a time within it (Retry-After) is waited for. 0: stop at once. Delays are no trouble and are always waited for." default:"1h" placeholder:"TIME"`
 	GiveUp    duration `help:"When a site that has answered before has failed for so long, its queued URLs are given up, each with a line in crawl.log. A site that has never answered, or a name that does not exist, is given up after its tries." default:"7d" placeholder:"TIME" least:"1"`

@@ -14,6 +14,7 @@ type Reader struct {
 	win window
 	gz  *gzip.Reader // nil until a file was packed
 
+	limit  int64 // octets read at most of this file
 	begun  bool
 	root   [16]byte // the prefix of the root element
 	prefix int      // its length
@@ -36,9 +37,14 @@ func NewReader(o Options) *Reader {
 }
 
 // Reset begins with a stream, which is borrowed until the next Reset. If it is packed with gzip, once, it is unpacked.
-func (r *Reader) Reset(src io.Reader) {
+func (r *Reader) Reset(src io.Reader) { r.ResetLimit(src, r.o.Bytes) }
+
+// ResetLimit is Reset with a limit of the octets that are read, unpacked, where that is below Options.Bytes.
+func (r *Reader) ResetLimit(src io.Reader, limit int64) {
+	limit = min(limit, r.o.Bytes)
 	r.restart()
-	r.win.open(src, r.o.Bytes)
+	r.limit = limit
+	r.win.open(src, limit)
 	if !r.win.at("\x1F\x8B") {
 		return
 	}
@@ -53,7 +59,7 @@ func (r *Reader) Reset(src io.Reader) {
 	} else {
 		err = r.gz.Reset(whole)
 	}
-	r.win.open(r.gz, r.o.Bytes)
+	r.win.open(r.gz, limit)
 	if err != nil {
 		r.gz, r.win.src, r.win.err = nil, nil, err
 	}
@@ -62,8 +68,12 @@ func (r *Reader) Reset(src io.Reader) {
 // ResetBytes begins with a file that lies in memory and is not packed. The body is borrowed until the next Reset.
 func (r *Reader) ResetBytes(body []byte) {
 	r.restart()
+	r.limit = int64(len(body))
 	r.win.hold(body, r.o.Bytes)
 }
+
+// Unpacked is how many octets of the file were read so far, unpacked.
+func (r *Reader) Unpacked() int64 { return r.limit - r.win.left }
 
 func (r *Reader) restart() {
 	r.begun, r.prefix, r.named, r.sum = false, 0, 0, Summary{}

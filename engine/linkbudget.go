@@ -1,0 +1,63 @@
+package engine
+
+import "strconv"
+
+// linkBudget bounds what the links of one page cost: the bytes of all normal forms that are made of them, kept or not. They are not bounded
+// by the size of the page itself: a base of 8 KB turns a reference of one byte into a URL of 8 KB. The number of links is bounded by the
+// scanner and by what a sitemap may name.
+//
+// The room grows with the page: linkRoomBase, and linkRoomBody for each byte that was searched, but not more than linkRoomRaw for each byte
+// that came over the wire, so that a packed page gains nothing by repetition. A page of nothing but
+// links of 14 bytes to URLs of 100 bytes has room for all. What does not fit is not resolved, and counted.
+type linkBudget struct {
+	room   int64 // bytes that may still be made
+	whole  int64 // of the page
+	beyond int   // links that found no room
+}
+
+const (
+	linkRoomBase = 64 << 10
+	linkRoomBody = 8
+	linkRoomRaw  = 64
+	linkRoomMax  = 16 << 20 // of one page; a journal entry holds it
+)
+
+// An entry of the journal has room for the links of any page, and for the lengths in front of them.
+const _ = uint(journalLinksMax - 2*linkRoomMax)
+
+// open begins with a page of which so many bytes came over the wire, and so many are searched.
+func (b *linkBudget) open(raw, searched int64) {
+	room := min(linkRoomMax, linkRoomBase+min(linkRoomBody*searched, linkRoomRaw*raw))
+	*b = linkBudget{room: room, whole: room}
+}
+
+// grow is open again when more of the same page was unpacked. What was made stays charged.
+func (b *linkBudget) grow(raw, searched int64) {
+	var more linkBudget
+	more.open(raw, searched)
+	b.room += more.room - b.whole
+	b.whole = more.room
+}
+
+// take says whether there is room for another link.
+func (b *linkBudget) take() bool {
+	if b.room <= 0 {
+		b.beyond++
+		return false
+	}
+	return true
+}
+
+// made charges a normal form of so many bytes.
+func (b *linkBudget) made(bytes int) { b.room -= int64(bytes) }
+
+// annotate adds to what crawl.log says of an attempt how many links found no room.
+func (b *linkBudget) annotate(note string) string {
+	if b.beyond == 0 {
+		return note
+	}
+	if note != "" {
+		note += ","
+	}
+	return note + "links-dropped:" + strconv.Itoa(b.beyond)
+}

@@ -1,0 +1,155 @@
+package engine
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"strings"
+	"testing"
+
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/filter"
+	"orbweaver/engine/urlx"
+)
+
+// answer is a response with a body, packed if encoding is gzip.
+func answer(tb testing.TB, url, contentType, encoding string, body []byte) *fetch.Page {
+	tb.Helper()
+	head := "HTTP/1.1 200 OK\r\nContent-Type: " + contentType + "\r\n"
+	if encoding == "gzip" {
+		head += "Content-Encoding: gzip\r\n"
+		body = zipped(tb, body)
+	}
+	p, ok := fetch.Stored([]byte(url), append([]byte(head+"\r\n"), body...))
+	if !ok {
+		tb.Fatal("no response")
+	}
+	return p
+}
+
+func zipped(tb testing.TB, body []byte) []byte {
+	tb.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write(body); err != nil {
+		tb.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// wantLinkBudget holds what was made of a page against the budget: links are at most as long together as the budget says.
+func wantLinkBudget(tb testing.TB, l *linkFinder, raw, searched int64) {
+	tb.Helper()
+	most := int64(linkRoomBase + min(linkRoomBody*searched, linkRoomRaw*raw))
+	if most > linkRoomMax {
+		most = linkRoomMax
+	}
+	if made := l.budget.whole - l.budget.room; made > most+urlx.LengthMax {
+		tb.Errorf("%d bytes of URLs are made of a page of %d bytes, %d on the wire: at most %d", made, searched, raw, most)
+	}
+	kept := 0
+	if err := eachLink(l.links, func(url []byte) { kept += len(url) }); err != nil || int64(kept) > most+urlx.LengthMax {
+		tb.Errorf("%d bytes of URLs are kept of a page of %d bytes, %d on the wire: at most %d (%v)", kept, searched, raw, most, err)
+	}
+}
+
+// <base href> of 8 KB and 20,000 links of a few bytes: a response of 45 KB, packed, became 160 MB of links. Each link that is not taken is
+// counted.
+func TestHostile_P13_theLinksOfAPageAreBoundedInBytes(t *testing.T) {
+	const links = 20_000
+	for _, base := range []int{100, 1900, 8000} {
+		for _, encoding := range []string{"", "gzip"} {
+			var body strings.Builder
+			body.WriteString("<base href='/" + strings.Repeat("b", base-20) + "/'>")
+			for i := range links {
+				fmt.Fprintf(&body, "<a href=%d>", i)
+			}
+			p := answer(t, "http://a.test/dir/page", "text/html", encoding, []byte(body.String()))
+			l := newLinkFinder(linkOptions{longest: 2048})
+			l.scan(p.URL, p, false)
+			wantLinkBudget(t, l, p.PayloadLen, int64(body.Len()))
+			kept := 0
+			if err := eachLink(l.links, func([]byte) { kept++ }); err != nil {
+				t.Fatal(err)
+			}
+			if sum := kept + l.budget.beyond + l.refused.long; sum != links {
+				t.Errorf("base of %d: %d links are kept, %d found no room, %d are too long: want %d together", base, kept, l.budget.beyond, l.refused.long, links)
+			}
+			if base == 100 && encoding == "" && kept != links {
+				t.Errorf("an ordinary page loses %d of %d links", links-kept, links)
+			}
+			t.Logf("base of %d bytes, encoding %q: %d bytes on the wire, %d unpacked, %d bytes of links kept, %d of %d links", base, encoding,
+				p.PayloadLen, body.Len(), len(l.links), kept, links)
+		}
+	}
+}
+
+// A robots.txt names as many sitemaps as fit into it, each relative to its own long URL.
+func TestHostile_P13_theSitemapsOfARobotsFileAreBoundedInBytes(t *testing.T) {
+	url := "http://a.test/" + strings.Repeat("r", 2000) + "/robots.txt"
+	body := strings.Repeat("Sitemap: s\n", 40_000)
+	p := answer(t, url, "text/plain", "gzip", []byte(body))
+	l := newLinkFinder(linkOptions{sitemaps: true})
+	l.sitemapsOf(p.URL, p, filter.Way{})
+	wantLinkBudget(t, l, p.PayloadLen, int64(len(body)))
+	if l.budget.beyond == 0 {
+		t.Error("none is counted as dropped")
+	}
+}
+
+// A packed sitemap may name what the protocol lets it name; what it unpacks to is bounded by its size, and so are its links.
+func TestHostile_P13_aPackedSitemapIsBoundedByItsSize(t *testing.T) {
+	var honest strings.Builder
+	honest.WriteString("<?xml version='1.0'?><urlset>")
+	for i := range 50_000 {
+		fmt.Fprintf(&honest, "<url><loc>http://a.test/articles/2024/%x/an-article-of-some-length-%d.html</loc></url>", uint32(i)*2654435761, i)
+	}
+	l := newLinkFinder(linkOptions{sitemaps: true})
+	p := answer(t, "http://a.test/s.xml.gz", "application/gzip", "", zipped(t, []byte(honest.String())))
+	l.scan(p.URL, p, false)
+	kept := 0
+	if err := eachLink(l.links, func([]byte) { kept++ }); err != nil || kept != 50_000 {
+		t.Errorf("an honest sitemap loses %d of its links, %d for want of room (%v)", 50_000-kept, l.budget.beyond, err)
+	}
+	bomb := "<?xml version='1.0'?><urlset>" + strings.Repeat(" ", 40<<20) + "<url><loc>http://a.test/end</loc></url></urlset>"
+	p = answer(t, "http://a.test/s.xml.gz", "application/gzip", "", zipped(t, []byte(bomb)))
+	l.scan(p.URL, p, false)
+	if n := l.lists.Unpacked(); n > packedFree+packedRatio*p.PayloadLen || len(l.links) > 0 {
+		t.Errorf("%d bytes are unpacked of %d", n, p.PayloadLen)
+	}
+	p = answer(t, "http://a.test/s.xml.gz", "application/gzip", "gzip", zipped(t, []byte(bomb)))
+	l.scan(p.URL, p, false)
+	if len(l.links) > 0 || l.encoding != fetch.DecodeLayers {
+		t.Errorf("a bomb in a bomb is unpacked twice: %v", l.encoding)
+	}
+}
+
+// FuzzLinkBudget finds the links of any page under any URL: what is made of it is within the budget, and each reference has its outcome.
+func FuzzLinkBudget(f *testing.F) {
+	f.Add([]byte("<base href=/x/><a href=1><a href=2>"), "text/html", "http://a.test/", true)
+	f.Add([]byte("<urlset><url><loc>http://a.test/</loc></url></urlset>"), "text/xml", "http://a.test/s.xml", false)
+	f.Add(zipped(f, []byte("http://a.test/1\nhttp://a.test/2\n")), "application/gzip", "http://a.test/s.txt.gz", false)
+	f.Fuzz(func(t *testing.T, body []byte, contentType, url string, packed bool) {
+		own, err := urlx.Normalize(nil, []byte(url))
+		if err != nil || strings.ContainsAny(contentType, "\r\n") {
+			return
+		}
+		encoding := ""
+		if packed {
+			encoding = "gzip"
+		}
+		p := answer(t, string(own), contentType, encoding, body)
+		l := newLinkFinder(linkOptions{sitemaps: true, forms: true, longest: 2048})
+		l.scan(own, p, false)
+		searched := int64(len(body))
+		if l.lists != nil {
+			searched = max(searched, l.lists.Unpacked())
+		}
+		wantLinkBudget(t, l, p.PayloadLen, searched)
+		l.sitemapsOf(own, p, filter.Way{})
+		wantLinkBudget(t, l, p.PayloadLen, int64(len(body)))
+	})
+}
