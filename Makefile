@@ -65,7 +65,7 @@ hostile: ## every hostile input, scored by family (PAGE=docs/conformance.md writ
 	$(GO) run ./tools/hostile $(PAGE)
 
 polite: ## 10^6 requests in a web of faults, across ten restarts, held against the outside log (some five minutes of a core)
-	$(GO) test -tags scenario ./bench/invitro -count=1 -v -timeout 2h -run TestPolite_ -requests 1000000
+	$(GO) test -tags scenario ./bench/invitro -count=1 -v -timeout 2h -run TestPolite_ -requests 1000000 -seed $(SEED)
 
 demo: build ## the main job: a simulated web, a real crawl, a verified archive
 	bin/orbweaver demo
