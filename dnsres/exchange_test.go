@@ -265,6 +265,9 @@ func FuzzReply(f *testing.F) {
 		if len(h.Records) > 0 && (h.Records[len(h.Records)-1] != '\n' || bytes.ContainsAny(h.Records, "\x00\r\x1b")) {
 			t.Fatalf("heard %q", h.Records)
 		}
+		if len(h.Denials) > 0 && (h.Denials[len(h.Denials)-1] != '\n' || bytes.ContainsAny(h.Denials, "\x00\r\x1b")) {
+			t.Fatalf("denied %q", h.Denials)
+		}
 	})
 }
 

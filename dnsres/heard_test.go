@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
@@ -101,6 +102,32 @@ func TestWhatServersSayIsHeardOnce(t *testing.T) {
 		wantAddrs(t, r.ResolveHeard(t.Context(), "www.a.test", &h), ip1, ip6)
 		if len(h.Records) != 0 {
 			t.Errorf("heard again: %s", h.Records)
+		}
+	})
+}
+
+// What denies that a name has an address is heard as well: the status of each question, and the zone's SOA record.
+func TestWhatServersDenyIsHeard(t *testing.T) {
+	story(t, dnsres.Options{IPv6: true}, func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server) {
+		s.Set("www.a.test", dnstest.Script{CNAME: "gone.test", TTL: 60})
+		s.Set("gone.test", dnstest.Script{Rcode: dns.RcodeNameError, SOA: 60})
+		var h dnsres.Heard
+		if a := r.ResolveHeard(t.Context(), "WWW.a.test", &h); !errors.Is(a.Err, dnsres.ErrNotFound) {
+			t.Fatalf("%+v", a)
+		}
+		if string(h.Records) != "www.a.test.\t60\tIN\tCNAME\tgone.test.\n" || h.Server != up1 {
+			t.Errorf("heard of %v:\n%s", h.Server, h.Records)
+		}
+		denials := string(h.Denials)
+		if !strings.Contains(denials, "\tIN\tSOA\t") || !strings.HasPrefix(denials, "; gone.test. A: NXDOMAIN\n") || !strings.Contains(denials, "; gone.test. AAAA: NXDOMAIN\n") {
+			t.Errorf("denied:\n%s", denials)
+		}
+		for line := range strings.Lines(denials) {
+			if !strings.HasPrefix(line, "; ") {
+				if rr, err := dns.NewRR(line); err != nil || rr.Header().Rrtype != dns.TypeSOA {
+					t.Errorf("%q is no SOA record: %v", line, err)
+				}
+			}
 		}
 	})
 }

@@ -120,6 +120,9 @@ func (r *Resolver) chase(ctx context.Context, name string, qtype uint16, h *Hear
 		}
 		negative, authoritative := r.negativeTTL(reply)
 		if reply.Rcode == dns.RcodeNameError || target == asked || authoritative {
+			if h != nil {
+				h.deny(reply, target, qtype, server)
+			}
 			return outcome{err: ErrNotFound, ttl: min(out.ttl, negative)}
 		}
 		// The server gave an alias and stopped: ask for where it leads.

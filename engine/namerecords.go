@@ -28,14 +28,14 @@ type nameRecords struct {
 
 // write stores what was heard about a name. A full disk makes it wait for room; when the crawl ends before there is, the record is
 // left out.
-func (n *nameRecords) write(ctx context.Context, name string, h *dnsres.Heard) error {
+func (n *nameRecords) write(ctx context.Context, name string, h *dnsres.Heard, denied bool) error {
 	select {
 	case n.turn <- struct{}{}:
 	case <-ctx.Done():
 		return nil
 	}
 	defer func() { <-n.turn }()
-	if err := n.pack(name, h); err != nil {
+	if err := n.pack(name, h, denied); err != nil {
 		return err
 	}
 	for {
@@ -51,11 +51,15 @@ func (n *nameRecords) write(ctx context.Context, name string, h *dnsres.Heard) e
 	}
 }
 
-// pack makes the record: a line with the time, and one for each resource record, as Heritrix writes them.
-func (n *nameRecords) pack(name string, h *dnsres.Heard) error {
+// pack makes the record: a line with the time, and one for each resource record, as Heritrix writes them. If the name has no
+// address, comment lines say so for each question.
+func (n *nameRecords) pack(name string, h *dnsres.Heard, denied bool) error {
 	n.encoder.Reset()
 	n.block = append(h.At.UTC().AppendFormat(n.block[:0], "20060102150405"), '\n')
 	n.block = append(n.block, h.Records...)
+	if denied {
+		n.block = append(n.block, h.Denials...)
+	}
 	n.uri = append(append(n.uri[:0], "dns:"...), name...)
 	n.record = warc.Record{
 		Type: warc.Response, Date: h.At, TargetURI: n.uri, IP: h.Server.Addr(), ContentType: warc.MediaDNS,

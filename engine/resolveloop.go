@@ -66,8 +66,9 @@ func (l *resolveLoop) ask(ctx context.Context, host string) (dnsres.Answer, erro
 	}
 	var h dnsres.Heard
 	ans := l.resolver.(hearing).ResolveHeard(ctx, host, &h) //nolint:forcetypeassert // newNameRecords has looked
-	if ans.Err == nil && len(h.Records) > 0 {
-		return ans, l.names.write(ctx, host, &h)
+	denied := errors.Is(ans.Err, dnsres.ErrNotFound)
+	if (ans.Err == nil || denied) && len(h.Records)+len(h.Denials) > 0 {
+		return ans, l.names.write(ctx, host, &h, denied)
 	}
 	return ans, nil
 }

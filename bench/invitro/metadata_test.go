@@ -100,7 +100,8 @@ func TestMetadata_everyPageIsListedByThePageThatItSaysLedToIt(t *testing.T) {
 					t.Errorf("%d names, behind a proxy: %v", len(names), proxy)
 				}
 				for name, said := range names {
-					if !strings.Contains(said, "\n"+name+".\t") || len(said) < 15 || said[14] != '\n' {
+					denied := strings.Contains(said, "\n; "+name+". A: NXDOMAIN\n")
+					if denied == strings.Contains(said, "\n"+name+".\t") || len(said) < 15 || said[14] != '\n' {
 						t.Errorf("of %s: %q", name, said)
 					}
 				}

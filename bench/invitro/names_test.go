@@ -269,18 +269,27 @@ func TestHostile_D12_addressesOfNobodyAreDeniedAndRecorded(t *testing.T) {
 		}
 		good := netip.MustParseAddr("8.8.8.8")
 		names.Set("mixed.test", dnstest.Script{Addrs: []netip.Addr{netip.MustParseAddr("127.0.0.1"), good, netip.MustParseAddr("::1")}, TTL: 60})
+		seeds = append(seeds, "http://nowhere.test/")
 		s := &street{pages: 3}
 		report, rig := namesCrawl(t, s, names, dnsres.Options{IPv6: true}, func(_ *engine.Config, seams *engine.Seams) {
 			seams.Allowed = fetch.NewGuard(nil, nil, nil).Check
 		}, seeds...)
-		if report.Outcomes["blocked-address"] != int64(len(bad)) || report.Outcomes["ok"] != 4 {
+		if report.Outcomes["name-not-found"] != 1 || report.Outcomes["blocked-address"] != int64(len(bad)) || report.Outcomes["ok"] != 4 {
 			t.Errorf("%v", report.Outcomes)
 		}
 		if len(s.seen) != 1 || s.seen[good] == 0 {
 			t.Errorf("connections to %v", s.seen)
 		}
 		said := map[string]int{}
-		eachRecord(t, rig.FS, func(rec *warc.RecordRead) { said[string(rec.TargetURI)]++ })
+		denied := ""
+		eachRecord(t, rig.FS, func(rec *warc.RecordRead) {
+			if said[string(rec.TargetURI)]++; string(rec.TargetURI) == "dns:nowhere.test" {
+				denied = string(rec.Block)
+			}
+		})
+		if said["dns:nowhere.test"] != 1 || !strings.Contains(denied, "\n; nowhere.test. A: NXDOMAIN\n") {
+			t.Errorf("of a name that does not exist the archive says %q", denied)
+		}
 		for i := range bad {
 			if said[fmt.Sprintf("dns:bad%d.test", i)] != 1 {
 				t.Errorf("what was said of %s is not in the archive", bad[i])
