@@ -92,7 +92,7 @@ type caIssueCmd struct {
 	Dir      string `help:"Directory of the authority." required:"" placeholder:"DIR"`
 	Days     count  `help:"How long it is good for; not longer than the authority." default:"365" placeholder:"N"`
 	Capacity count  `help:"Largest --capacity that the agent may have." default:"8" placeholder:"N" least:"1" most:"1000"`
-	Force    bool   `help:"Replace the agent's file. The others refuse the old one as soon as they have seen the new one."`
+	Force    bool   `help:"Replace the agent's file. Agents that have seen the new one refuse the old one until they are started again."`
 }
 
 // Help shows examples.
@@ -102,7 +102,7 @@ authority's certificate, and the key of gossip. Bring it to the machine of the a
 
 Examples:
   orbweaver ca issue agent-1 --dir ca
-  orbweaver ca issue agent-1 --dir ca --days 90 --force     # a new one, since the old one ends or was stolen`
+  orbweaver ca issue agent-1 --dir ca --days 90 --force     # a new one, since the old one ends`
 }
 
 // Run makes it.

@@ -11,8 +11,8 @@
 // of the authority, and the key that gossip between agents is encrypted with, which all agents of a crawl have in common.
 //
 // A certificate's serial number is its generation: what is issued later has the greater one. Whoever has seen an agent's newer certificate
-// refuses the older, so that a stolen file is worth nothing once a new one is in use. There are no lists of revocation: when the key of
-// an authority is stolen, or a file of an agent that nobody replaces, the crawl needs a new authority.
+// refuses the older, as long as its process lives: generations are not kept on disk. The key of gossip is in every file and cannot be changed. There
+// are no lists of revocation: when the key of an authority or the file of an agent is stolen, the crawl needs a new authority.
 //
 // Everything is bytes in and bytes out; nothing here touches a disk.
 package identity
