@@ -178,7 +178,7 @@ func staleRows(h *tree) (faults []string) {
 var homes = map[string]string{
 	// The codec and the wire.
 	"github.com/valyala/fasthttp":     "engine/fetch bench/load",
-	"github.com/miekg/dns":            "dnsres dnsres/dnstest bench/simnet bench/load bench/traps bench/invitro/names_test.go",
+	"github.com/miekg/dns":            "dnsres dnsres/dnstest bench/simnet bench/load bench/traps bench/completeness bench/invitro/names_test.go",
 	"github.com/andybalholm/brotli":   "engine/fetch warc/warctool bench/hostile tests",
 	"golang.org/x/net/nettest":        "tests",
 	"github.com/hashicorp/memberlist": "engine/members engine/members/memberstest",
@@ -196,7 +196,7 @@ var homes = map[string]string{
 	"github.com/zeebo/xxh3":      "engine engine/catalogue engine/ring engine/fetch engine/fsck engine/novelty engine/urlx engine/seen engine/robots sieve sieve/fpcache virtualize virtualize/diskq workbench workbench/cold dnsres bench/ tests",
 
 	// Text.
-	"golang.org/x/net/html":         "engine/parse bench/simweb tools/conformance tests",
+	"golang.org/x/net/html":         "engine/parse bench/simweb tools/conformance tools/skeleton tests",
 	"golang.org/x/net/idna":         "engine/urlx engine/filter bench/simweb tests",
 	"golang.org/x/net/publicsuffix": "engine/filter",
 	"golang.org/x/text":             "engine/parse engine/urlx tests",
@@ -216,12 +216,12 @@ var homes = map[string]string{
 	"testing/synctest":                               "tests bench/invitro",
 	"os/exec":                                        "cmd/ bench/ tools/others tools/hostile tools/realsite tests",
 	"os/signal":                                      "cmd/ tools/others tools/hostile tools/realsite",
-	"flag":                                           "tools/others tools/realsite tests",
+	"flag":                                           "tools/others tools/realsite tools/skeleton tests",
 	"log":                                            "",
 	"plugin":                                         "",
 	"reflect":                                        "cmd/ tests",
 	"unsafe":                                         "internal/mpmc bench/load/system_linux.go tests",
-	"net/url":                                        "engine/fetch/options.go engine/post/identity warc/recordread.go cmd/ bench/ tools/realsite tests",
+	"net/url":                                        "engine/fetch/options.go engine/post/identity warc/recordread.go cmd/ bench/ tools/realsite tools/skeleton tests",
 	"net/http":                                       "engine/control engine/cookie/cookie.go bench/load cmd/ tests",
 	"net/http/httptest":                              "tests",
 	"net/http/pprof":                                 "engine/control",

@@ -45,7 +45,12 @@ func fillCgit(ctx context.Context, r *run, _ *servers, _ *site) error {
 		return err
 	}
 	// A repository of its own, which needs nothing of the checkout.
-	out, err := exec.CommandContext(ctx, "git", "clone", "--bare", "--quiet", "--no-local", "--single-branch", "--depth", cgitCommits, ".", r.path("cgit", "orbweaver.git")).CombinedOutput()
+	here, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	out, err := exec.CommandContext(ctx, "git", "clone", "--bare", "--quiet", "--single-branch", "--depth", cgitCommits, "file://"+here,
+		r.path("cgit", "orbweaver.git")).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("git clone: %w: %s", err, out)
 	}
