@@ -172,7 +172,7 @@ func (r *rebuilder) record(file string, rec *warc.RecordRead, at warc.Position) 
 		}
 	}
 	r.postpone(&c)
-	if c.Outcome.Class() == outcome.ClassAnswer {
+	if c.Outcome.Class() == outcome.ClassAnswer && (!c.Robots || c.Outcome != outcome.Redirect) {
 		r.bench.WithSite(r.siteOf(c.url), func(s *Site) { s.Answered = true })
 	}
 	if r.forRobots(&c) {

@@ -140,7 +140,9 @@ func (r *replayer) postpone(e *journalEntry, rec *record) error {
 		bench.WithSite(vs, func(s *Site) {
 			switch class {
 			case outcome.ClassAnswer:
-				s.answered(e.Kind == journalRobots)
+				if e.Kind != journalRobots || e.Outcome != outcome.Redirect {
+					s.answered(e.Kind == journalRobots)
+				}
 			case outcome.ClassBusy:
 				s.failed(e.Outcome, r.clock.now, due)
 			default:

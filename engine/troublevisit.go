@@ -40,7 +40,9 @@ func (w *fetchWorker) note(p *fetch.Page, o outcome.Outcome, a *politeness.Attem
 	site := &w.site
 	switch {
 	case o.Class() == outcome.ClassAnswer:
-		site.answered(w.target.Robots)
+		if site.Answered || !w.target.Robots || o != outcome.Redirect { // a robots.txt that leads nowhere is no answer
+			site.answered(w.target.Robots)
+		}
 		return
 	case o == outcome.Stale, o == outcome.HeaderTooLarge: // nothing about the site
 		return
