@@ -91,6 +91,7 @@ func TestSeedsFromEverywhere(t *testing.T) {
 	}
 }
 
+// Sites that cannot be reached keep their queues: the crawl stalls, and says so by its status.
 func TestProxyThatRefuses(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -100,9 +101,9 @@ func TestProxyThatRefuses(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	m := call(append(small(t.TempDir(), "http://"+address, 0), "--json", "http://a.test/", "http://b.test/")...).want(t, exitDone).object(t)
+	m := call(append(small(t.TempDir(), "http://"+address, 0), "--stall-wait", "1s", "--json", "http://a.test/", "http://b.test/")...).want(t, exitStalled).object(t)
 	balanced(t, m)
-	if number(t, m, "urls_queued") != 0 || number(t, m, "pages_stored") != 0 || m["state"] != "finished" {
+	if number(t, m, "urls_queued") != 2 || number(t, m, "pages_stored") != 0 || m["state"] != "stalled" {
 		t.Errorf("%v", m)
 	}
 }

@@ -230,9 +230,10 @@ func forbidden(t *testing.T, l *lure) engine.Report {
 		"cloud.test": {{"169.254.169.254", "fd00:ec2::254"}}, "private.test": {{"10.0.0.1", "::ffff:127.0.0.1"}},
 	})
 	dir := filepath.Join(t.TempDir(), "crawl")
+	// The site whose robots.txt leads to the forbidden server keeps its queue, so the crawl stalls.
 	call("crawl", "--dir", dir, "--allow-net", "127.0.0.2/32", "--resolver", names, "--sitemaps", "--host-delay", "1ms", "--ip-delay", "0",
 		"--fetchers", "4", "--workbench-memory", "4Mi", "--cache-memory", "1Mi", "--sieve-memory", "1Mi", "--stall-wait", "1s",
-		"--progress", "none", "http://"+l.addr+"/", "http://"+moved.addr+"/").want(t, exitDone)
+		"--progress", "none", "http://"+l.addr+"/", "http://"+moved.addr+"/").want(t, exitStalled)
 	if n := met.Load(); n != 0 {
 		t.Errorf("the forbidden server was met %d times", n)
 	}
