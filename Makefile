@@ -52,6 +52,9 @@ CRASH ?= -seeds 4 -per-class 6 -floor 3 -kills 200
 crash: ## kill crawls at every point at which they change the disk, and the program itself 200 times
 	cd bench/crash && $(GO) test -tags scenario -count=1 -timeout 60m -seed $(SEED) $(CRASH)
 
+vuln: ## look for known vulnerabilities with govulncheck; says so where its database cannot be reached
+	GO=$(GO) tools/vuln.sh
+
 judge: build ## crawl a small web and let foreign tools read the archive
 	rm -rf build/judge && mkdir -p build
 	bin/orbweaver demo --small --dir build/judge --progress none
