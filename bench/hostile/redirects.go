@@ -10,7 +10,7 @@ import (
 func redirects() []Case {
 	return []Case{
 		{ID: "R01", Seeds: []string{"/self", "/a", "/ring/0", "http://n0.r01.test/"}, Play: ring},
-		{ID: "R02", Play: func(x *Exchange) { x.redirect("/?" + strings.Repeat("q", 2*len(x.Path))) }},
+		{ID: "R02", Play: func(x *Exchange) { x.redirect("/?" + strings.Repeat("q", len(x.Path)*3/2)) }},
 		{ID: "R03", Play: wantsCookie},
 		{ID: "R04", Play: func(x *Exchange) { x.redirects(oddLocations) }},
 		{ID: "R05", Play: func(x *Exchange) { x.redirects(foreignLocations) }},

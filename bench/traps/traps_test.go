@@ -24,7 +24,10 @@ var bounds = map[string]struct{ before, floors int }{
 
 func boundOf(id string) int {
 	b := bounds[id]
-	if id == "T09" { // each page is one that an honest one links to, and what these lead to: it has an end
+	switch id {
+	case "T02": // an honest page may be met twice with a session id before it is known, and is no repetition then
+		return b.before + b.floors**floor + 2*size().Honest
+	case "T09": // each page is one that an honest one links to, and what these lead to: it has an end
 		return size().Honest + 500 + 2**floor
 	}
 	return b.before + b.floors**floor
@@ -117,7 +120,15 @@ func TestHostile_T03_pathsThatGrowAreLeftOutByOption(t *testing.T) {
 }
 
 func TestHostile_T03_pathsThatGrowAreBounded(t *testing.T) {
-	judge(t, "T03", nil, refused(t, "endless-part"))
+	judge(t, "T03", func(c *engine.Config) { c.MaxURL = 8192 }, refused(t, "endless-part"))
+}
+
+func TestHostile_T03_theLimitOfAURLsLengthEndsAGrowingPath(t *testing.T) {
+	judge(t, "T03", nil, func(w *web, r engine.Report) {
+		if n := w.tally.Score().Trap; n > 250 || r.Dropped["too-long"] == 0 {
+			t.Errorf("%d trap pages were fetched, dropped: %v", n, r.Dropped)
+		}
+	})
 }
 
 func TestHostile_T04_combinationsOfFacetsAreBounded(t *testing.T) {
