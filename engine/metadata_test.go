@@ -19,6 +19,7 @@ func fieldsOf(t *testing.T, c WARCConfig, p *fetch.Page, f *flight) string {
 	w := &parseWorker{tells: tellsOf(&c), finder: newLinkFinder(linkOptions{tell: c.tellsKinds()})}
 	p.Started = time.Unix(1e9, 0)
 	p.Ended = p.Started.Add(12 * time.Millisecond)
+	w.finder.budget.open(0, 0)
 	w.finder.resolve([]byte("http://a.test/"), []byte("b c"), parse.Anchor, false)
 	w.finder.resolve([]byte("http://a.test/"), []byte("x.png"), parse.Image, false)
 	b := w.appendFields(nil, p, f)
