@@ -1,6 +1,10 @@
 package engine
 
-import "orbweaver/virtualize"
+import (
+	"errors"
+
+	"orbweaver/virtualize"
+)
 
 // shelf is what the sites have on disk: three queues each in the virtualizer. The first holds what was spilled from a full
 // bench, which is older than all in the second, where ready URLs go that find no room. The third holds delayed URLs (see delays.go), which
@@ -98,6 +102,9 @@ func (s shelf) spill(vs *visitState, items func(yield func(item []byte) bool)) (
 	}
 	if err != nil {
 		_, dropErr := s.virt.Drop(elder)
+		if errors.Is(dropErr, virtualize.ErrMapped) { // some items may be in both places: the crawl must not go on with that
+			return dropErr
+		}
 		if dropErr != nil {
 			panic("BUG: engine: a queue that was just written cannot be dropped: " + dropErr.Error())
 		}

@@ -4,20 +4,22 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"runtime/debug"
 )
 
 // Check follows every queue through every block and says whether all is as it should be: links, ordinals, checksums
 // and items, the accounts of each segment, the relocation table and the totals. It takes as long as reading everything.
-func (v *Virtualizer) Check() error {
+func (v *Virtualizer) Check() (err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.closed {
 		return ErrClosed
 	}
+	defer v.guard(reading, debug.SetPanicOnFault(true), &err)
 	live := make([]int64, len(v.segments))
 	reached := make(map[address]struct{}, v.reloc.count)
 	var disk, buffered uint64
-	err := v.idx.each(func(id uint32, e *entry) error {
+	err = v.idx.each(func(id uint32, e *entry) error {
 		if found, ok := v.idx.find(e.key); !ok || found != id {
 			return corrupt("queue %x is not found by its key", e.key)
 		}

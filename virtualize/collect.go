@@ -3,6 +3,7 @@ package virtualize
 import (
 	"encoding/binary"
 	"errors"
+	"runtime/debug"
 )
 
 const (
@@ -102,7 +103,10 @@ func (v *Virtualizer) collectSlot() (moved int64, err error) {
 	return moved, nil
 }
 
+// collectBlock moves a block if it is live. Nothing but free space of the mapping changes before all of the mapping has been
+// read and written that is needed, so that after a fault all is as it was.
 func (v *Virtualizer) collectBlock(s *segment, i uint32) (moved int64, err error) {
+	defer v.guard(writing, debug.SetPanicOnFault(true), &err)
 	sl, _, body, err := s.body(i)
 	if err != nil {
 		return 0, err
@@ -146,6 +150,7 @@ func (v *Virtualizer) merge(id uint32, e *entry) (moved int64, err error) {
 		return 0, nil
 	}
 	v.pile.begin()
+	v.chain = v.chain[:0]
 	for walk := *e; walk.disk > 0; {
 		b, left, after, err := v.headBlock(&walk)
 		if err != nil {
@@ -157,21 +162,20 @@ func (v *Virtualizer) merge(id uint32, e *entry) (moved int64, err error) {
 		if v.pile.plain() > limit {
 			return 0, nil
 		}
+		v.chain = append(v.chain, spent{walk.head, b.segment, b.cost})
 		walk = after
 	}
 	to, err := v.segmentFor(v.pile.plain())
 	if err != nil {
 		return 0, err
 	}
-	v.touch(id)
-	if err := v.killChain(*e); err != nil {
-		panic("BUG: virtualize: a chain that was just read is broken: " + err.Error())
-	}
 	v.pile.packInto(&v.pack, to.codes)
 	payload := v.pack.payload()
-	end := to.dataEnd + uint32(copy(to.data[to.dataEnd:], payload))
-	i := to.seal(slot{key: e.key, first: v.ordinal, items: e.disk}, end)
-	e.first, e.head, e.tail = v.ordinal, makeAddress(to.number, i), makeAddress(to.number, i)
+	end := to.place(slot{key: e.key, first: v.ordinal, items: e.disk}, 0, 0, payload)
+	v.touch(id)
+	v.killChain()
+	e.first, e.head, e.tail = v.ordinal, to.nextAddress(), to.nextAddress()
+	to.seal(end)
 	v.ordinal += uint64(e.disk)
 	return slotBytes + int64(len(payload)), nil
 }
@@ -193,18 +197,10 @@ func (v *Virtualizer) moveBlock(s *segment, i uint32, born address, key, ordinal
 	}
 	v.pile.packInto(&v.pack, to.codes)
 	payload := v.pack.payload()
-	end := to.dataEnd
-	binary.LittleEndian.PutUint64(to.data[end:], uint64(born))
-	end += 8
-	end += uint32(copy(to.data[end:], payload))
-	slotNow := to.seal(slot{key: key, first: b.first, items: b.items, moved: true}, end)
-	to.setNext(slotNow, b.next)
-	_, _, body, err := s.body(i)
-	if err != nil {
-		panic("BUG: virtualize: a block that was just read is broken: " + err.Error())
-	}
-	s.live -= cost(body)
-	v.setRelocation(born, makeAddress(to.number, slotNow))
+	end := to.place(slot{key: key, first: b.first, items: b.items, moved: true}, born, b.next, payload)
+	s.live -= b.cost
+	v.setRelocation(born, to.nextAddress())
+	to.seal(end)
 	return slotBytes + 8 + int64(len(payload)), nil
 }
 

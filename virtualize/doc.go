@@ -9,7 +9,8 @@
 //	                     +---- Cut marks, Image.Write writes what changed --> [ index file ]
 //
 // A block is what the buffer has of one queue, so a queue that gets many items has large blocks. Blocks of a queue are
-// chained. Segments are preallocated, so that a full disk is met when one is made and by the index file.
+// chained. Segments are preallocated, so that a full disk is met when one is made and by the index file. A copy-on-write file
+// system can meet it at any write to a mapping.
 //
 // # The bytes
 //
@@ -72,7 +73,15 @@
 // Anybody may call anything at any time; one lock is held for a call, and for small portions of Collect and Write. It is
 // not held during I/O, but for making a segment and for what the mapping reads. Callbacks run under it: they must not
 // call the Virtualizer, and the bytes are borrowed until they return. The files belong to the Virtualizer; the directory
-// may be shared. A read error of the disk under a mapping is a fault that ends the process: the price of mapping.
+// may be shared.
+//
+// # Faults of a mapping
+//
+// The system reports with a signal that it cannot read or write a mapped page. Inside this package it becomes an error (guard):
+// a page that can be read but not written is a full disk, one that cannot be read is ErrMapped. A block is written to free space
+// first, then the link to it, then the accounts in memory change, which cannot fail. What leaves the accounts is read before
+// anything changes. So a fault leaves each queue as it was, less the items that Take has handed out. Callbacks never get
+// bytes of a mapping.
 //
 // # What it costs
 //

@@ -31,6 +31,7 @@ var (
 	ErrTooLarge = errors.New("virtualize: item too large")
 	ErrTooMany  = errors.New("virtualize: no more room for numbers")
 	ErrClosed   = errors.New("virtualize: closed")
+	ErrMapped   = errors.New("virtualize: memory-mapped file not accessible")
 )
 
 // address names a block: the segment's number in the upper half, its slot in the lower one. Zero is no block. A block

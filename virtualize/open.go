@@ -131,7 +131,10 @@ func (v *Virtualizer) openNamed(h *header, d namedSegment) error {
 	}
 	v.segments[d.number] = s
 	s.slots, s.dataEnd, s.live, s.named = uint32(d.slots), uint32(d.dataEnd), int64(d.live), h.generation
-	m := parseModel(s.data[headModel:])
+	m, err := s.readModel()
+	if err != nil {
+		return err
+	}
 	if s.codes = v.models[*m]; s.codes == nil {
 		if s.codes = newCodes(m); s.codes == nil {
 			return corrupt("segment %d: its model is none", d.number)

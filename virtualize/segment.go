@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"runtime/debug"
 
 	"orbweaver/internal/vfs"
 )
@@ -26,7 +27,8 @@ type segment struct {
 	syncing int // Syncs that have it in hand
 }
 
-// createSegment makes a segment and reserves all its space, so that writing to the mapping cannot meet a full disk.
+// createSegment makes a segment and reserves all its space, so that a full disk is met here. On a copy-on-write file system
+// a later write to the mapping can still meet one: see guard.
 func createSegment(fsys vfs.FS, dir string, number uint32, size int64, c *codes) (*segment, error) {
 	name := segmentName(dir, number)
 	file, err := fsys.Create(name)
@@ -40,7 +42,9 @@ func createSegment(fsys vfs.FS, dir string, number uint32, size int64, c *codes)
 	if err != nil {
 		return nil, errors.Join(err, vfs.RemoveIfExists(fsys, name))
 	}
-	putSegmentHead(s.data, number, c.model)
+	if err := s.writeHead(c.model); err != nil {
+		return nil, fmt.Errorf("virtualize: new segment: %w", errors.Join(err, s.close(), vfs.RemoveIfExists(fsys, name)))
+	}
 	s.dataEnd, s.dirty, s.codes = segmentHead, true, c
 	return s, nil
 }
@@ -58,10 +62,26 @@ func openSegment(fsys vfs.FS, dir string, number uint32, size int64) (*segment, 
 	if err != nil {
 		return nil, err
 	}
-	if err := checkSegmentHead(s.data, number); err != nil {
+	if err := s.checkHead(); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
 	return s, nil
+}
+
+func (s *segment) writeHead(m *model) (err error) {
+	defer s.guard(writing, debug.SetPanicOnFault(true), &err)
+	putSegmentHead(s.data, s.number, m)
+	return nil
+}
+
+func (s *segment) checkHead() (err error) {
+	defer s.guard(reading, debug.SetPanicOnFault(true), &err)
+	return checkSegmentHead(s.data, s.number)
+}
+
+func (s *segment) readModel() (m *model, err error) {
+	defer s.guard(reading, debug.SetPanicOnFault(true), &err)
+	return parseModel(s.data[headModel:]), nil
 }
 
 // mapSegment closes the file, also when it fails.
@@ -120,16 +140,27 @@ func (s *segment) setNext(i uint32, next address) {
 	s.dirty = true
 }
 
-// seal makes the bytes from dataEnd to end a block and returns its slot number. There must be room.
-func (s *segment) seal(sl slot, end uint32) uint32 {
-	sl.offset = s.dataEnd
-	body := s.data[sl.offset:end]
-	sl.sum = sl.checksum(body)
-	i := s.slots
-	sl.put(s.slotAt(i), 0)
+// place writes a block behind the last one: its body, then its slot. It changes only free space of the mapping, so the segment
+// is what it was until seal. born is the address at birth of a moved block. There must be room.
+func (s *segment) place(sl slot, born, next address, payload []byte) (end uint32) {
+	sl.offset, end = s.dataEnd, s.dataEnd
+	if sl.moved {
+		binary.LittleEndian.PutUint64(s.data[end:], uint64(born))
+		end += 8
+	}
+	end += uint32(copy(s.data[end:], payload))
+	sl.sum = sl.checksum(s.data[sl.offset:end])
+	sl.put(s.slotAt(s.slots), next)
+	return end
+}
+
+// seal makes what place has written a block of the segment. It does not touch the mapping, so it cannot fail.
+func (s *segment) seal(end uint32) {
+	s.live += slotBytes + int64(end-s.dataEnd)
 	s.slots++
 	s.dataEnd = end
-	s.live += cost(body)
 	s.dirty = true
-	return i
 }
+
+// nextAddress is that of the next block that is sealed.
+func (s *segment) nextAddress() address { return makeAddress(s.number, s.slots) }

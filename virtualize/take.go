@@ -1,9 +1,16 @@
 package virtualize
 
+import (
+	"errors"
+	"runtime/debug"
+)
+
 // block is one block of a queue, checked, as the reading needs it.
 type block struct {
 	slot
 	next    address
+	segment *segment
+	cost    int64
 	payload []byte // borrowed from the mapping
 	codes   *codes
 }
@@ -28,10 +35,11 @@ func (v *Virtualizer) blockAt(a address, key, ordinal uint64) (block, error) {
 		}
 		v.checked = here
 	}
+	b := block{sl, next, s, cost(body), body, s.codes}
 	if sl.moved {
-		body = body[8:]
+		b.payload = body[8:]
 	}
-	return block{sl, next, body, s.codes}, nil
+	return b, nil
 }
 
 // headBlock reads the block with a queue's oldest item on disk, of which left are still to come. after is the queue's
@@ -73,7 +81,7 @@ func (v *Virtualizer) items(b *block, at address, left uint32, f func(item []byt
 
 // Take removes up to limit items from the front of a queue and hands each to emit, oldest first. emit borrows the
 // bytes until it returns and must not call the Virtualizer. n is how many were emitted; they are gone also when an
-// error follows, which wraps ErrCorrupt.
+// error follows, which wraps ErrCorrupt or ErrMapped.
 func (v *Virtualizer) Take(key uint64, limit int, emit func(item []byte)) (n int, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -105,10 +113,26 @@ func (v *Virtualizer) Take(key uint64, limit int, emit func(item []byte)) (n int
 }
 
 // takeFromHead takes from a queue's first block.
-func (v *Virtualizer) takeFromHead(e *entry, limit int, emit func(item []byte)) (n int, err error) {
+func (v *Virtualizer) takeFromHead(e *entry, limit int, emit func(item []byte)) (int, error) {
+	b, after, n, err := v.emitFromHead(e, limit, emit)
+	if n > 0 && after.first == e.first+uint64(n) {
+		head := e.head
+		*e = after
+		v.kill(spent{head, b.segment, b.cost})
+		return n, nil
+	}
+	e.first += uint64(n)
+	e.disk -= uint32(n)
+	return n, err
+}
+
+// emitFromHead hands out items of a queue's first block and changes nothing. n is how many were emitted, also when an error
+// follows; after is the queue's state when the block is finished.
+func (v *Virtualizer) emitFromHead(e *entry, limit int, emit func(item []byte)) (b block, after entry, n int, err error) {
+	defer v.guard(reading, debug.SetPanicOnFault(true), &err)
 	b, left, after, err := v.headBlock(e)
 	if err != nil {
-		return 0, err
+		return b, after, 0, err
 	}
 	u := &v.unpack
 	ok := u.begin(b.codes, b.payload)
@@ -122,23 +146,15 @@ func (v *Virtualizer) takeFromHead(e *entry, limit int, emit func(item []byte)) 
 			n++
 		}
 	}
-	if n == int(left) {
-		head := e.head
-		*e = after
-		v.kill(head)
-		return n, nil
-	}
-	e.first += uint64(n)
-	e.disk -= uint32(n)
 	if !ok {
-		return n, corrupt("block %v: its items do not parse", e.head)
+		return b, after, n, corrupt("block %v: its items do not parse", e.head)
 	}
-	return n, nil
+	return b, after, n, nil
 }
 
 // Each calls f with the items of a queue, oldest first, without taking them, until f returns false. f borrows the bytes
-// until it returns and must not call the Virtualizer. Errors wrap ErrCorrupt.
-func (v *Virtualizer) Each(key uint64, f func(item []byte) bool) error {
+// until it returns and must not call the Virtualizer. Errors wrap ErrCorrupt or ErrMapped.
+func (v *Virtualizer) Each(key uint64, f func(item []byte) bool) (err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.closed {
@@ -148,6 +164,7 @@ func (v *Virtualizer) Each(key uint64, f func(item []byte) bool) error {
 	if !ok {
 		return nil
 	}
+	defer v.guard(reading, debug.SetPanicOnFault(true), &err)
 	more := true
 	for e := *v.idx.at(id); e.disk > 0; {
 		b, left, after, err := v.headBlock(&e)
@@ -175,7 +192,8 @@ func (v *Virtualizer) Each(key uint64, f func(item []byte) bool) error {
 }
 
 // Drop forgets a queue and returns how many items it had. It reads a few bytes of each block. When the error wraps
-// ErrCorrupt the queue is forgotten all the same, and the space of what was not found is reclaimed by Collect.
+// ErrCorrupt the queue is forgotten all the same, and the space of what was not found is reclaimed by Collect. When it
+// wraps ErrMapped nothing has changed.
 func (v *Virtualizer) Drop(key uint64) (n uint64, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -186,14 +204,14 @@ func (v *Virtualizer) Drop(key uint64) (n uint64, err error) {
 	if !ok {
 		return 0, nil
 	}
-	v.touch(id)
 	e := v.idx.at(id)
-	n = e.items()
-	if e.disk > 0 {
-		if err = v.killChain(*e); err != nil {
-			v.leaky = true
-		}
+	if err = v.listChain(*e); errors.Is(err, ErrMapped) {
+		return 0, err
 	}
+	v.touch(id)
+	n = e.items()
+	v.killChain()
+	v.leaky = v.leaky || err != nil
 	v.buf.drop(e, e.buffered)
 	v.gone(id)
 	v.total -= n
@@ -201,14 +219,19 @@ func (v *Virtualizer) Drop(key uint64) (n uint64, err error) {
 	return n, err
 }
 
-// killChain takes all blocks of a queue out of the accounts, without looking at their payloads.
-func (v *Virtualizer) killChain(e entry) error {
-	for {
+// chainKept is how many blocks the list of a queue's blocks has room for between two calls.
+const chainKept = 4096
+
+// listChain lists all blocks of a queue for killChain, without looking at their payloads, up to the first damaged one.
+func (v *Virtualizer) listChain(e entry) (err error) {
+	defer v.guard(reading, debug.SetPanicOnFault(true), &err)
+	v.chain = v.chain[:0]
+	for e.disk > 0 {
 		s, i := v.locate(e.head)
 		if s == nil {
 			return corrupt("queue %x leads to block %v, and there is no such segment", e.key, e.head)
 		}
-		sl, next, _, err := s.body(i)
+		sl, next, body, err := s.body(i)
 		if err != nil {
 			return err
 		}
@@ -216,10 +239,9 @@ func (v *Virtualizer) killChain(e entry) error {
 		if sl.key != e.key || sl.first > e.first || left == 0 || left > uint64(e.disk) {
 			return corrupt("block %v is not the one with item %d of queue %x", e.head, e.first, e.key)
 		}
-		v.kill(e.head)
+		v.chain = append(v.chain, spent{e.head, s, cost(body)})
 		e.first, e.head = e.first+left, next
-		if e.disk -= uint32(left); e.disk == 0 {
-			return nil
-		}
+		e.disk -= uint32(left)
 	}
+	return nil
 }

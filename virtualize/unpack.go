@@ -8,7 +8,7 @@ import (
 // unpacker reads the items of one payload in order.
 type unpacker struct {
 	codes *codes
-	in    []byte // what is left of the payload; plain items are handed out from here
+	in    []byte // what is left of the payload
 	plain bool
 	acc   uint64
 	fill  uint
@@ -78,14 +78,17 @@ func (u *unpacker) count(c *code) int {
 	return int(n)
 }
 
-// next returns the next item. ok is false if there is none that makes sense. The bytes are valid until the next begin,
-// or, if they are plain, as long as the payload.
+// next returns the next item. ok is false if there is none that makes sense. The bytes are valid until the next begin. They
+// are a copy: the payload lies in a mapping, and whoever gets the item must not meet a fault of it.
 func (u *unpacker) next() (item []byte, ok bool) {
 	if u.plain {
 		if item, u.in, ok = nextItem(u.in); !ok {
 			u.lack = true
+			return nil, false
 		}
-		return item, ok
+		start := len(u.text)
+		u.text = append(u.text, item...)
+		return u.text[start:len(u.text):len(u.text)], true
 	}
 	share := u.count(u.codes.share)
 	if share > len(u.text)-u.last {

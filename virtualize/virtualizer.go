@@ -99,6 +99,7 @@ type Virtualizer struct {
 	pack    packer
 	unpack  unpacker
 	pile    pile
+	chain   []spent // blocks of a queue that is about to leave the log or to be moved
 	total   uint64
 	ordinal uint64 // no ordinal of any block is as large
 
@@ -168,7 +169,8 @@ func (v *Virtualizer) checkWritable() error {
 }
 
 // Append adds an item at the end of a queue, which need not exist. It borrows the item. After an error nothing has
-// changed; if vfs.IsFull says so of the error the call may be repeated when there is room.
+// changed; if vfs.IsFull says so of the error the call may be repeated when there is room. Other errors of the mapping
+// wrap ErrMapped.
 func (v *Virtualizer) Append(key uint64, item []byte) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -3,6 +3,7 @@ package virtualize
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 
 	"orbweaver/internal/vfs"
 )
@@ -94,9 +95,16 @@ func (v *Virtualizer) writeBlock(e *entry) error {
 		item, at = v.buf.record(at)
 		v.pack.add(item)
 	}
-	end := s.dataEnd + uint32(copy(s.data[s.dataEnd:], v.pack.payload()))
+	end, err := v.placeLinked(s, e, slot{key: e.key, first: first, items: items})
+	if err != nil {
+		return err
+	}
 	v.count.BytesWritten += slotBytes + int64(end-s.dataEnd)
-	v.link(e, makeAddress(s.number, s.seal(slot{key: e.key, first: first, items: items}, end)))
+	e.tail = s.nextAddress()
+	if e.head == 0 {
+		e.head = e.tail
+	}
+	s.seal(end)
 	e.disk += items
 	v.ordinal = max(v.ordinal, first+uint64(items))
 	v.buf.drop(e, items)
@@ -104,14 +112,18 @@ func (v *Virtualizer) writeBlock(e *entry) error {
 	return nil
 }
 
-// link makes a block that was just written the tail of its queue.
-func (v *Virtualizer) link(e *entry, a address) {
+// placeLinked writes the packed block to free space, and then its address into the slot of the queue's tail, where it means
+// nothing until the entry has a newer tail. After an error the queue is what it was.
+func (v *Virtualizer) placeLinked(s *segment, e *entry, sl slot) (end uint32, err error) {
+	defer v.guard(writing, debug.SetPanicOnFault(true), &err)
+	end = s.place(sl, 0, 0, v.pack.payload())
 	if e.head == 0 {
-		e.head = a
-	} else if s, i := v.locate(e.tail); s != nil && i < s.slots {
-		s.setNext(i, a)
+		return end, nil
 	}
-	e.tail = a
+	if tail, i := v.locate(e.tail); tail != nil && i < tail.slots {
+		tail.setNext(i, s.nextAddress())
+	}
+	return end, nil
 }
 
 // segmentFor returns the active segment with room for a block of so many bytes, a new one if need be.
@@ -153,16 +165,27 @@ func (v *Virtualizer) codesFor(number uint32) *codes {
 	return c
 }
 
-// kill takes a block out of the accounts when its last item has gone.
-func (v *Virtualizer) kill(a address) {
-	s, i := v.locate(a)
-	if s == nil {
-		return
+// spent is a block that leaves the accounts: what was read of it, so that the mapping is not touched again.
+type spent struct {
+	at      address
+	segment *segment
+	cost    int64
+}
+
+// kill takes a block out of the accounts when its last item has gone. It does not touch the mapping, so it cannot fail.
+func (v *Virtualizer) kill(b spent) {
+	b.segment.live -= b.cost
+	v.setRelocation(b.at, 0)
+}
+
+// killChain does so with all blocks that were listed.
+func (v *Virtualizer) killChain() {
+	for _, b := range v.chain {
+		v.kill(b)
 	}
-	if _, _, body, err := s.body(i); err == nil {
-		s.live -= cost(body)
+	if v.chain = v.chain[:0]; cap(v.chain) > chainKept {
+		v.chain = nil
 	}
-	v.setRelocation(a, 0)
 }
 
 // deletable says that nothing needs a segment: no queue, and no cut that somebody may go back to.

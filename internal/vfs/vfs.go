@@ -52,8 +52,8 @@ type File interface {
 	// Sync makes the content durable. After it has failed, with a SyncError, the file's unsynced content is to be taken
 	// as lost: the holder must not sync again and believe it.
 	Sync() error
-	// Allocate reserves disk space for the range and grows the file to cover it, so that later writes through a
-	// mapping cannot meet a full disk.
+	// Allocate reserves disk space for the range and grows the file to cover it. Later writes through a mapping cannot meet a full
+	// disk then, except on copy-on-write file systems, where they fault: see FaultOffset.
 	Allocate(offset, length int64) error
 	// Forget says that nobody will read the range soon: what of it is durable may leave the system's memory, so that this is there for
 	// others. It changes nothing but speed, and where a system knows no such thing it does nothing.

@@ -220,7 +220,7 @@ var homes = map[string]string{
 	"log":                                            "",
 	"plugin":                                         "",
 	"reflect":                                        "cmd/ tests",
-	"unsafe":                                         "internal/mpmc bench/load/system_linux.go tests",
+	"unsafe":                                         "internal/mpmc internal/vfs/fault.go bench/load/system_linux.go tests",
 	"net/url":                                        "engine/fetch/options.go engine/post/identity warc/recordread.go cmd/ bench/ tools/realsite tools/skeleton tests",
 	"net/http":                                       "engine/control engine/cookie/cookie.go bench/load cmd/ tests",
 	"net/http/httptest":                              "tests",

@@ -1,0 +1,23 @@
+package vfs
+
+import (
+	"runtime"
+	"unsafe"
+)
+
+// FaultOffset returns which byte of mapped memory a recovered panic could not access. ok is false for every other panic, and for
+// a fault of other memory: these must panic again. It needs debug.SetPanicOnFault(true); without it a fault ends the process.
+func FaultOffset(recovered any, mapped []byte) (offset int, ok bool) {
+	fault, ok := recovered.(interface {
+		runtime.Error
+		Addr() uintptr
+	})
+	if !ok || len(mapped) == 0 {
+		return 0, false
+	}
+	first := uintptr(unsafe.Pointer(unsafe.SliceData(mapped)))
+	if at := fault.Addr(); at >= first && at-first < uintptr(len(mapped)) {
+		return int(at - first), true
+	}
+	return 0, false
+}
