@@ -51,6 +51,7 @@ type fetchWorker struct {
 	hashSeed   uint64
 	maxPerHost int
 	giveUp     time.Duration
+	proofWait  time.Duration   // see proofAfter
 	stopping   <-chan struct{} // closed when no new exchange may begin
 	pagesOut   *atomic.Int64
 	fetching   *atomic.Int64 // workers in an exchange

@@ -43,7 +43,7 @@ func zipped(tb testing.TB, body []byte) []byte {
 // wantLinkBudget holds what was made of a page against the budget: links are at most as long together as the budget says.
 func wantLinkBudget(tb testing.TB, l *linkFinder, raw, searched int64) {
 	tb.Helper()
-	most := int64(linkRoomBase + min(linkRoomBody*searched, linkRoomRaw*raw))
+	most := linkRoomBase + min(linkRoomBody*searched, linkRoomRaw*raw)
 	if most > linkRoomMax {
 		most = linkRoomMax
 	}

@@ -140,8 +140,11 @@ func (r *replayer) postpone(e *journalEntry, rec *record) error {
 		bench.WithSite(vs, func(s *Site) {
 			switch class {
 			case outcome.ClassAnswer:
-				if e.Kind != journalRobots || e.Outcome != outcome.Redirect {
-					s.answered(e.Kind == journalRobots)
+				switch {
+				case e.Kind != journalRobots:
+					s.answeredPage()
+				case e.Outcome != outcome.Redirect:
+					s.answeredRobots(r.clock.now, proofWait(r.engine.cfg.StallWait))
 				}
 			case outcome.ClassBusy:
 				s.failed(e.Outcome, r.clock.now, due)

@@ -323,7 +323,7 @@ func (e *Engine) newFetchWorker(id int) *fetchWorker {
 		fetcher: fetch.NewFetcher(e.cfg.Fetch, e.seams.Dialer, e.pool), decoder: fetch.NewDecoder(fetch.DecoderOptions{}),
 		rules: e.rules, aloft: e.aloft, redone: e.redone, log: e.log, live: e.live, lists: e.filters.lists, jars: e.jars, held: e.held,
 		scarce: e.scarce, network: e.network, quotas: e.quotas, peers: e.peers, proxy: e.cfg.ProxyMode, hashSeed: e.frontier.hashSeed, maxPerHost: e.cfg.MaxPerHost, stopping: e.stopping,
-		pagesOut: &e.pagesOut, fetching: &e.fetching, clamps: e.clamps, giveUp: e.cfg.GiveUp, keys: addrKeys(e.cfg.IPv6Prefix),
+		pagesOut: &e.pagesOut, fetching: &e.fetching, clamps: e.clamps, giveUp: e.cfg.GiveUp, proofWait: proofWait(e.cfg.StallWait), keys: addrKeys(e.cfg.IPv6Prefix),
 		posting: newPosting(nil),
 	}
 }

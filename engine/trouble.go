@@ -82,18 +82,24 @@ func (s *Site) nameFound() {
 	}
 }
 
-// answered notes an answer to a request for a page, or for robots.txt. The second proves that the server is there, and not that
-// it serves pages: what is known of the failures of pages stays.
-func (s *Site) answered(robots bool) {
+// answeredPage notes an answer to a request for a page, which ends all trouble.
+func (s *Site) answeredPage() {
+	s.Answered = true
+	s.setRare(s.addrs(), trouble{})
+}
+
+// answeredRobots notes an answer to a request for robots.txt. It proves that the server is there, and not that it serves pages: a server in front of
+// an application that is down may answer it. So the failures of pages stay, and they begin to count for their URLs only after the site has failed for
+// proof.
+func (s *Site) answeredRobots(now time.Time, proof time.Duration) {
 	s.Answered = true
 	t := s.trouble()
-	if t == (trouble{}) {
+	if t == (trouble{}) || t.why == outcome.TooMany {
 		return
 	}
-	if robots && t.why != outcome.TooMany {
-		t.row, t.back, t.names = 0, 0, 0
-	} else if !robots {
-		t = trouble{}
+	t.back, t.names = 0, 0
+	if t.row = min(t.row, 1); s.failedFor(now) >= proof {
+		t.row = 0
 	}
 	s.setRare(s.addrs(), t)
 }

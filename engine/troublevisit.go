@@ -10,13 +10,30 @@ import (
 
 // A failure of a site costs none of its URLs a try, a failure of a URL does. No connection is the site's failure. Of other failures (5xx, a reset, no
 // answer in time) nobody can know; the first counts as the URL's own, and those that follow do not until the site has answered something
-// else. So the failed URL goes behind the next ones, and if those fail too, or there are none, robots.txt is asked for: it proves that
+// else. So the failed URL goes behind the next ones, and if those fail too, or there are none, robots.txt is asked for: after proofAfter it proves that
 // the server is there. A 429 speaks of the pace: only an answer to a request for a page ends that.
 
 const (
 	laterMost   = 3 // URLs that a failed one lets pass
 	proofPeriod = 4 // of so many requests to a site in trouble, the last is for robots.txt
+
+	// proofAfter is for how long pages fail before an answer to robots.txt proves that the URLs are broken and not the site. A deploy or a reboot,
+	// during which a server in front answers robots.txt from its disk, is over by then. It is less than the stall wait, so a crawl whose last URLs are
+	// broken ends as finished.
+	proofAfter = 30 * time.Minute
 )
+
+// proofWait is proofAfter for a crawl that stalls after so long.
+func proofWait(stallWait time.Duration) time.Duration { return min(proofAfter, max(stallWait, 0)/2) }
+
+// answered notes an answer of the site.
+func (w *fetchWorker) answered(p *fetch.Page) {
+	if w.target.Robots {
+		w.site.answeredRobots(p.Ended, w.proofWait)
+	} else {
+		w.site.answeredPage()
+	}
+}
 
 // isOwnFailure says whether a failure will count as a try of the URL. It must be asked before the failure is noted.
 func (w *fetchWorker) isOwnFailure(p *fetch.Page, o outcome.Outcome) bool {
@@ -41,7 +58,7 @@ func (w *fetchWorker) note(p *fetch.Page, o outcome.Outcome, a *politeness.Attem
 	switch {
 	case o.Class() == outcome.ClassAnswer:
 		if site.Answered || !w.target.Robots || o != outcome.Redirect { // a robots.txt that leads nowhere is no answer
-			site.answered(w.target.Robots)
+			w.answered(p)
 		}
 		return
 	case o == outcome.Stale, o == outcome.HeaderTooLarge: // nothing about the site

@@ -36,6 +36,7 @@ type condition struct {
 type outageWeb struct {
 	sites, pages int
 	condition    func(site int, since time.Duration) condition
+	broken       func(page int) bool   // pages that always answer 500; nil for none
 	elsewhere    func(page int) string // what each page of site 0 links to; nil for nothing
 	began        time.Time
 
@@ -88,6 +89,11 @@ func (o *outageWeb) DialContext(ctx context.Context, _, addr string) (net.Conn, 
 	return client, nil
 }
 
+func (o *outageWeb) isBroken(path string) bool {
+	page, err := strconv.Atoi(path[1:])
+	return err == nil && o.broken != nil && o.broken(page)
+}
+
 func (o *outageWeb) serve(conn net.Conn, c condition) {
 	r, err := http.ReadRequest(bufio.NewReader(conn))
 	if err != nil || c.reset {
@@ -100,6 +106,9 @@ func (o *outageWeb) serve(conn net.Conn, c condition) {
 		return
 	case robots:
 		reply(conn, 404, "", "")
+		return
+	case o.isBroken(r.URL.Path):
+		reply(conn, 500, "", "")
 		return
 	default:
 		body := "<p>" + r.Host + r.URL.Path

@@ -129,7 +129,7 @@ func statusOutcome(p *Page) outcome.Outcome {
 		return outcome.OtherStatus
 	case s == 429:
 		return outcome.TooMany
-	case s == 503:
+	case s == 502, s == 503, s >= 521 && s <= 523: // the last three are Cloudflare's words for 502
 		return outcome.Unavailable
 	case s >= 400 && s < 500:
 		return outcome.ClientError

@@ -18,8 +18,8 @@ const (
 	OtherStatus   // 1xx as final answer, 3xx without a usable Location, 6xx and beyond
 	ClientError   // 4xx but 429
 	TooMany       // 429
-	ServerError   // 5xx but 503
-	Unavailable   // 503
+	ServerError   // other 5xx
+	Unavailable   // 502, 503, and 521 to 523: the site is down behind the server that answers
 	CutLength     // more body than the limit: the rest was dropped, the page is kept
 	CutTime       // the total deadline or the minimum rate ended the body; what came is kept
 	CutDisconnect // the body ended before its framing said it would; what came is kept
