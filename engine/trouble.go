@@ -85,7 +85,9 @@ func (s *Site) nameFound() {
 // answeredPage notes an answer to a request for a page, which ends all trouble.
 func (s *Site) answeredPage() {
 	s.Answered = true
-	s.setRare(s.addrs(), trouble{})
+	if s.trouble() != (trouble{}) { // setRare allocates for a site with several addresses
+		s.setRare(s.addrs(), trouble{})
+	}
 }
 
 // answeredRobots notes an answer to a request for robots.txt. It proves that the server is there, and not that it serves pages: a server in front of
