@@ -125,7 +125,7 @@ func TestFloor(t *testing.T) {
 	defer func(n int) { *floor = n }(*floor)
 	*floor = 1
 	image := func(classes ...string) *Image { return &Image{classes: classes} }
-	images := []*Image{image("write a"), image("write a"), image("write a"), image("sync a", "write a"), image("write b"), image("nobody asked")}
+	images := []*Image{image("write a"), image("write a"), image("write a"), image("sync a", "write a"), image("write b"), image("not requested")}
 	tr := &trial{rng: newRng(1), chosen: map[string]map[int]bool{"write a": nil, "sync a": nil, "write b": nil, "remove c": nil}}
 	wanted, there := tr.wanted(images)
 	if len(wanted) > 3 || there["write a"] != 4 || there["sync a"] != 1 {

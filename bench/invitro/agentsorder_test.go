@@ -15,7 +15,7 @@ type perils struct {
 	letters                            bool // messages are slow, lost, or lost after they arrived, so that they come twice
 	parts                              bool // partitions, and ways that are cut in one direction
 	voted                              bool // with a quorum
-	order                              bool // who leaves is not stopped meanwhile
+	order                              bool // the leaving agent is not stopped meanwhile
 }
 
 // orderly are what may happen in a story of agents that come and go in good order, by its number.

@@ -9,7 +9,7 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// rebuild makes the frontier anew and wants it sound.
+// rebuild makes the frontier again and fails the test unless it is sound.
 func rebuild(t *testing.T, rig *Rig, cfg engine.Config, fsys *vfs.Mem) *engine.Rebuilt {
 	t.Helper()
 	r, err := engine.Rebuild(t.Context(), cfg, rig.Seams(fsys), engine.RebuildOptions{})

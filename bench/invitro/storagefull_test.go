@@ -234,7 +234,7 @@ func TestS01_aFullDiskAtTheWordOfANameServerPausesAndLosesNothing(t *testing.T) 
 			for url := range pages {
 				_, rest, _ := strings.Cut(url, "://")
 				if host, _, _ := strings.Cut(rest, "/"); names[host] == "" {
-					t.Errorf("%s is stored, and nobody said where %s is", url, host)
+					t.Errorf("%s is stored, though no agent told the address of %s", url, host)
 				}
 			}
 		})

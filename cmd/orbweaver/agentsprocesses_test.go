@@ -59,7 +59,7 @@ func TestG06_agentsWithoutAFileOfTheCrawlAreRefused(t *testing.T) {
 		"another gossip key", "give all agents of a crawl files that one `orbweaver ca` made")
 	call(w.agent(filepath.Join(dir, "4"), "a3", elsewhere, here, "--agent-plain")...).want(t, exitFailed, "another gossip key", "orbweaver ca")
 	if m := report(t, refused); m["state"] != "stopped" || number(t, m, "pages_stored")+number(t, m, "robots_fetched") != 0 {
-		t.Errorf("who was refused: %v", m)
+		t.Errorf("the refused agent still counts: %v", m)
 	}
 	other := w.agent(filepath.Join(dir, "2"), "a2", there, here, "--agent-file", filepath.Join(ours, "a2.agent"), "--agents", "2", "--json")
 	call(other...).want(t, exitDone)
@@ -67,7 +67,7 @@ func TestG06_agentsWithoutAFileOfTheCrawlAreRefused(t *testing.T) {
 		t.Fatal(err, said)
 	}
 	w.once(t, filepath.Join(dir, "1"), filepath.Join(dir, "2"))
-	// With a file of the right crawl the directory of who was refused is good, and so is any other address.
+	// With a file of the right crawl the directory of the refused agent is good, and so is any other address.
 	call(w.agent(refused, "a3", elsewhere, here, "--agent-file", filepath.Join(ours, "a3.agent"), "--max-pages", "1")...).want(t, exitDone)
 }
 
