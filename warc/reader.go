@@ -104,6 +104,9 @@ func (z *Reader) Next() (*RecordRead, error) {
 		}
 	}
 	for {
+		if z.lost && !z.src.bad {
+			z.src.suspect(z.src.start)
+		}
 		guess := z.lost && z.src.bad // the next member is a guess
 		if z.lost {
 			if err := z.findAgain(); err != nil {
@@ -463,6 +466,7 @@ func (z *Reader) endRecord(rec *RecordRead) error {
 			kind = ErrTruncated
 		}
 		held = z.complain(z.o.Syntax, kind, rec.Offset, "%q where the record should end with two empty lines", z.tail)
+		z.lost = z.src.suspect(rec.Offset) || z.lost
 	}
 	if z.src.kind != None && (rec.Shared || z.crossed) {
 		text := "the member holds more than one record"

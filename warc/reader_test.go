@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -207,6 +208,50 @@ func TestReaderBitFlips(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// resourceOf is a record with a block of so many bytes.
+func resourceOf(n, size int) []byte {
+	return fmt.Appendf(nil, "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: http://a/%d\r\nContent-Type: a/b\r\nContent-Length: %d\r\n"+
+		"WARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-%012d>\r\nWARC-Date: 2026-01-01T00:00:00Z\r\n\r\n%s\r\n\r\n", n, size, n, strings.Repeat("x", size))
+}
+
+// rawFrame is a zstd frame without checksum whose blocks hold parts as they are.
+func rawFrame(parts ...[]byte) []byte {
+	b := []byte(zstdMagic + "\x00\x50") // a window of 1 MiB
+	for i, p := range parts {
+		head := uint32(len(p)) << 3
+		if i == len(parts)-1 {
+			head |= 1
+		}
+		b = append(b, byte(head), byte(head>>8), byte(head>>16))
+		b = append(b, p...)
+	}
+	return b
+}
+
+// S08: a flipped bit makes a block of a zstd frame longer: the frame swallows the next one and ends with the block of the one behind that, and no
+// checksum tells. The reader finds both again.
+func TestReaderFrameThatSwallowsOthers(t *testing.T) {
+	const headers, longer = 6, 4096 // bytes before the first block of a frame; by which that of the first frame grows
+	first := resourceOf(0, 300)
+	a := rawFrame(first[:100], first[100:])
+	size := longer - (len(a) - headers - 3 - 100) - headers // of the second frame: the block then ends where that of the third begins
+	b := rawFrame(resourceOf(1, 1000+size-len(rawFrame(resourceOf(1, 1000)))))
+	c := rawFrame(resourceOf(2, 50))
+	file := slices.Concat(a, b, c, rawFrame(resourceOf(3, 50)))
+	if recs, faults := readAll(t, file, strict()); len(recs) != 4 || len(faults) > 0 {
+		t.Fatalf("the file as it was: %d records, %v", len(recs), faults)
+	}
+	file[headers+1] ^= longer << 3 >> 8
+	recs, faults := readAll(t, file, strict())
+	var found []int64
+	for i := range recs {
+		found = append(found, recs[i].Offset)
+	}
+	if want := []int64{int64(len(a)), int64(len(a) + len(b)), int64(len(a) + len(b) + len(c))}; len(faults) == 0 || !slices.Equal(found, want) {
+		t.Errorf("records at %d, want %d, and %v", found, want, faults)
 	}
 }
 

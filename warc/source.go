@@ -284,6 +284,16 @@ func (s *source) damage(err error) error {
 	return fmt.Errorf("%w: %w", ErrCompression, err)
 }
 
+// suspect marks the zstd frame that begins at start as damaged, though the decoder took it for sound: it has no checksum, and may have swallowed
+// the frames behind it. The next search begins inside it. It does nothing, and says so, where the search cannot go back, or need not.
+func (s *source) suspect(start int64) bool {
+	if s.kind != Zstd || s.seek == nil {
+		return false
+	}
+	s.start, s.live, s.bad = start, false, true
+	return true
+}
+
 // resync goes forward from a damaged member to the next place where one may begin. io.EOF if there is no such place.
 func (s *source) resync() error {
 	magic := gzipMagic
