@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"orbweaver/internal/cputime"
 )
@@ -39,12 +38,12 @@ func TestHostile_A04_badAndDearExpressionsAreRefusedAtOnce(t *testing.T) {
 		"the time":                `now().Year() > 5`,
 	} {
 		var err error
-		took := cputime.Best(1, func() { _, err = CompileScope(text, nil) })
+		cost := cputime.Cost(3, compileLimit, func() { _, err = CompileScope(text, nil) }, cputime.Reference)
 		if !errors.Is(err, ErrExpression) {
 			t.Errorf("%s: %.200v", name, err)
 		}
-		if took > 20*time.Second {
-			t.Errorf("%s: refused after %v", name, took)
+		if cost > compileLimit {
+			t.Errorf("%s: refused after %.0f million steps of a hash", name, cost)
 		}
 	}
 }
@@ -79,16 +78,15 @@ func TestHostile_A04_evaluationIsLinear(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cost := func(size int) time.Duration {
+		answer := func(size int) func() {
 			url := []byte("http://a.test/" + strings.Repeat("a", size) + "!")
-			return cputime.Best(5, func() { f.Allows(url, Way{}, 0, nil) })
+			return func() { f.Allows(url, Way{}, 0, nil) }
 		}
-		small, large := cost(1000), cost(8000)
-		if large > 60*small+100*time.Millisecond {
-			t.Errorf("%s: %v for 1 KB, %v for 8 KB", text, small, large)
+		if grows := cputime.Growth(10, 24, answer(8000), answer(1000)); grows > 24 {
+			t.Errorf("%s: 8 KB cost %.1f times as much as 1 KB", text, grows)
 		}
-		if large > 5*time.Second {
-			t.Errorf("%s: %v for a URL", text, large)
+		if cost := cputime.Cost(10, evaluateLimit, answer(8000), cputime.Reference); cost > evaluateLimit {
+			t.Errorf("%s: %.0f million steps of a hash for a URL", text, cost)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package urlx
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"orbweaver/internal/cputime"
 )
@@ -133,30 +132,23 @@ func TestHostile_U08_addressesHaveOneSpelling(t *testing.T) {
 	})
 }
 
-// Whatever is written a thousand times or four thousand times, no function here looks at it more than a few times over.
+// A reference four times as long costs four times as much, whatever it repeats. The test grants eight times.
 func TestHostile_P12_U01_longReferencesTakeLinearTime(t *testing.T) {
 	for _, unit := range []string{"a", "aaaa.", "a@", "%61", "\u00e9", "../", "a/", "&a=a", "xn--", "0x", "1.", "[", ":", "\t", "#", "?"} {
 		for _, lead := range []string{"", "/", "http://", "http://h.test/?", "//h.test:", "a"} {
-			took := func(n int) time.Duration {
-				ref := []byte(lead + strings.Repeat(unit, n/len(unit)))
-				return cputime.Best(5, func() {
+			work := func(size int) func() {
+				ref := []byte(lead + strings.Repeat(unit, size/len(unit)))
+				return func() {
 					for range 20 {
 						if url, err := Resolve(nil, []byte(hostilePage), ref); err == nil {
 							SURT(nil, url)
 						}
 						HasUserinfo(ref)
 					}
-				})
+				}
 			}
-			for try := 0; ; try++ { // on a busy machine some tries say nothing
-				small, large := took(4<<10), took(16<<10)
-				if large < 16*small || large < 10*time.Millisecond {
-					break
-				}
-				if try == 10 {
-					t.Errorf("%q after %q: %v for 4 KiB, %v for 16 KiB", unit, lead, small, large)
-					break
-				}
+			if grows := cputime.Growth(10, 8, work(16<<10), work(4<<10)); grows > 8 {
+				t.Errorf("%q after %q: 16 KiB cost %.1f times as much as 4 KiB", unit, lead, grows)
 			}
 		}
 	}
