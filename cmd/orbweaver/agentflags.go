@@ -181,7 +181,8 @@ func nextPort(gossip netip.AddrPort) (netip.AddrPort, error) {
 // sitting is an agent's seat while a crawl runs; without a Seat it is alone.
 type sitting struct {
 	*peering.Seat
-	log *slog.Logger
+	log  *slog.Logger
+	file string // with the agent's certificate; "" in plain text
 }
 
 // sit takes this agent's seat, if it is to have one.
@@ -189,12 +190,15 @@ func (c *crawlCmd) sit(ctx context.Context, seams *engine.Seams) (sitting, error
 	if c.Agent == "" {
 		return sitting{}, nil
 	}
+	if err := c.keepGenerations(&c.seat); err != nil {
+		return sitting{}, err
+	}
 	seat, err := peering.Open(ctx, c.seat)
 	if err != nil {
 		return sitting{}, err
 	}
 	seams.Peering = seat
-	return sitting{seat, seams.Log}, nil
+	return sitting{seat, seams.Log, c.AgentFile}, nil
 }
 
 // close lets go of the seat, if the crawl did not.

@@ -17,6 +17,8 @@ type caCmd struct {
 	Init  caInitCmd  `cmd:"" help:"Make the authority of a crawl."`
 	Issue caIssueCmd `cmd:"" help:"Make the file of an agent."`
 	Show  caShowCmd  `cmd:"" help:"Say whose a file is, and how long it is good for."`
+
+	GossipKey caGossipKeyCmd `cmd:"" help:"Change the key that gossip is encrypted with, while the agents run."`
 }
 
 // Help shows an example.
@@ -92,7 +94,7 @@ type caIssueCmd struct {
 	Dir      string `help:"Directory of the authority." required:"" placeholder:"DIR"`
 	Days     count  `help:"How long it is good for; not longer than the authority." default:"365" placeholder:"N"`
 	Capacity count  `help:"Largest --capacity that the agent may have." default:"8" placeholder:"N" least:"1" most:"1000"`
-	Force    bool   `help:"Replace the agent's file. Agents that have seen the new one refuse the old one until they are started again."`
+	Force    bool   `help:"Replace the agent's file. Agents that have seen the new one refuse the old one."`
 }
 
 // Help shows examples.

@@ -30,7 +30,7 @@ func TestCA_makesAgentsOfOneCrawl(t *testing.T) {
 	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "ca issue agent-2 --force") {
 		t.Fatal(err, warnings)
 	}
-	if one.ID != "agent-1" || two.ID != "agent-2" || one.Crawl != two.Crawl || string(one.GossipKey) != string(two.GossipKey) {
+	if one.ID != "agent-1" || two.ID != "agent-2" || one.Crawl != two.Crawl || string(one.GossipKeys[0].Key) != string(two.GossipKeys[0].Key) {
 		t.Errorf("%s of %s, %s of %s", one.ID, one.Crawl, two.ID, two.Crawl)
 	}
 	for _, name := range []string{caKey, "agent-1.agent", "agent-2.agent"} {
@@ -104,4 +104,44 @@ func TestCA_saysWhatIsWrong(t *testing.T) {
 	expect(exitFailed, "no file of an agent", "ca", "show", file)
 	write(t, filepath.Join(dir, caKey), "nonsense")
 	expect(exitFailed, "its key", "ca", "issue", "b", "--dir", dir)
+}
+
+// The gossip key is changed in three steps, each of which can be repeated. ca.key and the files of all agents have the same keys after each,
+// the certificates stay, and a step out of turn is refused.
+func TestCA_changesTheGossipKeyInThreeSteps(t *testing.T) {
+	dir := t.TempDir()
+	call("ca", "init", "--dir", dir).want(t, exitDone)
+	call("ca", "issue", "a", "--dir", dir).want(t, exitDone)
+	call("ca", "issue", "b", "--dir", dir).want(t, exitDone)
+	before, _, err := readIdentity(filepath.Join(dir, "a.agent"), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	call("ca", "gossip-key", "use", "--dir", dir).want(t, exitFailed, "no new gossip key was added", "the steps are add, use, remove")
+	call("ca", "gossip-key", "begin", "--dir", dir).want(t, exitUsage, "add, use, remove")
+	for i, step := range []struct{ name, keys string }{
+		{"add", "gossip key 1, and 2 is accepted"}, {"add", "gossip key 1, and 2 is accepted"},
+		{"use", "gossip key 2, and 1 is accepted"}, {"use", "gossip key 2, and 1 is accepted"},
+		{"remove", "gossip key 2\n"}, {"remove", "gossip key 2\n"},
+	} {
+		r := call("ca", "gossip-key", step.name, "--dir", dir).want(t, exitDone)
+		if strings.Count(r.out, step.keys) != 2 || !strings.Contains(r.out, "orbweaver ctl reload") {
+			t.Errorf("step %d, %s: %s", i, step.name, r.out)
+		}
+		if step.name == "add" {
+			call("ca", "gossip-key", "remove", "--dir", dir).want(t, exitFailed, "is not used yet")
+		}
+		a, _, err := readIdentity(filepath.Join(dir, "a.agent"), time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if identity.Generation(a.Certificate.Leaf) != identity.Generation(before.Certificate.Leaf) {
+			t.Errorf("step %d: the certificate is another one", i)
+		}
+	}
+	call("ca", "issue", "c", "--dir", dir).want(t, exitDone)
+	c, _, err := readIdentity(filepath.Join(dir, "c.agent"), time.Now())
+	if err != nil || len(c.GossipKeys) != 1 || c.GossipKeys[0].Number != 2 {
+		t.Errorf("the file of a new agent: %+v, %v", c, err)
+	}
 }

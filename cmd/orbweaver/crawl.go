@@ -181,7 +181,7 @@ func (c *crawlCmd) Run(w *world) error {
 	if err != nil {
 		return c.explain(err)
 	}
-	err = c.crawl(w, e, cfg, seams.Log)
+	err = c.crawl(w, e, cfg, seat, seams.Log)
 	return errors.Join(err, e.Close())
 }
 
@@ -202,11 +202,11 @@ func (c *crawlCmd) explain(err error) error {
 }
 
 // crawl runs an open engine with its control socket, its progress line and its signals.
-func (c *crawlCmd) crawl(w *world, e *engine.Engine, cfg engine.Config, log *slog.Logger) error {
+func (c *crawlCmd) crawl(w *world, e *engine.Engine, cfg engine.Config, seat sitting, log *slog.Logger) error {
 	if err := c.writeEffective(w); err != nil {
 		return err
 	}
-	server, err := c.listen(w.ctx, e, log)
+	server, err := c.listen(w.ctx, e, seat.reload, log)
 	if err != nil {
 		return err
 	}

@@ -26,6 +26,7 @@ type ctlCmd struct {
 	Block  ctlBlockCmd  `cmd:"" help:"Ask hosts no more: host, .suffix or *.suffix."`
 	Rule   ctlRuleCmd   `cmd:"" help:"Give hosts a delay or a cap of their own, or exclude them."`
 	Rules  ctlRulesCmd  `cmd:"" help:"List the rules of single hosts."`
+	Reload ctlReloadCmd `cmd:"" help:"Read the file of this agent again: certificate and gossip keys."`
 	Peers  ctlPeersCmd  `cmd:"" help:"The agents that share the crawl, and what goes between them."`
 	Set    ctlSetCmd    `cmd:"" help:"Change host-delay, ip-delay or the fetch filter."`
 }

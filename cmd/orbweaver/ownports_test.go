@@ -19,7 +19,7 @@ func TestTheControlPortThatTheSystemPickedIsNotConnectedTo(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.policy = guard
-	server, err := c.listen(t.Context(), nil, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	server, err := c.listen(t.Context(), nil, nil, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,7 +58,7 @@ func (c *Client) HostRules(ctx context.Context) (HostRules, error) {
 	return h, err
 }
 
-// Do performs one of pause, resume, stop, leave, add, block, rule, set; args are the lines of its body.
+// Do performs one of pause, resume, stop, leave, reload, add, block, rule, set; args are the lines of its body.
 func (c *Client) Do(ctx context.Context, action string, args []string) (Reply, error) {
 	var r Reply
 	err := c.call(ctx, http.MethodPost, "/"+action, strings.Join(args, "\n"), &r)

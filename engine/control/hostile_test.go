@@ -107,7 +107,7 @@ func TestHostile_A01_onAnAddressEvenMetricsNeedTheToken(t *testing.T) {
 		req := httptest.NewRequest(http.MethodGet, path, nil)
 		req.Host = "192.0.2.1:80"
 		w := httptest.NewRecorder()
-		d.guard(newHandler(new(fake), slog.New(slog.DiscardHandler))).ServeHTTP(w, req)
+		d.guard(newHandler(new(fake), Options{Log: slog.New(slog.DiscardHandler)})).ServeHTTP(w, req)
 		if w.Code != want {
 			t.Errorf("%s: %d", path, w.Code)
 		}

@@ -38,6 +38,9 @@ type Options struct {
 	Address string       // "unix:PATH" or host:port
 	Token   string       // what requests must bring on host:port; a Unix socket needs none
 	Log     *slog.Logger // is told what was done; nil for nobody
+
+	// Reload has this agent read its file again, and says what it has read; nil if the crawl has no other agents.
+	Reload func() (said string, err error)
 }
 
 // connsMax is how many connections there are at once; they and one that waits take a descriptor each.
@@ -71,7 +74,7 @@ func Listen(ctx context.Context, o Options, crawl Crawl) (*Server, error) {
 	ctx, end := context.WithCancel(ctx)
 	s := &Server{listener: l, served: make(chan error, 1), end: end}
 	s.http = &http.Server{
-		Handler: s.counted(d.guard(newHandler(crawl, o.Log))), BaseContext: func(net.Listener) context.Context { return ctx },
+		Handler: s.counted(d.guard(newHandler(crawl, o))), BaseContext: func(net.Listener) context.Context { return ctx },
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: bodyPatience, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
 		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn), ConnContext: withConn, ConnState: onState,
 	}
@@ -104,13 +107,14 @@ func (s *Server) counted(next http.Handler) http.Handler {
 
 // handler does what is asked for, whoever asks.
 type handler struct {
-	crawl Crawl
-	log   *slog.Logger
-	turn  sync.Mutex // what changes the crawl at once is done, and said, one after the other
+	crawl  Crawl
+	log    *slog.Logger
+	reload func() (string, error)
+	turn   sync.Mutex // what changes the crawl at once is done, and said, one after the other
 }
 
-func newHandler(crawl Crawl, log *slog.Logger) http.Handler {
-	h := &handler{crawl: crawl, log: log}
+func newHandler(crawl Crawl, o Options) http.Handler {
+	h := &handler{crawl: crawl, log: o.Log, reload: o.Reload}
 	mux := http.NewServeMux()
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(newCollector(crawl), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -122,6 +126,7 @@ func newHandler(crawl Crawl, log *slog.Logger) http.Handler {
 	mux.HandleFunc("POST /resume", h.act(func() (string, bool) { return choose(crawl.Resume(), "goes on", "was not paused") }))
 	mux.HandleFunc("POST /stop", h.act(func() (string, bool) { crawl.Stop(); return "stopping", true }))
 	mux.HandleFunc("POST /leave", h.leave)
+	mux.HandleFunc("POST /reload", h.readAgain)
 	b := newBodies()
 	mux.HandleFunc("POST /add", b.take(addMax, h.add))
 	mux.HandleFunc("POST /block", b.take(rulesMax, h.hostRule(" exclude")))
@@ -153,6 +158,26 @@ func (h *handler) leave(w http.ResponseWriter, r *http.Request) {
 	}
 	said := "leaving for good: its hosts are given to the other agents"
 	h.log.Info("by the operator: " + said)
+	answer(w, Reply{Message: said})
+}
+
+// errNoReload says that nothing can be read again.
+var errNoReload = errors.New("control: this crawl has no file of an agent")
+
+// readAgain has the agent's file read again.
+func (h *handler) readAgain(w http.ResponseWriter, _ *http.Request) {
+	h.turn.Lock()
+	defer h.turn.Unlock()
+	if h.reload == nil {
+		refuse(w, errNoReload)
+		return
+	}
+	said, err := h.reload()
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	h.log.Info("by the operator: the agent's file was read again", "said", said)
 	answer(w, Reply{Message: said})
 }
 

@@ -89,7 +89,7 @@ func ask(f *fake, method, path string, body io.Reader, header ...string) *httpte
 
 // serving is what a server does behind its listener, where nobody is kept out.
 func serving(c Crawl) http.Handler {
-	return new(door).guard(newHandler(c, slog.New(slog.DiscardHandler)))
+	return new(door).guard(newHandler(c, Options{Log: slog.New(slog.DiscardHandler)}))
 }
 
 func TestActions(t *testing.T) {
@@ -104,6 +104,7 @@ func TestActions(t *testing.T) {
 		{"/resume", "", 200, "was not paused", ""},
 		{"/stop", "", 200, "stopping", ""},
 		{"/leave", "", 200, "leaving for good: its hosts are given to the other agents", ""},
+		{"/reload", "", 400, "", "control: this crawl has no file of an agent"},
 		{"/add", "http://a.test/\n# no\n\n http://b.test/ ", 200, "2 of 2 URLs offered at the door", ""},
 		{"/add", "http://a.test/\nbad", 400, "1 of 2 URLs offered at the door", `"bad": no URL`},
 		{"/block", ".a.test\nb c\nd.test", 400, "2 of 3 host rules taken", "no rule: b c exclude"},

@@ -35,7 +35,7 @@
 //
 // A View never changes, holds this agent itself, is in the order of the IDs and has no two alike; its Serial grows with each change.
 // Times of the wall clock are sent to nobody and compared with nothing. With a Key all is encrypted (AES-256-GCM), and who has none or
-// another is refused, counted, and said once in the log. Agents of another crawl are refused, by name.
+// another is refused, counted, and said once in the log. SetKeys changes the key while the agents run. Agents of another crawl are refused, by name.
 //
 // What is not promised: that two agents have the same View at the same moment; and after all agents have been stopped and started, what was
 // recorded before can be played back: it makes a ghost until the probes of it fail.

@@ -20,7 +20,8 @@ import (
 type Group struct {
 	o    Options
 	list *memberlist.Memberlist
-	conf *memberlist.Config // memberlist's own: SuspicionMult changes under memberlist's lock, see onEvent
+	conf *memberlist.Config  // memberlist's own: SuspicionMult changes under memberlist's lock, see onEvent
+	keys *memberlist.Keyring // nil without encryption
 
 	view    atomic.Pointer[View]
 	changed chan struct{}
@@ -36,6 +37,7 @@ type Group struct {
 	refuting chan struct{} // the seeker shall see to it that a refutation is heard
 	sent     chan struct{} // capacity 1: a packet took news along, or who is there has changed
 
+	rekeying   sync.Mutex // one SetKeys at a time
 	announcing sync.Mutex // one change of our own card at a time
 	closing    sync.Mutex // serializes Leave and Close
 	closed     bool
@@ -89,7 +91,11 @@ func Join(ctx context.Context, o Options) (*Group, error) {
 		sent:     make(chan struct{}, 1),
 	}
 	g.ctx, g.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	if err := g.open(); err != nil {
+	var err error
+	if g.keys, err = newKeyring(o.Key, o.Accepted); err == nil {
+		err = g.open()
+	}
+	if err != nil {
 		g.cancel()
 		return nil, err
 	}
@@ -162,7 +168,7 @@ func (g *Group) config(name string, transport memberlist.Transport) *memberlist.
 	c.RetransmitMult = g.o.Retells
 	c.PushPullInterval, c.TCPTimeout = t.Sync, t.Stream
 	c.EnableCompression = false // LZW of a hundred bytes costs more than it saves
-	c.SecretKey = g.o.Key
+	c.Keyring = g.keys
 	c.DNSConfigPath = "" // names are resolved before memberlist sees them
 	c.Logger = slog.NewLogLogger(g.words(), slog.LevelDebug)
 	hooks := &hooks{g}

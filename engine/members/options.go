@@ -24,6 +24,8 @@ type Options struct {
 	Resolve func(ctx context.Context, seed string) ([]netip.AddrPort, error)
 	// Key encrypts what is said: 32 bytes, AES-256-GCM. Without it nothing is encrypted and anybody who reaches the port can join.
 	Key []byte
+	// Accepted are further keys that messages of others may be encrypted with, while the key is changed: see Group.SetKeys.
+	Accepted [][]byte
 	// Transport replaces the sockets; it is shut down with the Group. See memberstest.
 	Transport memberlist.Transport
 
@@ -56,7 +58,7 @@ const KeySize = 32
 
 // WithDefaults returns a copy in which zero fields have their defaults.
 func (o Options) WithDefaults() Options {
-	o.Seeds, o.Key = slices.Clone(o.Seeds), slices.Clone(o.Key)
+	o.Seeds, o.Key, o.Accepted = slices.Clone(o.Seeds), slices.Clone(o.Key), cloneKeys(o.Accepted)
 	if o.Self.Capacity == 0 {
 		o.Self.Capacity = 1
 	}
@@ -94,7 +96,9 @@ func (o Options) Validate() error {
 		check(err != nil || a.Port() != 0 && !a.Addr().IsUnspecified(), "seed %q has no port, or is no address of an agent", seed)
 		check(err == nil || o.Resolve != nil, "seed %q is not of the form ADDRESS:PORT", seed)
 	}
-	check(len(o.Key) == 0 || len(o.Key) == KeySize, "a gossip key of %d bytes: want %d", len(o.Key), KeySize)
+	if fault := keyFault(o.Key, o.Accepted); fault != nil {
+		faults = append(faults, fault)
+	}
 	check(o.Retells >= 1 && o.Retells <= 1000, "Retells %d: want 1 to 1000", o.Retells)
 	t := &o.Timings
 	for _, d := range []struct {

@@ -20,6 +20,10 @@ type Options struct {
 
 	Identity *identity.Identity // nil: plain text, on loopback alone
 
+	// What keeps the generations of the agents' certificates across restarts: see post.Options. nil keeps them in memory alone.
+	Generations     map[string]uint64
+	SaveGenerations func(newest map[string]uint64) error
+
 	Oldest, Newest int // versions of what letters travel in, see post.Options; zero for those of this build
 
 	Timings members.Timings // how fast agents talk; zero for the defaults

@@ -17,7 +17,7 @@ func forge(t *testing.T, beside *Seat, id string, capacity int, letters netip.Ad
 	t.Helper()
 	g, err := members.Join(t.Context(), members.Options{
 		Self:  members.Agent{ID: id, Capacity: capacity, Gossip: netip.MustParseAddrPort("127.0.0.1:0"), Post: letters, Incarnation: 99, Crawl: "crawl", Version: version},
-		Seeds: []string{beside.group.Load().Self().Gossip.String()}, Key: beside.o.Identity.GossipKey, Timings: beside.o.Timings, Log: slog.New(slog.DiscardHandler),
+		Seeds: []string{beside.group.Load().Self().Gossip.String()}, Key: beside.o.Identity.GossipKeys[0].Key, Timings: beside.o.Timings, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)

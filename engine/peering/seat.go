@@ -13,6 +13,7 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/members"
 	"orbweaver/engine/post"
+	"orbweaver/engine/post/identity"
 )
 
 // Seat is an agent's place among the others. It implements engine.Peering, and is safe for concurrent use.
@@ -23,12 +24,13 @@ type Seat struct {
 	server atomic.Pointer[engine.PeerServer] // nil before Join
 	group  atomic.Pointer[members.Group]     // nil before Join has succeeded
 
-	mu     sync.Mutex
-	closed bool
-	store  uint64
-	came   map[string]arrival // by ID: those in the last View that was looked at
-	proofs map[string]*proof  // by ID: those in the last View, and those that have proved their name
-	asking int                // agents that are asked for a proof now
+	mu       sync.Mutex
+	closed   bool
+	store    uint64
+	identity *identity.Identity // the last one: see Renew; nil in plain text
+	came     map[string]arrival // by ID: those in the last View that was looked at
+	proofs   map[string]*proof  // by ID: those in the last View, and those that have proved their name
+	asking   int                // agents that are asked for a proof now
 
 	end     context.CancelFunc // ends loops
 	ctx     context.Context    //nolint:containedctx // the life of the Seat, until end
@@ -60,15 +62,19 @@ func Open(ctx context.Context, o Options) (*Seat, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Seat{o: o, came: map[string]arrival{}, proofs: map[string]*proof{}, proved: make(chan struct{}, 1), changed: make(chan struct{}, 1)}
+	s := &Seat{o: o, identity: o.Identity, came: map[string]arrival{}, proofs: map[string]*proof{}, proved: make(chan struct{}, 1), changed: make(chan struct{}, 1)}
 	s.ctx, s.end = context.WithCancel(context.WithoutCancel(ctx))
-	letters := post.Options{Self: o.ID, Addr: o.Post, Identity: o.Identity, Oldest: o.Oldest, Newest: o.Newest, Receive: s.receive, Answer: s.answer, Log: o.Log}
+	letters := post.Options{Self: o.ID, Addr: o.Post, Identity: o.Identity, Oldest: o.Oldest, Newest: o.Newest, Receive: s.receive, Answer: s.answer, Log: o.Log,
+		Generations: o.Generations, SaveGenerations: o.SaveGenerations}
 	if o.Identity == nil {
 		letters.Plain, letters.Crawl = true, plainCrawl
 	}
 	var err error
 	if s.office, err = post.Listen(ctx, letters); err != nil {
 		s.end()
+		if errors.Is(err, post.ErrIdentity) {
+			return nil, fmt.Errorf("peering: %w", err)
+		}
 		return nil, fmt.Errorf("peering: listening for letters on %v: %w: does another agent run here? give another address", o.Post, err)
 	}
 	return s, nil
@@ -89,14 +95,24 @@ func (s *Seat) Join(ctx context.Context, store uint64, server engine.PeerServer)
 		},
 		Seeds: s.o.Join, Timings: s.o.Timings, Log: s.o.Log,
 	}
-	if id := s.o.Identity; id != nil {
-		o.Self.Crawl, o.Key = id.Crawl, id.GossipKey
+	joined := s.newest()
+	if joined != nil {
+		o.Self.Crawl = joined.Crawl
+		o.Key, o.Accepted = keysOf(joined)
 	}
 	g, err := members.Join(ctx, o)
 	if err != nil {
 		return fmt.Errorf("peering: %w", err)
 	}
 	s.mu.Lock()
+	if s.identity != joined { // it was renewed meanwhile
+		key, accepted := keysOf(s.identity)
+		err = g.SetKeys(key, accepted)
+	}
+	if err != nil {
+		s.mu.Unlock()
+		return errors.Join(fmt.Errorf("peering: %w", err), g.Close())
+	}
 	if s.closed {
 		s.mu.Unlock()
 		return errors.Join(members.ErrClosed, g.Close())
@@ -111,6 +127,13 @@ func (s *Seat) Join(ctx context.Context, store uint64, server engine.PeerServer)
 	}
 	s.o.Log.Info("this agent is known to the others", "agent", s.o.ID, "gossip", g.Self().Gossip, "letters", s.office.Addr(), "agents", len(s.Peers()))
 	return nil
+}
+
+// newest is the last identity that this agent was given.
+func (s *Seat) newest() *identity.Identity {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.identity
 }
 
 // Leave implements engine.Peering.

@@ -57,7 +57,7 @@ func (s *security) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo
 		o.refused(RefusedCrowd, "", raw.RemoteAddr(), err)
 		return nil, nil, errors.Join(err, raw.Close())
 	}
-	conn, id, err := o.takeIn(raw)
+	conn, id, leaveShown, err := o.takeIn(raw)
 	out()
 	if err != nil {
 		o.refused(reasonOf(err), id, raw.RemoteAddr(), err)
@@ -65,12 +65,14 @@ func (s *security) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo
 	}
 	leave, err := o.conns.enter(id)
 	if err != nil {
+		leaveShown()
 		o.refused(RefusedCrowd, id, raw.RemoteAddr(), err)
 		return nil, nil, errors.Join(err, raw.Close())
 	}
 	h := &holder{id: id, conn: raw, CommonAuthInfo: credentials.CommonAuthInfo{SecurityLevel: s.level()}}
 	raw.(*guest).onLeaving(func() {
 		leave()
+		leaveShown()
 		if !h.settled.Load() && !o.closed() {
 			o.refused(RefusedSilent, id, raw.RemoteAddr(), errors.New("the connection ended without a hello that was taken"))
 		}
@@ -78,37 +80,44 @@ func (s *security) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo
 	return conn, h, nil
 }
 
-// takeIn finds out who is there.
-func (o *Office) takeIn(raw net.Conn) (net.Conn, string, error) {
+// takeIn finds out which agent has connected. leave must be called when the connection has ended.
+func (o *Office) takeIn(raw net.Conn) (conn net.Conn, id string, leave func(), err error) {
 	if o.opt.Plain {
 		if !isLoopback(raw.RemoteAddr()) {
-			return nil, "", fmt.Errorf("%w: not from loopback, and this agent has no certificates", ErrIdentity)
+			return nil, "", nil, fmt.Errorf("%w: not from loopback, and this agent has no certificates", ErrIdentity)
 		}
-		return raw, "", nil
+		return raw, "", func() {}, nil
 	}
-	conn := tls.Server(raw, o.tls)
-	if err := conn.Handshake(); err != nil {
-		return nil, "", err
+	secure := tls.Server(raw, o.tls.Load())
+	if err := secure.Handshake(); err != nil {
+		return nil, "", nil, err
 	}
-	id, err := o.verify(conn.ConnectionState())
-	return conn, id, err
+	id, generation, err := o.verify(secure.ConnectionState())
+	if err != nil {
+		return nil, id, nil, err
+	}
+	leave, err = o.generations.enter(id, generation, func() {
+		o.refused(RefusedReplaced, id, raw.RemoteAddr(), errReplaced)
+		_ = raw.Close() // its reader ends
+	})
+	return secure, id, leave, err
 }
 
-// verify reads the names in a certificate whose signature package tls has checked.
-func (o *Office) verify(s tls.ConnectionState) (id string, err error) {
+// verify reads the names in a certificate whose signature package tls has checked, and its generation.
+func (o *Office) verify(s tls.ConnectionState) (id string, generation uint64, err error) {
 	leaf := s.PeerCertificates[0]
 	crawl, id, err := identity.Of(leaf)
 	switch {
 	case s.NegotiatedProtocol != "h2":
-		return id, fmt.Errorf("%w: it does not speak HTTP/2", errMalformed)
+		return id, 0, fmt.Errorf("%w: it does not speak HTTP/2", errMalformed)
 	case err != nil:
-		return "", fmt.Errorf("%w: %w", ErrIdentity, err)
+		return "", 0, fmt.Errorf("%w: %w", ErrIdentity, err)
 	case crawl != o.opt.Crawl:
-		return id, fmt.Errorf("%w: %s is an agent of crawl %s, this is crawl %s", ErrIdentity, id, crawl, o.opt.Crawl)
+		return id, 0, fmt.Errorf("%w: %s is an agent of crawl %s, this is crawl %s", ErrIdentity, id, crawl, o.opt.Crawl)
 	case id == o.opt.Self:
-		return id, fmt.Errorf("%w: it bears the name of this agent, %s: a name is for one agent", ErrIdentity, id)
+		return id, 0, fmt.Errorf("%w: it bears the name of this agent, %s: a name is for one agent", ErrIdentity, id)
 	}
-	return id, o.generations.see(id, identity.Generation(leaf))
+	return id, identity.Generation(leaf), nil
 }
 
 // ClientHandshake implements credentials.TransportCredentials.
@@ -117,13 +126,11 @@ func (s *security) ClientHandshake(ctx context.Context, _ string, raw net.Conn) 
 	if s.office.opt.Plain {
 		return raw, &holder{CommonAuthInfo: info}, nil
 	}
-	conn := tls.Client(raw, s.office.tls)
+	conn := tls.Client(raw, s.office.tls.Load())
+	leave := func() {}
 	err := conn.HandshakeContext(ctx)
 	if err == nil {
-		var id string
-		if id, err = s.office.verify(conn.ConnectionState()); err == nil && id != s.link.peer.ID {
-			err = fmt.Errorf("%w: at %s there is %s, and not %s", ErrIdentity, s.link.peer.Addr, id, s.link.peer.ID)
-		}
+		leave, err = s.meet(conn, raw)
 	}
 	if err != nil {
 		if reasonOf(err) != RefusedHandshake && !errors.Is(err, ErrIdentity) {
@@ -133,7 +140,19 @@ func (s *security) ClientHandshake(ctx context.Context, _ string, raw net.Conn) 
 		return nil, nil, errors.Join(err, raw.Close())
 	}
 	s.link.prove(identity.CapacityOf(conn.ConnectionState().PeerCertificates[0]))
-	return &visitor{Conn: conn, link: s.link}, &holder{CommonAuthInfo: info, id: s.link.peer.ID}, nil
+	return &visitor{Conn: conn, link: s.link, leave: sync.OnceFunc(leave)}, &holder{CommonAuthInfo: info, id: s.link.peer.ID}, nil
+}
+
+// meet checks which agent this one has connected to. leave must be called when the connection has ended.
+func (s *security) meet(conn *tls.Conn, raw net.Conn) (leave func(), err error) {
+	id, generation, err := s.office.verify(conn.ConnectionState())
+	switch {
+	case err != nil:
+		return nil, err
+	case id != s.link.peer.ID:
+		return nil, fmt.Errorf("%w: at %s there is %s, and not %s", ErrIdentity, s.link.peer.Addr, id, s.link.peer.ID)
+	}
+	return s.office.generations.enter(id, generation, func() { _ = raw.Close() }) // its reader ends
 }
 
 // Info implements credentials.TransportCredentials.
@@ -192,7 +211,14 @@ func (g *guest) Close() error {
 // thinks of it is the first thing that is read.
 type visitor struct {
 	net.Conn
-	link *link
+	link  *link
+	leave func() // may be called again
+}
+
+// Close may be called again.
+func (v *visitor) Close() error {
+	v.leave()
+	return v.Conn.Close()
 }
 
 // Read implements net.Conn.

@@ -20,7 +20,8 @@
 // peer that breaks the protocol loses its connection and is banned for BanTime.
 //
 // Certificates are looked at when a connection is made: one that ends, or is replaced, while a connection lasts ends with it, or when its
-// agent connects with a newer one. What an agent's newest certificate is, is remembered as long as the process lives.
+// agent connects with a newer one. The generation of each agent's newest
+// certificate is kept across restarts (Options.SaveGenerations), and a newer one ends the connections made with an older one.
 //
 // In plain text everybody is who it says. Both ends of every connection are then on loopback, which is looked at where a connection is made and
 // where it is taken. Addresses are literal: nothing here asks a name server.

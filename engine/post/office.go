@@ -5,19 +5,23 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
 	"google.golang.org/grpc"
+
+	"orbweaver/engine/post/identity"
 )
 
 // Office sends letters to other agents and receives theirs. Make it with Listen. It is safe for concurrent use.
 type Office struct {
 	opt         Options
-	tls         *tls.Config // nil in plain text
+	tls         atomic.Pointer[tls.Config] // nil in plain text
 	codec       *codec
 	packer      *packer
 	pool        *buffers
@@ -49,14 +53,20 @@ func Listen(ctx context.Context, o Options) (*Office, error) {
 	off := &Office{
 		opt: o, pool: new(buffers), served: make(chan error, 1), memory: semaphore.NewWeighted(int64(o.MemoryMax)), conns: newCrowd(o.PeersMax),
 		counters:    counters{peers: make(map[string]*tally)},
-		generations: generations{newest: make(map[string]uint64)},
+		generations: generations{newest: maps.Clone(o.Generations), shown: make(map[string]map[*showing]bool), save: o.SaveGenerations, log: o.Log},
 		bans:        bans{until: make(map[string]time.Time), why: make(map[string]string)},
 		inbox:       inbox{of: make(map[string]*delivery)},
 		links:       make(map[string]*link),
 	}
 	off.codec = &codec{off.pool}
+	if off.generations.newest == nil {
+		off.generations.newest = make(map[string]uint64)
+	}
 	if !o.Plain {
-		off.tls = tlsOf(o.Identity)
+		off.tls.Store(tlsOf(o.Identity))
+		if _, err := off.generations.renew(o.Self, identity.Generation(o.Identity.Certificate.Leaf)); err != nil {
+			return nil, fmt.Errorf("post: %w", err)
+		}
 	}
 	if off.packer, err = newPacker(off.pool, runtime.GOMAXPROCS(0)); err != nil {
 		return nil, fmt.Errorf("post: %w", err)
@@ -69,6 +79,38 @@ func Listen(ctx context.Context, o Options) (*Office, error) {
 	off.server.RegisterService(service(), off)
 	go func() { off.served <- off.server.Serve(guests{off.listener}) }()
 	return off, nil
+}
+
+// Renew takes another certificate of this agent, by the same authority, for connections from now on. Other agents that see it refuse the one before
+// it. Connections to others end and are made again, so that they see it soon.
+func (o *Office) Renew(id *identity.Identity) error {
+	now := o.opt.Identity
+	switch {
+	case now == nil:
+		return fmt.Errorf("post: %w: there are no certificates in plain text", ErrIdentity)
+	case id.ID != now.ID:
+		return fmt.Errorf("post: %w: the certificate is that of agent %s, and this is %s", ErrIdentity, id.ID, now.ID)
+	case id.Crawl != now.Crawl || !id.Authority.Equal(now.Authority):
+		return fmt.Errorf("post: %w: the certificate is of another authority: stop all agents and start them with files of the new one", ErrIdentity)
+	}
+	changed, err := o.generations.renew(id.ID, identity.Generation(id.Certificate.Leaf))
+	if err != nil {
+		return fmt.Errorf("post: %w", err)
+	}
+	if !changed {
+		return nil
+	}
+	o.tls.Store(tlsOf(id))
+	o.mu.Lock()
+	links := o.links
+	if links != nil { // else it is closed
+		o.links = make(map[string]*link)
+	}
+	o.mu.Unlock()
+	for _, l := range links {
+		l.retire()
+	}
+	return nil
 }
 
 // Addr is where it listens.

@@ -26,6 +26,11 @@ type Options struct {
 	Identity *identity.Identity // needed unless Plain
 	Plain    bool               // no certificates: everybody is who it says, and everybody is on loopback
 
+	// Generations are the newest certificates that were seen of agents before this one was started, by name. SaveGenerations is called, one call at a time, with those
+	// that are known when there is a newer one; when it returns nil they are durable. nil keeps them in memory alone.
+	Generations     map[string]uint64
+	SaveGenerations func(newest map[string]uint64) error
+
 	// Receive takes a batch of another agent. When it returns nil the batch is durable here, and the sender is told so. It borrows the batch.
 	// Calls for one sender are begun in the order in which its batches arrived, and up to Window of them are under way at once. An error may be
 	// a *Quota or wrap ErrRefused; any other means that it may go better another time. ctx ends when the sender is gone or the Office closes.

@@ -18,9 +18,9 @@ const backdate = 25 * time.Hour
 
 // Authority signs the certificates of a crawl's agents.
 type Authority struct {
-	Crawl     string
-	GossipKey []byte
-	Leaf      *x509.Certificate
+	Crawl      string
+	GossipKeys []GossipKey // see Identity.GossipKeys
+	Leaf       *x509.Certificate
 
 	key crypto.Signer
 }
@@ -37,10 +37,6 @@ func New(crawl string, now time.Time, life time.Duration) (*Authority, error) {
 	if err != nil {
 		return nil, err
 	}
-	gossip := make([]byte, GossipKeySize)
-	if _, err := rand.Read(gossip); err != nil {
-		return nil, err
-	}
 	template := &x509.Certificate{
 		SerialNumber: serial(generationOf(now, 0)), Subject: pkix.Name{Organization: []string{"orbweaver"}, CommonName: crawl},
 		NotBefore: now.Add(-backdate), NotAfter: now.Add(life), KeyUsage: x509.KeyUsageCertSign,
@@ -50,7 +46,7 @@ func New(crawl string, now time.Time, life time.Duration) (*Authority, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Authority{Crawl: crawl, GossipKey: gossip, Leaf: leaf, key: key}, nil
+	return &Authority{Crawl: crawl, GossipKeys: []GossipKey{newGossipKey(1)}, Leaf: leaf, key: key}, nil
 }
 
 // Issue makes an identity that is good for so long, or as long as its authority if that is less, and for a capacity of CapacityDefault. Its
@@ -95,7 +91,7 @@ func (a *Authority) IssueFor(id string, capacity int, now time.Time, life time.D
 		return nil, err
 	}
 	return &Identity{
-		ID: id, Crawl: a.Crawl, GossipKey: a.GossipKey, Authority: a.Leaf,
+		ID: id, Crawl: a.Crawl, GossipKeys: a.GossipKeys, Authority: a.Leaf,
 		Certificate: tls.Certificate{Certificate: [][]byte{leaf.Raw}, PrivateKey: key, Leaf: leaf},
 	}, nil
 }

@@ -8,16 +8,19 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 )
 
-// Types of PEM blocks. The last is our own: its bytes are the gossip key, and its header Crawl names the crawl.
+// Types of PEM blocks. The last is our own: its bytes are a gossip key, and its header Crawl names the crawl. There are two of them while the
+// gossip key is changed: the first is encrypted with, and both are accepted. Earlier versions refuse a file with two.
 const (
 	blockCertificate = "CERTIFICATE"
 	blockKey         = "PRIVATE KEY"
 	blockCrawl       = "ORBWEAVER CRAWL"
 
 	headerCrawl = "Crawl"
+	headerKey   = "Key" // number of a gossip key; without it 1
 )
 
 // FileMax is the longest file that is read, in bytes.
@@ -32,18 +35,18 @@ func (a *Authority) Files() (certificate, secret []byte, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return pem.EncodeToMemory(certificateBlock(a.Leaf)), append(key, pem.EncodeToMemory(crawlBlock(a.Crawl, a.GossipKey))...), nil
+	return pem.EncodeToMemory(certificateBlock(a.Leaf)), append(key, gossipBlocks(a.Crawl, a.GossipKeys)...), nil
 }
 
 // ParseAuthority reads the files of an authority. All their faults are told.
 func ParseAuthority(certificate, secret []byte) (*Authority, error) {
 	c, s := scan(certificate), scan(secret)
-	c.want(1, 0, 0)
-	s.want(0, 1, 1)
+	c.want(1, 0, false)
+	s.want(0, 1, true)
 	if err := errors.Join(named("its certificate", c.fault()), named("its key", s.fault())); err != nil {
 		return nil, err
 	}
-	a := &Authority{Crawl: s.crawl, GossipKey: s.gossip, Leaf: c.certificates[0], key: s.key}
+	a := &Authority{Crawl: s.crawl, GossipKeys: s.gossip, Leaf: c.certificates[0], key: s.key}
 	var faults []error
 	if !a.Leaf.IsCA || a.Leaf.Subject.CommonName != a.Crawl {
 		faults = append(faults, fmt.Errorf("the certificate is not that of the authority of crawl %s, whose key this is", a.Crawl))
@@ -68,14 +71,14 @@ func (id *Identity) File() ([]byte, error) {
 	b.Write(pem.EncodeToMemory(certificateBlock(id.Certificate.Leaf)))
 	b.Write(key)
 	b.Write(pem.EncodeToMemory(certificateBlock(id.Authority)))
-	b.Write(pem.EncodeToMemory(crawlBlock(id.Crawl, id.GossipKey)))
+	b.Write(gossipBlocks(id.Crawl, id.GossipKeys))
 	return b.Bytes(), nil
 }
 
 // Parse reads the file of an agent. All its faults are told, each wraps ErrFile, and an end that is past is one of them.
 func Parse(file []byte, now time.Time) (*Identity, error) {
 	s := scan(file)
-	s.want(2, 1, 1)
+	s.want(2, 1, true)
 	if err := s.fault(); err != nil {
 		return nil, err
 	}
@@ -103,7 +106,7 @@ func Parse(file []byte, now time.Time) (*Identity, error) {
 		return nil, errors.Join(faults...)
 	}
 	return &Identity{
-		ID: name, Crawl: crawl, GossipKey: s.gossip, Authority: authority,
+		ID: name, Crawl: crawl, GossipKeys: s.gossip, Authority: authority,
 		Certificate: tls.Certificate{Certificate: [][]byte{leaf.Raw}, PrivateKey: s.key, Leaf: leaf},
 	}, nil
 }
@@ -140,8 +143,7 @@ type scanned struct {
 	key          crypto.Signer
 	keys         int
 	crawl        string
-	gossip       []byte
-	crawls       int
+	gossip       []GossipKey
 	faults       []error
 }
 
@@ -186,21 +188,39 @@ func (s *scanned) take(block *pem.Block) {
 		}
 		s.key = signer
 	case blockCrawl:
-		s.crawls++
-		s.crawl, s.gossip = block.Headers[headerCrawl], block.Bytes
-		if err := CheckName(s.crawl); err != nil {
-			s.add("crawl: %w", err)
-		}
-		if len(s.gossip) != GossipKeySize {
-			s.add("the gossip key has %d bytes: want %d", len(s.gossip), GossipKeySize)
-		}
+		s.takeGossipKey(block)
 	default:
 		s.add("a block of type %q does not belong there", block.Type)
 	}
 }
 
+// takeGossipKey reads a gossip key and the name of its crawl.
+func (s *scanned) takeGossipKey(block *pem.Block) {
+	crawl, number := block.Headers[headerCrawl], uint64(1)
+	if err := CheckName(crawl); err != nil {
+		s.add("crawl: %w", err)
+	}
+	if len(s.gossip) > 0 && crawl != s.crawl {
+		s.add("its gossip keys are for the crawls %s and %s: parts of two files", s.crawl, crawl)
+	}
+	if text, ok := block.Headers[headerKey]; ok {
+		var err error
+		if number, err = strconv.ParseUint(text, 10, 32); err != nil || number == 0 {
+			s.add("the gossip key has the number %.20q", text)
+		}
+	}
+	if len(block.Bytes) != GossipKeySize {
+		s.add("the gossip key has %d bytes: want %d", len(block.Bytes), GossipKeySize)
+	}
+	if len(s.gossip) > 0 && s.gossip[0].Number == number {
+		s.add("two gossip keys have the number %d", number)
+	}
+	s.crawl = crawl
+	s.gossip = append(s.gossip, GossipKey{number, block.Bytes})
+}
+
 // want finds blocks that are missing or too many. One that cannot be read is neither.
-func (s *scanned) want(certificates, keys, crawls int) {
+func (s *scanned) want(certificates, keys int, gossip bool) {
 	if len(s.faults) > 0 {
 		return
 	}
@@ -211,7 +231,9 @@ func (s *scanned) want(certificates, keys, crawls int) {
 	}
 	count(blockCertificate, len(s.certificates), certificates)
 	count(blockKey, s.keys, keys)
-	count(blockCrawl, s.crawls, crawls)
+	if n := len(s.gossip); gossip && (n < 1 || n > gossipKeysMost) || !gossip && n > 0 {
+		s.add("%d blocks %s: want 1, or 2 while the gossip key is changed, in the files of an agent or of ca.key alone", n, blockCrawl)
+	}
 }
 
 func (s *scanned) add(format string, args ...any) {
@@ -245,6 +267,14 @@ func keyBlock(key crypto.Signer) ([]byte, error) {
 	return pem.EncodeToMemory(&pem.Block{Type: blockKey, Bytes: raw}), nil
 }
 
-func crawlBlock(crawl string, gossip []byte) *pem.Block {
-	return &pem.Block{Type: blockCrawl, Headers: map[string]string{headerCrawl: crawl}, Bytes: gossip}
+// gossipBlocks has no header with the number of a first key, so that files are as they were before keys could be changed.
+func gossipBlocks(crawl string, keys []GossipKey) (b []byte) {
+	for _, key := range keys {
+		headers := map[string]string{headerCrawl: crawl}
+		if key.Number > 1 {
+			headers[headerKey] = strconv.FormatUint(key.Number, 10)
+		}
+		b = append(b, pem.EncodeToMemory(&pem.Block{Type: blockCrawl, Headers: headers, Bytes: key.Key})...)
+	}
+	return b
 }

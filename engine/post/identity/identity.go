@@ -46,7 +46,7 @@ func CapacityOf(leaf *x509.Certificate) int {
 type Identity struct {
 	ID          string
 	Crawl       string
-	GossipKey   []byte            // GossipKeySize bytes
+	GossipKeys  []GossipKey       // 1 or 2: the first is encrypted with, all are accepted
 	Certificate tls.Certificate   // the agent's own, with its key and the parsed leaf
 	Authority   *x509.Certificate // which signs the others', too
 }

@@ -44,7 +44,7 @@ func TestParse_readsWhatWasIssued(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if id.ID != "agent-1" || id.Crawl != "crawl-1" || !bytes.Equal(id.GossipKey, a.GossipKey) || len(id.GossipKey) != GossipKeySize || !id.NotAfter().Equal(noon().Add(year)) {
+	if id.ID != "agent-1" || id.Crawl != "crawl-1" || !sameKeys(id.GossipKeys, a.GossipKeys) || len(id.GossipKeys) != 1 || len(id.GossipKeys[0].Key) != GossipKeySize || !id.NotAfter().Equal(noon().Add(year)) {
 		t.Errorf("%+v", id)
 	}
 	roots := x509.NewCertPool()
@@ -55,7 +55,7 @@ func TestParse_readsWhatWasIssued(t *testing.T) {
 		}
 	}
 	other := makeAuthority(t)
-	if bytes.Equal(other.GossipKey, a.GossipKey) {
+	if sameKeys(other.GossipKeys, a.GossipKeys) {
 		t.Error("two crawls have one key")
 	}
 }
@@ -67,7 +67,7 @@ func TestIssue_anAgentIsNoAuthority(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	usurper := &Authority{Crawl: a.Crawl, GossipKey: a.GossipKey, Leaf: id.Certificate.Leaf, key: id.Certificate.PrivateKey.(crypto.Signer)}
+	usurper := &Authority{Crawl: a.Crawl, GossipKeys: a.GossipKeys, Leaf: id.Certificate.Leaf, key: id.Certificate.PrivateKey.(crypto.Signer)}
 	forged, err := usurper.Issue("agent-2", noon(), year, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +98,7 @@ func TestParseAuthority_readsItsFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Parse(fileOf(t, b, "agent-2", year, 0), noon()); err != nil || !bytes.Equal(b.GossipKey, a.GossipKey) {
+	if _, err := Parse(fileOf(t, b, "agent-2", year, 0), noon()); err != nil || !sameKeys(b.GossipKeys, a.GossipKeys) {
 		t.Error(err)
 	}
 	if bytes.Contains(certificate, []byte("PRIVATE")) {

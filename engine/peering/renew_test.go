@@ -1,0 +1,98 @@
+package peering
+
+import (
+	"errors"
+	"log/slog"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"orbweaver/engine/members"
+	"orbweaver/engine/post"
+	"orbweaver/engine/post/identity"
+)
+
+// got are the letters that were taken.
+func (c *clerk) got() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.letters)
+}
+
+// The file of agent b is stolen. It gets a new one, and the gossip key is changed in three steps, while both agents run; a letter arrives
+// after each. Then an agent with the old key is refused by membership, the stolen certificate by the agents, and a new agent with a new file comes in.
+func TestHostilePeer_P5_aStolenFileIsReplacedWhileAgentsRun(t *testing.T) {
+	by := authority(t)
+	a := open(t, "a", by)
+	atA := join(t, a, 1)
+	b := open(t, "b", by, a)
+	join(t, b, 2)
+	until(t, "both know each other", a, func() bool { return len(a.Peers()) == 2 && len(b.Peers()) == 2 })
+	stolen := b.o.Identity
+	renew := func(step string, change func() error, ids map[*Seat]*identity.Identity) {
+		t.Helper()
+		if err := change(); err != nil {
+			t.Fatal(err)
+		}
+		for s, id := range ids {
+			if err := s.Renew(id.WithGossipKeys(by)); err != nil {
+				t.Fatalf("%s: %s: %v", step, s.Self(), err)
+			}
+		}
+		before := len(atA.got())
+		until(t, step+": a letter arrives", b, func() bool {
+			return b.Send(t.Context(), "a", []byte(step)) == nil && len(atA.got()) > before
+		})
+		if len(a.Peers()) != 2 || len(b.Peers()) != 2 {
+			t.Errorf("%s: %+v, %+v", step, a.Known(), b.Known())
+		}
+	}
+	fresh, err := by.Issue("b", time.Now(), time.Hour, identity.Generation(stolen.Certificate.Leaf))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := map[*Seat]*identity.Identity{a: a.o.Identity, b: fresh}
+	renew("new certificate", func() error { return nil }, ids)
+	renew("add", by.AddGossipKey, ids)
+	renew("use", by.UseGossipKey, ids)
+	renew("remove", by.RemoveGossipKey, ids)
+
+	_, err = members.Join(t.Context(), members.Options{
+		Self:  members.Agent{ID: "b", Capacity: 1, Gossip: netip.MustParseAddrPort("127.0.0.1:0"), Post: b.office.Addr(), Incarnation: 9, Crawl: "crawl", Version: version},
+		Seeds: []string{a.group.Load().Self().Gossip.String()}, Key: stolen.GossipKeys[0].Key, Timings: a.o.Timings, Log: slog.New(slog.DiscardHandler),
+	})
+	if !errors.Is(err, members.ErrKey) {
+		t.Errorf("a process with the old key joins: %v", err)
+	}
+	thief, err := post.Listen(t.Context(), post.Options{Addr: netip.MustParseAddrPort("127.0.0.1:0"), Identity: stolen, Receive: b.receive, Patience: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := thief.Send(t.Context(), post.Peer{ID: "a", Addr: a.office.Addr()}, []byte("stolen")); err == nil {
+		t.Error("a letter with the stolen certificate is taken")
+	}
+	if err := thief.Close(); err != nil {
+		t.Error(err)
+	}
+	c := open(t, "c", by, a)
+	join(t, c, 3)
+	until(t, "an agent with a new file is counted", a, func() bool { return len(a.Peers()) == 3 })
+	if err := a.Renew(ids[b]); !errors.Is(err, post.ErrIdentity) || !strings.Contains(err.Error(), "that of agent b") {
+		t.Errorf("the file of another agent: %v", err)
+	}
+}
+
+// An agent that was renewed before it joins has the keys that it was given last.
+func TestRenew_beforeJoin(t *testing.T) {
+	by := authority(t)
+	a := open(t, "a", by)
+	if err := errors.Join(by.AddGossipKey(), by.UseGossipKey(), by.RemoveGossipKey(), a.Renew(a.o.Identity.WithGossipKeys(by))); err != nil {
+		t.Fatal(err)
+	}
+	join(t, a, 1)
+	b := open(t, "b", by, a)
+	join(t, b, 2)
+	until(t, "both know each other", a, func() bool { return len(a.Peers()) == 2 })
+}
