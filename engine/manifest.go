@@ -71,13 +71,18 @@ type manifest struct {
 	Skipped  *skippedCut    `json:"skipped,omitempty"` // the list of URLs left out; nil before there was one
 }
 
-// The form has another number since there are passes, lest a version that knows of none goes on with one. It is written from the first
-// turn-over on. So it is with other agents.
-const (
-	manifestMagic  = "orbweaver-manifest 4"
-	manifestPasses = "orbweaver-manifest 5"
-	manifestPeers  = "orbweaver-manifest 6"
-)
+// The number of the format in the first line. A version that reads a number refuses higher ones by name, so it grows with each change that an earlier
+// version would misread. Open writes a manifest before anything else of the frontier is written, so a directory of a former version has the new number
+// from then on.
+//
+//   - 4 to 6: without passes, with passes, with other agents.
+//   - 7: any of these; the journal has sync marks. A version that reads 6 takes a mark for a torn entry, and would fetch and store again all that follows it.
+const manifestMagic = "orbweaver-manifest 7"
+
+// formerManifests are the formats that are read and not written.
+func formerManifests() []string {
+	return []string{"orbweaver-manifest 4", "orbweaver-manifest 5", "orbweaver-manifest 6"}
+}
 
 // store is the number of the data in this directory.
 func (m *manifest) store() uint64 {
@@ -85,17 +90,6 @@ func (m *manifest) store() uint64 {
 		return m.Store
 	}
 	return xxh3.HashString(m.CrawlID)
-}
-
-// magic is the number of the form that a manifest needs.
-func (m *manifest) magic() string {
-	if m.Peers != nil {
-		return manifestPeers
-	}
-	if m.Pass > 0 {
-		return manifestPasses
-	}
-	return manifestMagic
 }
 
 // ErrVersion says that the crawl directory was written by a version whose format this one does not read.
@@ -125,7 +119,7 @@ func readManifest(fsys vfs.FS, dir string) (*manifest, error) {
 func parseManifest(b []byte) (*manifest, error) {
 	head, body, _ := strings.Cut(string(b), "\n")
 	sum, ok := strings.CutPrefix(head, manifestMagic+" ")
-	for _, magic := range []string{manifestPasses, manifestPeers} {
+	for _, magic := range formerManifests() {
 		if !ok {
 			sum, ok = strings.CutPrefix(head, magic+" ")
 		}
@@ -152,7 +146,7 @@ func writeManifest(fsys vfs.FS, dir string, m *manifest) error {
 		return fmt.Errorf("engine: manifest: %w", err)
 	}
 	err = vfs.WriteAtomic(fsys, manifestName(dir), func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%s %08x\n%s", m.magic(), crc32.Checksum(body, castagnoli()), body)
+		_, err := fmt.Fprintf(w, "%s %08x\n%s", manifestMagic, crc32.Checksum(body, castagnoli()), body)
 		return err
 	})
 	if err != nil {
