@@ -67,7 +67,7 @@ type AgentReport struct {
 	Waiting  int64     `json:"waiting"`         // URLs in the outbox for it
 
 	Received   int64  `json:"received"`               // URLs of its letters, in this run; long ones count for several
-	ToldToWait int64  `json:"told_to_wait,omitempty"` // letters of its that were not taken for the quota
+	ToldToWait int64  `json:"told_to_wait,omitempty"` // letters and questions of it that were not taken, since it was over its quota
 	NotTaken   int64  `json:"not_taken,omitempty"`    // statements in its letters for which it has no authority
 	Banned     string `json:"banned,omitempty"`       // until then its letters and questions are refused
 	BannedFor  string `json:"banned_for,omitempty"`

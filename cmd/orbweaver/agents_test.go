@@ -138,6 +138,7 @@ func TestPeersOfARunningCrawl(t *testing.T) {
 	for _, name := range []string{
 		"# TYPE orbweaver_peers_links_sent_total counter", `orbweaver_peers_agents{state="alive"} 2`, `orbweaver_peers_agents{state="dead"} 0`,
 		`orbweaver_peers_share{agent="a2"} 0.7`, `orbweaver_peers_waiting{agent="a2"} `, "\norbweaver_peers_overhead ", "\norbweaver_peers_lambda ",
+		"\norbweaver_peers_strangers_refused_total ", `orbweaver_peers_statements_not_taken_total{agent="a2"} 0`, `orbweaver_peers_told_to_wait_total{agent="a2"} 0`,
 	} {
 		if !strings.Contains(metrics, name) {
 			t.Errorf("/metrics lacks %q:\n%s", name, metrics)
@@ -203,8 +204,8 @@ func TestProgressBesideOthers(t *testing.T) {
 // Who was told to wait, and who is banned and why, stands below the table.
 func TestPeersThatAreBanned(t *testing.T) {
 	var out buffer
-	p := &engine.PeersReport{Self: "a1", LettersHeld: 3, Agents: []engine.AgentReport{
-		{ID: "a1", State: engine.PeerAlive}, {ID: "a2", State: engine.PeerAlive, Received: 2_000_000, ToldToWait: 70, Banned: "2026-11-22T10:00:00Z", BannedFor: "it floods", Refused: 9}}}
+	p := &engine.PeersReport{Self: "a1", LettersHeld: 3, Strangers: 4, Agents: []engine.AgentReport{
+		{ID: "a1", State: engine.PeerAlive}, {ID: "a2", State: engine.PeerAlive, Received: 2_000_000, ToldToWait: 70, NotTaken: 5, Banned: "2026-11-22T10:00:00Z", BannedFor: "it floods", Refused: 9}}}
 	if err := writePeers(&out, p); err != nil {
 		t.Fatal(err)
 	}
@@ -212,6 +213,8 @@ func TestPeersThatAreBanned(t *testing.T) {
 		"quota    a2 has sent 2000000 URLs, and was told 70 times to wait\n",
 		"banned   a2 until 2026-11-22T10:00:00Z: it floods; 9 letters and questions were refused since\n",
 		"quota    others told this agent 3 times to wait\n",
+		"ignored  5 statements of a2, which has no authority to make them; the rest of its letters was taken\n",
+		"refused  4 letters and questions of agents that are not members of this crawl\n",
 	} {
 		if !strings.Contains(out.String(), line) {
 			t.Errorf("%q lacks %q", out.String(), line)

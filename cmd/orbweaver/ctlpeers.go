@@ -71,9 +71,15 @@ func writePeers(out io.Writer, p *engine.PeersReport) error {
 		if a.ToldToWait > 0 {
 			fmt.Fprintf(out, "quota    %s has sent %d URLs, and was told %d times to wait\n", a.ID, a.Received, a.ToldToWait)
 		}
+		if a.NotTaken > 0 {
+			fmt.Fprintf(out, "ignored  %d statements of %s, which has no authority to make them; the rest of its letters was taken\n", a.NotTaken, a.ID)
+		}
 		if a.Banned != "" {
 			fmt.Fprintf(out, "banned   %s until %s: %s; %d letters and questions were refused since\n", a.ID, a.Banned, a.BannedFor, a.Refused)
 		}
+	}
+	if p.Strangers > 0 {
+		fmt.Fprintf(out, "refused  %d letters and questions of agents that are not members of this crawl\n", p.Strangers)
 	}
 	if p.LettersHeld > 0 {
 		fmt.Fprintf(out, "quota    others told this agent %d times to wait\n", p.LettersHeld)

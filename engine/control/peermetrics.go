@@ -12,12 +12,19 @@ type peerMetrics struct {
 	agents         *prometheus.Desc
 	share, waiting *prometheus.Desc
 	banned         *prometheus.Desc
+	byAgent        []agentMetric
 	majority       *prometheus.Desc // with --quorum alone
 }
 
 type peerMetric struct {
 	desc  *prometheus.Desc
 	value func(p *engine.PeersReport) float64
+}
+
+// agentMetric is a counter of what came from one agent.
+type agentMetric struct {
+	desc  *prometheus.Desc
+	value func(a *engine.AgentReport) int64
 }
 
 func newPeerMetrics() peerMetrics {
@@ -37,6 +44,8 @@ func newPeerMetrics() peerMetrics {
 			one("letters_failed_total", "Letters that did not arrive, and are sent again, in this run.", func(p *engine.PeersReport) float64 { return float64(p.LettersFailed) }),
 			one("letters_held_total", "Letters for which the other agent had no room yet, and that are sent again, in this run.", func(p *engine.PeersReport) float64 { return float64(p.LettersHeld) }),
 			one("letters_refused_total", "Letters that could not be read, there or here, in this run.", func(p *engine.PeersReport) float64 { return float64(p.LettersRefused) }),
+			one("strangers_refused_total", "Letters and questions refused in this run since their sender is not a member of the crawl, as this agent knows it.",
+				func(p *engine.PeersReport) float64 { return float64(p.Strangers) }),
 			one("leases_wished_total", "Addresses that this agent wished to ask, in this run.", func(p *engine.PeersReport) float64 { return float64(p.LeasesWished) }),
 			one("leases_asked_total", "Questions in which such wishes went to other agents, in this run.", func(p *engine.PeersReport) float64 { return float64(p.LeasesAsked) }),
 			one("leases_unanswered_total", "Questions for addresses that were not answered, in this run.", func(p *engine.PeersReport) float64 { return float64(p.LeasesUnanswered) }),
@@ -52,6 +61,12 @@ func newPeerMetrics() peerMetrics {
 		agents:   many("agents", "Agents by state, this one among them.", "state"),
 		share:    many("share", "Part of all hosts that an agent is responsible for.", "agent"),
 		waiting:  many("waiting", "URLs in the outbox for an agent.", "agent"),
+		byAgent: []agentMetric{
+			{many("told_to_wait_total", "Letters and questions of an agent that were not taken in this run since it was over its quota; it sends them again.", "agent"),
+				func(a *engine.AgentReport) int64 { return a.ToldToWait }},
+			{many("statements_not_taken_total", "Statements in letters of an agent that were left out in this run since it has no authority to make them.", "agent"),
+				func(a *engine.AgentReport) int64 { return a.NotTaken }},
+		},
 		banned:   many("banned", "1 if letters and questions of an agent are refused for a while.", "agent"),
 		majority: prometheus.NewDesc("orbweaver_peers_majority", "1 if a majority of the agents that were agreed on answers, so that this one may fetch; 0 if not.", nil, nil),
 	}
@@ -69,6 +84,9 @@ func (m *peerMetrics) collect(out chan<- prometheus.Metric, p *engine.PeersRepor
 		states[a.State]++
 		out <- prometheus.MustNewConstMetric(m.share, prometheus.GaugeValue, a.Share, a.ID)
 		out <- prometheus.MustNewConstMetric(m.waiting, prometheus.GaugeValue, float64(a.Waiting), a.ID)
+		for _, m := range m.byAgent {
+			out <- prometheus.MustNewConstMetric(m.desc, prometheus.CounterValue, float64(m.value(&a)), a.ID)
+		}
 		banned := 0.0
 		if a.Banned != "" {
 			banned = 1
