@@ -4,12 +4,15 @@
 #   tools/scenario.sh [SUBJECT...]    all subjects unless told; --list names them
 #
 # A subject of bench/invitro is the tests of some of its files; any other subject is a package. Each subject is a go test of its own, with its
-# own time limit, whose result Go's cache keeps. SEED chooses the worlds of bench/invitro and bench/crash.
+# own time limit. SEED chooses the worlds of bench/invitro and bench/crash. Go's cache keeps the result of seed 1, the default: a flag -seed keeps
+# a result out of it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 go=${GO:-go}
 seed=${SEED:-1}
 invitro=bench/invitro
+seeded=()
+[ "$seed" = 1 ] || seeded=(-seed "$seed")
 
 # The files of each subject of bench/invitro. A test in a file that is named nowhere belongs to crawl.
 declare -A files=(
@@ -34,17 +37,17 @@ run() {
 	case $1 in
 	crawl)
 		package=./$invitro
-		flags=(-skip "$(tests $(ls $invitro/*_test.go | grep -E "/($(IFS='|'; echo "${files[*]}"))"))" -seed "$seed") ;;
+		flags=(-skip "$(tests $(ls $invitro/*_test.go | grep -E "/($(IFS='|'; echo "${files[*]}"))"))" "${seeded[@]}") ;;
 	storage | cluster | recrawl | network)
 		package=./$invitro limit=30m
-		flags=(-run "$(tests $(ls $invitro/*_test.go | grep -E "/(${files[$1]})"))" -seed "$seed") ;;
+		flags=(-run "$(tests $(ls $invitro/*_test.go | grep -E "/(${files[$1]})"))" "${seeded[@]}") ;;
 	*)
 		# Where scenario_on_test.go sets the size of tests, all of them run.
 		[ -f "$1/scenario_on_test.go" ] ||
 			flags=(-run "$(tests $(git grep -l '^//go:build scenario' -- "$1/*_test.go"))")
-		[ "$1" != bench/crash ] || flags+=(-seed "$seed") ;;
+		[ "$1" != bench/crash ] || flags+=("${seeded[@]}") ;;
 	esac
-	echo "== scenario $1"
+	echo "== scenario $1, seed $seed"
 	"$go" test -tags 'invariants scenario' -timeout "$limit" "$package" "${flags[@]}"
 }
 

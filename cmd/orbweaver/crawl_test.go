@@ -2,7 +2,6 @@ package main
 
 import (
 	"compress/gzip"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -88,23 +87,6 @@ func TestSeedsFromEverywhere(t *testing.T) {
 	m = callWith("", "crawl", "--dir", filepath.Join(dir, "c"), "--json", w.roots[0], w.roots[3]).want(t, exitDone, "it goes on").object(t)
 	if number(t, m, "urls_admitted") != 4 || number(t, m, "pages_stored") != 4 {
 		t.Errorf("a known seed and a new one: %v", m)
-	}
-}
-
-// Sites that cannot be reached keep their queues: the crawl stalls, and says so by its status.
-func TestProxyThatRefuses(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	m := call(append(small(t.TempDir(), "http://"+address, 0), "--stall-wait", "1s", "--json", "http://a.test/", "http://b.test/")...).want(t, exitStalled).object(t)
-	balanced(t, m)
-	if number(t, m, "urls_queued") != 2 || number(t, m, "pages_stored") != 0 || m["state"] != "stalled" {
-		t.Errorf("%v", m)
 	}
 }
 

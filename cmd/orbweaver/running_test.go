@@ -232,7 +232,7 @@ func TestHostile_S14_anInterruptStopsInOrderAndTheCrawlGoesOn(t *testing.T) {
 // on disk is whole.
 func TestHostile_S14_theSecondInterruptStopsAtOnceAndAllIsValid(t *testing.T) {
 	silent, err := net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err = errors.Join(err, silent.SetDeadline(time.Now().Add(20*time.Second))); err != nil {
+	if err = errors.Join(err, silent.SetDeadline(time.Now().Add(2*time.Minute))); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = silent.Close() })
