@@ -102,17 +102,24 @@ func (p *peers) checkSender(from string) error {
 	return p.standings.hear(from)
 }
 
-// checkQuestion says why a question is not answered now; nil if it is. Anybody may ask the two questions that change nothing: an agent that has
-// just come asks them before the others know it. All such agents share one quota.
+// checkQuestion says why a question is not answered now; nil if it is. Any agent may ask the two questions that change nothing: one that has
+// just come asks them before the others know it, and one that is banned must learn that the crawl ends. All such agents share one quota. A banned one may
+// also say that the crawl is over: it gets an answer and is not believed.
 func (p *peers) checkQuestion(from string, question []byte) error {
 	harmless := len(question) == 1 && question[0] == questionCalm || len(question) > 1 && len(question) <= 1+lineMost && question[0] == questionLeft
-	if harmless && !p.isMember(from) {
+	switch banned := p.standings.bannedFor(from, time.Now()) > 0; {
+	case harmless && (banned || !p.isMember(from)), banned && isOver(question):
 		return p.standings.ask("", len(question))
 	}
 	if err := p.checkSender(from); err != nil {
 		return err
 	}
 	return p.standings.ask(from, len(question))
+}
+
+// isOver says that a question is questionOver.
+func isOver(question []byte) bool {
+	return (len(question) == 1+8 || len(question) == 1+8+1) && question[0] == questionOver
 }
 
 // wasResponsible says that an agent is responsible for a site, or was until others came, went, or came back.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/zeebo/xxh3"
@@ -35,6 +36,7 @@ type calmness struct {
 	Calm  bool   `json:"calm"`  // nothing to do, no letter waiting or under way
 	Count int64  `json:"count"` // of all that it did
 	View  uint64 `json:"view"`  // of whom it takes for the agents of this crawl
+	All   uint64 `json:"all"`   // of these and the agents that it has banned: see company
 	Over  bool   `json:"over"`  // it has found out that the crawl is over
 	Busy  bool   `json:"busy"`  // and asks the others what they have, too
 	First uint64 `json:"first"` // of whom it took for them when it began; 0 if it has not
@@ -98,7 +100,8 @@ func (p *peers) ended() <-chan struct{} {
 func (p *peers) now() calmness {
 	count := p.count()
 	stalled := p.stalled.Load() || p.ledger.n.finished.Load() != p.ledger.n.admitted.Load()
-	return calmness{Stalled: stalled, Calm: p.calmAt.Load() == count && p.quiet(), Count: count, View: p.circle.Load().hash(), Over: p.over.Load(), Busy: p.busy.Load(), First: p.founded.Load(), Turns: p.turns.Load()}
+	c := p.circle.Load()
+	return calmness{Stalled: stalled, Calm: p.calmAt.Load() == count && p.quiet(), Count: count, View: c.hash(), All: hashOf(p.company(c)), Over: p.over.Load(), Busy: p.busy.Load(), First: p.founded.Load(), Turns: p.turns.Load()}
 }
 
 // quiet says that no letter waits or is under way, and nobody who is gone, or about to go, knew what the others are not yet told.
@@ -165,17 +168,50 @@ func (p *peers) awaitOver(ctx context.Context) bool {
 	}
 }
 
-// allCalm asks all agents twice.
+// company is all agents of a circle, and those that this agent alone may have banned. They are there, and may have something to do.
+func (p *peers) company(c *circle) []Peer {
+	banned := p.outcasts.Load()
+	if banned == nil || len(*banned) == 0 {
+		return c.peers
+	}
+	all := slices.Clone(c.peers)
+	for _, peer := range *banned {
+		if !slices.ContainsFunc(all, func(other Peer) bool { return other.ID == peer.ID }) {
+			all = append(all, peer)
+		}
+	}
+	slices.SortFunc(all, func(a, b Peer) int { return strings.Compare(a.ID, b.ID) })
+	return all
+}
+
+// allCalm asks all agents twice. If all agree on the view, an agent that is banned by all is not asked: it may say for ever that it has something to
+// do. Else a ban may be known to some agents only. Then those that are banned are asked, too; an answer that the crawl is over counts for nothing
+// from them.
 func (p *peers) allCalm(ctx context.Context) bool {
 	c := p.circle.Load()
-	first, ok := p.wave(ctx, c)
+	differ := false // an agent has another view
+	over := p.twoWaves(ctx, c, c.peers, func(a *calmness) bool {
+		differ = a.View != c.hash()
+		return !differ
+	})
+	if over || !differ {
+		return over
+	}
+	all := p.company(c)
+	hash := hashOf(all)
+	return p.twoWaves(ctx, c, all, func(a *calmness) bool { return a.All == hash })
+}
+
+// twoWaves asks some agents twice, which must agree on who is there.
+func (p *peers) twoWaves(ctx context.Context, c *circle, who []Peer, agrees func(*calmness) bool) bool {
+	first, ok := p.wave(ctx, c, who, agrees)
 	if !ok {
 		return false
 	}
 	if first == nil {
 		return true
 	}
-	second, ok := p.wave(ctx, c)
+	second, ok := p.wave(ctx, c, who, agrees)
 	if !ok {
 		return false
 	}
@@ -193,26 +229,27 @@ func (p *peers) allCalm(ctx context.Context) bool {
 	return true
 }
 
-// wave asks all agents once, this one too. No answers and ok say that one of them knows already that the crawl is over.
-func (p *peers) wave(ctx context.Context, c *circle) (answers []calmness, ok bool) {
-	for i, peer := range c.peers {
+// wave asks some agents once, this one too. No answers and ok say that one of them knows already that the crawl is over.
+func (p *peers) wave(ctx context.Context, c *circle, who []Peer, agrees func(*calmness) bool) (answers []calmness, ok bool) {
+	for _, peer := range who {
 		a := p.now()
-		if i != c.self {
+		if peer.ID != p.seam.Self() {
+			a = calmness{}
 			raw, err := p.seam.Ask(ctx, peer.ID, []byte{questionCalm})
 			if err != nil || json.Unmarshal(raw, &a) != nil {
 				return nil, false
 			}
 		}
-		if a.View != c.hash() {
+		if !agrees(&a) {
 			return nil, false
 		}
-		if a.Over {
+		if a.Over && c.has(peer) {
 			if a.Stalled {
 				p.stalled.Store(true)
 			}
 			return nil, true
 		}
-		if !a.Calm {
+		if !a.Calm && !a.Over {
 			return nil, false
 		}
 		answers = append(answers, a)
@@ -247,7 +284,10 @@ func (p *peers) answer(ctx context.Context, from string, question []byte) ([]byt
 	switch {
 	case len(question) == 1 && question[0] == questionCalm:
 		return json.Marshal(p.now())
-	case (len(question) == 1+8 || len(question) == 1+8+1) && question[0] == questionOver:
+	case isOver(question):
+		if p.standings.bannedFor(from, time.Now()) > 0 { // it may know how this agent is, and is not believed
+			return json.Marshal(p.now())
+		}
 		return p.answerOver(binary.BigEndian.Uint64(question[1:]), len(question) > 1+8)
 	case len(question) > 0 && question[0] == questionFetched:
 		return p.answerFetched(ctx, from, question[1:])

@@ -63,7 +63,7 @@ func (p *peers) unaware(ctx context.Context, aware map[string]bool) (who unaware
 	ctx, cancel := context.WithTimeout(ctx, peerPatience)
 	defer cancel()
 	c, known := p.circle.Load(), p.seam.Known()
-	question := binary.BigEndian.AppendUint64([]byte{questionOver}, c.hash())
+	question := binary.BigEndian.AppendUint64([]byte{questionOver}, hashOf(p.company(c)))
 	if p.stalled.Load() {
 		question = append(question, 1)
 	}
@@ -104,7 +104,7 @@ func (p *peers) everybody(c *circle) []Peer {
 func (p *peers) answerOver(view uint64, stalled bool) ([]byte, error) {
 	now := p.now()
 	switch {
-	case p.word.Load() && (view == now.View || now.Calm && p.wasOne(view)):
+	case p.word.Load() && (view == now.View || view == now.All || now.Calm && p.wasOne(view)):
 		if stalled {
 			p.stalled.Store(true)
 		}

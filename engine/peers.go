@@ -57,13 +57,15 @@ type peers struct {
 	broken   chan error    // capacity 1: letters cannot be carried any more
 	lose     func(error)   // ends the crawl in good order: there is no place for this agent
 
-	circle  atomic.Pointer[circle]
-	former  history[*circle]
-	guest   atomic.Int64 // until then, in Unix ns, any host may have been another's a moment ago
-	leavers leavers
-	inOrder inOrder     // sites that need no such rest
-	open    atomic.Bool // letters are taken
-	begun   atomic.Bool // the agents were complete once, in this run or one before
+	circle atomic.Pointer[circle]
+
+	outcasts atomic.Pointer[[]Peer] // members that are not in the circle, since this agent has banned them
+	former   history[*circle]
+	guest    atomic.Int64 // until then, in Unix ns, any host may have been another's a moment ago
+	leavers  leavers
+	inOrder  inOrder     // sites that need no such rest
+	open     atomic.Bool // letters are taken
+	begun    atomic.Bool // the agents were complete once, in this run or one before
 
 	again   bool                // this agent goes on
 	settled bool                // run's: they were, in this run

@@ -55,11 +55,18 @@ func (p *peers) isStopped(line string) bool {
 
 // withoutBanned leaves out who is banned here: its hosts go to others until the ban is over. again is when to look again, as in present.
 func (p *peers) withoutBanned(now []Peer, at time.Time, again time.Duration) ([]Peer, time.Duration) {
-	return slices.DeleteFunc(now, func(peer Peer) bool {
+	var banned []Peer
+	now = slices.DeleteFunc(now, func(peer Peer) bool {
 		left := p.standings.bannedFor(peer.ID, at)
+		if left > 0 {
+			banned = append(banned, peer)
+		}
 		if left > 0 && (again == 0 || left < again) {
 			again = left
 		}
 		return left > 0
-	}), again
+	})
+	banned = slices.DeleteFunc(banned, func(peer Peer) bool { return p.isGoing(peer.line()) })
+	p.outcasts.Store(&banned)
+	return now, again
 }

@@ -82,7 +82,7 @@ type agent struct {
 	net   *simnet.Net
 	desk  *desk
 	crawl *engine.Engine
-	calls chan struct{} // capacity callers: one each while somebody calls crawl, all of them when it ends; in virtual time nobody may wait at a lock
+	calls chan struct{} // capacity callers: one each while a goroutine calls crawl, all of them when it has ended; in virtual time none may wait at a lock
 	stop  context.CancelFunc
 	done  chan struct{}
 }
@@ -116,9 +116,6 @@ func (b *band) start(ctx context.Context, name string) *agent {
 			a.calls <- struct{}{}
 		}
 		err = errors.Join(err, e.Close(), a.net.Close())
-		for range callers {
-			<-a.calls
-		}
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.reports[name], b.errs[name] = report, err
@@ -128,14 +125,24 @@ func (b *band) start(ctx context.Context, name string) *agent {
 
 // leave has it leave for good.
 func (a *agent) leave(ctx context.Context) error {
-	a.calls <- struct{}{}
+	select {
+	case a.calls <- struct{}{}:
+	case <-a.done:
+		return errors.New("the agent has ended")
+	}
 	defer func() { <-a.calls }()
 	return a.crawl.Leave(ctx)
 }
 
-// report is how it stands.
+// report is how it stands, or stood at its end.
 func (a *agent) report() engine.Report {
-	a.calls <- struct{}{}
+	select {
+	case a.calls <- struct{}{}:
+	case <-a.done:
+		a.band.mu.Lock()
+		defer a.band.mu.Unlock()
+		return a.band.reports[a.name]
+	}
 	defer func() { <-a.calls }()
 	return a.crawl.Report()
 }

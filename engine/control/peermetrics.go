@@ -58,9 +58,9 @@ func newPeerMetrics() peerMetrics {
 			one("lambda", "Links to other hosts for each page crawled.", func(p *engine.PeersReport) float64 { return p.Lambda }),
 			one("leases_kept", "Addresses that this agent has leased to somebody, itself among them.", func(p *engine.PeersReport) float64 { return float64(p.LeasesKept) }),
 		},
-		agents:   many("agents", "Agents by state, this one among them.", "state"),
-		share:    many("share", "Part of all hosts that an agent is responsible for.", "agent"),
-		waiting:  many("waiting", "URLs in the outbox for an agent.", "agent"),
+		agents:  many("agents", "Agents by state, this one among them.", "state"),
+		share:   many("share", "Part of all hosts that an agent is responsible for.", "agent"),
+		waiting: many("waiting", "URLs in the outbox for an agent.", "agent"),
 		byAgent: []agentMetric{
 			{many("told_to_wait_total", "Letters and questions of an agent that were not taken in this run since it was over its quota; it sends them again.", "agent"),
 				func(a *engine.AgentReport) int64 { return a.ToldToWait }},
