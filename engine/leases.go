@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -51,6 +52,10 @@ const questionLease byte = 'L'
 const (
 	// leaseAgain is after how long an address is asked for again at the earliest, of a keeper who is not there, or is not the keeper.
 	leaseAgain = time.Second
+	// leaseClaim is how long after a change of the keepers agents tell the new ones of exchanges that began before.
+	leaseClaim = time.Minute
+	// leaseGapMost is the longest delay between exchanges that is believed, unless this agent's own is longer.
+	leaseGapMost = time.Minute
 	// leaseWishes is how many wishes a question has at most.
 	leaseWishes = 4096
 )
@@ -205,12 +210,28 @@ func (l *leases) answer(from string, question []byte) (answers []byte, err error
 			return nil, fmt.Errorf("%w: a question of %q: %d wishes: %w", ErrLetter, from, wishes, err)
 		}
 		a := lease.Answer{For: leaseAgain}
-		if w.Kind != lease.Want || k.mine(w.Addr) {
+		if w.Kind != lease.Free {
+			w.For = min(w.For, max(l.gap(), leaseGapMost))
+		}
+		switch {
+		case w.Kind != lease.Want && !l.mayClaim(from, w.Addr, k, now):
+			l.peers.n.unauthorised.Add(1)
+			l.peers.standings.overstep(from, questionLease, "an exchange with an address, or its end, without a lease")
+		case w.Kind != lease.Want || k.mine(w.Addr):
 			a = l.book.Ask(from, w, l.peers.keepsFrom(w.Addr), now)
 		}
 		answers = lease.AppendAnswer(answers, a)
 	}
 	return answers, nil
+}
+
+// mayClaim says that an agent may tell of an exchange with an address: it has the lease, or the keepers changed recently, so that the exchange may
+// have begun under another keeper, or this agent does not keep the address. Else one agent could silence any address.
+func (l *leases) mayClaim(from string, a lease.Addr, k *keepers, now time.Time) bool {
+	if !k.mine(a) || l.book.Knows(from, a) || now.UnixNano()-l.peers.guest.Load() < int64(leaseClaim) {
+		return true
+	}
+	return slices.ContainsFunc(l.former.all(), func(f formerly[*keepers]) bool { return now.Sub(f.until) < leaseClaim })
 }
 
 // keepsFrom is from when on this agent gives an address away: not right after it has become its keeper, since the one before may have

@@ -31,18 +31,22 @@ const (
 	holdMost = time.Hour
 	// entriesMost is how many addresses a Keeper has in its book. While it is full nobody gets another one.
 	entriesMost = 1 << 20
+	// entriesOfOne is how many of these may be there by the wishes of one agent: an agent asks a few thousand addresses a second at most.
+	entriesOfOne = entriesMost / 8
 	// fullWait is after how long to ask again then.
 	fullWait = 5 * time.Second
 )
 
 // Keeper has the book of some addresses. The zero value is an empty one. It is safe for concurrent use.
 type Keeper struct {
-	mu   sync.Mutex
-	book table[entry] // guarded by mu, with all that is in it
+	mu    sync.Mutex
+	book  table[entry]   // guarded by mu, with all that is in it
+	begun map[string]int // guarded by mu: entries by the agent that wished for the address first
 }
 
 // entry is what the book says of an address.
 type entry struct {
+	first  string // who wished for it first
 	holder    string // who has the lease, or "" if it is known to be over
 	last      string // who had it last, if nobody has it; it knows itself when it may ask again
 	since     time.Time
@@ -69,13 +73,23 @@ func slot(gap time.Duration) time.Duration { return min(max(slotGaps*gap, slotLe
 func (k *Keeper) Ask(who string, w Wish, notBefore, now time.Time) Answer {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.book.turn(now, func(e *entry) bool { return now.After(e.until) && now.After(e.free) && len(e.turns) == 0 })
+	k.book.turn(now, func(e *entry) bool {
+		over := now.After(e.until) && now.After(e.free) && len(e.turns) == 0
+		if over {
+			k.forget(e)
+		}
+		return over
+	})
 	e := k.book.get(w.Addr)
 	if e == nil {
-		if k.book.len() >= entriesMost {
+		if k.book.len() >= entriesMost || k.begun[who] >= entriesOfOne {
 			return Answer{For: fullWait}
 		}
-		e = new(entry)
+		if k.begun == nil {
+			k.begun = make(map[string]int)
+		}
+		k.begun[who]++
+		e = &entry{first: who}
 		k.book.put(w.Addr, e)
 	}
 	e.expire(now)
@@ -87,6 +101,21 @@ func (k *Keeper) Ask(who string, w Wish, notBefore, now time.Time) Answer {
 	default:
 		return e.want(who, w.For, notBefore, now)
 	}
+}
+
+// forget takes an entry from the account of the agent that began it.
+func (k *Keeper) forget(e *entry) {
+	if k.begun[e.first]--; k.begun[e.first] == 0 {
+		delete(k.begun, e.first)
+	}
+}
+
+// Knows says that an agent has the lease of an address, or had it last.
+func (k *Keeper) Knows(who string, a Addr) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	e := k.book.get(a)
+	return e != nil && (e.holder == who || e.holder == "" && e.last == who)
 }
 
 // Held is how many addresses are leased.

@@ -194,3 +194,28 @@ func BenchmarkWant(b *testing.B) {
 		k.Ask(who[i%8], Wish{Want, Addr{byte(i), byte(i >> 8)}, gap}, time.Time{}, now)
 	}
 }
+
+// One agent that wishes for more addresses than any asks does not fill the book: others get theirs, and it does again when its own are over.
+func TestHostilePeer_oneAgentDoesNotFillTheBook(t *testing.T) {
+	var k Keeper
+	now := time.Unix(1e9, 0)
+	wish := func(who string, i int) bool {
+		return k.Ask(who, Wish{Want, Addr{1, byte(i), byte(i >> 8), byte(i >> 16)}, gap}, time.Time{}, now).Granted
+	}
+	granted := 0
+	for i := range entriesMost + 1 {
+		if wish("evil", i) {
+			granted++
+		}
+	}
+	if granted != entriesOfOne || !wish("b", entriesMost+2) {
+		t.Errorf("it was granted %d addresses, want %d; or another agent gets none", granted, entriesOfOne)
+	}
+	for range 3 {
+		now = now.Add(age)
+		wish("b", entriesMost+2)
+	}
+	if !wish("evil", 1) || k.begun["evil"] != 1 {
+		t.Errorf("when all are over it gets none, or %d are on its account", k.begun["evil"])
+	}
+}
