@@ -17,11 +17,12 @@ seeded=()
 # The files of each subject of bench/invitro. A test in a file that is named nowhere belongs to crawl.
 declare -A files=(
 	[storage]='storage|fsck|kill|aloft|dictionary|coldhosts|fullbench|resumeread'
-	[cluster]='agent|leav|latecomer|partition|peer|quorum|underway|handover|flood|silence'
+	[agents]='agent|underway|handover|flood'
+	[membership]='leav|latecomer|partition|peer|quorum|silence'
 	[recrawl]='refresh|rebuild|unchanged|audit'
 	[network]='names|network|outage|backoff|robots|patience|strangers|headless'
 )
-subjects=(crawl network recrawl storage cluster)
+subjects=(crawl network recrawl storage agents membership)
 mapfile -t packages < <(git grep -l '^//go:build scenario' -- '*_test.go' | xargs -rn1 dirname | sort -u | grep -vx "$invitro" || true)
 if [ "${1:-}" = --list ]; then
 	printf '%s\n' "${subjects[@]}" "${packages[@]}"
@@ -33,13 +34,13 @@ tests() { printf '^(%s)$' "$(cat "$@" | grep -oE '^func Test[A-Z]\w*' | sed 's/f
 
 # run SUBJECT runs one subject.
 run() {
-	local package=./$1 limit=20m flags=()
+	local package=./$1 limit=30m flags=()
 	case $1 in
 	crawl)
 		package=./$invitro
 		flags=(-skip "$(tests $(ls $invitro/*_test.go | grep -E "/($(IFS='|'; echo "${files[*]}"))"))" "${seeded[@]}") ;;
-	storage | cluster | recrawl | network)
-		package=./$invitro limit=30m
+	storage | agents | membership | recrawl | network)
+		package=./$invitro
 		flags=(-run "$(tests $(ls $invitro/*_test.go | grep -E "/(${files[$1]})"))" "${seeded[@]}") ;;
 	*)
 		# Where scenario_on_test.go sets the size of tests, all of them run.
