@@ -59,7 +59,7 @@ func TestHostile_S10_dataOfAnotherVersionIsRefusedByNameAndNothingIsChanged(t *t
 					met[c.magic] = true
 					steps := []int{-1, 1}
 					if c.file == "MANIFEST" {
-						steps[1] = 3 // the next two are those of crawls which were begun again, and of several agents
+						steps[0] = -4 // the three before are read: docs/formats.md
 					}
 					for _, step := range steps {
 						clone := d.KillClone()
