@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -129,10 +130,21 @@ func (w *parseWorker) handle(ctx context.Context, p *fetch.Page) error {
 func (w *parseWorker) weigh(p *fetch.Page, f *flight, plan *recordPlan) {
 	switch {
 	case plan.page:
-		w.watch.weigh(f.url, f.first, novelty.Page{Known: plan.revisit && w.held == nil, Late: f.late, Text: w.finder.body, Took: p.Ended.Sub(p.Started)}, &w.words)
+		w.watch.weigh(f.url, f.first, novelty.Page{
+			Known: plan.revisit && w.held == nil, Payload: payloadBits(p, f), Late: f.late, Text: w.finder.body,
+			Took: p.Ended.Sub(p.Started),
+		}, &w.words)
 	case f.outcome == outcome.TooManyRedirects, f.outcome == outcome.Redirect && !f.retry && (f.hops >= redirectsUsual || w.finder.leadsHome(f.url)):
 		w.watch.weigh(f.url, false, novelty.Page{Known: true, Late: f.late}, &w.words)
 	}
+}
+
+// payloadBits tells the payloads of pages apart. One that is not complete is taken for different from all others.
+func payloadBits(p *fetch.Page, f *flight) uint32 {
+	if !p.Complete {
+		return uint32(f.fp.Lo)
+	}
+	return binary.LittleEndian.Uint32(p.Digest[:])
 }
 
 // redirectsUsual is how many redirects in a row nobody wonders about.

@@ -41,7 +41,9 @@ func (r skipRule) String() string {
 
 // skipList is the list of URLs that were left out, on disk. An entry is
 //
-//	version (1)  rule (1)  level, fetched, streak of novelty.Evidence (uvarints)  Item with its whole URL
+//	version (1)  rule (1)  level, fetched, streak, led of novelty.Evidence (uvarints)  Item with its whole URL
+//
+// Version 1 has no led.
 //
 // When a crawl goes on with a setting that leaves out less, what the list has at that moment is queued again, in order, and leaves the
 // list; what is left out meanwhile follows behind. It belongs to the distributor; a cut marks it.
@@ -52,7 +54,10 @@ type skipList struct {
 	read  []byte // and one on its way back
 }
 
-const skipVersion = 1
+const (
+	skipVersion      = 2
+	skipVersionNoLed = 1
+)
 
 // trapSettings are what decides which URLs are left out.
 type trapSettings struct {
@@ -104,7 +109,7 @@ const skippedName = "skipped"
 // add appends a URL, the Rest of an item.
 func (l *skipList) add(it *Item, rule skipRule, why novelty.Evidence) error {
 	b := append(l.added[:0], skipVersion, byte(rule))
-	for _, n := range []int{why.Level, why.Fetched, why.Streak} {
+	for _, n := range []int{why.Level, why.Fetched, why.Streak, why.Led} {
 		b = binary.AppendUvarint(b, uint64(max(n, 0)))
 	}
 	l.added = appendItem(b, it)
@@ -151,6 +156,8 @@ type Skipped struct {
 	rule skipRule
 }
 
+const ledToMore = ", %d were found meanwhile; the last %d repeated others and led to as many new ones"
+
 // Because is the evidence in words.
 func (s *Skipped) Because() string {
 	if s.rule == skipRepeats {
@@ -158,22 +165,25 @@ func (s *Skipped) Because() string {
 	}
 	e := &s.Evidence
 	if s.rule == skipSites {
-		return fmt.Sprintf("%d sites of the domain were fetched late; the last %d repeated others and led to as many new ones", e.Fetched, e.Streak)
+		return fmt.Sprintf("%d sites of the domain were fetched late"+ledToMore, e.Fetched, e.Led, e.Streak)
 	}
-	return fmt.Sprintf("%d URLs of this part of the site (level %d) were fetched late; the last %d repeated others and led to as many new ones",
-		e.Fetched, e.Level, e.Streak)
+	return fmt.Sprintf("%d URLs of this part of the site (level %d) were fetched late"+ledToMore, e.Fetched, e.Level, e.Led, e.Streak)
 }
 
 var errSkipped = errors.New("engine: an entry of the list of URLs left out cannot be read")
 
 // readSkipped reads an entry. It borrows b.
 func readSkipped(b []byte) (s Skipped, item []byte, err error) {
-	if len(b) < 2 || b[0] != skipVersion || b[1] == 0 || skipRule(b[1]) >= skipRules {
+	if len(b) < 2 || b[0] != skipVersion && b[0] != skipVersionNoLed || b[1] == 0 || skipRule(b[1]) >= skipRules {
 		return s, nil, errSkipped
+	}
+	numbers := []*int{&s.Evidence.Level, &s.Evidence.Fetched, &s.Evidence.Streak, &s.Evidence.Led}
+	if b[0] == skipVersionNoLed {
+		numbers = numbers[:3]
 	}
 	s.rule = skipRule(b[1])
 	s.Rule, b = s.rule.String(), b[2:]
-	for _, to := range []*int{&s.Evidence.Level, &s.Evidence.Fetched, &s.Evidence.Streak} {
+	for _, to := range numbers {
 		v, n := binary.Uvarint(b)
 		if n <= 0 || v > 1<<40 {
 			return s, nil, errSkipped

@@ -64,6 +64,15 @@ func TestTheListOfURLsLeftOutGivesBackItsItems(t *testing.T) {
 	}
 }
 
+// Entries of the former version have one number less.
+func TestAnEntryOfTheFormerListIsRead(t *testing.T) {
+	entry := append([]byte{skipVersionNoLed, byte(skipEndless), 2, 200, 1, 7}, appendItem(nil, &Item{Delayed: true, Rest: []byte("http://a.test/x")})...)
+	s, _, err := readSkipped(entry)
+	if want := (novelty.Evidence{Level: 2, Fetched: 200, Streak: 7}); err != nil || s.URL != "http://a.test/x" || s.Evidence != want {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
 // Whatever bytes are in the list, reading them has an end and no panic.
 func FuzzSkipped(f *testing.F) {
 	f.Add([]byte{skipVersion, byte(skipEndless), 2, 200, 1, 7, 0, 0, 5, 'h', 't', 't', 'p'})

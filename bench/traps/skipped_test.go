@@ -12,7 +12,11 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-const smallFloor = 160
+// A crawl with smallFloor leaves a part of a tree of so many similar pages out.
+const (
+	smallFloor   = 96
+	leftOutPages = 4000
+)
 
 // run runs a crawl on a disk to its end.
 func (w *web) run(t *testing.T, disk vfs.FS, change func(*engine.Config)) engine.Report {
@@ -86,13 +90,13 @@ func TestWhatIsLeftOutIsListedAndFetchedLater(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWeb(Similar(Tree, 3000, false, true))
+				w := newWeb(Similar(Tree, leftOutPages, false, true))
 				disk := vfs.NewMem(1)
 				r := w.run(t, disk, func(*engine.Config) {})
 				list := listed(t, disk)
 				balanced(t, &r, len(list))
 				sound(t, disk)
-				if len(list) == 0 || w.tally.Score().Honest+len(list) > 3000 {
+				if len(list) == 0 || w.tally.Score().Honest+len(list) > leftOutPages {
 					t.Fatalf("%d fetched, %d listed", w.tally.Score().Honest, len(list))
 				}
 				for url, s := range list {
@@ -109,8 +113,8 @@ func TestWhatIsLeftOutIsListedAndFetchedLater(t *testing.T) {
 				rest := listed(t, disk)
 				balanced(t, &r, len(rest))
 				sound(t, disk)
-				if s := w.tally.Score(); s.Honest != 3000 || s.Trap != 0 || len(rest) != 0 {
-					t.Errorf("%d of 3000 fetched, %d twice, %d listed yet", s.Honest, s.Trap, len(rest))
+				if s := w.tally.Score(); s.Honest != leftOutPages || s.Trap != 0 || len(rest) != 0 {
+					t.Errorf("%d of %d fetched, %d twice, %d listed yet", s.Honest, leftOutPages, s.Trap, len(rest))
 				}
 			})
 		})
@@ -122,7 +126,7 @@ func TestAKillLosesNothingOfTheList(t *testing.T) {
 	found := 0 // a kill makes a site seem new again, so a small part may be whole before it looks endless
 	for _, after := range []time.Duration{31 * time.Second, 47 * time.Second, 3 * time.Second, 11 * time.Second, 70 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
-			w := newWeb(Similar(Tree, 4000, false, true))
+			w := newWeb(Similar(Tree, leftOutPages, false, true))
 			small := func(c *engine.Config) { c.Checkpoint = 7 * time.Second }
 			off := func(c *engine.Config) { c.Checkpoint, c.NoveltyMemory = 7*time.Second, -1 }
 			disk := w.killedAfter(t, vfs.NewMem(1), after, small)
@@ -135,8 +139,8 @@ func TestAKillLosesNothingOfTheList(t *testing.T) {
 			r = w.run(t, disk, off)
 			rest := listed(t, disk)
 			balanced(t, &r, len(rest))
-			if s := w.tally.Score(); s.Honest != 4000 || s.Trap > 16 || len(rest) != 0 {
-				t.Errorf("killed after %v: %d of 4000 fetched, %d twice, %d listed yet", after, s.Honest, s.Trap, len(rest))
+			if s := w.tally.Score(); s.Honest != leftOutPages || s.Trap > 16 || len(rest) != 0 {
+				t.Errorf("killed after %v: %d of %d fetched, %d twice, %d listed yet", after, s.Honest, leftOutPages, s.Trap, len(rest))
 			}
 		})
 	}

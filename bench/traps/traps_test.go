@@ -2,6 +2,9 @@ package traps
 
 import (
 	"flag"
+	"fmt"
+	"math/rand/v2"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,15 +21,13 @@ var (
 // bounds are the most trap pages that a case may cost, whatever the size of its honest part: so many before it looks like a trap or for its
 // new kinds of URLs, and so many times the floor. docs/traps.md states them.
 var bounds = map[string]struct{ before, floors int }{
-	"T01": {250, 2}, "T02": {1200, 4}, "T03": {250, 2}, "T04": {1000, 2}, "T05": {700, 2}, "T06": {1000, 2}, "T07": {1000, 4},
+	"T01": {500, 10}, "T02": {500, 2}, "T03": {250, 2}, "T04": {1000, 2}, "T05": {700, 2}, "T06": {1000, 3}, "T07": {1000, 4},
 	"T08": {250, 2}, "T09": {0, 0}, "T10": {250, 2}, "R02": {1000, 2}, "LARGE": {0, 0},
 }
 
 func boundOf(id string) int {
 	b := bounds[id]
 	switch id {
-	case "T02": // an honest page may be met twice with a session id before it is known, and is no repetition then
-		return b.before + b.floors**floor + 2*size().Honest
 	case "T09": // each page is one that an honest one links to, and what these lead to: it has an end
 		return size().Honest + 500 + 2**floor
 	}
@@ -55,7 +56,11 @@ func caseOf(t *testing.T, id string) Case {
 // judge crawls a case in virtual time: every honest page is fetched, and a bounded number of trap pages is.
 func judge(t *testing.T, id string, change func(*engine.Config), check func(w *web, r engine.Report)) {
 	t.Helper()
-	c := caseOf(t, id)
+	judgeCase(t, caseOf(t, id), change, check)
+}
+
+func judgeCase(t *testing.T, c Case, change func(*engine.Config), check func(w *web, r engine.Report)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb(c)
 		r := w.crawl(t, func(c *engine.Config) {
@@ -70,8 +75,8 @@ func judge(t *testing.T, id string, change func(*engine.Config), check func(w *w
 		if s.Honest != c.Honest {
 			t.Errorf("%d of %d honest pages were fetched", s.Honest, c.Honest)
 		}
-		if s.Trap > boundOf(id) {
-			t.Errorf("%d trap pages were fetched, more than %d", s.Trap, boundOf(id))
+		if s.Trap > boundOf(c.ID) {
+			t.Errorf("%d trap pages were fetched, more than %d", s.Trap, boundOf(c.ID))
 		}
 		if r.State != engine.StateFinished || r.Reason != "complete" {
 			t.Errorf("%s: %s", r.State, r.Reason)
@@ -101,6 +106,40 @@ func refused(t *testing.T, what string) func(*web, engine.Report) {
 
 func TestHostile_T01_anEndlessCalendarIsBounded(t *testing.T) {
 	judge(t, "T01", nil, refused(t, "novelty"))
+}
+
+// A calendar whose days say something else each time, of few words, repeats itself when their pairs are exhausted.
+func TestHostile_T01_aCalendarWithChangingTextIsBounded(t *testing.T) {
+	l := newLanguage(*seed, 60)
+	days := strings.Fields("sunny cloudy rain open closed market music lunch tour free sold late")
+	h := newHonest(l, size().Honest, func(int) []string { return []string{"/day?date=1"} })
+	judgeCase(t, one("T01", "calendar of changing days", h, func(target string) Answer {
+		var n int
+		if k, _ := fmt.Sscanf(target, "/day?date=%d", &n); k == 0 {
+			return Answer{Status: 404}
+		}
+		r := rand.New(rand.NewPCG(uint64(n), 5))
+		var text []string
+		for range 20 {
+			text = append(text, days[r.IntN(len(days))])
+		}
+		next := fmt.Sprintf("/day?date=%d", n+1)
+		return Answer{Kind: Trap, Body: page("Day", strings.Join(text, " "), next)}
+	}), nil, refused(t, "endless-part"))
+}
+
+// The order of parameters makes no new part of a site, and names that come again and again make a nested one.
+func TestHostile_T04_permutedParametersAreBounded(t *testing.T) {
+	l := newLanguage(*seed, 60)
+	h := newHonest(l, size().Honest, func(int) []string { return []string{"/list?sort=name"} })
+	names := []string{"sort", "filter", "view", "page"}
+	judgeCase(t, one("T04", "permuted parameters", h, func(target string) Answer {
+		if !strings.HasPrefix(target, "/list?") {
+			return Answer{Status: 404}
+		}
+		links := []string{target + "&" + names[fingerprint(target)%4] + "=name", target + "&" + names[fingerprint(target)/4%4] + "=date"}
+		return Answer{Kind: Trap, Body: page("List", "All items in the order that you like", links...)}
+	}), nil, refused(t, "endless-part"))
 }
 
 func TestHostile_T02_sessionsInURLsAreBounded(t *testing.T) {

@@ -79,6 +79,45 @@ func names(seed uint64, query []byte) (sum uint64) {
 	return sum
 }
 
+const (
+	nestedOf  = 4  // times that a URL has the same folder or parameter name
+	nestedMax = 64 // folders and parameters that are looked at
+)
+
+// nests says that a path with query repeats the same folder or the same name of a parameter, as links do that are relative by mistake.
+func nests(seed uint64, path []byte) bool {
+	var hashes [nestedMax]uint64
+	var times [nestedMax]uint8
+	n := 0
+	count := func(hash uint64) bool {
+		at := 0
+		for at < n && hashes[at] != hash {
+			at++
+		}
+		if at == n {
+			if n == nestedMax {
+				return false
+			}
+			n++
+		}
+		hashes[at] = hash
+		times[at]++
+		return times[at] >= nestedOf
+	}
+	path, query, _ := bytes.Cut(path, []byte{'?'})
+	for folder := range bytes.SplitSeq(path, []byte{'/'}) {
+		if len(folder) > 0 && count(xxh3.HashSeed(folder, seed)) {
+			return true
+		}
+	}
+	for one := range bytes.SplitSeq(query, []byte{'&'}) {
+		if name, _, _ := bytes.Cut(one, []byte{'='}); len(name) > 0 && count(xxh3.HashSeed(name, seed+1)) {
+			return true
+		}
+	}
+	return false
+}
+
 // mix spreads all bits of x over all bits.
 func mix(x uint64) uint64 {
 	x ^= x >> 32

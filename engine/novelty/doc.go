@@ -28,17 +28,22 @@
 // half of whose first pages bring something is not delayed.
 //
 // What is left out. Delayed URLs that are fetched are counted in windows of an eighth of the floor, for each key above them. A window is
-// evidence if at least three new URLs were delayed for every four that were fetched, and fewer than one page in ten brought something. A key whose last
-// windows, half a floor of them, were all evidence, and which has had its floor, is endless: the deepest key of a URL with one floor, the keys
-// above with two. Of an endless key everything else that is delayed is left out. So a part that has an end, or that was found before it was fetched, is never left out.
+// evidence if at least three new URLs were delayed for every four that were fetched, and fewer than one page in ten brought something. The
+// evidence is strong if moreover fewer than one page in ten had another payload than the page before, or three of four URLs repeat their own folders or
+// parameter names. A key is endless when it has had its floor, its last windows, half a floor of them, were all evidence, and
+// these were all strong or the part has led to ten floors of URLs. The deepest key of a URL needs these numbers once, the keys above it twice. Of an
+// endless key everything else that is delayed is left out. So a part that has an end is fetched whole if it was found before it was fetched,
+// or if it has up to ten floors of URLs.
 //
 // The promises:
 //
 //   - X1: nothing is delayed in a group in which every key brings something new with one page in four, except by a chance that is told in
 //     the test.
-//   - X2: of an endless part that repeats itself one floor is fetched, of a site of endless parts two, and some windows beside.
+//   - X2: of an endless part that repeats itself one floor is fetched, of a site of endless parts two, and some windows beside. If the payloads
+//     of the part differ, up to ten floors: the fewer, the more URLs each page leads to.
 //   - X3: memory stays below MemoryBytes, whoever chooses the URLs; a group that goes for want of memory is as if it had never been met.
 //   - X4: of a part that repeats itself and does not grow while it is fetched nothing is left out, however large it is.
+//   - X5: of a part of up to ten floors of URLs nothing is left out, whatever leads to them, unless its payloads or its URLs repeat themselves.
 //
 // Groups are sites; and for sites of one domain the domain, whose pages are the first pages of its sites (Join).
 //

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -18,6 +19,7 @@ type site struct {
 	g       Group
 	words   Words
 	waiting []waiting
+	pages   uint32
 }
 
 type waiting struct{ path, text string }
@@ -35,8 +37,14 @@ func (s *site) visit(path, text string) bool {
 		s.waiting = append(s.waiting, waiting{path, text})
 		return false
 	}
-	s.w.Weigh(s.g, []byte(path), Page{Text: []byte(text)}, &s.words)
+	s.w.Weigh(s.g, []byte(path), s.page(text, false), &s.words)
 	return true
+}
+
+// page has a payload of its own.
+func (s *site) page(text string, late bool) Page {
+	s.pages++
+	return Page{Payload: s.pages, Text: []byte(text), Late: late}
 }
 
 // drain takes what waits, up to so many, and says how many were fetched and left out. What f finds is visited.
@@ -49,7 +57,7 @@ func (s *site) drain(most int, f func(path string)) (fetched, left int) {
 			continue
 		}
 		fetched++
-		s.w.Weigh(s.g, []byte(one.path), Page{Text: []byte(one.text), Late: true}, &s.words)
+		s.w.Weigh(s.g, []byte(one.path), s.page(one.text, true), &s.words)
 		if f != nil {
 			f(one.path)
 		}
@@ -129,12 +137,85 @@ func TestX2_anEndlessPartCostsItsFloor(t *testing.T) {
 			if most := warmth + evidence + creditNew; prompt > most {
 				t.Errorf("%s: %d are fetched at once, more than %d", name, prompt, most)
 			}
-			if fetched < floor || fetched > aboveOf*floor+int(windowOf(floor))*windowsPerFloor {
-				t.Errorf("%s: %d are fetched late", name, fetched)
+			most := max(aboveOf*floor, ledOf*floor/links) + int(windowOf(floor))*windowsPerFloor
+			if fetched < floor || fetched > most {
+				t.Errorf("%s: %d are fetched late, want at most %d", name, fetched, most)
 			}
 			if left == 0 {
 				t.Errorf("%s: none is left out", name)
 			}
+		}
+	}
+}
+
+// X2: a chain of pages with one payload, or with URLs that repeat their own parts, costs its floor, though it has one unfetched URL at a time.
+func TestX2_anEndlessChainOfOnePayloadOrOfNestedURLsCostsItsFloor(t *testing.T) {
+	const floor = 400
+	for name, step := range map[string]struct {
+		same bool // payload
+		path func(n int) string
+	}{
+		"one payload":       {true, func(n int) string { return fmt.Sprintf("/offer/%d", n) }},
+		"nested folders":    {false, func(n int) string { return "/shop" + strings.Repeat("/cart/shop", n%50+4) + fmt.Sprintf("/%d/", n) }},
+		"nested parameters": {false, func(n int) string { return fmt.Sprintf("/list?id=%d%s", n, strings.Repeat("&back=1", n%20+4)) }},
+	} {
+		s := newSiteWith("http://trap.test", floor)
+		fetched := 0
+		for n := 0; n < 20*floor; n++ {
+			path, payload := []byte(step.path(n)), uint32(7)
+			if !step.same {
+				payload = uint32(n)
+			}
+			late := s.w.Delays(s.g, path)
+			if late {
+				if _, ok := s.w.Take(s.g, path); !ok {
+					break
+				}
+			}
+			fetched++
+			s.w.Weigh(s.g, path, Page{Payload: payload, Text: []byte("your cart has nothing in it"), Late: late}, &s.words)
+		}
+		if fetched < floor || fetched > aboveOf*floor+int(windowOf(floor))+warmth+evidence+creditNew {
+			t.Errorf("%s: %d are fetched", name, fetched)
+		}
+	}
+}
+
+// X5: of a part of up to ten floors of different pages none is left out, whatever leads to them and whatever they say.
+func TestX5_aPartOfTenFloorsIsFetchedWholeInEveryShape(t *testing.T) {
+	const floor, pages = 400, ledOf * 400
+	const text = "nothing happens here today"
+	path := func(n int) []byte { return fmt.Appendf(nil, "/archive/day-%d.html", n) }
+	for _, fan := range []int{1, 2, 3, 8, 50} { // links of each page to the next ones
+		s := newSiteWith("http://archive.test", floor)
+		prompt, late, fetched := []int{0}, []int(nil), 0
+		fetch := func(n int, delayed bool) {
+			fetched++
+			s.w.Weigh(s.g, path(n), Page{Payload: uint32(n % 3), Text: []byte(text), Late: delayed}, &s.words)
+			for k := n*fan + 1; k <= n*fan+fan && k < pages; k++ {
+				if s.w.Delays(s.g, path(k)) {
+					late = append(late, k)
+				} else {
+					prompt = append(prompt, k)
+				}
+			}
+		}
+		for len(prompt)+len(late) > 0 {
+			if len(prompt) > 0 {
+				n := prompt[0]
+				prompt = prompt[1:]
+				fetch(n, false)
+				continue
+			}
+			n := late[0]
+			late = late[1:]
+			if why, ok := s.w.Take(s.g, path(n)); !ok {
+				t.Fatalf("fan %d: page %d is left out after %d: %+v", fan, n, fetched, why)
+			}
+			fetch(n, true)
+		}
+		if fetched != pages {
+			t.Errorf("fan %d: %d of %d pages", fan, fetched, pages)
 		}
 	}
 }

@@ -8,8 +8,9 @@ import (
 // The state is what a Watch has found poor, so that a resume need not find it again: version, and then for each group its hash, credit and
 // counts, and its keys that are poor or stand alone. What sites have said is not in it.
 const (
-	stateVersion = 2
+	stateVersion = 3
 	stateMax     = 1 << 20 // bytes: what is beyond is left out
+	countMax     = 1<<31 - 1
 )
 
 // ErrState says that the bytes are no state.
@@ -62,7 +63,7 @@ func (g *group) appendState(dst []byte, hash uint64) []byte {
 			dst = binary.AppendUvarint(dst, v)
 		}
 		d := &e.late
-		for _, v := range []uint32{d.fetched, uint32(d.streak), d.taken, d.found, d.read, d.fresh} {
+		for _, v := range []uint32{d.fetched, d.led, uint32(d.streak), uint32(d.strong), d.taken, d.found, d.nested, d.read, d.fresh, d.same} {
 			dst = binary.AppendUvarint(dst, uint64(v))
 		}
 	}
@@ -88,7 +89,10 @@ func (w *Watch) Load(b []byte) error {
 		for range min(n, keysMax) {
 			g.entries = append(g.entries, entry{
 				key: r.fixed(), read: r.number(), fresh: r.number(), stale: uint16(r.number()), alone: r.number() != 0,
-				late: delayed{fetched: r.number(), streak: uint16(r.number()), taken: r.number(), found: r.number(), read: r.number(), fresh: r.number()},
+				late: delayed{
+					fetched: r.number(), led: r.number(), streak: uint16(r.number()), strong: uint16(r.number()),
+					taken: r.number(), found: r.number(), nested: r.number(), read: r.number(), fresh: r.number(), same: r.number(),
+				},
 			})
 		}
 		if r.bad || n < 1 || n > keysMax || g.entries[0].key != hash {

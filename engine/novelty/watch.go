@@ -104,7 +104,7 @@ func (w *Watch) Take(g Group, path []byte) (Evidence, bool) {
 		return Evidence{}, true
 	}
 	c := chainOf(w.o.Seed, uint64(g), path)
-	return one.take(&c, w.floor())
+	return one.take(&c, nests(w.o.Seed, path), w.floor())
 }
 
 // Verdict is what becomes of a member of a group whose pages are the first pages of its members: a site of a domain.
@@ -142,10 +142,11 @@ func (w *Watch) floor() uint32 { return uint32(w.o.Floor) }
 
 // Page is what was got from a URL.
 type Page struct {
-	Known bool   // the payload was stored before
-	Late  bool   // its URL was delayed, or it is the first page of a member of a group: see Join
-	Text  []byte // what is to be read; nil if it has no words: then a new payload is new
-	Took  time.Duration
+	Known   bool   // the payload was stored before
+	Payload uint32 // bits of its digest, 0 if there is none
+	Late    bool   // its URL was delayed, or it is the first page of a member of a group: see Join
+	Text    []byte // what is to be read; nil if it has no words: then a new payload is new
+	Took    time.Duration
 }
 
 // need is how many new words, or so many times pairsNew pairs of those that are looked at, make a page new. Of one that took its
@@ -195,9 +196,9 @@ func (w *Watch) Weigh(g Group, path []byte, p Page, words *Words) {
 			one.note(&c, !p.Known)
 		}
 		if p.Late {
-			one.weighed(&c, !p.Known)
+			one.weighed(&c, !p.Known, p.Payload)
 			if len(path) == 0 {
-				one.entries[0].late.take(w.floor()) // of a member: see Join
+				one.entries[0].late.take(w.floor(), false) // of a member: see Join
 			}
 		}
 		s.bytes += one.bytes() - before
