@@ -43,7 +43,7 @@ func (r *run) judgeApps(ctx context.Context, of []*site) error {
 	if r.floor == 0 {
 		return nil
 	}
-	bounded, err := r.crawl(ctx, "apps-floor", of, "--trap-floor", strconv.Itoa(r.floor), "--max-time", r.appTime.String())
+	bounded, err := r.crawl(ctx, "apps-floor", of, "--trap-floor", strconv.Itoa(r.floor), "--max-time", r.endTime.String())
 	if err != nil {
 		return err
 	}

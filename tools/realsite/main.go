@@ -20,6 +20,7 @@ type run struct {
 	work     string // what this run writes, below root
 	crawler  string
 	appTime  time.Duration
+	endTime  time.Duration
 	wgetTime time.Duration
 	floor    int // the --trap-floor of a second crawl of the applications
 	sites    []*site
@@ -49,7 +50,8 @@ func realsite(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("realsite", flag.ContinueOnError)
 	flags.StringVar(&r.root, "root", "", "directory with the unpacked packages")
 	flags.StringVar(&r.crawler, "crawler", "bin/orbweaver", "the crawler to judge")
-	flags.DurationVar(&r.appTime, "app-time", 6*time.Minute, "longest crawl of the applications, with the default settings and again with a small floor")
+	flags.DurationVar(&r.appTime, "app-time", 6*time.Minute, "longest crawl of the applications with the default settings")
+	flags.DurationVar(&r.endTime, "end-time", 30*time.Minute, "longest crawl of the applications with a small floor, which must come to its end")
 	flags.IntVar(&r.floor, "floor", 200, "crawl the applications once more with this --trap-floor, to their end; 0 for not")
 	flags.DurationVar(&r.wgetTime, "wget-time", 4*time.Minute, "longest run of wget on one site")
 	only := flags.String("only", "", "names of sites, separated by commas; all if empty")
