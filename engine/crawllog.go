@@ -111,7 +111,10 @@ func (l *crawlLog) attempt(p *fetch.Page, f *flight, encoding fetch.DecodeFault,
 	}
 	b = append(b, " - "...)
 	b = append(b, f.outcome.String()...)
-	if f.retry {
+	switch {
+	case f.proof:
+		b = append(b, ",proof"...)
+	case f.retry:
 		b = append(b, ",retry"...)
 	}
 	if note != "" {

@@ -386,7 +386,7 @@ func (e *Engine) assemble(m *manifest) {
 		pace: &e.dist.lastFlush, wake: wakeDist,
 	}
 	e.returner = &returner{
-		ledger: l, bench: e.bench, hosts: e.hosts, done: e.done, newborn: e.newborn, under: e.under, live: e.live,
+		ledger: l, bench: e.bench, hosts: e.hosts, done: e.done, newborn: e.newborn, ready: e.ready, under: e.under, live: e.live,
 		peers: e.peers, feed: wakeFeed, wake: wakeDist,
 	}
 	if p := e.peers; p != nil {

@@ -146,7 +146,10 @@ func (w *fetchWorker) visit(ctx context.Context, v *visit) error {
 			r.release.Unused = v.Items[i+1:]
 			continue
 		}
-		if site.lacksRules(now) || w.wantsProof(len(v.Items)-i) {
+		if asked, err := w.asksForProof(ctx, &r, len(v.Items)-i, it.Depth); asked {
+			return err
+		}
+		if site.lacksRules(now) {
 			if site.Rules == nil && site.RobotsTry >= robotsTries && !site.Answered {
 				site.Fate = outcome.RobotsUnreachable
 				r.release.Kill = true
@@ -232,7 +235,7 @@ func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *Ite
 		if own {
 			again.Try++
 		}
-		w.tryLater(r, o, appendItem(nil, &again))
+		w.tryLater(r, o, own, appendItem(nil, &again))
 	} else if p.HeadLen > 0 && (isPageStatus(p.Status) || isUnchanged(p, f)) {
 		f.first = site.Stored == 0
 		site.Stored++
@@ -337,6 +340,8 @@ func (w *fetchWorker) decide(r *returned, p *fetch.Page, o outcome.Outcome, try 
 		Site: w.mark(r.visit.Key), Jitter: w.jitter(p, try),
 	}
 	a.CrawlDelay, a.HostDelay = site.crawlDelay(), w.terms.Delay()
+	before := site.trouble()
+	a.FailedBefore, a.PageOnly = before.row > 0, before.fine
 	if o.Class() == outcome.ClassBusy {
 		a.RetryAfter = w.retryAfter(p)
 	}

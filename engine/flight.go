@@ -23,6 +23,7 @@ type flight struct {
 	fp      xxh3.Uint128
 	robots  bool // a robots.txt, or a hop on the way to one
 	retry   bool // to be tried again: the item went back with the Visit
+	proof   bool // of the root page, to see whether a site in trouble serves pages; retry is true too
 	listed  bool // as the item says
 	seed    bool
 	late    bool // the item was delayed
@@ -71,6 +72,7 @@ func flightOf(p *fetch.Page) *flight {
 func (f *flight) board(item, url []byte, it *Item) {
 	f.item = append(f.item[:0], item...)
 	f.url = append(f.url[:0], url...)
+	f.proof = false
 	f.robots, f.retry, f.listed, f.seed, f.late, f.first = false, false, it.Listed, it.Seed, it.Delayed, false
 	f.depth, f.hops, f.try = it.Depth, it.Hops, it.Try
 	f.rule, f.way, f.via, f.before = f.rule[:0], nil, nil, earlier{}

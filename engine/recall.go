@@ -45,6 +45,7 @@ type record struct {
 	kinds     []parse.Kind  // of links; nil unless somebody asks, and the way to the page is known
 	way       []byte        // to the page
 	rules     *robots.Rules // of a site's own robots.txt, if it says what holds
+	wait      time.Duration // that a site named which asked to slow down (Retry-After); 0 for none
 }
 
 // errNoRecord says that what lies in the archive is not what the journal names.
@@ -214,15 +215,31 @@ func (l *looker) read(e *journalEntry, rec *record) (*fetch.Page, error) {
 		rec.way = wayOf(group)
 	}
 	rec.unchanged = main.Type == warc.Revisit && main.Get("WARC-Profile") == warc.ProfileNotModified
+	busy := e.Outcome.Class() == outcome.ClassBusy
 	if main.Type != warc.Response {
+		if busy && main.Type == warc.Revisit { // its block is the head
+			if head, ok := l.restorer.Stored(rec.url, main.Block); ok {
+				rec.wait = namedWait(head, rec.date)
+			}
+		}
 		return nil, nil //nolint:nilnil // as the comment says
 	}
 	page, ok := l.restorer.Stored(rec.url, main.Block)
 	if !ok {
 		return nil, fmt.Errorf("%w of %s that holds a response", errNoRecord, rec.url)
 	}
+	if busy {
+		rec.wait = namedWait(page, rec.date)
+	}
 	rec.response, rec.digest, rec.whole = true, page.Digest, main.Get("WARC-Payload-Digest") != ""
 	return page, nil
+}
+
+// namedWait is the Retry-After of a response that began at a time; 0 for none.
+func namedWait(p *fetch.Page, began time.Time) time.Duration {
+	p.Ended = began
+	asked, _ := p.RetryAfter()
+	return asked.Wait
 }
 
 // rules are those that a robots.txt says, or that its absence means; nil if it says nothing that lasts.

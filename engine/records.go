@@ -43,7 +43,7 @@ func (w *parseWorker) plan(p *fetch.Page, f *flight) (recordPlan, error) {
 	unchanged := isUnchanged(p, f)
 	plan := recordPlan{page: !f.robots && !f.retry && (isPageStatus(p.Status) || unchanged), unchanged: unchanged}
 	w.encoder.Reset()
-	dedupe := !f.robots && !f.retry && p.Complete && p.PayloadLen > 0
+	dedupe := !f.robots && (!f.retry || f.proof) && p.Complete && p.PayloadLen > 0
 	if dedupe {
 		plan.digest = p.Digest
 		first, ok, err := w.ledger.seen.Lookup(plan.digest)

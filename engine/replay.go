@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/parse"
@@ -126,7 +127,7 @@ func (r *replayer) entry(e *journalEntry, rec *record) error {
 	return r.postpone(e, rec)
 }
 
-// postpone restores the due times that the attempt set, and what it said of its site. A site that asked to slow down is left alone until then.
+// postpone restores the due times that the attempt set, and what it said of its site.
 func (r *replayer) postpone(e *journalEntry, rec *record) error {
 	if !rec.stored {
 		return nil
@@ -141,13 +142,19 @@ func (r *replayer) postpone(e *journalEntry, rec *record) error {
 			switch class {
 			case outcome.ClassAnswer:
 				switch {
-				case e.Kind != journalRobots:
+				case e.Kind == journalPage:
 					s.answeredPage()
+					s.ServesRoot = s.ServesRoot || isRoot(rec.url)
+				case e.Kind == journalRetry: // a proof: see askRoot
+					s.answeredRoot()
 				case e.Outcome != outcome.Redirect:
 					s.answeredRobots(r.clock.now, proofWait(r.engine.cfg.StallWait))
 				}
-			case outcome.ClassBusy:
-				s.failed(e.Outcome, r.clock.now, due)
+			case outcome.ClassBusy, outcome.ClassFault:
+				if e.Outcome == outcome.Stale || e.Outcome == outcome.HeaderTooLarge { // nothing about the site: see note
+					break
+				}
+				s.failed(e.Outcome, r.clock.now, r.back(rec))
 			default:
 			}
 		})
@@ -155,6 +162,15 @@ func (r *replayer) postpone(e *journalEntry, rec *record) error {
 			bench.Postpone(vs, due, nanosFrom(r.clock.now, e.IPDue))
 		}
 	})
+}
+
+// back is when a site that asked to slow down said that it will be back, counted from now; zero if it named no time. That is not
+// when the policy asks it again: a site that named no time is asked at once by a resume.
+func (r *replayer) back(rec *record) time.Time {
+	if rec.wait <= 0 {
+		return time.Time{}
+	}
+	return r.clock.now.Add(min(rec.wait, r.engine.cfg.Politeness.RetryAfterMax))
 }
 
 // site lends the site of a URL. One that the cut does not know is made, so that what was learnt of it is not forgotten;

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"orbweaver/virtualize/diskq"
 	"orbweaver/workbench"
 )
 
@@ -12,6 +13,7 @@ import (
 type returned struct {
 	visit   visit
 	release workbench.Release
+	behind  bool // the last item of release.Front goes behind all others of its site
 	hop     *robotsHop
 	verdict *robotsVerdict
 }
@@ -23,6 +25,7 @@ type returner struct {
 	hosts   *hosts
 	done    *doneQueue
 	newborn *siteQueue
+	ready   *diskq.Queue
 	under   *undertaker
 	live    *Live
 	peers   *peers // nil for a crawl alone
@@ -90,6 +93,9 @@ func (r *returner) fold(one *returned) error {
 		fate := one.visit.Site.Fate
 		rel.Drop = func(item []byte) { r.under.dropOf(one.visit.Key, item, fate) }
 	}
+	if one.behind {
+		rel.Front = r.sendBehind(one.visit.Key, rel.Front)
+	}
 	r.bench.Release(&one.visit, rel, now)
 	if rel.Kill {
 		r.under.Dig(vs)
@@ -106,6 +112,18 @@ func (r *returner) fold(one *returned) error {
 		return r.settle(one.verdict)
 	}
 	return nil
+}
+
+// sendBehind moves the last of some items of a site into the ready queue, behind all others of the site, and returns the rest of them. If the disk
+// does not take it, it stays where it is.
+func (r *returner) sendBehind(site []byte, items [][]byte) [][]byte {
+	last := len(items) - 1
+	it := mustItem(items[last])
+	it.Rest = append(append([]byte(nil), site...), it.Rest...)
+	if err := r.ready.Append(appendItem(nil, &it)); err != nil {
+		return items // the flusher meets the same disk, and tells
+	}
+	return items[:last]
 }
 
 // settle gives a verdict to the site that waits, or to the agent that has it.

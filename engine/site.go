@@ -26,6 +26,7 @@ type Site struct {
 	Strain     politeness.Strain
 	RobotsTry  int8            // attempts at robots.txt since the last success
 	Answered   bool            // the server has given an answer at some time (trouble.go)
+	ServesRoot bool            // the root page was answered at some time, which proves that the site serves pages if it is again
 	Denied     bool            // Rules say no because robots.txt cannot be had
 	Blocked    bool            // by the operator
 	Fate       outcome.Outcome // why it was given up
@@ -124,6 +125,7 @@ const (
 	siteDenied
 	siteBlocked
 	siteAnswered
+	siteServesRoot
 )
 
 // NewSite is a site whose robots.txt and name are known, for who measures what sites cost.
@@ -148,6 +150,9 @@ func AppendSite(dst []byte, s *Site) []byte {
 	}
 	if s.Answered {
 		flags |= siteAnswered
+	}
+	if s.ServesRoot {
+		flags |= siteServesRoot
 	}
 	t := s.trouble()
 	dst = append(dst, siteVersion, flags, byte(s.Fate), byte(s.RobotsTry))
@@ -232,7 +237,7 @@ func decodeSite(b []byte, pool *rulesPool) (Site, error) {
 	flags := b[1]
 	s := Site{
 		Answered: flags&siteAnswered != 0, Denied: flags&siteDenied != 0, Blocked: flags&siteBlocked != 0,
-		Fate: outcome.Outcome(b[2]), RobotsTry: int8(b[3]),
+		Fate: outcome.Outcome(b[2]), RobotsTry: int8(b[3]), ServesRoot: flags&siteServesRoot != 0,
 	}
 	r := siteForm{b: b[4:]}
 	s.Stored = int32(r.varint())

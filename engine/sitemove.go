@@ -52,7 +52,8 @@ func appendSiteMove(dst, key []byte, due time.Duration, state []byte, now time.T
 // appendKnown appends what is worth to be known of a site elsewhere; nothing if nothing is. Its name is resolved again there, and what
 // an operator said of it is said to each agent.
 func appendKnown(dst []byte, s *Site, now time.Time) []byte {
-	known := Site{Stored: s.Stored, Failures: s.Failures, Strain: s.Strain, RobotsTry: s.RobotsTry, Answered: s.Answered, Denied: s.Denied}
+	known := Site{Stored: s.Stored, Failures: s.Failures, Strain: s.Strain, RobotsTry: s.RobotsTry, Answered: s.Answered, Denied: s.Denied,
+		ServesRoot: s.ServesRoot}
 	known.setRare(nil, s.trouble().ages(now))
 	if left := int64(s.rulesUntil) - now.Unix(); s.Rules != nil && left > 0 && s.Rules.Size() <= siteMoveRules {
 		known.Rules, known.rulesUntil = s.Rules, uint32(left)
@@ -160,7 +161,7 @@ func (s *Site) takeOver(known *Site, life time.Duration, now time.Time) {
 	if !s.Answered && s.trouble() == (trouble{}) { // else who asks it knows better
 		s.setRare(s.addrs(), known.trouble())
 	}
-	s.Answered = s.Answered || known.Answered
+	s.Answered, s.ServesRoot = s.Answered || known.Answered, s.ServesRoot || known.ServesRoot
 	s.dropRules(now)
 	until := now.Add(min(life, robotsLife))
 	switch {

@@ -55,11 +55,12 @@ func (d *distributor) isStalled(now time.Time) bool {
 	return d.pending() == 0 && d.ready.Len() == 0 && (d.newborn.Puts() == born || d.servers.silent.Load())
 }
 
-// tryAllAgain makes all sites in trouble due, whatever they wait for by the policy. A time that a site named is waited for.
+// tryAllAgain makes all sites in trouble due, whatever they wait for by the policy. A time that a site named is waited for. After a kill the
+// URLs of a site may still be in the ready queue, so sites without URLs are made due too.
 func (d *distributor) tryAllAgain(now time.Time) {
 	var key []byte
 	d.bench.Each(func(vs *visitState, state benchState) bool {
-		if state != workbench.Waiting && state != workbench.Deferred {
+		if state == workbench.Leased || state == workbench.Parked || state == workbench.Dead {
 			return true
 		}
 		again, delay := false, time.Duration(0)

@@ -15,8 +15,12 @@ type trouble struct {
 	last  uint32          // the last of them
 	back  uint32          // when the site said that it will be back (Retry-After); 0 if its last failure named no time
 	row   uint16          // failures since the last answer, to a request for a page or for robots.txt
-	names uint8           // of these in a row, failures of the name system
+	asked uint8           // failures since the site was last asked for a proof; see wantedProof
+	names uint8           // of the failures in a row, those of the name system
 	why   outcome.Outcome // the last failure
+	fine  bool            // the last proof showed that the site serves pages: what fails since then are URLs
+	// noRoot says that the root page, which was never served, failed as a proof.
+	noRoot bool
 }
 
 const (
@@ -52,7 +56,10 @@ func (s *Site) failed(o outcome.Outcome, now, back time.Time) {
 	} else if t.back <= at { // else something failed meanwhile that did not ask the site
 		t.back = 0
 	}
-	t.row = min(t.row+1, troubleMax)
+	t.asked = min(t.asked+1, proofPeriod)
+	if !t.fine || t.row == 0 {
+		t.row = min(t.row+1, troubleMax)
+	}
 	s.setRare(s.addrs(), t)
 }
 
@@ -91,25 +98,79 @@ func (s *Site) answeredPage() {
 }
 
 // answeredRobots notes an answer to a request for robots.txt. It proves that the server is there, and not that it serves pages: a server in front of
-// an application that is down may answer it. So the failures of pages stay, and they begin to count for their URLs only after the site has failed for
-// proof.
-func (s *Site) answeredRobots(now time.Time, proof time.Duration) {
+// an application that is down may answer it. So the failures of pages stay. If nothing can prove more, one of them counts for its URL after the site has
+// failed for so long.
+func (s *Site) answeredRobots(now time.Time, long time.Duration) {
 	s.Answered = true
 	t := s.trouble()
 	if t == (trouble{}) || t.why == outcome.TooMany {
 		return
 	}
-	t.back, t.names = 0, 0
-	if t.row = min(t.row, 1); s.failedFor(now) >= proof {
+	t.back, t.names, t.asked, t.fine = 0, 0, 0, false
+	if t.row = min(t.row, 1); s.failedFor(now) >= long && !s.provesByRoot(t) {
 		t.row = 0
 	}
 	s.setRare(s.addrs(), t)
 }
 
+// answeredRoot notes that a site in trouble has answered a request for its root page that was made as a proof.
+func (s *Site) answeredRoot() {
+	s.Answered, s.ServesRoot = true, true
+	if t := s.trouble(); t != (trouble{}) {
+		t.back, t.names, t.row, t.asked, t.fine = 0, 0, 0, 0, true
+		s.setRare(s.addrs(), t)
+	}
+}
+
+// failedProof notes that the site did not answer a request that was made as a proof.
+func (s *Site) failedProof(p proof) {
+	t := s.trouble()
+	t.asked, t.fine = 0, false
+	t.noRoot = t.noRoot || p == rootProof && !s.ServesRoot
+	s.setRare(s.addrs(), t)
+}
+
+// proof is what a site in trouble must answer to show that it is there.
+type proof uint8
+
+const (
+	noProof     proof = iota
+	robotsProof       // its robots.txt
+	rootProof         // its root page
+)
+
+// proofPeriod is of how many requests to a site in trouble the last is for a proof.
+const proofPeriod = 4
+
+// wantedProof says what a site in trouble must answer next, that has so many items in its Visit. In the first time of its failures, early, an answer to
+// robots.txt keeps the site from waiting ever longer. Later only its root page shows that other pages are broken, and not the site. A site that says 429
+// speaks of the pace, and not of the page: robots.txt proves nothing about it.
+func (s *Site) wantedProof(items int, early bool) proof {
+	t := s.trouble()
+	switch {
+	case !s.Answered || t.row == 0 && !t.fine:
+		return noProof
+	case t.why.Class() != outcome.ClassFault && t.why.Class() != outcome.ClassBusy || t.why == outcome.ProxyFault:
+		return noProof
+	case t.asked < proofPeriod-1 && (t.asked == 0 || t.fine || items > 1):
+		return noProof
+	case !early && s.provesByRoot(t):
+		return rootProof
+	case t.why == outcome.TooMany:
+		return noProof
+	}
+	return robotsProof
+}
+
+// provesByRoot says that the root page can show whether the site serves pages: robots.txt allows it, and it has been served before or may be served.
+func (s *Site) provesByRoot(t trouble) bool {
+	return s.Rules != nil && s.Rules.Allowed([]byte{'/'}) && !t.noRoot
+}
+
 // inTrouble says that the site failed last, or asked to slow down.
 func (s *Site) inTrouble() bool {
 	t := s.trouble()
-	return s.Failures != 0 || s.Denied || t.names > 0 || t.row >= troubleRow
+	return s.Denied || t.names > 0 || !t.fine && (s.Failures != 0 || t.row >= troubleRow)
 }
 
 // isWell is the contrary of inTrouble.
@@ -131,23 +192,28 @@ func (s *Site) isAwaited(wait time.Duration) bool {
 	return t.back > 0 && time.Duration(t.back)*time.Second <= time.Duration(t.since)*time.Second+wait
 }
 
-// ages is the trouble as another agent gets it, whose clock is another: in place of times it has how long ago they were.
+// ages is the trouble as another agent gets it, whose clock is another: in place of times it has how long ago they were, and for back how
+// long the site is still to be left alone.
 func (t trouble) ages(now time.Time) trouble {
+	at := max(unixSeconds(now), t.last)
 	if t.since > 0 {
-		at := max(unixSeconds(now), t.last)
 		t.since, t.last = at-t.since+1, at-t.last+1
 	}
-	t.back, t.names = 0, 0
+	t.back -= min(t.back, at)
+	t.names, t.asked, t.fine, t.noRoot = 0, 0, false, false
 	return t
 }
 
-// fromAges undoes ages, so long later.
+// fromAges undoes ages, so long later. The wait that the site asked for is counted from now: it may become longer and never shorter.
 func (t trouble) fromAges(now time.Time, later time.Duration) trouble {
 	if t.since > 0 {
 		at := unixSeconds(now.Add(-max(later, 0))) + 1
 		t.since, t.last = at-min(t.since, at-1), at-min(t.last, at-1)
 	}
-	t.back, t.names = 0, 0
+	if t.back > 0 {
+		t.back = uint32(min(uint64(unixSeconds(now))+uint64(t.back), math.MaxUint32))
+	}
+	t.names = 0
 	return t
 }
 

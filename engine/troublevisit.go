@@ -1,21 +1,25 @@
 package engine
 
 import (
+	"context"
 	"time"
 
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/politeness"
+	"orbweaver/engine/urlx"
 )
 
 // A failure of a site costs none of its URLs a try, a failure of a URL does. No connection is the site's failure. Of other failures (5xx, a reset, no
-// answer in time) nobody can know; the first counts as the URL's own, and those that follow do not until the site has answered something
-// else. So the failed URL goes behind the next ones, and if those fail too, or there are none, robots.txt is asked for: after proofAfter it proves that
-// the server is there. A 429 speaks of the pace: only an answer to a request for a page ends that.
+// answer in time) the crawler cannot know; the first counts as the URL's own, and those that follow do not until the site has answered something
+// else. A URL whose failure does not count goes behind all others of its site, so that the others get their turn. If these fail too, or there are none,
+// the site is asked for a proof that it is there: see wantedProof.
 
 const (
-	laterMost   = 3 // URLs that a failed one lets pass
-	proofPeriod = 4 // of so many requests to a site in trouble, the last is for robots.txt
+	laterMost = 3 // URLs that a failed one lets pass whose failure counts as a try
+
+	// slowing is which part of the time of failure a site is left alone at least, until a proof says that its URLs are broken.
+	slowing = 64
 
 	// proofAfter is for how long pages fail before an answer to robots.txt proves that the URLs are broken and not the site. A deploy or a reboot,
 	// during which a server in front answers robots.txt from its disk, is over by then. It is less than the stall wait, so a crawl whose last URLs are
@@ -28,11 +32,21 @@ func proofWait(stallWait time.Duration) time.Duration { return min(proofAfter, m
 
 // answered notes an answer of the site.
 func (w *fetchWorker) answered(p *fetch.Page) {
-	if w.target.Robots {
+	switch f := flightOf(p); {
+	case w.target.Robots:
 		w.site.answeredRobots(p.Ended, w.proofWait)
-	} else {
+	case f.proof:
+		w.site.answeredRoot()
+	default:
 		w.site.answeredPage()
+		w.site.ServesRoot = w.site.ServesRoot || isRoot(f.url)
 	}
+}
+
+// isRoot says that a URL in normal form is the root page of its site.
+func isRoot(url []byte) bool {
+	_, path := urlx.Split(url)
+	return len(path) == 1
 }
 
 // isOwnFailure says whether a failure will count as a try of the URL. It must be asked before the failure is noted.
@@ -45,6 +59,8 @@ func (w *fetchWorker) isOwnFailure(p *fetch.Page, o outcome.Outcome) bool {
 		return true
 	case o.Class() == outcome.ClassHost, o == outcome.BlockedAddress, o == outcome.BlockedPort:
 		return false
+	case t.fine:
+		return true
 	case o == outcome.TooMany:
 		return t.since == 0
 	default:
@@ -72,8 +88,15 @@ func (w *fetchWorker) note(p *fetch.Page, o outcome.Outcome, a *politeness.Attem
 		back = p.Ended.Add(min(a.RetryAfter, policy.RetryAfterMax))
 	}
 	site.failed(o, p.Ended, back)
-	if row := int(site.trouble().row); (site.Answered || p.ProxyDown) && row > 1 {
-		if due := p.Ended.Add(policy.TroubleWait(row-1, a.Jitter)); due.After(d.SiteDue) {
+	switch {
+	case flightOf(p).proof:
+		site.failedProof(rootProof)
+	case w.target.Robots:
+		site.failedProof(robotsProof)
+	}
+	if t := site.trouble(); (site.Answered || p.ProxyDown) && t.row > 1 {
+		wait := max(policy.TroubleWait(int(t.row)-1, a.Jitter), min(site.failedFor(p.Ended)/slowing, policy.BackoffMax))
+		if due := p.Ended.Add(wait); due.After(d.SiteDue) {
 			d.SiteDue = due
 		}
 	}
@@ -99,7 +122,9 @@ func (w *fetchWorker) spare(r *returned, p *fetch.Page, o outcome.Outcome, own b
 }
 
 // isOverdue says that the site has failed for --give-up.
-func (w *fetchWorker) isOverdue(now time.Time) bool { return w.site.failedFor(now) >= w.giveUp }
+func (w *fetchWorker) isOverdue(now time.Time) bool {
+	return !w.site.trouble().fine && w.site.failedFor(now) >= w.giveUp
+}
 
 // fateOf is the outcome of the URLs that are queued for a site that is given up over an attempt that came to o.
 func (w *fetchWorker) fateOf(o outcome.Outcome, now time.Time) outcome.Outcome {
@@ -109,24 +134,71 @@ func (w *fetchWorker) fateOf(o outcome.Outcome, now time.Time) outcome.Outcome {
 	return o
 }
 
-// tryLater gives an item back that is to be tried again. That of a site that answers other requests lets some others pass.
-func (w *fetchWorker) tryLater(r *returned, o outcome.Outcome, item []byte) {
+// tryLater gives an item back that is to be tried again. If its failure counts as a try, it lets some others pass that are in this Visit, and else all
+// others of its site.
+func (w *fetchWorker) tryLater(r *returned, o outcome.Outcome, own bool, item []byte) {
 	pass := 0
 	if w.site.Answered && o != outcome.Stale && (o.Class() == outcome.ClassFault || o.Class() == outcome.ClassBusy) {
 		pass = min(len(r.release.Unused), laterMost)
+		r.behind = !own
 	}
 	r.release.Front = append(append([][]byte(nil), r.release.Unused[:pass]...), item)
 	r.release.Unused = r.release.Unused[pass:]
 }
 
-// wantsProof says that a site in trouble, of whose items so many are in this Visit, must prove by its robots.txt that it is there.
-func (w *fetchWorker) wantsProof(items int) bool {
-	if w.site.rare == nil || !w.site.Answered {
-		return false
+// asksForProof asks a site in trouble for a proof that it is there, if it is time for one, and says whether it did.
+func (w *fetchWorker) asksForProof(ctx context.Context, r *returned, items, depth int) (bool, error) {
+	if w.site.rare == nil {
+		return false, nil
 	}
-	t := w.site.trouble()
-	if t.why.Class() != outcome.ClassFault && t.why != outcome.Unavailable || t.why == outcome.ProxyFault {
-		return false
+	switch w.site.wantedProof(items, w.site.failedFor(time.Now()) < w.proofWait) {
+	case robotsProof:
+		return true, w.robotsOwn(ctx, r, depth)
+	case rootProof:
+		return true, w.askRoot(ctx, r, depth)
+	default:
+		return false, nil
 	}
-	return items == 1 && t.row > 0 && t.row%2 == 0 || t.row%proofPeriod == proofPeriod-1
+}
+
+// askRoot asks for the root page of a site as a proof. The exchange is archived as one that will be repeated is: its links are not followed, and it is no
+// page of the crawl.
+func (w *fetchWorker) askRoot(ctx context.Context, r *returned, depth int) error {
+	if !w.borrow(ctx, r, nil) {
+		return nil
+	}
+	p, err := w.pool.Get(ctx)
+	if err != nil {
+		w.giveBack(r, nil)
+		return nil //nolint:nilerr // the stop is told by ctx
+	}
+	w.url = append(append(w.url[:0], r.visit.Key...), '/')
+	f := flightOf(p)
+	f.board(nil, w.url, &Item{Depth: depth})
+	f.proof, f.retry = true, true
+	w.target = fetch.Target{Fresh: true, Cookie: w.cookiesFor(f.url)}
+	o := w.exchange(ctx, r, p)
+	w.takeCookies(p)
+	switch {
+	case o == outcome.Cancelled:
+		w.hungUp(r, p, 0)
+		w.giveBack(r, nil)
+		w.pool.Put(p)
+		return nil
+	case o == outcome.LocalFault:
+		return w.notTried(ctx, r, p, nil)
+	case !w.blamed:
+		return w.putOff(ctx, r, p, nil)
+	}
+	d := w.decide(r, p, o, 1) // not the first try of a URL: it adds nothing to the site's strain
+	if o.Class() == outcome.ClassHost {
+		w.otherAddr(r)
+	}
+	if w.spare(r, p, o, false, &d); d.KillSite {
+		w.site.Fate = w.fateOf(o, p.Ended)
+		r.release.Kill = true
+	}
+	f.outcome, f.fp = o, urlx.Fingerprint(w.hashSeed, f.url)
+	f.siteDue, f.ipDue = r.release.SiteDue, r.release.IPDue
+	return w.hand(ctx, r, p, f)
 }

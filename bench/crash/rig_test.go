@@ -68,7 +68,7 @@ func config(rig *invitro.Rig) engine.Config {
 	}
 	c.SieveMemory, c.CacheMemory, c.SeenMemory = 1<<16, 1<<16, 1<<14
 	c.WARC.SizeMax = 1 << 16
-	c.StallWait, c.GiveUp = 30*time.Minute, 20*time.Second // a resumed crawl waits for sites that it had put off for long
+	c.StallWait, c.GiveUp = 40*time.Second, 20*time.Second
 	c.Fetch.BodyMax = 50 << 10
 	c.Rooms = engine.RoomSizes{
 		ReadySegment: 1 << 10, QueuesSegment: 1 << 13, QueuesBuffer: 1 << 12, SeenBuffer: 256, SieveRuns: 2, SiteItems: 4,

@@ -1,6 +1,7 @@
 package invitro
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,12 +14,7 @@ func TestOutage_ofAnApplicationBehindAServerCostsNoURL(t *testing.T) {
 	for _, status := range []int{500, 502, 503, 504} {
 		for _, last := range []time.Duration{time.Minute, 10 * time.Minute, 25 * time.Minute} {
 			synctest.Test(t, func(t *testing.T) {
-				o := &outageWeb{sites: 1, pages: 100, condition: func(_ int, since time.Duration) condition {
-					if from := 100 * time.Second; since >= from && since < from+last {
-						return condition{status: status, robotsUp: true}
-					}
-					return condition{}
-				}}
+				o := &outageWeb{sites: 1, pages: 100, condition: appDown(status, 100*time.Second, last)}
 				o.begin()
 				rig, cfg := o.config(t)
 				if o.complete(t, o.crawl(t, rig, cfg, rig.FS)); t.Failed() {
@@ -29,37 +25,85 @@ func TestOutage_ofAnApplicationBehindAServerCostsNoURL(t *testing.T) {
 	}
 }
 
-// The same for a day. A server that says that the application behind it is down loses few URLs: each of them needs five tries, an hour apart.
-func TestOutage_ofAnApplicationForADayCostsFewURLs(t *testing.T) {
-	for _, status := range []int{502, 503, 521} {
+// appDown is the condition of an application that is down from a moment on for so long, behind a server that answers robots.txt.
+func appDown(status int, from, lasts time.Duration) func(int, time.Duration) condition {
+	return func(_ int, since time.Duration) condition {
+		if since >= from && since < from+lasts {
+			return condition{status: status, robotsUp: true}
+		}
+		return condition{}
+	}
+}
+
+// The same for a day. The root page was served before the outage and is not served during it: so the site is down, and its URLs are not broken.
+func TestOutage_ofAnApplicationForADayCostsNoURL(t *testing.T) {
+	for _, status := range []int{429, 500, 502, 503, 504, 521} {
 		synctest.Test(t, func(t *testing.T) {
-			o := &outageWeb{sites: 1, pages: 300, condition: func(_ int, since time.Duration) condition {
-				if from := 100 * time.Second; since >= from && since < from+24*time.Hour {
-					return condition{status: status, robotsUp: true}
-				}
-				return condition{}
-			}}
+			o := &outageWeb{sites: 1, pages: 300, condition: appDown(status, 100*time.Second, 24*time.Hour)}
 			o.begin()
 			rig, cfg := o.config(t)
-			if r := o.crawl(t, rig, cfg, rig.FS); r.State != engine.StateFinished || r.PagesStored+r.RevisitsStored < 280 {
+			r, stalls := o.untilEnd(t, rig, cfg)
+			if o.complete(t, r); t.Failed() || stalls == 0 {
+				t.Errorf("status %d: it stalled %d times", status, stalls)
+			}
+			if o.tried > 300+200 {
+				t.Errorf("status %d: %d connections for 300 pages: the site is not left alone", status, o.tried)
+			}
+		})
+	}
+}
+
+// Nothing tells such an outage from broken URLs if the root page was never served. A site that says that it is down loses few of its URLs in a day.
+func TestOutage_ofAnApplicationWithoutRootPageForADayCostsFewURLs(t *testing.T) {
+	for _, status := range []int{502, 503, 521} {
+		synctest.Test(t, func(t *testing.T) {
+			o := &outageWeb{sites: 1, pages: 300, first: "start", condition: appDown(status, 100*time.Second, 24*time.Hour)}
+			o.begin()
+			rig, cfg := o.config(t)
+			r, _ := o.untilEnd(t, rig, cfg)
+			if r.State != engine.StateFinished || r.PagesStored+r.RevisitsStored < 200 {
 				t.Errorf("status %d: %s, %d of 300 stored, outcomes %v", status, r.State, r.PagesStored, r.Outcomes)
 			}
 		})
 	}
 }
 
-// Some pages of a site in a row are broken for ever. The crawl passes them and ends complete.
+// Some pages of a site in a row never answer, in the middle of its queue or at its end. The crawl gets all others and ends: after half an hour and more
+// if the site serves its root page, which proves that these pages are broken.
 func TestOutage_pagesInARowThatAreBrokenEndAlone(t *testing.T) {
-	for _, n := range []int64{1, 10} {
-		synctest.Test(t, func(t *testing.T) {
-			o := &outageWeb{sites: 1, pages: 100, condition: func(int, time.Duration) condition { return condition{} }}
-			o.broken = func(page int) bool { return page >= 50 && int64(page) < 50+n }
-			o.begin()
-			rig, cfg := o.config(t)
-			r := o.crawl(t, rig, cfg, rig.FS)
-			if took := time.Since(o.began); r.State != engine.StateFinished || r.Outcomes["server-error"] != n || r.Outcomes["ok"] != 100-n || took > 2*time.Hour {
-				t.Errorf("%d broken pages: %s after %v, outcomes %v", n, r.State, took, r.Outcomes)
-			}
-		})
+	const pages = 300
+	for _, c := range []struct {
+		by      condition
+		outcome string
+		n       int
+		most    time.Duration // beyond the time of a crawl without broken pages
+	}{
+		{condition{status: 500}, "server-error", 1, time.Minute},
+		{condition{status: 500}, "server-error", 10, time.Hour},
+		{condition{status: 500}, "server-error", 100, 2 * time.Hour},
+		{condition{reset: true}, "reset", 10, time.Hour},
+		{condition{status: 503}, "unavailable", 1, time.Minute},
+		{condition{status: 503}, "unavailable", 10, 70 * time.Minute},
+		{condition{status: 503}, "unavailable", 100, 4 * time.Hour},
+		{condition{status: 502}, "unavailable", 10, 70 * time.Minute},
+		{condition{status: 429}, "too-many-requests", 1, 5 * time.Minute},
+		{condition{status: 429}, "too-many-requests", 10, 13 * time.Hour},
+	} {
+		for _, from := range []int{pages / 2, pages - c.n} {
+			t.Run(fmt.Sprintf("%d %s from %d", c.n, c.outcome, from), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					o := &outageWeb{sites: 1, pages: pages, condition: func(int, time.Duration) condition { return condition{} }, brokenBy: c.by}
+					o.broken = func(page int) bool { return page >= from && page < from+c.n }
+					o.begin()
+					rig, cfg := o.config(t)
+					r := o.crawl(t, rig, cfg, rig.FS)
+					took, broken := time.Since(o.began)-pages*cfg.Politeness.HostDelay, int64(min(c.n, pages-from-1)) // the last page is pages-1
+					t.Logf("%v longer, %d connections", took, o.tried)
+					if r.State != engine.StateFinished || r.Outcomes[c.outcome] < broken || r.Outcomes["ok"]+r.Outcomes[c.outcome] != pages || took > c.most {
+						t.Errorf("%s, %v longer than without, outcomes %v", r.State, took, r.Outcomes)
+					}
+				})
+			})
+		}
 	}
 }

@@ -24,21 +24,6 @@ func between(c condition, from, lasts time.Duration, sites ...int) func(int, tim
 	}
 }
 
-// untilEnd runs the crawl again and again, an hour after each stall, until it does not stall, and says how often it did. It loses nothing meanwhile.
-func (o *outageWeb) untilEnd(t *testing.T, rig *Rig, cfg engine.Config) (r engine.Report, stalls int) {
-	t.Helper()
-	for r = o.crawl(t, rig, cfg, rig.FS); r.State == engine.StateStalled; r = o.crawl(t, rig, cfg, rig.FS) {
-		if r.URLsQueued == 0 || r.Outcomes["given-up"] > 0 {
-			t.Fatalf("stalled with %d queued: %v", r.URLsQueued, r.Outcomes)
-		}
-		if stalls++; stalls > 100 {
-			t.Fatalf("it stalls for ever: %+v", r.Trouble)
-		}
-		after(time.Hour)
-	}
-	return r, stalls
-}
-
 // Outages of all kinds and lengths, at the first, the middle and the last page, of one site and of many: no URL is lost, and none is fetched twice.
 func TestOutage_ofAnyKindAndLengthCostsNoURL(t *testing.T) {
 	kinds := map[string]condition{

@@ -1,6 +1,8 @@
 package invitro
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -103,6 +105,54 @@ func TestStall_theSameCommandGoesOnAndEndsComplete(t *testing.T) {
 			if took := time.Since(resumed); took > 37*5*time.Second {
 				t.Errorf("the resume took %v: it waited for the next try of the run before", took)
 			}
+		})
+	}
+}
+
+// A crawl is killed while its only site asks to slow down, and no checkpoint has been made since. The resume asks the site at once if it named no time,
+// however long the policy has put it off, and not before its time if it named one.
+func TestResume_afterAKillAsksASiteAtOnceThatNamedNoTime(t *testing.T) {
+	const named = 25 * time.Minute
+	for name, c := range map[string]struct {
+		bad         condition
+		least, most time.Duration
+	}{
+		"503, no time":      {condition{status: 503}, 0, 37 * 5 * time.Second},
+		"429, no time":      {condition{status: 429}, 0, 37 * 5 * time.Second},
+		"502":               {condition{status: 502}, 0, 37 * 5 * time.Second},
+		"reset":             {condition{reset: true}, 0, 37 * 5 * time.Second},
+		"refused":           {condition{refused: true}, 0, 37 * 5 * time.Second},
+		"503, Retry-After":  {condition{status: 503, head: "Retry-After: 1500\r\n"}, named, named + 10*time.Minute}, // more slowly then
+		"503, a past date":  {condition{status: 503, head: "Retry-After: Fri, 31 Dec 1999 23:59:59 GMT\r\n"}, 0, 37 * 5 * time.Second},
+		"robots.txt is 503": {condition{status: 503}, 0, 41 * 5 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				from := 15 * time.Second
+				if strings.HasPrefix(name, "robots") {
+					from = 0
+				}
+				o := &outageWeb{sites: 1, pages: 40, condition: lasting(c.bad, from)}
+				o.begin()
+				rig, cfg := o.config(t)
+				cfg.Checkpoint = 24 * time.Hour
+				e := o.engine(t, rig, cfg, rig.FS)
+				ctx, cancel := context.WithCancel(t.Context())
+				done := make(chan error, 1)
+				go func() { done <- e.Run(ctx) }()
+				after(20 * time.Minute)
+				disk := rig.FS.KillClone()
+				cancel()
+				if err := errors.Join(<-done, e.Close()); err != nil {
+					t.Error(err)
+				}
+				o.condition = lasting(condition{}, 0)
+				resumed := time.Now()
+				o.complete(t, o.crawl(t, rig, cfg, disk))
+				if took := time.Since(resumed); took < c.least || took > c.most {
+					t.Errorf("the resume took %v, it should take %v to %v", took, c.least, c.most)
+				}
+			})
 		})
 	}
 }

@@ -55,7 +55,12 @@ type siteState struct {
 	told   bool // and the client must know what it says of delays
 	wait   int64
 	stored int
+	failed int // requests for pages in a row without a good answer
+	proofs int // requests for the root page after such failures: the client looks whether the host serves pages
 }
+
+// proofAfter is after how many failures in a row a host may be asked for its root page once more.
+const proofAfter = 2
 
 // last is the end of the latest exchange, nanoseconds from the log's start.
 type last struct {
@@ -192,11 +197,22 @@ func (j *judge) arrival(r *record) {
 	if was&seenAsked == 0 {
 		v.Unique++
 	}
-	if was&seenWhole != 0 && c != ClassOptional {
+	isRoot := r.t == target{host: r.t.host, kind: kindPage}
+	switch {
+	case was&seenWhole != 0 && isRoot && s.failed >= proofAfter:
+		v.Proofs++
+		s.proofs++
+	case was&seenWhole != 0 && c != ClassOptional:
 		v.Repeated++
 		v.example("repeated", "%s", j.log.url(r.t))
-	} else if was&seenAsked != 0 {
+	case was&seenAsked != 0:
 		v.Retries++
+	}
+	switch good := r.flags&flagWhole != 0 && r.status < 500 && r.status != 429; {
+	case !good:
+		s.failed++
+	case !isRoot:
+		s.failed = 0
 	}
 	is := was | seenAsked
 	// A client that stops at its body limit has what it wants of a huge page.
@@ -333,6 +349,10 @@ func (j *judge) archive(crawled Crawled) {
 			}
 			v.DigestMismatches++
 			v.example("digest", "%s is cut without need", c.URL)
+		}
+		if s := j.site(t.host); was&seenStored != 0 && s.proofs > 0 && (t == target{host: t.host, kind: kindPage}) {
+			s.proofs--
+			continue
 		}
 		if was&seenStored != 0 && !j.elsewhere(t, c.Archive) {
 			v.Duplicates++

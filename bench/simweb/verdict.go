@@ -20,6 +20,7 @@ type Verdict struct {
 	Unique          int `json:"unique"`           // different URLs asked for, robots.txt not counted
 	Repeated        int `json:"repeated"`         // requests for what had been answered for good already
 	Retries         int `json:"retries"`          // requests again after a failure
+	Proofs          int `json:"proofs"`           // requests again for the root page of a host that fails
 	RobotsFetches   int `json:"robots_fetches"`   // requests for robots.txt
 	AttemptsMissing int `json:"attempts_missing"` // URLs without a page that were never asked for, and had to be
 

@@ -17,6 +17,8 @@ type Attempt struct {
 	RetryAfter     time.Duration  // of the response; 0 or less for none
 	SiteFailures   int            // as the last Decision for the site said; 0 for a new site
 	SiteStrain     Strain         // the same
+	FailedBefore   bool           // the attempt before failed too, and the site waits ever longer for that
+	PageOnly       bool           // the site serves other pages: what fails is this one
 	IPStrain       IPStrain       // as the last Decision for the IP said; zero for a new one
 	Site           uint16         // tells the sites of an IP apart: some bits of a hash, not 0
 	Jitter         uint64         // random bits of the caller
@@ -89,7 +91,7 @@ func (p *Policy) siteStrain(a *Attempt, rule *Rule, delay time.Duration) Strain 
 	switch {
 	case rule.good():
 		return a.SiteStrain.fall()
-	case rule.Effect != Busy, rule.StrainOnce && a.Try > 0:
+	case rule.Effect != Busy, a.PageOnly, rule.StrainOnce && (a.FailedBefore || a.Try > 0):
 		return a.SiteStrain
 	case a.RetryAfter > 0:
 		return a.SiteStrain.rise(strainTold, delay, p.StretchMax)

@@ -24,7 +24,8 @@ func TestTableIsWhole(t *testing.T) {
 		case outcome.ClassAnswer:
 			ok = r == Rule{Contact: true, Effect: Forgives}
 		case outcome.ClassBusy:
-			ok = r.Contact && r.Retry && r.Tries == 5 && r.SiteBackoff && r.Effect == Busy && r.KillAfter == 0
+			tries := map[outcome.Outcome]int{outcome.TooMany: 5, outcome.Unavailable: 3}[o]
+			ok = r.Contact && r.Retry && r.Tries == tries && r.SiteBackoff && r.Effect == Busy && r.KillAfter == 0
 		case outcome.ClassFault:
 			ok = r.Contact && (r.Tries == 3 || o == outcome.HeaderTooLarge || o == outcome.Stale) && r.KillAfter == 0 && !r.SiteBackoff
 		case outcome.ClassHost:

@@ -30,7 +30,7 @@ type Rule struct {
 	// KillAfter failures in a row of this row's effect give the site up; 0 never.
 	KillAfter int
 	Effect    Effect
-	// StrainOnce says that what asks to slow down may be the page, and not only the site: of each URL it counts once for the strain.
+	// StrainOnce says that what asks to slow down may be the page, and not only the site: of each URL, and of failures in a row, one counts for the strain.
 	StrainOnce bool
 	// StrainsIP says that the trouble may be the machine's and not only the site's: see IPStrain.
 	StrainsIP bool
@@ -46,7 +46,7 @@ func defaultTable() [outcome.Count]Rule {
 	var (
 		answer  = Rule{Contact: true, Effect: Forgives}
 		busy    = Rule{Contact: true, Effect: Busy, Retry: true, Tries: 5, SiteBackoff: true, StrainsIP: true}
-		closed  = Rule{Contact: true, Effect: Busy, Retry: true, Tries: 5, SiteBackoff: true, StrainOnce: true, StrainsIP: true}
+		closed  = Rule{Contact: true, Effect: Busy, Retry: true, Tries: 3, SiteBackoff: true, StrainOnce: true, StrainsIP: true}
 		failed  = Rule{Contact: true, Effect: Forgives, Retry: true, Tries: 3} // it answered, badly
 		slow    = Rule{Contact: true, Effect: Forgives, Retry: true, Tries: 3, StrainsIP: true}
 		fault   = Rule{Contact: true, Effect: NoEffect, Retry: true, Tries: 3}                  // something passing on the way

@@ -59,7 +59,7 @@ type Stats struct {
 	FullFailures uint64 // writes refused by a full disk
 }
 
-// Queue is one FIFO on disk. One goroutine may Append, one may Read and one may Cut, Sync and Release at a time.
+// Queue is one FIFO on disk. Several goroutines may Append, one may Read and one may Cut, Sync and Release at a time.
 type Queue struct {
 	fsys vfs.FS
 	opts Options
