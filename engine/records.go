@@ -43,7 +43,7 @@ func (w *parseWorker) plan(p *fetch.Page, f *flight) (recordPlan, error) {
 	unchanged := isUnchanged(p, f)
 	plan := recordPlan{page: !f.robots && !f.retry && (isPageStatus(p.Status) || unchanged), unchanged: unchanged}
 	w.encoder.Reset()
-	dedupe := !f.robots && (!f.retry || f.proof) && p.Complete && p.PayloadLen > 0
+	dedupe := !f.robots && !f.retry && p.Complete && p.PayloadLen > 0
 	if dedupe {
 		plan.digest = p.Digest
 		first, ok, err := w.ledger.seen.Lookup(plan.digest)
@@ -114,7 +114,11 @@ func (plan *recordPlan) annotation() string {
 }
 
 // keeps asks the store filter; robots.txt is kept unless nothing is. An unchanged page is what it was when it was stored, and a duplicate.
+// The answer to a proof is no capture.
 func (w *parseWorker) keeps(p *fetch.Page, f *flight, plan *recordPlan) bool {
+	if f.proof {
+		return false
+	}
 	if answer, constant := w.store.Constant(); constant {
 		return answer
 	}

@@ -161,8 +161,8 @@ func (w *fetchWorker) asksForProof(ctx context.Context, r *returned, items, dept
 	}
 }
 
-// askRoot asks for the root page of a site as a proof. The exchange is archived as one that will be repeated is: its links are not followed, and it is no
-// page of the crawl.
+// askRoot asks for the root page of a site as a proof. It is no page of the crawl: it has its line in crawl.log, but it is not archived, and its links are
+// not followed.
 func (w *fetchWorker) askRoot(ctx context.Context, r *returned, depth int) error {
 	if !w.borrow(ctx, r, nil) {
 		return nil

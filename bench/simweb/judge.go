@@ -56,7 +56,6 @@ type siteState struct {
 	wait   int64
 	stored int
 	failed int // requests for pages in a row without a good answer
-	proofs int // requests for the root page after such failures: the client looks whether the host serves pages
 }
 
 // proofAfter is after how many failures in a row a host may be asked for its root page once more.
@@ -201,7 +200,6 @@ func (j *judge) arrival(r *record) {
 	switch {
 	case was&seenWhole != 0 && isRoot && s.failed >= proofAfter:
 		v.Proofs++
-		s.proofs++
 	case was&seenWhole != 0 && c != ClassOptional:
 		v.Repeated++
 		v.example("repeated", "%s", j.log.url(r.t))
@@ -349,10 +347,6 @@ func (j *judge) archive(crawled Crawled) {
 			}
 			v.DigestMismatches++
 			v.example("digest", "%s is cut without need", c.URL)
-		}
-		if s := j.site(t.host); was&seenStored != 0 && s.proofs > 0 && (t == target{host: t.host, kind: kindPage}) {
-			s.proofs--
-			continue
 		}
 		if was&seenStored != 0 && !j.elsewhere(t, c.Archive) {
 			v.Duplicates++
