@@ -148,7 +148,7 @@ func (w *fetchWorker) tryLater(r *returned, o outcome.Outcome, own bool, item []
 
 // asksForProof asks a site in trouble for a proof that it is there, if it is time for one, and says whether it did.
 func (w *fetchWorker) asksForProof(ctx context.Context, r *returned, items, depth int) (bool, error) {
-	if w.site.rare == nil {
+	if w.site.trouble() == (trouble{}) {
 		return false, nil
 	}
 	switch w.site.wantedProof(items, w.site.failedFor(time.Now()) < w.proofWait) {
