@@ -46,7 +46,7 @@ type Keeper struct {
 
 // entry is what the book says of an address.
 type entry struct {
-	first  string // who wished for it first
+	first     string // who wished for it first
 	holder    string // who has the lease, or "" if it is known to be over
 	last      string // who had it last, if nobody has it; it knows itself when it may ask again
 	since     time.Time
