@@ -50,6 +50,7 @@ type distributor struct {
 	seeded    *atomic.Bool    // all seeds have passed the door
 	servers   *nameServers
 	stall     stallWatch
+	view      troubleView
 	siteItems int // of one site in memory; what is beyond goes to disk
 	finish    func(reason string)
 

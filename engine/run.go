@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/pprof"
-	"slices"
-	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -402,6 +400,9 @@ func (e *Engine) conclude(ctx, abort context.Context, err error) error {
 	case err != nil:
 	case reason == reasonSignal, reason == reasonLost, reason == reasonLate:
 		state = StateStopped
+	case reason == reasonComplete:
+		c := e.ledger.n.load()
+		state, reason = c.ending(e.peers == nil, e.hosts.givenUp)
 	case reason == reasonStalled:
 		state = StateStalled
 		t := e.dist.tellTrouble(e.seams.Log.Warn)
@@ -449,23 +450,6 @@ func (e *Engine) stayOver() error {
 		return nil
 	}
 	return e.writeReport()
-}
-
-// causes joins errors of which each has another cause: a disk that is gone is met by every loop, and told once.
-func causes(errs ...error) error {
-	var kept []error
-	var met []syscall.Errno
-	for _, err := range errs {
-		var errno syscall.Errno
-		switch {
-		case err == nil:
-		case !errors.As(err, &errno):
-			kept = append(kept, err)
-		case !slices.Contains(met, errno):
-			kept, met = append(kept, err), append(met, errno)
-		}
-	}
-	return errors.Join(kept...)
 }
 
 // patiently calls f until the disk has room for it.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"sync"
 	"time"
 
 	"orbweaver/engine/outcome"
@@ -15,6 +16,9 @@ type TroubleReport struct {
 	NextTry  string         `json:"next_try,omitempty"`  // when the first of them is asked again
 	StallsAt string         `json:"stalls_at,omitempty"` // when the crawl stops as stalled, if no site answers before
 	List     []TroubledSite `json:"list,omitempty"`      // of a stalled crawl: the first 100 sites
+	Largest  *TroubledSite  `json:"largest,omitempty"`   // while the crawl waits: the site with the most URLs
+	// NeverAnswered says that none of the sites has ever answered: each is given up after its tries.
+	NeverAnswered bool `json:"never_answered,omitempty"`
 }
 
 // TroubledSite is a site in trouble.
@@ -31,7 +35,7 @@ const (
 	troubleLogged = 10  // sites in the log
 )
 
-// troubleNow says what the crawl waits for; nil while a site with queued URLs is well.
+// troubleNow says what the crawl waits for; nil while a site with queued URLs is well. Safe for concurrent use.
 func (d *distributor) troubleNow(queued int64) *TroubleReport {
 	ends := d.stall.ends()
 	if ends.IsZero() {
@@ -40,6 +44,65 @@ func (d *distributor) troubleNow(queued int64) *TroubleReport {
 	c := d.bench.Counts()
 	t := &TroubleReport{Sites: c.Waiting + c.Deferred + c.Leased + c.Parked, URLs: queued, StallsAt: stamp(ends)}
 	t.NextTry = stamp(d.nextTry())
+	t.Largest, t.NeverAnswered = d.view.look(d, time.Now())
+	return t
+}
+
+// troubleView is what the last look at all sites in trouble found, for reports that come more often than such a look may cost.
+type troubleView struct {
+	mu            sync.Mutex
+	next          time.Time // the sites are not looked at before
+	largest       *TroubledSite
+	neverAnswered bool
+}
+
+// look finds the site with the most queued URLs, and says whether no site with queued URLs has ever answered.
+func (v *troubleView) look(d *distributor, now time.Time) (largest *TroubledSite, neverAnswered bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if now.Before(v.next) {
+		return v.largest, v.neverAnswered
+	}
+	v.largest, v.neverAnswered = d.largestInTrouble(), !d.bench.Any(func(s *Site) bool { return s.Answered })
+	v.next = now.Add(max(stallRest, stallShare*time.Since(now)))
+	return v.largest, v.neverAnswered
+}
+
+// largestInTrouble is the site with the most queued URLs, of several the one known first; nil if no site has any.
+func (d *distributor) largestInTrouble() *TroubledSite {
+	var key []byte
+	most := uint64(0)
+	for k, more := 0, true; more; k++ {
+		more = d.bench.Keys(k, func(_ *visitState, site []byte, state benchState, urls uint64) {
+			if urls > most && state != workbench.Dead {
+				key, most = append(key[:0], site...), urls
+			}
+		})
+	}
+	if most == 0 {
+		return nil
+	}
+	d.hosts.mu.Lock() // the site stays on the bench meanwhile
+	defer d.hosts.mu.Unlock()
+	if vs := d.bench.Get(key); vs != nil {
+		return d.troubledSite(vs, most)
+	}
+	return nil
+}
+
+// troubledSite says why a site is in trouble. While it is being asked its last failure is not known.
+func (d *distributor) troubledSite(vs *visitState, urls uint64) *TroubledSite {
+	t := &TroubledSite{Site: string(d.bench.AppendKey(nil, vs)), URLs: urls, NextTry: stamp(d.bench.Due(vs)), Why: outcome.None.String()}
+	d.bench.Look(vs, func(s *Site) {
+		trouble := s.trouble()
+		t.Why = trouble.why.String()
+		if trouble.why == outcome.None && s.Denied {
+			t.Why = outcome.RobotsUnreachable.String()
+		}
+		if trouble.since > 0 {
+			t.Since = stamp(time.Unix(int64(trouble.since), 0))
+		}
+	})
 	return t
 }
 
@@ -52,16 +115,56 @@ func (d *distributor) nextTry() time.Time {
 	return next
 }
 
+// neverAnsweredMost is longer than the tries of a site take that has never answered (docs/adr/0032).
+const neverAnsweredMost = 55 * time.Minute
+
 // String is one line for people.
 func (t *TroubleReport) String() string {
-	s := fmt.Sprintf("%d sites that fail or ask to slow down, with %d URLs", t.Sites, t.URLs)
+	if t == nil { // a site has answered since the caller looked
+		return "sites that failed, one of which answers again"
+	}
+	s := t.sites() + ", with " + count(t.URLs, "URL")
+	if l := t.Largest; l != nil && t.Sites == 1 {
+		s += fmt.Sprintf(" (%.80s: %s)", l.Site, l.Why)
+	} else if l != nil {
+		s += fmt.Sprintf(" (most of them %.80s: %s, %s)", l.Site, l.Why, count(int64(l.URLs), "URL"))
+	}
 	if t.NextTry != "" {
 		s += "; next try " + t.NextTry
 	}
-	if t.StallsAt != "" {
+	switch {
+	case t.NeverAnswered && !t.stallsFirst() && t.Sites == 1:
+		s += "; it is given up after its tries"
+	case t.NeverAnswered && !t.stallsFirst():
+		s += "; each is given up after its tries"
+	case t.StallsAt != "":
 		s += "; stops as stalled " + t.StallsAt + " if none answers"
 	}
 	return s
+}
+
+// sites names the sites by what is wrong with them.
+func (t *TroubleReport) sites() string {
+	switch s := count(int64(t.Sites), "site"); {
+	case t.NeverAnswered && t.Sites == 1:
+		return s + " that has never answered"
+	case t.NeverAnswered:
+		return s + " that have never answered"
+	case t.Sites == 1:
+		return s + " that fails or asks to slow down"
+	default:
+		return s + " that fail or ask to slow down"
+	}
+}
+
+// stallsFirst says that the crawl stalls before a site that has never answered can have had its tries.
+func (t *TroubleReport) stallsFirst() bool {
+	if t.Largest == nil {
+		return false
+	}
+	ends, err := time.Parse(time.RFC3339, t.StallsAt)
+	since, none := time.Parse(time.RFC3339, t.Largest.Since)
+	return err == nil && none == nil && ends.Sub(since) < neverAnsweredMost
 }
 
 // stamp is a time as reports have it, "" for the zero time.
@@ -85,18 +188,7 @@ func (d *distributor) stalledBy() *TroubleReport {
 		if len(t.List) == troubleListed {
 			return true
 		}
-		one := TroubledSite{Site: string(d.bench.AppendKey(nil, vs)), URLs: urls, NextTry: stamp(d.bench.Due(vs))}
-		d.bench.Look(vs, func(s *Site) {
-			trouble := s.trouble()
-			one.Why = trouble.why.String()
-			if trouble.why == outcome.None && s.Denied {
-				one.Why = outcome.RobotsUnreachable.String()
-			}
-			if trouble.since > 0 {
-				one.Since = stamp(time.Unix(int64(trouble.since), 0))
-			}
-		})
-		t.List = append(t.List, one)
+		t.List = append(t.List, *d.troubledSite(vs, urls))
 		return true
 	})
 	return t

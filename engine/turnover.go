@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"time"
 
+	"orbweaver/engine/outcome"
 	"orbweaver/workbench"
 )
 
-// A crawl that is finished can be begun again, in the same directory: a new pass. Everything is new then but what the archive holds:
+// A crawl that is finished can be begun again, in the same directory: a new pass. One that could fetch no seed is begun again by the next
+// run. Everything is new then but what the archive holds:
 //
 //	archive, content-seen, seeds, rules of hosts    stay, so that what came before is not stored twice
 //	sieve, queues, bench, cold hosts, counters      begin empty: every URL is found again, from the seeds
@@ -21,12 +23,14 @@ import (
 // ErrDiskSpent says that no pass can begin, since the crawl has the size at which a crawl ends.
 var ErrDiskSpent = errors.New("engine: archive, frontier and logs have reached max-disk: a new pass would end before it began, so raise it")
 
-// turnOver begins a finished crawl again, if that is wanted, and says so if it cannot. It gives the manifest that holds from now on.
+// turnOver begins a finished crawl again, if that is wanted, and says so if it cannot. A crawl that could fetch no seed begins again without
+// being told to. It gives the manifest that holds from now on.
 func (e *Engine) turnOver(m *manifest) (*manifest, error) {
-	if !e.cfg.Refresh || m == nil {
+	failed := m != nil && m.State == StateFailed
+	switch {
+	case m == nil, !failed && !e.cfg.Refresh:
 		return m, nil
-	}
-	if m.State != StateFinished {
+	case !failed && m.State != StateFinished:
 		e.seams.Log.Info("the crawl is not finished: it goes on, and can be refreshed when it is", "pass", m.Pass+1)
 		return m, nil
 	}
@@ -59,13 +63,18 @@ func (e *Engine) turnOver(m *manifest) (*manifest, error) {
 	if err := writeManifest(e.seams.FS, e.frontierDir(), next); err != nil {
 		return nil, err
 	}
+	if failed {
+		e.seams.Log.Info("the crawl begins again from its seeds: the last run could fetch none of them", "pass", next.Pass+1)
+		return next, nil
+	}
 	e.seams.Log.Info("the crawl begins again: pages that it has are asked for on the condition that they have changed",
 		"pass", next.Pass+1, "captures", list.Entries, "took", time.Since(began).Round(time.Millisecond).String())
 	return next, nil
 }
 
 // carryDues takes over from the finished crawl which sites are not to be asked for some time yet. The bench is new, and its sites have
-// no address; one that another waits for at the same address is not known, so the first request of all waits for the general delays.
+// no address; one that another waits for at the same address is not known, so the first request of all waits for the general delays. A site that
+// could not be reached got no request, so it is owed no more than these.
 func (e *Engine) carryDues(m *manifest) error {
 	old, err := loadBench(e.seams.FS, e.frontierDir(), m.Bench, workbench.Options{}, newRulesPool(e.cfg.RulesMemory()))
 	if err != nil {
@@ -75,7 +84,9 @@ func (e *Engine) carryDues(m *manifest) error {
 	old.Anchor(clock.now, clock.present())
 	var key []byte
 	old.Each(func(vs *visitState, _ benchState) bool {
-		if due := old.Due(vs); due.After(clock.now) {
+		reached := true
+		old.Look(vs, func(s *Site) { reached = s.Answered || s.trouble().why.Class() != outcome.ClassHost })
+		if due := old.Due(vs); reached && due.After(clock.now) {
 			key = old.AppendKey(key[:0], vs)
 			site, _ := e.bench.GetOrAdd(key)
 			e.bench.Postpone(site, due, time.Time{})

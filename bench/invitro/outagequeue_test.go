@@ -73,7 +73,7 @@ func TestStall_theSameCommandGoesOnAndEndsComplete(t *testing.T) {
 			go func() { done <- e.Run(t.Context()) }()
 			after(30 * time.Minute)
 			r := e.Report()
-			if w := r.Trouble; w == nil || w.Sites != 1 || w.URLs != 37 || w.NextTry == "" || !strings.Contains(r.Waiting, "1 sites that fail or ask to slow down, with 37 URLs; next try ") {
+			if w := r.Trouble; w == nil || w.Sites != 1 || w.URLs != 37 || w.NextTry == "" || !strings.Contains(r.Waiting, "1 site that fails or asks to slow down, with 37 URLs (http://s0000.test: refused); next try ") {
 				t.Errorf("it waits for %s: %+v", r.Waiting, w)
 			}
 			disk := rig.FS

@@ -117,8 +117,9 @@ type crawlCmd struct {
 func (*crawlCmd) Help() string {
 	return `The crawl ends when nothing is left, a limit is reached, or a signal comes: the first signal finishes the exchanges
 under way, the second stops at once; the same command goes on from there. It also stops when only sites in trouble have queued URLs
-(--stall-wait); the queue is kept, and the same command goes on. Exit status: 0 done, 1 failed, 2 wrong usage, 3 stalled with URLs
-queued and resumable, 130 stopped by a signal and resumable.
+(--stall-wait); the queue is kept, and the same command goes on. Exit status: 0 done, 1 failed (also when no server of a seed has
+answered: the same command tries again), 2 wrong usage, 3 stalled with URLs queued and resumable, 130 stopped by a signal and
+resumable.
 
 Expressions are those of https://expr-lang.org. All five points know url, site, scheme, host, port, domain, path, query,
 depth, hops, seed, in_host, in_domain and in_prefix; --fetch knows try and, with --warc-via, via; --follow knows kind, nofollow, via, via_host,
@@ -241,6 +242,8 @@ func (c *crawlCmd) crawl(w *world, e *engine.Engine, cfg engine.Config, seat sit
 		return errStopped
 	case engine.StateStalled:
 		return errStalled
+	case engine.StateFailed:
+		return fmt.Errorf("%s; the same command tries again", r.Reason)
 	default:
 		return nil
 	}

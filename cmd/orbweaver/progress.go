@@ -69,6 +69,9 @@ func (p *progress) print() {
 	p.last, p.lastAt = r, now
 	line := fmt.Sprintf("%s  %d pages  %.0f pages/s  %.1f MB/s  %d hosts  %d queued  %d fetching | %s",
 		(time.Duration(r.WallSeconds) * time.Second).String(), pages, rate, mbs, r.HostsKnown, r.URLsQueued, r.ActiveFetches, beside(r.Peers)+r.Waiting)
+	if r.Trouble != nil { // no page comes: on a terminal there is room for what it waits for
+		line = fmt.Sprintf("%s  %d pages  %d queued | %s", (time.Duration(r.WallSeconds) * time.Second).String(), pages, r.URLsQueued, beside(r.Peers)+r.Waiting)
+	}
 	if p.over {
 		fmt.Fprintf(p.out, "\r\x1b[K%.140s", line)
 		return

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// A crawl whose only seed does not resolve has failed, says what to look at, and tries again when the same command is given.
+func TestCrawl_failsIfNoSeedCouldBeFetched(t *testing.T) {
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("a page")) }))
+	defer site.Close()
+	_, port, err := net.SplitHostPort(site.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, _ := serveNames(t, map[string][][]string{"late.test": {{}, {"127.0.0.1"}}}) // no address at first
+	dir := t.TempDir()
+	args := nearby(dir, "--json", "--resolver", names, "http://late.test:"+port+"/")
+	r := call(args...).want(t, exitFailed, "no seed could be fetched: 1 of 1 name-not-found", "--resolver", "the same command tries again")
+	if m := r.object(t); m["state"] != "failed" || number(t, m, "urls_queued") != 0 {
+		t.Errorf("%v", m)
+	}
+	call("fsck", "--quiet", dir).want(t, exitDone)
+	r = call(args...).want(t, exitDone, "the last run could fetch none of them")
+	if m := r.object(t); m["state"] != "finished" || m["reason"] != "complete" || number(t, m, "pages_stored") != 1 {
+		t.Errorf("%v", m)
+	}
+	call("fsck", "--quiet", dir).want(t, exitDone)
+	call(args...).want(t, exitDone)
+}
+
+// An address that may not be connected to is named with the option that allows it, and seeds that the crawl's own rules refuse are told from it.
+func TestCrawl_saysWhyNoSeedCouldBeFetched(t *testing.T) {
+	dir := t.TempDir()
+	hosts := filepath.Join(dir, "hosts.txt")
+	if err := os.WriteFile(hosts, []byte("127.0.0.1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	call(nearby(filepath.Join(dir, "a"), "--contact", "me@site.test", "http://127.0.0.1:1/", "http://[::1]/")...).
+		want(t, exitFailed, "1 of 2 blocked-address", "1 of 2 blocked-port", "--allow-")
+	call(nearby(filepath.Join(dir, "b"), "--exclude-hosts", hosts, "http://127.0.0.1/")...).want(t, exitFailed, "no seed entered the frontier: 1 refused by --scope")
+}
+
+// A server that answers, if only by forbidding everything, is no failure of the crawl.
+func TestCrawl_isDoneIfRobotsForbidsTheSeed(t *testing.T) {
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("User-agent: *\nDisallow: /\n")) }))
+	defer site.Close()
+	call(nearby(t.TempDir(), site.URL+"/")...).want(t, exitDone, "finished: complete", "robots-denied 1")
+}
