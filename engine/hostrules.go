@@ -39,14 +39,14 @@ func openHostRules(fsys vfs.FS, dir string, fixed *filter.HostRules, say *slog.L
 		return nil, err
 	}
 	h.put(live)
-	if fixed.Ranges() || live.Ranges() {
+	if live.Ranges() {
 		say.Warn(rangesFit)
 	}
 	return h, nil
 }
 
-// rangesFit says what a rule such as 192.0.2.0/24 does not do.
-const rangesFit = "host rules for a range of addresses fit only URLs whose host is an address; names that resolve into the range need rules of their own"
+// rangesFit says what a rule such as 192.0.2.0/24 does not do. A former version took it; it cannot be given any more.
+const rangesFit = "host rules for a range of addresses, given in an earlier run, fit only URLs whose host is an address and not the names that resolve into it"
 
 // ReadHostRules reads the rules that the operator gave while the crawl ran; nil if there are none.
 func ReadHostRules(fsys vfs.FS, dir string) (filter.Rules, *filter.HostRules, error) {
@@ -63,7 +63,7 @@ func ReadHostRules(fsys vfs.FS, dir string) (filter.Rules, *filter.HostRules, er
 	if err != nil {
 		return from, nil, fmt.Errorf("engine: host rules: %w", err)
 	}
-	live, err := filter.CompileHostRules(from)
+	live, err := filter.CompileKeptHostRules(from)
 	if err != nil {
 		return from, nil, fmt.Errorf("engine: host rules: %w", err)
 	}
@@ -111,9 +111,6 @@ func (h *hostRules) add(texts []string) (taken int, err error) {
 		return 0, err
 	}
 	h.put(grown)
-	if more, _, _ := (*filter.HostRules)(nil).With(texts...); more.Ranges() {
-		h.say.Warn(rangesFit)
-	}
 	h.say.Info("host rules taken", "rules", fmt.Sprintf("%.2000q", texts), "taken", taken)
 	werr := writeHostRules(h.fs, h.dir, grown)
 	if werr != nil {

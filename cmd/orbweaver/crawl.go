@@ -19,12 +19,12 @@ type crawlCmd struct {
 	Seeds        []string `help:"File of seeds: one URL a line, # comments, .gz read too, - for stdin. Repeatable." placeholder:"FILE" sep:"none"`
 	Refresh      bool     `help:"Begin a finished crawl again, from its seeds: servers are asked on the condition that a page has changed since it was stored (If-None-Match, If-Modified-Since), and what is unchanged becomes a revisit without a body. --max-pages, --max-per-host and --max-time count from then on. A crawl that is not finished goes on."`
 	Scope        string   `help:"Which URLs enter the frontier: all; host, domain or prefix of the seeds; or an expression." default:"all" placeholder:"SCOPE"`
-	ExcludeHosts string   `help:"File of hosts to stay away from: host, .suffix, *.suffix or CIDR, one a line." placeholder:"FILE"`
+	ExcludeHosts string   `help:"File of hosts to stay away from: host, .suffix, *.suffix or CIDR, one a line. A CIDR fits only URLs whose host is an address; --deny-net is about all connections." placeholder:"FILE"`
 	NoFollow     bool     `name:"nofollow" help:"Take no links that rel=nofollow, meta robots or X-Robots-Tag ask to leave alone (nofollow or none, for all robots or for orbweaver). noindex has no effect: it is about search results."`
 	IncludeHosts string   `help:"File of hosts, in the same form: no others are asked." placeholder:"FILE"`
 	Surts        string   `help:"File of SURT prefixes, +http://(org,example, or - one a line: the longest that fits decides; with a + in the file, what none fits is refused." placeholder:"FILE"`
 
-	HostRules string `help:"File of rules for single hosts, one a line: host, .suffix, *.suffix or CIDR, then host-delay=TIME, max-per-host=N or exclude. A CIDR fits only hosts that are addresses. The narrowest decides; a delay may be shorter than --host-delay, and Crawl-delay still lengthens it." placeholder:"FILE"`
+	HostRules string `help:"File of rules for single hosts, one a line: host, .suffix, *.suffix or an address, then host-delay=TIME, max-per-host=N or exclude. The narrowest decides; a delay may be shorter than --host-delay, and Crawl-delay still lengthens it." placeholder:"FILE"`
 
 	ExcludeExtensions []string `help:"Endings of paths to stay away from, such as jpg,png." placeholder:"EXT"`
 

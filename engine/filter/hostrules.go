@@ -64,12 +64,21 @@ type hostRule struct {
 	keys  [termKeys]bool
 }
 
-// CompileHostRules makes HostRules. The faults come all at once, each with its place.
-func CompileHostRules(from Rules) (*HostRules, error) {
+// CompileHostRules makes HostRules. The faults come all at once, each with its place. A range of addresses is a fault: rules are looked up before
+// names are resolved, so it would not fit the names that resolve into it.
+func CompileHostRules(from Rules) (*HostRules, error) { return compileHostRules(from, false) }
+
+// CompileKeptHostRules is CompileHostRules for rules that a crawl directory holds. Versions that took ranges may have written them.
+func CompileKeptHostRules(from Rules) (*HostRules, error) { return compileHostRules(from, true) }
+
+func compileHostRules(from Rules, ranges bool) (*HostRules, error) {
 	r := &HostRules{names: newLabelTrie(), at: make([]nodeRules, 1), blocks: map[netip.Prefix]int32{}}
 	known := map[string]int{}
 	err := from.each(func(i int, text string) error {
 		one, err := readHostRule(text)
+		if err == nil && !ranges {
+			err = one.refuseRange()
+		}
 		if err != nil {
 			return err
 		}
@@ -101,6 +110,9 @@ func (r *HostRules) With(texts ...string) (grown *HostRules, taken int, err erro
 	}
 	for _, text := range texts {
 		one, fault := readHostRule(strings.TrimSpace(text))
+		if fault == nil {
+			fault = one.refuseRange()
+		}
 		if fault != nil {
 			err = errors.Join(err, fault)
 			continue
@@ -165,7 +177,17 @@ func (r *HostRules) Delays() bool {
 
 // Ranges says that some rule is about a range of addresses. It fits URLs whose host is an address, and no names.
 func (r *HostRules) Ranges() bool {
-	return r != nil && slices.ContainsFunc(r.rules, func(one hostRule) bool { return one.net.IsValid() && !one.net.IsSingleIP() })
+	return r != nil && slices.ContainsFunc(r.rules, func(one hostRule) bool { return one.isRange() })
+}
+
+func (r *rule) isRange() bool { return r.net.IsValid() && !r.net.IsSingleIP() }
+
+func (r *hostRule) refuseRange() error {
+	if !r.isRange() {
+		return nil
+	}
+	return fmt.Errorf("%w: %q: a rule for a range of addresses would not fit the names that resolve into it: name hosts or single addresses, "+
+		"or use --deny-net to stay away from a range and --ip-delay for the delay of each address", ErrRule, r.pattern())
 }
 
 // Texts are the rules in their normal form, each as it can be read again.

@@ -15,7 +15,7 @@ func hostRules(t testing.TB, text string) (*HostRules, Rules) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := CompileHostRules(from)
+	r, err := CompileKeptHostRules(from)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,5 +215,25 @@ func BenchmarkHostRules(b *testing.B) {
 				r.Find(hosts[i%len(hosts)], &t)
 			}
 		})
+	}
+}
+
+// A rule for a range of addresses would fit only hosts that are addresses. It is refused with its place, and the options that do what was meant are named.
+func TestHostRules_ofARangeOfAddressesAreRefused(t *testing.T) {
+	for text, refused := range map[string]bool{
+		"192.0.2.0/24 exclude": true, "2001:db8::/32 host-delay=9s": true, "0.0.0.0/0 max-per-host=1": true,
+		"192.0.2.7 exclude": false, "192.0.2.7/32 exclude": false, "[2001:db8::1] exclude": false,
+	} {
+		from, err := ReadRules("hosts.txt", strings.NewReader(".a.test exclude\n"+text+"\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = CompileHostRules(from)
+		if (err != nil) != refused || refused && (!strings.Contains(err.Error(), "hosts.txt:2") || !strings.Contains(err.Error(), "--deny-net")) {
+			t.Errorf("%s in a file: %v", text, err)
+		}
+		if _, taken, err := (*HostRules)(nil).With(text); (err != nil) != refused || (taken == 0) != refused {
+			t.Errorf("%s while the crawl runs: %d taken, %v", text, taken, err)
+		}
 	}
 }
