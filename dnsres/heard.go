@@ -16,7 +16,7 @@ type Heard struct {
 	At      time.Time      // of the first question
 	Records []byte         // the records of the answers as lines of a master file, in the order in which they came, each once
 	Left    int            // lines that were left out, since Records and Denials have heardMax bytes together
-	Denials []byte         // what denies that there is an address: for each question a comment line with its status, then the SOA records
+	Denials []byte         // what says that there is no address, or that a server failed: for each question a comment line with its status, then the SOA records
 }
 
 // heardMax bounds the text that is kept of answers about one name, in bytes. An answer of 64 KiB can repeat a long name in thousands of records, and
@@ -32,14 +32,14 @@ func (h *Heard) add(to *[]byte, line []byte) {
 	*to = append(*to, line...)
 }
 
-// deny adds a reply that says that name has no record of the type, or does not exist.
+// deny adds a reply that says that name has no record of the type or does not exist, or that the server failed.
 func (h *Heard) deny(reply *dns.Msg, name string, qtype uint16, server netip.AddrPort) {
 	if len(h.Records)+len(h.Denials) == 0 {
 		h.Server = server
 	} else if h.Server != server {
 		h.Server = netip.AddrPort{}
 	}
-	h.add(&h.Denials, fmt.Appendf(nil, "; %s %s: %s\n", name, dns.TypeToString[qtype], dns.RcodeToString[reply.Rcode]))
+	h.add(&h.Denials, fmt.Appendf(nil, "; %s %s: %s\n", name, dns.TypeToString[qtype], rcodeName(reply.Rcode)))
 	for _, rr := range reply.Ns {
 		if soa, ok := rr.(*dns.SOA); ok {
 			soa = dns.Copy(soa).(*dns.SOA)

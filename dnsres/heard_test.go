@@ -131,3 +131,19 @@ func TestWhatServersDenyIsHeard(t *testing.T) {
 		}
 	})
 }
+
+// What a server says that fails is heard with its status. A server that says nothing is not heard.
+func TestWhatFailingServersSayIsHeard(t *testing.T) {
+	story(t, dnsres.Options{}, func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server) {
+		s.Set("ill.test", dnstest.Script{Rcode: dns.RcodeServerFailure})
+		var h dnsres.Heard
+		if a := r.ResolveHeard(t.Context(), "ill.test", &h); !errors.Is(a.Err, dnsres.ErrServer) || string(h.Denials) != "; ill.test. A: SERVFAIL\n" || !h.Server.IsValid() {
+			t.Errorf("%v: of %v %q", a.Err, h.Server, h.Denials)
+		}
+		s.Set("mute.test", dnstest.Script{Drop: true})
+		h = dnsres.Heard{}
+		if a := r.ResolveHeard(t.Context(), "mute.test", &h); !errors.Is(a.Err, dnsres.ErrTimeout) || len(h.Records)+len(h.Denials) > 0 {
+			t.Errorf("%v: of %v %q", a.Err, h.Server, h.Denials)
+		}
+	})
+}

@@ -94,6 +94,9 @@ func (r *Resolver) chase(ctx context.Context, name string, qtype uint16, h *Hear
 		}
 		reply, server, err := r.query(ctx, target, qtype)
 		if err != nil {
+			if h != nil && reply != nil {
+				h.deny(reply, target, qtype, server)
+			}
 			return outcome{err: err}
 		}
 		if h != nil {
@@ -180,9 +183,12 @@ func (r *Resolver) negativeTTL(reply *dns.Msg) (ttl time.Duration, authoritative
 	return r.o.NegativeTTL, false
 }
 
-// query asks one question until a server gives a usable reply: a success or "no such name".
+// query asks one question until a server gives a usable reply: a success or "no such name". With an error it gives the last reply with another status,
+// if the last try brought one.
 func (r *Resolver) query(ctx context.Context, name string, qtype uint16) (*dns.Msg, netip.AddrPort, error) {
 	last := ErrTimeout
+	var failed *dns.Msg // the reply that last is about
+	var from netip.AddrPort
 	refused, plain := 0, false
 	ups := r.order(time.Now())
 	for try := range r.o.Tries {
@@ -196,7 +202,7 @@ func (r *Resolver) query(ctx context.Context, name string, qtype uint16) (*dns.M
 			return nil, up.addr, err
 		}
 		if err != nil {
-			last = err
+			last, failed = err, nil
 			continue
 		}
 		switch reply.Rcode {
@@ -207,13 +213,13 @@ func (r *Resolver) query(ctx context.Context, name string, qtype uint16) (*dns.M
 			plain = true // perhaps it does not know EDNS0
 		}
 		r.noteFailure()
-		last = fmt.Errorf("%w: %s", ErrServer, rcodeName(reply.Rcode))
+		last, failed, from = fmt.Errorf("%w: %s", ErrServer, rcodeName(reply.Rcode)), reply, up.addr
 		// Every server is asked once; to repeat the question to one that has answered would be to hammer it.
 		if refused++; refused >= len(ups) && !plain {
 			break
 		}
 	}
-	return nil, netip.AddrPort{}, last
+	return failed, from, last
 }
 
 func rcodeName(rcode int) string {

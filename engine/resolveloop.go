@@ -47,7 +47,7 @@ func (l *resolveLoop) run(ctx context.Context) error {
 			return nil //nolint:nilerr // ctx ended: the loop's ordinary end
 		}
 		host := string(urlx.Host(l.bench.AppendKey(nil, vs)))
-		ans, err := l.ask(ctx, host)
+		ans, err := l.ask(ctx, vs, host)
 		if ctx.Err() == nil && err == nil {
 			l.settle(vs, ans)
 		}
@@ -59,14 +59,18 @@ func (l *resolveLoop) run(ctx context.Context) error {
 	}
 }
 
-// ask resolves a name. An error is the archive's, which was to hold what name servers said.
-func (l *resolveLoop) ask(ctx context.Context, host string) (dnsres.Answer, error) {
+// ask resolves a name. An error is the archive's, which was to hold what name servers said. Of failures in a row only the first is kept: a name
+// whose servers fail is asked for again and again.
+func (l *resolveLoop) ask(ctx context.Context, vs *visitState, host string) (dnsres.Answer, error) {
 	if l.names == nil {
 		return l.resolver.Resolve(ctx, host), nil
 	}
 	var h dnsres.Heard
 	ans := l.resolver.(hearing).ResolveHeard(ctx, host, &h) //nolint:forcetypeassert // newNameRecords has looked
 	denied := errors.Is(ans.Err, dnsres.ErrNotFound)
+	if errors.Is(ans.Err, dnsres.ErrServer) {
+		l.bench.Look(vs, func(s *Site) { denied = s.trouble().names == 0 })
+	}
 	if (ans.Err == nil || denied) && len(h.Records)+len(h.Denials) > 0 {
 		return ans, l.names.write(ctx, host, &h, denied)
 	}

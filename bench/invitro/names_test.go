@@ -2,6 +2,7 @@ package invitro
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -185,9 +186,18 @@ func TestHostile_D02_aHostWhoseNameServersNeverAnswerIsGivenUp(t *testing.T) {
 		names := new(dnstest.Server)
 		names.Set("ill.test", dnstest.Script{Rcode: dns.RcodeServerFailure})
 		start := time.Now()
-		report, _ := namesCrawl(t, &street{}, names, dnsres.Options{OutageRow: 1000}, asIs, "http://ill.test/")
+		report, rig := namesCrawl(t, &street{}, names, dnsres.Options{OutageRow: 1000}, asIs, "http://ill.test/")
 		if took := time.Since(start); report.Outcomes["name-fault"] != 1 || took < 45*time.Minute || took > 47*time.Minute || names.Asked("ill.test") != 7 {
 			t.Errorf("after %v and %d questions: %v", took, names.Asked("ill.test"), report.Outcomes)
+		}
+		records := 0
+		eachRecord(t, rig.FS, func(rec *warc.RecordRead) {
+			if string(rec.TargetURI) == "dns:ill.test" && bytes.Contains(rec.Block, []byte("\n; ill.test. A: SERVFAIL\n")) {
+				records++
+			}
+		})
+		if records != 1 {
+			t.Errorf("%d records of the failures, want one of the first", records)
 		}
 	})
 }
