@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -50,4 +51,27 @@ func TestCrawl_isDoneIfRobotsForbidsTheSeed(t *testing.T) {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("User-agent: *\nDisallow: /\n")) }))
 	defer site.Close()
 	call(nearby(t.TempDir(), site.URL+"/")...).want(t, exitDone, "finished: complete", "robots-denied 1")
+}
+
+// A crawl from an address stays at that address, also when it is stopped and goes on without naming the scope again.
+func TestCrawl_ofAnAddressAdmitsNoForeignName(t *testing.T) {
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		for i := range 500 {
+			_, _ = fmt.Fprintf(w, "<a href=http://h%d.example/><a href=http://%d.127.0.0.1.nip.io/><a href=//127.0.0.1.h%d.test/>", i, i, i)
+		}
+		_, _ = fmt.Fprint(w, "<a href=/next>")
+	}))
+	defer site.Close()
+	dir := t.TempDir()
+	call(nearby(dir, "--scope", "domain", "--max-pages", "1", site.URL+"/")...).want(t, exitDone)
+	m := call(nearby(dir, "--max-pages", "0", "--json")...).want(t, exitDone).object(t)
+	dropped, _ := m["dropped"].(map[string]any)
+	if number(t, m, "urls_admitted") != 2 || number(t, m, "hosts_known") != 1 || dropped["scope"] != 3000.0 {
+		t.Errorf("%v", m)
+	}
 }

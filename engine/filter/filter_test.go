@@ -82,6 +82,31 @@ func TestNamedScopes(t *testing.T) {
 	}
 }
 
+// Seeds that are addresses make a scope of these addresses, at any port, and of no name, whatever it looks like.
+func TestScopes_ofAddressesAdmitNoName(t *testing.T) {
+	s := seeds(t, "http://127.0.0.1:8080/a/", "https://198.51.100.7/", "http://[2001:db8::1]:81/", "http://[::ffff:192.0.2.1]/")
+	for _, url := range []string{"http://127.0.0.1/", "http://127.0.0.1:8080/b", "https://127.0.0.1/", "http://198.51.100.7:99/", "http://[2001:db8::1]/x"} {
+		if !scope(t, "domain", s).Admits([]byte(url), Way{Depth: 1}) || !scope(t, "host", s).Admits([]byte(url), Way{Depth: 1}) {
+			t.Errorf("%s is left out", url)
+		}
+	}
+	foreign := []string{
+		"1.127.0.0.1.nip.io", "127.0.0.1.nip.io", "127.0.0.1.test", "127-0-0-1.test", "a.127.0.0.1.xip.io", "0.1", "1", "0.0.1", "localhost", "io", "nip.io",
+		"127.0.0.2", "27.0.0.1", "198.51.100.70", "8.198.51.100", "[2001:db8::2]", "[::1]", "2001-db8--1.test", "com", "example.org",
+	}
+	for i := range 10_000 {
+		foreign = append(foreign, fmt.Sprintf("h%d.example", i), fmt.Sprintf("%d.127.0.0.1.nip.io", i))
+	}
+	for _, kind := range []string{"domain", "host", "prefix", "in_domain", "in_host or in_prefix"} {
+		is := scope(t, kind, s)
+		for _, host := range foreign {
+			if is.Admits([]byte("http://"+host+"/"), Way{Depth: 1}) || is.Admits([]byte("http://"+host+":8080/a/"), Way{Depth: 1}) {
+				t.Errorf("%s admits %s", kind, host)
+			}
+		}
+	}
+}
+
 // TestScopesAgreeWithANaiveModel holds the three scopes against the plain reading of their definition, on random hosts.
 func TestScopesAgreeWithANaiveModel(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
