@@ -4,6 +4,7 @@ import "unicode/utf8"
 
 // scanStyle reports the url() and @import references of a style sheet. decoded says that it is UTF-8 already.
 func (s *Scanner) scanStyle(css []byte, decoded bool) {
+	s.work += len(css)
 	importing := false // the next string is a reference
 	for p := 0; p < len(css); {
 		c := css[p]

@@ -32,6 +32,7 @@ func (s *Scanner) scanFeed(body []byte) bool {
 	if s.charset.decoder != nil {
 		body = s.decodeWhole(body)
 	}
+	s.work += len(body)
 	s.feed.ResetBytes(body)
 	for e, ok := s.feed.Next(); ok; e, ok = s.feed.Next() {
 		ref := e.URL

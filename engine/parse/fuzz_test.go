@@ -5,7 +5,11 @@ import (
 	"testing"
 )
 
-// FuzzScan: no bytes panic, the bounds hold, references lie inside the body or the arena, and a second Scan of the same
+// workPerByte bounds the bytes that the readers of a body are given for each of its bytes: the markup, a value in it, the document in that value and a
+// style in that document are readers of their own, and a byte that is none in its character set becomes three.
+const workPerByte = 24
+
+// FuzzScan: no bytes panic, the bounds hold, the work is linear, references lie inside the body or the arena, and a second Scan of the same
 // body says the same. Bodies without foreign content must agree with the tokenizer of x/net.
 func FuzzScan(f *testing.F) {
 	for _, body := range []string{
@@ -20,6 +24,9 @@ func FuzzScan(f *testing.F) {
 		f.Add([]byte(body), "text/xml")
 		f.Add([]byte(body), "application/xhtml+xml; charset=gbk")
 	}
+	f.Add(bytes.Repeat([]byte("<a href='\xC4?\xD6'>"), 500), "text/html") // for each value the character set could be guessed anew
+	f.Add(bytes.Repeat([]byte("<svg><style>url(\xC4)<!--x-->url(y)<iframe srcdoc='<style>url(z)</style>' style='url(v)'>"), 100), "text/html")
+	f.Add(bytes.Repeat([]byte("<svg><style><![CDATA["), 500), "text/html")
 	o := Options{LinksMax: 50, RefMax: 100, TitleMax: 20, Forms: true}
 	f.Fuzz(func(t *testing.T, body []byte, media string) {
 		s := NewScanner(o)
@@ -33,6 +40,9 @@ func FuzzScan(f *testing.F) {
 			if len(l.Ref) > o.RefMax || l.Kind >= kindCount {
 				t.Fatalf("%v %q", l.Kind, l.Ref)
 			}
+		}
+		if s.work > workPerByte*len(body) {
+			t.Fatalf("%d bytes were given to readers, of a body of %d", s.work, len(body))
 		}
 		if !bytes.Equal(before, body) {
 			t.Fatal("the body was changed")

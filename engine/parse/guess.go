@@ -12,6 +12,7 @@ func (s *Scanner) guessCharset(body []byte) {
 		return
 	}
 	s.guessed = true
+	s.work += len(body)
 	from := 0
 	for from < len(body) && body[from] < utf8.RuneSelf {
 		from++

@@ -5,6 +5,7 @@ import "bytes"
 // scanMarkup reads HTML, or XML leniently, in one pass. It follows the tokenizer of the HTML standard as far as links
 // can tell the difference; it builds nothing.
 func (s *Scanner) scanMarkup(b []byte) {
+	s.work += len(b)
 	for p := 0; ; {
 		i := bytes.IndexByte(b[p:], '<')
 		if i < 0 {

@@ -28,6 +28,7 @@ const longestReference = 12
 
 // add reports a decoded reference.
 func (s *Scanner) add(kind Kind, ref []byte, nofollow bool) {
+	s.work += len(ref)
 	ref = trimControl(ref)
 	switch {
 	case foreignScheme(ref):
@@ -83,6 +84,7 @@ func foreignScheme(ref []byte) bool {
 // references without a semicolon are read.
 func (s *Scanner) decode(v []byte, inAttr bool) []byte {
 	s.asUTF8 = false
+	s.work += len(v)
 	high := !plain(v)
 	if !high && bytes.IndexByte(v, '&') < 0 {
 		return v
@@ -134,6 +136,7 @@ func (s *Scanner) toUTF8(v []byte) []byte {
 // encodeQuery writes the query of a reference as browsers do in a page whose character set is not UTF-8: its characters
 // beyond ASCII as percent-encoded bytes of the page's character set.
 func (s *Scanner) encodeQuery(ref []byte) []byte {
+	s.work += len(ref)
 	from := bytes.IndexByte(ref, '?')
 	if from < 0 {
 		return ref

@@ -36,6 +36,7 @@ type Scanner struct {
 	charset charsetState
 	guessed bool          // nobody named it, and a guess was made
 	body    []byte        // the body at hand, borrowed
+	work    int           // bytes that the readers of this body were given, each as often as it was given: FuzzScan bounds it
 	labels  [4]labelEntry // the last labels looked up
 	oldest  int           // which of them goes next
 }
@@ -61,7 +62,7 @@ func (s *Scanner) Scan(body, contentType []byte) (*Result, error) {
 	s.wide, s.text = trimScratch(s.wide), trimScratch(s.text)
 	s.foreign, s.template = foreignStack{}, templateDepth{}
 	s.inline = false
-	s.based, s.linksMax, s.guessed = false, s.o.LinksMax, false
+	s.based, s.linksMax, s.guessed, s.work = false, s.o.LinksMax, false, 0
 
 	media, label := splitContentType(contentType)
 	format := media.format()
@@ -107,6 +108,7 @@ func trimScratch(b []byte) []byte {
 
 // decodeWhole turns a body in a character set that is not a superset of ASCII into UTF-8.
 func (s *Scanner) decodeWhole(body []byte) []byte {
+	s.work += len(body)
 	s.wide = appendDecoded(s.wide[:0], body, s.charset.decoder)
 	s.charset = charsetState{name: s.charset.name, certain: true}
 	return s.wide
