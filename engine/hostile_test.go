@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"orbweaver/engine/cookie"
 	"orbweaver/engine/fetch"
@@ -114,6 +115,30 @@ func BenchmarkNastyPages(b *testing.B) {
 				l.scan(nastyURL(), p, false)
 			}
 		})
+	}
+}
+
+// BenchmarkPageOfNames resolves as many links as one page may have, each with a name that costs IDNA as many steps as a name may: the dearest page
+// that a scanner gets, of 16 MB.
+func BenchmarkPageOfNames(b *testing.B) {
+	page := []byte("HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n")
+	for link := range 20_000 {
+		page = append(page, "<a href=//"...)
+		for label := range 4 {
+			for i := range 63 {
+				page = utf8.AppendRune(page, rune(0x4e00+(i*37+label*1000+link)%8000))
+			}
+			page = append(page, '.')
+		}
+		page = append(page, "a>"...)
+	}
+	p, ok := fetch.Stored(nastyURL(), page)
+	if !ok {
+		b.Fatal("no response")
+	}
+	l := newLinkFinder(linkOptions{longest: 2048})
+	for b.Loop() {
+		l.scan(nastyURL(), p, false)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
@@ -161,4 +162,38 @@ func FuzzLinkBudget(f *testing.F) {
 		l.sitemapsOf(own, p, filter.Way{})
 		wantLinkBudget(t, l, p.PayloadLen, int64(len(body)))
 	})
+}
+
+// The names of a page's links cost IDNA a bounded time, and an honest page of as many links as one may have, each to another name beyond ASCII, loses none.
+func TestLinkBudget_namesBeyondASCII(t *testing.T) {
+	page := func(links, labels, letters int) *linkFinder {
+		body := []byte("HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n")
+		for link := range links {
+			body = append(body, "<a href=//"...)
+			for label := range labels {
+				for i := range letters {
+					body = utf8.AppendRune(body, rune(0x4e00+(i*37+label*1000+link)%8000))
+				}
+				body = append(body, '.')
+			}
+			body = append(body, "test>"...)
+		}
+		p, ok := fetch.Stored(nastyURL(), body)
+		if !ok {
+			t.Fatal("no response")
+		}
+		l := newLinkFinder(linkOptions{longest: 2048})
+		l.scan(nastyURL(), p, false)
+		return l
+	}
+	if l := page(20_000, 2, 10); l.budget.beyond+l.refused.syntax+l.refused.long > 0 {
+		t.Errorf("an honest page loses %d links, %+v", l.budget.beyond, l.refused)
+	}
+	const dearest = 2200 // links whose names IDNA reads
+	if l := page(5000, 4, 63); 5000-l.budget.beyond > dearest {
+		t.Errorf("IDNA read %d names of 252 different code points", 5000-l.budget.beyond)
+	}
+	if l := page(5000, 4, 55); 5000-l.budget.beyond > dearest*5/4 {
+		t.Errorf("IDNA read %d names of 220 different code points", 5000-l.budget.beyond)
+	}
 }

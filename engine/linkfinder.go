@@ -195,11 +195,15 @@ func (l *linkFinder) resolve(base, ref []byte, kind parse.Kind, nofollow bool) {
 	}
 	url, err := urlx.Resolve(l.scratch[:0], base, ref)
 	if err != nil {
+		if errors.Is(err, urlx.ErrHost) {
+			l.budget.misnamed(len(ref))
+		}
 		l.refuse(err)
 		return
 	}
 	l.scratch = url
 	l.budget.made(len(url))
+	l.budget.named(urlx.Host(url))
 	if urlx.HasUserinfo(ref) {
 		l.userinfo++
 	}
