@@ -22,6 +22,7 @@ type crawl struct {
 	Outcomes      map[string]int `json:"outcomes"`
 	Wall          float64        `json:"wall_seconds"`
 	archive       []exchange     // in the order of the archive
+	skipped       map[string]bool
 }
 
 // crawl crawls sites with the default settings, apart from delays, the network and the name server, and reads the archive back.
@@ -56,8 +57,28 @@ func (r *run) crawl(ctx context.Context, name string, of []*site, flags ...strin
 		}
 	}
 	var err error
+	if result.skipped, err = r.skipped(ctx, dir); err != nil {
+		return nil, err
+	}
 	result.archive, err = r.index(ctx, name)
 	return result, err
+}
+
+// skipped reads which URLs a crawl has left out.
+func (r *run) skipped(ctx context.Context, dir string) (map[string]bool, error) {
+	out, err := exec.CommandContext(ctx, r.crawler, "skipped", "--json", dir).Output()
+	if err != nil {
+		return nil, fmt.Errorf("the list of URLs left out: %w", err)
+	}
+	of := map[string]bool{}
+	for line := range strings.Lines(string(out)) {
+		var entry struct{ URL string }
+		if err := json.Unmarshal([]byte(line), &entry); err != nil {
+			return nil, fmt.Errorf("the list of URLs left out has the line %q: %w", line, err)
+		}
+		of[entry.URL] = true
+	}
+	return of, nil
 }
 
 func (r *run) warcs(name string) []string {

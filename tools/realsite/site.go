@@ -29,7 +29,8 @@ type site struct {
 // result is what the comparison found.
 type result struct {
 	readers  int // pages for readers, by the truth
-	stored   int // those that the crawl with the default settings stored
+	stored   int // those that the crawl stored
+	skipped  int // those that it left out, by its list; what is neither was still queued at its end
 	requests int // of that crawl, robots.txt and redirects included
 	waste    int // requests for pages that are not for readers
 	state    string
