@@ -146,17 +146,8 @@ func (w *fetchWorker) visit(ctx context.Context, v *visit) error {
 			r.release.Unused = v.Items[i+1:]
 			continue
 		}
-		if asked, err := w.asksForProof(ctx, &r, len(v.Items)-i, it.Depth); asked {
+		if asked, err := w.asksFirst(ctx, &r, now, len(v.Items)-i, it.Depth); asked {
 			return err
-		}
-		if site.lacksRules(now) {
-			if site.Rules == nil && site.RobotsTry >= robotsTries && !site.Answered {
-				site.Fate = outcome.RobotsUnreachable
-				r.release.Kill = true
-				w.giveBack(&r, nil)
-				return nil
-			}
-			return w.robotsOwn(ctx, &r, it.Depth)
 		}
 		if w.peers != nil && holders == nil {
 			var err error

@@ -146,12 +146,24 @@ func (w *fetchWorker) tryLater(r *returned, o outcome.Outcome, own bool, item []
 	r.release.Unused = r.release.Unused[pass:]
 }
 
-// asksForProof asks a site in trouble for a proof that it is there, if it is time for one, and says whether it did.
-func (w *fetchWorker) asksForProof(ctx context.Context, r *returned, items, depth int) (bool, error) {
-	if w.site.trouble() == (trouble{}) {
+// asksFirst does what comes before the next page, so many links from a seed, of a Visit with so many items: it asks for missing rules, or a site in trouble
+// for a proof that it is there, or gives the site up. It says whether it did.
+func (w *fetchWorker) asksFirst(ctx context.Context, r *returned, now time.Time, items, depth int) (bool, error) {
+	site := &w.site
+	switch {
+	case !site.lacksRules(now):
+	case site.Rules == nil && site.RobotsTry >= robotsTries && !site.Answered:
+		site.Fate = outcome.RobotsUnreachable
+		r.release.Kill = true
+		w.giveBack(r, nil)
+		return true, nil
+	default:
+		return true, w.robotsOwn(ctx, r, depth)
+	}
+	if site.trouble() == (trouble{}) {
 		return false, nil
 	}
-	switch w.site.wantedProof(items, w.site.failedFor(time.Now()) < w.proofWait) {
+	switch site.wantedProof(items, site.failedFor(now) < w.proofWait) {
 	case robotsProof:
 		return true, w.robotsOwn(ctx, r, depth)
 	case rootProof:
