@@ -240,12 +240,20 @@ func (i *Inspection) Journal(f func(JournalEntry) error) ([]JournalTail, error) 
 	if err != nil {
 		return tails, err
 	}
-	// A journal whose head is damaged looks empty.
+	// A journal whose head is damaged looks empty, and so does one that has sync marks only.
 	err = eachGeneration(i.fsys, i.dir, func(name, kind string, g uint64) error {
 		if kind != "journal-" || g <= i.Generation || read[name] {
 			return nil
 		}
-		t, err := i.tail(name, 0, last)
+		at := last
+		end, err := readJournal(i.fsys, name, func(*journalEntry) error { return nil })
+		if err != nil {
+			return err
+		}
+		if end > 0 {
+			at = journalEnd{generation: g, length: end}
+		}
+		t, err := i.tail(name, end, at)
 		if t.Synced {
 			tails = append(tails, t)
 		}

@@ -152,6 +152,31 @@ func TestJournal_onlyASyncMarkTellsDamageFromAPowerCut(t *testing.T) {
 	}
 }
 
+// A power cut tears the first entry of a journal, behind a whole sync mark. That is no damage: the mark names nothing that is lost.
+func TestJournal_aTornEntryBehindASyncMarkIsNoDamage(t *testing.T) {
+	fsys, before := newJournal(t)
+	appendAttempts(t, before, 1)
+	j, err := createJournal(fsys, FrontierDir, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.follow(before); err != nil {
+		t.Fatal(err)
+	}
+	j.safe = journalEnd{4, j.size}
+	appendAttempts(t, j, 1)
+	if err := j.file.Truncate(j.size - 20); err != nil {
+		t.Fatal(err)
+	}
+	i := &Inspection{fsys: fsys, dir: FrontierDir, Generation: 3}
+	tails, err := i.Journal(func(JournalEntry) error { return nil })
+	for _, tail := range tails {
+		if err != nil || tail.Synced {
+			t.Errorf("%+v, %v", tail, err)
+		}
+	}
+}
+
 // What appendItem writes, decodeItem reads: a chain of links may be longer than the depth that the form holds.
 func TestItem_aDepthBeyondTheFormIsReadAsTheLargest(t *testing.T) {
 	for depth, want := range map[int]int{depthMax: depthMax, depthMax + 1: depthMax, 1 << 40: depthMax} {

@@ -30,7 +30,7 @@ func (e *Engine) Leave(ctx context.Context) error {
 	if e.peers == nil {
 		return ErrNoAgents
 	}
-	if e.isStopping() {
+	if e.isStopping() || e.peers.over.Load() {
 		return errEnding
 	}
 	if err := e.peers.mayLeave(ctx); err != nil {

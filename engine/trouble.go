@@ -52,7 +52,7 @@ func (s *Site) failed(o outcome.Outcome, now, back time.Time) {
 	}
 	t.last, t.why = at, o
 	if !back.IsZero() {
-		t.back = unixSeconds(back)
+		t.back = unixSeconds(back.Add(time.Second - 1)) // the next whole second: never earlier than the site said
 	} else if t.back <= at { // else something failed meanwhile that did not ask the site
 		t.back = 0
 	}

@@ -17,7 +17,7 @@ const (
 	fetchers  = 3
 	inFlight  = fetchers + 4 + 1 // Pages: one in the hands of each fetcher, four on their way, one at the parser
 	stopAfter = 2500 * time.Millisecond
-	endless   = time.Hour // of virtual time: no crawl of these worlds takes so long
+	endless   = 48 * time.Hour // of virtual time: no crawl of these worlds takes so long
 )
 
 // world is a web of every fault, small enough to be crawled in a tenth of a second.
@@ -68,7 +68,7 @@ func config(rig *invitro.Rig) engine.Config {
 	}
 	c.SieveMemory, c.CacheMemory, c.SeenMemory = 1<<16, 1<<16, 1<<14
 	c.WARC.SizeMax = 1 << 16
-	c.StallWait, c.GiveUp = 40*time.Second, 20*time.Second
+	c.StallWait, c.GiveUp = time.Hour, 24*time.Hour
 	c.Fetch.BodyMax = 50 << 10
 	c.Rooms = engine.RoomSizes{
 		ReadySegment: 1 << 10, QueuesSegment: 1 << 13, QueuesBuffer: 1 << 12, SeenBuffer: 256, SieveRuns: 2, SiteItems: 4,
