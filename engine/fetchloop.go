@@ -332,7 +332,7 @@ func (w *fetchWorker) decide(r *returned, p *fetch.Page, o outcome.Outcome, try 
 	}
 	a.CrawlDelay, a.HostDelay = site.crawlDelay(), w.terms.Delay()
 	before := site.trouble()
-	a.FailedBefore, a.PageOnly = before.row > 0, before.fine
+	a.FailedBefore, a.PageOnly = before.row > 0, before.servesPages
 	if o.Class() == outcome.ClassBusy {
 		a.RetryAfter = w.retryAfter(p)
 	}

@@ -11,16 +11,15 @@ import (
 // trouble is what the engine keeps of a site that fails: docs/adr/0032. A site that has answered before keeps its queue while it is in
 // trouble. The zero value is no trouble. All times are in Unix seconds.
 type trouble struct {
-	since uint32          // the first of the failures in a row; later by each gap of more than troubleGap
-	last  uint32          // the last of them
-	back  uint32          // when the site said that it will be back (Retry-After); 0 if its last failure named no time
-	row   uint16          // failures since the last answer, to a request for a page or for robots.txt
-	asked uint8           // failures since the site was last asked for a proof; see wantedProof
-	names uint8           // of the failures in a row, those of the name system
-	why   outcome.Outcome // the last failure
-	fine  bool            // the last proof showed that the site serves pages: what fails since then are URLs
-	// noRoot says that the root page, which was never served, failed as a proof.
-	noRoot bool
+	since       uint32          // the first of the failures in a row; later by each gap of more than troubleGap
+	last        uint32          // the last of them
+	back        uint32          // when the site said that it will be back (Retry-After); 0 if its last failure named no time
+	row         uint16          // failures since the last answer, to a request for a page or for robots.txt
+	sinceProof  uint8           // failures since the site was last asked for a proof; see wantedProof
+	names       uint8           // of the failures in a row, those of the name system
+	why         outcome.Outcome // the last failure
+	servesPages bool            // the last proof showed that the site serves pages: what fails since then are URLs
+	rootFailed  bool            // the root page, which was never served, failed as a proof
 }
 
 const (
@@ -56,8 +55,8 @@ func (s *Site) failed(o outcome.Outcome, now, back time.Time) {
 	} else if t.back <= at { // else something failed meanwhile that did not ask the site
 		t.back = 0
 	}
-	t.asked = min(t.asked+1, proofPeriod)
-	if !t.fine || t.row == 0 {
+	t.sinceProof = min(t.sinceProof+1, proofPeriod)
+	if !t.servesPages || t.row == 0 {
 		t.row = min(t.row+1, troubleMax)
 	}
 	s.setRare(s.addrs(), t)
@@ -106,7 +105,7 @@ func (s *Site) answeredRobots(now time.Time, long time.Duration) {
 	if t == (trouble{}) || t.why == outcome.TooMany {
 		return
 	}
-	t.back, t.names, t.asked, t.fine = 0, 0, 0, false
+	t.back, t.names, t.sinceProof, t.servesPages = 0, 0, 0, false
 	if t.row = min(t.row, 1); s.failedFor(now) >= long && !s.provesByRoot(t) {
 		t.row = 0
 	}
@@ -117,7 +116,7 @@ func (s *Site) answeredRobots(now time.Time, long time.Duration) {
 func (s *Site) answeredRoot() {
 	s.Answered, s.ServesRoot = true, true
 	if t := s.trouble(); t != (trouble{}) {
-		t.back, t.names, t.row, t.asked, t.fine = 0, 0, 0, 0, true
+		t.back, t.names, t.row, t.sinceProof, t.servesPages = 0, 0, 0, 0, true
 		s.setRare(s.addrs(), t)
 	}
 }
@@ -125,8 +124,8 @@ func (s *Site) answeredRoot() {
 // failedProof notes that the site did not answer a request that was made as a proof.
 func (s *Site) failedProof(p proof) {
 	t := s.trouble()
-	t.asked, t.fine = 0, false
-	t.noRoot = t.noRoot || p == rootProof && !s.ServesRoot
+	t.sinceProof, t.servesPages = 0, false
+	t.rootFailed = t.rootFailed || p == rootProof && !s.ServesRoot
 	s.setRare(s.addrs(), t)
 }
 
@@ -148,11 +147,11 @@ const proofPeriod = 4
 func (s *Site) wantedProof(items int, early bool) proof {
 	t := s.trouble()
 	switch {
-	case !s.Answered || t.row == 0 && !t.fine:
+	case !s.Answered || t.row == 0 && !t.servesPages:
 		return noProof
 	case t.why.Class() != outcome.ClassFault && t.why.Class() != outcome.ClassBusy || t.why == outcome.ProxyFault:
 		return noProof
-	case t.asked < proofPeriod-1 && (t.asked == 0 || t.fine || items > 1):
+	case t.sinceProof < proofPeriod-1 && (t.sinceProof == 0 || t.servesPages || items > 1):
 		return noProof
 	case !early && s.provesByRoot(t):
 		return rootProof
@@ -164,13 +163,13 @@ func (s *Site) wantedProof(items int, early bool) proof {
 
 // provesByRoot says that the root page can show whether the site serves pages: robots.txt allows it, and it has been served before or may be served.
 func (s *Site) provesByRoot(t trouble) bool {
-	return s.Rules != nil && s.Rules.Allowed([]byte{'/'}) && !t.noRoot
+	return s.Rules != nil && s.Rules.Allowed([]byte{'/'}) && !t.rootFailed
 }
 
 // inTrouble says that the site failed last, or asked to slow down.
 func (s *Site) inTrouble() bool {
 	t := s.trouble()
-	return s.Denied || t.names > 0 || !t.fine && (s.Failures != 0 || t.row >= troubleRow)
+	return s.Denied || t.names > 0 || !t.servesPages && (s.Failures != 0 || t.row >= troubleRow)
 }
 
 // isWell is the contrary of inTrouble.
@@ -200,7 +199,7 @@ func (t trouble) ages(now time.Time) trouble {
 		t.since, t.last = at-t.since+1, at-t.last+1
 	}
 	t.back -= min(t.back, at)
-	t.names, t.asked, t.fine, t.noRoot = 0, 0, false, false
+	t.names, t.sinceProof, t.servesPages, t.rootFailed = 0, 0, false, false
 	return t
 }
 

@@ -59,7 +59,7 @@ func (w *fetchWorker) isOwnFailure(p *fetch.Page, o outcome.Outcome) bool {
 		return true
 	case o.Class() == outcome.ClassHost, o == outcome.BlockedAddress, o == outcome.BlockedPort:
 		return false
-	case t.fine:
+	case t.servesPages:
 		return true
 	case o == outcome.TooMany:
 		return t.since == 0
@@ -123,7 +123,7 @@ func (w *fetchWorker) spare(r *returned, p *fetch.Page, o outcome.Outcome, own b
 
 // isOverdue says that the site has failed for --give-up.
 func (w *fetchWorker) isOverdue(now time.Time) bool {
-	return !w.site.trouble().fine && w.site.failedFor(now) >= w.giveUp
+	return !w.site.trouble().servesPages && w.site.failedFor(now) >= w.giveUp
 }
 
 // fateOf is the outcome of the URLs that are queued for a site that is given up over an attempt that came to o.
