@@ -138,8 +138,10 @@ const (
 	rootProof         // its root page
 )
 
-// proofPeriod is of how many requests to a site in trouble the last is for a proof.
-const proofPeriod = 4
+const (
+	proofPeriod = 4 // of so many requests to a site in trouble, the last is for a proof
+	proofSoon   = 2 // failures before a proof, if the site has one URL only: no other can fail or answer
+)
 
 // wantedProof says what a site in trouble must answer next, that has so many items in its Visit. In the first time of its failures, early, an answer to
 // robots.txt keeps the site from waiting ever longer. Later only its root page shows that other pages are broken, and not the site. A site that says 429
@@ -151,7 +153,7 @@ func (s *Site) wantedProof(items int, early bool) proof {
 		return noProof
 	case t.why.Class() != outcome.ClassFault && t.why.Class() != outcome.ClassBusy || t.why == outcome.ProxyFault:
 		return noProof
-	case t.sinceProof < proofPeriod-1 && (t.sinceProof == 0 || t.servesPages || items > 1):
+	case t.sinceProof < proofPeriod-1 && (t.sinceProof < proofSoon || t.servesPages || items > 1):
 		return noProof
 	case !early && s.provesByRoot(t):
 		return rootProof

@@ -65,6 +65,9 @@ func share(t *testing.T, w *simweb.World, from *Image, cam *camera) *result {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), endless)
 		reports := r.together(ctx, w, log, fsys)
+		for len(r.faults) == 0 && slices.ContainsFunc(reports, isStalled) { // as run does
+			reports = r.together(ctx, w, log, fsys)
+		}
 		cancel()
 		if cam != nil {
 			r.counts, r.images = cam.counts, cam.develop()
@@ -76,6 +79,8 @@ func share(t *testing.T, w *simweb.World, from *Image, cam *camera) *result {
 	})
 	return r
 }
+
+func isStalled(r engine.Report) bool { return r.State == engine.StateStalled }
 
 // together runs both agents until they end.
 func (r *result) together(ctx context.Context, w *simweb.World, log *simweb.Log, fsys vfs.FS) (reports []engine.Report) {

@@ -68,7 +68,7 @@ func config(rig *invitro.Rig) engine.Config {
 	}
 	c.SieveMemory, c.CacheMemory, c.SeenMemory = 1<<16, 1<<16, 1<<14
 	c.WARC.SizeMax = 1 << 16
-	c.StallWait, c.GiveUp = time.Hour, 24*time.Hour
+	c.StallWait, c.GiveUp = 40*time.Second, 24*time.Hour // see run
 	c.Fetch.BodyMax = 50 << 10
 	c.Rooms = engine.RoomSizes{
 		ReadySegment: 1 << 10, QueuesSegment: 1 << 13, QueuesBuffer: 1 << 12, SeenBuffer: 256, SieveRuns: 2, SiteItems: 4,
@@ -140,8 +140,11 @@ func (r *result) run(ctx context.Context, rig *invitro.Rig, cfg engine.Config, f
 		_, err = rig.Crawl(short, cfg, fsys)
 		cancel()
 	}
-	if err == nil {
+	for err == nil {
 		r.report, err = rig.Crawl(ctx, cfg, fsys)
+		if r.report.State != engine.StateStalled { // a site is down for longer than the short stall wait
+			break
+		}
 	}
 	return err
 }
