@@ -174,7 +174,8 @@ func (w *Watch) Weigh(g Group, path []byte, p Page, words *Words) {
 		return
 	}
 	c := chainOf(w.o.Seed, uint64(g), path)
-	if !one.wants(&c) && !p.Late && p.Took < slow && !(learns && one.isLearning()) {
+	late := p.Late && len(path) > 0 // of sites of a domain that is well, some stand for the others
+	if !one.wants(&c) && !late && p.Took < slow && !(learns && one.isLearning()) {
 		s.mu.Unlock()
 		return
 	}
