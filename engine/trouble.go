@@ -49,6 +49,9 @@ func (s *Site) failed(o outcome.Outcome, now, back time.Time) {
 	case at-t.last > troubleGap:
 		t.since += at - t.last
 	}
+	if t.why.Class() == outcome.ClassHost && o.Class() != outcome.ClassHost { // the server is there again: a new trouble, whose waits are short
+		t.row = 0
+	}
 	t.last, t.why = at, o
 	if !back.IsZero() {
 		t.back = unixSeconds(back.Add(time.Second - 1)) // the next whole second: never earlier than the site said

@@ -15,7 +15,15 @@ import (
 // during crawls a faulty web, directly or through the proxy, and lets something happen while it runs.
 func during(t *testing.T, proxy bool, change func(*engine.Config), happen func(rig *Rig, e *engine.Engine)) (*Rig, engine.Config, engine.Report) {
 	t.Helper()
-	rig, err := NewRig(smallWorld(*firstSeed+400, simweb.Faulty()), proxy)
+	return duringIn(t, smallWorld(*firstSeed+400, simweb.Faulty()), proxy, change, happen)
+}
+
+// duringIn is during in a web of one's own.
+func duringIn(
+	t *testing.T, world simweb.Config, proxy bool, change func(*engine.Config), happen func(rig *Rig, e *engine.Engine),
+) (*Rig, engine.Config, engine.Report) {
+	t.Helper()
+	rig, err := NewRig(world, proxy)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +119,7 @@ func TestHostile_D03_anOutageOfTheNameServersPostponesAndBlamesNobody(t *testing
 // goesOn resumes a crawl that has stalled, on a network that is well again, and wants its end.
 func goesOn(t *testing.T, rig *Rig, cfg engine.Config, before engine.Report) {
 	t.Helper()
-	if before.State != engine.StateStalled || before.URLsQueued == 0 || before.Trouble == nil || before.Trouble.URLs != before.URLsQueued {
+	if before.State != engine.StateStalled || before.URLsQueued == 0 || before.Trouble == nil || before.Trouble.URLs < before.URLsQueued {
 		t.Fatalf("%s: %s, %d queued, %v, %+v", before.State, before.Reason, before.URLsQueued, before.Outcomes, before.Trouble)
 	}
 	for _, site := range before.Trouble.List {
@@ -144,7 +152,8 @@ func TestOutage_ofTheProxyStallsTheCrawlAndCostsNothing(t *testing.T) {
 func TestOutage_ofAHostThatHasAnsweredStallsTheCrawlAndCostsNothing(t *testing.T) {
 	for _, state := range []simnet.State{simnet.Refused, simnet.BlackHole, simnet.Reset} {
 		synctest.Test(t, func(t *testing.T) {
-			rig, cfg, report := during(t, false, unchanged, func(rig *Rig, _ *engine.Engine) {
+			// In this web all sites of the host's address have answered by then. One that has not would be given up.
+			rig, cfg, report := duringIn(t, smallWorld(401, simweb.Faulty()), false, unchanged, func(rig *Rig, _ *engine.Engine) {
 				after(10 * time.Second)
 				rig.Net.SetHost(rig.World.Host(0), state)
 			})

@@ -107,3 +107,19 @@ func TestOutage_pagesInARowThatAreBrokenEndAlone(t *testing.T) {
 		}
 	}
 }
+
+// A server is away for hours and is back then, but its last page never answers. The long waits of the outage do not go on: the next run that finds the
+// server ends, and does not stall over that page.
+func TestOutage_aBrokenPageAfterAnOutageDoesNotStallTheCrawl(t *testing.T) {
+	const away = 5 * time.Hour
+	synctest.Test(t, func(t *testing.T) {
+		o := &outageWeb{sites: 1, pages: 40, condition: between(condition{refused: true}, 158*time.Second, away), brokenBy: condition{status: 503}}
+		o.broken = func(page int) bool { return page == 38 }
+		o.begin()
+		rig, cfg := o.config(t)
+		r, stalls := o.untilEnd(t, rig, cfg)
+		if took := time.Since(o.began) - away; r.Outcomes["ok"] != 39 || r.Outcomes["unavailable"] != 1 || took > 100*time.Minute {
+			t.Errorf("%s after %d stalls, %v after the outage, outcomes %v", r.State, stalls, took, r.Outcomes)
+		}
+	})
+}

@@ -13,17 +13,6 @@ import (
 	"orbweaver/engine"
 )
 
-// between is a condition of some sites for a time.
-func between(c condition, from, lasts time.Duration, sites ...int) func(int, time.Duration) condition {
-	bad := lasting(c, from, sites...)
-	return func(site int, since time.Duration) condition {
-		if since >= from+lasts {
-			return condition{}
-		}
-		return bad(site, since)
-	}
-}
-
 // Outages of all kinds and lengths, at the first, the middle and the last page, of one site and of many: no URL is lost, and none is fetched twice.
 func TestOutage_ofAnyKindAndLengthCostsNoURL(t *testing.T) {
 	kinds := map[string]condition{

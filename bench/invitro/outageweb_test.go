@@ -210,3 +210,14 @@ func (o *outageWeb) untilEnd(t *testing.T, rig *Rig, cfg engine.Config) (r engin
 	}
 	return r, stalls
 }
+
+// between is a condition of some sites for a time.
+func between(c condition, from, lasts time.Duration, sites ...int) func(int, time.Duration) condition {
+	bad := lasting(c, from, sites...)
+	return func(site int, since time.Duration) condition {
+		if since >= from+lasts {
+			return condition{}
+		}
+		return bad(site, since)
+	}
+}
