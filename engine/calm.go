@@ -202,7 +202,7 @@ func (p *peers) allCalm(ctx context.Context) bool {
 	return p.twoWaves(ctx, c, all, func(a *calmness) bool { return a.All == hash })
 }
 
-// twoWaves asks some agents twice, which must agree on who is there.
+// twoWaves asks some agents twice. They must agree on the members of the crawl.
 func (p *peers) twoWaves(ctx context.Context, c *circle, who []Peer, agrees func(*calmness) bool) bool {
 	first, ok := p.wave(ctx, c, who, agrees)
 	if !ok {

@@ -68,13 +68,18 @@ func (w *fetchWorker) filtered(site []byte, it *Item) bool {
 	if _, o := w.redone.look(w.hashSeed, w.url); o != outcome.None {
 		return false
 	}
-	if (w.lists == nil || w.lists.Refuses(w.url) == filter.NoList) &&
-		(f == nil || f.Allows(w.url, filter.Way{Depth: it.Depth, Hops: it.Hops}, it.Try, it.Via)) {
+	if w.passesFilters(f, it) {
 		return false
 	}
 	w.log.refusal(w.url, it, outcome.Filtered, w.id)
 	w.refused = append(w.refused, refusal{outcome: outcome.Filtered})
 	return true
+}
+
+// passesFilters says that neither today's lists nor the fetch filter (nil for none) refuse the URL in w.url.
+func (w *fetchWorker) passesFilters(f *filter.Fetch, it *Item) bool {
+	return (w.lists == nil || w.lists.Refuses(w.url) == filter.NoList) &&
+		(f == nil || f.Allows(w.url, filter.Way{Depth: it.Depth, Hops: it.Hops}, it.Try, it.Via))
 }
 
 // refuse says why the URL in w.url is not to be asked for; its outcome is None if it is.

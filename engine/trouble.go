@@ -19,7 +19,7 @@ type trouble struct {
 	names       uint8           // of the failures in a row, those of the name system
 	why         outcome.Outcome // the last failure
 	servesPages bool            // the last proof showed that the site serves pages: what fails since then are URLs
-	rootFailed  bool            // the root page, which was never served, failed as a proof
+	rootFailed  bool            // the root page is no proof: it was never served and failed, or the operator's filters refuse it
 }
 
 const (
@@ -129,6 +129,13 @@ func (s *Site) failedProof(p proof) {
 	t := s.trouble()
 	t.sinceProof, t.servesPages = 0, false
 	t.rootFailed = t.rootFailed || p == rootProof && !s.ServesRoot
+	s.setRare(s.addrs(), t)
+}
+
+// refusedRoot notes that the operator's filters refuse the root page, so it cannot be a proof in this trouble.
+func (s *Site) refusedRoot() {
+	t := s.trouble()
+	t.rootFailed = true
 	s.setRare(s.addrs(), t)
 }
 

@@ -21,7 +21,7 @@ const (
 	// slowing is which part of the time of failure a site is left alone at least, until a proof says that its URLs are broken.
 	slowing = 64
 
-	// proofAfter is for how long pages fail before an answer to robots.txt proves that the URLs are broken and not the site. A deploy or a reboot,
+	// proofAfter is for how long pages fail before a proof shows that the URLs are broken and not the site. A deploy or a reboot,
 	// during which a server in front answers robots.txt from its disk, is over by then. It is less than the stall wait, so a crawl whose last URLs are
 	// broken ends as finished.
 	proofAfter = 30 * time.Minute
@@ -167,13 +167,17 @@ func (w *fetchWorker) asksFirst(ctx context.Context, r *returned, now time.Time,
 	case robotsProof:
 		return true, w.robotsOwn(ctx, r, depth)
 	case rootProof:
-		return true, w.askRoot(ctx, r, depth)
+		w.url = append(append(w.url[:0], r.visit.Key...), '/')
+		if w.passesFilters(w.live.fetch.Load(), &Item{Depth: depth}) {
+			return true, w.askRoot(ctx, r, depth)
+		}
+		site.refusedRoot()
 	default:
-		return false, nil
 	}
+	return false, nil
 }
 
-// askRoot asks for the root page of a site as a proof. It is no page of the crawl: it has its line in crawl.log, but it is not archived, and its links are
+// askRoot asks for the root page of a site, whose URL is in w.url, as a proof. It is no page of the crawl: it has its line in crawl.log, but it is not archived, and its links are
 // not followed.
 func (w *fetchWorker) askRoot(ctx context.Context, r *returned, depth int) error {
 	if !w.borrow(ctx, r, nil) {
@@ -184,7 +188,6 @@ func (w *fetchWorker) askRoot(ctx context.Context, r *returned, depth int) error
 		w.giveBack(r, nil)
 		return nil //nolint:nilerr // the stop is told by ctx
 	}
-	w.url = append(append(w.url[:0], r.visit.Key...), '/')
 	f := flightOf(p)
 	f.board(nil, w.url, &Item{Depth: depth})
 	f.proof, f.retry = true, true

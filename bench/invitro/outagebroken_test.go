@@ -1,6 +1,7 @@
 package invitro
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -122,4 +123,32 @@ func TestOutage_aBrokenPageAfterAnOutageDoesNotStallTheCrawl(t *testing.T) {
 			t.Errorf("%s after %d stalls, %v after the outage, outcomes %v", r.State, stalls, took, r.Outcomes)
 		}
 	})
+}
+
+// The operator's fetch filter refuses the root page: it is not asked for as a proof either, and robots.txt must do.
+func TestOutage_aRootPageThatTheFilterRefusesIsNoProof(t *testing.T) {
+	for refuses, asked := range map[string]bool{`path != "/"`: false, "all": true} {
+		synctest.Test(t, func(t *testing.T) {
+			o := &outageWeb{sites: 1, pages: 20, first: "start", condition: func(int, time.Duration) condition { return condition{} }}
+			o.broken = func(page int) bool { return page >= 15 }
+			o.begin()
+			rig, cfg := o.config(t)
+			e := o.engine(t, rig, cfg, rig.FS)
+			if err := e.Set("fetch", refuses); err != nil {
+				t.Fatal(err)
+			}
+			err := e.Run(t.Context())
+			r := e.Report()
+			if err = errors.Join(err, e.Close()); err != nil {
+				t.Error(err)
+			}
+			o.open.Wait()
+			if got := o.served[outageHost(0)+"/"] > 0; got != asked {
+				t.Errorf("with the filter %s the root page is asked for: %v", refuses, got)
+			}
+			if r.State != engine.StateFinished {
+				t.Errorf("%s: %s", r.State, r.Reason)
+			}
+		})
+	}
 }
