@@ -8,13 +8,16 @@ VERSION  ?= 0.1.0
 LDFLAGS   = -s -w -X main.version=$(VERSION)
 
 .DEFAULT_GOAL := build
-.PHONY: outage polite build help fmt tidy lint test scenario nightly race fuzz sim crash judge conformance hostile demo bench micro vitro soak million plots pressure realsite others cross cover ci clean
+.PHONY: outage polite build gen help fmt tidy lint test scenario nightly race fuzz sim crash judge conformance hostile demo bench micro vitro soak million plots pressure realsite others cross release bench-table cover ci clean
 
 build: ## build bin/orbweaver, a static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/orbweaver ./cmd/orbweaver
 
+gen: ## generate the code of the .proto files again; no protoc is needed
+	$(GO) -C tools/protogen run . ../.. engine/cluster/transport/transportpb/transport.proto
+
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*## ' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
 fmt: ## format all code
 	gofmt -w $$(git ls-files '*.go')
@@ -40,17 +43,17 @@ nightly: build ## all that takes long, one after another, with a table at the en
 race: ## the packages of tools/race.txt under the race detector (RACE=all: every package)
 	tools/race.sh $(RACE)
 
-fuzz: ## every fuzz target for FUZZTIME (SINCE=commit: those of packages that have changed since)
-	tools/fuzz.sh $(FUZZTIME) $(SINCE)
+fuzz: ## every fuzz target for FUZZTIME (SINCE=commit: those of packages that have changed since, FUZZMOST=n of them at most)
+	tools/fuzz.sh $(FUZZTIME) "$(SINCE)" $(FUZZMOST)
 
 sim: ## the whole engine in virtual time, from SEED
-	$(GO) test -tags 'invariants scenario' -count=1 -run 'TestCrawl|TestResume|TestKill|TestHostile_S0[67]' ./bench/invitro -seed $(SEED)
+	$(GO) test -tags 'invariants scenario' -count=1 -run 'TestCrawl|TestResume|TestKill|TestHostile_S0[67]' ./bench/scenario/crawl ./bench/scenario/storage -seed $(SEED)
 
 # How much of it: worlds, calls of each class, images of each class at least (0 is all), kills of the program.
 CRASH ?= -seeds 4 -per-class 6 -floor 3 -kills 200
 
 crash: ## kill crawls at every point at which they change the disk, and the program itself 200 times
-	cd bench/crash && $(GO) test -tags scenario -count=1 -timeout 60m -seed $(SEED) $(CRASH)
+	cd bench/crash && $(GO) test -tags scenario -count=1 -timeout 4h -seed $(SEED) $(CRASH)
 
 vuln: ## look for known vulnerabilities with govulncheck; says so where its database cannot be reached
 	GO=$(GO) tools/vuln.sh
@@ -68,7 +71,7 @@ hostile: ## every hostile input, scored by family (PAGE=docs/conformance.md writ
 	$(GO) run ./tools/hostile $(PAGE)
 
 polite: ## 10^6 requests in a web of faults, across ten restarts, held against the outside log (some five minutes of a core)
-	$(GO) test -tags scenario ./bench/invitro -count=1 -v -timeout 2h -run TestPolite_ -requests 1000000 -seed $(SEED)
+	$(GO) test -tags scenario ./bench/scenario/crawl -count=1 -v -timeout 2h -run TestPolite_ -requests 1000000 -seed $(SEED)
 
 demo: build ## the main job: a simulated web, a real crawl, a verified archive
 	bin/orbweaver demo
@@ -83,12 +86,15 @@ million: build ## one million pages over 50,000 hosts and 10,000 addresses, with
 	bin/orbweaver bench vitro --hosts 50000 --ips 10000 --per-host 40 --mean 21 --host-delay 4s --ip-delay 500ms
 
 plots: ## draw the results of the benchmarks into docs/plots
-	$(GO) run ./tools/plot bench/results docs/plots
+	$(GO) -C tools/plot test . && $(GO) -C tools/plot run . ../../bench/results ../../docs/plots
 
 bench: build ## the short tables of BENCHMARKS.md, in under ten minutes
 	tools/bench.sh
 
-micro: ## microbenchmarks of all rooms
+bench-table: ## write BENCHMARKS.md from bench/results
+	$(GO) run ./tools/benchtable
+
+micro: ## microbenchmarks of all packages
 	$(GO) test -run xxx -bench . -benchmem ./... | tee build/micro.txt
 
 pressure: build ## a crawl in cgroups with as much memory as it asks for, and with a tenth (Linux, root)
@@ -107,6 +113,9 @@ cross: ## build for every platform without a C compiler
 	@for p in $(PLATFORMS); do echo "$$p"; \
 	  CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -trimpath -ldflags '$(LDFLAGS)' \
 	    -o "build/cross/orbweaver-$${p%/*}-$${p#*/}$$(test $${p%/*} = windows && echo .exe)" ./cmd/orbweaver || exit 1; done
+
+release: ## archives, SBOMs and SHA256SUMS of the newest commit in build/release (CHECK=1: builds twice and compares)
+	GO=$(GO) VERSION=$(VERSION) tools/release.sh $(if $(CHECK),--check,build/release) $(if $(CHECK),linux/amd64 windows/amd64,$(PLATFORMS))
 
 cover: ## test coverage by package
 	$(GO) test -tags invariants -cover ./... | grep -v 'no test files'

@@ -6,17 +6,18 @@ import (
 	"time"
 )
 
-// Answer is what a name resolves to, or why it does not. It is a value; Addrs is shared between callers and must not
-// be changed.
+// Answer is the addresses of a name, or the reason why there are none. Addrs is shared between callers and must not be
+// changed.
 type Answer struct {
 	Addrs   []netip.Addr // never empty when Err is nil; IPv4 first, in the order the server gave
-	Expires time.Time    // when the answer (or the fault) is asked for again; zero for answers that never expire
-	Err     error        // nil, or wraps exactly one of ErrNotFound, ErrName, ErrServer, ErrTimeout, ErrLocal, or the context's error
+	Expires time.Time    // time from which the name is resolved again; zero for answers that do not expire
+	// Err is nil, or wraps exactly one of ErrNotFound, ErrName, ErrServer, ErrTimeout, ErrLocal, or the context's error.
+	Err error
 }
 
-// The kinds of failure. ErrNotFound and ErrName speak about the name and are definite; ErrServer and ErrTimeout speak
-// about the name servers and pass. ErrLocal says that no question was sent, for want of file descriptors, ports or memory: it
-// speaks about nobody else.
+// The kinds of failure. ErrNotFound and ErrName are about the name and definite. ErrServer and ErrTimeout are about the
+// name servers and temporary. ErrLocal means that no question could be sent, because file descriptors, ports or memory
+// are missing.
 var (
 	ErrNotFound = errors.New("dnsres: no such name, or no address")
 	ErrName     = errors.New("dnsres: not a valid host name")
@@ -26,7 +27,7 @@ var (
 	ErrOptions  = errors.New("dnsres: bad options")
 )
 
-// Definite says whether the failure is about the name itself, so that asking again soon is pointless.
+// Definite reports whether the failure is about the name, so that asking again soon is useless.
 func (a Answer) Definite() bool {
 	return errors.Is(a.Err, ErrNotFound) || errors.Is(a.Err, ErrName)
 }

@@ -9,7 +9,7 @@ import (
 
 const shardCount = 64
 
-// cache keeps answers by name, and knows which names are being asked for.
+// cache stores answers by name, and the questions in flight.
 type cache struct {
 	shards   [shardCount]shard
 	perShard int
@@ -27,12 +27,12 @@ type entry struct {
 	flight *flight // the question in flight, nil if there is none
 }
 
-// flight is one question that several callers may wait for. The fields are written by its leader before done is
-// closed.
+// flight is a question that several callers may wait for. The caller that asks it, its leader, writes the fields before
+// it closes done.
 type flight struct {
 	done      chan struct{}
 	answer    Answer
-	abandoned bool // the leader gave up: there is no answer
+	abandoned bool // the context of the leader ended: there is no answer
 	faults    int  // server faults in a row; read and written by the leader
 }
 
@@ -46,7 +46,8 @@ func newCache(entries int) *cache {
 
 func (c *cache) shard(name string) *shard { return &c.shards[xxh3.HashString(name)%shardCount] }
 
-// begin gives the cached answer; or the flight that the caller leads (and must finish); or the flight to wait for.
+// begin returns the cached answer, or a flight. If leads is true, the caller must ask and call finish; otherwise it
+// must wait.
 func (c *cache) begin(name string, now time.Time) (answer Answer, known bool, f *flight, leads bool) {
 	s := c.shard(name)
 	s.mu.Lock()
@@ -68,7 +69,7 @@ func (c *cache) begin(name string, now time.Time) (answer Answer, known bool, f 
 	return Answer{}, false, e.flight, true
 }
 
-// finish ends a flight and keeps its answer, unless it was abandoned.
+// finish ends a flight and caches its answer, unless it was abandoned.
 func (c *cache) finish(name string, f *flight, answer Answer, abandoned bool) {
 	s := c.shard(name)
 	s.mu.Lock()
@@ -88,8 +89,8 @@ func (c *cache) finish(name string, f *flight, answer Answer, abandoned bool) {
 	close(f.done)
 }
 
-// evict makes room by looking at a few entries and dropping the one that expires first; entries in flight stay. Go
-// walks maps from a random place, which makes the few a fair sample.
+// evict makes space: it examines a few entries and removes the one that expires first. Entries in flight stay. Go
+// iterates over maps from a random position, so the few are a sample.
 func (s *shard) evict(now time.Time) {
 	const sample = 12
 	var victim string
@@ -104,7 +105,7 @@ func (s *shard) evict(now time.Time) {
 		}
 	}
 	if first.IsZero() {
-		return // all of them are in flight: no more than there are callers
+		return // all are in flight, so they are no more than the callers
 	}
 	delete(s.entries, victim)
 	if first.After(now) {

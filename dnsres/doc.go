@@ -1,48 +1,50 @@
-// Package dnsres turns names into addresses: a stub resolver with a cache, for a crawler that asks about millions of
-// names, many of them dead.
+// Package dnsres resolves names to addresses. It is a stub resolver with a cache, for a crawler that asks for millions
+// of names, and many of these do not exist.
 //
 // It is not a recursive resolver: it asks upstream servers that are. It makes no connections to web servers, judges no
-// address, reads no hosts file and knows no search domains.
+// address, reads no hosts file and has no search domains.
 //
 //	Resolve(name)
 //	   |   literal, localhost, .onion, .invalid, bad name: answered at once
 //	   v
 //	[ cache ]--known, not expired--> Answer
-//	   | unknown                  \--being asked--> wait for that question
+//	   | unknown                  \--in flight--> wait for that question
 //	   v
 //	[ ask ]  A (and AAAA)  --> aliases followed --> [ Exchanger ] --> upstream servers, in turn
 //	              UDP, EDNS0 1232; TCP when truncated
 //
-// # Answers
+// # Lifetimes
 //
-// A good answer lives as long as the shortest TTL of the records that led to it, clamped to TTLMin..TTLMax. "No such
-// name" and "no address" live by the SOA record, clamped to TTLMin..NegativeTTL. Faults of the servers (SERVFAIL,
-// REFUSED, time-outs, endless aliases) live FaultMin, doubling with each up to FaultMax, never for ever. While no
-// upstream replies at all (Outage) they live OutageAfter and do not double, since they say nothing about the name.
+// An answer with addresses is valid for the shortest TTL of its records, at least TTLMin and at most TTLMax. "No such
+// name" and "no address" are valid for the TTL of the SOA record, at least TTLMin and at most NegativeTTL. Server
+// faults (SERVFAIL, REFUSED, time-outs, too many aliases) are valid for FaultMin; each further one doubles this, up to
+// FaultMax. While no upstream replies at all (Outage), faults are valid for OutageAfter and do not double, because they
+// say nothing about the name.
 //
-// Forgery is made hard by a random id, a random source port and random case in the name; replies to other questions are
-// ignored. A server that does not repeat the case is asked again over TCP.
+// A random id, a random source port and random case of the name make forged replies improbable. Replies to other
+// questions are ignored. If a server does not repeat the case, the question is repeated over TCP.
 //
 // # Names
 //
-//	1 to 253 bytes, labels of 1 to 63; a dot at the end makes no difference      asked for
-//	underscores, hyphens anywhere, labels of digits, xn-- of any kind, .arpa     asked for
+//	1 to 253 bytes, labels of 1 to 63; with or without a dot at the end          resolved
+//	underscores, hyphens anywhere, labels of digits, xn-- of any kind, .arpa     resolved
 //	a last label of digits (and no IPv4 address), any other byte                 ErrName
-//	addresses, in brackets or not; but not with a zone                           themselves
-//	localhost and what ends in it                                                127.0.0.1 and ::1, which a guard then refuses
-//	.onion, .invalid                                                             ErrNotFound, and nobody is asked
+//	addresses, in brackets or not, but without a zone                            themselves
+//	localhost and its subdomains                                                 127.0.0.1 and ::1; the guard refuses them
+//	.onion, .invalid                                                             ErrNotFound, without a question
 //
 // # Promises
 //
-// D1: no answer outlives its clamped TTL; at most one question per name is in flight (one of each type with IPv6).
+// D1: no answer is used after its TTL (bounded as above); at most one question per name is in flight (one per type with
+// IPv6).
 //
-// # Owners
+// # Ownership
 //
-// Whoever calls Resolve first for a name asks on behalf of all. If its context ends, one of those who wait takes over.
-// The slice in an Answer is shared: nobody changes it.
+// The first caller of Resolve for a name asks for all callers. If its context ends, one of the waiting callers asks
+// instead. The slice in an Answer is shared; callers must not change it.
 //
 // # Costs
 //
-// A hit is one look-up under a lock of its own shard. An entry costs about 300 bytes; CacheMax bounds them, and room is
-// made by dropping what expires soonest among a few.
+// A cache hit is one lookup under the lock of a shard. An entry takes about 300 bytes. CacheMax bounds the entries. If
+// the cache is full, the entry that expires first among a few is removed.
 package dnsres

@@ -13,10 +13,9 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Exchanger sends one question to one server and gives the reply: the seam between the Resolver and the network.
-//
-// It returns when a reply has come or ctx is done; the Resolver gives ctx a deadline. A reply over UDP may be
-// truncated. It must be safe for concurrent use, and must not keep or change msg.
+// Exchanger sends a question to a server and returns the reply. It returns when a reply has arrived or ctx is done; the
+// Resolver sets a deadline. A reply over UDP may be truncated. An Exchanger must be safe for concurrent use, and must
+// not keep or change msg.
 type Exchanger interface {
 	Exchange(ctx context.Context, msg *dns.Msg, upstream netip.AddrPort, tcp bool) (*dns.Msg, error)
 }
@@ -24,13 +23,14 @@ type Exchanger interface {
 // DialFunc opens a connection; network is "udp" or "tcp". A net.Dialer's DialContext is one.
 type DialFunc func(ctx context.Context, network, addr string) (net.Conn, error)
 
-// NetExchanger asks over connections made by Dial, one for each question, so that each has a source port of its own.
+// NetExchanger is an Exchanger that uses a new connection of Dial for each question, so that each has its own source
+// port.
 type NetExchanger struct {
 	Dial DialFunc
 }
 
-// Exchange sends msg and gives the first reply to it. Over UDP, datagrams that are no reply to msg are ignored: they
-// may be forged, and the true one may still come.
+// Exchange sends msg and returns the first reply to it. Over UDP it ignores datagrams that are no reply to msg: they
+// may be forged, and the true reply may still arrive.
 func (x NetExchanger) Exchange(ctx context.Context, msg *dns.Msg, upstream netip.AddrPort, tcp bool) (*dns.Msg, error) {
 	packed, err := msg.Pack()
 	if err != nil {
@@ -51,7 +51,7 @@ func (x NetExchanger) Exchange(ctx context.Context, msg *dns.Msg, upstream netip
 			return nil, fmt.Errorf("dnsres: %v: %w", upstream, err)
 		}
 	}
-	// An error here means that the connection is gone, and then reading from it says so.
+	// An error here means that the connection is closed; then the read returns an error.
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	if _, err := conn.Write(packed); err != nil {
@@ -82,11 +82,11 @@ func readStream(conn io.Reader) (*dns.Msg, error) {
 	return reply, reply.Unpack(buf)
 }
 
-// datagramsMax is how many foreign datagrams one question puts up with.
+// datagramsMax is the number of ignored datagrams after which a question fails.
 const datagramsMax = 1000
 
 func readDatagrams(conn io.Reader, q *dns.Msg) (*dns.Msg, error) {
-	buf := make([]byte, 4096) // more than we ask for: some servers do not listen
+	buf := make([]byte, 4096) // more than the advertised size: some servers ignore it
 	for range datagramsMax {
 		n, err := conn.Read(buf)
 		if err != nil {
@@ -97,7 +97,8 @@ func readDatagrams(conn io.Reader, q *dns.Msg) (*dns.Msg, error) {
 			if n < 12 || !truncatedHeader(buf[:n], q.Id, n == len(buf)) {
 				continue
 			}
-			// Cut in the middle of a record: the header says so, or it is longer than anybody was asked for. That is enough to go on over TCP.
+			// The reply ends in the middle of a record. Its header says so, or it is longer than the advertised size.
+			// The caller repeats the question over TCP.
 			reply = &dns.Msg{MsgHdr: dns.MsgHdr{Id: q.Id, Response: true, Truncated: true}, Question: q.Question}
 		}
 		if match(reply, q) != matchesNot {
@@ -107,8 +108,8 @@ func readDatagrams(conn io.Reader, q *dns.Msg) (*dns.Msg, error) {
 	return nil, fmt.Errorf("%w: %d datagrams and none was the reply", ErrServer, datagramsMax)
 }
 
-// truncatedHeader says whether a message's header has our id and is that of a reply which was truncated: it says so itself, unless we
-// know better.
+// truncatedHeader reports whether the header of a message is that of a truncated reply with our id. known means that
+// the message is certainly truncated.
 func truncatedHeader(b []byte, id uint16, known bool) bool {
 	return binary.BigEndian.Uint16(b) == id && b[2]&0x80 != 0 && (known || b[2]&0x02 != 0)
 }
@@ -121,7 +122,7 @@ const (
 	matches
 )
 
-// match says whether reply answers q.
+// match compares reply with the question q.
 func match(reply, q *dns.Msg) matching {
 	if !reply.Response || reply.Id != q.Id || len(reply.Question) != 1 || len(q.Question) != 1 {
 		return matchesNot

@@ -16,7 +16,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// cannedConn gives datagrams, or one stream, whatever is asked.
+// cannedConn returns datagrams, or one stream, for any question.
 type cannedConn struct {
 	net.Conn
 	reads [][]byte
@@ -86,7 +86,7 @@ func TestHostile_D07_aFloodOfForgedRepliesIsIgnored(t *testing.T) {
 	}
 }
 
-// listenTwice listens for UDP and TCP at the same port of loopback, which somebody else may have of one of them.
+// listenTwice listens for UDP and TCP on the same port of loopback. Another process may already use one of the two.
 func listenTwice(t *testing.T) (net.PacketConn, net.Listener) {
 	t.Helper()
 	var err error
@@ -178,7 +178,7 @@ func TestResolvConf(t *testing.T) {
 	}
 }
 
-// replies are what a fuzzer starts from: each a reply to the question for a.test without its id and flags, so from its counts on.
+// replies are the seeds of the fuzzer: replies to the question for a.test, without id and flags.
 func replies(t testing.TB) [][]byte {
 	packed, err := question("a.test.", dns.TypeA, true).Pack()
 	if err != nil {
@@ -213,11 +213,16 @@ func replies(t testing.TB) [][]byte {
 	} {
 		list = append(list, answerTo(t, packed, change)[2:])
 	}
-	return append(list, []byte("\x81\x80\x00\x01\x00\x01\x00\x00\x00\x00\xC0\x0C\xC0\x0C"), bytes.Repeat([]byte{0xC0}, 600), []byte("\x81\x80"))
+	return append(
+		list,
+		[]byte("\x81\x80\x00\x01\x00\x01\x00\x00\x00\x00\xC0\x0C\xC0\x0C"),
+		bytes.Repeat([]byte{0xC0}, 600),
+		[]byte("\x81\x80"),
+	)
 }
 
-// FuzzReply feeds arbitrary replies through the whole path, from the bytes of a datagram or a stream to addresses and to the text that is
-// archived. Where honest is set the id, and the question with its case, are put right, so that they get far.
+// FuzzReply passes arbitrary replies through all code from the bytes to the addresses and the archived text. If honest
+// is set, id and question are corrected, so that more code is reached.
 func FuzzReply(f *testing.F) {
 	for _, reply := range replies(f) {
 		for _, honest := range []bool{true, false} {

@@ -9,14 +9,14 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Hashed is a resolver that makes addresses up: 240.0.0.0 plus the xxh3 hash of the name modulo N. Nothing lives in
-// 240.0.0.0/4, so such an address serves as a politeness key behind a proxy and can never be connected to.
+// Hashed is a resolver that returns fictitious addresses: 240.0.0.0 plus the xxh3 hash of the name modulo N. No host is
+// in 240.0.0.0/4. So such an address is an address key for delays behind a proxy, and no connection to it is possible.
 type Hashed struct {
 	N uint32 // number of addresses, at most 1<<28; 0 means 1<<28
 }
 
-// Resolve answers at once and never asks anyone. Literal addresses pass through as themselves, and localhost and what ends in it is this
-// machine as for every other resolver: else a proxy would be asked for what runs beside it.
+// Resolve answers at once without a question. Literal addresses are returned unchanged. localhost and its subdomains
+// are this machine, as for every resolver; otherwise a proxy would be asked for local services.
 func (h Hashed) Resolve(_ context.Context, name string) Answer {
 	if bare := strings.TrimSuffix(name, "."); strings.HasSuffix(bare, "localhost") {
 		if a, ok := special(bare, false); ok {
@@ -39,13 +39,13 @@ func (h Hashed) Resolve(_ context.Context, name string) Answer {
 	return Answer{Addrs: []netip.Addr{netip.AddrFrom4(b)}}
 }
 
-// literal reads an IP address, with or without the brackets that URLs put around IPv6. Zones are refused: they mean
-// nothing on the web.
+// literal parses an IP address, with or without the brackets of IPv6 in URLs. Zones are refused: they have no meaning
+// on the web.
 func literal(name string) (netip.Addr, bool) {
 	if strings.HasPrefix(name, "[") && strings.HasSuffix(name, "]") {
 		name = name[1 : len(name)-1]
 	}
-	// A name that ends in a letter and has no colon is no address; to find that out by parsing would allocate.
+	// A name that ends in a letter and has no colon is no address. This test avoids the allocation of parsing.
 	if name == "" || name[len(name)-1] > '9' && !strings.Contains(name, ":") {
 		return netip.Addr{}, false
 	}

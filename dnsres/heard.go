@@ -10,29 +10,31 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Heard is what name servers said about a name, word for word as far as the text form of a record goes: for an archive.
+// Heard is the text of the replies of name servers about a name, in the text form of records, for the archive.
 type Heard struct {
-	Server  netip.AddrPort // who said it; the zero value if several did
+	Server  netip.AddrPort // the server; the zero value if several replied
 	At      time.Time      // of the first question
-	Records []byte         // the records of the answers as lines of a master file, in the order in which they came, each once
-	Left    int            // lines that were left out, since Records and Denials have heardMax bytes together
-	Denials []byte         // what says that there is no address, or that a server failed: for each question a comment line with its status, then the SOA records
+	Records []byte         // the records of the answers as lines of a master file, in order of arrival
+	Omitted int            // number of omitted lines, since Records and Denials have heardMax bytes together
+	// Denials are the replies that have no address or report a server failure: for each question a comment line with
+	// its status, then the SOA records.
+	Denials []byte
 }
 
-// heardMax bounds the text that is kept of answers about one name, in bytes. An answer of 64 KiB can repeat a long name in thousands of records, and
-// each alias brings another answer.
+// heardMax is the most bytes of text about a name. An answer of 64 KiB can repeat a long name in thousands of records,
+// and each alias brings another answer.
 const heardMax = 64 << 10
 
 // add adds a line to Records or Denials.
 func (h *Heard) add(to *[]byte, line []byte) {
-	if h.Left > 0 || len(h.Records)+len(h.Denials)+len(line) > heardMax {
-		h.Left++
+	if h.Omitted > 0 || len(h.Records)+len(h.Denials)+len(line) > heardMax {
+		h.Omitted++
 		return
 	}
 	*to = append(*to, line...)
 }
 
-// deny adds a reply that says that name has no record of the type or does not exist, or that the server failed.
+// deny adds a reply without a record of the type, with "no such name", or with a server failure.
 func (h *Heard) deny(reply *dns.Msg, name string, qtype uint16, server netip.AddrPort) {
 	if len(h.Records)+len(h.Denials) == 0 {
 		h.Server = server
@@ -52,10 +54,10 @@ func (h *Heard) deny(reply *dns.Msg, name string, qtype uint16, server netip.Add
 	}
 }
 
-// note adds the records of a reply about a name. The random case that the question had is ours, and is taken out.
+// note adds the records of a reply about a name. The random case of the question is removed.
 func (h *Heard) note(reply *dns.Msg, name string, server netip.AddrPort) {
 	if len(reply.Answer) == 0 {
-		return // what denies is noted by deny
+		return // deny adds these
 	}
 	if len(h.Records) == 0 {
 		h.Server = server
@@ -63,8 +65,8 @@ func (h *Heard) note(reply *dns.Msg, name string, server netip.AddrPort) {
 		h.Server = netip.AddrPort{}
 	}
 	for _, rr := range reply.Answer {
-		if h.Left > 0 {
-			h.Left++
+		if h.Omitted > 0 {
+			h.Omitted++
 			continue
 		}
 		if strings.EqualFold(rr.Header().Name, name) {
@@ -75,7 +77,7 @@ func (h *Heard) note(reply *dns.Msg, name string, server netip.AddrPort) {
 	}
 }
 
-// join adds what was heard at the same time, the lines left out that both have.
+// join adds the text of a question that ran at the same time, without lines that h already has.
 func (h *Heard) join(other *Heard) {
 	if len(h.Records)+len(h.Denials) == 0 {
 		h.Server = other.Server
@@ -84,10 +86,10 @@ func (h *Heard) join(other *Heard) {
 	}
 	h.addLines(&h.Records, other.Records)
 	h.addLines(&h.Denials, other.Denials)
-	h.Left += other.Left
+	h.Omitted += other.Omitted
 }
 
-// addLines adds the lines of more that own, one of the texts of h, lacks.
+// addLines adds the lines of more that own, a field of h, does not have.
 func (h *Heard) addLines(own *[]byte, more []byte) {
 	known := make(map[string]struct{})
 	for line := range bytes.Lines(*own) {

@@ -18,7 +18,7 @@ import (
 	"orbweaver/dnsres/dnstest"
 )
 
-// exchangeFunc is a name server.
+// exchangeFunc is a simulated name server.
 type exchangeFunc func(ctx context.Context, q *dns.Msg) (*dns.Msg, error)
 
 // Exchange implements dnsres.Exchanger.
@@ -26,8 +26,8 @@ func (f exchangeFunc) Exchange(ctx context.Context, q *dns.Msg, _ netip.AddrPort
 	return f(ctx, q)
 }
 
-// Of an answer of thousands of addresses, a million bytes went into the archive for each of 12 aliases, and lines of both families were compared
-// each with each.
+// An answer with thousands of addresses put a million bytes into the archive for each of 12 aliases, and the lines of
+// both families were compared pairwise.
 func TestWhatIsKeptOfAnswersIsBounded(t *testing.T) {
 	server := exchangeFunc(func(_ context.Context, q *dns.Msg) (*dns.Msg, error) {
 		reply := new(dns.Msg)
@@ -51,12 +51,14 @@ func TestWhatIsKeptOfAnswersIsBounded(t *testing.T) {
 	if answer.Err != nil || len(answer.Addrs) != 16 {
 		t.Errorf("%d addresses: %v", len(answer.Addrs), answer.Err)
 	}
-	if lines := bytes.Count(h.Records, []byte("\n")); len(h.Records) > 64<<10 || lines+h.Left != 8000 || !bytes.HasSuffix(h.Records, []byte("\n")) {
-		t.Errorf("%d bytes in %d lines are kept, %d lines are left out, of 8000", len(h.Records), lines, h.Left)
+	if lines := bytes.Count(h.Records, []byte("\n")); len(h.Records) > 64<<10 || lines+h.Omitted != 8000 ||
+		!bytes.HasSuffix(h.Records, []byte("\n")) {
+		t.Errorf("%d bytes in %d lines are kept, %d lines are left out, of 8000", len(h.Records), lines, h.Omitted)
 	}
 }
 
-// Twelve aliases, each answered just in time, held a lookup for a minute, and 15 s each by a server that answers only the third question.
+// Twelve aliases, each answered just before the time-out, held a lookup for a minute. A server that answers only the
+// third question held it for 15 s per alias.
 func TestSlowAliasesHoldALookupForABoundedTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hop := 0
@@ -70,7 +72,12 @@ func TestSlowAliasesHoldALookupForABoundedTime(t *testing.T) {
 			reply := new(dns.Msg)
 			reply.SetReply(q)
 			reply.Answer = []dns.RR{&dns.CNAME{
-				Hdr: dns.RR_Header{Name: q.Question[0].Name, Rrtype: dns.TypeCNAME, Class: dns.ClassINET, Ttl: 60}, Target: fmt.Sprintf("a%d.test.", hop),
+				Hdr: dns.RR_Header{
+					Name:   q.Question[0].Name,
+					Rrtype: dns.TypeCNAME,
+					Class:  dns.ClassINET,
+					Ttl:    60,
+				}, Target: fmt.Sprintf("a%d.test.", hop),
 			}}
 			return reply, nil
 		})
@@ -86,7 +93,7 @@ func TestSlowAliasesHoldALookupForABoundedTime(t *testing.T) {
 	})
 }
 
-// Whoever asks is told what the servers said, in the case that everybody writes names in; who finds the answer in the cache is not.
+// A caller that asks gets the replies, with names in lower case. A caller that is answered from the cache gets none.
 func TestWhatServersSayIsHeardOnce(t *testing.T) {
 	story(t, dnsres.Options{IPv6: true}, func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server) {
 		s.Set("www.a.test", dnstest.Script{CNAME: "a.test", TTL: 60})
@@ -106,7 +113,7 @@ func TestWhatServersSayIsHeardOnce(t *testing.T) {
 	})
 }
 
-// What denies that a name has an address is heard as well: the status of each question, and the zone's SOA record.
+// Negative replies are in Heard too: the status of each question, and the SOA record of the zone.
 func TestWhatServersDenyIsHeard(t *testing.T) {
 	story(t, dnsres.Options{IPv6: true}, func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server) {
 		s.Set("www.a.test", dnstest.Script{CNAME: "gone.test", TTL: 60})
@@ -119,7 +126,8 @@ func TestWhatServersDenyIsHeard(t *testing.T) {
 			t.Errorf("heard of %v:\n%s", h.Server, h.Records)
 		}
 		denials := string(h.Denials)
-		if !strings.Contains(denials, "\tIN\tSOA\t") || !strings.HasPrefix(denials, "; gone.test. A: NXDOMAIN\n") || !strings.Contains(denials, "; gone.test. AAAA: NXDOMAIN\n") {
+		if !strings.Contains(denials, "\tIN\tSOA\t") || !strings.HasPrefix(denials, "; gone.test. A: NXDOMAIN\n") ||
+			!strings.Contains(denials, "; gone.test. AAAA: NXDOMAIN\n") {
 			t.Errorf("denied:\n%s", denials)
 		}
 		for line := range strings.Lines(denials) {
@@ -132,17 +140,20 @@ func TestWhatServersDenyIsHeard(t *testing.T) {
 	})
 }
 
-// What a server says that fails is heard with its status. A server that says nothing is not heard.
+// The reply of a failing server is in Heard with its status. A server without a reply is not.
 func TestWhatFailingServersSayIsHeard(t *testing.T) {
 	story(t, dnsres.Options{}, func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server) {
 		s.Set("ill.test", dnstest.Script{Rcode: dns.RcodeServerFailure})
 		var h dnsres.Heard
-		if a := r.ResolveHeard(t.Context(), "ill.test", &h); !errors.Is(a.Err, dnsres.ErrServer) || string(h.Denials) != "; ill.test. A: SERVFAIL\n" || !h.Server.IsValid() {
+		if a := r.ResolveHeard(t.Context(), "ill.test", &h); !errors.Is(a.Err, dnsres.ErrServer) ||
+			string(h.Denials) != "; ill.test. A: SERVFAIL\n" ||
+			!h.Server.IsValid() {
 			t.Errorf("%v: of %v %q", a.Err, h.Server, h.Denials)
 		}
 		s.Set("mute.test", dnstest.Script{Drop: true})
 		h = dnsres.Heard{}
-		if a := r.ResolveHeard(t.Context(), "mute.test", &h); !errors.Is(a.Err, dnsres.ErrTimeout) || len(h.Records)+len(h.Denials) > 0 {
+		if a := r.ResolveHeard(t.Context(), "mute.test", &h); !errors.Is(a.Err, dnsres.ErrTimeout) ||
+			len(h.Records)+len(h.Denials) > 0 {
 			t.Errorf("%v: of %v %q", a.Err, h.Server, h.Denials)
 		}
 	})

@@ -16,8 +16,8 @@ import (
 	"orbweaver/dnsres/dnstest"
 )
 
-// A storm of names that do not exist costs each its question and no more. Whoever says so is a twentieth of a second away, and 256 ask:
-// as many as an engine has. What a question costs on real sockets is for BenchmarkStorm to say.
+// Each of many names that do not exist costs its question and no more. The server replies after 50 ms, and 256
+// goroutines ask, as in the engine. BenchmarkStorm measures the cost of a question on real sockets.
 func TestHostile_D01_aStormOfDeadNamesIsAnsweredFiveThousandASecond(t *testing.T) {
 	const dead, askers = 30_000, 256
 	story(t, dnsres.Options{CacheMax: 10_000}, func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server) {
@@ -42,7 +42,8 @@ func TestHostile_D01_aStormOfDeadNamesIsAnsweredFiveThousandASecond(t *testing.T
 		all.Wait()
 		took := time.Since(start)
 		t.Logf("%.0f a second", dead/took.Seconds())
-		if st := r.Stats(); dead/took.Seconds() < 5000 || st.NotFound != dead || st.Exchanges != dead || st.Cached > 10_000 {
+		if st := r.Stats(); dead/took.Seconds() < 5000 || st.NotFound != dead || st.Exchanges != dead ||
+			st.Cached > 10_000 {
 			t.Errorf("%d dead names took %v: %+v", dead, took, st)
 		}
 		if r.Outage() {
@@ -51,13 +52,14 @@ func TestHostile_D01_aStormOfDeadNamesIsAnsweredFiveThousandASecond(t *testing.T
 	})
 }
 
-// BenchmarkStorm asks for names that do not exist, over real sockets of loopback, with the name server in the same process.
+// BenchmarkStorm asks for names that do not exist, over real loopback sockets, with the name server in the same
+// process.
 func BenchmarkStorm(b *testing.B) {
 	script := new(dnstest.Server)
 	script.Set("*", dnstest.Script{Rcode: dns.RcodeNameError, SOA: 300})
 	r := resolverOn(b, dnsres.Options{CacheMax: 10_000, Timeout: 5 * time.Second, IPv6: true}, listen(b, script))
 	var next atomic.Int64
-	b.SetParallelism(32) // more at a time than the buffer of the server holds would be dropped there
+	b.SetParallelism(32) // more than this would exceed the buffer of the server, which then drops questions
 	b.ReportAllocs()
 	b.RunParallel(func(p *testing.PB) {
 		for p.Next() {
@@ -73,7 +75,11 @@ func BenchmarkStorm(b *testing.B) {
 func TestHostile_D03_anOutageOnASocket(t *testing.T) {
 	script := new(dnstest.Server)
 	script.Set("*", dnstest.Script{Addrs: []netip.Addr{ip1}, TTL: 60})
-	r := resolverOn(t, dnsres.Options{Timeout: 20 * time.Millisecond, OutageAfter: 100 * time.Millisecond, OutageRow: 5}, listen(t, script))
+	r := resolverOn(
+		t,
+		dnsres.Options{Timeout: 20 * time.Millisecond, OutageAfter: 100 * time.Millisecond, OutageRow: 5},
+		listen(t, script),
+	)
 	script.Down(netip.AddrPort{}, true)
 	for i := 0; !r.Outage(); i++ {
 		if a := r.Resolve(t.Context(), fmt.Sprintf("n%d.test", i)); a.Err == nil || a.Definite() || i > 1000 {
@@ -99,10 +105,15 @@ func TestHostile_D04_aliasesAreFollowedTwelveTimesAndNotInCircles(t *testing.T) 
 		s.Set("ring2.test", dnstest.Script{CNAME: "ring1.test"})
 		s.Set("whole.test", dnstest.Script{CNAME: "other.test", Addrs: []netip.Addr{ip2}})
 		s.Set("dead.test", dnstest.Script{CNAME: "gone.test", Rcode: dns.RcodeNameError})
-		s.Set("heap.test", dnstest.Script{Reply: func(q, reply *dns.Msg) { // the whole chain in one reply
+		s.Set("heap.test", dnstest.Script{Reply: func(q, reply *dns.Msg) { // the whole alias chain in one reply
 			for i := range 50 {
 				reply.Answer = append(reply.Answer, &dns.CNAME{Target: fmt.Sprintf("h%d.test.", i+1),
-					Hdr: dns.RR_Header{Name: fmt.Sprintf("h%d.test.", i), Rrtype: dns.TypeCNAME, Class: dns.ClassINET, Ttl: 60}})
+					Hdr: dns.RR_Header{
+						Name:   fmt.Sprintf("h%d.test.", i),
+						Rrtype: dns.TypeCNAME,
+						Class:  dns.ClassINET,
+						Ttl:    60,
+					}})
 			}
 			reply.Answer[0].Header().Name = q.Question[0].Name
 		}})
@@ -144,10 +155,12 @@ func TestHostile_D05_lifetimesAreClampedAsConfigured(t *testing.T) {
 		both(t, c.o, func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server) {
 			s.Set("a.test", dnstest.Script{Addrs: []netip.Addr{ip1}, TTL: c.ttl})
 			s.Set("none.test", dnstest.Script{SOA: c.ttl})
-			if life := time.Until(r.Resolve(t.Context(), "a.test").Expires); life > c.want || life < c.want-time.Second {
+			if life := time.Until(r.Resolve(t.Context(), "a.test").Expires); life > c.want ||
+				life < c.want-time.Second {
 				t.Errorf("TTL %d lives %v, want %v", c.ttl, life, c.want)
 			}
-			if life := time.Until(r.Resolve(t.Context(), "none.test").Expires); life > c.negative || life < c.negative-time.Second {
+			if life := time.Until(r.Resolve(t.Context(), "none.test").Expires); life > c.negative ||
+				life < c.negative-time.Second {
 				t.Errorf("a negative answer of TTL %d lives %v, want %v", c.ttl, life, c.negative)
 			}
 		})
@@ -174,7 +187,12 @@ func TestHostile_D07_foreignRepliesAreIgnored(t *testing.T) {
 	evil := func(q *dns.Msg, change func(*dns.Msg)) *dns.Msg {
 		m := new(dns.Msg)
 		m.SetReply(q)
-		m.Answer = []dns.RR{&dns.A{A: ip2.AsSlice(), Hdr: dns.RR_Header{Name: q.Question[0].Name, Rrtype: dns.TypeA, Class: dns.ClassINET, Ttl: 60}}}
+		m.Answer = []dns.RR{
+			&dns.A{
+				A:   ip2.AsSlice(),
+				Hdr: dns.RR_Header{Name: q.Question[0].Name, Rrtype: dns.TypeA, Class: dns.ClassINET, Ttl: 60},
+			},
+		}
 		change(m)
 		return m
 	}
@@ -193,7 +211,8 @@ func TestHostile_D07_foreignRepliesAreIgnored(t *testing.T) {
 	for i := range 20 {
 		wantAddrs(t, r.Resolve(t.Context(), fmt.Sprintf("a%d.test", i)), ip1)
 	}
-	// Who guesses all but the case of the letters is asked again over TCP, where nobody can guess.
+	// If a forged reply is right except for the case of the letters, the question is repeated over TCP, which cannot be
+	// forged.
 	s.say(func(w dns.ResponseWriter, q *dns.Msg) {
 		_ = w.WriteMsg(evil(q, func(m *dns.Msg) {
 			m.Question[0].Name = strings.ToUpper(m.Question[0].Name)
@@ -204,7 +223,7 @@ func TestHostile_D07_foreignRepliesAreIgnored(t *testing.T) {
 	}
 }
 
-// What a forger would have to guess: the id, the port, and the case of each letter. None follows from those before.
+// A forger must guess the id, the port, and the case of each letter. None follows from earlier ones.
 func TestHostile_D07_idPortAndCaseAreRandom(t *testing.T) {
 	script := new(dnstest.Server)
 	script.Set("*", dnstest.Script{Addrs: []netip.Addr{ip1}, TTL: 60})
@@ -221,7 +240,7 @@ func TestHostile_D07_idPortAndCaseAreRandom(t *testing.T) {
 		slices.Sort(sorted)
 		return len(slices.Compact(sorted))
 	}
-	steady := func(all []uint16) (most int) { // how often one step led to the next
+	steady := func(all []uint16) (most int) { // number of equal steps from one value to the next
 		steps := map[uint16]int{}
 		for i := 1; i < len(all); i++ {
 			steps[all[i]-all[i-1]]++
@@ -250,16 +269,20 @@ func TestHostile_D07_idPortAndCaseAreRandom(t *testing.T) {
 	}
 }
 
-// Both families are asked at once, and the answer is there when the later one is.
+// Both families are asked at the same time, and the answer is complete when the later reply arrives.
 func TestBothFamiliesAreAskedAtOnce(t *testing.T) {
-	story(t, dnsres.Options{IPv6: true, Timeout: 5 * time.Second}, func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server) {
-		s.Set("both.test", dnstest.Script{Addrs: []netip.Addr{ip6, ip1}, Delay: 50 * time.Millisecond})
-		start := time.Now()
-		wantAddrs(t, r.Resolve(t.Context(), "both.test"), ip1, ip6)
-		if took := time.Since(start); took < 50*time.Millisecond || took > 95*time.Millisecond {
-			t.Errorf("the two families were not asked at once: %v", took)
-		}
-	})
+	story(
+		t,
+		dnsres.Options{IPv6: true, Timeout: 5 * time.Second},
+		func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server) {
+			s.Set("both.test", dnstest.Script{Addrs: []netip.Addr{ip6, ip1}, Delay: 50 * time.Millisecond})
+			start := time.Now()
+			wantAddrs(t, r.Resolve(t.Context(), "both.test"), ip1, ip6)
+			if took := time.Since(start); took < 50*time.Millisecond || took > 95*time.Millisecond {
+				t.Errorf("the two families were not asked at once: %v", took)
+			}
+		},
+	)
 }
 
 func TestHostile_D08_listsOfAddressesAreBoundedAndAnyFamilyDoes(t *testing.T) {
@@ -267,59 +290,68 @@ func TestHostile_D08_listsOfAddressesAreBoundedAndAnyFamilyDoes(t *testing.T) {
 	for i := range 200 {
 		many = append(many, netip.AddrFrom4([4]byte{10, 0, 0, byte(i)}), netip.AddrFrom4([4]byte{10, 0, 0, byte(i)}))
 	}
-	both(t, dnsres.Options{IPv6: true, Timeout: 5 * time.Second}, func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server) {
-		s.Set("both.test", dnstest.Script{Addrs: []netip.Addr{ip6, ip1}, Delay: 50 * time.Millisecond})
-		s.Set("six.test", dnstest.Script{Addrs: []netip.Addr{ip6}})
-		s.Set("mapped.test", dnstest.Script{Addrs: []netip.Addr{netip.MustParseAddr("::ffff:198.51.100.2")}})
-		s.Set("same.test", dnstest.Script{Addrs: []netip.Addr{ip2, netip.MustParseAddr("::ffff:198.51.100.2")}})
-		s.Set("many.test", dnstest.Script{Addrs: many})
-		wantAddrs(t, r.Resolve(t.Context(), "both.test"), ip1, ip6)
-		wantAddrs(t, r.Resolve(t.Context(), "six.test"), ip6)
-		wantAddrs(t, r.Resolve(t.Context(), "mapped.test"), ip2)
-		wantAddrs(t, r.Resolve(t.Context(), "same.test"), ip2)
-		a := r.Resolve(t.Context(), "many.test")
-		seen := map[netip.Addr]bool{}
-		for _, addr := range a.Addrs {
-			seen[addr] = true
-		}
-		if len(a.Addrs) != 16 || len(seen) != 16 || !seen[ip6] || !seen[ip2] {
-			t.Fatalf("%v", a.Addrs)
-		}
-	})
+	both(
+		t,
+		dnsres.Options{IPv6: true, Timeout: 5 * time.Second},
+		func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server) {
+			s.Set("both.test", dnstest.Script{Addrs: []netip.Addr{ip6, ip1}, Delay: 50 * time.Millisecond})
+			s.Set("six.test", dnstest.Script{Addrs: []netip.Addr{ip6}})
+			s.Set("mapped.test", dnstest.Script{Addrs: []netip.Addr{netip.MustParseAddr("::ffff:198.51.100.2")}})
+			s.Set("same.test", dnstest.Script{Addrs: []netip.Addr{ip2, netip.MustParseAddr("::ffff:198.51.100.2")}})
+			s.Set("many.test", dnstest.Script{Addrs: many})
+			wantAddrs(t, r.Resolve(t.Context(), "both.test"), ip1, ip6)
+			wantAddrs(t, r.Resolve(t.Context(), "six.test"), ip6)
+			wantAddrs(t, r.Resolve(t.Context(), "mapped.test"), ip2)
+			wantAddrs(t, r.Resolve(t.Context(), "same.test"), ip2)
+			a := r.Resolve(t.Context(), "many.test")
+			seen := map[netip.Addr]bool{}
+			for _, addr := range a.Addrs {
+				seen[addr] = true
+			}
+			if len(a.Addrs) != 16 || len(seen) != 16 || !seen[ip6] || !seen[ip2] {
+				t.Fatalf("%v", a.Addrs)
+			}
+		},
+	)
 }
 
-// The policy of names: what is a host name, however odd, is asked for; what cannot be one, or must not be asked for, is not.
+// Which names are resolved: all possible host names, even unusual ones. Impossible and forbidden names are not asked
+// for.
 func TestHostile_D09_namesThatCannotBeAreNotAskedFor(t *testing.T) {
 	label := strings.Repeat("a", 63)
 	long := strings.Join([]string{label, label, label, label[:61]}, ".")
-	both(t, dnsres.Options{IPv6: true, Timeout: 5 * time.Second}, func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server) {
-		s.Set("*", dnstest.Script{Addrs: []netip.Addr{ip1}})
-		for _, good := range []string{"a", "a.test.", "under_score.test", "-a-.test", "a.-", "xn--bcher-kva.test", "xn--a.test", "1.in-addr.arpa",
-			"a.arpa", "1.test", "1.2.3.a1", label + ".test", long} {
-			wantAddrs(t, r.Resolve(t.Context(), good), ip1)
-		}
-		asked := r.Stats().Exchanges
-		for _, bad := range []string{"", ".", "..", "a..test", ".test", "a.test..", label + "a.test", long + "a", long + ".b", "a b", "a/b", "bücher.test",
-			"1.2.3", "a.1", "1.2.3.4.5", "\x00", "a\x00.test", "[::1", "fe80::1%eth0", "a:80", "*.test", "a\\.test", "a\n.test"} {
-			wantErr(t, r.Resolve(t.Context(), bad), dnsres.ErrName)
-		}
-		wantAddrs(t, r.Resolve(t.Context(), "192.0.2.7"), netip.MustParseAddr("192.0.2.7"))
-		wantAddrs(t, r.Resolve(t.Context(), "[2001:db8::1]"), ip6)
-		wantAddrs(t, r.Resolve(t.Context(), "::ffff:192.0.2.7"), netip.MustParseAddr("192.0.2.7"))
-		for _, here := range []string{"localhost", "LOCALHOST.", "www.localhost"} { // which the guard then refuses
-			wantAddrs(t, r.Resolve(t.Context(), here), netip.MustParseAddr("127.0.0.1"), netip.IPv6Loopback())
-		}
-		for _, nowhere := range []string{"a.onion", "onion", "a.invalid", "a.b.invalid."} {
-			wantErr(t, r.Resolve(t.Context(), nowhere), dnsres.ErrNotFound)
-		}
-		if r.Stats().Exchanges != asked {
-			t.Fatal("a question was sent for a name that must not be asked for")
-		}
-	})
+	both(
+		t,
+		dnsres.Options{IPv6: true, Timeout: 5 * time.Second},
+		func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server) {
+			s.Set("*", dnstest.Script{Addrs: []netip.Addr{ip1}})
+			for _, good := range []string{"a", "a.test.", "under_score.test", "-a-.test", "a.-", "xn--bcher-kva.test", "xn--a.test", "1.in-addr.arpa",
+				"a.arpa", "1.test", "1.2.3.a1", label + ".test", long} {
+				wantAddrs(t, r.Resolve(t.Context(), good), ip1)
+			}
+			asked := r.Stats().Exchanges
+			for _, bad := range []string{"", ".", "..", "a..test", ".test", "a.test..", label + "a.test", long + "a", long + ".b", "a b", "a/b", "bücher.test",
+				"1.2.3", "a.1", "1.2.3.4.5", "\x00", "a\x00.test", "[::1", "fe80::1%eth0", "a:80", "*.test", "a\\.test", "a\n.test"} {
+				wantErr(t, r.Resolve(t.Context(), bad), dnsres.ErrName)
+			}
+			wantAddrs(t, r.Resolve(t.Context(), "192.0.2.7"), netip.MustParseAddr("192.0.2.7"))
+			wantAddrs(t, r.Resolve(t.Context(), "[2001:db8::1]"), ip6)
+			wantAddrs(t, r.Resolve(t.Context(), "::ffff:192.0.2.7"), netip.MustParseAddr("192.0.2.7"))
+			for _, here := range []string{"localhost", "LOCALHOST.", "www.localhost"} { // the guard refuses these
+				wantAddrs(t, r.Resolve(t.Context(), here), netip.MustParseAddr("127.0.0.1"), netip.IPv6Loopback())
+			}
+			for _, nowhere := range []string{"a.onion", "onion", "a.invalid", "a.b.invalid."} {
+				wantErr(t, r.Resolve(t.Context(), nowhere), dnsres.ErrNotFound)
+			}
+			if r.Stats().Exchanges != asked {
+				t.Fatal("a question was sent for a name that must not be asked for")
+			}
+		},
+	)
 }
 
-// A zone in which every name exists costs one question a name and a bounded cache. How many hosts of it are crawled is not for a resolver
-// to say.
+// A zone in which every name exists costs one question per name and a bounded cache. The number of its hosts that are
+// crawled is limited elsewhere.
 func TestHostile_D10_aZoneOfEveryNameCostsABoundedCache(t *testing.T) {
 	story(t, dnsres.Options{CacheMax: 1000}, func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server) {
 		s.Set("*", dnstest.Script{Addrs: []netip.Addr{ip1}, TTL: 86400})
@@ -332,7 +364,7 @@ func TestHostile_D10_aZoneOfEveryNameCostsABoundedCache(t *testing.T) {
 	})
 }
 
-// What is answered passes as it is: whether an address may be connected to is decided where that is done.
+// Answers are returned unchanged: the address guard decides at connect time which addresses may be contacted.
 func TestHostile_D12_addressesOfNobodyAreHandedOnToTheGuard(t *testing.T) {
 	both(t, dnsres.Options{}, func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server) {
 		for i, a := range []string{"0.0.0.0", "127.0.0.1", "255.255.255.255", "169.254.169.254"} {

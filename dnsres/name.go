@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// cleanName gives a host name in lower case and without its trailing dot, or says what is wrong with it. Underscores
-// and hyphens are let through anywhere, since such hosts exist; a name whose last label is a number is not, since no
-// resolver that speaks for the web would ask for it.
+// cleanName returns a host name in lower case and without its trailing dot, or an error. Underscores and hyphens are
+// allowed anywhere, because such hosts exist. A name whose last label is a number is refused, as by all resolvers for
+// the web.
 func cleanName(name string) (string, error) {
 	name = strings.TrimSuffix(name, ".")
 	if name == "" || len(name) > 253 {
@@ -46,7 +46,7 @@ func cleanName(name string) (string, error) {
 	return name, nil
 }
 
-// special answers the names that must not be asked for (RFC 6761, RFC 7686): localhost is this machine, .onion and
+// special answers the names that must not be asked for (RFC 6761, RFC 7686): localhost is this machine; .onion and
 // .invalid do not exist.
 func special(name string, ipv6 bool) (Answer, bool) {
 	last := name[strings.LastIndexByte(name, '.')+1:]

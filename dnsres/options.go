@@ -8,28 +8,28 @@ import (
 	"time"
 )
 
-// Options of a Resolver. Upstreams has no default: see SystemUpstreams.
+// Options configure a Resolver. A zero field has its default, except Upstreams: see SystemUpstreams.
 type Options struct {
-	Upstreams []netip.AddrPort // recursive servers, asked in turn
+	Upstreams []netip.AddrPort // recursive servers, used in turn; at least one
 
-	TTLMin      time.Duration // shortest life of any cached answer; default 30 s, at least 1 s
-	TTLMax      time.Duration // longest life of a good answer; default 1 h
-	NegativeTTL time.Duration // longest life of "no such name", and its life when the server names none; default 10 min
-	FaultMin    time.Duration // life of the first server fault of a name; doubles with each; default 1 min
-	FaultMax    time.Duration // where the doubling ends; default 15 min
+	TTLMin      time.Duration // shortest time in the cache of any answer; default 30 s, at least 1 s
+	TTLMax      time.Duration // longest time in the cache of an answer with addresses; default 1 h
+	NegativeTTL time.Duration // longest time of "no such name", and its time if the server gives none; default 10 min
+	FaultMin    time.Duration // time of the first server fault of a name; doubles with each further one; default 1 min
+	FaultMax    time.Duration // longest time of a server fault; default 15 min
 
-	Timeout   time.Duration // wait for one exchange; default 5 s
-	Tries     int           // exchanges at most for one question, TCP fall-backs not counted; default 3, at most 20
-	CacheMax  int           // names in the cache; default 1,000,000, at least 256
-	IPv6      bool          // ask for AAAA too
-	AddrsMax  int           // addresses kept of one name; default 16
-	CNAMEMax  int           // longest chain of aliases; default 12
-	OutageRow int           // failures in a row that make an outage, once OutageAfter has passed too; default 10
+	Timeout   time.Duration // of one exchange; default 5 s
+	Tries     int           // most exchanges for a question, without repetitions over TCP; default 3, at most 20
+	CacheMax  int           // most names in the cache; default 1,000,000, at least 256
+	IPv6      bool          // resolve AAAA records too
+	AddrsMax  int           // most addresses of a name; default 16
+	CNAMEMax  int           // most aliases in a chain; default 12
+	OutageRow int           // consecutive failures for an outage, if OutageAfter has passed too; default 10
 
-	OutageAfter time.Duration // time without any good answer that makes an outage; default 10 s
+	OutageAfter time.Duration // time without any usable reply for an outage; default 10 s
 }
 
-// WithDefaults returns a copy in which zero fields have their defaults.
+// WithDefaults returns a copy of o whose zero fields have their defaults.
 func (o Options) WithDefaults() Options {
 	o.Upstreams = slices.Clone(o.Upstreams)
 	duration := func(d *time.Duration, v time.Duration) {
@@ -57,7 +57,7 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// Validate returns all faults joined, each wrapping ErrOptions.
+// Validate returns all faults of o as a joined error; each wraps ErrOptions.
 func (o Options) Validate() error {
 	var faults []error
 	check := func(ok bool, format string, args ...any) {

@@ -15,17 +15,17 @@ import (
 	"github.com/miekg/dns"
 )
 
-// outcome is what the servers said about a name: addresses, or an error; and for how long by their own account.
+// outcome is the result of the questions about a name: addresses or an error, and how long the servers say it is valid.
 type outcome struct {
 	addrs []netip.Addr
 	ttl   time.Duration
 	err   error
 }
 
-// fault says whether the servers failed, rather than the name.
+// fault reports whether the servers failed, not the name.
 func (o outcome) fault() bool { return o.err != nil && !errors.Is(o.err, ErrNotFound) }
 
-// ask asks for the addresses of both families that are wanted. What is said goes into h, unless that is nil.
+// ask resolves the addresses of all wanted families. If h is not nil, it gets the text of the replies.
 func (r *Resolver) ask(ctx context.Context, name string, h *Heard) outcome {
 	if !r.o.IPv6 {
 		return r.chase(ctx, name, dns.TypeA, h)
@@ -74,7 +74,8 @@ func (r *Resolver) ask(ctx context.Context, name string, h *Heard) outcome {
 	return both
 }
 
-// half is the answer when only one family has addresses. If the other failed it is asked again before long.
+// half is the outcome when only one family has addresses. If the other failed, the outcome is valid for a short time
+// only.
 func (r *Resolver) half(good, bad outcome) outcome {
 	if bad.fault() {
 		good.ttl = min(good.ttl, r.o.FaultMin)
@@ -89,7 +90,7 @@ func (r *Resolver) chase(ctx context.Context, name string, qtype uint16, h *Hear
 	began := time.Now()
 	for links := 0; ; {
 		if links > 0 && time.Since(began) > r.o.Timeout*time.Duration(r.o.Tries) {
-			// A chain of aliases, each answered as late as can be, would hold a lookup for as many times as long.
+			// Without this bound, a chain of aliases with late replies would hold a lookup for many time-outs.
 			return outcome{err: fmt.Errorf("%w: the aliases took longer than a name may", ErrTimeout)}
 		}
 		reply, server, err := r.query(ctx, target, qtype)
@@ -128,7 +129,7 @@ func (r *Resolver) chase(ctx context.Context, name string, qtype uint16, h *Hear
 			}
 			return outcome{err: ErrNotFound, ttl: min(out.ttl, negative)}
 		}
-		// The server gave an alias and stopped: ask for where it leads.
+		// The server returned only an alias: ask for its target.
 	}
 }
 
@@ -142,7 +143,7 @@ func aliasOf(records []dns.RR, name string) (alias string, ttl time.Duration, fo
 	return "", 0, false
 }
 
-// collect adds the addresses of a name, each once, as many as are allowed.
+// collect adds the addresses of a name, without repetitions, up to AddrsMax.
 func (r *Resolver) collect(out *outcome, records []dns.RR, name string, qtype uint16) {
 	for _, rr := range records {
 		h := rr.Header()
@@ -173,7 +174,7 @@ func lifetime(ttl uint32) time.Duration {
 	return time.Duration(ttl) * time.Second
 }
 
-// negativeTTL says how long a negative reply holds, by its SOA record if it has one.
+// negativeTTL returns how long a negative reply is valid, from its SOA record if it has one.
 func (r *Resolver) negativeTTL(reply *dns.Msg) (ttl time.Duration, authoritative bool) {
 	for _, rr := range reply.Ns {
 		if soa, ok := rr.(*dns.SOA); ok {
@@ -183,11 +184,11 @@ func (r *Resolver) negativeTTL(reply *dns.Msg) (ttl time.Duration, authoritative
 	return r.o.NegativeTTL, false
 }
 
-// query asks one question until a server gives a usable reply: a success or "no such name". With an error it gives the last reply with another status,
-// if the last try brought one.
+// query asks one question until a server gives a usable reply: a success or "no such name". With an error it may return
+// the last reply of another status.
 func (r *Resolver) query(ctx context.Context, name string, qtype uint16) (*dns.Msg, netip.AddrPort, error) {
 	last := ErrTimeout
-	var failed *dns.Msg // the reply that last is about
+	var failed *dns.Msg // the reply that caused the last error
 	var from netip.AddrPort
 	refused, plain := 0, false
 	ups := r.order(time.Now())
@@ -210,11 +211,11 @@ func (r *Resolver) query(ctx context.Context, name string, qtype uint16) (*dns.M
 			r.noteSuccess()
 			return reply, up.addr, nil
 		case dns.RcodeFormatError, dns.RcodeNotImplemented:
-			plain = true // perhaps it does not know EDNS0
+			plain = true // the server may not know EDNS0
 		}
 		r.noteFailure()
 		last, failed, from = fmt.Errorf("%w: %s", ErrServer, rcodeName(reply.Rcode)), reply, up.addr
-		// Every server is asked once; to repeat the question to one that has answered would be to hammer it.
+		// Each server is asked once. A server that has answered is not asked the same again.
 		if refused++; refused >= len(ups) && !plain {
 			break
 		}
@@ -229,7 +230,7 @@ func rcodeName(rcode int) string {
 	return fmt.Sprintf("RCODE%d", rcode)
 }
 
-// question makes a message with a random id, and random case in the name, which a forger would have to guess too.
+// question returns a message with a random id, and random case in the name, which a forger must guess too.
 func question(name string, qtype uint16, edns bool) *dns.Msg {
 	mixed := []byte(name)
 	var bits uint64
@@ -252,7 +253,7 @@ func question(name string, qtype uint16, edns bool) *dns.Msg {
 	return q
 }
 
-// udpSize is the size of reply we ask for over UDP: what passes everywhere without fragments.
+// udpSize is the advertised size of replies over UDP, which passes all networks without fragments.
 const udpSize = 1232
 
 // exchange sends a question over UDP, and over TCP if the reply was truncated or did not repeat the case of the name.
@@ -300,7 +301,7 @@ func (r *Resolver) exchangeOnce(ctx context.Context, up *upstream, q *dns.Msg, t
 		return reply, nil
 	}
 	if ctx.Err() != nil {
-		return nil, contextError(ctx) // ours, not the server's
+		return nil, contextError(ctx) // of our context, not of the server
 	}
 	if scarce(err) {
 		return nil, fmt.Errorf("%w: %w", ErrLocal, err)
@@ -314,7 +315,7 @@ func (r *Resolver) exchangeOnce(ctx context.Context, up *upstream, q *dns.Msg, t
 	return nil, fmt.Errorf("%w: %w", ErrServer, err)
 }
 
-// scarce says whether an error is of this machine, which has no more of something.
+// scarce reports whether an error is a resource shortage of this machine.
 func scarce(err error) bool {
 	var errno syscall.Errno
 	if !errors.As(err, &errno) {

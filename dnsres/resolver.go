@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// Resolver answers names from its cache or by asking upstream servers. It is safe for concurrent use and starts no
-// goroutine that outlives a call of Resolve.
+// Resolver resolves names from its cache or by asking upstream servers. It is safe for concurrent use. No goroutine
+// runs after Resolve returns.
 type Resolver struct {
-	o     Options
-	x     Exchanger
-	cache *cache
-	ups   []*upstream
-	turn  atomic.Uint32 // whose turn it is among the upstreams
-	row   atomic.Int64  // failures since the last good reply
-	since atomic.Int64  // tick of the first of them; 0 for none
-	start time.Time     // what ticks count from
-	n     counters
+	o            Options
+	x            Exchanger
+	cache        *cache
+	ups          []*upstream
+	turn         atomic.Uint32 // counter that selects the first upstream of a question
+	row          atomic.Int64  // failures since the last good reply
+	firstFailure atomic.Int64  // tick of the first of these failures; 0 if there is none
+	start        time.Time     // base of ticks
+	n            counters
 }
 
 type counters struct {
@@ -28,7 +28,7 @@ type counters struct {
 	exchanges, tcp, timeouts, mismatches                                          atomic.Uint64
 }
 
-// New returns a Resolver that asks through x. The options must validate after WithDefaults.
+// New returns a Resolver that asks through x. It returns an error if the options are invalid after defaults are set.
 func New(o Options, x Exchanger) (*Resolver, error) {
 	o = o.WithDefaults()
 	if err := o.Validate(); err != nil {
@@ -44,14 +44,14 @@ func New(o Options, x Exchanger) (*Resolver, error) {
 	return r, nil
 }
 
-// Resolve answers one name, with or without a trailing dot, or a literal address. It returns early with the context's
-// error when ctx ends; that is not cached.
+// Resolve resolves a name, with or without a trailing dot, or a literal address. If ctx ends, it returns the error of
+// ctx, which is not cached.
 func (r *Resolver) Resolve(ctx context.Context, name string) Answer {
 	return r.ResolveHeard(ctx, name, nil)
 }
 
-// ResolveHeard is Resolve, and puts into h, which is empty or nil, what the name servers said if they were asked for this call: nothing
-// if the answer was cached, or somebody else was asking.
+// ResolveHeard is like Resolve, and stores in h the replies of the name servers. h may be nil and must be empty. It
+// stays empty if the answer was in the cache or another caller asked.
 func (r *Resolver) ResolveHeard(ctx context.Context, name string, h *Heard) Answer {
 	r.n.lookups.Add(1)
 	if addr, ok := literal(name); ok {
@@ -86,17 +86,17 @@ func (r *Resolver) ResolveHeard(ctx context.Context, name string, h *Heard) Answ
 			if !f.abandoned {
 				return f.answer
 			}
-			// The one who asked gave up, not we: ask ourselves, or join whoever is quicker.
+			// The context of the leader ended, not ours: ask, or wait for a new leader.
 		case <-ctx.Done():
 			return Answer{Err: contextError(ctx)}
 		}
 	}
 }
 
-// lead asks for a name on behalf of all who wait for it.
+// lead asks for a name on behalf of all waiting callers.
 func (r *Resolver) lead(ctx context.Context, name string, f *flight, h *Heard) Answer {
 	answer, abandoned := Answer{Err: ErrServer}, true
-	// Deferred, so that those who wait are not left waiting if an Exchanger panics in a test that recovers.
+	// Deferred, so that waiting callers continue if an Exchanger panics in a test that recovers.
 	defer func() { r.cache.finish(name, f, answer, abandoned) }()
 	if h != nil {
 		h.At = time.Now()
@@ -126,11 +126,11 @@ func (r *Resolver) lead(ctx context.Context, name string, f *flight, h *Heard) A
 	return answer
 }
 
-// localLife is how soon a question is tried again that could not be sent.
+// localLife is the time until a question that could not be sent is tried again.
 const localLife = time.Second
 
-// faultLife says how long a server fault is believed: longer each time, since the fault may be the zone's own. While
-// the servers answer nobody at all it is not, and the next question comes soon.
+// faultLife returns how long a server fault is valid. It grows with each fault, because the zone itself may be broken.
+// During an outage it does not grow.
 func (r *Resolver) faultLife(f *flight) time.Duration {
 	if r.Outage() {
 		return min(r.o.OutageAfter, r.o.FaultMin)
@@ -152,29 +152,30 @@ func contextError(ctx context.Context) error {
 	return fmt.Errorf("dnsres: %w", ctx.Err())
 }
 
-// Outage says whether no upstream has given a good reply for a while, though several were asked for: the name servers
-// or the way to them are down, and nothing can be said about any name. It ends with the first good reply.
+// Outage reports whether no upstream has given a usable reply for OutageAfter, with at least OutageRow failures. Then
+// the name servers or the network are down, and nothing is known about any name. The first usable reply ends the
+// outage.
 func (r *Resolver) Outage() bool {
-	since := r.since.Load()
+	since := r.firstFailure.Load()
 	return since != 0 && r.row.Load() >= int64(r.o.OutageRow) && r.tick(time.Now())-since >= int64(r.o.OutageAfter)
 }
 
-// tick is a time as nanoseconds of the monotonic clock, never 0: a step of the wall clock changes nothing.
+// tick returns a time as nanoseconds of the monotonic clock, never 0, so that steps of the wall clock have no effect.
 func (r *Resolver) tick(now time.Time) int64 { return int64(now.Sub(r.start)) + 1 }
 
 func (r *Resolver) noteFailure() {
-	r.since.CompareAndSwap(0, r.tick(time.Now()))
+	r.firstFailure.CompareAndSwap(0, r.tick(time.Now()))
 	r.row.Add(1)
 }
 
 func (r *Resolver) noteSuccess() {
 	if r.row.Load() != 0 {
 		r.row.Store(0)
-		r.since.Store(0)
+		r.firstFailure.Store(0)
 	}
 }
 
-// Stats gives the counters.
+// Stats returns the counters.
 func (r *Resolver) Stats() Stats {
 	n := &r.n
 	cached, evicted := r.cache.stats()

@@ -97,10 +97,18 @@ func TestD1_NoAnswerOutlivesItsTTL(t *testing.T) {
 	}
 }
 
-// TestD1_RandomTraffic holds both halves of the promise under random traffic: callers that give up, names that change,
-// servers that fail. An answer must be what the server said at some moment less than a TTL ago.
+// Both parts of D1 hold under random traffic: callers whose contexts end, names that change, servers that fail. An
+// answer must be what the server returned less than a TTL ago.
 func TestD1_RandomTraffic(t *testing.T) {
-	story(t, dnsres.Options{CacheMax: 256, TTLMin: time.Second, TTLMax: 5 * time.Second, FaultMin: time.Second, FaultMax: 4 * time.Second},
+	story(
+		t,
+		dnsres.Options{
+			CacheMax: 256,
+			TTLMin:   time.Second,
+			TTLMax:   5 * time.Second,
+			FaultMin: time.Second,
+			FaultMax: 4 * time.Second,
+		},
 		func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server) {
 			start := time.Now()
 			second := func() byte { return byte(time.Since(start) / time.Second) }
@@ -139,7 +147,8 @@ func TestD1_RandomTraffic(t *testing.T) {
 			if st := r.Stats(); st.Cached > 256 || st.Evicted == 0 || st.Hits == 0 || st.Joined == 0 {
 				t.Errorf("%+v", st)
 			}
-		})
+		},
+	)
 }
 
 func TestLeaderGivesUpAnotherTakesOver(t *testing.T) {
@@ -244,24 +253,28 @@ func TestFallBacks(t *testing.T) {
 }
 
 func TestASilentUpstreamIsTriedLast(t *testing.T) {
-	story(t, dnsres.Options{Upstreams: []netip.AddrPort{up1, up2}}, func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server) {
-		s.Set("*", dnstest.Script{Addrs: []netip.Addr{ip1}})
-		for i := range 20 {
-			wantAddrs(t, r.Resolve(t.Context(), fmt.Sprintf("a%d.test", i)), ip1)
-		}
-		if s.AskedOf(up1) != 10 || s.AskedOf(up2) != 10 {
-			t.Fatalf("asked %d and %d times", s.AskedOf(up1), s.AskedOf(up2))
-		}
-		s.Down(up1, true)
-		start := time.Now()
-		for i := range 1000 {
-			wantAddrs(t, r.Resolve(t.Context(), fmt.Sprintf("b%d.test", i)), ip1)
-			time.Sleep(10 * time.Millisecond)
-		}
-		if waited := time.Since(start) - 10*time.Second; waited > 30*time.Second || r.Outage() {
-			t.Fatalf("waited %v for one silent server; outage %v", waited, r.Outage())
-		}
-	})
+	story(
+		t,
+		dnsres.Options{Upstreams: []netip.AddrPort{up1, up2}},
+		func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server) {
+			s.Set("*", dnstest.Script{Addrs: []netip.Addr{ip1}})
+			for i := range 20 {
+				wantAddrs(t, r.Resolve(t.Context(), fmt.Sprintf("a%d.test", i)), ip1)
+			}
+			if s.AskedOf(up1) != 10 || s.AskedOf(up2) != 10 {
+				t.Fatalf("asked %d and %d times", s.AskedOf(up1), s.AskedOf(up2))
+			}
+			s.Down(up1, true)
+			start := time.Now()
+			for i := range 1000 {
+				wantAddrs(t, r.Resolve(t.Context(), fmt.Sprintf("b%d.test", i)), ip1)
+				time.Sleep(10 * time.Millisecond)
+			}
+			if waited := time.Since(start) - 10*time.Second; waited > 30*time.Second || r.Outage() {
+				t.Fatalf("waited %v for one silent server; outage %v", waited, r.Outage())
+			}
+		},
+	)
 }
 
 func TestHostile_D03_anOutageIsToldFromFaultsOfNamesAndEndsByItself(t *testing.T) {
@@ -273,7 +286,8 @@ func TestHostile_D03_anOutageIsToldFromFaultsOfNamesAndEndsByItself(t *testing.T
 		for i := 0; time.Since(start) < 10*time.Minute; i++ {
 			a := r.Resolve(t.Context(), fmt.Sprintf("b%d.test", i%4))
 			wantErr(t, a, dnsres.ErrTimeout)
-			if life := time.Until(a.Expires); time.Since(start) > 2*time.Minute && (!r.Outage() || life > 10*time.Second) {
+			if life := time.Until(a.Expires); time.Since(start) > 2*time.Minute &&
+				(!r.Outage() || life > 10*time.Second) {
 				t.Fatalf("after %v: outage %v, believed for %v", time.Since(start), r.Outage(), life)
 			}
 			time.Sleep(time.Second)

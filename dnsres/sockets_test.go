@@ -14,7 +14,7 @@ import (
 	"orbweaver/dnsres/dnstest"
 )
 
-// wire is a scripted name server on real sockets of loopback, UDP and TCP, and what it saw.
+// wire is a scripted name server on real loopback sockets, UDP and TCP, that records what it received.
 type wire struct {
 	script *dnstest.Server
 	addr   netip.AddrPort
@@ -26,19 +26,28 @@ type wire struct {
 	names  []string
 }
 
-// say makes it send something before each reply over UDP.
+// say sets the function that sends packets before each reply over UDP.
 func (s *wire) say(before func(w dns.ResponseWriter, q *dns.Msg)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.before = before
 }
 
-// serve answers one question. It does not cut replies that are too long for a datagram: the script says which are cut.
+// serve answers a question. It does not truncate long replies; the script decides which ones are truncated.
 func (s *wire) serve(ctx context.Context, w dns.ResponseWriter, q *dns.Msg) {
 	udp, overUDP := w.RemoteAddr().(*net.UDPAddr)
 	if overUDP {
 		s.mu.Lock()
-		s.ids, s.ports, s.names = append(s.ids, q.Id), append(s.ports, uint16(udp.Port)), append(s.names, q.Question[0].Name)
+		s.ids, s.ports, s.names = append(
+			s.ids,
+			q.Id,
+		), append(
+			s.ports,
+			uint16(udp.Port),
+		), append(
+			s.names,
+			q.Question[0].Name,
+		)
 		before := s.before
 		s.mu.Unlock()
 		if before != nil {
@@ -50,7 +59,7 @@ func (s *wire) serve(ctx context.Context, w dns.ResponseWriter, q *dns.Msg) {
 		if !overUDP {
 			_ = w.Close()
 		}
-		return // as who does not listen
+		return // as a server that does not listen
 	}
 	_ = w.WriteMsg(reply)
 }
@@ -62,7 +71,7 @@ func listen(t testing.TB, script *dnstest.Server) *wire {
 	var udp net.PacketConn
 	var tcp net.Listener
 	var err error
-	for range 10 { // somebody else may have the port of one of them
+	for range 10 { // another process may use one of the ports
 		if udp, err = net.ListenPacket("udp", "127.0.0.1:0"); err != nil {
 			t.Fatal(err)
 		}
@@ -95,8 +104,7 @@ func listen(t testing.TB, script *dnstest.Server) *wire {
 	return s
 }
 
-// both tells a story twice: in the process in virtual time, and on real sockets, where a reply that does not come is waited for a tenth
-// of a second.
+// both runs a test twice: in the process in virtual time, and on real sockets with a time-out of a tenth of a second.
 func both(t *testing.T, o dnsres.Options, tell func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server)) {
 	t.Helper()
 	t.Run("in the process", func(t *testing.T) { story(t, o, tell) })

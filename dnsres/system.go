@@ -11,8 +11,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-// SystemUpstreams gives the name servers of /etc/resolv.conf. Without the file, or without a server in it, it gives the server on this
-// machine, as the resolver of the C library does.
+// SystemUpstreams returns the name servers of /etc/resolv.conf. If the file or a server in it is missing, it returns
+// the server on this machine, as the resolver of the C library does.
 func SystemUpstreams() ([]netip.AddrPort, error) { return upstreamsOf("/etc/resolv.conf") }
 
 // upstreamsOf reads the file itself, since dns.ClientConfigFromFile does not report an error of a read.

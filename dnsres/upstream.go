@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// upstream is one recursive server and how it has behaved lately.
+// upstream is a recursive server with its recent failures.
 type upstream struct {
 	addr  netip.AddrPort
 	fails atomic.Int32 // exchanges without a reply, in a row
-	until atomic.Int64 // asked last until this tick of the Resolver
+	until atomic.Int64 // until this tick, it is tried after the other servers
 }
 
 func (u *upstream) failed(tick int64) {
@@ -25,8 +25,8 @@ func (u *upstream) replied() {
 	}
 }
 
-// order gives the upstreams in the order in which one question tries them: each takes its turn at being first, and
-// those that did not reply lately come last.
+// order returns the upstreams in the order in which a question tries them. They take turns to be first; those with
+// recent failures come last.
 func (r *Resolver) order(now time.Time) []*upstream {
 	if len(r.ups) == 1 {
 		return r.ups

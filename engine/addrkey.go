@@ -2,9 +2,10 @@ package engine
 
 import "net/netip"
 
-// Politeness, quotas and leases are by address, and whoever has an IPv6 network has 2^64 addresses of it. So they are by its key: an
-// IPv4 address itself, and the network of an IPv6 address. Keys are made here and nowhere else; the bench, the quotas and the leases see keys only, and
-// connections go to the address that the site has (see Site.connectTo).
+// Politeness, quotas and leases are by address, and whoever has an IPv6 network has 2^64 addresses of it. So they are
+// by its key: an IPv4 address itself, and the network of an IPv6 address. Keys are made here and nowhere else; the
+// bench, the quotas and the leases see keys only, and connections go to the address that the site has (see
+// Site.connectTo).
 
 // addrKeys are the bits of an IPv6 address that count; 128 makes each address a key.
 type addrKeys int
@@ -17,7 +18,8 @@ const (
 	mostIPv6Prefix  = 128
 )
 
-// of gives the key of an address. An address that a translator makes of IPv4 (RFC 6052, RFC 8215) is one machine's, as that is.
+// of gives the key of an address. An address that a translator makes of IPv4 (RFC 6052, RFC 8215) is one machine's, as
+// that is.
 func (bits addrKeys) of(addr netip.Addr) netip.Addr {
 	addr = addr.Unmap().WithZone("")
 	if addr.Is4() || isTranslated(addr) {

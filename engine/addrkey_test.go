@@ -4,6 +4,8 @@ import (
 	"net/netip"
 	"testing"
 	"time"
+
+	"orbweaver/engine/site"
 )
 
 func TestAddressesOfANetworkHaveOneKey(t *testing.T) {
@@ -30,17 +32,18 @@ func TestAddressesOfANetworkHaveOneKey(t *testing.T) {
 	}
 }
 
-// A site under the key of a network keeps its own address, in its snapshot form too; one whose address is its key keeps nothing beside it.
+// A site under the key of a network keeps its own address, in its snapshot form too; one whose address is its key keeps
+// nothing beside it.
 func TestASiteUnderTheKeyOfANetworkKeepsItsAddress(t *testing.T) {
 	addr, key := netip.MustParseAddr("2001:db8::7"), netip.MustParseAddr("2001:db8::")
-	var s Site
-	s.setAddrs([]netip.Addr{addr}, key, time.Time{})
-	got, err := decodeSite(AppendSite(nil, &s), newRulesPool(0))
-	if err != nil || got.connectTo(key) != addr || got.addrCount() != 1 {
-		t.Errorf("%v of %d addresses, want %v: %v", got.connectTo(key), got.addrCount(), addr, err)
+	var s site.State
+	s.SetAddrs([]netip.Addr{addr}, key, time.Time{})
+	got, err := site.Decode(site.Append(nil, &s), site.NewRulesPool(0))
+	if err != nil || got.ConnectAddr(key) != addr || got.AddrCount() != 1 {
+		t.Errorf("%v of %d addresses, want %v: %v", got.ConnectAddr(key), got.AddrCount(), addr, err)
 	}
-	s.setAddrs([]netip.Addr{addr}, addr, time.Time{})
-	if s.addrs() != nil || s.connectTo(addr) != addr {
-		t.Errorf("%v beside the key", s.addrs())
+	s.SetAddrs([]netip.Addr{addr}, addr, time.Time{})
+	if s.Addrs() != nil || s.ConnectAddr(addr) != addr {
+		t.Errorf("%v beside the key", s.Addrs())
 	}
 }

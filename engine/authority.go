@@ -10,17 +10,18 @@ import (
 	"strings"
 	"time"
 
-	"orbweaver/engine/outbox"
+	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/queued"
 )
 
-// This file is the gate for messages of other agents. Each letter and each question passes it before anything is stored or believed. package
-// post has proved the sender's name by its certificate; the gate asks for more:
+// This file is the gate for messages of other agents. Each letter and each question passes it before anything is stored
+// or believed. package post has proved the sender's name by its certificate; the gate asks for more:
 //
 //   - The sender must be a member of the current view or of a recent one (isMember).
 //   - The sender must keep its quota: bytes of letters (standings.charge), questions and their bytes (standings.ask).
-//   - The sender must have the authority for what a letter says (permit). What it may not say is cut out before the letter is journaled, so
-//     a replay of the journal needs no authority. What is cut out is counted and logged; it is no fault of the sender, since honest agents may
-//     disagree for some seconds on who is there.
+//   - The sender must have the authority for what a letter says (permit). What it may not say is cut out before the
+//     letter is journaled, so a replay of the journal needs no authority. What is cut out is counted and logged; it is
+//     no fault of the sender, since honest agents may disagree for some seconds on who is there.
 //
 // The authority for each kind of item:
 //
@@ -31,7 +32,8 @@ import (
 //	F  the agent itself, for its own list: one hash seed for each agent. Lists of agents that left before: a few from each member.
 //	T  an agent that has said that it leaves.
 
-// errStranger says that a message is not taken since its sender is not a member. The sender keeps the message and sends it again.
+// errStranger says that a message is not taken since its sender is not a member. The sender keeps the message and sends
+// it again.
 var errStranger = errors.New("engine: the sender is not a member of this crawl, as this agent knows it")
 
 // handoffTime is how long after an agent came to others it believes what the former owners of its sites say of them.
@@ -41,7 +43,8 @@ const handoffTime = 10 * time.Minute
 const earlyWait = time.Second
 
 const (
-	// inheritMost is from how many agents this one keeps lists of fetched URLs. Each look-up hashes the URL once for each list.
+	// inheritMost is from how many agents this one keeps lists of fetched URLs. Each look-up hashes the URL once for
+	// each list.
 	inheritMost = 128
 	// passedMost is how many lists of agents that have left a member may pass on.
 	passedMost = 8
@@ -102,9 +105,10 @@ func (p *peers) checkSender(from string) error {
 	return p.standings.hear(from)
 }
 
-// checkQuestion says why a question is not answered now; nil if it is. Any agent may ask the two questions that change nothing: one that has
-// just come asks them before the others know it, and one that is banned must learn that the crawl ends. All such agents share one quota. A banned one may
-// also say that the crawl is over: it gets an answer and is not believed.
+// checkQuestion says why a question is not answered now; nil if it is. Any agent may ask the two questions that change
+// nothing: one that has just come asks them before the others know it, and one that is banned must learn that the crawl
+// ends. All such agents share one quota. A banned one may also say that the crawl is over: it gets an answer and is not
+// believed.
 func (p *peers) checkQuestion(from string, question []byte) error {
 	harmless := len(question) == 1 && question[0] == questionCalm || len(question) > 1 && len(question) <= 1+lineMost && question[0] == questionLeft
 	switch banned := p.standings.bannedFor(from, time.Now()) > 0; {
@@ -144,8 +148,8 @@ func (p *peers) wasResponsible(from string, site []byte) bool {
 // isEarly says that this agent does not know yet whether others had begun before it came.
 func (p *peers) isEarly() bool { return !p.again && p.guest.Load() == math.MaxInt64 }
 
-// permit gives the part of a letter that its sender has the authority to say: the letter itself if that is all of it, else a copy without the
-// rest. The letter has been read: see readLetter.
+// permit gives the part of a letter that its sender has the authority to say: the letter itself if that is all of it,
+// else a copy without the rest. The letter has been read: see readLetter.
 func (p *peers) permit(from string, letter []byte) (kept []byte, err error) {
 	whole, n, cut := true, 0, int64(0)
 	for item, err := range outbox.Items(letter) {
@@ -203,8 +207,8 @@ func itemsOfRead(b []byte) iter.Seq[[]byte] {
 // sameBytes says that two slices are one.
 func sameBytes(a, b []byte) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
-// permitItem gives what may be taken of an item: the item itself, another in its place, or nothing. why says what the sender had no
-// authority for, if anything. An error is that the letter is to come again later.
+// permitItem gives what may be taken of an item: the item itself, another in its place, or nothing. why says what the
+// sender had no authority for, if anything. An error is that the letter is to come again later.
 func (p *peers) permitItem(from string, item []byte) (allowed []byte, why string, err error) {
 	switch kindOf(item) {
 	case letterLink:
@@ -227,15 +231,16 @@ func (p *peers) permitItem(from string, item []byte) (allowed []byte, why string
 
 // withoutSeed is an item without the flag of a seed, which is in the byte at a place.
 func withoutSeed(item []byte, at int) []byte {
-	if len(item) <= at || item[at]&itemSeed == 0 {
+	if len(item) <= at || item[at]&queued.FlagSeed == 0 {
 		return item
 	}
 	item = bytes.Clone(item)
-	item[at] &^= itemSeed
+	item[at] &^= queued.FlagSeed
 	return item
 }
 
-// permitSite takes what is known of a site from an agent that was responsible for it. From any other member it takes the URLs alone.
+// permitSite takes what is known of a site from an agent that was responsible for it. From any other member it takes
+// the URLs alone.
 func (p *peers) permitSite(from string, item []byte) (allowed []byte, why string) {
 	m, err := readSiteMove(item)
 	if err != nil {
@@ -256,7 +261,7 @@ func appendURLs(letter, item []byte) []byte {
 	for it, err := range m.urls() {
 		if err == nil {
 			it.Seed = false
-			letter = outbox.AppendItem(letter, appendItem([]byte{letterLink}, &it))
+			letter = outbox.AppendItem(letter, queued.Append([]byte{letterLink}, &it))
 		}
 	}
 	return letter
@@ -273,7 +278,7 @@ func (m *siteMove) append(was []byte) (item []byte) {
 func withoutSeeds(item []byte, m *siteMove) []byte {
 	isSeed := false
 	for raw := range itemsOfRead(m.items) {
-		isSeed = isSeed || len(raw) > 0 && raw[0]&itemSeed != 0
+		isSeed = isSeed || len(raw) > 0 && raw[0]&queued.FlagSeed != 0
 	}
 	if !isSeed {
 		return item
@@ -287,13 +292,14 @@ func withoutSeeds(item []byte, m *siteMove) []byte {
 	return own.append(item)
 }
 
-// permitHop takes a hop from who is responsible for the site whose rules it is for, or from who was asked for these and says where they are.
+// permitHop takes a hop from who is responsible for the site whose rules it is for, or from who was asked for these and
+// says where they are.
 func (p *peers) permitHop(from string, item []byte) (allowed []byte, why string) {
 	it, err := readHop(item)
 	if err != nil {
 		return nil, "what cannot be read"
 	}
-	if it.Hops > robotsHopsMax || p.awaited.asked(it.RobotsOf) != from && !p.wasResponsible(from, it.RobotsOf) {
+	if it.Redirects > robotsHopsMax || p.awaited.asked(it.RobotsOf) != from && !p.wasResponsible(from, it.RobotsOf) {
 		return nil, "a redirect of the robots.txt of a site that is not its own"
 	}
 	return item, ""
@@ -305,7 +311,7 @@ func (p *peers) permitVerdict(from string, item []byte) (allowed []byte, why str
 	if err != nil {
 		return nil, "what cannot be read"
 	}
-	if p.awaited.asked(v.site) != from {
+	if p.awaited.asked(v.Site) != from {
 		return nil, "robots.txt rules that it was not asked for"
 	}
 	return item, ""
@@ -335,7 +341,8 @@ func (p *peers) permitFetched(from string, item []byte) (allowed []byte, why str
 	return item, ""
 }
 
-// permitTold takes what an agent told others, from one that leaves. One that is not known to leave says so again, and sends it again.
+// permitTold takes what an agent told others, from one that leaves. One that is not known to leave says so again, and
+// sends it again.
 func (p *peers) permitTold(from string, item []byte) (allowed []byte, why string, err error) {
 	if line := p.lineNow(from); line == "" || !p.isGoing(line) {
 		return nil, "", &WaitError{standingWait}
@@ -367,5 +374,5 @@ func (p *peers) permitTold(from string, item []byte) (allowed []byte, why string
 	case len(kept) == 0:
 		return nil, "", nil
 	}
-	return append(appendBytes([]byte{letterTold, inheritVersion}, []byte(line)), kept...), "", nil
+	return append(queued.AppendBytes([]byte{letterTold, inheritVersion}, []byte(line)), kept...), "", nil
 }

@@ -3,11 +3,13 @@ package engine
 import (
 	"sync"
 	"time"
+
+	"orbweaver/engine/site"
 )
 
-// awaited are the sites of this agent that wait for what another asks for on their behalf (robotsletter.go). What came of it may go astray: agents
-// do not hear at the same moment who is there, so that it may be sent to one that takes the site for its own, or to nobody. So after a
-// while it counts as unreachable, and is asked for again.
+// awaited are the sites of this agent that wait for what another asks for on their behalf (robotsletter.go). What came
+// of it may go astray: agents do not hear at the same moment who is there, so that it may be sent to one that takes the
+// site for its own, or to nobody. So after a while it counts as unreachable, and is asked for again.
 type awaited struct {
 	mu    sync.Mutex
 	of    map[string]awaiting // guarded by mu: by key
@@ -80,11 +82,11 @@ func (p *peers) awaits() bool { return p != nil && p.awaited.any() }
 
 // giveUpWaiting ends the waiting of sites that have waited for too long.
 func (p *peers) giveUpWaiting(now time.Time) error {
-	for _, site := range p.awaited.overdue(now) {
-		if !p.mine(site) {
+	for _, s := range p.awaited.overdue(now) {
+		if !p.mine(s) {
 			continue
 		}
-		if err := p.robots.deliver(&robotsVerdict{site: site, unreachable: true}); err != nil {
+		if err := p.robots.deliver(&site.RobotsResult{Site: s, Unreachable: true}); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"slices"
 
+	"orbweaver/engine/site"
 	"orbweaver/internal/vfs"
 	"orbweaver/workbench"
 )
@@ -47,7 +48,7 @@ func (b benchChain) last() uint64 {
 }
 
 // loadBench reads the images of a chain.
-func loadBench(fsys vfs.FS, dir string, chain benchChain, o workbench.Options, rules *rulesPool) (_ *bench, err error) {
+func loadBench(fsys vfs.FS, dir string, chain benchChain, o workbench.Options, rules *site.RulesPool) (_ *bench, err error) {
 	var images []io.Reader
 	for _, link := range chain {
 		f, openErr := fsys.Open(benchName(dir, link.Generation))
@@ -57,10 +58,10 @@ func loadBench(fsys vfs.FS, dir string, chain benchChain, o workbench.Options, r
 		defer f.Close()
 		images = append(images, bufio.NewReaderSize(io.NewSectionReader(f, 0, link.Length), 64<<10))
 	}
-	b, err := workbench.Load(o, func(b []byte) (Site, error) { return decodeSite(b, rules) }, images...)
-	var corrupt *workbench.CorruptError
+	b, err := workbench.Load(o, func(b []byte) (site.State, error) { return site.Decode(b, rules) }, images...)
+	var corrupt *vfs.CorruptError
 	if errors.As(err, &corrupt) {
-		return nil, fmt.Errorf("engine: %w", &fs.PathError{Op: "load", Path: benchName(dir, chain[corrupt.Image].Generation), Err: err})
+		return nil, fmt.Errorf("engine: %w", &fs.PathError{Op: "load", Path: benchName(dir, chain[corrupt.Index].Generation), Err: err})
 	}
 	return b, err
 }

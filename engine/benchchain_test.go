@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"orbweaver/engine/site"
 	"orbweaver/internal/vfs"
 	"orbweaver/workbench"
 )
@@ -32,11 +33,11 @@ func TestADamagedFileOfAChainIsNamed(t *testing.T) {
 	if err := fsys.MkdirAll("f"); err != nil {
 		t.Fatal(err)
 	}
-	w := workbench.New[Site](workbench.Options{})
+	w := workbench.New[site.State](workbench.Options{})
 	var chain benchChain
 	for g := uint64(1); g <= 3; g++ {
 		w.GetOrAdd([]byte{'a' + byte(g)})
-		cut, err := w.Cut(AppendSite)
+		cut, err := w.Snapshot(site.Append)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +53,7 @@ func TestADamagedFileOfAChainIsNamed(t *testing.T) {
 		chain = append(chain, benchFile{g, int64(b.Len())})
 	}
 	load := func() (int, error) {
-		b, err := loadBench(fsys, "f", chain, workbench.Options{}, newRulesPool(0))
+		b, err := loadBench(fsys, "f", chain, workbench.Options{}, site.NewRulesPool(0))
 		if err != nil {
 			return 0, err
 		}

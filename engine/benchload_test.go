@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"orbweaver/engine/queued"
 	"orbweaver/engine/robots"
+	"orbweaver/engine/site"
 	"orbweaver/workbench"
 )
 
@@ -19,7 +21,7 @@ func BenchmarkLoadBench(b *testing.B) {
 	b.ReportAllocs()
 	b.SetBytes(int64(len(image)))
 	for b.Loop() {
-		w, err := workbench.Load(workbench.Options{}, SiteReader(), bytes.NewReader(image))
+		w, err := workbench.Load(workbench.Options{}, site.NewDecoder(), bytes.NewReader(image))
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -32,20 +34,29 @@ func BenchmarkLoadBench(b *testing.B) {
 
 func imageOfHosts(t testing.TB, hosts int) []byte {
 	now := time.Now()
-	w := workbench.New[Site](workbench.Options{})
+	w := workbench.New[site.State](workbench.Options{})
 	rules := robots.AllowAll()
 	for i := range hosts {
 		vs, _ := w.GetOrAdd(fmt.Appendf(nil, "http://h%d.load.test", i))
-		w.WithSite(vs, func(s *Site) { *s = NewSite(rules, now.Add(time.Hour), time.Time{}) })
+		w.WithSite(vs, func(s *site.State) { *s = site.New(rules, now.Add(time.Hour), time.Time{}) })
 		var addr [4]byte
 		binary.BigEndian.PutUint32(addr[:], 0xf0000000|uint32(uint64(i)*2654435761%uint64(max(hosts/4, 1))))
 		w.Place(vs, netip.AddrFrom4(addr), now)
 		for k := range 2 {
-			w.Push(vs, appendItem(nil, &Item{Depth: 3, Rest: fmt.Appendf(nil, "/archive/2004/section-%d/saffron-quarry/page-%d.html", k, i)}))
+			w.Push(
+				vs,
+				queued.Append(
+					nil,
+					&queued.URL{
+						Depth: 3,
+						Rest:  fmt.Appendf(nil, "/archive/2004/section-%d/saffron-quarry/page-%d.html", k, i),
+					},
+				),
+			)
 		}
 	}
 	var image bytes.Buffer
-	if err := w.Save(&image, AppendSite); err != nil {
+	if err := w.Save(&image, site.Append); err != nil {
 		t.Fatal(err)
 	}
 	return image.Bytes()

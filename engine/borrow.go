@@ -8,8 +8,8 @@ import (
 // soonAgain is how long an address is kept for the next exchange, while other agents wait for it.
 const soonAgain = 100 * time.Millisecond
 
-// borrow makes sure that no other agent asks the address while this one does; else the Visit is given back, with the item that was not asked
-// for; nil for a site's own robots.txt.
+// borrow makes sure that no other agent asks the address while this one does; else the Visit is given back, with the
+// item that was not asked for; nil for a site's own robots.txt.
 func (w *fetchWorker) borrow(ctx context.Context, r *returned, raw []byte) bool {
 	if w.peers == nil {
 		return true

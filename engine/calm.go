@@ -11,13 +11,16 @@ import (
 	"time"
 
 	"github.com/zeebo/xxh3"
+
+	"orbweaver/engine/lifecycle"
+	"orbweaver/internal/notify"
 )
 
-// A crawl of several agents is over when all of them have nothing to do and no letter is on its way. Each finds that out by itself, by
-// asking all others twice (Mattern, Algorithms for distributed termination detection, 1987: two waves). Every agent counts what it does;
-// if it says both times that it is calm, and has counted nothing in between, it was calm all the while. The two looks at each agent have
-// a moment in common, between the two waves; at that moment all were calm and no letter was waiting or under way, so that nobody
-// can ever have something to do again.
+// A crawl of several agents is over when all of them have nothing to do and no letter is on its way. Each finds that
+// out by itself, by asking all others twice (Mattern, Algorithms for distributed termination detection, 1987: two
+// waves). Every agent counts what it does; if it says both times that it is calm, and has counted nothing in between,
+// it was calm all the while. The two looks at each agent have a moment in common, between the two waves; at that moment
+// all were calm and no letter was waiting or under way, so that nobody can ever have something to do again.
 
 // An agent that is calm asks the others ever less often, from the one period to the other.
 const (
@@ -25,7 +28,8 @@ const (
 	calmPeriodMost = 8 * time.Second
 )
 
-// crawlIsOver is why nothing is fetched any more while some agents do not know it yet. What they were all waiting for was for later.
+// crawlIsOver is why nothing is fetched any more while some agents do not know it yet. What they were all waiting for
+// was for later.
 const crawlIsOver = "the crawl is over; not all agents know it yet"
 
 // questionCalm asks how an agent is; the answer is a calmness as JSON.
@@ -45,11 +49,11 @@ type calmness struct {
 	Stalled bool `json:"stalled"` // it has queued URLs, all of sites in trouble; or knows of an agent that has
 }
 
-// count is how much this agent has done: it grows with every step that could give another agent something to do. An attempt that brings
-// nothing does not: agents that stall go on asking sites in trouble.
+// count is how much this agent has done: it grows with every step that could give another agent something to do. An
+// attempt that brings nothing does not: agents that stall go on asking sites in trouble.
 func (p *peers) count() int64 {
-	n := &p.ledger.n
-	return n.found.Load() + n.finished.Load() + p.n.steps.Load()
+	n := &p.ledger.Count
+	return n.Found.Load() + n.Finished.Load() + p.n.steps.Load()
 }
 
 // agree tells the others, when they ask, that nothing is left for this agent to do, and was not at a count.
@@ -57,19 +61,21 @@ func (p *peers) agree(count int64) {
 	p.calmAt.Store(count)
 	p.word.Store(true)
 	p.standings.forgive()
-	poke(p.calmed)
+	notify.Send(p.calmed)
 }
 
-// doubt tells them that something is left. That comes by time alone, too: what waited for longer than the crawl is willing to does not any more.
+// doubt tells them that something is left. That comes by time alone, too: what waited for longer than the crawl is
+// willing to does not any more.
 func (p *peers) doubt() { p.calmAt.Store(-1) }
 
-// together tells the other agents whether this one would end, and says how long it rests: they may have something for it yet.
+// together tells the other agents whether this one would end, and says how long it rests: they may have something for
+// it yet.
 func (d *distributor) together(wait time.Duration, over string, count int64) time.Duration {
 	switch {
 	case over == "":
 		d.peers.doubt()
 		return wait
-	case over == reasonComplete && d.holds():
+	case over == lifecycle.ReasonComplete && d.holds():
 		d.peers.doubt()
 	default:
 		d.peers.agree(count)
@@ -80,12 +86,12 @@ func (d *distributor) together(wait time.Duration, over string, count int64) tim
 // remains is why a crawl ends that all agents agree on.
 func (d *distributor) remains() string {
 	if d.peers.late.Load() {
-		return reasonLate
+		return lifecycle.ReasonLate
 	}
-	if d.ledger.n.finished.Load() == d.ledger.n.admitted.Load() && !d.peers.stalled.Load() {
-		return reasonComplete
+	if d.ledger.Count.Finished.Load() == d.ledger.Count.Admitted.Load() && !d.peers.stalled.Load() {
+		return lifecycle.ReasonComplete
 	}
-	return reasonStalled
+	return lifecycle.ReasonStalled
 }
 
 // ended is closed when the crawl is over and all agents know it; nil, which is never, without others.
@@ -99,19 +105,20 @@ func (p *peers) ended() <-chan struct{} {
 // now is how this agent is.
 func (p *peers) now() calmness {
 	count := p.count()
-	stalled := p.stalled.Load() || p.ledger.n.finished.Load() != p.ledger.n.admitted.Load()
+	stalled := p.stalled.Load() || p.ledger.Count.Finished.Load() != p.ledger.Count.Admitted.Load()
 	c := p.circle.Load()
 	return calmness{Stalled: stalled, Calm: p.calmAt.Load() == count && p.quiet(), Count: count, View: c.hash(), All: hashOf(p.company(c)), Over: p.over.Load(), Busy: p.busy.Load(), First: p.founded.Load(), Turns: p.turns.Load()}
 }
 
-// quiet says that no letter waits or is under way, and nobody who is gone, or about to go, knew what the others are not yet told.
+// quiet says that no letter waits or is under way, and nobody who is gone, or about to go, knew what the others are not
+// yet told.
 func (p *peers) quiet() bool {
 	c := p.circle.Load()
 	if p.leaves() || slices.ContainsFunc(p.seam.Peers(), func(peer Peer) bool { return p.isGoing(peer.line()) }) {
 		return false
 	}
-	for _, line := range p.box.Lines() {
-		if all, _ := p.box.Waiting(line); all > 0 || !slices.Contains(c.lines, line) {
+	for _, line := range p.box.Agents() {
+		if all, _ := p.box.Backlog(line); all > 0 || !slices.Contains(c.lines, line) {
 			return false
 		}
 	}
@@ -136,7 +143,8 @@ func (p *peers) settle(ctx context.Context) error {
 	return nil
 }
 
-// awaitOver returns when the crawl is over, which this agent finds out or is told, and says whether it is; else ctx has ended.
+// awaitOver returns when the crawl is over, which this agent finds out or is told, and says whether it is; else ctx has
+// ended.
 func (p *peers) awaitOver(ctx context.Context) bool {
 	timer := time.NewTimer(calmPeriod)
 	timer.Stop() // until it is needed
@@ -168,7 +176,8 @@ func (p *peers) awaitOver(ctx context.Context) bool {
 	}
 }
 
-// company is all agents of a circle, and those that this agent alone may have banned. They are there, and may have something to do.
+// company is all agents of a circle, and those that this agent alone may have banned. They are there, and may have
+// something to do.
 func (p *peers) company(c *circle) []Peer {
 	banned := p.outcasts.Load()
 	if banned == nil || len(*banned) == 0 {
@@ -184,9 +193,9 @@ func (p *peers) company(c *circle) []Peer {
 	return all
 }
 
-// allCalm asks all agents twice. If all agree on the view, an agent that is banned by all is not asked: it may say for ever that it has something to
-// do. Else a ban may be known to some agents only. Then those that are banned are asked, too; an answer that the crawl is over counts for nothing
-// from them.
+// allCalm asks all agents twice. If all agree on the view, an agent that is banned by all is not asked: it may say for
+// ever that it has something to do. Else a ban may be known to some agents only. Then those that are banned are asked,
+// too; an answer that the crawl is over counts for nothing from them.
 func (p *peers) allCalm(ctx context.Context) bool {
 	c := p.circle.Load()
 	differ := false // an agent has another view
@@ -229,7 +238,8 @@ func (p *peers) twoWaves(ctx context.Context, c *circle, who []Peer, agrees func
 	return true
 }
 
-// wave asks some agents once, this one too. No answers and ok say that one of them knows already that the crawl is over.
+// wave asks some agents once, this one too. No answers and ok say that one of them knows already that the crawl is
+// over.
 func (p *peers) wave(ctx context.Context, c *circle, who []Peer, agrees func(*calmness) bool) (answers []calmness, ok bool) {
 	for _, peer := range who {
 		a := p.now()
@@ -293,8 +303,8 @@ func (p *peers) answer(ctx context.Context, from string, question []byte) ([]byt
 		return p.answerFetched(ctx, from, question[1:])
 	case len(question) > 0 && question[0] == questionLease:
 		return p.leases.answer(from, question[1:])
-	case len(question) > 0 && question[0] == questionBallot && p.quorum != nil:
-		return p.quorum.answer(from, question[1:])
+	case len(question) > 0 && question[0] == questionConsensus && p.quorum != nil:
+		return p.quorum.answer(ctx, from, question[1:])
 	case len(question) > 0 && question[0] == questionLeave:
 		return p.answerLeave(from, question[1:])
 	case len(question) > 1 && question[0] == questionLeft:

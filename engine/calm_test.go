@@ -13,15 +13,19 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orbweaver/engine/outbox"
+	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/outage"
+	"orbweaver/internal/notify"
 	"orbweaver/internal/vfs"
 )
 
 // willing is for how long the villagers wait for a retry that draws near.
 const willing = 20 * time.Second
 
-// village is some agents that crawl only in their minds: each has tasks for certain moments, and nothing to do while the next is further off
-// than it is willing to wait.
+// village is some agents that crawl only in their minds: each has tasks for certain moments, and nothing to do while
+// the next is further off than it is willing to wait.
 type village struct {
 	t      *testing.T
 	agents int
@@ -85,11 +89,11 @@ func newVillager(v *village, all []Peer, i int, tasks []time.Time) *villager {
 	one := &villager{village: v, self: all[i], tasks: tasks, wake: make(chan struct{}, 1)}
 	say := slog.New(slog.DiscardHandler)
 	one.peers = &peers{
-		seam: one, box: box, ledger: new(ledger), say: say, wake: func() { poke(one.wake) }, calmed: make(chan struct{}, 1), told: make(chan struct{}, 1), end: make(chan struct{}), gate: newGate(func() {}),
+		seam: one, box: box, ledger: new(journal.Store), say: say, wake: func() { notify.Send(one.wake) }, calmed: make(chan struct{}, 1), told: make(chan struct{}, 1), end: make(chan struct{}), gate: outage.NewGate(func() {}),
 		away: 10 * time.Minute, standings: newStandings(0, func() int64 { return 0 }, say),
 	}
 	one.peers.calmAt.Store(-1)
-	one.peers.ledger.n.attempts.Store(1) // they have had a part in it
+	one.peers.ledger.Count.Attempts.Store(1) // they have had a part in it
 	c, err := newCircle(all, all, 0, one.self.ID)
 	if err != nil {
 		v.t.Fatal(err)
@@ -105,7 +109,7 @@ func (v *villager) distribute(ctx context.Context) {
 		if v.peers.gate.WaitUnless(ctx, v.peers.ended()) != nil {
 			return
 		}
-		count, wait, over := v.peers.count(), time.Second, reasonStalled
+		count, wait, over := v.peers.count(), time.Second, lifecycle.ReasonStalled
 		if len(v.tasks) > 0 {
 			soon := time.Until(v.tasks[0])
 			if soon <= 0 {
@@ -160,8 +164,8 @@ func (v *villager) live(ctx context.Context) {
 	v.left = append(v.left, KnownPeer{Peer: v.self, State: PeerLeft})
 }
 
-// Agents that have nothing to do at one moment end together, wherever that moment falls between the retries of any of them, and if just then one
-// cannot be reached; and until there is one nobody ends.
+// Agents that have nothing to do at one moment end together, wherever that moment falls between the retries of any of
+// them, and if just then one cannot be reached; and until there is one nobody ends.
 func TestCalm_allEndOrNobodyDoes(t *testing.T) {
 	for seed := range uint64(300) {
 		synctest.Test(t, func(t *testing.T) {
@@ -207,8 +211,8 @@ func TestCalm_allEndOrNobodyDoes(t *testing.T) {
 	}
 }
 
-// An agent that was killed when the others found out that the crawl is over, and started again, may have lost what it had: it ends when it has
-// nothing to do, and not before.
+// An agent that was killed when the others found out that the crawl is over, and started again, may have lost what it
+// had: it ends when it has nothing to do, and not before.
 func TestCalm_whoHasStartedAgainIsNotToldButAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := &village{t: t, here: map[string]*villager{}, agents: 2}
@@ -219,7 +223,7 @@ func TestCalm_whoHasStartedAgainIsNotToldButAsked(t *testing.T) {
 		}
 		found, again := newVillager(v, all, 0, nil), newVillager(v, all, 1, tasks)
 		v.here["a0"], v.here["a1"], again.fresh = found, again, true
-		poke(found.peers.told) // by the one that the other was before
+		notify.Send(found.peers.told) // by the one that the other was before
 		var wg sync.WaitGroup
 		began := time.Now()
 		for _, one := range []*villager{found, again} {

@@ -5,17 +5,17 @@ import (
 	"errors"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	"orbweaver/engine/outbox"
+	"orbweaver/engine/cluster/outbox"
 )
 
 // lettersAtOnce is how many letters to one agent are under way at a time.
 const lettersAtOnce = 4
 
-// letterLinger is how long the first item of a letter waits for company, at most: a letter costs the same with one link as with hundreds. With
-// more agents each gets fewer links of one, and they wait longer, so that what an agent's letters cost hardly grows with the number of the others.
+// letterLinger is how long the first item of a letter waits for company, at most: a letter costs the same with one link
+// as with hundreds. With more agents each gets fewer links of one, and they wait longer, so that what an agent's
+// letters cost hardly grows with the number of the others.
 const (
 	letterLinger     = 250 * time.Millisecond // for each other agent
 	letterLingerMost = 2 * time.Second
@@ -39,7 +39,6 @@ type post struct {
 	turn  chan struct{} // capacity 1: who holds it waits for the next letter to be full
 	stop  context.CancelFunc
 	ended sync.WaitGroup
-	plain atomic.Bool // it knows links alone
 }
 
 // carry makes sure that somebody carries letters to each of the others.
@@ -51,7 +50,7 @@ func (p *peers) carry(ctx context.Context, c *circle) {
 		if i == c.self || p.posts[peer.line()] != nil {
 			continue
 		}
-		wake, err := p.box.Line(peer.line())
+		wake, err := p.box.EnsureAgent(peer.line())
 		if err != nil {
 			panic("BUG: engine: a line of the outbox that there was is not there: " + err.Error())
 		}
@@ -74,10 +73,11 @@ func (p *peers) carry(ctx context.Context, c *circle) {
 	}
 }
 
-// owed are those who are there, leave for good, and wait for letters from this agent: it may have started when they were going already.
+// owed are those who are there, leave for good, and wait for letters from this agent: it may have started when they
+// were going already.
 func (p *peers) owed() (peers []Peer) {
 	for _, peer := range p.seam.Peers() {
-		if all, _ := p.box.Waiting(peer.line()); all > 0 && peer.line() != p.line && p.isGoing(peer.line()) {
+		if all, _ := p.box.Backlog(peer.line()); all > 0 && peer.line() != p.line && p.isGoing(peer.line()) {
 			peers = append(peers, peer)
 		}
 	}
@@ -103,7 +103,7 @@ func (o *post) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		batch, err := o.next(ctx)
 		if err != nil {
-			if err := o.peers.ledger.disk.wait(ctx, err); err != nil {
+			if err := o.peers.ledger.Disk.Wait(ctx, err); err != nil {
 				o.peers.fail(err)
 				return
 			}
@@ -135,14 +135,14 @@ func (o *post) next(ctx context.Context) (*outbox.Batch, error) {
 	case <-ctx.Done():
 		return nil, nil //nolint:nilnil // as the comment says
 	}
-	if all, under := o.peers.box.Waiting(o.line); all-under < letterItems {
+	if all, under := o.peers.box.Backlog(o.line); all-under < letterItems {
 		rest(ctx, o.peers.linger())
 	}
 	return o.take()
 }
 
-// linger is how long a letter waits for company now. All letters of an agent leave at the same moments: that wakes it and the others once, and
-// not once for each of them.
+// linger is how long a letter waits for company now. All letters of an agent leave at the same moments: that wakes it
+// and the others once, and not once for each of them.
 func (p *peers) linger() time.Duration {
 	others := len(p.circle.Load().peers) - 1
 	period := min(time.Duration(max(others, 1))*letterLinger, letterLingerMost)
@@ -160,18 +160,18 @@ func rest(ctx context.Context, d time.Duration) {
 }
 
 func (o *post) take() (*outbox.Batch, error) {
-	o.peers.ledger.cut.RLock()
-	defer o.peers.ledger.cut.RUnlock()
-	return o.peers.box.Take(o.line)
+	o.peers.ledger.Steps.Begin()
+	defer o.peers.ledger.Steps.End()
+	return o.peers.box.TakeBatch(o.line)
 }
 
 // deliver sends a letter, and says whether it is out of the way; if not, for how long the other agent wants no more.
 func (o *post) deliver(ctx context.Context, batch *outbox.Batch) (over bool, wait time.Duration) {
 	p := o.peers
 	var told *WaitError
-	err := o.send(ctx, batch.Bytes)
-	p.ledger.cut.RLock()
-	defer p.ledger.cut.RUnlock()
+	err := p.seam.Send(ctx, o.to, batch.Sequence, aged(batch.Bytes, time.Now()))
+	p.ledger.Steps.Begin()
+	defer p.ledger.Steps.End()
 	switch {
 	case err == nil:
 		p.n.lettersOut.Add(1)
@@ -182,16 +182,16 @@ func (o *post) deliver(ctx context.Context, batch *outbox.Batch) (over bool, wai
 			"agent", o.to, "items", batch.Items, "error", err)
 	case errors.As(err, &told):
 		p.n.held.Add(1)
-		p.box.Back(batch)
+		p.box.Return(batch)
 		return false, told.Wait
 	default:
 		if p.n.failed.Add(1)%100 == 1 && ctx.Err() == nil {
 			p.say.Warn("a letter did not arrive; it is sent again", "agent", o.to, "error", err)
 		}
-		p.box.Back(batch)
+		p.box.Return(batch)
 		return false, 0
 	}
-	p.box.Done(batch)
+	p.box.Acknowledge(batch)
 	p.wake()
 	return true, 0
 }

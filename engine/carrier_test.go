@@ -22,8 +22,8 @@ func circleOfSome(t testing.TB, n int) *circle {
 	return c
 }
 
-// Whenever a letter begins to wait for company, it leaves when the others of its agent do: a whole number of periods after the beginning. The
-// period grows with the number of agents, up to two seconds.
+// Whenever a letter begins to wait for company, it leaves when the others of its agent do: a whole number of periods
+// after the beginning. The period grows with the number of agents, up to two seconds.
 func TestLettersLeaveAtTheSameMoments(t *testing.T) {
 	for n, period := range map[int]time.Duration{
 		1: 250 * time.Millisecond, 2: 250 * time.Millisecond, 4: 750 * time.Millisecond, 8: 1750 * time.Millisecond, 9: 2 * time.Second, 40: 2 * time.Second,
@@ -46,7 +46,8 @@ func TestLettersLeaveAtTheSameMoments(t *testing.T) {
 	}
 }
 
-// The door says of each link whose it is, whatever the one before was, also when the agents have changed since the last page.
+// The door says of each link whose it is, whatever the one before was, also when the agents have changed since the last
+// page.
 func TestTheDoorKnowsWhoseLinksAre(t *testing.T) {
 	f, d := &Frontier{peers: new(peers)}, new(door)
 	rng := rand.New(rand.NewPCG(2, 2))
@@ -70,8 +71,8 @@ func TestTheDoorKnowsWhoseLinksAre(t *testing.T) {
 	}
 }
 
-// What it takes to say whose a link is, with eight agents: as pages have them, sixteen of twenty to one host, and none to the host of the one
-// before.
+// What it takes to say whose a link is, with eight agents: as pages have them, sixteen of twenty to one host, and none
+// to the host of the one before.
 func BenchmarkWhoseLinks(b *testing.B) {
 	for _, same := range []int{5, 1} {
 		b.Run(fmt.Sprintf("%d to a host", same), func(b *testing.B) {

@@ -11,6 +11,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"orbweaver/engine/attempt"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/layout"
+	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/outage"
+	"orbweaver/engine/site"
+	"orbweaver/engine/skipped"
 	"orbweaver/internal/vfs"
 	"orbweaver/sieve"
 	"orbweaver/sieve/fpcache"
@@ -22,7 +29,7 @@ import (
 
 type (
 	benchState = workbench.State
-	benchImage = workbench.Cut[Site]
+	benchImage = workbench.Snapshot[site.State]
 )
 
 // checkpointer takes the cut: the one moment at which all rooms are saved together. It stops every traveller for as
@@ -30,7 +37,7 @@ type (
 type checkpointer struct {
 	fs       vfs.FS
 	dir      string // frontier/
-	ledger   *ledger
+	ledger   *journal.Store
 	turn     chan struct{} // the flusher's: no flush is half done while it is held
 	returner *returner
 	bench    *bench
@@ -39,9 +46,9 @@ type checkpointer struct {
 	virt     *virtualize.Virtualizer
 	cold     *cold.Store
 	dist     *distributor
-	skipped  *skipList
-	traps    trapSettings
-	aloft    *aloft
+	skipped  *skipped.List
+	traps    skipped.Settings
+	aloft    *attempt.InFlight
 	redone   *redone
 	frontier *Frontier
 	watch    *watch
@@ -60,7 +67,8 @@ type checkpointer struct {
 	ask         chan chan error
 }
 
-// run takes a cut whenever the time has come, the journal has become long or somebody asks. The last one, at the end, is Engine's to take.
+// run takes a cut whenever the time has come, the journal has become long or somebody asks. The last one, at the end,
+// is Engine's to take.
 func (c *checkpointer) run(ctx context.Context) error {
 	tick := time.NewTicker(c.every)
 	defer tick.Stop()
@@ -68,17 +76,17 @@ func (c *checkpointer) run(ctx context.Context) error {
 		var reply chan error
 		select {
 		case <-tick.C:
-		case <-c.ledger.long:
+		case <-c.ledger.Long:
 		case reply = <-c.ask:
 		case <-ctx.Done():
 			return nil
 		}
-		err := c.take(ctx, StateRunning, "", false)
+		err := c.take(ctx, lifecycle.Running, "", false)
 		if reply != nil {
 			reply <- err
 		}
 		if err != nil && ctx.Err() == nil {
-			if err := c.ledger.disk.wait(ctx, err); errors.Is(err, ErrFullAtStop) {
+			if err := c.ledger.Disk.Wait(ctx, err); errors.Is(err, outage.ErrFullAtStop) {
 				return nil
 			} else if err != nil {
 				return err
@@ -88,7 +96,7 @@ func (c *checkpointer) run(ctx context.Context) error {
 }
 
 // take makes one cut and its manifest durable. final says that all goroutines have ended and every Page is home.
-func (c *checkpointer) take(ctx context.Context, state State, reason string, final bool) error {
+func (c *checkpointer) take(ctx context.Context, state lifecycle.State, reason string, final bool) error {
 	k, err := c.cut(ctx, state, reason, final)
 	if err != nil {
 		return err
@@ -113,9 +121,9 @@ func (c *checkpointer) take(ctx context.Context, state State, reason string, fin
 // marks are what a cut leaves to be written when all go on.
 type marks struct {
 	manifest manifest
-	sieve    *sieve.Image
+	sieve    *sieve.Snapshot
 	bench    *benchImage
-	queues   *virtualize.Image
+	queues   *virtualize.Snapshot
 	aloft    []byte
 	outbox   []byte // what its lines do not hold
 }
@@ -134,7 +142,7 @@ func (k *marks) abandon() {
 }
 
 // cut marks where everything is, and writes what the next flush of the sieve would change, before it lets one begin.
-func (c *checkpointer) cut(ctx context.Context, state State, reason string, final bool) (*marks, error) {
+func (c *checkpointer) cut(ctx context.Context, state lifecycle.State, reason string, final bool) (*marks, error) {
 	select {
 	case c.turn <- struct{}{}:
 	case <-ctx.Done():
@@ -154,25 +162,25 @@ func (c *checkpointer) cut(ctx context.Context, state State, reason string, fina
 
 // mark stops everybody for as long as it takes to mark where everything is. Nothing waits for the disk here but small
 // writes to the page cache: images are written when all go on, from copies of what changes meanwhile.
-func (c *checkpointer) mark(state State, reason string, final bool) (*marks, error) {
-	// Never used twice, so that a cut that failed half-way is never written over; and none is left out, since a resume reads
-	// the journals one after the other.
-	j, err := createJournal(c.fs, c.dir, c.generation+1)
+func (c *checkpointer) mark(state lifecycle.State, reason string, final bool) (*marks, error) {
+	// Never used twice, so that a cut that failed half-way is never written over; and none is left out, since a resume
+	// reads the journals one after the other.
+	j, err := journal.Create(c.fs, c.dir, c.generation+1)
 	if err != nil {
 		return nil, err
 	}
 	c.generation++
-	j.step = c.journalStep
+	j.Step = c.journalStep
 	l := c.ledger
 	began := time.Now() // from here on nobody begins a step: who has begun one is waited for
-	l.cut.Lock()
-	defer l.cut.Unlock()
+	l.Steps.Stop()
+	defer l.Steps.Allow()
 	defer func() { c.pauses.add(time.Since(began)) }()
 	if _, err := c.returner.drain(1 << 30); err != nil {
-		return nil, errors.Join(err, j.close())
+		return nil, errors.Join(err, j.Close())
 	}
-	if err := j.follow(l.page()); err != nil {
-		return nil, errors.Join(err, j.close())
+	if err := j.Follow(l.Current()); err != nil {
+		return nil, errors.Join(err, j.Close())
 	}
 
 	k := &marks{manifest: c.last}
@@ -184,44 +192,45 @@ func (c *checkpointer) mark(state State, reason string, final bool) (*marks, err
 		m.Boot, m.Up = c.boot()
 	}
 	c.clock.fill(m)
-	m.Counters = l.n.load()
+	m.Counters = l.Count.Load()
 	if err := c.markRooms(k); err != nil {
 		k.abandon()
-		return nil, errors.Join(err, j.close())
+		return nil, errors.Join(err, j.Close())
 	}
-	// Entries written from here on belong to this cut, and if its manifest is never written they follow the older journal.
-	where := l.writer.Cut()
+	// Entries written from here on belong to this cut, and if its manifest is never written they follow the older
+	// journal.
+	where := l.Writer.Cut()
 	m.Archive = &where
-	l.turnPage(j)
+	l.TurnTo(j)
 	return k, nil
 }
 
 // markRooms marks the cut in every room. The bench comes last: nothing fails after it.
 func (c *checkpointer) markRooms(k *marks) (err error) {
 	m := &k.manifest
-	if k.sieve, err = c.sieve.Cut(); err != nil {
+	if k.sieve, err = c.sieve.Snapshot(); err != nil {
 		return fmt.Errorf("engine: checkpoint: %w", err)
 	}
-	if m.Ready, err = c.ready.Cut(); err != nil {
+	if m.Ready, err = c.ready.Checkpoint(); err != nil {
 		return fmt.Errorf("engine: checkpoint: %w", err)
 	}
-	if m.Skipped, err = c.skipped.cut(c.traps); err != nil {
+	if m.Skipped, err = c.skipped.Cut(c.traps); err != nil {
 		return fmt.Errorf("engine: checkpoint: %w", err)
 	}
-	if k.queues, err = c.virt.Cut(); err != nil {
+	if k.queues, err = c.virt.Snapshot(); err != nil {
 		return fmt.Errorf("engine: checkpoint: %w", err)
 	}
-	if m.Seen, err = c.ledger.seen.Cut(); err != nil {
+	if m.Seen, err = c.ledger.Seen.Cut(); err != nil {
 		return fmt.Errorf("engine: checkpoint: %w", err)
 	}
-	m.Cold = c.cold.Cut()
+	m.Cold = c.cold.Checkpoint()
 	if c.peers != nil {
 		if m.Peers, k.outbox, err = c.peers.mark(); err != nil {
 			return fmt.Errorf("engine: checkpoint: %w", err)
 		}
 	}
 	k.aloft = c.imageOfAloft()
-	if k.bench, err = c.bench.Cut(AppendSite); err != nil {
+	if k.bench, err = c.bench.Snapshot(site.Append); err != nil {
 		return fmt.Errorf("engine: checkpoint: %w", err)
 	}
 	return nil
@@ -259,20 +268,20 @@ func (c *checkpointer) imageOfAloft() []byte {
 		b = binary.AppendUvarint(b, uint64(len(item)))
 		b = append(b, item...)
 	}
-	c.aloft.each(add)
+	c.aloft.Each(add)
 	if c.dist.held != nil {
 		add(nil, c.dist.held)
 	}
 	binary.LittleEndian.PutUint64(b, uint64(len(b)-8))
 	b = c.redone.appendTo(b)
-	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli()))
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, journal.Castagnoli()))
 }
 
 var errAloft = errors.New("engine: the list of URLs in flight is damaged")
 
 // readAloft reads what imageOfAloft made; a nil key means an item that still has its whole URL.
 func readAloft(b []byte, item func(key, item []byte), done *redone) error {
-	if len(b) < 12 || crc32.Checksum(b[:len(b)-4], castagnoli()) != binary.LittleEndian.Uint32(b[len(b)-4:]) {
+	if len(b) < 12 || crc32.Checksum(b[:len(b)-4], journal.Castagnoli()) != binary.LittleEndian.Uint32(b[len(b)-4:]) {
 		return errAloft
 	}
 	size := binary.LittleEndian.Uint64(b)
@@ -317,7 +326,7 @@ func (c *checkpointer) create(name string, write func(io.Writer) error) error {
 // sync makes durable all that the manifest names.
 func (c *checkpointer) sync(m *manifest) error {
 	steps := []func() error{
-		c.ledger.sync, c.sieve.Sync, c.ready.Sync, c.skipped.queue.Sync, c.virt.Sync, c.cold.Sync, c.ledger.seen.Sync,
+		c.ledger.Sync, c.sieve.Sync, c.ready.Sync, c.skipped.Queue.Sync, c.virt.Sync, c.cold.Sync, c.ledger.Seen.Sync,
 		func() error { return c.syncFile(benchName(c.dir, m.Bench.last())) },
 		func() error { return c.syncFile(aloftName(c.dir, m.Generation)) },
 		func() error { return c.syncPeers(m) },
@@ -352,20 +361,21 @@ func (c *checkpointer) syncFile(name string) error {
 // release lets go of what only the manifest before needed.
 func (c *checkpointer) release() error {
 	m := &c.last
-	err := errors.Join(c.sieve.Release(m.Sieve), c.ready.Release(m.Ready), c.skipped.queue.Release(m.Skipped.Queue), c.virt.Release(m.Virt), c.cold.Release(m.Cold), c.ledger.seen.Release(m.Seen))
+	err := errors.Join(c.sieve.Release(m.Sieve), c.ready.Release(m.Ready), c.skipped.Queue.Release(m.Skipped.Queue), c.virt.Release(m.Virt), c.cold.Release(m.Cold), c.ledger.Seen.Release(m.Seen))
 	if err == nil && c.peers != nil {
 		err = errors.Join(c.peers.box.Release(m.Peers.Outbox), c.peers.fetched.urls.Release(m.Peers.Fetched))
 	}
 	if err != nil {
 		return fmt.Errorf("engine: checkpoint: %w", err)
 	}
-	return removeOlder(c.fs, c.dir, m.Generation, m.Bench)
+	return layout.RemoveOlder(c.fs, c.dir, m.Generation, m.Bench.names)
 }
 
 // collectStep is how many bytes a room moves in one go to reclaim space.
 const collectStep = 1 << 20
 
-// collect lets the virtualizer and the cold store reclaim space, in small steps beside everybody else, for a quarter of the time at most.
+// collect lets the virtualizer and the cold store reclaim space, in small steps beside everybody else, for a quarter of
+// the time at most.
 func (c *checkpointer) collect(ctx context.Context) error {
 	for end := time.Now().Add(c.every / 4); time.Now().Before(end) && ctx.Err() == nil; {
 		moved, err := c.virt.Collect(collectStep)

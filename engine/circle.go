@@ -7,7 +7,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"orbweaver/engine/ring"
+	"orbweaver/engine/cluster/ring"
 	"orbweaver/engine/urlx"
 )
 
@@ -19,23 +19,24 @@ type circle struct {
 	self  int // -1 if this agent leaves
 	// shares are the parts of all hosts that they are responsible for.
 	shares []float64
-	// salts tell the URLs that were sent to one agent from those that were sent to another, or to the same before it lost its data: in the
-	// fingerprint cache each is another one. So when a host changes hands, exactly its URLs pass again.
+	// salts tell the URLs that were sent to one agent from those that were sent to another, or to the same before it
+	// lost its data: in the fingerprint cache each is another one. So when a host changes hands, exactly its URLs pass
+	// again.
 	salts []xxh3.Uint128
-	// all is the circle of all agents that there ever were; nil if all are there. Who would be responsible for a host if all were there has
-	// been so all the while, since agents that go or come never move a host between two others (contravariance). Any other host is
-	// this agent's until somebody comes back: on loan.
+	// all is the circle of all agents that there ever were; nil if all are there. Who would be responsible for a host
+	// if all were there has been so all the while, since agents that go or come never move a host between two others
+	// (contravariance). Any other host is this agent's until somebody comes back: on loan.
 	all *circle
-	// loan tells the URLs of hosts on loan from what they were in an earlier loan: what the sieve knew then may have gone to their owner, and
-	// died with it.
+	// loan tells the URLs of hosts on loan from what they were in an earlier loan: what the sieve knew then may have
+	// gone to their owner, and died with it.
 	loan xxh3.Uint128
 
 	mu      sync.Mutex
 	without map[string]ring.Assignment // of those that are left without some, by the numbers of these; guarded by mu
 }
 
-// newCircle makes the circle of those who are there, of whom self is one, or none if it is empty: then this agent leaves. All is all that there
-// ever were, births how often somebody came.
+// newCircle makes the circle of those who are there, of whom self is one, or none if it is empty: then this agent
+// leaves. All is all that there ever were, births how often somebody came.
 func newCircle(peers, all []Peer, births uint64, self string) (c *circle, err error) {
 	if c, err = circleOf(peers, self); err != nil {
 		return nil, err
@@ -104,8 +105,8 @@ func (c *circle) has(p Peer) bool { return c.hasLine(p.line()) }
 
 func (c *circle) hasLine(line string) bool { return slices.Contains(c.lines, line) }
 
-// nearest are up to t agents who would be responsible for a site or URL one after the other, were this agent and those before them not
-// there.
+// nearest are up to t agents who would be responsible for a site or URL one after the other, were this agent and those
+// before them not there.
 func (c *circle) nearest(url []byte, t int) (peers []int) {
 	key := ring.Key(urlx.Host(url))
 	out := []int{c.self}
@@ -117,8 +118,8 @@ func (c *circle) nearest(url []byte, t int) (peers []int) {
 	return peers
 }
 
-// ownerWithout is who would be responsible for a key if some were not there. The circles of those who are left are made when they are
-// needed, and kept.
+// ownerWithout is who would be responsible for a key if some were not there. The circles of those who are left are made
+// when they are needed, and kept.
 func (c *circle) ownerWithout(key uint64, out []int) int {
 	out = slices.Sorted(slices.Values(out))
 	var left []int

@@ -9,8 +9,8 @@ import (
 // clearedMost is how many URLs are remembered as cleared: some MiB.
 const clearedMost = 1 << 16
 
-// cleared are URLs that nobody else has, by all who were asked since the circle last changed. A Visit asks for all the items that it brings, and
-// uses one: those that it gives back need not be asked for again. The zero value is empty.
+// cleared are URLs that nobody else has, by all who were asked since the circle last changed. A Visit asks for all the
+// items that it brings, and uses one: those that it gives back need not be asked for again. The zero value is empty.
 type cleared struct {
 	mu   sync.Mutex
 	turn int64                     // guarded by mu: the change of the circle that it is about

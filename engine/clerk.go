@@ -7,11 +7,12 @@ import (
 	"sync"
 	"time"
 
-	"orbweaver/engine/lease"
+	"orbweaver/engine/cluster/addresslease"
+	"orbweaver/internal/notify"
 )
 
-// clerk brings the wishes for addresses to one keeper, as many at a time as have come together while it was on its way. They are no
-// more than there are exchanges and fetch workers.
+// clerk brings the wishes for addresses to one keeper, as many at a time as have come together while it was on its way.
+// They are no more than there are exchanges and fetch workers.
 type clerk struct {
 	leases *leases
 	to     string
@@ -26,13 +27,13 @@ type clerk struct {
 
 // errand is what a clerk says in one question.
 type errand struct {
-	wishes   []lease.Wish
+	wishes   []addresslease.Request
 	answered chan struct{} // closed when it is, or will not be
 }
 
 const (
-	// leaseLinger is how long the first wish waits for company, for each other agent: so an agent asks as often, however many there are. It is
-	// leaseLingerMost at most.
+	// leaseLinger is how long the first wish waits for company, for each other agent: so an agent asks as often,
+	// however many there are. It is leaseLingerMost at most.
 	leaseLinger, leaseLingerMost = 50 * time.Millisecond, 400 * time.Millisecond
 	// leasePatience is how long an answer is waited for.
 	leasePatience = time.Second
@@ -49,14 +50,14 @@ func (l *leases) linger() time.Duration {
 func newErrand() *errand { return &errand{answered: make(chan struct{})} }
 
 // say takes a wish, and tells by closing answered that the holder knows the answer. It is nil if nobody will answer.
-func (k *clerk) say(w lease.Wish) (answered <-chan struct{}) {
+func (k *clerk) say(w addresslease.Request) (answered <-chan struct{}) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.next == nil || w.Kind == lease.Want && time.Now().Before(k.shy) {
+	if k.next == nil || w.Kind == addresslease.Acquire && time.Now().Before(k.shy) {
 		return nil
 	}
 	k.next.wishes = append(k.next.wishes, w)
-	poke(k.wake)
+	notify.Send(k.wake)
 	return k.next.answered
 }
 
@@ -85,7 +86,7 @@ func (k *clerk) bring(ctx context.Context) {
 	if n := len(e.wishes); n > leaseWishes {
 		k.next.wishes = append(k.next.wishes, e.wishes[leaseWishes:]...)
 		e.wishes = e.wishes[:leaseWishes]
-		poke(k.wake)
+		notify.Send(k.wake)
 	}
 	k.mu.Unlock()
 	defer close(e.answered)
@@ -96,7 +97,7 @@ func (k *clerk) bring(ctx context.Context) {
 	question := binary.BigEndian.AppendUint64([]byte{questionLease}, k.leases.run)
 	question = binary.AppendUvarint(question, k.leases.number.Add(1))
 	for _, w := range e.wishes {
-		question = lease.AppendWish(question, w)
+		question = addresslease.AppendRequest(question, w)
 	}
 	n := &k.leases.peers.n
 	n.leaseAsked.Add(1)
@@ -106,9 +107,9 @@ func (k *clerk) bring(ctx context.Context) {
 	raw, err := k.leases.peers.seam.Ask(own, k.to, question)
 	now := time.Now()
 	if err == nil {
-		var answers []lease.Answer
-		if answers, err = lease.Answers(raw, len(e.wishes)); err == nil {
-			k.leases.holder.Take(k.line, e.wishes, answers, asked, now)
+		var answers []addresslease.Response
+		if answers, err = addresslease.ParseResponses(raw, len(e.wishes)); err == nil {
+			k.leases.holder.HandleResponses(k.line, e.wishes, answers, asked, now)
 			return
 		}
 	}
@@ -119,7 +120,7 @@ func (k *clerk) bring(ctx context.Context) {
 	}
 	n.leaseUnanswered.Add(1)
 	again := now.Add(leaseAgain)
-	k.leases.holder.Fail(k.line, e.wishes, again)
+	k.leases.holder.HandleFailure(k.line, e.wishes, again)
 	k.mu.Lock()
 	k.shy = again
 	k.mu.Unlock()

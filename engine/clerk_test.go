@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orbweaver/engine/lease"
+	"orbweaver/engine/cluster/addresslease"
 )
 
 // tenant is an agent that asks another for addresses, and does nothing else: the seam of its peers.
@@ -41,8 +41,8 @@ func newTenant(t *testing.T, self Peer, both []Peer) *tenant {
 	return n
 }
 
-// A keeper that was taken for dead, and had only been out of reach, answers from the first question on: it has not forgotten the questions of
-// before, and those of now are later ones.
+// A keeper that was taken for dead, and had only been out of reach, answers from the first question on: it has not
+// forgotten the questions of before, and those of now are later ones.
 func TestAKeeperThatWasLostAnswersAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		both := []Peer{{ID: "a", Capacity: 1, Store: 1}, {ID: "b", Capacity: 1, Store: 2}}
@@ -51,7 +51,7 @@ func TestAKeeperThatWasLostAnswersAtOnce(t *testing.T) {
 		time.Sleep(time.Minute) // nobody is a new keeper
 		k := a.peers.leases.keepers.Load()
 		addr := netip.MustParseAddr("10.0.0.1")
-		for k.mine(lease.Addr(addr.As16())) {
+		for k.mine(addresslease.Addr(addr.As16())) {
 			addr = addr.Next()
 		}
 		for life := range 3 {
@@ -80,8 +80,8 @@ func TestAKeeperThatWasLostAnswersAtOnce(t *testing.T) {
 	})
 }
 
-// A keeper that some took for dead may know nothing of it, and so gives its addresses away when they see it again; who went by another keeper
-// meanwhile waits, all the same, until what that one lent is over.
+// A keeper that some took for dead may know nothing of it, and so gives its addresses away when they see it again; who
+// went by another keeper meanwhile waits, all the same, until what that one lent is over.
 func TestWhoWentByAnotherKeeperWaitsUntilItsLeasesAreOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := []Peer{{ID: "a", Capacity: 1, Store: 1}, {ID: "b", Capacity: 1, Store: 2}, {ID: "c", Capacity: 1, Store: 3}}
@@ -90,7 +90,7 @@ func TestWhoWentByAnotherKeeperWaitsUntilItsLeasesAreOver(t *testing.T) {
 		time.Sleep(time.Minute) // nobody is a new keeper
 		book := &a.peers.leases
 		addr := netip.MustParseAddr("10.0.0.1")
-		for book.keepers.Load().of(lease.Addr(addr.As16())) != all[1].line() {
+		for book.keepers.Load().of(addresslease.Addr(addr.As16())) != all[1].line() {
 			addr = addr.Next()
 		}
 		clerk := book.hire("b", all[1].line())

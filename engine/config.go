@@ -8,7 +8,9 @@ import (
 
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
+	"orbweaver/engine/journal"
 	"orbweaver/engine/politeness"
+	"orbweaver/engine/skipped"
 	"orbweaver/engine/urlx"
 	"orbweaver/warc"
 )
@@ -19,13 +21,14 @@ type Config struct {
 	Dir  string // the crawl directory
 	Name string // prefix of the WARC files [orbweaver]
 
-	// Refresh begins a crawl again that is finished: every URL is new, and servers are asked whether their pages have changed. One that is
-	// not finished goes on, as it would without.
+	// Refresh begins a crawl again that is finished: every URL is new, and servers are asked whether their pages have
+	// changed. One that is not finished goes on, as it would without.
 	Refresh bool
 
 	Seeds SeedSource // where the crawl starts; nil when only what is queued is to be crawled
 
-	// The five points at which a crawl decides, each all, none, or an expression over what is known there (engine/filter) [all].
+	// The five points at which a crawl decides, each all, none, or an expression over what is known there
+	// (engine/filter) [all].
 	Scope        string            // may this URL enter the frontier: also host, domain or prefix
 	FetchFilter  string            // may this URL, taken from the frontier, be asked for now
 	ParseFilter  string            // is this page searched for links
@@ -70,7 +73,7 @@ type Config struct {
 	Agents    int           // of the crawl, this one among them, that must be there before it begins; not for one that comes when others have begun [1]
 	AgentAway time.Duration // how long the hosts of an agent that stopped in good order wait for it, before others take them over [10m]
 	AgentJoin bool          // it was told of others: if none is there they may have stopped just now, and no host is asked for ten seconds
-	Quorum    bool          // fetch only while a majority of the last agreed agents answers: one side of a partition goes on at most
+	Quorum    bool          // fetch only with a lease of a majority of the agents: one side of a partition goes on at most
 	Recover   int           // how many others are asked whether they have a page, if agents have come or gone; below 0 for none [3]
 	PeerQuota int           // how many URLs another agent may send before this one has done any work of its own; below 0 for any number [1000000]
 
@@ -160,7 +163,7 @@ func (c Config) WithDefaults() Config {
 	def(&c.PeerQuota, 1_000_000)
 	defTime(&c.AgentAway, 10*time.Minute)
 	def(&c.Rooms.SiteItems, siteItemsMax)
-	def64(&c.Rooms.JournalStep, journalReserve)
+	def64(&c.Rooms.JournalStep, journal.JournalReserve)
 	def64(&c.WorkbenchMemory, 256<<20)
 	def64(&c.CacheMemory, 64<<20)
 	def64(&c.SieveMemory, 64<<20)
@@ -257,15 +260,15 @@ func (c Config) params() *urlx.Params {
 }
 
 // keep makes what holds connections between two exchanges; nil if none are to be.
-func (c Config) keep() *fetch.Keep {
+func (c Config) keep() *fetch.IdleConns {
 	if c.KeepAlive == 0 {
 		return nil
 	}
-	return fetch.NewKeep(c.KeepAlive, c.KeptMax)
+	return fetch.NewIdleConns(c.KeepAlive, c.KeptMax)
 }
 
-// RulesMemory is from how many bytes of robots.txt rules on memory for them is short: then idle hosts go to disk with theirs, and large
-// files are not taken.
+// RulesMemory is from how many bytes of robots.txt rules on memory for them is short: then idle hosts go to disk with
+// theirs, and large files are not taken.
 func (c Config) RulesMemory() int64 { return max(c.WorkbenchMemory/4, 4<<20) }
 
 // KeptMemory is the most that waiting connections can take, in bytes: those with TLS have buffers of their own.
@@ -291,4 +294,12 @@ func (c Config) pool() fetch.PoolOptions {
 func (c Config) PageMemory() int64 {
 	p := c.pool()
 	return int64(p.Inlines)*int64(p.InlineBytes) + int64(p.Mids)*int64(p.MidBytes) + int64(p.Slabs)*int64(p.SlabBytes)
+}
+
+func (c *Config) trapSettings() skipped.Settings {
+	s := skipped.Settings{Floor: c.TrapFloor, Repeats: c.MaxPathRepeats}
+	if c.NoveltyMemory < 0 {
+		s.Floor = 0
+	}
+	return s
 }

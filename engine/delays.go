@@ -6,28 +6,34 @@ import (
 
 	"orbweaver/engine/novelty"
 	"orbweaver/engine/outcome"
+	"orbweaver/engine/queued"
+	"orbweaver/engine/skipped"
 	"orbweaver/engine/urlx"
 )
 
-// What looks like a trap is delayed: it waits in the third queue of its site (shelf.go) until the site has nothing else. Then it is fetched at
-// the site's own pace, until engine/novelty has evidence of a trap; from then on it goes to the list of what is left out (skipped.go).
+// What looks like a trap is delayed: it waits in the third queue of its site (shelf.go) until the site has nothing
+// else. Then it is fetched at the site's own pace, until engine/novelty has evidence of a trap; from then on it goes to
+// the list of what is left out (engine/skipped).
 
 const (
 	delayedBatch = 2  // delayed URLs of a site in memory, so that what is found meanwhile soon has its turn
 	delayedMost  = 64 // delayed URLs that are looked at in one go, if they are left out
 )
 
-// repeatsFolders says that the path of a URL repeats the same folders more than most times in a row; never if most is 0.
-func repeatsFolders(url []byte, it *Item, most int) bool { return !it.Seed && urlx.Repeats(url, most) }
+// repeatsFolders says that the path of a URL repeats the same folders more than most times in a row; never if most is
+// 0.
+func repeatsFolders(url []byte, it *queued.URL, most int) bool {
+	return !it.Seed && urlx.Repeats(url, most)
+}
 
-// delay puts an item, whose Rest is a path, behind everything else of its site, if it looks like a part of a trap, and says so. After an
-// error it is where it was. The caller notes how many items the site has on disk.
-func (d *distributor) delay(vs *visitState, group novelty.Group, key []byte, it *Item) (delayed bool, err error) {
+// delay puts an item, whose Rest is a path, behind everything else of its site, if it looks like a part of a trap, and
+// says so. After an error it is where it was. The caller notes how many items the site has on disk.
+func (d *distributor) delay(vs *visitState, group novelty.Group, key []byte, it *queued.URL) (delayed bool, err error) {
 	if d.bench.IsDead(vs) {
 		return false, nil
 	}
 	if it.Delayed { // it comes from another agent, or from the list of what was left out
-		return true, d.shelf.delay(vs, appendItem(nil, it))
+		return true, d.shelf.delay(vs, queued.Append(nil, it))
 	}
 	short := d.watch.shorter(group, key, it.Rest, it)
 	if short == nil && !d.watch.delays(group, it.Rest, it) {
@@ -35,27 +41,27 @@ func (d *distributor) delay(vs *visitState, group novelty.Group, key []byte, it 
 	}
 	late := *it
 	late.Delayed = true
-	if err := d.shelf.delay(vs, appendItem(nil, &late)); err != nil {
+	if err := d.shelf.delay(vs, queued.Append(nil, &late)); err != nil {
 		return false, err
 	}
 	if short != nil {
-		d.watch.Found(group, it.Rest)
+		d.watch.NoteDelayed(group, it.Rest)
 		other := *it
-		other.Hops = 0
+		other.Redirects = 0
 		d.frontier.Add(&d.door, short, other)
 	}
 	return true, nil
 }
 
-// takeWatched moves up to limit items of a site from disk to the bench, and those that look like a part of a trap behind the others. Delayed
-// ones follow when there are no others.
+// takeWatched moves up to limit items of a site from disk to the bench, and those that look like a part of a trap
+// behind the others. Delayed ones follow when there are no others.
 func (d *distributor) takeWatched(vs *visitState, limit int) (n int, err error) {
 	d.key = d.bench.AppendKey(d.key[:0], vs)
 	group := d.watch.site(d.key)
 	d.spilled, d.ends = d.spilled[:0], d.ends[:0]
 	n, err = d.shelf.takePrompt(vs, limit, d.lift)
 	d.eachSpilled(func(item []byte) bool {
-		it := mustItem(item)
+		it := queued.MustDecode(item)
 		if !mayDelay(&it) {
 			d.push(vs, item)
 			return true
@@ -80,16 +86,19 @@ func (d *distributor) takeWatched(vs *visitState, limit int) (n int, err error) 
 	return n, err
 }
 
-// lateSite is a site that has nothing but delayed items since a moment. Links that its pages have are perhaps on their way to it.
+// lateSite is a site that has nothing but delayed items since a moment. Links that its pages have are perhaps on their
+// way to it.
 type lateSite struct {
 	vs    *visitState
 	since time.Time
 }
 
-// lateRest is how long such a site waits for new links at most, while there are any of whatever site: a flush of the sieve and more.
+// lateRest is how long such a site waits for new links at most, while there are any of whatever site: a flush of the
+// sieve and more.
 const lateRest = 2 * flushPause
 
-// takeLateSites moves delayed items of sites to the bench that had nothing else for a while, and places the next late site.
+// takeLateSites moves delayed items of sites to the bench that had nothing else for a while, and places the next late
+// site.
 func (d *distributor) takeLateSites(now time.Time) error {
 	calm := d.pending() == 0 && d.ready.Len() == 0
 	for len(d.late) > 0 && (calm || !now.Before(d.late[0].since.Add(lateRest))) {
@@ -112,8 +121,8 @@ func (d *distributor) takeLateSites(now time.Time) error {
 	return d.placeLateSite(now)
 }
 
-// lateSitePace is the time between two sites of domains whose sites look like a trap, in IP delays: each needs its robots.txt and a page, so
-// others at the same address have half of its time at least.
+// lateSitePace is the time between two sites of domains whose sites look like a trap, in IP delays: each needs its
+// robots.txt and a page, so others at the same address have half of its time at least.
 const lateSitePace = 4
 
 // placeLateSite gives the next site its turn that has waited since the sites of its domain look like a trap.
@@ -124,7 +133,7 @@ func (d *distributor) placeLateSite(now time.Time) error {
 	if err := d.placeHeld(); err != nil {
 		return err
 	}
-	d.nextLate = now.Add(lateSitePace * d.live.policy().IPDelay)
+	d.nextLate = now.Add(lateSitePace * d.live.Policy().IPDelay)
 	var item []byte
 	n, err := d.shelf.takeSite(func(b []byte) { item = append(item, b...) })
 	if n == 0 {
@@ -152,12 +161,12 @@ func (d *distributor) takeLate(vs *visitState, group novelty.Group) (n int, err 
 		took, failed := d.shelf.takeDelayed(vs, delayedBatch-pushed, d.lift)
 		n, err = n+took, failed
 		d.eachSpilled(func(item []byte) bool {
-			it := mustItem(item)
+			it := queued.MustDecode(item)
 			why, fetch := d.watch.takes(group, it.Rest)
 			if !fetch {
 				d.whole = append(append(d.whole[:0], d.key...), it.Rest...)
 				it.Rest = d.whole
-				failed := d.skip(d.key, &it, skipEndless, why)
+				failed := d.skip(d.key, &it, skipped.RuleEndlessPart, why)
 				fetch = failed != nil // rather than lose it
 				err = errors.Join(err, failed)
 			}
@@ -174,38 +183,39 @@ func (d *distributor) takeLate(vs *visitState, group novelty.Group) (n int, err 
 	return n, err
 }
 
-// skip leaves a URL out, the Rest of its item: it gets its outcome, and its place in the list. What an earlier run did keeps its outcome.
-func (d *distributor) skip(site []byte, it *Item, rule skipRule, why novelty.Evidence) error {
+// skip leaves a URL out, the Rest of its item: it gets its outcome, and its place in the list. What an earlier run did
+// keeps its outcome.
+func (d *distributor) skip(site []byte, it *queued.URL, rule skipped.Rule, why novelty.Evidence) error {
 	if _, o := d.under.redo.look(d.under.seed, it.Rest); o != outcome.None {
 		done := *it
 		done.Rest = it.Rest[len(site):]
-		d.under.dropOf(site, appendItem(nil, &done), o)
+		d.under.dropOf(site, queued.Append(nil, &done), o)
 		return nil
 	}
-	if err := d.skipped.add(it, rule, why); err != nil {
+	if err := d.skipped.Add(it, rule, why); err != nil {
 		return err
 	}
-	d.ledger.n.finish(outcome.Novelty, 1)
-	d.ledger.n.skipped[rule].Add(1)
-	d.log.refusal(it.Rest, it, outcome.Novelty, 0)
+	d.ledger.Count.Finish(outcome.Novelty, 1)
+	d.ledger.Count.Skipped[rule].Add(1)
+	d.log.Refusal(it.Rest, it, outcome.Novelty, 0)
 	return nil
 }
 
 // readmit queues URLs again that were left out under a stricter setting, and returns how many.
 func (d *distributor) readmit(now time.Time) (n int, err error) {
-	if d.skipped == nil || d.skipped.again == 0 {
+	if d.skipped == nil || d.skipped.Again == 0 {
 		return 0, nil
 	}
 	if err := d.placeHeld(); err != nil || !d.frontSmall(now) {
 		return 0, err
 	}
-	for ; n < distributeBatch && d.skipped.again > 0; n++ {
-		item, rule, err := d.skipped.next()
+	for ; n < distributeBatch && d.skipped.Again > 0; n++ {
+		item, rule, err := d.skipped.Next()
 		if err != nil {
 			return n, err
 		}
-		d.ledger.n.finish(outcome.Novelty, -1)
-		d.ledger.n.skipped[rule].Add(-1)
+		d.ledger.Count.Finish(outcome.Novelty, -1)
+		d.ledger.Count.Skipped[rule].Add(-1)
 		if err := d.place(item); err != nil {
 			d.held = append([]byte(nil), item...)
 			return n, err

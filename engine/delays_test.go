@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"orbweaver/engine/queued"
+	"orbweaver/engine/site"
 	"orbweaver/internal/vfs"
 	"orbweaver/virtualize"
 	"orbweaver/virtualize/diskq"
@@ -34,8 +36,15 @@ func newDelaysRig(t *testing.T, pending *int) (d *distributor, vs *visitState, n
 		}
 	})
 	d = &distributor{
-		bench: workbench.New[Site](workbench.Options{MemoryMax: 1 << 20}), virt: virt, shelf: shelf{virt}, ready: ready, frontWant: new(atomic.Int64),
-		watch: newWatch(0, 100, 1, nil), pending: func() int { return *pending }, feed: func() {}, siteItems: siteItemsMax,
+		bench: workbench.New[site.State](
+			workbench.Options{MemoryMax: 1 << 20},
+		), virt: virt, shelf: shelf{virt}, ready: ready, frontWant: new(atomic.Int64),
+		watch: newWatch(
+			0,
+			100,
+			1,
+			nil,
+		), pending: func() int { return *pending }, feed: func() {}, siteItems: siteItemsMax,
 	}
 	d.frontWant.Store(100)
 	now = time.Now()
@@ -47,7 +56,7 @@ func newDelaysRig(t *testing.T, pending *int) (d *distributor, vs *visitState, n
 func delayItems(t *testing.T, d *distributor, vs *visitState, n int) {
 	t.Helper()
 	for i := range n {
-		if err := d.shelf.delay(vs, appendItem(nil, &Item{Delayed: true, Rest: fmt.Appendf(nil, "/late/%d", i)})); err != nil {
+		if err := d.shelf.delay(vs, queued.Append(nil, &queued.URL{Delayed: true, Rest: fmt.Appendf(nil, "/late/%d", i)})); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -61,19 +70,20 @@ func visitAll(d *distributor, now time.Time) (paths []string) {
 		if len(visits) == 0 {
 			return paths
 		}
-		it := mustItem(visits[0].Items[0])
+		it := queued.MustDecode(visits[0].Items[0])
 		paths = append(paths, string(it.Rest))
 		d.bench.Release(&visits[0], workbench.Release{Unused: visits[0].Items[1:]}, now)
 	}
 }
 
-// A site whose delayed URLs wait for new links, and that gets an item back meanwhile, has them offered again when it is dry.
+// A site whose delayed URLs wait for new links, and that gets an item back meanwhile, has them offered again when it is
+// dry.
 func TestDelayedURLsAreNotForgotten(t *testing.T) {
 	pending := 1
 	d, vs, now := newDelaysRig(t, &pending)
 	delayItems(t, d, vs, 1)
 	for _, path := range []string{"/1", "/2"} {
-		d.bench.Push(vs, appendItem(nil, &Item{Rest: []byte(path)}))
+		d.bench.Push(vs, queued.Append(nil, &queued.URL{Rest: []byte(path)}))
 	}
 	visit := d.bench.Acquire(now, nil, 1)[0]
 	d.bench.Release(&visit, workbench.Release{Unused: visit.Items[1:]}, now)
@@ -101,7 +111,7 @@ func TestDelayedURLsComeLast(t *testing.T) {
 	d, vs, now := newDelaysRig(t, &pending)
 	delayItems(t, d, vs, 5)
 	for i := range 3 {
-		if err := d.shelf.append(vs, appendItem(nil, &Item{Rest: fmt.Appendf(nil, "/%d", i)})); err != nil {
+		if err := d.shelf.append(vs, queued.Append(nil, &queued.URL{Rest: fmt.Appendf(nil, "/%d", i)})); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -115,7 +125,7 @@ func TestDelayedURLsComeLast(t *testing.T) {
 	if n, err := d.refill(now); n != 0 || err != nil {
 		t.Errorf("%d are taken while links are on their way: %v", n, err)
 	}
-	if err := d.shelf.append(vs, appendItem(nil, &Item{Rest: []byte("/3")})); err != nil {
+	if err := d.shelf.append(vs, queued.Append(nil, &queued.URL{Rest: []byte("/3")})); err != nil {
 		t.Fatal(err)
 	}
 	d.bench.SetOnDisk(vs, d.shelf.len(vs))

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"slices"
 	"time"
+
+	"orbweaver/engine/journal"
 )
 
 // departure gives away all that an agent has, when nothing is fetched there any more.
 type departure struct {
 	peers  *peers
-	ledger *ledger
+	ledger *journal.Store
 	dist   *distributor
 	flush  *flusher
 	seeds  func(ctx context.Context) error // brings those to the door that have not been there
@@ -99,8 +101,8 @@ func (d *departure) cutNow(ctx context.Context) error {
 	}
 }
 
-// giveFetched tells all others what this agent has answers of, and returns when they know it for good. Until then it counts as one of
-// them, so that nobody asks its hosts for anything.
+// giveFetched tells all others what this agent has answers of, and returns when they know it for good. Until then it
+// counts as one of them, so that nobody asks its hosts for anything.
 func (d *departure) giveFetched(ctx context.Context) error {
 	if err := d.giveLists(ctx); err != nil {
 		return err
@@ -116,13 +118,12 @@ func (d *departure) giveFetched(ctx context.Context) error {
 	return nil
 }
 
-// remind tells those who have come since, if this agent goes already, that it does. Some know that, and with a quorum these and those would never
-// agree on who they are.
+// remind tells those who have come since, if this agent goes already, that it does. Some know that, and with a quorum
+// these and those would never agree on who they are.
 func (d *departure) remind(ctx context.Context) error {
 	if !d.peers.isGoing(d.peers.line) {
 		return nil
 	}
-	d.peers.quorum.goes()
 	_, err := d.peers.tellLeave(ctx, leaveGoing)
 	return err
 }
@@ -144,8 +145,8 @@ func (d *departure) reminding(ready func(context.Context) error) func(context.Co
 	}
 }
 
-// giveLists puts the list into the outboxes of all who do not have it: those who come while this agent leaves need it when it has left, and
-// perhaps nobody else has it.
+// giveLists puts the list into the outboxes of all who do not have it: those who come while this agent leaves need it
+// when it has left, and perhaps nobody else has it.
 func (d *departure) giveLists(ctx context.Context) (err error) {
 	for to := d.listless(); len(to) > 0; to = d.listless() {
 		for from, over := int64(0), false; !over; {
@@ -175,7 +176,6 @@ func (d *departure) going(ctx context.Context) error {
 	if err := d.cutNow(ctx); err != nil { // it says so again when it has died
 		return err
 	}
-	d.peers.quorum.goes()
 	for {
 		all, err := d.peers.tellLeave(ctx, leaveGoing)
 		if err != nil || all && d.peers.circle.Load().self < 0 {
@@ -187,12 +187,13 @@ func (d *departure) going(ctx context.Context) error {
 	}
 }
 
-// giveQueues gives away all that is queued here, and all that others were told, until nothing is left and nothing comes any more.
+// giveQueues gives away all that is queued here, and all that others were told, until nothing is left and nothing comes
+// any more.
 func (d *departure) giveQueues(ctx context.Context) error {
 	for {
 		over, err := d.giveSome(ctx)
 		if err != nil {
-			err = d.ledger.disk.wait(ctx, err)
+			err = d.ledger.Disk.Wait(ctx, err)
 		}
 		if err == nil && over {
 			if _, err = d.peers.tellLeave(ctx, leaveGoing); err == nil { // those who have come since: they would send back what they are given, for ever
@@ -231,12 +232,12 @@ func (d *departure) giveSome(ctx context.Context) (over bool, err error) {
 
 // nothingQueued says that all URLs have their outcome.
 func (d *departure) nothingQueued() bool {
-	n := &d.ledger.n
-	return d.flush.sieve.Pending() == 0 && n.finished.Load() == n.admitted.Load()
+	n := &d.ledger.Count
+	return d.flush.sieve.Pending() == 0 && n.Finished.Load() == n.Admitted.Load()
 }
 
-// gone says to all others that nothing is left, until they have forgotten what they told this agent, takes no letters any more, and gives
-// away what came meanwhile. Who has come meanwhile hears it, too.
+// gone says to all others that nothing is left, until they have forgotten what they told this agent, takes no letters
+// any more, and gives away what came meanwhile. Who has come meanwhile hears it, too.
 func (d *departure) gone(ctx context.Context) error {
 	for there := []string(nil); ; {
 		now := linesOf(d.peers.seam.Peers())
@@ -261,10 +262,11 @@ func (d *departure) gone(ctx context.Context) error {
 	}
 }
 
-// away is the distributor's step when nothing is fetched here any more: everything goes to other agents. It says whether there was anything.
+// away is the distributor's step when nothing is fetched here any more: everything goes to other agents. It says
+// whether there was anything.
 func (d *distributor) away(now time.Time) (moved bool, err error) {
-	d.ledger.cut.RLock()
-	defer d.ledger.cut.RUnlock()
+	d.ledger.Steps.Begin()
+	defer d.ledger.Steps.End()
 	if _, err := d.bury(); err != nil || len(d.graves) > 0 {
 		return true, err
 	}

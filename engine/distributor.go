@@ -6,8 +6,16 @@ import (
 	"sync/atomic"
 	"time"
 
+	"orbweaver/engine/crawllog"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/novelty"
+	"orbweaver/engine/outage"
 	"orbweaver/engine/outcome"
+	"orbweaver/engine/queued"
+	"orbweaver/engine/settings"
+	"orbweaver/engine/site"
+	"orbweaver/engine/skipped"
 	"orbweaver/engine/urlx"
 	"orbweaver/virtualize"
 	"orbweaver/virtualize/diskq"
@@ -17,7 +25,7 @@ import (
 // and no larger. It is one goroutine and the only one that puts items into the virtualizer and takes them out, and that
 // reads the ready queue. It never waits for the bench: no room means the virtualizer.
 type distributor struct {
-	ledger  *ledger
+	ledger  *journal.Store
 	bench   *bench
 	hosts   *hosts
 	ready   *diskq.Queue
@@ -25,7 +33,7 @@ type distributor struct {
 	shelf   shelf // on virt
 	newborn *siteQueue
 	under   *undertaker
-	gate    *gate
+	gate    *outage.Gate
 	purge   *purge
 	moving  *moving // nil for a crawl alone
 	peers   *peers  // the same
@@ -33,10 +41,10 @@ type distributor struct {
 	watch    *watch    // nil if nothing is delayed
 	frontier *Frontier // for the short form of delayed URLs
 	door     door
-	log      *crawlLog
-	skipped  *skipList
+	log      *crawllog.Log
+	skipped  *skipped.List
 	repeats  int // of folders in a path, beyond which a URL is left out; 0 for no limit
-	live     *Live
+	live     *settings.Live
 	late     []lateSite // whose prompt items ran out, in order of since
 	nextLate time.Time  // when the next site of the queue of late sites has its turn
 	lateTurn bool       // such a site is being placed
@@ -48,7 +56,7 @@ type distributor struct {
 	pending   func() int      // fingerprints in the sieve's buckets
 	pagesOut  *atomic.Int64   // Pages between fetch and pool
 	seeded    *atomic.Bool    // all seeds have passed the door
-	servers   *nameServers
+	servers   *outage.NameServers
 	stall     stallWatch
 	view      troubleView
 	siteItems int // of one site in memory; what is beyond goes to disk
@@ -102,7 +110,7 @@ func (d *distributor) run(ctx context.Context) error {
 		}
 		moved, err := d.step(time.Now())
 		if err != nil {
-			if err := d.ledger.disk.wait(ctx, err); errors.Is(err, ErrFullAtStop) {
+			if err := d.ledger.Disk.Wait(ctx, err); errors.Is(err, outage.ErrFullAtStop) {
 				return nil // what could not be placed goes into the cut
 			} else if err != nil {
 				return err
@@ -149,7 +157,8 @@ func (d *distributor) rest(ctx context.Context) (done bool) {
 	return false
 }
 
-// holds says that the bench has items: when all URLs have their outcome these are hops of robots.txt for sites of other agents.
+// holds says that the bench has items: when all URLs have their outcome these are hops of robots.txt for sites of other
+// agents.
 func (d *distributor) holds() bool {
 	c := d.bench.Counts()
 	return c.Queued+c.InVisits > 0
@@ -157,8 +166,8 @@ func (d *distributor) holds() bool {
 
 // step does one batch of work under the cut's shared lock: graves first, then refills, then ready URLs.
 func (d *distributor) step(now time.Time) (moved bool, err error) {
-	d.ledger.cut.RLock()
-	defer d.ledger.cut.RUnlock()
+	d.ledger.Steps.Begin()
+	defer d.ledger.Steps.End()
 	burying, err := d.bury()
 	if err != nil {
 		return false, err
@@ -200,7 +209,7 @@ func (d *distributor) step(now time.Time) (moved bool, err error) {
 	if refilled+placed > 0 {
 		d.feed()
 	}
-	return burying || purging && d.under.log.hasRoom() || moving || frozen+refilled+placed > 0, err
+	return burying || purging && d.under.log.HasRoom() || moving || frozen+refilled+placed > 0, err
 }
 
 // bury drops a part of what dead sites have on disk, and says whether it can go on at once.
@@ -210,7 +219,7 @@ func (d *distributor) bury() (more bool, err error) {
 		defer d.feed() // they go on, and nobody else may have a reason to look when they are due
 	}
 	for _, origin := range waiting {
-		if d.peers.sendVerdict(&robotsVerdict{site: origin, unreachable: true}) {
+		if d.peers.sendVerdict(&site.RobotsResult{Site: origin, Unreachable: true}) {
 			continue
 		}
 		vs, err := d.hosts.get(origin)
@@ -218,11 +227,11 @@ func (d *distributor) bury() (more bool, err error) {
 			return true, err
 		}
 		if vs != nil {
-			d.bench.Unpark(vs, func(s *Site) { s.robotsUnreachable(time.Now()) })
+			d.bench.Unpark(vs, func(s *site.State) { s.NoteRobotsFailure(time.Now()) })
 		}
 	}
 	d.graves = append(d.graves, graves...)
-	for end := time.Now().Add(buryTime); len(d.graves) > 0 && d.under.log.hasRoom() && time.Now().Before(end); {
+	for end := time.Now().Add(buryTime); len(d.graves) > 0 && d.under.log.HasRoom() && time.Now().Before(end); {
 		vs := d.graves[len(d.graves)-1]
 		site, fate := d.bench.AppendKey(nil, vs), d.fate(vs)
 		n, err := d.shelf.take(vs, distributeBatch, func(item []byte) { d.under.dropOf(site, item, fate) })
@@ -234,21 +243,21 @@ func (d *distributor) bury() (more bool, err error) {
 			d.graves = d.graves[:len(d.graves)-1]
 		}
 	}
-	return len(d.graves) > 0 && d.under.log.hasRoom(), nil
+	return len(d.graves) > 0 && d.under.log.HasRoom(), nil
 }
 
 func (d *distributor) fate(vs *visitState) outcome.Outcome {
 	fate := outcome.SiteGone
-	d.bench.WithSite(vs, func(s *Site) {
-		if s.Fate != outcome.None {
-			fate = s.Fate
+	d.bench.WithSite(vs, func(s *site.State) {
+		if s.DeadOutcome != outcome.None {
+			fate = s.DeadOutcome
 		}
 	})
 	return fate
 }
 
-// refill brings items of sites that ran low back from disk. On a full bench it waits until the front is small, and is then
-// never put off: fetchers wait for these.
+// refill brings items of sites that ran low back from disk. On a full bench it waits until the front is small, and is
+// then never put off: fetchers wait for these.
 func (d *distributor) refill(now time.Time) (int, error) {
 	limit := d.siteItems
 	if d.bench.Full() {
@@ -294,7 +303,7 @@ func (d *distributor) distribute(now time.Time) (int, error) {
 	if d.ready.Len() == 0 {
 		return 0, nil
 	}
-	if d.newborn.Len() >= newbornMax || !d.frontSmall(now) || !d.under.log.hasRoom() {
+	if d.newborn.Len() >= newbornMax || !d.frontSmall(now) || !d.under.log.HasRoom() {
 		return 0, nil
 	}
 	return d.placeSome()
@@ -334,11 +343,11 @@ func (d *distributor) placeSome() (int, error) {
 // place gives one ready URL to its site: to the bench, or to disk when the site has something there already (order) or
 // has its share of memory.
 func (d *distributor) place(item []byte) error {
-	it := mustItem(item)
+	it := queued.MustDecode(item)
 	site, path := urlx.Split(it.Rest)
-	if d.purge.rules.excludes(site) {
+	if d.purge.rules.Excludes(site) {
 		it.Rest = path
-		d.path = appendItem(d.path[:0], &it)
+		d.path = queued.Append(d.path[:0], &it)
 		d.under.dropOf(site, d.path, outcome.Blocked)
 		return nil
 	}
@@ -347,7 +356,7 @@ func (d *distributor) place(item []byte) error {
 		return nil
 	}
 	if repeatsFolders(it.Rest, &it, d.repeats) {
-		return d.skip(site, &it, skipRepeats, novelty.Evidence{})
+		return d.skip(site, &it, skipped.RulePathRepeats, novelty.Evidence{})
 	}
 	vs, added, refused, err := d.hosts.admit(site, it.Seed, d.lateTurn)
 	switch {
@@ -355,12 +364,12 @@ func (d *distributor) place(item []byte) error {
 		return err
 	case refused.waits:
 		it.Delayed = true
-		return d.shelf.delaySite(appendItem(nil, &it))
+		return d.shelf.delaySite(queued.Append(nil, &it))
 	case refused.outcome == outcome.Novelty:
-		return d.skip(site, &it, skipSites, refused.why)
+		return d.skip(site, &it, skipped.RuleEndlessSites, refused.why)
 	}
 	it.Rest = path
-	d.path = appendItem(d.path[:0], &it)
+	d.path = queued.Append(d.path[:0], &it)
 	if refused.outcome != outcome.None {
 		d.under.dropOf(site, d.path, refused.outcome)
 		return nil
@@ -391,15 +400,15 @@ func (d *distributor) place(item []byte) error {
 }
 
 // handOver gives a ready URL to the agent that is responsible for its host by now, unless it was done before a kill.
-func (d *distributor) handOver(site, path []byte, it *Item) {
+func (d *distributor) handOver(site, path []byte, it *queued.URL) {
 	if _, o := d.under.redo.look(d.under.seed, it.Rest); o != outcome.None {
 		it.Rest = path
-		d.path = appendItem(d.path[:0], it)
+		d.path = queued.Append(d.path[:0], it)
 		d.under.dropOf(site, d.path, o)
 		return
 	}
 	d.path = d.peers.pass(d.path, it)
-	d.ledger.n.finish(outcome.HandedOver, 1)
+	d.ledger.Count.Finish(outcome.HandedOver, 1)
 }
 
 // idle is asked when nothing could be moved: how long to wait, or why the crawl is over.
@@ -408,8 +417,8 @@ func (d *distributor) idle(now time.Time) (wait time.Duration, over string) {
 	if next, ok := d.bench.NextDeferred(); ok {
 		wait = min(wait, max(next.Sub(now), time.Millisecond))
 	}
-	n := &d.ledger.n
-	finished, admitted, pending := n.finished.Load(), n.admitted.Load(), d.pending()
+	n := &d.ledger.Count
+	finished, admitted, pending := n.Finished.Load(), n.Admitted.Load(), d.pending()
 	if pending > 0 && d.ready.Len() == 0 && d.frontSmall(now) {
 		if until := d.lastFlush.until(now); until > 0 {
 			return min(wait, until), ""
@@ -426,17 +435,17 @@ func (d *distributor) idle(now time.Time) (wait time.Duration, over string) {
 	if len(d.late) > 0 {
 		return min(wait, max(d.late[0].since.Add(lateRest).Sub(now), time.Millisecond)), ""
 	}
-	if !d.seeded.Load() || pending > 0 || n.admitted.Load() != admitted {
+	if !d.seeded.Load() || pending > 0 || n.Admitted.Load() != admitted {
 		return wait, ""
 	}
 	if finished == admitted {
-		return 0, reasonComplete
+		return 0, lifecycle.ReasonComplete
 	}
 	if d.isStalled(now) {
-		if finished := n.finished.Load(); finished == n.admitted.Load() {
-			return 0, reasonComplete // the last one ended between the two looks
+		if finished := n.Finished.Load(); finished == n.Admitted.Load() {
+			return 0, lifecycle.ReasonComplete // the last one ended between the two looks
 		}
-		return 0, reasonStalled
+		return 0, lifecycle.ReasonStalled
 	}
 	return wait, ""
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"orbweaver/engine/queued"
+	"orbweaver/engine/site"
 	"orbweaver/internal/vfs"
 	"orbweaver/virtualize"
 	"orbweaver/workbench"
@@ -21,9 +23,9 @@ func TestAFullBenchIsRefilledWhenTheFrontIsSmall(t *testing.T) {
 	}
 	now := time.Unix(1e9, 0)
 	d := &distributor{
-		bench: workbench.New[Site](workbench.Options{MemoryMax: 1}), virt: virt, shelf: shelf{virt}, frontWant: new(atomic.Int64),
+		bench: workbench.New[site.State](workbench.Options{MemoryMax: 1}), virt: virt, shelf: shelf{virt}, frontWant: new(atomic.Int64),
 	}
-	item := appendItem(nil, &Item{Rest: []byte("/a")})
+	item := queued.Append(nil, &queued.URL{Rest: []byte("/a")})
 	for i := range 50 {
 		vs, _ := d.bench.GetOrAdd(fmt.Appendf(nil, "http://h%d.test", i))
 		d.bench.Place(vs, netip.AddrFrom4([4]byte{240, 0, 0, byte(i)}), now)

@@ -4,12 +4,13 @@ import (
 	"context"
 
 	"orbweaver/internal/mpmc"
+	"orbweaver/internal/notify"
 )
 
-// doneQueue is where fetch workers put finished Visits for the returner. A Visit is in the queue or folded into the bench and
-// nowhere between, for as long as somebody holds the cut: so the returner waits for the bell, and takes from the queue only
-// under the cut's shared lock. If it waited for a Visit, it would stand before that lock with one in its hand, and a cut
-// would save the URL with its site although its Page had already counted it as done.
+// doneQueue is where fetch workers put finished Visits for the returner. A Visit is in the queue or folded into the
+// bench and nowhere between, for as long as somebody holds the cut: so the returner waits for the bell, and takes from
+// the queue only under the cut's shared lock. If it waited for a Visit, it would stand before that lock with one in its
+// hand, and a cut would save the URL with its site although its Page had already counted it as done.
 type doneQueue struct {
 	visits *mpmc.Queue[returned]
 	bell   chan struct{} // capacity 1: there may be Visits
@@ -24,7 +25,7 @@ func (q *doneQueue) put(r *returned) {
 	if !q.visits.TryPut(*r) {
 		panic("BUG: engine: the done queue has less room than there are Visits")
 	}
-	poke(q.bell)
+	notify.Send(q.bell)
 }
 
 // take removes the oldest Visit, if there is one. It is called under the cut's lock, shared or exclusive.

@@ -5,36 +5,40 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"syscall"
 
+	"orbweaver/engine/counters"
+	"orbweaver/engine/crawllog"
+	"orbweaver/engine/layout"
+	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/outcome"
+	"orbweaver/engine/site"
 	"orbweaver/workbench"
 )
 
-// ending gives the final state and the reason of a crawl that has nothing queued. One agent of several cannot say that no seed could be
-// fetched: it knows only its own hosts. givenUp counts the sites that were given up.
-func (c *Counters) ending(alone bool, givenUp func() (int, error)) (State, string) {
-	if why := c.noSeedFetched(); alone && why != "" {
-		return StateFailed, why
+// ending gives the final state and the reason of a crawl that has nothing queued. One agent of several cannot say that
+// no seed could be fetched: it knows only its own hosts. givenUp counts the sites that were given up.
+func ending(c *counters.Totals, alone bool, givenUp func() (int, error)) (lifecycle.State, string) {
+	if why := noSeedFetched(c); alone && why != "" {
+		return lifecycle.Failed, why
 	}
 	urls := c.Outcomes[outcome.GivenUp]
 	if urls == 0 {
-		return StateFinished, reasonComplete
+		return lifecycle.Finished, lifecycle.ReasonComplete
 	}
 	of := "sites"
 	if sites, err := givenUp(); err == nil {
 		of = count(int64(sites), "site")
 	}
-	return StateFinished, fmt.Sprintf("%s, except %s of %s that failed for longer than --give-up: outcome %s in %s/%s",
-		reasonComplete, count(urls, "URL"), of, outcome.GivenUp, LogsDir, crawlLogName)
+	return lifecycle.Finished, fmt.Sprintf("%s, except %s of %s that failed for longer than --give-up: outcome %s in %s/%s",
+		lifecycle.ReasonComplete, count(urls, "URL"), of, outcome.GivenUp, layout.LogsDir, crawllog.FileName)
 }
 
 // givenUp counts the sites that failed for --give-up, in memory and in the cold store. All loops have ended.
 func (h *hosts) givenUp() (sites int, err error) {
 	h.bench.Each(func(vs *visitState, state benchState) bool {
 		if state == workbench.Dead {
-			h.bench.Look(vs, func(s *Site) {
-				if s.Fate == outcome.GivenUp {
+			h.bench.ReadSite(vs, func(s *site.State) {
+				if s.DeadOutcome == outcome.GivenUp {
 					sites++
 				}
 			})
@@ -43,8 +47,8 @@ func (h *hosts) givenUp() (sites int, err error) {
 	})
 	var bad error
 	err = h.cold.Each(func(_, form []byte) bool {
-		_, s, err := workbench.ReadForm(form, func(b []byte) (Site, error) { return decodeSite(b, h.rules) })
-		if bad = err; s.Fate == outcome.GivenUp {
+		_, s, err := workbench.ReadForm(form, func(b []byte) (site.State, error) { return site.Decode(b, h.rules) })
+		if bad = err; s.DeadOutcome == outcome.GivenUp {
 			sites++
 		}
 		return bad == nil
@@ -52,10 +56,10 @@ func (h *hosts) givenUp() (sites int, err error) {
 	return sites, errors.Join(err, bad)
 }
 
-// noSeedFetched says why a crawl that has ended has fetched nothing: no server has answered, or no seed has entered the frontier. It is empty if a
-// server has answered, and for a crawl whose rules refuse what they were asked about.
-func (c *Counters) noSeedFetched() string {
-	if c.stored()+c.NotStored > 0 {
+// noSeedFetched says why a crawl that has ended has fetched nothing: no server has answered, or no seed has entered the
+// frontier. It is empty if a server has answered, and for a crawl whose rules refuse what they were asked about.
+func noSeedFetched(c *counters.Totals) string {
+	if c.Stored()+c.NotStored > 0 {
 		return ""
 	}
 	var found []outcome.Outcome
@@ -69,7 +73,7 @@ func (c *Counters) noSeedFetched() string {
 		}
 	}
 	if len(found) == 0 {
-		return c.noSeedAdmitted()
+		return noSeedAdmitted(c)
 	}
 	slices.SortStableFunc(found, func(a, b outcome.Outcome) int { return int(c.Outcomes[b] - c.Outcomes[a]) })
 	var parts []string
@@ -80,7 +84,7 @@ func (c *Counters) noSeedFetched() string {
 }
 
 // noSeedAdmitted says that the crawl's own rules have refused all seeds.
-func (c *Counters) noSeedAdmitted() string {
+func noSeedAdmitted(c *counters.Totals) string {
 	if c.Admitted > 0 || c.DroppedScope+c.DroppedLong == 0 {
 		return ""
 	}
@@ -88,7 +92,7 @@ func (c *Counters) noSeedAdmitted() string {
 		"'crawl --dry-run' names the rule", c.DroppedScope, c.DroppedLong)
 }
 
-// isNoAnswer says that a URL with this outcome has brought no answer of its site that counts as one: see Site.Answered.
+// isNoAnswer says that a URL with this outcome has brought no answer of its site that counts as one: see site.State.HasAnswered.
 func isNoAnswer(o outcome.Outcome) bool {
 	switch o {
 	case outcome.BlockedAddress, outcome.BlockedPort, outcome.RobotsUnreachable, outcome.SiteGone, outcome.GivenUp:
@@ -130,21 +134,4 @@ func count(n int64, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// causes joins errors of which each has another cause: a disk that is gone is met by every loop, and told once.
-func causes(errs ...error) error {
-	var kept []error
-	var met []syscall.Errno
-	for _, err := range errs {
-		var errno syscall.Errno
-		switch {
-		case err == nil:
-		case !errors.As(err, &errno):
-			kept = append(kept, err)
-		case !slices.Contains(met, errno):
-			kept, met = append(kept, err), append(met, errno)
-		}
-	}
-	return errors.Join(kept...)
 }

@@ -12,11 +12,22 @@ import (
 	"sync/atomic"
 	"time"
 
+	"orbweaver/engine/attempt"
 	"orbweaver/engine/cookie"
+	"orbweaver/engine/crawllog"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/layout"
+	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/limits"
+	"orbweaver/engine/outage"
 	"orbweaver/engine/seen"
+	"orbweaver/engine/settings"
+	"orbweaver/engine/site"
+	"orbweaver/engine/skipped"
 	"orbweaver/internal/mpmc"
+	"orbweaver/internal/notify"
 	"orbweaver/internal/vfs"
 	"orbweaver/sieve"
 	"orbweaver/sieve/fpcache"
@@ -30,44 +41,45 @@ import (
 // ErrInUse says that another process works in the crawl directory.
 var ErrInUse = errors.New("engine: the crawl directory is in use by another process")
 
-// Engine is one agent: the composition root that owns every room and every loop. Open acquires, Run works, Close lets go.
+// Engine is one agent: the composition root that owns every room and every loop. Open acquires, Run works, Close lets
+// go.
 type Engine struct {
 	cfg   Config
 	seams Seams
 	lock  io.Closer
 
-	ledger    *ledger
+	ledger    *journal.Store
 	frontier  *Frontier
 	bench     *bench
 	cold      *cold.Store
 	hosts     *hosts
 	sieve     *sieve.Sieve
 	ready     *diskq.Queue
-	skipped   *skipList
+	skipped   *skipped.List
 	virt      *virtualize.Virtualizer
 	pool      *fetch.Pool
 	filters   *filters
-	hostRules *hostRules
+	hostRules *settings.HostRules
 	seeds     *filter.Seeds
-	rules     *rulesPool
+	rules     *site.RulesPool
 	jars      *cookie.Jars // nil if no cookies are kept
 	held      *holdings    // nil in a first pass
 	watch     *watch       // nil if nobody watches what is new
 	peers     *peers       // nil for a crawl alone
 	quotas    *quotas
 	redone    *redone
-	aloft     *aloft
+	aloft     *attempt.InFlight
 	parsed    *fpcache.Cache
-	log       *crawlLog
+	log       *crawllog.Log
 	clock     *crawlClock
-	limits    *limits
-	gate      *gate
-	live      *Live
+	limits    *limits.Limits
+	gate      *outage.Gate
+	live      *settings.Live
 	newborn   *siteQueue
-	servers   *nameServers
-	scarce    *scarcity
-	clamps    *clamps
-	network   *network
+	servers   *outage.NameServers
+	scarce    *outage.Shortage
+	clamps    *settings.ClampLog
+	network   *outage.Network
 	under     *undertaker
 	todo      *mpmc.Queue[visit]
 	done      *doneQueue
@@ -91,7 +103,7 @@ type Engine struct {
 	stopOnce           sync.Once
 
 	mu      sync.Mutex
-	status  State
+	status  lifecycle.State
 	reason  string
 	stalled *TroubleReport // why the crawl has stalled; nil if it has not
 	lost    error          // why this agent has no place among the others
@@ -111,7 +123,7 @@ func Open(cfg Config, seams Seams) (_ *Engine, err error) {
 	e := newEngine(cfg, seams)
 	defer func() {
 		if vfs.IsFull(err) {
-			err = fmt.Errorf("engine: the disk is full: at least %d bytes must be free in %s: %w", diskNeed, cfg.Dir, err)
+			err = fmt.Errorf("engine: the disk is full: at least %d bytes must be free in %s: %w", outage.DiskNeed, cfg.Dir, err)
 		}
 		if err != nil {
 			err = errors.Join(err, e.closeRooms())
@@ -146,7 +158,7 @@ func (e *Engine) mayBegin() error {
 	if rebuilding(e.seams.FS, e.frontierDir()) {
 		return ErrRebuilding
 	}
-	files, err := warc.Files(e.seams.FS, e.cfg.Dir+"/"+ArchiveDir)
+	files, err := warc.Files(e.seams.FS, e.cfg.Dir+"/"+layout.ArchiveDir)
 	if err != nil {
 		return fmt.Errorf("engine: archive: %w", err)
 	}
@@ -158,19 +170,19 @@ func (e *Engine) mayBegin() error {
 
 func newEngine(cfg Config, seams Seams) *Engine {
 	return &Engine{
-		cfg: cfg, seams: seams, status: StateRunning,
+		cfg: cfg, seams: seams, status: lifecycle.Running,
 		feedWake: make(chan struct{}, 1), distWake: make(chan struct{}, 1),
 		hungry: make(chan struct{}, 1), stopping: make(chan struct{}),
-		rules: newRulesPool(cfg.RulesMemory()), redone: newRedone(), aloft: newAloft(), newborn: newSiteQueue(), seeds: new(filter.Seeds),
-		servers: newNameServers(seams.Resolver, seams.Log.Warn), scarce: &scarcity{say: seams.Log.Warn},
-		clamps:  &clamps{say: seams.Log.Warn},
-		network: newNetwork(cfg.Fetchers, seams.Log.Warn),
+		rules: site.NewRulesPool(cfg.RulesMemory()), redone: newRedone(), aloft: attempt.NewInFlight(), newborn: newSiteQueue(), seeds: new(filter.Seeds),
+		servers: outage.NewNameServers(seams.Resolver, seams.Log.Warn), scarce: &outage.Shortage{Warn: seams.Log.Warn},
+		clamps:  &settings.ClampLog{Warn: seams.Log.Warn},
+		network: outage.NewNetwork(cfg.Fetchers, seams.Log.Warn),
 	}
 }
 
 // enter makes the crawl directory what is missing of it, and locks it.
 func (e *Engine) enter() (err error) {
-	for _, dir := range []string{e.cfg.Dir, e.frontierDir(), e.cfg.Dir + "/warc", e.cfg.Dir + "/" + LogsDir} {
+	for _, dir := range []string{e.cfg.Dir, e.frontierDir(), e.cfg.Dir + "/warc", e.cfg.Dir + "/" + layout.LogsDir} {
 		if err := e.seams.FS.MkdirAll(dir); err != nil {
 			return fmt.Errorf("engine: crawl directory: %w", err)
 		}
@@ -191,7 +203,7 @@ func newManifest() (*manifest, error) {
 	}
 	return &manifest{
 		CrawlID: hex.EncodeToString(b[:16]), HashSeed: binary.LittleEndian.Uint64(b[16:]),
-		Created: time.Now(), State: StateRunning, Clean: true, Resumed: -1,
+		Created: time.Now(), State: lifecycle.Running, Clean: true, Resumed: -1,
 	}, nil
 }
 
@@ -226,7 +238,7 @@ func (e *Engine) openAll(m *manifest) error {
 	}
 	e.assemble(m)
 	if e.peers != nil {
-		if err := e.peers.beSure(e.seams.FS, e.frontierDir(), &e.cfg, m.Peers); err != nil {
+		if err := openQuorum(e.peers, e.seams.FS, e.frontierDir(), &e.cfg); err != nil {
 			return err
 		}
 		if err := e.peers.begin(m.Peers, !fresh); err != nil {
@@ -254,7 +266,7 @@ func (e *Engine) openPolicy() (err error) {
 	if e.filters, err = compileFilters(&e.cfg, e.seeds); err != nil {
 		return err
 	}
-	e.hostRules, err = openHostRules(e.seams.FS, e.frontierDir(), e.cfg.HostRules, e.seams.Log)
+	e.hostRules, err = settings.OpenHostRules(e.seams.FS, e.frontierDir(), e.cfg.HostRules, e.seams.Log)
 	return err
 }
 
@@ -279,11 +291,11 @@ func (e *Engine) openRooms(m *manifest, fresh bool) error {
 	if e.ready, err = diskq.Open(fsys, diskq.Options{Dir: dir + "/ready", SegmentBytes: sizes.ReadySegment}, cutReady); err != nil {
 		return err
 	}
-	var skipped *skippedCut
+	var listCut *skipped.Cut
 	if !fresh && !m.Afresh {
-		skipped = m.Skipped
+		listCut = m.Skipped
 	}
-	if e.skipped, err = openSkipList(fsys, dir, skipped, e.cfg.trapSettings()); err != nil {
+	if e.skipped, err = skipped.Open(fsys, dir, listCut, e.cfg.trapSettings()); err != nil {
 		return err
 	}
 	oVirt := virtualize.Options{Dir: dir + "/queues", SegmentBytes: sizes.QueuesSegment, BufferBytes: sizes.QueuesBuffer}
@@ -294,20 +306,20 @@ func (e *Engine) openRooms(m *manifest, fresh bool) error {
 	if e.cold, err = cold.Open(fsys, oCold, cutCold); err != nil {
 		return err
 	}
-	e.ledger = &ledger{syncing: make(chan struct{}, 1), long: make(chan struct{}, 1)}
+	e.ledger = journal.NewStore()
 	oSeen := seen.Options{Dir: dir + "/seen", MemoryBytes: e.cfg.SeenMemory, BufferBytes: sizes.SeenBuffer}
-	if e.ledger.seen, err = seen.Open(fsys, oSeen, cutSeen); err != nil {
+	if e.ledger.Seen, err = seen.Open(fsys, oSeen, cutSeen); err != nil {
 		return err
 	}
 	if e.peers, err = openPeers(e.seams.Peering, fsys, dir, m, fresh || m.Afresh, sizes.ReadySegment, max(e.cfg.SeenMemory/4, seenMemoryLeast), sizes.SeenBuffer); err != nil {
 		return err
 	}
-	if e.log, err = openCrawlLog(fsys, e.cfg.Dir+"/"+LogsDir, e.seams.Log.Warn); err != nil {
+	if e.log, err = crawllog.Open(fsys, e.cfg.Dir+"/"+layout.LogsDir, e.seams.Log.Warn); err != nil {
 		return err
 	}
 	o := workbench.Options{MemoryMax: e.cfg.WorkbenchMemory}
 	if fresh || m.Afresh {
-		e.bench = workbench.New[Site](o)
+		e.bench = workbench.New[site.State](o)
 		return nil
 	}
 	clock := newResumeClock(m, e.seams.Boot)
@@ -328,38 +340,38 @@ func (e *Engine) openRooms(m *manifest, fresh bool) error {
 func (e *Engine) assemble(m *manifest) {
 	cfg := &e.cfg
 	l := e.ledger
-	l.n.store(m.Counters)
+	l.Count.Store(m.Counters)
 	e.clock = newCrawlClock(m, e.seams.Usage)
-	e.gate = newGate(func() { poke(e.feedWake); poke(e.distWake) })
-	l.disk = &diskGuard{fs: e.seams.FS, dir: cfg.Dir, gate: e.gate, most: e.diskMost, say: e.seams.Log.Warn}
-	l.slow.say = e.seams.Log.Warn
-	e.live = newLive(cfg.Politeness, e.hostRules)
-	e.live.fetch.Store(e.filters.fetch)
-	e.limits = &limits{
-		pagesMax: cfg.MaxPages, diskMax: cfg.MaxDisk, timeMax: cfg.MaxTime, finish: e.finish,
-		pages: m.Counters.stored(),
+	e.gate = outage.NewGate(func() { notify.Send(e.feedWake); notify.Send(e.distWake) })
+	l.Disk = &outage.DiskGuard{Fs: e.seams.FS, Dir: cfg.Dir, Gate: e.gate, Most: e.diskMost, Warn: e.seams.Log.Warn}
+	l.SlowSync.Warn = e.seams.Log.Warn
+	e.live = settings.NewLive(cfg.Politeness, e.hostRules)
+	e.live.Fetch.Store(e.filters.fetch)
+	e.limits = &limits.Limits{
+		PagesMax: cfg.MaxPages, DiskMax: cfg.MaxDisk, TimeMax: cfg.MaxTime, Finish: e.finish,
+		Pages: m.Counters.Stored(),
 	}
 	leases := cfg.Fetchers + max(cfg.Fetchers/2, 64)
 	e.todo = mpmc.New[visit](max(cfg.Fetchers/2, 64))
 	e.done = newDoneQueue(2 * leases)
 	e.fetched = make(chan *fetch.Page, 4*cfg.Parsers)
 	e.pool = fetch.NewPool(cfg.pool())
-	wakeDist, wakeFeed := func() { poke(e.distWake) }, func() { poke(e.feedWake) }
-	e.log.drained = wakeDist
-	e.under = &undertaker{log: e.log, bench: e.bench, n: &l.n, redo: e.redone, seed: m.HashSeed, wake: wakeDist}
+	wakeDist, wakeFeed := func() { notify.Send(e.distWake) }, func() { notify.Send(e.feedWake) }
+	e.log.OnDrained = wakeDist
+	e.under = &undertaker{log: e.log, bench: e.bench, n: &l.Count, redo: e.redone, seed: m.HashSeed, wake: wakeDist}
 	e.watch = newWatch(cfg.NoveltyMemory, cfg.TrapFloor, m.HashSeed, m.Novelty)
 	e.quotas = newQuotas(cfg, e.watch)
 	e.hosts = &hosts{bench: e.bench, cold: e.cold, rules: e.rules, newborn: e.newborn, live: e.live, quotas: e.quotas}
 	e.frontWant.Store(int64(2 * cfg.Fetchers))
 	e.frontier = &Frontier{
 		scope: e.filters.scope, lists: e.filters.lists, hosts: e.hostRules, maxDepth: cfg.MaxDepth, maxURL: cfg.MaxURL, hashSeed: m.HashSeed,
-		cache: fpcache.New(cfg.CacheMemory, m.HashSeed), sieve: e.sieve, n: &l.n,
+		cache: fpcache.New(cfg.CacheMemory, m.HashSeed), sieve: e.sieve, n: &l.Count,
 	}
 	if p := e.peers; p != nil {
 		p.ledger, p.frontier, p.gate, p.say, p.wake, p.least, p.invited, p.away, p.recover = l, e.frontier, e.gate, e.seams.Log, wakeDist, cfg.Agents, cfg.AgentJoin, cfg.AgentAway, cfg.Recover
 		p.lose, p.hosts, p.fs, p.dir, p.keeps, p.aloft, e.frontier.peers = e.lose, e.hosts, e.seams.FS, cfg.Dir, cfg.Store, e.aloft, p
-		p.leases.gap = func() time.Duration { return e.live.policy().IPDelay }
-		p.standings = newStandings(int64(max(cfg.PeerQuota, 0)), l.n.finished.Load, e.seams.Log)
+		p.leases.gap = func() time.Duration { return e.live.Policy().IPDelay }
+		p.standings = newStandings(int64(max(cfg.PeerQuota, 0)), l.Count.Finished.Load, e.seams.Log)
 	}
 	if cfg.Cookies {
 		e.jars = cookie.NewJars(cfg.CookieMemory)
@@ -378,7 +390,7 @@ func (e *Engine) assemble(m *manifest) {
 		p.moving = &moving{dist: e.dist, peers: p}
 		e.dist.moving = p.moving
 	}
-	if e.hostRules.excludesAny() {
+	if e.hostRules.ExcludesAny() {
 		e.dist.purge.ask() // of what was queued before the rule was there, or a kill in the middle
 	}
 	e.flush = &flusher{
@@ -392,7 +404,7 @@ func (e *Engine) assemble(m *manifest) {
 	if p := e.peers; p != nil {
 		p.robots = e.returner
 	}
-	if n := e.skipped.again; n > 0 {
+	if n := e.skipped.Again; n > 0 {
 		e.seams.Log.Info("URLs that were left out are queued again, since the settings leave out less", "urls", n)
 	}
 	e.points = &checkpointer{
@@ -403,34 +415,28 @@ func (e *Engine) assemble(m *manifest) {
 	}
 }
 
-// diskMost is what the crawl might write at once: a merge of the sieve's whole store, beside what everything else needs.
-func (e *Engine) diskMost() int64 { return diskNeed + e.sieve.Stats().StoreBytes }
-
-func poke(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
-}
+// diskMost is what the crawl might write at once: a merge of the sieve's whole store, beside what everything else
+// needs.
+func (e *Engine) diskMost() int64 { return outage.DiskNeed + e.sieve.Stats().StoreBytes }
 
 // begin makes the crawl ready to run: its first manifest is durable before anything is fetched.
 func (e *Engine) begin(m *manifest, moreSeeds bool) error {
 	if err := e.openArchive(m); err != nil {
 		return err
 	}
-	e.limits.begin(e.bytesStored(), e.seams.FS, e.cfg.Dir, e.seams.Log)
-	left := m.Reason == reasonLeft // others have what it knew, and would find it knows it all when they give it back
-	e.over = m.State == StateFinished && (left || !moreSeeds && e.skipped.again == 0 && e.stillOver(m))
+	e.limits.Begin(e.bytesStored(), e.seams.FS, e.cfg.Dir, e.seams.Log)
+	left := m.Reason == lifecycle.ReasonLeft // others have what it knew, and would find it knows it all when they give it back
+	e.over = m.State == lifecycle.Finished && (left || !moreSeeds && e.skipped.Again == 0 && e.stillOver(m))
 	if e.over {
 		if left {
 			e.seams.Log.Warn("this agent has left the crawl for good: to come back it needs a new directory", "dir", e.cfg.Dir)
 		}
-		e.status, e.reason = StateFinished, m.Reason
-		e.ledger.journal = nil
+		e.status, e.reason = lifecycle.Finished, m.Reason
+		e.ledger.Journal = nil
 		return nil
 	}
 	e.points.generation = max(m.Generation, e.points.generation)
-	if err := e.points.take(context.Background(), StateRunning, "", false); err != nil { //nolint:forbidigo // Open is not cancelled
+	if err := e.points.take(context.Background(), lifecycle.Running, "", false); err != nil { //nolint:forbidigo // Open is not cancelled
 		return err
 	}
 	return dropCatalogues(e.seams.FS, e.cfg.Dir, &e.points.last)
@@ -442,12 +448,12 @@ func (e *Engine) Close() error { return e.closeRooms() }
 func (e *Engine) closeRooms() error {
 	var errs []error
 	if e.ledger != nil {
-		errs = append(errs, e.ledger.close())
-		if e.ledger.writer != nil {
-			errs = append(errs, e.ledger.writer.Abandon())
+		errs = append(errs, e.ledger.Close())
+		if e.ledger.Writer != nil {
+			errs = append(errs, e.ledger.Writer.Abandon())
 		}
-		if e.ledger.seen != nil {
-			errs = append(errs, e.ledger.seen.Close())
+		if e.ledger.Seen != nil {
+			errs = append(errs, e.ledger.Seen.Close())
 		}
 	}
 	if e.held != nil {
@@ -466,13 +472,13 @@ func (e *Engine) closeRooms() error {
 		errs = append(errs, e.ready.Close())
 	}
 	if e.skipped != nil {
-		errs = append(errs, e.skipped.queue.Close())
+		errs = append(errs, e.skipped.Queue.Close())
 	}
 	if e.sieve != nil {
 		errs = append(errs, e.sieve.Close())
 	}
 	if e.log != nil {
-		errs = append(errs, e.log.close())
+		errs = append(errs, e.log.Close())
 	}
 	if keep := e.cfg.Fetch.Keep; keep != nil {
 		keep.Close()

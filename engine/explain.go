@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"orbweaver/engine/filter"
+	"orbweaver/engine/layout"
+	"orbweaver/engine/settings"
 	"orbweaver/engine/urlx"
 )
 
@@ -54,12 +56,12 @@ type Explanation struct {
 	Checks  []Check `json:"checks"`
 }
 
-// NewExplainer compiles the filters of a crawl. The seeds are those of cfg and, if the directory holds a crawl, its own.
-// Of the seams it uses FS, to read, and Allowed.
+// NewExplainer compiles the filters of a crawl. The seeds are those of cfg and, if the directory holds a crawl, its
+// own. Of the seams it uses FS, to read, and Allowed.
 func NewExplainer(seams Seams, cfg Config, from ListSources) (*Explainer, error) {
 	x := &Explainer{cfg: cfg.WithDefaults(), allowed: seams.Allowed, from: from}
 	seeds := new(filter.Seeds)
-	if err := scopeSeeds(seams.FS, x.cfg.Dir+"/"+FrontierDir, seeds); err != nil {
+	if err := scopeSeeds(seams.FS, x.cfg.Dir+"/"+layout.FrontierDir, seeds); err != nil {
 		return nil, err
 	}
 	if cfg.Seeds != nil {
@@ -76,7 +78,7 @@ func NewExplainer(seams Seams, cfg Config, from ListSources) (*Explainer, error)
 	}
 	x.seeds = seeds.Hosts()
 	var err error
-	if x.liveFrom, x.live, err = ReadHostRules(seams.FS, x.cfg.Dir+"/"+FrontierDir); err != nil {
+	if x.liveFrom, x.live, err = settings.ReadHostRules(seams.FS, x.cfg.Dir+"/"+layout.FrontierDir); err != nil {
 		return nil, err
 	}
 	x.filters, err = compileFilters(&x.cfg, seeds)
@@ -162,7 +164,7 @@ func (x *Explainer) door(e *Explanation, url []byte) {
 // strip is what linkFinder.strip does to links.
 func (x *Explainer) strip(e *Explanation, url []byte) []byte {
 	p := x.cfg.params()
-	if p.None() {
+	if p.IsEmpty() {
 		return url
 	}
 	if e.Depth == 0 {
@@ -194,7 +196,7 @@ func (x *Explainer) hostRules(e *Explanation, host []byte) {
 	if x.cfg.HostRules.Len()+x.live.Len() == 0 {
 		return
 	}
-	var t filter.HostTerms
+	var t filter.HostSettings
 	x.cfg.HostRules.Find(host, &t)
 	x.live.Find(host, &t)
 	var says []string

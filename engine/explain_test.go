@@ -6,7 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"orbweaver/engine/counters"
+	"orbweaver/engine/crawllog"
 	"orbweaver/engine/filter"
+	"orbweaver/engine/queued"
+	"orbweaver/engine/settings"
 	"orbweaver/engine/urlx"
 	"orbweaver/internal/vfs"
 	"orbweaver/sieve/fpcache"
@@ -125,17 +129,17 @@ func TestExplainAgreesWithTheDoor(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := &Frontier{
-		scope: x.filters.scope, lists: x.filters.lists, maxDepth: cfg.MaxDepth, cache: fpcache.New(1<<16, 1), n: new(counters),
+		scope: x.filters.scope, lists: x.filters.lists, maxDepth: cfg.MaxDepth, cache: fpcache.New(1<<16, 1), n: new(counters.Live),
 	}
-	w := &fetchWorker{live: new(Live), lists: x.filters.lists, redone: newRedone(), log: &crawlLog{}}
-	w.live.fetch.Store(x.filters.fetch)
+	w := &fetchWorker{live: new(settings.Live), lists: x.filters.lists, redone: newRedone(), log: &crawllog.Log{}}
+	w.live.Fetch.Store(x.filters.fetch)
 	r := rand.New(rand.NewPCG(9, 9))
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
 	met := map[string]int{}
 	for range 5000 {
 		raw := pick("http", "https") + "://" + pick("", "www.", "bad.", "a.worse.") + pick("example.org", "example.org", "example.net", "example.com") + "/" +
 			pick("", "private/", "a/a/a/a/") + pick("", "x", "x.jpg", "y.html") + pick("", "?skip", "?q")
-		it := Item{Depth: r.IntN(6)}
+		it := queued.URL{Depth: r.IntN(6)}
 		it.Seed = it.Depth == 0
 		e := x.Explain(raw, it.Depth)
 		url, err := urlx.Normalize(nil, []byte(raw))

@@ -7,23 +7,29 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"orbweaver/internal/notify"
 )
 
-// questionOver says that the crawl is over, by the hash of the agents that have all been calm at one moment, big endian in eight bytes. One more byte says that the
-// crawl stalls, as no agent of the former version has it. The answer is as of questionCalm. Whoever is one of them takes it as it is, if it has given its word. Perhaps it has something to do again since, that was
-// to wait for longer than the crawl is willing to. One that has been killed meanwhile, and started again, has not: it may have lost what it
-// does once more.
+// questionOver says that the crawl is over, by the hash of the agents that have all been calm at one moment, big endian
+// in eight bytes. One more byte says that the crawl stalls, as no agent of the former version has it. The answer is as
+// of questionCalm. Whoever is one of them takes it as it is, if it has given its word. Perhaps it has something to do
+// again since, that was to wait for longer than the crawl is willing to. One that has been killed meanwhile, and
+// started again, has not: it may have lost what it does once more.
 //
-// Somebody may come in that very moment. It has had no part in the crawl, and ends with it; else it would take the others for gone a while later, and do
-// their work once more. Who counts on it already takes the word for those it counted on before, if it has nothing to do.
+// Somebody may come in that very moment. It has had no part in the crawl, and ends with it; else it would take the
+// others for gone a while later, and do their work once more. Who counts on it already takes the word for those it
+// counted on before, if it has nothing to do.
 const questionOver byte = 'O'
 
-// lastCall is how long who has found out that the crawl is over is there at least: whoever comes just then is known by then, and told.
+// lastCall is how long who has found out that the crawl is over is there at least: whoever comes just then is known by
+// then, and told.
 const lastCall = 3 * time.Second
 
-// stay waits until all others know as well that the crawl is over: one that finds nobody would take the others for dead, and do their work
-// once more. Who has something to ask is waited for, and for a while who does not see that it is over. Who cannot be reached, or has
-// started again, is waited for as long as an agent that is expected back: it had nothing to do either when this one found out.
+// stay waits until all others know as well that the crawl is over: one that finds nobody would take the others for
+// dead, and do their work once more. Who has something to ask is waited for, and for a while who does not see that it
+// is over. Who cannot be reached, or has started again, is waited for as long as an agent that is expected back: it had
+// nothing to do either when this one found out.
 func (p *peers) stay(ctx context.Context) {
 	tick := time.NewTicker(calmPeriod / 4)
 	defer tick.Stop()
@@ -108,10 +114,10 @@ func (p *peers) answerOver(view uint64, stalled bool) ([]byte, error) {
 		if stalled {
 			p.stalled.Store(true)
 		}
-		poke(p.told)
+		notify.Send(p.told)
 	case p.untouched():
 		p.late.Store(true)
-		poke(p.told)
+		notify.Send(p.told)
 	}
 	return json.Marshal(now)
 }
@@ -123,6 +129,6 @@ func (p *peers) wasOne(view uint64) bool {
 
 // untouched says that this agent has had no part in the crawl yet.
 func (p *peers) untouched() bool {
-	n := &p.ledger.n
-	return !p.again && !p.leaves() && n.attempts.Load() == 0 && n.robotsFetched.Load() == 0
+	n := &p.ledger.Count
+	return !p.again && !p.leaves() && n.Attempts.Load() == 0 && n.RobotsFetched.Load() == 0
 }

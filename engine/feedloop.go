@@ -4,17 +4,19 @@ import (
 	"context"
 	"time"
 
+	"orbweaver/engine/journal"
+	"orbweaver/engine/outage"
 	"orbweaver/internal/mpmc"
 )
 
 // feeder takes due Visits off the bench in batches and puts them on the todo queue, no more than the workers can soon
 // use: a Visit there holds its IP. One goroutine.
 type feeder struct {
-	ledger    *ledger
+	ledger    *journal.Store
 	bench     *bench
 	todo      *mpmc.Queue[visit]
 	leases    int // Visits that may be out at once: the done queue has room for all of them
-	gate      *gate
+	gate      *outage.Gate
 	wake      chan struct{}
 	starved   func()    // the todo queue is empty and nothing is due
 	notBefore time.Time // after an unclean stop: whoever was asked last is not asked again before this
@@ -49,14 +51,14 @@ func (f *feeder) run(ctx context.Context) error {
 
 // feed moves one batch and says how many.
 func (f *feeder) feed(now time.Time) int {
-	f.ledger.cut.RLock()
+	f.ledger.Steps.Begin()
 	room := min(feedBatch, f.todo.Cap()-f.todo.Len(), f.leases-f.bench.Leased())
 	if room <= 0 {
-		f.ledger.cut.RUnlock()
+		f.ledger.Steps.End()
 		return 0
 	}
 	f.visits = f.bench.Acquire(now, f.visits[:0], room)
-	f.ledger.cut.RUnlock()
+	f.ledger.Steps.End()
 	for i := range f.visits {
 		if !f.todo.TryPut(f.visits[i]) {
 			panic("BUG: engine: the todo queue has less room than its only filler saw")

@@ -11,11 +11,12 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// fetched is which URLs this agent has asked for and has an answer of, for ever: what the sieve knows may have been handed over since,
-// so it is no answer to the question of another agent whether a page is there. A crawl alone has none.
+// fetched is which URLs this agent has asked for and has an answer of, for ever: what the sieve knows may have been
+// handed over since, so it is no answer to the question of another agent whether a page is there. A crawl alone has
+// none.
 //
-// It is a map of page digests whose digests are fingerprints. What could not be noted, since the disk was full, is kept in
-// memory and tried again.
+// It is a map of page digests whose digests are fingerprints. What could not be noted, since the disk was full, is kept
+// in memory and tried again.
 type fetched struct {
 	urls *seen.Map
 

@@ -10,11 +10,18 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"orbweaver/engine/attempt"
 	"orbweaver/engine/cookie"
+	"orbweaver/engine/crawllog"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/outage"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/politeness"
+	"orbweaver/engine/queued"
+	"orbweaver/engine/settings"
+	"orbweaver/engine/site"
 	"orbweaver/engine/urlx"
 	"orbweaver/internal/mpmc"
 	"orbweaver/workbench"
@@ -24,24 +31,24 @@ import (
 // meet the bench only through the todo and done queues.
 type fetchWorker struct {
 	id      int
-	ledger  *ledger
+	ledger  *journal.Store
 	todo    *mpmc.Queue[visit]
 	done    *doneQueue
 	pool    *fetch.Pool
 	fetched chan<- *fetch.Page
 	fetcher *fetch.Fetcher
 	decoder *fetch.Decoder
-	rules   *rulesPool
-	aloft   *aloft
+	rules   *site.RulesPool
+	aloft   *attempt.InFlight
 	redone  *redone
-	log     *crawlLog
-	live    *Live
+	log     *crawllog.Log
+	live    *settings.Live
 	lists   *filter.Lists // nil if they can refuse nothing
 	jars    *cookie.Jars  // nil if no cookies are kept
 	held    *holdings     // nil in a first pass
-	scarce  *scarcity
-	clamps  *clamps
-	network *network
+	scarce  *outage.Shortage
+	clamps  *settings.ClampLog
+	network *outage.Network
 	quotas  *quotas
 	peers   *peers // nil for a crawl alone
 	door    door   // for what is asked for instead of something else
@@ -56,8 +63,8 @@ type fetchWorker struct {
 	pagesOut   *atomic.Int64
 	fetching   *atomic.Int64 // workers in an exchange
 
-	site    Site // of the Visit at hand
-	terms   filter.HostTerms
+	site    site.State // of the Visit at hand
+	terms   filter.HostSettings
 	url     []byte
 	rule    []byte // what decided that url is allowed, see flight
 	cookies []byte // that go with the request for url
@@ -66,15 +73,15 @@ type fetchWorker struct {
 	refused []refusal
 	target  fetch.Target
 	wing    wing
-	blamed  bool     // the outcome of the last exchange counts
-	posting *posting // of attempts that brought no response
+	blamed  bool             // the outcome of the last exchange counts
+	posting *journal.Pending // of attempts that brought no response
 }
 
 // run takes Visits until the todo queue is closed and empty. ctx aborts exchanges; it does not end the loop, since a
 // Visit must always find its way back.
 func (w *fetchWorker) run(ctx, forever context.Context) error {
 	for {
-		w.network.wait(ctx, w.id, w.stopping)
+		w.network.WaitForTurn(ctx, w.id, w.stopping)
 		v, err := w.todo.Take(forever)
 		if err != nil {
 			if errors.Is(err, mpmc.ErrClosed) {
@@ -107,10 +114,10 @@ func (w *fetchWorker) visit(ctx context.Context, v *visit) error {
 		w.giveBack(&r, nil)
 		return nil
 	}
-	w.terms = w.live.hosts.terms(v.Key)
+	w.terms = w.live.Hosts.Terms(v.Key)
 	if site.Blocked || w.terms.Exclude {
 		site.Blocked = true
-		site.Fate = outcome.Blocked
+		site.DeadOutcome = outcome.Blocked
 		r.release.Kill = true
 		w.giveBack(&r, nil)
 		return nil
@@ -124,14 +131,14 @@ func (w *fetchWorker) visit(ctx context.Context, v *visit) error {
 		}
 	}
 	now := time.Now()
-	if site.addrsStale(now) && !foreign {
-		r.release.Newborn = true
+	if site.AddrsExpired(now) && !foreign {
+		r.release.Unresolved = true
 		w.giveBack(&r, nil)
 		return nil
 	}
 	var holders []holder // of the items' pages
 	for i, raw := range v.Items {
-		it := mustItem(raw)
+		it := queued.MustDecode(raw)
 		r.release.Unused = v.Items[i:]
 		if it.RobotsOf != nil && !foreign {
 			r.release.Unused = v.Items[i+1:]
@@ -174,7 +181,7 @@ func (w *fetchWorker) visit(ctx context.Context, v *visit) error {
 }
 
 // page fetches one URL and decides what follows.
-func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *Item) error {
+func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *queued.URL) error {
 	site := &w.site
 	if !w.borrow(ctx, r, raw) {
 		return nil
@@ -185,15 +192,15 @@ func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *Ite
 		w.giveBack(r, nil)
 		return nil //nolint:nilerr // the stop is told by ctx
 	}
-	f := flightOf(p)
-	f.board(raw, w.url, it)
-	f.rule = append(f.rule, w.rule...)
-	w.target = fetch.Target{Fresh: it.Try > 0, Cookie: w.cookiesFor(f.url)}
+	f := attempt.Of(p)
+	f.Begin(raw, w.url, it)
+	f.RobotsRule = append(f.RobotsRule, w.rule...)
+	w.target = fetch.Target{Fresh: it.Tries > 0, Cookie: w.cookiesFor(f.URL)}
 	w.askWhether(f)
 	o := w.exchange(ctx, r, p)
 	w.takeCookies(p)
 	if o == outcome.Cancelled {
-		w.hungUp(r, p, it.Try)
+		w.hungUp(r, p, it.Tries)
 		r.release.Front = [][]byte{raw}
 		w.giveBack(r, nil)
 		w.pool.Put(p)
@@ -206,50 +213,50 @@ func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *Ite
 		return w.putOff(ctx, r, p, raw)
 	}
 	own := w.isOwnFailure(p, o)
-	d := w.decide(r, p, o, it.Try)
+	d := w.decide(r, p, o, it.Tries)
 	if o == outcome.BlockedAddress || o == outcome.BlockedPort {
-		d.KillSite = !w.otherAddr(r)
-		d.Retry = !d.KillSite
+		d.GiveUpSite = !w.otherAddr(r)
+		d.Retry = !d.GiveUpSite
 	} else if o.Class() == outcome.ClassHost && w.otherAddr(r) {
-		d.KillSite = false
+		d.GiveUpSite = false
 	}
 	w.spare(r, p, o, own, &d)
-	if d.KillSite {
-		site.Fate = w.fateOf(o, p.Ended)
+	if d.GiveUpSite {
+		site.DeadOutcome = w.fateOf(o, p.Ended)
 		r.release.Kill = true
 		d.Retry = false
 	}
-	f.outcome, f.retry, f.fp = o, d.Retry, urlx.Fingerprint(w.hashSeed, f.url)
-	f.siteDue, f.ipDue = r.release.SiteDue, r.release.IPDue
+	f.Outcome, f.WillRetry, f.Fingerprint = o, d.Retry, urlx.Fingerprint(w.hashSeed, f.URL)
+	f.SiteDue, f.IPDue = r.release.SiteDue, r.release.IPDue
 	if d.Retry {
 		again := *it
 		if own {
-			again.Try++
+			again.Tries++
 		}
-		w.tryLater(r, o, own, appendItem(nil, &again))
-	} else if p.HeadLen > 0 && (isPageStatus(p.Status) || isUnchanged(p, f)) {
-		f.first = site.Stored == 0
+		w.tryLater(r, o, own, queued.Append(nil, &again))
+	} else if p.HeadLen > 0 && (outcome.IsPageStatus(p.Status) || attempt.IsUnchanged(p, f)) {
+		f.FirstOfSite = site.Stored == 0
 		site.Stored++
 		w.quotas.stored(r.visit.Key)
 	}
 	return w.hand(ctx, r, p, f)
 }
 
-// questionTries is in how many of a URL's first tries the request may be a question. After that it is a plain one: perhaps it was the
-// question that the server did not bear.
+// questionTries is in how many of a URL's first tries the request may be a question. After that it is a plain one:
+// perhaps it was the question that the server did not bear.
 const questionTries = 2
 
 // askWhether makes the request ask whether the page has changed since the pass before, if it is known by what to tell.
-func (w *fetchWorker) askWhether(f *flight) {
-	if w.held == nil || f.try >= questionTries || !w.held.ask(&w.asks, f.url) {
+func (w *fetchWorker) askWhether(f *attempt.Attempt) {
+	if w.held == nil || f.Tries >= questionTries || !w.held.ask(&w.asks, f.URL) {
 		return
 	}
-	f.before = w.asks.before
+	f.Previous = w.asks.before
 	w.target.IfNoneMatch, w.target.IfModifiedSince = w.asks.match, w.asks.since
 }
 
-// cookiesFor is what a page's request tells its site of what the site said before. A request for robots.txt tells nothing: rules
-// are for everybody.
+// cookiesFor is what a page's request tells its site of what the site said before. A request for robots.txt tells
+// nothing: rules are for everybody.
 func (w *fetchWorker) cookiesFor(url []byte) []byte {
 	if w.jars == nil {
 		return nil
@@ -258,25 +265,26 @@ func (w *fetchWorker) cookiesFor(url []byte) []byte {
 	return w.cookies
 }
 
-// takeCookies keeps what the answer asks to be told again, whatever its status: a redirect or a 403 that sets one wants to see it with
-// the next request.
+// takeCookies keeps what the answer asks to be told again, whatever its status: a redirect or a 403 that sets one wants
+// to see it with the next request.
 func (w *fetchWorker) takeCookies(p *fetch.Page) {
 	if w.jars != nil && p.HasHead() {
 		w.jars.Take(p.URL, p.HeaderValues("set-cookie"), time.Now())
 	}
 }
 
-// notTried puts an item back for which this machine had no connection, and holds its worker for a while: so there are no
-// more exchanges at a time than there are connections for. raw is nil for a site's own robots.txt.
+// notTried puts an item back for which this machine had no connection, and holds its worker for a while: so there are
+// no more exchanges at a time than there are connections for. raw is nil for a site's own robots.txt.
 func (w *fetchWorker) notTried(ctx context.Context, r *returned, p *fetch.Page, raw []byte) error {
-	w.scarce.meet(time.Now(), p.Err)
+	w.scarce.Note(time.Now(), p.Err)
 	return w.rest(ctx, r, p, raw)
 }
 
-// putOff puts an item back whose site could not be reached since nobody can be. Somebody may have been asked, so the delays run.
+// putOff puts an item back whose site could not be reached since nobody can be. Somebody may have been asked, so the
+// delays run.
 func (w *fetchWorker) putOff(ctx context.Context, r *returned, p *fetch.Page, raw []byte) error {
 	w.decide(r, p, outcome.Cancelled, 0) // which counts against nobody
-	if due := p.Ended.Add(networkWait); due.After(r.release.SiteDue) {
+	if due := p.Ended.Add(outage.NetworkRetryWait); due.After(r.release.SiteDue) {
 		r.release.SiteDue = due
 	}
 	return w.rest(ctx, r, p, raw)
@@ -285,7 +293,7 @@ func (w *fetchWorker) putOff(ctx context.Context, r *returned, p *fetch.Page, ra
 // rest holds the worker for a while before it gives back what was not fetched.
 func (w *fetchWorker) rest(ctx context.Context, r *returned, p *fetch.Page, raw []byte) error {
 	w.pool.Put(p)
-	timer := time.NewTimer(scarceWait)
+	timer := time.NewTimer(outage.ShortageWait)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -301,24 +309,24 @@ func (w *fetchWorker) rest(ctx context.Context, r *returned, p *fetch.Page, raw 
 
 // exchange does the network's part; w.target says in what manner.
 func (w *fetchWorker) exchange(ctx context.Context, r *returned, p *fetch.Page) outcome.Outcome {
-	f := flightOf(p)
-	f.worker = w.id
+	f := attempt.Of(p)
+	f.Worker = w.id
 	key := r.visit.Key
 	_, authority, _ := bytes.Cut(key, []byte("://"))
 	t := &w.target
-	t.URL, t.HTTPS, t.Host = f.url, urlx.HTTPS(key), authority
+	t.URL, t.HTTPS, t.Host = f.URL, urlx.HTTPS(key), authority
 	if !w.proxy {
-		t.Addr = netip.AddrPortFrom(w.site.connectTo(r.visit.Addr), uint16(urlx.Port(key)))
+		t.Addr = netip.AddrPortFrom(w.site.ConnectAddr(r.visit.Addr), uint16(urlx.Port(key)))
 	}
 	ctx = w.peers.fly(ctx, &w.wing, key)
 	w.fetching.Add(1)
 	o := w.fetcher.Fetch(ctx, t, p)
 	w.peers.land(&w.wing)
-	a := attempt{
-		addr: t.Addr.Addr(), outcome: o, answered: w.site.Failures == 0 && w.site.Rules != nil,
-		began: p.Started, connected: p.Connected, ended: p.Ended, busy: w.fetching.Add(-1) + 1,
+	a := outage.Attempt{
+		Addr: t.Addr.Addr(), Outcome: o, AnsweredBefore: w.site.Failures == 0 && w.site.Rules != nil,
+		BeganAt: p.Started, ConnectedAt: p.Connected, EndedAt: p.Ended, BusyWorkers: w.fetching.Add(-1) + 1,
 	}
-	w.blamed = w.proxy || w.network.blames(&a)
+	w.blamed = w.proxy || w.network.Observe(&a)
 	return o
 }
 
@@ -327,21 +335,21 @@ func (w *fetchWorker) decide(r *returned, p *fetch.Page, o outcome.Outcome, try 
 	site := &w.site
 	a := politeness.Attempt{
 		Outcome: o, Try: try, Started: p.Started, Ended: p.Ended,
-		SiteFailures: int(site.Failures), SiteStrain: site.Strain, IPStrain: politeness.UnpackIPStrain(r.visit.IPNote),
-		Site: w.mark(r.visit.Key), Jitter: w.jitter(p, try),
+		SiteFailures: int(site.Failures), SiteSlowdown: site.Slowdown, IPSlowdown: politeness.UnpackIPSlowdown(r.visit.IPNote),
+		SiteHash: w.mark(r.visit.Key), Jitter: w.jitter(p, try),
 	}
-	a.CrawlDelay, a.HostDelay = site.crawlDelay(), w.terms.Delay()
-	before := site.trouble()
-	a.FailedBefore, a.PageOnly = before.row > 0, before.servesPages
+	a.CrawlDelay, a.HostDelay = site.CrawlDelay(), w.terms.Delay()
+	before := site.FailureStreak()
+	a.FailedBefore, a.PageOnly = before.Count > 0, before.ServesPages
 	if o.Class() == outcome.ClassBusy {
 		a.RetryAfter = w.retryAfter(p)
 	}
-	d := w.live.policy().Decide(a)
-	site.Failures, site.Strain = int16(min(d.SiteFailures, 1<<14)), d.SiteStrain
+	d := w.live.Policy().Decide(a)
+	site.Failures, site.Slowdown = int16(min(d.SiteFailures, 1<<14)), d.SiteSlowdown
 	w.note(p, o, &a, &d)
-	r.visit.IPNote = d.IPStrain.Pack()
-	if d.IPStrain.Level > 0 {
-		w.ledger.n.ipsSlowed.Add(1)
+	r.visit.IPNote = d.IPSlowdown.Pack()
+	if d.IPSlowdown.Level > 0 {
+		w.ledger.Count.IpsSlowed.Add(1)
 	}
 	if !d.SiteDue.IsZero() {
 		r.release.SiteDue = d.SiteDue
@@ -352,8 +360,8 @@ func (w *fetchWorker) decide(r *returned, p *fetch.Page, o outcome.Outcome, try 
 	return d
 }
 
-// hangUpRest is how long site and address are left alone at least after an exchange that this agent broke off: the server may go on with its
-// answer for a while, and notice late that nobody waits for it.
+// hangUpRest is how long site and address are left alone at least after an exchange that this agent broke off: the
+// server may go on with its answer for a while, and notice late that nobody waits for it.
 const hangUpRest = 10 * time.Second
 
 // hungUp sets the dues after such an exchange: the request may have been sent.
@@ -372,7 +380,7 @@ func (w *fetchWorker) mark(key []byte) uint16 { return uint16(xxh3.HashSeed(key,
 
 // jitter is what looks random of an attempt and is not: the same crawl with the same answers waits as long again.
 func (w *fetchWorker) jitter(p *fetch.Page, try int) uint64 {
-	return xxh3.HashSeed(flightOf(p).url, w.hashSeed+uint64(try)+uint64(w.site.Strain)<<32+uint64(uint16(w.site.Failures))<<40)
+	return xxh3.HashSeed(attempt.Of(p).URL, w.hashSeed+uint64(try)+uint64(w.site.Slowdown)<<32+uint64(uint16(w.site.Failures))<<40)
 }
 
 // retryAfter is how long a site that asks to slow down wants to be left alone; 0 if it does not say.
@@ -381,9 +389,9 @@ func (w *fetchWorker) retryAfter(p *fetch.Page) time.Duration {
 	if !ok {
 		return 0
 	}
-	if most := w.live.policy().RetryAfterMax; asked.Clamped || asked.Wait > most {
-		w.ledger.n.retryClamped.Add(1)
-		w.clamps.retryAfter(time.Now(), flightOf(p).url, p.Header("retry-after"), min(asked.Wait, most))
+	if most := w.live.Policy().RetryAfterMax; asked.Clamped || asked.Wait > most {
+		w.ledger.Count.RetryClamped.Add(1)
+		w.clamps.RetryAfter(time.Now(), attempt.Of(p).URL, p.Header("retry-after"), min(asked.Wait, most))
 	}
 	return asked.Wait
 }
@@ -391,38 +399,38 @@ func (w *fetchWorker) retryAfter(p *fetch.Page) time.Duration {
 // otherAddr moves the site to the next of its addresses, if there is one that this visit has not tried.
 func (w *fetchWorker) otherAddr(r *returned) bool {
 	site := &w.site
-	if n := site.addrCount(); n < 2 || int(site.Failures) >= n {
+	if n := site.AddrCount(); n < 2 || int(site.Failures) >= n {
 		return false
 	}
-	r.release.Replace = w.keys.of(site.turnAddr())
+	r.release.Replace = w.keys.of(site.RotateAddrs())
 	return true
 }
 
-// hand passes a Page with something to archive on to the parse workers, or settles an attempt without. Of answers without a whole head
-// only what the last try brought is kept.
-func (w *fetchWorker) hand(ctx context.Context, r *returned, p *fetch.Page, f *flight) error {
-	if p.HeadLen > 0 || len(p.Raw) > 0 && !f.retry && !f.robots {
+// hand passes a Page with something to archive on to the parse workers, or settles an attempt without. Of answers
+// without a whole head only what the last try brought is kept.
+func (w *fetchWorker) hand(ctx context.Context, r *returned, p *fetch.Page, f *attempt.Attempt) error {
+	if p.HeadLen > 0 || len(p.Raw) > 0 && !f.WillRetry && !f.IsRobots {
 		w.pagesOut.Add(1)
 		w.giveBack(r, f)
 		w.fetched <- p
 		return nil
 	}
-	w.log.attempt(p, f, fetch.DecodeOK, "")
-	if f.retry || f.robots {
+	w.log.Attempt(p, f, fetch.DecodeOK, "")
+	if f.WillRetry || f.IsRobots {
 		err := w.giveBackCounted(r, f, func() error { return nil })
 		w.pool.Put(p)
 		return err
 	}
-	w.posting.entry = journalEntry{Kind: journalPage, FP: f.fp, Outcome: f.outcome, Depth: f.depth, Hops: f.hops}
+	w.posting.Entry = journal.Entry{Kind: journal.KindPage, FP: f.Fingerprint, Outcome: f.Outcome, Depth: f.Depth, Hops: f.Redirects}
 	for {
-		err := w.giveBackCounted(r, f, func() error { return w.ledger.write(w.posting) })
+		err := w.giveBackCounted(r, f, func() error { return w.ledger.Write(w.posting) })
 		if err == nil {
 			w.pool.Put(p)
 			return nil
 		}
-		if err := w.ledger.disk.wait(ctx, err); err != nil {
-			if errors.Is(err, ErrFullAtStop) { // the attempt counts as never made, but its site waits as after any
-				r.release.Front, err = [][]byte{f.item}, nil
+		if err := w.ledger.Disk.Wait(ctx, err); err != nil {
+			if errors.Is(err, outage.ErrFullAtStop) { // the attempt counts as never made, but its site waits as after any
+				r.release.Front, err = [][]byte{f.Item}, nil
 				w.giveBack(r, nil)
 			}
 			w.pool.Put(p)
@@ -432,34 +440,34 @@ func (w *fetchWorker) hand(ctx context.Context, r *returned, p *fetch.Page, f *f
 }
 
 // giveBackCounted gives the Visit back and counts an attempt that brought no response, in one step of the cut.
-func (w *fetchWorker) giveBackCounted(r *returned, f *flight, write func() error) error {
-	w.ledger.cut.RLock()
-	defer w.ledger.cut.RUnlock()
+func (w *fetchWorker) giveBackCounted(r *returned, f *attempt.Attempt, write func() error) error {
+	w.ledger.Steps.Begin()
+	defer w.ledger.Steps.End()
 	if err := write(); err != nil {
 		return err
 	}
-	n := &w.ledger.n
+	n := &w.ledger.Count
 	switch {
-	case f.robots:
-		n.robotsFetched.Add(1)
-	case f.retry:
-		n.attempts.Add(1)
-		n.retries.Add(1)
+	case f.IsRobots:
+		n.RobotsFetched.Add(1)
+	case f.WillRetry:
+		n.Attempts.Add(1)
+		n.Retries.Add(1)
 	default:
-		n.attempts.Add(1)
-		n.finish(f.outcome, 1)
-		w.peers.keepFetched(f.outcome, f.url)
+		n.Attempts.Add(1)
+		n.Finish(f.Outcome, 1)
+		w.peers.keepFetched(f.Outcome, f.URL)
 	}
 	w.putBack(r)
 	return nil
 }
 
 // giveBack gives the Visit back; with a flight, the Page carries the item from here on.
-func (w *fetchWorker) giveBack(r *returned, f *flight) {
-	w.ledger.cut.RLock()
-	defer w.ledger.cut.RUnlock()
-	if f != nil && !f.retry && !f.robots {
-		w.aloft.add(f)
+func (w *fetchWorker) giveBack(r *returned, f *attempt.Attempt) {
+	w.ledger.Steps.Begin()
+	defer w.ledger.Steps.End()
+	if f != nil && !f.WillRetry && !f.IsRobots {
+		w.aloft.Add(f)
 	}
 	w.putBack(r)
 }
@@ -473,7 +481,7 @@ func (w *fetchWorker) putBack(r *returned) {
 			w.door.payload = w.peers.pass(w.door.payload, x.passed)
 		}
 		if x.outcome != outcome.None {
-			w.ledger.n.finish(x.outcome, 1)
+			w.ledger.Count.Finish(x.outcome, 1)
 		}
 		if x.fp != (xxh3.Uint128{}) {
 			w.redone.remove(x.fp)
@@ -485,5 +493,3 @@ func (w *fetchWorker) putBack(r *returned) {
 	r.visit.Site = w.site
 	w.done.put(r)
 }
-
-func isPageStatus(status int) bool { return status >= 200 && status < 300 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"orbweaver/engine/filter"
-	"orbweaver/engine/outcome"
+	"orbweaver/engine/links"
 )
 
 // ErrViaUnknown says that a filter asks for what the crawl does not keep.
@@ -52,7 +52,7 @@ func compileFilters(cfg *Config, seeds *filter.Seeds) (*filters, error) {
 	if len(faults) > 0 {
 		return nil, errors.Join(faults...)
 	}
-	if !cfg.Lists.None() {
+	if !cfg.Lists.IsEmpty() {
 		f.lists = &cfg.Lists
 	}
 	if yes, constant := f.fetch.Constant(); constant && yes {
@@ -68,7 +68,7 @@ func compileFilters(cfg *Config, seeds *filter.Seeds) (*filters, error) {
 }
 
 // links are those that a page and its links pass on their way to the door.
-func (f *filters) links() linkFilters { return linkFilters{f.parse, f.follow} }
+func (f *filters) links() links.Filters { return links.Filters{Parse: f.parse, Follow: f.follow} }
 
 // errors counts by point the evaluations that failed, those of the fetch filter left out.
 func (f *filters) errors() map[string]int64 {
@@ -89,12 +89,6 @@ func (f *filters) errors() map[string]int64 {
 	return m
 }
 
-// isCut says that a page's body is not whole.
-func isCut(o outcome.Outcome) bool {
-	switch o {
-	case outcome.CutLength, outcome.CutTime, outcome.CutDisconnect, outcome.NoMemory:
-		return true
-	default:
-		return false
-	}
+func (c Config) linkOptions(by links.Filters) links.Options {
+	return links.Options{Nofollow: c.NoFollow, Tell: c.WARC.tellsKinds(), Forms: c.Forms, Sitemaps: c.Sitemaps, Longest: c.MaxURL, Strip: c.params(), By: by}
 }

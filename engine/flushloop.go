@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"orbweaver/engine/journal"
+	"orbweaver/engine/outage"
 	"orbweaver/sieve"
 	"orbweaver/virtualize/diskq"
 )
@@ -13,7 +15,7 @@ import (
 // flusher carries what is new from the sieve to the ready queue, whenever a bucket is full or the distributor is
 // hungry. Its turn is what the checkpointer takes to know that no flush is half done.
 type flusher struct {
-	ledger *ledger
+	ledger *journal.Store
 	sieve  *sieve.Sieve
 	ready  *diskq.Queue
 	hungry <-chan struct{}
@@ -42,7 +44,7 @@ func (f *flusher) flush(ctx context.Context) error {
 		if err == nil || ctx.Err() != nil {
 			return nil //nolint:nilerr // at the end of the crawl what is pending goes into the cut
 		}
-		if err := f.ledger.disk.wait(ctx, err); errors.Is(err, ErrFullAtStop) {
+		if err := f.ledger.Disk.Wait(ctx, err); errors.Is(err, outage.ErrFullAtStop) {
 			return nil
 		} else if err != nil {
 			return err
@@ -62,18 +64,18 @@ func (f *flusher) once(ctx context.Context) error {
 		if err := f.ready.Append(payload); err != nil {
 			return err
 		}
-		f.ledger.n.admitted.Add(1)
+		f.ledger.Count.Admitted.Add(1)
 		return nil
 	})
-	f.ledger.n.known.Add(int64(stats.Known + stats.Duplicates))
+	f.ledger.Count.Known.Add(int64(stats.Known + stats.Duplicates))
 	now := time.Now()
 	f.pace.done(now, now.Sub(start))
 	f.wake()
 	return err
 }
 
-// flushPace keeps forced flushes to about a tenth of the time, and to ten a second: each writes a new file of the store, however little
-// it brings, and a crawl whose sites all wait for their delays is hungry all the while.
+// flushPace keeps forced flushes to about a tenth of the time, and to ten a second: each writes a new file of the
+// store, however little it brings, and a crawl whose sites all wait for their delays is hungry all the while.
 type flushPace struct {
 	mu   sync.Mutex
 	next time.Time

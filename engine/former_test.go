@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A host that was another agent's rests. If that one gives it away in good order it need not, and yet waits for its delay: also a Visit that had
-// left the workbench before this was known there.
+// A host that was another agent's rests. If that one gives it away in good order it need not, and yet waits for its
+// delay: also a Visit that had left the workbench before this was known there.
 func TestPeers_aHostThatCameInOrderWaitsForItsDelayAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		one, two := Peer{ID: "one", Capacity: 1, Store: 1}, Peer{ID: "two", Capacity: 1, Store: 2}

@@ -6,8 +6,13 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"orbweaver/engine/counters"
 	"orbweaver/engine/filter"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/links"
 	"orbweaver/engine/parse"
+	"orbweaver/engine/queued"
+	"orbweaver/engine/settings"
 	"orbweaver/engine/urlx"
 	"orbweaver/sieve"
 	"orbweaver/sieve/fpcache"
@@ -18,13 +23,13 @@ import (
 type Frontier struct {
 	scope    *filter.Scope
 	lists    *filter.Lists // nil if they can refuse nothing
-	hosts    *hostRules
+	hosts    *settings.HostRules
 	maxDepth int // -1 for no limit
 	maxURL   int // bytes; 0 for no limit but urlx.LengthMax
 	hashSeed uint64
 	cache    *fpcache.Cache
 	sieve    *sieve.Sieve
-	n        *counters
+	n        *counters.Live
 	peers    *peers // nil for a crawl alone
 }
 
@@ -64,29 +69,30 @@ func (f *Frontier) WaitRoom(ctx context.Context) error {
 	return f.sieve.WaitRoom(ctx)
 }
 
-// Add offers one URL in normal form, with its item's Seed, Depth, Hops and Via. It borrows url, never blocks, and must be
-// called under the cut's shared lock. The fingerprint enters the cache only after the sieve has taken the URL.
-func (f *Frontier) Add(d *door, url []byte, it Item) {
+// Add offers one URL in normal form, with its item's Seed, Depth, Hops and Via. It borrows url, never blocks, and must
+// be called under the cut's shared lock. The fingerprint enters the cache only after the sieve has taken the URL.
+func (f *Frontier) Add(d *door, url []byte, it queued.URL) {
 	f.begin(d)
 	f.check(d, url, &it)
 	f.admit(d, it, false)
 }
 
-// Receive is Add for what another agent sent. If that was wrong about whose it is, it goes on to the right one, also if it was sent there
-// lately: as long as agents disagree on who is there it goes to and fro, and when they agree it is where it belongs.
-func (f *Frontier) Receive(d *door, url []byte, it Item) {
+// Receive is Add for what another agent sent. If that was wrong about whose it is, it goes on to the right one, also if
+// it was sent there lately: as long as agents disagree on who is there it goes to and fro, and when they agree it is
+// where it belongs.
+func (f *Frontier) Receive(d *door, url []byte, it queued.URL) {
 	f.begin(d)
 	f.check(d, url, &it)
-	f.n.received.Add(1)
+	f.n.Received.Add(1)
 	f.admit(d, it, true)
 }
 
 // AddAll offers the links of a page, in the form of appendLink, as Add does one after the other. Their fingerprints are
-// made first and looked for together, so that the cache's memory is waited for once and not for each. With kinds, one for each
-// link, it.Way is that of the page, and each gets its own letter behind it.
-func (f *Frontier) AddAll(d *door, links []byte, kinds []parse.Kind, it Item) (n int, err error) {
+// made first and looked for together, so that the cache's memory is waited for once and not for each. With kinds, one
+// for each link, it.Way is that of the page, and each gets its own letter behind it.
+func (f *Frontier) AddAll(d *door, links []byte, kinds []parse.Kind, it queued.URL) (n int, err error) {
 	f.begin(d)
-	err = eachLink(links, func(url []byte) {
+	err = journal.EachLink(links, func(url []byte) {
 		if f.check(d, url, &it) && kinds != nil {
 			d.kinds = append(d.kinds, kinds[n])
 		}
@@ -96,24 +102,25 @@ func (f *Frontier) AddAll(d *door, links []byte, kinds []parse.Kind, it Item) (n
 	return n, err
 }
 
-// Outward counts, of links in the form of appendLink, those that lead to another host than where they were found, for who has other agents.
+// Outward counts, of links in the form of appendLink, those that lead to another host than where they were found, for
+// who has other agents.
 func (f *Frontier) Outward(from, links []byte) {
 	if f.peers == nil {
 		return
 	}
 	home, n := urlx.Host(from), int64(0)
-	err := eachLink(links, func(url []byte) {
+	err := journal.EachLink(links, func(url []byte) {
 		if !bytes.Equal(urlx.Host(url), home) {
 			n++
 		}
 	})
 	if err == nil && n > 0 { // if not, AddAll says so
-		f.n.linksOut.Add(n)
+		f.n.LinksOut.Add(n)
 	}
 }
 
 // check keeps a URL at the door, if it belongs to the crawl, and says so.
-func (f *Frontier) check(d *door, url []byte, it *Item) bool {
+func (f *Frontier) check(d *door, url []byte, it *queued.URL) bool {
 	d.found++
 	if f.maxDepth >= 0 && it.Depth > f.maxDepth {
 		d.deep++
@@ -123,7 +130,7 @@ func (f *Frontier) check(d *door, url []byte, it *Item) bool {
 		d.long++
 		return false
 	}
-	if f.hosts.excludes(url) || (f.lists != nil && f.lists.Refuses(url) != filter.NoList) || !f.scope.Admits(url, filter.Way{Depth: it.Depth, Hops: it.Hops}) {
+	if f.hosts.Excludes(url) || (f.lists != nil && f.lists.Refuses(url) != filter.NoList) || !f.scope.Admits(url, filter.Way{Depth: it.Depth, Hops: it.Redirects}) {
 		d.strange++
 		return false
 	}
@@ -149,10 +156,10 @@ func (d *door) ownerOf(url []byte) int {
 }
 
 // admit lets those at the door through that were not seen lately, in order, and counts all.
-func (f *Frontier) admit(d *door, it Item, received bool) {
-	d.warmth += f.cache.Expect(d.fps)
+func (f *Frontier) admit(d *door, it queued.URL, received bool) {
+	d.warmth += f.cache.Prefetch(d.fps)
 	sieved, sent := int64(0), int64(0)
-	way := it.Way
+	way := it.HopPath
 	for i, fp := range d.fps {
 		foreign := d.circle != nil && d.owners[i] != d.circle.self
 		if f.cache.Seen(fp) && !(received && foreign) {
@@ -160,60 +167,53 @@ func (f *Frontier) admit(d *door, it Item, received bool) {
 		}
 		it.Rest = d.urls[i]
 		if it.Via != nil {
-			it.Way = nil
+			it.HopPath = nil
 			if len(d.kinds) > 0 {
-				d.way = appendHop(append(d.way[:0], way...), d.kinds[i])
-				it.Way = d.way
+				d.way = queued.AppendHop(append(d.way[:0], way...), d.kinds[i])
+				it.HopPath = d.way
 			}
 		}
 		if foreign {
 			d.payload = f.peers.pass(d.payload, &it)
 			sent++
 		} else {
-			d.payload = appendItem(d.payload[:0], &it)
+			d.payload = queued.Append(d.payload[:0], &it)
 			f.sieve.Add(fp, d.payload)
 			sieved++
 		}
 		f.cache.Put(fp)
 	}
-	f.n.found.Add(d.found)
+	f.n.Found.Add(d.found)
 	if d.deep > 0 {
-		f.n.droppedDepth.Add(d.deep)
+		f.n.DroppedDepth.Add(d.deep)
 	}
 	if d.strange > 0 {
-		f.n.droppedScope.Add(d.strange)
+		f.n.DroppedScope.Add(d.strange)
 	}
 	if d.long > 0 {
-		f.n.droppedLong.Add(d.long)
+		f.n.DroppedLong.Add(d.long)
 	}
 	if known := int64(len(d.fps)) - sieved - sent; known > 0 {
-		f.n.droppedCache.Add(known)
+		f.n.DroppedCache.Add(known)
 	}
 	if sent > 0 {
-		f.n.sent.Add(sent)
+		f.n.Sent.Add(sent)
 	}
 	if sieved > 0 {
-		f.n.sieved.Add(sieved)
+		f.n.Sieved.Add(sieved)
 	}
 }
 
 // Unfollowed counts links that the follow filter refused.
 func (f *Frontier) Unfollowed(n int) {
-	f.n.found.Add(int64(n))
-	f.n.droppedFollow.Add(int64(n))
-}
-
-// refused counts references of a page that never come to the door, by the reason.
-type refused struct {
-	syntax  int // no URL
-	foreign int // of a scheme other than http and https
-	long    int // longer than --max-url or than a normal form may be
+	f.n.Found.Add(int64(n))
+	f.n.DroppedFollow.Add(int64(n))
 }
 
 // Refuse counts references that are no URLs we can fetch.
-func (f *Frontier) Refuse(r refused) {
-	f.n.found.Add(int64(r.syntax + r.foreign + r.long))
-	f.n.droppedSyntax.Add(int64(r.syntax))
-	f.n.droppedScheme.Add(int64(r.foreign))
-	f.n.droppedLong.Add(int64(r.long))
+func (f *Frontier) Refuse(r links.Refused) {
+	f.n.Found.Add(int64(r.Syntax + r.Foreign + r.Long))
+	f.n.DroppedSyntax.Add(int64(r.Syntax))
+	f.n.DroppedScheme.Add(int64(r.Foreign))
+	f.n.DroppedLong.Add(int64(r.Long))
 }

@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"testing"
 
+	"orbweaver/engine/counters"
 	"orbweaver/engine/filter"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/queued"
 	"orbweaver/engine/urlx"
 	"orbweaver/sieve/fpcache"
 )
@@ -22,7 +25,7 @@ func BenchmarkDoorChecks(b *testing.B) {
 			if k%5 == 4 {
 				host = (i*20 + k) * 104729 % 200_000
 			}
-			pages[i] = appendLink(pages[i], fmt.Appendf(nil, "https://www.site%d.example/archive/2004/section-%d/page.html", host, k))
+			pages[i] = journal.AppendLink(pages[i], fmt.Appendf(nil, "https://www.site%d.example/archive/2004/section-%d/page.html", host, k))
 		}
 	}
 	for _, n := range []int{0, 100_000, 1_000_000} {
@@ -74,12 +77,12 @@ func benchDoor(b *testing.B, what string, seeds *filter.Seeds, lists *filter.Lis
 	if err != nil {
 		b.Fatal(err)
 	}
-	f := &Frontier{scope: scope, lists: lists, maxDepth: -1, maxURL: urlx.LengthMax, cache: fpcache.New(1<<16, 1), n: new(counters)}
+	f := &Frontier{scope: scope, lists: lists, maxDepth: -1, maxURL: urlx.LengthMax, cache: fpcache.New(1<<16, 1), n: new(counters.Live)}
 	var d door
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		f.begin(&d)
-		if err := eachLink(pages[i%len(pages)], func(url []byte) { f.check(&d, url, &Item{Depth: 1}) }); err != nil {
+		if err := journal.EachLink(pages[i%len(pages)], func(url []byte) { f.check(&d, url, &queued.URL{Depth: 1}) }); err != nil {
 			b.Fatal(err)
 		}
 	}

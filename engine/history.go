@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// history is what was so before something else was, the last of it last, for as long as it matters what it said. The zero value remembers
-// nothing. It is safe for concurrent use.
+// history is what was so before something else was, the last of it last, for as long as it matters what it said. The
+// zero value remembers nothing. It is safe for concurrent use.
 type history[T any] struct{ of atomic.Pointer[[]formerly[T]] }
 
 // formerly is what was so, and until when.
@@ -30,16 +30,6 @@ func (h *history[T]) last() (was T, ok bool) {
 		return all[len(all)-1].was, true
 	}
 	return was, false
-}
-
-// restart lets the last of it have been so until now: nobody has acted yet by what is.
-func (h *history[T]) restart(now time.Time) {
-	h.change(func(all []formerly[T]) []formerly[T] {
-		if n := len(all); n > 0 {
-			all[n-1].until = now
-		}
-		return all
-	})
 }
 
 // settled is grace after the last time that something was not so, by what was, if that is later than both; else from.

@@ -9,23 +9,26 @@ import (
 	"sync"
 	"time"
 
+	"orbweaver/engine/attempt"
 	"orbweaver/engine/catalogue"
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/layout"
 	"orbweaver/engine/urlx"
+	"orbweaver/internal/throttle"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
 
-// holdings are the answers that the archive holds from before this pass, for those who ask whether they still hold. All of its methods
-// are safe for concurrent use: there are a few readers, and who finds none free waits for one.
+// holdings are the answers that the archive holds from before this pass, for those who ask whether they still hold. All
+// of its methods are safe for concurrent use: there are a few readers, and who finds none free waits for one.
 type holdings struct {
-	list    *catalogue.Catalogue
+	list    *catalogue.Index
 	seed    uint64 // of fingerprints
 	readers chan *holdingReader
 	say     func(msg string, args ...any)
 
 	mu   sync.Mutex
-	lost murmur // guarded by mu: of what cannot be read
+	lost throttle.Log // guarded by mu: of what cannot be read
 }
 
 // holdingReader reads records for one at a time.
@@ -36,7 +39,8 @@ type holdingReader struct {
 	block    []byte
 }
 
-// headMax is how much of a stored block is looked at for a head, in bytes: what has a longer one is fetched whole again.
+// headMax is how much of a stored block is looked at for a head, in bytes: what has a longer one is fetched whole
+// again.
 const headMax = 16 << 10
 
 // holdingReaders is how many read at a time: about what a disk serves side by side. Each has some 200 KB.
@@ -44,7 +48,7 @@ const holdingReaders = 16
 
 // CatalogueFile names the list of what the archive holds from before a pass, relative to the crawl directory.
 func CatalogueFile(pass int) string {
-	return fmt.Sprintf("%s/%s%08d", FrontierDir, catalogueStem, pass)
+	return fmt.Sprintf("%s/%s%08d", layout.FrontierDir, catalogueStem, pass)
 }
 
 const catalogueStem = "catalogue-"
@@ -70,19 +74,19 @@ func openHoldings(fsys vfs.FS, dir string, m *manifest, say func(msg string, arg
 	}
 	h := &holdings{list: list, seed: m.HashSeed, readers: make(chan *holdingReader, holdingReaders), say: say}
 	for range holdingReaders {
-		h.readers <- &holdingReader{archive: warc.OpenArchive(fsys, dir+"/"+ArchiveDir), block: make([]byte, catalogue.BlockBytes)}
+		h.readers <- &holdingReader{archive: warc.OpenArchive(fsys, dir+"/"+layout.ArchiveDir), block: make([]byte, catalogue.BlockBytes)}
 	}
 	return h, nil
 }
 
 // dropCatalogues removes those that a manifest does not name, and what a kill left of making one.
 func dropCatalogues(fsys vfs.FS, dir string, m *manifest) error {
-	names, err := fsys.List(dir + "/" + FrontierDir)
+	names, err := fsys.List(dir + "/" + layout.FrontierDir)
 	if err != nil {
 		return fmt.Errorf("engine: %w", err)
 	}
 	for _, name := range names {
-		name, ours := FrontierDir+"/"+name, strings.HasPrefix(name, catalogueStem)
+		name, ours := layout.FrontierDir+"/"+name, strings.HasPrefix(name, catalogueStem)
 		if !ours || m.Earlier != nil && name == CatalogueFile(m.Pass) {
 			continue
 		}
@@ -102,8 +106,8 @@ func (h *holdings) close() error {
 	return errors.Join(errs...)
 }
 
-// ask fills in what can be asked about a URL by its last good answer from before this pass. False: nothing can, since there is none that
-// is whole, can be read, and says by what to know it again.
+// ask fills in what can be asked about a URL by its last good answer from before this pass. False: nothing can, since
+// there is none that is whole, can be read, and says by what to know it again.
 func (h *holdings) ask(q *question, url []byte) bool {
 	r := <-h.readers
 	defer func() { h.readers <- r }()
@@ -130,17 +134,17 @@ func (h *holdings) look(r *holdingReader, q *question, url []byte) (bool, error)
 		return false, nil
 	}
 	if !at.Revisit {
-		q.before = earlierOf(rec, at)
+		q.before = attempt.NewPreviousCapture(rec, at)
 		return true, nil
 	}
 	q.before, err = h.follow(r, rec)
-	return !q.before.none(), err
+	return !q.before.IsNone(), err
 }
 
 // tell says now and then what could not be read: the crawl goes on, and fetches the page whole.
 func (h *holdings) tell(url []byte, err error) {
 	h.mu.Lock()
-	n, ok := h.lost.may(time.Now())
+	n, ok := h.lost.Allow(time.Now())
 	h.mu.Unlock()
 	if ok {
 		h.say("what the archive holds of a page cannot be read; the page is fetched whole", "url", string(url), "error", err, "times", n)
@@ -170,7 +174,7 @@ func (r *holdingReader) read(at catalogue.Place, url []byte, limit int64) (*warc
 }
 
 // follow finds the response that a revisit names: the one that has the payload.
-func (h *holdings) follow(r *holdingReader, revisit *warc.RecordRead) (before earlier, err error) {
+func (h *holdings) follow(r *holdingReader, revisit *warc.RecordRead) (before attempt.PreviousCapture, err error) {
 	if revisit.Get("WARC-Profile") != warc.ProfileIdentical {
 		return before, nil
 	}
@@ -187,17 +191,17 @@ func (h *holdings) follow(r *holdingReader, revisit *warc.RecordRead) (before ea
 		if rec, err := r.read(at, url, 0); err != nil {
 			return before, err
 		} else if rec != nil && rec.ID == to {
-			return earlierOf(rec, at), nil
+			return attempt.NewPreviousCapture(rec, at), nil
 		}
 	}
 	return before, nil
 }
 
 // page reads back the response that an earlier stands for, with url to resolve against; nil if it cannot be read.
-func (h *holdings) page(before *earlier, url []byte) *fetch.Page {
+func (h *holdings) page(before *attempt.PreviousCapture, url []byte) *fetch.Page {
 	r := <-h.readers
 	defer func() { h.readers <- r }()
-	rec, err := r.read(before.at, []byte(before.URI), warc.BlockMax)
+	rec, err := r.read(before.Place, []byte(before.URI), warc.BlockMax)
 	if err == nil && rec != nil {
 		if p, ok := r.restorer.Stored(url, rec.Block); ok {
 			return p

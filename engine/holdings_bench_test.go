@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"orbweaver/engine/layout"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
@@ -13,12 +14,12 @@ import (
 // heldArchive makes an archive of so many pages of some 16 KB in dir, and gives its end and the URLs.
 func heldArchive(b *testing.B, fsys vfs.FS, dir string, pages int) (end warc.Cut, urls [][]byte) {
 	b.Helper()
-	for _, sub := range []string{ArchiveDir, FrontierDir} {
+	for _, sub := range []string{layout.ArchiveDir, layout.FrontierDir} {
 		if err := fsys.MkdirAll(dir + "/" + sub); err != nil {
 			b.Fatal(err)
 		}
 	}
-	w, err := warc.OpenWriter(fsys, warc.Options{Dir: dir + "/" + ArchiveDir}, nil)
+	w, err := warc.OpenWriter(fsys, warc.Options{Dir: dir + "/" + layout.ArchiveDir}, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -53,7 +54,8 @@ func heldArchive(b *testing.B, fsys vfs.FS, dir string, pages int) (end warc.Cut
 	return end, urls
 }
 
-// BenchmarkHoldings measures what a refresh adds: per stored page at the turn-over, per page before it is asked for, and per unchanged page.
+// BenchmarkHoldings measures what a refresh adds: per stored page at the turn-over, per page before it is asked for,
+// and per unchanged page.
 func BenchmarkHoldings(b *testing.B) {
 	const pages = 20_000
 	fsys, dir := vfs.Disk(), b.TempDir()

@@ -7,10 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"orbweaver/engine/settings"
 	"orbweaver/internal/vfs"
 )
 
-// A crawl directory may hold a rule for a range of addresses that a former version took. The crawl goes on with it, and the log says what it does not fit.
+// A crawl directory may hold a rule for a range of addresses that a former version took. The crawl goes on with it, and
+// the log says what it does not fit.
 func TestHostRules_aKeptRangeOfAddressesIsWarnedOf(t *testing.T) {
 	for text, want := range map[string]bool{"192.0.2.0/24 exclude": true, "2001:db8::/32 host-delay=9s": true, "192.0.2.7 exclude": false, ".a.test exclude": false} {
 		var said bytes.Buffer
@@ -18,21 +20,21 @@ func TestHostRules_aKeptRangeOfAddressesIsWarnedOf(t *testing.T) {
 		if err := fsys.MkdirAll("frontier"); err != nil {
 			t.Fatal(err)
 		}
-		if err := vfs.WriteAtomic(fsys, hostRulesName("frontier"), func(w io.Writer) error {
+		if err := vfs.WriteAtomic(fsys, settings.HostRulesName("frontier"), func(w io.Writer) error {
 			_, err := io.WriteString(w, text+"\n")
 			return err
 		}); err != nil {
 			t.Fatal(err)
 		}
-		h, err := openHostRules(fsys, "frontier", nil, slog.New(slog.NewTextHandler(&said, nil)))
-		if err != nil || strings.Contains(said.String(), rangesFit) != want {
+		h, err := settings.OpenHostRules(fsys, "frontier", nil, slog.New(slog.NewTextHandler(&said, nil)))
+		if err != nil || strings.Contains(said.String(), settings.RangesFit) != want {
 			t.Errorf("%s: %v, said %q", text, err, said.String())
 			continue
 		}
-		if terms := h.terms([]byte("http://names.test/")); terms.Exclude || terms.HasDelay {
+		if terms := h.Terms([]byte("http://names.test/")); terms.Exclude || terms.HasDelay {
 			t.Errorf("%s fits a name", text)
 		}
-		if taken, err := h.add([]string{"b.test exclude"}); taken != 1 || err != nil || !h.excludes([]byte("http://b.test/")) {
+		if taken, err := h.Add([]string{"b.test exclude"}); taken != 1 || err != nil || !h.Excludes([]byte("http://b.test/")) {
 			t.Errorf("%s: another rule is not taken: %v", text, err)
 		}
 	}

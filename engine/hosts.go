@@ -7,20 +7,22 @@ import (
 	"time"
 
 	"orbweaver/engine/outcome"
+	"orbweaver/engine/settings"
+	"orbweaver/engine/site"
 	"orbweaver/workbench"
 	"orbweaver/workbench/cold"
 )
 
-// hosts is all that is known of hosts, wherever it is: on the bench or, of those that have been idle for long while memory was short, in
-// the cold store. Each is in exactly one of them, at every cut, since it moves under the cut's shared lock. Whoever looks for a host by
-// its key asks here, under that lock. Only the distributor lets hosts go (freeze), so it alone may hold a VisitState of an idle site
-// for longer than a call of meet or look.
+// hosts is all that is known of hosts, wherever it is: on the bench or, of those that have been idle for long while
+// memory was short, in the cold store. Each is in exactly one of them, at every cut, since it moves under the cut's
+// shared lock. Whoever looks for a host by its key asks here, under that lock. Only the distributor lets hosts go
+// (freeze), so it alone may hold a VisitState of an idle site for longer than a call of meet or look.
 type hosts struct {
 	bench   *bench
 	cold    *cold.Store
-	rules   *rulesPool
+	rules   *site.RulesPool
 	newborn *siteQueue
-	live    *Live
+	live    *settings.Live
 	quotas  *quotas      // nil for none
 	frozen  atomic.Int64 // hosts that went to the store in this run
 	thawed  atomic.Int64 // that came back
@@ -43,8 +45,8 @@ func (h *hosts) getOrAdd(key []byte) (vs *visitState, added bool, err error) {
 	return h.find(key, true)
 }
 
-// admit is getOrAdd, unless the host is not known and there is a reason not to make it, which for seeds there never is. For the
-// distributor.
+// admit is getOrAdd, unless the host is not known and there is a reason not to make it, which for seeds there never is.
+// For the distributor.
 func (h *hosts) admit(key []byte, seed, waited bool) (vs *visitState, added bool, refused siteRefusal, err error) {
 	if vs := h.bench.Get(key); vs != nil {
 		return vs, false, siteRefusal{}, nil
@@ -71,7 +73,8 @@ func (h *hosts) get(key []byte) (*visitState, error) {
 	return vs, err
 }
 
-// meet finds a host or makes it, and lets it stay on the bench while f runs. A new one is sent for its address after that.
+// meet finds a host or makes it, and lets it stay on the bench while f runs. A new one is sent for its address after
+// that.
 func (h *hosts) meet(key []byte, f func(vs *visitState)) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -121,9 +124,9 @@ func (h *hosts) find(key []byte, orMake bool) (vs *visitState, added bool, err e
 // thaw puts a host from the store on the bench.
 func (h *hosts) thaw(key, form []byte) (*visitState, error) {
 	now, delay := time.Now(), time.Duration(0)
-	vs, err := h.bench.Admit(key, form, func(b []byte) (Site, error) {
-		s, err := decodeSite(b, h.rules)
-		delay = s.crawlDelay()
+	vs, err := h.bench.Admit(key, form, func(b []byte) (site.State, error) {
+		s, err := site.Decode(b, h.rules)
+		delay = s.CrawlDelay()
 		return s, err
 	}, now)
 	if err != nil {
@@ -131,7 +134,7 @@ func (h *hosts) thaw(key, form []byte) (*visitState, error) {
 	}
 	h.thawed.Add(1)
 	if !h.resumed.IsZero() { // it may have been asked for something just before the kill: see keepDelays
-		if due := h.resumed.Add(h.live.siteDelay(key, delay)); due.After(now) {
+		if due := h.resumed.Add(h.live.SiteDelay(key, delay)); due.After(now) {
 			h.bench.Postpone(vs, due, time.Time{})
 		}
 	}
@@ -144,19 +147,20 @@ const rulesRest = 500 * time.Millisecond
 // freezeBatch is how many hosts go to the store in one step: more than come to be known in one.
 const freezeBatch = 2 * distributeBatch
 
-// freeze moves hosts that have been idle for long to the store, while the bench has not enough room. It returns how many moved.
+// freeze moves hosts that have been idle for long to the store, while the bench has not enough room. It returns how
+// many moved.
 func (h *hosts) freeze(now time.Time) (n int, err error) {
 	if h.cold.Buffered() {
 		if err := h.cold.Flush(); err != nil {
 			return 0, fmt.Errorf("engine: cold hosts: %w", err)
 		}
 	}
-	if !h.cold.Room() || !h.bench.Crowded() && !h.rulesAreShort(now) {
+	if !h.cold.Room() || !h.bench.MemoryShort() && !h.rulesAreShort(now) {
 		return 0, nil
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.bench.Evict(now, freezeBatch, AppendSite, &h.evicted)
+	h.bench.Evict(now, freezeBatch, site.Append, &h.evicted)
 	n = h.evicted.Len()
 	for i := range n {
 		key, form := h.evicted.At(i)
@@ -167,16 +171,16 @@ func (h *hosts) freeze(now time.Time) (n int, err error) {
 	return n, nil
 }
 
-// rulesAreShort says that hosts should leave since their rules take too much memory: as many as take what is too much. What has left is
-// not free before the collector has been there, so that is looked at again only after a rest.
+// rulesAreShort says that hosts should leave since their rules take too much memory: as many as take what is too much.
+// What has left is not free before the collector has been there, so that is looked at again only after a rest.
 func (h *hosts) rulesAreShort(now time.Time) bool {
 	if now.Before(h.nextShort) {
 		return h.excess > 0
 	}
 	h.excess = 0
-	if h.rules.isShort() {
-		h.rules.recount()
-		h.excess = h.rules.bytes.Load() - h.rules.max
+	if h.rules.IsOverLimit() {
+		h.rules.Recount()
+		h.excess = h.rules.Bytes.Load() - h.rules.MaxBytes
 		h.nextShort = now.Add(rulesRest)
 	}
 	return h.excess > 0

@@ -11,6 +11,8 @@ import (
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/robots"
+	"orbweaver/engine/settings"
+	"orbweaver/engine/site"
 	"orbweaver/internal/vfs"
 	"orbweaver/workbench"
 	"orbweaver/workbench/cold"
@@ -23,36 +25,36 @@ func newHosts(t *testing.T, disk vfs.FS) *hosts {
 		t.Fatal(err)
 	}
 	return &hosts{
-		bench: workbench.New[Site](workbench.Options{MemoryMax: 1000}), cold: store, rules: newRulesPool(0),
-		newborn: newSiteQueue(), live: newLive(politeness.Default(), nil),
+		bench: workbench.New[site.State](workbench.Options{MemoryMax: 1000}), cold: store, rules: site.NewRulesPool(0),
+		newborn: newSiteQueue(), live: settings.NewLive(politeness.Default(), nil),
 	}
 }
 
 // fill makes hosts of all fortunes, and returns what is known of each.
-func (h *hosts) fill(t *testing.T, n int, now time.Time) map[string]Site {
+func (h *hosts) fill(t *testing.T, n int, now time.Time) map[string]site.State {
 	t.Helper()
-	known := map[string]Site{}
+	known := map[string]site.State{}
 	for i := range n {
 		key := fmt.Sprintf("http://h%d.test", i)
 		vs, added, err := h.getOrAdd([]byte(key))
 		if err != nil || !added {
 			t.Fatal(key, added, err)
 		}
-		rules := robots.Parse(fmt.Appendf(nil, "User-agent: *\nDisallow: /%d\nCrawl-delay: 9\n", i), robotsToken)
-		s := NewSite(rules, now.Add(time.Hour), now.Add(time.Minute))
+		rules := robots.Parse(fmt.Appendf(nil, "User-agent: *\nDisallow: /%d\nCrawl-delay: 9\n", i), robots.Token)
+		s := site.New(rules, now.Add(time.Hour), now.Add(time.Minute))
 		s.Stored, s.Failures = int32(i), 3
 		addr := netip.AddrFrom4([4]byte{10, 0, 0, byte(i)})
 		if i%3 == 0 {
-			s.setAddrs([]netip.Addr{addr, netip.AddrFrom4([4]byte{10, 1, 0, byte(i)})}, addr, now.Add(time.Minute))
+			s.SetAddrs([]netip.Addr{addr, netip.AddrFrom4([4]byte{10, 1, 0, byte(i)})}, addr, now.Add(time.Minute))
 		}
 		if i%2 == 0 {
-			s.Fate = outcome.RobotsUnreachable
+			s.DeadOutcome = outcome.RobotsUnreachable
 			h.bench.Kill(vs, nil)
 			h.bench.SetOnDisk(vs, 0)
 		} else {
 			h.bench.Place(vs, addr, now)
 		}
-		h.bench.WithSite(vs, func(to *Site) { *to = s })
+		h.bench.WithSite(vs, func(to *site.State) { *to = s })
 		known[key] = s
 	}
 	return known
@@ -75,7 +77,7 @@ func TestAHostComesBackFromDisk(t *testing.T) {
 	sites := h.fill(t, 50, now)
 	h.all(t, now)
 	known, inStore := h.counts()
-	if known != 50 || inStore < 40 || h.bench.Crowded() {
+	if known != 50 || inStore < 40 || h.bench.MemoryShort() {
 		t.Fatalf("%d hosts known, %d in the store", known, inStore)
 	}
 	for key, want := range sites {
@@ -83,12 +85,12 @@ func TestAHostComesBackFromDisk(t *testing.T) {
 		if err != nil || vs == nil {
 			t.Fatal(key, err)
 		}
-		h.bench.WithSite(vs, func(s *Site) {
+		h.bench.WithSite(vs, func(s *site.State) {
 			if !reflect.DeepEqual(*s, want) {
 				t.Errorf("%s came back as %+v, was %+v", key, *s, want)
 			}
 		})
-		if h.bench.Push(vs, []byte("/")) == (want.Fate != outcome.None) {
+		if h.bench.Push(vs, []byte("/")) == (want.DeadOutcome != outcome.None) {
 			t.Errorf("%s is dead or alive, and was not", key)
 		}
 	}
@@ -103,7 +105,8 @@ func TestAHostComesBackFromDisk(t *testing.T) {
 	}
 }
 
-// After a kill nobody knows when a host with a Crawl-delay was asked last: it waits that long from the start of the run.
+// After a kill nobody knows when a host with a Crawl-delay was asked last: it waits that long from the start of the
+// run.
 func TestAHostThatComesBackAfterAKillKeepsItsCrawlDelay(t *testing.T) {
 	now := time.Now()
 	for _, resumed := range []time.Time{{}, now.Add(-5 * time.Second), now.Add(-time.Hour)} {
@@ -139,10 +142,13 @@ func TestAHostThatCannotBeReadIsAnError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.get([]byte("http://h1.test")); !errors.Is(err, cold.ErrCorrupt) {
+	if _, err := h.get([]byte("http://h1.test")); !errors.Is(err, vfs.ErrCorrupt) {
 		t.Error(err)
 	}
-	if err := h.meet([]byte("http://h3.test"), func(*visitState) { t.Error("it was met") }); !errors.Is(err, cold.ErrCorrupt) {
+	if err := h.meet([]byte("http://h3.test"), func(*visitState) { t.Error("it was met") }); !errors.Is(
+		err,
+		vfs.ErrCorrupt,
+	) {
 		t.Error(err)
 	}
 	if h.newborn.Len() > 0 {

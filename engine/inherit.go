@@ -7,7 +7,8 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"orbweaver/engine/outbox"
+	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/queued"
 	"orbweaver/engine/seen"
 	"orbweaver/engine/urlx"
 )
@@ -17,10 +18,11 @@ import (
 //	'F' 1  seed (8)  line (s)  fingerprint (16)*    URLs that an agent has an answer of; their hash is seeded
 //	'T' 1  line (s)  (item)*                        what it told another agent: whoever gets this is to tell it again if that one is lost
 //
-// Everybody gets all of 'F', since nobody knows who will be responsible for what one day; 'T' goes to one who is not the one that was told.
+// Everybody gets all of 'F', since nobody knows who will be responsible for what one day; 'T' goes to one who is not
+// the one that was told.
 //
-// As long as the agent has not left, it may die, and its disk be lost: a URL that is not fetched since it has the page is noted as told to it. If it
-// dies, the list counts no more, and what it was told is told again, as after any death.
+// As long as the agent has not left, it may die, and its disk be lost: a URL that is not fetched since it has the page
+// is noted as told to it. If it dies, the list counts no more, and what it was told is told again, as after any death.
 const inheritVersion = 1
 
 const (
@@ -37,7 +39,7 @@ type inheritance struct {
 // appendInherited appends fingerprints as they lie in the map.
 func appendInherited(dst []byte, of inheritance, keys []seen.Digest) []byte {
 	dst = binary.LittleEndian.AppendUint64(append(dst, letterFetched, inheritVersion), of.Seed)
-	dst = appendBytes(dst, []byte(of.Line))
+	dst = queued.AppendBytes(dst, []byte(of.Line))
 	for i := range keys {
 		dst = append(dst, keys[i][:16]...)
 	}
@@ -50,7 +52,7 @@ func readInherited(item []byte) (of inheritance, fps []byte, err error) {
 	if len(item) < head || item[0] != letterFetched || item[1] != inheritVersion {
 		return of, nil, fmt.Errorf("no fingerprints: %.40q", item)
 	}
-	line, fps, ok := cutBytes(item[head:])
+	line, fps, ok := queued.CutBytes(item[head:])
 	if !ok || len(fps)%16 != 0 {
 		return of, nil, fmt.Errorf("no fingerprints of %.200q", line)
 	}
@@ -62,7 +64,7 @@ func (p *peers) readTold(item []byte) (line string, items []byte, err error) {
 	if len(item) < 2 || item[0] != letterTold || item[1] != inheritVersion {
 		return "", nil, fmt.Errorf("nothing that anybody was told: %.40q", item)
 	}
-	name, items, ok := cutBytes(item[2:])
+	name, items, ok := queued.CutBytes(item[2:])
 	if !ok {
 		return "", nil, fmt.Errorf("whom something was told: %.200q", item)
 	}
@@ -88,14 +90,14 @@ func (p *peers) takeTold(item []byte) error {
 	if err != nil || line == p.line {
 		return err
 	}
-	known := slices.Contains(p.box.Lines(), line)
+	known := slices.Contains(p.box.Agents(), line)
 	d := door{again: xxh3.HashString128(line)}
 	for one, err := range outbox.Items(items) {
 		switch {
 		case err != nil:
 			return err
 		case known:
-			p.box.Note(line, one)
+			p.box.PutRetained(line, one)
 		default:
 			if err := p.take(&d, one, postmark{told: true}); err != nil {
 				return err
@@ -178,9 +180,10 @@ func (f *fetched) ofKey(own inheritance, key seen.Digest) (of inheritance, ok bo
 	return of, false
 }
 
-// has says that this agent has an answer of a URL, or one that has left for good. It does not speak for one that is leaving, whose disk may be
-// lost yet: whoever heard that would count on this agent, and not tell it again when that one dies.
+// has says that this agent has an answer of a URL, or one that has left for good. It does not speak for one that is
+// leaving, whose disk may be lost yet: whoever heard that would count on this agent, and not tell it again when that
+// one dies.
 func (p *peers) has(url []byte) (bool, error) {
 	line, err := p.fetched.hasURL(p.frontier.hashSeed, p.line, url)
-	return line != "" && (line == p.line || p.hasLeft(line) || !p.isGoing(line) && !slices.Contains(p.box.Lines(), line)), err
+	return line != "" && (line == p.line || p.hasLeft(line) || !p.isGoing(line) && !slices.Contains(p.box.Agents(), line)), err
 }

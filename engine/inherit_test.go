@@ -3,7 +3,7 @@ package engine
 import (
 	"testing"
 
-	"orbweaver/engine/outbox"
+	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/urlx"
 	"orbweaver/internal/vfs"
 )
@@ -16,8 +16,8 @@ type company struct {
 
 func (c *company) Peers() []Peer { return c.there }
 
-// An agent that leaves has been given the list of another that leaves as well, and owes that one nothing. It speaks for it when that one has left,
-// not before, and no more when that one has died.
+// An agent that leaves has been given the list of another that leaves as well, and owes that one nothing. It speaks for
+// it when that one has left, not before, and no more when that one has died.
 func TestPeers_aLeaverDoesNotSpeakForAnotherThatLeaves(t *testing.T) {
 	fsys := vfs.NewMem(1)
 	box, err := outbox.Open(fsys, outbox.Options{Dir: "outbox"}, nil, nil)

@@ -7,8 +7,9 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// inOrder are the sites that came from whoever had them, since the circle turned: that one asks them for nothing any more, so that they need
-// no rest beyond what it said. That is noted here as well as in the workbench, since a Visit that was out when it came does not know it.
+// inOrder are the sites that came from whoever had them, since the circle turned: that one asks them for nothing any
+// more, so that they need no rest beyond what it said. That is noted here as well as in the workbench, since a Visit
+// that was out when it came does not know it.
 type inOrder struct {
 	mu  sync.Mutex
 	due map[uint64]time.Time // guarded by mu: by hashes of their keys

@@ -1,16 +1,22 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"time"
 
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/catalogue"
-	"orbweaver/engine/outcome"
+	"orbweaver/engine/counters"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/layout"
+	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/queued"
 	"orbweaver/engine/seen"
+	"orbweaver/engine/site"
+	"orbweaver/engine/skipped"
 	"orbweaver/internal/vfs"
 	"orbweaver/sieve"
 	"orbweaver/virtualize"
@@ -27,7 +33,7 @@ type Inspection struct {
 	CrawlID    string
 	HashSeed   uint64
 	Written    time.Time
-	State      State
+	State      lifecycle.State
 	Reason     string
 	Clean      bool // the crawl stopped in order: the journal is empty
 	Seeded     bool // all seeds have passed the door
@@ -38,14 +44,14 @@ type Inspection struct {
 	Afresh  bool           // the pass has no cut of its own yet: of the rooms there are archive and content-seen
 	Earlier *catalogue.Cut // of CatalogueFile; nil in a first pass
 
-	Sieve    sieve.Cut
-	Ready    diskq.Cut
-	Queues   virtualize.Cut
+	Sieve    sieve.Checkpoint
+	Ready    diskq.Checkpoint
+	Queues   virtualize.Checkpoint
 	Seen     seen.Cut
-	Cold     cold.Cut
+	Cold     cold.Checkpoint
 	Archive  warc.Cut
-	Skipped  *diskq.Cut // the list of URLs left out; nil if there was none yet
-	Counters Counters
+	Skipped  *diskq.Checkpoint // the list of URLs left out; nil if there was none yet
+	Counters counters.Totals
 
 	fsys  vfs.FS
 	dir   string
@@ -54,41 +60,22 @@ type Inspection struct {
 	store uint64
 }
 
-// The places of the parts, relative to the crawl directory.
-const (
-	FrontierDir   = "frontier"
-	ArchiveDir    = "warc"
-	LogsDir       = "logs"
-	LockFile      = FrontierDir + "/lock"
-	ManifestFile  = FrontierDir + "/MANIFEST"
-	SieveDir      = FrontierDir + "/sieve"
-	ReadyDir      = FrontierDir + "/ready"
-	QueuesDir     = FrontierDir + "/queues"
-	SkippedDir    = FrontierDir + "/" + skippedName
-	SeenDir       = FrontierDir + "/seen"
-	ColdDir       = FrontierDir + "/cold"
-	CacheFile     = FrontierDir + "/cache"
-	SeedsFile     = FrontierDir + "/seeds"
-	HostRulesFile = FrontierDir + "/host-rules" // need not be there
-	ReportFile    = "report.json"
-)
-
 // Inspect reads the manifest of the crawl in dir. The error wraps fs.ErrNotExist when there is none, ErrVersion or
 // ErrManifest when it cannot be read.
 func Inspect(fsys vfs.FS, dir string) (*Inspection, error) {
-	m, err := readManifest(fsys, dir+"/"+FrontierDir)
+	m, err := readManifest(fsys, dir+"/"+layout.FrontierDir)
 	if err != nil {
 		return nil, err
 	}
 	if m == nil {
-		return nil, fmt.Errorf("engine: manifest: %s/%s: %w", dir, ManifestFile, fs.ErrNotExist)
+		return nil, fmt.Errorf("engine: manifest: %s/%s: %w", dir, layout.ManifestFile, fs.ErrNotExist)
 	}
 	i := &Inspection{
 		Generation: m.Generation, CrawlID: m.CrawlID, HashSeed: m.HashSeed, Written: m.Written,
 		State: m.State, Reason: m.Reason, Clean: m.Clean, Seeded: m.Seeded, Filtered: m.Filtered,
 		Pass: m.Pass, From: m.From, Afresh: m.Afresh, Earlier: m.Earlier,
 		Sieve: m.Sieve, Ready: m.Ready, Queues: m.Virt, Seen: m.Seen, Cold: m.Cold, Counters: m.Counters,
-		fsys: fsys, dir: dir + "/" + FrontierDir, bench: m.Bench, peers: m.Peers, store: m.store(),
+		fsys: fsys, dir: dir + "/" + layout.FrontierDir, bench: m.Bench, peers: m.Peers, store: m.store(),
 	}
 	if m.Archive != nil {
 		i.Archive = *m.Archive
@@ -100,19 +87,20 @@ func Inspect(fsys vfs.FS, dir string) (*Inspection, error) {
 }
 
 // BenchFile is the youngest of the files that hold the bench, relative to the crawl directory.
-func (i *Inspection) BenchFile() string { return benchName(FrontierDir, i.bench.last()) }
+func (i *Inspection) BenchFile() string { return benchName(layout.FrontierDir, i.bench.last()) }
 
 // AloftFile is the list of URLs in flight.
-func (i *Inspection) AloftFile() string { return aloftName(FrontierDir, i.Generation) }
+func (i *Inspection) AloftFile() string { return aloftName(layout.FrontierDir, i.Generation) }
 
 // JournalFile is the first journal after the cut.
-func (i *Inspection) JournalFile() string { return journalName(FrontierDir, i.Generation) }
+func (i *Inspection) JournalFile() string { return journal.Name(layout.FrontierDir, i.Generation) }
 
-// CheckSkipped reads the list of URLs left out, and returns how many there are by rule. A cut that has none is a bug of the caller.
-func (i *Inspection) CheckSkipped(fsys vfs.FS, dir string) (rules Skips, err error) {
+// CheckSkipped reads the list of URLs left out, and returns how many there are by rule. A cut that has none is a bug of
+// the caller.
+func (i *Inspection) CheckSkipped(fsys vfs.FS, dir string) (rules skipped.Counts, err error) {
 	err = diskq.Each(fsys, dir, *i.Skipped, func(entry []byte) error {
-		s, _, err := readSkipped(entry)
-		rules[s.rule]++
+		s, _, err := skipped.Decode(entry)
+		rules[s.Rule]++
 		return err
 	})
 	return rules, err
@@ -121,7 +109,7 @@ func (i *Inspection) CheckSkipped(fsys vfs.FS, dir string) (rules Skips, err err
 // BenchView is the workbench of a cut, in memory.
 type BenchView struct {
 	bench *bench
-	site  func(b []byte) (Site, error)
+	site  func(b []byte) (site.State, error)
 }
 
 // SiteView is what the bench knows of one site.
@@ -134,12 +122,12 @@ type SiteView struct {
 
 // Bench loads the bench. It takes as much memory as the crawl's own.
 func (i *Inspection) Bench() (*BenchView, error) {
-	rules := newRulesPool(0)
+	rules := site.NewRulesPool(0)
 	b, err := loadBench(i.fsys, i.dir, i.bench, workbench.Options{}, rules)
 	if err != nil {
 		return nil, err
 	}
-	return &BenchView{b, func(b []byte) (Site, error) { return decodeSite(b, rules) }}, nil
+	return &BenchView{b, func(b []byte) (site.State, error) { return site.Decode(b, rules) }}, nil
 }
 
 // Check says which of the bench's promises are broken.
@@ -175,8 +163,8 @@ func (b *BenchView) TakeItems(f func(site, item []byte)) {
 	})
 }
 
-// Aloft calls f for every URL that was in flight; an empty site means that item holds the whole URL. It calls redone for
-// every URL that an earlier journal named as done and that is still to come up.
+// Aloft calls f for every URL that was in flight; an empty site means that item holds the whole URL. It calls redone
+// for every URL that an earlier journal named as done and that is still to come up.
 func (i *Inspection) Aloft(f func(site, item []byte), redone func(fp xxh3.Uint128)) error {
 	b, err := vfs.ReadFile(i.fsys, aloftName(i.dir, i.Generation))
 	if err != nil {
@@ -193,83 +181,47 @@ func (i *Inspection) Aloft(f func(site, item []byte), redone func(fp xxh3.Uint12
 // QueuedURL appends to dst the URL of a queued item; site is empty where the item holds the whole URL. robots says that
 // the item is no URL of the crawl but a hop on the way to a robots.txt; ok is false for bytes that are no item.
 func QueuedURL(dst, site, item []byte) (url []byte, robots, ok bool) {
-	it, ok := decodeItem(item)
+	it, ok := queued.Decode(item)
 	if !ok {
 		return dst, false, false
 	}
 	return append(append(dst, site...), it.Rest...), it.RobotsOf != nil, true
 }
 
-// JournalEntry is one attempt that was finished after the cut.
-type JournalEntry struct {
-	File    string // the journal, relative to the crawl directory
-	Final   bool   // the URL is done: neither a retry nor a robots.txt
-	Robots  bool
-	FP      xxh3.Uint128
-	Outcome outcome.Outcome
-	Status  int
-	Stored  bool          // Where means something
-	Where   warc.Position // of its records
+// Journal calls f for every whole entry after the checkpoint: see journal.Examine.
+func (i *Inspection) Journal(f func(journal.Attempt) error) ([]journal.Tail, error) {
+	return journal.Examine(i.fsys, i.dir, i.Generation, f)
 }
 
-// Journal calls f for every whole entry after the cut, in order, until f returns an error, and describes the ends of the
-// files; the last may be one that does not follow the one before, and does not count. When the first file is missing the
-// error wraps fs.ErrNotExist.
-func (i *Inspection) Journal(f func(JournalEntry) error) ([]JournalTail, error) {
-	var tails []JournalTail
-	last := journalEnd{generation: i.Generation}
-	examine := func(name string, end int64) error {
-		t, err := i.tail(name, end, last)
-		tails = append(tails, t)
-		return err
-	}
-	read := map[string]bool{}
-	stray, err := eachJournal(i.fsys, i.dir, i.Generation, func(name string) (int64, error) {
-		file := FrontierDir + "/" + path.Base(name)
-		end, err := readJournal(i.fsys, name, func(e *journalEntry) error { return f(viewEntry(file, e)) })
-		if err != nil {
-			return end, err
-		}
-		read[name], last = true, journalEnd{generation: generationOf(name), length: end}
-		return end, examine(name, end)
-	})
-	if err == nil && stray != "" {
-		read[stray] = true
-		err = examine(stray, 0)
-	}
-	if err != nil {
-		return tails, err
-	}
-	// A journal whose head is damaged looks empty, and so does one that has sync marks only.
-	err = eachGeneration(i.fsys, i.dir, func(name, kind string, g uint64) error {
-		if kind != "journal-" || g <= i.Generation || read[name] {
-			return nil
-		}
-		at := last
-		end, err := readJournal(i.fsys, name, func(*journalEntry) error { return nil })
+// EachSkipped calls f for every URL that a crawl has left out, as of its last checkpoint, in order. The crawl may run.
+func EachSkipped(fsys vfs.FS, dir string, f func(skipped.URL) error) error {
+	var told uint64
+	for tries := 0; ; tries++ {
+		m, err := readManifest(fsys, dir+"/"+layout.FrontierDir)
 		if err != nil {
 			return err
 		}
-		if end > 0 {
-			at = journalEnd{generation: g, length: end}
+		if m == nil {
+			return fmt.Errorf("engine: manifest: %s/%s: %w", dir, layout.ManifestFile, fs.ErrNotExist)
 		}
-		t, err := i.tail(name, end, at)
-		if t.Synced {
-			tails = append(tails, t)
+		if m.Skipped == nil || m.Afresh {
+			return nil
+		}
+		at := uint64(0)
+		err = diskq.Each(fsys, dir+"/"+layout.SkippedDir, m.Skipped.Queue, func(entry []byte) error {
+			if at++; at <= told {
+				return nil
+			}
+			s, _, err := skipped.Decode(entry)
+			if err == nil {
+				err = f(s)
+			}
+			told = at
+			return err
+		})
+		if tries < 3 && errors.Is(err, fs.ErrNotExist) {
+			continue // the crawl has queued the oldest ones again, and made a new checkpoint
 		}
 		return err
-	})
-	return tails, err
-}
-
-func viewEntry(file string, e *journalEntry) JournalEntry {
-	v := JournalEntry{
-		File: file, Final: e.Kind == journalPage, Robots: e.Kind == journalRobots,
-		FP: e.FP, Outcome: e.Outcome, Status: e.Status,
 	}
-	if e.Serial > 0 {
-		v.Stored = true
-		v.Where = warc.Position{Serial: e.Serial - 1, Offset: e.Offset, Length: e.Length}
-	}
-	return v
 }

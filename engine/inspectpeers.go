@@ -6,15 +6,17 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"orbweaver/engine/outbox"
+	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/layout"
 	"orbweaver/engine/seen"
+	"orbweaver/engine/site"
 	"orbweaver/internal/vfs"
 )
 
 // Where what concerns other agents lies, relative to the crawl directory.
 const (
-	OutboxDir  = FrontierDir + "/outbox"
-	FetchedDir = FrontierDir + "/fetched"
+	OutboxDir  = layout.FrontierDir + "/outbox"
+	FetchedDir = layout.FrontierDir + "/fetched"
 )
 
 // PeersView is what a cut says of other agents.
@@ -22,10 +24,10 @@ type PeersView struct {
 	Self  Peer   // the agent whose crawl this is
 	Peers []Peer // who was there, Self among them
 	All   []Peer // who ever was; nobody before the crawl has run
-	// Changed says that agents have come or gone since the crawl began: then the sieve may know the URLs of hosts on loan, and those that were
-	// told again, by other fingerprints than their own, and each more than once.
+	// Changed says that agents have come or gone since the crawl began: then the sieve may know the URLs of hosts on
+	// loan, and those that were told again, by other fingerprints than their own, and each more than once.
 	Changed bool
-	Outbox  outbox.Cut
+	Outbox  outbox.Checkpoint
 	Fetched seen.Cut // the URLs that have an answer, by the keys that FetchedKey makes of their fingerprints; and others, see IsOwnKey
 }
 
@@ -49,7 +51,7 @@ func (i *Inspection) Agents() (*PeersView, error) {
 }
 
 // OutboxFile is what the queues of the outbox do not hold, relative to the crawl directory.
-func (i *Inspection) OutboxFile() string { return outboxName(FrontierDir, i.Generation) }
+func (i *Inspection) OutboxFile() string { return outboxName(layout.FrontierDir, i.Generation) }
 
 // OutboxImage reads it.
 func (i *Inspection) OutboxImage() ([]byte, error) {
@@ -72,7 +74,8 @@ func readOutboxImage(fsys vfs.FS, dir string, generation uint64) ([]byte, error)
 // FetchedKey is the key of a URL in the map of those that have an answer, by its fingerprint.
 func FetchedKey(fp xxh3.Uint128) seen.Digest { return fetchedKey(fp) }
 
-// IsOwnKey says of a key there that the answer is this agent's; the others are of agents that left for good, or died while they did.
+// IsOwnKey says of a key there that the answer is this agent's; the others are of agents that left for good, or died
+// while they did.
 func IsOwnKey(key seen.Digest) bool { return markOf(key) == 0 }
 
 // KeptItem says of an item for another agent that whoever takes its place is told it, too.
@@ -83,7 +86,7 @@ func (p Peer) Line() string { return p.line() }
 
 // CheckItem says how many links an item of a letter has, or why it cannot be read.
 func CheckItem(item []byte) (links int64, err error) {
-	p := &peers{hosts: &hosts{rules: newRulesPool(0)}}
+	p := &peers{hosts: &hosts{rules: site.NewRulesPool(0)}}
 	if err := p.readItem(item); err != nil {
 		return 0, err
 	}

@@ -5,13 +5,13 @@ import (
 	"slices"
 	"time"
 
-	"orbweaver/engine/lease"
-	"orbweaver/engine/ring"
+	"orbweaver/engine/cluster/addresslease"
+	"orbweaver/engine/cluster/ring"
 )
 
-// keepers are who keeps the books of addresses: whom the circle gives them to, as if they were hosts. An agent that has stopped in good order
-// and is expected back keeps its hosts, but cannot keep books: while it is away its addresses go to those who would have them without it.
-// It never changes.
+// keepers are who keeps the books of addresses: whom the circle gives them to, as if they were hosts. An agent that has
+// stopped in good order and is expected back keeps its hosts, but cannot keep books: while it is away its addresses go
+// to those who would have them without it. It never changes.
 type keepers struct {
 	self  string // the line of this agent
 	peers []Peer
@@ -19,8 +19,8 @@ type keepers struct {
 	who   ring.Assignment
 }
 
-// keep makes those of a circle the keepers who are not away, and says whether they are others now. What was is remembered for grace. Only one
-// goroutine does so at a time.
+// keep makes those of a circle the keepers who are not away, and says whether they are others now. What was is
+// remembered for grace. Only one goroutine does so at a time.
 func (l *leases) keep(c *circle, away []string, now time.Time, grace time.Duration) (others bool) {
 	k := newKeepers(c, away)
 	was := l.keepers.Load()
@@ -58,7 +58,7 @@ func newKeepers(c *circle, away []string) *keepers {
 }
 
 // of is the line of who keeps the book of an address.
-func (k *keepers) of(a lease.Addr) string {
+func (k *keepers) of(a addresslease.Addr) string {
 	if len(k.lines) == 1 {
 		return k.lines[0]
 	}
@@ -66,7 +66,7 @@ func (k *keepers) of(a lease.Addr) string {
 }
 
 // mine says that this agent does.
-func (k *keepers) mine(a lease.Addr) bool { return k.of(a) == k.self }
+func (k *keepers) mine(a addresslease.Addr) bool { return k.of(a) == k.self }
 
 // has says that an agent is one of them.
 func (k *keepers) has(line string) bool { return slices.Contains(k.lines, line) }

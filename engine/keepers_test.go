@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"orbweaver/engine/lease"
+	"orbweaver/engine/cluster/addresslease"
 )
 
 // Who is away keeps no addresses, unless all are: where an agent leaves for good the others may be away, every one.
@@ -18,7 +18,7 @@ func TestKeepers_whoIsAwayKeepsNothing(t *testing.T) {
 		for _, away := range [][]string{nil, c.lines[1:2], c.lines[1:], c.lines} {
 			k := newKeepers(c, away)
 			for i := range byte(50) {
-				of := k.of(lease.Addr{15: i})
+				of := k.of(addresslease.Addr{15: i})
 				if slices.Contains(away, of) && len(away) < len(c.lines) || !slices.Contains(c.lines, of) {
 					t.Fatalf("away %q: the keeper is %q", away, of)
 				}

@@ -10,17 +10,20 @@ import (
 	"sync"
 	"time"
 
-	"orbweaver/engine/outbox"
+	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/queued"
 	"orbweaver/engine/seen"
+	"orbweaver/internal/notify"
 )
 
-// An agent leaves for good in five steps. It stops asking the web; it gives the others the list of what it has answers of; it tells them that it
-// is going, and all of them, it too, go by the circle without it from then on; it gives away all that is queued here and all that it ever
-// told; and when nothing waits for it any more anywhere it says that it is gone, so that they forget what they told it. If it dies in
-// between, it has died as any agent does, and they tell others what they told it. If it starts again, it goes on with leaving.
+// An agent leaves for good in five steps. It stops asking the web; it gives the others the list of what it has answers
+// of; it tells them that it is going, and all of them, it too, go by the circle without it from then on; it gives away
+// all that is queued here and all that it ever told; and when nothing waits for it any more anywhere it says that it is
+// gone, so that they forget what they told it. If it dies in between, it has died as any agent does, and they tell
+// others what they told it. If it starts again, it goes on with leaving.
 
-// questionLeave tells another agent how far this one is with leaving. The line of this one and a stage follow; the answer is leaveDone, or
-// leaveWait if it is to be asked again.
+// questionLeave tells another agent how far this one is with leaving. The line of this one and a stage follow; the
+// answer is leaveDone, or leaveWait if it is to be asked again.
 const questionLeave byte = 'G'
 
 // The stages of leaving.
@@ -59,8 +62,8 @@ func (p *peers) leaves() bool {
 	return p.leavers.self
 }
 
-// resume goes on where the last run ended. An agent that may have told others that it goes does so still: some of them do not count on it any more,
-// and those that have not heard of it must.
+// resume goes on where the last run ended. An agent that may have told others that it goes does so still: some of them
+// do not count on it any more, and those that have not heard of it must.
 func (l *leavers) resume(cut *peersCut, self string) {
 	if l.self = cut.Leaving; l.self && (cut.Told || !slices.Contains(linesOf(cut.Peers), self)) {
 		l.stage = leaveGoing
@@ -85,7 +88,7 @@ func (p *peers) setGoing() {
 	p.leavers.mu.Lock()
 	p.leavers.stage = leaveGoing
 	p.leavers.mu.Unlock()
-	poke(p.leavers.news)
+	notify.Send(p.leavers.news)
 }
 
 // isGoing says that an agent is there, and nobody counts on it.
@@ -100,8 +103,8 @@ func (p *peers) isThere(line string) bool {
 	return slices.ContainsFunc(p.seam.Peers(), func(peer Peer) bool { return peer.line() == line })
 }
 
-// parting are those who are leaving, and have not left. Nobody counts on them, but who has come meanwhile has no list of what they have, and
-// those who have one do not speak for them yet.
+// parting are those who are leaving, and have not left. Nobody counts on them, but who has come meanwhile has no list
+// of what they have, and those who have one do not speak for them yet.
 func (p *peers) parting() (all []Peer) {
 	p.leavers.mu.Lock()
 	going := maps.Clone(p.leavers.going)
@@ -172,7 +175,7 @@ func (p *peers) answerLeave(from string, question []byte) ([]byte, error) {
 	}
 	if p.leavers.goes(from, line, stage) {
 		p.say.Info("an agent leaves for good: its hosts are given to the others", "agent", from)
-		poke(p.leavers.news)
+		notify.Send(p.leavers.news)
 	}
 	if stage == leaveGoing {
 		return []byte{leaveDone}, nil
@@ -180,8 +183,8 @@ func (p *peers) answerLeave(from string, question []byte) ([]byte, error) {
 	return p.forget(line)
 }
 
-// goes notes how far an agent is, and says whether it was not known to leave. There is one entry for each name: what the agent did with other data
-// before does not count any more.
+// goes notes how far an agent is, and says whether it was not known to leave. There is one entry for each name: what
+// the agent did with other data before does not count any more.
 func (l *leavers) goes(id, line string, stage byte) (news bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -193,21 +196,22 @@ func (l *leavers) goes(id, line string, stage byte) (news bool) {
 
 // forget forgets what an agent was told that has left, unless something still waits for it.
 func (p *peers) forget(line string) ([]byte, error) {
-	if all, _ := p.box.Waiting(line); all > 0 || slices.Contains(p.circle.Load().lines, line) {
+	if all, _ := p.box.Backlog(line); all > 0 || slices.Contains(p.circle.Load().lines, line) {
 		return []byte{leaveWait}, nil
 	}
 	p.dismiss(line)
-	p.ledger.cut.RLock()
-	defer p.ledger.cut.RUnlock()
-	if err := p.box.Forget(line); err != nil {
+	p.ledger.Steps.Begin()
+	defer p.ledger.Steps.End()
+	if err := p.box.RemoveIdle(line); err != nil {
 		return nil, err
 	}
 	p.wake()
 	return []byte{leaveDone}, nil
 }
 
-// tellLeave tells all others how far this agent is, and says whether all have done what that asks of them. Who is not there any more has.
-// Who leaves as well hears it, too: it may have something for this one under way, which nobody else knows of by then.
+// tellLeave tells all others how far this agent is, and says whether all have done what that asks of them. Who is not
+// there any more has. Who leaves as well hears it, too: it may have something for this one under way, which nobody else
+// knows of by then.
 func (p *peers) tellLeave(ctx context.Context, stage byte) (all bool, err error) {
 	question := append([]byte{questionLeave, stage}, p.line...)
 	all = true
@@ -238,11 +242,11 @@ func (p *peers) mayLeave(ctx context.Context) error {
 	return err
 }
 
-// giveFetched puts a part of the list of what this agent has answers of into the outboxes of some others, and says where to go on, and whether
-// that was the last.
+// giveFetched puts a part of the list of what this agent has answers of into the outboxes of some others, and says
+// where to go on, and whether that was the last.
 func (p *peers) giveFetched(to []string, from int64) (next int64, over bool, err error) {
-	p.ledger.cut.RLock()
-	defer p.ledger.cut.RUnlock()
+	p.ledger.Steps.Begin()
+	defer p.ledger.Steps.End()
 	lists := make(map[inheritance][]seen.Digest)
 	own := inheritance{p.frontier.hashSeed, p.line}
 	next, over, err = p.fetched.urls.Walk(from, inheritedAtOnce, func(key seen.Digest) {
@@ -258,7 +262,7 @@ func (p *peers) giveFetched(to []string, from int64) (next int64, over bool, err
 		item := appendInherited(nil, of, keys)
 		for _, line := range to {
 			if c.hasLine(line) {
-				p.box.Send(line, item)
+				p.box.PutBacklog(line, item)
 			}
 		}
 	}
@@ -270,8 +274,8 @@ const toldAtOnce = 1024
 
 // giveTold gives a part of what this agent told others to somebody else each, and says whether there was nothing.
 func (p *peers) giveTold() (over bool, err error) {
-	p.ledger.cut.RLock()
-	defer p.ledger.cut.RUnlock()
+	p.ledger.Steps.Begin()
+	defer p.ledger.Steps.End()
 	c := p.circle.Load()
 	if len(c.peers) < 2 || c.self >= 0 {
 		return true, nil // nobody else is there
@@ -280,19 +284,19 @@ func (p *peers) giveTold() (over bool, err error) {
 	for i, line := range c.lines {
 		keeper := c.lines[(i+1)%len(c.lines)]
 		var items [][]byte
-		if _, err := p.box.Recite(line, toldAtOnce, func(item []byte) { items = append(items, slices.Clone(item)) }); err != nil {
+		if _, err := p.box.DrainRetained(line, toldAtOnce, func(item []byte) { items = append(items, slices.Clone(item)) }); err != nil {
 			return false, err
 		}
-		head := appendBytes([]byte{letterTold, inheritVersion}, []byte(line))
+		head := queued.AppendBytes([]byte{letterTold, inheritVersion}, []byte(line))
 		letter := slices.Clone(head)
 		for _, item := range items {
 			if letter = outbox.AppendItem(letter, item); len(letter) > toldBytes {
-				p.box.Send(keeper, letter)
+				p.box.PutBacklog(keeper, letter)
 				letter = append(letter[:0], head...)
 			}
 		}
 		if len(letter) > len(head) {
-			p.box.Send(keeper, letter)
+			p.box.PutBacklog(keeper, letter)
 		}
 		over = over && len(items) == 0
 	}
@@ -301,8 +305,8 @@ func (p *peers) giveTold() (over bool, err error) {
 
 // waits says that something is in an outbox for those who are there.
 func (p *peers) waits() bool {
-	for _, line := range p.box.Lines() {
-		if all, _ := p.box.Waiting(line); all > 0 {
+	for _, line := range p.box.Agents() {
+		if all, _ := p.box.Backlog(line); all > 0 {
 			return true
 		}
 	}

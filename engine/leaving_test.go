@@ -2,8 +2,9 @@ package engine
 
 import "testing"
 
-// What an agent has heard of others that leave it knows after a resume: who has nothing left then has left, though it is not there any more to say
-// so again, and what it has fetched is not fetched once more. And it knows how far it is itself.
+// What an agent has heard of others that leave it knows after a resume: who has nothing left then has left, though it
+// is not there any more to say so again, and what it has fetched is not fetched once more. And it knows how far it is
+// itself.
 func TestLeavers_aCutRemembersHowFarTheyAre(t *testing.T) {
 	const self, goes, gone = "a1/1", "a2/2", "a3/3"
 	before := &peers{line: self, leavers: leavers{going: map[string]byte{goes: leaveGoing, gone: leaveGone}, stage: leaveGoing, self: true}}

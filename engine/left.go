@@ -7,11 +7,12 @@ import (
 	"strings"
 )
 
-// Who comes in the last moment of another's leaving for good sees only that this one has gone in good order, as an agent does that is stopped for a
-// while. It would wait for it as long as for that one (Config.AgentAway). The others have heard that it leaves: so some of them are asked.
+// Who comes in the last moment of another's leaving for good sees only that this one has gone in good order, as an
+// agent does that is stopped for a while. It would wait for it as long as for that one (Config.AgentAway). The others
+// have heard that it leaves: so some of them are asked.
 
-// questionLeft asks whether an agent has left for good: its line follows; the answer is leaveDone if it has, or is about to, and leaveWait if nothing
-// is known of that.
+// questionLeft asks whether an agent has left for good: its line follows; the answer is leaveDone if it has, or is
+// about to, and leaveWait if nothing is known of that.
 const questionLeft byte = 'B'
 
 const (
@@ -36,7 +37,8 @@ func (p *peers) hasLeft(line string) bool {
 	return p.leavers.left[line] || p.leavers.going[line] == leaveGone
 }
 
-// inquire asks others about those who have gone in good order. It says whether one of these has left for good, and whether somebody is to be asked again.
+// inquire asks others about those who have gone in good order. It says whether one of these has left for good, and
+// whether somebody is to be asked again.
 func (p *peers) inquire(ctx context.Context) (news, again bool) {
 	ctx, cancel := context.WithTimeout(ctx, recoveryPatience)
 	defer cancel()
@@ -63,7 +65,8 @@ func (p *peers) inquire(ctx context.Context) (news, again bool) {
 	return news, again
 }
 
-// askLeft asks some of those who are there whether an agent has left for good; all says that none of them is to be asked again.
+// askLeft asks some of those who are there whether an agent has left for good; all says that none of them is to be
+// asked again.
 func (p *peers) askLeft(ctx context.Context, line string) (left, all bool) {
 	all = true
 	there := slices.Clone(p.seam.Peers())

@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"time"
 
-	"orbweaver/engine/outbox"
+	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/queued"
+	"orbweaver/engine/site"
 	"orbweaver/engine/urlx"
 )
 
-// What an item of a letter is, by its first byte. Its bytes follow. An agent of the former version knows links alone: see plainLetters.
+// What an item of a letter is, by its first byte. Its bytes follow.
 const (
 	letterLink    byte = 'L' // a URL, as an Item that has it whole
 	letterSite    byte = 'S' // what is known of a site, and what is queued of it: see sitemove.go
@@ -27,8 +30,8 @@ type postmark struct {
 	told bool          // to an agent that is gone, some time ago: what it says of clocks is not true any more
 }
 
-// Letter takes what another agent sends, as far as that one has the authority to say it (authority.go): it passes the same door as what a page
-// says. It returns when that is durable.
+// Letter takes what another agent sends, as far as that one has the authority to say it (authority.go): it passes the
+// same door as what a page says. It returns when that is durable.
 func (p *peers) Letter(ctx context.Context, from string, letter []byte) error {
 	if err := p.checkSender(from); err != nil {
 		return err
@@ -60,17 +63,17 @@ func (p *peers) Letter(ctx context.Context, from string, letter []byte) error {
 	p.n.lettersIn.Add(1)
 	p.n.bytesIn.Add(int64(size))
 	p.wake()
-	return p.ledger.await(ctx, end)
+	return p.ledger.Await(ctx, end)
 }
 
 // receive notes a letter in the journal and brings what it says to the door, in one step of the cut.
-func (p *peers) receive(from string, letter []byte) (end journalEnd, err error) {
-	p.ledger.cut.RLock()
-	defer p.ledger.cut.RUnlock()
+func (p *peers) receive(from string, letter []byte) (end journal.Position, err error) {
+	p.ledger.Steps.Begin()
+	defer p.ledger.Steps.End()
 	if !p.open.Load() {
 		return end, ErrClosing
 	}
-	if end, err = p.ledger.tell(&journalEntry{Kind: journalLetter, Links: letter}); err != nil {
+	if end, err = p.ledger.AppendEntry(&journal.Entry{Kind: journal.KindMessage, Links: letter}); err != nil {
 		return end, err
 	}
 	return end, p.unpack(letter, postmark{from: from})
@@ -174,32 +177,33 @@ func (p *peers) readSite(item []byte) error {
 		}
 	}
 	if len(move.state) > 0 {
-		_, err = decodeSite(move.state, p.hosts.rules)
+		_, err = site.Decode(move.state, p.hosts.rules)
 	}
 	return err
 }
 
 // readLink reads an item of a letter that is a URL, in normal form. The Item borrows it.
-func readLink(item []byte) (Item, error) {
+func readLink(item []byte) (queued.URL, error) {
 	if _, err := checkLink(nil, item); err != nil {
-		return Item{}, err
+		return queued.URL{}, err
 	}
 	return linkItem(item)
 }
 
 // linkItem reads an item of a letter that is a URL. The Item borrows it.
-func linkItem(item []byte) (Item, error) {
+func linkItem(item []byte) (queued.URL, error) {
 	if len(item) == 0 || item[0] != letterLink {
-		return Item{}, fmt.Errorf("an item of a kind that is not known: %.20q", item)
+		return queued.URL{}, fmt.Errorf("an item of a kind that is not known: %.20q", item)
 	}
-	it, ok := decodeItem(item[1:])
+	it, ok := queued.Decode(item[1:])
 	if !ok || it.RobotsOf != nil {
-		return Item{}, fmt.Errorf("no URL: %.200q", item)
+		return queued.URL{}, fmt.Errorf("no URL: %.200q", item)
 	}
 	return it, nil
 }
 
-// checkLink says what is wrong with an item that another agent sends: its URLs must be in normal form. scratch is for these.
+// checkLink says what is wrong with an item that another agent sends: its URLs must be in normal form. scratch is for
+// these.
 func checkLink(scratch, item []byte) ([]byte, error) {
 	it, err := linkItem(item)
 	if err != nil {
@@ -209,8 +213,8 @@ func checkLink(scratch, item []byte) ([]byte, error) {
 	if err != nil || !bytes.Equal(url, it.Rest) {
 		return scratch, fmt.Errorf("a URL that is not in normal form: %.200q", it.Rest)
 	}
-	if len(it.Way) > wayMax || !letters(it.Way) {
-		return url, fmt.Errorf("a way that is none: %.200q", it.Way)
+	if len(it.HopPath) > queued.HopPathMax || !letters(it.HopPath) {
+		return url, fmt.Errorf("a way that is none: %.200q", it.HopPath)
 	}
 	if len(it.Via) > 0 { // it will stand in a record
 		if url, err = urlx.Normalize(url[:0], it.Via); err != nil || !bytes.Equal(url, it.Via) {

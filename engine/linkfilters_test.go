@@ -9,23 +9,25 @@ import (
 
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/links"
 	"orbweaver/engine/parse"
 )
 
 // finderWith has a parse and a follow filter; empty texts are none.
-func finderWith(t *testing.T, parse, follow string) *linkFinder {
+func finderWith(t *testing.T, parse, follow string) *links.Finder {
 	t.Helper()
 	f, err := compileFilters(&Config{ParseFilter: parse, FollowFilter: follow}, new(filter.Seeds))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newLinkFinder(linkOptions{by: f.links()})
+	return links.NewFinder(links.Options{By: f.links()})
 }
 
-func found(t *testing.T, l *linkFinder) string {
+func found(t *testing.T, l *links.Finder) string {
 	t.Helper()
 	var urls []string
-	if err := eachLink(l.links, func(url []byte) { urls = append(urls, string(url)) }); err != nil {
+	if err := journal.EachLink(l.Links, func(url []byte) { urls = append(urls, string(url)) }); err != nil {
 		t.Fatal(err)
 	}
 	return strings.Join(urls, " ")
@@ -59,14 +61,14 @@ func TestLinkFinderAsksTheFilters(t *testing.T) {
 		{"", "none", 0, "", 5},
 	} {
 		l := finderWith(t, story.parse, story.follow)
-		if l.open(linkPage{url: url, page: page, way: filter.Way{Depth: story.depth}, size: page.PayloadLen}) {
-			l.scan(url, page, false)
+		if l.Open(links.Page{URL: url, Page: page, Way: filter.Way{Depth: story.depth}, Size: page.PayloadLen}) {
+			l.Scan(url, page, false)
 		}
-		if got := found(t, l); got != story.links || l.unfollowed != story.unfollowed {
-			t.Errorf("parse %s, follow %s: %s, %d unfollowed", story.parse, story.follow, got, l.unfollowed)
+		if got := found(t, l); got != story.links || l.Unfollowed != story.unfollowed {
+			t.Errorf("parse %s, follow %s: %s, %d unfollowed", story.parse, story.follow, got, l.Unfollowed)
 		}
-		if parsed := story.parse != "none" && !strings.Contains(story.parse, "!="); parsed != (l.refused == refused{syntax: 1}) {
-			t.Errorf("parse %s: %+v refused", story.parse, l.refused)
+		if parsed := story.parse != "none" && !strings.Contains(story.parse, "!="); parsed != (l.Refused == links.Refused{Syntax: 1}) {
+			t.Errorf("parse %s: %+v refused", story.parse, l.Refused)
 		}
 	}
 	moved := answer("301 Moved\r\nLocation: /new", "")
@@ -74,12 +76,12 @@ func TestLinkFinderAsksTheFilters(t *testing.T) {
 		"": "http://www.example.org/new", `kind == "redirect" and hops == 3 and depth == 2 and status == 301`: "http://www.example.org/new", `kind == "anchor"`: "",
 	} {
 		l := finderWith(t, "none", follow) // a redirect is no page that is searched
-		l.open(linkPage{url: url, page: moved, way: filter.Way{Depth: 2, Hops: 2}})
-		l.redirect(url, moved.Location())
-		if got := found(t, l); got != want || (l.unfollowed == 1) != (want == "") {
-			t.Errorf("redirect by %s: %s, %d unfollowed", follow, got, l.unfollowed)
+		l.Open(links.Page{URL: url, Page: moved, Way: filter.Way{Depth: 2, Hops: 2}})
+		l.Redirect(url, moved.Location())
+		if got := found(t, l); got != want || (l.Unfollowed == 1) != (want == "") {
+			t.Errorf("redirect by %s: %s, %d unfollowed", follow, got, l.Unfollowed)
 		}
-		if again := l.again(); again.o.by != l.o.by {
+		if again := l.Again(); again.O.By != l.O.By {
 			t.Error("another one has other filters")
 		}
 	}
@@ -102,11 +104,11 @@ func BenchmarkLinkFinder(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			l := newLinkFinder(linkOptions{by: f.links()})
+			l := links.NewFinder(links.Options{By: f.links()})
 			b.ReportAllocs()
 			for b.Loop() {
-				if l.open(linkPage{url: url, page: p, size: p.PayloadLen}) {
-					l.scan(url, p, false)
+				if l.Open(links.Page{URL: url, Page: p, Size: p.PayloadLen}) {
+					l.Scan(url, p, false)
 				}
 			}
 		})

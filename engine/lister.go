@@ -8,21 +8,22 @@ import (
 	"io/fs"
 
 	"orbweaver/engine/catalogue"
+	"orbweaver/engine/layout"
 	"orbweaver/engine/urlx"
 	"orbweaver/internal/extsort"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
 
-// listArchive makes the catalogue of a pass of the crawl in dir, from the indexes of the archive: where one is missing or cannot be read,
-// from the file.
+// listArchive makes the catalogue of a pass of the crawl in dir, from the indexes of the archive: where one is missing
+// or cannot be read, from the file.
 func listArchive(fsys vfs.FS, dir string, m *manifest, say func(msg string, args ...any)) (cut catalogue.Cut, err error) {
-	s, err := extsort.New(fsys, extsort.Options{File: dir + "/" + FrontierDir + "/" + catalogueStem + "sort"})
+	s, err := extsort.New(fsys, extsort.Options{File: dir + "/" + layout.FrontierDir + "/" + catalogueStem + "sort"})
 	if err != nil {
 		return cut, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	l := lister{fs: fsys, dir: dir + "/" + ArchiveDir, seed: m.HashSeed, end: m.From, out: s, say: say}
+	l := lister{fs: fsys, dir: dir + "/" + layout.ArchiveDir, seed: m.HashSeed, end: m.From, out: s, say: say}
 	if err := l.all(); err != nil {
 		return cut, fmt.Errorf("engine: list of the archive: %w", err)
 	}
@@ -63,8 +64,8 @@ func (l *lister) all() error {
 	return nil
 }
 
-// index reads the CDXJ of a file. False means that it is not there, or is none; what it gave so far is as true as what the file gives,
-// and the catalogue does not mind to be told twice.
+// index reads the CDXJ of a file. False means that it is not there, or is none; what it gave so far is as true as what
+// the file gives, and the catalogue does not mind to be told twice.
 func (l *lister) index(info warc.FileInfo) (known bool, err error) {
 	f, err := l.fs.Open(l.dir + "/" + info.Index())
 	if errors.Is(err, fs.ErrNotExist) {

@@ -13,7 +13,11 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/catalogue"
+	"orbweaver/engine/counters"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/seen"
+	"orbweaver/engine/skipped"
 	"orbweaver/internal/vfs"
 	"orbweaver/sieve"
 	"orbweaver/virtualize"
@@ -28,7 +32,8 @@ type manifest struct {
 	Generation uint64 `json:"generation"`
 	CrawlID    string `json:"crawl_id"`
 	HashSeed   uint64 `json:"hash_seed"`
-	// Store tells what is in this directory from what its agent had before, for other agents; 0: the crawl's identity does.
+	// Store tells what is in this directory from what its agent had before, for other agents; 0: the crawl's identity
+	// does.
 	Store   uint64    `json:"store,omitempty"`
 	Created time.Time `json:"created"`
 	Written time.Time `json:"written"`
@@ -36,11 +41,11 @@ type manifest struct {
 	Boot string        `json:"boot,omitempty"` // the run of the machine that wrote it, and how long that had been
 	Up   time.Duration `json:"up_ns,omitempty"`
 
-	State   State  `json:"state"`
-	Reason  string `json:"reason"`
-	Clean   bool   `json:"clean"`  // every Page was home: there is no journal to replay
-	Seeded  bool   `json:"seeded"` // all seeds have passed the door
-	Resumed int    `json:"resumed"`
+	State   lifecycle.State `json:"state"`
+	Reason  string          `json:"reason"`
+	Clean   bool            `json:"clean"`  // every Page was home: there is no journal to replay
+	Seeded  bool            `json:"seeded"` // all seeds have passed the door
+	Resumed int             `json:"resumed"`
 	// Filtered says that some run had a store filter: then an answer may have no record.
 	Filtered bool `json:"filtered,omitempty"`
 	// Pass is how often the crawl was begun again, and From is where its archive ended then: see turnover.go.
@@ -50,33 +55,34 @@ type manifest struct {
 	Afresh bool `json:"afresh,omitempty"`
 	// Earlier names the list of what the archive holds of each URL from before this pass; nil in the first.
 	Earlier *catalogue.Cut `json:"earlier,omitempty"`
-	// NotBefore is when the first request may be made: after a rebuild nobody knows who was asked last, and when, and a new pass knows no
-	// addresses.
+	// NotBefore is when the first request may be made: after a rebuild nobody knows who was asked last, and when, and a
+	// new pass knows no addresses.
 	NotBefore time.Time `json:"not_before,omitzero"`
 
 	WallSeconds float64 `json:"wall_seconds"`
 	CPUSeconds  float64 `json:"cpu_seconds"`
 	RSSPeak     int64   `json:"rss_peak_bytes"`
 
-	Sieve    sieve.Cut      `json:"sieve"`
-	Ready    diskq.Cut      `json:"ready"`
-	Virt     virtualize.Cut `json:"virtualize"`
-	Seen     seen.Cut       `json:"seen"`
-	Bench    benchChain     `json:"bench"`
-	Cold     cold.Cut       `json:"cold"`
-	Archive  *warc.Cut      `json:"archive"`
-	Counters Counters       `json:"counters"`
-	Peers    *peersCut      `json:"peers,omitempty"`   // nil for a crawl alone
-	Novelty  []byte         `json:"novelty,omitempty"` // which URLs are delayed, and why: the state of engine/novelty
-	Skipped  *skippedCut    `json:"skipped,omitempty"` // the list of URLs left out; nil before there was one
+	Sieve    sieve.Checkpoint      `json:"sieve"`
+	Ready    diskq.Checkpoint      `json:"ready"`
+	Virt     virtualize.Checkpoint `json:"virtualize"`
+	Seen     seen.Cut              `json:"seen"`
+	Bench    benchChain            `json:"bench"`
+	Cold     cold.Checkpoint       `json:"cold"`
+	Archive  *warc.Cut             `json:"archive"`
+	Counters counters.Totals       `json:"counters"`
+	Peers    *peersCut             `json:"peers,omitempty"`   // nil for a crawl alone
+	Novelty  []byte                `json:"novelty,omitempty"` // which URLs are delayed, and why: the state of engine/novelty
+	Skipped  *skipped.Cut          `json:"skipped,omitempty"` // the list of URLs left out; nil before there was one
 }
 
-// The number of the format in the first line. A version that reads a number refuses higher ones by name, so it grows with each change that an earlier
-// version would misread. Open writes a manifest before anything else of the frontier is written, so a directory of a former version has the new number
-// from then on.
+// The number of the format in the first line. A version that reads a number refuses higher ones by name, so it grows
+// with each change that an earlier version would misread. Open writes a manifest before anything else of the frontier
+// is written, so a directory of a former version has the new number from then on.
 //
 //   - 4 to 6: without passes, with passes, with other agents.
-//   - 7: any of these; the journal has sync marks. A version that reads 6 takes a mark for a torn entry, and would fetch and store again all that follows it.
+//   - 7: any of these; the journal has sync marks. A version that reads 6 takes a mark for a torn entry, and would
+//     fetch and store again all that follows it.
 const manifestMagic = "orbweaver-manifest 7"
 
 // formerManifests are the formats that are read and not written.
@@ -130,7 +136,7 @@ func parseManifest(b []byte) (*manifest, error) {
 		}
 		return nil, fmt.Errorf("%w: it does not begin as one", ErrManifest)
 	}
-	if want := fmt.Sprintf("%08x", crc32.Checksum([]byte(body), castagnoli())); sum != want {
+	if want := fmt.Sprintf("%08x", crc32.Checksum([]byte(body), journal.Castagnoli())); sum != want {
 		return nil, fmt.Errorf("%w: checksum %s, content has %s", ErrManifest, sum, want)
 	}
 	m := new(manifest)
@@ -146,7 +152,7 @@ func writeManifest(fsys vfs.FS, dir string, m *manifest) error {
 		return fmt.Errorf("engine: manifest: %w", err)
 	}
 	err = vfs.WriteAtomic(fsys, manifestName(dir), func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%s %08x\n%s", manifestMagic, crc32.Checksum(body, castagnoli()), body)
+		_, err := fmt.Fprintf(w, "%s %08x\n%s", manifestMagic, crc32.Checksum(body, journal.Castagnoli()), body)
 		return err
 	})
 	if err != nil {

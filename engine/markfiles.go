@@ -12,7 +12,8 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// markFiles are files of marks that lines are added to. What was in a file stays. All of it becomes durable with finish, each file in one step.
+// markFiles are files of marks that lines are added to. What was in a file stays. All of it becomes durable with
+// finish, each file in one step.
 type markFiles struct {
 	fs    vfs.FS
 	crawl string // the crawl directory

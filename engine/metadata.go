@@ -7,7 +7,11 @@ import (
 	"fmt"
 	"strconv"
 
+	"orbweaver/engine/attempt"
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/links"
+	"orbweaver/engine/queued"
 	"orbweaver/warc"
 )
 
@@ -51,34 +55,34 @@ func tellsOf(c *WARCConfig) tells {
 // tellsKinds says whether somebody asks what kind of link led on.
 func (c *WARCConfig) tellsKinds() bool { return c.Via || c.Outlinks }
 
-// appendFields appends the block of a capture's metadata record, as warc-fields; nothing if there is to be none. The names are
-// those of Heritrix where it has one; docs/warc.md lists them all.
-func (w *parseWorker) appendFields(dst []byte, p *fetch.Page, f *flight) []byte {
+// appendFields appends the block of a capture's metadata record, as warc-fields; nothing if there is to be none. The
+// names are those of Heritrix where it has one; docs/warc.md lists them all.
+func (w *parseWorker) appendFields(dst []byte, p *fetch.Page, f *attempt.Attempt) []byte {
 	t := &w.tells
-	outlinks := t.outlinks && len(w.finder.links) > 0
+	outlinks := t.outlinks && len(w.finder.Links) > 0
 	switch t.which {
 	case MetadataNone:
 		return dst
 	case MetadataAuto:
-		if !outlinks && !f.seed && f.via == nil && len(f.rule) == 0 && p.TLS == nil && len(p.Interim) == 0 {
+		if !outlinks && !f.Seed && f.Via == nil && len(f.RobotsRule) == 0 && p.TLS == nil && len(p.Interim) == 0 {
 			return dst
 		}
 	}
-	if f.seed {
+	if f.Seed {
 		dst = appendText(dst, "seed", "")
 	}
-	if f.via != nil {
-		dst = appendText(dst, "via", f.via)
+	if f.Via != nil {
+		dst = appendText(dst, "via", f.Via)
 	}
 	dst = appendWay(dst, f)
 	dst = strconv.AppendInt(append(dst, "fetchTimeMs: "...), max(p.Ended.Sub(p.Started).Milliseconds(), 0), 10)
 	dst = append(dst, "\r\n"...)
-	if f.try > 0 {
-		dst = strconv.AppendInt(append(dst, "attempt: "...), int64(f.try)+1, 10)
+	if f.Tries > 0 {
+		dst = strconv.AppendInt(append(dst, "attempt: "...), int64(f.Tries)+1, 10)
 		dst = append(dst, "\r\n"...)
 	}
-	if len(f.rule) > 0 {
-		dst = appendText(dst, "robots-allowed-by-line", f.rule)
+	if len(f.RobotsRule) > 0 {
+		dst = appendText(dst, "robots-allowed-by-line", f.RobotsRule)
 	}
 	if p.TLS != nil {
 		dst = t.appendTLS(dst, p.TLS)
@@ -103,31 +107,28 @@ func appendText[T string | []byte](dst []byte, name string, value T) []byte {
 	return append(dst, "\r\n"...)
 }
 
-// appendWay adds the letters of the hops from a seed. Where they are not kept they are, as in the crawl log, L for each link and R for
-// each redirect behind the last of them.
-func appendWay(dst []byte, f *flight) []byte {
+// appendWay adds the letters of the hops from a seed. Where they are not kept they are, as in the crawl log, L for each
+// link and R for each redirect behind the last of them.
+func appendWay(dst []byte, f *attempt.Attempt) []byte {
 	switch {
-	case f.robots:
+	case f.IsRobots:
 		return append(dst, "hopsFromSeed: P\r\n"...) // a prerequisite of other requests
-	case len(f.way) > 0:
-		return appendText(dst, hopsField, f.way)
-	case f.via != nil, f.depth+f.hops == 0:
+	case len(f.HopPath) > 0:
+		return appendText(dst, hopsField, f.HopPath)
+	case f.Via != nil, f.Depth+f.Redirects == 0:
 		return dst // not known, or there is none
 	}
 	dst = append(dst, "hopsFromSeed: "...)
-	for range min(f.depth, wayMax) {
+	for range min(f.Depth, queued.HopPathMax) {
 		dst = append(dst, 'L')
 	}
-	for range f.hops {
+	for range f.Redirects {
 		dst = append(dst, 'R')
 	}
 	return append(dst, "\r\n"...)
 }
 
-const (
-	hopsField = "hopsFromSeed"
-	wayMax    = 255 // letters that are kept of a way
-)
+const hopsField = "hopsFromSeed"
 
 // wayOf reads the letters back from a group; empty if none are there. The result is the caller's.
 func wayOf(group []warc.RecordRead) []byte {
@@ -172,10 +173,10 @@ func appendInterim(dst, heads []byte) []byte {
 }
 
 // appendOutlinks adds what the page links to: the URL, the letter of the hop, and where in the page it stood.
-func appendOutlinks(dst []byte, l *linkFinder) []byte {
+func appendOutlinks(dst []byte, l *links.Finder) []byte {
 	n := 0
-	err := eachLink(l.links, func(url []byte) {
-		letter, context := l.kinds[n].Letter(), hopContext(l.kinds[n])
+	err := journal.EachLink(l.Links, func(url []byte) {
+		letter, context := l.Kinds[n].Letter(), l.Kinds[n].Context()
 		n++
 		dst = append(append(dst, "outlink: "...), url...)
 		dst = append(append(append(dst, ' ', letter, ' '), context...), "\r\n"...)

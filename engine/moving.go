@@ -3,14 +3,17 @@ package engine
 import (
 	"time"
 
-	"orbweaver/engine/outbox"
+	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/outcome"
+	"orbweaver/engine/queued"
+	"orbweaver/engine/site"
 	"orbweaver/workbench"
 )
 
-// moving gives sites to other agents that have become theirs: first what is known of each, with what is in memory of its queue, and when all
-// of them have gone so far what they have on disk, in steps beside the crawl. A site that is being visited goes when that Visit is back, so
-// that nobody else asks it meanwhile. Only the distributor calls it, but for turned.
+// moving gives sites to other agents that have become theirs: first what is known of each, with what is in memory of
+// its queue, and when all of them have gone so far what they have on disk, in steps beside the crawl. A site that is
+// being visited goes when that Visit is back, so that nobody else asks it meanwhile. Only the distributor calls it, but
+// for turned.
 type moving struct {
 	dist  *distributor
 	peers *peers
@@ -70,7 +73,7 @@ func (m *moving) step(now time.Time) (more bool, err error) {
 		}
 	}
 	for end := time.Now().Add(movingTime); m.busy && time.Now().Before(end); {
-		if m.peers.box.Short() {
+		if m.peers.box.HasOverflow() {
 			if err := m.peers.box.Spill(); err != nil {
 				return true, err
 			}
@@ -108,7 +111,8 @@ func (m *moving) next(now time.Time) error {
 	return nil
 }
 
-// find looks at the next 1,024 sites: those go that have something queued, and those of which this agent was to know something.
+// find looks at the next 1,024 sites: those go that have something queued, and those of which this agent was to know
+// something.
 func (m *moving) find() {
 	c := m.peers.circle.Load()
 	more := m.dist.bench.Keys(m.chunk, func(vs *visitState, key []byte, state benchState, held uint64) {
@@ -140,7 +144,7 @@ func (m *moving) give(vs *visitState, now time.Time) {
 	if m.peers.mine(m.key) {
 		return // the circle has turned again
 	}
-	if !b.Look(vs, func(s *Site) { m.state = appendKnown(m.state, s, now) }) {
+	if !b.ReadSite(vs, func(s *site.State) { m.state = appendKnown(m.state, s, now) }) {
 		m.late = append(m.late, append([]byte(nil), m.key...))
 		m.again = now.Add(movingLate)
 		return
@@ -224,7 +228,7 @@ func (m *moving) addAll(vs *visitState, now time.Time) {
 // add gives one queued URL its place in a letter, and its outcome, unless it was done before a kill.
 func (m *moving) add(vs *visitState, raw []byte, now time.Time) {
 	d := m.dist
-	it := mustItem(raw)
+	it := queued.MustDecode(raw)
 	if it.RobotsOf != nil {
 		it.Rest = append(append([]byte(nil), m.key...), it.Rest...)
 		m.path = m.peers.pass(m.path, &it)
@@ -244,7 +248,7 @@ func (m *moving) add(vs *visitState, raw []byte, now time.Time) {
 	}
 	m.item = outbox.AppendItem(m.item, raw)
 	m.held++
-	d.ledger.n.finish(outcome.HandedOver, 1)
+	d.ledger.Count.Finish(outcome.HandedOver, 1)
 	m.urls++
 }
 
@@ -253,7 +257,7 @@ func (m *moving) send() {
 	c := m.peers.circle.Load()
 	put := m.peers.box.Put
 	if m.held == 0 {
-		put = m.peers.box.Send
+		put = m.peers.box.PutBacklog
 	}
 	put(c.lines[c.owner(m.key)], m.item)
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/engine/outbox"
+	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/outcome"
 	"orbweaver/internal/vfs"
 	"orbweaver/workbench"
@@ -41,7 +41,8 @@ func movingRig(tb testing.TB, hostCount, urls int) *distributor {
 	return d
 }
 
-// runMoving gives away what is the other's, and says how long it takes and how long the longest hold of the cut's lock was.
+// runMoving gives away what is the other's, and says how long it takes and how long the longest hold of the cut's lock
+// was.
 func runMoving(tb testing.TB, d *distributor) (took, longest time.Duration) {
 	tb.Helper()
 	began := time.Now()
@@ -56,7 +57,8 @@ func runMoving(tb testing.TB, d *distributor) (took, longest time.Duration) {
 	return time.Since(began), longest
 }
 
-// What the other agent is responsible for goes there whole and in order, those that are visited when they are back, and nothing else.
+// What the other agent is responsible for goes there whole and in order, those that are visited when they are back, and
+// nothing else.
 func TestMoving_whatIsAnothersGoesAndNothingElse(t *testing.T) {
 	const hosts, urls = 3000, 9
 	d := movingRig(t, hosts, urls)
@@ -72,14 +74,14 @@ func TestMoving_whatIsAnothersGoesAndNothingElse(t *testing.T) {
 		}
 	}
 	left := int64(d.bench.Counts().Queued) + int64(d.virt.Total())
-	gone := d.ledger.n.outcomes[outcome.HandedOver].Load()
-	if gone+left != hosts*urls || gone < hosts*urls/3 || left < hosts*urls/3 || d.ledger.n.finished.Load() != gone {
+	gone := d.ledger.Count.Outcomes[outcome.HandedOver].Load()
+	if gone+left != hosts*urls || gone < hosts*urls/3 || left < hosts*urls/3 || d.ledger.Count.Finished.Load() != gone {
 		t.Errorf("%d URLs have gone, %d are left", gone, left)
 	}
 	line := Peer{ID: "two", Capacity: 1}.line()
 	next := map[string]int{}
 	for {
-		batch, err := d.peers.box.Take(line)
+		batch, err := d.peers.box.TakeBatch(line)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +104,7 @@ func TestMoving_whatIsAnothersGoesAndNothingElse(t *testing.T) {
 				next[string(m.key)]++
 			}
 		}
-		d.peers.box.Done(batch)
+		d.peers.box.Acknowledge(batch)
 	}
 	if int64(len(next)*urls) != gone {
 		t.Errorf("URLs of %d hosts have arrived, %d were sent", len(next), gone)
@@ -124,7 +126,7 @@ func BenchmarkMoving(b *testing.B) {
 				b.StartTimer()
 				t, l := runMoving(b, d)
 				took, longest = max(took, t), max(longest, l)
-				gone = d.ledger.n.outcomes[outcome.HandedOver].Load()
+				gone = d.ledger.Count.Outcomes[outcome.HandedOver].Load()
 			}
 			b.ReportMetric(float64(took.Milliseconds()), "ms/move")
 			b.ReportMetric(float64(longest.Microseconds())/1000, "ms/step-max")

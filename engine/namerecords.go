@@ -6,6 +6,9 @@ import (
 	"fmt"
 
 	"orbweaver/dnsres"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/limits"
+	"orbweaver/engine/outage"
 	"orbweaver/warc"
 )
 
@@ -14,11 +17,11 @@ type hearing interface {
 	ResolveHeard(ctx context.Context, name string, h *dnsres.Heard) dnsres.Answer
 }
 
-// nameRecords writes what name servers said into the archive. No journal entry names these records: a resume keeps those before the
-// last one that an entry names, and asks again for the sites of the others.
+// nameRecords writes what name servers said into the archive. No journal entry names these records: a resume keeps
+// those before the last one that an entry names, and asks again for the sites of the others.
 type nameRecords struct {
-	ledger  *ledger
-	limits  *limits
+	ledger  *journal.Store
+	limits  *limits.Limits
 	turn    chan struct{} // holds one slot: whoever fills it has what follows
 	encoder *warc.Encoder
 	record  warc.Record
@@ -26,8 +29,8 @@ type nameRecords struct {
 	uri     []byte
 }
 
-// write stores what was heard about a name. A full disk makes it wait for room; when the crawl ends before there is, the record is
-// left out.
+// write stores what was heard about a name. A full disk makes it wait for room; when the crawl ends before there is,
+// the record is left out.
 func (n *nameRecords) write(ctx context.Context, name string, h *dnsres.Heard, denied bool) error {
 	select {
 	case n.turn <- struct{}{}:
@@ -43,7 +46,7 @@ func (n *nameRecords) write(ctx context.Context, name string, h *dnsres.Heard, d
 		if err == nil {
 			return nil
 		}
-		if err := n.ledger.disk.wait(ctx, err); errors.Is(err, ErrFullAtStop) {
+		if err := n.ledger.Disk.Wait(ctx, err); errors.Is(err, outage.ErrFullAtStop) {
 			return nil
 		} else if err != nil {
 			return err
@@ -51,8 +54,8 @@ func (n *nameRecords) write(ctx context.Context, name string, h *dnsres.Heard, d
 	}
 }
 
-// pack makes the record: a line with the time, and one for each resource record, as Heritrix writes them. If the name has no
-// address, comment lines say so for each question.
+// pack makes the record: a line with the time, and one for each resource record, as Heritrix writes them. If the name
+// has no address, comment lines say so for each question.
 func (n *nameRecords) pack(name string, h *dnsres.Heard, denied bool) error {
 	n.encoder.Reset()
 	n.block = append(h.At.UTC().AppendFormat(n.block[:0], "20060102150405"), '\n')
@@ -65,7 +68,7 @@ func (n *nameRecords) pack(name string, h *dnsres.Heard, denied bool) error {
 		Type: warc.Response, Date: h.At, TargetURI: n.uri, IP: h.Server.Addr(), ContentType: warc.MediaDNS,
 		Index: &warc.IndexInfo{MIME: []byte(warc.MediaDNS)}, Block: append(n.record.Block[:0], n.block),
 	}
-	if h.Left > 0 {
+	if h.Omitted > 0 {
 		n.record.Truncated = warc.TruncatedLength
 	}
 	if err := n.encoder.Append(&n.record); err != nil {
@@ -76,11 +79,11 @@ func (n *nameRecords) pack(name string, h *dnsres.Heard, denied bool) error {
 
 // append is a step of the cut, as everything is that makes the archive longer.
 func (n *nameRecords) append() error {
-	n.ledger.cut.RLock()
-	defer n.ledger.cut.RUnlock()
-	length, err := n.ledger.note(n.encoder)
+	n.ledger.Steps.Begin()
+	defer n.ledger.Steps.End()
+	length, err := n.ledger.Note(n.encoder)
 	if err == nil {
-		n.limits.grown(length)
+		n.limits.Grown(length)
 	}
 	return err
 }

@@ -7,7 +7,8 @@ import (
 	"math"
 	"time"
 
-	"orbweaver/engine/outbox"
+	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/journal"
 	"orbweaver/engine/seen"
 	"orbweaver/internal/vfs"
 )
@@ -26,7 +27,7 @@ func openPeers(seam Peering, fsys vfs.FS, dir string, m *manifest, empty bool, s
 		}
 		return nil, nil //nolint:nilnil // as the comment says
 	}
-	var cut *outbox.Cut
+	var cut *outbox.Checkpoint
 	var image []byte
 	if !empty && m.Peers != nil {
 		var err error
@@ -57,17 +58,18 @@ func openPeers(seam Peering, fsys vfs.FS, dir string, m *manifest, empty bool, s
 	return p, nil
 }
 
-// peerGrace is how long a host that was another agent's is left alone by the next: that one may have an exchange with it under way.
+// peerGrace is how long a host that was another agent's is left alone by the next: that one may have an exchange with
+// it under way.
 const peerGrace = 10 * time.Second
 
 // appendSum appends a checksum.
 func appendSum(b []byte) []byte {
-	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli()))
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, journal.Castagnoli()))
 }
 
 // cutSum takes it away again, if it is right.
 func cutSum(b []byte) ([]byte, bool) {
-	if len(b) < 4 || crc32.Checksum(b[:len(b)-4], castagnoli()) != binary.LittleEndian.Uint32(b[len(b)-4:]) {
+	if len(b) < 4 || crc32.Checksum(b[:len(b)-4], journal.Castagnoli()) != binary.LittleEndian.Uint32(b[len(b)-4:]) {
 		return nil, false
 	}
 	return b[:len(b)-4], true

@@ -8,7 +8,10 @@ import (
 	"time"
 
 	"orbweaver/engine/filter"
+	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/queued"
 	"orbweaver/engine/urlx"
+	"orbweaver/internal/notify"
 )
 
 // pauseReason is what the operator's pause is called in report.json.
@@ -21,11 +24,11 @@ func (e *Engine) Pause() bool { return e.gate.Shut(pauseReason) }
 func (e *Engine) Resume() bool { return e.gate.Open(pauseReason) }
 
 // Stop ends the crawl in order; it can be resumed later.
-func (e *Engine) Stop() { e.finish(reasonSignal) }
+func (e *Engine) Stop() { e.finish(lifecycle.ReasonSignal) }
 
-// Leave ends this agent's part in the crawl for good: what it has queued goes to the other agents, with all that they must know of it. It
-// returns when that has begun; Run returns when it is done, in the state "finished". An error says why it cannot be: ErrNoAgents,
-// ErrNobodyThere, ErrFormer, or an agent that does not answer; then nothing has changed.
+// Leave ends this agent's part in the crawl for good: what it has queued goes to the other agents, with all that they
+// must know of it. It returns when that has begun; Run returns when it is done, in the state "finished". An error says
+// why it cannot be: ErrNoAgents, ErrNobodyThere, ErrFormer, or an agent that does not answer; then nothing has changed.
 func (e *Engine) Leave(ctx context.Context) error {
 	if e.peers == nil {
 		return ErrNoAgents
@@ -37,22 +40,23 @@ func (e *Engine) Leave(ctx context.Context) error {
 		return err
 	}
 	e.peers.leave()
-	e.finish(reasonLeft)
+	e.finish(lifecycle.ReasonLeft)
 	return nil
 }
 
-// HostRule takes rules of single hosts (see filter.HostRules), in force at once and for the runs to come. What is queued of
-// hosts that they exclude gets the outcome Blocked, beside the crawl.
+// HostRule takes rules of single hosts (see filter.HostRules), in force at once and for the runs to come. What is
+// queued of hosts that they exclude gets the outcome Blocked, beside the crawl.
 func (e *Engine) HostRule(rules []string) (taken int, err error) {
-	taken, err = e.live.hosts.add(rules)
-	if taken > 0 && e.live.hosts.excludesAny() {
+	taken, err = e.live.Hosts.Add(rules)
+	if taken > 0 && e.live.Hosts.ExcludesAny() {
 		e.dist.purge.ask()
 	}
 	return taken, err
 }
 
-// HostRules are the rules of single hosts: those that HostRule took, in this run and before, and those of the configuration.
-func (e *Engine) HostRules() (live, fixed []string) { return e.live.hosts.list() }
+// HostRules are the rules of single hosts: those that HostRule took, in this run and before, and those of the
+// configuration.
+func (e *Engine) HostRules() (live, fixed []string) { return e.live.Hosts.List() }
 
 // Set changes a setting of the running crawl: host-delay, ip-delay, or the fetch filter.
 func (e *Engine) Set(key, value string) error {
@@ -64,7 +68,7 @@ func (e *Engine) Set(key, value string) error {
 		if f.AsksVia() && !e.cfg.WARC.Via {
 			return fmt.Errorf("engine: fetch: %w", ErrViaUnknown)
 		}
-		e.live.fetch.Store(f)
+		e.live.Fetch.Store(f)
 		return nil
 	}
 	d, err := time.ParseDuration(value)
@@ -77,9 +81,9 @@ func (e *Engine) Set(key, value string) error {
 // errEnding says that what comes now would be lost.
 var errEnding = errors.New("engine: the crawl is stopping and takes no URLs")
 
-// AddURLs offers URLs at the front door as seeds, as fast as there is room for them, and returns when they are durable: a checkpoint has
-// been taken that holds them. Those that are no URLs are told in the error, the first of them by name; the others are added all
-// the same.
+// AddURLs offers URLs at the front door as seeds, as fast as there is room for them, and returns when they are durable:
+// a checkpoint has been taken that holds them. Those that are no URLs are told in the error, the first of them by name;
+// the others are added all the same.
 func (e *Engine) AddURLs(ctx context.Context, urls iter.Seq[string]) (added int, err error) {
 	var faults badURLs
 	var d door
@@ -100,10 +104,10 @@ func (e *Engine) AddURLs(ctx context.Context, urls iter.Seq[string]) (added int,
 			return added, errors.Join(faults.err(), errEnding)
 		}
 		if added++; added%1024 == 0 {
-			poke(e.distWake)
+			notify.Send(e.distWake)
 		}
 	}
-	poke(e.distWake)
+	notify.Send(e.distWake)
 	if added == 0 {
 		if e.isStopping() {
 			err = errEnding
@@ -115,12 +119,12 @@ func (e *Engine) AddURLs(ctx context.Context, urls iter.Seq[string]) (added int,
 
 // addSeed offers one URL, unless the crawl ends: then the last cut might have been taken already.
 func (e *Engine) addSeed(d *door, url []byte) bool {
-	e.ledger.cut.RLock()
-	defer e.ledger.cut.RUnlock()
+	e.ledger.Steps.Begin()
+	defer e.ledger.Steps.End()
 	if e.isStopping() {
 		return false
 	}
-	e.frontier.Add(d, url, Item{Seed: true})
+	e.frontier.Add(d, url, queued.URL{Seed: true})
 	return true
 }
 

@@ -9,8 +9,8 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// Who works in a crawl directory: a line for whoever finds it locked. The lock is what counts; it goes with its process, and
-// a line that was left behind blocks nobody.
+// Who works in a crawl directory: a line for whoever finds it locked. The lock is what counts; it goes with its
+// process, and a line that was left behind blocks nobody.
 func ownerName(dir string) string { return dir + "/owner" }
 
 func writeOwner(fsys vfs.FS, dir string, boot BootClock) error {

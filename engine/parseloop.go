@@ -10,36 +10,43 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"orbweaver/engine/attempt"
+	"orbweaver/engine/crawllog"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/limits"
+	"orbweaver/engine/links"
 	"orbweaver/engine/novelty"
+	"orbweaver/engine/outage"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/parse"
+	"orbweaver/engine/queued"
 	"orbweaver/engine/urlx"
 	"orbweaver/internal/sha1pair"
 	"orbweaver/sieve/fpcache"
 	"orbweaver/warc"
 )
 
-// parseWorker owns one Page at a time: it digests it, decides whether the payload is new, finds the links, builds and compresses
-// the records while the bytes are warm, and settles the attempt. There is about one for each core.
+// parseWorker owns one Page at a time: it digests it, decides whether the payload is new, finds the links, builds and
+// compresses the records while the bytes are warm, and settles the attempt. There is about one for each core.
 type parseWorker struct {
-	ledger   *ledger
+	ledger   *journal.Store
 	frontier *Frontier
 	bench    *bench
 	hosts    *hosts
 	pool     *fetch.Pool
 	fetched  <-chan *fetch.Page
-	finder   *linkFinder
+	finder   *links.Finder
 	sums     *sha1pair.Hasher
 	encoder  *warc.Encoder
 	store    *filter.Store
 	tells    tells
 	parsed   *fpcache.Cache // (payload, directory) pairs whose links have been taken
-	aloft    *aloft
-	log      *crawlLog
+	aloft    *attempt.InFlight
+	log      *crawllog.Log
 	faults   *faultFile
-	limits   *limits
+	limits   *limits.Limits
 	held     *holdings // nil in a first pass
 	watch    *watch    // nil if nobody watches what is new
 	peers    *peers    // nil for a crawl alone
@@ -53,11 +60,9 @@ type parseWorker struct {
 	words   novelty.Words
 	scratch []byte
 	records records
-	posting *posting
+	posting *journal.Pending
 	stored  *fetch.Page // of a page that is unchanged, what the archive holds of it; else nil
 }
-
-var errPagesEnough = errors.New("engine: the limit of pages is reached")
 
 // run handles Pages until the channel is closed. After an error, which ends the crawl, it still takes them, so that
 // nobody waits for it: they go home unsettled, as if they had never been fetched.
@@ -78,22 +83,22 @@ func (w *parseWorker) run(ctx context.Context) (failed error) {
 
 // handle does all that is to be done with one Page.
 func (w *parseWorker) handle(ctx context.Context, p *fetch.Page) error {
-	f := flightOf(p)
+	f := attempt.Of(p)
 	p.Sum(w.sums)
-	w.finder.reset()
-	final := !f.retry && !f.robots
+	w.finder.Reset()
+	final := !f.WillRetry && !f.IsRobots
 	parsed := false
 	w.stored = nil
-	if isUnchanged(p, f) {
-		if w.stored = w.held.page(&f.before, f.url); w.stored == nil {
+	if attempt.IsUnchanged(p, f) {
+		if w.stored = w.held.page(&f.Previous, f.URL); w.stored == nil {
 			return w.putAside(f, again(f))
 		}
 	}
 	switch {
 	case final:
 		parsed = w.findLinks(p, f)
-	case f.robots && isPageStatus(p.Status):
-		w.finder.sitemapsOf(f.url, p, filter.Way{Depth: f.depth})
+	case f.IsRobots && outcome.IsPageStatus(p.Status):
+		w.finder.SitemapsOf(f.URL, p, filter.Way{Depth: f.Depth})
 	}
 	plan, err := w.plan(p, f)
 	if err != nil {
@@ -106,17 +111,17 @@ func (w *parseWorker) handle(ctx context.Context, p *fetch.Page) error {
 		err := w.settle(p, f, &plan, parsed)
 		switch {
 		case err == nil:
-			w.log.attempt(p, f, w.finder.encoding, w.finder.budget.annotate(plan.annotation()))
+			w.log.Attempt(p, f, w.finder.Encoding, w.finder.Budget.Annotate(plan.annotation()))
 			w.weigh(p, f, &plan)
 			return w.tend(ctx)
-		case errors.Is(err, errPagesEnough):
-			return w.putAside(f, f.item)
-		case errors.Is(err, errSeenMeanwhile):
+		case errors.Is(err, journal.ErrPageLimit):
+			return w.putAside(f, f.Item)
+		case errors.Is(err, journal.ErrDuplicate):
 			if plan, err = w.plan(p, f); err != nil {
 				return err
 			}
 		default:
-			if err := w.ledger.disk.wait(ctx, err); errors.Is(err, ErrFullAtStop) {
+			if err := w.ledger.Disk.Wait(ctx, err); errors.Is(err, outage.ErrFullAtStop) {
 				return nil // it is still aloft, and the cut has it
 			} else if err != nil {
 				return err
@@ -125,24 +130,25 @@ func (w *parseWorker) handle(ctx context.Context, p *fetch.Page) error {
 	}
 }
 
-// weigh tells the watch what a page brought. A redirect is no page; but one that leads to its own path with another query, and the
-// later ones of a chain, brought nothing. That a payload is stored says something in a first pass only: later ones expect it.
-func (w *parseWorker) weigh(p *fetch.Page, f *flight, plan *recordPlan) {
+// weigh tells the watch what a page brought. A redirect is no page; but one that leads to its own path with another
+// query, and the later ones of a chain, brought nothing. That a payload is stored says something in a first pass only:
+// later ones expect it.
+func (w *parseWorker) weigh(p *fetch.Page, f *attempt.Attempt, plan *recordPlan) {
 	switch {
 	case plan.page:
-		w.watch.weigh(f.url, f.first, novelty.Page{
-			Known: plan.revisit && w.held == nil, Payload: payloadBits(p, f), Late: f.late, Text: w.finder.body,
-			Took: p.Ended.Sub(p.Started),
+		w.watch.weigh(f.URL, f.FirstOfSite, novelty.Page{
+			IsDuplicate: plan.revisit && w.held == nil, Payload: payloadBits(p, f), WasDelayed: f.Delayed, Text: w.finder.Body,
+			Duration: p.Ended.Sub(p.Started),
 		}, &w.words)
-	case f.outcome == outcome.TooManyRedirects, f.outcome == outcome.Redirect && !f.retry && (f.hops >= redirectsUsual || w.finder.leadsHome(f.url)):
-		w.watch.weigh(f.url, false, novelty.Page{Known: true, Late: f.late}, &w.words)
+	case f.Outcome == outcome.TooManyRedirects, f.Outcome == outcome.Redirect && !f.WillRetry && (f.Redirects >= redirectsUsual || w.finder.LeadsHome(f.URL)):
+		w.watch.weigh(f.URL, false, novelty.Page{IsDuplicate: true, WasDelayed: f.Delayed}, &w.words)
 	}
 }
 
 // payloadBits tells the payloads of pages apart. One that is not complete is taken for different from all others.
-func payloadBits(p *fetch.Page, f *flight) uint32 {
+func payloadBits(p *fetch.Page, f *attempt.Attempt) uint32 {
 	if !p.Complete {
-		return uint32(f.fp.Lo)
+		return uint32(f.Fingerprint.Lo)
 	}
 	return binary.LittleEndian.Uint32(p.Digest[:])
 }
@@ -152,116 +158,118 @@ const redirectsUsual = 4
 
 // tend does this page's share of the upkeep of the map of payloads, while no lock is held.
 func (w *parseWorker) tend(ctx context.Context) error {
-	err := w.ledger.seen.Tend()
+	err := w.ledger.Seen.Tend()
 	if err == nil && w.peers != nil {
 		err = w.peers.fetched.tend()
 	}
 	if err != nil {
-		return w.ledger.disk.wait(ctx, err)
+		return w.ledger.Disk.Wait(ctx, err)
 	}
 	return nil
 }
 
 // settle writes the records and the journal entry, lets the links through the door and counts the URL as done: one step
 // of the cut. After an error nothing of it has happened.
-func (w *parseWorker) settle(p *fetch.Page, f *flight, plan *recordPlan, parsed bool) error {
-	w.ledger.cut.RLock()
-	defer w.ledger.cut.RUnlock()
-	w.posting.plan = *plan
-	e := &w.posting.entry
-	*e = journalEntry{
-		Kind: journalPage, FP: f.fp, Outcome: f.outcome, Status: min(max(p.Status, 0), 65535), Depth: f.depth, Hops: f.hops,
-		Listed: f.listed, Index: w.finder.index, SiteDue: nanosTo(f.siteDue), IPDue: nanosTo(f.ipDue),
+func (w *parseWorker) settle(p *fetch.Page, f *attempt.Attempt, plan *recordPlan, parsed bool) error {
+	w.ledger.Steps.Begin()
+	defer w.ledger.Steps.End()
+	w.posting.Claim, w.posting.Page = plan.claim, plan.page
+	e := &w.posting.Entry
+	*e = journal.Entry{
+		Kind: journal.KindPage, FP: f.Fingerprint, Outcome: f.Outcome, Status: min(max(p.Status, 0), 65535), Depth: f.Depth, Hops: f.Redirects,
+		Listed: f.ListedByIndex, Index: w.finder.Index, SiteDue: nanosTo(f.SiteDue), IPDue: nanosTo(f.IPDue),
 	}
 	switch {
-	case f.robots:
-		e.Kind = journalRobots
-	case f.retry:
-		e.Kind = journalRetry
+	case f.IsRobots:
+		e.Kind = journal.KindRobots
+	case f.WillRetry:
+		e.Kind = journal.KindRetry
 	}
-	if !f.retry && !plan.payloadInRecord {
-		e.Links = w.finder.links
+	if !f.WillRetry && !plan.payloadInRecord {
+		e.Links = w.finder.Links
 	}
-	w.posting.group = warc.Group{}
+	w.posting.Group = warc.Group{}
 	if plan.store {
-		w.posting.group = w.encoder.Group()
+		w.posting.Group = w.encoder.Group()
 	}
-	if err := w.ledger.write(w.posting); err != nil {
+	if err := w.ledger.Write(w.posting); err != nil {
 		return err
 	}
-	w.limits.grown(e.Length)
+	w.limits.Grown(e.Length)
 	w.count(p, f, plan)
-	if f.robots {
+	if f.IsRobots {
 		w.follow(f)
 	}
-	if !f.robots && !f.retry {
+	if !f.IsRobots && !f.WillRetry {
 		w.follow(f)
 		if parsed && w.parsed != nil {
 			w.parsed.Put(w.parsedKey(w.contentOf(p), f))
 		}
-		w.ledger.n.finish(f.outcome, 1)
-		w.peers.keepFetched(f.outcome, f.url)
-		w.aloft.remove(f)
+		w.ledger.Count.Finish(f.Outcome, 1)
+		w.peers.keepFetched(f.Outcome, f.URL)
+		w.aloft.Remove(f)
 	}
 	return nil
 }
 
 // count adds the attempt to the counters.
-func (w *parseWorker) count(p *fetch.Page, f *flight, plan *recordPlan) {
-	n := &w.ledger.n
+func (w *parseWorker) count(p *fetch.Page, f *attempt.Attempt, plan *recordPlan) {
+	n := &w.ledger.Count
 	if p.HasHead() {
-		n.status(p.Status)
+		n.Status(p.Status)
 	}
-	n.bytesReceived.Add(int64(len(p.Raw) + len(p.Interim)))
-	n.bytesSent.Add(int64(len(p.Request)))
-	if f.robots {
-		n.robotsFetched.Add(1)
+	n.BytesReceived.Add(int64(len(p.Raw) + len(p.Interim)))
+	n.BytesSent.Add(int64(len(p.Request)))
+	if f.IsRobots {
+		n.RobotsFetched.Add(1)
 		return
 	}
-	n.attempts.Add(1)
-	if f.retry {
-		n.retries.Add(1)
+	n.Attempts.Add(1)
+	if f.WillRetry {
+		n.Retries.Add(1)
 		return
 	}
 	switch {
 	case !plan.page:
 	case plan.unchanged:
 		if plan.store {
-			n.unchanged.Add(1)
+			n.Unchanged.Add(1)
 		}
 	case !plan.store:
-		n.notStored.Add(1)
+		n.NotStored.Add(1)
 	case plan.revisit:
-		n.revisits.Add(1)
+		n.Revisits.Add(1)
 	default:
-		n.pages.Add(1)
+		n.Pages.Add(1)
 	}
 }
 
 // follow offers the page's links at the door.
-func (w *parseWorker) follow(f *flight) {
-	it := leadsTo(&lead{f.outcome, f.depth, f.hops, f.robots, f.listed, w.finder.index})
+func (w *parseWorker) follow(f *attempt.Attempt) {
+	it := links.LeadsTo(&links.Lead{
+		Outcome: f.Outcome, Depth: f.Depth, Hops: f.Redirects, Robots: f.IsRobots, Listed: f.ListedByIndex, Index: w.finder.Index,
+	})
 	var kinds []parse.Kind
 	if w.tells.via {
-		it.Via, it.Way, kinds = f.url, f.way, w.finder.kinds
-		if len(f.way) == 0 && !f.seed {
+		it.Via, it.HopPath, kinds = f.URL, f.HopPath, w.finder.Kinds
+		if len(f.HopPath) == 0 && !f.Seed {
 			kinds = nil // how this page was reached is not known, so how these are is not either
 		}
 	}
-	if r := w.finder.refused; r != (refused{}) {
+	if r := w.finder.Refused; r != (links.Refused{}) {
 		w.frontier.Refuse(r)
 	}
-	if n := w.finder.userinfo; n > 0 {
-		w.ledger.n.userinfo.Add(int64(n))
+	if n := w.finder.Userinfo; n > 0 {
+		w.ledger.Count.Userinfo.Add(int64(n))
 	}
-	if n := w.finder.budget.beyond; n > 0 {
-		w.ledger.n.droppedBytes.Add(int64(n))
+	if n := w.finder.Budget.Beyond; n > 0 {
+		w.ledger.Count.DroppedBytes.Add(int64(n))
 	}
-	if n := w.finder.unfollowed; n > 0 {
+	if n := w.finder.Unfollowed; n > 0 {
 		w.frontier.Unfollowed(n)
 	}
-	w.frontier.Outward(f.url, w.finder.links)
-	if _, err := w.frontier.AddAll(&w.door, w.finder.links, kinds, it); err != nil {
+	w.frontier.Outward(f.URL, w.finder.Links)
+	if _, err := w.frontier.AddAll(&w.door, w.finder.Links, kinds, it); err != nil {
 		panic(fmt.Sprintf("BUG: engine: the list of links that was just made cannot be read: %v", err))
 	}
 }
@@ -275,69 +283,70 @@ func (w *parseWorker) contentOf(p *fetch.Page) *fetch.Page {
 }
 
 // again is the item of a flight, after so many tries that it is asked for without conditions.
-func again(f *flight) []byte {
-	it := mustItem(f.item)
-	it.Try = max(it.Try+1, questionTries)
-	return appendItem(nil, &it)
+func again(f *attempt.Attempt) []byte {
+	it := queued.MustDecode(f.Item)
+	it.Tries = max(it.Tries+1, questionTries)
+	return queued.Append(nil, &it)
 }
 
-// putAside gives the URL of a page that came after the last one wanted, or that cannot be made use of, back to its site.
-func (w *parseWorker) putAside(f *flight, item []byte) error {
-	w.ledger.cut.RLock()
-	defer w.ledger.cut.RUnlock()
-	site, _ := urlx.Split(f.url)
+// putAside gives the URL of a page that came after the last one wanted, or that cannot be made use of, back to its
+// site.
+func (w *parseWorker) putAside(f *attempt.Attempt, item []byte) error {
+	w.ledger.Steps.Begin()
+	defer w.ledger.Steps.End()
+	site, _ := urlx.Split(f.URL)
 	return w.hosts.meet(site, func(vs *visitState) {
-		w.aloft.remove(f)
+		w.aloft.Remove(f)
 		if !w.bench.PushFront(vs, item) {
-			w.ledger.n.finish(outcome.SiteGone, 1)
+			w.ledger.Count.Finish(outcome.SiteGone, 1)
 		}
 	})
 }
 
 // findLinks fills w.links and reports whether the payload was scanned.
-func (w *parseWorker) findLinks(p *fetch.Page, f *flight) bool {
-	if f.outcome == outcome.Redirect {
+func (w *parseWorker) findLinks(p *fetch.Page, f *attempt.Attempt) bool {
+	if f.Outcome == outcome.Redirect {
 		w.redirect(p, f)
 		return false
 	}
-	if w.finder.forbids(p) {
+	if w.finder.Forbids(p) {
 		return false
 	}
 	p = w.contentOf(p)
-	if !isPageStatus(p.Status) || p.PayloadLen == 0 && len(p.Header(refreshField)) == 0 || w.stored != nil && w.finder.forbids(p) {
+	if !outcome.IsPageStatus(p.Status) || p.PayloadLen == 0 && len(p.Header(links.RefreshField)) == 0 || w.stored != nil && w.finder.Forbids(p) {
 		return false
 	}
-	from := linkPage{url: f.url, page: p, way: filter.Way{Depth: f.depth, Hops: f.hops}, size: p.PayloadLen, cut: isCut(f.outcome)}
-	if !w.finder.open(from) {
-		w.ledger.n.notParsed.Add(1)
+	from := links.Page{URL: f.URL, Page: p, Way: filter.Way{Depth: f.Depth, Hops: f.Redirects}, Size: p.PayloadLen, Cut: f.Outcome.IsBodyCut()}
+	if !w.finder.Open(from) {
+		w.ledger.Count.NotParsed.Add(1)
 		return false
 	}
 	parsed := w.search(p, f)
-	w.finder.refresh(f.url, p)
+	w.finder.Refresh(f.URL, p)
 	return parsed
 }
 
 // search finds the links in the payload of a page, and reports whether it was scanned.
-func (w *parseWorker) search(p *fetch.Page, f *flight) bool {
+func (w *parseWorker) search(p *fetch.Page, f *attempt.Attempt) bool {
 	if p.PayloadLen == 0 {
 		return false
 	}
 	// What the follow filter says of a link depends on more than payload and directory.
-	if p.Complete && w.finder.o.by.follow == nil && w.parsed.Seen(w.parsedKey(p, f)) {
-		w.ledger.n.unparsed.Add(1)
+	if p.Complete && w.finder.O.By.Follow == nil && w.parsed.Seen(w.parsedKey(p, f)) {
+		w.ledger.Count.Unparsed.Add(1)
 		return false
 	}
 	w.scan(p, f)
 	return p.Complete
 }
 
-func (w *parseWorker) redirect(p *fetch.Page, f *flight) {
-	if f.hops+1 > redirectsMax {
-		f.outcome = outcome.TooManyRedirects
+func (w *parseWorker) redirect(p *fetch.Page, f *attempt.Attempt) {
+	if f.Redirects+1 > redirectsMax {
+		f.Outcome = outcome.TooManyRedirects
 		return
 	}
-	w.finder.open(linkPage{url: f.url, page: p, way: filter.Way{Depth: f.depth, Hops: f.hops}})
-	w.finder.redirect(f.url, p.Location())
+	w.finder.Open(links.Page{URL: f.URL, Page: p, Way: filter.Way{Depth: f.Depth, Hops: f.Redirects}})
+	w.finder.Redirect(f.URL, p.Location())
 }
 
 // redirectsMax is how many redirects are followed in a row from one link.
@@ -345,25 +354,25 @@ const redirectsMax = 10
 
 // scan reads the body. A panic in here is a bug, but one hostile page must not end the crawl: it is counted, and the
 // input is kept for the fuzzers.
-func (w *parseWorker) scan(p *fetch.Page, f *flight) {
+func (w *parseWorker) scan(p *fetch.Page, f *attempt.Attempt) {
 	defer func() {
 		if r := recover(); r != nil {
-			w.ledger.n.parseFaults.Add(1)
-			w.finder = w.finder.again()
-			w.faults.save(f.url, p.Raw, r)
+			w.ledger.Count.ParseFaults.Add(1)
+			w.finder = w.finder.Again()
+			w.faults.save(f.URL, p.Raw, r)
 		}
 	}()
-	w.finder.scan(f.url, p, f.listed)
-	w.ledger.n.droppedLinks.Add(int64(w.finder.dropped))
-	if w.finder.encoding != fetch.DecodeOK {
-		w.ledger.n.badEncodings.Add(1)
+	w.finder.Scan(f.URL, p, f.ListedByIndex)
+	w.ledger.Count.DroppedLinks.Add(int64(w.finder.Dropped))
+	if w.finder.Encoding != fetch.DecodeOK {
+		w.ledger.Count.BadEncodings.Add(1)
 	}
 }
 
 // parsedKey is the identity of what the links of a page depend on: its payload and its URL up to the query, which
 // relative references are resolved against. The same bytes elsewhere are read again, since they link elsewhere.
-func (w *parseWorker) parsedKey(p *fetch.Page, f *flight) xxh3.Uint128 {
-	base, _, _ := bytes.Cut(f.url, []byte{'?'})
+func (w *parseWorker) parsedKey(p *fetch.Page, f *attempt.Attempt) xxh3.Uint128 {
+	base, _, _ := bytes.Cut(f.URL, []byte{'?'})
 	w.scratch = append(append(w.scratch[:0], p.Digest[:]...), base...)
 	return urlx.Fingerprint(w.hashSeed, w.scratch)
 }

@@ -4,16 +4,19 @@ import (
 	"fmt"
 	"testing"
 
+	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/counters"
 	"orbweaver/engine/filter"
-	"orbweaver/engine/outbox"
+	"orbweaver/engine/queued"
 	"orbweaver/engine/urlx"
 	"orbweaver/internal/vfs"
 	"orbweaver/sieve"
 	"orbweaver/sieve/fpcache"
 )
 
-// Between the moment at which a fetch worker finds that a host is another's and that at which it hands the host's URLs over, that agent may
-// have gone, and the host be this one's again. Its URLs come up here then, whether they had been here before or not.
+// Between the moment at which a fetch worker finds that a host is another's and that at which it hands the host's URLs
+// over, that agent may have gone, and the host be this one's again. Its URLs come up here then, whether they had been
+// here before or not.
 func TestPeers_whatIsToBePassedOnToNobodyStaysHere(t *testing.T) {
 	fsys := vfs.NewMem(1)
 	s, err := sieve.Open(fsys, sieve.Options{Dir: "sieve", BucketBytes: 1 << 16}, nil)
@@ -28,7 +31,7 @@ func TestPeers_whatIsToBePassedOnToNobodyStaysHere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &Frontier{scope: scope, maxDepth: -1, maxURL: urlx.LengthMax, cache: fpcache.New(1<<16, 1), sieve: s, n: new(counters)}
+	f := &Frontier{scope: scope, maxDepth: -1, maxURL: urlx.LengthMax, cache: fpcache.New(1<<16, 1), sieve: s, n: new(counters.Live)}
 	p := &peers{frontier: f, box: box}
 	f.peers = p
 	here, there := Peer{ID: "a1", Capacity: 1, Store: 1}, Peer{ID: "a2", Capacity: 1, Store: 2}
@@ -48,8 +51,8 @@ func TestPeers_whatIsToBePassedOnToNobodyStaysHere(t *testing.T) {
 	}
 	f.cache.Put(urlx.Fingerprint(f.hashSeed, theirs)) // it was here once
 	p.circle.Store(alone)
-	p.pass(nil, &Item{Rest: theirs})
-	if s.Pending() != 1 || f.n.sieved.Load() != 1 || f.n.sent.Load() != 0 {
-		t.Errorf("%d pending, %d went to the sieve, %d to others", s.Pending(), f.n.sieved.Load(), f.n.sent.Load())
+	p.pass(nil, &queued.URL{Rest: theirs})
+	if s.Pending() != 1 || f.n.Sieved.Load() != 1 || f.n.Sent.Load() != 0 {
+		t.Errorf("%d pending, %d went to the sieve, %d to others", s.Pending(), f.n.Sieved.Load(), f.n.Sent.Load())
 	}
 }

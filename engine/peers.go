@@ -12,23 +12,29 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"orbweaver/engine/outbox"
+	"orbweaver/engine/attempt"
+	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/outage"
+	"orbweaver/engine/queued"
 	"orbweaver/engine/seen"
+	"orbweaver/internal/notify"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
 
-// peers is this agent among the others: it knows who is responsible for a host, sends what belongs to others and takes what they send.
-// What it does for a URL happens under the shared cut, in the step that moves the URL; the circle changes under the exclusive one.
+// peers is this agent among the others: it knows who is responsible for a host, sends what belongs to others and takes
+// what they send. What it does for a URL happens under the shared cut, in the step that moves the URL; the circle
+// changes under the exclusive one.
 type peers struct {
 	seam     Peering
 	box      *outbox.Outbox
-	ledger   *ledger
+	ledger   *journal.Store
 	frontier *Frontier
 	hosts    *hosts
 	robots   *returner // brings hops and verdicts to sites
 	moving   *moving
-	gate     *gate
+	gate     *outage.Gate
 	say      *slog.Logger
 	wake     func()        // of the distributor
 	store    uint64        // tells the data in this directory from others
@@ -36,7 +42,7 @@ type peers struct {
 	grace    time.Duration // how long a host that was another's is left alone
 	recover  int           // agents that are asked whether they have a page
 	fetched  *fetched
-	aloft    *aloft // pages between fetch and archive
+	aloft    *attempt.InFlight // pages between fetch and archive
 	cleared  cleared
 	silences silences
 	awaited  awaited
@@ -115,23 +121,24 @@ const waitingForAgents = "waiting for the other agents"
 
 // peersCut is what a manifest says of the other agents.
 type peersCut struct {
-	Outbox  outbox.Cut    `json:"outbox"`
-	Peers   []Peer        `json:"peers"` // those who were there
-	All     []Peer        `json:"all"`   // who ever were
-	Births  uint64        `json:"births"`
-	Founded uint64        `json:"founded"`
-	Turns   int64         `json:"turns"`
-	Fetched seen.Cut      `json:"fetched"`
-	Lent    *warc.Cut     `json:"lent,omitempty"`
-	Leaving bool          `json:"leaving,omitempty"`   // this agent leaves for good
-	Told    bool          `json:"told,omitempty"`      // and others may have heard so
-	Going   []string      `json:"going,omitempty"`     // others that do, by line
-	Gone    []string      `json:"gone,omitempty"`      // those of them that have nothing left
-	Heir    []inheritance `json:"inherited,omitempty"` // of agents that have left
-	Begun   bool          `json:"begun"`               // enough were there for the crawl to begin
+	Outbox  outbox.Checkpoint `json:"outbox"`
+	Peers   []Peer            `json:"peers"` // those who were there
+	All     []Peer            `json:"all"`   // who ever were
+	Births  uint64            `json:"births"`
+	Founded uint64            `json:"founded"`
+	Turns   int64             `json:"turns"`
+	Fetched seen.Cut          `json:"fetched"`
+	Lent    *warc.Cut         `json:"lent,omitempty"`
+	Leaving bool              `json:"leaving,omitempty"`   // this agent leaves for good
+	Told    bool              `json:"told,omitempty"`      // and others may have heard so
+	Going   []string          `json:"going,omitempty"`     // others that do, by line
+	Gone    []string          `json:"gone,omitempty"`      // those of them that have nothing left
+	Heir    []inheritance     `json:"inherited,omitempty"` // of agents that have left
+	Begun   bool              `json:"begun"`               // enough were there for the crawl to begin
 }
 
-// begin makes the circle that the last cut knew, or that of this agent alone; who is there now is found out when the crawl runs.
+// begin makes the circle that the last cut knew, or that of this agent alone; who is there now is found out when the
+// crawl runs.
 func (p *peers) begin(cut *peersCut, again bool) error {
 	p.again = again
 	known := []Peer{{ID: p.seam.Self(), Capacity: 1, Store: p.store}}
@@ -147,16 +154,13 @@ func (p *peers) begin(cut *peersCut, again bool) error {
 		p.leavers.resume(cut, p.line)
 	}
 	if p.standings != nil {
-		p.standings.bans = func() { poke(p.leavers.news) }
+		p.standings.bans = func() { notify.Send(p.leavers.news) }
 	}
 	p.calmAt.Store(-1) // nobody has looked yet
 	p.gate.Shut(waitingForAgents)
 	c, err := newCircle(known, p.all, p.births, p.among(known))
 	if err != nil {
 		return err
-	}
-	if p.quorum != nil {
-		p.quorum.open(c)
 	}
 	return p.turn(c)
 }
@@ -186,9 +190,9 @@ func (p *peers) meet(now []Peer) (*circle, error) {
 	}
 	c, err := newCircle(now, all, births, p.among(now))
 	if err == nil {
-		p.ledger.cut.Lock() // a cut reads them
+		p.ledger.Steps.Stop() // a cut reads them
 		p.all, p.births = all, births
-		p.ledger.cut.Unlock()
+		p.ledger.Steps.Allow()
 	}
 	return c, err
 }
@@ -199,12 +203,12 @@ func (p *peers) turn(c *circle) error {
 		if i == c.self {
 			continue
 		}
-		if _, err := p.box.Line(peer.line()); err != nil {
+		if _, err := p.box.EnsureAgent(peer.line()); err != nil {
 			return fmt.Errorf("engine: agents: %w", err)
 		}
 	}
-	p.ledger.cut.Lock()
-	defer p.ledger.cut.Unlock()
+	p.ledger.Steps.Stop()
+	defer p.ledger.Steps.Allow()
 	was := p.circle.Load()
 	p.replace(c, time.Now())
 	p.lend(c)
@@ -238,18 +242,12 @@ func (p *peers) run(ctx context.Context) error {
 		if again > 0 {
 			patience.Reset(again)
 		}
-		if !p.over.Load() && p.complete(ctx, now, patient) && p.quorum.allows(now) { // at the end they go, one after the other, and leave nothing to be done
-			p.begun.Store(true)
-			c, err := p.meet(now)
-			if err != nil {
-				return err
+		if !p.over.Load() { // at the end they go, one after the other, and leave nothing to be done
+			if view, ok := p.quorum.agreed(now, p.complete(ctx, now, patient)); ok {
+				if err := p.goBy(ctx, view); err != nil {
+					return err
+				}
 			}
-			if err := p.follow(ctx, c); err != nil {
-				return err
-			}
-			p.founded.CompareAndSwap(0, c.hash())
-			p.compare(ctx, c)
-			p.arrive()
 		}
 		if p.settled && (p.since.Load() || !p.untouched()) { // until then the others may say that the crawl is over
 			ask.Stop()
@@ -272,8 +270,9 @@ func (p *peers) run(ctx context.Context) error {
 	}
 }
 
-// complete says that enough agents are there for this one to go by who is there. In the beginning that is a number, unless others have begun
-// before; when it starts again, all whom it knew before or, when it has waited long enough, whoever is there.
+// complete says that enough agents are there for this one to go by who is there. In the beginning that is a number,
+// unless others have begun before; when it starts again, all whom it knew before or, when it has waited long enough,
+// whoever is there.
 func (p *peers) complete(ctx context.Context, now []Peer, patient bool) bool {
 	if p.settled {
 		return true
@@ -286,8 +285,8 @@ func (p *peers) complete(ctx context.Context, now []Peer, patient bool) bool {
 	return p.settled
 }
 
-// arrive lets the crawl begin, or go on. Unless all began together just now, the others may have asked any host of this agent for
-// something a moment ago; those whom it was told of and has not found, too.
+// arrive lets the crawl begin, or go on. Unless all began together just now, the others may have asked any host of this
+// agent for something a moment ago; those whom it was told of and has not found, too.
 func (p *peers) arrive() {
 	if p.arrived {
 		return
@@ -298,7 +297,6 @@ func (p *peers) arrive() {
 		until = time.Now().Add(p.grace).UnixNano()
 	}
 	p.guest.Store(until)
-	p.quorum.arrive()
 	p.gate.Open(waitingForAgents)
 	close(p.came)
 }
@@ -313,15 +311,16 @@ func (p *peers) fail(err error) {
 
 // admit takes letters from now on, or none any more.
 func (p *peers) admit(open bool) {
-	p.ledger.cut.Lock()
-	defer p.ledger.cut.Unlock()
+	p.ledger.Steps.Stop()
+	defer p.ledger.Steps.Allow()
 	p.open.Store(open)
 }
 
 // mine says that this agent is responsible for a site or URL.
 func (p *peers) mine(url []byte) bool { return p.circle.Load().mine(url) }
 
-// follow makes c the circle, if it is not, sends letters to all of it, and gives what waits for others to those who are responsible now.
+// follow makes c the circle, if it is not, sends letters to all of it, and gives what waits for others to those who are
+// responsible now.
 func (p *peers) follow(ctx context.Context, c *circle) error {
 	if !p.circle.Load().same(c) {
 		if err := p.become(ctx, c); err != nil || !p.circle.Load().same(c) {
@@ -343,13 +342,12 @@ func (p *peers) become(ctx context.Context, c *circle) error {
 		if err == nil {
 			break
 		}
-		if err := p.ledger.disk.wait(ctx, err); errors.Is(err, ErrFullAtStop) {
+		if err := p.ledger.Disk.Wait(ctx, err); errors.Is(err, outage.ErrFullAtStop) {
 			return nil
 		} else if err != nil {
 			return err
 		}
 	}
-	p.quorum.stir()
 	p.turns.Add(1)
 	p.leases.moved()
 	names := make([]string, len(c.peers))
@@ -360,15 +358,15 @@ func (p *peers) become(ctx context.Context, c *circle) error {
 	return nil
 }
 
-// reroute tells those who are responsible now all that agents were told that are gone: all of it, since nobody knows whether they left
-// anything behind.
+// reroute tells those who are responsible now all that agents were told that are gone: all of it, since nobody knows
+// whether they left anything behind.
 func (p *peers) reroute(ctx context.Context, c *circle) error {
 	for _, of := range p.fetched.inherited() { // who leaves may be owed nothing any more, and be believed all the same
 		if p.isGoing(of.Line) && p.isLost(of.Line, c) && !p.hasLeft(of.Line) {
 			p.fetched.disown(of.Line)
 		}
 	}
-	for _, line := range p.box.Lines() {
+	for _, line := range p.box.Agents() {
 		if !p.isLost(line, c) {
 			continue
 		}
@@ -384,7 +382,7 @@ func (p *peers) reroute(ctx context.Context, c *circle) error {
 			if over, err = p.retell(line); err == nil {
 				continue
 			}
-			if err := p.ledger.disk.wait(ctx, err); errors.Is(err, ErrFullAtStop) {
+			if err := p.ledger.Disk.Wait(ctx, err); errors.Is(err, outage.ErrFullAtStop) {
 				return nil
 			} else if err != nil {
 				return err
@@ -404,11 +402,11 @@ const retellItems = 512
 
 // retell tells a part of what an agent knew, and says whether it was the last.
 func (p *peers) retell(line string) (over bool, err error) {
-	p.ledger.cut.RLock()
-	defer p.ledger.cut.RUnlock()
+	p.ledger.Steps.Begin()
+	defer p.ledger.Steps.End()
 	var items []byte
 	var ends []int
-	over, err = p.box.Retell(line, retellItems, func(item []byte) {
+	over, err = p.box.RemoveAgent(line, retellItems, func(item []byte) {
 		items = append(items, item...)
 		ends = append(ends, len(items))
 	})
@@ -424,9 +422,10 @@ func (p *peers) retell(line string) (over bool, err error) {
 	return over, err
 }
 
-// pass sends an item of the frontier to the agent that is responsible for it, for who has found that this one is not. The item has its
-// whole URL. If it is by now, since that one has gone meanwhile, the item goes through the door again: on loan it is new.
-func (p *peers) pass(scratch []byte, it *Item) []byte {
+// pass sends an item of the frontier to the agent that is responsible for it, for who has found that this one is not.
+// The item has its whole URL. If it is by now, since that one has gone meanwhile, the item goes through the door again:
+// on loan it is new.
+func (p *peers) pass(scratch []byte, it *queued.URL) []byte {
 	if it.RobotsOf != nil {
 		p.routeHop(it)
 		return scratch
@@ -437,24 +436,24 @@ func (p *peers) pass(scratch []byte, it *Item) []byte {
 		p.frontier.Add(new(door), it.Rest, *it)
 		return scratch
 	}
-	scratch = appendItem(append(scratch[:0], letterLink), it)
+	scratch = queued.Append(append(scratch[:0], letterLink), it)
 	p.box.Put(c.lines[owner], scratch)
 	return scratch
 }
 
 // hold notes that another agent has a page, if it is not this one: when that agent is gone the page may be, too.
-func (p *peers) hold(line string, it *Item) {
-	p.box.Note(line, appendItem([]byte{letterLink}, it))
+func (p *peers) hold(line string, it *queued.URL) {
+	p.box.PutRetained(line, queued.Append([]byte{letterLink}, it))
 }
 
 // waitRoom waits while the outbox is in memory for want of disk.
 func (p *peers) waitRoom(ctx context.Context) error {
-	for p.box.Short() {
+	for p.box.HasOverflow() {
 		err := p.spill()
 		if err == nil {
 			return nil
 		}
-		if err := p.ledger.disk.wait(ctx, err); errors.Is(err, ErrFullAtStop) {
+		if err := p.ledger.Disk.Wait(ctx, err); errors.Is(err, outage.ErrFullAtStop) {
 			return nil
 		} else if err != nil {
 			return err
@@ -464,14 +463,14 @@ func (p *peers) waitRoom(ctx context.Context) error {
 }
 
 func (p *peers) spill() error {
-	p.ledger.cut.RLock()
-	defer p.ledger.cut.RUnlock()
+	p.ledger.Steps.Begin()
+	defer p.ledger.Steps.End()
 	return p.box.Spill()
 }
 
 // mark is the checkpointer's: everybody stands still.
 func (p *peers) mark() (*peersCut, []byte, error) {
-	box, image, err := p.box.Cut()
+	box, image, err := p.box.Checkpoint()
 	if err != nil {
 		return nil, nil, err
 	}

@@ -4,11 +4,12 @@ import (
 	"slices"
 	"time"
 
+	"orbweaver/engine/counters"
 	"orbweaver/engine/outcome"
 )
 
-// PeersReport is what one of several agents says of itself and the others. What it counts of links is of the whole crawl; what it counts of
-// letters is of this run.
+// PeersReport is what one of several agents says of itself and the others. What it counts of links is of the whole
+// crawl; what it counts of letters is of this run.
 type PeersReport struct {
 	Self     string        `json:"self"`
 	Agents   []AgentReport `json:"agents"` // those there are and those there were, by their names
@@ -49,11 +50,11 @@ type PeersReport struct {
 	Quorum *QuorumReport `json:"quorum,omitempty"` // nil if each side of a partition goes on
 }
 
-// QuorumReport is what an agent knows of the majority without which it fetches nothing.
+// QuorumReport is what an agent knows of the majority without whose lease it fetches nothing.
 type QuorumReport struct {
-	Majority bool     `json:"majority"` // it has one, and may fetch
-	Agreed   []string `json:"agreed"`   // the agents that were agreed on last
-	Answer   []string `json:"answer"`   // who of all agents answered within the last 10 s, this one among them
+	Majority bool     `json:"majority"` // it has a lease, and may fetch
+	Agreed   []string `json:"agreed"`   // the voters
+	Answer   []string `json:"answer"`   // the agents that it or the leader heard within the last 10 s, this one among them
 	Grounded int64    `json:"grounded"` // exchanges of this run that were broken off since it might not go on with them, and are asked for again
 }
 
@@ -85,9 +86,9 @@ func (r *PeersReport) Here() (n int) {
 }
 
 // report says how things stand between the agents.
-func (p *peers) report(c *Counters) *PeersReport {
+func (p *peers) report(c *counters.Totals) *PeersReport {
 	r := &PeersReport{
-		Self: p.seam.Self(), Pages: c.stored() + c.NotStored,
+		Self: p.seam.Self(), Pages: c.Stored() + c.NotStored,
 		LinksSent: c.Sent, LinksReceived: c.Received, LinksOut: c.LinksOut, HandedOver: c.Outcomes[outcome.HandedOver],
 		Asked: p.n.asked.Load(), Unanswered: p.n.unanswered.Load(), Recovered: c.Outcomes[outcome.Recovered], Retold: p.n.retold.Load(), Superseded: p.n.superseded.Load(),
 		LettersSent: p.n.lettersOut.Load(), LettersReceived: p.n.lettersIn.Load(), LettersFailed: p.n.failed.Load(), LettersHeld: p.n.held.Load(), LettersRefused: p.n.refused.Load(),
@@ -95,12 +96,12 @@ func (p *peers) report(c *Counters) *PeersReport {
 	}
 	n := &p.n
 	r.LeasesWished, r.LeasesAsked, r.LeasesUnanswered, r.LeasesAborted = n.leaseWishes.Load(), n.leaseAsked.Load(), n.leaseUnanswered.Load(), n.leaseAborted.Load()
-	r.LeasesKept = p.leases.book.Held(time.Now())
+	r.LeasesKept = p.leases.book.LeaseCount(time.Now())
 	if r.Pages > 0 {
 		r.Overhead, r.Lambda = float64(r.LinksSent)/float64(r.Pages), float64(r.LinksOut)/float64(r.Pages)
 	}
-	for _, id := range p.box.Lines() {
-		all, _ := p.box.Waiting(id)
+	for _, id := range p.box.Agents() {
+		all, _ := p.box.Backlog(id)
 		r.Waiting += int64(all)
 	}
 	r.Quorum = p.quorum.report(time.Now())
@@ -113,7 +114,7 @@ func (p *peers) report(c *Counters) *PeersReport {
 		if i := slices.IndexFunc(circle.peers, func(p Peer) bool { return p.ID == k.ID }); i >= 0 {
 			a.Share = circle.shares[i]
 		}
-		waiting, _ := p.box.Waiting(k.line())
+		waiting, _ := p.box.Backlog(k.line())
 		a.Waiting = int64(waiting)
 		p.standings.report(&a)
 		r.Agents = append(r.Agents, a)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -13,8 +14,8 @@ type absence struct {
 	back  bool      // it is expected back
 }
 
-// present are those who are there, and those of the circle who have gone in good order and are expected back; again is when to look again at all who
-// are, 0 for nobody.
+// present are those who are there, and those of the circle who have gone in good order and are expected back; again is
+// when to look again at all who are, 0 for nobody.
 func (p *peers) present(at time.Time) (now []Peer, again time.Duration) {
 	now = slices.Clone(p.seam.Peers())
 	gone := make(map[string]*absence)
@@ -53,7 +54,8 @@ func (p *peers) isStopped(line string) bool {
 	return one != nil && one.back
 }
 
-// withoutBanned leaves out who is banned here: its hosts go to others until the ban is over. again is when to look again, as in present.
+// withoutBanned leaves out who is banned here: its hosts go to others until the ban is over. again is when to look
+// again, as in present.
 func (p *peers) withoutBanned(now []Peer, at time.Time, again time.Duration) ([]Peer, time.Duration) {
 	var banned []Peer
 	now = slices.DeleteFunc(now, func(peer Peer) bool {
@@ -69,4 +71,23 @@ func (p *peers) withoutBanned(now []Peer, at time.Time, again time.Duration) ([]
 	banned = slices.DeleteFunc(banned, func(peer Peer) bool { return p.isGoing(peer.line()) })
 	p.outcasts.Store(&banned)
 	return now, again
+}
+
+// goBy makes some agents those that share the crawl.
+func (p *peers) goBy(ctx context.Context, view []Peer) error {
+	p.begun.Store(true)
+	c, err := p.meet(view)
+	if err != nil {
+		return err
+	}
+	if err := p.follow(ctx, c); err != nil {
+		return err
+	}
+	if p.circle.Load().same(c) { // else the disk is full, and the crawl stops
+		p.quorum.acts()
+	}
+	p.founded.CompareAndSwap(0, c.hash())
+	p.compare(ctx, c)
+	p.arrive()
+	return nil
 }

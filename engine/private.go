@@ -3,15 +3,17 @@ package engine
 import (
 	"path/filepath"
 
+	"orbweaver/engine/layout"
 	"orbweaver/internal/vfs"
 )
 
-// Disk returns the file system for the crawls in dirs. Only the owner may read what a crawl writes (settings, report, frontier, logs),
-// except the archive and the lists of superseded captures: they follow the umask, since other programs replay and index them.
+// Disk returns the file system for the crawls in dirs. Only the owner may read what a crawl writes (settings, report,
+// frontier, logs), except the archive and the lists of superseded captures: they follow the umask, since other programs
+// replay and index them.
 func Disk(dirs ...string) vfs.FS {
 	var shared []string
 	for _, dir := range dirs {
-		for _, part := range []string{ArchiveDir, SupersededDir} {
+		for _, part := range []string{layout.ArchiveDir, SupersededDir} {
 			shared = append(shared, filepath.ToSlash(filepath.Join(filepath.FromSlash(dir), part)))
 		}
 	}

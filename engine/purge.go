@@ -5,15 +5,18 @@ import (
 	"time"
 
 	"orbweaver/engine/outcome"
+	"orbweaver/engine/settings"
+	"orbweaver/engine/site"
+	"orbweaver/internal/notify"
 	"orbweaver/workbench"
 )
 
 // purge gives the queues of excluded hosts up, in steps: it looks at all sites on the bench, and each URL of an
-// excluded one gets its outcome. What is not on the bench yet gets it when it comes up: see distributor.place; nothing of
-// either is asked for from the moment of the rule on. Only the distributor calls it, but for ask.
+// excluded one gets its outcome. What is not on the bench yet gets it when it comes up: see distributor.place; nothing
+// of either is asked for from the moment of the rule on. Only the distributor calls it, but for ask.
 type purge struct {
 	dist  *distributor
-	rules *hostRules
+	rules *settings.HostRules
 
 	asked atomic.Bool // there is a rule that no walk has begun with
 
@@ -33,7 +36,7 @@ const (
 // ask begins a walk, or another one if one is under way.
 func (p *purge) ask() {
 	p.asked.Store(true)
-	poke(p.dist.wake)
+	notify.Send(p.dist.wake)
 }
 
 // step does a part, under the cut's shared lock, and says whether there is more.
@@ -45,7 +48,7 @@ func (p *purge) step(now time.Time) (more bool, err error) {
 		}
 		p.busy, p.chunk = true, 0
 	}
-	for end := time.Now().Add(purgeTime); p.busy && p.dist.under.log.hasRoom() && time.Now().Before(end); {
+	for end := time.Now().Add(purgeTime); p.busy && p.dist.under.log.HasRoom() && time.Now().Before(end); {
 		if len(p.sites) > 0 {
 			done, err := p.giveUp(p.sites[len(p.sites)-1])
 			if err != nil {
@@ -59,7 +62,7 @@ func (p *purge) step(now time.Time) (more bool, err error) {
 		p.busy = p.find()
 	}
 	if !p.busy && p.given > 0 {
-		p.rules.say.Info("what was queued of excluded hosts is purged", "sites", p.given, "on_disk", p.onDisk, "took", time.Since(p.began).String())
+		p.rules.Say.Info("what was queued of excluded hosts is purged", "sites", p.given, "on_disk", p.onDisk, "took", time.Since(p.began).String())
 		p.given = 0
 	}
 	return p.busy, nil
@@ -71,7 +74,7 @@ func (p *purge) giveUp(vs *visitState) (done bool, err error) {
 	key := d.bench.AppendKey(nil, vs)
 	drop := func(item []byte) { d.under.dropOf(key, item, outcome.Blocked) }
 	d.bench.Kill(vs, drop)
-	d.bench.Unpark(vs, func(s *Site) { s.Blocked, s.Fate = true, outcome.Blocked }) // at its Release, if it is leased
+	d.bench.Unpark(vs, func(s *site.State) { s.Blocked, s.DeadOutcome = true, outcome.Blocked }) // at its Release, if it is leased
 	n, err := d.shelf.take(vs, purgeTake, drop)
 	p.onDisk += int64(n)
 	d.bench.SetOnDisk(vs, d.shelf.len(vs))
@@ -85,7 +88,7 @@ func (p *purge) giveUp(vs *visitState) (done bool, err error) {
 // find looks at the next 1,024 sites, and says whether there is more to do.
 func (p *purge) find() (more bool) {
 	more = p.dist.bench.Keys(p.chunk, func(vs *visitState, key []byte, state benchState, held uint64) {
-		if held > 0 && state != workbench.Dead && p.rules.excludes(key) {
+		if held > 0 && state != workbench.Dead && p.rules.Excludes(key) {
 			p.sites = append(p.sites, vs)
 		}
 	})

@@ -8,16 +8,22 @@ import (
 	"testing"
 	"time"
 
+	"orbweaver/engine/counters"
+	"orbweaver/engine/crawllog"
+	"orbweaver/engine/journal"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/politeness"
+	"orbweaver/engine/queued"
+	"orbweaver/engine/settings"
+	"orbweaver/engine/site"
 	"orbweaver/internal/vfs"
 	"orbweaver/virtualize"
 	"orbweaver/workbench"
 	"orbweaver/workbench/cold"
 )
 
-// purgeRig is what the purge needs of a frontier, on a real disk: hosts, some of them below opt.test, with so many URLs each,
-// of which two are in memory.
+// purgeRig is what the purge needs of a frontier, on a real disk: hosts, some of them below opt.test, with so many URLs
+// each, of which two are in memory.
 func purgeRig(tb testing.TB, hostCount, out, urls int) *distributor {
 	tb.Helper()
 	dir := tb.TempDir()
@@ -37,25 +43,25 @@ func purgeRig(tb testing.TB, hostCount, out, urls int) *distributor {
 			tb.Error(err)
 		}
 	})
-	b := workbench.New[Site](workbench.Options{MemoryMax: 1 << 40})
-	n := new(counters)
-	rules := &hostRules{fs: vfs.Disk(), dir: dir, say: slog.New(slog.DiscardHandler)}
-	log, err := openCrawlLog(vfs.Disk(), dir+"/logs", func(string, ...any) {})
+	b := workbench.New[site.State](workbench.Options{MemoryMax: 1 << 40})
+	n := new(counters.Live)
+	rules := &settings.HostRules{Fs: vfs.Disk(), Dir: dir, Say: slog.New(slog.DiscardHandler)}
+	log, err := crawllog.Open(vfs.Disk(), dir+"/logs", func(string, ...any) {})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		if err := log.close(); err != nil {
+		if err := log.Close(); err != nil {
 			tb.Error(err)
 		}
 	})
 	under := &undertaker{log: log, bench: b, n: n, redo: newRedone(), wake: func() {}}
 	d := &distributor{
-		ledger: &ledger{}, bench: b, virt: virt, shelf: shelf{virt}, frontWant: new(atomic.Int64), newborn: newSiteQueue(), under: under,
+		ledger: &journal.Store{}, bench: b, virt: virt, shelf: shelf{virt}, frontWant: new(atomic.Int64), newborn: newSiteQueue(), under: under,
 		wake: make(chan struct{}, 1), feed: func() {},
-		hosts: &hosts{bench: b, cold: store, rules: newRulesPool(0), newborn: newSiteQueue(), live: newLive(politeness.Default(), rules)},
+		hosts: &hosts{bench: b, cold: store, rules: site.NewRulesPool(0), newborn: newSiteQueue(), live: settings.NewLive(politeness.Default(), rules)},
 	}
-	under.n = &d.ledger.n
+	under.n = &d.ledger.Count
 	d.purge = &purge{dist: d, rules: rules}
 	now := time.Now()
 	var item []byte
@@ -69,7 +75,7 @@ func purgeRig(tb testing.TB, hostCount, out, urls int) *distributor {
 	}
 	for k := range urls { // round robin, as URLs come
 		b.Each(func(vs *visitState, _ benchState) bool {
-			item = appendItem(item[:0], &Item{Depth: 3, Rest: fmt.Appendf(nil, "/archive/section-%d/page-%d.html", k%7, k)})
+			item = queued.Append(item[:0], &queued.URL{Depth: 3, Rest: fmt.Appendf(nil, "/archive/section-%d/page-%d.html", k%7, k)})
 			if k < 2 {
 				b.Push(vs, item)
 			} else if err := d.shelf.append(vs, item); err != nil {
@@ -85,12 +91,12 @@ func purgeRig(tb testing.TB, hostCount, out, urls int) *distributor {
 	return d
 }
 
-// runPurge excludes all below opt.test, and says how long it takes until all that was queued there has its outcome, and how long the
-// longest hold of the cut's lock was.
+// runPurge excludes all below opt.test, and says how long it takes until all that was queued there has its outcome, and
+// how long the longest hold of the cut's lock was.
 func runPurge(tb testing.TB, d *distributor) (took, longest time.Duration) {
 	tb.Helper()
 	began := time.Now()
-	if _, err := d.purge.rules.add([]string{".opt.test exclude"}); err != nil {
+	if _, err := d.purge.rules.Add([]string{".opt.test exclude"}); err != nil {
 		tb.Fatal(err)
 	}
 	d.purge.ask()
@@ -101,8 +107,8 @@ func runPurge(tb testing.TB, d *distributor) (took, longest time.Duration) {
 			tb.Fatal(err)
 		}
 		longest = max(longest, time.Since(step))
-		if !d.under.log.hasRoom() {
-			d.under.log.flush()
+		if !d.under.log.HasRoom() {
+			d.under.log.Flush()
 		}
 	}
 	return time.Since(began), longest
@@ -111,9 +117,9 @@ func runPurge(tb testing.TB, d *distributor) (took, longest time.Duration) {
 func TestPurge_onlyWhatIsExcludedGoes(t *testing.T) {
 	d := purgeRig(t, 3000, 1000, 9)
 	runPurge(t, d)
-	n := d.ledger.n.outcomes[outcome.Blocked].Load()
+	n := d.ledger.Count.Outcomes[outcome.Blocked].Load()
 	left := int64(d.bench.Counts().Queued) + int64(d.virt.Total())
-	if n != 9000 || left != 18000 || d.ledger.n.finished.Load() != n {
+	if n != 9000 || left != 18000 || d.ledger.Count.Finished.Load() != n {
 		t.Errorf("%d purged, %d left", n, left)
 	}
 	if err := d.bench.Check(); err != nil {
@@ -121,8 +127,8 @@ func TestPurge_onlyWhatIsExcludedGoes(t *testing.T) {
 	}
 }
 
-// A rule that excludes hosts with a part of 10^7 queued URLs: one host with half of them, a hundredth of a million hosts, half of a
-// million hosts.
+// A rule that excludes hosts with a part of 10^7 queued URLs: one host with half of them, a hundredth of a million
+// hosts, half of a million hosts.
 func BenchmarkPurge(b *testing.B) {
 	for _, c := range []struct{ hosts, out, urls int }{{2, 1, 5_000_000}, {1_000_000, 10_000, 10}, {1_000_000, 500_000, 10}} {
 		b.Run(fmt.Sprintf("hosts=%d/out=%d/urls=%d", c.hosts, c.out, c.hosts*c.urls), func(b *testing.B) {
@@ -133,7 +139,7 @@ func BenchmarkPurge(b *testing.B) {
 				b.StartTimer()
 				t, l := runPurge(b, d)
 				took, longest = max(took, t), max(longest, l)
-				if n := d.ledger.n.outcomes[outcome.Blocked].Load(); n != int64(c.out)*int64(c.urls) {
+				if n := d.ledger.Count.Outcomes[outcome.Blocked].Load(); n != int64(c.out)*int64(c.urls) {
 					b.Fatalf("%d purged", n)
 				}
 			}

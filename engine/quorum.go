@@ -2,87 +2,108 @@ package engine
 
 import (
 	"context"
-	"log/slog"
-	"math/rand/v2"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"orbweaver/engine/cluster/consensus"
+	"orbweaver/internal/notify"
 	"orbweaver/internal/vfs"
 )
 
-// A crawl with --quorum fetches on one side of a partition at most. Every agent asks every other each second whether it goes by the same
-// circle, and fetches only while a majority of the agents that were agreed on last have said so within quorumProof. Who says so promises not to
-// grant another circle before quorumTakeover is over. What is between the two is room for the exchanges that are ended, and for the
-// delays of their hosts. docs/adr/0028 has the argument.
+// questionConsensus brings a message of package consensus; the answer is another.
+const questionConsensus byte = 'Q'
+
+// consensusName is the file that keeps what this agent has promised. It is no part of a checkpoint: what was said to
+// others may not be forgotten.
+func consensusName(dir string) string { return dir + "/consensus" }
+
 const (
-	quorumPeriod   = time.Second      // between two questions to another agent
-	quorumProof    = 10 * time.Second // so long an answer counts, from the question on
-	quorumTakeover = 15 * time.Second // so long a grant binds, from the question's arrival on
-	quorumPatience = 5 * time.Second  // so long an answer is waited for, and by who leaves that the others go on without it
+	leaveTime = 20 * time.Second // so long an agent that stops waits for the others, which may have to elect a leader
+	deafTime  = time.Minute      // so long an agent is not asked that does not know such questions
 )
 
-// quorum is what one agent knows of the others' leave to fetch.
+// Why nothing is fetched while no crawl has begun, and while a majority is there.
+const (
+	quorumBegins = waitingForAgents + ", to begin with them"
+	quorumSoon   = "the agents of this crawl agree on who they are"
+)
+
+// quorum has this agent fetch only while it has a lease of a majority, and act by the ownership view that the majority
+// has agreed on. It is nil without --quorum: then each side of a partition goes on.
 type quorum struct {
 	peers *peers
-	fs    vfs.FS
-	dir   string
-	self  string // this agent's line
-	least int    // agents that begin a crawl
-	again bool   // this agent goes on: what it granted in the run before is not known
-	run   uint64
-	began time.Time
+	node  *consensus.Node
+	least int           // agents that begin a crawl
+	news  chan struct{} // capacity 1: another view is there
+	runs  bool          // the node was started
+	shut  string        // follow's: why the gate is shut; empty if it is open
+	short bool          // follow's: the log says that too few agents answer
 
-	wake   chan struct{} // capacity 1: an answer came, or the circle is another
-	news   chan struct{} // capacity 1: it may be time for another circle
-	asking sync.WaitGroup
-	shut   string // the loop's: why the gate is shut; "" if it is open
-	told   bool   // the loop's: that there is no majority
+	index uint64 // peers.run's: of the view that this agent acts by
+	count int    // peers.run's: see consensus.Node.View
 
-	mu       sync.Mutex // guards what follows
-	circle   *circle
-	sets     agreement
-	want     uint64 // the circle that this agent would go by; 0 for none
-	pending  bool   // who is there makes another circle
-	leaving  bool
-	arrived  bool // the crawl has begun, or goes on
-	count    uint64
-	given    map[string]promise
-	votes    map[string]vote
-	waiting  map[string]bool // for an answer
-	deaf     map[string]bool // agents that do not know the question
-	held     bool            // this agent may fetch, until proved is too old
-	proved   time.Time       // when the oldest grant that counts was asked for; zero if it never held
-	lapsed   bool            // it lost that, and not for another circle
-	turns    int             // of the circle since it held
-	wings    map[*wing]struct{}
-	grounded int64 // how many of them were ended
+	mu       sync.Mutex
+	deaf     map[string]time.Time // agents without --quorum, by line; guarded by mu
+	wings    map[*wing]struct{}   // exchanges under way; guarded by mu
+	grounded int64                // how many of them were ended; guarded by mu
 }
 
-// open begins: nothing is fetched before a majority says so.
-func (q *quorum) open(c *circle) {
-	q.circle, q.shut, q.pending = c, quorumBegins, true
-	q.peers.gate.Shut(q.shut)
-}
-
-// arrive notes that the crawl has begun, or goes on.
-func (q *quorum) arrive() {
-	if q == nil {
-		return
+// openQuorum makes this agent ask for leave to fetch, if it must, or forgets what it has promised.
+func openQuorum(p *peers, fsys vfs.FS, dir string, cfg *Config) (err error) {
+	if !cfg.Quorum {
+		return vfs.RemoveIfExists(fsys, consensusName(dir))
 	}
+	q := &quorum{
+		peers: p, least: cfg.Agents, news: make(chan struct{}, 1), shut: quorumBegins,
+		deaf: map[string]time.Time{}, wings: map[*wing]struct{}{},
+	}
+	o := consensus.Options{
+		FS: fsys, File: consensusName(dir), Self: p.line, Ask: q.ask, Log: p.say, Retry: p.ledger.Disk.Wait,
+	}
+	if q.node, err = consensus.Open(o); err != nil {
+		return err
+	}
+	p.quorum, p.grace = q, max(p.grace, cfg.Politeness.HostDelay)+consensus.Takeover
+	p.gate.Shut(q.shut)
+	return nil
+}
+
+// ask brings a message to another agent.
+func (q *quorum) ask(ctx context.Context, line string, message []byte) ([]byte, error) {
 	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.arrived = true
-}
-
-// stir has the loop look at the circle, which is another one.
-func (q *quorum) stir() {
-	if q != nil {
-		poke(q.wake)
+	deaf := time.Since(q.deaf[line]) < deafTime
+	q.mu.Unlock()
+	if deaf {
+		return nil, ErrLetter
 	}
+	answer, err := q.peers.seam.Ask(ctx, nameOf(line), append([]byte{questionConsensus}, message...))
+	if errors.Is(err, ErrLetter) {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		if _, known := q.deaf[line]; !known {
+			q.peers.say.Warn("another agent runs without --quorum: give it to all agents of a crawl, or to none",
+				"agent", nameOf(line), "error", err)
+		}
+		q.deaf[line] = time.Now()
+	}
+	return answer, err
 }
 
-// changed is poked when it may be time for another circle.
+// answer answers a message of another agent.
+func (q *quorum) answer(ctx context.Context, from string, message []byte) ([]byte, error) {
+	answer, err := q.node.Answer(ctx, from, message)
+	if errors.Is(err, consensus.ErrMessage) {
+		err = fmt.Errorf("%w: %w", ErrLetter, err)
+	}
+	return answer, err
+}
+
+// changed is poked when there may be another view.
 func (q *quorum) changed() <-chan struct{} {
 	if q == nil {
 		return nil
@@ -90,26 +111,212 @@ func (q *quorum) changed() <-chan struct{} {
 	return q.news
 }
 
-// newQuorum reads what was agreed on. What was begun without --quorum was agreed on by all that were there; who has begun with it and has noted
-// nothing yet has no say, whomever it went by.
-func newQuorum(p *peers, fsys vfs.FS, dir string, cut *peersCut) (*quorum, error) {
-	q := &quorum{
-		peers: p, fs: fsys, dir: dir, self: p.line, again: cut != nil, run: rand.Uint64(), began: time.Now(),
-		wake: make(chan struct{}, 1), news: make(chan struct{}, 1),
-		given: map[string]promise{}, votes: map[string]vote{}, waiting: map[string]bool{}, deaf: map[string]bool{}, wings: map[*wing]struct{}{},
+// agreed is by whom this agent goes: without a quorum by those who are there, if they are complete; else by the view
+// that was agreed on, if there is one in which it has a part or from which it has asked to be left out.
+func (q *quorum) agreed(now []Peer, complete bool) (view []Peer, ok bool) {
+	if q == nil {
+		return now, complete
 	}
-	if cut == nil {
-		return q, writeQuorum(fsys, dir, agreement{})
+	p := q.peers
+	index, count, content := q.node.View()
+	mine := index > 0 && json.Unmarshal(content, &view) == nil &&
+		(slices.Contains(linesOf(view), p.line) || p.isGoing(p.line))
+	wish := consensus.Wish{Present: linesOf(p.seam.Peers()), Base: index}
+	if mine {
+		wish.Base = q.index // who is there was found out by this view
 	}
-	var err error
-	if q.sets, err = readQuorum(fsys, dir); err != nil || q.sets != nil {
-		return q, err
+	if complete {
+		var err error
+		if wish.View, err = json.Marshal(now); err != nil {
+			panic("BUG: engine: a view: " + err.Error())
+		}
+		if q.mayBegin(now) {
+			wish.Found = linesOf(now)
+		}
 	}
-	q.sets = agreement{}
-	if cut.Begun {
-		q.sets = agreement{{N: 1, Lines: linesOf(cut.Peers), Formed: true}}
+	q.node.Wish(wish)
+	if !mine {
+		return nil, false
 	}
-	return q, writeQuorum(fsys, dir, q.sets)
+	if index != q.index && count != q.count+1 && q.index != 0 { // others may have had its hosts, and have their pages
+		p.guest.Store(time.Now().Add(p.grace).UnixNano())
+		p.turns.Add(1)
+	}
+	if index != q.index {
+		notify.Send(q.news) // who is there is to be found out by this view
+	}
+	q.index, q.count = index, count
+	return view, true
+}
+
+// mayBegin says that those who are there may begin, if no others have: they are as many as begin a crawl, or a majority
+// of those who have begun it without a quorum.
+func (q *quorum) mayBegin(now []Peer) bool {
+	if !q.peers.begun.Load() {
+		return len(now) >= q.least
+	}
+	known := q.peers.circle.Load().lines
+	here := 0
+	for _, line := range linesOf(now) {
+		if slices.Contains(known, line) {
+			here++
+		}
+	}
+	return 2*here > len(known)
+}
+
+// underWay says that this agent has a part in a view.
+func (q *quorum) underWay() bool {
+	var view []Peer
+	_, _, content := q.node.View()
+	return json.Unmarshal(content, &view) == nil && slices.Contains(linesOf(view), q.peers.line)
+}
+
+// acts says that this agent goes by the last view that agreed gave. Exchanges with hosts that are another agent's now
+// are ended.
+func (q *quorum) acts() {
+	if q == nil {
+		return
+	}
+	c := q.peers.circle.Load()
+	q.end(c.mine)
+	q.node.Acts(q.index)
+}
+
+// holds says that this agent may fetch.
+func (q *quorum) holds() bool { return q == nil || q.node.Holds(time.Now()) > 0 }
+
+// run follows whether this agent may fetch, until ctx ends or the crawl is over.
+func (q *quorum) run(ctx context.Context) error {
+	if err := q.node.Start(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
+	q.runs = true
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	lapse := time.NewTimer(time.Second)
+	defer lapse.Stop()
+	for seen := uint64(0); ; {
+		select {
+		case <-tick.C:
+		case <-lapse.C:
+		case <-q.node.Changed():
+			if index, _, _ := q.node.View(); index != seen {
+				seen = index
+				notify.Send(q.news)
+			}
+		case <-ctx.Done():
+			return nil
+		}
+		if q.peers.over.Load() {
+			q.peers.gate.Open(q.shut)
+			return nil
+		}
+		left := q.node.Holds(time.Now())
+		if left > 0 {
+			lapse.Reset(left)
+		} else {
+			q.end(nil)
+		}
+		q.tell(left > 0)
+	}
+}
+
+// end ends the exchanges under way with the sites that keep says no to; a nil keep ends all.
+func (q *quorum) end(keep func(site []byte) bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for w := range q.wings {
+		if keep == nil || !keep(w.site) {
+			w.cancel()
+			delete(q.wings, w)
+			q.grounded++
+		}
+	}
+}
+
+// stop has the others go on without this agent, which fetches nothing any more, and ends the node.
+func (q *quorum) stop(ctx context.Context) {
+	if q == nil || !q.runs {
+		return
+	}
+	if !q.peers.over.Load() {
+		ctx, end := context.WithTimeout(ctx, leaveTime)
+		if err := q.node.Leave(ctx); err != nil {
+			q.peers.say.Info("the other agents could not agree to go on without this one", "error", err)
+		}
+		end()
+	}
+	if err := q.node.Close(); err != nil {
+		q.peers.say.Warn("the consensus of the agents could not be closed", "error", err)
+	}
+}
+
+// tell tells the gate and the log whether this agent may fetch, and if not, why.
+func (q *quorum) tell(may bool) {
+	why, short := "", false
+	if !may {
+		why, short = q.why()
+	}
+	g := q.peers.gate
+	if why != q.shut {
+		if why != "" {
+			g.Shut(why)
+		}
+		if q.shut != "" {
+			g.Open(q.shut)
+		}
+		q.shut = why
+	}
+	if short == q.short {
+		return
+	}
+	q.short = short
+	if short {
+		q.peers.say.Warn(why + ": nothing is fetched until more do")
+	} else {
+		q.peers.say.Info("a majority of the agents of this crawl answer again")
+	}
+}
+
+// why says why nothing may be fetched; short says that too few answer.
+func (q *quorum) why() (why string, short bool) {
+	voters, heard := q.node.Voters(), q.node.Heard(time.Now())
+	if len(voters) == 0 {
+		return quorumBegins, false
+	}
+	silent := slices.DeleteFunc(slices.Clone(voters), func(line string) bool { return slices.Contains(heard, line) })
+	if 2*len(silent) < len(voters) {
+		return quorumSoon, false
+	}
+	names := strings.Join(namesOf(silent), ", ")
+	return "fewer than a majority of the agents of this crawl answer: not " + names, true
+}
+
+// report is what the operator is told.
+func (q *quorum) report(now time.Time) *QuorumReport {
+	if q == nil {
+		return nil
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return &QuorumReport{
+		Majority: q.node.Holds(now) > 0, Grounded: q.grounded,
+		Answer: namesOf(q.node.Heard(now)), Agreed: namesOf(q.node.Voters()),
+	}
+}
+
+// nameOf is the agent of a line.
+func nameOf(line string) string {
+	name, _, _ := strings.Cut(line, "/")
+	return name
+}
+
+func namesOf(lines []string) (names []string) {
+	for _, line := range lines {
+		names = append(names, nameOf(line))
+	}
+	return slices.Compact(names)
 }
 
 func linesOf(peers []Peer) (lines []string) {
@@ -118,232 +325,4 @@ func linesOf(peers []Peer) (lines []string) {
 	}
 	slices.Sort(lines)
 	return lines
-}
-
-// speaks says that what this agent says counts: it knows all that it has granted and that may bind it. The caller holds mu.
-func (q *quorum) speaks(now time.Time) bool { return !q.again || now.Sub(q.began) >= quorumTakeover }
-
-// holds says that this agent may fetch by a circle. The caller holds mu.
-func (q *quorum) holds(c *circle) bool {
-	return q.held && c == q.circle && ageOf(time.Now(), q.proved) < quorumProof
-}
-
-// holdsNow says so of the circle that is.
-func (q *quorum) holdsNow() bool {
-	if q == nil {
-		return true
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.holds(q.peers.circle.Load())
-}
-
-// yes is how long ago each agent granted the circle, if that still counts, and what sets have a say in it. The caller holds mu.
-func (q *quorum) yes(now time.Time) (ages map[string]time.Duration, sets agreement) {
-	ages, sets = make(map[string]time.Duration), q.sets
-	hash := q.circle.hash()
-	if q.speaks(now) && !q.bound(q.self, hash, now) {
-		ages[q.self] = 0
-	}
-	for line, v := range q.votes {
-		if v.granted.IsZero() || v.circle != hash {
-			continue
-		}
-		if age := ageOf(now, v.granted); age < quorumProof {
-			ages[line] = age
-			sets = sets.with(v.Sets)
-		}
-	}
-	if len(sets) == 0 && len(q.circle.lines) >= q.least { // the crawl begins
-		sets = unanimous(q.circle.lines)
-	}
-	return ages, sets
-}
-
-// look finds out whether this agent may fetch, and says when to look again. Exchanges that it may not go on with are ended.
-func (q *quorum) look(now time.Time) (again time.Duration) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if c := q.peers.circle.Load(); c != q.circle {
-		q.circle, q.held = c, false
-		q.turns++
-		q.ground(c.mine)
-		for line, v := range q.votes { // who asks for another circle gives back what it had, be it this one
-			v.granted = time.Time{}
-			q.votes[line] = v
-		}
-	}
-	ages, sets := q.yes(now)
-	age, ok := sets.proven(ages)
-	switch {
-	case ok && !q.held:
-		q.begin(now)
-		fallthrough
-	case ok:
-		q.held, q.lapsed, q.proved = true, false, now.Add(-age)
-	case q.held || ageOf(now, q.proved) >= quorumProof:
-		q.held, q.lapsed = false, !q.proved.IsZero()
-		q.ground(nil)
-		return quorumProof
-	}
-	return max(quorumProof-ageOf(now, q.proved), time.Millisecond)
-}
-
-// begin begins a time in which this agent may fetch. The caller holds mu.
-func (q *quorum) begin(now time.Time) {
-	p := q.peers
-	guest := q.turns > 1
-	switch {
-	case q.proved.IsZero():
-		guest = q.arrived && (p.again || !p.since.Load())
-	case q.lapsed || ageOf(now, q.proved) >= quorumProof: // others may have had its hosts, and have their pages
-		guest = true
-		p.turns.Add(1)
-	}
-	if guest {
-		p.guest.Store(now.Add(p.grace).UnixNano())
-	}
-	if q.turns > 0 {
-		p.restart(now)
-	}
-	q.turns = 0
-}
-
-// underWay says that others have agreed on who they are: then the crawl has begun, and whoever comes to it needs no more of them than a majority.
-func (q *quorum) underWay(now time.Time) bool {
-	if q == nil {
-		return false
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for _, v := range q.votes {
-		if ageOf(now, v.at) < quorumProof && len(v.Sets.formed()) > 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// allows says whether this agent may go by those who are there: a majority would as well, and who is not among them cannot have hosts any
-// more by anything that this agent has granted.
-func (q *quorum) allows(now []Peer) bool {
-	if q == nil {
-		return true
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	c, at := q.peers.circle.Load(), time.Now()
-	q.want, q.pending = 0, true
-	if slices.Equal(c.peers, now) {
-		q.want, q.pending = c.hash(), false
-		return true
-	}
-	lines := linesOf(now)
-	if q.beholden(lines, at) {
-		return false
-	}
-	if !q.speaks(at) && slices.ContainsFunc(c.lines, func(line string) bool { return !slices.Contains(lines, line) }) {
-		return false
-	}
-	q.want = hashOf(now)
-	ages, sets := map[string]time.Duration{q.self: 0}, q.sets
-	for line, v := range q.votes {
-		if age := ageOf(at, v.at); age < quorumProof && slices.Contains(lines, line) && (v.Want == q.want || v.Circle == q.want) {
-			ages[line] = age
-			sets = sets.with(v.Sets)
-		}
-	}
-	if len(sets) == 0 && len(lines) >= q.least {
-		sets = unanimous(lines)
-	}
-	_, ok := sets.proven(ages)
-	return ok
-}
-
-// follow keeps asking, and acts on the answers, until ctx ends, the crawl is over, or enough says so.
-func (q *quorum) follow(ctx context.Context, enough func() bool) {
-	ctx, stop := context.WithCancel(ctx)
-	defer q.asking.Wait()
-	defer stop()
-	tick := time.NewTicker(quorumPeriod)
-	defer tick.Stop()
-	again := time.NewTimer(quorumPeriod)
-	defer again.Stop()
-	q.stir()
-	q.askAll(ctx)
-	for {
-		select {
-		case <-tick.C:
-			q.askAll(ctx)
-		case <-q.wake:
-		case <-again.C:
-		case <-ctx.Done():
-			return
-		}
-		if q.peers.over.Load() {
-			q.peers.gate.Open(q.shut)
-			return
-		}
-		now := time.Now()
-		turned := q.turned()
-		again.Reset(q.look(now))
-		if turned {
-			q.askAll(ctx)
-		}
-		if err := q.agree(); err != nil {
-			q.peers.say.Warn("what the agents of this crawl agreed on could not be noted; it is tried again", slog.Any("error", err))
-		}
-		q.tell(now)
-		q.mu.Lock()
-		pending := q.pending
-		q.mu.Unlock()
-		if pending {
-			poke(q.news)
-		}
-		if enough() {
-			return
-		}
-	}
-}
-
-// turned says that the circle is another one.
-func (q *quorum) turned() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.peers.circle.Load() != q.circle
-}
-
-// goes says from now on that this agent fetches nothing any more and goes, so that no grant that it has binds anybody.
-func (q *quorum) goes() {
-	if q == nil {
-		return
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.leaving = true
-	poke(q.wake)
-}
-
-// part has the others agree that they are the agents of the crawl without this one, which fetches nothing any more: otherwise it would be one
-// that is missing to a majority. It waits for that a while.
-func (q *quorum) part(ctx context.Context) {
-	if q == nil || q.peers.over.Load() {
-		return
-	}
-	q.goes()
-	ctx, stop := context.WithTimeout(ctx, quorumPatience)
-	defer stop()
-	q.follow(ctx, q.dispensable)
-}
-
-// dispensable says that all who stay have agreed.
-func (q *quorum) dispensable() bool {
-	there := q.peers.seam.Peers()
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	here := q.here(there, time.Now())
-	return !slices.ContainsFunc(here, func(line string) bool {
-		set := q.votes[line].Sets.last(here)
-		return set == nil || !set.Formed
-	})
 }

@@ -2,459 +2,314 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"orbweaver/engine/lease"
+	"orbweaver/engine/cluster/addresslease"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/outage"
 	"orbweaver/internal/vfs"
 )
 
-// parish is some agents that do nothing but ask each other for leave, in virtual time.
-type parish struct {
-	t     *testing.T
-	rng   *rand.Rand // the test's alone
-	names []string
+// votingCluster is some agents that do nothing but ask for leave to fetch, in virtual time.
+type votingCluster struct {
+	t      *testing.T
+	agents []*votingAgent
+	loops  sync.WaitGroup
 
-	mu      sync.Mutex
-	late    *rand.Rand
-	cut     map[[2]string]bool
-	blind   map[[2]string]bool
-	running map[string]*parishioner
-	disks   map[string]*vfs.Mem
-	stores  map[string]uint64
-	spoke   map[string]bool // has run before
-	wg      sync.WaitGroup
+	mu  sync.Mutex
+	cut map[string]bool // agents that nobody reaches, and that reach nobody
 }
 
-// parishioner is an agent's seam, and its loops.
-type parishioner struct {
-	*parish
-	self    Peer
-	peers   *peers
-	changed chan struct{}
-	stop    context.CancelFunc
-	done    chan struct{}
+// votingAgent is the seam of an agent, and its loops.
+type votingAgent struct {
+	*votingCluster
+	self  Peer
+	peers *peers
+	stop  context.CancelFunc
+	turn  sync.Mutex // one goroutine at a time does what peers.run does
 }
 
-func newParish(t *testing.T, seed uint64, agents int) *parish {
-	p := &parish{t: t, rng: rand.New(rand.NewPCG(seed, 1)), late: rand.New(rand.NewPCG(seed, 2)), cut: map[[2]string]bool{}, blind: map[[2]string]bool{},
-		running: map[string]*parishioner{}, disks: map[string]*vfs.Mem{}, stores: map[string]uint64{}, spoke: map[string]bool{}}
+func startVoting(t *testing.T, agents int) *votingCluster {
+	t.Helper()
+	c := &votingCluster{t: t, cut: map[string]bool{}}
 	for i := range agents {
-		name := fmt.Sprintf("a%d", i)
-		p.names = append(p.names, name)
-		p.disks[name] = vfs.NewMem(uint64(i))
-		p.stores[name] = uint64(i + 1)
+		a := &votingAgent{votingCluster: c, self: Peer{ID: fmt.Sprintf("a%d", i), Capacity: 1, Store: uint64(i + 1)}}
+		c.agents = append(c.agents, a)
 	}
-	return p
-}
-
-// start starts an agent that crawls only in its own mind.
-func (p *parish) start(name string, least int) {
-	a := &parishioner{parish: p, self: Peer{ID: name, Capacity: 1, Store: p.stores[name]}, changed: make(chan struct{}, 1), done: make(chan struct{})}
-	a.peers = &peers{seam: a, store: a.self.Store, line: a.self.line(), gate: newGate(func() {}), say: slog.New(slog.DiscardHandler), grace: peerGrace}
-	disk := p.disks[name]
-	if err := disk.MkdirAll("f"); err != nil {
-		p.t.Fatal(err)
-	}
-	var cut *peersCut
-	if p.spoke[name] {
-		cut = &peersCut{Peers: []Peer{a.self}}
-	}
-	p.spoke[name] = true
-	q, err := newQuorum(a.peers, disk, "f", cut)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	a.peers.quorum, q.least = q, least
-	c, err := newCircle([]Peer{a.self}, nil, 0, name)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	q.open(c)
-	a.peers.circle.Store(c)
-	ctx, stop := context.WithCancel(p.t.Context())
-	a.stop = stop
-	p.mu.Lock()
-	p.running[name] = a
-	p.mu.Unlock()
-	p.tell()
-	p.wg.Go(func() {
-		defer close(a.done)
-		var loops sync.WaitGroup
-		loops.Go(func() { q.follow(ctx, func() bool { return false }) })
-		a.turnAround(ctx)
-		loops.Wait()
-	})
-}
-
-// turnAround goes by who is there, as peers.run does.
-func (a *parishioner) turnAround(ctx context.Context) {
-	for {
-		now := a.Peers()
-		if len(now) >= a.peers.quorum.least && a.peers.quorum.allows(now) && !slices.Equal(now, a.peers.circle.Load().peers) {
-			c, err := newCircle(now, nil, 0, a.self.ID)
-			if err != nil {
-				panic(err)
-			}
-			a.peers.circle.Store(c)
-			poke(a.peers.quorum.wake)
+	for i, a := range c.agents {
+		disk := vfs.NewMem(uint64(i))
+		if err := disk.MkdirAll("f"); err != nil {
+			t.Fatal(err)
 		}
+		p := &peers{
+			seam: a, store: a.self.Store, line: a.self.line(), gate: outage.NewGate(func() {}),
+			say: slog.New(slog.DiscardHandler), grace: peerGrace, ledger: &journal.Store{Disk: &outage.DiskGuard{}},
+		}
+		a.peers = p
+		var cfg Config
+		cfg.Quorum, cfg.Agents = true, agents
+		if err := openQuorum(p, disk, "f", &cfg); err != nil {
+			t.Fatal(err)
+		}
+		a.goBy([]Peer{a.self})
+	}
+	for _, a := range c.agents {
+		p := a.peers
+		ctx, stop := context.WithCancel(t.Context())
+		a.stop = stop
+		c.loops.Go(func() {
+			if err := p.quorum.run(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+		c.loops.Go(func() { a.follow(ctx) })
+	}
+	return c
+}
+
+// end ends all agents.
+func (c *votingCluster) end() {
+	for _, a := range c.agents {
+		a.stop()
+	}
+	c.loops.Wait()
+	for _, a := range c.agents {
+		a.peers.over.Store(true)
+		a.peers.quorum.stop(c.t.Context())
+	}
+}
+
+// follow goes by the view that was agreed on, as peers.run does.
+func (a *votingAgent) follow(ctx context.Context) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		a.turn.Lock()
+		if view, ok := a.peers.quorum.agreed(a.Peers(), true); ok {
+			a.goBy(view)
+			a.peers.quorum.acts()
+		}
+		a.turn.Unlock()
 		select {
-		case <-a.changed:
 		case <-a.peers.quorum.changed():
+		case <-tick.C:
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// end kills an agent, or lets it leave in good order.
-func (p *parish) end(name string, orderly bool) {
-	p.mu.Lock()
-	a := p.running[name]
-	p.mu.Unlock()
-	a.stop()
-	<-a.done
-	if orderly {
-		q := a.peers.quorum
-		q.mu.Lock()
-		q.held, q.proved = false, time.Time{} // it fetches nothing any more
-		q.mu.Unlock()
-		q.part(p.t.Context())
+func (a *votingAgent) goBy(view []Peer) {
+	c, err := newCircle(view, nil, 0, a.self.ID)
+	if err != nil {
+		a.t.Error(err)
+		return
 	}
-	p.mu.Lock()
-	delete(p.running, name)
-	p.mu.Unlock()
-	p.disks[name] = p.disks[name].LostClone(1)
-	p.tell()
+	a.peers.circle.Store(c)
 }
 
-func (p *parish) tell() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, a := range p.running {
-		poke(a.changed)
-	}
+func (c *votingCluster) setCut(name string, is bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cut[name] = is
 }
 
-// holders are the circles by which somebody may fetch just now, and who.
-func (p *parish) holders() map[uint64][]string {
-	p.mu.Lock()
-	all := maps.Clone(p.running)
-	p.mu.Unlock()
-	held := map[uint64][]string{}
-	for name, a := range all {
-		q := a.peers.quorum
-		q.mu.Lock()
-		if !q.leaving && q.holds(a.peers.circle.Load()) {
-			held[q.circle.hash()] = append(held[q.circle.hash()], name)
-		}
-		q.mu.Unlock()
-	}
-	return held
-}
+func (a *votingAgent) Self() string { return a.self.ID }
 
-// link sets what two agents can say to each other, and whether the first one thinks that the second is there.
-func (p *parish) link(a, b string, cut, blind bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.cut[[2]string{a, b}], p.blind[[2]string{a, b}] = cut, blind && a != b
-}
-
-func (a *parishioner) Self() string { return a.self.ID }
-
-func (a *parishioner) Peers() (all []Peer) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, name := range a.names {
-		if other := a.running[name]; name == a.self.ID || other != nil && !a.blind[[2]string{a.self.ID, name}] {
-			all = append(all, Peer{ID: name, Capacity: 1, Store: a.stores[name]})
-		}
+func (a *votingAgent) Peers() (all []Peer) {
+	for _, other := range a.agents {
+		all = append(all, other.self)
 	}
 	return all
 }
 
-func (a *parishioner) Ask(ctx context.Context, to string, question []byte) ([]byte, error) {
-	if err := a.travel(ctx, a.self.ID, to); err != nil {
-		return nil, err
-	}
+func (a *votingAgent) Ask(ctx context.Context, to string, question []byte) ([]byte, error) {
 	a.mu.Lock()
-	other := a.running[to]
+	cut := a.cut[a.self.ID] || a.cut[to]
 	a.mu.Unlock()
-	if other == nil || other.done == nil {
-		return nil, errors.New("nobody there")
-	}
-	answer, err := other.peers.quorum.answer(a.self.ID, question[1:])
-	if err == nil {
-		err = a.travel(ctx, to, a.self.ID)
-	}
-	return answer, err
-}
-
-func (p *parish) travel(ctx context.Context, from, to string) error {
-	p.mu.Lock()
-	cut, wait := p.cut[[2]string{from, to}], time.Duration(p.late.ExpFloat64()*float64(300*time.Millisecond))
-	p.mu.Unlock()
-	rest(ctx, wait)
 	if cut {
 		<-ctx.Done()
+		return nil, ctx.Err()
 	}
-	return ctx.Err()
+	i := slices.IndexFunc(a.agents, func(other *votingAgent) bool { return other.self.ID == to })
+	return a.agents[i].peers.quorum.answer(ctx, a.self.ID, question[1:])
 }
 
-func (a *parishioner) Changed() <-chan struct{}                       { return a.changed }
-func (a *parishioner) Known() []KnownPeer                             { return nil }
-func (a *parishioner) Lost() <-chan struct{}                          { return nil }
-func (a *parishioner) Err() error                                     { return nil }
-func (a *parishioner) Join(context.Context, uint64, PeerServer) error { return nil }
-func (a *parishioner) Leave(context.Context) error                    { return nil }
-func (a *parishioner) Send(context.Context, string, []byte) error     { return nil }
+func (a *votingAgent) Changed() <-chan struct{}                           { return nil }
+func (a *votingAgent) Known() []KnownPeer                                 { return nil }
+func (a *votingAgent) Lost() <-chan struct{}                              { return nil }
+func (a *votingAgent) Err() error                                         { return nil }
+func (a *votingAgent) Join(context.Context, uint64, PeerServer) error     { return nil }
+func (a *votingAgent) Leave(context.Context) error                        { return nil }
+func (a *votingAgent) Send(context.Context, string, uint64, []byte) error { return nil }
 
-// At no moment do two agents fetch by two circles, whatever becomes of ways, membership and processes; and when all is well again all fetch.
-func TestQuorum_atNoMomentTwoCircles(t *testing.T) { disturbed(t, 6) }
-
-// disturbed tells the story with so many seeds.
-func disturbed(t *testing.T, seeds int) {
-	t.Helper()
-	for i := range seeds {
-		seed := uint64(1000 + i)
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				p := newParish(t, seed, 3+i%4)
-				for _, name := range p.names {
-					p.start(name, len(p.names))
-				}
-				watching, stop := context.WithCancel(t.Context())
-				held, moments := 0, 0
-				var watch sync.WaitGroup
-				watch.Go(func() {
-					for watching.Err() == nil {
-						time.Sleep(100 * time.Millisecond)
-						all := p.holders()
-						if moments++; len(all) > 0 {
-							held++
-						}
-						if len(all) > 1 {
-							t.Errorf("two circles at a time: %v", all)
-							return
-						}
-					}
-				})
-				time.Sleep(20 * time.Second)
-				turns := 0
-				for end := time.Now().Add(10 * time.Minute); time.Now().Before(end) && !t.Failed(); turns++ {
-					p.disturb()
-				}
-				p.mend()
-				time.Sleep(40 * time.Second)
-				all := p.holders()
-				if !t.Failed() && (len(all) != 1 || len(all[p.running[p.names[0]].peers.circle.Load().hash()]) != len(p.names)) {
-					t.Errorf("in the end these fetch: %v", all)
-				}
-				stop()
-				watch.Wait()
-				t.Logf("%d agents, %d disturbances; somebody could fetch in %d of 100 moments", len(p.names), turns, 100*held/moments)
-				for _, a := range p.running {
-					a.stop()
-				}
-				p.wg.Wait()
-			})
-		})
-	}
-}
-
-// mend starts who is down, and mends all ways.
-func (p *parish) mend() {
-	for _, a := range p.names {
-		for _, b := range p.names {
-			p.link(a, b, false, false)
-		}
-		if p.running[a] == nil {
-			p.start(a, 1)
-		}
-	}
-	p.tell()
-}
-
-// disturb does something to somebody, and waits.
-func (p *parish) disturb() {
-	name := p.names[p.rng.IntN(len(p.names))]
-	part := p.rng.IntN(1 << len(p.names))
-	in := func(i int) bool { return part>>i&1 == 1 }
-	switch p.rng.IntN(8) {
-	case 0, 1: // in two, and membership knows at once, or later
-		known := p.rng.IntN(3) > 0
-		for i, a := range p.names {
-			for j, b := range p.names {
-				p.link(a, b, in(i) != in(j), in(i) != in(j) && known)
-			}
-		}
-	case 2: // one way at random
-		p.link(name, p.names[p.rng.IntN(len(p.names))], true, p.rng.IntN(2) == 0)
-	case 3: // blind, and no more
-		p.link(name, p.names[p.rng.IntN(len(p.names))], false, true)
-	case 4, 5:
-		p.mend()
-	case 6, 7:
-		if p.running[name] == nil {
-			p.start(name, 1)
-		} else {
-			p.end(name, p.rng.IntN(2) == 0)
-		}
-	}
-	p.tell()
-	time.Sleep(time.Duration(p.rng.ExpFloat64() * float64(12*time.Second)))
-}
-
-// When somebody comes, or is lost, the others stand still for a moment only.
-func TestQuorum_aChangeIsAShortPause(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParish(t, 1, 5)
-		for _, name := range p.names[:4] {
-			p.start(name, 4)
-		}
-		time.Sleep(10 * time.Second)
-		// idle is how long the first one may not fetch, and turned whether it goes by so many at last.
-		idle := func(agents int) (pause time.Duration) {
-			for range 4000 {
-				time.Sleep(10 * time.Millisecond)
-				if !slices.Contains(slices.Concat(slices.Collect(maps.Values(p.holders()))...), "a0") {
-					pause += 10 * time.Millisecond
-				}
-			}
-			if n := len(p.running["a0"].peers.circle.Load().peers); n != agents {
-				t.Errorf("it goes by %d agents, want %d", n, agents)
-			}
-			return pause
-		}
-		p.start("a4", 4)
-		came := idle(5)
-		p.end("a1", false)
-		lost := idle(4)
-		t.Logf("a pause of %v when one comes, and of %v when one is lost", came, lost)
-		if came > 4*time.Second || lost > 4*time.Second {
-			t.Error("that is long")
-		}
-		for _, a := range p.running {
-			a.stop()
-		}
-		p.wg.Wait()
-	})
-}
-
-// Exchanges end that this agent may not go on with: those with a host that is another's now, at once, and all when no majority answers any more.
+// Exchanges end that this agent may not go on with: those with a host that another agent owns now, at once, and all
+// when no majority answers any more.
 func TestQuorum_exchangesEndInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newParish(t, 1, 2)
-		p.names = p.names[:1]
-		p.start("a0", 1)
-		time.Sleep(2 * time.Second)
-		a := p.running["a0"]
-		two, err := newCircle([]Peer{a.self, {ID: "a1", Capacity: 1, Store: 2}}, nil, 0, "a0")
+		c := startVoting(t, 3)
+		time.Sleep(20 * time.Second)
+		a := c.agents[0]
+		if !a.peers.quorum.holds() || a.peers.gate.Reason() != "" {
+			t.Fatalf("it may not fetch: %q", a.peers.gate.Reason())
+		}
+		view := a.peers.circle.Load()
+		two, err := newCircle(view.peers[:2], nil, 0, "a0")
 		if err != nil {
 			t.Fatal(err)
 		}
+		a.peers.circle.Store(two)
 		var kept, moved wing
-		stay, goes := siteOf(two, true), siteOf(two, false)
+		defer kept.close()
+		defer moved.close()
+		stays, goes := siteOf(view, two), siteOf(two, view)
 		kept.open(t.Context())
 		moved.open(t.Context())
-		one, other := a.peers.fly(t.Context(), &kept, stay), a.peers.fly(t.Context(), &moved, goes)
+		one, other := a.peers.fly(t.Context(), &kept, stays), a.peers.fly(t.Context(), &moved, goes)
 		if one.Err() != nil || other.Err() != nil {
 			t.Fatal("an exchange could not begin")
 		}
-		a.peers.guest.Store(time.Now().Add(time.Second).UnixNano()) // it has leave again, after a time in which others may have had the host
-		var early wing
-		early.open(t.Context())
-		if ctx := a.peers.fly(t.Context(), &early, stay); ctx.Err() == nil {
-			t.Error("an exchange began before the host has rested")
-		}
-		time.Sleep(time.Second)
-		a.peers.circle.Store(two)
-		poke(a.peers.quorum.wake)
-		synctest.Wait()
+		a.turn.Lock()
+		a.peers.circle.Store(view)
+		a.peers.quorum.acts()
+		a.turn.Unlock()
 		if one.Err() != nil || other.Err() == nil {
 			t.Errorf("after the change: the one that stays %v, the one that goes %v", one.Err(), other.Err())
 		}
-		a.peers.land(&moved)
-		a.peers.quorum.mu.Lock()
-		a.peers.quorum.sets = agreement{{N: 9, Lines: two.lines, Formed: true}} // of whom it is half
-		a.peers.quorum.mu.Unlock()
-		time.Sleep(quorumProof)
-		if one.Err() == nil {
-			t.Error("an exchange goes on without leave")
-		}
+		c.setCut("a0", true)
+		time.Sleep(10 * time.Second)
 		moved.open(t.Context())
-		if ctx := a.peers.fly(t.Context(), &moved, stay); ctx.Err() == nil {
-			t.Error("an exchange began without leave")
+		if late := a.peers.fly(t.Context(), &moved, stays); one.Err() == nil || late.Err() == nil {
+			t.Errorf("without a majority: %v, %v", one.Err(), late.Err())
 		}
-		a.stop()
-		p.wg.Wait()
-		kept.close()
-		moved.close()
-		early.close()
+		time.Sleep(2 * time.Second)
+		const why = "fewer than a majority of the agents of this crawl answer: not a1, a2"
+		r := a.peers.quorum.report(time.Now())
+		if a.peers.gate.Reason() != why || r.Majority || r.Grounded != 2 || len(r.Agreed) != 3 {
+			t.Errorf("%q, %+v", a.peers.gate.Reason(), r)
+		}
+		if r := c.agents[1].peers.quorum.report(time.Now()); !r.Majority {
+			t.Errorf("the others: %+v", r)
+		}
+		c.end()
 	})
 }
 
-// Who has no majority lends no address, since on the other side another agent does; and when it has one again, not before all that was lent
-// there is over.
+// siteOf is a site that is this agent's in one circle. If the other is smaller, it is not in that one.
+func siteOf(in, other *circle) []byte {
+	for i := 0; ; i++ {
+		site := fmt.Appendf(nil, "http://h%d.test", i)
+		if in.mine(site) && (other.mine(site) == (len(in.peers) > len(other.peers))) {
+			return site
+		}
+	}
+}
+
+// An agent without a majority lends no address, since on the other side another agent does.
 func TestQuorum_withoutAMajorityNothingIsLent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newParish(t, 1, 3)
-		for _, name := range p.names {
-			p.start(name, 3)
-		}
-		a := p.running["a0"].peers
-		for !a.quorum.holdsNow() {
-			time.Sleep(quorumPeriod / 8)
-		}
+		c := startVoting(t, 3)
+		time.Sleep(20 * time.Second)
+		a := c.agents[0].peers
 		a.leases.init(a)
 		a.leases.gap = func() time.Duration { return time.Second }
 		a.leases.keep(a.circle.Load(), nil, time.Now(), a.grace)
-		lends := func() time.Duration { return time.Until(a.keepsFrom(lease.Addr{15: 1})) }
+		lends := func() time.Duration { return time.Until(a.keepsFrom(addresslease.Addr{15: 1})) }
 		if lends() > 0 {
 			t.Fatalf("nothing is lent for another %v", lends())
 		}
-		alone := func(is bool) {
-			for _, other := range p.names[1:] {
-				p.link("a0", other, is, false)
-				p.link(other, "a0", is, false)
-			}
-		}
-		alone(true)
-		time.Sleep(quorumProof + 2*quorumPeriod)
+		c.setCut("a0", true)
+		time.Sleep(10 * time.Second)
 		if lends() <= 0 {
 			t.Error("an agent that nobody answers lends an address")
 		}
-		alone(false)
-		for !a.quorum.holdsNow() {
-			if lends() <= 0 {
-				t.Error("an agent lends an address that has no majority yet")
-			}
-			time.Sleep(quorumPeriod / 8)
+		c.setCut("a0", false)
+		time.Sleep(10 * time.Second)
+		if lends() > 0 {
+			t.Errorf("nothing is lent for another %v", lends())
 		}
-		if lends() < a.grace {
-			t.Errorf("an agent that has a majority again lends an address after %v", lends())
-		}
-		for _, a := range p.running {
-			a.stop()
-		}
-		p.wg.Wait()
+		c.end()
 	})
 }
 
-// siteOf is a site that is this agent's in a circle, or not.
-func siteOf(c *circle, mine bool) []byte {
-	for i := 0; ; i++ {
-		if site := fmt.Appendf(nil, "http://h%d.test", i); c.mine(site) == mine {
-			return site
+// An agent that may have missed a view leaves all hosts alone for a while: another agent may have had them.
+func TestQuorum_aMissedView(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := startVoting(t, 3)
+		time.Sleep(20 * time.Second)
+		q := c.agents[0].peers.quorum
+		c.agents[0].peers.guest.Store(0)
+		c.agents[0].stop()
+		synctest.Wait()
+		c.agents[0].turn.Lock()
+		defer c.agents[0].turn.Unlock()
+		q.index, q.count = q.index-1, q.count-2
+		if _, ok := q.agreed(c.agents[0].Peers(), true); !ok {
+			t.Fatal("no view")
 		}
+		if rest := time.Until(time.Unix(0, c.agents[0].peers.guest.Load())); rest < 22*time.Second {
+			t.Errorf("hosts are left alone for %v", rest)
+		}
+		c.end()
+	})
+}
+
+// What begins a crawl: as many as were said, or a majority of those who have begun it without a quorum.
+func TestQuorum_whoMayBegin(t *testing.T) {
+	peer := func(i int) Peer { return Peer{ID: fmt.Sprintf("a%d", i), Capacity: 1, Store: uint64(i)} }
+	all := []Peer{peer(1), peer(2), peer(3), peer(4)}
+	p := new(peers)
+	q := &quorum{peers: p, least: 3}
+	if q.mayBegin(all[:2]) || !q.mayBegin(all[:3]) {
+		t.Error("of a new crawl")
+	}
+	c, err := newCircle(all, nil, 0, "a1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.circle.Store(c)
+	p.begun.Store(true)
+	if q.mayBegin(all[:2]) || !q.mayBegin(all[:3]) || q.mayBegin([]Peer{all[0], all[1], peer(7)}) {
+		t.Error("of one that has begun")
+	}
+}
+
+// An agent without --quorum is told of, and left alone for a while: it would ban who asks it again and again.
+func TestQuorum_anAgentWithoutIt(t *testing.T) {
+	asked := 0
+	seam := &deafSeam{ask: func() ([]byte, error) { asked++; return nil, fmt.Errorf("%w: not known", ErrLetter) }}
+	q := &quorum{peers: &peers{seam: seam, say: slog.New(slog.DiscardHandler)}, deaf: map[string]time.Time{}}
+	for range 5 {
+		if _, err := q.ask(t.Context(), "a1/1", []byte("{}")); !errors.Is(err, ErrLetter) {
+			t.Error(err)
+		}
+	}
+	if asked != 1 {
+		t.Errorf("it was asked %d times", asked)
+	}
+}
+
+type deafSeam struct {
+	votingAgent
+	ask func() ([]byte, error)
+}
+
+func (s *deafSeam) Ask(context.Context, string, []byte) ([]byte, error) { return s.ask() }
+
+// A view is the agents as JSON.
+func TestQuorum_aViewIsReadAsItWasWritten(t *testing.T) {
+	want := []Peer{{ID: "a1", Capacity: 3, Store: 1 << 63}, {ID: "a2", Capacity: 1, Store: 7}}
+	b, err := json.Marshal(want)
+	var got []Peer
+	if err != nil || json.Unmarshal(b, &got) != nil || !slices.Equal(got, want) {
+		t.Errorf("%s: %+v, %v", b, got, err)
 	}
 }

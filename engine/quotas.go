@@ -9,13 +9,15 @@ import (
 	"orbweaver/engine/filter"
 	"orbweaver/engine/novelty"
 	"orbweaver/engine/outcome"
+	"orbweaver/engine/site"
 	"orbweaver/engine/urlx"
 	"orbweaver/workbench"
 	"orbweaver/workbench/cold"
 )
 
-// quotas are the limits over several sites: those of a registrable domain, and those of an address. What has no limit is not
-// counted. The counts are in no cut: a resume makes them anew from the sites that are known. Safe for concurrent use.
+// quotas are the limits over several sites: those of a registrable domain, and those of an address. What has no limit
+// is not counted. The counts are in no cut: a resume makes them anew from the sites that are known. Safe for concurrent
+// use.
 type quotas struct {
 	hostsOfDomain int // --max-hosts-per-domain; 0 for no limit
 	pagesOfDomain int // --max-per-domain
@@ -55,9 +57,9 @@ func (q *quotas) refuses(site []byte, waited bool) siteRefusal {
 		return siteRefusal{outcome: outcome.QuotaDomain}
 	}
 	switch verdict, why := q.watch.joins(site, waited); verdict {
-	case novelty.LeftOut:
+	case novelty.MemberSkipped:
 		return siteRefusal{outcome: outcome.Novelty, why: why}
-	case novelty.Waits:
+	case novelty.MemberDelayed:
 		return siteRefusal{waits: true}
 	default:
 		return siteRefusal{}
@@ -123,22 +125,23 @@ func (q *quotas) known(site []byte, addr netip.Addr, stored int32) {
 	}
 }
 
-// countKnown makes the counts anew from the sites that the cut knows; what the journal adds is counted as it comes. The caller is alone.
-func (q *quotas) countKnown(b *bench, store *cold.Store, rules *rulesPool) error {
+// countKnown makes the counts anew from the sites that the cut knows; what the journal adds is counted as it comes. The
+// caller is alone.
+func (q *quotas) countKnown(b *bench, store *cold.Store, rules *site.RulesPool) error {
 	if !q.countsDomains() && q.hostsOfAddr == 0 {
 		return nil
 	}
 	var key []byte
 	b.Each(func(vs *visitState, _ benchState) bool {
 		stored := int32(0)
-		b.Look(vs, func(s *Site) { stored = s.Stored })
+		b.ReadSite(vs, func(s *site.State) { stored = s.Stored })
 		key = b.AppendKey(key[:0], vs)
 		q.known(key, b.Addr(vs), stored)
 		return true
 	})
 	var bad error
 	err := store.Each(func(key, form []byte) bool {
-		addr, s, err := workbench.ReadForm(form, func(b []byte) (Site, error) { return decodeSite(b, rules) })
+		addr, s, err := workbench.ReadForm(form, func(b []byte) (site.State, error) { return site.Decode(b, rules) })
 		if bad = err; err == nil {
 			q.known(key, addr, s.Stored)
 		}

@@ -11,7 +11,12 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/filter"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/layout"
+	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/links"
 	"orbweaver/engine/seen"
+	"orbweaver/engine/settings"
 	"orbweaver/engine/urlx"
 	"orbweaver/internal/vfs"
 	"orbweaver/sieve"
@@ -26,18 +31,19 @@ import (
 //	           +--> digests, counters, dues
 //	links   ------> door: what stored pages link to, and what is to be asked again --> sieve --> ready queue
 //
-// Of one of several agents the answers go to the list of what it has fetched, too. Links to others' hosts are queued as its own are, since nobody
-// knows who is there: they go to others when the crawl goes on.
+// Of one of several agents the answers go to the list of what it has fetched, too. Links to others' hosts are queued as
+// its own are, since nobody knows who is there: they go to others when the crawl goes on.
 //
-// The sieve lets each URL through once, so what the second sweep brings through is what has no record. Nothing here grows
-// with the number of URLs but files: the rooms' own, and lists on disk in frontier/rebuild that are gone at the end.
+// The sieve lets each URL through once, so what the second sweep brings through is what has no record. Nothing here
+// grows with the number of URLs but files: the rooms' own, and lists on disk in frontier/rebuild that are gone at the
+// end.
 
 // RebuildOptions say how to rebuild. The zero value is good.
 type RebuildOptions struct {
 	// Progress is told now and then, by the goroutine that called Rebuild. Default: nobody is told.
 	Progress func(RebuildProgress)
-	// Agent is whose crawl it is, if several agents share it. Its data get another number (Peer.Store), so that the others tell it again
-	// all that they ever told it: what it had not fetched yet stands in no record of its archive.
+	// Agent is whose crawl it is, if several agents share it. Its data get another number (Peer.Store), so that the
+	// others tell it again all that they ever told it: what it had not fetched yet stands in no record of its archive.
 	Agent Peer
 }
 
@@ -90,9 +96,6 @@ var (
 	ErrRebuilding = errors.New("engine: a rebuild of the frontier was not finished; do it again: orbweaver fsck --rebuild")
 )
 
-// reasonRebuilt is why a rebuilt crawl is stopped.
-const reasonRebuilt = "rebuilt from the archive"
-
 // rebuilder is one rebuild.
 type rebuilder struct {
 	ctx   context.Context //nolint:containedctx // one rebuild's
@@ -103,7 +106,7 @@ type rebuilder struct {
 	cfg      Config
 	fs       vfs.FS
 	log      *slog.Logger
-	ledger   *ledger
+	ledger   *journal.Store
 	frontier *Frontier
 	bench    *bench
 	sieve    *sieve.Sieve
@@ -113,7 +116,7 @@ type rebuilder struct {
 
 	lists   *rebuildLists
 	archive *warc.Archive
-	links   *linkFinder
+	links   *links.Finder
 	faults  *faultFile
 	door    door
 	m       *manifest
@@ -127,9 +130,9 @@ type rebuilder struct {
 }
 
 // Rebuild makes the frontier of the crawl in cfg.Dir anew, from its WARC files alone: sieve, ready queue, digests,
-// counters, indexes, and a manifest of a stopped crawl. Records that are not sound are left out of the archive, and what
-// was fetched with them is fetched again. The old frontier is moved aside. cfg.Seeds are added to those that are left of the old
-// frontier. The directory is locked meanwhile. It may be killed and called again.
+// counters, indexes, and a manifest of a stopped crawl. Records that are not sound are left out of the archive, and
+// what was fetched with them is fetched again. The old frontier is moved aside. cfg.Seeds are added to those that are
+// left of the old frontier. The directory is locked meanwhile. It may be killed and called again.
 func Rebuild(ctx context.Context, cfg Config, seams Seams, o RebuildOptions) (_ *Rebuilt, err error) {
 	cfg = cfg.WithDefaults()
 	cfg.Fetch = cfg.Fetch.WithDefaults()
@@ -139,10 +142,10 @@ func Rebuild(ctx context.Context, cfg Config, seams Seams, o RebuildOptions) (_ 
 	if o.Progress == nil {
 		o.Progress = func(RebuildProgress) {}
 	}
-	if files, err := warc.Files(seams.FS, cfg.Dir+"/"+ArchiveDir); err != nil {
+	if files, err := warc.Files(seams.FS, cfg.Dir+"/"+layout.ArchiveDir); err != nil {
 		return nil, fmt.Errorf("engine: rebuild: %w", err)
 	} else if len(files) == 0 {
-		return nil, fmt.Errorf("%w: %s/%s is empty", ErrNoArchive, cfg.Dir, ArchiveDir)
+		return nil, fmt.Errorf("%w: %s/%s is empty", ErrNoArchive, cfg.Dir, layout.ArchiveDir)
 	}
 	r := &rebuilder{
 		ctx: ctx, o: o, began: time.Now(), cfg: cfg, fs: seams.FS, log: seams.Log,
@@ -199,7 +202,7 @@ func (e *Engine) openRebuild(r *rebuilder) error {
 	if r.m.Store, err = newStore(); err != nil {
 		return err
 	}
-	r.m.Resumed, r.m.State, r.m.Reason, r.m.Filtered = 0, StateStopped, reasonRebuilt, e.cfg.Store != filter.All
+	r.m.Resumed, r.m.State, r.m.Reason, r.m.Filtered = 0, lifecycle.Stopped, lifecycle.ReasonRebuilt, e.cfg.Store != filter.All
 	if err := e.openPolicy(); err != nil {
 		return err
 	}
@@ -216,8 +219,8 @@ func (e *Engine) openRebuild(r *rebuilder) error {
 	e.seeded.Store(r.out.Seeds == 0)
 	r.ledger, r.frontier, r.bench, r.sieve, r.ready = e.ledger, e.frontier, e.bench, e.sieve, e.ready
 	r.info = func() []warc.Field { return e.warcInfo(r.m) }
-	r.archive = warc.OpenArchive(fsys, e.cfg.Dir+"/"+ArchiveDir)
-	r.links = newLinkFinder(e.cfg.linkOptions(e.filters.links()))
+	r.archive = warc.OpenArchive(fsys, e.cfg.Dir+"/"+layout.ArchiveDir)
+	r.links = links.NewFinder(e.cfg.linkOptions(e.filters.links()))
 	r.faults = &faultFile{fs: fsys, dir: e.frontierDir(), log: e.seams.Log}
 	r.lists, err = openRebuildLists(fsys, e.frontierDir()+"/"+rebuildDir)
 	return err
@@ -230,7 +233,7 @@ func (r *rebuilder) keepSeeds(aside string) error {
 	if aside != "" {
 		sources = append(sources, left)
 	}
-	good, err := keepSeeds(r.fs, r.cfg.Dir+"/"+FrontierDir, sources, r.log)
+	good, err := keepSeeds(r.fs, r.cfg.Dir+"/"+layout.FrontierDir, sources, r.log)
 	if err != nil {
 		return err
 	}
@@ -253,9 +256,9 @@ func (r *rebuilder) keepSeeds(aside string) error {
 
 // keepHostRules takes over what the operator said of single hosts while the crawl ran.
 func (r *rebuilder) keepHostRules(from string) {
-	_, live, err := ReadHostRules(r.fs, from)
+	_, live, err := settings.ReadHostRules(r.fs, from)
 	if err == nil && live.Len() > 0 {
-		err = writeHostRules(r.fs, r.cfg.Dir+"/"+FrontierDir, live)
+		err = settings.WriteHostRules(r.fs, r.cfg.Dir+"/"+layout.FrontierDir, live)
 	}
 	if err != nil {
 		r.note("the rules that ctl gave for single hosts are lost: %v", err)
@@ -272,14 +275,14 @@ func (r *rebuilder) damage(file string, offset int64, text string) {
 		r.out.Untold++
 		return
 	}
-	r.out.Damage = append(r.out.Damage, RebuildDamage{ArchiveDir + "/" + file, offset, text})
+	r.out.Damage = append(r.out.Damage, RebuildDamage{layout.ArchiveDir + "/" + file, offset, text})
 }
 
 // progress is called for every record; it tells about once a second.
 func (r *rebuilder) progress(stage, file string, at int64) error {
 	if now := time.Now(); now.Sub(r.told) >= time.Second {
 		r.told = now
-		r.o.Progress(RebuildProgress{stage, ArchiveDir + "/" + file, r.before + at, r.total})
+		r.o.Progress(RebuildProgress{stage, layout.ArchiveDir + "/" + file, r.before + at, r.total})
 	}
 	return r.ctx.Err()
 }
@@ -293,21 +296,21 @@ func (r *rebuilder) flush(all bool, emit func(payload []byte) error) error {
 		if err := emit(payload); err != nil {
 			return err
 		}
-		r.ledger.n.admitted.Add(1)
+		r.ledger.Count.Admitted.Add(1)
 		return nil
 	})
-	r.ledger.n.known.Add(int64(stats.Known + stats.Duplicates))
+	r.ledger.Count.Known.Add(int64(stats.Known + stats.Duplicates))
 	return err
 }
 
 // saveRebuild makes the new frontier durable, as an orderly stop does.
 func (e *Engine) saveRebuild(r *rebuilder) error {
-	files, err := warc.Files(e.seams.FS, e.cfg.Dir+"/"+ArchiveDir)
+	files, err := warc.Files(e.seams.FS, e.cfg.Dir+"/"+layout.ArchiveDir)
 	if err != nil {
 		return err
 	}
 	last := files[len(files)-1]
-	size, err := e.seams.FS.Size(e.cfg.Dir + "/" + ArchiveDir + "/" + last.Name)
+	size, err := e.seams.FS.Size(e.cfg.Dir + "/" + layout.ArchiveDir + "/" + last.Name)
 	if err != nil {
 		return err
 	}
@@ -322,20 +325,20 @@ func (e *Engine) saveRebuild(r *rebuilder) error {
 	l.CrawlID, l.Created, l.NotBefore = r.m.CrawlID, r.m.Created, r.m.NotBefore
 	e.clock = newCrawlClock(r.m, e.seams.Usage) // the crawl's time, not the rebuild's
 	e.points.clock = e.clock
-	if err := e.points.take(r.ctx, StateStopped, reasonRebuilt, true); err != nil {
+	if err := e.points.take(r.ctx, lifecycle.Stopped, lifecycle.ReasonRebuilt, true); err != nil {
 		return err
 	}
 	if err := e.points.saveCache(&e.points.last, e.frontier.cache); err != nil {
 		return err
 	}
-	e.setState(StateStopped, reasonRebuilt)
+	e.setState(lifecycle.Stopped, lifecycle.ReasonRebuilt)
 	e.pool.Close()
-	return errors.Join(e.ledger.writer.Close(), e.writeReport())
+	return errors.Join(e.ledger.Writer.Close(), e.writeReport())
 }
 
 // sum says what came of it.
 func (r *rebuilder) sum() {
-	n := r.ledger.n.load()
+	n := r.ledger.Count.Load()
 	r.out.Pages, r.out.Copies, r.out.Unchanged, r.out.Robots = n.Pages, n.Revisits, n.Unchanged, n.RobotsFetched
 	r.out.Done, r.out.Queued = n.Finished(), n.Admitted-n.Finished()
 	c := &r.cfg

@@ -38,7 +38,7 @@ func (seatless) Join(context.Context, uint64, PeerServer) error { return errSeat
 func (seatless) Leave(context.Context) error { return nil }
 
 // Send implements Peering.
-func (seatless) Send(context.Context, string, []byte) error { return errSeatless }
+func (seatless) Send(context.Context, string, uint64, []byte) error { return errSeatless }
 
 // Ask implements Peering.
 func (seatless) Ask(context.Context, string, []byte) ([]byte, error) { return nil, errSeatless }

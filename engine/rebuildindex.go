@@ -8,14 +8,15 @@ import (
 	"io"
 	"io/fs"
 
+	"orbweaver/engine/layout"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
 
-// Reindex writes the CDXJ beside every finished archive file of a crawl that does not run, where it is missing or does not
-// say what the file says. It touches nothing else. written are the names of the indexes, relative to dir.
+// Reindex writes the CDXJ beside every finished archive file of a crawl that does not run, where it is missing or does
+// not say what the file says. It touches nothing else. written are the names of the indexes, relative to dir.
 func Reindex(ctx context.Context, fsys vfs.FS, dir string) (written []string, err error) {
-	lock, err := fsys.Lock(dir + "/" + LockFile)
+	lock, err := fsys.Lock(dir + "/" + layout.LockFile)
 	if errors.Is(err, vfs.ErrLocked) {
 		return nil, fmt.Errorf("%w: %s; stop it first", ErrInUse, dir)
 	}
@@ -23,7 +24,7 @@ func Reindex(ctx context.Context, fsys vfs.FS, dir string) (written []string, er
 		return nil, fmt.Errorf("engine: indexes: %w", err)
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	files, err := warc.Files(fsys, dir+"/"+ArchiveDir)
+	files, err := warc.Files(fsys, dir+"/"+layout.ArchiveDir)
 	if err != nil {
 		return nil, fmt.Errorf("engine: indexes: %w", err)
 	}
@@ -31,12 +32,12 @@ func Reindex(ctx context.Context, fsys vfs.FS, dir string) (written []string, er
 		if info.Open {
 			continue
 		}
-		made, err := reindex(fsys, dir+"/"+ArchiveDir, info)
+		made, err := reindex(fsys, dir+"/"+layout.ArchiveDir, info)
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return written, fmt.Errorf("engine: index of %s: %w", info.Name, err)
 		}
 		if made {
-			written = append(written, ArchiveDir+"/"+info.Index())
+			written = append(written, layout.ArchiveDir+"/"+info.Index())
 		}
 	}
 	return written, nil

@@ -7,7 +7,11 @@ import (
 
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/layout"
+	"orbweaver/engine/links"
 	"orbweaver/engine/outcome"
+	"orbweaver/engine/queued"
 	"orbweaver/engine/seen"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
@@ -15,7 +19,7 @@ import (
 
 // sweepLinks reads the archive again, which is sound by now, for what leads on.
 func (r *rebuilder) sweepLinks() error {
-	dir := r.cfg.Dir + "/" + ArchiveDir
+	dir := r.cfg.Dir + "/" + layout.ArchiveDir
 	files, err := r.files(dir)
 	if err != nil {
 		return err
@@ -79,7 +83,7 @@ func (r *rebuilder) linksOf(info warc.FileInfo, f vfs.File) error {
 }
 
 // leads offers what a capture leads to at the door.
-func (r *rebuilder) leads(c *capture) error {
+func (r *rebuilder) leads(c *storedCapture) error {
 	if err := r.claim(c); err != nil {
 		return err
 	}
@@ -89,26 +93,26 @@ func (r *rebuilder) leads(c *capture) error {
 			return err
 		}
 		if !last {
-			return r.offer(c.url, Item{})
+			return r.offer(c.url, queued.URL{})
 		}
-		if isPageStatus(c.Status) {
+		if outcome.IsPageStatus(c.Status) {
 			r.stored(c)
 		}
 	}
 	if c.Page == nil {
 		return nil
 	}
-	r.links.reset()
+	r.links.Reset()
 	switch {
 	case c.Outcome == outcome.Redirect:
-		r.links.open(linkPage{url: c.url, page: c.Page})
-		r.links.redirect(c.url, c.Page.Location())
-	case isPageStatus(c.Status) && !r.links.forbids(c.Page):
+		r.links.Open(links.Page{URL: c.url, Page: c.Page})
+		r.links.Redirect(c.url, c.Page.Location())
+	case outcome.IsPageStatus(c.Status) && !r.links.Forbids(c.Page):
 		if err := r.scan(c); err != nil {
 			return err
 		}
 	}
-	it := leadsTo(&lead{outcome: c.Outcome, index: r.links.index})
+	it := links.LeadsTo(&links.Lead{Outcome: c.Outcome, Index: r.links.Index})
 	if r.cfg.WARC.Via {
 		it.Via = c.url // and the way is not known, as the depth is not
 	}
@@ -116,23 +120,23 @@ func (r *rebuilder) leads(c *capture) error {
 }
 
 // sitemaps offers what a robots.txt names, as the seeds' own would be.
-func (r *rebuilder) sitemaps(c *capture) error {
-	if c.Page == nil || !isPageStatus(c.Status) {
+func (r *rebuilder) sitemaps(c *storedCapture) error {
+	if c.Page == nil || !outcome.IsPageStatus(c.Status) {
 		return nil
 	}
-	r.links.sitemapsOf(c.url, c.Page, filter.Way{})
-	return r.offerLinks(Item{})
+	r.links.SitemapsOf(c.url, c.Page, filter.Way{})
+	return r.offerLinks(queued.URL{})
 }
 
 // offerLinks lets the links that were found through the door.
-func (r *rebuilder) offerLinks(it Item) error {
-	r.frontier.Refuse(r.links.refused)
-	r.ledger.n.userinfo.Add(int64(r.links.userinfo))
-	r.frontier.Unfollowed(r.links.unfollowed)
-	r.ledger.n.droppedLinks.Add(int64(r.links.dropped))
-	r.ledger.n.droppedBytes.Add(int64(r.links.budget.beyond))
+func (r *rebuilder) offerLinks(it queued.URL) error {
+	r.frontier.Refuse(r.links.Refused)
+	r.ledger.Count.Userinfo.Add(int64(r.links.Userinfo))
+	r.frontier.Unfollowed(r.links.Unfollowed)
+	r.ledger.Count.DroppedLinks.Add(int64(r.links.Dropped))
+	r.ledger.Count.DroppedBytes.Add(int64(r.links.Budget.Beyond))
 	var fault error
-	err := eachLink(r.links.links, func(url []byte) {
+	err := journal.EachLink(r.links.Links, func(url []byte) {
 		if fault == nil {
 			fault = r.offer(url, it)
 		}
@@ -141,7 +145,7 @@ func (r *rebuilder) offerLinks(it Item) error {
 }
 
 // claim tells content-seen of a response that is the first of its payload.
-func (r *rebuilder) claim(c *capture) error {
+func (r *rebuilder) claim(c *storedCapture) error {
 	if c.rec.Type != warc.Response || c.rec.PayloadDigest == nil {
 		return nil
 	}
@@ -150,22 +154,22 @@ func (r *rebuilder) claim(c *capture) error {
 	if err != nil || !first {
 		return err
 	}
-	_, _, err = r.ledger.seen.Insert(d, seen.First{RecordID: c.rec.ID, URI: string(c.url), Date: c.rec.Date})
+	_, _, err = r.ledger.Seen.Insert(d, seen.First{RecordID: c.rec.ID, URI: string(c.url), Date: c.rec.Date})
 	if errors.Is(err, seen.ErrURI) {
-		r.ledger.n.unclaimed.Add(1)
+		r.ledger.Count.Unclaimed.Add(1)
 		return nil
 	}
 	return err
 }
 
 // offer lets a URL through the door.
-func (r *rebuilder) offer(url []byte, it Item) error {
+func (r *rebuilder) offer(url []byte, it queued.URL) error {
 	r.frontier.Add(&r.door, url, it)
 	return r.flush(false, r.ready.Append)
 }
 
 // scan finds the links of a page. A revisit has the payload of another record, and its own URL to resolve against.
-func (r *rebuilder) scan(c *capture) error {
+func (r *rebuilder) scan(c *storedCapture) error {
 	page := c.Page
 	if c.rec.Type == warc.Revisit {
 		at, ok, err := r.lists.place(seen.Digest(*c.rec.PayloadDigest))
@@ -183,14 +187,14 @@ func (r *rebuilder) scan(c *capture) error {
 			return nil
 		}
 	}
-	if page.PayloadLen == 0 && len(c.Page.Header(refreshField)) == 0 {
+	if page.PayloadLen == 0 && len(c.Page.Header(links.RefreshField)) == 0 {
 		return nil
 	}
-	if r.links.open(linkPage{url: c.url, page: c.Page, size: page.PayloadLen, cut: isCut(c.Outcome)}) {
+	if r.links.Open(links.Page{URL: c.url, Page: c.Page, Size: page.PayloadLen, Cut: c.Outcome.IsBodyCut()}) {
 		r.scanPage(c.url, page)
-		r.links.refresh(c.url, c.Page)
+		r.links.Refresh(c.url, c.Page)
 	} else {
-		r.ledger.n.notParsed.Add(1)
+		r.ledger.Count.NotParsed.Add(1)
 	}
 	return nil
 }
@@ -199,12 +203,12 @@ func (r *rebuilder) scan(c *capture) error {
 func (r *rebuilder) scanPage(url []byte, page *fetch.Page) {
 	defer func() {
 		if p := recover(); p != nil {
-			r.ledger.n.parseFaults.Add(1)
-			r.links = r.links.again()
+			r.ledger.Count.ParseFaults.Add(1)
+			r.links = r.links.Again()
 			r.faults.save(url, page.Raw, p)
 		}
 	}()
-	r.links.scan(url, page, false) // which pages an index of sitemaps named is not in the archive
+	r.links.Scan(url, page, false) // which pages an index of sitemaps named is not in the archive
 }
 
 // lastTries tells which of the attempts that may be repeated were a URL's last. They are asked about in order.

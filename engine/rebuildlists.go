@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"strings"
 
+	"orbweaver/engine/layout"
 	"orbweaver/engine/seen"
 	"orbweaver/engine/urlx"
 	"orbweaver/internal/extsort"
@@ -68,8 +69,8 @@ func (l *rebuildLists) payload(rec *warc.RecordRead, at warc.Position) error {
 	return err
 }
 
-// resolve finds out whether the record that a revisit names is there and has the payload. asFirst says that it names it as the first one
-// that has.
+// resolve finds out whether the record that a revisit names is there and has the payload. asFirst says that it names it
+// as the first one that has.
 func (l *rebuildLists) resolve(d seen.Digest, to warc.ID, asFirst bool) (bool, error) {
 	first, ok, err := l.first.Lookup(d)
 	if err != nil || ok && warc.ID(first.RecordID) == to {
@@ -88,7 +89,8 @@ func (l *rebuildLists) resolve(d seen.Digest, to warc.ID, asFirst bool) (bool, e
 	return true, err
 }
 
-// mayBeFirst says whether content-seen may name this response for its payload: what revisits name, or else the first that comes.
+// mayBeFirst says whether content-seen may name this response for its payload: what revisits name, or else the first
+// that comes.
 func (l *rebuildLists) mayBeFirst(d seen.Digest, id warc.ID) (bool, error) {
 	if l.named.Len() == 0 {
 		return true, nil
@@ -125,14 +127,15 @@ func parsePlace(s string) (at warc.Position, d seen.Digest, err error) {
 	return at, d, nil
 }
 
-// rebuildMark is a file in the frontier that is there until a rebuild has ended. It holds the name of the directory with
-// the frontier before.
+// rebuildMark is a file in the frontier that is there until a rebuild has ended. It holds the name of the directory
+// with the frontier before.
 const rebuildMark = "REBUILDING"
 
-// beginRebuild empties the frontier but for its lock: what is in it is moved aside, or, if it was left by a rebuild that
-// did not end, removed. It returns the name of the directory with the old one, relative to dir, "" if there was none.
+// beginRebuild empties the frontier but for its lock: what is in it is moved aside, or, if it was left by a rebuild
+// that did not end, removed. It returns the name of the directory with the old one, relative to dir, "" if there was
+// none.
 func beginRebuild(fsys vfs.FS, dir string) (aside string, err error) {
-	front := dir + "/" + FrontierDir
+	front := dir + "/" + layout.FrontierDir
 	mark, err := vfs.ReadFile(fsys, front+"/"+rebuildMark)
 	switch {
 	case err == nil:
@@ -173,7 +176,7 @@ func endRebuild(fsys vfs.FS, front string) error {
 // freeAside finds a name for the old frontier.
 func freeAside(fsys vfs.FS, dir string) (string, error) {
 	for n := 1; ; n++ {
-		name := fmt.Sprintf("%s.broken-%d", FrontierDir, n)
+		name := fmt.Sprintf("%s.broken-%d", layout.FrontierDir, n)
 		switch _, err := fsys.List(dir + "/" + name); {
 		case errors.Is(err, fs.ErrNotExist):
 			return name, nil
@@ -283,7 +286,8 @@ func (c seedChain) Each(f func(where string, url []byte) error) error {
 	return nil
 }
 
-// seedsLeft are the seeds of an old frontier, as far as they are still URLs in normal form. There is no checksum over them.
+// seedsLeft are the seeds of an old frontier, as far as they are still URLs in normal form. There is no checksum over
+// them.
 type seedsLeft struct {
 	fs   vfs.FS
 	name string

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"orbweaver/engine/layout"
 )
 
 // Print writes for people what a rebuild did.
@@ -15,7 +17,7 @@ func (r *Rebuilt) Print(out io.Writer) {
 	fmt.Fprintf(out, "  %d pages, %d revisits, %d answers for a robots.txt are stored\n", r.Pages, r.Copies, r.Robots)
 	fmt.Fprintf(out, "  %d URLs are done, %d are queued, %d seeds are kept\n", r.Done, r.Queued, r.Seeds)
 	for _, m := range r.Mended {
-		fmt.Fprintf(out, "mended: %s/%s:", ArchiveDir, m.File)
+		fmt.Fprintf(out, "mended: %s/%s:", layout.ArchiveDir, m.File)
 		if m.Finished {
 			fmt.Fprint(out, " was open, is finished;")
 		}

@@ -8,31 +8,34 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"orbweaver/engine/capture"
+	"orbweaver/engine/layout"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/robots"
 	"orbweaver/engine/seen"
+	"orbweaver/engine/site"
 	"orbweaver/engine/urlx"
 	"orbweaver/internal/extsort"
 	"orbweaver/warc"
 )
 
-// capture is a response or revisit as a rebuild sees it.
-type capture struct {
-	Capture
+// storedCapture is a response or revisit as a rebuild sees it.
+type storedCapture struct {
+	capture.Capture
 	rec   *warc.RecordRead
 	url   []byte
 	again bool // what a crawl asks for again, unless it was the last try
 }
 
-func (r *rebuilder) captureOf(rec *warc.RecordRead) capture {
-	c := capture{Capture: ReadCapture(rec), rec: rec, url: rec.TargetURI}
+func (r *rebuilder) captureOf(rec *warc.RecordRead) storedCapture {
+	c := storedCapture{Capture: capture.Read(rec), rec: rec, url: rec.TargetURI}
 	c.again = c.Again(&r.cfg.Politeness)
 	return c
 }
 
 // sweepRecords mends the archive and notes what it holds.
 func (r *rebuilder) sweepRecords() error {
-	dir := r.cfg.Dir + "/" + ArchiveDir
+	dir := r.cfg.Dir + "/" + layout.ArchiveDir
 	if err := warc.FinishMending(r.fs, dir); err != nil {
 		return err
 	}
@@ -123,14 +126,14 @@ func (r *rebuilder) files(dir string) ([]warc.FileInfo, error) {
 
 // finished takes a URL that has its outcome out of the sieve.
 func (r *rebuilder) finished(payload []byte) error {
-	r.ledger.n.finish(outcome.Outcome(payload[0]), 1)
+	r.ledger.Count.Finish(outcome.Outcome(payload[0]), 1)
 	return nil
 }
 
 // done hands a URL that has its outcome to the sieve.
 func (r *rebuilder) done(fp xxh3.Uint128, o outcome.Outcome) error {
-	r.ledger.n.found.Add(1)
-	r.ledger.n.sieved.Add(1)
+	r.ledger.Count.Found.Add(1)
+	r.ledger.Count.Sieved.Add(1)
 	r.sieve.Add(fp, []byte{byte(o)})
 	if r.peers != nil && o.Class() == outcome.ClassAnswer {
 		r.peers.fetched.add(fp)
@@ -140,13 +143,13 @@ func (r *rebuilder) done(fp xxh3.Uint128, o outcome.Outcome) error {
 
 // record notes one sound record, and says whether it may stay.
 func (r *rebuilder) record(file string, rec *warc.RecordRead, at warc.Position) (keep bool, err error) {
-	n := &r.ledger.n
+	n := &r.ledger.Count
 	switch rec.Type {
 	case warc.Warcinfo:
 		r.crawlID(rec)
 		return true, nil
 	case warc.Request:
-		n.bytesSent.Add(rec.ContentLength)
+		n.BytesSent.Add(rec.ContentLength)
 		return true, nil
 	case warc.Response:
 		if rec.IsDNS() {
@@ -161,8 +164,8 @@ func (r *rebuilder) record(file string, rec *warc.RecordRead, at warc.Position) 
 		return true, nil
 	}
 	c := r.captureOf(rec)
-	n.status(c.Status)
-	n.bytesReceived.Add(rec.ContentLength)
+	n.Status(c.Status)
+	n.BytesReceived.Add(rec.ContentLength)
 	if r.m.Created.IsZero() || rec.Date.Before(r.m.Created) {
 		r.m.Created = rec.Date
 	}
@@ -173,18 +176,18 @@ func (r *rebuilder) record(file string, rec *warc.RecordRead, at warc.Position) 
 	}
 	r.postpone(&c)
 	if c.Outcome.Class() == outcome.ClassAnswer && (!c.Robots || c.Outcome != outcome.Redirect) {
-		r.bench.WithSite(r.siteOf(c.url), func(s *Site) { s.Answered = true })
+		r.bench.WithSite(r.siteOf(c.url), func(s *site.State) { s.HasAnswered = true })
 	}
 	if r.forRobots(&c) {
-		n.robotsFetched.Add(1)
+		n.RobotsFetched.Add(1)
 		r.crawlDelay(&c)
 		return true, nil
 	}
-	n.attempts.Add(1)
+	n.Attempts.Add(1)
 	fp := r.fingerprint(c.url)
 	if c.again {
 		tag := r.tried<<16 | uint64(c.Outcome)
-		if isPageStatus(c.Status) {
+		if outcome.IsPageStatus(c.Status) {
 			tag |= tagPage
 		}
 		r.tried++
@@ -198,8 +201,9 @@ func (r *rebuilder) fingerprint(url []byte) xxh3.Uint128 {
 	return urlx.Fingerprint(r.frontier.hashSeed, url)
 }
 
-// forRobots says whether a record is that of a robots.txt, or of what its redirects lead to: the next answer of that URL.
-func (r *rebuilder) forRobots(c *capture) bool {
+// forRobots says whether a record is that of a robots.txt, or of what its redirects lead to: the next answer of that
+// URL.
+func (r *rebuilder) forRobots(c *storedCapture) bool {
 	if !c.Robots {
 		if len(r.hops) == 0 {
 			return false
@@ -216,7 +220,7 @@ func (r *rebuilder) forRobots(c *capture) bool {
 	}
 	if c.Outcome == outcome.Redirect {
 		to, err := urlx.Resolve(nil, c.url, c.Page.Location())
-		if _, path := urlx.Split(to); err == nil && string(path) != robotsPath {
+		if _, path := urlx.Split(to); err == nil && string(path) != robots.FilePath {
 			r.hops[r.fingerprint(to)]++
 		}
 	}
@@ -226,8 +230,8 @@ func (r *rebuilder) forRobots(c *capture) bool {
 // tagPage marks an attempt that brought a page, however short; the outcome is in the eight bits below.
 const tagPage = 1 << 8
 
-// unresolved says why a revisit does not lead to its payload. One of a page that the server called unchanged, and that does not say what
-// payload it has, may name the record of another crawl.
+// unresolved says why a revisit does not lead to its payload. One of a page that the server called unchanged, and that
+// does not say what payload it has, may name the record of another crawl.
 func (r *rebuilder) unresolved(rec *warc.RecordRead) (why string, err error) {
 	to, _ := warc.ParseID(rec.Get("WARC-Refers-To")) // none is zero
 	unchanged := rec.Get("WARC-Profile") == warc.ProfileNotModified
@@ -245,31 +249,32 @@ func (r *rebuilder) unresolved(rec *warc.RecordRead) (why string, err error) {
 }
 
 // count adds a page that is stored.
-func (r *rebuilder) count(c *capture) {
+func (r *rebuilder) count(c *storedCapture) {
 	if c.rec.Type == warc.Revisit && c.rec.Get("WARC-Profile") == warc.ProfileNotModified {
-		r.ledger.n.unchanged.Add(1)
+		r.ledger.Count.Unchanged.Add(1)
 		r.stored(c)
 		return
 	}
-	if !isPageStatus(c.Status) {
+	if !outcome.IsPageStatus(c.Status) {
 		return
 	}
 	if c.rec.Type == warc.Revisit {
-		r.ledger.n.revisits.Add(1)
+		r.ledger.Count.Revisits.Add(1)
 	} else {
-		r.ledger.n.pages.Add(1)
+		r.ledger.Count.Pages.Add(1)
 	}
 	r.stored(c)
 }
 
 // stored counts a page against the limit of its site.
-func (r *rebuilder) stored(c *capture) {
+func (r *rebuilder) stored(c *storedCapture) {
 	if r.cfg.MaxPerHost > 0 {
-		r.bench.WithSite(r.siteOf(c.url), func(s *Site) { s.Stored++ })
+		r.bench.WithSite(r.siteOf(c.url), func(s *site.State) { s.Stored++ })
 	}
 }
 
-// judgeTries looks at the answers that a crawl asks for again: a URL that had all its tries is done, the others begin anew.
+// judgeTries looks at the answers that a crawl asks for again: a URL that had all its tries is done, the others begin
+// anew.
 func (r *rebuilder) judgeTries() error {
 	var last extsort.Entry
 	tries := 0
@@ -278,10 +283,10 @@ func (r *rebuilder) judgeTries() error {
 		if tries == 0 || tries < r.cfg.Politeness.Table[o].Tries {
 			return nil
 		}
-		n := &r.ledger.n
-		n.retries.Add(-1)
+		n := &r.ledger.Count
+		n.Retries.Add(-1)
 		if last.Tag&tagPage != 0 {
-			n.pages.Add(1)
+			n.Pages.Add(1)
 		}
 		if err := r.lists.lasts.Add(extsort.Entry{Hi: last.Tag >> 16}); err != nil {
 			return err
@@ -300,7 +305,7 @@ func (r *rebuilder) judgeTries() error {
 		}
 		last = e
 		tries++
-		r.ledger.n.retries.Add(1)
+		r.ledger.Count.Retries.Add(1)
 	}
 	return judge()
 }
@@ -315,7 +320,7 @@ func (r *rebuilder) crawlID(rec *warc.RecordRead) {
 }
 
 // postpone makes a site that asked to be left alone wait, as long as it asked for.
-func (r *rebuilder) postpone(c *capture) {
+func (r *rebuilder) postpone(c *storedCapture) {
 	p := &r.cfg.Politeness
 	if c.Page == nil || c.Outcome.Class() != outcome.ClassBusy {
 		return
@@ -332,12 +337,12 @@ func (r *rebuilder) postpone(c *capture) {
 }
 
 // crawlDelay notes the longest Crawl-delay. Whose it is does not matter: the first request of all waits for that long.
-func (r *rebuilder) crawlDelay(c *capture) {
-	if c.Page == nil || !isPageStatus(c.Status) {
+func (r *rebuilder) crawlDelay(c *storedCapture) {
+	if c.Page == nil || !outcome.IsPageStatus(c.Status) {
 		return
 	}
-	body, _ := c.Page.Decoded(r.links.decoder)
-	if d, ok := robots.Parse(body, robotsToken).CrawlDelay(); ok {
+	body, _ := c.Page.Decoded(r.links.Decoder)
+	if d, ok := robots.Parse(body, robots.Token).CrawlDelay(); ok {
 		r.longest = max(r.longest, d)
 	}
 }

@@ -12,6 +12,8 @@ import (
 
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/links"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/parse"
 	"orbweaver/engine/robots"
@@ -23,10 +25,10 @@ import (
 
 // recall is a run of journal entries, in order, and what the archive holds of them.
 type recall struct {
-	entries []journalEntry // their Links are this recall's own
-	records []record       // of each
-	bytes   int64          // what it takes to look at them, more or less
-	done    chan struct{}  // closed when the records are there
+	entries []journal.Entry // their Links are this recall's own
+	records []record        // of each
+	bytes   int64           // what it takes to look at them, more or less
+	done    chan struct{}   // closed when the records are there
 }
 
 // record is what the replay needs of an entry's main record.
@@ -56,14 +58,14 @@ const (
 	recallBytes   = 512 << 10
 )
 
-// recollection reads the journals since a cut and what they name, several entries at a time and ahead of who applies them.
-// The recalls come in the order of the journals, and only a few are ahead.
+// recollection reads the journals since a cut and what they name, several entries at a time and ahead of who applies
+// them. The recalls come in the order of the journals, and only a few are ahead.
 type recollection struct {
 	fs      vfs.FS
 	dir     string // frontier/
 	archive string
 	cut     warc.Cut // where the archive was durable
-	o       linkOptions
+	o       links.Options
 	via     bool // whoever follows the links asks for the way
 
 	order   chan *recall // to be applied, not all of them done
@@ -97,8 +99,8 @@ func (c *recollection) wait() (stray string, err error) {
 func (c *recollection) read(ctx context.Context, from uint64) (err error) {
 	defer close(c.order)
 	defer close(c.todo)
-	c.stray, err = eachJournal(c.fs, c.dir, from, func(name string) (int64, error) {
-		return readJournal(c.fs, name, func(e *journalEntry) error { return c.take(ctx, e) })
+	c.stray, err = journal.Each(c.fs, c.dir, from, func(name string) (int64, error) {
+		return journal.Read(c.fs, name, func(e *journal.Entry) error { return c.take(ctx, e) })
 	})
 	if sent := c.send(ctx); err == nil {
 		err = sent
@@ -107,9 +109,9 @@ func (c *recollection) read(ctx context.Context, from uint64) (err error) {
 }
 
 // take adds an entry, which it borrows.
-func (c *recollection) take(ctx context.Context, e *journalEntry) error {
+func (c *recollection) take(ctx context.Context, e *journal.Entry) error {
 	if c.current == nil {
-		c.current = &recall{entries: make([]journalEntry, 0, recallEntries), done: make(chan struct{})}
+		c.current = &recall{entries: make([]journal.Entry, 0, recallEntries), done: make(chan struct{})}
 	}
 	k := c.current
 	k.entries = append(k.entries, *e)
@@ -140,7 +142,7 @@ func (c *recollection) send(ctx context.Context) error {
 
 // look reads what the recalls name.
 func (c *recollection) look(ctx context.Context) (err error) {
-	l := looker{archive: warc.OpenArchive(c.fs, c.archive).Behind(c.cut), links: newLinkFinder(c.o), via: c.via}
+	l := looker{archive: warc.OpenArchive(c.fs, c.archive).Behind(c.cut), links: links.NewFinder(c.o), via: c.via}
 	for k := range c.todo {
 		k.records = make([]record, len(k.entries))
 		for i := range k.entries {
@@ -160,48 +162,48 @@ func (c *recollection) look(ctx context.Context) (err error) {
 type looker struct {
 	archive  *warc.Archive
 	restorer fetch.Restorer
-	links    *linkFinder
+	links    *links.Finder
 	via      bool
 }
 
-func (l *looker) look(e *journalEntry, rec *record) {
+func (l *looker) look(e *journal.Entry, rec *record) {
 	page, err := l.read(e, rec)
 	rec.err, rec.stored = err, err == nil
 	if page == nil {
 		return
 	}
 	switch {
-	case e.Kind == journalRobots:
+	case e.Kind == journal.KindRobots:
 		rec.rules = l.rules(e, rec, page)
-		if isPageStatus(e.Status) {
-			l.links.sitemapsOf(rec.url, page, filter.Way{Depth: e.Depth})
-			rec.links = bytes.Clone(l.links.links)
+		if outcome.IsPageStatus(e.Status) {
+			l.links.SitemapsOf(rec.url, page, filter.Way{Depth: e.Depth})
+			rec.links = bytes.Clone(l.links.Links)
 		}
-	case e.Kind != journalPage:
+	case e.Kind != journal.KindPage:
 	case e.Outcome == outcome.Redirect:
-		l.links.open(linkPage{url: rec.url, page: page, way: filter.Way{Depth: e.Depth, Hops: e.Hops}})
-		l.links.redirect(rec.url, page.Location())
+		l.links.Open(links.Page{URL: rec.url, Page: page, Way: filter.Way{Depth: e.Depth, Hops: e.Hops}})
+		l.links.Redirect(rec.url, page.Location())
 		l.take(e, rec)
-	case isPageStatus(e.Status) && !l.links.forbids(page):
-		from := linkPage{url: rec.url, page: page, way: filter.Way{Depth: e.Depth, Hops: e.Hops}, size: page.PayloadLen, cut: isCut(e.Outcome)}
-		if l.links.open(from) {
-			l.links.scan(rec.url, page, e.Listed)
-			l.links.refresh(rec.url, page)
+	case outcome.IsPageStatus(e.Status) && !l.links.Forbids(page):
+		from := links.Page{URL: rec.url, Page: page, Way: filter.Way{Depth: e.Depth, Hops: e.Hops}, Size: page.PayloadLen, Cut: e.Outcome.IsBodyCut()}
+		if l.links.Open(from) {
+			l.links.Scan(rec.url, page, e.Listed)
+			l.links.Refresh(rec.url, page)
 		}
 		l.take(e, rec)
 	}
 }
 
 // take notes the links that were found.
-func (l *looker) take(e *journalEntry, rec *record) {
-	rec.links = bytes.Clone(l.links.links)
+func (l *looker) take(e *journal.Entry, rec *record) {
+	rec.links = bytes.Clone(l.links.Links)
 	if l.via && (len(rec.way) > 0 || e.Depth+e.Hops == 0) {
-		rec.kinds = slices.Clone(l.links.kinds)
+		rec.kinds = slices.Clone(l.links.Kinds)
 	}
 }
 
 // read brings an entry's main record back from the archive; no page and no error mean a revisit.
-func (l *looker) read(e *journalEntry, rec *record) (*fetch.Page, error) {
+func (l *looker) read(e *journal.Entry, rec *record) (*fetch.Page, error) {
 	group, pos, err := l.archive.ReadGroup(warc.Position{Serial: e.Serial - 1, Offset: e.Offset, Length: e.Length})
 	if err != nil {
 		return nil, err
@@ -243,17 +245,17 @@ func namedWait(p *fetch.Page, began time.Time) time.Duration {
 }
 
 // rules are those that a robots.txt says, or that its absence means; nil if it says nothing that lasts.
-func (l *looker) rules(e *journalEntry, rec *record, page *fetch.Page) *robots.Rules {
+func (l *looker) rules(e *journal.Entry, rec *record, page *fetch.Page) *robots.Rules {
 	if e.Hops > 0 {
 		return nil
 	}
-	if _, path := urlx.Split(rec.url); !bytes.Equal(path, []byte(robotsPath)) {
+	if _, path := urlx.Split(rec.url); !bytes.Equal(path, []byte(robots.FilePath)) {
 		return nil
 	}
 	switch {
-	case isPageStatus(e.Status) && e.Outcome != outcome.CutDisconnect && e.Outcome != outcome.CutTime:
-		body, _ := page.Decoded(l.links.decoder)
-		return robots.Parse(body, robotsToken)
+	case outcome.IsPageStatus(e.Status) && e.Outcome != outcome.CutDisconnect && e.Outcome != outcome.CutTime:
+		body, _ := page.Decoded(l.links.Decoder)
+		return robots.Parse(body, robots.Token)
 	case e.Outcome.Class() == outcome.ClassAnswer && e.Outcome != outcome.Redirect:
 		return robots.AllowAll()
 	default:

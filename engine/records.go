@@ -2,22 +2,16 @@ package engine
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 
+	"orbweaver/engine/attempt"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
+	"orbweaver/engine/journal"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/seen"
 	"orbweaver/warc"
 )
-
-// errSeenMeanwhile says that an equal payload was stored between the look-up and the writing: the records are to be
-// built again, as a revisit.
-var errSeenMeanwhile = errors.New("engine: the payload was stored meanwhile")
-
-// statusNotModified answers a conditional request.
-const statusNotModified = 304
 
 // recordPlan is what is to be written about one attempt; the records themselves wait in the encoder.
 type recordPlan struct {
@@ -26,9 +20,8 @@ type recordPlan struct {
 	revisit         bool
 	unchanged       bool // the server says that it is as it was: a revisit of what the flight names
 	payloadInRecord bool
-	digest          seen.Digest
-	first           seen.First // what this response will be, if it is the first of its payload
-	claims          bool
+	claim           journal.Claim
+	first           seen.First // of the payload, if revisit
 }
 
 // records is a parse worker's scratch for building them.
@@ -39,14 +32,13 @@ type records struct {
 }
 
 // plan decides what to write and packs it into the worker's encoder.
-func (w *parseWorker) plan(p *fetch.Page, f *flight) (recordPlan, error) {
-	unchanged := isUnchanged(p, f)
-	plan := recordPlan{page: !f.robots && !f.retry && (isPageStatus(p.Status) || unchanged), unchanged: unchanged}
+func (w *parseWorker) plan(p *fetch.Page, f *attempt.Attempt) (recordPlan, error) {
+	unchanged := attempt.IsUnchanged(p, f)
+	plan := recordPlan{page: !f.IsRobots && !f.WillRetry && (outcome.IsPageStatus(p.Status) || unchanged), unchanged: unchanged}
 	w.encoder.Reset()
-	dedupe := !f.robots && !f.retry && p.Complete && p.PayloadLen > 0
+	dedupe := !f.IsRobots && !f.WillRetry && p.Complete && p.PayloadLen > 0
 	if dedupe {
-		plan.digest = p.Digest
-		first, ok, err := w.ledger.seen.Lookup(plan.digest)
+		first, ok, err := w.ledger.Seen.Lookup(p.Digest)
 		if err != nil {
 			return plan, fmt.Errorf("engine: content seen: %w", err)
 		}
@@ -60,43 +52,12 @@ func (w *parseWorker) plan(p *fetch.Page, f *flight) (recordPlan, error) {
 	if err := w.pack(p, f, &plan); err != nil {
 		return plan, err
 	}
-	w.encoder.Pack(w.ledger.writer)
+	w.encoder.Pack(w.ledger.Writer)
 	if dedupe && !plan.revisit {
-		plan.claims = true
-		plan.first = seen.First{RecordID: w.records.response.ID, URI: string(f.url), Date: p.Started}
+		first := seen.First{RecordID: w.records.response.ID, URI: string(f.URL), Date: p.Started}
+		plan.claim = journal.NewClaim(p.Digest, first)
 	}
 	return plan, nil
-}
-
-// isUnchanged says whether this answers a conditional request with the word that what was stored before still holds.
-func isUnchanged(p *fetch.Page, f *flight) bool {
-	return p.Status == statusNotModified && !f.before.none()
-}
-
-// stillFirst says, under the commit lock and before anything is written, whether no equal payload was stored meanwhile.
-func (plan *recordPlan) stillFirst(m *seen.Map) error {
-	if !plan.claims {
-		return nil
-	}
-	_, there, err := m.Lookup(plan.digest)
-	if err != nil {
-		return fmt.Errorf("engine: content seen: %w", err)
-	}
-	if there {
-		return errSeenMeanwhile
-	}
-	return nil
-}
-
-// claim makes this response the first of its payload, under the commit lock and after it was written: content-seen never
-// names a record that is not in the archive. If it cannot be noted, a later copy is stored whole, which is counted.
-func (plan *recordPlan) claim(l *ledger) {
-	if !plan.claims {
-		return
-	}
-	if _, _, err := l.seen.Insert(plan.digest, plan.first); err != nil {
-		l.n.unclaimed.Add(1)
-	}
 }
 
 // annotation is what the crawl log says about the records.
@@ -113,32 +74,32 @@ func (plan *recordPlan) annotation() string {
 	}
 }
 
-// keeps asks the store filter; robots.txt is kept unless nothing is. An unchanged page is what it was when it was stored, and a duplicate.
-// The answer to a proof is no capture.
-func (w *parseWorker) keeps(p *fetch.Page, f *flight, plan *recordPlan) bool {
-	if f.proof {
+// keeps asks the store filter; robots.txt is kept unless nothing is. An unchanged page is what it was when it was
+// stored, and a duplicate. The answer to a proof is no capture.
+func (w *parseWorker) keeps(p *fetch.Page, f *attempt.Attempt, plan *recordPlan) bool {
+	if f.IsProbe {
 		return false
 	}
 	if answer, constant := w.store.Constant(); constant {
 		return answer
 	}
-	if f.robots {
+	if f.IsRobots {
 		return true
 	}
 	page := w.contentOf(p)
-	return w.store.Keeps(f.url, filter.Way{Depth: f.depth, Hops: f.hops}, &filter.Response{
+	return w.store.Keeps(f.URL, filter.Way{Depth: f.Depth, Hops: f.Redirects}, &filter.Response{
 		Status: page.Status, ContentType: page.ContentType(), Size: page.PayloadLen, Truncated: page.Cut != fetch.NotCut,
-		Duplicate: plan.revisit || plan.unchanged, Via: f.via,
+		Duplicate: plan.revisit || plan.unchanged, Via: f.Via,
 	})
 }
 
 // pack builds the response or revisit, the request and, when there is something to say, a metadata record.
-func (w *parseWorker) pack(p *fetch.Page, f *flight, plan *recordPlan) error {
+func (w *parseWorker) pack(p *fetch.Page, f *attempt.Attempt, plan *recordPlan) error {
 	rs := &w.records
 	mime, _, _ := bytes.Cut(p.ContentType(), []byte{';'})
 	rs.index = warc.IndexInfo{Status: p.Status, MIME: bytes.TrimSpace(mime)}
 	rs.response = warc.Record{
-		Type: warc.Response, Date: p.Started, TargetURI: f.url, IP: p.Remote.Addr(), Index: &rs.index,
+		Type: warc.Response, Date: p.Started, TargetURI: f.URL, IP: p.Remote.Addr(), Index: &rs.index,
 		Truncated: truncation(p.Cut), Block: append(rs.response.Block[:0], p.Raw),
 	}
 	if p.Complete {
@@ -160,14 +121,14 @@ func (w *parseWorker) pack(p *fetch.Page, f *flight, plan *recordPlan) error {
 	if plan.unchanged {
 		r := &rs.response
 		r.Type, r.Profile = warc.Revisit, warc.ProfileNotModified
-		r.RefersTo, r.RefersToURI, r.RefersToDate = f.before.RecordID, f.before.URI, f.before.Date
-		r.PayloadDigest = (*[20]byte)(f.before.digest)
+		r.RefersTo, r.RefersToURI, r.RefersToDate = f.Previous.RecordID, f.Previous.URI, f.Previous.Date
+		r.PayloadDigest = (*[20]byte)(f.Previous.Digest)
 	}
 	if err := w.encoder.Append(&rs.response); err != nil {
 		return fmt.Errorf("engine: archive: %w", err)
 	}
 	rs.request = warc.Record{
-		Type: warc.Request, Date: p.Started, TargetURI: f.url, IP: p.Remote.Addr(), ConcurrentTo: rs.response.ID,
+		Type: warc.Request, Date: p.Started, TargetURI: f.URL, IP: p.Remote.Addr(), ConcurrentTo: rs.response.ID,
 		Block: append(rs.request.Block[:0], p.Request),
 	}
 	if err := w.encoder.Append(&rs.request); err != nil {
@@ -177,7 +138,7 @@ func (w *parseWorker) pack(p *fetch.Page, f *flight, plan *recordPlan) error {
 		return nil
 	}
 	rs.metadata = warc.Record{
-		Type: warc.Metadata, Date: p.Started, TargetURI: f.url, ConcurrentTo: rs.response.ID,
+		Type: warc.Metadata, Date: p.Started, TargetURI: f.URL, ConcurrentTo: rs.response.ID,
 		Block: append(rs.metadata.Block[:0], rs.fields),
 	}
 	if err := w.encoder.Append(&rs.metadata); err != nil {
@@ -186,8 +147,8 @@ func (w *parseWorker) pack(p *fetch.Page, f *flight, plan *recordPlan) error {
 	return nil
 }
 
-// mediaRaw is the type of what came in place of an answer: bytes without a whole head of HTTP. It is a resource, since a response
-// would have to be one.
+// mediaRaw is the type of what came in place of an answer: bytes without a whole head of HTTP. It is a resource, since
+// a response would have to be one.
 const mediaRaw = "application/octet-stream"
 
 // headTruncation says why an answer without a whole head ends where it does.

@@ -9,17 +9,20 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"orbweaver/engine/outbox"
+	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/outcome"
+	"orbweaver/engine/queued"
 	"orbweaver/engine/urlx"
+	"orbweaver/internal/notify"
 )
 
-// Page recovery (Boldi, Codenotti, Santini, Vigna: UbiCrawler, 2004, section 6.1.1). Before it asks a site for pages, an agent asks the
-// agents who would have been responsible had it not been there whether they have these pages. As long as no more agents came than
-// are asked, nothing is fetched twice. An agent that has always been the only one who could be responsible asks nobody.
+// Page recovery (Boldi, Codenotti, Santini, Vigna: UbiCrawler, 2004, section 6.1.1). Before it asks a site for pages,
+// an agent asks the agents who would have been responsible had it not been there whether they have these pages. As long
+// as no more agents came than are asked, nothing is fetched twice. An agent that has always been the only one who could
+// be responsible asks nobody.
 
-// questionFetched asks which of some URLs another agent has fetched. They follow, framed as in a letter; the answer has a byte for
-// each, 1 for those it has.
+// questionFetched asks which of some URLs another agent has fetched. They follow, framed as in a letter; the answer has
+// a byte for each, 1 for those it has.
 const questionFetched byte = 'F'
 
 // recoveryPatience is how long an answer is waited for. Without one the pages wait, see silences.
@@ -45,7 +48,7 @@ func (p *peers) recovered(ctx context.Context, site []byte, items [][]byte) ([]h
 	question := []byte{questionFetched}
 	var asked []int
 	for i, raw := range items {
-		it := mustItem(raw)
+		it := queued.MustDecode(raw)
 		if it.RobotsOf != nil {
 			continue
 		}
@@ -102,8 +105,8 @@ func (p *peers) recovered(ctx context.Context, site []byte, items [][]byte) ([]h
 	return holders, nil
 }
 
-// askFetched asks an agent which of n URLs it has fetched. No answer comes with when to ask again; zero if that agent is not there, or has not
-// answered for long, or will not say it.
+// askFetched asks an agent which of n URLs it has fetched. No answer comes with when to ask again; zero if that agent
+// is not there, or has not answered for long, or will not say it.
 func (p *peers) askFetched(ctx context.Context, id, line string, question []byte, n int) (answer []byte, again time.Time) {
 	again, may := p.silences.ask(line, time.Now())
 	if !may {
@@ -123,8 +126,8 @@ func (p *peers) askFetched(ctx context.Context, id, line string, question []byte
 	return nil, p.silences.miss(line, time.Now())
 }
 
-// compare finds out whether all others began when this agent did, with the same, and have seen nobody come or go since: then nobody has pages
-// of its hosts. As long as that is not known they are asked.
+// compare finds out whether all others began when this agent did, with the same, and have seen nobody come or go since:
+// then nobody has pages of its hosts. As long as that is not known they are asked.
 func (p *peers) compare(ctx context.Context, c *circle) {
 	if p.since.Load() || p.turns.Load() > 1 {
 		return
@@ -140,7 +143,7 @@ func (p *peers) compare(ctx context.Context, c *circle) {
 		}
 		if a.Over && p.untouched() { // that one may be gone before it hears of this agent
 			p.late.Store(true)
-			poke(p.told)
+			notify.Send(p.told)
 		}
 		if a.First != 0 && a.First != p.founded.Load() || a.Turns > 1 {
 			p.joined.Store(true)
@@ -157,9 +160,9 @@ func (p *peers) ask(ctx context.Context, to string, question []byte) ([]byte, er
 	return p.seam.Ask(ctx, to, question)
 }
 
-// answerFetched says which URLs of a question this agent has fetched. Whoever hears yes does not fetch, so it is said when the page is
-// durable: a power cut may not take it any more. A page that is here and not yet stored is waited for: its host may have been given away
-// in the moment in which its Visit ended.
+// answerFetched says which URLs of a question this agent has fetched. Whoever hears yes does not fetch, so it is said
+// when the page is durable: a power cut may not take it any more. A page that is here and not yet stored is waited for:
+// its host may have been given away in the moment in which its Visit ended.
 func (p *peers) answerFetched(ctx context.Context, from string, question []byte) (answer []byte, err error) {
 	var all [][]byte
 	some, urls := false, make(map[string]struct{})
@@ -169,7 +172,7 @@ func (p *peers) answerFetched(ctx context.Context, from string, question []byte)
 		}
 		all, urls[string(url)] = append(all, url), struct{}{}
 	}
-	if err := p.aloft.await(ctx, urls); err != nil {
+	if err := p.aloft.WaitFor(ctx, urls); err != nil {
 		return nil, err
 	}
 	for _, url := range all {
@@ -184,7 +187,7 @@ func (p *peers) answerFetched(ctx context.Context, from string, question []byte)
 		answer = append(answer, one)
 	}
 	if some {
-		err = p.ledger.settled(ctx)
+		err = p.ledger.AwaitAll(ctx)
 	}
 	return answer, err
 }

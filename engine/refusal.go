@@ -7,19 +7,21 @@ import (
 
 	"orbweaver/engine/filter"
 	"orbweaver/engine/outcome"
+	"orbweaver/engine/queued"
+	"orbweaver/engine/site"
 	"orbweaver/engine/urlx"
 )
 
-// refusal is a URL that got its outcome without a request.
+// Refusal is a URL that got its outcome without a request.
 type refusal struct {
 	outcome outcome.Outcome
 	fp      xxh3.Uint128 // of a URL that the journal of an earlier run named as done; zero for others
-	passed  *Item        // what goes to another agent, with its whole URL; nil for nothing
+	passed  *queued.URL  // what goes to another agent, with its whole URL; nil for nothing
 	holder  string       // the line of the agent that has the page; empty if nobody has
 }
 
 // handOver gives an item of a host that is another agent's by now to that one, unless it was done before a kill.
-func (w *fetchWorker) handOver(site []byte, it *Item) {
+func (w *fetchWorker) handOver(site []byte, it *queued.URL) {
 	passed := *it
 	passed.Rest = append(append([]byte(nil), site...), it.Rest...)
 	if it.RobotsOf != nil { // which is no URL of ours
@@ -33,7 +35,8 @@ func (w *fetchWorker) handOver(site []byte, it *Item) {
 	w.refused = append(w.refused, refusal{outcome: outcome.HandedOver, passed: &passed})
 }
 
-// asksAgain gives the Visit back if somebody who may have the item's page is to be asked again, and says whether that is so.
+// asksAgain gives the Visit back if somebody who may have the item's page is to be asked again, and says whether that
+// is so.
 func (w *fetchWorker) asksAgain(r *returned, again time.Time) bool {
 	if again.IsZero() {
 		return false
@@ -43,8 +46,9 @@ func (w *fetchWorker) asksAgain(r *returned, again time.Time) bool {
 	return true
 }
 
-// recovered refuses an item whose page is there already, here or at the agent that holders says, and says whether it is.
-func (w *fetchWorker) recovered(site []byte, it *Item, holder string) bool {
+// recovered refuses an item whose page is there already, here or at the agent that holders says, and says whether it
+// is.
+func (w *fetchWorker) recovered(site []byte, it *queued.URL, holder string) bool {
 	if holder == "" {
 		return false
 	}
@@ -57,10 +61,10 @@ func (w *fetchWorker) recovered(site []byte, it *Item, holder string) bool {
 	return true
 }
 
-// filtered refuses an item that today's lists or the fetch filter refuse: nobody is asked for it, and not for its robots.txt
-// either. What an earlier run did keeps the outcome that it had.
-func (w *fetchWorker) filtered(site []byte, it *Item) bool {
-	f := w.live.fetch.Load()
+// filtered refuses an item that today's lists or the fetch filter refuse: nobody is asked for it, and not for its
+// robots.txt either. What an earlier run did keeps the outcome that it had.
+func (w *fetchWorker) filtered(site []byte, it *queued.URL) bool {
+	f := w.live.Fetch.Load()
 	if f == nil && w.lists == nil {
 		return false
 	}
@@ -71,19 +75,19 @@ func (w *fetchWorker) filtered(site []byte, it *Item) bool {
 	if w.passesFilters(f, it) {
 		return false
 	}
-	w.log.refusal(w.url, it, outcome.Filtered, w.id)
+	w.log.Refusal(w.url, it, outcome.Filtered, w.id)
 	w.refused = append(w.refused, refusal{outcome: outcome.Filtered})
 	return true
 }
 
 // passesFilters says that neither today's lists nor the fetch filter (nil for none) refuse the URL in w.url.
-func (w *fetchWorker) passesFilters(f *filter.Fetch, it *Item) bool {
+func (w *fetchWorker) passesFilters(f *filter.Fetch, it *queued.URL) bool {
 	return (w.lists == nil || w.lists.Refuses(w.url) == filter.NoList) &&
-		(f == nil || f.Allows(w.url, filter.Way{Depth: it.Depth, Hops: it.Hops}, it.Try, it.Via))
+		(f == nil || f.Allows(w.url, filter.Way{Depth: it.Depth, Hops: it.Redirects}, it.Tries, it.Via))
 }
 
 // refuse says why the URL in w.url is not to be asked for; its outcome is None if it is.
-func (w *fetchWorker) refuse(site *Site, it *Item) refusal {
+func (w *fetchWorker) refuse(site *site.State, it *queued.URL) refusal {
 	if fp, o := w.redone.look(w.hashSeed, w.url); o != outcome.None {
 		if o.Class() == outcome.ClassAnswer && o != outcome.Redirect && o != outcome.ClientError {
 			site.Stored++
@@ -109,6 +113,6 @@ func (w *fetchWorker) refuse(site *Site, it *Item) refusal {
 	default:
 		return refusal{}
 	}
-	w.log.refusal(w.url, it, o, w.id)
+	w.log.Refusal(w.url, it, o, w.id)
 	return refusal{outcome: o}
 }

@@ -7,9 +7,13 @@ import (
 	"io/fs"
 	"time"
 
+	"orbweaver/engine/journal"
+	"orbweaver/engine/layout"
+	"orbweaver/engine/links"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/parse"
 	"orbweaver/engine/seen"
+	"orbweaver/engine/site"
 	"orbweaver/engine/urlx"
 	"orbweaver/warc"
 )
@@ -19,7 +23,7 @@ func (e *Engine) replay(m *manifest) error {
 	ctx, cancel := context.WithCancel(context.Background()) //nolint:forbidigo // Open is not cancelled
 	defer cancel()
 	r := &replayer{engine: e, end: m.Archive, clock: newResumeClock(m, e.seams.Boot)}
-	c := &recollection{fs: e.seams.FS, dir: e.frontierDir(), archive: e.cfg.Dir + "/" + ArchiveDir, o: e.cfg.linkOptions(e.filters.links()),
+	c := &recollection{fs: e.seams.FS, dir: e.frontierDir(), archive: e.cfg.Dir + "/" + layout.ArchiveDir, o: e.cfg.linkOptions(e.filters.links()),
 		via: e.cfg.WARC.Via}
 	if m.Archive != nil {
 		c.cut = *m.Archive
@@ -65,8 +69,8 @@ type replayer struct {
 // errArchiveShort says that the journal names a record that the archive does not hold: a power cut took it.
 var errArchiveShort = errors.New("engine: the archive ends before the journal")
 
-// apply applies some entries. What they find is flushed when a bucket is full, and the map of payloads is tended, so that
-// a long journal takes no more memory than the crawl did.
+// apply applies some entries. What they find is flushed when a bucket is full, and the map of payloads is tended, so
+// that a long journal takes no more memory than the crawl did.
 func (r *replayer) apply(ctx context.Context, k *recall) error {
 	for i := range k.entries {
 		if err := r.entry(&k.entries[i], &k.records[i]); err != nil {
@@ -77,14 +81,14 @@ func (r *replayer) apply(ctx context.Context, k *recall) error {
 				return err
 			}
 		}
-		if err := r.engine.ledger.seen.Tend(); err != nil {
+		if err := r.engine.ledger.Seen.Tend(); err != nil {
 			return fmt.Errorf("engine: resume: %w", err)
 		}
 	}
 	return nil
 }
 
-func (r *replayer) entry(e *journalEntry, rec *record) error {
+func (r *replayer) entry(e *journal.Entry, rec *record) error {
 	if err := rec.err; err != nil {
 		var damage *warc.Fault
 		if !errors.Is(err, fs.ErrNotExist) && !errors.As(err, &damage) && !errors.Is(err, errNoRecord) {
@@ -97,29 +101,29 @@ func (r *replayer) entry(e *journalEntry, rec *record) error {
 	if rec.stored {
 		r.end = &rec.end
 	}
-	if e.Kind == journalLetter {
+	if e.Kind == journal.KindMessage {
 		if err := r.engine.peers.unpack(e.Links, postmark{aged: r.clock.aged}); err != nil {
 			return fmt.Errorf("engine: resume: %w", err)
 		}
 		return nil
 	}
 	r.n++
-	n := &r.engine.ledger.n
-	n.status(e.Status)
+	n := &r.engine.ledger.Count
+	n.Status(e.Status)
 	switch e.Kind {
-	case journalRobots:
-		n.robotsFetched.Add(1)
+	case journal.KindRobots:
+		n.RobotsFetched.Add(1)
 		if err := r.robots(rec); err != nil {
 			return err
 		}
 		if err := r.follow(e, rec); err != nil {
 			return err
 		}
-	case journalRetry:
-		n.attempts.Add(1)
-		n.retries.Add(1)
+	case journal.KindRetry:
+		n.Attempts.Add(1)
+		n.Retries.Add(1)
 	default:
-		n.attempts.Add(1)
+		n.Attempts.Add(1)
 		if err := r.page(e, rec); err != nil {
 			return err
 		}
@@ -128,7 +132,7 @@ func (r *replayer) entry(e *journalEntry, rec *record) error {
 }
 
 // postpone restores the due times that the attempt set, and what it said of its site.
-func (r *replayer) postpone(e *journalEntry, rec *record) error {
+func (r *replayer) postpone(e *journal.Entry, rec *record) error {
 	if !rec.stored {
 		return nil
 	}
@@ -138,23 +142,23 @@ func (r *replayer) postpone(e *journalEntry, rec *record) error {
 	}
 	due := nanosFrom(r.clock.now, e.SiteDue)
 	return r.site(rec.url, func(vs *visitState) {
-		bench.WithSite(vs, func(s *Site) {
+		bench.WithSite(vs, func(s *site.State) {
 			switch class {
 			case outcome.ClassAnswer:
 				switch {
-				case e.Kind == journalPage:
-					s.answeredPage()
-					s.ServesRoot = s.ServesRoot || isRoot(rec.url)
-				case e.Kind == journalRetry: // a proof: see askRoot
-					s.answeredRoot()
+				case e.Kind == journal.KindPage:
+					s.NotePageAnswer()
+					s.HasServedRoot = s.HasServedRoot || isRoot(rec.url)
+				case e.Kind == journal.KindRetry: // a proof: see askRoot
+					s.NoteRootAnswer()
 				case e.Outcome != outcome.Redirect:
-					s.answeredRobots(r.clock.now, proofWait(r.engine.cfg.StallWait))
+					s.NoteRobotsAnswer(r.clock.now, proofWait(r.engine.cfg.StallWait))
 				}
 			case outcome.ClassBusy, outcome.ClassFault:
 				if e.Outcome == outcome.Stale || e.Outcome == outcome.HeaderTooLarge { // nothing about the site: see note
 					break
 				}
-				s.failed(e.Outcome, r.clock.now, r.back(rec))
+				s.NoteFailure(e.Outcome, r.clock.now, r.back(rec))
 			default:
 			}
 		})
@@ -164,8 +168,8 @@ func (r *replayer) postpone(e *journalEntry, rec *record) error {
 	})
 }
 
-// back is when a site that asked to slow down said that it will be back, counted from now; zero if it named no time. That is not
-// when the policy asks it again: a site that named no time is asked at once by a resume.
+// back is when a site that asked to slow down said that it will be back, counted from now; zero if it named no time.
+// That is not when the policy asks it again: a site that named no time is asked at once by a resume.
 func (r *replayer) back(rec *record) time.Time {
 	if rec.wait <= 0 {
 		return time.Time{}
@@ -180,30 +184,30 @@ func (r *replayer) site(url []byte, f func(vs *visitState)) error {
 	return r.engine.hosts.meet(key, f)
 }
 
-func (r *replayer) page(e *journalEntry, rec *record) error {
+func (r *replayer) page(e *journal.Entry, rec *record) error {
 	r.engine.redone.add(e.FP, e.Outcome)
 	if p := r.engine.peers; p != nil && e.Outcome.Class() == outcome.ClassAnswer {
 		p.fetched.add(e.FP)
 	}
-	n := &r.engine.ledger.n
+	n := &r.engine.ledger.Count
 	if rec.unchanged {
-		n.unchanged.Add(1)
-		r.engine.limits.pages++
+		n.Unchanged.Add(1)
+		r.engine.limits.Pages++
 	}
-	if isPageStatus(e.Status) {
+	if outcome.IsPageStatus(e.Status) {
 		switch {
 		case !rec.stored:
-			n.notStored.Add(1)
+			n.NotStored.Add(1)
 		case !rec.response:
-			n.revisits.Add(1)
-			r.engine.limits.pages++
+			n.Revisits.Add(1)
+			r.engine.limits.Pages++
 		default:
-			n.pages.Add(1)
-			r.engine.limits.pages++
+			n.Pages.Add(1)
+			r.engine.limits.Pages++
 		}
 	}
 	if rec.whole {
-		_, _, err := r.engine.ledger.seen.Insert(rec.digest, seen.First{RecordID: rec.id, URI: string(rec.url), Date: rec.date})
+		_, _, err := r.engine.ledger.Seen.Insert(rec.digest, seen.First{RecordID: rec.id, URI: string(rec.url), Date: rec.date})
 		if err != nil {
 			return fmt.Errorf("engine: resume: %w", err)
 		}
@@ -212,10 +216,12 @@ func (r *replayer) page(e *journalEntry, rec *record) error {
 }
 
 // follow offers what an attempt found at the door.
-func (r *replayer) follow(e *journalEntry, rec *record) error {
-	it := leadsTo(&lead{e.Outcome, e.Depth, e.Hops, e.Kind == journalRobots, e.Listed, e.Index})
+func (r *replayer) follow(e *journal.Entry, rec *record) error {
+	it := links.LeadsTo(&links.Lead{
+		Outcome: e.Outcome, Depth: e.Depth, Hops: e.Hops, Robots: e.Kind == journal.KindRobots, Listed: e.Listed, Index: e.Index,
+	})
 	if r.engine.cfg.WARC.Via && rec.stored {
-		it.Via, it.Way = rec.url, rec.way
+		it.Via, it.HopPath = rec.url, rec.way
 	}
 	for _, l := range []struct {
 		links []byte
@@ -239,9 +245,9 @@ func (r *replayer) robots(rec *record) error {
 		return nil
 	}
 	return r.site(rec.url, func(vs *visitState) {
-		r.engine.bench.WithSite(vs, func(s *Site) {
-			s.setRules(r.engine.rules.share(rec.rules), r.clock.until(rec.date.Add(robotsLife), robotsLife))
-			s.RobotsTry, s.Denied = 0, false
+		r.engine.bench.WithSite(vs, func(s *site.State) {
+			s.SetRules(r.engine.rules.Share(rec.rules), r.clock.until(rec.date.Add(site.RobotsLifetime), site.RobotsLifetime))
+			s.RobotsTries, s.DenyAll = 0, false
 		})
 	})
 }

@@ -5,15 +5,18 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"orbweaver/engine/journal"
+	"orbweaver/engine/limits"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/seen"
+	"orbweaver/engine/site"
 	"orbweaver/internal/vfs"
 	"orbweaver/sieve"
 	"orbweaver/workbench"
 )
 
-// A long journal is replayed with the map of payloads tended, entry by entry: its merges are done before an insertion has to
-// wait for them, and its memory stays what it may be.
+// A long journal is replayed with the map of payloads tended, entry by entry: its merges are done before an insertion
+// has to wait for them, and its memory stays what it may be.
 func TestReplayTendsTheMapOfPayloads(t *testing.T) {
 	const memory = 256 << 10
 	open := func() *seen.Map {
@@ -43,22 +46,22 @@ func TestReplayTendsTheMapOfPayloads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &Engine{ledger: &ledger{seen: open()}, sieve: s, redone: newRedone(), limits: new(limits), frontier: new(Frontier)}
-	e.bench = workbench.New[Site](workbench.Options{})
+	e := &Engine{ledger: &journal.Store{Seen: open()}, sieve: s, redone: newRedone(), limits: new(limits.Limits), frontier: new(Frontier)}
+	e.bench = workbench.New[site.State](workbench.Options{})
 	e.bench.GetOrAdd([]byte("http://a.test"))
 	e.hosts = &hosts{bench: e.bench}
 	r := &replayer{engine: e}
 	n := 0
-	for ; e.ledger.seen.Stats().Merges < 3 && n < most; n++ {
+	for ; e.ledger.Seen.Stats().Merges < 3 && n < most; n++ {
 		k := &recall{
-			entries: []journalEntry{{Kind: journalPage, Outcome: outcome.OK, Status: 200}},
+			entries: []journal.Entry{{Kind: journal.KindPage, Outcome: outcome.OK, Status: 200}},
 			records: []record{{stored: true, response: true, whole: true, url: []byte("http://a.test/"), digest: digest(n)}},
 		}
-		e.frontier.n = &e.ledger.n
+		e.frontier.n = &e.ledger.Count
 		if err := r.apply(context.Background(), k); err != nil {
 			t.Fatal(err)
 		}
-		if st := e.ledger.seen.Stats(); st.MemoryBytes > memory+int64(st.Runs)*256*24 {
+		if st := e.ledger.Seen.Stats(); st.MemoryBytes > memory+int64(st.Runs)*256*24 {
 			t.Fatalf("%d bytes in use of %d after %d entries", st.MemoryBytes, memory, n+1)
 		}
 	}

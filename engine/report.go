@@ -7,28 +7,19 @@ import (
 	"strconv"
 	"time"
 
+	"orbweaver/engine/counters"
+	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/outcome"
+	"orbweaver/engine/skipped"
+	"orbweaver/internal/throttle"
 	"orbweaver/internal/vfs"
-)
-
-// State is where a crawl stands.
-type State string
-
-// The states of report.json.
-const (
-	StateRunning  State = "running"
-	StatePaused   State = "paused"
-	StateFinished State = "finished"
-	StateStopped  State = "stopped"
-	StateStalled  State = "stalled" // only sites in trouble have queued URLs; the crawl can be resumed
-	StateFailed   State = "failed"
 )
 
 // Report is report.json: what the crawl has done so far. Counts balance: URLsAdmitted = sum of Outcomes + URLsQueued +
 // URLsInFlight.
 type Report struct {
-	State  State  `json:"state"`
-	Reason string `json:"reason"`
+	State  lifecycle.State `json:"state"`
+	Reason string          `json:"reason"`
 
 	URLsFound    int64 `json:"urls_found"`    // links and seeds met, repetitions included
 	URLsAdmitted int64 `json:"urls_admitted"` // of these, new and in scope
@@ -43,7 +34,8 @@ type Report struct {
 	PagesNotParsed int64 `json:"pages_not_parsed"` // by --parse
 
 	Outcomes map[string]int64 `json:"outcomes"`
-	// CertificateFaults are exchanges of this run with servers whose certificate does not verify, by why: expired, wrong-name, unknown-authority, invalid.
+	// CertificateFaults are exchanges of this run with servers whose certificate does not verify, by why: expired,
+	// wrong-name, unknown-authority, invalid.
 	CertificateFaults map[string]int64 `json:"certificate_faults,omitempty"`
 	Statuses          map[string]int64 `json:"statuses"`
 	Dropped           map[string]int64 `json:"dropped"` // at the door, by reason
@@ -68,7 +60,7 @@ type Report struct {
 	IPsSlowed     int64 `json:"ip_slowdowns"`        // exchanges whose IP then waited longer, as several of its sites were in trouble
 	ConnsReused   int64 `json:"connections_reused"`  // exchanges over a connection that was kept, in this run
 	Cookies       int64 `json:"cookies"`             // kept now, of all sites
-	CookiesLost   int64 `json:"cookies_refused"`     // dropped or not kept by this run, since there was no memory for them
+	CookiesLost   int64 `json:"cookies_refused"`     // Dropped or not kept by this run, since there was no memory for them
 	CacheHits     int64 `json:"cache_hits"`
 	CacheLookups  int64 `json:"cache_lookups"`
 	SieveSize     int64 `json:"sieve_size"`
@@ -119,9 +111,9 @@ func (e *Engine) Opening() Opening { return e.opening }
 
 // Report says how things stand. Safe for concurrent use.
 func (e *Engine) Report() Report {
-	e.ledger.cut.RLock()
-	c := e.ledger.n.load()
-	e.ledger.cut.RUnlock()
+	e.ledger.Steps.Begin()
+	c := e.ledger.Count.Load()
+	e.ledger.Steps.End()
 	state, reason := e.state()
 	bench := e.bench.Counts()
 	cache := e.frontier.cache.Stats()
@@ -141,8 +133,8 @@ func (e *Engine) Report() Report {
 		WallSeconds: m.WallSeconds, CPUSeconds: m.CPUSeconds, RSSPeakBytes: m.RSSPeak, Resumed: e.resumed, Pass: e.pass + 1,
 		Waiting: e.waiting(), Written: time.Now().UTC().Format(time.RFC3339),
 	}
-	odd := e.log.counted()
-	r.CertificateFaults, r.LongTypes = odd.certificates, odd.longTypes
+	odd := e.log.Counts()
+	r.CertificateFaults, r.LongTypes = odd.Certificates, odd.LongTypes
 	if keep := e.cfg.Fetch.Keep; keep != nil {
 		r.ConnsReused = int64(keep.Stats().Reused)
 	}
@@ -159,7 +151,7 @@ func (e *Engine) Report() Report {
 		r.NoveltyEvicted, r.NoveltyMemory = s.Evicted, s.Bytes
 	}
 	r.FilterErrors = e.filters.errors()
-	if n := e.live.fetchErrors(); n > 0 {
+	if n := e.live.FetchErrors(); n > 0 {
 		r.FilterErrors["fetch"] = n
 	}
 	known, inStore := e.hosts.counts()
@@ -168,12 +160,12 @@ func (e *Engine) Report() Report {
 	pauses, longest := e.points.pauses.total()
 	r.Checkpoints, r.CheckpointPauseMost = pauses, longest.Seconds()
 	r.CheckpointPauseP99 = e.points.pauses.quantile(0.99).Seconds()
-	r.DiskPauses, _ = e.ledger.disk.full()
-	r.SyncSeconds, r.LogLinesLost = e.ledger.slow.now(time.Now()).Seconds(), e.log.dropped()
-	r.LocalFaults, _ = e.scarce.now(time.Now())
+	r.DiskPauses, _ = e.ledger.Disk.Pauses()
+	r.SyncSeconds, r.LogLinesLost = e.ledger.SlowSync.Now(time.Now()).Seconds(), e.log.Dropped()
+	r.LocalFaults, _ = e.scarce.Current(time.Now())
 	r.URLsInFlight = min(e.pagesOut.Load()+e.fetching.Load(), max(c.Admitted-c.Finished(), 0))
 	r.URLsQueued = c.Admitted - c.Finished() - r.URLsInFlight
-	if state == StateRunning {
+	if state == lifecycle.Running {
 		r.Trouble = e.dist.troubleNow(r.URLsQueued)
 	}
 	e.mu.Lock()
@@ -188,7 +180,7 @@ func (e *Engine) Report() Report {
 	}
 	for rule, n := range c.Skipped {
 		if n > 0 {
-			r.Skipped[skipRule(rule).String()] = n
+			r.Skipped[skipped.Rule(rule).String()] = n
 		}
 	}
 	for code, n := range c.Statuses {
@@ -200,7 +192,7 @@ func (e *Engine) Report() Report {
 }
 
 // fetchedURLs is the number of admitted URLs whose outcome came from a request.
-func fetchedURLs(c *Counters) int64 {
+func fetchedURLs(c *counters.Totals) int64 {
 	var n int64
 	for o, v := range c.Outcomes {
 		if outcome.Outcome(o).Class() != outcome.ClassRefusal {
@@ -210,7 +202,7 @@ func fetchedURLs(c *Counters) int64 {
 	return n
 }
 
-func dropped(c *Counters) map[string]int64 {
+func dropped(c *counters.Totals) map[string]int64 {
 	d := map[string]int64{}
 	for name, n := range map[string]int64{
 		"syntax": c.DroppedSyntax, "scheme": c.DroppedScheme, "too-long": c.DroppedLong, "scope": c.DroppedScope, "depth": c.DroppedDepth, "path-loop": c.DroppedLoop, "follow": c.DroppedFollow,
@@ -226,7 +218,7 @@ func dropped(c *Counters) map[string]int64 {
 // waiting names what limits the crawl at the moment (promise 9), and a slow disk beside it.
 func (e *Engine) waiting() string {
 	what := e.waitingMost()
-	if took := e.ledger.slow.now(time.Now()); took > 0 {
+	if took := e.ledger.SlowSync.Now(time.Now()); took > 0 {
 		what += "; the disk is slow: a sync takes " + took.Round(time.Millisecond).String()
 	}
 	return what
@@ -234,20 +226,20 @@ func (e *Engine) waiting() string {
 
 func (e *Engine) waitingMost() string {
 	switch state, _ := e.state(); state {
-	case StateFinished, StateStopped, StateStalled, StateFailed:
+	case lifecycle.Finished, lifecycle.Stopped, lifecycle.Stalled, lifecycle.Failed:
 		return waitingFor(state)
 	}
-	if _, need := e.ledger.disk.full(); need > 0 {
+	if _, need := e.ledger.Disk.Pauses(); need > 0 {
 		return fmt.Sprintf("the disk: it is full, and %d bytes must be free in %s", need, e.cfg.Dir)
 	}
 	if reason := e.gate.Reason(); reason != "" {
 		return reason
 	}
 	now := time.Now()
-	if _, what := e.scarce.now(now); what != "" {
+	if _, what := e.scarce.Current(now); what != "" {
 		return "this machine: " + what
 	}
-	down, workers := e.network.state()
+	down, workers := e.network.State()
 	switch next, ok := e.bench.NextDue(); {
 	case e.isStopping() && e.peers != nil && e.peers.leaves():
 		return "the other agents: they are given all that this one has"
@@ -263,7 +255,7 @@ func (e *Engine) waitingMost() string {
 		return "servers: every fetch worker is in an exchange"
 	case ok && !next.After(now):
 		return "nothing: sites are due and being asked"
-	case e.servers.silent.Load():
+	case e.servers.Down.Load():
 		return "the name servers: none of them answers"
 	case e.newborn.Len() > 0:
 		return fmt.Sprintf("the name system: %d sites have no address yet", e.newborn.Len())
@@ -279,26 +271,28 @@ func (e *Engine) waitingMost() string {
 }
 
 // queued is the number of URLs without an outcome.
-func (e *Engine) queued() int64 { return e.ledger.n.admitted.Load() - e.ledger.n.finished.Load() }
+func (e *Engine) queued() int64 {
+	return e.ledger.Count.Admitted.Load() - e.ledger.Count.Finished.Load()
+}
 
 // waitingFor is what a crawl waits for that has ended.
-func waitingFor(s State) string { return "nothing: the crawl is " + string(s) }
+func waitingFor(s lifecycle.State) string { return "nothing: the crawl is " + string(s) }
 
 // writeLastReport replaces report.json by one in the state that the crawl ends in.
-func (e *Engine) writeLastReport(s State, reason string) error {
+func (e *Engine) writeLastReport(s lifecycle.State, reason string) error {
 	r := e.Report()
 	r.State, r.Reason, r.Waiting = s, reason, waitingFor(s)
 	return WriteReport(e.seams.FS, e.cfg.Dir, r)
 }
 
-// tellReport replaces report.json. A full disk is an error; any other trouble is told and does not end the crawl, which has
-// all it needs elsewhere.
-func (e *Engine) tellReport(m *murmur) error {
+// tellReport replaces report.json. A full disk is an error; any other trouble is told and does not end the crawl, which
+// has all it needs elsewhere.
+func (e *Engine) tellReport(m *throttle.Log) error {
 	err := e.writeReport()
 	if err == nil || vfs.IsPassing(err) {
 		return err
 	}
-	if n, ok := m.may(time.Now()); ok {
+	if n, ok := m.Allow(time.Now()); ok {
 		e.seams.Log.Warn("the report cannot be written; the crawl goes on", "error", err, "times", n)
 	}
 	return nil

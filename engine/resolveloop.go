@@ -10,13 +10,16 @@ import (
 
 	"orbweaver/dnsres"
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/outage"
 	"orbweaver/engine/outcome"
+	"orbweaver/engine/site"
 	"orbweaver/engine/urlx"
 )
 
 // resolveLoop finds the addresses of newborn sites. Several goroutines run the same loop; each has one site in hand.
 type resolveLoop struct {
-	ledger   *ledger
+	ledger   *journal.Store
 	bench    *bench
 	newborn  *siteQueue
 	under    *undertaker
@@ -24,8 +27,8 @@ type resolveLoop struct {
 	quotas   *quotas
 	keys     addrKeys
 	names    *nameRecords // nil: what name servers say is not kept
-	servers  *nameServers
-	scarce   *scarcity
+	servers  *outage.NameServers
+	scarce   *outage.Shortage
 	allowed  func(netip.AddrPort) error // may it be connected to; nil if everything may
 	feed     func()
 	giveUp   time.Duration
@@ -59,8 +62,8 @@ func (l *resolveLoop) run(ctx context.Context) error {
 	}
 }
 
-// ask resolves a name. An error is the archive's, which was to hold what name servers said. Of failures in a row only the first is kept: a name
-// whose servers fail is asked for again and again.
+// ask resolves a name. An error is the archive's, which was to hold what name servers said. Of failures in a row only
+// the first is kept: a name whose servers fail is asked for again and again.
 func (l *resolveLoop) ask(ctx context.Context, vs *visitState, host string) (dnsres.Answer, error) {
 	if l.names == nil {
 		return l.resolver.Resolve(ctx, host), nil
@@ -69,7 +72,7 @@ func (l *resolveLoop) ask(ctx context.Context, vs *visitState, host string) (dns
 	ans := l.resolver.(hearing).ResolveHeard(ctx, host, &h) //nolint:forcetypeassert // newNameRecords has looked
 	denied := errors.Is(ans.Err, dnsres.ErrNotFound)
 	if errors.Is(ans.Err, dnsres.ErrServer) {
-		l.bench.Look(vs, func(s *Site) { denied = s.trouble().names == 0 })
+		l.bench.ReadSite(vs, func(s *site.State) { denied = s.FailureStreak().NameFailures == 0 })
 	}
 	if (ans.Err == nil || denied) && len(h.Records)+len(h.Denials) > 0 {
 		return ans, l.names.write(ctx, host, &h, denied)
@@ -79,10 +82,10 @@ func (l *resolveLoop) ask(ctx context.Context, vs *visitState, host string) (dns
 
 // settle places, defers or gives up one site.
 func (l *resolveLoop) settle(vs *visitState, ans dnsres.Answer) {
-	l.ledger.cut.RLock()
-	defer l.ledger.cut.RUnlock()
+	l.ledger.Steps.Begin()
+	defer l.ledger.Steps.End()
 	now := time.Now()
-	outage := l.servers.outage()
+	down := l.servers.Check()
 	switch {
 	case ans.Err == nil && len(ans.Addrs) > 0:
 		addrs, fate := l.reachable(vs, ans.Addrs)
@@ -95,33 +98,34 @@ func (l *resolveLoop) settle(vs *visitState, ans dnsres.Answer) {
 			l.under.Bury(vs, outcome.QuotaAddress)
 			return
 		}
-		l.bench.WithSite(vs, func(s *Site) {
-			s.setAddrs(addrs, key, ans.Expires)
-			s.nameFound()
+		l.bench.WithSite(vs, func(s *site.State) {
+			s.SetAddrs(addrs, key, ans.Expires)
+			s.NoteNameFound()
 		})
 		l.bench.Place(vs, key, now)
 		l.feed()
 	case errors.Is(ans.Err, dnsres.ErrLocal):
-		l.scarce.meet(now, ans.Err.Error())
-		l.bench.Defer(vs, now.Add(scarceWait))
+		l.scarce.Note(now, ans.Err.Error())
+		l.bench.Defer(vs, now.Add(outage.ShortageWait))
 	case ans.Err == nil, errors.Is(ans.Err, dnsres.ErrNotFound):
 		l.failed(vs, now, ans.Expires, outcome.NameNotFound)
-	case outage:
-		l.bench.WithSite(vs, (*Site).nameWaits)
+	case down:
+		l.bench.WithSite(vs, (*site.State).NoteNameServersDown)
 		l.bench.Defer(vs, now.Add(nameWaitOutage))
 	default:
 		l.failed(vs, now, ans.Expires, outcome.NameFault)
 	}
 }
 
-// failed gives a site up that has no address, or lets it wait, at least until the resolver asks again. A site that has answered before
-// waits ever longer, for --give-up at most; one that has not waits only for name servers that fail, which say nothing about the name.
+// failed gives a site up that has no address, or lets it wait, at least until the resolver asks again. A site that has
+// answered before waits ever longer, for --give-up at most; one that has not waits only for name servers that fail,
+// which say nothing about the name.
 func (l *resolveLoop) failed(vs *visitState, now, again time.Time, why outcome.Outcome) {
 	var fails int
 	var answered, overdue bool
-	l.bench.WithSite(vs, func(s *Site) {
-		fails = s.nameFailed(why, now)
-		answered, overdue = s.Answered, s.failedFor(now) >= l.giveUp
+	l.bench.WithSite(vs, func(s *site.State) {
+		fails = s.NoteNameFailure(why, now)
+		answered, overdue = s.HasAnswered, s.FailingFor(now) >= l.giveUp
 	})
 	switch {
 	case answered && overdue:

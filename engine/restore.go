@@ -10,7 +10,11 @@ import (
 	"time"
 
 	"orbweaver/engine/filter"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/layout"
 	"orbweaver/engine/outcome"
+	"orbweaver/engine/queued"
+	"orbweaver/engine/site"
 	"orbweaver/engine/urlx"
 	"orbweaver/internal/vfs"
 	"orbweaver/sieve/fpcache"
@@ -27,7 +31,7 @@ func (e *Engine) restore(m *manifest, fresh bool) error {
 		return e.clearFresh()
 	}
 	var err error
-	if e.points.generation, err = youngest(e.seams.FS, e.frontierDir()); err != nil {
+	if e.points.generation, err = layout.Youngest(e.seams.FS, e.frontierDir()); err != nil {
 		return err
 	}
 	if m.Afresh {
@@ -64,22 +68,22 @@ func (e *Engine) restore(m *manifest, fresh bool) error {
 	return nil
 }
 
-// keepDelays makes every site with a delay of its own, from its robots.txt or from a rule, wait that long from now: it may have been
-// asked for something just before the kill. So it is with those that come from the store: see hosts.thaw. All others wait for the
-// feeder, which waits for the general delays.
+// keepDelays makes every site with a delay of its own, from its robots.txt or from a rule, wait that long from now: it
+// may have been asked for something just before the kill. So it is with those that come from the store: see hosts.thaw.
+// All others wait for the feeder, which waits for the general delays.
 func (e *Engine) keepDelays(now time.Time) {
 	p := &e.cfg.Politeness
-	ruled := e.live.hosts.delays()
+	ruled := e.live.Hosts.Delays()
 	slow := map[*visitState]time.Duration{}
 	var key []byte
 	e.bench.Each(func(vs *visitState, _ benchState) bool {
-		var own filter.HostTerms
+		var own filter.HostSettings
 		if ruled {
 			key = e.bench.AppendKey(key[:0], vs)
-			own = e.live.hosts.terms(key)
+			own = e.live.Hosts.Terms(key)
 		}
-		e.bench.Look(vs, func(s *Site) { // at all of them: none must count as changed
-			if d := p.SiteDelay(own.Delay(), s.crawlDelay()); d > p.HostDelay {
+		e.bench.ReadSite(vs, func(s *site.State) { // at all of them: none must count as changed
+			if d := p.SiteDelay(own.Delay(), s.CrawlDelay()); d > p.HostDelay {
 				slow[vs] = d
 			}
 		})
@@ -92,7 +96,7 @@ func (e *Engine) keepDelays(now time.Time) {
 
 // clearFresh removes what a kill before the first manifest may have left.
 func (e *Engine) clearFresh() error {
-	return removeOlder(e.seams.FS, e.frontierDir(), 1<<63, nil)
+	return layout.RemoveOlder(e.seams.FS, e.frontierDir(), 1<<63, func(uint64) bool { return false })
 }
 
 // wakeSites sends every site on that waited for something which the cut does not hold: an address, a robots.txt on its
@@ -100,7 +104,7 @@ func (e *Engine) clearFresh() error {
 func (e *Engine) wakeSites() {
 	e.bench.Each(func(vs *visitState, state benchState) bool {
 		switch state {
-		case workbench.Newborn:
+		case workbench.Unresolved:
 			e.newborn.Put(vs)
 		case workbench.Parked:
 			e.bench.Unpark(vs, nil)
@@ -117,10 +121,10 @@ func (e *Engine) wakeSites() {
 // putBack gives a URL that was in flight back to its site.
 func (e *Engine) putBack(key, item []byte) error {
 	if len(key) == 0 { // the distributor held it, whole
-		it := mustItem(item)
+		it := queued.MustDecode(item)
 		site, path := urlx.Split(it.Rest)
 		it.Rest = path
-		key, item = site, appendItem(nil, &it)
+		key, item = site, queued.Append(nil, &it)
 	}
 	return e.hosts.meet(key, func(vs *visitState) {
 		if !e.bench.PushFront(vs, item) {
@@ -164,8 +168,8 @@ func (e *Engine) openArchive(m *manifest) error {
 	if err != nil {
 		return err
 	}
-	e.ledger.writer = w
-	if e.storedBefore, err = archiveBytes(e.seams.FS, e.cfg.Dir+"/warc"); err != nil {
+	e.ledger.Writer = w
+	if e.storedBefore, err = journal.ArchiveBytes(e.seams.FS, e.cfg.Dir+"/warc"); err != nil {
 		return err
 	}
 	e.storedBefore -= w.Stats().Bytes
@@ -173,13 +177,13 @@ func (e *Engine) openArchive(m *manifest) error {
 }
 
 // bytesStored is the size of the archive: what earlier runs left, and what this one has written.
-func (e *Engine) bytesStored() int64 { return e.storedBefore + e.ledger.writer.Stats().Bytes }
+func (e *Engine) bytesStored() int64 { return e.storedBefore + e.ledger.Writer.Stats().Bytes }
 
 // limitReached says which limit the crawl has reached by now, "" for none.
 func (e *Engine) limitReached() string {
-	e.limits.measure(e.seams.FS, e.cfg.Dir, e.seams.Log)
-	c := e.ledger.n.load()
-	return e.limits.reached(c.stored(), e.bytesStored(), e.clock.wall())
+	e.limits.Measure(e.seams.FS, e.cfg.Dir, e.seams.Log)
+	c := e.ledger.Count.Load()
+	return e.limits.Reached(c.Stored(), e.bytesStored(), e.clock.wall())
 }
 
 // loadCache warms the fingerprint cache from a clean stop; one of another generation is no use.

@@ -5,14 +5,15 @@ import "time"
 // BootClock tells which run of the machine this is, and how long it has been running, sleep included. Nobody sets it.
 type BootClock func() (boot string, up time.Duration)
 
-// resumeClock carries times over from the run that wrote a cut to this one. The wall clock may have been set in between, in
-// either direction and by any amount, so what it says is believed only where a mistake harms nobody:
+// resumeClock carries times over from the run that wrote a cut to this one. The wall clock may have been set in
+// between, in either direction and by any amount, so what it says is believed only where a mistake harms nobody:
 //
-//   - what must not come too soon (when a site or an IP may be asked again, which keeps politeness) is put off by no more
-//     than was left of it at the cut. Time that has certainly passed since is taken off: on the same run of the machine what
-//     the boot clock says, on a later one the time it has been running; where there is no such clock, none.
-//   - what must not last too long (a copy of robots.txt, an address) has aged at least by what either clock says; if the
-//     wall clock went back and nothing else is known, it is over.
+//   - what must not come too soon (when a site or an IP may be asked again, which keeps politeness) is put off by no
+//     more than was left of it at the cut. Time that has certainly passed since is taken off: on the same run of the
+//     machine what the boot clock says, on a later one the time it has been running; where there is no such clock,
+//     none.
+//   - what must not last too long (a copy of robots.txt, an address) has aged at least by what either clock says; if
+//     the wall clock went back and nothing else is known, it is over.
 //
 // So a clock that jumps costs at most one delay of each site, and one robots.txt and one question for its address.
 type resumeClock struct {
@@ -59,8 +60,8 @@ func (c *resumeClock) until(end time.Time, longest time.Duration) time.Time {
 	return c.now.Add(min(max(left, 0), longest))
 }
 
-// clockWatch notices that the wall clock was set while the crawl runs. Delays do not mind: they go by the monotonic clock.
-// The dates of records do.
+// clockWatch notices that the wall clock was set while the crawl runs. Delays do not mind: they go by the monotonic
+// clock. The dates of records do.
 type clockWatch struct {
 	say        func(msg string, args ...any)
 	last, wall time.Time // of the last look, by both clocks

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// What must not come too soon counts only the time that has passed for certain; what must not last too long counts all that may have.
+// What must not come too soon counts only the time that has passed for certain; what must not last too long counts all
+// that may have.
 func TestHostile_S13_timesOfTheLastRunAreCarriedOverWhateverTheClockSays(t *testing.T) {
 	const up = 100 * time.Hour
 	boot := func(id string, since time.Duration) BootClock {

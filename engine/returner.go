@@ -5,6 +5,10 @@ import (
 	"errors"
 	"time"
 
+	"orbweaver/engine/journal"
+	"orbweaver/engine/queued"
+	"orbweaver/engine/settings"
+	"orbweaver/engine/site"
 	"orbweaver/virtualize/diskq"
 	"orbweaver/workbench"
 )
@@ -14,20 +18,20 @@ type returned struct {
 	visit   visit
 	release workbench.Release
 	behind  bool // the last item of release.Front goes behind all others of its site
-	hop     *robotsHop
-	verdict *robotsVerdict
+	hop     *site.RobotsRedirect
+	verdict *site.RobotsResult
 }
 
 // returner folds finished Visits back into the bench, in batches. One goroutine.
 type returner struct {
-	ledger  *ledger
+	ledger  *journal.Store
 	bench   *bench
 	hosts   *hosts
 	done    *doneQueue
 	newborn *siteQueue
 	ready   *diskq.Queue
 	under   *undertaker
-	live    *Live
+	live    *settings.Live
 	peers   *peers // nil for a crawl alone
 	feed    func()
 	wake    func() // of the distributor
@@ -48,9 +52,9 @@ func (r *returner) run(ctx context.Context) error {
 			return err
 		}
 		for more := true; more; {
-			r.ledger.cut.RLock()
+			r.ledger.Steps.Begin()
 			more, err = r.drain(returnBatch)
-			r.ledger.cut.RUnlock()
+			r.ledger.Steps.End()
 			if err != nil {
 				return err
 			}
@@ -63,9 +67,9 @@ func (r *returner) run(ctx context.Context) error {
 	}
 }
 
-// drain folds what is waiting, up to limit or a few more, and reports whether there may be more. The checkpointer calls it
-// under the exclusive lock, so that a Visit whose Page already carries its item is not saved with it. An error is of the disk, and ends
-// the crawl before the next cut: what it kept from being done is not saved as done.
+// drain folds what is waiting, up to limit or a few more, and reports whether there may be more. The checkpointer calls
+// it under the exclusive lock, so that a Visit whose Page already carries its item is not saved with it. An error is of
+// the disk, and ends the crawl before the next cut: what it kept from being done is not saved as done.
 func (r *returner) drain(limit int) (more bool, err error) {
 	n := foldBatch
 	for ; n == foldBatch && limit > 0 && err == nil; limit -= n {
@@ -76,7 +80,7 @@ func (r *returner) drain(limit int) (more bool, err error) {
 			}
 			r.batch[n], r.visits[n] = one, one.visit
 		}
-		r.bench.Expect(r.visits[:n])
+		r.bench.Prefetch(r.visits[:n])
 		for i := range n {
 			err = errors.Join(err, r.fold(&r.batch[i]))
 			r.batch[i], r.visits[i] = returned{}, visit{}
@@ -90,7 +94,7 @@ func (r *returner) fold(one *returned) error {
 	now := time.Now()
 	rel := one.release
 	if rel.Kill {
-		fate := one.visit.Site.Fate
+		fate := one.visit.Site.DeadOutcome
 		rel.Drop = func(item []byte) { r.under.dropOf(one.visit.Key, item, fate) }
 	}
 	if one.behind {
@@ -100,7 +104,7 @@ func (r *returner) fold(one *returned) error {
 	if rel.Kill {
 		r.under.Dig(vs)
 	}
-	if rel.Newborn {
+	if rel.Unresolved {
 		r.newborn.Put(vs)
 	}
 	if one.hop != nil {
@@ -114,59 +118,60 @@ func (r *returner) fold(one *returned) error {
 	return nil
 }
 
-// sendBehind moves the last of some items of a site into the ready queue, behind all others of the site, and returns the rest of them. If the disk
-// does not take it, it stays where it is.
+// sendBehind moves the last of some items of a site into the ready queue, behind all others of the site, and returns
+// the rest of them. If the disk does not take it, it stays where it is.
 func (r *returner) sendBehind(site []byte, items [][]byte) [][]byte {
 	last := len(items) - 1
-	it := mustItem(items[last])
+	it := queued.MustDecode(items[last])
 	it.Rest = append(append([]byte(nil), site...), it.Rest...)
-	if err := r.ready.Append(appendItem(nil, &it)); err != nil {
+	if err := r.ready.Append(queued.Append(nil, &it)); err != nil {
 		return items // the flusher meets the same disk, and tells
 	}
 	return items[:last]
 }
 
 // settle gives a verdict to the site that waits, or to the agent that has it.
-func (r *returner) settle(v *robotsVerdict) error {
+func (r *returner) settle(v *site.RobotsResult) error {
 	if r.peers.sendVerdict(v) {
 		return nil
 	}
 	return r.deliver(v)
 }
 
-// sendHop puts a hop of a robots.txt redirect at the head of the site that it leads to. If that one waits for its own robots.txt from
-// elsewhere it goes on, and asks again later: perhaps each of two sites waits for the other, or the chain has come home.
-func (r *returner) sendHop(h *robotsHop) error {
+// sendHop puts a hop of a robots.txt redirect at the head of the site that it leads to. If that one waits for its own
+// robots.txt from elsewhere it goes on, and asks again later: perhaps each of two sites waits for the other, or the
+// chain has come home.
+func (r *returner) sendHop(h *site.RobotsRedirect) error {
 	if r.peers.sendHop(h) {
 		return nil
 	}
 	sent := false
-	err := r.hosts.meet(h.site, func(vs *visitState) {
-		if sent = r.bench.PushFront(vs, h.item); sent {
+	err := r.hosts.meet(h.Site, func(vs *visitState) {
+		if sent = r.bench.PushFront(vs, h.Item); sent {
 			r.bench.Unpark(vs, nil)
 		}
 	})
 	r.feed() // a letter brought it, and nobody else may have a reason to look when it is due
 	if err == nil && !sent {
-		err = r.settle(&robotsVerdict{site: h.origin, unreachable: true})
+		err = r.settle(&site.RobotsResult{Site: h.Origin, Unreachable: true})
 	}
 	return err
 }
 
 // deliver ends the waiting of a site whose robots.txt was redirected elsewhere.
-func (r *returner) deliver(v *robotsVerdict) error {
-	return r.hosts.look(v.site, func(vs *visitState) {
+func (r *returner) deliver(v *site.RobotsResult) error {
+	return r.hosts.look(v.Site, func(vs *visitState) {
 		now := time.Now()
-		if v.rules != nil {
-			delay, _ := v.rules.CrawlDelay()
-			r.bench.Postpone(vs, now.Add(r.live.siteDelay(v.site, delay)), time.Time{})
+		if v.Rules != nil {
+			delay, _ := v.Rules.CrawlDelay()
+			r.bench.Postpone(vs, now.Add(r.live.SiteDelay(v.Site, delay)), time.Time{})
 		}
 		tries := int8(0)
-		r.bench.Unpark(vs, func(s *Site) {
-			v.apply(s, now)
-			tries = s.RobotsTry
+		r.bench.Unpark(vs, func(s *site.State) {
+			v.Apply(s, now)
+			tries = s.RobotsTries
 		})
-		if pause := robotsPause(tries); v.unreachable && pause > 0 {
+		if pause := site.RobotsRetryWait(tries); v.Unreachable && pause > 0 {
 			r.bench.Postpone(vs, now.Add(pause), time.Time{})
 		}
 		r.feed() // a letter brought it, and nobody else may have a reason to look when it is due

@@ -7,19 +7,22 @@ import (
 	"testing"
 	"time"
 
+	"orbweaver/engine/journal"
+	"orbweaver/engine/queued"
+	"orbweaver/engine/site"
 	"orbweaver/workbench"
 )
 
-// A Visit that is given back just before a cut is folded into the bench when the cut is marked: it is never in the returner's
-// hand, where nobody would see it and its URL would be saved with the site for a second time.
+// A Visit that is given back just before a cut is folded into the bench when the cut is marked: it is never in the
+// returner's hand, where nobody would see it and its URL would be saved with the site for a second time.
 func TestNoVisitIsInTheReturnersHandAtACut(t *testing.T) {
 	now := time.Unix(1e9, 0)
-	b := workbench.New[Site](workbench.Options{})
-	item := appendItem(nil, &Item{Rest: []byte("/a")})
+	b := workbench.New[site.State](workbench.Options{})
+	item := queued.Append(nil, &queued.URL{Rest: []byte("/a")})
 	vs, _ := b.GetOrAdd([]byte("http://a.test"))
 	b.Place(vs, netip.AddrFrom4([4]byte{240, 0, 0, 1}), now)
 	r := &returner{
-		ledger: new(ledger), bench: b, done: newDoneQueue(4), newborn: newSiteQueue(), feed: func() {}, wake: func() {},
+		ledger: new(journal.Store), bench: b, done: newDoneQueue(4), newborn: newSiteQueue(), feed: func() {}, wake: func() {},
 	}
 	over := make(chan error)
 	go func() { over <- r.run(context.Background()) }() //nolint:forbidigo // it ends when the queue closes
@@ -32,19 +35,19 @@ func TestNoVisitIsInTheReturnersHandAtACut(t *testing.T) {
 		for range 100 {
 			runtime.Gosched() // the returner goes to sleep
 		}
-		r.ledger.cut.RLock()
+		r.ledger.Steps.Begin()
 		r.done.put(&returned{visit: visits[0]})
 		marked := make(chan int)
 		go func() { // waits for the lock before the returner does
-			r.ledger.cut.Lock()
-			defer r.ledger.cut.Unlock()
+			r.ledger.Steps.Stop()
+			defer r.ledger.Steps.Allow()
 			r.drain(1 << 30)
 			marked <- b.Leased()
 		}()
 		for range 100 {
 			runtime.Gosched() // the returner is awake, and stands before the lock
 		}
-		r.ledger.cut.RUnlock()
+		r.ledger.Steps.End()
 		if n := <-marked; n != 0 {
 			t.Fatalf("round %d: %d Visits are out at the cut, and nobody has them", round, n)
 		}

@@ -11,6 +11,8 @@ import (
 
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/robots"
+	"orbweaver/engine/settings"
+	"orbweaver/engine/site"
 	"orbweaver/internal/vfs"
 	"orbweaver/workbench"
 	"orbweaver/workbench/cold"
@@ -25,12 +27,12 @@ func ownRules(i int) *robots.Rules {
 	for k := range 40 {
 		fmt.Fprintf(&file, "Disallow: /area%d/host%d/\n", k, i)
 	}
-	return robots.Parse([]byte(file.String()), robotsToken)
+	return robots.Parse([]byte(file.String()), robots.Token)
 }
 
-// Hosts without number, each with a robots.txt like no other's: memory holds as much of that as it may, and what is beyond is on disk with
-// the hosts that are idle. When they are met again they have the rules that they had. The bench itself has room for all hosts, and
-// would keep them.
+// Hosts without number, each with a robots.txt like no other's: memory holds as much of that as it may, and what is
+// beyond is on disk with the hosts that are idle. When they are met again they have the rules that they had. The bench
+// itself has room for all hosts, and would keep them.
 func TestHostile_B10_rulesBeyondTheirMemoryAreOnDisk(t *testing.T) {
 	n, limit := *ruledHosts, int64(64<<20)
 	if n == 0 {
@@ -41,8 +43,8 @@ func TestHostile_B10_rulesBeyondTheirMemoryAreOnDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := &hosts{
-		bench: workbench.New[Site](workbench.Options{MemoryMax: 1 << 40}), cold: store, rules: newRulesPool(limit),
-		newborn: newSiteQueue(), live: newLive(politeness.Default(), nil),
+		bench: workbench.New[site.State](workbench.Options{MemoryMax: 1 << 40}), cold: store, rules: site.NewRulesPool(limit),
+		newborn: newSiteQueue(), live: settings.NewLive(politeness.Default(), nil),
 	}
 	now, before := time.Now(), heapLive()
 	key := func(i int) []byte { return fmt.Appendf(nil, "http://h%d.test", i) }
@@ -53,14 +55,14 @@ func TestHostile_B10_rulesBeyondTheirMemoryAreOnDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.bench.Place(vs, netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), now)
-		s := NewSite(h.rules.share(ownRules(i)), now.Add(time.Hour), time.Time{})
-		h.bench.WithSite(vs, func(to *Site) { *to = s })
+		s := site.New(h.rules.Share(ownRules(i)), now.Add(time.Hour), time.Time{})
+		h.bench.WithSite(vs, func(to *site.State) { *to = s })
 		if i%256 == 255 {
 			now = now.Add(rulesRest / 4)
 			if _, err := h.freeze(now); err != nil {
 				t.Fatal(err)
 			}
-			most = max(most, h.rules.bytes.Load())
+			most = max(most, h.rules.Bytes.Load())
 		}
 	}
 	all := int64(n) * int64(ownRules(n).Size())
@@ -73,17 +75,26 @@ func TestHostile_B10_rulesBeyondTheirMemoryAreOnDisk(t *testing.T) {
 	}
 	heap := heapLive() - before
 	known, inStore := h.counts()
-	t.Logf("%d hosts, %d of them on disk: rules of %d bytes in all, %d in memory, %d at most, with what was not collected yet; %d bytes of heap, %.1f a host",
-		known, inStore, all, h.rules.bytes.Load(), most, heap, float64(heap)/float64(n))
-	if perHost := heap / int64(n); known != n || perHost > 200+limit/int64(n) || h.rules.bytes.Load() > limit+limit/4 || all < 8*limit {
-		t.Errorf("%d bytes a host, %d of rules in memory, which has %d for them", perHost, h.rules.bytes.Load(), limit)
+	t.Logf(
+		"%d hosts, %d of them on disk: rules of %d bytes in all, %d in memory, %d at most, with what was not collected yet; %d bytes of heap, %.1f a host",
+		known,
+		inStore,
+		all,
+		h.rules.Bytes.Load(),
+		most,
+		heap,
+		float64(heap)/float64(n),
+	)
+	if perHost := heap / int64(n); known != n || perHost > 200+limit/int64(n) || h.rules.Bytes.Load() > limit+limit/4 ||
+		all < 8*limit {
+		t.Errorf("%d bytes a host, %d of rules in memory, which has %d for them", perHost, h.rules.Bytes.Load(), limit)
 	}
 	for i := 0; i < n; i += max(1, n/1000) {
 		vs, err := h.get(key(i))
 		if err != nil || vs == nil {
 			t.Fatal(i, err)
 		}
-		h.bench.Look(vs, func(s *Site) {
+		h.bench.ReadSite(vs, func(s *site.State) {
 			if !s.Rules.Equal(ownRules(i)) {
 				t.Errorf("host %d came back with other rules", i)
 			}
@@ -104,33 +115,33 @@ func heapLive() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// While memory is short a large file counts as one that could not be had, and an ordinary one is taken; when the hosts that had the
-// others are gone, there is room again.
+// While memory is short a large file counts as one that could not be had, and an ordinary one is taken; when the hosts
+// that had the others are gone, there is room again.
 func TestHostile_B10_largeFilesAreNotTakenWhileMemoryIsShort(t *testing.T) {
 	large := func(i int) *robots.Rules {
 		file := "User-agent: *\n"
 		for k := range 16 {
 			file += fmt.Sprintf("Disallow: /%d/%d/%s\n", i, k, strings.Repeat("x", 500))
 		}
-		return robots.Parse([]byte(file), robotsToken)
+		return robots.Parse([]byte(file), robots.Token)
 	}
-	p := newRulesPool(1 << 20)
+	p := site.NewRulesPool(1 << 20)
 	var held []*robots.Rules
-	for i := 0; p.mayTake(large(i)); i++ {
-		held = append(held, p.share(large(i)))
+	for i := 0; p.Accepts(large(i)); i++ {
+		held = append(held, p.Share(large(i)))
 	}
 	if n := len(held); n < 100 || n > 140 {
 		t.Errorf("%d were taken", n)
 	}
-	if !p.mayTake(ownRules(1)) {
+	if !p.Accepts(ownRules(1)) {
 		t.Error("an ordinary file was not taken")
 	}
 	runtime.KeepAlive(held) // and from here on nobody has them
 	for range 100 {
 		runtime.GC()
-		if p.recount(); p.mayTake(large(1)) {
+		if p.Recount(); p.Accepts(large(1)) {
 			return
 		}
 	}
-	t.Errorf("%d bytes are held by nobody", p.bytes.Load())
+	t.Errorf("%d bytes are held by nobody", p.Bytes.Load())
 }

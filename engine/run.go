@@ -10,7 +10,14 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/links"
+	"orbweaver/engine/outage"
+	"orbweaver/internal/notify"
 	"orbweaver/internal/sha1pair"
+	"orbweaver/internal/throttle"
+	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
 
@@ -53,15 +60,15 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 	returning.Go("return", func() error { return e.returner.run(forever) })
 	if e.peers != nil && e.peers.leaves() { // it had begun to before it was stopped
-		e.finish(reasonLeft)
+		e.finish(lifecycle.ReasonLeft)
 	}
 
 	select {
 	case <-ctx.Done():
-		e.finish(reasonSignal)
+		e.finish(lifecycle.ReasonSignal)
 	case <-e.stopping:
 	case <-abort.Done():
-		e.finish(reasonSignal)
+		e.finish(lifecycle.ReasonSignal)
 	}
 	stopIntake()
 	drain := time.AfterFunc(drainMax, func() {
@@ -88,9 +95,9 @@ func (e *Engine) Run(ctx context.Context) error {
 	if e.peers != nil {
 		e.peers.admit(false) // what comes from now on would not be in the last cut
 	}
-	err := e.conclude(ctx, abort, causes(errs...))
+	err := e.conclude(ctx, abort, vfs.JoinCauses(errs...))
 	if e.peers != nil { // not before all is on disk: it may be asked how it is until then
-		e.peers.quorum.part(forever)
+		e.peers.quorum.stop(forever)
 		if lerr := e.peers.seam.Leave(forever); lerr != nil {
 			e.seams.Log.Warn("the other agents could not be told that this one goes", "error", lerr)
 		}
@@ -98,7 +105,8 @@ func (e *Engine) Run(ctx context.Context) error {
 	return err
 }
 
-// depart gives all that this agent has to the others. If it is stopped meanwhile that is how the crawl has ended, and its next run departs.
+// depart gives all that this agent has to the others. If it is stopped meanwhile that is how the crawl has ended, and
+// its next run departs.
 func (e *Engine) depart(ctx, abort context.Context) error {
 	d := departure{
 		peers: e.peers, ledger: e.ledger, dist: e.dist, flush: e.flush, cut: e.points.ask, wake: e.distWake, signal: ctx.Done(), given: make(map[string]bool),
@@ -122,29 +130,30 @@ func (e *Engine) depart(ctx, abort context.Context) error {
 		return nil
 	}
 	e.mu.Lock()
-	if e.reason == reasonLeft {
-		e.reason = reasonSignal
+	if e.reason == lifecycle.ReasonLeft {
+		e.reason = lifecycle.ReasonSignal
 	}
 	e.mu.Unlock()
-	if errors.Is(err, errDeparture) || errors.Is(err, ErrFullAtStop) || abort.Err() != nil {
+	if errors.Is(err, errDeparture) || errors.Is(err, outage.ErrFullAtStop) || abort.Err() != nil {
 		return nil //nolint:nilerr // the crawl has stopped; who aborted it says why
 	}
 	return err
 }
 
-// lose ends the crawl since this agent has no place among the others: exchanges under way are aborted, since their hosts are another's.
+// lose ends the crawl since this agent has no place among the others: exchanges under way are aborted, since their
+// hosts are another's.
 func (e *Engine) lose(why error) {
 	e.seams.Log.Error("this agent stops: it cannot go on beside the others", "error", why)
 	e.mu.Lock()
 	e.lost = fmt.Errorf("%w: %w", ErrLost, why)
 	e.mu.Unlock()
-	e.abort(reasonLost)
+	e.abort(lifecycle.ReasonLost)
 }
 
 var errDrain = errors.New("engine: exchanges still under way when the time to stop was over were aborted")
 
 // Abort ends exchanges under way at once; the URLs stay queued. It is what a second signal asks for.
-func (e *Engine) Abort() { e.abort(reasonSignal) }
+func (e *Engine) Abort() { e.abort(lifecycle.ReasonSignal) }
 
 func (e *Engine) abort(reason string) {
 	e.finish(reason)
@@ -191,7 +200,7 @@ func (e *Engine) startIntake(ctx context.Context, g *failGroup) error {
 		r := &resolveLoop{
 			ledger: e.ledger, quotas: e.quotas, keys: addrKeys(e.cfg.IPv6Prefix), bench: e.bench, newborn: e.newborn, under: e.under, resolver: e.seams.Resolver, names: names,
 			servers: e.servers, scarce: e.scarce,
-			giveUp: e.cfg.GiveUp, hashSeed: e.frontier.hashSeed, allowed: e.seams.Allowed, feed: func() { poke(e.feedWake) }, wake: func() { poke(e.distWake) },
+			giveUp: e.cfg.GiveUp, hashSeed: e.frontier.hashSeed, allowed: e.seams.Allowed, feed: func() { notify.Send(e.feedWake) }, wake: func() { notify.Send(e.distWake) },
 		}
 		g.Go("resolve", func() error { return r.run(ctx) })
 	}
@@ -216,7 +225,7 @@ func (e *Engine) startIntake(ctx context.Context, g *failGroup) error {
 func (e *Engine) newSeeder() *seeder {
 	s := &seeder{
 		fs: e.seams.FS, dir: e.frontierDir(), ledger: e.ledger, frontier: e.frontier, seeded: &e.seeded,
-		ready: func(context.Context) error { return nil }, wake: func() { poke(e.distWake) },
+		ready: func(context.Context) error { return nil }, wake: func() { notify.Send(e.distWake) },
 	}
 	if e.peers != nil {
 		s.ready = e.gate.Wait
@@ -232,7 +241,7 @@ func (e *Engine) starved() {
 	} else if want := e.frontWant.Load(); want > int64(2*e.cfg.Fetchers) {
 		e.frontWant.CompareAndSwap(want, want-want/16)
 	}
-	poke(e.distWake)
+	notify.Send(e.distWake)
 }
 
 // startLate starts what must go on until the last Page is home.
@@ -243,19 +252,19 @@ func (e *Engine) startLate(ctx context.Context, g *failGroup) {
 		g.Go("settle", func() error { return e.peers.settle(ctx) })
 		g.Go("leases", func() error { return e.peers.leases.watch(ctx) })
 		if q := e.peers.quorum; q != nil {
-			g.Go("quorum", func() error { q.follow(ctx, func() bool { return false }); return nil })
+			g.Go("quorum", func() error { return q.run(ctx) })
 		}
 	}
 	g.Go("flush", func() error { return e.flush.run(ctx) })
-	g.Go("log", func() error { return e.log.run(ctx) })
+	g.Go("log", func() error { return e.log.Run(ctx) })
 	g.Go("checkpoint", func() error { return e.points.run(ctx) })
-	g.Go("sync", func() error { return e.every(ctx, e.cfg.SyncEvery, e.ledger.sync) })
-	g.Go("finish", func() error { return e.every(ctx, e.cfg.SyncEvery, e.ledger.finishFiles) })
-	watch, unreported := clockWatch{say: e.seams.Log.Warn}, murmur{}
+	g.Go("sync", func() error { return e.every(ctx, e.cfg.SyncEvery, e.ledger.Sync) })
+	g.Go("finish", func() error { return e.every(ctx, e.cfg.SyncEvery, e.ledger.FinishFiles) })
+	watch, unreported := clockWatch{say: e.seams.Log.Warn}, throttle.Log{}
 	g.Go("report", func() error {
 		return e.every(ctx, e.cfg.ReportEvery, func() error {
 			watch.look(time.Now())
-			poke(e.log.wake)
+			notify.Send(e.log.WriteDue)
 			if reason := e.limitReached(); reason != "" {
 				e.finish(reason)
 			}
@@ -268,7 +277,7 @@ func (e *Engine) startLate(ctx context.Context, g *failGroup) {
 			defer timer.Stop()
 			select {
 			case <-timer.C:
-				e.finish(reasonMaxTime)
+				e.finish(lifecycle.ReasonMaxTime)
 			case <-ctx.Done():
 			}
 			return nil
@@ -287,7 +296,7 @@ func (e *Engine) every(ctx context.Context, period time.Duration, f func() error
 			return nil
 		}
 		if err := f(); err != nil {
-			if err := e.ledger.disk.wait(ctx, err); err != nil && ctx.Err() == nil {
+			if err := e.ledger.Disk.Wait(ctx, err); err != nil && ctx.Err() == nil {
 				return err
 			}
 		}
@@ -322,7 +331,7 @@ func (e *Engine) newFetchWorker(id int) *fetchWorker {
 		rules: e.rules, aloft: e.aloft, redone: e.redone, log: e.log, live: e.live, lists: e.filters.lists, jars: e.jars, held: e.held,
 		scarce: e.scarce, network: e.network, quotas: e.quotas, peers: e.peers, proxy: e.cfg.ProxyMode, hashSeed: e.frontier.hashSeed, maxPerHost: e.cfg.MaxPerHost, stopping: e.stopping,
 		pagesOut: &e.pagesOut, fetching: &e.fetching, clamps: e.clamps, giveUp: e.cfg.GiveUp, proofWait: proofWait(e.cfg.StallWait), keys: addrKeys(e.cfg.IPv6Prefix),
-		posting: newPosting(nil),
+		posting: journal.NewPending(nil),
 	}
 }
 
@@ -356,11 +365,11 @@ func (e *Engine) newParseWorker() (*parseWorker, error) {
 	}
 	return &parseWorker{
 		ledger: e.ledger, frontier: e.frontier, bench: e.bench, hosts: e.hosts, pool: e.pool, fetched: e.fetched,
-		finder: newLinkFinder(e.cfg.linkOptions(e.filters.links())), sums: sha1pair.NewHasher(), encoder: enc,
+		finder: links.NewFinder(e.cfg.linkOptions(e.filters.links())), sums: sha1pair.NewHasher(), encoder: enc,
 		tells: tellsOf(&e.cfg.WARC), store: e.filters.store, parsed: e.parsed, aloft: e.aloft, log: e.log,
 		faults: &faultFile{fs: e.seams.FS, dir: e.frontierDir(), log: e.seams.Log}, limits: e.limits,
-		watch: e.watch, peers: e.peers, wake: func() { poke(e.distWake) }, pagesOut: &e.pagesOut, hashSeed: e.frontier.hashSeed,
-		posting: newPosting(e.limits), held: e.held,
+		watch: e.watch, peers: e.peers, wake: func() { notify.Send(e.distWake) }, pagesOut: &e.pagesOut, hashSeed: e.frontier.hashSeed,
+		posting: journal.NewPending(e.limits), held: e.held,
 	}, nil
 }
 
@@ -395,58 +404,58 @@ func (e *Engine) conclude(ctx, abort context.Context, err error) error {
 	e.mu.Lock()
 	reason, lost := e.reason, e.lost
 	e.mu.Unlock()
-	state := StateFinished
+	state := lifecycle.Finished
 	switch {
 	case err != nil:
-	case reason == reasonSignal, reason == reasonLost, reason == reasonLate:
-		state = StateStopped
-	case reason == reasonComplete:
-		c := e.ledger.n.load()
-		state, reason = c.ending(e.peers == nil, e.hosts.givenUp)
-	case reason == reasonStalled:
-		state = StateStalled
+	case reason == lifecycle.ReasonSignal, reason == lifecycle.ReasonLost, reason == lifecycle.ReasonLate:
+		state = lifecycle.Stopped
+	case reason == lifecycle.ReasonComplete:
+		c := e.ledger.Count.Load()
+		state, reason = ending(&c, e.peers == nil, e.hosts.givenUp)
+	case reason == lifecycle.ReasonStalled:
+		state = lifecycle.Stalled
 		t := e.dist.tellTrouble(e.seams.Log.Warn)
 		e.mu.Lock()
 		e.stalled = t
 		e.mu.Unlock()
 	}
 	if err == nil {
-		err = e.patiently(ctx, e.ledger.writer.Close)
+		err = e.patiently(ctx, e.ledger.Writer.Close)
 	}
 	if err == nil {
 		forever := context.WithoutCancel(ctx)
 		err = e.patiently(ctx, func() error { return e.points.take(forever, state, reason, true) })
 	}
 	switch {
-	case errors.Is(err, ErrFullAtStop):
-		state, reason = StateStopped, ErrFullAtStop.Error()
+	case errors.Is(err, outage.ErrFullAtStop):
+		state, reason = lifecycle.Stopped, outage.ErrFullAtStop.Error()
 	case err != nil:
-		state, reason = StateFailed, err.Error()
+		state, reason = lifecycle.Failed, err.Error()
 	default:
 		if err := e.points.saveCache(&e.points.last, e.frontier.cache); err != nil {
 			e.seams.Log.Warn("the fingerprint cache could not be saved; the next run begins with an empty one", "error", err)
 		}
 	}
 	e.pool.Close()
-	e.log.flush()
+	e.log.Flush()
 	if err == nil {
 		err = e.patiently(ctx, func() error { return e.writeLastReport(state, reason) })
 	} else {
-		err = causes(err, e.writeLastReport(state, reason))
+		err = vfs.JoinCauses(err, e.writeLastReport(state, reason))
 	}
 	e.setState(state, reason)
-	if reason == reasonLost {
-		err = causes(lost, err)
+	if reason == lifecycle.ReasonLost {
+		err = vfs.JoinCauses(lost, err)
 	}
 	return err
 }
 
 // stayOver ends a run that has nothing to do. A kill may have come between the last manifest and the report.
 func (e *Engine) stayOver() error {
-	if err := e.ledger.writer.Close(); err != nil {
+	if err := e.ledger.Writer.Close(); err != nil {
 		return err
 	}
-	if r, err := ReadReport(e.seams.FS, e.cfg.Dir); err == nil && r.State == StateFinished {
+	if r, err := ReadReport(e.seams.FS, e.cfg.Dir); err == nil && r.State == lifecycle.Finished {
 		return nil
 	}
 	return e.writeReport()
@@ -459,24 +468,24 @@ func (e *Engine) patiently(ctx context.Context, f func() error) error {
 		if err == nil {
 			return nil
 		}
-		if err := e.ledger.disk.wait(ctx, err); err != nil {
+		if err := e.ledger.Disk.Wait(ctx, err); err != nil {
 			return err
 		}
 	}
 }
 
-func (e *Engine) setState(s State, reason string) {
+func (e *Engine) setState(s lifecycle.State, reason string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.status, e.reason = s, reason
 }
 
-func (e *Engine) state() (State, string) {
+func (e *Engine) state() (lifecycle.State, string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.status == StateRunning {
+	if e.status == lifecycle.Running {
 		if reason := e.gate.Reason(); reason != "" {
-			return StatePaused, reason
+			return lifecycle.Paused, reason
 		}
 	}
 	return e.status, e.reason

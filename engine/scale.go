@@ -3,18 +3,20 @@ package engine
 import (
 	"fmt"
 
-	"orbweaver/engine/ring"
+	"orbweaver/engine/cluster/ring"
 )
 
 const (
-	// unitsMost bounds the capacities of all agents together: the circle has ring.ReplicasDefault points for each unit, of 15 bytes while it is made.
-	// Above that the capacities are scaled down, the same way by all agents that know the same members.
+	// unitsMost bounds the capacities of all agents together: the circle has ring.ReplicasDefault points for each unit,
+	// of 15 bytes while it is made. Above that the capacities are scaled down, the same way by all agents that know the
+	// same members.
 	unitsMost = 2048
 	// pointsMost bounds the points if there are more agents than units.
-	pointsMost = unitsMost * ring.ReplicasDefault
+	pointsMost = unitsMost * ring.DefaultReplicas
 )
 
-// assign makes the assignment to agents. It has none only if there is no agent, or two have one name: capacities may be anything.
+// assign makes the assignment to agents. It has none only if there is no agent, or two have one name: capacities may be
+// anything.
 func assign(peers []Peer) (*ring.Consistent, error) {
 	sum := 0
 	for _, p := range peers {
@@ -28,7 +30,7 @@ func assign(peers []Peer) (*ring.Consistent, error) {
 		}
 		members[i] = ring.Member{ID: p.ID, Capacity: capacity}
 	}
-	replicas := ring.ReplicasDefault
+	replicas := ring.DefaultReplicas
 	if len(peers) > unitsMost/2 { // at least 1 each may be twice as many units
 		replicas = max(1, pointsMost/(2*len(peers)))
 	}
@@ -40,4 +42,4 @@ func assign(peers []Peer) (*ring.Consistent, error) {
 }
 
 // capacityOf is what an agent says of itself, within bounds.
-func capacityOf(p Peer) int { return min(max(p.Capacity, 1), ring.CapacityMax) }
+func capacityOf(p Peer) int { return min(max(p.Capacity, 1), ring.MaxCapacity) }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Seventeen agents of the largest capacity, and thousands of agents, make a circle like any others, and each agent makes the same: 17 of capacity 1,000
-// ended every agent's crawl ("ring: bad members").
+// Seventeen agents of the largest capacity, and thousands of agents, make a circle like any others, and each agent
+// makes the same: 17 of capacity 1,000 ended every agent's crawl ("ring: bad members").
 func TestHostilePeer_P4_anOversizeRingIsNotFatal(t *testing.T) {
 	for _, c := range []struct{ agents, capacity int }{{17, 1000}, {3, -1}, {3000, 1}} {
 		var all []Peer

@@ -19,8 +19,8 @@ type Seams struct {
 	Dialer fetch.Dialer
 	// Resolver turns names into addresses.
 	Resolver Resolver
-	// Allowed says whether an address and port may be connected to, or a proxy be asked for them, with an error that wraps
-	// fetch.ErrBlockedAddress or fetch.ErrBlockedPort; nil if everything may.
+	// Allowed says whether an address and port may be connected to, or a proxy be asked for them, with an error that
+	// wraps fetch.ErrBlockedAddress or fetch.ErrBlockedPort; nil if everything may.
 	Allowed func(netip.AddrPort) error
 	// Peering is the way to the other agents; nil for a crawl alone.
 	Peering Peering
@@ -35,9 +35,4 @@ type Seams struct {
 // Resolver is the seam to the name system; dnsres.Resolver and dnsres.Hashed are its implementations.
 type Resolver interface {
 	Resolve(ctx context.Context, name string) dnsres.Answer
-}
-
-// outageDetector is what a Resolver may also be: one that knows whether the name servers themselves are down.
-type outageDetector interface {
-	Outage() bool
 }

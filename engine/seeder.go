@@ -12,6 +12,9 @@ import (
 	"sync/atomic"
 
 	"orbweaver/engine/filter"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/outage"
+	"orbweaver/engine/queued"
 	"orbweaver/engine/urlx"
 	"orbweaver/internal/vfs"
 )
@@ -30,8 +33,8 @@ func seedsName(dir string) string { return dir + "/seeds" }
 // badSeedsTold is how many seeds the log tells of that are not taken as they are.
 const badSeedsTold = 20
 
-// keepSeeds copies the seeds in normal form into the crawl directory, behind those of earlier runs, so that a kill while
-// they are read loses none and a source that can be read once is enough. It returns how many are new and good.
+// keepSeeds copies the seeds in normal form into the crawl directory, behind those of earlier runs, so that a kill
+// while they are read loses none and a source that can be read once is enough. It returns how many are new and good.
 func keepSeeds(fsys vfs.FS, dir string, src SeedSource, log *slog.Logger) (int, error) {
 	old, err := vfs.ReadFile(fsys, seedsName(dir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -110,7 +113,7 @@ func scopeSeeds(fsys vfs.FS, dir string, seeds *filter.Seeds) error {
 type seeder struct {
 	fs       vfs.FS
 	dir      string
-	ledger   *ledger
+	ledger   *journal.Store
 	frontier *Frontier
 	seeded   *atomic.Bool
 	ready    func(ctx context.Context) error // returns when it is known whose the seeds are
@@ -124,8 +127,8 @@ func (s *seeder) open(ctx context.Context) (vfs.File, error) {
 		if err == nil {
 			return f, nil
 		}
-		err = s.ledger.disk.wait(ctx, fmt.Errorf("engine: seeds: %w", err))
-		if errors.Is(err, ErrFullAtStop) {
+		err = s.ledger.Disk.Wait(ctx, fmt.Errorf("engine: seeds: %w", err))
+		if errors.Is(err, outage.ErrFullAtStop) {
 			return nil, nil //nolint:nilnil // the loop's ordinary end
 		}
 		if err != nil {
@@ -153,9 +156,9 @@ func (s *seeder) run(ctx context.Context) error {
 		if s.frontier.WaitRoom(ctx) != nil {
 			return nil
 		}
-		s.ledger.cut.RLock()
-		s.frontier.Add(&d, in.Bytes(), Item{Seed: true})
-		s.ledger.cut.RUnlock()
+		s.ledger.Steps.Begin()
+		s.frontier.Add(&d, in.Bytes(), queued.URL{Seed: true})
+		s.ledger.Steps.End()
 		if n%1024 == 0 {
 			s.wake()
 		}

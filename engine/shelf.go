@@ -6,9 +6,9 @@ import (
 	"orbweaver/virtualize"
 )
 
-// shelf is what the sites have on disk: three queues each in the virtualizer. The first holds what was spilled from a full
-// bench, which is older than all in the second, where ready URLs go that find no room. The third holds delayed URLs (see delays.go), which
-// come after all others.
+// shelf is what the sites have on disk: three queues each in the virtualizer. The first holds what was spilled from a
+// full bench, which is older than all in the second, where ready URLs go that find no room. The third holds delayed
+// URLs (see delays.go), which come after all others.
 type shelf struct{ virt *virtualize.Virtualizer }
 
 const ( // sites' ids are less
@@ -16,7 +16,8 @@ const ( // sites' ids are less
 	delayedBit = 1 << 33
 )
 
-// LateSitesKey is the key of the queue of items, with their whole URLs, whose sites are to become known later: see distributor.placeLateSite.
+// LateSitesKey is the key of the queue of items, with their whole URLs, whose sites are to become known later: see
+// distributor.placeLateSite.
 const LateSitesKey = 1 << 34
 
 // QueueKeys are the keys of a site's queues on disk, in the order in which they are emptied.

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"orbweaver/engine/site"
 	"orbweaver/internal/vfs"
 	"orbweaver/virtualize"
 	"orbweaver/workbench"
@@ -83,6 +84,6 @@ func TestShelfKeepsTheOrderOfASite(t *testing.T) {
 
 func newVisitState(t *testing.T) *visitState {
 	t.Helper()
-	vs, _ := workbench.New[Site](workbench.Options{}).GetOrAdd([]byte("http://a.test"))
+	vs, _ := workbench.New[site.State](workbench.Options{}).GetOrAdd([]byte("http://a.test"))
 	return vs
 }

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// silences are the agents that did not answer the last question whether they have a page, though they are there: such a question is
-// lost, or late, now and then. What they were asked about waits, since nobody else knows it, but not for ever: they may be out of this agent's
-// reach and in that of others. The zero value knows of none.
+// silences are the agents that did not answer the last question whether they have a page, though they are there: such a
+// question is lost, or late, now and then. What they were asked about waits, since nobody else knows it, but not for
+// ever: they may be out of this agent's reach and in that of others. The zero value knows of none.
 type silences struct {
 	mu sync.Mutex
 	of map[string]silence // guarded by mu: by line
@@ -22,13 +22,13 @@ type silence struct {
 const (
 	// recoveryAgain is after how long an agent is asked again that has not answered.
 	recoveryAgain = time.Second
-	// recoveryWait is for how long an agent is waited for that answers nothing. It is much more than the 10 s in which it is found out that one has died:
-	// then it is not there, and nobody waits.
+	// recoveryWait is for how long an agent is waited for that answers nothing. It is much more than the 10 s in which
+	// it is found out that one has died: then it is not there, and nobody waits.
 	recoveryWait = time.Minute
 )
 
-// ask says that an agent may be asked now. One that is silent is asked one question at a time, lest all fetch workers wait for it: then it may not be,
-// and again is when to try.
+// ask says that an agent may be asked now. One that is silent is asked one question at a time, lest all fetch workers
+// wait for it: then it may not be, and again is when to try.
 func (s *silences) ask(line string, now time.Time) (again time.Time, may bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// An agent that does not answer is asked again, one question at a time, and waited for, but not for ever; one that answers is any agent.
+// An agent that does not answer is asked again, one question at a time, and waited for, but not for ever; one that
+// answers is any agent.
 func TestSilences_whoDoesNotAnswerIsWaitedForAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s silences

@@ -9,20 +9,23 @@ import (
 	"math"
 	"time"
 
-	"orbweaver/engine/outbox"
+	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/queued"
+	"orbweaver/engine/site"
 	"orbweaver/engine/urlx"
 )
 
-// A site that has become another agent's goes there as items of a letter, each with what was learnt of it, so that no URL of it arrives
-// before its clocks do, and with URLs that are queued for it:
+// A site that has become another agent's goes there as items of a letter, each with what was learnt of it, so that no
+// URL of it arrives before its clocks do, and with URLs that are queued for it:
 //
 //	'S' 1  age (8)  key (s)  due (u)  Site (s)  Item (s)*        Items have their paths; of s and u see workbench
 //	'V' 1  age (8)  key (s)  rules (s)                           what came of a robots.txt that was redirected: see robotsletter.go
 //
-// due is in nanoseconds from the sending on. In Site the end of the rules is in seconds from then on; no Site says that nothing
-// is known. In the outbox age is the time of day at which the item was put there, by this machine's clock; on the way it is how long ago
-// that was, in nanoseconds: no agent sees another's clock. A due is counted from the arrival, so that a letter that was long on its way makes
-// it later and never earlier; of the life of rules the age is taken off.
+// due is in nanoseconds from the sending on. In Site the end of the rules is in seconds from then on; no Site says that
+// nothing is known. In the outbox age is the time of day at which the item was put there, by this machine's clock; on
+// the way it is how long ago that was, in nanoseconds: no agent sees another's clock. A due is counted from the
+// arrival, so that a letter that was long on its way makes it later and never earlier; of the life of rules the age is
+// taken off.
 const siteMoveVersion = 1
 
 // siteMove is a site on its way, as a letter has it. It borrows the letter.
@@ -44,24 +47,24 @@ const siteMoveRules = 64 << 10
 func appendSiteMove(dst, key []byte, due time.Duration, state []byte, now time.Time) []byte {
 	dst = append(dst, letterSite, siteMoveVersion)
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(now.UnixNano()))
-	dst = appendBytes(dst, key)
+	dst = queued.AppendBytes(dst, key)
 	dst = binary.AppendUvarint(dst, uint64(max(due, 0)))
-	return appendBytes(dst, state)
+	return queued.AppendBytes(dst, state)
 }
 
-// appendKnown appends what is worth to be known of a site elsewhere; nothing if nothing is. Its name is resolved again there, and what
-// an operator said of it is said to each agent.
-func appendKnown(dst []byte, s *Site, now time.Time) []byte {
-	known := Site{Stored: s.Stored, Failures: s.Failures, Strain: s.Strain, RobotsTry: s.RobotsTry, Answered: s.Answered, Denied: s.Denied,
-		ServesRoot: s.ServesRoot}
-	known.setRare(nil, s.trouble().ages(now))
-	if left := int64(s.rulesUntil) - now.Unix(); s.Rules != nil && left > 0 && s.Rules.Size() <= siteMoveRules {
-		known.Rules, known.rulesUntil = s.Rules, uint32(left)
+// appendKnown appends what is worth to be known of a site elsewhere; nothing if nothing is. Its name is resolved again
+// there, and what an operator said of it is said to each agent.
+func appendKnown(dst []byte, s *site.State, now time.Time) []byte {
+	known := site.State{Stored: s.Stored, Failures: s.Failures, Slowdown: s.Slowdown, RobotsTries: s.RobotsTries, HasAnswered: s.HasAnswered, DenyAll: s.DenyAll,
+		HasServedRoot: s.HasServedRoot}
+	known.SetAddrsAndFailures(nil, s.FailureStreak().ToAges(now))
+	if left := int64(s.RulesUntil) - now.Unix(); s.Rules != nil && left > 0 && s.Rules.Size() <= siteMoveRules {
+		known.Rules, known.RulesUntil = s.Rules, uint32(left)
 	}
-	if known == (Site{}) {
+	if known == (site.State{}) {
 		return dst
 	}
-	return AppendSite(dst, &known)
+	return site.Append(dst, &known)
 }
 
 var errSiteMove = errors.New("no site of another agent")
@@ -72,7 +75,7 @@ func readSiteMove(item []byte) (m siteMove, err error) {
 	if !ok {
 		return m, fmt.Errorf("%w: %.40q", errSiteMove, item)
 	}
-	if m.key, rest, ok = cutBytes(rest); !ok || !isSiteKey(m.key) {
+	if m.key, rest, ok = queued.CutBytes(rest); !ok || !isSiteKey(m.key) {
 		return m, fmt.Errorf("%w: its key: %.200q", errSiteMove, m.key)
 	}
 	due, n := binary.Uvarint(rest)
@@ -80,7 +83,7 @@ func readSiteMove(item []byte) (m siteMove, err error) {
 		return m, fmt.Errorf("%w: when %.200q is due", errSiteMove, m.key)
 	}
 	m.due = time.Duration(due)
-	if m.state, m.items, ok = cutBytes(rest[n:]); !ok {
+	if m.state, m.items, ok = queued.CutBytes(rest[n:]); !ok {
 		return m, fmt.Errorf("%w: what is known of %.200q", errSiteMove, m.key)
 	}
 	return m, nil
@@ -107,11 +110,11 @@ func isSiteKey(key []byte) bool {
 }
 
 // urls are the queued items, each with its whole URL. An item that none of ours can be ends with an error.
-func (m *siteMove) urls() iter.Seq2[Item, error] {
-	return func(yield func(Item, error) bool) {
+func (m *siteMove) urls() iter.Seq2[queued.URL, error] {
+	return func(yield func(queued.URL, error) bool) {
 		var url []byte
 		for raw, err := range outbox.Items(m.items) {
-			var it Item
+			var it queued.URL
 			if err == nil {
 				it, url, err = m.whole(raw, url[:0])
 			}
@@ -123,8 +126,8 @@ func (m *siteMove) urls() iter.Seq2[Item, error] {
 }
 
 // whole makes the whole URL of a queued item.
-func (m *siteMove) whole(raw, scratch []byte) (it Item, url []byte, err error) {
-	it, ok := decodeItem(raw)
+func (m *siteMove) whole(raw, scratch []byte) (it queued.URL, url []byte, err error) {
+	it, ok := queued.Decode(raw)
 	if !ok || it.RobotsOf != nil {
 		return it, scratch, fmt.Errorf("no path of %.200q: %.200q", m.key, raw)
 	}
@@ -136,8 +139,8 @@ func (m *siteMove) whole(raw, scratch []byte) (it Item, url []byte, err error) {
 	return it, url, nil
 }
 
-// aged is a letter as it goes on its way at a moment: where items say when they were put into the outbox it says how long ago that was. Without
-// such items it is the letter itself, else a copy.
+// aged is a letter as it goes on its way at a moment: where items say when they were put into the outbox it says how
+// long ago that was. Without such items it is the letter itself, else a copy.
 func aged(letter []byte, now time.Time) []byte {
 	own := letter
 	for at := 0; at < len(letter); {
@@ -155,31 +158,8 @@ func aged(letter []byte, now time.Time) []byte {
 	return own
 }
 
-// takeOver takes what another agent knew of a site, whose rules are good for so long yet. Of what both know the stricter holds, so that it
-// may come twice, or late.
-func (s *Site) takeOver(known *Site, life time.Duration, now time.Time) {
-	if !s.Answered && s.trouble() == (trouble{}) { // else who asks it knows better
-		s.setRare(s.addrs(), known.trouble())
-	}
-	s.Answered, s.ServesRoot = s.Answered || known.Answered, s.ServesRoot || known.ServesRoot
-	s.dropRules(now)
-	until := now.Add(min(life, robotsLife))
-	switch {
-	case known.Rules != nil && life > 0 && (s.Rules == nil || until.Unix() > int64(s.rulesUntil)):
-		s.setRules(known.Rules, until)
-		s.RobotsTry, s.Denied = max(known.RobotsTry, 0), false
-	case s.Rules == nil:
-		s.RobotsTry = max(s.RobotsTry, min(known.RobotsTry, robotsTries))
-		s.Denied = s.Denied || known.Denied
-	}
-	s.Stored = max(s.Stored, known.Stored)
-	if abs := func(n int16) int { return max(int(n), -int(n)) }; abs(known.Failures) > abs(s.Failures) {
-		s.Failures = known.Failures
-	}
-	s.Strain = max(s.Strain, known.Strain)
-}
-
-// takeSite takes a site that another agent had: its URLs pass the door, and its clocks and rules are set, unless they are of long ago.
+// takeSite takes a site that another agent had: its URLs pass the door, and its clocks and rules are set, unless they
+// are of long ago.
 func (p *peers) takeSite(d *door, item []byte, m postmark) error {
 	move, err := readSiteMove(item)
 	if err != nil {
@@ -191,13 +171,13 @@ func (p *peers) takeSite(d *door, item []byte, m postmark) error {
 		}
 		p.frontier.Receive(d, it.Rest, it)
 	}
-	if m.told || p.frontier.hosts.excludes(move.key) {
+	if m.told || p.frontier.hosts.Excludes(move.key) {
 		return nil
 	}
 	c := p.circle.Load()
 	if owner := c.owner(move.key); owner != c.self {
 		put := time.Now().Add(-move.age)
-		p.box.Send(c.lines[owner], appendSiteMove(nil, move.key, move.due, move.state, put))
+		p.box.PutBacklog(c.lines[owner], appendSiteMove(nil, move.key, move.due, move.state, put))
 		return nil
 	}
 	return p.keepSite(&move, m)
@@ -205,10 +185,10 @@ func (p *peers) takeSite(d *door, item []byte, m postmark) error {
 
 // keepSite sets clocks and rules of a site.
 func (p *peers) keepSite(move *siteMove, m postmark) error {
-	var known Site
+	var known site.State
 	if len(move.state) > 0 {
 		var err error
-		if known, err = decodeSite(move.state, p.hosts.rules); err != nil {
+		if known, err = site.Decode(move.state, p.hosts.rules); err != nil {
 			return err
 		}
 	}
@@ -216,13 +196,13 @@ func (p *peers) keepSite(move *siteMove, m postmark) error {
 	if move.due > 0 {
 		due = now.Add(min(move.due, dueMax))
 	}
-	life := time.Duration(known.rulesUntil)*time.Second - move.age - m.aged
-	known.setRare(nil, known.trouble().fromAges(now, move.age+m.aged))
-	if known.Rules != nil && !p.hosts.rules.mayTake(known.Rules) {
+	life := time.Duration(known.RulesUntil)*time.Second - move.age - m.aged
+	known.SetAddrsAndFailures(nil, known.FailureStreak().FromAges(now, move.age+m.aged))
+	if known.Rules != nil && !p.hosts.rules.Accepts(known.Rules) {
 		known.Rules = nil
 	}
 	err := p.hosts.meet(move.key, func(vs *visitState) {
-		p.hosts.bench.WithSite(vs, func(s *Site) { s.takeOver(&known, life, now) }) // who visits it knows better
+		p.hosts.bench.WithSite(vs, func(s *site.State) { s.Merge(&known, life, now) }) // who visits it knows better
 		p.hosts.bench.Postpone(vs, due, time.Time{})
 	})
 	if err == nil && m.from != "" && m.from == p.formerly(move.key) {
@@ -231,7 +211,8 @@ func (p *peers) keepSite(move *siteMove, m postmark) error {
 	return err
 }
 
-// formerly is who was responsible for a site before this agent, the last time that somebody was; empty if nobody is known.
+// formerly is who was responsible for a site before this agent, the last time that somebody was; empty if nobody is
+// known.
 func (p *peers) formerly(site []byte) string {
 	c := p.circle.Load()
 	was, ok := p.former.last()

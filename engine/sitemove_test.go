@@ -8,21 +8,26 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/engine/outbox"
+	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/queued"
 	"orbweaver/engine/robots"
 	"orbweaver/engine/seen"
+	"orbweaver/engine/site"
 )
 
 // aLetter is one with a site and a link, as it lies in the outbox since some time ago.
 func aLetter(put time.Time) []byte {
-	var s Site
-	s.setRules(robots.Parse([]byte("User-agent: *\nDisallow: /private\nCrawl-delay: 60\n"), robotsToken), put.Add(5*time.Hour))
-	s.Failures, s.Strain, s.Stored = -3, 8, 17
+	var s site.State
+	s.SetRules(
+		robots.Parse([]byte("User-agent: *\nDisallow: /private\nCrawl-delay: 60\n"), robots.Token),
+		put.Add(5*time.Hour),
+	)
+	s.Failures, s.Slowdown, s.Stored = -3, 8, 17
 	item := appendSiteMove(nil, []byte("http://a.test"), time.Minute, appendKnown(nil, &s, put), put)
 	for _, path := range []string{"/1", "/2?x=y"} {
-		item = outbox.AppendItem(item, appendItem(nil, &Item{Depth: 3, Rest: []byte(path)}))
+		item = outbox.AppendItem(item, queued.Append(nil, &queued.URL{Depth: 3, Rest: []byte(path)}))
 	}
-	link := appendItem([]byte{letterLink}, &Item{Seed: true, Rest: []byte("https://b.test/")})
+	link := queued.Append([]byte{letterLink}, &queued.URL{Seed: true, Rest: []byte("https://b.test/")})
 	return outbox.AppendItem(outbox.AppendItem(nil, item), link)
 }
 
@@ -75,63 +80,38 @@ func TestASiteOnItsWaySaysHowOldItIs(t *testing.T) {
 // Of what two agents know the stricter holds, whichever comes first and however often.
 func TestOfASiteTheStricterHolds(t *testing.T) {
 	now := time.Now()
-	rules := robots.Parse([]byte("User-agent: *\nDisallow: /\n"), robotsToken)
+	rules := robots.Parse([]byte("User-agent: *\nDisallow: /\n"), robots.Token)
 	other := robots.AllowAll()
-	known := Site{Rules: rules, Failures: -4, Strain: 3, Stored: 9, RobotsTry: 1}
+	known := site.State{Rules: rules, Failures: -4, Slowdown: 3, Stored: 9, RobotsTries: 1}
 	for what, c := range map[string]struct {
-		own  Site
+		own  site.State
 		left time.Duration // of its own rules
 		life time.Duration // of those that come
-		want Site
+		want site.State
 	}{
-		"of a new site all":              {Site{}, 0, time.Hour, Site{Rules: rules, Failures: -4, Strain: 3, Stored: 9, RobotsTry: 1}},
-		"rules that are over are none":   {Site{RobotsTry: 5}, 0, -time.Second, Site{Failures: -4, Strain: 3, Stored: 9, RobotsTry: 5}},
-		"younger rules stay":             {Site{Rules: other}, 2 * time.Hour, time.Hour, Site{Rules: other, Failures: -4, Strain: 3, Stored: 9}},
-		"older rules go":                 {Site{Rules: other}, time.Hour, 2 * time.Hour, Site{Rules: rules, Failures: -4, Strain: 3, Stored: 9, RobotsTry: 1}},
-		"more trouble and quotas stay":   {Site{Failures: 5, Strain: 12, Stored: 30}, 0, time.Hour, Site{Rules: rules, Failures: 5, Strain: 12, Stored: 30, RobotsTry: 1}},
-		"no copy is older than a day":    {Site{}, 0, math.MaxInt64, Site{Rules: rules, Failures: -4, Strain: 3, Stored: 9, RobotsTry: 1}},
-		"what is blocked here stays so":  {Site{Blocked: true}, 0, time.Hour, Site{Blocked: true, Rules: rules, Failures: -4, Strain: 3, Stored: 9, RobotsTry: 1}},
-		"what was denied is allowed now": {Site{Denied: true}, 0, time.Hour, Site{Rules: rules, Failures: -4, Strain: 3, Stored: 9, RobotsTry: 1}},
+		"of a new site all":              {site.State{}, 0, time.Hour, site.State{Rules: rules, Failures: -4, Slowdown: 3, Stored: 9, RobotsTries: 1}},
+		"rules that are over are none":   {site.State{RobotsTries: 5}, 0, -time.Second, site.State{Failures: -4, Slowdown: 3, Stored: 9, RobotsTries: 5}},
+		"younger rules stay":             {site.State{Rules: other}, 2 * time.Hour, time.Hour, site.State{Rules: other, Failures: -4, Slowdown: 3, Stored: 9}},
+		"older rules go":                 {site.State{Rules: other}, time.Hour, 2 * time.Hour, site.State{Rules: rules, Failures: -4, Slowdown: 3, Stored: 9, RobotsTries: 1}},
+		"more trouble and quotas stay":   {site.State{Failures: 5, Slowdown: 12, Stored: 30}, 0, time.Hour, site.State{Rules: rules, Failures: 5, Slowdown: 12, Stored: 30, RobotsTries: 1}},
+		"no copy is older than a day":    {site.State{}, 0, math.MaxInt64, site.State{Rules: rules, Failures: -4, Slowdown: 3, Stored: 9, RobotsTries: 1}},
+		"what is blocked here stays so":  {site.State{Blocked: true}, 0, time.Hour, site.State{Blocked: true, Rules: rules, Failures: -4, Slowdown: 3, Stored: 9, RobotsTries: 1}},
+		"what was denied is allowed now": {site.State{DenyAll: true}, 0, time.Hour, site.State{Rules: rules, Failures: -4, Slowdown: 3, Stored: 9, RobotsTries: 1}},
 	} {
 		s := c.own
 		if s.Rules != nil {
-			s.setRules(s.Rules, now.Add(c.left))
+			s.SetRules(s.Rules, now.Add(c.left))
 		}
 		for range 2 {
-			s.takeOver(&known, c.life, now)
+			s.Merge(&known, c.life, now)
 		}
-		if s.Rules != nil && int64(s.rulesUntil) > now.Add(robotsLife).Unix() {
+		if s.Rules != nil && int64(s.RulesUntil) > now.Add(site.RobotsLifetime).Unix() {
 			t.Errorf("%s: rules for longer than a day", what)
 		}
-		s.rulesUntil = 0
+		s.RulesUntil = 0
 		if s != c.want {
 			t.Errorf("%s: %+v, want %+v", what, s, c.want)
 		}
-	}
-}
-
-// An agent that knows links alone gets all URLs, each in its own place.
-func TestLettersForAnAgentOfTheFormerVersion(t *testing.T) {
-	letter := aLetter(time.Now())
-	if isPlain(letter) {
-		t.Fatal("a letter with a site is none of links alone")
-	}
-	var urls []string
-	parts, _ := plainLetters(letter)
-	for _, part := range parts {
-		if !isPlain(part) {
-			t.Error("a part is not plain")
-		}
-		for _, item := range itemsOf(t, part) {
-			it, err := readLink(item)
-			if err != nil {
-				t.Fatal(err)
-			}
-			urls = append(urls, string(it.Rest))
-		}
-	}
-	if !slices.Equal(urls, []string{"http://a.test/1", "http://a.test/2?x=y", "https://b.test/"}) {
-		t.Errorf("%q", urls)
 	}
 }
 
@@ -143,16 +123,34 @@ func FuzzLetter(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte("\x02S\x01"))
 	f.Add(outbox.AppendItem(nil, appendSiteMove(nil, []byte("http://a.test/"), -1, nil, put)))
-	f.Add(outbox.AppendItem(nil, appendItem([]byte{letterHop}, &Item{RobotsOf: []byte("http://a.test"), Rest: []byte("http://b.test/robots.txt")})))
-	f.Add(outbox.AppendItem(nil, appendVerdict(nil, &robotsVerdict{site: []byte("http://a.test"), rules: robots.DenyAll()}, put)))
-	f.Add(outbox.AppendItem(nil, appendVerdict(nil, &robotsVerdict{site: []byte("http://a.test"), unreachable: true}, put)))
+	f.Add(
+		outbox.AppendItem(
+			nil,
+			queued.Append(
+				[]byte{letterHop},
+				&queued.URL{RobotsOf: []byte("http://a.test"), Rest: []byte("http://b.test/robots.txt")},
+			),
+		),
+	)
+	f.Add(
+		outbox.AppendItem(
+			nil,
+			appendVerdict(nil, &site.RobotsResult{Site: []byte("http://a.test"), Rules: robots.DenyAll()}, put),
+		),
+	)
+	f.Add(
+		outbox.AppendItem(
+			nil,
+			appendVerdict(nil, &site.RobotsResult{Site: []byte("http://a.test"), Unreachable: true}, put),
+		),
+	)
 	f.Add(outbox.AppendItem(nil, appendInherited(nil, inheritance{7, "a1/0000000000000007"}, make([]seen.Digest, 2))))
-	told := appendBytes([]byte{letterTold, inheritVersion}, []byte("a1/0000000000000007"))
+	told := queued.AppendBytes([]byte{letterTold, inheritVersion}, []byte("a1/0000000000000007"))
 	for _, item := range itemsOf(f, aLetter(put)) {
 		told = outbox.AppendItem(told, item)
 	}
 	f.Add(outbox.AppendItem(nil, told))
-	p := &peers{hosts: &hosts{rules: newRulesPool(0)}}
+	p := &peers{hosts: &hosts{rules: site.NewRulesPool(0)}}
 	f.Fuzz(func(t *testing.T, letter []byte) {
 		if p.readLetter(letter) != nil {
 			return
@@ -160,12 +158,6 @@ func FuzzLetter(f *testing.F) {
 		now := time.Unix(2e9, 0)
 		if err := p.readLetter(aged(letter, now)); err != nil {
 			t.Fatalf("with its age it cannot be read: %v", err)
-		}
-		parts, _ := plainLetters(letter)
-		for _, part := range parts {
-			if err := p.readLetter(part); err != nil || !isPlain(part) {
-				t.Fatalf("in plain words it cannot be read: %v", err)
-			}
 		}
 	})
 }

@@ -5,13 +5,14 @@ import (
 	"context"
 	"sync"
 
+	"orbweaver/engine/site"
 	"orbweaver/workbench"
 )
 
 type (
-	bench      = workbench.Workbench[Site]
-	visitState = workbench.VisitState[Site]
-	visit      = workbench.Visit[Site]
+	bench      = workbench.Workbench[site.State]
+	visitState = workbench.VisitState[site.State]
+	visit      = workbench.Visit[site.State]
 )
 
 // siteQueue holds sites that wait for an address. Put never blocks, so that nobody waits for the name system while he

@@ -1,13 +1,17 @@
 package engine
 
-import "time"
+import (
+	"time"
+
+	"orbweaver/engine/queued"
+)
 
 // spill lets sites of a full bench that are not due for long, the slow and the broken, give their memory back.
 func (d *distributor) spill(now time.Time) error {
 	if !d.bench.Full() {
 		return nil
 	}
-	d.vs = d.bench.Distant(now.Add(spillAfter), d.vs[:0], spillBatch)
+	d.vs = d.bench.UnloadCandidates(now.Add(spillAfter), d.vs[:0], spillBatch)
 	for _, vs := range d.vs {
 		if !d.shelf.canSpill(vs) {
 			continue
@@ -35,7 +39,7 @@ func (d *distributor) spill(now time.Time) error {
 // spillsHops says that a hop of somebody's robots.txt is among the items: those are in a hurry, and are no URLs.
 func (d *distributor) spillsHops() (found bool) {
 	d.eachSpilled(func(raw []byte) bool {
-		it := mustItem(raw)
+		it := queued.MustDecode(raw)
 		found = it.RobotsOf != nil
 		return !found
 	})

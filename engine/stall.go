@@ -4,12 +4,14 @@ import (
 	"sync/atomic"
 	"time"
 
+	"orbweaver/engine/counters"
 	"orbweaver/engine/outcome"
+	"orbweaver/engine/site"
 	"orbweaver/workbench"
 )
 
-// stallWatch decides when a crawl stops as stalled: every queued URL is of a site in trouble, for so long no URL has got an outcome from a server,
-// and no site has named a time to wait for. The distributor alone calls it, except view.
+// stallWatch decides when a crawl stops as stalled: every queued URL is of a site in trouble, for so long no URL has
+// got an outcome from a server, and no site has named a time to wait for. The distributor alone calls it, except view.
 type stallWatch struct {
 	wait time.Duration
 
@@ -33,8 +35,8 @@ func (d *distributor) isStalled(now time.Time) bool {
 	if now.Before(s.next) {
 		return false
 	}
-	done := d.ledger.n.fromServers()
-	well := d.bench.Any((*Site).isWell)
+	done := fromServers(&d.ledger.Count)
+	well := d.bench.Any((*site.State).IsHealthy)
 	s.next = now.Add(max(stallRest, stallShare*time.Since(now)))
 	if s.seen = !well; well || done != s.done || s.since.IsZero() {
 		s.since, s.done, s.urged = now, done, false
@@ -44,19 +46,19 @@ func (d *distributor) isStalled(now time.Time) bool {
 		s.urged = true
 		d.tryAllAgain(now)
 	}
-	if well || now.Sub(s.since) < s.wait || d.bench.Any(func(site *Site) bool { return site.isAwaited(s.wait) }) {
+	if well || now.Sub(s.since) < s.wait || d.bench.Any(func(site *site.State) bool { return site.NamedRetryWithin(s.wait) }) {
 		return false
 	}
 	// In the order in which things move: what one look misses, the next one sees.
 	born := d.newborn.Puts()
-	if d.peers.awaits() || d.ready.Len() > 0 || d.newborn.Len() > 0 && !d.servers.silent.Load() || d.pagesOut.Load() > 0 {
+	if d.peers.awaits() || d.ready.Len() > 0 || d.newborn.Len() > 0 && !d.servers.Down.Load() || d.pagesOut.Load() > 0 {
 		return false
 	}
-	return d.pending() == 0 && d.ready.Len() == 0 && (d.newborn.Puts() == born || d.servers.silent.Load())
+	return d.pending() == 0 && d.ready.Len() == 0 && (d.newborn.Puts() == born || d.servers.Down.Load())
 }
 
-// tryAllAgain makes all sites in trouble due, whatever they wait for by the policy. A time that a site named is waited for. After a kill the
-// URLs of a site may still be in the ready queue, so sites without URLs are made due too.
+// tryAllAgain makes all sites in trouble due, whatever they wait for by the policy. A time that a site named is waited
+// for. After a kill the URLs of a site may still be in the ready queue, so sites without URLs are made due too.
 func (d *distributor) tryAllAgain(now time.Time) {
 	var key []byte
 	d.bench.Each(func(vs *visitState, state benchState) bool {
@@ -64,9 +66,9 @@ func (d *distributor) tryAllAgain(now time.Time) {
 			return true
 		}
 		again, delay := false, time.Duration(0)
-		d.bench.Look(vs, func(s *Site) {
-			again = s.inTrouble() && s.trouble().back <= unixSeconds(now)
-			delay = s.crawlDelay()
+		d.bench.ReadSite(vs, func(s *site.State) {
+			again = s.IsFailing() && s.FailureStreak().RetryAt <= site.UnixSeconds(now)
+			delay = s.CrawlDelay()
 		})
 		switch {
 		case !again:
@@ -74,7 +76,7 @@ func (d *distributor) tryAllAgain(now time.Time) {
 			d.bench.Defer(vs, now)
 		default:
 			key = d.bench.AppendKey(key[:0], vs)
-			d.bench.Hasten(vs, now.Add(d.hosts.live.siteDelay(key, delay)))
+			d.bench.Hasten(vs, now.Add(d.hosts.live.SiteDelay(key, delay)))
 		}
 		return true
 	})
@@ -95,7 +97,8 @@ func (s *stallWatch) publish() {
 	s.public.Store(at)
 }
 
-// ends is when the crawl stops as stalled if nothing changes; the zero time while a site with queued URLs is well. Safe for concurrent use.
+// ends is when the crawl stops as stalled if nothing changes; the zero time while a site with queued URLs is well. Safe
+// for concurrent use.
 func (s *stallWatch) ends() time.Time {
 	if at := s.public.Load(); at != 0 {
 		return time.Unix(0, at)
@@ -104,11 +107,11 @@ func (s *stallWatch) ends() time.Time {
 }
 
 // fromServers is the number of URLs whose outcome came from a server.
-func (c *counters) fromServers() (n int64) {
-	for o := range c.outcomes {
+func fromServers(c *counters.Live) (n int64) {
+	for o := range c.Outcomes {
 		switch outcome.Outcome(o).Class() {
 		case outcome.ClassAnswer, outcome.ClassBusy, outcome.ClassFault:
-			n += c.outcomes[o].Load()
+			n += c.Outcomes[o].Load()
 		default:
 		}
 	}

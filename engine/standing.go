@@ -7,14 +7,14 @@ import (
 	"sync"
 	"time"
 
-	"orbweaver/engine/outbox"
+	"orbweaver/engine/cluster/outbox"
 )
 
 // ErrBanned says that an agent does not speak with another for a while.
 var ErrBanned = errors.New("engine: banned")
 
-// WaitError says that an agent takes no more letters of another for now: it is to keep them, and to wait for so long before it
-// sends the next.
+// WaitError says that an agent takes no more letters of another for now: it is to keep them, and to wait for so long
+// before it sends the next.
 type WaitError struct{ Wait time.Duration }
 
 // Error says it.
@@ -22,8 +22,8 @@ func (e *WaitError) Error() string {
 	return fmt.Sprintf("engine: over the quota of a peer: wait for %v", e.Wait)
 }
 
-// What an agent that keeps the rules never comes near: it sends no letter that cannot be read, and when it is told to wait, the few letters that
-// are under way are all that come before it does.
+// What an agent that keeps the rules never comes near: it sends no letter that cannot be read, and when it is told to
+// wait, the few letters that are under way are all that come before it does.
 const (
 	garbledMost = 3  // letters and questions in a row
 	earlyMost   = 64 // letters before the end of a wait
@@ -38,17 +38,17 @@ const (
 	banMost  = 24 * time.Hour
 )
 
-// quotaAhead is how many items more may come for each URL that this agent is done with. Agents send each other a few links for each page at
-// most (BENCHMARKS.md has e/n and lambda).
+// quotaAhead is how many items more may come for each URL that this agent is done with. Agents send each other a few
+// links for each page at most (BENCHMARKS.md has e/n and lambda).
 const quotaAhead = 16
 
 // itemBytes is how long an item of a letter is that counts as one. Longer ones count for several.
 const itemBytes = 256
 
-// standings are what the other agents have sent, and who is banned. What an agent may send depends on the work of the one it sends to: so
-// many items as the quota, and some for each URL that it is done with. Beyond that letters are not taken, and their sender keeps
-// them. So nobody is flooded, nothing is lost, and a queue that is handed over, however long, comes as fast as it is worked off. An agent that
-// has nothing to do takes everything. Safe for concurrent use.
+// standings are what the other agents have sent, and who is banned. What an agent may send depends on the work of the
+// one it sends to: so many items as the quota, and some for each URL that it is done with. Beyond that letters are not
+// taken, and their sender keeps them. So nobody is flooded, nothing is lost, and a queue that is handed over, however
+// long, comes as fast as it is worked off. An agent that has nothing to do takes everything. Safe for concurrent use.
 type standings struct {
 	quota int64        // items; 0 for no limit
 	done  func() int64 // URLs that this agent is done with
@@ -143,7 +143,8 @@ func (s *standings) ask(id string, size int) error {
 	return nil
 }
 
-// overstep notes that an agent said something of a kind for which it has no authority. The log has the first of each kind.
+// overstep notes that an agent said something of a kind for which it has no authority. The log has the first of each
+// kind.
 func (s *standings) overstep(id string, kind byte, what string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -199,8 +200,8 @@ func (s *standings) ban(id string, one *standing, why string) error {
 	return one.refusal()
 }
 
-// charge counts a letter that can be read, and gives what takes it back, if it is not taken after all. The error says that it is not
-// to be taken now.
+// charge counts a letter that can be read, and gives what takes it back, if it is not taken after all. The error says
+// that it is not to be taken now.
 func (s *standings) charge(id string, letter []byte) (back func(), err error) {
 	n := weigh(letter)
 	s.mu.Lock()

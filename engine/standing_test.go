@@ -8,7 +8,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orbweaver/engine/outbox"
+	"orbweaver/engine/attempt"
+	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/queued"
+	"orbweaver/engine/site"
 	"orbweaver/engine/urlx"
 	"orbweaver/internal/vfs"
 )
@@ -16,14 +20,14 @@ import (
 // letterOf is a letter of some URLs.
 func letterOf(host string, from, n int) (letter []byte) {
 	for i := range n {
-		it := Item{Depth: 1, Rest: fmt.Appendf(nil, "http://%s/%d", host, from+i)}
-		letter = outbox.AppendItem(letter, appendItem([]byte{letterLink}, &it))
+		it := queued.URL{Depth: 1, Rest: fmt.Appendf(nil, "http://%s/%d", host, from+i)}
+		letter = outbox.AppendItem(letter, queued.Append([]byte{letterLink}, &it))
 	}
 	return letter
 }
 
-// A peer may send its quota at once, and more as the work gets on. Beyond that it is told to wait; who does has all its letters taken in the
-// end, and who does not is banned.
+// A peer may send its quota at once, and more as the work gets on. Beyond that it is told to wait; who does has all its
+// letters taken in the end, and who does not is banned.
 func TestG05_theQuotaGrowsWithTheWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		done := int64(1000) // of a run before
@@ -71,7 +75,8 @@ func TestG05_theQuotaGrowsWithTheWork(t *testing.T) {
 	})
 }
 
-// Who does not wait when it is told to is banned, and so is who sends what cannot be read, again and again. Bans end, and the next is longer.
+// Who does not wait when it is told to is banned, and so is who sends what cannot be read, again and again. Bans end,
+// and the next is longer.
 func TestG05_bansEndAndGrow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStandings(1, func() int64 { return 0 }, slog.New(slog.DiscardHandler))
@@ -92,7 +97,8 @@ func TestG05_bansEndAndGrow(t *testing.T) {
 			}
 			time.Sleep(length - time.Second)
 			a = AgentReport{ID: "flood"}
-			if s.report(&a); s.hear("flood") == nil || a.Banned == "" || a.BannedFor == "" || a.Refused == 0 || a.Received != 10 {
+			if s.report(&a); s.hear("flood") == nil || a.Banned == "" || a.BannedFor == "" || a.Refused == 0 ||
+				a.Received != 10 {
 				t.Errorf("ban %d, just before its end: %+v", i, a)
 			}
 			time.Sleep(time.Second)
@@ -124,14 +130,14 @@ func TestG05_bansEndAndGrow(t *testing.T) {
 // FuzzLetterTexts finds out whether a link that a peer writes gets past readLetter with text that is none.
 func FuzzLetterTexts(f *testing.F) {
 	f.Add(letterOf("a.test", 0, 3))
-	via := Item{Depth: 2, Via: []byte("http://b.test/"), Way: []byte("LR"), Rest: []byte("http://a.test/x?y")}
-	f.Add(outbox.AppendItem(nil, appendItem([]byte{letterLink}, &via)))
+	via := queued.URL{Depth: 2, Via: []byte("http://b.test/"), HopPath: []byte("LR"), Rest: []byte("http://a.test/x?y")}
+	f.Add(outbox.AppendItem(nil, queued.Append([]byte{letterLink}, &via)))
 	via.Via = []byte("http://b.test/\r\nforged: yes")
-	f.Add(outbox.AppendItem(nil, appendItem([]byte{letterLink}, &via)))
-	robots := Item{RobotsOf: []byte("http://b.test"), Rest: []byte("http://a.test/robots.txt")}
-	f.Add(outbox.AppendItem(nil, appendItem([]byte{letterLink}, &robots)))
+	f.Add(outbox.AppendItem(nil, queued.Append([]byte{letterLink}, &via)))
+	robots := queued.URL{RobotsOf: []byte("http://b.test"), Rest: []byte("http://a.test/robots.txt")}
+	f.Add(outbox.AppendItem(nil, queued.Append([]byte{letterLink}, &robots)))
 	f.Add([]byte{200, 1, 'L'})
-	p := &peers{hosts: &hosts{rules: newRulesPool(0)}}
+	p := &peers{hosts: &hosts{rules: site.NewRulesPool(0)}}
 	f.Fuzz(func(t *testing.T, letter []byte) {
 		if err := p.readLetter(letter); err != nil {
 			if !errors.Is(err, ErrLetter) {
@@ -150,15 +156,16 @@ func FuzzLetterTexts(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, text := range [][]byte{it.Rest, it.Via, it.Way} {
+			for _, text := range [][]byte{it.Rest, it.Via, it.HopPath} {
 				for _, c := range text {
 					if c < ' ' || c == 0x7f {
 						t.Fatalf("a control byte in %q", text)
 					}
 				}
 			}
-			again, ok := decodeItem(appendItem(nil, &it))
-			if !ok || string(again.Rest) != string(it.Rest) || string(again.Via) != string(it.Via) || again.Depth != it.Depth {
+			again, ok := queued.Decode(queued.Append(nil, &it))
+			if !ok || string(again.Rest) != string(it.Rest) || string(again.Via) != string(it.Via) ||
+				again.Depth != it.Depth {
 				t.Errorf("%+v is written as %+v", it, again)
 			}
 		}
@@ -168,7 +175,8 @@ func FuzzLetterTexts(f *testing.F) {
 	})
 }
 
-// FuzzQuestion finds out whether anything that a peer can ask does more than to get an answer or to be refused, and to be banned in the end.
+// FuzzQuestion finds out whether anything that a peer can ask does more than to get an answer or to be refused, and to
+// be banned in the end.
 func FuzzQuestion(f *testing.F) {
 	f.Add([]byte{questionFetched})
 	f.Add(outbox.AppendItem([]byte{questionFetched}, []byte("http://a.test/")))
@@ -184,7 +192,7 @@ func FuzzQuestion(f *testing.F) {
 			f.Error(err)
 		}
 	})
-	p := &peers{fetched: known, aloft: newAloft(), frontier: &Frontier{hashSeed: 7}, seam: &company{there: []Peer{{ID: "peer"}}}, line: "a1/0000000000000001", ledger: &ledger{journal: new(journal)}}
+	p := &peers{fetched: known, aloft: attempt.NewInFlight(), frontier: &Frontier{hashSeed: 7}, seam: &company{there: []Peer{{ID: "peer"}}}, line: "a1/0000000000000001", ledger: &journal.Store{Journal: new(journal.File)}}
 	known.add(urlx.Fingerprint(7, []byte("http://a.test/")))
 	f.Fuzz(func(t *testing.T, question []byte) {
 		if len(question) > 0 && question[0] != questionFetched {

@@ -16,8 +16,8 @@ var storedHeads = []string{
 	"HTTP/1.1 200 OK\r\nContent-Type:\xc2\xa0text/html\x0b\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Type: a\r\nContent-Type: b\r\n\r\n",
 }
 
-// A checked or rebuilt index says of a response what the crawl said when it came: the archive's reader of heads and that of the wire find
-// the same status and type.
+// A checked or rebuilt index says of a response what the crawl said when it came: the archive's reader of heads and
+// that of the wire find the same status and type.
 func FuzzStoredHead(f *testing.F) {
 	for _, head := range storedHeads {
 		f.Add([]byte(head))

@@ -8,23 +8,26 @@ import (
 	"math"
 	"slices"
 
+	"orbweaver/engine/capture"
+	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/cluster/ring"
 	"orbweaver/engine/filter"
-	"orbweaver/engine/outbox"
-	"orbweaver/engine/ring"
+	"orbweaver/engine/layout"
 	"orbweaver/engine/urlx"
 	"orbweaver/warc"
 )
 
-// Self-stabilisation (Boldi, Codenotti, Santini, Vigna: UbiCrawler, 2004, sections 6 and 6.1). When the crawl is over, and before they go, agents
-// that had hosts on loan look through what they fetched since, and ask who comes before them for those hosts now whether they
-// have these pages, too. If so theirs count, and this agent's captures are marked as superseded. What is marked is what an audit would
-// mark (engine/audit); what cannot be found out now is left to that.
+// Self-stabilisation (Boldi, Codenotti, Santini, Vigna: UbiCrawler, 2004, sections 6 and 6.1). When the crawl is over,
+// and before they go, agents that had hosts on loan look through what they fetched since, and ask who comes before them
+// for those hosts now whether they have these pages, too. If so theirs count, and this agent's captures are marked as
+// superseded. What is marked is what an audit would mark (engine/audit); what cannot be found out now is left to that.
 
-// SupersededDir is where the marks are, relative to the crawl directory: AGENT.cdxj has the index lines of those captures that AGENT's supersede.
+// SupersededDir is where the marks are, relative to the crawl directory: AGENT.cdxj has the index lines of those
+// captures that AGENT's supersede.
 const SupersededDir = "superseded"
 
-// lentSince notes from where on in the archive there may be pages that others have as well: after a kill from the last cut on, as loans that
-// began since are forgotten.
+// lentSince notes from where on in the archive there may be pages that others have as well: after a kill from the last
+// cut on, as loans that began since are forgotten.
 func (p *peers) lentSince(m *manifest) {
 	if m.Peers == nil || m.Afresh {
 		return
@@ -39,25 +42,26 @@ func (p *peers) lentSince(m *manifest) {
 
 // lend notes where the archive is when hosts are on loan for the first time. The caller holds the cut.
 func (p *peers) lend(c *circle) {
-	if c.all != nil && p.lent == nil && p.ledger.writer != nil {
-		at := p.ledger.writer.Cut()
+	if c.all != nil && p.lent == nil && p.ledger.Writer != nil {
+		at := p.ledger.Writer.Cut()
 		p.lent = &at
 	}
 }
 
-// supersede marks what is superseded, if anything can be. A failure costs marks, which an audit makes, and nothing else.
+// supersede marks what is superseded, if anything can be. A failure costs marks, which an audit makes, and nothing
+// else.
 func (p *peers) supersede(ctx context.Context) {
 	if p.recover < 1 || p.keeps != filter.All { // with a store filter, who has a page may have no record of it
 		return
 	}
-	p.ledger.cut.RLock()
-	from, end := p.lent, p.ledger.writer.Cut()
-	p.ledger.cut.RUnlock()
+	p.ledger.Steps.Begin()
+	from, end := p.lent, p.ledger.Writer.Cut()
+	p.ledger.Steps.End()
 	if from == nil {
 		return
 	}
 	m := &marker{
-		peers: p, ctx: ctx, circle: p.circle.Load(), from: *from, end: end, dir: p.dir + "/" + ArchiveDir, marks: markFiles{fs: p.fs, crawl: p.dir},
+		peers: p, ctx: ctx, circle: p.circle.Load(), from: *from, end: end, dir: p.dir + "/" + layout.ArchiveDir, marks: markFiles{fs: p.fs, crawl: p.dir},
 	}
 	m.waiting = make([][]claim, len(m.circle.peers))
 	m.archive = warc.OpenArchive(p.fs, m.dir)
@@ -147,7 +151,7 @@ func (m *marker) file(info warc.FileInfo) error {
 // look notes a capture, if others come before this agent for its host.
 func (m *marker) look(line []byte, said *warc.IndexLine, at warc.Position) error {
 	here := warc.Cut{Serial: at.Serial, Length: at.Offset}
-	if here.Before(m.from) || !here.Before(m.end) || !MayBeAnswer(said) {
+	if here.Before(m.from) || !here.Before(m.end) || !capture.MayBeAnswer(said) {
 		return nil
 	}
 	ahead := m.circle.ahead(said.URL, m.peers.recover)
@@ -206,7 +210,7 @@ func (m *marker) mark(k *claim, by string) error {
 	if err != nil {
 		return fmt.Errorf("engine: %w", err)
 	}
-	if !IsAnswer(rec) {
+	if !capture.IsAnswer(rec) {
 		return nil
 	}
 	fresh, err := m.marks.add(by, k.line)
@@ -217,8 +221,8 @@ func (m *marker) mark(k *claim, by string) error {
 	return err
 }
 
-// ahead are up to t agents who come before this one for a URL: who is responsible, and who would be one after the other, were those before them
-// not there. None if this agent is responsible.
+// ahead are up to t agents who come before this one for a URL: who is responsible, and who would be one after the
+// other, were those before them not there. None if this agent is responsible.
 func (c *circle) ahead(url []byte, t int) (peers []int) {
 	n := c.owner(url)
 	for n != c.self && len(peers) < t {

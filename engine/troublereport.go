@@ -6,10 +6,12 @@ import (
 	"time"
 
 	"orbweaver/engine/outcome"
+	"orbweaver/engine/site"
 	"orbweaver/workbench"
 )
 
-// TroubleReport says what a crawl waits for whose queued URLs are all of sites that fail or ask to slow down, or why it has stalled.
+// TroubleReport says what a crawl waits for whose queued URLs are all of sites that fail or ask to slow down, or why it
+// has stalled.
 type TroubleReport struct {
 	Sites    int            `json:"sites"`               // with queued URLs
 	URLs     int64          `json:"urls"`                // queued for them
@@ -48,7 +50,8 @@ func (d *distributor) troubleNow(queued int64) *TroubleReport {
 	return t
 }
 
-// troubleView is what the last look at all sites in trouble found, for reports that come more often than such a look may cost.
+// troubleView is what the last look at all sites in trouble found, for reports that come more often than such a look
+// may cost.
 type troubleView struct {
 	mu            sync.Mutex
 	next          time.Time // the sites are not looked at before
@@ -63,7 +66,7 @@ func (v *troubleView) look(d *distributor, now time.Time) (largest *TroubledSite
 	if now.Before(v.next) {
 		return v.largest, v.neverAnswered
 	}
-	v.largest, v.neverAnswered = d.largestInTrouble(), !d.bench.Any(func(s *Site) bool { return s.Answered })
+	v.largest, v.neverAnswered = d.largestInTrouble(), !d.bench.Any(func(s *site.State) bool { return s.HasAnswered })
 	v.next = now.Add(max(stallRest, stallShare*time.Since(now)))
 	return v.largest, v.neverAnswered
 }
@@ -93,14 +96,14 @@ func (d *distributor) largestInTrouble() *TroubledSite {
 // troubledSite says why a site is in trouble. While it is being asked its last failure is not known.
 func (d *distributor) troubledSite(vs *visitState, urls uint64) *TroubledSite {
 	t := &TroubledSite{Site: string(d.bench.AppendKey(nil, vs)), URLs: urls, NextTry: stamp(d.bench.Due(vs)), Why: outcome.None.String()}
-	d.bench.Look(vs, func(s *Site) {
-		trouble := s.trouble()
-		t.Why = trouble.why.String()
-		if trouble.why == outcome.None && s.Denied {
+	d.bench.ReadSite(vs, func(s *site.State) {
+		trouble := s.FailureStreak()
+		t.Why = trouble.LastOutcome.String()
+		if trouble.LastOutcome == outcome.None && s.DenyAll {
 			t.Why = outcome.RobotsUnreachable.String()
 		}
-		if trouble.since > 0 {
-			t.Since = stamp(time.Unix(int64(trouble.since), 0))
+		if trouble.FirstAt > 0 {
+			t.Since = stamp(time.Unix(int64(trouble.FirstAt), 0))
 		}
 	})
 	return t

@@ -4,26 +4,31 @@ import (
 	"context"
 	"time"
 
+	"orbweaver/engine/attempt"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/politeness"
+	"orbweaver/engine/queued"
+	"orbweaver/engine/site"
 	"orbweaver/engine/urlx"
 )
 
-// A failure of a site costs none of its URLs a try, a failure of a URL does. No connection is the site's failure. Of other failures (5xx, a reset, no
-// answer in time) the crawler cannot know; the first counts as the URL's own, and those that follow do not until the site has answered something
-// else. A URL whose failure does not count goes behind all others of its site, so that the others get their turn. If these fail too, or there are none,
-// the site is asked for a proof that it is there: see wantedProof.
+// A failure of a site costs none of its URLs a try, a failure of a URL does. No connection is the site's failure. Of
+// other failures (5xx, a reset, no answer in time) the crawler cannot know; the first counts as the URL's own, and
+// those that follow do not until the site has answered something else. A URL whose failure does not count goes behind
+// all others of its site, so that the others get their turn. If these fail too, or there are none, the site is asked
+// for a proof that it is there: see NextProbe.
 
 const (
 	laterMost = 3 // URLs that a failed one lets pass whose failure counts as a try
 
-	// slowing is which part of the time of failure a site is left alone at least, until a proof says that its URLs are broken.
+	// slowing is which part of the time of failure a site is left alone at least, until a proof says that its URLs are
+	// broken.
 	slowing = 64
 
-	// proofAfter is for how long pages fail before a proof shows that the URLs are broken and not the site. A deploy or a reboot,
-	// during which a server in front answers robots.txt from its disk, is over by then. It is less than the stall wait, so a crawl whose last URLs are
-	// broken ends as finished.
+	// proofAfter is for how long pages fail before a proof shows that the URLs are broken and not the site. A deploy or
+	// a reboot, during which a server in front answers robots.txt from its disk, is over by then. It is less than the
+	// stall wait, so a crawl whose last URLs are broken ends as finished.
 	proofAfter = 30 * time.Minute
 )
 
@@ -32,14 +37,14 @@ func proofWait(stallWait time.Duration) time.Duration { return min(proofAfter, m
 
 // answered notes an answer of the site.
 func (w *fetchWorker) answered(p *fetch.Page) {
-	switch f := flightOf(p); {
+	switch f := attempt.Of(p); {
 	case w.target.Robots:
-		w.site.answeredRobots(p.Ended, w.proofWait)
-	case f.proof:
-		w.site.answeredRoot()
+		w.site.NoteRobotsAnswer(p.Ended, w.proofWait)
+	case f.IsProbe:
+		w.site.NoteRootAnswer()
 	default:
-		w.site.answeredPage()
-		w.site.ServesRoot = w.site.ServesRoot || isRoot(f.url)
+		w.site.NotePageAnswer()
+		w.site.HasServedRoot = w.site.HasServedRoot || isRoot(f.URL)
 	}
 }
 
@@ -51,29 +56,30 @@ func isRoot(url []byte) bool {
 
 // isOwnFailure says whether a failure will count as a try of the URL. It must be asked before the failure is noted.
 func (w *fetchWorker) isOwnFailure(p *fetch.Page, o outcome.Outcome) bool {
-	t := w.site.trouble()
+	t := w.site.FailureStreak()
 	switch {
 	case p.ProxyDown:
 		return false
-	case !w.site.Answered:
+	case !w.site.HasAnswered:
 		return true
 	case o.Class() == outcome.ClassHost, o == outcome.BlockedAddress, o == outcome.BlockedPort:
 		return false
-	case t.servesPages:
+	case t.ServesPages:
 		return true
 	case o == outcome.TooMany:
-		return t.since == 0
+		return t.FirstAt == 0
 	default:
-		return t.row == 0
+		return t.Count == 0
 	}
 }
 
-// note notes what an attempt says of the site, and makes a site that has answered before wait ever longer while it fails.
+// note notes what an attempt says of the site, and makes a site that has answered before wait ever longer while it
+// fails.
 func (w *fetchWorker) note(p *fetch.Page, o outcome.Outcome, a *politeness.Attempt, d *politeness.Decision) {
-	site := &w.site
+	s := &w.site
 	switch {
 	case o.Class() == outcome.ClassAnswer:
-		if site.Answered || !w.target.Robots || o != outcome.Redirect { // a robots.txt that leads nowhere is no answer
+		if s.HasAnswered || !w.target.Robots || o != outcome.Redirect { // a robots.txt that leads nowhere is no answer
 			w.answered(p)
 		}
 		return
@@ -83,47 +89,47 @@ func (w *fetchWorker) note(p *fetch.Page, o outcome.Outcome, a *politeness.Attem
 		return
 	}
 	var back time.Time
-	policy := w.live.policy()
+	policy := w.live.Policy()
 	if a.RetryAfter > 0 {
 		back = p.Ended.Add(min(a.RetryAfter, policy.RetryAfterMax))
 	}
-	site.failed(o, p.Ended, back)
+	s.NoteFailure(o, p.Ended, back)
 	switch {
-	case flightOf(p).proof:
-		site.failedProof(rootProof)
+	case attempt.Of(p).IsProbe:
+		s.NoteProbeFailure(site.RootProbe)
 	case w.target.Robots:
-		site.failedProof(robotsProof)
+		s.NoteProbeFailure(site.RobotsProbe)
 	}
-	if t := site.trouble(); (site.Answered || p.ProxyDown) && t.row > 1 {
-		wait := max(policy.TroubleWait(int(t.row)-1, a.Jitter), min(site.failedFor(p.Ended)/slowing, policy.BackoffMax))
+	if t := s.FailureStreak(); (s.HasAnswered || p.ProxyDown) && t.Count > 1 {
+		wait := max(policy.FailureWait(int(t.Count)-1, a.Jitter), min(s.FailingFor(p.Ended)/slowing, policy.BackoffMax))
 		if due := p.Ended.Add(wait); due.After(d.SiteDue) {
 			d.SiteDue = due
 		}
 	}
 }
 
-// spare changes a Decision for a site that has answered before: it is not given up, and its failures cost the URL no try, before
-// it has failed for --give-up.
+// spare changes a Decision for a site that has answered before: it is not given up, and its failures cost the URL no
+// try, before it has failed for --give-up.
 func (w *fetchWorker) spare(r *returned, p *fetch.Page, o outcome.Outcome, own bool, d *politeness.Decision) {
 	switch {
 	case o.Class() == outcome.ClassAnswer:
 	case w.isOverdue(p.Ended):
-		d.KillSite = true
+		d.GiveUpSite = true
 	case p.ProxyDown:
-		d.KillSite, d.Retry = false, true
-	case !w.site.Answered || o.Class() == outcome.ClassRefusal && !d.KillSite:
+		d.GiveUpSite, d.Retry = false, true
+	case !w.site.HasAnswered || o.Class() == outcome.ClassRefusal && !d.GiveUpSite:
 	default:
 		if o.Class() == outcome.ClassRefusal { // its name leads to an address that is not allowed, as after a hijack
-			r.release.Newborn = true
+			r.release.Unresolved = true
 		}
-		d.KillSite = false
+		d.GiveUpSite = false
 		d.Retry = d.Retry || !own
 	}
 }
 
 // isOverdue says that the site has failed for --give-up.
 func (w *fetchWorker) isOverdue(now time.Time) bool {
-	return !w.site.trouble().servesPages && w.site.failedFor(now) >= w.giveUp
+	return !w.site.FailureStreak().ServesPages && w.site.FailingFor(now) >= w.giveUp
 }
 
 // fateOf is the outcome of the URLs that are queued for a site that is given up over an attempt that came to o.
@@ -134,11 +140,11 @@ func (w *fetchWorker) fateOf(o outcome.Outcome, now time.Time) outcome.Outcome {
 	return o
 }
 
-// tryLater gives an item back that is to be tried again. If its failure counts as a try, it lets some others pass that are in this Visit, and else all
-// others of its site.
+// tryLater gives an item back that is to be tried again. If its failure counts as a try, it lets some others pass that
+// are in this Visit, and else all others of its site.
 func (w *fetchWorker) tryLater(r *returned, o outcome.Outcome, own bool, item []byte) {
 	pass := 0
-	if w.site.Answered && o != outcome.Stale && (o.Class() == outcome.ClassFault || o.Class() == outcome.ClassBusy) {
+	if w.site.HasAnswered && o != outcome.Stale && (o.Class() == outcome.ClassFault || o.Class() == outcome.ClassBusy) {
 		pass = min(len(r.release.Unused), laterMost)
 		r.behind = !own
 	}
@@ -146,39 +152,39 @@ func (w *fetchWorker) tryLater(r *returned, o outcome.Outcome, own bool, item []
 	r.release.Unused = r.release.Unused[pass:]
 }
 
-// asksFirst does what comes before the next page, so many links from a seed, of a Visit with so many items: it asks for missing rules, or a site in trouble
-// for a proof that it is there, or gives the site up. It says whether it did.
+// asksFirst does what comes before the next page, so many links from a seed, of a Visit with so many items: it asks for
+// missing rules, or a site in trouble for a proof that it is there, or gives the site up. It says whether it did.
 func (w *fetchWorker) asksFirst(ctx context.Context, r *returned, now time.Time, items, depth int) (bool, error) {
-	site := &w.site
+	s := &w.site
 	switch {
-	case !site.lacksRules(now):
-	case site.Rules == nil && site.RobotsTry >= robotsTries && !site.Answered:
-		site.Fate = outcome.RobotsUnreachable
+	case !s.NeedsRobots(now):
+	case s.Rules == nil && s.RobotsTries >= site.RobotsTriesMax && !s.HasAnswered:
+		s.DeadOutcome = outcome.RobotsUnreachable
 		r.release.Kill = true
 		w.giveBack(r, nil)
 		return true, nil
 	default:
 		return true, w.robotsOwn(ctx, r, depth)
 	}
-	if site.trouble() == (trouble{}) {
+	if s.FailureStreak() == (site.FailureStreak{}) {
 		return false, nil
 	}
-	switch site.wantedProof(items, site.failedFor(now) < w.proofWait) {
-	case robotsProof:
+	switch s.NextProbe(items, s.FailingFor(now) < w.proofWait) {
+	case site.RobotsProbe:
 		return true, w.robotsOwn(ctx, r, depth)
-	case rootProof:
+	case site.RootProbe:
 		w.url = append(append(w.url[:0], r.visit.Key...), '/')
-		if w.passesFilters(w.live.fetch.Load(), &Item{Depth: depth}) {
+		if w.passesFilters(w.live.Fetch.Load(), &queued.URL{Depth: depth}) {
 			return true, w.askRoot(ctx, r, depth)
 		}
-		site.refusedRoot()
+		s.NoteRootFiltered()
 	default:
 	}
 	return false, nil
 }
 
-// askRoot asks for the root page of a site, whose URL is in w.url, as a proof. It is no page of the crawl: it has its line in crawl.log, but it is not archived, and its links are
-// not followed.
+// askRoot asks for the root page of a site, whose URL is in w.url, as a proof. It is no page of the crawl: it has its
+// line in crawl.log, but it is not archived, and its links are not followed.
 func (w *fetchWorker) askRoot(ctx context.Context, r *returned, depth int) error {
 	if !w.borrow(ctx, r, nil) {
 		return nil
@@ -188,10 +194,10 @@ func (w *fetchWorker) askRoot(ctx context.Context, r *returned, depth int) error
 		w.giveBack(r, nil)
 		return nil //nolint:nilerr // the stop is told by ctx
 	}
-	f := flightOf(p)
-	f.board(nil, w.url, &Item{Depth: depth})
-	f.proof, f.retry = true, true
-	w.target = fetch.Target{Fresh: true, Cookie: w.cookiesFor(f.url)}
+	f := attempt.Of(p)
+	f.Begin(nil, w.url, &queued.URL{Depth: depth})
+	f.IsProbe, f.WillRetry = true, true
+	w.target = fetch.Target{Fresh: true, Cookie: w.cookiesFor(f.URL)}
 	o := w.exchange(ctx, r, p)
 	w.takeCookies(p)
 	switch {
@@ -209,11 +215,11 @@ func (w *fetchWorker) askRoot(ctx context.Context, r *returned, depth int) error
 	if o.Class() == outcome.ClassHost {
 		w.otherAddr(r)
 	}
-	if w.spare(r, p, o, false, &d); d.KillSite {
-		w.site.Fate = w.fateOf(o, p.Ended)
+	if w.spare(r, p, o, false, &d); d.GiveUpSite {
+		w.site.DeadOutcome = w.fateOf(o, p.Ended)
 		r.release.Kill = true
 	}
-	f.outcome, f.fp = o, urlx.Fingerprint(w.hashSeed, f.url)
-	f.siteDue, f.ipDue = r.release.SiteDue, r.release.IPDue
+	f.Outcome, f.Fingerprint = o, urlx.Fingerprint(w.hashSeed, f.URL)
+	f.SiteDue, f.IPDue = r.release.SiteDue, r.release.IPDue
 	return w.hand(ctx, r, p, f)
 }

@@ -5,41 +5,46 @@ import (
 	"fmt"
 	"time"
 
+	"orbweaver/engine/journal"
+	"orbweaver/engine/layout"
+	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/limits"
 	"orbweaver/engine/outcome"
+	"orbweaver/engine/site"
 	"orbweaver/workbench"
 )
 
-// A crawl that is finished can be begun again, in the same directory: a new pass. One that could fetch no seed is begun again by the next
-// run. Everything is new then but what the archive holds:
+// A crawl that is finished can be begun again, in the same directory: a new pass. One that could fetch no seed is begun
+// again by the next run. Everything is new then but what the archive holds:
 //
 //	archive, content-seen, seeds, rules of hosts    stay, so that what came before is not stored twice
 //	sieve, queues, bench, cold hosts, counters      begin empty: every URL is found again, from the seeds
 //	when a site may be asked                        is carried over, where it lies ahead
 //
-// The turn-over is one manifest that replaces that of the finished crawl, written when the catalogue of what the archive holds is
-// durable (holdings.go). Before it the directory holds the finished crawl, behind it a crawl that goes on, and has done nothing yet:
-// until its first cut each start opens empty rooms again.
+// The turn-over is one manifest that replaces that of the finished crawl, written when the catalogue of what the
+// archive holds is durable (holdings.go). Before it the directory holds the finished crawl, behind it a crawl that goes
+// on, and has done nothing yet: until its first cut each start opens empty rooms again.
 
 // ErrDiskSpent says that no pass can begin, since the crawl has the size at which a crawl ends.
 var ErrDiskSpent = errors.New("engine: archive, frontier and logs have reached max-disk: a new pass would end before it began, so raise it")
 
-// turnOver begins a finished crawl again, if that is wanted, and says so if it cannot. A crawl that could fetch no seed begins again without
-// being told to. It gives the manifest that holds from now on.
+// turnOver begins a finished crawl again, if that is wanted, and says so if it cannot. A crawl that could fetch no seed
+// begins again without being told to. It gives the manifest that holds from now on.
 func (e *Engine) turnOver(m *manifest) (*manifest, error) {
-	failed := m != nil && m.State == StateFailed
+	failed := m != nil && m.State == lifecycle.Failed
 	switch {
 	case m == nil, !failed && !e.cfg.Refresh:
 		return m, nil
-	case !failed && m.State != StateFinished:
+	case !failed && m.State != lifecycle.Finished:
 		e.seams.Log.Info("the crawl is not finished: it goes on, and can be refreshed when it is", "pass", m.Pass+1)
 		return m, nil
 	}
 	if most := e.cfg.MaxDisk; most > 0 {
-		size, err := archiveBytes(e.seams.FS, e.cfg.Dir+"/"+ArchiveDir)
+		size, err := journal.ArchiveBytes(e.seams.FS, e.cfg.Dir+"/"+layout.ArchiveDir)
 		if err != nil {
 			return nil, err
 		}
-		other, err := diskUse(e.seams.FS, e.cfg.Dir)
+		other, err := limits.DiskUse(e.seams.FS, e.cfg.Dir)
 		if err != nil {
 			return nil, fmt.Errorf("engine: the size of the frontier: %w", err)
 		}
@@ -51,7 +56,7 @@ func (e *Engine) turnOver(m *manifest) (*manifest, error) {
 	p := &e.cfg.Politeness
 	next := &manifest{
 		Generation: m.Generation, CrawlID: m.CrawlID, HashSeed: m.HashSeed, Created: m.Created, Written: m.Written, Boot: m.Boot, Up: m.Up,
-		State: StateRunning, Clean: true, Resumed: -1, Filtered: m.Filtered,
+		State: lifecycle.Running, Clean: true, Resumed: -1, Filtered: m.Filtered,
 		Pass: m.Pass + 1, From: *m.Archive, Afresh: true, NotBefore: began.Add(max(p.HostDelay, p.IPDelay)),
 		Seen: m.Seen, Bench: m.Bench, Archive: m.Archive,
 	}
@@ -72,11 +77,11 @@ func (e *Engine) turnOver(m *manifest) (*manifest, error) {
 	return next, nil
 }
 
-// carryDues takes over from the finished crawl which sites are not to be asked for some time yet. The bench is new, and its sites have
-// no address; one that another waits for at the same address is not known, so the first request of all waits for the general delays. A site that
-// could not be reached got no request, so it is owed no more than these.
+// carryDues takes over from the finished crawl which sites are not to be asked for some time yet. The bench is new, and
+// its sites have no address; one that another waits for at the same address is not known, so the first request of all
+// waits for the general delays. A site that could not be reached got no request, so it is owed no more than these.
 func (e *Engine) carryDues(m *manifest) error {
-	old, err := loadBench(e.seams.FS, e.frontierDir(), m.Bench, workbench.Options{}, newRulesPool(e.cfg.RulesMemory()))
+	old, err := loadBench(e.seams.FS, e.frontierDir(), m.Bench, workbench.Options{}, site.NewRulesPool(e.cfg.RulesMemory()))
 	if err != nil {
 		return err
 	}
@@ -85,7 +90,9 @@ func (e *Engine) carryDues(m *manifest) error {
 	var key []byte
 	old.Each(func(vs *visitState, _ benchState) bool {
 		reached := true
-		old.Look(vs, func(s *Site) { reached = s.Answered || s.trouble().why.Class() != outcome.ClassHost })
+		old.ReadSite(vs, func(s *site.State) {
+			reached = s.HasAnswered || s.FailureStreak().LastOutcome.Class() != outcome.ClassHost
+		})
 		if due := old.Due(vs); reached && due.After(clock.now) {
 			key = old.AppendKey(key[:0], vs)
 			site, _ := e.bench.GetOrAdd(key)
@@ -99,9 +106,9 @@ func (e *Engine) carryDues(m *manifest) error {
 // stillOver says whether a finished crawl stays finished under today's limits.
 func (e *Engine) stillOver(m *manifest) bool {
 	switch m.Reason {
-	case reasonMaxPages, reasonMaxDisk, reasonMaxTime:
+	case lifecycle.ReasonMaxPages, lifecycle.ReasonMaxDisk, lifecycle.ReasonMaxTime:
 		wall := time.Duration(m.WallSeconds * float64(time.Second))
-		return e.limits.reached(m.Counters.stored(), e.bytesStored(), wall) != ""
+		return e.limits.Reached(m.Counters.Stored(), e.bytesStored(), wall) != ""
 	default:
 		return true
 	}

@@ -3,15 +3,19 @@ package engine
 import (
 	"sync"
 
+	"orbweaver/engine/counters"
+	"orbweaver/engine/crawllog"
 	"orbweaver/engine/outcome"
+	"orbweaver/engine/queued"
+	"orbweaver/engine/site"
 )
 
-// undertaker gives sites up: each of their queued URLs gets its outcome, and its line in the crawl log; those in memory at once, those on
-// disk by the distributor, who alone may touch the virtualizer, as fast as the log is written.
+// undertaker gives sites up: each of their queued URLs gets its outcome, and its line in the crawl log; those in memory
+// at once, those on disk by the distributor, who alone may touch the virtualizer, as fast as the log is written.
 type undertaker struct {
-	log   *crawlLog
+	log   *crawllog.Log
 	bench *bench
-	n     *counters
+	n     *counters.Live
 	redo  *redone
 	seed  uint64 // of fingerprints
 	wake  func() // of the distributor
@@ -24,7 +28,7 @@ type undertaker struct {
 // Bury gives a site up with the outcome that its queued URLs share. Call it under the cut's shared lock. A leased site
 // is given up when its Visit comes back.
 func (u *undertaker) Bury(vs *visitState, fate outcome.Outcome) {
-	u.bench.WithSite(vs, func(s *Site) { s.Fate = fate })
+	u.bench.WithSite(vs, func(s *site.State) { s.DeadOutcome = fate })
 	site := u.bench.AppendKey(nil, vs)
 	u.bench.Kill(vs, func(item []byte) { u.drop(site, item, fate) })
 	u.Dig(vs)
@@ -33,10 +37,10 @@ func (u *undertaker) Bury(vs *visitState, fate outcome.Outcome) {
 // dropOf is drop for who knows the site: what an earlier run did keeps the outcome that it had.
 func (u *undertaker) dropOf(site, item []byte, fate outcome.Outcome) {
 	if u.redo.left.Load() > 0 {
-		if it := mustItem(item); it.RobotsOf == nil {
+		if it := queued.MustDecode(item); it.RobotsOf == nil {
 			fp, o := u.redo.look(u.seed, append(append([]byte(nil), site...), it.Rest...))
 			if o != outcome.None {
-				u.n.finish(o, 1)
+				u.n.Finish(o, 1)
 				u.redo.remove(fp)
 				return
 			}
@@ -47,10 +51,10 @@ func (u *undertaker) dropOf(site, item []byte, fate outcome.Outcome) {
 
 // drop gives one queued item of a dead site its outcome. It runs under the bench's lock and must not call the bench.
 func (u *undertaker) drop(site, item []byte, fate outcome.Outcome) {
-	it := mustItem(item)
+	it := queued.MustDecode(item)
 	if it.RobotsOf == nil {
-		u.log.refusal(append(append([]byte(nil), site...), it.Rest...), &it, fate, 0)
-		u.n.finish(fate, 1)
+		u.log.Refusal(append(append([]byte(nil), site...), it.Rest...), &it, fate, 0)
+		u.n.Finish(fate, 1)
 		return
 	}
 	u.mu.Lock()

@@ -7,18 +7,20 @@ import (
 	"time"
 )
 
-// A crawl begins when as many agents are there as it was told of (Config.Agents). Who comes to it later was told the same number, and so many may not be
-// left: whoever replaces an agent that died with its disk would wait for ever, and the others for it. So it asks them whether they have begun.
+// A crawl begins when as many agents are there as it was told of (Config.Agents). Who comes to it later was told the
+// same number, and so many may not be left: whoever replaces an agent that died with its disk would wait for ever, and
+// the others for it. So it asks them whether they have begun.
 
 // underWayPeriod is how often an agent that waits for others asks one of them, each in turn.
 const underWayPeriod = time.Second
 
-// underWay says that the crawl has begun, and that this agent may go by who is there although they are fewer than begin one. Whoever has begun and
-// goes by the same agents counts on this one already. If one goes by others, it may be in the beginning, of which this agent is a part that sees them
-// all a moment later; so that is waited for. When it does not come, the other expects somebody back of whom this agent knows nothing.
+// underWay says that the crawl has begun, and that this agent may go by who is there although they are fewer than begin
+// one. Whoever has begun and goes by the same agents counts on this one already. If one goes by others, it may be in
+// the beginning, of which this agent is a part that sees them all a moment later; so that is waited for. When it does
+// not come, the other expects somebody back of whom this agent knows nothing.
 func (p *peers) underWay(ctx context.Context, now []Peer) bool {
 	if p.quorum != nil {
-		return p.quorum.underWay(time.Now())
+		return p.quorum.underWay()
 	}
 	others := slices.DeleteFunc(slices.Clone(now), func(other Peer) bool { return other.ID == p.seam.Self() })
 	if len(others) == 0 {

@@ -26,8 +26,9 @@ func (s *talk) Ask(_ context.Context, to string, _ []byte) ([]byte, error) {
 	return []byte(s.says), nil
 }
 
-// An agent goes by who is there if one of them has begun and goes by the same; by others it may go when it has heard for 15 s that one has begun. What
-// older builds say, which do not know the word, or say nothing, is that they have not.
+// An agent goes by who is there if one of them has begun and goes by the same; by others it may go when it has heard
+// for 15 s that one has begun. What older builds say, which do not know the word, or say nothing, is that they have
+// not.
 func TestUnderWay_whatOthersSay(t *testing.T) {
 	now := []Peer{{ID: "a", Capacity: 1, Store: 1}, {ID: "b", Capacity: 1, Store: 2}, {ID: "c", Capacity: 1, Store: 3}}
 	f := func(says string, view uint64, at, later bool) {

@@ -4,18 +4,19 @@ import (
 	"strings"
 	"time"
 
+	"orbweaver/engine/attempt"
 	"orbweaver/warc"
 )
 
 // question asks whether a page has changed since it was stored. It belongs to a worker, who asks one after the other.
 type question struct {
-	before earlier
+	before attempt.PreviousCapture
 	match  []byte // value of If-None-Match; empty for none
 	since  []byte // of If-Modified-Since
 }
 
-// put fills in what a stored head says by which the page can be known again (RFC 9110, section 8.8); date is when the exchange began.
-// False means that it says nothing.
+// put fills in what a stored head says by which the page can be known again (RFC 9110, section 8.8); date is when the
+// exchange began. False means that it says nothing.
 func (q *question) put(head *warc.HTTPHead, date time.Time) bool {
 	q.match = appendETag(q.match[:0], head)
 	q.since = appendModified(q.since[:0], head, date)
@@ -25,7 +26,8 @@ func (q *question) put(head *warc.HTTPHead, date time.Time) bool {
 // etagMax is the longest entity tag that is sent back, in bytes.
 const etagMax = 1 << 10
 
-// appendETag appends the value of the head's ETag, as it came; nothing if there is none, or more than one, or one that is none.
+// appendETag appends the value of the head's ETag, as it came; nothing if there is none, or more than one, or one that
+// is none.
 func appendETag(dst []byte, head *warc.HTTPHead) []byte {
 	tag := one(head, "ETag")
 	opaque := tag
@@ -43,8 +45,9 @@ func appendETag(dst []byte, head *warc.HTTPHead) []byte {
 	return append(dst, tag...)
 }
 
-// appendModified appends the head's Last-Modified in the one form that is to be sent; nothing if there is none, or if it lies not at
-// least a second before the answer: the page may have changed again in that second, and the date would not tell.
+// appendModified appends the head's Last-Modified in the one form that is to be sent; nothing if there is none, or if
+// it lies not at least a second before the answer: the page may have changed again in that second, and the date would
+// not tell.
 func appendModified(dst []byte, head *warc.HTTPHead, date time.Time) []byte {
 	modified, ok := httpDate(one(head, "Last-Modified"))
 	if !ok {

@@ -3,12 +3,13 @@ package engine
 import (
 	"orbweaver/engine/filter"
 	"orbweaver/engine/novelty"
+	"orbweaver/engine/queued"
 	"orbweaver/engine/urlx"
 )
 
-// watch joins the engine to engine/novelty: which URLs wait until their site has nothing else, and which of these belong to a trap. A nil
-// watch delays nothing.
-type watch struct{ *novelty.Watch }
+// watch joins the engine to engine/novelty: which URLs wait until their site has nothing else, and which of these
+// belong to a trap. A nil watch delays nothing.
+type watch struct{ *novelty.Detector }
 
 // The kinds of groups.
 const (
@@ -16,15 +17,16 @@ const (
 	groupDomain = 'd' // whose pages are the first pages of its sites
 )
 
-// newWatch returns nil if memory is less than zero. A state of another version is ignored: what it said is learnt again.
+// newWatch returns nil if memory is less than zero. A state of another version is ignored: what it said is learnt
+// again.
 func newWatch(memory int64, floor int, seed uint64, state []byte) *watch {
 	if memory < 0 {
 		return nil
 	}
 	o := novelty.Options{MemoryBytes: memory, Seed: seed, Floor: floor}
-	w := novelty.NewWatch(o)
+	w := novelty.NewDetector(o)
 	if w.Load(state) != nil {
-		w = novelty.NewWatch(o)
+		w = novelty.NewDetector(o)
 	}
 	return &watch{w}
 }
@@ -50,20 +52,22 @@ func (w *watch) domain(site []byte) novelty.Group {
 }
 
 // mayDelay says that a URL may be delayed: no seed, no robots.txt, nothing that was tried before.
-func mayDelay(it *Item) bool { return !it.Seed && !it.Delayed && it.RobotsOf == nil && it.Try == 0 }
-
-// delays says whether a URL of a site, path with query, waits until its site has nothing else.
-func (w *watch) delays(site novelty.Group, path []byte, it *Item) bool {
-	return w != nil && mayDelay(it) && w.Delays(site, path)
+func mayDelay(it *queued.URL) bool {
+	return !it.Seed && !it.Delayed && it.RobotsOf == nil && it.Tries == 0
 }
 
-// shorter returns a URL without the parameters that its site is believed not to need; nil if it has none of them. A redirect's target is
-// left alone, since the site may insist.
-func (w *watch) shorter(site novelty.Group, key, path []byte, it *Item) []byte {
-	if w == nil || !mayDelay(it) || it.Hops > 0 {
+// delays says whether a URL of a site, path with query, waits until its site has nothing else.
+func (w *watch) delays(site novelty.Group, path []byte, it *queued.URL) bool {
+	return w != nil && mayDelay(it) && w.ShouldDelay(site, path)
+}
+
+// shorter returns a URL without the parameters that its site is believed not to need; nil if it has none of them. A
+// redirect's target is left alone, since the site may insist.
+func (w *watch) shorter(site novelty.Group, key, path []byte, it *queued.URL) []byte {
+	if w == nil || !mayDelay(it) || it.Redirects > 0 {
 		return nil
 	}
-	silent := w.Silent(site)
+	silent := w.IrrelevantParams(site)
 	if silent == nil {
 		return nil
 	}
@@ -79,15 +83,15 @@ func (w *watch) takes(site novelty.Group, path []byte) (novelty.Evidence, bool) 
 	if w == nil {
 		return novelty.Evidence{}, true
 	}
-	return w.Take(site, path)
+	return w.ReleaseDelayed(site, path)
 }
 
 // joins says whether a site that is not known yet may become known, perhaps since it has waited for its turn.
-func (w *watch) joins(site []byte, waited bool) (novelty.Verdict, novelty.Evidence) {
+func (w *watch) joins(site []byte, waited bool) (novelty.MemberDecision, novelty.Evidence) {
 	if w == nil {
-		return novelty.Welcome, novelty.Evidence{}
+		return novelty.MemberAccepted, novelty.Evidence{}
 	}
-	return w.Join(w.domain(site), waited)
+	return w.JoinMember(w.domain(site), waited)
 }
 
 // weigh counts a page, the first of its site or another.
@@ -96,9 +100,9 @@ func (w *watch) weigh(url []byte, first bool, p novelty.Page, words *novelty.Wor
 		return
 	}
 	site, path := urlx.Split(url)
-	w.Weigh(w.GroupOf(groupSite, site), path, p, words)
+	w.NotePage(w.GroupOf(groupSite, site), path, p, words)
 	if first {
-		p.Late = true
-		w.Weigh(w.domain(site), nil, p, words)
+		p.WasDelayed = true
+		w.NotePage(w.domain(site), nil, p, words)
 	}
 }

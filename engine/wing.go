@@ -2,8 +2,9 @@ package engine
 
 import "context"
 
-// wing is what ends the exchange of a fetch worker before the crawl ends: its agent may not fetch any more, or not from this site, or the lease
-// of the address has ended. It serves one exchange after the other, since a Fetcher would rather have one context than many.
+// wing is what ends the exchange of a fetch worker before the crawl ends: its agent may not fetch any more, or not from
+// this site, or the lease of the address has ended. It serves one exchange after the other, since a Fetcher would
+// rather have one context than many.
 type wing struct {
 	ctx    context.Context //nolint:containedctx // of the exchanges of one worker, until one is ended
 	cancel context.CancelFunc
@@ -18,8 +19,8 @@ func (w *wing) open(ctx context.Context) context.CancelFunc {
 	return w.cancel
 }
 
-// fly begins an exchange with a site, under a context that ends when this agent may not go on with it: that of a wing that is open. Land
-// ends it, whatever became of it.
+// fly begins an exchange with a site, under a context that ends when this agent may not go on with it: that of a wing
+// that is open. Land ends it, whatever became of it.
 func (p *peers) fly(ctx context.Context, w *wing, site []byte) context.Context {
 	if p == nil {
 		return ctx
@@ -31,7 +32,7 @@ func (p *peers) fly(ctx context.Context, w *wing, site []byte) context.Context {
 	q := p.quorum
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if c := p.circle.Load(); !q.holds(c) || !c.mine(site) || !p.notBefore(site).IsZero() {
+	if !q.holds() || !p.circle.Load().mine(site) || !p.notBefore(site).IsZero() {
 		w.cancel()
 		return w.ctx
 	}
@@ -53,16 +54,5 @@ func (p *peers) land(w *wing) {
 func (w *wing) close() {
 	if w.cancel != nil {
 		w.cancel()
-	}
-}
-
-// ground ends the exchanges under way with the sites that keep says no to; a nil keep ends all. The caller holds mu.
-func (q *quorum) ground(keep func(site []byte) bool) {
-	for w := range q.wings {
-		if keep == nil || !keep(w.site) {
-			w.cancel()
-			delete(q.wings, w)
-			q.grounded++
-		}
 	}
 }

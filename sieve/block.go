@@ -12,33 +12,34 @@ import (
 const (
 	blockBytes  = 4096
 	blockHeader = 24
-	// blockSlack at the end of a block is never used, so that eight bytes can be loaded wherever a field begins.
+	// blockSlack bytes at the end of a block are unused, so that eight bytes can be loaded from the start of any field.
 	blockSlack = 8
 	blockRoom  = blockBytes - blockSlack
-	// blockKeysMax is above what fits at any width: a key takes 8 bits and at least one of the bitmap.
+	// blockKeysMax is more than fit at any width: a key takes 8 bits and at least one bit of the bitmap.
 	blockKeysMax = 4096
-	widthMax     = 56 // with a bit offset of up to 7 a field still lies in one load of 64 bits
+	widthMax     = 56 // with a bit offset of up to 7, a field still fits into one load of 64 bits
 )
 
-// widthFor is the number of low bits stored as they are when n keys are spread evenly: the rest of a gap then takes
-// about two bits of the bitmap.
+// widthFor returns the number of low bits that are stored directly when n keys are spread evenly. The rest of a gap
+// then takes about two bits of the bitmap.
 func widthFor(n uint64) uint { return min(uint(64-bits.Len64(max(n, 1)-1)), widthMax) }
 
-// blockKeysMost is how many keys a block can have at most at a width: each takes a bit of the bitmap, at the least.
+// blockKeysMost returns the most keys that a block can have at a width. Each key takes at least one bit of the bitmap.
 func blockKeysMost(width uint) int { return (blockRoom - blockHeader) * 8 / (8 + int(width) + 1) }
 
-// fitting returns how many of the ascending hi, of which there is at least one, fit into a block.
+// fitting returns how many of the ascending hi fit into a block. hi must have at least one element.
 func fitting(hi []uint64, width uint) int {
 	most := min(len(hi), blockKeysMost(width))
-	return 1 + sort.Search(most-1, func(i int) bool { // the one with number i+1 does not fit
+	return 1 + sort.Search(most-1, func(i int) bool { // true if the key with index i+1 does not fit
 		n := uint64(i) + 2
 		span := (hi[i+1] - hi[0]) >> width
 		return span > blockBytes*8 || blockHeader+n+(n*uint64(width)+7)/8+(n+span+7)/8 > blockRoom
 	})
 }
 
-// encodeBlock writes a block of keys that fit into dst, which is blockBytes long. doc.go draws it. Low bits go out in
-// whole bytes as they come, what is begun is carried on; so do words of the bitmap. S3: the keys have to ascend.
+// encodeBlock writes the keys to dst, which has blockBytes bytes. The keys must fit. doc.go describes the format. Low
+// bits are written as whole bytes, and the rest of a byte is carried to the next key; words of the bitmap likewise. It
+// panics if the keys do not ascend (S3).
 func encodeBlock(dst []byte, k keys, number uint32, width uint) {
 	blk := (*[blockBytes]byte)(dst)
 	clear(blk[:])
@@ -82,14 +83,14 @@ func encodeBlock(dst []byte, k keys, number uint32, width uint) {
 	binary.LittleEndian.PutUint64(dst, xxh3.Hash(dst[8:]))
 }
 
-// keyBlock is a block in memory: room for the keys of any.
+// keyBlock is a decoded block, with memory for the most keys that a block can have.
 type keyBlock struct {
 	hi [blockKeysMax]uint64
 	lo [blockKeysMax]uint8
 }
 
-// decode reads a block of blockBytes. It gives its keys and the fault, which is "" if there is none. It never panics, and
-// what it accepts is strictly ascending.
+// decode reads a block of blockBytes bytes. It returns its keys and the fault, which is "" if there is none. It never
+// panics, and the keys that it returns are strictly ascending. They are valid until the next decode.
 func (b *keyBlock) decode(src []byte, number uint32) (k keys, fault string) {
 	h, fault := readHead(src, number)
 	if fault != "" {
@@ -99,7 +100,7 @@ func (b *keyBlock) decode(src []byte, number uint32) (k keys, fault string) {
 	width, mask := h.width&63, uint64(1)<<(h.width&63)-1 // & 63: a shift without a test
 	var word, last, prevHi uint64
 	var prevLo uint8
-	first := -64 // bit number of word's bit 0 within the bitmap
+	first := -64 // number of the bitmap bit that is bit 0 of word
 	field := h.lowAt * 8
 	hi, lo := b.hi[:h.n], b.lo[:h.n]
 	for i := range hi {
@@ -107,7 +108,7 @@ func (b *keyBlock) decode(src []byte, number uint32) (k keys, fault string) {
 			first += 64
 			at := h.upperAt + first/8
 			if at > blockRoom {
-				return k, "block bitmap"
+				return k, "invalid block bitmap"
 			}
 			word = binary.LittleEndian.Uint64(blk[at:])
 		}
@@ -123,7 +124,7 @@ func (b *keyBlock) decode(src []byte, number uint32) (k keys, fault string) {
 		prevHi, prevLo = x, l
 	}
 	if b.hi[0] != h.base || last > (math.MaxUint64-h.base)>>h.width {
-		return k, "block keys beyond their range"
+		return k, "block key out of range"
 	}
 	return keys{hi: hi, lo: lo}, ""
 }

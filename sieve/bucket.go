@@ -8,57 +8,57 @@ import (
 )
 
 const (
-	chunkBytesMax = 256 << 10 // one read or write of the pending file
+	chunkBytesMax = 256 << 10 // size of a read or write of the pending file
 	chunkBytesMin = 256
 )
 
-// stage is how far a bucket has come on its way into the store.
+// stage is the progress of a bucket into the store.
 type stage int
 
 const (
-	stageFilling stage = iota // or on its way: the drawers that are decided have new keys only
-	stageStored               // the new keys are in the store; what is left are payloads to emit
+	stageFilling stage = iota // filling or being decided: decided drawers contain only new keys
+	stageStored               // the new keys are in the store; some payloads may not be emitted yet
 )
 
-// bucket holds fingerprints and payloads that wait. Entries are in drawers; payloads lie in order of arrival, the older
-// ones in the pending file, the others in chunks. A payload has the number of its arrival.
+// bucket holds fingerprints and payloads before a flush. The entries are in drawers. The payloads are in order of
+// arrival: older ones in the pending file, the others in chunks. A payload is identified by its number of arrival.
 type bucket struct {
-	bound   int64
-	chunk   int // bytes of a usual one
-	entries drawers
-	arrived int // payloads
-	stage   stage
-	decided int // drawers of which everything is known: see Sieve.decide
+	bound    int64
+	chunk    int // usual size of a chunk in bytes
+	entries  drawers
+	arrivals int // number of payloads added
+	stage    stage
+	decided  int // number of drawers that are decided: see decide
 
-	// chunks are the payloads from number written on. The last one takes more unless it is sealed.
+	// chunks are the payloads from number written on. add appends to the last one unless it is sealed.
 	chunks []chunk
 	sealed bool
-	used   int64    // capacity of chunks
-	free   [][]byte // of the usual size, to be used again
+	used   int64    // capacity of chunks in bytes
+	free   [][]byte // buffers of the usual size for reuse
 
-	// ahead: payloads are written before the bucket is flushed, so that it can have more; for ever, unless that fails.
-	ahead bool
-	told  bool // that it is ripe
-	// marked: an image of this moment is to be written, and nothing behind it.
+	// ahead: payloads are written to the file before the flush, so that the bucket can hold more fingerprints. It stays
+	// set unless a write fails.
+	ahead    bool
+	wakeSent bool // Wake was signalled for this bucket
+	// marked: a snapshot of this bucket is not yet written, so no later payload may be written.
 	marked bool
 
-	// file has the payloads below written, in its first fileBytes bytes; nil if there are none.
+	// file contains the payloads before written in its first fileBytes bytes. It is nil if there are none.
 	file      *storeFile
 	written   int
 	fileBytes int64
 
-	// live has a bit for each payload that is still to be emitted; nil means all. left counts them from the moment in which the
-	// bucket is frozen; it is written by the
-	// adder or the flusher, and read by Pending.
-	live []uint64
-	left atomic.Int64
-	// mask is the file with live as it was when left was maskLeft; nil if there is none.
-	mask      *storeFile
-	maskBytes int64
-	maskLeft  int64
+	// live has a bit for each payload that must still be emitted; nil means all. unemitted is their number from the
+	// moment when the bucket is frozen. Producer or flusher write it, and Pending reads it.
+	live      []uint64
+	unemitted atomic.Int64
+	// mask is the file that stores live as it was when unemitted was maskUnemitted; nil if there is none.
+	mask          *storeFile
+	maskBytes     int64
+	maskUnemitted int64
 }
 
-// chunk is a stretch of records as a frame of the pending file has them: key, uvarint of the payload's length, payload.
+// chunk is a sequence of records in the format of a frame: key, length of the payload as a uvarint, payload.
 type chunk struct {
 	buf     []byte
 	records int
@@ -72,26 +72,26 @@ func newBucket(bound int64) *bucket {
 	}
 }
 
-// size is the memory in use. Slabs once made are never anything else.
+// size returns the memory of the bucket. Memory of slabs is never used for anything else.
 func (b *bucket) size() int64 { return b.entries.madeBytes() + b.used }
 
-// full: nothing more may be added by who can wait.
+// full reports whether a producer that can wait must not add to the bucket.
 func (b *bucket) full() bool {
 	return b.size() >= b.bound || b.entries.usedBytes() >= b.bound/8*7
 }
 
-// ripe: it is time to flush, early enough that the buckets have changed places when this one would be full, and no
-// producer waits for that. With payloads written ahead that is a matter of fingerprints only.
-func (b *bucket) ripe() bool {
+// flushDue reports whether a flush should start. This is before the bucket is full, so that the buckets are exchanged
+// before a producer must wait. If payloads are written ahead, only fingerprints count.
+func (b *bucket) flushDue() bool {
 	return b.entries.usedBytes() >= b.bound/4*3 || !b.ahead && b.size() >= b.bound/8*7
 }
 
-// crowded: memory is so short that payloads have to go to the file, if they are to go there at all.
-func (b *bucket) crowded() bool {
+// memoryShort reports whether payloads should be written to the file, if that is useful.
+func (b *bucket) memoryShort() bool {
 	return b.size() >= b.bound/4*3 && !b.marked && (len(b.chunks) > 1 || len(b.chunks) == 1 && b.sealed)
 }
 
-// add puts one fingerprint into its drawer and copies its payload.
+// add puts a fingerprint into its drawer and copies its payload.
 func (b *bucket) add(k key, payload []byte) {
 	var head [keyBytes + binary.MaxVarintLen64]byte
 	binary.LittleEndian.PutUint64(head[:], k.hi)
@@ -103,14 +103,14 @@ func (b *bucket) add(k key, payload []byte) {
 		b.nextChunk(need)
 		at++
 	}
-	b.entries.add(k, uint64(b.arrived))
+	b.entries.add(k, uint64(b.arrivals))
 	c := &b.chunks[at]
 	c.buf = append(append(c.buf, head[:n]...), payload...)
 	c.records++
-	b.arrived++
+	b.arrivals++
 }
 
-// nextChunk brings one more chunk into use, an old one if it is large enough.
+// nextChunk appends an empty chunk, with a reused buffer if that is large enough.
 func (b *bucket) nextChunk(need int) {
 	b.sealed = false
 	var buf []byte
@@ -119,7 +119,7 @@ func (b *bucket) nextChunk(need int) {
 		buf = make([]byte, 0, need)
 	case last >= 0:
 		buf = b.free[last][:0]
-		b.free[last] = nil // or the list would hold on to it when it is given up
+		b.free[last] = nil // otherwise the list would keep the buffer alive
 		b.free = b.free[:last]
 	default:
 		buf = make([]byte, 0, b.chunk)
@@ -129,10 +129,10 @@ func (b *bucket) nextChunk(need int) {
 	b.trim()
 }
 
-// mark ends the last chunk, so that what is here now can be told from what comes.
+// mark ends the last chunk, which separates the payloads of the snapshot from later ones.
 func (b *bucket) mark() { b.sealed, b.marked = len(b.chunks) > 0, true }
 
-// shift lets go of the first chunk, which is in the file now.
+// shift removes the first chunk, which is now in the file.
 func (b *bucket) shift() {
 	c := b.chunks[0]
 	b.written += c.records
@@ -142,7 +142,7 @@ func (b *bucket) shift() {
 	b.trim()
 }
 
-// recycle keeps the memory of a chunk, but for one made for a long payload.
+// recycle keeps the buffer of a chunk for reuse, unless it was made for a long payload.
 func (b *bucket) recycle(c chunk) {
 	b.used -= int64(cap(c.buf))
 	if cap(c.buf) == b.chunk {
@@ -150,7 +150,7 @@ func (b *bucket) recycle(c chunk) {
 	}
 }
 
-// trim gives up free chunks as entries take their place.
+// trim frees unused buffers when entries need the memory.
 func (b *bucket) trim() {
 	for last := len(b.free) - 1; last >= 0 && b.size()+int64(last+1)*int64(b.chunk) > b.bound; last-- {
 		b.free[last] = nil
@@ -158,17 +158,18 @@ func (b *bucket) trim() {
 	}
 }
 
-// settle puts what is left on the tray back into its drawer: of what was dropped nothing is emitted.
-func (b *bucket) settle(t *tray) {
+// finishDrawer stores the entries that are left in the sorter in their drawer. Payloads of dropped entries are not
+// emitted.
+func (b *bucket) finishDrawer(t *sorter) {
 	b.entries.replace(&b.entries.all[b.decided], t.entries)
 	for _, arrival := range t.dropped {
 		b.live[arrival/64] &^= 1 << (arrival % 64)
 	}
-	b.left.Add(-int64(len(t.dropped)))
+	b.unemitted.Add(-int64(len(t.dropped)))
 	b.decided++
 }
 
-// reset empties the bucket and keeps its memory, but for entries beyond the bound.
+// reset empties the bucket and keeps its memory, except entries beyond the bound.
 func (b *bucket) reset() {
 	for _, c := range b.chunks {
 		b.recycle(c)
@@ -178,7 +179,7 @@ func (b *bucket) reset() {
 	if most := b.bound / 8 * 7; b.ahead {
 		b.entries.trim(most)
 	} else if b.entries.madeBytes() > most {
-		b.entries.trim(0) // payloads have to find room too
+		b.entries.trim(0) // payloads need memory too
 	}
 	*b = bucket{
 		bound: b.bound, chunk: b.chunk, ahead: b.ahead,

@@ -3,21 +3,23 @@ package sieve
 import (
 	"errors"
 	"fmt"
+
+	"orbweaver/internal/vfs"
 )
 
-// Check reads the whole store and both buckets and returns every fault it finds: blocks that do not hold, keys that do
-// not ascend or are in two runs (S3), counts that are not true. No Flush and no Add may be under way.
+// Check reads the whole store and both buckets and returns all faults: damaged blocks, keys that do not ascend or are
+// in two runs (S3), and wrong counts. It must not be called during a Flush or an Add.
 func (s *Sieve) Check() error {
 	var faults []error
-	runs := s.snapshot()
+	runs := s.currentRuns()
 	for _, r := range runs {
-		// Once alone, so that a fault in one run does not hide another's.
+		// Each run alone first, so that a fault in one run does not hide a fault in another.
 		if err := drain(fromRun(r)); err != nil {
 			faults = append(faults, err)
 		}
 	}
 	if len(faults) == 0 && len(runs) > 1 {
-		if err := drain(sideBySide(fromRun(runs[len(runs)-1]), runs[:len(runs)-1])); err != nil {
+		if err := drain(mergeSources(fromRun(runs[len(runs)-1]), runs[:len(runs)-1])); err != nil {
 			faults = append(faults, err)
 		}
 	}
@@ -28,9 +30,9 @@ func (s *Sieve) Check() error {
 		if b == nil {
 			continue
 		}
-		want := int64(b.arrived)
+		want := int64(b.arrivals)
 		if i == 0 {
-			want = b.left.Load()
+			want = b.unemitted.Load()
 		}
 		if err := b.check(want); err != nil {
 			faults = append(faults, err)
@@ -48,17 +50,17 @@ func drain(src source) error {
 	}
 }
 
-// check reads the payloads, of which there are to be so many, and compares their number with the entries.
+// check reads the payloads, compares their number with want, and compares it with the number of entries.
 func (b *bucket) check(want int64) error {
 	var payloads int64
 	if err := b.each(func(int, []byte) error { payloads++; return nil }); err != nil {
 		return err
 	}
 	if payloads != want {
-		return fmt.Errorf("%w: a bucket has %d payloads and counts %d", ErrCorrupt, payloads, want)
+		return fmt.Errorf("%w: a bucket has %d payloads and counts %d", vfs.ErrCorrupt, payloads, want)
 	}
 	if b.stage < stageStored && int64(b.entries.n) != payloads {
-		return fmt.Errorf("%w: a bucket has %d payloads for %d fingerprints", ErrCorrupt, payloads, b.entries.n)
+		return fmt.Errorf("%w: a bucket has %d payloads for %d fingerprints", vfs.ErrCorrupt, payloads, b.entries.n)
 	}
 	return nil
 }

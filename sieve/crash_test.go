@@ -8,19 +8,20 @@ import (
 	"syscall"
 	"testing"
 
+	"orbweaver/internal/invariants"
 	"orbweaver/internal/vfs"
 	"orbweaver/internal/vfs/faultfs"
 )
 
-// story is a short life of a sieve with all that touches the disk: several flushes, one of them refused half-way,
-// cuts of both buckets with producers beside them, merges, releases. It stops at the first error of the disk.
+// story uses a sieve in all ways that change the disk: several flushes, one refused in the middle, checkpoints of both
+// buckets with concurrent Adds, merges and releases. It stops at the first error of the disk.
 type story struct {
 	s       *Sieve
-	cut     *Cut
-	out     []string // what came out, as a queue that is cut together with the sieve would have it
+	cut     *Checkpoint
+	out     []string // the emitted URLs, as in a queue that is saved together with the sieve
 	outCut  int
 	added   uint64
-	durable uint64 // URLs added before the last durable cut
+	durable uint64 // URLs added before the last durable checkpoint
 	moment  func() // called between the steps of a checkpoint
 }
 
@@ -37,7 +38,7 @@ func (st *story) live(fsys vfs.FS, o Options) (err error) {
 		st.out = append(st.out, string(p))
 		return nil
 	}
-	for ; st.added < 2500; st.added++ { // a store in which a bucket goes to its file
+	for ; st.added < 2500; st.added++ { // a store so large that a bucket writes to its file
 		addAll(st.s, st.added)
 	}
 	for round := range 8 {
@@ -73,12 +74,12 @@ func (st *story) addOne() {
 }
 
 func (st *story) checkpoint() error {
-	im, err := st.s.Cut()
+	im, err := st.s.Snapshot()
 	if err != nil {
 		return err
 	}
 	outCut, added := len(st.out), st.added
-	st.addOne() // producers go on before the image is written
+	st.addOne() // producers continue before the snapshot is written
 	st.moment()
 	c, err := im.Write()
 	if err != nil {
@@ -95,8 +96,8 @@ func (st *story) checkpoint() error {
 	return st.s.Release(c)
 }
 
-// survives opens what a kill and what a power cut would leave of the disk now, and looks for every URL of the last
-// durable cut.
+// survives opens the disk as a kill and as a power failure would leave it now, and looks for every URL of the last
+// durable checkpoint.
 func (st *story) survives(t *testing.T, mem *vfs.Mem, o Options, when string) {
 	t.Helper()
 	if st.cut == nil {
@@ -121,14 +122,14 @@ func (st *story) survives(t *testing.T, mem *vfs.Mem, o Options, when string) {
 	}
 }
 
-// TestS5_NoURLIsLostWhereverTheDiskDies lets the disk fail from its n-th call on, for every n, and looks at what is
-// left after a kill and after a power cut.
+// The disk fails from its n-th call on, for every n. The test then opens the sieve as after a kill and as after a power
+// failure.
 func TestS5_NoURLIsLostWhereverTheDiskDies(t *testing.T) {
 	o := small
 	o.RunsMax = 2
 	step := 1
-	if raceEnabled {
-		step = 5 // nothing here runs beside anything
+	if invariants.Race {
+		step = 5 // this run has no concurrent calls
 	}
 	for n := 1; ; n += step {
 		mem := vfs.NewMem(uint64(n))
@@ -146,7 +147,7 @@ func TestS5_NoURLIsLostWhereverTheDiskDies(t *testing.T) {
 	}
 }
 
-// TestS5_NoURLIsLostBetweenTheStepsOfACheckpoint kills between Cut and Write, before Sync and after it.
+// Kills between Snapshot and Write, before Sync and after it.
 func TestS5_NoURLIsLostBetweenTheStepsOfACheckpoint(t *testing.T) {
 	mem := vfs.NewMem(5)
 	moments := 0
@@ -162,7 +163,7 @@ func TestS5_NoURLIsLostBetweenTheStepsOfACheckpoint(t *testing.T) {
 	}
 }
 
-// TestADiskThatFailsOnceLosesNothing: one call fails, the caller tries again, and nothing is missing or doubled.
+// One call of the disk fails and the caller tries again: no URL is missing, and none is emitted twice.
 func TestADiskThatFailsOnceLosesNothing(t *testing.T) {
 	for n := 1; n < 400; n++ {
 		mem := vfs.NewMem(uint64(n))
@@ -185,7 +186,7 @@ func TestADiskThatFailsOnceLosesNothing(t *testing.T) {
 			return err
 		}
 		var i uint64
-		var c Cut
+		var c Checkpoint
 		for range 12 {
 			for range 20 {
 				addAll(s, i, i/2)
@@ -221,12 +222,12 @@ func TestSyncFailsForEver(t *testing.T) {
 	first, second := s.Sync(), s.Sync()
 	_, flushErr := s.Flush(nil)
 	_, cutErr := cutNow(s)
-	for i, err := range []error{first, second, flushErr, cutErr, s.Release(Cut{})} {
+	for i, err := range []error{first, second, flushErr, cutErr, s.Release(Checkpoint{})} {
 		if !errors.Is(err, syscall.EIO) {
 			t.Fatalf("call %d: %v", i, err)
 		}
 	}
-	addAll(s, 2) // producers are not punished
+	addAll(s, 2) // Add still works
 }
 
 func upTo(n uint64) (out []uint64) {
@@ -236,7 +237,7 @@ func upTo(n uint64) (out []uint64) {
 	return out
 }
 
-// TestRollBackWithoutARelease: a cut whose manifest never became durable does not hurt the one before.
+// A checkpoint whose manifest never became durable does not damage the one before.
 func TestRollBackWithoutARelease(t *testing.T) {
 	mem := vfs.NewMem(1)
 	s := open(t, mem, small, nil)
@@ -252,7 +253,7 @@ func TestRollBackWithoutARelease(t *testing.T) {
 	second, err := cutNow(s)
 	must(t, err)
 	must(t, s.Sync())
-	for i, c := range []*Cut{first, &second} {
+	for i, c := range []*Checkpoint{first, &second} {
 		again := open(t, mem.KillClone(), small, c)
 		want(t, flush(t, again), [][]string{urls(1, 2), urls(4)}[i])
 	}
@@ -262,14 +263,14 @@ func TestRollBackWithoutARelease(t *testing.T) {
 	}
 }
 
-// TestWriteBesideAddSyncAndReleaseBesideFlushToo is for the race detector: only Cut wants silence.
+// For the race detector: only Snapshot needs exclusion.
 func TestWriteBesideAddSyncAndReleaseBesideFlushToo(t *testing.T) {
 	mem := vfs.NewMem(1)
 	s := open(t, mem, small, nil)
 	var out []string
 	var i uint64
 	for range 30 {
-		im, err := s.Cut()
+		im, err := s.Snapshot()
 		must(t, err)
 		outAtCut, added := len(out), i
 		var others sync.WaitGroup
@@ -314,8 +315,7 @@ func TestWriteBesideAddSyncAndReleaseBesideFlushToo(t *testing.T) {
 	want(t, append(out, flush(t, s)...), urls(upTo(i)...))
 }
 
-// TestCutOnlyMarks: on a disk that refuses everything a cut is taken all the same, and costs one small copy however
-// much is pending.
+// A snapshot works on a disk that refuses everything, and costs one small copy for any number of pending URLs.
 func TestCutOnlyMarks(t *testing.T) {
 	script := faultfs.NewScript()
 	s := open(t, faultfs.New(vfs.NewMem(1), script), Options{Dir: "sieve", BucketBytes: 8 << 20}, nil)
@@ -325,37 +325,37 @@ func TestCutOnlyMarks(t *testing.T) {
 	}
 	script.Add(faultfs.Rule{From: 1, Err: syscall.EIO})
 	allocs := testing.AllocsPerRun(100, func() {
-		im, err := s.Cut()
+		im, err := s.Snapshot()
 		must(t, err)
 		im.Abandon()
 	})
-	if allocs > 2 && !raceEnabled {
+	if allocs > 2 && !invariants.Race {
 		t.Errorf("%v allocations: the image is one, a channel to tell who waits the other", allocs)
 	}
-	im, err := s.Cut()
+	im, err := s.Snapshot()
 	must(t, err)
 	addAll(s, i)
 	if _, err := im.Write(); !errors.Is(err, syscall.EIO) {
 		t.Fatalf("Write on a dead disk: %v", err)
 	}
-	im.Abandon() // does nothing any more
+	im.Abandon() // has no effect
 	script.Clear()
-	c := durable(t, s) // has everything
+	c := durable(t, s) // contains everything
 	if c.Filling.Count != i+1 || c.Generation != 1 {
 		t.Fatalf("%+v", *c.Filling)
 	}
 }
 
-// TestTheStoreStandsStillWhileAnImageIsOpen: between Cut and the end of Write a Flush would move URLs to where the
-// other rooms' cuts do not have them.
+// Between Snapshot and the end of Write, a Flush would move URLs to places that the checkpoints of other components do
+// not contain.
 func TestTheStoreStandsStillWhileAnImageIsOpen(t *testing.T) {
 	s := open(t, vfs.NewMem(1), small, nil)
 	addAll(s, 1)
-	im, err := s.Cut()
+	im, err := s.Snapshot()
 	must(t, err)
 	for what, f := range map[string]func(){
 		"Flush": func() { _, _ = s.Flush(func([]byte) error { return nil }) },
-		"Cut":   func() { _, _ = s.Cut() },
+		"Cut":   func() { _, _ = s.Snapshot() },
 	} {
 		func() {
 			defer func() {
@@ -376,7 +376,7 @@ func TestTheStoreStandsStillWhileAnImageIsOpen(t *testing.T) {
 	_, _ = im.Write()
 }
 
-// TestALeftoverIsWrittenOnce: a bucket that a failed Flush left is not written again by each cut.
+// Checkpoints do not write a bucket again that a failed Flush left.
 func TestALeftoverIsWrittenOnce(t *testing.T) {
 	mem := vfs.NewMem(1)
 	s := open(t, mem, small, nil)
@@ -387,7 +387,7 @@ func TestALeftoverIsWrittenOnce(t *testing.T) {
 	third := durable(t, s)
 	refuseAfter(t, s, 1)
 	fourth := durable(t, s)
-	for _, c := range []*Cut{second, third, fourth} {
+	for _, c := range []*Checkpoint{second, third, fourth} {
 		if *c.Frozen != *first.Frozen || (*c.FrozenMask == *first.FrozenMask) != (c != fourth) {
 			t.Fatalf("%+v, at first %+v", c, first)
 		}

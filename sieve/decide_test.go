@@ -9,8 +9,8 @@ import (
 	"orbweaver/internal/vfs/faultfs"
 )
 
-// TestAFlushThatFailsBetweenDrawersGoesOnThere: a bucket of several drawers, of which some are decided and the others as
-// they were when the disk fails, can be cut, opened again and flushed, and nothing is missing or doubled.
+// A bucket has several drawers, and the disk fails when some of them are decided. The sieve can take a checkpoint, be
+// opened again and be flushed. No URL is missing, and none is emitted twice.
 func TestAFlushThatFailsBetweenDrawersGoesOnThere(t *testing.T) {
 	o := Options{Dir: "sieve", BucketBytes: 4 << 20}
 	const n = 20_000
@@ -24,7 +24,7 @@ func TestAFlushThatFailsBetweenDrawersGoesOnThere(t *testing.T) {
 		}
 		var fresh []uint64
 		for i := range uint64(n) {
-			addAll(s, i*4, i*2, i*4) // some are known by one run, some by the other, some are new, all of the last are there twice
+			addAll(s, i*4, i*2, i*4) // some in each run, some new, the last twice
 			switch {
 			case i*4 >= n && i*4 < 2*n || i*4 >= 3*n:
 				fresh = append(fresh, i*4)

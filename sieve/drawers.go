@@ -1,63 +1,64 @@
 package sieve
 
 const (
-	// entryBytes is what an entry takes in a drawer.
+	// entryBytes is the size of an entry in a drawer.
 	entryBytes = 12
-	// sinceBits of an entry count its arrival from that of the first in its slab.
-	sinceBits = 24
-	sinceMask = 1<<sinceBits - 1
-	// drawerMax is how many entries a drawer of a full bucket has at most, evenly spread: they are sorted and looked up in the
-	// cache of one processor.
+	// offsetBits bits of an entry are its number of arrival, counted from the first entry of its slab.
+	offsetBits = 24
+	offsetMask = 1<<offsetBits - 1
+	// drawerMax is the most entries of a drawer in a full bucket, if keys are spread evenly. They are sorted and looked
+	// up within the cache of one processor.
 	drawerMax = 32 << 10
 
-	slabHeader   = 48 // bytes of a slab that hold no entries
+	slabHeader   = 48 // bytes of a slab besides its entries
 	slabBytesMax = 4 << 10
 	slabBytesMin = 192
 )
 
-// packed is an entry as it lies in a drawer: hi in two words; lo and the arrival since the slab's first in the third.
+// packed is an entry in a drawer. The first two words are hi. The third word is lo and the arrival, counted from the
+// first entry of the slab.
 type packed [3]uint32
 
 func pack(k key, since uint64) packed {
-	return packed{uint32(k.hi), uint32(k.hi >> 32), uint32(k.lo)<<sinceBits | uint32(since)}
+	return packed{uint32(k.hi), uint32(k.hi >> 32), uint32(k.lo)<<offsetBits | uint32(since)}
 }
 
-func (p *packed) hi() uint64    { return uint64(p[0]) | uint64(p[1])<<32 }
-func (p *packed) lo() uint8     { return uint8(p[2] >> sinceBits) }
-func (p *packed) since() uint64 { return uint64(p[2] & sinceMask) }
+func (p *packed) hi() uint64            { return uint64(p[0]) | uint64(p[1])<<32 }
+func (p *packed) lo() uint8             { return uint8(p[2] >> offsetBits) }
+func (p *packed) arrivalOffset() uint64 { return uint64(p[2] & offsetMask) }
 
-// drawers hold the entries of a bucket, dealt out by the highest bits of their keys as they arrive: so the first and
-// dearest pass of sorting is done when they are written, and all that follows stays in the cache. Keys that are not
-// evenly spread are only slower.
+// drawers hold the entries of a bucket, distributed by the highest bits of their keys. So the first and most expensive
+// pass of sorting happens when they are added, and the rest stays in the processor's cache. Keys that are not spread
+// evenly are only slower.
 type drawers struct {
-	shift uint // hi >> shift is the number of a key's drawer
+	shift uint // hi >> shift is the number of the drawer of a key
 	all   []drawer
-	// hand has entries that are not dealt out yet: many at a time go to many drawers faster than one by one, since nobody has
-	// to wait until each has got there.
-	hand      []entry
-	slabLimit int // entries of a slab
-	n         int // entries
+	// buffer has entries that are not distributed yet. Distributing many entries together is faster, because their
+	// memory accesses overlap.
+	buffer    []entry
+	slabLimit int // entries per slab
+	n         int // number of entries
 	used      int // slabs with entries
-	made      int // slabs with and without
+	made      int // slabs with and without entries
 	free      *slab
 }
 
-// drawer is a chain of slabs. Within a drawer entries are in order of arrival.
+// drawer is a list of slabs. Its entries are in order of arrival.
 type drawer struct {
 	first *slab
 	last  *slab
-	base  uint64   // of the last slab, and
-	tail  []packed // its entries as of now: both lie here, where adding has to look anyway
+	base  uint64   // base of the last slab
+	tail  []packed // current entries of the last slab, copied here to avoid one more memory access
 }
 
-// slab is a stretch of a drawer.
+// slab is a part of a drawer.
 type slab struct {
 	next    *slab
-	base    uint64 // the arrival of its first entry
+	base    uint64 // number of arrival of its first entry
 	entries []packed
 }
 
-// newDrawers makes drawers for so many bytes of entries.
+// newDrawers returns drawers for the given number of bytes of entries.
 func newDrawers(bytes int64) drawers {
 	n, shift := 1, uint(64)
 	for bytes/entryBytes/int64(n) > drawerMax {
@@ -65,42 +66,42 @@ func newDrawers(bytes int64) drawers {
 	}
 	limit := int(min(max(bytes/64, slabBytesMin), slabBytesMax)) / entryBytes
 	return drawers{
-		shift: shift, all: make([]drawer, n), hand: make([]entry, 0, limit),
+		shift: shift, all: make([]drawer, n), buffer: make([]entry, 0, limit),
 		slabLimit: limit,
 	}
 }
 
 func (d *drawers) slabBytes() int64 { return int64(d.slabLimit)*entryBytes + slabHeader }
 
-// usedBytes is the memory of slabs with entries, madeBytes that of all.
+// usedBytes is the memory of slabs with entries, madeBytes that of all slabs.
 func (d *drawers) usedBytes() int64 { return int64(d.used) * d.slabBytes() }
 func (d *drawers) madeBytes() int64 { return int64(d.made) * d.slabBytes() }
 
-// add takes one more entry. Arrivals ascend.
+// add adds an entry. Arrivals must ascend.
 func (d *drawers) add(k key, arrival uint64) {
-	d.hand = append(d.hand, newEntry(k, arrival))
+	d.buffer = append(d.buffer, newEntry(k, arrival))
 	d.n++
-	if len(d.hand) == cap(d.hand) {
-		d.deal()
+	if len(d.buffer) == cap(d.buffer) {
+		d.distribute()
 	}
 }
 
-// deal puts the entries at hand into their drawers.
-func (d *drawers) deal() {
-	for i := range d.hand {
-		e := &d.hand[i]
+// distribute moves the entries of the buffer into their drawers.
+func (d *drawers) distribute() {
+	for i := range d.buffer {
+		e := &d.buffer[i]
 		dr := &d.all[e.hi>>d.shift]
 		since := e.arrival() - dr.base
-		if len(dr.tail) == cap(dr.tail) || since > sinceMask {
+		if len(dr.tail) == cap(dr.tail) || since > offsetMask {
 			d.open(dr, e.arrival())
 			since = 0
 		}
 		dr.tail = append(dr.tail, pack(e.key(), since))
 	}
-	d.hand = d.hand[:0]
+	d.buffer = d.buffer[:0]
 }
 
-// open begins one more slab of a drawer.
+// open appends a slab to a drawer.
 func (d *drawers) open(dr *drawer, arrival uint64) {
 	s := d.free
 	if s != nil {
@@ -114,20 +115,20 @@ func (d *drawers) open(dr *drawer, arrival uint64) {
 	if dr.last == nil {
 		dr.first = s
 	} else {
-		dr.settle()
+		dr.storeTail()
 		dr.last.next = s
 	}
 	dr.last, dr.base, dr.tail = s, arrival, s.entries[:0]
 }
 
-// settle writes down in the last slab what it holds.
-func (dr *drawer) settle() {
+// storeTail copies the current entries to the last slab.
+func (dr *drawer) storeTail() {
 	if dr.last != nil {
 		dr.last.entries = dr.tail
 	}
 }
 
-// len counts the entries of a drawer that is settled.
+// len returns the number of entries of a drawer. storeTail must have been called.
 func (dr *drawer) len() (n int) {
 	for s := dr.first; s != nil; s = s.next {
 		n += len(s.entries)
@@ -135,8 +136,8 @@ func (dr *drawer) len() (n int) {
 	return n
 }
 
-// replace puts ascending keys in place of what a drawer has, of which there is at least as much. Nothing is added to
-// it any more, and their arrivals are forgotten.
+// replace replaces the entries of a drawer by ascending keys, which must not be more. Later the drawer is only read,
+// and without the arrivals.
 func (d *drawers) replace(dr *drawer, by []entry) {
 	d.n -= dr.len() - len(by)
 	for s := dr.first; s != nil; s = s.next {
@@ -152,7 +153,7 @@ func (d *drawers) replace(dr *drawer, by []entry) {
 	}
 }
 
-// empty takes all entries out and keeps their memory.
+// empty removes all entries and keeps their memory.
 func (d *drawers) empty() {
 	for i := range d.all {
 		if dr := &d.all[i]; dr.last != nil {
@@ -160,35 +161,35 @@ func (d *drawers) empty() {
 		}
 	}
 	clear(d.all)
-	d.hand, d.n, d.used = d.hand[:0], 0, 0
+	d.buffer, d.n, d.used = d.buffer[:0], 0, 0
 }
 
-// trim gives free slabs up, down to so many bytes of all.
+// trim frees unused slabs until all slabs take at most the given number of bytes.
 func (d *drawers) trim(bytes int64) {
 	for ; d.free != nil && d.madeBytes() > bytes; d.made-- {
 		d.free = d.free.next
 	}
 }
 
-// drawerSource gives the keys of drawers that are sorted.
+// drawerSource returns the keys of sorted drawers.
 type drawerSource struct {
-	left []drawer
-	slab *slab
-	hi   []uint64
-	lo   []uint8
+	remaining []drawer
+	slab      *slab
+	hi        []uint64
+	lo        []uint8
 }
 
 func fromDrawers(d *drawers) *drawerSource {
-	return &drawerSource{left: d.all, hi: make([]uint64, d.slabLimit), lo: make([]uint8, d.slabLimit)}
+	return &drawerSource{remaining: d.all, hi: make([]uint64, d.slabLimit), lo: make([]uint8, d.slabLimit)}
 }
 
 func (s *drawerSource) next() (keys, error) {
 	for {
 		for s.slab == nil {
-			if len(s.left) == 0 {
+			if len(s.remaining) == 0 {
 				return keys{}, nil
 			}
-			s.slab, s.left = s.left[0].first, s.left[1:]
+			s.slab, s.remaining = s.remaining[0].first, s.remaining[1:]
 		}
 		e := s.slab.entries
 		s.slab = s.slab.next

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// shapes are ways in which fingerprints can be spread: as they are, and as they ought not to be.
+// shapes are distributions of fingerprints, even and uneven.
 func shapes() map[string]func(rng *rand.Rand) key {
 	return map[string]func(rng *rand.Rand) key{
 		"even":       func(rng *rand.Rand) key { return key{rng.Uint64(), uint8(rng.Uint32())} },
@@ -18,14 +18,14 @@ func shapes() map[string]func(rng *rand.Rand) key {
 	}
 }
 
-// TestDrawersAgainstASortedSlice adds, sorts, drops, replaces and reads, again and again in the same drawers.
+// Adds, sorts, drops, replaces and reads, repeatedly with the same drawers.
 func TestDrawersAgainstASortedSlice(t *testing.T) {
 	for name, draw := range shapes() {
 		for _, bytes := range []int64{2 << 10, 64 << 10, 4 << 20} {
 			t.Run(fmt.Sprint(name, " ", bytes), func(t *testing.T) {
 				rng := newRand(uint64(bytes))
 				d := newDrawers(bytes)
-				var tr tray
+				var tr sorter
 				for range 3 {
 					n := rng.IntN(int(bytes) / entryBytes)
 					arrival := rng.Uint64N(1000)
@@ -35,7 +35,7 @@ func TestDrawersAgainstASortedSlice(t *testing.T) {
 						d.add(k, arrival)
 						all = append(all, newEntry(k, arrival))
 						if arrival++; rng.IntN(1000) == 0 {
-							arrival += sinceMask // more than a slab can count
+							arrival += offsetMask // more than fits into the offset of a slab
 						}
 					}
 					slices.SortFunc(all, compareEntries)
@@ -54,21 +54,27 @@ func TestDrawersAgainstASortedSlice(t *testing.T) {
 	}
 }
 
-// checkDrawers compares what is in the drawers with a sorted slice, and leaves one of two in them.
-func checkDrawers(t *testing.T, d *drawers, tr *tray, all []entry) {
+// checkDrawers compares the drawers with a sorted slice, and leaves every second entry in them.
+func checkDrawers(t *testing.T, d *drawers, tr *sorter, all []entry) {
 	t.Helper()
 	if d.n != len(all) {
 		t.Fatalf("%d entries, want %d", d.n, len(all))
 	}
-	d.deal()
+	d.distribute()
 	var got, left []entry
 	for i := range d.all {
-		tr.lay(&d.all[i], d.shift)
+		tr.load(&d.all[i], d.shift)
 		got = append(got, tr.entries...)
 		n := len(tr.entries)
-		twice := tr.once()
+		twice := tr.dropRepeated()
 		if len(tr.dropped) != twice || len(tr.entries) != n-twice {
-			t.Fatalf("of %d entries %d were dropped, %d are left, %d were said to be twice", n, len(tr.dropped), len(tr.entries), twice)
+			t.Fatalf(
+				"of %d entries %d were dropped, %d are left, %d were said to be twice",
+				n,
+				len(tr.dropped),
+				len(tr.entries),
+				twice,
+			)
 		}
 		for i := range tr.entries {
 			tr.hits[i] = uint8(i % 2)
@@ -76,7 +82,7 @@ func checkDrawers(t *testing.T, d *drawers, tr *tray, all []entry) {
 				left = append(left, tr.entries[i])
 			}
 		}
-		tr.sift()
+		tr.dropHits()
 		d.replace(&d.all[i], tr.entries)
 	}
 	if !slices.Equal(got, all) {
@@ -91,16 +97,16 @@ func checkDrawers(t *testing.T, d *drawers, tr *tray, all []entry) {
 	}
 }
 
-// TestTheTrayDropsAllButTheEarliest: what is twice in a drawer, with the arrivals of the others.
+// The sorter drops all entries of a key except the earliest, and returns their arrivals.
 func TestTheTrayDropsAllButTheEarliest(t *testing.T) {
 	d := newDrawers(4 << 10)
 	for i, hi := range []uint64{5, 3, 5, 5, 3, 9} {
 		d.add(key{hi: hi}, uint64(10*i))
 	}
-	d.deal()
-	var tr tray
-	tr.lay(&d.all[0], d.shift)
-	if n := tr.once(); n != 3 || !slices.Equal(tr.dropped, []uint64{40, 20, 30}) {
+	d.distribute()
+	var tr sorter
+	tr.load(&d.all[0], d.shift)
+	if n := tr.dropRepeated(); n != 3 || !slices.Equal(tr.dropped, []uint64{40, 20, 30}) {
 		t.Fatalf("%d dropped: %v", n, tr.dropped)
 	}
 	if !slices.Equal(tr.entries, []entry{newEntry(key{hi: 3}, 10), newEntry(key{hi: 5}, 0), newEntry(key{hi: 9}, 50)}) {
@@ -108,8 +114,7 @@ func TestTheTrayDropsAllButTheEarliest(t *testing.T) {
 	}
 }
 
-// TestAFullDrawerIsSmall: whatever the memory, what a flush sorts at a time stays in a cache, and little is lost to slabs
-// that are not full.
+// For any amount of memory, a flush sorts only as much at a time as fits into a cache, and slabs waste little memory.
 func TestAFullDrawerIsSmall(t *testing.T) {
 	for bytes := int64(2 << 10); bytes <= 1<<30; bytes *= 2 {
 		d := newDrawers(bytes)

@@ -3,14 +3,15 @@ package sieve
 import (
 	"fmt"
 	"math/bits"
+
+	"orbweaver/internal/vfs"
 )
 
-// leftStep is how many payloads are emitted until they are counted.
+// leftStep is the number of emitted payloads after which unemitted is updated.
 const leftStep = 1024
 
-// emit hands out the live payloads in order of arrival. After an error those that f took are not live any more, and the
-// one it refused is.
-// S4: frames and chunks hold the payloads in the order in which they were added.
+// emit passes the live payloads to f in order of arrival. After an error, the payloads that f accepted are not live any
+// more; the refused one is. S4: frames and chunks contain the payloads in the order in which they were added.
 func (b *bucket) emit(f func(payload []byte) error) (n uint64, err error) {
 	err = b.each(func(i int, payload []byte) error {
 		if err := f(payload); err != nil {
@@ -18,15 +19,16 @@ func (b *bucket) emit(f func(payload []byte) error) (n uint64, err error) {
 		}
 		b.live[i/64] &^= 1 << (i % 64)
 		if n++; n%leftStep == 0 {
-			b.left.Add(-leftStep)
+			b.unemitted.Add(-leftStep)
 		}
 		return nil
 	})
-	b.left.Add(-int64(n % leftStep))
+	b.unemitted.Add(-int64(n % leftStep))
 	return n, err
 }
 
-// each visits the live payloads in order of arrival with their numbers. Of frames without any only the header is read.
+// each calls visit with the live payloads and their numbers in order of arrival. For frames without live payloads it
+// reads only the header.
 func (b *bucket) each(visit func(i int, payload []byte) error) error {
 	var fr frame
 	base := 0
@@ -39,7 +41,7 @@ func (b *bucket) each(visit func(i int, payload []byte) error) error {
 			return err
 		}
 		if fr.records > b.written-base {
-			return &CorruptError{File: b.file.Name(), Offset: at, What: "more records than there were"}
+			return &vfs.CorruptError{File: b.file.Name(), Offset: at, What: "more records than the bucket has"}
 		}
 		if b.lives(base, fr.records) {
 			p, err := fr.body(b.file)
@@ -55,23 +57,28 @@ func (b *bucket) each(visit func(i int, payload []byte) error) error {
 		base += fr.records
 	}
 	if base != b.written {
-		return &CorruptError{File: b.file.Name(), Offset: b.fileBytes, What: fmt.Sprintf("%d records, want %d", base, b.written)}
+		return &vfs.CorruptError{
+			File:   b.file.Name(),
+			Offset: b.fileBytes,
+			What:   fmt.Sprintf("%d records, want %d", base, b.written),
+		}
 	}
 	for _, c := range b.chunks {
 		if ok, err := b.visit(c.buf, base, c.records, visit); err != nil {
 			return err
 		} else if !ok {
-			panic("BUG: S2: a chunk does not hold its payloads")
+			panic("BUG: S2: a chunk does not contain its payloads")
 		}
 		base += c.records
 	}
 	return nil
 }
 
-// visit visits the live ones of n payloads of which the first has number base; false if p does not hold just so many.
+// visit calls the function with the live ones of n payloads in p. The first has number base. The result is false if p
+// does not contain exactly n payloads.
 func (b *bucket) visit(p []byte, base, n int, visit func(i int, payload []byte) error) (ok bool, err error) {
 	for i := base; i < base+n; i++ {
-		_, payload, rest, ok := cutRecord(p)
+		_, payload, rest, ok := splitRecord(p)
 		if !ok {
 			return false, nil
 		}
@@ -85,7 +92,7 @@ func (b *bucket) visit(p []byte, base, n int, visit func(i int, payload []byte) 
 	return len(p) == 0, nil
 }
 
-// lives reports whether one of n payloads from number i on is to be emitted.
+// lives reports whether at least one of the n payloads from number i on is live.
 func (b *bucket) lives(i, n int) bool {
 	if b.live == nil {
 		return n > 0

@@ -9,7 +9,7 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Each URL comes out once, in order of arrival; a cut is what a crawl goes back to after a crash.
+// Each URL is emitted once, in order of arrival. After a crash a crawl resumes from a checkpoint.
 func Example() {
 	fsys := vfs.NewMem(1)
 	s, err := sieve.Open(fsys, sieve.Options{Dir: "frontier/sieve"}, nil)
@@ -29,7 +29,7 @@ func Example() {
 
 	add("http://a.example/")
 	add("http://c.example/")
-	image, err := s.Cut()
+	image, err := s.Snapshot()
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -11,7 +11,7 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// kind says what a file of the sieve holds; it is the first part of its name.
+// kind is the kind of a file and the first part of its name.
 type kind string
 
 const (
@@ -24,7 +24,7 @@ func fileName(dir string, k kind, serial uint64) string {
 	return path.Join(dir, fmt.Sprintf("%s-%012d", k, serial))
 }
 
-// ours reports whether a base name is one that fileName makes.
+// ours reports whether fileName can return this base name.
 func ours(base string) bool {
 	for _, k := range []kind{kindRun, kindPending, kindMask} {
 		if digits, ok := strings.CutPrefix(base, string(k)+"-"); ok {
@@ -35,45 +35,45 @@ func ours(base string) bool {
 	return false
 }
 
-// storeFile is one file of the sieve and what is known about its safety.
-// A run's file is never written again; a pending file grows at its end, and is written over when no cut names it.
+// storeFile is a file of the sieve with its state on disk. The file of a run never changes. A pending file grows at its
+// end, and is overwritten when no checkpoint names it.
 type storeFile struct {
 	vfs.File
 	kind   kind
 	serial uint64
-	// firstCut is the generation of the first Cut that names the file; zero while none does.
-	firstCut uint64
-	synced   bool
-	cutBytes int64 // of a pending file, named by the last cut
+	// firstCheckpoint is the generation of the first checkpoint that names the file; zero if there is none.
+	firstCheckpoint uint64
+	synced          bool
+	checkpointBytes int64 // length of a pending file in the last checkpoint
 }
 
-// obsolete is a file nobody needs but cuts up to lastCut, which may still be the durable ones.
+// obsolete is a file that only checkpoints up to lastCheckpoint need. The durable checkpoint may be one of these.
 type obsolete struct {
-	file    *storeFile
-	lastCut uint64
+	file           *storeFile
+	lastCheckpoint uint64
 }
 
-// sparesMax is how many pending files are kept to be written over: the one of the bucket that was just emptied.
+// sparesMax is the number of pending files that are kept to be overwritten: that of the bucket emptied last.
 const sparesMax = 1
 
-// discard closes and removes a file. A file that is gone already is fine.
+// discard closes and removes a file. It is no error if the file does not exist.
 func discard(fsys vfs.FS, f *storeFile) error {
 	err := f.Close()
 	if errors.Is(err, fs.ErrClosed) {
-		err = nil // an earlier discard closed it and could not remove it
+		err = nil // an earlier discard closed the file and could not remove it
 	}
 	return errors.Join(err, vfs.RemoveIfExists(fsys, f.Name()))
 }
 
-// drop forgets a live file: at once if no cut names it, else when a later cut is released. A file that will not go is
-// kept on the list and tried again by Release. Called without s.mu.
+// drop removes a live file: at once if no checkpoint names it, otherwise when a later checkpoint is released. A file
+// that cannot be removed stays on the list, and Release tries again. mu must not be held.
 func (s *Sieve) drop(f *storeFile) {
 	if f == nil {
 		return
 	}
 	s.mu.Lock()
-	needed := f.firstCut != 0
-	o := obsolete{file: f, lastCut: s.generation}
+	needed := f.firstCheckpoint != 0
+	o := obsolete{file: f, lastCheckpoint: s.generation}
 	if needed {
 		s.obsolete = append(s.obsolete, o)
 	}
@@ -81,21 +81,21 @@ func (s *Sieve) drop(f *storeFile) {
 	if needed || discard(s.fsys, f) == nil {
 		return
 	}
-	o.lastCut = 0
+	o.lastCheckpoint = 0
 	s.mu.Lock()
 	s.obsolete = append(s.obsolete, o)
 	s.mu.Unlock()
 }
 
-// dropPending forgets the pending file of a bucket, but keeps it to be written over if no cut names it and it soon will
-// be. The bucket is nobody's any more but the flusher's.
+// dropPending drops the pending file of a bucket. It keeps the file to be overwritten, if no checkpoint names it and it
+// will be needed soon. Only the flusher may use the bucket at this point.
 func (s *Sieve) dropPending(b *bucket) {
 	f := b.file
 	if f == nil {
 		return
 	}
 	s.mu.Lock()
-	keep := f.firstCut == 0 && b.ahead && len(s.spareFiles) < sparesMax
+	keep := f.firstCheckpoint == 0 && b.ahead && len(s.spareFiles) < sparesMax
 	if keep {
 		s.spareFiles = append(s.spareFiles, f)
 	}
@@ -105,7 +105,7 @@ func (s *Sieve) dropPending(b *bucket) {
 	}
 }
 
-// create makes a new file with the next serial number.
+// create creates a file with the next serial number.
 func (s *Sieve) create(k kind) (*storeFile, error) {
 	s.mu.Lock()
 	serial := s.serial

@@ -7,7 +7,7 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// blockHead is what the header of an encoded block says, and where its parts begin.
+// blockHead is the decoded header of a block, with the positions of its parts.
 type blockHead struct {
 	n       int
 	width   uint
@@ -16,34 +16,40 @@ type blockHead struct {
 	upperAt int
 }
 
-// readHead checks a block's checksum and header; fault is "" if they hold.
+// readHead verifies the checksum and header of a block; fault is "" if they are valid.
 func readHead(src []byte, number uint32) (h blockHead, fault string) {
 	if binary.LittleEndian.Uint64(src) != xxh3.Hash(src[8:blockBytes]) {
-		return h, "block checksum"
+		return h, "wrong block checksum"
 	}
-	h = blockHead{n: int(binary.LittleEndian.Uint16(src[16:])), width: uint(src[18]), base: binary.LittleEndian.Uint64(src[8:])}
+	h = blockHead{
+		n:     int(binary.LittleEndian.Uint16(src[16:])),
+		width: uint(src[18]),
+		base:  binary.LittleEndian.Uint64(src[8:]),
+	}
 	h.lowAt = blockHeader + h.n
 	h.upperAt = h.lowAt + (h.n*int(h.width)+7)/8
 	switch {
 	case binary.LittleEndian.Uint32(src[20:]) != number:
-		return h, "block is not in its place"
+		return h, "block has the number of another one"
 	case h.n == 0 || h.n > blockKeysMax || h.width > widthMax || h.upperAt > blockRoom:
-		return h, "block header"
+		return h, "invalid block header"
 	}
 	return h, ""
 }
 
-// first is the block's first key as it stands: its low bits are all zero, its bit in the bitmap is bit 0.
+// first returns the first key of the block. It can be read directly: its low bits are zero, and its bit in the bitmap
+// is bit 0.
 func (h *blockHead) first(src []byte) key { return key{hi: h.base, lo: src[blockHeader]} }
 
-// blockPad bytes lie behind a block that is looked into, so that fields behind the last can be loaded too.
+// blockPad bytes follow a block in memory, so that the fields after the last one can be loaded too.
 const blockPad = 16
 
-// byteRanks says of each byte of a bitmap what its zeros say, so that a bitmap is read a byte at a time and not a bit.
+// byteRanks contains for each value of a byte the positions of its zeros, so that a bitmap is read byte by byte and not
+// bit by bit.
 type byteRanks [256]struct {
-	// ones before each of the zeros, from the first on, in 16 bits each: four in low, four in high.
+	// number of ones before each zero, in 16 bits each: the first four zeros in low, the others in high
 	low, high uint64
-	ones      uint64 // how many there are, in each 16 bits
+	ones      uint64 // number of ones, repeated in each 16 bits
 	zeros     uint64
 }
 
@@ -67,36 +73,37 @@ func newByteRanks() *byteRanks {
 	return t
 }
 
-// seekMost is how many look-ups in a block are dearer than reading its bitmap.
+// seekMost is the number of lookups in a block up to which seek is cheaper than start.
 const seekMost = 8
 
-// finder looks keys up in an encoded block without decoding it: only where the keys of each high part begin is made
-// out, for all of them or for each that is asked for.
+// finder looks up keys in an encoded block without decoding it. It finds only where the keys of each high part start:
+// for all parts at once, or for each lookup.
 type finder struct {
 	ranks *byteRanks
 	src   *[blockBytes + blockPad]byte
 	head  blockHead
-	// starts has in 16 bits for each high part the index of the first key that is not below it: the ones of the bitmap
-	// before the zero with that number.
+	// starts has 16 bits for each high part: the index of the first key that is not below it. This is the number of
+	// ones in the bitmap before the zero with this number.
 	starts *[startsMask + 1 + 16]byte
-	parts  uint64 // high parts that starts has; 0 until it is made
+	parts  uint64 // number of high parts in starts; 0 before start is called
 }
 
-// startsMask is above the place of any start: a zero of the bitmap takes two bytes, and one behind the last is written to.
+// startsMask is larger than any position in starts. A zero of the bitmap takes two bytes; one more entry is written at
+// the end.
 const startsMask = 1<<16 - 1
 
-// reset points the finder at a block whose head was read.
+// reset sets the block to search. head is its header.
 func (f *finder) reset(src []byte, head blockHead) {
 	f.src, f.head, f.parts = (*[blockBytes + blockPad]byte)(src), head, 0
 }
 
-// start makes starts.
+// start fills starts.
 func (f *finder) start() {
 	if f.starts == nil {
 		f.starts = new([startsMask + 1 + 16]byte)
 	}
 	starts, t, n := f.starts, f.ranks, f.head.n
-	to, ones := uint64(2), uint64(0) // part 0 begins at key 0; ones are counted in each 16 bits
+	to, ones := uint64(2), uint64(0) // part 0 starts at key 0; ones are counted in each 16 bits
 	for at := f.head.upperAt; at <= blockRoom && int(ones&0xffff) < n; at += 8 {
 		w := binary.LittleEndian.Uint64(f.src[at:])
 		for range 8 {
@@ -109,15 +116,15 @@ func (f *finder) start() {
 		}
 	}
 	f.parts = to / 2
-	binary.LittleEndian.PutUint16(starts[to:], uint16(n)) // the end of the last
+	binary.LittleEndian.PutUint16(starts[to:], uint16(n)) // the end of the last part
 	for to -= 2; to > 0 && int(binary.LittleEndian.Uint16(starts[to:])) > n; to -= 2 {
-		binary.LittleEndian.PutUint16(starts[to:], uint16(n)) // ones behind the last key's are nobody's
+		binary.LittleEndian.PutUint16(starts[to:], uint16(n)) // ones after the last key belong to no key
 	}
 }
 
-// ask sets the hit of each entry to 1 if the block has its key, else to 0. No key may be below the block's first.
-// Whatever the block holds, it does not panic.
-func (f *finder) ask(entries []entry, hits []uint8) {
+// find sets the hit of each entry to 1 if the block has its key, else to 0. No key may be less than the first key of
+// the block. It does not panic, whatever the block contains.
+func (f *finder) find(entries []entry, hits []uint8) {
 	if f.parts == 0 && len(entries) <= seekMost {
 		for i, e := range entries {
 			hits[i] = f.seek(e)
@@ -160,12 +167,12 @@ func (f *finder) ask(entries []entry, hits []uint8) {
 	}
 }
 
-// seek does what ask does, from the front of the bitmap to the key.
+// seek does the same as find for one entry, by reading the bitmap from its start to the key.
 func (f *finder) seek(e entry) uint8 {
 	h := &f.head
 	d := e.hi - h.base
 	part := d >> h.width
-	bit := 0 // behind the zero of that number
+	bit := 0 // position after the zero with that number
 	left := part
 	for at := h.upperAt; left > 0; at += 8 {
 		if at > blockRoom {
@@ -189,12 +196,12 @@ func (f *finder) seek(e entry) uint8 {
 	return f.among(first, n, d&(1<<h.width-1), e.key().lo)
 }
 
-// load returns the bits from a bit on.
+// load returns 57 or more bits from the given bit on.
 func load(src *[blockBytes + blockPad]byte, bit uint) uint64 {
 	return binary.LittleEndian.Uint64(src[bit>>3:]) >> (bit & 7)
 }
 
-// among looks at n keys from index i on.
+// among compares n keys from index i on.
 func (f *finder) among(i, n int, low uint64, lo uint8) uint8 {
 	h := &f.head
 	for ; n > 0; n, i = n-1, i+1 {
@@ -206,7 +213,7 @@ func (f *finder) among(i, n int, low uint64, lo uint8) uint8 {
 	return 0
 }
 
-// isZero returns 1 for 0, else 0; the compiler makes no branch of it.
+// isZero returns 1 for 0, else 0. The compiler translates it without a branch.
 func isZero(x uint64) (one uint64) {
 	if x == 0 {
 		one = 1

@@ -5,33 +5,33 @@ import (
 	"time"
 )
 
-// FlushStats says what one Flush did.
+// FlushStats describes one Flush.
 type FlushStats struct {
-	Taken        uint64 // fingerprints taken from the buckets
-	Duplicates   uint64 // of those, twice in a bucket
-	Known        uint64 // of those, in the store already
-	Emitted      uint64 // payloads emit accepted
+	Fingerprints uint64 // fingerprints in the flushed buckets
+	Duplicates   uint64 // of these, repeated in a bucket
+	Known        uint64 // of these, already in the store
+	Emitted      uint64 // payloads that emit accepted
 	RunsMerged   int    // runs rewritten into the new one
-	BlocksRead   uint64 // blocks of the store that had to be looked at
+	BlocksRead   uint64 // blocks of the store that were searched or merged
 	BytesRead    int64
 	BytesWritten int64
 	Sort         time.Duration
-	Mark         time.Duration // looking up in the store
-	Merge        time.Duration // writing the new run
-	Emit         time.Duration // the caller's part
+	Lookup       time.Duration // time of the lookups in the store
+	Merge        time.Duration // time of writing the new run
+	Emit         time.Duration // time of the emit calls
 }
 
-// Flush takes the filling bucket away from the producers, who go on with the other one, drops what was added before,
-// puts the new fingerprints into the store and gives their payloads to emit, in order of arrival. emit borrows.
-// One caller at a time; not during a Cut.
+// Flush freezes the filling bucket, and producers continue with the other one. It drops the fingerprints that were
+// added before, puts the new ones into the store and passes their payloads to emit, in order of arrival. emit borrows
+// the payload. Only one goroutine may call Flush, and not while a snapshot is open.
 //
-// After an error nothing is lost and nothing comes twice: what emit accepted stays accepted, the payload it refused
-// and those behind it wait in front of all others for the next Flush. So does everything if the store could not be
-// read or written, or if payloads could not be written ahead, which this Flush then returns before it does anything else.
-// Errors of emit are returned as they are.
+// After an error nothing is lost, and nothing is emitted twice. What emit accepted stays accepted. The payload that it
+// refused and all later ones are emitted first by the next Flush. The same holds if the store could not be read or
+// written. If payloads could not be written ahead, Flush returns this error before it does anything. Errors of emit are
+// returned unchanged.
 func (s *Sieve) Flush(emit func(payload []byte) error) (FlushStats, error) {
 	if !s.flushing.CompareAndSwap(false, true) {
-		panic("BUG: two calls of Flush at a time, or one during a Cut")
+		panic("BUG: Flush during another Flush or while a snapshot is open")
 	}
 	defer s.flushing.Store(false)
 	var st FlushStats
@@ -52,7 +52,7 @@ func (s *Sieve) Flush(emit func(payload []byte) error) (FlushStats, error) {
 }
 
 func (s *Sieve) flush(emit func(payload []byte) error, st *FlushStats) error {
-	// What an earlier Flush could not finish came first and goes first.
+	// A bucket that an earlier Flush could not finish is older and goes first.
 	if err := s.usable(); err != nil {
 		return err
 	}
@@ -68,29 +68,30 @@ func (s *Sieve) flush(emit func(payload []byte) error, st *FlushStats) error {
 		}
 	}
 	if b := s.swap(); b != nil {
-		st.Taken += uint64(b.left.Load())
+		st.Fingerprints += uint64(b.unemitted.Load())
 		return s.finish(b, emit, st)
 	}
 	return nil
 }
 
-// swap freezes the filling bucket and gives the producers the spare one. It returns nil if there is nothing to do.
+// swap freezes the filling bucket and makes the spare one the filling bucket. It returns nil if there is nothing to
+// flush.
 func (s *Sieve) swap() *bucket {
-	s.writeMu.Lock() // nobody writes a frozen bucket's payloads
+	s.writeMu.Lock() // the payloads of a frozen bucket must not be written ahead
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	defer s.writeMu.Unlock() // first, so that who finds it taken does not wait for room that was made before
-	if s.filling.arrived == 0 {
+	defer s.writeMu.Unlock() // unlocked before mu, so that a producer that finds it locked waits for a later signal
+	if s.filling.arrivals == 0 {
 		return nil
 	}
 	s.frozen, s.filling, s.spare = s.filling, s.spare, nil
-	s.frozen.left.Store(int64(s.frozen.arrived))
+	s.frozen.unemitted.Store(int64(s.frozen.arrivals))
 	s.frozenSize = s.frozen.size()
-	s.makeRoom()
+	s.wakeWaiting()
 	return s.frozen
 }
 
-// finish brings a frozen bucket from whatever stage it is in to its end.
+// finish completes a frozen bucket from any stage.
 func (s *Sieve) finish(b *bucket, emit func(payload []byte) error, st *FlushStats) error {
 	if b.stage < stageStored {
 		if err := s.storeBucket(b, st); err != nil {
@@ -104,24 +105,24 @@ func (s *Sieve) finish(b *bucket, emit func(payload []byte) error, st *FlushStat
 	if err != nil {
 		return err
 	}
-	if b.left.Load() != 0 {
-		panic(fmt.Sprintf("BUG: S2: %d payloads are left in a bucket that was emitted whole", b.left.Load()))
+	if b.unemitted.Load() != 0 {
+		panic(fmt.Sprintf("BUG: S2: %d payloads are unemitted after all were emitted", b.unemitted.Load()))
 	}
 	s.drop(b.mask)
 	s.dropPending(b)
 	s.mu.Lock()
 	s.frozen, s.frozenSize = nil, 0
 	s.mu.Unlock()
-	b.reset() // nobody sees it now
+	b.reset() // no other goroutine can see it now
 	s.mu.Lock()
 	s.spare = b
 	s.mu.Unlock()
 	return nil
 }
 
-// storeBucket drops what is known and puts the rest into the store. It takes up where an earlier try failed.
+// storeBucket drops known fingerprints and puts the rest into the store. It continues where an earlier attempt failed.
 func (s *Sieve) storeBucket(b *bucket, st *FlushStats) error {
-	runs := s.snapshot()
+	runs := s.currentRuns()
 	if err := b.decide(runs, s.ranks, st); err != nil {
 		return err
 	}
@@ -147,15 +148,15 @@ func (s *Sieve) storeBucket(b *bucket, st *FlushStats) error {
 	return nil
 }
 
-// decide goes through the drawers and leaves in each, sorted, the keys that are new: what is there twice is dropped,
-// and what one of the runs has. A drawer is decided whole or stays as it was. While one is at hand it is in the
-// processor's cache, and so are the blocks in which its keys may lie.
+// decide processes the drawers and leaves in each the new keys, sorted. It drops repeated keys and keys that a run
+// contains. A drawer is either decided completely or unchanged. The current drawer, and the blocks for its keys, are in
+// the processor's cache.
 func (b *bucket) decide(runs []*run, ranks *byteRanks, st *FlushStats) error {
 	if b.live == nil {
-		b.live = allSet(b.arrived)
+		b.live = allSet(b.arrivals)
 	}
-	b.entries.deal()
-	var t tray
+	b.entries.distribute()
+	var t sorter
 	var lookups []*lookup
 	for _, r := range runs {
 		lookups = append(lookups, newLookup(r, b.entries.n, ranks))
@@ -168,21 +169,21 @@ func (b *bucket) decide(runs []*run, ranks *byteRanks, st *FlushStats) error {
 	}()
 	for b.decided < len(b.entries.all) {
 		began := time.Now()
-		t.lay(&b.entries.all[b.decided], b.entries.shift)
-		twice := t.once()
+		t.load(&b.entries.all[b.decided], b.entries.shift)
+		twice := t.dropRepeated()
 		sorted := time.Now()
 		known := 0
 		for _, l := range lookups {
-			if err := l.ask(t.entries, t.hits); err != nil {
+			if err := l.find(t.entries, t.hits); err != nil {
 				return err
 			}
-			known += t.sift() // S1: what a committed flush stored does not come again
+			known += t.dropHits() // S1: a fingerprint that a committed flush stored is not emitted again
 		}
-		b.settle(&t)
+		b.finishDrawer(&t)
 		st.Duplicates += uint64(twice)
 		st.Known += uint64(known)
 		st.Sort += sorted.Sub(began)
-		st.Mark += time.Since(sorted)
+		st.Lookup += time.Since(sorted)
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// keySets are sorted sets of keys of several shapes.
+// keySets are sorted sets of keys with several distributions.
 func keySets() map[string][]key {
 	rng := newRand(1)
 	sets := map[string][]key{
@@ -38,7 +38,7 @@ func flat(sorted []key) (k keys) {
 	return k
 }
 
-// readAll gives all keys of a source.
+// readAll returns all keys of a source.
 func readAll(t testing.TB, src source) (out []key) {
 	t.Helper()
 	for {
@@ -70,7 +70,7 @@ func TestARunGivesBackItsKeys(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			disk := vfs.NewMem(1)
 			w := writeRun(t, disk, keys)
-			r, err := openRun(disk, fileName("sieve", kindRun, 0), FileCut{Count: w.count, Bytes: w.bytes}, 1)
+			r, err := openRun(disk, fileName("sieve", kindRun, 0), FileCheckpoint{Count: w.count, Bytes: w.bytes}, 1)
 			must(t, err)
 			if !slices.Equal(readAll(t, fromRun(r)), keys) {
 				t.Fatal("it gives others")
@@ -80,7 +80,7 @@ func TestARunGivesBackItsKeys(t *testing.T) {
 	}
 }
 
-// TestLookup asks runs for keys that are there, nearly there, and far off, few and many.
+// Looks up keys that exist, that are close to existing ones, and that are far away; few and many.
 func TestLookup(t *testing.T) {
 	rng := newRand(2)
 	for name, keys := range keySets() {
@@ -106,9 +106,9 @@ func TestLookup(t *testing.T) {
 			slices.SortFunc(ask, compareEntries)
 			hits := make([]uint8, n)
 			l := newLookup(r, n, newByteRanks())
-			half := rng.IntN(n) // as one drawer comes after another
-			must(t, l.ask(ask[:half], hits))
-			must(t, l.ask(ask[half:], hits[half:]))
+			half := rng.IntN(n) // in two parts, as one drawer follows another
+			must(t, l.find(ask[:half], hits))
+			must(t, l.find(ask[half:], hits[half:]))
 			for i, e := range ask {
 				if got := hits[i] == 1; got != there[e.key()] {
 					t.Fatalf("%s: key %v is known: %v", name, e.key(), got)
@@ -118,7 +118,7 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// TestAFewKeysCostAFewBlocks: a small bucket does not read the whole of a large store.
+// A small bucket does not read the whole of a large store.
 func TestAFewKeysCostAFewBlocks(t *testing.T) {
 	rng := newRand(5)
 	keys := make([]key, 40_000)
@@ -134,14 +134,14 @@ func TestAFewKeysCostAFewBlocks(t *testing.T) {
 		}
 		hits := make([]uint8, n)
 		l := newLookup(r, n, newByteRanks())
-		must(t, l.ask(ask, hits))
+		must(t, l.find(ask, hits))
 		if slices.Contains(hits, 0) || l.w.bytes > int64(n)*blockBytes || l.w.blocks > uint64(n) {
 			t.Errorf("%d keys of %d blocks: hits %v, %d bytes read", n, r.blocks(), hits, l.w.bytes)
 		}
 	}
 }
 
-// TestS3_DamageIsFound changes each byte of a run and of a pending file in turn.
+// Changes each byte of a run and of a pending file.
 func TestS3_DamageIsFound(t *testing.T) {
 	mem := vfs.NewMem(1)
 	s := open(t, mem, small, nil)
@@ -160,7 +160,7 @@ func TestS3_DamageIsFound(t *testing.T) {
 		whole, err := vfs.ReadFile(mem, name)
 		must(t, err)
 		for i := range whole {
-			if i > 100 && i < len(whole)-200 && i%29 != 0 { // all of a run takes too long under the race detector
+			if i > 100 && i < len(whole)-200 && i%29 != 0 { // all bytes would take too long under the race detector
 				continue
 			}
 			bad := bytes.Clone(whole)
@@ -171,12 +171,12 @@ func TestS3_DamageIsFound(t *testing.T) {
 				err = again.Check()
 				must(t, again.Close())
 			}
-			if !errors.Is(err, ErrCorrupt) {
+			if !errors.Is(err, vfs.ErrCorrupt) {
 				t.Fatalf("%s: byte %d of %d changed: %v", name, i, len(whole), err)
 			}
 		}
 		replace(t, mem, name, whole[:len(whole)-1])
-		if _, err := Open(mem, small, cut); !errors.Is(err, ErrCorrupt) {
+		if _, err := Open(mem, small, cut); !errors.Is(err, vfs.ErrCorrupt) {
 			t.Fatalf("%s too short: %v", name, err)
 		}
 		must(t, mem.Remove(name))
@@ -199,17 +199,17 @@ func replace(t testing.TB, fsys vfs.FS, name string, content []byte) {
 	must(t, f.Close())
 }
 
-// TestAKeyInTwoRunsIsFound plays a store that was broken by a bug: Check says so, and a merge refuses.
+// A store that contains a key twice, as a bug could make it: Check reports it, and a merge refuses it.
 func TestAKeyInTwoRunsIsFound(t *testing.T) {
 	s := open(t, vfs.NewMem(1), small, nil)
 	addAll(s, 1)
 	flush(t, s)
 	s.runs = append(s.runs, s.runs[0])
-	if err := s.Check(); !errors.Is(err, ErrCorrupt) {
+	if err := s.Check(); !errors.Is(err, vfs.ErrCorrupt) {
 		t.Fatalf("Check: %v", err)
 	}
 	addAll(s, 2)
-	if _, err := s.Flush(func([]byte) error { return nil }); !errors.Is(err, ErrCorrupt) {
+	if _, err := s.Flush(func([]byte) error { return nil }); !errors.Is(err, vfs.ErrCorrupt) {
 		t.Fatalf("Flush: %v", err)
 	}
 	s.runs = s.runs[:1]
@@ -219,7 +219,9 @@ func TestAKeyInTwoRunsIsFound(t *testing.T) {
 func TestOnlyOurFilesAreSwept(t *testing.T) {
 	mem := vfs.NewMem(1)
 	must(t, mem.MkdirAll("sieve"))
-	for _, name := range []string{"run-000000000007", "pending-000000000001", "mask-000000000002", "fpcache", "run-7", "run-00000000000x"} {
+	for _, name := range []string{
+		"run-000000000007", "pending-000000000001", "mask-000000000002", "fpcache", "run-7", "run-00000000000x",
+	} {
 		replace(t, mem, "sieve/"+name, nil)
 	}
 	open(t, mem, small, nil)

@@ -11,7 +11,7 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// FuzzBlock: no block makes decode or a look-up panic; what decode accepts ascends, and look-ups find exactly that.
+// No block makes decode or a lookup panic. What decode accepts ascends, and lookups find exactly these keys.
 func FuzzBlock(f *testing.F) {
 	for _, keys := range keySets() {
 		k := flat(keys)
@@ -22,7 +22,7 @@ func FuzzBlock(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		src := make([]byte, blockBytes+blockPad)
 		copy(src[:blockBytes], raw)
-		binary.LittleEndian.PutUint64(src, xxh3.Hash(src[8:blockBytes])) // or nothing would ever get past the checksum
+		binary.LittleEndian.PutUint64(src, xxh3.Hash(src[8:blockBytes])) // otherwise no input would pass the checksum
 		number := binary.LittleEndian.Uint32(src[20:])
 		head, fault := readHead(src, number)
 		if fault != "" {
@@ -51,7 +51,7 @@ func FuzzBlock(f *testing.F) {
 	})
 }
 
-// checkFinder asks for each key of a block, and for its neighbours.
+// checkFinder looks up each key of a block and its neighbours.
 func checkFinder(t *testing.T, src []byte, head blockHead, b keys) {
 	t.Helper()
 	find := finder{ranks: newByteRanks()}
@@ -69,18 +69,18 @@ func checkFinder(t *testing.T, src []byte, head blockHead, b keys) {
 	}
 }
 
-// has asks for one key in both ways: it returns how many of them find it.
+// has looks a key up in both ways and returns how many of them find it.
 func has(f *finder, k key) int {
 	e := newEntry(k, 0)
 	hits := []uint8{7}
 	if f.parts == 0 {
 		f.start()
 	}
-	f.ask([]entry{e}, hits)
+	f.find([]entry{e}, hits)
 	return int(hits[0] + f.seek(e))
 }
 
-// checkEncode writes ascending keys to blocks at several widths, and reads them again.
+// checkEncode writes ascending keys to blocks of several widths and reads them again.
 func checkEncode(t *testing.T, k keys) {
 	t.Helper()
 	dst := make([]byte, blockBytes)
@@ -99,7 +99,7 @@ func checkEncode(t *testing.T, k keys) {
 	}
 }
 
-// FuzzOpen: no files make Open panic. What opens can be used, or says that it is corrupt.
+// No files make Open panic. A sieve that opens can be used, or reports corruption.
 func FuzzOpen(f *testing.F) {
 	mem := vfs.NewMem(1)
 	s := open(f, mem, small, nil)
@@ -113,7 +113,16 @@ func FuzzOpen(f *testing.F) {
 		must(f, err)
 		return b
 	}
-	run, pending, mask := content(kindRun, cut.Runs[0].Serial), content(kindPending, cut.Frozen.Serial), content(kindMask, cut.FrozenMask.Serial)
+	run, pending, mask := content(
+		kindRun,
+		cut.Runs[0].Serial,
+	), content(
+		kindPending,
+		cut.Frozen.Serial,
+	), content(
+		kindMask,
+		cut.FrozenMask.Serial,
+	)
 	for _, stored := range []bool{false, true} {
 		f.Add(run, pending, mask, uint64(5), uint64(3), uint64(1), stored)
 		f.Add(run[:len(run)-1], pending[:len(pending)-1], mask, uint64(5), uint64(1), uint64(0), stored)
@@ -126,18 +135,18 @@ func FuzzOpen(f *testing.F) {
 		replace(t, mem, fileName("sieve", kindRun, 0), run)
 		replace(t, mem, fileName("sieve", kindPending, 1), pending)
 		replace(t, mem, fileName("sieve", kindMask, 2), mask)
-		cut := &Cut{
+		cut := &Checkpoint{
 			Generation: 1, Serial: 3,
-			Runs:         []FileCut{{Serial: 0, Count: keys, Bytes: int64(len(run))}},
-			Frozen:       &FileCut{Serial: 1, Count: payloads, Bytes: int64(len(pending))},
+			Runs:         []FileCheckpoint{{Serial: 0, Count: keys, Bytes: int64(len(run))}},
+			Frozen:       &FileCheckpoint{Serial: 1, Count: payloads, Bytes: int64(len(pending))},
 			FrozenStored: stored,
 		}
 		if len(mask) > 0 {
-			cut.FrozenMask = &FileCut{Serial: 2, Count: left, Bytes: int64(len(mask))}
+			cut.FrozenMask = &FileCheckpoint{Serial: 2, Count: left, Bytes: int64(len(mask))}
 		}
 		s, err := Open(mem, small, cut)
 		if err != nil {
-			if !errors.Is(err, ErrCorrupt) {
+			if !errors.Is(err, vfs.ErrCorrupt) {
 				t.Fatalf("not called corrupt: %v", err)
 			}
 			return
@@ -145,7 +154,7 @@ func FuzzOpen(f *testing.F) {
 		sound := s.Check()
 		n := uint64(0)
 		_, err = s.Flush(func([]byte) error { n++; return nil })
-		if sound == nil && err != nil { // the other way round is possible: a look-up does not read all
+		if sound == nil && err != nil { // the other case is possible: a lookup does not read everything
 			t.Fatalf("Check finds nothing, Flush says %v", err)
 		}
 		if err == nil && n > payloads {
@@ -155,7 +164,7 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// mend puts the checksums right where the lengths allow it.
+// mend makes the checksums right where the lengths allow it.
 func mend(run, pending, mask []byte) {
 	if at := len(run) - footerBytes; at >= 0 {
 		foot := run[at:]

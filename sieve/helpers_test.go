@@ -13,7 +13,7 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// small is a sieve whose buckets are full after a hundred URLs or so.
+// small configures a sieve whose buckets are full after about a hundred URLs.
 var small = Options{Dir: "sieve", BucketBytes: 8 << 10}
 
 func fpOf(i uint64) xxh3.Uint128 {
@@ -29,7 +29,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-func open(t testing.TB, fsys vfs.FS, o Options, cut *Cut) *Sieve {
+func open(t testing.TB, fsys vfs.FS, o Options, cut *Checkpoint) *Sieve {
 	t.Helper()
 	s, err := Open(fsys, o, cut)
 	must(t, err)
@@ -37,14 +37,14 @@ func open(t testing.TB, fsys vfs.FS, o Options, cut *Cut) *Sieve {
 	return s
 }
 
-// addAll adds the URLs with these numbers, without asking for room.
+// addAll adds the URLs with these numbers without WaitRoom.
 func addAll(s *Sieve, numbers ...uint64) {
 	for _, i := range numbers {
 		s.Add(fpOf(i), urlOf(i))
 	}
 }
 
-// askRoom does what a producer does before a batch, unless it would have to wait.
+// askRoom calls WaitRoom as a producer does before a batch, unless it would have to wait.
 func askRoom(t testing.TB, s *Sieve) {
 	t.Helper()
 	if !s.Full() {
@@ -52,7 +52,7 @@ func askRoom(t testing.TB, s *Sieve) {
 	}
 }
 
-// flush flushes and returns what came out.
+// flush calls Flush and returns the emitted URLs.
 func flush(t testing.TB, s *Sieve) []string {
 	t.Helper()
 	var out []string
@@ -79,17 +79,17 @@ func want(t testing.TB, got, want []string) {
 	}
 }
 
-// cutNow marks and writes in one.
-func cutNow(s *Sieve) (Cut, error) {
-	im, err := s.Cut()
+// cutNow calls Snapshot and Write.
+func cutNow(s *Sieve) (Checkpoint, error) {
+	im, err := s.Snapshot()
 	if err != nil {
-		return Cut{}, err
+		return Checkpoint{}, err
 	}
 	return im.Write()
 }
 
-// durable does what a checkpoint does.
-func durable(t testing.TB, s *Sieve) *Cut {
+// durable does what the engine does for a checkpoint.
+func durable(t testing.TB, s *Sieve) *Checkpoint {
 	t.Helper()
 	c, err := cutNow(s)
 	must(t, err)
@@ -98,7 +98,7 @@ func durable(t testing.TB, s *Sieve) *Cut {
 	return &c
 }
 
-// balanced checks the conservation of URLs.
+// balanced checks that Added = Duplicates + Known + Emitted + Pending.
 func balanced(t testing.TB, s *Sieve) {
 	t.Helper()
 	st := s.Stats()
@@ -109,7 +109,7 @@ func balanced(t testing.TB, s *Sieve) {
 
 func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 3)) }
 
-// refuseAfter flushes with an emit that takes n payloads.
+// refuseAfter flushes with an emit that accepts n payloads.
 func refuseAfter(t testing.TB, s *Sieve, n int) {
 	t.Helper()
 	_, err := s.Flush(func([]byte) error {

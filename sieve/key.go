@@ -6,7 +6,7 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// key is what the sieve keeps of a fingerprint: its 72 high bits. doc.go says why that is enough.
+// key is the part of a fingerprint that the sieve stores: its 72 high bits. doc.go explains why this is enough.
 type key struct {
 	hi uint64
 	lo uint8
@@ -29,8 +29,8 @@ func (k key) compare(o key) int {
 	return cmp.Compare(k.lo, o.lo)
 }
 
-// entry is one key of a bucket with the number of its payload, which fills the low 56 bits of lo, so that comparing the
-// two words compares by key first and then by arrival.
+// entry is a key of a bucket with the number of its payload in the low 56 bits of lo. Comparing the two words compares
+// by key first and then by arrival.
 type entry struct{ hi, lo uint64 }
 
 func newEntry(k key, arrival uint64) entry {
@@ -47,7 +47,7 @@ func compareEntries(a, b entry) int {
 	return cmp.Compare(a.lo, b.lo)
 }
 
-// keys are ascending keys as two flat arrays of one length.
+// keys are ascending keys as two arrays of equal length.
 type keys struct {
 	hi []uint64
 	lo []uint8

@@ -7,7 +7,7 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// A payload that is longer than a chunk has a frame of its own, and comes back from the file.
+// A payload that is longer than a chunk gets its own frame and is read from the file.
 func TestS2_aPayloadLongerThanAChunkIsRead(t *testing.T) {
 	fsys := vfs.NewMem(1)
 	must(t, fsys.MkdirAll("sieve"))
@@ -17,7 +17,7 @@ func TestS2_aPayloadLongerThanAChunkIsRead(t *testing.T) {
 	addAll(s, 1)
 	s.Add(fpOf(2), large)
 	addAll(s, 3)
-	image, err := s.Cut()
+	image, err := s.Snapshot()
 	must(t, err)
 	cut, err := image.Write()
 	must(t, err)

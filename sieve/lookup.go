@@ -1,23 +1,23 @@
 package sieve
 
-// denseRatio: with at least one key asked for per so many blocks, reading on is cheaper than jumping.
+// denseRatio is the number of blocks per key up to which reading all blocks is cheaper than reading single blocks.
 const denseRatio = 8
 
-// lookupBlocks is how many blocks a look-up then reads at a time: several runs are looked into by turns, and what was read
-// of each should still be in the cache when it is its turn. A disk that turns is read ahead of by the system.
+// lookupBlocks is the number of blocks per read in this case. The lookups of several runs alternate, and the blocks of
+// each should stay in the cache until its next turn. For rotating disks the system reads ahead.
 const lookupBlocks = 16
 
-// lookup asks one run for ascending keys. Only blocks that may have one are looked at; if there are few of them the
-// others are not even read, so that a small bucket costs little however large the store.
+// lookup looks up ascending keys in one run. It examines only blocks that may contain a key. If these are few, the
+// others are not read, so that a small bucket costs little with any size of the store.
 type lookup struct {
 	w      window
 	finder finder
-	block  int // that the finder has; at first none, and it counts as 0
+	block  int // block of the finder; 0 at first, when none is loaded
 	ready  bool
-	end    uint64 // every key of later blocks has at least this hi; of the last block it is the last key's
+	end    uint64 // every key of later blocks has at least this hi; for the last block it is the hi of the last key
 }
 
-// newLookup is for n keys or so.
+// newLookup returns a lookup for about n keys.
 func newLookup(r *run, n int, ranks *byteRanks) *lookup {
 	ahead := 1
 	if n >= r.blocks()/denseRatio {
@@ -26,15 +26,16 @@ func newLookup(r *run, n int, ranks *byteRanks) *lookup {
 	return &lookup{w: newWindow(r, ahead), finder: finder{ranks: ranks}}
 }
 
-// ask sets the hit of each entry to 1 if the run has its key, else to 0. Entries ascend, from one call to the next too.
-func (l *lookup) ask(entries []entry, hits []uint8) error {
+// find sets the hit of each entry to 1 if the run has its key, else to 0. Entries must ascend, also from one call to
+// the next.
+func (l *lookup) find(entries []entry, hits []uint8) error {
 	r := l.w.r
 	for len(entries) > 0 {
 		n := 0
 		for l.ready && n < len(entries) && entries[n].hi < l.end {
 			n++
 		}
-		if n == 0 { // the block must be changed, or is hard to tell from the next
+		if n == 0 { // another block may be needed
 			k := entries[0].key()
 			if r.last.less(k) {
 				clear(hits[:len(entries)])
@@ -48,19 +49,19 @@ func (l *lookup) ask(entries []entry, hits []uint8) error {
 				continue
 			}
 			if b != l.block || !l.ready {
-				if err := l.look(b); err != nil {
+				if err := l.loadBlock(b); err != nil {
 					return err
 				}
 			}
 		}
-		l.finder.ask(entries[:n], hits[:n])
+		l.finder.find(entries[:n], hits[:n])
 		entries, hits = entries[n:], hits[n:]
 	}
 	return nil
 }
 
-// look makes block b ready to be asked for keys. It verifies less than a source does: checksum, header and first key.
-func (l *lookup) look(b int) error {
+// loadBlock reads block b for lookups. It verifies only checksum, header and first key.
+func (l *lookup) loadBlock(b int) error {
 	r := l.w.r
 	l.ready = false
 	src, err := l.w.fetch(b)

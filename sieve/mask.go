@@ -14,16 +14,15 @@ const (
 	maskHeader = 16
 )
 
-// saveMask writes down which payloads of a frozen bucket are still to be emitted, unless that was done and nothing has
-// happened to it since.
+// saveMask writes which payloads of a frozen bucket must still be emitted, unless a mask file already contains this.
 func (s *Sieve) saveMask(b *bucket) error {
-	left := b.left.Load()
-	if b.live == nil || b.mask != nil && b.maskLeft == left {
+	left := b.unemitted.Load()
+	if b.live == nil || b.mask != nil && b.maskUnemitted == left {
 		return nil
 	}
 	buf := make([]byte, 0, maskHeader+8*len(b.live)+8)
 	buf = append(buf, maskMagic...)
-	buf = binary.LittleEndian.AppendUint64(buf, uint64(b.arrived))
+	buf = binary.LittleEndian.AppendUint64(buf, uint64(b.arrivals))
 	for _, w := range b.live {
 		buf = binary.LittleEndian.AppendUint64(buf, w)
 	}
@@ -38,13 +37,13 @@ func (s *Sieve) saveMask(b *bucket) error {
 	}
 	s.drop(b.mask)
 	s.mu.Lock()
-	b.mask, b.maskBytes, b.maskLeft = f, int64(len(buf)), left
+	b.mask, b.maskBytes, b.maskUnemitted = f, int64(len(buf)), left
 	s.mu.Unlock()
 	return nil
 }
 
-// openMask reads the mask of `payloads` payloads that a cut names.
-func openMask(fsys vfs.FS, name string, c FileCut, generation, payloads uint64) (*storeFile, []uint64, error) {
+// openMask reads the mask file of a checkpoint for the given number of payloads.
+func openMask(fsys vfs.FS, name string, c FileCheckpoint, generation, payloads uint64) (*storeFile, []uint64, error) {
 	f, err := fsys.Open(name)
 	if err != nil {
 		return nil, nil, fmt.Errorf("sieve: %w", err)
@@ -53,15 +52,15 @@ func openMask(fsys vfs.FS, name string, c FileCut, generation, payloads uint64) 
 	if err != nil {
 		return nil, nil, closeAfter(f, err)
 	}
-	return &storeFile{File: f, kind: kindMask, serial: c.Serial, firstCut: generation, synced: true}, live, nil
+	return &storeFile{File: f, kind: kindMask, serial: c.Serial, firstCheckpoint: generation, synced: true}, live, nil
 }
 
-func readMask(f vfs.File, c FileCut, payloads uint64) ([]uint64, error) {
+func readMask(f vfs.File, c FileCheckpoint, payloads uint64) ([]uint64, error) {
 	size, err := f.Size()
 	if err != nil {
 		return nil, fmt.Errorf("sieve: %w", err)
 	}
-	corrupt := func(what string) error { return &CorruptError{File: f.Name(), What: what} }
+	corrupt := func(what string) error { return &vfs.CorruptError{File: f.Name(), What: what} }
 	words := payloads/64 + min(payloads%64, 1)
 	if size != c.Bytes || uint64(size) != maskHeader+8*words+8 {
 		return nil, corrupt(fmt.Sprintf("file length, want %d", c.Bytes))
@@ -73,7 +72,7 @@ func readMask(f vfs.File, c FileCut, payloads uint64) ([]uint64, error) {
 	body := buf[:size-8]
 	switch {
 	case string(buf[:len(maskMagic)]) != maskMagic:
-		return nil, corrupt("not a mask, or of another version")
+		return nil, corrupt("no mask file of this version")
 	case xxh3.Hash(body) != binary.LittleEndian.Uint64(buf[size-8:]):
 		return nil, corrupt("mask checksum")
 	case binary.LittleEndian.Uint64(buf[len(maskMagic):]) != payloads:
@@ -84,7 +83,7 @@ func readMask(f vfs.File, c FileCut, payloads uint64) ([]uint64, error) {
 		live[i] = binary.LittleEndian.Uint64(body[maskHeader+8*i:])
 	}
 	if payloads%64 != 0 && live[words-1]>>(payloads%64) != 0 || uint64(countSet(live)) != c.Count {
-		return nil, corrupt("mask does not have as many payloads as the cut says")
+		return nil, corrupt("mask has another number of payloads than the checkpoint")
 	}
 	return live, nil
 }

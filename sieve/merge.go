@@ -5,10 +5,11 @@ import (
 	"math/bits"
 )
 
-// tier returns how many of the runs, oldest first, stay as they are when n new keys come: the others are merged with
-// the new ones. A run is merged when all that is younger has become nearly as large as it, so a key is rewritten only when
-// its run all but doubles; and when there would be more than runsMax runs. Nearly: buckets are never quite equal, and a
-// run that is larger by a little would be left alone, to be looked into for as long as it takes to double everything.
+// tier returns how many of the runs, oldest first, stay unchanged when n new keys are added. The others are merged with
+// the new keys. A run is merged when all younger runs together are nearly as large, so a key is rewritten only when its
+// run nearly doubles. It is also merged when there would be more than runsMax runs. "Nearly" matters because buckets
+// are never exactly equal: otherwise a run that is a little larger would stay until everything has doubled, and cost
+// lookups meanwhile.
 func tier(runs []*run, n uint64, runsMax int) int {
 	kept := len(runs)
 	for kept > 0 && (runs[kept-1].count <= n+n/4 || kept+1 > runsMax) {
@@ -18,8 +19,8 @@ func tier(runs []*run, n uint64, runsMax int) int {
 	return kept
 }
 
-// merge writes a new run of the entries and all keys of the given runs, which have none in common. If it fails its
-// file is dropped and nothing has changed.
+// merge writes a new run of the entries and all keys of the given runs, which must have no common keys. After an error
+// the new file is dropped, and nothing has changed.
 func (s *Sieve) merge(entries *drawers, runs []*run, st *FlushStats) (*run, error) {
 	expected := uint64(entries.n)
 	for _, r := range runs {
@@ -30,7 +31,7 @@ func (s *Sieve) merge(entries *drawers, runs []*run, st *FlushStats) (*run, erro
 		return nil, err
 	}
 	w := newRunWriter(f, expected)
-	r, err := writeAll(w, sideBySide(fromDrawers(entries), runs))
+	r, err := writeAll(w, mergeSources(fromDrawers(entries), runs))
 	st.BytesWritten += w.bytes
 	if err != nil {
 		s.drop(f)
@@ -62,25 +63,25 @@ func writeAll(w *runWriter, src source) (*run, error) {
 	}
 }
 
-// sideBySide gives the keys of a source and of runs, the largest first, in ascending order. They are taken in two by two, the
-// small ones first: a key of a run that has half of all is compared once, one of a run that has a quarter twice.
-func sideBySide(src source, runs []*run) source {
+// mergeSources returns the keys of a source and of runs, the largest run first, in ascending order. It merges two at a
+// time, small ones first. A key of a run with half of all keys is compared once, a key of a run with a quarter twice.
+func mergeSources(src source, runs []*run) source {
 	for i := len(runs) - 1; i >= 0; i-- {
 		src = &merger{a: src, b: fromRun(runs[i]), run: runs[i]}
 	}
 	return src
 }
 
-// mergerKeys is how many keys a merger gives at a time.
+// mergerKeys is the number of keys that a merger returns at a time.
 const mergerKeys = 1024
 
-// merger gives the keys of two sources in ascending order. Two equal keys are a broken store: each fingerprint is
-// written once.
+// merger returns the keys of two sources in ascending order. Two equal keys mean a corrupt store, because each
+// fingerprint is written once.
 type merger struct {
 	a, b   source
-	run    *run // b's
-	ka, kb keys // of a and b, not given yet
-	done   bool // one of the two has come to its end
+	run    *run // the run of b
+	ka, kb keys // next keys of a and b
+	done   bool // one of the sources has ended
 	hi     [mergerKeys]uint64
 	lo     [mergerKeys]uint8
 }
@@ -101,10 +102,10 @@ func (m *merger) next() (keys, error) {
 			break
 		}
 		out := keys{hi: m.hi[n:], lo: m.lo[n:]}
-		na, nb, twin := mergeKeys(out, m.ka, m.kb)
-		if twin {
+		na, nb, equal := mergeKeys(out, m.ka, m.kb)
+		if equal {
 			k := m.ka.at(na)
-			return keys{}, m.run.corrupt(0, fmt.Sprintf("key %016x%02x is in another run too", k.hi, k.lo))
+			return keys{}, m.run.corrupt(0, fmt.Sprintf("key %016x%02x is also in another run", k.hi, k.lo))
 		}
 		m.ka, m.kb = m.ka.from(na), m.kb.from(nb)
 		n += na + nb
@@ -112,7 +113,7 @@ func (m *merger) next() (keys, error) {
 	return keys{hi: m.hi[:n], lo: m.lo[:n]}, nil
 }
 
-// fill sees to it that there are keys of both, or finds that one of them has no more.
+// fill reads until there are keys of both sources or one has ended.
 func (m *merger) fill() (err error) {
 	if m.ka.len() == 0 {
 		if m.ka, err = m.a.next(); err != nil {
@@ -128,7 +129,7 @@ func (m *merger) fill() (err error) {
 	return nil
 }
 
-// rest gives what is left of one source as it comes.
+// rest returns the remaining keys of the source that has not ended.
 func (m *merger) rest() (k keys, err error) {
 	switch {
 	case m.ka.len() > 0:
@@ -145,9 +146,10 @@ func (m *merger) rest() (k keys, err error) {
 	return k, err
 }
 
-// mergeKeys merges until out is full or one of a and b is used up. It returns how many keys it took of each; twin says
-// that the next of both are the same. Which of two is the less nobody can foretell, so nothing hangs on it but numbers.
-func mergeKeys(out, a, b keys) (na, nb int, twin bool) {
+// mergeKeys merges until out is full or a or b is used up. It returns the numbers of keys used from a and b; equal
+// reports that their next keys are equal. The comparison results are unpredictable, so the loop avoids branches on
+// them.
+func mergeKeys(out, a, b keys) (na, nb int, equal bool) {
 	i, j, n := 0, 0, 0
 	ahi, alo, bhi, blo := a.hi, a.lo[:len(a.hi)], b.hi, b.lo[:len(b.hi)]
 	ohi, olo := out.hi, out.lo[:len(out.hi)]

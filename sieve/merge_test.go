@@ -8,7 +8,7 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// TestSideBySideAgainstAMap deals keys out to runs and a bucket, and merges them.
+// Distributes keys to runs and a bucket, and merges them.
 func TestSideBySideAgainstAMap(t *testing.T) {
 	rng := newRand(11)
 	for name, draw := range shapes() {
@@ -33,24 +33,24 @@ func TestSideBySideAgainstAMap(t *testing.T) {
 				}
 			}
 			d := newDrawers(64 << 10)
-			var tr tray
+			var tr sorter
 			for i, k := range sorted(sizes[0]) {
 				d.add(k, uint64(i))
 			}
-			d.deal()
+			d.distribute()
 			for i := range d.all {
-				tr.lay(&d.all[i], d.shift)
+				tr.load(&d.all[i], d.shift)
 				d.replace(&d.all[i], tr.entries)
 			}
 			slices.SortFunc(all, key.compare)
-			if !slices.Equal(readAll(t, sideBySide(fromDrawers(&d), runs)), all) {
+			if !slices.Equal(readAll(t, mergeSources(fromDrawers(&d), runs)), all) {
 				t.Fatalf("%s, %v: the merged keys are others", name, sizes)
 			}
 		}
 	}
 }
 
-// TestS3_TwoEqualKeysAreFoundWhereverTheyLie: at the ends of blocks and of what is given at a time, and in between.
+// Equal keys at the ends of blocks, at the ends of what a source returns at a time, and between these.
 func TestS3_TwoEqualKeysAreFoundWhereverTheyLie(t *testing.T) {
 	rng := newRand(12)
 	even, odd := make([]key, 3000), make([]key, 3000)
@@ -61,7 +61,7 @@ func TestS3_TwoEqualKeysAreFoundWhereverTheyLie(t *testing.T) {
 	slices.SortFunc(odd, key.compare)
 	mem := vfs.NewMem(1)
 	r := writeRun(t, mem, even)
-	if n := len(readAll(t, sideBySide(fromRun(writeRun(t, vfs.NewMem(1), odd)), []*run{r}))); n != 6000 {
+	if n := len(readAll(t, mergeSources(fromRun(writeRun(t, vfs.NewMem(1), odd)), []*run{r}))); n != 6000 {
 		t.Fatalf("%d keys of 6000", n)
 	}
 	for range 50 {
@@ -69,8 +69,8 @@ func TestS3_TwoEqualKeysAreFoundWhereverTheyLie(t *testing.T) {
 		twins := slices.Clone(odd)
 		twins[i] = even[i]
 		slices.SortFunc(twins, key.compare)
-		err := drain(sideBySide(fromRun(writeRun(t, vfs.NewMem(1), twins)), []*run{r}))
-		if !errors.Is(err, ErrCorrupt) {
+		err := drain(mergeSources(fromRun(writeRun(t, vfs.NewMem(1), twins)), []*run{r}))
+		if !errors.Is(err, vfs.ErrCorrupt) {
 			t.Fatalf("key %d is in both: %v", i, err)
 		}
 	}

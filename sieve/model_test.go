@@ -12,8 +12,8 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// model is the naive sieve: what arrived and is not decided yet, in order, and what came out. The real one decides
-// earlier that some of what waits is known, but must emit the same.
+// model is the simplest sieve: the undecided arrivals in order, and what was emitted. The real sieve detects some known
+// URLs earlier, but must emit the same.
 type model struct {
 	queue []arrival
 	known map[uint64]bool
@@ -28,7 +28,7 @@ func (m *model) clone() model {
 	return model{queue: slices.Clone(m.queue), known: maps.Clone(m.known)}
 }
 
-// flush returns what must come out if emit accepts at most `accepted` payloads.
+// flush returns what must be emitted if emit accepts at most `accepted` payloads.
 func (m *model) flush(accepted int) (out []string) {
 	for i, a := range m.queue {
 		if m.known[a.number] {
@@ -47,14 +47,14 @@ func (m *model) flush(accepted int) (out []string) {
 
 var errRefused = errors.New("refused")
 
-// modelRun is one sieve, its disk and its model, and the state of both at the last durable cut.
+// modelRun is a sieve with its disk and model, and the state of both at the last durable checkpoint.
 type modelRun struct {
 	t      *testing.T
 	rng    *rand.Rand
 	disk   *vfs.Mem
 	s      *Sieve
 	m      model
-	cut    *Cut
+	cut    *Checkpoint
 	cutM   model
 	serial int
 	o      Options
@@ -117,9 +117,9 @@ func (r *modelRun) add() {
 	}
 }
 
-// takeCut marks, adds, and then writes, on a full disk at times, or not.
+// takeCut takes a snapshot, adds URLs, and writes the snapshot or not, sometimes on a full disk.
 func (r *modelRun) takeCut() {
-	im, err := r.s.Cut()
+	im, err := r.s.Snapshot()
 	must(r.t, err)
 	marked := r.m.clone()
 	r.add()
@@ -138,7 +138,7 @@ func (r *modelRun) takeCut() {
 	must(r.t, err)
 	r.add()
 	if r.rng.IntN(4) == 0 {
-		return // the manifest was never written: the cut before still counts
+		return // the manifest was never written: the checkpoint before is still valid
 	}
 	must(r.t, r.s.Sync())
 	r.cut, r.cutM = &c, marked
@@ -147,7 +147,7 @@ func (r *modelRun) takeCut() {
 	}
 }
 
-// flush lets emit refuse after some payloads, and compares.
+// flush lets emit refuse after some payloads, and compares the results.
 func (r *modelRun) flush(accepted int) {
 	r.t.Helper()
 	var got []string
@@ -164,7 +164,7 @@ func (r *modelRun) flush(accepted int) {
 	want(r.t, got, r.m.flush(accepted))
 }
 
-// flushOnFullDisk leaves a little room on the disk: what comes out must be right, whether the new run fits or not.
+// flushOnFullDisk leaves little space on the disk. What is emitted must be right, whether the new run fits or not.
 func (r *modelRun) flushOnFullDisk() {
 	r.disk.SetLimit(r.disk.Used() + r.rng.Int64N(6*blockBytes))
 	var got []string
@@ -177,7 +177,7 @@ func (r *modelRun) flushOnFullDisk() {
 	if !errors.Is(err, syscall.ENOSPC) {
 		r.t.Fatal(err)
 	}
-	// A bucket left over from before may have come out before the disk was full.
+	// A bucket of an earlier Flush may have been emitted before the disk was full.
 	want(r.t, got, r.m.flush(len(got)))
 }
 

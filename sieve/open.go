@@ -8,10 +8,11 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// Open makes a new sieve if cut is nil, removing the files of an older one, or goes back to exactly the cut: files it
-// does not name are removed, and what was written behind it is cut off. Errors wrap ErrCorrupt if the files are not
-// those of the cut, and vfs's errors otherwise; nothing is removed unless all that the cut names is sound.
-func Open(fsys vfs.FS, o Options, cut *Cut) (*Sieve, error) {
+// Open makes a new sieve if cut is nil, and removes the files of an older one. Otherwise it restores exactly this
+// checkpoint: it removes files that the checkpoint does not name and truncates what was written later. It returns an
+// error that wraps vfs.ErrCorrupt if the files do not match the checkpoint, and errors of vfs otherwise. It removes
+// nothing before it has verified the files of the checkpoint.
+func Open(fsys vfs.FS, o Options, cut *Checkpoint) (*Sieve, error) {
 	o = o.WithDefaults()
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -36,14 +37,14 @@ func Open(fsys vfs.FS, o Options, cut *Cut) (*Sieve, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	s.stats.Added = uint64(s.pending())
-	if s.frozen != nil || s.filling.ripe() {
-		s.signal()
+	if s.frozen != nil || s.filling.flushDue() {
+		s.signalWake()
 	}
 	return s, nil
 }
 
-// load opens what the cut names.
-func (s *Sieve) load(cut *Cut) error {
+// load opens the files of the checkpoint.
+func (s *Sieve) load(cut *Checkpoint) error {
 	s.generation, s.serial = cut.Generation, cut.Serial
 	if err := cut.validate(); err != nil {
 		return err
@@ -61,16 +62,17 @@ func (s *Sieve) load(cut *Cut) error {
 		}
 	}
 	if c := cut.Filling; c != nil {
-		if err := loadPending(s.fsys, fileName(s.o.Dir, kindPending, c.Serial), *c, cut.Generation, nil, s.filling); err != nil {
+		name := fileName(s.o.Dir, kindPending, c.Serial)
+		if err := loadPending(s.fsys, name, *c, cut.Generation, nil, s.filling); err != nil {
 			return err
 		}
 	}
-	s.cutFiles = s.liveFiles()
+	s.checkpointFiles = s.liveFiles()
 	return nil
 }
 
-// loadFrozen opens the bucket that a failed Flush left, and the mask of what it has still to emit.
-func (s *Sieve) loadFrozen(cut *Cut) error {
+// loadFrozen opens the bucket that a failed Flush left, and the mask of the payloads that must still be emitted.
+func (s *Sieve) loadFrozen(cut *Checkpoint) error {
 	b, c := s.spare, cut.Frozen
 	var live []uint64
 	if m := cut.FrozenMask; m != nil {
@@ -79,9 +81,9 @@ func (s *Sieve) loadFrozen(cut *Cut) error {
 		if err != nil {
 			return err
 		}
-		b.maskBytes, b.maskLeft = m.Bytes, int64(m.Count)
+		b.maskBytes, b.maskUnemitted = m.Bytes, int64(m.Count)
 	}
-	s.frozen, s.spare = b, nil // to be closed if the rest does not hold
+	s.frozen, s.spare = b, nil // so that Close closes it after an error
 	if err := loadPending(s.fsys, fileName(s.o.Dir, kindPending, c.Serial), *c, cut.Generation, live, b); err != nil {
 		return err
 	}
@@ -93,28 +95,28 @@ func (s *Sieve) loadFrozen(cut *Cut) error {
 	return nil
 }
 
-// validate refuses a cut that no Cut can have returned.
-func (c *Cut) validate() error {
+// validate returns an error for values that Write never returns.
+func (c *Checkpoint) validate() error {
 	seen := map[uint64]bool{}
-	files := append([]FileCut(nil), c.Runs...)
-	for _, f := range []*FileCut{c.Frozen, c.FrozenMask, c.Filling} {
+	files := append([]FileCheckpoint(nil), c.Runs...)
+	for _, f := range []*FileCheckpoint{c.Frozen, c.FrozenMask, c.Filling} {
 		if f != nil {
 			files = append(files, *f)
 		}
 	}
 	if c.FrozenStored && c.FrozenMask == nil || c.FrozenMask != nil && c.Frozen == nil {
-		return fmt.Errorf("%w: the cut leaves open what is still to be emitted", ErrCorrupt)
+		return fmt.Errorf("%w: the checkpoint has no mask of the payloads to emit", vfs.ErrCorrupt)
 	}
 	for _, f := range files {
 		if f.Serial >= c.Serial || seen[f.Serial] || f.Count == 0 || f.Bytes <= 0 || c.Generation == 0 {
-			return fmt.Errorf("%w: the cut names file %d in a way no cut does", ErrCorrupt, f.Serial)
+			return fmt.Errorf("%w: the checkpoint has an invalid entry for file %d", vfs.ErrCorrupt, f.Serial)
 		}
 		seen[f.Serial] = true
 	}
 	return nil
 }
 
-// sweep removes the files of a sieve that are not live.
+// sweep removes files of a sieve that are not live.
 func (s *Sieve) sweep() error {
 	live := map[string]bool{}
 	for _, f := range s.liveFiles() {

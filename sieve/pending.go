@@ -13,21 +13,21 @@ import (
 const (
 	pendingMagic = "OWSIEVP4"
 	frameHeader  = 24
-	// frameWhole is what is read in one go of a frame that is wanted: all of a usual one.
+	// frameWhole is the size of the first read of a frame: all of a usual frame.
 	frameWhole = chunkBytesMax + frameHeader
 )
 
-// frame is one stretch of a pending file: records as they lay in a chunk.
+// frame is a part of a pending file: the records of a chunk.
 type frame struct {
-	at      int64 // in the file
+	at      int64 // offset in the file
 	records int
 	bytes   int64  // of records
-	buf     []byte // the frame's first bytes, as many as were read
+	buf     []byte // the first bytes of the frame, as many as were read
 }
 
 func (fr *frame) end() int64 { return fr.at + frameHeader + fr.bytes }
 
-// frameHead makes the header of a chunk's frame.
+// frameHead returns the header of the frame of a chunk.
 func frameHead(c chunk) []byte {
 	head := make([]byte, 0, frameHeader)
 	head = binary.LittleEndian.AppendUint32(head, uint32(len(c.buf)))
@@ -36,8 +36,8 @@ func frameHead(c chunk) []byte {
 	return binary.LittleEndian.AppendUint64(head, xxh3.Hash(head))
 }
 
-// writeChunk moves the oldest chunk of a bucket to its file. If it fails it may leave a torn frame behind what counts;
-// the next try writes over it. writeMu is held, mu is not.
+// writeChunk moves the oldest chunk of a bucket to its file. After an error there may be a torn frame after fileBytes;
+// the next attempt overwrites it. writeMu is held, mu is not.
 func (s *Sieve) writeChunk(b *bucket) error {
 	s.mu.Lock()
 	c, f, at := b.chunks[0], b.file, b.fileBytes
@@ -67,12 +67,12 @@ func (s *Sieve) writeChunk(b *bucket) error {
 	s.stats.Spilled += int64(len(head) + len(c.buf))
 	full := b.full()
 	if b.shift(); full {
-		s.makeRoom()
+		s.wakeWaiting()
 	}
 	return nil
 }
 
-// pendingFile returns a file for one more bucket, a spare one if there is one: to write over it costs a tenth.
+// pendingFile returns a file for a bucket, a spare one if possible: to overwrite a file costs a tenth.
 func (s *Sieve) pendingFile() (*storeFile, error) {
 	s.mu.Lock()
 	if last := len(s.spareFiles) - 1; last >= 0 {
@@ -85,11 +85,11 @@ func (s *Sieve) pendingFile() (*storeFile, error) {
 	return s.create(kindPending)
 }
 
-// loadPending reads the first c.Bytes bytes of a pending file, keeps their keys in b, and cuts off what is behind them.
-// live, if not nil, says which payloads count.
-func loadPending(fsys vfs.FS, name string, c FileCut, generation uint64, live []uint64, b *bucket) error {
+// loadPending reads the first c.Bytes bytes of a pending file, adds their keys to b, and truncates the rest. If live is
+// not nil, only payloads with a bit in it are added.
+func loadPending(fsys vfs.FS, name string, c FileCheckpoint, generation uint64, live []uint64, b *bucket) error {
 	if _, err := fsys.Size(name); err != nil {
-		return fmt.Errorf("sieve: %w", err) // OpenRW would make a file that is missing
+		return fmt.Errorf("sieve: %w", err) // OpenRW would create a missing file
 	}
 	f, err := fsys.OpenRW(name)
 	if err != nil {
@@ -98,25 +98,25 @@ func loadPending(fsys vfs.FS, name string, c FileCut, generation uint64, live []
 	if err := readPending(f, c, live, b); err != nil {
 		return closeAfter(f, err)
 	}
-	b.file = &storeFile{File: f, kind: kindPending, serial: c.Serial, firstCut: generation, synced: true}
-	b.written, b.fileBytes, b.file.cutBytes = b.arrived, c.Bytes, c.Bytes
+	b.file = &storeFile{File: f, kind: kindPending, serial: c.Serial, firstCheckpoint: generation, synced: true}
+	b.written, b.fileBytes, b.file.checkpointBytes = b.arrivals, c.Bytes, c.Bytes
 	return nil
 }
 
-func readPending(f vfs.File, c FileCut, live []uint64, b *bucket) error {
+func readPending(f vfs.File, c FileCheckpoint, live []uint64, b *bucket) error {
 	size, err := f.Size()
 	if err != nil {
 		return fmt.Errorf("sieve: %w", err)
 	}
 	if size < c.Bytes || c.Bytes < int64(len(pendingMagic)) {
-		return &CorruptError{File: f.Name(), Offset: size, What: fmt.Sprintf("file length, want %d", c.Bytes)}
+		return &vfs.CorruptError{File: f.Name(), Offset: size, What: fmt.Sprintf("file length, want %d", c.Bytes)}
 	}
 	magic := make([]byte, len(pendingMagic))
 	if err := readAt(f, magic, 0); err != nil {
 		return err
 	}
 	if string(magic) != pendingMagic {
-		return &CorruptError{File: f.Name(), What: "not a pending file, or of another version"}
+		return &vfs.CorruptError{File: f.Name(), What: "no pending file of this version"}
 	}
 	var fr frame
 	for at := int64(len(magic)); at < c.Bytes; at = fr.end() {
@@ -127,29 +127,33 @@ func readPending(f vfs.File, c FileCut, live []uint64, b *bucket) error {
 		if err != nil {
 			return err
 		}
-		if uint64(fr.records) > c.Count-uint64(b.arrived) {
-			return &CorruptError{File: f.Name(), Offset: at, What: fmt.Sprintf("more than %d records", c.Count)}
+		if uint64(fr.records) > c.Count-uint64(b.arrivals) {
+			return &vfs.CorruptError{File: f.Name(), Offset: at, What: fmt.Sprintf("more than %d records", c.Count)}
 		}
 		for range fr.records {
-			k, _, rest, ok := cutRecord(body)
+			k, _, rest, ok := splitRecord(body)
 			if !ok {
 				return fr.corrupt(f)
 			}
-			if live == nil || isSet(live, b.arrived) {
-				b.entries.add(k, uint64(b.arrived))
+			if live == nil || isSet(live, b.arrivals) {
+				b.entries.add(k, uint64(b.arrivals))
 			}
 			body = rest
-			b.arrived++
+			b.arrivals++
 		}
 		if len(body) > 0 {
 			return fr.corrupt(f)
 		}
 	}
-	if uint64(b.arrived) != c.Count {
-		return &CorruptError{File: f.Name(), Offset: c.Bytes, What: fmt.Sprintf("%d records, want %d", b.arrived, c.Count)}
+	if uint64(b.arrivals) != c.Count {
+		return &vfs.CorruptError{
+			File:   f.Name(),
+			Offset: c.Bytes,
+			What:   fmt.Sprintf("%d records, want %d", b.arrivals, c.Count),
+		}
 	}
 	b.live = live
-	b.left.Store(int64(b.entries.n))
+	b.unemitted.Store(int64(b.entries.n))
 	if size > c.Bytes {
 		if err := f.Truncate(c.Bytes); err != nil {
 			return fmt.Errorf("sieve: %w", err)
@@ -158,8 +162,8 @@ func readPending(f vfs.File, c FileCut, live []uint64, b *bucket) error {
 	return nil
 }
 
-// cutRecord takes the first record off p; ok is false if there is none.
-func cutRecord(p []byte) (k key, payload, rest []byte, ok bool) {
+// splitRecord splits off the first record of p; ok is false if there is none.
+func splitRecord(p []byte) (k key, payload, rest []byte, ok bool) {
 	if len(p) < keyBytes {
 		return k, nil, nil, false
 	}
@@ -173,27 +177,27 @@ func cutRecord(p []byte) (k key, payload, rest []byte, ok bool) {
 	return k, p[begin:end:end], p[end:], true
 }
 
-// read reads and verifies the header of the frame at an offset of a file of which so many bytes count. It reads `first`
-// bytes in one go, if there are so many.
+// read reads and verifies the header of the frame at offset at. The file is valid up to offset bytes. The first read
+// has `first` bytes, or fewer at the end.
 func (fr *frame) read(f vfs.File, at, bytes, first int64) error {
 	if bytes-at < frameHeader {
-		return &CorruptError{File: f.Name(), Offset: at, What: "frame header ends early"}
+		return &vfs.CorruptError{File: f.Name(), Offset: at, What: "frame header ends early"}
 	}
 	fr.at, fr.buf = at, fr.buf[:0]
 	if err := fr.readTo(f, min(first, bytes-at)); err != nil {
 		return err
 	}
 	if xxh3.Hash(fr.buf[:frameHeader-8]) != binary.LittleEndian.Uint64(fr.buf[frameHeader-8:]) {
-		return &CorruptError{File: f.Name(), Offset: at, What: "frame checksum"}
+		return &vfs.CorruptError{File: f.Name(), Offset: at, What: "frame checksum"}
 	}
 	fr.bytes, fr.records = int64(binary.LittleEndian.Uint32(fr.buf)), int(binary.LittleEndian.Uint32(fr.buf[4:]))
 	if fr.end() > bytes {
-		return &CorruptError{File: f.Name(), Offset: at, What: "frame ends early"}
+		return &vfs.CorruptError{File: f.Name(), Offset: at, What: "frame ends early"}
 	}
 	return nil
 }
 
-// readTo reads on until buf has n bytes.
+// readTo reads until buf has n bytes.
 func (fr *frame) readTo(f vfs.File, n int64) error {
 	have := int64(len(fr.buf))
 	if have >= n {
@@ -203,18 +207,18 @@ func (fr *frame) readTo(f vfs.File, n int64) error {
 	return readAt(f, fr.buf[have:], fr.at+have)
 }
 
-// body reads the rest of the frame, if it was not read, verifies it, and gives the records.
+// body reads the rest of the frame, verifies it, and returns the records.
 func (fr *frame) body(f vfs.File) ([]byte, error) {
 	if err := fr.readTo(f, fr.end()-fr.at); err != nil {
 		return nil, err
 	}
 	p := fr.buf[frameHeader : fr.end()-fr.at]
 	if xxh3.HashSeed(p, binary.LittleEndian.Uint64(fr.buf)) != binary.LittleEndian.Uint64(fr.buf[8:]) {
-		return nil, &CorruptError{File: f.Name(), Offset: fr.at, What: "frame checksum"}
+		return nil, &vfs.CorruptError{File: f.Name(), Offset: fr.at, What: "frame checksum"}
 	}
 	return p, nil
 }
 
 func (fr *frame) corrupt(f vfs.File) error {
-	return &CorruptError{File: f.Name(), Offset: fr.at, What: "frame does not hold what it says"}
+	return &vfs.CorruptError{File: f.Name(), Offset: fr.at, What: "frame contains invalid records"}
 }

@@ -16,7 +16,7 @@ const (
 	indexBytes  = keyBytes // per block: its first key
 )
 
-// run is one sorted file of keys. It is immutable; its sparse index, the first key of each block, is in memory.
+// run is a sorted file of keys. It is immutable. Its sparse index, the first key of each block, is in memory.
 type run struct {
 	file    *storeFile
 	count   uint64
@@ -29,8 +29,8 @@ type run struct {
 func (r *run) blocks() int     { return len(r.firstHi) }
 func (r *run) first(b int) key { return key{hi: r.firstHi[b], lo: r.firstLo[b]} }
 
-// block returns the block in which k must lie if the run has it, looking from block `from` on; -1 if it lies before all.
-// Steps that double come first, since the keys asked for ascend and the next is near.
+// block returns the only block that may contain k, searching from block `from` on; from-1 if k is before that block. It
+// first uses doubling steps, because the keys of a lookup ascend and the next one is usually near.
 func (r *run) block(k key, from int) int {
 	if k.less(r.first(from)) {
 		return from - 1
@@ -52,9 +52,9 @@ func (r *run) block(k key, from int) int {
 	return lo
 }
 
-// corrupt makes the error for a fault in the run's file.
+// corrupt returns the error for a fault in the run's file.
 func (r *run) corrupt(offset int64, what string) error {
-	return &CorruptError{File: r.file.Name(), Offset: offset, What: what}
+	return &vfs.CorruptError{File: r.file.Name(), Offset: offset, What: what}
 }
 
 // footer is the last 64 bytes of a run.
@@ -80,7 +80,7 @@ func (f footer) encode() []byte {
 func decodeFooter(b []byte) (f footer, fault string) {
 	switch {
 	case string(b[:8]) != runMagic:
-		return f, "not a run, or of another version"
+		return f, "no run file of this version"
 	case binary.LittleEndian.Uint64(b[56:]) != xxh3.Hash(b[:56]):
 		return f, "footer checksum"
 	}
@@ -92,14 +92,14 @@ func decodeFooter(b []byte) (f footer, fault string) {
 	}, ""
 }
 
-// openRun opens the run a cut names and reads its index. The blocks are verified when they are read.
-func openRun(fsys vfs.FS, name string, c FileCut, generation uint64) (*run, error) {
-	f, err := fsys.Open(name) // what a cut names was synced: nothing will be written
+// openRun opens a run of a checkpoint and reads its index. Blocks are verified when they are read.
+func openRun(fsys vfs.FS, name string, c FileCheckpoint, generation uint64) (*run, error) {
+	f, err := fsys.Open(name) // files of a checkpoint were synced: nothing will be written
 	if err != nil {
 		return nil, fmt.Errorf("sieve: %w", err)
 	}
 	r := &run{
-		file:  &storeFile{File: f, kind: kindRun, serial: c.Serial, firstCut: generation, synced: true},
+		file:  &storeFile{File: f, kind: kindRun, serial: c.Serial, firstCheckpoint: generation, synced: true},
 		count: c.Count, bytes: c.Bytes,
 	}
 	if err := r.load(); err != nil {
@@ -108,7 +108,7 @@ func openRun(fsys vfs.FS, name string, c FileCut, generation uint64) (*run, erro
 	return r, nil
 }
 
-// load reads footer and index and compares them with the cut.
+// load reads footer and index and compares them with the checkpoint.
 func (r *run) load() error {
 	size, err := r.file.Size()
 	if err != nil {
@@ -150,20 +150,20 @@ func (r *run) load() error {
 	return nil
 }
 
-// readAt fills b; a file that ends early is corrupt.
+// readAt fills b. If the file ends before, it is corrupt.
 func readAt(f vfs.File, b []byte, off int64) error {
 	n, err := f.ReadAt(b, off)
 	if n == len(b) {
 		return nil
 	}
 	if err == nil || err == io.EOF { //nolint:errorlint // io.ReaderAt promises io.EOF itself
-		return &CorruptError{File: f.Name(), Offset: off + int64(n), What: "file ends early"}
+		return &vfs.CorruptError{File: f.Name(), Offset: off + int64(n), What: "file ends early"}
 	}
 	return fmt.Errorf("sieve: %w", err)
 }
 
-// closeAfter closes what could not be used and returns the first error.
+// closeAfter closes c after a failure and returns err.
 func closeAfter(c io.Closer, err error) error {
-	_ = c.Close() // err says already why the file is of no use
+	_ = c.Close() // err is more important
 	return err
 }

@@ -12,27 +12,31 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
+// ErrClosed is returned by calls after Close.
+var ErrClosed = errors.New("sieve: closed")
+
 // Options configure a Sieve.
 type Options struct {
-	// Dir is the directory of the sieve's files; it is made if missing. Other files in it are left alone.
+	// Dir is the directory of the sieve's files. It is required, and created if missing. Other files in it are not
+	// changed.
 	Dir string
-	// BucketBytes is the memory of both buckets together, fingerprints and payloads: 0 means 64 MiB, at least 4 KiB, at
-	// most 64 GiB. A URL's cost grows with the number of blocks of the store for each URL of a bucket; one byte for each
-	// URL that will be known is enough. In a large store payloads wait in files, five times as long as this.
-	// Adds made without asking WaitRoom may go above it.
+	// BucketBytes is the memory of both buckets together, fingerprints and payloads. Default 64 MiB, range 4 KiB to 64
+	// GiB. The cost of a URL grows with the number of store blocks per URL of a bucket; one byte for each URL that will
+	// be known is enough. With a large store, payloads wait in files that take five times as much. Adds without
+	// WaitRoom may exceed it.
 	BucketBytes int64
-	// RunsMax is how many sorted files the store may have between flushes: 0 means 8, at least 1.
+	// RunsMax is the most sorted files that the store may have between flushes. Default 8, at least 1.
 	RunsMax int
 }
 
 const (
 	bucketBytesDefault = 64 << 20
 	bucketBytesMin     = 4 << 10
-	bucketBytesMax     = 64 << 30 // so that 32 bits count the entries of a bucket
+	bucketBytesMax     = 64 << 30 // the entries of a bucket are counted with 32 bits
 	runsMaxDefault     = 8
 )
 
-// WithDefaults returns a copy with the zeros replaced.
+// WithDefaults returns a copy of o whose zero fields have their defaults.
 func (o Options) WithDefaults() Options {
 	if o.BucketBytes == 0 {
 		o.BucketBytes = bucketBytesDefault
@@ -43,71 +47,78 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// Validate returns all faults of the options, joined.
+// Validate returns all faults of o as a joined error, or nil.
 func (o Options) Validate() error {
 	var faults []error
 	if o.Dir == "" {
-		faults = append(faults, errors.New("sieve: no directory"))
+		faults = append(faults, errors.New("sieve: Dir is missing"))
 	}
 	if o.BucketBytes < bucketBytesMin {
-		faults = append(faults, fmt.Errorf("sieve: bucket of %d bytes, at least %d are needed", o.BucketBytes, bucketBytesMin))
+		faults = append(
+			faults,
+			fmt.Errorf("sieve: BucketBytes is %d, must be at least %d", o.BucketBytes, bucketBytesMin),
+		)
 	}
 	if o.BucketBytes > bucketBytesMax {
-		faults = append(faults, fmt.Errorf("sieve: bucket of %d bytes, at most %d can be", o.BucketBytes, int64(bucketBytesMax)))
+		faults = append(
+			faults,
+			fmt.Errorf("sieve: BucketBytes is %d, must be at most %d", o.BucketBytes, int64(bucketBytesMax)),
+		)
 	}
 	if o.RunsMax < 1 {
-		faults = append(faults, fmt.Errorf("sieve: at most %d runs, at least 1 is needed", o.RunsMax))
+		faults = append(faults, fmt.Errorf("sieve: RunsMax is %d, must be at least 1", o.RunsMax))
 	}
 	return errors.Join(faults...)
 }
 
-// Sieve lets each fingerprint through once. See the package's page for who may call what when.
+// Sieve lets each fingerprint pass once. The package page says which methods may be called at the same time.
 type Sieve struct {
 	fsys  vfs.FS
 	o     Options
 	wake  chan struct{} // capacity 1
 	ranks *byteRanks
 
-	// cutMu is held by Cut, Sync, Release and Close, during I/O: they belong to one checkpointer, who waits for itself
-	// only. It is taken before mu.
-	cutMu    sync.Mutex
-	cutFiles []*storeFile // of the last cut, for Sync
+	// checkpointMu is held by Write, Sync, Release and Close, also during I/O. They belong to one goroutine, so it
+	// never waits for another one. Locked before mu.
+	checkpointMu    sync.Mutex
+	checkpointFiles []*storeFile // of the last checkpoint, for Sync
 
-	// writeMu is held while payloads are written to a pending file, and for the moment in which a bucket is frozen. It is
-	// taken after cutMu and before mu.
+	// writeMu is held while payloads are written to a pending file, and while a bucket is frozen. Locked after
+	// checkpointMu and before mu.
 	writeMu sync.Mutex
 
-	// flushing is set for the duration of a Flush, to catch a second caller. Written by Flush.
+	// flushing is set during a Flush and while a snapshot is open, to detect a second caller.
 	flushing atomic.Bool
 
-	// mu is held for a few instructions, and for the copying of a payload; never during I/O.
+	// mu is held for a few instructions and the copying of a payload, never during I/O.
 	mu         sync.Mutex
 	filling    *bucket
-	frozen     *bucket // being merged, or left over from a Flush that failed; else nil
+	frozen     *bucket // being flushed, or left by a failed Flush; else nil
 	frozenSize int64
-	spare      *bucket // when frozen is nil
+	spare      *bucket // nil if frozen is not nil
 	room       chan struct{}
 	runs       []*run // largest and oldest first; the slice is replaced, never changed
 	obsolete   []obsolete
-	spareFiles []*storeFile // pending files that nothing needs, at most as many as there are buckets
-	spillErr   error        // for the next Flush
+	spareFiles []*storeFile // unused pending files, at most as many as there are buckets
+	spillErr   error        // the next Flush returns it
 	serial     uint64
 	generation uint64
-	failed     error // Sync has failed: what is on disk is no longer known
+	failed     error // the error of a failed Sync; the state on disk is then unknown
 	closed     bool
 	stats      Stats
 }
 
-// Stats counts what a Sieve has done since Open. Added = Duplicates + Known + Emitted + Pending whenever it is quiet.
+// Stats counts what a Sieve has done since Open. Added = Duplicates + Known + Emitted + Pending while no call is
+// running.
 type Stats struct {
 	Added        uint64 // calls of Add, and what Open found pending
-	Duplicates   uint64 // dropped since the same flush had them already
-	Known        uint64 // dropped since the store had them
+	Duplicates   uint64 // dropped: the same flush already had them
+	Known        uint64 // dropped: the store already had them
 	Emitted      uint64 // payloads accepted by emit
 	Pending      int    // fingerprints in both buckets
 	PendingBytes int64  // memory in use by both buckets
-	Flushes      uint64 // that did all they had to
-	FlushErrors  uint64 // that did not
+	Flushes      uint64 // flushes without an error
+	FlushErrors  uint64 // flushes with an error
 	Keys         uint64 // fingerprints in the store
 	Runs         int    // files of the store
 	StoreBytes   int64  // their length
@@ -115,12 +126,12 @@ type Stats struct {
 	BytesRead    int64  // from the store, by flushes
 	BytesWritten int64  // to the store, by flushes
 	Obsolete     int    // files kept only for an older cut
-	Spilled      int64  // bytes of payloads and fingerprints written while they waited, by WaitRoom and cuts
-	SpillErrors  uint64 // spills that failed; their errors came out of Flush
+	Spilled      int64  // bytes written before a flush, by WaitRoom and snapshots
+	SpillErrors  uint64 // failed writes by WaitRoom; Flush returned their errors
 }
 
-// Add puts one fingerprint with its payload into the filling bucket. It never blocks and never fails; it borrows
-// payload. Safe for concurrent use, and during a Flush; not during a Cut.
+// Add puts a fingerprint with its payload into the filling bucket. It never blocks and never fails. It borrows payload.
+// It may be called by several goroutines and during a Flush, but not during Snapshot. It panics after Close.
 func (s *Sieve) Add(fp xxh3.Uint128, payload []byte) {
 	s.mu.Lock()
 	if s.closed {
@@ -130,19 +141,19 @@ func (s *Sieve) Add(fp xxh3.Uint128, payload []byte) {
 	b := s.filling
 	b.add(keyOf(fp), payload)
 	s.stats.Added++
-	ripe := !b.told && b.ripe()
-	b.told = b.told || ripe
+	ripe := !b.wakeSent && b.flushDue()
+	b.wakeSent = b.wakeSent || ripe
 	s.mu.Unlock()
 	if ripe {
-		s.signal()
+		s.signalWake()
 	}
 }
 
-// signal wakes whoever listens to Wake, now or next time.
-func (s *Sieve) signal() {
+// signalWake sends to Wake, unless a signal is already waiting there.
+func (s *Sieve) signalWake() {
 	select {
 	case s.wake <- struct{}{}:
-	default: // one is waiting there already
+	default: // a signal is already waiting
 	}
 }
 
@@ -153,15 +164,16 @@ func (s *Sieve) Full() bool {
 	return s.filling.full()
 }
 
-// Wake is signalled when the filling bucket becomes nearly full, and at Open if one was saved so or half emitted. It has
-// a capacity of one: a signal stays until it is taken. A Flush that fails does not signal again: its caller knows.
+// Wake returns a channel with capacity one. It receives a signal when the filling bucket is nearly full, and after Open
+// if a bucket was restored nearly full or not completely emitted. A failed Flush sends no signal; its caller knows the
+// error.
 func (s *Sieve) Wake() <-chan struct{} { return s.wake }
 
-// WaitRoom waits while the filling bucket is full and no Flush has put the other one in its place, which is how a slow
-// disk slows the producers and memory stays bounded while an image is written. They call it before they begin a batch of
-// Adds, holding nothing a Flush could need. When memory is short and a flush would not pay yet, the caller writes some
-// of the waiting payloads to a file; if it cannot, the next Flush says why. It returns the error of ctx when that is done
-// first, and ErrClosed after Close.
+// WaitRoom waits while the filling bucket is full and no Flush has exchanged the buckets. So a slow disk slows down the
+// producers, and memory stays bounded. Producers call it before a batch of Adds, and must not hold a lock that a Flush
+// needs. If memory is short and a flush is not yet worth its cost, WaitRoom writes some payloads to a file. If that
+// fails, the next Flush returns the error. WaitRoom returns the error of ctx when ctx is done, and ErrClosed after
+// Close.
 func (s *Sieve) WaitRoom(ctx context.Context) error {
 	for {
 		s.mu.Lock()
@@ -183,8 +195,8 @@ func (s *Sieve) WaitRoom(ctx context.Context) error {
 	}
 }
 
-// makeRoom lets the waiting producers look again. mu is held.
-func (s *Sieve) makeRoom() {
+// wakeWaiting lets the waiting producers check again. mu is held.
+func (s *Sieve) wakeWaiting() {
 	close(s.room)
 	s.room = make(chan struct{})
 }
@@ -196,11 +208,11 @@ func (s *Sieve) Pending() int {
 	return s.pending()
 }
 
-// pending needs mu.
+// pending requires mu.
 func (s *Sieve) pending() int {
-	n := s.filling.arrived
+	n := s.filling.arrivals
 	if s.frozen != nil {
-		n += int(s.frozen.left.Load())
+		n += int(s.frozen.unemitted.Load())
 	}
 	return n
 }
@@ -212,7 +224,7 @@ func (s *Sieve) Len() uint64 {
 	return s.len()
 }
 
-// len needs mu.
+// len requires mu.
 func (s *Sieve) len() uint64 {
 	var n uint64
 	for _, r := range s.runs {
@@ -221,7 +233,7 @@ func (s *Sieve) len() uint64 {
 	return n
 }
 
-// Stats returns the counters and sizes of this moment.
+// Stats returns the current counters and sizes.
 func (s *Sieve) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -238,26 +250,26 @@ func (s *Sieve) Stats() Stats {
 	return st
 }
 
-// Contains reports whether the store has fp, whatever is pending. It reads one block per run; it is for checks and
-// tests, and must not run during a Flush.
+// Contains reports whether fp is in the store, without regard to the buckets. It reads one block per run. It is for
+// checks and tests and must not be called during a Flush.
 func (s *Sieve) Contains(fp xxh3.Uint128) (bool, error) {
 	ask, hit := []entry{newEntry(keyOf(fp), 0)}, []uint8{0}
-	for _, r := range s.snapshot() {
-		if err := newLookup(r, 1, s.ranks).ask(ask, hit); err != nil || hit[0] == 1 {
+	for _, r := range s.currentRuns() {
+		if err := newLookup(r, 1, s.ranks).find(ask, hit); err != nil || hit[0] == 1 {
 			return err == nil, err
 		}
 	}
 	return false, nil
 }
 
-// snapshot returns the runs of this moment.
-func (s *Sieve) snapshot() []*run {
+// currentRuns returns the current runs.
+func (s *Sieve) currentRuns() []*run {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.runs
 }
 
-// usable returns why the sieve can do nothing any more, or nil.
+// usable returns the error that stops the sieve, or nil.
 func (s *Sieve) usable() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -267,11 +279,11 @@ func (s *Sieve) usable() error {
 	return s.failed
 }
 
-// Close closes the files and lets waiting producers go. What was not cut is forgotten; the caller cuts and syncs
-// first if it is to stay. No Flush and no Add may be under way. A second Close does nothing.
+// Close closes the files and wakes waiting producers. Everything since the last checkpoint is lost. It must not be
+// called during a Flush or an Add. A second Close does nothing.
 func (s *Sieve) Close() error {
-	s.cutMu.Lock()
-	defer s.cutMu.Unlock()
+	s.checkpointMu.Lock()
+	defer s.checkpointMu.Unlock()
 	s.writeMu.Lock()
 	defer s.writeMu.Unlock()
 	s.mu.Lock()
@@ -280,7 +292,7 @@ func (s *Sieve) Close() error {
 		return nil
 	}
 	s.closed = true
-	s.makeRoom()
+	s.wakeWaiting()
 	files := append(s.liveFiles(), s.spareFiles...)
 	for _, o := range s.obsolete {
 		files = append(files, o.file)

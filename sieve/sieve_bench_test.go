@@ -12,7 +12,7 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// spread makes the fingerprint of the i-th URL without the cost of hashing one.
+// spread returns the fingerprint of the i-th URL without the cost of a hash.
 func spread(i uint64) xxh3.Uint128 {
 	i *= 0x9e3779b97f4a7c15
 	i ^= i >> 29
@@ -22,7 +22,7 @@ func spread(i uint64) xxh3.Uint128 {
 
 var benchURL = []byte("http://some.host.example/a/path/of/usual/length/index.html?id=123456")
 
-// BenchmarkAdd is Add and Full, into buckets of some drawers and of many.
+// Add and Full, into buckets with some drawers and with many.
 func BenchmarkAdd(b *testing.B) {
 	for _, bucket := range []int64{64 << 20, 1 << 30} {
 		b.Run(fmt.Sprintf("bucket=%dMiB", bucket>>20), func(b *testing.B) {
@@ -50,12 +50,12 @@ func BenchmarkSort(b *testing.B) {
 			for i := range uint64(n) {
 				d.add(keyOf(spread(i)), i)
 			}
-			d.deal()
-			var t tray
+			d.distribute()
+			var t sorter
 			b.ReportAllocs()
 			for b.Loop() {
 				for i := range d.all {
-					t.lay(&d.all[i], d.shift)
+					t.load(&d.all[i], d.shift)
 				}
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/key")
@@ -91,7 +91,7 @@ func BenchmarkBlockEncode(b *testing.B) {
 	perKey(b, fitting(k.hi, width))
 }
 
-// ascending makes n keys as they lie in a run of `of`.
+// ascending returns n keys that are spread as in a run of `of` keys.
 func ascending(n int, of float64) (k keys) {
 	rng := newRand(uint64(n))
 	for hi := uint64(0); k.len() < n; hi += uint64(rng.ExpFloat64()*math.MaxUint64/of) + 1 {
@@ -104,7 +104,7 @@ func perKey(b *testing.B, n int) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/key")
 }
 
-// BenchmarkMerge merges a bucket with runs of one, two and four times its size, as a flush does.
+// Merges a bucket with runs of one, two and four times its size, as a flush does.
 func BenchmarkMerge(b *testing.B) {
 	const n = 1_000_000
 	s := open(b, vfs.Disk(), Options{Dir: b.TempDir()}, nil)
@@ -129,10 +129,10 @@ func BenchmarkMerge(b *testing.B) {
 		d.add(keyOf(spread(next)), next)
 		next++
 	}
-	d.deal()
-	var t tray
+	d.distribute()
+	var t sorter
 	for i := range d.all {
-		t.lay(&d.all[i], d.shift)
+		t.load(&d.all[i], d.shift)
 		d.replace(&d.all[i], t.entries)
 	}
 	for b.Loop() {
@@ -144,7 +144,7 @@ func BenchmarkMerge(b *testing.B) {
 	perKey(b, 8*n)
 }
 
-// BenchmarkMark looks up keys, half of them known, in a run of a million: few for each block, and many.
+// Looks up keys, half of them known, in a run of a million: few per block, and many.
 func BenchmarkMark(b *testing.B) {
 	const n = 1_000_000
 	keys := make([]key, n)
@@ -162,15 +162,15 @@ func BenchmarkMark(b *testing.B) {
 			slices.SortFunc(ask, compareEntries)
 			hits, ranks := make([]uint8, len(ask)), newByteRanks()
 			for b.Loop() {
-				must(b, newLookup(r, len(ask), ranks).ask(ask, hits))
+				must(b, newLookup(r, len(ask), ranks).find(ask, hits))
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(ask)), "ns/key")
 		})
 	}
 }
 
-// BenchmarkThrough is the whole way of a URL on a real disk, Add to emit, amortised, into a store that grows; half of
-// the URLs are known. One op is one URL.
+// The whole way of a URL from Add to emit, on a real disk, amortised, into a growing store. Half of the URLs are known.
+// One op is one URL.
 func BenchmarkThrough(b *testing.B) {
 	for _, bucket := range []int64{4 << 20, 64 << 20} {
 		b.Run(fmt.Sprintf("bucket=%dMiB", bucket>>20), func(b *testing.B) {
@@ -202,7 +202,7 @@ func BenchmarkThrough(b *testing.B) {
 	}
 }
 
-// BenchmarkAddWhileFlushing is what a producer pays, waits included, with a flusher beside it.
+// The time of a producer, waiting included, with a concurrent flusher.
 func BenchmarkAddWhileFlushing(b *testing.B) {
 	s, err := Open(vfs.Disk(), Options{Dir: b.TempDir(), BucketBytes: 16 << 20}, nil)
 	must(b, err)
@@ -236,7 +236,7 @@ func BenchmarkAddWhileFlushing(b *testing.B) {
 	must(b, s.Close())
 }
 
-// BenchmarkCut is what stands between two Adds when a checkpoint comes, with a full bucket.
+// The time that a checkpoint blocks Add, with a full bucket.
 func BenchmarkCut(b *testing.B) {
 	s, err := Open(vfs.NewMem(1), Options{Dir: "sieve", BucketBytes: 256 << 20}, nil)
 	must(b, err)
@@ -245,7 +245,7 @@ func BenchmarkCut(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		im, err := s.Cut()
+		im, err := s.Snapshot()
 		must(b, err)
 		im.Abandon()
 	}

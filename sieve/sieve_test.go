@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"orbweaver/internal/invariants"
 	"orbweaver/internal/vfs"
 
 	"github.com/zeebo/xxh3"
@@ -61,8 +62,16 @@ func TestS3_TheStoreAscendsAndItsRunsAreFewAndDisjoint(t *testing.T) {
 	}
 	must(t, s.Check())
 	st := s.Stats()
-	t.Logf("%d flushes, %d runs, %d keys, %d bytes, %d written", st.Flushes, st.Runs, st.Keys, st.StoreBytes, st.BytesWritten)
-	// A key is written once, and again whenever its run has at least doubled. Ten bytes: keys of small runs are long.
+	t.Logf(
+		"%d flushes, %d runs, %d keys, %d bytes, %d written",
+		st.Flushes,
+		st.Runs,
+		st.Keys,
+		st.StoreBytes,
+		st.BytesWritten,
+	)
+	// A key is written once, and again whenever its run has at least doubled. Ten bytes per key, because keys of small
+	// runs are long.
 	if most := int64(n) * 10 * int64(1+bits.Len64(st.Flushes)); st.BytesWritten > most {
 		t.Errorf("%d bytes written for %d keys in %d flushes, more than %d", st.BytesWritten, n, st.Flushes, most)
 	}
@@ -116,7 +125,7 @@ func TestS4_ARefusedPayloadComesFirstNextTime(t *testing.T) {
 	if s.Pending() != 2 || s.Stats().FlushErrors != 1 {
 		t.Fatalf("%d pending, stats %+v", s.Pending(), s.Stats())
 	}
-	addAll(s, 3, 5, 1) // 3 waits already
+	addAll(s, 3, 5, 1) // 3 is already pending
 	want(t, flush(t, s), urls(3, 4, 5))
 	balanced(t, s)
 	must(t, s.Check())
@@ -148,10 +157,10 @@ func TestWakeAndRoom(t *testing.T) {
 			i++
 		}
 		<-s.Wake()
-		must(t, s.WaitRoom(t.Context())) // it is time to flush, and there is room until that has begun
+		must(t, s.WaitRoom(t.Context())) // a flush is due, but the bucket still has room
 		fill()
 		before := stuck("with a full bucket and no flush under way")
-		im, err := s.Cut()
+		im, err := s.Snapshot()
 		must(t, err)
 		during := stuck("while an image is written")
 		im.Abandon()
@@ -213,7 +222,7 @@ func TestCloseLetsWaitersGo(t *testing.T) {
 	})
 }
 
-// TestManyProducersOneFlusher: every URL exactly once, and each producer's own in its order.
+// Every URL is emitted once, and those of each producer in its order.
 func TestManyProducersOneFlusher(t *testing.T) {
 	s := open(t, vfs.NewMem(1), small, nil)
 	const producers, each = 4, 3000
@@ -227,7 +236,7 @@ func TestManyProducersOneFlusher(t *testing.T) {
 					must(t, s.WaitRoom(t.Context()))
 				}
 				n := p*each + i
-				addAll(s, n, n/2, n) // n/2 is somebody else's, or an old one
+				addAll(s, n, n/2, n) // n/2 is a URL of another producer, or an earlier one
 			}
 		})
 	}
@@ -261,7 +270,7 @@ func TestManyProducersOneFlusher(t *testing.T) {
 }
 
 func TestAddAllocatesNothing(t *testing.T) {
-	if raceEnabled {
+	if invariants.Race {
 		t.Skip("allocation counts mean nothing under the race detector")
 	}
 	s := open(t, vfs.NewMem(1), Options{Dir: "sieve", BucketBytes: 1 << 20}, nil)

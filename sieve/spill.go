@@ -2,15 +2,15 @@ package sieve
 
 import "fmt"
 
-// spillRatio: payloads are written before the flush if the bucket has not so many of them for each block of the store
-// when its memory is used up. A flush looks at nearly all blocks once it has some keys for each, so more keys make it
-// cheaper for each; to write and read a payload costs about a sixteenth of looking at a block.
+// spillRatio: payloads are written ahead if the bucket, with its memory used up, has fewer than this many of them per
+// block of the store. A flush examines nearly all blocks if it has some keys per block, so more keys make each cheaper.
+// To write and read a payload costs about a sixteenth of examining a block.
 const spillRatio = 16
 
 // spillDue reports whether the filling bucket should write its oldest chunk. mu is held.
 func (s *Sieve) spillDue() bool {
 	b := s.filling
-	if !b.crowded() || s.spillErr != nil || s.failed != nil {
+	if !b.memoryShort() || s.spillErr != nil || s.failed != nil {
 		return false
 	}
 	if b.ahead {
@@ -23,8 +23,8 @@ func (s *Sieve) spillDue() bool {
 	return b.entries.n < spillRatio*blocks
 }
 
-// trySpill writes one chunk of the filling bucket, unless another goroutine is at it; who waits for room is told when
-// that one is done. What could not be written stays in memory, and the error is for the next Flush.
+// trySpill writes one chunk of the filling bucket, unless another goroutine is doing this. Waiting producers are woken
+// afterwards. After an error the chunk stays in memory, and the next Flush returns the error.
 func (s *Sieve) trySpill() (done bool) {
 	if !s.writeMu.TryLock() {
 		return false
@@ -32,15 +32,15 @@ func (s *Sieve) trySpill() (done bool) {
 	done, err := s.spill()
 	s.writeMu.Unlock()
 	s.mu.Lock()
-	s.makeRoom()
+	s.wakeWaiting()
 	s.mu.Unlock()
 	if err != nil {
-		s.signal()
+		s.signalWake()
 	}
 	return done
 }
 
-// spill needs writeMu.
+// spill requires writeMu.
 func (s *Sieve) spill() (done bool, err error) {
 	s.mu.Lock()
 	b := s.filling
@@ -67,7 +67,7 @@ func (s *Sieve) spillFault() error {
 	defer s.mu.Unlock()
 	err := s.spillErr
 	if s.spillErr = nil; err != nil {
-		return fmt.Errorf("writing payloads ahead: %w", err)
+		return fmt.Errorf("sieve: write payloads before the flush: %w", err)
 	}
 	return nil
 }

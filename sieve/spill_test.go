@@ -9,11 +9,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"orbweaver/internal/invariants"
 	"orbweaver/internal/vfs"
 	"orbweaver/internal/vfs/faultfs"
 )
 
-// large is a sieve with so many blocks that a flush of what fits into memory does not pay.
+// large returns a sieve with so many blocks that flushing the content of its memory is not worth the cost.
 func large(t *testing.T, fsys vfs.FS) (s *Sieve, known uint64) {
 	t.Helper()
 	s = open(t, fsys, Options{Dir: "sieve", BucketBytes: 64 << 10}, nil)
@@ -26,7 +27,8 @@ func large(t *testing.T, fsys vfs.FS) (s *Sieve, known uint64) {
 	return s, known
 }
 
-// TestABucketTakesSixTimesAsManyWithItsPayloadsInAFile: memory stays within its bound, and all comes out in order.
+// With its payloads in a file a bucket holds six times as many fingerprints. Memory stays bounded, and all URLs are
+// emitted in order.
 func TestABucketTakesSixTimesAsManyWithItsPayloadsInAFile(t *testing.T) {
 	mem := vfs.NewMem(1)
 	s, known := large(t, mem)
@@ -62,7 +64,7 @@ func TestABucketTakesSixTimesAsManyWithItsPayloadsInAFile(t *testing.T) {
 	}
 }
 
-// TestAPayloadThatCannotBeWrittenStays: the next Flush says why, once, and nothing is lost.
+// If a payload cannot be written, the next Flush returns the error, once, and nothing is lost.
 func TestAPayloadThatCannotBeWrittenStays(t *testing.T) {
 	script := faultfs.NewScript()
 	s, known := large(t, faultfs.New(vfs.NewMem(1), script))
@@ -78,9 +80,9 @@ func TestAPayloadThatCannotBeWrittenStays(t *testing.T) {
 		for len(s.Wake()) == 0 {
 			add()
 		}
-		<-s.Wake() // whoever flushes is to learn it at once
+		<-s.Wake() // the flusher must learn it at once
 		for range 10 {
-			add() // nobody tries again before that
+			add() // no producer tries again before that
 		}
 		if st := s.Stats(); st.PendingBytes > 33<<10 {
 			t.Fatalf("%+v", st)
@@ -99,8 +101,8 @@ func TestAPayloadThatCannotBeWrittenStays(t *testing.T) {
 	want(t, flush(t, s), urls(fresh...))
 }
 
-// TestAfterARestartPayloadsAreWhereTheyWere: what was written ahead of a cut is not written by it, what was written
-// behind is gone with the crash, and a cut costs no more than what memory holds.
+// A checkpoint does not write payloads again that were written ahead. What was written after it is lost in a crash. It
+// writes only what memory contains.
 func TestAfterARestartPayloadsAreWhereTheyWere(t *testing.T) {
 	mem := vfs.NewMem(1)
 	s, known := large(t, mem)
@@ -115,7 +117,7 @@ func TestAfterARestartPayloadsAreWhereTheyWere(t *testing.T) {
 	}
 	add(1000)
 	before := s.Stats().Spilled
-	im, err := s.Cut()
+	im, err := s.Snapshot()
 	must(t, err)
 	marked := len(fresh)
 	add(20)
@@ -136,11 +138,11 @@ func TestAfterARestartPayloadsAreWhereTheyWere(t *testing.T) {
 	want(t, flush(t, s), urls(fresh...))
 }
 
-// TestWhoWaitsForAnImageGoesOn: while an image is written nothing behind it is, and producers wait for its end.
+// While a snapshot is written, no later payload is written, and producers wait for its end.
 func TestWhoWaitsForAnImageGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, known := large(t, vfs.NewMem(1))
-		im, err := s.Cut()
+		im, err := s.Snapshot()
 		must(t, err)
 		for !s.Full() {
 			addAll(s, known)
@@ -164,9 +166,9 @@ func TestWhoWaitsForAnImageGoesOn(t *testing.T) {
 	})
 }
 
-// TestMemoryOfBucketsIsGivenBack: when fingerprints take the place of payloads, nothing holds on to that memory.
+// When fingerprints replace payloads, the memory of the payloads is freed.
 func TestMemoryOfBucketsIsGivenBack(t *testing.T) {
-	if raceEnabled {
+	if invariants.Race {
 		t.Skip("the heap of the race detector is another one")
 	}
 	const bucket = 8 << 20

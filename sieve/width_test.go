@@ -7,14 +7,14 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// TestS1_TheBudgetOfWrongAnswersIsKept: expected URLs wrongly called seen on the way to 10^10, by the birthday bound.
+// The expected number of URLs wrongly treated as known until there are 10^10, by the birthday bound.
 func TestS1_TheBudgetOfWrongAnswersIsKept(t *testing.T) {
 	const n = 1e10
 	bitsKept := float64(8 * keyBytes)
 	if wrong := n * n / math.Exp2(bitsKept+1); wrong > 1 {
 		t.Fatalf("%.3g URLs of 10^10 are wrongly called seen", wrong)
 	}
-	// Each of the bits that are said to be kept tells two fingerprints apart, and no other does.
+	// Each stored bit makes a difference between fingerprints, and no other bit does.
 	fp := fpOf(1)
 	for bit := range 64 {
 		low, high := fp, fp
@@ -26,7 +26,7 @@ func TestS1_TheBudgetOfWrongAnswersIsKept(t *testing.T) {
 	}
 }
 
-// TestBytesOfAURLInALargeRun writes the first blocks of a run of 10^9 keys: what they hold is what all of them hold.
+// Writes the first blocks of a run of 10^9 keys. All blocks of the run hold as many keys as these.
 func TestBytesOfAURLInALargeRun(t *testing.T) {
 	const total, here = 1_000_000_000, 200_000
 	mem := vfs.NewMem(1)

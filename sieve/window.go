@@ -2,18 +2,18 @@ package sieve
 
 import "fmt"
 
-// windowBlocks is how many blocks one read or write moves when many are wanted: 256 KiB, where a disk that turns and
-// a system call that costs a microsecond both stop mattering.
+// windowBlocks is the number of blocks per read or write when many are needed: 256 KiB. At this size neither the seek
+// time of a rotating disk nor the time of a system call matters.
 const windowBlocks = 64
 
 // window reads blocks of a run through a buffer of up to windowBlocks blocks.
 type window struct {
 	r      *run
 	ahead  int // blocks per read
-	first  int // blocks [first, end) are in buf
+	first  int // blocks first to end-1 are in buf
 	end    int
 	buf    []byte
-	blocks uint64 // given
+	blocks uint64 // returned
 	bytes  int64  // read from the file
 }
 
@@ -21,11 +21,12 @@ func newWindow(r *run, ahead int) window {
 	return window{r: r, ahead: ahead, buf: make([]byte, min(ahead, r.blocks())*blockBytes+blockPad)}
 }
 
-// fetch gives block b and blockPad bytes behind it. It reads it, unless the last read brought it too.
+// fetch returns block b and blockPad bytes after it. It reads the block unless it is in the buffer. The result is valid
+// until the next fetch.
 func (w *window) fetch(b int) ([]byte, error) {
 	if b < w.first || b >= w.end {
 		end := min(b+w.ahead, w.r.blocks())
-		w.first, w.end = 0, 0 // nothing is there if the read fails
+		w.first, w.end = 0, 0 // nothing is in the buffer if the read fails
 		if err := readAt(w.r.file, w.buf[:(end-b)*blockBytes], int64(b)*blockBytes); err != nil {
 			return nil, err
 		}
@@ -37,13 +38,13 @@ func (w *window) fetch(b int) ([]byte, error) {
 	return w.buf[at : at+blockBytes+blockPad], nil
 }
 
-// source gives ascending keys, a stretch at a time.
+// source returns ascending keys, some at a time.
 type source interface {
-	// next gives the keys that follow, none at the end. What it gave before is no longer good.
+	// next returns the next keys, or none at the end. The keys that it returned before are no longer valid.
 	next() (keys, error)
 }
 
-// runSource gives the keys of a run.
+// runSource returns the keys of a run.
 type runSource struct {
 	w     window
 	block keyBlock
@@ -53,7 +54,7 @@ type runSource struct {
 
 func fromRun(r *run) *runSource { return &runSource{w: newWindow(r, windowBlocks)} }
 
-// next decodes one more block and verifies it against the index.
+// next decodes the next block and verifies it against the index.
 func (s *runSource) next() (keys, error) {
 	r, b := s.w.r, s.at
 	if b == r.blocks() {
@@ -68,9 +69,10 @@ func (s *runSource) next() (keys, error) {
 	}
 	k, fault := s.block.decode(src, uint32(b))
 	if fault == "" {
-		// Neighbouring blocks must not overlap, else the run is not ascending although each block is.
+		// Adjacent blocks must not overlap, otherwise the run does not ascend.
 		last := k.at(k.len() - 1)
-		if k.at(0) != r.first(b) || b+1 < r.blocks() && !last.less(r.first(b+1)) || b+1 == r.blocks() && last != r.last {
+		if k.at(0) != r.first(b) || b+1 < r.blocks() && !last.less(r.first(b+1)) ||
+			b+1 == r.blocks() && last != r.last {
 			fault = "block does not agree with the index"
 		}
 	}

@@ -7,15 +7,16 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// writerAhead is how many blocks of keys a writer collects before it cuts them: what is left over moves to the front.
+// writerAhead is the number of blocks of keys that a writer collects before it encodes them. The rest moves to the
+// front.
 const writerAhead = 8
 
 // runWriter writes a run to a new file.
 type runWriter struct {
 	file   *storeFile
 	width  uint
-	keys   keys // not in a block yet, and room for more
-	n      int  // of these
+	keys   keys // not yet in a block; the arrays have space for more
+	n      int  // number of these keys
 	buf    []byte
 	bytes  int64
 	count  uint64
@@ -27,14 +28,14 @@ type runWriter struct {
 func newRunWriter(f *storeFile, expected uint64) *runWriter {
 	width := widthFor(expected)
 	room := writerAhead * blockKeysMost(width)
-	blocks := min(expected/(blockBytes/16)+1, windowBlocks) // a guess: keys take less than 16 bytes
+	blocks := min(expected/(blockBytes/16)+1, windowBlocks) // an estimate: keys take less than 16 bytes
 	return &runWriter{
 		file: f, width: width, keys: keys{hi: make([]uint64, room), lo: make([]uint8, room)},
 		buf: make([]byte, 0, blocks*blockBytes),
 	}
 }
 
-// add appends keys, which must ascend and be above all before them: S3.
+// add appends keys. They must ascend and be greater than all earlier ones (S3).
 func (w *runWriter) add(k keys) error {
 	for k.len() > 0 {
 		n := copy(w.keys.hi[w.n:], k.hi)
@@ -42,7 +43,7 @@ func (w *runWriter) add(k keys) error {
 		w.n += n
 		k = k.from(n)
 		if w.n == w.keys.len() {
-			if err := w.cut(blockKeysMost(w.width)); err != nil {
+			if err := w.writeBlocks(blockKeysMost(w.width)); err != nil {
 				return err
 			}
 		}
@@ -50,8 +51,8 @@ func (w *runWriter) add(k keys) error {
 	return nil
 }
 
-// cut makes blocks of the keys until fewer than `least` are left.
-func (w *runWriter) cut(least int) error {
+// writeBlocks encodes blocks until fewer than `least` keys are left.
+func (w *runWriter) writeBlocks(least int) error {
 	left := w.keys.first(w.n)
 	for left.len() >= least {
 		n := fitting(left.hi, w.width)
@@ -93,9 +94,9 @@ func (w *runWriter) write() error {
 	return nil
 }
 
-// finish writes the rest, index and footer included, and gives the run. At least one key must have been added.
+// finish writes the rest, the index and the footer, and returns the run. At least one key must have been added.
 func (w *runWriter) finish() (*run, error) {
-	if err := w.cut(1); err != nil {
+	if err := w.writeBlocks(1); err != nil {
 		return nil, err
 	}
 	foot := footer{count: w.count, blocks: uint64(len(w.indexH)), last: w.last}

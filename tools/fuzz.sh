@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Runs every fuzz target of the tree in turn: tools/fuzz.sh [TIME [BASE]], 10s each unless told. With the commit BASE only those of packages
-# that have changed since: a package has changed if one of its Go files or of its test data has.
+# Runs every fuzz target of the tree in turn: tools/fuzz.sh [TIME [BASE [MOST]]], 10s each unless told. With the commit
+# BASE only those that have changed since: the code of their package, beyond comments, the file of the target, or its
+# test data. Of more than MOST such targets it runs MOST, chosen by the commit, so that another commit runs others.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 time=${1:-10s}
 base=${2:-}
+most=${3:-0}
 status=0
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
@@ -15,20 +17,34 @@ only_late() {
 	grep -A 1 '^--- FAIL' "$log" | grep -qx '    context deadline exceeded' && ! grep -q 'Failing input' "$log"
 }
 
-# changed says whether a package has.
+# changed says whether a target, in a file, has.
 changed() {
-	[ -z "$base" ] || ! git diff --quiet "$base" -- "$1/*.go" ":(exclude)$1/*/*.go" "$1/testdata"
+	local dir
+	dir=$(dirname "$1")
+	[ -z "$base" ] || [ -n "$(git diff --name-only -G'^[[:space:]]*[^/[:space:]]' "$base" -- \
+		"$dir/*.go" ":(exclude)$dir/*/*.go" ":(exclude)$dir/*_test.go")" ] ||
+		[ -n "$(git diff --name-only -G'^[[:space:]]*[^/[:space:]]' "$base" -- "$1")" ] ||
+		! git diff --quiet "$base" -- "$dir/testdata/fuzz"
 }
 
+targets=$(git ls-files '*_test.go' | xargs grep -oE '^func Fuzz[A-Za-z0-9_]+' | sed 's/func //' |
+	while IFS=: read -r file target; do changed "$file" && echo "$file:$target" || true; done)
+count=$(grep -c . <<<"$targets" || true)
+if [ "$most" -gt 0 ] && [ "$count" -gt "$most" ]; then
+	commit=$(git rev-parse HEAD)
+	echo "$most of $count targets that have changed, chosen by the commit; make fuzz runs all"
+	targets=$(while read -r one; do echo "$(sha256sum <<<"$commit $one") $one"; done <<<"$targets" | sort | head -n "$most" | sed 's/.* //')
+fi
+
 while IFS=: read -r file target; do
+	[ -n "$file" ] || continue
 	package=./$(dirname "$file")
-	changed "$(dirname "$file")" || continue
 	echo "fuzz $package $target for $time"
-	${GO:-go} test -run '^$' -fuzz "^$target\$" -fuzztime "$time" "$package" 2>&1 | tee "$log" && continue
+	${GO:-go} test -run '^$' -fuzz "^$target\$" -fuzztime "$time" "$package" 2>&1 </dev/null | tee "$log" && continue
 	if only_late; then
 		echo "$target: the time was over in the middle of an input; none has failed"
 	else
 		status=1
 	fi
-done < <(git ls-files '*_test.go' | xargs grep -oE '^func Fuzz[A-Za-z0-9_]+' | sed 's/func //')
+done <<<"$targets"
 exit $status

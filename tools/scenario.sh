@@ -1,29 +1,21 @@
 #!/usr/bin/env bash
-# Runs the scenarios: the tests in files with the build tag scenario, and every test of bench/invitro in full size.
+# Runs the scenarios: the tests in files with the build tag scenario, and every test of bench/scenario in full size.
 #
 #   tools/scenario.sh [SUBJECT...]    all subjects unless told; --list names them
 #
-# A subject of bench/invitro is the tests of some of its files; any other subject is a package. Each subject is a go test of its own, with its
-# own time limit. SEED chooses the worlds of bench/invitro and bench/crash. Go's cache keeps the result of seed 1, the default: a flag -seed keeps
-# a result out of it.
+# A subject is a package of bench/scenario by its last name (crawl, storage, ...), or any other package by its path. Each subject is a go test
+# with its own time limit. SEED chooses the webs of bench/scenario and bench/crash. Go's cache keeps the result of seed 1, the default: a flag
+# -seed keeps a result out of it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 go=${GO:-go}
 seed=${SEED:-1}
-invitro=bench/invitro
+scenarios=bench/scenario
 seeded=()
 [ "$seed" = 1 ] || seeded=(-seed "$seed")
 
-# The files of each subject of bench/invitro. A test in a file that is named nowhere belongs to crawl.
-declare -A files=(
-	[storage]='storage|fsck|kill|aloft|dictionary|coldhosts|fullbench|resumeread'
-	[agents]='agent|underway|handover|flood'
-	[membership]='leav|latecomer|partition|peer|quorum|silence'
-	[recrawl]='refresh|rebuild|unchanged|audit'
-	[network]='names|network|outage|backoff|robots|patience|strangers|headless'
-)
-subjects=(crawl network recrawl storage agents membership)
-mapfile -t packages < <(git grep -l '^//go:build scenario' -- '*_test.go' | xargs -rn1 dirname | sort -u | grep -vx "$invitro" || true)
+mapfile -t subjects < <(git ls-files "$scenarios/*/main_test.go" | xargs -rn1 dirname | xargs -rn1 basename)
+mapfile -t packages < <(git grep -l '^//go:build scenario' -- '*_test.go' | xargs -rn1 dirname | sort -u | grep -v "^$scenarios/" || true)
 if [ "${1:-}" = --list ]; then
 	printf '%s\n' "${subjects[@]}" "${packages[@]}"
 	exit
@@ -34,20 +26,15 @@ tests() { printf '^(%s)$' "$(cat "$@" | grep -oE '^func Test[A-Z]\w*' | sed 's/f
 
 # run SUBJECT runs one subject.
 run() {
-	local package=./$1 limit=30m flags=()
-	case $1 in
-	crawl)
-		package=./$invitro
-		flags=(-skip "$(tests $(ls $invitro/*_test.go | grep -E "/($(IFS='|'; echo "${files[*]}"))"))" "${seeded[@]}") ;;
-	storage | agents | membership | recrawl | network)
-		package=./$invitro
-		flags=(-run "$(tests $(ls $invitro/*_test.go | grep -E "/(${files[$1]})"))" "${seeded[@]}") ;;
-	*)
+	local package=./$1 limit=60m flags=()
+	if [ -d "$scenarios/$1" ]; then
+		package=./$scenarios/$1 flags=("${seeded[@]}")
+	else
 		# Where scenario_on_test.go sets the size of tests, all of them run.
 		[ -f "$1/scenario_on_test.go" ] ||
 			flags=(-run "$(tests $(git grep -l '^//go:build scenario' -- "$1/*_test.go"))")
-		[ "$1" != bench/crash ] || flags+=("${seeded[@]}") ;;
-	esac
+		[ "$1" != bench/crash ] || flags+=("${seeded[@]}")
+	fi
 	echo "== scenario $1, seed $seed"
 	"$go" test -tags 'invariants scenario' -timeout "$limit" "$package" "${flags[@]}"
 }

@@ -2,16 +2,12 @@ package virtualize
 
 import "encoding/binary"
 
-// buffer holds the newest items of all queues until there is enough to write. Each queue's records form a ring, from
-// the newest, which its entry knows, to the oldest and on. There are two halves: while the one fills up the other one is
-// written, a little with each item; the space of a half is given back all at once.
-//
-//	record:  next u32 | length u32 | item
-//
-// A record's place is its offset in its half, and the top bit says which half.
+// buffer holds the newest items of all queues until there are enough to write. The records of a queue form a ring. The
+// entry of the queue knows the newest record, which points to the oldest. There are two halves. While one fills up, the
+// other is written step by step with each added item. The memory of a half is freed as a whole.
 type buffer struct {
 	halves [2]half
-	now    int // the half that is being filled
+	now    int // the half that is filled
 	limit  int // bytes of a half
 	items  uint64
 }
@@ -19,8 +15,8 @@ type buffer struct {
 type half struct {
 	arena []byte
 	items uint64
-	dirty []uint32 // entries that got a record here; some may have none any more, or be listed twice
-	done  int      // of dirty: these were written
+	dirty []uint32 // entries that got a record in this half; some may have none any more or be listed twice
+	done  int      // number of entries of dirty that are written
 }
 
 const (
@@ -43,10 +39,10 @@ func (b *buffer) fits(item []byte) bool {
 	return b.limit-len(b.filling().arena) >= recordHead+len(item)
 }
 
-// turn begins to fill the other half, which must be empty.
+// turn starts to fill the other half, which must be empty.
 func (b *buffer) turn() { b.now = 1 - b.now }
 
-// add appends an item to a queue's ring, in the half that is being filled.
+// add appends an item to the ring of a queue, in the half that is filled.
 func (b *buffer) add(id uint32, e *entry, item []byte) {
 	h := b.filling()
 	at := uint32(len(h.arena)) | uint32(b.now)*halfFlag
@@ -67,20 +63,20 @@ func (b *buffer) add(id uint32, e *entry, item []byte) {
 	b.items++
 }
 
-// bytes are those from a record's place on.
+// bytes returns the bytes from the position of a record on.
 func (b *buffer) bytes(at uint32) []byte { return b.halves[at/halfFlag].arena[at%halfFlag:] }
 
-// record returns an item and where the ring goes on.
+// record returns an item and the position of the next record of the ring.
 func (b *buffer) record(at uint32) (item []byte, next uint32) {
 	r := b.bytes(at)
 	end := recordHead + binary.LittleEndian.Uint32(r[4:])
 	return r[recordHead:end:end], binary.LittleEndian.Uint32(r)
 }
 
-// oldest is where a ring that is not empty begins.
+// oldest returns the position of the oldest record of a ring that is not empty.
 func (b *buffer) oldest(e *entry) uint32 { return binary.LittleEndian.Uint32(b.bytes(e.bufTail)) }
 
-// drop takes the n oldest records out of a ring. Slices that were handed out keep their bytes until the next add.
+// drop removes the n oldest records of a ring. Slices that were returned stay valid until the next add.
 func (b *buffer) drop(e *entry, n uint32) {
 	for ; n > 0; n-- {
 		at := b.oldest(e)
@@ -95,7 +91,7 @@ func (b *buffer) drop(e *entry, n uint32) {
 	}
 }
 
-// reset forgets the bytes; there must be no items.
+// reset frees the bytes; the half must have no items.
 func (h *half) reset(limit int) {
 	if cap(h.arena) > limit {
 		h.arena = make([]byte, 0, limit)
@@ -103,9 +99,9 @@ func (h *half) reset(limit int) {
 	h.arena, h.dirty, h.done = h.arena[:0], h.dirty[:0], 0
 }
 
-// owed is how many of the dirty queues of the other half should have been written by now, so that it is empty when the
-// half that is being filled is half full.
-func (b *buffer) owed() int {
+// dueWrites returns how many dirty queues of the other half must be written now. That half must be empty when the half
+// that is filled is half full.
+func (b *buffer) dueWrites() int {
 	h := b.other()
 	if h.items == 0 {
 		return 0
@@ -113,7 +109,7 @@ func (b *buffer) owed() int {
 	return int(min(int64(len(h.dirty)), 1+int64(len(h.dirty))*2*int64(len(b.filling().arena))/int64(b.limit))) - h.done
 }
 
-// bytesHeld is how much memory the buffer takes.
+// bytesHeld returns the memory of the buffer in bytes.
 func (b *buffer) bytesHeld() (n int64) {
 	for i := range b.halves {
 		n += int64(cap(b.halves[i].arena)) + int64(cap(b.halves[i].dirty))*4

@@ -1,9 +1,9 @@
 package virtualize
 
-// set is a set of entry numbers, a bit each.
+// set is a set of entry numbers, one bit each.
 type set []uint64
 
-// has says no of numbers beyond its length.
+// has returns false for numbers beyond the length of the set.
 func (s set) has(id uint32) bool {
 	return int(id>>6) < len(s) && s[id>>6]>>(id&63)&1 != 0
 }
@@ -26,17 +26,17 @@ func (s set) addBelow(n uint32) {
 	}
 }
 
-// move is a change of the relocation table: what it said about a block before, 0 for nothing.
+// move is a change of the relocation table. before is the old value for the block, 0 if there was none.
 type move struct{ born, before address }
 
-// changes are what the next image has to hold: all that is not as the last good cut has it.
+// changes are what the next snapshot must contain: everything that changed since the last complete one.
 type changes struct {
 	queues  set
-	deleted []uint64 // keys of queues that went; some may be there again
+	deleted []uint64 // keys of deleted queues; some may exist again
 	moves   []move
 }
 
-// adopt takes over what an older image did not bring to an end.
+// adopt adds the changes of an older snapshot that was not completed.
 func (c *changes) adopt(older changes) {
 	for i, w := range older.queues {
 		c.queues[i] |= w
@@ -45,17 +45,17 @@ func (c *changes) adopt(older changes) {
 	c.moves = append(older.moves, c.moves...)
 }
 
-// touch is called before anything about a queue changes, its birth included: the image that is being written gets it as
-// it was, and the next one as it will be.
+// touch must be called before a queue is created or changes. It copies the old state for the open snapshot, and marks
+// the queue for the next one.
 func (v *Virtualizer) touch(id uint32) {
-	if im := v.image; im != nil && im.owes(id) {
+	if im := v.image; im != nil && im.mustWrite(id) {
 		im.changes.queues.remove(id)
-		im.aside = v.appendQueue(im.aside, v.idx.at(id))
+		im.copiedEarly = v.appendQueue(im.copiedEarly, v.idx.at(id))
 	}
 	v.changes.queues.add(id)
 }
 
-// insert makes a queue that is not there.
+// insert creates a queue with a new key.
 func (v *Virtualizer) insert(key uint64) (id uint32) {
 	id = v.idx.insert(key)
 	for need := len(v.idx.chunks) * chunkSize / 64; len(v.changes.queues) < need; {
@@ -63,14 +63,14 @@ func (v *Virtualizer) insert(key uint64) (id uint32) {
 		v.spare = append(v.spare, make(set, need-len(v.spare))...)
 	}
 	if im := v.image; im != nil {
-		im.changes.queues.remove(id) // It was free at the moment of the image.
+		im.changes.queues.remove(id) // It was free when the snapshot was taken.
 	}
 	v.changes.queues.add(id)
 	return id
 }
 
-// gone forgets a queue that has no items. It was touched when it had some.
-func (v *Virtualizer) gone(id uint32) {
+// deleteQueue deletes a queue without items. touch was called when it had some.
+func (v *Virtualizer) deleteQueue(id uint32) {
 	v.changes.deleted = append(v.changes.deleted, v.idx.at(id).key)
 	v.idx.remove(id)
 }

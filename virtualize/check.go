@@ -7,8 +7,8 @@ import (
 	"runtime/debug"
 )
 
-// Check follows every queue through every block and says whether all is as it should be: links, ordinals, checksums
-// and items, the accounts of each segment, the relocation table and the totals. It takes as long as reading everything.
+// Check reads every block of every queue and verifies links, ordinals, checksums, items, the live bytes of each
+// segment, the relocation table and the totals. It takes as long as reading all items.
 func (v *Virtualizer) Check() (err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -34,7 +34,7 @@ func (v *Virtualizer) Check() (err error) {
 		return err
 	}
 	if disk+buffered != v.total || buffered != v.buf.items {
-		return fmt.Errorf("%w: %d items on disk and %d buffered, want %d of which %d buffered",
+		return fmt.Errorf("%w: %d items on disk and %d buffered, want %d with %d buffered",
 			ErrCorrupt, disk, buffered, v.total, v.buf.items)
 	}
 	if len(reached) != v.reloc.count {
@@ -43,7 +43,7 @@ func (v *Virtualizer) Check() (err error) {
 	return v.checkSegments(live)
 }
 
-// checkQueue follows one queue; it adds to live what its blocks weigh and to reached those that were moved.
+// checkQueue verifies one queue. It adds the size of its blocks to live, and the addresses of moved ones to reached.
 func (v *Virtualizer) checkQueue(e entry, live []int64, reached map[address]struct{}) error {
 	for at := e.head; e.disk > 0; at = e.head {
 		b, left, after, err := v.headBlock(&e)
@@ -89,25 +89,37 @@ func (v *Virtualizer) checkSegments(live []int64) error {
 		if s == nil {
 			continue
 		}
-		// More in the accounts than was found is what the drop of a damaged queue leaves until Collect comes by.
+		// After the drop of a damaged queue, a segment may count more live bytes than were found, until Collect.
 		if live[n] > s.live || live[n] < s.live && !v.leaky {
-			errs = append(errs, fmt.Errorf("%w: segment %d has %d live bytes, accounts say %d", ErrCorrupt, n, live[n], s.live))
+			errs = append(
+				errs,
+				fmt.Errorf("%w: segment %d has %d live bytes, accounts say %d", ErrCorrupt, n, live[n], s.live),
+			)
 		}
 		if claimed := v.claimedBytes(s); claimed != live[n] {
-			errs = append(errs, fmt.Errorf("%w: segment %d has blocks of %d bytes that no queue leads to, and that say they are live",
-				ErrCorrupt, n, claimed-live[n]))
+			errs = append(
+				errs,
+				fmt.Errorf("%w: segment %d has blocks of %d bytes that no queue leads to, and that say they are live",
+					ErrCorrupt, n, claimed-live[n]),
+			)
 		}
 		if moved[n] != s.moved {
-			errs = append(errs, fmt.Errorf("%w: segment %d lost %d blocks, accounts say %d", ErrCorrupt, n, moved[n], s.moved))
+			errs = append(
+				errs,
+				fmt.Errorf("%w: segment %d lost %d blocks, accounts say %d", ErrCorrupt, n, moved[n], s.moved),
+			)
 		}
 		if s.used() < s.live {
-			errs = append(errs, fmt.Errorf("%w: segment %d has %d live bytes of %d used", ErrCorrupt, n, s.live, s.used()))
+			errs = append(
+				errs,
+				fmt.Errorf("%w: segment %d has %d live bytes of %d used", ErrCorrupt, n, s.live, s.used()),
+			)
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// claimedBytes is what the blocks weigh that Collect would take for live. Damage in a dead block is nobody's loss.
+// claimedBytes returns the size of the blocks that Collect would treat as live. Damage in dead blocks is ignored.
 func (v *Virtualizer) claimedBytes(s *segment) (sum int64) {
 	for i := range s.slots {
 		sl, _, body, err := s.body(i)

@@ -3,12 +3,12 @@ package virtualize
 import "math/bits"
 
 const (
-	codeBits = 11 // of the longest code
+	codeBits = 11 // length of the longest code
 
-	symEnd   = 0 // of the item
-	symByte  = 1 // eight bits of a byte that is no visible character follow
+	symEnd   = 0 // end of an item
+	symByte  = 1 // the eight bits of a byte that is no visible character follow
 	symCopy  = 2 // a length and a distance follow
-	symFirst = 3 // '!', and on to '~'
+	symFirst = 3 // the symbols of '!' to '~' start here
 	charSyms = symFirst + '~' - '!' + 1
 
 	contexts  = 37
@@ -17,13 +17,13 @@ const (
 	countMax  = 1<<12 - 1 // the largest number that has a symbol
 )
 
-// code is one prefix code for writing and reading, low bits first.
+// code is a prefix code for writing and reading, low bits first.
 type code struct {
 	write []uint16              // by symbol: code << 4 | its length
 	read  [1 << codeBits]uint16 // by the next bits: symbol << 4 | the length of its code
 }
 
-// newCode makes the canonical code of these lengths; nil if there is none.
+// newCode returns the canonical code for the given lengths, or nil if they are invalid.
 func newCode(lengths []uint8) *code {
 	c := &code{write: make([]uint16, len(lengths))}
 	next := uint32(0)
@@ -50,16 +50,16 @@ func newCode(lengths []uint8) *code {
 	return c
 }
 
-// codes are the codes of one model, 170 KB. They never change.
+// codes are the codes of one model, 170 KB. They are immutable.
 type codes struct {
 	model   *model
-	context [256]uint8 // by the byte before
+	context [256]uint8 // by the preceding byte
 	char    [contexts]*code
 	share   *code
 	copied  *code
 }
 
-// newCodes makes the codes of a model; nil if it is none.
+// newCodes returns the codes of a model, or nil if it is invalid.
 func newCodes(m *model) *codes {
 	c := &codes{model: m, share: newCode(m.share[:]), copied: newCode(m.copied[:])}
 	if c.share == nil || c.copied == nil {
@@ -95,7 +95,7 @@ func contextOf(b byte) uint8 {
 	return noContext
 }
 
-// countSym splits a number up to countMax into a symbol and so many low bits that follow it.
+// countSym returns the symbol for a number up to countMax, and the number of low bits that follow it.
 func countSym(n uint32) (sym uint32, extra uint) {
 	if n < 16 {
 		return n, 0
@@ -104,7 +104,7 @@ func countSym(n uint32) (sym uint32, extra uint) {
 	return 16 + uint32(top-4)*4 + n>>(top-2)&3, top - 2
 }
 
-// countBase is the smallest number with a symbol, and how many low bits follow.
+// countBase returns the smallest number of a symbol, and the number of low bits that follow.
 func countBase(sym uint32) (n uint32, extra uint) {
 	if sym < 16 {
 		return sym, 0

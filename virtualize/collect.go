@@ -7,19 +7,19 @@ import (
 )
 
 const (
-	mergeItems    = 320              // a queue with more items on disk is not worth reading whole
-	mergeTargets  = 2                // in block targets: a queue of at most so many bytes is moved whole, into one block
-	slotCharge    = int64(slotBytes) // budget for looking at a slot, live or not
-	collectStride = 16 << 10         // budget that is spent under one hold of the lock
+	mergeItems    = 320              // a queue with more items on disk is not read as a whole
+	mergeTargets  = 2                // in block targets: a queue of at most this size is moved as a whole
+	slotCharge    = int64(slotBytes) // budget for each examined slot, live or dead
+	collectStride = 16 << 10         // budget per hold of the lock
 )
 
-// Collect does one small step of reclaiming space and returns how many bytes it copied: it deletes segments that
-// nothing needs, and copies live blocks of the emptiest full segment, if less than LiveRatioMin of that is live, to
-// the end of the log. The budget bounds the bytes it looks at and copies; it may go over it by one block or one small
-// queue. It holds the lock for some ten KB at a time only. Repeated with nothing else going on it ends with 0. It is
-// never needed for correctness.
+// Collect does a small step of reclaiming space and returns the number of bytes copied. It deletes segments that are
+// not needed. It also copies live blocks to the end of the log, from the full segment with the fewest live bytes, if
+// less than LiveRatioMin of its bytes is live. budget bounds the bytes examined and copied; one block or small queue
+// may exceed it. The lock is held for about ten KB at a time. With no other calls, repeated calls end with 0. Collect
+// only saves space; correctness does not depend on it.
 //
-// An error that wraps ErrCorrupt names a segment that cannot be emptied; it is left alone from then on.
+// An error that wraps ErrCorrupt names a segment that cannot be emptied. Later calls ignore it.
 func (v *Virtualizer) Collect(budgetBytes int64) (moved int64, err error) {
 	if err := v.checkWritable(); err != nil {
 		return 0, err
@@ -39,7 +39,7 @@ func (v *Virtualizer) Collect(budgetBytes int64) (moved int64, err error) {
 	return moved, v.deleteDead()
 }
 
-// collectSome does what can be done under one hold of the lock.
+// collectSome collects under one hold of the lock.
 func (v *Virtualizer) collectSome(budget int64) (moved, spent int64, more bool, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -61,7 +61,7 @@ func (v *Virtualizer) collectSome(budget int64) (moved, spent int64, more bool, 
 	return moved, spent, true, nil
 }
 
-// chooseVictim picks the full segment with the least live bytes.
+// chooseVictim selects the full segment with the fewest live bytes.
 func (v *Virtualizer) chooseVictim() bool {
 	limit := v.opts.LiveRatioMin
 	for _, s := range v.segments {
@@ -75,7 +75,7 @@ func (v *Virtualizer) chooseVictim() bool {
 	return v.victim != nil
 }
 
-// collectSlot looks at the victim's next slot and moves its block if it is live.
+// collectSlot examines the next slot of the victim and moves its block if it is live.
 func (v *Virtualizer) collectSlot() (moved int64, err error) {
 	s := v.victim
 	if s.live > 0 && v.victimSlot < s.slots {
@@ -89,7 +89,7 @@ func (v *Virtualizer) collectSlot() (moved int64, err error) {
 			s.bad = true
 			v.victim = nil
 		}
-		return moved, err // Else it is the disk's fault, and it goes on at this slot when there is room.
+		return moved, err // Otherwise it is an error of the disk. The next call continues at this slot.
 	}
 	if s.live > 0 && v.victimSlot < s.slots {
 		return moved, nil
@@ -99,12 +99,12 @@ func (v *Virtualizer) collectSlot() (moved int64, err error) {
 		s.bad = true
 		return moved, corrupt("segment %d: %d bytes should be live, and no block is", s.number, s.live)
 	}
-	s.live = 0 // What is left in the accounts are blocks that a damaged chain lost when its queue was dropped.
+	s.live = 0 // The remaining live bytes are of blocks that were lost when a damaged queue was dropped.
 	return moved, nil
 }
 
-// collectBlock moves a block if it is live. Nothing but free space of the mapping changes before all of the mapping has been
-// read and written that is needed, so that after a fault all is as it was.
+// collectBlock moves a block if it is live. It reads and writes the mapping completely before it changes anything
+// except free space. So after a fault everything is unchanged.
 func (v *Virtualizer) collectBlock(s *segment, i uint32) (moved int64, err error) {
 	defer v.guard(writing, debug.SetPanicOnFault(true), &err)
 	sl, _, body, err := s.body(i)
@@ -121,8 +121,8 @@ func (v *Virtualizer) collectBlock(s *segment, i uint32) (moved int64, err error
 	return v.moveBlock(s, i, born, sl.key, max(sl.first, e.first))
 }
 
-// claims returns the queue that a block says it is a living part of, and the address at which the rest of the queue
-// knows it; nil if it is dead. Check proves that no block claims this in vain.
+// claims returns the queue of a live block and the address by which its chain refers to it, or nil if the block is
+// dead. Check verifies that only live blocks are claimed.
 func (v *Virtualizer) claims(s *segment, i uint32, sl slot, body []byte) (id uint32, e *entry, born address) {
 	id, ok := v.idx.find(sl.key)
 	if !ok {
@@ -130,7 +130,7 @@ func (v *Virtualizer) claims(s *segment, i uint32, sl slot, body []byte) (id uin
 	}
 	e = v.idx.at(id)
 	if e.disk == 0 || sl.first+uint64(sl.items) <= e.first || sl.first >= e.first+uint64(e.disk) {
-		return 0, nil, 0 // Taken, or of a queue that was dropped: ordinals are never used again.
+		return 0, nil, 0 // Taken, or of a dropped queue: ordinals are never used again.
 	}
 	born = makeAddress(s.number, i)
 	if sl.moved {
@@ -142,8 +142,8 @@ func (v *Virtualizer) claims(s *segment, i uint32, sl slot, body []byte) (id uin
 	return id, e, born
 }
 
-// merge moves a queue whole, if it is small, and makes one block of its blocks on disk. It moves nothing and returns 0
-// if the queue is large.
+// merge moves a small queue as a whole and makes one block of its blocks on disk. For a large queue it moves nothing
+// and returns 0.
 func (v *Virtualizer) merge(id uint32, e *entry) (moved int64, err error) {
 	limit := mergeTargets * v.opts.blockTarget()
 	if e.disk > mergeItems || v.ordinal+uint64(e.disk) > maxOrdinal {
@@ -180,8 +180,8 @@ func (v *Virtualizer) merge(id uint32, e *entry) (moved int64, err error) {
 	return slotBytes + int64(len(payload)), nil
 }
 
-// moveBlock copies one block and notes where it lives now under the address that the rest of its chain knows. It is
-// packed anew, since its new segment may have other codes.
+// moveBlock copies one block. It stores the new address in the relocation table, under the address that the chain uses.
+// The block is packed again, because its new segment may have other codes.
 func (v *Virtualizer) moveBlock(s *segment, i uint32, born address, key, ordinal uint64) (moved int64, err error) {
 	b, err := v.blockAt(born, key, ordinal)
 	if err != nil {
@@ -204,28 +204,28 @@ func (v *Virtualizer) moveBlock(s *segment, i uint32, born address, key, ordinal
 	return slotBytes + 8 + int64(len(payload)), nil
 }
 
-// pile holds items on their way from old blocks into a new one.
-type pile struct {
+// itemList holds items that are copied from old blocks into a new one.
+type itemList struct {
 	text []byte
 	ends []int
 }
 
-func (p *pile) begin() { p.text, p.ends = p.text[:0], p.ends[:0] }
+func (p *itemList) begin() { p.text, p.ends = p.text[:0], p.ends[:0] }
 
-// add takes a copy of an item. It always wants more.
-func (p *pile) add(item []byte) bool {
+// add copies an item. It always returns true.
+func (p *itemList) add(item []byte) bool {
 	p.text = append(p.text, item...)
 	p.ends = append(p.ends, len(p.text))
 	return true
 }
 
-// plain is what the items' payload takes at most.
-func (p *pile) plain() int {
-	head := itemBytes(len(p.text)) - len(p.text) // of an item that is as long as all of them
+// plain returns the largest size of the payload of the items.
+func (p *itemList) plain() int {
+	head := itemBytes(len(p.text)) - len(p.text) // of an item as long as all of them together
 	return 1 + len(p.text) + len(p.ends)*head
 }
 
-func (p *pile) packInto(to *packer, c *codes) {
+func (p *itemList) packInto(to *packer, c *codes) {
 	to.begin(c)
 	start := 0
 	for _, end := range p.ends {

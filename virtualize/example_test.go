@@ -7,7 +7,7 @@ import (
 	"orbweaver/virtualize"
 )
 
-// Two queues in one log, a cut, and the way back to it after a kill.
+// Two queues in one log, a checkpoint, and how to open it after a kill.
 func Example() {
 	disk := vfs.NewMem(1)
 	options := virtualize.Options{Dir: "frontier/virtual"}
@@ -28,7 +28,7 @@ func Example() {
 	if _, err := v.Take(siteA, 1, func(item []byte) { fmt.Printf("taken: %s\n", item) }); err != nil {
 		fmt.Println(err)
 	}
-	image, err := v.Cut()
+	image, err := v.Snapshot()
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -8,7 +8,7 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// access says what a function does with the mapping.
+// access is the kind of access to the mapping: reading or writing.
 type access bool
 
 const (
@@ -20,10 +20,11 @@ const (
 //
 //	defer v.guard(reading, debug.SetPanicOnFault(true), &err)
 //
-// The system reports that it cannot read or write a page of a mapping as a signal (SIGBUS), which would end the process. There
-// are two reasons. A copy-on-write file system needs new space to write to a page again, whatever was reserved, and its disk is
-// full: then vfs.IsFull says so of the error. Or the page cannot be read, because of the disk, or because the file was made
-// shorter: then the error wraps ErrMapped and EIO. Any other panic, and a fault of any other memory, goes on.
+// The system reports that it cannot read or write a page of a mapping as a signal (SIGBUS), which would end the
+// process. There are two reasons. A copy-on-write file system needs new space to write to a page again, whatever was
+// reserved, and its disk is full: then vfs.IsFull says so of the error. Or the page cannot be read, because of the
+// disk, or because the file was made shorter: then the error wraps ErrMapped and EIO. Any other panic, and a fault of
+// any other memory, goes on.
 //
 // What is guarded changes free space of the mapping only, or a tail's next address, before it changes anything else.
 func (v *Virtualizer) guard(to access, before bool, err *error) {
@@ -38,7 +39,7 @@ func (v *Virtualizer) guard(to access, before bool, err *error) {
 		}
 		if fault := s.faultOf(cause, to); fault != nil {
 			*err = fault
-			v.checked = 0 // What could be read before may be something else when it can be read again.
+			v.checked = 0 // Another read of the same block may return other bytes.
 			if vfs.IsFull(fault) {
 				v.count.FullFailures++
 			}
@@ -72,7 +73,7 @@ func (s *segment) faultOf(cause any, to access) error {
 	return fmt.Errorf("%w: segment %d at byte %d: %w", ErrMapped, s.number, at, syscall.EIO)
 }
 
-// read reads a byte of the mapping. ok is false if that faults.
+// read reads a byte of the mapping. ok is false if the page cannot be read.
 func (s *segment) read(at int) (b byte, ok bool) {
 	defer func(before bool) {
 		debug.SetPanicOnFault(before)

@@ -17,7 +17,7 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// faulty is a Virtualizer on the real file system whose mappings fault, beside the lists that it must have.
+// faulty is a Virtualizer on the real file system whose mappings fault, with the expected lists.
 type faulty struct {
 	t     *testing.T
 	v     *Virtualizer
@@ -27,8 +27,12 @@ type faulty struct {
 
 func newFaulty(t *testing.T) *faulty {
 	t.Helper()
-	// Segments are large enough that bodies and slots are on pages of their own, and small enough that there are many.
-	w := &faulty{t: t, opts: Options{Dir: t.TempDir(), SegmentBytes: int64(4 * os.Getpagesize()), BufferBytes: 4096}, lists: map[uint64][]string{}}
+	// Segments are so large that bodies and slots are on different pages, and so small that there are many.
+	w := &faulty{
+		t:     t,
+		opts:  Options{Dir: t.TempDir(), SegmentBytes: int64(4 * os.Getpagesize()), BufferBytes: 4096},
+		lists: map[uint64][]string{},
+	}
 	v, err := Open(vfs.Disk(), w.opts, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +62,7 @@ func (w *faulty) take(key uint64, limit int) error {
 	return err
 }
 
-// whole says that nothing is half-changed.
+// whole checks that nothing is changed incompletely.
 func (w *faulty) whole() {
 	w.t.Helper()
 	must(w.t, w.v.Check())
@@ -107,9 +111,9 @@ func randomItem(rng *rand.Rand, i int) string {
 	return string(b)
 }
 
-// The files are made shorter under their mappings, so that every access to what is missing is a SIGBUS. Each call returns an
-// error and changes nothing, and all goes on when the files are what they were.
-func TestHostile_M1_aTruncatedSegmentIsAnErrorAndCostsNoItem(t *testing.T) {
+// The files are truncated under their mappings, so that access to the missing part raises SIGBUS. Each call returns an
+// error and changes nothing. Everything works when the files are restored.
+func TestMappedFault_aTruncatedSegmentIsAnErrorAndCostsNoItem(t *testing.T) {
 	for _, pages := range []int64{0, 1, 3} {
 		t.Run(fmt.Sprintf("to %d pages", pages), func(t *testing.T) {
 			w := newFaulty(t)
@@ -187,7 +191,7 @@ func (w *faulty) protect(rng *rand.Rand, prot int) (undo func()) {
 	set := func(prot int) {
 		for _, p := range pages {
 			if err := syscall.Mprotect(p, prot); err != nil && !errors.Is(err, syscall.ENOMEM) {
-				w.t.Fatal(err) // ENOMEM: the call has deleted the segment
+				w.t.Fatal(err) // ENOMEM: the segment was deleted during the call
 			}
 		}
 	}
@@ -195,9 +199,10 @@ func (w *faulty) protect(rng *rand.Rand, prot int) (undo func()) {
 	return func() { set(syscall.PROT_READ | syscall.PROT_WRITE) }
 }
 
-// Any page may fault at any moment of any call. A page that can be read but not written is a full disk, as a copy-on-write
-// file system has it; one that cannot be read is not. After each failed call all is whole, and no item is lost or twice there.
-func TestHostile_M1_aFaultAtAnyPageInAnyCallLeavesTheQueuesWhole(t *testing.T) {
+// Any page may fault at any moment of any call. A page that can be read but not written means a full disk, as on a
+// copy-on-write file system; a page that cannot be read does not. After each failed call everything is complete, and no
+// item is lost or repeated.
+func TestMappedFault_aFaultAtAnyPageInAnyCallLeavesTheQueuesWhole(t *testing.T) {
 	failed := map[string]int{}
 	for seed := range uint64(2) {
 		rng := rand.New(rand.NewPCG(seed, 16))
@@ -258,8 +263,8 @@ func TestHostile_M1_aFaultAtAnyPageInAnyCallLeavesTheQueuesWhole(t *testing.T) {
 	}
 }
 
-// A panic that is no fault of a mapping is a bug: it goes on, and so does a fault of other memory.
-func TestHostile_M1_otherFaultsStillPanic(t *testing.T) {
+// A panic that is no fault of a mapping is a bug, so it is not recovered. The same holds for faults of other memory.
+func TestMappedFault_otherFaultsStillPanic(t *testing.T) {
 	other, err := syscall.Mmap(-1, 0, os.Getpagesize(), syscall.PROT_NONE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	must(t, err)
 	defer func() { must(t, syscall.Munmap(other)) }()
@@ -292,10 +297,14 @@ func TestHostile_M1_otherFaultsStillPanic(t *testing.T) {
 	must(t, w.v.Close())
 }
 
-// Code that touches a mapping without the guard ends the process.
-func TestHostile_M1_aFaultOutsideTheGuardEndsTheProcess(t *testing.T) {
+// Access to a mapping without guard ends the process.
+func TestMappedFault_aFaultOutsideTheGuardEndsTheProcess(t *testing.T) {
 	if os.Getenv("ORBWEAVER_TEST_FAULT") == "" {
-		child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestHostile_M1_aFaultOutsideTheGuardEndsTheProcess$")
+		child := exec.CommandContext(
+			t.Context(),
+			os.Args[0],
+			"-test.run=^TestMappedFault_aFaultOutsideTheGuardEndsTheProcess$",
+		)
 		child.Env = append(os.Environ(), "ORBWEAVER_TEST_FAULT=1")
 		said, err := child.CombinedOutput()
 		var exit *exec.ExitError

@@ -13,11 +13,11 @@ import (
 
 const (
 	segmentMagic = "orbwvs2\n"
-	segmentHead  = 2048 // bytes; the rest behind the model is zero
-	headModel    = 32   // where the model begins
+	segmentHead  = 2048 // bytes; the rest after the model is zero
+	headModel    = 32   // position of the model
 	slotBytes    = 32
 
-	blockTarget = 8 << 10 // bytes of items at which a block of several ends
+	blockTarget = 8 << 10 // bytes of items at which a block of several items ends
 
 	maxOrdinal  = 1<<48 - 1
 	maxItems    = 1<<16 - 1 // in one block
@@ -25,7 +25,7 @@ const (
 	maxSegments = 1 << 24   // numbers are dense enough for a slice
 )
 
-// Errors of this package; more detail is wrapped around them.
+// Errors of this package. They are wrapped with details.
 var (
 	ErrCorrupt  = errors.New("virtualize: corrupt")
 	ErrTooLarge = errors.New("virtualize: item too large")
@@ -34,8 +34,8 @@ var (
 	ErrMapped   = errors.New("virtualize: memory-mapped file not accessible")
 )
 
-// address names a block: the segment's number in the upper half, its slot in the lower one. Zero is no block. A block
-// that was moved keeps the address it was born with.
+// address is the address of a block: the number of the segment in the upper half, its slot in the lower half. Zero
+// means no block. A block that was moved keeps its original address.
 type address uint64
 
 func makeAddress(segment, slot uint32) address { return address(segment)<<32 | address(slot) }
@@ -56,7 +56,8 @@ func indexName(dir string, generation uint64) string {
 	return path.Join(dir, fmt.Sprintf("idx-%016x", generation))
 }
 
-// parseName returns the number in a base name with a prefix and so many hex digits; ok is false for others.
+// parseName returns the number in a base name with the given prefix and number of hex digits; ok is false for other
+// names.
 func parseName(base, prefix string, digits int) (number uint64, ok bool) {
 	hex, ok := strings.CutPrefix(base, prefix)
 	if !ok || len(hex) != digits || strings.ToLower(hex) != hex {
@@ -74,7 +75,7 @@ func putSegmentHead(dst []byte, number uint32, m *model) {
 	binary.LittleEndian.PutUint64(dst[24:], headSum(dst))
 }
 
-// headSum is over all of the head but itself.
+// headSum returns the checksum of all other bytes of the head.
 func headSum(data []byte) uint64 {
 	return xxh3.HashSeed(data[headModel:segmentHead], xxh3.Hash(data[:24]))
 }
@@ -98,7 +99,7 @@ type slot struct {
 	first  uint64 // ordinal of the first item
 	items  uint32
 	offset uint32
-	moved  bool // eight bytes of the address at birth stand in front of the payload
+	moved  bool // the payload follows eight bytes with the original address
 	sum    uint32
 }
 

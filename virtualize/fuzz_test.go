@@ -11,8 +11,8 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// FuzzOpen: arbitrary bytes as the generation file and as a segment are refused or read, and never panic. What passes
-// Check can be read in full; what does not gives ErrCorrupt.
+// Open accepts or refuses arbitrary bytes as index file and as segment, without panic. If Check accepts them, all items
+// can be read; otherwise the error is ErrCorrupt.
 func FuzzOpen(f *testing.F) {
 	disk := vfs.NewMem(1)
 	v, err := Open(disk, small, nil)
@@ -70,20 +70,20 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// mended returns a copy of an index file of one section with a checksum that holds, so that the bytes come further, and
-// the cut that it may be.
-func mended(index []byte) ([]byte, Cut) {
+// mended returns a copy of an index file of one section with a correct checksum, so that more of the code is reached,
+// and a possible checkpoint for it.
+func mended(index []byte) ([]byte, Checkpoint) {
 	index = append([]byte(nil), index...)
 	end := len(index) - sectionTail
 	sum := xxh3.Hash(index[:end])
 	binary.LittleEndian.PutUint64(index[end:], sum)
-	return index, Cut{
+	return index, Checkpoint{
 		Generation: 1, Base: 1, Length: uint64(len(index)), Checksum: sum,
 		Items: binary.LittleEndian.Uint64(index[56:]), Queues: binary.LittleEndian.Uint64(index[64:]),
 	}
 }
 
-// exercise does to an opened Virtualizer all that can be done.
+// exercise calls all methods of an opened Virtualizer.
 func exercise(t *testing.T, v *Virtualizer) {
 	checked := v.Check()
 	if checked != nil && !errors.Is(checked, ErrCorrupt) {
@@ -104,7 +104,7 @@ func exercise(t *testing.T, v *Virtualizer) {
 		if err := v.Append(key, []byte("more")); err != nil && !errors.Is(err, ErrTooMany) {
 			t.Fatal(err)
 		}
-		// Collect may meet damage in a dead block, which Check does not look at.
+		// Collect may find damage in a dead block, which Check does not read.
 		if _, err := v.Collect(10000); err != nil && !errors.Is(err, ErrCorrupt) {
 			t.Fatalf("collect: %v", err)
 		}

@@ -11,7 +11,7 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// crowded returns the files of a Virtualizer in which blocks of long queues were moved, after its first cut.
+// crowded returns the files of a Virtualizer with moved blocks of long queues, after its first checkpoint.
 func crowded(f *testing.F) (files map[string][]byte) {
 	disk := vfs.NewMem(1)
 	v, err := Open(disk, small, nil)
@@ -47,8 +47,8 @@ func crowded(f *testing.F) (files map[string][]byte) {
 	return files
 }
 
-// FuzzPatched changes bytes of good files, and gives the index and, if told to, the blocks checksums that hold again.
-// A patch is five bytes: file, offset, value.
+// Changes bytes of good files, and corrects the checksum of the index and optionally those of the blocks. A patch is
+// five bytes: file, offset, value.
 func FuzzPatched(f *testing.F) {
 	files := crowded(f)
 	names := slices.Sorted(maps.Keys(files))

@@ -1,11 +1,11 @@
 package virtualize
 
-// entry is one queue: 48 bytes. Entries hold no pointers, so the garbage collector does not look at them.
+// entry is one queue, 48 bytes. Entries contain no pointers, so the garbage collector does not scan them.
 type entry struct {
 	key      uint64
 	first    uint64  // ordinal of the oldest item on disk, or of the next one to be written
-	head     address // of the block with the oldest item; 0 if none is on disk
-	tail     address // of the newest block
+	head     address // block with the oldest item; 0 if none is on disk
+	tail     address // newest block
 	disk     uint32  // items on disk
 	bufTail  uint32  // newest record in the buffer, which points to the oldest
 	buffered uint32  // items in the buffer
@@ -20,13 +20,13 @@ const (
 	noEntry   = ^uint32(0)
 )
 
-// index finds entries by key: open-addressing tables of entry numbers over entries in chunks that never move. There are
-// many tables, so that none is large when it has to grow.
+// index finds entries by key. It has many open-addressing tables of entry numbers, so that growing one takes little
+// time. Entries are in chunks that never move.
 type index struct {
 	shards [1 << shardBits]shard
 	chunks []*[chunkSize]entry
-	free   []uint32 // numbers of removed entries
-	made   uint32   // numbers given out, free ones included
+	free   []uint32 // numbers of deleted entries
+	made   uint32   // numbers in use up to now, free ones included
 	count  int
 }
 
@@ -35,7 +35,7 @@ type shard struct {
 	count int
 }
 
-// newIndex makes room for so many entries at once.
+// newIndex returns an index with memory for the given number of entries.
 func newIndex(entries int) *index {
 	x := &index{}
 	size := 8
@@ -48,17 +48,17 @@ func newIndex(entries int) *index {
 	return x
 }
 
-// at returns an entry by number. The pointer is good until the entry is removed.
+// at returns an entry. The pointer is valid until the entry is removed.
 func (x *index) at(id uint32) *entry { return &x.chunks[id>>chunkBits][id%chunkSize] }
 
-// spread mixes a key, since keys may be counters or hashes.
+// spread mixes the bits of a key, because keys may be counters.
 func spread(key uint64) uint64 {
 	key ^= key >> 32
 	key *= 0x9e3779b97f4a7c15
 	return key ^ key>>29
 }
 
-// home is a key's table and the preferred place in it.
+// home returns the table of a key and its preferred position there.
 func (x *index) home(key uint64) (s *shard, at int) {
 	mixed := spread(key)
 	s = &x.shards[mixed>>(64-shardBits)]
@@ -75,7 +75,7 @@ func (x *index) find(key uint64) (id uint32, ok bool) {
 	}
 }
 
-// insert makes a zero entry for a key that has none.
+// insert adds a zero entry for a key that has none.
 func (x *index) insert(key uint64) (id uint32) {
 	if n := len(x.free); n > 0 {
 		id, x.free = x.free[n-1], x.free[:n-1]
@@ -105,7 +105,7 @@ func (x *index) place(id uint32, key uint64) {
 	s.table[i] = id
 }
 
-// remove forgets an entry and closes the gap behind it.
+// remove removes an entry and closes the gap in its table.
 func (x *index) remove(id uint32) {
 	s, i := x.home(x.at(id).key)
 	mask := len(s.table) - 1
@@ -113,7 +113,7 @@ func (x *index) remove(id uint32) {
 		i = (i + 1) & mask
 	}
 	for j := (i + 1) & mask; s.table[j] != noEntry; j = (j + 1) & mask {
-		// What lies at j may move into the gap unless its home lies behind the gap.
+		// The entry at j may move into the gap unless its home is after the gap.
 		if _, home := x.home(x.at(s.table[j]).key); (j-home)&mask >= (j-i)&mask {
 			s.table[i] = s.table[j]
 			i = j
@@ -151,7 +151,7 @@ func (x *index) each(f func(id uint32, e *entry) error) error {
 	return nil
 }
 
-// bytes is about how much memory the index takes.
+// bytes returns the approximate memory of the index.
 func (x *index) bytes() int64 {
 	bytes := int64(cap(x.free))*4 + int64(len(x.chunks))*chunkSize*48
 	for i := range x.shards {

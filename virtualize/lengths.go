@@ -1,9 +1,9 @@
 package virtualize
 
-// firstLengths is the model of the first segment, a hexadecimal digit for each length. A row is about what follows a
-// byte: the end of the item, another byte, a copy, the visible characters from ! to ~. It was counted in the paths of
-// 15 329 URLs of the open web (docs/adr/0013). The last two rows, about how much is shared and how long a copy is, are
-// guesses.
+// firstLengths is the model of the first segment, one hexadecimal digit per length. A row describes what follows a
+// byte: the end of the item, another byte, a copy, or a visible character from ! to ~. It was counted in the paths of
+// 15 329 URLs of the open web (docs/adr/0013). The last two rows are estimates: the number of shared bytes, and the
+// length of a copy.
 const firstLengths = "" +
 	"695bbbbbbbbbbbb7759999a9a9aabbb9bbbbbbbbbbbbbbbbbbbbb9bbbbbbbbbbb8b85458659597453959343668767bbbb" + // a
 	"695bbbbaabbbbbb7438888899888bab7bababbbbbbbbbbbbbbbbbbbbbbbbbbbbb8b3778489846938749b4584ab86abbbb" + // b

@@ -11,18 +11,18 @@ type loader struct {
 	v        *Virtualizer
 	data     []byte
 	at       int
-	bad      bool // there was no number where one was wanted
+	bad      bool // an expected number was missing
 	file     indexFile
 	head     header // of the last section
 	segments []namedSegment
-	buffered map[uint32][]byte // by entry: the payload of its buffered items
+	buffered map[uint32][]byte // by entry: the payload of the items in the buffer
 }
 
-// namedSegment is what a section says of a segment.
+// namedSegment is the record of a segment in a section.
 type namedSegment struct{ number, size, slots, dataEnd, live uint64 }
 
-// sections reads all up to the one of a cut.
-func (l *loader) sections(cut Cut) error {
+// sections reads all sections up to that of a checkpoint.
+func (l *loader) sections(cut Checkpoint) error {
 	for l.at < len(l.data) {
 		start := l.at
 		if err := l.section(cut); err != nil {
@@ -49,8 +49,8 @@ func (l *loader) sections(cut Cut) error {
 	return nil
 }
 
-// section reads one section but for its checksum.
-func (l *loader) section(cut Cut) error {
+// section reads one section without its checksum.
+func (l *loader) section(cut Checkpoint) error {
 	before := l.head.generation
 	if len(l.data)-l.at < sectionHead || string(l.data[l.at:l.at+8]) != indexMagic {
 		return corrupt("index %d: no section of this format at byte %d", cut.Base, l.at)
@@ -59,7 +59,8 @@ func (l *loader) section(cut Cut) error {
 		*field = binary.LittleEndian.Uint64(l.data[l.at+8+8*i:])
 	}
 	h := &l.head
-	if h.generation <= before || h.base != cut.Base || h.before != l.file.sum || (before == 0 && h.generation != cut.Base) {
+	if h.generation <= before || h.base != cut.Base || h.before != l.file.sum ||
+		(before == 0 && h.generation != cut.Base) {
 		return corrupt("index %d: the section of generation %d does not belong to it", cut.Base, h.generation)
 	}
 	if before == 0 {
@@ -116,7 +117,7 @@ func (l *loader) queue() {
 	}
 	e.disk, e.buffered = uint32(disk), uint32(buffered)
 	id, ok := uint32(0), false
-	if l.file.base != 0 { // The first section has each key once, and looking them up would be most of the work.
+	if l.file.base != 0 { // The first section has each key once, and lookups would take most of the time.
 		id, ok = l.v.idx.find(e.key)
 	}
 	if !ok {
@@ -149,8 +150,8 @@ func (l *loader) address() address {
 	return makeAddress(uint32(segment), uint32(slot))
 }
 
-// refill puts the items into the buffer that were not on disk. They may be more than fits: they count as the half that
-// is written next.
+// refill adds the items to the buffer that were not on disk. They may exceed the buffer, and count as the half that is
+// written next.
 func (l *loader) refill() error {
 	v := l.v
 	v.buf.turn()

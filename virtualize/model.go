@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// model is what a segment believes about its items: the lengths in bits of all codes, by symbol. It stands in the
-// segment's head, so what is learned from a crawl serves its later segments, whatever its web looks like.
+// model is the model of the items of a segment: the lengths in bits of all codes, by symbol. It is stored in the head
+// of the segment. Later segments of a crawl get models that are computed from earlier ones.
 type model struct {
-	char   [contexts][charSyms]uint8 // by the byte before
-	share  [countSyms]uint8          // how many bytes an item shares with the one before
-	copied [countSyms]uint8          // how much longer than the shortest a copy is
+	char   [contexts][charSyms]uint8 // by the preceding byte
+	share  [countSyms]uint8          // number of bytes that an item shares with the item before
+	copied [countSyms]uint8          // length of a copy, minus the shortest
 }
 
 const modelBytes = (contexts*charSyms + 2*countSyms + 1) / 2
@@ -24,7 +24,7 @@ func (m *model) each(f func(i int, lengths []uint8)) {
 	f(contexts+1, m.copied[:])
 }
 
-// firstModel is what is believed before anything was seen.
+// firstModel returns the model that is used before any item was counted.
 func firstModel() *model {
 	m := &model{}
 	at := 0
@@ -64,14 +64,14 @@ func parseModel(src []byte) *model {
 	return m
 }
 
-// tally counts the symbols that were written.
+// tally counts written symbols.
 type tally struct {
 	char   [contexts][charSyms]uint32
 	share  [countSyms]uint32
 	copied [countSyms]uint32
 }
 
-// learn is the best model for what was counted. What the old one thought frequent remains possible.
+// learn returns the best model for the counted symbols. Symbols that were frequent in the old model keep a code.
 func (t *tally) learn(old *model) *model {
 	m := &model{}
 	*m = *old
@@ -91,14 +91,15 @@ func (t *tally) learn(old *model) *model {
 	return m
 }
 
-// limitedLengths finds the lengths of the best prefix code none of which is longer than codeBits (package-merge).
+// limitedLengths computes the lengths of the best prefix code with codes up to codeBits bits. It uses the package-merge
+// algorithm of Larmore and Hirschberg.
 func limitedLengths(weights []uint64, lengths []uint8) {
 	order := make([]int, len(weights))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(weights[a], weights[b]) })
-	// A level's list has the symbols, and the pairs of the level below; leaf says which is a symbol.
+	// The list of a level has the symbols and the pairs of the level below; leaf marks the symbols.
 	var list []uint64
 	var leaf [codeBits][]bool
 	for level := range leaf {

@@ -13,7 +13,7 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// world is a Virtualizer, the lists it should be equal to, and the last cut whose manifest is durable.
+// world is a Virtualizer with its expected lists, and the last checkpoint with a durable manifest.
 type world struct {
 	t     *testing.T
 	rng   *rand.Rand
@@ -23,16 +23,16 @@ type world struct {
 	lists map[uint64][]string
 	next  int
 	keys  uint64
-	cut   *Cut
+	cut   *Checkpoint
 	saved map[uint64][]string
 
-	image  *Image // marked and not written yet
+	image  *Snapshot // taken and not yet written
 	marked map[uint64][]string
-	writes int  // of an image, between which something else happened
-	calm   bool // nothing does
+	writes int  // calls during the writing of a snapshot
+	calm   bool // no calls happen during writes
 }
 
-// busyDisk lets something happen whenever a piece of an index file is about to be written.
+// busyDisk calls a function before each write to an index file.
 type busyDisk struct {
 	vfs.FS
 	during func()
@@ -98,7 +98,7 @@ func (w *world) check() {
 	}
 }
 
-// key favours small ones, so that there are long queues and short ones.
+// key prefers small keys, so that some queues are long.
 func (w *world) key() uint64 { return w.rng.Uint64N(1 + w.rng.Uint64N(w.keys)) }
 
 func (w *world) item() string {
@@ -175,12 +175,12 @@ func (w *world) collect(budget int64) {
 	}
 }
 
-// mark begins a cut, if none is under way.
+// mark takes a snapshot if none is open.
 func (w *world) mark() {
 	w.t.Helper()
-	image, err := w.v.Cut()
+	image, err := w.v.Snapshot()
 	if w.image != nil {
-		if !errors.Is(err, ErrCutting) {
+		if !errors.Is(err, ErrSnapshotOpen) {
 			w.t.Fatalf("a second image at a time: %v", err)
 		}
 		return
@@ -191,20 +191,20 @@ func (w *world) mark() {
 	w.image, w.marked = image, maps.Clone(w.lists)
 }
 
-// write writes what was marked, while this and that goes on.
-func (w *world) write() Cut {
+// write writes the open snapshot while other calls happen.
+func (w *world) write() Checkpoint {
 	w.t.Helper()
 	w.mark()
 	cut, err := w.image.Write()
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.image.Abandon() // does nothing
+	w.image.Abandon() // has no effect
 	w.image = nil
 	return cut
 }
 
-// meanwhile is what happens while an image is written.
+// meanwhile makes random calls while a snapshot is written.
 func (w *world) meanwhile() {
 	if w.calm {
 		return
@@ -231,7 +231,7 @@ func (w *world) checkpoint() {
 		w.t.Fatal(err)
 	}
 	w.cut, w.saved = &cut, w.marked
-	if w.rng.IntN(4) > 0 { // else: killed before Release, or that is late
+	if w.rng.IntN(4) > 0 { // otherwise: killed before Release, or Release is late
 		if err := w.v.Release(cut); err != nil {
 			w.t.Fatal(err)
 		}
@@ -269,7 +269,7 @@ func (w *world) step(big int) {
 	case 3:
 		w.checkpoint()
 	case 4:
-		w.write() // whose manifest never came
+		w.write() // a checkpoint without a durable manifest
 	case 36, 37:
 		w.mark()
 	case 38:
@@ -292,7 +292,7 @@ func (w *world) step(big int) {
 	}
 }
 
-// TestV1_Model: under random calls, kills and power cuts the queues are the lists.
+// Under random calls, kills and power failures the queues equal the lists.
 func TestV1_Model(t *testing.T) {
 	var sum Stats
 	writes := 0

@@ -7,11 +7,11 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// Open opens the queues in o.Dir. With a nil cut there are none, and old files are removed. Otherwise they are exactly
-// what they were at that cut, which must be the last one that was released or a later one; all files that it does not
-// name are removed. Errors that wrap ErrCorrupt say that the files are not those that the cut names. The index is
-// checked whole, the blocks only when they are read, or by Check.
-func Open(fsys vfs.FS, o Options, cut *Cut) (*Virtualizer, error) {
+// Open opens the queues in o.Dir. If cut is nil there are none, and old files are removed. Otherwise the queues are
+// exactly those of this checkpoint, which must be the last released one or a later one. Files that it does not name are
+// removed. An error that wraps ErrCorrupt means that the files do not match the checkpoint. Open verifies the whole
+// index; blocks are verified when they are read, or by Check.
+func Open(fsys vfs.FS, o Options, cut *Checkpoint) (*Virtualizer, error) {
 	o = o.WithDefaults()
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -39,10 +39,10 @@ func Open(fsys vfs.FS, o Options, cut *Cut) (*Virtualizer, error) {
 	return v, nil
 }
 
-// keepCodes remembers the codes of a model: few segments have one of their own.
+// keepCodes stores the codes of a model for reuse, because few segments have their own.
 func (v *Virtualizer) keepCodes(c *codes) { v.models[*c.model] = c }
 
-// removeUnnamed deletes the segments and index files that are not in use now.
+// removeUnnamed deletes segments and index files that are not in use.
 func (v *Virtualizer) removeUnnamed() error {
 	names, err := v.fsys.List(v.opts.Dir)
 	if err != nil {
@@ -66,8 +66,8 @@ func (v *Virtualizer) removeUnnamed() error {
 	return nil
 }
 
-// goBack reads an index file and opens the segments that it names.
-func (v *Virtualizer) goBack(cut Cut) error {
+// goBack reads an index file and opens its segments.
+func (v *Virtualizer) goBack(cut Checkpoint) error {
 	if cut.Generation > 0 && cut.Base == 0 {
 		return corrupt("generation %d was written by an older version, in another format", cut.Generation)
 	}
@@ -144,7 +144,7 @@ func (v *Virtualizer) openNamed(h *header, d namedSegment) error {
 	return nil
 }
 
-// exists says that a segment has a slot.
+// exists reports whether a segment has this slot.
 func (v *Virtualizer) exists(a address) bool {
 	if int(a.segment()) >= len(v.segments) {
 		return false
@@ -153,7 +153,7 @@ func (v *Virtualizer) exists(a address) bool {
 	return s != nil && a.slot() < s.slots
 }
 
-// checkMoves looks at the relocation table, and counts for each segment the blocks that it lost.
+// checkMoves verifies the relocation table and counts the moved blocks of each segment.
 func (v *Virtualizer) checkMoves() error {
 	for _, table := range v.reloc.tables {
 		for born, now := range table {
@@ -168,12 +168,13 @@ func (v *Virtualizer) checkMoves() error {
 	return nil
 }
 
-// checkEntries looks at every queue's ends.
+// checkEntries verifies head and tail of every queue.
 func (v *Virtualizer) checkEntries(h *header) error {
 	var items uint64
 	err := v.idx.each(func(_ uint32, e *entry) error {
 		items += e.items()
-		if e.first+uint64(e.disk) > v.ordinal || e.first > v.ordinal || (e.disk == 0) != (e.head == 0) || (e.disk == 0) != (e.tail == 0) {
+		if e.first+uint64(e.disk) > v.ordinal || e.first > v.ordinal || (e.disk == 0) != (e.head == 0) ||
+			(e.disk == 0) != (e.tail == 0) {
 			return corrupt("index %d: impossible queue %x with %d items from %d", h.base, e.key, e.disk, e.first)
 		}
 		if e.disk == 0 {

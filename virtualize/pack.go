@@ -5,37 +5,37 @@ import (
 	"math/bits"
 )
 
-// The first byte of a payload says how its items are written.
+// The first byte of a payload is the encoding of its items.
 const (
-	payloadPlain  = 0 // for each item a uvarint of its length, and its bytes
+	payloadPlain  = 0 // per item a uvarint of its length, and its bytes
 	payloadPacked = 1
 )
 
 const (
-	copyMin   = 6 // a shorter copy is not worth its distance
+	copyMin   = 6 // a shorter copy needs more bits than it saves
 	finderLen = 11
 )
 
-// packer writes the items of one block, the earlier ones of which serve as a dictionary for the later ones: an item is
-// how many bytes it shares with the one before, and then characters, each in the code of what follows the character
-// before it, and copies from anywhere before in the block.
+// packer encodes the items of one block. Earlier items serve as a dictionary for later ones. An encoded item is the
+// number of bytes it shares with the item before. Then follow characters, each in a code that depends on the preceding
+// character, and copies from any earlier position in the block.
 type packer struct {
 	codes *codes
-	text  []byte // the items so far
-	last  int    // where the newest begins
-	seen  *tally // if not nil, what is written is counted here
-	out   []byte // the payload so far, but for the bits in acc
+	text  []byte // items up to now
+	last  int    // start of the newest item
+	seen  *tally // if not nil, counts the written symbols
+	out   []byte // payload up to now, without the bits in acc
 	acc   uint64
 	fill  uint
 	items uint32
-	plain int // bytes of the plain payload
+	plain int // size of the payload in plain encoding
 
-	ends   []uint32               // of the items in text
-	finder [1 << finderLen]uint32 // newest place of four bytes, by hash: place in text + base
-	base   uint32                 // of this block; what is smaller is of an older one
+	ends   []uint32               // ends of the items in text
+	finder [1 << finderLen]uint32 // last position of four bytes, by hash: position in text + base
+	base   uint32                 // of this block; smaller values are from older blocks
 }
 
-// begin forgets all items and starts on a block of a segment with these codes.
+// begin removes all items and starts a block of a segment with these codes.
 func (p *packer) begin(c *codes) {
 	p.codes = c
 	if uint64(p.base)+uint64(len(p.text)) > 1<<31 {
@@ -70,7 +70,7 @@ func (p *packer) count(c *code, n uint32) {
 	}
 }
 
-// add appends an item, which it borrows.
+// add appends an item. It borrows the item.
 func (p *packer) add(item []byte) {
 	before := p.text[p.last:]
 	p.last = len(p.text)
@@ -94,7 +94,7 @@ func (p *packer) add(item []byte) {
 	p.spell(p.last+share, context)
 }
 
-// spell writes the text from a place on, and the end of the item.
+// spell encodes the text from a position on, and the end of the item.
 func (p *packer) spell(at int, context uint8) {
 	for end := len(p.text); at < end; context = p.codes.context[p.text[at-1]] {
 		if at+copyMin <= end {
@@ -129,7 +129,8 @@ func (p *packer) char(context uint8, sym uint32) {
 	p.sym(p.codes.char[context], sym)
 }
 
-// find returns the newest place with the same bytes as those at a place, and how many; it notes the place.
+// find returns the last position with the same bytes as at the given one, and their number. It records the given
+// position.
 func (p *packer) find(at int) (from, length int) {
 	four := binary.LittleEndian.Uint32(p.text[at:])
 	slot := &p.finder[four*0x9e3779b1>>(32-finderLen)]
@@ -146,7 +147,7 @@ func (p *packer) find(at int) (from, length int) {
 	return from, length
 }
 
-// payload ends the block. It is valid until begin; nothing may be added.
+// payload ends the block and returns its payload, which is valid until begin. No add may follow.
 func (p *packer) payload() []byte {
 	for ; p.fill > 0; p.fill -= min(p.fill, 8) {
 		p.out = append(p.out, byte(p.acc))

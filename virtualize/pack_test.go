@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// someItems are paths with much in common, and now and then something else.
+// someItems returns paths with much in common, and some other items.
 func someItems(rng *rand.Rand, n int) (items [][]byte) {
 	words := []string{"amber", "orchard", "index", "copse", "page", "Z", "%C3%A9", "été", "2021", "\x00\x00\x05"}
 	word := func() string { return words[rng.IntN(len(words))] }
@@ -53,7 +53,8 @@ func wantUnpacked(t *testing.T, c *codes, payload []byte, items [][]byte) {
 	}
 }
 
-// V1: what goes into a block comes out of it, whatever model the codes are from, and it never takes more than plainly.
+// V1: the unpacked items equal the packed ones for codes of any model, and packing never needs more than the plain
+// encoding.
 func TestV1_PackedItemsComeBack(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	c := newCodes(firstModel())
@@ -79,7 +80,7 @@ func TestV1_PackedItemsComeBack(t *testing.T) {
 	}
 }
 
-// A model that was learned from what is written makes it smaller.
+// A model that was computed from the written items makes them smaller.
 func TestModelIsLearned(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	first := newCodes(firstModel())
@@ -124,7 +125,7 @@ func TestLimitedLengths(t *testing.T) {
 	}
 }
 
-// FuzzUnpack: no bytes make the unpacker panic, or hand out more than the bytes can stand for.
+// No bytes make the unpacker panic, or return more than they can encode.
 func FuzzUnpack(f *testing.F) {
 	c := newCodes(firstModel())
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -154,7 +155,7 @@ func FuzzUnpack(f *testing.F) {
 	})
 }
 
-// FuzzModel: no bytes are a model whose codes panic.
+// No bytes make a model whose codes panic.
 func FuzzModel(f *testing.F) {
 	var good [modelBytes]byte
 	firstModel().put(good[:])

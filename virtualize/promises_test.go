@@ -17,7 +17,7 @@ import (
 
 var small = Options{Dir: "v", SegmentBytes: 8192, BufferBytes: 4096}
 
-func open(t *testing.T, fsys vfs.FS, cut *Cut) *Virtualizer {
+func open(t *testing.T, fsys vfs.FS, cut *Checkpoint) *Virtualizer {
 	t.Helper()
 	v, err := Open(fsys, small, cut)
 	if err != nil {
@@ -45,16 +45,16 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// cutNow marks and writes at once.
-func cutNow(v *Virtualizer) (Cut, error) {
-	image, err := v.Cut()
+// cutNow takes a snapshot and writes it.
+func cutNow(v *Virtualizer) (Checkpoint, error) {
+	image, err := v.Snapshot()
 	if err != nil {
-		return Cut{}, err
+		return Checkpoint{}, err
 	}
 	return image.Write()
 }
 
-func mustCut(t *testing.T, v *Virtualizer) Cut {
+func mustCut(t *testing.T, v *Virtualizer) Checkpoint {
 	t.Helper()
 	cut, err := cutNow(v)
 	must(t, err)
@@ -62,7 +62,7 @@ func mustCut(t *testing.T, v *Virtualizer) Cut {
 	return cut
 }
 
-// settle collects until there is nothing more to do.
+// settle calls Collect until it returns 0.
 func settle(t *testing.T, v *Virtualizer) {
 	t.Helper()
 	for {
@@ -74,7 +74,7 @@ func settle(t *testing.T, v *Virtualizer) {
 	}
 }
 
-// TestV1_EveryCutCanBeGoneBackTo: until its release a cut is good, whatever is taken, dropped and moved after it.
+// Until its release a checkpoint can be opened, whatever is taken, dropped and moved after it.
 func TestV1_EveryCutCanBeGoneBackTo(t *testing.T) {
 	w := newWorld(t, 5)
 	w.opts.LiveRatioMin = 1
@@ -103,7 +103,7 @@ func TestV1_EveryCutCanBeGoneBackTo(t *testing.T) {
 	must(t, w.v.Close())
 }
 
-// TestV1_BlocksMoveWhileAnImageIsWritten: where the blocks of long queues were at the cut is what counts.
+// The relocations at the moment of the snapshot are valid, even if blocks move while it is written.
 func TestV1_BlocksMoveWhileAnImageIsWritten(t *testing.T) {
 	for seed := range uint64(3) {
 		w := newWorld(t, seed)
@@ -135,12 +135,16 @@ func TestV1_BlocksMoveWhileAnImageIsWritten(t *testing.T) {
 	}
 }
 
-// A cut only marks: it touches no file. What it leaves to be written is what changed since the last one, and now and
-// then everything, so that all cuts together write a few times what changed.
+// Taking a snapshot uses no file. Writing it costs what has changed, and sometimes everything, so that all snapshots
+// together write a few times what changed.
 func TestCutMarksAndWritesWhatChanged(t *testing.T) {
 	const queues = 10000
 	script := faultfs.NewScript()
-	v, err := Open(faultfs.New(vfs.NewMem(1), script), Options{Dir: "v", SegmentBytes: 1 << 20, BufferBytes: 1 << 16}, nil)
+	v, err := Open(
+		faultfs.New(vfs.NewMem(1), script),
+		Options{Dir: "v", SegmentBytes: 1 << 20, BufferBytes: 1 << 16},
+		nil,
+	)
 	must(t, err)
 	fill(t, v, queues, 0, 2*queues)
 	calls := func() (n int) {
@@ -159,7 +163,7 @@ func TestCutMarksAndWritesWhatChanged(t *testing.T) {
 			must(t, v.Append(uint64(i*20+k)%queues, number(k)))
 		}
 		before := calls()
-		image, err := v.Cut()
+		image, err := v.Snapshot()
 		must(t, err)
 		if after := calls(); after != before {
 			t.Fatalf("marking a cut made %d calls of the file system", after-before)
@@ -182,8 +186,8 @@ func TestCutMarksAndWritesWhatChanged(t *testing.T) {
 	must(t, v.Close())
 }
 
-// TestV2_FlippedBitIsNeverReadAsAnItem flips bits of segment files; an item that comes out is one that went in, at its
-// place, and what was not found is an error.
+// After bits of segment files are flipped, a returned item is an original one at its position, and everything else is
+// an error.
 func TestV2_FlippedBitIsNeverReadAsAnItem(t *testing.T) {
 	disk := vfs.NewMem(1)
 	v := open(t, disk, nil)
@@ -265,7 +269,7 @@ func segmentFiles(t *testing.T, disk *vfs.Mem) (segments []string) {
 	return segments
 }
 
-// TestV3_SpaceComesBackWhenNobodyNeedsIt: emptied segments stay while a cut needs them, and go when it is released.
+// Emptied segments stay while a checkpoint needs them, and are deleted at its release.
 func TestV3_SpaceComesBackWhenNobodyNeedsIt(t *testing.T) {
 	disk := vfs.NewMem(1)
 	v := open(t, disk, nil)
@@ -305,7 +309,7 @@ func TestV3_SpaceComesBackWhenNobodyNeedsIt(t *testing.T) {
 	must(t, v.Close())
 }
 
-// TestV3_SpaceIsBounded: with Collect at work the files are not much larger than what is live, however long it goes.
+// With Collect, the files are at most a little larger than the live bytes, for any number of steps.
 func TestV3_SpaceIsBounded(t *testing.T) {
 	disk := vfs.NewMem(1)
 	v := open(t, disk, nil)
@@ -335,7 +339,7 @@ func TestV3_SpaceIsBounded(t *testing.T) {
 	must(t, v.Close())
 }
 
-// A full disk refuses appends and cuts, gives back all it took, and works again when there is room.
+// A full disk refuses appends and snapshots, Take returns all items, and all works again when there is space.
 func TestFullDiskLosesNothing(t *testing.T) {
 	for seed := range uint64(2) {
 		w := newWorld(t, seed)
@@ -397,7 +401,7 @@ func TestFailedSyncSticks(t *testing.T) {
 	}
 }
 
-// TestFaultsAnywhere fails single calls of every kind; a later try, or a new Open, finds all as it should be.
+// Single calls of every kind fail. A later attempt, or a new Open, finds all items.
 func TestFaultsAnywhere(t *testing.T) {
 	for op := faultfs.Open; op <= faultfs.Free; op++ {
 		for nth := range 3 {
@@ -411,7 +415,7 @@ func TestFaultsAnywhere(t *testing.T) {
 				fsys := faultfs.New(disk, script)
 				v, err := Open(fsys, small, &cut)
 				if err != nil {
-					return // It could not be opened; a clean try below would be the first test of this file.
+					return // It could not be opened; opening again would be the first step of the next test.
 				}
 				for key := range uint64(15) {
 					if _, err := v.Drop(key); err != nil {

@@ -1,7 +1,7 @@
 package virtualize
 
-// relocations say where the blocks live that Collect moved alone: address at birth to address now. There are many
-// tables, so that an image can copy one at a time.
+// relocations map the original address of a block to its current one, for blocks that Collect moved alone. There are
+// many tables, so that a snapshot can copy them one at a time.
 type relocations struct {
 	tables [64]map[address]address
 	count  int
@@ -16,7 +16,7 @@ func (r *relocations) get(born address) (now address, ok bool) {
 	return now, ok
 }
 
-// set notes where a block lives; 0 forgets it.
+// set stores the current address of a block; 0 removes it.
 func (r *relocations) set(born, now address) {
 	t := r.table(born)
 	before := len(*t)
@@ -31,7 +31,7 @@ func (r *relocations) set(born, now address) {
 	r.count += len(*t) - before
 }
 
-// locate finds where a block lies now: its segment, nil if there is none, and slot.
+// locate returns the current segment and slot of a block, or nil if there is none.
 func (v *Virtualizer) locate(a address) (*segment, uint32) {
 	if int(a.segment()) >= len(v.segments) {
 		return nil, 0
@@ -39,14 +39,15 @@ func (v *Virtualizer) locate(a address) (*segment, uint32) {
 	s := v.segments[a.segment()]
 	if s == nil || s.moved > 0 {
 		if to, ok := v.reloc.get(a); ok {
-			// Blocks in the table lie in segments that exist: a segment with live blocks is never deleted.
+			// The segments in the table exist, because a segment with live blocks is never deleted.
 			return v.segments[to.segment()], to.slot()
 		}
 	}
 	return s, a.slot()
 }
 
-// setRelocation notes where a block lives now, or forgets it if that is 0, and keeps for the images what was before.
+// setRelocation stores the current address of a block, or removes it if that is 0. It records the old value for
+// snapshots.
 func (v *Virtualizer) setRelocation(born, now address) {
 	before, known := v.reloc.get(born)
 	if !known && now == 0 {
@@ -59,7 +60,7 @@ func (v *Virtualizer) setRelocation(born, now address) {
 		case now == 0:
 			s.moved--
 		case !known:
-			s.moved++ // It was born here.
+			s.moved++ // the block was created here
 		}
 	}
 }

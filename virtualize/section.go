@@ -18,20 +18,21 @@ const (
 	recordEnd     = 'E'
 )
 
-// indexFile is the file to which cuts append their sections.
+// indexFile is the file to which snapshots append their sections.
 type indexFile struct {
-	base       uint64 // generation of the first one; 0: there is no file
+	base       uint64 // generation of the first section; 0 if there is no file
 	baseLength uint64
 	length     uint64
 	sum        uint64 // of the last section
 }
 
-// wantsBase says that what followed the base has become as large, so that a new one costs no more than was written since.
+// wantsBase reports whether the sections after the first one are as long as the first. A new file then costs no more
+// than what was written since.
 func (f *indexFile) wantsBase() bool {
 	return f.base == 0 || f.length-f.baseLength >= max(f.baseLength, fileFew)
 }
 
-// header is the beginning of a section.
+// header is the first part of a section.
 type header struct {
 	generation, base, before, next, active, ordinal, items, queues, leaky uint64
 }
@@ -40,8 +41,8 @@ func (h *header) fields() []*uint64 {
 	return []*uint64{&h.generation, &h.base, &h.before, &h.next, &h.active, &h.ordinal, &h.items, &h.queues, &h.leaky}
 }
 
-// appendHead appends the header and the segments, as they are now.
-func (v *Virtualizer) appendHead(dst []byte, im *Image) []byte {
+// appendHead appends the header and the current segments.
+func (v *Virtualizer) appendHead(dst []byte, im *Snapshot) []byte {
 	h := header{
 		generation: im.generation, base: v.file.base, before: v.file.sum, next: uint64(len(v.segments)),
 		ordinal: v.ordinal, items: im.items, queues: im.queues,
@@ -78,7 +79,7 @@ func appendMove(dst []byte, born, now address) []byte {
 	return appendAddress(appendAddress(append(dst, recordMove), born), now)
 }
 
-// appendQueue appends a queue's record, the items that are buffered included; nothing if the entry is free.
+// appendQueue appends the record of a queue, with its items in the buffer. A free entry has no record.
 func (v *Virtualizer) appendQueue(dst []byte, e *entry) []byte {
 	if e.items() == 0 {
 		return dst

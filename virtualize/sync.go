@@ -7,8 +7,8 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// Sync makes everything up to the last cut that was written durable, while all goes on. After it has failed nothing can
-// be written any more: what the disk holds is unknown, and the way on is Open with the last durable cut.
+// Sync makes the last written checkpoint durable. Other calls continue meanwhile. After a failed sync nothing can be
+// written any more, because the content of the disk is unknown. Continue with Open and the last durable checkpoint.
 func (v *Virtualizer) Sync() error {
 	v.syncing.Lock()
 	defer v.syncing.Unlock()
@@ -36,7 +36,7 @@ func (v *Virtualizer) Sync() error {
 		s.syncing--
 	}
 	err := errors.Join(errs...)
-	if vfs.IsPassing(err) { // the index could not be opened: no sync has failed
+	if vfs.IsPassing(err) { // the index could not be opened, but no sync has failed
 		for s := range todo.segments {
 			v.pending.segments[s] = struct{}{}
 		}

@@ -5,18 +5,18 @@ import (
 	"runtime/debug"
 )
 
-// block is one block of a queue, checked, as the reading needs it.
+// block is a verified block of a queue.
 type block struct {
 	slot
 	next    address
 	segment *segment
 	cost    int64
-	payload []byte // borrowed from the mapping
+	payload []byte // part of the mapping
 	codes   *codes
 }
 
-// blockAt reads the block in which a queue's item with the given ordinal is, and checks that it is that: V2 for the
-// checksum, V1 for key and ordinal.
+// blockAt reads the block that contains the item of a queue with the given ordinal. It verifies the checksum (V2), key
+// and ordinal (V1).
 func (v *Virtualizer) blockAt(a address, key, ordinal uint64) (block, error) {
 	s, i := v.locate(a)
 	if s == nil {
@@ -42,8 +42,8 @@ func (v *Virtualizer) blockAt(a address, key, ordinal uint64) (block, error) {
 	return b, nil
 }
 
-// headBlock reads the block with a queue's oldest item on disk, of which left are still to come. after is the queue's
-// state as it will be when the block is finished.
+// headBlock reads the block with the oldest item of a queue on disk. left of its items are not yet taken. after is the
+// state of the queue when the block is finished.
 func (v *Virtualizer) headBlock(e *entry) (b block, left uint32, after entry, err error) {
 	b, err = v.blockAt(e.head, e.key, e.first)
 	if err != nil {
@@ -63,7 +63,7 @@ func (v *Virtualizer) headBlock(e *entry) (b block, left uint32, after entry, er
 	return b, left, after, nil
 }
 
-// items unpacks a block's items but for those that were taken, and hands them out until f returns false.
+// items unpacks the items of a block that are not yet taken, and passes them to f until it returns false.
 func (v *Virtualizer) items(b *block, at address, left uint32, f func(item []byte) bool) error {
 	u := &v.unpack
 	ok := u.begin(b.codes, b.payload)
@@ -79,9 +79,9 @@ func (v *Virtualizer) items(b *block, at address, left uint32, f func(item []byt
 	return nil
 }
 
-// Take removes up to limit items from the front of a queue and hands each to emit, oldest first. emit borrows the
-// bytes until it returns and must not call the Virtualizer. n is how many were emitted; they are gone also when an
-// error follows, which wraps ErrCorrupt or ErrMapped.
+// Take removes up to limit items from the front of a queue and passes each to emit, oldest first. emit borrows the
+// bytes and must not call the Virtualizer. n is the number of emitted items. They are removed even if an error follows,
+// which wraps ErrCorrupt or ErrMapped.
 func (v *Virtualizer) Take(key uint64, limit int, emit func(item []byte)) (n int, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -105,14 +105,14 @@ func (v *Virtualizer) Take(key uint64, limit int, emit func(item []byte)) (n int
 		v.buf.drop(e, 1)
 	}
 	if e.items() == 0 {
-		v.gone(id)
+		v.deleteQueue(id)
 	}
 	v.total -= uint64(n)
-	v.count.Taken += int64(n)
+	v.count.ItemsTaken += int64(n)
 	return n, err
 }
 
-// takeFromHead takes from a queue's first block.
+// takeFromHead takes items from the first block of a queue.
 func (v *Virtualizer) takeFromHead(e *entry, limit int, emit func(item []byte)) (int, error) {
 	b, after, n, err := v.emitFromHead(e, limit, emit)
 	if n > 0 && after.first == e.first+uint64(n) {
@@ -126,9 +126,13 @@ func (v *Virtualizer) takeFromHead(e *entry, limit int, emit func(item []byte)) 
 	return n, err
 }
 
-// emitFromHead hands out items of a queue's first block and changes nothing. n is how many were emitted, also when an error
-// follows; after is the queue's state when the block is finished.
-func (v *Virtualizer) emitFromHead(e *entry, limit int, emit func(item []byte)) (b block, after entry, n int, err error) {
+// emitFromHead emits items of the first block of a queue and changes nothing. n is the number of emitted items, also
+// after an error. after is the state of the queue when the block is finished.
+func (v *Virtualizer) emitFromHead(
+	e *entry,
+	limit int,
+	emit func(item []byte),
+) (b block, after entry, n int, err error) {
 	defer v.guard(reading, debug.SetPanicOnFault(true), &err)
 	b, left, after, err := v.headBlock(e)
 	if err != nil {
@@ -153,7 +157,7 @@ func (v *Virtualizer) emitFromHead(e *entry, limit int, emit func(item []byte)) 
 }
 
 // Each calls f with the items of a queue, oldest first, without taking them, until f returns false. f borrows the bytes
-// until it returns and must not call the Virtualizer. Errors wrap ErrCorrupt or ErrMapped.
+// and must not call the Virtualizer. Errors wrap ErrCorrupt or ErrMapped.
 func (v *Virtualizer) Each(key uint64, f func(item []byte) bool) (err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -191,9 +195,9 @@ func (v *Virtualizer) Each(key uint64, f func(item []byte) bool) (err error) {
 	return nil
 }
 
-// Drop forgets a queue and returns how many items it had. It reads a few bytes of each block. When the error wraps
-// ErrCorrupt the queue is forgotten all the same, and the space of what was not found is reclaimed by Collect. When it
-// wraps ErrMapped nothing has changed.
+// Drop deletes a queue and returns the number of its items. It reads a few bytes of each block. If the error wraps
+// ErrCorrupt, the queue is deleted nevertheless, and Collect reclaims the space of lost blocks. If it wraps ErrMapped,
+// nothing has changed.
 func (v *Virtualizer) Drop(key uint64) (n uint64, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -213,16 +217,16 @@ func (v *Virtualizer) Drop(key uint64) (n uint64, err error) {
 	v.killChain()
 	v.leaky = v.leaky || err != nil
 	v.buf.drop(e, e.buffered)
-	v.gone(id)
+	v.deleteQueue(id)
 	v.total -= n
 	v.count.Dropped += int64(n)
 	return n, err
 }
 
-// chainKept is how many blocks the list of a queue's blocks has room for between two calls.
+// chainKept is the number of blocks for which the list of listChain keeps its memory between calls.
 const chainKept = 4096
 
-// listChain lists all blocks of a queue for killChain, without looking at their payloads, up to the first damaged one.
+// listChain lists all blocks of a queue for killChain, up to the first damaged one, without reading their payloads.
 func (v *Virtualizer) listChain(e entry) (err error) {
 	defer v.guard(reading, debug.SetPanicOnFault(true), &err)
 	v.chain = v.chain[:0]

@@ -5,20 +5,19 @@ import (
 	"math/bits"
 )
 
-// unpacker reads the items of one payload in order.
+// unpacker decodes the items of a payload in order.
 type unpacker struct {
 	codes *codes
-	in    []byte // what is left of the payload
+	in    []byte // unread rest of the payload
 	plain bool
 	acc   uint64
 	fill  uint
-	lack  bool   // it wanted more bits than there are
-	text  []byte // the items so far
-	last  int    // where the newest begins
+	lack  bool   // more bits were needed than there are
+	text  []byte // items up to now
+	last  int    // start of the newest item
 }
 
-// begin starts on a payload written with these codes, which it borrows until the last call of next. It forgets the items
-// of the one before.
+// begin starts a payload that was written with these codes. It borrows the payload until the last call of next.
 func (u *unpacker) begin(c *codes, payload []byte) (ok bool) {
 	u.codes = c
 	u.text, u.last, u.acc, u.fill, u.lack = u.text[:0], 0, 0, 0, false
@@ -29,7 +28,7 @@ func (u *unpacker) begin(c *codes, payload []byte) (ok bool) {
 	return true
 }
 
-// more makes sure of 32 bits; behind the end there are zeros, and lack says so if they are used.
+// more provides at least 32 bits. After the end they are zeros; lack is set if these are used.
 func (u *unpacker) more() {
 	if u.fill >= 32 {
 		return
@@ -46,7 +45,7 @@ func (u *unpacker) more() {
 	}
 }
 
-// bits takes up to 28 bits.
+// bits reads up to 28 bits.
 func (u *unpacker) bits(n uint) uint32 {
 	u.more()
 	v := uint32(u.acc & (1<<n - 1))
@@ -78,8 +77,8 @@ func (u *unpacker) count(c *code) int {
 	return int(n)
 }
 
-// next returns the next item. ok is false if there is none that makes sense. The bytes are valid until the next begin. They
-// are a copy: the payload lies in a mapping, and whoever gets the item must not meet a fault of it.
+// next returns the next item. ok is false if there is no valid item. The bytes are valid until the next begin. They are
+// a copy, because the payload is in a mapping, and the user of the item must not get a fault of it.
 func (u *unpacker) next() (item []byte, ok bool) {
 	if u.plain {
 		if item, u.in, ok = nextItem(u.in); !ok {
@@ -123,7 +122,7 @@ func (u *unpacker) next() (item []byte, ok bool) {
 	return nil, false
 }
 
-// copy appends what a copy stands for, which may overlap itself.
+// copy appends the text of a copy, which may overlap itself.
 func (u *unpacker) copy() (ok bool) {
 	length := u.count(u.codes.copied) + copyMin
 	distance := int(u.bits(uint(bits.Len(uint(len(u.text)))))) + 1
@@ -139,5 +138,5 @@ func (u *unpacker) copy() (ok bool) {
 	return true
 }
 
-// atEnd says that nothing is left but the bits that fill the last byte.
+// atEnd reports whether only the bits that fill the last byte are left.
 func (u *unpacker) atEnd() bool { return !u.lack && len(u.in) == 0 && u.fill < 8 && u.acc == 0 }

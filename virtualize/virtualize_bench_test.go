@@ -23,7 +23,7 @@ func benchOpen(b *testing.B) *Virtualizer {
 	return v
 }
 
-// skewed returns a key of so many, the small ones much more often.
+// skewed returns one of the given number of keys, small ones more often.
 func skewed(rng *rand.Rand, keys float64) uint64 {
 	u := rng.Float64()
 	return uint64(keys * u * u * u)
@@ -73,7 +73,7 @@ func BenchmarkTake(b *testing.B) {
 	b.ReportMetric(float64(items)/float64(b.N), "items/op")
 }
 
-// BenchmarkSteady is the life of a crawl: what comes in goes out again, and space is reclaimed.
+// The load of a crawl: items are appended and taken at the same rate, and space is reclaimed.
 func BenchmarkSteady(b *testing.B) {
 	v := benchOpen(b)
 	benchFill(b, v, 100000, 2000000)

@@ -8,20 +8,22 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// Options say where a Virtualizer lies. The zero value of every field but Dir is the default.
+// Options configure a Virtualizer. A zero field has its default, except Dir.
 type Options struct {
-	// Dir is the directory of the files; it is made if missing. Only files named seg-* and idx-* are touched in it.
+	// Dir is the directory of the files. It is required, and created if missing. Only files named seg-* and idx-* in it
+	// are changed.
 	Dir string
-	// SegmentBytes is the size of a segment file, a multiple of 4096, at least 8 KiB and at most 1 GiB; 64 MiB if 0.
+	// SegmentBytes is the size of a segment file, a multiple of 4096. Default 64 MiB, range 8 KiB to 1 GiB.
 	SegmentBytes int64
-	// LiveRatioMin is the part of a full segment's bytes that must be live lest Collect empties it; 0.6 if 0.
+	// LiveRatioMin is the smallest share of live bytes of a full segment: Collect empties segments with less. Default
+	// 0.6.
 	LiveRatioMin float64
-	// BufferBytes bounds the memory of items that are not written yet, all queues together; 16 MiB if 0, at least
-	// 4 KiB and at most 1 GiB.
+	// BufferBytes is the most memory for items that are not yet written, for all queues together. Default 16 MiB, range
+	// 4 KiB to 1 GiB.
 	BufferBytes int
 }
 
-// WithDefaults returns a copy with zero values replaced.
+// WithDefaults returns a copy of o whose zero fields have their defaults.
 func (o Options) WithDefaults() Options {
 	if o.SegmentBytes == 0 {
 		o.SegmentBytes = 64 << 20
@@ -35,14 +37,17 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// Validate returns all faults of the options, joined.
+// Validate returns all faults of o as a joined error, or nil.
 func (o Options) Validate() error {
 	var faults []error
 	if o.Dir == "" {
 		faults = append(faults, errors.New("virtualize: Dir is empty"))
 	}
 	if o.SegmentBytes < 8192 || o.SegmentBytes > 1<<30 || o.SegmentBytes%4096 != 0 {
-		faults = append(faults, fmt.Errorf("virtualize: SegmentBytes %d is not a multiple of 4096 from 2^13 to 2^30", o.SegmentBytes))
+		faults = append(
+			faults,
+			fmt.Errorf("virtualize: SegmentBytes %d is not a multiple of 4096 from 2^13 to 2^30", o.SegmentBytes),
+		)
 	}
 	if !(o.LiveRatioMin > 0 && o.LiveRatioMin <= 1) {
 		faults = append(faults, fmt.Errorf("virtualize: LiveRatioMin %v is not within 0 and 1", o.LiveRatioMin))
@@ -53,93 +58,93 @@ func (o Options) Validate() error {
 	return errors.Join(faults...)
 }
 
-// MaxItem is the largest item in bytes that these options allow: a quarter of a segment or of the buffer.
+// MaxItem returns the size in bytes of the largest item: a quarter of a segment or of the buffer.
 func (o Options) MaxItem() int { return int(min(o.SegmentBytes, int64(o.BufferBytes)) / 4) }
 
-// blockTarget is how many bytes of items end a block; small segments have smaller blocks.
+// blockTarget returns the number of bytes of items at which a block ends. Small segments have smaller blocks.
 func (o Options) blockTarget() int { return int(min(blockTarget, o.SegmentBytes/8)) }
 
-// Stats are sizes now and counters since Open.
+// Stats are current sizes, and counters since Open.
 type Stats struct {
 	Queues   int64 // now
 	Items    int64 // now
-	Buffered int64 // of them not written yet
+	Buffered int64 // of these, not yet written
 	Segments int64 // files now
-	Live     int64 // bytes of blocks with items that are still to come, their slots included
-	Used     int64 // bytes of all blocks, dead or alive
+	Live     int64 // bytes of blocks with items that are not yet taken, including slots
+	Used     int64 // bytes of all blocks, live or dead
 	Disk     int64 // bytes of all segment files
-	Index    int64 // bytes of the index file, as far as the last cut names it
-	Moved    int64 // addresses in the relocation table now
-	Memory   int64 // about the bytes of index, buffer, relocation table and what the next cut has to hold
+	Index    int64 // length of the index file at the last checkpoint
+	Moved    int64 // current size of the relocation table
+	Memory   int64 // approximate bytes of index, buffer, relocation table and recorded changes
 
-	BufferMemory int64 // of these, the buffer's
+	BufferMemory int64 // of these, in the buffer
 
 	Appended        int64 // items
-	Taken           int64 // items
+	ItemsTaken      int64 // items
 	Dropped         int64 // items of dropped queues
-	BlocksWritten   int64 // when the buffer was written, moved ones not included
+	BlocksWritten   int64 // from the buffer; moved blocks are not included
 	BytesWritten    int64 // of these blocks
 	Collected       int64 // bytes copied by Collect
 	SegmentsDeleted int64
 	FullFailures    int64 // writes refused by a full disk
 }
 
-// Virtualizer is millions of FIFO queues in one log. All methods may be called by anybody at any time; the order of
-// items in a queue is the order in which the calls got their turn.
+// Virtualizer is a set of FIFO queues in one log. All methods may be called by any goroutine at any time. The order of
+// items in a queue is the order in which the calls got the lock.
 type Virtualizer struct {
 	fsys vfs.FS
 	opts Options
 
-	portion int // of an image; tests make it small
+	portion int // bytes per portion of a snapshot; tests use small ones
 
-	mu sync.Mutex // guards what follows; never held during I/O but for the making of a segment
+	mu sync.Mutex // guards the following fields; not held during I/O, except to create a segment
 
 	idx     *index
 	buf     buffer
 	pack    packer
 	unpack  unpacker
-	pile    pile
-	chain   []spent // blocks of a queue that is about to leave the log or to be moved
+	pile    itemList
+	chain   []spent // blocks of a queue that will be deleted or moved
 	total   uint64
-	ordinal uint64 // no ordinal of any block is as large
+	ordinal uint64 // greater than the ordinal of any block
 
 	segments []*segment // by number; nil where there is none
-	active   *segment   // the one written to; nil before the first write
+	active   *segment   // the segment to write to; nil before the first write
 	reloc    relocations
 	first    *codes // of the first segment, and of items in the index file
 	codes    *codes // of the next segment
 	models   map[model]*codes
 
 	changes    changes
-	spare      set    // empty: takes turns with that of changes
-	image      *Image // the one that is being written
+	spare      set       // empty: alternates with that of changes
+	image      *Snapshot // the open one
 	file       indexFile
-	generation uint64   // of the last cut or image
-	written    uint64   // of the last cut
-	released   uint64   // of the last cut that was released, or opened
-	old        []uint64 // index files before the present one that were not removed yet
+	generation uint64   // of the last checkpoint or snapshot
+	written    uint64   // of the last written checkpoint
+	released   uint64   // of the last checkpoint that was released or opened
+	old        []uint64 // older index files that are not yet removed
 
 	victim     *segment // being emptied by Collect
 	victimSlot uint32
 
-	checked address // the block whose checksum held last
-	leaky   bool    // a damaged queue was dropped: segments may have less live bytes than the accounts say
+	checked address // the last block with a verified checksum
+	leaky   bool    // a damaged queue was dropped: segments may count too many live bytes
 	closed  bool
 	failed  *failure
 	count   Stats
 	pending work
 
-	syncing sync.Mutex // held by Sync, Write and Close as a whole, and taken before mu
+	syncing sync.Mutex // held by Sync, Write and Close; locked before mu
 }
 
-// work is what the next Sync has to make durable.
+// work is what the next Sync must make durable.
 type work struct {
 	segments map[*segment]struct{}
 	index    string
 }
 
-// failure is the error after which nothing is written any more. It hides from vfs.IsFull: a file system that finds
-// only at a sync that it is full has lost bytes that it had taken.
+// failure is the error after which nothing is written any more. vfs.IsFull returns false for it: a file system that
+// reports a full disk only at a sync has already lost accepted bytes.
 type failure struct{ err error }
 
 func (f *failure) Error() string { return f.err.Error() }
@@ -151,7 +156,7 @@ func (f *failure) Unwrap() error {
 	return f.err
 }
 
-// writable says why nothing may be written, if so.
+// writable returns the error that prevents writes, or nil.
 func (v *Virtualizer) writable() error {
 	if v.closed {
 		return ErrClosed
@@ -168,9 +173,9 @@ func (v *Virtualizer) checkWritable() error {
 	return v.writable()
 }
 
-// Append adds an item at the end of a queue, which need not exist. It borrows the item. After an error nothing has
-// changed; if vfs.IsFull says so of the error the call may be repeated when there is room. Other errors of the mapping
-// wrap ErrMapped.
+// Append adds an item at the end of a queue, and creates the queue if needed. It borrows the item. After an error
+// nothing has changed. If vfs.IsFull reports true for the error, the call may be repeated when the disk has space.
+// Other errors of the mapping wrap ErrMapped.
 func (v *Virtualizer) Append(key uint64, item []byte) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -201,7 +206,7 @@ func (v *Virtualizer) Append(key uint64, item []byte) error {
 	return nil
 }
 
-// Len returns how many items a queue has.
+// Len returns the number of items of a queue.
 func (v *Virtualizer) Len(key uint64) uint64 {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -215,14 +220,14 @@ func (v *Virtualizer) Len(key uint64) uint64 {
 	return v.idx.at(id).items()
 }
 
-// Total returns how many items all queues have.
+// Total returns the number of items of all queues.
 func (v *Virtualizer) Total() uint64 {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.total
 }
 
-// Stats returns sizes and counters. It looks at each segment.
+// Stats returns sizes and counters. Its cost is proportional to the number of segments.
 func (v *Virtualizer) Stats() Stats {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -239,7 +244,7 @@ func (v *Virtualizer) Stats() Stats {
 	}
 	sets := int64(cap(v.changes.queues)+cap(v.spare)) * 8
 	if v.image != nil {
-		sets += int64(cap(v.image.changes.queues))*8 + int64(cap(v.image.aside))
+		sets += int64(cap(v.image.changes.queues))*8 + int64(cap(v.image.copiedEarly))
 	}
 	c.BufferMemory = v.buf.bytesHeld()
 	c.Memory = v.idx.bytes() + c.BufferMemory + sets + int64(v.reloc.count)*32 +

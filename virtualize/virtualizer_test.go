@@ -10,7 +10,7 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// The index against a map, with keys that collide.
+// Compares the index with a map, with keys that collide.
 func TestIndex(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -26,7 +26,7 @@ func TestIndex(t *testing.T) {
 			switch {
 			case !ok:
 				model[key] = x.insert(key)
-				x.at(model[key]).disk = 1 // or it is none
+				x.at(model[key]).disk = 1 // otherwise the entry counts as free
 			case rng.IntN(2) == 0:
 				x.remove(id)
 				delete(model, key)
@@ -78,10 +78,10 @@ func TestTooLargeAndClosed(t *testing.T) {
 	must(t, v.Close())
 	_, takeErr := v.Take(1, 1, nil)
 	_, dropErr := v.Drop(1)
-	_, cutErr := v.Cut()
+	_, cutErr := v.Snapshot()
 	_, collectErr := v.Collect(1)
 	for i, err := range []error{
-		takeErr, dropErr, cutErr, collectErr, v.Append(1, nil), v.Each(1, nil), v.Check(), v.Release(Cut{}), v.Close(),
+		takeErr, dropErr, cutErr, collectErr, v.Append(1, nil), v.Each(1, nil), v.Check(), v.Release(Checkpoint{}), v.Close(),
 	} {
 		if !errors.Is(err, ErrClosed) {
 			t.Errorf("%d: %v", i, err)
@@ -96,7 +96,7 @@ func TestCutSurvivesJSON(t *testing.T) {
 	text, err := json.Marshal(mustCut(t, v))
 	must(t, err)
 	must(t, v.Close())
-	var cut Cut
+	var cut Checkpoint
 	must(t, json.Unmarshal(text, &cut))
 	v = open(t, disk, &cut)
 	if v.Total() != 100 {
@@ -105,8 +105,8 @@ func TestCutSurvivesJSON(t *testing.T) {
 	must(t, v.Close())
 }
 
-// The owner works while others make cuts, sync, collect and look at the counters; what the last cut says is what was
-// there when it was marked.
+// One goroutine uses the queues while others take snapshots, sync, collect and read the counters. The last checkpoint
+// contains what existed at its snapshot.
 func TestManyAtOnce(t *testing.T) {
 	disk := vfs.NewMem(1)
 	v := open(t, disk, nil)
@@ -128,8 +128,8 @@ func TestManyAtOnce(t *testing.T) {
 			}
 		})
 	}
-	images := make(chan *Image)
-	var last Cut
+	images := make(chan *Snapshot)
+	var last Checkpoint
 	others.Go(func() {
 		for image := range images {
 			cut, err := image.Write()
@@ -142,7 +142,7 @@ func TestManyAtOnce(t *testing.T) {
 	beside(v.Sync)
 	beside(func() error { _, err := v.Collect(500); return err })
 	beside(func() error {
-		if s := v.Stats(); s.Items < 0 || s.Taken > s.Appended {
+		if s := v.Stats(); s.Items < 0 || s.ItemsTaken > s.Appended {
 			t.Errorf("%+v", s)
 		}
 		return nil
@@ -156,8 +156,8 @@ func TestManyAtOnce(t *testing.T) {
 			}
 		}
 		if i%500 == 0 {
-			image, err := v.Cut()
-			if errors.Is(err, ErrCutting) {
+			image, err := v.Snapshot()
+			if errors.Is(err, ErrSnapshotOpen) {
 				continue
 			}
 			must(t, err)
@@ -183,7 +183,7 @@ func TestManyAtOnce(t *testing.T) {
 	must(t, v.Close())
 }
 
-// What a damaged chain loses when its queue is dropped is not live for ever.
+// Blocks that are lost when a damaged queue is dropped do not count as live forever.
 func TestCollectHealsAfterDamage(t *testing.T) {
 	v := open(t, vfs.NewMem(1), nil)
 	fill(t, v, 2, 0, 600)

@@ -8,7 +8,7 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// makeRoom sees to it that the buffer can take one more item, and writes what is owed for the room of before.
+// makeRoom makes space in the buffer for one more item. It writes the queues that are due.
 func (v *Virtualizer) makeRoom(item []byte) error {
 	b := &v.buf
 	if !b.fits(item) {
@@ -17,31 +17,31 @@ func (v *Virtualizer) makeRoom(item []byte) error {
 		}
 		b.turn()
 	}
-	if owed := b.owed(); owed >= drainStep {
+	if owed := b.dueWrites(); owed >= drainStep {
 		return v.drain(owed)
 	}
 	return nil
 }
 
-// drainStep is how many queues are written at a time at least, lest each waits for its own cache misses.
+// drainStep is the least number of queues written together, so that their cache misses overlap.
 const drainStep = 16
 
-// drain writes all that is buffered of so many queues more of the half that is not being filled. When it fails, what was
-// written stays written and the rest stays buffered: every queue is whole at any time.
+// drain writes the buffered items of the next n queues of the half that is not filled. After an error, written items
+// stay written and the others stay in the buffer, so every queue is complete at any time.
 func (v *Virtualizer) drain(queues int) error {
 	h := v.buf.other()
 	for ; queues > 0 && h.items > 0; queues-- {
 		if err := v.writeQueue(h.dirty[h.done]); err != nil {
 			return err
 		}
-		if h.items > 0 { // else the half was reset
+		if h.items > 0 { // otherwise the half was reset
 			h.done++
 		}
 	}
 	return nil
 }
 
-// flush writes all that is buffered.
+// flush writes all buffered items.
 func (v *Virtualizer) flush() error {
 	for range v.buf.halves {
 		if err := v.drain(len(v.buf.other().dirty)); err != nil {
@@ -55,7 +55,7 @@ func (v *Virtualizer) flush() error {
 	return nil
 }
 
-// writeQueue writes all that is buffered of one queue.
+// writeQueue writes all buffered items of a queue.
 func (v *Virtualizer) writeQueue(id uint32) error {
 	e := v.idx.at(id)
 	if e.buffered == 0 {
@@ -70,7 +70,7 @@ func (v *Virtualizer) writeQueue(id uint32) error {
 	return nil
 }
 
-// writeBlock writes one block of a queue's oldest buffered items.
+// writeBlock writes one block of the oldest buffered items of a queue.
 func (v *Virtualizer) writeBlock(e *entry) error {
 	items, plain := uint32(0), 1
 	for at := v.buf.oldest(e); items < min(e.buffered, maxItems); items++ {
@@ -112,8 +112,8 @@ func (v *Virtualizer) writeBlock(e *entry) error {
 	return nil
 }
 
-// placeLinked writes the packed block to free space, and then its address into the slot of the queue's tail, where it means
-// nothing until the entry has a newer tail. After an error the queue is what it was.
+// placeLinked writes the packed block to free space, and then its address into the slot of the queue's last block. That
+// address has no meaning until the entry has a newer tail. After an error the queue is unchanged.
 func (v *Virtualizer) placeLinked(s *segment, e *entry, sl slot) (end uint32, err error) {
 	defer v.guard(writing, debug.SetPanicOnFault(true), &err)
 	end = s.place(sl, 0, 0, v.pack.payload())
@@ -126,7 +126,7 @@ func (v *Virtualizer) placeLinked(s *segment, e *entry, sl slot) (end uint32, er
 	return end, nil
 }
 
-// segmentFor returns the active segment with room for a block of so many bytes, a new one if need be.
+// segmentFor returns the active segment if it has space for a block of this size, otherwise a new one.
 func (v *Virtualizer) segmentFor(bytes int) (*segment, error) {
 	if v.active != nil && v.active.room() >= bytes {
 		return v.active, nil
@@ -147,8 +147,8 @@ func (v *Virtualizer) segmentFor(bytes int) (*segment, error) {
 	return s, nil
 }
 
-// codesFor returns the codes of a new segment. The model is learned anew when the number of segments has doubled, from
-// what was written into the last one.
+// codesFor returns the codes of a new segment. When the number of segments has doubled, a new model is computed from
+// the items in the last one.
 func (v *Virtualizer) codesFor(number uint32) *codes {
 	c := v.codes
 	if v.pack.seen != nil && number&(number-1) == 0 {
@@ -165,20 +165,21 @@ func (v *Virtualizer) codesFor(number uint32) *codes {
 	return c
 }
 
-// spent is a block that leaves the accounts: what was read of it, so that the mapping is not touched again.
+// spent is a block that will not count as live any more, with what was read of it, so that the mapping is not read
+// again.
 type spent struct {
 	at      address
 	segment *segment
 	cost    int64
 }
 
-// kill takes a block out of the accounts when its last item has gone. It does not touch the mapping, so it cannot fail.
+// kill stops counting a block as live after its last item was taken. It does not use the mapping, so it cannot fail.
 func (v *Virtualizer) kill(b spent) {
 	b.segment.live -= b.cost
 	v.setRelocation(b.at, 0)
 }
 
-// killChain does so with all blocks that were listed.
+// killChain calls kill for all listed blocks.
 func (v *Virtualizer) killChain() {
 	for _, b := range v.chain {
 		v.kill(b)
@@ -188,12 +189,12 @@ func (v *Virtualizer) killChain() {
 	}
 }
 
-// deletable says that nothing needs a segment: no queue, and no cut that somebody may go back to.
+// deletable reports whether neither a queue nor a checkpoint that may be opened needs a segment.
 func (v *Virtualizer) deletable(s *segment) bool {
 	return s != nil && s != v.active && s.live <= 0 && s.named < max(1, v.released) && s.syncing == 0
 }
 
-// takeDead takes the segments out that nothing needs.
+// takeDead removes the deletable segments from the list and returns them.
 func (v *Virtualizer) takeDead() (dead []*segment) {
 	for _, s := range v.segments {
 		if v.deletable(s) {
@@ -209,7 +210,7 @@ func (v *Virtualizer) takeDead() (dead []*segment) {
 	return dead
 }
 
-// deleteDead deletes the segments that nothing needs. The lock is not held while the files are removed.
+// deleteDead deletes the segments that are not needed. The lock is not held while files are removed.
 func (v *Virtualizer) deleteDead() error {
 	v.mu.Lock()
 	dead := v.takeDead()
@@ -218,7 +219,7 @@ func (v *Virtualizer) deleteDead() error {
 	for _, s := range dead {
 		err := errors.Join(s.close(), vfs.RemoveIfExists(v.fsys, segmentName(v.opts.Dir, s.number)))
 		if err != nil {
-			// A file that stays behind is named by no cut, so the next Open removes it.
+			// No checkpoint names a file that could not be removed, so the next Open removes it.
 			errs = append(errs, fmt.Errorf("virtualize: delete segment %d: %w", s.number, err))
 		}
 	}

@@ -9,39 +9,40 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// BlockMax is the longest block of a record, in bytes. An Encoder refuses a longer one, and all who read blocks back into memory
-// take one of this length: the longest response that the fetcher keeps is 1.2 GiB.
+// BlockMax is the length in bytes of the longest block. An Encoder refuses a longer one, and functions that read blocks
+// into memory accept blocks up to it. The longest response that the fetcher stores is 1.2 GiB.
 const BlockMax = 3 << 29
 
-// Archive reads groups back from the files in a directory, by position. It keeps the file read last open, so that reading
-// in order of position is cheap. Not safe for concurrent use.
+// Archive reads groups from the files of a directory by position. It keeps the last file open, so that reading in order
+// of position is cheap. It is not safe for concurrent use.
 type Archive struct {
 	fsys   vfs.FS
 	dir    string
 	info   FileInfo
-	file   vfs.File // nil: none
+	file   vfs.File // nil if none is open
 	size   int64
 	reader *Reader
 	words  []byte // dictionary of the file
 
-	behind *Cut  // see Behind
-	head   error // why nothing of the current file can be had, though it may be there
+	durableEnd *Cut  // see Behind
+	head       error // the error if the current file exists but cannot be read
 }
 
-// OpenArchive makes an Archive. It touches no file yet.
+// OpenArchive returns an Archive. It opens no file yet.
 func OpenArchive(fsys vfs.FS, dir string) *Archive { return &Archive{fsys: fsys, dir: dir} }
 
-// Behind says from where on the archive may never have been durable. A power cut can take the first record of a file that
-// begins there and leave groups behind it: nothing of such a file can be had, since a Writer could not go on with it.
+// Behind sets the position from which the archive may never have been durable. A power failure can remove the first
+// record of a file that starts after it, and leave groups. Such a file counts as empty, since a Writer could not
+// continue it.
 func (a *Archive) Behind(c Cut) *Archive {
-	a.behind = &c
+	a.durableEnd = &c
 	return a
 }
 
-// open makes the file with a serial the current one.
+// open makes the file with the given serial the current one.
 func (a *Archive) open(serial uint32) error {
 	if a.file != nil && a.info.Serial == serial {
-		size, err := a.file.Size() // it may be growing
+		size, err := a.file.Size() // the file may be growing
 		a.size = size
 		return errors.Join(err, a.head)
 	}
@@ -68,7 +69,7 @@ func (a *Archive) open(serial uint32) error {
 			return err
 		}
 	}
-	if a.behind != nil && a.behind.Before(Cut{Serial: serial, Length: 1}) { // not a byte of it is in front of there
+	if a.durableEnd != nil && a.durableEnd.Before(Cut{Serial: serial, Length: 1}) { // the file starts after the durable end
 		a.head = a.checkHead()
 	}
 	return a.head
@@ -101,9 +102,10 @@ func (a *Archive) Close() error {
 	return err
 }
 
-// ReadGroup reads the group at a position, its blocks in memory, the caller's to keep. With a Length it is what lies in that
-// many bytes; without, the record at the offset and those behind it that are concurrent to one of the group. It gives the
-// position with its Length. Something else at that place is a *Fault; a missing file wraps fs.ErrNotExist.
+// ReadGroup reads the group at a position, with its blocks in memory, which belong to the caller. With a Length it
+// reads the records in that many bytes. Without, it reads the record at the offset and the following ones that are
+// concurrent to the group. It returns the position with its Length. If there is no such group, the error is a *Fault;
+// for a missing file it wraps fs.ErrNotExist.
 func (a *Archive) ReadGroup(pos Position) ([]RecordRead, Position, error) {
 	if err := a.seek(pos); err != nil {
 		return nil, pos, err
@@ -111,8 +113,8 @@ func (a *Archive) ReadGroup(pos Position) ([]RecordRead, Position, error) {
 	return a.readGroup(pos)
 }
 
-// ReadStart reads the one record at a position, and of its block the first bytes, as many as limit says or there are: a new slice, the
-// caller's to keep, as the fields are. Errors are those of ReadGroup.
+// ReadStart reads the record at a position, with at most limit bytes of its block. Block and fields belong to the
+// caller. Errors are those of ReadGroup.
 func (a *Archive) ReadStart(pos Position, limit int64) (*RecordRead, error) {
 	if err := a.seek(pos); err != nil {
 		return nil, err
@@ -132,7 +134,7 @@ func (a *Archive) ReadStart(pos Position, limit int64) (*RecordRead, error) {
 	return rec, err
 }
 
-// seek makes the reader read from a position on, up to its Length or else to the end of the file.
+// seek sets the range of the reader: from a position to its Length, or to the end of the file.
 func (a *Archive) seek(pos Position) error {
 	if err := a.open(pos.Serial); err != nil {
 		return err
@@ -164,7 +166,7 @@ func (a *Archive) readGroup(pos Position) ([]RecordRead, Position, error) {
 	ids := make(map[string]bool)
 	for {
 		rec, err := a.reader.Next()
-		// What lies behind a group is not its business.
+		// A fault after the group does not matter.
 		var damage *Fault
 		behind := pos.Length == 0 && len(group) > 0 && (errors.As(err, &damage) || err == nil && !concurrent(rec, ids))
 		switch {
@@ -188,7 +190,7 @@ func (a *Archive) readGroup(pos Position) ([]RecordRead, Position, error) {
 	}
 }
 
-// concurrent tells whether a record names one of the ids.
+// concurrent reports whether a record names one of the ids.
 func concurrent(r *RecordRead, ids map[string]bool) bool {
 	for _, f := range r.Fields {
 		if strings.EqualFold(f.Name, "WARC-Concurrent-To") && ids[f.Value] {
@@ -208,15 +210,8 @@ func ReadGroup(fsys vfs.FS, dir string, pos Position) ([]RecordRead, error) {
 	return group, nil
 }
 
-// ReadGroupAt is ReadGroup where the length is not known. It gives the length, in bytes in the file.
-func ReadGroupAt(fsys vfs.FS, dir string, serial uint32, offset int64) (group []RecordRead, length int64, err error) {
-	a := OpenArchive(fsys, dir)
-	group, pos, err := a.ReadGroup(Position{Serial: serial, Offset: offset})
-	return group, pos.Length, errors.Join(err, a.Close())
-}
-
-// HTTPMessage looks into Block: the head, and the body behind it as it is stored. ok is false if Block holds no HTTP message
-// with a complete head. The results alias Block.
+// HTTPMessage returns the head of the HTTP message in Block, and the stored body. ok is false if Block has no HTTP
+// message with a complete head. The results are parts of Block.
 func (r *RecordRead) HTTPMessage() (head HTTPHead, body []byte, ok bool) {
 	n := headLength(r.Block)
 	if n == 0 || !r.IsHTTP() {
@@ -225,7 +220,7 @@ func (r *RecordRead) HTTPMessage() (head HTTPHead, body []byte, ok bool) {
 	return parseHead(r.Block[:n]), r.Block[n:], true
 }
 
-// Dechunk gives a chunked body without its framing: a new slice. A framing that breaks off ends it.
+// Dechunk returns a chunked body without its framing, in a new slice. It stops at invalid framing.
 func Dechunk(body []byte) []byte {
 	var c chunkScan
 	var out []byte

@@ -10,7 +10,7 @@ import (
 	"orbweaver/engine/urlx"
 )
 
-// indexEntry is one line of a CDXJ without what depends on the place in the archive.
+// indexEntry is a line of a CDXJ index without the position in the archive.
 type indexEntry struct {
 	date   time.Time
 	uri    []byte
@@ -22,8 +22,8 @@ type indexEntry struct {
 // cdxjStamp is the 14-digit time of index lines, in UTC.
 const cdxjStamp = "20060102150405"
 
-// append adds the line up to, and with, the comma after its last field. Fields, their order and their spelling are those that
-// pywb and warcio write: numbers as strings, no label on the digest, no field for what is not known.
+// append appends the line including the comma after its last field. Fields, order and spelling are those of pywb and
+// warcio: numbers are strings, the digest has no label, and unknown fields are omitted.
 func (c *indexEntry) append(dst []byte) []byte {
 	from := len(dst)
 	dst = cleanKey(appendKey(dst, c.uri), from)
@@ -51,7 +51,7 @@ func (c *indexEntry) append(dst []byte) []byte {
 	return dst
 }
 
-// placeMax is what appendPlace appends at most: its words, and two numbers of 64 bits.
+// placeMax is the most bytes that appendPlace appends.
 const placeMax = 64
 
 // appendPlace adds length and offset of the record in its file; the line still lacks the file's name.
@@ -61,7 +61,7 @@ func appendPlace(dst []byte, offset, length int64) []byte {
 	return append(appendInt(dst, offset), '"', ',')
 }
 
-// appendKey adds the sort key: the SURT of web addresses, and of anything else (dns:, urn:) the URI as it is.
+// appendKey appends the sort key: the SURT of web addresses, otherwise the URI itself (dns:, urn:).
 func appendKey(dst, uri []byte) []byte {
 	if bytes.HasPrefix(uri, []byte("http://")) || bytes.HasPrefix(uri, []byte("https://")) {
 		return urlx.SURT(dst, uri)
@@ -69,7 +69,7 @@ func appendKey(dst, uri []byte) []byte {
 	return append(dst, uri...)
 }
 
-// cleanKey percent-encodes, in dst[from:], what would break the line into more columns or lines.
+// cleanKey percent-encodes bytes in dst[from:] that would end the line or a column.
 func cleanKey(dst []byte, from int) []byte {
 	bad := func(c byte) bool { return c <= 0x20 || c == 0x7f }
 	i := from
@@ -92,11 +92,11 @@ func cleanKey(dst []byte, from int) []byte {
 	return dst
 }
 
-// MediaTypeMax is the length in bytes beyond which the media type of an index line is cut: type and subtype have 127 each at most
-// (RFC 6838), and what is longer is none.
+// MediaTypeMax is the length in bytes at which the media type of an index line is truncated. Type and subtype have at
+// most 127 bytes each (RFC 6838).
 const MediaTypeMax = 255
 
-// mediaType cuts parameters and spaces off the value of a Content-Type field, and what is beyond MediaTypeMax.
+// mediaType returns the value of a Content-Type field without parameters and spaces, at most MediaTypeMax bytes.
 func mediaType(v []byte) []byte {
 	if i := bytes.IndexAny(v, ";,"); i >= 0 {
 		v = v[:i]
@@ -105,7 +105,7 @@ func mediaType(v []byte) []byte {
 	return v[:min(len(v), MediaTypeMax)]
 }
 
-// appendJSON adds s as the inside of a JSON string. What is not UTF-8 becomes U+FFFD.
+// appendJSON appends s as the content of a JSON string. Invalid UTF-8 becomes U+FFFD.
 func appendJSON(dst, s []byte) []byte {
 	const digits = "0123456789abcdef"
 	for i := 0; i < len(s); {
@@ -123,7 +123,7 @@ func appendJSON(dst, s []byte) []byte {
 			switch {
 			case r == utf8.RuneError && n == 1:
 				dst = append(dst, "\uFFFD"...)
-			case r == '\u2028' || r == '\u2029': // ends of lines to some readers
+			case r == '\u2028' || r == '\u2029': // some readers treat these as ends of lines
 				dst = append(append(dst, `\u202`...), digits[r&15])
 			default:
 				dst = append(dst, s[i:i+n]...)
@@ -136,8 +136,8 @@ func appendJSON(dst, s []byte) []byte {
 	return dst
 }
 
-// indexEntry gathers what the index says of a record that was read, and reads the head of its block. ok is false for records that are not
-// indexed.
+// indexEntry returns the index entry of a record that was read, and reads the head of its block. ok is false for
+// records that are not indexed.
 func (r *RecordRead) indexEntry() (c indexEntry, ok bool, err error) {
 	if !r.Type.indexed() {
 		return c, false, nil
@@ -161,7 +161,7 @@ func (r *RecordRead) indexEntry() (c indexEntry, ok bool, err error) {
 	return c, true, nil
 }
 
-// collect reads all records of a file and gathers their index lines, for those that are to be indexed.
+// collect reads all records of a file and collects the lines of those that are indexed.
 func (l *indexLines) collect(z *Reader) error {
 	var entry []byte
 	for {
@@ -187,8 +187,8 @@ func (l *indexLines) collect(z *Reader) error {
 	}
 }
 
-// WriteIndex reads the records of a file and writes its CDXJ, sorted by the bytes of its lines. name is what the lines call the
-// file. Response, revisit and resource records are indexed.
+// WriteIndex reads the records of a file and writes its CDXJ index, sorted by bytes. name is the file name in the
+// lines. Response, revisit and resource records are indexed.
 func WriteIndex(w io.Writer, z *Reader, name string) error {
 	var l indexLines
 	if err := l.collect(z); err != nil {

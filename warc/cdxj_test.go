@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzIndexLine makes the line of a record whose URI, type and digest strangers wrote: one line, its key without blanks or control bytes, its
-// fields as JSON, and what was text comes back as it was.
+// For a record with arbitrary URI, type and digest there is one line. Its key has no spaces or control bytes, its
+// fields are JSON, and text is returned unchanged.
 func FuzzIndexLine(f *testing.F) {
 	f.Add("http://a.test/x?y", "text/html; charset=utf-8", "sha1:AAAA", 200)
 	f.Add("http://a.test/\r\n\x1b[2J\"}\n{", "text/\"html\"\n", ":", 999)

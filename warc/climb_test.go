@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Prefix and host are parts of one file's name, and nothing that leads out of the directory or means something to a shell or a system.
+// Prefix and host are parts of a file name. They must not lead out of the directory, and have no special meaning for a
+// shell or an operating system.
 func TestHostile_A06_partsOfNamesThatClimbAreRefused(t *testing.T) {
 	for _, part := range []string{
 		"..", "../x", "a/../b", "/etc/x", `a\b`, "a/b", ".hidden", "-rf", "~", "a b", "a\x00b", "a\nb", "a:b", "%2e%2e", "\u00e4", "$(x)", "x*", strings.Repeat("x", 101),

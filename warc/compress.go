@@ -12,7 +12,7 @@ import (
 	"orbweaver/warc/deflate"
 )
 
-// sink collects what a compressor gives.
+// sink collects the output of a compressor.
 type sink struct{ b []byte }
 
 func (s *sink) Write(p []byte) (int, error) {
@@ -20,23 +20,23 @@ func (s *sink) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// deflater is the part of a compressor that takes bytes.
+// deflater is the input side of a compressor.
 type deflater interface {
 	io.Writer
 	Reset(io.Writer)
 	Close() error
 }
 
-// packer turns one record into one member, with the prefix left readable in it so that it can be changed later
-// without packing anew: a stored block before the deflate stream, a raw block before those of zstd.
+// packer compresses a record to a member. The prefix stays uncompressed, so that it can be changed later without
+// compressing again: it is a stored block before the deflate stream, or a raw block before those of zstd.
 type packer struct {
-	compression Compression
-	out         sink
-	fast        *deflate.Encoder // for Gzip at level 1, else nil
-	late        *latePacker      // for Zstd with a dictionary, else nil
-	z           deflater         // nil for those and for None
+	compression    Compression
+	out            sink
+	fast           *deflate.Encoder // for Gzip at level 1, otherwise nil
+	withDictionary *latePacker      // for Zstd with a dictionary, otherwise nil
+	z              deflater         // nil for these two and for None
 
-	start    int // of the member at hand, in out.b
+	start    int // of the current member, in out.b
 	body     int // of the compressor's own output
 	prefix   int // length of the prefix, 0 or prefixLen
 	restCRC  uint32
@@ -47,7 +47,7 @@ func newPacker(c Compression, level int, dictionary []byte) (*packer, error) {
 	p := &packer{compression: c}
 	var err error
 	if dictionary != nil {
-		if p.late, err = newLatePacker(dictionary, level); err != nil {
+		if p.withDictionary, err = newLatePacker(dictionary, level); err != nil {
 			return nil, err
 		}
 		return p, nil
@@ -72,10 +72,10 @@ func newPacker(c Compression, level int, dictionary []byte) (*packer, error) {
 	return p, nil
 }
 
-// gzipHeader has no time and no name, and says "fastest, unknown system".
+// gzipHeader has no time and no name; its flags are "fastest" and "unknown system".
 const gzipHeader = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x04\xff"
 
-// Sizes of what stands around the prefix.
+// Sizes of the parts around the prefix.
 const (
 	storedHeader = 5 // deflate: type, length, its complement
 	zstdHeader   = 6 // magic, descriptor, window
@@ -83,18 +83,18 @@ const (
 	zstdMagic    = "\x28\xb5\x2f\xfd"
 )
 
-// begin starts a member. With prefix it leaves room for one, which finish and setPrefix fill in.
+// begin starts a member. If prefix is true, it reserves space for the prefix, which finish and setPrefix fill in.
 func (p *packer) begin(prefix bool) {
 	p.start = len(p.out.b)
 	p.prefix, p.restCRC, p.restSize = 0, 0, 0
 	if prefix {
 		p.prefix = prefixLen
 	}
-	if p.late != nil {
+	if p.withDictionary != nil {
 		if prefix {
-			p.late.raw = appendPrefix(p.late.raw)
+			p.withDictionary.raw = appendPrefix(p.withDictionary.raw)
 		}
-		p.late.packed = false
+		p.withDictionary.packed = false
 		return
 	}
 	switch p.compression {
@@ -121,24 +121,24 @@ func (p *packer) begin(prefix bool) {
 	}
 }
 
-// appendPrefix adds a prefix that names no file yet.
+// appendPrefix appends a prefix that names no file yet.
 func appendPrefix(dst []byte) []byte {
 	return append(append(append(dst, prefixBefore...), "00000000-0000-0000-0000-000000000000"...), prefixAfter...)
 }
 
-// dictionary is the number of the dictionary, 0 if there is none.
+// dictionary returns the number of the dictionary, or 0.
 func (p *packer) dictionary() uint32 {
-	if p.late == nil {
+	if p.withDictionary == nil {
 		return 0
 	}
-	return p.late.id
+	return p.withDictionary.id
 }
 
-// write packs more of the record.
+// write compresses more of the record.
 func (p *packer) write(b []byte) error {
 	p.restSize += int64(len(b))
-	if p.late != nil {
-		p.late.raw = append(p.late.raw, b...)
+	if p.withDictionary != nil {
+		p.withDictionary.raw = append(p.withDictionary.raw, b...)
 		return nil
 	}
 	switch p.compression {
@@ -156,9 +156,9 @@ func (p *packer) write(b []byte) error {
 	return err
 }
 
-// finish ends the member and tells where it lies.
+// finish ends the member and returns its position.
 func (p *packer) finish() (member, error) {
-	if p.late != nil {
+	if p.withDictionary != nil {
 		m := member{raw: int64(p.prefix) + p.restSize, prefixAt: -1}
 		if p.prefix > 0 {
 			m.prefixAt = 0
@@ -194,12 +194,12 @@ func (p *packer) finish() (member, error) {
 	return m, nil
 }
 
-// mergeFrame takes the header off the frame that the compressor wrote and keeps its window, so that its blocks
-// follow our raw block in our frame. A raw block changes nothing that the later ones depend on, and they reach back to their own
-// content only.
+// mergeFrame removes the header of the frame that the compressor wrote and keeps its window, so that its blocks follow
+// our raw block in our frame. The raw block does not change the later ones, because they refer only to their own
+// content.
 func (p *packer) mergeFrame() error {
 	f := p.out.b[p.body:]
-	if len(f) == 0 { // the compressor writes no frame for nothing; a record is never that
+	if len(f) == 0 { // the compressor writes no frame for empty input; a record is never empty
 		return fmt.Errorf("warc: empty frame")
 	}
 	if len(f) < zstdHeader || string(f[:4]) != zstdMagic || f[4]&0x3f != 0 {
@@ -215,18 +215,18 @@ func (p *packer) mergeFrame() error {
 	return nil
 }
 
-// member is one packed record within a buffer.
+// member is a compressed record in a buffer.
 type member struct {
 	start, end int    // in the buffer
-	prefixAt   int    // of the prefix, from start; -1 if there is none
-	restCRC    uint32 // of what follows the prefix
+	prefixAt   int    // offset of the prefix from start; -1 if there is none
+	restCRC    uint32 // of the part after the prefix
 	restShift  uint32 // crcShift of its length
 	raw        int64  // length before packing
 	kind       Type
 	indexEnd   int // the end of its index line in the encoder's index buffer
 }
 
-// setPrefix writes the identity of a warcinfo record into b, which is the member, and mends its checksum.
+// setPrefix writes the identity of a warcinfo record into b, which is the member, and corrects its checksum.
 func (m *member) setPrefix(b []byte, c Compression, info ID) {
 	if m.prefixAt < 0 {
 		return

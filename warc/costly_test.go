@@ -11,7 +11,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// allocated reads all records of a file. It returns the bytes of memory that were allocated for that, and the faults.
+// allocated reads all records of a file. It returns the number of bytes that this allocated, and the faults.
 func allocated(t testing.TB, file []byte, o ReaderOptions) (bytesUsed uint64, faults []*Fault) {
 	t.Helper()
 	o.OnFault = func(f *Fault) { faults = append(faults, f) }
@@ -51,12 +51,12 @@ func packedRecord(t testing.TB, header string) []byte {
 	return b.Bytes()
 }
 
-// A header of 1 MB whose lines continue one field had the value copied once for each line: a .warc.gz of 1.1 KB cost 91 s. Repeated fields
-// were compared with all before them, and each bad line was a fault of its own.
+// In a header of 1 MB whose lines continue one field, the value was copied once per line: a .warc.gz of 1.1 KB cost 91
+// s. Repeated fields were compared with all earlier ones, and each bad line was a separate fault.
 func TestHeadersAreReadInLinearTime(t *testing.T) {
 	for what, c := range map[string]struct {
 		lines  string
-		kind   error // of a fault; nil for none
+		kind   error // of a fault; nil if there is none
 		faults int   // at most
 	}{
 		"one folded field":      {"X: a\r\n" + strings.Repeat(" a\r\n", 250_000), nil, 0},
@@ -82,7 +82,7 @@ func TestHeadersAreReadInLinearTime(t *testing.T) {
 	}
 }
 
-// What continues a field is joined by one space, and a line of blanks adds nothing at its end.
+// Continuation lines are joined with one space, and blank lines add nothing at the end.
 func TestFoldedFieldsAreJoined(t *testing.T) {
 	z := NewReader(bytes.NewReader([]byte(soundHead+"A: 1\r\n 2\r\n\t 3 \r\nB:\r\n b\r\nC: c\r\n \r\n\r\n\r\n\r\n")), ReaderOptions{})
 	rec, err := z.Next()
@@ -96,7 +96,7 @@ func TestFoldedFieldsAreJoined(t *testing.T) {
 	}
 }
 
-// FuzzHeaderCost asserts what a header can cost: its lines, repeated to 256 KiB, need no more memory than in proportion to that.
+// The memory for a header is proportional to its size, for any lines repeated to 256 KiB.
 func FuzzHeaderCost(f *testing.F) {
 	for _, lines := range []string{" a\r\n", "X: y\r\n", "X: y\r\n z\r\n", "bad\r\n", "\t\n", "WARC-Type: a\nX:y\n", ":\n", "Content-Length: 0\r\n", "bad\n z\r\n"} {
 		f.Add(lines)
@@ -113,7 +113,7 @@ func FuzzHeaderCost(f *testing.F) {
 	})
 }
 
-// BenchmarkManyMembers measures what a file of empty gzip members costs, 20 bytes each.
+// BenchmarkManyMembers measures a file of empty gzip members of 20 bytes each.
 func BenchmarkManyMembers(b *testing.B) {
 	file := bytes.Repeat(append([]byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0, 3}, make([]byte, 9)...), 50_000)
 	file = append(file, packedRecord(b, soundHead)...)

@@ -2,14 +2,14 @@ package warc
 
 import "hash/crc32"
 
-// A CRC-32 is the remainder of a polynomial division, so the checksum of a text whose first part changes can be had
-// from the checksums of the parts, without the text: crc(A|B) = crc(A)*x^(8*len(B)) + crc(B), modulo the polynomial.
-// Polynomials are held as gzip holds them: the coefficient of x^0 is the highest bit.
+// A CRC-32 is the remainder of a polynomial division. So if the first part of a text changes, its checksum can be
+// computed from the checksums of the parts: crc(A|B) = crc(A)*x^(8*len(B)) + crc(B), modulo the polynomial. Polynomials
+// are stored as in gzip: the coefficient of x^0 is the highest bit.
 
 // crcPoly is the polynomial of gzip, in that order of bits.
 const crcPoly = crc32.IEEE
 
-// crcMultiply gives a*b modulo the polynomial.
+// crcMultiply returns a*b modulo the polynomial.
 func crcMultiply(a, b uint32) uint32 {
 	var p uint32
 	for m := uint32(1) << 31; m != 0; m >>= 1 {
@@ -23,7 +23,7 @@ func crcMultiply(a, b uint32) uint32 {
 	return p
 }
 
-// crcShift gives x^(8*n) modulo the polynomial: the factor by which n more bytes multiply a checksum.
+// crcShift returns x^(8*n) modulo the polynomial: the factor by which n more bytes multiply a checksum.
 func crcShift(n int64) uint32 {
 	p := uint32(1) << 31      // x^0
 	square := uint32(1) << 23 // x^8
@@ -36,5 +36,5 @@ func crcShift(n int64) uint32 {
 	return p
 }
 
-// crcJoin gives the checksum of A|B, where shift is crcShift(len(B)).
+// crcJoin returns the checksum of A|B, where shift is crcShift(len(B)).
 func crcJoin(a, b, shift uint32) uint32 { return crcMultiply(shift, a) ^ b }

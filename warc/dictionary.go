@@ -10,21 +10,22 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A .warc.zst may begin with a frame that decoders pass over and that holds a dictionary, itself a zstd frame or as it is: all other
-// frames of the file refer to it (Zstandard Compression for WARC Files 1.0, of the IIPC).
+// A .warc.zst may begin with a frame that decoders pass over and that holds a dictionary, itself a zstd frame or as it
+// is: all other frames of the file refer to it (Zstandard Compression for WARC Files 1.0, of the IIPC).
 //
 //	| 5d 2a 4d 18 | length 4 | dictionary | frame: warcinfo | frame: one record | ...
 
-// dictionaryMagic begins the frame with the dictionary.
+// dictionaryMagic starts the frame with the dictionary.
 const dictionaryMagic = "\x5d\x2a\x4d\x18"
 
-// dictionaryHeader is the length of what stands before the dictionary in its frame.
+// dictionaryHeader is the number of bytes before the dictionary in its frame.
 const dictionaryHeader = 8
 
-// ErrDictionary says that bytes are no dictionary in the form of zstd, or that it has no number.
+// ErrDictionary is returned for bytes that are no zstd dictionary or have no dictionary number.
 var ErrDictionary = errors.New("warc: no zstd dictionary")
 
-// dictionaryID is the number that frames name it by. Without one a reader could not tell a wrong dictionary from a damaged frame.
+// dictionaryID returns the number of a dictionary, which is stored in the frames. Without it a reader could not
+// distinguish a wrong dictionary from a damaged frame.
 func dictionaryID(dictionary []byte) (uint32, error) {
 	d, err := zstd.InspectDictionary(dictionary)
 	if err != nil {
@@ -36,7 +37,7 @@ func dictionaryID(dictionary []byte) (uint32, error) {
 	return d.ID(), nil
 }
 
-// dictionaryFrame is what a file with that dictionary begins with.
+// dictionaryFrame returns the frame with the dictionary for the start of a file.
 func dictionaryFrame(dictionary []byte) ([]byte, error) {
 	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1))
 	if err != nil {
@@ -51,7 +52,7 @@ func dictionaryFrame(dictionary []byte) ([]byte, error) {
 	return frame, nil
 }
 
-// unpackDictionary gives the dictionary that a frame holds.
+// unpackDictionary returns the dictionary of a frame.
 func unpackDictionary(content []byte) ([]byte, error) {
 	if !bytes.HasPrefix(content, []byte(zstdMagic)) {
 		return content, nil
@@ -68,8 +69,8 @@ func unpackDictionary(content []byte) ([]byte, error) {
 	return dictionary, nil
 }
 
-// ReadDictionary gives the dictionary that a .warc.zst begins with, for readers that begin in its middle, and the length of its frame
-// in the file, in bytes; nil and 0 if it has none.
+// ReadDictionary returns the dictionary at the start of a .warc.zst, for readers that start in its middle, and the
+// length of its frame in bytes. Without a dictionary it returns nil and 0.
 func ReadDictionary(r io.ReaderAt) (dictionary []byte, length int64, err error) {
 	head := make([]byte, dictionaryHeader)
 	if n, err := r.ReadAt(head, 0); n < len(head) && !errors.Is(err, io.EOF) {
@@ -92,14 +93,14 @@ func ReadDictionary(r io.ReaderAt) (dictionary []byte, length int64, err error) 
 	return dictionary, dictionaryHeader + size, err
 }
 
-// latePacker packs records when it is known which file they go to, since with a dictionary no part of a frame can be changed
-// afterwards: its blocks reach back over the prefix into the dictionary. Until then it holds the records as they are.
+// latePacker compresses records when their file is known. With a dictionary no part of a frame can be changed later,
+// because its blocks refer over the prefix into the dictionary. Until then it stores the records uncompressed.
 type latePacker struct {
 	id     uint32 // of the dictionary
-	frame  []byte // that a file begins with
+	frame  []byte // for the start of a file
 	z      *zstd.Encoder
 	raw    []byte
-	packed bool // out.b holds the records, for the file of info
+	packed bool // out.b contains the compressed records, for the file of info
 	info   ID
 }
 
@@ -120,7 +121,7 @@ func newLatePacker(dictionary []byte, level int) (*latePacker, error) {
 	return l, nil
 }
 
-// pack makes the members of records that go to the file of info.
+// pack compresses the records for the file of info.
 func (l *latePacker) pack(out []byte, members []member, info ID) []byte {
 	if l.packed && l.info == info {
 		return out
@@ -142,7 +143,7 @@ func (l *latePacker) pack(out []byte, members []member, info ID) []byte {
 	return out
 }
 
-// reset forgets the records.
+// reset removes the records.
 func (l *latePacker) reset() {
 	if cap(l.raw) > bufferKeep {
 		l.raw = nil

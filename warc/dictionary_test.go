@@ -30,7 +30,7 @@ func trained(t testing.TB) []byte {
 	return d
 }
 
-// openWords opens a Writer whose files begin with a dictionary.
+// openWords opens a Writer whose files start with a dictionary.
 func openWords(t testing.TB, fsys vfs.FS, dictionary []byte, cut *Cut) (*Writer, *Encoder) {
 	t.Helper()
 	w, err := OpenWriter(fsys, Options{Dir: "warc", Prefix: "test-crawl", Host: "h", SizeMax: 24 << 10, Compression: Zstd, Dictionary: dictionary}, cut)
@@ -44,14 +44,14 @@ func openWords(t testing.TB, fsys vfs.FS, dictionary []byte, cut *Cut) (*Writer,
 	return w, e
 }
 
-// writePages appends the pages from and up to, and gives where they are.
+// writePages appends the pages from..to-1 and returns their positions.
 func writePages(t testing.TB, w *Writer, e *Encoder, from, to int) (places []Position) {
 	t.Helper()
 	for n := from; n < to; n++ {
 		e.Reset()
 		page(t, e, n, 700)
 		if n%3 == 0 {
-			e.Pack(w) // one that is packed early, for a file that may be full by then
+			e.Pack(w) // compressed early, for a file that may be full before it is appended
 		}
 		pos, err := w.Append(e.Group())
 		if err != nil {
@@ -119,7 +119,7 @@ func TestADictionaryMakesSmallRecordsSmaller(t *testing.T) {
 	}
 }
 
-// A Writer goes on with a file that has a dictionary, at any group; one with another dictionary begins the next file.
+// A Writer continues a file with its dictionary after any group. With another dictionary it starts the next file.
 func TestResumeBehindADictionary(t *testing.T) {
 	fsys, words := vfs.NewMem(1), trained(t)
 	w, e := openWords(t, fsys, words, nil)
@@ -217,7 +217,7 @@ func TestMendKeepsTheDictionary(t *testing.T) {
 	}
 }
 
-// Bytes that are no dictionary in zstd's form, or one without a number, are refused before anything is written with them.
+// Bytes that are no zstd dictionary, or have no number, are refused before they are used.
 func TestWhatIsNoDictionaryIsRefused(t *testing.T) {
 	nameless := trained(t)
 	copy(nameless[4:8], "\x00\x00\x00\x00")

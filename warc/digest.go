@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// newHash gives the function that a digest's label names, nil if we do not know it.
+// newHash returns the hash function of a digest label, or nil if it is unknown.
 func newHash(label string) hash.Hash {
 	switch strings.ReplaceAll(strings.ToLower(label), "-", "") {
 	case "sha1":
@@ -27,28 +27,29 @@ func newHash(label string) hash.Hash {
 	return nil
 }
 
-// digestMatches compares a digest as text, base32 or hexadecimal in either case, padded or not, with a sum.
+// digestMatches compares the text of a digest with a sum. The text is base32 or hexadecimal, in either case, with or
+// without padding.
 func digestMatches(text string, sum []byte) bool {
 	text = strings.TrimRight(text, "=")
 	enc := base32.StdEncoding.WithPadding(base32.NoPadding)
 	return strings.EqualFold(text, enc.EncodeToString(sum)) || strings.EqualFold(text, hex.EncodeToString(sum))
 }
 
-// digestCheck digests a block as it is read and compares with what the header says.
+// digestCheck computes the digests of a block while it is read, and compares them with the header.
 type digestCheck struct {
-	block, payload       hash.Hash // nil: nothing to compare
-	stored               hash.Hash // a chunked body as it is stored, which some writers digest
+	block, payload       hash.Hash // nil if there is nothing to compare
+	stored               hash.Hash // of a chunked body with its chunking: some writers use this
 	blockText, loadText  string
 	http, inBody, failed bool
 	head                 []byte // of the HTTP message, until it is complete
 	chunks               *chunkScan
-	unknown              int // digests by functions that we do not know
+	unknown              int // digests with unknown functions
 	matched              int
 	asStored             bool
 }
 
-// newDigestCheck looks which digests of a record can be checked. A revisit's payload is elsewhere; a truncated record's, a
-// segment's is not all there.
+// newDigestCheck determines which digests of a record can be checked. The payload of a revisit is in another record;
+// that of a truncated record or of a segment is incomplete.
 func newDigestCheck(r *RecordRead) *digestCheck {
 	d := &digestCheck{http: r.IsHTTP()}
 	label, text, ok := strings.Cut(r.Get("WARC-Block-Digest"), ":")
@@ -110,7 +111,7 @@ func (d *digestCheck) write(b []byte) {
 	}
 }
 
-// faults says what does not match, once the block has been written.
+// faults returns the mismatches after the whole block was read.
 func (d *digestCheck) faults() []string {
 	var faults []string
 	switch {
@@ -137,7 +138,7 @@ func (d *digestCheck) faults() []string {
 	return faults
 }
 
-// parseSHA1 reads a labelled digest, nil if it is not a SHA-1.
+// parseSHA1 parses a labelled digest; nil if it is no SHA-1.
 func parseSHA1(v string) *[20]byte {
 	label, text, ok := strings.Cut(v, ":")
 	if !ok || !strings.EqualFold(label, "sha1") {

@@ -1,8 +1,8 @@
-// Package warc writes WARC archives and reads anybody's: WARC 1.1 (ISO 28500:2017), each record a gzip member (or a zstd
-// frame) of its own, a sorted CDXJ beside each complete file.
+// Package warc writes WARC archives and reads those of any crawler. It writes WARC 1.1 (ISO 28500:2017): each record is
+// a gzip member or zstd frame of its own, and each complete file has a sorted CDXJ index.
 //
-// It is not a fetcher: it gets bytes as they were on the wire and digests that were made while they were warm. It does not decide
-// what is a duplicate, starts no goroutine, and holds no opinion on what a page is.
+// It does not fetch: it gets bytes as they were on the wire, with their digests. It does not decide what is a
+// duplicate, starts no goroutine, and does not interpret pages.
 //
 //	 parse worker                                      one place
 //	+-------------------------+                   +----------------------+        PREFIX-TIME-SERIAL-HOST.warc.gz.open
@@ -13,45 +13,51 @@
 //
 //	Archive.ReadGroup, OpenWriter(cut) <--- Reader (streaming, any form) ---> Verifier, WriteIndex, package warctool
 //
-// # Bytes
+// # Format
 //
-// A record needs WARC-Warcinfo-ID, the identity of the first record of the file it lands in, but is packed before that
-// file is known. So the version line and that field, 77 bytes, are kept out of the compressed stream: they stand in the
-// member as a stored block of deflate (a raw block of zstd), and Append writes the identity over them. The checksum at
-// the end is mended from those of the two parts (crc.go), in well under a microsecond. Nothing is packed twice.
+// A record needs WARC-Warcinfo-ID, the identity of the first record of its file, but it is compressed before its file
+// is known. So the version line and that field, 77 bytes, are not compressed: they are a stored block of deflate (a raw
+// block of zstd), and Append overwrites the identity in them. The checksum at the end is computed from those of the two
+// parts (crc.go) in less than a microsecond. Nothing is compressed twice.
 //
-//	gzip member:  | header 10 | 00 | len 2 | ~len 2 | WARC/1.1 CRLF WARC-Warcinfo-ID: <urn:uuid:...> CRLF | deflate ... | crc 4 | size 4 |
-//	              |           |<------------ stored block: 77 bytes known at Append ------------>|           | mended |
+//	gzip member:  | header 10 | 00 | len 2 | ~len 2 | WARC/1.1 CRLF WARC-Warcinfo-ID: <urn:uuid:...> CRLF |
+//	              |           |<------------ stored block: 77 bytes known at Append ------------>|
+//	              | deflate ... | crc 4 | size 4 |
+//	                            | updated |
 //
-// With a dictionary (dictionary.go) no part of a frame can be changed afterwards. Then the Encoder keeps records as they are and packs
-// them when the file is known: in Encoder.Pack, or in Append.
+// With a dictionary (dictionary.go) no part of a frame can be changed later. Then the Encoder stores the records and
+// compresses them when the file is known: in Encoder.Pack, or in Append.
 //
-// Block digests are of the block as stored. Payload digests are of the body without chunking, as the IIPC reads the standard;
-// their maker leaves them out when a body did not end as its framing says. A revisit of the identical-payload-digest
-// profile keeps the response's head and says WARC-Truncated: length, as the standard demands of such a record.
+// Block digests are of the stored block. Payload digests are of the body without chunking, as the IIPC interprets the
+// standard. They are omitted if a body did not end as its framing says. A revisit of the identical-payload-digest
+// profile contains the response head and "WARC-Truncated: length", as the standard requires.
 //
 // # Promises
 //
-//   - A1: a finished file is a row of complete members; a reported offset is true, even after a failed write. A write that fails
-//     or falls short is cut off again, at the latest before the next; the same Append may be repeated.
-//   - A2: a final name appears only after the data and the directory are synced. Order at the end of a file: sync data, write
-//     and sync the index, close, rename, sync the directory.
-//   - After Sync, every group whose Append had returned survives a power cut. A Sync that failed is never repeated and believed:
-//     the Writer is lost (ErrLost) and says so for ever.
-//   - OpenWriter with a Cut leaves exactly the groups before it, in their places, and finishes files that were left open.
+//   - A1: a finished file consists of complete members, and a reported offset is true, even after a failed write. A
+//     failed or short write is truncated, at the latest before the next write; the same Append may be repeated.
+//   - A2: a final name appears only after data and directory are synced. The order at the end of a file is: sync data,
+//     write and sync the index, close, rename, sync the directory.
+//   - After Sync, every group whose Append had returned survives a power failure. A failed Sync is never repeated: all
+//     later calls return ErrLost.
+//   - OpenWriter with a Cut leaves exactly the groups before it, at their positions, and finishes files that were left
+//     open.
 //   - No value from the network adds a line or a column to a header or an index.
-//   - No bytes make the reader panic, hang, or hold more than its limits; damage costs the record it is in, and reading goes on behind it.
+//   - No bytes make the reader panic, hang, or exceed its memory limits. Damage costs the record that contains it, and
+//     reading continues after it.
 //
-// # Owners
+// # Ownership and concurrency
 //
-// An Encoder belongs to one worker. A Group borrows it until Reset. A Writer is safe for all; its lock is held during the write
-// and during the making of a file, not during Sync and not while a full file is finished, which the goroutine does that filled
-// it, or with FinishLater whoever calls Finish. The index of the open file is in memory, some 250 bytes a page, and made anew from the file after
-// a kill: by OpenWriter, or with FinishLater by Finish, while the crawl goes on. A directory has one Writer: who
-// opens it holds the crawl's lock.
+// An Encoder belongs to one goroutine. A Group borrows its memory until Reset. A Writer is safe for concurrent use. Its
+// lock is held during a write and the creation of a file, but not during Sync. It is not held while a full file is
+// finished either. The Append that filled the file finishes it, or with FinishLater a call of Finish. The index of the
+// open file is in memory, about 250 bytes per page. After a kill it is rebuilt from the file: by OpenWriter, or with
+// FinishLater by Finish while the crawl continues. A directory has one Writer; the caller must hold the lock of the
+// crawl directory.
 //
 // # Costs
 //
-// Per page of 16 KiB at gzip level 1: one deflate and one SHA-1 pass and a copy; no allocation. The prefix left uncompressed costs some 25
-// bytes a record. Verifying holds some 90 bytes a record. See x_bench_test.go for numbers next to the bare parts.
+// Per page of 16 KiB at gzip level 1: one deflate pass, one SHA-1 pass and a copy; no allocation. The uncompressed
+// prefix costs about 25 bytes per record. Verifying takes about 90 bytes of memory per record. For numbers see
+// x_bench_test.go.
 package warc

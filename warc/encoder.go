@@ -10,17 +10,17 @@ import (
 	"strconv"
 )
 
-// EncoderOptions say how records are packed. They must be the Writer's.
+// EncoderOptions configure the compression of records. They must be equal to those of the Writer.
 type EncoderOptions struct {
 	// Compression of the records. Default Gzip.
 	Compression Compression
 	// Level of the compressor, 1 (fastest) to 9. Default 1.
 	Level int
-	// Dictionary that frames of Zstd refer to, in zstd's own form and with a number. It is not changed any more. Default: none.
+	// Dictionary for the frames of Zstd, in zstd format and with a number. It must not be changed. Default: none.
 	Dictionary []byte
 }
 
-// WithDefaults returns a copy in which what was zero is filled in.
+// WithDefaults returns a copy of o whose zero fields have their defaults.
 func (o EncoderOptions) WithDefaults() EncoderOptions {
 	if o.Level == 0 {
 		o.Level = 1
@@ -28,7 +28,7 @@ func (o EncoderOptions) WithDefaults() EncoderOptions {
 	return o
 }
 
-// Validate tells what is wrong with the options, all of it.
+// Validate returns all faults of o as a joined error, or nil.
 func (o EncoderOptions) Validate() error {
 	var faults []error
 	if o.Compression > None {
@@ -48,24 +48,25 @@ func (o EncoderOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// bufferKeep is how much memory an Encoder may hold on to between groups, in bytes. What a larger group needed is given back.
+// bufferKeep is the most memory in bytes that an Encoder keeps between groups.
 const bufferKeep = 4 << 20
 
-// Encoder packs records into a buffer of its own. One per worker; not safe for concurrent use. It starts no goroutine
-// and needs no closing. After the first few groups it allocates nothing.
+// Encoder compresses records into its own buffer. It is not safe for concurrent use; each worker has one. It starts no
+// goroutine and needs no Close. After the first few groups it does not allocate.
 type Encoder struct {
 	p       *packer
 	ids     *rand.ChaCha8
 	sha     hash.Hash
 	sum     [20]byte
 	header  []byte
-	index   []byte // the beginnings of CDXJ lines, see appendIndex
+	index   []byte // the first parts of CDXJ lines, see appendIndex
 	scratch []byte
 	members []member
 	broken  error
 }
 
-// NewEncoder makes an Encoder. Its memory is the compressor's (300 KiB for gzip at level 1, 1 MB and more for others) and the buffer for one group.
+// NewEncoder returns an Encoder. Its memory is that of the compressor (300 KiB for gzip at level 1, 1 MB and more for
+// others) and the buffer for one group.
 func NewEncoder(o EncoderOptions) (*Encoder, error) {
 	o = o.WithDefaults()
 	if err := o.Validate(); err != nil {
@@ -82,7 +83,7 @@ func NewEncoder(o EncoderOptions) (*Encoder, error) {
 	return e, nil
 }
 
-// NewID makes an identity for a record: a random UUID (version 4).
+// NewID returns a new record identity: a random UUID (version 4).
 func (e *Encoder) NewID() ID {
 	var id ID
 	_, _ = e.ids.Read(id[:]) // never fails
@@ -91,7 +92,7 @@ func (e *Encoder) NewID() ID {
 	return id
 }
 
-// Reset forgets the group at hand. Its Group must not be used any more.
+// Reset removes the current group. Its Group must not be used any more.
 func (e *Encoder) Reset() {
 	if cap(e.p.out.b) > bufferKeep {
 		e.p.out.b = nil
@@ -100,16 +101,16 @@ func (e *Encoder) Reset() {
 		e.index = nil
 	}
 	e.p.out.b = e.p.out.b[:0]
-	if e.p.late != nil {
-		e.p.late.reset()
+	if e.p.withDictionary != nil {
+		e.p.withDictionary.reset()
 	}
 	e.index = e.index[:0]
 	e.members = e.members[:0]
 	e.broken = nil
 }
 
-// Append packs one record behind those that are there. It borrows all of r, and sets r.ID if it was zero. After an
-// error the group is as it was before the call; the error wraps ErrRecord if the record is to blame.
+// Append compresses a record and appends it to the group. It borrows all of r, and sets r.ID if it is zero. After an
+// error the group is unchanged; the error wraps ErrRecord if the record is invalid.
 func (e *Encoder) Append(r *Record) error {
 	if e.broken != nil {
 		return e.broken
@@ -127,7 +128,7 @@ func (e *Encoder) Append(r *Record) error {
 	}
 	m, err := e.pack(r)
 	if err != nil {
-		// The compressor writes to memory, so this is a bug of it or ours. The buffer's state is unknown.
+		// The compressor writes to memory, so this is a bug. The state of the buffer is unknown.
 		e.broken = fmt.Errorf("warc: packing a record: %w", err)
 		return e.broken
 	}
@@ -140,7 +141,7 @@ func (e *Encoder) Append(r *Record) error {
 	return nil
 }
 
-// measure gives the length of the block, in bytes, and its digest.
+// measure returns the length of the block in bytes, and its digest.
 func (e *Encoder) measure(r *Record) (size int64, digest *[20]byte) {
 	for _, part := range r.Block {
 		size += int64(len(part))
@@ -156,7 +157,7 @@ func (e *Encoder) measure(r *Record) (size int64, digest *[20]byte) {
 	return size, &e.sum
 }
 
-// pack writes prefix, header, block and the two empty lines after it as one member.
+// pack writes prefix, header, block and the two empty lines as a member.
 func (e *Encoder) pack(r *Record) (member, error) {
 	p := e.p
 	p.begin(r.Type != Warcinfo)
@@ -181,7 +182,7 @@ func (e *Encoder) pack(r *Record) (member, error) {
 	return p.finish()
 }
 
-// appendIndex adds the part of the CDXJ line that is known now; the Writer adds length, offset and file name.
+// appendIndex appends the part of the CDXJ line that is already known. The Writer adds length, offset and file name.
 func (e *Encoder) appendIndex(r *Record) {
 	e.scratch = appendURI(e.scratch[:0], r.TargetURI)
 	c := indexEntry{date: r.Date, uri: e.scratch, status: r.Index.Status, mime: r.Index.MIME}
@@ -197,21 +198,21 @@ func (e *Encoder) appendIndex(r *Record) {
 	e.index = c.append(e.index)
 }
 
-// Pack packs the records for the file that w writes now, while the caller holds no lock. Without a dictionary that is done already, and
-// with one Append does it again if the file is another by then.
+// Pack compresses the records for the current file of w, without a lock. It does nothing if there is no dictionary. If
+// the file changes afterwards, Append compresses them again.
 func (e *Encoder) Pack(w *Writer) {
-	if id := w.id.Load(); e.p.late != nil && id != nil {
+	if id := w.id.Load(); e.p.withDictionary != nil && id != nil {
 		e.Group().stamp(*id)
 	}
 }
 
-// Group gives the records appended since Reset. It borrows the Encoder's memory until Reset or the next Append.
+// Group returns the records appended since Reset. They use the memory of the Encoder until Reset or the next Append.
 func (e *Encoder) Group() Group { return Group{e} }
 
-// Group is the records of one attempt: they stay together, in this order, in one file.
+// Group is the records of an attempt. They stay together, in this order, in one file.
 type Group struct{ e *Encoder }
 
-// Len is the number of records.
+// Len returns the number of records.
 func (g Group) Len() int {
 	if g.e == nil {
 		return 0
@@ -219,33 +220,34 @@ func (g Group) Len() int {
 	return len(g.e.members)
 }
 
-// Size is the length in the file, in bytes.
+// Size returns the length in the file, in bytes.
 func (g Group) Size() int64 {
 	if g.e == nil {
 		return 0
 	}
-	if l := g.e.p.late; l != nil && !l.packed {
+	if l := g.e.p.withDictionary; l != nil && !l.packed {
 		g.stamp(ID{})
 	}
 	return int64(len(g.e.p.out.b))
 }
 
-// Bytes are the group as it is stored. They name no file's warcinfo record before Append.
+// Bytes returns the group in the form of the file. Before Writer.Append it contains no identity of a warcinfo record.
 func (g Group) Bytes() []byte {
-	g.Size() // packs it
+	g.Size() // compresses it if needed
 	return g.e.p.out.b
 }
 
-// Record tells where the i-th record begins, from the first byte of the group, and its length in the file, in bytes.
+// Record returns the offset of record i from the start of the group, and its length in the file, in bytes.
 func (g Group) Record(i int) (offset, length int64) {
-	g.Size() // packs it
+	g.Size() // compresses it if needed
 	m := &g.e.members[i]
 	return int64(m.start), int64(m.end - m.start)
 }
 
-// stamp names the warcinfo record in all records of the group, and with a dictionary packs them.
+// stamp writes the identity of the warcinfo record into all records of the group, and with a dictionary compresses
+// them.
 func (g Group) stamp(info ID) {
-	if l := g.e.p.late; l != nil {
+	if l := g.e.p.withDictionary; l != nil {
 		g.e.p.out.b = l.pack(g.e.p.out.b, g.e.members, info)
 		return
 	}

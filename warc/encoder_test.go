@@ -11,12 +11,13 @@ import (
 	"strings"
 	"testing"
 
+	"orbweaver/internal/invariants"
 	"orbweaver/internal/vfs"
 )
 
 func sha1Of(b []byte) [20]byte { return sha1.Sum(b) }
 
-// A checksum put together from parts is that of the whole.
+// A checksum that is computed from parts equals that of the whole.
 func TestCRCJoin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
@@ -34,7 +35,7 @@ func TestCRCJoin(t *testing.T) {
 	}
 }
 
-// What is written is read back: every field, every byte, in each form, whatever the sizes.
+// Reading returns every field and byte that was written, in each compression and for all sizes.
 func TestRoundTrip(t *testing.T) {
 	for _, c := range []Compression{Gzip, Zstd, None} {
 		t.Run(c.String(), func(t *testing.T) {
@@ -84,7 +85,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// The bytes of one record of each kind stay what they are.
+// The bytes of a record of each kind do not change.
 func TestGolden(t *testing.T) {
 	e := newTestEncoder(t, None)
 	digest := sha1Of([]byte("hello"))
@@ -138,7 +139,7 @@ HTTP/1.1 200 OK
 	}
 }
 
-// Nothing that a stranger chose can add a line to a header or to the index.
+// No value from a web server adds a line to a header or to the index.
 func TestHostile_U09_aRecordKeepsItsHeaderAndItsIndexLine(t *testing.T) {
 	e := newTestEncoder(t, None)
 	evil := "x\r\nWARC-Type: warcinfo\r\n\r\nWARC/1.1 <>\x00\x1b[31m"
@@ -171,9 +172,9 @@ func TestHostile_U09_aRecordKeepsItsHeaderAndItsIndexLine(t *testing.T) {
 	}
 }
 
-// Once warm, packing and appending a page allocates nothing.
+// After warm-up, packing and appending a page does not allocate.
 func TestNoAllocations(t *testing.T) {
-	if raceEnabled {
+	if invariants.Race {
 		t.Skip("the race detector allocates")
 	}
 	for _, c := range []Compression{Gzip, Zstd, None} {
@@ -201,7 +202,7 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// No reader takes a longer block than the encoder writes: see BlockMax.
+// The encoder refuses a block that is longer than readers accept: see BlockMax.
 func TestEncoder_aBlockThatNoReaderTakesIsRefused(t *testing.T) {
 	e := newTestEncoder(t, Gzip)
 	piece := make([]byte, 1<<20)

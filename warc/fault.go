@@ -5,52 +5,52 @@ import (
 	"fmt"
 )
 
-// What can be wrong with a file. A *Fault wraps one of them.
+// The kinds of faults of a file. A *Fault wraps one of them.
 var (
-	// ErrNotWARC: the bytes are no WARC at all, or not at this place.
+	// ErrNotWARC: the bytes are no WARC record.
 	ErrNotWARC = errors.New("not a WARC record")
 	// ErrTruncated: the file ends inside a record.
 	ErrTruncated = errors.New("truncated")
 	// ErrCompression: a gzip member or zstd frame is damaged.
 	ErrCompression = errors.New("damaged compression")
-	// ErrSyntax: a header or the end of a record has not the form it should have.
+	// ErrSyntax: a header or the end of a record has invalid syntax.
 	ErrSyntax = errors.New("bad syntax")
-	// ErrField: a field is missing, or its value is not of its kind.
+	// ErrField: a field is missing or has an invalid value.
 	ErrField = errors.New("bad field")
 	// ErrDigest: a digest does not match the bytes.
 	ErrDigest = errors.New("digest mismatch")
-	// ErrFraming: records and members do not match one to one.
+	// ErrFraming: a member does not contain exactly one record.
 	ErrFraming = errors.New("not one record per member")
-	// ErrReference: two records have one identity, or a record names one that is not there.
+	// ErrReference: two records have the same identity, or a record names one that does not exist.
 	ErrReference = errors.New("bad reference")
 	// ErrTooLarge: a header or block is larger than the reader's limit.
 	ErrTooLarge = errors.New("too large")
 )
 
-// Fault is something wrong at a place in a file. errors.Is finds the Kind.
+// Fault is a fault at a position in a file. errors.Is finds the Kind.
 type Fault struct {
 	// Kind is one of the errors above.
 	Kind error
-	// File is its name, as given to the reader.
+	// File is its name, as passed to the reader.
 	File string
 	// Offset of the record's member in the file, in bytes.
 	Offset int64
-	// What says it in words.
+	// What describes it.
 	What string
 }
 
-// Error gives file, offset, kind and details in one line.
+// Error returns file, offset, kind and description in one line.
 func (f *Fault) Error() string {
 	return fmt.Sprintf("warc: %s at %d: %v: %s", f.File, f.Offset, f.Kind, f.What)
 }
 
-// Unwrap gives the Kind.
+// Unwrap returns the Kind.
 func (f *Fault) Unwrap() error { return f.Kind }
 
-// Policy says what a reader does about a class of faults.
+// Policy is the reaction of a reader to a class of faults.
 type Policy uint8
 
-// Ignore does not even look, where looking costs something. Warn reports and goes on. Fail makes the call return the fault.
+// Ignore does not check what is costly to check. Warn reports the fault and continues. Fail returns the fault.
 const (
 	Ignore Policy = iota
 	Warn

@@ -8,7 +8,8 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// outFile is one file being written, or waiting to be finished. The Writer's lock guards all but what sync and finish do.
+// outFile is a file that is written or waits to be finished. The Writer's lock guards all fields except those of sync
+// and finish.
 type outFile struct {
 	fsys     vfs.FS
 	dir      string
@@ -16,30 +17,30 @@ type outFile struct {
 	f        vfs.File
 	id       ID    // of its warcinfo record
 	size     int64 // of the complete groups
-	wrote    int64 // bytes appended since it was opened, those of undone groups too: never less, so it tells what is synced
+	wrote    int64 // bytes appended since it was opened, with undone groups; it never decreases
 	infoSize int64 // of the warcinfo record
 	dirty    bool  // the file may be longer than size
 	index    indexLines
 
-	recalling chan struct{} // a lock for recall: held while the one slot is full
-	unread    int64         // length of the start whose index lines are not in memory: see recall; guarded by recalling
-	recalled  indexLines    // of that start; guarded by recalling
+	recalling chan struct{} // a lock for recall with capacity one: held while it is full
+	unread    int64         // length of the first part without index lines in memory: see recall; guarded by recalling
+	recalled  indexLines    // of the first part; guarded by recalling
 
-	closing chan struct{} // a lock for sync and finish, which take long: held while the one slot is full
-	synced  int64         // how much of wrote is durable; guarded by closing
-	past    int64         // bytes of the file that the system has been told to forget; guarded by closing
+	closing chan struct{} // a lock for sync and finish, which take long: held while it is full
+	synced  int64         // durable part of wrote; guarded by closing
+	past    int64         // bytes of the file that the system was told to remove from its cache; guarded by closing
 	named   bool          // its name is durable; guarded by closing
-	stage   int           // how far finish has come; guarded by closing
+	stage   int           // progress of finish; guarded by closing
 }
 
 func newOutFile(fsys vfs.FS, dir string, info FileInfo) *outFile {
 	return &outFile{fsys: fsys, dir: dir, info: info, recalling: make(chan struct{}, 1), closing: make(chan struct{}, 1)}
 }
 
-// forgetStep is a multiple of every page size: only whole pages can be forgotten.
+// forgetStep is a multiple of every page size, because only whole pages can be removed from the cache.
 const forgetStep = 64 << 10
 
-// The stages of finish. Each is done once; a failed one is tried again by the next call.
+// The stages of finish. Each is done once; after an error the next call tries it again.
 const (
 	stageOpen = iota
 	stageSynced
@@ -49,8 +50,8 @@ const (
 	stageDone
 )
 
-// append writes b behind the complete groups, in one call (promise A1). After a failure the file is cut back to where it was; if even that
-// fails it stays dirty, and is cut by the next append, sync or finish.
+// append writes b after the complete groups, in one call (promise A1). After an error the file is truncated to its old
+// length. If this fails too, the file stays dirty, and the next append, sync or finish truncates it.
 func (f *outFile) append(b []byte) error {
 	if err := f.clean(); err != nil {
 		return err
@@ -73,7 +74,7 @@ func (f *outFile) append(b []byte) error {
 	return nil
 }
 
-// clean cuts off what a failed write may have left.
+// clean truncates what a failed write may have left.
 func (f *outFile) clean() error {
 	if !f.dirty {
 		return nil
@@ -85,7 +86,7 @@ func (f *outFile) clean() error {
 	return nil
 }
 
-// sync makes the first so many bytes of wrote, and the file's name, durable; size is how long the file was when they were.
+// sync makes the first wrote bytes and the name of the file durable. size is the length of the file at that point.
 func (f *outFile) sync(wrote, size int64) error {
 	f.closing <- struct{}{}
 	defer func() { <-f.closing }()
@@ -100,7 +101,7 @@ func (f *outFile) syncHeld(wrote, size int64) error {
 		return fmt.Errorf("%w: syncing %s: %w", ErrLost, f.f.Name(), err)
 	}
 	f.synced = wrote
-	// Nobody reads here again but a resume, and the frontier has better use for the memory.
+	// Only a resume reads these bytes again, and the frontier can use the memory.
 	if ahead := size - f.past; ahead >= forgetStep {
 		ahead -= ahead % forgetStep
 		f.f.Forget(f.past, ahead)
@@ -115,11 +116,11 @@ func (f *outFile) syncHeld(wrote, size int64) error {
 	return nil
 }
 
-// finish brings a file that gets no more groups to its final name: data synced, index written and synced, file closed, renamed,
-// directory synced, in the order that promise A2 asks for. It can be called again after a failure and goes on where it stopped.
+// finish gives a full file its final name: sync data, write and sync the index, close, rename, sync the directory, in
+// the order of promise A2. After an error it can be called again and continues.
 func (f *outFile) finish() error {
 	if err := f.recall(); err != nil {
-		return err // before anybody who only wants to sync would wait
+		return err // checked before any wait of a caller that only wants to sync
 	}
 	f.closing <- struct{}{}
 	defer func() { <-f.closing }()
@@ -139,7 +140,7 @@ func (f *outFile) finish() error {
 		stage := f.stage
 		err := steps[stage]()
 		if stage == stageIndexed || err == nil {
-			f.stage++ // a file that failed to close is closed all the same, and its data was synced before
+			f.stage++ // close released the file even if it failed, and its data was synced before
 		}
 		if err != nil {
 			return fmt.Errorf("warc: finishing %s: %w", f.info.Final(), err)
@@ -149,10 +150,10 @@ func (f *outFile) finish() error {
 	return nil
 }
 
-// allLines are the lines of the whole file, when it gets no more.
+// allLines returns the lines of the whole file. No lines may be added afterwards.
 func (f *outFile) allLines() *indexLines { return f.recalled.join(&f.index) }
 
-// abandon closes the file without giving it its final name.
+// abandon closes the file without its final name.
 func (f *outFile) abandon() error {
 	f.closing <- struct{}{}
 	defer func() { <-f.closing }()
@@ -163,7 +164,7 @@ func (f *outFile) abandon() error {
 	return f.f.Close()
 }
 
-// infoBlock is the block of a warcinfo record.
+// infoBlock returns the block of a warcinfo record.
 func infoBlock(fields []Field) []byte {
 	var b []byte
 	for _, f := range fields {

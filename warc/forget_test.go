@@ -6,7 +6,7 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// forgetfulFS notes of the files made through it what they were told to forget, and how much of them was durable then.
+// forgetfulFS records for its files which ranges were removed from the cache, and how much of them was durable.
 type forgetfulFS struct {
 	vfs.FS
 	files []*forgetfulFile
@@ -49,7 +49,7 @@ func (f *forgetfulFile) Forget(offset, length int64) {
 	f.forgotten = offset + length
 }
 
-// What is durable need not stay in memory: nobody reads it again but a resume. What is not durable stays.
+// Durable bytes are removed from the cache, because only a resume reads them again. Other bytes stay.
 func TestWhatIsDurableIsForgotten(t *testing.T) {
 	fsys := &forgetfulFS{FS: vfs.NewMem(1), files: []*forgetfulFile{{t: t}}}
 	w, err := OpenWriter(fsys, Options{Dir: "warc", Prefix: "t", SizeMax: 1 << 20, Compression: None}, nil)

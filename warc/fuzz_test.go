@@ -9,8 +9,8 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// Whatever the bytes, the reader ends, without a panic, in a bounded number of steps, and gives the same records whether or not
-// somebody looks at their content.
+// For any bytes the reader ends without a panic, in a bounded number of steps. It returns the same records whether or
+// not their blocks are read.
 func FuzzReader(f *testing.F) {
 	for _, c := range []Compression{Gzip, Zstd, None} {
 		b := sample(f, c, 1)
@@ -79,7 +79,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// Whatever a stranger puts into a page, what is written is read back by a strict reader, byte for byte.
+// A strict reader returns any page that was written, byte for byte.
 func FuzzRoundTrip(f *testing.F) {
 	f.Add("http://example.com/", "text/html", []byte("HTTP/1.1 200 OK\r\n\r\nhello"), "value", uint8(0))
 	f.Add("http://e/\r\nWARC-Type: x", "a\nb", []byte("WARC/1.1\r\n\r\n"), "\r\n\r\n", uint8(1))

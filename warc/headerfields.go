@@ -2,23 +2,23 @@ package warc
 
 import "bytes"
 
-// What a header may hold, beside HeaderMax bytes.
+// Limits of a header besides HeaderMax bytes.
 const (
-	fieldsMax   = 4096 // fields: more are ErrTooLarge
-	badLinesMax = 16   // lines without a field that are reported one by one
+	fieldsMax   = 4096 // more fields are ErrTooLarge
+	badLinesMax = 16   // number of lines without a field that are reported separately
 )
 
-// folding collects the value of a field that more lines continue, so that it is copied once.
+// folding collects the value of a field with continuation lines, so that it is copied once.
 type folding struct {
-	value  []byte
-	behind bool // the line before belongs to a field
+	value       []byte
+	continuable bool // the previous line belongs to a field
 }
 
-// addField takes one header line into the record; a line that begins with a space continues the one before it. It returns false for a line
-// that is no field, or continues none.
+// addField adds a header line to the record. A line that starts with a space continues the previous field. It returns
+// false for a line that is neither a field nor a continuation.
 func (z *Reader) addField(rec *RecordRead, text []byte) bool {
 	if text[0] == ' ' || text[0] == '\t' {
-		if !z.fold.behind {
+		if !z.fold.continuable {
 			return false
 		}
 		if len(z.fold.value) == 0 {
@@ -33,14 +33,14 @@ func (z *Reader) addField(rec *RecordRead, text []byte) bool {
 		return false
 	}
 	rec.Fields = append(rec.Fields, Field{Name: string(name), Value: string(bytes.TrimSpace(value))})
-	z.fold.behind = true
+	z.fold.continuable = true
 	return true
 }
 
-// endField gives the last field its value, if lines continued it. No line continues it from now on.
+// endField sets the value of the last field if it had continuation lines. No line can continue it afterwards.
 func (z *Reader) endField(rec *RecordRead) {
 	if len(z.fold.value) > 0 {
 		rec.Fields[len(rec.Fields)-1].Value = string(bytes.TrimSpace(z.fold.value))
 	}
-	z.fold.value, z.fold.behind = z.fold.value[:0], false
+	z.fold.value, z.fold.continuable = z.fold.value[:0], false
 }

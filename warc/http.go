@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// httpHeadMax is how long the head of a stored HTTP message may be, in bytes, to be looked into.
+// httpHeadMax is the length in bytes of the longest head that is parsed.
 const httpHeadMax = 1 << 20
 
 // HTTPHead is the head of an HTTP message in a block.
 type HTTPHead struct {
-	// Raw is the head as it is stored, with the empty line at its end.
+	// Raw is the stored head including the empty line at its end.
 	Raw []byte
 	// First is the status line or request line.
 	First string
@@ -25,7 +25,7 @@ type HTTPHead struct {
 	Fields []Field
 }
 
-// Get gives the value of the first field of that name, in whatever case; empty if there is none.
+// Get returns the value of the first field of this name, ignoring case; empty if there is none.
 func (h *HTTPHead) Get(name string) string {
 	for i := range h.Fields {
 		if strings.EqualFold(h.Fields[i].Name, name) {
@@ -35,7 +35,7 @@ func (h *HTTPHead) Get(name string) string {
 	return ""
 }
 
-// Chunked tells whether the body behind the head is in chunks.
+// Chunked reports whether the body is chunked.
 func (h *HTTPHead) Chunked() bool {
 	for _, f := range h.Fields {
 		if strings.EqualFold(f.Name, "Transfer-Encoding") {
@@ -48,10 +48,10 @@ func (h *HTTPHead) Chunked() bool {
 	return false
 }
 
-// errNoHead says that a block does not begin with a complete head.
+// errNoHead is returned for a block without a complete head.
 var errNoHead = errors.New("no HTTP head")
 
-// headLength gives the length of the head at the start of b, 0 if it is not complete. Lines may end in LF only.
+// headLength returns the length of the head at the start of b, 0 if it is incomplete. Lines may end in LF only.
 func headLength(b []byte) int {
 	for i := 0; ; {
 		n := bytes.IndexByte(b[i:], '\n')
@@ -67,8 +67,8 @@ func headLength(b []byte) int {
 	}
 }
 
-// parseHead reads a complete head, as engine/fetch does: what the index says of a response is the same, whether it was noted when it
-// came or is read from the archive. It takes what it can: lines without a colon are left out.
+// parseHead parses a complete head in the same way as engine/fetch. So the index of a response is the same, whether it
+// was made during the fetch or from the archive. Lines without a colon are ignored.
 func parseHead(raw []byte) HTTPHead {
 	h := HTTPHead{Raw: raw}
 	first, rest := cutLine(raw)
@@ -78,7 +78,7 @@ func parseHead(raw []byte) HTTPHead {
 		if text, rest = cutLine(rest); len(text) == 0 {
 			break
 		}
-		line := text[:len(text):len(text)] // what is joined to it goes elsewhere
+		line := text[:len(text):len(text)] // so that append copies it
 		for len(rest) > 0 && isBlank(rest[0]) {
 			text, rest = cutLine(rest)
 			line = append(append(line, ' '), bytes.Trim(text, blanks)...)
@@ -90,7 +90,7 @@ func parseHead(raw []byte) HTTPHead {
 	return h
 }
 
-// statusOf gives the number of a status line: up to three digits, and no fourth, behind the version.
+// statusOf returns the status of a status line: up to three digits after the version, without a fourth.
 func statusOf(line []byte) int {
 	at := bytes.IndexAny(line, blanks)
 	if at < 0 || !hasPrefixFold(line, "http/") && !hasPrefixFold(line, "icy ") {
@@ -116,13 +116,13 @@ const blanks = " \t"
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
-// cutLine splits b behind its first line and takes off the line end, LF or CRLF.
+// cutLine splits b after its first line and removes the line end, LF or CRLF.
 func cutLine(b []byte) (line, rest []byte) {
 	line, rest, _ = bytes.Cut(b, []byte{'\n'})
 	return bytes.TrimSuffix(line, []byte{'\r'}), rest
 }
 
-// IsHTTP tells whether the block is an HTTP message.
+// IsHTTP reports whether the block is an HTTP message.
 func (r *RecordRead) IsHTTP() bool {
 	t := strings.ToLower(r.Get("Content-Type"))
 	if t == "" {
@@ -131,8 +131,8 @@ func (r *RecordRead) IsHTTP() bool {
 	return strings.HasPrefix(t, "application/http")
 }
 
-// HTTP reads the head of the HTTP message in the block, and gives it with a reader of the body behind it: as it is stored, or,
-// if payload is true, without the chunking. The block must not have been read before, unless it is in Block.
+// HTTP returns the head of the HTTP message in the block, and a reader of the body. The body is as stored, or without
+// chunking if payload is true. The block must not have been read before, unless it is in Block.
 func (r *RecordRead) HTTP(payload bool) (*HTTPHead, io.Reader, error) {
 	if !r.IsHTTP() {
 		return nil, nil, fmt.Errorf("warc: %s record at %d: %w: Content-Type %q", r.Type, r.Offset, errNoHead, r.Get("Content-Type"))
@@ -152,7 +152,7 @@ func (r *RecordRead) HTTP(payload bool) (*HTTPHead, io.Reader, error) {
 			if !hasPrefixFold(raw, "HTTP/") {
 				return nil, nil, fmt.Errorf("warc: %s record at %d: %w", r.Type, r.Offset, errNoHead)
 			}
-			break // a head that was cut short is still a head
+			break // a truncated head is accepted
 		}
 		if err != nil {
 			return nil, nil, err
@@ -168,7 +168,7 @@ func (r *RecordRead) HTTP(payload bool) (*HTTPHead, io.Reader, error) {
 	return &h, br, nil
 }
 
-// lines reads the block. Of one that is not in memory it is good until the Reader goes on.
+// lines returns a reader of the block. If the block is not in memory, it is valid until the next call of Next.
 func (r *RecordRead) lines() *bufio.Reader {
 	if r.Block != nil {
 		return bufio.NewReaderSize(bytes.NewReader(r.Block), 4096)
@@ -180,7 +180,7 @@ func (r *RecordRead) lines() *bufio.Reader {
 	return r.z.lines
 }
 
-// dechunker removes chunked framing. Bytes that are not chunked as announced end it; what was sent up to there counts.
+// dechunker removes chunked framing. Invalid framing ends the body; the bytes before it are valid.
 type dechunker struct {
 	br *bufio.Reader
 	c  chunkScan
@@ -208,11 +208,11 @@ func (d *dechunker) Read(p []byte) (int, error) {
 	return 0, nil
 }
 
-// chunkScan follows chunked framing through pieces of a body.
+// chunkScan parses chunked framing in pieces of a body.
 type chunkScan struct {
-	state chunkState
-	left  int64
-	line  int // bytes of the size line so far
+	state     chunkState
+	remaining int64
+	line      int // bytes read of the size line
 }
 
 type chunkState uint8
@@ -220,7 +220,7 @@ type chunkState uint8
 const (
 	chunkSize    chunkState = iota // in the digits of a size
 	chunkSkip                      // in what follows the size on its line
-	chunkData                      // in a chunk
+	chunkData                      // in the data of a chunk
 	chunkDataEnd                   // in the line end behind a chunk
 	chunkTrailer                   // behind the last chunk
 	chunkBad                       // the framing is broken
@@ -229,14 +229,15 @@ const (
 // chunkLineMax bounds the line of a chunk's size, in bytes.
 const chunkLineMax = 4096
 
-// next gives the first piece of payload in b, how many bytes of b it is done with, and whether the payload is over.
+// next returns the first piece of payload in b, the number of bytes of b that it used, and whether the payload has
+// ended.
 func (c *chunkScan) next(b []byte) (payload []byte, used int, done bool) {
 	for used < len(b) {
 		switch x := b[used]; c.state {
 		case chunkData:
-			n := int(min(c.left, int64(len(b)-used)))
-			c.left -= int64(n)
-			if c.left == 0 {
+			n := int(min(c.remaining, int64(len(b)-used)))
+			c.remaining -= int64(n)
+			if c.remaining == 0 {
 				c.state = chunkDataEnd
 			}
 			return b[used : used+n], used + n, false
@@ -270,15 +271,15 @@ func (c *chunkScan) size(x byte) {
 	}
 	c.line++
 	switch {
-	case x == '\n' && c.line > 1 && c.left == 0:
+	case x == '\n' && c.line > 1 && c.remaining == 0:
 		c.state = chunkTrailer
 	case x == '\n' && c.line > 1:
 		c.state = chunkData
 	case c.line > chunkLineMax:
 		c.state = chunkBad
 	case c.state == chunkSkip:
-	case digit >= 0 && c.left < 1<<40:
-		c.left = c.left<<4 | digit
+	case digit >= 0 && c.remaining < 1<<40:
+		c.remaining = c.remaining<<4 | digit
 	case c.line > 1 && (x == ';' || x == '\r' || x == ' ' || x == '\t'):
 		c.state = chunkSkip
 	default:

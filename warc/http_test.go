@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Chunking is removed as the standard library removes it, whatever the pieces it comes in.
+// Dechunking gives the same result as the standard library, for pieces of any size.
 func TestDechunkAgainstStandardLibrary(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 300 {
@@ -49,7 +49,7 @@ func TestDechunkAgainstStandardLibrary(t *testing.T) {
 	}
 }
 
-// What is no chunking ends the payload where it breaks.
+// Invalid chunking ends the payload at that position.
 func TestDechunkBroken(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                          "",
@@ -68,7 +68,7 @@ func TestDechunkBroken(t *testing.T) {
 	}
 }
 
-// The head of a stored message, in the spellings of the world.
+// The head of a stored message, in several real spellings.
 func TestHTTPHead(t *testing.T) {
 	for in, want := range map[string]struct {
 		status  int

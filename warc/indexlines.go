@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// indexBlock is how much memory is taken at a time for index lines. A file of a gigabyte has some forty megabytes of them: one
-// piece that grows would be copied again and again, and be there twice while it is.
+// indexBlock is the size of a memory block for index lines. A file of a gigabyte has about forty megabytes of lines; a
+// single growing slice would be copied many times, and be in memory twice meanwhile.
 const indexBlock = 256 << 10
 
 // indexLines holds the CDXJ lines of a file, without file name and unsorted, in memory with few pointers.
@@ -17,7 +17,7 @@ type indexLines struct {
 	lines  []indexLine
 }
 
-// indexLine is where a line lies: in one block.
+// indexLine is the position of a line in a block.
 type indexLine struct{ block, start, end uint32 }
 
 func (l *indexLines) line(i int) []byte {
@@ -25,7 +25,7 @@ func (l *indexLines) line(i int) []byte {
 	return l.blocks[at.block][at.start:at.end]
 }
 
-// add appends a line, whose entry it borrows.
+// add appends a line. It borrows entry.
 func (l *indexLines) add(entry []byte, offset, length int64) {
 	last := len(l.blocks) - 1
 	if need := len(entry) + placeMax; last < 0 || cap(l.blocks[last])-len(l.blocks[last]) < need {
@@ -37,7 +37,7 @@ func (l *indexLines) add(entry []byte, offset, length int64) {
 	l.lines = append(l.lines, indexLine{uint32(last), uint32(start), uint32(len(l.blocks[last]))})
 }
 
-// cut takes all but the first n lines away.
+// cut removes all but the first n lines.
 func (l *indexLines) cut(n int) {
 	if n >= len(l.lines) {
 		return
@@ -49,7 +49,7 @@ func (l *indexLines) cut(n int) {
 	l.blocks[at.block] = l.blocks[at.block][:at.start]
 }
 
-// join gives the lines of l and those of more behind them, without copying the text; neither may be changed afterwards.
+// join returns the lines of l followed by those of more, without copying the text. Neither may be changed afterwards.
 func (l *indexLines) join(more *indexLines) *indexLines {
 	all := &indexLines{blocks: slices.Concat(l.blocks, more.blocks), lines: slices.Clone(l.lines)}
 	for _, at := range more.lines {
@@ -59,7 +59,7 @@ func (l *indexLines) join(more *indexLines) *indexLines {
 	return all
 }
 
-// memory is how many bytes are held.
+// memory returns the number of bytes in use.
 func (l *indexLines) memory() (n int64) {
 	for _, b := range l.blocks {
 		n += int64(cap(b))

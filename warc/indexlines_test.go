@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestIndexLines adds lines, short and longer than a block, and takes some back, beside a list of strings.
+// Adds lines, short ones and ones longer than a block, and removes some, compared with a list of strings.
 func TestIndexLines(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 4))
 	var l indexLines

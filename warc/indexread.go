@@ -7,17 +7,17 @@ import (
 	"strconv"
 )
 
-// IndexLine is what a line of a CDXJ says of a record.
+// IndexLine is the decoded line of a CDXJ index.
 type IndexLine struct {
 	URL     []byte
 	Status  int // of HTTP, 0 for none
 	Revisit bool
 	Offset  int64 // of the record in its file, in bytes
-	Length  int64 // of the record in its file, in bytes; 0 if the line does not say
+	Length  int64 // of the record in its file, in bytes; 0 if unknown
 	File    []byte
 }
 
-// ParseIndexLine reads a line as WriteIndex and Writer write it. URL and File may alias line. An error wraps ErrField.
+// ParseIndexLine decodes a line of WriteIndex or Writer. URL and File may be parts of line. An error wraps ErrField.
 func ParseIndexLine(line []byte) (IndexLine, error) {
 	var l IndexLine
 	brace := bytes.IndexByte(line, '{')
@@ -37,7 +37,7 @@ func ParseIndexLine(line []byte) (IndexLine, error) {
 	return l, nil
 }
 
-// plain reads the object where it has nothing but strings without escapes: nearly always. If not, it is false.
+// plain decodes an object that contains only strings without escapes, the usual case. Otherwise it returns false.
 func (l *IndexLine) plain(b []byte) bool {
 	*l = IndexLine{Offset: -1}
 	if bytes.IndexByte(b, '\\') >= 0 {

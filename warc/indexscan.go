@@ -11,12 +11,12 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// indexLineMax is the longest line of an index that is read, in bytes.
+// indexLineMax is the length in bytes of the longest line that is read.
 const indexLineMax = 256 << 10
 
-// ScanIndex calls f for each line of the index of a file in dir, with its end, and what it says. Where there is no index it is made
-// from the file's first bytes, as many as counts says; then all of its lines are in memory. f borrows both. Damage is an error
-// that wraps ErrField or a *Fault.
+// ScanIndex calls f with each line of the index of a file in dir, including its end, and its decoded form. f borrows
+// both. Without an index file, the index is made from the first counts bytes of the archive file, with all lines in
+// memory. An error for damage wraps ErrField or a *Fault.
 func ScanIndex(fsys vfs.FS, dir string, info FileInfo, counts int64, f func(line []byte, said *IndexLine) error) (err error) {
 	var from io.Reader
 	name := join(dir, info.Index())
@@ -25,7 +25,7 @@ func ScanIndex(fsys vfs.FS, dir string, info FileInfo, counts int64, f func(line
 	case err == nil && !info.Open:
 		defer func() { err = errors.Join(err, file.Close()) }()
 		from = file
-	case err == nil: // of a file that is not finished
+	case err == nil: // of an unfinished file
 		if err := file.Close(); err != nil {
 			return fmt.Errorf("warc: %w", err)
 		}
@@ -57,7 +57,7 @@ func ScanIndex(fsys vfs.FS, dir string, info FileInfo, counts int64, f func(line
 	}
 }
 
-// makeIndex makes the index of the first bytes of a file.
+// makeIndex returns the index of the first bytes of a file.
 func makeIndex(fsys vfs.FS, name string, info FileInfo, counts int64) (_ *bytes.Buffer, err error) {
 	f, err := fsys.Open(name)
 	if err != nil {

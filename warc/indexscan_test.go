@@ -11,7 +11,8 @@ import (
 	"orbweaver/warc"
 )
 
-// The lines of an index are the same from its file, and from the archive file where there is none; of a part of that they are those of the part.
+// The lines are the same from an index file and from the archive file without one. For a part of the file they are
+// those of the part.
 func TestScanIndex(t *testing.T) {
 	fsys := vfs.NewMem(1)
 	w, err := warc.OpenWriter(fsys, warc.Options{Dir: "warc"}, nil)

@@ -13,7 +13,8 @@ import (
 
 var archiveOut = flag.String("archive-out", "", "directory to write a sample archive to, for other people's tools to judge")
 
-// An archive with all that a crawl meets, on the real disk: plain and chunked bodies, empty ones, truncated ones, revisits.
+// An archive on the real disk with everything that occurs in a crawl: plain, chunked, empty and truncated bodies, and
+// revisits.
 func TestSampleArchive(t *testing.T) {
 	dir := *archiveOut
 	if dir == "" {
@@ -37,7 +38,7 @@ func TestSampleArchive(t *testing.T) {
 		}
 		first := Record{}
 		for i := range 60 {
-			if i%20 == 0 { // a name server said something
+			if i%20 == 0 { // with a record of a DNS reply
 				e.Reset()
 				appendRecord(t, e, &Record{Type: Response, Date: testDate(i), TargetURI: fmt.Appendf(nil, "dns:www.site%d.example", i%5), ContentType: MediaDNS,
 					IP: netip.MustParseAddr("192.0.2.53"), Index: &IndexInfo{MIME: []byte(MediaDNS)},
@@ -99,7 +100,7 @@ func sampleGroup(t *testing.T, e *Encoder, i int, first *Record) {
 		r.Type, r.PayloadDigest, r.Block = Revisit, first.PayloadDigest, r.Block[:1]
 		r.RefersTo, r.RefersToURI, r.RefersToDate = first.ID, string(first.TargetURI), first.Date
 	}
-	if i%14 == 6 { // the server says that the first page is as it was
+	if i%14 == 6 { // the server replies that the first page is unchanged
 		r.Type, r.Profile, r.PayloadDigest, r.Block = Revisit, ProfileNotModified, first.PayloadDigest, [][]byte{[]byte("HTTP/1.1 304 Not Modified\r\n\r\n")}
 		r.RefersTo, r.RefersToURI, r.RefersToDate, index.Status = first.ID, string(first.TargetURI), first.Date, 304
 	}

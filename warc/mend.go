@@ -13,18 +13,18 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// MendOptions say what Mend does with the records of a file.
+// MendOptions configure Mend.
 type MendOptions struct {
-	// Info is the block of a warcinfo record that has to be made anew.
+	// Info is the block for a warcinfo record that must be replaced.
 	Info []Field
-	// Visit is given each sound record, in order, with its block in Block, and its place in the mended file. It borrows the
-	// record. False leaves it out, together with those that are concurrent to it. Default: all are kept.
+	// Visit is called with each valid record, in order, with its block in Block, and its position in the repaired file.
+	// It borrows the record. If it returns false, the record and those concurrent to it are removed. Default: all stay.
 	Visit func(rec *RecordRead, at Position) (keep bool, err error)
-	// OnFault hears of everything that is wrong with the file. Default: nobody does.
+	// OnFault is called with every fault of the file. Default: none.
 	OnFault func(*Fault)
 }
 
-// WithDefaults returns a copy in which what was nil is filled in.
+// WithDefaults returns a copy of o whose nil fields have their defaults.
 func (o MendOptions) WithDefaults() MendOptions {
 	if o.Visit == nil {
 		o.Visit = func(*RecordRead, Position) (bool, error) { return true, nil }
@@ -35,46 +35,46 @@ func (o MendOptions) WithDefaults() MendOptions {
 	return o
 }
 
-// Mended says what became of a file.
+// Mended is the result of Mend for a file.
 type Mended struct {
-	// File is its final name; it may have been open before, which Finished tells.
+	// File is its final name. Finished is true if the file was still open.
 	File     string `json:"file"`
 	Finished bool   `json:"finished"`
-	// Size of the file now, and Records in it.
+	// Size is the current size of the file in bytes, and Records the number of its records.
 	Size    int64 `json:"size"`
 	Records int   `json:"records"`
-	// Lost is how many bytes are not in it any more: torn, damaged, or refused by Visit. Aside is the file that has them.
+	// Lost is the number of removed bytes: torn, damaged, or refused by Visit. Aside is the file that contains them.
 	Lost  int64  `json:"lost"`
 	Aside string `json:"aside,omitempty"`
-	// Indexed tells that the CDXJ was missing or wrong, and was made.
+	// Indexed is true if the CDXJ index was missing or wrong and was made again.
 	Indexed bool `json:"indexed"`
 }
 
-// Changed tells whether Mend had anything to do.
+// Changed reports whether Mend changed anything.
 func (m *Mended) Changed() bool { return m.Finished || m.Lost > 0 || m.Aside != "" || m.Indexed }
 
 const (
-	mendedSuffix  = ".mended"  // a file being made from the sound records of another
-	damagedSuffix = ".damaged" // that other, kept
+	mendedSuffix  = ".mended"  // a new file that is made from the valid records
+	damagedSuffix = ".damaged" // the damaged file, which is kept
 )
 
-// mender brings one file in order.
+// mender repairs one file.
 type mender struct {
 	fsys vfs.FS
 	dir  string
 	info FileInfo
 	o    MendOptions
 
-	size     int64  // of the file as it is
-	spans    []span // of it, that are kept
-	front    []byte // the frame with the dictionary, that the file begins with; nil if it has none
-	head     []byte // front and a warcinfo record that goes before them
-	out      int64  // length of the mended file so far
+	size     int64  // of the file before the repair
+	spans    []span // ranges of the file that are kept
+	front    []byte // the frame with the dictionary at the start of the file; nil if there is none
+	head     []byte // front and a warcinfo record before the kept records
+	out      int64  // current length of the repaired file
 	records  int
 	warcinfo ID
-	named    ID   // what records name as the warcinfo record, if not that
-	sure     bool // which one it is
-	capture  ID   // the last response, revisit or resource that was kept
+	named    ID   // the warcinfo identity that records name, if it is another
+	sure     bool // named is certain
+	capture  ID   // the last kept response, revisit or resource
 	ids      map[key]struct{}
 	index    indexLines
 	entry    []byte
@@ -82,13 +82,13 @@ type mender struct {
 
 type span struct{ from, to int64 }
 
-// Mend makes a file that a Writer made and that nobody writes any more complete and sound: whole records with matching digests, and
-// whatever is concurrent to them, stay as they are, byte for byte; the rest goes. It gets its final name and a CDXJ that
-// says what it holds. A torn end is cut off and set aside in a file named .torn; if something else has to go, the file as
-// it was is kept as .damaged, and a new one made of its sound records. Mend may be killed and called again.
+// Mend repairs a file of a Writer that is no longer in use. Complete records with matching digests, and records
+// concurrent to them, stay unchanged, byte for byte; the others are removed. The file gets its final name and a correct
+// CDXJ index. A torn tail is moved to a file named .torn. If other parts must be removed, the old file is kept as
+// .damaged, and a new one is made of its valid records. Mend may be killed and called again.
 //
-// An error is one of the disk, or of Visit; damage is told to OnFault. It holds the records' index lines and identities in
-// memory, and one block.
+// An error comes from the disk or from Visit; damage is reported to OnFault. The memory is that of the index lines and
+// identities of all records, and of one block.
 func Mend(fsys vfs.FS, dir string, info FileInfo, o MendOptions) (Mended, error) {
 	m := &mender{fsys: fsys, dir: dir, info: info, o: o.WithDefaults()}
 	f, err := fsys.Open(join(dir, info.Name))
@@ -99,7 +99,7 @@ func Mend(fsys vfs.FS, dir string, info FileInfo, o MendOptions) (Mended, error)
 		err = m.read(f)
 	}
 	if errors.Is(err, errWrongHead) {
-		err = m.read(f) // nothing but the warcinfo record was kept so far
+		err = m.read(f) // only the warcinfo record was kept until now
 	}
 	if err := errors.Join(err, f.Close()); err != nil {
 		return Mended{}, err
@@ -111,10 +111,10 @@ func Mend(fsys vfs.FS, dir string, info FileInfo, o MendOptions) (Mended, error)
 	return r, nil
 }
 
-// errWrongHead says that the warcinfo record is not the one that the others name.
+// errWrongHead is returned if the other records name another warcinfo record.
 var errWrongHead = errors.New("warc: another warcinfo record")
 
-// read decides what is kept.
+// read decides which records are kept.
 func (m *mender) read(f vfs.File) error {
 	if err := m.readFront(f); err != nil {
 		return err
@@ -130,7 +130,7 @@ func (m *mender) read(f vfs.File) error {
 		}
 	}
 	z := NewReader(io.NewSectionReader(f, 0, m.size), ReaderOptions{
-		Name: m.info.Name, Syntax: Fail, Spec: Fail, Block: Fail, Form: &m.info.Compression, Apart: true,
+		Name: m.info.Name, Syntax: Fail, Spec: Fail, Block: Fail, Form: &m.info.Compression, OneMember: true,
 	})
 	defer z.Close()
 	for {
@@ -157,7 +157,7 @@ func (m *mender) read(f vfs.File) error {
 	return nil
 }
 
-// readFront takes the dictionary that the file begins with. A damaged one is of no use, and so are the records that refer to it.
+// readFront reads the dictionary at the start of the file. If it is damaged, the records that refer to it are lost.
 func (m *mender) readFront(f vfs.File) error {
 	if m.info.Compression != Zstd {
 		return nil
@@ -177,7 +177,7 @@ func (m *mender) readFront(f vfs.File) error {
 	return err
 }
 
-// record takes one sound record. A *Fault says why it does not stay.
+// record keeps a valid record, or returns a *Fault.
 func (m *mender) record(rec *RecordRead) error {
 	fault := func(format string, args ...any) error {
 		return &Fault{Kind: ErrReference, File: m.info.Name, Offset: rec.Offset, What: fmt.Sprintf(format, args...)}
@@ -199,7 +199,7 @@ func (m *mender) record(rec *RecordRead) error {
 	case about == m.warcinfo:
 		m.sure = true
 	case !m.sure && about == m.named:
-		m.sure = true // two of two name another
+		m.sure = true // two records name the same other identity
 		return errWrongHead
 	case !m.sure:
 		m.named = about
@@ -260,7 +260,7 @@ func (m *mender) keep(rec *RecordRead) error {
 	return nil
 }
 
-// newHead makes a warcinfo record in place of one that is lost, with the identity that the others name.
+// newHead makes a warcinfo record to replace a lost one, with the identity that the others name.
 func (m *mender) newHead(id ID) error {
 	e, err := NewEncoder(EncoderOptions{Compression: m.info.Compression})
 	if err != nil {
@@ -277,7 +277,7 @@ func (m *mender) newHead(id ID) error {
 	return nil
 }
 
-// write brings the file to the form that was decided on.
+// write writes the result.
 func (m *mender) write() (Mended, error) {
 	final := m.info.Final()
 	r := Mended{File: final, Finished: m.info.Open, Size: m.out, Records: m.records}
@@ -304,7 +304,7 @@ func (m *mender) write() (Mended, error) {
 	return r, err
 }
 
-// cutTail cuts off what follows the records that are kept, if anything does, and finishes the file.
+// cutTail truncates what follows the kept records, and finishes the file.
 func (m *mender) cutTail(lost int64) (aside string, err error) {
 	f := newOutFile(m.fsys, m.dir, m.info)
 	f.size, f.index = m.out, m.index
@@ -332,8 +332,8 @@ func (m *mender) cutTail(lost int64) (aside string, err error) {
 	return aside, nil
 }
 
-// replace makes a new file of the records that are kept, and keeps the old one under another name. Between the two
-// renamings there is no file of its name; FinishMending knows that.
+// replace makes a new file of the kept records, and renames the old one. Between the two renames no file has the name;
+// FinishMending handles this.
 func (m *mender) replace() (aside string, err error) {
 	final := join(m.dir, m.info.Final())
 	old, err := m.fsys.Open(join(m.dir, m.info.Name))
@@ -371,7 +371,7 @@ func (m *mender) replace() (aside string, err error) {
 	return aside, err
 }
 
-// freeName gives a name that no file has yet.
+// freeName returns a name that no file has.
 func (m *mender) freeName(name string) (string, error) {
 	for n := 1; ; n++ {
 		try := name
@@ -388,7 +388,7 @@ func (m *mender) freeName(name string) (string, error) {
 	}
 }
 
-// writeIndex writes the CDXJ unless it is as it should be.
+// writeIndex writes the CDXJ index unless it is correct.
 func (m *mender) writeIndex() (written bool, err error) {
 	name := join(m.dir, m.info.Index())
 	var want bytes.Buffer
@@ -408,8 +408,8 @@ func (m *mender) writeIndex() (written bool, err error) {
 	})
 }
 
-// Placeholder makes an empty file with a serial that is missing, so that Mend can make a sound one of it that holds nothing:
-// the serials of an archive have no gaps. Prefix, Host and Compression of o, and when, go into its name.
+// Placeholder creates an empty file for a missing serial, because the serials of an archive have no gaps. Mend then
+// makes it a valid file without records. Its name has Prefix, Host and Compression of o, and the time when.
 func Placeholder(fsys vfs.FS, o Options, serial uint32, when time.Time) (FileInfo, error) {
 	o = o.WithDefaults()
 	name := formatName(&o, serial, when) + openSuffix
@@ -423,7 +423,7 @@ func Placeholder(fsys vfs.FS, o Options, serial uint32, when time.Time) (FileInf
 	return FileInfo{Name: name, Serial: serial, Open: true, Compression: o.Compression}, nil
 }
 
-// FinishMending does what a Mend that was killed left to do. Call it before the files are listed.
+// FinishMending completes a Mend that was killed. Call it before the files are listed.
 func FinishMending(fsys vfs.FS, dir string) error {
 	names, err := fsys.List(dir)
 	if err != nil {
@@ -433,7 +433,7 @@ func FinishMending(fsys vfs.FS, dir string) error {
 		final, ok := strings.CutSuffix(name, mendedSuffix)
 		switch {
 		case strings.HasSuffix(name, mendedSuffix+".tmp"), ok && (slices.Contains(names, final) || slices.Contains(names, final+openSuffix)):
-			err = fsys.Remove(join(dir, name)) // it is made again
+			err = fsys.Remove(join(dir, name)) // it will be made again
 		case ok:
 			if err = fsys.Rename(join(dir, name), join(dir, final)); err == nil {
 				err = fsys.SyncDir(dir)

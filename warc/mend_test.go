@@ -62,7 +62,7 @@ func mend(t testing.TB, fsys vfs.FS) (m Mended, faults []*Fault) {
 	return m, faults
 }
 
-// wantMended wants the archive sound and complete, with an index, and nothing left to mend.
+// wantMended fails unless the archive is valid and complete, with an index, and Mend changes nothing.
 func wantMended(t testing.TB, fsys vfs.FS) {
 	t.Helper()
 	verifyDir(t, fsys)
@@ -113,8 +113,8 @@ func TestMend_anOpenFileIsFinishedAndItsTornEndSetAside(t *testing.T) {
 	}
 }
 
-// One wrong byte anywhere costs its group and nothing else, and what was cut out can still be found. In plain files only
-// blocks are under a digest.
+// A wrong byte anywhere costs only its group, and the removed bytes are kept in a file. In uncompressed files only
+// blocks have a digest.
 func TestMend_oneWrongByteCostsOneGroup(t *testing.T) {
 	for _, c := range []Compression{Gzip, Zstd} {
 		sound, info := archiveOf(t, c, 4, true)
@@ -131,7 +131,7 @@ func TestMend_oneWrongByteCostsOneGroup(t *testing.T) {
 			if len(left) < len(recs)-3 || m.Records != len(left) {
 				t.Errorf("%s: byte %d: %d records of %d are left, %d told: %v", c, at, len(left), len(recs), m.Records, faults)
 			}
-			if bytes.Equal(now, bad) { // a byte that says nothing, such as one of a gzip header
+			if bytes.Equal(now, bad) { // a byte without effect, such as one of a gzip header
 				continue
 			}
 			kept := bad
@@ -192,7 +192,7 @@ func TestMend_whoeverVisitsDecidesAndLearnsTheNewPlaces(t *testing.T) {
 	}
 }
 
-// Killed at whatever call, it is done again and comes to the same.
+// After a kill at any call, Mend is called again and gives the same result.
 func TestMend_killedAtAnyCallItIsDoneAgain(t *testing.T) {
 	for _, open := range []bool{false, true} {
 		origin, info := archiveOf(t, Gzip, 4, !open)
@@ -230,7 +230,7 @@ func TestMend_killedAtAnyCallItIsDoneAgain(t *testing.T) {
 	}
 }
 
-// Whatever the bytes: Mend ends, and what it leaves is sound.
+// For any bytes Mend ends, and its result is valid.
 func FuzzMend(f *testing.F) {
 	for _, c := range []Compression{Gzip, Zstd, None} {
 		b := sample(f, c, 2)

@@ -13,7 +13,7 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// openSuffix marks a file that is being written.
+// openSuffix marks a file that is still written.
 const openSuffix = ".open"
 
 // indexSuffix ends the names of indexes, in place of the suffix of the file they belong to.
@@ -21,25 +21,25 @@ const indexSuffix = ".cdxj"
 
 // FileInfo is one file of an archive directory.
 type FileInfo struct {
-	// Name within the directory, as it is now.
+	// Name within the directory.
 	Name string
 	// Serial is its number, counted from 0 through the whole crawl.
 	Serial uint32
-	// Open tells that it is, or was when its writer died, being written.
+	// Open is true if the file is being written, or was when its Writer was killed.
 	Open bool
-	// Compression as its name says it.
+	// Compression according to its name.
 	Compression Compression
 }
 
-// Final is the name the file has, or will have, when it is complete.
+// Final returns the name of the file when it is complete.
 func (f FileInfo) Final() string { return strings.TrimSuffix(f.Name, openSuffix) }
 
-// Index is the name of the CDXJ beside it.
+// Index returns the name of the CDXJ index of the file.
 func (f FileInfo) Index() string {
 	return strings.TrimSuffix(f.Final(), f.Compression.suffix()) + indexSuffix
 }
 
-// IndexName is the name of the CDXJ beside a WARC file of any name.
+// IndexName returns the name of the CDXJ index of any WARC file.
 func IndexName(name string) string {
 	name = strings.TrimSuffix(name, openSuffix)
 	for c := Gzip; c <= None; c++ {
@@ -50,13 +50,13 @@ func IndexName(name string) string {
 	return name + indexSuffix
 }
 
-// formatName makes PREFIX-TIMESTAMP17-SERIAL5-HOST.warc.gz.
+// formatName returns PREFIX-TIMESTAMP17-SERIAL5-HOST.warc.gz.
 func formatName(o *Options, serial uint32, now time.Time) string {
 	stamp := strings.Replace(now.UTC().Format("20060102150405.000"), ".", "", 1)
 	return fmt.Sprintf("%s-%s-%05d-%s%s", o.Prefix, stamp, serial, o.Host, o.Compression.suffix())
 }
 
-// ParseName reads a name of the form PREFIX-TIMESTAMP17-SERIAL5-HOST.warc.gz, with .open behind or not.
+// ParseName parses a name of the form PREFIX-TIMESTAMP17-SERIAL5-HOST.warc.gz, with or without .open.
 func ParseName(name string) (FileInfo, bool) {
 	f := FileInfo{Name: name}
 	rest, open := strings.CutSuffix(name, openSuffix)
@@ -85,7 +85,7 @@ func ParseName(name string) (FileInfo, bool) {
 	return FileInfo{}, false
 }
 
-// nameDate reads the time out of a name that ParseName can read.
+// nameDate returns the time in a name that ParseName accepts.
 func nameDate(name string) (time.Time, bool) {
 	for _, part := range strings.Split(name, "-") {
 		if len(part) != 17 || !isDigits(part) {
@@ -101,7 +101,7 @@ func isDigits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// Files lists the archive files of a directory by serial, then by name. A directory that is missing has none.
+// Files lists the archive files of a directory by serial, then by name. A missing directory has none.
 func Files(fsys vfs.FS, dir string) ([]FileInfo, error) {
 	names, err := fsys.List(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -6,30 +6,32 @@ import (
 	"strings"
 )
 
-// Options say where and how a Writer writes.
+// Options configure a Writer.
 type Options struct {
-	// Dir is the directory of the archive; it is made if missing. Nobody else writes files with our names there.
+	// Dir is the directory of the archive. It is created if missing. No other process may write files with such names
+	// there.
 	Dir string
-	// Prefix begins the names of files: letters, digits, ".", "_", "-". Default "orbweaver".
+	// Prefix is the first part of file names: letters, digits, ".", "_", "-". Default "orbweaver".
 	Prefix string
-	// Host ends them: letters, digits, ".", "_", "-", "~". Default "localhost".
+	// Host is the last part: letters, digits, ".", "_", "-", "~". Default "localhost".
 	Host string
-	// SizeMax is the length in bytes beyond which a file is not continued; a group larger than that gets a file of its
-	// own. At least 1024. Default 1 GiB.
+	// SizeMax is the length in bytes at which a file is full. A longer group gets a file of its own. At least 1024.
+	// Default 1 GiB.
 	SizeMax int64
 	// Compression and Level must be those of the Encoders. Default Gzip and 1.
 	Compression Compression
 	Level       int
-	// Dictionary must be theirs too: each file begins with it. Default: none.
+	// Dictionary must be that of the Encoders; each file starts with it. Default: none.
 	Dictionary []byte
-	// FinishLater leaves full files to Finish, which somebody calls who may wait for the disk; else the Append does it that
-	// filled the file. So it is with reading the file again that a Cut ends: OpenWriter then believes that a group ends there.
+	// FinishLater leaves full files to Finish, which the caller runs where it may wait for the disk. Otherwise the
+	// Append that filled a file finishes it. The same holds for reading the last file again after a resume: with
+	// FinishLater, OpenWriter trusts that a group ends at the Cut.
 	FinishLater bool
-	// Info is the block of each file's warcinfo record: software, operator, robots, ... in this order.
+	// Info is the block of each warcinfo record: software, operator, robots, ... in this order.
 	Info []Field
 }
 
-// WithDefaults returns a copy in which what was zero is filled in.
+// WithDefaults returns a copy of o whose zero fields have their defaults.
 func (o Options) WithDefaults() Options {
 	if o.Prefix == "" {
 		o.Prefix = "orbweaver"
@@ -46,7 +48,7 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// Validate tells what is wrong with the options, all of it.
+// Validate returns all faults of o as a joined error, or nil.
 func (o Options) Validate() error {
 	faults := []error{EncoderOptions{Compression: o.Compression, Level: o.Level, Dictionary: o.Dictionary}.Validate()}
 	if !isNamePart(o.Prefix, "._-") {
@@ -68,7 +70,7 @@ func (o Options) Validate() error {
 	return errors.Join(faults...)
 }
 
-// isNamePart tells whether s may be a part of a file's name on every system, and not lead out of the directory.
+// isNamePart reports whether s may be a part of a file name on every system and does not lead out of the directory.
 func isNamePart(s, more string) bool {
 	for i := 0; i < len(s); i++ {
 		c := s[i]

@@ -10,34 +10,35 @@ import (
 	"strings"
 )
 
-// ReaderOptions say how forgiving a Reader is. The zero value takes what it can.
+// ReaderOptions configure the checks of a Reader. The zero value accepts as much as possible.
 type ReaderOptions struct {
-	// Name of the file, for faults.
+	// Name of the file in faults.
 	Name string
-	// Base is the offset of the first byte in the file, for readers that begin in the middle.
+	// Base is the offset of the first byte in the file, for readers that start in the middle.
 	Base int64
-	// Syntax is about the form: line ends, version, header lines, the end of records, one record per member. Default Ignore.
+	// Syntax is the policy for line ends, version, header lines, the end of records, and one record per member. Default
+	// Ignore.
 	Syntax Policy
-	// Spec is about fields: the required ones, their values. Default Ignore.
+	// Spec is the policy for fields: the required ones and their values. Default Ignore.
 	Spec Policy
-	// Block is about digests of block and payload, which cost CPU. Default Ignore.
+	// Block is the policy for digests of block and payload, which cost CPU time. Default Ignore.
 	Block Policy
 	// HeaderMax is the longest header accepted, in bytes. Default 1 MiB.
 	HeaderMax int
-	// Form is what the file is taken for, whatever its first bytes say: they may be damaged. Default nil: they decide, and a
-	// file of which they do not tell holds no record.
+	// Form is the compression of the file, even if its first bytes are damaged. Default nil: the first bytes decide,
+	// and a file of unknown form has no records.
 	Form *Compression
-	// Apart says that no record lies in more than one member, as in files of ours: then one whose length is wrong cannot take
-	// those behind it along.
-	Apart bool
-	// Dictionary is that of the file, for readers that begin in its middle: see ReadDictionary. It is not changed any more. Default: the
-	// one that the file begins with, if it does.
+	// OneMember means that no record is in more than one member, as in our files. Then a record with a wrong length
+	// does not damage those after it.
+	OneMember bool
+	// Dictionary of the file, for readers that start in its middle: see ReadDictionary. It must not be changed.
+	// Default: the one at the start of the file, if any.
 	Dictionary []byte
-	// OnFault is called, by the goroutine that reads, with each fault under Warn. Default: none, they are counted only.
+	// OnFault is called in the reading goroutine with each fault under Warn. Default: none; faults are only counted.
 	OnFault func(*Fault)
 }
 
-// WithDefaults returns a copy in which what was zero is filled in.
+// WithDefaults returns a copy of o whose zero fields have their defaults.
 func (o ReaderOptions) WithDefaults() ReaderOptions {
 	if o.HeaderMax == 0 {
 		o.HeaderMax = 1 << 20
@@ -45,35 +46,35 @@ func (o ReaderOptions) WithDefaults() ReaderOptions {
 	return o
 }
 
-// Reader reads records one after another, from gzip, zstd or plain files, of WARC 0.17 to 1.1, made by anybody. It is not
-// safe for concurrent use. Its memory is some 130 KB, the header limit and the decoder's window, whatever the file holds.
+// Reader reads records in order from gzip, zstd or plain files, WARC 0.17 to 1.1, of any crawler. It is not safe for
+// concurrent use. Its memory is about 130 KB, the header limit and the window of the decoder, for any file.
 type Reader struct {
 	o      ReaderOptions
 	src    source
 	buf    []byte
-	r, w   int  // buf[r:w] is content read but not used
-	ended  bool // the member at hand has no more content than that
+	r, w   int  // buf[r:w] is content that was read and not used
+	ended  bool // the current member has no more content
 	inner  int64
-	rec    *RecordRead // the last one given, until it is finished
-	lost   bool        // after a fault: look for the next place to begin
+	rec    *RecordRead // the last record returned, until it is finished
+	lost   bool        // after a fault: search the next record
 	done   error       // io.EOF, or an error of the file below
 	faults uint64
 	header []byte
 	fold   folding
-	tail   []byte // scratch: the end of a record
+	tail   []byte // scratch buffer for the end of a record
 	lines  *bufio.Reader
-	// crossed is set while a record goes on in another member than the one it began in.
+	// crossed is set if a record continues in another member.
 	crossed bool
 }
 
-// NewReader makes a Reader of r, which it does not close.
+// NewReader returns a Reader of r. It does not close r.
 func NewReader(r io.Reader, o ReaderOptions) *Reader {
 	z := &Reader{buf: make([]byte, 64<<10)}
 	z.Reset(r, o)
 	return z
 }
 
-// Reset starts over with another file and keeps the memory. The record given last must not be used any more.
+// Reset starts with another file and keeps the memory. The last record must not be used any more.
 func (z *Reader) Reset(r io.Reader, o ReaderOptions) {
 	z.o = o.WithDefaults()
 	z.src.reset(r, o.Base, o.Dictionary)
@@ -82,18 +83,18 @@ func (z *Reader) Reset(r io.Reader, o ReaderOptions) {
 	z.rec, z.lost, z.done, z.faults, z.crossed = nil, false, nil, 0, false
 }
 
-// Close lets go of the decoder. It does not close the file.
+// Close frees the decoder. It does not close the file.
 func (z *Reader) Close() { z.src.close() }
 
-// Faults is the number of faults met so far, reported or returned.
+// Faults returns the number of faults up to now, reported or returned.
 func (z *Reader) Faults() uint64 { return z.faults }
 
-// Compression is the form of the file, known after the first Next.
+// Compression returns the form of the file. It is known after the first Next.
 func (z *Reader) Compression() Compression { return z.src.kind }
 
-// Next gives the next record; the one before is skipped to its end and must not be used any more. io.EOF means the end.
-// After an error that is a *Fault, Next may be called again: it goes on at the next place where a record can begin. Any
-// other error is the file's own, and stays.
+// Next returns the next record. It skips the rest of the record before, which must not be used any more. It returns
+// io.EOF at the end. After an error that is a *Fault, Next may be called again: it continues at the next position where
+// a record can start. Any other error comes from the file and stays.
 func (z *Reader) Next() (*RecordRead, error) {
 	if z.done != nil {
 		return nil, z.done
@@ -122,12 +123,12 @@ func (z *Reader) Next() (*RecordRead, error) {
 	}
 }
 
-// isDamage tells whether there is no record where one was looked for.
+// isDamage reports whether no record was found at the expected position.
 func isDamage(err error) bool {
 	return errors.Is(err, ErrNotWARC) || errors.Is(err, ErrCompression) || errors.Is(err, ErrTruncated) || errors.Is(err, ErrTooLarge)
 }
 
-// next reads the header of the record that begins here.
+// next reads the header of the record at this position.
 func (z *Reader) next() (*RecordRead, error) {
 	extra, err := z.begin()
 	if err != nil {
@@ -140,7 +141,7 @@ func (z *Reader) next() (*RecordRead, error) {
 	}
 	rec, err := z.readHeader()
 	if rec != nil {
-		z.rec = rec // also under a fault: to be passed by the next call
+		z.rec = rec // also after a fault: the next call skips it
 	}
 	if err != nil {
 		return nil, err
@@ -148,8 +149,8 @@ func (z *Reader) next() (*RecordRead, error) {
 	return rec, nil
 }
 
-// begin gets to the first byte of a record: on in this member, or into the next. Empty lines before it are passed, and counted
-// in bytes.
+// begin moves to the first byte of a record, in this member or the next. It skips empty lines and returns their number
+// of bytes.
 func (z *Reader) begin() (extra int, err error) {
 	z.crossed = false
 	for {
@@ -172,14 +173,14 @@ func (z *Reader) begin() (extra int, err error) {
 	}
 }
 
-// findAgain looks for the next record after a fault.
+// findAgain searches the next record after a fault.
 func (z *Reader) findAgain() error {
 	z.lost = false
 	if z.src.kind == None {
 		return z.findPlain()
 	}
 	z.r, z.w, z.ended = 0, 0, true
-	for z.src.live { // the member itself is sound so far: pass the rest of it
+	for z.src.live { // the member itself is valid up to now: skip the rest of it
 		if _, err := z.src.Read(z.buf); err != nil && err != io.EOF {
 			break
 		}
@@ -190,7 +191,7 @@ func (z *Reader) findAgain() error {
 	return nil
 }
 
-// findPlain looks for the next line that begins as a record does.
+// findPlain searches the next line that starts a record.
 func (z *Reader) findPlain() error {
 	mark := []byte("\nWARC/")
 	for {
@@ -212,7 +213,7 @@ func (z *Reader) findPlain() error {
 	}
 }
 
-// stop turns an error into what Next returns: a fault after which it can go on, or the end of all.
+// stop converts an error to the result of Next: a fault after which reading can continue, or the end.
 func (z *Reader) stop(err error, offset int64) error {
 	var kind error
 	for _, k := range []error{ErrTruncated, ErrCompression, ErrNotWARC, ErrTooLarge} {
@@ -236,7 +237,7 @@ func (z *Reader) stop(err error, offset int64) error {
 	return z.fault(kind, offset, what)
 }
 
-// faultMax is the length in bytes beyond which the words of a fault are cut: they quote what a file holds.
+// faultMax is the length in bytes at which the text of a fault is truncated, because it quotes the file.
 const faultMax = 512
 
 func (z *Reader) fault(kind error, offset int64, what string) *Fault {
@@ -247,7 +248,7 @@ func (z *Reader) fault(kind error, offset int64, what string) *Fault {
 	return &Fault{Kind: kind, File: z.o.Name, Offset: offset, What: what}
 }
 
-// complain treats a fault as the policy says: nil if reading goes on.
+// complain applies the policy to a fault: the result is nil if reading continues.
 func (z *Reader) complain(p Policy, kind error, offset int64, format string, args ...any) error {
 	if p == Ignore {
 		return nil
@@ -262,14 +263,14 @@ func (z *Reader) complain(p Policy, kind error, offset int64, format string, arg
 	return nil
 }
 
-// use takes n bytes of buf as read.
+// use marks n bytes of buf as used.
 func (z *Reader) use(n int) {
 	z.r += n
 	z.inner += int64(n)
 }
 
-// fill gets more content into buf, which has room. Within a record it goes on into the next member; io.EOF means the end of
-// the file, or of the member when within is false.
+// fill reads more content into buf, which must have space. Within a record it continues in the next member. io.EOF
+// means the end of the file, or of the member if within is false.
 func (z *Reader) fill(within bool) error {
 	if z.r == z.w {
 		z.r, z.w = 0, 0
@@ -279,7 +280,7 @@ func (z *Reader) fill(within bool) error {
 	}
 	for {
 		if z.ended {
-			if !within || z.o.Apart && z.src.kind != None {
+			if !within || z.o.OneMember && z.src.kind != None {
 				return io.EOF
 			}
 			if err := z.src.next(); err != nil {
@@ -298,7 +299,7 @@ func (z *Reader) fill(within bool) error {
 	}
 }
 
-// line reads up to and with a line feed, and gives the line without its end. The slice is valid until the next call.
+// line reads a line up to a line feed and returns it without its end. The slice is valid until the next call.
 func (z *Reader) line(room int) (text []byte, crlf bool, err error) {
 	z.header = z.header[:0]
 	for {
@@ -325,7 +326,7 @@ func (z *Reader) line(room int) (text []byte, crlf bool, err error) {
 	}
 }
 
-// place is where the next byte of content lies: in a plain file exactly, else the member's beginning.
+// place returns the position of the next byte of content: exactly in a plain file, otherwise the start of the member.
 func (z *Reader) place() int64 {
 	if z.src.kind == None {
 		return z.src.offset() - int64(z.w-z.r)
@@ -333,7 +334,8 @@ func (z *Reader) place() int64 {
 	return z.src.start
 }
 
-// readHeader reads version line and fields. It gives the record and an error if the header is whole and has a fault.
+// readHeader reads version line and fields. If the header is complete but has a fault, it returns the record and an
+// error.
 func (z *Reader) readHeader() (*RecordRead, error) {
 	rec := &RecordRead{z: z, Offset: z.place(), Inner: z.inner, ContentLength: -1}
 	if z.src.kind == None {
@@ -341,7 +343,7 @@ func (z *Reader) readHeader() (*RecordRead, error) {
 	}
 	rec.Shared = rec.Inner > 0
 	room := z.o.HeaderMax
-	z.fold.value, z.fold.behind = z.fold.value[:0], false
+	z.fold.value, z.fold.continuable = z.fold.value[:0], false
 	first, crlf, err := z.line(room)
 	if err != nil {
 		if errors.Is(err, ErrTruncated) && len(z.header) > 0 && !bytes.HasPrefix([]byte("WARC/"), z.header[:min(5, len(z.header))]) {
@@ -355,8 +357,8 @@ func (z *Reader) readHeader() (*RecordRead, error) {
 	}
 	rec.Version = string(bytes.TrimSpace(version))
 	bare := !crlf
-	var held error // the first fault to fail with; the header is read to its end all the same
-	bad := 0       // lines that are no field
+	var held error // the first fault to return; the rest of the header is still read
+	bad := 0       // lines that are no fields
 	for {
 		text, crlf, err := z.line(room)
 		if err != nil {
@@ -390,7 +392,7 @@ func (z *Reader) readHeader() (*RecordRead, error) {
 	return rec, cmp.Or(held, z.checkHeader(rec))
 }
 
-// checkHeader looks for what the policies ask for.
+// checkHeader checks what the policies require.
 func (z *Reader) checkHeader(rec *RecordRead) error {
 	var held error
 	switch rec.Version {
@@ -409,7 +411,7 @@ func (z *Reader) checkHeader(rec *RecordRead) error {
 	return held
 }
 
-// finish passes what is left of the record at hand and checks its end.
+// finish skips the rest of the current record and checks its end.
 func (z *Reader) finish() error {
 	rec := z.rec
 	z.rec = nil
@@ -420,10 +422,10 @@ func (z *Reader) finish() error {
 	return err
 }
 
-// onlyReader hides everything but Read.
+// onlyReader hides all methods except Read.
 type onlyReader struct{ io.Reader }
 
-// endRecord reads the two empty lines behind a block and learns how long the record is.
+// endRecord reads the two empty lines after a block and computes the length of the record.
 func (z *Reader) endRecord(rec *RecordRead) error {
 	z.tail = z.tail[:0]
 	for len(z.tail) < 4 {
@@ -444,7 +446,7 @@ func (z *Reader) endRecord(rec *RecordRead) error {
 		z.tail = append(z.tail, c)
 		z.use(1)
 	}
-	// Reading on to the end of the member has its checksum checked.
+	// Reading to the end of the member verifies its checksum.
 	if z.r == z.w && !z.ended {
 		if err := z.fill(false); err != nil && err != io.EOF {
 			return z.stop(err, rec.Offset)

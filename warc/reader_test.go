@@ -18,7 +18,7 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// sample gives one finished file with n pages.
+// sample returns a finished file with n pages.
 func sample(t testing.TB, c Compression, n int) []byte {
 	t.Helper()
 	fsys := vfs.NewMem(1)
@@ -40,7 +40,7 @@ func sample(t testing.TB, c Compression, n int) []byte {
 
 func strict() ReaderOptions { return ReaderOptions{Name: "f", Syntax: Fail, Spec: Fail, Block: Fail} }
 
-// plain packs text in one gzip member.
+// zip compresses text as one gzip member.
 func zip(t testing.TB, text []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -54,8 +54,8 @@ func zip(t testing.TB, text []byte) []byte {
 	return b.Bytes()
 }
 
-// The same records come out of every form: plain, a member each, one big member, members that cut records anywhere, and zstd frames; read in
-// big pieces or single bytes.
+// All forms give the same records: plain, one member each, one large member, members that split records anywhere, and
+// zstd frames; read in large pieces or single bytes.
 func TestReaderForms(t *testing.T) {
 	plain := sample(t, None, 5)
 	want, faults := readAll(t, plain, strict())
@@ -119,7 +119,7 @@ func TestReaderForms(t *testing.T) {
 	}
 }
 
-// A .warc.zst may begin with the dictionary of its frames.
+// A .warc.zst may start with the dictionary of its frames.
 func TestReaderZstdDictionary(t *testing.T) {
 	var texts [][]byte
 	for i := range 200 {
@@ -149,7 +149,7 @@ func TestReaderZstdDictionary(t *testing.T) {
 	}
 }
 
-// Cut anywhere, a file gives the whole records before the cut and then says that it is truncated.
+// A file that is truncated anywhere gives the complete records before that position, and then ErrTruncated.
 func TestReaderTruncated(t *testing.T) {
 	for _, c := range []Compression{Gzip, Zstd, None} {
 		b := sample(t, c, 2)
@@ -181,7 +181,7 @@ func TestReaderTruncated(t *testing.T) {
 	}
 }
 
-// S08: a flipped bit is never unnoticed, and costs the record it is in, not those behind it (a gzip header says little that matters).
+// S08: a flipped bit is always detected, and costs only its record (most bits of a gzip header have no effect).
 func TestReaderBitFlips(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, c := range []Compression{Gzip, Zstd} {
@@ -194,7 +194,7 @@ func TestReaderBitFlips(t *testing.T) {
 			recs, faults := readAll(t, bad, strict())
 			allowed := 1
 			if c == Zstd {
-				allowed = 2 // without a checksum of the frame two records can run into one
+				allowed = 2 // without a checksum, two frames can be read as one
 			}
 			if len(recs) < len(whole)-allowed {
 				t.Fatalf("%s byte %d: %d of %d records left; %v", c, at, len(recs), len(whole), faults)
@@ -211,13 +211,13 @@ func TestReaderBitFlips(t *testing.T) {
 	}
 }
 
-// resourceOf is a record with a block of so many bytes.
+// resourceOf returns a record with a block of the given size.
 func resourceOf(n, size int) []byte {
 	return fmt.Appendf(nil, "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: http://a/%d\r\nContent-Type: a/b\r\nContent-Length: %d\r\n"+
 		"WARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-%012d>\r\nWARC-Date: 2026-01-01T00:00:00Z\r\n\r\n%s\r\n\r\n", n, size, n, strings.Repeat("x", size))
 }
 
-// rawFrame is a zstd frame without checksum whose blocks hold parts as they are.
+// rawFrame returns a zstd frame without checksum whose raw blocks are the parts.
 func rawFrame(parts ...[]byte) []byte {
 	b := []byte(zstdMagic + "\x00\x50") // a window of 1 MiB
 	for i, p := range parts {
@@ -231,13 +231,14 @@ func rawFrame(parts ...[]byte) []byte {
 	return b
 }
 
-// S08: a flipped bit makes a block of a zstd frame longer: the frame swallows the next one and ends with the block of the one behind that, and no
-// checksum tells. The reader finds both again.
+// S08: a flipped bit makes a block of a zstd frame longer. The frame then includes the next one and ends with the block
+// of the third, and no checksum detects it. The reader finds both other frames.
 func TestReaderFrameThatSwallowsOthers(t *testing.T) {
-	const headers, longer = 6, 4096 // bytes before the first block of a frame; by which that of the first frame grows
+	const headers, longer = 6, 4096 // bytes before the first block of a frame; growth of the first frame's block
 	first := resourceOf(0, 300)
 	a := rawFrame(first[:100], first[100:])
-	size := longer - (len(a) - headers - 3 - 100) - headers // of the second frame: the block then ends where that of the third begins
+	// of the second frame: the block then ends at the start of the third
+	size := longer - (len(a) - headers - 3 - 100) - headers
 	b := rawFrame(resourceOf(1, 1000+size-len(rawFrame(resourceOf(1, 1000)))))
 	c := rawFrame(resourceOf(2, 50))
 	file := slices.Concat(a, b, c, rawFrame(resourceOf(3, 50)))
@@ -255,14 +256,14 @@ func TestReaderFrameThatSwallowsOthers(t *testing.T) {
 	}
 }
 
-// Headers of the world: what is taken, and what is said about it.
+// Headers as they occur: which are accepted, and with which faults.
 func TestReaderHeaders(t *testing.T) {
 	const id = "WARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-000000000001>\r\nWARC-Date: 2026-01-01T00:00:00Z\r\n"
 	const tail = "\r\nhi\r\n\r\n"
 	tests := []struct {
 		name, text string
-		kind       error // what a strict reader says
-		lenient    bool  // whether a lenient one gives the record
+		kind       error // the fault of a strict reader
+		lenient    bool  // whether a lenient reader returns the record
 	}{
 		{"good", "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: http://a/\r\nContent-Type: a/b\r\nContent-Length: 2\r\n" + id + tail, nil, true},
 		{"case, spaces, folding", "WARC/1.0\r\nwarc-type:resource\r\nWARC-Target-URI:   http://a/ \r\nX: a\r\n b\r\ncontent-type: a/b\r\nContent-LENGTH:2\r\n" + id + tail, nil, true},
@@ -307,7 +308,7 @@ func TestReaderHeaders(t *testing.T) {
 	}
 }
 
-// Rubbish between records costs nothing but itself.
+// Invalid bytes between records cost no records.
 func TestReaderGoesOn(t *testing.T) {
 	for _, c := range []Compression{Gzip, Zstd, None} {
 		b := sample(t, c, 3)
@@ -326,7 +327,7 @@ func TestReaderGoesOn(t *testing.T) {
 	}
 }
 
-// An error of the disk is that, not a fault of the file, and stays.
+// An error of the disk is no fault of the file, and stays.
 func TestReaderPassesErrorsOn(t *testing.T) {
 	disk := errors.New("disk on fire")
 	for _, c := range []Compression{Gzip, Zstd, None} {
@@ -362,7 +363,7 @@ func (c *tally) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Bytes that look like the beginnings of members everywhere do not make the reader go back and forth for ever.
+// Bytes that look like starts of members everywhere do not make the reader search the same bytes many times.
 func TestReaderIsLinear(t *testing.T) {
 	head := []byte(gzipMagic + "\x00\x00\x00\x00\x00\x00\xff" + "\x00\xff\xff\x00\x00") // and a stored block of 64 KiB
 	file := bytes.Repeat(head, 4<<20/len(head))

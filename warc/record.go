@@ -9,47 +9,46 @@ import (
 	"time"
 )
 
-// ProfileIdentical is the profile of a revisit whose payload is the same, octet for octet, as one stored before.
+// ProfileIdentical is the profile of a revisit whose payload is equal to a stored one.
 const ProfileIdentical = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 
-// ProfileNotModified is the profile of a revisit that the server answered with "304 Not Modified".
+// ProfileNotModified is the profile of a revisit for the status "304 Not Modified".
 const ProfileNotModified = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 
-// MediaDNS is the content type of a response that a name server gave; its target is "dns:" and the name.
+// MediaDNS is the content type of a response of a name server; its target is "dns:" and the name.
 const MediaDNS = "text/dns"
 
-// ErrRecord is returned for a Record that cannot be written as it stands: a field name that is no token, no type, ...
+// ErrRecord is returned for a Record that cannot be written: without a type, with an invalid field name, ...
 var ErrRecord = errors.New("warc: bad record")
 
-// Record says what to write. Everything it points to is borrowed until Append returns.
-//
-// A value never adds a line to the header: in URIs what has no place there is percent-encoded, in other values a
-// control character becomes a space. A name that is no token is ErrRecord.
+// Record is a record to be written. Everything it points to is borrowed until Append returns. A value never adds a line
+// to the header: URIs are percent-encoded, and in other values control characters become spaces. An invalid field name
+// is ErrRecord.
 type Record struct {
 	// Type must be set.
 	Type Type
-	// ID is the identity; Append makes one when it is zero and leaves it here, so that the next record of the group
-	// can name it in ConcurrentTo.
+	// ID is the identity. If it is zero, Append sets it, so that the next record of the group can name it in
+	// ConcurrentTo.
 	ID ID
 	// Date is when the capture began, written in UTC with microseconds.
 	Date time.Time
-	// TargetURI is what was captured. Empty only for Warcinfo.
+	// TargetURI is the captured URI. It is empty only for Warcinfo.
 	TargetURI []byte
-	// IP is the address that answered; the zero value leaves the field out.
+	// IP is the server address; the zero value omits the field.
 	IP netip.Addr
 	// ContentType of the block; empty means the usual one of the type.
 	ContentType string
-	// ConcurrentTo names the record of the group that this one goes with; zero leaves the field out.
+	// ConcurrentTo names the record of the group to which this one belongs; zero omits the field.
 	ConcurrentTo ID
-	// PayloadDigest is the SHA-1 of the payload (the body without chunking); nil when the body did not end as its
-	// framing says, or when there is none.
+	// PayloadDigest is the SHA-1 of the payload (the body without chunking). It is nil if there is none, or if the body
+	// did not end as its framing says.
 	PayloadDigest *[20]byte
-	// BlockDigest is the SHA-1 of Block if the caller has it already; nil has Append compute it.
+	// BlockDigest is the SHA-1 of Block if known; if nil, Append computes it.
 	BlockDigest *[20]byte
-	// Truncated says why the block is short. A Revisit of ProfileIdentical that has a block says "length" by itself,
-	// as the standard wants it.
+	// Truncated is the reason why the block is incomplete. A Revisit of ProfileIdentical with a block always gets
+	// "length", as the standard requires.
 	Truncated Truncation
-	// RefersTo, RefersToURI and RefersToDate name the capture that a revisit repeats. Each may be absent.
+	// RefersTo, RefersToURI and RefersToDate name the capture that a revisit repeats. Each may be empty.
 	RefersTo     ID
 	RefersToURI  string
 	RefersToDate time.Time
@@ -59,17 +58,17 @@ type Record struct {
 	Filename string
 	// Extra fields, written last in the given order.
 	Extra []Field
-	// Block holds the content in parts, which are written one after another.
+	// Block is the content in parts, which are written in order.
 	Block [][]byte
-	// Index asks for a line in the CDXJ; nil leaves the record out of it.
+	// Index adds a line to the CDXJ index; nil omits the record from it.
 	Index *IndexInfo
 }
 
-// IndexInfo is what a CDXJ line holds beyond what the Record says itself.
+// IndexInfo is the part of a CDXJ line that is not in the Record.
 type IndexInfo struct {
 	// Status is the HTTP status, 0 if there is none.
 	Status int
-	// MIME is the media type; parameters are cut off. A Revisit is always filed under "warc/revisit".
+	// MIME is the media type; parameters are removed. A Revisit always has "warc/revisit".
 	MIME []byte
 }
 
@@ -82,8 +81,8 @@ func appendDigest(dst []byte, sum *[20]byte) []byte {
 // dateLayout is WARC-Date: UTC, with the fraction that WARC 1.1 allows.
 const dateLayout = "2006-01-02T15:04:05.000000Z"
 
-// The first lines of every record but warcinfo. They are kept out of the compressed part, since the name of the
-// file's warcinfo record is known only when the record is appended to a file.
+// The first lines of every record except warcinfo. They are not compressed, because the identity of the warcinfo record
+// is known only when the record is appended to a file.
 const (
 	versionLine  = "WARC/1.1\r\n"
 	prefixBefore = versionLine + "WARC-Warcinfo-ID: <urn:uuid:"
@@ -91,7 +90,8 @@ const (
 	prefixLen    = len(prefixBefore) + 36 + len(prefixAfter)
 )
 
-// appendHeader adds the header lines after the prefix, up to and with the empty line. block is the block's length.
+// appendHeader appends the header lines after the prefix, including the empty line. block is the length of the block in
+// bytes.
 func (r *Record) appendHeader(dst []byte, block int64, blockDigest *[20]byte) ([]byte, error) {
 	if r.Type == Unknown || r.Type >= typeCount {
 		return dst, fmt.Errorf("%w: no type", ErrRecord)
@@ -144,7 +144,7 @@ func (r *Record) appendHeader(dst []byte, block int64, blockDigest *[20]byte) ([
 	return append(dst, '\r', '\n'), nil
 }
 
-// appendRevisit adds what only a revisit has.
+// appendRevisit appends the fields of a revisit.
 func (r *Record) appendRevisit(dst []byte) []byte {
 	dst = appendField(dst, "WARC-Profile", r.profile())
 	if !r.RefersTo.IsZero() {
@@ -169,8 +169,8 @@ func (r *Record) profile() string {
 	return r.Profile
 }
 
-// truncation is the reason to write. The standard says of the identical-payload-digest profile that a block which
-// leaves the duplicate payload out shall be marked as truncated for its length.
+// truncation returns the reason to write. By the standard, a block of the identical-payload-digest profile without the
+// payload must be marked as truncated for its length.
 func (r *Record) truncation(block int64) Truncation {
 	if r.Truncated == TruncatedNone && r.Type == Revisit && block > 0 && r.profile() == ProfileIdentical {
 		return TruncatedLength
@@ -183,7 +183,7 @@ func appendID(dst []byte, name string, id ID) []byte {
 	return append(id.append(dst), '>', '\r', '\n')
 }
 
-// appendField adds one line; control characters in the value become spaces, so that it stays one line.
+// appendField appends a line; control characters in the value become spaces, so that it stays one line.
 func appendField(dst []byte, name, value string) []byte {
 	dst = append(append(dst, name...), ':', ' ')
 	for i := 0; i < len(value); i++ {
@@ -196,8 +196,8 @@ func appendField(dst []byte, name, value string) []byte {
 	return append(dst, '\r', '\n')
 }
 
-// appendURI adds a URI and percent-encodes every byte that may not stand in one: controls, spaces, angle brackets,
-// quotes and all beyond ASCII. A normal form has none of them and is copied as it is.
+// appendURI appends a URI and percent-encodes every byte that is not allowed in it: controls, spaces, angle brackets,
+// quotes and non-ASCII bytes. A normal form has none of them and is copied.
 func appendURI[T string | []byte](dst []byte, uri T) []byte {
 	const digits = "0123456789ABCDEF"
 	for i := 0; i < len(uri); i++ {
@@ -211,7 +211,7 @@ func appendURI[T string | []byte](dst []byte, uri T) []byte {
 	return dst
 }
 
-// isToken tells whether s may be the name of a field.
+// isToken reports whether s is a valid field name.
 func isToken(s string) bool {
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {

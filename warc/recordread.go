@@ -11,47 +11,48 @@ import (
 	"time"
 )
 
-// RecordRead is a record as it was read. Its block is read through Read, or whole through ReadBlock.
+// RecordRead is a record that was read. Read returns its block in pieces, ReadBlock the whole block.
 type RecordRead struct {
 	// Version is what follows "WARC/" in the first line.
 	Version string
-	// Type is WARC-Type; Unknown if it is none that we know, and the field then says which.
+	// Type is WARC-Type; Unknown for other types, which are in Fields.
 	Type Type
 	// Fields in the order of the header; folded lines are joined.
 	Fields []Field
-	// ID is the identity, zero if it is not a urn:uuid.
+	// ID is the identity; zero if it is not a urn:uuid.
 	ID ID
-	// TargetURI is what was captured, without the angle brackets that some writers of WARC/1.0 put around it.
+	// TargetURI is the captured URI, without the angle brackets of some WARC/1.0 writers.
 	TargetURI []byte
-	// Date is WARC-Date, zero if that is none.
+	// Date is WARC-Date; zero if it is invalid.
 	Date time.Time
-	// PayloadDigest is WARC-Payload-Digest if that is a SHA-1, else nil.
+	// PayloadDigest is WARC-Payload-Digest if it is a SHA-1, otherwise nil.
 	PayloadDigest *[20]byte
-	// Offset of the record's member in the file, in bytes. Inner is its place in the content of the member: 0 in files as
-	// they should be, and always in plain ones.
+	// Offset of the record's member in the file, in bytes. Inner is its position in the content of the member: 0 in
+	// valid files, and always in plain ones.
 	Offset, Inner int64
-	// Length in the file, in bytes: known when the block has been read to its end, and 0 if the record Shared its member.
+	// Length in the file, in bytes. It is known when the block was read to its end. It is 0 if the record Shared its
+	// member.
 	Length int64
-	// Shared tells that the member holds more than this record; known when the block has been read to its end.
+	// Shared is true if the member contains other records too; known when the block was read to its end.
 	Shared bool
 	// ContentLength is the length of the block in bytes.
 	ContentLength int64
-	// Block is the whole block, if somebody called ReadBlock; archive readers do.
+	// Block is the whole block after a call of ReadBlock. Archive sets it too.
 	Block []byte
 
-	z       *Reader
-	left    int64
-	err     error // what Read gives from now on
-	digests *digestCheck
+	z         *Reader
+	remaining int64
+	err       error // the result of all further calls of Read
+	digests   *digestCheck
 }
 
-// Get gives the value of the first field of that name, in whatever case; empty if there is none.
+// Get returns the value of the first field of this name, ignoring case; empty if there is none.
 func (r *RecordRead) Get(name string) string {
 	v, _ := r.Lookup(name)
 	return v
 }
 
-// Lookup is Get that tells absent from empty.
+// Lookup is Get with a result that distinguishes a missing field from an empty one.
 func (r *RecordRead) Lookup(name string) (string, bool) {
 	for i := range r.Fields {
 		if strings.EqualFold(r.Fields[i].Name, name) {
@@ -61,7 +62,7 @@ func (r *RecordRead) Lookup(name string) (string, bool) {
 	return "", false
 }
 
-// IsDNS tells whether the record holds what a name server said, and not what a web server did.
+// IsDNS reports whether the record is a response of a name server.
 func (r *RecordRead) IsDNS() bool {
 	media, _, _ := strings.Cut(r.Get("Content-Type"), ";")
 	return strings.EqualFold(strings.TrimSpace(media), MediaDNS)
@@ -74,7 +75,7 @@ func unbracket(s string) string {
 	return s
 }
 
-// parseDate reads a W3C date-time in UTC, of any precision from year to nanosecond, as WARC 1.1 allows.
+// parseDate parses a W3C date-time in UTC, with any precision from year to nanosecond, as WARC 1.1 allows.
 func parseDate(s string) (time.Time, error) {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04Z", "2006-01-02", "2006-01", "2006"} {
 		t, err := time.Parse(layout, s)
@@ -85,8 +86,8 @@ func parseDate(s string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%w: date %q", ErrField, s)
 }
 
-// parse fills in what the fields say. An error means that Content-Length says nothing, and so nothing behind the header can
-// be found; other fields that make no sense are left zero.
+// parse sets the fields of r. It returns an error if Content-Length is invalid, because the end of the block is then
+// unknown. Other invalid fields stay zero.
 func (r *RecordRead) parse() error {
 	r.Type = ParseType(r.Get("WARC-Type"))
 	r.ID, _ = ParseID(r.Get("WARC-Record-ID"))
@@ -98,45 +99,45 @@ func (r *RecordRead) parse() error {
 	if err != nil {
 		return fmt.Errorf("%w: Content-Length %q", ErrNotWARC, v)
 	}
-	r.ContentLength, r.left = int64(n), int64(n)
+	r.ContentLength, r.remaining = int64(n), int64(n)
 	return nil
 }
 
-// Read gives more of the block, io.EOF at its end. A *Fault says that the record is damaged there, or, under a policy of Fail,
-// that its end or digests are wrong.
+// Read returns more of the block, io.EOF at its end. A *Fault means that the record is damaged, or, with the policy
+// Fail, that its end or digests are wrong.
 func (r *RecordRead) Read(p []byte) (int, error) {
 	if r.err != nil {
 		return 0, r.err
 	}
 	z := r.z
-	if r.left > 0 && z.r == z.w {
+	if r.remaining > 0 && z.r == z.w {
 		if err := z.fill(true); err != nil {
 			fault := err
 			if err == io.EOF {
-				fault = fmt.Errorf("%w: the block lacks %d of %d bytes", ErrTruncated, r.left, r.ContentLength)
+				fault = fmt.Errorf("%w: the block lacks %d of %d bytes", ErrTruncated, r.remaining, r.ContentLength)
 			}
 			r.err = z.stop(fault, r.Offset)
 			return 0, r.err
 		}
 	}
-	n := int(min(int64(len(p)), int64(z.w-z.r), r.left))
+	n := int(min(int64(len(p)), int64(z.w-z.r), r.remaining))
 	copy(p, z.buf[z.r:z.r+n])
 	z.use(n)
-	r.left -= int64(n)
+	r.remaining -= int64(n)
 	if r.digests != nil {
 		r.digests.write(p[:n])
 	}
-	if r.left == 0 {
+	if r.remaining == 0 {
 		r.err = r.end()
 		if n > 0 {
-			return n, nil // the next call tells
+			return n, nil // the next call returns the error
 		}
 		return 0, r.err
 	}
 	return n, nil
 }
 
-// end is called once, when the block has been read. It gives io.EOF or the first fault.
+// end is called once, when the block was read. It returns io.EOF or the first fault.
 func (r *RecordRead) end() error {
 	err := r.z.endRecord(r)
 	var damage *Fault
@@ -156,14 +157,14 @@ func (r *RecordRead) end() error {
 	return err
 }
 
-// ReadBlock reads what is left of the block into Block and gives it: a new slice, the caller's to keep. A block longer
-// than limit bytes is ErrTooLarge and not read.
+// ReadBlock reads the rest of the block into Block and returns it, in a new slice that belongs to the caller. A block
+// longer than limit bytes is ErrTooLarge and not read.
 func (r *RecordRead) ReadBlock(limit int64) ([]byte, error) {
-	if r.left > limit {
-		return nil, r.z.fault(ErrTooLarge, r.Offset, fmt.Sprintf("block of %d bytes", r.left))
+	if r.remaining > limit {
+		return nil, r.z.fault(ErrTooLarge, r.Offset, fmt.Sprintf("block of %d bytes", r.remaining))
 	}
-	// The header may lie: memory grows with what is really there.
-	b := make([]byte, 0, min(r.left, 1<<20)+1)
+	// Content-Length may be wrong: memory grows with the bytes that are read.
+	b := make([]byte, 0, min(r.remaining, 1<<20)+1)
 	for {
 		if len(b) == cap(b) {
 			b = append(b, 0)[:len(b)]
@@ -180,7 +181,7 @@ func (r *RecordRead) ReadBlock(limit int64) ([]byte, error) {
 	}
 }
 
-// specFaults says what is wrong with the fields, by the standard.
+// specFaults returns the violations of the standard in the fields.
 func (r *RecordRead) specFaults() []string {
 	var faults []string
 	say := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
@@ -234,7 +235,7 @@ func (r *RecordRead) specFaults() []string {
 	return append(faults, r.repeatFaults()...)
 }
 
-// repeatFaults names the fields that the standard allows once and that the header has more often, each of them once.
+// repeatFaults returns the fields that occur more than once and must not, each of them once.
 func (r *RecordRead) repeatFaults() []string {
 	var faults []string
 	var times [singleFields]int
@@ -248,11 +249,11 @@ func (r *RecordRead) repeatFaults() []string {
 	return faults
 }
 
-// singleFields is how many fields may stand in a header once only.
+// singleFields is the number of fields that may occur only once.
 const singleFields = 14
 
-// singleField gives the place of a name among them, -1 if it is another; WARC-Concurrent-To may be repeated, and of foreign fields we do not
-// know.
+// singleField returns the index of a name among them, -1 for other names. WARC-Concurrent-To may be repeated, and
+// foreign fields are not known.
 func singleField(name string) int {
 	single := [singleFields]string{
 		"WARC-Type", "WARC-Record-ID", "WARC-Date", "Content-Length", "Content-Type", "WARC-Target-URI", "WARC-IP-Address", "WARC-Block-Digest",
@@ -261,8 +262,8 @@ func singleField(name string) int {
 	return slices.IndexFunc(single[:], func(s string) bool { return strings.EqualFold(s, name) })
 }
 
-// isTarget tells whether v has a scheme and holds nothing that may not stand in a URI. A percent sign that escapes nothing may: browsers
-// send them, so crawlers ask for them.
+// isTarget reports whether v has a scheme and only characters of a URI. A percent sign without two digits is allowed:
+// browsers send it, so crawlers do too.
 func isTarget(v string) bool {
 	for i := range len(v) {
 		if c := v[i]; c <= ' ' || c == 0x7f || c == '<' || c == '>' || c == '"' {
@@ -279,7 +280,7 @@ func isTarget(v string) bool {
 	return found && scheme != ""
 }
 
-// isURIRef tells whether v is a URI in angle brackets.
+// isURIRef reports whether v is a URI in angle brackets.
 func isURIRef(v string) bool {
 	inner := unbracket(v)
 	colon := strings.IndexByte(inner, ':')

@@ -10,7 +10,7 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// resume brings the directory to the Cut and the Writer behind it.
+// resume truncates the archive at the Cut and sets the Writer to its end.
 func (w *Writer) resume(cut *Cut) error {
 	files, err := Files(w.fsys, w.o.Dir)
 	if err != nil {
@@ -47,7 +47,7 @@ func (w *Writer) resume(cut *Cut) error {
 	if cut.Length > 0 {
 		w.next++
 	}
-	if w.stats.CutFiles > 0 { // the next file may have the number of one of these
+	if w.stats.CutFiles > 0 { // the next file may have the same serial as one of these
 		if err := w.fsys.SyncDir(w.o.Dir); err != nil {
 			return errors.Join(fmt.Errorf("warc: %w", err), w.closeAll())
 		}
@@ -55,7 +55,7 @@ func (w *Writer) resume(cut *Cut) error {
 	return nil
 }
 
-// reaches tells, by an error, whether the files do not go as far as the cut.
+// reaches returns an error if the files are shorter than the cut.
 func (w *Writer) reaches(cut Cut, files []FileInfo) error {
 	if cut.Length == 0 {
 		return nil
@@ -80,7 +80,7 @@ func (w *Writer) reaches(cut Cut, files []FileInfo) error {
 	return nil
 }
 
-// closeAll lets go of the files after a failure.
+// closeAll closes the files after an error.
 func (w *Writer) closeAll() error {
 	if w.current == nil {
 		return nil
@@ -88,7 +88,7 @@ func (w *Writer) closeAll() error {
 	return w.current.f.Close()
 }
 
-// removeFile deletes a file behind the cut, and its index.
+// removeFile deletes a file after the cut, and its index.
 func (w *Writer) removeFile(f FileInfo) error {
 	size, err := w.fsys.Size(join(w.o.Dir, f.Name))
 	if err != nil {
@@ -105,7 +105,7 @@ func (w *Writer) removeFile(f FileInfo) error {
 	return nil
 }
 
-// resumeFile cuts the file with the Cut's serial and makes it the one to write on, unless it is complete.
+// resumeFile truncates the file of the Cut and makes it the current one, unless it is complete.
 func (w *Writer) resumeFile(f FileInfo, length int64) error {
 	size, err := w.fsys.Size(join(w.o.Dir, f.Name))
 	if err != nil {
@@ -115,7 +115,7 @@ func (w *Writer) resumeFile(f FileInfo, length int64) error {
 	case !f.Open && size == length:
 		return nil // finished: the next group goes into the next file
 	case !f.Open:
-		// Finished too far: it is an open file again, before its bytes change.
+		// The file was finished after the Cut: it must be an open file again before its bytes change.
 		name := f.Final() + openSuffix
 		if err := w.fsys.Rename(join(w.o.Dir, f.Name), join(w.o.Dir, name)); err != nil {
 			return fmt.Errorf("warc: %w", err)
@@ -150,7 +150,7 @@ func (w *Writer) resumeFile(f FileInfo, length int64) error {
 		}
 	}
 	if f.Compression != w.o.Compression || !bytes.Equal(words, w.o.Dictionary) {
-		// Written in another form: finished here, and the next group goes into the next file.
+		// It has another compression: it is finished now, and the next group goes into the next file.
 		w.full, w.current = append(w.full, out), nil
 		return w.finishFull(w.full)
 	}
@@ -168,8 +168,8 @@ func (w *Writer) openLeft(f FileInfo) (*outFile, error) {
 	return out, nil
 }
 
-// finishLeft brings a file before the cut, which a dead writer left open, to its final name. A torn end is cut off and set aside:
-// what was there had not been made durable, or it would not be torn.
+// finishLeft gives a file before the cut its final name, if a killed Writer left it open. A torn tail is removed and
+// kept in another file: it was never durable.
 func (w *Writer) finishLeft(f FileInfo) error {
 	out, err := w.openLeft(f)
 	if err != nil {
@@ -196,8 +196,8 @@ func (w *Writer) finishLeft(f FileInfo) error {
 	return nil
 }
 
-// goOn makes the file one that is length bytes long. Its index is made anew at once, or, since all of the file has to be read
-// for that, later: then the caller knows that a group ends there.
+// goOn makes the file the current one, with the given length. Its index is rebuilt at once, or later by recall, because
+// that reads the whole file. In the second case the caller must know that a group ends there.
 func (f *outFile) goOn(length int64, later bool) error {
 	if !later {
 		good, err := f.rebuild(length)
@@ -219,7 +219,7 @@ func (f *outFile) goOn(length int64, later bool) error {
 	return nil
 }
 
-// whole says where a file that was read up to good is damaged.
+// whole returns the position of damage in a file that was read up to good.
 func (f *outFile) whole(good, length int64, err error) error {
 	if err == nil && good != length {
 		err = &Fault{Kind: ErrTruncated, File: f.info.Name, Offset: good, What: "the record here is not whole"}
@@ -227,7 +227,8 @@ func (f *outFile) whole(good, length int64, err error) error {
 	return err
 }
 
-// recall makes the index anew of what goOn has not read. The file may grow meanwhile. After an error it may be called again.
+// recall rebuilds the part of the index that goOn has not read. The file may grow meanwhile. After an error it may be
+// called again.
 func (f *outFile) recall() error {
 	f.recalling <- struct{}{}
 	defer func() { <-f.recalling }()
@@ -243,8 +244,8 @@ func (f *outFile) recall() error {
 	return nil
 }
 
-// rebuild reads the first length bytes of the file again, for what the writer had in memory: the index, the identity of the
-// warcinfo record, the size. It gives the length of the whole records at the start; the rest is damaged or torn.
+// rebuild reads the first length bytes of the file again, for the state of the Writer: the index, the identity of the
+// warcinfo record, the size. It returns the length of the complete records; the rest is damaged or torn.
 func (f *outFile) rebuild(length int64) (good int64, err error) {
 	z := NewReader(io.NewSectionReader(f.f, 0, length), ReaderOptions{Name: f.info.Name, Syntax: Fail})
 	defer z.Close()
@@ -285,8 +286,7 @@ func (f *outFile) rebuild(length int64) (good int64, err error) {
 	}
 }
 
-// setAside copies what is about to be cut off a file before the Cut into a file of its own, so that nothing is destroyed
-// that somebody might want to look at.
+// setAside copies what is truncated from a file before the Cut into another file, so that the operator can examine it.
 func (f *outFile) setAside(from, to int64) error {
 	return vfs.WriteAtomic(f.fsys, join(f.dir, f.info.Final()+tornSuffix), func(w io.Writer) error {
 		_, err := io.Copy(w, io.NewSectionReader(f.f, from, to-from))
@@ -294,10 +294,10 @@ func (f *outFile) setAside(from, to int64) error {
 	})
 }
 
-// tornSuffix ends the names of what setAside makes.
+// tornSuffix ends the names of files of setAside.
 const tornSuffix = ".torn"
 
-// removeLeftovers deletes half-written indexes of a dead writer.
+// removeLeftovers deletes incomplete indexes of a killed Writer.
 func (w *Writer) removeLeftovers() error {
 	names, err := w.fsys.List(w.o.Dir)
 	if err != nil {

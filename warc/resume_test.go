@@ -9,8 +9,8 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// Whatever the moment of a kill and whichever group is the last that counts, the archive goes on from there: the groups up to it
-// are in it, in their places, those behind it are not, and it is sound. Model: a list of positions.
+// After a kill at any moment, and a resume at any group, the archive has the groups up to this one, at their positions,
+// and no later ones, and it is valid. The model is a list of positions.
 func TestResume(t *testing.T) {
 	for seed := range uint64(18) {
 		rng := rand.New(rand.NewPCG(seed, 11))
@@ -43,7 +43,7 @@ func TestResume(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			// The process is killed. What counts is up to some group, not the oldest.
+			// The process is killed. The Cut is at some group, not the oldest.
 			mem = mem.KillClone()
 			places = places[:len(places)-rng.IntN(1+min(len(places), 12))]
 			cut = Cut{}
@@ -71,9 +71,9 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// A cut that the files do not reach, or that is not the end of a record, is refused and nothing is destroyed; so is a new archive
-// where there is one.
-// onePage is a disk with an archive of one page, whose writer is still there.
+// A Cut that is after the end of the files, or not at the end of a record, is refused and nothing is changed. The same
+// holds for a new archive where there is one. onePage returns a disk with an archive of one page, whose Writer is still
+// open.
 func onePage(t *testing.T) (*vfs.Mem, *Writer, Position) {
 	t.Helper()
 	mem := vfs.NewMem(1)
@@ -106,7 +106,7 @@ func TestResumeRefused(t *testing.T) {
 	}
 }
 
-// A file before the cut whose end a power cut has torn is finished without it, and what was cut off is set aside.
+// A file before the Cut with a torn tail is finished without it, and the tail is kept in another file.
 func TestResumeSetsTornEndAside(t *testing.T) {
 	mem := vfs.NewMem(1)
 	w := openTest(t, mem, Gzip, 4000, nil)
@@ -147,7 +147,8 @@ func TestResumeSetsTornEndAside(t *testing.T) {
 	verifyFaultless(t, fsys)
 }
 
-// The last record is torn at any byte, and nobody has acknowledged it: it goes, what was before it stays, and the next one follows.
+// The last record is torn at any byte and was never acknowledged: it is removed, earlier records stay, and the next one
+// follows.
 func TestHostile_S05_aRecordTornAtAnyByteIsCutOff(t *testing.T) {
 	for _, form := range []Compression{Gzip, Zstd, None} {
 		mem := vfs.NewMem(1)
@@ -201,7 +202,7 @@ func TestHostile_S05_aRecordTornAtAnyByteIsCutOff(t *testing.T) {
 	}
 }
 
-// verifyFaultless verifies each file for itself: references may lead to what was cut off.
+// verifyFaultless verifies each file alone, because references may lead to removed records.
 func verifyFaultless(t *testing.T, fsys vfs.FS) {
 	t.Helper()
 	files, _ := Files(fsys, "warc")
@@ -213,7 +214,7 @@ func verifyFaultless(t *testing.T, fsys vfs.FS) {
 	}
 }
 
-// An archive may go on in another form: the open file is finished first.
+// An archive may continue with another compression: the open file is finished first.
 func TestResumeOtherCompression(t *testing.T) {
 	mem := vfs.NewMem(1)
 	var cut Cut
@@ -266,8 +267,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// With FinishLater a file that is gone on with is read again by Finish: damage is told there, and by Close, and the file gets
-// no final name and no index. Until then it is written, and synced.
+// With FinishLater, Finish reads the resumed file again. Finish and Close report damage, and the file gets no final
+// name and no index. Before that it can be written and synced.
 func TestFinishTellsOfDamageInWhatAResumeLeftUnread(t *testing.T) {
 	mem := vfs.NewMem(1)
 	w := openTestLater(t, mem, Gzip, 1<<20, nil, true)
@@ -318,7 +319,7 @@ func TestFinishTellsOfDamageInWhatAResumeLeftUnread(t *testing.T) {
 	}
 }
 
-// What a resume removes stays removed when the power goes: the next file has its number.
+// Files that a resume removes stay removed after a power failure, because the next file has the same serial.
 func TestResumeRemovesForGood(t *testing.T) {
 	mem, w, _ := onePage(t)
 	if err := mem.SyncDir("warc"); err != nil {
@@ -335,15 +336,15 @@ func TestResumeRemovesForGood(t *testing.T) {
 	}
 }
 
-// A power cut can take the first sector of a file and leave a group behind it. A Writer could not go on there, so that group
-// counts as gone, if it was never durable.
+// A power failure can destroy the first sector of a file and leave a group after it. A Writer could not continue this
+// file, so the group counts as lost if it was never durable.
 func TestArchiveBehindACutWantsTheFirstRecord(t *testing.T) {
 	mem, _, pos := onePage(t)
 	files, _ := Files(mem, "warc")
 	read := func(behind Cut) error {
 		a := OpenArchive(mem, "warc").Behind(behind)
 		_, _, first := a.ReadGroup(pos)
-		_, _, again := a.ReadGroup(pos) // from the file that is open already
+		_, _, again := a.ReadGroup(pos) // from the file that is already open
 		if (first == nil) != (again == nil) {
 			t.Errorf("first %v, then %v", first, again)
 		}

@@ -10,7 +10,7 @@ import (
 
 var samples = flag.String("samples", "", "directory of foreign WARC files that the reader must accept")
 
-// Whatever other crawlers wrote can be read, and its digests hold.
+// Files of other crawlers can be read, and their digests match.
 func TestForeignSamples(t *testing.T) {
 	if *samples == "" {
 		t.Skip("no -samples directory")

@@ -11,14 +11,14 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Limits of what a foreign file may ask of us, in bytes.
+// Limits for foreign files, in bytes.
 const (
 	windowMax     = 64 << 20 // of a zstd frame
-	dictionaryMax = 16 << 20 // of the dictionary a .warc.zst may begin with
+	dictionaryMax = 16 << 20 // of the dictionary at the start of a .warc.zst
 	sourceBuffer  = 64 << 10
 )
 
-// gzipMagic begins a gzip member that is deflated, as all are.
+// gzipMagic starts a gzip member with deflate, the only method in use.
 const gzipMagic = "\x1f\x8b\x08"
 
 // counter counts what has been read.
@@ -33,32 +33,32 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// source reads a file member by member: next begins one, Read gives its content and io.EOF at its end. A plain file is
-// one member.
+// source reads a file by members: next starts a member, and Read returns its content and io.EOF at its end. A plain
+// file is one member.
 type source struct {
 	in    counter
 	br    *bufio.Reader
 	kind  Compression
 	known bool         // kind is
-	form  *Compression // what it is taken for, whatever it begins with; nil to find out
+	form  *Compression // the given form, or nil to detect it
 
 	gz    *gzip.Reader
 	zs    *zstd.Decoder
 	frame frameReader
 
-	dictionary []byte // of the file, nil if it has none or it has not been met yet
-	decodes    []byte // the one that zs knows
+	dictionary []byte // of the file; nil if it has none or it was not read yet
+	decodes    []byte // the dictionary of zs
 
-	seek    io.Seeker // the file, if it can go back
+	seek    io.Seeker // nil if the file cannot seek
 	origin  int64     // what seek calls the offset 0
-	rewound int64     // bytes gone back so far
+	rewound int64     // total bytes of all rewinds
 
 	start int64 // of the member at hand
 	live  bool  // in a member
 	bad   bool  // the member at hand is damaged: resync before next
 }
 
-// reset starts over with another file whose first byte is at offset base.
+// reset starts with another file, whose first byte is at offset base.
 func (s *source) reset(r io.Reader, base int64, dictionary []byte) {
 	s.dictionary = dictionary
 	s.in = counter{r: r, n: base}
@@ -76,7 +76,7 @@ func (s *source) reset(r io.Reader, base int64, dictionary []byte) {
 	}
 }
 
-// close lets go of the decoder's memory.
+// close frees the decoder.
 func (s *source) close() {
 	if s.zs != nil {
 		s.zs.Close()
@@ -84,10 +84,10 @@ func (s *source) close() {
 	}
 }
 
-// offset is the place in the file behind the last byte used.
+// offset returns the position in the file after the last used byte.
 func (s *source) offset() int64 { return s.in.n - int64(s.br.Buffered()) }
 
-// detect finds out the form of the file.
+// detect detects the form of the file.
 func (s *source) detect() error {
 	b, err := s.br.Peek(5)
 	if s.form != nil && len(b) > 0 {
@@ -112,7 +112,7 @@ func (s *source) detect() error {
 	return nil
 }
 
-// next begins the next member. io.EOF means that there is none and the file ended where a member may end.
+// next starts the next member. io.EOF means that the file ended after a complete member.
 func (s *source) next() (err error) {
 	if !s.known {
 		if err := s.detect(); err != nil {
@@ -195,10 +195,11 @@ func (s *source) nextZstd() error {
 	}
 }
 
-// same tells whether two dictionaries are the same bytes in memory: they are large, and never changed.
+// same reports whether two dictionaries are the same slice. They are large and never change, so their bytes are not
+// compared.
 func same(a, b []byte) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
-// newDecoder makes a decoder that knows the file's dictionary.
+// newDecoder makes a decoder with the dictionary of the file.
 func (s *source) newDecoder() error {
 	s.close()
 	o := []zstd.DOption{zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(windowMax)}
@@ -213,7 +214,7 @@ func (s *source) newDecoder() error {
 	return nil
 }
 
-// skippable passes a frame without content. The first frame of a .warc.zst may be one with the dictionary of all others.
+// skippable skips a frame without content. The first frame of a .warc.zst may contain the dictionary of all others.
 func (s *source) skippable() error {
 	b, err := s.br.Peek(8)
 	if err != nil {
@@ -239,12 +240,12 @@ func (s *source) skippable() error {
 	return err
 }
 
-// isSkippable tells whether b begins a zstd frame without content.
+// isSkippable reports whether b starts a zstd frame without content.
 func isSkippable(b []byte) bool {
 	return len(b) >= 4 && b[0]&0xf0 == 0x50 && b[1] == 0x2a && b[2] == 0x4d && b[3] == 0x18
 }
 
-// Read gives content of the member at hand, io.EOF at its end.
+// Read returns content of the current member, io.EOF at its end.
 func (s *source) Read(p []byte) (n int, err error) {
 	if !s.live {
 		return 0, io.EOF
@@ -262,14 +263,14 @@ func (s *source) Read(p []byte) (n int, err error) {
 		return n, nil
 	case err != io.EOF:
 		return n, s.damage(err)
-	case s.kind == Zstd && (s.frame.state < 2 || s.frame.left > 0):
-		return n, s.damage(io.ErrUnexpectedEOF) // the decoder takes some torn headers for an end
+	case s.kind == Zstd && (s.frame.state < 2 || s.frame.remaining > 0):
+		return n, s.damage(io.ErrUnexpectedEOF) // the decoder treats some torn headers as an end
 	}
 	s.live = false
 	return n, io.EOF
 }
 
-// damage sorts an error of a decoder: the file's end, the disk's fault, or bad bytes.
+// damage classifies an error of a decoder: end of file, error of the disk, or bad bytes.
 func (s *source) damage(err error) error {
 	s.live, s.bad = false, true
 	switch {
@@ -284,8 +285,9 @@ func (s *source) damage(err error) error {
 	return fmt.Errorf("%w: %w", ErrCompression, err)
 }
 
-// suspect marks the zstd frame that begins at start as damaged, though the decoder took it for sound: it has no checksum, and may have swallowed
-// the frames behind it. The next search begins inside it. It does nothing, and says so, where the search cannot go back, or need not.
+// suspect marks the zstd frame at start as damaged, although the decoder accepted it: without a checksum it may have
+// included later frames. The next search starts inside it. It returns false and does nothing if the search cannot go
+// back or need not.
 func (s *source) suspect(start int64) bool {
 	if s.kind != Zstd || s.seek == nil {
 		return false
@@ -294,7 +296,7 @@ func (s *source) suspect(start int64) bool {
 	return true
 }
 
-// resync goes forward from a damaged member to the next place where one may begin. io.EOF if there is no such place.
+// resync searches forward from a damaged member to the next possible start of one. It returns io.EOF if there is none.
 func (s *source) resync() error {
 	magic := gzipMagic
 	if s.kind == Zstd {
@@ -303,7 +305,7 @@ func (s *source) resync() error {
 	s.live, s.bad = false, false
 	s.rewind()
 	if s.offset() == s.start {
-		_, _ = s.br.Discard(1) // not the same place again
+		_, _ = s.br.Discard(1) // not the same position again
 	}
 	for {
 		b, err := s.br.Peek(sourceBuffer)
@@ -319,11 +321,11 @@ func (s *source) resync() error {
 	}
 }
 
-// rewindFree is how many bytes a reader may go back in any case; beyond that, as many as it has read.
+// rewindFree is the number of bytes that a reader may go back in any case; beyond it, as many as it has read.
 const rewindFree = 16 << 20
 
-// rewind goes back to right behind the beginning of the damaged member, since what the decoder took for the member's rest may be
-// others that are sound. The budget keeps the work linear in the file, whatever is in it.
+// rewind goes back to the position after the start of the damaged member, because the bytes after it may contain valid
+// members. The budget keeps the work linear in the size of the file.
 func (s *source) rewind() {
 	back := s.offset() - s.start - 1
 	cost := back + sourceBuffer
@@ -331,36 +333,36 @@ func (s *source) rewind() {
 		return
 	}
 	if _, err := s.seek.Seek(s.origin+s.start+1, io.SeekStart); err != nil {
-		return // then the search goes on from here
+		return // then the search continues from here
 	}
 	s.rewound += cost
 	s.in.n = s.start + 1
 	s.br.Reset(&s.in)
 }
 
-// frameReader gives exactly one zstd frame and then io.EOF, so that the place where it ends is known.
+// frameReader returns exactly one zstd frame and then io.EOF, so that its end is known.
 type frameReader struct {
-	br      *bufio.Reader
-	left    int64 // of the part at hand
-	state   uint8 // 0: at the header, 1: at a block, 2: done
-	trailer bool  // a checksum follows the last block
+	br        *bufio.Reader
+	remaining int64 // of the current part
+	state     uint8 // 0: at the header, 1: at a block, 2: done
+	trailer   bool  // a checksum follows the last block
 }
 
 func (f *frameReader) Read(p []byte) (int, error) {
-	if f.left == 0 {
+	if f.remaining == 0 {
 		if err := f.part(); err != nil {
 			return 0, err
 		}
 	}
-	n, err := f.br.Read(p[:min(int64(len(p)), f.left)])
-	f.left -= int64(n)
+	n, err := f.br.Read(p[:min(int64(len(p)), f.remaining)])
+	f.remaining -= int64(n)
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF
 	}
 	return n, err
 }
 
-// part finds out how long the next part of the frame is.
+// part computes the length of the next part of the frame.
 func (f *frameReader) part() error {
 	switch f.state {
 	case 0:
@@ -369,11 +371,11 @@ func (f *frameReader) part() error {
 			return noEOF(err)
 		}
 		d := b[4]
-		f.left = 5 + [4]int64{0, 1, 2, 4}[d&3] + [4]int64{0, 2, 4, 8}[d>>6]
+		f.remaining = 5 + [4]int64{0, 1, 2, 4}[d&3] + [4]int64{0, 2, 4, 8}[d>>6]
 		if single := d&0x20 != 0; !single {
-			f.left++ // the window
+			f.remaining++ // the window
 		} else if d>>6 == 0 {
-			f.left++ // a content size of one byte
+			f.remaining++ // a content size of one byte
 		}
 		f.trailer = d&4 != 0
 		f.state = 1
@@ -383,14 +385,14 @@ func (f *frameReader) part() error {
 			return noEOF(err)
 		}
 		h := int64(b[0]) | int64(b[1])<<8 | int64(b[2])<<16
-		f.left = 3 + h>>3
+		f.remaining = 3 + h>>3
 		if h>>1&3 == 1 { // one byte, repeated
-			f.left = 4
+			f.remaining = 4
 		}
 		if h&1 != 0 {
 			f.state = 2
 			if f.trailer {
-				f.left += 4
+				f.remaining += 4
 			}
 		}
 	default:

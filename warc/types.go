@@ -10,7 +10,7 @@ import (
 // Type is the kind of a record, the value of WARC-Type.
 type Type uint8
 
-// The record types of the standard, and Unknown for anything else a foreign file may hold.
+// The record types of the standard, and Unknown for all others.
 const (
 	Unknown Type = iota
 	Warcinfo
@@ -24,7 +24,7 @@ const (
 	typeCount
 )
 
-// String gives the name as it is written in WARC-Type.
+// String returns the value of WARC-Type.
 func (t Type) String() string {
 	switch t {
 	case Warcinfo:
@@ -47,7 +47,7 @@ func (t Type) String() string {
 	return "unknown"
 }
 
-// ParseType is the inverse of String; names it does not know, in whatever case, are Unknown.
+// ParseType is the inverse of String, ignoring case. Other names are Unknown.
 func ParseType(s string) Type {
 	for t := Warcinfo; t < typeCount; t++ {
 		if strings.EqualFold(s, t.String()) {
@@ -57,7 +57,7 @@ func ParseType(s string) Type {
 	return Unknown
 }
 
-// contentType is what a record of this type carries when its maker names no other.
+// contentType returns the default content type of a record of this type.
 func (t Type) contentType() string {
 	switch t {
 	case Warcinfo, Metadata:
@@ -70,10 +70,10 @@ func (t Type) contentType() string {
 	return "application/octet-stream"
 }
 
-// indexed tells whether records of this type belong in a CDXJ: those that replay can show.
+// indexed reports whether records of this type are in the CDXJ index: those that can be replayed.
 func (t Type) indexed() bool { return t == Response || t == Revisit || t == Resource }
 
-// Truncation is the reason why a block is shorter than what was there, the value of WARC-Truncated.
+// Truncation is the reason why a block is incomplete, the value of WARC-Truncated.
 type Truncation uint8
 
 // The reasons of the standard.
@@ -85,7 +85,7 @@ const (
 	TruncatedUnspecified
 )
 
-// String gives the token as it is written in WARC-Truncated, empty for TruncatedNone.
+// String returns the value of WARC-Truncated, empty for TruncatedNone.
 func (t Truncation) String() string {
 	switch t {
 	case TruncatedNone:
@@ -100,17 +100,17 @@ func (t Truncation) String() string {
 	return "unspecified"
 }
 
-// Compression is how the records of a file are packed; each record is a member (or frame) of its own.
+// Compression is the compression of a file; each record is a member (or frame) of its own.
 type Compression uint8
 
-// The forms of a file. The zero value is Gzip, which every reader knows.
+// The forms of a file. The zero value is Gzip, which every reader supports.
 const (
 	Gzip Compression = iota
 	Zstd
 	None
 )
 
-// String gives the name used in configuration files.
+// String returns the name used in configuration files.
 func (c Compression) String() string {
 	switch c {
 	case Gzip:
@@ -133,7 +133,7 @@ func ParseCompression(s string) (Compression, error) {
 	return Gzip, fmt.Errorf("warc: compression %q is none of gzip, zstd, none", s)
 }
 
-// suffix ends the names of files of this form.
+// suffix returns the file name suffix.
 func (c Compression) suffix() string {
 	switch c {
 	case Zstd:
@@ -147,13 +147,13 @@ func (c Compression) suffix() string {
 // ID is a record's identity: the 16 bytes of a UUID. The zero ID means none.
 type ID [16]byte
 
-// IsZero tells whether there is no identity.
+// IsZero reports whether id is the zero ID.
 func (id ID) IsZero() bool { return id == ID{} }
 
-// String gives the form used in headers, without the angle brackets: urn:uuid:xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx.
+// String returns the form used in headers, without the angle brackets: urn:uuid:xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx.
 func (id ID) String() string { return string(id.append([]byte("urn:uuid:"))) }
 
-// append adds the 36 characters of the UUID.
+// append appends the 36 characters of the UUID.
 func (id ID) append(dst []byte) []byte {
 	var b [36]byte
 	id.put(b[:])
@@ -173,10 +173,10 @@ func (id ID) put(dst []byte) {
 	hex.Encode(dst[24:36], id[10:16])
 }
 
-// errID says that a text is not an identity of the form we know.
+// errID is returned for a text that is no urn:uuid.
 var errID = errors.New("warc: not a urn:uuid")
 
-// ParseID reads urn:uuid:..., with or without angle brackets, in either case.
+// ParseID parses urn:uuid:..., with or without angle brackets, in either case.
 func ParseID(s string) (ID, error) {
 	var id ID
 	s = strings.TrimSuffix(strings.TrimPrefix(s, "<"), ">")

@@ -11,38 +11,39 @@ import (
 	"strings"
 )
 
-// Report is what Verify found.
+// Report is the result of a Verifier.
 type Report struct {
 	Files   int            `json:"files"`
 	Records int            `json:"records"`
 	Bytes   int64          `json:"bytes"`
 	Types   map[string]int `json:"types"`
-	// DigestsChecked counts digests that match their bytes; DigestsUnknown those by functions that we do not know.
+	// DigestsChecked counts matching digests; DigestsUnknown those with unknown functions.
 	DigestsChecked int `json:"digests_checked"`
 	DigestsUnknown int `json:"digests_unknown"`
-	// ChunkedAsStored counts payload digests of chunked bodies that were made with the chunking in, as wget does.
+	// ChunkedAsStored counts payload digests of chunked bodies that include the chunking, as wget writes them.
 	ChunkedAsStored int `json:"chunked_as_stored"`
-	// Faults is their number; at most VerifyOptions.FaultsMax of them are given to OnFault, per file.
+	// Faults is their number; at most VerifyOptions.FaultsMax per file are passed to OnFault.
 	Faults int `json:"faults"`
 }
 
-// OK tells whether nothing is wrong.
+// OK reports whether there are no faults.
 func (r *Report) OK() bool { return r.Faults == 0 }
 
-// VerifyOptions say what a Verifier looks at and whom it tells.
+// VerifyOptions configure a Verifier.
 type VerifyOptions struct {
-	// OnFault is called with each fault, up to FaultsMax of each file. Default: nobody is told, they are counted.
+	// OnFault is called with each fault, up to FaultsMax per file. Default: none; faults are only counted.
 	OnFault func(*Fault)
-	// PerFile says that records name others of their own file only, as ours do. Then identities and references are looked at
-	// file by file, and memory is that of one.
+	// PerFile means that records name only others of their own file, as ours do. Then identities and references are
+	// checked per file, and the memory is that of one file.
 	PerFile bool
-	// FaultsMax is how many faults of a file are told. Default 100.
+	// FaultsMax is the number of faults per file that are passed to OnFault. Default 100.
 	FaultsMax int
-	// Open says of a file name that it is still being written, so that a record that is cut off at its end is no fault. Default: none is.
+	// Open reports whether the file of this name is still being written, so that a truncated record at its end is no
+	// fault. Default: none is.
 	Open func(name string) bool
 }
 
-// WithDefaults returns a copy in which what was zero is filled in.
+// WithDefaults returns a copy of o whose zero fields have their defaults.
 func (o VerifyOptions) WithDefaults() VerifyOptions {
 	if o.FaultsMax == 0 {
 		o.FaultsMax = 100
@@ -56,20 +57,20 @@ func (o VerifyOptions) WithDefaults() VerifyOptions {
 	return o
 }
 
-// Verifier examines the files of one archive, one after another, and in the end whether their records name each other rightly.
-// It holds 32 bytes in memory for each record, and 32 for each reference; under PerFile those of one file.
+// Verifier checks the files of an archive in order, and finally the references between their records. It needs 32 bytes
+// of memory per record and per reference; with PerFile only for one file.
 type Verifier struct {
-	o      VerifyOptions
-	report Report
-	names  []string
-	reader *Reader
-	told   int
+	o        VerifyOptions
+	report   Report
+	names    []string
+	reader   *Reader
+	reported int
 
 	ids  []seenID
 	refs []reference
 }
 
-// key stands for an identity of whatever form: the first half of its SHA-256.
+// key represents an identity of any form: the first half of its SHA-256.
 type key [16]byte
 
 type seenID struct {
@@ -86,7 +87,8 @@ type reference struct {
 	offset int64
 }
 
-// referenceFields are the fields that must name a record of the archive. WARC-Refers-To may name one of another.
+// referenceFields returns the fields that must name a record of the archive. WARC-Refers-To may name a record of
+// another archive.
 func referenceFields() []string { return []string{"WARC-Concurrent-To", "WARC-Warcinfo-ID"} }
 
 // NewVerifier makes a Verifier.
@@ -94,19 +96,19 @@ func NewVerifier(o VerifyOptions) *Verifier {
 	return &Verifier{o: o.WithDefaults(), report: Report{Types: map[string]int{}}}
 }
 
-// tell counts a fault.
+// tell counts a fault and reports it.
 func (v *Verifier) tell(f *Fault) {
 	v.report.Faults++
-	if v.told++; v.told <= v.o.FaultsMax {
+	if v.reported++; v.reported <= v.o.FaultsMax {
 		v.o.OnFault(f)
 	}
 }
 
-// File examines one file: compression, framing, syntax, required fields, digests. An error is one of reading r; what is wrong
-// with its content is told and counted.
+// File checks a file: compression, framing, syntax, required fields, digests. It returns only errors of reading r;
+// faults of the content are reported and counted.
 func (v *Verifier) File(name string, r io.Reader) error {
 	o := ReaderOptions{Name: name, Syntax: Warn, Spec: Warn, Block: Warn, OnFault: v.tell}
-	v.told = 0
+	v.reported = 0
 	v.names = append(v.names, name)
 	v.report.Files++
 	if v.reader == nil {
@@ -143,7 +145,7 @@ func (v *Verifier) File(name string, r io.Reader) error {
 		end = rec.Offset + rec.Length
 		v.digests(rec)
 	}
-	if count == 0 && v.told == 0 && !v.o.Open(name) {
+	if count == 0 && v.reported == 0 && !v.o.Open(name) {
 		v.tell(&Fault{Kind: ErrNotWARC, File: name, What: "no record"})
 	}
 	v.report.Bytes += max(end, v.reader.src.offset())
@@ -153,7 +155,7 @@ func (v *Verifier) File(name string, r io.Reader) error {
 	return nil
 }
 
-// damaged tells a fault that stopped the reading of a record.
+// damaged reports a fault that ended the reading of a record.
 func (v *Verifier) damaged(name string, f *Fault) {
 	if errors.Is(f, ErrTruncated) && v.o.Open(name) {
 		return
@@ -161,7 +163,7 @@ func (v *Verifier) damaged(name string, f *Fault) {
 	v.tell(f)
 }
 
-// note remembers identity and references of a record.
+// note stores the identity and the references of a record.
 func (v *Verifier) note(rec *RecordRead) {
 	file := int32(len(v.names) - 1)
 	if id := rec.Get("WARC-Record-ID"); id != "" {
@@ -196,10 +198,10 @@ func keyOf(id string) key {
 	return key(sum[:16])
 }
 
-// Finish looks for identities that are there twice and references that lead nowhere, among all files (under PerFile that is
-// done already), and gives the Report. The Verifier must not be used any more.
+// Finish checks for repeated identities and dangling references over all files, unless PerFile is set, and returns the
+// Report. The Verifier must not be used afterwards.
 func (v *Verifier) Finish() Report {
-	v.told = 0
+	v.reported = 0
 	v.references()
 	return v.report
 }

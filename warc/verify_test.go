@@ -19,7 +19,7 @@ func verifyText(t *testing.T, text string) (Report, error) {
 	return v.Finish(), errors.Join(faults...)
 }
 
-// Each way in which a file can be wrong is noticed, and said by its kind.
+// Each possible fault of a file is detected and reported with its kind.
 func TestVerifyMutations(t *testing.T) {
 	good := string(sample(t, None, 5))
 	if r, err := verifyText(t, good); !r.OK() || r.Records != 16 || r.DigestsChecked != 16+4 {
@@ -69,7 +69,7 @@ func TestVerifyMutations(t *testing.T) {
 	}
 }
 
-// A reference may lead into another file of the archive, and faults are told up to a number but all counted.
+// A reference may lead to another file of the archive. All faults are counted, and a limited number is reported.
 func TestVerifyManyFiles(t *testing.T) {
 	good := string(sample(t, None, 2))
 	at := strings.Index(good, "WARC/1.1\r\nWARC-Warcinfo-ID")
@@ -90,7 +90,7 @@ func TestVerifyManyFiles(t *testing.T) {
 	if r := v.Finish(); r.Faults != 6 || told != 3 {
 		t.Errorf("%+v, told %d", r, told)
 	}
-	// The end of a file that is being written may be in the middle of a record.
+	// A file that is still written may end in the middle of a record.
 	v = NewVerifier(VerifyOptions{Open: func(string) bool { return true }})
 	if err := v.File("part", strings.NewReader(good[:len(good)-50])); err != nil {
 		t.Fatal(err)
@@ -100,7 +100,8 @@ func TestVerifyManyFiles(t *testing.T) {
 	}
 }
 
-// A payload digest of a chunked body is that of the body without the chunking; that of the stored bytes is taken too, and counted.
+// A payload digest of a chunked body is that of the body without chunking. That of the stored bytes is accepted too,
+// and counted.
 func TestVerifyChunked(t *testing.T) {
 	const head, body, stored = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "hello world", "5\r\nhello\r\n6;x=y\r\n world\r\n0\r\nTrailer: x\r\n\r\n"
 	for _, tt := range []struct {
@@ -116,7 +117,7 @@ func TestVerifyChunked(t *testing.T) {
 		if err := v.File("f", bytes.NewReader(e.p.out.b)); err != nil {
 			t.Fatal(err)
 		}
-		v.refs = nil // its warcinfo record is nowhere
+		v.refs = nil // its warcinfo record is missing
 		if r := v.Finish(); r.OK() != tt.ok || r.ChunkedAsStored != tt.asStored {
 			t.Errorf("%q: %+v", tt.digested, r)
 		}

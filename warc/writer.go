@@ -10,7 +10,18 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// Position is a place in the archive.
+// Errors of the Writer. Errors of the file system are wrapped, so that errors.Is finds syscall.ENOSPC.
+var (
+	// ErrClosed is returned by a Writer after Close.
+	ErrClosed = errors.New("warc: writer is closed")
+	// ErrLost is returned after a failed sync: data since the last good Sync may be lost. The Writer cannot be used any
+	// more. Open it again at the last durable Cut.
+	ErrLost = errors.New("warc: written data may be lost")
+	// ErrResume is returned if the files in the directory do not reach the Cut.
+	ErrResume = errors.New("warc: cannot go on from the cut")
+)
+
+// Position is the position of a group or record in the archive.
 type Position struct {
 	// Serial is the file's number.
 	Serial uint32 `json:"serial"`
@@ -19,24 +30,24 @@ type Position struct {
 	Length int64 `json:"length"`
 }
 
-// End is the Cut right behind the position.
+// End returns the Cut at the end of the position.
 func (p Position) End() Cut { return Cut{Serial: p.Serial, Length: p.Offset + p.Length} }
 
-// Cut is an end of the archive: everything before it counts, nothing behind it does. The zero Cut is an empty archive.
+// Cut is an end of the archive: everything before it is valid, and nothing after it. The zero Cut is an empty archive.
 type Cut struct {
 	// Serial of the last file, and its Length in bytes.
 	Serial uint32 `json:"serial"`
 	Length int64  `json:"length"`
 }
 
-// Before tells whether c is an earlier end than d.
+// Before reports whether c is an earlier end than d.
 func (c Cut) Before(d Cut) bool {
 	return c.Serial < d.Serial || c.Serial == d.Serial && c.Length < d.Length
 }
 
 // Stats counts what a Writer has done since it was opened.
 type Stats struct {
-	Files       uint64            // begun
+	Files       uint64            // created
 	Finished    uint64            // brought to their final names
 	Unfinished  int               // full, but not yet brought to their final names
 	Groups      uint64            // appended
@@ -44,48 +55,49 @@ type Stats struct {
 	BytesRaw    int64             // the same before compression
 	Records     [typeCount]uint64 // appended, by Type
 	Syncs       uint64            // calls of Sync that had something to do
-	Failures    uint64            // appends that failed; each was undone
-	Resumed     bool              // whether it went on from a Cut
-	CutBytes    int64             // cut off behind the Cut when it was opened
-	CutFiles    int               // removed behind the Cut when it was opened
-	IndexMemory int64             // bytes held for the index of the open file
+	Failures    uint64            // failed appends; each was undone
+	Resumed     bool              // whether it was resumed at a Cut
+	CutBytes    int64             // truncated after the Cut when it was opened
+	CutFiles    int               // removed after the Cut when it was opened
+	IndexMemory int64             // memory for the index of the open file
 }
 
-// Writer appends groups of records to the files of one archive. It is safe for concurrent use, and starts no goroutine.
+// Writer appends groups of records to the files of an archive. It is safe for concurrent use, and starts no goroutine.
 type Writer struct {
 	fsys vfs.FS
 	o    Options
 	info []byte
 	id   atomic.Pointer[ID] // of the open file's warcinfo record
 
-	// lock guards what follows; it is held while its one slot is full. A channel, since a holder may wait for the disk.
+	// lock guards the following fields; it is held while this channel of capacity one is full. A caller with a context
+	// can stop waiting for a channel, and a holder may wait for the disk.
 	lock    chan struct{}
 	encoder *Encoder // for warcinfo records
 	current *outFile // nil before the first group and after Close
-	spare   *outFile // made, but its warcinfo record could not be written yet
+	spare   *outFile // created, but its warcinfo record could not be written yet
 	full    []*outFile
-	end     Cut // without current: where the archive ends
+	end     Cut // end of the archive, if current is nil
 	next    uint32
 	closed  bool
 	lost    error
 	last    undoable
 	stats   Stats
 
-	together []byte // several groups on their way into one write
+	together []byte // buffer for several groups in one write
 }
 
-// undoable is what was written last, as Undo needs it.
+// undoable is the last write, as Undo needs it.
 type undoable struct {
-	end    Cut // behind it; the zero Cut if there is nothing to undo
+	end    Cut // after it; the zero Cut if there is nothing to undo
 	offset int64
-	lines  int // of the index, before it
+	lines  int // number of index lines before it
 	stats  Stats
 }
 
-// OpenWriter opens the archive in o.Dir for writing. A nil resume starts a new one and fails with ErrResume if there are files
-// already. Otherwise the archive is brought back to end at the Cut: files behind it are removed, the one it
-// names is cut to its length, files before it that were still open are finished. A Cut that lies
-// beyond what is there is ErrResume. The first file is made by the first Append.
+// OpenWriter opens the archive in o.Dir for writing. If resume is nil, it starts a new archive, and fails with
+// ErrResume if there are files. Otherwise it restores the archive that ends at the Cut: files after it are removed, its
+// file is truncated, and earlier files that were open are finished. If the files do not reach the Cut, the error is
+// ErrResume. The first Append creates the first file.
 func OpenWriter(fsys vfs.FS, o Options, resume *Cut) (*Writer, error) {
 	o = o.WithDefaults()
 	if err := o.Validate(); err != nil {
@@ -108,11 +120,11 @@ func OpenWriter(fsys vfs.FS, o Options, resume *Cut) (*Writer, error) {
 func (w *Writer) acquire() { w.lock <- struct{}{} }
 func (w *Writer) release() { <-w.lock }
 
-// Append writes a group behind all others, with one write, and borrows it. The Position is the whole group's. Before a
-// group that would make the file too long the next file is begun.
+// Append writes a group at the end, with one write. It borrows the group. The Position is that of the whole group. If
+// the group would make the file too long, Append starts the next file first.
 //
-// After an error nothing of the group is in the archive, and unless the error is ErrClosed, ErrLost or ErrRecord the
-// same call may be made again later: a full disk heals that way.
+// After an error the archive contains nothing of the group. The call may be repeated, unless the error is ErrClosed,
+// ErrLost or ErrRecord: for example when a full disk has space again.
 func (w *Writer) Append(g Group) (Position, error) {
 	if err := w.Ready(g); err != nil {
 		return Position{}, err
@@ -122,8 +134,8 @@ func (w *Writer) Append(g Group) (Position, error) {
 	return pos, err
 }
 
-// Ready says what is wrong with a group, and does for it what needs no lock. Append calls it; for groups that go to AppendAll
-// each one's owner does.
+// Ready verifies a group and prepares what needs no lock. Append calls it. For groups of AppendAll, the owner of each
+// group must call it.
 func (w *Writer) Ready(g Group) error {
 	if g.Len() == 0 {
 		return fmt.Errorf("%w: empty group", ErrRecord)
@@ -137,15 +149,15 @@ func (w *Writer) Ready(g Group) error {
 	if w.encoder.p.dictionary() != g.e.p.dictionary() {
 		return fmt.Errorf("%w: group and archive have different dictionaries", ErrRecord)
 	}
-	if id := w.id.Load(); id != nil { // most of the time the file stays the same
+	if id := w.id.Load(); id != nil { // usually the file is still the same
 		g.stamp(*id)
 	}
 	return nil
 }
 
-// AppendAll is Append for several groups, which must be Ready, with one write for as many of them as belong into the same file and
-// are not too long together. Those are the first n, at least one, and they stand one behind the other in the span. An error is
-// about those n too: none of them is in the archive.
+// AppendAll is Append for several groups, with one write for as many of them as fit into the same file and the same
+// buffer. Each must be Ready. n, at least one, is the number of groups that were written in order into the span. An
+// error concerns these n groups, and none of them is in the archive.
 func (w *Writer) AppendAll(groups []Group) (n int, span Position, err error) {
 	w.acquire()
 	n, span, err = w.appendHeld(groups)
@@ -155,13 +167,14 @@ func (w *Writer) AppendAll(groups []Group) (n int, span Position, err error) {
 	}
 	w.release()
 	if err == nil && len(full) > 0 && !w.o.FinishLater {
-		// The groups are safe; a file that cannot be finished now is counted and tried again at the next occasion, at the latest by Close.
+		// The groups are safe. If a file cannot be finished now, this is counted, and a later call tries again, at the
+		// latest Close.
 		_ = w.finishFull(full)
 	}
 	return n, span, err
 }
 
-// writeMost is how many bytes of several groups go into one write: what they are gathered in.
+// writeMost is the size of the buffer for groups that are written together.
 const writeMost = 256 << 10
 
 func (w *Writer) appendHeld(groups []Group) (n int, span Position, err error) {
@@ -190,7 +203,7 @@ func (w *Writer) appendHeld(groups []Group) (n int, span Position, err error) {
 	return n, span, err
 }
 
-// gather gives the bytes of the first groups, as many as go into one write at this place of the current file.
+// gather returns the bytes of the first groups, as many as one write at this position may have.
 func (w *Writer) gather(groups []Group, at int64) []byte {
 	groups[0].stamp(w.current.id)
 	b := groups[0].e.p.out.b
@@ -209,7 +222,7 @@ func (w *Writer) gather(groups []Group, at int64) []byte {
 	return b
 }
 
-// note keeps the index lines of a group that was written at this place, and counts it.
+// note adds the index lines of a group at this position, and counts the group.
 func (w *Writer) note(g Group, at int64) {
 	from := 0
 	for i := range g.e.members {
@@ -223,8 +236,9 @@ func (w *Writer) note(g Group, at int64) {
 	w.stats.Groups++
 }
 
-// Undo takes back what the last Append or AppendAll wrote, at pos, before anything else was appended: for a caller who notes each
-// group elsewhere and could not. What it left in the file is cut off now, or at the latest before the next group is written.
+// Undo removes what the last Append or AppendAll wrote at pos. Nothing else may have been appended since. It is for
+// callers that must also record each group elsewhere and could not. The bytes are truncated now, or at the latest
+// before the next group is written.
 func (w *Writer) Undo(pos Position) {
 	w.acquire()
 	defer w.release()
@@ -237,7 +251,7 @@ func (w *Writer) Undo(pos Position) {
 	w.stats.Records, w.stats.Groups = w.last.stats.Records, w.last.stats.Groups
 	w.stats.Bytes, w.stats.BytesRaw = w.last.stats.Bytes, w.last.stats.BytesRaw
 	w.last = undoable{}
-	_ = c.clean() // it stays dirty, and the next append, sync or finish tries again and says why it cannot
+	_ = c.clean() // after an error it stays dirty, and the next append, sync or finish tries again
 }
 
 // count adds one written record to the statistics.
@@ -247,7 +261,7 @@ func (w *Writer) count(m *member) {
 	w.stats.BytesRaw += m.raw
 }
 
-// rotate begins the next file; the one so far, if any, waits to be finished. After an error all is as before.
+// rotate starts the next file. The current one, if any, then waits to be finished. After an error nothing has changed.
 func (w *Writer) rotate() error {
 	if w.current != nil {
 		if err := w.current.clean(); err != nil {
@@ -273,7 +287,7 @@ func (w *Writer) rotate() error {
 		return err
 	}
 	begin := w.encoder.p.out.b
-	if l := w.encoder.p.late; l != nil {
+	if l := w.encoder.p.withDictionary; l != nil {
 		w.encoder.Group().stamp(r.ID)
 		begin = slices.Concat(l.frame, w.encoder.p.out.b)
 	}
@@ -293,9 +307,9 @@ func (w *Writer) rotate() error {
 	return nil
 }
 
-// Finish brings full files to their final names, for a Writer with FinishLater, and makes the index anew of the file with which it
-// went on from a Cut, which may take a while: all of it is read. Appends and Sync go on meanwhile. After an error it may be called
-// again and goes on where it stopped.
+// Finish gives full files their final names, for a Writer with FinishLater. It also rebuilds the index of a resumed
+// file, which takes time because the whole file is read. Append and Sync continue meanwhile. After an error it may be
+// called again and continues.
 func (w *Writer) Finish() error {
 	w.acquire()
 	full, current := w.full, w.current
@@ -308,7 +322,7 @@ func (w *Writer) Finish() error {
 	return w.finishFull(full)
 }
 
-// finishFull brings full files to their final names, outside the lock. Several callers may do so at once.
+// finishFull gives full files their final names, outside the lock. Several callers may run it at the same time.
 func (w *Writer) finishFull(full []*outFile) error {
 	var faults []error
 	for _, f := range full {
@@ -329,15 +343,15 @@ func (w *Writer) finishFull(full []*outFile) error {
 	return errors.Join(faults...)
 }
 
-// fail makes the Writer refuse everything from now on.
+// fail makes all later calls of the Writer fail.
 func (w *Writer) fail(err error) {
 	if w.lost == nil {
 		w.lost = err
 	}
 }
 
-// Sync makes every group durable whose Append returned before Sync was called. Appends go on meanwhile. An error is ErrLost,
-// and stays.
+// Sync makes every group durable whose Append returned before Sync was called. Append continues meanwhile. An error is
+// ErrLost, and stays.
 func (w *Writer) Sync() error {
 	w.acquire()
 	lost, files := w.lost, slices.Clone(w.full)
@@ -366,7 +380,7 @@ func (w *Writer) Sync() error {
 	return nil
 }
 
-// Cut tells where the archive ends now.
+// Cut returns the current end of the archive.
 func (w *Writer) Cut() Cut {
 	w.acquire()
 	defer w.release()
@@ -380,7 +394,7 @@ func (w *Writer) cutHeld() Cut {
 	return Cut{Serial: w.current.info.Serial, Length: w.current.size}
 }
 
-// Stats returns the counts so far.
+// Stats returns the current counts.
 func (w *Writer) Stats() Stats {
 	w.acquire()
 	defer w.release()
@@ -392,8 +406,8 @@ func (w *Writer) Stats() Stats {
 	return s
 }
 
-// Close finishes all files: data synced, index written and synced, final name, directory synced. After an error it may be
-// called again and goes on where it stopped. Cut and Stats stay usable; no Append succeeds afterwards.
+// Close finishes all files: sync data, write and sync the index, rename, sync the directory. After an error it may be
+// called again and continues. Cut and Stats can be used afterwards; Append fails.
 func (w *Writer) Close() error {
 	w.acquire()
 	w.closed = true
@@ -418,8 +432,8 @@ func (w *Writer) Close() error {
 	return errors.Join(fault, w.finishFull(full))
 }
 
-// Abandon closes all files as they are, without syncing them or giving them their final names: what a kill would leave, and
-// OpenWriter finds. After Close it does nothing.
+// Abandon closes all files without syncing or renaming them, as a kill would leave them for OpenWriter. After Close it
+// does nothing.
 func (w *Writer) Abandon() error {
 	w.acquire()
 	w.closed = true
@@ -437,7 +451,7 @@ func (w *Writer) Abandon() error {
 	return w.abandon(files)
 }
 
-// abandon closes the files of a Writer that has lost data, as they are.
+// abandon closes the files of a Writer with lost data, unchanged.
 func (w *Writer) abandon(full []*outFile) error {
 	var faults []error
 	for _, f := range full {

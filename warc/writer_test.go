@@ -14,8 +14,8 @@ import (
 	"orbweaver/internal/vfs/faultfs"
 )
 
-// Groups stay whole and in one file, every record names its file's warcinfo record, offsets are true, and the index written
-// from memory is the one that reading gives.
+// Groups are complete and in one file, every record names the warcinfo record of its file, and offsets are true. The
+// index written from memory equals that made by reading.
 func TestWriter(t *testing.T) {
 	for _, c := range []Compression{Gzip, Zstd, None} {
 		t.Run(c.String(), func(t *testing.T) {
@@ -53,7 +53,7 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// checkPlaces reads every page back from where it was said to be, with the length and without.
+// checkPlaces reads every page at its reported position, with and without the length.
 func checkPlaces(t *testing.T, fsys vfs.FS, places []Position) {
 	t.Helper()
 	a := OpenArchive(fsys, "warc")
@@ -92,7 +92,7 @@ func checkPlaces(t *testing.T, fsys vfs.FS, places []Position) {
 	}
 }
 
-// Many workers append at once, some sync, and the archive is sound.
+// Many workers append and some sync at the same time, and the archive is valid.
 func TestWriterConcurrent(t *testing.T) {
 	fsys := vfs.NewMem(1)
 	w := openTest(t, fsys, Gzip, 30000, nil)
@@ -127,8 +127,8 @@ func TestWriterConcurrent(t *testing.T) {
 	}
 }
 
-// A1: a finished file is a row of complete members and a reported offset is true, even after failed and short writes: the disk is full now and
-// then, at any byte, and truncating fails at times too.
+// A1: a finished file consists of complete members and reported offsets are true, even after failed and short writes:
+// the disk is sometimes full, at any byte, and truncating sometimes fails.
 func TestA1_FailedWritesLeaveWholeMembers(t *testing.T) {
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 7))
@@ -177,14 +177,14 @@ func TestA1_FailedWritesLeaveWholeMembers(t *testing.T) {
 	}
 }
 
-// A2: a final name appears only after the data is durable: whenever the power is cut, each file with a final name is sound and
-// complete, and has its index.
+// A2: a final name appears only after the data is durable. After a power failure at any moment, each file with a final
+// name is valid and complete, and has its index.
 func TestA2_FinalNamesAreDurable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	mem := vfs.NewMem(1)
 	var disks []*vfs.Mem
 	crash := func() { disks = append(disks, mem.CrashClone(rng)) }
-	// Each call that changes the disk in Close's order is a moment at which the power may be cut.
+	// The power can fail at each call of Close that changes the disk.
 	fsys := &watched{FS: mem, before: crash}
 	w := openTest(t, fsys, Gzip, 9000, nil)
 	e := newTestEncoder(t, Gzip)
@@ -229,7 +229,7 @@ func TestA2_FinalNamesAreDurable(t *testing.T) {
 	}
 }
 
-// watched calls before ahead of each rename and directory sync.
+// watched calls before for each rename and directory sync.
 type watched struct {
 	vfs.FS
 	before func()
@@ -239,7 +239,7 @@ func (w *watched) Rename(a, b string) error  { w.before(); return w.FS.Rename(a,
 func (w *watched) SyncDir(dir string) error  { w.before(); return w.FS.SyncDir(dir) }
 func (w *watched) MkdirAll(dir string) error { return w.FS.MkdirAll(dir) }
 
-// After Sync has returned no power cut takes what was appended before it.
+// A power failure after Sync does not remove anything that was appended before it.
 func TestSyncIsDurable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for seed := range uint64(20) {
@@ -278,7 +278,7 @@ func TestSyncIsDurable(t *testing.T) {
 	}
 }
 
-// A failed fsync is not tried again and believed: the Writer refuses everything, and Close leaves the file open by name.
+// A failed fsync is not repeated: the Writer refuses everything, and Close leaves the open name of the file.
 func TestFailedSyncStays(t *testing.T) {
 	mem := vfs.NewMem(1)
 	script := faultfs.NewScript()
@@ -306,7 +306,7 @@ func TestFailedSyncStays(t *testing.T) {
 	}
 }
 
-// Close that met a full disk goes on where it stopped.
+// A Close that failed on a full disk continues where it stopped.
 func TestCloseAgain(t *testing.T) {
 	for from := range 16 {
 		mem := vfs.NewMem(1)
@@ -356,8 +356,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// A group that was undone is nowhere: not in the file, not in the index, not in the counts; what is synced before and after
-// survives a power cut.
+// An undone group is neither in the file, nor in the index, nor in the counts. What is synced before and after it
+// survives a power failure.
 func TestA1_AnUndoneGroupNeverWas(t *testing.T) {
 	fsys := vfs.NewMem(1)
 	w := openTest(t, fsys, Gzip, 1<<20, nil)
@@ -378,7 +378,7 @@ func TestA1_AnUndoneGroupNeverWas(t *testing.T) {
 		before := w.Stats()
 		gone := add(100 + i)
 		if i%2 == 0 {
-			if err := w.Sync(); err != nil { // the group commit is quicker than the undoing
+			if err := w.Sync(); err != nil { // the group commit came before the Undo
 				t.Fatal(err)
 			}
 			before.Syncs++

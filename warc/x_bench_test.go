@@ -10,7 +10,7 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// One page of 16 KiB: response and request packed and appended. The bare parts stand beside it.
+// One page of 16 KiB: response and request are compressed and appended. The single steps are measured for comparison.
 func BenchmarkPage(b *testing.B) {
 	body := text(1, 16<<10)
 	digest := sha1Of(body)

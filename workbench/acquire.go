@@ -5,50 +5,51 @@ import (
 	"time"
 )
 
-// Visit is a lease: one site, its IP, and up to K of its items. While it is out, no other Visit to that IP is.
+// Visit is a lease of one site for one fetch. It holds the site, its IP address and up to K of its items. While it is
+// out, no other Visit to this IP is out.
 type Visit[S any] struct {
 	VS   *VisitState[S]
 	Addr netip.Addr
-	// Key is scheme://authority. It belongs to the bench, like the Items.
+	// Key is scheme://authority. The workbench owns it and the Items.
 	Key []byte
-	// Site is the holder's copy of the engine's knowledge; Release puts it in the place of the bench's.
+	// Site is a copy that the holder may change. Release stores it in the workbench.
 	Site S
-	// IPNote is what the engine notes about the IP, 24 bits that the bench does not look at: kept with the due time of the IP, and
-	// no longer. Release puts the holder's copy in the place of the bench's.
+	// IPNote is a 24-bit value of the engine for this IP. The workbench does not interpret it and keeps it as long as
+	// the due time of the IP. Release stores the holder's copy.
 	IPNote uint32
-	// Items are up to K paths, oldest first, at least one. They belong to the bench: valid and immutable until Release.
+	// Items are 1 to K items, oldest first. The workbench owns them. They are valid and immutable until Release.
 	Items [][]byte
-	// Lease is the Visit's number; each is given once.
+	// Lease is the number of the Visit. No two Visits of a crawl have the same number.
 	Lease uint64
-	// SiteDue and IPDue are the due times as they were, zero for a site or IP that never was visited.
+	// SiteDue and IPDue are the due times before this Visit; zero if there was no earlier visit.
 	SiteDue, IPDue time.Time
-	// NextDue is when the first other site of the IP is due that has items waiting, zero if none has.
+	// NextDue is the earliest due time among the other waiting sites of this IP; zero if there is none.
 	NextDue time.Time
-	// Acquired is the now of the Acquire.
+	// Acquired is the value of now in the call of Acquire.
 	Acquired time.Time
 }
 
-// Acquire appends to dst up to max Visits that are due at now, the longest due first. Each costs one step in the heap of
-// its IP's sites and one in the heap of IPs, both O(log).
+// Acquire appends to dst up to max Visits that are due at now. The Visit with the earliest due time is first. Each
+// Visit costs one step in the heap of its IP and one in the heap of IPs, both O(log).
 func (w *Workbench[S]) Acquire(now time.Time, dst []Visit[S], max int) []Visit[S] {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.clock.see(now)
 	limit := w.clock.offset(now)
-	w.sweep(limit)
-	var group [abreast]node
+	w.dropVacant(limit)
+	var group [prefetchGroup]node
 	for max > 0 {
 		n := 0
-		for ; n < min(max, abreast) && w.outer.dueBy(limit); n++ {
+		for ; n < min(max, prefetchGroup) && w.outer.dueBy(limit); n++ {
 			group[n] = w.outer.top()
 			w.outer.remove(1, w.ipPos)
 		}
 		if n == 0 {
 			break
 		}
-		w.warm(group[:n])
+		w.prefetch(group[:n])
 		for _, top := range group[:n] {
-			v := w.lend(top)
+			v := w.leaseFirstSite(top)
 			v.Acquired = now
 			dst = append(dst, v)
 		}
@@ -57,13 +58,15 @@ func (w *Workbench[S]) Acquire(now time.Time, dst []Visit[S], max int) []Visit[S
 	return dst
 }
 
-// abreast is how many IPs are taken off the outer heap in one go. What belongs to an IP lies in five places, which nobody
-// has looked at for long; to fetch those of many at once takes hardly longer than those of one.
-const abreast = 16
+// prefetchGroup is the number of IPs that Acquire takes off the outer heap together. The data of one IP is in five
+// places that are usually not in the CPU's cache. Reading the places of many IPs together takes hardly longer than
+// those of a single IP.
+const prefetchGroup = 16
 
-// warm reads from all the places that lend will need, breadth first, so that the CPU can wait for many of them at once.
-func (w *Workbench[S]) warm(group []node) {
-	sum := w.warmth
+// prefetch reads all places that leaseFirstSite needs, breadth first, so that the CPU waits for many of them at the
+// same time.
+func (w *Workbench[S]) prefetch(group []node) {
+	sum := w.prefetchSum
 	for _, top := range group {
 		sum += w.entries.at(top.id).sites + uint32(w.sites.at(top.tie).flags) + w.handles.at(top.tie).id
 	}
@@ -74,30 +77,31 @@ func (w *Workbench[S]) warm(group []node) {
 		q := w.sites.at(top.tie).queue
 		sum += uint32(q.buf[q.head]) + w.heaps.at(w.entries.at(top.id).sites).top().id
 	}
-	w.warmth = sum
+	w.prefetchSum = sum
 }
 
-// lend makes a Visit of an entry that was taken off the outer heap: of its first site, whose id is the node's tie.
-func (w *Workbench[S]) lend(top node) Visit[S] {
+// leaseFirstSite makes a Visit for an entry that was removed from the outer heap. The site is the first of the entry;
+// its id is the tie of the node.
+func (w *Workbench[S]) leaseFirstSite(top node) Visit[S] {
 	e, s := w.entries.at(top.id), w.sites.at(top.tie)
 	w.touch(s)
 	e.lease = w.newLease(s)
 	l := w.leases.at(e.lease)
 	s.flags |= flagLeased
-	w.settle(s, Waiting)
+	w.reconcile(s, Waiting)
 	v := Visit[S]{
 		VS: w.handles.at(s.id), Addr: e.address(), Key: w.keyOf(s), Site: s.data, Items: l.items, Lease: l.id,
-		SiteDue: w.clock.time(s.due), IPDue: w.clock.time(e.due), IPNote: e.noted(),
+		SiteDue: w.clock.time(s.due), IPDue: w.clock.time(e.due), IPNote: e.noteValue(),
 	}
 	if e.sites != 0 {
-		v.NextDue = w.clock.time(max(w.heaps.at(e.sites).top().due, 0)) // of one that was never visited, long ago
+		v.NextDue = w.clock.time(max(w.heaps.at(e.sites).top().due, 0)) // a past time if never visited
 	}
 	return v
 }
 
-// newLease moves up to K items out of the site's queue.
+// newLease moves up to K items from the queue of the site into a new lease.
 func (w *Workbench[S]) newLease(s *site[S]) uint32 {
-	number := w.leases.take()
+	number := w.leases.allocate()
 	l := w.leases.at(number)
 	w.leaseSeq++
 	l.id, l.site = w.leaseSeq, s.id
@@ -107,15 +111,15 @@ func (w *Workbench[S]) newLease(s *site[S]) uint32 {
 		l.buf = q.popFront(l.buf)
 		l.items = append(l.items, l.buf[from:len(l.buf):len(l.buf)])
 	}
-	// The buffer may have moved while it grew. Earlier items then point into its former self, which is as good: it is
-	// theirs alone now, and nothing is ever written to either before Release.
+	// The buffer may have moved while it grew. Earlier items then point into the old array. This is safe: the array
+	// belongs to this lease, and nothing writes to it before Release.
 	q.shrink()
 	w.queued -= len(l.items)
 	w.inVisits += len(l.items)
 	return number
 }
 
-// freeLease ends a lease. Its buffers serve the next one, unless they have grown out of proportion.
+// freeLease ends a lease. The next lease reuses its buffers unless they are too large.
 func (w *Workbench[S]) freeLease(number uint32) {
 	l := w.leases.at(number)
 	buf, items, updates := l.buf[:0], l.items[:0], l.updates
@@ -124,19 +128,19 @@ func (w *Workbench[S]) freeLease(number uint32) {
 	}
 	clear(updates)
 	*l = lease[S]{buf: buf, items: items, updates: updates[:0]}
-	w.leases.put(number)
+	w.leases.release(number)
 }
 
-// lease is the bench's side of a Visit that is out.
+// lease is what the workbench stores about a Visit that is out.
 type lease[S any] struct {
-	id       uint64
-	site     uint32
-	items    [][]byte // as handed out; immutable until Release
-	buf      []byte   // the bytes of items
-	fronts   int      // items pushed to the front since: they stay before what comes back
-	kill     bool
-	drop     func(item []byte) // the killer's
-	unparked bool
-	moveTo   netip.Addr
-	updates  []func(*S)
+	id          uint64
+	site        uint32
+	items       [][]byte // as in the Visit; immutable until Release
+	buf         []byte   // the bytes of items
+	frontPushes int      // items that PushFront added since: they precede the returned items
+	dead        bool
+	drop        func(item []byte) // the callback of the first Kill
+	unparked    bool
+	moveTo      netip.Addr
+	updates     []func(*S)
 }

@@ -7,9 +7,11 @@ import (
 	"io"
 	"testing"
 	"time"
+
+	"orbweaver/internal/vfs"
 )
 
-// chain is a whole image of some sites, and two of changes.
+// chain returns a full snapshot of some sites and two incremental ones.
 func chain(t testing.TB, sites int) (w *Workbench[int], images [][]byte) {
 	w, first := full(t, sites)
 	images = append(images, first)
@@ -26,7 +28,7 @@ func chain(t testing.TB, sites int) (w *Workbench[int], images [][]byte) {
 
 func writeChanges(t testing.TB, w *Workbench[int]) []byte {
 	t.Helper()
-	cut, err := w.Cut(appendInt)
+	cut, err := w.Snapshot(appendInt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,8 +43,9 @@ func loadAll(images ...[]byte) (*Workbench[int], error) {
 	return Load(Options{PathsPerVisit: 2}, readInt, readers(images)...)
 }
 
-// Changes cost what has changed: of a thousand sites the three that were touched are asked for their form and written.
-func TestChangesAreOfChangedSitesOnly(t *testing.T) {
+// The cost of an incremental snapshot depends on the changes: of a thousand sites, only the three changed ones are
+// encoded and written.
+func TestIncrementalSnapshotHasOnlyChangedSites(t *testing.T) {
 	w := New[int](Options{})
 	for n := range 1000 {
 		placed(w, fmt.Sprint(n), ip(n), "/1")
@@ -54,12 +57,12 @@ func TestChangesAreOfChangedSitesOnly(t *testing.T) {
 	w.SetOnDisk(w.handles.at(900), 5)
 	placed(w, "new", ip(1), "/1")
 	for n := uint32(100); n < 110; n++ {
-		if !w.Look(w.handles.at(n), func(*int) {}) { // which changes nothing
+		if !w.ReadSite(w.handles.at(n), func(*int) {}) { // which changes nothing
 			t.Fatal("leased")
 		}
 	}
 	asked := 0
-	cut, err := w.Cut(func(dst []byte, n *int) []byte { asked++; return appendInt(dst, n) })
+	cut, err := w.Snapshot(func(dst []byte, n *int) []byte { asked++; return appendInt(dst, n) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +71,7 @@ func TestChangesAreOfChangedSitesOnly(t *testing.T) {
 	if err := cut.WriteChanges(&b); err != nil {
 		t.Fatal(err)
 	}
-	if asked > 4 || b.Len() > 400 { // the fourth was changed before it was known that only changes are wanted
+	if asked > 4 || b.Len() > 400 { // the fourth site changed before it was known that the snapshot is incremental
 		t.Errorf("%d sites were asked for their form, and %d bytes written", asked, b.Len())
 	}
 	if next := writeChanges(t, w); len(next) > 200 {
@@ -79,20 +82,20 @@ func TestChangesAreOfChangedSitesOnly(t *testing.T) {
 	}
 }
 
-// Every byte that is changed is noticed, and the image that it is in is named; so is an image that is missing, there
-// twice, in another order, or of another chain.
+// Load detects each changed byte and names the snapshot that contains it. It also detects a snapshot that is missing,
+// repeated, in a wrong position, or from another chain.
 func TestLoadNoticesDamageInAChain(t *testing.T) {
 	_, images := chain(t, 40)
 	if _, err := loadAll(images...); err != nil {
 		t.Fatal(err)
 	}
-	var corrupt *CorruptError
+	var corrupt *vfs.CorruptError
 	for i := range images {
 		for at := range images[i] {
 			damaged := append([][]byte(nil), images...)
 			damaged[i] = bytes.Clone(images[i])
 			damaged[i][at] ^= 0x41
-			if _, err := loadAll(damaged...); !errors.As(err, &corrupt) || corrupt.Image != i {
+			if _, err := loadAll(damaged...); !errors.As(err, &corrupt) || corrupt.Index != i {
 				t.Fatalf("byte %d of image %d changed: %v", at, i, err)
 			}
 		}
@@ -111,12 +114,12 @@ func TestLoadNoticesDamageInAChain(t *testing.T) {
 	}
 }
 
-// After an image that was not completed, the next one is whole; so it is when the wall clock has stepped.
-func TestWhatMustBeWhole(t *testing.T) {
+// After an incomplete snapshot, the next one is full. The same holds after a step of the wall clock.
+func TestWhenASnapshotMustBeFull(t *testing.T) {
 	w, _ := full(t, 50)
 	must := func(what string, want bool) {
 		t.Helper()
-		cut, err := w.Cut(appendInt)
+		cut, err := w.Snapshot(appendInt)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,17 +134,17 @@ func TestWhatMustBeWhole(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cut.Abandon() // says nothing of a cut that was written
+		cut.Abandon() // has no effect after a complete write
 	}
 	must("after a whole image", false)
-	cut, err := w.Cut(appendInt)
+	cut, err := w.Snapshot(appendInt)
 	if err != nil {
 		t.Fatal(err)
 	}
 	cut.Abandon()
 	must("after an abandoned cut", true)
 	must("after that", false)
-	if cut, err = w.Cut(appendInt); err != nil {
+	if cut, err = w.Snapshot(appendInt); err != nil {
 		t.Fatal(err)
 	}
 	if err := cut.WriteChanges(&shortWriter{}); !errors.Is(err, io.ErrShortWrite) {
@@ -153,8 +156,8 @@ func TestWhatMustBeWhole(t *testing.T) {
 	must("after that", false)
 }
 
-// What was loaded goes on where the bench that was saved would have gone on.
-func TestChangesFollowWhatWasLoaded(t *testing.T) {
+// Changes can follow a loaded workbench in the same way as the workbench that was saved.
+func TestChangesFollowALoadedWorkbench(t *testing.T) {
 	_, images := chain(t, 60)
 	w, err := loadAll(images...)
 	if err != nil {
@@ -173,7 +176,7 @@ func TestChangesFollowWhatWasLoaded(t *testing.T) {
 	}
 }
 
-// No chain of images makes Load panic, whatever the frames hold.
+// Load does not panic for any chain, whatever the frames contain.
 func FuzzLoadChanges(f *testing.F) {
 	_, images := chain(f, 20)
 	f.Add(payloads(images[1]))

@@ -6,12 +6,12 @@ import (
 	"hash/maphash"
 )
 
-// Check looks at everything and says which promises are broken, joined; nil if none. It costs O(everything) under the
-// lock: it is for tests and fsck.
+// Check verifies all data structures and returns the broken promises as a joined error, or nil. It holds the lock for
+// O(everything), so it is for tests and fsck.
 func (w *Workbench[S]) Check() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	c := checker[S]{w: w, members: make(map[uint32]int32), ready: make(map[uint32]int)}
+	c := checker[S]{w: w, members: make(map[uint32]int32), waiting: make(map[uint32]int)}
 	free := len(w.sites.free)
 	for id := uint32(1); id <= w.sites.last; id++ {
 		switch {
@@ -23,7 +23,7 @@ func (w *Workbench[S]) Check() error {
 		}
 	}
 	if free != 0 {
-		c.fault("%d numbers of sites are given out and free, or neither", free)
+		c.fault("%d numbers of sites are both used and free, or neither", free)
 	}
 	c.checkEntries()
 	c.checkSums()
@@ -37,7 +37,7 @@ type checker[S any] struct {
 	w       *Workbench[S]
 	faults  []error
 	members map[uint32]int32
-	ready   map[uint32]int // Waiting sites
+	waiting map[uint32]int // number of Waiting sites per entry
 	states  [stateCount]int
 
 	queued, inVisits, holders, listed int
@@ -53,53 +53,58 @@ func (c *checker[S]) fault(format string, args ...any) {
 func (c *checker[S]) checkSite(vs *site[S], id uint32) {
 	w := c.w
 	if vs.id != id || w.handles.at(id).id != id {
-		c.fault("site %d calls itself %d", id, vs.id)
+		c.fault("the record of site %d has the number %d", id, vs.id)
 	}
 	if key := w.keyOf(vs); w.find(maphash.Bytes(w.seed, key), key) != id {
-		c.fault("site %d, %q, cannot be found", id, key)
+		c.fault("site %d, %q, is not in the index", id, key)
 	}
 	st := vs.state()
 	c.states[st]++
-	if (vs.at == addressed) != (vs.entry != 0) {
-		c.fault("site %d has an entry or should have one", id)
+	if (vs.placement == addressed) != (vs.entry != 0) {
+		c.fault("site %d has an entry without an address, or an address without an entry", id)
 	}
 	if vs.entry != 0 {
 		c.members[vs.entry]++
 		if st == Waiting {
-			c.ready[vs.entry]++
+			c.waiting[vs.entry]++
 		}
 		h := c.heapOf(w.entries.at(vs.entry))
 		pos := placeOf(&h, vs)
 		if on := pos > 0 && int(pos) <= len(h) && h[pos-1] == (node{vs.due, vs.id, vs.id}); on != (st == Waiting) {
-			c.fault("W1: site %d is %v, in its entry's heap: %v", id, st, on)
+			c.fault("W1: site %d is %v, in the heap of its entry: %v", id, st, on)
 		}
 	}
-	if vs.at == deferred && (vs.pos < 1 || int(vs.pos) > len(c.w.waiting) || c.w.waiting[vs.pos-1].id != id) {
-		c.fault("site %d is deferred and does not wait", id)
+	if vs.placement == deferred && (vs.pos < 1 || int(vs.pos) > len(c.w.waiting) || c.w.waiting[vs.pos-1].id != id) {
+		c.fault("site %d is deferred but not in the deferred heap", id)
 	}
 	l := w.leaseOf(vs)
 	if l != nil {
 		if l.site != id {
-			c.fault("W2: the lease of site %d is another's", id)
+			c.fault("W2: the lease of site %d belongs to another site", id)
 		}
 		c.inVisits += len(l.items)
 		for _, item := range l.items {
 			c.weight += itemWeight(len(item))
 		}
-		if l.fronts > vs.queued() {
-			c.fault("W4: site %d has %d items before its Visit's, and %d queued", id, l.fronts, vs.queued())
+		if l.frontPushes > vs.queued() {
+			c.fault(
+				"W4: site %d has %d items pushed to the front during its Visit, but %d queued",
+				id,
+				l.frontPushes,
+				vs.queued(),
+			)
 		}
 	}
 	c.checkQueue(vs)
 	if held := c.w.held(vs); (held > 0) != vs.has(flagHolds) {
-		c.fault("W5: site %d holds %d items, noted: %v", id, held, vs.has(flagHolds))
+		c.fault("W5: site %d has %d items, flagHolds is %v", id, held, vs.has(flagHolds))
 	} else if held > 0 {
 		c.holders++
 	}
 	if vs.has(flagListed) {
 		c.listed++
-	} else if c.w.wantsRefill(vs) && !vs.has(flagGiven) {
-		c.fault("site %d wants a refill and is not listed", id)
+	} else if c.w.wantsRefill(vs) && !vs.has(flagRefillGiven) {
+		c.fault("site %d needs a refill and is not on the refill list", id)
 	}
 }
 
@@ -108,7 +113,7 @@ func (c *checker[S]) checkQueue(vs *site[S]) {
 		return
 	}
 	q := vs.queue
-	if q.count == 0 || vs.at == buried {
+	if q.count == 0 || vs.placement == dead {
 		c.fault("site %d, %v, has a queue of %d items", vs.id, vs.state(), q.count)
 	}
 	walk, weight := *q, int64(0)
@@ -116,13 +121,13 @@ func (c *checker[S]) checkQueue(vs *site[S]) {
 		weight += itemWeight(len(walk.popFront(nil)))
 	}
 	if walk.size != 0 || weight != queueWeight(q) {
-		c.fault("W4: the queue of site %d does not add up", vs.id)
+		c.fault("W4: the queue of site %d has another size than its items", vs.id)
 	}
 	c.queued += q.count
 	c.weight += weight
 }
 
-// heapOf is the heap of an entry's Waiting sites.
+// heapOf returns the heap of the Waiting sites of an entry.
 func (c *checker[S]) heapOf(e *entry) dueHeap {
 	if e.sites == 0 {
 		return nil
@@ -142,45 +147,54 @@ func (c *checker[S]) checkEntries() {
 		c.checkEntry(id, e)
 		pos := *w.places.at(id)
 		on := e.state == occupied && pos != 0
-		if want := e.lease == 0 && c.ready[id] > 0; on != want {
-			c.fault("W1: the entry of %v on the bench: %v, should be: %v", e.address(), on, want)
+		if want := e.lease == 0 && c.waiting[id] > 0; on != want {
+			c.fault("W1: the entry of %v is in the outer heap: %v, want %v", e.address(), on, want)
 		}
 		switch {
 		case on:
 			onBench++
 			if n := w.outer[pos-1]; n.id != id || n.due != max(e.due, c.heapOf(e).top().due) {
-				c.fault("W3: the entry of %v is on the bench with another key than it has", e.address())
+				c.fault("W3: the entry of %v has another due time in the outer heap", e.address())
 			}
 		case e.state == vacant:
 			empty++
 			if n := w.vacant[pos-1]; n.id != id || n.due != e.due {
-				c.fault("the vacant entry of %v has another key than it has", e.address())
+				c.fault("the vacant entry of %v has another due time in its heap", e.address())
 			}
 		}
 		if e.lease != 0 {
 			leased++
 			if s := w.sites.at(w.leases.at(e.lease).site); s.entry != id || !s.has(flagLeased) {
-				c.fault("W2: the site of a Visit to %v does not know it", e.address())
+				c.fault("W2: the site of a Visit to %v is not leased or has another entry", e.address())
 			}
 		}
 	}
 	if ips != w.ips || onBench != w.outer.len() || empty != w.vacant.len() || leased != c.states[Leased] {
-		c.fault("W2: %d IPs, %d on the bench, %d vacant, %d leased; noted %d, %d, %d, %d", ips, onBench, empty, leased,
-			w.ips, w.outer.len(), w.vacant.len(), c.states[Leased])
+		c.fault(
+			"W2: %d IPs, %d on the workbench, %d vacant, %d leased; the counters are %d, %d, %d, %d",
+			ips,
+			onBench,
+			empty,
+			leased,
+			w.ips,
+			w.outer.len(),
+			w.vacant.len(),
+			c.states[Leased],
+		)
 	}
 }
 
-// checkEntry looks at an entry's members and at its way back.
+// checkEntry verifies the members of an entry and that its address leads back to it.
 func (c *checker[S]) checkEntry(id uint32, e *entry) {
 	if e.members != c.members[id] {
-		c.fault("the entry of %v has %d members, noted %d", e.address(), c.members[id], e.members)
+		c.fault("the entry of %v has %d members, its counter is %d", e.address(), c.members[id], e.members)
 	}
 	if _, found := c.w.findEntry(e.address()); found != id {
-		c.fault("the entry of %v cannot be found", e.address())
+		c.fault("the entry of %v is not in the index", e.address())
 	}
 	h := c.heapOf(e)
-	if len(h) != c.ready[id] || (e.sites != 0) != (len(h) > 0) {
-		c.fault("W1: the entry of %v has %d sites in its heap, %d are waiting", e.address(), len(h), c.ready[id])
+	if len(h) != c.waiting[id] || (e.sites != 0) != (len(h) > 0) {
+		c.fault("W1: the entry of %v has %d sites in its heap, %d are waiting", e.address(), len(h), c.waiting[id])
 	}
 	c.checkHeap(e.address().String(), h)
 	if (e.state == vacant) != (e.members == 0) {
@@ -191,27 +205,34 @@ func (c *checker[S]) checkEntry(id uint32, e *entry) {
 func (c *checker[S]) checkSums() {
 	w := c.w
 	if c.states != w.states {
-		c.fault("states are %v, noted %v", c.states, w.states)
+		c.fault("%v sites by state, the counters are %v", c.states, w.states)
 	}
 	if c.queued != w.queued || c.inVisits != w.inVisits || c.holders != w.holders {
-		c.fault("W5: %d queued, %d in Visits, %d holders; noted %d, %d, %d", c.queued, c.inVisits, c.holders,
-			w.queued, w.inVisits, w.holders)
+		c.fault(
+			"W5: %d items queued, %d in Visits, %d sites with items; the counters are %d, %d, %d",
+			c.queued,
+			c.inVisits,
+			c.holders,
+			w.queued,
+			w.inVisits,
+			w.holders,
+		)
 	}
 	if sum := c.weight + int64(c.holders)*siteOverhead; sum != w.weight() {
-		c.fault("W5: the weight is %d, noted %d", sum, w.weight())
+		c.fault("W5: the weight is %d, the counter is %d", sum, w.weight())
 	}
 	if n := len(w.refill) - w.refillAt; n != c.listed {
-		c.fault("%d sites on the refill list, %d say so", n, c.listed)
+		c.fault("%d sites on the refill list, %d with flagListed", n, c.listed)
 	}
 	if c.states[Deferred] != w.waiting.len() {
-		c.fault("%d sites are deferred, %d wait", c.states[Deferred], w.waiting.len())
+		c.fault("%d sites are deferred, %d in the deferred heap", c.states[Deferred], w.waiting.len())
 	}
 }
 
 func (c *checker[S]) checkHeap(name string, h dueHeap) {
 	for i := 1; i < len(h); i++ {
 		if h[i].before(h[(i-1)/arity]) {
-			c.fault("W3: the heap %s is out of order at %d", name, i)
+			c.fault("W3: heap %s: wrong order at position %d", name, i)
 			return
 		}
 	}

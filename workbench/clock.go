@@ -5,28 +5,28 @@ import (
 	"time"
 )
 
-// noDue is the due time of something that never had one: earlier than every other.
+// noDue is the due time of a site or IP without earlier visits. It is before all other due times.
 const noDue int64 = math.MinInt64
 
-// clock turns times into offsets in nanoseconds from a base, and back. Times with a monotonic reading are compared by
-// it, so a step of the wall clock neither shortens nor lengthens a delay; a snapshot gets wall time, corrected by the
-// steps seen so far (skew).
+// clock converts times to offsets in nanoseconds from a base, and back. It compares times by their monotonic reading,
+// so a step of the wall clock does not change a delay. A snapshot stores wall time, corrected by the measured steps
+// (skew).
 type clock struct {
 	base     time.Time
 	anchored bool
 	skew     int64
 }
 
-// restored is the clock of a loaded snapshot: offsets count from a wall time, and the first time seen will give it its
-// monotonic reading.
+// restored returns the clock of a loaded snapshot. Offsets count from a wall time. The first time that the clock sees
+// adds the monotonic reading.
 func restored(wall int64) clock { return clock{base: time.Unix(0, wall)} }
 
-// anchorAt says that now is the moment at which the clock of the snapshot shows was.
+// anchorAt sets the base so that now is the same moment as the time was on the clock of the snapshot.
 func (c *clock) anchorAt(now, was time.Time) {
 	c.base, c.anchored = now.Add(c.base.Round(0).Sub(was.Round(0))), true
 }
 
-// see takes note of a time that was read just now.
+// see updates the base or the skew from a time that was read just now.
 func (c *clock) see(now time.Time) {
 	if !c.anchored {
 		c.anchor(now)
@@ -44,7 +44,7 @@ func (c *clock) anchor(t time.Time) {
 	c.base = t.Add(c.base.Round(0).Sub(t.Round(0)))
 }
 
-// offset is the inner form of t; the zero time is noDue.
+// offset converts t to nanoseconds from the base. The zero time becomes noDue.
 func (c *clock) offset(t time.Time) int64 {
 	if t.IsZero() {
 		return noDue
@@ -55,7 +55,7 @@ func (c *clock) offset(t time.Time) int64 {
 	return max(int64(t.Sub(c.base)), noDue+1)
 }
 
-// time is the outer form of d.
+// time converts the offset d to a time. noDue becomes the zero time.
 func (c *clock) time(d int64) time.Time {
 	if d == noDue {
 		return time.Time{}
@@ -63,7 +63,7 @@ func (c *clock) time(d int64) time.Time {
 	return c.base.Add(time.Duration(d))
 }
 
-// wall is the wall time in Unix nanoseconds that offsets count from, for a snapshot.
+// wall returns the base as Unix nanoseconds of the wall clock, for a snapshot.
 func (c *clock) wall() int64 {
 	if c.base.IsZero() {
 		return 0

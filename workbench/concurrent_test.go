@@ -11,9 +11,10 @@ import (
 	"time"
 )
 
-// A small crawl: feeder, workers and returner, distributor, resolver, killer and checkpointer at once. Every item comes
-// out once or is counted as dropped, no two Visits of an IP or a site overlap, and each snapshot is whole.
-func TestManyAtOnce(t *testing.T) {
+// A small crawl in which feeder, workers, returner, distributor, resolver, killer and checkpointer run at the same
+// time. Each item comes out once or counts as dropped. No two Visits of an IP or a site overlap, and each snapshot is
+// complete.
+func TestConcurrentUse(t *testing.T) {
 	const sites, perSite, ips = 300, 40, 60
 	w := New[int](Options{PathsPerVisit: 3})
 	var busy [ips]atomic.Bool
@@ -54,7 +55,7 @@ func TestManyAtOnce(t *testing.T) {
 			}
 		}
 	})
-	others.Go(func() { // killer, then healer
+	others.Go(func() { // kills sites, then revives them
 		for n := range 20 {
 			if vs := w.Get(fmt.Appendf(nil, "http://%d", n)); vs != nil {
 				dropped.Add(int64(w.Kill(vs, nil)))
@@ -94,14 +95,14 @@ func TestManyAtOnce(t *testing.T) {
 					v.Site++
 					used := 1 + rng.IntN(len(v.Items))
 					fetched.Add(int64(used))
-					r := Release{Unused: v.Items[used:], Newborn: rng.IntN(20) == 0}
+					r := Release{Unused: v.Items[used:], Unresolved: rng.IntN(20) == 0}
 					if rng.IntN(10) == 0 {
 						r.Replace = ip(rng.IntN(ips))
 					}
 					r.IPDue = time.Now().Add(time.Duration(rng.IntN(50)) * time.Microsecond)
 					busy[n].Store(false)
 					dropped.Add(int64(w.Release(&v, r, time.Now()).Dropped))
-					if r.Newborn {
+					if r.Unresolved {
 						newborn <- v.VS
 					}
 				}

@@ -2,28 +2,29 @@ package workbench
 
 import "time"
 
-// Counts is what the bench holds at one moment.
+// Counts is the content of the workbench at one moment.
 type Counts struct {
-	// Sites is all of them; the seven states below add up to it. Leased is also the number of Visits that are out.
-	Sites, Newborn, Deferred, Idle, Waiting, Leased, Parked, Dead int
-	// IPs is all entries; OnBench those with something to do and no Visit out; Vacant those without sites, kept until
-	// their due time has passed.
+	// Sites is the number of all sites and the sum of the seven states after it. Leased is also the number of Visits
+	// that are out.
+	Sites, Unresolved, Deferred, Idle, Waiting, Leased, Parked, Dead int
+	// IPs counts all entries. OnBench counts those with a waiting site and without a Visit. Vacant counts those without
+	// sites, which stay until their due time has passed.
 	IPs, OnBench, Vacant int
-	// Queued is the items in queues, InVisits those that are out.
+	// Queued counts the items in queues, InVisits the items in Visits.
 	Queued, InVisits int
-	// Refill is how many sites are on the refill list.
+	// Refill is the number of sites on the refill list.
 	Refill int
-	// Weight is what Weight returns, in bytes.
+	// Weight is the result of Weight, in bytes.
 	Weight int64
 }
 
-// Counts costs nothing: all of it is kept up to date.
+// Counts returns the current counts in O(1).
 func (w *Workbench[S]) Counts() Counts {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s := &w.states
 	c := Counts{
-		Newborn: s[Newborn], Deferred: s[Deferred], Idle: s[Idle], Waiting: s[Waiting],
+		Unresolved: s[Unresolved], Deferred: s[Deferred], Idle: s[Idle], Waiting: s[Waiting],
 		Leased: s[Leased], Parked: s[Parked], Dead: s[Dead],
 		IPs: w.ips, OnBench: w.outer.len(), Vacant: w.vacant.len(),
 		Queued: w.queued, InVisits: w.inVisits,
@@ -34,7 +35,7 @@ func (w *Workbench[S]) Counts() Counts {
 	return c
 }
 
-// known is how many sites there are.
+// known returns the number of sites.
 func (w *Workbench[S]) known() (sites int) {
 	for _, n := range w.states {
 		sites += n
@@ -42,28 +43,28 @@ func (w *Workbench[S]) known() (sites int) {
 	return sites
 }
 
-// Leased is how many Visits are out.
+// Leased returns the number of Visits that are out.
 func (w *Workbench[S]) Leased() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.states[Leased]
 }
 
-// frontExact is up to how many IPs Front counts one by one.
+// frontExact is the number of IPs up to which Front counts exactly.
 const frontExact = 1024
 
-// Front is how many IPs have something that is due within soon of now, those with a Visit out not included. It is exact
-// up to 1,024 and an estimate from as many samples beyond (standard error about 2 % of the IPs on the bench), so it
-// costs a few microseconds at most.
+// Front returns the number of IPs with a site that is due before now + soon. IPs with a Visit out do not count. The
+// result is exact up to 1,024. Above that it is an estimate from 1,024 samples with a standard error of about 2 % of
+// the IPs on the workbench. So the call takes a few microseconds at most.
 func (w *Workbench[S]) Front(now time.Time, soon time.Duration) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.outer.count(w.clock.offset(now.Add(soon)), frontExact)
 }
 
-// Each calls f for every site in order of creation, until f returns false, with the state the site had a moment ago. It
-// holds the lock only while it reads the states of 1,024 sites, not while f runs: f may call the bench. Sites made
-// meanwhile may or may not be met, and none may be evicted meanwhile.
+// Each calls f for every site in order of creation, until f returns false, with the state that the site had shortly
+// before. It holds the lock while it reads the states of 1,024 sites, but not while f runs, so f may call the
+// workbench. Each may include or miss sites that are created during the call. No site may be evicted during the call.
 func (w *Workbench[S]) Each(f func(vs *VisitState[S], state State) bool) {
 	var states [chunkLen]State
 	for k := 0; ; k++ {
@@ -79,9 +80,10 @@ func (w *Workbench[S]) Each(f func(vs *VisitState[S], state State) bool) {
 	}
 }
 
-// Keys lends f the key of each site in group k of 1,024, in order of creation, with its state and the number of its items, in
-// memory, on disk and in its Visit. It says whether there are more groups. f runs under the bench's lock: it must be short and must not
-// call the bench. Who goes through all groups meets every site that was there all the while, and may meet others.
+// Keys calls f with the key of each site of group k, in order of creation. A group has 1,024 sites. f also gets the
+// state and the number of items in memory, on disk and in the Visit. The result more reports whether there are further
+// groups. f borrows key. It runs under the lock of the workbench, so it must be short and must not call the workbench.
+// A loop over all groups includes every site that existed during the whole loop, and may include others.
 func (w *Workbench[S]) Keys(k int, f func(vs *VisitState[S], key []byte, state State, items uint64)) (more bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -99,7 +101,7 @@ func (w *Workbench[S]) Keys(k int, f func(vs *VisitState[S], key []byte, state S
 	return k+1 < len(w.handles.chunks)
 }
 
-// statesOf reads the states of chunk k and says how many sites it has.
+// statesOf reads the states of chunk k and returns the number of its sites.
 func (w *Workbench[S]) statesOf(k int, states *[chunkLen]State) (chunk *[chunkLen]VisitState[S], n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -109,7 +111,7 @@ func (w *Workbench[S]) statesOf(k int, states *[chunkLen]State) (chunk *[chunkLe
 	n = min(chunkLen, int(w.sites.last)-k*chunkLen)
 	for i := range n {
 		if w.sites.chunks[k] == nil || w.sites.chunks[k][i].id == 0 {
-			states[i] = stateCount // nobody
+			states[i] = stateCount // this number has no site
 			continue
 		}
 		states[i] = w.sites.chunks[k][i].state()

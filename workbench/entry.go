@@ -5,27 +5,27 @@ import (
 	"net/netip"
 )
 
-// entry is one IP: the sites placed under it, those with something to do in a heap by due time. It holds no pointers.
+// entry is one IP: its sites, with the waiting ones in a heap by due time. It contains no pointers.
 type entry struct {
-	addr    [16]byte // IPv4 in its IPv6 form: see canonical
+	addr    [16]byte // IPv4 as IPv4-mapped IPv6: see canonical
 	due     int64
-	sites   uint32 // the heap of the Waiting ones, or 0 when there is none
+	sites   uint32 // the heap of the Waiting sites, or 0 if there are none
 	lease   uint32 // the Visit that is out, or 0
-	members int32  // all sites placed here
+	members int32  // number of all sites at this IP
 	state   entryState
-	note    [3]byte // the engine's: see Visit
+	note    [3]byte // the engine's note: see Visit.IPNote
 }
 
-// entryState says whether an entry is in use.
+// entryState is the use of an entry.
 type entryState uint8
 
 const (
 	unused   entryState = iota // its number is free
-	occupied                   // has members, or a Visit is out
-	vacant                     // no members: kept until due has passed
+	occupied                   // has members or a Visit
+	vacant                     // no members; kept until the due time has passed
 )
 
-func (e *entry) noted() uint32 {
+func (e *entry) noteValue() uint32 {
 	return uint32(e.note[0]) | uint32(e.note[1])<<8 | uint32(e.note[2])<<16
 }
 
@@ -33,10 +33,10 @@ func (e *entry) setNote(n uint32) { e.note = [3]byte{byte(n), byte(n >> 8), byte
 
 func (e *entry) address() netip.Addr { return netip.AddrFrom16(e.addr).Unmap() }
 
-// canonical brings an address to the form in which it is compared.
+// canonical returns the form in which addresses are compared: IPv4 without mapping, and no zone.
 func canonical(addr netip.Addr) netip.Addr {
 	if !addr.IsValid() {
-		panic("BUG: workbench: a site placed under no address")
+		panic("BUG: workbench: invalid address of a site")
 	}
 	return addr.Unmap().WithZone("")
 }
@@ -54,7 +54,7 @@ func (w *Workbench[S]) entryOf(addr netip.Addr) uint32 {
 	if id != 0 {
 		return id
 	}
-	id = w.entries.take()
+	id = w.entries.allocate()
 	w.places.reach(id)
 	*w.entries.at(id) = entry{addr: addr.As16(), due: noDue, state: occupied}
 	w.byAddr.add(hash, id)
@@ -63,21 +63,22 @@ func (w *Workbench[S]) entryOf(addr netip.Addr) uint32 {
 	return id
 }
 
-// dropEntry forgets an entry that nothing points to.
+// dropEntry removes an entry that has no references.
 func (w *Workbench[S]) dropEntry(id uint32) {
 	w.touchEntry(id)
 	e := w.entries.at(id)
-	if w.history.listing && e.due != noDue {
+	if w.history.recording && e.due != noDue {
 		w.history.dropped = append(w.history.dropped, e.address())
 	}
 	w.byAddr.remove(maphash.Bytes(w.seed, e.addr[:]), id)
 	*e = entry{}
-	w.entries.put(id)
+	w.entries.release(id)
 	w.ips--
 }
 
-// sweep forgets vacant entries whose due time has passed: a few per call, so that no caller pays for all.
-func (w *Workbench[S]) sweep(now int64) {
+// dropVacant removes vacant entries whose due time has passed. It removes at most 64 per call, so that no call takes
+// long.
+func (w *Workbench[S]) dropVacant(now int64) {
 	for range 64 {
 		if w.vacant.len() == 0 || w.vacant.top().due > now {
 			return
@@ -89,8 +90,9 @@ func (w *Workbench[S]) sweep(now int64) {
 	}
 }
 
-// settleEntry puts an entry on the outer heap, or off it (W1), or among the vacant, or out.
-func (w *Workbench[S]) settleEntry(id uint32) {
+// reconcileEntry moves an entry to its place after a change: into or out of the outer heap (W1), into the vacant heap,
+// or out of memory.
+func (w *Workbench[S]) reconcileEntry(id uint32) {
 	e, pos := w.entries.at(id), *w.places.at(id)
 	if e.members == 0 && e.lease == 0 {
 		if e.state == vacant {
@@ -122,11 +124,11 @@ func (w *Workbench[S]) settleEntry(id uint32) {
 	w.outer.push(node{due: due, tie: top.tie, id: id}, w.ipPos)
 }
 
-// smallHeap is how many sites of an IP are looked through rather than told their places: most IPs have few, and to tell
-// each would fetch its site from memory.
+// smallHeap is the size up to which a heap is searched, so that its sites need not store their positions. Most IPs have
+// few sites, and updating a position would load the site from memory.
 const smallHeap = 8
 
-// placeOf is a site's place in its entry's heap, or 0.
+// placeOf returns the position of a site in the heap of its entry, or 0.
 func placeOf[S any](h *dueHeap, s *site[S]) int32 {
 	if h.len() <= smallHeap && s.pos != 0 {
 		return h.find(s.id)
@@ -134,10 +136,10 @@ func placeOf[S any](h *dueHeap, s *site[S]) int32 {
 	return s.pos
 }
 
-// waits puts a site into its entry's heap, or to its new place there.
-func (w *Workbench[S]) waits(e *entry, s *site[S]) {
+// addWaiting inserts a site into the heap of its entry, or moves it there.
+func (w *Workbench[S]) addWaiting(e *entry, s *site[S]) {
 	if e.sites == 0 {
-		e.sites = w.heaps.take()
+		e.sites = w.heaps.allocate()
 	}
 	h := w.heaps.at(e.sites)
 	tell := w.sitePos
@@ -148,7 +150,7 @@ func (w *Workbench[S]) waits(e *entry, s *site[S]) {
 		h.set(placeOf(h, s), s.due, s.id, tell)
 		return
 	}
-	s.pos = 1 // somewhere
+	s.pos = 1 // any position that is not 0
 	h.push(node{due: s.due, tie: s.id, id: s.id}, tell)
 	if h.len() == smallHeap+1 {
 		for i, n := range *h {
@@ -157,8 +159,8 @@ func (w *Workbench[S]) waits(e *entry, s *site[S]) {
 	}
 }
 
-// leaves takes a site out of its entry's heap. An empty heap serves the next entry that needs one.
-func (w *Workbench[S]) leaves(e *entry, s *site[S]) {
+// removeWaiting removes a site from the heap of its entry. The next entry that needs a heap reuses an empty one.
+func (w *Workbench[S]) removeWaiting(e *entry, s *site[S]) {
 	h := w.heaps.at(e.sites)
 	tell := w.sitePos
 	if h.len() <= smallHeap {
@@ -167,15 +169,15 @@ func (w *Workbench[S]) leaves(e *entry, s *site[S]) {
 	h.remove(placeOf(h, s), tell)
 	s.pos = 0
 	if h.len() == 0 {
-		if len(w.heaps.free) >= spareMax {
+		if len(w.heaps.free) >= maxSpare {
 			*h = nil
 		}
-		w.heaps.put(e.sites)
+		w.heaps.release(e.sites)
 		e.sites = 0
 	}
 }
 
-// attach places a site that has no entry under an address.
+// attach places a site without an entry at the given entry.
 func (w *Workbench[S]) attach(s *site[S], id uint32) {
 	e := w.entries.at(id)
 	if e.state == vacant {
@@ -183,22 +185,23 @@ func (w *Workbench[S]) attach(s *site[S], id uint32) {
 		e.state = occupied
 	}
 	e.members++
-	s.entry, s.at = id, addressed
+	s.entry, s.placement = id, addressed
 }
 
-// detach takes a site that is not leased away from wherever it is placed. The caller settles.
+// detach removes a site that is not leased from its entry or from the deferred sites. The caller must then call
+// reconcile.
 func (w *Workbench[S]) detach(s *site[S]) {
-	if s.at == deferred {
+	if s.placement == deferred {
 		w.waiting.remove(s.pos, w.sitePos)
 	}
 	if id := s.entry; id != 0 {
 		e := w.entries.at(id)
 		if s.pos != 0 {
-			w.leaves(e, s)
+			w.removeWaiting(e, s)
 		}
 		e.members--
 		s.entry = 0
-		w.settleEntry(id)
+		w.reconcileEntry(id)
 	}
-	s.at = nowhere
+	s.placement = unplaced
 }

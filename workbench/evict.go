@@ -9,28 +9,28 @@ import (
 	"time"
 )
 
-// siteMemory is what a known site takes in memory without its items, in bytes: see doc.go.
+// siteMemory is the memory of a known site without its items, in bytes: see doc.go.
 const siteMemory = 152
 
-// Crowded says that sites and items together take more than MemoryMax, and sites more than a quarter of it, which is theirs
-// in any case: then sites that are idle should leave; see Evict.
-func (w *Workbench[S]) Crowded() bool {
+// MemoryShort reports whether sites and items together need more than MemoryMax. Sites may always use a quarter of
+// MemoryMax. If the result is true, the caller should evict idle sites: see Evict.
+func (w *Workbench[S]) MemoryShort() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	sites := int64(w.known()) * siteMemory
 	return sites > w.opts.MemoryMax/4 && sites+w.weight() > w.opts.MemoryMax
 }
 
-// Evicted holds sites that have left the bench. It may be used again.
+// Evicted holds sites that Evict has removed. It can be reused.
 type Evicted struct {
 	buf  []byte
 	ends []int // of each key and each form
 }
 
-// Len is how many they are.
+// Len returns the number of sites.
 func (e *Evicted) Len() int { return len(e.ends) / 2 }
 
-// At lends key and form of one of them. The form is for Admit.
+// At returns the key and the form of site i. The slices are valid until the next Evict into e. The form is for Admit.
 func (e *Evicted) At(i int) (key, form []byte) {
 	from := 0
 	if i > 0 {
@@ -40,17 +40,18 @@ func (e *Evicted) At(i int) (key, form []byte) {
 }
 
 const (
-	evictProbes = 4096      // sites that one Evict looks at
-	evictBytes  = 256 << 10 // enough for one Evict
+	evictProbes = 4096      // sites that Evict examines per call
+	evictBytes  = 256 << 10 // about the most bytes that Evict returns
 )
 
-// Evict takes up to max sites off the bench that nobody has asked for or changed since Evict looked at them last, which is when all
-// others had been looked at, and puts them into out, in place of what is there. A site leaves if it is idle or dead and holds nothing, in memory or on
-// disk, and its due time has passed; a dead one only after SetOnDisk has said that it has none. Each call looks at some sites and the next one goes on
-// from there. site is that of Save.
+// Evict removes up to max sites that were not used since Evict last examined them, and stores them in out. Earlier
+// content of out is replaced. A site can be evicted if it is idle or dead, has no items in memory or on disk, and its
+// due time has passed. A dead site must also have had SetOnDisk(0). Each call examines some sites, and the next call
+// continues after them. See Save for site.
 //
-// The site is unknown then, and its VisitState and number are nobody's, or that of the next site to come: the caller knows that nobody
-// uses them. All that the bench knew of it is in its form, but for the IP's due time, which stays.
+// Afterwards the site is unknown. Its number is free or belongs to a new site, so the caller must make sure that
+// nothing uses the VisitState. The form contains everything about the site except the due time of the IP, which stays
+// in the workbench.
 func (w *Workbench[S]) Evict(now time.Time, max int, site func(dst []byte, s *S) []byte, out *Evicted) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -71,8 +72,8 @@ func (w *Workbench[S]) Evict(now time.Time, max int, site func(dst []byte, s *S)
 		if s.id == 0 || !s.mayLeave(limit) {
 			continue
 		}
-		if s.has(flagUsed) {
-			s.flags &^= flagUsed
+		if s.has(flagRecentlyUsed) {
+			s.flags &^= flagRecentlyUsed
 			continue
 		}
 		out.buf = append(out.buf, w.keyOf(s)...)
@@ -80,11 +81,11 @@ func (w *Workbench[S]) Evict(now time.Time, max int, site func(dst []byte, s *S)
 		out.buf = w.appendForm(out.buf, s, site)
 		out.ends = append(out.ends, len(out.buf))
 		w.remove(s)
-		w.sites.put(w.evictAt)
+		w.sites.release(w.evictAt)
 	}
 }
 
-// mayLeave says that a site is nothing but what its form would say.
+// mayLeave reports whether the form of the site would contain everything about it.
 func (s *site[S]) mayLeave(now int64) bool {
 	if s.onDisk > 0 || s.due > now || s.has(flagListed) {
 		return false
@@ -93,7 +94,7 @@ func (s *site[S]) mayLeave(now int64) bool {
 	case Idle:
 		return true
 	case Dead:
-		return s.has(flagLaid)
+		return s.has(flagDiskDropped)
 	default:
 		return false
 	}
@@ -101,33 +102,33 @@ func (s *site[S]) mayLeave(now int64) bool {
 
 const (
 	formVersion = 1
-	formVisited = 1 // in the flags: it has a due time, which has passed
+	formHasDue  = 1 // flag: the site has a due time, which has passed
 )
 
-// appendForm appends version, whereabouts, flags, the length of the address and the address, if it has one, and the Site.
+// appendForm appends version, placement, flags, length and bytes of the address if there is one, and the Site.
 func (w *Workbench[S]) appendForm(b []byte, s *site[S], site func(dst []byte, s *S) []byte) []byte {
 	flags := byte(0)
 	if s.due != noDue {
-		flags |= formVisited
+		flags |= formHasDue
 	}
-	b = append(b, formVersion, byte(s.at), flags)
-	if s.at == addressed {
+	b = append(b, formVersion, byte(s.placement), flags)
+	if s.placement == addressed {
 		b = appendAddr(b, w.entries.at(s.entry).address())
 	}
 	return site(b, &s.data)
 }
 
-// errForm says that the form of an evicted site cannot be read.
-var errForm = errors.New("workbench: an evicted site cannot be read")
+// errForm is the error for an unreadable form.
+var errForm = errors.New("workbench: the form of an evicted site is invalid")
 
-// parseForm reads what appendForm wrote; site borrows b.
-func parseForm(b []byte) (at whereabouts, visited bool, addr netip.Addr, site []byte, err error) {
-	if len(b) < 3 || b[0] != formVersion || b[2]&^formVisited != 0 {
+// parseForm decodes the result of appendForm. The returned site is a part of b.
+func parseForm(b []byte) (at placement, visited bool, addr netip.Addr, site []byte, err error) {
+	if len(b) < 3 || b[0] != formVersion || b[2]&^formHasDue != 0 {
 		return 0, false, addr, nil, errForm
 	}
-	at, visited, b = whereabouts(b[1]), b[2]&formVisited != 0, b[3:]
+	at, visited, b = placement(b[1]), b[2]&formHasDue != 0, b[3:]
 	switch at {
-	case buried:
+	case dead:
 		return at, visited, addr, b, nil
 	case addressed:
 		n, used := binary.Uvarint(b)
@@ -144,7 +145,8 @@ func parseForm(b []byte) (at whereabouts, visited bool, addr netip.Addr, site []
 	}
 }
 
-// ReadForm reads the form of an evicted site: the address that it was placed under, the zero Addr if it is none, and the Site.
+// ReadForm decodes the form of an evicted site. It returns the address of the site, or the zero Addr if it has none,
+// and the Site.
 func ReadForm[S any](form []byte, site func(b []byte) (S, error)) (addr netip.Addr, s S, err error) {
 	_, _, addr, data, err := parseForm(form)
 	if err == nil {
@@ -153,14 +155,14 @@ func ReadForm[S any](form []byte, site func(b []byte) (S, error)) (addr netip.Ad
 	return addr, s, err
 }
 
-// CheckForm says whether a form can be read.
+// CheckForm returns an error if form cannot be decoded.
 func CheckForm[S any](form []byte, site func(b []byte) (S, error)) error {
 	_, _, err := ReadForm(form, site)
 	return err
 }
 
-// Admit brings an evicted site back, as it was; it is due now, if it was ever visited. It borrows key and form. That the site is known is
-// a bug of the caller. An error says that the form is none; nothing was done.
+// Admit restores an evicted site. Its due time is now, if it was visited before. Admit borrows key and form. It panics
+// if the site is known. If form is damaged, it returns an error and changes nothing.
 func (w *Workbench[S]) Admit(key, form []byte, site func(b []byte) (S, error), now time.Time) (*VisitState[S], error) {
 	at, visited, addr, raw, err := parseForm(form)
 	if err != nil {
@@ -174,19 +176,19 @@ func (w *Workbench[S]) Admit(key, form []byte, site func(b []byte) (S, error), n
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.find(hash, key) != 0 {
-		panic("BUG: workbench: Admit of a site that is known")
+		panic("BUG: workbench: Admit of a known site")
 	}
 	w.clock.see(now)
-	s := w.add(hash, w.sites.take(), key)
-	s.data, s.at = data, at
+	s := w.add(hash, w.sites.allocate(), key)
+	s.data, s.placement = data, at
 	if visited {
 		s.due = w.clock.offset(now)
 	}
 	if at == addressed {
 		w.attach(s, w.entryOf(addr))
 	} else {
-		s.flags |= flagLaid
+		s.flags |= flagDiskDropped
 	}
-	w.settle(s, Newborn)
+	w.reconcile(s, Unresolved)
 	return w.handles.at(s.id), nil
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// evict takes idle sites of the bench and the model away.
+// evict evicts idle sites from the workbench and from the model.
 func (d *driver) evict() {
 	var out Evicted
 	d.w.Evict(d.now, 1+d.rng.IntN(5), appendInt, &out)
@@ -26,7 +26,7 @@ func (d *driver) evict() {
 	}
 }
 
-// admit brings one back.
+// admit restores a site.
 func (d *driver) admit(key []byte, c mCold) {
 	vs, err := d.w.Admit(key, []byte(c.form), readInt, d.now)
 	if err != nil {
@@ -44,15 +44,16 @@ func (d *driver) admit(key []byte, c mCold) {
 	d.m.enter(&s)
 }
 
-// Who is idle leaves when the bench has not enough room, those first whom nobody has used for long; the others stay.
-func TestEvict_takesWhoIsIdleForLong(t *testing.T) {
+// If memory is short, idle sites are evicted, and the others stay. The sites that were unused for the longest time are
+// evicted first.
+func TestEvict_removesLongestUnusedSites(t *testing.T) {
 	w := New[int](Options{MemoryMax: 100 * siteMemory})
 	key := func(n int) []byte { return fmt.Appendf(nil, "http://%d", n) }
 	for n := range 200 {
 		vs, _ := w.GetOrAdd(key(n))
 		w.WithSite(vs, func(s *int) { *s = n })
 		switch n % 10 {
-		case 0: // newborn
+		case 0: // unresolved
 		case 1:
 			w.Defer(vs, start.Add(time.Hour))
 		case 2:
@@ -74,14 +75,14 @@ func TestEvict_takesWhoIsIdleForLong(t *testing.T) {
 			w.Postpone(vs, start.Add(-time.Second), start.Add(time.Minute))
 		}
 	}
-	if !w.Crowded() {
+	if !w.MemoryShort() {
 		t.Error("200 sites where 100 have room")
 	}
 	var out Evicted
 	left := map[string]string{}
 	round := func() {
 		for range 40 {
-			w.Get(key(7)) // is in use
+			w.Get(key(7)) // counts as a use
 			w.Evict(start, 7, appendInt, &out)
 			for i := range out.Len() {
 				key, form := out.At(i)
@@ -106,12 +107,13 @@ func TestEvict_takesWhoIsIdleForLong(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := w.of(vs)
+		s := w.siteOf(vs)
 		want := Idle
 		if s.data%10 == 6 {
 			want = Dead
 		}
-		if key != fmt.Sprintf("http://%d", s.data) || s.state() != want || (want == Idle && w.Addr(vs) != ip(s.data%7)) {
+		if key != fmt.Sprintf("http://%d", s.data) || s.state() != want ||
+			(want == Idle && w.Addr(vs) != ip(s.data%7)) {
 			t.Errorf("%s came back as %+v", key, s)
 		}
 	}
@@ -124,8 +126,8 @@ func TestEvict_takesWhoIsIdleForLong(t *testing.T) {
 	}
 }
 
-// An IP keeps its due time when its last site leaves, for whoever comes there next.
-func TestW3_evictedSitesLeaveTheDueTimeOfTheirIP(t *testing.T) {
+// An IP keeps its due time after its last site is evicted. It applies to the next site at this IP.
+func TestW3_evictionKeepsTheDueTimeOfTheIP(t *testing.T) {
 	w := New[int](Options{})
 	vs := placed(w, "a", ip(1))
 	w.Postpone(vs, start.Add(time.Second), start.Add(time.Minute))
@@ -152,10 +154,10 @@ func TestW3_evictedSitesLeaveTheDueTimeOfTheirIP(t *testing.T) {
 	check(t, w)
 }
 
-// No form makes Admit panic, and what can be admitted can be evicted as the same.
+// No form makes Admit panic. A site that Admit accepts is evicted with the same form.
 func FuzzAdmit(f *testing.F) {
-	f.Add([]byte{formVersion, byte(addressed), formVisited, 4, 1, 2, 3, 4, 6})
-	f.Add([]byte{formVersion, byte(buried), 0, 8})
+	f.Add([]byte{formVersion, byte(addressed), formHasDue, 4, 1, 2, 3, 4, 6})
+	f.Add([]byte{formVersion, byte(dead), 0, 8})
 	f.Add([]byte{formVersion, byte(addressed), 0, 16, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 1, 2, 3, 4})
 	f.Fuzz(func(t *testing.T, form []byte) {
 		w := New[int](Options{})
@@ -168,7 +170,7 @@ func FuzzAdmit(f *testing.F) {
 			return
 		}
 		check(t, w)
-		if s := w.of(vs); s.at == addressed && w.Addr(vs) == (netip.Addr{}) {
+		if s := w.siteOf(vs); s.placement == addressed && w.Addr(vs) == (netip.Addr{}) {
 			t.Fatal("no address")
 		}
 		var out Evicted

@@ -7,35 +7,26 @@ import (
 	"io"
 
 	"github.com/zeebo/xxh3"
+
+	"orbweaver/internal/vfs"
 )
 
 const (
 	magic       = "OWBENCH\x03"
 	frameHeader = 12
-	frameLen    = 256 << 10 // the writer's frames
-	frameMax    = 1 << 20   // the longest a reader accepts
+	frameLen    = 256 << 10 // the length of the frames that are written
+	frameMax    = 1 << 20   // the longest frame that is read
 )
 
-// CorruptError says that an image is not what was written.
-type CorruptError struct {
-	Image  int   // which of those that Load was given, from 0
-	Offset int64 // bytes into it, where the frame begins that shows it
-	What   string
-}
-
-func (e *CorruptError) Error() string {
-	return fmt.Sprintf("workbench: image %d of the snapshot is corrupt at byte %d: %s", e.Image+1, e.Offset, e.What)
-}
-
-// writeFrames writes b as checksummed frames and returns what does not fill one, at the start of b, unless all is true.
-// stamp is a hash of all frames of the image so far.
+// writeFrames writes b as frames with checksums. If all is false, it returns the rest that does not fill a frame, moved
+// to the start of b. chainHash covers all frames of the snapshot up to now.
 func writeFrames(out io.Writer, b []byte, all bool, stamp *uint64) (rest []byte, err error) {
 	var head [frameHeader]byte
 	whole := b
 	for len(b) >= frameLen || (all && len(b) > 0) {
 		n := min(frameLen, len(b))
 		sum := xxh3.Hash(b[:n])
-		*stamp = stampOf(*stamp, sum)
+		*stamp = addToChainHash(*stamp, sum)
 		binary.LittleEndian.PutUint32(head[:], uint32(n))
 		binary.LittleEndian.PutUint64(head[4:], sum)
 		if _, err := out.Write(head[:]); err != nil {
@@ -49,37 +40,42 @@ func writeFrames(out io.Writer, b []byte, all bool, stamp *uint64) (rest []byte,
 	return append(whole[:0], b...), nil
 }
 
-// stampOf goes on with an image's stamp: which of two frames comes first makes a difference.
-func stampOf(stamp, sum uint64) uint64 {
+// addToChainHash adds the checksum of a frame to the chain hash. The order of frames matters.
+func addToChainHash(stamp, sum uint64) uint64 {
 	var b [16]byte
 	binary.LittleEndian.PutUint64(b[:], stamp)
 	binary.LittleEndian.PutUint64(b[8:], sum)
 	return xxh3.Hash(b[:])
 }
 
-// decoder reads the values in a row of frames. Its first fault sticks, and every value read after it is zero.
+// decoder reads values from consecutive frames. It keeps the first error and returns zero values after it.
 type decoder struct {
-	in      io.Reader
-	image   int
-	stamp   uint64 // as writeFrames has it
-	offset  int64  // of the current frame
-	next    int64  // of the one after
-	payload []byte
-	at      int
-	err     error
+	in        io.Reader
+	image     int
+	chainHash uint64 // of the frames up to now, as in writeFrames
+	offset    int64  // of the current frame
+	next      int64  // of the next frame
+	payload   []byte
+	at        int
+	err       error
 }
 
 func (d *decoder) corrupt(what string) {
 	if d.err == nil {
-		d.err = &CorruptError{Image: d.image, Offset: d.offset, What: what}
+		d.err = &vfs.CorruptError{
+			File:   fmt.Sprintf("workbench image %d", d.image+1),
+			Index:  d.image,
+			Offset: d.offset,
+			What:   what,
+		}
 	}
 	d.payload, d.at = nil, 0
 }
 
-// fail is about an error of the reader; that it ends too early is damage, too.
+// fail records a read error. An early end counts as corruption.
 func (d *decoder) fail(err error) {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		d.corrupt("ends too early")
+		d.corrupt("unexpected end")
 		return
 	}
 	if d.err == nil {
@@ -88,7 +84,7 @@ func (d *decoder) fail(err error) {
 	d.payload, d.at = nil, 0
 }
 
-// magic checks the first bytes.
+// magic verifies the first bytes.
 func (d *decoder) magic() {
 	var b [len(magic)]byte
 	if _, err := io.ReadFull(d.in, b[:]); err != nil {
@@ -96,13 +92,13 @@ func (d *decoder) magic() {
 		return
 	}
 	if string(b[:]) != magic {
-		d.corrupt("not a workbench snapshot of this version")
+		d.corrupt("no workbench snapshot of this version")
 	}
 	d.next = int64(len(magic))
 }
 
-// more makes sure that a byte is there.
-func (d *decoder) more() bool {
+// ensureByte reads frames until a byte is available.
+func (d *decoder) ensureByte() bool {
 	for d.err == nil && d.at == len(d.payload) {
 		d.frame()
 	}
@@ -131,15 +127,15 @@ func (d *decoder) frame() {
 	}
 	sum := binary.LittleEndian.Uint64(head[4:])
 	if xxh3.Hash(d.payload) != sum {
-		d.corrupt("checksum")
+		d.corrupt("wrong checksum")
 		return
 	}
-	d.stamp = stampOf(d.stamp, sum)
+	d.chainHash = addToChainHash(d.chainHash, sum)
 	d.next = d.offset + int64(n) + frameHeader
 }
 
 func (d *decoder) byte() byte {
-	if !d.more() {
+	if !d.ensureByte() {
 		return 0
 	}
 	d.at++
@@ -151,9 +147,9 @@ func (d *decoder) uvarint() uint64 {
 		d.at += n
 		return v
 	}
-	v, err := binary.ReadUvarint(byteReader{d}) // it goes over the end of a frame, or is none
+	v, err := binary.ReadUvarint(byteReader{d}) // the value continues in the next frame, or is invalid
 	if err != nil {
-		d.corrupt("number")
+		d.corrupt("invalid number")
 		return 0
 	}
 	return v
@@ -164,11 +160,11 @@ func (d *decoder) varint() int64 {
 	return int64(u>>1) ^ -int64(u&1)
 }
 
-// bytes appends to dst what a length and as many bytes say. Memory grows with what is really there, not with what the
-// length claims.
+// bytes reads a length and appends this many bytes to dst. Memory grows with the bytes that were read, not with the
+// length field.
 func (d *decoder) bytes(dst []byte) []byte {
 	n := d.uvarint()
-	for n > 0 && d.more() {
+	for n > 0 && d.ensureByte() {
 		part := d.payload[d.at:]
 		if uint64(len(part)) > n {
 			part = part[:n]

@@ -1,37 +1,37 @@
 package workbench
 
-// node is one thing that waits for a time. It holds its key, so that sifting reads no memory but the heap's own.
+// node is an element of a dueHeap. It contains its key, so that sifting reads only the memory of the heap.
 type node struct {
-	due int64  // offset as clock.go defines it
-	tie uint32 // among equal due times the smaller goes first: the older site
-	id  uint32 // who
+	due int64  // offset as in clock.go
+	tie uint32 // orders equal due times: the smaller number, which is the older site, is first
+	id  uint32 // the site or entry
 }
 
 func (a node) before(b node) bool {
 	return a.due < b.due || (a.due == b.due && a.tie < b.tie)
 }
 
-// dueHeap is a 4-ary min-heap without pointers. Every move is told to the owner through at(id, position), where
-// positions count from 1 and 0 means "not in the heap", so that a key can be changed in place. Of a small heap the owner
-// need not know (at is nil): find looks for him.
+// dueHeap is a 4-ary min-heap without pointers. It reports each move through at(id, position). Positions start at 1; 0
+// means "not in the heap". So the owner of a node can change its key in place. For a small heap at may be nil; find
+// then searches for the position.
 type dueHeap []node
 
 func (h dueHeap) len() int { return len(h) }
 
 func (h dueHeap) top() node { return h[0] }
 
-// dueBy says that something is due at or before limit.
+// dueBy reports whether the first node is due at or before limit.
 func (h dueHeap) dueBy(limit int64) bool { return len(h) > 0 && h[0].due <= limit }
 
 type posFunc func(id uint32, pos int32)
 
-func (f posFunc) tell(id uint32, pos int32) {
+func (f posFunc) set(id uint32, pos int32) {
 	if f != nil {
 		f(id, pos)
 	}
 }
 
-// find is the position of id in a small heap, or 0.
+// find searches a small heap for id and returns its position, or 0.
 func (h dueHeap) find(id uint32) int32 {
 	for i := range h {
 		if h[i].id == id {
@@ -48,7 +48,7 @@ func (h *dueHeap) push(n node, at posFunc) {
 	h.up(len(*h)-1, at)
 }
 
-// set gives the node at pos a new key.
+// set changes the key of the node at pos.
 func (h *dueHeap) set(pos int32, due int64, tie uint32, at posFunc) {
 	i := int(pos) - 1
 	n := &(*h)[i]
@@ -61,10 +61,10 @@ func (h *dueHeap) set(pos int32, due int64, tie uint32, at posFunc) {
 	}
 }
 
-// remove takes the node at pos out and tells its owner so.
+// remove removes the node at pos and reports position 0 for it.
 func (h *dueHeap) remove(pos int32, at posFunc) {
 	i, last := int(pos)-1, len(*h)-1
-	at.tell((*h)[i].id, 0)
+	at.set((*h)[i].id, 0)
 	moved := (*h)[last]
 	*h = (*h)[:last]
 	if i == last {
@@ -78,8 +78,8 @@ func (h *dueHeap) remove(pos int32, at posFunc) {
 	h.shrink()
 }
 
-// shrink gives memory back when a heap that was large has become small. An empty one keeps a few nodes: the few sites of
-// an IP come and go without allocation.
+// shrink releases memory after a large heap has become small. An empty heap keeps up to four nodes, so that an IP with
+// few sites causes no allocations.
 func (h *dueHeap) shrink() {
 	if len(*h) == 0 && cap(*h) > 4 {
 		*h = nil
@@ -92,7 +92,7 @@ func (h *dueHeap) shrink() {
 	}
 }
 
-// up sifts towards the root and says whether anything moved. It always tells the owner the final place.
+// up sifts towards the root and reports whether anything moved. It always reports the final position.
 func (h *dueHeap) up(i int, at posFunc) bool {
 	s := *h
 	n, moved := s[i], false
@@ -102,11 +102,11 @@ func (h *dueHeap) up(i int, at posFunc) bool {
 			break
 		}
 		s[i] = s[p]
-		at.tell(s[i].id, int32(i)+1)
+		at.set(s[i].id, int32(i)+1)
 		i, moved = p, true
 	}
 	s[i] = n
-	at.tell(n.id, int32(i)+1)
+	at.set(n.id, int32(i)+1)
 	return moved
 }
 
@@ -128,21 +128,20 @@ func (h *dueHeap) down(i int, at posFunc) {
 			break
 		}
 		s[i] = s[least]
-		at.tell(s[i].id, int32(i)+1)
+		at.set(s[i].id, int32(i)+1)
 		i = least
 	}
 	s[i] = n
-	at.tell(n.id, int32(i)+1)
+	at.set(n.id, int32(i)+1)
 }
 
-// count says how many nodes are due at or before limit: exactly while they are no more than budget, and estimated from
-// evenly spaced samples beyond that. It costs O(budget) at most, since the nodes that count hang together at the root.
+// count returns the number of nodes that are due at or before limit. It is exact up to budget; above it is estimated
+// from evenly spaced samples. It costs O(budget), because the counted nodes form a subtree at the root.
 func (h dueHeap) count(limit int64, budget int) int {
 	if len(h) == 0 || h[0].due > limit {
 		return 0
 	}
-	// A walk by depth-first search with a stack of fixed size would need care; counting level by level needs only the
-	// list of hits, which the budget bounds.
+	// Count level by level: this needs only the list of hits, which the budget bounds.
 	hits := make([]int32, 1, min(budget, len(h))+1)
 	for k := 0; k < len(hits); k++ {
 		first := arity*int(hits[k]) + 1

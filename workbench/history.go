@@ -5,67 +5,69 @@ import (
 	"time"
 )
 
-// history is what the bench remembers between two cuts, so that the next one need only write what is new.
+// history records the changes between two snapshots, so that the next snapshot can be incremental.
 type history[S any] struct {
-	// listing says that the last cut's image was wholly written, or will be if all goes well, and that changes are
-	// noted since. Otherwise the next image must be whole, and there is nothing to note.
-	listing bool
-	sites   numbers // changed since the last cut
-	ips     numbers // entries made or changed since
-	dropped []netip.Addr
-	gone    []uint32 // numbers of sites that were evicted since
-	spare   [2]numbers
+	// recording is true if the last snapshot was complete or is still being written. Changes are then recorded.
+	// Otherwise the next snapshot must be full, and nothing is recorded.
+	recording bool
+	sites     numbers // changed since the last snapshot
+	ips       numbers // entries created or changed since then
+	dropped   []netip.Addr
+	evicted   []uint32 // numbers of sites evicted since then
+	spare     [2]numbers
 
-	cut   *Cut[S] // the one that is being written, or nil
-	stamp uint64  // of the last image that was wholly written
-	skew  int64   // of the clock, at the last whole image
+	snapshot  *Snapshot[S] // the snapshot that is open, or nil
+	chainHash uint64       // of the last complete snapshot
+	skew      int64        // of the clock at the last full snapshot
 }
 
-// skewMax is how far the wall clock may step before due times that were written under it are written again: an image keeps
-// them as wall time.
+// skewMax is the largest step of the wall clock for which the next snapshot may be incremental. A larger step makes the
+// wall times in older snapshots wrong.
 const skewMax = int64(time.Second)
 
-// forget begins anew: the next image will be whole.
+// forget drops the recorded changes. The next snapshot will be full.
 func (h *history[S]) forget() {
-	h.listing = false
+	h.recording = false
 	h.sites.clear()
 	h.ips.clear()
-	h.dropped, h.gone = nil, nil
+	h.dropped, h.evicted = nil, nil
 }
 
-// left notes that a number is free.
-func (h *history[S]) left(id uint32) {
-	if h.listing {
-		h.gone = append(h.gone, id)
+// noteEvicted records that a number is free.
+func (h *history[S]) noteEvicted(id uint32) {
+	if h.recording {
+		h.evicted = append(h.evicted, id)
 	}
 }
 
-// touch is called before anything about a site changes: its image is put aside if the cut still needs it.
+// touch must be called before any change of a site. It copies the site for the open snapshot if that has not written it
+// yet.
 func (w *Workbench[S]) touch(s *site[S]) {
-	s.flags |= flagUsed
+	s.flags |= flagRecentlyUsed
 	h := &w.history
-	if !h.listing || !h.sites.add(s.id) {
+	if !h.recording || !h.sites.add(s.id) {
 		return
 	}
-	if c := h.cut; c != nil && s.id <= c.last && s.id > c.atSite && (!c.partial || c.sites.has(s.id)) {
-		c.aside = c.imageOfSite(c.aside, s)
+	if c := h.snapshot; c != nil && s.id <= c.last && s.id > c.atSite && (!c.partial || c.sites.has(s.id)) {
+		c.copied = c.imageOfSite(c.copied, s)
 	}
 }
 
-// touchFree is called before a free number is given out. A cut that is being written has no site of that number, or has put it aside.
+// touchFree must be called before a free number is used. An open snapshot has no site of this number, or has already
+// copied it.
 func (w *Workbench[S]) touchFree(id uint32) {
-	if w.history.listing {
+	if w.history.recording {
 		w.history.sites.add(id)
 	}
 }
 
-// touchEntry is called before an IP's due time changes, and when it is made.
+// touchEntry must be called before the due time of an IP changes, and after an entry is created.
 func (w *Workbench[S]) touchEntry(id uint32) {
 	h := &w.history
-	if !h.listing || !h.ips.add(id) {
+	if !h.recording || !h.ips.add(id) {
 		return
 	}
-	if c := h.cut; c != nil && id <= c.lastIP && id > c.atIP && (!c.partial || c.ips.has(id)) {
-		c.aside = c.imageOfIP(c.aside, id)
+	if c := h.snapshot; c != nil && id <= c.lastIP && id > c.atIP && (!c.partial || c.ips.has(id)) {
+		c.copied = c.imageOfIP(c.copied, id)
 	}
 }

@@ -1,7 +1,7 @@
 package workbench
 
-// index finds an id by the hash of its key. It is a hash table with linear probing, cut into shards so that growing
-// stops nobody for long, and holds no pointers: a slot is 32 bits of the hash and the id. Ids start at 1.
+// index finds an id by the hash of its key. It is a hash table with linear probing, divided into shards so that growing
+// takes little time. It contains no pointers: a slot is 32 bits of the hash and the id. Ids start at 1.
 type index struct {
 	shards [1 << shardBits]shard
 }
@@ -9,13 +9,13 @@ type index struct {
 const shardBits = 10
 
 type shard struct {
-	slots []uint64 // 0 is empty; length is a power of two
+	slots []uint64 // 0 is empty; the length is a power of two
 	used  int
 }
 
 func (x *index) shard(hash uint64) *shard { return &x.shards[hash>>(64-shardBits)] }
 
-// find returns the id with this hash for which same says true, or 0.
+// find returns the id with this hash for which same returns true, or 0.
 func (x *index) find(hash uint64, same func(id uint32) bool) uint32 {
 	s := x.shard(hash)
 	if s.used == 0 {
@@ -30,7 +30,7 @@ func (x *index) find(hash uint64, same func(id uint32) bool) uint32 {
 	return 0
 }
 
-// add enters an id that is not in the index.
+// add inserts an id that is not in the index.
 func (x *index) add(hash uint64, id uint32) {
 	s := x.shard(hash)
 	if 4*(s.used+1) > 3*len(s.slots) {
@@ -59,7 +59,7 @@ func (s *shard) put(slot uint64) {
 	s.slots[i] = slot
 }
 
-// remove takes an id out and closes the gap, so that no grave stones pile up.
+// remove removes an id and closes the gap, so that no tombstones accumulate.
 func (x *index) remove(hash uint64, id uint32) {
 	s := x.shard(hash)
 	mask := uint32(len(s.slots) - 1)

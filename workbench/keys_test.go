@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Keys of all lengths come back, however many there are.
-func TestKeysComeBack(t *testing.T) {
+// Keys of all lengths are returned unchanged, in any number.
+func TestKeysAreReturned(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 6))
 	var k keys
 	var refs []keyRef
@@ -15,14 +15,14 @@ func TestKeysComeBack(t *testing.T) {
 	for range 20_000 {
 		n := rng.IntN(60)
 		if rng.IntN(50) == 0 {
-			n = rng.IntN(1200) // beyond the largest class, too
+			n = rng.IntN(1200) // includes lengths beyond the largest class
 		}
 		key := make([]byte, n)
 		for i := range key {
 			key[i] = byte(rng.Uint32())
 		}
 		refs, want = append(refs, k.add(key)), append(want, bytes.Clone(key))
-		clear(key) // it was borrowed
+		clear(key) // add has borrowed it
 	}
 	for i, ref := range refs {
 		if got := k.get(ref, len(want[i])); !bytes.Equal(got, want[i]) || cap(got) != len(got) {
@@ -31,7 +31,7 @@ func TestKeysComeBack(t *testing.T) {
 	}
 }
 
-// A set of numbers next to a map, emptied now and then.
+// Compares a set of numbers with a map, and empties both sometimes.
 func TestNumbersAgainstAMap(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 7))
 	var s numbers

@@ -6,9 +6,11 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"orbweaver/internal/invariants"
 )
 
-func TestRefillInOrderOfRunningDry(t *testing.T) {
+func TestRefillOrder(t *testing.T) {
 	w := New[int](Options{PathsPerVisit: 1})
 	a := placed(w, "a", ip(1), "/1", "/2", "/3")
 	b := placed(w, "b", ip(2), "/1")
@@ -23,17 +25,17 @@ func TestRefillInOrderOfRunningDry(t *testing.T) {
 			t.Errorf("%d sites, should be %d", len(got), len(want))
 		}
 	}
-	refill(9, b) // fewer than two in memory, though none is missing yet
-	refill(9)    // each once
+	refill(9, b) // fewer than two items in memory, though the site can still be visited
+	refill(9)    // each site once
 	v := acquire(t, w, start, "a[/1]", "b[/1]", "c[/1]")
-	refill(9) // what is out counts
+	refill(9) // items in a Visit count
 	w.Release(&v[2], Release{}, start)
 	w.Release(&v[0], Release{}, start)
 	refill(9, c)
 	w.Push(c, []byte("/3"))
-	refill(9) // it has two
+	refill(9) // it has two items
 	w.Push(b, []byte("/2"))
-	refill(9) // b has one out and one in
+	refill(9) // b has one item in its Visit and one in its queue
 	w.SetOnDisk(b, 0)
 	w.Place(born, ip(4), start)
 	v = append(v, w.Acquire(start, nil, 1)...)
@@ -46,13 +48,13 @@ func TestRefillInOrderOfRunningDry(t *testing.T) {
 	refill(9, a)
 }
 
-func TestKeysMeetsEverySiteWithWhatItHolds(t *testing.T) {
+func TestKeysReturnsEverySiteWithItsItems(t *testing.T) {
 	w := New[int](Options{PathsPerVisit: 1})
 	for n := range 2500 {
 		vs := placed(w, fmt.Sprintf("host%d", n), ip(n), "/1", "/2")
 		w.SetOnDisk(vs, uint64(n))
 	}
-	w.Acquire(start, nil, 10) // what is out counts
+	w.Acquire(start, nil, 10) // items in a Visit count
 	met := map[string]uint64{}
 	more := true
 	for k := 0; more; k++ {
@@ -74,7 +76,7 @@ func TestKeysMeetsEverySiteWithWhatItHolds(t *testing.T) {
 	}
 }
 
-func TestFrontCountsWhatIsDueSoon(t *testing.T) {
+func TestFrontCountsIPsDueSoon(t *testing.T) {
 	w := New[int](Options{PathsPerVisit: 1})
 	for n := range 3000 {
 		placed(w, fmt.Sprint(n), ip(n), "/1", "/2")
@@ -95,8 +97,8 @@ func TestFrontCountsWhatIsDueSoon(t *testing.T) {
 	}
 }
 
-// f may call the bench, even kill; and it may end the walk.
-func TestEachLetsItsFunctionCallTheBench(t *testing.T) {
+// f may call the workbench, even Kill, and may end the iteration.
+func TestEachAllowsCallsOfTheWorkbench(t *testing.T) {
 	w := New[int](Options{})
 	for n := range 1000 {
 		placed(w, fmt.Sprint(n), ip(n), "/1")
@@ -115,16 +117,16 @@ func TestEachLetsItsFunctionCallTheBench(t *testing.T) {
 }
 
 func TestStateNames(t *testing.T) {
-	for s := Newborn; s <= stateCount; s++ {
+	for s := Unresolved; s <= stateCount; s++ {
 		if name := s.String(); (name == "unknown") != (s == stateCount) {
 			t.Error(s, name)
 		}
 	}
 }
 
-// A warm bench allocates nothing for pushes and Visits.
+// After warm-up, Push and Visits do not allocate.
 func TestNoAllocations(t *testing.T) {
-	if raceEnabled {
+	if invariants.Race {
 		t.Skip("the race detector allocates")
 	}
 	w := New[int](Options{})
@@ -152,10 +154,10 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// A site that is known and has nothing to do costs at most 200 bytes, its key and its share of an IP included; the
-// engine's Site is extra.
+// A known site without items takes at most 200 bytes, including its key and its share of an IP. The engine's Site is
+// extra.
 func TestMemoryOfIdleSites(t *testing.T) {
-	if raceEnabled {
+	if invariants.Race {
 		t.Skip("the race detector allocates")
 	}
 	const sites, perIP = 200_000, 4

@@ -9,16 +9,16 @@ import (
 	"slices"
 )
 
-// Load reads what Write and WriteChanges wrote: a whole image and, in order, those that followed it. Nothing is leased
-// then; everything else is as it was, due times included, by the wall clock. The next cut may go on with changes. site
-// turns the form of a Site back into it; it borrows b. An image that is damaged, cut short, of another version or not the
-// one that follows is a CorruptError.
+// Load reads a chain: a full snapshot and, in order, the incremental snapshots that followed it. No site is leased
+// afterwards. Everything else is restored, with due times by the wall clock. The next snapshot may be incremental. site
+// decodes a Site; it borrows b. A snapshot that is damaged, truncated, of another version or not the next of the chain
+// is a vfs.CorruptError.
 func Load[S any](o Options, site func(b []byte) (S, error), images ...io.Reader) (*Workbench[S], error) {
 	if err := o.WithDefaults().Validate(); err != nil {
 		return nil, err
 	}
 	if len(images) == 0 {
-		return nil, errors.New("workbench: a snapshot of no images")
+		return nil, errors.New("workbench: no snapshot to load")
 	}
 	l := loader[S]{w: New[S](o), site: site}
 	for i, in := range images {
@@ -28,35 +28,35 @@ func Load[S any](o Options, site func(b []byte) (S, error), images ...io.Reader)
 			return nil, l.d.err
 		}
 	}
-	l.free()
-	l.w.history.listing = true
+	l.collectFree()
+	l.w.history.recording = true
 	return l.w, nil
 }
 
 type loader[S any] struct {
-	w     *Workbench[S]
-	d     decoder
-	site  func(b []byte) (S, error)
-	shift int64 // from the base of this image's due times to the first one's
-	last  uint64
-	sites uint64 // so far
-	found uint64 // in this image
-	over  bool
+	w         *Workbench[S]
+	d         decoder
+	site      func(b []byte) (S, error)
+	shift     int64 // from the base of the first snapshot's due times to that of this one
+	last      uint64
+	sites     uint64 // in the chain up to now
+	siteCount uint64 // in this snapshot
+	complete  bool
 
-	ahead          []facts[S] // read, and not yet brought in: see loadahead.go
-	arena          []byte     // their keys and items
-	key, form, raw []byte     // scratch
+	ahead          []facts[S] // decoded and not yet inserted: see loadahead.go
+	arena          []byte     // keys and items of ahead
+	key, form, raw []byte     // scratch buffers
 }
 
-// image reads one image.
+// image reads one snapshot of the chain.
 func (l *loader[S]) image() {
-	l.found, l.over = 0, false
+	l.siteCount, l.complete = 0, false
 	l.d.magic()
 	l.head()
-	for l.d.err == nil && !l.over {
+	for l.d.err == nil && !l.complete {
 		l.record()
 	}
-	l.w.history.stamp = l.d.stamp
+	l.w.history.chainHash = l.d.chainHash
 }
 
 func (l *loader[S]) head() {
@@ -65,11 +65,11 @@ func (l *loader[S]) head() {
 	case l.d.err != nil:
 		return
 	case kind != recordHead && kind != recordChanges:
-		l.d.corrupt("no head")
+		l.d.corrupt("the first record is no head")
 	case (kind == recordHead) != first:
-		l.d.corrupt("the first image of a snapshot is whole, and no other is")
-	case !first && l.d.uvarint() != l.w.history.stamp:
-		l.d.corrupt("changes that do not follow the image before")
+		l.d.corrupt("the first snapshot must be full, the others incremental")
+	case !first && l.d.uvarint() != l.w.history.chainHash:
+		l.d.corrupt("the changes do not belong to the snapshot before")
 	}
 	wall, last := l.d.varint(), l.d.uvarint()
 	if first {
@@ -78,7 +78,7 @@ func (l *loader[S]) head() {
 	l.shift = wall - l.w.clock.wall()
 	l.w.leaseSeq = l.d.uvarint()
 	if last > slabMax {
-		l.d.corrupt("number of sites")
+		l.d.corrupt("too many sites")
 	}
 	l.last = last
 }
@@ -86,7 +86,7 @@ func (l *loader[S]) head() {
 func (l *loader[S]) record() {
 	kind := l.d.byte()
 	if kind != recordSite {
-		l.bringIn()
+		l.insertAhead()
 	}
 	switch {
 	case l.d.err != nil:
@@ -94,23 +94,25 @@ func (l *loader[S]) record() {
 		l.ip()
 	case kind == recordSite:
 		l.readAhead()
-	case kind == recordGone:
-		l.gone(l.d.uvarint())
+	case kind == recordEvicted:
+		l.removeEvicted(l.d.uvarint())
 	case kind == recordEnd:
-		l.over = true
-		if n, all := l.d.uvarint(), l.d.uvarint(); n != l.found || l.sites != all {
-			l.d.corrupt(fmt.Sprintf("%d sites of %d, and %d of %d in all", l.found, n, l.sites, all))
+		l.complete = true
+		if n, all := l.d.uvarint(), l.d.uvarint(); n != l.siteCount || l.sites != all {
+			l.d.corrupt(
+				fmt.Sprintf("%d of %d sites in this snapshot, %d of %d in the chain", l.siteCount, n, l.sites, all),
+			)
 		}
 	default:
-		l.d.corrupt(fmt.Sprintf("record of kind %d", kind))
+		l.d.corrupt(fmt.Sprintf("unknown record kind %d", kind))
 	}
 }
 
-// ip sets the due time of an address; of one that was forgotten it is noDue.
+// ip sets the due time of an address; noDue removes its entry.
 func (l *loader[S]) ip() {
 	addr, due, note := l.addr(), int64(0), uint64(0)
 	if due = l.due(&note); note >= 1<<24 {
-		l.d.corrupt("note")
+		l.d.corrupt("invalid note")
 	}
 	if l.d.err != nil {
 		return
@@ -122,7 +124,7 @@ func (l *loader[S]) ip() {
 	e.setNote(uint32(note))
 	switch {
 	case e.state != vacant:
-		w.settleEntry(id)
+		w.reconcileEntry(id)
 	case due == noDue:
 		w.vacant.remove(*w.places.at(id), w.ipPos)
 		w.dropEntry(id)
@@ -131,19 +133,19 @@ func (l *loader[S]) ip() {
 	}
 }
 
-// facts are what an image says of a site.
+// facts are the decoded fields of a site.
 type facts[S any] struct {
 	id, onDisk uint64
-	at         whereabouts
+	at         placement
 	flags      uint8
 	addr       netip.Addr
 	until, due int64
 	data       S
 	items      uint64
 
-	key, raw     []byte // borrowed from the arena
+	key, raw     []byte // parts of the arena
 	hash, byAddr uint64
-	frame        int64 // where it began
+	frame        int64 // offset of its frame
 }
 
 func (l *loader[S]) visitState(f *facts[S]) {
@@ -151,13 +153,13 @@ func (l *loader[S]) visitState(f *facts[S]) {
 	known := w.find(f.hash, f.key)
 	switch {
 	case f.id == 0 || f.id > l.last || l.has(uint32(f.id)) != (known != 0) || (known != 0 && known != uint32(f.id)):
-		l.d.corrupt("a site twice, or one too many")
+		l.d.corrupt("invalid or repeated site")
 		return
-	case f.flags&^flagParked != 0 || (f.at == buried && (f.items > 0 || f.flags != 0)):
-		l.d.corrupt("impossible state")
+	case f.flags&^flagParked != 0 || (f.at == dead && (f.items > 0 || f.flags != 0)):
+		l.d.corrupt("invalid state of a site")
 		return
 	}
-	l.found++
+	l.siteCount++
 	var s *site[S]
 	if known == 0 {
 		l.sites++
@@ -166,9 +168,9 @@ func (l *loader[S]) visitState(f *facts[S]) {
 		s = w.sites.at(known)
 		l.clear(s)
 	}
-	s.data, s.due, s.onDisk, s.at, s.flags = f.data, f.due, f.onDisk, f.at, f.flags|s.flags&flagListed
-	if f.at == buried && f.onDisk == 0 {
-		s.flags |= flagLaid
+	s.data, s.due, s.onDisk, s.placement, s.flags = f.data, f.due, f.onDisk, f.at, f.flags|s.flags&flagListed
+	if f.at == dead && f.onDisk == 0 {
+		s.flags |= flagDiskDropped
 	}
 	if f.items > 0 {
 		q := &pathQueue{buf: append([]byte(nil), f.raw...), size: len(f.raw), count: int(f.items)}
@@ -180,14 +182,15 @@ func (l *loader[S]) visitState(f *facts[S]) {
 	case addressed:
 		w.attach(s, w.entryOf(f.addr))
 	case deferred:
-		w.putOff(s, f.until)
+		w.makeDeferred(s, f.until)
 	default:
 	}
-	w.settle(s, Newborn)
+	w.reconcile(s, Unresolved)
 }
 
-// gone takes a site away that was evicted. It may have come and gone between two images.
-func (l *loader[S]) gone(id uint64) {
+// removeEvicted removes a site that was evicted. A site that was added and evicted between two snapshots is unknown
+// here.
+func (l *loader[S]) removeEvicted(id uint64) {
 	if l.d.err != nil || id == 0 || id > slabMax || !l.has(uint32(id)) {
 		return
 	}
@@ -200,39 +203,39 @@ func (l *loader[S]) gone(id uint64) {
 	l.sites--
 }
 
-// free notes which numbers nobody has.
-func (l *loader[S]) free() {
+// collectFree collects the numbers that have no site.
+func (l *loader[S]) collectFree() {
 	w := l.w
 	for k := len(w.sites.chunks) - 1; k >= 0; k-- {
 		for i := chunkLen - 1; w.sites.chunks[k] != nil && i >= 0; i-- {
 			if id := uint32(k*chunkLen + i + 1); id <= w.sites.last && w.sites.at(id).id == 0 {
-				w.sites.put(id)
+				w.sites.release(id)
 			}
 		}
 	}
 }
 
-// clear takes away what an older image said of a site, as far as anything was derived from it.
+// clear undoes what an older snapshot of the chain set for a site: its queue, its place and all derived state.
 func (l *loader[S]) clear(s *site[S]) {
 	w, before := l.w, s.state()
 	w.dropQueue(s, nil)
 	w.detach(s)
 	s.flags, s.onDisk = s.flags&(flagHolds|flagListed), 0 // it may be on the refill list
-	w.settle(s, before)
+	w.reconcile(s, before)
 }
 
-// facts reads a site: its key to l.key, its items to l.raw.
+// facts reads a site. Its key goes to l.key, its items to l.raw.
 func (l *loader[S]) facts() (f facts[S]) {
 	f.id, l.key = l.d.uvarint(), l.d.bytes(l.key[:0])
-	f.at, f.flags = whereabouts(l.d.byte()), l.d.byte()
+	f.at, f.flags = placement(l.d.byte()), l.d.byte()
 	switch f.at {
 	case addressed:
 		f.addr = l.addr()
 	case deferred:
 		f.until = l.due(nil)
-	case nowhere, buried:
+	case unplaced, dead:
 	default:
-		l.d.corrupt("whereabouts")
+		l.d.corrupt("invalid placement")
 	}
 	f.due, f.onDisk = l.due(nil), l.d.uvarint()
 	l.form = l.d.bytes(l.form[:0])
@@ -255,19 +258,19 @@ func (l *loader[S]) addr() netip.Addr {
 	l.raw = l.d.bytes(l.raw[:0])
 	addr, ok := netip.AddrFromSlice(l.raw)
 	if !ok || addr != addr.Unmap() {
-		l.d.corrupt("address")
+		l.d.corrupt("invalid address")
 	}
 	return addr
 }
 
-// due reads a due time, and the note that may follow it if there can be one.
+// due reads a due time. If note is not nil, a note may follow.
 func (l *loader[S]) due(note *uint64) int64 {
 	kind := l.d.byte()
 	if kind == dueNone {
 		return noDue
 	}
 	if kind != dueGiven && (kind != dueNoted || note == nil) {
-		l.d.corrupt("due time")
+		l.d.corrupt("invalid due time")
 		return noDue
 	}
 	due := l.d.varint()
@@ -280,7 +283,7 @@ func (l *loader[S]) due(note *uint64) int64 {
 	return max(due, noDue+1)
 }
 
-// queue reads a site's items to l.raw and makes sure that they are whole.
+// queue reads the items of a site to l.raw and verifies that they are complete.
 func (l *loader[S]) queue() (count uint64) {
 	count = l.d.uvarint()
 	l.raw = l.d.bytes(l.raw[:0])
@@ -288,13 +291,13 @@ func (l *loader[S]) queue() (count uint64) {
 	for b := l.raw; len(b) > 0 && l.d.err == nil; found++ {
 		n, used := binary.Uvarint(b)
 		if used <= 0 || n > uint64(len(b)-used) || used != prefixLen(int(n)) {
-			l.d.corrupt("item")
+			l.d.corrupt("invalid item")
 			return 0
 		}
 		b = b[used+int(n):]
 	}
 	if count != found {
-		l.d.corrupt("number of items")
+		l.d.corrupt("wrong number of items")
 	}
 	return count
 }

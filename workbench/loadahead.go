@@ -2,11 +2,12 @@ package workbench
 
 import "hash/maphash"
 
-// loadAhead is how many sites are read before they are brought in. What belongs to a site lies in places that nobody has
-// looked at for long; to fetch those of many at once takes hardly longer than those of one.
+// loadAhead is the number of sites that are decoded before they are inserted. The data that belongs to a site is in
+// places that are not in the CPU's cache. Reading the places of many sites together takes hardly longer than those of a
+// single site.
 const loadAhead = 32
 
-// readAhead reads a site.
+// readAhead decodes a site.
 func (l *loader[S]) readAhead() {
 	f := l.facts()
 	if l.d.err != nil {
@@ -22,14 +23,14 @@ func (l *loader[S]) readAhead() {
 	l.arena = append(append(l.arena, l.key...), l.raw...)
 	f.key, f.raw = l.arena[from:from+len(l.key)], l.arena[from+len(l.key):]
 	if l.ahead = append(l.ahead, f); len(l.ahead) == loadAhead {
-		l.bringIn()
+		l.insertAhead()
 	}
 }
 
-// bringIn makes what was read part of the bench, in order.
-func (l *loader[S]) bringIn() {
+// insertAhead inserts the decoded sites into the workbench, in order.
+func (l *loader[S]) insertAhead() {
 	if l.d.err == nil {
-		l.warm()
+		l.prefetch()
 	}
 	for i := range l.ahead {
 		f := &l.ahead[i]
@@ -43,10 +44,10 @@ func (l *loader[S]) bringIn() {
 	l.ahead, l.arena = l.ahead[:0], l.arena[:0]
 }
 
-// warm reads from the places that the sites at hand will need, breadth first, so that the CPU can wait for many of them at
-// once.
-func (l *loader[S]) warm() {
-	w, sum := l.w, l.w.warmth
+// prefetch reads the places that the decoded sites need, breadth first, so that the CPU waits for many of them at the
+// same time.
+func (l *loader[S]) prefetch() {
+	w, sum := l.w, l.w.prefetchSum
 	var ips, sites [loadAhead]uint32
 	for i := range l.ahead {
 		f := &l.ahead[i]
@@ -68,10 +69,10 @@ func (l *loader[S]) warm() {
 			sum += uint32(w.heaps.at(w.entries.at(id).sites).len())
 		}
 	}
-	w.warmth = sum
+	w.prefetchSum = sum
 }
 
-// first is an id that may well be the one with this hash, or 0.
+// first returns an id that probably has this hash, or 0.
 func (x *index) first(hash uint64) uint32 {
 	s := x.shard(hash)
 	if s.used == 0 {

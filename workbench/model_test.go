@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// model is the bench as one would write it down on paper: lists, searched from end to end.
+// model is the simplest implementation of a workbench: lists that are searched from start to end.
 type model struct {
 	sites []*mSite // in the order of their ids
 	cold  map[string]mCold
@@ -18,11 +18,11 @@ type model struct {
 }
 
 type mIP struct {
-	due    time.Time // zero for never
+	due    time.Time // zero if never visited
 	leased bool
 }
 
-// mCold is a site that was evicted: what it was, and its form.
+// mCold is an evicted site: its model and its form.
 type mCold struct {
 	site mSite
 	form string
@@ -31,15 +31,15 @@ type mCold struct {
 type mSite struct {
 	id     int
 	key    string
-	laid   bool // dead, and SetOnDisk has said since that it has none
-	at     whereabouts
+	laid   bool // dead, and SetOnDisk(0) was called since
+	at     placement
 	addr   netip.Addr
 	parked bool
 	due    time.Time
 	until  time.Time
 	queue  []string
 	onDisk uint64
-	given  bool // by Refill
+	given  bool // returned by Refill
 	site   int
 	visit  *mVisit
 }
@@ -47,7 +47,7 @@ type mSite struct {
 type mVisit struct {
 	real     Visit[int]
 	items    []string
-	site     int // as it was when the visit went out
+	site     int // as it was when the Visit was acquired
 	fronts   int
 	kill     bool
 	unparked bool
@@ -59,7 +59,7 @@ func newModel(k int) *model {
 	return &model{ips: make(map[netip.Addr]*mIP), cold: make(map[string]mCold), k: k}
 }
 
-// enter adds a site; its id may be one that was free.
+// enter adds a site; its id may have been free.
 func (m *model) enter(s *mSite) {
 	at, taken := slices.BinarySearchFunc(m.sites, s.id, func(s *mSite, id int) int { return s.id - id })
 	if taken {
@@ -91,12 +91,12 @@ func (m *model) ip(addr netip.Addr) *mIP {
 
 func (s *mSite) state() State {
 	switch {
-	case s.at == buried:
+	case s.at == dead:
 		return Dead
 	case s.visit != nil:
 		return Leased
-	case s.at == nowhere:
-		return Newborn
+	case s.at == unplaced:
+		return Unresolved
 	case s.at == deferred:
 		return Deferred
 	case s.parked:
@@ -116,7 +116,7 @@ func (s *mSite) held() int {
 }
 
 func (s *mSite) wantsRefill() bool {
-	return s.onDisk > 0 && s.at == addressed && !s.parked && s.held() < lowWater && !s.given
+	return s.onDisk > 0 && s.at == addressed && !s.parked && s.held() < minItemsInMemory && !s.given
 }
 
 func later(a, b time.Time) time.Time {
@@ -126,7 +126,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// next is the site that comes out next, and when.
+// next returns the site that Acquire must return next, and its due time.
 func (m *model) next() (best *mSite, due time.Time) {
 	for _, first := range m.firsts() {
 		d := later(first.due, m.ip(first.addr).due)
@@ -137,7 +137,7 @@ func (m *model) next() (best *mSite, due time.Time) {
 	return best, due
 }
 
-// firsts are the sites at the head of each IP that nobody visits.
+// firsts returns the first site of each IP without a Visit.
 func (m *model) firsts() map[netip.Addr]*mSite {
 	firsts := make(map[netip.Addr]*mSite)
 	for _, s := range m.sites {
@@ -151,7 +151,7 @@ func (m *model) firsts() map[netip.Addr]*mSite {
 	return firsts
 }
 
-// sweep forgets the due times of IPs without sites that have passed.
+// sweep removes IPs without sites whose due times have passed.
 func (m *model) sweep(now time.Time) {
 	for addr, ip := range m.ips {
 		if !ip.due.After(now) && !slices.ContainsFunc(m.sites, func(s *mSite) bool { return s.addr == addr }) {
@@ -169,12 +169,12 @@ func (m *model) lend(s *mSite, v Visit[int]) {
 
 func (s *mSite) bury() (dropped []string) {
 	dropped = s.queue
-	s.laid = s.laid && s.at == buried
-	s.queue, s.at, s.addr, s.parked, s.given = nil, buried, netip.Addr{}, false, false
+	s.laid = s.laid && s.at == dead
+	s.queue, s.at, s.addr, s.parked, s.given = nil, dead, netip.Addr{}, false, false
 	return dropped
 }
 
-// giveBack puts items before the queue, but behind what was pushed to the front meanwhile.
+// giveBack puts items before the queue, but after the items that PushFront added during the Visit.
 func (v *mVisit) giveBack(s *mSite, items []string) {
 	s.queue = slices.Insert(slices.Clone(s.queue), v.fronts, items...)
 }
@@ -199,13 +199,13 @@ func (m *model) release(s *mSite, r Release, unused, front []string) (dropped []
 	case to.IsValid() && to != s.addr:
 		s.addr = to
 		m.ip(to)
-	case r.Newborn:
-		s.at, s.addr = nowhere, netip.Addr{}
+	case r.Unresolved:
+		s.at, s.addr = unplaced, netip.Addr{}
 	}
 	return nil
 }
 
-// restored is what Save and Load make of the model.
+// restored returns the model after Save and Load.
 func (m *model) restored() *model {
 	c := newModel(m.k)
 	for addr, ip := range m.ips {
@@ -214,7 +214,7 @@ func (m *model) restored() *model {
 	c.cold = maps.Clone(m.cold)
 	for _, s := range m.sites {
 		copied := *s
-		copied.laid = s.at == buried && s.onDisk == 0
+		copied.laid = s.at == dead && s.onDisk == 0
 		copied.queue = slices.Clone(s.queue)
 		copied.given = false
 		if v := s.visit; v != nil {
@@ -226,7 +226,7 @@ func (m *model) restored() *model {
 	return c
 }
 
-// compare says where the bench differs from the model.
+// compare returns the differences between workbench and model as an error.
 func (m *model) compare(w *Workbench[int]) error {
 	if err := w.Check(); err != nil {
 		return err
@@ -234,17 +234,35 @@ func (m *model) compare(w *Workbench[int]) error {
 	want := Counts{Sites: len(m.sites)}
 	for _, s := range m.sites {
 		vs, have := w.handles.at(uint32(s.id)), w.sites.at(uint32(s.id))
-		if have.state() != s.state() || w.Addr(vs) != s.addr || w.Queued(vs) != len(s.queue) || w.OnDisk(vs) != s.onDisk {
-			return fmt.Errorf("site %d is %v at %v with %d queued, should be %v at %v with %d", s.id, have.state(), w.Addr(vs),
-				w.Queued(vs), s.state(), s.addr, len(s.queue))
+		if have.state() != s.state() || w.Addr(vs) != s.addr || w.Queued(vs) != len(s.queue) ||
+			w.OnDisk(vs) != s.onDisk {
+			return fmt.Errorf(
+				"site %d is %v at %v with %d queued, should be %v at %v with %d",
+				s.id,
+				have.state(),
+				w.Addr(vs),
+				w.Queued(vs),
+				s.state(),
+				s.addr,
+				len(s.queue),
+			)
 		}
 		if string(w.keyOf(have)) != s.key || !w.clock.time(have.due).Equal(s.due) {
-			return fmt.Errorf("site %d is %s, due %v; should be %s, due %v", s.id, w.keyOf(have), w.clock.time(have.due), s.key, s.due)
+			return fmt.Errorf(
+				"site %d is %s, due %v; should be %s, due %v",
+				s.id,
+				w.keyOf(have),
+				w.clock.time(have.due),
+				s.key,
+				s.due,
+			)
 		}
 		if have.data != s.site && s.visit == nil {
 			return fmt.Errorf("site %d carries %d, should carry %d", s.id, have.data, s.site)
 		}
-		*[]*int{&want.Newborn, &want.Deferred, &want.Idle, &want.Waiting, &want.Leased, &want.Parked, &want.Dead}[s.state()]++
+		*[]*int{
+			&want.Unresolved, &want.Deferred, &want.Idle, &want.Waiting, &want.Leased, &want.Parked, &want.Dead,
+		}[s.state()]++
 		want.Queued += len(s.queue)
 		want.InVisits += s.held() - len(s.queue)
 		want.Weight += m.weight(s)
@@ -266,7 +284,7 @@ func (m *model) compare(w *Workbench[int]) error {
 	return nil
 }
 
-// any is what Any says when it is asked for even numbers.
+// any returns what Any must return for even numbers.
 func (m *model) any() bool {
 	return slices.ContainsFunc(m.sites, func(s *mSite) bool {
 		switch s.state() {

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// What a Visit notes about its IP the next Visit to that IP finds, of whichever site, and after a snapshot too: one of all, and one
-// of changes. When the IP is forgotten so is the note.
-func TestANoteStaysWithItsIPAsLongAsItsDueTime(t *testing.T) {
+// The next Visit to an IP, of any site, gets the note of the last one. Notes survive full and incremental snapshots.
+// The note is lost together with the entry of the IP.
+func TestNoteIsKeptAsLongAsTheDueTimeOfTheIP(t *testing.T) {
 	w := New[int](Options{})
 	for _, key := range []string{"http://a", "http://b"} {
 		vs, _ := w.GetOrAdd([]byte(key))
@@ -52,15 +52,16 @@ func TestANoteStaysWithItsIPAsLongAsItsDueTime(t *testing.T) {
 		w.Kill(w.Get([]byte(key)), nil)
 	}
 	now = now.Add(time.Hour)
-	w.Acquire(now, nil, 1) // sweeps
+	w.Acquire(now, nil, 1) // removes vacant entries
 	w.Revive(w.Get([]byte("http://a")))
 	w.Place(w.Get([]byte("http://a")), ip(1), now)
 	w.Push(w.Get([]byte("http://a")), []byte("/"))
 	visit(w, 0, 0)
 }
 
-// A Visit says when the next of the other sites of its IP is due, so that its holder knows whether to expect another one.
-func TestAVisitSaysWhenTheNextSiteOfItsIPIsDue(t *testing.T) {
+// A Visit contains the due time of the next other site of its IP, so that its holder knows whether another Visit
+// follows.
+func TestVisitHasTheDueTimeOfTheNextSite(t *testing.T) {
 	w := New[int](Options{})
 	now := start
 	sites := map[string]*VisitState[int]{}

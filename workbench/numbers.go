@@ -1,7 +1,7 @@
 package workbench
 
-// numbers is a set of small numbers, and the list of them: each once, in the order of coming. Emptying it costs what it
-// holds at most.
+// numbers is a set of small numbers with a list of its elements in the order of insertion. clear costs at most O(number
+// of elements).
 type numbers struct {
 	list []uint32
 	bits []uint64
@@ -12,7 +12,7 @@ func (s *numbers) has(n uint32) bool {
 	return word < len(s.bits) && s.bits[word]&(1<<(n%64)) != 0
 }
 
-// add says whether n is new.
+// add reports whether n is new.
 func (s *numbers) add(n uint32) bool {
 	word := int(n / 64)
 	if word >= len(s.bits) {

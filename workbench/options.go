@@ -5,12 +5,12 @@ import (
 	"fmt"
 )
 
-// Options are what a Workbench needs to know. The zero value of a field means its default.
+// Options configure a Workbench. The zero value of a field means its default.
 type Options struct {
-	// PathsPerVisit is K: how many items one Visit carries away at most. Default 4, range 1..65536.
+	// PathsPerVisit is K, the most items in one Visit. Default 4, range 1 to 65536.
 	PathsPerVisit int
-	// MemoryMax is the weight in bytes from which on Full says so. It is advice to the one who pushes, not a wall:
-	// Push never refuses for lack of room. Default 256 MiB.
+	// MemoryMax is the weight in bytes from which Full returns true. It is advice to the caller: Push works above it as
+	// well. Default 256 MiB, range 1 and more.
 	MemoryMax int64
 }
 
@@ -32,11 +32,14 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// Validate says everything that is wrong with o, joined.
+// Validate returns all faults of o as a joined error, or nil.
 func (o Options) Validate() error {
 	var faults []error
 	if o.PathsPerVisit < 1 || o.PathsPerVisit > maxPathsPerVisit {
-		faults = append(faults, fmt.Errorf("workbench: PathsPerVisit is %d, must be 1 to %d", o.PathsPerVisit, maxPathsPerVisit))
+		faults = append(
+			faults,
+			fmt.Errorf("workbench: PathsPerVisit is %d, must be 1 to %d", o.PathsPerVisit, maxPathsPerVisit),
+		)
 	}
 	if o.MemoryMax < 1 {
 		faults = append(faults, fmt.Errorf("workbench: MemoryMax is %d, must be positive", o.MemoryMax))

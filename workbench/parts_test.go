@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The ring next to a slice of slices, through growth, wrapping and shrinking.
+// Compares the ring with a slice of slices, while it grows, wraps and shrinks.
 func TestPathQueueAgainstSlices(t *testing.T) {
 	for seed := range uint64(5) {
 		rng := rand.New(rand.NewPCG(seed, 3))
@@ -17,7 +17,7 @@ func TestPathQueueAgainstSlices(t *testing.T) {
 		for step := range 20_000 {
 			item := make([]byte, rng.IntN(1+rng.IntN(40)))
 			if rng.IntN(200) == 0 {
-				item = make([]byte, rng.IntN(40_000)) // three bytes of length
+				item = make([]byte, rng.IntN(40_000)) // the length takes three bytes
 			}
 			for i := range item {
 				item[i] = byte(rng.Uint32())
@@ -48,7 +48,7 @@ func TestPathQueueAgainstSlices(t *testing.T) {
 	}
 }
 
-func TestPathQueueGivesMemoryBack(t *testing.T) {
+func TestPathQueueReleasesMemory(t *testing.T) {
 	var q pathQueue
 	for range 10_000 {
 		q.pushBack(make([]byte, 30))
@@ -70,7 +70,7 @@ func TestPrefixLen(t *testing.T) {
 	}
 }
 
-// The heap next to a sorted slice: keys change in place, nodes leave from the middle, and count agrees.
+// Compares the heap with a sorted slice, with keys that change in place, removals from the middle, and count.
 func TestDueHeapAgainstASortedSlice(t *testing.T) {
 	for seed := range uint64(5) {
 		rng := rand.New(rand.NewPCG(seed, 4))
@@ -123,7 +123,7 @@ func TestDueHeapAgainstASortedSlice(t *testing.T) {
 	}
 }
 
-// Beyond its budget the count is an estimate, and a good one.
+// Above its budget, count returns a good estimate.
 func TestDueHeapEstimate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	var h dueHeap
@@ -146,7 +146,7 @@ func TestIndexAgainstAMap(t *testing.T) {
 	for seed := range uint64(5) {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		var x index
-		// Few hash values, so that probes are long, and tags that collide wholly.
+		// Few hash values make long probe sequences and equal tags.
 		hashes := make([]uint64, 3000)
 		for i := range hashes {
 			hashes[i] = uint64(rng.IntN(4))<<60 | uint64(rng.IntN(200))
@@ -170,13 +170,13 @@ func TestIndexAgainstAMap(t *testing.T) {
 	}
 }
 
-// A step of the wall clock moves no due time: delays are kept by the monotonic clock. A snapshot follows the wall.
+// A step of the wall clock moves no due time, because delays use the monotonic clock. A snapshot uses the wall clock.
 func TestClockSteps(t *testing.T) {
 	now := time.Now() // has a monotonic reading
 	var c clock
 	c.see(now)
 	due := c.offset(now.Add(time.Minute))
-	stepped := now.Round(0).Add(time.Hour) // the same moment as now, by a wall clock that was an hour late
+	stepped := now.Round(0).Add(time.Hour) // the same moment as now, on a wall clock that was an hour slow
 	if got := c.time(due); !got.Equal(now.Add(time.Minute)) {
 		t.Error(got)
 	}

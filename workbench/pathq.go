@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// pathQueue is a deque of byte strings in one ring: each item is its length as a uvarint and then its bytes, and may
-// wrap around the end. There is no pointer and no allocation per item.
+// pathQueue is a deque of items in one ring of bytes. An item is its length as a uvarint and its bytes, and may wrap
+// around the end. There is no pointer and no allocation per item.
 type pathQueue struct {
 	buf   []byte
-	head  int // where the oldest item's length begins
+	head  int // position of the length of the oldest item
 	size  int // bytes in use
 	count int // items
 }
@@ -32,7 +32,7 @@ func (q *pathQueue) pushFront(item []byte) {
 	q.write(q.head, item)
 }
 
-// write lays item down at a place for which room is reserved.
+// write stores item at a position that is already reserved.
 func (q *pathQueue) write(at int, item []byte) {
 	var prefix [binary.MaxVarintLen64]byte
 	p := prefix[:binary.PutUvarint(prefix[:], uint64(len(item)))]
@@ -48,7 +48,7 @@ func (q *pathQueue) copyIn(at int, b []byte) int {
 	return q.wrap(at + len(b))
 }
 
-// popFront appends the oldest item's bytes to dst and takes it out. The queue must not be empty.
+// popFront removes the oldest item and appends its bytes to dst. The queue must not be empty.
 func (q *pathQueue) popFront(dst []byte) []byte {
 	n, shift := 0, 0
 	at := q.head
@@ -75,7 +75,7 @@ func (q *pathQueue) copyOut(dst []byte, at, n int) []byte {
 	return append(dst, q.buf[:n-first]...)
 }
 
-// appendRaw appends all items, oldest first, in the form they have inside the ring.
+// appendRaw appends all items, oldest first, with their lengths as in the ring.
 func (q *pathQueue) appendRaw(dst []byte) []byte { return q.copyOut(dst, q.head, q.size) }
 
 func (q *pathQueue) wrap(i int) int {
@@ -92,7 +92,7 @@ func (q *pathQueue) reserve(n int) {
 	q.resize(max(minRing, q.size+n, len(q.buf)+len(q.buf)/2))
 }
 
-// shrink gives memory back once three quarters of a large ring are empty.
+// shrink releases memory when three quarters of a large ring are empty.
 func (q *pathQueue) shrink() {
 	if len(q.buf) >= 256 && q.size < len(q.buf)/4 {
 		q.resize(2 * q.size)

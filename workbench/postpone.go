@@ -2,44 +2,43 @@ package workbench
 
 import "time"
 
-// Hasten brings the due time of a site forward to due, if it is later, for a wait that the caller imposed and does not need any more. It does
-// nothing to a leased site. It is the one method that moves a due time back.
+// Hasten moves a later due time of a site back to due, for a delay that the caller set and no longer needs. It does
+// nothing to a leased site. No other method moves a due time back.
 func (w *Workbench[S]) Hasten(vs *VisitState[S], due time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.of(vs)
+	s := w.siteOf(vs)
 	until := w.clock.offset(due)
 	if s.has(flagLeased) || s.due <= until {
 		return
 	}
 	w.touch(s)
 	s.due = until
-	w.settle(s, s.state())
+	w.reconcile(s, s.state())
 }
 
-// Anchor says of a workbench that was just loaded that now is the moment at which the clock that its due times were written
-// by shows was. Without it the wall clock is believed.
+// Anchor sets the clock of a workbench that was just loaded: now is the same moment as was on the clock of the
+// snapshot. Without Anchor, the wall clock is used.
 func (w *Workbench[S]) Anchor(now, was time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.clock.anchorAt(now, was)
 }
 
-// Due is when a site may be visited next, as far as the site goes; zero if it never has been.
+// Due returns the due time of a site without regard to its IP; zero if the site was never visited.
 func (w *Workbench[S]) Due(vs *VisitState[S]) time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.clock.time(w.of(vs).due)
+	return w.clock.time(w.siteOf(vs).due)
 }
 
-// Postpone moves the due times of a site, and of the IP it is placed under, into the future: for an exchange that the
-// bench has not seen, since it was made after the snapshot and before a crash, or for a delay that was learned elsewhere. A
-// due time never goes back; zero leaves it as it is. It may be called while the site, or another of its IP, is leased: the
-// later of this and of what the Release says will hold.
+// Postpone moves the due times of a site and its IP later. It is for exchanges after the snapshot and before a crash,
+// and for delays that were learned elsewhere. It never moves a due time back; a zero time changes nothing. It may be
+// called while the site or another site of the IP is leased. The later due time of Postpone and Release is then valid.
 func (w *Workbench[S]) Postpone(vs *VisitState[S], siteDue, ipDue time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.of(vs)
+	s := w.siteOf(vs)
 	w.touch(s)
 	s.due = max(s.due, w.clock.offset(siteDue))
 	if s.entry != 0 {
@@ -47,5 +46,5 @@ func (w *Workbench[S]) Postpone(vs *VisitState[S], siteDue, ipDue time.Time) {
 		e := w.entries.at(s.entry)
 		e.due = max(e.due, w.clock.offset(ipDue))
 	}
-	w.settle(s, s.state())
+	w.reconcile(s, s.state())
 }

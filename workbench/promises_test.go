@@ -12,7 +12,7 @@ var start = time.Unix(1e9, 0)
 
 func ip(n int) netip.Addr { return netip.AddrFrom4([4]byte{10, 1, byte(n >> 8), byte(n)}) }
 
-// placed makes a site with items, placed under an address.
+// placed adds a site with items at an address.
 func placed(w *Workbench[int], name string, addr netip.Addr, items ...string) *VisitState[int] {
 	vs, _ := w.GetOrAdd([]byte("http://" + name))
 	for _, item := range items {
@@ -43,7 +43,7 @@ func acquire(t *testing.T, w *Workbench[int], now time.Time, want ...string) []V
 	return visits
 }
 
-// An entry is on the bench if and only if it is not leased and somebody on it has something to do.
+// An entry is on the workbench if and only if it is not leased and has a site with items that is not parked.
 func TestW1_OnTheBenchIfAndOnlyIf(t *testing.T) {
 	w := New[int](Options{})
 	onBench := func(want int) {
@@ -55,7 +55,7 @@ func TestW1_OnTheBenchIfAndOnlyIf(t *testing.T) {
 	}
 	vs, _ := w.GetOrAdd([]byte("http://a"))
 	w.Push(vs, []byte("/1"))
-	onBench(0) // newborn
+	onBench(0) // unresolved
 	w.Place(vs, ip(1), start)
 	onBench(1)
 	v := acquire(t, w, start, "a[/1]")
@@ -85,17 +85,17 @@ func TestW1_OnTheBenchIfAndOnlyIf(t *testing.T) {
 	onBench(0)
 }
 
-// Two sites of one IP never are out together, whatever their own due times.
+// Two sites of one IP are never leased at the same time, whatever their due times.
 func TestW2_OneVisitPerIP(t *testing.T) {
 	w := New[int](Options{})
 	placed(w, "a", ip(1), "/1", "/2")
 	b := placed(w, "b", ip(1), "/1")
 	placed(w, "c", ip(2), "/1")
-	// The same address in its other spellings is the same address.
+	// The same address in another notation.
 	placed(w, "d", netip.AddrFrom16(ip(2).As16()), "/1")
 	v := acquire(t, w, start, "a[/1 /2]", "c[/1]")
 	acquire(t, w, start.Add(time.Hour))
-	// Placing a site under the IP, or moving one away and back, does not open it.
+	// An IP with a Visit stays closed when a site is placed there, or moved away and back.
 	placed(w, "e", ip(1), "/1")
 	w.Place(b, ip(3), start)
 	acquire(t, w, start, "b[/1]")
@@ -124,7 +124,7 @@ func TestW2_ReleasedTwicePanics(t *testing.T) {
 	_ = vs
 }
 
-func TestW3_NothingBeforeItsTime(t *testing.T) {
+func TestW3_NoVisitBeforeItsDueTime(t *testing.T) {
 	w := New[int](Options{PathsPerVisit: 1})
 	placed(w, "a", ip(1), "/1", "/2", "/3")
 	placed(w, "b", ip(1), "/1", "/2")
@@ -145,7 +145,7 @@ func TestW3_NothingBeforeItsTime(t *testing.T) {
 	if !v.SiteDue.Equal(at(4)) || !v.IPDue.Equal(at(2)) {
 		t.Error("due times:", v.SiteDue, v.IPDue)
 	}
-	// No due time goes back: neither by a Release, nor by moving away, nor by death.
+	// A Release, a move and a Kill never move a due time back.
 	w.Release(&v, Release{SiteDue: at(3), IPDue: at(1)}, at(4))
 	v = acquire(t, w, at(4), "a[/3]")[0]
 	w.Release(&v, Release{SiteDue: at(100), IPDue: at(50), Unused: v.Items}, at(4))
@@ -161,8 +161,8 @@ func TestW3_NothingBeforeItsTime(t *testing.T) {
 	acquire(t, w, at(100), "a[/4]")
 }
 
-// The due time of an IP that has lost its last site stays until it has passed, and not longer.
-func TestW3_AnEmptyIPRemembers(t *testing.T) {
+// The due time of an IP without sites stays until it has passed, but not longer.
+func TestW3_AnEmptyIPKeepsItsDueTime(t *testing.T) {
 	w := New[int](Options{})
 	vs := placed(w, "a", ip(1), "/1")
 	v := acquire(t, w, start, "a[/1]")[0]
@@ -179,7 +179,7 @@ func TestW3_AnEmptyIPRemembers(t *testing.T) {
 	}
 }
 
-// What Postpone says while a Visit is out holds against an earlier due time of its Release.
+// A due time of Postpone during a Visit is kept if the Release has an earlier one.
 func TestW3_Postpone(t *testing.T) {
 	w := New[int](Options{PathsPerVisit: 1})
 	vs := placed(w, "a", ip(1), "/1", "/2", "/3")
@@ -192,7 +192,7 @@ func TestW3_Postpone(t *testing.T) {
 	acquire(t, w, start.Add(time.Hour), "a[/2]")
 }
 
-// Items leave in order; Front before Unused before the rest; what was pushed to the front meanwhile before all of them.
+// Items leave in order: items that PushFront added meanwhile, then Front, then Unused, then the rest.
 func TestW4_Order(t *testing.T) {
 	w := New[int](Options{PathsPerVisit: 3})
 	vs := placed(w, "a", ip(1), "/1", "/2", "/3", "/4", "/5")
@@ -213,7 +213,7 @@ func TestW4_SitesOfEqualDueTimeGoByAge(t *testing.T) {
 	for n := range 50 {
 		want = append(want, fmt.Sprintf("%02d[/x]", n))
 	}
-	for n := range 50 { // made in one order, placed in the other
+	for n := range 50 { // created in one order, placed in another
 		vs, _ := w.GetOrAdd([]byte("http://" + want[n][:2]))
 		w.Push(vs, []byte("/x"))
 	}
@@ -240,7 +240,7 @@ func TestW5_Weight(t *testing.T) {
 	w.Push(vs, make([]byte, 200))
 	weight(96 + 109 + 210)
 	v := w.Acquire(start, nil, 1)[0]
-	weight(96 + 109 + 210) // what is out is held
+	weight(96 + 109 + 210) // items in a Visit count
 	w.Release(&v, Release{Unused: v.Items[1:]}, start)
 	weight(96 + 210)
 	if n := w.Kill(vs, nil); n != 1 {
@@ -249,8 +249,8 @@ func TestW5_Weight(t *testing.T) {
 	weight(0)
 }
 
-// Expect changes nothing, whatever the sites have meanwhile got or lost.
-func TestExpectChangesNothing(t *testing.T) {
+// Prefetch changes nothing, whatever items and states the sites have.
+func TestPrefetchChangesNothing(t *testing.T) {
 	w := New[int](Options{PathsPerVisit: 1})
 	for n := range 40 {
 		placed(w, fmt.Sprint(n), ip(n/2), "/1", "/2"[:1+n%2])
@@ -259,8 +259,8 @@ func TestExpectChangesNothing(t *testing.T) {
 	w.Kill(visits[3].VS, nil)
 	w.Place(visits[4].VS, ip(300), start)
 	before := w.Counts()
-	w.Expect(visits)
-	w.Expect(nil)
+	w.Prefetch(visits)
+	w.Prefetch(nil)
 	if after := w.Counts(); after != before {
 		t.Errorf("%+v\nwas %+v", after, before)
 	}

@@ -1,84 +1,86 @@
 package workbench
 
-// Push appends an item to a site's queue. It borrows item. False, and nothing done, if the site is dead or about to die.
+// Push appends an item to the queue of a site. It borrows item. If the site is dead, or a Kill waits for its Release,
+// it does nothing and returns false.
 func (w *Workbench[S]) Push(vs *VisitState[S], item []byte) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.take(w.of(vs), item, (*pathQueue).pushBack)
+	return w.pushItem(w.siteOf(vs), item, (*pathQueue).pushBack)
 }
 
-// PushFront puts an item before all others of the site: a retry, a redirect hop, robots.txt. Of two the later one leaves
-// first. It borrows item. False, and nothing done, if the site is dead or about to die.
+// PushFront puts an item before all others of the site: a retry, a redirect or a robots.txt. The item that was pushed
+// last leaves first. It borrows item. Like Push, it returns false for a dead site.
 func (w *Workbench[S]) PushFront(vs *VisitState[S], item []byte) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.of(vs)
-	ok := w.take(s, item, (*pathQueue).pushFront)
+	s := w.siteOf(vs)
+	ok := w.pushItem(s, item, (*pathQueue).pushFront)
 	if l := w.leaseOf(s); l != nil && ok {
-		l.fronts++
+		l.frontPushes++
 	}
 	return ok
 }
 
-func (w *Workbench[S]) take(s *site[S], item []byte, push func(*pathQueue, []byte)) bool {
-	if l := w.leaseOf(s); s.at == buried || (l != nil && l.kill) {
+func (w *Workbench[S]) pushItem(s *site[S], item []byte, push func(*pathQueue, []byte)) bool {
+	if l := w.leaseOf(s); s.placement == dead || (l != nil && l.dead) {
 		return false
 	}
 	w.touch(s)
 	before := s.state()
-	w.put(s, item, push)
-	s.flags &^= flagGiven
-	w.settle(s, before)
+	w.addItem(s, item, push)
+	s.flags &^= flagRefillGiven
+	w.reconcile(s, before)
 	return true
 }
 
-// put adds an item to a queue and to the sums.
-func (w *Workbench[S]) put(s *site[S], item []byte, push func(*pathQueue, []byte)) {
+// addItem adds an item to a queue and to the sums.
+func (w *Workbench[S]) addItem(s *site[S], item []byte, push func(*pathQueue, []byte)) {
 	push(w.queueOf(s), item)
 	w.queued++
 	w.itemBytes += itemWeight(len(item))
 }
 
-// IsDead says that a site is given up, or will be when its Visit comes back: it takes no items.
+// IsDead reports whether a site is dead or will be at its Release. Such a site accepts no items.
 func (w *Workbench[S]) IsDead(vs *VisitState[S]) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.of(vs)
+	s := w.siteOf(vs)
 	l := w.leaseOf(s)
-	return s.at == buried || l != nil && l.kill
+	return s.placement == dead || l != nil && l.dead
 }
 
-// Queued is how many items of the site are in its queue, those in its Visit not included.
+// Queued returns the number of items in the queue of a site. Items in its Visit do not count.
 func (w *Workbench[S]) Queued(vs *VisitState[S]) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.of(vs).queued()
+	return w.siteOf(vs).queued()
 }
 
-// SetOnDisk is the distributor's note of how many items of the site are on disk. It makes the site a candidate for
-// Refill again. Of a dead one that has none it says that nobody has business with it any more: see Evict.
+// SetOnDisk sets the number of items of the site on disk. The distributor calls it. The site can then be returned by
+// Refill again. After SetOnDisk(0), Evict may remove a dead site.
 func (w *Workbench[S]) SetOnDisk(vs *VisitState[S], n uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.of(vs)
+	s := w.siteOf(vs)
 	w.touch(s)
 	s.onDisk = n
-	s.flags &^= flagGiven
-	if s.at == buried && n == 0 {
-		s.flags |= flagLaid
+	s.flags &^= flagRefillGiven
+	if s.placement == dead && n == 0 {
+		s.flags |= flagDiskDropped
 	}
-	w.settle(s, s.state())
+	w.reconcile(s, s.state())
 }
 
-// OnDisk is what SetOnDisk noted last.
+// OnDisk returns the number that SetOnDisk set last.
 func (w *Workbench[S]) OnDisk(vs *VisitState[S]) uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.of(vs).onDisk
+	return w.siteOf(vs).onDisk
 }
 
-// Refill appends to dst up to max sites that have an address, items on disk and fewer than two items in memory, those in
-// their Visit included: in the order in which they ran dry, each once until it is pushed to or SetOnDisk is called for it.
+// Refill appends to dst up to max sites that need items from disk. These have an address, items on disk and fewer than
+// two items in memory, including their Visit. The order is that in which they became short of items. Refill returns a
+// site again only after a Push or SetOnDisk for it.
 func (w *Workbench[S]) Refill(dst []*VisitState[S], max int) []*VisitState[S] {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -88,7 +90,7 @@ func (w *Workbench[S]) Refill(dst []*VisitState[S], max int) []*VisitState[S] {
 		if !w.wantsRefill(s) {
 			continue
 		}
-		s.flags |= flagGiven
+		s.flags |= flagRefillGiven
 		dst = append(dst, w.handles.at(s.id))
 		max--
 	}
@@ -102,8 +104,8 @@ func (w *Workbench[S]) Refill(dst []*VisitState[S], max int) []*VisitState[S] {
 	return dst
 }
 
-// Weight is what the items weigh, in bytes: each in a queue or a Visit its length and the room of its length, plus 8; and
-// 96 for each site that has any. What a known site costs without items is not in it, so it is 0 when no items are held.
+// Weight returns the memory of all items in bytes. An item in a queue or a Visit counts its bytes, its length field and
+// 8; a site with items counts 96. Sites without items do not count, so the weight without items is 0.
 func (w *Workbench[S]) Weight() int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -112,5 +114,5 @@ func (w *Workbench[S]) Weight() int64 {
 
 func (w *Workbench[S]) weight() int64 { return w.itemBytes + int64(w.holders)*siteOverhead }
 
-// Full says that the weight has reached MemoryMax: whoever has a choice should push no more for now.
+// Full reports whether the weight has reached MemoryMax. The caller should then push only what cannot wait.
 func (w *Workbench[S]) Full() bool { return w.Weight() >= w.opts.MemoryMax }

@@ -11,12 +11,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"orbweaver/internal/invariants"
 )
 
-// Random operations on a bench and its model, with everything compared after every few steps. All promises at once.
+// Random operations on a workbench and its model; everything is compared after every few steps. Tests all promises
+// together.
 func TestAgainstModel(t *testing.T) {
 	steps := 100_000
-	if testing.Short() || raceEnabled {
+	if testing.Short() || invariants.Race {
 		steps = 10_000
 	}
 	for seed := range uint64(4) {
@@ -43,9 +46,9 @@ type driver struct {
 	now   time.Time
 	items int
 
-	cut    *Cut[int]
-	saved  *model   // what the cut must give
-	images [][]byte // what was written: a whole image and the changes that followed; nil if the next must be whole
+	cut    *Snapshot[int]
+	saved  *model   // expected content of the open snapshot
+	images [][]byte // a full snapshot and the incremental ones after it; nil if the next must be full
 }
 
 func newDriver(t *testing.T, seed uint64) *driver {
@@ -61,7 +64,11 @@ func (d *driver) step() {
 		do     func()
 	}{
 		{12, d.add}, {120, d.push}, {40, d.place}, {10, d.deferOne}, {10, d.dueDeferred}, {4, d.kill}, {8, d.revive},
-		{100, d.acquire}, {120, d.release}, {25, d.unpark}, {20, d.withSite}, {20, d.setOnDisk}, {20, d.refill}, {20, d.unload}, {6, d.drain}, {10, d.postpone}, {6, d.snapshot},
+		{
+			100,
+			d.acquire,
+		}, {120, d.release}, {25, d.unpark}, {20, d.withSite}, {20, d.setOnDisk},
+		{20, d.refill}, {20, d.unload}, {6, d.drain}, {10, d.postpone}, {6, d.snapshot},
 		{12, d.evict},
 	}
 	total := 0
@@ -77,31 +84,31 @@ func (d *driver) step() {
 	}
 }
 
-// unload lets the distant sites give memory back; often their items come again, as from disk.
+// unload removes items of sites that are not due soon from memory. Often it pushes them again, as if read from disk.
 func (d *driver) unload() {
 	limit := d.now.Add(time.Duration(d.rng.IntN(2000)) * time.Millisecond)
-	for _, vs := range d.w.Distant(limit, nil, 1+d.rng.IntN(3)) {
+	for _, vs := range d.w.UnloadCandidates(limit, nil, 1+d.rng.IntN(3)) {
 		s := d.m.byID(vs.ID())
-		if s.state() != Waiting || len(s.queue) <= lowWater || later(s.due, d.m.ip(s.addr).due).Before(limit) {
+		if s.state() != Waiting || len(s.queue) <= minItemsInMemory || later(s.due, d.m.ip(s.addr).due).Before(limit) {
 			d.t.Fatalf("site %d is not distant: %v, %d items", s.id, s.state(), len(s.queue))
 		}
 		buf, ends := d.w.Unload(vs, []byte("before"), []int{6})
-		for i, item := range s.queue[lowWater:] {
+		for i, item := range s.queue[minItemsInMemory:] {
 			if got := string(buf[ends[i]:ends[i+1]]); got != item {
 				d.t.Fatalf("site %d gave %q, should give %q", s.id, got, item)
 			}
 		}
-		if len(ends) != 1+len(s.queue)-lowWater {
+		if len(ends) != 1+len(s.queue)-minItemsInMemory {
 			d.t.Fatalf("site %d gave %d items of %d", s.id, len(ends)-1, len(s.queue))
 		}
-		s.queue = s.queue[:lowWater]
+		s.queue = s.queue[:minItemsInMemory]
 		if _, again := d.w.Unload(vs, nil, nil); len(again) != 0 {
 			d.t.Fatal("more was to be had from a site that has two items")
 		}
 	}
 }
 
-// drain takes all that a site has in memory.
+// drain removes all items of a site from memory.
 func (d *driver) drain() {
 	s := d.m.pick(d.rng, anySite)
 	if s == nil {
@@ -172,7 +179,7 @@ func (d *driver) push() {
 	if front {
 		push = d.w.PushFront
 	}
-	takes := s.at != buried && (s.visit == nil || !s.visit.kill)
+	takes := s.at != dead && (s.visit == nil || !s.visit.kill)
 	if ok := push(d.vs(s), []byte(item)); ok != takes {
 		d.t.Fatalf("site %d, %v: pushed %v", s.id, s.state(), ok)
 	}
@@ -201,7 +208,7 @@ func (d *driver) place() {
 	switch {
 	case s.visit != nil:
 		s.visit.moveTo = addr
-	case s.at != buried && s.addr != addr:
+	case s.at != dead && s.addr != addr:
 		d.m.ip(addr)
 		s.at, s.addr, s.given = addressed, addr, false
 	}
@@ -214,7 +221,7 @@ func (d *driver) deferOne() {
 	}
 	until := d.now.Add(time.Duration(d.rng.IntN(5000)) * time.Millisecond)
 	d.w.Defer(d.vs(s), until)
-	if s.visit == nil && s.at != buried {
+	if s.visit == nil && s.at != dead {
 		s.at, s.addr, s.until = deferred, netip.Addr{}, until
 	}
 }
@@ -235,11 +242,11 @@ func (d *driver) dueDeferred() {
 		if got[i] != d.vs(s) {
 			d.t.Fatal("deferred sites in wrong order")
 		}
-		s.at = nowhere
+		s.at = unplaced
 	}
 }
 
-// dropper collects what goes with a killed site.
+// dropper collects the dropped items of a killed site.
 func dropper(into *[]string) func([]byte) {
 	return func(item []byte) { *into = append(*into, string(item)) }
 }
@@ -264,13 +271,13 @@ func (d *driver) kill() {
 }
 
 func (d *driver) revive() {
-	s := d.m.pick(d.rng, func(s *mSite) bool { return s.at == buried || d.chance(10) })
+	s := d.m.pick(d.rng, func(s *mSite) bool { return s.at == dead || d.chance(10) })
 	if s == nil {
 		return
 	}
 	d.w.Revive(d.vs(s))
-	if s.at == buried {
-		s.at, s.laid = nowhere, false
+	if s.at == dead {
+		s.at, s.laid = unplaced, false
 	} else if s.visit != nil {
 		s.visit.kill = false
 	}
@@ -285,7 +292,8 @@ func (d *driver) acquire() {
 		if s == nil || due.After(d.now) {
 			d.t.Fatalf("W3: a Visit to site %d that is not due", v.VS.ID())
 		}
-		if v.VS != d.vs(s) || v.Addr != s.addr || !v.SiteDue.Equal(s.due) || !v.IPDue.Equal(d.m.ip(s.addr).due) || v.Acquired != d.now {
+		if v.VS != d.vs(s) || v.Addr != s.addr || !v.SiteDue.Equal(s.due) || !v.IPDue.Equal(d.m.ip(s.addr).due) ||
+			v.Acquired != d.now {
 			d.t.Fatalf("Visit %+v, should be to site %d %+v", v, s.id, s)
 		}
 		d.m.lend(s, v)
@@ -315,7 +323,7 @@ func (d *driver) release() {
 		}
 	}
 	used := d.rng.IntN(len(v.items) + 1)
-	r := Release{Unused: v.real.Items[used:], Kill: d.chance(3), Park: d.chance(10), Newborn: d.chance(5)}
+	r := Release{Unused: v.real.Items[used:], Kill: d.chance(3), Park: d.chance(10), Unresolved: d.chance(5)}
 	if d.chance(80) {
 		r.SiteDue = d.now.Add(time.Duration(d.rng.IntN(4000)) * time.Millisecond)
 		r.IPDue = d.now.Add(time.Duration(d.rng.IntN(1000)) * time.Millisecond)
@@ -329,13 +337,13 @@ func (d *driver) release() {
 		r.Front = append(r.Front, []byte(front[len(front)-1]))
 	}
 	r.Drop = dropper(&got)
-	v.real.Site++ // the holder may
+	v.real.Site++ // the holder may change it
 	s.site++
 	result := d.w.Release(&v.real, r, d.now)
 	unused := v.items[used:]
 	want := d.m.release(s, r, unused, front)
 	if v.kill {
-		got = want // it was Kill's drop that counted
+		got = want // the callback of Kill counted it
 	}
 	if result != (ReleaseResult{Dropped: len(want), Dry: len(s.queue) == 0}) || !slices.Equal(got, want) {
 		d.t.Fatalf("Release: %+v %q, should have dropped %q and left %d", result, got, want, len(s.queue))
@@ -373,7 +381,7 @@ func (d *driver) setOnDisk() {
 	if s := d.m.pick(d.rng, anySite); s != nil {
 		s.onDisk, s.given = uint64(d.rng.IntN(3)), false
 		d.w.SetOnDisk(d.vs(s), s.onDisk)
-		s.laid = s.laid || s.at == buried && s.onDisk == 0
+		s.laid = s.laid || s.at == dead && s.onDisk == 0
 	}
 }
 
@@ -421,11 +429,12 @@ func readInt(b []byte) (int, error) {
 	return int(n), nil
 }
 
-// snapshot makes a cut; the next time, after other steps, it is written, wholly or as changes, and what was written so far
-// must be what the bench was. Sometimes the story goes on with what was loaded, and sometimes writing fails.
+// snapshot takes a snapshot. After further steps it writes it, full or incremental, and loads the chain, which must
+// equal the workbench at the snapshot. Sometimes the test continues with the loaded workbench, and sometimes writing
+// fails.
 func (d *driver) snapshot() {
 	if d.cut == nil {
-		cut, err := d.w.Cut(appendInt)
+		cut, err := d.w.Snapshot(appendInt)
 		if err != nil {
 			d.t.Fatal(err)
 		}
@@ -433,7 +442,7 @@ func (d *driver) snapshot() {
 		if cut.Whole() != (d.images == nil) {
 			d.t.Fatalf("the cut must be whole: %v, and %d images were written", cut.Whole(), len(d.images))
 		}
-		if _, err := d.w.Cut(appendInt); err != ErrSaving {
+		if _, err := d.w.Snapshot(appendInt); err != ErrSnapshotOpen {
 			d.t.Fatal("a second cut:", err)
 		}
 		return

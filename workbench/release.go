@@ -5,39 +5,40 @@ import (
 	"time"
 )
 
-// Release is what the holder of a Visit gives back. If several of its wishes are true, the first of Kill, Replace, a Place
-// that was called meanwhile, Newborn counts; Park goes with any but Kill.
+// Release is the result of a Visit. If several are set, the first of Kill, Replace, a call of Place during the Visit,
+// and Unresolved is used. Park has no effect together with Kill.
 type Release struct {
-	// Unused are the items not dealt with: a suffix of the Visit's Items. They go back to the front, in order. Borrowed.
+	// Unused are the items that were not processed, a suffix of Visit.Items. They return to the front of the queue, in
+	// order. Borrowed.
 	Unused [][]byte
-	// Front are items to be tried again: they go before Unused, in order. Borrowed.
+	// Front are items to be tried again. They go before Unused, in order. Borrowed.
 	Front [][]byte
-	// SiteDue and IPDue say when the next Visit may be. Zero leaves them as they were; they never go back in time.
+	// SiteDue and IPDue are the next due times. A zero or earlier time changes nothing.
 	SiteDue, IPDue time.Time
-	// Kill gives the site up.
+	// Kill gives up the site.
 	Kill bool
-	// Drop, if not nil, is lent each item that is lost with a killed site, in the order in which they would have come out.
-	// It runs under the bench's lock: it must be short and must not call the bench. The drop of an earlier Kill has
-	// precedence.
+	// Drop, if not nil, is called for each dropped item of a killed site, in queue order. It borrows the item. It runs
+	// under the lock of the workbench, must be short and must not call the workbench. If Kill was called during the
+	// Visit, its drop is used instead.
 	Drop func(item []byte)
-	// Park takes the site off the bench until Unpark.
+	// Park takes the site off the workbench until Unpark.
 	Park bool
-	// Newborn says that the address is no longer valid: the site leaves its IP, and is the caller's to resolve.
-	Newborn bool
-	// Replace, if valid, is the address the site moves to.
+	// Unresolved means that the address is no longer valid. The site leaves its IP, and the caller must resolve it.
+	Unresolved bool
+	// Replace, if valid, is the new address of the site.
 	Replace netip.Addr
 }
 
-// ReleaseResult says what a Release came to.
+// ReleaseResult is the effect of a Release.
 type ReleaseResult struct {
-	// Dropped is how many items went with a killed site: its queue, Unused and Front.
+	// Dropped is the number of items that a killed site lost: its queue, Unused and Front.
 	Dropped int
-	// Dry says that no item of the site is left in memory.
+	// Dry is true if the site has no items left in memory.
 	Dry bool
 }
 
-// Release ends a Visit. A Visit that is not out is a bug of the caller. The Visit's Items and Key are no longer valid; its
-// Site is the bench's from now on.
+// Release ends a Visit. It panics if the Visit is not out. Afterwards Items and Key of the Visit are invalid, and the
+// workbench owns its Site.
 func (w *Workbench[S]) Release(v *Visit[S], r Release, now time.Time) ReleaseResult {
 	if r.Replace.IsValid() {
 		r.Replace = canonical(r.Replace)
@@ -45,13 +46,13 @@ func (w *Workbench[S]) Release(v *Visit[S], r Release, now time.Time) ReleaseRes
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.clock.see(now)
-	s := w.of(v.VS)
+	s := w.siteOf(v.VS)
 	l := w.leaseOf(s)
 	if l == nil || l.id != v.Lease {
 		panic("BUG: workbench: Release of a Visit that is not out")
 	}
 	if len(r.Unused) > len(l.items) {
-		panic("BUG: workbench: Release gives more items back than were taken")
+		panic("BUG: workbench: Release returns more items than the Visit had")
 	}
 	w.touch(s)
 	w.touchEntry(s.entry)
@@ -64,8 +65,8 @@ func (w *Workbench[S]) Release(v *Visit[S], r Release, now time.Time) ReleaseRes
 		update(&s.data)
 	}
 	var result ReleaseResult
-	dies, drop := r.Kill || l.kill, r.Drop
-	if l.kill {
+	dies, drop := r.Kill || l.dead, r.Drop
+	if l.dead {
 		drop = l.drop
 	}
 	w.giveBack(s, l, r)
@@ -77,22 +78,22 @@ func (w *Workbench[S]) Release(v *Visit[S], r Release, now time.Time) ReleaseRes
 	number := e.lease
 	e.lease = 0
 	if dies {
-		result.Dropped = w.bury(s, Leased, drop)
+		result.Dropped = w.makeDead(s, Leased, drop)
 	} else {
-		w.land(s, l, r)
+		w.placeReleased(s, l, r)
 	}
 	result.Dry = s.queue == nil
 	w.freeLease(number)
 	return result
 }
 
-// Expect reads ahead what the Releases of these Visits will need. It changes nothing: it is for who has many of them at
-// hand, of sites that nobody has looked at for long, since to fetch from memory what belongs to many at once takes hardly
-// longer than what belongs to one. All must be out.
-func (w *Workbench[S]) Expect(visits []Visit[S]) {
+// Prefetch reads the memory that the Releases of these Visits need and changes nothing. It saves time if there are many
+// Visits whose data is not in the CPU's cache: reading for many together takes hardly longer than for a single one. All
+// Visits must be out.
+func (w *Workbench[S]) Prefetch(visits []Visit[S]) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	sum := w.warmth
+	sum := w.prefetchSum
 	for i := range visits {
 		sum += visits[i].VS.id
 	}
@@ -115,16 +116,16 @@ func (w *Workbench[S]) Expect(visits []Visit[S]) {
 			sum += w.heaps.at(e.sites).top().id
 		}
 	}
-	w.warmth = sum
+	w.prefetchSum = sum
 }
 
-// giveBack puts Front and Unused before everything in the queue but what was pushed to the front during the lease.
+// giveBack puts Front and Unused at the front of the queue, but after items that PushFront added during the lease.
 func (w *Workbench[S]) giveBack(s *site[S], l *lease[S], r Release) {
 	if len(r.Unused)+len(r.Front) == 0 {
 		return
 	}
 	first := make([][]byte, 0, 4)
-	for range l.fronts {
+	for range l.frontPushes {
 		item := s.queue.popFront(nil)
 		w.queued--
 		w.itemBytes -= itemWeight(len(item))
@@ -132,13 +133,13 @@ func (w *Workbench[S]) giveBack(s *site[S], l *lease[S], r Release) {
 	}
 	for _, items := range [...][][]byte{r.Unused, r.Front, first} {
 		for k := len(items) - 1; k >= 0; k-- {
-			w.put(s, items[k], (*pathQueue).pushFront)
+			w.addItem(s, items[k], (*pathQueue).pushFront)
 		}
 	}
 }
 
-// land brings a site whose lease has ended to where it goes on.
-func (w *Workbench[S]) land(s *site[S], l *lease[S], r Release) {
+// placeReleased gives a site its place after its lease has ended.
+func (w *Workbench[S]) placeReleased(s *site[S], l *lease[S], r Release) {
 	e := w.entries.at(s.entry)
 	to := r.Replace
 	if !to.IsValid() && l.moveTo.IsValid() {
@@ -151,8 +152,8 @@ func (w *Workbench[S]) land(s *site[S], l *lease[S], r Release) {
 	case to.IsValid() && to.As16() != e.addr:
 		w.detach(s)
 		w.attach(s, w.entryOf(to))
-	case r.Newborn:
+	case r.Unresolved:
 		w.detach(s)
 	}
-	w.settle(s, Leased)
+	w.reconcile(s, Leased)
 }

@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// ErrSaving says that a Cut is already being written.
-var ErrSaving = errors.New("workbench: another snapshot is being written")
+// ErrSnapshotOpen is returned if another Snapshot is not yet written or abandoned.
+var ErrSnapshotOpen = errors.New("workbench: another snapshot is open")
 
 // The kinds of records in an image.
 const (
@@ -18,109 +18,111 @@ const (
 	recordChanges = 'C'
 	recordIP      = 'I'
 	recordSite    = 'S'
-	recordGone    = 'G'
+	recordEvicted = 'G'
 	recordEnd     = 'E'
 )
 
-// Cut is a snapshot of the bench as it was at one moment. Making it is quick whatever the bench holds; it is written
-// while the bench goes on: whatever is about to change a site (or an IP's due time) that has not been written yet first
-// puts its image aside.
-type Cut[S any] struct {
-	w       *Workbench[S]
-	site    func(dst []byte, s *S) []byte
-	whole   bool // there is no image that changes could follow
-	aside   []byte
-	scratch []byte
-	head    []byte
-	stamp   uint64
-	made    uint64 // images of sites
-	done    bool
+// Snapshot is the state of the workbench at one moment. Taking it needs the same short time for any size. It is written
+// while the workbench is in use: before a site or a due time changes that is not written yet, touch copies it.
+type Snapshot[S any] struct {
+	w         *Workbench[S]
+	site      func(dst []byte, s *S) []byte
+	whole     bool // there is no snapshot that changes could follow
+	copied    []byte
+	scratch   []byte
+	head      []byte
+	chainHash uint64
+	siteCount uint64 // sites written or copied
+	ended     bool
 
-	last, lastIP uint32  // the bounds of sites and entries
-	total        int     // sites
-	sites, ips   numbers // changed since the cut before
+	last, lastIP uint32  // the largest numbers of sites and entries
+	total        int     // number of sites
+	sites, ips   numbers // changed since the snapshot before
 	dropped      []netip.Addr
-	gone         []uint32 // evicted since the cut before
-	partial      bool     // only these are written
-	atSite, atIP uint32   // so far it has come
-	next, nextIP int      // in the lists, sorted, if only changes are written
+	evicted      []uint32 // evicted since the snapshot before
+	partial      bool     // incremental: only these are written
+	atSite, atIP uint32   // last number that was written
+	next, nextIP int      // positions in the sorted lists, if incremental
 }
 
-// Save writes a whole snapshot: all sites with their states, items, due times and notes, and the due times of IPs. Items
-// of a Visit that is out are in front of their site's queue again, and the site counts as not leased; a Kill, Place or
-// Unpark that waits for a Release is not part of it. It is Cut and Write in one; ErrSaving if another is under way.
+// Save writes a full snapshot: all sites with states, items, due times and notes, and the due times of IPs. A leased
+// site is written as not leased, with the items of its Visit at the front of its queue. A Kill, Place or Unpark that
+// waits for a Release is not included. Save is Snapshot and Write together. It returns ErrSnapshotOpen if another
+// snapshot is open.
 //
-// site appends the form of s to dst; it is called under the bench's lock, by whichever goroutine needs the image, and
-// must not call the bench. For a leased site it is given what the Visit went out with.
+// site appends the encoded form of s to dst. It runs under the lock of the workbench, in any goroutine that needs it,
+// and must not call the workbench. For a leased site it gets the Site from before the Visit.
 func (w *Workbench[S]) Save(out io.Writer, site func(dst []byte, s *S) []byte) error {
-	c, err := w.Cut(site)
+	c, err := w.Snapshot(site)
 	if err != nil {
 		return err
 	}
 	return c.Write(out)
 }
 
-// Cut marks the moment of a snapshot. Write, WriteChanges or Abandon must follow. See Save for site, and ErrSaving.
-func (w *Workbench[S]) Cut(site func(dst []byte, s *S) []byte) (*Cut[S], error) {
+// Snapshot takes a snapshot. The caller must then call Write, WriteChanges or Abandon. For site see Save. It returns
+// ErrSnapshotOpen if another snapshot is open.
+func (w *Workbench[S]) Snapshot(site func(dst []byte, s *S) []byte) (*Snapshot[S], error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	h := &w.history
-	if h.cut != nil {
-		return nil, ErrSaving
+	if h.snapshot != nil {
+		return nil, ErrSnapshotOpen
 	}
 	step := w.clock.skew - h.skew
-	c := &Cut[S]{
-		w: w, site: site, last: w.sites.last, lastIP: w.entries.last, whole: !h.listing || step > skewMax || step < -skewMax,
-		sites: h.sites, ips: h.ips, dropped: h.dropped, gone: h.gone, total: w.known(),
+	c := &Snapshot[S]{
+		w: w, site: site, last: w.sites.last, lastIP: w.entries.last,
+		whole: !h.recording || step > skewMax || step < -skewMax,
+		sites: h.sites, ips: h.ips, dropped: h.dropped, evicted: h.evicted, total: w.known(),
 	}
-	h.sites, h.ips, h.dropped, h.gone = h.spare[0], h.spare[1], nil, nil
+	h.sites, h.ips, h.dropped, h.evicted = h.spare[0], h.spare[1], nil, nil
 	h.spare = [2]numbers{}
 	c.head = binary.AppendVarint(c.head, w.clock.wall())
 	c.head = binary.AppendUvarint(c.head, uint64(c.last))
 	c.head = binary.AppendUvarint(c.head, w.leaseSeq)
-	h.cut, h.listing = c, true
+	h.snapshot, h.recording = c, true
 	return c, nil
 }
 
-// Whole says that WriteChanges is impossible: nothing was written yet that changes could follow, or the last image was not
-// completed, or the wall clock has stepped, which moves all due times of older images.
-func (c *Cut[S]) Whole() bool { return c.whole }
+// Whole reports whether the snapshot must be full, so that WriteChanges is impossible. This is so if there is no
+// earlier snapshot, if the last one was incomplete, or if the wall clock has stepped.
+func (c *Snapshot[S]) Whole() bool { return c.whole }
 
-// Abandon gives the cut up; the next one must be whole. It does nothing after a Write.
-func (c *Cut[S]) Abandon() {
+// Abandon ends the snapshot without writing it; the next one must be full. It does nothing after a Write.
+func (c *Snapshot[S]) Abandon() {
 	c.w.mu.Lock()
 	defer c.w.mu.Unlock()
-	if !c.done {
+	if !c.ended {
 		c.end()
 		c.w.history.forget()
 	}
 }
 
-// end takes the cut from the bench. Its lists serve another one.
-func (c *Cut[S]) end() {
-	c.done, c.aside = true, nil
+// end removes the snapshot from the workbench. The next snapshot reuses its lists.
+func (c *Snapshot[S]) end() {
+	c.ended, c.copied = true, nil
 	c.sites.clear()
 	c.ips.clear()
-	c.w.history.cut, c.w.history.spare = nil, [2]numbers{c.sites, c.ips}
+	c.w.history.snapshot, c.w.history.spare = nil, [2]numbers{c.sites, c.ips}
 }
 
-// Write writes all of the snapshot and ends the cut, whether it succeeds or not. It holds the bench's lock while it copies
-// some hundred KB at a time, never while it writes. A cut is written once. If it fails, the next cut must be whole.
-func (c *Cut[S]) Write(out io.Writer) error {
+// Write writes a full snapshot and ends it, also on error. It holds the lock while it copies some hundred KB at a time,
+// but not during writes to out. It must be called only once. After an error the next snapshot must be full.
+func (c *Snapshot[S]) Write(out io.Writer) error {
 	return c.write(out, append([]byte{recordHead}, c.head...))
 }
 
-// WriteChanges is Write, but of those sites and IPs only that were changed since the cut before, whose image it follows
-// when they are loaded. It costs what has changed. It must not be called if Whole.
-func (c *Cut[S]) WriteChanges(out io.Writer) error {
+// WriteChanges is like Write, but writes only sites and IPs that changed since the snapshot before. Load needs that
+// snapshot before this one. The cost is proportional to the changes. It panics if Whole returns true.
+func (c *Snapshot[S]) WriteChanges(out io.Writer) error {
 	if c.whole {
-		panic("BUG: workbench: changes of an image that was not written")
+		panic("BUG: workbench: WriteChanges without an earlier complete snapshot")
 	}
-	c.begin()
-	head := binary.AppendUvarint([]byte{recordChanges}, c.w.history.stamp)
+	c.prepare()
+	head := binary.AppendUvarint([]byte{recordChanges}, c.w.history.chainHash)
 	head = append(head, c.head...)
-	for _, id := range c.gone {
-		head = binary.AppendUvarint(append(head, recordGone), uint64(id))
+	for _, id := range c.evicted {
+		head = binary.AppendUvarint(append(head, recordEvicted), uint64(id))
 	}
 	for _, addr := range c.dropped {
 		head = appendDue(appendAddr(append(head, recordIP), addr), noDue)
@@ -128,8 +130,8 @@ func (c *Cut[S]) WriteChanges(out io.Writer) error {
 	return c.write(out, head)
 }
 
-// begin brings what is to be written into order. From here on only that is put aside.
-func (c *Cut[S]) begin() {
+// prepare sorts the lists of changes. From now on touch copies only what is in these lists.
+func (c *Snapshot[S]) prepare() {
 	c.w.mu.Lock()
 	c.partial = true
 	c.w.mu.Unlock()
@@ -137,12 +139,12 @@ func (c *Cut[S]) begin() {
 	slices.Sort(c.ips.list)
 }
 
-func (c *Cut[S]) write(out io.Writer, b []byte) error {
+func (c *Snapshot[S]) write(out io.Writer, b []byte) error {
 	defer c.Abandon()
 	_, err := io.WriteString(out, magic)
 	for over := false; err == nil && !over; {
 		b, over = c.collect(b)
-		b, err = writeFrames(out, b, over, &c.stamp)
+		b, err = writeFrames(out, b, over, &c.chainHash)
 	}
 	if err != nil {
 		return fmt.Errorf("workbench: writing a snapshot: %w", err)
@@ -151,32 +153,32 @@ func (c *Cut[S]) write(out io.Writer, b []byte) error {
 	return nil
 }
 
-// finish ends a cut that is wholly written: changes may follow it.
-func (c *Cut[S]) finish() {
+// finish ends a completely written snapshot, so that changes may follow it.
+func (c *Snapshot[S]) finish() {
 	c.w.mu.Lock()
 	defer c.w.mu.Unlock()
 	h := &c.w.history
 	c.end()
-	h.stamp = c.stamp
+	h.chainHash = c.chainHash
 	if !c.partial {
 		h.skew = c.w.clock.skew
 	}
 }
 
-// stride is how many sites are looked at under the lock in one go.
-const stride = 1024
+// snapshotStride is the number of sites that collect examines under one lock.
+const snapshotStride = 1024
 
-// collect appends the next images to b, about a frame's worth, and says whether they were the last.
-func (c *Cut[S]) collect(b []byte) (_ []byte, over bool) {
+// collect appends the next sites and IPs to b, about one frame, and reports whether they were the last.
+func (c *Snapshot[S]) collect(b []byte) (_ []byte, over bool) {
 	w := c.w
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if c.done {
-		panic("BUG: workbench: a cut written twice")
+	if c.ended {
+		panic("BUG: workbench: snapshot written twice")
 	}
-	b = append(b, c.aside...)
-	c.aside = c.aside[:0]
-	for seen := 0; len(b) < frameLen && seen < stride; seen++ {
+	b = append(b, c.copied...)
+	c.copied = c.copied[:0]
+	for seen := 0; len(b) < frameLen && seen < snapshotStride; seen++ {
 		if id := c.nextEntry(); id != 0 {
 			if !w.history.ips.has(id) {
 				b = c.imageOfIP(b, id)
@@ -185,7 +187,7 @@ func (c *Cut[S]) collect(b []byte) (_ []byte, over bool) {
 		}
 		id := c.nextSite()
 		if id == 0 {
-			b = binary.AppendUvarint(append(b, recordEnd), c.made)
+			b = binary.AppendUvarint(append(b, recordEnd), c.siteCount)
 			return binary.AppendUvarint(b, uint64(c.total)), true
 		}
 		if !w.history.sites.has(id) && w.sites.at(id).id != 0 {
@@ -195,8 +197,8 @@ func (c *Cut[S]) collect(b []byte) (_ []byte, over bool) {
 	return b, false
 }
 
-// nextEntry and nextSite go on to what is to be written next; 0 when that was all.
-func (c *Cut[S]) nextEntry() uint32 {
+// nextEntry and nextSite return the next number to write, or 0 at the end.
+func (c *Snapshot[S]) nextEntry() uint32 {
 	c.atIP, c.nextIP = advance(c.atIP, c.lastIP, c.nextIP, c.ips.list, c.partial)
 	if c.atIP > c.lastIP {
 		return 0
@@ -204,9 +206,9 @@ func (c *Cut[S]) nextEntry() uint32 {
 	return c.atIP
 }
 
-func (c *Cut[S]) nextSite() uint32 {
+func (c *Snapshot[S]) nextSite() uint32 {
 	c.atSite, c.next = advance(c.atSite, c.last, c.next, c.sites.list, c.partial)
-	for c.atSite <= c.last && !c.w.sites.has(c.atSite) { // a gap: nobody has these numbers
+	for c.atSite <= c.last && !c.w.sites.has(c.atSite) { // a gap: these numbers have no sites
 		c.atSite = (c.atSite-1)/chunkLen*chunkLen + chunkLen
 		c.atSite, c.next = advance(c.atSite, c.last, c.next, c.sites.list, c.partial)
 	}
@@ -216,7 +218,7 @@ func (c *Cut[S]) nextSite() uint32 {
 	return c.atSite
 }
 
-// advance goes from one number to the next, in the list or up to last, and beyond last at the end.
+// advance returns the next number: from the list, or up to last. At the end it returns last + 1.
 func advance(at, last uint32, next int, list []uint32, partial bool) (uint32, int) {
 	switch {
 	case at > last:
@@ -230,25 +232,25 @@ func advance(at, last uint32, next int, list []uint32, partial bool) (uint32, in
 	}
 }
 
-func (c *Cut[S]) imageOfIP(b []byte, id uint32) []byte {
+func (c *Snapshot[S]) imageOfIP(b []byte, id uint32) []byte {
 	e := c.w.entries.at(id)
 	if e.state == unused || e.due == noDue {
 		return b
 	}
 	b = appendAddr(append(b, recordIP), e.address())
-	if n := e.noted(); n != 0 {
+	if n := e.noteValue(); n != 0 {
 		return binary.AppendUvarint(binary.AppendVarint(append(b, dueNoted), e.due), uint64(n))
 	}
 	return appendDue(b, e.due)
 }
 
-func (c *Cut[S]) imageOfSite(b []byte, s *site[S]) []byte {
-	c.made++
+func (c *Snapshot[S]) imageOfSite(b []byte, s *site[S]) []byte {
+	c.siteCount++
 	w := c.w
 	b = binary.AppendUvarint(append(b, recordSite), uint64(s.id))
 	b = appendBytes(b, w.keyOf(s))
-	b = append(b, byte(s.at), s.flags&flagParked)
-	switch s.at {
+	b = append(b, byte(s.placement), s.flags&flagParked)
+	switch s.placement {
 	case addressed:
 		b = appendAddr(b, w.entries.at(s.entry).address())
 	case deferred:
@@ -262,16 +264,16 @@ func (c *Cut[S]) imageOfSite(b []byte, s *site[S]) []byte {
 	return c.appendItems(b, s)
 }
 
-// appendItems appends the number of items, their size in the form of the ring, and them, those in the Visit put back in
-// front (but behind what was pushed to the front since).
-func (c *Cut[S]) appendItems(b []byte, s *site[S]) []byte {
+// appendItems appends the number of items, their size in bytes, and the items as in the ring. Items of a Visit come
+// first, but after the items that PushFront added since.
+func (c *Snapshot[S]) appendItems(b []byte, s *site[S]) []byte {
 	var rest pathQueue
 	if s.queue != nil {
-		rest = *s.queue // reading moves only the copy's head
+		rest = *s.queue // reading changes only the copy
 	}
 	var whole pathQueue
 	if l := c.w.leaseOf(s); l != nil {
-		for range l.fronts {
+		for range l.frontPushes {
 			whole.pushBack(rest.popFront(nil))
 		}
 		for _, item := range l.items {
@@ -287,11 +289,11 @@ func appendBytes(b, x []byte) []byte { return append(binary.AppendUvarint(b, uin
 
 func appendAddr(b []byte, addr netip.Addr) []byte { return appendBytes(b, addr.AsSlice()) }
 
-// What stands before a due time.
+// The byte before a due time.
 const (
 	dueNone  = 0
 	dueGiven = 1
-	dueNoted = 2 // a note follows it
+	dueNoted = 2 // a note follows the time
 )
 
 func appendDue(b []byte, due int64) []byte {

@@ -10,9 +10,11 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
+
+	"orbweaver/internal/vfs"
 )
 
-// full makes a bench with sites in all states and says what its snapshot is.
+// full returns a workbench with sites in all states, and its snapshot.
 func full(t testing.TB, sites int) (w *Workbench[int], snapshot []byte) {
 	w = New[int](Options{PathsPerVisit: 2})
 	for n := range sites {
@@ -46,7 +48,7 @@ func full(t testing.TB, sites int) (w *Workbench[int], snapshot []byte) {
 	return w, b.Bytes()
 }
 
-func TestLoadGivesBackWhatWasSaved(t *testing.T) {
+func TestLoadRestoresASnapshot(t *testing.T) {
 	w, snapshot := full(t, 5000)
 	got, err := Load(Options{PathsPerVisit: 2}, readInt, bytes.NewReader(snapshot))
 	if err != nil {
@@ -65,12 +67,12 @@ func TestLoadGivesBackWhatWasSaved(t *testing.T) {
 			t.Fatalf("site %d came back as %+v", id, y)
 		}
 	}
-	// A Visit number is never given twice.
+	// No number of a Visit is used twice.
 	v := got.Acquire(start.Add(time.Hour), nil, 1)
 	if v[0].Lease <= w.leaseSeq-1 {
 		t.Error("lease", v[0].Lease, "after", w.leaseSeq)
 	}
-	again, err := got.Cut(appendInt)
+	again, err := got.Snapshot(appendInt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +83,7 @@ func TestLoadGivesBackWhatWasSaved(t *testing.T) {
 	}
 }
 
-// Every byte that is changed, and every cut, is noticed, and says where.
+// Load detects each changed byte and each truncation, and the error names the position.
 func TestLoadNoticesDamage(t *testing.T) {
 	_, snapshot := full(t, 60)
 	load := func(b []byte) error {
@@ -94,7 +96,7 @@ func TestLoadNoticesDamage(t *testing.T) {
 	for i := range snapshot {
 		damaged := bytes.Clone(snapshot)
 		damaged[i] ^= 0x41
-		var corrupt *CorruptError
+		var corrupt *vfs.CorruptError
 		if err := load(damaged); !errors.As(err, &corrupt) {
 			t.Fatalf("byte %d changed: %v", i, err)
 		}
@@ -104,14 +106,17 @@ func TestLoadNoticesDamage(t *testing.T) {
 	}
 }
 
-// What a reader, a writer or the engine's own codec says comes through.
-func TestSnapshotPassesErrorsOn(t *testing.T) {
+// Errors of a reader, a writer and the codec of the engine are returned.
+func TestSnapshotReturnsErrors(t *testing.T) {
 	w, snapshot := full(t, 3000)
 	boom := errors.New("boom")
 	if _, err := Load(Options{}, readInt, iotest.ErrReader(boom)); !errors.Is(err, boom) {
 		t.Error(err)
 	}
-	if _, err := Load(Options{}, func([]byte) (int, error) { return 0, boom }, bytes.NewReader(snapshot)); !errors.Is(err, boom) {
+	if _, err := Load(Options{}, func([]byte) (int, error) { return 0, boom }, bytes.NewReader(snapshot)); !errors.Is(
+		err,
+		boom,
+	) {
 		t.Error(err)
 	}
 	if _, err := Load(Options{PathsPerVisit: -1, MemoryMax: -1}, readInt, bytes.NewReader(snapshot)); err == nil ||
@@ -126,7 +131,8 @@ func TestSnapshotPassesErrorsOn(t *testing.T) {
 	if err := w.Save(io.Discard, appendInt); err != nil {
 		t.Error("after failed ones:", err)
 	}
-	if got, err := Load(Options{}, readInt, iotest.OneByteReader(bytes.NewReader(snapshot))); err != nil || got.Counts().Sites != 3000 {
+	if got, err := Load(Options{}, readInt, iotest.OneByteReader(bytes.NewReader(snapshot))); err != nil ||
+		got.Counts().Sites != 3000 {
 		t.Error(err)
 	}
 }
@@ -141,7 +147,7 @@ func (s *shortWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Load never panics and never believes a length, whatever the frames hold: the checksums are right here.
+// Load never panics and never trusts a length, whatever the frames contain. The checksums are correct here.
 func FuzzLoad(f *testing.F) {
 	_, snapshot := full(f, 40)
 	f.Add(payloads(snapshot))
@@ -170,7 +176,7 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// payloads joins what is in a snapshot's frames.
+// payloads joins the payloads of the frames of a snapshot.
 func payloads(snapshot []byte) (records []byte) {
 	for b := snapshot[len(magic):]; len(b) > 0; {
 		n := int(binary.LittleEndian.Uint32(b))

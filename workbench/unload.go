@@ -2,32 +2,32 @@ package workbench
 
 import "time"
 
-// distantProbes is how many IPs and sites one call of Distant looks at.
-const distantProbes = 1024
+// candidateProbes is the number of IPs and sites that UnloadCandidates examines per call.
+const candidateProbes = 1024
 
-// Distant appends to dst up to max sites that hold more items than they need and that are not due before limit: those
-// who can spare memory first. Each call looks at some IPs and the next call goes on from there, so that all are seen in
-// turn and no call takes long.
-func (w *Workbench[S]) Distant(limit time.Time, dst []*VisitState[S], max int) []*VisitState[S] {
+// UnloadCandidates appends to dst up to max sites that can release memory first: they have more items than they need
+// and are not due before limit. Each call examines some IPs, and the next call continues after them. So no call takes
+// long, and all IPs get their turn.
+func (w *Workbench[S]) UnloadCandidates(limit time.Time, dst []*VisitState[S], max int) []*VisitState[S] {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	from := w.clock.offset(limit)
-	left := distantProbes
+	left := candidateProbes
 	for range w.outer.len() {
 		if max <= 0 || left <= 0 {
 			break
 		}
-		w.distantAt++
-		if w.distantAt >= w.outer.len() {
-			w.distantAt = 0
+		w.candidateAt++
+		if w.candidateAt >= w.outer.len() {
+			w.candidateAt = 0
 		}
-		e := w.entries.at(w.outer[w.distantAt].id)
+		e := w.entries.at(w.outer[w.candidateAt].id)
 		sites := *w.heaps.at(e.sites)
 		left--
-		for i := len(sites) - 1; i >= 0 && max > 0 && left > 0; i-- { // a heap: what is due late is at the end, more or less
+		for i := len(sites) - 1; i >= 0 && max > 0 && left > 0; i-- { // in a heap, late due times are near the end
 			n := sites[i]
 			left--
-			if w.sites.at(n.id).queued() > lowWater && (n.due >= from || e.due >= from) {
+			if w.sites.at(n.id).queued() > minItemsInMemory && (n.due >= from || e.due >= from) {
 				dst = append(dst, w.handles.at(n.id))
 				max--
 			}
@@ -36,13 +36,13 @@ func (w *Workbench[S]) Distant(limit time.Time, dst []*VisitState[S], max int) [
 	return dst
 }
 
-// Unload takes the younger items of a Waiting site out of memory, all but the two oldest, and appends them to buf and
-// their ends to ends: item i is buf[ends[i-1]:ends[i]]. It takes none from a site in another state.
+// Unload removes all items except the two oldest of a Waiting site from memory. It appends their bytes to buf and their
+// ends to ends: item i is buf[ends[i-1]:ends[i]]. For a site in another state it does nothing.
 func (w *Workbench[S]) Unload(vs *VisitState[S], buf []byte, ends []int) ([]byte, []int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.of(vs)
-	if s.state() != Waiting || s.queued() <= lowWater {
+	s := w.siteOf(vs)
+	if s.state() != Waiting || s.queued() <= minItemsInMemory {
 		return buf, ends
 	}
 	w.touch(s)
@@ -51,7 +51,7 @@ func (w *Workbench[S]) Unload(vs *VisitState[S], buf []byte, ends []int) ([]byte
 	for i := 0; old.count > 0; i++ {
 		from := len(buf)
 		buf = old.popFront(buf)
-		if i < lowWater {
+		if i < minItemsInMemory {
 			w.queueOf(s).pushBack(buf[from:])
 			buf = buf[:from]
 			continue
@@ -60,16 +60,16 @@ func (w *Workbench[S]) Unload(vs *VisitState[S], buf []byte, ends []int) ([]byte
 		w.itemBytes -= itemWeight(len(buf) - from)
 		ends = append(ends, len(buf))
 	}
-	w.settle(s, Waiting)
+	w.reconcile(s, Waiting)
 	return buf, ends
 }
 
-// Drain takes all items of a site out of memory, whatever state it is in, and appends them to buf and their ends to ends as Unload does,
-// the oldest first. Of a leased site it takes none, and says so.
+// Drain removes all items of a site from memory, in any state except leased. It appends them to buf and ends as Unload
+// does, oldest first. For a leased site it does nothing and returns false.
 func (w *Workbench[S]) Drain(vs *VisitState[S], buf []byte, ends []int) (_ []byte, _ []int, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.of(vs)
+	s := w.siteOf(vs)
 	if s.has(flagLeased) {
 		return buf, ends, false
 	}
@@ -85,6 +85,6 @@ func (w *Workbench[S]) Drain(vs *VisitState[S], buf []byte, ends []int) (_ []byt
 		w.itemBytes -= itemWeight(len(buf) - from)
 		ends = append(ends, len(buf))
 	}
-	w.settle(s, before)
+	w.reconcile(s, before)
 	return buf, ends, true
 }

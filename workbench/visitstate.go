@@ -1,70 +1,71 @@
 package workbench
 
-// VisitState stands for one site: a scheme and an authority. The bench alone knows more of it than its number; everything is
-// asked of the bench. It is good until the site is evicted, see Evict; then it is nobody's, or that of another site.
+// VisitState is a reference to one site, a scheme and an authority. It contains only the number of the site; methods of
+// the workbench return everything else. It is valid until the site is evicted (see Evict). Then it refers to no site,
+// or to a new one.
 type VisitState[S any] struct{ id uint32 }
 
-// ID is the site's number: 1, 2, 3, ... in order of creation, but that numbers of sites that were evicted are given again; the same
-// after Save and Load, less than 2^32.
+// ID returns the number of the site: 1, 2, 3, ... in order of creation. Numbers of evicted sites are used again. The
+// number stays the same over Save and Load. It is less than 2^32.
 func (vs *VisitState[S]) ID() uint64 { return uint64(vs.id) }
 
-// site is what the bench knows of a site. There are millions: one pointer beside those of S, and nothing that only few need. One
-// with the id 0 is nobody's: its number is free.
+// site is the data of one site. There are millions of them, so it has one pointer beside those of S, and no field that
+// only few sites need. The id 0 means that the number is free.
 type site[S any] struct {
-	queue  *pathQueue // nil when no items wait
-	data   S          // the engine's own knowledge; while a Visit is out, as it was when that went out
-	due    int64
-	onDisk uint64
-	id     uint32
-	key    keyRef
-	entry  uint32 // the IP it is placed under, or 0
-	pos    int32  // place in the heap of the entry, if that is large, or of the deferred; 0 for none
-	keyLen uint16
-	at     whereabouts
-	flags  uint8
+	queue     *pathQueue // nil if there are no items
+	data      S          // the engine's data; while a Visit is out, as it was before the Visit
+	due       int64
+	onDisk    uint64
+	id        uint32
+	key       keyRef
+	entry     uint32 // the entry of its IP, or 0
+	pos       int32  // position in the heap of its entry, if that is large, or in the deferred heap; 0 if in none
+	keyLen    uint16
+	placement placement
+	flags     uint8
 }
 
-// whereabouts is where a site stands with regard to addresses.
-type whereabouts uint8
+// placement tells whether a site has an address.
+type placement uint8
 
 const (
-	nowhere   whereabouts = iota // not resolved yet, or not any more
-	deferred                     // to be resolved again later
-	addressed                    // has an entry
-	buried                       // dead
+	unplaced  placement = iota // unresolved
+	deferred                   // will be resolved again later
+	addressed                  // has an entry
+	dead                       // given up
 )
 
-// The flags of a site. Listed and holds are derived: settle keeps them true.
+// The flags of a site. reconcile derives flagListed and flagHolds.
 const (
-	flagLeased uint8 = 1 << iota // its Visit is out
-	flagParked                   // waits for Unpark
-	flagListed                   // on the refill list
-	flagGiven                    // given out by Refill and not heard of since
-	flagHolds                    // counted among the sites that hold items
-	flagUsed                     // looked at or changed since Evict last came by
-	flagLaid                     // dead, and what it had on disk was dropped: nobody has business with it any more
+	flagLeased       uint8 = 1 << iota // its Visit is out
+	flagParked                         // waits for Unpark
+	flagListed                         // on the refill list
+	flagRefillGiven                    // returned by Refill, and neither pushed to nor SetOnDisk since
+	flagHolds                          // counted among the sites with items
+	flagRecentlyUsed                   // used or changed since Evict last examined it
+	flagDiskDropped                    // dead, and its items on disk were dropped
 )
 
-// State is where a site is in its life.
+// State is the state of a site.
 type State uint8
 
-// The states. A site of which several are true shows the first of Dead, Leased, Newborn, Deferred, Parked.
+// The states. If several apply, the first of Dead, Leased, Unresolved, Deferred and Parked is the state.
 const (
-	Newborn  State = iota // waits for an address
-	Deferred              // could not be resolved, waits to be tried again
-	Idle                  // has an address and no items
-	Waiting               // on its Entry, items ready, comes out when it is due
-	Leased                // its Visit is out
-	Parked                // waits for Unpark
-	Dead                  // given up; holds nothing and takes nothing
+	Unresolved State = iota // has no address yet
+	Deferred                // could not be resolved and is tried again later
+	Idle                    // has an address and no items
+	Waiting                 // has items and will be visited when it is due
+	Leased                  // its Visit is out
+	Parked                  // does not take part until Unpark
+	Dead                    // given up; has no items and accepts none
 	stateCount
 )
 
-// String is the state's name in lower case.
+// String returns the name of the state in lower case.
 func (s State) String() string {
 	switch s {
-	case Newborn:
-		return "newborn"
+	case Unresolved:
+		return "unresolved"
 	case Deferred:
 		return "deferred"
 	case Idle:
@@ -91,16 +92,16 @@ func (s *site[S]) queued() int {
 	return s.queue.count
 }
 
-// state derives the state from the facts. An empty queue is given back at once, so that there is one means items.
+// state derives the state from the fields. Empty queues are freed at once, so a queue always has items.
 func (s *site[S]) state() State {
 	switch {
-	case s.at == buried:
+	case s.placement == dead:
 		return Dead
 	case s.has(flagLeased):
 		return Leased
-	case s.at == nowhere:
-		return Newborn
-	case s.at == deferred:
+	case s.placement == unplaced:
+		return Unresolved
+	case s.placement == deferred:
 		return Deferred
 	case s.has(flagParked):
 		return Parked

@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// Workbench holds all sites and says which may be visited. All methods are safe for concurrent use; each holds one
-// short mutex, calls nothing foreign while it does unless it says so, and never waits for anything else.
+// Workbench holds all sites and decides which may be visited. All methods are safe for concurrent use. Each holds one
+// mutex for a short time and never waits for anything else. It calls no callback under the mutex unless its comment
+// says so.
 type Workbench[S any] struct {
 	opts Options
 	seed maphash.Seed
@@ -25,11 +26,13 @@ type Workbench[S any] struct {
 	states  [stateCount]int
 
 	entries slab[entry]
-	places  slab[int32] // of entries in the outer heap, or in that of the vacant; 0 for none. Apart, so that it stays in the CPU's cache
-	byAddr  index
-	ips     int
+	// positions of entries in the outer or the vacant heap, 0 for none; separate from entries, so that they stay in the
+	// CPU's cache
+	places slab[int32]
+	byAddr index
+	ips    int
 
-	outer   dueHeap // entries with something to do
+	outer   dueHeap // entries with waiting sites and no Visit
 	vacant  dueHeap // entries without sites whose due time has not passed
 	waiting dueHeap // deferred sites
 	heaps   slab[dueHeap]
@@ -40,21 +43,21 @@ type Workbench[S any] struct {
 	leases     slab[lease[S]]
 	freeQueues []*pathQueue
 
-	queued    int   // items in queues
-	inVisits  int   // items in Visits
-	itemBytes int64 // what all of them weigh
-	holders   int   // sites that have any
-	refill    []uint32
-	refillAt  int
-	warmth    uint32 // what warm read: nobody needs it
-	distantAt int    // where in outer the next Distant begins
+	queued      int   // items in queues
+	inVisits    int   // items in Visits
+	itemBytes   int64 // weight of all items
+	holders     int   // sites with items
+	refill      []uint32
+	refillAt    int
+	prefetchSum uint32 // result of prefetch, so that the compiler keeps its reads
+	candidateAt int    // position in outer where the next UnloadCandidates starts
 
-	evictAt uint32 // the number that Evict looked at last
+	evictAt uint32 // number of the last site that Evict examined
 
 	history history[S]
 }
 
-// New makes an empty bench. It panics if o, with its defaults, does not validate.
+// New returns an empty workbench. It panics if o is not valid after defaults are set.
 func New[S any](o Options) *Workbench[S] {
 	o = o.WithDefaults()
 	if err := o.Validate(); err != nil {
@@ -66,16 +69,16 @@ func New[S any](o Options) *Workbench[S] {
 	return w
 }
 
-// of is the site that a VisitState stands for.
-func (w *Workbench[S]) of(vs *VisitState[S]) *site[S] { return w.sites.at(vs.id) }
+// siteOf returns the site of a VisitState.
+func (w *Workbench[S]) siteOf(vs *VisitState[S]) *site[S] { return w.sites.at(vs.id) }
 
-// Get finds a site by its key, or returns nil.
+// Get returns the site with the given key, or nil.
 func (w *Workbench[S]) Get(key []byte) *VisitState[S] {
 	hash := maphash.Bytes(w.seed, key)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if id := w.find(hash, key); id != 0 {
-		w.sites.at(id).flags |= flagUsed
+		w.sites.at(id).flags |= flagRecentlyUsed
 		return w.handles.at(id)
 	}
 	return nil
@@ -86,55 +89,56 @@ func (w *Workbench[S]) find(hash uint64, key []byte) uint32 {
 	return w.byKey.find(hash, func(id uint32) bool { return bytes.Equal(w.keyOf(w.sites.at(id)), key) })
 }
 
-// keyOf borrows a site's key.
+// keyOf returns the key of a site. It is valid until the site is removed.
 func (w *Workbench[S]) keyOf(s *site[S]) []byte { return w.keys.get(s.key, int(s.keyLen)) }
 
-// AppendKey appends a site's key, scheme://authority.
+// AppendKey appends the key of a site, scheme://authority.
 func (w *Workbench[S]) AppendKey(dst []byte, vs *VisitState[S]) []byte {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return append(dst, w.keyOf(w.of(vs))...)
+	return append(dst, w.keyOf(w.siteOf(vs))...)
 }
 
-// Addr is the address that a site is placed under, or the zero Addr.
+// Addr returns the address of a site, or the zero Addr if it has none.
 func (w *Workbench[S]) Addr(vs *VisitState[S]) netip.Addr {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if s := w.of(vs); s.entry != 0 {
+	if s := w.siteOf(vs); s.entry != 0 {
 		return w.entries.at(s.entry).address()
 	}
 	return netip.Addr{}
 }
 
-// GetOrAdd finds a site by its key or makes it: a newborn, to be placed once its address is known. It borrows key.
+// GetOrAdd returns the site with the given key. If it is unknown, it is added as an unresolved site, and the caller
+// must resolve it. It borrows key.
 func (w *Workbench[S]) GetOrAdd(key []byte) (vs *VisitState[S], added bool) {
 	hash := maphash.Bytes(w.seed, key)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if id := w.find(hash, key); id != 0 {
-		w.sites.at(id).flags |= flagUsed
+		w.sites.at(id).flags |= flagRecentlyUsed
 		return w.handles.at(id), false
 	}
-	id := w.sites.take()
+	id := w.sites.allocate()
 	w.add(hash, id, key)
 	return w.handles.at(id), true
 }
 
-// add makes the site with the given id: a free one.
+// add creates the site with the given free id.
 func (w *Workbench[S]) add(hash uint64, id uint32, key []byte) *site[S] {
 	w.sites.reach(id)
 	w.handles.reach(id)
 	w.handles.at(id).id = id
 	w.touchFree(id)
 	s := w.sites.at(id)
-	s.id, s.due, s.flags = id, noDue, flagUsed
+	s.id, s.due, s.flags = id, noDue, flagRecentlyUsed
 	s.key, s.keyLen = w.keys.add(key), uint16(min(len(key), math.MaxUint16))
 	w.byKey.add(hash, id)
-	w.states[Newborn]++
+	w.states[Unresolved]++
 	return s
 }
 
-// remove takes a site away that is not leased, holds nothing and is not on the refill list. Its number is free.
+// remove removes a site and frees its number. The site must not be leased, have items, or be on the refill list.
 func (w *Workbench[S]) remove(s *site[S]) {
 	id, state, key := s.id, s.state(), w.keyOf(s)
 	w.touch(s)
@@ -144,11 +148,12 @@ func (w *Workbench[S]) remove(s *site[S]) {
 	w.keys.drop(s.key)
 	*s = site[S]{}
 	w.handles.at(id).id = 0
-	w.history.left(id)
+	w.history.noteEvicted(id)
 }
 
-// NextDue is the due time of the head of the outer heap: something can be fetched now if and only if it is not after
-// now. The zero time means that it was never fetched from, so it is due at once. False when nothing is on the bench.
+// NextDue returns the due time of the first entry of the outer heap. A site can be fetched now if and only if this time
+// is not after now. The zero time means that the site was never visited and is due at once. The result is false if no
+// site is waiting.
 func (w *Workbench[S]) NextDue() (time.Time, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -158,7 +163,7 @@ func (w *Workbench[S]) NextDue() (time.Time, bool) {
 	return w.clock.time(w.outer.top().due), true
 }
 
-// NextDeferred is when DueDeferred will have something to give. False when no site is deferred.
+// NextDeferred returns the time from which DueDeferred returns a site. The result is false if no site is deferred.
 func (w *Workbench[S]) NextDeferred() (time.Time, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -168,8 +173,9 @@ func (w *Workbench[S]) NextDeferred() (time.Time, bool) {
 	return w.clock.time(w.waiting.top().due), true
 }
 
-// Any says whether is holds for a site that has items in memory, or waits to be resolved again. Of a leased site it is asked about the Site
-// as it was when its Visit went out. is runs under the bench's lock: it must be short and must not call the bench.
+// Any reports whether is returns true for any waiting, leased or deferred site, including the waiting sites of IPs with
+// a Visit. For a leased site it gets the Site from before the Visit. is runs under the lock of the workbench: it must
+// be short and must not call the workbench.
 func (w *Workbench[S]) Any(is func(*S) bool) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -191,7 +197,7 @@ func (w *Workbench[S]) Any(is func(*S) bool) bool {
 			if is(&s.data) {
 				return true
 			}
-			if e := w.entries.at(s.entry); e.sites != 0 { // the others of its IP, which is not on the bench
+			if e := w.entries.at(s.entry); e.sites != 0 { // the other sites of its IP, which is not in the outer heap
 				for _, other := range *w.heaps.at(e.sites) {
 					if is(&w.sites.at(other.id).data) {
 						return true

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// crowd is a bench of n sites, four to an IP, each with two items, in the middle of a crawl.
+// crowd returns a workbench with n sites, four per IP, each with two items, as in the middle of a crawl.
 func crowd(n int) (w *Workbench[*int], now time.Time) {
 	w, now = New[*int](Options{}), start
 	for i := range n {
@@ -32,7 +32,7 @@ func address(n int) netip.Addr {
 	return netip.AddrFrom4(b)
 }
 
-// What one page costs on the bench: a Visit out and back, with one item used up and one pushed.
+// The cost of one page in the workbench: a Visit is acquired and released, with one item used and one pushed.
 func BenchmarkVisit(b *testing.B) {
 	for _, n := range []int{100_000, 1_000_000} {
 		w, now := crowd(n)
@@ -52,7 +52,15 @@ func BenchmarkVisit(b *testing.B) {
 				v := &visits[done]
 				done++
 				w.Push(v.VS, item)
-				w.Release(v, Release{Unused: v.Items[1:], SiteDue: now.Add(4 * time.Second), IPDue: now.Add(500 * time.Millisecond)}, now)
+				w.Release(
+					v,
+					Release{
+						Unused:  v.Items[1:],
+						SiteDue: now.Add(4 * time.Second),
+						IPDue:   now.Add(500 * time.Millisecond),
+					},
+					now,
+				)
 			}
 		})
 	}
@@ -84,13 +92,13 @@ func BenchmarkFront(b *testing.B) {
 	}
 }
 
-// A snapshot: how long the bench stands still (cut), and how long all of it takes.
+// A snapshot: the time that the workbench is locked (cut), and the total time.
 func BenchmarkSave(b *testing.B) {
 	w, _ := crowd(1_000_000)
 	site := func(dst []byte, _ **int) []byte { return append(dst, 1) }
 	b.Run("cut", func(b *testing.B) {
 		for b.Loop() {
-			c, err := w.Cut(site)
+			c, err := w.Snapshot(site)
 			if err != nil {
 				b.Fatal(err)
 			}

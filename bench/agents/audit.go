@@ -18,8 +18,8 @@ type Audit struct {
 	Marked          int64 `json:"marked"` // of the superseded captures, those that were not yet
 }
 
-// audit has the directories that are left audited and marked, and then audited again: nothing may be left to say. An audit that finds less
-// than is there twice by the judge is at fault.
+// audit has the directories that are left audited and marked, and then audited again: nothing may be left to say. An
+// audit that finds less than is there twice by the judge is at fault.
 func (f *fleet) audit(ctx context.Context, r *Run) error {
 	var dirs []string
 	for _, a := range f.agents {

@@ -65,8 +65,9 @@ func (f *fleet) archives() (dirs []string) {
 	return dirs
 }
 
-// args is the command line of an agent. Its contact tells its requests from the others' in the web's log. In their first life agents wait for
-// each other before they begin, so that what they do while they find each other is not what is measured; later they find who is there.
+// args is the command line of an agent. Its contact tells its requests from the others' in the web's log. In their
+// first life agents wait for each other before they begin, so that what they do while they find each other is not what
+// is measured; later they find who is there.
 func (f *fleet) args(a *agent) []string {
 	args := []string{
 		"crawl", "--dir", a.dir, "--seeds", f.web.Seeds, "--proxy", a.proxy, "--resolver", fmt.Sprintf("hashed:%d", f.web.Where.IPs),

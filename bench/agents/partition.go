@@ -33,8 +33,9 @@ func Cuts() []Cut { return []Cut{Full, OneWay, Flap} }
 // cutFrom is the part of the pages from which on there is a partition: then each agent has had something of each host.
 const cutFrom = 0.1
 
-// In a flapping one, how long a way is cut, in seconds: membership takes some 8 s for its verdict, a side without a majority stops after 10 s, and
-// hosts are taken over 20 to 27 s after a cut, so some last long enough for each of these.
+// In a flapping one, how long a way is cut, in seconds: membership takes some 8 s for its verdict, a side without a
+// majority stops after 10 s, and hosts are taken over some 30 s after a cut, so some last long enough for most of
+// these.
 const (
 	flapLeast = 4
 	flapMost  = 28

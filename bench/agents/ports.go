@@ -8,7 +8,8 @@ import (
 	"net"
 )
 
-// Ports are taken from below those that systems give to outgoing connections: an agent that comes back finds its own still free.
+// Ports are taken from below those that systems give to outgoing connections: an agent that comes back finds its own
+// still free.
 const (
 	portsFrom = 20000
 	portsTo   = 32000

@@ -7,7 +7,7 @@ import (
 
 	"orbweaver/bench/load"
 	"orbweaver/bench/simweb"
-	"orbweaver/engine/ring"
+	"orbweaver/engine/cluster/ring"
 )
 
 // Result is all runs, the plain ones first.
@@ -153,7 +153,7 @@ func (f *fleet) least(truth *simweb.Truth, seeds []string) (int, error) {
 	for i, a := range f.agents {
 		members[i] = ring.Member{ID: a.id, Capacity: a.capacity}
 	}
-	who, err := ring.NewConsistent(members, ring.ReplicasDefault)
+	who, err := ring.NewConsistent(members, ring.DefaultReplicas)
 	if err != nil {
 		return 0, fmt.Errorf("agents: %w", err)
 	}

@@ -27,13 +27,15 @@ type Parted struct {
 	Repeated Phases  `json:"repeated"` // pages asked for again
 	// Overlap is Repeated.Apart for each page that was asked for then.
 	Overlap float64 `json:"overlap_apart"`
-	// UnderWay is how many pages may be asked for again at any time with a quorum: what was under way when all had to stop, as they do when it
-	// changes who is there. Unanswered are questions after pages, behind the partition, that nobody answered: those are asked for again, too.
+	// UnderWay is how many pages may be asked for again at any time with a quorum: what was under way when all had to
+	// stop, as they do when it changes who is there. Unanswered are questions after pages, behind the partition, that
+	// nobody answered: those are asked for again, too.
 	UnderWay   int `json:"under_way"`
 	Unanswered int `json:"unanswered"`
 }
 
-// Phases are numbers of something before a partition, while it lasts and the sides have not found each other, and after that.
+// Phases are numbers of something before a partition, while it lasts and the sides have not found each other, and after
+// that.
 type Phases struct {
 	Before int `json:"before"`
 	Apart  int `json:"apart"`
@@ -46,7 +48,8 @@ type Side struct {
 	Impolite int           `json:"impolite"`        // breaches between requests of this side, from beginning to end
 	MinGap   time.Duration `json:"min_host_gap_ns"` // between two of its requests to a host
 	Requests Phases        `json:"requests"`
-	// Late are those of its requests from 10.5 s after the beginning of the partition to its end, and Last those of the last 5 s.
+	// Late are those of its requests from 10.5 s after the beginning of the partition to its end, and Last those of the
+	// last 5 s.
 	Late int `json:"requests_late"`
 	Last int `json:"requests_last"`
 }
@@ -54,8 +57,8 @@ type Side struct {
 const (
 	// stopsIn is within what time agents that have lost the majority stop, and what a machine may be late.
 	stopsIn = 10*time.Second + 500*time.Millisecond
-	// goesOn is after what time either side asks the hosts of the other: it takes the others for dead, and leaves alone what they had. Until then it may
-	// have nothing to ask: addresses are leased by whoever keeps them.
+	// goesOn is after what time either side asks the hosts of the other: it takes the others for dead, and leaves alone
+	// what they had. Until then it may have nothing to ask: addresses are leased by whoever keeps them.
 	goesOn = 25 * time.Second
 	// findIn is within what time after the end of a partition its sides find each other.
 	findIn = time.Minute

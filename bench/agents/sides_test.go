@@ -95,7 +95,8 @@ func TestSides(t *testing.T) {
 	}
 }
 
-// Agents in a partition find each other by their addresses, with certificates; what is passed on to them comes last, so that it wins.
+// Agents in a partition find each other by their addresses, with certificates; what is passed on to them comes last, so
+// that it wins.
 func TestArgumentsInAPartition(t *testing.T) {
 	o := options()
 	o.Pass, o.Most = []string{"--quorum=false"}, time.Minute

@@ -16,10 +16,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/miekg/dns"
-
 	"orbweaver/dnsres"
+	"orbweaver/dnsres/dnstest"
 	"orbweaver/engine"
+	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/politeness"
 	"orbweaver/internal/vfs"
 )
@@ -27,8 +27,9 @@ import (
 func TestCompleteness_rustdoc(t *testing.T) { judge(t, "rustdoc", 9900) }
 func TestCompleteness_doxygen(t *testing.T) { judge(t, "doxygen", 3100) }
 
-// judge crawls a site with the default settings in virtual time: each page that links lead to is asked for once and stored, and nothing is
-// left out. The number of pages is at least so many, so that a broken skeleton is not taken for a small site.
+// judge crawls a site with the default settings in virtual time: each page that links lead to is asked for once and
+// stored, and nothing is left out. The number of pages is at least so many, so that a broken skeleton is not taken for
+// a small site.
 func judge(t *testing.T, name string, least int) {
 	t.Parallel()
 	site, err := Read("testdata/" + name + ".zst")
@@ -44,7 +45,7 @@ func judge(t *testing.T, name string, least int) {
 		r := w.crawl(t)
 		t.Logf("%s: %d of %d pages, in %v of virtual time; outcomes %v, dropped %v", name, r.PagesStored+r.RevisitsStored, len(want),
 			time.Duration(r.WallSeconds*float64(time.Second)).Round(time.Minute), r.Outcomes, r.Dropped)
-		if r.State != engine.StateFinished || r.Reason != "complete" {
+		if r.State != lifecycle.Finished || r.Reason != "complete" {
 			t.Errorf("%s: %s", r.State, r.Reason)
 		}
 		var lost []string
@@ -79,7 +80,8 @@ type web struct {
 	gone  sync.WaitGroup
 }
 
-// crawl crawls the site with the default settings; call it inside a bubble. Sizes of memory have no effect on what is fetched.
+// crawl crawls the site with the default settings; call it inside a bubble. Sizes of memory have no effect on what is
+// fetched.
 func (w *web) crawl(t *testing.T) engine.Report {
 	t.Helper()
 	cfg := engine.Config{
@@ -88,7 +90,9 @@ func (w *web) crawl(t *testing.T) engine.Report {
 		ReportEvery: time.Hour, SyncEvery: time.Minute, Politeness: politeness.Default(),
 	}
 	cfg.Fetch.UserAgent = "orbweaver/test (+https://example.org/bot)"
-	res, err := dnsres.New(dnsres.Options{Upstreams: []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:53")}}, w)
+	names := new(dnstest.Server)
+	names.Set("*", dnstest.Script{Addrs: []netip.Addr{netip.MustParseAddr("192.0.2.1")}, TTL: 3600})
+	res, err := dnsres.New(dnsres.Options{Upstreams: []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:53")}}, names)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,18 +109,6 @@ func (w *web) crawl(t *testing.T) engine.Report {
 	}
 	w.gone.Wait()
 	return r
-}
-
-// Exchange implements dnsres.Exchanger.
-func (w *web) Exchange(_ context.Context, q *dns.Msg, _ netip.AddrPort, _ bool) (*dns.Msg, error) {
-	reply := new(dns.Msg)
-	reply.SetReply(q)
-	reply.RecursionAvailable = true
-	if question := q.Question[0]; question.Qtype == dns.TypeA {
-		header := dns.RR_Header{Name: question.Name, Rrtype: dns.TypeA, Class: dns.ClassINET, Ttl: 3600}
-		reply.Answer = []dns.RR{&dns.A{A: net.IPv4(192, 0, 2, 1), Hdr: header}}
-	}
-	return reply, nil
 }
 
 // DialContext implements fetch.Dialer.

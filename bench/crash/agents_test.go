@@ -10,9 +10,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orbweaver/bench/invitro"
+	"orbweaver/bench/captures"
+	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
+	"orbweaver/engine/layout"
+	"orbweaver/engine/lifecycle"
 	"orbweaver/internal/vfs"
 )
 
@@ -22,8 +25,8 @@ func agentDirs() []string { return []string{"one", "two"} }
 // couple is what went before the images of two agents.
 func couple() *Image { return &Image{Point: "two agents", Variant: "on one machine"} }
 
-// sharedWorld is a web for two agents: many small hosts, so that much goes between them. A robots.txt that leads to another host is
-// asked for by whoever needs it, whosever the host is; there is none.
+// sharedWorld is a web for two agents: many small hosts, so that much goes between them. A robots.txt that leads to
+// another host is asked for by whoever needs it, whosever the host is; there is none.
 func sharedWorld(seed uint64) (*simweb.World, error) {
 	w, err := world(seed)
 	if err != nil {
@@ -37,20 +40,14 @@ func sharedWorld(seed uint64) (*simweb.World, error) {
 	return simweb.New(c)
 }
 
-// share has two agents crawl a world in virtual time to its end, from an image or from nothing, and judges what they have together. Those that
-// begin with nothing are stopped in order once, and go on. cam may be nil.
+// share has two agents crawl a world in virtual time to its end, from an image or from nothing, and judges what they
+// have together. Those that begin with nothing are stopped in order once, and go on. cam may be nil.
 func share(t *testing.T, w *simweb.World, from *Image, cam *camera) *result {
 	t.Helper()
 	r := &result{}
 	synctest.Test(t, func(t *testing.T) {
-		log, disk := w.NewLog(), vfs.NewMem(1)
+		log, disk := startFrom(t, w, from)
 		if from != nil {
-			<-time.After(time.Until(from.When))
-			log = from.log.At(from.log.Len(), from.When, 0)
-			var err error
-			if disk, err = from.disk(1); err != nil {
-				t.Fatal(err)
-			}
 			r.fsckAll(t, "the image", disk)
 		}
 		w := w.Again(log)
@@ -69,18 +66,13 @@ func share(t *testing.T, w *simweb.World, from *Image, cam *camera) *result {
 			reports = r.together(ctx, w, log, fsys)
 		}
 		cancel()
-		if cam != nil {
-			r.counts, r.images = cam.counts, cam.develop()
-			if cam.err != nil {
-				t.Fatal(cam.err)
-			}
-		}
+		r.takeImages(t, cam)
 		r.judgeAll(t, w, log, disk, from, reports)
 	})
 	return r
 }
 
-func isStalled(r engine.Report) bool { return r.State == engine.StateStalled }
+func isStalled(r engine.Report) bool { return r.State == lifecycle.Stalled }
 
 // together runs both agents until they end.
 func (r *result) together(ctx context.Context, w *simweb.World, log *simweb.Log, fsys vfs.FS) (reports []engine.Report) {
@@ -89,7 +81,7 @@ func (r *result) together(ctx context.Context, w *simweb.World, log *simweb.Log,
 	meet := newMeeting()
 	for _, dir := range agentDirs() {
 		wg.Go(func() {
-			rig := &invitro.Rig{World: w, Log: log, Seeds: w.Seeds(3), Proxy: true}
+			rig := &testbed.Rig{World: w, Log: log, Seeds: w.Seeds(3), Proxy: true}
 			rig.Connect()
 			report, err := r.agent(ctx, rig, fsys, meet.chair(dir), dir)
 			err = errors.Join(err, rig.Net.Close())
@@ -105,7 +97,7 @@ func (r *result) together(ctx context.Context, w *simweb.World, log *simweb.Log,
 	return reports
 }
 
-func (r *result) agent(ctx context.Context, rig *invitro.Rig, fsys vfs.FS, seat *chair, dir string) (report engine.Report, err error) {
+func (r *result) agent(ctx context.Context, rig *testbed.Rig, fsys vfs.FS, seat *chair, dir string) (report engine.Report, err error) {
 	cfg := agentConfig(rig)
 	cfg.Dir = dir
 	seams := rig.Seams(fsys)
@@ -119,7 +111,7 @@ func (r *result) agent(ctx context.Context, rig *invitro.Rig, fsys vfs.FS, seat 
 }
 
 // agentConfig is that of each agent.
-func agentConfig(rig *invitro.Rig) engine.Config {
+func agentConfig(rig *testbed.Rig) engine.Config {
 	cfg := config(rig)
 	cfg.Agents = len(agentDirs())
 	cfg.WorkbenchMemory = 1 << 20
@@ -138,7 +130,7 @@ func (r *result) fsckAll(t *testing.T, what string, disk *vfs.Mem) {
 func (r *result) judgeAll(t *testing.T, w *simweb.World, log *simweb.Log, disk *vfs.Mem, from *Image, reports []engine.Report) {
 	t.Helper()
 	for _, rep := range reports {
-		if r.report = rep; rep.State != engine.StateFinished || rep.URLsQueued != 0 || rep.URLsInFlight != 0 {
+		if r.report = rep; rep.State != lifecycle.Finished || rep.URLsQueued != 0 || rep.URLsInFlight != 0 {
 			r.fault("an agent ends %s: %s; %d queued, %d in flight", rep.State, rep.Reason, rep.URLsQueued, rep.URLsInFlight)
 		}
 	}
@@ -146,9 +138,9 @@ func (r *result) judgeAll(t *testing.T, w *simweb.World, log *simweb.Log, disk *
 	r.leftovers(disk)
 	var archives []string
 	for _, dir := range agentDirs() {
-		archives = append(archives, dir+"/"+engine.ArchiveDir)
+		archives = append(archives, dir+"/"+layout.ArchiveDir)
 	}
-	crawled, err := invitro.CrawledBy(disk, archives...)
+	crawled, err := captures.OfAgents(disk, archives...)
 	if err != nil {
 		r.fault("archive: %v", err)
 		return
@@ -159,7 +151,7 @@ func (r *result) judgeAll(t *testing.T, w *simweb.World, log *simweb.Log, disk *
 			r.pages[c.URL] = true
 		}
 	}
-	cfg := agentConfig(&invitro.Rig{World: w, Log: log, Seeds: w.Seeds(3), Proxy: true})
+	cfg := agentConfig(&testbed.Rig{World: w, Log: log, Seeds: w.Seeds(3), Proxy: true})
 	v := w.Judge(log, simweb.Promise{HostDelay: cfg.Politeness.HostDelay, IPDelay: cfg.Politeness.IPDelay, Contact: "https://example.org/bot", Expect: simweb.ExpectOptions{Seeds: w.Seeds(3)}},
 		crawled)
 	allowed := 0
@@ -177,8 +169,8 @@ func (r *result) judgeAll(t *testing.T, w *simweb.World, log *simweb.Log, disk *
 	}
 }
 
-// Two agents on one machine crash together, at any call by which either changes the disk: what one has acknowledged, or said that it has, is
-// missed by nobody, and both go on to the end.
+// Two agents on one machine crash together, at any call by which either changes the disk: what one has acknowledged, or
+// said that it has, is missed by nobody, and both go on to the end.
 func TestCrashOfAgents(t *testing.T) {
 	eachSeed(t, func(t *testing.T, seed uint64) {
 		w, err := sharedWorld(seed)

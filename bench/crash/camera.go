@@ -16,8 +16,8 @@ import (
 // Variant is how the crash meets a call.
 type Variant string
 
-// The variants. Killed means that the process dies and all that it wrote stays, in the page cache; a power cut takes what was not
-// synced, or some of it.
+// The variants. Killed means that the process dies and all that it wrote stays, in the page cache; a power cut takes
+// what was not synced, or some of it.
 const (
 	Before Variant = "before" // killed in front of the call
 	Torn   Variant = "torn"   // killed in the middle: a part of a write is there
@@ -31,7 +31,8 @@ const (
 // Variants are all of them.
 func Variants() []Variant { return []Variant{Before, Torn, After, Lost, Mixed, Alone, Synced} }
 
-// camera watches a disk through a tap: it numbers the calls of each class, and takes images around those that it is told to.
+// camera watches a disk through a tap: it numbers the calls of each class, and takes images around those that it is
+// told to.
 type camera struct {
 	seed    uint64
 	album   *album
@@ -60,7 +61,8 @@ const (
 	mixes   = 2                      // how often the dice are thrown for what survives a power cut
 )
 
-// newCamera makes a camera for a crawl with so many Pages in flight at most that puts its pages into an album; one that picks nothing needs none.
+// newCamera makes a camera for a crawl with so many Pages in flight at most that puts its pages into an album; one that
+// picks nothing needs none.
 func newCamera(seed uint64, bound int, a *album, pick func(class string, n int) bool) *camera {
 	return &camera{
 		seed: seed, bound: bound, album: a, pick: pick, counts: map[string]int{}, loose: map[string]int{},

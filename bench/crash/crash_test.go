@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"orbweaver/bench/simweb"
-	"orbweaver/engine"
+	"orbweaver/engine/layout"
 )
 
 var (
@@ -31,7 +31,8 @@ var (
 	imageDir  = flag.String("images", filepath.Join("..", "..", "build", "crash"), "where images of failures are saved")
 )
 
-// rehearse runs the crawl of a seed unkilled: what every killed one must come to, and how many calls of each class it makes.
+// rehearse runs the crawl of a seed unkilled: what every killed one must come to, and how many calls of each class it
+// makes.
 func rehearse(t *testing.T, seed uint64) (*simweb.World, *result) {
 	t.Helper()
 	w, err := world(seed)
@@ -43,7 +44,7 @@ func rehearse(t *testing.T, seed uint64) (*simweb.World, *result) {
 		t.Fatalf("seed %d, not killed: %s", seed, strings.Join(r.faults, "\n"))
 	}
 	if crowded(seed) && !slices.ContainsFunc(slices.Collect(maps.Keys(r.counts)), func(class string) bool {
-		return strings.Contains(class, " "+engine.ColdDir+"/")
+		return strings.Contains(class, " "+layout.ColdDir+"/")
 	}) {
 		t.Fatalf("seed %d: no host went to disk", seed)
 	}

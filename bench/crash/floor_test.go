@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// choose picks at most most calls of each class: one by chance, the first, the last, and some between. Of many classes it picks -classes.
+// choose picks at most most calls of each class: one by chance, the first, the last, and some between. Of many classes
+// it picks -classes.
 func choose(counts map[string]int, most int, rng *rand.Rand) map[string]map[int]bool {
 	chosen := map[string]map[int]bool{}
 	classes := slices.DeleteFunc(slices.Sorted(maps.Keys(counts)), func(class string) bool { return !strings.Contains(class, *onlyClass) })
@@ -42,9 +43,10 @@ func classesOf(images []*Image) map[string]map[int]bool {
 	return chosen
 }
 
-// retakes is how often a crawl is recorded at most, so that there is an image of each class: the scheduler has its say, and a call that was made
-// in the rehearsal may come a little earlier or later, or not at all.
-const retakes = 3
+// retakes is how often a crawl is recorded at most, so that there is an image of each class: the scheduler has its say,
+// and a call that was made in the rehearsal may come a little earlier or later, or not at all. Files of the sieve that
+// are written only if a merge is slower than the crawl come in one run of four or so.
+const retakes = 16
 
 // record takes images around the chosen calls of a crawl from nothing.
 func (tr *trial) record(t *testing.T) []*Image {
@@ -57,7 +59,8 @@ func (tr *trial) record(t *testing.T) []*Image {
 	})
 }
 
-// photograph runs what takes images of the calls that are picked, and again for the first calls of the classes of which it took none.
+// photograph runs what takes images of the calls that are picked, and again for the first calls of the classes of which
+// it took none.
 func (tr *trial) photograph(take func(pick func(class string, n int) bool) []*Image) []*Image {
 	images := take(func(class string, n int) bool {
 		if *onlyPoint != "" {
@@ -82,8 +85,9 @@ func (tr *trial) photograph(take func(pick func(class string, n int) bool) []*Im
 	return images
 }
 
-// survive goes on from images of each class, chosen by the seed, until each has its floor. It is a fault if one has not: an image of another
-// class that is equal counts, and a class of which there are fewer different images needs all of them, and one at least.
+// survive goes on from images of each class, chosen by the seed, until each has its floor. It is a fault if one has
+// not: an image of another class that is equal counts, and a class of which there are fewer different images needs all
+// of them, and one at least.
 func (tr *trial) survive(t *testing.T, images []*Image) {
 	t.Helper()
 	wanted, there := tr.wanted(images)
@@ -120,7 +124,8 @@ func (tr *trial) belowFloor(there map[string]int) (faults []string) {
 	return faults
 }
 
-// An image of a class is tried before a second one of another, equal images count for each class, and a class without an image is a fault.
+// An image of a class is tried before a second one of another, equal images count for each class, and a class without
+// an image is a fault.
 func TestFloor(t *testing.T) {
 	defer func(n int) { *floor = n }(*floor)
 	*floor = 1

@@ -23,7 +23,8 @@ import (
 // pageBytes is the unit in which images share their content.
 const pageBytes = 4096
 
-// album holds what images are made of, each different page once, and knows which images it has. Safe for concurrent use.
+// album holds what images are made of, each different page once, and knows which images it has. Safe for concurrent
+// use.
 type album struct {
 	mu     sync.Mutex
 	pages  map[xxh3.Uint128][]byte
@@ -49,8 +50,8 @@ func (a *album) page(b []byte) []byte {
 	return a.pages[id]
 }
 
-// add notes an image of a disk at a call of a class, and says whether it is new. One that is equal to an image of another class stands for that
-// class, too.
+// add notes an image of a disk at a call of a class, and says whether it is new. One that is equal to an image of
+// another class stands for that class, too.
 func (a *album) add(im *Image, class string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -6,10 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/bench/invitro"
+	"orbweaver/bench/captures"
+	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/fsck"
+	"orbweaver/engine/lifecycle"
 	"orbweaver/internal/vfs"
 )
 
@@ -36,10 +38,10 @@ func (r *result) fsckOf(t *testing.T, what string, disk *vfs.Mem, dir string) {
 }
 
 // judge holds a crawl that has ended against everything that was promised.
-func (r *result) judge(t *testing.T, rig *invitro.Rig, cfg engine.Config, disk *vfs.Mem, from *Image) {
+func (r *result) judge(t *testing.T, rig *testbed.Rig, cfg engine.Config, disk *vfs.Mem, from *Image) {
 	t.Helper()
 	rep := &r.report
-	if rep.State != engine.StateFinished {
+	if rep.State != lifecycle.Finished {
 		r.fault("the crawl ends %s: %s", rep.State, rep.Reason)
 	}
 	r.fsck(t, "the end", disk)
@@ -51,7 +53,7 @@ func (r *result) judge(t *testing.T, rig *invitro.Rig, cfg engine.Config, disk *
 		r.fault("E1: admitted %d, outcomes %d, queued %d, in flight %d", rep.URLsAdmitted, outcomes, rep.URLsQueued, rep.URLsInFlight)
 	}
 	r.leftovers(disk)
-	crawled, err := invitro.Crawled(disk, cfg.Dir+"/warc")
+	crawled, err := captures.All(disk, cfg.Dir+"/warc")
 	if err != nil {
 		r.fault("archive: %v", err)
 		return
@@ -59,8 +61,9 @@ func (r *result) judge(t *testing.T, rig *invitro.Rig, cfg engine.Config, disk *
 	r.hold(rig, cfg, crawled, from)
 }
 
-// hold holds what is in the archive, or in the part of it that the last pass wrote, against what the world has seen, and keeps its pages.
-func (r *result) hold(rig *invitro.Rig, cfg engine.Config, crawled simweb.Crawled, from *Image) {
+// hold holds what is in the archive, or in the part of it that the last pass wrote, against what the world has seen,
+// and keeps its pages.
+func (r *result) hold(rig *testbed.Rig, cfg engine.Config, crawled simweb.Crawled, from *Image) {
 	r.pages = map[string]bool{}
 	for c := range crawled {
 		if c.Status == 200 && !c.Truncated {

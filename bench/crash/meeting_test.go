@@ -109,7 +109,7 @@ func (c *chair) reach(ctx context.Context, to string) (engine.PeerServer, error)
 	return nil, errNobody
 }
 
-func (c *chair) Send(ctx context.Context, to string, letter []byte) error {
+func (c *chair) Send(ctx context.Context, to string, _ uint64, letter []byte) error {
 	s, err := c.reach(ctx, to)
 	if err != nil {
 		return err

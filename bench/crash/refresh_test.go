@@ -6,9 +6,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orbweaver/bench/invitro"
+	"orbweaver/bench/captures"
+	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
+	"orbweaver/engine/lifecycle"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
@@ -34,10 +36,10 @@ func finish(t *testing.T, seed uint64) *finished {
 		if w, err = simweb.New(c); err != nil {
 			t.Fatal(err)
 		}
-		rig := &invitro.Rig{World: w, Log: w.NewLog(), FS: vfs.NewMem(1), Seeds: w.Seeds(3), Proxy: behindProxy(seed)}
+		rig := &testbed.Rig{World: w, Log: w.NewLog(), FS: vfs.NewMem(1), Seeds: w.Seeds(3), Proxy: behindProxy(seed)}
 		rig.Connect()
 		r := &result{}
-		if err := r.run(t.Context(), rig, config(rig), rig.FS, false); err != nil || r.report.State != engine.StateFinished {
+		if err := r.run(t.Context(), rig, config(rig), rig.FS, false); err != nil || r.report.State != lifecycle.Finished {
 			t.Fatal(r.report.State, err)
 		}
 		if err := rig.Net.Close(); err != nil {
@@ -59,7 +61,8 @@ func finish(t *testing.T, seed uint64) *finished {
 	return f
 }
 
-// refresh begins the crawl again, from where it was finished or from an image of its second pass, and judges that pass. cam may be nil.
+// refresh begins the crawl again, from where it was finished or from an image of its second pass, and judges that pass.
+// cam may be nil.
 func (f *finished) refresh(t *testing.T, from *Image, cam *camera) *result {
 	t.Helper()
 	r := &result{}
@@ -76,7 +79,7 @@ func (f *finished) refresh(t *testing.T, from *Image, cam *camera) *result {
 		r.fsck(t, "the image", disk)
 		over := from != nil && r.isOver(disk)
 		w := f.web.Again(log)
-		rig := &invitro.Rig{World: w, Log: log, FS: disk, Seeds: w.Seeds(3), Proxy: behindProxy(w.Config().Seed)}
+		rig := &testbed.Rig{World: w, Log: log, FS: disk, Seeds: w.Seeds(3), Proxy: behindProxy(w.Config().Seed)}
 		rig.Connect()
 		cfg := config(rig)
 		cfg.Seeds, cfg.Refresh = nil, !over
@@ -90,12 +93,7 @@ func (f *finished) refresh(t *testing.T, from *Image, cam *camera) *result {
 		if err := rig.Net.Close(); err != nil {
 			r.fault("network: %v", err)
 		}
-		if cam != nil {
-			r.counts, r.images = cam.counts, cam.develop()
-			if cam.err != nil {
-				t.Fatal(cam.err)
-			}
-		}
+		r.takeImages(t, cam)
 		f.judge(t, r, rig, cfg, disk, from)
 	})
 	return r
@@ -108,26 +106,26 @@ func (r *result) isOver(disk *vfs.Mem) bool {
 		r.fault("the image: %v", err)
 		return false
 	}
-	if cut.Pass > 1 || cut.Pass == 0 && cut.State != engine.StateFinished {
+	if cut.Pass > 1 || cut.Pass == 0 && cut.State != lifecycle.Finished {
 		r.fault("the image is of pass %d, %s", cut.Pass+1, cut.State)
 	}
-	return cut.Pass == 1 && cut.State == engine.StateFinished
+	return cut.Pass == 1 && cut.State == lifecycle.Finished
 }
 
 // past is what went before the images of a second pass.
 func past() *Image { return &Image{Point: "the crawl was finished", Variant: "and began again"} }
 
 // judge holds the second pass against what was promised.
-func (f *finished) judge(t *testing.T, r *result, rig *invitro.Rig, cfg engine.Config, disk *vfs.Mem, from *Image) {
+func (f *finished) judge(t *testing.T, r *result, rig *testbed.Rig, cfg engine.Config, disk *vfs.Mem, from *Image) {
 	t.Helper()
-	if rep := &r.report; rep.State != engine.StateFinished || rep.Pass != 2 {
+	if rep := &r.report; rep.State != lifecycle.Finished || rep.Pass != 2 {
 		r.fault("pass %d ends %s: %s", rep.Pass, rep.State, rep.Reason)
 	}
 	r.fsck(t, "the end", disk)
 	if cfg.Refresh { // when the pass was over already, nobody came to clear up
 		r.leftovers(disk)
 	}
-	crawled, err := invitro.CrawledSince(disk, cfg.Dir+"/warc", f.from)
+	crawled, err := captures.Since(disk, cfg.Dir+"/warc", f.from)
 	if err != nil {
 		r.fault("archive: %v", err)
 		return
@@ -135,8 +133,9 @@ func (f *finished) judge(t *testing.T, r *result, rig *invitro.Rig, cfg engine.C
 	r.hold(rig, cfg, crawled, from)
 }
 
-// TestCrashInARefresh crashes a crawl that begins again at every call that turns it over, and at some of each class behind that: what is
-// on disk is the finished crawl or its second pass, and the same command brings the second pass to its end.
+// TestCrashInARefresh crashes a crawl that begins again at every call that turns it over, and at some of each class
+// behind that: what is on disk is the finished crawl or its second pass, and the same command brings the second pass to
+// its end.
 func TestCrashInARefresh(t *testing.T) {
 	eachSeed(t, func(t *testing.T, seed uint64) {
 		f := finish(t, seed)

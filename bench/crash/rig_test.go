@@ -7,9 +7,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orbweaver/bench/invitro"
+	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
+	"orbweaver/engine/lifecycle"
 	"orbweaver/internal/vfs"
 )
 
@@ -46,7 +47,7 @@ func behindProxy(seed uint64) bool { return seed%2 == 0 }
 func crowded(seed uint64) bool { return seed%4 == 2 }
 
 // config makes everything small, so that a small crawl does all that a large one does.
-func config(rig *invitro.Rig) engine.Config {
+func config(rig *testbed.Rig) engine.Config {
 	c := rig.Config()
 	c.Fetchers, c.Parsers, c.Resolves = fetchers, 1, 2
 	c.Politeness.HostDelay, c.Politeness.IPDelay = 400*time.Millisecond, 100*time.Millisecond
@@ -91,24 +92,44 @@ func (r *result) fault(format string, args ...any) {
 	r.faults = append(r.faults, fmt.Sprintf(format, args...))
 }
 
-// crawl runs a crawl in virtual time to its end, from an image or from nothing, and judges it. One from nothing is stopped
-// in order once, and gone on with. cam may be nil.
+// startFrom waits for the moment of an image, and returns its log and disk; empty ones without an image.
+func startFrom(t *testing.T, w *simweb.World, from *Image) (*simweb.Log, *vfs.Mem) {
+	t.Helper()
+	if from == nil {
+		return w.NewLog(), vfs.NewMem(1)
+	}
+	<-time.After(time.Until(from.When))
+	disk, err := from.disk(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return from.log.At(from.log.Len(), from.When, 0), disk
+}
+
+// takeImages takes over what the camera has counted and seen; cam may be nil.
+func (r *result) takeImages(t *testing.T, cam *camera) {
+	t.Helper()
+	if cam == nil {
+		return
+	}
+	r.counts, r.images = cam.counts, cam.develop()
+	if cam.err != nil {
+		t.Fatal(cam.err)
+	}
+}
+
+// crawl runs a crawl in virtual time to its end, from an image or from nothing, and judges it. One from nothing is
+// stopped in order once, and gone on with. cam may be nil.
 func crawl(t *testing.T, w *simweb.World, from *Image, cam *camera) *result {
 	t.Helper()
 	r := &result{}
 	synctest.Test(t, func(t *testing.T) {
-		log, disk := w.NewLog(), vfs.NewMem(1)
+		log, disk := startFrom(t, w, from)
 		if from != nil {
-			<-time.After(time.Until(from.When))
-			log = from.log.At(from.log.Len(), from.When, 0)
-			var err error
-			if disk, err = from.disk(1); err != nil {
-				t.Fatal(err)
-			}
 			r.fsck(t, "the image", disk)
 		}
 		w := w.Again(log)
-		rig := &invitro.Rig{World: w, Log: log, FS: disk, Seeds: w.Seeds(3), Proxy: behindProxy(w.Config().Seed)}
+		rig := &testbed.Rig{World: w, Log: log, FS: disk, Seeds: w.Seeds(3), Proxy: behindProxy(w.Config().Seed)}
 		rig.Connect()
 		cfg := config(rig)
 		var fsys vfs.FS = disk
@@ -121,18 +142,13 @@ func crawl(t *testing.T, w *simweb.World, from *Image, cam *camera) *result {
 		if err := rig.Net.Close(); err != nil {
 			r.fault("network: %v", err)
 		}
-		if cam != nil {
-			r.counts, r.images = cam.counts, cam.develop()
-			if cam.err != nil {
-				t.Fatal(cam.err)
-			}
-		}
+		r.takeImages(t, cam)
 		r.judge(t, rig, cfg, disk, from)
 	})
 	return r
 }
 
-func (r *result) run(ctx context.Context, rig *invitro.Rig, cfg engine.Config, fsys vfs.FS, stop bool) (err error) {
+func (r *result) run(ctx context.Context, rig *testbed.Rig, cfg engine.Config, fsys vfs.FS, stop bool) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, endless)
 	defer cancel()
 	if stop {
@@ -142,7 +158,7 @@ func (r *result) run(ctx context.Context, rig *invitro.Rig, cfg engine.Config, f
 	}
 	for err == nil {
 		r.report, err = rig.Crawl(ctx, cfg, fsys)
-		if r.report.State != engine.StateStalled { // a site is down for longer than the short stall wait
+		if r.report.State != lifecycle.Stalled { // a site is down for longer than the short stall wait
 			break
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/bench/invitro"
+	"orbweaver/bench/captures"
 	"orbweaver/bench/load"
 	"orbweaver/bench/simweb"
 	"orbweaver/internal/vfs"
@@ -147,7 +147,7 @@ func (s *served) judge(kills int) (pages map[string]bool, again int) {
 	}
 	s.tool(append([]string{"warc", "verify"}, files...)...)
 	warcs := filepath.Join(s.dir, "warc")
-	crawled, err := invitro.Crawled(vfs.Disk(), warcs)
+	crawled, err := captures.All(vfs.Disk(), warcs)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -3,7 +3,8 @@ package hostile
 // Case is one hostile web: some hosts and what they send.
 type Case struct {
 	ID string
-	// Seeds are the paths of the host to begin with; "/" if there are none. One that begins with a scheme is a whole URL.
+	// Seeds are the paths of the host to begin with; "/" if there are none. One that begins with a scheme is a whole
+	// URL.
 	Seeds []string
 	// Robots is the answer for /robots.txt, if the case has its own; else there is none, status 404.
 	Robots func(*Exchange)

@@ -13,7 +13,8 @@ var Families = []struct {
 	{'G', "several agents"},
 }
 
-// Catalogue lists all cases. Numbers that are missing belong to what is not built (HTTP/2, extractors, uploads, plug-ins).
+// Catalogue lists all cases. Numbers that are missing belong to what is not built (HTTP/2, extractors, uploads,
+// plug-ins).
 var Catalogue = []Entry{
 	{"H01", "the head comes a byte each ten seconds", "cut at the deadline for heads, header-timeout"},
 	{"H02", "the body comes a byte each second, for ever", "cut for its rate or at the total deadline; what came is kept, truncated: time"},
@@ -63,7 +64,7 @@ var Catalogue = []Entry{
 	{"R08", "very many hosts redirect to one", "its queue is bounded, its politeness as ever"},
 
 	{"D01", "a million names that do not exist", "the other hosts do not notice"},
-	{"D02", "SERVFAIL, REFUSED, no answer", "remembered for a minute to a quarter of an hour, doubling, never for ever; the host is given up after an hour of it"},
+	{"D02", "SERVFAIL, REFUSED, no answer", "remembered for a minute to a quarter of an hour, doubling, never for ever; a host that has never answered is given up after three quarters of an hour of it"},
 	{"D03", "no name server answers for ten minutes", "hosts wait, none is given up, it goes on by itself"},
 	{"D04", "a ring and a chain of fifty CNAMEs", "an error after twelve"},
 	{"D05", "TTLs of 0, of 2^31-1, negative", "clamped"},
@@ -166,7 +167,7 @@ var Catalogue = []Entry{
 	{"G04", "two peers of one name", "the second is refused; of two groups that meet, one of the two stops in order"},
 	{"G05", "a peer that floods 10^8 URLs, sends what is out of scope, private, unreadable or another's", "all checks are repeated, a quota for each peer, bans; honest hosts notice nothing"},
 	{"G06", "strangers, other crawls, connections and words played back, replaced certificates", "refused, counted, logged"},
-	{"G07", "builds a version before and ahead", "the highest version in common is spoken; if there is none, letters wait"},
+	{"G07", "a peer that speaks another protocol", "an error of its own; messages to it wait"},
 	{"G08", "a peer loses its power when it has acknowledged", "acknowledged is durable; what is not is sent again"},
 	{"G09", "a clock that is wrong by a day", "no effect: nobody sends the time of day, certificates reach a day into the past"},
 	{"G10", "peers come and go, one each second", "coverage is whole and hosts keep their delays; who is there is agreed on after an hour of it"},

@@ -47,7 +47,8 @@ type packer interface {
 	Flush() error
 }
 
-// periodic gives a stream of bombText: its beginning, with so many MiB, what may be repeated for a MiB each, and its end.
+// periodic gives a stream of bombText: its beginning, with so many MiB, what may be repeated for a MiB each, and its
+// end.
 func periodic(make func(io.Writer) packer) (begin, again, end []byte, mib int) {
 	var b bytes.Buffer
 	w := make(&b)
@@ -91,7 +92,8 @@ func (x *Exchange) sendGzip(start string, mib int) {
 	x.Write(string(end) + string(sum[:]))
 }
 
-// sumOf is the CRC-32 of start and so many MiB of blanks. What a MiB adds to a sum is a linear map, so it need not be read again.
+// sumOf is the CRC-32 of start and so many MiB of blanks. What a MiB adds to a sum is a linear map, so it need not be
+// read again.
 func sumOf(start string, mib int) uint32 {
 	var bits [32]uint32 // what becomes of each bit of a sum
 	text := bombText()

@@ -30,7 +30,8 @@ func (tr *trial) notes(url, want string) {
 	}
 }
 
-// A bomb is kept as it came, to its last byte if a body may be that large; the links before the bomb are found, and reading stops at 16 MiB.
+// A bomb is kept as it came, to its last byte if a body may be that large; the links before the bomb are found, and
+// reading stops at 16 MiB.
 func TestHostile_Z01_aBombIsKeptAndNotUnpacked(t *testing.T) {
 	play(t, "Z01", func(c *engine.Config) { c.Fetch.BodyMax = 16 << 20 }, func(tr *trial) {
 		const url = "http://z01.test/"
@@ -64,7 +65,8 @@ func TestHostile_Z02_noEncodingIsABomb(t *testing.T) {
 	})
 }
 
-// One layer is removed; of more the page is kept and not read. A page that was packed once and is said to be twice is read.
+// One layer is removed; of more the page is kept and not read. A page that was packed once and is said to be twice is
+// read.
 func TestHostile_Z03_oneLayerIsRemoved(t *testing.T) {
 	play(t, "Z03", nil, func(tr *trial) {
 		for _, path := range []string{"/two", "/three", "/twenty", "/fields"} {
@@ -79,7 +81,8 @@ func TestHostile_Z03_oneLayerIsRemoved(t *testing.T) {
 	})
 }
 
-// What a body is counts more than what it is called. One that is packed and not said to be is no page: a browser would not unpack it either.
+// What a body is counts more than what it is called. One that is packed and not said to be is no page: a browser would
+// not unpack it either.
 func TestHostile_Z04_aBodyIsReadForWhatItIs(t *testing.T) {
 	play(t, "Z04", nil, func(tr *trial) {
 		for path, note := range map[string]string{

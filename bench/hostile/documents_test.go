@@ -29,8 +29,8 @@ func (tr *trial) finds(host string, paths ...string) {
 	}
 }
 
-// A million nested elements are stepped over one after the other: there is no tree. What is behind them is found, and the archive has
-// every byte.
+// A million nested elements are stepped over one after the other: there is no tree. What is behind them is found, and
+// the archive has every byte.
 func TestHostile_P01_whatIsBehindAMillionElementsIsFound(t *testing.T) {
 	large := func(c *engine.Config) { c.Fetch.BodyMax = 16 << 20 }
 	play(t, "P01", large, func(tr *trial) {
@@ -43,15 +43,16 @@ func TestHostile_P01_whatIsBehindAMillionElementsIsFound(t *testing.T) {
 	})
 }
 
-// What is opened and never closed swallows what follows, as it does in a browser: that is no link that anybody could click on. What is
-// closed at last, even after a megabyte, swallows no more than a browser would let it. A page is cut at --max-body.
+// What is opened and never closed swallows what follows, as it does in a browser: that is no link that anybody could
+// click on. What is closed at last, even after a megabyte, swallows no more than a browser would let it. A page is cut
+// at --max-body.
 func TestHostile_P02_whatIsNotClosedEndsWhereABrowserEndsIt(t *testing.T) {
 	play(t, "P02", nil, func(tr *trial) {
 		for name := range unclosed {
 			tr.finds("p02.test", "/"+name, "/before-"+name)
 			after := "http://p02.test/after-" + name
-			// In HTML a CDATA section is a comment that ends at the next >, which here is the end of the link's tag; a tag in which a tag
-			// begins takes it for the name of an attribute, and so are both swallowed.
+			// In HTML a CDATA section is a comment that ends at the next >, which here is the end of the link's tag; a
+			// tag in which a tag begins takes it for the name of an attribute, and so are both swallowed.
 			found := name == "attribute" || name == "closed"
 			if got := tr.attempts(after); found != (len(got) > 0) {
 				tr.Errorf("%s: found %v, want %v", after, !found, found)
@@ -100,7 +101,8 @@ func TestHostile_P06_linksBeyondTheLimitAreCounted(t *testing.T) {
 	})
 }
 
-// A page is read by what the standard makes of its words about itself; the archive has its bytes, whatever was made of them.
+// A page is read by what the standard makes of its words about itself; the archive has its bytes, whatever was made of
+// them.
 func TestHostile_P08_pagesThatLieAboutTheirCharsetAreReadByTheStandardAndKeptAsTheyAre(t *testing.T) {
 	play(t, "P08", nil, func(tr *trial) {
 		for name, body := range liarBodies {
@@ -114,7 +116,8 @@ func TestHostile_P08_pagesThatLieAboutTheirCharsetAreReadByTheStandardAndKeptAsT
 	})
 }
 
-// XML is read as tags and nothing else: what a document type declares is stepped over, and nothing is loaded that no element links to.
+// XML is read as tags and nothing else: what a document type declares is stepped over, and nothing is loaded that no
+// element links to.
 func TestHostile_P09_nothingIsExpandedOrLoaded(t *testing.T) {
 	play(t, "P09", nil, func(tr *trial) {
 		tr.finds("p09.test", "/laughs", "/yes-laughs", "/a-&l29;", "/external", "/yes-external", "/namespaces", "/yes-namespaces", "/feed", "/yes-feed")
@@ -129,8 +132,8 @@ func TestHostile_P09_nothingIsExpandedOrLoaded(t *testing.T) {
 	})
 }
 
-// Style sheets that import each other are fetched once each, since a URL is; JSON and playlists are stored and not searched for links, so
-// that their depth costs nothing.
+// Style sheets that import each other are fetched once each, since a URL is; JSON and playlists are stored and not
+// searched for links, so that their depth costs nothing.
 func TestHostile_P11_whatRefersToItselfIsFetchedOnce(t *testing.T) {
 	play(t, "P11", nil, func(tr *trial) {
 		for _, path := range []string{"/", "/a.css", "/b.css", "/deep.json", "/list.m3u8"} {
@@ -143,8 +146,8 @@ func TestHostile_P11_whatRefersToItselfIsFetchedOnce(t *testing.T) {
 	})
 }
 
-// A page of 20,000 short links against a long base costs as many bytes of URLs as its own size allows. Each link is taken or counted, and a
-// copy of the page, whose links are in the journal, costs no more.
+// A page of 20,000 short links against a long base costs as many bytes of URLs as its own size allows. Each link is
+// taken or counted, and a copy of the page, whose links are in the journal, costs no more.
 func TestHostile_P13_linksMadeLongByTheirBaseAreBounded(t *testing.T) {
 	few := func(c *engine.Config) {
 		c.FollowFilter = `host != "p13.test" || path == "/8000" || path == "/1900" || path == "/copy"`

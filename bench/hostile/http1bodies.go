@@ -43,7 +43,8 @@ func bodies() []Case {
 	}
 }
 
-// aroundLimit makes case H07: pages of n bytes, of one less, of one more, in each framing. The path says how many bytes.
+// aroundLimit makes case H07: pages of n bytes, of one less, of one more, in each framing. The path says how many
+// bytes.
 func aroundLimit(n int) Case {
 	c := Case{ID: "H07", Play: func(x *Exchange) {
 		number, framing, _ := strings.Cut(strings.TrimPrefix(x.Path, "/"), "?")

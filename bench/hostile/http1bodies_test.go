@@ -73,8 +73,9 @@ func TestHostile_H09_surplusIsNoPayload(t *testing.T) {
 // keepAlive has connections be kept for longer than it takes until a site's next turn.
 func keepAlive(c *engine.Config) { c.KeepAlive, c.KeptMax = time.Minute, 100 }
 
-// A length is the same wherever it is said. One that is no number says nothing, and the body ends with the connection: so it is for
-// browsers (the fetch standard, "extract a length"), who would show the page, and so it has links that others follow.
+// A length is the same wherever it is said. One that is no number says nothing, and the body ends with the connection:
+// so it is for browsers (the fetch standard, "extract a length"), who would show the page, and so it has links that
+// others follow.
 func TestHostile_H10_lengthsAreReadAsBrowsersDo(t *testing.T) {
 	play(t, "H10", nil, func(tr *trial) {
 		for _, path := range []string{"/2e64", "/2e64and5", "/list-differs", "/fields-differ"} {
@@ -121,8 +122,9 @@ func TestHostile_H13_whatChunksCostIsBounded(t *testing.T) {
 	})
 }
 
-// A body whose last chunk came is whole, and rubbish in its trailer does not change that: nothing in there is read. Else it is cut, if the
-// trailer never ends or is too long as well. (The table would have rubbish be a disconnect, too; but all of the body is there.)
+// A body whose last chunk came is whole, and rubbish in its trailer does not change that: nothing in there is read.
+// Else it is cut, if the trailer never ends or is too long as well. (The table would have rubbish be a disconnect, too;
+// but all of the body is there.)
 func TestHostile_H14_aBodyEndsWithItsLastChunk(t *testing.T) {
 	play(t, "H14", nil, func(tr *trial) {
 		tr.all("h14.test", want{"/no-last", outcome.CutDisconnect, "disconnect", "2\r\nhe\r\n"},

@@ -67,7 +67,8 @@ func statuses(numbers ...string) Case {
 	return says("H17", answers...)
 }
 
-// playSplitting has references that would be line breaks, if somebody decoded them, and would then be a field of their own.
+// playSplitting has references that would be line breaks, if somebody decoded them, and would then be a field of their
+// own.
 func playSplitting(x *Exchange) {
 	to := map[string]string{
 		"/encoded": "/a%0d%0aEvil:%20yes%0d%0a%0d%0aGET%20/stolen",

@@ -44,9 +44,9 @@ func TestHostile_H24_noPageGetsTheBodyOfAnother(t *testing.T) {
 	play(t, "H24", keepAlive, func(tr *trial) { tr.own("h24.test") })
 }
 
-// A server that closes a kept connection as the next request comes may have read it: the page is asked for once more, on a connection of
-// its own, and not before the site's delay is over. (The table has one transparent retry that counts once; a request that the server may
-// have seen counts here, as the server counts it.)
+// A server that closes a kept connection as the next request comes may have read it: the page is asked for once more,
+// on a connection of its own, and not before the site's delay is over. (The table has one transparent retry that counts
+// once; a request that the server may have seen counts here, as the server counts it.)
 func TestHostile_H25_aConnectionClosedAsWeWriteIsOneTryMore(t *testing.T) {
 	play(t, "H25", keepAlive, func(tr *trial) {
 		stale := 0

@@ -50,8 +50,8 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// memoryOver fetches a page of a case so many times at once, and says how much memory each of them holds at the end beyond the limit of
-// its body, in bytes: what it has, and what was needed on the way and waits for the next.
+// memoryOver fetches a page of a case so many times at once, and says how much memory each of them holds at the end
+// beyond the limit of its body, in bytes: what it has, and what was needed on the way and waits for the next.
 func memoryOver(t *testing.T, web *Web, host, path string, times int) int64 {
 	t.Helper()
 	var conns, fetches sync.WaitGroup
@@ -75,8 +75,8 @@ func memoryOver(t *testing.T, web *Web, host, path string, times int) int64 {
 	return over
 }
 
-// A fetch takes 2 MiB more than its body at most, whatever the server does. (What a body unpacks to belongs to the parse worker that reads
-// it: two buffers of 16 MiB at most for each.)
+// A fetch takes 2 MiB more than its body at most, whatever the server does. (What a body unpacks to belongs to the
+// parse worker that reads it: two buffers of 16 MiB at most for each.)
 func TestMemory_aFetchTakesLittleMoreThanItsBody(t *testing.T) {
 	var most int64 = -1 << 62
 	where := ""

@@ -53,8 +53,8 @@ func ring(x *Exchange) {
 	}
 }
 
-// wantsCookie is R03: without its cookie nobody sees the page, and who is sent for it comes back without one, since the cookie is
-// of the other scheme.
+// wantsCookie is R03: without its cookie nobody sees the page, and who is sent for it comes back without one, since the
+// cookie is of the other scheme.
 func wantsCookie(x *Exchange) {
 	switch {
 	case strings.Contains(string(x.Head), "pass=1"):
@@ -115,7 +115,8 @@ func (x *Exchange) redirect(to string) bool {
 	return x.Page("302 Found", "Location: "+to+"\r\n", "")
 }
 
-// redirects shows a page at / of the case's first host whose links /0, /1 ... redirect to the targets, and an ordinary page anywhere else.
+// redirects shows a page at / of the case's first host whose links /0, /1 ... redirect to the targets, and an ordinary
+// page anywhere else.
 func (x *Exchange) redirects(targets []string) {
 	n, err := strconv.Atoi(strings.TrimPrefix(x.Path, "/"))
 	switch {

@@ -10,8 +10,9 @@ import (
 	"orbweaver/engine/outcome"
 )
 
-// Rings are seen by the set of known URLs, and long ones end at ten hops before that. Each hop waits for the turn of its own site and
-// address (the oracle holds the outside log against both delays), has its robots.txt asked for, and is recorded.
+// Rings are seen by the set of known URLs, and long ones end at ten hops before that. Each hop waits for the turn of
+// its own site and address (the oracle holds the outside log against both delays), has its robots.txt asked for, and is
+// recorded.
 func TestHostile_R01_ringsEndAndEachHopWaitsItsTurn(t *testing.T) {
 	play(t, "R01", nil, func(tr *trial) {
 		for _, url := range []string{"http://r01.test/self", "http://r01.test/a", "http://r01.test/b"} {
@@ -42,8 +43,9 @@ func TestHostile_R01_ringsEndAndEachHopWaitsItsTurn(t *testing.T) {
 	})
 }
 
-// http leads to https, that sets a cookie and leads back: the third hop is a URL that is known. Nobody who gives the cookie to its own
-// scheme only, as ours do, sees the page, with cookies or without. The log has both redirects, and the report says why it ended there.
+// http leads to https, that sets a cookie and leads back: the third hop is a URL that is known. Nobody who gives the
+// cookie to its own scheme only, as ours do, sees the page, with cookies or without. The log has both redirects, and
+// the report says why it ended there.
 func TestHostile_R03_aRingOfSchemesIsCutAndCounted(t *testing.T) {
 	for _, cookies := range []bool{false, true} {
 		change := func(c *engine.Config) { c.Cookies = cookies }
@@ -61,8 +63,8 @@ func TestHostile_R03_aRingOfSchemesIsCutAndCounted(t *testing.T) {
 	}
 }
 
-// What a Location says is read as the URL standard reads it, and what has no normal form is dropped and counted. An empty one is no
-// redirect, where a browser would take it for one to the same page: it comes to the same.
+// What a Location says is read as the URL standard reads it, and what has no normal form is dropped and counted. An
+// empty one is no redirect, where a browser would take it for one to the same page: it comes to the same.
 func TestHostile_R04_aLocationIsReadAsBrowsersDoOrDropped(t *testing.T) {
 	want := []string{
 		0: "", 1: "http://r04.test/relative", 2: "http://x.r04.test/slashes", 3: "http://x.r04.test/backslashes", 4: "http://x.r04.test/three",
@@ -118,8 +120,8 @@ func TestHostile_R05_otherSchemesAreNotFollowed(t *testing.T) {
 	})
 }
 
-// Five statuses redirect, as the Fetch standard has them; the Location of any other is no link. The target of a Refresh field or
-// element is a link: it takes a depth more, and no hop.
+// Five statuses redirect, as the Fetch standard has them; the Location of any other is no link. The target of a Refresh
+// field or element is a link: it takes a depth more, and no hop.
 func TestHostile_R07_statusesByTheStandardAndARefreshIsALink(t *testing.T) {
 	play(t, "R07", nil, func(tr *trial) {
 		for status, goes := range moved {

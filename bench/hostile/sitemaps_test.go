@@ -8,7 +8,8 @@ import (
 	"orbweaver/engine/outcome"
 )
 
-// Sitemaps are read to the limits of their protocol, an index that an index names leads nowhere, and every file is asked for once.
+// Sitemaps are read to the limits of their protocol, an index that an index names leads nowhere, and every file is
+// asked for once.
 func TestHostile_Z06_sitemapsEnd(t *testing.T) {
 	play(t, "Z06", func(c *engine.Config) {
 		c.Sitemaps = true

@@ -7,7 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orbweaver/bench/invitro"
+	"orbweaver/bench/captures"
+	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/fsck"
@@ -43,7 +44,7 @@ type line struct {
 func (tr *trial) alone() *engine.Report {
 	tr.Helper()
 	if tr.honest == nil {
-		rig, err := invitro.NewRig(honest(), false)
+		rig, err := testbed.NewRig(honest(), false)
 		if err != nil {
 			tr.Fatal(err)
 		}
@@ -69,24 +70,24 @@ func honest() simweb.Config {
 	return world
 }
 
-// play crawls a case with the usual settings but for change, which may be nil, and hands the trial to check. What every crawl owes is
-// checked before: the honest web is there whole and once, everybody was treated politely, counts balance, nobody panicked, the
-// archive verifies and the directory is sound.
+// play crawls a case with the usual settings but for change, which may be nil, and hands the trial to check. What every
+// crawl owes is checked before: the honest web is there whole and once, everybody was treated politely, counts balance,
+// nobody panicked, the archive verifies and the directory is sound.
 func play(t *testing.T, id string, change func(*engine.Config), check func(*trial)) {
 	t.Helper()
-	playOn(t, id, func(*invitro.Rig) error { return nil }, change, check)
+	playOn(t, id, func(*testbed.Rig) error { return nil }, change, check)
 }
 
 // playSecure is play with TLS on port 443.
 func playSecure(t *testing.T, id string, change func(*engine.Config), check func(*trial)) {
 	t.Helper()
-	playOn(t, id, (*invitro.Rig).Secure, change, check)
+	playOn(t, id, (*testbed.Rig).Secure, change, check)
 }
 
-func playOn(t *testing.T, id string, prepare func(*invitro.Rig) error, change func(*engine.Config), check func(*trial)) {
+func playOn(t *testing.T, id string, prepare func(*testbed.Rig) error, change func(*engine.Config), check func(*trial)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		rig, err := invitro.NewRig(honest(), false)
+		rig, err := testbed.NewRig(honest(), false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +100,7 @@ func playOn(t *testing.T, id string, prepare func(*invitro.Rig) error, change fu
 			t.Fatal(err)
 		}
 		cfg := rig.Config()
-		cfg.Seeds = invitro.Seeds(append(web.Seeds(1), rig.Seeds...))
+		cfg.Seeds = testbed.Seeds(append(web.Seeds(1), rig.Seeds...))
 		cfg.WARC.Metadata = engine.MetadataAll
 		if change != nil {
 			change(&cfg)
@@ -141,7 +142,7 @@ func (tr *trial) read() {
 		l.outcome, l.note, _ = strings.Cut(f[11], ",")
 		tr.lines = append(tr.lines, l)
 	}
-	err = invitro.Records(tr.disk, "crawl/warc", func(rec *warc.RecordRead) error {
+	err = captures.Records(tr.disk, "crawl/warc", func(rec *warc.RecordRead) error {
 		if rec.Type != warc.Response && rec.Type != warc.Revisit && rec.Type != warc.Resource || rec.IsDNS() {
 			return nil
 		}
@@ -157,7 +158,7 @@ func (tr *trial) read() {
 }
 
 // owed checks what every crawl owes.
-func (tr *trial) owed(rig *invitro.Rig) {
+func (tr *trial) owed(rig *testbed.Rig) {
 	v, err := rig.Judge(simweb.Promise{HostDelay: tr.cfg.Politeness.HostDelay, IPDelay: tr.cfg.Politeness.IPDelay,
 		Contact: "https://example.org/bot"}, tr.disk)
 	if err != nil {
@@ -222,8 +223,8 @@ func (tr *trial) wantsWithin(url string, o outcome.Outcome, most time.Duration) 
 	}
 }
 
-// record is the last record of a URL, one of each attempt that had an answer. All must say that they were cut for this reason, "" for
-// not at all.
+// record is the last record of a URL, one of each attempt that had an answer. All must say that they were cut for this
+// reason, "" for not at all.
 func (tr *trial) record(url, truncated string) *warc.RecordRead {
 	tr.Helper()
 	recs := tr.records[url]

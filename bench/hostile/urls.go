@@ -56,7 +56,8 @@ func userinfo(x *Exchange) {
 	}
 }
 
-// evil would colour a terminal, set its title, begin a line and a record of its own, and turn the direction of the text.
+// evil would colour a terminal, set its title, begin a line and a record of its own, and turn the direction of the
+// text.
 const evil = "\x1b[31m\x1b]0;x\x07\r\nWARC/1.1\r\nWARC-Type: warcinfo\r\n\r\n\u202e\x00\x7f\x9b31m"
 
 // escapes is U09.

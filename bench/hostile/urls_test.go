@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/bench/invitro"
+	"orbweaver/bench/captures"
 	"orbweaver/engine"
 	"orbweaver/engine/outcome"
 	"orbweaver/internal/vfs"
@@ -25,8 +25,8 @@ func (tr *trial) asked(host string) map[string]bool {
 	return all
 }
 
-// A URL of 8 KiB in normal form is fetched if --max-url allows it, a longer one never; by default 2 KiB are the limit. All others are
-// dropped and counted.
+// A URL of 8 KiB in normal form is fetched if --max-url allows it, a longer one never; by default 2 KiB are the limit.
+// All others are dropped and counted.
 func TestHostile_U01_longURLsAreDroppedAndCounted(t *testing.T) {
 	play(t, "U01", nil, func(tr *trial) {
 		if n := tr.dropped("too-long"); n != int64(len(longURLs)) || len(tr.asked("u01.test")) != 1 {
@@ -49,8 +49,8 @@ func TestHostile_U01_longURLsAreDroppedAndCounted(t *testing.T) {
 	})
 }
 
-// Dot segments are resolved in both spellings, escapes are decoded for nothing else, and never twice: the server sees what the page
-// wrote.
+// Dot segments are resolved in both spellings, escapes are decoded for nothing else, and never twice: the server sees
+// what the page wrote.
 func TestHostile_U03_pathsReachTheServerAsTheStandardHasThem(t *testing.T) {
 	play(t, "U03", nil, func(tr *trial) {
 		want := []string{"/", "/b", "/c", "/d/", "/e//f", "/g%00h", "/i%zz", "/j%2fk", "/l%2Fm", "/%252e%252e/n", "/x", "/q", "/r/..;/s", "/t%"}
@@ -67,8 +67,8 @@ func TestHostile_U03_pathsReachTheServerAsTheStandardHasThem(t *testing.T) {
 	})
 }
 
-// User and password are left out of what is asked for and of all that we write; that there were some is counted. The archive has the
-// page that named them, as it came.
+// User and password are left out of what is asked for and of all that we write; that there were some is counted. The
+// archive has the page that named them, as it came.
 func TestHostile_U04_userAndPasswordAreNeitherSentNorLogged(t *testing.T) {
 	tell := func(c *engine.Config) { c.WARC.Via, c.WARC.Outlinks = true, true }
 	play(t, "U04", tell, func(tr *trial) {
@@ -95,7 +95,8 @@ func TestHostile_U04_userAndPasswordAreNeitherSentNorLogged(t *testing.T) {
 	})
 }
 
-// What a server writes into URLs and headers cannot add a line or a field to anything that we write, nor steer a terminal.
+// What a server writes into URLs and headers cannot add a line or a field to anything that we write, nor steer a
+// terminal.
 func TestHostile_U09_nothingThatWeWriteHasALineOrAnEscapeOfTheirs(t *testing.T) {
 	tell := func(c *engine.Config) { c.WARC.Via, c.WARC.Outlinks = true, true }
 	play(t, "U09", tell, func(tr *trial) {
@@ -116,8 +117,8 @@ func TestHostile_U09_nothingThatWeWriteHasALineOrAnEscapeOfTheirs(t *testing.T) 
 	})
 }
 
-// written is all text that a crawl leaves, and what `warc ls` and `warc verify` print of it: log, indexes, reports, seeds, what it said,
-// and the archive but for what servers sent.
+// written is all text that a crawl leaves, and what `warc ls` and `warc verify` print of it: log, indexes, reports,
+// seeds, what it said, and the archive but for what servers sent.
 func (tr *trial) written() map[string][]byte {
 	tr.Helper()
 	all := map[string][]byte{"what was said": []byte(tr.said)}
@@ -148,7 +149,7 @@ func (tr *trial) written() map[string][]byte {
 	if len(all) < 6 {
 		tr.Errorf("only %d texts were found", len(all))
 	}
-	err := invitro.Records(tr.disk, "crawl/warc", func(rec *warc.RecordRead) error {
+	err := captures.Records(tr.disk, "crawl/warc", func(rec *warc.RecordRead) error {
 		name := string(rec.TargetURI) + " " + rec.Type.String()
 		for _, f := range rec.Fields {
 			all[name] = append(all[name], f.Name+": "+f.Value+"\n"...)

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"orbweaver/bench/invitro"
+	"orbweaver/bench/captures"
 	"orbweaver/engine/outcome"
 	"orbweaver/warc"
 )
@@ -45,7 +45,7 @@ func bodyOf(rec *warc.RecordRead) []byte {
 // requests gives the requests for URLs of a host, in order, robots.txt included.
 func (tr *trial) requests(host string) (all []string) {
 	tr.Helper()
-	if err := invitro.Records(tr.disk, "crawl/warc", func(rec *warc.RecordRead) error {
+	if err := captures.Records(tr.disk, "crawl/warc", func(rec *warc.RecordRead) error {
 		if rec.Type != warc.Request || !strings.HasPrefix(string(rec.TargetURI), "http://"+host+"/") {
 			return nil
 		}

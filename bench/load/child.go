@@ -35,7 +35,8 @@ type Child struct {
 // childReady is how long it may take until it listens.
 const childReady = 60 * time.Second
 
-// StartChild starts program (this binary) as `sim`, a proxy on so many addresses, and waits until it listens. The caller calls Stop.
+// StartChild starts program (this binary) as `sim`, a proxy on so many addresses, and waits until it listens. The
+// caller calls Stop.
 func StartChild(ctx context.Context, program string, world simweb.Config, proxies int, args ...string) (*Child, error) {
 	var where []string
 	for k := range max(proxies, 1) {
@@ -44,8 +45,8 @@ func StartChild(ctx context.Context, program string, world simweb.Config, proxie
 	return StartChildAt(ctx, []string{program}, world, where, args...)
 }
 
-// StartChildAt does the same with a proxy at each of some addresses, as in Options, and with what begins the command line beside the program:
-// a tool that becomes it.
+// StartChildAt does the same with a proxy at each of some addresses, as in Options, and with what begins the command
+// line beside the program: a tool that becomes it.
 func StartChildAt(ctx context.Context, program []string, world simweb.Config, proxies []string, args ...string) (*Child, error) {
 	dir, err := os.MkdirTemp("", "orbweaver-web-")
 	if err != nil {

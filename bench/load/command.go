@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"orbweaver/bench/growth"
 	"orbweaver/bench/simweb"
+	"orbweaver/internal/cputime"
 )
 
 // SimOptions is what `orbweaver sim` is told.
@@ -98,7 +98,7 @@ func RunCommand(ctx context.Context, o SimOptions, stdout, stderr io.Writer) err
 	if err != nil {
 		return err
 	}
-	sum := Summary{Stats: s.Stats(), Wall: time.Since(begin).Seconds(), CPU: growth.CPU().Seconds()}
+	sum := Summary{Stats: s.Stats(), Wall: time.Since(begin).Seconds(), CPU: cputime.Process().Seconds()}
 	if log.Len() > 0 {
 		if sum.Verdict, err = judge(w, log, &o); err != nil {
 			return err

@@ -8,11 +8,11 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/miekg/dns"
 
 	"orbweaver/bench/simweb"
+	"orbweaver/dnsres/dnstest"
 )
 
 // ttl of the answers, in seconds.
@@ -20,15 +20,15 @@ const ttl = 300
 
 // responder is the name server of a world's domain.
 type responder struct {
-	world   *simweb.World
-	zone    string
-	addr    netip.AddrPort
-	udp     *dns.Server
-	tcp     *dns.Server
-	queries atomic.Int64
-	once    sync.Once
-	err     error
-	wg      sync.WaitGroup
+	world *simweb.World
+	zone  string
+	names dnstest.Server
+	addr  netip.AddrPort
+	udp   *dns.Server
+	tcp   *dns.Server
+	once  sync.Once
+	err   error
+	wg    sync.WaitGroup
 }
 
 // startDNS listens on one loopback address over UDP and TCP.
@@ -54,9 +54,10 @@ func startDNS(ctx context.Context, w *simweb.World, address string) (*responder,
 			return nil, fmt.Errorf("load: DNS: %w", err)
 		}
 	}
-	r := &responder{world: w, zone: dns.Fqdn(w.Config().Domain), addr: p.LocalAddr().(*net.UDPAddr).AddrPort()}
-	r.udp = &dns.Server{PacketConn: p, Handler: r}
-	r.tcp = &dns.Server{Listener: l, Handler: r}
+	r := &responder{world: w, zone: strings.ToLower(w.Config().Domain), addr: p.LocalAddr().(*net.UDPAddr).AddrPort()}
+	r.names.Lookup = r.lookup
+	r.udp = &dns.Server{PacketConn: p, Handler: &r.names}
+	r.tcp = &dns.Server{Listener: l, Handler: &r.names}
 	for _, s := range []*dns.Server{r.udp, r.tcp} {
 		started := make(chan struct{})
 		s.NotifyStartedFunc = func() { close(started) }
@@ -66,39 +67,20 @@ func startDNS(ctx context.Context, w *simweb.World, address string) (*responder,
 	return r, nil
 }
 
-// ServeDNS answers one question: the address of a host of the world, nothing for other types, and no such name.
-func (r *responder) ServeDNS(out dns.ResponseWriter, q *dns.Msg) {
-	r.queries.Add(1)
-	m := new(dns.Msg)
-	m.SetReply(q)
-	m.Authoritative = true
-	if len(q.Question) != 1 || q.Opcode != dns.OpcodeQuery {
-		m.Rcode = dns.RcodeFormatError
-		_ = out.WriteMsg(m)
-		return
+// lookup is the answer to questions for a name: the address of a host of the world, or that there is none.
+func (r *responder) lookup(name string) dnstest.Script {
+	script := dnstest.Script{TTL: ttl, SOA: 60, Zone: r.zone}
+	addr := r.world.AddrOf(name)
+	switch {
+	case addr.IsValid():
+		script.Addrs = []netip.Addr{addr}
+	case name == r.zone:
+	case strings.HasSuffix(name, "."+r.zone):
+		script.Rcode = dns.RcodeNameError
+	default:
+		return dnstest.Script{Rcode: dns.RcodeRefused}
 	}
-	name := q.Question[0].Name
-	lower := strings.ToLower(name)
-	addr := r.world.AddrOf(strings.TrimSuffix(lower, "."))
-	if !addr.IsValid() && lower != r.zone && !strings.HasSuffix(lower, "."+r.zone) {
-		m.Rcode, m.Authoritative = dns.RcodeRefused, false
-		_ = out.WriteMsg(m)
-		return
-	}
-	if addr.IsValid() && q.Question[0].Qtype == dns.TypeA {
-		m.Answer = []dns.RR{&dns.A{Hdr: dns.RR_Header{Name: name, Rrtype: dns.TypeA, Class: dns.ClassINET, Ttl: ttl},
-			A: addr.AsSlice()}}
-	} else {
-		m.Ns = []dns.RR{&dns.SOA{Hdr: dns.RR_Header{Name: r.zone, Rrtype: dns.TypeSOA, Class: dns.ClassINET, Ttl: ttl},
-			Ns: "ns." + r.zone, Mbox: "nobody." + r.zone, Serial: 1, Refresh: 3600, Retry: 600, Expire: 86400, Minttl: 60}}
-		if !addr.IsValid() && lower != r.zone {
-			m.Rcode = dns.RcodeNameError
-		}
-	}
-	if o := q.IsEdns0(); o != nil {
-		m.SetEdns0(1232, false)
-	}
-	_ = out.WriteMsg(m) // a client that has gone is none of our business
+	return script
 }
 
 // shut stops both servers.

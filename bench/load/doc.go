@@ -1,4 +1,5 @@
-// Package load serves a simulated web over real sockets on loopback, for throughput numbers, the demo and `orbweaver sim`.
+// Package load serves a simulated web over real sockets on loopback, for throughput numbers, the demo and `orbweaver
+// sim`.
 //
 // It is not a web server for anybody else: every address it listens on is a loopback address, and any other is refused
 // before anything is opened. It decides nothing about pages; package simweb does.
@@ -16,12 +17,12 @@
 // Promises: L1: nothing but loopback is listened on. L2: after Close no goroutine, listener or connection is left.
 //
 // Who owns what: Start gives a Server; its Close (or the end of the context) closes listeners and connections, and
-// Close waits for all of them. One goroutine stands at each listener and serves whom it lets in, one after the other; when
-// it has to wait for a connection it calls another to the door. So there is one goroutine for each listener and one for each
-// connection that waits, and a listener uses one processor at a time except for what waits.
+// Close waits for all of them. One goroutine stands at each listener and serves whom it lets in, one after the other;
+// when it has to wait for a connection it calls another to the door. So there is one goroutine for each listener and
+// one for each connection that waits, and a listener uses one processor at a time except for what waits.
 //
 // What it costs: BenchmarkServerProcess measures the CPU time of a server in its own process. On Linux a page on a
-// connection of its own takes four system calls (accept, read, write, close), of which the poller and the scheduler hear
-// nothing, and one segment for its last bytes and the end of the stream. A connection is accepted when its first bytes are
-// there, or after a second; until then Close does not tell the client, who learns it when he sends something.
+// connection of its own takes four system calls (accept, read, write, close), of which the poller and the scheduler
+// hear nothing, and one segment for its last bytes and the end of the stream. A connection is accepted when its first
+// bytes are there, or after a second; until then Close does not tell the client, who learns it when he sends something.
 package load

@@ -46,7 +46,8 @@ func openDoor(ctx context.Context, at netip.AddrPort) (*door, error) {
 // furnish sets what is true of a listener and, except for the first, of its connections too.
 func furnish(fd int) error {
 	return errors.Join(
-		// A connection is there to be accepted when its first bytes are, or after a second without any: the client asks first.
+		// A connection is there to be accepted when its first bytes are, or after a second without any: the client asks
+		// first.
 		unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_DEFER_ACCEPT, 1),
 		unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1),
 		// Others measure the way and pace what they send with timers, which tells nothing on loopback.
@@ -55,7 +56,8 @@ func furnish(fd int) error {
 }
 
 // accept waits for a connection. wait is called, once at most, before the connection waits for anything, with what ends
-// all its waiting, and an error of it is that of the connection. The error is net.ErrClosed when the door has been closed.
+// all its waiting, and an error of it is that of the connection. The error is net.ErrClosed when the door has been
+// closed.
 func (d *door) accept(wait func(io.Closer) error) (net.Conn, error) {
 	fd := -1
 	var result error

@@ -25,8 +25,8 @@ func openDoor(ctx context.Context, at netip.AddrPort) (*door, error) {
 	return &door{l: l, addr: l.Addr().(*net.TCPAddr).AddrPort()}, nil
 }
 
-// accept waits for a connection. wait is called before the connection waits for anything, with what ends all its waiting.
-// The error is net.ErrClosed when the door has been closed.
+// accept waits for a connection. wait is called before the connection waits for anything, with what ends all its
+// waiting. The error is net.ErrClosed when the door has been closed.
 func (d *door) accept(wait func(io.Closer) error) (net.Conn, error) {
 	conn, err := d.l.Accept()
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inNamespace does something in the network namespace of a file, and waits for it; "" is the one we are in. A socket stays where it was made,
-// whoever uses it.
+// inNamespace does something in the network namespace of a file, and waits for it; "" is the one we are in. A socket
+// stays where it was made, whoever uses it.
 func inNamespace(name string, do func() error) error {
 	if name == "" {
 		return do()

@@ -6,12 +6,12 @@ import (
 	"net"
 )
 
-// idleMax is how many goroutines of a listener wait to stand at its door again: a used one has its stack, and growing that
-// costs as much as making a page.
+// idleMax is how many goroutines of a listener wait to stand at its door again: a used one has its stack, and growing
+// that costs as much as making a page.
 const idleMax = 64
 
-// post is a door with its goroutines, of which one stands at it at any time. That one serves whom it lets in, one connection
-// after the other, and calls for another goroutine when it has to wait for a connection.
+// post is a door with its goroutines, of which one stands at it at any time. That one serves whom it lets in, one
+// connection after the other, and calls for another goroutine when it has to wait for a connection.
 type post struct {
 	s     *Server
 	door  *door
@@ -37,8 +37,8 @@ func (p *post) work() {
 	}
 }
 
-// stand lets connections in and serves them, until it has had to wait for one, and another goroutine stands at the door, or
-// until the door is closed, when it returns false.
+// stand lets connections in and serves them, until it has had to wait for one, and another goroutine stands at the
+// door, or until the door is closed, when it returns false.
 func (p *post) stand() bool {
 	var waits io.Closer // ends the waiting of the connection at hand; nil if it has not waited
 	wait := func(c io.Closer) error {

@@ -20,8 +20,8 @@ import (
 // ListenersMax is the most listeners a Server opens: each is a file descriptor and a goroutine.
 const ListenersMax = 8192
 
-// Options says what a Server listens on. Addresses are "IP:port" on loopback; port 0 takes a free one. Empty ones are left
-// out. On Linux "IP:port@FILE" is on the loopback of another network namespace, such as /proc/PID/ns/net.
+// Options says what a Server listens on. Addresses are "IP:port" on loopback; port 0 takes a free one. Empty ones are
+// left out. On Linux "IP:port@FILE" is on the loopback of another network namespace, such as /proc/PID/ns/net.
 type Options struct {
 	Proxy string // HTTP proxy: absolute form, and CONNECT for TLS
 	// More are further addresses of the proxy: a client has some 28,000 ports for each.
@@ -71,7 +71,8 @@ type Server struct {
 	wg      sync.WaitGroup
 }
 
-// Start opens everything that the options name, and serves until Close or the end of ctx. On error nothing is left open.
+// Start opens everything that the options name, and serves until Close or the end of ctx. On error nothing is left
+// open.
 func Start(ctx context.Context, w *simweb.World, o Options) (*Server, error) {
 	s := &Server{world: w, o: o, waiting: make(map[io.Closer]struct{}), done: make(chan struct{})}
 	issuer, err := newIssuer(w.Config().Domain)
@@ -305,7 +306,7 @@ func (s *Server) Stats() Stats {
 	st := Stats{Conns: s.counters.Conns.Load(), Requests: s.counters.Requests.Load(), Bytes: s.counters.Bytes.Load(),
 		Text: s.counters.Text.Load(), Packed: s.counters.Packed.Load()}
 	if s.dns != nil {
-		st.Queries = s.dns.queries.Load()
+		st.Queries = s.dns.names.Served()
 	}
 	st.Open = int(s.open.Load())
 	return st

@@ -326,7 +326,8 @@ func TestRunCommand(t *testing.T) {
 	}
 }
 
-// Without an archive the verdict is about what was answered, or, of a crawl that was meant to end, about the whole world.
+// Without an archive the verdict is about what was answered, or, of a crawl that was meant to end, about the whole
+// world.
 func TestRunCommandTellsCoverageWithoutArchive(t *testing.T) {
 	for _, complete := range []bool{false, true} {
 		c := simweb.Plain()

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// socket is an accepted connection. As long as nothing has to be waited for it is a bare descriptor: a request that has come
-// is read, the answer fits the system's buffer, and the connection is closed, so the poller need not hear of it. At the
-// first wait it becomes a file of the poller. One goroutine uses it; what wait was given may be closed by any.
+// socket is an accepted connection. As long as nothing has to be waited for it is a bare descriptor: a request that has
+// come is read, the answer fits the system's buffer, and the connection is closed, so the poller need not hear of it.
+// At the first wait it becomes a file of the poller. One goroutine uses it; what wait was given may be closed by any.
 type socket struct {
 	fd     int             // -1 when it is closed, or the file's
 	file   *os.File        // nil before the first wait
@@ -62,8 +62,8 @@ func ended(n int, err error) error {
 	return err
 }
 
-// Write writes all of p. Before the first wait the last segment stays until that, or until Close, which then sends it and
-// the end of the stream in one.
+// Write writes all of p. Before the first wait the last segment stays until that, or until Close, which then sends it
+// and the end of the stream in one.
 func (s *socket) Write(p []byte) (n int, err error) {
 	if s.file == nil {
 		n, err = sendNow(s.fd, p, true)

@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The calls below go to the system without telling the scheduler, which package syscall does: they never wait, and to be
-// told would cost more than some of them do. A thread of the runtime that looks for system calls that last is woken when one
-// begins after a pause, and then looks every 20 microseconds for a while.
+// The calls below go to the system without telling the scheduler, which package syscall does: they never wait, and to
+// be told would cost more than some of them do. A thread of the runtime that looks for system calls that last is woken
+// when one begins after a pause, and then looks every 20 microseconds for a while.
 
 // acceptNow takes a connection if one is there, and EAGAIN is its error if none is.
 func acceptNow(listener int) (int, error) {
@@ -38,8 +38,8 @@ func readNow(fd int, p []byte) (int, error) {
 	}
 }
 
-// sendNow gives the system as much of p as it takes, which is all of it while there is room. With more the system may wait
-// for what comes next, a close for instance, and send both in one segment.
+// sendNow gives the system as much of p as it takes, which is all of it while there is room. With more the system may
+// wait for what comes next, a close for instance, and send both in one segment.
 func sendNow(fd int, p []byte, more bool) (int, error) {
 	flags := uintptr(unix.MSG_NOSIGNAL)
 	if more {

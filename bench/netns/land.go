@@ -37,8 +37,8 @@ type Land struct {
 	lost    [][2]int // from one to another
 }
 
-// New makes so many members, all joined. Without the means the error is ErrImpossible. The caller calls Close, also when ctx has ended, which
-// ends all namespaces.
+// New makes so many members, all joined. Without the means the error is ErrImpossible. The caller calls Close, also
+// when ctx has ended, which ends all namespaces.
 func New(ctx context.Context, members int) (l *Land, err error) {
 	if members < 1 || members > MembersMax {
 		return nil, fmt.Errorf("netns: %d members: want 1 to %d", members, MembersMax)
@@ -118,11 +118,12 @@ func (l *Land) Address(k int) string { return fmt.Sprintf("10.77.0.%d", k+1) }
 // Namespace is the file of member k's namespace. Who is in the hub may enter it.
 func (l *Land) Namespace(k int) string { return fmt.Sprintf("/proc/%d/ns/net", l.members[k].pid()) }
 
-// Hub is the command line that runs a command in the namespace of the bridges, with an address of nobody. The number of its process is that of
-// the command.
+// Hub is the command line that runs a command in the namespace of the bridges, with an address of nobody. The number of
+// its process is that of the command.
 func (l *Land) Hub(command ...string) []string { return l.enter(l.hub, command) }
 
-// In is the command line that runs a command as member k, with a loopback of its own. The number of its process is that of the command.
+// In is the command line that runs a command as member k, with a loopback of its own. The number of its process is that
+// of the command.
 func (l *Land) In(k int, command ...string) []string { return l.enter(l.members[k], command) }
 
 func (l *Land) in(k int) func(command ...string) []string {

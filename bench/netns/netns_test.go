@@ -14,8 +14,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// reaches says whether a datagram of one member arrives at another. A datagram that should arrive is sent again for up to a minute: the first ones
-// after a change may be lost while the kernel asks for the address, and a busy kernel counts them late.
+// reaches says whether a datagram of one member arrives at another. A datagram that should arrive is sent again for up
+// to a minute: the first ones after a change may be lost while the kernel asks for the address, and a busy kernel
+// counts them late.
 func (l *Land) reaches(t *testing.T, from, to int, want bool) bool {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -51,7 +52,7 @@ func land(t *testing.T, members int) *Land {
 	t.Helper()
 	l, err := New(t.Context(), members)
 	if errors.Is(err, ErrImpossible) {
-		t.Skip(err) // not every machine gives leave to make them; bench/invitro plays partitions without
+		t.Skip(err) // not every machine gives leave to make them; bench/scenario/cluster has partitions without
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +61,8 @@ func land(t *testing.T, members int) *Land {
 	return l
 }
 
-// Members reach each other; a part that is moved away reaches its own only; what is lost is lost one way; and all is well again after Mend.
+// Members reach each other; a part that is moved away reaches its own only; what is lost is lost one way; and all is
+// well again after Mend.
 func TestCutAndMended(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip(err) // what is sent here is sent by bash

@@ -2,21 +2,18 @@ package simnet
 
 import (
 	"context"
-	"errors"
 	"net/netip"
 
 	"github.com/miekg/dns"
+
+	"orbweaver/dnsres/dnstest"
 )
 
-// SetDNS takes the resolver down (it does not reply) or up.
-func (n *Net) SetDNS(up bool) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.noDNS = !up
-}
+// SetDNS takes the name server down (it does not reply) or up.
+func (n *Net) SetDNS(up bool) { n.names.Down(netip.AddrPort{}, !up) }
 
-// SetLocal has fault asked before each connection and each question: what this machine has no means for fails there. Nil is
-// a machine that has all it needs.
+// SetLocal has fault asked before each connection and each question: what this machine has no means for fails there.
+// Nil is a machine that has all it needs.
 func (n *Net) SetLocal(fault func() error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -33,38 +30,24 @@ func (n *Net) localFault() error {
 	return local()
 }
 
-var errNoQuestion = errors.New("simnet: a message without one question")
-
-// Exchange is the world's name server, whatever its address: A records of the world's hosts, and NXDOMAIN.
-func (n *Net) Exchange(ctx context.Context, q *dns.Msg, _ netip.AddrPort, _ bool) (*dns.Msg, error) {
-	if len(q.Question) != 1 {
-		return nil, errNoQuestion
-	}
+// Exchange is the name server of the simulated web, whatever its address: A records of the web's hosts, and NXDOMAIN.
+func (n *Net) Exchange(ctx context.Context, q *dns.Msg, upstream netip.AddrPort, tcp bool) (*dns.Msg, error) {
 	n.mu.Lock()
 	n.stats.Questions++
-	down := n.noDNS
 	n.mu.Unlock()
 	if err := n.localFault(); err != nil {
 		return nil, err
 	}
-	if down {
-		<-ctx.Done()
-		return nil, ctx.Err()
+	return n.names.Exchange(ctx, q, upstream, tcp)
+}
+
+// lookup is the answer to questions for a name.
+func (n *Net) lookup(name string) dnstest.Script {
+	s := dnstest.Script{TTL: 3600, Delay: 2 * n.o.Latency}
+	if addr := n.world.AddrOf(name); addr.IsValid() {
+		s.Addrs = []netip.Addr{addr}
+	} else {
+		s.Rcode = dns.RcodeNameError
 	}
-	if err := pause(ctx, 2*n.o.Latency); err != nil {
-		return nil, err
-	}
-	reply := new(dns.Msg)
-	reply.SetReply(q)
-	reply.RecursionAvailable = true
-	question := q.Question[0]
-	addr := n.world.AddrOf(question.Name)
-	switch {
-	case !addr.IsValid():
-		reply.Rcode = dns.RcodeNameError
-	case question.Qtype == dns.TypeA && addr.Is4():
-		reply.Answer = []dns.RR{&dns.A{A: addr.AsSlice(), Hdr: dns.RR_Header{
-			Name: question.Name, Rrtype: dns.TypeA, Class: dns.ClassINET, Ttl: 3600}}}
-	}
-	return reply, nil
+	return s
 }

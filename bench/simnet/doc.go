@@ -1,8 +1,8 @@
 // Package simnet is a network inside the process: a dialer and a name server for a simulated web, with latency, hosts
 // that go down, and a resolver that can be taken away.
 //
-// It opens no socket, and so can reach nothing but the world it was made for. It knows nothing of the crawler it serves.
-// Everything in it waits on channels and timers, so it runs in virtual time (testing/synctest).
+// It opens no socket, and so can reach nothing but the world it was made for. It knows nothing of the crawler it
+// serves. Everything in it waits on channels and timers, so it runs in virtual time (testing/synctest).
 //
 //	DialContext --- address:port ---> down? refused, black hole, reset
 //	     |                             | up

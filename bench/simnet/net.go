@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"orbweaver/bench/simweb"
+	"orbweaver/dnsres/dnstest"
 )
 
 // Options of a Net. The zero value is a network without latency or loss, served directly.
@@ -27,8 +28,8 @@ type Options struct {
 	Log     *simweb.Log    // where requests are noted; the same as Serve.Log
 	Serve   simweb.ServeOptions
 
-	// TLS, if not nil, is given the connections to port 443 and must serve and close them. Without it that port is served
-	// as any other, in clear text but as https.
+	// TLS, if not nil, is given the connections to port 443 and must serve and close them. Without it that port is
+	// served as any other, in clear text but as https.
 	TLS func(net.Conn)
 }
 
@@ -53,7 +54,7 @@ type Net struct {
 	states map[netip.Addr]State
 	open   map[*conn]struct{} // server ends
 	closed bool
-	noDNS  bool
+	names  dnstest.Server
 	local  func() error // asked before a connection or a question is made; nil for none
 	stats  Stats
 	port   uint16
@@ -105,10 +106,12 @@ func New(world *simweb.World, o Options) *Net {
 	if o.Log != nil {
 		o.Serve.Log = o.Log
 	}
-	return &Net{
+	n := &Net{
 		world: world, o: o, random: rand.New(rand.NewPCG(o.Seed, 0x51)), states: map[netip.Addr]State{},
 		open: map[*conn]struct{}{}, port: 32768,
 	}
+	n.names.Lookup = n.lookup
+	return n
 }
 
 // Set says how an address behaves from now on. Going to any state but Up also resets what is open to it.
@@ -263,9 +266,9 @@ func (n *Net) lateness() func(bytes int) time.Duration {
 // packetHead is what a packet carries besides.
 const packetHead = 40
 
-// late is how long the last of the packets that carry so many bytes takes longer than the first try would: a second after the first
-// loss, twice as long after each other one, two minutes at most, and not for ever. A packet of no bytes begins or ends a connection.
-// The caller holds mu.
+// late is how long the last of the packets that carry so many bytes takes longer than the first try would: a second
+// after the first loss, twice as long after each other one, two minutes at most, and not for ever. A packet of no bytes
+// begins or ends a connection. The caller holds mu.
 func (n *Net) late(bytes int) (longest time.Duration) {
 	if n.o.Packets == 0 {
 		return 0

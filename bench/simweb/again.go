@@ -5,9 +5,10 @@ import (
 	"time"
 )
 
-// At returns the log as it was when the client died, at an earlier moment, when it had n arrivals. What was being answered
-// then, and came to its end later, is in it as an exchange that the client gave up at that moment. Of the last lost
-// arrivals before that the client need not know afterwards what they told: how long to wait. The original lives on.
+// At returns the log as it was when the client died, at an earlier moment, when it had n arrivals. What was being
+// answered then, and came to its end later, is in it as an exchange that the client gave up at that moment. Of the last
+// lost arrivals before that the client need not know afterwards what they told: how long to wait. The original lives
+// on.
 func (l *Log) At(n int, when time.Time, lost int) *Log {
 	records, agents := l.snapshot(0)
 	at := l.w.NewLog()

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// A log goes back to a moment: what had ended is there as it was, what was under way was cut short, the rest is unheard of.
+// A log goes back to a moment: what had ended is there as it was, what was under way was cut short, the rest is unheard
+// of.
 func TestLogGoesBackToAMoment(t *testing.T) {
 	w, err := New(Plain())
 	if err != nil {
@@ -52,7 +53,8 @@ func TestWorldAgainRemembersFirstTries(t *testing.T) {
 	}
 }
 
-// Of a log some arrivals are kept, with all that is told of them, strangers' URLs too; the log itself stays whole, and the judge sees the rest alone.
+// Of a log some arrivals are kept, with all that is told of them, strangers' URLs too; the log itself stays whole, and
+// the judge sees the rest alone.
 func TestOnlySomeOfALog(t *testing.T) {
 	w, err := New(Plain())
 	if err != nil {

@@ -197,7 +197,8 @@ func (s *session) drip(b []byte, d time.Duration) {
 	s.finish(b, true)
 }
 
-// page answers for a page, a step of a redirect, or where it lands, packed if the client accepts that and the host does so.
+// page answers for a page, a step of a redirect, or where it lands, packed if the client accepts that and the host does
+// so.
 func (s *session) page(h *host, t target, q *request) {
 	f := s.w.pageAt(h, int(t.page))
 	if to, status := s.w.redirect(h, t, &f); status > 0 {

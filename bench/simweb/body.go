@@ -5,8 +5,8 @@ import "strconv"
 // linkCost is about what a link adds to a page in bytes, beside the text.
 const linkCost = 90
 
-// appendBody appends the payload of a page or landing page before any encoding, and notes its islands in d. It is the same at
-// every call.
+// appendBody appends the payload of a page or landing page before any encoding, and notes its islands in d. It is the
+// same at every call.
 func (w *World) appendBody(dst []byte, d *doc, h *host, t target, f *page) []byte {
 	r := rng(w.hash(saltBody, h.index, int(t.page)) + uint64(t.kind))
 	d.start, d.marks = len(dst), d.marks[:0]

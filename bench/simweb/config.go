@@ -29,8 +29,8 @@ type Config struct {
 	PageBytesMean int     // mean size of a page in bytes, lognormal
 	OtherShare    float64 // share of leaf pages that are images, style sheets and documents
 	CopyShare     float64 // share of leaf pages whose payload is that of other pages
-	// PlainLinks has every reference written in normal form inside double quotes of <a>, <img> or <link>, and leaves out
-	// base elements, refreshes and what only looks like a link: what any crawler can read.
+	// PlainLinks has every reference written in normal form inside double quotes of <a>, <img> or <link>, and leaves
+	// out base elements, refreshes and what only looks like a link: what any crawler can read.
 	PlainLinks bool
 
 	Validators float64 // share of hosts whose pages say by what they are known again, and answer 304 to who asks whether they have changed
@@ -85,7 +85,8 @@ func Faulty() Config {
 	return c
 }
 
-// Today is a web as it is today: all of it inside TLS, HTML of 240 KB on average with a hundred links, packed by the server.
+// Today is a web as it is today: all of it inside TLS, HTML of 240 KB on average with a hundred links, packed by the
+// server.
 func Today() Config {
 	c := Plain()
 	c.HTTPSShare, c.GzipShare = 1, 1

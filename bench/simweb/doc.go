@@ -27,11 +27,12 @@
 // host's robots.txt, /nowhere pages that never were. /trap is what looks like a link and is none: whoever asks for it
 // has read a comment, a script, a template or an address of another scheme as one.
 //
-// Packed pages. Hosts of GzipShare send HTML packed to clients that accept it, made of islands that were packed before (islands.go); the log
-// notes which form was sent, and the judge compares digests with that form.
+// Packed pages. Hosts of GzipShare send HTML packed to clients that accept it, made of islands that were packed before
+// (islands.go); the log notes which form was sent, and the judge compares digests with that form.
 //
-// Time passes. Hosts of Validators say by what their pages are known again (ETag, Last-Modified, or both) and answer 304 to who asks whether
-// they have changed. The same world in a later Edition reads otherwise in a share Changing of its pages; links stay as they are.
+// Time passes. Hosts of Validators say by what their pages are known again (ETag, Last-Modified, or both) and answer
+// 304 to who asks whether they have changed. The same world in a later Edition reads otherwise in a share Changing of
+// its pages; links stay as they are.
 //
 // Addresses. AddrOf(name) = AddrBase + xxh3(name) mod IPs, with the 64-bit xxh3 of the lower-case name; a resolver that
 // knows this formula agrees with the judge without asking.
@@ -40,9 +41,9 @@
 // the end sooner. Only where the client ended the exchange does the server learn it late, and there the judge grants
 // Promise.Slack. Pauses are read deadlines, so all of it runs in virtual time, and ends when the client goes.
 //
-// Classes. Page: stored with status 200 and the payload's digest. Cut: the same, larger than a body limit. Attempt: asked
-// for, never a page (404, redirects, permanent faults). Optional: may be asked for (redirect loops). Denied: robots.txt
-// forbids it. NoHost: its host has no address.
+// Classes. Page: stored with status 200 and the payload's digest. Cut: the same, larger than a body limit. Attempt:
+// asked for, never a page (404, redirects, permanent faults). Optional: may be asked for (redirect loops). Denied:
+// robots.txt forbids it. NoHost: its host has no address.
 //
 // Promises: G1: the bytes served hold the links of the model, and no others, by any sound tokenizer and URL parser.
 // G2: every page is reached from one seed, except behind robots.txt. G3: the judge finds each kind of misconduct, and
@@ -51,6 +52,6 @@
 // Who owns what: Serve takes its connection and closes it. Log, World and Counters may be shared by all connections; a
 // Truth is read only.
 //
-// What it costs: about 6 us of CPU and 8 small allocations for a page of 16 KiB, logged; 200 us for one of 240 KB, packed; 40 bytes of memory for an
-// arrival; 1.5 us for a page of the truth.
+// What it costs: about 6 us of CPU and 8 small allocations for a page of 16 KiB, logged; 200 us for one of 240 KB,
+// packed; 40 bytes of memory for an arrival; 1.5 us for a page of the truth.
 package simweb

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Guest serves hosts of its own beside those of the world, over the same addresses: the world passes their requests on and keeps
-// the log, and of what they answer it knows nothing. It is safe for concurrent use.
+// Guest serves hosts of its own beside those of the world, over the same addresses: the world passes their requests on
+// and keeps the log, and of what they answer it knows nothing. It is safe for concurrent use.
 type Guest interface {
 	// Has says that a host, in lower case and without port, is the guest's. It must be none of the world's.
 	Has(host string) bool
-	// Serve answers one request of which the head was read. It may write what it likes, read on, and wait; when it returns, conn is
-	// closed unless keep. Status is what it answered, 0 for nothing that could be called so; cut says that the client had gone before
-	// the guest was done.
+	// Serve answers one request of which the head was read. It may write what it likes, read on, and wait; when it
+	// returns, conn is closed unless keep. Status is what it answered, 0 for nothing that could be called so; cut says
+	// that the client had gone before the guest was done.
 	Serve(conn net.Conn, ask Ask) (status int, keep, cut bool)
 }
 
@@ -59,8 +59,8 @@ type guestSite struct {
 	authority string
 }
 
-// guest judges a request for a host of the guest: it is to be as polite as any, and all else is the guest's business. A guest ends when
-// it has seen that the client has what it wants, which is a little late: slack is granted.
+// guest judges a request for a host of the guest: it is to be as polite as any, and all else is the guest's business. A
+// guest ends when it has seen that the client has what it wants, which is a little late: slack is granted.
 func (j *judge) guest(r *record) {
 	https, authority, _, ok := split(j.log.url(r.t))
 	if !ok {

@@ -9,10 +9,10 @@ import (
 	"strconv"
 )
 
-// Packing 240 KB takes a server longer than all else about a page, and a simulator that works harder than the crawler measures
-// itself. So pages that may be sent packed are made of islands: pieces of the sea that were packed once, when the world was
-// made, at the level that servers use. The gzip form of a page is then a few copies; only what stands between the islands is
-// packed when it is asked for.
+// Packing 240 KB takes a server longer than all else about a page, and a simulator that works harder than the crawler
+// measures itself. So pages that may be sent packed are made of islands: pieces of the sea that were packed once, when
+// the world was made, at the level that servers use. The gzip form of a page is then a few copies; only what stands
+// between the islands is packed when it is asked for.
 //
 //	payload   | head, links |   island   | links |   island   | island | links, end |
 //	gzip      | head | packed now | packed once | packed now | packed once | ... | end, CRC-32, length |
@@ -46,8 +46,8 @@ func newIslands(seed uint64) islands {
 	return islands{large: s.cut(islandLarge), small: s.cut(islandSmall)}
 }
 
-// appendCard appends a piece of page as it comes out of templates: more markup than text, classes by the dozen, drawings, data
-// for scripts. It holds no link.
+// appendCard appends a piece of page as it comes out of templates: more markup than text, classes by the dozen,
+// drawings, data for scripts. It holds no link.
 func appendCard(dst []byte, r *rng, phrases []string) []byte {
 	phrase := func() { dst = append(dst, phrases[r.zipf(len(phrases))]...) }
 	number := func(n int) { dst = strconv.AppendInt(dst, int64(r.below(n)), 10) }
@@ -184,8 +184,8 @@ func (p *packer) gzip(dst, payload []byte, marks []mark) []byte {
 	return binary.LittleEndian.AppendUint32(dst, uint32(len(payload)))
 }
 
-// packs says that a page is sent packed to a client that accepts gzip: HTML of a host that does so, unless its shape is about
-// another encoding, about size, or about heads.
+// packs says that a page is sent packed to a client that accepts gzip: HTML of a host that does so, unless its shape is
+// about another encoding, about size, or about heads.
 func (h *host) packs(f *page, s shape) bool {
 	switch s {
 	case shapeGzip, shapeLyingGzip, shapeOddHeaders, shapeHuge:

@@ -32,8 +32,8 @@ func unpack(t *testing.T, b []byte) []byte {
 	return all
 }
 
-// A page that is packed out of islands unpacks to the page that is sent bare, is the same in an equal world, and is as small as
-// what a server makes of such HTML.
+// A page that is packed out of islands unpacks to the page that is sent bare, is the same in an equal world, and is as
+// small as what a server makes of such HTML.
 func TestPackedPagesHoldTheBareOnes(t *testing.T) {
 	w, same := packedWorld(t), packedWorld(t)
 	var packedPages, barePages, raw, packed int

@@ -15,8 +15,8 @@ type Promise struct {
 	IPDelay   time.Duration
 	Expect    ExpectOptions // ignored if Truth is given
 	Truth     *Truth        // of Expect, if the caller has it already
-	// Partial says that the crawl was stopped before its end. Then nothing is missing but what the server answered whole
-	// and the archive lacks, and every URL of the world is expected.
+	// Partial says that the crawl was stopped before its end. Then nothing is missing but what the server answered
+	// whole and the archive lacks, and every URL of the world is expected.
 	Partial bool
 	// UnderWay is how many answered pages a partial crawl may lack: those under way when a limit was reached.
 	UnderWay int
@@ -25,8 +25,8 @@ type Promise struct {
 	// Contact must be part of every User-Agent; if it is empty any User-Agent will do.
 	Contact    string
 	MaxPerHost int // pages stored of a site; 0 is no limit. A crawl with a limit is to be judged as Partial
-	// Archives is how many archives the crawl has: one for each agent. Of several the union is judged, and what two of them hold
-	// is overlap, not a fault of either. 0 means 1.
+	// Archives is how many archives the crawl has: one for each agent. Of several the union is judged, and what two of
+	// them hold is overlap, not a fault of either. 0 means 1.
 	Archives int
 	// Slack is granted where the client ended an exchange, as the server sees that late. 0 means 50 ms.
 	Slack time.Duration
@@ -102,7 +102,8 @@ const (
 	seenBare   // and not
 )
 
-// Judge holds the log and the archive against the truth. With crawled nil what the server answered whole counts as stored.
+// Judge holds the log and the archive against the truth. With crawled nil what the server answered whole counts as
+// stored.
 func (w *World) Judge(log *Log, p Promise, crawled Crawled) Verdict {
 	if p.Slack == 0 {
 		p.Slack = 50 * time.Millisecond

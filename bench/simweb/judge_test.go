@@ -169,7 +169,8 @@ func TestG3_JudgeFindsPagesAskedForBeforeRobotsTxt(t *testing.T) {
 	checkVerdict(t, got, len(pages), func(v *Verdict) {})
 }
 
-// What two agents hold is overlap and no fault of either archive; what one holds twice is a fault, and what none holds is missing.
+// What two agents hold is overlap and no fault of either archive; what one holds twice is a fault, and what none holds
+// is missing.
 func TestG3_JudgeOfSeveralArchives(t *testing.T) {
 	w, pages := judgeWorld(t)
 	promise := judgePromise(w)

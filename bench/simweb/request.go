@@ -77,8 +77,8 @@ func acceptsGzip(value []byte) bool {
 	return false
 }
 
-// address splits what is asked for into scheme, authority and path; the absolute form says it all, the origin form leaves
-// the scheme to the connection and the authority to the Host field.
+// address splits what is asked for into scheme, authority and path; the absolute form says it all, the origin form
+// leaves the scheme to the connection and the authority to the Host field.
 func (q *request) address(tls bool) (https bool, authority, path string) {
 	url := string(q.url)
 	if strings.HasPrefix(url, "/") {

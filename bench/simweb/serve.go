@@ -12,8 +12,8 @@ import (
 type ServeOptions struct {
 	Log *Log // where requests are noted; nil for nowhere
 	TLS bool // the connection runs inside TLS: origin-form requests are for https
-	// Connect, if not nil, is given the connection of an accepted CONNECT request with its "host:port". The connection is
-	// borrowed: it may be used and closed, and Serve returns when Connect does.
+	// Connect, if not nil, is given the connection of an accepted CONNECT request with its "host:port". The connection
+	// is borrowed: it may be used and closed, and Serve returns when Connect does.
 	Connect  func(conn net.Conn, target string)
 	Counters *Counters // what is counted; nil for nothing. Connections may share it
 	// Plain switches pauses off: latency, slow pages and stalls take no time. For measuring the server alone.
@@ -41,7 +41,8 @@ type buffer struct {
 	*sheet
 }
 
-// sheet is what an answer is written on, from the end of the pause before it to its last byte: who only waits needs none.
+// sheet is what an answer is written on, from the end of the pause before it to its last byte: who only waits needs
+// none.
 type sheet struct {
 	out []byte // headRoom bytes, then the body
 	doc doc
@@ -62,8 +63,8 @@ type session struct {
 	says  string // header lines of the page at hand
 }
 
-// Serve answers the requests that come on one connection, as an origin server by Host field or as a proxy by the absolute
-// form, until either side closes it. It takes conn and closes it, and starts no goroutine.
+// Serve answers the requests that come on one connection, as an origin server by Host field or as a proxy by the
+// absolute form, until either side closes it. It takes conn and closes it, and starts no goroutine.
 func (w *World) Serve(conn net.Conn, o ServeOptions) {
 	b := w.buffers.Get().(*buffer)
 	defer w.buffers.Put(b)

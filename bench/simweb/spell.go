@@ -20,8 +20,8 @@ type doc struct {
 // spellings is the number of ways a reference is written.
 const spellings = 16
 
-// spell writes a reference to t into d.ref, in one of the legal ways. All of them have one normal form. A plain one holds
-// no white space and nothing unusual.
+// spell writes a reference to t into d.ref, in one of the legal ways. All of them have one normal form. A plain one
+// holds no white space and nothing unusual.
 func (d *doc) spell(r *rng, t target, plain bool) {
 	d.ref = d.ref[:0]
 	if t.kind == kindNoHost {

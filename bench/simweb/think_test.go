@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// What a web thinks about its URLs has the mean that it was told and the spread of an exponential distribution, ends, and is the same
-// when a URL is asked for again.
+// What a web thinks about its URLs has the mean that it was told and the spread of an exponential distribution, ends,
+// and is the same when a URL is asked for again.
 func TestThinkIsExponential(t *testing.T) {
 	c := Plain()
 	c.Think = 200 * time.Millisecond

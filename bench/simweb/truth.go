@@ -137,8 +137,8 @@ func (t *Truth) Count(c Class) int { return t.counts[c] }
 // Pages is the number of URLs that must be stored with status 200, whole or cut at the body limit.
 func (t *Truth) Pages() int { return t.counts[ClassPage] + t.counts[ClassCut] }
 
-// LinksOut is how many different URLs of other hosts a page links to, the mean of all pages: the lambda of the UbiCrawler papers. A crawl
-// of n pages has at most n times as many to tell other agents of.
+// LinksOut is how many different URLs of other hosts a page links to, the mean of all pages: the lambda of the
+// UbiCrawler papers. A crawl of n pages has at most n times as many to tell other agents of.
 func (t *Truth) LinksOut() float64 {
 	pages, out := 0, 0
 	var links []link
@@ -162,9 +162,9 @@ func (t *Truth) LinksOut() float64 {
 	return float64(out) / float64(max(pages, 1))
 }
 
-// Tellings is how many URLs the agents of a crawl tell each other at least, if none knows what the others know: each agent tells each URL of
-// another's host once that its own pages link to, or that is one of the seeds, which all were given. owner is the number of the agent that is
-// responsible for a host, from 0.
+// Tellings is how many URLs the agents of a crawl tell each other at least, if none knows what the others know: each
+// agent tells each URL of another's host once that its own pages link to, or that is one of the seeds, which all were
+// given. owner is the number of the agent that is responsible for a host, from 0.
 func (t *Truth) Tellings(agents int, owner func(host string) int, seeds []string) int {
 	of := make([]int, t.w.Hosts())
 	for i := range of {
@@ -223,7 +223,8 @@ func (t *Truth) All() iter.Seq2[string, Class] {
 }
 
 // Payload returns the bytes that a whole answer with status 200 carries as its payload, without chunking, with content
-// encoding, for a client that says that it accepts gzip or one that says nothing. ok is false if the URL has no such answer.
+// encoding, for a client that says that it accepts gzip or one that says nothing. ok is false if the URL has no such
+// answer.
 func (w *World) Payload(url string, gzip bool) (payload []byte, ok bool) {
 	t, ok := w.find(url)
 	if !ok {

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// validators are the header lines by which a page can be asked for again on the condition that it has changed. Hosts have them or not
-// (Config.Validators), and of those that do a third has an entity tag, a third a date, and a third both. A page reads otherwise from the
-// edition on that it changes in (Config.Changing), and says so.
+// validators are the header lines by which a page can be asked for again on the condition that it has changed. Hosts
+// have them or not (Config.Validators), and of those that do a third has an entity tag, a third a date, and a third
+// both. A page reads otherwise from the edition on that it changes in (Config.Changing), and says so.
 type validators struct {
 	tag      string // with its quotes; empty for none
 	modified time.Time
@@ -68,7 +68,8 @@ func (v *validators) lines() string {
 	return text
 }
 
-// met says that the condition of a request is not that the page has changed since: where there is an entity tag, a date says nothing.
+// met says that the condition of a request is not that the page has changed since: where there is an entity tag, a date
+// says nothing.
 func (v *validators) met(q *request) bool {
 	if len(q.match) > 0 {
 		for one := range bytes.SplitSeq(q.match, []byte{','}) {

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Verdict is what the oracle found. Every number of violations of a sound crawl is zero, and Coverage is 1 and Overlap 0.
+// Verdict is what the oracle found. Every number of violations of a sound crawl is zero, and Coverage is 1 and Overlap
+// 0.
 type Verdict struct {
 	Expected   int     `json:"expected"`   // URLs that had to be stored with status 200
 	Fetched    int     `json:"fetched"`    // of these, the ones that are stored
@@ -40,7 +41,8 @@ type Verdict struct {
 	StoredUnknown    int `json:"stored_unknown"`    // stored with status 200 and no page of this world, or denied
 	QuotaViolations  int `json:"quota_violations"`  // sites with more pages stored than allowed
 
-	// Of several agents: Held is n and Stored is u of the UbiCrawler papers, and what is held twice is no fault of an archive.
+	// Of several agents: Held is n and Stored is u of the UbiCrawler papers, and what is held twice is no fault of an
+	// archive.
 	Held        int     `json:"held"`         // pages in all archives together
 	Stored      int     `json:"stored"`       // different ones
 	OverlapHeld float64 `json:"overlap_held"` // (Held - Stored) / Stored

@@ -10,7 +10,8 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// World is one simulated web. It is safe for concurrent use; it remembers nothing but the tries of pages that fail once.
+// World is one simulated web. It is safe for concurrent use; it remembers nothing but the tries of pages that fail
+// once.
 type World struct {
 	c       Config
 	seed    uint64
@@ -193,8 +194,8 @@ func number(s string) (int, bool) {
 	return n, true
 }
 
-// AddrOf returns the address of a host: AddrBase + xxh3(name) mod IPs, with the 64-bit hash of the lower-case name. It is
-// the zero Addr for a name that is neither in the world nor the guest's.
+// AddrOf returns the address of a host: AddrBase + xxh3(name) mod IPs, with the 64-bit hash of the lower-case name. It
+// is the zero Addr for a name that is neither in the world nor the guest's.
 func (w *World) AddrOf(name string) netip.Addr {
 	name = strings.ToLower(strings.TrimSuffix(name, "."))
 	if _, ok := w.findHost(name); !ok && !w.guestHas(name) {

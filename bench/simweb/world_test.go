@@ -186,7 +186,8 @@ func TestG1_LinksOutAgreeWithTheBytes(t *testing.T) {
 	}
 }
 
-// What agents have to tell each other is what their pages say, by the bytes: each URL of another's host once, and the seeds.
+// What agents have to tell each other is what their pages say, by the bytes: each URL of another's host once, and the
+// seeds.
 func TestG1_TellingsAgreeWithTheBytes(t *testing.T) {
 	c := Plain()
 	c.Hosts, c.PagesPerHostMean, c.PagesPerHostMax = 30, 5, 10

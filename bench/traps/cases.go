@@ -100,7 +100,9 @@ func growing(l *language, size Size) Case {
 func facets(l *language, size Size) Case {
 	h := newHonest(l, size.Honest, func(int) []string { return []string{"/search?colour=red"} })
 	names := []string{"colour", "size", "brand", "price", "sort", "page"}
-	values := strings.Fields("red blue green black white small large huge new old cheap dear fine one two three four five six seven")
+	values := strings.Fields(
+		"red blue green black white small large huge new old cheap dear fine one two three four five six seven",
+	)
 	return one("T04", "faceted search", h, func(target string) Answer {
 		query, ok := strings.CutPrefix(target, "/search?")
 		if !ok {
@@ -133,7 +135,10 @@ func facets(l *language, size Size) Case {
 		for range 12 {
 			text.WriteString("<li>" + l.article(uint64(h.pages/(1+r.IntN(200))), 4) + "</li>")
 		}
-		return Answer{Kind: Trap, Body: page("Search "+strings.Join(values[:len(chosen)], " "), text.String(), links...)}
+		return Answer{
+			Kind: Trap,
+			Body: page("Search "+strings.Join(values[:len(chosen)], " "), text.String(), links...),
+		}
 	})
 }
 
@@ -188,7 +193,11 @@ func everything(l *language, size Size) Case {
 
 // farm is domains on three addresses, which praise each other (T08).
 func farm(l *language, size Size) Case {
-	h := newHonest(l, size.Honest, func(n int) []string { return []string{fmt.Sprintf("http://farm%d.test/", n%size.Farm)} })
+	h := newHonest(
+		l,
+		size.Honest,
+		func(n int) []string { return []string{fmt.Sprintf("http://farm%d.test/", n%size.Farm)} },
+	)
 	c := one("T08", "link farm", h, nil)
 	c.Addr = func(name string) netip.Addr {
 		if strings.HasPrefix(name, "farm") {
@@ -227,7 +236,11 @@ func mirrors(l *language, size Size) Case {
 
 // victim is a thousand hosts that all send their visitors to one (R08, T10).
 func victim(l *language, size Size) Case {
-	h := newHonest(l, size.Honest, func(n int) []string { return []string{fmt.Sprintf("http://r%d.test/go", n%size.Farm)} })
+	h := newHonest(
+		l,
+		size.Honest,
+		func(n int) []string { return []string{fmt.Sprintf("http://r%d.test/go", n%size.Farm)} },
+	)
 	c := one("T10", "redirects to one victim", h, nil)
 	c.Answer = func(host, target string) Answer {
 		switch {

@@ -1,9 +1,10 @@
-// Package traps is a web of sites that waste a crawler's time, each beside honest pages: calendars without an end, sessions in URLs,
-// paths that grow, searches by facets, names without number, babble that comes slowly, pages for whatever is asked, farms of
-// links, one page under many names, redirects to one victim. And honest sites that look like them.
+// Package traps is a web of sites that waste a crawler's time, each beside honest pages: calendars without an end,
+// sessions in URLs, paths that grow, searches by facets, names without number, babble that comes slowly, pages for
+// whatever is asked, farms of links, one page under many names, redirects to one victim. And honest sites that look
+// like them.
 //
-// It knows which of its pages are honest and which are trap, by their URL, and counts who is asked for what. It shares no code
-// with the crawler, opens no socket and starts no goroutine.
+// It knows which of its pages are honest and which are trap, by their URL, and counts who is asked for what. It shares
+// no code with the crawler, opens no socket and starts no goroutine.
 //
 //	Case: seeds, addresses ---> Answer(host, target) ---> status, body, and what it is in truth
 //	                                    |

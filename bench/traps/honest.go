@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// honest is a site of so many pages, a tree that can be reached from "/p/0": articles, short pages of a catalogue that hardly differ, and
-// pages of a gallery that differ in the image alone.
+// honest is a site of so many pages, a tree that can be reached from "/p/0": articles, short pages of a catalogue that
+// hardly differ, and pages of a gallery that differ in the image alone.
 type honest struct {
 	l     *language
 	pages int

@@ -19,8 +19,8 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// network is a machine with an IPv6 network of its own, whose name server gives each name under trap.test another address of it and
-// whose web server answers nothing, beside an honest site.
+// network is a machine with an IPv6 network of its own, whose name server gives each name under trap.test another
+// address of it and whose web server answers nothing, beside an honest site.
 type network struct {
 	mu       sync.Mutex
 	gone     sync.WaitGroup
@@ -98,7 +98,13 @@ func (n *network) answer(conn net.Conn, path string) {
 		}
 		n.mu.Unlock()
 	}
-	_, _ = fmt.Fprintf(conn, "HTTP/1.1 %d X\r\nContent-Type: text/html\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", status, len(body), body)
+	_, _ = fmt.Fprintf(
+		conn,
+		"HTTP/1.1 %d X\r\nContent-Type: text/html\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
+		status,
+		len(body),
+		body,
+	)
 }
 
 func (n *network) crawl(t testing.TB, fsys vfs.FS, prefix int, stop time.Duration) {
@@ -120,8 +126,8 @@ func (n *network) crawl(t testing.TB, fsys vfs.FS, prefix int, stop time.Duratio
 	n.gone.Wait()
 }
 
-// 1,024 networkHosts with an address each in one /64 held all 16 fetchers, and the honest site came to a stop. By network they hold one. A connection goes
-// to the very address of a name, before a resume and after it.
+// 1,024 networkHosts with an address each in one /64 held all 16 fetchers, and the honest site came to a stop. By
+// network they hold one. A connection goes to the very address of a name, before a resume and after it.
 func TestANetworkOfTarpitsHoldsOneFetcher(t *testing.T) {
 	for _, prefix := range []int{0, 48, 128} { // 0 for the default
 		synctest.Test(t, func(t *testing.T) {
@@ -129,14 +135,31 @@ func TestANetworkOfTarpitsHoldsOneFetcher(t *testing.T) {
 			fsys, began := vfs.NewMem(1), time.Now()
 			n.crawl(t, fsys, prefix, 5*time.Minute)
 			n.crawl(t, fsys, prefix, 10*time.Minute)
-			t.Logf("prefix %d: %d connections at once to %d addresses, the honest site is complete after %v", prefix, n.most, len(n.targets), n.honestAt.Sub(began))
+			t.Logf(
+				"prefix %d: %d connections at once to %d addresses, the honest site is complete after %v",
+				prefix,
+				n.most,
+				len(n.targets),
+				n.honestAt.Sub(began),
+			)
 			switch late := n.honestAt.Sub(began); {
 			case prefix == 128:
 				if n.most < 16 || n.honest == networkPages {
-					t.Errorf("prefix 128: %d connections at once and %d honest pages: the attack did not take place", n.most, n.honest)
+					t.Errorf(
+						"prefix 128: %d connections at once and %d honest pages: the attack did not take place",
+						n.most,
+						n.honest,
+					)
 				}
 			case n.most != 1 || n.honest != networkPages || late > time.Minute:
-				t.Errorf("prefix %d: %d connections at once to one network, want 1; %d of %d honest pages after %v", prefix, n.most, n.honest, networkPages, late)
+				t.Errorf(
+					"prefix %d: %d connections at once to one network, want 1; %d of %d honest pages after %v",
+					prefix,
+					n.most,
+					n.honest,
+					networkPages,
+					late,
+				)
 			}
 			for addr := range n.targets {
 				if strings.HasPrefix(addr, "[2001:db8:bad:1::]") {

@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"github.com/miekg/dns"
 
 	"orbweaver/dnsres"
+	"orbweaver/dnsres/dnstest"
 	"orbweaver/engine"
 	"orbweaver/engine/politeness"
 	"orbweaver/internal/vfs"
@@ -25,26 +25,25 @@ import (
 // web is a case as a network in the process.
 type web struct {
 	c     Case
+	names dnstest.Server
 	tally *Tally
 	mu    sync.Mutex // some cases remember
 	gone  sync.WaitGroup
 	asked map[string][]time.Time // by host: when its pages were asked for
 }
 
-func newWeb(c Case) *web { return &web{c: c, tally: NewTally(), asked: map[string][]time.Time{}} }
+func newWeb(c Case) *web {
+	w := &web{c: c, tally: NewTally(), asked: map[string][]time.Time{}}
+	w.names.Lookup = func(name string) dnstest.Script {
+		return dnstest.Script{Addrs: []netip.Addr{c.Addr(name)}, TTL: 3600}
+	}
+	return w
+}
 
 // Exchange implements dnsres.Exchanger.
-func (w *web) Exchange(_ context.Context, q *dns.Msg, _ netip.AddrPort, _ bool) (*dns.Msg, error) {
+func (w *web) Exchange(ctx context.Context, q *dns.Msg, upstream netip.AddrPort, tcp bool) (*dns.Msg, error) {
 	w.tally.Question()
-	reply := new(dns.Msg)
-	reply.SetReply(q)
-	reply.RecursionAvailable = true
-	name := q.Question[0].Name
-	if q.Question[0].Qtype == dns.TypeA {
-		hdr := dns.RR_Header{Name: name, Rrtype: dns.TypeA, Class: dns.ClassINET, Ttl: 3600}
-		reply.Answer = []dns.RR{&dns.A{A: w.c.Addr(strings.TrimSuffix(strings.ToLower(name), ".")).AsSlice(), Hdr: hdr}}
-	}
-	return reply, nil
+	return w.names.Exchange(ctx, q, upstream, tcp)
 }
 
 // DialContext implements fetch.Dialer.
@@ -73,7 +72,11 @@ func (w *web) serve(conn net.Conn) {
 	if a.Status == 0 {
 		a.Status = 200
 	}
-	head := fmt.Sprintf("HTTP/1.1 %d X\r\nContent-Type: text/html\r\nContent-Length: %d\r\nConnection: close\r\n", a.Status, len(a.Body))
+	head := fmt.Sprintf(
+		"HTTP/1.1 %d X\r\nContent-Type: text/html\r\nContent-Length: %d\r\nConnection: close\r\n",
+		a.Status,
+		len(a.Body),
+	)
 	if a.Location != "" {
 		head += "Location: " + a.Location + "\r\n"
 	}
@@ -134,12 +137,23 @@ func (w *web) crawl(t testing.TB, change func(*engine.Config)) engine.Report {
 	return r
 }
 
-// crawlKilled is crawl with a kill after so long, and a second run from what was on disk then. The first run ends unheard.
+// crawlKilled is crawl with a kill after so long, and a second run from what was on disk then. The first run ends
+// unheard.
 func (w *web) crawlKilled(t testing.TB, after time.Duration, change func(*engine.Config)) {
 	t.Helper()
 	cfg := config(w.c.Seeds)
 	change(&cfg)
-	disk := vfs.NewMem(1)
+	killed := w.runUntilKilled(t, cfg, vfs.NewMem(1), after)
+	e := w.open(t, cfg, killed)
+	if err := errors.Join(e.Run(t.Context()), e.Close()); err != nil {
+		t.Fatal(err)
+	}
+	w.gone.Wait()
+}
+
+// runUntilKilled runs a crawl for a while, and returns its disk as a kill leaves it then.
+func (w *web) runUntilKilled(t testing.TB, cfg engine.Config, disk *vfs.Mem, after time.Duration) *vfs.Mem {
+	t.Helper()
 	e := w.open(t, cfg, disk)
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -152,11 +166,7 @@ func (w *web) crawlKilled(t testing.TB, after time.Duration, change func(*engine
 	}
 	w.gone.Wait()
 	w.tally = tally
-	e = w.open(t, cfg, killed)
-	if err := errors.Join(e.Run(t.Context()), e.Close()); err != nil {
-		t.Fatal(err)
-	}
-	w.gone.Wait()
+	return killed
 }
 
 type seedList []string

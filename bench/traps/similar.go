@@ -31,7 +31,8 @@ const (
 	pagedOf     = 50
 )
 
-// Similar is a site of so many similar pages and nothing else. query: pages differ in a parameter. same: no page has a word of its own.
+// Similar is a site of so many similar pages and nothing else. query: pages differ in a parameter. same: no page has a
+// word of its own.
 func Similar(shape Shape, pages int, query, same bool) Case {
 	s := &similar{shape, pages, query, same}
 	return Case{
@@ -75,7 +76,10 @@ func (s *similar) answer(target string) Answer {
 	if err != nil || n < 0 || n >= s.pages || s.url(n) != target {
 		return Answer{Status: 404}
 	}
-	return Answer{Kind: Honest, Body: page(s.text(n), "Returns the lower half of the register, and sets the others to zero.", s.links(n)...)}
+	return Answer{
+		Kind: Honest,
+		Body: page(s.text(n), "Returns the lower half of the register, and sets the others to zero.", s.links(n)...),
+	}
 }
 
 // contents is a list of pages.
@@ -122,11 +126,21 @@ func (s *similar) text(n int) string {
 		return fmt.Sprintf("Entry %d", n)
 	}
 	of := func(list string, n int) string { words := strings.Fields(list); return words[n%len(words)] }
-	return of("add sub mul div and or xor", n) + " " + of("byte word long quad octo half full single double packed mask", n/7) + " " +
-		of("set load store move cast shift blend pack", n/77)
+	return of(
+		"add sub mul div and or xor",
+		n,
+	) + " " + of(
+		"byte word long quad octo half full single double packed mask",
+		n/7,
+	) + " " +
+		of(
+			"set load store move cast shift blend pack",
+			n/77,
+		)
 }
 
-// silentPage is a site whose articles ignore the parameter view, beside items in three views that differ, which are found later.
+// silentPage is a site whose articles ignore the parameter view, beside items in three views that differ, which are
+// found later.
 func silentPage(l *language, articles int, target string) Answer {
 	var n, view int
 	if k, _ := fmt.Sscanf(target, "/article/%d?view=%d", &n, &view); k == 2 && n < articles {
@@ -136,7 +150,11 @@ func silentPage(l *language, articles int, target string) Answer {
 		}
 		for v := range 3 {
 			if n > articles/2 {
-				links = append(links, fmt.Sprintf("/item/%d?view=%d", n-articles/2, v), fmt.Sprintf("/item/%d?view=%d", n, v))
+				links = append(
+					links,
+					fmt.Sprintf("/item/%d?view=%d", n-articles/2, v),
+					fmt.Sprintf("/item/%d?view=%d", n, v),
+				)
 			}
 		}
 		return Answer{Body: page("Article", l.article(uint64(n), 120), links...)}

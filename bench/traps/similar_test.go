@@ -6,16 +6,25 @@ import (
 	"testing/synctest"
 
 	"orbweaver/engine"
+	"orbweaver/internal/invariants"
 )
 
-// keepsAll crawls a finite site of similar pages with the default floor: every page is fetched, and nothing is left out.
+// keepsAll crawls a finite site of similar pages with the default floor: every page is fetched, and nothing is left
+// out.
 func keepsAll(t *testing.T, c Case) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb(c)
 		r := w.crawl(t, func(*engine.Config) {})
 		s := w.tally.Score()
-		t.Logf("%s: %d of %d fetched, %d delayed, %d revisits", c.Name, s.Honest, c.Honest, r.NoveltyDelayed, r.RevisitsStored)
+		t.Logf(
+			"%s: %d of %d fetched, %d delayed, %d revisits",
+			c.Name,
+			s.Honest,
+			c.Honest,
+			r.NoveltyDelayed,
+			r.RevisitsStored,
+		)
 		if s.Honest != c.Honest || len(r.Skipped) > 0 || r.Reason != "complete" {
 			t.Errorf("%d of %d pages; skipped %v; %s: %s", s.Honest, c.Honest, r.Skipped, r.State, r.Reason)
 		}
@@ -38,7 +47,7 @@ func TestFiveThousandSimilarPagesAreKept(t *testing.T) {
 	for i, shape := range []Shape{Lists, Paged, Chain, Tree} {
 		for _, same := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s-same=%v", shape, same), func(t *testing.T) {
-				if underRace {
+				if invariants.Race {
 					t.Skip("400 pages are enough with the race detector")
 				}
 				keepsAll(t, Similar(shape, 5000, i%2 == 1, same))

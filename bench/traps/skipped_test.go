@@ -1,7 +1,6 @@
 package traps
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -9,6 +8,8 @@ import (
 
 	"orbweaver/engine"
 	"orbweaver/engine/fsck"
+	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/skipped"
 	"orbweaver/internal/vfs"
 )
 
@@ -35,10 +36,10 @@ func (w *web) run(t *testing.T, disk vfs.FS, change func(*engine.Config)) engine
 }
 
 // listed reads the list of URLs left out, and fails if one is there twice.
-func listed(t *testing.T, disk vfs.FS) map[string]engine.Skipped {
+func listed(t *testing.T, disk vfs.FS) map[string]skipped.URL {
 	t.Helper()
-	list := map[string]engine.Skipped{}
-	err := engine.EachSkipped(disk, "crawl", func(s engine.Skipped) error {
+	list := map[string]skipped.URL{}
+	err := engine.EachSkipped(disk, "crawl", func(s skipped.URL) error {
 		if _, twice := list[s.URL]; twice {
 			t.Errorf("%s is listed twice", s.URL)
 		}
@@ -62,7 +63,13 @@ func balanced(t *testing.T, r *engine.Report, list int) {
 		skipped += n
 	}
 	if sum+r.URLsQueued+r.URLsInFlight != r.URLsAdmitted {
-		t.Errorf("%d admitted, %d with an outcome, %d queued, %d in flight", r.URLsAdmitted, sum, r.URLsQueued, r.URLsInFlight)
+		t.Errorf(
+			"%d admitted, %d with an outcome, %d queued, %d in flight",
+			r.URLsAdmitted,
+			sum,
+			r.URLsQueued,
+			r.URLsInFlight,
+		)
 	}
 	if skipped != r.Outcomes["novelty"] || int(skipped) != list {
 		t.Errorf("%v by rule, %d with the outcome, %d listed", r.Skipped, r.Outcomes["novelty"], list)
@@ -82,7 +89,8 @@ func sound(t *testing.T, disk vfs.FS) {
 	}
 }
 
-// What is left out is listed with its reason, stays so if the crawl is started again, and is fetched once under another setting.
+// What is left out is listed with its reason, stays so if the crawl is started again, and is fetched once under another
+// setting.
 func TestWhatIsLeftOutIsListedAndFetchedLater(t *testing.T) {
 	for name, later := range map[string]func(*engine.Config){
 		"off":          func(c *engine.Config) { c.NoveltyMemory = -1 },
@@ -100,14 +108,21 @@ func TestWhatIsLeftOutIsListedAndFetchedLater(t *testing.T) {
 					t.Fatalf("%d fetched, %d listed", w.tally.Score().Honest, len(list))
 				}
 				for url, s := range list {
-					if s.Rule != "endless-part" || s.Evidence.Fetched < smallFloor || s.Evidence.Streak < smallFloor/2 {
+					if s.Rule.String() != "endless-part" || s.Evidence.Fetched < smallFloor ||
+						s.Evidence.Streak < smallFloor/2 {
 						t.Fatalf("%s: %+v", url, s)
 					}
 				}
 				before := w.tally.Score().Honest
 				r = w.run(t, disk, func(*engine.Config) {})
-				if again := listed(t, disk); len(again) != len(list) || w.tally.Score().Honest != before || r.State != engine.StateFinished {
-					t.Errorf("after another start: %d listed, %d fetched, %s", len(again), w.tally.Score().Honest, r.State)
+				if again := listed(t, disk); len(again) != len(list) || w.tally.Score().Honest != before ||
+					r.State != lifecycle.Finished {
+					t.Errorf(
+						"after another start: %d listed, %d fetched, %s",
+						len(again),
+						w.tally.Score().Honest,
+						r.State,
+					)
 				}
 				r = w.run(t, disk, later)
 				rest := listed(t, disk)
@@ -140,7 +155,14 @@ func TestAKillLosesNothingOfTheList(t *testing.T) {
 			rest := listed(t, disk)
 			balanced(t, &r, len(rest))
 			if s := w.tally.Score(); s.Honest != leftOutPages || s.Trap > 16 || len(rest) != 0 {
-				t.Errorf("killed after %v: %d of %d fetched, %d twice, %d listed yet", after, s.Honest, leftOutPages, s.Trap, len(rest))
+				t.Errorf(
+					"killed after %v: %d of %d fetched, %d twice, %d listed yet",
+					after,
+					s.Honest,
+					leftOutPages,
+					s.Trap,
+					len(rest),
+				)
 			}
 		})
 	}
@@ -149,36 +171,31 @@ func TestAKillLosesNothingOfTheList(t *testing.T) {
 	}
 }
 
-// killedAfter runs a crawl for a while, and returns its disk as a kill leaves it then.
+// killedAfter is runUntilKilled with a low trap floor.
 func (w *web) killedAfter(t *testing.T, disk *vfs.Mem, after time.Duration, change func(*engine.Config)) *vfs.Mem {
 	t.Helper()
 	cfg := config(w.c.Seeds)
 	cfg.TrapFloor = smallFloor
 	change(&cfg)
-	e := w.open(t, cfg, disk)
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- e.Run(ctx) }()
-	<-time.After(after)
-	killed, tally := disk.KillClone(), w.tally.clone()
-	stop()
-	if err := errors.Join(<-done, e.Close()); err != nil {
-		t.Fatal(err)
-	}
-	w.gone.Wait()
-	w.tally = tally
-	return killed
+	return w.runUntilKilled(t, cfg, disk, after)
 }
 
 // A higher --max-path-repeats fetches what a lower one left out.
 func TestPathsLeftOutByOptionAreFetchedLater(t *testing.T) {
 	h := newHonest(newLanguage(1, 60), 20, func(int) []string { return []string{"/a/a/a/a/a/a/page"} })
-	c := one("T03", "repeated folders", h, func(string) Answer { return Answer{Kind: Trap, Body: page("Deep", "a page", "/")} })
+	c := one(
+		"T03",
+		"repeated folders",
+		h,
+		func(string) Answer { return Answer{Kind: Trap, Body: page("Deep", "a page", "/")} },
+	)
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb(c)
 		disk := vfs.NewMem(1)
 		w.run(t, disk, func(c *engine.Config) { c.MaxPathRepeats = 4 })
-		if list := listed(t, disk); len(list) != 1 || list["http://t03.test/a/a/a/a/a/a/page"].Rule != "path-repeats" || w.tally.Score().Trap != 0 {
+		if list := listed(t, disk); len(list) != 1 ||
+			list["http://t03.test/a/a/a/a/a/a/page"].Rule != skipped.RulePathRepeats ||
+			w.tally.Score().Trap != 0 {
 			t.Fatalf("listed: %v; %+v", list, w.tally.Score())
 		}
 		r := w.run(t, disk, func(c *engine.Config) { c.MaxPathRepeats = 6 })
@@ -193,7 +210,13 @@ func TestPathsLeftOutByOptionAreFetchedLater(t *testing.T) {
 func TestASilentParameterThatMattersElsewhereLosesNothing(t *testing.T) {
 	const articles = 300
 	l := newLanguage(3, 60)
-	c := Case{ID: "SILENT", Name: "a parameter that sometimes matters", Seeds: []string{"http://silent.test/"}, Honest: 3 * (articles - 2), Addr: spread(2)}
+	c := Case{
+		ID:     "SILENT",
+		Name:   "a parameter that sometimes matters",
+		Seeds:  []string{"http://silent.test/"},
+		Honest: 3 * (articles - 2),
+		Addr:   spread(2),
+	}
 	c.Answer = func(_, target string) Answer { return silentPage(l, articles, target) }
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb(c)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// language makes text: words as often as in a real one, names that come up once, and babble that is made of pairs of words
-// which somebody wrote before.
+// language makes text: words as often as in a real one, names that come up once, and babble that is made of pairs of
+// words which somebody wrote before.
 type language struct {
 	words []string
 	zipf  func(r *rand.Rand) int
@@ -87,7 +87,11 @@ func (l *language) babble(n uint64, words int) string {
 // page writes a document around a text, with the links that stand on every page of the site behind its own.
 func page(title, text string, links ...string) []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, "<!DOCTYPE html>\n<html><head><title>%s</title><style>p { margin: 0 }</style></head>\n<body><div class=\"menu\">Home News About Contact Imprint</div>\n", title)
+	fmt.Fprintf(
+		&b,
+		"<!DOCTYPE html>\n<html><head><title>%s</title><style>p { margin: 0 }</style></head>\n<body><div class=\"menu\">Home News About Contact Imprint</div>\n",
+		title,
+	)
 	fmt.Fprintf(&b, "<h1>%s</h1>\n<p>%s</p>\n<ul>\n", title, text)
 	for _, to := range links {
 		fmt.Fprintf(&b, "<li><a href=\"%s\">more</a></li>\n", strings.ReplaceAll(to, "&", "&amp;"))

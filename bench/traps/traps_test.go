@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"orbweaver/engine"
+	"orbweaver/engine/lifecycle"
+	"orbweaver/internal/invariants"
 )
 
 var (
@@ -18,10 +20,13 @@ var (
 	floor       = flag.Int("floor", 400, "--trap-floor of the crawl")
 )
 
-// bounds are the most trap pages that a case may cost, whatever the size of its honest part: so many before it looks like a trap or for its
-// new kinds of URLs, and so many times the floor. docs/traps.md states them.
+// bounds are the most trap pages that a case may cost, whatever the size of its honest part: so many before it looks
+// like a trap or for its new kinds of URLs, and so many times the floor. docs/traps.md states them.
 var bounds = map[string]struct{ before, floors int }{
-	"T01": {500, 10}, "T02": {500, 4}, "T03": {250, 2}, "T04": {1000, 2}, "T05": {700, 2}, "T06": {1000, 3}, "T07": {1000, 6},
+	"T01": {
+		500,
+		10,
+	}, "T02": {500, 7}, "T03": {250, 2}, "T04": {1000, 2}, "T05": {700, 2}, "T06": {1000, 3}, "T07": {1000, 6},
 	"T08": {250, 2}, "T09": {0, 0}, "T10": {250, 2}, "R02": {1000, 2}, "LARGE": {0, 0},
 }
 
@@ -36,7 +41,7 @@ func boundOf(id string) int {
 
 func size() Size {
 	s := Size{Honest: *honestPages, Farm: 1000}
-	if underRace {
+	if invariants.Race {
 		s.Honest = min(s.Honest, 400)
 	}
 	return s
@@ -70,15 +75,28 @@ func judgeCase(t *testing.T, c Case, change func(*engine.Config), check func(w *
 			}
 		})
 		s := w.tally.Score()
-		t.Logf("%-5s %-24s waste %5.2f %%: %d trap pages beside %d of %d honest ones; hosts %d, questions %d, outcomes %v, skipped %v, delayed %d, dropped %v", c.ID, c.Name,
-			100*s.Waste(), s.Trap, s.Honest, c.Honest, s.Hosts, s.Questions, r.Outcomes, r.Skipped, r.NoveltyDelayed, r.Dropped)
+		t.Logf(
+			"%-5s %-24s waste %5.2f %%: %d trap pages beside %d of %d honest ones; hosts %d, questions %d, outcomes %v, skipped %v, delayed %d, dropped %v",
+			c.ID,
+			c.Name,
+			100*s.Waste(),
+			s.Trap,
+			s.Honest,
+			c.Honest,
+			s.Hosts,
+			s.Questions,
+			r.Outcomes,
+			r.Skipped,
+			r.NoveltyDelayed,
+			r.Dropped,
+		)
 		if s.Honest != c.Honest {
 			t.Errorf("%d of %d honest pages were fetched", s.Honest, c.Honest)
 		}
 		if s.Trap > boundOf(c.ID) {
 			t.Errorf("%d trap pages were fetched, more than %d", s.Trap, boundOf(c.ID))
 		}
-		if r.State != engine.StateFinished || r.Reason != "complete" {
+		if r.State != lifecycle.Finished || r.Reason != "complete" {
 			t.Errorf("%s: %s", r.State, r.Reason)
 		}
 		if check != nil {
@@ -137,7 +155,10 @@ func TestHostile_T04_permutedParametersAreBounded(t *testing.T) {
 		if !strings.HasPrefix(target, "/list?") {
 			return Answer{Status: 404}
 		}
-		links := []string{target + "&" + names[fingerprint(target)%4] + "=name", target + "&" + names[fingerprint(target)/4%4] + "=date"}
+		links := []string{
+			target + "&" + names[fingerprint(target)%4] + "=name",
+			target + "&" + names[fingerprint(target)/4%4] + "=date",
+		}
 		return Answer{Kind: Trap, Body: page("List", "All items in the order that you like", links...)}
 	}), nil, refused(t, "endless-part"))
 }
@@ -180,11 +201,16 @@ func TestHostile_T05_endlessSubdomainsAreBounded(t *testing.T) {
 
 // With a limit on the sites of a domain the names beyond it are not even looked up.
 func TestHostile_D10_aWildcardZoneIsAskedForNoMoreNamesThanSites(t *testing.T) {
-	judge(t, "T05", func(c *engine.Config) { c.MaxHostsPerDomain, c.NoveltyMemory = 50, -1 }, func(w *web, r engine.Report) {
-		if s := w.tally.Score(); s.Hosts > 51 || s.Questions > 3*51 || r.Outcomes["quota-domain"] == 0 {
-			t.Errorf("%d hosts and %d questions; %v", s.Hosts, s.Questions, r.Outcomes)
-		}
-	})
+	judge(
+		t,
+		"T05",
+		func(c *engine.Config) { c.MaxHostsPerDomain, c.NoveltyMemory = 50, -1 },
+		func(w *web, r engine.Report) {
+			if s := w.tally.Score(); s.Hosts > 51 || s.Questions > 3*51 || r.Outcomes["quota-domain"] == 0 {
+				t.Errorf("%d hosts and %d questions; %v", s.Hosts, s.Questions, r.Outcomes)
+			}
+		},
+	)
 }
 
 func TestHostile_T05_theLimitOfPagesHoldsOverAllSitesOfADomain(t *testing.T) {
@@ -275,7 +301,8 @@ func TestWithoutTheWatchAllIsWasted(t *testing.T) {
 	})
 }
 
-// A kill forgets what sites have said, and not what looked like a trap: the honest part is whole, and the traps do not begin again.
+// A kill forgets what sites have said, and not what looked like a trap: the honest part is whole, and the traps do not
+// begin again.
 func TestAKillLosesNoHonestPageAndFewVerdicts(t *testing.T) {
 	for _, id := range []string{"T01", "T04", "T05"} {
 		t.Run(id, func(t *testing.T) {

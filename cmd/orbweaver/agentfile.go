@@ -10,7 +10,7 @@ import (
 	"runtime"
 	"time"
 
-	"orbweaver/engine/post/identity"
+	"orbweaver/engine/cluster/identity"
 )
 
 // readIdentity reads the file of an agent. It fails with all that is wrong with it. The warnings are for the operator.

@@ -13,8 +13,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"orbweaver/engine"
+	"orbweaver/engine/cluster/identity"
 	"orbweaver/engine/peering"
-	"orbweaver/engine/post/identity"
 )
 
 // agentFlags are those of a crawl that several agents share.
@@ -28,7 +28,7 @@ type agentFlags struct {
 	Capacity   count    `help:"Share of the hosts, in proportion to the others'." default:"1" placeholder:"N" least:"1" most:"1000"`
 	Agents     count    `help:"How many agents must be there before the crawl begins, this one included. One that comes when others have begun does not wait for so many, and one that goes on waits for those that it knew, for 15s." default:"1" placeholder:"N" least:"1" most:"65536"`
 	AgentAway  duration `help:"How long the hosts of an agent that stopped in good order wait for it before others take them over." default:"10m" placeholder:"TIME"`
-	Quorum     bool     `help:"In a partition at most one side goes on: fetch nothing while fewer than a majority of the agents that were agreed on last have answered within 10s, and take over the hosts of a lost agent no earlier than 15s after the last word with it. Give it to all agents of a crawl or to none. The price: the smaller side stops, of two halves both do, and of two agents either stops when the other is lost."`
+	Quorum     bool     `help:"In a partition at most one side goes on: an agent fetches only while a majority of the agents has granted it a lease of 10s, and asks the hosts of a lost agent no earlier than 22s after the majority has agreed to go on without it. Give it to all agents of a crawl or to none. The price: the smaller side stops, of two halves both do, and of two agents either stops when the other is lost."`
 	Recover    count    `help:"When agents have come or gone: how many others are asked whether they have a page before it is fetched. Nothing is fetched twice as long as no more came. 0 asks nobody." default:"3" placeholder:"N" most:"16"`
 	PeerQuota  count    `help:"How many URLs another agent may send before this one is done with any; 16 more for each that it is done with. Who goes beyond is told to wait, and who does not wait is banned. 0 for any number." default:"1000000" placeholder:"N"`
 
@@ -150,7 +150,8 @@ func (c *crawlCmd) isNew() bool {
 	return err != nil
 }
 
-// agentAddr reads HOST:PORT. Names of hosts are not looked up, since agents and pages have nothing to do with each other; localhost is known.
+// agentAddr reads HOST:PORT. Names of hosts are not looked up, since agents and pages have nothing to do with each
+// other; localhost is known.
 func agentAddr(text string) (netip.AddrPort, error) {
 	host, port, err := net.SplitHostPort(text)
 	if err != nil {

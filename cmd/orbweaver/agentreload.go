@@ -9,13 +9,13 @@ import (
 	"path/filepath"
 	"time"
 
+	"orbweaver/engine/cluster/identity"
 	"orbweaver/engine/peering"
-	"orbweaver/engine/post/identity"
 	"orbweaver/internal/vfs"
 )
 
-// generationsName is the file, within the crawl directory, that keeps the newest certificate that was seen of each agent, so that a replaced
-// one is refused after a restart.
+// generationsName is the file, within the crawl directory, that keeps the newest certificate that was seen of each
+// agent, so that a replaced one is refused after a restart.
 const generationsName = "generations.json"
 
 // generationsMax bounds what is read of it, in bytes.

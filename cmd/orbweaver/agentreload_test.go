@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// Two processes crawl. The file of a2 was stolen: it gets a new one, and the gossip key is changed in three steps, with ctl reload alone. The
-// processes go on and end by themselves, with each page once. Then neither a process with the stolen file of a2 is taken by a1, which was
-// started again, nor does a2 start with it.
+// Two processes crawl. The file of a2 was stolen: it gets a new one, and the gossip key is changed in three steps, with
+// ctl reload alone. The processes go on and end by themselves, with each page once. Then neither a process with the
+// stolen file of a2 is taken by a1, which was started again, nor does a2 start with it.
 func TestHostilePeer_P5_theGossipKeyOfRunningAgentsIsChanged(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
 	ca := filepath.Join(dir, "ca")
@@ -69,7 +69,7 @@ func TestHostilePeer_P5_theGossipKeyOfRunningAgentsIsChanged(t *testing.T) {
 	thief := w.crawl(filepath.Join(dir, "3"), time.Second, "--agent", "a2", "--gossip", there, "--join", here, "--agent-file", stolen)
 	again, said := child(t, w.crawl(filepath.Join(dir, "4"), time.Second, "--agent", "a1", "--gossip", here, "--agent-file", file("a1"))...)
 	soon(t, "a1 crawls again", func() bool { return strings.Contains(said.String(), "is known to the others") })
-	call(thief...).want(t, exitFailed, "another gossip key")
+	call(thief...).want(t, exitFailed, "other gossip key")
 	call("ctl", "stop", "--dir", filepath.Join(dir, "4")).want(t, exitDone)
 	_ = again.Wait() // it was stopped
 }

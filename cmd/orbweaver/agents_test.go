@@ -9,13 +9,14 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/bench/invitro"
+	"orbweaver/bench/captures"
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/internal/vfs"
 )
 
-// gossipPort is an address of loopback that nobody listens on just now, neither there, UDP and TCP, nor on the port after it.
+// gossipPort is an address of loopback that nobody listens on just now, neither there, UDP and TCP, nor on the port
+// after it.
 func gossipPort(t *testing.T) string {
 	t.Helper()
 	for range 50 {
@@ -46,7 +47,7 @@ func (w *web) once(t *testing.T, dirs ...string) {
 	t.Helper()
 	times := map[string]int{}
 	for _, dir := range dirs {
-		err := invitro.Captures(vfs.Disk(), dir+"/warc", func(c simweb.Capture) {
+		err := captures.Each(vfs.Disk(), dir+"/warc", func(c simweb.Capture) {
 			if c.Status == 200 && !strings.HasSuffix(c.URL, "/robots.txt") {
 				times[c.URL]++
 			}

@@ -38,7 +38,8 @@ func TestTwoAgentsShareAWeb(t *testing.T) {
 	}
 }
 
-// The same with certificates of the crawl's own. Two processes that are of another crawl, or of none, are refused at the door.
+// The same with certificates of the crawl's own. Two processes that are of another crawl, or of none, are refused at
+// the door.
 func TestG06_agentsWithoutAFileOfTheCrawlAreRefused(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
 	ours, theirs := filepath.Join(dir, "ours"), filepath.Join(dir, "theirs")
@@ -56,8 +57,8 @@ func TestG06_agentsWithoutAFileOfTheCrawlAreRefused(t *testing.T) {
 	})
 	refused := filepath.Join(dir, "3")
 	call(w.agent(refused, "a3", elsewhere, here, "--agent-file", filepath.Join(theirs, "a3.agent"))...).want(t, exitFailed,
-		"another gossip key", "give all agents of a crawl files that one `orbweaver ca` made")
-	call(w.agent(filepath.Join(dir, "4"), "a3", elsewhere, here, "--agent-plain")...).want(t, exitFailed, "another gossip key", "orbweaver ca")
+		"other gossip key", "give all agents of a crawl files from one `orbweaver ca`")
+	call(w.agent(filepath.Join(dir, "4"), "a3", elsewhere, here, "--agent-plain")...).want(t, exitFailed, "other gossip key", "orbweaver ca")
 	if m := report(t, refused); m["state"] != "stopped" || number(t, m, "pages_stored")+number(t, m, "robots_fetched") != 0 {
 		t.Errorf("the refused agent still counts: %v", m)
 	}
@@ -71,7 +72,8 @@ func TestG06_agentsWithoutAFileOfTheCrawlAreRefused(t *testing.T) {
 	call(w.agent(refused, "a3", elsewhere, here, "--agent-file", filepath.Join(ours, "a3.agent"), "--max-pages", "1")...).want(t, exitDone)
 }
 
-// A second process under a name that lives is refused before it asks anybody for anything, and the first does not notice.
+// A second process under a name that lives is refused before it asks anybody for anything, and the first does not
+// notice.
 func TestG04_aSecondAgentOfOneNameIsRefused(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
 	here, there := gossipPort(t), gossipPort(t)
@@ -83,7 +85,7 @@ func TestG04_aSecondAgentOfOneNameIsRefused(t *testing.T) {
 		return r.code == exitDone && number(t, r.object(t), "pages_stored") >= 3
 	})
 	call(w.agent(other, "a1", there, here, "--agent-plain")...).want(t, exitFailed,
-		"cannot go on beside the others", "the name is taken", here, "give this one another --agent, or stop that one first")
+		"cannot go on beside the others", "agent name in use", here, "choose another --agent, or stop that agent first")
 	if m := report(t, other); m["state"] != "stopped" || number(t, m, "pages_stored")+number(t, m, "robots_fetched") != 0 {
 		t.Errorf("the second: %v", m)
 	}
@@ -93,14 +95,15 @@ func TestG04_aSecondAgentOfOneNameIsRefused(t *testing.T) {
 		t.Errorf("peers of the first: %s", r.out)
 	}
 	call("crawl", "--dir", filepath.Join(dir, "3"), "--proxy", w.proxy, "--resolver", "hashed", "--agent", "a3", "--agent-plain", "--gossip", there, "--post",
-		strings.Replace(here, port(here), port(next(t, here)), 1), w.roots[0]).want(t, exitFailed, "listening for letters on", "does another agent run here?")
+		strings.Replace(here, port(here), port(next(t, here)), 1), w.roots[0]).want(t, exitFailed, "listening for messages on", "does another agent run here?")
 	call("ctl", "stop", "--dir", one).want(t, exitDone)
 	if r := <-done; r.code != exitStopped {
 		t.Errorf("the first: %+v", r)
 	}
 }
 
-// One of two agents leaves for good, with exit status 0. The other does not wait for it, and fetches no page that it had.
+// One of two agents leaves for good, with exit status 0. The other does not wait for it, and fetches no page that it
+// had.
 func TestAnAgentLeavesForGood(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
 	here, there := gossipPort(t), gossipPort(t)

@@ -17,8 +17,8 @@ const envPrefix = "ORBWEAVER"
 // errHelp says that help was printed and nothing is left to do.
 var errHelp = errors.New("help")
 
-// parse reads flags, then variables, then the file of --config, then the crawl directory's own crawl.toml, in that order
-// of strength. What is wrong but does not keep the rest from being read goes to w.early.
+// parse reads flags, then variables, then the file of --config, then the crawl directory's own crawl.toml, in that
+// order of strength. What is wrong but does not keep the rest from being read goes to w.early.
 func (w *world) parse(args []string) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"reflect"
+	"strings"
 	"syscall"
 
 	"orbweaver/bench/simweb"
-	"orbweaver/bench/vitro"
+	"orbweaver/bench/throughput"
 	"orbweaver/engine"
 )
 
@@ -15,16 +17,15 @@ type benchCmd struct {
 	List       benchListCmd       `cmd:"" help:"List the benchmarks."`
 	Vitro      benchVitroCmd      `cmd:"" help:"A crawl of a simulated web over loopback, beside a bare loop."`
 	Soak       benchSoakCmd       `cmd:"" help:"A long crawl at full speed: does anything grow or slow down?"`
-	Fetchers   benchFetchersCmd   `cmd:"" help:"A row of crawls with more and more fetchers, or with longer and longer IP delays."`
-	Agents     benchAgentsCmd     `cmd:"" help:"Several agents that share one simulated web, with and without faults."`
-	Hostile    benchHostileCmd    `cmd:"" help:"What honest hosts notice of hostile ones."`
+	Fetchers   benchFetchersCmd   `cmd:"" help:"A series of crawls, each with more fetchers or a longer IP delay."`
+	Agents     benchAgentsCmd     `cmd:"" help:"Several agents that share one simulated web: coverage, overlap and cost, with and without faults."`
+	Hostile    benchHostileCmd    `cmd:"" help:"How hostile hosts affect a crawl of honest ones, in pairs of crawls."`
 	Frontier   benchFrontierCmd   `cmd:"" help:"The whole frontier with fabricated responses and no sockets."`
-	Sieve      benchSieveCmd      `cmd:"" help:"The sieve, growing."`
-	Cache      benchCacheCmd      `cmd:"" help:"The fingerprint cache beside a true LRU."`
-	Seen       benchSeenCmd       `cmd:"" help:"The map of payload digests, growing."`
+	Sieve      benchSieveCmd      `cmd:"" help:"The sieve, growing: what a URL costs however many there are."`
+	Cache      benchCacheCmd      `cmd:"" help:"The fingerprint cache beside a true LRU: look-ups a second, hits, restart."`
+	Seen       benchSeenCmd       `cmd:"" help:"Payload deduplication, growing: what a page costs however many there are."`
 	Virtualize benchVirtualizeCmd `cmd:"" help:"The queues on disk, alone and growing."`
-	Workbench  benchWorkbenchCmd  `cmd:"" help:"The workbench alone: memory, visits and cuts at millions of hosts."`
-	Members    benchMembersCmd    `cmd:"" help:"Groups of agents without sockets: how soon all know of a death, and what they say."`
+	Workbench  benchWorkbenchCmd  `cmd:"" help:"The workbench alone: memory, Visits and checkpoints at millions of hosts."`
 }
 
 // Help shows an example.
@@ -37,20 +38,11 @@ type benchListCmd struct{}
 // Help shows an example.
 func (*benchListCmd) Help() string { return "Example:\n  orbweaver bench list" }
 
-// Run lists.
+// Run lists the benchmarks with the help of each.
 func (*benchListCmd) Run(w *world) error {
-	fmt.Fprintln(w.stdout, "vitro\ta crawl of a simulated web over loopback, beside a bare loop")
-	fmt.Fprintln(w.stdout, "soak\ta long crawl at full speed: does anything grow or slow down?")
-	fmt.Fprintln(w.stdout, "fetchers\ta row of crawls with more and more fetchers, or with longer and longer IP delays")
-	fmt.Fprintln(w.stdout, "agents\tseveral agents that share one simulated web: coverage, overlap, overhead and cost, with and without faults")
-	fmt.Fprintln(w.stdout, "hostile\twhat honest hosts notice of hostile ones, in pairs of crawls")
-	fmt.Fprintln(w.stdout, "frontier\tthe whole frontier with fabricated responses and no sockets")
-	fmt.Fprintln(w.stdout, "sieve\tthe sieve, growing: what a URL costs however many there are")
-	fmt.Fprintln(w.stdout, "cache\tthe fingerprint cache beside a true LRU: look-ups a second, hits, restart")
-	fmt.Fprintln(w.stdout, "seen\tthe map of payload digests, growing: what a page costs however many there are")
-	fmt.Fprintln(w.stdout, "virtualize\tthe queues on disk, alone and growing")
-	fmt.Fprintln(w.stdout, "workbench\tthe workbench alone: memory, visits and cuts at millions of hosts")
-	fmt.Fprintln(w.stdout, "members\tgroups of agents without sockets: how soon all know of a death, and what they say")
+	for command := range reflect.TypeFor[benchCmd]().Fields() {
+		fmt.Fprintf(w.stdout, "%s\t%s\n", strings.ToLower(command.Name), command.Tag.Get("help"))
+	}
 	return nil
 }
 
@@ -92,27 +84,26 @@ func (*benchVitroCmd) Help() string {
 func (c *benchVitroCmd) Run(w *world) error {
 	ctx, stop := signal.NotifyContext(w.ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	o, err := vitroOptions(w, c.Dir, c.Progress)
+	o, web, err := benchOptions(w, c.Dir, c.Progress)
 	if err != nil {
 		return err
 	}
-	o.World = simweb.Plain()
 	if c.Today {
-		o.World = simweb.Today()
+		web.World = simweb.Today()
 	}
-	o.World.Seed, o.World.Hosts, o.World.IPs = uint64(c.Seed.n), int(c.Hosts.n), int(c.IPs.n)
-	o.World.PagesPerHostMax, o.World.PagesPerHostMean = int(c.PerHost.n), int(c.Mean.n)
+	web.World.Seed, web.World.Hosts, web.World.IPs = uint64(c.Seed.n), int(c.Hosts.n), int(c.IPs.n)
+	web.World.PagesPerHostMax, web.World.PagesPerHostMean = int(c.PerHost.n), int(c.Mean.n)
 	if c.Mean.n == 0 {
-		o.World.PagesPerHostMean = max(int(c.PerHost.n)/2, 1)
+		web.World.PagesPerHostMean = max(int(c.PerHost.n)/2, 1)
 	}
-	o.HostDelay, o.IPDelay, o.Fetchers, o.Level = c.HostDelay.d, c.IPDelay.d, int(c.Fetchers.n), int(c.Level.n)
-	o.KeepAlive = c.KeepAlive.d
-	o.Via, o.Outlinks = c.Via, c.Outlinks
-	if o.Metadata, err = engine.ParseMetadata(c.Metadata); err != nil {
+	o.HostDelay, o.IPDelay, o.Fetchers, o.KeepAlive = c.HostDelay.d, c.IPDelay.d, int(c.Fetchers.n), c.KeepAlive.d
+	o.Records.Level, o.Records.Via, o.Records.Outlinks = int(c.Level.n), c.Via, c.Outlinks
+	if o.Records.Metadata, err = engine.ParseMetadata(c.Metadata); err != nil {
 		return usageError{fmt.Errorf("--metadata: %w", err)}
 	}
-	o.MaxPages, o.BarePages, o.Profile, o.DigestEvery = c.Pages.n, int(c.BarePages.n), c.Profile, int(c.Digests.n)
-	r, err := vitro.Run(ctx, o)
+	o.MaxPages, o.Profile = c.Pages.n, c.Profile
+	web.BarePages, web.DigestEvery = int(c.BarePages.n), int(c.Digests.n)
+	r, err := throughput.Run(ctx, o)
 	if err != nil {
 		return err
 	}

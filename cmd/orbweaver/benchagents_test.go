@@ -61,8 +61,8 @@ func TestBenchAgentsOfOne(t *testing.T) {
 	}
 }
 
-// Two agents that know nothing of each other fetch everything twice, and that is found out: the measure can fail. Whether they meet at a host
-// depends on who begins when.
+// Two agents that know nothing of each other fetch everything twice, and that is found out: the measure can fail.
+// Whether they meet at a host depends on who begins when.
 func TestBenchAgentsApartAreFoundOut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes two seconds") // -short is for the seconds between two edits; it runs in CI
@@ -112,7 +112,8 @@ func TestBenchAgentsStuck(t *testing.T) {
 	ended(t, filepath.Join(dir, "run-plain-2-apart"))
 }
 
-// Two crawls that divide the hosts between them hold the web together: none of the two has all of it, and the union is sound.
+// Two crawls that divide the hosts between them hold the web together: none of the two has all of it, and the union is
+// sound.
 func TestSimJudgesTheUnionOfCrawls(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes two seconds") // -short is for the seconds between two edits; it runs in CI

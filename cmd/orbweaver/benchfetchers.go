@@ -7,8 +7,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"orbweaver/bench/simweb"
-	"orbweaver/bench/vitro"
+	"orbweaver/bench/throughput"
 )
 
 type benchFetchersCmd struct {
@@ -40,14 +39,15 @@ func (*benchFetchersCmd) Help() string {
 func (c *benchFetchersCmd) Run(w *world) error {
 	ctx, stop := signal.NotifyContext(w.ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	o, err := vitroAnew(w, c.Dir)
+	o, web, err := newBenchOptions(w, c.Dir)
 	if err != nil {
 		return err
 	}
-	o.World = simweb.Plain()
-	o.World.Seed, o.World.PagesPerHostMean, o.World.PagesPerHostMax, o.World.Think = uint64(c.Seed.n), int(c.Mean.n), 2*int(c.Mean.n), c.Think.d
-	o.Proxies, o.DigestEvery, o.SkipVerify = int(c.Proxies.n), int(c.Digests.n), !c.Verify
-	r, err := vitro.Sweep(ctx, o, c.settings(), c.For.d, w.stderr)
+	web.World.Seed, web.World.Think = uint64(c.Seed.n), c.Think.d
+	web.World.PagesPerHostMean, web.World.PagesPerHostMax = int(c.Mean.n), 2*int(c.Mean.n)
+	web.Proxies, web.DigestEvery = int(c.Proxies.n), int(c.Digests.n)
+	o.MaxTime, o.SkipVerify = c.For.d, !c.Verify
+	r, err := throughput.Sweep(ctx, o, *web, c.settings())
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func writeJSON(name string, v any) error {
 }
 
 // settings are all numbers of fetchers with all delays.
-func (c *benchFetchersCmd) settings() (all []vitro.Setting) {
+func (c *benchFetchersCmd) settings() (all []throughput.Setting) {
 	for _, n := range c.Fetchers {
 		hosts := c.Hosts.n
 		if hosts == 0 {
@@ -80,7 +80,7 @@ func (c *benchFetchersCmd) settings() (all []vitro.Setting) {
 			ips = hosts
 		}
 		for _, d := range c.IPDelays {
-			all = append(all, vitro.Setting{
+			all = append(all, throughput.Setting{
 				Fetchers: int(n.n), Hosts: int(hosts), IPs: int(ips), IPDelay: d.d, HostDelay: max(c.HostDelay.d, d.d),
 			})
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Every number of fetchers meets every delay, on a web that is large enough for it unless somebody says how large; a site is never asked more
-// often than its address.
+// Every number of fetchers meets every delay, on a web that is large enough for it unless somebody says how large; a
+// site is never asked more often than its address.
 func TestSettingsOfASweep(t *testing.T) {
 	var c benchFetchersCmd
 	parser, err := kong.New(&c)

@@ -2,13 +2,11 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
 
-	"orbweaver/bench/frontier"
-	"orbweaver/bench/growth"
+	"orbweaver/bench/throughput"
 )
 
 type benchFrontierCmd struct {
@@ -36,8 +34,10 @@ type benchFrontierCmd struct {
 
 // Help says what it does.
 func (*benchFrontierCmd) Help() string {
-	return "The real engine with fabricated responses and no sockets: what door, cache, sieve, queues, workbench, journal and checkpoints\n" +
-		"cost together, from a million URLs on at every power of ten.\n\nExamples:\n  orbweaver bench frontier\n" +
+	return "The real engine with fabricated responses and no sockets: the cost of admission, cache, sieve, queues, " +
+		"workbench, journal and\n" +
+		"checkpoints together, at a million URLs and at every power of ten after it.\n\nExamples:\n  orbweaver bench " +
+		"frontier\n" +
 		"  orbweaver bench frontier --urls 300_000_000 --hosts 10_000_000\n" +
 		"  orbweaver bench frontier --urls 100_000_000 --hosts 20_000_000 --alone --sockets 40s\n" +
 		"  orbweaver bench frontier --fetchers 50_000 --think 2s --rest\n" +
@@ -48,48 +48,45 @@ func (*benchFrontierCmd) Help() string {
 func (c *benchFrontierCmd) Run(w *world) error {
 	ctx, stop := signal.NotifyContext(w.ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	o, _, err := benchOptions(w, c.Dir, "none")
+	if err != nil {
+		return err
+	}
 	if !c.Resume {
-		if err := disposable(c.Dir); err != nil {
-			return usageError{fmt.Errorf("--dir: %w", err)}
-		}
 		if err := os.RemoveAll(c.Dir); err != nil {
 			return err
 		}
 	}
-	log := newLog(w.stderr)
-	raiseFileLimit(log, 8192)
-	ips := c.IPs.n
-	if ips == 0 {
-		ips = max(c.Hosts.n/4, 1)
+	web := &throughput.Fabricated{
+		URLs: c.URLs.n, Hosts: c.Hosts.n, IPs: c.IPs.n, Think: c.Think.d, Sockets: c.Sockets.d, Alone: c.Alone, Idle: c.Rest,
+		Archive: c.Archive, Seed: uint64(c.Seed.n),
 	}
-	o := frontier.Options{
-		Dir: c.Dir, URLs: c.URLs.n, Hosts: c.Hosts.n, IPs: ips, HostDelay: c.HostDelay.d, IPDelay: c.IPDelay.d,
-		Fetchers: int(c.Fetchers.n), Think: c.Think.d, Rest: c.Rest, Sockets: c.Sockets.d, Alone: c.Alone, Archive: c.Archive, Seed: uint64(c.Seed.n), Say: w.stderr, Log: log, Usage: usage,
-		Memory: frontier.Memory{Workbench: c.WorkbenchMemory.bytes, Cache: c.CacheMemory.bytes, Sieve: c.SieveMemory.bytes},
+	if web.IPs == 0 {
+		web.IPs = max(c.Hosts.n/4, 1)
 	}
+	o.Web, o.OnStart, o.SkipVerify = web, nil, true
+	o.HostDelay, o.IPDelay, o.Fetchers = c.HostDelay.d, c.IPDelay.d, int(c.Fetchers.n)
+	o.Memory = throughput.Memory{Workbench: c.WorkbenchMemory.bytes, Cache: c.CacheMemory.bytes,
+		Sieve: c.SieveMemory.bytes}
 	profiled, err := c.start()
 	if err != nil {
 		return err
 	}
 	if c.Kill {
-		o.Enough = func(r *growth.Result) {
+		web.OnMeasured = func(r *throughput.Result) {
 			if err := profiled(); err != nil {
-				log.Error("no profile", "error", err)
+				o.Log.Error("no profile", "error", err)
 			}
 			r.Print(w.stdout)
 			os.Exit(exitDone)
 		}
 	}
-	r, err := frontier.Run(ctx, o)
+	r, err := throughput.Run(ctx, o)
 	if err := errors.Join(err, profiled()); err != nil {
 		return err
 	}
 	if err := os.RemoveAll(c.Dir); err != nil {
 		return err
 	}
-	if c.JSON {
-		return printJSON(w.stdout, r)
-	}
-	r.Print(w.stdout)
-	return nil
+	return showResult(w, r, c.JSON)
 }

@@ -9,8 +9,7 @@ import (
 	"syscall"
 
 	"orbweaver/bench/hostile"
-	"orbweaver/bench/simweb"
-	"orbweaver/bench/vitro"
+	"orbweaver/bench/throughput"
 )
 
 type benchHostileCmd struct {
@@ -44,26 +43,27 @@ const addresses = 1 << 24
 func (c *benchHostileCmd) Run(w *world) error {
 	ctx, stop := signal.NotifyContext(w.ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	mixed := vitro.Mixed{Cases: c.Cases}
-	if len(mixed.Cases) == 0 {
+	hosts := throughput.Hostile{Cases: c.Cases}
+	if len(hosts.Cases) == 0 {
 		for id := range hostile.Cases() {
-			mixed.Cases = append(mixed.Cases, id)
+			hosts.Cases = append(hosts.Cases, id)
 		}
-		slices.Sort(mixed.Cases)
+		slices.Sort(hosts.Cases)
 	}
-	if _, err := hostile.New(mixed.Cases...); err != nil {
-		return usageError{fmt.Errorf("--cases %s: %w", strings.Join(mixed.Cases, ","), err)}
+	if _, err := hostile.New(hosts.Cases...); err != nil {
+		return usageError{fmt.Errorf("--cases %s: %w", strings.Join(hosts.Cases, ","), err)}
 	}
-	mixed.Hosts = max(int(c.Hostile.n)/len(mixed.Cases), 1)
-	o, err := vitroAnew(w, c.Dir)
+	hosts.Hosts = max(int(c.Hostile.n)/len(hosts.Cases), 1)
+	o, web, err := newBenchOptions(w, c.Dir)
 	if err != nil {
 		return err
 	}
-	o.World = simweb.Plain()
-	o.World.Seed, o.World.Hosts, o.World.IPs = uint64(c.Seed.n), int(c.Hosts.n), addresses
-	o.World.PagesPerHostMean, o.World.PagesPerHostMax = int(c.Mean.n), 2*int(c.Mean.n)
-	o.HostDelay, o.IPDelay, o.Fetchers, o.SkipVerify, o.DigestEvery = c.HostDelay.d, c.IPDelay.d, int(c.Fetchers.n), !c.Verify, 100
-	r, err := vitro.Isolation(ctx, o, mixed, int(c.Pairs.n), c.For.d, w.stderr)
+	web.World.Seed, web.World.Hosts, web.World.IPs = uint64(c.Seed.n), int(c.Hosts.n), addresses
+	web.World.PagesPerHostMean, web.World.PagesPerHostMax = int(c.Mean.n), 2*int(c.Mean.n)
+	web.Hostile, web.DigestEvery = &hosts, 100
+	o.HostDelay, o.IPDelay, o.Fetchers = c.HostDelay.d, c.IPDelay.d, int(c.Fetchers.n)
+	o.MaxTime, o.SkipVerify = c.For.d, !c.Verify
+	r, err := throughput.Isolation(ctx, o, *web, int(c.Pairs.n))
 	if err != nil {
 		return err
 	}

@@ -5,8 +5,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"orbweaver/bench/simweb"
-	"orbweaver/bench/vitro"
+	"orbweaver/bench/throughput"
 )
 
 type benchSoakCmd struct {
@@ -34,17 +33,16 @@ func (*benchSoakCmd) Help() string {
 func (c *benchSoakCmd) Run(w *world) error {
 	ctx, stop := signal.NotifyContext(w.ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	o, err := vitroAnew(w, c.Dir)
+	o, web, err := newBenchOptions(w, c.Dir)
 	if err != nil {
 		return err
 	}
 	o.OnStart = nil
-	o.World = simweb.Plain()
-	o.World.Seed, o.World.Hosts, o.World.IPs, o.World.PagesPerHostMean = uint64(c.Seed.n), int(c.Hosts.n), int(c.IPs.n), int(c.Mean.n)
-	o.World.PagesPerHostMax = 20 * o.World.PagesPerHostMean
+	web.World.Seed, web.World.Hosts, web.World.IPs = uint64(c.Seed.n), int(c.Hosts.n), int(c.IPs.n)
+	web.World.PagesPerHostMean, web.World.PagesPerHostMax = int(c.Mean.n), 20*int(c.Mean.n)
 	o.Profile, o.SkipVerify = c.Profile, c.Unread
-	o.HostDelay, o.IPDelay, o.Fetchers = c.HostDelay.d, c.IPDelay.d, int(c.Fetchers.n)
-	r, err := vitro.Soak(ctx, o, c.For.d, w.stderr)
+	o.MaxTime, o.HostDelay, o.IPDelay, o.Fetchers = c.For.d, c.HostDelay.d, c.IPDelay.d, int(c.Fetchers.n)
+	r, err := throughput.Soak(ctx, o, *web)
 	if err != nil {
 		return err
 	}
@@ -54,11 +52,11 @@ func (c *benchSoakCmd) Run(w *world) error {
 	return showResult(w, r, c.JSON)
 }
 
-// vitroAnew is vitroOptions without a progress line, for benchmarks that begin with an empty directory.
-func vitroAnew(w *world, dir string) (vitro.Options, error) {
-	o, err := vitroOptions(w, dir, "none")
+// newBenchOptions is benchOptions without a progress line, for benchmarks that begin with an empty directory.
+func newBenchOptions(w *world, dir string) (throughput.Options, *throughput.Simulated, error) {
+	o, web, err := benchOptions(w, dir, "none")
 	if err == nil {
 		err = os.RemoveAll(dir)
 	}
-	return o, err
+	return o, web, err
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// bootClock tells which run of this machine it is, and for how long, where the system says so: on Linux. Elsewhere nothing is
-// known.
+// bootClock tells which run of this machine it is, and for how long, where the system says so: on Linux. Elsewhere
+// nothing is known.
 func bootClock() (boot string, up time.Duration) {
 	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"orbweaver/engine/post/identity"
+	"orbweaver/engine/cluster/identity"
 )
 
 type caCmd struct {

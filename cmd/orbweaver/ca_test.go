@@ -7,10 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/engine/post/identity"
+	"orbweaver/engine/cluster/identity"
 )
 
-// An operator makes an authority and two agents, who are of one crawl and have one key of gossip; nobody else may read their files.
+// An operator makes an authority and two agents, who are of one crawl and have one key of gossip; nobody else may read
+// their files.
 func TestCA_makesAgentsOfOneCrawl(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "ca")
 	say := func(words string, args ...string) {
@@ -106,8 +107,8 @@ func TestCA_saysWhatIsWrong(t *testing.T) {
 	expect(exitFailed, "its key", "ca", "issue", "b", "--dir", dir)
 }
 
-// The gossip key is changed in three steps, each of which can be repeated. ca.key and the files of all agents have the same keys after each,
-// the certificates stay, and a step out of turn is refused.
+// The gossip key is changed in three steps, each of which can be repeated. ca.key and the files of all agents have the
+// same keys after each, the certificates stay, and a step out of turn is refused.
 func TestCA_changesTheGossipKeyInThreeSteps(t *testing.T) {
 	dir := t.TempDir()
 	call("ca", "init", "--dir", dir).want(t, exitDone)

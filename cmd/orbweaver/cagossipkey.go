@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"orbweaver/engine/post/identity"
+	"orbweaver/engine/cluster/identity"
 )
 
 type caGossipKeyCmd struct {

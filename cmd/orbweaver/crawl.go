@@ -11,6 +11,8 @@ import (
 
 	"orbweaver/engine"
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/outage"
 	"orbweaver/internal/vfs"
 )
 
@@ -186,7 +188,8 @@ func (c *crawlCmd) Run(w *world) error {
 	return errors.Join(err, e.Close())
 }
 
-// hostsBefore is how many hosts the crawl that is resumed knows, and how many of them are on disk: opening it brings the others into memory.
+// hostsBefore is how many hosts the crawl that is resumed knows, and how many of them are on disk: opening it brings
+// the others into memory.
 func (c *crawlCmd) hostsBefore() (known, onDisk int64) {
 	r, err := engine.ReadReport(vfs.Disk(), c.Dir)
 	if err != nil {
@@ -223,7 +226,7 @@ func (c *crawlCmd) crawl(w *world, e *engine.Engine, cfg engine.Config, seat sit
 	stop()
 	progress.Close()
 	err = errors.Join(err, server.close())
-	if errors.Is(err, engine.ErrFullAtStop) {
+	if errors.Is(err, outage.ErrFullAtStop) {
 		return errors.Join(errStopped, err)
 	}
 	if err != nil {
@@ -238,19 +241,19 @@ func (c *crawlCmd) crawl(w *world, e *engine.Engine, cfg engine.Config, seat sit
 		return err
 	}
 	switch r.State {
-	case engine.StateStopped:
+	case lifecycle.Stopped:
 		return errStopped
-	case engine.StateStalled:
+	case lifecycle.Stalled:
 		return errStalled
-	case engine.StateFailed:
+	case lifecycle.Failed:
 		return fmt.Errorf("%s; the same command tries again", r.Reason)
 	default:
 		return nil
 	}
 }
 
-// signals turns the first signal into an orderly stop and the second into one at once. A hang-up, which is what a closed
-// terminal sends, is a signal like the others; under nohup it is none.
+// signals turns the first signal into an orderly stop and the second into one at once. A hang-up, which is what a
+// closed terminal sends, is a signal like the others; under nohup it is none.
 func signals(parent context.Context, e *engine.Engine, log *slog.Logger) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(parent)
 	c := make(chan os.Signal, 2)

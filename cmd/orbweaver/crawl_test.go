@@ -90,7 +90,8 @@ func TestSeedsFromEverywhere(t *testing.T) {
 	}
 }
 
-// TestPublicCrawlAsksForContact begins no crawl: private names and addresses need no contact, and are not reached either.
+// TestPublicCrawlAsksForContact begins no crawl: private names and addresses need no contact, and are not reached
+// either.
 func TestPublicCrawlAsksForContact(t *testing.T) {
 	for _, c := range []struct {
 		nets, seed string

@@ -8,6 +8,7 @@ import (
 
 	"orbweaver/engine"
 	"orbweaver/engine/control"
+	"orbweaver/engine/lifecycle"
 	"orbweaver/internal/vfs"
 )
 
@@ -113,7 +114,7 @@ func (c *ctlCmd) report(w *world) (engine.Report, error) {
 	if errors.Is(rerr, os.ErrNotExist) {
 		return r, c.explain(err)
 	}
-	if rerr == nil && (last.State == engine.StateRunning || last.State == engine.StatePaused) {
+	if rerr == nil && (last.State == lifecycle.Running || last.State == lifecycle.Paused) {
 		fmt.Fprintln(w.stderr, "not running any more; this is its last report:")
 	}
 	return last, rerr

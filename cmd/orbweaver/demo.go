@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"orbweaver/bench/simweb"
-	"orbweaver/bench/vitro"
+	"orbweaver/bench/throughput"
 	"orbweaver/engine"
 )
 
@@ -56,16 +56,17 @@ func (c *demoCmd) Run(w *world) error {
 	ctx, stop := signal.NotifyContext(w.ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	world, hostDelay, ipDelay := c.world()
-	o, err := vitroOptions(w, c.Dir, c.Progress)
+	o, web, err := benchOptions(w, c.Dir, c.Progress)
 	if err != nil {
 		return err
 	}
-	o.World, o.HostDelay, o.IPDelay, o.Fetchers = world, hostDelay, ipDelay, 256
+	web.World = world
+	o.HostDelay, o.IPDelay, o.Fetchers = hostDelay, ipDelay, 256
 	if !c.JSON && c.Progress != "none" {
 		fmt.Fprintf(w.stderr, "a simulated web of %d hosts on %d addresses; host delay %v, IP delay %v; crawling into %s\n",
 			world.Hosts, world.IPs, hostDelay, ipDelay, c.Dir)
 	}
-	r, err := vitro.Run(ctx, o)
+	r, err := throughput.Run(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -75,22 +76,24 @@ func (c *demoCmd) Run(w *world) error {
 	return showResult(w, r, c.JSON)
 }
 
-// vitroOptions are what demo and bench have in common.
-func vitroOptions(w *world, dir, progress string) (vitro.Options, error) {
+// benchOptions are the options of demo and of all throughput benchmarks. The plain simulated web is their web; another
+// one can take its place.
+func benchOptions(w *world, dir, progress string) (o throughput.Options, web *throughput.Simulated, err error) {
 	if err := disposable(dir); err != nil {
-		return vitro.Options{}, usageError{fmt.Errorf("--dir: %w", err)}
+		return o, nil, usageError{fmt.Errorf("--dir: %w", err)}
 	}
 	program, err := os.Executable()
 	if err != nil {
-		return vitro.Options{}, fmt.Errorf("this program does not know its own file: %w", err)
+		return o, nil, fmt.Errorf("the file of this program is unknown: %w", err)
 	}
 	if err := forgetVariables(); err != nil {
-		return vitro.Options{}, err
+		return o, nil, err
 	}
 	log := newLog(w.stderr)
 	raiseFileLimit(log, 8192)
-	return vitro.Options{
-		Program: program, Dir: dir, Level: 1, Version: version, Log: log, Usage: usage,
+	web = &throughput.Simulated{Program: program, World: simweb.Plain()}
+	return throughput.Options{
+		Web: web, Dir: dir, Records: throughput.Records{Level: 1}, Version: version, Progress: w.stderr, Log: log, Usage: usage,
 		OnStart: func(e *engine.Engine) func() {
 			p := startProgress(w.ctx, w.stderr, isTerminal(w.stderr), progress, e)
 			return func() {
@@ -100,7 +103,7 @@ func vitroOptions(w *world, dir, progress string) (vitro.Options, error) {
 				}
 			}
 		},
-	}, nil
+	}, web, nil
 }
 
 // disposable refuses a directory that holds more than an earlier demo or benchmark, since it is removed.

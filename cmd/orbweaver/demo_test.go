@@ -72,7 +72,8 @@ func TestRules(t *testing.T) {
 	call("crawl", "--dir", t.TempDir(), "--exclude-hosts", file, "http://a.test/").want(t, exitUsage, "rules.txt:2:", "rules.txt:3:")
 }
 
-// TestBenchVitro runs a small one: what a page costs in the crawl and in the bare loop is there, and its parts add up to it.
+// TestBenchVitro runs a small one: what a page costs in the crawl and in the bare loop is there, and its parts add up
+// to it.
 func TestBenchVitro(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes five seconds") // -short is for the seconds between two edits; the long test runs in CI

@@ -43,7 +43,8 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// TestVitroToday measures a few hundred pages of today: all of them come, and the table says what TLS and inflating cost.
+// TestVitroToday measures a few hundred pages of today: all of them come, and the table says what TLS and inflating
+// cost.
 func TestVitroToday(t *testing.T) {
 	t.Setenv(asProgram, "1")
 	m := call("bench", "vitro", "--today", "--hosts", "60", "--ips", "60", "--per-host", "20", "--host-delay", "50ms", "--ip-delay", "5ms", "--fetchers", "16",
@@ -57,7 +58,7 @@ func TestVitroToday(t *testing.T) {
 		row := row.(map[string]any)
 		costs[row["part"].(string)] = min(number(t, row, "crawl_us_per_page"), number(t, row, "loop_us_per_page"))
 	}
-	for _, part := range []string{"TLS: handshake, decryption", "inflating"} {
+	for _, part := range []string{"TLS: handshake, decryption", "decompression"} {
 		if costs[part] <= 0 {
 			t.Errorf("%s costs nothing: %v", part, m["where"])
 		}

@@ -25,7 +25,8 @@ func limited(t *testing.T, files string, args ...string) (*exec.Cmd, *buffer) {
 	return childOf(t, append([]string{"sh", "-c", "ulimit -n " + files + ` && exec "$0" "$@"`, program()}, args...)...)
 }
 
-// The limit of open files is 256, and 1024 workers are asked for: the crawl says what it can do, does that, and gets every page.
+// The limit of open files is 256, and 1024 workers are asked for: the crawl says what it can do, does that, and gets
+// every page.
 func TestHostile_S12_withAnOpenFileLimitOf256TheCrawlHasFewerWorkersAndGetsAll(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
 	cmd, errs := limited(t, "256", w.crawl(dir, 0, "--fetchers", "1024")...)
@@ -51,8 +52,8 @@ func TestHostile_S12_aLimitThatIsTooLowForAnyCrawlIsRefusedWithTheFigure(t *test
 	}
 }
 
-// The limit falls below what is open while the crawl runs: connections and files cannot be opened. It waits, says so, blames no
-// host, and gets every page when the limit is raised again.
+// The limit falls below what is open while the crawl runs: connections and files cannot be opened. It waits, says so,
+// blames no host, and gets every page when the limit is raised again.
 func TestHostile_S12_descriptorsThatRunOutInMidCrawlAreWaitedFor(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
 	cmd, errs := child(t, w.crawl(dir, 200*time.Millisecond, "--checkpoint", "1s")...)
@@ -63,7 +64,7 @@ func TestHostile_S12_descriptorsThatRunOutInMidCrawlAreWaitedFor(t *testing.T) {
 	limitFiles(t, cmd.Process.Pid, 5)
 	soon(t, "a line about it", func() bool {
 		s := errs.String()
-		return strings.Contains(s, "no means for a connection") || strings.Contains(s, "no file descriptors left")
+		return strings.Contains(s, "no file descriptor or port") || strings.Contains(s, "no file descriptors left")
 	})
 	limitFiles(t, cmd.Process.Pid, 1<<10)
 	_ = cmd.Wait() // the status is looked at below

@@ -8,9 +8,9 @@ import (
 	"orbweaver/engine"
 )
 
-// A crawl's open files: those of its directory (archive, runs of the sieve, queues, journal, a checkpoint being written) and of
-// the program itself, which do not grow with the crawl; a socket for each fetch worker, and for each connection that is kept; two
-// for each question to a name server.
+// A crawl's open files: those of its directory (archive, runs of the sieve, queues, journal, a checkpoint being
+// written) and of the program itself, which do not grow with the crawl; a socket for each fetch worker, and for each
+// connection that is kept; two for each question to a name server.
 const (
 	filesOfDisk    = 96
 	filesOfResolve = 2

@@ -17,7 +17,8 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// lure is a site that leads, in every way it knows, to a server that must not be reached. It listens on an address of its own.
+// lure is a site that leads, in every way it knows, to a server that must not be reached. It listens on an address of
+// its own.
 type lure struct {
 	addr   string // of the site
 	victim string // host and port that must not be reached
@@ -66,7 +67,8 @@ func (l *lure) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// nameServer answers questions for A records over UDP, by a table whose answers it gives one after the other, the last for ever.
+// nameServer answers questions for A records over UDP, by a table whose answers it gives one after the other, the last
+// for ever.
 type nameServer struct {
 	mu    sync.Mutex
 	table map[string][][]string
@@ -152,7 +154,8 @@ func listenAt(t *testing.T, addr string, h http.Handler) string {
 	t.Helper()
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
-		// Linux has all of 127.0.0.0/8; elsewhere only 127.0.0.1 is there until somebody adds more, and these tests need two.
+		// Linux has all of 127.0.0.0/8; elsewhere only 127.0.0.1 is there until somebody adds more, and these tests
+		// need two.
 		t.Skip("no such address of loopback here: ", err)
 	}
 	s := httptest.NewUnstartedServer(h)
@@ -198,8 +201,8 @@ func victim(t *testing.T) (port string, met *atomic.Int64) {
 	return port, met
 }
 
-// The whole program on real sockets, with leave for one address of loopback: pages, redirects, a robots.txt, a sitemap and names lead to
-// others in every form there is, and nobody connects.
+// The whole program on real sockets, with leave for one address of loopback: pages, redirects, a robots.txt, a sitemap
+// and names lead to others in every form there is, and nobody connects.
 func TestHostile_N10_noPathLeadsToAForbiddenAddress(t *testing.T) {
 	l := &lure{}
 	r := forbidden(t, l)
@@ -244,8 +247,8 @@ func forbidden(t *testing.T, l *lure) engine.Report {
 	return r
 }
 
-// A name that leads to a good address first and to a forbidden one a moment later: within the life of the answer nobody asks again, and
-// what is connected to is the address that was judged.
+// A name that leads to a good address first and to a forbidden one a moment later: within the life of the answer nobody
+// asks again, and what is connected to is the address that was judged.
 func TestHostile_N11_aNameIsAskedOnceAndTheAddressThatWasJudgedIsUsed(t *testing.T) {
 	pages := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -270,7 +273,8 @@ func TestHostile_N11_aNameIsAskedOnceAndTheAddressThatWasJudgedIsUsed(t *testing
 	}
 }
 
-// With leave for all of loopback, what the crawl itself listens on is not asked, and neither is a range that is denied by name.
+// With leave for all of loopback, what the crawl itself listens on is not asked, and neither is a range that is denied
+// by name.
 func TestHostile_N10_theControlPortAndDeniedRangesAreNotAsked(t *testing.T) {
 	var denied atomic.Int64
 	away := listenAt(t, "127.0.0.3:0", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { denied.Add(1) }))

@@ -37,8 +37,8 @@ func ranges(bad *mistakes, flag string, texts []string) (nets []netip.Prefix) {
 	return nets
 }
 
-// controlAddrs are the addresses and ports that the crawl itself answers on, by what --listen says: none if that is a file. A name may
-// mean any address of this machine. A port that the system picks is not known here: see refuseOwn.
+// controlAddrs are the addresses and ports that the crawl itself answers on, by what --listen says: none if that is a
+// file. A name may mean any address of this machine. A port that the system picks is not known here: see refuseOwn.
 func controlAddrs(listen string) []netip.AddrPort {
 	if listen == "" || strings.HasPrefix(listen, "unix:") {
 		return nil
@@ -58,8 +58,9 @@ func controlAddrs(listen string) []netip.AddrPort {
 	return []netip.AddrPort{netip.AddrPortFrom(addr, uint16(n))}
 }
 
-// refuseOwn has the address policy refuse what this process listens on by now, whatever is allowed: the port of --listen may be one that the
-// system picked, and agents have ports, too. Addresses of another kind, such as a Unix socket, are left out.
+// refuseOwn has the address policy refuse what this process listens on by now, whatever is allowed: the port of
+// --listen may be one that the system picked, and agents have ports, too. Addresses of another kind, such as a Unix
+// socket, are left out.
 func (c *crawlCmd) refuseOwn(addrs ...string) {
 	for _, s := range addrs {
 		if addr, err := netip.ParseAddrPort(s); err == nil && addr.Port() != 0 {

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// The program says what it has to say into a pipe that is full and that nobody reads, and into a file on a full disk: the crawl goes on to
-// its end and is saved; in the first case it waits for its reader then, as any program does.
+// The program says what it has to say into a pipe that is full and that nobody reads, and into a file on a full disk:
+// the crawl goes on to its end and is saved; in the first case it waits for its reader then, as any program does.
 func TestHostile_S17_nobodyReadsWhatTheCrawlSays(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
 	read, write, err := os.Pipe()
@@ -72,8 +72,8 @@ func TestHostile_S17_nobodyReadsWhatTheCrawlSays(t *testing.T) {
 	}
 }
 
-// Nine tenths of the processor are stolen: the process runs for 5 ms and stands still for 45. It is slower, every page is there, no server is
-// blamed, and nothing is asked for twice. So with 512 processors, that are not there.
+// Nine tenths of the processor are stolen: the process runs for 5 ms and stands still for 45. It is slower, every page
+// is there, no server is blamed, and nothing is asked for twice. So with 512 processors, that are not there.
 func TestHostile_S15_withMostOfTheProcessorStolenNobodyIsBlamed(t *testing.T) {
 	for _, processors := range []string{"1", "512"} {
 		w, dir := serve(t), t.TempDir()

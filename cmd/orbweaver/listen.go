@@ -20,8 +20,8 @@ type listening struct {
 	token string // the file that was made for it; "" if none was
 }
 
-// listen opens the control port: a socket in the crawl directory, or what was asked for. On host:port a token is wanted; one is made
-// where only this machine can connect, and must be given for any other address.
+// listen opens the control port: a socket in the crawl directory, or what was asked for. On host:port a token is
+// wanted; one is made where only this machine can connect, and must be given for any other address.
 func (c *crawlCmd) listen(ctx context.Context, crawl control.Crawl, reload func() (string, error), log *slog.Logger) (l listening, err error) {
 	o := control.Options{Address: c.Listen, Reload: reload, Log: log}
 	switch {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"orbweaver/engine/post"
+	"orbweaver/engine/cluster/transport"
 )
 
 // Exit statuses, fixed for scripts.
@@ -26,11 +26,10 @@ const (
 	exitStopped = 130
 )
 
-// version is set when a release is built (-ldflags -X main.version=...).
-var version = "0.1.0"
-
 type cli struct {
 	Config string `help:"TOML file whose keys are names of flags. Flags win over ORBWEAVER_ variables (ORBWEAVER_HOST_DELAY), variables over the file." placeholder:"FILE"`
+
+	ShowVersion versionFlag `name:"version" env:"-" help:"Print the version and the commit."`
 
 	Crawl   crawlCmd   `cmd:"" help:"Crawl into a directory, or resume the crawl that is there."`
 	Demo    demoCmd    `cmd:"" help:"Serve a simulated web on loopback, crawl it with the real engine, verify the archive."`
@@ -46,7 +45,7 @@ type cli struct {
 	Links   linksCmd   `cmd:"" help:"Print the links that the parser finds in a file."`
 	Ring    ringCmd    `cmd:"" help:"Who is responsible for a host when several agents share a crawl, and how even that is."`
 	CA      caCmd      `cmd:"" name:"ca" help:"Certificates for agents that share a crawl."`
-	Version versionCmd `cmd:"" help:"Print the version."`
+	Version versionCmd `cmd:"" help:"Print the version and the commit."`
 }
 
 // world is what a command may use of the outside.
@@ -77,7 +76,7 @@ var errStalled = errors.New("stalled: every queued URL is of a site that fails o
 
 func main() {
 	spareProcessor()
-	post.Quiet()
+	transport.Quiet()
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
@@ -148,14 +147,3 @@ func (w *world) commandName() string {
 
 // indent lines up several faults under the first.
 func indent(s string) string { return strings.ReplaceAll(s, "\n", "\n           ") }
-
-type versionCmd struct{}
-
-// Help shows an example.
-func (*versionCmd) Help() string { return "Example:\n  orbweaver version" }
-
-// Run prints the version.
-func (*versionCmd) Run(w *world) error {
-	fmt.Fprintln(w.stdout, "orbweaver", version)
-	return nil
-}

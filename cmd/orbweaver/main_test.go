@@ -25,7 +25,8 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		main()
 	}
-	// memberlist's Shutdown does not wait for a probe that is under way; it ends with its interval, longer than goleak waits.
+	// memberlist's Shutdown does not wait for a probe that is under way; it ends with its interval, longer than goleak
+	// waits.
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/hashicorp/memberlist.(*Memberlist).probeNode"))
 }
 

@@ -66,15 +66,16 @@ func memoryPlan(c engine.Config) string {
 }
 
 // hostMemory is what a known host takes in memory, on the bench and in the index of its queue on disk: 152 and 57 bytes
-// where it was measured, and some for garbage. Idle hosts are no more than the workbench's part has room for; the others are on
-// disk, and take hostColdMemory: 13 bytes at most of the table by which they are found, and some for its growth.
+// where it was measured, and some for garbage. Idle hosts are no more than the workbench's part has room for; the
+// others are on disk, and take hostColdMemory: 13 bytes at most of the table by which they are found, and some for its
+// growth.
 const (
 	hostMemory     = 256
 	hostColdMemory = 20
 )
 
-// setMemoryLimit tells the collector to stay under the sum of the caps, with so many hosts known and on disk, and under what this process
-// may have.
+// setMemoryLimit tells the collector to stay under the sum of the caps, with so many hosts known and on disk, and under
+// what this process may have.
 func setMemoryLimit(c engine.Config, known, onDisk int64) {
 	debug.SetMemoryLimit(min(memorySum(c)+(known-onDisk)*hostMemory+onDisk*hostColdMemory, memoryOurs(memoryAllowed())))
 }

@@ -11,7 +11,8 @@ import (
 	"orbweaver/engine"
 )
 
-// memoryAllowed is how much memory this process may have: that of its cgroup, or of the machine. Nobody knowing is no limit.
+// memoryAllowed is how much memory this process may have: that of its cgroup, or of the machine. Nobody knowing is no
+// limit.
 func memoryAllowed() int64 {
 	allowed := uint64(math.MaxInt64)
 	for _, ask := range []memlimit.Provider{memlimit.FromCgroup, memlimit.FromSystem} {
@@ -22,8 +23,8 @@ func memoryAllowed() int64 {
 	return int64(allowed)
 }
 
-// memoryOurs is the part of the allowed memory that the caps may sum up to. The rest is for what the system counts as ours and we do
-// not: buffers of sockets, and those pages of files that are just being written.
+// memoryOurs is the part of the allowed memory that the caps may sum up to. The rest is for what the system counts as
+// ours and we do not: buffers of sockets, and those pages of files that are just being written.
 func memoryOurs(allowed int64) int64 { return allowed - allowed/8 }
 
 // memoryCaps are what is lowered when memory is short, with the least that a crawl can work with.
@@ -47,8 +48,8 @@ type memoryCap struct {
 
 var errLittleMemory = errors.New("there is too little memory")
 
-// fitMemory makes a crawl fit into the memory that this process may have: the largest cap gives first, and fetch workers go when
-// their pages are the largest part.
+// fitMemory makes a crawl fit into the memory that this process may have: the largest cap gives first, and fetch
+// workers go when their pages are the largest part.
 func fitMemory(log *slog.Logger, c *engine.Config, allowed int64) error {
 	asked, ours := memorySum(*c), memoryOurs(allowed)
 	if asked <= ours {

@@ -20,8 +20,9 @@ func usual() engine.Config {
 	return c
 }
 
-// Where there is room, a crawl uses what it was told to. Where there is less, its caps sum up to what there is, none is below the
-// least that works, and the log says so once. Where there is nearly nothing, it says how much it needs, and that is true.
+// Where there is room, a crawl uses what it was told to. Where there is less, its caps sum up to what there is, none is
+// below the least that works, and the log says so once. Where there is nearly nothing, it says how much it needs, and
+// that is true.
 func TestHostile_S11_aCrawlFitsIntoTheMemoryThatThereIs(t *testing.T) {
 	kept := usual()
 	kept.KeepAlive = 5 * time.Second

@@ -20,8 +20,9 @@ func TestHostile_A06_theMachinesNameIsNoPath(t *testing.T) {
 	}
 }
 
-// A seed is asked for over the network or not at all: no file of this machine is read for it, from the command line, from a file of
-// seeds, or over the control port. Who the operator says he is goes into the archive and not into the name of a file.
+// A seed is asked for over the network or not at all: no file of this machine is read for it, from the command line,
+// from a file of seeds, or over the control port. Who the operator says he is goes into the archive and not into the
+// name of a file.
 func TestHostile_A06_filesAreNoSeedsAndOperatorsNoPaths(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
 	secret := filepath.Join(dir, "secret")

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// A crawl whose only seed does not resolve has failed, says what to look at, and tries again when the same command is given.
+// A crawl whose only seed does not resolve has failed, says what to look at, and tries again when the same command is
+// given.
 func TestCrawl_failsIfNoSeedCouldBeFetched(t *testing.T) {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("a page")) }))
 	defer site.Close()
@@ -34,7 +35,8 @@ func TestCrawl_failsIfNoSeedCouldBeFetched(t *testing.T) {
 	call(args...).want(t, exitDone)
 }
 
-// An address that may not be connected to is named with the option that allows it, and seeds that the crawl's own rules refuse are told from it.
+// An address that may not be connected to is named with the option that allows it, and seeds that the crawl's own rules
+// refuse are told from it.
 func TestCrawl_saysWhyNoSeedCouldBeFetched(t *testing.T) {
 	dir := t.TempDir()
 	hosts := filepath.Join(dir, "hosts.txt")

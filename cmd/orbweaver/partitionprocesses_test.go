@@ -10,16 +10,18 @@ import (
 	"testing"
 
 	"orbweaver/bench/netns"
+	"orbweaver/internal/invariants"
 )
 
-// Real processes, on real networks that are cut and mended. With a quorum no host is ever asked too soon, the agents that are cut off stop, and the
-// others go on; without one each side is polite by itself. That they should have a quorum and have none is found out.
+// Real processes, on real networks that are cut and mended. With a quorum no host is ever asked too soon, the agents
+// that are cut off stop, and the others go on; without one each side is polite by itself. That they should have a
+// quorum and have none is found out.
 func TestG01_realProcessesAreCutApart(t *testing.T) {
-	if raceEnabled {
+	if invariants.Race {
 		t.Skip("takes a minute without the race detector")
 	}
 	if err := netns.Try(t.Context()); errors.Is(err, netns.ErrImpossible) {
-		t.Skip(err) // not every machine gives leave to make namespaces; bench/invitro plays partitions without
+		t.Skip(err) // not every machine gives leave to make namespaces; bench/scenario/cluster has partitions without
 	}
 	t.Setenv(asProgram, "1")
 	cases := []struct {

@@ -10,13 +10,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"orbweaver/engine"
+	"orbweaver/engine/layout"
 )
 
-// closeToOthers takes the frontier and the logs away from other users if an earlier version left them readable. What the group may do
-// stays: somebody may have decided that.
+// closeToOthers takes the frontier and the logs away from other users if an earlier version left them readable. What
+// the group may do stays: somebody may have decided that.
 func closeToOthers(log *slog.Logger, dir string) {
-	for _, part := range []string{engine.FrontierDir, engine.LogsDir} {
+	for _, part := range []string{layout.FrontierDir, layout.LogsDir} {
 		name := filepath.Join(dir, part)
 		info, err := os.Stat(name)
 		if errors.Is(err, fs.ErrNotExist) {

@@ -54,9 +54,9 @@ func unpacked(t *testing.T, name string) []byte {
 	return text
 }
 
-// The password of a proxy comes from a file that only its owner can read. It ends in one place, crawl.toml, which only its owner can read,
-// and a resume takes it from there. Nothing tells it: report, logs, records, control port, metrics, messages. With no
-// umask at all the archive is what other users can read, and nothing else.
+// The password of a proxy comes from a file that only its owner can read. It ends in one place, crawl.toml, which only
+// its owner can read, and a resume takes it from there. Nothing tells it: report, logs, records, control port, metrics,
+// messages. With no umask at all the archive is what other users can read, and nothing else.
 func TestL1_theProxysPasswordStaysItsOwners(t *testing.T) {
 	const password = "Passw0rd-of-the-proxy"
 	w, dir := serve(t), filepath.Join(t.TempDir(), "crawl")

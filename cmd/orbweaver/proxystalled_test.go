@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Sites that cannot be reached keep their queues: the crawl stalls, and says so by its status. (It waits for 14 seconds.)
+// Sites that cannot be reached keep their queues: the crawl stalls, and says so by its status. (It waits for 14
+// seconds.)
 func TestProxyThatRefuses(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

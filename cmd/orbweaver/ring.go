@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"orbweaver/engine/ring"
+	"orbweaver/engine/cluster/ring"
 	"orbweaver/engine/urlx"
 )
 
@@ -36,7 +36,7 @@ func (a *assigned) assignment(members []ring.Member) (ring.Assignment, error) {
 	}
 	replicas := int(a.Replicas.n)
 	if replicas == 0 {
-		replicas = ring.ReplicasDefault
+		replicas = ring.DefaultReplicas
 	}
 	return ring.NewConsistent(members, replicas)
 }
@@ -170,7 +170,7 @@ func (c *ringBalanceCmd) row(n int) (ringBalance, error) {
 	row := ringBalance{Name: fmt.Sprintf("%d agents", n), Assignment: c.Assignment, Agents: n, Hosts: c.Hosts.n, Sets: c.Sets.n}
 	if c.Assignment == "consistent" {
 		if row.Replicas = int(c.Replicas.n); row.Replicas == 0 {
-			row.Replicas = ring.ReplicasDefault
+			row.Replicas = ring.DefaultReplicas
 		}
 	}
 	hosts := rand.New(rand.NewPCG(uint64(c.Seed.n), 0))
@@ -183,7 +183,7 @@ func (c *ringBalanceCmd) row(n int) (ringBalance, error) {
 		if err != nil {
 			return row, err
 		}
-		b := ring.Measure(a, int(c.Hosts.n), hosts.Uint64)
+		b := ring.MeasureBalance(a, int(c.Hosts.n), hosts.Uint64)
 		row.Mean += b.Mean / float64(c.Sets.n)
 		row.Worst = max(row.Worst, b.Worst)
 	}

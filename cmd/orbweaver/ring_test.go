@@ -14,7 +14,7 @@ func TestRing_owner(t *testing.T) {
 	}
 	call("ring", "owner").want(t, exitUsage, "--member")
 	call("ring", "owner", "--member", "a=x", "--member", "b=y").want(t, exitUsage, "--member a=x", "--member b=y")
-	call("ring", "owner", "--member", "a", "--member", "a").want(t, exitUsage, `there are two "a"`)
+	call("ring", "owner", "--member", "a", "--member", "a").want(t, exitUsage, `two members have the identifier "a"`)
 }
 
 func TestRing_balance(t *testing.T) {

@@ -148,9 +148,9 @@ func TestListenElsewhere(t *testing.T) {
 	call(w.crawl(filepath.Join(dir, strings.Repeat("long", 30)), 0)...).want(t, exitDone)
 }
 
-// A crawl that was told nothing listens on a socket of its owner's alone and on no port. On a port of loopback ctl brings the token that
-// lies in the crawl directory, and without it is told where that is; after the crawl the token is gone. Beyond loopback the crawl does
-// not begin without a token that somebody chose.
+// A crawl that was told nothing listens on a socket of its owner's alone and on no port. On a port of loopback ctl
+// brings the token that lies in the crawl directory, and without it is told where that is; after the crawl the token is
+// gone. Beyond loopback the crawl does not begin without a token that somebody chose.
 func TestHostile_A01_aPortWantsATokenAndASocketItsOwner(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
 	call(w.crawl(filepath.Join(dir, "remote"), 0, "--listen", "0.0.0.0:0")...).want(t, exitFailed, "--listen", "that others can reach needs a token: give --token FILE")
@@ -228,8 +228,8 @@ func TestHostile_S14_anInterruptStopsInOrderAndTheCrawlGoesOn(t *testing.T) {
 	}
 }
 
-// A server takes connections and says nothing: the first signal waits for it, the second does not, and its URL stays queued. What is
-// on disk is whole.
+// A server takes connections and says nothing: the first signal waits for it, the second does not, and its URL stays
+// queued. What is on disk is whole.
 func TestHostile_S14_theSecondInterruptStopsAtOnceAndAllIsValid(t *testing.T) {
 	silent, err := net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err = errors.Join(err, silent.SetDeadline(time.Now().Add(2*time.Minute))); err != nil {

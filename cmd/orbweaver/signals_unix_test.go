@@ -32,10 +32,12 @@ func resumes(t *testing.T, w *web, dir string) {
 	call("fsck", dir).want(t, exitDone)
 }
 
-// A closed terminal and a service manager mean the same: finish what is under way, save all, say so. (A hang-up reloads nothing, as it
-// does with many servers: what can change while a crawl runs is changed by orbweaver ctl, which answers whether it was taken.)
+// A closed terminal and a service manager mean the same: finish what is under way, save all, say so. (A hang-up reloads
+// nothing, as it does with many servers: what can change while a crawl runs is changed by orbweaver ctl, which answers
+// whether it was taken.)
 func TestHostile_S14_aHangUpStopsTheCrawlInOrderLikeSIGTERM(t *testing.T) {
-	// A child inherits that a hang-up is ignored, which it is when the tests run under nohup, but not that it is caught.
+	// A child inherits that a hang-up is ignored, which it is when the tests run under nohup, but not that it is
+	// caught.
 	caught := make(chan os.Signal, 1)
 	signal.Notify(caught, syscall.SIGHUP)
 	defer signal.Stop(caught)
@@ -115,8 +117,8 @@ func TestHostile_S14_aQuitWithStacksLeavesAResumableCrawl(t *testing.T) {
 	resumes(t, w, dir)
 }
 
-// A second process is refused and told whose the directory is; the first does not notice. When the first is killed, its lock
-// goes with it, and what it left behind blocks nobody.
+// A second process is refused and told whose the directory is; the first does not notice. When the first is killed, its
+// lock goes with it, and what it left behind blocks nobody.
 func TestHostile_S09_aSecondProcessIsRefusedByNameAndAKillReleasesTheLock(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
 	cmd, _ := child(t, w.crawl(dir, 300*time.Millisecond)...)

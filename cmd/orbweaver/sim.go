@@ -11,11 +11,11 @@ import (
 	"slices"
 	"syscall"
 
+	"orbweaver/bench/captures"
 	"orbweaver/bench/hostile"
-	"orbweaver/bench/invitro"
 	"orbweaver/bench/load"
 	"orbweaver/bench/simweb"
-	"orbweaver/engine"
+	"orbweaver/engine/layout"
 	"orbweaver/internal/vfs"
 )
 
@@ -97,7 +97,7 @@ func (c *simCmd) Run(w *world) error {
 	}
 	if len(c.Judge) > 0 {
 		o.Promise.Archives = len(c.Judge)
-		o.Archive = func() (simweb.Crawled, error) { return invitro.CrawledBy(vfs.Disk(), archives(c.Judge)...) }
+		o.Archive = func() (simweb.Crawled, error) { return captures.OfAgents(vfs.Disk(), archives(c.Judge)...) }
 	}
 	raiseFileLimit(newLog(w.stderr), 8192)
 	ctx, stop := signal.NotifyContext(w.ctx, os.Interrupt, syscall.SIGTERM)
@@ -117,7 +117,7 @@ func (c *simCmd) Run(w *world) error {
 func archives(dirs []string) []string {
 	names := make([]string, 0, len(dirs))
 	for _, dir := range dirs {
-		names = append(names, filepath.Join(dir, engine.ArchiveDir))
+		names = append(names, filepath.Join(dir, layout.ArchiveDir))
 	}
 	return names
 }

@@ -113,8 +113,8 @@ func copyFiles(to, from string) error {
 	})
 }
 
-// TestAKillForgetsNoSitemap copies the crawl directory in the middle of the crawl, as a kill would leave it, when no page that a
-// sitemap names has been fetched. A crawl that goes on from there fetches them all, and no sitemap again.
+// TestAKillForgetsNoSitemap copies the crawl directory in the middle of the crawl, as a kill would leave it, when no
+// page that a sitemap names has been fetched. A crawl that goes on from there fetches them all, and no sitemap again.
 func TestAKillForgetsNoSitemap(t *testing.T) {
 	dir, copied := t.TempDir(), filepath.Join(t.TempDir(), "copy")
 	var once sync.Once

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"orbweaver/engine"
+	"orbweaver/engine/skipped"
 	"orbweaver/internal/vfs"
 )
 
@@ -37,7 +38,7 @@ Examples:
 func (c *skippedCmd) Run(w *world) error {
 	lines := json.NewEncoder(w.stdout)
 	lines.SetEscapeHTML(false)
-	err := engine.EachSkipped(vfs.Disk(), c.Dir, func(s engine.Skipped) error {
+	err := engine.EachSkipped(vfs.Disk(), c.Dir, func(s skipped.URL) error {
 		if c.JSON {
 			return lines.Encode(s)
 		}

@@ -21,8 +21,8 @@ const (
 // tokenFile is where the token of the crawl in dir lies when it was not told otherwise.
 func tokenFile(dir string) string { return filepath.Join(dir, tokenName) }
 
-// newToken makes a token for the crawl in dir and keeps it in tokenFile, which its owner alone may read. One that is there is replaced:
-// it is good for one run.
+// newToken makes a token for the crawl in dir and keeps it in tokenFile, which its owner alone may read. One that is
+// there is replaced: it is good for one run.
 func newToken(dir string) (token string, err error) {
 	token = rand.Text()
 	f, err := os.CreateTemp(dir, tokenName+".*") // mode 0600, and never through a link that somebody put there

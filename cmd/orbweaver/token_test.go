@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// The token is its owner's alone, another one each time, and not written through a link that somebody has put in its place.
+// The token is its owner's alone, another one each time, and not written through a link that somebody has put in its
+// place.
 func TestHostile_A01_theTokenIsItsOwnersAlone(t *testing.T) {
 	dir := t.TempDir()
 	precious := filepath.Join(dir, "precious")

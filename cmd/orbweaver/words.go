@@ -9,9 +9,10 @@ import (
 	"time"
 )
 
-// words is standard error while a crawl runs: a terminal that somebody has stopped, a pipe that nobody reads, a file on a full disk.
-// Whoever says something does not wait for it: it waits here, up to a bound, until one goroutine has written it. What finds no room is
-// counted, and told when there is some. Before start and after Close it is written at once.
+// words is standard error while a crawl runs: a terminal that somebody has stopped, a pipe that nobody reads, a file on
+// a full disk. Whoever says something does not wait for it: it waits here, up to a bound, until one goroutine has
+// written it. What finds no room is counted, and told when there is some. Before start and after Close it is written at
+// once.
 type words struct {
 	out  io.Writer
 	wake chan struct{} // capacity 1
@@ -87,8 +88,8 @@ func (w *words) take() (text []byte, more bool) {
 	return text, w.running
 }
 
-// Close waits until all is written. It comes when the crawl is saved, so that nothing is lost with who does not read. It may be
-// called again.
+// Close waits until all is written. It comes when the crawl is saved, so that nothing is lost with who does not read.
+// It may be called again.
 func (w *words) Close() {
 	w.mu.Lock()
 	if !w.running {
@@ -102,8 +103,8 @@ func (w *words) Close() {
 	<-done
 }
 
-// calm lets a message through so many times a minute, whatever is said with it: a stranger who can make the crawl say one thing cannot
-// make it say nothing else.
+// calm lets a message through so many times a minute, whatever is said with it: a stranger who can make the crawl say
+// one thing cannot make it say nothing else.
 type calm struct {
 	slog.Handler
 	told *told

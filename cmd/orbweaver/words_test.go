@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// Nobody reads what is said: whoever says it goes on at once, what finds no room is counted, and the count is told when somebody reads.
+// Nobody reads what is said: whoever says it goes on at once, what finds no room is counted, and the count is told when
+// somebody reads.
 func TestHostile_S17_whoSaysSomethingNeverWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		read, write := io.Pipe()

@@ -1,10 +1,9 @@
-// Package dnstest is a name server inside the process: an Exchanger with scripted answers, delays and failures, for
-// tests of whatever asks names.
+// Package dnstest is a name server for tests and simulations, with scripted answers, delays and failures. It serves
+// inside the process as an Exchanger, and over sockets that the caller opens as a dns.Handler.
 //
-// It is not a DNS server: it opens no socket. Delays are timers, so they cost nothing in virtual time. It knows nothing
-// of the resolver it serves.
+// Delays are timers, so they cost nothing in virtual time. The package knows nothing of the resolver that it serves.
 //
-// Ownership: a Server belongs to the test; it may be scripted while it is being asked.
+// Ownership: a Server belongs to the test, which may set scripts while queries arrive.
 package dnstest
 
 import (
@@ -13,6 +12,7 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -25,7 +25,8 @@ type Script struct {
 	CNAME   string        // an alias in front; Addrs, if any, belong to its target
 	TTL     uint32        // of all records, in seconds
 	Rcode   int           // dns.RcodeSuccess and so on
-	SOA     uint32        // if not zero, a negative answer carries a SOA with this minimum
+	SOA     uint32        // if not zero, a negative answer carries a SOA record with this minimum
+	Zone    string        // owner of the SOA record; the name itself if empty. Such answers are authoritative
 	Delay   time.Duration // before the reply
 	Drop    bool          // no reply at all
 	DropUDP bool          // no reply over UDP
@@ -42,6 +43,11 @@ type Script struct {
 
 // Server answers by script. The zero value answers every name with NXDOMAIN.
 type Server struct {
+	// Lookup, if not nil, gives the script of a name that has none: in lower case, without the final dot. It is set
+	// before the first query.
+	Lookup func(name string) Script
+
+	served atomic.Int64 // over sockets
 	mu     sync.Mutex
 	names  map[string]Script
 	down   map[netip.AddrPort]bool
@@ -132,14 +138,42 @@ func (s *Server) open(name, key string, upstream netip.AddrPort) (script Script,
 	s.byUp[upstream]++
 	s.flight[key]++
 	s.most = max(s.most, s.flight[key])
-	script, known := s.names[name]
-	if !known {
-		if script, known = s.names["*"]; !known {
-			script = Script{Rcode: dns.RcodeNameError}
-		}
-	}
-	return script, s.down[upstream] || s.down[netip.AddrPort{}]
+	return s.script(name), s.down[upstream] || s.down[netip.AddrPort{}]
 }
+
+// script is the script of a name. The caller holds mu.
+func (s *Server) script(name string) Script {
+	if script, known := s.names[name]; known {
+		return script
+	}
+	if script, known := s.names["*"]; known {
+		return script
+	}
+	if s.Lookup != nil {
+		return s.Lookup(name)
+	}
+	return Script{Rcode: dns.RcodeNameError}
+}
+
+// ServeDNS implements dns.Handler, for a server over sockets. Delays and failures to reply have no effect there.
+func (s *Server) ServeDNS(out dns.ResponseWriter, q *dns.Msg) {
+	s.served.Add(1)
+	if len(q.Question) != 1 || q.Opcode != dns.OpcodeQuery {
+		_ = out.WriteMsg(new(dns.Msg).SetRcode(q, dns.RcodeFormatError)) // the client may be gone
+		return
+	}
+	s.mu.Lock()
+	script := s.script(clean(q.Question[0].Name))
+	s.mu.Unlock()
+	reply := script.reply(q, out.LocalAddr().Network() == "tcp")
+	if q.IsEdns0() != nil {
+		reply.SetEdns0(1232, false)
+	}
+	_ = out.WriteMsg(reply) // the client may be gone
+}
+
+// Served is the number of queries over sockets.
+func (s *Server) Served() int64 { return s.served.Load() }
 
 func (s *Server) closed(key string) {
 	s.mu.Lock()
@@ -150,7 +184,7 @@ func (s *Server) closed(key string) {
 func (script Script) reply(q *dns.Msg, tcp bool) *dns.Msg {
 	reply := new(dns.Msg)
 	reply.SetReply(q)
-	reply.Rcode = script.Rcode
+	reply.Rcode, reply.Authoritative, reply.RecursionAvailable = script.Rcode, script.Zone != "", script.Zone == ""
 	owner := q.Question[0].Name
 	head := func(kind uint16) dns.RR_Header {
 		return dns.RR_Header{Name: owner, Rrtype: kind, Class: dns.ClassINET, Ttl: script.TTL}
@@ -167,9 +201,16 @@ func (script Script) reply(q *dns.Msg, tcp bool) *dns.Msg {
 			reply.Answer = append(reply.Answer, &dns.AAAA{Hdr: head(kind), AAAA: addr.AsSlice()})
 		}
 	}
-	if script.SOA > 0 && len(script.Addrs) == 0 {
-		soa := &dns.SOA{Hdr: head(dns.TypeSOA), Ns: "ns.test.", Mbox: "root.test.", Minttl: script.SOA}
+	if script.SOA > 0 && (len(script.Addrs) == 0 || len(reply.Answer) == 0) {
+		soa := &dns.SOA{
+			Hdr: head(dns.TypeSOA), Ns: "ns.test.", Mbox: "root.test.",
+			Serial: 1, Refresh: 3600, Retry: 600, Expire: 86400, Minttl: script.SOA,
+		}
 		soa.Hdr.Ttl = script.SOA
+		if script.Zone != "" {
+			zone := dns.Fqdn(script.Zone)
+			soa.Hdr.Name, soa.Ns, soa.Mbox = zone, "ns."+zone, "root."+zone
+		}
 		reply.Ns = append(reply.Ns, soa)
 	}
 	if script.NoEDNS && q.IsEdns0() != nil {

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"orbweaver/engine"
+	"orbweaver/engine/layout"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
@@ -45,7 +46,7 @@ func openAgent(fsys vfs.FS, dir string, write bool) (a *agent, err error) {
 	if peers == nil {
 		return nil, fmt.Errorf("%w: %s is the crawl of one process alone", ErrNoAgent, dir)
 	}
-	lock, err := fsys.Lock(dir + "/" + engine.LockFile)
+	lock, err := fsys.Lock(dir + "/" + layout.LockFile)
 	switch {
 	case err == nil:
 	case errors.Is(err, vfs.ErrLocked):
@@ -57,7 +58,7 @@ func openAgent(fsys vfs.FS, dir string, write bool) (a *agent, err error) {
 	}
 	a = &agent{
 		fsys: fsys, dir: dir, lock: lock, id: peers.Self.ID, known: append(slices.Clone(peers.All), peers.Self), from: cut.From, end: cut.Archive,
-		archive: warc.OpenArchive(fsys, dir+"/"+engine.ArchiveDir),
+		archive: warc.OpenArchive(fsys, dir+"/"+layout.ArchiveDir),
 		told:    AgentReport{ID: peers.Self.ID, Capacity: peers.Self.Capacity, Dir: dir, Clean: cut.Clean},
 	}
 	again, err := engine.Inspect(fsys, dir) // a crawl may have run until the lock was had
@@ -95,7 +96,7 @@ func absent(all []*agent) (names []string) {
 
 // files are those of the archive that hold something of this pass and of the last checkpoint.
 func (a *agent) files() (files []warc.FileInfo, err error) {
-	all, err := warc.Files(a.fsys, a.dir+"/"+engine.ArchiveDir)
+	all, err := warc.Files(a.fsys, a.dir+"/"+layout.ArchiveDir)
 	if err != nil {
 		return nil, fmt.Errorf("audit: %w", err)
 	}
@@ -116,7 +117,7 @@ func (a *agent) lines(info warc.FileInfo, f func(line []byte, said *warc.IndexLi
 	if info.Serial == a.end.Serial {
 		size = a.end.Length
 	}
-	err := warc.ScanIndex(a.fsys, a.dir+"/"+engine.ArchiveDir, info, size, func(line []byte, said *warc.IndexLine) error {
+	err := warc.ScanIndex(a.fsys, a.dir+"/"+layout.ArchiveDir, info, size, func(line []byte, said *warc.IndexLine) error {
 		if !a.counts(warc.Cut{Serial: info.Serial, Length: said.Offset}) {
 			return nil
 		}

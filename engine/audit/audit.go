@@ -17,8 +17,8 @@ type Options struct {
 	Mark bool
 	// Progress is told what is read now, from the goroutine that called Run. Default: nobody is told.
 	Progress func(what string)
-	// Temp and TempDir are where lists go that do not fit in memory. The directory is made if missing; its files are gone at the end.
-	// Default: in memory.
+	// Temp and TempDir are where lists go that do not fit in memory. The directory is made if missing; its files are
+	// gone at the end. Default: in memory.
 	Temp    vfs.FS
 	TempDir string
 	// MemoryBytes is for each of three lists. Default 64 MiB, at least 64 KiB.
@@ -57,8 +57,8 @@ type auditor struct {
 	marks  *extsort.Sorter // what is superseded, to be written
 }
 
-// Run audits the directories of all agents of a crawl. What is wrong is in the Report; an error says that it could not be found out: a
-// directory is no agent's (ErrNoAgent, ErrTwice), is in use (engine.ErrInUse) or damaged, or ctx ended.
+// Run audits the directories of all agents of a crawl. What is wrong is in the Report; an error says that it could not
+// be found out: a directory is no agent's (ErrNoAgent, ErrTwice), is in use (engine.ErrInUse) or damaged, or ctx ended.
 func Run(ctx context.Context, fsys vfs.FS, dirs []string, o Options) (_ *Report, err error) {
 	a := &auditor{ctx: ctx, o: o.WithDefaults(), report: newReport(), rings: rings{}}
 	defer func() { err = errors.Join(err, a.close()) }()

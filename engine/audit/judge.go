@@ -5,14 +5,16 @@ import (
 	"fmt"
 	"slices"
 
-	"orbweaver/engine"
-	"orbweaver/engine/ring"
+	"orbweaver/engine/capture"
+	"orbweaver/engine/cluster/ring"
+	"orbweaver/engine/layout"
 	"orbweaver/engine/urlx"
 	"orbweaver/internal/extsort"
 	"orbweaver/warc"
 )
 
-// A capture is sorted by the key of its host, and then by what is left of its URL's fingerprint beside the number of its agent. The tag is its place.
+// A capture is sorted by the key of its host, and then by what is left of its URL's fingerprint beside the number of
+// its agent. The tag is its place.
 const (
 	dirBits     = 8
 	dirsMax     = 1 << dirBits
@@ -39,14 +41,14 @@ func (a *auditor) readIndexes() error {
 			return err
 		}
 		for _, info := range files {
-			if err := a.progress(one, engine.ArchiveDir+"/"+info.Index()); err != nil {
+			if err := a.progress(one, layout.ArchiveDir+"/"+info.Index()); err != nil {
 				return err
 			}
 			if info.Serial >= serialsMax {
 				return fmt.Errorf("audit: %s: the serial number is too large", info.Name)
 			}
 			err := one.lines(info, func(_ []byte, said *warc.IndexLine) error {
-				if !engine.MayBeAnswer(said) {
+				if !capture.MayBeAnswer(said) {
 					return nil
 				}
 				one.told.Captures++
@@ -80,16 +82,16 @@ func (a *auditor) judge() error {
 	return a.judgePage(page)
 }
 
-// capture is a record that was read.
-type capture struct {
+// pageCopy is a record that was read.
+type pageCopy struct {
 	dir    int
 	at     warc.Position
 	length int64
 	url    []byte
 }
 
-// judgePage looks at the captures of one URL. If several agents have some, their records are read: only answers count, and what seems one
-// URL may be two.
+// judgePage looks at the captures of one URL. If several agents have some, their records are read: only answers count,
+// and what seems one URL may be two.
 func (a *auditor) judgePage(page []extsort.Entry) error {
 	if len(page) == 0 {
 		return nil
@@ -99,22 +101,22 @@ func (a *auditor) judgePage(page []extsort.Entry) error {
 		a.agents[page[0].Lo&^fingerprint].told.Pages++
 		return nil
 	}
-	var all []capture
+	var all []pageCopy
 	for _, e := range page {
-		c := capture{dir: int(e.Lo &^ fingerprint), at: placeOf(e)}
+		c := pageCopy{dir: int(e.Lo &^ fingerprint), at: placeOf(e)}
 		one := a.agents[c.dir]
 		rec, err := one.archive.ReadStart(c.at, warc.BlockMax)
 		if err != nil {
 			return fmt.Errorf("audit: %s: %w; orbweaver fsck %s says more", one.dir, err, one.dir)
 		}
 		c.length, c.url = rec.Length, rec.TargetURI
-		if engine.IsAnswer(rec) {
+		if capture.IsAnswer(rec) {
 			all = append(all, c)
 		}
 	}
-	slices.SortStableFunc(all, func(x, y capture) int { return bytes.Compare(x.url, y.url) })
+	slices.SortStableFunc(all, func(x, y pageCopy) int { return bytes.Compare(x.url, y.url) })
 	for len(all) > 0 {
-		n := slices.IndexFunc(all, func(c capture) bool { return !bytes.Equal(c.url, all[0].url) })
+		n := slices.IndexFunc(all, func(c pageCopy) bool { return !bytes.Equal(c.url, all[0].url) })
 		if n < 0 {
 			n = len(all)
 		}
@@ -127,7 +129,7 @@ func (a *auditor) judgePage(page []extsort.Entry) error {
 }
 
 // settle decides whose captures of one URL count.
-func (a *auditor) settle(host uint64, all []capture) error {
+func (a *auditor) settle(host uint64, all []pageCopy) error {
 	a.report.Pages++
 	var holders []int
 	for _, c := range all {
@@ -181,7 +183,7 @@ func (r rings) owner(agents []*agent, some []int, host uint64) (int, error) {
 			members[k] = ring.Member{ID: agents[n].id, Capacity: agents[n].told.Capacity}
 		}
 		var err error
-		if who, err = ring.NewConsistent(members, ring.ReplicasDefault); err != nil {
+		if who, err = ring.NewConsistent(members, ring.DefaultReplicas); err != nil {
 			return 0, fmt.Errorf("audit: %w", err)
 		}
 		r[name] = who

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"testing"
 
-	"orbweaver/engine/ring"
+	"orbweaver/engine/cluster/ring"
 	"orbweaver/engine/urlx"
 	"orbweaver/warc"
 )
 
-// Of those that have a page the one counts that would be responsible if there were nobody else; who is responsible for all counts if it
-// has the page.
+// Of those that have a page the one counts that would be responsible if there were nobody else; who is responsible for
+// all counts if it has the page.
 func TestRings_ownerIsThatOfTheHolders(t *testing.T) {
 	var agents []*agent
 	var members []ring.Member
@@ -18,7 +18,7 @@ func TestRings_ownerIsThatOfTheHolders(t *testing.T) {
 		agents = append(agents, &agent{id: fmt.Sprintf("a%d", i), told: AgentReport{Capacity: 1 + i}})
 		members = append(members, ring.Member{ID: agents[i].id, Capacity: 1 + i})
 	}
-	whole, err := ring.NewConsistent(members, ring.ReplicasDefault)
+	whole, err := ring.NewConsistent(members, ring.DefaultReplicas)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,17 +11,20 @@ import (
 	"strings"
 
 	"orbweaver/engine"
+	"orbweaver/engine/layout"
 	"orbweaver/internal/extsort"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
 
-// MarksDir holds the marks of an agent, relative to its crawl directory: AGENT.cdxj names those of its captures that AGENT's supersede.
+// MarksDir holds the marks of an agent, relative to its crawl directory: AGENT.cdxj names those of its captures that
+// AGENT's supersede.
 const MarksDir = engine.SupersededDir
 
 const marksSuffix = ".cdxj"
 
-// A mark is sorted by the number of its agent and its place; the tag says whose capture counts, and whether it is a mark or a wish.
+// A mark is sorted by the number of its agent and its place; the tag says whose capture counts, and whether it is a
+// mark or a wish.
 const (
 	agentShift = 32
 	isMark     = 1 << 32 // of a tag
@@ -195,7 +198,7 @@ func (w *markWriter) name(wins int) string {
 
 // file copies the lines of one archive file that are to be marks, by their offsets.
 func (w *markWriter) file(serial uint32, wins map[int64]int) error {
-	info, err := warc.FindFile(w.of.fsys, w.of.dir+"/"+engine.ArchiveDir, serial)
+	info, err := warc.FindFile(w.of.fsys, w.of.dir+"/"+layout.ArchiveDir, serial)
 	if err != nil {
 		return fmt.Errorf("audit: %w", err)
 	}

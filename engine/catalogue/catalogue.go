@@ -16,7 +16,7 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// ErrCorrupt says that the file is not what was written.
+// ErrCorrupt is wrapped by errors about a damaged file.
 var ErrCorrupt = errors.New("catalogue: damaged")
 
 const (
@@ -28,41 +28,47 @@ const (
 	serialMax    = 1<<(64-serialShift) - 1
 )
 
-// BlockBytes is the length of the buffer that a Lookup needs.
+// BlockBytes is the length of the buffer that Lookup needs, in bytes.
 const BlockBytes = blockEntries * entryBytes
 
-// Place is where a record begins.
+// Place is where a record begins in the archive.
 type Place struct {
-	Serial  uint32 // of the archive file
-	Offset  int64  // bytes
-	Revisit bool   // the payload is in another record
+	Serial  uint32 // number of the archive file
+	Offset  int64  // offset in that file, in bytes
+	Revisit bool   // a revisit record: the payload is in another record
 }
 
-// Entry is a place of a URL for the sorter. ok is false for places that are too far out to be written down.
+// Entry returns the place of a URL as an entry for the sorter. ok is false if the serial or the offset is too large for
+// the format.
 func Entry(fp xxh3.Uint128, at Place) (e extsort.Entry, ok bool) {
 	tag := uint64(at.Serial)<<serialShift | uint64(at.Offset)<<1
 	if at.Revisit {
 		tag |= 1
 	}
-	return extsort.Entry{Hi: fp.Hi, Lo: fp.Lo, Tag: tag}, at.Serial <= serialMax && at.Offset >= 0 && at.Offset <= offsetMax
+	return extsort.Entry{
+			Hi:  fp.Hi,
+			Lo:  fp.Lo,
+			Tag: tag,
+		}, at.Serial <= serialMax && at.Offset >= 0 &&
+			at.Offset <= offsetMax
 }
 
 func placeOf(tag uint64) Place {
 	return Place{Serial: uint32(tag >> serialShift), Offset: int64(tag >> 1 & offsetMax), Revisit: tag&1 != 0}
 }
 
-// Cut names a file's content.
+// Cut describes the content of a file, for the manifest.
 type Cut struct {
 	Entries int64  `json:"entries"`
-	Sum     uint32 `json:"sum"` // of the fence
+	Sum     uint32 `json:"sum"` // checksum of the fence
 }
 
-// blocks is their number.
+// blocks returns the number of blocks.
 func (c Cut) blocks() int64 { return (c.Entries + blockEntries - 1) / blockEntries }
 
 func (c Cut) length() int64 { return c.Entries*entryBytes + c.blocks()*fenceBytes }
 
-// Write makes the file of what the sorter holds, durable and in one step, and leaves the sorter for its owner to close.
+// Write writes the file with all entries of the sorter, synced and replaced in one step. It does not close the sorter.
 func Write(fsys vfs.FS, name string, s *extsort.Sorter) (Cut, error) {
 	var cut Cut
 	err := vfs.WriteAtomic(fsys, name, func(w io.Writer) error {
@@ -80,7 +86,7 @@ func Write(fsys vfs.FS, name string, s *extsort.Sorter) (Cut, error) {
 	return cut, nil
 }
 
-// builder writes blocks.
+// builder writes the blocks.
 type builder struct {
 	out   *bufio.Writer
 	n     int64
@@ -89,7 +95,7 @@ type builder struct {
 }
 
 func (b *builder) all(s *extsort.Sorter) error {
-	var held extsort.Entry // the last one, not yet written
+	var held extsort.Entry // the last entry, not yet written
 	some := false
 	for e, err := range s.Sorted() {
 		if err != nil {
@@ -116,7 +122,7 @@ func (b *builder) add(e extsort.Entry) {
 	}
 }
 
-// end ends a block.
+// end completes a block.
 func (b *builder) end() {
 	if len(b.block) == 0 {
 		return
@@ -129,28 +135,29 @@ func (b *builder) end() {
 
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
-// Catalogue is an open file.
-type Catalogue struct {
+// Index is an open file. It is safe for concurrent use; each caller of Lookup brings its own buffer.
+type Index struct {
 	file  vfs.File
 	cut   Cut
-	first []uint64 // high half of each block's first entry
-	sums  []uint32 // of each block
+	first []uint64 // high half of the first entry of each block
+	sums  []uint32 // checksum of each block
 }
 
-// Open opens the file that a Cut names. It reads the fence; ErrCorrupt says that it is not the one, fs.ErrNotExist that there is none.
-func Open(fsys vfs.FS, name string, cut Cut) (*Catalogue, error) {
+// Open opens the file that cut describes and reads its fence. The error wraps ErrCorrupt if it is another or a damaged
+// file, and fs.ErrNotExist if there is none.
+func Open(fsys vfs.FS, name string, cut Cut) (*Index, error) {
 	f, err := fsys.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("catalogue: %w", err)
 	}
-	c := &Catalogue{file: f, cut: cut}
+	c := &Index{file: f, cut: cut}
 	if err := c.readFence(); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), f.Close())
 	}
 	return c, nil
 }
 
-func (c *Catalogue) readFence() error {
+func (c *Index) readFence() error {
 	size, err := c.file.Size()
 	if err != nil {
 		return err
@@ -178,14 +185,15 @@ func (c *Catalogue) readFence() error {
 }
 
 // Close closes the file.
-func (c *Catalogue) Close() error { return c.file.Close() }
+func (c *Index) Close() error { return c.file.Close() }
 
-// Len is the number of places.
-func (c *Catalogue) Len() int64 { return c.cut.Entries }
+// Len returns the number of places.
+func (c *Index) Len() int64 { return c.cut.Entries }
 
-// Lookup appends the places of a fingerprint to dst, in the order of the archive. buf is the caller's, of BlockBytes.
-func (c *Catalogue) Lookup(dst []Place, buf []byte, fp xxh3.Uint128) ([]Place, error) {
-	i, _ := slices.BinarySearch(c.first, fp.Hi) // the first block that begins there or behind
+// Lookup appends the places of a fingerprint to dst, in the order of the archive. It borrows buf, which must have
+// BlockBytes bytes. The error wraps ErrCorrupt, or is that of the disk.
+func (c *Index) Lookup(dst []Place, buf []byte, fp xxh3.Uint128) ([]Place, error) {
+	i, _ := slices.BinarySearch(c.first, fp.Hi) // the first block that begins with fp.Hi or a larger value
 	for i = max(i-1, 0); i < len(c.first) && c.first[i] <= fp.Hi; i++ {
 		block, err := c.block(buf, i)
 		if err != nil {
@@ -205,7 +213,7 @@ func entryAt(block []byte, at int) xxh3.Uint128 {
 	return xxh3.Uint128{Hi: binary.LittleEndian.Uint64(block[at:]), Lo: binary.LittleEndian.Uint64(block[at+8:])}
 }
 
-// searchBlock finds the first entry that is not before fp.
+// searchBlock returns the index of the first entry that is not less than fp.
 func searchBlock(block []byte, fp xxh3.Uint128) int {
 	low, high := 0, len(block)/entryBytes
 	for low < high {
@@ -219,8 +227,8 @@ func searchBlock(block []byte, fp xxh3.Uint128) int {
 	return low * entryBytes
 }
 
-// block reads one block into buf.
-func (c *Catalogue) block(buf []byte, i int) ([]byte, error) {
+// block reads a block into buf and checks it.
+func (c *Index) block(buf []byte, i int) ([]byte, error) {
 	from := int64(i) * BlockBytes
 	block := buf[:min(BlockBytes, c.cut.Entries*entryBytes-from)]
 	if _, err := c.file.ReadAt(block, from); err != nil && err != io.EOF { //nolint:errorlint // io.ReaderAt's own word
@@ -232,8 +240,8 @@ func (c *Catalogue) block(buf []byte, i int) ([]byte, error) {
 	return block, nil
 }
 
-// Check reads all of it: every block is what was written, and all is in order.
-func (c *Catalogue) Check() error {
+// Check reads the whole file, and checks the checksums and the order.
+func (c *Index) Check() error {
 	buf := make([]byte, BlockBytes)
 	var last extsort.Entry
 	for i := range c.first {

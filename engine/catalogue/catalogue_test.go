@@ -14,8 +14,8 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// written makes a catalogue of places, given in the order of the archive, and opens it.
-func written(t *testing.T, fsys vfs.FS, of map[xxh3.Uint128][]catalogue.Place) (*catalogue.Catalogue, catalogue.Cut) {
+// written writes the places, given in the order of the archive, and opens the file.
+func written(t *testing.T, fsys vfs.FS, of map[xxh3.Uint128][]catalogue.Place) (*catalogue.Index, catalogue.Cut) {
 	t.Helper()
 	s, err := extsort.New(fsys, extsort.Options{File: "sort", MemoryBytes: 64 << 10})
 	if err != nil {
@@ -44,15 +44,18 @@ func written(t *testing.T, fsys vfs.FS, of map[xxh3.Uint128][]catalogue.Place) (
 	return c, cut
 }
 
-// places are so many of one URL, with revisits among them.
+// places returns n places of one URL, with revisits among them.
 func places(rng *rand.Rand, n int) (all []catalogue.Place) {
 	for i := range n {
-		all = append(all, catalogue.Place{Serial: uint32(i / 3), Offset: int64(i)*1000 + rng.Int64N(1000), Revisit: rng.IntN(3) == 0})
+		all = append(
+			all,
+			catalogue.Place{Serial: uint32(i / 3), Offset: int64(i)*1000 + rng.Int64N(1000), Revisit: rng.IntN(3) == 0},
+		)
 	}
 	return all
 }
 
-// kept is what a catalogue keeps of them.
+// kept returns what an index keeps of the places.
 func kept(all []catalogue.Place) (out []catalogue.Place) {
 	for i, at := range all {
 		if !at.Revisit || i == len(all)-1 {
@@ -62,7 +65,7 @@ func kept(all []catalogue.Place) (out []catalogue.Place) {
 	return out
 }
 
-// Whatever URLs there are, a catalogue finds what a map would, also where their fingerprints share a half, or fill a block and more.
+// An index finds what a map finds, also if fingerprints share a half, or fill more than a block.
 func TestCatalogue_findsWhatAMapFinds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, urls := range []int{0, 1, 2, 169, 170, 171, 5000} {
@@ -96,7 +99,7 @@ func TestCatalogue_findsWhatAMapFinds(t *testing.T) {
 	}
 }
 
-// A byte that changed is noticed, wherever it is, and so is a file of another catalogue, and none.
+// Every changed byte is detected, and so are the file of another index and a missing file.
 func TestCatalogue_believesNoByteThatWasNotWritten(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	of := map[xxh3.Uint128][]catalogue.Place{}

@@ -1,20 +1,19 @@
-// Package catalogue says where in the archive the good answers of each URL lie, for who asks a site whether a page has changed.
+// Package catalogue implements the answer index: it finds the earlier captures of a URL in the archive. A recrawl uses
+// it to make conditional requests.
 //
-// It knows fingerprints and places, and no records: what lies at a place is for the reader to judge, and a fingerprint may be that of
-// another URL. It is written once, from what an extsort.Sorter gives, and then only read. It starts no goroutine.
+// The index maps the 128-bit fingerprint of a URL to the places of its records. It contains no URLs and no records: the
+// caller reads the record and compares the URL, since fingerprints may collide. The file is written once, from an
+// extsort.Sorter, and then only read. The package starts no goroutine.
 //
-// The picture.
+//	extsort --Write--> [ block | block | ... | block | fence ]        Lookup: fence in memory, then one read of a block
 //
-//	extsort --Write--> [ block | block | ... | block | fence ]        Lookup: fence in memory --> one block, with one read
+// Format, little-endian: blocks of 4080 bytes with 170 entries of 24 bytes each (high half, low half, tag); the last
+// block may be shorter. Then the fence: for each block the high half of its first entry (8 bytes) and its CRC-32C
+// checksum (4 bytes). The manifest keeps the number of entries and the checksum of the fence (Cut), so every changed
+// byte is detected.
 //
-// The bytes: blocks of 4080, each 170 entries of 24 as the sorter has them (high half, low half, tag; little-endian), the last one
-// shorter; then the fence, for each block the high half of its first entry (8) and its checksum (4, Castagnoli). The Cut, which the
-// manifest keeps, has the number of entries and the checksum of the fence, so no byte is believed that was not written with the rest.
+// A tag is serial<<42 | offset<<1 | revisit, so later places of a URL sort later. A revisit record is kept only if it
+// is the last place of its URL.
 //
-// A tag is serial<<42 | offset<<1 | revisit, so that later places of a URL come later. Of revisits only one that is the last place of
-// its URL is kept: an earlier one says nothing that a later answer has not replaced.
-//
-// Who owns what. A Catalogue may be used by many goroutines at once; each brings its own buffer.
-//
-// What it costs. 24 bytes of disk a place, and in memory 12 for 170 of them.
+// Cost: 24 bytes on disk for each place, and 12 bytes of memory for 170 places. A Lookup reads one block.
 package catalogue

@@ -9,7 +9,7 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// The farthest place that Entry takes comes back as it was; one further on is refused, since it would come back as another.
+// The largest place that Entry accepts is read back unchanged; a larger one is refused.
 func TestCatalogue_theFarthestPlaceIsReadAndTheNextIsRefused(t *testing.T) {
 	fp := xxh3.Uint128{Hi: 1, Lo: 2}
 	far := catalogue.Place{Serial: 1<<22 - 1, Offset: 1<<41 - 1, Revisit: true}

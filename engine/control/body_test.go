@@ -42,7 +42,8 @@ func (c *reading) AddURLs(ctx context.Context, urls iter.Seq[string]) (int, erro
 	return n, nil
 }
 
-// What is too much is refused by its declared length before a byte of it is read; without one, when the limit is reached.
+// What is too much is refused by its declared length before a byte of it is read; without one, when the limit is
+// reached.
 func TestHostile_A03_aBodyBeyondItsLimitIs413(t *testing.T) {
 	for _, path := range []string{"/add", "/block", "/rule", "/set"} {
 		for name, body := range map[string]io.Reader{
@@ -93,8 +94,8 @@ func (c *counted) Read(p []byte) (int, error) {
 
 func (*counted) Close() error { return nil }
 
-// Of a hundred million seeds the crawl takes no more than it has room for; the sender waits, and nobody holds what waits. Each bad
-// one would have its line in the answer, which has an end.
+// Of a hundred million seeds the crawl takes no more than it has room for; the sender waits, and nobody holds what
+// waits. Each bad one would have its line in the answer, which has an end.
 func TestHostile_A03_seedsAreTakenNoFasterThanThereIsRoom(t *testing.T) {
 	f := &reading{room: make(chan struct{})}
 	s := on(t, f)
@@ -188,8 +189,8 @@ func (s *slowBody) Read(p []byte) (int, error) {
 	return 1, nil
 }
 
-// A body that comes a byte a second is cut after a minute. What its sender had to wait for us does not count: a large body of seeds may
-// take as long as the crawl needs.
+// A body that comes a byte a second is cut after a minute. What its sender had to wait for us does not count: a large
+// body of seeds may take as long as the crawl needs.
 func TestHostile_A03_aBodyThatDripsIs408(t *testing.T) {
 	for _, path := range []string{"/add", "/rule", "/set"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -252,7 +253,8 @@ func TestHostile_A03_closeEndsWhateverIsUnderWay(t *testing.T) {
 	}
 }
 
-// FuzzBody posts whatever is given: the answer is JSON with a status that says what it was, and what is done with it has an end.
+// FuzzBody posts whatever is given: the answer is JSON with a status that says what it was, and what is done with it
+// has an end.
 func FuzzBody(f *testing.F) {
 	for _, body := range []string{
 		"", "http://a.test/\n# no\n\n http://b.test/ ", ".a.test host-delay=4s\nb c", "host-delay = 4s\nip-delay=1s", "fetch=path == \"/\"", `{"urls":["http://a.test/"]}`,

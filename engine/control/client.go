@@ -32,7 +32,8 @@ const answerSize = 64 << 20
 // ErrToken says that the crawl wants a token that it was not given.
 var ErrToken = errors.New("control: the crawl wants its token")
 
-// Dial makes a Client for "unix:PATH" or host:port, which brings the token unless that is "". It connects at the first call.
+// Dial makes a Client for "unix:PATH" or host:port, which brings the token unless that is "". It connects at the first
+// call.
 func Dial(address, token string) *Client {
 	c := &Client{name: address, base: "http://" + address, token: token}
 	transport := &http.Transport{DisableKeepAlives: true}

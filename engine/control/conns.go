@@ -10,9 +10,10 @@ import (
 	"sync"
 )
 
-// limitConns gives a listener with so many connections at most. A new connection beyond them takes the place of one that has no
-// authorised request under way: the oldest of the client that has the most of these. So a client that opens connections and asks for
-// nothing, or without the token, keeps out nobody. If all have authorised requests under way, Accept waits until one ends.
+// limitConns gives a listener with so many connections at most. A new connection beyond them takes the place of one
+// that has no authorised request under way: the oldest of the client that has the most of these. So a client that opens
+// connections and asks for nothing, or without the token, keeps out nobody. If all have authorised requests under way,
+// Accept waits until one ends.
 func limitConns(l net.Listener, most int, log *slog.Logger) *fewConns {
 	return &fewConns{Listener: l, most: most, log: log, left: make(chan struct{}, 1), closed: make(chan struct{})}
 }

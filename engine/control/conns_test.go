@@ -13,8 +13,8 @@ import (
 	"testing/synctest"
 )
 
-// A client without a token takes all connections, half of them with the beginning of a request. The operator is answered at once: one idle
-// connection is closed for him, the oldest, and all others are still served.
+// A client without a token takes all connections, half of them with the beginning of a request. The operator is
+// answered at once: one idle connection is closed for him, the oldest, and all others are still served.
 func TestHostile_A03_idleConnectionsDoNotBlockTheControlPort(t *testing.T) {
 	s := on(t, new(fake))
 	idle := make([]net.Conn, connsMax)
@@ -74,8 +74,8 @@ func (k knocks) Accept() (net.Conn, error) { return <-k, nil }
 func (knocks) Close() error                { return nil }
 func (knocks) Addr() net.Addr              { return nil }
 
-// The place is taken from the client that has most; a client with IPv6 is its /64. A connection with an authorised request keeps its
-// place, and so long as all have one, a new connection waits.
+// The place is taken from the client that has most; a client with IPv6 is its /64. A connection with an authorised
+// request keeps its place, and so long as all have one, a new connection waits.
 func TestL2_placesAreTakenFromTheClientThatHasMost(t *testing.T) {
 	synctest.Test(t, testPlaces)
 }

@@ -17,15 +17,16 @@
 //
 // It is not an interface for the world. The Unix socket is its owner's alone, from the moment it exists. On an address
 //
-//   - every request except /healthz brings the token (401), by default the one in the crawl directory; on loopback too, since
-//     every user of the machine can connect there;
+//   - every request except /healthz brings the token (401), by default the one in the crawl directory; on loopback too,
+//     since every user of the machine can connect there;
 //   - an address beyond loopback is listened on only with a token that the operator chose;
-//   - requests that name the server otherwise than by its address or by the name that it was told to listen on are refused: a web
-//     page whose name was rebound to this machine sends its own name (421).
+//   - requests that name the server otherwise than by its address or by the name that it was told to listen on are
+//     refused: a web page whose name was rebound to this machine sends its own name (421).
 //
-// Everywhere requests that a browser sends on behalf of a page are refused (403), bodies have a limit in bytes (413), in the time that
-// their sender takes (408) and in number at once (429), and what is answered is no document for a browser. There are 32
-// connections at most; a new one takes the place of one without an authorised request under way (conns.go).
+// Everywhere requests that a browser sends on behalf of a page are refused (403), bodies have a limit in bytes (413),
+// in the time that their sender takes (408) and in number at once (429), and what is answered is no document for a
+// browser. There are 32 connections at most; a new one takes the place of one without an authorised request under way
+// (conns.go).
 //
 // A Server owns its goroutines and joins them in Close.
 package control

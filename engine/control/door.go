@@ -62,7 +62,8 @@ func (d *door) guard(next http.Handler) http.Handler {
 	})
 }
 
-// isCalled says that a Host field names this server. A page that had its own name rebound to this machine sends that name.
+// isCalled says that a Host field names this server. A page that had its own name rebound to this machine sends that
+// name.
 func (d *door) isCalled(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {

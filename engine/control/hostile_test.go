@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"orbweaver/engine"
+	"orbweaver/engine/lifecycle"
 )
 
 const secret = "correct-horse-battery-staple"
@@ -60,7 +61,8 @@ func bearing(token string) func(*http.Request) {
 	return func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }
 }
 
-// On host:port nothing is told or done without the token, whatever is offered instead of it. /healthz says that the process lives.
+// On host:port nothing is told or done without the token, whatever is offered instead of it. /healthz says that the
+// process lives.
 func TestHostile_A01_onAnAddressNothingIsDoneWithoutTheToken(t *testing.T) {
 	f := new(fake)
 	s := on(t, f)
@@ -94,8 +96,8 @@ func TestHostile_A01_onAnAddressNothingIsDoneWithoutTheToken(t *testing.T) {
 	}
 }
 
-// On an address there is no server without a token, on loopback or not, and with one its metrics need it, too. (It is bound for a moment, and
-// takes no connection.)
+// On an address there is no server without a token, on loopback or not, and with one its metrics need it, too. (It is
+// bound for a moment, and takes no connection.)
 func TestHostile_A01_onAnAddressEvenMetricsNeedTheToken(t *testing.T) {
 	for _, address := range []string{"0.0.0.0:0", "127.0.0.1:0", ":0"} {
 		if s, err := Listen(t.Context(), Options{Address: address}, new(fake)); !errors.Is(err, ErrNoToken) {
@@ -142,8 +144,8 @@ func TestHostile_A01_theSocketIsItsOwnersAlone(t *testing.T) {
 	}
 }
 
-// A web page sends an Origin, or what browsers say of the request; a page whose name was rebound to this machine sends its name.
-// None of them is answered, not even with the token, and on the socket neither.
+// A web page sends an Origin, or what browsers say of the request; a page whose name was rebound to this machine sends
+// its name. None of them is answered, not even with the token, and on the socket neither.
 func TestHostile_A02_whatAWebPageSendsIsRefused(t *testing.T) {
 	f := new(fake)
 	s := on(t, f)
@@ -189,13 +191,13 @@ type loud struct{ fake }
 const script = "<script>alert(1)</script>\x1b[2J"
 
 func (*loud) Report() engine.Report {
-	return engine.Report{State: engine.StateFailed, Reason: script, Waiting: script, Outcomes: map[string]int64{script: 1}}
+	return engine.Report{State: lifecycle.Failed, Reason: script, Waiting: script, Outcomes: map[string]int64{script: 1}}
 }
 
 func (*loud) HostRules() (live, fixed []string) { return []string{script}, nil }
 
-// There is no page for a browser, so nothing to smuggle a script into; what is answered says that it is no document, and escapes what
-// would be one, and what a terminal would obey.
+// There is no page for a browser, so nothing to smuggle a script into; what is answered says that it is no document,
+// and escapes what would be one, and what a terminal would obey.
 func TestHostile_A02_whatStrangersWroteIsNoMarkup(t *testing.T) {
 	for _, path := range []string{"/status", "/rules", "/metrics", "/healthz", "/", "/index.html", "/" + "%3Cscript%3E"} {
 		req := httptest.NewRequest(http.MethodGet, path, nil)

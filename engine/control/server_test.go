@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"orbweaver/engine"
+	"orbweaver/engine/lifecycle"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -34,7 +35,7 @@ func (f *fake) note(format string, args ...any) { f.did = append(f.did, fmt.Spri
 
 func (*fake) Report() engine.Report {
 	return engine.Report{
-		State: engine.StateRunning, PagesStored: 12, Outcomes: map[string]int64{"ok": 12}, Statuses: map[string]int64{"200": 12},
+		State: lifecycle.Running, PagesStored: 12, Outcomes: map[string]int64{"ok": 12}, Statuses: map[string]int64{"200": 12},
 		Dropped: map[string]int64{"scope": 3},
 	}
 }

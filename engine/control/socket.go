@@ -28,8 +28,8 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	return new(net.ListenConfig).Listen(ctx, "tcp", address)
 }
 
-// listenUnix listens on a socket that its owner alone may use. A socket that a killed process left is replaced; one that
-// answers, and whatever is no socket, is not.
+// listenUnix listens on a socket that its owner alone may use. A socket that a killed process left is replaced; one
+// that answers, and whatever is no socket, is not.
 func listenUnix(ctx context.Context, path string) (net.Listener, error) {
 	path, done, err := shorten(path)
 	if err != nil {

@@ -28,8 +28,8 @@ func (s *switched) put(paused bool) bool {
 	return changed
 }
 
-// Ten thousand times, from all sides: the log, which tells changes in the order in which they happened, alternates, and its last line
-// is how things are. bench/invitro does it to a crawl.
+// Ten thousand times, from all sides: the log, which tells changes in the order in which they happened, alternates, and
+// its last line is how things are. bench/scenario/operator does it to a crawl.
 func TestHostile_A05_theLogTellsChangesInTheirOrder(t *testing.T) {
 	var said bytes.Buffer
 	f := new(switched)

@@ -10,27 +10,33 @@ import (
 	"orbweaver/engine/urlx"
 )
 
-// lifeMax is the longest that a cookie holds, whatever it says (RFC 6265bis, section 5.5).
+// lifeMax is the longest lifetime of a cookie, whatever the server says (RFC 6265bis, section 5.5).
 const lifeMax = 400 * 24 * time.Hour
 
-// cookie is one pair that goes back to its site.
+// cookie is a name-value pair with its path and lifetime.
 type cookie struct {
 	name, value string
 	path        string // begins with a slash
-	quoted      bool   // the value came in quotes and goes back in quotes
-	until       int64  // in Unix ns; 0 for as long as the Jars
+	quoted      bool   // the value came in quotes and is sent in quotes
+	until       int64  // expiry in Unix nanoseconds; 0 for the lifetime of the Jars
 }
 
-// parse reads a Set-Cookie field of the answer to a request for url; false if it is none, or not for this site.
+// parse parses a Set-Cookie field of the response to url. It returns false if the field is invalid or not for this
+// site.
 func parse(field, url []byte, now time.Time) (cookie, bool) {
 	if len(field) > siteBytes {
-		return cookie{}, false // it would fit in no jar
+		return cookie{}, false // larger than any jar
 	}
 	h, err := http.ParseSetCookie(string(field))
 	if err != nil {
 		return cookie{}, false
 	}
-	c := cookie{name: strings.Clone(h.Name), value: strings.Clone(h.Value), quoted: h.Quoted, path: strings.Clone(h.Path)}
+	c := cookie{
+		name:   strings.Clone(h.Name),
+		value:  strings.Clone(h.Value),
+		quoted: h.Quoted,
+		path:   strings.Clone(h.Path),
+	}
 	switch {
 	case h.Secure && !urlx.HTTPS(url),
 		!inDomain(string(urlx.Host(url)), h.Domain),
@@ -45,7 +51,7 @@ func parse(field, url []byte, now time.Time) (cookie, bool) {
 	if c.size() > siteBytes {
 		return cookie{}, false
 	}
-	switch { // Max-Age counts before Expires
+	switch { // Max-Age takes precedence over Expires
 	case h.MaxAge < 0:
 		c.until = now.UnixNano()
 	case h.MaxAge > 0:
@@ -55,15 +61,15 @@ func parse(field, url []byte, now time.Time) (cookie, bool) {
 		if latest := now.Add(lifeMax); end.After(latest) {
 			end = latest
 		}
-		c.until = max(end.Unix(), 0)*int64(time.Second) + 1 // zero is for ever
+		c.until = max(end.Unix(), 0)*int64(time.Second) + 1 // plus 1, since 0 means no expiry
 	}
 	return c, true
 }
 
-// ended says that the cookie does not go back any more.
+// ended reports whether the cookie has expired.
 func (c *cookie) ended(now time.Time) bool { return c.until != 0 && c.until <= now.UnixNano() }
 
-// covers says whether the cookie goes with a request for path, which may have a query.
+// covers reports whether the cookie is sent with a request for path, which may have a query.
 func (c *cookie) covers(path []byte) bool {
 	if i := bytes.IndexByte(path, '?'); i >= 0 {
 		path = path[:i]
@@ -85,13 +91,13 @@ func (c *cookie) append(dst []byte) []byte {
 	return append(dst, c.value...)
 }
 
-// size is what counts against the limit of its site, in bytes.
+// size returns what counts against the limit of the site, in bytes.
 func (c *cookie) size() int { return len(c.name) + len(c.value) + len(c.path) }
 
-// memory is what it takes in memory, about.
+// memory returns the approximate memory in bytes.
 func (c *cookie) memory() int64 { return int64(c.size() + cookieMemory) }
 
-// defaultPath is the path of a cookie that names none: that of the request up to its last slash.
+// defaultPath returns the path of a cookie without one: the request path up to its last slash.
 func defaultPath(path []byte) string {
 	if i := bytes.IndexByte(path, '?'); i >= 0 {
 		path = path[:i]
@@ -103,7 +109,8 @@ func defaultPath(path []byte) string {
 	return string(path[:i])
 }
 
-// inDomain says whether host may set cookies for domain: its own name, or one above it. An address has none above.
+// inDomain reports whether host may set cookies for domain: for its own name or a parent domain. An address has no
+// parent.
 func inDomain(host, domain string) bool {
 	domain = strings.ToLower(strings.TrimPrefix(domain, "."))
 	if domain == "" || host == domain {

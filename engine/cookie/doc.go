@@ -1,18 +1,20 @@
-// Package cookie keeps what sites ask a client to say again: one jar a site (scheme, host and port), in memory, bounded for each site and
-// for all of them together.
+// Package cookie stores the cookies of sites and returns them with later requests: one jar for each site (scheme, host
+// and port), in memory, limited for each site and for all together.
 //
-// Set-Cookie is read by net/http and kept by RFC 6265bis, with what a crawler has no use for left out:
+// net/http parses Set-Cookie; the rules are those of RFC 6265bis, with these simplifications:
 //
-//   - A cookie goes back to the very site that set it, and to no other. Domain may only name the site's host or what is above it;
-//     whatever it names, the cookie stays where it is. So there is no list of public suffixes to be wrong about.
-//   - Secure needs https, since a site over http could not have it back. The prefixes __Secure- and __Host- are kept to.
-//   - Path, Max-Age and Expires hold. A cookie without a time holds for as long as the Jars.
-//   - SameSite and HttpOnly mean nothing here: there are no pages with scripts, and no other site asks.
+//   - A cookie is sent only to the site that set it. Domain may name the site's host or a parent domain, but the cookie
+//     stays with the site. So no list of public suffixes is needed.
+//   - Secure cookies need https, because a site over http could not get them back. The prefixes __Secure- and __Host-
+//     are respected.
+//   - Path, Max-Age and Expires are respected. A cookie without expiry stays as long as the Jars.
+//   - SameSite and HttpOnly have no meaning: there are no scripts and no requests on behalf of other sites.
 //
-// A jar that is full, by number or bytes, loses its oldest cookie. When all jars together have their memory, the jar is evicted that was
-// not used for longest among those of the size that takes the most, and its cookies are counted as lost. A site that is visited keeps its session,
-// however many other hosts set cookies. What has ended makes room when its site is asked again.
+// Limits: a full jar (20 cookies, 4 KiB) drops its oldest cookie. When all jars together use their memory, a jar is
+// evicted and its cookies are counted as lost. It is the least recently used jar of the size class that uses most
+// memory. So a site that is visited keeps its session, however many other hosts set cookies. Expired cookies are
+// removed when their site is requested again.
 //
-// Nothing is saved: a client that comes back after a stop comes as a new one. A site that answers with a redirect to the very same URL
-// until it sees its cookie is not asked twice, since a crawl asks for a URL once; other pages of it are fetched with the cookie.
+// Nothing is saved: after a stop, the crawl comes without cookies. A site that redirects to the same URL until it gets
+// its cookie is not requested twice, because a crawl fetches a URL once; its other pages are fetched with the cookie.
 package cookie

@@ -12,26 +12,26 @@ import (
 
 // The limits of one site.
 const (
-	siteCookies = 20      // a browser keeps more, of sites that somebody logs in to
-	siteBytes   = 4 << 10 // of names, values and paths: the request stays short enough for any server
+	siteCookies = 20      // browsers keep more, for sites where people log in
+	siteBytes   = 4 << 10 // of names, values and paths: every server accepts a request of this size
 )
 
-// What a site and a cookie take in memory beside their text, about.
+// The approximate memory of a site and of a cookie, without the text.
 const (
 	siteMemory   = 192
 	cookieMemory = 128
 )
 
-// Stats are what Jars hold, and what they could not keep.
+// Stats describes what Jars contain and what they lost.
 type Stats struct {
 	Sites, Cookies int
-	Bytes          int64 // about, in memory
-	Lost           int64 // cookies that were dropped or not kept, since all jars together were full
+	Bytes          int64 // approximate memory
+	Lost           int64 // cookies that were dropped because all jars together were full
 }
 
-// Jars are the cookies of all sites. Safe for concurrent use.
+// Jars holds the cookies of all sites. It is safe for concurrent use.
 type Jars struct {
-	max int64 // bytes of memory
+	max int64 // limit of memory in bytes
 
 	mu struct {
 		sync.Mutex // held for a few hundred instructions
@@ -43,25 +43,25 @@ type Jars struct {
 	}
 }
 
-// jarClasses are the sizes of jars, in powers of two from 512 bytes on.
+// jarClasses is the number of size classes of jars: powers of two from 512 bytes.
 const jarClasses = 5
 
-// class has the jars of one size, in the order in which they were used.
+// class holds the jars of one size class, in order of their last use.
 type class struct {
-	ring  jar // its next was not used for longest
+	ring  jar // list head; its next jar is the least recently used
 	bytes int64
 }
 
-// jar has the cookies of one site, oldest first.
+// jar holds the cookies of one site, oldest first.
 type jar struct {
 	cookies    []cookie
 	site       string
 	class      int
-	memory     int64 // that it counts for in its class
-	prev, next *jar  // in its class
+	memory     int64 // memory that is counted in its class
+	prev, next *jar  // neighbours in its class
 }
 
-// NewJars makes Jars of about max bytes.
+// NewJars returns empty Jars with a limit of about max bytes.
 func NewJars(max int64) *Jars {
 	j := &Jars{max: max}
 	j.mu.sites = map[string]*jar{}
@@ -72,8 +72,8 @@ func NewJars(max int64) *Jars {
 	return j
 }
 
-// Append appends the value of the field Cookie for a request for url, a normal form: longer paths first, then older cookies. It
-// appends nothing if there is no cookie.
+// Append appends the value of the Cookie field for a request for url, a normal form. Longer paths come first, then
+// older cookies. It appends nothing if there is no cookie.
 func (j *Jars) Append(dst, url []byte, now time.Time) []byte {
 	site, path := urlx.Split(url)
 	j.mu.Lock()
@@ -102,7 +102,7 @@ func (j *Jars) Append(dst, url []byte, now time.Time) []byte {
 	return dst
 }
 
-// Take keeps what the Set-Cookie fields of the answer to a request for url, a normal form, say. It copies what it keeps.
+// Take stores the cookies of the Set-Cookie fields of the response to url, a normal form. It copies what it needs.
 func (j *Jars) Take(url []byte, fields iter.Seq[[]byte], now time.Time) {
 	site, _ := urlx.Split(url)
 	for field := range fields {
@@ -112,7 +112,7 @@ func (j *Jars) Take(url []byte, fields iter.Seq[[]byte], now time.Time) {
 	}
 }
 
-// put keeps a cookie in place of the one of its name and path. One that has ended takes that one away.
+// put stores a cookie, and replaces the one with the same name and path. An expired cookie removes the old one.
 func (j *Jars) put(site []byte, c *cookie, now time.Time) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -134,10 +134,10 @@ func (j *Jars) put(site []byte, c *cookie, now time.Time) {
 		}
 		return
 	case need > 0 && !j.makeRoomLocked(need):
-		j.mu.lost++ // an older value stays: it is the site's own word
+		j.mu.lost++ // an older value stays: the site had set it
 		return
 	case at >= 0:
-		s.cookies[at] = *c // as old as it was
+		s.cookies[at] = *c // it keeps the age of the old one
 	default:
 		j.mu.cookies++
 		at = len(s.cookies)
@@ -148,20 +148,20 @@ func (j *Jars) put(site []byte, c *cookie, now time.Time) {
 	for len(s.cookies) > siteCookies || s.size() > siteBytes {
 		oldest := 0
 		if at == 0 {
-			oldest = 1 // the one that just came stays, and fits alone
+			oldest = 1 // the new one stays, since it fits alone
 		}
 		j.dropLocked(s, oldest)
 		at = max(at-1, 0)
 	}
 }
 
-// takeLocked takes a jar that is in use out of its class; shelveLocked puts it back, as the one that was used last.
+// takeLocked removes a jar from its class while it is used; shelveLocked adds it again as the most recently used.
 func (j *Jars) takeLocked(s *jar) {
 	s.prev.next, s.next.prev = s.next, s.prev
 	j.mu.classes[s.class].bytes -= s.memory
 }
 
-// shelveLocked puts a jar into the class that it has the size of; one without cookies is gone.
+// shelveLocked adds a jar to the class of its size. A jar without cookies is removed.
 func (j *Jars) shelveLocked(s *jar) {
 	if len(s.cookies) == 0 {
 		return
@@ -177,9 +177,9 @@ func (j *Jars) shelveLocked(s *jar) {
 	s.prev.next, c.ring.prev = s, s
 }
 
-// makeRoomLocked evicts jars until there is room for need bytes, and says whether there is. It evicts from the class that takes the most memory,
-// and there what was not used for longest. So hosts that fill their jars evict each other, many hosts with a small cookie evict what is like it, and a
-// site that is visited keeps its session.
+// makeRoomLocked evicts jars until need bytes are free, and reports whether they are. It evicts the least recently used
+// jar of the class that uses most memory. So hosts with full jars evict each other, many hosts with small cookies evict
+// similar ones, and a site that is visited keeps its session.
 func (j *Jars) makeRoomLocked(need int64) bool {
 	for j.mu.bytes+need > j.max {
 		largest := &j.mu.classes[0]
@@ -201,12 +201,12 @@ func (j *Jars) makeRoomLocked(need int64) bool {
 	return true
 }
 
-// find gives the place of the cookie with the name and path of c, -1 if there is none.
+// find returns the index of the cookie with the name and path of c, or -1.
 func (s *jar) find(c *cookie) int {
 	return slices.IndexFunc(s.cookies, func(old cookie) bool { return old.name == c.name && old.path == c.path })
 }
 
-// size is what counts against the limit, in bytes.
+// size returns what counts against the limit of the site, in bytes.
 func (s *jar) size() int {
 	n := 0
 	for i := range s.cookies {
@@ -215,7 +215,7 @@ func (s *jar) size() int {
 	return n
 }
 
-// expireLocked drops what has ended; a jar that is empty then is gone.
+// expireLocked removes expired cookies, and the jar if it becomes empty.
 func (j *Jars) expireLocked(s *jar, now time.Time) {
 	for i := len(s.cookies) - 1; i >= 0; i-- {
 		if s.cookies[i].ended(now) {
@@ -224,7 +224,7 @@ func (j *Jars) expireLocked(s *jar, now time.Time) {
 	}
 }
 
-// dropLocked drops a cookie; a jar that is empty then is gone.
+// dropLocked removes a cookie, and the jar if it becomes empty.
 func (j *Jars) dropLocked(s *jar, i int) {
 	j.mu.cookies--
 	j.mu.bytes -= s.cookies[i].memory()
@@ -235,7 +235,7 @@ func (j *Jars) dropLocked(s *jar, i int) {
 	}
 }
 
-// Stats says what there is.
+// Stats returns the current counts.
 func (j *Jars) Stats() Stats {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A page of a site with a few cookies among very many such sites: what goes with the request, and one field of the answer.
+// The cost of a page of a site with some cookies, among many such sites: the Cookie field, and one Set-Cookie field.
 func BenchmarkPage(b *testing.B) {
 	const sites = 20_000
 	v := newVisitor(64 << 20)

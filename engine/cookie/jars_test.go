@@ -10,7 +10,7 @@ import (
 
 const home = "http://www.example.org/dir/page?x=/y/z"
 
-// visitor is somebody with jars and a watch.
+// visitor is a client with jars and a clock.
 type visitor struct {
 	jars *Jars
 	now  time.Time
@@ -20,7 +20,7 @@ func newVisitor(max int64) *visitor {
 	return &visitor{NewJars(max), time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)}
 }
 
-// hears takes the Set-Cookie fields of the answer to a request for url.
+// hears takes the Set-Cookie fields of the response to url.
 func (v *visitor) hears(url string, fields ...string) {
 	var list [][]byte
 	for _, f := range fields {
@@ -29,7 +29,7 @@ func (v *visitor) hears(url string, fields ...string) {
 	v.jars.Take([]byte(url), slices.Values(list), v.now)
 }
 
-// says is what it tells with a request for url.
+// says returns the Cookie field for a request for url.
 func (v *visitor) says(url string) string { return string(v.jars.Append(nil, []byte(url), v.now)) }
 
 func TestHostile_H29_aCookieGoesBackToItsSiteAndNoOther(t *testing.T) {
@@ -78,7 +78,7 @@ func TestHostile_H29_whatAFieldIsKeptAs(t *testing.T) {
 	f(home, "a=1\r\nEvil: 1", home, "")
 	f(home, "a\x00=1", home, "")
 	f(home, "a="+strings.Repeat("x", 5000), home, "")
-	// Domains: the own name or one above it, and the cookie stays here.
+	// Domains: the own name or a parent domain; the cookie stays with this site.
 	f(home, "a=1; Domain=www.example.org", home, "a=1")
 	f(home, "a=1; Domain=.EXAMPLE.org", home, "a=1")
 	f(home, "a=1; Domain=example.org; Path=/", "http://example.org/", "")
@@ -109,7 +109,7 @@ func TestHostile_H29_whatAFieldIsKeptAs(t *testing.T) {
 func TestLongerPathsComeFirstThenOlderCookies(t *testing.T) {
 	v := newVisitor(1 << 20)
 	v.hears(home, "a=1; Path=/", "b=2; Path=/dir", "c=3; Path=/", "d=4; Path=/dir")
-	v.hears(home, "a=5; Path=/") // as old as it was
+	v.hears(home, "a=5; Path=/") // it keeps the age of the old one
 	v.hears(home, "a=6; Path=/dir")
 	if got := v.says(home); got != "b=2; d=4; a=6; a=5; c=3" {
 		t.Error(got)
@@ -118,7 +118,13 @@ func TestLongerPathsComeFirstThenOlderCookies(t *testing.T) {
 
 func TestACookieEndsInItsTime(t *testing.T) {
 	v := newVisitor(1 << 20)
-	v.hears(home, "short=1; Max-Age=60", "date=1; Expires=Sun, 22 Nov 2026 01:00:00 GMT", "long=1; Max-Age=99999999999", "session=1")
+	v.hears(
+		home,
+		"short=1; Max-Age=60",
+		"date=1; Expires=Sun, 22 Nov 2026 01:00:00 GMT",
+		"long=1; Max-Age=99999999999",
+		"session=1",
+	)
 	for _, step := range []struct {
 		after time.Duration
 		want  string
@@ -134,7 +140,7 @@ func TestACookieEndsInItsTime(t *testing.T) {
 			t.Errorf("after %v more: %q, want %q", step.after, got, step.want)
 		}
 	}
-	v.hears(home, "session=; Max-Age=0") // the site takes it back
+	v.hears(home, "session=; Max-Age=0") // the site removes it
 	if s := v.jars.Stats(); v.says(home) != "" || s != (Stats{}) {
 		t.Errorf("%+v is left", s)
 	}
@@ -152,13 +158,13 @@ func TestHostile_H29_aFullJarLosesItsOldestCookies(t *testing.T) {
 	if got := v.says(home); !strings.Contains(got, "big=") || !strings.HasPrefix(got, "c39=x; ") {
 		t.Errorf("by bytes: %.60s", got)
 	}
-	v.hears(home, "c39="+strings.Repeat("y", 4050)) // the oldest grows: it stays, and the others go
+	v.hears(home, "c39="+strings.Repeat("y", 4050)) // the oldest grows: it stays, and the others are dropped
 	if got := v.says(home); !strings.HasPrefix(got, "c39=yyy") || strings.Contains(got, "big") || len(got) > siteBytes {
 		t.Errorf("the oldest grew: %.60s", got)
 	}
 }
 
-// When there is no memory left, the jars that were not used for longest make room, and that is counted; the sum comes out right.
+// When memory is short, the least recently used jars are evicted and counted; the total is correct.
 func TestFullJarsEvictWhatWasNotUsedForLongest(t *testing.T) {
 	const memory = 10_000
 	v := newVisitor(memory)
@@ -193,8 +199,8 @@ func TestFullJarsEvictWhatWasNotUsedForLongest(t *testing.T) {
 	}
 }
 
-// 6,000 hosts that fill their jars took all memory, and no other site got a cookie from then on. Now sites that are visited, also those that
-// come later and those that are visited rarely, keep theirs.
+// 6,000 hosts that fill their jars once took all memory. Sites that are visited must keep their cookies, also if they
+// come later or are visited rarely.
 func TestHostileHostsDoNotTakeTheJarsOfOthers(t *testing.T) {
 	v := newVisitor(1 << 18)
 	fill := strings.Repeat("x", 4000)

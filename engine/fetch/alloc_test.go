@@ -11,9 +11,10 @@ import (
 	"time"
 
 	"orbweaver/engine/outcome"
+	"orbweaver/internal/invariants"
 )
 
-// memConn is a connection whose other side has already said everything.
+// memConn is a connection whose peer has already sent everything.
 type memConn struct {
 	net.Conn
 	response []byte
@@ -35,9 +36,9 @@ func (c *memConn) SetDeadline(time.Time) error                                  
 func (c *memConn) DialAddr(context.Context, netip.AddrPort) (net.Conn, error)    { return c, nil }
 func (c *memConn) DialContext(context.Context, string, string) (net.Conn, error) { return c, nil }
 
-// An exchange allocates nothing but what its connection costs.
+// An exchange allocates only what its connection costs.
 func TestFetchDoesNotAllocate(t *testing.T) {
-	if raceEnabled {
+	if invariants.Race {
 		t.Skip("the race detector allocates")
 	}
 	for _, framing := range []string{"close", "length", "chunked"} {

@@ -9,9 +9,9 @@ import (
 	"orbweaver/internal/sha1pair"
 )
 
-// awkward is one response that a server may send, and what must come of it, however it is cut into packets. Names begin
-// with a family and a number, the same for all variants of one awkwardness and in all tests of the package: H is the
-// message, N the connection, Z the compression of the body.
+// awkward is one response that a server may send, and the expected result, however it is split into packets. A name
+// begins with a family and a number, the same in all tests of the package: H for the message, N for the connection, Z
+// for the compression of the body.
 type awkward struct {
 	name     string
 	response string
@@ -133,7 +133,7 @@ func (c *awkward) check(t *testing.T, p *Page, piece int) {
 	}
 }
 
-// What a server adds to a body depends on when it comes: it is never kept, and flagged if it was seen.
+// Bytes after the end of a body are never stored, and flagged if they were seen.
 func TestHostile_H09_H22_surplusIsNotKept(t *testing.T) {
 	for _, head := range []string{
 		"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",

@@ -1,7 +1,8 @@
 package fetch
 
-// badPort says whether a port is on the list of bad ports of the Fetch standard (https://fetch.spec.whatwg.org/#port-blocking): something
-// else than a web server listens there, to which a request may be a command.
+// badPort reports whether a port is on the list of bad ports of the Fetch standard
+// (https://fetch.spec.whatwg.org/#port-blocking): another service than a web server listens there, and a request may be
+// a command for it.
 func badPort(port uint16) bool {
 	switch port {
 	case 0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95,

@@ -35,14 +35,14 @@ func blackHole(t *testing.T) netip.AddrPort {
 		}
 		t.Cleanup(func() { _ = conn.Close() })
 	}
-	// A kernel that is not Linux itself (gVisor) takes more connections than a queue has places. The same in virtual time, on any
-	// system, is in faults_test.go.
+	// A kernel that is not Linux itself (gVisor) takes more connections than a queue has places. The same in virtual
+	// time, on any system, is in faults_test.go.
 	t.Skip("the queue of a listener does not fill up here")
 	return addr
 }
 
-// The dial's deadline and the end of the context work on real sockets too, where the context is our own, made by hand and
-// by package net.
+// The deadline of the dial and the end of the context work on real sockets too, for connections of socketConn and of
+// package net.
 func TestHostile_N01_aBlackHoleOnARealSocket(t *testing.T) {
 	addr := blackHole(t)
 	o := testOptions()

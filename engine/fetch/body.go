@@ -5,9 +5,10 @@ import (
 	"orbweaver/internal/sha1pair"
 )
 
-// What the bytes of a response say, live or from an archive: where the body ends, which bytes are payload, what it is worth.
+// What the bytes of a response mean, live or from an archive: where the body ends, which bytes are payload, and the
+// outcome.
 
-// bodyKind says how the end of the body is known.
+// bodyKind returns how the end of the body is determined.
 func bodyKind(info headInfo) frameKind {
 	switch {
 	case info.status == 204 || info.status == 304 || (info.status >= 100 && info.status < 200):
@@ -21,7 +22,7 @@ func bodyKind(info headInfo) frameKind {
 	}
 }
 
-// startBody sets f to the start of the body that info announces.
+// startBody sets f to the start of the body that info describes.
 func (p *Page) startBody(f *framer, info headInfo, max limits) {
 	f.init(bodyKind(info), max)
 	if f.kind == frameLength {
@@ -30,7 +31,7 @@ func (p *Page) startBody(f *framer, info headInfo, max limits) {
 	p.Chunked = f.kind == frameChunked
 }
 
-// consume takes the bytes of Raw from at on, as far as they belong to the body, and notes where the payload lies among them.
+// consume processes the bytes of Raw from offset at that belong to the body, and records where the payload is.
 func (p *Page) consume(f *framer, at int) int {
 	for at < len(p.Raw) && f.end == endNone {
 		n, data := f.next(p.Raw[at:])
@@ -48,8 +49,8 @@ func (p *Page) consume(f *framer, at int) int {
 	return at
 }
 
-// endBody cuts Raw where the body ends. The byte that made chunking unreadable is kept: who reads the record finds the same fault, and
-// not just a body that ends too early.
+// endBody truncates Raw where the body ends. It keeps the byte that made chunking invalid, so that a reader of the
+// record finds the same fault, and not only a body that ends too early.
 func (p *Page) endBody(f *framer, at int) {
 	switch {
 	case f.end == endWhole && len(p.Raw) > at:
@@ -61,7 +62,7 @@ func (p *Page) endBody(f *framer, at int) {
 	p.PayloadLen = f.payload
 }
 
-// judge says how the body ended.
+// judge records how the body ended.
 func (p *Page) judge(f *framer, info headInfo) {
 	switch f.end {
 	case endWhole:
@@ -87,14 +88,14 @@ func (p *Page) judge(f *framer, info headInfo) {
 	}
 }
 
-// Sum computes the digests of a page that is Complete; of others it does nothing.
+// Sum computes the digests of a page that is Complete; for others it does nothing.
 func (p *Page) Sum(h *sha1pair.Hasher) {
 	if p.Complete {
 		p.BlockDigest, p.Digest = h.Sums(p.Raw, p.Payload())
 	}
 }
 
-// conclude gives the exchange its name.
+// conclude returns the outcome of the exchange.
 func (p *Page) conclude(f *framer, info headInfo) outcome.Outcome {
 	if f.end == endBad || info.flags&(FlagNotHTTP|FlagBadLength) != 0 {
 		return outcome.Protocol
@@ -115,7 +116,7 @@ func (p *Page) conclude(f *framer, info headInfo) outcome.Outcome {
 	}
 }
 
-// statusOutcome is the outcome of a whole response.
+// statusOutcome returns the outcome of a complete response.
 func statusOutcome(p *Page) outcome.Outcome {
 	switch s := p.Status; {
 	case s >= 200 && s < 300:
@@ -129,7 +130,7 @@ func statusOutcome(p *Page) outcome.Outcome {
 		return outcome.OtherStatus
 	case s == 429:
 		return outcome.TooMany
-	case s == 502, s == 503, s >= 521 && s <= 523: // the last three are Cloudflare's words for 502
+	case s == 502, s == 503, s >= 521 && s <= 523: // 521 to 523 are Cloudflare's codes for an unreachable origin
 		return outcome.Unavailable
 	case s >= 400 && s < 500:
 		return outcome.ClientError

@@ -7,8 +7,8 @@ import (
 	"orbweaver/engine/outcome"
 )
 
-// A body of 42 bytes under Content-Length in every form that web-platform-tests tries (fetch/content-length): browsers read so many
-// bytes of it, or call it a network error, here -1.
+// A body of 42 bytes with Content-Length in every form of web-platform-tests (fetch/content-length): browsers read this
+// many bytes, or report a network error, here -1.
 func TestContentLength_isReadAsBrowsersDo(t *testing.T) {
 	body := strings.Repeat("x", 42)
 	for fields, want := range map[string]int{
@@ -35,8 +35,9 @@ func TestContentLength_isReadAsBrowsersDo(t *testing.T) {
 	}
 }
 
-// Status lines and stray carriage returns as web-platform-tests has them (fetch/h1-parsing); -1 is a network error. Left out is its
-// tentative table, by which a bare line feed is an error: RFC 9112, 2.2, lets a recipient read it as a line end, and all browsers do.
+// Status lines and stray carriage returns from web-platform-tests (fetch/h1-parsing); -1 is a network error. Its
+// tentative table, in which a bare line feed is an error, is left out: RFC 9112, section 2.2, allows a recipient to
+// accept it, and all browsers do.
 func TestStatusLine_isReadAsBrowsersDo(t *testing.T) {
 	for response, want := range map[string]int{
 		"HTTP/1.1 \r\n": -1, "HTTP/1.1 BLAH\r\n": -1, "HTTP/1.1 0 OK\r\n": 0, "HTTP/1.1 1 OK\r\n": 1, "HTTP/1.1 99 NOT OK\r\n": 99,

@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// buffer is memory lent by a pool. The zero buffer is none.
+// buffer is memory of a pool. The zero buffer is empty.
 type buffer struct {
 	b    []byte
-	tier int8 // 1 + index of the tier it goes back to; 0: to the collector
+	tier int8 // 1 + index of its tier; 0 for memory outside the pool
 }
 
-// tier is a counted stack of buffers of one size: last in, first out, so that warm memory is used again and memory that
-// was never needed is never touched.
+// tier is a counted stack of buffers of one size: last in, first out, so that warm memory is reused and unneeded memory
+// is never touched.
 type tier struct {
 	mu   sync.Mutex // held for a few instructions
 	free [][]byte
@@ -21,19 +21,19 @@ type tier struct {
 	made int
 	dry  uint64
 
-	gives int // since the last trim
+	gives int // buffers returned since the last trim
 	spare int // buffers that were free all the time since then
 }
 
-// trimEvery is how many buffers come back between two looks at what nobody needed meanwhile.
+// trimEvery is the number of returned buffers between two calls of trim.
 const trimEvery = 1024
 
 func (t *tier) init(size, count int) {
 	t.size, t.max = size, count
 }
 
-// take gives a buffer, or nil if all are out.
-func (t *tier) take() []byte {
+// takeBuffer returns a buffer, or nil if all are in use.
+func (t *tier) takeBuffer() []byte {
 	t.mu.Lock()
 	if n := len(t.free); n > 0 {
 		b := t.free[n-1]
@@ -57,7 +57,7 @@ func (t *tier) take() []byte {
 	return make([]byte, t.size)
 }
 
-func (t *tier) give(b []byte) {
+func (t *tier) returnBuffer(b []byte) {
 	t.mu.Lock()
 	t.free = append(t.free, b)
 	if t.gives++; t.gives >= trimEvery {
@@ -66,7 +66,8 @@ func (t *tier) give(b []byte) {
 	t.mu.Unlock()
 }
 
-// trim leaves half of what was spare to the collector: after thousands of pages at once had to wait for the parse workers, few do.
+// trim releases half of the spare buffers to the garbage collector. After a burst of thousands of pages, few are
+// needed.
 func (t *tier) trim() {
 	drop := t.spare / 2
 	t.free = slices.Delete(t.free, 0, drop)
@@ -80,8 +81,8 @@ func (t *tier) counts() (made, out int, dry uint64) {
 	return t.made, t.made - len(t.free), t.dry
 }
 
-// take gives the smallest free buffer of at least need bytes.
-func (p *Pool) take(need int) (buffer, bool) {
+// takeBuffer returns the smallest free buffer of at least need bytes.
+func (p *Pool) takeBuffer(need int) (buffer, bool) {
 	b, ok := p.find(need)
 	if !ok {
 		p.exhausted.Add(1)
@@ -89,33 +90,33 @@ func (p *Pool) take(need int) (buffer, bool) {
 	return b, ok
 }
 
-// find is take without counting that there is none.
+// find is takeBuffer without counting a failure.
 func (p *Pool) find(need int) (buffer, bool) {
 	for i := range p.tiers {
 		if p.tiers[i].size < need {
 			continue
 		}
-		if b := p.tiers[i].take(); b != nil {
+		if b := p.tiers[i].takeBuffer(); b != nil {
 			return buffer{b: b, tier: int8(i + 1)}, true
 		}
 	}
 	return buffer{}, false
 }
 
-// takeOrMake is take for a payload that must be put together, which cannot be done without memory. If none is free it is
-// allocated and counted; the pages whose payload is read at one time are few, one per parse worker.
+// takeOrMake is takeBuffer for a payload that must be assembled. If no buffer is free, memory is allocated and counted:
+// at most one such payload exists for each parse worker.
 func (p *Pool) takeOrMake(need int) buffer {
-	if b, ok := p.take(need); ok {
+	if b, ok := p.takeBuffer(need); ok {
 		return b
 	}
 	p.extra.Add(1)
 	return buffer{b: make([]byte, need)}
 }
 
-// give takes a buffer back.
-func (p *Pool) give(b buffer) {
+// returnBuffer returns a buffer to its tier and wakes a waiting goroutine.
+func (p *Pool) returnBuffer(b buffer) {
 	if b.tier > 0 {
-		p.tiers[b.tier-1].give(b.b)
+		p.tiers[b.tier-1].returnBuffer(b.b)
 		p.serve()
 	}
 }

@@ -11,8 +11,7 @@ import (
 	"orbweaver/engine/outcome"
 )
 
-// connect opens the connection for t: directly, to the proxy, or through it. On a fault what was opened is closed by
-// the caller through f.raw.
+// connect opens the connection for t: directly, to the proxy, or through it. On a fault the caller closes f.raw.
 func (f *Fetcher) connect(ctx context.Context, t *Target, p *Page) outcome.Outcome {
 	addr := f.address(t)
 	p.Remote = addr
@@ -45,7 +44,7 @@ func (f *Fetcher) connect(ctx context.Context, t *Target, p *Page) outcome.Outco
 	return f.handshake(t, p)
 }
 
-// address is where the connection for t goes.
+// address returns the address to connect to for t.
 func (f *Fetcher) address(t *Target) netip.AddrPort {
 	if f.o.Proxy != nil {
 		return f.proxy.addr
@@ -64,15 +63,15 @@ func (f *Fetcher) dial(ctx context.Context, addr netip.AddrPort) (net.Conn, erro
 	return f.dialer.DialContext(ctx, "tcp", addr.String())
 }
 
-// handshake puts TLS on the connection.
+// handshake does the TLS handshake.
 func (f *Fetcher) handshake(t *Target, p *Page) outcome.Outcome {
 	if !f.watch.arm(time.Now().Add(f.o.TLSTimeout)) {
 		return outcome.Cancelled
 	}
-	// The request follows the handshake at once, and must not wait for the answer to that. A plain request is one write, which
-	// waits for nothing.
+	// The request follows the handshake at once, and must not wait for the acknowledgement (Nagle's algorithm). A plain
+	// request is a single write, which never waits.
 	if c, ok := f.raw.(interface{ SetNoDelay(bool) error }); ok {
-		_ = c.SetNoDelay(true) // without it everything works, only later
+		_ = c.SetNoDelay(true) // without it everything works, only more slowly
 	}
 	f.tlsConfig.ServerName = serverName(t.Host)
 	conn := tls.Client(f.raw, f.tlsConfig)
@@ -88,10 +87,10 @@ func (f *Fetcher) handshake(t *Target, p *Page) outcome.Outcome {
 	return outcome.None
 }
 
-// tunnelHeadMax bounds a proxy's answer to CONNECT.
+// tunnelHeadMax limits a proxy's response to CONNECT, in bytes.
 const tunnelHeadMax = 16 << 10
 
-// tunnel asks the proxy for a connection to the host of t.
+// tunnel asks the proxy for a connection to the host of t (RFC 9110, section 9.3.6).
 func (f *Fetcher) tunnel(t *Target, p *Page) outcome.Outcome {
 	if !f.watch.arm(time.Now().Add(f.o.DialTimeout)) {
 		return outcome.Cancelled
@@ -102,7 +101,7 @@ func (f *Fetcher) tunnel(t *Target, p *Page) outcome.Outcome {
 	if err != nil {
 		return f.tunnelFault(p, "proxy: cannot write")
 	}
-	// Byte by byte, since what follows the head belongs to TLS. A proxy is near and a crawl over one is an experiment.
+	// Read byte by byte, because what follows the head belongs to TLS. Crawls through a proxy are rare.
 	head := make([]byte, 0, 256)
 	for len(head) < tunnelHeadMax {
 		n, err := f.raw.Read(f.one[:])

@@ -46,7 +46,8 @@ func emptyBlocks(n int) []byte {
 	return append(w.b, 0, 0, 0, 0, 0, 0, 0, 0)
 }
 
-// manyCodes is a brotli stream of n meta-blocks of one byte, each with 256 prefix codes for literals, in some 400 bytes.
+// manyCodes is a brotli stream of n meta-blocks of one byte, each with 256 prefix codes for literals, in some 400
+// bytes.
 func manyCodes(n int) []byte {
 	w := &bitWriter{}
 	w.put(0, 1)
@@ -67,7 +68,8 @@ func manyCodes(n int) []byte {
 	return w.b
 }
 
-// manyTables is a zstd frame of n blocks with three state tables each, 1,280 states, in 16 bytes; each holds a match of three bytes.
+// manyTables is a zstd frame of n blocks with three state tables each, 1,280 states, in 16 bytes; each holds a match of
+// three bytes.
 func manyTables(n int) []byte {
 	b := []byte{0x28, 0xb5, 0x2f, 0xfd, 0, 13 << 3, 16 << 3, 0, 0}
 	b = append(b, "sixteen letters."...)
@@ -78,7 +80,8 @@ func manyTables(n int) []byte {
 	return append(b, 1, 0, 0)
 }
 
-// A response of 86 KB that was packed twice held 16 MB of empty blocks, and cost 6.5 s of CPU; once it cost 0.4 s for each MB.
+// Compressed bodies that cost more CPU than their size allows are truncated. Once a response of 86 KB, packed twice,
+// held 16 MB of empty blocks and cost 6.5 s.
 func TestABodyThatCostsMoreThanItsSizeAllowsIsCut(t *testing.T) {
 	once := emptyBlocks(80_000)
 	twice := encode(t, "gzip", once)
@@ -121,7 +124,7 @@ func TestABodyThatCostsMoreThanItsSizeAllowsIsCut(t *testing.T) {
 	}
 }
 
-// What is read of blocks in order to bound them is what they have: bodies of many shapes, flushed or not, lose nothing.
+// The limits for blocks do not change valid bodies of many shapes.
 func TestHonestZstdIsDecodedWhole(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	d := NewDecoder(DecoderOptions{})

@@ -58,7 +58,7 @@ func TestHostile_H02_aBodyThatDripsIsCut(t *testing.T) {
 	}, outcome.CutTime, 30*time.Second, 31*time.Second)
 }
 
-// A body that starts fast and then drips is found out as well, one window later.
+// A body that starts fast and then becomes slow is detected as well, one window later.
 func TestHostile_H02_aDripBehindABurstIsCut(t *testing.T) {
 	timed(t, testOptions(), func(conn net.Conn) {
 		readRequest(conn)
@@ -67,7 +67,7 @@ func TestHostile_H02_aDripBehindABurstIsCut(t *testing.T) {
 	}, outcome.CutTime, 30*time.Second, 61*time.Second)
 }
 
-// A slow site that keeps the minimum rate is heard out, until the total deadline.
+// A slow site that keeps the minimum rate is read until the total deadline.
 func TestSlowButSteady(t *testing.T) {
 	o := testOptions()
 	timed(t, o, func(conn net.Conn) {
@@ -92,7 +92,7 @@ func TestHostile_H03_silenceEndsAtItsDeadline(t *testing.T) {
 	}, outcome.HeaderTimeout, 30*time.Second, 30*time.Second)
 }
 
-// A server that does not even read holds us no longer.
+// A server that does not read cannot hold a worker for longer than the deadlines.
 func TestNoReader(t *testing.T) {
 	timed(t, testOptions(), func(net.Conn) { time.Sleep(time.Hour) }, outcome.HeaderTimeout, 30*time.Second, 30*time.Second)
 }
@@ -175,7 +175,7 @@ func TestHostile_N14_aHandshakeOfAByteASecondEndsAfterTenSeconds(t *testing.T) {
 	}
 }
 
-// smallConn loses what does not fit into a packet, as a path does on which the news about that are lost as well.
+// smallConn drops what does not fit into a packet, like a path that also loses the ICMP messages about it.
 type smallConn struct{ net.Conn }
 
 func (c smallConn) Write(b []byte) (int, error) {
@@ -185,7 +185,7 @@ func (c smallConn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// The table calls this a stall; we say what was waited for: the handshake, the head or the rest of the body.
+// Such a stall has the outcome of what was expected: the handshake, the head or the rest of the body.
 func TestHostile_N03_whatDoesNotFitNeverComesAndIsWaitedForInVain(t *testing.T) {
 	names := make([]string, 100)
 	for i := range names {
@@ -232,7 +232,7 @@ func (d failingDialer) DialContext(context.Context, string, string) (net.Conn, e
 	return nil, &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", d.err)}
 }
 
-// What comes back instead of a connection has its name, and so has what this machine lacks for one.
+// Each error of connect, of the network and of this machine, has its outcome and cause.
 func TestHostile_N01_whatComesBackInsteadOfAConnectionIsNamed(t *testing.T) {
 	for err, want := range map[error]outcome.Outcome{
 		syscall.ECONNREFUSED: outcome.Refused, syscall.ECONNRESET: outcome.Reset, syscall.ETIMEDOUT: outcome.ConnectTimeout,
@@ -256,7 +256,7 @@ func TestHostile_N18_noLocalPortsIsOurFaultAndNobodyElses(t *testing.T) {
 	}
 }
 
-// The end of the context ends a fetch at once, wherever it stands, and every fetch after it.
+// The end of the context ends a fetch at once, at any point, and every later fetch.
 func TestCancel(t *testing.T) {
 	stages := map[string]Dialer{
 		"dial": holeDialer{},

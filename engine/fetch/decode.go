@@ -5,24 +5,25 @@ import (
 	"io"
 )
 
-// DecodeFault says what is wrong with an encoded body. None of them is fatal: there are always bytes to parse.
+// DecodeFault says what is wrong with an encoded body. No fault is fatal: there are always bytes to parse.
 type DecodeFault uint8
 
 // The faults.
 const (
-	DecodeOK        DecodeFault = iota
-	DecodeLie                   // the body is not what Content-Encoding says; it was sniffed, or is returned as it is
-	DecodeTruncated             // the encoded bytes end too early; what decodes is returned
-	DecodeCorrupt               // bad bytes or a bad checksum; what decoded before is returned
-	DecodeTrailing              // bytes after the end of the encoded data; they are ignored
-	DecodeBomb                  // the ratio limit was reached; what decoded so far is returned
-	DecodeTooLarge              // the size limit was reached; the same
-	DecodeLayers                // too many encodings, one inside the other; the payload is returned as it is
-	DecodeUnknown               // an encoding that we do not know; the same
-	DecodeWork                  // the body would cost more CPU than its size allows; what decoded so far is returned
+	DecodeOK DecodeFault = iota
+	// the body is not what Content-Encoding says; it was detected by its bytes, or is returned undecoded
+	DecodeLie
+	DecodeTruncated // the encoded bytes end too early; the decoded part is returned
+	DecodeCorrupt   // bad bytes or a bad checksum; the decoded part is returned
+	DecodeTrailing  // bytes after the end of the encoded data, which are ignored
+	DecodeBomb      // the ratio limit was reached; the decoded part is returned
+	DecodeTooLarge  // the size limit was reached; the decoded part is returned
+	DecodeLayers    // too many nested encodings; the payload is returned undecoded
+	DecodeUnknown   // unknown encoding; the payload is returned undecoded
+	DecodeWork      // the body would cost more CPU time than its size allows; the decoded part is returned
 )
 
-// String returns the fault in a word.
+// String returns the fault in one word, as in crawl.log.
 func (f DecodeFault) String() string {
 	switch f {
 	case DecodeOK:
@@ -53,7 +54,8 @@ type DecoderOptions struct {
 	SizeMax   int // bytes a body may decode to; default 16 MiB
 	RatioMax  int // times its encoded size a body may decode to, default 200,
 	RatioFree int // once it is larger than this; default 1 MiB
-	LayersMax int // encodings that are removed, one inside the other; default 1. Each one multiplies what a byte of the wire can cost
+	// encodings that are removed, one inside the other; default 1. Each one multiplies what a byte of the wire can cost
+	LayersMax int
 	WindowMax int // bytes of history a zstd body may ask for; default 8 MiB
 	OpaqueMax int // encoded bytes of a brotli or zstd body that are decoded: see decodeOpaque; default 4 MiB
 }
@@ -69,12 +71,13 @@ func (o DecoderOptions) WithDefaults() DecoderOptions {
 	return o
 }
 
-// Decoder removes content encodings. It holds the memory for that, so each parse worker has its own.
+// Decoder removes content encodings (RFC 9110, section 8.4). It holds the memory for this, so each parse worker has its
+// own. It is not safe for concurrent use.
 type Decoder struct {
 	o      DecoderOptions
 	in     bytes.Reader
 	source inflaters
-	out    [2][]byte // layers decode from one into the other
+	out    [2][]byte // nested encodings are decoded from one into the other
 	stack  [8]encoding
 }
 
@@ -86,8 +89,8 @@ func NewDecoder(o DecoderOptions) *Decoder {
 // decodedMin is the size of the first buffer of decoded bytes.
 const decodedMin = 256 << 10
 
-// Decoded returns the payload of p without its encodings, for parsing; the archive keeps the encoded bytes. The result
-// aliases p if nothing was to be removed, and d if something was; then the next call overwrites it.
+// Decoded returns the payload of p without its content encodings, for parsing; the archive keeps the encoded bytes. The
+// result aliases p if there was nothing to remove. Otherwise it aliases d, and the next call overwrites it.
 func (p *Page) Decoded(d *Decoder) ([]byte, DecodeFault) {
 	payload := p.Payload()
 	if len(payload) == 0 {
@@ -116,8 +119,8 @@ func (p *Page) Decoded(d *Decoder) ([]byte, DecodeFault) {
 	return body, fault
 }
 
-// leave gives what is to be parsed of a body that has more layers by its header than are removed. Some servers name one encoding twice: if what
-// came out is text, it is the page.
+// leave handles a body with more encodings in its header than are removed. Some servers name one encoding twice: if the
+// result is text, it is the page.
 func leave(payload, body []byte) ([]byte, DecodeFault) {
 	if _, sure := sniff(body); sure || !looksLikeText(body) {
 		return payload, DecodeLayers
@@ -125,7 +128,7 @@ func leave(payload, body []byte) ([]byte, DecodeFault) {
 	return body, DecodeLie
 }
 
-// layers collects the encodings of p, outermost last: a transfer encoding is around what the content encodings made.
+// layers collects the encodings of p, outermost last. A transfer encoding is outside the content encodings.
 func (d *Decoder) layers(p *Page) (int, DecodeFault) {
 	n := 0
 	for _, name := range [...]string{"content-encoding", "transfer-encoding"} {
@@ -151,7 +154,7 @@ func (d *Decoder) layers(p *Page) (int, DecodeFault) {
 	return n, DecodeOK
 }
 
-// encoding is one that we know.
+// encoding is a known encoding.
 type encoding uint8
 
 const (
@@ -159,7 +162,7 @@ const (
 	plain
 	gzipped
 	deflated
-	rawDeflated // deflated without the zlib header that the standard asks for
+	rawDeflated // deflate without the zlib header that the standard requires
 	brotlied
 	zstded
 )
@@ -181,7 +184,7 @@ func encodingOf(token []byte) encoding {
 	}
 }
 
-// remove takes one layer off body. Encodings are taken at their word only if the first bytes bear them out.
+// remove removes one encoding from body. The header is only believed if the first bytes agree.
 func (d *Decoder) remove(body []byte, e encoding, limit int) ([]byte, DecodeFault) {
 	seen, sure := sniff(body)
 	if e != brotlied && e != deflated {
@@ -194,7 +197,7 @@ func (d *Decoder) remove(body []byte, e encoding, limit int) ([]byte, DecodeFaul
 		}
 		return out, fault
 	}
-	// Neither brotli nor raw deflate can be told by its first bytes: try, and doubt afterwards.
+	// Brotli and raw deflate have no magic number: decode, and check the result.
 	out, fault := d.run(body, e, limit)
 	if e == deflated && fault == DecodeCorrupt && len(out) == 0 {
 		out, fault = d.run(body, rawDeflated, limit)
@@ -228,7 +231,7 @@ func sniff(b []byte) (e encoding, sure bool) {
 	}
 }
 
-// looksLikeText says whether b starts as text does: no control bytes that text has no use for.
+// looksLikeText reports whether b starts like text: without unusual control bytes.
 func looksLikeText(b []byte) bool {
 	for _, c := range b[:min(len(b), 512)] {
 		if c < ' ' && c != '\t' && c != '\n' && c != '\r' && c != '\f' {
@@ -251,9 +254,9 @@ func (d *Decoder) run(body []byte, e encoding, limit int) ([]byte, DecodeFault) 
 	return d.within(out, fault, limit)
 }
 
-// decodeOpaque decodes brotli or zstd, whose decompressors do not tell what a body costs them. Brotli takes at most some 100 ns for each
-// encoded byte, whatever comes out, and so does zstd once its tables are bounded (BenchmarkHostileBodies). So the encoded bytes are bounded
-// too: those beyond OpaqueMax are not decoded. A page of that many has about SizeMax bytes of text.
+// decodeOpaque decodes brotli or zstd, whose decompressors do not report their cost. Brotli takes at most about 100 ns
+// for each encoded byte, and so does zstd once its tables are limited (BenchmarkHostileBodies). So only the first
+// OpaqueMax encoded bytes are decoded. A page with that many has about SizeMax bytes of text.
 func (d *Decoder) decodeOpaque(body []byte, e encoding, limit int) ([]byte, DecodeFault) {
 	whole := len(body)
 	body = body[:min(whole, d.o.OpaqueMax)]
@@ -291,7 +294,7 @@ func (d *Decoder) decodeOpaque(body []byte, e encoding, limit int) ([]byte, Deco
 	}
 }
 
-// within cuts what is more than the limits allow.
+// within truncates what exceeds the limits.
 func (d *Decoder) within(out []byte, fault DecodeFault, limit int) ([]byte, DecodeFault) {
 	switch {
 	case len(out) > d.o.SizeMax:

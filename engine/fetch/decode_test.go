@@ -13,6 +13,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
+
+	"orbweaver/internal/invariants"
 )
 
 // encode encodes body as one of the encodings, "raw" for deflate without its header.
@@ -98,7 +100,7 @@ func TestHostile_Z01_Z02_bombsAreNotUnpacked(t *testing.T) {
 			t.Errorf("%s bomb of %d bytes: %v, %d bytes", encoding, len(bomb), fault, len(got))
 		}
 	}
-	// 200:1 counts only beyond the first MiB: a page of blanks is no bomb.
+	// The ratio of 200:1 counts only beyond the first MiB: a page of spaces is accepted.
 	if got, fault := encodedPage("gzip", encode(t, "gzip", zeros[:1<<20])).Decoded(d); fault != DecodeOK || len(got) != 1<<20 {
 		t.Errorf("1 MiB of zeros: %v, %d bytes", fault, len(got))
 	}
@@ -196,7 +198,7 @@ func TestDecoderReuseDoesNotAllocate(t *testing.T) {
 		p := encodedPage(encoding, encode(t, encoding, html(50_000)))
 		p.Decoded(d)
 		p.Decoded(d)
-		if n := testing.AllocsPerRun(20, func() { p.Decoded(d) }); n > 0 && !raceEnabled {
+		if n := testing.AllocsPerRun(20, func() { p.Decoded(d) }); n > 0 && !invariants.Race {
 			t.Errorf("%s: %v allocations", encoding, n)
 		}
 	}

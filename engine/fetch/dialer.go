@@ -7,33 +7,34 @@ import (
 	"net/netip"
 )
 
-// Dialer makes connections: the seam where the network ends and a simulated one begins. Addresses are always literal.
+// Dialer makes connections. Tests replace it with a simulated network. Addresses are always literal.
 type Dialer interface {
-	// DialContext connects to addr, HOST:PORT with a literal address. It keeps to ctx and its deadline.
+	// DialContext connects to addr, HOST:PORT with a literal address. It respects ctx and its deadline.
 	DialContext(ctx context.Context, network, addr string) (net.Conn, error)
 }
 
-// AddrDialer is a Dialer that can be spared the text. Its ctx may have a deadline at which Done is not closed.
+// AddrDialer is a Dialer that takes an address without formatting it as text. The deadline of its ctx does not close
+// Done.
 type AddrDialer interface {
 	Dialer
 	// DialAddr connects to addr over TCP.
 	DialAddr(ctx context.Context, addr netip.AddrPort) (net.Conn, error)
 }
 
-// netDialer is the only place that makes connections.
+// netDialer is the only code that makes connections.
 type netDialer struct {
 	check   func(netip.AddrPort) error
 	connect func(context.Context, netip.AddrPort) (net.Conn, error)
 }
 
-// NetDialer returns the dialer of the real network. It asks g about the very address it then connects to: no name is
-// looked up here, and one that is given is refused.
+// NetDialer returns the dialer of the real network. It asks g about exactly the address that it then connects to. It
+// resolves no names, and refuses an address that is a name.
 func NetDialer(g *Guard) Dialer {
 	return newNetDialer(g.Check)
 }
 
-// LoopbackOnly returns a dialer that reaches loopback and nothing else: for demonstrations, benchmarks and tests, so that
-// no mistake in a resolver or a proxy setting can send a request to a stranger.
+// LoopbackOnly returns a dialer that reaches loopback addresses only: for demonstrations, benchmarks and tests. So no
+// mistake in a resolver or proxy setting can send a request to another machine.
 func LoopbackOnly() Dialer {
 	return newNetDialer(func(addr netip.AddrPort) error {
 		if ip := addr.Addr(); ip.Unmap().IsLoopback() && ip.Zone() == "" {
@@ -47,10 +48,10 @@ func newNetDialer(check func(netip.AddrPort) error) *netDialer {
 	return &netDialer{check: check, connect: connectSocket}
 }
 
-// connectNet connects with package net. One request per connection needs no keep-alive probes, and they cost three system
-// calls. TCP_NODELAY is set by package net. Not by DialTCP: that binds every connection to a port before it connects, and a
-// port that is bound belongs to nobody else, whatever the addresses: there would be 28 thousand connections in all, those
-// in TIME_WAIT included.
+// connectNet connects with package net. Without keep-alive probes, which one request does not need and which cost three
+// system calls. Package net sets TCP_NODELAY. Not with DialTCP: it binds a local port before it connects, which makes
+// the port unusable for all other destinations; then at most 28 thousand connections could exist, including those in
+// TIME_WAIT.
 func connectNet(ctx context.Context, addr netip.AddrPort) (net.Conn, error) {
 	d := net.Dialer{KeepAlive: -1}
 	return d.DialContext(ctx, "tcp", addr.String())

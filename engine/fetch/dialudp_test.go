@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Name servers are asked over UDP, through the same guard.
+// DNS queries over UDP pass the same guard.
 func TestNetDialer_carriesDatagramsToTheNameServersItMayReach(t *testing.T) {
 	server, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {

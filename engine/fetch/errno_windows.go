@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// unixErrno gives an error of Windows sockets the Unix name that package syscall made up for it.
+// unixErrno returns the Unix error number for an error of Windows sockets.
 func unixErrno(e syscall.Errno) syscall.Errno {
 	switch e {
 	case windows.WSAECONNREFUSED:

@@ -13,7 +13,7 @@ import (
 	"orbweaver/engine/outcome"
 )
 
-// isTimeout says whether err is a deadline that passed.
+// isTimeout reports whether err is an expired deadline.
 func isTimeout(err error) bool {
 	if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) {
 		return true
@@ -22,7 +22,7 @@ func isTimeout(err error) bool {
 	return errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// dialFault turns the error of a dial into an outcome, and notes the cause.
+// dialFault returns the outcome for an error of a dial, and records the cause.
 func (p *Page) dialFault(err error) outcome.Outcome {
 	switch {
 	case errors.Is(err, ErrBlockedPort):
@@ -57,8 +57,8 @@ func (p *Page) dialFault(err error) outcome.Outcome {
 	return outcome.Unreachable
 }
 
-// scarce says whether this machine has no more of what a connection takes. What it lacks may be there in a moment; of the
-// other causes that may be ours (no route, forbidden) that cannot be said.
+// scarce reports whether this machine lacks a resource for a connection that may be free again in a moment. Other local
+// causes (no route, forbidden) are not included.
 func scarce(err error) bool {
 	switch errnoOf(err) {
 	case syscall.EMFILE, syscall.ENFILE, syscall.EADDRNOTAVAIL, syscall.EADDRINUSE, syscall.ENOBUFS, syscall.ENOMEM:
@@ -77,7 +77,7 @@ func errnoOf(err error) syscall.Errno {
 	return unixErrno(errno)
 }
 
-// localCause names what is missing on our side, "" if nothing is known to be.
+// localCause names the missing resource of this machine; "" if there is none.
 func localCause(err error) string {
 	if errors.Is(err, os.ErrNoDeadline) {
 		return "no room in the poller"
@@ -100,15 +100,15 @@ func localCause(err error) string {
 	}
 }
 
-// saysVersion says whether a handshake failed since the server speaks older versions only: it answered in one, or said that it knows none
-// of ours. The library has no other name for either.
+// saysVersion reports whether a handshake failed because the server supports older TLS versions only. The TLS library
+// has no error value for it.
 func saysVersion(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, "protocol version not supported") || strings.Contains(text, "unsupported protocol version") ||
 		strings.Contains(text, "server selected unsupported")
 }
 
-// tlsCause names why a handshake failed.
+// tlsCause names the reason why a handshake failed.
 func tlsCause(err error) string {
 	var record tls.RecordHeaderError
 	var op *net.OpError
@@ -123,7 +123,7 @@ func tlsCause(err error) string {
 		return "tls: old version"
 	case errors.As(err, &op) && op.Op == "remote error": // an alert
 		return "tls: refused by the server"
-	case strings.Contains(err.Error(), "exceeds maximum"): // the library has no other name for it
+	case strings.Contains(err.Error(), "exceeds maximum"): // the library has no error value for it
 		return "tls: message too large"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errnoOf(err) == syscall.ECONNRESET:
 		return "tls: connection closed in the handshake"

@@ -55,8 +55,8 @@ func cpu() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkExchange compares a Fetcher with the bare loop of connect, write, read to the end, close, on the same server in
-// the same process: the CPU of the server is in both. "bare" is what net.Conn costs.
+// BenchmarkExchange compares a Fetcher with the bare loop of connect, write, read to the end, close, on the same server
+// in the same process: the CPU of the server is in both. "bare" is what net.Conn costs.
 func BenchmarkExchange(b *testing.B) {
 	for _, size := range []int{1 << 10, 16 << 10, 100 << 10} {
 		response := benchResponse(size)

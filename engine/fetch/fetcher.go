@@ -12,30 +12,31 @@ import (
 // Target is what to fetch. Fetch borrows it.
 type Target struct {
 	URL    []byte         // normal form, without fragment
-	Host   []byte         // as it goes into the Host field: host, and port if it is not the scheme's
-	Addr   netip.AddrPort // vetted address to connect to; ignored with a proxy
+	Host   []byte         // value of the Host field: host, and port if it is not the default of the scheme
+	Addr   netip.AddrPort // address to connect to; ignored with a proxy
 	HTTPS  bool
 	Robots bool   // a robots.txt: the body limit is RobotsBodyMax
-	Fresh  bool   // not over a connection that was kept
-	Cookie []byte // value of the field Cookie; empty for none
+	Fresh  bool   // do not use a persistent connection
+	Cookie []byte // value of the Cookie field; empty for none
 
-	// Values of the fields that make a request conditional (RFC 9110, section 13.1): 304 means that what they are about is still so. Empty
-	// for none.
+	// Values of the fields that make a request conditional (RFC 9110, section 13.1): a 304 response means that the
+	// stored page is current. Empty for none.
 	IfNoneMatch, IfModifiedSince []byte
 }
 
-// Fetcher performs exchanges, one at a time; each worker has its own. Idle it holds a few hundred bytes and no buffer.
+// Fetcher performs exchanges, one at a time; each worker has its own. An idle Fetcher holds a few hundred bytes and no
+// buffer.
 type Fetcher struct {
 	o           Options
 	dialer      Dialer
-	addrDialer  AddrDialer // dialer, if it can be spared the text
+	addrDialer  AddrDialer // dialer, if it implements AddrDialer
 	proxy       proxyRoute
 	credentials []byte // header line for the proxy, or nil
 	manners     []byte
 	tlsConfig   *tls.Config
 	pool        *Pool
 
-	// One exchange.
+	// State of the current exchange.
 	watch   watch
 	page    *Page
 	link    // the connection; raw is nil if there is none
@@ -48,12 +49,12 @@ type Fetcher struct {
 	got     int64     // bytes received
 
 	wait  wait
-	probe []byte // for connections that cannot tell when they are readable; made at the first of them
+	probe []byte // buffer for connections that cannot report readiness; allocated at first use
 	one   [1]byte
 }
 
-// NewFetcher makes a Fetcher. Options that do not validate, or need larger buffers than pool's, are a bug: the caller has
-// validated them.
+// NewFetcher returns a Fetcher. It panics if the options are invalid or need larger buffers than pool has: the caller
+// must have validated them.
 func NewFetcher(o Options, d Dialer, pool *Pool) *Fetcher {
 	o = o.WithDefaults()
 	if err := o.Validate(); err != nil {
@@ -74,20 +75,19 @@ func NewFetcher(o Options, d Dialer, pool *Pool) *Fetcher {
 	return f
 }
 
-// Close lets go of the context of the last Fetch. A Fetcher that is dropped after its context has ended needs no Close.
+// Close ends the registration with the context of the last Fetch. It is not needed if that context has ended.
 func (f *Fetcher) Close() { f.watch.leave() }
 
-// Fetch makes one request for t and reads the response into p, which keeps everything that came; see Page. The result is
-// also p.Outcome. It never follows a redirect and never tries again; before it returns it closes its connection, or gives it to
-// Options.Keep. It borrows t and p. When ctx ends, so does Fetch, at once and with outcome.Cancelled.
+// Fetch makes one request for t and reads the response into p; see Page. The result is also p.Outcome. It never follows
+// a redirect and never retries. Before it returns, it closes its connection or gives it to Options.Keep. It borrows t
+// and p. If ctx ends, it returns at once with outcome.Cancelled.
 //
-// A connection that was kept may turn out to be closed by the server before a byte of the answer has come: that is outcome.Stale. It
-// is not for the Fetcher to ask once more at once, since nobody knows whether the server has read the request.
+// If a persistent connection is closed by the server before the first byte of the response, the outcome is
+// outcome.Stale. The Fetcher does not repeat the request, because the server may have read it.
 //
-// The outcome is that of the status line for a whole response. One that is cut is CutLength, CutTime, CutDisconnect or
-// NoMemory if its status is 2xx; if not, the status says more about what to do next, and p.Complete and p.Cut tell the
-// rest. Framing that cannot be followed is Protocol, whatever the status; p.HasHead then tells whether there is something
-// to archive.
+// The outcome of a complete response is that of its status. A truncated response with status 2xx is CutLength, CutTime,
+// CutDisconnect or NoMemory. With another status, the outcome is that of the status; p.Complete and p.Cut describe the
+// rest. Invalid framing is Protocol with any status; p.HasHead then tells whether there is something to archive.
 func (f *Fetcher) Fetch(ctx context.Context, t *Target, p *Page) outcome.Outcome {
 	p.begin(t.URL)
 	p.Started = time.Now()
@@ -103,7 +103,7 @@ func (f *Fetcher) Fetch(ctx context.Context, t *Target, p *Page) outcome.Outcome
 	return p.Outcome
 }
 
-// exchange is connect, write, read.
+// exchange connects, writes and reads.
 func (f *Fetcher) exchange(ctx context.Context, t *Target, p *Page) outcome.Outcome {
 	if f.reuse(t, p) {
 		o := f.converse(t, p)
@@ -120,7 +120,7 @@ func (f *Fetcher) exchange(ctx context.Context, t *Target, p *Page) outcome.Outc
 	return f.converse(t, p)
 }
 
-// converse is write, read.
+// converse writes and reads.
 func (f *Fetcher) converse(t *Target, p *Page) outcome.Outcome {
 	now := time.Now()
 	if !f.watch.arm(earlier(now.Add(f.o.HeaderTimeout), f.total)) {
@@ -131,7 +131,8 @@ func (f *Fetcher) converse(t *Target, p *Page) outcome.Outcome {
 	if f.credentials != nil && !t.HTTPS {
 		request = withCredentials(request, f.credentials)
 	}
-	// A server may answer and close without reading: whether the write worked is seen by what can be read.
+	// A server may answer and close without reading, so an error of the write is ignored: the response shows the
+	// result.
 	_, _ = f.conn.Write(request)
 	info, o := f.readHead(p)
 	if o != outcome.None {
@@ -147,8 +148,7 @@ func (f *Fetcher) converse(t *Target, p *Page) outcome.Outcome {
 	return p.conclude(&f.frame, info)
 }
 
-// hangUp closes the connection. TLS is not told: who closes in the middle of everything need not, and otherwise the request said that
-// there would be no other.
+// hangUp closes the connection, without a TLS close_notify: the request said that no other will follow.
 func (f *Fetcher) hangUp() {
 	if f.raw == nil {
 		return

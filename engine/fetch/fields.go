@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// retryAfterMax is the longest a site may ask us to stay away with one header.
+// retryAfterMax is the longest accepted Retry-After.
 const retryAfterMax = 24 * time.Hour
 
-// Header returns the value of the first field of that name, in any case, without the spaces around it, or nil. It aliases
-// Raw unless the value was folded over several lines.
+// Header returns the value of the first field of that name, in any case, without outer spaces; nil if there is none. It
+// aliases Raw, unless the value was folded over several lines.
 func (p *Page) Header(name string) []byte {
 	_, fields := cutLine(p.Head())
 	return firstValue(fields, name)
@@ -43,14 +43,14 @@ func (p *Page) ContentEncoding() []byte { return p.Header("content-encoding") }
 // Location returns the first Location, or nil.
 func (p *Page) Location() []byte { return p.Header("location") }
 
-// Patience is what a Retry-After asks for.
+// Patience is the wait that Retry-After asks for.
 type Patience struct {
-	Wait    time.Duration // from Page.Ended on, 0 to a day
-	Clamped bool          // one of the fields asked for less than nothing or more than a day
+	Wait    time.Duration // from Page.Ended, 0 to 24 h
+	Clamped bool          // a field asked for less than 0 or more than 24 h
 }
 
-// RetryAfter returns how long the site asks to be left alone, counted from Ended: seconds or a date, the longest if there
-// are several, clamped to a day. False if it does not say, or not so that one can read it.
+// RetryAfter returns the wait that the site asks for, counted from Ended: seconds or a date (RFC 9110, section 10.2.3).
+// The longest counts if there are several, limited to 24 h. It returns false if there is no valid value.
 func (p *Page) RetryAfter() (asked Patience, ok bool) {
 	for value := range p.HeaderValues("retry-after") {
 		if d, read := retryAfter(value, p.Ended); read {
@@ -61,7 +61,7 @@ func (p *Page) RetryAfter() (asked Patience, ok bool) {
 	return asked, ok
 }
 
-// retryAfter reads one value; one that is too large for a duration is as good as two days, and any that is negative as any other.
+// retryAfter parses one value. A number too large for a duration counts as two days, and a negative one as -1.
 func retryAfter(value []byte, now time.Time) (time.Duration, bool) {
 	number := bytes.TrimPrefix(value, []byte{'-'})
 	if len(number) > 0 && len(number) == digitsOf(number) {
@@ -93,8 +93,8 @@ func digitsOf(b []byte) int {
 	return n
 }
 
-// fieldsOf ranges over the fields of a head without its first line: name as sent, value without the spaces around it. It
-// is lenient: lines without a colon or a name are passed over, a folded value is joined with single spaces.
+// fieldsOf iterates over the fields of a head without its first line: name as sent, and value without outer spaces. It
+// is lenient: lines without a colon or a name are skipped, and a folded value is joined with single spaces.
 func fieldsOf(fields []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(name, value []byte) bool) {
 		for len(fields) > 0 {

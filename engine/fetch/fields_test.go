@@ -40,8 +40,8 @@ func TestHeaderView(t *testing.T) {
 	}
 }
 
-// Absurd ones, several, and in every form of a date: the longest counts, between nothing and a day, and it is told when that had to be
-// enforced.
+// Extreme values, several values, and every form of a date: the longest counts, between 0 and 24 h, and Clamped is set
+// if it was limited.
 func TestHostile_H30_anAbsurdRetryAfterIsBroughtBetweenNothingAndADay(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for value, want := range map[string]time.Duration{
@@ -67,7 +67,7 @@ func TestHostile_H30_anAbsurdRetryAfterIsBroughtBetweenNothingAndADay(t *testing
 	}
 }
 
-// H19: nothing that a server or a normal form holds can end a line of our request.
+// H19: nothing that a server or a normal form contains can end a line of the request.
 func TestHostile_H19_aRequestIsOne(t *testing.T) {
 	target := &Target{URL: []byte("http://h\r\n/x\r\nEvil: 1\r\n\r\nGET /y z\x7f#frag"), Host: []byte("h\r\nEvil: 1")}
 	got := string(appendRequest(nil, target, false, []byte("\r\n")))

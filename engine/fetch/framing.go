@@ -1,6 +1,6 @@
 package fetch
 
-// frameKind is how the end of a body is known.
+// frameKind is how the end of a body is determined.
 type frameKind uint8
 
 const (
@@ -16,12 +16,12 @@ type frameEnd uint8
 const (
 	endNone       frameEnd = iota // it has not
 	endWhole                      // as its framing says
-	endLimit                      // a byte was dropped for the limit
-	endBad                        // chunking that cannot be followed
-	endDisconnect                 // the connection ended first, or the trailer never did
+	endLimit                      // a byte was dropped because of the limit
+	endBad                        // invalid chunking
+	endDisconnect                 // the connection ended first, or the trailer did not end
 )
 
-// chunkState is where in the chunking the next byte stands.
+// chunkState is the position of the next byte within the chunking.
 type chunkState uint8
 
 const (
@@ -39,27 +39,27 @@ const (
 	trailerMax     = 16 << 10 // bytes of trailer
 )
 
-// limits bound a body, in bytes.
+// limits limits a body, in bytes.
 type limits struct {
 	payload int64
-	raw     int64 // chunking included
+	raw     int64 // with chunking
 }
 
-// framer finds the end of a body in the bytes as they come, however they are cut into pieces, and says which of them are
-// payload. It holds no bytes.
+// framer finds the end of a body, however it is split into reads, and tells which bytes are payload. It stores no
+// bytes.
 type framer struct {
-	max     limits
-	payload int64 // bytes of payload so far
-	raw     int64 // bytes consumed so far
-	left    int64 // bytes of payload to come: in the body by length, in this chunk by chunks
-	ext     int
-	trailer int
-	line    int // bytes of the trailer line so far
-	digits  int
-	kind    frameKind
-	state   chunkState
-	end     frameEnd
-	seen    bool // a digit of the chunk size
+	max       limits
+	payload   int64 // bytes of payload so far
+	raw       int64 // bytes consumed so far
+	remaining int64 // bytes of payload to come: in the body with Content-Length, in this chunk with chunking
+	ext       int
+	trailer   int
+	line      int // bytes of the trailer line so far
+	digits    int
+	kind      frameKind
+	state     chunkState
+	end       frameEnd
+	seen      bool // a digit of the chunk size
 }
 
 // init sets f to the start of a body. For frameLength, length must be set with setLength.
@@ -70,32 +70,32 @@ func (f *framer) init(kind frameKind, max limits) {
 	}
 }
 
-// setLength says how long a body framed by length is.
+// setLength sets the length of a body that is framed by length.
 func (f *framer) setLength(n int64) {
-	f.left = n
+	f.remaining = n
 	if n == 0 {
 		f.end = endWhole
 	}
 }
 
-// next consumes a prefix of b, at least one byte unless f ends at this very byte, and returns its length and the payload
-// in it, which is one run at the end of the prefix or none. Call it while f.end is endNone and b is not empty.
+// next consumes a prefix of b, at least one byte unless f ends at this very byte, and returns its length and the
+// payload in it, which is one run at the end of the prefix or none. Call it while f.end is endNone and b is not empty.
 func (f *framer) next(b []byte) (n int, data []byte) {
 	switch {
 	case f.kind == frameClose:
-		n = f.take(int64(len(b)))
+		n = f.countPayload(int64(len(b)))
 		return n, b[:n]
 	case f.kind == frameLength:
-		n = f.take(min(int64(len(b)), f.left))
-		f.left -= int64(n)
-		if f.left == 0 {
+		n = f.countPayload(min(int64(len(b)), f.remaining))
+		f.remaining -= int64(n)
+		if f.remaining == 0 {
 			f.end = endWhole
 		}
 		return n, b[:n]
 	case f.state == inData:
-		n = f.take(min(int64(len(b)), f.left))
-		f.left -= int64(n)
-		if f.left == 0 {
+		n = f.countPayload(min(int64(len(b)), f.remaining))
+		f.remaining -= int64(n)
+		if f.remaining == 0 {
 			f.state = afterData
 		}
 		return n, b[:n]
@@ -114,8 +114,8 @@ func (f *framer) next(b []byte) (n int, data []byte) {
 	return n, nil
 }
 
-// take counts up to want bytes of payload, as many as the limits allow, and ends f if that is fewer.
-func (f *framer) take(want int64) int {
+// countPayload counts up to want bytes of payload, as far as the limits allow, and ends f if that is fewer.
+func (f *framer) countPayload(want int64) int {
 	n := min(want, f.max.payload-f.payload, f.max.raw-f.raw)
 	if n < want {
 		f.end = endLimit
@@ -125,7 +125,7 @@ func (f *framer) take(want int64) int {
 	return int(n)
 }
 
-// framing takes one byte of chunking. It returns false for a byte that cannot be, which is then not consumed.
+// framing processes one byte of chunking. It returns false for an invalid byte, which is not consumed.
 func (f *framer) framing(c byte) bool {
 	switch f.state {
 	case inSize:
@@ -160,20 +160,20 @@ func (f *framer) framing(c byte) bool {
 	return true
 }
 
-// size takes one byte of a chunk's size.
+// size processes one byte of a chunk's size.
 func (f *framer) size(c byte) bool {
 	digit, ok := hexDigit(c)
 	if ok {
 		f.seen = true
-		if digit == 0 && f.left == 0 {
-			f.ext++ // leading zeros are not for ever
+		if digit == 0 && f.remaining == 0 {
+			f.ext++ // limits leading zeros
 		} else {
 			f.digits++
 		}
 		if f.digits > chunkDigitsMax || f.ext > extMax {
 			return f.bad()
 		}
-		f.left = f.left<<4 | int64(digit)
+		f.remaining = f.remaining<<4 | int64(digit)
 		return true
 	}
 	if !f.seen {
@@ -190,7 +190,7 @@ func (f *framer) size(c byte) bool {
 }
 
 func (f *framer) sizeDone() bool {
-	if f.left == 0 {
+	if f.remaining == 0 {
 		f.state, f.line = inTrailer, 0
 	} else {
 		f.state = inData
@@ -199,10 +199,11 @@ func (f *framer) sizeDone() bool {
 }
 
 func (f *framer) startSize() {
-	f.state, f.left, f.digits, f.seen = inSize, 0, 0, false
+	f.state, f.remaining, f.digits, f.seen = inSize, 0, 0, false
 }
 
-// trail takes one byte of the trailer, which ends with an empty line. A trailer over the limit is one that never ended.
+// trail processes one byte of the trailer, which ends with an empty line. A trailer over the limit counts as one that
+// does not end.
 func (f *framer) trail(c byte) bool {
 	if f.trailer++; f.trailer > trailerMax {
 		f.end = endDisconnect
@@ -224,7 +225,7 @@ func (f *framer) bad() bool {
 	return false
 }
 
-// eof says that the connection has ended.
+// eof records that the connection has ended.
 func (f *framer) eof() {
 	if f.end != endNone {
 		return

@@ -27,8 +27,8 @@ func frameAll(kind frameKind, length int64, max limits, body []byte, cut func(n 
 	return f, payload, used
 }
 
-// FuzzFraming: however the bytes are cut into reads, the same bytes are payload and the body ends at the same place for the
-// same reason; and the limits hold.
+// FuzzFraming: however the bytes are cut into reads, the same bytes are payload and the body ends at the same place for
+// the same reason; and the limits hold.
 func FuzzFraming(f *testing.F) {
 	f.Add(byte(frameChunked), uint16(0), []byte("5\r\nhello\r\n0\r\n\r\nrest"))
 	f.Add(byte(frameChunked), uint16(0), []byte("2;a=b\r\nhe\r\n00003  \r\nllo\n0\r\nX: y\r\n\r\n"))
@@ -65,7 +65,7 @@ func FuzzFraming(f *testing.F) {
 	})
 }
 
-// The chunked framer against a reader written from the grammar: whatever is put into chunks comes out.
+// The chunked framer agrees with a reader written from the grammar of RFC 9112.
 func TestFramingModel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 2000 {
@@ -120,10 +120,10 @@ func FuzzHead(f *testing.F) {
 	codec := newCodec()
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		var scan headScan
-		n, state := scan.look(raw, &o)
+		n, state := scan.findEnd(raw, &o)
 		var steps headScan
 		for i := range raw {
-			m, s := steps.look(raw[:i+1], &o)
+			m, s := steps.findEnd(raw[:i+1], &o)
 			if s != headMore {
 				if s != state || m != n {
 					t.Fatalf("in pieces: %d %d; whole: %d %d", m, s, n, state)

@@ -8,38 +8,40 @@ import (
 	"sync/atomic"
 )
 
-// Guard is the address policy: what may be connected to. Nothing changes it but Listening, and it is safe for concurrent use.
+// Guard is the address guard: it decides which addresses may be contacted. Only Listening changes it, and it is safe
+// for concurrent use.
 //
-// Without leave it refuses every address that is not a public unicast one, in whatever form it is written: special-purpose
-// ranges of IANA's registries, IPv4 mapped into IPv6, addresses that lead to others (NAT64, 6to4, Teredo, ISATAP), zones. What leads to an
-// IPv4 address is judged as that address as well.
+// By default it refuses every address that is not a public unicast address, in whatever form it is written:
+// special-purpose ranges of the IANA registries, IPv4-mapped IPv6, addresses with embedded IPv4 addresses (NAT64, 6to4,
+// Teredo, ISATAP), and zones. An address that leads to an IPv4 address is judged as that address as well.
 type Guard struct {
-	allow    []netip.Prefix
-	deny     []netip.Prefix
-	ports    []uint16 // allowed everywhere
-	named    []uint16 // of these, those that somebody asked for: they may be bad ones
-	upstream []netip.AddrPort
-	only     bool // nothing but upstream
-	own      *ownAddrs
-	control  []netip.AddrPort
-	late     *lateAddrs // shared by all guards that were made of one
+	allow      []netip.Prefix
+	deny       []netip.Prefix
+	ports      []uint16 // allowed everywhere
+	named      []uint16 // of these, ports that the operator named: they may be bad ports
+	upstream   []netip.AddrPort
+	only       bool // only the upstream addresses are allowed
+	own        *ownAddrs
+	control    []netip.AddrPort
+	addedAddrs *addedAddrs // shared by all guards that were derived from each other
 }
 
-// lateAddrs are addresses that came to be known after the guard was made.
-type lateAddrs struct {
-	mu   sync.Mutex // held to add
+// addedAddrs are addresses that were added after the guard was made.
+type addedAddrs struct {
+	mu   sync.Mutex // held while adding
 	list atomic.Pointer[[]netip.AddrPort]
 }
 
-// defaultPorts are where web servers live.
+// defaultPorts returns the usual ports of web servers.
 func defaultPorts() []uint16 {
 	return []uint16{80, 81, 443, 591, 3000, 5000, 8000, 8008, 8080, 8081, 8088, 8443, 8888}
 }
 
-// NewGuard makes a policy that lifts the rules for the ranges in allow (but not those for bad ports), allows the given ports besides
-// the usual ones, bad ones too, and knows upstream: proxies, which only the guard that Upstream returns lets through. It copies all.
+// NewGuard returns a guard that allows the ranges in allow (except bad ports there), and the given ports besides the
+// usual ones, including bad ones. upstream are proxies, which only the guard returned by Upstream allows. It copies all
+// arguments.
 func NewGuard(allow []netip.Prefix, ports []int, upstream []netip.AddrPort) *Guard {
-	g := &Guard{ports: defaultPorts(), late: &lateAddrs{}}
+	g := &Guard{ports: defaultPorts(), addedAddrs: &addedAddrs{}}
 	for _, p := range allow {
 		g.allow = append(g.allow, unmapPrefix(p))
 	}
@@ -55,7 +57,7 @@ func NewGuard(allow []netip.Prefix, ports []int, upstream []netip.AddrPort) *Gua
 	return g
 }
 
-// Deny returns a guard that besides refuses the ranges given, even where they are allowed otherwise.
+// Deny returns a guard that also refuses the given ranges, even if they are allowed otherwise.
 func (g *Guard) Deny(ranges ...netip.Prefix) *Guard {
 	other := *g
 	other.deny = slices.Clone(g.deny)
@@ -65,8 +67,8 @@ func (g *Guard) Deny(ranges ...netip.Prefix) *Guard {
 	return &other
 }
 
-// Own returns a guard that besides refuses the addresses of this machine's interfaces, public ones among them, unless they are allowed
-// by range. The error is the system's, which does not tell them.
+// Own returns a guard that also refuses the addresses of this machine's interfaces, unless they are allowed by range.
+// The error is that of the system, if it cannot list them.
 func (g *Guard) Own() (*Guard, error) {
 	own, err := newOwnAddrs()
 	if err != nil {
@@ -77,8 +79,8 @@ func (g *Guard) Own() (*Guard, error) {
 	return &other, nil
 }
 
-// Control returns a guard that besides refuses what we listen on ourselves, whatever is allowed. An unspecified address
-// stands for all that reach this machine.
+// Control returns a guard that also refuses the given addresses, on which this process listens, whatever is allowed. An
+// unspecified address stands for all addresses of this machine.
 func (g *Guard) Control(addrs ...netip.AddrPort) *Guard {
 	other := *g
 	other.control = slices.Clone(g.control)
@@ -88,35 +90,36 @@ func (g *Guard) Control(addrs ...netip.AddrPort) *Guard {
 	return &other
 }
 
-// Listening has this guard, and all that were made of it or that it was made of, refuse an address on which this process listens, as Control
-// does: the port may be one that the system picked. It is called before the first connection.
+// Listening adds an address on which this process listens, like Control, to this guard and all guards derived from it
+// or from which it was derived. The port may have been chosen by the system. It must be called before the first
+// connection.
 func (g *Guard) Listening(addr netip.AddrPort) {
-	g.late.mu.Lock()
-	defer g.late.mu.Unlock()
+	g.addedAddrs.mu.Lock()
+	defer g.addedAddrs.mu.Unlock()
 	list := []netip.AddrPort{netip.AddrPortFrom(addr.Addr().Unmap(), addr.Port())}
-	if before := g.late.list.Load(); before != nil {
+	if before := g.addedAddrs.list.Load(); before != nil {
 		list = slices.Concat(*before, list)
 	}
-	g.late.list.Store(&list)
+	g.addedAddrs.list.Store(&list)
 }
 
-// isControl says whether this process listens on a port of an address.
+// isControl reports whether this process listens on a port of an address.
 func (g *Guard) isControl(ip netip.Addr, port uint16) bool {
 	reaches := func(c netip.AddrPort) bool {
 		return c.Port() == port && (c.Addr() == ip || ip.IsUnspecified() || c.Addr().IsUnspecified() && g.isHere(ip))
 	}
-	late := g.late.list.Load()
+	late := g.addedAddrs.list.Load()
 	return slices.ContainsFunc(g.control, reaches) || late != nil && slices.ContainsFunc(*late, reaches)
 }
 
-// Upstream returns the guard for connections to a proxy: it lets the upstream addresses through and nothing else.
+// Upstream returns the guard for connections to a proxy: it allows only the upstream addresses.
 func (g *Guard) Upstream() *Guard {
 	other := *g
 	other.only = true
 	return &other
 }
 
-// Check says whether addr may be connected to: nil, or an error that wraps ErrBlockedAddress or ErrBlockedPort.
+// Check returns nil if addr may be contacted; otherwise an error that wraps ErrBlockedAddress or ErrBlockedPort.
 func (g *Guard) Check(addr netip.AddrPort) error {
 	ip := addr.Addr().Unmap()
 	if !ip.IsValid() || ip.Zone() != "" {
@@ -139,8 +142,8 @@ func (g *Guard) Check(addr netip.AddrPort) error {
 	return g.checkPort(ip, addr.Port())
 }
 
-// Through says whether a proxy may be asked for a site with this address: as Check, but for addresses that were made up since
-// nobody but the proxy knows the true ones.
+// Through is Check for a site that is fetched through a proxy. It also allows placeholder addresses, which stand for
+// names that only the proxy can resolve.
 func (g *Guard) Through(addr netip.AddrPort) error {
 	if ip := addr.Addr().Unmap(); madeUp(ip) && !contains(g.deny, ip) {
 		return g.checkPort(ip, addr.Port())
@@ -148,7 +151,7 @@ func (g *Guard) Through(addr netip.AddrPort) error {
 	return g.Check(addr)
 }
 
-// checkAddr says whether an address may be connected to, on some port.
+// checkAddr checks an address for any port.
 func (g *Guard) checkAddr(ip netip.Addr) error {
 	switch {
 	case contains(g.deny, ip):
@@ -165,7 +168,7 @@ func (g *Guard) checkAddr(ip netip.Addr) error {
 	return nil
 }
 
-// checkPort says whether a port of an address that may be connected to may be, too.
+// checkPort checks a port of an allowed address.
 func (g *Guard) checkPort(ip netip.Addr, port uint16) error {
 	if g.isControl(ip, port) {
 		return fmt.Errorf("%w: %v is our control port", ErrBlockedAddress, netip.AddrPortFrom(ip, port))
@@ -179,7 +182,7 @@ func (g *Guard) checkPort(ip netip.Addr, port uint16) error {
 	return nil
 }
 
-// isHere says whether ip is an address of this machine.
+// isHere reports whether ip is an address of this machine.
 func (g *Guard) isHere(ip netip.Addr) bool { return ip.IsLoopback() || g.own.has(ip) }
 
 // contains says whether one of the ranges holds ip.

@@ -11,7 +11,8 @@ import (
 	"orbweaver/engine/urlx"
 )
 
-// registries are IANA's registries of IPv4 and IPv6 special-purpose addresses, row by row, and what is no unicast address at all.
+// registries has the rows of the IANA registries of IPv4 and IPv6 special-purpose addresses, and everything that is no
+// unicast address.
 func registries() []string {
 	return []string{
 		"0.0.0.0/8", "0.0.0.0/32", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
@@ -75,7 +76,7 @@ func TestHostile_N10_everyRowOfTheRegistriesIsRefused(t *testing.T) {
 	}
 }
 
-// specialForms lead to an address that is special, or are no public address, in whatever form they are written.
+// specialForms lead to a special address, or are not public, in every form.
 func specialForms() []string {
 	return []string{
 		"169.254.169.254", "::7f00:1", "::ffff:127.0.0.1", "::ffff:10.1.2.3", "::ffff:169.254.169.254", "::ffff:0:127.0.0.1",
@@ -86,10 +87,12 @@ func specialForms() []string {
 	}
 }
 
-// Whoever may ask these addresses gets the credentials of the machine. 168.63.129.16 passed the guard, as public as it looks.
+// These metadata services give credentials of the machine to every client. The guard once allowed 168.63.129.16, which
+// looks public.
 func TestTheMetadataServicesOfCloudsAreRefused(t *testing.T) {
 	g := NewGuard(nil, nil, nil)
-	lifted := NewGuard([]netip.Prefix{netip.MustParsePrefix("::/0")}, nil, nil) // what leads on is judged as what it leads to
+	// an address is judged by the address to which it leads
+	lifted := NewGuard([]netip.Prefix{netip.MustParsePrefix("::/0")}, nil, nil)
 	for cloud, addrs := range map[string][]string{
 		"AWS":       {"169.254.169.254", "169.254.169.253", "169.254.169.123", "169.254.170.2", "169.254.170.23", "fd00:ec2::254", "fd00:ec2::253", "fd00:ec2::23"},
 		"Azure":     {"168.63.129.16", "169.254.169.254", "fe80::1234:5678:9abc"},
@@ -159,7 +162,7 @@ func TestHostile_N10_noFormOfAnAddressGetsThrough(t *testing.T) {
 	}
 }
 
-// What a URL may say instead of an address is an address before anybody looks at it.
+// Every spelling of an address in a URL is normalized before it is judged.
 func TestHostile_U08_oddFormsAreNormalisedAndThenJudged(t *testing.T) {
 	g := NewGuard(nil, nil, nil)
 	for _, host := range []string{
@@ -238,7 +241,8 @@ func TestGuardAllows(t *testing.T) {
 	}
 }
 
-// Our own addresses are refused whatever they are, but for those that somebody allowed by range; what we listen on always.
+// Addresses of this machine are refused, unless the operator allowed them by range; addresses on which this process
+// listens are always refused.
 func TestHostile_N10_ourOwnAddressesAndOurControlPortAreRefused(t *testing.T) {
 	g, err := NewGuard([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("8.8.4.0/24")}, []int{9000}, nil).Own()
 	if err != nil {
@@ -266,13 +270,14 @@ func TestHostile_N10_ourOwnAddressesAndOurControlPortAreRefused(t *testing.T) {
 			t.Errorf("%s: %v", c.addr, err)
 		}
 	}
-	g.own.again.Store(0)
+	g.own.nextLookup.Store(0)
 	if err := g.Check(netip.MustParseAddrPort("8.8.8.8:80")); err != nil || len(*g.own.list.Load()) != len(all) {
 		t.Errorf("the addresses of this machine are not looked up again: %v", err)
 	}
 }
 
-// A port that the system picked is known only when the guard is made already. All guards of one family refuse it, where loopback is allowed, too.
+// A port that the system chose is known only after the guard was made. All derived guards refuse it, also if loopback
+// is allowed.
 func TestAPortThatTheSystemPickedIsRefused(t *testing.T) {
 	made := NewGuard([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, nil, nil)
 	guard, err := made.Deny(netip.MustParsePrefix("127.0.0.9/32")).Control(netip.MustParseAddrPort("127.0.0.1:9000")).Own()
@@ -300,14 +305,14 @@ func TestAPortThatTheSystemPickedIsRefused(t *testing.T) {
 	}
 }
 
-// A proxy is reachable as a proxy only, and with the proxy's guard nothing else is.
+// A proxy can be reached only as a proxy, and the proxy's guard allows nothing else.
 func TestHostile_N10_aProxyIsReachedAsAProxyAndNothingElseIs(t *testing.T) {
 	proxy := netip.MustParseAddrPort("127.0.0.1:3128")
 	g := NewGuard(nil, nil, []netip.AddrPort{proxy})
 	if err := g.Check(proxy); !errors.Is(err, ErrBlockedAddress) {
 		t.Errorf("a page at the proxy's address: %v", err)
 	}
-	// What it is asked for is judged as well: it may stand where strangers' links must not lead.
+	// Targets behind a proxy are judged as well: the proxy may stand in a network that links must not reach.
 	for addr, allowed := range map[string]bool{
 		"240.1.2.3:80": true, "240.1.2.3:25": false, "8.8.8.8:443": true, "127.0.0.1:80": false, "10.0.0.1:80": false, "127.0.0.1:3128": false,
 	} {

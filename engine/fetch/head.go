@@ -13,18 +13,19 @@ import (
 // headInfo is what a head says about the body.
 type headInfo struct {
 	status  int
-	length  int64 // -1 if not said
+	length  int64 // -1 if there is no Content-Length
 	chunked bool
 	flags   Flags
 }
 
-// interim says that another head follows this one. After 101 none does: the rest is another protocol.
+// interim reports whether another head follows this one. After 101 none does: the rest is another protocol.
 func (i *headInfo) interim() bool { return i.status >= 100 && i.status <= 199 && i.status != 101 }
 
-// codecHeadMax is the largest head the codec is given; what is larger is rare and read by our own parser.
+// codecHeadMax is the largest head for the codec, in bytes; larger heads are rare and read by the lenient parser.
 const codecHeadMax = 16 << 10
 
-// codec is fasthttp's response parser with what it needs. It works on a copy of the head: it joins folded lines in place.
+// codec is fasthttp's response parser with its buffers. It works on a copy of the head, because it joins folded lines
+// in place.
 type codec struct {
 	src bytes.Reader
 	buf *bufio.Reader
@@ -38,7 +39,7 @@ func newCodec() *codec {
 	return c
 }
 
-// parse reads head, a whole one; false if the codec refuses it, or would read it differently from a browser.
+// parse parses a complete head. It returns false if the codec refuses it, or would read it differently from a browser.
 func (c *codec) parse(head []byte) (headInfo, bool) {
 	if len(head) > codecHeadMax || len(head) < 9 || !hasPrefixFold(head, "http/1.") || (head[7] != '0' && head[7] != '1') {
 		return headInfo{}, false
@@ -50,7 +51,7 @@ func (c *codec) parse(head []byte) (headInfo, bool) {
 	}
 	info := headInfo{status: c.h.StatusCode(), length: -1}
 	if status, ok := parseStatus(head[len("http/1.1"):]); !ok || status != info.status {
-		return headInfo{}, false // the codec takes 000 for 200
+		return headInfo{}, false // the codec reads 000 as 200
 	}
 	switch n := c.h.ContentLength(); {
 	case n == -1:
@@ -61,14 +62,13 @@ func (c *codec) parse(head []byte) (headInfo, bool) {
 	return info, true
 }
 
-// codecs is a stack of parsers: parsing never waits, so there are never more in use than processors, and a thousand
-// fetchers need not have one each.
+// codecs is a stack of parsers. Parsing never waits, so at most as many are in use as there are processors.
 type codecs struct {
 	mu   sync.Mutex // held for a few instructions
 	free []*codec
 }
 
-func (s *codecs) take() *codec {
+func (s *codecs) takeCodec() *codec {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := len(s.free)
@@ -80,20 +80,20 @@ func (s *codecs) take() *codec {
 	return c
 }
 
-func (s *codecs) give(c *codec) {
+func (s *codecs) returnCodec(c *codec) {
 	s.mu.Lock()
 	s.free = append(s.free, c)
 	s.mu.Unlock()
 }
 
-// parseHead reads a whole head, by the codec and, if that refuses, as browsers do. The cause is "" unless neither can.
+// parseHead parses a complete head with the codec, and leniently if the codec refuses. cause is "" unless both refuse.
 func (s *codecs) parseHead(head []byte) (info headInfo, cause string) {
 	if hasControl(head) {
-		return headInfo{length: -1}, causeControl // the codec lets some of them pass
+		return headInfo{length: -1}, causeControl // the codec accepts some of them
 	}
-	c := s.take()
+	c := s.takeCodec()
 	info, ok := c.parse(head)
-	s.give(c)
+	s.returnCodec(c)
 	if !ok {
 		info, cause = parseLenient(head)
 		info.flags |= FlagLenient
@@ -112,8 +112,8 @@ const (
 	causeLength     = "Content-Length makes no sense"
 )
 
-// parseLenient reads a head as browsers do: lines may end in LF, lines without a colon do not count, several equal
-// Content-Length are one, ICY is HTTP.
+// parseLenient parses a head like browsers: lines may end in LF, lines without a colon are ignored, equal
+// Content-Length fields count once, and ICY counts as HTTP.
 func parseLenient(head []byte) (headInfo, string) {
 	info := headInfo{length: -1}
 	line, rest := cutLine(head)
@@ -161,9 +161,9 @@ func parseStatus(b []byte) (int, bool) {
 	return n, digits > 0
 }
 
-// parseLengths finds what the fields say about the length of the body. Of Content-Length it makes what the fetch standard does
-// (https://fetch.spec.whatwg.org/#ref-for-extract-a-length): values that differ are an error, even if only in a leading zero or in
-// one of them being empty; and one that is no number is as none.
+// parseLengths reads what the fields say about the length of the body. Content-Length is read as in the Fetch standard
+// (https://fetch.spec.whatwg.org/#ref-for-extract-a-length): different values are an error, even if they differ only in
+// a leading zero or one is empty. A value that is no number is ignored.
 func parseLengths(fields []byte, version int, info *headInfo) {
 	var first []byte
 	seen := false
@@ -196,7 +196,7 @@ func parseLengths(fields []byte, version int, info *headInfo) {
 		return
 	}
 	if info.flags&FlagBadLength != 0 || !isNumber(first) {
-		return // what is no number at all says nothing: the body ends with the connection
+		return // not a number: the body ends with the connection
 	}
 	n, ok := parseDecimal(first)
 	if !ok {

@@ -9,41 +9,41 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Keep holds connections between two exchanges with the same site, so that the second need not connect, nor shake hands (RFC 9112,
-// section 9.3). Fetchers of any number of goroutines share one. What it holds is bounded in number and in time: beyond the number the
-// connection that has waited longest is closed. It decides nothing about politeness: who asks is as free or as bound as without it.
+// IdleConns stores persistent connections between two exchanges with the same site, so that the second needs no connect
+// and no handshake (RFC 9112, section 9.3). Any number of Fetchers share it. Number and time are limited: above the
+// number, the connection that was idle for longest is closed. It has no effect on politeness.
 //
-// It starts no goroutine; one timer closes what has waited for too long.
-type Keep struct {
-	idle time.Duration
-	most int
+// It starts no goroutine; one timer closes expired connections. It is safe for concurrent use.
+type IdleConns struct {
+	idle     time.Duration
+	connsMax int
 
-	mu     sync.Mutex // guards what follows; held for a few instructions
-	sites  map[siteOf]*kept
-	oldest *kept
-	newest *kept
-	free   *kept // not in use, one behind the other by newer
-	stats  KeepStats
-	timer  *time.Timer // runs while anything is held, and then once more
-	timing bool        // it runs
+	mu     sync.Mutex // guards the fields below; held for a few instructions
+	sites  map[siteOf]*idleConn
+	oldest *idleConn
+	newest *idleConn
+	free   *idleConn // unused idleConn values, linked by newer
+	stats  IdleConnStats
+	timer  *time.Timer // runs while any connection is stored, and once more
+	timing bool        // the timer runs
 	closed bool
 
 	expiring sync.WaitGroup // one while the timer runs, and until expire ends: Close waits for it
 }
 
-// KeepStats are a Keep's counters.
-type KeepStats struct {
-	Held    int    // connections now
-	Reused  uint64 // taken for another exchange
-	Stale   uint64 // found closed by the server, or talking out of turn
-	Expired uint64 // closed by us after their time
-	Crowded uint64 // closed by us for want of room
+// IdleConnStats are the counters of an IdleConns.
+type IdleConnStats struct {
+	Held    int    // connections stored now
+	Reused  uint64 // connections used for another exchange
+	Stale   uint64 // connections that the server had closed, or on which unexpected bytes came
+	Expired uint64 // connections closed after their time
+	Evicted uint64 // connections closed because there were too many
 }
 
-// siteOf says what a connection can be used for. Through a proxy, plain requests to all sites share one kind.
+// siteOf says for which requests a connection can be used. Through a proxy, plain requests to all sites share one.
 type siteOf struct {
 	addr netip.AddrPort // connected to
-	name xxh3.Uint128   // of the authority, scheme mixed in; zero for plain requests through a proxy
+	name xxh3.Uint128   // hash of scheme and authority; zero for plain requests through a proxy
 }
 
 // link is a connection as a Fetcher uses it.
@@ -54,78 +54,79 @@ type link struct {
 	secure bool // facts hold
 }
 
-// kept is a connection that nobody uses now.
-type kept struct {
+// idleConn is a connection that is not in use.
+type idleConn struct {
 	link
 	site         siteOf
 	until        time.Time
-	older, newer *kept // of all
-	below, above *kept // of the same site
+	older, newer *idleConn // neighbours among all connections
+	below, above *idleConn // neighbours of the same site
 }
 
-// NewKeep makes a Keep of at most so many connections, each held for at most idle between two exchanges. Both must be positive.
-func NewKeep(idle time.Duration, most int) *Keep {
+// NewIdleConns returns an empty IdleConns for at most most connections, each stored for at most idle. It panics unless
+// both are positive.
+func NewIdleConns(idle time.Duration, most int) *IdleConns {
 	if idle <= 0 || most <= 0 {
 		panic("BUG: fetch: a Keep that may hold nothing")
 	}
-	return &Keep{idle: idle, most: most, sites: map[siteOf]*kept{}}
+	return &IdleConns{idle: idle, connsMax: most, sites: map[siteOf]*idleConn{}}
 }
 
-// Close closes all connections, and every one that is given back later.
-func (k *Keep) Close() {
+// Close closes all connections, and later every one that is returned.
+func (k *IdleConns) Close() {
 	k.mu.Lock()
 	k.closed = true
 	if k.timer != nil && k.timer.Stop() {
 		k.expiring.Done()
 	}
-	all := k.cutWhile(func(*kept) bool { return true })
+	all := k.removeWhileLocked(func(*idleConn) bool { return true })
 	k.mu.Unlock()
 	closeAll(all)
 	k.expiring.Wait()
 }
 
 // Stats returns the counters.
-func (k *Keep) Stats() KeepStats {
+func (k *IdleConns) Stats() IdleConnStats {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.stats
 }
 
-// take gives the connection to a site that was used last, if one is there.
-func (k *Keep) take(site siteOf) (link, bool) {
+// takeConn returns the connection to a site that was used last, if there is one.
+func (k *IdleConns) takeConn(site siteOf) (link, bool) {
 	k.mu.Lock()
 	c := k.sites[site]
 	if c == nil {
 		k.mu.Unlock()
 		return link{}, false
 	}
-	k.cut(c)
+	k.removeLocked(c)
 	l, late := c.link, !time.Now().Before(c.until)
 	if late {
 		k.stats.Expired++
 	} else {
 		k.stats.Reused++
 	}
-	*c = kept{newer: k.free}
+	*c = idleConn{newer: k.free}
 	k.free = c
 	k.mu.Unlock()
 	if late {
 		_ = l.raw.Close() // it is not needed any more
-		return k.take(site)
+		return k.takeConn(site)
 	}
 	return l, true
 }
 
-// stale counts a connection that was taken in vain.
-func (k *Keep) stale() {
+// stale counts a connection that was useless.
+func (k *IdleConns) stale() {
 	k.mu.Lock()
 	k.stats.Reused--
 	k.stats.Stale++
 	k.mu.Unlock()
 }
 
-// put takes a connection that can be used again within the time, or within what the server allows if that is positive and less.
-func (k *Keep) put(site siteOf, l link, allowed time.Duration) {
+// put stores a connection, at most for idle, and for allowed if that is positive and shorter. It takes the connection.
+func (k *IdleConns) put(site siteOf, l link, allowed time.Duration) {
 	idle := k.idle
 	if allowed > 0 {
 		idle = min(idle, allowed)
@@ -137,18 +138,18 @@ func (k *Keep) put(site siteOf, l link, allowed time.Duration) {
 		_ = l.raw.Close() // nothing was left to write
 		return
 	}
-	var gone *kept
-	if k.stats.Held == k.most {
+	var gone *idleConn
+	if k.stats.Held == k.connsMax {
 		gone = k.oldest
-		k.cut(gone)
-		k.stats.Crowded++
+		k.removeLocked(gone)
+		k.stats.Evicted++
 	}
 	c := k.free
 	if c == nil {
-		c = new(kept)
+		c = new(idleConn)
 	}
 	k.free = c.newer
-	*c = kept{link: l, site: site, until: until}
+	*c = idleConn{link: l, site: site, until: until}
 	k.add(c)
 	if !k.timing {
 		k.startTimer(idle)
@@ -159,18 +160,18 @@ func (k *Keep) put(site siteOf, l link, allowed time.Duration) {
 	}
 }
 
-// shed closes half of what is held, for a machine that has no more of what a connection takes.
-func (k *Keep) shed() {
+// shed closes half of the connections, for a machine that lacks descriptors or ports.
+func (k *IdleConns) shed() {
 	k.mu.Lock()
 	least := k.stats.Held / 2
-	gone := k.cutWhile(func(*kept) bool { return k.stats.Held > least })
-	k.stats.Crowded += uint64(len(gone))
+	gone := k.removeWhileLocked(func(*idleConn) bool { return k.stats.Held > least })
+	k.stats.Evicted += uint64(len(gone))
 	k.mu.Unlock()
 	closeAll(gone)
 }
 
-// startTimer starts the timer, which is not running, under the lock.
-func (k *Keep) startTimer(d time.Duration) {
+// startTimer starts the timer, which does not run. The caller holds mu.
+func (k *IdleConns) startTimer(d time.Duration) {
 	k.timing = true
 	k.expiring.Add(1)
 	if k.timer == nil {
@@ -180,13 +181,13 @@ func (k *Keep) startTimer(d time.Duration) {
 	k.timer.Reset(d)
 }
 
-// expire closes what has waited for too long.
-func (k *Keep) expire() {
+// expire closes expired connections.
+func (k *IdleConns) expire() {
 	defer k.expiring.Done()
 	now := time.Now()
 	k.mu.Lock()
 	k.timing = false
-	gone := k.cutWhile(func(c *kept) bool { return !c.until.After(now) })
+	gone := k.removeWhileLocked(func(c *idleConn) bool { return !c.until.After(now) })
 	k.stats.Expired += uint64(len(gone))
 	if k.oldest != nil && !k.closed {
 		k.startTimer(k.oldest.until.Sub(now))
@@ -195,23 +196,23 @@ func (k *Keep) expire() {
 	closeAll(gone)
 }
 
-// cutWhile takes out what is oldest as long as it should go.
-func (k *Keep) cutWhile(goes func(*kept) bool) (gone []*kept) {
+// removeWhileLocked removes the oldest connections while goes returns true.
+func (k *IdleConns) removeWhileLocked(goes func(*idleConn) bool) (gone []*idleConn) {
 	for k.oldest != nil && goes(k.oldest) {
 		gone = append(gone, k.oldest)
-		k.cut(k.oldest)
+		k.removeLocked(k.oldest)
 	}
 	return gone
 }
 
-func closeAll(gone []*kept) {
+func closeAll(gone []*idleConn) {
 	for _, c := range gone {
 		_ = c.raw.Close() // nothing was left to write
 	}
 }
 
-// add puts a connection at the young end, and on top of those of its site.
-func (k *Keep) add(c *kept) {
+// add adds a connection as the newest one.
+func (k *IdleConns) add(c *idleConn) {
 	c.older = k.newest
 	if c.older == nil {
 		k.oldest = c
@@ -226,8 +227,8 @@ func (k *Keep) add(c *kept) {
 	k.stats.Held++
 }
 
-// cut takes a connection out.
-func (k *Keep) cut(c *kept) {
+// removeLocked removes a connection.
+func (k *IdleConns) removeLocked(c *idleConn) {
 	if c.older == nil {
 		k.oldest = c.newer
 	} else {

@@ -13,18 +13,18 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// idleConn is a connection that knows only whether it was closed.
-type idleConn struct {
+// recordingConn is a connection that records whether it was closed.
+type recordingConn struct {
 	net.Conn
 	closed atomic.Bool // a timer's goroutine may write it
 }
 
-func (c *idleConn) Close() error {
+func (c *recordingConn) Close() error {
 	c.closed.Store(true)
 	return nil
 }
 
-// modelKeep says the same as a Keep, slowly: a list of what is held, oldest first.
+// modelKeep is a slow model of IdleConns: a list of connections, oldest first.
 type modelKeep struct {
 	idle time.Duration
 	most int
@@ -32,12 +32,12 @@ type modelKeep struct {
 }
 
 type modelKept struct {
-	conn  *idleConn
+	conn  *recordingConn
 	site  siteOf
 	until time.Time
 }
 
-func (m *modelKeep) put(site siteOf, c *idleConn, allowed time.Duration) {
+func (m *modelKeep) put(site siteOf, c *recordingConn, allowed time.Duration) {
 	idle := m.idle
 	if allowed > 0 && allowed < idle {
 		idle = allowed
@@ -48,7 +48,7 @@ func (m *modelKeep) put(site siteOf, c *idleConn, allowed time.Duration) {
 	m.list = append(m.list, modelKept{c, site, time.Now().Add(idle)})
 }
 
-func (m *modelKeep) take(site siteOf) *idleConn {
+func (m *modelKeep) take(site siteOf) *recordingConn {
 	for i, k := range slices.Backward(m.list) {
 		if k.site == site {
 			m.list = slices.Delete(m.list, i, i+1)
@@ -61,26 +61,26 @@ func (m *modelKeep) take(site siteOf) *idleConn {
 	return nil
 }
 
-// What a Keep gives back is what the model gives back, nothing is held for longer than it may be or beyond the number, and what is
-// neither held nor given back is closed.
+// IdleConns returns what the model returns. No connection is stored for too long or beyond the number, and all others
+// are closed.
 func TestKeepIsItsModel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(1, 2))
 		const idle, most = 10 * time.Second, 5
-		k, m := NewKeep(idle, most), &modelKeep{idle: idle, most: most}
-		var all []*idleConn
-		out := map[*idleConn]bool{}
+		k, m := NewIdleConns(idle, most), &modelKeep{idle: idle, most: most}
+		var all []*recordingConn
+		out := map[*recordingConn]bool{}
 		for range 20_000 {
 			site := siteOf{name: xxh3.Uint128{Lo: rng.Uint64N(4)}}
 			switch rng.IntN(5) {
 			case 0, 1:
-				c := &idleConn{}
+				c := &recordingConn{}
 				all = append(all, c)
 				allowed := time.Duration(rng.IntN(3)) * 7 * time.Second
 				k.put(site, link{raw: c}, allowed)
 				m.put(site, c, allowed)
 			case 2, 3:
-				l, ok := k.take(site)
+				l, ok := k.takeConn(site)
 				want := m.take(site)
 				if ok != (want != nil) || ok && l.raw != want {
 					t.Fatalf("got %v %v, want %v", l.raw, ok, want)
@@ -103,7 +103,7 @@ func TestKeepIsItsModel(t *testing.T) {
 		}
 		<-time.After(idle)
 		synctest.Wait()
-		if s := k.Stats(); s.Held != 0 || s.Crowded == 0 || s.Expired == 0 || s.Reused == 0 {
+		if s := k.Stats(); s.Held != 0 || s.Evicted == 0 || s.Expired == 0 || s.Reused == 0 {
 			t.Errorf("at the end: %+v", s)
 		}
 		for _, c := range all {
@@ -115,22 +115,22 @@ func TestKeepIsItsModel(t *testing.T) {
 }
 
 func TestKeepClosesEverything(t *testing.T) {
-	k := NewKeep(time.Hour, 10)
+	k := NewIdleConns(time.Hour, 10)
 	site := siteOf{addr: netip.MustParseAddrPort("192.0.2.1:80")}
-	before, after := &idleConn{}, &idleConn{}
+	before, after := &recordingConn{}, &recordingConn{}
 	k.put(site, link{raw: before}, 0)
 	k.Close()
 	k.put(site, link{raw: after}, 0)
-	if _, ok := k.take(site); ok || !before.closed.Load() || !after.closed.Load() {
+	if _, ok := k.takeConn(site); ok || !before.closed.Load() || !after.closed.Load() {
 		t.Error("something is open, or can be had")
 	}
 }
 
 // A machine that has no descriptors left gets back half of those that wait.
 func TestKeepSheds(t *testing.T) {
-	k := NewKeep(time.Hour, 10)
+	k := NewIdleConns(time.Hour, 10)
 	defer k.Close()
-	conns := make([]idleConn, 8)
+	conns := make([]recordingConn, 8)
 	for i := range conns {
 		k.put(siteOf{}, link{raw: &conns[i]}, 0)
 	}
@@ -144,13 +144,13 @@ func TestKeepSheds(t *testing.T) {
 
 // A connection comes and goes without garbage: a crawl with kept connections does it for every page.
 func TestKeepAllocatesNothing(t *testing.T) {
-	k := NewKeep(time.Hour, 10)
+	k := NewIdleConns(time.Hour, 10)
 	defer k.Close()
 	site := siteOf{name: xxh3.Uint128{Lo: 1}}
-	c := &idleConn{}
+	c := &recordingConn{}
 	turn := func() {
 		k.put(site, link{raw: c}, 0)
-		if _, ok := k.take(site); !ok {
+		if _, ok := k.takeConn(site); !ok {
 			t.Fatal("it is not there")
 		}
 	}

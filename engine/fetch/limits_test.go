@@ -158,7 +158,7 @@ func TestRobotsLimit(t *testing.T) {
 	})
 }
 
-// When the buffers are all out and none comes back in time the body is cut, marked and counted; it is never dropped silently.
+// If all buffers are in use and none is returned in time, the body is truncated, marked and counted.
 func TestNoMemory(t *testing.T) {
 	o := smallOptions()
 	o.TotalTimeout = 200 * time.Millisecond
@@ -184,7 +184,8 @@ func TestNoMemory(t *testing.T) {
 	pool.Close()
 }
 
-// Whoever needs a buffer when all are out gets the next that comes back, and the body is whole; or the context ends, and the wait too.
+// A body that needs a buffer while all are in use gets the next one that is returned; or the context ends, and the wait
+// with it.
 func TestBodiesWaitForBuffers(t *testing.T) {
 	o := smallOptions()
 	pool := NewPool(PoolOptions{Pages: 2, Mids: 1, MidBytes: 64 << 10, Slabs: 1, SlabBytes: o.BufferMax()})

@@ -64,8 +64,7 @@ func TestLoopbackExchange(t *testing.T) {
 	})
 }
 
-// shyDialer hides from the Fetcher that its connections are sockets, so that it reads as it must where a system cannot
-// tell when there is something to read.
+// shyDialer hides from the Fetcher that its connections are sockets, so that it reads as on a system without readiness.
 type shyDialer struct{ Dialer }
 
 func (d shyDialer) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -180,7 +179,7 @@ func TestLoopbackOnly(t *testing.T) {
 	}
 }
 
-// Whoever waits for a server to answer holds no buffer, and is let go when the context ends.
+// A fetch that waits for a server holds no buffer, and ends when the context ends.
 func TestIdleFetchersHoldNothing(t *testing.T) {
 	const n = 50
 	arrived := make(chan struct{}, n)

@@ -10,20 +10,33 @@ import (
 	"time"
 )
 
-// TLSMode says what becomes of a server whose certificate does not verify.
+// Errors of options and of the dialer. What a site does wrong is an outcome, not an error.
+var (
+	// ErrBlockedAddress is wrapped by a dialer that refuses a special-purpose address.
+	ErrBlockedAddress = errors.New("fetch: address not allowed")
+	// ErrBlockedPort is wrapped by a dialer that refuses a port.
+	ErrBlockedPort = errors.New("fetch: port not allowed")
+	// ErrName is wrapped by a dialer that was given a name: names are resolved, and vetted, elsewhere.
+	ErrName = errors.New("fetch: the dialer takes addresses, not names")
+	// ErrOptions is wrapped by every fault that Validate finds.
+	ErrOptions = errors.New("fetch: options")
+)
+
+// TLSMode says what happens with a server whose certificate does not verify.
 type TLSMode uint8
 
 const (
-	// TLSTolerant fetches and records the fault: an archive wants the page.
+	// TLSTolerant fetches the page and records the fault.
 	TLSTolerant TLSMode = iota
-	// TLSStrict refuses.
+	// TLSStrict refuses the server.
 	TLSStrict
 )
 
-// RobotsBodyMax is how much of a robots.txt is read: 500 KiB, as RFC 9309 asks, and one byte to see that there is more.
+// RobotsBodyMax is the limit of a robots.txt in bytes: 500 KiB (RFC 9309, section 2.5), and one byte to detect a longer
+// one.
 const RobotsBodyMax = 500<<10 + 1
 
-// Options are the limits and the manners of a Fetcher. The zero value of every field but UserAgent has a default.
+// Options are the limits and request headers of a Fetcher. Every field except UserAgent has a default for zero.
 type Options struct {
 	BodyMax       int64         // bytes of payload kept of one response; default 2 MiB
 	HeaderMax     int           // bytes of one header block; default 256 KiB
@@ -37,12 +50,13 @@ type Options struct {
 	RateMin       int           // bytes per second below which a body is cut; default 1 KiB; negative: no minimum
 	RateWindow    time.Duration // over which RateMin is measured; default 30 s
 
-	Keep           *Keep          // holds connections for the next exchange with the same site; nil: one connection an exchange
-	Proxy          *Proxy         // nil: connect directly
-	UserAgent      string         // required: no request goes out without saying who asks
-	Contact        string         // sent as From if it is an e-mail address
-	Accept         string         // default: HTML first, then anything
-	AcceptEncoding string         // default "gzip", which costs the least and every reader of archives knows; br and zstd work
+	Keep      *IdleConns // stores persistent connections; nil: one connection for each exchange
+	Proxy     *Proxy     // nil: connect directly
+	UserAgent string     // required: a request must name its crawler
+	Contact   string     // sent as From if it is an email address
+	Accept    string     // default: HTML first, then anything
+	// default "gzip", which is cheap and which all archive tools can decode; br and zstd are possible
+	AcceptEncoding string
 	TLS            TLSMode        // default TLSTolerant
 	RootCAs        *x509.CertPool // nil: the system's
 }
@@ -50,7 +64,7 @@ type Options struct {
 // Proxy is an HTTP proxy that carries every request.
 type Proxy struct {
 	URL  string         // http://[user:password@]host[:port]
-	Addr netip.AddrPort // where it listens; if not valid it is taken from URL, which must then name an address
+	Addr netip.AddrPort // address of the proxy; if invalid it is taken from URL, which must then contain an address
 }
 
 // WithDefaults returns a copy of o in which every field that is zero has its default.
@@ -117,8 +131,8 @@ func (o Options) Validate() error {
 	return errors.Join(faults...)
 }
 
-// rawBodyMax is how many bytes of a body as sent are kept when payloadMax bytes of payload may be: what chunking adds is
-// bounded, so that a body of one-byte chunks does not cost six times its size.
+// rawBodyMax returns the limit of a body with chunking, for a payload of at most payloadMax bytes. So a body of
+// one-byte chunks does not take six times its size.
 func rawBodyMax(payloadMax int64) int64 { return payloadMax + max(payloadMax/8, 64<<10) }
 
 // BufferMax is the largest buffer an exchange under o can need: PoolOptions.SlabBytes must be at least this.

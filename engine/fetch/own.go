@@ -9,25 +9,26 @@ import (
 	"time"
 )
 
-// ownAddrs are the addresses of this machine's interfaces. They change while a crawl runs, so they are looked up again now and then, by
-// whoever asks when it is time; what an operator's router does to them is not seen. Nil has none. Safe for concurrent use.
+// ownAddrs are the addresses of this machine's interfaces. They may change during a crawl, so a check looks them up
+// again when the list is old. Address translation on a router is not detected. nil has no addresses. It is safe for
+// concurrent use.
 type ownAddrs struct {
-	list  atomic.Pointer[[]netip.Addr]
-	again atomic.Int64 // ns from start when the list is to be looked up again
-	start time.Time
+	list       atomic.Pointer[[]netip.Addr]
+	nextLookup atomic.Int64 // time of the next lookup, in ns from start
+	start      time.Time
 }
 
-// ownLife is how long the list is believed.
-const ownLife = 10 * time.Second
+// ownAddrsLifetime is how long the list is used.
+const ownAddrsLifetime = 10 * time.Second
 
 func newOwnAddrs() (*ownAddrs, error) {
 	o := &ownAddrs{start: time.Now()}
-	o.again.Store(int64(ownLife))
-	return o, o.look()
+	o.nextLookup.Store(int64(ownAddrsLifetime))
+	return o, o.lookUp()
 }
 
-// look asks the system.
-func (o *ownAddrs) look() error {
+// lookUp asks the system.
+func (o *ownAddrs) lookUp() error {
 	all, err := net.InterfaceAddrs()
 	if err != nil {
 		return fmt.Errorf("fetch: the addresses of this machine: %w", err)
@@ -44,14 +45,14 @@ func (o *ownAddrs) look() error {
 	return nil
 }
 
-// has says whether ip, unmapped, is one of them.
+// has reports whether ip, unmapped, is one of them.
 func (o *ownAddrs) has(ip netip.Addr) bool {
 	if o == nil {
 		return false
 	}
 	now := int64(time.Since(o.start))
-	if again := o.again.Load(); now >= again && o.again.CompareAndSwap(again, now+int64(ownLife)) {
-		_ = o.look() // if it fails, what was known still holds
+	if again := o.nextLookup.Load(); now >= again && o.nextLookup.CompareAndSwap(again, now+int64(ownAddrsLifetime)) {
+		_ = o.lookUp() // on an error the old list stays in use
 	}
 	return slices.Contains(*o.list.Load(), ip)
 }

@@ -10,10 +10,10 @@ import (
 	"orbweaver/engine/outcome"
 )
 
-// Cut says why a body is not whole.
+// Cut says why a body is truncated.
 type Cut uint8
 
-// The reasons. NotCut also holds when there is no body to speak of.
+// The reasons. NotCut also applies if there is no body.
 const (
 	NotCut         Cut = iota
 	CutLength          // more than the limit: a byte was dropped
@@ -38,59 +38,59 @@ func (c Cut) String() string {
 	}
 }
 
-// Flags are things worth telling about a response that change nothing else.
+// Flags are irregularities of a response that change nothing else.
 type Flags uint16
 
 // The flags.
 const (
-	FlagLenient     Flags = 1 << iota // the codec refused the head, browsers accept it, and so did we
-	FlagBothLengths                   // Content-Length beside chunking; chunking won
-	FlagSurplus                       // bytes came after the end of the body; they are not kept
+	FlagLenient     Flags = 1 << iota // the codec refused the head, but browsers accept it
+	FlagBothLengths                   // Content-Length and chunking; chunking was used
+	FlagSurplus                       // bytes after the end of the body, which are not stored
 	FlagNotHTTP                       // no status line: HTTP/0.9, or no HTTP at all
 	FlagBadLength                     // several Content-Length that differ, or one beyond all numbers
-	FlagLocal                         // the fault may be ours: no descriptors, no ports, no route
+	FlagLocal                         // the fault may be of this machine: no descriptors, no ports, no route
 )
 
-// Page is one exchange: what was sent, what came, when, and what became of it. It has exactly one holder at any time.
-// The engine makes none: pages come from a Pool and go back to it.
+// Page is one exchange: what was sent, what came, when, and the outcome. It has exactly one holder at any time. All
+// pages come from a Pool and return to it.
 //
-// Every slice of a Page, and every slice its methods return, belongs to the Page and ends with Put.
+// Every slice of a Page, and every slice that its methods return, belongs to the Page and is invalid after Put.
 type Page struct {
 	noCopy noCopy
 
 	URL     []byte // normal form
 	Request []byte // the request as sent, without the credentials of a proxy
-	Raw     []byte // response as it came, from the status line on; chunking and all, cut exactly at the limit
-	HeadLen int    // length of the head within Raw; 0 if no whole head came
-	Interim []byte // heads of 1xx responses that came before, one after the other
+	Raw     []byte // the response as received, from the status line, with chunking, truncated exactly at the limit
+	HeadLen int    // length of the head within Raw; 0 if no complete head came
+	Interim []byte // heads of earlier 1xx responses, one after the other
 
 	Status      int            // as the server said, any number; 0 if none
 	Chunked     bool           // the body is chunked
 	Complete    bool           // the body ended as its framing says
-	Cut         Cut            // why not
-	Flags       Flags          // oddities
+	Cut         Cut            // why the body is truncated
+	Flags       Flags          // irregularities
 	PayloadLen  int64          // bytes of body without chunking
-	Digest      [20]byte       // SHA-1 of the payload; valid after Sum, if Complete
-	BlockDigest [20]byte       // SHA-1 of Raw; the same
+	Digest      [20]byte       // SHA-1 of the payload; valid after Sum if Complete
+	BlockDigest [20]byte       // SHA-1 of Raw; valid after Sum if Complete
 	Remote      netip.AddrPort // the address connected to; with a proxy, the proxy's
 	TLS         *TLSFacts      // nil without TLS
-	Err         string         // short cause for the log; "" if nothing went wrong
+	Err         string         // short cause for the log; "" without a fault
 
 	Outcome   outcome.Outcome
 	Started   time.Time // before connecting
 	ProxyDown bool      // the proxy could not be reached: the outcome says nothing about the site
-	Connected time.Time // connection there, TLS handshake not yet; for one that was kept, when it was taken
+	Connected time.Time // after connect, before the TLS handshake; for a persistent connection, when it was taken
 	FirstByte time.Time // first bytes of the response read
-	Ended     time.Time // connection closed, or given to the Keep
+	Ended     time.Time // when the connection was closed, or stored in IdleConns
 
-	Engine any    // the engine's, untouched here. It stays with the Page, so that what hangs there is used again
-	Item   []byte // the engine's too: what this page is for. Emptied by Put, which keeps its memory
+	Engine any    // owned by the engine. It stays with the Page, so that its memory is reused
+	Item   []byte // owned by the engine: the queued item of this page. Put empties it and keeps its memory
 
 	itemMu  sync.Mutex // guards Item against AppendItem, which a checkpointer calls while a worker holds the page
 	out     atomic.Bool
 	pool    *Pool
 	buf     buffer // holds Raw
-	flat    buffer // holds the payload if it had to be put together
+	flat    buffer // holds the payload if it was assembled from chunks
 	payload []byte
 	runs    int // runs of payload bytes in Raw
 	runAt   int // where the first one starts
@@ -104,7 +104,7 @@ type TLSFacts struct {
 	Cipher  uint16
 	Fault   string // "" if the certificate verifies, else why not: expired, wrong-name, unknown-authority, ...
 
-	Chain [sha256.Size]byte // SHA-256 of the certificates as the server sent them, one behind the other
+	Chain [sha256.Size]byte // SHA-256 of the certificates as the server sent them, concatenated
 }
 
 // noCopy makes vet complain about copies.
@@ -123,14 +123,14 @@ func (p *Page) SetItem(b []byte) {
 	p.itemMu.Unlock()
 }
 
-// AppendItem appends Item to dst. It may run while another goroutine holds the page, if that one uses SetItem.
+// AppendItem appends Item to dst. It may run while another goroutine holds the page, if that goroutine uses SetItem.
 func (p *Page) AppendItem(dst []byte) []byte {
 	p.itemMu.Lock()
 	defer p.itemMu.Unlock()
 	return append(dst, p.Item...)
 }
 
-// HasHead says that a whole response head came, so that there is a response to archive, whatever the Outcome says.
+// HasHead reports whether a complete response head came, so that there is a response to archive, whatever the Outcome.
 func (p *Page) HasHead() bool { return p.HeadLen > 0 }
 
 // Head returns the response head with its empty line; empty if no whole head came.
@@ -139,8 +139,8 @@ func (p *Page) Head() []byte { return p.Raw[:p.HeadLen] }
 // Body returns the body as it came, chunking and all.
 func (p *Page) Body() []byte { return p.Raw[p.HeadLen:] }
 
-// Payload returns the body without chunking, content encodings kept. It aliases Raw unless the body came in more than one
-// chunk; then it is put together at the first call.
+// Payload returns the body without chunking, with content encodings. It aliases Raw, unless the body came in several
+// chunks; then the first call assembles it.
 func (p *Page) Payload() []byte {
 	if !p.Chunked {
 		return p.Body()
@@ -176,7 +176,7 @@ func (p *Page) assemble() []byte {
 	return dst
 }
 
-// begin makes p ready for an exchange and forgets the one before. Item and Engine stay.
+// begin prepares p for an exchange. Item and Engine stay.
 func (p *Page) begin(url []byte) {
 	p.release()
 	p.URL = append(p.URL[:0], url...)
@@ -194,17 +194,17 @@ func (p *Page) begin(url []byte) {
 
 // release gives the buffers back to the pool.
 func (p *Page) release() {
-	p.pool.give(p.buf)
-	p.pool.give(p.flat)
+	p.pool.returnBuffer(p.buf)
+	p.pool.returnBuffer(p.flat)
 	p.buf, p.flat, p.payload, p.Raw = buffer{}, buffer{}, nil, nil
 }
 
-// grow makes room for need bytes in all, keeping Raw; false if no buffer is to be had.
+// grow makes room for need bytes in all, and keeps Raw. It returns false if there is no buffer.
 func (p *Page) grow(need int) bool {
 	if need <= len(p.buf.b) {
 		return true
 	}
-	bigger, ok := p.pool.take(need)
+	bigger, ok := p.pool.takeBuffer(need)
 	if ok {
 		p.move(bigger)
 	}
@@ -214,7 +214,7 @@ func (p *Page) grow(need int) bool {
 // move takes a larger buffer in place of the one there is, keeping Raw.
 func (p *Page) move(bigger buffer) {
 	n := copy(bigger.b, p.Raw)
-	p.pool.give(p.buf)
+	p.pool.returnBuffer(p.buf)
 	p.buf = bigger
 	p.Raw = bigger.b[:n]
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// When a connection may carry another exchange (RFC 9112, section 9.3), and how it does.
+// When a connection may carry another exchange (RFC 9112, section 9.3), and how.
 
 // siteFor says for which requests a connection made for t can be used.
 func (f *Fetcher) siteFor(t *Target) siteOf {
@@ -23,7 +23,7 @@ func (f *Fetcher) siteFor(t *Target) siteOf {
 	return site
 }
 
-// reuse takes a connection that was kept for the site of t, if there is one that has been quiet.
+// reuse takes a persistent connection to the site of t, if there is one on which nothing has come.
 func (f *Fetcher) reuse(t *Target, p *Page) bool {
 	keep := f.o.Keep
 	if keep == nil {
@@ -31,7 +31,7 @@ func (f *Fetcher) reuse(t *Target, p *Page) bool {
 	}
 	f.site = f.siteFor(t)
 	for !t.Fresh {
-		l, ok := keep.take(f.site)
+		l, ok := keep.takeConn(f.site)
 		if !ok {
 			return false
 		}
@@ -52,11 +52,11 @@ func (f *Fetcher) reuse(t *Target, p *Page) bool {
 	return false
 }
 
-// lookTime is how long it takes to learn that nothing has come over a connection which cannot tell by itself.
+// lookTime is how long a read waits to detect bytes on a connection that cannot report readiness.
 const lookTime = time.Millisecond
 
-// quiet says whether nothing has come over a connection since its last exchange: no end, and no answer to what nobody has asked, which
-// would be taken for the next.
+// quiet reports whether nothing has come over a connection since its last exchange: neither its end, nor bytes without
+// a request, which would be taken for the next response.
 func (f *Fetcher) quiet(conn net.Conn) bool {
 	if socket, ok := conn.(syscall.Conn); ok && canWait {
 		return f.wait.quiet(socket)
@@ -66,7 +66,7 @@ func (f *Fetcher) quiet(conn net.Conn) bool {
 	return n == 0 && err != nil && isTimeout(err)
 }
 
-// part ends the use of the connection: it is kept if it can be, and closed if not.
+// part ends the use of the connection: it is stored if possible, and closed otherwise.
 func (f *Fetcher) part(p *Page) {
 	if f.o.Keep == nil || f.raw == nil || f.watch.cancelled() {
 		f.hangUp()
@@ -86,13 +86,13 @@ func (f *Fetcher) part(p *Page) {
 	f.o.Keep.put(f.site, l, allowed)
 }
 
-// oddities are what makes the end of a body doubtful.
-const oddities = FlagLenient | FlagBothLengths | FlagSurplus | FlagNotHTTP | FlagBadLength
+// irregularFlags are the flags that make the end of a body uncertain.
+const irregularFlags = FlagLenient | FlagBothLengths | FlagSurplus | FlagNotHTTP | FlagBadLength
 
-// persists says whether the connection can be used again after the response in p, and for how long if the server has said so; else
-// 0. Only when the body has ended as its framing says is it known where the next response will begin.
+// persists reports whether the connection can be used again after the response in p, and for how long if the server has
+// said so; else 0. The body must have ended as its framing says: only then the start of the next response is known.
 func (f *Fetcher) persists(p *Page) (allowed time.Duration, ok bool) {
-	if !p.Complete || f.frame.kind == frameClose || p.Flags&oddities != 0 || p.Status == 101 || !hasPrefixFold(p.Raw, "http/1.1") {
+	if !p.Complete || f.frame.kind == frameClose || p.Flags&irregularFlags != 0 || p.Status == 101 || !hasPrefixFold(p.Raw, "http/1.1") {
 		return 0, false
 	}
 	for name, value := range p.Headers() {
@@ -110,8 +110,8 @@ func (f *Fetcher) persists(p *Page) (allowed time.Duration, ok bool) {
 	return allowed, true
 }
 
-// keepAliveTimeout reads "timeout=5, max=100": a second less than the server says, since it counts from earlier than we do; 0
-// if it does not say, negative if that leaves nothing.
+// keepAliveTimeout reads "timeout=5, max=100": a second less than the server says, since it counts from earlier than we
+// do; 0 if it does not say, negative if that leaves nothing.
 func keepAliveTimeout(value []byte) time.Duration {
 	for token := range bytes.SplitSeq(value, []byte{','}) {
 		name, number, found := bytes.Cut(token, []byte{'='})

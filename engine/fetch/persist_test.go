@@ -15,9 +15,9 @@ import (
 )
 
 // fetchTwice makes two exchanges, one after the other, by two Fetchers that share what keeps connections.
-func fetchTwice(t *testing.T, o Options, first, second *Target, check func(a, b *Page, s KeepStats)) {
+func fetchTwice(t *testing.T, o Options, first, second *Target, check func(a, b *Page, s IdleConnStats)) {
 	t.Helper()
-	o.Keep = NewKeep(time.Minute, 10)
+	o.Keep = NewIdleConns(time.Minute, 10)
 	defer o.Keep.Close()
 	pool := NewPool(PoolOptions{Pages: 2, Mids: 2, Slabs: 2, SlabBytes: o.BufferMax()})
 	defer pool.Close()
@@ -50,7 +50,7 @@ func serveAll(t *testing.T, response string) (addr netip.AddrPort, conns, reques
 
 func TestPersist_theSecondExchangeUsesTheConnection(t *testing.T) {
 	addr, conns, _ := serveAll(t, framed("length", "hello"))
-	fetchTwice(t, testOptions(), targetAt(addr), targetAt(addr), func(a, b *Page, s KeepStats) {
+	fetchTwice(t, testOptions(), targetAt(addr), targetAt(addr), func(a, b *Page, s IdleConnStats) {
 		if a.Outcome != outcome.OK || b.Outcome != outcome.OK || string(b.Payload()) != "hello" || b.Remote != addr {
 			t.Errorf("%v %s, %v %s %q %v", a.Outcome, a.Err, b.Outcome, b.Err, b.Payload(), b.Remote)
 		}
@@ -91,11 +91,11 @@ func TestHostile_H09_H11_H21_noConnectionIsKeptWhereTheNextAnswerMayBeginElsewhe
 			})
 			o := testOptions()
 			o.BodyMax = 1000
-			fetchTwice(t, o, targetAt(addr), targetAt(addr), func(a, b *Page, s KeepStats) {
+			fetchTwice(t, o, targetAt(addr), targetAt(addr), func(a, b *Page, s IdleConnStats) {
 				if a.Outcome != b.Outcome || a.Status != b.Status {
 					t.Errorf("%v, then %v %s", a.Outcome, b.Outcome, b.Err)
 				}
-				if conns.Load() != 2 || s != (KeepStats{}) {
+				if conns.Load() != 2 || s != (IdleConnStats{}) {
 					t.Errorf("%d connections, %+v", conns.Load(), s)
 				}
 			})
@@ -103,8 +103,8 @@ func TestHostile_H09_H11_H21_noConnectionIsKeptWhereTheNextAnswerMayBeginElsewhe
 	}
 }
 
-// A server may close a connection while it waits: that is seen before anything is asked. If it does so when the next request comes, that
-// is told, and the request is not made again by itself.
+// A server may close a connection while it waits: that is seen before anything is asked. If it does so when the next
+// request comes, that is told, and the request is not made again by itself.
 func TestHostile_H25_aConnectionThatTheServerHasClosed(t *testing.T) {
 	for _, early := range []bool{true, false} {
 		t.Run(fmt.Sprintf("early %v", early), func(t *testing.T) {
@@ -121,7 +121,7 @@ func TestHostile_H25_aConnectionThatTheServerHasClosed(t *testing.T) {
 				closed <- struct{}{}
 			})
 			o := testOptions()
-			o.Keep = NewKeep(time.Minute, 10)
+			o.Keep = NewIdleConns(time.Minute, 10)
 			defer o.Keep.Close()
 			for i := range 3 {
 				if early && i > 0 {
@@ -133,7 +133,7 @@ func TestHostile_H25_aConnectionThatTheServerHasClosed(t *testing.T) {
 					}
 				})
 			}
-			want := KeepStats{Held: 1, Stale: 2}
+			want := IdleConnStats{Held: 1, Stale: 2}
 			connections := int32(3)
 			if !early {
 				want.Stale, connections = 1, 2
@@ -150,14 +150,14 @@ func TestPersist_fresh(t *testing.T) {
 	addr, conns, _ := serveAll(t, framed("length", "hello"))
 	fresh := targetAt(addr)
 	fresh.Fresh = true
-	fetchTwice(t, testOptions(), targetAt(addr), fresh, func(_, b *Page, s KeepStats) {
+	fetchTwice(t, testOptions(), targetAt(addr), fresh, func(_, b *Page, s IdleConnStats) {
 		if b.Outcome != outcome.OK || conns.Load() != 2 || s.Held != 2 || s.Reused != 0 {
 			t.Errorf("%v, %d connections, %+v", b.Outcome, conns.Load(), s)
 		}
 	})
 }
 
-// Whoever does not answer on a connection of its own is not asked twice.
+// A new connection without a response is not tried a second time.
 func TestPersist_aNewConnectionIsNotTriedAgain(t *testing.T) {
 	var conns atomic.Int32
 	addr := serve(t, func(conn *net.TCPConn) {
@@ -165,7 +165,7 @@ func TestPersist_aNewConnectionIsNotTriedAgain(t *testing.T) {
 		readRequest(conn)
 	})
 	o := testOptions()
-	o.Keep = NewKeep(time.Minute, 10)
+	o.Keep = NewIdleConns(time.Minute, 10)
 	defer o.Keep.Close()
 	fetchOnce(t, o, LoopbackOnly(), targetAt(addr), func(p *Page) {
 		if p.Outcome != outcome.Reset || conns.Load() != 1 {
@@ -179,13 +179,13 @@ func TestPersist_sitesAreApart(t *testing.T) {
 	addr, conns, requests := serveAll(t, framed("chunked", "hello"))
 	other := targetAt(addr)
 	other.Host, other.URL = []byte("b.example"), []byte("http://b.example/")
-	fetchTwice(t, testOptions(), targetAt(addr), other, func(_, b *Page, s KeepStats) {
+	fetchTwice(t, testOptions(), targetAt(addr), other, func(_, b *Page, s IdleConnStats) {
 		if b.Outcome != outcome.OK || conns.Load() != 2 || s.Held != 2 {
 			t.Errorf("direct: %v, %d connections, %+v", b.Outcome, conns.Load(), s)
 		}
 	})
 	conns.Store(0)
-	fetchTwice(t, proxied(addr.String()), targetAt(addr), other, func(_, b *Page, s KeepStats) {
+	fetchTwice(t, proxied(addr.String()), targetAt(addr), other, func(_, b *Page, s IdleConnStats) {
 		if b.Outcome != outcome.OK || conns.Load() != 1 || s.Held != 1 || requests.Load() != 4 {
 			t.Errorf("proxy: %v, %d connections, %+v", b.Outcome, conns.Load(), s)
 		}
@@ -210,7 +210,7 @@ func TestPersist_oneHandshake(t *testing.T) {
 	o.RootCAs = ca.pool()
 	target := targetAt(addr)
 	target.HTTPS, target.URL = true, []byte("https://a.example/")
-	fetchTwice(t, o, target, target, func(a, b *Page, s KeepStats) {
+	fetchTwice(t, o, target, target, func(a, b *Page, s IdleConnStats) {
 		if a.Outcome != outcome.OK || b.Outcome != outcome.OK || s.Reused != 1 {
 			t.Fatalf("%v %s, %v %s, %+v", a.Outcome, a.Err, b.Outcome, b.Err, s)
 		}
@@ -231,8 +231,8 @@ func TestKeepAliveTimeout(t *testing.T) {
 	}
 }
 
-// What comes over a connection behind its answer, and after it was put by, is no answer to the next request: the connection is given up,
-// on systems and connections that cannot tell whether something has come as well.
+// Bytes on a connection after its response are no response to the next request: the connection is closed. This also
+// holds for connections that cannot report readiness.
 func TestHostile_H23_H24_anAnswerThatComesUnaskedIsNobodys(t *testing.T) {
 	for _, late := range []string{"", "rubbish", framed("length", "stolen")} {
 		for _, shy := range []bool{false, true} {
@@ -251,7 +251,7 @@ func TestHostile_H23_H24_anAnswerThatComesUnaskedIsNobodys(t *testing.T) {
 				})
 				o := testOptions()
 				o.TotalTimeout = 2 * time.Second // for a Fetcher that waits for more of what it takes for its answer
-				o.Keep = NewKeep(time.Minute, 10)
+				o.Keep = NewIdleConns(time.Minute, 10)
 				defer o.Keep.Close()
 				d := LoopbackOnly()
 				if shy {

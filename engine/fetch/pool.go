@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// PoolOptions say how many pages there are and what memory they share. Zero fields have defaults, save Pages.
+// PoolOptions are the number of pages and the memory that they share. Zero fields have defaults, except Pages.
 type PoolOptions struct {
-	Pages       int // pages in all: the bound on exchanges in flight and not yet kept
+	Pages       int // number of pages: the limit of exchanges that are in flight or not yet stored
 	InlineBytes int // size of the buffer a response starts in; default 64 KiB
 	Inlines     int // how many; default Pages
 	MidBytes    int // size of the buffer a response moves to; default 512 KiB
@@ -53,9 +53,9 @@ type PoolStats struct {
 	Extra       uint64    // payloads put together in memory beyond the count, since no buffer was free
 }
 
-// Pool is a counted free list of pages and the buffers they share. It is safe for concurrent use. Taking a page is the
-// back pressure of the whole crawl; so is taking a larger buffer for a body, until the exchange must end: then the body is cut
-// and marked.
+// Pool is a counted free list of pages and the buffers that they share. It is safe for concurrent use. Waiting for a
+// page is the back-pressure of the whole crawl. A body waits for a larger buffer until the exchange must end; then it
+// is truncated.
 type Pool struct {
 	pages     chan *Page
 	all       []*Page
@@ -92,7 +92,7 @@ func (o PoolOptions) BytesMax() int64 {
 	return int64(o.InlineBytes)*int64(o.Inlines) + int64(o.MidBytes)*int64(o.Mids) + int64(o.SlabBytes)*int64(o.Slabs)
 }
 
-// Get gives a page and waits for one if none is free. The error is ctx's.
+// Get returns a page, and waits if none is free. The error is that of ctx.
 func (p *Pool) Get(ctx context.Context) (*Page, error) {
 	if page := p.TryGet(); page != nil {
 		return page, nil
@@ -121,8 +121,8 @@ func (page *Page) leave() *Page {
 	return page
 }
 
-// Put takes a page back with everything in it; only Engine stays, for the next holder. Putting a page twice, or into
-// another pool, is a bug.
+// Put takes a page back; only Engine stays, for the next holder. It panics if the page is in the pool already or
+// belongs to another one.
 func (p *Pool) Put(page *Page) {
 	if page.pool != p || !page.out.CompareAndSwap(true, false) {
 		panic("BUG: B1: a page was put back that this pool has not given out")
@@ -132,8 +132,8 @@ func (p *Pool) Put(page *Page) {
 	p.pages <- page
 }
 
-// Each calls visit with every page that is out. Pages come and go meanwhile, and their holders work on them: visit may
-// call AppendItem, and nothing else unless the caller has seen to it that the holders stand still.
+// Each calls visit for every page that is in use. Pages come and go meanwhile, and their holders change them: visit may
+// only call AppendItem, unless the caller has stopped the holders.
 func (p *Pool) Each(visit func(*Page)) {
 	for _, page := range p.all {
 		if page.out.Load() {
@@ -142,7 +142,7 @@ func (p *Pool) Each(visit func(*Page)) {
 	}
 }
 
-// Close ends the pool. All pages must be home (B1): one that is still out is a bug.
+// Close closes the pool. It panics if a page is still in use (B1).
 func (p *Pool) Close() {
 	if n := p.Stats().PagesOut; n > 0 {
 		panic(fmt.Sprintf("BUG: B1: %d pages are out at Close", n))

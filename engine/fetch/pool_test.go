@@ -118,7 +118,7 @@ func TestBuffersModel(t *testing.T) {
 	for range 5000 {
 		if len(lent) > 0 && rng.IntN(2) == 0 {
 			i := rng.IntN(len(lent))
-			pool.give(lent[i])
+			pool.returnBuffer(lent[i])
 			out[lent[i].tier-1]--
 			lent[i] = lent[len(lent)-1]
 			lent = lent[:len(lent)-1]
@@ -131,7 +131,7 @@ func TestBuffersModel(t *testing.T) {
 				want = i
 			}
 		}
-		b, ok := pool.take(need)
+		b, ok := pool.takeBuffer(need)
 		if ok != (want >= 0) || (ok && (int(b.tier) != want+1 || len(b.b) < need)) {
 			t.Fatalf("need %d with %v out: tier %d, %v; want %d", need, out, b.tier, ok, want+1)
 		}
@@ -153,13 +153,13 @@ func TestBuffersModel(t *testing.T) {
 	}
 }
 
-// Two thousand pages at once have buffers; then one page at a time is fetched, and the buffers that nobody needs go.
+// After a burst of two thousand pages, pages are fetched one at a time, and the unneeded buffers are released.
 func TestBuffersOfABurstAreLetGo(t *testing.T) {
 	const burst = 2000
 	p := NewPool(PoolOptions{Pages: burst, InlineBytes: 4 << 10})
 	var out []buffer
 	for range burst {
-		b, ok := p.take(1)
+		b, ok := p.takeBuffer(1)
 		if !ok {
 			t.Fatal("no buffer")
 		}
@@ -167,20 +167,20 @@ func TestBuffersOfABurstAreLetGo(t *testing.T) {
 	}
 	most := p.Memory()
 	for _, b := range out {
-		p.give(b)
+		p.returnBuffer(b)
 	}
 	for range 20 * trimEvery {
-		b, ok := p.take(1)
+		b, ok := p.takeBuffer(1)
 		if !ok {
 			t.Fatal("no buffer")
 		}
-		p.give(b)
+		p.returnBuffer(b)
 	}
 	if most != burst*4<<10 || p.Memory() > 8*4<<10 {
 		t.Errorf("%d bytes at most, %d for one page at a time", most, p.Memory())
 	}
 	for range burst {
-		if _, ok := p.take(1); !ok {
+		if _, ok := p.takeBuffer(1); !ok {
 			t.Fatal("what was let go is not made anew")
 		}
 	}

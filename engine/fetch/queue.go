@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// queue is who waits for a buffer, longest first. Only those who read a body wait, for a larger buffer than they hold: who holds one of
-// the largest waits for nobody, so they cannot all wait for each other.
+// queue holds the bodies that wait for a larger buffer, in order of arrival. A body with a largest buffer never waits,
+// so not all can wait for each other.
 type queue struct {
 	mu      sync.Mutex // held for a few instructions
 	waiting []*waiter
@@ -22,7 +22,7 @@ type waiter struct {
 
 // takeOrWait is take, but waits for a buffer until limit or until done is closed.
 func (p *Pool) takeOrWait(need int, limit time.Time, done <-chan struct{}) (buffer, bool) {
-	if b, ok := p.take(need); ok {
+	if b, ok := p.takeBuffer(need); ok {
 		return b, true
 	}
 	w := &waiter{need: need, got: make(chan buffer, 1)}
@@ -61,7 +61,7 @@ func (q *queue) leave(w *waiter) {
 	q.mu.Unlock()
 }
 
-// serve gives what is free to those who wait.
+// serve gives free buffers to the waiting bodies.
 func (p *Pool) serve() {
 	q := &p.queue
 	if q.length.Load() == 0 {

@@ -2,9 +2,9 @@ package fetch
 
 import "net/netip"
 
-// The special-purpose ranges, from IANA's registries of IPv4 and IPv6 special-purpose addresses: all of them, those that are globally
-// reachable (AS112, AMT, anycast services) too, since no web server is there. guard_test.go has both registries, row by row. The addresses at
-// which clouds give their machines secrets lie in these ranges, but for Azure's.
+// The special-purpose ranges of the IANA registries for IPv4 and IPv6. They include globally reachable ones (AS112,
+// AMT, anycast services), because no web server is there. guard_test.go has both registries. The metadata services of
+// clouds are in these ranges, except Azure's.
 
 // special says whether ip, unmapped, is anything but a public unicast address.
 func special(ip netip.Addr) bool {
@@ -71,14 +71,15 @@ func special6(a [16]byte) bool {
 	return false
 }
 
-// madeUp says whether ip is in 240.0.0.0/4, where nothing lives and resolvers may put what they make up. No rule allows it.
+// madeUp says whether ip is in 240.0.0.0/4, where nothing lives and resolvers may put what they make up. No rule allows
+// it.
 func madeUp(ip netip.Addr) bool {
 	return ip.Is4() && ip.As4()[0] >= 240
 }
 
-// inner returns the IPv4 address to which an IPv6 address leads, in the forms that say so: compatible, translated (SIIT, NAT64), 6to4,
-// Teredo, ISATAP. A mapped one is IPv4 itself, and does not come here. Prefixes that operators choose for their own NAT64
-// cannot be told from others.
+// inner returns the IPv4 address to which an IPv6 address leads, in the forms that say so: compatible, translated
+// (SIIT, NAT64), 6to4, Teredo, ISATAP. A mapped one is IPv4 itself, and does not come here. Prefixes that operators
+// choose for their own NAT64 cannot be told from others.
 func inner(ip netip.Addr) (v4 netip.Addr, ok bool) {
 	if !ip.Is6() {
 		return netip.Addr{}, false

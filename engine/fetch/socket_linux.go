@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// socketConn is a TCP connection made by hand. The runtime's poller knows its file, which brings waiting and deadlines;
-// what package net would add is asked for by nobody on the way of a page.
+// socketConn is a TCP connection made with system calls. The runtime's poller handles its file, for waiting and
+// deadlines. It omits what package net adds and a fetch does not need.
 type socketConn struct {
 	file   *os.File
 	raw    syscall.RawConn
@@ -24,8 +24,8 @@ type socketConn struct {
 // connectTries bounds the attempts when the system picks a local port that does not do.
 const connectTries = 3
 
-// errToItself says that the system picked for our end the very address of the other. That happens on one machine, where
-// nobody listens and the two ends meet in the middle; what we sent would come back as the answer.
+// errToItself: the system chose the remote address also for the local end. This can happen on one machine if no server
+// listens there; the request would come back as the response.
 var errToItself = fmt.Errorf("connected to itself: %w", syscall.ECONNREFUSED)
 
 // connectSocket connects to addr over TCP. It keeps to ctx, and to its deadline even if Done is not closed then.
@@ -101,7 +101,8 @@ func sockaddr(addr netip.AddrPort) (family int, name unix.Sockaddr) {
 	return unix.AF_INET6, &unix.SockaddrInet6{Port: int(addr.Port()), Addr: ip.As16()}
 }
 
-// firstLocalPort is the lowest port that the system picks for a connection: web servers on the usual ports need no look.
+// firstLocalPort is the lowest port that the system picks for a connection: web servers on the usual ports need no
+// look.
 const firstLocalPort = 1024
 
 // toItself says whether both ends of fd have the same address.
@@ -160,7 +161,7 @@ func (c *socketConn) SetWriteDeadline(t time.Time) error { return c.file.SetWrit
 // SyscallConn gives access to the descriptor.
 func (c *socketConn) SyscallConn() (syscall.RawConn, error) { return c.raw, nil }
 
-// SetNoDelay says that what is written is to be sent at once, whatever has not been acknowledged yet.
+// SetNoDelay makes the system send at once, without waiting for acknowledgements.
 func (c *socketConn) SetNoDelay(noDelay bool) error {
 	value := 0
 	if noDelay {

@@ -24,7 +24,8 @@ func descriptors(t *testing.T) int {
 	return len(files)
 }
 
-// A connection made by hand is a connection: both ends agree on who they are, deadlines pass, and can be moved on.
+// A socketConn behaves like a connection of package net: both ends have the same addresses, and deadlines expire and
+// can be moved.
 func TestSocketConn(t *testing.T) {
 	seen := make(chan net.Addr, 1)
 	addr := serve(t, func(conn *net.TCPConn) {
@@ -133,8 +134,9 @@ func TestSocketToItself(t *testing.T) {
 	}
 }
 
-// The local port is the system's to pick when it connects: one that is bound before is taken from all other connections,
-// wherever they lead, and there are 28 thousand. So another connection must get the same port for another server.
+// The local port is the system's to pick when it connects: one that is bound before is taken from all other
+// connections, wherever they lead, and there are 28 thousand. So another connection must get the same port for another
+// server.
 func TestSocketIsNotBound(t *testing.T) {
 	hold := func(conn *net.TCPConn) { _, _ = io.Copy(io.Discard, conn) }
 	first, second := serve(t, hold), serve(t, hold)

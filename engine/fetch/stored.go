@@ -6,22 +6,22 @@ import (
 	"orbweaver/internal/sha1pair"
 )
 
-// Stored makes a Page of a response that was archived: block is head and body as they came over the wire. It takes url and
-// block, of any length, and reads block as Fetch reads a connection, with the same rules for framing: what Fetch drops
-// (line ends before the status line, what follows the body) or sets aside (interim heads) it drops and sets aside too.
+// Stored makes a Page from an archived response: block is head and body as received. It takes url and block, of any
+// length. It reads block as Fetch reads a connection, with the same framing rules. It drops line ends before the status
+// line and bytes after the body, and sets interim heads aside.
 //
-// The Page belongs to no Pool and must not be Put; it is otherwise used like a fetched one. It knows only what the bytes
-// tell. There are no request, no addresses and no times: who asks for RetryAfter sets Ended first. Outcome, Complete, Cut
-// and Digest are those of a server that closed the connection after block, so a body framed by that close looks whole even
-// if it was cut; WARC-Truncated of its record says that it was.
+// The Page belongs to no Pool and must not be Put; otherwise it is used like a fetched one. It has no request,
+// addresses and times: set Ended before a call of RetryAfter. Outcome, Complete, Cut and Digest are those of a server
+// that closed the connection after block. So a body that is framed by the close looks complete even if it was
+// truncated; the record's WARC-Truncated tells.
 //
-// False says that block does not begin with a whole HTTP head, and there is no Page.
+// It returns false if block does not begin with a complete HTTP head.
 func Stored(url, block []byte) (*Page, bool) {
 	var r Restorer
 	return r.Stored(url, block)
 }
 
-// Restorer is Stored for who has many blocks: what it takes to read one serves the next. The zero value is ready.
+// Restorer is Stored for many blocks: it reuses its memory. The zero value is ready.
 type Restorer struct {
 	parsers codecs
 	sums    *sha1pair.Hasher
@@ -55,7 +55,7 @@ func (p *Page) storedHead(parsers *codecs) (headInfo, bool) {
 	for {
 		p.Raw = p.Raw[blankLines(p.Raw, blankMax):]
 		var scan headScan
-		n, state := scan.look(p.Raw, &unlimited)
+		n, state := scan.findEnd(p.Raw, &unlimited)
 		if state != headWhole {
 			return headInfo{}, false
 		}

@@ -13,8 +13,8 @@ const chainBytesMax = 128 << 10
 
 var errChain = errors.New("fetch: certificate chain too large")
 
-// newTLSConfig returns the configuration of one Fetcher. The library does not verify: inspect does, so that a fault can be
-// told from a failure. Its ServerName is set before each handshake.
+// newTLSConfig returns the configuration of one Fetcher. The library does not verify: inspect does, so that a fault can
+// be told from a failure. Its ServerName is set before each handshake.
 func (f *Fetcher) newTLSConfig() *tls.Config {
 	return &tls.Config{
 		InsecureSkipVerify:     true, // inspect verifies
@@ -22,13 +22,15 @@ func (f *Fetcher) newTLSConfig() *tls.Config {
 		MinVersion:             tls.VersionTLS12,
 		NextProtos:             []string{"http/1.1"},
 		SessionTicketsDisabled: true,
-		// Without the library's post-quantum exchanges: what is public today need not be secret from the computers of tomorrow, and
-		// they cost a quarter of a handshake and a kilobyte more in each direction. Every server knows one of these.
+		// Without the library's post-quantum exchanges: what is public today need not be secret from the computers of
+		// tomorrow, and they cost a quarter of a handshake and a kilobyte more in each direction. Every server knows
+		// one of these.
 		CurvePreferences: []tls.CurveID{tls.X25519, tls.CurveP256, tls.CurveP384, tls.CurveP521},
 	}
 }
 
-// inspect notes what the handshake agreed on and whether the certificate holds. Under TLSStrict a fault ends the handshake.
+// inspect notes what the handshake agreed on and whether the certificate holds. Under TLSStrict a fault ends the
+// handshake.
 func (f *Fetcher) inspect(cs tls.ConnectionState) error {
 	p := f.page
 	p.facts = TLSFacts{Version: cs.Version, Cipher: cs.CipherSuite}

@@ -85,8 +85,8 @@ func serveTLS(t *testing.T, config *tls.Config) *Target {
 	return target
 }
 
-// Fetched by default with the fault recorded, refused under TLSStrict. Whether a certificate was revoked is not looked up: that would
-// tell a third party what is crawled, a request for each host.
+// Fetched by default with the fault recorded, refused under TLSStrict. Whether a certificate was revoked is not looked
+// up: that would tell a third party what is crawled, a request for each host.
 func TestHostile_N13_faultyCertificatesAreRecordedOrRefused(t *testing.T) {
 	ca, other := newAuthority(t), newAuthority(t)
 	for _, c := range []struct {
@@ -277,8 +277,8 @@ func TestTLSIsNotDelayed(t *testing.T) {
 	})
 }
 
-// What a server would rather have is not asked of us: the exchange of keys is a cheap one, and a server that knows only another
-// classic curve is reached all the same.
+// What a server would rather have is not asked of us: the exchange of keys is a cheap one, and a server that knows only
+// another classic curve is reached all the same.
 func TestKeysAreExchangedCheaply(t *testing.T) {
 	ca := newAuthority(t)
 	for _, c := range []struct {

@@ -14,16 +14,16 @@ const canWait = true
 
 // wait is the first read of an exchange, which waits without a buffer.
 type wait struct {
-	onReady func(uintptr) bool // ready, bound once
-	onLook  func(uintptr)      // look, bound once
-	page    *Page
-	n       int
-	err     error
-	asked   bool
+	onReady   func(uintptr) bool // ready, bound once
+	onPoll    func(uintptr)      // poll, bound once
+	page      *Page
+	n         int
+	err       error
+	hasPolled bool
 }
 
 // init binds what would otherwise be allocated for every exchange.
-func (w *wait) init() { w.onReady, w.onLook = w.ready, w.look }
+func (w *wait) init() { w.onReady, w.onPoll = w.ready, w.poll }
 
 // read waits until conn is readable, takes a buffer, and reads into p.
 func (w *wait) read(conn syscall.Conn, p *Page) (int, error) {
@@ -31,7 +31,7 @@ func (w *wait) read(conn syscall.Conn, p *Page) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	w.page, w.n, w.err, w.asked = p, 0, nil, false
+	w.page, w.n, w.err, w.hasPolled = p, 0, nil, false
 	err = raw.Read(w.onReady)
 	w.page = nil
 	if err != nil {
@@ -40,22 +40,22 @@ func (w *wait) read(conn syscall.Conn, p *Page) (int, error) {
 	return w.n, w.err
 }
 
-// quiet says whether nothing has come over a connection that waits for its next exchange: what comes there is its end, or nothing that was
-// asked for.
+// quiet says whether nothing has come over a connection that waits for its next exchange: what comes there is its end,
+// or nothing that was asked for.
 func (w *wait) quiet(conn syscall.Conn) bool {
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		return false
 	}
 	w.n = 0
-	if err := raw.Control(w.onLook); err != nil {
+	if err := raw.Control(w.onPoll); err != nil {
 		return false
 	}
 	return w.n == 0
 }
 
-// look asks, without waiting, whether there is something to read.
-func (w *wait) look(fd uintptr) {
+// poll asks, without waiting, whether there is something to read.
+func (w *wait) poll(fd uintptr) {
 	if readable(fd) {
 		w.n = 1
 	}
@@ -68,11 +68,11 @@ func readable(fd uintptr) bool {
 	return n > 0 || err != nil
 }
 
-// ready is called with the descriptor of the connection, at once and then whenever it may be readable; false asks to wait.
-// The first time it only looks: the poller tells of what comes from now on, not of what is there.
+// ready is called with the descriptor of the connection, at once and then whenever it may be readable; false asks to
+// wait. The first time it only looks: the poller tells of what comes from now on, not of what is there.
 func (w *wait) ready(fd uintptr) bool {
-	if !w.asked {
-		w.asked = true
+	if !w.hasPolled {
+		w.hasPolled = true
 		if !readable(fd) {
 			return false
 		}

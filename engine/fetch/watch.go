@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// watch lets the end of a context abort whatever its Fetcher waits for. Fetches of one worker share one context, so the
-// registration is made once and not per page: no allocation, and no queueing of a thousand workers for the context's lock.
+// watch aborts what its Fetcher waits for when a context ends. The fetches of one worker share a context, so the
+// registration is made once and not for each page. This saves allocations and contention for the context's lock.
 //
-// It is itself the context that the dialer gets: one with the dial's deadline, without a timer and without a child in the
-// tree of the real one. Its Done is not closed at the deadline.
+// It is also the context for the dialer: with the dial's deadline, without a timer, and without a child of the real
+// context. Its Done is not closed at the deadline.
 type watch struct {
 	mu       sync.Mutex // held for a few instructions, and while a deadline is set; between Fetch and the abort
 	done     <-chan struct{}

@@ -27,8 +27,8 @@ const (
 	headForeign // no HTTP
 )
 
-// look searches raw for the end of a head and returns the length of the head if it is whole.
-func (s *headScan) look(raw []byte, o *Options) (int, headState) {
+// findEnd searches raw for the end of a head and returns the length of the head if it is whole.
+func (s *headScan) findEnd(raw []byte, o *Options) (int, headState) {
 	if s.line == 0 && !httpPrefix(raw) {
 		return 0, headForeign
 	}
@@ -74,7 +74,7 @@ func (f *Fetcher) readHead(p *Page) (headInfo, outcome.Outcome) {
 		if f.scan.line == 0 {
 			f.dropBlankLines(p)
 		}
-		n, state := f.scan.look(p.Raw, &f.o)
+		n, state := f.scan.findEnd(p.Raw, &f.o)
 		switch state {
 		case headForeign:
 			p.Flags |= FlagNotHTTP
@@ -188,8 +188,8 @@ func (f *Fetcher) readBody(p *Page, info headInfo, bodyMax int64) outcome.Outcom
 	return outcome.None
 }
 
-// room makes room for more of a body, and waits for that if all buffers are out: a crawl that cannot keep up with what servers send
-// reads more slowly. False if the exchange must end first; then p.Cut says so, or the context is over.
+// room makes room for more of a body, and waits for that if all buffers are out: a crawl that cannot keep up with what
+// servers send reads more slowly. False if the exchange must end first; then p.Cut says so, or the context is over.
 func (f *Fetcher) room(p *Page) bool {
 	if len(p.Raw) < len(p.buf.b) {
 		return true
@@ -206,8 +206,8 @@ func (f *Fetcher) room(p *Page) bool {
 	return false
 }
 
-// survives decides after a failed read whether to read on. If not, the frame has ended or p.Cut says why, or neither and
-// the context is over.
+// survives decides after a failed read whether to read on. If not, the frame has ended or p.Cut says why, or neither
+// and the context is over.
 func (f *Fetcher) survives(p *Page, err error) bool {
 	switch {
 	case f.watch.cancelled():

@@ -1,15 +1,15 @@
 package fetch
 
-// What a zstd body costs apart from its bytes are the tables of its blocks (RFC 8878): up to three state tables and a Huffman tree for each,
-// some microseconds, for as little as 16 bytes. Encoders write a table only if it saves more than it takes. So the tables are bounded in
-// proportion to the encoded bytes, as internal/inflate bounds blocks.
+// What a zstd body costs apart from its bytes are the tables of its blocks (RFC 8878): up to three state tables and a
+// Huffman tree for each, some microseconds, for as little as 16 bytes. Encoders write a table only if it saves more
+// than it takes. So the tables are bounded in proportion to the encoded bytes, as internal/inflate bounds blocks.
 const (
 	tablesFree  = 4096 // tables in any case,
 	tablesInput = 32   // and one for so many encoded bytes
 )
 
-// affordable is how many bytes of a zstd body have no more tables than their number allows: all of them, or those before a block. It reads the headers of
-// frames and blocks; where they cannot be read, the decoder will say so.
+// affordable is how many bytes of a zstd body have no more tables than their number allows: all of them, or those
+// before a block. It reads the headers of frames and blocks; where they cannot be read, the decoder will say so.
 func affordable(body []byte) int {
 	tables := 0
 	for at := 0; ; {
@@ -49,7 +49,8 @@ func affordable(body []byte) int {
 	}
 }
 
-// frameHeader gives the length of the frame header at the start of b, 0 if there is none; skip says that it is a whole frame to be skipped.
+// frameHeader gives the length of the frame header at the start of b, 0 if there is none; skip says that it is a whole
+// frame to be skipped.
 func frameHeader(b []byte) (n int, skip bool) {
 	if len(b) < 8 {
 		return 0, false

@@ -6,11 +6,11 @@ import (
 	"sync/atomic"
 )
 
-// blockSet is a set of address blocks that is read without locks while others add to it. An address is looked up once for
-// each length of prefix that there is, however many blocks there are.
+// blockSet is a set of address blocks that is read without locks while others add to it. A lookup costs one map access
+// for each prefix length that occurs, however many blocks there are.
 type blockSet struct {
 	keys    stringSet        // see blockKey
-	lengths [4]atomic.Uint64 // a bit for each length: IPv4 from 0 on, IPv6 from blockIPv6 on
+	lengths [4]atomic.Uint64 // a bit for each length: IPv4 from 0, IPv6 from blockIPv6
 }
 
 const blockIPv6 = 64
@@ -51,7 +51,7 @@ func blockLength(addr netip.Addr, length int) int {
 	return blockIPv6 + length
 }
 
-// blockKey is the length as blockLength gives it, and the address without the bits behind it.
+// blockKey returns the length, as blockLength gives it, and the address without the bits after it.
 func blockKey(addr netip.Addr, n int) (key [17]byte) {
 	length := n
 	if !addr.Is4() {

@@ -6,21 +6,21 @@ import (
 	"github.com/expr-lang/expr/ast"
 )
 
-// What an expression may cost. It is asked for each of very many URLs, and strangers wrote those: whatever they wrote, it takes a time
-// and a memory that grow with their length and no faster. Regular expressions are RE2, which is linear. So is the rest with these rules,
-// which no filter of any use has met.
+// The cost limits of an expression. It is evaluated for very many URLs that unknown authors wrote. So its time and
+// memory must grow at most linearly with the length of the URL. Regular expressions are RE2, which is linear. The
+// following limits ensure it for the rest; useful filters stay far below them.
 const (
-	sumsMost   = 12     // a + b of texts: each may double what is at hand
-	budgetMost = 10_000 // elements of the lists that an evaluation makes; beyond, it fails
+	sumsMost   = 12     // string concatenations a + b: each may double the length
+	budgetMost = 10_000 // list elements that one evaluation may make; above that, it fails
 )
 
-// cost collects what is too dear in an expression.
+// cost collects the expensive parts of an expression.
 type cost struct {
 	sums  int
 	fault string
 }
 
-// affordable says what is too dear in a compiled expression.
+// affordable returns an error that names the expensive parts of a compiled expression.
 func affordable(root ast.Node) error {
 	var c cost
 	ast.Walk(&root, &c)
@@ -33,7 +33,7 @@ func affordable(root ast.Node) error {
 	return nil
 }
 
-// Visit looks at one node.
+// Visit examines a node.
 func (c *cost) Visit(node *ast.Node) {
 	switch n := (*node).(type) {
 	case *ast.PredicateNode:
@@ -65,7 +65,7 @@ func (c *cost) Visit(node *ast.Node) {
 	}
 }
 
-// shrinks says that a call of replace makes nothing longer.
+// shrinks reports whether a call of replace makes nothing longer.
 func shrinks(args []ast.Node) bool {
 	if len(args) < 3 {
 		return false
@@ -78,7 +78,7 @@ func shrinks(args []ast.Node) bool {
 // loops counts the predicates below a node.
 type loops int
 
-// Visit counts.
+// Visit counts the predicates of a node.
 func (l *loops) Visit(node *ast.Node) {
 	if _, ok := (*node).(*ast.PredicateNode); ok {
 		*l++

@@ -9,9 +9,9 @@ import (
 	"orbweaver/internal/cputime"
 )
 
-// Expressions that are wrong, that are too long or too deep, or that could take for ever with the URLs of strangers, are refused as they
-// are compiled, in no time. (What an expression matches is shown by --dry-run before it is given; we ask for no confirmation of one that
-// matches all, since all and none are filters like others.)
+// Expressions that are invalid, too long or too deep, or that could take very long for some URLs, are refused quickly
+// when they are compiled. (--dry-run shows what an expression matches; there is no confirmation for one that matches
+// everything.)
 func TestHostile_A04_badAndDearExpressionsAreRefusedAtOnce(t *testing.T) {
 	long := strings.Repeat
 	for name, text := range map[string]string{
@@ -48,7 +48,7 @@ func TestHostile_A04_badAndDearExpressionsAreRefusedAtOnce(t *testing.T) {
 	}
 }
 
-// Brackets mean nothing, however many: what they hold counts.
+// Brackets cost nothing, however many; their content counts.
 func TestHostile_A04_bracketsCostNothing(t *testing.T) {
 	f, err := CompileScope(strings.Repeat("(", 30_000)+"seed"+strings.Repeat(")", 30_000), nil)
 	if err != nil || !f.Admits([]byte("http://a.test/"), Way{}) {
@@ -56,7 +56,7 @@ func TestHostile_A04_bracketsCostNothing(t *testing.T) {
 	}
 }
 
-// doubling makes let b = a + a; let c = b + b; ... and the length of the last.
+// doubling returns let b = a + a; let c = b + b; ... and the length of the last one.
 func doubling(name string, times int) string {
 	var b strings.Builder
 	for i := range times {
@@ -67,8 +67,8 @@ func doubling(name string, times int) string {
 	return b.String() + "len(" + name + ")"
 }
 
-// Patterns that other engines take for ever over, and the dearest of what is allowed, with URLs made for them: twice the URL takes
-// some two times as long.
+// Patterns that take exponential time in other engines, and the most expensive allowed expressions, with URLs made for
+// them: a URL of twice the length takes about twice the time.
 func TestHostile_A04_evaluationIsLinear(t *testing.T) {
 	for _, text := range []string{
 		`path matches "^(a+)+$"`, `path matches "^(a|aa)+$"`, `path matches "^(a|a?)+$"`, `path matches "(.*a){20}b"`, `path matches "(.*)(.*)(.*)(.*)(.*)x$"`,
@@ -91,7 +91,7 @@ func TestHostile_A04_evaluationIsLinear(t *testing.T) {
 	}
 }
 
-// A list that grows beyond its budget fails, is counted and answered with caution.
+// A list beyond its budget makes the evaluation fail, which is counted; the cautious answer is used.
 func TestHostile_A04_listsHaveABudget(t *testing.T) {
 	f, err := CompileFetch(`len(filter(0..depth, # >= 0)) > 0`, nil)
 	if err != nil {

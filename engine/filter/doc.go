@@ -1,24 +1,25 @@
-// Package filter decides by predicate: which URLs are in scope and are asked for, which pages are searched and kept, which
-// links are followed, which hosts are excluded. What it decides by is compiled once and then only read.
+// Package filter decides by rules and expressions: which URLs are in scope and may be fetched, which pages are parsed
+// and stored, which links are followed, and which hosts are excluded. Filters are compiled once. Then they are
+// read-only and safe for concurrent use, except that HostSet and Seeds may be extended.
 //
-// It is not a policy engine with state: it has no clock, no counters but its own, and reads no file but through a
-// reader it is given. It never looks into a body.
+// It reads no clock, no files except through a given reader, and no bodies.
 //
-//	link  ---> [ Follow ]            all | none | expression                            does it lead on?
-//	URL   ---> [ Lists ] [ Scope ]   plain rules, then all | host | domain | prefix | expression    may it enter the frontier?
-//	URL   ---> [ Lists ] [ Fetch ]   the same rules, then all | none | expression      is it asked for now?
+//	link  ---> [ Follow ]            all | none | expression                            is it followed?
+//	URL   ---> [ Lists ] [ Scope ]   plain rules, then all | host | domain | prefix | expression
+//	                                                                                    may it enter the frontier?
+//	URL   ---> [ Lists ] [ Fetch ]   the same rules, then all | none | expression       may it be fetched now?
 //	page  ---> [ Parse ]             all | none | expression                            is it searched for links?
-//	page  ---> [ Store ]             all | none | expression                            is it kept?
+//	page  ---> [ Store ]             all | none | expression                            is it stored?
 //
 // # The named scopes
 //
-// "host": the host is that of a seed, whatever the scheme or port. "domain": the registrable domain (the public suffix
-// list's, private section included) is that of a seed; a host that is itself a public suffix, or an address, stands
-// for itself only. "prefix": the URL begins with a seed cut after the last slash of its path, whatever the scheme.
+// "host": the host is that of a seed, with any scheme and port. "domain": the registrable domain (public suffix list,
+// private section included) is that of a seed. A host that is a public suffix or an address stands only for itself.
+// "prefix": the URL begins with a seed that is cut after the last slash of its path, with any scheme.
 //
 // # Lists
 //
-// HostSet, SURTs and Extensions are rules for people who have many of them and no expression: see there for their forms.
+// HostSet, SURTs and Extensions are large lists of simple rules: see there for their formats.
 //
 // # Expressions
 //
@@ -29,7 +30,7 @@
 //	status == 200 and content_type startsWith "text/" and size < 1000000
 //	kind in ["anchor", "area"] and not nofollow and (same_domain or via_host == "www.example.org")
 //
-// All points know the URL that is asked about, which at Follow is the link:
+// All filter points know the URL in question, which at Follow is the link:
 //
 //	url     string  the normal form                    site    string  scheme://host[:port]
 //	scheme  string  http or https                      host    string  without port
@@ -37,27 +38,30 @@
 //	path    string  from the slash to the query        query   string  after the question mark
 //	depth   int     links from a seed                  hops    int     redirects followed since the last link
 //	seed    bool    depth and hops are 0
-//	in_host, in_domain, in_prefix  bool  what the named scopes would say
+//	in_host, in_domain, in_prefix  bool  what the named scopes would answer
 //
-// Fetch knows also try (int, attempts made before this one) and via (string, the page that led there, if the crawl keeps it). Parse and Store know status (int), content_type (string, lower
-// case, without parameters), size (int, bytes of the body as kept) and truncated (bool, the body is not whole); Store also
-// duplicate (bool, the payload was seen before) and via, as Fetch. Follow knows kind (string: anchor, area, link, image, script, frame, iframe,
-// embed, object, media, refresh, css, form, background, use, resource, feed, sitemap, sitemapfile, or redirect), nofollow (bool, rel=nofollow on the element), and
-// of the page that links: via (string, its URL), via_host, via_domain, status, content_type; and same_host, same_domain (bool).
+// Fetch also knows try (int, attempts before this one) and via (string, the page with the link, if the crawl keeps it).
+// Parse and Store know status (int), content_type (string, lower case, without parameters), size (int, stored bytes of
+// the body) and truncated (bool). Store also knows duplicate (bool, the payload is stored already), and via as Fetch.
+// Follow knows kind (string: anchor, area, link, image, script, frame, iframe, embed, object, media, refresh, css,
+// form, background, use, resource, feed, sitemap, sitemapfile, or redirect) and nofollow (bool, rel=nofollow on the
+// element). Of the page with the link it knows via (string, its URL), via_host, via_domain, status, content_type, and
+// same_host, same_domain (bool).
 //
-// A redirect is no page that Parse is asked about: its target is a link, of the kind redirect. Seeds are not links.
+// Parse is not asked about a redirect: its target is a link of the kind redirect. Seeds are not links.
 //
-// In all of them, domain_of(host) gives the registrable domain of any host.
+// At all points, domain_of(host) gives the registrable domain of any host.
 //
-// An unknown name or a wrong type is an error with its position when compiling, not at run time. What can still go
-// wrong when running (a list index, a division by zero) is counted, and the answer is the cautious one: Scope, Fetch and
-// Follow say no, so that nobody is asked by mistake; Parse and Store say yes, so that nothing is lost. Regular expressions
-// are RE2: linear.
+// An unknown name or a wrong type is an error when compiling, with its position. An error during an evaluation (a list
+// index, a division by zero) is counted, and the cautious answer is used: Scope, Fetch and Follow refuse, so that
+// nothing is fetched by mistake; Parse and Store accept, so that nothing is lost. Regular expressions are RE2, in
+// linear time.
 //
-// # Costs
+// # Cost
 //
-// What is all or none costs a comparison. A named scope costs two or three map look-ups and no allocation. An expression
-// costs 0.1 to 0.5 microseconds and two to five allocations; domain and in_... are worked out only if it asks for them.
-// A look-up in a HostSet is one map look-up for each label of the host, in SURTs one for each label that the list
-// shares and a search among the prefixes of that host; neither allocates for names, and both hardly grow with the list.
+// "all" and "none" cost a comparison. A named scope costs two or three map lookups and no allocation. An expression
+// costs 0.1 to 0.5 microseconds and two to five allocations; domain and in_... are computed only if the expression uses
+// them. A lookup in a HostSet costs one map access for each label of the host. In SURTs it costs one for each label
+// that the list shares, and a search among the prefixes of that host. Neither allocates for names, and both hardly
+// depend on the length of the list.
 package filter

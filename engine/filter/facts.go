@@ -2,7 +2,7 @@ package filter
 
 import "bytes"
 
-// urlFacts are the names that every expression may use: a URL by itself, and how far from a seed it is.
+// urlFacts are the names of every expression: the URL and its distance from a seed.
 type urlFacts struct {
 	URL      string `expr:"url"`
 	Site     string `expr:"site"`
@@ -20,14 +20,19 @@ type urlFacts struct {
 	InPrefix bool   `expr:"in_prefix"`
 }
 
-// urlNeeds says which of the facts of a URL that cost something are asked for.
+// urlNeeds says which of the more expensive facts the expression uses.
 type urlNeeds struct{ domain, inHost, inDomain, inPrefix bool }
 
 func (n names) ofURL() urlNeeds {
-	return urlNeeds{domain: n.any("domain"), inHost: n.any("in_host"), inDomain: n.any("in_domain"), inPrefix: n.any("in_prefix")}
+	return urlNeeds{
+		domain:   n.any("domain"),
+		inHost:   n.any("in_host"),
+		inDomain: n.any("in_domain"),
+		inPrefix: n.any("in_prefix"),
+	}
 }
 
-// fill makes the facts of a URL. One copy is made of it; all strings are parts of that.
+// fill computes the facts of a URL. It copies the URL once; all strings are parts of the copy.
 func (f *urlFacts) fill(url []byte, p parts, way Way, need urlNeeds, seeds *Seeds) {
 	u := string(url)
 	host, path := u[len(p.scheme)+3:][:len(p.host)], len(p.site)
@@ -46,23 +51,23 @@ func (f *urlFacts) fill(url []byte, p parts, way Way, need urlNeeds, seeds *Seed
 	f.InPrefix = need.inPrefix && seeds.inPrefix(p)
 }
 
-// Way is how a URL was reached.
+// Way is the distance of a URL from a seed.
 type Way struct {
 	Depth int // links from a seed
 	Hops  int // redirects followed since the last link
 }
 
-// Response is what filters ask of an answer. It borrows.
+// Response is what filters know of a response. It borrows its slices.
 type Response struct {
 	Status      int
-	ContentType []byte // as the header says
-	Size        int64  // bytes of the body as kept, without chunking
-	Truncated   bool   // the body was cut by a limit or a disconnect
-	Duplicate   bool   // the payload was seen before: for the store filter alone
-	Via         []byte // URL of the page that led to it, if that is kept: for the store filter alone
+	ContentType []byte // value of the header
+	Size        int64  // stored bytes of the body, without chunking
+	Truncated   bool   // the body is truncated
+	Duplicate   bool   // the payload is stored already; for Store only
+	Via         []byte // URL of the page with the link, if it is kept; for Store only
 }
 
-// mediaType gives a content type in lower case, without parameters.
+// mediaType returns a content type in lower case, without parameters.
 func mediaType(contentType []byte) string {
 	name, _, _ := bytes.Cut(contentType, []byte{';'})
 	return string(bytes.ToLower(bytes.TrimSpace(name)))

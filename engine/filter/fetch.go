@@ -1,6 +1,6 @@
 package filter
 
-// Fetch says which URLs, taken from the frontier, may be asked for now. It is safe for concurrent use.
+// Fetch decides which queued URLs may be fetched now. It is safe for concurrent use.
 type Fetch struct {
 	predicate[fetchFacts]
 }
@@ -11,7 +11,7 @@ type fetchFacts struct {
 	Via string `expr:"via"`
 }
 
-// CompileFetch compiles all, none or an expression. It keeps seeds, which may be nil when there are none.
+// CompileFetch compiles all, none or an expression. It keeps seeds, which may be nil if there are none.
 func CompileFetch(text string, seeds *Seeds) (*Fetch, error) {
 	f := new(Fetch)
 	if err := f.compile(text, false, seeds); err != nil {
@@ -20,8 +20,8 @@ func CompileFetch(text string, seeds *Seeds) (*Fetch, error) {
 	return f, nil
 }
 
-// Allows says whether a URL in normal form may be asked for, for the try-th time after the first. via is the URL of the page
-// that led to it, if that is kept. It borrows.
+// Allows reports whether a normal form may be fetched. try is the number of earlier attempts, via the URL of the page
+// with the link, if it is kept. It borrows its arguments.
 func (f *Fetch) Allows(url []byte, way Way, try int, via []byte) bool {
 	if f.program == nil {
 		return f.answer

@@ -68,7 +68,8 @@ func TestNamedScopes(t *testing.T) {
 		{"http://evil.com/?www.example.co.uk/a/", false, false, false},
 		{"ftp://www.example.co.uk/a/", false, false, false},
 	} {
-		for kind, want := range map[string]bool{"host": c.host, "domain": c.domain, "prefix": c.prefix, "all": c.url[0] == 'h'} {
+		for kind, want := range map[string]bool{"host": c.host, "domain": c.domain, "prefix": c.prefix,
+			"all": c.url[0] == 'h'} {
 			if got := scope(t, kind, s).Admits([]byte(c.url), Way{Depth: 3}); got != want {
 				t.Errorf("%s %s: %v", kind, c.url, got)
 			}
@@ -82,17 +83,27 @@ func TestNamedScopes(t *testing.T) {
 	}
 }
 
-// Seeds that are addresses make a scope of these addresses, at any port, and of no name, whatever it looks like.
+// If all seeds are addresses, the scope contains these addresses at any port, and no names.
 func TestScopes_ofAddressesAdmitNoName(t *testing.T) {
-	s := seeds(t, "http://127.0.0.1:8080/a/", "https://198.51.100.7/", "http://[2001:db8::1]:81/", "http://[::ffff:192.0.2.1]/")
-	for _, url := range []string{"http://127.0.0.1/", "http://127.0.0.1:8080/b", "https://127.0.0.1/", "http://198.51.100.7:99/", "http://[2001:db8::1]/x"} {
-		if !scope(t, "domain", s).Admits([]byte(url), Way{Depth: 1}) || !scope(t, "host", s).Admits([]byte(url), Way{Depth: 1}) {
+	s := seeds(
+		t,
+		"http://127.0.0.1:8080/a/",
+		"https://198.51.100.7/",
+		"http://[2001:db8::1]:81/",
+		"http://[::ffff:192.0.2.1]/",
+	)
+	for _, url := range []string{"http://127.0.0.1/", "http://127.0.0.1:8080/b", "https://127.0.0.1/",
+		"http://198.51.100.7:99/", "http://[2001:db8::1]/x"} {
+		if !scope(t, "domain", s).Admits([]byte(url), Way{Depth: 1}) ||
+			!scope(t, "host", s).Admits([]byte(url), Way{Depth: 1}) {
 			t.Errorf("%s is left out", url)
 		}
 	}
 	foreign := []string{
-		"1.127.0.0.1.nip.io", "127.0.0.1.nip.io", "127.0.0.1.test", "127-0-0-1.test", "a.127.0.0.1.xip.io", "0.1", "1", "0.0.1", "localhost", "io", "nip.io",
-		"127.0.0.2", "27.0.0.1", "198.51.100.70", "8.198.51.100", "[2001:db8::2]", "[::1]", "2001-db8--1.test", "com", "example.org",
+		"1.127.0.0.1.nip.io", "127.0.0.1.nip.io", "127.0.0.1.test", "127-0-0-1.test", "a.127.0.0.1.xip.io", "0.1", "1",
+		"0.0.1", "localhost", "io", "nip.io",
+		"127.0.0.2", "27.0.0.1", "198.51.100.70", "8.198.51.100", "[2001:db8::2]", "[::1]", "2001-db8--1.test", "com",
+		"example.org",
 	}
 	for i := range 10_000 {
 		foreign = append(foreign, fmt.Sprintf("h%d.example", i), fmt.Sprintf("%d.127.0.0.1.nip.io", i))
@@ -100,7 +111,8 @@ func TestScopes_ofAddressesAdmitNoName(t *testing.T) {
 	for _, kind := range []string{"domain", "host", "prefix", "in_domain", "in_host or in_prefix"} {
 		is := scope(t, kind, s)
 		for _, host := range foreign {
-			if is.Admits([]byte("http://"+host+"/"), Way{Depth: 1}) || is.Admits([]byte("http://"+host+":8080/a/"), Way{Depth: 1}) {
+			if is.Admits([]byte("http://"+host+"/"), Way{Depth: 1}) ||
+				is.Admits([]byte("http://"+host+":8080/a/"), Way{Depth: 1}) {
 				t.Errorf("%s admits %s", kind, host)
 			}
 		}
@@ -151,7 +163,8 @@ func TestScopesAgreeWithANaiveModel(t *testing.T) {
 				d = d || domain(seed) == domain(u)
 				p = p || strings.HasPrefix(u, prefix(seed))
 			}
-			if byHost.Admits([]byte(u), Way{}) != h || byDomain.Admits([]byte(u), Way{}) != d || byPrefix.Admits([]byte(u), Way{}) != p {
+			if byHost.Admits([]byte(u), Way{}) != h || byDomain.Admits([]byte(u), Way{}) != d ||
+				byPrefix.Admits([]byte(u), Way{}) != p {
 				t.Fatalf("%s with seeds %v: want %v %v %v", u, list, h, d, p)
 			}
 		}
@@ -186,7 +199,8 @@ func TestScopeExpressions(t *testing.T) {
 func TestFaultsOfExpressionsHaveAPosition(t *testing.T) {
 	for _, text := range []string{"hots", "depth ==", `depth == "x"`, "1 + 1", "status == 200", "depth > 1 &&", strings.Repeat("(", 70_000)} {
 		_, err := CompileScope(text, nil)
-		if !errors.Is(err, ErrExpression) || len(text) < 100 && !strings.Contains(err.Error(), "1:") && text != "1 + 1" {
+		if !errors.Is(err, ErrExpression) ||
+			len(text) < 100 && !strings.Contains(err.Error(), "1:") && text != "1 + 1" {
 			t.Errorf("%.20s: %v", text, err)
 		}
 	}
@@ -196,7 +210,14 @@ func TestFaultsOfExpressionsHaveAPosition(t *testing.T) {
 }
 
 func TestStore(t *testing.T) {
-	url, r := []byte("http://www.x.co.uk/a"), &Response{Status: 200, ContentType: []byte("Text/HTML; charset=x"), Size: 10, Duplicate: true}
+	url, r := []byte(
+		"http://www.x.co.uk/a",
+	), &Response{
+		Status:      200,
+		ContentType: []byte("Text/HTML; charset=x"),
+		Size:        10,
+		Duplicate:   true,
+	}
 	for text, want := range map[string]bool{
 		"": true, "all": true, "none": false, `status == 200 and content_type startsWith "text/"`: true, "size > 10": false,
 		`domain_of(host) == "x.co.uk" and domain == "x.co.uk" and seed and duplicate and not truncated`: true, `url[100:101] == "x" or 1 % (size - 10) == 0`: true,
@@ -218,14 +239,19 @@ func TestStore(t *testing.T) {
 }
 
 func TestHostSet(t *testing.T) {
-	list := rules(t, "\uFEFFExact.org # why\n\n .both.org\n*.below.org\r\n192.0.2.0/24\n[2001:db8::1]\nbücher.example\n10.0.0.7\n::ffff:198.51.100.0/120\n")
+	list := rules(
+		t,
+		"\uFEFFExact.org # why\n\n .both.org\n*.below.org\r\n192.0.2.0/24\n[2001:db8::1]\nbücher.example\n10.0.0.7\n::ffff:198.51.100.0/120\n",
+	)
 	s, err := CompileHosts(list)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for host, want := range map[string]bool{
-		"exact.org": true, "exact.org.": true, "www.exact.org": false, "both.org": true, "a.b.both.org": true, "notboth.org": false,
-		"below.org": false, "x.below.org": true, "192.0.2.200": true, "192.0.3.1": false, "[2001:db8::1]": true, "[2001:db8::2]": false, "2001:db8::1": true, "198.51.100.9": true,
+		"exact.org": true, "exact.org.": true, "www.exact.org": false, "both.org": true, "a.b.both.org": true,
+		"notboth.org": false,
+		"below.org":   false, "x.below.org": true, "192.0.2.200": true, "192.0.3.1": false, "[2001:db8::1]": true,
+		"[2001:db8::2]": false, "2001:db8::1": true, "198.51.100.9": true,
 		"xn--bcher-kva.example": true, "10.0.0.7": true, "": false, ".": false, "org": false,
 	} {
 		if got := s.Has([]byte(host)); got != want {
@@ -248,7 +274,8 @@ func TestHostSet(t *testing.T) {
 	if s.Add(".late.org") != nil || s.Add("*.later.org") != nil || s.Add("203.0.113.0/24") != nil || s.Len() != 11 {
 		t.Error("a compiled set takes no more", s.Len())
 	}
-	for host, want := range map[string]bool{"late.org": true, "a.late.org": true, "b.later.org": true, "later.org": false, "203.0.113.9": true, "exact.org": true} {
+	for host, want := range map[string]bool{"late.org": true, "a.late.org": true, "b.later.org": true,
+		"later.org": false, "203.0.113.9": true, "exact.org": true} {
 		if s.Has([]byte(host)) != want {
 			t.Errorf("%s after others were added: %v", host, !want)
 		}
@@ -289,7 +316,8 @@ func TestHostsAgreeWithANaiveModel(t *testing.T) {
 				below := strings.TrimPrefix(text, "*")
 				want = want || text == h || text == "."+h || below[0] == '.' && strings.HasSuffix(h, below)
 			}
-			if compiled.Has([]byte(h)) != want || grown.Has([]byte(h)) != want || list.FindHost([]byte(h)) >= 0 != want {
+			if compiled.Has([]byte(h)) != want || grown.Has([]byte(h)) != want ||
+				list.FindHost([]byte(h)) >= 0 != want {
 				t.Fatalf("%s by %q: want %v", h, list.Texts, want)
 			}
 		}
@@ -317,7 +345,7 @@ func TestHostSetGrowsWhileRead(t *testing.T) {
 				if s.Has(fmt.Appendf(nil, "h%d.org", seen)) {
 					seen++
 				}
-				// What was seen once never goes away.
+				// An element stays in the set.
 				if seen > 0 && !s.Has(fmt.Appendf(nil, "h%d.org", seen/2)) {
 					t.Error("a rule was lost")
 					return
@@ -379,7 +407,12 @@ func TestNamedScopesDoNotAllocate(t *testing.T) {
 	host := []byte("a.bad.org")
 	for _, kind := range []string{"all", "host", "domain", "prefix"} {
 		sc := scope(t, kind, s)
-		if n := testing.AllocsPerRun(100, func() { sc.Admits(hit, Way{Depth: 1}); sc.Admits(miss, Way{Depth: 1}); exclude.Has(host) }); n != 0 {
+		if n := testing.AllocsPerRun(100, func() {
+			sc.Admits(hit, Way{Depth: 1})
+			sc.Admits(miss,
+				Way{Depth: 1})
+			exclude.Has(host)
+		}); n != 0 {
 			t.Errorf("%s: %v allocations", kind, n)
 		}
 	}

@@ -1,9 +1,9 @@
 package filter
 
-// Follow says which links lead on. It is safe for concurrent use.
+// Follow decides which links are followed. It is safe for concurrent use.
 type Follow struct {
 	predicate[followFacts]
-	domains bool // via_domain or same_domain is asked for
+	domains bool // the expression uses via_domain or same_domain
 }
 
 type followFacts struct {
@@ -19,14 +19,14 @@ type followFacts struct {
 	PageType   string `expr:"content_type"`
 }
 
-// Via is a page as its links see it. The zero value is ready for Follow.From.
+// Via is a page with the facts that its links need. The zero value is ready for Follow.From.
 type Via struct {
 	url, host, domain string
 	pageType          string
 	status            int
 }
 
-// CompileFollow compiles all, none or an expression. It keeps seeds, which may be nil when there are none.
+// CompileFollow compiles all, none or an expression. It keeps seeds, which may be nil if there are none.
 func CompileFollow(text string, seeds *Seeds) (*Follow, error) {
 	f := new(Follow)
 	if err := f.compile(text, false, seeds); err != nil {
@@ -37,7 +37,7 @@ func CompileFollow(text string, seeds *Seeds) (*Follow, error) {
 	return f, nil
 }
 
-// From begins with a page, whose links are asked about next. It borrows url and r for the call.
+// From sets via to a page, for its links. It borrows url and r for the call.
 func (f *Follow) From(via *Via, url []byte, r *Response) {
 	*via = Via{status: r.Status}
 	p, ok := split(url)
@@ -51,15 +51,15 @@ func (f *Follow) From(via *Via, url []byte, r *Response) {
 	}
 }
 
-// Link is a link of the page at hand.
+// Link is a link of the page.
 type Link struct {
 	URL      []byte // normal form, borrowed
 	Way      Way
-	Kind     string // what it is in the page: anchor, image, ..., or redirect
+	Kind     string // kind of the link: anchor, image, ..., or redirect
 	NoFollow bool   // rel=nofollow
 }
 
-// Follows says whether a link leads on.
+// Follows reports whether a link of the page is followed.
 func (f *Follow) Follows(via *Via, link Link) bool {
 	if f.program == nil {
 		return f.answer

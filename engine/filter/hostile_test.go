@@ -9,22 +9,44 @@ import (
 	"orbweaver/internal/cputime"
 )
 
-// What one compilation, and one evaluation, of an expression may cost, in millions of steps of a hash: as much as some seconds of a processor.
+// The limits for one compilation and one evaluation of an expression, in millions of steps of a hash: some seconds of
+// CPU time.
 const compileLimit, evaluateLimit = 5000, 2000
 
-// baits are texts that want much of whoever compiles them.
+// baits returns texts that are expensive to compile.
 func baits() []string {
 	const n = expressionMax / 2
 	list := []string{"'" + strings.Repeat("a", expressionMax) + "'"}
-	for _, unit := range []string{"(", "[", "{", "!", "not ", "-", "a.", "a?.", "1+", "1..", "url matches 'a'|", "let a=1;", "url == '", "{a:", "all(", "filter([1],", "a ? ", "//", "/*", "\\", "\"", "`", "#", "1e", "0x", "??"} {
+	for _, unit := range []string{"(", "[", "{", "!", "not ", "-", "a.", "a?.", "1+", "1..", "url matches 'a'|",
+		"let a=1;", "url == '", "{a:", "all(", "filter([1],", "a ? ", "//", "/*", "\\", "\"", "`", "#", "1e", "0x", "??"} {
 		list = append(list, strings.Repeat(unit, n/len(unit)), "true or "+strings.Repeat(unit, 100)+"1")
 	}
-	return append(list, "url matches '"+strings.Repeat("(a*)*", 1000)+"'", "url matches '(a{1000}){1000}'", "url matches '"+strings.Repeat("(", 2000)+strings.Repeat(")", 2000)+"'",
-		"url matches '^("+strings.Repeat("a?", 1000)+strings.Repeat("a", 1000)+")$'", "1 in 1..1000000000", "len(1..1000000000) > 0", "repeat('a', 1000000000) == ''",
-		"all(1..1000, all(1..1000, all(1..1000, # > 0)))", "len(map(1..1000000, repeat('a', 1000))) > 0", "1 << 1000000 > 0", "1 / 0 > 0", "int('9') % 0 == 0", "2 ** 100000 > 1")
+	return append(
+		list,
+		"url matches '"+strings.Repeat("(a*)*", 1000)+"'",
+		"url matches '(a{1000}){1000}'",
+		"url matches '"+strings.Repeat("(", 2000)+strings.Repeat(")", 2000)+"'",
+		"url matches '^("+strings.Repeat(
+			"a?",
+			1000,
+		)+strings.Repeat(
+			"a",
+			1000,
+		)+")$'",
+		"1 in 1..1000000000",
+		"len(1..1000000000) > 0",
+		"repeat('a', 1000000000) == ''",
+		"all(1..1000, all(1..1000, all(1..1000, # > 0)))",
+		"len(map(1..1000000, repeat('a', 1000))) > 0",
+		"1 << 1000000 > 0",
+		"1 / 0 > 0",
+		"int('9') % 0 == 0",
+		"2 ** 100000 > 1",
+	)
 }
 
-// An expression that is too much is refused, or answered with caution and counted; regular expressions are matched in linear time.
+// An expression that is too expensive is refused, or answered cautiously and counted. Regular expressions are matched
+// in linear time.
 func TestHostile_P12_expressionsAreNoBait(t *testing.T) {
 	url := []byte("http://a.test/" + strings.Repeat("a", 2000))
 	for _, text := range baits() {
@@ -43,7 +65,8 @@ func TestHostile_P12_expressionsAreNoBait(t *testing.T) {
 	}
 }
 
-// FuzzExpression: no text panics what compiles it or what evaluates it, nor keeps them long, at any of the five points.
+// FuzzExpression: no text causes a panic or takes long, when it is compiled or evaluated, at any of the five filter
+// points.
 func FuzzExpression(f *testing.F) {
 	for _, text := range []string{
 		"all", "none", "host", "domain", "prefix", "depth < 5 and not seed", `domain == "example.org" && in_domain`, `host matches "^www[0-9]*\\."`, `split(path, "/")[9] == "x"`,
@@ -53,8 +76,9 @@ func FuzzExpression(f *testing.F) {
 		f.Add(text, "http://www.example.org/a?b", "text/html")
 	}
 	f.Fuzz(func(t *testing.T, text, url, media string) {
-		if strings.Count(text, "..") > 1 || strings.ContainsAny(text, "#{") && strings.Count(text, "#")+strings.Count(text, "{") > 2 {
-			return // loops in loops are slow by right: the operator has asked for them
+		if strings.Count(text, "..") > 1 ||
+			strings.ContainsAny(text, "#{") && strings.Count(text, "#")+strings.Count(text, "{") > 2 {
+			return // nested loops may be slow: the operator asked for them
 		}
 		r := &Response{Status: 200, ContentType: []byte(media), Size: int64(len(url))}
 		took := cputime.Best(1, func() {

@@ -12,16 +12,16 @@ import (
 	"time"
 )
 
-// HostTerms is what HostRules say of one host. The zero value says nothing.
-type HostTerms struct {
-	HostDelay  time.Duration // between two requests; if it HasDelay
-	MaxPerHost int           // stored pages, 0 for no limit; if it HasCap
+// HostSettings is what HostRules say about one host. The zero value has no settings.
+type HostSettings struct {
+	HostDelay  time.Duration // host delay, if HasDelay
+	MaxPerHost int           // limit of stored pages, 0 for none, if HasCap
 	HasDelay   bool
 	HasCap     bool
 	Exclude    bool
 
-	ranks [termKeys]int16 // how narrow the rule is that said each, 0 if none did
-	from  [termKeys]int32 // its number, from 0
+	ranks [termKeys]int16 // precedence of the rule that set each key, 0 if none did
+	from  [termKeys]int32 // number of that rule, from 0
 }
 
 // The keys of a rule.
@@ -32,43 +32,44 @@ const (
 	termKeys
 )
 
-// HostDelayMax bounds host-delay in a rule.
+// HostDelayMax is the largest host-delay of a rule.
 const HostDelayMax = 24 * time.Hour
 
-// HostRules say how hosts differ from the general settings. They are compiled once and then only read.
+// HostRules are settings for single hosts, in place of the general ones. They are compiled once and then read-only.
 //
-// A rule is a host as a HostSet has it, and then one or more of
+// A rule is a host as in HostSet, followed by one or more of
 //
-//	host-delay=10s      between two requests, in place of the general one
-//	max-per-host=1000   stored pages, 0 for no limit, in place of the general one
-//	exclude             nothing is asked; exclude=no lets a host in that a wider rule keeps out
+//	host-delay=10s      host delay
+//	max-per-host=1000   limit of stored pages, 0 for none
+//	exclude             fetch nothing; exclude=no allows a host that a wider rule excludes
 //
-// Of the rules that fit a host and have a key the narrowest one is kept to: the longest name or prefix, and of one name
+// Of several matching rules with a key, the narrowest one counts: the longest name or prefix; for the same name,
 // example.org before *.example.org before .example.org.
 type HostRules struct {
 	rules     []hostRule
 	names     labelTrie
 	at        []nodeRules // by node of names
 	blocks    map[netip.Prefix]int32
-	lengths   []int // of the prefixes in blocks, the longest last
+	lengths   []int // prefix lengths in blocks, ascending
 	exclusive bool
 }
 
-// nodeRules are the numbers, plus one, of the rules that are about a name; 0 for none.
+// nodeRules are the numbers, plus one, of the rules for a name; 0 for none.
 type nodeRules struct{ self, all, below int32 }
 
-// hostRule is one rule, read.
+// hostRule is a parsed rule.
 type hostRule struct {
 	rule
-	terms HostTerms
+	terms HostSettings
 	keys  [termKeys]bool
 }
 
-// CompileHostRules makes HostRules. The faults come all at once, each with its place. A range of addresses is a fault: rules are looked up before
-// names are resolved, so it would not fit the names that resolve into it.
+// CompileHostRules compiles rules. The error joins all faults, each with its place. A range of addresses is a fault:
+// rules are looked up before names are resolved, so it would not match the names that resolve into it.
 func CompileHostRules(from Rules) (*HostRules, error) { return compileHostRules(from, false) }
 
-// CompileKeptHostRules is CompileHostRules for rules that a crawl directory holds. Versions that took ranges may have written them.
+// CompileKeptHostRules is CompileHostRules for the rules in a crawl directory. They may contain ranges, which older
+// versions accepted.
 func CompileKeptHostRules(from Rules) (*HostRules, error) { return compileHostRules(from, true) }
 
 func compileHostRules(from Rules, ranges bool) (*HostRules, error) {
@@ -96,8 +97,8 @@ func compileHostRules(from Rules, ranges bool) (*HostRules, error) {
 	return r, nil
 }
 
-// With gives the rules with more of them, which replace what a rule for the same hosts said of the same key. Those that are none
-// are left out, and joined in the error. r may be nil.
+// With returns the rules with more of them. A later rule for the same hosts replaces the keys that it has. Invalid
+// texts are omitted, and joined in the error. r may be nil.
 func (r *HostRules) With(texts ...string) (grown *HostRules, taken int, err error) {
 	grown, err = CompileHostRules(Rules{})
 	var list []hostRule
@@ -131,7 +132,7 @@ func (r *HostRules) With(texts ...string) (grown *HostRules, taken int, err erro
 	return grown, taken, err
 }
 
-// add enters a rule.
+// add adds a rule.
 func (r *HostRules) add(one hostRule) {
 	r.rules = append(r.rules, one)
 	number := int32(len(r.rules))
@@ -159,7 +160,7 @@ func (r *HostRules) add(one hostRule) {
 	}
 }
 
-// Len is how many rules there are.
+// Len returns the number of rules.
 func (r *HostRules) Len() int {
 	if r == nil {
 		return 0
@@ -167,15 +168,15 @@ func (r *HostRules) Len() int {
 	return len(r.rules)
 }
 
-// Excludes says that some rule excludes something.
+// Excludes reports whether a rule excludes hosts.
 func (r *HostRules) Excludes() bool { return r != nil && r.exclusive }
 
-// Delays says that some rule has a delay.
+// Delays reports whether a rule has a host delay.
 func (r *HostRules) Delays() bool {
 	return r != nil && slices.ContainsFunc(r.rules, func(one hostRule) bool { return one.terms.HasDelay })
 }
 
-// Ranges says that some rule is about a range of addresses. It fits URLs whose host is an address, and no names.
+// Ranges reports whether a rule is for a range of addresses. It matches URLs whose host is an address, and no names.
 func (r *HostRules) Ranges() bool {
 	return r != nil && slices.ContainsFunc(r.rules, func(one hostRule) bool { return one.isRange() })
 }
@@ -186,11 +187,16 @@ func (r *hostRule) refuseRange() error {
 	if !r.isRange() {
 		return nil
 	}
-	return fmt.Errorf("%w: %q: a rule for a range of addresses would not fit the names that resolve into it: name hosts or single addresses, "+
-		"or use --deny-net to stay away from a range and --ip-delay for the delay of each address", ErrRule, r.pattern())
+	return fmt.Errorf(
+		"%w: %q: a rule for a range of addresses would not fit the names that resolve into it: name hosts or single "+
+			"addresses, "+
+			"or use --deny-net to stay away from a range and --ip-delay for the delay of each address",
+		ErrRule,
+		r.pattern(),
+	)
 }
 
-// Texts are the rules in their normal form, each as it can be read again.
+// Texts returns the rules in their normal form, which CompileHostRules can read.
 func (r *HostRules) Texts() []string {
 	var texts []string
 	if r != nil {
@@ -201,9 +207,9 @@ func (r *HostRules) Texts() []string {
 	return texts
 }
 
-// Find adds what the rules say of a host in normal form (borrowed) to t, which other rules may have written to: those of these
-// rules count as the later ones. It does not allocate for names. r may be nil.
-func (r *HostRules) Find(host []byte, t *HostTerms) {
+// Find adds the settings of a host, a normal form (borrowed), to t. t may contain settings of other rules, which these
+// override. It does not allocate for names. r may be nil.
+func (r *HostRules) Find(host []byte, t *HostSettings) {
 	if r == nil {
 		return
 	}
@@ -233,7 +239,7 @@ func (r *HostRules) Find(host []byte, t *HostTerms) {
 	}
 }
 
-func (r *HostRules) findAddr(host []byte, t *HostTerms) {
+func (r *HostRules) findAddr(host []byte, t *HostSettings) {
 	addr, err := netip.ParseAddr(string(bytes.Trim(host, "[]")))
 	if err != nil {
 		return
@@ -246,8 +252,9 @@ func (r *HostRules) findAddr(host []byte, t *HostTerms) {
 	}
 }
 
-// say writes what a rule says into t, as far as nothing narrower has spoken. number is that of the rule plus one, or 0.
-func (r *HostRules) say(number int32, rank int16, t *HostTerms) {
+// say copies the settings of a rule into t, unless a narrower rule has set them. number is that of the rule plus one,
+// or 0.
+func (r *HostRules) say(number int32, rank int16, t *HostSettings) {
 	if number == 0 {
 		return
 	}
@@ -268,12 +275,12 @@ func (r *HostRules) say(number int32, rank int16, t *HostTerms) {
 	}
 }
 
-// Explain tells what the rules say of a host, each key with its rule and the rule's place; "" if nothing.
+// Explain returns the settings of a host as text, each with its rule and the rule's place; "" if there are none.
 func (r *HostRules) Explain(host []byte, from Rules) string {
 	if r == nil {
 		return ""
 	}
-	var t HostTerms
+	var t HostSettings
 	r.Find(host, &t)
 	var says []string
 	for key, rank := range t.ranks {
@@ -285,15 +292,15 @@ func (r *HostRules) Explain(host []byte, from Rules) string {
 	return strings.Join(says, "; ")
 }
 
-// Delay gives the host's own delay, nil if it has none. It is t's.
-func (t *HostTerms) Delay() *time.Duration {
+// Delay returns the host delay, or nil. The result points into t.
+func (t *HostSettings) Delay() *time.Duration {
 	if !t.HasDelay {
 		return nil
 	}
 	return &t.HostDelay
 }
 
-// with is r with what later says.
+// with returns r, overridden by later.
 func (r hostRule) with(later hostRule) hostRule {
 	for key, has := range later.keys {
 		if !has {
@@ -312,7 +319,7 @@ func (r hostRule) with(later hostRule) hostRule {
 	return r
 }
 
-// String is the rule in its normal form.
+// String returns the rule in its normal form.
 func (r hostRule) String() string {
 	text := r.pattern()
 	for key, has := range r.keys {
@@ -336,7 +343,7 @@ func (r *hostRule) term(key int) string {
 	}
 }
 
-// pattern is the host of a rule in its normal form.
+// pattern returns the host of a rule in its normal form.
 func (r *rule) pattern() string {
 	switch {
 	case r.net.IsValid():
@@ -353,7 +360,11 @@ func (r *rule) pattern() string {
 func readHostRule(text string) (hostRule, error) {
 	words := strings.Fields(text)
 	if len(words) < 2 {
-		return hostRule{}, fmt.Errorf("%w: %q: a host and then host-delay=TIME, max-per-host=N or exclude", ErrRule, text)
+		return hostRule{}, fmt.Errorf(
+			"%w: %q: a host and then host-delay=TIME, max-per-host=N or exclude",
+			ErrRule,
+			text,
+		)
 	}
 	host, err := readRule(words[0])
 	if err != nil {
@@ -368,7 +379,7 @@ func readHostRule(text string) (hostRule, error) {
 	return r, nil
 }
 
-// read takes one key and its value.
+// read parses one key and its value.
 func (r *hostRule) read(word string) (err error) {
 	key, value, valued := strings.Cut(word, "=")
 	number := termExclude

@@ -22,9 +22,9 @@ func hostRules(t testing.TB, text string) (*HostRules, Rules) {
 	return r, from
 }
 
-// said is what rules say of a host, in the words of a rule.
+// said returns the settings of a host, as text.
 func said(host string, rules ...*HostRules) string {
-	var t HostTerms
+	var t HostSettings
 	for _, r := range rules {
 		r.Find([]byte(host), &t)
 	}
@@ -79,11 +79,17 @@ example.net       exclude
 	}
 }
 
-// What is said later of the same hosts wins, key by key; a narrower rule of before stays.
+// A later rule for the same hosts wins, key by key; an earlier narrower rule remains.
 func TestHostRules_laterOnesReplaceWhatIsAsNarrow(t *testing.T) {
 	fixed, _ := hostRules(t, ".a.test host-delay=1s max-per-host=3\nwww.a.test host-delay=2s")
 	var live *HostRules
-	live, taken, err := live.With(".a.test host-delay=9s", "no rule", ".b.test exclude", ".a.test host-delay=8s", ".b.test max-per-host=1")
+	live, taken, err := live.With(
+		".a.test host-delay=9s",
+		"no rule",
+		".b.test exclude",
+		".a.test host-delay=8s",
+		".b.test max-per-host=1",
+	)
 	if taken != 4 || err == nil || !strings.Contains(err.Error(), `"no rule"`) {
 		t.Fatalf("%d taken, %v", taken, err)
 	}
@@ -91,7 +97,8 @@ func TestHostRules_laterOnesReplaceWhatIsAsNarrow(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	for host, want := range map[string]string{
-		"a.test": "host-delay=8s max-per-host=3", "www.a.test": "host-delay=2s max-per-host=3", "x.b.test": "max-per-host=1 exclude",
+		"a.test": "host-delay=8s max-per-host=3", "www.a.test": "host-delay=2s max-per-host=3",
+		"x.b.test": "max-per-host=1 exclude",
 	} {
 		if got := said(host, fixed, live); got != want {
 			t.Errorf("%s: %q, want %q", host, got, want)
@@ -120,7 +127,8 @@ a.test host-delay=1s
 	}
 	_, err = CompileHostRules(from)
 	for _, want := range []string{
-		"hosts.txt:1:", "hosts.txt:2:", "hosts.txt:3:", "hosts.txt:4:", "hosts.txt:5:", "hosts.txt:6:", "hosts.txt:7:", "hosts.txt:8:",
+		"hosts.txt:1:", "hosts.txt:2:", "hosts.txt:3:", "hosts.txt:4:", "hosts.txt:5:", "hosts.txt:6:", "hosts.txt:7:",
+		"hosts.txt:8:",
 		`hosts.txt:10: filter: bad host rule: "a.test": there is a rule for it already, hosts.txt:9`,
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -132,7 +140,7 @@ a.test host-delay=1s
 	}
 }
 
-// A plain reading of all rules, one by one, says the same as the trie.
+// A plain reading of all rules, one by one, agrees with the trie.
 func TestHostRules_agreeWithAPlainReading(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	label := func() string { return string(rune('a' + rng.IntN(3))) }
@@ -167,7 +175,7 @@ func TestHostRules_agreeWithAPlainReading(t *testing.T) {
 					rank, want = r, one.terms.HostDelay
 				}
 			}
-			var terms HostTerms
+			var terms HostSettings
 			live.Find([]byte(host), &terms)
 			if terms.HasDelay != (rank >= 0) || terms.HostDelay != want {
 				t.Fatalf("%s: %v, want %v of %q", host, terms, want, live.Texts())
@@ -180,7 +188,7 @@ func TestHostRules_doNotAllocateForNames(t *testing.T) {
 	r, _ := hostRules(t, ".example.org host-delay=10s\nwww.example.org max-per-host=2")
 	host := []byte("www.example.org")
 	if n := testing.AllocsPerRun(100, func() {
-		var terms HostTerms
+		var terms HostSettings
 		r.Find(host, &terms)
 		if terms.MaxPerHost != 2 || terms.Delay() == nil {
 			t.Error("not found")
@@ -190,7 +198,7 @@ func TestHostRules_doNotAllocateForNames(t *testing.T) {
 	}
 }
 
-// What one look-up costs: half of the hosts have a rule.
+// The cost of one lookup, if half of the hosts have a rule.
 func BenchmarkHostRules(b *testing.B) {
 	hosts := make([][]byte, 4096)
 	for i := range hosts {
@@ -211,14 +219,15 @@ func BenchmarkHostRules(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				var t HostTerms
+				var t HostSettings
 				r.Find(hosts[i%len(hosts)], &t)
 			}
 		})
 	}
 }
 
-// A rule for a range of addresses would fit only hosts that are addresses. It is refused with its place, and the options that do what was meant are named.
+// A rule for a range of addresses would match only hosts that are addresses. It is refused with its place, and the
+// error names the right options.
 func TestHostRules_ofARangeOfAddressesAreRefused(t *testing.T) {
 	for text, refused := range map[string]bool{
 		"192.0.2.0/24 exclude": true, "2001:db8::/32 host-delay=9s": true, "0.0.0.0/0 max-per-host=1": true,
@@ -229,7 +238,8 @@ func TestHostRules_ofARangeOfAddressesAreRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = CompileHostRules(from)
-		if (err != nil) != refused || refused && (!strings.Contains(err.Error(), "hosts.txt:2") || !strings.Contains(err.Error(), "--deny-net")) {
+		if (err != nil) != refused ||
+			refused && (!strings.Contains(err.Error(), "hosts.txt:2") || !strings.Contains(err.Error(), "--deny-net")) {
 			t.Errorf("%s in a file: %v", text, err)
 		}
 		if _, taken, err := (*HostRules)(nil).With(text); (err != nil) != refused || (taken == 0) != refused {

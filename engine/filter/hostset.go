@@ -12,32 +12,32 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// HostSet is a list of hosts. It is read without locks, and may be added to while in use.
+// HostSet is a list of hosts. It is read without locks, and may be extended while in use.
 //
 // A rule is one of
 //
 //	example.org        that host
 //	.example.org       that host and all below it
 //	*.example.org      all hosts below it, not itself
-//	192.0.2.0/24       hosts written as an address in that block, and addresses asked for by HasAddr
+//	192.0.2.0/24       hosts written as an address in that block, and addresses in HasAddr
 //	192.0.2.7          the same for one address; IPv6 with or without brackets
 type HostSet struct {
-	names  labelTrie // those that were compiled, marked with hostSelf and hostBelow; without nodes if there are none
-	exact  stringSet // those that were added since
-	suffix stringSet // the same, without the leading dot; matches strictly below
+	names  labelTrie // compiled names, marked with hostSelf and hostBelow; empty if there are none
+	exact  stringSet // names added later
+	suffix stringSet // the same for names below a host, without the leading dot
 	blocks blockSet
 	rules  atomic.Int64
 }
 
 const (
-	hostSelf  = 1 << iota // a rule speaks of that name
-	hostBelow             // a rule speaks of all below it
+	hostSelf  = 1 << iota // a rule matches this name
+	hostBelow             // a rule matches all names below it
 )
 
-// ErrRule is wrapped by every fault of a rule.
+// ErrRule is wrapped by every error about a host rule.
 var ErrRule = errors.New("filter: bad host rule")
 
-// CompileHosts makes a HostSet of rules. The faults come all at once, each with its place.
+// CompileHosts returns a HostSet of rules. The error joins all faults, each with its place.
 func CompileHosts(rules Rules) (*HostSet, error) {
 	var list []rule
 	err := rules.each(func(_ int, text string) error {
@@ -64,7 +64,7 @@ func CompileHosts(rules Rules) (*HostSet, error) {
 	return s, nil
 }
 
-// compile enters a rule about a name into the trie.
+// compile adds a rule for a name to the trie.
 func (s *HostSet) compile(r rule) {
 	node, name := uint32(0), []byte(r.name)
 	for dot := 0; dot >= 0; name = name[:max(dot, 0)] {
@@ -80,7 +80,7 @@ func (s *HostSet) compile(r rule) {
 	}
 }
 
-// compiled says whether a name is in the trie.
+// compiled reports whether a name is in the trie.
 func (s *HostSet) compiled(name []byte) bool {
 	if len(s.names.nodes) < 2 {
 		return false
@@ -120,11 +120,11 @@ func (s *HostSet) Add(text string) error {
 	return nil
 }
 
-// Len gives the number of rules added, repetitions included.
+// Len returns the number of rules, with repetitions.
 func (s *HostSet) Len() int { return int(s.rules.Load()) }
 
-// Has says whether a host in normal form (lower case, punycode, no port; borrowed) matches a rule. It does not allocate
-// for names.
+// Has reports whether a host in normal form (lower case, Punycode, no port; borrowed) matches a rule. It does not
+// allocate for names.
 func (s *HostSet) Has(host []byte) bool {
 	if s.rules.Load() == 0 {
 		return false
@@ -151,7 +151,7 @@ func (s *HostSet) Has(host []byte) bool {
 	}
 }
 
-// HasAddr says whether an address lies in one of the blocks.
+// HasAddr reports whether an address lies in one of the blocks.
 func (s *HostSet) HasAddr(addr netip.Addr) bool { return s.blocks.has(addr.Unmap().WithZone("")) }
 
 func withoutDot(host []byte) []byte {
@@ -169,7 +169,8 @@ type rule struct {
 
 func readRule(text string) (rule, error) {
 	if net, err := netip.ParsePrefix(text); err == nil {
-		if inner := net.Bits() - 96; net.Addr().Is4In6() && inner >= 0 { // hosts are looked for by the IPv4 address inside
+		if inner := net.Bits() - 96; net.Addr().Is4In6() &&
+			inner >= 0 { // a host is matched by its embedded IPv4 address
 			net = netip.PrefixFrom(net.Addr().Unmap(), inner)
 		}
 		return rule{net: net.Masked()}, nil
@@ -201,7 +202,7 @@ func readRule(text string) (rule, error) {
 	return r, nil
 }
 
-// matches says of one rule what HostSet.Has says of many.
+// matches is HostSet.Has for one rule.
 func (r rule) matches(host []byte) bool {
 	if r.net.IsValid() {
 		addr, err := netip.ParseAddr(string(bytes.Trim(host, "[]")))
@@ -218,8 +219,8 @@ func (r rule) matches(host []byte) bool {
 	}
 }
 
-// FindHost gives the first rule of a list of hosts that a host in normal form matches, -1 if none does. It reads them one
-// by one: it is for telling people, where HostSet.Has is for deciding.
+// FindHost returns the first rule that matches a host in normal form, or -1. It tries them one by one: it is for
+// explanations, HostSet.Has for decisions.
 func (r Rules) FindHost(host []byte) int {
 	return slices.IndexFunc(r.Texts, func(text string) bool {
 		one, err := readRule(text)

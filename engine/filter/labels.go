@@ -2,13 +2,12 @@ package filter
 
 import "bytes"
 
-// labelTrie is a set of names by their labels, the last one first. It is built by one goroutine and then only read. The edges
-// are in one table of hashes, so a name that is not there costs one access to memory that is not in the processor's cache,
-// most of the time, however many there are.
+// labelTrie is a set of names by their labels, the last one first. One goroutine builds it; then it is read-only. The
+// edges are in one hash table, so most lookups of a missing name cost one cache miss, however many names there are.
 //
 //	root --"org"--> . --"example"--> . --"www"--> .
 type labelTrie struct {
-	edges []uint64 // open addressing: half of a hash, and the number of the node that the edge leads to; 0 is free
+	edges []uint64 // open addressing: half of a hash, and the number of the edge's target node; 0 is free
 	nodes []labelNode
 	text  []byte
 }
@@ -16,16 +15,16 @@ type labelTrie struct {
 // labelNode is a name. Number 0 is the root.
 type labelNode struct {
 	parent uint32
-	at     uint32 // of the first label of the name in text
+	at     uint32 // offset of the name's first label in text
 	length uint16
-	mark   int8 // the owner's; 0 at first
+	mark   int8 // set by the user of the trie; 0 at first
 }
 
 func newLabelTrie() labelTrie {
 	return labelTrie{edges: make([]uint64, 64), nodes: make([]labelNode, 1)}
 }
 
-// child gives the node that a label leads to, 0 if there is none.
+// child returns the child of node with a label, 0 if there is none.
 func (t *labelTrie) child(node uint32, label []byte) uint32 {
 	hash := labelHash(node, label)
 	mask := uint64(len(t.edges) - 1)
@@ -41,7 +40,7 @@ func (t *labelTrie) child(node uint32, label []byte) uint32 {
 	}
 }
 
-// grow gives the node that a label leads to, making it if it must.
+// grow returns the child of node with a label, and adds it if necessary.
 func (t *labelTrie) grow(node uint32, label []byte) uint32 {
 	if known := t.child(node, label); known != 0 {
 		return known
@@ -60,7 +59,7 @@ func (t *labelTrie) grow(node uint32, label []byte) uint32 {
 	return made
 }
 
-// join enters the edge to a node into the table.
+// join adds the edge to a node to the table.
 func (t *labelTrie) join(to uint32) {
 	n := &t.nodes[to]
 	hash := labelHash(n.parent, t.text[n.at:][:n.length])

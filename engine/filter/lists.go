@@ -1,18 +1,18 @@
 package filter
 
-// Lists are the plain rules that every URL is held against before the scope: lists of hosts, of SURT prefixes and of
-// extensions. What is nil refuses nothing. It is compiled once and then only read.
+// Lists are the simple rules that are checked before the scope: lists of hosts, SURT prefixes and extensions. A nil
+// list refuses nothing. They are read-only after they are compiled.
 type Lists struct {
-	ExcludeHosts      *HostSet    // hosts to stay away from
-	IncludeHosts      *HostSet    // if there is one, hosts must be in it
-	SURTs             *SURTs      // see there
-	ExcludeExtensions *Extensions // endings of paths to stay away from
+	ExcludeHosts      *HostSet    // excluded hosts
+	IncludeHosts      *HostSet    // if not nil, only these hosts are allowed
+	SURTs             *SURTs      // allowed and excluded SURT prefixes
+	ExcludeExtensions *Extensions // excluded extensions
 }
 
 // List names one of the Lists.
 type List uint8
 
-// The lists, in the order in which they are asked.
+// The lists, in the order of the checks.
 const (
 	NoList List = iota
 	ExcludeHosts
@@ -21,11 +21,11 @@ const (
 	ExcludeExtensions
 )
 
-// None says that there is no list that could refuse anything.
-func (l *Lists) None() bool { return l == nil || *l == Lists{} }
+// IsEmpty reports whether there is no list.
+func (l *Lists) IsEmpty() bool { return l == nil || *l == Lists{} }
 
-// Refuses gives the first list that refuses a URL in normal form (borrowed), NoList if none does. It does not allocate for
-// names. What is no http or https URL is left to the scope.
+// Refuses returns the first list that refuses a normal form (borrowed), or NoList. It does not allocate for names. It
+// returns NoList for other strings than http and https URLs.
 func (l *Lists) Refuses(url []byte) List {
 	p, ok := split(url)
 	switch {

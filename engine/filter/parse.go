@@ -1,6 +1,6 @@
 package filter
 
-// Parse says which pages are searched for links. It is safe for concurrent use.
+// Parse decides which pages are searched for links. It is safe for concurrent use.
 type Parse struct {
 	predicate[parseFacts]
 }
@@ -13,7 +13,7 @@ type parseFacts struct {
 	Truncated   bool   `expr:"truncated"`
 }
 
-// CompileParse compiles all, none or an expression. It keeps seeds, which may be nil when there are none.
+// CompileParse compiles all, none or an expression. It keeps seeds, which may be nil if there are none.
 func CompileParse(text string, seeds *Seeds) (*Parse, error) {
 	f := new(Parse)
 	if err := f.compile(text, true, seeds); err != nil {
@@ -22,7 +22,7 @@ func CompileParse(text string, seeds *Seeds) (*Parse, error) {
 	return f, nil
 }
 
-// Reads says whether a page is searched for links. It borrows.
+// Reads reports whether a page is searched for links. It borrows its arguments.
 func (f *Parse) Reads(url []byte, way Way, r *Response) bool {
 	if f.program == nil {
 		return f.answer
@@ -33,6 +33,8 @@ func (f *Parse) Reads(url []byte, way Way, r *Response) bool {
 	}
 	e := f.begin()
 	e.facts.fill(url, p, way, f.need, f.seeds)
-	e.facts.Status, e.facts.ContentType, e.facts.Size, e.facts.Truncated = r.Status, mediaType(r.ContentType), r.Size, r.Truncated
+	e.facts.Status, e.facts.ContentType, e.facts.Size, e.facts.Truncated = r.Status, mediaType(
+		r.ContentType,
+	), r.Size, r.Truncated
 	return f.end(e)
 }

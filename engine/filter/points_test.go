@@ -41,7 +41,7 @@ func TestParse(t *testing.T) {
 	r := &Response{Status: 200, ContentType: []byte(" Text/HTML ; charset=x"), Size: 12, Truncated: true}
 	for text, want := range map[string]bool{
 		"all": true, "none": false, `content_type == "text/html" and status == 200 and size < 100 and truncated and seed`: true, "depth > 0": false,
-		`1 % (size - 12) == 0`: true, // not to be evaluated
+		`1 % (size - 12) == 0`: true, // not evaluated
 	} {
 		f, err := CompileParse(text, nil)
 		if err != nil {
@@ -71,7 +71,7 @@ func TestFollow(t *testing.T) {
 		{"same_domain", Link{URL: []byte("http://example.com/")}, false},
 		{"same_host", Link{URL: []byte("https://www.example.org/other")}, true},
 		{`kind == "redirect" and hops == 1`, Link{Kind: "redirect", Way: Way{Hops: 1}}, true},
-		{`url[1000:][0:1] == split(url, "/")[77]`, Link{}, false}, // not to be evaluated
+		{`url[1000:][0:1] == split(url, "/")[77]`, Link{}, false}, // not evaluated
 	} {
 		f, err := CompileFollow(c.text, nil)
 		if err != nil {
@@ -88,7 +88,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// Each point knows what can be known there, and nothing else.
+// Each filter point has the names that are known there, and no others.
 func TestNamesAtTheFivePoints(t *testing.T) {
 	compile := map[string]func(text string) error{
 		"scope":  func(text string) error { _, err := CompileScope(text, nil); return err },
@@ -104,7 +104,8 @@ func TestNamesAtTheFivePoints(t *testing.T) {
 	} {
 		for point, f := range compile {
 			err := f(name)
-			if known := slices.Contains(strings.Fields(at), point); known != (err == nil) || !known && !errors.Is(err, ErrExpression) {
+			if known := slices.Contains(strings.Fields(at), point); known != (err == nil) ||
+				!known && !errors.Is(err, ErrExpression) {
 				t.Errorf("%s at %s: %v", name, point, err)
 			}
 		}
@@ -118,8 +119,10 @@ func TestExtensions(t *testing.T) {
 	}
 	l := &Lists{ExcludeExtensions: e}
 	for url, want := range map[string]List{
-		"http://x.org/a.jpg": ExcludeExtensions, "http://x.org/a/b.c.JPG?q=1": ExcludeExtensions, "http://x.org/.png": ExcludeExtensions,
-		"http://x.org/a.jpg/": NoList, "http://x.org/jpg": NoList, "http://x.jpg/": NoList, "http://x.org/a?b.jpg": NoList, "http://x.org/a.": NoList,
+		"http://x.org/a.jpg": ExcludeExtensions, "http://x.org/a/b.c.JPG?q=1": ExcludeExtensions,
+		"http://x.org/.png":   ExcludeExtensions,
+		"http://x.org/a.jpg/": NoList, "http://x.org/jpg": NoList, "http://x.jpg/": NoList,
+		"http://x.org/a?b.jpg": NoList, "http://x.org/a.": NoList,
 		"http://x.org/a.jpgjpgjpgjpgjpgjpg": NoList, "http://x.org/": NoList, "ftp://x.org/a.jpg": NoList,
 	} {
 		if got := l.Refuses([]byte(url)); got != want {
@@ -147,19 +150,20 @@ func TestTheFirstListThatRefusesIsNamed(t *testing.T) {
 	prefixes, _ := surts(t, "-http://(org,good,)/private/")
 	l := &Lists{ExcludeHosts: exclude, IncludeHosts: include, SURTs: prefixes}
 	for url, want := range map[string]List{
-		"http://a.bad.org/private/": ExcludeHosts, "http://good.com/": IncludeHosts, "http://good.org/private/x": SURTPrefixes, "http://good.org/x": NoList,
+		"http://a.bad.org/private/": ExcludeHosts, "http://good.com/": IncludeHosts,
+		"http://good.org/private/x": SURTPrefixes, "http://good.org/x": NoList,
 	} {
 		if got := l.Refuses([]byte(url)); got != want {
 			t.Errorf("%s: %v", url, got)
 		}
 	}
 	var none *Lists
-	if l.None() || !none.None() || !new(Lists).None() {
+	if l.IsEmpty() || !none.IsEmpty() || !new(Lists).IsEmpty() {
 		t.Error("None")
 	}
 }
 
-// What the expression does not ask for is not worked out.
+// Facts that the expression does not use are not computed.
 func TestOnlyWhatIsAskedForIsWorkedOut(t *testing.T) {
 	f := fetchFilter(t, "depth > 1", nil)
 	if f.need != (urlNeeds{}) {

@@ -11,7 +11,7 @@ import (
 	"github.com/expr-lang/expr/vm"
 )
 
-// ErrExpression is wrapped by every fault of an expression; the text names line and column.
+// ErrExpression is wrapped by every error about an expression; the text has line and column.
 var ErrExpression = errors.New("filter: bad expression")
 
 // The texts that are no expressions.
@@ -23,11 +23,11 @@ const (
 // expressionMax is the longest expression, in bytes.
 const expressionMax = 64 << 10
 
-// predicate decides by an expression over facts F, or says always the same. It is safe for concurrent use.
+// predicate decides by an expression over facts F, or always gives the same answer. It is safe for concurrent use.
 type predicate[F any] struct {
 	text     string
-	answer   bool // when there is no program
-	cautious bool // the answer when an evaluation fails
+	answer   bool // the answer if there is no program
+	cautious bool // the answer if an evaluation fails
 	seeds    *Seeds
 	program  *vm.Program
 	asks     names
@@ -37,13 +37,13 @@ type predicate[F any] struct {
 	errors   atomic.Uint64
 }
 
-// evaluation is what one look at an expression needs.
+// evaluation holds the facts and the machine of one evaluation.
 type evaluation[F any] struct {
 	machine vm.VM
 	facts   F
 }
 
-// compile takes all (or nothing), none, or an expression over F. seeds may be nil when there are none.
+// compile compiles all (or an empty text), none, or an expression over F. seeds may be nil if there are none.
 func (p *predicate[F]) compile(text string, cautious bool, seeds *Seeds) error {
 	if seeds == nil {
 		seeds = new(Seeds)
@@ -78,19 +78,19 @@ func (p *predicate[F]) compileExpression(text string) (err error) {
 	return nil
 }
 
-// String gives the text that the filter was compiled from.
+// String returns the text that was compiled.
 func (p *predicate[F]) String() string { return p.text }
 
-// Errors counts the evaluations that failed and were answered with caution.
+// Errors returns the number of failed evaluations, which got the cautious answer.
 func (p *predicate[F]) Errors() uint64 { return p.errors.Load() }
 
-// Constant says whether the answer is always the same, and which. Callers may then save themselves the facts.
+// Constant reports whether the answer is always the same, and returns it. Then callers need not collect facts.
 func (p *predicate[F]) Constant() (answer, constant bool) { return p.answer, p.program == nil }
 
-// AsksVia says that the expression asks for the page that led to a URL.
+// AsksVia reports whether the expression uses the page with the link.
 func (p *predicate[F]) AsksVia() bool { return p.asksVia }
 
-// begin lends an evaluation, whose facts are to be filled.
+// begin returns an evaluation, whose facts the caller fills.
 func (p *predicate[F]) begin() *evaluation[F] {
 	e, _ := p.machines.Get().(*evaluation[F])
 	if e == nil {
@@ -112,17 +112,17 @@ func (p *predicate[F]) end(e *evaluation[F]) bool {
 	return yes
 }
 
-// names are those that an expression uses.
+// names are the names that an expression uses.
 type names map[string]struct{}
 
-// Visit notes a name.
+// Visit adds a name.
 func (n names) Visit(node *ast.Node) {
 	if id, ok := (*node).(*ast.IdentifierNode); ok {
 		n[id.Value] = struct{}{}
 	}
 }
 
-// any says whether one of the names is used; $env is all of them.
+// any reports whether one of the names is used; $env stands for all.
 func (n names) any(list ...string) bool {
 	for _, name := range append(list, "$env") {
 		if _, ok := n[name]; ok {
@@ -132,7 +132,7 @@ func (n names) any(list ...string) bool {
 	return false
 }
 
-// domainOf is the function domain_of of expressions.
+// domainOf implements domain_of.
 func domainOf(params ...any) (any, error) {
 	host, ok := params[0].(string)
 	if !ok {

@@ -10,15 +10,16 @@ import (
 
 // Rules are the lines of a list, without comments and empty lines.
 type Rules struct {
-	Name  string   // of the file; "" if they come from elsewhere
-	Texts []string // what each says
-	Lines []int    // where each stands, from 1
+	Name  string   // of the file; "" for other sources
+	Texts []string // the texts of the rules
+	Lines []int    // their line numbers, from 1
 }
 
-// faultsTold is how many faults of one list are told.
+// faultsTold is the number of faults of one list that are reported.
 const faultsTold = 20
 
-// ReadRules reads a list, one rule a line; empty lines and what follows a # are ignored. What a line says is not looked at.
+// ReadRules reads a list with one rule in each line. Empty lines and text after # are ignored. It does not check the
+// rules.
 func ReadRules(name string, r io.Reader) (Rules, error) {
 	rules := Rules{Name: name}
 	lines := bufio.NewScanner(r)
@@ -37,7 +38,7 @@ func ReadRules(name string, r io.Reader) (Rules, error) {
 	return rules, nil
 }
 
-// Where names the place of a rule, as in "hosts.txt:12".
+// Where returns the place of a rule, as in "hosts.txt:12".
 func (r Rules) Where(i int) string {
 	switch {
 	case i >= len(r.Lines):
@@ -49,7 +50,7 @@ func (r Rules) Where(i int) string {
 	}
 }
 
-// each calls f for every rule, and joins what is wrong with them, each with its place.
+// each calls f for every rule, and joins the errors, each with its place.
 func (r Rules) each(f func(i int, text string) error) error {
 	var faults []error
 	more := 0

@@ -10,7 +10,7 @@ const (
 	scopeExpression
 )
 
-// Scope says which URLs belong to the crawl. It is safe for concurrent use.
+// Scope decides which URLs belong to the crawl. It is safe for concurrent use.
 type Scope struct {
 	predicate[scopeFacts]
 	kind scopeKind
@@ -18,8 +18,8 @@ type Scope struct {
 
 type scopeFacts struct{ urlFacts }
 
-// CompileScope compiles "all" (or nothing), "host", "domain", "prefix" or an expression. It keeps seeds, which may be
-// nil when there are none, and sees what is added to it later.
+// CompileScope compiles "all" (or an empty text), "host", "domain", "prefix" or an expression. It keeps seeds, which
+// may be nil if there are none; later additions to seeds count.
 func CompileScope(text string, seeds *Seeds) (*Scope, error) {
 	s := new(Scope)
 	kind, named := map[string]scopeKind{
@@ -42,13 +42,13 @@ func CompileScope(text string, seeds *Seeds) (*Scope, error) {
 	return s, nil
 }
 
-// AboutSeeds says that the scope cannot be told without the seeds.
+// AboutSeeds reports whether the scope depends on the seeds.
 func (s *Scope) AboutSeeds() bool {
 	return s.kind != scopeAll && s.kind != scopeExpression || s.need.inHost || s.need.inDomain || s.need.inPrefix
 }
 
-// Admits says whether a URL in normal form (borrowed), depth links and hops redirects away from a seed, belongs to the crawl.
-// What is not http or https never does. The named scopes do not allocate.
+// Admits reports whether a normal form (borrowed) at this distance from a seed belongs to the crawl. Only http and
+// https URLs do. The named scopes do not allocate.
 func (s *Scope) Admits(url []byte, way Way) bool {
 	if s.kind == scopeAll {
 		return hasHost(url)

@@ -9,26 +9,26 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// Seeds is what the scopes "host", "domain" and "prefix" remember of the seeds. The zero value is empty and ready. It
-// is safe for concurrent use, so seeds may be added while a Scope that was compiled with it is in use.
+// Seeds is what the scopes "host", "domain" and "prefix" know of the seeds. The zero value is empty and ready. It is
+// safe for concurrent use, also while a Scope uses it.
 type Seeds struct {
 	hosts    stringSet
 	domains  stringSet
 	prefixes stringSet
-	slashes  atomic.Int64 // most slashes in any prefix: no longer prefix of a URL needs looking up
+	slashes  atomic.Int64 // most slashes in any prefix: longer prefixes of a URL need no lookup
 	verdicts [4096]atomic.Pointer[domainVerdict]
 }
 
-// domainVerdict remembers whether a host's registrable domain starts at byte cut of its name.
+// domainVerdict caches the offset of a host's registrable domain.
 type domainVerdict struct {
 	host string
 	cut  int
 }
 
-// Add notes a seed in normal form (borrowed). An error means that it is not such a URL.
+// Add adds a seed in normal form (borrowed). The error says that it is none.
 func (s *Seeds) Add(url []byte) error { return s.AddAll([][]byte{url}) }
 
-// AddAll notes many seeds at once, which is cheaper than one by one. On an error nothing is added.
+// AddAll adds many seeds at once, which is cheaper. On an error nothing is added.
 func (s *Seeds) AddAll(urls [][]byte) error {
 	var hosts, domains, prefixes []string
 	most := int64(0)
@@ -58,7 +58,7 @@ func (s *Seeds) AddAll(urls [][]byte) error {
 	return nil
 }
 
-// Hosts gives the number of different hosts.
+// Hosts returns the number of different hosts.
 func (s *Seeds) Hosts() int { return s.hosts.len() }
 
 func (s *Seeds) inHost(p parts) bool { return s.hosts.has(p.host) }
@@ -82,8 +82,8 @@ func (s *Seeds) inDomain(p parts) bool {
 	if isAddress(p.host) {
 		return s.domains.has(p.host)
 	}
-	// The cheap question first: is any suffix of the host a seed's domain? Most hosts of the web end here, and only
-	// the others need the public suffix list.
+	// The cheap check first: is any suffix of the host the domain of a seed? For most hosts the answer is no, and the
+	// public suffix list is not needed.
 	for at := 0; ; {
 		if s.domains.has(p.host[at:]) && s.cut(p.host) == at {
 			return true
@@ -96,8 +96,8 @@ func (s *Seeds) inDomain(p parts) bool {
 	}
 }
 
-// cut gives the offset at which the registrable domain of host starts. The list's own look-up allocates, so answers
-// are kept in a table of fixed size, by a hash of the host.
+// cut returns the offset of the registrable domain of host. The public suffix list's own lookup allocates, so results
+// are cached in a table of fixed size, by a hash of the host.
 func (s *Seeds) cut(host []byte) int {
 	h := uint32(2166136261)
 	for _, c := range host {
@@ -112,11 +112,11 @@ func (s *Seeds) cut(host []byte) int {
 	return v.cut
 }
 
-// Domain gives the registrable domain of a host in normal form, borrowed from it, as registrable does.
+// Domain returns the registrable domain of a host in normal form, like registrable. It borrows host.
 func Domain(host []byte) []byte { return registrable(host) }
 
-// registrable gives the registrable domain of a host in normal form: the label before the public suffix and all that
-// follows. An address, and a name that is a public suffix itself, is its own domain.
+// registrable returns the registrable domain of a host in normal form: the public suffix and the label before it. An
+// address, or a name that is a public suffix, is its own domain.
 func registrable(host []byte) []byte {
 	name := string(host)
 	if isAddress(host) {

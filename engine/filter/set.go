@@ -5,18 +5,18 @@ import (
 	"sync/atomic"
 )
 
-// stringSet is a set of strings that is read without locks while others add to it. Readers see a large base and a small
-// overlay, both immutable; an Add copies the overlay, and now and then folds it into a new base.
+// stringSet is a set of strings that is read without locks while others add to it. Readers use a large base and a small
+// overlay, both immutable. An Add copies the overlay, and sometimes merges it into a new base.
 type stringSet struct {
 	mu      sync.Mutex // writers only
 	base    atomic.Pointer[map[string]struct{}]
 	overlay atomic.Pointer[map[string]struct{}]
 }
 
-// has says whether key (borrowed) is in the set, without allocating.
+// has reports whether key (borrowed) is in the set. It does not allocate.
 func (s *stringSet) has(key []byte) bool {
-	// The overlay is read first: a fold stores the new base before it empties the overlay, so a key is always in
-	// one of them.
+	// The overlay is read first. A merge stores the new base before it empties the overlay, so a key is always in one
+	// of them.
 	if m := s.overlay.Load(); m != nil {
 		if _, ok := (*m)[string(key)]; ok {
 			return true
@@ -29,10 +29,10 @@ func (s *stringSet) has(key []byte) bool {
 	return false
 }
 
-// empty says that nothing was ever added.
+// empty reports whether nothing was ever added.
 func (s *stringSet) empty() bool { return s.overlay.Load() == nil && s.base.Load() == nil }
 
-// add puts keys into the set, all at once as readers see it. It takes the strings.
+// add adds keys, which readers see all at once. It takes the strings.
 func (s *stringSet) add(keys ...string) {
 	if len(keys) == 0 {
 		return

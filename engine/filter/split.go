@@ -5,14 +5,14 @@ import (
 	"strconv"
 )
 
-// parts are the pieces of a URL in normal form; they borrow it.
+// parts are the parts of a normal form; they borrow it.
 type parts struct {
 	scheme, site, authority, host, port, path, query []byte
-	tail                                             []byte // what follows the scheme: authority, path and query
+	tail                                             []byte // everything after the scheme: authority, path and query
 }
 
-// split cuts a URL in normal form (scheme://authority/path?query, no user information, no fragment). It says false to
-// anything that has no such shape or is not http or https.
+// split splits a normal form (scheme://authority/path?query, no user information, no fragment). It returns false for
+// other strings and schemes.
 func split(url []byte) (p parts, ok bool) {
 	scheme := len("http")
 	if !bytes.HasPrefix(url, []byte("http://")) {
@@ -37,7 +37,7 @@ func split(url []byte) (p parts, ok bool) {
 	return p, len(p.host) > 0
 }
 
-// hasHost is split for who only wants to know whether there is a host.
+// hasHost reports whether split would succeed.
 func hasHost(url []byte) bool {
 	rest, ok := bytes.CutPrefix(url, []byte("http://"))
 	if !ok {
@@ -66,8 +66,7 @@ func (p parts) portNumber() int {
 	return int(n)
 }
 
-// isAddress says whether a host in normal form is a literal address: in the normal form of a URL these are [IPv6] and
-// names that end in a number.
+// isAddress reports whether a host in normal form is an address: [IPv6], or a name that ends in a number.
 func isAddress(host []byte) bool {
 	if len(host) == 0 {
 		return false

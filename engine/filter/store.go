@@ -1,6 +1,6 @@
 package filter
 
-// Store says which pages are kept. It is safe for concurrent use.
+// Store decides which pages are stored. It is safe for concurrent use.
 type Store struct {
 	predicate[storeFacts]
 }
@@ -11,7 +11,7 @@ type storeFacts struct {
 	Via       string `expr:"via"`
 }
 
-// CompileStore compiles all, none or an expression. It keeps seeds, which may be nil when there are none.
+// CompileStore compiles all, none or an expression. It keeps seeds, which may be nil if there are none.
 func CompileStore(text string, seeds *Seeds) (*Store, error) {
 	f := new(Store)
 	if err := f.compile(text, true, seeds); err != nil {
@@ -20,7 +20,7 @@ func CompileStore(text string, seeds *Seeds) (*Store, error) {
 	return f, nil
 }
 
-// Keeps says whether a page is kept. It borrows.
+// Keeps reports whether a page is stored. It borrows its arguments.
 func (f *Store) Keeps(url []byte, way Way, r *Response) bool {
 	if f.program == nil {
 		return f.answer
@@ -32,7 +32,9 @@ func (f *Store) Keeps(url []byte, way Way, r *Response) bool {
 	e := f.begin()
 	facts := &e.facts
 	facts.fill(url, p, way, f.need, f.seeds)
-	facts.Status, facts.ContentType, facts.Size, facts.Truncated = r.Status, mediaType(r.ContentType), r.Size, r.Truncated
+	facts.Status, facts.ContentType, facts.Size, facts.Truncated = r.Status, mediaType(
+		r.ContentType,
+	), r.Size, r.Truncated
 	facts.Duplicate, facts.Via = r.Duplicate, ""
 	if f.AsksVia() {
 		facts.Via = string(r.Via)

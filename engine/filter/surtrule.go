@@ -8,8 +8,8 @@ import (
 	"orbweaver/engine/urlx"
 )
 
-// readSURT reads one rule of a list of SURT prefixes. The prefix is what stands behind http://( in lower case. What could
-// never fit a URL is a fault: a rule that says nothing is a mistake.
+// readSURT parses one rule of a list of SURT prefixes. The prefix is the text after http://(, in lower case. A rule
+// that no URL can match is an error.
 func readSURT(text string) (sign verdict, prefix string, err error) {
 	sign = plus
 	switch text[:min(1, len(text))] {
@@ -50,10 +50,10 @@ func readSURT(text string) (sign verdict, prefix string, err error) {
 	return sign, prefix, nil
 }
 
-// surtOfURL gives the prefix that a URL or a host stands for.
+// surtOfURL returns the prefix for a URL or a host.
 func surtOfURL(text string, whole bool) (prefix, why string) {
 	if !whole {
-		text = "http://" + strings.TrimPrefix(text, ".") // in lists of hosts a dot says what is said here anyway
+		text = "http://" + strings.TrimPrefix(text, ".") // a leading dot, as in lists of hosts, changes nothing here
 	}
 	_, rest, _ := strings.Cut(text, "://")
 	url, err := urlx.Normalize(nil, []byte(text))
@@ -77,7 +77,7 @@ func surtOfURL(text string, whole bool) (prefix, why string) {
 	}
 }
 
-// judgeSURT says why no URL can begin so, "" if some can.
+// judgeSURT says why no URL can begin with prefix; "" if some can.
 func judgeSURT(prefix string) (why string) {
 	if strings.IndexFunc(prefix, func(r rune) bool { return r <= ' ' || r >= 0x7f }) >= 0 {
 		return "it holds a character that no normal form has: names are punycode, paths are escaped"

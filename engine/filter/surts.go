@@ -10,34 +10,34 @@ import (
 	"strings"
 )
 
-// SURTs is a list of prefixes of SURTs, the form of a URL that begins with what is most significant:
-// http://www.example.org/a?b is http://(org,example,www,)/a?b. The longest prefix that fits a URL decides: + that it
-// belongs to the crawl, - that it does not. Where none fits, it belongs if there is no + in the list. It is never changed,
-// so any number may read it.
+// SURTs is a list of SURT prefixes. A SURT (Sort-friendly URI Reordering Transform) is a URL that begins with its most
+// significant part: http://www.example.org/a?b is http://(org,example,www,)/a?b. The longest prefix of a URL decides:
+// with + the URL belongs to the crawl, with - it does not. If no prefix matches, the URL belongs if the list has no +.
+// The list never changes and is safe for concurrent use.
 //
 // The forms are those of Heritrix:
 //
 //	+http://(org,example,           example.org and all below it
 //	+http://(org,example,)          that host only, any port but those written in URLs
-//	-http://(org,example,)/private  what begins so there
+//	-http://(org,example,)/private  paths that begin like this
 //	http://(org,                    the same as with a +
 //	+https://example.org/a/b        a URL stands for its directory: http://(org,example,)/a/
 //	+example.org                    a host, or a URL without a path, for itself and all below it
 //
-// As there, https is read as http, letters are compared in lower case, and addresses are not turned round.
+// As in Heritrix, https is read as http, letters are compared in lower case, and addresses are not reversed.
 //
-// It is a trie of the labels of hosts; what is left of a prefix behind its last comma is a tail, and the tails of a node are
+// The list is a trie of host labels. The rest of a prefix after its last comma is a tail; the tails of a node are
 // sorted.
 //
 //	root --"org,"--> . --"example,"--> +  tails: ")" -, ")/private/press/" +, "w" -
 type SURTs struct {
 	labels  labelTrie  // marked with a verdict
-	spans   []tailSpan // by node: its tails
+	spans   []tailSpan // the tails of each node
 	tails   []surtTail
-	text    []byte // of tails
-	longest int    // prefix, in bytes
+	text    []byte // text of the tails
+	longest int    // length of the longest prefix, in bytes
 	size    int
-	plus    bool // there is a +
+	plus    bool // there is a rule with +
 }
 
 type tailSpan struct{ from, to uint32 }
@@ -49,7 +49,7 @@ type surtTail struct {
 	sign   verdict
 }
 
-// verdict is what a prefix says of URLs that begin so.
+// verdict is the sign of a prefix, for URLs that begin with it.
 type verdict int8
 
 const (
@@ -58,13 +58,13 @@ const (
 	plus   verdict = 1
 )
 
-// surtMax is the longest prefix, in bytes behind the bracket: more of a URL is never looked at.
+// surtMax is the longest prefix, in bytes after the bracket: the rest of a URL is ignored.
 const surtMax = 512
 
-// ErrSURT is wrapped by every fault of a SURT prefix.
+// ErrSURT is wrapped by every error about a SURT prefix.
 var ErrSURT = errors.New("filter: bad SURT prefix")
 
-// CompileSURTs makes a list of rules. The faults come all at once, each with its place.
+// CompileSURTs returns a list of rules. The error joins all faults, each with its place.
 func CompileSURTs(rules Rules) (*SURTs, error) {
 	s := &SURTs{labels: newLabelTrie()}
 	err := rules.each(func(_ int, text string) error {
@@ -83,10 +83,10 @@ func CompileSURTs(rules Rules) (*SURTs, error) {
 	return s, nil
 }
 
-// Len gives the number of rules.
+// Len returns the number of rules.
 func (s *SURTs) Len() int { return s.size }
 
-// put notes a rule. The tails are sorted later.
+// put adds a rule. The tails are sorted later.
 func (s *SURTs) put(sign verdict, prefix string) error {
 	if len(s.text)+len(prefix) > math.MaxUint32 {
 		return fmt.Errorf("%w: there are more than 4 GB of them", ErrSURT)
@@ -112,7 +112,7 @@ func (s *SURTs) put(sign verdict, prefix string) error {
 	return nil
 }
 
-// hang sorts the tails and hangs them on their nodes.
+// hang sorts the tails and attaches them to their nodes.
 func (s *SURTs) hang(rules Rules) error {
 	slices.SortFunc(s.tails, func(a, b surtTail) int {
 		if a.node != b.node {
@@ -123,8 +123,14 @@ func (s *SURTs) hang(rules Rules) error {
 	s.spans = make([]tailSpan, len(s.labels.nodes))
 	for i := range s.tails {
 		t := &s.tails[i]
-		if i > 0 && s.tails[i-1].node == t.node && s.tails[i-1].sign == -t.sign && bytes.Equal(s.tailText(&s.tails[i-1]), s.tailText(t)) {
-			return fmt.Errorf("%w: what ends in %q stands in %s with a + and with a -", ErrSURT, s.tailText(t), cmp.Or(rules.Name, "the list"))
+		if i > 0 && s.tails[i-1].node == t.node && s.tails[i-1].sign == -t.sign &&
+			bytes.Equal(s.tailText(&s.tails[i-1]), s.tailText(t)) {
+			return fmt.Errorf(
+				"%w: what ends in %q stands in %s with a + and with a -",
+				ErrSURT,
+				s.tailText(t),
+				cmp.Or(rules.Name, "the list"),
+			)
 		}
 		span := &s.spans[t.node]
 		if span.to == 0 {
@@ -137,7 +143,7 @@ func (s *SURTs) hang(rules Rules) error {
 
 func (s *SURTs) tailText(t *surtTail) []byte { return s.text[t.at:][:t.length] }
 
-// label gives the length of the label that a SURT begins with, with its comma; 0 if there is none.
+// label returns the length of the first label of a SURT, with its comma; 0 if there is none.
 func label(surt []byte) int {
 	for i, c := range surt {
 		switch c {
@@ -150,7 +156,7 @@ func label(surt []byte) int {
 	return 0
 }
 
-// admits says whether a URL belongs to the crawl. It does not allocate.
+// admits reports whether a URL belongs to the crawl. It does not allocate.
 func (s *SURTs) admits(p parts) bool {
 	var room [surtMax]byte
 	switch sign, _ := s.find(appendSURT(room[:0:s.longest], p)); sign {
@@ -163,7 +169,7 @@ func (s *SURTs) admits(p parts) bool {
 	}
 }
 
-// find gives the sign of the longest prefix of a SURT, and its length.
+// find returns the sign of the longest prefix of a SURT, and its length.
 func (s *SURTs) find(surt []byte) (found verdict, length int) {
 	node, at := uint32(0), 0
 	for {
@@ -184,11 +190,12 @@ func (s *SURTs) find(surt []byte) (found verdict, length int) {
 	}
 }
 
-// tail gives the longest tail of a node that rest begins with, nil if there is none.
+// tail returns the longest tail of a node with which rest begins, or nil.
 func (s *SURTs) tail(of tailSpan, rest []byte) *surtTail {
 	list := s.tails[of.from:of.to]
 	for len(rest) > 0 && len(list) > 0 {
-		// The last one that does not come behind rest is its longest prefix, or shares with it what any prefix must be part of.
+		// The last tail that does not sort after rest is its longest prefix, or shares with it what any prefix must
+		// share.
 		below, above := 0, len(list)
 		for below < above {
 			if middle := int(uint(below+above) >> 1); bytes.Compare(s.tailText(&list[middle]), rest) <= 0 {
@@ -220,7 +227,7 @@ func common(a, b []byte) int {
 	return n
 }
 
-// appendSURT appends the SURT of a URL without the http://( that all begin with, as far as dst has room.
+// appendSURT appends the SURT of a URL without the common http://(, as far as dst has capacity.
 func appendSURT(dst []byte, p parts) []byte {
 	host := withoutDot(p.host)
 	if isAddress(host) {
@@ -248,8 +255,8 @@ func appendSURT(dst []byte, p parts) []byte {
 
 func appendRoom(dst, b []byte) []byte { return append(dst, b[:min(len(b), cap(dst)-len(dst))]...) }
 
-// FindSURT gives the rule of a list of SURT prefixes that decides about a URL in normal form, -1 if none does. It reads
-// them one by one: it is for telling people, where SURTs is for deciding.
+// FindSURT returns the rule that decides about a normal form, or -1. It tries them one by one: it is for explanations,
+// SURTs for decisions.
 func (r Rules) FindSURT(url []byte) int {
 	p, ok := split(url)
 	if !ok {

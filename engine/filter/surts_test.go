@@ -24,13 +24,16 @@ func admits(s *SURTs, url string) bool {
 	return ok && s.admits(p)
 }
 
-// Heritrix's forms mean what they mean there.
+// Heritrix's forms have the same meaning.
 func TestSURTForms(t *testing.T) {
 	for _, story := range []struct{ rule, in, out string }{
-		{"+http://(org,example,", "http://example.org/ https://www.example.org:8443/x http://example.org./", "http://example.com/ http://notexample.org/ http://examples.org/"},
-		{"http://(org,example,)", "http://example.org/ https://example.org/a", "http://www.example.org/ http://example.org:8080/"},
+		{"+http://(org,example,", "http://example.org/ https://www.example.org:8443/x http://example.org./",
+			"http://example.com/ http://notexample.org/ http://examples.org/"},
+		{"http://(org,example,)", "http://example.org/ https://example.org/a",
+			"http://www.example.org/ http://example.org:8080/"},
 		{"http://(org,example,:8080)/", "http://example.org:8080/x", "http://example.org/ http://example.org:80801/"},
-		{"HTTPS://(org,example,)/Dir", "http://example.org/dir http://example.org/DIRECTORY?a", "http://example.org/other/dir"},
+		{"HTTPS://(org,example,)/Dir", "http://example.org/dir http://example.org/DIRECTORY?a",
+			"http://example.org/other/dir"},
 		{"http://(org,exa", "http://example.org/ http://exa.org/", "http://ex.org/ http://example.com/"},
 		{"http://(org,example,)/a?b=", "http://example.org/a?b=c", "http://example.org/a?c"},
 		{"http://", "http://anything.test/", ""},
@@ -60,9 +63,15 @@ func TestSURTForms(t *testing.T) {
 	}
 }
 
-// The longest prefix decides, wherever it stands in the file.
+// The longest prefix decides, in any order of the file.
 func TestTheLongestSURTDecides(t *testing.T) {
-	s, list := surts(t, "-http://(org,example,)/private/", "+http://(org,example,", "-http://(org,example,www,)/a", "+http://(org,example,)/private/press/")
+	s, list := surts(
+		t,
+		"-http://(org,example,)/private/",
+		"+http://(org,example,",
+		"-http://(org,example,www,)/a",
+		"+http://(org,example,)/private/press/",
+	)
 	for url, where := range map[string]string{
 		"http://example.org/": "+2", "http://example.org/private/x": "-1", "http://example.org/private/press/y": "+4",
 		"http://www.example.org/about": "-3", "http://www.example.org/b": "+2",
@@ -87,8 +96,10 @@ func TestTheLongestSURTDecides(t *testing.T) {
 
 func TestFaultsOfSURTs(t *testing.T) {
 	bad := []string{
-		"+", "ftp://(org,", "http://(example.org)/", "http://(org,example)/", "org,example,", "(org,", "http://(org,example,/a", "http://(org,example,)a",
-		"http://(org,example,:x)/", "http://(org,u@example,", "http://(örg,", "http://(org,a b", "http://", "http://(org," + strings.Repeat("a", 600), "a b",
+		"+", "ftp://(org,", "http://(example.org)/", "http://(org,example)/", "org,example,", "(org,",
+		"http://(org,example,/a", "http://(org,example,)a",
+		"http://(org,example,:x)/", "http://(org,u@example,", "http://(örg,", "http://(org,a b", "http://",
+		"http://(org," + strings.Repeat("a", 600), "a b",
 		"*.example.org", "http://(org,*,",
 	}
 	for _, line := range bad {
@@ -109,12 +120,13 @@ func TestFaultsOfSURTs(t *testing.T) {
 		}
 	}
 	_, err := CompileSURTs(rules(t, strings.Repeat("ftp://(\n", 50)))
-	if err == nil || strings.Count(err.Error(), "hosts.txt:") != faultsTold || !strings.Contains(err.Error(), "30 lines more") {
+	if err == nil || strings.Count(err.Error(), "hosts.txt:") != faultsTold ||
+		!strings.Contains(err.Error(), "30 lines more") {
 		t.Error(err)
 	}
 }
 
-// TestSURTsAgreeWithANaiveModel holds the trie against a list that is read from end to end.
+// TestSURTsAgreeWithANaiveModel compares the trie with a list that is read sequentially.
 func TestSURTsAgreeWithANaiveModel(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
@@ -157,7 +169,7 @@ func TestSURTsAgreeWithANaiveModel(t *testing.T) {
 			}
 			sign, prefix, err := readSURT(pick("+", "-") + "http://(" + surt)
 			if err != nil || prefix != surt {
-				continue // a comma is missing, or the like: see TestFaultsOfSURTs
+				continue // invalid, for example a missing comma: see TestFaultsOfSURTs
 			}
 			signs[surt] = map[verdict]string{plus: "+", minus: "-"}[sign]
 			lines = append(lines, signs[surt]+"http://("+surt)
@@ -190,7 +202,8 @@ func TestSURTsAgreeWithANaiveModel(t *testing.T) {
 }
 
 func FuzzSURT(f *testing.F) {
-	for _, r := range []string{"+http://(org,example,", "-http://(org,)/a", "example.org", "http://(192.0.2.", "http://([::1])/", "http://(,", "http://:"} {
+	for _, r := range []string{"+http://(org,example,", "-http://(org,)/a", "example.org", "http://(192.0.2.",
+		"http://([::1])/", "http://(,", "http://:"} {
 		f.Add(r, "http://a.example.org/b/c?d")
 	}
 	f.Fuzz(func(t *testing.T, rule, url string) {
@@ -207,12 +220,24 @@ func FuzzSURT(f *testing.F) {
 	})
 }
 
-// manyLists has n rules in each list, all for other hosts than testURLs', or for every second of them.
+// manyLists returns n rules in each list, for other hosts than those of testURLs, or for every second one.
 func manyLists(t testing.TB, n int) map[string]*Lists {
 	var hosts, prefixes, blocks []string
 	for i := range n {
-		hosts = append(hosts, fmt.Sprintf("%ssite%d.%s", []string{"", "."}[i%2], i*7, []string{"com", "org", "co.uk"}[i%3]))
-		prefixes = append(prefixes, fmt.Sprintf("%shttp://(%s,site%d,)/dir%d/", []string{"+", "-"}[i%2], []string{"com", "org", "uk,co"}[i%3], i*7, i%5))
+		hosts = append(
+			hosts,
+			fmt.Sprintf("%ssite%d.%s", []string{"", "."}[i%2], i*7, []string{"com", "org", "co.uk"}[i%3]),
+		)
+		prefixes = append(
+			prefixes,
+			fmt.Sprintf(
+				"%shttp://(%s,site%d,)/dir%d/",
+				[]string{"+", "-"}[i%2],
+				[]string{"com", "org", "uk,co"}[i%3],
+				i*7,
+				i%5,
+			),
+		)
 		blocks = append(blocks, fmt.Sprintf("10.%d.%d.%d/%d", i>>16&255, i>>8&255, i&255, 24+i%9))
 	}
 	out := map[string]*Lists{}
@@ -241,13 +266,31 @@ func manyLists(t testing.TB, n int) map[string]*Lists {
 	return out
 }
 
-// testURLs are links as pages have them; every second host may be in the lists.
+// testURLs returns typical links; every second host may be in the lists.
 func testURLs(n int) (urls [][]byte) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range n {
 		k := r.IntN(7_000_000)
-		urls = append(urls, fmt.Appendf(nil, "https://www.site%d.%s/dir%d/archive/page-%d.html?id=%d", k, []string{"com", "org", "co.uk"}[k/7%3], k/7%5, k, k),
-			fmt.Appendf(nil, "http://site%d.%s/dir%d/photo%d.jpg", k/7*7, []string{"com", "org", "co.uk"}[k/7%3], k/7%5, k))
+		urls = append(
+			urls,
+			fmt.Appendf(
+				nil,
+				"https://www.site%d.%s/dir%d/archive/page-%d.html?id=%d",
+				k,
+				[]string{"com", "org", "co.uk"}[k/7%3],
+				k/7%5,
+				k,
+				k,
+			),
+			fmt.Appendf(
+				nil,
+				"http://site%d.%s/dir%d/photo%d.jpg",
+				k/7*7,
+				[]string{"com", "org", "co.uk"}[k/7%3],
+				k/7%5,
+				k,
+			),
+		)
 	}
 	return urls
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine"
-	"orbweaver/engine/outbox"
+	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/layout"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/seen"
 )
@@ -17,8 +18,9 @@ const (
 	areaFetched = "fetched"
 )
 
-// checkOutbox reads what is to be sent to other agents, and all that they were told (P1): it can be read, its items are URLs in normal form,
-// and who is there is to be sent nothing that it was not told. As long as nobody was given up the counters know how much that is.
+// checkOutbox reads what is to be sent to other agents, and all that they were told (P1): it can be read, its items are
+// URLs in normal form, and who is there is to be sent nothing that it was not told. As long as nobody was given up the
+// counters know how much that is.
 func (c *checker) checkOutbox() (err error) {
 	v := c.agents
 	if v == nil {
@@ -38,14 +40,14 @@ func (c *checker) checkOutbox() (err error) {
 		return err
 	}
 	for _, p := range v.Peers {
-		if p != v.Self && !slices.Contains(box.Lines(), p.Line()) {
-			c.fault(areaOutbox, engine.ManifestFile, "%s was there, and has no line in the outbox (P1)", p.ID)
+		if p != v.Self && !slices.Contains(box.Agents(), p.Line()) {
+			c.fault(areaOutbox, layout.ManifestFile, "%s was there, and has no line in the outbox (P1)", p.ID)
 		}
 	}
 	var told, waiting int64
-	for _, line := range box.Lines() {
+	for _, line := range box.Agents() {
 		all, kept := c.waitingFor(box, line)
-		known := box.Told(line)
+		known := box.RetainedCount(line)
 		here := slices.ContainsFunc(v.Peers, func(p engine.Peer) bool { return p.Line() == line })
 		if here && kept > known {
 			c.fault(areaOutbox, engine.OutboxDir, "%d URLs are to be sent to %q, who was told %d (P1)", kept, line, known)
@@ -62,17 +64,18 @@ func (c *checker) checkOutbox() (err error) {
 	if !slices.Contains(v.Peers, v.Self) {
 		return nil // it leaves for good: others keep what they were told
 	}
-	if most := least + n.Outcomes[outcome.Recovered]; v.Outbox.Next == len(v.Outbox.Lines) && (told < least || told > most) {
-		c.fault(areaOutbox, engine.ManifestFile, "%d URLs went to other agents, %d pages are theirs, and they were told %d (P1)", least, most-least, told)
+	if most := least + n.Outcomes[outcome.Recovered]; v.Outbox.Next == len(v.Outbox.Agents) && (told < least || told > most) {
+		c.fault(areaOutbox, layout.ManifestFile, "%d URLs went to other agents, %d pages are theirs, and they were told %d (P1)", least, most-least, told)
 	}
 	return nil
 }
 
-// waitingFor reads all that is to be sent to an agent. Kept are the items that whoever takes its place would be told, too.
+// waitingFor reads all that is to be sent to an agent. Kept are the items that whoever takes its place would be told,
+// too.
 func (c *checker) waitingFor(box *outbox.Outbox, line string) (n, kept int) {
-	n, _ = box.Waiting(line)
+	n, _ = box.Backlog(line)
 	for c.ctx.Err() == nil {
-		batch, err := box.Take(line)
+		batch, err := box.TakeBatch(line)
 		if err != nil {
 			c.fail(areaOutbox, engine.OutboxDir, err)
 		}
@@ -89,7 +92,7 @@ func (c *checker) waitingFor(box *outbox.Outbox, line string) (n, kept int) {
 				kept++
 			}
 		}
-		box.Done(batch)
+		box.Acknowledge(batch)
 	}
 	return n, kept
 }
@@ -100,7 +103,7 @@ const toldStep = 4096
 // toldTo reads all that an agent was told, and counts the links.
 func (c *checker) toldTo(box *outbox.Outbox, line string) (links int64, err error) {
 	for c.ctx.Err() == nil {
-		over, err := box.Retell(line, toldStep, func(item []byte) { links += c.letterLinks(line, item) })
+		over, err := box.RemoveAgent(line, toldStep, func(item []byte) { links += c.letterLinks(line, item) })
 		if err != nil || over {
 			return links, err
 		}
@@ -117,7 +120,8 @@ func (c *checker) letterLinks(line string, item []byte) int64 {
 	return links
 }
 
-// checkFetched reads which URLs have an answer: other agents are told that they are here. There are not more than were counted.
+// checkFetched reads which URLs have an answer: other agents are told that they are here. There are not more than were
+// counted.
 func (c *checker) checkFetched() (err error) {
 	if c.agents == nil {
 		return nil
@@ -157,13 +161,13 @@ func (c *checker) ownFetched() (n int64, err error) {
 	return n, err
 }
 
-// lent says that a URL may wait twice, or once more, and that the sieve may know it by another fingerprint, since its host was on loan or
-// another agent had been told of it: what is there then, and how often, is known by number alone.
+// lent says that a URL may wait twice, or once more, and that the sieve may know it by another fingerprint, since its
+// host was on loan or another agent had been told of it: what is there then, and how often, is known by number alone.
 func (c *checker) lent() bool { return c.agents != nil && c.agents.Changed }
 
-// isFetched wants a URL whose answer is in the archive to be among those that have one (P2): if not, another agent that asks is told that
-// it is not here, and fetches it again. It may be a hop of another agent's robots.txt, though: there are not more of those than
-// robots.txt files were asked for.
+// isFetched wants a URL whose answer is in the archive to be among those that have one (P2): if not, another agent that
+// asks is told that it is not here, and fetches it again. It may be a hop of another agent's robots.txt, though: there
+// are not more of those than robots.txt files were asked for.
 func (c *checker) isFetched(fp xxh3.Uint128, where string) bool {
 	if c.fetched == nil {
 		return true

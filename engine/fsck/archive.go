@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"orbweaver/engine"
+	"orbweaver/engine/layout"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
@@ -23,18 +23,19 @@ const (
 
 // emptyArchive says that there is no archive file.
 func (c *checker) emptyArchive() bool {
-	files, err := warc.Files(c.fsys, c.path(engine.ArchiveDir))
+	files, err := warc.Files(c.fsys, c.path(layout.ArchiveDir))
 	return err == nil && len(files) == 0
 }
 
 // checkArchive reads every archive file, three times at once: for the form and the digests, for the index, and for what
-// the records say of the crawl. What lies behind the last record that counts was not acknowledged, and is not looked at.
+// the records say of the crawl. What lies behind the last record that counts was not acknowledged, and is not looked
+// at.
 func (c *checker) checkArchive(end warc.Cut) *tally {
 	t := newTally(c.cut, c.seen)
-	dir := c.path(engine.ArchiveDir)
+	dir := c.path(layout.ArchiveDir)
 	files, err := warc.Files(c.fsys, dir)
 	if err != nil {
-		c.fail(areaArchive, engine.ArchiveDir, err)
+		c.fail(areaArchive, layout.ArchiveDir, err)
 		return t
 	}
 	c.checkSerials(files, end)
@@ -51,11 +52,11 @@ func (c *checker) checkArchive(end warc.Cut) *tally {
 		if c.ctx.Err() != nil {
 			return t
 		}
-		c.o.Progress(engine.ArchiveDir + "/" + info.Name)
-		c.places.answers[info.Serial] = engine.ArchiveDir + "/" + info.Name
+		c.o.Progress(layout.ArchiveDir + "/" + info.Name)
+		c.places.answers[info.Serial] = layout.ArchiveDir + "/" + info.Name
 		if err := c.archiveFile(v, t, info, end); err != nil {
 			t.damaged.Store(true)
-			c.fail(areaArchive, engine.ArchiveDir+"/"+info.Name, err)
+			c.fail(areaArchive, layout.ArchiveDir+"/"+info.Name, err)
 		}
 	}
 	r := v.Finish()
@@ -64,7 +65,7 @@ func (c *checker) checkArchive(end warc.Cut) *tally {
 }
 
 func (c *checker) archiveFile(v *warc.Verifier, t *tally, info warc.FileInfo, end warc.Cut) error {
-	name := engine.ArchiveDir + "/" + info.Name
+	name := layout.ArchiveDir + "/" + info.Name
 	f, err := c.fsys.Open(c.path(name))
 	if err != nil {
 		return err
@@ -114,15 +115,15 @@ func (c *checker) behind(name string, bytes int64) {
 	c.note(areaArchive, name, "%d bytes behind what the journal names: they are cut off when the crawl goes on, and fetched again", bytes)
 }
 
-// checkSerials looks for archive files that are missing, or there twice. Files behind the end may have gaps: a power cut
-// can take the name of one and spare that of the next, and going on removes them.
+// checkSerials looks for archive files that are missing, or there twice. Files behind the end may have gaps: a power
+// cut can take the name of one and spare that of the next, and going on removes them.
 func (c *checker) checkSerials(files []warc.FileInfo, end warc.Cut) {
 	next := uint32(0)
 	for _, f := range files {
 		if c.cut != nil && end.Before(warc.Cut{Serial: f.Serial, Length: 1}) {
 			break
 		}
-		name := engine.ArchiveDir + "/" + f.Name
+		name := layout.ArchiveDir + "/" + f.Name
 		switch {
 		case f.Serial < next:
 			c.fault(areaArchive, name, "there is another file with the serial number %05d", f.Serial)
@@ -137,10 +138,10 @@ func (c *checker) checkSerials(files []warc.FileInfo, end warc.Cut) {
 	}
 	cut := c.cut.Archive
 	if cut.Length > 0 && next <= cut.Serial {
-		c.fault(areaArchive, engine.ArchiveDir, "the file with the serial number %05d, where the checkpoint ends, is missing", cut.Serial)
+		c.fault(areaArchive, layout.ArchiveDir, "the file with the serial number %05d, where the checkpoint ends, is missing", cut.Serial)
 	}
 	for _, f := range files {
-		name := engine.ArchiveDir + "/" + f.Name
+		name := layout.ArchiveDir + "/" + f.Name
 		switch size, err := c.fsys.Size(c.path(name)); {
 		case err != nil:
 			c.fail(areaArchive, name, err)
@@ -154,12 +155,12 @@ func (c *checker) checkSerials(files []warc.FileInfo, end warc.Cut) {
 
 // checkStray looks for files beside the archive's.
 func (c *checker) checkStray(files []warc.FileInfo) {
-	names, err := c.fsys.List(c.path(engine.ArchiveDir))
+	names, err := c.fsys.List(c.path(layout.ArchiveDir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return // what should be in it is missed elsewhere
 	}
 	if err != nil {
-		c.fail(areaArchive, engine.ArchiveDir, err)
+		c.fail(areaArchive, layout.ArchiveDir, err)
 		return
 	}
 	known := map[string]bool{}
@@ -181,13 +182,13 @@ func (c *checker) checkStray(files []warc.FileInfo) {
 		case strings.HasSuffix(name, ".tmp"):
 			what = "left by a write that was not finished"
 		}
-		c.note(areaArchive, engine.ArchiveDir+"/"+name, "%s", what)
+		c.note(areaArchive, layout.ArchiveDir+"/"+name, "%s", what)
 	}
 }
 
 // checkIndex compares the CDXJ beside a finished file with what the file says.
 func (c *checker) checkIndex(info warc.FileInfo, r io.Reader) error {
-	name := engine.ArchiveDir + "/" + info.Index()
+	name := layout.ArchiveDir + "/" + info.Index()
 	f, err := c.fsys.Open(c.path(name))
 	if errors.Is(err, fs.ErrNotExist) {
 		c.fault(areaIndex, name, "missing; this makes it: orbweaver warc index --write %s", info.Name)

@@ -1,7 +1,7 @@
 package fsck
 
 import (
-	"orbweaver/engine"
+	"orbweaver/engine/layout"
 	"orbweaver/engine/outcome"
 )
 
@@ -10,21 +10,21 @@ func (c *checker) compareArchive(t *tally, j journaled) {
 	if c.ctx.Err() != nil {
 		return
 	}
-	const area, file = "counters", engine.ManifestFile
+	const area, file = "counters", layout.ManifestFile
 	if t.damaged.Load() {
 		c.note(area, file, "not compared with the archive, since that is damaged")
 		return
 	}
 	if !t.reached {
-		c.fault(areaArchive, engine.ArchiveDir, "no record ends where the checkpoint does, at %d of file %05d", t.cut.Length, t.cut.Serial)
+		c.fault(areaArchive, layout.ArchiveDir, "no record ends where the checkpoint does, at %d of file %05d", t.cut.Length, t.cut.Serial)
 	}
 	if c.seen != nil && t.matched != c.seen.Len() {
-		c.fault("seen", engine.SeenDir, "%d of its %d digests lead to no record of the archive", c.seen.Len()-t.matched, c.seen.Len())
+		c.fault("seen", layout.SeenDir, "%d of its %d digests lead to no record of the archive", c.seen.Len()-t.matched, c.seen.Len())
 	}
 	n := &c.cut.Counters
 	foreign := c.foreignHops()
 	if t.unclaimed > n.Unclaimed+int64(c.places.robots)+int64(len(c.hops))+foreign {
-		c.fault("seen", engine.SeenDir, "it lacks the payloads of %d records, and %d could not be noted", t.unclaimed, n.Unclaimed)
+		c.fault("seen", layout.SeenDir, "it lacks the payloads of %d records, and %d could not be noted", t.unclaimed, n.Unclaimed)
 	}
 	if t.revisits != n.Revisits {
 		c.fault(area, file, "%d pages were stored as revisits, and the archive has %d", n.Revisits, t.revisits)
@@ -45,7 +45,7 @@ func (c *checker) compareArchive(t *tally, j journaled) {
 // compareStatuses holds the statuses of the records against those that were counted: of each there may be fewer, if a
 // store filter refused some, and never more. Of 2xx it is known how many pages were refused.
 func (c *checker) compareStatuses(t *tally) {
-	const area, file = "counters", engine.ManifestFile
+	const area, file = "counters", layout.ManifestFile
 	n := &c.cut.Counters
 	var counted, stored int64
 	for code := 100; code < len(t.statuses); code++ {
@@ -65,8 +65,8 @@ func (c *checker) compareStatuses(t *tally) {
 	}
 }
 
-// foreignHops is how many answers may be to what a robots.txt led to whose redirect is in the archive of another agent. A hop is counted as a robots.txt
-// that was asked for.
+// foreignHops is how many answers may be to what a robots.txt led to whose redirect is in the archive of another agent.
+// A hop is counted as a robots.txt that was asked for.
 func (c *checker) foreignHops() int64 {
 	if c.agents == nil {
 		return 0
@@ -80,7 +80,7 @@ const robotsHops = 5
 // compareBehind looks at what lies behind the checkpoint: it counts as far as the journal names it.
 func (c *checker) compareBehind(t *tally, j journaled) {
 	if t.behind > j.records {
-		c.note(areaArchive, engine.ArchiveDir, "%d captures that the journal does not name lie between those that it names", t.behind-j.records)
+		c.note(areaArchive, layout.ArchiveDir, "%d captures that the journal does not name lie between those that it names", t.behind-j.records)
 	}
 	for _, r := range t.behindRevisit {
 		if !t.behindIDs[r.to] {
@@ -89,9 +89,10 @@ func (c *checker) compareBehind(t *tally, j journaled) {
 	}
 }
 
-// compareCounters holds the counters against what is queued (E1). queued is the number of URLs that are waiting somewhere.
+// compareCounters holds the counters against what is queued (E1). queued is the number of URLs that are waiting
+// somewhere.
 func (c *checker) compareCounters(queued int64, complete bool) {
-	const area, file = "counters", engine.ManifestFile
+	const area, file = "counters", layout.ManifestFile
 	n := &c.cut.Counters
 	if c.sieve != nil {
 		pending, frozen := int64(c.sieve.Pending()), int64(0)

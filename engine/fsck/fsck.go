@@ -12,6 +12,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine"
+	"orbweaver/engine/layout"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/seen"
 	"orbweaver/internal/vfs"
@@ -28,8 +29,9 @@ var ErrNoCrawl = errors.New("fsck: not a crawl directory")
 type Options struct {
 	// Progress is told what is examined now, from the goroutine that called Check. Default: nobody is told.
 	Progress func(what string)
-	// Temp and TempDir are where lists of fingerprints go that do not fit in memory: 24 bytes for each URL that waits, and 48
-	// for each that has a record. The directory is made if missing; its files are gone at the end. Default: in memory.
+	// Temp and TempDir are where lists of fingerprints go that do not fit in memory: 24 bytes for each URL that waits,
+	// and 48 for each that has a record. The directory is made if missing; its files are gone at the end. Default: in
+	// memory.
 	Temp    vfs.FS
 	TempDir string
 	// MemoryBytes is for each of the two lists. Default 64 MiB, at least 64 KiB.
@@ -93,13 +95,13 @@ func Check(ctx context.Context, fsys vfs.FS, dir string, o Options) (Report, err
 		policy: politeness.Default(), hops: map[xxh3.Uint128]bool{},
 		report: Report{Dir: dir, Areas: []Area{}, Findings: []Finding{}},
 	}
-	if _, err := fsys.List(dir + "/" + engine.FrontierDir); err != nil {
+	if _, err := fsys.List(dir + "/" + layout.FrontierDir); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			if files, err := warc.Files(fsys, dir+"/"+engine.ArchiveDir); err == nil && len(files) > 0 {
+			if files, err := warc.Files(fsys, dir+"/"+layout.ArchiveDir); err == nil && len(files) > 0 {
 				return Report{}, fmt.Errorf("%w: %s has no directory %s; its archive is there: orbweaver fsck --rebuild makes it anew",
-					ErrNoCrawl, dir, engine.FrontierDir)
+					ErrNoCrawl, dir, layout.FrontierDir)
 			}
-			return Report{}, fmt.Errorf("%w: %s has no directory %s", ErrNoCrawl, dir, engine.FrontierDir)
+			return Report{}, fmt.Errorf("%w: %s has no directory %s", ErrNoCrawl, dir, layout.FrontierDir)
 		}
 		return Report{}, fmt.Errorf("fsck: %w", err)
 	}
@@ -124,7 +126,7 @@ func (noLock) Close() error { return nil }
 // lock keeps the crawl from being started meanwhile. A directory that cannot be written, or that never was locked, is
 // examined without: making the file would be a change.
 func (c *checker) lock(fsys vfs.FS) (io.Closer, error) {
-	name := c.dir + "/" + engine.LockFile
+	name := c.dir + "/" + layout.LockFile
 	_, err := fsys.Size(name)
 	if err == nil {
 		var l io.Closer
@@ -136,7 +138,7 @@ func (c *checker) lock(fsys vfs.FS) (io.Closer, error) {
 	case errors.Is(err, vfs.ErrLocked):
 		return nil, fmt.Errorf("%w: %s; stop it first: orbweaver ctl --dir %s stop", engine.ErrInUse, c.dir, c.dir)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		c.note("manifest", engine.LockFile, "could not be locked (%v); make sure that no process works here", err)
+		c.note("manifest", layout.LockFile, "could not be locked (%v); make sure that no process works here", err)
 		return noLock{}, nil
 	default:
 		return nil, fmt.Errorf("fsck: %w", err)
@@ -178,16 +180,16 @@ func (c *checker) all() error {
 
 // readManifest reads what names everything else.
 func (c *checker) readManifest() {
-	c.o.Progress(engine.ManifestFile)
+	c.o.Progress(layout.ManifestFile)
 	cut, err := engine.Inspect(c.fsys, c.dir)
 	switch {
 	case err == nil:
 		c.cut = cut
 		c.report.Generation, c.report.State, c.report.Clean = cut.Generation, string(cut.State), cut.Clean
 	case errors.Is(err, fs.ErrNotExist) && c.emptyArchive():
-		c.note("manifest", engine.ManifestFile, "there is none: the crawl ended before its first checkpoint, and begins anew when it is started")
+		c.note("manifest", layout.ManifestFile, "there is none: the crawl ended before its first checkpoint, and begins anew when it is started")
 	default:
-		c.fail("manifest", engine.ManifestFile, err)
+		c.fail("manifest", layout.ManifestFile, err)
 	}
 	c.checked("manifest", 1, "file")
 }

@@ -4,7 +4,8 @@ import (
 	"errors"
 	"io/fs"
 
-	"orbweaver/engine"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/layout"
 	"orbweaver/engine/urlx"
 	"orbweaver/warc"
 )
@@ -24,9 +25,9 @@ func (c *checker) checkJournal() journaled {
 	const area = "journal"
 	c.o.Progress(c.cut.JournalFile())
 	j.end = c.cut.Archive
-	archive := warc.OpenArchive(c.fsys, c.path(engine.ArchiveDir)).Behind(c.cut.Archive)
+	archive := warc.OpenArchive(c.fsys, c.path(layout.ArchiveDir)).Behind(c.cut.Archive)
 	entries, short := int64(0), false
-	tails, err := c.cut.Journal(func(e engine.JournalEntry) error {
+	tails, err := c.cut.Journal(func(e journal.Attempt) error {
 		entries++
 		if e.Stored && !short {
 			short = !c.entry(archive, &e, &j)
@@ -54,7 +55,7 @@ func (c *checker) checkJournal() journaled {
 }
 
 // entry checks one entry's records. False says that the archive ends before them, and that nothing from here on counts.
-func (c *checker) entry(archive *warc.Archive, e *engine.JournalEntry, j *journaled) bool {
+func (c *checker) entry(archive *warc.Archive, e *journal.Attempt, j *journaled) bool {
 	const area = "journal"
 	w := e.Where
 	begin := warc.Cut{Serial: w.Serial, Length: w.Offset}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"orbweaver/engine"
+	"orbweaver/engine/layout"
 	"orbweaver/engine/outcome"
 	"orbweaver/internal/extsort"
 	"orbweaver/internal/vfs"
@@ -145,7 +145,7 @@ func (c *checker) judgeURL(u *url) error {
 	if waiting > 0 {
 		c.fault(first.area(), c.fileOfPlace(first), "%s waits here, and the sieve does not know it (I4)", u)
 	} else {
-		c.fault("sieve", engine.SieveDir, "it does not know %s, whose answer is in %s (I2)", u, c.placeOfRecord(u.tag))
+		c.fault("sieve", layout.SieveDir, "it does not know %s, whose answer is in %s (I2)", u, c.placeOfRecord(u.tag))
 	}
 	return nil
 }
@@ -155,13 +155,13 @@ func (c *checker) fileOfPlace(p place) string {
 	case onBench:
 		return c.cut.BenchFile()
 	case onDisk:
-		return engine.QueuesDir
+		return layout.QueuesDir
 	case isReady:
-		return engine.ReadyDir
+		return layout.ReadyDir
 	case inFlight, isRedone:
 		return c.cut.AloftFile()
 	default:
-		return engine.ArchiveDir
+		return layout.ArchiveDir
 	}
 }
 
@@ -170,8 +170,8 @@ func (c *checker) placeOfRecord(tag uint64) string {
 	return fmt.Sprintf("%s at %d", c.places.answers[serial], tag&offsetMask)
 }
 
-// compareAnswers holds the number of URLs that have an answer against those that have a record of it (I2): which of them
-// lost its record nobody knows, but how many did.
+// compareAnswers holds the number of URLs that have an answer against those that have a record of it (I2): which of
+// them lost its record nobody knows, but how many did.
 func (c *checker) compareAnswers() {
 	n := &c.cut.Counters
 	var done int64
@@ -185,9 +185,9 @@ func (c *checker) compareAnswers() {
 	most := p.final + int64(p.robots) + p.hops
 	switch {
 	case done < p.final:
-		c.fault("counters", engine.ManifestFile, "%d URLs have a last answer, and the archive has that of %d (I2)", done, p.final)
+		c.fault("counters", layout.ManifestFile, "%d URLs have a last answer, and the archive has that of %d (I2)", done, p.final)
 	case done > most && !c.cut.Filtered:
-		c.fault("counters", engine.ManifestFile, "%d URLs have a last answer, and the archive has that of %d, and %d that may be a robots.txt (I2)",
+		c.fault("counters", layout.ManifestFile, "%d URLs have a last answer, and the archive has that of %d, and %d that may be a robots.txt (I2)",
 			done, p.final, most-p.final)
 	}
 }

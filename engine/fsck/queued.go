@@ -4,6 +4,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine"
+	"orbweaver/engine/layout"
 	"orbweaver/engine/urlx"
 	"orbweaver/warc"
 )
@@ -17,8 +18,8 @@ type queued struct {
 	err   error // of the temporary directory
 }
 
-// checkQueued reads every queued URL. Each must be known to the sieve, and none may wait twice (I1, I4); their number must be
-// what the counters say (E1). It empties the bench and the ready queue in memory, and so comes last.
+// checkQueued reads every queued URL. Each must be known to the sieve, and none may wait twice (I1, I4); their number
+// must be what the counters say (E1). It empties the bench and the ready queue in memory, and so comes last.
 func (c *checker) checkQueued() error {
 	c.o.Progress("queued URLs")
 	q := &queued{c: c, whole: c.bench != nil && c.ready != nil && c.virt != nil}
@@ -86,7 +87,7 @@ func (q *queued) disk() {
 		q.whole = false // Check has told it
 	}
 	if have := c.virt.Total(); total != have && c.ctx.Err() == nil {
-		c.fault("queues", engine.QueuesDir, "%d URLs belong to sites that are not on the bench", have-total)
+		c.fault("queues", layout.QueuesDir, "%d URLs belong to sites that are not on the bench", have-total)
 	}
 }
 

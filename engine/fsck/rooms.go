@@ -15,8 +15,11 @@ import (
 
 	"orbweaver/engine"
 	"orbweaver/engine/catalogue"
+	"orbweaver/engine/layout"
 	"orbweaver/engine/seen"
+	"orbweaver/engine/settings"
 	"orbweaver/engine/urlx"
+	"orbweaver/internal/vfs"
 	"orbweaver/sieve"
 	"orbweaver/sieve/fpcache"
 	"orbweaver/virtualize"
@@ -28,27 +31,27 @@ import (
 func (c *checker) openRooms() {
 	var err error
 	if c.agents, err = c.cut.Agents(); err != nil {
-		c.fail("manifest", engine.ManifestFile, err)
+		c.fail("manifest", layout.ManifestFile, err)
 	}
 	type step struct {
 		area, where string
 		run         func() error
 	}
 	steps := []step{
-		{"sieve", engine.SieveDir, c.checkSieve},
-		{"ready", engine.ReadyDir, c.checkReady},
-		{"skipped", engine.SkippedDir, c.checkSkipped},
-		{"queues", engine.QueuesDir, c.checkQueues},
-		{"seen", engine.SeenDir, c.checkSeen},
+		{"sieve", layout.SieveDir, c.checkSieve},
+		{"ready", layout.ReadyDir, c.checkReady},
+		{"skipped", layout.SkippedDir, c.checkSkipped},
+		{"queues", layout.QueuesDir, c.checkQueues},
+		{"seen", layout.SeenDir, c.checkSeen},
 		{"bench", c.cut.BenchFile(), c.checkBench},
-		{"cold", engine.ColdDir, c.checkCold},
-		{"cache", engine.CacheFile, c.checkCache},
+		{"cold", layout.ColdDir, c.checkCold},
+		{"cache", layout.CacheFile, c.checkCache},
 		{"catalogue", engine.CatalogueFile(c.cut.Pass), c.checkCatalogue},
 		{areaOutbox, engine.OutboxDir, c.checkOutbox},
 		{areaFetched, engine.FetchedDir, c.checkFetched},
 	}
 	if c.cut.Afresh {
-		c.note("manifest", engine.ManifestFile, "the crawl was begun again and then ended: a new pass begins with empty rooms")
+		c.note("manifest", layout.ManifestFile, "the crawl was begun again and then ended: a new pass begins with empty rooms")
 		steps = slices.DeleteFunc(steps, func(s step) bool { return s.area != "seen" && s.area != "catalogue" })
 	}
 	for _, s := range steps {
@@ -66,7 +69,7 @@ func (c *checker) openRooms() {
 }
 
 func (c *checker) checkSieve() (err error) {
-	if c.sieve, err = sieve.Open(c.fsys, sieve.Options{Dir: c.path(engine.SieveDir)}, &c.cut.Sieve); err != nil {
+	if c.sieve, err = sieve.Open(c.fsys, sieve.Options{Dir: c.path(layout.SieveDir)}, &c.cut.Sieve); err != nil {
 		return err
 	}
 	c.checked("sieve", int64(c.sieve.Len())+int64(c.sieve.Pending()), "URLs")
@@ -74,7 +77,7 @@ func (c *checker) checkSieve() (err error) {
 }
 
 func (c *checker) checkReady() (err error) {
-	if c.ready, err = diskq.Open(c.fsys, diskq.Options{Dir: c.path(engine.ReadyDir)}, &c.cut.Ready); err != nil {
+	if c.ready, err = diskq.Open(c.fsys, diskq.Options{Dir: c.path(layout.ReadyDir)}, &c.cut.Ready); err != nil {
 		return err
 	}
 	c.checked("ready", int64(c.ready.Len()), "URLs")
@@ -86,7 +89,7 @@ func (c *checker) checkSkipped() error {
 	if c.cut.Skipped == nil {
 		return nil // a crawl of a version that kept no such list
 	}
-	rules, err := c.cut.CheckSkipped(c.fsys, c.path(engine.SkippedDir))
+	rules, err := c.cut.CheckSkipped(c.fsys, c.path(layout.SkippedDir))
 	if err != nil {
 		return err
 	}
@@ -94,7 +97,7 @@ func (c *checker) checkSkipped() error {
 	for rule, have := range rules {
 		n += have
 		if told := c.cut.Counters.Skipped[rule]; have != told {
-			c.fault("skipped", engine.SkippedDir, "%d URLs are listed under rule %d, and the counters say %d", have, rule, told)
+			c.fault("skipped", layout.SkippedDir, "%d URLs are listed under rule %d, and the counters say %d", have, rule, told)
 		}
 	}
 	c.checked("skipped", n, "URLs")
@@ -102,7 +105,7 @@ func (c *checker) checkSkipped() error {
 }
 
 func (c *checker) checkQueues() (err error) {
-	if c.virt, err = virtualize.Open(c.fsys, virtualize.Options{Dir: c.path(engine.QueuesDir)}, &c.cut.Queues); err != nil {
+	if c.virt, err = virtualize.Open(c.fsys, virtualize.Options{Dir: c.path(layout.QueuesDir)}, &c.cut.Queues); err != nil {
 		return err
 	}
 	c.checked("queues", int64(c.virt.Total()), "URLs")
@@ -110,7 +113,7 @@ func (c *checker) checkQueues() (err error) {
 }
 
 func (c *checker) checkSeen() (err error) {
-	if c.seen, err = seen.Open(c.fsys, seen.Options{Dir: c.path(engine.SeenDir), MemoryBytes: 1 << 20}, &c.cut.Seen); err != nil {
+	if c.seen, err = seen.Open(c.fsys, seen.Options{Dir: c.path(layout.SeenDir), MemoryBytes: 1 << 20}, &c.cut.Seen); err != nil {
 		return err
 	}
 	c.checked("seen", int64(c.seen.Len()), "payload digests")
@@ -127,7 +130,7 @@ func (c *checker) checkBench() (err error) {
 
 // checkCold reads the hosts that are on disk: each is in one place, and can be brought back (H3).
 func (c *checker) checkCold() error {
-	s, err := cold.Open(c.fsys, cold.Options{Dir: c.path(engine.ColdDir), Seed: c.cut.HashSeed}, &c.cut.Cold)
+	s, err := cold.Open(c.fsys, cold.Options{Dir: c.path(layout.ColdDir), Seed: c.cut.HashSeed}, &c.cut.Cold)
 	if err != nil {
 		return err
 	}
@@ -136,7 +139,7 @@ func (c *checker) checkCold() error {
 	if err == nil && c.bench != nil {
 		err = s.Each(func(key, form []byte) bool {
 			if err := c.bench.CheckCold(key, form); err != nil {
-				c.fault("cold", engine.ColdDir, "%v", err)
+				c.fault("cold", layout.ColdDir, "%v", err)
 			}
 			return c.ctx.Err() == nil
 		})
@@ -164,7 +167,7 @@ func (c *checker) checkCatalogue() error {
 
 // checkCache looks at what keeps the door warm after an orderly stop; the crawl goes on without it.
 func (c *checker) checkCache() error {
-	f, err := c.fsys.Open(c.path(engine.CacheFile))
+	f, err := c.fsys.Open(c.path(layout.CacheFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -179,7 +182,7 @@ func (c *checker) checkCache() error {
 		_, err = fpcache.Load(in)
 	}
 	if err != nil {
-		c.note("cache", engine.CacheFile, "damaged (%v); the crawl goes on with an empty one", err)
+		c.note("cache", layout.CacheFile, "damaged (%v); the crawl goes on with an empty one", err)
 	}
 	c.checked("cache", 1, "file")
 	return nil
@@ -187,9 +190,9 @@ func (c *checker) checkCache() error {
 
 // checkSeeds holds each kept seed against the normal form.
 func (c *checker) checkSeeds() {
-	f, err := c.fsys.Open(c.path(engine.SeedsFile))
+	f, err := c.fsys.Open(c.path(layout.SeedsFile))
 	if err != nil {
-		c.fail("seeds", engine.SeedsFile, err)
+		c.fail("seeds", layout.SeedsFile, err)
 		return
 	}
 	defer f.Close()
@@ -200,20 +203,20 @@ func (c *checker) checkSeeds() {
 	for in.Scan() {
 		n++
 		if url, err = urlx.Normalize(url[:0], in.Bytes()); err != nil || !bytes.Equal(url, in.Bytes()) {
-			c.fault("seeds", engine.SeedsFile, "line %d is no URL in normal form: %.100q", n, in.Bytes())
+			c.fault("seeds", layout.SeedsFile, "line %d is no URL in normal form: %.100q", n, in.Bytes())
 		}
 	}
 	if err := in.Err(); err != nil {
-		c.fail("seeds", engine.SeedsFile, err)
+		c.fail("seeds", layout.SeedsFile, err)
 	}
 	c.checked("seeds", n, "URLs")
 }
 
 // checkHostRules reads the rules that the operator gave for single hosts, if there are any.
 func (c *checker) checkHostRules() {
-	_, rules, err := engine.ReadHostRules(c.fsys, c.path(engine.FrontierDir))
+	_, rules, err := settings.ReadHostRules(c.fsys, c.path(layout.FrontierDir))
 	if err != nil {
-		c.fault("host-rules", engine.HostRulesFile, "%v", err)
+		c.fault("host-rules", layout.HostRulesFile, "%v", err)
 		return
 	}
 	if rules.Len() > 0 {
@@ -223,7 +226,7 @@ func (c *checker) checkHostRules() {
 
 // checkReport reads report.json; after an orderly stop it says what the checkpoint says.
 func (c *checker) checkReport() {
-	const area, file = "report", engine.ReportFile
+	const area, file = "report", layout.ReportFile
 	r, err := engine.ReadReport(c.fsys, c.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		c.note(area, file, "there is none: the crawl ended before it wrote the first")
@@ -266,19 +269,13 @@ func (c *checker) checkReport() {
 
 // fileOf finds the file that an error is about, relative to the crawl directory.
 func (c *checker) fileOf(where string, err error) string {
-	var inSieve *sieve.CorruptError
-	var inSeen *seen.CorruptError
-	var inCold *cold.CorruptError
-	var onPath *fs.PathError
+	var onPath *fs.PathError // first: it knows the file of an image of the workbench, which the image does not
+	var corrupt *vfs.CorruptError
 	switch {
-	case errors.As(err, &inSieve):
-		return c.relative(inSieve.File)
-	case errors.As(err, &inSeen):
-		return c.relative(inSeen.File)
-	case errors.As(err, &inCold):
-		return c.relative(inCold.File)
 	case errors.As(err, &onPath):
 		return c.relative(onPath.Path)
+	case errors.As(err, &corrupt):
+		return c.relative(corrupt.File)
 	}
 	return where + placeIn(where, err.Error())
 }
@@ -298,11 +295,11 @@ func placeIn(where, text string) string {
 		return n, err == nil
 	}
 	switch where {
-	case engine.ReadyDir, engine.SkippedDir:
+	case layout.ReadyDir, layout.SkippedDir:
 		if n, ok := number(`segment (\d+)`, 10); ok {
 			return fmt.Sprintf("/q-%016x", n)
 		}
-	case engine.QueuesDir:
+	case layout.QueuesDir:
 		if n, ok := number(`index (\d+)`, 10); ok {
 			return fmt.Sprintf("/idx-%016x", n)
 		}

@@ -8,10 +8,13 @@ import (
 	"time"
 
 	"orbweaver/engine"
+	"orbweaver/engine/capture"
+	"orbweaver/engine/layout"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/seen"
 	"orbweaver/engine/urlx"
 	"orbweaver/internal/extsort"
+	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
 
@@ -52,7 +55,7 @@ func newTally(cut *engine.Inspection, m *seen.Map) *tally {
 
 // walk reads the records of one file for the tally. Damage is the Verifier's to tell.
 func (c *checker) walk(t *tally, info warc.FileInfo, size int64, r io.Reader) error {
-	name := engine.ArchiveDir + "/" + info.Name
+	name := layout.ArchiveDir + "/" + info.Name
 	z := warc.NewReader(r, warc.ReaderOptions{Name: name})
 	defer z.Close()
 	whole := int64(0)
@@ -108,7 +111,7 @@ func (c *checker) record(t *tally, file string, at warc.Cut, rec *warc.RecordRea
 		}
 		return t.behindRevisits(file, rec)
 	}
-	capture := engine.ReadCapture(rec)
+	capture := capture.Read(rec)
 	if err := c.firstOf(t, file, rec, &capture, at.Before(t.from)); err != nil {
 		return err
 	}
@@ -119,8 +122,8 @@ func (c *checker) record(t *tally, file string, at warc.Cut, rec *warc.RecordRea
 	return c.place(rec, &capture, at)
 }
 
-// unchanged notes what a revisit of this pass refers to, if the server said that the page is as it was: the response is in this archive.
-// In a first pass nobody was asked, so it may be in that of an earlier crawl.
+// unchanged notes what a revisit of this pass refers to, if the server said that the page is as it was: the response is
+// in this archive. In a first pass nobody was asked, so it may be in that of an earlier crawl.
 func (c *checker) unchanged(t *tally, rec *warc.RecordRead, at warc.Cut) error {
 	to := refersTo(rec)
 	if !notModified(rec) || c.cut == nil || c.cut.Pass == 0 || at.Before(t.from) || to.IsZero() {
@@ -134,7 +137,7 @@ func notModified(rec *warc.RecordRead) bool {
 	return rec.Type == warc.Revisit && rec.Get("WARC-Profile") == warc.ProfileNotModified
 }
 
-func (t *tally) count(rec *warc.RecordRead, c *engine.Capture) {
+func (t *tally) count(rec *warc.RecordRead, c *capture.Capture) {
 	status := c.Status
 	if status < 100 || status > 599 {
 		status = 0
@@ -156,7 +159,7 @@ func (t *tally) count(rec *warc.RecordRead, c *engine.Capture) {
 }
 
 // place notes whose record it is.
-func (c *checker) place(rec *warc.RecordRead, capture *engine.Capture, at warc.Cut) error {
+func (c *checker) place(rec *warc.RecordRead, capture *capture.Capture, at warc.Cut) error {
 	fp := urlx.Fingerprint(c.cut.HashSeed, rec.TargetURI)
 	if capture.Outcome == outcome.Redirect && (capture.Robots || c.hops[fp]) {
 		to, err := urlx.Resolve(nil, rec.TargetURI, capture.Page.Location())
@@ -192,7 +195,7 @@ func (t *tally) behindRevisits(file string, rec *warc.RecordRead) error {
 	to := refersTo(rec)
 	if rec.PayloadDigest != nil {
 		first, ok, err := t.seen.Lookup(seen.Digest(*rec.PayloadDigest))
-		if err != nil && !errors.Is(err, seen.ErrCorrupt) {
+		if err != nil && !errors.Is(err, vfs.ErrCorrupt) {
 			return err
 		}
 		if ok && warc.ID(first.RecordID) == to {
@@ -211,9 +214,9 @@ func refersTo(rec *warc.RecordRead) warc.ID {
 	return id
 }
 
-// firstOf holds a record against the map of payloads: what the map names must be there, and a revisit must name what the
-// map names, so that it resolves. old says that it is of an earlier pass, whose counters are forgotten.
-func (c *checker) firstOf(t *tally, file string, rec *warc.RecordRead, capture *engine.Capture, old bool) error {
+// firstOf holds a record against the map of payloads: what the map names must be there, and a revisit must name what
+// the map names, so that it resolves. old says that it is of an earlier pass, whose counters are forgotten.
+func (c *checker) firstOf(t *tally, file string, rec *warc.RecordRead, capture *capture.Capture, old bool) error {
 	if t.seen == nil {
 		return nil
 	}
@@ -230,7 +233,7 @@ func (c *checker) firstOf(t *tally, file string, rec *warc.RecordRead, capture *
 		return nil
 	}
 	first, ok, err := t.seen.Lookup(seen.Digest(*rec.PayloadDigest))
-	if errors.Is(err, seen.ErrCorrupt) {
+	if errors.Is(err, vfs.ErrCorrupt) {
 		return nil // seen's own Check has told it
 	}
 	if err != nil {
@@ -249,7 +252,7 @@ func (c *checker) firstOf(t *tally, file string, rec *warc.RecordRead, capture *
 	case ok && warc.ID(first.RecordID) == rec.ID:
 		t.matched++
 		if first.URI != string(rec.TargetURI) || first.Date.Sub(rec.Date).Abs() >= time.Millisecond {
-			c.fault("seen", engine.SeenDir, "it says of record %s that it is of %.200q at %s, and the record says %.200q at %s",
+			c.fault("seen", layout.SeenDir, "it says of record %s that it is of %.200q at %s, and the record says %.200q at %s",
 				rec.ID, first.URI, first.Date.Format(time.RFC3339Nano), rec.TargetURI, rec.Date.Format(time.RFC3339Nano))
 		}
 	}

@@ -7,13 +7,14 @@ import (
 	"testing"
 )
 
-// benchPages are pages of 16 KiB, a third of it text.
+// benchPages returns n pages of 16 KiB, a third of it text.
 func benchPages(n int) [][]byte {
 	r := rand.New(rand.NewPCG(1, 1))
 	pages := make([][]byte, n)
 	for i := range pages {
 		var b bytes.Buffer
-		fmt.Fprintf(&b, "<html><head><title>page %d</title><script>%s</script></head><body>", i, bytes.Repeat([]byte("var x = 1;\n"), 200))
+		fmt.Fprintf(&b, "<html><head><title>page %d</title><script>%s</script></head><body>", i,
+			bytes.Repeat([]byte("var x = 1;\n"), 200))
 		for b.Len() < 16<<10 {
 			b.WriteString("<div class=\"item item-large\"><a class=\"link link-more\" href=\"/some/where/over/the/rainbow\">")
 			for range 8 {
@@ -26,7 +27,7 @@ func benchPages(n int) [][]byte {
 	return pages
 }
 
-// What the words of a page of 16 KiB cost.
+// The cost of reading the words of a page of 16 KiB.
 func BenchmarkWords(b *testing.B) {
 	pages := benchPages(64)
 	var w Words
@@ -37,7 +38,7 @@ func BenchmarkWords(b *testing.B) {
 	b.ReportMetric(float64(len(w.single)), "words/page")
 }
 
-// What the distributor asks of a URL, and the parse worker of a page, of sites that bring something.
+// The cost of ShouldDelay for a URL and of NotePage for a page, for sites whose pages are new.
 func BenchmarkWatch(b *testing.B) {
 	pages := benchPages(512)
 	var paths [][]byte
@@ -46,19 +47,19 @@ func BenchmarkWatch(b *testing.B) {
 	}
 	for _, what := range []string{"delays", "weigh", "weigh-all"} {
 		b.Run(what, func(b *testing.B) {
-			w := NewWatch(Options{Seed: 1})
+			w := NewDetector(Options{Seed: 1})
 			g := w.GroupOf('s', []byte("http://a.test"))
 			var words Words
 			for i := range 4096 {
-				w.Weigh(g, paths[i%len(paths)], Page{Text: fmt.Appendf(nil, "new%d", i)}, &words)
+				w.NotePage(g, paths[i%len(paths)], Page{Text: fmt.Appendf(nil, "new%d", i)}, &words)
 			}
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
 				switch what {
 				case "delays":
-					w.Delays(g, paths[i%len(paths)])
+					w.ShouldDelay(g, paths[i%len(paths)])
 				case "weigh":
-					w.Weigh(g, paths[i%len(paths)], Page{Text: append(pages[i%len(pages)], fmt.Sprint(" x", i)...)}, &words)
+					w.NotePage(g, paths[i%len(paths)], Page{Text: append(pages[i%len(pages)], fmt.Sprint(" x", i)...)}, &words)
 				default:
 					words.Read(pages[i%len(pages)])
 					s := w.shard(g)

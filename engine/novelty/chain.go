@@ -7,36 +7,50 @@ import (
 )
 
 const (
-	chainMax   = 6  // keys of a URL: the site, three folders, the file of a query, its parameters
-	foldersMax = 3  // folders that have a key of their own
+	// largest number of keys of a URL: site, its queries, three folders, the file of a query, its parameters
+	chainMax   = 7
+	foldersMax = 3  // folders that have their own key
 	maskMax    = 64 // bytes of a segment or name that count
 )
 
-// chain is the keys of a URL, from its site down.
+// chain holds the keys of a URL, from its site to the deepest part. URLs with and without a query share the site's key
+// only: an application shows each page in many views, each with its own query, and these are no evidence about the
+// pages.
 type chain struct {
-	keys [chainMax]uint64
-	n    int
+	keys      [chainMax]uint64
+	n         int
+	siteIndex int // index of the key where evidence for the whole site is counted
 }
 
-// chainOf makes the keys of a path with query. An empty path has that of its group alone.
+// chainOf returns the keys of a path with query. An empty path has the key of its group only.
 func chainOf(seed uint64, group uint64, path []byte) (c chain) {
 	c.add(group)
 	path, query, asked := bytes.Cut(path, []byte{'?'})
+	if asked {
+		c.siteIndex = 1
+		c.add(mix(group ^ queryKey))
+	}
 	for folders := 0; folders < foldersMax && len(path) > 0; folders++ {
 		end := bytes.IndexByte(path[1:], '/')
 		if end < 0 {
 			break
 		}
-		c.add(masked(seed, c.last(), path[1:1+end]))
+		c.add(maskedKey(seed, c.last(), path[1:1+end]))
 		path = path[1+end:]
 	}
 	if asked {
-		file := masked(seed+1, c.last(), path)
+		file := maskedKey(seed+1, c.last(), path)
 		c.add(file)
-		c.add(file + names(seed+2, query))
+		c.add(file + paramNamesKey(seed+2, query))
 	}
 	return c
 }
+
+// queryKey separates the key of a site's URLs with a query from that of the site.
+const queryKey = 0x51a7e9c3b20d84f6
+
+// folderIndex returns the index of the first folder's key.
+func (c *chain) folderIndex() int { return c.siteIndex + 1 }
 
 func (c *chain) add(key uint64) {
 	c.keys[c.n] = key
@@ -45,9 +59,9 @@ func (c *chain) add(key uint64) {
 
 func (c *chain) last() uint64 { return c.keys[c.n-1] }
 
-// masked is the key of a segment below another: every run of digits counts as one.
-func masked(seed, above uint64, segment []byte) uint64 {
-	var room [maskMax]byte
+// maskedKey returns the key of a segment below another key. Each run of digits counts as one digit.
+func maskedKey(seed, above uint64, segment []byte) uint64 {
+	var buf [maskMax]byte
 	n, digit := 0, false
 	for _, c := range segment {
 		if n == maskMax {
@@ -61,33 +75,34 @@ func masked(seed, above uint64, segment []byte) uint64 {
 		} else {
 			digit = false
 		}
-		room[n] = c
+		buf[n] = c
 		n++
 	}
-	return mix(above ^ xxh3.HashSeed(room[:n], seed))
+	return mix(above ^ xxh3.HashSeed(buf[:n], seed))
 }
 
-// names is the sum over the names of a query's parameters, so that their order does not count.
-func names(seed uint64, query []byte) (sum uint64) {
+// paramNamesKey returns a sum over the names of a query's parameters, so that their order does not matter.
+func paramNamesKey(seed uint64, query []byte) (sum uint64) {
 	const most = 32
 	for n := 0; n < most && len(query) > 0; n++ {
 		var one []byte
 		one, query, _ = bytes.Cut(query, []byte{'&'})
 		name, _, _ := bytes.Cut(one, []byte{'='})
-		sum += masked(seed, 0, name) | 1
+		sum += maskedKey(seed, 0, name) | 1
 	}
 	return sum
 }
 
 const (
-	nestedOf  = 4  // times that a URL has the same folder or parameter name
-	nestedMax = 64 // folders and parameters that are looked at
+	nestedTimes = 4  // times that a URL contains the same folder or parameter name
+	nestedParts = 64 // folders and parameters that are checked
 )
 
-// nests says that a path with query repeats the same folder or the same name of a parameter, as links do that are relative by mistake.
-func nests(seed uint64, path []byte) bool {
-	var hashes [nestedMax]uint64
-	var times [nestedMax]uint8
+// repeatsParts reports whether a path with query contains the same folder or parameter name nestedTimes times. Wrong
+// relative links produce such URLs.
+func repeatsParts(seed uint64, path []byte) bool {
+	var hashes [nestedParts]uint64
+	var times [nestedParts]uint8
 	n := 0
 	count := func(hash uint64) bool {
 		at := 0
@@ -95,14 +110,14 @@ func nests(seed uint64, path []byte) bool {
 			at++
 		}
 		if at == n {
-			if n == nestedMax {
+			if n == nestedParts {
 				return false
 			}
 			n++
 		}
 		hashes[at] = hash
 		times[at]++
-		return times[at] >= nestedOf
+		return times[at] >= nestedTimes
 	}
 	path, query, _ := bytes.Cut(path, []byte{'?'})
 	for folder := range bytes.SplitSeq(path, []byte{'/'}) {
@@ -118,7 +133,7 @@ func nests(seed uint64, path []byte) bool {
 	return false
 }
 
-// mix spreads all bits of x over all bits.
+// mix distributes the bits of x over all bits.
 func mix(x uint64) uint64 {
 	x ^= x >> 32
 	x *= 0xd6e8feb86659fd93

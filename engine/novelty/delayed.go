@@ -1,134 +1,144 @@
 package novelty
 
-// The evidence of a trap, which a key gives about the URLs below it that were delayed. It is counted in windows of an eighth of the floor.
+// Evidence of a trap, which each key collects from the delayed URLs below it. It is counted in windows of fetched URLs,
+// an eighth of the floor each.
 const (
 	windowsPerFloor = 8
-	windowMin       = 32
-	growsOf         = 4  // a window grows if for every four URLs that were fetched
+	trapWindowMin   = 32
+	growsOf         = 4  // a window grows if, for every four fetched URLs,
 	growsBy         = 3  // at least three more were found
-	repeatsOf       = 10 // a window repeats if fewer than one of so many of its pages brought something
-	readOf          = 4  // and one of so many fetched URLs at least was a page that could be read
-	aboveOf         = 2  // keys above the deepest one need so many times the numbers that depend on the floor
-	ledOf           = 10 // and a part whose payloads differ must have led to so many times the floor
+	repeatsOf       = 10 // a window repeats if fewer than one page in ten was new,
+	readOf          = 4  // and at least one fetched URL in four was a readable page
+	floorsAbove     = 2  // keys above the deepest one need twice the numbers that depend on the floor
+	foundPerFloor   = 10 // a part with different payloads must have led to ten times the floor
 )
 
-// delayed counts URLs that wait until their site has nothing else.
-type delayed struct {
-	fetched uint32 // URLs, ever
-	led     uint32 // URLs that were delayed since the first one was fetched
-	streak  uint16 // of the last windows, how many in a row both grew and repeated
-	strong  uint16 // of the last windows, how many in a row moreover had one payload or nested URLs
+// delayedCounts counts the delayed URLs below a key.
+type delayedCounts struct {
+	fetched         uint32 // delayed URLs that were fetched, in total
+	foundEver       uint32 // URLs that were delayed since the first one was fetched
+	evidenceWindows uint16 // number of last consecutive windows that both grew and repeated
+	strongWindows   uint16 // of these, number of last consecutive windows with one payload or nested URLs
 	// The current window:
-	taken  uint32 // URLs that were fetched
-	found  uint32 // URLs that were delayed meanwhile
-	nested uint32 // of the fetched URLs, those that repeat their own parts: see nests
-	read   uint32 // pages
-	fresh  uint32 // of these, those that brought something
-	same   uint32 // and those with the payload of the page before
+	windowFetched   uint32 // URLs that were fetched
+	windowFound     uint32 // URLs that were delayed meanwhile
+	windowNested    uint32 // fetched URLs that repeat their own parts: see repeatsParts
+	windowPages     uint32 // readable pages
+	windowNewPages  uint32 // of these, pages with new content
+	windowSamePages uint32 // of these, pages with the payload of the page before
 
-	payload uint32 // of the last page
+	lastPayload uint32 // payload of the last page
 }
 
-// windowOf is how many fetched URLs a window has.
-func windowOf(floor uint32) uint32 { return max(floor/windowsPerFloor, windowMin) }
+// trapWindow returns the number of fetched URLs of a window.
+func trapWindow(floor uint32) uint32 { return max(floor/windowsPerFloor, trapWindowMin) }
 
-// take counts a URL that is fetched now.
-func (d *delayed) take(floor uint32, nested bool) {
+// countFetched counts a URL that is fetched now, and evaluates the window if it is full.
+func (d *delayedCounts) countFetched(floor uint32, nested bool) {
 	d.fetched++
 	if nested {
-		d.nested++
+		d.windowNested++
 	}
-	if d.taken++; d.taken < windowOf(floor) {
+	if d.windowFetched++; d.windowFetched < trapWindow(floor) {
 		return
 	}
-	switch grows, repeats := d.mostly(d.found), d.readEnough() && uint64(d.fresh)*repeatsOf < uint64(d.read); {
+	switch grows, repeats := d.isMostOfWindow(d.windowFound), d.hasEnoughPages() &&
+		uint64(d.windowNewPages)*repeatsOf < uint64(d.windowPages); {
 	case !grows || !repeats:
-		d.streak, d.strong = 0, 0
-	case uint64(d.read-min(d.same, d.read))*repeatsOf < uint64(d.read) || d.mostly(d.nested):
-		d.streak, d.strong = min(d.streak+1, 1<<15), min(d.strong+1, 1<<15)
+		d.evidenceWindows, d.strongWindows = 0, 0
+	case uint64(d.windowPages-min(d.windowSamePages, d.windowPages))*repeatsOf < uint64(d.windowPages) ||
+		d.isMostOfWindow(d.windowNested):
+		d.evidenceWindows, d.strongWindows = min(d.evidenceWindows+1, 1<<15), min(d.strongWindows+1, 1<<15)
 	default:
-		d.streak, d.strong = min(d.streak+1, 1<<15), 0
+		d.evidenceWindows, d.strongWindows = min(d.evidenceWindows+1, 1<<15), 0
 	}
-	d.taken, d.found, d.nested, d.read, d.fresh, d.same = 0, 0, 0, 0, 0, 0
+	d.windowFetched, d.windowFound, d.windowNested, d.windowPages, d.windowNewPages, d.windowSamePages = 0, 0, 0, 0, 0, 0
 }
 
-// mostly says that there are three of something for every four URLs that the window has fetched.
-func (d *delayed) mostly(n uint32) bool { return uint64(n)*growsOf >= uint64(d.taken)*growsBy }
-
-func (d *delayed) readEnough() bool { return uint64(d.read)*readOf >= uint64(d.taken) }
-
-// endless says that at least so many floors were fetched, that windows of half a floor in a row gave evidence, and that this evidence is
-// strong or the part has led to more URLs than a part with an end is likely to have.
-func (d *delayed) endless(times, floor uint32) bool {
-	half := func(windows uint16) bool { return uint64(windows)*uint64(windowOf(floor))*2 >= uint64(floor) }
-	return uint64(d.fetched) >= uint64(times)*uint64(floor) && half(d.streak) &&
-		(half(d.strong) || uint64(d.led) >= ledOf*uint64(times)*uint64(floor))
+// isMostOfWindow reports whether n is at least three quarters of the URLs that the window has fetched.
+func (d *delayedCounts) isMostOfWindow(n uint32) bool {
+	return uint64(n)*growsOf >= uint64(d.windowFetched)*growsBy
 }
 
-// Evidence is why a URL is left out.
+func (d *delayedCounts) hasEnoughPages() bool {
+	return uint64(d.windowPages)*readOf >= uint64(d.windowFetched)
+}
+
+// isEndless reports whether this part is a trap. All of this must hold: times floors were fetched; the last windows,
+// half a floor of them, were evidence; and this evidence is strong, or the part has led to more URLs than a finite part
+// is likely to have.
+func (d *delayedCounts) isEndless(times, floor uint32) bool {
+	half := func(windows uint16) bool { return uint64(windows)*uint64(trapWindow(floor))*2 >= uint64(floor) }
+	return uint64(d.fetched) >= uint64(times)*uint64(floor) && half(d.evidenceWindows) &&
+		(half(d.strongWindows) || uint64(d.foundEver) >= foundPerFloor*uint64(times)*uint64(floor))
+}
+
+// Evidence explains why a URL is skipped. The JSON form is in the list of skipped URLs.
 type Evidence struct {
-	// Level says which part of the site it is about, seen from the URL: 0 the whole site, 1 to 3 that many folders, or the file of a query
-	// and then the set of its parameters.
+	// Level says which part of the site the evidence is about: 0 for all URLs of the site with a query (or all without
+	// one, like this URL); 1 to 3 for as many folders; then the file of a query, and then the set of its parameters.
 	Level   int `json:"level"`
 	Fetched int `json:"fetched"` // delayed URLs of this part that were fetched
-	Led     int `json:"led"`     // URLs of this part that were found since; 0 in entries of the list that do not say it
-	Streak  int `json:"streak"`  // how many of these, at the end, brought nothing new and led to as many new URLs
+	Found   int `json:"led"`     // URLs of this part that were found since; 0 in lists of older versions
+	Streak  int `json:"streak"`  // number of the last fetched URLs that brought nothing new and led to as many new URLs
 }
 
-// found counts a URL that is delayed.
-func (g *group) found(c *chain) {
-	for i := range c.n {
-		if e := g.find(c.keys[i]); e != nil && e.late.fetched > 0 { // what waits from before tells nothing
-			e.late.found++
-			e.late.led = min(e.late.led+1, countMax)
+// noteDelayed counts a URL that is delayed.
+func (g *group) noteDelayed(c *chain) {
+	for i := c.siteIndex; i < c.n; i++ {
+		// URLs found before the first fetch are no evidence
+		if e := g.find(c.keys[i]); e != nil && e.delayed.fetched > 0 {
+			e.delayed.windowFound++
+			e.delayed.foundEver = min(e.delayed.foundEver+1, countMax)
 		}
 	}
 }
 
-// take says whether a delayed URL is fetched, and counts it then; if not, why not.
-func (g *group) take(c *chain, nested bool, floor uint32) (Evidence, bool) {
-	if e, _ := g.judge(c); e != nil && e.poor() {
-		if why, endless := g.endless(c, floor); endless {
+// releaseDelayed reports whether a delayed URL is fetched now, and then counts it. Otherwise it returns the evidence.
+func (g *group) releaseDelayed(c *chain, nested bool, floor uint32) (Evidence, bool) {
+	if e, _ := g.deepestWithEvidence(c); e != nil && e.isPoor() {
+		if why, endless := g.findEndless(c, floor); endless {
 			return why, false
 		}
 	}
-	for i := range c.n {
+	for i := c.siteIndex; i < c.n; i++ {
 		if e := g.find(c.keys[i]); e != nil {
-			e.late.take(floor, nested)
+			e.delayed.countFetched(floor, nested)
 		}
 	}
 	return Evidence{}, true
 }
 
-// endless looks for a key that the URL lies below, with evidence of a trap, and lets the URL pass if it is of a kind of its own.
-func (g *group) endless(c *chain, floor uint32) (Evidence, bool) {
+// findEndless looks for an endless part that contains the URL. A URL of an exempt kind passes.
+func (g *group) findEndless(c *chain, floor uint32) (Evidence, bool) {
 	times := uint32(1)
-	for i := c.n - 1; i >= 0; i-- {
+	for i := c.n - 1; i >= c.siteIndex; i-- {
 		e := g.find(c.keys[i])
-		if e == nil || e.late.fetched == 0 {
+		if e == nil || e.delayed.fetched == 0 {
 			continue
 		}
-		if e.late.endless(times, floor) && !g.spares(c, i) {
-			d := &e.late
-			return Evidence{Level: i, Fetched: int(d.fetched), Led: int(d.led), Streak: int(d.streak) * int(windowOf(floor))}, true
+		if e.delayed.isEndless(times, floor) && !g.isExempt(c, i) {
+			d := &e.delayed
+			streak := int(d.evidenceWindows) * int(trapWindow(floor))
+			return Evidence{Level: i - c.siteIndex, Fetched: int(d.fetched), Found: int(d.foundEver), Streak: streak}, true
 		}
-		times = aboveOf
+		times = floorsAbove
 	}
 	return Evidence{}, false
 }
 
-// weighed counts a page of a delayed URL.
-func (g *group) weighed(c *chain, fresh bool, payload uint32) {
-	for i := range c.n {
+// noteDelayedPage counts the page of a delayed URL.
+func (g *group) noteDelayedPage(c *chain, fresh bool, payload uint32) {
+	for i := c.siteIndex; i < c.n; i++ {
 		if e := g.find(c.keys[i]); e != nil {
-			e.late.read++
+			e.delayed.windowPages++
 			if fresh {
-				e.late.fresh++
+				e.delayed.windowNewPages++
 			}
-			if payload == e.late.payload {
-				e.late.same++
+			if payload == e.delayed.lastPayload {
+				e.delayed.windowSamePages++
 			}
-			e.late.payload = payload
+			e.delayed.lastPayload = payload
 		}
 	}
 }

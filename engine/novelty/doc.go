@@ -1,52 +1,61 @@
-// Package novelty finds the parts of the web that look like a trap: it counts, for each part of a site, how many of its pages brought
-// something that the site had not said before. URLs of a part that brings next to nothing are delayed until the site has nothing else. Only if
-// the delayed part turns out to have no end are URLs left out.
+// Package novelty finds the parts of a site that look like a trap: many pages, but no new content. For each part it
+// counts how many pages contained something that the site had not said before. URLs of a part with almost nothing new
+// are delayed until their site has no other URLs. Only if the delayed part seems endless, its remaining URLs are
+// skipped.
 //
-// It is not the test whether a URL is known (the sieve) or a payload (content seen). It cannot tell an endless supply of new
-// text from a large site; for that there are limits in plain numbers.
-//
-// The picture.
+// It does not check whether a URL (sieve) or a payload (payload deduplication) is known. It cannot distinguish an
+// endless supply of new text from a large site; fixed limits exist for that (--max-per-host).
 //
 //	            https://shop.example/list/2024?colour=red&size=3
 //	            |                   |     |   |
-//	keys:       site                /list/    /list/0?    /list/0?colour&size
+//	keys:       site  site?         /list/    /list/0?    /list/0?colour&size
 //
-//	Weigh(page)   -> words -> sketch: fresh or not --> each key's count, down from the nearest that stands alone
-//	Delays(url)   <- the deepest key with evidence: is what it brings worth asking for before everything else?
-//	Take(delayed) <- each key's windows: does it repeat itself and grow without an end?
+//	NotePage(page)        -> words -> sketch: new or not --> counts of each key, from the deepest independent key down
+//	ShouldDelay(url)      <- the deepest key with evidence: does it bring enough new content?
+//	ReleaseDelayed(url)   <- the windows of each key: does the part repeat itself and grow without end?
 //
-// Digits in paths are one digit, so that a calendar is one prefix and not one for each year. A key that has evidence
-// stands alone: it no longer counts for what is above it, so that a trap in one folder does not speak for the rest of the site. Below the first
-// folder only what is worth something stands alone: a thousand combinations of one search stay together.
+// Keys. URLs with and without a query share the key of their site only, also below the same folder. Applications show
+// each page in many views with queries, and these views are no evidence about the pages. Each run of digits in a path
+// counts as one digit, so a calendar is one part and not one for each year. A key with evidence becomes independent:
+// its pages no longer count for the keys above it. So a trap in one folder does not count against the rest of the site.
+// Below the first folder only keys with new content become independent, so that a thousand combinations of one search
+// stay together.
 //
-// What is new. A payload that the crawl has already stored is not. Of a text, a word that its site has not used is new, and so are
-// several pairs of words that did not stand side by side before; markup, scripts and the values of attributes are not
-// read. Words are remembered in a filter that forgets what is oldest, so that a site seems newer than it is, never older.
+// New content. A page whose payload is already stored is not new. Other pages are new if they contain a word that the
+// site has not used, or several pairs of words that did not stand side by side before. Markup, scripts and attribute
+// values do not count. Words are remembered in a filter that forgets the oldest ones, so pages may count as new by
+// mistake, but never as old.
 //
-// What is delayed. A key has evidence after 64 pages, and is poor when fewer than one in eight of the last 128 to 256 brought anything. URLs of a
-// poor key are delayed, except of kinds that were not met yet, while there is credit: one for eight pages that brought something. A kind
-// half of whose first pages bring something is not delayed.
+// Delayed URLs. A key has evidence after 64 pages. It is poor if fewer than one in eight of the last 128 to 256 pages
+// was new. URLs below a poor key are delayed. Exempt are kinds of URLs without enough pages, as long as the group has
+// credit (one for each eight new pages), and kinds with at least half of their first pages new.
 //
-// What is left out. Delayed URLs that are fetched are counted in windows of an eighth of the floor, for each key above them. A window is
-// evidence if at least three new URLs were delayed for every four that were fetched, and fewer than one page in ten brought something. The
-// evidence is strong if moreover fewer than one page in ten had another payload than the page before, or three of four URLs repeat their own folders or
-// parameter names. A key is endless when it has had its floor, its last windows, half a floor of them, were all evidence, and
-// these were all strong or the part has led to ten floors of URLs. The deepest key of a URL needs these numbers once, the keys above it twice. Of an
-// endless key everything else that is delayed is left out. So a part that has an end is fetched whole if it was found before it was fetched,
-// or if it has up to ten floors of URLs.
+// Skipped URLs. Delayed URLs that are fetched are counted in windows of an eighth of the floor (Options.Floor), for
+// each key above them. A window is evidence if for every four fetched URLs at least three new ones were delayed, and
+// fewer than one page in ten was new. The evidence is strong if also fewer than one page in ten had another payload
+// than the page before, or three of four URLs repeat their own folders or parameter names. A key is endless if all of
+// this holds: a floor of URLs was fetched; the last windows, half a floor of them, were evidence; and all of these were
+// strong, or the part has led to ten floors of URLs. The deepest key of a URL needs these numbers once, the keys above
+// it twice. All other delayed URLs of an endless key are skipped. So a finite part is fetched completely if its URLs
+// were found before they were fetched, or if it has at most ten floors of URLs.
 //
-// The promises:
+// Promises:
 //
-//   - X1: nothing is delayed in a group in which every key brings something new with one page in four, except by a chance that is told in
-//     the test.
-//   - X2: of an endless part that repeats itself one floor is fetched, of a site of endless parts two, and some windows beside. If the payloads
-//     of the part differ, up to ten floors: the fewer, the more URLs each page leads to.
-//   - X3: memory stays below MemoryBytes, whoever chooses the URLs; a group that goes for want of memory is as if it had never been met.
-//   - X4: of a part that repeats itself and does not grow while it is fetched nothing is left out, however large it is.
-//   - X5: of a part of up to ten floors of URLs nothing is left out, whatever leads to them, unless its payloads or its URLs repeat themselves.
+//   - X1: nothing is delayed in a group whose keys all have something new on one page in four, except with the
+//     probability that the test states.
+//   - X2: of an endless part that repeats itself, one floor of URLs is fetched. Of a site of endless parts, two floors
+//     of URLs with a query are fetched, two without, and some windows more. If the payloads of the part differ, it is
+//     up to ten floors; fewer if each page leads to more URLs.
+//   - X3: memory stays below MemoryBytes, whatever URLs a site contains. A group that is evicted starts again from
+//     nothing.
+//   - X4: of a part that repeats itself and does not grow while it is fetched, no URL is skipped, however large it is.
+//   - X5: of a part of up to ten floors of URLs, no URL is skipped, however it is linked, unless its payloads or its
+//     URLs repeat themselves.
+//   - X6: no URL without a query is skipped by evidence of URLs with a query, and the other way round.
 //
-// Groups are sites; and for sites of one domain the domain, whose pages are the first pages of its sites (Join).
+// A group is a site, or a domain whose members are its sites: the pages of such a group are the first pages of the
+// sites (JoinMember).
 //
-// Who owns what. A Watch is safe for concurrent use; a Words belongs to one goroutine. Nothing is kept of what is borrowed. There
-// are no goroutines.
+// Ownership: a Detector is safe for concurrent use; a Words belongs to one goroutine. No function keeps a borrowed
+// buffer. There are no goroutines.
 package novelty

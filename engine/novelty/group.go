@@ -1,70 +1,70 @@
 package novelty
 
 const (
-	evidence  = 64  // pages before a key is judged
-	window    = 128 // pages after which all counts of a key are halved
-	turned    = 48  // pages in a row that bring nothing, after which what was before is forgotten
-	worth     = 8   // of so many pages one must bring something
-	merit     = 4   // pages of a new kind before it is asked for on its own merit
-	creditNew = 64  // of a new group
-	creditPer = 8   // pages that brought something earn one
-	keysMax   = 256 // of a group
-	entrySize = 64  // bytes of an entry
-	groupSize = 192 // bytes of a group beside its entries, with its place in the table
+	evidencePages      = 64  // pages before a key is judged
+	windowPages        = 128 // pages after which all counts of a key are halved
+	pagesWithoutNewMax = 48  // consecutive pages without new content, after which earlier new pages hardly count
+	newPageShare       = 8   // one page in this many must be new
+	kindPages          = 4   // pages of a new kind before the kind is judged by itself
+	creditInitial      = 64  // credit of a new group
+	creditPages        = 8   // new pages that earn one credit
+	keysMax            = 256 // keys of a group
+	entrySize          = 64  // bytes of an entry
+	groupSize          = 192 // bytes of a group without its entries, with its place in the table
 )
 
-// entry is what is known of one key.
+// entry holds the counts of one key.
 type entry struct {
-	key   uint64
-	read  uint32 // pages of the window
-	fresh uint32 // of these, those that brought something
-	used  uint32 // the group's tick at the last page
-	stale uint16 // pages in a row that brought nothing
-	mood  uint8  // see wants
-	alone bool   // it counts no more for what is above it
-	late  delayed
+	key             uint64
+	pages           uint32 // pages in the window
+	newPages        uint32 // of these, pages with new content
+	lastUsed        uint32 // the group's tick at the last page
+	pagesWithoutNew uint16 // consecutive pages without new content
+	score           uint8  // how new the last pages were, 0 to scoreMax; see shouldRead
+	isIndependent   bool   // its pages no longer count for the keys above it
+	delayed         delayedCounts
 }
 
-// poor says that what a key with evidence brings is not worth it.
-func (e *entry) poor() bool { return e.fresh*worth < e.read }
+// isPoor reports whether too few pages of a key with evidence are new.
+func (e *entry) isPoor() bool { return e.newPages*newPageShare < e.pages }
 
 func (e *entry) count(fresh bool) {
-	e.read++
+	e.pages++
 	if fresh {
-		e.fresh++
-		e.stale = 0
-		e.mood = min(e.mood+1, moodMost)
+		e.newPages++
+		e.pagesWithoutNew = 0
+		e.score = min(e.score+1, scoreMax)
 	} else {
-		e.stale = min(e.stale+1, turned)
-		e.mood -= min(e.mood, moodFall)
+		e.pagesWithoutNew = min(e.pagesWithoutNew+1, pagesWithoutNewMax)
+		e.score -= min(e.score, scoreFall)
 	}
-	if e.stale >= turned {
-		e.fresh = min(e.fresh, e.read/(2*worth))
+	if e.pagesWithoutNew >= pagesWithoutNewMax {
+		e.newPages = min(e.newPages, e.pages/(2*newPageShare))
 	}
-	if e.read >= window {
-		e.read /= 2
-		e.fresh /= 2
+	if e.pages >= windowPages {
+		e.pages /= 2
+		e.newPages /= 2
 	}
 }
 
-// group is a site, or all first pages of a domain's or address's sites.
+// group is a site, or the first pages of all sites of a domain or address.
 type group struct {
-	entries []entry
-	tick    uint32   // pages noted
-	used    uint32   // the shard's tick at the last page: see shard.evict
-	credit  int32    // URLs of kinds that were not met yet, which need not wait
-	fresh   uint32   // pages that brought something
-	learner *learner // nil until there was something to learn from
+	entries  []entry
+	tick     uint32   // number of pages
+	lastUsed uint32   // the shard's tick at the last page: see shard.evict
+	credit   int32    // number of URLs of new kinds that need not be delayed
+	newPages uint32   // pages with new content
+	learner  *learner // nil until the first page with parameters
 }
 
-// forget drops what was counted, and keeps what was learnt of parameters.
-func (g *group) forget() {
+// resetCounts drops all counts. It keeps what was learned about parameters.
+func (g *group) resetCounts() {
 	own := g.entries[0].key
 	g.entries = append(g.entries[:0], entry{key: own})
-	g.fresh = 0
+	g.newPages = 0
 }
 
-func newGroup() *group { return &group{credit: creditNew} }
+func newGroup() *group { return &group{credit: creditInitial} }
 
 func (g *group) bytes() int64 {
 	n := groupSize + int64(cap(g.entries))*entrySize
@@ -74,10 +74,10 @@ func (g *group) bytes() int64 {
 	return n
 }
 
-// suspicious says that a key has evidence, and that it is bad.
-func (e *entry) suspicious() bool { return e.read >= evidence && e.poor() }
+// isSuspicious reports whether a key has evidence and is poor.
+func (e *entry) isSuspicious() bool { return e.pages >= evidencePages && e.isPoor() }
 
-// find gives the entry of a key; nil if there is none. It is good until the next make.
+// find returns the entry of a key, or nil. It is valid until the next getOrAdd.
 func (g *group) find(key uint64) *entry {
 	for i := range g.entries {
 		if g.entries[i].key == key {
@@ -87,9 +87,9 @@ func (g *group) find(key uint64) *entry {
 	return nil
 }
 
-// make gives the entry of a key, a new one if there is none: in a full group in the place of the one with the least evidence. The
-// group's own is always there.
-func (g *group) make(key uint64) *entry {
+// getOrAdd returns the entry of a key, a new one if there is none. In a full group it replaces the entry with the least
+// evidence. The group's own entry is never replaced.
+func (g *group) getOrAdd(key uint64) *entry {
 	if e := g.find(key); e != nil {
 		return e
 	}
@@ -99,7 +99,7 @@ func (g *group) make(key uint64) *entry {
 	}
 	least := 1
 	for i := 2; i < len(g.entries); i++ {
-		if g.entries[i].weighsLess(&g.entries[least]) {
+		if g.entries[i].hasLessEvidence(&g.entries[least]) {
 			least = i
 		}
 	}
@@ -107,83 +107,84 @@ func (g *group) make(key uint64) *entry {
 	return &g.entries[least]
 }
 
-// weighsLess says that an entry is the one to forget of two.
-func (e *entry) weighsLess(other *entry) bool {
+// hasLessEvidence reports whether e should be replaced before other.
+func (e *entry) hasLessEvidence(other *entry) bool {
 	switch {
-	case e.late.fetched != other.late.fetched:
-		return e.late.fetched < other.late.fetched
-	case e.read != other.read:
-		return e.read < other.read
+	case e.delayed.fetched != other.delayed.fetched:
+		return e.delayed.fetched < other.delayed.fetched
+	case e.pages != other.pages:
+		return e.pages < other.pages
 	default:
-		return int32(e.used-other.used) < 0
+		return int32(e.lastUsed-other.lastUsed) < 0
 	}
 }
 
-// alone is the place in the chain of the deepest key that stands alone; 0 if none does.
-func (g *group) alone(c *chain) int {
+// deepestIndependent returns the index of the deepest independent key of the chain, or 0.
+func (g *group) deepestIndependent(c *chain) int {
 	for i := c.n - 1; i > 0; i-- {
-		if e := g.find(c.keys[i]); e != nil && e.alone {
+		if e := g.find(c.keys[i]); e != nil && e.isIndependent {
 			return i
 		}
 	}
 	return 0
 }
 
-// note counts a page.
-func (g *group) note(c *chain, fresh bool) {
+// notePage counts a page.
+func (g *group) notePage(c *chain, fresh bool) {
 	g.tick++
-	from := g.alone(c)
+	from := g.deepestIndependent(c)
 	for i := from; i < c.n; i++ {
-		e := g.make(c.keys[i])
-		e.used = g.tick
+		e := g.getOrAdd(c.keys[i])
+		e.lastUsed = g.tick
 		e.count(fresh)
 	}
 	if fresh {
-		if g.fresh++; g.fresh%creditPer == 0 {
+		if g.newPages++; g.newPages%creditPages == 0 {
 			g.credit++
 		}
 	}
 	for i := from + 1; i < c.n; i++ {
 		e := g.find(c.keys[i])
-		if e == nil || e.alone || e.read < evidence || i > 1 && e.poor() {
+		if e == nil || e.isIndependent || e.pages < evidencePages || i > c.folderIndex() && e.isPoor() {
 			continue
 		}
-		e.alone = true
+		e.isIndependent = true
 		for ; from < i; from++ {
-			g.find(c.keys[from]).takeOut(e)
+			g.find(c.keys[from]).subtract(e)
 		}
 	}
 }
 
-// takeOut takes what another key has counted out of a key above it.
-func (e *entry) takeOut(other *entry) {
-	e.read -= min(e.read, other.read)
-	e.fresh = min(e.fresh-min(e.fresh, other.fresh), e.read)
+// subtract removes the counts of other from those of a key above it.
+func (e *entry) subtract(other *entry) {
+	e.pages -= min(e.pages, other.pages)
+	e.newPages = min(e.newPages-min(e.newPages, other.newPages), e.pages)
 }
 
-// judge gives the deepest key with evidence, and its place in the chain; nil if none has any.
-func (g *group) judge(c *chain) (e *entry, at int) {
-	from := g.alone(c)
+// deepestWithEvidence returns the deepest key with evidence and its index in the chain, or nil.
+func (g *group) deepestWithEvidence(c *chain) (e *entry, at int) {
+	from := g.deepestIndependent(c)
 	for i := c.n - 1; i >= from; i-- {
-		if e := g.find(c.keys[i]); e != nil && e.read >= evidence {
+		if e := g.find(c.keys[i]); e != nil && e.pages >= evidencePages {
 			return e, i
 		}
 	}
 	return nil, 0
 }
 
-// suspects says whether a URL is to wait until its site has nothing else. It may spend credit.
-func (g *group) suspects(c *chain) bool {
-	e, at := g.judge(c)
-	return e != nil && e.poor() && !g.spares(c, at)
+// shouldDelay reports whether a URL waits until its site has no other URLs. It may use up credit.
+func (g *group) shouldDelay(c *chain) bool {
+	e, at := g.deepestWithEvidence(c)
+	return e != nil && e.isPoor() && !g.isExempt(c, at)
 }
 
-// spares says that a URL below a poor key is of a kind that was not met yet, and there is credit for it, or of a kind that brings something.
-func (g *group) spares(c *chain, at int) bool {
+// isExempt reports whether a URL below a poor key is not delayed: its kind is new and there is credit, or its kind has
+// new content.
+func (g *group) isExempt(c *chain, at int) bool {
 	met := true
 	for i := at + 1; i < c.n; i++ {
 		kind := g.find(c.keys[i])
-		if met = kind != nil && kind.read >= merit; met && kind.fresh*2 >= kind.read {
+		if met = kind != nil && kind.pages >= kindPages; met && kind.newPages*2 >= kind.pages {
 			return true
 		}
 	}
@@ -194,36 +195,36 @@ func (g *group) spares(c *chain, at int) bool {
 	return true
 }
 
-// wants says whether a page is to be read. Where the last pages brought something, some of the pages stand for the others; but if a
-// parameter is silent, the text of each page must be known, or its copies with that parameter look new.
-func (g *group) wants(c *chain) bool {
-	if g.learner != nil && g.learner.silent != nil {
+// shouldRead reports whether the text of a page should be read. If the last pages were new, a sample is enough. If
+// irrelevant parameters are known, every page is read; otherwise its copies with these parameters would look new.
+func (g *group) shouldRead(c *chain) bool {
+	if g.learner != nil && g.learner.irrelevant != nil {
 		g.tick++
 		return true
 	}
-	least := uint8(moodMost)
-	for i := g.alone(c); i < c.n; i++ {
+	least := uint8(scoreMax)
+	for i := g.deepestIndependent(c); i < c.n; i++ {
 		if e := g.find(c.keys[i]); e == nil {
 			least = 0
 		} else {
-			least = min(least, e.mood)
+			least = min(least, e.score)
 		}
 	}
 	g.tick++
 	switch {
-	case least >= moodBest:
+	case least >= scoreBest:
 		return g.tick%16 == 0
-	case least >= moodGood:
+	case least >= scoreGood:
 		return g.tick%8 == 0
 	default:
 		return true
 	}
 }
 
-// The mood of a key goes up with each page that brought something, and down faster.
+// The score of a key rises with each new page, and falls faster.
 const (
-	moodGood = 8
-	moodBest = 24
-	moodMost = 32
-	moodFall = 8
+	scoreGood = 8
+	scoreBest = 24
+	scoreMax  = 32
+	scoreFall = 8
 )

@@ -11,38 +11,39 @@ import (
 )
 
 const (
-	learnSame   = 8   // pages that are the same with another value of a parameter, before it is known to say nothing
-	learnDiffer = 8   // for so many of these, one may differ
-	learnParams = 16  //  parameters of a site that are looked at
+	learnSame   = 8   // pages that must be equal with another value of a parameter, before it counts as irrelevant
+	learnDiffer = 8   // for this many equal pages, one may differ
+	learnParams = 16  // parameters of a site that are examined
 	learnPages  = 512 // pages that are remembered
-	learnOf     = 4   // parameters of one URL
-	learnFirst  = 256 // pages with parameters that are all read
+	learnOf     = 4   // parameters of one URL that are examined
+	learnFirst  = 256 // first pages with parameters, which are all read
 	learnWords  = 4   // words that a page must have
 	learnBytes  = learnParams*(96+8*learnSame) + learnPages*16
 )
 
-// learner finds the parameters of a site that do not change what its pages say.
+// learner finds the parameters of a site that do not change the text of its pages.
 type learner struct {
-	params []param
-	pages  [learnPages]variant
-	rest   []byte       // of a path without a parameter
-	taken  int          // pages
-	silent *urlx.Params // what was found; nil if nothing was
+	params       []param
+	pages        [learnPages]variant
+	withoutParam []byte       // buffer: a path without one of its parameters
+	pageCount    int          // pages with parameters so far
+	irrelevant   *urlx.Params // the irrelevant parameters; nil if there are none
 }
 
 type param struct {
-	name   string
-	same   []uint64 // pages that were, up to learnSame: each is one witness, however often it is met
-	differ int      // times that a page was not
+	name        string
+	witnesses   []uint64 // pages that were equal with another value, at most learnSame; each counts once
+	differences int      // pages that were not
 }
 
-// variant is a page without one of its parameters, as it was met last.
+// variant is the last seen form of a page without one of its parameters.
 type variant struct {
 	key         uint64
 	value, text uint32
 }
 
-// eachParam calls f for the parameters of a path with query, with the bytes from which to which they stand; name is empty for none.
+// eachParam calls f for the parameters of a path with query, with their offsets. Parameters without a name are passed
+// over.
 func eachParam(path []byte, f func(from, end int, name, value []byte)) {
 	query := bytes.IndexByte(path, '?')
 	for i, n := 0, 0; i < len(path) && n < learnOf; {
@@ -65,35 +66,36 @@ func eachParam(path []byte, f func(from, end int, name, value []byte)) {
 	}
 }
 
-// hasParams says that there is something to learn from a path.
+// hasParams reports whether a path contains parameters.
 func hasParams(path []byte) bool { return bytes.ContainsAny(path, "?;") }
 
-// learn takes a page, and says whether one more parameter is known to say nothing.
-func (l *learner) learn(seed uint64, path []byte, text uint64) (found bool) {
-	l.taken++
+// addPage adds a page, and reports whether one more parameter has become irrelevant.
+func (l *learner) addPage(seed uint64, path []byte, text uint64) (found bool) {
+	l.pageCount++
 	eachParam(path, func(from, end int, name, value []byte) {
-		p := l.param(name)
+		p := l.paramIndex(name)
 		if p < 0 {
 			return
 		}
-		l.rest = append(append(l.rest[:0], path[:from]...), path[end:]...)
+		l.withoutParam = append(append(l.withoutParam[:0], path[:from]...), path[end:]...)
 		one := &l.params[p]
-		if l.compare(xxh3.HashSeed(l.rest, seed), xxh3.HashSeed(value, seed+uint64(p))|1, text, p) {
-			found = found || one.silent()
+		if l.compare(xxh3.HashSeed(l.withoutParam, seed), xxh3.HashSeed(value, seed+uint64(p))|1, text, p) {
+			found = found || one.isIrrelevant()
 		}
 	})
 	if found {
-		l.find()
+		l.updateIrrelevant()
 	}
 	return found
 }
 
-// plain takes a page without parameters: what others are without theirs.
-func (l *learner) plain(seed uint64, path []byte, text uint64) {
+// addPlainPage adds a page without parameters, with which pages without their parameter are compared.
+func (l *learner) addPlainPage(seed uint64, path []byte, text uint64) {
 	l.compare(xxh3.HashSeed(path, seed), 0, text, -1)
 }
 
-// compare holds a page against what was met last under the same name, and says whether it is one more witness for its parameter.
+// compare compares a page with the last one under the same key, and reports whether it is one more witness for its
+// parameter.
 func (l *learner) compare(key, value, text uint64, p int) (witness bool) {
 	now := variant{key: key, value: uint32(value), text: uint32(text)}
 	was := &l.pages[key%learnPages]
@@ -102,34 +104,37 @@ func (l *learner) compare(key, value, text uint64, p int) (witness bool) {
 		case p < 0 || was.value == now.value:
 		case was.text != now.text:
 			one := &l.params[p]
-			was := one.silent()
-			if one.differ++; was && !one.silent() {
-				l.find() // it says something after all
+			was := one.isIrrelevant()
+			if one.differences++; was && !one.isIrrelevant() {
+				l.updateIrrelevant() // the parameter is relevant after all
 			}
 		default:
-			witness = l.params[p].witness(key)
+			witness = l.params[p].addWitness(key)
 		}
 	}
 	*was = now
 	return witness
 }
 
-// witness counts a page that was the same with another value, and says whether it is a new one.
-func (p *param) witness(key uint64) bool {
-	if len(p.same) >= learnSame || slices.Contains(p.same, key) {
+// addWitness adds a page that was equal with another value, and reports whether it is a new witness.
+func (p *param) addWitness(key uint64) bool {
+	if len(p.witnesses) >= learnSame || slices.Contains(p.witnesses, key) {
 		return false
 	}
-	p.same = append(p.same, key)
+	p.witnesses = append(p.witnesses, key)
 	return true
 }
 
-// silent says that enough pages were the same with another value, and next to none was not.
-func (p *param) silent() bool { return len(p.same) >= learnSame && p.differ*learnDiffer <= learnSame }
+// isIrrelevant reports whether enough pages were equal with another value, and almost none differed.
+func (p *param) isIrrelevant() bool {
+	return len(p.witnesses) >= learnSame && p.differences*learnDiffer <= learnSame
+}
 
-// param gives the place of the parameter of a name, less than 0 if there are too many.
-func (l *learner) param(name []byte) int {
-	if bytes.ContainsAny(name, "*#") || bytes.EqualFold(name, []byte("session")) || bytes.EqualFold(name, []byte("tracking")) {
-		return -1 // to urlx these are more than one name
+// paramIndex returns the index of a parameter by name, or -1 if there are too many.
+func (l *learner) paramIndex(name []byte) int {
+	if bytes.ContainsAny(name, "*#") || bytes.EqualFold(name, []byte("session")) ||
+		bytes.EqualFold(name, []byte("tracking")) {
+		return -1 // urlx.NewParams would read these as more than one name
 	}
 	for i := range l.params {
 		if strings.EqualFold(l.params[i].name, string(name)) {
@@ -143,22 +148,22 @@ func (l *learner) param(name []byte) int {
 	return len(l.params) - 1
 }
 
-// find makes the list of what says nothing.
-func (l *learner) find() {
+// updateIrrelevant makes the set of irrelevant parameters.
+func (l *learner) updateIrrelevant() {
 	var names []string
 	for _, p := range l.params {
-		if p.silent() {
+		if p.isIrrelevant() {
 			names = append(names, p.name)
 		}
 	}
-	l.silent = nil
+	l.irrelevant = nil
 	if silent, err := urlx.NewParams(names); err == nil && len(names) > 0 {
-		l.silent = silent
+		l.irrelevant = silent
 	}
 }
 
-// sum says which text it is.
-func (w *Words) sum() (sum uint64, enough bool) {
+// textHash returns a hash of the set of words, and whether there are enough words.
+func (w *Words) textHash() (sum uint64, enough bool) {
 	for _, h := range w.single {
 		sum += mix(h)
 	}

@@ -12,10 +12,10 @@ import (
 
 var large = flag.Int("large", 40_000, "pages of the large honest site")
 
-// site asks a Watch as an engine does: first whether a URL is delayed, and if so, when nothing else is left, whether it is fetched; then
-// what its page brought.
+// site uses a Detector as the engine does: it asks whether a URL is delayed, and later whether a delayed one is
+// fetched, and reports its page.
 type site struct {
-	w       *Watch
+	w       *Detector
 	g       Group
 	words   Words
 	waiting []waiting
@@ -27,37 +27,38 @@ type waiting struct{ path, text string }
 func newSite(name string) *site { return newSiteWith(name, 400) }
 
 func newSiteWith(name string, floor int) *site {
-	w := NewWatch(Options{Seed: 7, Floor: floor})
+	w := NewDetector(Options{Seed: 7, Floor: floor})
 	return &site{w: w, g: w.GroupOf('s', []byte(name))}
 }
 
-// visit says whether a URL is fetched at once; if not, it waits for drain.
+// visit reports whether a URL is fetched at once; otherwise it waits for drain.
 func (s *site) visit(path, text string) bool {
-	if s.w.Delays(s.g, []byte(path)) {
+	if s.w.ShouldDelay(s.g, []byte(path)) {
 		s.waiting = append(s.waiting, waiting{path, text})
 		return false
 	}
-	s.w.Weigh(s.g, []byte(path), s.page(text, false), &s.words)
+	s.w.NotePage(s.g, []byte(path), s.page(text, false), &s.words)
 	return true
 }
 
-// page has a payload of its own.
+// page returns a page with its own payload.
 func (s *site) page(text string, late bool) Page {
 	s.pages++
-	return Page{Payload: s.pages, Text: []byte(text), Late: late}
+	return Page{Payload: s.pages, Text: []byte(text), WasDelayed: late}
 }
 
-// drain takes what waits, up to so many, and says how many were fetched and left out. What f finds is visited.
+// drain releases at most most delayed URLs, and returns how many were fetched and skipped. It visits the URLs that f
+// finds.
 func (s *site) drain(most int, f func(path string)) (fetched, left int) {
 	for len(s.waiting) > 0 && fetched+left < most {
 		one := s.waiting[0]
 		s.waiting = s.waiting[1:]
-		if _, ok := s.w.Take(s.g, []byte(one.path)); !ok {
+		if _, ok := s.w.ReleaseDelayed(s.g, []byte(one.path)); !ok {
 			left++
 			continue
 		}
 		fetched++
-		s.w.Weigh(s.g, []byte(one.path), s.page(one.text, true), &s.words)
+		s.w.NotePage(s.g, []byte(one.path), s.page(one.text, true), &s.words)
 		if f != nil {
 			f(one.path)
 		}
@@ -65,10 +66,10 @@ func (s *site) drain(most int, f func(path string)) (fetched, left int) {
 	return fetched, left
 }
 
-// X1: of a site with very many pages whose text has something new none is delayed, be they long or short, in many folders or one; nor if
-// half of them are copies.
+// X1: on a large site whose pages all have something new, nothing is delayed: with long or short pages, many folders or
+// one, and also if half of the pages are copies.
 func TestX1_ofALargeHonestSiteNothingIsDelayed(t *testing.T) {
-	for _, copies := range []int{0, 2} { // one of so many is none
+	for _, copies := range []int{0, 2} { // one page in this many is no copy
 		s := newSite("http://large.test")
 		r := rand.New(rand.NewPCG(1, 1))
 		words := make([]string, 8000)
@@ -99,14 +100,14 @@ func TestX1_ofALargeHonestSiteNothingIsDelayed(t *testing.T) {
 		if lost > 0 {
 			t.Errorf("%d of %d pages are delayed", lost, *large)
 		}
-		if silent := s.w.Silent(s.g); silent != nil {
+		if silent := s.w.IrrelevantParams(s.g); silent != nil {
 			t.Errorf("parameters are taken for silent: %+v", silent)
 		}
 	}
 }
 
-// X2: of a part that repeats itself and has ever more URLs the floor is fetched, and a bounded number more; so it is of a site of such
-// parts.
+// X2: of an endless part that repeats itself, and of a site of such parts, the floor and a bounded number more is
+// fetched.
 func TestX2_anEndlessPartCostsItsFloor(t *testing.T) {
 	const floor = 400
 	for name, path := range map[string]func(n int) string{
@@ -114,10 +115,13 @@ func TestX2_anEndlessPartCostsItsFloor(t *testing.T) {
 		"many folders": func(n int) string {
 			return fmt.Sprintf("/%c%c/%c%c/x", 'a'+n%26, 'a'+n/26%26, 'a'+n/676%26, 'a'+n/17576%26)
 		},
-		"many queries":   func(n int) string { return fmt.Sprintf("/search?%c%c=%d&%c=1", 'a'+n%26, 'a'+n/26%26, n, 'a'+n/676%26) },
+		"many queries": func(n int) string {
+			return fmt.Sprintf("/search?%c%c=%d&%c=1", 'a'+n%26, 'a'+n/26%26, n,
+				'a'+n/676%26)
+		},
 		"one below many": func(n int) string { return fmt.Sprintf("/shop/%c%c%c/x", 'a'+n%26, 'a'+n/26%26, 'a'+n/676%26) },
 	} {
-		for links := 1; links <= 5; links += 4 { // of each page, to new ones
+		for links := 1; links <= 5; links += 4 { // links from each page to new ones
 			s := newSiteWith("http://trap.test", floor)
 			const text = "nothing happens here today"
 			found, prompt := 0, 0
@@ -134,10 +138,10 @@ func TestX2_anEndlessPartCostsItsFloor(t *testing.T) {
 			}
 			fetched, left := s.drain(20_000, follow)
 			t.Logf("%s, %d links: %d fetched at once, %d late, %d of %d left out", name, links, prompt, fetched, left, found)
-			if most := warmth + evidence + creditNew; prompt > most {
+			if most := watchAfterPages + evidencePages + creditInitial; prompt > most {
 				t.Errorf("%s: %d are fetched at once, more than %d", name, prompt, most)
 			}
-			most := max(aboveOf*floor, ledOf*floor/links) + int(windowOf(floor))*windowsPerFloor
+			most := max(floorsAbove*floor, foundPerFloor*floor/links) + int(trapWindow(floor))*windowsPerFloor
 			if fetched < floor || fetched > most {
 				t.Errorf("%s: %d are fetched late, want at most %d", name, fetched, most)
 			}
@@ -148,16 +152,23 @@ func TestX2_anEndlessPartCostsItsFloor(t *testing.T) {
 	}
 }
 
-// X2: a chain of pages with one payload, or with URLs that repeat their own parts, costs its floor, though it has one unfetched URL at a time.
+// X2: a chain of pages with one payload, or with URLs that repeat their own parts, costs its floor, although only one
+// URL is unfetched at a time.
 func TestX2_anEndlessChainOfOnePayloadOrOfNestedURLsCostsItsFloor(t *testing.T) {
 	const floor = 400
 	for name, step := range map[string]struct {
 		same bool // payload
 		path func(n int) string
 	}{
-		"one payload":       {true, func(n int) string { return fmt.Sprintf("/offer/%d", n) }},
-		"nested folders":    {false, func(n int) string { return "/shop" + strings.Repeat("/cart/shop", n%50+4) + fmt.Sprintf("/%d/", n) }},
-		"nested parameters": {false, func(n int) string { return fmt.Sprintf("/list?id=%d%s", n, strings.Repeat("&back=1", n%20+4)) }},
+		"one payload": {true, func(n int) string { return fmt.Sprintf("/offer/%d", n) }},
+		"nested folders": {false, func(n int) string {
+			return "/shop" + strings.Repeat("/cart/shop", n%50+4) +
+				fmt.Sprintf("/%d/", n)
+		}},
+		"nested parameters": {false, func(n int) string {
+			return fmt.Sprintf("/list?id=%d%s", n,
+				strings.Repeat("&back=1", n%20+4))
+		}},
 	} {
 		s := newSiteWith("http://trap.test", floor)
 		fetched := 0
@@ -166,34 +177,35 @@ func TestX2_anEndlessChainOfOnePayloadOrOfNestedURLsCostsItsFloor(t *testing.T) 
 			if !step.same {
 				payload = uint32(n)
 			}
-			late := s.w.Delays(s.g, path)
+			late := s.w.ShouldDelay(s.g, path)
 			if late {
-				if _, ok := s.w.Take(s.g, path); !ok {
+				if _, ok := s.w.ReleaseDelayed(s.g, path); !ok {
 					break
 				}
 			}
 			fetched++
-			s.w.Weigh(s.g, path, Page{Payload: payload, Text: []byte("your cart has nothing in it"), Late: late}, &s.words)
+			s.w.NotePage(s.g, path, Page{Payload: payload, Text: []byte("your cart has nothing in it"),
+				WasDelayed: late}, &s.words)
 		}
-		if fetched < floor || fetched > aboveOf*floor+int(windowOf(floor))+warmth+evidence+creditNew {
+		if fetched < floor || fetched > floorsAbove*floor+int(trapWindow(floor))+watchAfterPages+evidencePages+creditInitial {
 			t.Errorf("%s: %d are fetched", name, fetched)
 		}
 	}
 }
 
-// X5: of a part of up to ten floors of different pages none is left out, whatever leads to them and whatever they say.
+// X5: of a part of up to ten floors of different pages no URL is skipped, however it is linked.
 func TestX5_aPartOfTenFloorsIsFetchedWholeInEveryShape(t *testing.T) {
-	const floor, pages = 400, ledOf * 400
+	const floor, pages = 400, foundPerFloor * 400
 	const text = "nothing happens here today"
 	path := func(n int) []byte { return fmt.Appendf(nil, "/archive/day-%d.html", n) }
-	for _, fan := range []int{1, 2, 3, 8, 50} { // links of each page to the next ones
+	for _, fan := range []int{1, 2, 3, 8, 50} { // links from each page to the next ones
 		s := newSiteWith("http://archive.test", floor)
 		prompt, late, fetched := []int{0}, []int(nil), 0
 		fetch := func(n int, delayed bool) {
 			fetched++
-			s.w.Weigh(s.g, path(n), Page{Payload: uint32(n % 3), Text: []byte(text), Late: delayed}, &s.words)
+			s.w.NotePage(s.g, path(n), Page{Payload: uint32(n % 3), Text: []byte(text), WasDelayed: delayed}, &s.words)
 			for k := n*fan + 1; k <= n*fan+fan && k < pages; k++ {
-				if s.w.Delays(s.g, path(k)) {
+				if s.w.ShouldDelay(s.g, path(k)) {
 					late = append(late, k)
 				} else {
 					prompt = append(prompt, k)
@@ -209,7 +221,7 @@ func TestX5_aPartOfTenFloorsIsFetchedWholeInEveryShape(t *testing.T) {
 			}
 			n := late[0]
 			late = late[1:]
-			if why, ok := s.w.Take(s.g, path(n)); !ok {
+			if why, ok := s.w.ReleaseDelayed(s.g, path(n)); !ok {
 				t.Fatalf("fan %d: page %d is left out after %d: %+v", fan, n, fetched, why)
 			}
 			fetch(n, true)
@@ -220,10 +232,11 @@ func TestX5_aPartOfTenFloorsIsFetchedWholeInEveryShape(t *testing.T) {
 	}
 }
 
-// X4: of a part that repeats itself and has an end, and that was found as a whole or in lists, none is left out, however large it is.
+// X4: of a finite part that repeats itself no URL is skipped, if it was found at once or in lists, however large it is.
 func TestX4_aPartWithAnEndIsFetchedWhole(t *testing.T) {
 	const pages, floor = 30_000, 400
-	for _, listed := range []int{pages, 5000, 200} { // URLs of one list; each list is found when the one before is exhausted
+	// URLs in a list; each list is found when the previous one is exhausted
+	for _, listed := range []int{pages, 5000, 200} {
 		s := newSiteWith("http://reference.test", floor)
 		n := 0
 		list := func() {
@@ -246,7 +259,8 @@ func TestX4_aPartWithAnEndIsFetchedWhole(t *testing.T) {
 	}
 }
 
-// A part of a site that looks like a trap does not speak for the others, and is like them again when it has something new to say.
+// A part that looks like a trap does not count against other parts. When it has new content again, it is no longer
+// delayed.
 func TestAPoorPartSpeaksForItselfAndMayRecover(t *testing.T) {
 	s := newSite("http://a.test")
 	for n := range 2000 {
@@ -271,15 +285,16 @@ func TestAPoorPartSpeaksForItselfAndMayRecover(t *testing.T) {
 	}
 }
 
-// X3: whoever chooses names and paths, memory is bounded.
+// X3: memory is bounded, whatever names and paths a site chooses.
 func TestX3_memoryIsBounded(t *testing.T) {
-	w := NewWatch(Options{MemoryBytes: 1 << 20, Seed: 1})
+	w := NewDetector(Options{MemoryBytes: 1 << 20, Seed: 1})
 	r := rand.New(rand.NewPCG(2, 2))
 	var words Words
 	for n := range 100_000 {
 		g := w.GroupOf('s', fmt.Appendf(nil, "http://h%d.test", r.IntN(500)))
 		path := fmt.Appendf(nil, "/%x/%x/%x?p%d=%d", r.Uint32(), r.Uint32(), r.Uint32(), n%30, n)
-		w.Weigh(g, path, Page{Text: fmt.Appendf(nil, "<p>%x %x %x %x %x", r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64(), n)}, &words)
+		w.NotePage(g, path, Page{Text: fmt.Appendf(nil, "<p>%x %x %x %x %x", r.Uint64(), r.Uint64(), r.Uint64(),
+			r.Uint64(), n)}, &words)
 		if n%1000 == 0 {
 			if s := w.Stats(); s.Bytes > 1<<20+1<<18 {
 				t.Fatalf("after %d pages: %+v", n, s)
@@ -291,7 +306,7 @@ func TestX3_memoryIsBounded(t *testing.T) {
 	}
 }
 
-// What was found is found again after a resume; of bytes that are no state nothing is taken.
+// A resumed Detector has the same findings; invalid bytes are refused and change nothing.
 func TestTheStateComesBack(t *testing.T) {
 	s := newSite("http://a.test")
 	for n := range 300 {
@@ -336,10 +351,11 @@ func TestTheStateComesBack(t *testing.T) {
 	}
 }
 
-// A number with separators of thousands is one word, a date is three.
+// A number with thousands separators is one word, a date is three.
 func TestNumbersAreWords(t *testing.T) {
 	var w Words
-	for text, want := range map[string]int{"entry 12,345 of 1.234.567": 4, "05.03.2031": 3, "12.99": 2, "1,23 4,5678": 4, "7'000": 1, "x,123": 2, ",123": 1} {
+	for text, want := range map[string]int{"entry 12,345 of 1.234.567": 4, "05.03.2031": 3, "12.99": 2,
+		"1,23 4,5678": 4, "7'000": 1, "x,123": 2, ",123": 1} {
 		if w.Read([]byte(text)); len(w.single) != want {
 			t.Errorf("%s: %d words, want %d", text, len(w.single), want)
 		}
@@ -352,7 +368,8 @@ func TestKeysOfURLs(t *testing.T) {
 		return c.keys[:c.n]
 	}
 	for _, same := range [][2]string{
-		{"/calendar/2024/x", "/calendar/1999/y.html"}, {"/?a=1&b=2", "/?b=3&a"}, {"/list/7/p?x", "/list/12/p?x=9"}, {"", "/index.html"},
+		{"/calendar/2024/x", "/calendar/1999/y.html"}, {"/?a=1&b=2", "/?b=3&a"}, {"/list/7/p?x", "/list/12/p?x=9"},
+		{"", "/index.html"},
 	} {
 		if !slices.Equal(c(same[0]), c(same[1])) {
 			t.Errorf("%s and %s are apart", same[0], same[1])
@@ -368,15 +385,15 @@ func TestKeysOfURLs(t *testing.T) {
 	}
 }
 
-// A page that took its time has to say more.
+// A slow page needs more new words.
 func TestHostile_T06_slownessRaisesWhatIsWanted(t *testing.T) {
 	count := func(took time.Duration) (allowed int) {
 		s := newSite("http://slow.test")
 		for n := range 1000 {
 			path := fmt.Appendf(nil, "/maze/%d", n)
-			if !s.w.Delays(s.g, path) {
+			if !s.w.ShouldDelay(s.g, path) {
 				allowed++
-				s.w.Weigh(s.g, path, Page{Text: fmt.Appendf(nil, "all the same but %d", n), Took: took}, &s.words)
+				s.w.NotePage(s.g, path, Page{Text: fmt.Appendf(nil, "all the same but %d", n), Duration: took}, &s.words)
 			}
 		}
 		return allowed
@@ -386,8 +403,8 @@ func TestHostile_T06_slownessRaisesWhatIsWanted(t *testing.T) {
 	}
 }
 
-// A parameter is taken for silent after several pages that were the same with another value of it, and not if one page stays the same
-// under all of them.
+// A parameter becomes irrelevant after several pages that were equal with another value, but not if it is the same page
+// each time.
 func TestHostile_T02_silentParametersAreLearnt(t *testing.T) {
 	s := newSite("http://shop.test")
 	page := func(n int) string { return fmt.Sprintf("this is page %d of the shop", n) }
@@ -395,93 +412,30 @@ func TestHostile_T02_silentParametersAreLearnt(t *testing.T) {
 		s.visit(fmt.Sprintf("/p/%d?id=%d&SID=%x", n%40, n%40, n), page(n%40))
 		s.visit(fmt.Sprintf("/item?no=%d", n), "there is no such item at all")
 	}
-	silent := s.w.Silent(s.g)
+	silent := s.w.IrrelevantParams(s.g)
 	if silent == nil || !silent.Has([]byte("sid")) || silent.Has([]byte("id")) || silent.Has([]byte("no")) {
 		t.Errorf("silent: %+v", silent)
 	}
-	if other := s.w.Silent(s.w.GroupOf('s', []byte("http://other.test"))); other != nil {
+	if other := s.w.IrrelevantParams(s.w.GroupOf('s', []byte("http://other.test"))); other != nil {
 		t.Errorf("of another site: %+v", other)
 	}
 }
 
-// A parameter that was the same for some pages and then changes what others say is not silent any more.
+// A parameter that was irrelevant for some pages and then changes others becomes relevant again.
 func TestASilentParameterIsDisproved(t *testing.T) {
 	s := newSite("http://shop.test")
 	for n := range 200 {
 		s.visit(fmt.Sprintf("/p/%d?view=%d", n%20, n), fmt.Sprintf("this is page %d of the shop", n%20))
 	}
-	if silent := s.w.Silent(s.g); silent == nil || !silent.Has([]byte("view")) {
+	if silent := s.w.IrrelevantParams(s.g); silent == nil || !silent.Has([]byte("view")) {
 		t.Fatalf("silent: %+v", silent)
 	}
 	for n := range 8 {
 		path := fmt.Sprintf("/p/%d?view=%d", n%20, 1000+n)
-		s.w.Weigh(s.g, []byte(path), Page{Text: fmt.Appendf(nil, "the large view of item %d has more to say", n), Late: true}, &s.words)
+		s.w.NotePage(s.g, []byte(path), Page{Text: fmt.Appendf(nil, "the large view of item %d has more to say", n),
+			WasDelayed: true}, &s.words)
 	}
-	if silent := s.w.Silent(s.g); silent != nil {
+	if silent := s.w.IrrelevantParams(s.g); silent != nil {
 		t.Errorf("silent yet: %+v", silent)
 	}
-}
-
-// Paths, texts and states are foreign bytes: whatever they are, what is kept of them is bounded by their size and by constants.
-func FuzzWeigh(f *testing.F) {
-	f.Add("/a/b?c=d;e&&=;x", "<p>text<img src='x'><script>a</script><!-- x -->", uint8(3))
-	f.Add(";;;?&=", "<img src=<style", uint8(200))
-	f.Add("/shop/cart/shop/cart/shop/cart/shop/?a=1&a=2&a=3&a", "your cart has nothing in it", uint8(150))
-	f.Add("/"+strings.Repeat("x/", 200)+"?"+strings.Repeat("y&", 200), strings.Repeat("<img>1,234 ", 300), uint8(90))
-	f.Fuzz(func(t *testing.T, path, text string, times uint8) {
-		const memory = 1 << 18
-		w := NewWatch(Options{MemoryBytes: memory, Seed: 3, Floor: 40})
-		g := w.GroupOf('s', []byte("http://a.test"))
-		var words Words
-		for i := range int(times) {
-			p := []byte(fmt.Sprint(path, i%3))
-			w.Delays(g, p)
-			_, _ = w.Take(g, p)
-			w.Weigh(g, p, Page{Text: []byte(text), Payload: uint32(i % 4), Known: i%5 == 4, Late: i%2 == 0}, &words)
-			w.Silent(g)
-			w.Join(g, i%2 == 0)
-		}
-		if words.Read([]byte(text)); len(words.single) > min(len(text), wordsMax+textMax/2) || len(words.pairs) > len(words.single) {
-			t.Errorf("%d words and %d pairs of %d bytes", len(words.single), len(words.pairs), len(text))
-		}
-		if s := w.Stats(); s.Bytes > 2*memory || s.Groups > 1 {
-			t.Errorf("%+v", s)
-		}
-		again := NewWatch(Options{})
-		if err := again.Load(w.AppendState(nil)); err != nil {
-			t.Error(err)
-		}
-		loaded := NewWatch(Options{MemoryBytes: memory})
-		err := loaded.Load([]byte(text)) // whatever it says
-		if s := loaded.Stats(); err == nil && s.Bytes > int64(len(text))*(groupSize+entrySize) {
-			t.Errorf("%d bytes of memory from a state of %d", s.Bytes, len(text))
-		}
-	})
-}
-
-// The test for nested URLs is asked for each delayed one: what it finds holds by a plain count.
-func FuzzNests(f *testing.F) {
-	f.Add("/shop/cart/shop/cart/shop/cart/shop")
-	f.Add("/a?x=1&y=2&x=3&x=4&x")
-	f.Add("/2024/05/05/05?05=1")
-	f.Fuzz(func(t *testing.T, path string) {
-		before, query, _ := strings.Cut(path, "?")
-		folders, names, most, different := map[string]int{}, map[string]int{}, 0, 0
-		for folder := range strings.SplitSeq(before, "/") {
-			if folder != "" {
-				folders[folder]++
-				most = max(most, folders[folder])
-			}
-		}
-		for one := range strings.SplitSeq(query, "&") {
-			if name, _, _ := strings.Cut(one, "="); name != "" {
-				names[name]++
-				most = max(most, names[name])
-			}
-		}
-		different = len(folders) + len(names)
-		if got := nests(1, []byte(path)); got != (most >= nestedOf) && different <= nestedMax {
-			t.Errorf("%q: %v, the same part %d times", path, got, most)
-		}
-	})
 }

@@ -1,12 +1,12 @@
 package novelty
 
-// Options of a Watch.
+// Options of a Detector.
 type Options struct {
-	// MemoryBytes is what groups and the filter of words take at most: 0 means 32 MiB. It is taken as it is needed.
+	// MemoryBytes limits the memory of groups and word filters; 0 means 32 MiB. Memory is allocated as needed.
 	MemoryBytes int64
-	// Seed keeps others from knowing which keys and words fall together: a secret of the crawl.
+	// Seed is a secret of the crawl, so that a site cannot construct keys and words with equal hashes.
 	Seed uint64
-	// Floor is how many delayed URLs of a part of a site are fetched at least, before any is left out: 0 means 10,000.
+	// Floor is the number of delayed URLs of a part that are fetched before any is skipped; 0 means 10,000.
 	Floor int
 }
 
@@ -15,7 +15,7 @@ const (
 	floorDefault       = 10_000
 )
 
-// WithDefaults returns a copy with the zeros replaced.
+// WithDefaults returns a copy with the default for each zero field.
 func (o Options) WithDefaults() Options {
 	if o.MemoryBytes == 0 {
 		o.MemoryBytes = memoryBytesDefault
@@ -26,12 +26,12 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// Stats are what a Watch holds and did.
+// Stats describes what a Detector contains and did.
 type Stats struct {
-	Groups  int   // watched at the moment
-	Poor    int   // keys of these that bring nothing new
-	Bytes   int64 // of memory
-	Read    int64 // pages whose words were looked at
-	Delayed int64 // URLs
-	Evicted int64 // groups that went for want of memory
+	Groups  int   // groups with counts now
+	Poor    int   // keys of these that are poor
+	Bytes   int64 // memory in bytes
+	Read    int64 // pages whose text was read
+	Delayed int64 // URLs that were delayed
+	Evicted int64 // groups that were removed because memory was short
 }

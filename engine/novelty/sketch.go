@@ -2,47 +2,47 @@ package novelty
 
 import "math/bits"
 
-// block is a filter of 512 bits, one line of the processor's cache.
+// block is a filter of 512 bits, one cache line.
 type block [8]uint64
 
 const (
 	blockBytes = 64
-	blockWords = 40 // words that a block takes, on average, before it is full: one look-up in 25 errs then
+	blockWords = 40 // average number of words in a full block; then one lookup in 25 is wrong
 )
 
-// sketch remembers words that it was told lately: of two filters the younger is filled, and looked at with the older one, until it is
-// full; then it is the older one, and what was in that is forgotten.
+// sketch remembers recent words in two filters. New words are added to the current one, lookups use both. When the
+// current one is full it becomes the previous one, whose words are forgotten.
 type sketch struct {
-	young, old []block
-	blocks     int // of each
-	told       int // words in young
+	current, previous []block
+	blocks            int // of each filter
+	wordCount         int // words in current
 }
 
-// tell notes a word, all of whose bits are as good as random, and says whether it is new.
-func (s *sketch) tell(word uint64) (fresh bool) {
-	if s.young == nil {
-		s.young = make([]block, s.blocks)
+// add adds a word, a hash with random bits, and reports whether it is new.
+func (s *sketch) add(word uint64) (fresh bool) {
+	if s.current == nil {
+		s.current = make([]block, s.blocks)
 	}
 	at, which := bits.Mul64(word, uint64(s.blocks))
 	which ^= word
-	if s.young[at].has(which) {
+	if s.current[at].has(which) {
 		return false
 	}
-	fresh = s.old == nil || !s.old[at].has(which)
-	if s.told >= s.blocks*blockWords {
-		s.young, s.old, s.told = s.old, s.young, 0
-		if s.young == nil {
-			s.young = make([]block, s.blocks)
+	fresh = s.previous == nil || !s.previous[at].has(which)
+	if s.wordCount >= s.blocks*blockWords {
+		s.current, s.previous, s.wordCount = s.previous, s.current, 0
+		if s.current == nil {
+			s.current = make([]block, s.blocks)
 		}
-		clear(s.young)
+		clear(s.current)
 	}
-	s.young[at].set(which)
-	s.told++
+	s.current[at].set(which)
+	s.wordCount++
 	return fresh
 }
 
-// bytes is what it takes.
-func (s *sketch) bytes() int64 { return int64(len(s.young)+len(s.old)) * blockBytes }
+// bytes returns the memory of the filters in bytes.
+func (s *sketch) bytes() int64 { return int64(len(s.current)+len(s.previous)) * blockBytes }
 
 func (b *block) has(bits uint64) bool {
 	for range 4 {

@@ -5,19 +5,19 @@ import (
 	"errors"
 )
 
-// The state is what a Watch has found poor, so that a resume need not find it again: version, and then for each group its hash, credit and
-// counts, and its keys that are poor or stand alone. What sites have said is not in it.
+// The encoded state holds what a resume should not have to find again: a version; then for each group its hash, credit
+// and counts, and the keys that are poor or independent. It does not hold the words of the sites.
 const (
-	stateVersion = 3
-	stateMax     = 1 << 20 // bytes: what is beyond is left out
+	stateVersion = 4
+	stateMax     = 1 << 20 // bytes; groups beyond that are omitted
 	countMax     = 1<<31 - 1
 )
 
-// ErrState says that the bytes are no state.
-var ErrState = errors.New("novelty: a state that cannot be read")
+// ErrState is returned for bytes that are not an encoded state.
+var ErrState = errors.New("novelty: invalid encoded state")
 
-// AppendState appends the state, of at most a MiB.
-func (w *Watch) AppendState(dst []byte) []byte {
+// AppendState appends the encoded state, at most about 1 MiB.
+func (w *Detector) AppendState(dst []byte) []byte {
 	start := len(dst)
 	dst = append(dst, stateVersion)
 	for i := range w.shards {
@@ -33,48 +33,51 @@ func (w *Watch) AppendState(dst []byte) []byte {
 	return dst
 }
 
-// appendState appends nothing of a group without anything poor.
+// appendState appends nothing for a group without poor keys.
 func (g *group) appendState(dst []byte, hash uint64) []byte {
 	n, poor := 0, false
 	for i := range g.entries {
-		if e := &g.entries[i]; i == 0 || e.matters() {
+		if e := &g.entries[i]; i == 0 || e.isWorthSaving() {
 			n++
-			poor = poor || e.suspicious() || e.late != (delayed{})
+			poor = poor || e.isSuspicious() || e.delayed != (delayedCounts{})
 		}
 	}
 	if !poor {
 		return dst
 	}
 	dst = binary.LittleEndian.AppendUint64(dst, hash)
-	for _, v := range []uint64{uint64(max(g.credit, 0)), uint64(g.fresh), uint64(n)} {
+	for _, v := range []uint64{uint64(max(g.credit, 0)), uint64(g.newPages), uint64(n)} {
 		dst = binary.AppendUvarint(dst, v)
 	}
 	for i := range g.entries {
 		e := &g.entries[i]
-		if i > 0 && !e.matters() {
+		if i > 0 && !e.isWorthSaving() {
 			continue
 		}
 		dst = binary.LittleEndian.AppendUint64(dst, e.key)
 		alone := uint64(0)
-		if e.alone {
+		if e.isIndependent {
 			alone = 1
 		}
-		for _, v := range []uint64{uint64(e.read), uint64(e.fresh), uint64(e.stale), alone} {
+		for _, v := range []uint64{uint64(e.pages), uint64(e.newPages), uint64(e.pagesWithoutNew), alone} {
 			dst = binary.AppendUvarint(dst, v)
 		}
-		d := &e.late
-		for _, v := range []uint32{d.fetched, d.led, uint32(d.streak), uint32(d.strong), d.taken, d.found, d.nested, d.read, d.fresh, d.same} {
+		d := &e.delayed
+		for _, v := range []uint32{d.fetched, d.foundEver, uint32(d.evidenceWindows), uint32(d.strongWindows),
+			d.windowFetched, d.windowFound, d.windowNested, d.windowPages, d.windowNewPages, d.windowSamePages} {
 			dst = binary.AppendUvarint(dst, uint64(v))
 		}
 	}
 	return dst
 }
 
-// matters says that an entry is worth to be kept in the state.
-func (e *entry) matters() bool { return e.alone || e.suspicious() || e.late != (delayed{}) }
+// isWorthSaving reports whether an entry belongs in the encoded state.
+func (e *entry) isWorthSaving() bool {
+	return e.isIndependent || e.isSuspicious() || e.delayed != (delayedCounts{})
+}
 
-// Load brings a state back, into a Watch that is new. An empty one changes nothing.
-func (w *Watch) Load(b []byte) error {
+// Load reads an encoded state into a new Detector. It borrows b. Empty bytes change nothing. The error is ErrState.
+func (w *Detector) Load(b []byte) error {
 	if len(b) == 0 {
 		return nil
 	}
@@ -82,20 +85,22 @@ func (w *Watch) Load(b []byte) error {
 		return ErrState
 	}
 	r := stateReader{b: b[1:]}
-	for len(r.b) > 0 && !r.bad {
-		hash := r.fixed()
-		g := &group{credit: int32(r.number()), fresh: r.number()}
+	for len(r.b) > 0 && !r.invalid {
+		hash := r.fixed64()
+		g := &group{credit: int32(r.number()), newPages: r.number()}
 		n := int(r.number())
 		for range min(n, keysMax) {
 			g.entries = append(g.entries, entry{
-				key: r.fixed(), read: r.number(), fresh: r.number(), stale: uint16(r.number()), alone: r.number() != 0,
-				late: delayed{
-					fetched: r.number(), led: r.number(), streak: uint16(r.number()), strong: uint16(r.number()),
-					taken: r.number(), found: r.number(), nested: r.number(), read: r.number(), fresh: r.number(), same: r.number(),
+				key: r.fixed64(), pages: r.number(), newPages: r.number(), pagesWithoutNew: uint16(r.number()),
+				isIndependent: r.number() != 0,
+				delayed: delayedCounts{
+					fetched: r.number(), foundEver: r.number(), evidenceWindows: uint16(r.number()), strongWindows: uint16(r.number()),
+					windowFetched: r.number(), windowFound: r.number(), windowNested: r.number(),
+					windowPages: r.number(), windowNewPages: r.number(), windowSamePages: r.number(),
 				},
 			})
 		}
-		if r.bad || n < 1 || n > keysMax || g.entries[0].key != hash {
+		if r.invalid || n < 1 || n > keysMax || g.entries[0].key != hash {
 			return ErrState
 		}
 		s := w.shard(Group(hash))
@@ -108,15 +113,15 @@ func (w *Watch) Load(b []byte) error {
 	return nil
 }
 
-// stateReader reads numbers; its first fault sticks.
+// stateReader reads numbers. After the first error, invalid stays true.
 type stateReader struct {
-	b   []byte
-	bad bool
+	b       []byte
+	invalid bool
 }
 
-func (r *stateReader) fixed() uint64 {
+func (r *stateReader) fixed64() uint64 {
 	if len(r.b) < 8 {
-		r.b, r.bad = nil, true
+		r.b, r.invalid = nil, true
 		return 0
 	}
 	v := binary.LittleEndian.Uint64(r.b)
@@ -124,11 +129,11 @@ func (r *stateReader) fixed() uint64 {
 	return v
 }
 
-// number reads one that is below 2^31.
+// number reads a number below 2^31.
 func (r *stateReader) number() uint32 {
 	v, n := binary.Uvarint(r.b)
 	if n <= 0 || v >= 1<<31 {
-		r.b, r.bad = nil, true
+		r.b, r.invalid = nil, true
 		return 0
 	}
 	r.b = r.b[n:]

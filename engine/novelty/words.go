@@ -4,22 +4,23 @@ import "bytes"
 
 const (
 	textMax  = 32 << 10 // bytes of a page that are read
-	wordsMax = 1024     // different words of it, about
-	wordMax  = 32       // bytes of a word; what is longer is several
-	imageMax = 1 << 10  // bytes of an image's tag
-	pairsOf  = 4        // one pair in so many is looked at
-	recent   = 512      // words of a page that are known to be repeated, if they are
+	wordsMax = 1024     // different words of a page that are read, about
+	wordMax  = 32       // bytes of a word; a longer one becomes several
+	imageMax = 1 << 10  // bytes of an image tag that are read
+	pairsOf  = 4        // one pair in this many counts
+	recent   = 512      // words that are remembered to leave out repetitions
 )
 
-// Words are those of one page, repetitions mostly left out. The zero value is ready; it is used again for the next page.
+// Words holds the words of one page, mostly without repetitions. The zero value is ready. It is reused for the next
+// page and belongs to one goroutine.
 type Words struct {
 	single []uint64 // in order
 	pairs  []uint64
 	recent [recent]uint64
 }
 
-// Read takes the words of a page's text: not those of tags, comments, scripts and styles. The address of an image, without
-// its query, is a word. No pair has an element's border between its words. It borrows page.
+// Read reads the words of a page: its text without tags, comments, scripts and styles. The address of an image, without
+// its query, counts as a word. Words on two sides of a tag make no pair. It borrows page.
 func (w *Words) Read(page []byte) {
 	w.single, w.pairs = w.single[:0], w.pairs[:0]
 	clear(w.recent[:])
@@ -27,16 +28,16 @@ func (w *Words) Read(page []byte) {
 	for len(page) > 0 && len(w.single) < wordsMax {
 		at := bytes.IndexByte(page, '<')
 		if at < 0 {
-			w.text(page)
+			w.addText(page)
 			return
 		}
-		w.text(page[:at])
-		page = w.tag(page[at:])
+		w.addText(page[:at])
+		page = w.skipTag(page[at:])
 	}
 }
 
-// text takes the words of text without tags.
-func (w *Words) text(b []byte) {
+// addText adds the words of text without tags.
+func (w *Words) addText(b []byte) {
 	before := uint64(0)
 	for i := 0; i < len(b); {
 		if !isWord(b[i]) {
@@ -44,7 +45,7 @@ func (w *Words) text(b []byte) {
 			continue
 		}
 		h := uint64(0x9e3779b97f4a7c15)
-		for end := min(len(b), i+wordMax); i < end && (isWord(b[i]) || groups(b, i)); i++ {
+		for end := min(len(b), i+wordMax); i < end && (isWord(b[i]) || isThousandsSeparator(b, i)); i++ {
 			h = h*0x2545f4914f6cdd1d + uint64(b[i]|0x20)
 		}
 		h ^= h >> 29
@@ -56,7 +57,7 @@ func (w *Words) text(b []byte) {
 	}
 }
 
-// add adds a word or pair, unless it came lately.
+// add adds a word or pair, unless it came recently.
 func (w *Words) add(to *[]uint64, h uint64) {
 	if at := &w.recent[h%recent]; *at != h {
 		*at = h
@@ -64,8 +65,8 @@ func (w *Words) add(to *[]uint64, h uint64) {
 	}
 }
 
-// groups says that b[i], behind a word's first byte, separates thousands: 12,345 is one number.
-func groups(b []byte, i int) bool {
+// isThousandsSeparator reports whether b[i] separates thousands, so that 12,345 is one word.
+func isThousandsSeparator(b []byte, i int) bool {
 	if c := b[i]; c != ',' && c != '.' && c != '\'' || i == 0 || !isDigit(b[i-1]) || i+3 >= len(b) {
 		return false
 	}
@@ -78,25 +79,26 @@ func isWord(c byte) bool {
 	return c|0x20-'a' < 26 || c-'0' < 10 || c >= 0x80
 }
 
-// tag passes over the tag, comment, script or style that b begins with, and gives what follows.
-func (w *Words) tag(b []byte) []byte {
+// skipTag returns what follows the tag, comment, script or style at the beginning of b. It adds the address of an
+// image.
+func (w *Words) skipTag(b []byte) []byte {
 	if len(b) < 4 {
 		return nil
 	}
 	switch b[1] | 0x20 {
 	case '!' | 0x20:
 		if b[2] == '-' && b[3] == '-' {
-			return behind(b, "-->")
+			return after(b, "-->")
 		}
 	case 's':
 		for _, raw := range []struct{ open, end string }{{"<script", "</script"}, {"<style", "</style"}} {
-			if begins(b, raw.open) {
-				b = behind(b, raw.end)
+			if beginsWithTag(b, raw.open) {
+				b = after(b, raw.end)
 			}
 		}
 	case 'i':
-		if begins(b, "<img") {
-			w.image(b)
+		if beginsWithTag(b, "<img") {
+			w.addImage(b)
 		}
 	}
 	end := bytes.IndexByte(b, '>')
@@ -106,8 +108,8 @@ func (w *Words) tag(b []byte) []byte {
 	return b[end+1:]
 }
 
-// image takes the address of the image whose tag b begins with: pages of pictures may say nothing else that is new.
-func (w *Words) image(b []byte) {
+// addImage adds the address of the image whose tag begins b. Pages with pictures may contain nothing else that is new.
+func (w *Words) addImage(b []byte) {
 	tag, _, _ := bytes.Cut(b[:min(len(b), imageMax)], []byte{'>'})
 	_, src, ok := bytes.Cut(tag, []byte("src="))
 	if !ok {
@@ -124,13 +126,13 @@ func (w *Words) image(b []byte) {
 	w.add(&w.single, mix(h))
 }
 
-// begins says whether b begins with a tag's name, in letters of either case.
-func begins(b []byte, open string) bool {
+// beginsWithTag reports whether b begins with a tag's name, in any case.
+func beginsWithTag(b []byte, open string) bool {
 	return len(b) > len(open) && bytes.EqualFold(b[:len(open)], []byte(open))
 }
 
-// behind gives what follows the next text, nothing if there is none.
-func behind(b []byte, text string) []byte {
+// after returns what follows the first occurrence of text, or nil.
+func after(b []byte, text string) []byte {
 	_, rest, _ := bytes.Cut(b, []byte(text))
 	return rest
 }

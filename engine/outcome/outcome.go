@@ -1,94 +1,96 @@
-// Package outcome says what became of an attempt to fetch a URL, or of a URL that was never attempted.
+// Package outcome defines what became of an attempt to fetch a URL, or of a URL that was never attempted.
 //
-// An Outcome is a value, not an error: on the open web failing is ordinary. It knows no HTTP types and carries no text
-// beyond its name. What follows from it (retry, wait, give up the site) is the business of engine/politeness.
+// An Outcome is a value and not an error: on the web, failures are normal. It knows no HTTP types and carries no text
+// except its name. What follows from an outcome (retry, wait, give up the site) is decided by engine/politeness.
+//
+// The names (String) appear in report.json, crawl.log and the metrics: see docs/names.md.
 package outcome
 
-// Outcome is what became of one attempt, or of one URL.
+// Outcome is what became of one attempt or one URL.
 type Outcome uint8
 
-// The outcomes. The order is part of the journal's format: new ones are added before count, none is ever moved.
+// The outcomes. Their numbers are part of the journal's format: add new ones before count, and never move one.
 const (
 	None Outcome = iota
 
-	// Answers: a response came.
-	OK            // 2xx, whole
+	// Answers: there is a response.
+	OK            // 2xx, complete
 	Redirect      // 3xx with a Location that can be followed
 	NotModified   // 304
-	OtherStatus   // 1xx as final answer, 3xx without a usable Location, 6xx and beyond
-	ClientError   // 4xx but 429
+	OtherStatus   // 1xx as final response, 3xx without a usable Location, 6xx and above
+	ClientError   // 4xx except 429
 	TooMany       // 429
 	ServerError   // other 5xx
-	Unavailable   // 502, 503, and 521 to 523: the site is down behind the server that answers
-	CutLength     // more body than the limit: the rest was dropped, the page is kept
-	CutTime       // the total deadline or the minimum rate ended the body; what came is kept
-	CutDisconnect // the body ended before its framing said it would; what came is kept
+	Unavailable   // 502, 503, 521 to 523: a proxy answers for a site that is down
+	CutLength     // the body is longer than --max-body: stored truncated
+	CutTime       // the deadline or the minimum rate ended the body: stored truncated
+	CutDisconnect // the connection ended before the body was complete: stored truncated
 
-	// Faults of the exchange: no usable response.
-	Protocol       // bytes that are not HTTP
-	HeaderTooLarge // header block or line over the limit, or too many interim responses
-	HeaderTimeout  // no whole header in time
-	Reset          // connection reset or closed before a whole header
+	// Faults of the exchange: there is no usable response.
+	Protocol       // the bytes are not HTTP
+	HeaderTooLarge // header block or line too long, or too many interim responses
+	HeaderTimeout  // no complete header in time
+	Reset          // connection reset or closed before a complete header
 	ConnectTimeout // no connection in time
 	Refused        // connection refused
 	Unreachable    // no route, network or host unreachable
-	TLSFault       // handshake failed or timed out, or refused by --tls strict
-	ProxyFault     // the proxy refused, or could not be reached
+	TLSFault       // handshake failed, timed out, or was refused by --tls strict
+	ProxyFault     // the proxy refused or could not be reached
 
-	// Faults of the name.
-	NameNotFound // NXDOMAIN, or no address
-	NameFault    // SERVFAIL, REFUSED, time-outs: the name servers' fault
+	// Faults of name resolution.
+	NameNotFound // NXDOMAIN, or the name has no address
+	NameFault    // SERVFAIL, REFUSED or timeouts: a fault of the name servers
 
-	// Refusals of ours.
-	BlockedAddress    // special-purpose address, not allowed by name
-	BlockedPort       // port not in the list
+	// Refused by this crawler; no request was made.
+	BlockedAddress    // special-purpose address that --allow-net does not allow
+	BlockedPort       // port not allowed by --allow-port
 	RobotsDenied      // robots.txt forbids it
-	RobotsUnreachable // robots.txt could not be had and that means no
-	Filtered          // the fetch filter said no
+	RobotsUnreachable // robots.txt could not be fetched, which disallows everything
+	Filtered          // refused by the --fetch filter
 	Blocked           // host blocked by the operator
 	QuotaHost         // --max-per-host reached
-	TooManyRedirects  // the hop limit was reached
+	TooManyRedirects  // too many redirects
 	SiteGone          // the site was given up while the URL was queued
-	GivenUp           // the site failed for --give-up while the URL was queued
+	GivenUp           // the site failed for longer than --give-up while the URL was queued
 	Cancelled         // the crawl stopped during the attempt; not counted, the URL stays queued
 
-	// NoMemory says a page's body was cut because no slab was free.
+	// NoMemory: the body was truncated because no page memory was free.
 	NoMemory
 
-	// LocalFault says that no connection could be tried: this machine has no more file descriptors, ports or socket memory.
-	// Nobody was asked and nobody is to blame; it is not counted as an attempt, and the URL stays queued.
+	// LocalFault: no connection could be tried, because this machine has no file descriptor, port or socket memory
+	// left. It does not count as an attempt, and the URL stays queued.
 	LocalFault
 
-	// Stale says that a connection that was kept from an earlier exchange ended before a byte of the answer came. Most of the
-	// time the server had closed it already; it may also have read the request, so the site's delay runs before the next try.
+	// Stale: a persistent connection ended before the first byte of the response. Usually the server had closed it
+	// already. It may also have read the request, so the host delay runs before the next try.
 	Stale
 
-	// Refusals of ours that came later.
-	Novelty      // what is like it brought nothing new: see engine/novelty
+	// Refused by this crawler; added later.
+	Novelty      // similar URLs brought nothing new: see engine/novelty
 	QuotaDomain  // --max-per-domain or --max-hosts-per-domain reached
 	QuotaAddress // --max-hosts-per-ip reached
-	HandedOver   // another agent is responsible for the host now, and has the URL
-	Recovered    // another agent has the page, or this one from a time when it was responsible for the host before
+	HandedOver   // another agent owns the host now, and has the URL
+	Recovered    // the page is already stored: by another agent, or by this one when it owned the host before
 	count
 )
 
-// Count is the number of outcomes: arrays indexed by Outcome have this length.
+// Count is the number of outcomes: the length of arrays that are indexed by Outcome.
 const Count = int(count)
 
-// Class groups outcomes by what they tell us about the site.
+// Class groups outcomes by what they show about the site.
 type Class uint8
 
 // The classes.
 const (
 	ClassNone    Class = iota
 	ClassAnswer        // the site answered; the URL is done
-	ClassBusy          // the site asks us to slow down (429, 503)
-	ClassFault         // something passing: worth another try
-	ClassHost          // the site cannot be reached or resolved: every URL of it shares the fate
-	ClassRefusal       // our own decision; no request was made
+	ClassBusy          // the site asks to slow down (429, 503)
+	ClassFault         // a temporary fault: worth another try
+	ClassHost          // the site cannot be reached or resolved, which concerns all its URLs
+	ClassRefusal       // a decision of this crawler; no request was made
 )
 
-// names is indexed by Outcome. The names appear in report.json, the crawl log and the metrics.
+// String returns the name of o as report.json, crawl.log and the metrics show it.
 func (o Outcome) String() string {
 	switch o {
 	case None:
@@ -194,14 +196,23 @@ func (o Outcome) refusalString() string {
 	}
 }
 
-// Class says what o tells us about the site.
+// Class returns what o shows about the site.
 func (o Outcome) Class() Class {
 	switch o {
 	case OK, Redirect, NotModified, OtherStatus, ClientError, CutLength, NoMemory:
 		return ClassAnswer
 	case TooMany, Unavailable:
 		return ClassBusy
-	case ServerError, CutTime, CutDisconnect, Protocol, HeaderTooLarge, HeaderTimeout, Reset, TLSFault, ProxyFault, Stale:
+	case ServerError,
+		CutTime,
+		CutDisconnect,
+		Protocol,
+		HeaderTooLarge,
+		HeaderTimeout,
+		Reset,
+		TLSFault,
+		ProxyFault,
+		Stale:
 		return ClassFault
 	case ConnectTimeout, Refused, Unreachable, NameNotFound, NameFault:
 		return ClassHost
@@ -213,7 +224,20 @@ func (o Outcome) Class() Class {
 	}
 }
 
-// HasResponse says that a response head was received, so that there is something to archive.
+// HasResponse reports whether a response head was received, so that a record can be stored.
 func (o Outcome) HasResponse() bool {
 	return (o >= OK && o <= CutDisconnect) || o == NoMemory
+}
+
+// IsPageStatus reports whether an HTTP status is that of a page: 2xx.
+func IsPageStatus(status int) bool { return status >= 200 && status < 300 }
+
+// IsBodyCut says that the body of the page is not whole.
+func (o Outcome) IsBodyCut() bool {
+	switch o {
+	case CutLength, CutTime, CutDisconnect, NoMemory:
+		return true
+	default:
+		return false
+	}
 }

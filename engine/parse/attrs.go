@@ -4,7 +4,7 @@ import "bytes"
 
 type attr uint8
 
-// The attributes that matter here.
+// The attributes that the scanner reads.
 const (
 	attrHref attr = iota
 	attrSrc
@@ -28,7 +28,7 @@ const (
 	attrEncoding
 	attrShadowRoot
 	attrSrcdoc
-	attrFont // color, face or size: what makes a font element leave foreign content
+	attrFont // color, face or size, with which a font element leaves foreign content
 	attrCount
 	attrOther
 )
@@ -92,8 +92,8 @@ func attrOf(key uint64, name []byte) attr {
 	return attrOther
 }
 
-// attributes reads the attributes from b[p] to the end of the tag and notes those that matter; of two with one name
-// the first wins. It gives the offset after the tag. ok is false if the body ends inside: there is no tag then.
+// attributes reads the attributes from b[p] to the end of the tag and records the known ones; of two with one name, the
+// first counts. It returns the offset after the tag. ok is false if the body ends inside the tag.
 func (s *Scanner) attributes(b []byte, p int) (next int, selfClosing, ok bool) {
 	s.have = 0
 	for {
@@ -114,7 +114,7 @@ func (s *Scanner) attributes(b []byte, p int) (next int, selfClosing, ok bool) {
 			continue
 		}
 		start := p
-		key := uint64(lower[b[p]]) // an equals sign in front is part of the name
+		key := uint64(lower[b[p]]) // a leading equals sign is part of the name
 		for p++; p < len(b) && class[b[p]]&endsAttr == 0; p++ {
 			key = key<<8 | uint64(lower[b[p]])
 		}
@@ -130,7 +130,7 @@ func (s *Scanner) attributes(b []byte, p int) (next int, selfClosing, ok bool) {
 	}
 }
 
-// value reads what follows the name of an attribute: nothing, or an equals sign and a value.
+// value reads what follows an attribute name: nothing, or an equals sign and a value.
 func value(b []byte, p int) (v span, next int, ok bool) {
 	for p < len(b) && class[b[p]]&isSpace != 0 {
 		p++
@@ -164,9 +164,9 @@ func value(b []byte, p int) (v span, next int, ok bool) {
 	return span{start, p}, p, true
 }
 
-// skipAttributes is attributes for tags of no interest: it only finds where the tag ends.
+// skipAttributes finds the end of a tag without recording attributes.
 func skipAttributes(b []byte, p int) (next int, ok bool) {
-	named := false // a name has been read, so that an equals sign would start its value
+	named := false // a name was read, so an equals sign starts its value
 	for p < len(b) {
 		switch c := b[p]; c {
 		case '>':
@@ -194,7 +194,7 @@ func skipAttributes(b []byte, p int) (next int, ok bool) {
 	return p, false
 }
 
-// get gives the raw value of an attribute of the tag at hand.
+// get returns the raw value of an attribute of the current tag.
 func (s *Scanner) get(b []byte, id attr) ([]byte, bool) {
 	if s.have&(1<<id) == 0 {
 		return nil, false
@@ -203,13 +203,13 @@ func (s *Scanner) get(b []byte, id attr) ([]byte, bool) {
 	return b[v.from:v.to], true
 }
 
-// is says whether an attribute of the tag at hand has a value, but for case. Spaces around it are not overlooked.
+// is reports whether an attribute of the current tag has a value, ignoring case. Spaces around the value count.
 func (s *Scanner) is(b []byte, id attr, value nameKey) bool {
 	v, ok := s.get(b, id)
 	return ok && fold(v, value)
 }
 
-// hasToken says whether a list of tokens separated by spaces holds one, but for case.
+// hasToken reports whether a list of tokens separated by spaces contains one, ignoring case.
 func hasToken(list []byte, token nameKey) bool {
 	for p := 0; p < len(list); p++ {
 		start := p

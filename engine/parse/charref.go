@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// appendUnescaped appends src to dst with character references replaced and NUL turned into U+FFFD. In an attribute a
-// reference without a semicolon is left alone where an equals sign, a letter or a digit follows; in text it is not.
+// appendUnescaped appends src to dst with character references replaced and NUL replaced by U+FFFD. In an attribute, a
+// reference without a semicolon stays if an equals sign, a letter or a digit follows.
 func appendUnescaped(dst, src []byte, inAttr bool) []byte {
 	for len(src) > 0 {
 		i := bytes.IndexByte(src, '&')
@@ -39,7 +39,7 @@ func appendNoNUL(dst, src []byte) []byte {
 	}
 }
 
-// appendReference appends what the reference at the start of src, an ampersand, stands for, and gives its length; zero
+// appendReference appends the character of the reference at the start of src, an ampersand, and returns its length; 0
 // if it is none.
 func appendReference(dst, src []byte, inAttr bool) ([]byte, int) {
 	if len(src) > 1 && src[1] == '#' {
@@ -64,13 +64,13 @@ func appendReference(dst, src []byte, inAttr bool) ([]byte, int) {
 		return utf8.AppendRune(dst, r), end
 	}
 	if semicolon {
-		switch string(name) { // the two that the standard library leaves out, since they are longer than their names
+		switch string(name) { // the two that the standard library omits, because they are longer than their names
 		case "nLt":
 			return append(dst, "\u226A\u20D2"...), end + 1
 		case "nGt":
 			return append(dst, "\u226B\u20D2"...), end + 1
 		}
-		// It knows all the others. This allocates, and is rare: the names that pages use in links are handled above.
+		// The library decodes all others. This allocates, but is rare in links.
 		ref := string(src[:end+1])
 		if text := html.UnescapeString(ref); text != ref && (text == ";" || text[len(text)-1] != ';') {
 			return append(dst, text...), end + 1
@@ -89,7 +89,7 @@ func appendReference(dst, src []byte, inAttr bool) ([]byte, int) {
 // longestName is the length of the longest name of a character reference.
 const longestName = 31
 
-func isAlnum(c byte) bool { return class[c]&isLetter != 0 || '0' <= c && c <= '9' }
+func isAlnum(c byte) bool { return class[c]&isAlpha != 0 || '0' <= c && c <= '9' }
 
 // appendNumeric reads &#123; or &#x7B;, the semicolon optional.
 func appendNumeric(dst, src []byte) ([]byte, int) {
@@ -133,7 +133,7 @@ func digit(c byte) rune {
 	return 16
 }
 
-// c1Controls are what numeric references to control characters mean: what windows-1252 has in their place.
+// c1Controls are the characters for numeric references to control characters, as in windows-1252.
 var c1Controls = [32]rune{
 	0x20AC, 0x81, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D, 0x017D,
 	0x8F, 0x90, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D,

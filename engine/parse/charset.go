@@ -11,31 +11,32 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// ErrCharset says that the body names a character set that the web forbids to decode, since it served attacks.
+// ErrCharset is returned for a body in a character set that the Encoding Standard does not allow to decode, because it
+// was used for attacks.
 var ErrCharset = errors.New("parse: forbidden character set")
 
-// charsetState is how the bytes of the body at hand are read.
+// charsetState is how the bytes of the current body are decoded.
 type charsetState struct {
 	name      string
-	certain   bool // somebody said so
+	certain   bool // declared by the header or the body
 	whole     bool // not a superset of ASCII: the body must be decoded before it is scanned
 	forbidden bool
 	decoder   *encoding.Decoder // nil for UTF-8
-	encoder   *encoding.Encoder // for queries; nil where they are in UTF-8
+	encoder   *encoding.Encoder // for queries; nil if they are in UTF-8
 }
 
-// labelEntry remembers a look-up, since most pages name the same few character sets.
+// labelEntry caches a lookup, because most pages name the same few character sets.
 type labelEntry struct {
 	label string
 	state charsetState
 	known bool
 }
 
-// prescanMax is how far into a body its own word about its character set is looked for.
+// prescanMax is how many bytes of a body are searched for a declaration of its character set.
 const prescanMax = 1024
 
-// chooseCharset decides by byte-order mark, the header's label, the document's own word, and guessing, in this order.
-// It gives the body without the byte-order mark.
+// chooseCharset determines the character set: by byte order mark, Content-Type header, declaration in the body, and
+// guessing, in this order. It returns the body without the byte order mark.
 func (s *Scanner) chooseCharset(body, label []byte, format Format) []byte {
 	switch {
 	case bytes.HasPrefix(body, []byte("\xEF\xBB\xBF")):
@@ -72,15 +73,15 @@ func (s *Scanner) chooseCharset(body, label []byte, format Format) []byte {
 	return body
 }
 
-// lateCharset takes the word of a meta element that stands behind the first bytes, from there on, as browsers that have not
-// been told before do (they begin again, which makes a difference to links before it that are not ASCII).
+// lateCharset applies a meta element after the first bytes to the rest of the body. Browsers parse the body again,
+// which differs only for earlier non-ASCII links.
 func (s *Scanner) lateCharset(b []byte) {
 	if c, ok := s.metaCharset(b); ok && !c.whole && !c.forbidden {
 		s.charset, s.res.Charset = c, c.name
 	}
 }
 
-// validPrefix says whether b is UTF-8, but for a character cut off at its end.
+// validPrefix reports whether b is UTF-8, except for an incomplete character at its end.
 func validPrefix(b []byte) bool {
 	for cut := 0; cut < utf8.UTFMax && cut < len(b); cut++ {
 		if utf8.RuneStart(b[len(b)-1-cut]) {
@@ -144,7 +145,7 @@ func (s *Scanner) utf8Decoder() *encoding.Decoder {
 	return s.repair
 }
 
-// ownWord looks for what a document says of its own character set in its first bytes.
+// ownWord finds the character set that a document declares in its first bytes.
 func (s *Scanner) ownWord(head []byte, format Format) (charsetState, bool) {
 	switch {
 	case bytes.HasPrefix(head, []byte("<\x00?\x00x\x00")):
@@ -162,7 +163,7 @@ func (s *Scanner) ownWord(head []byte, format Format) (charsetState, bool) {
 		}
 		return s.lookupInside(label)
 	}
-	// In HTML the meta element counts more than the XML declaration, in XML less: there browsers do not look at it.
+	// In HTML the meta element takes precedence over the XML declaration; in XML browsers ignore it.
 	if format == HTML {
 		if c, ok := s.prescan(head); ok {
 			return c, true
@@ -175,7 +176,8 @@ func (s *Scanner) ownWord(head []byte, format Format) (charsetState, bool) {
 	return s.prescan(head)
 }
 
-// lookupInside is lookup for labels that were read as ASCII: the document cannot be UTF-16 then, whatever it says.
+// lookupInside is lookup for a label inside the body. It was read as ASCII, so the body cannot be UTF-16, whatever the
+// label says.
 func (s *Scanner) lookupInside(label []byte) (charsetState, bool) {
 	c, ok := s.lookup(label)
 	switch {
@@ -208,8 +210,8 @@ func xmlEncoding(head []byte) []byte {
 	return label
 }
 
-// prescan looks for a meta element that names the character set, as the HTML standard does: without regard to scripts
-// and other raw text.
+// prescan finds a meta element with the character set, as the HTML standard does: without regard to scripts and other
+// raw text.
 func (s *Scanner) prescan(head []byte) (charsetState, bool) {
 	for p := 0; ; {
 		i := bytes.IndexByte(head[p:], '<')
@@ -220,11 +222,11 @@ func (s *Scanner) prescan(head []byte) (charsetState, bool) {
 		switch c := head[p]; {
 		case bytes.HasPrefix(head[p:], []byte("!--")):
 			p = after(head, p+1, "-->")
-		case c == '!' || c == '?' || c == '/' && !(p+1 < len(head) && class[head[p+1]]&isLetter != 0):
+		case c == '!' || c == '?' || c == '/' && !(p+1 < len(head) && class[head[p+1]]&isAlpha != 0):
 			p = after(head, p, ">")
 		case c == '/':
 			p, _ = skipAttributes(head, p+1)
-		case class[c]&isLetter != 0:
+		case class[c]&isAlpha != 0:
 			name, next := readTag(head, p)
 			end, _, ok := s.attributes(head, next)
 			if !ok {

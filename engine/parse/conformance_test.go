@@ -89,7 +89,8 @@ var stateLeads = map[string]string{
 // are links, and again into the value of an attribute: what is a link, and how it reads, must be what x/net's tokenizer
 // finds. Where the suite itself says what a text with references means, that is what a title must say.
 func TestTokenizerSuite(t *testing.T) {
-	links := strings.NewReplacer("<h ", "<a ", "<h/", "<a/", "<H ", "<A ", " a=", " href=", " a =", " href =", " a\n", " href\n", "xmp", "xmp")
+	links := strings.NewReplacer("<h ", "<a ", "<h/", "<a/", "<H ", "<A ", " a=", " href=", " a =", " href =", " a\n",
+		" href\n", "xmp", "xmp")
 	s := NewScanner(Options{TitleMax: 1 << 20})
 	held, titles := 0, 0
 	for _, c := range tokenizerTests(t) {
@@ -142,7 +143,8 @@ func agreeWithTree(t *testing.T, s *Scanner, body []byte) int {
 // agreeOnTitle holds a text with character references against what the suite says of it.
 func agreeOnTitle(t *testing.T, s *Scanner, c *tokenizerTest) int {
 	t.Helper()
-	if c.InitialStates[0] != "Data state" || len(c.Output) != 1 || !strings.Contains(c.Input, "&") || strings.ContainsAny(c.Input, "<\x00\r") {
+	if c.InitialStates[0] != "Data state" || len(c.Output) != 1 || !strings.Contains(c.Input, "&") ||
+		strings.ContainsAny(c.Input, "<\x00\r") {
 		return 0
 	}
 	want, ok := c.Output[0][1].(string)

@@ -2,7 +2,7 @@ package parse
 
 import "unicode/utf8"
 
-// scanStyle reports the url() and @import references of a style sheet. decoded says that it is UTF-8 already.
+// scanStyle reports the url() and @import references of a style sheet. decoded says that css is UTF-8 already.
 func (s *Scanner) scanStyle(css []byte, decoded bool) {
 	s.work += len(css)
 	importing := false // the next string is a reference
@@ -50,7 +50,7 @@ func (s *Scanner) scanStyle(css []byte, decoded bool) {
 	}
 }
 
-// cssString reads a string that starts with the quote at css[p]. A line end breaks it off.
+// cssString reads the string that starts with the quote at css[p]. A line end terminates it.
 func cssString(css []byte, p int) (text []byte, escaped bool, next int) {
 	quote := css[p]
 	start := p + 1
@@ -68,7 +68,7 @@ func cssString(css []byte, p int) (text []byte, escaped bool, next int) {
 	return css[start:], escaped, len(css)
 }
 
-// cssURL reads what follows "url(", to behind the closing parenthesis. ok is false when it is not a URL.
+// cssURL reads what follows "url(" up to the closing parenthesis. ok is false if it is not a URL.
 func cssURL(css []byte, p int) (ref []byte, escaped bool, next int, ok bool) {
 	for p < len(css) && class[css[p]]&isSpace != 0 {
 		p++

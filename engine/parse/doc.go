@@ -1,23 +1,22 @@
-// Package parse finds the links of a body, its base, its character set and its wishes about robots: a pure function
-// with scratch space.
+// Package parse extracts links, base URL, character set, title and robots directives from a body.
 //
-// It is not a tree builder and knows no policy: it resolves nothing, fetches nothing, and keeps nothing beyond the next
-// Scan. Whether a link is followed is for others to say.
+// It builds no tree and applies no policy: it resolves nothing, fetches nothing, and keeps nothing beyond the next
+// Scan. The caller decides which links to follow.
 //
 //	body, content type
 //	   |
-//	   +-- format: HTML, XML, CSS or none, by type; by the first bytes when there is no type
-//	   |           XML whose root says so, and HTML that is none, is a feed or a sitemap (engine/sitemap reads it)
-//	   +-- character set: byte-order mark, header, <meta> in 1,024 bytes, guess
+//	   +-- format: HTML, XML, CSS or none, by type; by the first bytes if there is no type
+//	   |           XML with such a root, and mislabelled HTML, is a feed or sitemap (read by engine/sitemap)
+//	   +-- character set: byte order mark, header, <meta> in the first 1,024 bytes, guess
 //	   v
 //	[ scanMarkup ]--tag--> attributes --> element --> decode --> Link
-//	   |   comments, CDATA, raw text, templates: stepped over
+//	   |   comments, CDATA, raw text, templates: skipped
 //	   +-- <style>, style= --> [ scanStyle ] --> Link
 //
-// HTML is read by the rules of the standard's tokenizer: raw text elements, comments as browsers end them, character
-// references with and without semicolons, the first of two equal attributes. Scripting is off, so noscript is markup.
-// Templates are skipped, but for shadow roots. SVG and MathML are followed as far as that can be done without a tree:
-// where their elements are misnested with HTML's, a browser may see a few links differently.
+// HTML is read by the tokenizer rules of the HTML standard (html.spec.whatwg.org): raw text elements, the ends of
+// comments, character references with and without semicolons, and the first of two equal attributes. Scripting is off,
+// so noscript is markup. Templates are skipped, except shadow roots. SVG and MathML are followed as far as possible
+// without a tree: if their elements are misnested with HTML's, a browser may see other links.
 //
 // # Links
 //
@@ -30,22 +29,23 @@
 //	<?xml-stylesheet?>    href             feeds, sitemaps    see engine/sitemap
 //
 // Not links: cite, longdesc, data-*, usemap, and link rel=dns-prefetch or preconnect. References with a scheme other
-// than http and https are counted and not reported; they would be most of the bytes, as data URLs.
+// than http and https are counted and not reported; data URLs would be most of the bytes.
 //
 // # Character sets
 //
-// Nearly all of them contain ASCII, so the markup is scanned as bytes and only a reference with other bytes is decoded.
-// UTF-16 and ISO-2022-JP bodies, and feeds, are decoded as a whole first. In a page that is not UTF-8, the characters of a query are
-// written as percent-encoded bytes of the page's character set, as browsers do. A page that names no character set is
-// taken as windows-1252, but each reference that reads as UTF-8 is taken as that, and when one comes that does not, the
-// text is looked at: it may be in one of East Asia's character sets, or in an alphabet that is not Latin.
+// Nearly all character sets contain ASCII, so markup is scanned as bytes, and only references with other bytes are
+// decoded. UTF-16 and ISO-2022-JP bodies, and feeds, are decoded as a whole first. In a page that is not UTF-8, the
+// query of a link is percent-encoded in the page's character set, as in browsers (URL standard). A page without a
+// declared character set is read as windows-1252. But a reference that is valid UTF-8 is read as UTF-8. At the first
+// one that is not, the text is examined: it may be in an East Asian character set or a non-Latin alphabet.
 //
 // # Promises
 //
-// Untrusted bytes never panic. Time is linear in the body. At most Options.LinksMax links come out and the others are
-// counted. A warm Scanner allocates nothing, but for rare character references.
+// No input causes a panic. Time is linear in the length of the body. At most Options.LinksMax links are returned; the
+// others are counted. A Scanner that was used before allocates nothing, except for rare character references.
 //
-// # Owners
+// # Ownership
 //
-// A Scanner belongs to one worker. It borrows the body until the next Scan; the Result is its own, and is valid as long.
+// A Scanner belongs to one worker. It borrows the body until the next Scan; the Result belongs to the Scanner and is
+// valid until then.
 package parse

@@ -91,8 +91,8 @@ func (s *Scanner) element(b []byte, name tag) {
 	s.inlineStyle(b)
 }
 
-// styleText reports what a style element refers to where its text is like any other: in XML, and in SVG inside HTML. There
-// it has comments, character references and CDATA sections, and ends at the next tag. b[p] is its first byte.
+// styleText reports what a style element refers to where its text is like any other: in XML, and in SVG inside HTML.
+// There it has comments, character references and CDATA sections, and ends at the next tag. b[p] is its first byte.
 func (s *Scanner) styleText(b []byte, p int) {
 	for p < len(b) {
 		end := len(b)
@@ -115,7 +115,7 @@ func (s *Scanner) styleText(b []byte, p int) {
 	}
 }
 
-// kindOfRel says what a link element refers to. ok is false if it names no document, only a host to get ready for.
+// kindOfRel returns the kind of a link element. ok is false if it names no document, but a host to connect to.
 func kindOfRel(rel []byte) (kind Kind, ok bool) {
 	kind = LinkRel
 	tokens, hints := 0, 0
@@ -131,7 +131,8 @@ func kindOfRel(rel []byte) (kind Kind, ok bool) {
 		switch one := rel[start:p]; {
 		case fold(one, "dns-prefetch"), fold(one, "preconnect"):
 			hints++
-		case fold(one, "stylesheet"), fold(one, "icon"), fold(one, "preload"), fold(one, "modulepreload"), fold(one, "manifest"),
+		case fold(one, "stylesheet"), fold(one, "icon"), fold(one, "preload"), fold(one, "modulepreload"),
+			fold(one, "manifest"),
 			fold(one, "mask-icon"), fold(one, "apple-touch-icon"), fold(one, "apple-touch-icon-precomposed"):
 			kind = Resource
 		}
@@ -172,8 +173,8 @@ func (s *Scanner) linkXlink(b []byte, kind Kind) {
 	}
 }
 
-// linkSet reports the candidates of a srcset: URLs, each with descriptors after a space, separated by commas. A comma
-// inside a URL belongs to it; commas at its end do not.
+// linkSet reports the candidates of a srcset: URLs with optional descriptors, separated by commas. A comma inside a URL
+// belongs to it; commas at its end do not.
 func (s *Scanner) linkSet(b []byte, id attr) {
 	raw, ok := s.get(b, id)
 	if !ok {
@@ -210,7 +211,7 @@ func (s *Scanner) linkSet(b []byte, id attr) {
 	}
 }
 
-// base keeps the href of the first base element that has one, if it can be a base: others do not count even if not.
+// base stores the href of the first base element that has one, if it can be a base. Later base elements never count.
 func (s *Scanner) base(b []byte) {
 	v, ok := s.get(b, attrHref)
 	if !ok || s.based {
@@ -226,7 +227,7 @@ func (s *Scanner) base(b []byte) {
 	}
 }
 
-// form reports image buttons, and the action of forms that only read.
+// form reports image buttons, and the action of forms with method GET.
 func (s *Scanner) form(b []byte, name tag) {
 	if name == tagInput && s.is(b, attrType, "image") {
 		s.linkAttr(b, attrSrc, Image)

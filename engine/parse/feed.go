@@ -11,10 +11,10 @@ func feedOptions(o Options) sitemap.Options {
 	return sitemap.Options{URLs: 10_000_000, Bytes: 1 << 40, URLMax: min(o.RefMax, 8<<10)}
 }
 
-// sitemapLinksMax is how many links of a sitemap are taken: what the protocol lets it name.
+// sitemapLinksMax is the most links of a sitemap that are taken: the limit of the protocol.
 const sitemapLinksMax = 50_000
 
-// rootMax is how far into a body its root element is looked for.
+// rootMax is how many bytes of a body are searched for its root element.
 const rootMax = 16 << 10
 
 // scanFeed reports the links of a feed or a sitemap, if the body, which is XML, is one.
@@ -61,7 +61,7 @@ func (s *Scanner) feedKind(k sitemap.Kind) Kind {
 	return Feed
 }
 
-// beginsFeed says whether a body that is called HTML is a feed or a sitemap: many servers call them so.
+// beginsFeed reports whether a body that is declared as HTML is a feed or sitemap; this is a common error.
 func beginsFeed(body []byte) bool {
 	head := bytes.TrimPrefix(body[:min(len(body), rootMax)], []byte("\xEF\xBB\xBF"))
 	for {

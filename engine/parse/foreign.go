@@ -4,9 +4,9 @@ package parse
 // since they have CDATA sections, and since links are spelt otherwise in SVG. It is a stack of the elements that change
 // between HTML and foreign content, not of all open elements.
 type foreignStack struct {
-	open  [16]foreignElement
-	depth int
-	over  int // elements opened beyond the stack's room: read as if the topmost had not been left
+	open     [16]foreignElement
+	depth    int
+	overflow int // elements opened beyond the stack's room: read as if the topmost had not been left
 }
 
 // foreignElement is an open element and what its content is read as.
@@ -37,7 +37,7 @@ func (f *foreignStack) space() space {
 
 func (f *foreignStack) push(name tag, content space) {
 	if f.depth == len(f.open) {
-		f.over++
+		f.overflow++
 		return
 	}
 	f.open[f.depth] = foreignElement{name, content}
@@ -49,7 +49,7 @@ func (f *foreignStack) start(name tag, have attrSet) {
 	if f.space() == spaceHTML || !breaksOut(name, have) {
 		return
 	}
-	f.over = 0
+	f.overflow = 0
 	for f.space() != spaceHTML {
 		f.depth--
 	}
@@ -59,7 +59,7 @@ func (f *foreignStack) start(name tag, have attrSet) {
 func (f *foreignStack) enter(name tag, s *Scanner, b []byte) {
 	in := f.space()
 	switch name {
-	case tagSVG, tagMath: // nested ones stay in the language around them, but for SVG that annotates a formula
+	case tagSVG, tagMath: // nested ones stay in the language around them, except SVG that annotates a formula
 		if name == tagSVG && in == spaceMath && f.open[f.depth-1].name == tagAnnotationXML {
 			in = spaceSVG
 		}
@@ -95,8 +95,8 @@ func (f *foreignStack) end(name tag) {
 		if f.open[i].name != name {
 			continue
 		}
-		if f.over > 0 {
-			f.over--
+		if f.overflow > 0 {
+			f.overflow--
 			return
 		}
 		f.depth = i

@@ -5,18 +5,20 @@ import (
 	"testing"
 )
 
-// workPerByte bounds the bytes that the readers of a body are given for each of its bytes: the markup, a value in it, the document in that value and a
-// style in that document are readers of their own, and a byte that is none in its character set becomes three.
+// workPerByte limits the bytes that the readers of a body process for each byte of it. Markup, a value in it, the
+// document in that value, and a style in that document are separate readers; an invalid byte becomes three.
 const workPerByte = 24
 
-// FuzzScan: no bytes panic, the bounds hold, the work is linear, references lie inside the body or the arena, and a second Scan of the same
-// body says the same. Bodies without foreign content must agree with the tokenizer of x/net.
+// FuzzScan: no bytes panic, the bounds hold, the work is linear, references lie inside the body or the arena, and a
+// second Scan of the same body says the same. Bodies without foreign content must agree with the tokenizer of x/net.
 func FuzzScan(f *testing.F) {
 	for _, body := range []string{
-		"<a href=x>", "<a href='&amp;&copy=&#x41;'>", "<!--><a href=x>--!>", "<script><!--<script></script>--></script><a href=y>",
+		"<a href=x>", "<a href='&amp;&copy=&#x41;'>", "<!--><a href=x>--!>",
+		"<script><!--<script></script>--></script><a href=y>",
 		"<svg><title><a href=z></title>", "<img srcset='a 1x, b(,) 2x'>", "<meta charset=shift_jis><a href='\x95\\'>",
 		"\xFF\xFE<\x00a\x00", "<?xml encoding='utf-16'?>", "a{b:url(c\\64)}", "<template><a href=x></template>",
-		"<rss><item><link>x</link><enclosure url='y'/>", "<urlset><loc>http://a/&amp;</loc>", "<?xml-stylesheet href='x'?><a:b>",
+		"<rss><item><link>x</link><enclosure url='y'/>", "<urlset><loc>http://a/&amp;</loc>",
+		"<?xml-stylesheet href='x'?><a:b>",
 		"<p>\xCD\xCE\xD6\xD0\xB9\xFA\xC8\xCB\xC3\xF1</p><a href=\xCD\xCE>", "<svg><style>/*<![CDATA[*/url(x)",
 	} {
 		f.Add([]byte(body), "text/html")
@@ -24,8 +26,10 @@ func FuzzScan(f *testing.F) {
 		f.Add([]byte(body), "text/xml")
 		f.Add([]byte(body), "application/xhtml+xml; charset=gbk")
 	}
-	f.Add(bytes.Repeat([]byte("<a href='\xC4?\xD6'>"), 500), "text/html") // for each value the character set could be guessed anew
-	f.Add(bytes.Repeat([]byte("<svg><style>url(\xC4)<!--x-->url(y)<iframe srcdoc='<style>url(z)</style>' style='url(v)'>"), 100), "text/html")
+	// each value could start a new guess of the character set
+	f.Add(bytes.Repeat([]byte("<a href='\xC4?\xD6'>"), 500), "text/html")
+	f.Add(bytes.Repeat([]byte("<svg><style>url(\xC4)<!--x-->url(y)<iframe srcdoc='<style>url(z)</style>' "+
+		"style='url(v)'>"), 100), "text/html")
 	f.Add(bytes.Repeat([]byte("<svg><style><![CDATA["), 500), "text/html")
 	o := Options{LinksMax: 50, RefMax: 100, TitleMax: 20, Forms: true}
 	f.Fuzz(func(t *testing.T, body []byte, media string) {
@@ -51,7 +55,8 @@ func FuzzScan(f *testing.F) {
 			t.Fatalf("scanned twice: %q and %q", first, show(r))
 		}
 		folded := bytes.ToLower(body)
-		for _, mark := range []string{"<svg", "<math", "\x00", "\xEF\xBB\xBF", "\xFE\xFF", "\xFF\xFE", "shadowrootmode", "srcset", "<input"} {
+		for _, mark := range []string{"<svg", "<math", "\x00", "\xEF\xBB\xBF", "\xFE\xFF", "\xFF\xFE", "shadowrootmode",
+			"srcset", "<input"} {
 			if bytes.Contains(folded, []byte(mark)) || bytes.Contains(body, []byte(mark)) {
 				return
 			}

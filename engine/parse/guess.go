@@ -2,11 +2,10 @@ package parse
 
 import "unicode/utf8"
 
-// guessMax is how much of a body is looked at to guess its character set, from the first byte that is not ASCII.
+// guessMax is how many bytes of a body are examined to guess its character set, from the first non-ASCII byte.
 const guessMax = 16 << 10
 
-// guessCharset looks closer at a page that names no character set, when the first bytes or the first value come that are
-// neither ASCII nor UTF-8.
+// guessCharset examines a page without a declared character set, at the first value that is neither ASCII nor UTF-8.
 func (s *Scanner) guessCharset(body []byte) {
 	if s.guessed || s.charset.certain || s.charset.decoder == nil || s.res.Format != HTML {
 		return
@@ -24,9 +23,9 @@ func (s *Scanner) guessCharset(body []byte) {
 	}
 }
 
-// guess names the character set that a text which is not UTF-8 is most likely in: one of East Asia's by the characters
-// that are common there, or one of the alphabets that are not Latin by their commonest letters; "" where it cannot tell,
-// and for Latin letters. It is for paths and titles: a query goes back to the octets it came from, whatever the guess.
+// guess returns the most likely character set of a text that is not UTF-8: an East Asian one by its common characters,
+// or a non-Latin alphabet by its most frequent letters. It returns "" for Latin text and if it is uncertain. The result
+// is for paths and titles: a query keeps its original bytes.
 func guess(b []byte) string {
 	if mostlyUTF8(b) {
 		return ""
@@ -43,7 +42,7 @@ func guess(b []byte) string {
 	return guessAlphabet(b)
 }
 
-// mostlyUTF8 says that the odd octets of a page are an accident.
+// mostlyUTF8 reports whether the invalid bytes of a UTF-8 page are few enough to be an accident.
 func mostlyUTF8(b []byte) bool {
 	whole, broken := 0, 0
 	for p := 0; p < len(b); {
@@ -67,7 +66,7 @@ type octets struct{ from, to byte }
 
 func (o octets) has(c byte) bool { return o.from <= c && c <= o.to }
 
-// wideCoding is a coding that writes most of its characters in two octets.
+// wideCoding is a character set that encodes most of its characters in two bytes.
 type wideCoding struct {
 	name   string
 	lead   octets // the first of two
@@ -75,7 +74,7 @@ type wideCoding struct {
 	single octets // characters of one octet
 	common octets // first octets of nearly all characters of ordinary text
 	high   bool   // and their second octets are from 0xA1 on
-	kana   octets // first octets of syllables, of which a Japanese text has many; 0 in other languages
+	kana   octets // first octets of kana syllables, frequent in Japanese text; 0 in other languages
 }
 
 // wideCodings are in order of trust: of equal scores the last one wins.
@@ -83,8 +82,10 @@ var wideCodings = [...]wideCoding{
 	{name: "gbk", lead: octets{0x81, 0xFE}, trail: octets{0x40, 0xFE}, common: octets{0xB0, 0xD7}, high: true},
 	{name: "big5", lead: octets{0x81, 0xFE}, trail: octets{0x40, 0x7E}, common: octets{0xA4, 0xC6}},
 	{name: "euc-kr", lead: octets{0x81, 0xFE}, trail: octets{0xA1, 0xFE}, common: octets{0xB0, 0xC8}, high: true},
-	{name: "shift_jis", lead: octets{0x81, 0xFC}, trail: octets{0x40, 0xFC}, single: octets{0xA1, 0xDF}, common: octets{0x88, 0x97}, kana: octets{0x82, 0x83}},
-	{name: "euc-jp", lead: octets{0x8E, 0xFE}, trail: octets{0xA1, 0xFE}, common: octets{0xB0, 0xCF}, high: true, kana: octets{0xA4, 0xA5}},
+	{name: "shift_jis", lead: octets{0x81, 0xFC}, trail: octets{0x40, 0xFC}, single: octets{0xA1, 0xDF},
+		common: octets{0x88, 0x97}, kana: octets{0x82, 0x83}},
+	{name: "euc-jp", lead: octets{0x8E, 0xFE}, trail: octets{0xA1, 0xFE}, common: octets{0xB0, 0xCF}, high: true,
+		kana: octets{0xA4, 0xA5}},
 }
 
 // Of a hundred characters: so many must be common ones, and no more may be none at all.
@@ -132,8 +133,8 @@ func (w *wideCoding) score(b []byte) int {
 	return common * 100 / chars
 }
 
-// alphabet is a character set of one octet a character and the commonest letters of who writes in it, which make two
-// thirds of a text: ten, or sixteen of the many of Thai.
+// alphabet is a single-byte character set with its most frequent letters, which make two thirds of a text: ten, or
+// sixteen for Thai.
 type alphabet struct {
 	name    string
 	letters string
@@ -149,8 +150,8 @@ var alphabets = [...]alphabet{
 	{"windows-874", "\xD2\xB9\xC3\xCD\xA1\xE0\xA7\xE8\xC1\xD5\xD1\xC2\xE9\xC5\xC7\xB7"},
 }
 
-// guessAlphabet tells alphabets by their commonest letters, where most octets that are not ASCII stand beside another:
-// in texts with Latin letters they stand alone.
+// guessAlphabet distinguishes alphabets by their most frequent letters. It requires that most non-ASCII bytes stand
+// beside another one: in Latin text they stand alone.
 func guessAlphabet(b []byte) string {
 	var count [256]int
 	all, beside := 0, 0

@@ -36,11 +36,12 @@ func inCharset(t *testing.T, charset, text string) string {
 	return out
 }
 
-// TestUndeclaredCharsets: a page that names no character set is read in the one that it is written in. The path of a link
-// is then what a browser asks for, and a query keeps its octets.
+// TestUndeclaredCharsets: a page that names no character set is read in the one that it is written in. The path of a
+// link is then what a browser asks for, and a query keeps its octets.
 func TestUndeclaredCharsets(t *testing.T) {
 	for _, p := range phrases {
-		page := "<title>x</title><p>" + inCharset(t, p.charset, p.text) + "</p><a href=\"" + inCharset(t, p.charset, p.path) + "?q\">x</a>"
+		page := "<title>x</title><p>" + inCharset(t, p.charset, p.text) + "</p><a href=\"" +
+			inCharset(t, p.charset, p.path) + "?q\">x</a>"
 		r, err := NewScanner(Options{}).Scan([]byte(page), []byte("text/html"))
 		if err != nil || r.Charset != p.charset || show(r) != "anchor "+p.path+"?q" {
 			t.Errorf("%s: read as %s: %s (%v)", p.charset, r.Charset, show(r), err)
@@ -48,7 +49,7 @@ func TestUndeclaredCharsets(t *testing.T) {
 	}
 }
 
-// TestLatinTextIsNotGuessedAt: what browsers take as windows-1252 stays that.
+// TestLatinTextIsNotGuessedAt: text that browsers read as windows-1252 stays so.
 func TestLatinTextIsNotGuessedAt(t *testing.T) {
 	for _, text := range []string{
 		"Tous les êtres humains naissent libres et égaux en dignité et en droits. Ils sont doués de raison et de conscience",
@@ -65,14 +66,15 @@ func TestLatinTextIsNotGuessedAt(t *testing.T) {
 	}
 }
 
-// TestOnlySilenceIsGuessedAt: what somebody declared holds, and a page in UTF-8 with one bad link is in UTF-8.
+// TestOnlySilenceIsGuessedAt: a declared character set is used, and a UTF-8 page with one invalid link stays UTF-8.
 func TestOnlySilenceIsGuessedAt(t *testing.T) {
 	p := phrases[0]
 	russian := "<p>" + inCharset(t, p.charset, p.text) + "</p><a href=/\xE9>"
 	for _, c := range []struct{ media, body, want string }{
 		{"text/html; charset=iso-8859-1", russian, "windows-1252 anchor /é"},
 		{"text/html", "<meta charset=koi8-u>" + russian, "koi8-u anchor /И"},
-		{"text/html", strings.Repeat(" ", 1024) + "<p>" + p.text + "<a href=/\xE9><a href=/é>", "windows-1252 anchor /é\nanchor /é"},
+		{"text/html", strings.Repeat(" ", 1024) + "<p>" + p.text + "<a href=/\xE9><a href=/é>",
+			"windows-1252 anchor /é\nanchor /é"},
 		{"text/html", russian, "windows-1251 anchor /й"},
 	} {
 		r, err := NewScanner(Options{}).Scan([]byte(c.body), []byte(c.media))

@@ -15,18 +15,22 @@ func htmlLinks(t *testing.T, body string) string {
 	return show(r)
 }
 
-// In an attribute a reference without its semicolon is left alone where a letter, a digit or an equals sign follows; numbers that name
-// no character name U+FFFD; and nothing is decoded twice.
+// In an attribute a reference without its semicolon is left alone where a letter, a digit or an equals sign follows;
+// numbers that name no character name U+FFFD; and nothing is decoded twice.
 func TestHostile_P03_characterReferencesAreReadByTheStandard(t *testing.T) {
 	for raw, want := range map[string]string{
-		"/&amp;amp;": "/&amp;", "/?a&amp;b": "/?a&b", "/?a&ampb": "/?a&ampb", "/?a&amp=b": "/?a&amp=b", "/?a&amp": "/?a&", "/?a&amp-b": "/?a&-b",
-		"/?a&copy=1": "/?a&copy=1", "/?a&copy": "/?a\u00a9", "/?a&copy;=1": "/?a\u00a9=1", "/?a&notit;": "/?a&notit;", "/?a&notin;": "/?a\u2209",
+		"/&amp;amp;": "/&amp;", "/?a&amp;b": "/?a&b", "/?a&ampb": "/?a&ampb", "/?a&amp=b": "/?a&amp=b",
+		"/?a&amp": "/?a&", "/?a&amp-b": "/?a&-b",
+		"/?a&copy=1": "/?a&copy=1", "/?a&copy": "/?a\u00a9", "/?a&copy;=1": "/?a\u00a9=1", "/?a&notit;": "/?a&notit;",
+		"/?a&notin;":     "/?a\u2209",
 		"/?a&lt;&LT&Lt;": "/?a<<\u226a", "/?a&nosuch;&": "/?a&nosuch;&", "/&;&#;&#x;&#xg;&": "/&;&#;&#x;&#xg;&",
 		"/&#65;&#65&#x41;&#X41&#x00000041;": "/AAAAA", "/&#65b": "/Ab", "/&#x41z": "/Az", "/&#x41b": "/\u041b",
 		"/&#0;&#xD800;&#xDFFF;&#x110000;&#99999999999999999999;&#xFFFFFFFFFFFFFFFFF;": "/\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd",
 		"/&#x80;&#150;&#x9f;&#x81;": "/\u20ac\u2013\u0178\u0081", "/&#xFFFE;&#x1FFFF;": "/\ufffe\U0001ffff",
-		"/&amp;#65;": "/&#65;", "/&#38;amp;": "/&amp;", "/&NotEqualTilde;": "/\u2242\u0338", "/&" + strings.Repeat("a", 1000) + ";": "/&" + strings.Repeat("a", 1000) + ";",
-		"/&#" + strings.Repeat("0", 1000) + "65;": "/A", "java&#115;cript:x": "", "j&#x0A;avascript:x": "j\navascript:x", "&#32;/x&#32;": "/x",
+		"/&amp;#65;": "/&#65;", "/&#38;amp;": "/&amp;", "/&NotEqualTilde;": "/\u2242\u0338",
+		"/&" + strings.Repeat("a", 1000) + ";":    "/&" + strings.Repeat("a", 1000) + ";",
+		"/&#" + strings.Repeat("0", 1000) + "65;": "/A", "java&#115;cript:x": "",
+		"j&#x0A;avascript:x": "j\navascript:x", "&#32;/x&#32;": "/x",
 	} {
 		if want != "" {
 			want = "anchor " + want
@@ -37,7 +41,7 @@ func TestHostile_P03_characterReferencesAreReadByTheStandard(t *testing.T) {
 	}
 }
 
-// What a browser shows or would load is a link, and nothing else: not what stands in comments, scripts, text fields and templates.
+// A link is what a browser shows or loads, and not what stands in comments, scripts, text fields and templates.
 func TestHostile_P07_linksAreWhereABrowserSeesThem(t *testing.T) {
 	for body, want := range map[string]string{
 		`<!-- <a href=no> --><a href=a>`:                                               "anchor a",
@@ -70,18 +74,20 @@ func TestHostile_P07_linksAreWhereABrowserSeesThem(t *testing.T) {
 		}
 	}
 	const candidates = 100_000
-	r, err := NewScanner(Options{}).Scan([]byte("<img srcset='"+strings.Repeat("/a.png 1x, ", candidates)+"'>"), []byte("text/html"))
+	r, err := NewScanner(Options{}).Scan([]byte("<img srcset='"+strings.Repeat("/a.png 1x, ", candidates)+"'>"),
+		[]byte("text/html"))
 	if err != nil || len(r.Links) != 20_000 || r.LinksDropped != candidates-20_000 {
 		t.Errorf("of %d candidates %d are taken, %d counted (%v)", candidates, len(r.Links), r.LinksDropped, err)
 	}
 }
 
-// JSON and playlists are not searched for links at all, however deep they are; a style sheet is one list of references, and how deep its
-// brackets nest makes no difference.
+// JSON and playlists are not searched for links, however deep they nest. Nested brackets in a style sheet cost nothing
+// extra.
 func TestHostile_P11_depthCostsNothing(t *testing.T) {
 	deep := strings.Repeat(`{"a":[`, 100_000) + `"http://a/"`
 	for media, body := range map[string]string{
-		"application/json": deep, "application/ld+json": deep, "text/json": deep, "application/vnd.apple.mpegurl": "#EXTM3U\nhttp://a/\n", "audio/x-mpegurl": "http://a/\n",
+		"application/json": deep, "application/ld+json": deep, "text/json": deep,
+		"application/vnd.apple.mpegurl": "#EXTM3U\nhttp://a/\n", "audio/x-mpegurl": "http://a/\n",
 	} {
 		r, err := NewScanner(Options{}).Scan([]byte(body), []byte(media))
 		if err != nil || r.Format != None || len(r.Links)+r.LinksDropped > 0 {
@@ -89,7 +95,8 @@ func TestHostile_P11_depthCostsNothing(t *testing.T) {
 		}
 	}
 	for _, body := range []string{
-		strings.Repeat("@media x{", 100_000) + "a{b:url(/in)}", strings.Repeat("(", 100_000) + "url(/in)", strings.Repeat("[url", 100_000) + " url(/in)",
+		strings.Repeat("@media x{", 100_000) + "a{b:url(/in)}", strings.Repeat("(", 100_000) + "url(/in)",
+		strings.Repeat("[url", 100_000) + " url(/in)",
 		strings.Repeat("/*", 100_000) + "*/url(/in)", "@import " + strings.Repeat(" ", 100_000) + "'/in'",
 	} {
 		r, err := NewScanner(Options{}).Scan([]byte(body), []byte("text/css"))

@@ -2,8 +2,8 @@ package parse
 
 import "bytes"
 
-// scanMarkup reads HTML, or XML leniently, in one pass. It follows the tokenizer of the HTML standard as far as links
-// can tell the difference; it builds nothing.
+// scanMarkup reads HTML, or XML leniently, in one pass. It follows the tokenizer of the HTML standard as far as it
+// affects links, and builds no tree.
 func (s *Scanner) scanMarkup(b []byte) {
 	s.work += len(b)
 	for p := 0; ; {
@@ -16,7 +16,7 @@ func (s *Scanner) scanMarkup(b []byte) {
 			return
 		}
 		switch c := b[p]; {
-		case class[c]&isLetter != 0:
+		case class[c]&isAlpha != 0:
 			p = s.startTag(b, p)
 		case c == '/':
 			p = s.endTag(b, p+1)
@@ -49,7 +49,7 @@ func (s *Scanner) endTag(b []byte, p int) int {
 	if p >= len(b) {
 		return p
 	}
-	if class[b[p]]&isLetter == 0 {
+	if class[b[p]]&isAlpha == 0 {
 		return after(b, p, ">")
 	}
 	name, p := readTag(b, p)
@@ -81,8 +81,8 @@ func (s *Scanner) declaration(b []byte, p int) int {
 	}
 }
 
-// afterDoctype finds the end of an XML document type, which may hold declarations in brackets. Entities are never
-// expanded, so what they say does not matter.
+// afterDoctype finds the end of an XML document type, which may contain declarations in brackets. Entities are never
+// expanded.
 func afterDoctype(b []byte, p int) int {
 	i := bytes.IndexAny(b[p:], "[>")
 	if i < 0 {
@@ -125,8 +125,8 @@ func (s *Scanner) instruction(b []byte, p int) int {
 	return after(b, p, "?>")
 }
 
-// sheetInstruction reports the style sheet that an XML document names before its root. What looks like attributes is read
-// as such, though an instruction has none.
+// sheetInstruction reports the style sheet that an XML document names before its root. Its pseudo-attributes are read
+// as attributes.
 func (s *Scanner) sheetInstruction(b []byte, p int) {
 	if end := after(b, p, "?>"); end > p {
 		b = b[:end]
@@ -181,8 +181,8 @@ func (s *Scanner) startTag(b []byte, p int) int {
 	return s.rawText(b, p, name)
 }
 
-// startTagXML is startTag for XML: there names have prefixes, and few elements hold text that is not markup (by the rules of XML
-// none does; these hold none but in pages that are XML in name only).
+// startTagXML is startTag for XML: names have prefixes, and few elements contain raw text. By the XML rules none does;
+// these cover pages that are XML in name only.
 func (s *Scanner) startTagXML(b []byte, p int) int {
 	name, next := readTag(b, p)
 	local, prefixed := unprefixed(name, b[p:next])
@@ -203,8 +203,7 @@ func (s *Scanner) startTagXML(b []byte, p int) int {
 	return p
 }
 
-// templateDepth follows template elements: what is inside one is no part of the page, unless the template is the
-// content of a shadow root.
+// templateDepth tracks template elements: their content is not part of the page, except in a shadow root.
 type templateDepth struct {
 	depth int
 	skip  int // the depth at which skipping began, 0 if it has not

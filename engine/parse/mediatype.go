@@ -2,14 +2,14 @@ package parse
 
 import "bytes"
 
-// sniffed is the format of a body whose type nobody named.
+// sniffed is the format of a body without a declared type.
 const sniffed Format = 255
 
 // mediaType is the part of a Content-Type before the parameters.
 type mediaType []byte
 
-// splitContentType cuts a Content-Type value into media type and charset. Of a value of monstrous length only the
-// beginning is read.
+// splitContentType splits a Content-Type value into media type and charset. Of a very long value only the beginning is
+// read.
 func splitContentType(v []byte) (media mediaType, label []byte) {
 	v = trimSpace(v[:min(len(v), 512)])
 	head, params, _ := bytes.Cut(v, []byte(";"))
@@ -42,7 +42,8 @@ func (m mediaType) endsIn(suffix nameKey) bool {
 	return len(m) > len(suffix) && fold(m[len(m)-len(suffix):], suffix)
 }
 
-// sniff tells HTML and XML from everything else by the first bytes, as browsers do when there is no type.
+// sniff distinguishes HTML and XML from other formats by the first bytes, as browsers do without a type
+// (mimesniff.spec.whatwg.org).
 func sniff(body []byte) Format {
 	body = bytes.TrimPrefix(body, []byte("\xEF\xBB\xBF"))
 	head := body[:min(len(body), 512)]

@@ -2,7 +2,7 @@ package parse
 
 import "bytes"
 
-// meta reads a meta element: robots and refresh directives, and the character set if nobody has named it yet.
+// meta reads a meta element: robots and refresh directives, and the character set if none was declared.
 func (s *Scanner) meta(b []byte) {
 	if !s.charset.certain && !s.xml {
 		s.lateCharset(b)
@@ -22,7 +22,7 @@ func (s *Scanner) meta(b []byte) {
 	}
 }
 
-// names says whether the meta element at hand is for this robot. Spaces around the name are forgiven: what is meant is plain.
+// names reports whether the current meta element is for this robot. Spaces around the name are ignored.
 func (s *Scanner) names(robot nameKey, b []byte) bool {
 	name, ok := s.get(b, attrName)
 	return ok && fold(trimSpace(name), robot)
@@ -44,9 +44,9 @@ func (s *Scanner) robots(list []byte) {
 	}
 }
 
-// RefreshTarget reads the value of a refresh, of a meta element or of the header field: a number of seconds, a semicolon or comma, and a URL that may follow
-// "url=" and may be quoted. It gives nil if there is no URL: the page then only reloads itself. The
-// result borrows v.
+// RefreshTarget returns the URL in the value of a refresh, of a meta element or header field: a number of seconds, a
+// semicolon or comma, and a URL, perhaps after "url=" and in quotes. It returns nil if there is no URL: the page only
+// reloads itself. The result borrows v.
 func RefreshTarget(v []byte) []byte {
 	v = trimSpace(v)
 	p := 0

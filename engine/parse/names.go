@@ -11,7 +11,7 @@ const (
 	endsTag               // ends the name of a tag: space / >
 	endsAttr              // ends the name of an attribute: space / > =
 	endsBare              // ends a value without quotes: space >
-	isLetter              // ASCII letter
+	isAlpha               // ASCII letter
 	isIdent               // may be part of a CSS identifier
 	startsCSS             // may start something a style sheet's scanner must look at
 )
@@ -24,8 +24,8 @@ var class = func() (t [256]byte) {
 	t['>'] |= endsTag | endsAttr | endsBare
 	t['='] |= endsAttr
 	for c := 'a'; c <= 'z'; c++ {
-		t[c] |= isLetter | isIdent
-		t[c-32] |= isLetter | isIdent
+		t[c] |= isAlpha | isIdent
+		t[c-32] |= isAlpha | isIdent
 	}
 	for c := '0'; c <= '9'; c++ {
 		t[c] |= isIdent
@@ -55,7 +55,7 @@ var lower = func() (t [256]byte) {
 
 type tag uint64
 
-// The elements that matter here.
+// The elements that the scanner knows.
 const (
 	tagA        tag = 'a'
 	tagArea     tag = 'a'<<24 | 'r'<<16 | 'e'<<8 | 'a'
@@ -139,7 +139,7 @@ func longTag(name []byte) tag {
 	}
 }
 
-// unprefixed gives the number of a name of XML without its prefix. Whose elements a prefix stands for is not looked into.
+// unprefixed returns the number of an XML name without its prefix. The namespace of the prefix is not checked.
 func unprefixed(whole tag, name []byte) (local tag, prefixed bool) {
 	colon := bytes.IndexByte(name, ':')
 	if colon < 0 {
@@ -152,7 +152,7 @@ func unprefixed(whole tag, name []byte) (local tag, prefixed bool) {
 // nameKey is a short string in lower case that values are compared with.
 type nameKey string
 
-// fold says whether b is name, which is in lower case, but for the case of ASCII letters.
+// fold reports whether b equals name, which is in lower case, ignoring the case of ASCII letters.
 func fold(b []byte, name nameKey) bool {
 	if len(b) != len(name) {
 		return false
@@ -165,7 +165,7 @@ func fold(b []byte, name nameKey) bool {
 	return true
 }
 
-// foldPrefix says whether b begins with name, which is in lower case, but for the case of ASCII letters.
+// foldPrefix reports whether b begins with name, which is in lower case, ignoring the case of ASCII letters.
 func foldPrefix(b []byte, name nameKey) bool {
 	return len(b) >= len(name) && fold(b[:len(name)], name)
 }

@@ -5,16 +5,16 @@ import (
 	"fmt"
 )
 
-// Options of a Scanner. The zero value, after WithDefaults, is what a crawl uses.
+// Options of a Scanner. A crawl uses the zero value after WithDefaults.
 type Options struct {
-	LinksMax int    // most links kept of one body, 1 to 10,000,000; default 20,000
-	RefMax   int    // longest reference in bytes, 16 to 1 MiB; longer ones are dropped and counted; default 8 KiB
-	TitleMax int    // longest title kept in bytes, 0 means the default of 1 KiB
+	LinksMax int    // limit of links of one body, 1 to 10,000,000; default 20,000
+	RefMax   int    // limit of a reference in bytes, 16 to 1 MiB; longer ones are dropped and counted; default 8 KiB
+	TitleMax int    // limit of a title in bytes; 0 means 1 KiB
 	Forms    bool   // report the action of forms with method GET
-	Robot    string // our name in <meta name=...>, lower case; default "orbweaver"
+	Robot    string // the crawler's name in <meta name=...>, lower case; default "orbweaver"
 }
 
-// WithDefaults returns a copy in which zero fields have their defaults.
+// WithDefaults returns a copy with the default for each zero field.
 func (o Options) WithDefaults() Options {
 	if o.LinksMax == 0 {
 		o.LinksMax = 20_000
@@ -31,7 +31,7 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// Validate returns all faults joined, each wrapping ErrOptions.
+// Validate returns all faults, joined; each wraps ErrOptions.
 func (o Options) Validate() error {
 	var faults []error
 	fault := func(format string, args ...any) {

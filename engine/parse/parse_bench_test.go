@@ -7,22 +7,25 @@ import (
 	"testing"
 
 	"golang.org/x/net/html"
+
+	"orbweaver/internal/invariants"
 )
 
-// typicalPage is 16 KiB or so with the proportions of the web: some head, words, twenty links, attributes that matter
-// to nobody.
+// typicalPage returns a page of about 16 KiB with typical proportions: head, text, twenty links, and unused attributes.
 func typicalPage() []byte {
 	r := rand.New(rand.NewPCG(1, 1))
 	words := []string{"orb", "weaver", "silk", "thread", "radius", "hub", "spiral", "capture", "frame", "anchor"}
 	var b bytes.Buffer
 	b.WriteString("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Of webs</title>\n" +
-		"<link rel=\"stylesheet\" href=\"/css/main.css?v=3\"><script>var a = \"<a href='no'>\"; function f() { return 1 < 2; }</script></head><body>")
+		"<link rel=\"stylesheet\" href=\"/css/main.css?v=3\"><script>var a = \"<a href='no'>\"; function f() { return " +
+		"1 < 2; }</script></head><body>")
 	for i := 0; b.Len() < 16<<10; i++ {
 		fmt.Fprintf(&b, "<div class=\"row item-%d\" id=\"i%d\"><p>", i, i)
 		for range 90 {
 			b.WriteString(words[r.IntN(len(words))] + " ")
 		}
-		fmt.Fprintf(&b, "<a class=\"link\" href=\"/articles/%d/page.html?x=1&amp;y=%d\">more</a> <img src=\"/img/%d.png\" alt=\"\"></p></div>\n", i, i, i)
+		fmt.Fprintf(&b, "<a class=\"link\" href=\"/articles/%d/page.html?x=1&amp;y=%d\">more</a> <img "+
+			"src=\"/img/%d.png\" alt=\"\"></p></div>\n", i, i, i)
 	}
 	b.WriteString("</body></html>")
 	return b.Bytes()
@@ -40,7 +43,7 @@ func BenchmarkScan(b *testing.B) {
 	}
 }
 
-// BenchmarkDenseMarkup is the worst of ordinary pages: hardly any text.
+// BenchmarkDenseMarkup measures an ordinary page with almost no text.
 func BenchmarkDenseMarkup(b *testing.B) {
 	var page []byte
 	for i := range 400 {
@@ -78,7 +81,7 @@ func TestScanDoesNotAllocate(t *testing.T) {
 		if name == "latin" {
 			header = []byte("text/html")
 		}
-		if n := testing.AllocsPerRun(50, func() { _, _ = s.Scan(body, header) }); n != 0 && !raceEnabled {
+		if n := testing.AllocsPerRun(50, func() { _, _ = s.Scan(body, header) }); n != 0 && !invariants.Race {
 			t.Errorf("%s: %v allocations for one page", name, n)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 
 	"orbweaver/internal/cputime"
+	"orbweaver/internal/invariants"
 )
 
 // show writes a result's links as "kind ref", one a line.
@@ -149,8 +150,8 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// Of the words about a character set the byte-order mark counts most, then the header, then what stands in the first 1,024 bytes. A meta
-// element behind them, which browsers obey by beginning again, is obeyed from there on where nobody has said anything before.
+// The byte order mark takes precedence, then the header, then a declaration in the first 1,024 bytes. A later meta
+// element counts from there on if nothing was declared before; browsers would parse the page again.
 func TestHostile_P08_charsetsAreChosenByTheStandard(t *testing.T) {
 	wide := func(s string, order unicode.Endianness) string {
 		out, err := unicode.UTF16(order, unicode.UseBOM).NewEncoder().String(s)
@@ -214,8 +215,8 @@ func TestHostile_P06_linksBeyondTheLimitAreCounted(t *testing.T) {
 	}
 }
 
-// A body of each hostile shape with 1 MiB costs sixteen times as much as one with 64 KiB; quadratic work would cost 256 times as much. The
-// test grants 64 times.
+// Of each hostile shape, a body of 1 MiB costs sixteen times as much as one of 64 KiB; quadratic work would cost 256
+// times as much. The test allows 64 times.
 func TestHostile_P01_P02_P12_hostileBodiesTakeLinearTime(t *testing.T) {
 	for name, shape := range map[string]string{
 		"nested": "<div>", "anchors": "<a href=x>", "comments": "<!--", "open": "<", "quotes": "<a b='", "script": "<script><!--<script>",
@@ -241,7 +242,7 @@ func TestHostile_P01_P02_P12_hostileBodiesTakeLinearTime(t *testing.T) {
 				s := NewScanner(Options{Forms: true})
 				return func() { _, _ = s.Scan(body, []byte(media)) }
 			}
-			if raceEnabled { // where times say little
+			if invariants.Race { // where times say little
 				scan(1 << 14)()
 				continue
 			}
@@ -269,7 +270,8 @@ func TestFeedsAndSitemaps(t *testing.T) {
 			t.Errorf("%s\ngot:\n%s\nwant:\n%s (%v)", c.body, show(r), c.want, err)
 		}
 	}
-	r, _ := NewScanner(Options{LinksMax: 10}).Scan([]byte("<urlset>"+strings.Repeat("<loc>/a</loc>", 50_001)), []byte("text/xml"))
+	r, _ := NewScanner(Options{LinksMax: 10}).Scan([]byte("<urlset>"+strings.Repeat("<loc>/a</loc>", 50_001)),
+		[]byte("text/xml"))
 	if len(r.Links) != 50_000 || r.LinksDropped != 1 {
 		t.Errorf("%d links, %d dropped", len(r.Links), r.LinksDropped)
 	}
@@ -285,7 +287,8 @@ func TestKinds(t *testing.T) {
 		seen[k.String()] = true
 	}
 	for k, want := range map[Kind]byte{
-		Anchor: 'L', LinkRel: 'L', Image: 'E', CSS: 'E', IFrame: 'E', MetaRefresh: 'R', Redirect: 'R', Form: 'S', Resource: 'E', Background: 'E',
+		Anchor: 'L', LinkRel: 'L', Image: 'E', CSS: 'E', IFrame: 'E', MetaRefresh: 'R', Redirect: 'R', Form: 'S',
+		Resource: 'E', Background: 'E',
 		Use: 'E', Feed: 'L', Sitemap: 'M', SitemapFile: 'M', Robots: 'P', kindCount: '-',
 	} {
 		if k.Letter() != want {

@@ -51,8 +51,8 @@ func (s *Scanner) add(kind Kind, ref []byte, nofollow bool) {
 	s.res.Links = append(s.res.Links, Link{Kind: kind, NoFollow: nofollow, Ref: ref})
 }
 
-// trimControl cuts control bytes and spaces off both ends, as a URL parser does, but no NUL: before a URL parser sees it,
-// it has become U+FFFD.
+// trimControl cuts control bytes and spaces off both ends, as a URL parser does, but no NUL: before a URL parser sees
+// it, it has become U+FFFD.
 func trimControl(b []byte) []byte {
 	for len(b) > 0 && b[0] <= ' ' && b[0] > 0 {
 		b = b[1:]
@@ -68,7 +68,7 @@ func trimControl(b []byte) []byte {
 func foreignScheme(ref []byte) bool {
 	for i, c := range ref {
 		switch {
-		case class[c]&isLetter != 0:
+		case class[c]&isAlpha != 0:
 		case i > 0 && ('0' <= c && c <= '9' || c == '+' || c == '-' || c == '.'):
 		case i > 0 && c == ':':
 			return !fold(ref[:i], "http") && !fold(ref[:i], "https")

@@ -2,14 +2,14 @@ package parse
 
 import "errors"
 
-// Kind says what sort of reference a Link is, by the element and attribute it came from.
+// Kind is the kind of a reference, by its element and attribute.
 type Kind uint8
 
 // The kinds of links.
 const (
-	Anchor      Kind = iota // <a href>, also SVG's
+	Anchor      Kind = iota // <a href>, also in SVG
 	Area                    // <area href>
-	LinkRel                 // <link href> of a document: alternate, next, canonical, ...; nothing for dns-prefetch and preconnect
+	LinkRel                 // <link href> of a document: alternate, next, canonical, ...; not dns-prefetch and preconnect
 	Image                   // <img src, srcset>, <source srcset>, <input type=image>, SVG <image>
 	Script                  // <script src>
 	Frame                   // <frame src>
@@ -20,21 +20,21 @@ const (
 	MetaRefresh             // the URL of <meta http-equiv=refresh>
 	CSS                     // url() and @import, in style sheets
 	Form                    // the action of a form whose method is GET
-	Background              // the old background attribute
+	Background              // the obsolete background attribute
 	Use                     // SVG <use href>
-	Resource                // <link href> of what a page is shown with: stylesheet, icon, preload, ...; <?xml-stylesheet?>
-	Feed                    // what a feed is about
-	Sitemap                 // a page that a sitemap names
-	SitemapFile             // a sitemap that an index names, or a robots.txt
-	Redirect                // the target of a redirect: of an answer, not of a body
-	Robots                  // a robots.txt, asked for before anything else of its site
+	Resource                // <link href> of a page requisite: stylesheet, icon, preload, ...; <?xml-stylesheet?>
+	Feed                    // an entry of a feed
+	Sitemap                 // a page that a sitemap lists
+	SitemapFile             // a sitemap that an index or a robots.txt lists
+	Redirect                // the target of a redirect response
+	Robots                  // a robots.txt, fetched before any page of its site
 	kindCount
 )
 
 // KindCount is the number of kinds: arrays indexed by Kind have this length.
 const KindCount = int(kindCount)
 
-// String gives the kind's name in lower case.
+// String returns the kind's name in lower case.
 func (k Kind) String() string {
 	if k >= kindCount {
 		return "unknown"
@@ -45,14 +45,54 @@ func (k Kind) String() string {
 	}[k]
 }
 
-// Letter gives the kind as archives write it in the path of hops from a seed: L for a link that a reader follows, E for
-// what a page is shown with, R for what a browser is sent to, S for a form that is submitted, M for a sitemap's word, and
-// P for what must be asked first. (Of others' letters there are none here: I, inferred, and X, guessed from scripts.)
+// Letter returns the letter of the kind in a hop path, as in Heritrix: L for a navigational link, E for an embed, R for
+// a redirect, S for a form submission, M for a sitemap, P for a prerequisite. (Heritrix's I, inferred, and X,
+// speculative, do not occur.)
 func (k Kind) Letter() byte {
 	if k >= kindCount {
 		return '-'
 	}
 	return "LLLEEEEEEERESEEELMMRP"[k]
+}
+
+// Context returns where in a page a link of the kind stands, in the words of Heritrix.
+func (k Kind) Context() string {
+	switch k {
+	case Anchor:
+		return "a/@href"
+	case Area:
+		return "area/@href"
+	case Form:
+		return "form/@action"
+	case LinkRel, Resource:
+		return "link/@href"
+	case Image:
+		return "img/@src"
+	case Script:
+		return "script/@src"
+	case Frame:
+		return "frame/@src"
+	case IFrame:
+		return "iframe/@src"
+	case Embed:
+		return "embed/@src"
+	case Object:
+		return "object/@data"
+	case Background:
+		return "body/@background"
+	case Use:
+		return "use/@href"
+	case MetaRefresh:
+		return "meta"
+	case Redirect:
+		return "Location:"
+	case Sitemap, SitemapFile:
+		return "=MANIFEST_MISC"
+	case Feed:
+		return "=NAVLINK_MISC"
+	default:
+		return "=EMBED_MISC"
+	}
 }
 
 // Link is one reference as the page wrote it, not resolved.
@@ -61,11 +101,11 @@ func (k Kind) Letter() byte {
 // body or the Scanner's scratch space: it is valid until the next Scan and while the body is unchanged.
 type Link struct {
 	Kind     Kind
-	NoFollow bool // rel=nofollow on the element itself; the page's own wish is in Result.NoFollow
+	NoFollow bool // rel=nofollow on the element; for the page see Result.NoFollow
 	Ref      []byte
 }
 
-// Format says which scanner read the body.
+// Format says how the body was read.
 type Format uint8
 
 // The formats.
@@ -78,7 +118,7 @@ const (
 	SitemapXML               // a sitemap or an index of sitemaps
 )
 
-// String gives the format's name in lower case.
+// String returns the format's name in lower case.
 func (f Format) String() string {
 	switch f {
 	case HTML:
@@ -96,15 +136,17 @@ func (f Format) String() string {
 	}
 }
 
-// Result is what one body said. It belongs to the Scanner and is valid until its next Scan.
+// Result is what a body contains. It belongs to the Scanner and is valid until its next Scan.
 type Result struct {
-	Format       Format
-	Base         []byte // href of the first <base> that has one, not resolved; nil if there is none or it cannot be a base
-	Links        []Link // in document order, at most Options.LinksMax; of a sitemap, at most the 50,000 of the protocol if that is more
+	Format Format
+	// href of the first <base> that has one, not resolved; nil if there is none or it cannot be a base
+	Base []byte
+	// in document order, at most Options.LinksMax; for a sitemap, at least up to the protocol's 50,000
+	Links        []Link
 	LinksDropped int    // links beyond LinksMax
 	LinksLong    int    // references longer than RefMax
 	LinksForeign int    // references whose scheme is not http or https (mailto, javascript, data, ...): not in Links
-	NoFollow     bool   // <meta name=robots> or our own name said nofollow or none
+	NoFollow     bool   // <meta name=robots>, or with the crawler's own name, contains nofollow or none
 	NoIndex      bool   // the same for noindex or none
 	Charset      string // WHATWG name in lower case, "" when the format has none
 	Title        []byte // text of the first <title>, in UTF-8, trimmed, at most TitleMax bytes; nil if there is none
@@ -114,5 +156,5 @@ func (r *Result) reset() {
 	*r = Result{Links: r.Links[:0]}
 }
 
-// ErrOptions is wrapped by every fault that Options.Validate finds.
+// ErrOptions is wrapped by every error of Options.Validate.
 var ErrOptions = errors.New("parse: bad options")

@@ -7,8 +7,7 @@ import (
 	"orbweaver/engine/sitemap"
 )
 
-// Scanner reads one body at a time and reuses its scratch space, so that it allocates nothing once warm. It is not
-// safe for concurrent use: each worker has its own.
+// Scanner reads one body at a time and reuses its memory. It is not safe for concurrent use: each worker has its own.
 type Scanner struct {
 	o     Options
 	robot nameKey // o.Robot, as attribute values are compared
@@ -18,33 +17,33 @@ type Scanner struct {
 	value [attrCount]span // their values, as offsets into the body being read
 
 	xml      bool // read by the lenient XML rules
-	based    bool // there was a base element with an href: others do not count
-	inline   bool // reading the document of a srcdoc
+	based    bool // a base element with an href was read: later ones do not count
+	inline   bool // reading the document of a srcdoc attribute
 	linksMax int  // of this body
 	feed     *sitemap.Reader
 	foreign  foreignStack
 	template templateDepth
 
 	arena  []byte // decoded references of this body
-	text   []byte // the value at hand in UTF-8, before its references are replaced
-	wide   []byte // a body that had to be decoded as a whole
-	asUTF8 bool   // the value at hand was read as UTF-8 though the page's character set is another
+	text   []byte // the current value in UTF-8, before its references are replaced
+	wide   []byte // a body that was decoded as a whole
+	asUTF8 bool   // the current value was read as UTF-8, although the page's character set is another
 	repair *encoding.Decoder
 	coded  [16]byte // one character in the page's character set
 	minus  [4]byte  // see encodable
 
 	charset charsetState
-	guessed bool          // nobody named it, and a guess was made
+	guessed bool          // the character set was guessed
 	body    []byte        // the body at hand, borrowed
-	work    int           // bytes that the readers of this body were given, each as often as it was given: FuzzScan bounds it
+	work    int           // bytes that all readers of this body have processed, with repetitions; FuzzScan limits it
 	labels  [4]labelEntry // the last labels looked up
-	oldest  int           // which of them goes next
+	oldest  int           // index of the entry that is replaced next
 }
 
 // span is a half-open range of the body.
 type span struct{ from, to int }
 
-// NewScanner returns a Scanner. It panics if o, after WithDefaults, does not validate.
+// NewScanner returns a Scanner. It panics if o, after WithDefaults, is invalid.
 func NewScanner(o Options) *Scanner {
 	o = o.WithDefaults()
 	if err := o.Validate(); err != nil {
@@ -53,9 +52,9 @@ func NewScanner(o Options) *Scanner {
 	return &Scanner{o: o, robot: nameKey(o.Robot), feed: sitemap.NewReader(feedOptions(o))}
 }
 
-// Scan reads a body (borrowed until the next Scan) whose content encoding is already undone. contentType is the
-// header's value (borrowed for the call), and may be empty. The Result is valid until the next Scan. The only error is
-// ErrCharset; the Result is then complete but without links.
+// Scan reads a body without content encodings. It borrows body until the next Scan, and contentType, the value of the
+// header or "", for the call. The Result is valid until the next Scan. The only error is ErrCharset; the Result then
+// has no links.
 func (s *Scanner) Scan(body, contentType []byte) (*Result, error) {
 	s.res.reset()
 	s.arena = trimScratch(s.arena)
@@ -70,7 +69,7 @@ func (s *Scanner) Scan(body, contentType []byte) (*Result, error) {
 		format = sniff(body)
 	}
 	if format == HTML && beginsFeed(body) {
-		format = XML // as browsers see it, too
+		format = XML // as in browsers
 	}
 	s.res.Format = format
 	if format == None {
@@ -96,7 +95,8 @@ func (s *Scanner) Scan(body, contentType []byte) (*Result, error) {
 	return &s.res, nil
 }
 
-// scratchMax is how much scratch space a Scanner keeps between bodies: one huge body must not cost memory for ever.
+// scratchMax is the most memory in bytes that a Scanner keeps between bodies, so that a large body does not occupy it
+// forever.
 const scratchMax = 1 << 20
 
 func trimScratch(b []byte) []byte {

@@ -1,7 +1,7 @@
 package parse
 
-// inlineDocument reports the links of the document in an iframe's srcdoc, which is shown instead of what its src names. Of the
-// tag at hand nothing can be asked afterwards. A document in a document's document is not read.
+// inlineDocument reports the links of the document in an iframe's srcdoc, which is shown in place of its src.
+// Afterwards the attributes of the current tag are no longer available. Nested srcdoc documents are not read.
 func (s *Scanner) inlineDocument(b []byte) {
 	if s.inline {
 		return

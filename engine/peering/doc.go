@@ -1,13 +1,13 @@
-// Package peering is this agent's seat among the others of its crawl: membership (engine/members) and letters (engine/post) behind the one seam
-// that the engine knows (engine.Peering).
+// Package peering connects this agent with the others of its crawl: membership (engine/cluster/membership) and messages
+// (engine/cluster/transport) behind the one interface that the engine knows (engine.Peering).
 //
-//	engine --Join, Peers, Changed, Leave--> Seat --> members.Group   who is there
-//	       --Send, Ask-------------------->      --> post.Office     where that one takes letters, by what members says
+//	engine --Join, Peers, Changed, Leave--> Seat --> membership.Service    which agents are alive
+//	       --Send, Ask-------------------->      --> transport.Transport   at the address that membership knows
 //	       <--Letter, Answer---------------      <--
 //
-// It carries and translates, and decides nothing. Open takes the port for letters at once, so that one that is in use is an error before a
-// crawl begins; who sends letters before Join is told to try again. Join makes the agent known to the others. Leave says goodbye; Close lets go
-// of what Leave has not, and does nothing after it.
+// It carries and translates, and decides nothing. Open takes the port for messages at once, so that a port in use is an
+// error before a crawl begins. An agent that sends messages before Join is told to try again. Join makes the agent
+// known to the others. Leave tells them that it leaves. Close closes what Leave has not, and does nothing after it.
 //
-// Without an Identity everything is said in plain text, between loopback addresses alone, and everybody is who it says.
+// Without an Identity everything is plain text between loopback addresses, and names are not proved.
 package peering

@@ -5,10 +5,10 @@ import (
 
 	"go.uber.org/goleak"
 
-	"orbweaver/engine/post"
+	"orbweaver/engine/cluster/transport"
 )
 
 func TestMain(m *testing.M) {
-	post.Quiet()
+	transport.Quiet()
 	goleak.VerifyTestMain(m)
 }

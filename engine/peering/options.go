@@ -6,28 +6,27 @@ import (
 	"log/slog"
 	"net/netip"
 
-	"orbweaver/engine/members"
-	"orbweaver/engine/post/identity"
+	"orbweaver/engine/cluster/identity"
+	"orbweaver/engine/cluster/membership"
 )
 
 // Options say who an agent is. ID, Gossip and Post have no default.
 type Options struct {
 	ID       string         // of the agent: 1 to 64 letters, digits, dots, hyphens, underscores, the first a letter or digit
-	Capacity int            // its share, in proportion to the others', 1 to members.CapacityMax [1]
+	Capacity int            // its share, in proportion to the others', 1 to membership.MaxCapacity [1]
 	Gossip   netip.AddrPort // where it listens for membership, UDP and TCP; port 0 for a free one
 	Post     netip.AddrPort // where it listens for letters; port 0 for a free one
 	Join     []string       // gossip addresses of other agents, ADDRESS:PORT; one that answers is enough
 
 	Identity *identity.Identity // nil: plain text, on loopback alone
 
-	// What keeps the generations of the agents' certificates across restarts: see post.Options. nil keeps them in memory alone.
+	// What keeps the generations of the agents' certificates across restarts: see transport.Options. nil keeps them in
+	// memory alone.
 	Generations     map[string]uint64
 	SaveGenerations func(newest map[string]uint64) error
 
-	Oldest, Newest int // versions of what letters travel in, see post.Options; zero for those of this build
-
-	Timings members.Timings // how fast agents talk; zero for the defaults
-	Log     *slog.Logger    // nil for nobody
+	Timings membership.Timings // how fast agents talk; zero for the defaults
+	Log     *slog.Logger       // nil for nobody
 }
 
 // plainCrawl is the crawl of all agents that have no certificates.
@@ -59,8 +58,8 @@ func (o Options) Validate() error {
 	if o.Identity != nil && o.ID != o.Identity.ID {
 		bad("the file is that of agent %s, and this is to be %s", o.Identity.ID, o.ID)
 	}
-	if o.Capacity < 1 || o.Capacity > members.CapacityMax {
-		bad("capacity %d: want 1 to %d", o.Capacity, members.CapacityMax)
+	if o.Capacity < 1 || o.Capacity > membership.MaxCapacity {
+		bad("capacity %d: want 1 to %d", o.Capacity, membership.MaxCapacity)
 	}
 	if o.Identity != nil && o.Capacity > identity.CapacityOf(o.Identity.Certificate.Leaf) {
 		bad("capacity %d: the agent's file allows %d: make a new one (\"orbweaver ca issue %s --capacity %d --force\")",

@@ -10,18 +10,19 @@ import (
 	"time"
 
 	"orbweaver/engine"
-	"orbweaver/engine/members"
-	"orbweaver/engine/post"
+	"orbweaver/engine/cluster/membership"
+	"orbweaver/engine/cluster/transport"
 )
 
-// Whoever has the gossip key, which all agents share, can tell membership of any agent, under any name and with any capacity. So an agent counts only
-// when it has proved what membership says of it: the agent at its address for letters must hold the certificate of its name, and must answer there that
-// this is its data and its capacity. The capacity that counts is never larger than the certificate allows. Without certificates nothing is proved.
+// Whoever has the gossip key, which all agents share, can tell membership of any agent, under any name and with any
+// capacity. So an agent counts only when it has proved what membership says of it: the agent at its address for letters
+// must hold the certificate of its name, and must answer there that this is its data and its capacity. The capacity
+// that counts is never larger than the certificate allows. Without certificates nothing is proved.
 
 // proof is what an agent has proved.
 type proof struct {
-	said  members.Agent // what membership says of it
-	peer  engine.Peer   // what counts of that
+	said  membership.Agent // what membership says of it
+	peer  engine.Peer      // what counts of that
 	ok    bool
 	busy  bool // it is being asked
 	tries int
@@ -37,7 +38,7 @@ const (
 	proofAgain    = time.Second      // after a first failure; doubles
 	proofMost     = 30 * time.Second // up to this
 	proofsAtOnce  = 32               // agents that are asked at a time
-	provenMost    = 1000             // agents that count: package post keeps connections to 1,024
+	provenMost    = 1000             // agents that count: package transport knows 1,024
 )
 
 // errCard says that an agent does not confirm what membership says of it.
@@ -51,7 +52,7 @@ func (s *Seat) card() []byte {
 }
 
 // proveAll keeps asking agents that have proved nothing, until ctx ends.
-func (s *Seat) proveAll(ctx context.Context, g *members.Group) {
+func (s *Seat) proveAll(ctx context.Context, g *membership.Service) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
@@ -78,7 +79,7 @@ func (s *Seat) poke() {
 }
 
 // proveSome begins to ask agents of a View, those first that have failed least often, and says when to look again.
-func (s *Seat) proveSome(ctx context.Context, v *members.View) (wait time.Duration) {
+func (s *Seat) proveSome(ctx context.Context, v *membership.View) (wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	wait = time.Hour
@@ -132,11 +133,11 @@ func (s *Seat) prove(ctx context.Context, one *proof) {
 	one.tries++
 	switch {
 	case err == nil:
-		one.ok, one.peer = true, engine.Peer{ID: one.said.ID, Capacity: capacity, Store: one.said.Incarnation}
+		one.ok, one.peer = true, engine.Peer{ID: one.said.ID, Capacity: capacity, Store: one.said.Store}
 	case ctx.Err() == nil || errors.Is(ctx.Err(), context.DeadlineExceeded):
 		one.again = time.Now().Add(min(proofAgain<<min(one.tries-1, 8), proofMost))
 		if one.tries == 1 {
-			s.o.Log.Warn("an agent is not counted, since it has not proved its name by a certificate; it is asked again", "agent", one.said.ID, "address", one.said.Post, "error", err)
+			s.o.Log.Warn("an agent is not counted, since it has not proved its name by a certificate; it is asked again", "agent", one.said.ID, "address", one.said.MessageAddr, "error", err)
 		}
 	}
 	select {
@@ -146,24 +147,24 @@ func (s *Seat) prove(ctx context.Context, one *proof) {
 }
 
 // confirm asks an agent for the proof, and gives the capacity that counts.
-func (s *Seat) confirm(ctx context.Context, a *members.Agent) (capacity int, err error) {
-	to := post.Peer{ID: a.ID, Addr: a.Post}
-	most, err := s.office.Prove(ctx, to)
+func (s *Seat) confirm(ctx context.Context, a *membership.Agent) (capacity int, err error) {
+	to := transport.Peer{ID: a.ID, Addr: a.MessageAddr}
+	most, err := s.transport.Prove(ctx, to)
 	if err != nil {
 		return 0, err
 	}
-	answer, err := s.office.Ask(ctx, to, questionCard, nil)
+	answer, err := s.transport.Call(ctx, to, questionCard, nil)
 	switch {
-	case err == nil && (len(answer) != cardSize || binary.BigEndian.Uint64(answer) != a.Incarnation || int64(binary.BigEndian.Uint32(answer[8:])) != int64(a.Capacity)):
+	case err == nil && (len(answer) != cardSize || binary.BigEndian.Uint64(answer) != a.Store || int64(binary.BigEndian.Uint32(answer[8:])) != int64(a.Capacity)):
 		return 0, fmt.Errorf("%w: it says %x", errCard, answer[:min(len(answer), cardSize)])
-	case err != nil && !errors.Is(err, post.ErrRefused) && !errors.Is(err, post.ErrVersion) && !errors.Is(err, post.ErrBanned):
+	case err != nil && !errors.Is(err, transport.ErrRefused) && !errors.Is(err, transport.ErrVersion) && !errors.Is(err, transport.ErrBanned):
 		return 0, err // one that speaks another version, or does not speak with this agent, has its name all the same
 	}
 	return min(a.Capacity, most), nil
 }
 
 // firstProofs waits until the agents that are there when this one joins have been asked, for a while.
-func (s *Seat) firstProofs(ctx context.Context, g *members.Group) {
+func (s *Seat) firstProofs(ctx context.Context, g *membership.Service) {
 	late := time.NewTimer(proofPatience)
 	defer late.Stop()
 	for {
@@ -189,7 +190,7 @@ func (s *Seat) firstProofs(ctx context.Context, g *members.Group) {
 }
 
 // counted gives what counts of an agent; false if it has not proved its name.
-func (s *Seat) counted(a *members.Agent) (engine.Peer, bool) {
+func (s *Seat) counted(a *membership.Agent) (engine.Peer, bool) {
 	if s.o.Identity == nil || a.ID == s.o.ID {
 		return peerOf(a), true
 	}
@@ -203,7 +204,7 @@ func (s *Seat) counted(a *members.Agent) (engine.Peer, bool) {
 }
 
 // knew gives what counts of an agent that is gone; false if none of its name has ever proved that.
-func (s *Seat) knew(a *members.Agent) (engine.Peer, bool) {
+func (s *Seat) knew(a *membership.Agent) (engine.Peer, bool) {
 	p := peerOf(a)
 	if s.o.Identity == nil || a.ID == s.o.ID {
 		return p, true
@@ -214,7 +215,7 @@ func (s *Seat) knew(a *members.Agent) (engine.Peer, bool) {
 	if one == nil || !one.ok {
 		return p, false
 	}
-	if one.said.Incarnation == a.Incarnation {
+	if one.said.Store == a.Store {
 		p = one.peer
 	}
 	return p, true

@@ -9,15 +9,16 @@ import (
 	"time"
 
 	"orbweaver/engine"
-	"orbweaver/engine/members"
+	"orbweaver/engine/cluster/membership"
 )
 
-// forge joins membership beside an agent with what is said of another. The process has the gossip key and no certificate.
+// forge joins membership beside an agent with what is said of another. The process has the gossip key and no
+// certificate.
 func forge(t *testing.T, beside *Seat, id string, capacity int, letters netip.AddrPort) {
 	t.Helper()
-	g, err := members.Join(t.Context(), members.Options{
-		Self:  members.Agent{ID: id, Capacity: capacity, Gossip: netip.MustParseAddrPort("127.0.0.1:0"), Post: letters, Incarnation: 99, Crawl: "crawl", Version: version},
-		Seeds: []string{beside.group.Load().Self().Gossip.String()}, Key: beside.o.Identity.GossipKeys[0].Key, Timings: beside.o.Timings, Log: slog.New(slog.DiscardHandler),
+	g, err := membership.Join(t.Context(), membership.Options{
+		Self:  membership.Agent{ID: id, Capacity: capacity, GossipAddr: netip.MustParseAddrPort("127.0.0.1:0"), MessageAddr: letters, Store: 99, Crawl: "crawl", MessageVersion: version},
+		Seeds: []string{beside.group.Load().Self().GossipAddr.String()}, Key: beside.o.Identity.GossipKeys[0].Key, Timings: beside.o.Timings, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -29,8 +30,9 @@ func forge(t *testing.T, beside *Seat, id string, capacity int, letters netip.Ad
 	})
 }
 
-// A process with the gossip key tells membership of an agent of capacity 1,000 that was never issued, with the address for letters of an honest one, of
-// nobody, or of a process of its own; or of one that was issued and is not there. None of them counts: together they took 99.9 % of the hosts.
+// A process with the gossip key tells membership of an agent of capacity 1,000 that was never issued, with the address
+// for letters of an honest one, of nobody, or of a process of its own; or of one that was issued and is not there. None
+// of them counts: together they took 99.9 % of the hosts.
 func TestHostilePeer_P4_aNameWithoutACertificateIsNotCounted(t *testing.T) {
 	by := authority(t)
 	a := open(t, "a", by)
@@ -39,7 +41,7 @@ func TestHostilePeer_P4_aNameWithoutACertificateIsNotCounted(t *testing.T) {
 	join(t, b, 2)
 	own := open(t, "evil", by) // its certificate is in order, and its name
 	for id, letters := range map[string]netip.AddrPort{
-		"ghost-1": b.office.Addr(), "ghost-2": netip.MustParseAddrPort("127.0.0.1:1"), "ghost-3": own.office.Addr(), "c": own.office.Addr(),
+		"ghost-1": b.transport.Addr(), "ghost-2": netip.MustParseAddrPort("127.0.0.1:1"), "ghost-3": own.transport.Addr(), "c": own.transport.Addr(),
 	} {
 		forge(t, a, id, 1000, letters)
 	}
@@ -72,8 +74,8 @@ func TestHostilePeer_P4_aNameWithoutACertificateIsNotCounted(t *testing.T) {
 	}
 }
 
-// The capacity that counts is what the certificate allows, whatever an agent tells membership and confirms: one of 1,000 beside two of 2 has 67 % of the hosts by its
-// certificate and had 99.6 %. An honest agent is told at its start.
+// The capacity that counts is what the certificate allows, whatever an agent tells membership and confirms: one of
+// 1,000 beside two of 2 has 67 % of the hosts by its certificate and had 99.6 %. An honest agent is told at its start.
 func TestHostilePeer_P4_theCertificateBoundsTheCapacity(t *testing.T) {
 	by := authority(t)
 	a := open(t, "a", by)
@@ -98,14 +100,15 @@ func TestHostilePeer_P4_theCertificateBoundsTheCapacity(t *testing.T) {
 	}
 }
 
-// An agent that is there is not taken for another one by what somebody else tells of it: its data and its capacity are what it says itself.
+// An agent that is there is not taken for another one by what somebody else tells of it: its data and its capacity are
+// what it says itself.
 func TestHostilePeer_P4_anAgentConfirmsItsCard(t *testing.T) {
 	by := authority(t)
 	a := open(t, "a", by)
 	join(t, a, 1)
 	b := open(t, "b", by)
 	b.server.Store(new(engine.PeerServer)) // it has not joined: membership hears of it from another process
-	forge(t, a, "b", 8, b.office.Addr())
+	forge(t, a, "b", 8, b.transport.Addr())
 	until(t, "it is known", a, func() bool { return len(a.Known()) == 2 })
 	until(t, "it was asked", a, func() bool {
 		a.mu.Lock()

@@ -3,7 +3,7 @@ package peering
 import (
 	"fmt"
 
-	"orbweaver/engine/post/identity"
+	"orbweaver/engine/cluster/identity"
 )
 
 // keysOf gives the gossip key that an identity encrypts with, and those that it accepts beside it.
@@ -18,9 +18,10 @@ func keysOf(id *identity.Identity) (key []byte, accepted [][]byte) {
 	return key, accepted
 }
 
-// Renew takes another file of this agent, by the same authority, while the agent runs: its certificate and its gossip keys.
+// Renew takes another file of this agent, by the same authority, while the agent runs: its certificate and its gossip
+// keys.
 func (s *Seat) Renew(id *identity.Identity) error {
-	if err := s.office.Renew(id); err != nil {
+	if err := s.transport.Renew(id); err != nil {
 		return fmt.Errorf("peering: %w", err)
 	}
 	s.mu.Lock()

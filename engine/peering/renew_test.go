@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/engine/members"
-	"orbweaver/engine/post"
-	"orbweaver/engine/post/identity"
+	"orbweaver/engine/cluster/identity"
+	"orbweaver/engine/cluster/membership"
+	"orbweaver/engine/cluster/transport"
 )
 
 // got are the letters that were taken.
@@ -21,8 +21,9 @@ func (c *clerk) got() []string {
 	return slices.Clone(c.letters)
 }
 
-// The file of agent b is stolen. It gets a new one, and the gossip key is changed in three steps, while both agents run; a letter arrives
-// after each. Then an agent with the old key is refused by membership, the stolen certificate by the agents, and a new agent with a new file comes in.
+// The file of agent b is stolen. It gets a new one, and the gossip key is changed in three steps, while both agents
+// run; a letter arrives after each. Then an agent with the old key is refused by membership, the stolen certificate by
+// the agents, and a new agent with a new file comes in.
 func TestHostilePeer_P5_aStolenFileIsReplacedWhileAgentsRun(t *testing.T) {
 	by := authority(t)
 	a := open(t, "a", by)
@@ -43,7 +44,7 @@ func TestHostilePeer_P5_aStolenFileIsReplacedWhileAgentsRun(t *testing.T) {
 		}
 		before := len(atA.got())
 		until(t, step+": a letter arrives", b, func() bool {
-			return b.Send(t.Context(), "a", []byte(step)) == nil && len(atA.got()) > before
+			return b.Send(t.Context(), "a", 0, []byte(step)) == nil && len(atA.got()) > before
 		})
 		if len(a.Peers()) != 2 || len(b.Peers()) != 2 {
 			t.Errorf("%s: %+v, %+v", step, a.Known(), b.Known())
@@ -59,18 +60,18 @@ func TestHostilePeer_P5_aStolenFileIsReplacedWhileAgentsRun(t *testing.T) {
 	renew("use", by.UseGossipKey, ids)
 	renew("remove", by.RemoveGossipKey, ids)
 
-	_, err = members.Join(t.Context(), members.Options{
-		Self:  members.Agent{ID: "b", Capacity: 1, Gossip: netip.MustParseAddrPort("127.0.0.1:0"), Post: b.office.Addr(), Incarnation: 9, Crawl: "crawl", Version: version},
-		Seeds: []string{a.group.Load().Self().Gossip.String()}, Key: stolen.GossipKeys[0].Key, Timings: a.o.Timings, Log: slog.New(slog.DiscardHandler),
+	_, err = membership.Join(t.Context(), membership.Options{
+		Self:  membership.Agent{ID: "b", Capacity: 1, GossipAddr: netip.MustParseAddrPort("127.0.0.1:0"), MessageAddr: b.transport.Addr(), Store: 9, Crawl: "crawl", MessageVersion: version},
+		Seeds: []string{a.group.Load().Self().GossipAddr.String()}, Key: stolen.GossipKeys[0].Key, Timings: a.o.Timings, Log: slog.New(slog.DiscardHandler),
 	})
-	if !errors.Is(err, members.ErrKey) {
+	if !errors.Is(err, membership.ErrOtherKey) {
 		t.Errorf("a process with the old key joins: %v", err)
 	}
-	thief, err := post.Listen(t.Context(), post.Options{Addr: netip.MustParseAddrPort("127.0.0.1:0"), Identity: stolen, Receive: b.receive, Patience: time.Second})
+	thief, err := transport.Open(t.Context(), transport.Options{Addr: netip.MustParseAddrPort("127.0.0.1:0"), Identity: stolen, Receive: b.receive, Patience: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := thief.Send(t.Context(), post.Peer{ID: "a", Addr: a.office.Addr()}, []byte("stolen")); err == nil {
+	if err := thief.Send(t.Context(), transport.Peer{ID: "a", Addr: a.transport.Addr()}, 0, []byte("stolen")); err == nil {
 		t.Error("a letter with the stolen certificate is taken")
 	}
 	if err := thief.Close(); err != nil {
@@ -79,7 +80,7 @@ func TestHostilePeer_P5_aStolenFileIsReplacedWhileAgentsRun(t *testing.T) {
 	c := open(t, "c", by, a)
 	join(t, c, 3)
 	until(t, "an agent with a new file is counted", a, func() bool { return len(a.Peers()) == 3 })
-	if err := a.Renew(ids[b]); !errors.Is(err, post.ErrIdentity) || !strings.Contains(err.Error(), "that of agent b") {
+	if err := a.Renew(ids[b]); !errors.Is(err, transport.ErrIdentity) || !strings.Contains(err.Error(), "that of agent b") {
 		t.Errorf("the file of another agent: %v", err)
 	}
 }

@@ -11,18 +11,18 @@ import (
 	"time"
 
 	"orbweaver/engine"
-	"orbweaver/engine/members"
-	"orbweaver/engine/post"
-	"orbweaver/engine/post/identity"
+	"orbweaver/engine/cluster/identity"
+	"orbweaver/engine/cluster/membership"
+	"orbweaver/engine/cluster/transport"
 )
 
 // Seat is an agent's place among the others. It implements engine.Peering, and is safe for concurrent use.
 type Seat struct {
-	o      Options
-	office *post.Office
+	o         Options
+	transport *transport.Transport
 
-	server atomic.Pointer[engine.PeerServer] // nil before Join
-	group  atomic.Pointer[members.Group]     // nil before Join has succeeded
+	server atomic.Pointer[engine.PeerServer]  // nil before Join
+	group  atomic.Pointer[membership.Service] // nil before Join has succeeded
 
 	mu       sync.Mutex
 	closed   bool
@@ -47,16 +47,17 @@ type arrival struct {
 	when  time.Time
 }
 
-// questionKind is the kind of the engine's questions: what they mean is the engine's business. The other kind is questionCard.
+// questionKind is the kind of the engine's questions: what they mean is the engine's business. The other kind is
+// questionCard.
 const questionKind = 1
 
 // askPatience is how long an answer is waited for. Those that there are take milliseconds.
 const askPatience = 10 * time.Second
 
-// version is that of what letters say.
+// version is that of the messages.
 const version = 1
 
-// Open takes the port for letters. Nobody knows of this agent until Join. ctx is the life of the Seat.
+// Open takes the port for messages. Other agents learn of this agent by Join. The Seat lives as long as ctx.
 func Open(ctx context.Context, o Options) (*Seat, error) {
 	o = o.WithDefaults()
 	if err := o.Validate(); err != nil {
@@ -64,18 +65,21 @@ func Open(ctx context.Context, o Options) (*Seat, error) {
 	}
 	s := &Seat{o: o, identity: o.Identity, came: map[string]arrival{}, proofs: map[string]*proof{}, proved: make(chan struct{}, 1), changed: make(chan struct{}, 1)}
 	s.ctx, s.end = context.WithCancel(context.WithoutCancel(ctx))
-	letters := post.Options{Self: o.ID, Addr: o.Post, Identity: o.Identity, Oldest: o.Oldest, Newest: o.Newest, Receive: s.receive, Answer: s.answer, Log: o.Log,
-		Generations: o.Generations, SaveGenerations: o.SaveGenerations}
+	options := transport.Options{
+		Self: o.ID, Addr: o.Post, Identity: o.Identity, Receive: s.receive, Respond: s.answer, Log: o.Log,
+		Generations: o.Generations, SaveGenerations: o.SaveGenerations,
+	}
 	if o.Identity == nil {
-		letters.Plain, letters.Crawl = true, plainCrawl
+		options.Plain, options.Crawl = true, plainCrawl
 	}
 	var err error
-	if s.office, err = post.Listen(ctx, letters); err != nil {
+	if s.transport, err = transport.Open(ctx, options); err != nil {
 		s.end()
-		if errors.Is(err, post.ErrIdentity) {
+		if errors.Is(err, transport.ErrIdentity) {
 			return nil, fmt.Errorf("peering: %w", err)
 		}
-		return nil, fmt.Errorf("peering: listening for letters on %v: %w: does another agent run here? give another address", o.Post, err)
+		return nil, fmt.Errorf("peering: listening for messages on %v: %w: "+
+			"does another agent run here? give another address", o.Post, err)
 	}
 	return s, nil
 }
@@ -83,24 +87,24 @@ func Open(ctx context.Context, o Options) (*Seat, error) {
 // Self implements engine.Peering.
 func (s *Seat) Self() string { return s.o.ID }
 
-// Join implements engine.Peering. An error may wrap members.ErrName, members.ErrCrawl or members.ErrKey.
+// Join implements engine.Peering. An error may wrap membership.ErrNameInUse, ErrOtherCrawl or ErrOtherKey.
 func (s *Seat) Join(ctx context.Context, store uint64, server engine.PeerServer) error {
 	s.mu.Lock()
 	s.store = store
 	s.mu.Unlock()
 	s.server.Store(&server)
-	o := members.Options{
-		Self: members.Agent{
-			ID: s.o.ID, Capacity: s.o.Capacity, Gossip: s.o.Gossip, Post: s.office.Addr(), Incarnation: store, Crawl: plainCrawl, Version: version,
+	o := membership.Options{
+		Self: membership.Agent{
+			ID: s.o.ID, Capacity: s.o.Capacity, GossipAddr: s.o.Gossip, MessageAddr: s.transport.Addr(), Store: store, Crawl: plainCrawl, MessageVersion: version,
 		},
 		Seeds: s.o.Join, Timings: s.o.Timings, Log: s.o.Log,
 	}
 	joined := s.newest()
 	if joined != nil {
 		o.Self.Crawl = joined.Crawl
-		o.Key, o.Accepted = keysOf(joined)
+		o.Key, o.AcceptedKeys = keysOf(joined)
 	}
-	g, err := members.Join(ctx, o)
+	g, err := membership.Join(ctx, o)
 	if err != nil {
 		return fmt.Errorf("peering: %w", err)
 	}
@@ -115,7 +119,7 @@ func (s *Seat) Join(ctx context.Context, store uint64, server engine.PeerServer)
 	}
 	if s.closed {
 		s.mu.Unlock()
-		return errors.Join(members.ErrClosed, g.Close())
+		return errors.Join(membership.ErrClosed, g.Close())
 	}
 	s.group.Store(g)
 	if s.o.Identity != nil {
@@ -125,7 +129,8 @@ func (s *Seat) Join(ctx context.Context, store uint64, server engine.PeerServer)
 	if s.o.Identity != nil {
 		s.firstProofs(ctx, g)
 	}
-	s.o.Log.Info("this agent is known to the others", "agent", s.o.ID, "gossip", g.Self().Gossip, "letters", s.office.Addr(), "agents", len(s.Peers()))
+	s.o.Log.Info("this agent is known to the others",
+		"agent", s.o.ID, "gossip", g.Self().GossipAddr, "messages", s.transport.Addr(), "agents", len(s.Peers()))
 	return nil
 }
 
@@ -145,7 +150,8 @@ func (s *Seat) Leave(ctx context.Context) error {
 	return errors.Join(err, s.Close())
 }
 
-// Close lets go of ports and connections, without a goodbye if there was none. To the others that is a death. A second call does nothing.
+// Close lets go of ports and connections, without a goodbye if there was none. To the others that is a death. A second
+// call does nothing.
 func (s *Seat) Close() error {
 	s.mu.Lock()
 	was := s.closed
@@ -159,7 +165,7 @@ func (s *Seat) Close() error {
 	if g := s.group.Load(); g != nil {
 		err = g.Close()
 	}
-	err = errors.Join(err, s.office.Close())
+	err = errors.Join(err, s.transport.Close())
 	s.loops.Wait()
 	return err
 }
@@ -188,22 +194,22 @@ func (s *Seat) self() engine.Peer {
 	return engine.Peer{ID: s.o.ID, Capacity: s.o.Capacity, Store: s.store}
 }
 
-func peerOf(a *members.Agent) engine.Peer {
-	return engine.Peer{ID: a.ID, Capacity: a.Capacity, Store: a.Incarnation}
+func peerOf(a *membership.Agent) engine.Peer {
+	return engine.Peer{ID: a.ID, Capacity: a.Capacity, Store: a.Store}
 }
 
 // note remembers since when everybody in a View has been there.
-func (s *Seat) note(v *members.View) {
+func (s *Seat) note(v *membership.View) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now, here := time.Now(), make(map[string]arrival, len(v.Agents))
 	for i := range v.Agents {
 		a := &v.Agents[i]
-		if was, ok := s.came[a.ID]; ok && was.store == a.Incarnation {
+		if was, ok := s.came[a.ID]; ok && was.store == a.Store {
 			here[a.ID] = was
 			continue
 		}
-		here[a.ID] = arrival{a.Incarnation, now}
+		here[a.ID] = arrival{a.Store, now}
 	}
 	s.came = here
 }
@@ -230,14 +236,14 @@ func (s *Seat) Known() []engine.KnownPeer {
 		}
 		known = append(known, k)
 	}
-	for i := range v.Gone {
-		gone := &v.Gone[i]
+	for i := range v.Past {
+		gone := &v.Past[i]
 		peer, ok := s.knew(&gone.Agent)
 		if !ok {
 			continue
 		}
-		k := engine.KnownPeer{Peer: peer, State: engine.PeerDead, Since: gone.When}
-		if gone.Left {
+		k := engine.KnownPeer{Peer: peer, State: engine.PeerDead, Since: gone.At}
+		if gone.HasLeft {
 			k.State = engine.PeerLeft
 		}
 		known = append(known, k)

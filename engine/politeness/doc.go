@@ -1,39 +1,42 @@
-// Package politeness answers one question: after this attempt, when next, and what next? It is a table and some
-// arithmetic. Given what became of an attempt, how long the delays are and how often the site has failed in a row, it says
-// when site and IP may be asked again, whether the URL is to be tried again, and whether the site is given up.
+// Package politeness decides what follows from an attempt: when site and IP address may be asked again, whether the URL
+// is tried again, and whether the site is given up. It is a table (table.go) and arithmetic.
 //
-// What it is not: it reads no clock, sleeps on nothing, keeps nothing between calls and knows no HTTP. The bench
-// keeps the due times (workbench), the engine the number of failures and the random bits.
-//
-// The picture:
+// It reads no clock, keeps no state between calls and knows no HTTP. The workbench keeps the due times. The engine
+// keeps the failure counts and slowdowns (site.State) and supplies random bits.
 //
 //	Outcome --> Rule (a row of the table)
-//	               |   Contact: the delays run          Effect: Forgives, Busy, Unreachable or none
-//	               |   Retry, Tries, KillAfter              |
+//	               |   Contact: the delays run          Effect: ResetsFailures, Busy, Unreachable or NoEffect
+//	               |   Retry, Tries, GiveUpAfter            |
 //	               v                                        v
-//	Attempt --> Decide --> Decision      SiteFailures: 0, -1, -2 ... asked to slow down in a row,
-//	                                                      1,  2 ... not reached in a row
+//	Attempt --> Decide --> Decision      SiteFailures: 0, -1, -2 ... consecutive requests to slow down,
+//	                                                      1,  2 ... consecutive failures to reach the site
 //
-// The waits, all from the end of the attempt and never less than the delay of the site:
+// The waits of a site count from the end of the attempt and are never shorter than the host delay:
 //
-//	the delay of the site   max(HostDelay, Crawl-delay up to CrawlDelayMax)
-//	tried again             RetryDelays, by try: 1 s, 5 s
-//	asked to slow down      Retry-After up to RetryAfterMax; or BackoffMin doubling up to BackoffMax
-//	not reached             HostBackoff, by failures in a row: 10 s, 1 min, 5 min, 15 min three times, 30 min, 1 h
-//	with a strain           the delay, times the fourth root of two for each step, up to StretchMax
+//	host delay            max(HostDelay, Crawl-delay up to CrawlDelayMax)
+//	retry                 RetryDelays, by try: 1 s, 5 s
+//	asked to slow down    Retry-After up to RetryAfterMax; without it BackoffMin, doubling up to BackoffMax
+//	not reached           HostBackoff, by consecutive failures: 10 s, 1 min, 5 min, three times 15 min, 30 min, 1 h
+//	slowdown              host delay times 2^(n/4) for the slowdown n, up to SlowedDelayMax
 //
-// and those of the IP: IPDelay, stretched by its strain up to IPStretchMax. All but the delays and the quick retries are
-// lengthened by up to a quarter, by the caller's bits.
+// The wait of an IP address is IPDelay, lengthened by its slowdown up to SlowedIPDelayMax. Back-off waits and slowdowns
+// are lengthened by a random part of up to a quarter (jitter), host delay and RetryDelays are not.
 //
-// The strain of a site is what remains of its requests to slow down (429, 503) when they are over: each is worth a factor of two,
-// of the root of two if it said itself for how long, a 503 but once for a URL, since it may be the page's; and each answer that need not be asked for again takes back the fourth root of two. So a
-// site is not asked at full pace again because it has answered once. The strain of an IP rises in the same way when one after
-// the other, without such an answer in between, several of its sites are in trouble: 429, 503, no connection, no answer in time, a
-// reset, a body that does not end.
+// Slowdown of a site: after a 429 or 503 the host delay stays longer for a time. Each one multiplies the delay by 2, or
+// by the square root of 2 if it came with Retry-After. A 503 counts once for each URL, because it may concern that page
+// only. Each answer that needs no retry divides the delay by the fourth root of 2. So the crawl returns to its full
+// rate step by step.
 //
-// What it keeps: the due times of a Decision are never before the delays allow; a Decision never both tries a URL again and
-// gives its site up; a larger delay, Retry-After or number of failures never brings a due time forward; no duration that
-// a stranger sends (Crawl-delay, Retry-After) counts for more than its cap.
+// Slowdown of an IP address: it grows when several of its sites fail one after the other, without a good answer in
+// between. These outcomes count: 429, 502, 503, no connection, header timeout, reset, and a body that exceeds the
+// deadline.
 //
-// What it costs: some nanoseconds, no allocation. A Policy is a value that is read only: share it.
+// Guarantees, which TestDecideKeepsItsPromises checks:
+//
+//   - A due time is never before the delays allow.
+//   - A Decision never has both Retry and GiveUpSite.
+//   - A larger delay, Retry-After or failure count never makes a due time earlier.
+//   - A duration that a server sends (Crawl-delay, Retry-After) counts up to its limit only.
+//
+// Decide takes some nanoseconds and allocates nothing. A Policy is read-only once in use and may be shared.
 package politeness

@@ -8,7 +8,7 @@ import (
 	"orbweaver/engine/outcome"
 )
 
-// Every outcome has the row that its class calls for.
+// Every outcome has the row that its class needs.
 func TestTableIsWhole(t *testing.T) {
 	p := Default()
 	if err := p.Validate(); err != nil {
@@ -22,14 +22,16 @@ func TestTableIsWhole(t *testing.T) {
 		ok := false
 		switch o.Class() {
 		case outcome.ClassAnswer:
-			ok = r == Rule{Contact: true, Effect: Forgives}
+			ok = r == Rule{Contact: true, Effect: ResetsFailures}
 		case outcome.ClassBusy:
 			tries := map[outcome.Outcome]int{outcome.TooMany: 5, outcome.Unavailable: 3}[o]
-			ok = r.Contact && r.Retry && r.Tries == tries && r.SiteBackoff && r.Effect == Busy && r.KillAfter == 0
+			ok = r.Contact && r.Retry && r.Tries == tries && r.SiteBackoff && r.Effect == Busy && r.GiveUpAfter == 0
 		case outcome.ClassFault:
-			ok = r.Contact && (r.Tries == 3 || o == outcome.HeaderTooLarge || o == outcome.Stale) && r.KillAfter == 0 && !r.SiteBackoff
+			ok = r.Contact && (r.Tries == 3 || o == outcome.HeaderTooLarge || o == outcome.Stale) &&
+				r.GiveUpAfter == 0 &&
+				!r.SiteBackoff
 		case outcome.ClassHost:
-			ok = r.Effect == Unreachable && r.KillAfter > 0
+			ok = r.Effect == Unreachable && r.GiveUpAfter > 0
 		case outcome.ClassRefusal:
 			ok = r == Rule{} || o == outcome.Cancelled
 		case outcome.ClassNone:
@@ -46,16 +48,16 @@ func TestValidateFindsAllFaults(t *testing.T) {
 	p.BackoffMin, p.BackoffMax = time.Hour, time.Minute
 	p.RetryDelays = []time.Duration{2, 1}
 	p.HostBackoff = []time.Duration{}
-	p.Table[outcome.OK] = Rule{Tries: 7, KillAfter: -1, Effect: 9}
-	p.Table[outcome.Reset] = Rule{SiteBackoff: true, KillAfter: 2}
+	p.Table[outcome.OK] = Rule{Tries: 7, GiveUpAfter: -1, Effect: 9}
+	p.Table[outcome.Reset] = Rule{SiteBackoff: true, GiveUpAfter: 2}
 	err := p.Validate()
 	if err == nil {
 		t.Fatal("no fault found")
 	}
 	for _, want := range []string{
-		"HostDelay", "IPDelay", "BackoffMax", "RetryDelays [2ns 1ns] get shorter", "HostBackoff is empty",
-		"ok must have Retry", "ok counts below zero", "ok has an unknown effect",
-		"reset makes the site back off", "reset gives the site up",
+		"HostDelay", "IPDelay", "BackoffMax", "RetryDelays [2ns 1ns] must not decrease", "HostBackoff is empty",
+		"ok must have Retry", "ok must not have negative Tries or GiveUpAfter", "ok has an unknown effect",
+		"reset has SiteBackoff", "reset has GiveUpAfter",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("nothing about %q in:\n%v", want, err)

@@ -6,60 +6,78 @@ import (
 	"orbweaver/engine/outcome"
 )
 
-// Effect is what an outcome says about the site as a whole.
+// Effect is what an outcome shows about the site as a whole.
 type Effect uint8
 
 // The effects.
 const (
-	NoEffect    Effect = iota // nothing: the failures in a row stay as they are
-	Forgives                  // it answers: no failures in a row any more
-	Busy                      // it asks to slow down: one more of these in a row
-	Unreachable               // it cannot be reached: one more of these in a row
+	NoEffect       Effect = iota // nothing: the consecutive failures do not change
+	ResetsFailures               // it answers: the consecutive failures become 0
+	Busy                         // it asks to slow down: one more consecutive failure of this kind
+	Unreachable                  // it cannot be reached: one more consecutive failure of this kind
 )
 
 // Rule is a row of the table: what follows from one outcome.
 type Rule struct {
-	// Contact says that somebody's server was asked: the delays of site and IP run from the end.
+	// Contact: a request reached the network, so the delays of site and IP address run from its end.
 	Contact bool
-	// Retry says that the URL is worth another try, Tries how many it gets in all.
+	// Retry: the URL is tried again, Tries times in all.
 	Retry bool
 	Tries int
-	// SiteBackoff makes the whole site wait, by its failures in a row: as it asks (Busy), or by HostBackoff. Without it,
-	// a retry waits by RetryDelays.
+	// SiteBackoff: the whole site waits, by its consecutive failures: as long as it asks (Busy), or by HostBackoff
+	// (Unreachable). Without it, a retry waits by RetryDelays.
 	SiteBackoff bool
-	// KillAfter failures in a row of this row's effect give the site up; 0 never.
-	KillAfter int
-	Effect    Effect
-	// StrainOnce says that what asks to slow down may be the page, and not only the site: of each URL, and of failures in a row, one counts for the strain.
-	StrainOnce bool
-	// StrainsIP says that the trouble may be the machine's and not only the site's: see IPStrain.
-	StrainsIP bool
+	// GiveUpAfter is the number of consecutive failures of this effect after which the site is dead; 0 for never.
+	GiveUpAfter int
+	Effect      Effect
+	// SlowOnce: the fault may be of the page and not of the site. So it counts once for each URL, and once for
+	// consecutive failures, in the slowdown.
+	SlowOnce bool
+	// SlowsIP: the fault may be of the machine and not only of the site: see IPSlowdown.
+	SlowsIP bool
 }
 
-// good says that the answer is one that nobody need ask for again.
-func (r *Rule) good() bool { return r.Effect == Forgives && !r.Retry }
+// isFinalAnswer reports whether the outcome is an answer that needs no retry.
+func (r *Rule) isFinalAnswer() bool { return r.Effect == ResetsFailures && !r.Retry }
 
-// defaultTable has a row for every outcome. A row that is not here is all zero: no one was asked, nothing follows.
+// defaultTable returns a row for every outcome. A zero row means that no request was made and nothing follows.
 //
-//nolint:exhaustive // None has no row: it is not what becomes of an attempt
+//nolint:exhaustive // None has no row: an attempt never has it
 func defaultTable() [outcome.Count]Rule {
 	var (
-		answer  = Rule{Contact: true, Effect: Forgives}
-		busy    = Rule{Contact: true, Effect: Busy, Retry: true, Tries: 5, SiteBackoff: true, StrainsIP: true}
-		closed  = Rule{Contact: true, Effect: Busy, Retry: true, Tries: 3, SiteBackoff: true, StrainOnce: true, StrainsIP: true}
-		failed  = Rule{Contact: true, Effect: Forgives, Retry: true, Tries: 3} // it answered, badly
-		slow    = Rule{Contact: true, Effect: Forgives, Retry: true, Tries: 3, StrainsIP: true}
-		fault   = Rule{Contact: true, Effect: NoEffect, Retry: true, Tries: 3}                  // something passing on the way
-		laden   = Rule{Contact: true, Effect: NoEffect, Retry: true, Tries: 3, StrainsIP: true} // as of a machine with too much to do
-		final   = Rule{Contact: true, Effect: NoEffect}                                         // as bad the next time
-		host    = Rule{Contact: true, Effect: Unreachable, Retry: true, Tries: 5, SiteBackoff: true, KillAfter: 5, StrainsIP: true}
-		name    = Rule{Effect: Unreachable, Retry: true, Tries: 5, SiteBackoff: true, KillAfter: 5}
-		noName  = Rule{Effect: Unreachable, KillAfter: 1}
+		answer = Rule{Contact: true, Effect: ResetsFailures}
+		busy   = Rule{Contact: true, Effect: Busy, Retry: true, Tries: 5, SiteBackoff: true, SlowsIP: true}
+		closed = Rule{
+			Contact:     true,
+			Effect:      Busy,
+			Retry:       true,
+			Tries:       3,
+			SiteBackoff: true,
+			SlowOnce:    true,
+			SlowsIP:     true,
+		}
+		failed = Rule{Contact: true, Effect: ResetsFailures, Retry: true, Tries: 3} // an answer, but a bad one
+		slow   = Rule{Contact: true, Effect: ResetsFailures, Retry: true, Tries: 3, SlowsIP: true}
+		fault  = Rule{Contact: true, Effect: NoEffect, Retry: true, Tries: 3} // a temporary fault on the way
+		// typical of an overloaded machine
+		overload = Rule{Contact: true, Effect: NoEffect, Retry: true, Tries: 3, SlowsIP: true}
+		final    = Rule{Contact: true, Effect: NoEffect} // a retry would fail in the same way
+		host     = Rule{
+			Contact:     true,
+			Effect:      Unreachable,
+			Retry:       true,
+			Tries:       5,
+			SiteBackoff: true,
+			GiveUpAfter: 5,
+			SlowsIP:     true,
+		}
+		name    = Rule{Effect: Unreachable, Retry: true, Tries: 5, SiteBackoff: true, GiveUpAfter: 5}
+		noName  = Rule{Effect: Unreachable, GiveUpAfter: 1}
 		refusal = Rule{}
-		// A kept connection that was none any more: another one, after the delay and no more.
-		stale = Rule{Contact: true, Retry: true, Tries: anyTries}
-		// A stop in the middle: the request may have been sent, so the delays run; the URL stays to be fetched.
-		stopped = Rule{Contact: true, Retry: true, Tries: anyTries}
+		// a persistent connection was closed: try again after the delay
+		stale = Rule{Contact: true, Retry: true, Tries: unlimitedTries}
+		// the crawl stopped: the request may have been sent, so the delays run; the URL stays queued
+		stopped = Rule{Contact: true, Retry: true, Tries: unlimitedTries}
 	)
 	return [outcome.Count]Rule{
 		outcome.OK:            answer,
@@ -75,8 +93,8 @@ func defaultTable() [outcome.Count]Rule {
 		outcome.CutTime:       slow,
 		outcome.CutDisconnect: failed,
 
-		outcome.Reset:          laden,
-		outcome.HeaderTimeout:  laden,
+		outcome.Reset:          overload,
+		outcome.HeaderTimeout:  overload,
 		outcome.Protocol:       fault,
 		outcome.TLSFault:       fault,
 		outcome.ProxyFault:     fault,
@@ -89,43 +107,40 @@ func defaultTable() [outcome.Count]Rule {
 		outcome.NameFault:      name,
 		outcome.NameNotFound:   noName,
 
-		outcome.BlockedAddress:    refusal,
-		outcome.BlockedPort:       refusal,
+		outcome.BlockedAddress: refusal, outcome.BlockedPort: refusal,
 		outcome.RobotsDenied:      refusal,
 		outcome.RobotsUnreachable: refusal,
 		outcome.Filtered:          refusal,
 		outcome.Blocked:           refusal,
-		outcome.QuotaHost:         refusal,
-		outcome.QuotaDomain:       refusal,
-		outcome.QuotaAddress:      refusal,
-		outcome.HandedOver:        refusal,
-		outcome.Recovered:         refusal,
-		outcome.Novelty:           refusal,
-		outcome.TooManyRedirects:  refusal,
-		outcome.SiteGone:          refusal,
-		outcome.GivenUp:           refusal,
-		outcome.Cancelled:         stopped,
-		outcome.LocalFault:        refusal, // nobody was asked: the engine puts the URL back
+		outcome.QuotaHost:         refusal, outcome.QuotaDomain: refusal, outcome.QuotaAddress: refusal,
+		outcome.HandedOver:       refusal,
+		outcome.Recovered:        refusal,
+		outcome.Novelty:          refusal,
+		outcome.TooManyRedirects: refusal,
+		outcome.SiteGone:         refusal,
+		outcome.GivenUp:          refusal,
+		outcome.Cancelled:        stopped,
+		outcome.LocalFault:       refusal, // no request was made: the engine returns the URL to its queue
 	}
 }
 
-// anyTries is more than a URL can have.
-const anyTries = 1 << 30
+// unlimitedTries is more than a URL can have.
+const unlimitedTries = 1 << 30
 
-// faults says what is wrong with the row of o.
+// faults returns what is wrong with the row of o.
 func (r Rule) faults(o outcome.Outcome) (faults []error) {
 	fault := func(what string) { faults = append(faults, fmt.Errorf("politeness: the row of %v %s", o, what)) }
-	if r.Tries < 0 || r.KillAfter < 0 {
-		fault("counts below zero")
+	if r.Tries < 0 || r.GiveUpAfter < 0 {
+		fault("must not have negative Tries or GiveUpAfter")
 	}
 	if r.Retry != (r.Tries > 1) {
 		fault("must have Retry if and only if Tries is at least 2")
 	}
 	if r.SiteBackoff && r.Effect != Busy && r.Effect != Unreachable {
-		fault("makes the site back off without counting its failures")
+		fault("has SiteBackoff, but an effect without failure counts")
 	}
-	if r.KillAfter > 0 && r.Effect != Busy && r.Effect != Unreachable {
-		fault("gives the site up without counting its failures")
+	if r.GiveUpAfter > 0 && r.Effect != Busy && r.Effect != Unreachable {
+		fault("has GiveUpAfter, but an effect without failure counts")
 	}
 	if r.Effect > Unreachable {
 		fault("has an unknown effect")

@@ -1,28 +1,28 @@
 package robots
 
 // Inside this package paths and patterns are compared in one canonical spelling, so that two spellings of one path are
-// equal octet by octet. Both sides go through it, the rule when it is parsed and the path when it is asked about.
+// equal byte by byte. A rule is converted when it is parsed, a path when it is checked.
 //
-//	unreserved octets, escaped or not      themselves     %61 and a      -> a
-//	reserved octets                        themselves     / ? & = ...
-//	reserved octets, escaped               upper-case     %2f            -> %2F   (another path than "/")
+//	unreserved bytes, escaped or not       themselves     %61 and a      -> a
+//	reserved bytes                         themselves     / ? & = ...
+//	reserved bytes, escaped                upper case     %2f            -> %2F   (another path than "/")
 //	* and $, escaped or in a path          themselves     %2A            -> *     (literal, not the wildcard)
-//	anything else                          escaped        space, " , 0xE3 -> %20, %22, %E3
-//	' and a stray %                        escaped        the URL's normal form does it to ' in queries
+//	all others                             escaped        space, " , 0xE3 -> %20, %22, %E3
+//	' and a % without two hex digits       escaped        the URL's normal form escapes ' in queries
 //
-// The two wildcards of a pattern become octets that no canonical path holds.
+// The two wildcards of a pattern become bytes that no canonical path contains.
 const (
-	opAny = 0x00 // "*": any octets
-	opEnd = 0x01 // "$" at the very end: the path ends here
+	opAny = 0x00 // "*": any bytes
+	opEnd = 0x01 // "$" at the end of the pattern: the path ends here
 )
 
-// What becomes of an octet.
+// How a byte is spelled.
 const (
-	keepRaw     = 1 << iota // stands as it is if written as it is
-	keepEscaped             // an escape of it is undone
+	keepRaw     = 1 << iota // unchanged if it is not escaped
+	keepEscaped             // an escape of it is decoded
 )
 
-// classes says what becomes of each octet.
+// classes has the flags above for each byte.
 var classes = makeClasses()
 
 func makeClasses() (t [256]uint8) {
@@ -43,7 +43,7 @@ func makeClasses() (t [256]uint8) {
 
 const hexDigits = "0123456789ABCDEF"
 
-// appendCanonical appends the canonical spelling of s to dst, wildcards taken literally.
+// appendCanonical appends the canonical spelling of s to dst. Wildcards are literal.
 func appendCanonical(dst, s []byte) []byte {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
@@ -92,7 +92,7 @@ func appendPattern(dst, s []byte) []byte {
 	return dst
 }
 
-// isCanonical says whether a path is in canonical spelling already, as most are.
+// isCanonical reports whether a path is in canonical spelling already, as most are.
 func isCanonical(path []byte) bool {
 	for i, c := range path {
 		if classes[c]&keepRaw != 0 {

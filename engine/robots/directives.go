@@ -2,21 +2,21 @@ package robots
 
 import "bytes"
 
-// Directives are what the owner of a page asks of robots that have it already.
+// Directives are what a page asks of robots: the robots meta element and the X-Robots-Tag header.
 type Directives uint8
 
-// The directives that are known; all others say how a search engine should show a page.
+// The known directives; all others tell search engines how to show a page.
 const (
-	NoFollow Directives = 1 << iota // take no links of it
-	NoIndex                         // do not show it
+	NoFollow Directives = 1 << iota // do not follow the links of the page
+	NoIndex                         // do not show the page
 )
 
-// Tag reads the value of one X-Robots-Tag field for an agent, a product token, and returns what it adds. Of several fields, and
-// of directives for all and for the agent, the sum counts. It borrows value.
+// ParseTag parses the value of one X-Robots-Tag field. agent is a product token. It returns the directives for all
+// robots and for agent; the caller combines those of several fields. It borrows value.
 //
-// A value is a list with commas between. "name:" before a directive means that it and those after it are for the robot of that
-// name only: "noindex, otherbot: nofollow" says nofollow to otherbot alone. None of it depends on case.
-func Tag(value []byte, agent string) (d Directives) {
+// The value is a list separated by commas. "name:" before a directive makes it, and those after it, valid for that
+// robot only: "noindex, otherbot: nofollow" has nofollow for otherbot only. Case does not matter.
+func ParseTag(value []byte, agent string) (d Directives) {
 	ours := true
 	for len(value) > 0 {
 		var one []byte
@@ -34,7 +34,7 @@ func Tag(value []byte, agent string) (d Directives) {
 	return d
 }
 
-// directive reads one word, or several that somebody has put spaces between.
+// directive parses a directive, or several that are separated by spaces.
 func directive(words []byte) (d Directives) {
 	for _, word := range bytes.FieldsFunc(words, func(r rune) bool { return r == ' ' || r == '\t' }) {
 		switch {
@@ -49,7 +49,7 @@ func directive(words []byte) (d Directives) {
 	return d
 }
 
-// takesValue says whether a name before a colon is a directive's and not a robot's.
+// takesValue reports whether a name before a colon is a directive and not a robot.
 func takesValue(name []byte) bool {
 	for _, one := range []string{"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"} {
 		if bytes.EqualFold(name, []byte(one)) {

@@ -13,7 +13,7 @@ func TestTagIsAListForAllOrForOne(t *testing.T) {
 		"NOFOLLOW":                     NoFollow,
 		"noindex, nofollow":            both,
 		"noindex,nofollow,noarchive":   both,
-		"noindex nofollow":             both, // no list, but what is meant is plain
+		"noindex nofollow":             both, // spaces in place of commas are accepted
 		"none":                         both,
 		"noindex":                      NoIndex,
 		"all, follow, index":           0,
@@ -33,7 +33,7 @@ func TestTagIsAListForAllOrForOne(t *testing.T) {
 		": nofollow":                                                  NoFollow,
 		"\tnofollow ,, ":                                              NoFollow,
 	} {
-		if got := Tag([]byte(value), "orbweaver"); got != want {
+		if got := ParseTag([]byte(value), "orbweaver"); got != want {
 			t.Errorf("%q: got %d, want %d", value, got, want)
 		}
 	}
@@ -43,14 +43,14 @@ func FuzzTag(f *testing.F) {
 	f.Add("orbweaver: noindex, nofollow")
 	f.Add("unavailable_after: Sunday, 06-Nov-94 08:49:37 GMT, other: none")
 	f.Fuzz(func(t *testing.T, value string) {
-		d := Tag([]byte(value), "orbweaver")
+		d := ParseTag([]byte(value), "orbweaver")
 		if d&^(NoFollow|NoIndex) != 0 {
 			t.Fatalf("%d", d)
 		}
 		if folded := strings.ToLower(value); d != 0 && !strings.Contains(folded, "no") {
 			t.Fatalf("%q says %d", value, d)
 		}
-		if got := Tag([]byte(value+",nofollow"), ""); !strings.Contains(value, ":") && got&NoFollow == 0 {
+		if got := ParseTag([]byte(value+",nofollow"), ""); !strings.Contains(value, ":") && got&NoFollow == 0 {
 			t.Fatalf("%q and nofollow say %d", value, got)
 		}
 	})

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// blanks are the octets that may stand around keys and values.
+// blanks are the bytes that may stand around keys and values.
 const blanks = " \t\v\f"
 
-// field is what a line is about.
+// field is the kind of a line.
 type field uint8
 
 const (
@@ -21,7 +21,8 @@ const (
 	fieldSitemap
 )
 
-// cutField cuts a line at its colon. A line without one counts if it is two words, since people forget the colon.
+// cutField splits a line at its colon. A line of two words without a colon is accepted, since the colon is often
+// forgotten.
 func cutField(s []byte) (key, value []byte, ok bool) {
 	key, value, ok = bytes.Cut(s, []byte(":"))
 	if !ok {
@@ -37,7 +38,7 @@ func cutField(s []byte) (key, value []byte, ok bool) {
 	return bytes.Trim(key, blanks), bytes.Trim(value, blanks), len(key) > 0
 }
 
-// fieldOf reads a key. Besides the right names it knows the usual misspellings, since what their authors meant is plain.
+// fieldOf returns the kind of a key. It accepts common misspellings.
 func fieldOf(key []byte) field {
 	if len(key) > 16 {
 		return fieldUnknown
@@ -57,10 +58,10 @@ func fieldOf(key []byte) field {
 	return fieldUnknown
 }
 
-// delayMaxMs is the longest crawl delay that is kept, in milliseconds: a century. Larger ones become it.
+// delayMaxMs is the longest stored crawl delay, in milliseconds: 100 years. Larger ones are cut to it.
 const delayMaxMs = 100 * 365 * 24 * 3600 * 1000
 
-// parseDelay reads a crawl delay leniently: seconds, with a fraction if need be, and whatever unit people write behind.
+// parseDelay parses a crawl delay: seconds, perhaps with a fraction and a unit.
 func parseDelay(value []byte) (time.Duration, bool) {
 	n := 0
 	for n < len(value) && (value[n] >= '0' && value[n] <= '9' || bytes.IndexByte([]byte(".eE"), value[n]) >= 0) {
@@ -69,7 +70,7 @@ func parseDelay(value []byte) (time.Duration, bool) {
 	number := bytes.TrimRight(value[:n], "eE")
 	seconds, err := strconv.ParseFloat(string(number), 64)
 	if err != nil && seconds == 0 {
-		return 0, false // out of range comes back as infinity, which is meant as "very long"
+		return 0, false // a number out of range becomes infinity, which means a very long delay
 	}
 	switch unit := string(bytes.ToLower(bytes.Trim(value[n:], blanks))); unit {
 	case "ms":

@@ -2,41 +2,41 @@ package robots
 
 import "bytes"
 
-// wildFew is how many rules with wildcards are tried on a path before it pays to index the path.
-const wildFew = 16
+// wildcardRulesFew is the number of wildcard rules that are tried before the path is indexed.
+const wildcardRulesFew = 16
 
-// workMax bounds, in octets of path walked over, what the wildcards of one file may cost for one path: some
-// milliseconds. Files that people wrote stay a thousand times below; one built to reach it denies the path at hand.
+// workMax limits the cost of the wildcard rules of one file for one path, in bytes of path scanned: some milliseconds.
+// Ordinary files need a thousandth of it. A file that reaches the limit denies the path.
 const workMax = 4 << 20
 
-// noRule is the offset that strongest returns if no rule decided.
+// noRule is the offset that firstMatch returns if no rule decided.
 const noRule = -1
 
-// strongest finds the first rule in encoded rules that matches a canonical path. The rules are sorted, the strongest
-// first, so it decides. It returns what the rule says, and its offset or noRule.
-func strongest(rules, path []byte) (allowed bool, at int) {
+// firstMatch returns the decision of the first encoded rule that matches a canonical path, and the rule's offset, or
+// true and noRule. The rules are sorted by precedence, so the first match decides.
+func firstMatch(rules, path []byte) (allowed bool, at int) {
 	wild := 0
 	for i := 0; i < len(rules); {
 		start := i
 		head, pattern, next := ruleAt(rules, i)
 		i = next
-		n := literal(pattern, path)
+		n := matchLiteral(pattern, path)
 		if n < 0 {
 			continue
 		}
 		if n == len(pattern) || matchesRest(pattern[n:], path[n:]) {
 			return head&ruleAllow != 0, start
 		}
-		if wild++; wild == wildFew && i < len(rules) {
-			return strongestHard(rules, path, i)
+		if wild++; wild == wildcardRulesFew && i < len(rules) {
+			return firstMatchIndexed(rules, path, i)
 		}
 	}
 	return true, noRule
 }
 
-// strongestHard is strongest for files with many wildcards, from offset i on: it looks first at whether the path has
-// what the rule needs at all.
-func strongestHard(rules, path []byte, i int) (allowed bool, at int) {
+// firstMatchIndexed is firstMatch from offset i on, for files with many wildcards. It first checks by an index whether
+// the path contains what the rule needs.
+func firstMatchIndexed(rules, path []byte, i int) (allowed bool, at int) {
 	var grams grams
 	grams.index(path)
 	work := 0
@@ -44,7 +44,7 @@ func strongestHard(rules, path []byte, i int) (allowed bool, at int) {
 		start := i
 		head, pattern, next := ruleAt(rules, i)
 		i = next
-		n := literal(pattern, path)
+		n := matchLiteral(pattern, path)
 		if n < 0 || !grams.mayHold(pattern[n:]) {
 			continue
 		}
@@ -58,7 +58,7 @@ func strongestHard(rules, path []byte, i int) (allowed bool, at int) {
 	return true, noRule
 }
 
-// ruleAt reads as much of the rule at offset i as matching needs. The rules have been checked when they were made.
+// ruleAt reads the parts of the rule at offset i that matching needs. The rules were checked by Decode.
 func ruleAt(rules []byte, i int) (head uint, pattern []byte, next int) {
 	head = uint(rules[i])
 	i++
@@ -73,7 +73,7 @@ func ruleAt(rules []byte, i int) (head uint, pattern []byte, next int) {
 			}
 		}
 	}
-	for rules[i] >= 0x80 { // the line's number
+	for rules[i] >= 0x80 { // the line number
 		i++
 	}
 	i++
@@ -86,9 +86,9 @@ func ruleAt(rules []byte, i int) (head uint, pattern []byte, next int) {
 	return head, pattern, end
 }
 
-// literal compares what stands before a pattern's first operator with the start of the path. It returns its length, or
-// -1 if they differ.
-func literal(pattern, path []byte) int {
+// matchLiteral compares the part of a pattern before its first operator with the beginning of the path. It returns the
+// length of this part, or -1 if they differ.
+func matchLiteral(pattern, path []byte) int {
 	for n, c := range pattern {
 		if c <= opEnd {
 			return n
@@ -100,7 +100,7 @@ func literal(pattern, path []byte) int {
 	return len(pattern)
 }
 
-// matchesRest says whether a pattern that begins with an operator matches all of the path that is left.
+// matchesRest reports whether a pattern that begins with an operator matches the whole rest of the path.
 func matchesRest(pattern, path []byte) bool {
 	if pattern[0] == opEnd {
 		return len(path) == 0
@@ -108,12 +108,12 @@ func matchesRest(pattern, path []byte) bool {
 	return matchesWild(pattern, path)
 }
 
-// matchesWild is matchesRest for a pattern that begins with opAny. It walks forward only: between two wildcards the
-// leftmost occurrence is as good as any other, so nothing is ever tried twice.
+// matchesWild is matchesRest for a pattern that begins with opAny. The leftmost occurrence of each part between two
+// wildcards is as good as any other, so there is no backtracking.
 func matchesWild(pattern, path []byte) bool {
 	if pattern[len(pattern)-1] == opEnd {
-		// What stands between the last wildcard and the end must be the path's end; this comes first since it is
-		// cheap and decides most such rules.
+		// The part between the last wildcard and the end must be the end of the path. This is checked first, because it
+		// is cheap and decides most such rules.
 		star := bytes.LastIndexByte(pattern, opAny)
 		tail := pattern[star+1 : len(pattern)-1]
 		if !bytes.HasSuffix(path, tail) {
@@ -136,7 +136,7 @@ func matchesWild(pattern, path []byte) bool {
 	return true
 }
 
-// grams is a set of the octets, pairs and triples of a path, hashed: what it does not hold, the path does not.
+// grams is a hashed set of the bytes, pairs and triples of a path. What it does not contain, the path does not contain.
 type grams [1024]uint64
 
 func (g *grams) index(path []byte) {
@@ -162,10 +162,10 @@ func (g *grams) has(gram uint32) bool {
 	return g[slot>>6]&(1<<(slot&63)) != 0
 }
 
-// mayHold says whether the path holds the grams of a pattern's literals, looked at from the back, where the literals of
-// a long row of similar rules differ.
+// mayHold reports whether the path may contain the literal parts of a pattern. It checks from the end, where similar
+// rules differ.
 func (g *grams) mayHold(pattern []byte) bool {
-	run := uint32(0) // literal octets behind the one at hand, two at most
+	run := uint32(0) // number of literal bytes after the current one, at most two
 	var behind uint32
 	for i := len(pattern) - 1; i >= 0; i-- {
 		c := uint32(pattern[i])

@@ -9,12 +9,12 @@ import (
 
 // How naiveTokens spells.
 const (
-	naiveWildcards = 1 << iota // * and $ are what they are in rules
-	naiveRaw                   // octets beyond ASCII stay
+	naiveWildcards = 1 << iota // * and $ are wildcards, as in rules
+	naiveRaw                   // non-ASCII bytes stay unescaped
 )
 
-// naiveTokens spells a path or a pattern as a list of octets in canonical spelling, and of "any" and "end". An escape that
-// stays is three octets, and a wildcard may end within it: that is how everybody compares.
+// naiveTokens spells a path or pattern as a list of bytes in canonical spelling, with "any" and "end" for wildcards. An
+// escape is three bytes, and a wildcard may end within it, as in all implementations.
 func naiveTokens(s string, how int) (tokens []string) {
 	const same = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~*$"
 	wildcards := how&naiveWildcards != 0
@@ -49,7 +49,7 @@ func naiveTokens(s string, how int) (tokens []string) {
 
 func isHex(c byte) bool { return strings.IndexByte("0123456789abcdefABCDEF", c) >= 0 }
 
-// naiveMatch tries everything, by a table of which prefixes match which.
+// naiveMatch tries everything, with a table of the prefixes that match.
 func naiveMatch(pattern, path []string) bool {
 	reach := make([]bool, len(path)+1)
 	reach[0] = true
@@ -81,8 +81,7 @@ type naiveRule struct {
 	path  string
 }
 
-// naiveAllowed looks at every rule for every path. A path that holds octets beyond ASCII must be allowed with and without them
-// escaped.
+// naiveAllowed checks every rule for every path. A path with non-ASCII bytes must be allowed with and without escapes.
 func naiveAllowed(rules []naiveRule, path string) bool {
 	allowed := naiveDecide(rules, path, 0)
 	if strings.ContainsFunc(path, func(r rune) bool { return r >= 0x80 }) {
@@ -123,7 +122,8 @@ func naiveFile(rules []naiveRule) []byte {
 }
 
 func TestRandomRulesAgainstTheNaiveMatcher(t *testing.T) {
-	shards := []string{"/", "/", "a", "b", "ab", "*", "*", "$", "%61", "%2F", "%2f", "%2a", "%24", "?", "=", "\u00e9", "%C3%A9", "/index.html", "%62", "b", "%", "%4", "'", "%27", "~"}
+	shards := []string{"/", "/", "a", "b", "ab", "*", "*", "$", "%61", "%2F", "%2f", "%2a", "%24", "?", "=", "\u00e9",
+		"%C3%A9", "/index.html", "%62", "b", "%", "%4", "'", "%27", "~"}
 	r := rand.New(rand.NewPCG(3, 4))
 	random := func(n int) string {
 		var s strings.Builder
@@ -169,7 +169,8 @@ func FuzzMatch(f *testing.F) {
 
 func FuzzParse(f *testing.F) {
 	f.Add([]byte("\xef\xbb\xbfUser-agent: *\r\nDisallow: /a # b\rAllow /x\nCrawl-delay: 1.5s\nSitemap: http://a/\n"))
-	f.Add([]byte("U\x00s\x00e\x00r\x00-\x00a\x00g\x00e\x00n\x00t\x00:\x00*\x00\n\x00D\x00i\x00s\x00a\x00l\x00l\x00o\x00w\x00:\x00/\x00"))
+	f.Add([]byte("U\x00s\x00e\x00r\x00-\x00a\x00g" +
+		"\x00e\x00n\x00t\x00:\x00*\x00\n\x00D\x00i\x00s\x00a\x00l\x00l\x00o\x00w\x00:\x00/\x00"))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		r := Parse(body, "orbweaver")
 		checkRoundTrip(t, r)

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// Limits of what is read. RFC 9309 asks for at least 500 KiB; the length of a line is the one others cut at too (eight
-// times the longest URL that a browser once took).
+// Input limits. RFC 9309 requires at least 500 KiB. The limit of a line is that of Google's parser: eight times the
+// longest URL of an old browser.
 const (
 	bodyMax = 500 << 10
 	lineMax = 8*2083 - 1
 )
 
-// Parse reads a robots.txt and keeps the rules for agent, a product token such as "orbweaver". It borrows body, of which
-// the first 500 KiB count, up to the last line end therein. It has no errors: a line that says nothing is passed over.
+// Parse parses a robots.txt and returns the rules for agent, a product token such as "orbweaver". It borrows body and
+// reads its first 500 KiB, up to the last line end. It never fails: invalid lines are ignored.
 func Parse(body []byte, agent string) *Rules {
 	p := parser{agent: agent}
 	body = cutBody(body)
@@ -34,7 +34,7 @@ func Parse(body []byte, agent string) *Rules {
 	return p.finish()
 }
 
-// cutBody removes the byte order mark and what is beyond the limit.
+// cutBody removes the byte order mark and what exceeds the limit.
 func cutBody(body []byte) []byte {
 	if len(body) > bodyMax {
 		next := body[bodyMax]
@@ -49,11 +49,11 @@ func cutBody(body []byte) []byte {
 	return body
 }
 
-// group is what the lines of some groups say.
+// group holds the lines of all groups for one agent.
 type group struct {
-	rules []rule
-	delay time.Duration
-	asked bool // there was a crawl delay
+	rules    []rule
+	delay    time.Duration
+	hasDelay bool // there is a Crawl-delay
 }
 
 // parser keeps the state of Parse between lines.
@@ -63,15 +63,15 @@ type parser struct {
 	global   group // of all groups for "*"
 	sitemaps [][]byte
 
-	inSpecific, inGlobal bool // whom the group at hand is for
-	named                bool // some group has named the agent, be it without any rules
-	ruled                bool // the group at hand has rules, so that the next user-agent line begins another
+	inSpecific, inGlobal bool // the current group is for the agent; it is for "*"
+	isNamed              bool // a group names the agent, perhaps without rules
+	hasRules             bool // the current group has rules, so the next user-agent line begins another group
 }
 
-// line takes one line of the file.
+// line parses one line.
 func (p *parser) line(s []byte, number int) {
 	if bytes.IndexByte(s, 0) >= 0 {
-		s = bytes.ReplaceAll(s, []byte{0}, nil) // of a file in UTF-16 this leaves what there is in ASCII
+		s = bytes.ReplaceAll(s, []byte{0}, nil) // leaves the ASCII characters of a file in UTF-16
 	}
 	s = s[:min(len(s), lineMax)]
 	if comment := bytes.IndexByte(s, '#'); comment >= 0 {
@@ -98,21 +98,21 @@ func (p *parser) line(s []byte, number int) {
 	}
 }
 
-// userAgent takes the value of a user-agent line.
+// userAgent handles the value of a user-agent line.
 func (p *parser) userAgent(value []byte) {
-	if p.ruled {
-		p.inSpecific, p.inGlobal, p.ruled = false, false, false
+	if p.hasRules {
+		p.inSpecific, p.inGlobal, p.hasRules = false, false, false
 	}
 	if len(value) > 0 && value[0] == '*' && (len(value) == 1 || bytes.IndexByte([]byte(blanks), value[1]) >= 0) {
 		p.inGlobal = true
 		return
 	}
 	if token := productToken(value); len(token) > 0 && bytes.EqualFold(token, []byte(p.agent)) {
-		p.inSpecific, p.named = true, true
+		p.inSpecific, p.isNamed = true, true
 	}
 }
 
-// productToken returns the part of a user-agent value that names the product: "Bot" of "Bot/1.2 (x)".
+// productToken returns the product of a user-agent value: "Bot" for "Bot/1.2 (x)".
 func productToken(value []byte) []byte {
 	for i, c := range value {
 		if c != '-' && c != '_' && (c|0x20 < 'a' || c|0x20 > 'z') {
@@ -122,25 +122,25 @@ func productToken(value []byte) []byte {
 	return value
 }
 
-// rule takes an allow or disallow line and its value, the path.
+// rule handles an Allow or Disallow line; path is its value.
 func (p *parser) rule(r rule, path []byte) {
 	if !p.inSpecific && !p.inGlobal {
 		return
 	}
-	p.ruled = true
+	p.hasRules = true
 	if len(path) == 0 || path[0] != '/' && path[0] != '*' {
-		return // the empty path matches nothing, and one that does not begin at the root cannot match
+		return // an empty path matches nothing, and other paths must begin with / or *
 	}
 	r.pattern = appendPattern(nil, path)
-	p.keep(r)
+	p.addRule(r)
 	if folder, ok := cutIndex(path); ok && r.allow {
 		r.pattern = append(appendPattern(nil, folder), opEnd)
-		p.keep(r)
+		p.addRule(r)
 	}
 }
 
-// keep adds a rule to the groups at hand.
-func (p *parser) keep(r rule) {
+// addRule adds a rule to the current groups.
+func (p *parser) addRule(r rule) {
 	if bytes.Equal(r.text, r.appendPlain(nil)) {
 		r.text = nil
 	}
@@ -152,7 +152,7 @@ func (p *parser) keep(r rule) {
 	}
 }
 
-// cutIndex cuts the name of an index page off a path: who allows that page allows what it is shown for.
+// cutIndex cuts the name of an index page off a path: a rule that allows the index page also allows the directory.
 func cutIndex(path []byte) (folder []byte, ok bool) {
 	slash := bytes.LastIndexByte(path, '/')
 	if slash < 0 {
@@ -162,29 +162,29 @@ func cutIndex(path []byte) (folder []byte, ok bool) {
 	return path[:slash+1], name == "index.html" || name == "index.htm"
 }
 
-// delay takes the value of a crawl-delay line. It does not end the list of a group's agents: RFC 9309 wants lines that
-// it does not know to leave the groups as they are. Of several delays the longest counts.
+// delay handles the value of a Crawl-delay line. Such a line does not end the list of a group's agents: by RFC 9309,
+// unknown lines leave the groups unchanged. The longest of several delays counts.
 func (p *parser) delay(value []byte) {
 	d, ok := parseDelay(value)
 	if !ok {
 		return
 	}
 	if p.inSpecific {
-		p.specific.delay, p.specific.asked = max(p.specific.delay, d), true
+		p.specific.delay, p.specific.hasDelay = max(p.specific.delay, d), true
 	}
 	if p.inGlobal {
-		p.global.delay, p.global.asked = max(p.global.delay, d), true
+		p.global.delay, p.global.hasDelay = max(p.global.delay, d), true
 	}
 }
 
-// finish encodes what applies to the agent.
+// finish encodes the rules for the agent.
 func (p *parser) finish() *Rules {
 	g := p.global
-	if p.named {
+	if p.isNamed {
 		g = p.specific
 	}
 	flags := byte(0)
-	if g.asked {
+	if g.hasDelay {
 		flags |= flagDelay
 	}
 	data := binary.AppendUvarint([]byte{formatVersion, flags}, uint64(g.delay.Milliseconds()))
@@ -196,8 +196,8 @@ func (p *parser) finish() *Rules {
 	return mustDecode(data)
 }
 
-// appendRules appends the rules to dst, the strongest first: longer patterns before shorter ones, allow before disallow,
-// earlier lines before later ones. A rule whose pattern has stood before can never decide and is left out.
+// appendRules appends the rules to dst in order of precedence: longer patterns first, Allow before Disallow, earlier
+// lines first. It omits rules with a pattern that occurred before, since they never decide.
 func appendRules(dst []byte, rules []rule) []byte {
 	slices.SortStableFunc(rules, func(a, b rule) int {
 		if c := cmp.Compare(len(b.pattern), len(a.pattern)); c != 0 {

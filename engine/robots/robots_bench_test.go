@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// ordinary is a robots.txt of the usual size.
+// ordinary returns a robots.txt of the usual size.
 func ordinary() []byte {
 	var s strings.Builder
 	s.WriteString("User-agent: *\nCrawl-delay: 2\n")
@@ -17,7 +17,7 @@ func ordinary() []byte {
 	return []byte(s.String())
 }
 
-// hostile are files and paths that are hard on matchers; each file is as large as a file may be.
+// hostile returns files of the largest size, and paths, that are expensive to match.
 func hostile() map[string][2]string {
 	file := func(rules int, line func(i int) string) string {
 		var s strings.Builder
@@ -29,12 +29,25 @@ func hostile() map[string][2]string {
 	}
 	a := "/" + strings.Repeat("a", 8000)
 	return map[string][2]string{
-		"a*a*a$":     {file(5000, func(i int) string { return fmt.Sprintf("Disallow: /%sb%d$\n", strings.Repeat("*a", 45), i) }), a},
-		"a*a*ab":     {file(5000, func(i int) string { return fmt.Sprintf("Disallow: /%s*b%d\n", strings.Repeat("*a", 44), i) }), a},
-		"aa*aa*ab":   {file(5000, func(i int) string { return fmt.Sprintf("Disallow: /*%sb%d\n", strings.Repeat("a", 85), i) }), a},
-		"has all":    {file(5000, func(i int) string { return fmt.Sprintf("Disallow: /%s*b%d\n", strings.Repeat("*a", 44), i) }), a + "0123456789b"},
-		"many short": {file(36000, func(i int) string { return fmt.Sprintf("Allow:/*%cb%c\n", 'c'+i%20, 'c'+i/20%20) }), a + "bcdefghijklmnopqrstuvwx"},
-		"prefixes":   {file(20000, func(i int) string { return fmt.Sprintf("Disallow: /aaaaa%d\n", i) }), a},
+		"a*a*a$": {file(5000, func(i int) string {
+			return fmt.Sprintf("Disallow: /%sb%d$\n",
+				strings.Repeat("*a", 45), i)
+		}), a},
+		"a*a*ab": {file(5000, func(i int) string {
+			return fmt.Sprintf("Disallow: /%s*b%d\n",
+				strings.Repeat("*a", 44), i)
+		}), a},
+		"aa*aa*ab": {file(5000, func(i int) string {
+			return fmt.Sprintf("Disallow: /*%sb%d\n",
+				strings.Repeat("a", 85), i)
+		}), a},
+		"has all": {file(5000, func(i int) string {
+			return fmt.Sprintf("Disallow: /%s*b%d\n",
+				strings.Repeat("*a", 44), i)
+		}), a + "0123456789b"},
+		"many short": {file(36000, func(i int) string { return fmt.Sprintf("Allow:/*%cb%c\n", 'c'+i%20, 'c'+i/20%20) }),
+			a + "bcdefghijklmnopqrstuvwx"},
+		"prefixes": {file(20000, func(i int) string { return fmt.Sprintf("Disallow: /aaaaa%d\n", i) }), a},
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"orbweaver/internal/cputime"
 )
 
-// verdicts checks what a file makes of paths: "+/path" is allowed, "-/path" is not.
+// verdicts checks the rules of a file: "+/path" is allowed, "-/path" is denied.
 func verdicts(t *testing.T, file string, want ...string) {
 	t.Helper()
 	r := Parse([]byte(file), "orbweaver")
@@ -56,7 +56,7 @@ func TestAnIndexPageThatIsAllowedAllowsItsFolder(t *testing.T) {
 	verdicts(t, agent+"Allow: /x/index.html\nAllow: /y/index.htm\nAllow: /z/index.htmx\n",
 		"+/x/", "+/x/index.html", "-/x/index.htm", "-/x/?q", "-/x", "+/y/", "-/z/", "+/z/index.htmx")
 	verdicts(t, "User-agent: *\nDisallow: /x/index.html\n", "+/x/", "-/x/index.html")
-	want := Verdict{Allowed: true, Line: 3, Rule: "Allow: /x/index.html"}
+	want := Explanation{Allowed: true, Line: 3, Rule: "Allow: /x/index.html"}
 	if got := Parse([]byte(agent+"Allow: /x/index.html # and /x/"), "orbweaver").Explain([]byte("/x/")); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
@@ -91,12 +91,14 @@ func TestGroupsAreMerged(t *testing.T) {
 	verdicts(t, file, "-/1", "+/2", "+/3", "-/4")
 	verdicts(t, "User-agent: orbweaverbot\nDisallow: /\n", "+/x")
 	verdicts(t, "User-agent: orb\nDisallow: /\n", "+/x")
-	verdicts(t, "User-agent: *\nDisallow: /\nUser-agent: orbweaver\n", "+/x") // named, and nothing said
+	verdicts(t, "User-agent: *\nDisallow: /\nUser-agent: orbweaver\n", "+/x") // named, without rules
 	verdicts(t, "User-agent: * \t\nDisallow: /2\nUser-agent: *\nDisallow: /3\n", "-/2", "-/3")
 	verdicts(t, "User-agent: *foo\nDisallow: /\n", "+/x")
-	verdicts(t, "Disallow: /\nUser-agent: *\nDisallow: /2\n", "+/x", "-/2") // rules before any group are nobody's
+	// rules before the first group count for no agent
+	verdicts(t, "Disallow: /\nUser-agent: *\nDisallow: /2\n", "+/x", "-/2")
 	verdicts(t, "User-agent: x\nSitemap: /s\nCrawl-delay: 9\nHuh: 1\nUser-agent: *\nDisallow: /\n", "-/x")
-	verdicts(t, "User-agent: orbweaver\nDisallow:\nUser-agent: *\nDisallow: /\n", "+/x") // an empty rule ends the list
+	// an empty rule ends the list of agents
+	verdicts(t, "User-agent: orbweaver\nDisallow:\nUser-agent: *\nDisallow: /\n", "+/x")
 	if r := Parse([]byte("User-agent: \nDisallow: /\n"), ""); !r.Allowed([]byte("/x")) {
 		t.Error("an agent without a name is in no group but *")
 	}
@@ -129,7 +131,7 @@ func TestHostile_B04_onlyTheFirst500KiBCountAndOnlyWholeLines(t *testing.T) {
 	exact := strings.Repeat("#", space-len(last)-1) + "\n" + last // ends at the limit, not at a line end
 	verdicts(t, head+fill+exact, "-/first", "-/last")
 	verdicts(t, head+fill+exact+"\nDisallow: /beyond\n", "-/first", "-/last", "+/beyond")
-	verdicts(t, head+fill+exact+"/more\n", "-/first", "+/last", "+/last/more") // half a rule is none
+	verdicts(t, head+fill+exact+"/more\n", "-/first", "+/last", "+/last/more") // a rule that is cut off does not count
 	verdicts(t, strings.Repeat("x", 3*bodyMax), "+/x")
 }
 
@@ -137,15 +139,17 @@ func TestHostile_B08_aCrawlDelayIsReadWithPatience(t *testing.T) {
 	for value, want := range map[string]time.Duration{
 		"10": 10 * time.Second, "1.5": 1500 * time.Millisecond, "10s": 10 * time.Second, ".5": 500 * time.Millisecond,
 		"0": 0, "3 seconds": 3 * time.Second, "250ms": 250 * time.Millisecond, "2 min": 2 * time.Minute, "1H": time.Hour,
-		"1e1": 10 * time.Second, "1e9": 1e9 * time.Second, "1e999": delayMaxMs * time.Millisecond, "5 # five": 5 * time.Second,
-		"-1": -1, "": -1, "soon": -1, ".": -1, "e5": -1, "1.2.3": -1,
+		"1e1": 10 * time.Second, "1e9": 1e9 * time.Second, "1e999": delayMaxMs * time.Millisecond,
+		"5 # five": 5 * time.Second,
+		"-1":       -1, "": -1, "soon": -1, ".": -1, "e5": -1, "1.2.3": -1,
 	} {
 		d, ok := Parse([]byte("User-agent: *\nCrawl-delay: "+value+"\n"), "x").CrawlDelay()
 		if ok != (want >= 0) || ok && d != want {
 			t.Errorf("%q: %v, %v", value, d, ok)
 		}
 	}
-	file := []byte("User-agent: a\nCrawl-delay: 1\nUser-agent: *\nCrawl-delay: 7\nDisallow: /\nUser-agent: a\nCrawl-delay: 3\nCrawl-delay: 2\n")
+	file := []byte("User-agent: a\nCrawl-delay: 1\nUser-agent: *\nCrawl-delay: 7\nDisallow: /\nUser-agent: " +
+		"a\nCrawl-delay: 3\nCrawl-delay: 2\n")
 	if d, _ := Parse(file, "a").CrawlDelay(); d != 7*time.Second {
 		t.Errorf("the longest of an agent's delays: %v", d) // the first group is for both a and *
 	}
@@ -155,7 +159,8 @@ func TestHostile_B08_aCrawlDelayIsReadWithPatience(t *testing.T) {
 }
 
 func TestSitemapsOfAnyGroup(t *testing.T) {
-	r := Parse([]byte("Sitemap: http://a/1\nUser-agent: x\nsite-map: http://a/2?b:c\nDisallow: /\nSitemap:\n"), "orbweaver")
+	r := Parse([]byte("Sitemap: http://a/1\nUser-agent: x\nsite-map: http://a/2?b:c\nDisallow: /\nSitemap:\n"),
+		"orbweaver")
 	if got := strings.Join(r.Sitemaps(), " "); got != "http://a/1 http://a/2?b:c" {
 		t.Errorf("got %q", got)
 	}
@@ -165,8 +170,9 @@ func TestSitemapsOfAnyGroup(t *testing.T) {
 }
 
 func TestExplainNamesTheLine(t *testing.T) {
-	r := Parse([]byte("# hello\r\nUser-agent: *\rDisallow: /a b\n\n  DISALLOW:/c  # why\nAllow: /a b/%64*$\nDisallow: /a b\n"), "orbweaver")
-	for path, want := range map[string]Verdict{
+	r := Parse([]byte("# hello\r\nUser-agent: *\rDisallow: /a b\n\n  DISALLOW:/c  # why\nAllow: /a "+
+		"b/%64*$\nDisallow: /a b\n"), "orbweaver")
+	for path, want := range map[string]Explanation{
 		"/":           {Allowed: true},
 		"/a%20b":      {Line: 3, Rule: "Disallow: /a b"},
 		"/c":          {Line: 5, Rule: "DISALLOW:/c"},
@@ -177,14 +183,15 @@ func TestExplainNamesTheLine(t *testing.T) {
 		if want.Line > 0 {
 			reason = fmt.Sprintf("%d %s", want.Line, want.Rule)
 		}
-		if allowed, got := r.AppendAllowed([]byte("by "), []byte(path)); allowed != want.Allowed || string(got) != "by "+reason {
+		if allowed, got := r.AppendAllowed([]byte("by "), []byte(path)); allowed != want.Allowed ||
+			string(got) != "by "+reason {
 			t.Errorf("%s: %v %s", path, allowed, got)
 		}
 		if got := r.Explain([]byte(path)); got != want {
 			t.Errorf("%s: got %+v, want %+v", path, got, want)
 		}
 	}
-	if got := DenyAll().Explain([]byte("/")); got != (Verdict{}) {
+	if got := DenyAll().Explain([]byte("/")); got != (Explanation{}) {
 		t.Errorf("DenyAll: %+v", got)
 	}
 }
@@ -207,7 +214,7 @@ func TestR2_HostileFilesCostLittle(t *testing.T) {
 }
 
 func TestR2_WorkBeyondReasonDenies(t *testing.T) {
-	// Each rule's literals are in the path, but in the wrong order: no shortcut sees that.
+	// The path contains the literals of each rule in another order, so that no shortcut helps.
 	build := func(n int) (*Rules, []byte) {
 		var file, path strings.Builder
 		file.WriteString("User-agent: *\n")
@@ -223,7 +230,7 @@ func TestR2_WorkBeyondReasonDenies(t *testing.T) {
 		t.Errorf("%d octets of work: %+v", 900*len(path), got)
 	}
 	r, path = build(1999)
-	if got := r.Explain(path); got != (Verdict{}) {
+	if got := r.Explain(path); got != (Explanation{}) {
 		t.Errorf("%d octets of work: %+v", 1999*len(path), got)
 	}
 	if got := r.Explain([]byte("/short")); !got.Allowed {
@@ -246,7 +253,7 @@ func TestR3_SnapshotFormComesBackAndFaultsAreErrors(t *testing.T) {
 			t.Errorf("one octet too many: %v", err)
 		}
 	}
-	// Frozen: checkpoints hold these octets.
+	// Fixed bytes: checkpoints contain them.
 	form := Parse([]byte("User-agent: *\nDisallow: /a\nAllow:/b*$\nCrawl-delay: 2\nSitemap: s\n"), "x").Append(nil)
 	const want = `"\x01\x02\xd0\x0f\x15\x13\x03/b\x00\x01\nAllow:/b*$\b\x02/a\x01\x01s"`
 	if got := fmt.Sprintf("%q", form); got != want {

@@ -5,7 +5,7 @@ import "encoding/binary"
 // rule is one Allow or Disallow line.
 type rule struct {
 	pattern []byte // canonical, never empty
-	text    []byte // the line if it is not as lineText would write it
+	text    []byte // the line as written; nil if appendPlain gives the same
 	line    uint64
 	allow   bool
 }
@@ -55,7 +55,7 @@ func (r rule) append(dst []byte) []byte {
 	return dst
 }
 
-// cutRule cuts one encoded rule off b, whose octets nobody need have vouched for.
+// cutRule cuts one encoded rule off b and checks it.
 func cutRule(b []byte) (r rule, rest []byte, ok bool) {
 	head, rest, ok := cutUvarint(b)
 	if !ok {

@@ -17,62 +17,62 @@ var ErrCorrupt = errors.New("robots: corrupt rules")
 
 // Rules are the rules of one robots.txt for one agent. They are immutable, and safe for concurrent use.
 type Rules struct {
-	data []byte // the whole, as Append gives it; never changed
-	rule []byte // the part of data with the rules, strongest first
+	data []byte // the encoded form; never changed
+	rule []byte // the part of data with the rules, in order of precedence
 }
 
-// Verdict says what the rules make of a path and why.
-type Verdict struct {
+// Explanation is the decision about a path, with the rule that decided.
+type Explanation struct {
 	Allowed bool
-	// Line is the number of the deciding line, from 1; 0 if no line decided.
+	// Line is the number of the deciding line, from 1; 0 if no rule decided.
 	Line int
-	// Rule is the deciding line without comment and outer white space; "" if no line decided: if none matches, which
-	// allows; if the file could not be had, or was built to make matching costly, which does not.
+	// Rule is the deciding line without comment and outer white space; "" if no rule decided. Then no rule matched
+	// (allowed), robots.txt is unreachable, or matching would cost too much (both denied).
 	Rule string
 }
 
-// The first octets of the encoded form; see doc.go for the rest.
+// The first bytes of the encoded form; see doc.go for the rest.
 const (
 	formatVersion = 1
-	flagDenyAll   = 1 << 0 // nothing is allowed, and no line says so: the file could not be had
+	flagDenyAll   = 1 << 0 // nothing is allowed, because robots.txt is unreachable
 	flagDelay     = 1 << 1 // a crawl delay follows
 	flagsKnown    = flagDenyAll | flagDelay
 )
 
-// Bits beside a pattern's length.
+// The low bits of a rule's first number, below the length of its pattern.
 const (
 	ruleAllow = 1 << iota
-	ruleText  // the line's text follows, since it is not "Allow: PATTERN" or "Disallow: PATTERN"
+	ruleText  // the line follows as written, because it is not "Allow: PATTERN" or "Disallow: PATTERN"
 	ruleBits  = iota
 )
 
 // AllowAll returns rules that allow everything: for a site without a robots.txt.
 func AllowAll() *Rules { return mustDecode([]byte{formatVersion, 0, 0, 0, 0}) }
 
-// DenyAll returns rules that allow nothing but /robots.txt itself: for a site whose robots.txt cannot be had.
+// DenyAll returns rules that allow only /robots.txt: for a site whose robots.txt is unreachable.
 func DenyAll() *Rules { return mustDecode([]byte{formatVersion, flagDenyAll, 0, 0, 0}) }
 
-// Allowed says whether the rules allow a path with query, as it stands in a URL's normal form. It borrows path.
+// Allowed reports whether the rules allow path, the path with query of a normal form. It borrows path.
 func (r *Rules) Allowed(path []byte) bool {
 	allowed, _ := r.decide(path)
 	return allowed
 }
 
 // Explain is Allowed with the reason. It borrows path.
-func (r *Rules) Explain(path []byte) Verdict {
+func (r *Rules) Explain(path []byte) Explanation {
 	allowed, at := r.decide(path)
 	if at == noRule {
-		return Verdict{Allowed: allowed}
+		return Explanation{Allowed: allowed}
 	}
 	by, _, ok := cutRule(r.rule[at:])
 	if !ok {
 		panic("BUG: robots: rules have changed since they were checked")
 	}
-	return Verdict{Allowed: allowed, Line: int(by.line), Rule: by.lineText()}
+	return Explanation{Allowed: allowed, Line: int(by.line), Rule: by.lineText()}
 }
 
-// AppendAllowed is Allowed, and appends to reason the number of the deciding line and its text, as "12 Allow: /a"; nothing if no line
-// decided. It borrows path.
+// AppendAllowed is Allowed. It also appends number and text of the deciding line to reason, as "12 Allow: /a"; nothing
+// if no rule decided. It borrows path.
 func (r *Rules) AppendAllowed(reason, path []byte) (allowed bool, _ []byte) {
 	allowed, at := r.decide(path)
 	if at == noRule {
@@ -89,7 +89,7 @@ func (r *Rules) AppendAllowed(reason, path []byte) (allowed bool, _ []byte) {
 	return allowed, by.appendPlain(reason)
 }
 
-// decide returns the verdict and the offset of the rule that it rests on, or noRule.
+// decide returns whether path is allowed, and the offset of the deciding rule, or noRule.
 func (r *Rules) decide(path []byte) (allowed bool, at int) {
 	if string(path) == "/robots.txt" {
 		return true, noRule
@@ -101,17 +101,16 @@ func (r *Rules) decide(path []byte) (allowed bool, at int) {
 		return true, noRule
 	}
 	if isCanonical(path) {
-		return strongest(r.rule, path)
+		return firstMatch(r.rule, path)
 	}
 	var scratch [1024]byte
-	if allowed, at = strongest(r.rule, appendCanonical(scratch[:0], path)); !allowed {
+	if allowed, at = firstMatch(r.rule, appendCanonical(scratch[:0], path)); !allowed {
 		return false, at
 	}
-	return r.asWritten(path, at)
+	return r.decideWritten(path, at)
 }
 
-// CrawlDelay returns the delay that the site asks for between requests, never negative, and whether it asks for one.
-// It may be absurdly long: the caller caps it.
+// CrawlDelay returns the Crawl-delay, at least 0 and at most 100 years, and whether there is one. The caller limits it.
 func (r *Rules) CrawlDelay() (time.Duration, bool) {
 	if r.data[1]&flagDelay == 0 {
 		return 0, false
@@ -120,7 +119,7 @@ func (r *Rules) CrawlDelay() (time.Duration, bool) {
 	return time.Duration(ms) * time.Millisecond, true
 }
 
-// Sitemaps returns the sitemap URLs of the file as written, whatever group they stand in. The slice is the caller's.
+// Sitemaps returns the sitemap URLs of the file as written, from all groups. The caller owns the slice.
 func (r *Rules) Sitemaps() []string {
 	_, rest, _ := cutUvarint(r.data[2:]) // the delay
 	_, rest, _ = cutBytes(rest)          // the rules
@@ -134,29 +133,29 @@ func (r *Rules) Sitemaps() []string {
 	return all
 }
 
-// Size returns the memory the rules take, in bytes.
+// Size returns the memory of the rules in bytes.
 func (r *Rules) Size() int {
 	const header = 48 // the two slices of a Rules
 	return header + cap(r.data)
 }
 
-// Append appends the snapshot form to dst. Decode reads it back.
+// Append appends the encoded form to dst. Decode reads it.
 func (r *Rules) Append(dst []byte) []byte { return append(dst, r.data...) }
 
-// Hash returns a hash of the rules: equal rules have equal hashes, so that they need to be held only once. (Equal means
-// the same in Append's form: the same rules on the same lines.)
+// Hash returns a hash of the encoded form. Rules are equal if they have the same rules on the same lines; equal rules
+// have equal hashes.
 func (r *Rules) Hash() uint64 { return xxh3.Hash(r.data) }
 
-// HashOf is the Hash of the rules whose snapshot form is b.
+// HashOf returns the Hash of the rules whose encoded form is b.
 func HashOf(b []byte) uint64 { return xxh3.Hash(b) }
 
-// Is says whether b is the rules' snapshot form.
-func (r *Rules) Is(b []byte) bool { return bytes.Equal(r.data, b) }
+// HasEncoding reports whether b is the encoded form of r.
+func (r *Rules) HasEncoding(b []byte) bool { return bytes.Equal(r.data, b) }
 
-// Equal says whether two sets of rules are the same, as Hash has it.
+// Equal reports whether r and other have the same encoded form.
 func (r *Rules) Equal(other *Rules) bool { return bytes.Equal(r.data, other.data) }
 
-// Decode reads rules in their snapshot form from all of b, which it borrows. Any fault is an error that wraps ErrCorrupt.
+// Decode reads the encoded form of rules from all of b, which it borrows. Its errors wrap ErrCorrupt.
 func Decode(b []byte) (*Rules, error) {
 	fault := func(what string) (*Rules, error) { return nil, fmt.Errorf("%w: %s", ErrCorrupt, what) }
 	if len(b) < 2 || b[0] != formatVersion || b[1]&^flagsKnown != 0 {

@@ -7,9 +7,10 @@ import (
 	"orbweaver/engine/urlx"
 )
 
-// ExplainURL is Explain for a URL, or a path, as somebody wrote it: for its normal form, and for its path as written if that
-// is not the same in ASCII. The only errors are urlx's, for what is no http or https URL at all. It borrows raw.
-func (r *Rules) ExplainURL(raw []byte) (Verdict, error) {
+// ExplainURL is Explain for a URL or path as a person wrote it: for its normal form, and for its path as written if
+// that contains non-ASCII characters. The only errors are those of urlx, for input that is no http or https URL. It
+// borrows raw.
+func (r *Rules) ExplainURL(raw []byte) (Explanation, error) {
 	written := Path(raw)
 	url, err := urlx.Normalize(nil, raw)
 	switch {
@@ -21,13 +22,13 @@ func (r *Rules) ExplainURL(raw []byte) (Verdict, error) {
 		}
 		return v, nil
 	case errors.Is(err, urlx.ErrTooLong), errors.Is(err, urlx.ErrRelative) && (len(raw) == 0 || raw[0] == '/'):
-		return r.Explain(written), nil // no crawl would ask for it, but the rules have an answer
+		return r.Explain(written), nil // the crawl never fetches such a URL, but the rules decide about it
 	}
-	return Verdict{}, err
+	return Explanation{}, err
 }
 
-// Path returns the part of a URL that rules are matched against, as written: what comes behind the authority, without the
-// fragment. It borrows url and allocates only if it has to put a slash in front. What has no path has "/".
+// Path returns the part of a URL that rules are matched against: everything after the authority, without the fragment.
+// It borrows url and allocates only to add a leading slash. Without a path it returns "/".
 func Path(url []byte) []byte {
 	fragment := bytes.IndexByte(url, '#')
 	if fragment >= 0 {

@@ -2,17 +2,18 @@ package robots
 
 import "unicode/utf8"
 
-// Octets beyond ASCII are escaped in rules and in paths before the two are compared, as RFC 9309 has it. No URL on the wire holds
-// any, but people write some, and the authors of the RFC do not take them for what is escaped. Such a path is allowed if it is in
-// both spellings; unescaped it is what no rule names.
+// RFC 9309 escapes non-ASCII bytes in rules and in paths before it compares them. URLs on the wire contain none. But
+// people write some, and the RFC's authors do not treat them as equal to their escapes. Such a path is allowed only if
+// both spellings are allowed; no rule matches the unescaped one by its text.
 
-// asWritten has the last word on a path that is not in canonical spelling and that strongest has allowed by the rule at at.
-func (r *Rules) asWritten(path []byte, at int) (allowed bool, by int) {
+// decideWritten decides about a path that is not in canonical spelling and that firstMatch has allowed by the rule at
+// offset at.
+func (r *Rules) decideWritten(path []byte, at int) (allowed bool, by int) {
 	if isASCII(path) {
 		return true, at
 	}
 	var scratch [1024]byte
-	if raw, by := strongest(r.rule, appendUnescaped(scratch[:0], path)); !raw {
+	if raw, by := firstMatch(r.rule, appendUnescaped(scratch[:0], path)); !raw {
 		return false, by
 	}
 	return true, at
@@ -27,7 +28,7 @@ func isASCII(s []byte) bool {
 	return true
 }
 
-// appendUnescaped is appendCanonical that leaves octets beyond ASCII as they are.
+// appendUnescaped is appendCanonical, but leaves non-ASCII bytes as they are.
 func appendUnescaped(dst, s []byte) []byte {
 	for len(s) > 0 {
 		n := 0

@@ -7,11 +7,13 @@ import (
 	"slices"
 
 	"github.com/zeebo/xxh3"
+
+	"orbweaver/internal/vfs"
 )
 
-func isCorrupt(err error) bool { return errors.Is(err, ErrCorrupt) }
+func isCorrupt(err error) bool { return errors.Is(err, vfs.ErrCorrupt) }
 
-// sum is a set of slots, in whatever order they come.
+// sum is a set of slots, independent of their order.
 type sum struct{ lo, hi, n uint64 }
 
 func (s *sum) add(v slot) {
@@ -23,9 +25,9 @@ func (s *sum) add(v slot) {
 	s.lo, s.hi, s.n = s.lo+h.Lo, s.hi+h.Hi, s.n+1
 }
 
-// Check reads everything, files and buffer, each once and from front to back: it verifies each entry and each record,
-// that the runs have exactly the entries that they are said to have and the table exactly the rest, that the filters
-// admit all, and that no digest is there twice. No Insert, Cut, Tend or Release may be under way.
+// Check reads all files and the buffer sequentially. It checks each entry and record, and that the runs have exactly
+// their entries and the table the rest. It also checks that the filters contain all, and that no digest occurs twice.
+// No Insert, Cut, Tend or Release may run at the same time.
 func (m *Map) Check() error {
 	m.mu.Lock()
 	if m.closed {
@@ -70,7 +72,7 @@ func (m *Map) Check() error {
 	return nil
 }
 
-// checkNew verifies that a table has this entry, and nothing else its digest.
+// checkNew checks that a table has this entry, and no other one with its digest.
 func (m *Map) checkNew(offset int64, d Digest) error {
 	hash := m.hash(d)
 	var p probe
@@ -96,7 +98,7 @@ func (m *Map) checkNew(offset int64, d Digest) error {
 	return nil
 }
 
-// checkRuns reads all runs side by side.
+// checkRuns reads all runs in parallel.
 func (m *Map) checkRuns(runs []*run, have *sum) error {
 	var from merged
 	for _, r := range runs {
@@ -132,19 +134,22 @@ func (m *Map) checkRuns(runs []*run, have *sum) error {
 	return nil
 }
 
-// checkFilter verifies that the filter admits the record that the source has at hand.
+// checkFilter checks that the filter contains the current record of the source.
 func checkFilter(s *source, v slot) error {
 	f := s.r.segs[s.segment].filter.Load()
 	if f == nil {
-		return nil // a merge has let go of it
+		return nil // a merge has released it
 	}
 	if from, to := f.find(v.hash); int(s.at) < from || int(s.at) >= to {
-		return s.r.corrupt(int64(s.number)*blockBytes, fmt.Sprintf("the filter does not admit record %d of segment %d", s.at, s.segment))
+		return s.r.corrupt(
+			int64(s.number)*blockBytes,
+			fmt.Sprintf("the filter does not admit record %d of segment %d", s.at, s.segment),
+		)
 	}
 	return nil
 }
 
-// checkTwins verifies that two entries with one hash are of two digests.
+// checkTwins checks that two entries with one hash have different digests.
 func (m *Map) checkTwins(p *probe, a, b slot) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

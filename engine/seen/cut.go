@@ -6,22 +6,22 @@ import (
 	"slices"
 )
 
-// RunCut names one run of a cut.
+// RunCut describes one run of a Cut.
 type RunCut struct {
 	Serial  uint64 `json:"serial"`
 	Digests uint64 `json:"digests"`
 	Bytes   int64  `json:"bytes"`
 }
 
-// Cut is a state that Open can go back to, small and fit for a manifest. It may be relied on after Sync.
+// Cut is a checkpoint of the map: a small value for the manifest, which Open restores. It is durable after Sync.
 type Cut struct {
 	Generation uint64   `json:"generation"`
-	Length     int64    `json:"length"` // of the entries
+	Length     int64    `json:"length"` // length of the entries file, in bytes
 	Count      uint64   `json:"count"`
 	Runs       []RunCut `json:"runs,omitempty"` // oldest first
 }
 
-// Cut names the state of this moment; it touches no file. The runs that it names stay until Release.
+// Cut returns the current state. It accesses no file. The runs that it names are kept until Release.
 func (m *Map) Cut() (Cut, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -40,7 +40,7 @@ func (m *Map) Cut() (Cut, error) {
 	return c, nil
 }
 
-// usable needs mu.
+// usable returns an error after Close or a failed sync. The caller holds mu.
 func (m *Map) usable() error {
 	if m.closed {
 		return ErrClosed
@@ -48,9 +48,8 @@ func (m *Map) usable() error {
 	return m.failed
 }
 
-// Sync writes what the last Cut names, as far as it is not written, and makes it durable. A write that fails may be
-// repeated. Once the making durable has failed, Cut and Sync fail for ever: what the system has lost of a file it does not
-// tell twice.
+// Sync writes and syncs what the last Cut names. A failed write may be repeated. After a failed fsync, Cut and Sync
+// fail permanently: the system may have lost data and reports this only once.
 func (m *Map) Sync() error {
 	m.mu.Lock()
 	for m.usable() == nil && m.entries.written < m.cutLength {
@@ -86,8 +85,8 @@ func (m *Map) syncFiles(runs []*run, unfinished *run) error {
 	if err := m.file.Sync(); err != nil {
 		return err
 	}
-	// The run that is being made is not needed yet. But a large one that is never synced on the way keeps somebody waiting
-	// for all of it at the end.
+	// The unfinished run is not needed yet. But if a large run is never synced before its end, the next Sync waits for
+	// all of it.
 	if unfinished != nil {
 		if err := unfinished.file.Sync(); err != nil {
 			return err
@@ -105,8 +104,8 @@ func (m *Map) syncFiles(runs []*run, unfinished *run) error {
 	return m.fsys.SyncDir(m.o.Dir)
 }
 
-// Release says that a manifest with c in it is durable: runs that only older cuts name are removed. A file that cannot
-// be removed is an error, and is tried again by the next Release.
+// Release says that a manifest with c is durable: runs that only older Cuts name are removed. A file that cannot be
+// removed is an error; the next Release tries again.
 func (m *Map) Release(c Cut) error {
 	m.mu.Lock()
 	if err := m.usable(); err != nil {
@@ -127,7 +126,7 @@ func (m *Map) Release(c Cut) error {
 	return m.discard(gone)
 }
 
-// Close closes the files. What was not cut is forgotten. Nothing else may be under way; a second Close does nothing.
+// Close closes the files. Everything after the last Cut is lost. No other call may run; a second Close does nothing.
 func (m *Map) Close() error {
 	m.mu.Lock()
 	if m.closed {

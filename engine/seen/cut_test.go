@@ -94,8 +94,8 @@ func TestN3_ModelWithCrashes(t *testing.T) {
 	}
 }
 
-// TestN3_ACrashAtAnyOperation: a story of inserts, merges and cuts is stopped at each of its file operations in turn, by a
-// disk that fails from there on, and the disk then loses power. What the last durable cut had is there, exactly.
+// TestN3_ACrashAtAnyOperation: a story of inserts, merges and cuts is stopped at each of its file operations in turn,
+// by a disk that fails from there on, and the disk then loses power. What the last durable cut had is there, exactly.
 func TestN3_ACrashAtAnyOperation(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -197,7 +197,8 @@ func TestN3_DamageIsAnErrorThatNamesTheFile(t *testing.T) {
 		t.Fatalf("%+v", cut)
 	}
 	for name := range files {
-		if serial, ok := runSerial(path.Base(name)); ok && !slices.ContainsFunc(cut.Runs, func(r RunCut) bool { return r.Serial == serial }) {
+		if serial, ok := runSerial(path.Base(name)); ok &&
+			!slices.ContainsFunc(cut.Runs, func(r RunCut) bool { return r.Serial == serial }) {
 			delete(files, name) // it is being made
 		}
 	}
@@ -206,8 +207,8 @@ func TestN3_DamageIsAnErrorThatNamesTheFile(t *testing.T) {
 		wrong := func(what string, at int, b []byte) {
 			rewrite(t, disk, name, b)
 			err := meets(disk, cut)
-			var c *CorruptError
-			if !errors.As(err, &c) || !errors.Is(err, ErrCorrupt) || c.File != name {
+			var c *vfs.CorruptError
+			if !errors.As(err, &c) || !errors.Is(err, vfs.ErrCorrupt) || c.File != name {
 				t.Fatalf("%s, %s %d: %v", name, what, at, err)
 			}
 		}
@@ -261,7 +262,7 @@ func TestN3_WhatLiesBehindTheCutIsCutOff(t *testing.T) {
 		wrong := *cut
 		wrong.Runs = append([]RunCut(nil), cut.Runs...)
 		change(&wrong)
-		if _, err := Open(disk, small, &wrong); !errors.Is(err, ErrCorrupt) {
+		if _, err := Open(disk, small, &wrong); !errors.Is(err, vfs.ErrCorrupt) {
 			t.Fatalf("%+v: %v", wrong, err)
 		}
 		must(t, meets(disk, cut)) // nothing was touched

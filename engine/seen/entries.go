@@ -5,23 +5,26 @@ import (
 	"fmt"
 
 	"github.com/zeebo/xxh3"
+
+	"orbweaver/internal/vfs"
 )
 
 const (
 	fileMagic  = "OWSEEN02"
 	headBytes  = 24
 	entriesLog = "entries"
-	// readFirst is what one read of an entry asks for: nearly all URIs fit.
+	// readFirst is the size of the first read of an entry, in bytes: most URIs fit.
 	readFirst = 512
-	// bufferLimit times BufferBytes may wait for the disk before Insert waits, or refuses.
+	// bufferLimit times BufferBytes may wait for the disk; then Insert waits or fails.
 	bufferLimit = 4
 )
 
-// entries is the append-only file and what is on its way to it. Map.mu guards it.
+// entries is the append-only file with its write buffer. Map.mu guards it.
 type entries struct {
-	written int64  // length of the file that counts
-	writing []byte // goes to the file at `written` just now, and is not changed meanwhile; nil if none
-	buf     []byte // comes behind it
+	written int64 // valid length of the file
+	// bytes that are being written at offset written; they do not change meanwhile. nil if there are none
+	writing []byte
+	buf     []byte // bytes after writing
 }
 
 func (e *entries) end() int64 { return e.written + int64(len(e.writing)+len(e.buf)) }
@@ -43,7 +46,7 @@ func parseHead(b []byte) (seed uint64, fault string) {
 	return binary.LittleEndian.Uint64(b[8:]), ""
 }
 
-// read returns the entry at an offset that the index has. mu is held, but not while the disk is read.
+// read returns the entry at an offset of the index. The caller holds mu, which is released during disk access.
 func (m *Map) read(p *probe, offset int64) (Digest, First, error) {
 	e := &m.entries
 	if at := offset - e.written; at >= 0 {
@@ -79,7 +82,7 @@ func (m *Map) decoded(b []byte, offset int64) (Digest, First, error) {
 	return d, f, nil
 }
 
-// readFile reads one entry, which must end before end, into the probe's memory.
+// readFile reads one entry, which must end before end, into the probe's buffer.
 func (m *Map) readFile(p *probe, offset, end int64) ([]byte, error) {
 	sized := func(n int) []byte {
 		if cap(p.entry) < n {
@@ -107,11 +110,11 @@ func (m *Map) readFile(p *probe, offset, end int64) ([]byte, error) {
 }
 
 func (m *Map) corrupt(offset int64, what string) error {
-	return &CorruptError{File: m.file.Name(), Offset: offset, What: what}
+	return &vfs.CorruptError{File: m.file.Name(), Offset: offset, What: what}
 }
 
-// write brings the buffer to the file. mu is held, but not while the disk writes; nobody else may be writing. After an
-// error the bytes are back in front of the buffer, and the next write goes to the same place.
+// write writes the buffer to the file. The caller holds mu, which is released meanwhile; no other goroutine may write.
+// After an error the bytes are at the front of the buffer again, and the next write goes to the same offset.
 func (m *Map) write() error {
 	e := &m.entries
 	e.writing, e.buf = e.buf, nil
@@ -134,8 +137,8 @@ func (m *Map) write() error {
 	return err
 }
 
-// makeRoom returns at once while buffer and table are within their limits. Else it does what is to be done, or waits for
-// who does it; waited is then true, and the world may have changed. mu is held.
+// makeRoom returns at once if buffer and table are within their limits. Otherwise it writes or merges, or waits for the
+// goroutine that does. Then waited is true, and the state may have changed. The caller holds mu.
 func (m *Map) makeRoom() (waited bool, err error) {
 	for len(m.entries.buf) >= bufferLimit*m.o.BufferBytes {
 		waited = true
@@ -162,7 +165,7 @@ func (m *Map) makeRoom() (waited bool, err error) {
 	return true, m.tend(func() bool { return true })
 }
 
-// getProbe needs mu.
+// getProbe returns a probe. The caller holds mu.
 func (m *Map) getProbe() *probe {
 	n := len(m.probes)
 	if n == 0 {
@@ -173,7 +176,7 @@ func (m *Map) getProbe() *probe {
 	return p
 }
 
-// putProbe needs mu.
+// putProbe takes a probe back. The caller holds mu.
 func (m *Map) putProbe(p *probe) {
 	if cap(p.entry) <= 4*readFirst {
 		m.probes = append(m.probes, p)

@@ -6,8 +6,8 @@ import "math/bits"
 // that may be there which record of the segment it is: Elias and Fano's code of the first bits of sorted hashes.
 //
 // A hash without the bits of its segment falls by its first bits into one of 2^n buckets, about as many as there are
-// keys; the bitmap has a one for each key and a zero behind each bucket. The next bits of each key are kept in the order of
-// the keys.
+// keys; the bitmap has a one for each key and a zero behind each bucket. The next bits of each key are kept in the
+// order of the keys.
 type filter struct {
 	keys    int
 	width   uint // bits kept of each key beside its bucket

@@ -2,10 +2,11 @@ package seen
 
 import "slices"
 
-// find looks d up and, if insert is not nil and d is not there, inserts it.
+// find looks up d. If insert is not nil and d is not known, it inserts it.
 //
-// Tables first, then runs: what leaves the table of frozen digests is in a run before. An insertion wants all of it to be
-// true at one moment: that neither table has the digest, and that no table has become a run since the runs were asked.
+// It searches the tables first and then the runs, because digests of the frozen table appear in a run before they leave
+// the table. An insertion needs one moment at which two things hold: neither table has the digest, and no table has
+// become a run since the runs were searched.
 func (m *Map) find(d Digest, insert *First) (first First, fresh, found bool, err error) {
 	hash := m.hash(d)
 	var room [4]int64
@@ -47,7 +48,7 @@ func (m *Map) find(d Digest, insert *First) (first First, fresh, found bool, err
 		if waited, err := m.makeRoom(); err != nil {
 			return First{}, false, false, err
 		} else if waited {
-			continue // somebody else may have been quicker
+			continue // another goroutine may have inserted it
 		}
 		return *insert, true, false, m.insert(hash, d, insert)
 	}
@@ -61,7 +62,8 @@ func (m *Map) hit(err error) error {
 	return err
 }
 
-// insert adds a digest for which there is room. mu is held, and given up only when the digest is in the map.
+// insert adds a digest for which there is room. The caller holds mu, which is released only when the digest is in the
+// map.
 func (m *Map) insert(hash uint64, d Digest, f *First) error {
 	at := m.entries.end()
 	if at > offsetMax {

@@ -10,8 +10,8 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// FuzzEntries: no bytes make Open panic, and what opens passes Check. With mend, checksums are put right where lengths
-// allow, so that the fuzzer gets past them.
+// FuzzEntries: no bytes make Open panic, and a map that opens passes Check. With mend, checksums are corrected where
+// lengths allow, so that the fuzzer gets past them.
 func FuzzEntries(f *testing.F) {
 	b := appendHead(nil, 5)
 	f.Add(b, uint64(0), false)
@@ -30,7 +30,7 @@ func FuzzEntries(f *testing.F) {
 		rewrite(t, disk, entriesFile, b)
 		m, err := Open(disk, small, &Cut{Length: int64(len(b)), Count: count})
 		if err != nil {
-			if !errors.Is(err, ErrCorrupt) {
+			if !errors.Is(err, vfs.ErrCorrupt) {
 				t.Fatalf("not called corrupt: %v", err)
 			}
 			return
@@ -74,7 +74,7 @@ func twice(b []byte) bool {
 	return false
 }
 
-// FuzzRun: no bytes in a run make Open, Lookup, Check or a merge panic, or return what is not so without an error.
+// FuzzRun: no bytes in a run make Open, Lookup, Check or a merge panic, or return a wrong result without an error.
 func FuzzRun(f *testing.F) {
 	disk := vfs.NewMem(1)
 	m := open(f, disk, nil)
@@ -105,7 +105,7 @@ func FuzzRun(f *testing.F) {
 		rewrite(t, disk, name, b)
 		m, err := Open(disk, small, cut)
 		if err != nil {
-			if !errors.Is(err, ErrCorrupt) {
+			if !errors.Is(err, vfs.ErrCorrupt) {
 				t.Fatalf("not called corrupt: %v", err)
 			}
 			return
@@ -115,18 +115,19 @@ func FuzzRun(f *testing.F) {
 			if err == nil && ok && (i >= 40 || first.URI != firstOf(i).URI) {
 				t.Fatalf("digest %d is said to be that of %q", i, first.URI)
 			}
-			// Only one who forges checksums can hide a digest.
-			if err == nil && !ok && i < 40 && !mend || err != nil && !errors.Is(err, ErrCorrupt) {
+			// A digest can only be hidden by forged checksums.
+			if err == nil && !ok && i < 40 && !mend || err != nil && !errors.Is(err, vfs.ErrCorrupt) {
 				t.Fatalf("digest %d: there is %v, %v", i, ok, err)
 			}
 		}
 		same := string(b) == string(whole)
-		// So can only such a one spoil what nobody reads.
+		// The same holds for damage in parts that are not read.
 		if err := m.Check(); err == nil != same && !(mend && err == nil) {
 			t.Fatalf("Check: %v", err)
 		}
 		for i := range uint64(200) {
-			if _, _, err := m.Insert(digestOf(1000+i), firstOf(i)); err != nil && (same || !errors.Is(err, ErrCorrupt)) {
+			if _, _, err := m.Insert(digestOf(1000+i), firstOf(i)); err != nil &&
+				(same || !errors.Is(err, vfs.ErrCorrupt)) {
 				t.Fatal(err)
 			}
 		}

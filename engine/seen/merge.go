@@ -16,14 +16,14 @@ const (
 	stepRecords = 512
 	// writeBytes is how much a merge collects before it writes.
 	writeBytes = 64 << 10
-	// tierRatio: a run is merged with what is younger when it is at most so many times as large. So there are few runs to look
-	// into, each digest is written some eight times at 10^8, and old runs have most of the digests.
+	// tierRatio: a run is merged with what is younger when it is at most so many times as large. So there are few runs
+	// to look into, each digest is written some eight times at 10^8, and old runs have most of the digests.
 	tierRatio = 3
 	errorsOne = 128
 )
 
-// merge makes one run of the frozen table and the youngest runs, in small steps. Segments that are done are looked up in
-// the new run at once, and the filters of the old runs let go of them, so that there is never a second copy of all
+// merge makes one run of the frozen table and the youngest runs, in small steps. Segments that are done are looked up
+// in the new run at once, and the filters of the old runs let go of them, so that there is never a second copy of all
 // filters. After an error the step that failed may be repeated; nothing is lost by it.
 type merge struct {
 	inputs []*run // oldest first

@@ -15,10 +15,10 @@ import (
 // scanBytes is the buffer for reading entries in a row.
 const scanBytes = 1 << 20
 
-// Open makes a new map if cut is nil, emptying an old one, or goes back to exactly the cut. It reads the filters of the
-// runs and the entries behind the last run, and cuts off or removes what the cut does not name. Errors wrap ErrCorrupt if
-// what it reads is not that of the cut; the files are then left as they were. Damage elsewhere is found by whoever
-// reads it: Lookup, Insert, Tend or Check.
+// Open creates a new map if cut is nil, and removes an old one. Otherwise it restores exactly the Cut: it reads the
+// filters of the runs and the entries after the last run, and removes everything that the Cut does not name. Errors
+// wrap vfs.ErrCorrupt if the files do not match the Cut; the files are then unchanged. Other damage is found by the
+// call that reads it: Lookup, Insert, Tend or Check.
 func Open(fsys vfs.FS, o Options, cut *Cut) (*Map, error) {
 	o = o.WithDefaults()
 	if err := o.Validate(); err != nil {

@@ -30,14 +30,14 @@ const (
 	footerBytes    = 64
 	directoryBytes = segments * 16
 
-	astray = "a record leads out of the run's part of the entries"
+	errOutsideRun = "a record leads out of the run's part of the entries"
 
 	offsetMax = 1<<40 - 1
 	hashMask  = 1<<segmentShift - 1
 )
 
-// run is a file that maps hashes to offsets, sorted, of all entries in [start, end) of the entries file. It is never
-// written again.
+// run is a file that maps hashes to offsets, sorted, for all entries in [start, end) of the entries file. It never
+// changes.
 type run struct {
 	file       vfs.File
 	serial     uint64
@@ -86,10 +86,10 @@ func (r *run) filterMemory() (n int64) {
 }
 
 func (r *run) corrupt(offset int64, what string) error {
-	return &CorruptError{File: r.file.Name(), Offset: offset, What: what}
+	return &vfs.CorruptError{File: r.file.Name(), Offset: offset, What: what}
 }
 
-// probe is a look-up's scratch.
+// probe is the memory of one lookup.
 type probe struct {
 	block   [blockBytes]byte
 	entry   []byte
@@ -98,8 +98,8 @@ type probe struct {
 	errs    uint64 // of them, for nothing
 }
 
-// search appends to p.offsets those of all records with the hash. It reports false when the segment's filter is gone:
-// a younger run has taken over.
+// search appends the offsets of all records with the hash to p.offsets. It returns false if the segment's filter was
+// released: a younger run has replaced it.
 func (r *run) search(p *probe, hash uint64) (bool, error) {
 	s := &r.segs[hash>>segmentShift]
 	if s.keys == 0 {
@@ -124,7 +124,7 @@ func (r *run) search(p *probe, hash uint64) (bool, error) {
 		}
 		if rec := getRecord(p.block[:], i%blockRecords, hash>>segmentShift); rec.hash == hash {
 			if rec.offset < r.start || rec.offset >= r.end {
-				return false, r.corrupt(int64(s.block+uint32(i/blockRecords))*blockBytes, astray)
+				return false, r.corrupt(int64(s.block+uint32(i/blockRecords))*blockBytes, errOutsideRun)
 			}
 			p.offsets = append(p.offsets, rec.offset)
 		}
@@ -199,7 +199,7 @@ func readAt(f vfs.File, b []byte, offset int64) error {
 		return nil
 	}
 	if err == nil || errors.Is(err, io.EOF) {
-		return &CorruptError{File: f.Name(), Offset: offset + int64(n), What: "file ends early"}
+		return &vfs.CorruptError{File: f.Name(), Offset: offset + int64(n), What: "file ends early"}
 	}
 	return fmt.Errorf("seen: %w", err)
 }

@@ -13,26 +13,38 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// Digest is a SHA-1 of a payload, or 20 bytes of another digest.
+// Errors of a Map.
+var (
+	// ErrClosed is returned by calls after Close.
+	ErrClosed = errors.New("seen: closed")
+	// ErrURI is returned by Insert for a URI that is longer than URIBytesMax.
+	ErrURI = errors.New("seen: URI too long")
+	// ErrDate is returned by Insert for a date more than about 17,000 years from 1970.
+	ErrDate = errors.New("seen: date out of range")
+	// ErrFull is returned by Insert when the entries take 1 TiB, the largest offset of the index.
+	ErrFull = errors.New("seen: the map is full")
+)
+
+// Digest is the SHA-1 of a payload, or 20 bytes of another digest.
 type Digest [20]byte
 
-// First is the record that had a payload first, as a revisit record must name it.
+// First is the first record with a payload: what a revisit record must name.
 type First struct {
 	RecordID [16]byte  // the UUID of the WARC record
-	URI      string    // its target, at most URIBytesMax bytes
-	Date     time.Time // its WARC-Date; returned in UTC
+	URI      string    // target URI, at most URIBytesMax bytes
+	Date     time.Time // WARC-Date; returned in UTC
 }
 
 // Options configure a Map.
 type Options struct {
-	// Dir is the directory of its files; it is made if missing.
+	// Dir is the directory of the files; it is created if missing.
 	Dir string
-	// MemoryBytes is what the filters and the tables of what is newest may take: 0 means 192 MiB, enough for 1.3x10^8
-	// digests; with more of them the filters err more often, and an error costs a read. Below some two bits a
-	// digest they do not get.
+	// MemoryBytes limits the memory of filters and tables. 0 means 192 MiB, enough for 1.3x10^8 digests. With more
+	// digests the filters are wrong more often, which costs reads. They never take less than about two bits for each
+	// digest.
 	MemoryBytes int64
-	// BufferBytes is how much is collected before it is written: 0 means 64 KiB. Up to four times as much is held
-	// while the disk is slow or full.
+	// BufferBytes is the size of one write; 0 means 64 KiB. Up to four times as much is held while the disk is slow or
+	// full.
 	BufferBytes int
 }
 
@@ -44,7 +56,7 @@ const (
 	tableShare = 12
 )
 
-// WithDefaults returns a copy with the zeros replaced.
+// WithDefaults returns a copy with the default for each zero field.
 func (o Options) WithDefaults() Options {
 	if o.MemoryBytes == 0 {
 		o.MemoryBytes = memoryBytesDefault
@@ -62,7 +74,10 @@ func (o Options) Validate() error {
 		faults = append(faults, errors.New("seen: no directory"))
 	}
 	if o.MemoryBytes < memoryBytesMin {
-		faults = append(faults, fmt.Errorf("seen: %d bytes of memory are too few; give at least %d", o.MemoryBytes, memoryBytesMin))
+		faults = append(
+			faults,
+			fmt.Errorf("seen: %d bytes of memory are too few; give at least %d", o.MemoryBytes, memoryBytesMin),
+		)
 	}
 	if o.BufferBytes < 1 {
 		faults = append(faults, fmt.Errorf("seen: a buffer of %d bytes", o.BufferBytes))
@@ -70,25 +85,25 @@ func (o Options) Validate() error {
 	return errors.Join(faults...)
 }
 
-// tableDigests is how many digests each of the two tables takes: a power of two.
+// tableDigests returns the capacity of each of the two tables: a power of two.
 func (o Options) tableDigests() int {
 	return 1 << (bits.Len64(uint64(o.MemoryBytes/(2*tableShare*slotsPerDigest*slotBytes))) - 1)
 }
 
-// Map maps digests to first records. Safe for concurrent use as the package's page says.
+// Map maps digests to first records. See the package page for concurrent use.
 //
-// Lock order: turn before mu, reading before mu. mu is never held while the disk works.
+// Lock order: turn before mu, reading before mu. mu is never held during disk access.
 type Map struct {
 	fsys vfs.FS
 	o    Options
 	file vfs.File // the entries
 	seed uint64
-	// hash is seeded for each map, so that whoever chooses payloads cannot choose where they lie.
+	// hash uses a seed of its own for each map, so that the author of payloads cannot choose their places.
 	hash func(Digest) uint64
 
-	// turn belongs to whoever moves the merge on.
+	// turn is held by the goroutine that merges.
 	turn sync.Mutex
-	// reading is held shared by whoever reads runs, and exclusively to close one.
+	// reading is held shared while runs are read, and exclusively to close one.
 	reading sync.RWMutex
 	view    atomic.Pointer[view]
 
@@ -117,27 +132,28 @@ type Map struct {
 	probes     []*probe // at rest
 }
 
-// view is the runs as look-ups see them: runs[:kept], and then for each segment either the others or out.
+// view is the runs as lookups see them: runs[:kept], and then for each segment either the other runs or the merge's
+// output.
 type view struct {
 	runs []*run
 	kept int
 	m    *merge // nil: all runs
 }
 
-// Stats counts what a Map has done since Open.
+// Stats counts what a Map did since Open.
 type Stats struct {
-	Digests      uint64 // in the map
+	Digests      uint64 // digests in the map
 	Lookups      uint64 // Lookup and Insert
-	Hits         uint64 // of those, found
+	Hits         uint64 // of these, digests that were known
 	Fresh        uint64 // inserted
-	Collisions   uint64 // entries read whose digest was another one
+	Collisions   uint64 // entries read with another digest but the same hash
 	BlocksRead   uint64 // of runs, for look-ups
-	FilterErrors uint64 // of those, for a digest that was not there
+	FilterErrors uint64 // of these, reads for a digest that was not there
 	Merges       uint64
 	Merged       uint64 // records written by them
 	WriteErrors  uint64 // writes that failed and are tried again
 	Runs         int
-	EntryBytes   int64 // with what is still in the buffer
+	EntryBytes   int64 // with the bytes in the buffer
 	RunBytes     int64
 	MemoryBytes  int64 // of tables and filters
 }
@@ -150,14 +166,14 @@ func seededHash(seed uint64) func(Digest) uint64 {
 	return func(d Digest) uint64 { return xxh3.HashSeed(d[:], seed) }
 }
 
-// Lookup returns the first record with this digest.
+// Lookup returns the first record with this digest. The error is that of the disk, or wraps vfs.ErrCorrupt.
 func (m *Map) Lookup(d Digest) (First, bool, error) {
 	f, _, found, err := m.find(d, nil)
 	return f, found, err
 }
 
-// Insert maps d to f unless it is mapped already: then fresh is false and first is what it is mapped to. Of many at a
-// time one wins. After an error nothing has changed, and the call may be repeated.
+// Insert maps d to f unless d is known: then fresh is false and first is the earlier record. Of several concurrent
+// Inserts of one digest, one wins. After an error nothing has changed, and the call may be repeated.
 func (m *Map) Insert(d Digest, f First) (first First, fresh bool, err error) {
 	if len(f.URI) > URIBytesMax {
 		return First{}, false, ErrURI
@@ -177,7 +193,7 @@ func (m *Map) Len() uint64 {
 	return m.count
 }
 
-// Stats returns the counters and sizes of this moment.
+// Stats returns the current counters and sizes.
 func (m *Map) Stats() Stats {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -116,7 +116,13 @@ func TestWhatADigestCosts(t *testing.T) {
 	st := m.Stats()
 	tables := int64(2 * m.tableMax * slotsPerDigest * slotBytes)
 	per := float64(st.MemoryBytes-tables) / n
-	t.Logf("%.2f bytes of memory, %.2f of disk, %.2f writes, %.4f errors", per, float64(st.RunBytes)/n, float64(st.Merged)/n, float64(st.FilterErrors)/n)
+	t.Logf(
+		"%.2f bytes of memory, %.2f of disk, %.2f writes, %.4f errors",
+		per,
+		float64(st.RunBytes)/n,
+		float64(st.Merged)/n,
+		float64(st.FilterErrors)/n,
+	)
 	if per > 1.6 || tables > m.o.MemoryBytes/tableShare {
 		t.Errorf("%.2f bytes of memory for a digest, and %d of tables", per, tables)
 	}
@@ -182,7 +188,8 @@ func TestClosedAndRefused(t *testing.T) {
 		t.Fatalf("Cut: %v", err)
 	}
 	must(t, m.Tend())
-	if err := (Options{BufferBytes: -1, MemoryBytes: 1}).Validate(); err == nil || len(strings.Split(err.Error(), "\n")) != 3 {
+	if err := (Options{BufferBytes: -1, MemoryBytes: 1}).Validate(); err == nil ||
+		len(strings.Split(err.Error(), "\n")) != 3 {
 		t.Fatalf("want three faults, have %v", err)
 	}
 }

@@ -5,23 +5,23 @@ const (
 	windowBlocks = 64
 )
 
-// source gives the slots of a run in ascending order, a segment at a time. A read that failed may be repeated.
+// source returns the slots of a run in ascending order, one segment at a time. A failed read may be repeated.
 type source struct {
-	r       *run
-	segment int
-	at      uint32 // record within the segment
-	number  uint32 // of the block at hand
-	ready   bool   // a block is at hand
-	buf     []byte
-	first   uint32 // number of the first block in buf
-	have    uint32 // blocks in buf
-	last    slot   // the one before, to see that they ascend
-	begun   bool
+	r         *run
+	segment   int
+	at        uint32 // record within the segment
+	number    uint32 // of the block at hand
+	ready     bool   // a block is at hand
+	buf       []byte
+	first     uint32 // number of the first block in buf
+	have      uint32 // blocks in buf
+	last      slot   // the one before, to see that they ascend
+	isStarted bool
 }
 
-func (s *source) enter(segment int) { s.segment, s.at, s.ready, s.begun = segment, 0, false, false }
+func (s *source) enter(segment int) { s.segment, s.at, s.ready, s.isStarted = segment, 0, false, false }
 
-// next returns the slot at hand; ok is false at the end of the segment. It stays at hand until skip.
+// next returns the current slot; ok is false at the end of the segment. The slot stays current until skip.
 func (s *source) next() (v slot, ok bool, err error) {
 	seg := &s.r.segs[s.segment]
 	if s.at >= seg.keys {
@@ -35,18 +35,18 @@ func (s *source) next() (v slot, ok bool, err error) {
 	}
 	b := s.buf[(number-s.first)*blockBytes:][:blockBytes]
 	v = getRecord(b, int(s.at%blockRecords), uint64(s.segment))
-	if s.begun && v.compare(s.last) <= 0 {
+	if s.isStarted && v.compare(s.last) <= 0 {
 		return v, false, s.r.corrupt(int64(number)*blockBytes, "records do not ascend")
 	}
 	if v.offset < s.r.start || v.offset >= s.r.end {
-		return v, false, s.r.corrupt(int64(number)*blockBytes, astray)
+		return v, false, s.r.corrupt(int64(number)*blockBytes, errOutsideRun)
 	}
 	return v, true, nil
 }
 
 // skip goes on behind the slot that next gave.
 func (s *source) skip(v slot) {
-	s.last, s.begun = v, true
+	s.last, s.isStarted = v, true
 	s.at++
 }
 
@@ -116,7 +116,7 @@ func (m *merged) advance(from int) error {
 		return nil
 	}
 	s := m.live[from]
-	if !s.begun || s.last != m.heads[from] {
+	if !s.isStarted || s.last != m.heads[from] {
 		s.skip(m.heads[from])
 	}
 	head, ok, err := s.next()

@@ -12,15 +12,14 @@ const (
 	slotBytes      = 16
 )
 
-// slot is one digest: the hash of all its bytes and where its entry begins. Offset 0 is the file's head, so it marks
-// an empty slot.
+// slot is one digest: its hash and the offset of its entry. Offset 0 is the file's header, so it marks an empty slot.
 type slot struct {
 	hash   uint64
 	offset int64
 }
 
-// table is what is newest: a multimap from hash to offset of fixed size. Slots are in the order of the hashes but for
-// what collided, so that the hashes of a segment lie together.
+// table holds the newest digests: a multimap of fixed size from hash to offset. Slots are in the order of the hashes,
+// except after collisions, so that the hashes of a segment lie together.
 type table struct {
 	slots []slot
 	used  int
@@ -33,7 +32,7 @@ func newTable(limit int) *table {
 
 func (t *table) full() bool { return t.used >= t.limit }
 
-// home is the slot a hash would like: the product's high word, which ascends with the hash.
+// home returns the preferred slot of a hash: the high word of the product, which ascends with the hash.
 func (t *table) home(hash uint64) int {
 	h, _ := bits.Mul64(hash, uint64(len(t.slots)))
 	return int(h)

@@ -7,16 +7,16 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// obsolete is a run nobody needs but cuts up to lastCut, which may still be the durable ones.
+// obsolete is a run that is needed only by Cuts up to lastCut; the last durable Cut may be among them.
 type obsolete struct {
 	run     *run
 	lastCut uint64
 }
 
-// Tend does what is due of the merging: nothing most of the time, and when there is a table to merge, a share of it in
-// proportion to how full the other one is. Call it now and then, best once for each Insert and while no lock is held that others
-// want: what is not done here, Insert does when it has no room. One caller at a time works, the others return at once.
-// After an error nothing is lost, and the next call tries again.
+// Tend merges as far as it is due. Usually there is nothing to do. If a table is frozen, it merges in proportion to how
+// full the other one is. Call it after each Insert, while holding no lock that others need; what it does not do, Insert
+// must do when there is no room. One caller at a time works, the others return at once. After an error nothing is lost,
+// and the next call tries again.
 func (m *Map) Tend() error {
 	m.mu.Lock()
 	due := m.frozen != nil && !m.closed
@@ -39,7 +39,8 @@ func (m *Map) behind() bool {
 	return m.merge == nil || m.merge.worked*limit*4 <= m.merge.work*used*paceAhead
 }
 
-// tend moves the merge on while wanted, and until the frozen table is part of a run. turn is held, mu is not.
+// tend continues the merge while wanted returns true, until the frozen table is part of a run. The caller holds turn,
+// but not mu.
 func (m *Map) tend(wanted func() bool) error {
 	for wanted() {
 		if m.merge == nil {
@@ -138,8 +139,8 @@ func (m *Map) install() error {
 	return m.discard(gone)
 }
 
-// discard closes runs that are in no view any more, when nobody reads them, and removes their files. What cannot be
-// removed is tried again by Release.
+// discard closes runs that are in no view, once no goroutine reads them, and removes their files. Release repeats
+// failed removals.
 func (m *Map) discard(gone []*run) error {
 	if len(gone) == 0 {
 		return nil

@@ -8,8 +8,8 @@ import (
 // errEnough ends a scan.
 var errEnough = errors.New("seen: enough")
 
-// Walk lends visit the digests of entries in the order in which they came, n at most, beginning with the one at the place that the Walk
-// before has returned; the first begins at 0. Over says that there are no more, for now. Others may insert meanwhile.
+// Walk calls visit for at most n digests in the order of insertion. from is the place that the previous Walk returned,
+// 0 for the first one. over says that there are no more at the moment. Inserts may run meanwhile.
 func (m *Map) Walk(from int64, n int, visit func(d Digest)) (next int64, over bool, err error) {
 	m.mu.Lock()
 	for m.entries.writing != nil && !m.closed {

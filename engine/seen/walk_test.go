@@ -12,7 +12,8 @@ func TestWalkMeetsEveryEntryOnce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	fsys := vfs.NewMem(1)
 	m := open(t, fsys, nil)
-	if next, over, err := m.Walk(0, 10, func(Digest) { t.Error("an entry of an empty map") }); err != nil || !over || next != headBytes {
+	if next, over, err := m.Walk(0, 10, func(Digest) { t.Error("an entry of an empty map") }); err != nil || !over ||
+		next != headBytes {
 		t.Fatal(next, over, err)
 	}
 	count, met := uint64(0), uint64(0)

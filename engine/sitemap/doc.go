@@ -1,33 +1,35 @@
-// Package sitemap reads the URLs of sitemaps and feeds, from a stream and in constant memory.
+// Package sitemap reads the URLs of sitemaps and feeds from a stream, in constant memory. The formats are those of
+// sitemaps.org, RSS 2.0, RDF (RSS 1.0) and Atom (RFC 4287).
 //
-// It is not an XML parser and knows no policy: it builds nothing, resolves nothing and fetches nothing. Whether a URL is
-// followed, and whether a sitemap may speak for a host (the protocol lets it speak for its own, and for one whose
-// robots.txt names it), is for others to say; so is that an index may name sitemaps but no further index.
+// It resolves nothing and fetches nothing. The caller decides whether a URL is followed, whether a sitemap may name
+// URLs of a host, and that an index may name sitemaps but no further index.
 //
-//	octets ---> gunzip, if they are gzip ---> window of 64 KiB ---> tags and text ---> Entry
+//	bytes ---> gunzip, if they are gzip ---> window of 64 KiB ---> tags and text ---> Entry
 //	                                                  |
 //	                                                  +-- root element, or "http" for a list ---> Format
 //
-//	urlset        loc: Page      loc of other languages (image:loc), content_loc, ...: Resource     xhtml:link: Related
+//	urlset        loc: Page      loc of other elements (image:loc), content_loc, ...: Resource     xhtml:link: Related
 //	sitemapindex  loc: Sitemap
-//	text          a line each: Page
-//	rss, RDF      link, guid, comments: Page    enclosure, media:content, itunes:image, ...: Resource   atom:link by its rel
-//	feed (Atom)   link by its rel               content src, icon, logo: Resource                       uri: Related
+//	text          each line: Page
+//	rss, RDF      link, guid, comments: Page    enclosure, media:content, itunes:image, ...: Resource
+//	              atom:link: by its rel
+//	feed (Atom)   link: by its rel              content src, icon, logo: Resource                  uri: Related
 //
-// The rest of what a feed quotes, such as HTML inside descriptions, is text: the pages that it is about have it too.
+// Other content of a feed, such as HTML in descriptions, is treated as text: the pages that it quotes contain it too.
 //
 // # Limits
 //
-// Those of the protocol, as Options: 50,000 URLs, 50 MiB after unpacking, 2,048 octets a URL. What is beyond ends the
-// reading (or is left out, of a URL), and the Summary says so.
+// Options has the limits of the protocol: 50,000 URLs, 50 MiB of unpacked bytes, 2,048 bytes for a URL. Reading ends at
+// a limit; a URL that is too long is omitted. The Summary tells which limit was reached.
 //
 // # Promises
 //
-// Untrusted octets never panic. Time is linear in the unpacked octets and memory is constant. References to characters
-// and the five names of XML are replaced; other entities are never expanded, wherever they are declared, so that none
-// can blow up. What the octets are cut into on the way makes no difference. A warm Reader allocates nothing, but for gzip.
+// No input causes a panic. Time is linear in the unpacked bytes, and memory is constant. Character references and the
+// five predefined XML entities are replaced; other entities are never expanded, so none can grow without limit. The
+// result does not depend on how the stream is split into reads. A Reader that has been used before allocates nothing,
+// except for gzip.
 //
-// # Owners
+// # Ownership
 //
-// A Reader belongs to one goroutine. An Entry is the Reader's and is valid until the next call.
+// A Reader belongs to one goroutine. An Entry belongs to the Reader and is valid until the next call.
 package sitemap

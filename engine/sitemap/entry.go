@@ -1,18 +1,18 @@
 package sitemap
 
-// Format says what is being read.
+// Format is the format of a file.
 type Format uint8
 
 // The formats.
 const (
-	None  Format = iota // nothing that has entries
+	None  Format = iota // no known format
 	Pages               // a sitemap: <urlset>
-	Index               // an index of sitemaps: <sitemapindex>
-	Text                // a sitemap that is a list of URLs, one a line
+	Index               // a sitemap index: <sitemapindex>
+	Text                // a list of URLs, one in each line
 	Feed                // RSS or Atom
 )
 
-// String gives the format's name.
+// String returns the format's name.
 func (f Format) String() string {
 	if f > Feed {
 		return "unknown"
@@ -20,18 +20,18 @@ func (f Format) String() string {
 	return [...]string{"none", "urlset", "sitemapindex", "text", "feed"}[f]
 }
 
-// Kind says what an Entry is.
+// Kind is the kind of an Entry.
 type Kind uint8
 
 // The kinds.
 const (
-	Page     Kind = iota // what the file is there to name
-	Sitemap              // a sitemap that an index names
+	Page     Kind = iota // a page that the file lists
+	Sitemap              // a sitemap that an index lists
 	Resource             // an image, a video, an enclosure
 	Related              // a page in another language, the next page of a feed, an author's page
 )
 
-// String gives the kind's name.
+// String returns the kind's name.
 func (k Kind) String() string {
 	if k > Related {
 		return "unknown"
@@ -39,19 +39,19 @@ func (k Kind) String() string {
 	return [...]string{"page", "sitemap", "resource", "related"}[k]
 }
 
-// Entry is one reference, as the file wrote it but for character references and outer white space: not resolved, and in
-// a feed perhaps relative. URL is never empty, and is valid until the next call to the Reader.
+// Entry is one reference of the file. Character references are replaced and outer white space is removed, but it is not
+// resolved: in a feed it may be relative. URL is never empty, and is valid until the next call to the Reader.
 type Entry struct {
 	Kind Kind
 	URL  []byte
 }
 
-// Summary says what became of a file that has been read to the end.
+// Summary describes what was read.
 type Summary struct {
 	Format   Format
-	Entries  int  // that Next has given
-	Long     int  // left out, since they are longer than Options.URLMax
-	TooMany  bool // the reading ended at Options.URLs
-	TooLarge bool // the reading ended at Options.Bytes
+	Entries  int  // entries that Next has returned
+	Long     int  // entries that were omitted because they are longer than Options.URLMax
+	TooMany  bool // reading ended at Options.URLs
+	TooLarge bool // reading ended at Options.Bytes
 	Err      error
 }

@@ -2,16 +2,16 @@ package sitemap
 
 import "bytes"
 
-// tag is a tag as it lies in the window: valid until more is read.
+// tag is a tag in the window; it is valid until more bytes are read.
 type tag struct {
-	prefix []byte // of its name, without the colon
-	local  []byte // its name without the prefix
+	prefix []byte // prefix of the name, without the colon
+	local  []byte // name without the prefix
 	attrs  []byte
 	end    bool // </x>
 	empty  bool // <x/>
 }
 
-// nextTag reads up to the end of the next tag. Text on the way goes to the element that is being collected.
+// nextTag reads to the end of the next tag. Text before it is added to the current element.
 func (r *Reader) nextTag() (tag, bool) {
 	w := &r.win
 	for {
@@ -54,7 +54,7 @@ func startsTag(c byte) bool {
 	return c == '/' || c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z' || c >= 0x80
 }
 
-// doctype steps over a document type, which may hold declarations in brackets. What they declare is never used.
+// doctype skips a document type, with declarations in brackets. The declarations are never used.
 func (r *Reader) doctype() {
 	w := &r.win
 	for w.pos++; ; {
@@ -75,8 +75,8 @@ func (r *Reader) doctype() {
 	}
 }
 
-// tag reads the tag whose < is at hand. ok is false if none ends within tagMax octets, of which it then steps over as
-// many, or before the end of the body, to which it then goes.
+// tag reads the tag that begins at the current byte. ok is false if it does not end within tagMax bytes, which are then
+// skipped, or before the end of the body.
 func (r *Reader) tag() (t tag, ok bool) {
 	w := &r.win
 	quote := byte(0)
@@ -108,7 +108,7 @@ func (r *Reader) tag() (t tag, ok bool) {
 	}
 }
 
-// cutTag takes what stands between < and > apart.
+// cutTag splits what stands between < and >.
 func cutTag(b []byte) (t tag) {
 	if len(b) > 0 && b[0] == '/' {
 		t.end, b = true, b[1:]
@@ -129,7 +129,7 @@ func cutTag(b []byte) (t tag) {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// attr gives the raw value of an attribute, nil if there is none; the first of two counts.
+// attr returns the raw value of an attribute, or nil. If it occurs twice, the first one counts.
 func (t *tag) attr(name string) []byte {
 	for b := t.attrs; ; {
 		for len(b) > 0 && (isSpace(b[0]) || b[0] == '/') {
@@ -141,7 +141,7 @@ func (t *tag) attr(name string) []byte {
 		}
 		key := bytes.TrimRight(b[:eq], " \t\r\n")
 		if space := bytes.LastIndexAny(key, " \t\r\n"); space >= 0 {
-			key = key[space+1:] // what stands before it has no value
+			key = key[space+1:] // the word before it has no value
 		}
 		b = bytes.TrimLeft(b[eq+1:], " \t\r\n")
 		var value []byte

@@ -5,11 +5,11 @@ import (
 	"fmt"
 )
 
-// Options of a Reader. The zero value, after WithDefaults, has the limits of the protocol.
+// Options of a Reader. After WithDefaults, the zero value has the limits of the protocol.
 type Options struct {
-	URLs   int   // most pages and sitemaps given of one file, 1 to 10,000,000; default 50,000
-	Bytes  int64 // most octets read of one file, unpacked, 1 to 1 TiB; default 50 MiB
-	URLMax int   // longest URL in octets, 16 to 8 KiB; default 2,048
+	URLs   int   // limit of pages and sitemaps of one file, 1 to 10,000,000; default 50,000
+	Bytes  int64 // limit of unpacked bytes of one file, 1 to 1 TiB; default 50 MiB
+	URLMax int   // limit of a URL in bytes, 16 to 8 KiB; default 2,048
 }
 
 // The protocol's limits.
@@ -19,10 +19,10 @@ const (
 	urlMax   = 2048
 )
 
-// ErrOptions is wrapped by every fault that Options.Validate finds.
+// ErrOptions is wrapped by every error of Options.Validate.
 var ErrOptions = errors.New("sitemap: bad options")
 
-// WithDefaults returns a copy in which zero fields have their defaults.
+// WithDefaults returns a copy with the default for each zero field.
 func (o Options) WithDefaults() Options {
 	if o.URLs == 0 {
 		o.URLs = urlsMax
@@ -36,7 +36,7 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// Validate returns all faults joined, each wrapping ErrOptions.
+// Validate returns all faults, joined; each wraps ErrOptions.
 func (o Options) Validate() error {
 	var faults []error
 	fault := func(format string, args ...any) {

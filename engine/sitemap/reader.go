@@ -7,25 +7,24 @@ import (
 	"io"
 )
 
-// Reader reads one file at a time and may be used again, so that it allocates nothing once warm. It is not safe for
-// concurrent use.
+// Reader reads one file at a time and is reused for the next one. It is not safe for concurrent use.
 type Reader struct {
 	o   Options
 	win window
-	gz  *gzip.Reader // nil until a file was packed
+	gz  *gzip.Reader // nil until the first gzip file
 
-	limit  int64 // octets read at most of this file
-	begun  bool
-	root   [16]byte // the prefix of the root element
-	prefix int      // its length
-	text   text
-	named  int // pages and sitemaps given
-	sum    Summary
+	limit     int64 // limit of bytes of this file
+	isStarted bool
+	root      [16]byte // prefix of the root element
+	prefix    int      // length of that prefix
+	text      text
+	entries   int // pages and sitemaps returned
+	sum       Summary
 
-	keepCDATA func([]byte) // text.keepVerbatim, made once
+	keepCDATA func([]byte) // text.keepVerbatim, bound once
 }
 
-// NewReader returns a Reader without a file: Reset gives it one. It panics if o, after WithDefaults, does not validate.
+// NewReader returns a Reader without a file; Reset sets one. It panics if o, after WithDefaults, is invalid.
 func NewReader(o Options) *Reader {
 	o = o.WithDefaults()
 	if err := o.Validate(); err != nil {
@@ -36,10 +35,10 @@ func NewReader(o Options) *Reader {
 	return r
 }
 
-// Reset begins with a stream, which is borrowed until the next Reset. If it is packed with gzip, once, it is unpacked.
+// Reset starts to read a stream, which it borrows until the next Reset. One layer of gzip is unpacked.
 func (r *Reader) Reset(src io.Reader) { r.ResetLimit(src, r.o.Bytes) }
 
-// ResetLimit is Reset with a limit of the octets that are read, unpacked, where that is below Options.Bytes.
+// ResetLimit is Reset with a limit of unpacked bytes, if that is below Options.Bytes.
 func (r *Reader) ResetLimit(src io.Reader, limit int64) {
 	limit = min(limit, r.o.Bytes)
 	r.restart()
@@ -65,43 +64,43 @@ func (r *Reader) ResetLimit(src io.Reader, limit int64) {
 	}
 }
 
-// ResetBytes begins with a file that lies in memory and is not packed. The body is borrowed until the next Reset.
+// ResetBytes starts to read a file in memory, without gzip. It borrows body until the next Reset.
 func (r *Reader) ResetBytes(body []byte) {
 	r.restart()
 	r.limit = int64(len(body))
 	r.win.hold(body, r.o.Bytes)
 }
 
-// Unpacked is how many octets of the file were read so far, unpacked.
-func (r *Reader) Unpacked() int64 { return r.limit - r.win.left }
+// Unpacked returns the number of unpacked bytes read so far.
+func (r *Reader) Unpacked() int64 { return r.limit - r.win.remaining }
 
 func (r *Reader) restart() {
-	r.begun, r.prefix, r.named, r.sum = false, 0, 0, Summary{}
+	r.isStarted, r.prefix, r.entries, r.sum = false, 0, 0, Summary{}
 	r.text.drop()
 }
 
-// Format says what the file is: by its root element, or by the first line of a list.
+// Format returns the format of the file: by its root element, or by the first line of a list.
 func (r *Reader) Format() Format {
-	if !r.begun {
+	if !r.isStarted {
 		r.begin()
 	}
 	return r.sum.Format
 }
 
-// Summary says what became of the file so far. A packed file that ends too early, or is damaged, has given what there
-// was; Err then says why.
+// Summary describes what was read so far. Of a damaged gzip file, everything before the damage is returned; Err then
+// has the error.
 func (r *Reader) Summary() Summary {
 	s := r.sum
-	s.TooLarge = r.win.over
+	s.TooLarge = r.win.exceeded
 	if r.win.err != nil {
 		s.Err = fmt.Errorf("sitemap: %w", r.win.err)
 	}
 	return s
 }
 
-// begin finds out what there is to read.
+// begin finds the format.
 func (r *Reader) begin() {
-	r.begun = true
+	r.isStarted = true
 	w := &r.win
 	if w.at("\xEF\xBB\xBF") {
 		w.pos += 3
@@ -128,7 +127,7 @@ func (r *Reader) begin() {
 	}
 }
 
-// formatOf tells a file by its root element.
+// formatOf returns the format for a root element.
 func formatOf(root *tag) Format {
 	switch string(root.local) {
 	case "urlset":
@@ -141,7 +140,7 @@ func formatOf(root *tag) Format {
 	return None
 }
 
-// Next gives the next entry, false at the end.
+// Next returns the next entry; false at the end.
 func (r *Reader) Next() (Entry, bool) {
 	for format := r.Format(); format != None && !r.sum.TooMany; {
 		var url []byte
@@ -163,11 +162,11 @@ func (r *Reader) Next() (Entry, bool) {
 			continue
 		}
 		if kind <= Sitemap {
-			if r.named == r.o.URLs {
+			if r.entries == r.o.URLs {
 				r.sum.TooMany = true
 				break
 			}
-			r.named++
+			r.entries++
 		}
 		r.sum.Entries++
 		return Entry{Kind: kind, URL: url}, true
@@ -175,7 +174,7 @@ func (r *Reader) Next() (Entry, bool) {
 	return Entry{}, false
 }
 
-// line reads one line of a list; what does not look like a URL and nothing else is nothing.
+// line reads one line of a list. A line that is not a URL gives none.
 func (r *Reader) line() (url []byte, more bool) {
 	if !r.win.need(1) {
 		return nil, false
@@ -192,7 +191,7 @@ func absolute(url []byte) bool {
 	return len(url) > 8 && (bytes.EqualFold(url[:7], []byte("http://")) || bytes.EqualFold(url[:8], []byte("https://")))
 }
 
-// element reads up to the end of the next tag, and gives what it says, if anything.
+// element reads to the end of the next tag and returns its URL, if any.
 func (r *Reader) element() (url []byte, kind Kind, more bool) {
 	t, ok := r.nextTag()
 	if !ok {
@@ -209,7 +208,7 @@ func (r *Reader) element() (url []byte, kind Kind, more bool) {
 		}
 		return url, x.kind, true
 	}
-	x.drop() // what holds another element is no URL
+	x.drop() // an element with child elements is no URL
 	if len(t.local) > len(x.local) {
 		return nil, 0, true
 	}
@@ -221,7 +220,7 @@ func (r *Reader) element() (url []byte, kind Kind, more bool) {
 	return url, kind, true
 }
 
-// sitemapElement reads the start tag of an element of a sitemap or an index.
+// sitemapElement handles a start tag of a sitemap or index.
 func (r *Reader) sitemapElement(t *tag) (url []byte, kind Kind) {
 	switch string(t.local) {
 	case "loc":
@@ -241,14 +240,14 @@ func (r *Reader) sitemapElement(t *tag) (url []byte, kind Kind) {
 	return nil, 0
 }
 
-// gather begins to gather the text of an element, if it can have any.
+// gather starts to collect the text of an element, if it can have any.
 func (r *Reader) gather(t *tag, kind Kind) {
 	if !t.empty {
 		r.text.begin(t.local, kind)
 	}
 }
 
-// feedElement reads the start tag of an element of a feed.
+// feedElement handles a start tag of a feed.
 func (r *Reader) feedElement(t *tag) (url []byte, kind Kind) {
 	switch string(t.local) {
 	case "link":
@@ -281,7 +280,7 @@ func (r *Reader) feedElement(t *tag) (url []byte, kind Kind) {
 	return nil, 0
 }
 
-// kindOfRel says what a link of Atom is.
+// kindOfRel returns the kind of an Atom link.
 func kindOfRel(rel []byte) Kind {
 	switch string(bytes.ToLower(bytes.TrimSpace(rel))) {
 	case "", "alternate":

@@ -11,9 +11,10 @@ import (
 	"testing/iotest"
 
 	"orbweaver/internal/cputime"
+	"orbweaver/internal/invariants"
 )
 
-// show reads all that is there as "kind url", one a line.
+// show returns all entries as "kind url", one in each line.
 func show(r *Reader) string {
 	var b strings.Builder
 	for e, ok := r.Next(); ok; e, ok = r.Next() {
@@ -66,7 +67,8 @@ func TestFilesByTable(t *testing.T) {
 		{"<urlset><loc>http://a/1</loc><loc>http://a/cut", Pages, "page http://a/1"},
 		{"<urlset><loc>/1</loc><x a='" + strings.Repeat("y", tagMax) + "'/><loc>/2</loc>", Pages, "page /1\npage /2"},
 		{"<urlset><!--" + strings.Repeat("-", 3*windowSize) + "--><loc>/2</loc>", Pages, "page /2"},
-		{"<urlset><loc>" + strings.Repeat(" ", 5000) + "/1</loc><loc>" + strings.Repeat("x", 3*roomMax) + "</loc><loc>/2</loc>", Pages, "page /1\npage /2"},
+		{"<urlset><loc>" + strings.Repeat(" ", 5000) + "/1</loc><loc>" + strings.Repeat("x", 3*roomMax) +
+			"</loc><loc>/2</loc>", Pages, "page /1\npage /2"},
 	} {
 		r := NewReader(Options{})
 		for way, reset := range map[string]func(){
@@ -87,7 +89,9 @@ func TestFilesByTable(t *testing.T) {
 
 func TestHostile_Z06_theLimitsOfTheProtocolHold(t *testing.T) {
 	list := func(n int) io.Reader {
-		return strings.NewReader("<urlset>" + strings.Repeat("<url><loc>http://a/</loc><image:loc>/i</image:loc></url>", n))
+		return strings.NewReader(
+			"<urlset>" + strings.Repeat("<url><loc>http://a/</loc><image:loc>/i</image:loc></url>", n),
+		)
 	}
 	count := func(r *Reader) (n int) {
 		for _, ok := r.Next(); ok; _, ok = r.Next() {
@@ -104,7 +108,11 @@ func TestHostile_Z06_theLimitsOfTheProtocolHold(t *testing.T) {
 	if n := count(r); n != 100_000 || !r.Summary().TooMany {
 		t.Errorf("%d entries, %+v", n, r.Summary())
 	}
-	r.Reset(strings.NewReader("<urlset><loc>" + strings.Repeat("x", 2048) + "</loc><loc>" + strings.Repeat("x", 2049) + "</loc>"))
+	r.Reset(
+		strings.NewReader(
+			"<urlset><loc>" + strings.Repeat("x", 2048) + "</loc><loc>" + strings.Repeat("x", 2049) + "</loc>",
+		),
+	)
 	if n := count(r); n != 1 || r.Summary().Long != 1 {
 		t.Errorf("%d entries, %+v", n, r.Summary())
 	}
@@ -121,7 +129,7 @@ func TestHostile_Z06_theLimitsOfTheProtocolHold(t *testing.T) {
 	}
 }
 
-// TestHostile_Z06_aBombOfZerosEndsAtTheLimit packs sixteen mebibytes: they are read up to the limit and no further.
+// TestHostile_Z06_aBombOfZerosEndsAtTheLimit packs 16 MiB: reading ends at the limit.
 func TestHostile_Z06_aBombOfZerosEndsAtTheLimit(t *testing.T) {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
@@ -153,16 +161,17 @@ func TestADamagedFileGivesWhatThereWas(t *testing.T) {
 	if got := show(r); got != "" || r.Summary().Err == nil {
 		t.Errorf("%q %+v", got, r.Summary())
 	}
-	r.Reset(strings.NewReader("http://a/")) // and the Reader is as good as new
+	r.Reset(strings.NewReader("http://a/")) // the Reader can be used again
 	if got := show(r); got != "page http://a/" || r.Summary().Err != nil {
 		t.Errorf("%q %+v", got, r.Summary())
 	}
 }
 
-// A file of each shape with 512 KiB costs eight times as much as one with 64 KiB. The test grants 24 times.
+// Of each shape, a file of 512 KiB takes eight times as long as one of 64 KiB. The test allows 24 times.
 func TestHostile_P12_hostileFilesTakeLinearTime(t *testing.T) {
 	for _, shape := range []string{
-		"<", "<a ", "<a '", "<loc>", "</loc", "<!--", "<![CDATA[", "<?", "<!DOCTYPE [", "&", "&#", "<loc>&amp;", "<link a=b ", "]", "<link href='",
+		"<", "<a ", "<a '", "<loc>", "</loc", "<!--", "<![CDATA[", "<?", "<!DOCTYPE [", "&", "&#", "<loc>&amp;",
+		"<link a=b ", "]", "<link href='",
 		"<loc><![CDATA[x]]>", "<link =", "x=", " ", "aaaa", "<aaaa", "a:", "\n", "<a a a", "&a;",
 	} {
 		for _, lead := range []string{"<urlset>", "<rss>", "http://a/\n", "<urlset><loc>", "<feed><link "} {
@@ -175,7 +184,7 @@ func TestHostile_P12_hostileFilesTakeLinearTime(t *testing.T) {
 					}
 				}
 			}
-			if raceEnabled { // where times say little
+			if invariants.Race { // the race detector distorts times
 				read(16 << 10)()
 				continue
 			}
@@ -187,7 +196,8 @@ func TestHostile_P12_hostileFilesTakeLinearTime(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	if err := (Options{URLs: -1, Bytes: -1, URLMax: 1}).Validate(); !errors.Is(err, ErrOptions) || strings.Count(err.Error(), "\n") != 2 {
+	if err := (Options{URLs: -1, Bytes: -1, URLMax: 1}).Validate(); !errors.Is(err, ErrOptions) ||
+		strings.Count(err.Error(), "\n") != 2 {
 		t.Fatal(err)
 	}
 	if err := (Options{}).WithDefaults().Validate(); err != nil {
@@ -214,11 +224,13 @@ func TestAWarmReaderDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// FuzzReader: no octets panic, the bounds hold, and it makes no difference in what pieces they come.
+// FuzzReader: no bytes cause a panic, the limits hold, and the result does not depend on the reads.
 func FuzzReader(f *testing.F) {
 	for _, body := range []string{
-		xmlHead + "<urlset><loc>http://a/&amp;</loc>", "<sitemapindex><sitemap><loc><![CDATA[x]]></loc>", "http://a/\nhttp://b/",
-		"<rss><item><link>x</link><enclosure url='y'/>", "<feed><link rel=self href='x'/>", "<!DOCTYPE a [<!ENTITY b 'c'>]><urlset>", "<a:urlset><a:loc>",
+		xmlHead + "<urlset><loc>http://a/&amp;</loc>", "<sitemapindex><sitemap><loc><![CDATA[x]]></loc>",
+		"http://a/\nhttp://b/",
+		"<rss><item><link>x</link><enclosure url='y'/>", "<feed><link rel=self href='x'/>",
+		"<!DOCTYPE a [<!ENTITY b 'c'>]><urlset>", "<a:urlset><a:loc>",
 	} {
 		f.Add([]byte(body))
 		f.Add(packed(f, body))

@@ -5,22 +5,22 @@ import (
 	"unicode/utf8"
 )
 
-// text is what an element says, gathered in pieces. It keeps the room of its buffers.
+// text collects the text of an element in pieces. It reuses its buffers.
 type text struct {
-	on    bool // an element is being gathered
+	on    bool // an element is being collected
 	local [16]byte
-	size  int // of local: the element's name
+	size  int // length of the element's name in local
 	kind  Kind
-	guid  bool // only what looks like a URL counts
+	guid  bool // only a text that looks like a URL counts
 
-	raw  []byte // as written: its references are not replaced yet
-	done []byte // before raw, and as it is meant
+	raw  []byte // as written, with references
+	done []byte // text before raw, with references replaced
 }
 
-// longestReference is how many octets a character of a URL may take when it is written as a reference.
+// longestReference is the number of bytes that a character may need as a reference.
 const longestReference = 12
 
-// begin starts to gather an element.
+// begin starts to collect an element.
 func (x *text) begin(local []byte, kind Kind) {
 	x.on, x.kind, x.guid = true, kind, false
 	x.size = copy(x.local[:], local)
@@ -29,17 +29,17 @@ func (x *text) begin(local []byte, kind Kind) {
 
 func (x *text) drop() { x.on = false }
 
-// keep adds text as written. Of what is far too long only so much is kept that it stays too long.
+// keep adds text as written. Text that is too long is stored only up to a length at which it stays too long.
 func (x *text) keep(b []byte) {
 	if x.on {
 		x.raw = append(x.raw, b[:min(len(b), max(roomMax-len(x.raw), 0))]...)
 	}
 }
 
-// roomMax bounds both buffers: no URL that is short enough is longer in its rawest spelling, with some white space.
+// roomMax limits both buffers: a valid URL with references and some white space is not longer.
 const roomMax = longestReference*8<<10 + 4<<10
 
-// verbatim makes ready for text whose references are none.
+// verbatim prepares for text without references (CDATA).
 func (x *text) verbatim() {
 	if x.on {
 		x.done = appendUnescaped(x.done, x.raw)
@@ -54,22 +54,22 @@ func (x *text) keepVerbatim(b []byte) {
 	}
 }
 
-// end gives all of it, without the white space around it, and ends the gathering.
+// end returns the whole text without outer white space, and ends the collection.
 func (x *text) end() []byte {
 	x.verbatim()
 	x.on = false
 	return bytes.TrimSpace(x.done)
 }
 
-// set makes the raw value of an attribute the text, and gives it as end does.
+// set makes the raw value of an attribute the text, and returns it like end.
 func (x *text) set(value []byte) []byte {
 	x.on = false
 	x.done = appendUnescaped(x.done[:0], value[:min(len(value), roomMax)])
 	return bytes.TrimSpace(x.done)
 }
 
-// appendUnescaped appends src to dst with the references of XML replaced: numbers, and the five names. Others stay as
-// they are, and so do ampersands that begin none, since many who write sitemaps forget to escape them.
+// appendUnescaped appends src to dst with references replaced: numbers and the five predefined names. Others stay
+// unchanged, and so do ampersands that begin no reference, since many sitemaps do not escape them.
 func appendUnescaped(dst, src []byte) []byte {
 	for len(src) > 0 {
 		i := bytes.IndexByte(src, '&')
@@ -87,7 +87,7 @@ func appendUnescaped(dst, src []byte) []byte {
 	return dst
 }
 
-// reference reads the reference at the start of src, an ampersand, and gives its length; zero if it is none.
+// reference decodes the reference at the start of src, an ampersand, and returns its length; 0 if it is none.
 func reference(src []byte) (rune, int) {
 	end := bytes.IndexByte(src[:min(len(src), longestReference)], ';')
 	if end < 2 {

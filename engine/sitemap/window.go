@@ -6,34 +6,34 @@ import (
 	"io"
 )
 
-// tagMax is the longest tag that is read, in octets: of what looks like a longer one, so much is stepped over. The window
-// is twice as large, so that a tag always fits.
+// tagMax is the length of the longest tag that is read, in bytes; of a longer one, this much is skipped. The window is
+// twice as large, so that a tag always fits.
 const (
 	tagMax     = 32 << 10
 	windowSize = 2 * tagMax
 )
 
-// window is the part of a body that is looked at: buf[pos:] has been read and not yet been used.
+// window is the part of a body in memory: buf[pos:] was read and is not yet used.
 type window struct {
-	src  io.Reader // nil when buf is all there is
-	own  []byte    // windowSize octets, made when the first stream is read
-	buf  []byte
-	pos  int
-	left int64 // octets of src that may still be taken
-	cut  bool  // buf is all of a body in memory that may be looked at, and not all of the body
-	over bool  // more was asked for than may be looked at
-	err  error // that ended src, other than io.EOF
+	src       io.Reader // nil if buf has everything
+	own       []byte    // windowSize bytes, allocated for the first stream
+	buf       []byte
+	pos       int
+	remaining int64 // bytes of src that may still be read
+	cut       bool  // buf is the allowed part of a body in memory, and there is more
+	exceeded  bool  // the limit was exceeded
+	err       error // the error that ended src, except io.EOF
 }
 
-// open begins to read a stream of which at most limit octets count.
+// open starts to read a stream, at most limit bytes.
 func (w *window) open(src io.Reader, limit int64) {
 	if w.own == nil {
 		w.own = make([]byte, windowSize)
 	}
-	*w = window{src: src, own: w.own, buf: w.own[:0], left: limit}
+	*w = window{src: src, own: w.own, buf: w.own[:0], remaining: limit}
 }
 
-// hold begins to read a body that lies in memory.
+// hold starts to read a body in memory, at most limit bytes.
 func (w *window) hold(body []byte, limit int64) {
 	cut := int64(len(body)) > limit
 	if cut {
@@ -42,10 +42,10 @@ func (w *window) hold(body []byte, limit int64) {
 	*w = window{own: w.own, buf: body, cut: cut}
 }
 
-// more takes more octets behind those that wait, and says whether there were any. It moves them in memory.
+// more reads more bytes, and reports whether there were any. It moves the unused bytes to the front.
 func (w *window) more() bool {
 	if w.src == nil {
-		w.over = w.over || w.cut
+		w.exceeded = w.exceeded || w.cut
 		return false
 	}
 	n := copy(w.own, w.buf[w.pos:])
@@ -54,15 +54,15 @@ func (w *window) more() bool {
 	if len(room) == 0 {
 		panic("BUG: sitemap: the window is full")
 	}
-	if w.left == 0 {
+	if w.remaining == 0 {
 		var one [1]byte
 		read, _ := io.ReadFull(w.src, one[:])
-		w.over, w.src = read > 0, nil
+		w.exceeded, w.src = read > 0, nil
 		return false
 	}
-	room = room[:min(int64(len(room)), w.left)]
+	room = room[:min(int64(len(room)), w.remaining)]
 	read, err := readSome(w.src, room)
-	w.left -= int64(read)
+	w.remaining -= int64(read)
 	w.buf = w.own[:n+read]
 	if err != nil {
 		w.src = nil
@@ -73,7 +73,7 @@ func (w *window) more() bool {
 	return read > 0
 }
 
-// readSome fills at least a piece of room, so that little is moved for each octet whatever the source gives at a time.
+// readSome fills at least a part of room, so that few bytes are moved for each byte read.
 func readSome(src io.Reader, room []byte) (read int, err error) {
 	const piece, idleMax = 4 << 10, 100
 	for idle := 0; err == nil && read < min(len(room), piece); {
@@ -88,7 +88,7 @@ func readSome(src io.Reader, room []byte) (read int, err error) {
 	return read, err
 }
 
-// need waits for n octets, and says whether there are as many.
+// need waits until n unused bytes are there, and reports whether they are.
 func (w *window) need(n int) bool {
 	for len(w.buf)-w.pos < n {
 		if !w.more() {
@@ -98,18 +98,19 @@ func (w *window) need(n int) bool {
 	return true
 }
 
-// at says whether the octets at hand begin with a mark.
+// at reports whether the unused bytes begin with mark.
 func (w *window) at(mark string) bool {
 	return w.need(len(mark)) && string(w.buf[w.pos:w.pos+len(mark)]) == mark
 }
 
-// pass steps behind the next occurrence of mark, or to the end. What lies before it goes to keep, in pieces, if there is one.
+// pass skips to the end of the next mark, or to the end. It passes the text before it to keep, in pieces, if keep is
+// not nil.
 func (w *window) pass(mark string, keep func([]byte)) {
 	for {
 		rest := w.buf[w.pos:]
 		i := bytes.Index(rest, []byte(mark))
 		end := i
-		if i < 0 { // the mark may begin at the end of what has been read
+		if i < 0 { // the mark may begin at the end of buf
 			end = max(len(rest)-len(mark)+1, 0)
 		}
 		if keep != nil {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Whoever picks URLs that fall together under a seed that everybody knows finds them spread under the crawl's own.
+// URLs with equal fingerprints under a known seed have different ones under the crawl's secret seed.
 func TestHostile_U10_urlsThatCollideUnderOneSeedDoNotUnderAnother(t *testing.T) {
 	const buckets, wanted = 1 << 12, 256
 	var chosen [][]byte

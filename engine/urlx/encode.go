@@ -1,14 +1,14 @@
 package urlx
 
-// Where an octet is read as it stands; elsewhere it is percent-encoded. The sets are the standard's "path" and
-// "special-query" percent-encode sets, turned round.
+// Where a byte may stand unencoded; elsewhere it is percent-encoded. The sets are the complements of the standard's
+// "path" and "special-query" percent-encode sets.
 const (
 	inPath  = 1 << iota // in a path segment
 	inQuery             // in the query of an http URL
 	inHost              // in a host, in either case: letters, digits, hyphen, underscore, dot
 )
 
-// octets says for each octet where it may stand as it is.
+// octets says for each byte where it may stand unencoded.
 var octets = makeOctets()
 
 func makeOctets() (t [256]uint8) {
@@ -31,9 +31,9 @@ func makeOctets() (t [256]uint8) {
 	return t
 }
 
-// appendEncoded appends s to dst with every octet percent-encoded that may not stand in the place. Percent signs stay as
-// they are, valid escapes or not. Octets that are no UTF-8 are encoded one by one and thereby reach the server as the
-// page's author wrote them; the standard leaves what to do with them to the caller.
+// appendEncoded appends s to dst and percent-encodes every byte that may not stand at place. Percent signs stay as they
+// are, also in invalid escapes. Bytes that are not UTF-8 are encoded one by one, so that the server sees what the page
+// contains.
 func appendEncoded(dst, s []byte, place uint8) []byte {
 	const hex = "0123456789ABCDEF"
 	for len(s) > 0 {

@@ -2,7 +2,7 @@ package urlx
 
 import "errors"
 
-// Error is one of the reasons why a URL has no normal form. The values are constants: compare with errors.Is or ==.
+// Error is the reason why a URL has no normal form. The values are constants: compare with errors.Is or ==.
 type Error string
 
 // The reasons for which a URL is refused.
@@ -15,17 +15,17 @@ const (
 	ErrHost Error = "host is not valid"
 	// ErrPort: the port is not a number from 0 to 65535.
 	ErrPort Error = "port is not valid"
-	// ErrTooLong: the normal form is longer than LengthMax, or the input is so long that it is not looked at.
+	// ErrTooLong: the normal form is longer than LengthMax, or the input is longer than 8 times LengthMax.
 	ErrTooLong Error = "URL is too long"
-	// ErrSyntax: the URL cannot be read for another reason; a base that is no normal form is one.
+	// ErrSyntax: the URL cannot be parsed for another reason, for example because base is not a normal form.
 	ErrSyntax Error = "syntax is not valid"
 )
 
-// Error returns the reason with the room's name before it.
+// Error returns the reason after the name of the package.
 func (e Error) Error() string { return "urlx: " + string(e) }
 
-// Reason returns the short reason of an error of this package, without the package's name, for reports of one line per
-// URL; "" for nil, and the whole text of a foreign error.
+// Reason returns the reason of an error of this package without the package's name, for reports with one line per URL.
+// It returns "" for nil, and the whole text of another error.
 func Reason(err error) string {
 	if err == nil {
 		return ""

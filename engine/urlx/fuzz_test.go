@@ -8,16 +8,95 @@ import (
 	"unicode/utf8"
 )
 
-// shards are what random URLs are made of: everything some state of the parser looks at.
-var shards = []string{"http:", "https:", "HTTP:", "hTtps:", "//", "/", "\\", "a", "b.c", "Example.COM", "x_y.", "..", ".", "%2e",
-	"%2E", "?", "&", "=", "#", "@", ":", "80", "443", "65535", "65536", "0", "1.2.3.4", "0x7f", "127", "[::1]", "[1:2::]",
-	"[::ffff:1.2.3.4]", "\u00e9", "\u4f8b\u3048", "\u00df", "%C3%A9", "%41", "%", "%zz", " ", "\t", "\n", "\r", "\x00", "'", "\"",
-	"<", ">", "`", "{", "}", "|", "^", "[", "]", "~", "!", "$", "xn--", "-", "_", "ftp:", "mailto:", "\u00ad", "\u3002",
-	"\u200d", "0300", "256", ";", ",", "+", "*", "(", ")", "\x7f", "\U0001f600"}
+// shards are the parts of random URLs: everything that a state of the parser reacts to.
+var shards = []string{
+	"http:",
+	"https:",
+	"HTTP:",
+	"hTtps:",
+	"//",
+	"/",
+	"\\",
+	"a",
+	"b.c",
+	"Example.COM",
+	"x_y.",
+	"..",
+	".",
+	"%2e",
+	"%2E",
+	"?",
+	"&",
+	"=",
+	"#",
+	"@",
+	":",
+	"80",
+	"443",
+	"65535",
+	"65536",
+	"0",
+	"1.2.3.4",
+	"0x7f",
+	"127",
+	"[::1]",
+	"[1:2::]",
+	"[::ffff:1.2.3.4]",
+	"\u00e9",
+	"\u4f8b\u3048",
+	"\u00df",
+	"%C3%A9",
+	"%41",
+	"%",
+	"%zz",
+	" ",
+	"\t",
+	"\n",
+	"\r",
+	"\x00",
+	"'",
+	"\"",
+	"<",
+	">",
+	"`",
+	"{",
+	"}",
+	"|",
+	"^",
+	"[",
+	"]",
+	"~",
+	"!",
+	"$",
+	"xn--",
+	"-",
+	"_",
+	"ftp:",
+	"mailto:",
+	"\u00ad",
+	"\u3002",
+	"\u200d",
+	"0300",
+	"256",
+	";",
+	",",
+	"+",
+	"*",
+	"(",
+	")",
+	"\x7f",
+	"\U0001f600",
+}
 
-var bases = []string{"", "http://example.com/", "https://example.com/a/b/c?q", "http://h:8080/x//y/../z", "https://[::1]/p?"}
+var bases = []string{
+	"",
+	"http://example.com/",
+	"https://example.com/a/b/c?q",
+	"http://h:8080/x//y/../z",
+	"https://[::1]/p?",
+}
 
-// check compares one reference with the oracle and holds the package's promises against the result.
+// check compares one reference with the standard's state machine, and checks the package's promises for the result.
 func check(t *testing.T, baseURL, ref string) {
 	var base []byte
 	var oracleBase *oracle
@@ -49,7 +128,7 @@ func check(t *testing.T, baseURL, ref string) {
 	}
 }
 
-// checkNormal holds a normal form against N1 to N3.
+// checkNormal checks the promises N1 to N3 for a normal form.
 func checkNormal(t *testing.T, ref string, url []byte) {
 	t.Helper()
 	again, err := Normalize(nil, url)
@@ -57,7 +136,7 @@ func checkNormal(t *testing.T, ref string, url []byte) {
 		t.Fatalf("%q: %q becomes %q, %v", ref, url, again, err)
 	}
 	for i, c := range url {
-		quote := c == '"' && i > len(url)-len(pathOf(url)) // the standard lets a host hold quotation marks
+		quote := c == '"' && i > len(url)-len(pathOf(url)) // the standard allows quotation marks in a host
 		if c <= ' ' || c >= 0x7f || c == '#' || c == '<' || c == '>' || quote {
 			t.Fatalf("%q: %q holds octet %#x", ref, url, c)
 		}
@@ -99,7 +178,7 @@ func FuzzResolve(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, base, ref string) {
 		check(t, base, ref)
-		// These take normal forms, but a peer or a file may hand them anything.
+		// These take normal forms, but a peer agent or a file may contain anything.
 		Split([]byte(ref))
 		Host([]byte(ref))
 		Port([]byte(ref))

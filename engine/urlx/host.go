@@ -7,11 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// hostRawMax bounds a host as written. A name that DNS can answer has at most 253 octets; percent-encoded and in
-// four-octet characters that makes 3 KiB at the outside.
+// hostRawMax is the longest accepted host before decoding, in bytes. A DNS name has at most 253 bytes; percent-encoded
+// with four-byte characters this becomes at most 3 KiB.
 const hostRawMax = 4096
 
-// appendAuthority appends the normal form of "host:port" to dst, which ends in "scheme://". The default port is left out.
+// appendAuthority appends the normal form of "host:port" to dst, which ends with "scheme://". The default port is
+// omitted.
 func appendAuthority(dst, hostPort []byte) ([]byte, error) {
 	secure := bytes.HasSuffix(dst, []byte("https://"))
 	end, bracket := len(hostPort), false
@@ -44,7 +45,7 @@ func appendAuthority(dst, hostPort []byte) ([]byte, error) {
 	return strconv.AppendInt(append(dst, ':'), int64(port), 10), nil
 }
 
-// appendHost appends the normal form of a host that is not empty.
+// appendHost appends the normal form of a nonempty host.
 func appendHost(dst, host []byte) ([]byte, error) {
 	start := len(dst)
 	label := 0
@@ -58,12 +59,12 @@ func appendHost(dst, host []byte) ([]byte, error) {
 		dst = append(dst, lower(c))
 	}
 	if c := host[label]; c >= '0' && c <= '9' {
-		return finishHost(dst, start) // perhaps an IPv4 address: each number in it begins with a digit
+		return finishHost(dst, start) // perhaps an IPv4 address, whose parts all begin with a digit
 	}
 	return dst, nil
 }
 
-// appendOddHost handles hosts that are more than letters, digits, hyphens, underscores and dots.
+// appendOddHost is appendHost for hosts with other characters than letters, digits, hyphens, underscores and dots.
 func appendOddHost(dst, host []byte) ([]byte, error) {
 	if len(host) > hostRawMax {
 		return dst, ErrHost
@@ -99,7 +100,8 @@ func isASCII(s []byte) bool {
 	return true
 }
 
-// finishHost checks the lower-case ASCII host that dst holds from start on, and makes it an address if it is a number.
+// finishHost checks the lower-case ASCII host in dst[start:], and replaces it by its canonical address if it is a
+// number.
 func finishHost(dst []byte, start int) ([]byte, error) {
 	host := dst[start:]
 	if len(host) == 0 {
@@ -121,7 +123,7 @@ func finishHost(dst []byte, start int) ([]byte, error) {
 		AppendTo(dst[:start]), nil
 }
 
-// endsInNumber says whether a host must be read as an IPv4 address: whether its last label is a number.
+// endsInNumber reports whether a host must be parsed as an IPv4 address: whether its last label is a number.
 func endsInNumber(host []byte) bool {
 	host = bytes.TrimSuffix(host, []byte("."))
 	last := host[bytes.LastIndexByte(host, '.')+1:]
@@ -136,7 +138,8 @@ func endsInNumber(host []byte) bool {
 	return digits || ok
 }
 
-// parseIPv4 reads an address of one to four numbers, decimal, octal or hexadecimal; the last one fills what is left.
+// parseIPv4 parses an address of one to four numbers, decimal, octal or hexadecimal. The last number fills the
+// remaining bytes.
 func parseIPv4(host []byte) (address uint64, ok bool) {
 	host = bytes.TrimSuffix(host, []byte("."))
 	for part := 0; ; part++ {
@@ -156,7 +159,8 @@ func parseIPv4(host []byte) (address uint64, ok bool) {
 	}
 }
 
-// parseNumber reads one number of an IPv4 address. What does not fit 32 bits comes back as 1<<32, too large anywhere.
+// parseNumber parses one number of an IPv4 address. A number of more than 32 bits becomes 1<<32, which is invalid at
+// every position.
 func parseNumber(s []byte) (n uint64, ok bool) {
 	radix := uint64(10)
 	switch {
@@ -180,7 +184,7 @@ func parseNumber(s []byte) (n uint64, ok bool) {
 // appendIPv6 appends the normal form of a bracketed IPv6 address.
 func appendIPv6(dst, host []byte) ([]byte, error) {
 	inner, ok := bytes.CutSuffix(host[1:], []byte("]"))
-	if !ok || len(inner) > 45 || bytes.IndexByte(inner, '%') >= 0 { // 45 octets: the longest spelling there is
+	if !ok || len(inner) > 45 || bytes.IndexByte(inner, '%') >= 0 { // the longest spelling has 45 bytes
 		return dst, ErrHost
 	}
 	address, err := netip.ParseAddr(string(inner))
@@ -208,7 +212,8 @@ func appendIPv6(dst, host []byte) ([]byte, error) {
 	return append(dst, ']'), nil
 }
 
-// longestZeroes returns the first of the longest runs of two or more zero pieces; start is -1 if there is none.
+// longestZeroes returns the first of the longest runs of two or more zero pieces (RFC 5952). start is -1 if there is
+// none.
 func longestZeroes(pieces [8]uint16) (start, length int) {
 	start, length = -1, 1
 	for i := 0; i < 8; {

@@ -9,14 +9,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// idnaStepsMax bounds what IDNA may cost for one name, in steps of Punycode. Punycode passes over a label once for each of its distinct code
-// points beyond ASCII, so its time is quadratic in the label. A name of four labels of 63 different code points needs this much, and DNS can
-// answer none that needs more: in ASCII, a label has at most 63 octets. The URL standard has no limit here; the labels of more than 63 code
-// points in its suites stay below this one.
+// idnaStepsMax is the most that IDNA may cost for one name, in steps of Punycode. Punycode (RFC 3492) scans a label
+// once for each distinct non-ASCII code point in it, so its time is quadratic in the length. A name of four labels of
+// 63 different code points needs this much. No DNS name needs more, because an ASCII label has at most 63 bytes. The
+// URL standard has no such limit; the longer labels in its test suites stay below this one.
 const idnaStepsMax = 4 * 63 * 63
 
-// hostProfile is the standard's "domain to ASCII" for names that are not plain ASCII: UTS 46, not transitional, hyphens
-// and lengths unchecked. It is never changed.
+// hostProfile is the standard's "domain to ASCII" for non-ASCII names: UTS 46, nontransitional, without checks of
+// hyphens and lengths. It is never changed.
 var hostProfile = idna.New(
 	idna.MapForLookup(),
 	idna.Transitional(false),
@@ -28,7 +28,8 @@ var hostProfile = idna.New(
 	idna.BidiRule(),
 )
 
-// toASCII returns the ASCII form of a name in valid UTF-8. A name that would cost more than idnaStepsMax is refused before IDNA sees it.
+// toASCII returns the ASCII form of a name in valid UTF-8. A name that would cost more than idnaStepsMax is refused
+// before IDNA processes it.
 func toASCII(name string) (string, error) {
 	if idnaSteps(name) > idnaStepsMax {
 		return "", ErrHost
@@ -40,8 +41,8 @@ func toASCII(name string) (string, error) {
 	return ascii, nil
 }
 
-// mapNewer applies the mappings by which UTS 46 of Unicode 16 differs from the tables in x/net: capitals that used to be
-// refused, a sharp s that keeps its sharpness, invisible characters that are now ignored, and ideographs that were corrected.
+// mapNewer applies the mappings in which UTS 46 of Unicode 16 differs from the tables of x/net: capital letters that
+// were refused, the sharp s that is preserved, invisible characters that are now ignored, and corrected ideographs.
 func mapNewer(r rune) rune {
 	const ignored = -1
 	switch {
@@ -77,14 +78,14 @@ func mapNewer(r rune) rune {
 	return r
 }
 
-// idnaSteps returns the most steps that Punycode can need for a name: for each label, its code points times the distinct ones beyond ASCII
-// among them. A label that is Punycode already is decoded and encoded again, and its code points are as many as its octets at most. The
-// code points are counted as IDNA's mapping leaves them: ignored ones removed, composed, compatibility characters expanded. The time is
-// that of sorting them.
+// idnaSteps returns an upper limit of the Punycode steps for a name: for each label, its code points times its distinct
+// non-ASCII code points. A label that is Punycode already is decoded and encoded again, and has at most as many code
+// points as bytes. The code points are counted after IDNA's mapping: ignored ones removed, composed, compatibility
+// characters expanded. Sorting them takes most of the time.
 func idnaSteps(name string) int {
 	name = strings.Map(mapDot, norm.NFKC.String(strings.Map(dropIgnored, name)))
 	steps := 0
-	var beyond []rune // the code points of a label that are not ASCII
+	var beyond []rune // the non-ASCII code points of a label
 	for label := range strings.SplitSeq(name, ".") {
 		if len(label) > 4 && strings.EqualFold(label[:4], "xn--") {
 			steps += len(label) * len(label)
@@ -103,7 +104,7 @@ func idnaSteps(name string) int {
 	return steps
 }
 
-// mapDot maps to a full stop what IDNA takes for one and NFKC leaves alone.
+// mapDot maps to a full stop what IDNA takes for a full stop and NFKC does not change.
 func mapDot(r rune) rune {
 	if r == 0x3002 {
 		return '.'

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// distinct gives a label of n different code points, from one on that is a letter by itself.
+// distinct returns a label of n different letters from a code point on.
 func distinct(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -45,8 +45,8 @@ func percent(s string) string {
 	return b.String()
 }
 
-// What DNS can answer passes, and so does what the URL standard's suites accept beyond that: labels of more than 63 code points with few
-// distinct ones.
+// What DNS can answer passes, and so does what the URL standard's suites accept beyond that: labels of more than 63
+// code points with few distinct ones.
 func TestNamesThatDNSCanAnswerPassIDNA(t *testing.T) {
 	decomposed := strings.Repeat("\u1112\u1161\u11ab", 14) + ".test" // one syllable, three code points
 	for _, name := range []string{
@@ -68,11 +68,12 @@ func TestNamesThatDNSCanAnswerPassIDNA(t *testing.T) {
 	}
 }
 
-// FuzzNameCost asserts what a name costs: for each octet of the input, IDNA takes at most stepsPerOctet steps. The steps are counted here as the
-// algorithm of RFC 3492 takes them: one pass over the label for each distinct code point beyond ASCII.
+// FuzzNameCost checks what a name costs: IDNA takes at most stepsPerOctet steps for each byte of the input. The steps
+// are counted as in the algorithm of RFC 3492: one pass over the label for each distinct non-ASCII code point.
 func FuzzNameCost(f *testing.F) {
 	const stepsPerOctet = 64
-	for _, name := range []string{distinct(1360), distinct(63) + "." + distinct(63), strings.Repeat("\ufdfa", 300), "\u00fc.xn--a-b", "a\u3002\u00df"} {
+	for _, name := range []string{distinct(1360), distinct(63) + "." + distinct(63), strings.Repeat("\ufdfa", 300),
+		"\u00fc.xn--a-b", "a\u3002\u00df"} {
 		f.Add([]byte(name))
 	}
 	f.Fuzz(func(t *testing.T, name []byte) {

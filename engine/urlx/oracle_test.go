@@ -8,9 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// oracle is the standard's URL parser written down as the standard has it: a machine of states that goes rune by rune
-// over the input, with the path as a list. It is slow, and shares nothing with the package but the IDNA tables. It reads
-// valid UTF-8 only and knows no schemes but http and https.
+// oracle is the standard's URL parser as a literal state machine over runes, with the path as a list. It is slow, and
+// shares nothing with the package except the IDNA tables. It reads valid UTF-8 and the schemes http and https only.
 type oracle struct {
 	scheme, host, query string
 	port                int // -1: none
@@ -32,7 +31,7 @@ func (o *oracle) String() string {
 	return s
 }
 
-// oracleResolve returns the normal form or false.
+// oracleResolve returns the normal form, or false.
 func oracleResolve(base *oracle, input string) (*oracle, bool) {
 	input = strings.TrimFunc(input, func(r rune) bool { return r <= ' ' })
 	input = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(input)
@@ -116,7 +115,7 @@ func (o *oracle) relative(base *oracle, rest string) *oracle {
 	return o
 }
 
-// readPath is the path state; the segments it finds join those that are there.
+// readPath is the standard's path state; it adds segments to the existing ones.
 func (o *oracle) readPath(rest string) {
 	buffer := ""
 	for i, r := range rest + "\x00" {
@@ -239,7 +238,7 @@ func oracleHost(host string) (string, bool) {
 	return oracleIPv4(name)
 }
 
-// oracleIPv4 returns the name, or the address if it is one.
+// oracleIPv4 returns name, or the address if name is one.
 func oracleIPv4(name string) (string, bool) {
 	parts := strings.Split(name, ".")
 	if len(parts) > 1 && parts[len(parts)-1] == "" {

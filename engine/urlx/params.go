@@ -7,28 +7,30 @@ import (
 	"strings"
 )
 
-// ErrParam says that a name of a parameter is none.
+// ErrParam is wrapped by the errors of NewParams: a string is not the name of a parameter.
 var ErrParam = errors.New("no name of a parameter")
 
-// Params are names of parameters that say nothing about what a URL leads to. The names do not mind case. The zero value
-// and nil have none. It is not changed after it is made.
+// Params is a set of names of URL parameters that do not change the content of a page. Case does not matter. The zero
+// value and nil are empty sets. It does not change after NewParams, and is safe for concurrent use.
 type Params struct {
-	names  map[string]struct{}
-	begins []string // of names
+	names    map[string]struct{}
+	prefixes []string // names that begin like this
 }
 
-// The lists that have a name of their own.
+// The lists that the names "session" and "tracking" stand for.
 const (
-	// ParamsSession are what servers put into URLs to know a visitor again. No name is here that has other uses.
-	ParamsSession = "jsessionid phpsessid aspsessionid* asp.net_sessionid cfid cftoken sessionid session_id sessid zenid oscsid"
-	// ParamsTracking are what campaigns put into URLs to know where a visitor came from.
+	// ParamsSession are parameters with which servers identify a session. It contains no name that has other uses.
+	ParamsSession = "jsessionid phpsessid aspsessionid* asp.net_sessionid cfid cftoken sessionid session_id sessid " +
+		"zenid oscsid"
+	// ParamsTracking are parameters with which campaigns record where a visitor came from.
 	ParamsTracking = "utm_* gclid dclid fbclid msclkid yclid mc_cid mc_eid igshid _ga _gl"
 )
 
-const paramMax = 64 // bytes of a name
+const paramMax = 64 // largest length of a name, in bytes
 
-// NewParams makes Params of names; one that ends in * is the beginning of names, and session and tracking are the lists above. The
-// error is of all that are no names.
+// NewParams returns the set of the names in list. A name that ends in * stands for all names that begin like this;
+// "session" and "tracking" stand for the lists above. The error names every invalid entry; the set then has the valid
+// ones.
 func NewParams(list []string) (*Params, error) {
 	p := &Params{names: map[string]struct{}{}}
 	var faults []error
@@ -42,7 +44,8 @@ func NewParams(list []string) (*Params, error) {
 		case "", "*":
 			faults = append(faults, fmt.Errorf("%w: %q", ErrParam, name))
 		default:
-			if len(name) > paramMax || strings.ContainsAny(name, "&=;/?# ") || strings.Contains(strings.TrimSuffix(name, "*"), "*") {
+			if len(name) > paramMax || strings.ContainsAny(name, "&=;/?# ") ||
+				strings.Contains(strings.TrimSuffix(name, "*"), "*") {
 				faults = append(faults, fmt.Errorf("%w: %.100q", ErrParam, name))
 				continue
 			}
@@ -55,23 +58,23 @@ func NewParams(list []string) (*Params, error) {
 func (p *Params) add(names []string) {
 	for _, name := range names {
 		if begin, ok := strings.CutSuffix(name, "*"); ok {
-			p.begins = append(p.begins, begin)
+			p.prefixes = append(p.prefixes, begin)
 		} else {
 			p.names[name] = struct{}{}
 		}
 	}
 }
 
-// None says that there are no names.
-func (p *Params) None() bool { return p == nil || len(p.names)+len(p.begins) == 0 }
+// IsEmpty reports whether there are no names.
+func (p *Params) IsEmpty() bool { return p == nil || len(p.names)+len(p.prefixes) == 0 }
 
-// Has says whether a name is among them.
+// Has reports whether name is in the set.
 func (p *Params) Has(name []byte) bool {
 	if len(name) == 0 || len(name) > paramMax {
 		return false
 	}
-	var room [paramMax]byte
-	lower := append(room[:0], name...)
+	var buf [paramMax]byte
+	lower := append(buf[:0], name...)
 	for i, c := range lower {
 		if c >= 'A' && c <= 'Z' {
 			lower[i] = c | 0x20
@@ -80,7 +83,7 @@ func (p *Params) Has(name []byte) bool {
 	if _, ok := p.names[string(lower)]; ok {
 		return true
 	}
-	for _, begin := range p.begins {
+	for _, begin := range p.prefixes {
 		if len(lower) > len(begin) && string(lower[:len(begin)]) == begin {
 			return true
 		}
@@ -88,12 +91,13 @@ func (p *Params) Has(name []byte) bool {
 	return false
 }
 
-// Strip takes the parameters out of a normal form, those of its query and those behind semicolons in its path, in place, and returns
-// what is left: a normal form. A URL without any is returned as it was.
+// Strip removes the parameters from a normal form: those in the query and those after semicolons in the path. It
+// changes url in place and returns the rest, which is a normal form. A URL without such parameters is returned
+// unchanged.
 func (p *Params) Strip(url []byte) []byte {
 	at := authority(url)
 	slash := bytes.IndexByte(url[at:], '/')
-	if p.None() || slash < 0 {
+	if p.IsEmpty() || slash < 0 {
 		return url
 	}
 	at += slash
@@ -108,7 +112,7 @@ func (p *Params) Strip(url []byte) []byte {
 	return url
 }
 
-// stripPath takes out what stands behind semicolons, from at on.
+// stripPath removes path parameters after semicolons, from offset at.
 func (p *Params) stripPath(url []byte, at int) []byte {
 	out := url[:at]
 	for at < len(url) && url[at] != '?' {
@@ -125,15 +129,16 @@ func (p *Params) stripPath(url []byte, at int) []byte {
 	return append(out, url[at:]...)
 }
 
-// endsInDots says that the last segment of a path would lead up, or nowhere, if nothing stood behind it. It looks at the last octets only:
-// the longest such segment is %2e%2e.
+// endsInDots reports whether the last segment of a path would become a dot segment without what follows it. The longest
+// such segment is %2e%2e, so it checks the last bytes only.
 func endsInDots(path []byte) bool {
 	tail := path[max(len(path)-len("/%2e%2e"), 0):]
 	slash := bytes.LastIndexByte(tail, '/')
 	return slash >= 0 && dots(tail[slash+1:]) > 0
 }
 
-// stripQuery takes out of the query whose question mark stands at ask, and that with it if nothing else stays.
+// stripQuery removes parameters from the query whose question mark is at offset ask. It removes the question mark too
+// if nothing remains.
 func (p *Params) stripQuery(url []byte, ask int) []byte {
 	out, rest := url[:ask+1], url[ask+1:]
 	found, kept := false, false

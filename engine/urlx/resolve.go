@@ -2,22 +2,22 @@ package urlx
 
 import "bytes"
 
-// LengthMax is the length in bytes of the longest normal form; longer ones are refused with ErrTooLong.
+// LengthMax is the length of the longest normal form, in bytes; longer ones are refused with ErrTooLong.
 const LengthMax = 8192
 
-// rawMax bounds the input that is looked at. It may well be longer than its normal form (white space, user
-// information, dot segments), but nobody writes honest links of this length: what is longer is mostly inlined data.
+// rawMax is the length of the longest accepted input, in bytes. An input may be longer than its normal form (white
+// space, user information, dot segments). Longer inputs are mostly inline data.
 const rawMax = 8 * LengthMax
 
 // Normalize appends the normal form of raw, an absolute URL, to dst and returns the longer slice. It borrows raw, which
-// may not overlap dst's free capacity. On an error, an Error of this package, dst is returned as it was.
+// must not overlap the free capacity of dst. On an error, which is an Error of this package, it returns dst unchanged.
 func Normalize(dst, raw []byte) ([]byte, error) {
 	return Resolve(dst, nil, raw)
 }
 
-// Resolve appends to dst the normal form of ref, any reference as it was found in a page, against base, the normal form
-// of the page's base URL (nil if there is none). It borrows both; neither may overlap dst's free capacity. On an error,
-// an Error of this package, dst is returned as it was.
+// Resolve appends to dst the normal form of ref, a reference from a page. base is the normal form of the page's base
+// URL, or nil if there is none. It borrows both; neither may overlap the free capacity of dst. On an error, which is an
+// Error of this package, it returns dst unchanged.
 func Resolve(dst []byte, base, ref []byte) ([]byte, error) {
 	start := len(dst)
 	var scratch [256]byte
@@ -35,8 +35,8 @@ func Resolve(dst []byte, base, ref []byte) ([]byte, error) {
 	return out, nil
 }
 
-// clean removes what the standard removes before it looks at a URL: control characters and spaces around it, tabs and
-// line ends within; and the fragment, which no normal form has. It borrows ref and copies to dst only if it must.
+// clean removes what the standard removes before it parses a URL: control characters and spaces at both ends, and tabs
+// and line ends everywhere. It also removes the fragment. It borrows ref and copies to dst only if necessary.
 func clean(dst, ref []byte) ([]byte, error) {
 	for len(ref) > 0 && ref[0] <= ' ' {
 		ref = ref[1:]
@@ -49,7 +49,7 @@ func clean(dst, ref []byte) ([]byte, error) {
 	}
 	least := byte(' ')
 	for _, c := range ref {
-		least = min(least, c) // a tab or a line end, perhaps
+		least = min(least, c) // a tab or line end, perhaps
 	}
 	dirty := least < ' '
 	if len(ref) > rawMax {
@@ -68,7 +68,7 @@ func clean(dst, ref []byte) ([]byte, error) {
 
 func isTabOrNewline(c byte) bool { return c == '\t' || c == '\n' || c == '\r' }
 
-// resolve is Resolve for a cleaned reference and without the limit.
+// resolve is Resolve for a cleaned reference, without the length limit.
 func resolve(dst, base, ref []byte) ([]byte, error) {
 	scheme, rest, ok := cutScheme(ref)
 	if !ok {
@@ -82,7 +82,7 @@ func resolve(dst, base, ref []byte) ([]byte, error) {
 		return dst, ErrScheme
 	}
 	if len(base) > 0 && bytes.HasPrefix(base, []byte(prefix)) && !bytes.HasPrefix(rest, []byte("//")) {
-		return relative(dst, base, rest) // "http:foo" on an http page is a relative reference, by the standard
+		return relative(dst, base, rest) // by the standard, "http:foo" on an http page is a relative reference
 	}
 	return absolute(append(dst, prefix...), rest)
 }
@@ -102,7 +102,7 @@ func cutScheme(ref []byte) (scheme, rest []byte, ok bool) {
 	return nil, ref, false
 }
 
-// specialPrefix returns what the normal forms of an accepted scheme begin with, or "".
+// specialPrefix returns the beginning of the normal forms of an accepted scheme, or "".
 func specialPrefix(scheme []byte) string {
 	if len(scheme) < 4 || len(scheme) > 5 || scheme[0]|0x20 != 'h' || scheme[1]|0x20 != 't' || scheme[2]|0x20 != 't' ||
 		scheme[3]|0x20 != 'p' {
@@ -151,8 +151,8 @@ func relative(dst, base, ref []byte) ([]byte, error) {
 
 func isSlash(c byte) bool { return c == '/' || c == '\\' }
 
-// absolute appends authority, path and query to dst, which ends in "scheme://". Slashes before the authority, any
-// number of them and of both kinds, are skipped as browsers do.
+// absolute appends authority, path and query to dst, which ends with "scheme://". Like browsers, it skips any number of
+// slashes and backslashes before the authority.
 func absolute(dst, rest []byte) ([]byte, error) {
 	for len(rest) > 0 && isSlash(rest[0]) {
 		rest = rest[1:]
@@ -180,7 +180,7 @@ func absolute(dst, rest []byte) ([]byte, error) {
 	return appendPath(dst, pathStart, rest), nil
 }
 
-// appendPath appends path segments and query to dst, which has a path from pathStart on that ends in a slash.
+// appendPath appends path segments and query to dst, whose path begins at pathStart and ends with a slash.
 func appendPath(dst []byte, pathStart int, rest []byte) []byte {
 	if end := plainPath(rest); end >= 0 {
 		return appendQuery(append(dst, rest[:end]...), rest[end:])
@@ -192,7 +192,7 @@ func appendPath(dst []byte, pathStart int, rest []byte) []byte {
 		}
 		slash := n < len(rest) && rest[n] != '?'
 		switch dots(rest[:n]) {
-		case 1: // nothing to add; the slash is there already
+		case 1: // the slash is there already
 		case 2:
 			if last := len(dst) - 1; last > pathStart {
 				dst = dst[:pathStart+bytes.LastIndexByte(dst[pathStart:last], '/')+1]
@@ -210,8 +210,8 @@ func appendPath(dst []byte, pathStart int, rest []byte) []byte {
 	}
 }
 
-// plainPath is where the query of a path begins, or its end, if all before stands as it is: nothing to encode, and no
-// segment that might be dots. If not it is -1.
+// plainPath returns the offset of the query, or the length of rest, if the path needs no change: nothing to encode and
+// no dot segments. Otherwise it returns -1.
 func plainPath(rest []byte) int {
 	before := byte('/')
 	for i, c := range rest {
@@ -234,7 +234,8 @@ func appendQuery(dst, rest []byte) []byte {
 	return appendEncoded(append(dst, '?'), rest[1:], inQuery)
 }
 
-// dots returns 1 for a segment that means "here", 2 for one that means "up", 0 for any other. A dot may be written %2e.
+// dots returns 1 for a segment "." (this directory), 2 for ".." (parent directory), 0 for any other. A dot may be
+// written %2e.
 func dots(segment []byte) int {
 	n := 0
 	for len(segment) > 0 {

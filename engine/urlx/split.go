@@ -2,8 +2,8 @@ package urlx
 
 import "bytes"
 
-// Split cuts a normal form into its site key, "scheme://authority", and its path with query, which begins with a
-// slash. Both borrow url; nothing is allocated. A site key alone gives an empty path.
+// Split cuts a normal form into its site key, "scheme://authority", and its path with query, which begins with a slash.
+// Both borrow url; nothing is allocated. For a site key, path is nil.
 func Split(url []byte) (site, path []byte) {
 	at := authority(url)
 	slash := bytes.IndexByte(url[at:], '/')
@@ -13,13 +13,13 @@ func Split(url []byte) (site, path []byte) {
 	return url[: at+slash : at+slash], url[at+slash:]
 }
 
-// HTTPS says whether a site key or normal form has the scheme https.
+// HTTPS reports whether a site key or normal form has the scheme https.
 func HTTPS(site []byte) bool {
 	return bytes.HasPrefix(site, []byte("https:"))
 }
 
-// Host returns the host of a site key or normal form, borrowed from it: a name, an IPv4 address, or an IPv6 address
-// without its brackets.
+// Host returns the host of a site key or normal form: a name, an IPv4 address, or an IPv6 address without brackets. The
+// result borrows site.
 func Host(site []byte) []byte {
 	host, _ := hostPort(site)
 	if n := len(host); n >= 2 && host[0] == '[' && host[n-1] == ']' {
@@ -28,7 +28,7 @@ func Host(site []byte) []byte {
 	return host
 }
 
-// Port returns the port of a site key or normal form, 0 to 65535; the scheme's default where none is written.
+// Port returns the port of a site key or normal form, 0 to 65535; without a port, the default of the scheme.
 func Port(site []byte) int {
 	_, port := hostPort(site)
 	if len(port) == 0 {
@@ -44,7 +44,7 @@ func Port(site []byte) int {
 	return n & 0xffff
 }
 
-// authority returns the offset behind "scheme://", or 0 where there is none.
+// authority returns the offset after "scheme://", or 0 if there is no scheme.
 func authority(url []byte) int {
 	switch {
 	case bytes.HasPrefix(url, []byte("http://")):
@@ -58,7 +58,7 @@ func authority(url []byte) int {
 	return 0
 }
 
-// hostPort cuts the authority of a site key or normal form at the colon before its port. IPv6 brackets stay.
+// hostPort cuts the authority of a site key or normal form at the colon before its port. It keeps IPv6 brackets.
 func hostPort(site []byte) (host, port []byte) {
 	site, _ = Split(site)
 	host = site[authority(site):]
@@ -73,11 +73,11 @@ func hostPort(site []byte) (host, port []byte) {
 	return host, nil
 }
 
-// HasUserinfo says whether a reference, as it was found in a page, names a user or a password, which no normal form has. A reference
-// that has no normal form may be taken for one that does.
+// HasUserinfo reports whether a reference from a page contains a user name or password, which the normal form drops.
+// For a reference without a normal form, the result may be wrong.
 func HasUserinfo(ref []byte) bool {
 	if len(ref) < 2 || ref[0] == '/' && !isSlash(ref[1]) {
-		return false // as most references of a site to itself
+		return false // most references within a site
 	}
 	at := bytes.IndexByte(ref, '@')
 	if at < 0 {

@@ -2,18 +2,19 @@ package urlx
 
 import "bytes"
 
-// SURT appends to dst the sort-friendly key of a normal form, as it begins a line of a CDXJ index: the host's labels in
-// reverse order, joined by commas, then ")", path and query, as in "com,example)/a?b=1". It borrows url.
+// SURT appends to dst the sort-friendly key of a normal form (Sort-friendly URI Reordering Transform), the first field
+// of a CDXJ line. It has the host's labels in reverse order, joined by commas, then ")", path and query, as in
+// "com,example)/a?b=1". It borrows url.
 //
-// The key is the one that the tools around pywb compute when they index (cdxj-indexer) and when they look up, since a
-// key that differs is a page that is not found. It is coarser than the normal form:
+// The key must equal that of pywb and cdxj-indexer: with another key, a lookup does not find the page. It is coarser
+// than the normal form:
 //
 //   - the scheme, a leading "www." ("www2." ...), the default port and an empty query are dropped;
 //   - IPv4 addresses are reversed like names, IPv6 addresses lose their brackets;
-//   - escapes are undone, over and over, and what must be escaped is escaped once;
-//   - empty and dot segments go, and so does the slash at the end of a path that is not "/" alone;
-//   - the parameters of the query are sorted; well-known session identifiers are cut out of path and query;
-//   - everything is lower-case.
+//   - escapes are decoded repeatedly, and then encoded once where necessary;
+//   - empty and dot segments are removed, and so is a slash at the end of the path, except in "/";
+//   - query parameters are sorted; well-known session identifiers are removed from path and query;
+//   - everything is in lower case.
 func SURT(dst, url []byte) []byte {
 	site, path := Split(url)
 	host, port := hostPort(site)
@@ -65,14 +66,14 @@ func cutWWW(host []byte) []byte {
 	return host
 }
 
-// span is a part of a slice.
+// span is a part of a slice, as offsets.
 type span struct{ from, to int }
 
 // appendPathKey appends the key of a path, which begins with a slash.
 func appendPathKey(dst, path []byte) []byte {
 	var scratch [512]byte
 	path = unescapeAll(append(scratch[:0], '/'), path[min(1, len(path)):])
-	var few [32]span // offsets, since slices of the scratch would drive it to the heap
+	var few [32]span // offsets and not slices, so that scratch can stay on the stack
 	kept := few[:0]
 	for from := 1; from <= len(path); {
 		to := from
@@ -103,8 +104,8 @@ func appendPathKey(dst, path []byte) []byte {
 	return dst
 }
 
-// unescapeAll appends s to dst with escapes undone until none is left. What an escape becomes may complete another one
-// with what stands before it, which is looked at at once, or with what comes, which is looked at then: so one pass does.
+// unescapeAll appends s to dst and decodes escapes until none is left. A decoded byte may complete another escape with
+// the bytes before it, which is checked at once. With later bytes it is checked when they come. So one pass is enough.
 func unescapeAll(dst, s []byte) []byte {
 	start := len(dst)
 	for _, c := range s {
@@ -120,8 +121,8 @@ func unescapeAll(dst, s []byte) []byte {
 	return dst
 }
 
-// appendKeyEncoded appends s in lower case, with escapes, in lower case too, for all but printable ASCII, and for "#"
-// and "%".
+// appendKeyEncoded appends s in lower case. It percent-encodes, also in lower case, all except printable ASCII, and
+// also "#" and "%".
 func appendKeyEncoded(dst, s []byte) []byte {
 	const hex = "0123456789abcdef"
 	for _, c := range s {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// The session identifiers that the keys of indexes leave out: ASP.NET's in paths; Java's, PHP's, ASP's and ColdFusion's
-// in queries. They are tables, compiled once and never changed.
+// The session identifiers that index keys omit: of ASP.NET in paths; of Java, PHP, ASP and ColdFusion in queries. The
+// tables are never changed.
 var (
 	pathSessions = []*regexp.Regexp{
 		regexp.MustCompile(`^(.*/)\((?:[a-z]\([0-9a-z]{24}\))+\)/([^?]+\.aspx.*)$`),
@@ -30,9 +30,9 @@ func cutPathSession(path []byte) []byte {
 	return cutSession(path, pathSessions)
 }
 
-// cutSession returns a copy of s in which what each expression matches is replaced by its two groups.
+// cutSession returns a copy of s in which each match is replaced by its two groups.
 func cutSession(s []byte, sessions []*regexp.Regexp) []byte {
-	cut := bytes.Clone(s) // regexp must not see s itself, or the callers' scratch could not stay on their stacks
+	cut := bytes.Clone(s) // a copy, since regexp would move s and the callers' scratch to the heap
 	for _, re := range sessions {
 		m := re.FindSubmatchIndex(cut)
 		if m == nil {
@@ -47,7 +47,7 @@ func cutSession(s []byte, sessions []*regexp.Regexp) []byte {
 	return cut
 }
 
-// appendQueryKey appends "?" and the key of a query, or nothing if there is nothing in it but a session identifier.
+// appendQueryKey appends "?" and the key of a query; nothing if the query contains only a session identifier.
 func appendQueryKey(dst, query []byte) []byte {
 	var scratch [512]byte
 	var encoded [1024]byte
@@ -82,7 +82,7 @@ func appendQueryKey(dst, query []byte) []byte {
 	return dst
 }
 
-// compareParameters orders by name, then the ones without a value first, then by value.
+// compareParameters orders by name; with equal names, those without a value come first, then by value.
 func compareParameters(a, b []byte) int {
 	nameA, valueA, hasA := bytes.Cut(a, []byte("="))
 	nameB, valueB, hasB := bytes.Cut(b, []byte("="))

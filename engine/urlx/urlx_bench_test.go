@@ -2,12 +2,13 @@ package urlx
 
 import "testing"
 
-// typicalLinks are references of the kinds that fill an ordinary page.
+// typicalLinks are references as in an ordinary page.
 var typicalLinks = []string{
 	"/", "/about", "/news/2026/11/21/some-long-headline-about-nothing.html", "article.php?id=4711&lang=en",
 	"../images/logo.png", "./style.css", "#top", "?page=2", "https://www.example.org/", "//cdn.example.net/lib/app.min.js",
 	"https://twitter.example.com/share?url=https%3A%2F%2Fexample.com%2Fa&text=Hello%20world", "/tag/crawling/page/12/",
-	"http://blog.example.com/2025/01/a_post", "/search?q=web+crawler&sort=date", "contact.html", "/static/js/main.8f3ab2.js",
+	"http://blog.example.com/2025/01/a_post", "/search?q=web+crawler&sort=date", "contact.html",
+	"/static/js/main.8f3ab2.js",
 	"https://en.example.org/wiki/Web_crawler#History", "/user/42/profile", "/a/b/../c/./d.html", "/favicon.ico",
 }
 
@@ -34,8 +35,9 @@ func BenchmarkResolveAndFingerprint(b *testing.B) {
 
 func BenchmarkResolve(b *testing.B) {
 	for name, ref := range map[string]string{
-		"absolute path": "/news/2026/11/21/some-long-headline-about-nothing.html", "absolute URL": "https://en.example.org/wiki/Web_crawler",
-		"relative": "../images/logo.png", "query": "?page=2", "odd": "HTTP://user@ex\u00e4mple.com:80\\p\tq r",
+		"absolute path": "/news/2026/11/21/some-long-headline-about-nothing.html",
+		"absolute URL":  "https://en.example.org/wiki/Web_crawler",
+		"relative":      "../images/logo.png", "query": "?page=2", "odd": "HTTP://user@ex\u00e4mple.com:80\\p\tq r",
 	} {
 		b.Run(name, func(b *testing.B) {
 			base, dst, ref := []byte(benchBase), make([]byte, 0, LengthMax), []byte(ref)

@@ -12,7 +12,7 @@ import (
 	"orbweaver/internal/cputime"
 )
 
-// rebuild makes a site key again from what its parts are said to be.
+// rebuild makes a site key from its parts.
 func rebuild(site []byte) string {
 	s, port := "http://", 80
 	if HTTPS(site) {
@@ -28,7 +28,7 @@ func rebuild(site []byte) string {
 	return s
 }
 
-// script runs each line of a data file, tab-separated Go strings without their quotes, through do.
+// script passes each line of a data file, tab-separated Go strings without quotes, to do.
 func script(t *testing.T, name string, do func(fields []string) (got string)) {
 	t.Helper()
 	file, err := os.Open("testdata/" + name)
@@ -91,7 +91,8 @@ func TestSplitHostPort(t *testing.T) {
 			t.Errorf("%s: split into %q and %q", c.url, site, path)
 		}
 		for _, of := range []string{c.url, c.site} {
-			if h, p, s := Host([]byte(of)), Port([]byte(of)), HTTPS([]byte(of)); string(h) != c.host || p != c.port || s != c.https {
+			if h, p, s := Host([]byte(of)), Port([]byte(of)), HTTPS([]byte(of)); string(h) != c.host || p != c.port ||
+				s != c.https {
 				t.Errorf("%s: host %q port %d https %v", of, h, p, s)
 			}
 		}
@@ -104,7 +105,8 @@ func TestSplitHostPort(t *testing.T) {
 
 func TestErrorsAreSentinels(t *testing.T) {
 	_, err := Normalize(nil, []byte("mailto:a@b"))
-	if wrapped := fmt.Errorf("seed 3: %w", err); !errors.Is(wrapped, ErrScheme) || Reason(wrapped) != string(ErrScheme) {
+	if wrapped := fmt.Errorf("seed 3: %w", err); !errors.Is(wrapped, ErrScheme) ||
+		Reason(wrapped) != string(ErrScheme) {
 		t.Errorf("got %v, reason %q", err, Reason(wrapped))
 	}
 	if Reason(nil) != "" || Reason(os.ErrExist) != os.ErrExist.Error() {
@@ -135,7 +137,7 @@ func TestN2_ALongURLIsRefusedAndTheLimitItselfIsNot(t *testing.T) {
 		"http://" + strings.Repeat("u", LengthMax) + "@" + url[7:]: nil, // user information does not count
 		url + "#" + strings.Repeat("f", 1<<20):                     nil, // nor does a fragment
 		"http://a/" + strings.Repeat("../", 3*LengthMax):           ErrTooLong,
-		"http://a/" + strings.Repeat("\u00e9", LengthMax/2):        ErrTooLong, // six octets each
+		"http://a/" + strings.Repeat("\u00e9", LengthMax/2):        ErrTooLong, // six bytes each
 	} {
 		got, err := Normalize([]byte("kept"), []byte(raw))
 		if err != want || err != nil && string(got) != "kept" {
@@ -151,7 +153,8 @@ func TestN3_HostileInputTakesLinearTime(t *testing.T) {
 	}
 	const limit = 1000
 	cost := cputime.Cost(3, limit, func() {
-		for _, unit := range []string{"../", "/", "%2e%2e/", "@", ":", "[", "\\", "\t", "?", "%", "a.", "\u00e9", "xn--", "%2525", "0x"} {
+		for _, unit := range []string{"../", "/", "%2e%2e/", "@", ":", "[", "\\", "\t", "?", "%", "a.", "\u00e9",
+			"xn--", "%2525", "0x"} {
 			long := strings.Repeat(unit, rawMax/len(unit))
 			for _, ref := range []string{long, "//" + long, "http://h/" + long, "//" + long + "@" + long} {
 				for range 3 {
@@ -170,10 +173,11 @@ func TestN3_HostileInputTakesLinearTime(t *testing.T) {
 
 func TestFingerprintDependsOnSeedAndURL(t *testing.T) {
 	a := Fingerprint(1, []byte("http://a/"))
-	if a == Fingerprint(2, []byte("http://a/")) || a == Fingerprint(1, []byte("http://b/")) || a != Fingerprint(1, []byte("http://a/")) {
+	if a == Fingerprint(2, []byte("http://a/")) || a == Fingerprint(1, []byte("http://b/")) ||
+		a != Fingerprint(1, []byte("http://a/")) {
 		t.Error("fingerprints")
 	}
-	// Frozen: a crawl directory is full of these.
+	// Fixed values: crawl directories contain them.
 	if got := fmt.Sprintf("%016x%016x", a.Hi, a.Lo); got != "c11aed4e7d534762017af221ca81fba8" {
 		t.Errorf("fingerprint of http://a/ under seed 1 is %s", got)
 	}
@@ -181,7 +185,8 @@ func TestFingerprintDependsOnSeedAndURL(t *testing.T) {
 
 func TestTheHotPathAllocatesNothing(t *testing.T) {
 	base, dst := []byte(benchBase), make([]byte, 0, LengthMax)
-	for _, link := range append([]string{"/caf\u00e9?q='1'", "HTTP://User@EXAMPLE.com:80\\x y", "http://127.1/"}, typicalLinks...) {
+	for _, link := range append([]string{"/caf\u00e9?q='1'", "HTTP://User@EXAMPLE.com:80\\x y", "http://127.1/"},
+		typicalLinks...) {
 		ref := []byte(link)
 		if n := testing.AllocsPerRun(100, func() {
 			url, err := Resolve(dst, base, ref)

@@ -5,7 +5,8 @@ import "runtime"
 // referenceUnit is the input of Reference: 1 MiB.
 const referenceUnit = 1 << 20
 
-// Reference is work that costs about the same number of instructions on every machine: one step of a hash for each byte of 1 MiB.
+// Reference is work that costs about the same number of instructions on every machine: one step of a hash for each byte
+// of 1 MiB.
 func Reference() {
 	sum := uint32(0)
 	for i := range uint32(referenceUnit) {
@@ -14,10 +15,12 @@ func Reference() {
 	runtime.KeepAlive(sum) // or the compiler leaves the loop out
 }
 
-// smallCost is a multiple of Reference. Growth does not look at less, since the parts that are not linear cost nothing there.
+// smallCost is a multiple of Reference. Growth does not look at less, since the parts that are not linear cost nothing
+// there.
 const smallCost = 5
 
-// Growth is how many times the processor time of small large takes: zero if large takes less than five times Reference, as Cost otherwise.
+// Growth returns the processor time of large divided by that of small. It returns zero if large takes less than five
+// times Reference.
 func Growth(runs int, limit float64, large, small func()) float64 {
 	if Cost(1, smallCost, large, Reference) <= smallCost {
 		return 0
@@ -25,8 +28,8 @@ func Growth(runs int, limit float64, large, small func()) float64 {
 	return Cost(runs, limit, large, small)
 }
 
-// Cost is how many times the processor time of reference f takes. A machine that is slow, or that its neighbours slow down, is slow for both.
-// The two run alternately. Cost returns as soon as a run is within the limit; otherwise it returns the least of so many runs.
+// Cost returns the processor time of f divided by that of reference. A slow or busy machine is slow for both. The two
+// run alternately. Cost returns as soon as a run is within the limit, otherwise the least result of all runs.
 func Cost(runs int, limit float64, f, reference func()) float64 {
 	least := -1.0
 	for range runs {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// What is waited for costs nothing, what is computed does.
+// Waiting does not count as processor time; computing does.
 func TestWaitingIsNoWork(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells the time of a thread")

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Thread is the processor time of the calling thread so far. The caller has locked its goroutine to the thread. (getrusage counts in steps of
-// some milliseconds.)
+// Thread returns the processor time of the calling thread. The caller must have locked its goroutine to the thread.
+// (getrusage counts in steps of some milliseconds.)
 func Thread() time.Duration {
 	var now unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &now); err != nil {

@@ -1,16 +1,14 @@
-// Package extsort sorts more fingerprints than fit in memory, with a number beside each, through one file.
+// Package extsort sorts more fingerprints than fit into memory, each with a number, by means of a file.
 //
-// It is not a store: what it holds is gone when it is closed, and the file is for nobody else. It starts no goroutine.
-//
-// The picture.
+// It is not a store: the file is removed at Close, and no other component may use it. It starts no goroutine.
 //
 //	Add -> [ buffer ] --full: sort, append--> file: run, run, run ... --Sorted: merge of all--> entries in order
 //
-// The bytes: entries of 24 bytes, little-endian: high half, low half, tag. There is no checksum, since the file does not
-// outlive the process that wrote it.
+// Format: entries of 24 bytes, little-endian: high half, low half, tag. There is no checksum, because the file does not
+// outlive its process.
 //
-// Who owns what. One goroutine uses a Sorter. Sorted may be called once, after the last Add; an Entry is a value.
+// Ownership: one goroutine uses a Sorter. Sorted may be called once, after the last Add. An Entry is a value.
 //
-// What it costs. Memory: what the options say, for the buffer or for the merge. Disk: 24 bytes an entry, none as long as
-// the buffer holds all. Each entry is written once and read once.
+// Costs: the memory of the options, for the buffer or the merge. Disk: 24 bytes per entry, none if the buffer holds
+// all. Each entry is written once and read once.
 package extsort

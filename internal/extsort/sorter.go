@@ -15,7 +15,7 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// Entry is what is sorted: by Hi, then Lo, then Tag.
+// Entry is an element, ordered by Hi, then Lo, then Tag.
 type Entry struct{ Hi, Lo, Tag uint64 }
 
 // Compare is the order.
@@ -27,9 +27,9 @@ const entryBytes = 24
 
 // Options configure a Sorter.
 type Options struct {
-	// File is the name of the file it may use; its directory is made if missing.
+	// File is the name of a file that only this Sorter uses. Its directory is created if missing.
 	File string
-	// MemoryBytes is for the buffer, and then for the merge: 0 means 64 MiB, at least 64 KiB.
+	// MemoryBytes is the memory of the buffer, and later of the merge. Default 64 MiB, at least 64 KiB.
 	MemoryBytes int
 }
 
@@ -124,7 +124,8 @@ func (s *Sorter) spill() (err error) {
 	return nil
 }
 
-// Sorted gives all entries in order, those that are equal as often as they were added. After an error it ends. It may be called once.
+// Sorted gives all entries in order, those that are equal as often as they were added. After an error it ends. It may
+// be called once.
 func (s *Sorter) Sorted() iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		if s.file == nil {

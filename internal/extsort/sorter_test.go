@@ -20,7 +20,7 @@ func sorter(t *testing.T, fsys vfs.FS) *extsort.Sorter {
 	return s
 }
 
-// Whatever the number of entries, they come back as slices.Sort would give them, duplicates and all.
+// For any number of entries the result equals that of slices.Sort, including duplicates.
 func TestSortedGivesWhatSortingInMemoryGives(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{0, 1, 2, 1000, 2730, 2731, 10_000, 30_001} {

@@ -119,7 +119,8 @@ func TestP4_FlushedLinesAreNotBounded(t *testing.T) {
 	}
 }
 
-// FuzzBlocks asserts what a byte can cost: it repeats a stream as members of 1 MB, and counts the blocks for which tables were made.
+// FuzzBlocks asserts what a byte can cost: it repeats a stream as members of 1 MB, and counts the blocks for which
+// tables were made.
 func FuzzBlocks(f *testing.F) {
 	f.Add(emptyBlocks(1))
 	f.Add(emptyBlocks(50))

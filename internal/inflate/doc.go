@@ -1,26 +1,24 @@
-// Package inflate unpacks what servers send packed, raw DEFLATE (RFC 1951), zlib (RFC 1950) and gzip (RFC 1952), from memory to memory. Half of what a
-// page of today costs a crawl was this.
+// Package inflate decompresses the bodies of web servers, raw DEFLATE (RFC 1951), zlib (RFC 1950) and gzip (RFC 1952),
+// from memory to memory. With the library, decompression was half of the CPU time of a page.
 //
-// It knows no streams: all of the input is there, and all of the output stays, so matches are copied from where they lie and
-// nothing is copied twice. It packs nothing; package warc/deflate does.
-//
-// The picture.
+// It has no streams: the whole input and output are in memory, so matches are copied from the output, and nothing is
+// copied twice. It does not compress; package warc/deflate does.
 //
 //	src --64 bits at a time--> [ bits ] --tables--> literals, matches --> dst
 //
-// A table is looked up with as many of the next bits as it has, 11 for literals and lengths, 8 for distances; longer words
-// lead on to a second table behind the first. An entry says all about a word at once: how long it is, what it stands
-// for, how many bits follow it.
+// The first bits select an entry of a table: 11 bits for literals and lengths, 8 for distances. Longer words continue
+// in a second table. An entry has the length of the word, its meaning, and the number of extra bits.
 //
-// The promises:
+// Promises:
 //
-//   - P1: what compress/flate, compress/zlib and compress/gzip unpack comes out the same here, but for P4, and what they refuse is refused.
+//   - P1: the output equals that of compress/flate, compress/zlib and compress/gzip, except for P4, and input that they
+//     refuse is refused.
 //   - P2: no input makes it panic, read outside src, or write more than 260 bytes beyond the limit.
-//   - P3: whatever is wrong, the bytes before it come out.
-//   - P4: the time is linear in the bytes read and written: blocks with codes of their own are bounded in proportion to both (ErrWork).
+//   - P3: the output contains everything before an error.
+//   - P4: the time is linear in the bytes read and written: blocks with their own codes are bounded in proportion to
+//     both (ErrWork).
 //
-// Who owns what: a Decoder belongs to one goroutine. It borrows src; dst is the caller's, grows as append does, and is
-// handed back.
+// Ownership: a Decoder belongs to one goroutine. It borrows src, and appends to dst as the built-in append does.
 //
-// What it costs: 24 KiB of memory for a Decoder; no allocation but what dst needs. BenchmarkGzip, beside the library.
+// Costs: 24 KiB of memory for a Decoder, and allocations only for dst. BenchmarkGzip compares it with the library.
 package inflate

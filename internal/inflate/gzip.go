@@ -7,7 +7,7 @@ import (
 	"hash/crc32"
 )
 
-// ErrTrailing says that bytes follow the last member which are no gzip. All members are unpacked.
+// ErrTrailing means that the bytes after the last member are no gzip member. All members were decompressed.
 var ErrTrailing = errors.New("inflate: bytes after the end")
 
 // The flags of a gzip header.
@@ -23,8 +23,8 @@ const (
 	gzipTrailer = 8
 )
 
-// Gzip unpacks all members of src, one after the other, and appends what they hold to dst, up to limit bytes in all; more gives ErrLimit
-// and at most overshoot bytes beyond. What was unpacked before an error is there.
+// Gzip decompresses all members of src and appends their content to dst, up to limit bytes in all. More content gives
+// ErrLimit, with at most overshoot bytes beyond the limit. The output before an error is returned.
 func (d *Decoder) Gzip(dst, src []byte, limit int) ([]byte, error) {
 	d.blocks = 0
 	origin, size := len(dst), len(src)
@@ -90,7 +90,8 @@ func headerOf(src []byte) (int, error) {
 	return n, nil
 }
 
-// Zlib unpacks a zlib stream (RFC 1950) without a dictionary at the start of src, as Gzip does; what follows it is ignored.
+// Zlib decompresses a zlib stream (RFC 1950) without a dictionary at the start of src, as Gzip does. It ignores the
+// bytes after the stream.
 func (d *Decoder) Zlib(dst, src []byte, limit int) ([]byte, error) {
 	const header, trailer = 2, 4
 	if len(src) < header {

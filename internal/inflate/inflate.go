@@ -14,9 +14,9 @@ var (
 	ErrWork      = errors.New("inflate: too many blocks for what they hold")
 )
 
-// The codes that a stream may have. To make the tables of a block's codes takes about a microsecond, and a block of 11 bytes
-// needs it and may hold nothing. So the blocks with codes of their own are bounded in proportion to the bytes of the stream that were
-// read and of the output that came of them. A server that flushes every line stays far below.
+// Bounds for blocks with their own codes. The tables of a block take about a microsecond; a block of 11 bytes can need
+// them and contain nothing. So the number of such blocks is bounded in proportion to the bytes read and written. A
+// server that flushes every line stays far below.
 const (
 	blocksFree   = 4096 // blocks in any case,
 	blocksInput  = 32   // and one for so many bytes of input,
@@ -26,7 +26,7 @@ const (
 const (
 	matchMax  = 258
 	overshoot = matchMax + 2       // bytes beyond the limit that may come out: two literals and a match
-	slack     = overshoot + 16 + 1 // bytes of dst that are free whenever symbols are read: what the copy of a match writes too much
+	slack     = overshoot + 16 + 1 // free bytes of dst while symbols are read: a match may copy beyond its end
 	growMin   = 64 << 10           // bytes that dst grows by at least
 )
 
@@ -92,9 +92,9 @@ func (r *reader) take(n uint) int {
 // beyond says that bits were taken that are not in src.
 func (r *reader) beyond() bool { return 8*r.over > int(r.n) }
 
-// Raw unpacks a DEFLATE stream at the start of src and appends what it holds to dst, up to limit bytes in all; more gives ErrLimit and
-// at most overshoot bytes beyond. used is how many bytes of src the stream has; it means nothing after an error. Too many blocks for what
-// they hold give ErrWork.
+// Raw unpacks a DEFLATE stream at the start of src and appends what it holds to dst, up to limit bytes in all; more
+// gives ErrLimit and at most overshoot bytes beyond. used is how many bytes of src the stream has; it means nothing
+// after an error. Too many blocks for what they hold give ErrWork.
 func (d *Decoder) Raw(dst, src []byte, limit int) (out []byte, used int, err error) {
 	d.blocks = 0
 	return d.stream(dst, src, limit, 0, len(dst))
@@ -316,8 +316,8 @@ func (d *Decoder) careful(dst []byte, base int, r *reader) ([]byte, blockState) 
 	return dst, blockMore
 }
 
-// fast reads symbols while src has sixteen bytes more and dst has room. It leaves the end of the block, and the literals and lengths
-// that have the longest words, to careful.
+// fast reads symbols while src has sixteen bytes more and dst has room. It leaves the end of the block, and the
+// literals and lengths that have the longest words, to careful.
 func (d *Decoder) fast(dst []byte, base int, r *reader, limit int) ([]byte, blockState) {
 	buf, o, src, at, bits, n := dst[:cap(dst)], len(dst), r.src, r.at, r.bits, r.n
 	stop, last := min(len(buf)-slack, limit), len(src)-16

@@ -72,8 +72,9 @@ func (m *meanings) init() {
 	}
 }
 
-// build fills a table of 1<<first entries, and second ones behind it, with the words that have these lengths. It is false for lengths
-// that leave words over or ask for too many; a single word of one bit may leave the other over, and no word at all leaves all.
+// build fills a table of 1<<first entries, and second ones behind it, with the words that have these lengths. It is
+// false for lengths that leave words over or ask for too many; a single word of one bit may leave the other over, and
+// no word at all leaves all.
 func build(table []entry, first uint, lengths []uint8, meaning []entry) bool {
 	var count [wordMax + 1]int
 	for _, n := range lengths {
@@ -101,8 +102,9 @@ func build(table []entry, first uint, lengths []uint8, meaning []entry) bool {
 			next[n]++
 		}
 	}
-	// Words of up to first bits. The table of the words of n bits is twice the one of n-1 bits, and the new words in it. What is copied where
-	// a longer word belongs is written over, since nothing is left over; of a single word that leaves the other over, isNone stays.
+	// Words of up to first bits. The table of the words of n bits is twice the one of n-1 bits, and the new words in
+	// it. What is copied where a longer word belongs is written over, since nothing is left over; of a single word that
+	// leaves the other over, isNone stays.
 	table[0] = isNone
 	code, at := 0, 0 // the next word, and symbol
 	for n := uint(1); n <= first; n++ {

@@ -7,6 +7,7 @@
 //	Mangle        fills bytes that nobody may read any more, so that a reader who does sees 0xCC and not luck
 //	CloseChecker  embedded in what is closed once and not used afterwards
 //	NoCopy        makes go vet complain about copies
+//	Race          whether the race detector is on
 package invariants
 
 // NoCopy marks a struct that must not be copied after its first use: go vet reports copies of it. It takes no space

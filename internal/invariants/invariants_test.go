@@ -8,7 +8,7 @@ func panics(f func()) (did bool) {
 	return false
 }
 
-// The same story in both builds: what is wrong panics when the checks are on, and only then.
+// The same test for both builds: a violation panics only if the checks are on.
 func TestChecks(t *testing.T) {
 	Check(true, "holds")
 	if got := panics(func() { Check(false, "does not hold") }); got != Enabled {

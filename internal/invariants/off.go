@@ -2,7 +2,7 @@
 
 package invariants
 
-// Enabled says whether checks are compiled in. Guard loops that only serve a check with it.
+// Enabled reports whether checks are compiled in. Guard loops that only serve a check with it.
 const Enabled = false
 
 // Check does nothing in this build.

@@ -4,7 +4,7 @@ package invariants
 
 import "sync/atomic"
 
-// Enabled says whether checks are compiled in. Guard loops that only serve a check with it.
+// Enabled reports whether checks are compiled in. Guard loops that only serve a check with it.
 const Enabled = true
 
 // Check panics with "BUG: " and the message if the condition does not hold.

@@ -8,11 +8,12 @@ import (
 	"sync/atomic"
 )
 
-// ErrClosed says that the queue is closed and, for Take, empty.
+// ErrClosed means that the queue is closed and, for Take, empty.
 var ErrClosed = errors.New("mpmc: closed")
 
-// Queue is the interface of the lock-free queue over a buffered channel. It exists for one purpose: to measure the engine with
-// it in alternating pairs (docs/adr/0033-queue-or-channel.md). Unlike the lock-free queue it must not be closed while a Put waits or runs.
+// Queue is the interface of the lock-free queue over a buffered channel. It exists for one purpose: to measure the
+// engine with it in alternating pairs (docs/adr/0033-queue-or-channel.md). Unlike the lock-free queue it must not be
+// closed while a Put waits or runs.
 type Queue[T any] struct {
 	values chan T
 	ended  atomic.Bool
@@ -55,7 +56,7 @@ func (q *Queue[T]) TryTake() (v T, ok bool) {
 	}
 }
 
-// Put appends v, and waits for room if there is none.
+// Put appends v. It waits while the queue is full.
 func (q *Queue[T]) Put(ctx context.Context, v T) error {
 	if q.ended.Load() {
 		return ErrClosed
@@ -68,7 +69,7 @@ func (q *Queue[T]) Put(ctx context.Context, v T) error {
 	}
 }
 
-// Take removes the oldest value, and waits for one if there is none. It returns ErrClosed once the queue is closed and empty.
+// Take removes the oldest value. It waits while the queue is empty, and returns ErrClosed when it is closed and empty.
 func (q *Queue[T]) Take(ctx context.Context) (v T, err error) {
 	end := ctx.Done()
 	if end == nil {

@@ -27,7 +27,7 @@ type Queue[T any] struct {
 type slot[T any] struct {
 	turn  atomic.Uint64
 	value T
-	_     [cacheLine - 16]byte // keeps the turns of neighbours on different cache lines, even if T is small
+	_     [cacheLine - 16]byte // keeps the turns of adjacent slots on different cache lines, even if T is small
 }
 
 const (
@@ -49,7 +49,7 @@ func New[T any](capacity int) *Queue[T] {
 	return q
 }
 
-// at finds a position's slot and its lap.
+// at returns the slot and the lap of a position.
 func (q *Queue[T]) at(pos uint64) (s *slot[T], lap uint64) {
 	if q.shift >= 0 {
 		return &q.slots[pos&(q.size-1)], pos >> uint(q.shift)
@@ -61,8 +61,8 @@ func (q *Queue[T]) at(pos uint64) (s *slot[T], lap uint64) {
 // Cap is the capacity.
 func (q *Queue[T]) Cap() int { return int(q.size) }
 
-// Len is how many values are in the queue, those included that are just being put or taken. What is handed to a waiting
-// taker never is in it. As long as nobody else puts, Cap()-Len() calls of TryPut succeed.
+// Len returns the number of values in the queue, including those that are just being put or taken. A value that is
+// handed to a waiting taker is never in it. If no other goroutine puts, Cap()-Len() calls of TryPut succeed.
 func (q *Queue[T]) Len() int {
 	head := q.head.Load()
 	return int(min((q.tail.Load()&^closedBit)-head, q.size))
@@ -79,7 +79,7 @@ func (q *Queue[T]) TryTake() (v T, ok bool) {
 	return v, ok
 }
 
-// result is what became of a try.
+// result is the result of an attempt.
 type result uint8
 
 const (
@@ -88,7 +88,7 @@ const (
 	closed        // closed; for take: and empty
 )
 
-// put appends *v to the ring, and calls a taker.
+// put appends *v to the ring, and wakes a taker.
 func (q *Queue[T]) put(v *T) result {
 	for spins := 0; ; spins++ {
 		pos := q.tail.Load()
@@ -107,8 +107,9 @@ func (q *Queue[T]) put(v *T) result {
 			}
 			continue
 		}
-		// Another putter was faster and pos is stale, or the queue is full, or the taker of the lap before has
-		// claimed the slot and not emptied it yet: then the queue is not full, and it is a matter of moments.
+		// Three cases: another putter was faster and pos is stale; the queue is full; or the taker of the previous lap
+		// has claimed the slot and not emptied it yet. In the third case the queue is not full, and the taker needs
+		// only a moment.
 		if pos-q.head.Load() == q.size && q.tail.Load() == pos {
 			return no
 		}
@@ -116,7 +117,7 @@ func (q *Queue[T]) put(v *T) result {
 	}
 }
 
-// take moves the ring's oldest value to *v, and calls a putter.
+// take moves the oldest value of the ring to *v, and wakes a putter.
 func (q *Queue[T]) take(v *T) result {
 	for spins := 0; ; spins++ {
 		pos := q.head.Load()
@@ -144,11 +145,11 @@ func (q *Queue[T]) take(v *T) result {
 	}
 }
 
-// spinsMax looks, of a nanosecond or two, are about as long as somebody is half-way through something while he runs. If he
-// does not run, looking on is a waste.
+// spinsMax checks of one or two nanoseconds take about as long as an incomplete operation of a running goroutine. If
+// that goroutine is not running, further checks are useless.
 const spinsMax = 32
 
-// yield lets the one go on who is half-way through what we want.
+// yield lets the goroutine of an incomplete operation continue.
 func yield(spins int) {
 	if spins >= spinsMax {
 		runtime.Gosched()

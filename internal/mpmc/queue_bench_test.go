@@ -9,7 +9,7 @@ import (
 // visit has about the size of what the engine's queues hold.
 type visit [17]uint64
 
-// sink keeps what is taken alive, so that no copy is saved.
+// sink keeps the taken value alive, so that the compiler keeps the copy.
 var sink visit
 
 func BenchmarkNobodyWaits(b *testing.B) {
@@ -101,7 +101,7 @@ func BenchmarkThousandsWait(b *testing.B) {
 	})
 }
 
-// The same, but every value is waited for: the producer goes on when it has been taken.
+// The same with waiting for each value: the producer continues when it has been taken.
 func BenchmarkThousandsWaitRoundTrip(b *testing.B) {
 	const takers = 4000
 	ctx := context.Background()

@@ -137,8 +137,8 @@ func TestWaitingInABubble(t *testing.T) {
 // item is the nth value of a producer.
 type item struct{ from, n int }
 
-// Thousands of goroutines, contexts that end at random, a Close in the middle: what Put accepted comes out once, and each
-// consumer sees the values of a producer in order.
+// Thousands of goroutines, contexts that end at random, and a Close in the middle. Each value that Put accepted comes
+// out once, and each consumer sees the values of a producer in order.
 func TestStress(t *testing.T) {
 	for _, c := range []struct{ producers, consumers, capacity, each int }{
 		{1, 4000, 64, 20_000}, {2000, 1, 8, 10}, {1000, 1000, 1, 20}, {8, 8, 3, 3000}, {1, 1, 1, 20_000}, {500, 3000, 1024, 20},
@@ -235,7 +235,7 @@ func checkDelivery(t *testing.T, accepted [][]bool, got [][]item) {
 	}
 }
 
-// With one putter, room that Len and Cap show is there, whatever takers are half-way through.
+// With one putter, the space that Len and Cap show exists, even if takers are incomplete.
 func TestRoomThatIsShownIsThere(t *testing.T) {
 	q := New[int](5)
 	var wg sync.WaitGroup
@@ -262,13 +262,13 @@ func TestRoomThatIsShownIsThere(t *testing.T) {
 	wg.Wait()
 }
 
-// A taker who has claimed a slot and not emptied it yet does not make the queue look full, nor a putter who has not filled
-// his yet make it look empty.
+// A taker that has claimed a slot and not emptied it does not make the queue look full. A putter that has not filled
+// its slot does not make it look empty.
 func TestHalfWayIsWaitedFor(t *testing.T) {
 	q := New[int](2)
 	q.TryPut(1)
 	q.TryPut(2)
-	q.head.Add(1) // somebody claims the 1
+	q.head.Add(1) // a taker claims the 1
 	answer := make(chan bool)
 	go func() { answer <- q.TryPut(3) }()
 	if early(answer) {
@@ -280,7 +280,7 @@ func TestHalfWayIsWaitedFor(t *testing.T) {
 	}
 
 	q = New[int](2)
-	q.tail.Add(1) // somebody claims the first slot
+	q.tail.Add(1) // a putter claims the first slot
 	go func() {
 		v, ok := q.TryTake()
 		answer <- ok && v == 7
@@ -295,7 +295,7 @@ func TestHalfWayIsWaitedFor(t *testing.T) {
 	}
 }
 
-// early says that an answer comes within a few turns of the scheduler.
+// early reports whether an answer arrives within a few rounds of the scheduler.
 func early(answer chan bool) bool {
 	for range 1000 {
 		select {
@@ -308,7 +308,8 @@ func early(answer chan bool) bool {
 	return false
 }
 
-// Two who wait for each other all the time: one wake-up lost, and both hang. Nothing but the value itself wakes them.
+// Two goroutines wait for each other all the time. If one wake-up were lost, both would hang. Only the value itself
+// wakes them.
 func TestNoWakeUpIsLost(t *testing.T) {
 	ctx := context.Background()
 	there, back := New[int](1), New[int](1)
@@ -342,7 +343,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 	wg.Wait()
 }
 
-// The same for room: everybody puts all the time into a queue of one, and takers never wait.
+// The same for space: all goroutines put into a queue of capacity one, and takers never wait.
 func TestNoRoomIsLost(t *testing.T) {
 	const putters, each = 8, 5000
 	q := New[int](1)
@@ -382,7 +383,7 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// What was taken is not kept alive by its slot.
+// A slot does not keep a taken value alive.
 func TestTakenValuesAreForgotten(t *testing.T) {
 	q := New[*int](4)
 	for i := range 10 {

@@ -8,29 +8,31 @@ import (
 	"sync/atomic"
 )
 
-// ErrClosed says that the queue is closed and, for Take, empty.
+// ErrClosed means that the queue is closed and, for Take, empty.
 var ErrClosed = errors.New("mpmc: closed")
 
-// side is where takers wait for values, or putters for room.
+// side is where takers wait for values, or putters for space.
 //
-// Why no wake-up is lost. Say "work" for a value that a taker could have, or for room that a putter could fill; a closed
-// queue is work for everybody.
+// Why no wake-up is lost. "Work" means a value that a taker could take, or space that a putter could fill. A closed
+// queue is work for all.
 //
-//   - To wait is: count oneself (waiting), look for work, and only then park at the door, a channel without buffer. To
-//     bring work is: bring it, then look at the count. All of these are sequentially consistent, so either the waiter
-//     sees the work or the bringer sees the count.
-//   - A bringer who sees somebody counted goes on until one of three is true (callTaker, callPutter): he has woken somebody
-//     parked, who will look again; or nobody is counted; or the work is gone. Who is counted and not parked is a few
-//     instructions from parking, or from having found the work and counting himself out, so this takes moments.
-//   - Who is woken is counted out by the one who woke him. Who looks and finds nothing counts himself in again, and
-//     looks again, before he parks again.
-//   - Who gives up because his context ended has not been woken: a channel hands over to him or does not.
+//   - A waiting goroutine increments the count (waiting), checks for work, and only then parks on a channel without
+//     buffer. A goroutine that makes work makes it first, and then reads the count. These operations are sequentially
+//     consistent. So either the waiting goroutine sees the work, or the other one sees the count.
+//   - A goroutine that made work and sees a count repeats until one of three is true (callTaker, callPutter): it has
+//     woken a parked goroutine, which will check again; or the count is zero; or the work is gone. A counted goroutine
+//     that is not parked is a few instructions from parking, or from finding the work and decrementing the count. So
+//     this takes moments.
+//   - The goroutine that wakes another one decrements the count for it. If the woken one finds no work, it increments
+//     the count again and checks again before it parks.
+//   - A goroutine whose context ended has not been woken: a channel either hands over to it or does not.
 //
-// "Is there work" compares head and tail, read one after the other. If one of them moved in between, then whoever moved it
-// brought work or took it after the first reading: then it is for him to call.
+// The check for work compares head and tail, read one after the other. If one of them moved in between, the goroutine
+// that moved it made work, or took it after the first read. Then that goroutine must wake others.
 //
-// A value may also be handed to a parked taker, past the ring. That is right only while the ring is empty, or it would
-// overtake. It cannot get lost: without a buffer it is either still the sender's or already the receiver's.
+// A value may also be handed to a parked taker without the ring. This is correct only while the ring is empty,
+// otherwise it would overtake others. It cannot be lost: without a buffer it belongs either to the sender or to the
+// receiver.
 type side[M any] struct {
 	waiting atomic.Int64 // counted: about to park or parked, and not woken yet
 	door    chan M
@@ -43,7 +45,7 @@ type message[T any] struct {
 	full  bool
 }
 
-// handable says that a value may be handed over: somebody waits, and there is nothing that it would overtake.
+// handable reports whether a value may be handed over: a taker waits, and the value would overtake none.
 func (q *Queue[T]) handable() bool {
 	return q.takers.waiting.Load() > 0 && q.tail.Load() == q.head.Load()
 }
@@ -60,7 +62,7 @@ func (q *Queue[T]) hand(v *T) bool {
 	}
 }
 
-// call wakes somebody who is parked, if there is one.
+// call wakes a parked goroutine, if there is one.
 func (s *side[M]) call() bool {
 	var m M
 	select {
@@ -72,7 +74,7 @@ func (s *side[M]) call() bool {
 	}
 }
 
-// callTaker makes sure that somebody takes what has been put.
+// callTaker makes sure that a taker takes the value that was put.
 func (q *Queue[T]) callTaker() {
 	for spins := 0; q.takers.waiting.Load() > 0 && q.tail.Load() != q.head.Load(); spins++ {
 		if q.takers.call() {
@@ -82,7 +84,7 @@ func (q *Queue[T]) callTaker() {
 	}
 }
 
-// callPutter makes sure that somebody fills the room that has been made.
+// callPutter makes sure that a putter fills the space that was made.
 func (q *Queue[T]) callPutter() {
 	for spins := 0; q.putters.waiting.Load() > 0 && q.hasRoom(); spins++ {
 		if q.putters.call() {
@@ -92,15 +94,15 @@ func (q *Queue[T]) callPutter() {
 	}
 }
 
-// hasRoom says that a putter would not have to wait.
+// hasRoom reports whether a putter would not have to wait.
 func (q *Queue[T]) hasRoom() bool {
 	head := q.head.Load()
 	tail := q.tail.Load()
 	return tail&closedBit != 0 || tail-head < q.size
 }
 
-// Put appends v, and waits for room if there is none. It returns ErrClosed if the queue is closed, or ctx's error if that
-// ended while it had to wait; then v is not in the queue. A ctx that cannot end costs nothing.
+// Put appends v. It waits while the queue is full. If the queue is closed, it returns ErrClosed; if ctx ends while it
+// waits, the error of ctx. Then v is not in the queue. A ctx that cannot end costs nothing.
 func (q *Queue[T]) Put(ctx context.Context, v T) error {
 	if q.handable() && q.hand(&v) {
 		return nil
@@ -140,8 +142,8 @@ func (q *Queue[T]) putWaiting(ctx context.Context, v *T) error {
 	}
 }
 
-// Take removes the oldest value, and waits for one if there is none. It returns ErrClosed once the queue is closed and
-// nothing is left in it, or ctx's error if that ended while it had to wait. A ctx that cannot end costs nothing.
+// Take removes the oldest value. It waits while the queue is empty. If the queue is closed and empty, it returns
+// ErrClosed; if ctx ends while it waits, the error of ctx. A ctx that cannot end costs nothing.
 func (q *Queue[T]) Take(ctx context.Context) (v T, err error) {
 	switch q.take(&v) {
 	case done:
@@ -184,8 +186,8 @@ func (q *Queue[T]) takeWaiting(ctx context.Context, v *T) error {
 	}
 }
 
-// Close ends the queue and wakes all who wait: puts fail from now on, takes when nothing is left. It may be called more
-// than once.
+// Close ends the queue and wakes all waiting goroutines: further Puts fail, and Takes fail when the queue is empty. It
+// may be called more than once.
 func (q *Queue[T]) Close() {
 	q.tail.Or(closedBit)
 	q.takers.callAll()

@@ -18,7 +18,8 @@ type Hasher struct {
 // blockBytes is the unit of SHA-1.
 const blockBytes = sha1.BlockSize
 
-// The library's form of a state: a mark, five words, the bytes that do not fill a block, the length of the message so far.
+// The library's form of a state: a mark, five words, the bytes that do not fill a block, the length of the message so
+// far.
 const (
 	mark       = "sha\x01"
 	stateBytes = len(mark) + sha1.Size + blockBytes + 8

@@ -2,7 +2,7 @@ package sha1pair
 
 import "github.com/klauspost/cpuid/v2"
 
-// hasLanes says whether this processor can take two blocks at once.
+// hasLanes reports whether this processor can hash two blocks at once.
 func hasLanes() bool { return cpuid.CPU.Supports(cpuid.SHA, cpuid.SSSE3, cpuid.SSE4) }
 
 // blocks takes n blocks of 64 bytes of each message into its state, whose words are in the order D C B A 0 0 0 E.

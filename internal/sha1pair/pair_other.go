@@ -2,7 +2,7 @@
 
 package sha1pair
 
-// hasLanes says whether this processor can take two blocks at once.
+// hasLanes reports whether this processor can hash two blocks at once.
 func hasLanes() bool { return false }
 
 // blocks is never called.

@@ -2,5 +2,5 @@
 
 package vfs
 
-// copyMapped copies bytes that somebody may be changing through a mapping.
+// copyMapped copies bytes that may change through a mapping at the same time.
 func copyMapped(dst, src []byte) { copy(dst, src) }

@@ -14,16 +14,16 @@ import (
 	"github.com/edsrzf/mmap-go"
 )
 
-// errMapped is returned when a mapped file is asked to change its length.
+// errMapped is returned when the length of a mapped file would change.
 var errMapped = errors.New("vfs: file is mapped and must keep its length")
 
-// Disk returns the operating system's file system. Names are relative to the working directory unless rooted. The umask decides who
-// may read what it creates.
+// Disk returns the file system of the operating system. Relative names start at the working directory. The umask
+// decides the permissions of new files.
 func Disk() FS { return disk{} }
 
-// PrivateDisk is Disk, except that only the owner may read what it creates: files have mode 0600, directories 0700. The directories
-// named in shared and everything below them follow the umask, and so do the directories above them, through which they are reached.
-// What exists keeps its mode.
+// PrivateDisk is Disk, except that only the owner may read what it creates: files have mode 0600, directories 0700. The
+// directories named in shared and everything below them follow the umask, and so do the directories above them, through
+// which they are reached. What exists keeps its mode.
 func PrivateDisk(shared ...string) FS {
 	d := disk{private: true}
 	for _, dir := range shared {
@@ -39,7 +39,7 @@ type disk struct {
 
 func cleaned(name string) string { return filepath.ToSlash(filepath.Clean(filepath.FromSlash(name))) }
 
-// forOwner says that only the owner may read a new file of this name.
+// forOwner reports whether only the owner may read a new file of this name.
 func (d disk) forOwner(name string) bool {
 	if !d.private {
 		return false
@@ -154,7 +154,7 @@ func (f *diskFile) Name() string { return f.name }
 func (f *diskFile) Sync() error {
 	err := f.File.Sync()
 	if errors.Is(err, fs.ErrClosed) {
-		return err // nothing was asked of the disk
+		return err // the call never reached the disk
 	}
 	return Synced(err)
 }
@@ -259,11 +259,11 @@ func (m *diskMapping) Sync() error {
 	return nil
 }
 
-// syncByName makes the content of a file durable that is not open any more.
+// syncByName makes the content of a closed file durable.
 func syncByName(name string) error {
 	f, err := openDisk(name, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // removed: nobody wants it
+		return nil // the file was removed
 	}
 	if err != nil {
 		return err

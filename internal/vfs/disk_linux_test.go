@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// resident reports what part of some bytes of the file is in the system's memory. A read that may not wait would tell of one page, too, but may
-// bring it.
+// resident reports what part of some bytes of the file is in the system's memory. A read that may not wait would tell
+// of one page, too, but may bring it.
 func resident(t *testing.T, f *os.File, offset, size int) float64 {
 	t.Helper()
 	mapped, err := unix.Mmap(int(f.Fd()), int64(offset), size, unix.PROT_READ, unix.MAP_SHARED)
@@ -29,7 +29,7 @@ func resident(t *testing.T, f *os.File, offset, size int) float64 {
 	return float64(in) / float64(len(pages))
 }
 
-// TestForgottenPagesLeaveMemory, those that are durable and lie wholly in the range.
+// Pages that are durable and completely in the range leave memory.
 func TestForgottenPagesLeaveMemory(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "f")
 	f, err := Disk().Create(name)

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// syncDir makes a directory's names durable. Some network file systems cannot, and say so: there is nothing to add.
+// syncDir makes the names of a directory durable. Some network file systems do not support it; this is no error.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -36,7 +36,8 @@ func lockFile(f *os.File) error {
 	}
 }
 
-// touchedAtRandom tells the system that reading ahead is a waste: it would push out what is needed for what is not. It is advice.
+// touchedAtRandom tells the system that reading ahead is useless, because it would replace needed pages. The system may
+// ignore it.
 func touchedAtRandom(data []byte) { _ = unix.Madvise(data, unix.MADV_RANDOM) }
 
 func freeBytes(dir string) (int64, error) {

@@ -1,12 +1,12 @@
-// Package vfs is the one door to the disk: an FS with files that can be synced, renamed, mapped and locked.
+// Package vfs is the interface to the disk: an FS with files that can be synced, renamed, mapped and locked.
 //
-// It is not a general file-system abstraction: it has only what the disk rooms (sieve, virtualize, diskq, warc, the
-// manifest and the journal) need, and it knows none of their formats.
+// It is not a general file-system abstraction. It has only what the components on disk need (sieve, virtualize, diskq,
+// warc, the manifest and the journal), and knows none of their formats.
 //
-// Two implementations pass one suite: Disk, the operating system, and Mem, an in-memory file system for tests whose
-// CrashClone gives the disk as it may look after a power cut (synced bytes are there; what was written and not synced
-// may be there, torn, or gone; a rename or a new name survives only if its directory was synced).
-// Package faultfs wraps either with scripted errors and delays, and package vfstest has the suite.
+// Two implementations pass the same tests. Disk is the operating system. Mem is an in-memory file system for tests. Its
+// CrashClone returns the disk as it may be after a power failure. Synced bytes are there. Other written bytes may be
+// there, torn, or lost. A rename or a new name survives only if its directory was synced. Package faultfs wraps either
+// with scripted errors and delays, and package vfstest has the tests.
 //
-// Promises of the helpers are worded with them: WriteAtomic leaves the old content or the new one, never a mixture.
+// WriteAtomic leaves the old content or the new one, never a mixture.
 package vfs

@@ -5,9 +5,8 @@ import (
 	"syscall"
 )
 
-// IsFull tells whether an error says that there is no room: a full disk or a used-up quota. Such an error heals by
-// itself when somebody makes room; what failed may be tried again. The error of a sync is never of that kind, whatever
-// the system calls it: see SyncError.
+// IsFull reports whether an error means that there is no space: a full disk or a used-up quota. The failed call may be
+// repeated when there is space. The error of a sync is never of this kind, whatever the system returns: see SyncError.
 func IsFull(err error) bool {
 	var lost *SyncError
 	if errors.As(err, &lost) {
@@ -16,16 +15,16 @@ func IsFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || isFullHere(err)
 }
 
-// IsPassing tells whether an error passes by itself, and what failed may be tried again: there is no room, or the process or
-// the system has no more file descriptors just now.
+// IsPassing reports whether an error is temporary, so that the failed call may be repeated: there is no space, or no
+// file descriptor is free.
 func IsPassing(err error) bool {
 	var lost *SyncError
 	return IsFull(err) || (errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)) && !errors.As(err, &lost)
 }
 
-// SyncError is what a failed Sync of a file, a mapping or a directory returns. What had been written and not synced is to
-// be taken as lost: the system may have dropped it, shows it to readers all the same, and says so only once. Trying the
-// sync again would succeed and mean nothing.
+// SyncError is returned by a failed Sync of a file, a mapping or a directory. Bytes that were written and not synced
+// must be treated as lost: the system may have dropped them, still shows them to readers, and reports this only once.
+// Another sync would succeed without effect.
 type SyncError struct{ Err error }
 
 // Error is the system's text.

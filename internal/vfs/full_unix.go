@@ -2,5 +2,5 @@
 
 package vfs
 
-// isFullHere: Unix has no further words for it.
+// isFullHere: Unix has no other error for it.
 func isFullHere(error) bool { return false }

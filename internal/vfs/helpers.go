@@ -37,7 +37,7 @@ func writeSynced(fsys FS, name string, write func(io.Writer) error) error {
 	if err == nil {
 		err = f.Sync()
 	}
-	// A file that could not be synced is thrown away and may be written anew from its beginning: nothing is lost by it.
+	// A file whose sync failed is removed and may be written again from its start, so nothing is lost.
 	var lost *SyncError
 	if errors.As(err, &lost) {
 		err = lost.Err
@@ -45,7 +45,7 @@ func writeSynced(fsys FS, name string, write func(io.Writer) error) error {
 	return joinOther(err, f.Close())
 }
 
-// joinOther joins what came after err, unless it is the same fault met once more: a disk that is gone refuses everything.
+// joinOther joins a later error with err, unless it is the same fault: a disk that fails refuses everything.
 func joinOther(err, after error) error {
 	var first, second syscall.Errno
 	if errors.As(err, &first) && errors.As(after, &second) && first == second {
@@ -67,7 +67,7 @@ func ReadFile(fsys FS, name string) ([]byte, error) {
 	data := make([]byte, size)
 	n, err := io.ReadFull(f, data)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = nil // Somebody made it shorter since: what is there is the content.
+		err = nil // The file was truncated meanwhile: the remaining bytes are the content.
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func ReadFile(fsys FS, name string) ([]byte, error) {
 	return data[:n], nil
 }
 
-// RemoveIfExists removes a file; that it is not there is success. The removal is durable only after SyncDir.
+// RemoveIfExists removes a file. A missing file is no error. The removal is durable only after SyncDir.
 func RemoveIfExists(fsys FS, name string) error {
 	err := fsys.Remove(name)
 	if errors.Is(err, fs.ErrNotExist) {

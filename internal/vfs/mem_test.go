@@ -49,7 +49,7 @@ func TestKillCloneKeepsWritesAndForgetsLocks(t *testing.T) {
 	}
 }
 
-// A power cut keeps what was synced under a synced name, and over many tries it shows every sort of loss.
+// A power failure keeps what was synced under a synced name, and over many attempts every kind of loss occurs.
 func TestCrashClone(t *testing.T) {
 	m := NewMem(7)
 	put(t, m, "safe", "synced content", true)
@@ -163,7 +163,7 @@ func TestFullDisk(t *testing.T) {
 	put(t, m, "c", "0123456789", true)
 }
 
-// After a sync that failed the system shows what is not on the disk, and a second sync says that all is well.
+// After a failed sync the system shows bytes that are not on the disk, and a second sync succeeds.
 func TestForget(t *testing.T) {
 	m := NewMem(1)
 	f, err := m.Create("f")

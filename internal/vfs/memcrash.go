@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// KillClone returns the disk as it is after the process was killed: all that was written is there, all locks are gone.
-// The original lives on and shares nothing with it.
+// KillClone returns the disk after a kill of the process: all written bytes are there, and all locks are free. It
+// shares nothing with m.
 func (m *Mem) KillClone() *Mem {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -21,8 +21,8 @@ func (m *Mem) KillClone() *Mem {
 	})
 }
 
-// Forget plays what a failed sync does on many systems: what was written to the file and not synced stays readable, is not
-// dirty any more, and never reaches the disk unless it is written again, whatever later syncs say.
+// Forget simulates a failed sync of many systems. Bytes that were written and not synced stay readable but do not count
+// as dirty. They never reach the disk, whatever later syncs return, unless they are written again.
 func (m *Mem) Forget(name string) {
 	m.mu.Lock()
 	node, err := m.find(path.Clean(name))
@@ -39,10 +39,10 @@ func (m *Mem) Forget(name string) {
 	node.mapDirty = false
 }
 
-// CrashClone returns the disk as it may be after a power cut: what was synced is there, of the rest some pages are
-// there, some are torn and some are not, or all or nothing of each file, and names created, renamed or removed since their directory was last synced
-// are as before or as after. A rename is never half there. The choice is rng's, or the Mem's own generator's if rng
-// is nil. The original lives on and shares nothing with the clone.
+// CrashClone returns the disk as it may be after a power failure. Synced bytes are there. Of the others, some pages are
+// there, some are torn and some are lost, or all or none of each file. Changes of names since the last sync of their
+// directory may be lost. A rename is never incomplete. rng makes the choices, or the generator of m if rng is nil. The
+// clone shares nothing with m.
 func (m *Mem) CrashClone(rng *rand.Rand) *Mem {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -60,8 +60,8 @@ func (m *Mem) CrashClone(rng *rand.Rand) *Mem {
 }
 
 // LostClone returns the disk as it is after a power cut that spared nothing: of each file what was last synced, and the
-// names of the last SyncDir. Of the changes of names since, the youngest survive, as many as kept says: a disk may write
-// down what came last and lose what came before. The original lives on and shares nothing with the clone.
+// names of the last SyncDir. Of the changes of names since, the youngest survive, as many as kept says: a disk may
+// write down what came last and lose what came before. The original lives on and shares nothing with the clone.
 func (m *Mem) LostClone(kept int) *Mem {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -136,7 +136,7 @@ func (m *Mem) clone(seed uint64, names map[string]map[string]*memNode, content f
 	return c
 }
 
-// crashWhole returns either all of the content or what is durable of it: disks write down one file before another.
+// crashWhole returns either all of the content or the durable part, because disks write one file before another.
 func (n *memNode) crashWhole(rng *rand.Rand) []byte {
 	n.mu.RLock()
 	defer n.mu.RUnlock()

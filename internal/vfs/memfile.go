@@ -84,7 +84,7 @@ type memFile struct {
 
 func (f *memFile) Name() string { return f.name }
 
-// check says whether the file may still be used for op.
+// check returns an error if the file may not be used for op.
 func (f *memFile) check(op string, write bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -171,7 +171,7 @@ func (f *memFile) writeAt(p []byte, off int64) (int, error) {
 	f.node.mu.Lock()
 	defer f.node.mu.Unlock()
 	if off > int64(len(f.node.data)) {
-		p = nil // Truncated by somebody else since, or a full disk in front of the offset.
+		p = nil // Truncated by another user since, or a full disk before the offset.
 	}
 	n := copy(f.node.data[min(off, int64(len(f.node.data))):], p)
 	f.node.touch(int(off), int(off)+n)

@@ -29,8 +29,8 @@ type FS interface {
 	Size(name string) (int64, error)
 	// SyncDir makes the names in the directory durable.
 	SyncDir(dir string) error
-	// Lock takes an exclusive advisory lock on a file, which is made if missing; ErrLocked if somebody has it.
-	// Closing the result releases it.
+	// Lock takes an exclusive advisory lock on a file, which is created if missing. It returns ErrLocked if the lock is
+	// held. Closing the result releases the lock.
 	Lock(name string) (io.Closer, error)
 	// Free returns the bytes that may still be written on the file system that holds dir.
 	Free(dir string) (int64, error)
@@ -49,22 +49,22 @@ type File interface {
 	Size() (int64, error)
 	// Truncate sets the length. It must not be called while the file is mapped.
 	Truncate(size int64) error
-	// Sync makes the content durable. After it has failed, with a SyncError, the file's unsynced content is to be taken
-	// as lost: the holder must not sync again and believe it.
+	// Sync makes the content durable. After a SyncError, unsynced content must be treated as lost, and a later
+	// successful Sync means nothing.
 	Sync() error
-	// Allocate reserves disk space for the range and grows the file to cover it. Later writes through a mapping cannot meet a full
-	// disk then, except on copy-on-write file systems, where they fault: see FaultOffset.
+	// Allocate reserves disk space for the range and grows the file to cover it. Later writes through a mapping cannot
+	// meet a full disk then, except on copy-on-write file systems, where they fault: see FaultOffset.
 	Allocate(offset, length int64) error
-	// Forget says that nobody will read the range soon: what of it is durable may leave the system's memory, so that this is there for
-	// others. It changes nothing but speed, and where a system knows no such thing it does nothing.
+	// Forget says that nobody will read the range soon: what of it is durable may leave the system's memory, so that
+	// this is there for others. It changes nothing but speed, and where a system knows no such thing it does nothing.
 	Forget(offset, length int64)
-	// Map maps the first length bytes, readable and (for files opened for writing) writable. The file must be at
-	// least that long and must not be resized while mapped. The mapping outlives the file's Close. Nothing is read ahead:
-	// its users touch pages here and there.
+	// Map maps the first length bytes, readable and (for files opened for writing) writable. The file must be at least
+	// that long and must not be resized while mapped. The mapping outlives the file's Close. Nothing is read ahead: its
+	// users touch pages here and there.
 	Map(length int64) (Mapping, error)
 }
 
-// Mapping is a mapped range of a file. The slice is valid until Close: whoever hands out parts of it says so.
+// Mapping is a mapped range of a file. The slice is valid until Close.
 type Mapping interface {
 	// Bytes borrows the mapped bytes; it is the same slice at each call.
 	Bytes() []byte

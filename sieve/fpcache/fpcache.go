@@ -20,14 +20,15 @@ const (
 	orderMask   = 1<<21 - 1
 	wayBits     = 3
 	wayMask     = 1<<wayBits - 1
-	// entrance is how many fingerprints of its set a new one stands behind. Most links are found once and never again;
-	// they pass through the last three ways and leave the others to those that have been hit. docs/adr/0012 has the figures.
+	// entrance is the number of newer fingerprints of the set when a new one is inserted. Most links occur only once:
+	// they use the last three ways and leave the others to fingerprints with hits. docs/adr/0012 has the measurements.
 	entrance     = 4
 	stripes      = 64
 	spinsPerStep = 32
 )
 
-// set is two cache lines. All words are atomic since readers take no lock; meta says whether what they read is whole.
+// set is two cache lines. All words are atomic because readers take no lock. meta tells a reader whether the words it
+// read belong together.
 type set struct {
 	meta atomic.Uint64
 	hi   [ways]atomic.Uint64
@@ -35,34 +36,35 @@ type set struct {
 	_    uint64
 }
 
-// stripe counts look-ups of the sets that map to it. Written by any worker, read by Stats.
+// stripe counts lookups of the sets that map to it. Workers write it, and Stats reads it.
 type stripe struct {
 	hits, misses atomic.Uint64
 	_            [6]uint64
 }
 
-// Cache is a fixed-size approximately-LRU set of 128-bit fingerprints. Safe for any number of goroutines.
+// Cache is a set of 128-bit fingerprints with fixed size and approximately LRU replacement. All methods are safe for
+// concurrent use.
 type Cache struct {
 	sets   []set
 	seed   uint64
 	counts [stripes]stripe
 }
 
-// Stats is what a cache has done since New, Load or Reset.
+// Stats are counters since New, Load or Reset.
 type Stats struct {
 	Lookups  uint64 // calls of Seen
-	Hits     uint64 // of those, answered yes
-	Capacity uint64 // fingerprints that fit
+	Hits     uint64 // calls of Seen that returned true
+	Capacity uint64 // number of fingerprints that fit
 	Bytes    int64  // memory of the table
 }
 
-// New makes an empty cache in the given number of bytes, rounded down to whole sets of 128 bytes but never below one
-// set. The seed decides which set a fingerprint belongs to; any value will do.
+// New returns an empty cache of the given number of bytes, rounded down to sets of 128 bytes, but at least one set. The
+// seed selects the set of a fingerprint; any value works.
 func New(bytes int64, seed uint64) *Cache {
 	return &Cache{sets: make([]set, max(1, bytes/setBytes)), seed: seed}
 }
 
-// Seen reports whether fp is in the cache and, if so, makes it recent. It does not insert.
+// Seen reports whether fp is in the cache. If so, it becomes the newest of its set. Seen does not insert.
 func (c *Cache) Seen(fp xxh3.Uint128) bool {
 	i := c.index(fp)
 	s := &c.sets[i]
@@ -90,9 +92,8 @@ func (c *Cache) Seen(fp xxh3.Uint128) bool {
 	}
 }
 
-// Put inserts fp, in place of the least recent one of its set if the set is full. It stands behind the fingerprints that
-// have been hit and before those that wait longer for their first hit. A fingerprint that is there already becomes
-// recent.
+// Put inserts fp. If its set is full, fp replaces the oldest fingerprint. The new one is placed after four others, see
+// entrance. If fp is already in the cache, it becomes the newest.
 func (c *Cache) Put(fp xxh3.Uint128) {
 	s := &c.sets[c.index(fp)]
 	m := s.lock()
@@ -112,7 +113,7 @@ func (c *Cache) Put(fp xxh3.Uint128) {
 	s.meta.Store(bump(insert(m, w, min(n, entrance))))
 }
 
-// Reset forgets everything, counters included.
+// Reset removes all fingerprints and resets the counters.
 func (c *Cache) Reset() {
 	for i := range c.sets {
 		s := &c.sets[i]
@@ -125,7 +126,7 @@ func (c *Cache) Reset() {
 	}
 }
 
-// Stats returns the counters; while others use the cache they are a moment apart from each other.
+// Stats returns the counters. They are not read at exactly the same moment if the cache is in use.
 func (c *Cache) Stats() Stats {
 	st := Stats{Capacity: uint64(len(c.sets)) * ways, Bytes: int64(len(c.sets)) * setBytes}
 	for i := range c.counts {
@@ -136,14 +137,15 @@ func (c *Cache) Stats() Stats {
 	return st
 }
 
-// index maps a fingerprint to its set: the high word of a product, so that any number of sets will do.
+// index maps a fingerprint to its set by the high word of a product, so that any number of sets works.
 func (c *Cache) index(fp xxh3.Uint128) uint64 {
 	const odd = 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio
 	h, _ := bits.Mul64((fp.Lo^c.seed)*odd, uint64(len(c.sets)))
 	return h
 }
 
-// find returns the way that holds fp, or ways. The answer is good only if meta is still m afterwards, or m is ours.
+// find returns the way that contains fp, or ways. The result is valid only if meta is still m afterwards, or if the
+// caller holds the lock.
 func (s *set) find(fp xxh3.Uint128, m uint64) uint64 {
 	n := m >> countShift & countMask
 	for w := range n {
@@ -154,7 +156,7 @@ func (s *set) find(fp xxh3.Uint128, m uint64) uint64 {
 	return ways
 }
 
-// lock takes the set for writing and returns its meta without the lock bit; storing a bumped meta unlocks.
+// lock locks the set for writing and returns its meta without the lock bit. Storing a new meta unlocks.
 func (s *set) lock() uint64 {
 	for spin := 1; ; spin++ {
 		m := s.meta.Load()
@@ -165,7 +167,7 @@ func (s *set) lock() uint64 {
 	}
 }
 
-// toFront returns m with way w, which is in the order, as the newest.
+// toFront returns m with way w, which must be in the order, as the newest.
 func toFront(m, w uint64) uint64 {
 	order := m & orderMask
 	n := m >> countShift & countMask
@@ -178,7 +180,7 @@ func toFront(m, w uint64) uint64 {
 	return m&^orderMask | older | newer<<wayBits | w
 }
 
-// insert returns m with way w at a place of the order; those behind it move on, and the last of seven falls out.
+// insert returns m with way w at a place in the order. Later ways move on, and the last of seven is removed.
 func insert(m, w, place uint64) uint64 {
 	order := m & orderMask
 	newer := order & (1<<(wayBits*place) - 1)
@@ -186,11 +188,11 @@ func insert(m, w, place uint64) uint64 {
 	return m&^orderMask | older | w<<(wayBits*place) | newer
 }
 
-// bump advances the version, so that a reader who saw the old words notices.
+// bump increments the version, so that a reader of the old words detects the change.
 func bump(m uint64) uint64 { return m&^versionMask | (m+versionOne)&versionMask }
 
-// relax lets the holder of a set get on: a set is held for a few stores, so it is nearly always free at once, unless
-// its holder has lost the processor.
+// relax yields the processor sometimes. A set is locked only for a few stores, so usually no wait is needed, unless the
+// holder of the lock is not running.
 func relax(spin int) {
 	if spin%spinsPerStep == 0 {
 		runtime.Gosched()

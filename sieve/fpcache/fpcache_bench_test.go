@@ -10,7 +10,7 @@ import (
 
 const benchBytes = 64 << 20
 
-// linkStream is what a crawl asks: popular fingerprints often, and a long tail.
+// linkStream is a stream of links as in a crawl: a few popular fingerprints and a long tail.
 func linkStream(seed uint64) []xxh3.Uint128 {
 	zipf := rand.NewZipf(rand.New(rand.NewPCG(seed, 1)), 1.1, 10, 1<<24)
 	out := make([]xxh3.Uint128, 1<<18)

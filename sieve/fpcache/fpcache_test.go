@@ -8,15 +8,17 @@ import (
 	"testing"
 
 	"github.com/zeebo/xxh3"
+
+	"orbweaver/internal/invariants"
 )
 
-// fpOf makes a well spread fingerprint from a small number, as hashing a URL does.
+// fpOf returns an evenly spread fingerprint for a small number, as hashing a URL does.
 func fpOf(i uint64) xxh3.Uint128 {
 	b := [8]byte{byte(i), byte(i >> 8), byte(i >> 16), byte(i >> 24), byte(i >> 32), byte(i >> 40)}
 	return xxh3.Hash128Seed(b[:], 42)
 }
 
-// lru is the oracle: exact least recently used.
+// lru is the reference implementation: exact least recently used.
 type lru struct {
 	capacity int
 	order    *list.List
@@ -47,7 +49,7 @@ func (l *lru) put(fp xxh3.Uint128) {
 	l.at[fp] = l.order.PushFront(fp)
 }
 
-// TestOneSetIsExact: a hit makes newest, a new fingerprint stands behind four, the last of seven falls out.
+// A hit makes a fingerprint the newest, a new one is inserted after four others, and the last of seven is removed.
 func TestOneSetIsExact(t *testing.T) {
 	c := New(setBytes, 1)
 	var order []xxh3.Uint128 // newest first
@@ -77,7 +79,7 @@ func TestHitRateIsNearTrueLRUOrAbove(t *testing.T) {
 		zipf := rand.NewZipf(rand.New(rand.NewPCG(3, 4)), skew, 10, 1<<20)
 		var hits, modelHits float64
 		n := 400_000.0
-		if raceEnabled {
+		if invariants.Race {
 			n = 100_000
 		}
 		for range int(n) {
@@ -128,8 +130,8 @@ func TestC1_OnlyWhatWasPutIsSeen(t *testing.T) {
 	}
 }
 
-// TestC1_UnderManyGoroutines: each worker puts fingerprints of its own class only, all in few sets; a yes for a
-// fingerprint that nobody puts, or half of one and half of another, would be a wrong yes.
+// Each worker puts only fingerprints of its own class, all into few sets. Seen must not return true for a fingerprint
+// that was never put, or for halves of two different ones.
 func TestC1_UnderManyGoroutines(t *testing.T) {
 	c := New(4*setBytes, 5)
 	var wg sync.WaitGroup
@@ -158,7 +160,8 @@ func TestC1_UnderManyGoroutines(t *testing.T) {
 	}
 }
 
-// checkSet: unlocked, the order names each used way once, and no fingerprint is there twice.
+// checkSet checks that the set is unlocked, that the order contains each used way once, and that no fingerprint is
+// repeated.
 func checkSet(t *testing.T, s *set) {
 	t.Helper()
 	m := s.meta.Load()
@@ -183,7 +186,7 @@ func TestC2_MemoryIsWhatWasAskedFor(t *testing.T) {
 	if got := New(0, 1).Stats().Capacity; got != ways {
 		t.Fatalf("the smallest cache holds %d", got)
 	}
-	if raceEnabled {
+	if invariants.Race {
 		t.Skip("allocation counts mean nothing under the race detector")
 	}
 	var i uint64

@@ -9,7 +9,7 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// ErrCorrupt is wrapped by Load's errors when the bytes are not a whole saved cache.
+// ErrCorrupt is wrapped by errors of Load if the bytes are not a complete saved cache.
 var ErrCorrupt = errors.New("fpcache: corrupt")
 
 const (
@@ -17,12 +17,13 @@ const (
 	headerBytes = 32
 	frameSets   = 8192
 	savedBytes  = 8 * (1 + 2*ways)
-	setsMax     = 1 << 36 // 8 TiB of cache: beyond it a header is not to be believed
-	// setsFirst is what Load allocates before any frame has held, so that a header alone cannot make it take much.
+	setsMax     = 1 << 36 // 8 TiB of cache: a larger number in a header is not plausible
+	// setsFirst is the number of sets that Load allocates before the first frame is verified, so that a damaged header
+	// cannot allocate much.
 	setsFirst = 2 * frameSets
 )
 
-// Save writes the cache to w, in some 120 bytes a set. Others may use the cache meanwhile.
+// Save writes the cache to w, 120 bytes per set. The cache may be in use meanwhile.
 func (c *Cache) Save(w io.Writer) error {
 	head := make([]byte, 0, headerBytes)
 	head = append(head, magic...)
@@ -46,7 +47,7 @@ func (c *Cache) Save(w io.Writer) error {
 	return nil
 }
 
-// Load reads what Save wrote, and nothing after it. Errors wrap ErrCorrupt, or are r's own.
+// Load reads the output of Save, and no bytes after it. Errors wrap ErrCorrupt, or are errors of r.
 func Load(r io.Reader) (*Cache, error) {
 	head := make([]byte, headerBytes)
 	if err := readFull(r, head); err != nil {
@@ -87,7 +88,7 @@ func Load(r io.Reader) (*Cache, error) {
 	return c, nil
 }
 
-// readFull fills b; an early end is corruption, other errors are the reader's.
+// readFull fills b. An early end is corruption; other errors come from the reader.
 func readFull(r io.Reader, b []byte) error {
 	_, err := io.ReadFull(r, b)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -99,7 +100,7 @@ func readFull(r io.Reader, b []byte) error {
 	return nil
 }
 
-// appendTo appends the set as it is at one moment. Ways not in use are written as zeros.
+// appendTo appends a consistent state of the set. Unused ways are written as zeros.
 func (s *set) appendTo(b []byte) []byte {
 	for spin := 1; ; spin++ {
 		m := s.meta.Load()
@@ -120,7 +121,7 @@ func (s *set) appendTo(b []byte) []byte {
 	}
 }
 
-// load fills a set that nobody else sees yet; false if the order is not one.
+// load fills a set that no other goroutine uses yet. It returns false if the order is invalid.
 func (s *set) load(b []byte) bool {
 	m := binary.LittleEndian.Uint64(b)
 	n := m >> countShift & countMask
@@ -143,7 +144,7 @@ func (s *set) load(b []byte) bool {
 	return true
 }
 
-// copyFrom takes over another set's content. Neither is in use.
+// copyFrom copies another set. Neither may be in use.
 func (s *set) copyFrom(o *set) {
 	s.meta.Store(o.meta.Load())
 	for w := range ways {

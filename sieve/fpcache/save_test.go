@@ -8,7 +8,7 @@ import (
 	"testing/iotest"
 )
 
-// filled is a cache of a few sets, some of them not full, and its saved form.
+// filled returns a cache of a few sets, some of them not full, and its saved form.
 func filled(t testing.TB, sets int64, puts uint64) (*Cache, []byte) {
 	t.Helper()
 	c := New(sets*setBytes, 77)
@@ -23,7 +23,7 @@ func filled(t testing.TB, sets int64, puts uint64) (*Cache, []byte) {
 }
 
 func TestC3_SavedIsLoaded(t *testing.T) {
-	// More sets than Load takes on trust, so that its growth is on the way.
+	// More sets than Load allocates at first, so that it must grow.
 	for _, sets := range []int64{1, 5, frameSets, frameSets + 1, setsFirst + 3} {
 		c, saved := filled(t, sets, uint64(sets)*3)
 		after := bytes.NewBuffer(append(bytes.Clone(saved), "after"...))

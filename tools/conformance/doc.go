@@ -19,6 +19,7 @@
 // What was reached stands in held.go, one suite a line: a score below it is a fault, and one above it has to be written
 // there. reasons.go says why a case fails; a failure without a reason is a fault, and so is a reason without a failure.
 //
-// It judges what a crawl uses, from outside: no package knows that it is being scored. Where the suites are about more than a
-// crawler does (URLs of other schemes, trees of elements) it asks about the part that a crawler does, and the page says so.
+// It judges what a crawl uses, from outside: no package knows that it is being scored. Where the suites are about more
+// than a crawler does (URLs of other schemes, trees of elements) it asks about the part that a crawler does, and the
+// page says so.
 package main

@@ -35,7 +35,8 @@ type explained struct {
 	faults []string
 }
 
-// explain finds the first reason for every failure. A failure without one is a fault, and so is a reason that is not needed.
+// explain finds the first reason for every failure. A failure without one is a fault, and so is a reason that is not
+// needed.
 func explain(results []result, all []reason) explained {
 	e := explained{why: map[string][]string{}}
 	needed := make([]bool, len(all))

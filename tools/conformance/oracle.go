@@ -10,8 +10,8 @@ import (
 	"orbweaver/engine/parse"
 )
 
-// Two readers of one document are compared: engine/parse, and a tokenizer of the HTML standard with no more around it than
-// telling which attributes are links. Both give the links in order, as a URL parser would take them.
+// Two readers of one document are compared: engine/parse, and a tokenizer of the HTML standard with no more around it
+// than telling which attributes are links. Both give the links in order, as a URL parser would take them.
 
 // linkAttributes are those that the two are compared by, in the order in which one element's are reported.
 func linkAttributes() map[string][]string {
@@ -28,8 +28,8 @@ func linkAttributes() map[string][]string {
 type judges struct {
 	scanner *parse.Scanner
 	links   map[string][]string
-	// astray finds what the tokenizer of golang.org/x/net/html (v0.62.0) reads against the standard: in a script, behind <!--, a
-	// "<" before anything but a letter or a slash does not end the comment.
+	// astray finds what the tokenizer of golang.org/x/net/html (v0.62.0) reads against the standard: in a script,
+	// behind <!--, a "<" before anything but a letter or a slash does not end the comment.
 	astray *regexp.Regexp
 }
 
@@ -113,8 +113,8 @@ func (j *judges) refsOf(t html.Token) (refs []string) {
 	return refs
 }
 
-// plainRef does to a reference what every URL parser does first: off with white space and control characters around it, out
-// with tabs and line ends.
+// plainRef does to a reference what every URL parser does first: off with white space and control characters around it,
+// out with tabs and line ends.
 func plainRef(ref string) string {
 	ref = strings.TrimFunc(ref, func(r rune) bool { return r <= ' ' })
 	return strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(ref)

@@ -9,8 +9,8 @@ import (
 	"orbweaver/engine/urlx"
 )
 
-// registrableDomains scores the public suffix list's own cases. Scopes have no "none": what has no registrable domain is its
-// own, so that this is asked for where the suite says null.
+// registrableDomains scores the public suffix list's own cases. Scopes have no "none": what has no registrable domain
+// is its own, so that this is asked for where the suite says null.
 func registrableDomains(data fs.FS) (s score, err error) {
 	text, err := fs.ReadFile(data, "psl/tests.txt")
 	if err != nil {

@@ -82,8 +82,8 @@ func (c *tokenCase) before(state string) (text string, ok bool) {
 	return "<" + tag + ">", true
 }
 
-// documents are the settings in which an input is read: where its state wants it, with a link behind that is seen or not
-// as the input leaves the reader inside or outside of something, and as a link itself.
+// documents are the settings in which an input is read: where its state wants it, with a link behind that is seen or
+// not as the input leaves the reader inside or outside of something, and as a link itself.
 func (c *tokenCase) documents() (docs []string) {
 	states := c.InitialStates
 	if len(states) == 0 {

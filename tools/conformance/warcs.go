@@ -15,8 +15,8 @@ import (
 	"orbweaver/warc"
 )
 
-// warcSamples scores the published archives: a file passes if as many records are read as it has version lines, each of them
-// whole and with digests that hold; a line of an index, if we found its record where it says.
+// warcSamples scores the published archives: a file passes if as many records are read as it has version lines, each of
+// them whole and with digests that hold; a line of an index, if we found its record where it says.
 func warcSamples(data fs.FS) (s score, err error) {
 	names, err := fs.Glob(data, "warc/*.warc*")
 	if err == nil && len(names) == 0 {

@@ -11,7 +11,8 @@ import (
 	"orbweaver/bench/hostile"
 )
 
-// Every case has a test that proves it, or held.go says why not; so no case gets lost between two runs of the whole score.
+// Every case has a test that proves it, or held.go says why not; so no case gets lost between two runs of the whole
+// score.
 func TestCatalogue_everyCaseIsProvenOrOpen(t *testing.T) {
 	declared := regexp.MustCompile(`(?m)^func (Test(?:Hostile|G[0-9]{2})_\w+)\(`)
 	proven := map[string]bool{}

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A case is held when all its tests pass; a case without a test, a test that fails and a name that says no case are faults.
+// A case is held when all its tests pass; a case without a test, a test that fails and a name that says no case are
+// faults.
 func TestScore_aCaseIsHeldWhenAllItsTestsPass(t *testing.T) {
 	s := newScore()
 	for _, e := range []event{

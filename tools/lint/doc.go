@@ -14,11 +14,19 @@
 //	promises_test.go    a promise is explained, cited in code, and has a test that bears its name
 //	packages_test.go    each package has a page and a place in ARCHITECTURE.md; nobody below the engine holds an *Engine
 //	words_test.go       words that do not enter the tree; names in the documentation that must exist
+//	ratchet_test.go     what the tree still owes to the rules below: counts in ratchet.txt that may only fall
+//	language_test.go    words and metaphors in prose, width of lines, length of sentences and of commit subjects
+//	names_test.go       names that are metaphors, bare participles or bare verbs
+//	structure_test.go   sizes of packages, structs and types; cycles of struct types
+//	niltests_test.go    comparisons of a collaborator with nil
+//	layers_test.go      imports that point upward
+//	promiseids_test.go  ids that stand for promises of several packages
+//	publicnames_test.go docs/names.md lists the flags, report fields, outcomes, metrics and endpoints of the code
 //
-// The tables at the head of these files are meant to be read, and to be changed together with the code: an entry which no
-// longer matches anything is a fault too, so that no list grows permissions that nobody uses.
+// The tables at the head of these files are meant to be read, and to be changed together with the code: an entry which
+// no longer matches anything is a fault too, so that no list grows permissions that nobody uses.
 //
-// The rules look at syntax only: all files are parsed, under all build tags, and nothing is type-checked. That takes about
-// a second, and is exact enough because imports tell which `net` or `os` a file means. planted_test.go holds each rule
-// against a small tree with a fault in it, so that a rule which sees nothing does not pass for a house in order.
+// The rules look at syntax: all files are parsed, under all build tags. Only niltests_test.go needs types, and only
+// those of the module, so no package from outside is compiled. That takes some seconds. planted_test.go and
+// ratchetplanted_test.go hold each rule against a small tree with a fault in it, so a rule that finds nothing fails.
 package lint

@@ -57,8 +57,8 @@ func names(page, dir string) bool {
 	return regexp.MustCompile(`(^|[^\w/.-])` + regexp.QuoteMeta(dir) + `(/?[^\w/-]|/?$)`).MatchString(page)
 }
 
-// engineFiles are the files of package engine that see the whole engine: its birth, its loops, and what is asked of it from
-// outside. Everything else there is handed the three or four things it uses.
+// engineFiles are the files of package engine that see the whole engine: its birth, its loops, and what is asked of it
+// from outside. Everything else there is handed the three or four things it uses.
 var engineFiles = places{
 	"engine/engine.go":   "Open and Close",
 	"engine/run.go":      "the loops",

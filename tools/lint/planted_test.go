@@ -154,7 +154,7 @@ func TestHostile_N10_noCodeGoesAroundTheOneDialFunction(t *testing.T) {
 		dot := strings.LastIndexByte(door, '.')
 		text := "package p\n\nimport x \"" + door[:dot] + "\"\n\nvar door = x." + door[dot+1:] + "\n"
 		for file, may := range map[string]bool{
-			"dnsres/a.go": false, "engine/a.go": false, "engine/fetch/a.go": false, "cmd/orbweaver/a.go": false, "bench/invitro/a.go": false,
+			"dnsres/a.go": false, "engine/a.go": false, "engine/fetch/a.go": false, "cmd/orbweaver/a.go": false, "bench/scenario/testbed/a.go": false,
 			"dnsres/a_test.go": true, "engine/fetch/dialer.go": true, "bench/load/a.go": true,
 		} {
 			texts := sound()

@@ -9,8 +9,8 @@ import (
 )
 
 // promises are the numbered promises of the house and the room that gives each. A promise is a sentence in the room's
-// doc.go (or in the comment of the type that keeps it), is cited where the code relies on it or checks it, and has a test
-// Test<id>_... in the room, or in bench/invitro where the whole engine runs.
+// doc.go (or in the comment of the type that keeps it), is cited where the code relies on it or checks it, and has a
+// test Test<id>_... in the room, or in bench/scenario where the whole engine runs.
 var promises = []struct{ id, room string }{
 	{"W1", "workbench"}, {"W2", "workbench"}, {"W3", "workbench"}, {"W4", "workbench"}, {"W5", "workbench"},
 	{"H1", "workbench/cold"}, {"H2", "workbench/cold"}, {"H3", "workbench/cold"}, {"H4", "workbench/cold"},
@@ -19,11 +19,19 @@ var promises = []struct{ id, room string }{
 	{"D1", "dnsres"},
 	{"A1", "warc"}, {"A2", "warc"},
 	{"B1", "engine/fetch"},
+	{"O1", "engine/cluster/ring"}, {"O2", "engine/cluster/ring"}, {"O3", "engine/cluster/ring"}, {"O4", "engine/cluster/ring"},
+	{"M1", "engine/cluster/membership"}, {"M2", "engine/cluster/membership"}, {"M3", "engine/cluster/membership"},
+	{"M4", "engine/cluster/membership"}, {"M5", "engine/cluster/membership"}, {"M6", "engine/cluster/membership"},
+	{"M7", "engine/cluster/membership"},
+	{"F1", "engine/cluster/addresslease"}, {"F2", "engine/cluster/addresslease"}, {"F3", "engine/cluster/addresslease"},
+	{"F4", "engine/cluster/addresslease"},
+	{"K1", "engine/cluster/outbox"}, {"K2", "engine/cluster/outbox"}, {"K3", "engine/cluster/outbox"},
+	{"K4", "engine/cluster/outbox"},
 	{"E1", "engine"},
 }
 
-// testNameID finds the id that a test's name begins with. Ids of promises have one digit; those with two name a case of a
-// catalogue.
+// testNameID finds the id that a test's name begins with. Ids of promises have one digit; those with two name a case of
+// a catalogue.
 func testNameID(name string) string {
 	m := regexp.MustCompile(`^Test([A-Z]\d)_`).FindStringSubmatch(name)
 	if m == nil {
@@ -44,7 +52,7 @@ func checkPromises(h *tree) (faults []string) {
 				explained = explained || matchAny(id, docs)
 				cited = cited || matchAny(id, citations(f))
 			}
-			if in || f.dir == "bench/invitro" {
+			if in || strings.HasPrefix(f.dir, "bench/scenario/") {
 				tested = tested || hasTest(f, p.id)
 			}
 		}

@@ -12,7 +12,8 @@ import (
 // raceFile lists what runs under the race detector in CI, and what does not and why.
 const raceFile = "tools/race.txt"
 
-// checkRace wants a line in raceFile for each package whose code shares memory between goroutines, and no line for anything else.
+// checkRace wants a line in raceFile for each package whose code shares memory between goroutines, and no line for
+// anything else.
 func checkRace(h *tree) (faults []string) {
 	text, ok := h.texts[raceFile]
 	if !ok {

@@ -14,7 +14,7 @@ const (
 // tooLong lists what is longer than it should be, with its present length: a ratchet. An entry may shrink, must leave
 // when it fits, and no entry may be added for new code. Functions are named file:name, or file:Type.name.
 var tooLong = map[string]int{
-	"workbench/concurrent_test.go:TestManyAtOnce": 107,
+	"workbench/concurrent_test.go:TestConcurrentUse": 107,
 }
 
 func checkSize(h *tree) (faults []string) {

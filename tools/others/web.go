@@ -50,8 +50,8 @@ type verdict struct {
 	Examples        []string      `json:"examples"`
 }
 
-// serve starts a web, which writes its seed to a file. Gaps count as too short below nine tenths of the delay: tools count
-// them from beginning to beginning, the judge from the end of an exchange to the beginning of the next.
+// serve starts a web, which writes its seed to a file. Gaps count as too short below nine tenths of the delay: tools
+// count them from beginning to beginning, the judge from the end of an exchange to the beginning of the next.
 func serve(ctx context.Context, bin, world, seeds string, delay time.Duration) (*web, error) {
 	w := &web{cmd: exec.CommandContext(ctx, bin, "sim", "--world", world, "--proxy", "127.0.0.1:0", "--direct",
 		"--dns", "127.0.0.1:53", "--seeds-file", seeds, "--seed-count", "1", "--complete", "--plain", "--until-eof",

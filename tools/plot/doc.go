@@ -1,8 +1,7 @@
-// Command plot draws the results of benchmarks.
+// Command plot draws the results of benchmarks with gonum.org/v1/plot. It is a module of its own.
 //
 //	plot bench/results docs/plots
 //
-// It reads what the benchmarks printed, their JSON and their tables, and writes one SVG for each Plot of plots.go whose
-// results are there. A plot is a function of its files: the same files make the same bytes. The pictures carry a style sheet of
-// their own and are readable on a light and on a dark page.
+// It reads the JSON and the tables that the benchmarks printed, and writes one SVG for each entry of plots whose
+// results exist. The same files give the same bytes.
 package main

@@ -33,12 +33,8 @@ func draw(results fs.FS, out string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
-		b, err := chart.svg()
-		if err != nil {
+		if err := chart.save(filepath.Join(out, p.name+".svg")); err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
-		}
-		if err := os.WriteFile(filepath.Join(out, p.name+".svg"), b, 0o644); err != nil { //nolint:gosec // a picture is no secret
-			return err
 		}
 	}
 	return nil

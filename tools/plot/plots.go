@@ -5,17 +5,19 @@ import (
 	"io/fs"
 	"math"
 	"slices"
+
+	"gonum.org/v1/plot/plotter"
 )
 
-// plot is a picture and where it comes from.
-type plot struct {
+// picture is a plot and where it comes from.
+type picture struct {
 	name  string // of its file, without .svg
 	chart func(results fs.FS) (*chart, error)
 }
 
 // plots are all pictures.
-func plots() []plot {
-	return []plot{
+func plots() []picture {
+	return []picture{
 		{"fetchers", throughputOfFetchers},
 		{"fetchers-cpu", costOfFetchers},
 		{"ip-delay", throughputOfDelay},
@@ -52,7 +54,7 @@ func ofFetchers(results fs.FS, title, label string, figure func(*rung) float64) 
 	line := series{dots: true}
 	for i := range s.Rungs {
 		r := &s.Rungs[i]
-		line.points = append(line.points, point{r.Fetchers, figure(r)})
+		line.points = append(line.points, plotter.XY{X: r.Fetchers, Y: figure(r)})
 		c.marks = append(c.marks, r.Fetchers)
 	}
 	c.series = []series{line}
@@ -72,7 +74,7 @@ func throughputOfDelay(results fs.FS) (*chart, error) {
 	most := series{name: "politeness allows"}
 	for _, r := range s.Rungs {
 		used := r.IPs * (1 - math.Exp(-r.Hosts/r.IPs)) // hosts fall on addresses by a hash: some have none
-		if p := (point{1000 * r.IPDelay, used / (r.IPDelay + s.Think)}); r.Fetchers == s.Rungs[0].Fetchers {
+		if p := (plotter.XY{X: 1000 * r.IPDelay, Y: used / (r.IPDelay + s.Think)}); r.Fetchers == s.Rungs[0].Fetchers {
 			most.points = append(most.points, p)
 		}
 	}
@@ -110,7 +112,7 @@ func ofDelay(results fs.FS, title, label string, figure func(*rung) float64) (*c
 			lines[r.Fetchers] = at
 			c.series = append(c.series, series{name: text(r.Fetchers) + " fetchers", dots: true})
 		}
-		c.series[at].points = append(c.series[at].points, point{1000 * r.IPDelay, figure(r)})
+		c.series[at].points = append(c.series[at].points, plotter.XY{X: 1000 * r.IPDelay, Y: figure(r)})
 	}
 	return c, nil
 }
@@ -127,7 +129,7 @@ func frontOverTime(results fs.FS) (*chart, error) {
 	for i := range s.Rungs {
 		line := series{name: text(s.Rungs[i].Fetchers) + " fetchers"}
 		for _, p := range s.Rungs[i].Samples {
-			line.points = append(line.points, point{p.Seconds, max(p.Front, 1)})
+			line.points = append(line.points, plotter.XY{X: p.Seconds, Y: max(p.Front, 1)})
 		}
 		c.series = append(c.series, line)
 	}
@@ -139,7 +141,7 @@ func throughputOverTime(results fs.FS) (*chart, error) {
 	if err != nil {
 		return nil, err
 	}
-	rate, _, err := readSoak(results, name)
+	rate, err := readSoak(results, name)
 	if err != nil {
 		return nil, err
 	}
@@ -193,8 +195,8 @@ func deviationOfAgents(results fs.FS) (*chart, error) {
 		mean, worst := series{name: replicas + ", mean", dots: true}, series{name: replicas + ", worst", dots: true}
 		c.marks = c.marks[:0]
 		for _, r := range s.Runs {
-			mean.points = append(mean.points, point{r.Agents, 100 * r.Mean})
-			worst.points = append(worst.points, point{r.Agents, 100 * r.Worst})
+			mean.points = append(mean.points, plotter.XY{X: r.Agents, Y: 100 * r.Mean})
+			worst.points = append(worst.points, plotter.XY{X: r.Agents, Y: 100 * r.Worst})
 			c.marks = append(c.marks, r.Agents)
 		}
 		c.series = append(c.series, mean, worst)
@@ -202,8 +204,8 @@ func deviationOfAgents(results fs.FS) (*chart, error) {
 	return c, nil
 }
 
-// costOfAgents is Figure 3 of the paper on UbiCrawler, whose agents had a machine each, as CPU time: work that is done in less of it is more
-// work in the same time. A line for each number of fetchers.
+// costOfAgents is Figure 3 of the paper on UbiCrawler, whose agents had a machine each, as CPU time: work that is done
+// in less of it is more work in the same time. A line for each number of fetchers.
 func costOfAgents(results fs.FS) (*chart, error) {
 	c := &chart{
 		title: "CPU of a page against agents", note: "orbweaver bench agents --grow: each has 50 hosts; all agents and the simulated web on two cores",
@@ -221,7 +223,7 @@ func costOfAgents(results fs.FS) (*chart, error) {
 			lines[r.Fetchers] = at
 			c.series = append(c.series, series{name: text(r.Fetchers) + " fetchers", dots: true})
 		}
-		c.series[at].points = append(c.series[at].points, point{r.Agents, r.CPU})
+		c.series[at].points = append(c.series[at].points, plotter.XY{X: r.Agents, Y: r.CPU})
 		c.marks = append(c.marks, r.Agents)
 	}
 	slices.Sort(c.marks)

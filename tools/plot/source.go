@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"gonum.org/v1/plot/plotter"
 )
 
 // sweep is what `orbweaver bench fetchers --out FILE` writes, as far as it is drawn.
@@ -109,28 +111,27 @@ func soakLine() *regexp.Regexp {
 }
 
 // readSoak gives the pages a second of each stretch of the first soak in a file, at the minutes at which it ended.
-func readSoak(results fs.FS, name string) (rate, resident []point, err error) {
-	before, said := point{}, soakLine()
+func readSoak(results fs.FS, name string) (rate plotter.XYs, err error) {
+	before, said := plotter.XY{}, soakLine()
 	err = lines(results, name, func(line string) {
 		m := said.FindStringSubmatch(line)
 		if m == nil {
 			return
 		}
 		at, pages := number(m[1]), number(m[2])
-		if at <= before.x {
-			before.x = 1e18 // a second soak: not this one
+		if at <= before.X {
+			before.X = 1e18 // a second soak: not this one
 			return
 		}
-		rate = append(rate, point{at / 60, (pages - before.y) / (at - before.x)})
-		resident = append(resident, point{at / 60, number(m[3])})
-		before = point{at, pages}
+		rate = append(rate, plotter.XY{X: at / 60, Y: (pages - before.Y) / (at - before.X)})
+		before = plotter.XY{X: at, Y: pages}
 	})
-	return rate, resident, err
+	return rate, err
 }
 
-// readGrowth gives the cost of an item at each size, in ns of CPU, from the first table below a line that begins with head: the
-// tables of package bench/growth have the size in the first column and the cost in the third.
-func readGrowth(results fs.FS, name, head string) (cost []point, err error) {
+// readGrowth gives the cost of an item at each size, in ns of CPU, from the first table below a line that begins with
+// head: the tables of package bench/components have the size in the first column and the cost in the third.
+func readGrowth(results fs.FS, name, head string) (cost plotter.XYs, err error) {
 	const before, within, after = 0, 1, 2
 	state := before
 	err = lines(results, name, func(line string) {
@@ -139,7 +140,7 @@ func readGrowth(results fs.FS, name, head string) (cost []point, err error) {
 		case state == before && strings.HasPrefix(line, head):
 			state = within
 		case state == within && len(fields) == 6 && number(fields[0]) > 0:
-			cost = append(cost, point{number(fields[0]), number(fields[2])})
+			cost = append(cost, plotter.XY{X: number(fields[0]), Y: number(fields[2])})
 		case state == within && len(cost) > 0:
 			state = after
 		}

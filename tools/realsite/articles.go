@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// article is a text that an application is filled with: a page of Git's documentation or the notes of one of its releases. The text is as
-// the package has it, apart from the marks of headings and links, which each application writes in its own way.
+// article is a text that an application is filled with: a page of Git's documentation or the notes of one of its
+// releases. The text is as the package has it, apart from the marks of headings and links, which each application
+// writes in its own way.
 type article struct {
 	Title   string    `json:"title"` // of Git's pages the name, such as git-add
 	Group   string    `json:"group"`

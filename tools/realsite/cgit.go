@@ -12,7 +12,8 @@ import (
 
 func cgit() *app {
 	return &app{
-		fill: fillCgit, pages: cgitPages, fixed: 5000, times: 30,
+		// Differences, patches and commits have text of their own: they are no repetition, and are fetched whole.
+		fill: fillCgit, pages: cgitPages, fixed: 10_000, times: 30,
 		conf: `
   SetEnv CGIT_CONFIG /etc/cgitrc.realsite
   ScriptAlias /cgit/ /usr/lib/cgit/cgit.cgi/
@@ -36,7 +37,8 @@ func cgit() *app {
 	}
 }
 
-// cgitCommits is how many of the newest commits are served. Each has a tree of hundreds of files, with several views of each file.
+// cgitCommits is how many of the newest commits are served. Each has a tree of hundreds of files, with several views of
+// each file.
 const cgitCommits = "150"
 
 // fillCgit serves the newest history of this checkout.

@@ -23,10 +23,11 @@ type crawl struct {
 	Wall          float64        `json:"wall_seconds"`
 	archive       []exchange     // in the order of the archive
 	skipped       map[string]bool
+	floor         int // its --trap-floor, if that was not the default
 }
 
-// crawl crawls sites with the default settings, apart from delays, the network and the name server, and reads the archive back.
-// The name is that of the crawl directory.
+// crawl crawls sites with the default settings, apart from delays, the network and the name server, and reads the
+// archive back. The name is that of the crawl directory.
 func (r *run) crawl(ctx context.Context, name string, of []*site, flags ...string) (*crawl, error) {
 	dir := r.path(name)
 	args := []string{"crawl", "--dir", dir, "--allow-net", "127.0.0.0/8", "--resolver", "127.0.0.1:53", "--scope", "host",
@@ -147,8 +148,8 @@ func (r *run) logs(agent string) ([]logged, error) {
 	return of, nil
 }
 
-// honest compares an archive with the logs of the servers: the same exchanges, each once. Servers log an exchange after they sent it, so a
-// difference of the last few is read again.
+// honest compares an archive with the logs of the servers: the same exchanges, each once. Servers log an exchange after
+// they sent it, so a difference of the last few is read again.
 func (r *run) honest(name string, c *crawl) error {
 	archive := slices.Clone(c.archive)
 	compare := func(a, b exchange) int { return strings.Compare(a.url+" "+a.status, b.url+" "+b.status) }

@@ -1,5 +1,5 @@
-// Command realsite crawls real sites on loopback and compares the archive with what the sites have. run.sh starts it inside a network
-// namespace, with a directory of unpacked Debian packages as the root directory of all servers.
+// Command realsite crawls real sites on loopback and compares the archive with what the sites have. run.sh starts it
+// inside a network namespace, with a directory of unpacked Debian packages as the root directory of all servers.
 //
 // There are two kinds of site:
 //
@@ -8,6 +8,6 @@
 //	application    MediaWiki, DokuWiki, cgit and WordPress, each with its real database or files. The truth is what
 //	               the application's own database knows as a page for readers.
 //
-// For each site it reports the pages for readers, how many are stored, how many are lost, the requests and the waste. A lost page
-// makes it fail, and so does any difference between the archive and the servers' logs.
+// For each site it reports the pages for readers, how many are stored, how many are lost, the requests and the waste. A
+// lost page makes it fail, and so does any difference between the archive and the servers' logs.
 package main

@@ -158,8 +158,8 @@ func (r *run) judgeDoc(s *site, byDefault, off *crawl, log []logged) error {
 
 func (s *site) isTrap(u string) bool { return s.trap != nil && s.trap.MatchString(u) }
 
-// disk adds what is below the directory of a site that lists its directories. Both servers leave out names that begin with a dot; Apache also
-// those that its autoindex module ignores by default.
+// disk adds what is below the directory of a site that lists its directories. Both servers leave out names that begin
+// with a dot; Apache also those that its autoindex module ignores by default.
 func (r *run) disk(s *site, known set) error {
 	var add func(dir, at string, depth int) error
 	add = func(dir, at string, depth int) error {

@@ -25,8 +25,8 @@ func (d *difference) both() (n int) {
 	return n
 }
 
-// explain looks at what only one of the two found. A difference that no rule explains, with evidence from the files, is a fault of one of
-// them, to be looked into. It returns those URLs of wget that are no links of the site.
+// explain looks at what only one of the two found. A difference that no rule explains, with evidence from the files, is
+// a fault of one of them, to be looked into. It returns those URLs of wget that are no links of the site.
 func (d *difference) explain() set {
 	wrong := set{}
 	onlyOurs, onlyTheirs := d.only(d.ours, d.theirs), d.only(d.theirs, d.ours)
@@ -37,6 +37,10 @@ func (d *difference) explain() set {
 	onlyOurs = d.explained(onlyOurs, "spelt both with and without an escape, and wget fetched the other", d.spelling())
 	onlyTheirs = d.explained(onlyTheirs, "a backslash in a reference, which means a slash and which wget escapes", func(e exchange) bool {
 		wrong[e] = wrong[e] || d.backslash(e)
+		return wrong[e]
+	})
+	onlyTheirs = d.explained(onlyTheirs, "the quotes around the URL of a meta refresh, which wget takes for a part of it", func(e exchange) bool {
+		wrong[e] = wrong[e] || d.quotes(e)
 		return wrong[e]
 	})
 	for _, e := range first(onlyOurs) {
@@ -106,8 +110,8 @@ func (d *difference) svg() func(exchange) bool {
 	return func(e exchange) bool { return linked[e.url] }
 }
 
-// spelling: wget takes two URLs for one that differ only in whether a reserved character is escaped, and fetches the first it meets. By
-// RFC 3986, section 2.2, they are two.
+// spelling: wget takes two URLs for one that differ only in whether a reserved character is escaped, and fetches the
+// first it meets. By RFC 3986, section 2.2, they are two.
 func (d *difference) spelling() func(exchange) bool {
 	unescape := func(e exchange) exchange {
 		if plain, err := url.PathUnescape(e.url); err == nil {
@@ -124,8 +128,8 @@ func (d *difference) spelling() func(exchange) bool {
 
 var leadingBackslash = regexp.MustCompile(`(?:href|src)="?\\`)
 
-// backslash: in a reference, the URL Standard and every browser take a backslash for a slash; wget escapes it. The page that wget came
-// from must have such a reference, and ours must have gone to where the slash leads.
+// backslash: in a reference, the URL Standard and every browser take a backslash for a slash; wget escapes it. The page
+// that wget came from must have such a reference, and ours must have gone to where the slash leads.
 func (d *difference) backslash(e exchange) bool {
 	at := strings.LastIndex(e.url, "%5C")
 	if at < 0 {
@@ -142,4 +146,25 @@ func (d *difference) backslash(e exchange) bool {
 		}
 	}
 	return false
+}
+
+// quotes: a meta refresh may have quotes around its URL, which the HTML Standard takes away and wget keeps. The page
+// that wget came from must have such a refresh, and ours must have gone to where it leads.
+func (d *difference) quotes(e exchange) bool {
+	quoted, found := strings.CutSuffix(e.url, "'")
+	at := strings.LastIndex(quoted, "/'")
+	if !found || at < 0 {
+		return false
+	}
+	from := d.referrer(e.url)
+	text, err := os.ReadFile(d.file(d.site, from))
+	if err != nil || !strings.Contains(string(text), "URL='"+quoted[at+2:]+"'") {
+		return false
+	}
+	base, err := url.Parse(from)
+	if err != nil {
+		return false
+	}
+	meant, err := base.Parse(quoted[at+2:])
+	return err == nil && (d.ours[exchange{"200", meant.String()}] || d.ours[exchange{"404", meant.String()}])
 }

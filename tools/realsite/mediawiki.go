@@ -36,7 +36,8 @@ func mediawiki() *app {
 	}
 }
 
-// mediawikiArticles is the number of articles. MediaWiki takes tens of milliseconds for a page, and has some fifteen views of each article.
+// mediawikiArticles is the number of articles. MediaWiki takes tens of milliseconds for a page, and has some fifteen
+// views of each article.
 const mediawikiArticles = 120
 
 // mediawikiSettings is added to what MediaWiki's installer writes.
@@ -96,7 +97,8 @@ func (r *run) give(name string) error {
 	return err
 }
 
-// mediawikiDump writes articles as an export of MediaWiki: an entry page that links to a list for each group, the lists, and the pages.
+// mediawikiDump writes articles as an export of MediaWiki: an entry page that links to a list for each group, the
+// lists, and the pages.
 func mediawikiDump(articles []*article) []byte {
 	var out bytes.Buffer
 	out.WriteString(`<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" version="0.11" xml:lang="en">` + "\n")

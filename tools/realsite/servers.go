@@ -48,7 +48,8 @@ func (r *run) do(ctx context.Context, program string, args ...string) ([]byte, e
 
 func tail(b []byte) []byte { return b[max(0, len(b)-2000):] }
 
-// serve starts the name server, the database if an application needs it, fills the applications and starts the web servers.
+// serve starts the name server, the database if an application needs it, fills the applications and starts the web
+// servers.
 func (r *run) serve(ctx context.Context) (*servers, error) {
 	s := new(servers)
 	names := []string{"--keep-in-foreground", "--conf-file=/dev/null", "--no-resolv", "--no-hosts", "--pid-file=", "--user=root",

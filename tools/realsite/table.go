@@ -18,10 +18,10 @@ func (r *run) tables() string {
 	}
 	if r.floor > 0 && len(r.of(application)) > 0 {
 		fmt.Fprintf(&out, "\nThe applications with `--trap-floor %d`, to the end:\n\n", r.floor)
-		out.WriteString("| site | pages for readers | lost | requests | waste | allowed waste, F = floor |\n|---|---|---|---|---|---|\n")
+		out.WriteString("| site | pages for readers | stored | in the list of URLs left out | requests | waste | allowed waste, F = floor |\n|---|---|---|---|---|---|---|\n")
 		for _, s := range r.of(application) {
 			f := s.bounded
-			fmt.Fprintf(&out, "| %s | %d | %d | %d | %d | %d + %d F |\n", s.name, f.readers, f.readers-f.stored, f.requests, f.waste, s.app.fixed, s.app.times)
+			fmt.Fprintf(&out, "| %s | %d | %d | %d | %d | %d | %d + %d F |\n", s.name, f.readers, f.stored, f.skipped, f.requests, f.waste, s.app.fixed, s.app.times)
 		}
 	}
 	for _, s := range r.sites {

@@ -39,7 +39,8 @@ func wordpress() *app {
 	}
 }
 
-// fillWordpress starts MariaDB, installs WordPress and writes the notes of Git's releases as posts of a blog, with comments.
+// fillWordpress starts MariaDB, installs WordPress and writes the notes of Git's releases as posts of a blog, with
+// comments.
 func fillWordpress(ctx context.Context, r *run, s *servers, _ *site) error {
 	if err := r.startDatabase(ctx, s); err != nil {
 		return err

@@ -1,14 +1,16 @@
-// Command skeleton prints what a completeness test needs of a real site: the paths of its pages, their links, images and words, in the order of the
-// page, without the words themselves. Each word is replaced by its rank among the words of the site, so that pages resemble each other as the
-// real ones do: the same words in the same places, the same repetition.
+// Command skeleton prints what a completeness test needs of a real site: the paths of its pages, their links, images
+// and words, in the order of the page, without the words themselves. Each word is replaced by its rank among the words
+// of the site, so that pages resemble each other as the real ones do: the same words in the same places, the same
+// repetition.
 //
 //	go run ./tools/skeleton -dir /usr/share/doc/rust-doc/html -paths '^core/arch/x86(_64)?/|^book/(ch0[1-4]|index|title|fore)' \
 //		-entry core/arch/x86/index.html | zstd --ultra -22 --long=27 -o bench/completeness/testdata/rustdoc.zst
 //	go run ./tools/skeleton -dir /usr/share/doc/libstdc++-12-doc/libstdc++/user -most 14000 \
 //		-always '^(annotated|files|namespaces|modules|inherits|hierarchy)' | zstd --ultra -22 --long=27 -o bench/completeness/testdata/doxygen.zst
 //
-// A page is a line with its path, its HTML in one line, and nothing else. Links that lead out of the chosen paths are left out. The first page is
-// the entry: it links to each folder's index.html among the pages, and to -entry if that is set.
+// A page is a line with its path, its HTML in one line, and nothing else. Links that lead out of the chosen paths are
+// left out. The first page is the entry: it links to each folder's index.html among the pages, and to -entry if that is
+// set.
 package main
 
 import (

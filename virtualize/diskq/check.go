@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// Check reads every unread block and says whether the files hold what the queue believes: every head, checksum and
-// item, and their number. It takes as long as reading the queue does, and other calls wait meanwhile.
+// Check reads every unread block and verifies heads, checksums, items and their number. It takes as long as reading the
+// queue, and other calls wait meanwhile.
 func (q *Queue) Check() error {
 	if err := q.lock(); err != nil {
 		return err
@@ -21,7 +21,7 @@ func (q *Queue) check() (err error) {
 	if w.pos > reserved && !q.caughtUp() {
 		return errors.New("diskq: items of the building block were read before older ones")
 	}
-	found := uint64(r.left) + uint64(w.items-w.taken)
+	found := uint64(r.remaining) + uint64(w.items-w.itemsTaken)
 	at := position{r.block.segment, r.block.offset + r.size}
 	var buf []byte
 	for at != q.tail() && at.segment <= w.segment {
@@ -38,7 +38,7 @@ func (q *Queue) check() (err error) {
 	return nil
 }
 
-// checkSegment reads the blocks of one segment from a position on.
+// checkSegment verifies the blocks of a segment from a position on.
 func (q *Queue) checkSegment(at position, buf []byte) (items uint64, grown []byte, err error) {
 	file, err := openSegment(q.fsys, q.opts.Dir, at.segment)
 	if err != nil {

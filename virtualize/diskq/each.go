@@ -6,31 +6,32 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// Each calls f for every item that was unread at a cut, in order, until f returns an error. It only reads, so the queue may be open
-// elsewhere; once a later cut is released there, files may be missing, and the error wraps fs.ErrNotExist. f borrows the item.
-func Each(fsys vfs.FS, dir string, c Cut, f func(item []byte) error) error {
+// Each calls f for every item that was unread at a checkpoint, in order, until f returns an error. f borrows the item.
+// Each only reads, so the queue may be open elsewhere. If a later checkpoint is released there, files may be missing,
+// and the error wraps fs.ErrNotExist.
+func Each(fsys vfs.FS, dir string, c Checkpoint, f func(item []byte) error) error {
 	if err := c.validate(); err != nil {
 		return err
 	}
-	e := each{fsys: fsys, dir: dir, cut: c, left: c.Count, skip: c.HeadSkip}
-	for segment := c.HeadSegment; segment <= c.TailSegment && e.left > 0; segment++ {
+	e := each{fsys: fsys, dir: dir, cut: c, remaining: c.Count, skip: c.HeadSkip}
+	for segment := c.HeadSegment; segment <= c.TailSegment && e.remaining > 0; segment++ {
 		if err := e.segment(segment, f); err != nil {
 			return err
 		}
 	}
-	if e.left > 0 {
-		return corrupt(c.TailSegment, int64(c.TailOffset), "the queue ends here, with %d items to come", e.left)
+	if e.remaining > 0 {
+		return corrupt(c.TailSegment, int64(c.TailOffset), "the queue ends here, with %d items to come", e.remaining)
 	}
 	return nil
 }
 
 type each struct {
-	fsys vfs.FS
-	dir  string
-	cut  Cut
-	left uint64 // items to come
-	skip uint64 // items to pass over first
-	buf  []byte
+	fsys      vfs.FS
+	dir       string
+	cut       Checkpoint
+	remaining uint64 // items not yet visited
+	skip      uint64 // items to skip first
+	buf       []byte
 }
 
 func (e *each) segment(segment uint64, f func(item []byte) error) error {
@@ -50,7 +51,7 @@ func (e *each) segment(segment uint64, f func(item []byte) error) error {
 	if segment == e.cut.TailSegment {
 		end = min(end, int64(e.cut.TailOffset))
 	}
-	for at.offset < end && e.left > 0 {
+	for at.offset < end && e.remaining > 0 {
 		buf, payload, items, err := readBlock(file, at, end, e.buf)
 		e.buf = buf
 		if err != nil {
@@ -58,13 +59,13 @@ func (e *each) segment(segment uint64, f func(item []byte) error) error {
 		}
 		at.offset += int64(blockHead + len(payload))
 		for range items {
-			item, rest, _ := nextItem(payload) // readBlock has checked it
+			item, rest, _ := nextItem(payload) // readBlock has verified it
 			payload = rest
 			if e.skip > 0 {
 				e.skip--
 				continue
 			}
-			if e.left--; e.left == 1<<64-1 {
+			if e.remaining--; e.remaining == 1<<64-1 {
 				return corrupt(segment, at.offset, "more items than the cut has")
 			}
 			if err := f(item); err != nil {

@@ -10,7 +10,8 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// Each finds at every cut what Read would find, while the queue goes on; and says so when files of an old cut are gone.
+// At every checkpoint, Each finds what Read would find, while the queue is in use. It returns an error if files of an
+// old checkpoint are removed.
 func TestEachReadsWhatACutHolds(t *testing.T) {
 	disk := vfs.NewMem(1)
 	q, err := Open(disk, Options{Dir: "q", SegmentBytes: 200}, nil)
@@ -24,8 +25,8 @@ func TestEachReadsWhatACutHolds(t *testing.T) {
 		}
 	}
 	var want []string
-	var first Cut
-	read := func(c Cut) (got []string, err error) {
+	var first Checkpoint
+	read := func(c Checkpoint) (got []string, err error) {
 		err = Each(disk, "q", c, func(item []byte) error { got = append(got, string(item)); return nil })
 		return got, err
 	}
@@ -40,7 +41,7 @@ func TestEachReadsWhatACutHolds(t *testing.T) {
 			check(err)
 			want = want[1:]
 		}
-		c, err := q.Cut()
+		c, err := q.Checkpoint()
 		check(err)
 		if n == 5 {
 			first = c
@@ -50,7 +51,7 @@ func TestEachReadsWhatACutHolds(t *testing.T) {
 		}
 	}
 	stop := errors.New("stop")
-	c, err := q.Cut()
+	c, err := q.Checkpoint()
 	check(err)
 	if err := Each(disk, "q", c, func([]byte) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("stopped with %v", err)

@@ -7,7 +7,7 @@ import (
 	"orbweaver/virtualize/diskq"
 )
 
-// A queue, a cut, and the way back to it after a kill.
+// A queue, a checkpoint, and how to open it after a kill.
 func Example() {
 	disk := vfs.NewMem(1)
 	options := diskq.Options{Dir: "frontier/ready"}
@@ -23,7 +23,7 @@ func Example() {
 	}
 	item, _, err := q.Read(nil)
 	fmt.Println(string(item), err)
-	cut, err := q.Cut()
+	cut, err := q.Checkpoint()
 	if err != nil {
 		fmt.Println(err)
 	}

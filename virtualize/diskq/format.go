@@ -15,18 +15,18 @@ const (
 	magic       = "orbwdq1\n"
 	segmentHead = len(magic) + 8
 	blockHead   = 12
-	reserved    = segmentHead + blockHead // room in front of a building block's payload for both heads
+	reserved    = segmentHead + blockHead // space for both heads before the payload of a building block
 
 	blockTarget = 64 << 10 // payload bytes at which a block is written
 
-	// MaxItem is the largest item in bytes.
+	// MaxItem is the size in bytes of the largest item.
 	MaxItem = 64 << 20
 
-	// maxPayload bounds what a block head may claim: a full block, or one item and its length.
+	// maxPayload is the largest length in a block head: a full block, or one item and its length.
 	maxPayload = MaxItem + binary.MaxVarintLen32
 )
 
-// Errors of this package; more detail is wrapped around them.
+// Errors of this package. They are wrapped with details.
 var (
 	ErrCorrupt  = errors.New("diskq: corrupt")
 	ErrTooLarge = errors.New("diskq: item too large")
@@ -41,7 +41,7 @@ func segmentName(dir string, segment uint64) string {
 	return path.Join(dir, fmt.Sprintf("q-%016x", segment))
 }
 
-// parseSegmentName returns the number in a segment's base name; ok is false for other people's files.
+// parseSegmentName returns the number in the base name of a segment; ok is false for other files.
 func parseSegmentName(base string) (segment uint64, ok bool) {
 	digits, ok := strings.CutPrefix(base, "q-")
 	if !ok || len(digits) != 16 || strings.ToLower(digits) != digits {
@@ -81,13 +81,20 @@ func putBlockHead(dst, payload []byte, segment uint64, offset int64, items uint3
 	binary.LittleEndian.PutUint32(dst[8:], checksum(payload, segment, offset, items))
 }
 
-// parseBlockHead reads a head; room is how many bytes follow it in the segment.
+// parseBlockHead decodes a head. room is the number of bytes that follow it in the segment.
 func parseBlockHead(head []byte, segment uint64, offset, room int64) (length int, items, sum uint32, err error) {
 	n := binary.LittleEndian.Uint32(head[0:])
 	items = binary.LittleEndian.Uint32(head[4:])
 	sum = binary.LittleEndian.Uint32(head[8:])
 	if n > maxPayload || int64(n) > room || items == 0 || items > n {
-		return 0, 0, 0, corrupt(segment, offset, "a block of %d bytes and %d items where %d bytes are left", n, items, room)
+		return 0, 0, 0, corrupt(
+			segment,
+			offset,
+			"a block of %d bytes and %d items where %d bytes are left",
+			n,
+			items,
+			room,
+		)
 	}
 	return int(n), items, sum, nil
 }

@@ -9,8 +9,8 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// FuzzOpen: arbitrary bytes as a segment, and an arbitrary cut, are refused or read, and never panic. Every item that
-// is read was counted by the cut.
+// Open accepts or refuses arbitrary bytes as a segment with an arbitrary checkpoint, without panic. Read returns only
+// items that the checkpoint counts.
 func FuzzOpen(f *testing.F) {
 	disk := vfs.NewMem(1)
 	q, err := Open(disk, smallOptions, nil)
@@ -22,7 +22,7 @@ func FuzzOpen(f *testing.F) {
 			f.Fatal(err)
 		}
 	}
-	cut, err := q.Cut()
+	cut, err := q.Checkpoint()
 	if err = errors.Join(err, q.Close()); err != nil {
 		f.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add([]byte(magic), uint16(0), uint16(0), uint16(0), uint16(0), true)
 	f.Fuzz(func(t *testing.T, data []byte, head, skip, tail, count uint16, repair bool) {
 		if repair && len(data) > reserved {
-			// Give the mutated payload a checksum that holds, to come further.
+			// Give the changed payload a correct checksum, to reach more code.
 			data = append([]byte(nil), data...)
 			n := min(int(binary.LittleEndian.Uint32(data[segmentHead:])), len(data)-reserved)
 			items := binary.LittleEndian.Uint32(data[segmentHead+4:])
@@ -49,7 +49,12 @@ func FuzzOpen(f *testing.F) {
 		if err := vfs.WriteAtomic(disk, segmentName("q", 0), write); err != nil {
 			t.Fatal(err)
 		}
-		cut := Cut{HeadOffset: uint64(head), HeadSkip: uint64(skip), TailOffset: uint64(tail), Count: uint64(count)}
+		cut := Checkpoint{
+			HeadOffset: uint64(head),
+			HeadSkip:   uint64(skip),
+			TailOffset: uint64(tail),
+			Count:      uint64(count),
+		}
 		q, err := Open(disk, smallOptions, &cut)
 		if err != nil {
 			return

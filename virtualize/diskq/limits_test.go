@@ -7,8 +7,8 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// What Append takes, Read gives back after a restart, also behind a block that is nearly full. One byte more is refused, and the queue is
-// as it was.
+// Read returns the largest item that Append accepts, also after a restart and after a block that is nearly full. An
+// item with one byte more is refused, and the queue is unchanged.
 func TestTheLargestItemIsReadAndOneByteMoreIsRefused(t *testing.T) {
 	disk := vfs.NewMem(1)
 	q := open(t, disk, nil)
@@ -22,7 +22,7 @@ func TestTheLargestItemIsReadAndOneByteMoreIsRefused(t *testing.T) {
 	if err := q.Append(large); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("%d bytes are taken: %v", len(large), err)
 	}
-	cut, err := q.Cut()
+	cut, err := q.Checkpoint()
 	if err == nil {
 		err = errors.Join(q.Sync(), q.Close())
 	}

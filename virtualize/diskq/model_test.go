@@ -12,7 +12,7 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// world is a queue, the list it should be equal to, and the last cut whose manifest is durable.
+// world is a queue with its expected list, and the last checkpoint with a durable manifest.
 type world struct {
 	t     *testing.T
 	rng   *rand.Rand
@@ -20,8 +20,8 @@ type world struct {
 	q     *Queue
 	list  []string
 	next  int
-	cut   *Cut
-	saved []string // the list at cut
+	cut   *Checkpoint
+	saved []string // the list at the checkpoint
 }
 
 var smallOptions = Options{Dir: "q", SegmentBytes: 4 << 10}
@@ -52,7 +52,7 @@ func (w *world) check() {
 	}
 }
 
-// item makes items of all sizes: empty, like URLs, and now and then larger than a segment.
+// item returns items of all sizes: empty, like URLs, and sometimes larger than a segment.
 func (w *world) item() string {
 	w.next++
 	head := fmt.Sprintf("%d:", w.next)
@@ -96,10 +96,10 @@ func (w *world) read(n int) {
 	}
 }
 
-// checkpoint is what the engine does: cut, sync, write the manifest, release.
+// checkpoint does what the engine does: checkpoint, sync, write the manifest, release.
 func (w *world) checkpoint() {
 	w.t.Helper()
-	cut, err := w.q.Cut()
+	cut, err := w.q.Checkpoint()
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func (w *world) checkpoint() {
 	}
 }
 
-// crash ends the process or the power and goes back to the manifest.
+// crash simulates a kill or a power failure and opens the checkpoint of the manifest.
 func (w *world) crash(disk *vfs.Mem) {
 	w.t.Helper()
 	if err := w.q.Close(); err != nil {
@@ -122,7 +122,7 @@ func (w *world) crash(disk *vfs.Mem) {
 	w.open()
 }
 
-// TestQ1_Model and, on the way, Q2 and Q3: a queue under random calls, kills and power cuts is the list.
+// Q1, Q2 and Q3: under random calls, kills and power failures a queue equals the list.
 func TestQ1_Model(t *testing.T) {
 	for seed := range uint64(12) {
 		w := newWorld(t, seed)
@@ -140,7 +140,7 @@ func TestQ1_Model(t *testing.T) {
 			case 12:
 				w.checkpoint()
 			case 13:
-				if _, err := w.q.Cut(); err != nil { // a checkpoint whose manifest never came
+				if _, err := w.q.Checkpoint(); err != nil { // a checkpoint without a durable manifest
 					t.Fatal(err)
 				}
 			case 14:
@@ -204,8 +204,8 @@ func TestQ3_OnlyReleasedSegmentsGo(t *testing.T) {
 	w.read(101)
 }
 
-// TestQ4_FullDisk: appends fail while the disk is full, reads go on, and when there is room again nothing is missing,
-// doubled or out of order.
+// Appends fail while the disk is full, and reads work. When there is space again, no item is missing, repeated or out
+// of order.
 func TestQ4_FullDisk(t *testing.T) {
 	for seed := range uint64(4) {
 		w := newWorld(t, seed)
@@ -243,7 +243,7 @@ func TestQ4_FullDisk(t *testing.T) {
 	}
 }
 
-// What was written behind the cut does not come back, also when the segment is full before it is written over.
+// What was written after the checkpoint does not appear again, even if the segment is full before it is overwritten.
 func TestQ2_NothingBehindTheCutComesBack(t *testing.T) {
 	w := newWorld(t, 5)
 	big := string(bytes.Repeat([]byte{'b'}, 2500))
@@ -254,7 +254,7 @@ func TestQ2_NothingBehindTheCutComesBack(t *testing.T) {
 			}
 			w.list = append(w.list, item)
 		}
-		if _, err := w.q.Cut(); err != nil {
+		if _, err := w.q.Checkpoint(); err != nil {
 			t.Fatal(err)
 		}
 	}

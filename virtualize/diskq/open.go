@@ -7,11 +7,11 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// Open opens the queue in o.Dir. With a nil cut it is new and empty, and old files are removed. Otherwise it goes back
-// to exactly that cut, which must be the last one that was released or a later one; what was appended after it is
-// removed. Errors that wrap ErrCorrupt say that the files are not those that the cut names; all items but those of
-// the first block are checked only when they are read, or by Check.
-func Open(fsys vfs.FS, o Options, cut *Cut) (*Queue, error) {
+// Open opens the queue in o.Dir. If cut is nil, it is new and empty, and old files are removed. Otherwise Open restores
+// exactly this checkpoint, which must be the last released one or a later one, and removes later items. An error that
+// wraps ErrCorrupt means that the files do not match the checkpoint. Only the items of the first block are verified
+// now, the others by Read or Check.
+func Open(fsys vfs.FS, o Options, cut *Checkpoint) (*Queue, error) {
 	o = o.WithDefaults()
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -22,7 +22,7 @@ func Open(fsys vfs.FS, o Options, cut *Cut) (*Queue, error) {
 	if err := fsys.MkdirAll(o.Dir); err != nil {
 		return nil, fmt.Errorf("diskq: open: %w", err)
 	}
-	var from Cut
+	var from Checkpoint
 	if cut != nil {
 		from = *cut
 	}
@@ -38,8 +38,8 @@ func Open(fsys vfs.FS, o Options, cut *Cut) (*Queue, error) {
 	return q, nil
 }
 
-// validate looks for what no Cut can return.
-func (c Cut) validate() error {
+// validate returns an error for values that Checkpoint never returns.
+func (c Checkpoint) validate() error {
 	const limit = 1 << 62 // offsets stay far from overflow
 	head := position{c.HeadSegment, int64(c.HeadOffset)}
 	tail := position{c.TailSegment, int64(c.TailOffset)}
@@ -54,8 +54,8 @@ func (c Cut) validate() error {
 	return nil
 }
 
-// removeOutside deletes the segments that the cut does not name; all of them if it is nil.
-func removeOutside(fsys vfs.FS, dir string, cut *Cut) error {
+// removeOutside deletes the segments that the checkpoint does not name; all of them if it is nil.
+func removeOutside(fsys vfs.FS, dir string, cut *Checkpoint) error {
 	names, err := fsys.List(dir)
 	if err != nil {
 		return err
@@ -72,8 +72,8 @@ func removeOutside(fsys vfs.FS, dir string, cut *Cut) error {
 	return nil
 }
 
-// goBack sets head and tail to a cut that was validated.
-func (q *Queue) goBack(c Cut) error {
+// goBack sets head and tail to a valid checkpoint.
+func (q *Queue) goBack(c Checkpoint) error {
 	q.low, q.count = c.HeadSegment, c.Count
 	q.w.segment, q.w.offset = c.TailSegment, int64(c.TailOffset)
 	q.r.block = position{c.HeadSegment, int64(c.HeadOffset)}
@@ -85,15 +85,15 @@ func (q *Queue) goBack(c Cut) error {
 	if c.Count == 0 {
 		return nil
 	}
-	// The count is checked against whole blocks, and what was read of the first one counts there.
+	// The count is compared with complete blocks, so items of the first block that were already read count here.
 	if q.count += c.HeadSkip; q.count < c.Count {
 		return fmt.Errorf("%w: impossible cut %+v", ErrCorrupt, c)
 	}
 	if err := q.load(); err != nil {
 		return err
 	}
-	if c.HeadSkip >= uint64(q.r.left) {
-		return corrupt(c.HeadSegment, int64(c.HeadOffset), "the cut skips %d items of %d", c.HeadSkip, q.r.left)
+	if c.HeadSkip >= uint64(q.r.remaining) {
+		return corrupt(c.HeadSegment, int64(c.HeadOffset), "the cut skips %d items of %d", c.HeadSkip, q.r.remaining)
 	}
 	for range c.HeadSkip {
 		q.r.next()
@@ -102,7 +102,7 @@ func (q *Queue) goBack(c Cut) error {
 	return nil
 }
 
-// cutTail opens the last segment and takes away what lies behind the cut.
+// cutTail opens the last segment and truncates it at the checkpoint.
 func (q *Queue) cutTail() error {
 	file, err := openSegment(q.fsys, q.opts.Dir, q.w.segment)
 	if err != nil {
@@ -122,7 +122,7 @@ func (q *Queue) cutTail() error {
 	if err != nil {
 		return fmt.Errorf("diskq: open: %w", err)
 	}
-	// The caller may have come from a crash whose cut was written but whose disk was slower: sync it again.
+	// After a crash the checkpoint may be written but not synced: sync it again.
 	q.w.dirty, q.w.newName = true, true
 	return nil
 }

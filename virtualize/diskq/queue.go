@@ -8,15 +8,16 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// Options say where a queue lies. The zero value of every field but Dir is the default.
+// Options configure a Queue. A zero field has its default, except Dir.
 type Options struct {
-	// Dir is the directory of the segment files; it is made if missing. Only files named q-* are touched in it.
+	// Dir is the directory of the segment files. It is required, and created if missing. Only files named q-* in it are
+	// changed.
 	Dir string
-	// SegmentBytes is the length at which a new segment file begins; 16 MiB if 0.
+	// SegmentBytes is the length in bytes at which a new segment file starts. Default 16 MiB.
 	SegmentBytes int64
 }
 
-// WithDefaults returns a copy with zero values replaced.
+// WithDefaults returns a copy of o whose zero fields have their defaults.
 func (o Options) WithDefaults() Options {
 	if o.SegmentBytes == 0 {
 		o.SegmentBytes = 16 << 20
@@ -24,7 +25,7 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// Validate returns all faults of the options, joined.
+// Validate returns all faults of o as a joined error, or nil.
 func (o Options) Validate() error {
 	var faults []error
 	if o.Dir == "" {
@@ -36,8 +37,8 @@ func (o Options) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Cut is a position pair of a queue: what lies between head and tail was unread. It goes into the manifest.
-type Cut struct {
+// Checkpoint is the position of head and tail: the items between them are unread. It belongs into the manifest.
+type Checkpoint struct {
 	HeadSegment uint64 `json:"head_segment"`
 	HeadOffset  uint64 `json:"head_offset"` // of a block
 	HeadSkip    uint64 `json:"head_skip"`   // items of that block that were read
@@ -46,7 +47,7 @@ type Cut struct {
 	Count       uint64 `json:"count"` // unread items
 }
 
-// Stats are counters since Open, but for those that say otherwise.
+// Stats are counters since Open, except where stated.
 type Stats struct {
 	Items        uint64 // unread now
 	Segments     uint64 // files now, or about to be made
@@ -59,17 +60,18 @@ type Stats struct {
 	FullFailures uint64 // writes refused by a full disk
 }
 
-// Queue is one FIFO on disk. Several goroutines may Append, one may Read and one may Cut, Sync and Release at a time.
+// Queue is a FIFO queue on disk. Several goroutines may call Append. One may call Read, and one Checkpoint, Sync and
+// Release.
 type Queue struct {
 	fsys vfs.FS
 	opts Options
 
 	mu    sync.Mutex
 	idle  sync.Cond // signalled when busy or maintaining ends
-	busy  bool      // somebody does I/O on the state below
-	maint bool      // somebody does Sync, Release or Close
+	busy  bool      // a call does I/O on the state below
+	maint bool      // a Sync, Release or Close runs
 	done  bool      // closed
-	err   error     // a failed write or sync; nothing is written any more
+	err   error     // the error of a failed write or sync; nothing is written any more
 
 	low   uint64 // first segment that may have a file
 	count uint64 // unread items
@@ -79,24 +81,23 @@ type Queue struct {
 	r reader
 }
 
-// writer is the tail: the building block and where it will go.
+// writer is the tail: the building block and its position on disk.
 type writer struct {
 	segment uint64
 	offset  int64
 	file    vfs.File   // nil until the segment's first block is written
-	sealed  []vfs.File // full segments that are not synced yet
+	sealed  []vfs.File // full segments that are not yet synced
 	dirty   bool       // file has unsynced blocks
-	newName bool       // a file was made since the last sync of the directory
-	litter  bool       // a write failed half-way: there may be bytes behind offset
+	newName bool       // a file was created since the last sync of the directory
+	litter  bool       // a write failed in the middle: there may be bytes after offset
 
-	buf   []byte // reserved bytes, then the payload
-	items uint32 // in buf
-	pos   int    // where in buf the reader goes on; beyond reserved only if it has caught up
-	taken uint32 // items before pos
+	buf        []byte // reserved bytes, then the payload
+	items      uint32 // in buf
+	pos        int    // read position in buf; after reserved only if the reader has read all files
+	itemsTaken uint32 // items before pos
 }
 
-// lock takes the state for one call. Waiting for I/O of another is waiting on a condition, for the sake of tests in
-// virtual time.
+// lock locks the state for a call. Waiting for I/O of another call uses a condition, which works in virtual time.
 func (q *Queue) lock() error {
 	q.mu.Lock()
 	for q.busy {
@@ -109,7 +110,7 @@ func (q *Queue) lock() error {
 	return nil
 }
 
-// unlocked runs I/O on the state with nobody else at it and the lock free. The caller holds the lock.
+// unlocked runs I/O on the state with the lock free, while no other call can use the state. The caller holds the lock.
 func (q *Queue) unlocked(io func() error) error {
 	q.busy = true
 	q.mu.Unlock()
@@ -120,8 +121,8 @@ func (q *Queue) unlocked(io func() error) error {
 	return err
 }
 
-// Append adds an item at the end. It borrows the item. After an error the item is not in the queue; if vfs.IsFull says
-// so of the error the call may be repeated later, any other error of a write is returned by all later calls too.
+// Append adds an item at the end. It borrows the item. After an error the item is not in the queue. If vfs.IsFull
+// reports true for the error, the call may be repeated later. Any other write error is returned by all later calls too.
 func (q *Queue) Append(item []byte) error {
 	if len(item) > MaxItem {
 		return fmt.Errorf("%w: %d bytes", ErrTooLarge, len(item))
@@ -144,8 +145,8 @@ func (q *Queue) Append(item []byte) error {
 	return nil
 }
 
-// Read appends the oldest item to dst. ok is false, and dst returned as it came, when the queue is empty or the read
-// failed; a failed read takes nothing and may be repeated.
+// Read appends the oldest item to dst. If the queue is empty or the read failed, ok is false and dst is returned
+// unchanged. A failed read removes nothing and may be repeated.
 func (q *Queue) Read(dst []byte) (item []byte, ok bool, err error) {
 	if err := q.lock(); err != nil {
 		return dst, false, err
@@ -154,12 +155,12 @@ func (q *Queue) Read(dst []byte) (item []byte, ok bool, err error) {
 	if q.count == 0 {
 		return dst, false, nil
 	}
-	if q.r.left == 0 && (q.w.items == 0 || !q.caughtUp()) {
+	if q.r.remaining == 0 && (q.w.items == 0 || !q.caughtUp()) {
 		if err := q.unlocked(q.load); err != nil {
 			return dst, false, err
 		}
 	}
-	if q.r.left > 0 {
+	if q.r.remaining > 0 {
 		dst = append(dst, q.r.next()...)
 	} else {
 		dst = append(dst, q.w.next()...)
@@ -176,7 +177,7 @@ func (q *Queue) Len() uint64 {
 	return q.count
 }
 
-// Stats returns the counters. It waits for I/O that is under way.
+// Stats returns the counters. It waits for running I/O.
 func (q *Queue) Stats() Stats {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -66,7 +66,7 @@ func BenchmarkPastDisk(b *testing.B) {
 }
 
 func release(b *testing.B, q *Queue) {
-	cut, err := q.Cut()
+	cut, err := q.Checkpoint()
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"orbweaver/internal/vfs/faultfs"
 )
 
-func open(t *testing.T, fsys vfs.FS, cut *Cut) *Queue {
+func open(t *testing.T, fsys vfs.FS, cut *Checkpoint) *Queue {
 	t.Helper()
 	q, err := Open(fsys, smallOptions, cut)
 	if err != nil {
@@ -56,10 +56,10 @@ func TestFailedWriteSticks(t *testing.T) {
 	q := open(t, faultfs.New(vfs.NewMem(1), script), nil)
 	fill(t, q, 0, 100)
 	script.Add(faultfs.Rule{Op: faultfs.Write, Count: 1, Err: syscall.EIO, Short: 5})
-	if _, err := q.Cut(); !errors.Is(err, syscall.EIO) {
+	if _, err := q.Checkpoint(); !errors.Is(err, syscall.EIO) {
 		t.Fatal(err)
 	}
-	if _, err := q.Cut(); !errors.Is(err, syscall.EIO) {
+	if _, err := q.Checkpoint(); !errors.Is(err, syscall.EIO) {
 		t.Fatalf("the second time: %v", err)
 	}
 	if err := q.Append(nil); !errors.Is(err, syscall.EIO) {
@@ -80,7 +80,7 @@ func TestFailedSyncSticks(t *testing.T) {
 	script := faultfs.NewScript(faultfs.Rule{Op: faultfs.Sync, Count: 1, Err: syscall.ENOSPC})
 	q := open(t, faultfs.New(vfs.NewMem(1), script), nil)
 	fill(t, q, 0, 100)
-	if _, err := q.Cut(); err != nil {
+	if _, err := q.Checkpoint(); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -100,7 +100,7 @@ func TestFailedReadCanBeRepeated(t *testing.T) {
 	disk := vfs.NewMem(1)
 	q := open(t, disk, nil)
 	fill(t, q, 0, 50000)
-	cut, err := q.Cut()
+	cut, err := q.Checkpoint()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestHostile_S08_aFlippedBitOfAQueueIsFound(t *testing.T) {
 	disk := vfs.NewMem(1)
 	q := open(t, disk, nil)
 	fill(t, q, 0, 50)
-	cut, err := q.Cut()
+	cut, err := q.Checkpoint()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,23 +167,23 @@ func TestImpossibleCutsAreRefused(t *testing.T) {
 	disk := vfs.NewMem(1)
 	q := open(t, disk, nil)
 	fill(t, q, 0, 100)
-	good, err := q.Cut()
+	good, err := q.Checkpoint()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := q.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for name, change := range map[string]func(*Cut){
-		"count":     func(c *Cut) { c.Count = 50 },
-		"skip":      func(c *Cut) { c.HeadSkip = 100 },
-		"huge skip": func(c *Cut) { c.HeadSkip = ^uint64(0) - 10 },
-		"offset":    func(c *Cut) { c.HeadOffset += 3 },
-		"tail":      func(c *Cut) { c.TailOffset += 3 },
-		"backwards": func(c *Cut) { c.HeadSegment = 1 },
-		"overflow":  func(c *Cut) { c.TailOffset = 1 << 63 },
-		"segment":   func(c *Cut) { c.TailSegment = 9 },
-		"empty":     func(c *Cut) { c.Count = 0 },
+	for name, change := range map[string]func(*Checkpoint){
+		"count":     func(c *Checkpoint) { c.Count = 50 },
+		"skip":      func(c *Checkpoint) { c.HeadSkip = 100 },
+		"huge skip": func(c *Checkpoint) { c.HeadSkip = ^uint64(0) - 10 },
+		"offset":    func(c *Checkpoint) { c.HeadOffset += 3 },
+		"tail":      func(c *Checkpoint) { c.TailOffset += 3 },
+		"backwards": func(c *Checkpoint) { c.HeadSegment = 1 },
+		"overflow":  func(c *Checkpoint) { c.TailOffset = 1 << 63 },
+		"segment":   func(c *Checkpoint) { c.TailSegment = 9 },
+		"empty":     func(c *Checkpoint) { c.Count = 0 },
 	} {
 		bad := good
 		change(&bad)
@@ -203,7 +203,7 @@ func TestImpossibleCutsAreRefused(t *testing.T) {
 	}
 }
 
-// One goroutine writes, one reads and one makes checkpoints, on a disk whose syncs are slow: order is kept, and nobody
+// One goroutine writes, one reads and one makes checkpoints, on a disk with slow syncs. The order is kept, and no call
 // waits for a sync.
 func TestThreeGoroutines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -243,7 +243,7 @@ func TestThreeGoroutines(t *testing.T) {
 					return
 				case <-time.After(10 * time.Millisecond):
 				}
-				cut, err := q.Cut()
+				cut, err := q.Checkpoint()
 				if err := errors.Join(err, q.Sync(), q.Release(cut)); err != nil {
 					t.Error(err)
 					return

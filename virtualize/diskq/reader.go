@@ -14,47 +14,47 @@ type position struct {
 	offset  int64
 }
 
-// reader is the head: the block being read and where the next one lies.
+// reader is the head: the current block and the position of the next one.
 type reader struct {
-	file    vfs.File // the segment fileOf; nil if none is open
-	fileOf  uint64
-	buf     []byte // storage of payload
-	payload []byte // unread rest of the block
-	left    uint32 // items in payload
-	taken   uint32 // items of the block that were read
+	file       vfs.File // the segment fileOf, or nil
+	fileOf     uint64
+	buf        []byte // memory of payload
+	payload    []byte // unread rest of the block
+	remaining  uint32 // items in payload
+	itemsTaken uint32 // items of the block that were already read
 
 	block position // of the block's head
-	size  int64    // bytes of the block, head included: the next one begins behind it
+	size  int64    // bytes of the block with its head; the next block starts after it
 }
 
-// next takes an item of the reading block. The result is valid until the next call of anything.
+// next returns the next item of the current block. It is valid until the next call of any method.
 func (r *reader) next() []byte {
 	item, rest, ok := nextItem(r.payload)
 	if !ok {
 		panic("BUG: diskq: a checked block does not parse")
 	}
 	r.payload = rest
-	r.left--
-	r.taken++
+	r.remaining--
+	r.itemsTaken++
 	return item
 }
 
-// tail is where the next block will be written.
+// tail returns the position of the next block to be written.
 func (q *Queue) tail() position { return position{q.w.segment, q.w.offset} }
 
-// follow is where the next block to read begins, or the end of a full segment.
+// follow returns the position of the next block to read, or the end of a full segment.
 func (r *reader) follow() position { return position{r.block.segment, r.block.offset + r.size} }
 
-// moveTo makes a place the next one to read. The reading block must be finished.
+// moveTo sets the position of the next block to read. The current block must be finished.
 func (r *reader) moveTo(at position) {
-	r.block, r.size, r.payload, r.taken = at, 0, nil, 0
+	r.block, r.size, r.payload, r.itemsTaken = at, 0, nil, 0
 }
 
-// caughtUp says that the reader has finished its block and the next one is the building block.
-func (q *Queue) caughtUp() bool { return q.r.left == 0 && q.r.follow() == q.tail() }
+// caughtUp reports whether the reader has finished its block and the next one is the building block.
+func (q *Queue) caughtUp() bool { return q.r.remaining == 0 && q.r.follow() == q.tail() }
 
-// load reads the next block from disk, or finds that it is the building block. It is called when the reading block is
-// finished. On an error the reader has lost nothing.
+// load reads the next block from disk, or finds that it is the building block. The current block must be finished.
+// After an error the reader is unchanged.
 func (q *Queue) load() error {
 	end, err := q.advance()
 	if err != nil || q.caughtUp() {
@@ -69,15 +69,15 @@ func (q *Queue) load() error {
 	if uint64(items) > q.count {
 		return corrupt(at.segment, at.offset, "%d items where %d are left in the queue", items, q.count)
 	}
-	q.r.payload, q.r.left, q.r.taken = payload, items, 0
+	q.r.payload, q.r.remaining, q.r.itemsTaken = payload, items, 0
 	q.r.block, q.r.size = at, int64(blockHead+len(payload))
 	q.stats.BlocksIn++
 	q.stats.BytesIn += uint64(q.r.size)
 	return nil
 }
 
-// advance moves to the next block, over the ends of full segments, and opens its segment. It returns where the blocks
-// of that segment end. When it comes to the tail there must be unread items in the building block.
+// advance moves to the next block, over the ends of full segments, and opens its segment. It returns the end of the
+// blocks of that segment. If it reaches the tail, the building block must have unread items.
 func (q *Queue) advance() (end int64, err error) {
 	for !q.caughtUp() {
 		at := q.r.follow()
@@ -102,14 +102,14 @@ func (q *Queue) advance() (end int64, err error) {
 		}
 		q.r.moveTo(position{segment: at.segment + 1})
 	}
-	if q.w.items == q.w.taken {
+	if q.w.items == q.w.itemsTaken {
 		at := q.tail()
 		return 0, corrupt(at.segment, at.offset, "the queue ends here, with %d items to come", q.count)
 	}
 	return q.w.offset, nil
 }
 
-// segmentEnd is where the blocks of the segment open for reading end.
+// segmentEnd returns the end of the blocks of the segment that is open for reading.
 func (q *Queue) segmentEnd(segment uint64) (int64, error) {
 	if segment == q.w.segment {
 		return q.w.offset, nil
@@ -140,7 +140,7 @@ func (q *Queue) openForReading(segment uint64) error {
 	return nil
 }
 
-// openSegment opens a segment for reading and checks its head.
+// openSegment opens a segment for reading and verifies its head.
 func openSegment(fsys vfs.FS, dir string, segment uint64) (vfs.File, error) {
 	file, err := fsys.Open(segmentName(dir, segment))
 	if err != nil {
@@ -157,8 +157,8 @@ func openSegment(fsys vfs.FS, dir string, segment uint64) (vfs.File, error) {
 	return file, nil
 }
 
-// readBlock reads and checks the block at a position of a segment that ends at end. It reads into buf, or a larger one,
-// which it returns; payload is a part of it.
+// readBlock reads and verifies the block at a position of a segment that ends at end. It reads into buf or a larger
+// buffer, which it returns. payload is a part of it.
 func readBlock(file vfs.File, at position, end int64, buf []byte) (grown, payload []byte, items uint32, err error) {
 	room := end - at.offset
 	if room < blockHead {

@@ -8,14 +8,15 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// maxSealed is how many full segments wait for a Sync before rolling over syncs one itself: a bound on open files.
+// maxSealed is the number of full segments that may wait for a Sync. Above it the writer syncs one itself. This bounds
+// the number of open files.
 const maxSealed = 8
 
 func (w *writer) reset() {
 	if cap(w.buf) < reserved || cap(w.buf) > 4*blockTarget {
 		w.buf = make([]byte, reserved, reserved+blockTarget+blockTarget/4)
 	}
-	w.buf, w.items, w.pos, w.taken = w.buf[:reserved], 0, reserved, 0
+	w.buf, w.items, w.pos, w.itemsTaken = w.buf[:reserved], 0, reserved, 0
 }
 
 func (w *writer) add(item []byte) {
@@ -24,23 +25,23 @@ func (w *writer) add(item []byte) {
 	w.items++
 }
 
-// next takes the first unread item of the building block. The result is valid until the next call of anything.
+// next returns the first unread item of the building block. It is valid until the next call of any method.
 func (w *writer) next() []byte {
 	item, rest, ok := nextItem(w.buf[w.pos:])
 	if !ok {
 		panic("BUG: diskq: the building block does not parse")
 	}
 	w.pos = len(w.buf) - len(rest)
-	w.taken++
-	if w.taken == w.items {
-		// All read before it was written: it need not be written at all. The bytes stay until the next add.
-		w.buf, w.items, w.pos, w.taken = w.buf[:reserved], 0, reserved, 0
+	w.itemsTaken++
+	if w.itemsTaken == w.items {
+		// All items were read before they were written, so the block need not be written. The bytes stay until the next
+		// add.
+		w.buf, w.items, w.pos, w.itemsTaken = w.buf[:reserved], 0, reserved, 0
 	}
 	return item
 }
 
-// flush writes the building block, less what was read of it. On an error the queue is as before. The caller holds the
-// lock.
+// flush writes the unread part of the building block. After an error the queue is unchanged. The caller holds the lock.
 func (q *Queue) flush() error {
 	if q.w.items == 0 {
 		return nil
@@ -66,7 +67,7 @@ func (q *Queue) writeBlock() error {
 		return fmt.Errorf("diskq: new segment: %w", err)
 	}
 	payload := w.buf[w.pos:]
-	items := w.items - w.taken
+	items := w.items - w.itemsTaken
 	start := w.pos - blockHead
 	putBlockHead(w.buf[start:], payload, w.segment, w.blockOffset(), items)
 	if w.offset == 0 {
@@ -85,20 +86,20 @@ func (q *Queue) writeBlock() error {
 	q.stats.BlocksOut++
 	q.stats.BytesOut += uint64(len(out))
 	if follow {
-		// The reader was in this block. It keeps the bytes, and the writer takes the reader's old buffer.
+		// The reader was in this block. It keeps the bytes, and the writer gets the reader's old buffer.
 		w.buf, q.r.buf = q.r.buf, w.buf
-		q.r.payload, q.r.left, q.r.taken = payload, items, 0
+		q.r.payload, q.r.remaining, q.r.itemsTaken = payload, items, 0
 		q.r.block, q.r.size = block, int64(blockHead+len(payload))
 	}
 	w.reset()
 	return nil
 }
 
-// blockOffset is where the next block's head goes.
+// blockOffset returns the position of the next block.
 func (w *writer) blockOffset() int64 { return max(w.offset, int64(segmentHead)) }
 
-// roll makes sure that there is an open segment with room. A full one is sealed: cut to its length if a failed write
-// left litter behind it, and kept open for the next Sync.
+// roll makes sure that a segment with space is open. A full segment is truncated if a failed write left bytes after its
+// end. It stays open for the next Sync.
 func (q *Queue) roll() error {
 	w := &q.w
 	length := int64(len(w.buf) - w.pos + blockHead)
@@ -140,8 +141,8 @@ func (q *Queue) roll() error {
 	return nil
 }
 
-// stickyError is one after which nothing is written any more. It hides from vfs.IsFull: a file system that finds only
-// at a sync that it is full has lost bytes that it had taken, and trying again would not bring them back.
+// stickyError is an error after which nothing is written any more. vfs.IsFull returns false for it: a file system that
+// reports a full disk only at a sync has already lost accepted bytes, and another attempt would not restore them.
 type stickyError struct{ err error }
 
 func (e *stickyError) Error() string { return e.err.Error() }

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// bitWriter holds the bits that do not fill a byte yet, between two blocks.
+// bitWriter contains the bits of an incomplete byte between two blocks.
 type bitWriter struct {
 	bits uint64
 	n    uint
@@ -30,7 +30,7 @@ func (w *bitWriter) finish(dst []byte) []byte {
 	return dst
 }
 
-// fill writes the sequences of a block in the words of its codes, and its end. size is how many bytes that takes at most.
+// fill writes the sequences of a block with its codes, and its end symbol. size is the most bytes that this takes.
 func (w *bitWriter) fill(dst []byte, size int, m *matcher, c *coder, s *shapes) []byte {
 	at := len(dst)
 	dst = slices.Grow(dst, size+8)
@@ -40,7 +40,7 @@ func (w *bitWriter) fill(dst []byte, size int, m *matcher, c *coder, s *shapes) 
 	src := m.literals[:]
 	for _, q := range m.seqs {
 		left := int(q.run)
-		for ; left >= 4; left -= 4 { // four words have 56 bits at most, and at most 7 are there already
+		for ; left >= 4; left -= 4 { // four words have at most 56 bits, and at most 7 are waiting
 			four := binary.LittleEndian.Uint32(src)
 			acc, n = words[four&255].join(acc, n)
 			acc, n = words[four>>8&255].join(acc, n)
@@ -50,7 +50,7 @@ func (w *bitWriter) fill(dst []byte, size int, m *matcher, c *coder, s *shapes) 
 			binary.LittleEndian.PutUint64(out[at:], acc)
 			at, acc, n = at+int(n>>3), acc>>(n&^7&63), n&7
 		}
-		// Up to three more, without a branch that nobody could foretell: what is too much has no bits.
+		// Up to three more, without an unpredictable branch: words beyond the end have no bits.
 		three := binary.LittleEndian.Uint32(src)
 		src = src[left:]
 		x, y, z := words[three&255], words[three>>8&255], words[three>>16&255]
@@ -71,7 +71,7 @@ func (w *bitWriter) fill(dst []byte, size int, m *matcher, c *coder, s *shapes) 
 		if q.length == 0 {
 			break
 		}
-		// The match: 14, 5, 14 and 13 bits at most.
+		// The match: at most 14, 5, 14 and 13 bits.
 		code := s.lengthCode[q.length]
 		acc, n = words[code].join(acc, n)
 		acc |= uint64(q.length-s.lengthBase[code-lengthsFrom]) << (n & 63)
@@ -89,7 +89,7 @@ func (w *bitWriter) fill(dst []byte, size int, m *matcher, c *coder, s *shapes) 
 	return out[:at+int(n>>3)]
 }
 
-// join puts a word behind the n bits of acc.
+// join adds a word after the n bits of acc.
 func (x word) join(acc uint64, n uint) (uint64, uint) {
 	return acc | uint64(x&0xffff)<<(n&63), n + uint(x>>16)
 }

@@ -3,21 +3,21 @@ package deflate
 import "encoding/binary"
 
 const (
-	wordMax     = 14 // bits of a word, so that four fit into 64 with what is left over; the standard allows 15
+	wordMax     = 14 // bits of a word, so that four words and the waiting bits fit into 64; the standard allows 15
 	lengthCodes = 19
 	lengthMax   = 7
 	storedMax   = 1<<16 - 1
-	storedGain  = 64 // what a block must get smaller by, one part in so many, to be worth more than a copy
+	storedGain  = 64 // a block is stored unless it becomes smaller by this part
 )
 
-// The two bits that say how a block is written.
+// The two bits of the block type.
 const (
 	kindStored  = 0
 	kindFixed   = 1
 	kindDynamic = 2
 )
 
-// coder makes the codes of a block and writes their lengths.
+// coder computes the codes of a block and writes their lengths.
 type coder struct {
 	literalCount   [literalCodes]uint32
 	distanceCount  [distanceCodes]uint32
@@ -25,15 +25,15 @@ type coder struct {
 	distanceLength [distanceCodes]uint8
 	literalWords   [literalCodes]word
 	distanceWords  [distanceCodes]word
-	extra          int // bits behind the words of lengths and distances
+	extra          int // extra bits of lengths and distances
 
-	// The lengths are written in a code of their own: symbols 0 to 15 are lengths, 16 to 18 repeat.
-	runs         [literalCodes + distanceCodes]uint16 // symbol, and what follows it above bit 8
+	// The lengths are written in a separate code: symbols 0 to 15 are lengths, 16 to 18 repeat.
+	runs         [literalCodes + distanceCodes]uint16 // symbol, and its extra bits above bit 8
 	runsUsed     int
 	runCount     [lengthCodes]uint32
 	runLength    [lengthCodes]uint8
 	runWords     [lengthCodes]word
-	runLengthsN  int // of runLength that are written
+	runLengthsN  int // number of runLengths that are written
 	literalsN    int
 	distancesN   int
 	headerLength int // bits
@@ -44,7 +44,7 @@ type coder struct {
 }
 
 func (c *coder) init() {
-	var length [288]uint8 // two words more than there are symbols belong to the fixed code
+	var length [288]uint8 // the fixed code has two words more than there are symbols
 	for i := range length {
 		switch {
 		case i < 144:
@@ -68,8 +68,9 @@ func (c *coder) init() {
 	copy(c.fixedDistances[:], words[:])
 }
 
-// block writes the block at hand in the shortest of its forms, but as it is if that is hardly longer: most of what does not pack is a body
-// that the server has packed, and the little that its head would save costs a word for each of its bytes.
+// block writes the current block in the shortest of its forms, but stores it if that is only a little longer. Most
+// blocks that do not become smaller are bodies that the server has compressed; the small gain would cost a word per
+// byte.
 func (e *Encoder) block(dst []byte, last bool) []byte {
 	if !e.later {
 		e.matcher.begin(e.end)
@@ -102,7 +103,7 @@ func (e *Encoder) block(dst []byte, last bool) []byte {
 	}
 }
 
-// stored writes bytes as they are.
+// stored writes bytes uncompressed.
 func (e *Encoder) stored(dst, src []byte, last uint64) []byte {
 	for {
 		part := src[:min(len(src), storedMax)]
@@ -123,7 +124,7 @@ func (e *Encoder) stored(dst, src []byte, last uint64) []byte {
 
 // count counts the symbols of a block.
 func (c *coder) count(literals []byte, seqs []sequence, s *shapes) {
-	// Two counters for each byte, since the same one often comes twice in a row.
+	// Two counters per byte, because equal bytes often follow each other.
 	var odd [256]uint32
 	clear(c.literalCount[:])
 	clear(c.distanceCount[:])
@@ -150,7 +151,7 @@ func (c *coder) count(literals []byte, seqs []sequence, s *shapes) {
 	c.literalCount[endOfBlock]++
 }
 
-// prepare makes the lengths of all words, and the header that tells them.
+// prepare computes the lengths of all words, and the header with them.
 func (c *coder) prepare() {
 	c.huffman.lengths(c.literalCount[:], c.literalLength[:], wordMax)
 	c.huffman.lengths(c.distanceCount[:], c.distanceLength[:], wordMax)
@@ -173,12 +174,12 @@ func (c *coder) prepare() {
 	}
 }
 
-// runOrder is the order in which the lengths of the words for lengths are told.
+// runOrder is the order of the lengths of the length code in the header.
 func runOrder() [lengthCodes]uint8 {
 	return [lengthCodes]uint8{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15}
 }
 
-// runExtra is how many bits follow a symbol of the code for lengths.
+// runExtra returns the number of extra bits of a symbol of the length code.
 func runExtra(symbol int) int {
 	switch symbol {
 	case 16:
@@ -192,7 +193,7 @@ func runExtra(symbol int) int {
 	}
 }
 
-// findRuns writes the lengths of both codes, one after the other, as lengths and repeats.
+// findRuns encodes the lengths of both codes as lengths and repeats.
 func (c *coder) findRuns() {
 	var all [literalCodes + distanceCodes]uint8
 	n := copy(all[:], c.literalLength[:c.literalsN])
@@ -206,7 +207,7 @@ func (c *coder) findRuns() {
 		}
 		run := end - i
 		i = end
-		if d > 0 { // the first one stands for itself
+		if d > 0 { // the first one is written itself
 			c.run(uint16(d), 0)
 			run--
 		}

@@ -1,30 +1,29 @@
-// Package deflate packs records into raw DEFLATE streams (RFC 1951) as fast as a crawler has them: one stream for each record, most
-// of a few kilobytes, made and forgotten thousands of times a second. Half of what a page costs a crawl is this.
+// Package deflate compresses records to raw DEFLATE streams (RFC 1951) as fast as a crawler needs: one stream per
+// record, most of them a few kilobytes, thousands of times a second. Compression is half of the CPU time of a page.
 //
-// It knows one level, the fastest, and writes no gzip around it; package warc does. It unpacks nothing, has no threads, and
-// flushes only at the end.
+// It has one level, the fastest, and writes no gzip header; package warc does. It does not decompress, has no
+// goroutines, and flushes only at the end.
 //
-// The picture.
+//	Append -> [ window: 32 KiB before | block ] --matches--> sequences --code lengths--> [ bits ] -> dst
 //
-//	Append -> [ window: 32 KiB behind | block ] --matches--> sequences --code lengths--> [ bits ] -> dst
+// A block fills the window: 64 KiB for the first and 32 KiB for later ones, which may refer to the 32 KiB before them.
+// Matches are found greedily, with a table of the last position of each hash of six bytes; after many bytes without a
+// match it searches less often. A sequence is a run of literals and the match after it. Each block gets the shortest of
+// three forms: its own codes, fixed codes, or stored. A stored block may be a 64th longer than the others.
 //
-// A block is what fills the window, 64 KiB for the first and 32 KiB for those that follow, which may refer to the 32 KiB
-// before them. Matches are found greedily, by a table with the last place of each hash of six bytes; after many bytes
-// without a match it looks less often. A sequence is a run of literals and the match behind it. Then the block gets the
-// shortest of three forms: codes of its own, fixed codes, or as it is, which may be a 64th longer.
+// docs/adr/0017 explains why this is not the library's compressor. A general compressor searches tables of hundreds of
+// kilobytes, and computes optimal code lengths of at most 15 bits. For 16 KiB of a page, and for the 600 bytes of a
+// request, both cost more than they gain. Here the table fits into the first-level cache, and code lengths above the
+// limit are corrected afterwards.
 //
-// Why its own: docs/adr/0017. A general compressor searches tables of hundreds of kilobytes, and finds the best code lengths of at most
-// 15 bits by an exact method; for 16 KiB of a page, and for the 600 bytes of a request, both cost more than they give. Here the
-// table fits the first-level cache, and code lengths that come out too long are mended afterwards.
+// # Promises
 //
-// The promises:
+//   - P1: decompressing the output gives the input, for any bytes in any pieces.
+//   - P2: equal bytes give equal streams, whatever was compressed before and in whatever pieces they came.
+//   - P3: a stream is at most 10 bytes longer than its input, plus 5 for each 32 KiB of it.
 //
-//   - P1: what comes out unpacks to what went in, for any bytes in any pieces.
-//   - P2: the same bytes give the same stream, whatever was packed before and in whatever pieces they came.
-//   - P3: a stream is at most 10 bytes longer than what went in, and 5 for each 32 KiB of that.
+// # Ownership and costs
 //
-// Who owns what: an Encoder belongs to one goroutine. Append borrows p; dst is the caller's, grows as append does, and is handed
-// back.
-//
-// What it costs: 300 KiB of memory for an Encoder; no allocation but what dst needs. BenchmarkPack, beside the library's level 1.
+// An Encoder belongs to one goroutine. Append borrows p, and appends to dst as the built-in append does. An Encoder
+// takes 300 KiB of memory and allocates only for dst. BenchmarkPack compares it with level 1 of the library.
 package deflate

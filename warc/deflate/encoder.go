@@ -1,17 +1,17 @@
 package deflate
 
 const (
-	windowMax  = 32 << 10 // how far back a match may lie
-	bufferSize = 64 << 10 // window and block; 16 bits count its places
-	bufferPad  = 8        // so that eight bytes can be loaded from wherever one lies
+	windowMax  = 32 << 10 // largest distance of a match
+	bufferSize = 64 << 10 // window and block; positions have 16 bits
+	bufferPad  = 8        // so that eight bytes can be loaded from any position
 )
 
-// Encoder makes one stream after the other.
+// Encoder compresses one stream after the other.
 type Encoder struct {
 	buf   buffer
-	start int  // of the block at hand; what lies before it belongs to blocks that are written
-	end   int  // of what is there
-	later bool // the block at hand is not the first of its stream
+	start int  // start of the current block; earlier bytes belong to written blocks
+	end   int  // end of the data
+	later bool // the current block is not the first of its stream
 
 	matcher matcher
 	shapes  shapes
@@ -28,10 +28,10 @@ func NewEncoder() *Encoder {
 	return e
 }
 
-// Reset forgets a stream that was begun.
+// Reset drops an incomplete stream.
 func (e *Encoder) Reset() { e.start, e.end, e.later, e.bits = 0, 0, false, bitWriter{} }
 
-// Append packs more of a stream, and appends to dst what is ready, which may be nothing. It borrows p.
+// Append compresses more of a stream, and appends to dst the output that is ready, possibly nothing. It borrows p.
 func (e *Encoder) Append(dst, p []byte) []byte {
 	for len(p) > 0 {
 		if e.end == bufferSize {
@@ -52,7 +52,7 @@ func (e *Encoder) Finish(dst []byte) []byte {
 	return dst
 }
 
-// slide makes room for the next block and keeps what that may refer to.
+// slide makes space for the next block and keeps the bytes to which it may refer.
 func (e *Encoder) slide() {
 	copy(e.buf[:windowMax], e.buf[bufferSize-windowMax:bufferSize])
 	e.start, e.end, e.later = windowMax, windowMax, true

@@ -12,7 +12,7 @@ import (
 	"github.com/klauspost/compress/flate"
 )
 
-// unpack reads a stream with two inflaters that are not ours, and wants its end where ours is.
+// unpack decompresses a stream with two other decompressors, and checks that it ends where expected.
 func unpack(t *testing.T, stream []byte) []byte {
 	t.Helper()
 	in := bytes.NewReader(stream)
@@ -36,7 +36,7 @@ func pack(e *Encoder, pieces ...[]byte) []byte {
 	return e.Finish(out)
 }
 
-// markup makes n bytes of what pages are made of: few words, the same tags again and again.
+// markup returns n bytes like those of pages: few words, with the same tags many times.
 func markup(seed uint64, n int) []byte {
 	r := rand.New(rand.NewPCG(seed, 1))
 	words := make([]string, 400)
@@ -64,8 +64,7 @@ func noise(seed uint64, n int) []byte {
 	return b
 }
 
-// fibonacci makes bytes of which each value occurs as often as the two before it together: the tree of least cost is as deep as
-// there are values.
+// fibonacci returns bytes with frequencies that are Fibonacci numbers: the Huffman tree is as deep as there are values.
 func fibonacci(values int) []byte {
 	var b []byte
 	for v, x, y := 0, 1, 1; v < values; v, x, y = v+1, y, x+y {
@@ -76,7 +75,7 @@ func fibonacci(values int) []byte {
 	return b
 }
 
-// P1: what comes out unpacks to what went in, with one Encoder for all.
+// P1: decompressing the output gives the input, with one Encoder for all inputs.
 func TestWhatGoesInComesOut(t *testing.T) {
 	e := NewEncoder()
 	inputs := map[string][]byte{
@@ -112,7 +111,7 @@ func TestWhatGoesInComesOut(t *testing.T) {
 	}
 }
 
-// P2: pieces make no difference, nor does what was packed before, or half packed.
+// P2: neither the pieces nor earlier streams, complete or not, change the output.
 func TestTheStreamDependsOnTheBytesAlone(t *testing.T) {
 	in := slices.Concat(markup(1, 90_000), noise(1, 1000), markup(2, 60_000))
 	want := pack(NewEncoder(), in)
@@ -134,7 +133,7 @@ func TestTheStreamDependsOnTheBytesAlone(t *testing.T) {
 	}
 }
 
-// What is worth packing gets smaller, and not less so than the library's fastest level makes it.
+// Compressible input becomes smaller, at least as much as with the library's fastest level.
 func TestPagesBecomeSmall(t *testing.T) {
 	e := NewEncoder()
 	for _, n := range []int{600, 3000, 16 << 10, 120 << 10} {
@@ -152,7 +151,7 @@ func TestPagesBecomeSmall(t *testing.T) {
 	}
 }
 
-// A body that the server has packed is stored as it is, also where a word for each byte would save as much as its head has to give.
+// A body that the server has compressed is stored, even if codes would save as much as their header costs.
 func TestPackedBodiesAreStored(t *testing.T) {
 	e := NewEncoder()
 	body := make([]byte, 50<<10)
@@ -195,8 +194,8 @@ func FuzzPack(f *testing.F) {
 	})
 }
 
-// BenchmarkPack packs pages of 16 KiB, and the 600 bytes that go with a request, here and with the library. They are many, or the
-// processor would know its way through each.
+// BenchmarkPack compresses pages of 16 KiB, and requests of 600 bytes, with this package and the library. There are
+// many different pages, so that branch prediction does not learn them.
 func BenchmarkPack(b *testing.B) {
 	for _, size := range []int{16 << 10, 600} {
 		var inputs [][]byte

@@ -5,15 +5,15 @@ import "math/bits"
 // codesMax is the size of the largest alphabet.
 const codesMax = 286
 
-// huffman is memory for the making of codes.
+// huffman is memory for computing codes.
 type huffman struct {
 	order  [codesMax]uint32 // used symbols, each with its frequency above: frequency<<9 | symbol
 	spare  [codesMax]uint32
 	weight [codesMax]uint32
 }
 
-// lengths gives each symbol the length of its code, at most limit bits, 0 for those that do not occur. At least two get one: a
-// code of a single word, or of none, is not understood by all.
+// lengths sets the code length of each symbol, at most limit bits, 0 for symbols that do not occur. At least two
+// symbols get a length, because some decompressors refuse codes with fewer words.
 func (h *huffman) lengths(frequency []uint32, length []uint8, limit int) {
 	clear(length)
 	n := 0
@@ -77,10 +77,11 @@ func (h *huffman) sort(n int) []uint32 {
 	return from
 }
 
-// depths replaces ascending weights by the depths of their leaves in a tree of least cost, in place (Moffat and Katajainen 1995).
+// depths replaces ascending weights by the depths of their leaves in a tree of least cost, in place (Moffat and
+// Katajainen 1995).
 func depths(a []uint32) {
 	n := len(a)
-	// From left to right: inner nodes take the places of the leaves they are made of; a node that got a parent says which.
+	// From left to right: inner nodes replace their leaves; a node with a parent stores its position.
 	a[0] += a[1]
 	root, leaf := 0, 2
 	for next := 1; next < n-1; next++ {
@@ -106,7 +107,7 @@ func depths(a []uint32) {
 	for next := n - 3; next >= 0; next-- {
 		a[next] = a[a[next]] + 1
 	}
-	// And those of the leaves, which are what the inner nodes leave free at each depth.
+	// And those of the leaves, which fill the free places at each depth.
 	root = n - 2
 	next := n - 1
 	for free, depth := 1, uint32(0); free > 0; depth++ {
@@ -123,7 +124,7 @@ func depths(a []uint32) {
 	}
 }
 
-// mend makes a prefix code possible again after lengths were cut to the limit: count[d] words have d bits.
+// mend corrects lengths that were reduced to the limit, so that a prefix code exists: count[d] words have d bits.
 func mend(count []int, limit int) {
 	total := 0
 	for d := 1; d <= limit; d++ {
@@ -140,10 +141,10 @@ func mend(count []int, limit int) {
 	}
 }
 
-// word is a word of a code as it is written: its bits, the first one lowest, and their number above bit 16.
+// word is a code word: its bits, the first one lowest, and their number above bit 16.
 type word uint32
 
-// assign makes the words of a code from the lengths (RFC 1951, 3.2.2).
+// assign computes the words of a code from the lengths (RFC 1951, 3.2.2).
 func assign(words []word, length []uint8) {
 	var count, next [16]uint16
 	for _, d := range length {

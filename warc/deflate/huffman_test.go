@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// leastCost is what a code without a limit takes at least: the two lightest trees are joined again and again (Huffman 1952).
+// leastCost returns the least cost of a code without a limit: the two lightest trees are joined repeatedly (Huffman
+// 1952).
 func leastCost(frequency []uint32) (cost uint64, deepest int) {
 	type tree struct {
 		weight uint64
@@ -27,7 +28,7 @@ func leastCost(frequency []uint32) (cost uint64, deepest int) {
 	return cost, trees[0].depth
 }
 
-// TestLengthsMakeACode of least cost if the limit allows it, and always one in which every sequence of bits means something.
+// The lengths form a complete code, of least cost if the limit allows it.
 func TestLengthsMakeACode(t *testing.T) {
 	var h huffman
 	r := rand.New(rand.NewPCG(1, 3))
@@ -70,7 +71,14 @@ func TestLengthsMakeACode(t *testing.T) {
 			continue
 		}
 		if least, deepest := leastCost(frequency); cost < least || deepest <= limit && cost > least {
-			t.Fatalf("round %d: %d symbols take %d bits, the least is %d with a tree of depth %d", round, used, cost, least, deepest)
+			t.Fatalf(
+				"round %d: %d symbols take %d bits, the least is %d with a tree of depth %d",
+				round,
+				used,
+				cost,
+				least,
+				deepest,
+			)
 		}
 	}
 }
@@ -79,7 +87,37 @@ func TestLengthsMakeACode(t *testing.T) {
 func TestShapes(t *testing.T) {
 	var s shapes
 	s.init()
-	lengths := []int{3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 17, 19, 23, 27, 31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258}
+	lengths := []int{
+		3,
+		4,
+		5,
+		6,
+		7,
+		8,
+		9,
+		10,
+		11,
+		13,
+		15,
+		17,
+		19,
+		23,
+		27,
+		31,
+		35,
+		43,
+		51,
+		59,
+		67,
+		83,
+		99,
+		115,
+		131,
+		163,
+		195,
+		227,
+		258,
+	}
 	for n := 3; n <= matchMax; n++ {
 		code, _ := slices.BinarySearch(lengths, n+1)
 		if got := int(s.lengthCode[n]); got != lengthsFrom+code-1 || int(s.lengthBase[code-1]) != lengths[code-1] {

@@ -6,16 +6,16 @@ import (
 )
 
 const (
-	matchMin  = 4 // shorter ones cost what their literals do
+	matchMin  = 4 // shorter matches cost as much as their literals
 	matchMax  = 258
-	matchNear = 4 << 10 // how far back a match of matchMin may lie, to be worth it
-	matchTail = 8       // bytes at the end of a block in which no match begins
-	tableMax  = 14      // bits: 32 KiB, which the first-level cache holds beside a page
+	matchNear = 4 << 10 // largest distance of a match of length matchMin
+	matchTail = 8       // no match starts in the last bytes of a block
+	tableMax  = 14      // bits: 32 KiB, which fits into the first-level cache beside a page
 	tableMin  = 9
-	skipRun   = 6 // after 1<<skipRun bytes without a match every second place is looked at, then every third, and so on
+	skipRun   = 6 // after 1<<skipRun bytes without a match every second position is examined, then every third, and so on
 )
 
-// sequence is a run of literals and the match behind it; the last of a block has no match.
+// sequence is a run of literals and the match after it; the last one of a block has no match.
 type sequence struct {
 	run      uint32
 	length   uint16
@@ -24,26 +24,26 @@ type sequence struct {
 
 // matcher finds the matches of a block.
 type matcher struct {
-	table [1 << tableMax]uint16 // where a hash was seen last, counted from the start of the stream, modulo 1<<16
+	table [1 << tableMax]uint16 // last position of a hash, from the start of the stream, modulo 1<<16
 	bits  uint
-	moved uint16 // how much of the stream has left the buffer, modulo 1<<16
+	moved uint16 // number of bytes of the stream that have left the buffer, modulo 1<<16
 
 	seqs     []sequence
-	literals [bufferSize + bufferPad]byte // those of all runs, one behind the other
+	literals [bufferSize + bufferPad]byte // literals of all runs
 	literalN int
 }
 
-// begin makes the table ready for a stream of which n bytes are known: it is as large as these can use.
+// begin prepares the table for a stream with n known bytes: its size depends on n.
 func (m *matcher) begin(n int) {
 	m.bits = uint(min(max(bits.Len(uint(n)), tableMin), tableMax))
 	m.moved = 0
 	clear(m.table[:1<<m.bits])
 }
 
-// find makes the sequences of buf[start:end]. A match may refer to all that lies before it in buf, up to windowMax.
+// find computes the sequences of buf[start:end]. A match may refer to all earlier bytes in buf, up to windowMax.
 func (m *matcher) find(buf *buffer, start, end int) {
 	seqs, literalN, moved, shift := m.seqs[:0], 0, m.moved, 64-m.bits
-	at, run := start, start // the place looked at, and where the run of literals before it begins
+	at, run := start, start // the current position, and the start of the run of literals before it
 	for limit := end - matchTail; at < limit; {
 		v := buf.load(at)
 		slot := &m.table[hash(v, shift)]
@@ -74,14 +74,14 @@ func (m *matcher) find(buf *buffer, start, end int) {
 			at++
 			continue
 		}
-		for from := run; from < at; from += 8 { // eight at a time: what is too much is written over
+		for from := run; from < at; from += 8 { // eight at a time: bytes beyond the end are overwritten later
 			binary.LittleEndian.PutUint64(m.literals[literalN&(bufferSize-1):], buf.load(from))
 			literalN += min(8, at-from)
 		}
 		seqs = append(seqs, sequence{run: uint32(at - run), length: uint16(length), distance: uint16(back)})
 		at += length
 		run = at
-		if at < limit { // what stands at the end of a match is often met again
+		if at < limit { // the bytes at the end of a match often occur again
 			m.table[hash(buf.load(at-2), shift)] = uint16(at-2) + moved
 		}
 	}
@@ -89,21 +89,21 @@ func (m *matcher) find(buf *buffer, start, end int) {
 	m.seqs = append(seqs, sequence{run: uint32(end - run)})
 }
 
-// hash is that of the six low bytes: matches of four and five bytes are found when they happen to begin or to end a longer one,
-// since looking for them costs more than they save.
+// hash is a hash of the six low bytes. Matches of four and five bytes are found only as parts of longer ones, because
+// searching them costs more than they save.
 func hash(v uint64, shift uint) uint64 {
 	return (v << 16) * 0x9e3779b97f4a7c15 >> (shift & 63) & (1<<tableMax - 1)
 }
 
-// buffer holds the window and the block at hand.
+// buffer contains the window and the current block.
 type buffer [bufferSize + bufferPad]byte
 
-// load gives the eight bytes from a place on.
+// load returns the eight bytes from a position on.
 func (b *buffer) load(at int) uint64 {
-	return binary.LittleEndian.Uint64(b[at&(bufferSize-1):]) // so the compiler sees that they are within b
+	return binary.LittleEndian.Uint64(b[at&(bufferSize-1):]) // so that the compiler knows that the index is within b
 }
 
-// same returns how many bytes from a on, up to end, equal those from c on.
+// same returns the number of equal bytes from a and c on, up to end.
 func (b *buffer) same(a, c, end int) int {
 	for from := a; ; a, c = a+8, c+8 {
 		if a >= end {

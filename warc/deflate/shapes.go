@@ -8,7 +8,7 @@ const (
 	lengthsFrom   = 257
 )
 
-// shapes says which code, and how many bits behind it, a length or a distance has.
+// shapes are the code and the number of extra bits of each length and distance.
 type shapes struct {
 	lengthCode    [matchMax + 1]uint16 // by length, from 3 on
 	lengthBase    [literalCodes - lengthsFrom]uint16
@@ -24,7 +24,7 @@ func (s *shapes) init() {
 	for code := range s.lengthBase {
 		extra := max(code/4-1, 0)
 		if code == len(s.lengthBase)-1 {
-			base, extra = matchMax, 0 // the longest has a code of its own
+			base, extra = matchMax, 0 // the longest length has its own code
 		}
 		s.lengthBase[code], s.lengthExtra[code] = uint16(base), uint8(extra)
 		for range 1 << extra {

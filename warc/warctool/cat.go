@@ -9,24 +9,24 @@ import (
 	"orbweaver/warc"
 )
 
-// CatOptions choose records and what of them is written.
+// CatOptions select records and the parts that are written.
 type CatOptions struct {
 	// Offset of the record in the file, in bytes; used when URI is empty. Negative: all records.
 	Offset int64
 	// URI chooses all records with that target. Default: by Offset.
 	URI string
-	// Type, when not Unknown, leaves out records of other types.
+	// Type, if not Unknown, selects records of this type.
 	Type warc.Type
-	// Payload writes the body of the HTTP message, without its head and chunking, or the block of a record that is no HTTP message.
-	// Default: the record, header and block.
+	// Payload selects the body of the HTTP message without head and chunking, or the block of other records. Default:
+	// the whole record.
 	Payload bool
 	// Decode removes content encodings (gzip, deflate, br, zstd) from the payload. It implies Payload.
 	Decode bool
-	// SizeMax is how much of a payload is written, in bytes, so that a decompression bomb ends. Default 1 GiB.
+	// SizeMax is the most bytes of a payload that are written, so that a decompression bomb ends. Default 1 GiB.
 	SizeMax int64
 }
 
-// WithDefaults returns a copy in which what was zero is filled in.
+// WithDefaults returns a copy of o whose zero fields have their defaults.
 func (o CatOptions) WithDefaults() CatOptions {
 	if o.SizeMax == 0 {
 		o.SizeMax = 1 << 30
@@ -35,8 +35,8 @@ func (o CatOptions) WithDefaults() CatOptions {
 	return o
 }
 
-// Cat writes the chosen records of a file to Out as they are, or their payload. Out is not a terminal's friend: the bytes are not
-// cleaned. ErrNotFound if there is none.
+// Cat writes the selected records of a file to Out unchanged, or their payload. The bytes may contain control sequences
+// for a terminal. It returns ErrNotFound if there is none.
 func (t *Tool) Cat(name string, o CatOptions) error {
 	o = o.WithDefaults()
 	if o.URI == "" && o.Offset >= 0 {
@@ -61,7 +61,7 @@ func (t *Tool) Cat(name string, o CatOptions) error {
 	return nil
 }
 
-// catAt goes right to an offset.
+// catAt reads the record at an offset.
 func (t *Tool) catAt(name string, o CatOptions) error {
 	f, err := t.open(name)
 	if err != nil {

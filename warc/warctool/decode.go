@@ -13,13 +13,13 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// codingsMax is how many content encodings may be stacked.
+// codingsMax is the most content encodings of a payload.
 const codingsMax = 5
 
-// windowMax bounds the memory that a zstd payload may ask for, in bytes.
+// windowMax is the most memory for the window of a zstd payload, in bytes.
 const windowMax = 64 << 20
 
-// decode removes the content encodings named in a header, last one first. done lets go of the decoders.
+// decode removes the content encodings of a header, last one first. done frees the decoders.
 func decode(body io.Reader, encoding string) (decoded io.Reader, done func(), err error) {
 	codings := strings.Split(encoding, ",")
 	if len(codings) > codingsMax {
@@ -59,7 +59,7 @@ func decode(body io.Reader, encoding string) (decoded io.Reader, done func(), er
 	return body, done, nil
 }
 
-// inflate reads "deflate", which should be zlib's format and is the bare stream from some servers.
+// inflate decodes "deflate", which should be zlib's format; some servers send the raw stream.
 func inflate(body io.Reader) (io.Reader, error) {
 	br := bufio.NewReader(body)
 	b, _ := br.Peek(2)

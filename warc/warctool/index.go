@@ -9,8 +9,8 @@ import (
 	"orbweaver/warc"
 )
 
-// Index writes the sorted CDXJ of each file to Out, one file's lines after another's; with beside it is written to a
-// file next to the WARC instead (X.cdxj for X.warc.gz), whole or not at all.
+// Index writes the sorted CDXJ index of each file to Out. If beside is true, it writes it to a file next to the WARC
+// instead (X.cdxj for X.warc.gz), completely or not at all.
 func (t *Tool) Index(beside bool, files ...string) error {
 	for _, name := range files {
 		write := func(w io.Writer) error {

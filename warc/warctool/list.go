@@ -9,11 +9,11 @@ import (
 	"orbweaver/warc"
 )
 
-// Row is what List says of a record.
+// Row is the line of List for a record.
 type Row struct {
 	File          string `json:"file"`
 	Offset        int64  `json:"offset"`
-	Length        int64  `json:"length"` // in the file; 0 if the record shares its member with others
+	Length        int64  `json:"length"` // in the file; 0 if the record shares its member
 	Type          string `json:"type"`
 	Date          string `json:"date"`
 	ContentLength int64  `json:"content_length"`
@@ -23,13 +23,14 @@ type Row struct {
 	PayloadDigest string `json:"payload_digest,omitempty"`
 }
 
-// List writes one line for each record: offset, length, type, date, length of the block, URI, separated by tabs; with several
-// files the file's name first. Records that follow a damaged place are listed too, and the error then wraps ErrFaults.
+// List writes one line for each record: offset, length, type, date, length of the block, URI, separated by tabs; with
+// several files the file's name first. Records that follow a damaged place are listed too, and the error then wraps
+// ErrFaults.
 func (t *Tool) List(files ...string) error {
 	faulty := false
 	for _, name := range files {
 		bad, err := t.each(name, warc.ReaderOptions{}, func(rec *warc.RecordRead) error {
-			// The record's length is known at its end, and a torn record is a fault, not a row.
+			// The length of a record is known at its end, and a torn record is a fault without a row.
 			if _, err := io.Copy(io.Discard, rec); err != nil {
 				return err
 			}
@@ -70,6 +71,15 @@ func (t *Tool) row(rec *warc.RecordRead, file string, named bool) error {
 	if uri == "" {
 		uri = "-"
 	}
-	_, err := fmt.Fprintf(t.Out, "%d\t%d\t%s\t%s\t%d\t%s\n", row.Offset, row.Length, clean(kind), date, row.ContentLength, uri)
+	_, err := fmt.Fprintf(
+		t.Out,
+		"%d\t%d\t%s\t%s\t%d\t%s\n",
+		row.Offset,
+		row.Length,
+		clean(kind),
+		date,
+		row.ContentLength,
+		uri,
+	)
 	return err
 }

@@ -12,19 +12,19 @@ import (
 	"orbweaver/warc"
 )
 
-// ErrFaults is returned when the work was done and something is wrong with the files.
+// ErrFaults is returned if the work was done and the files have faults.
 var ErrFaults = errors.New("warc: the files have faults")
 
-// ErrNotFound is returned when there is no such record.
+// ErrNotFound is returned if there is no such record.
 var ErrNotFound = errors.New("warc: no such record")
 
-// Tool is where the commands read and write.
+// Tool contains the input and output of the commands.
 type Tool struct {
-	// FS holds the files.
+	// FS contains the files.
 	FS vfs.FS
-	// Out takes results, Err takes faults as lines of text.
+	// Out gets the results, Err the faults as lines of text.
 	Out, Err io.Writer
-	// JSON asks for one object a line in place of text.
+	// JSON selects one JSON object per line instead of text.
 	JSON bool
 }
 
@@ -52,7 +52,8 @@ func (t *Tool) open(name string) (vfs.File, error) {
 	return f, nil
 }
 
-// each calls do with every record of a file. Faults that the reader can pass are written to Err; faulty says that there were some.
+// each calls do with every record of a file. Faults after which the reader can continue are written to Err; faulty
+// reports whether there were any.
 func (t *Tool) each(name string, o warc.ReaderOptions, do func(*warc.RecordRead) error) (faulty bool, err error) {
 	f, err := t.open(name)
 	if err != nil {
@@ -82,7 +83,7 @@ func (t *Tool) each(name string, o warc.ReaderOptions, do func(*warc.RecordRead)
 	}
 }
 
-// clean makes a text from a file safe for a terminal: one line, no control characters.
+// clean returns a text of a file as one line without control characters, safe for a terminal.
 func clean(s string) string {
 	for _, r := range s {
 		if !strconv.IsPrint(r) {

@@ -16,7 +16,7 @@ import (
 	"orbweaver/warc"
 )
 
-// archive writes three pages, of which the last is chunked and gzipped, and gives the file's name and their positions.
+// archive writes three pages, the last one chunked and gzipped, and returns the name of the file and their positions.
 func archive(t *testing.T) (fsys vfs.FS, name string, places []warc.Position) {
 	t.Helper()
 	fsys = vfs.NewMem(1)
@@ -38,8 +38,13 @@ func archive(t *testing.T) (fsys vfs.FS, name string, places []warc.Position) {
 		fmt.Sprintf("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", packed.Len(), packed.Bytes()),
 	} {
 		e.Reset()
-		r := warc.Record{Type: warc.Response, Date: time.Date(2026, 1, 2, 3, 4, i, 0, time.UTC), TargetURI: fmt.Appendf(nil, "http://e/%d", i),
-			Block: [][]byte{[]byte(block)}, Index: &warc.IndexInfo{Status: 200}}
+		r := warc.Record{
+			Type:      warc.Response,
+			Date:      time.Date(2026, 1, 2, 3, 4, i, 0, time.UTC),
+			TargetURI: fmt.Appendf(nil, "http://e/%d", i),
+			Block:     [][]byte{[]byte(block)},
+			Index:     &warc.IndexInfo{Status: 200},
+		}
 		if err := e.Append(&r); err != nil {
 			t.Fatal(err)
 		}
@@ -93,10 +98,14 @@ func TestList(t *testing.T) {
 		}
 		rows = append(rows, r)
 	}
-	if len(rows) != 8 || rows[1].URI != "http://e/0" || rows[1].Offset != places[0].Offset || rows[0].Type != "warcinfo" {
+	if len(rows) != 8 || rows[1].URI != "http://e/0" || rows[1].Offset != places[0].Offset ||
+		rows[0].Type != "warcinfo" {
 		t.Errorf("%+v", rows)
 	}
-	if _, _, err := run(fsys, false, func(x *Tool) error { return x.List("nowhere") }); !errors.Is(err, fs.ErrNotExist) {
+	if _, _, err := run(fsys, false, func(x *Tool) error { return x.List("nowhere") }); !errors.Is(
+		err,
+		fs.ErrNotExist,
+	) {
 		t.Error(err)
 	}
 }
@@ -126,13 +135,17 @@ func TestCat(t *testing.T) {
 			t.Errorf("%+v: %q %q %v", tt.o, out, errs, err)
 		}
 	}
-	_, _, err := run(fsys, false, func(x *Tool) error { return x.Cat(name, CatOptions{URI: "http://e/2", Decode: true, SizeMax: 5}) })
+	_, _, err := run(
+		fsys,
+		false,
+		func(x *Tool) error { return x.Cat(name, CatOptions{URI: "http://e/2", Decode: true, SizeMax: 5}) },
+	)
 	if err == nil || !strings.Contains(err.Error(), "larger") {
 		t.Error(err)
 	}
 }
 
-// A damaged record is said and counted, in text and in JSON, and those behind it are still listed.
+// A damaged record is reported and counted, in text and in JSON, and later ones are listed.
 func TestFaults(t *testing.T) {
 	fsys, name, places := archive(t)
 	if out, errs, err := run(fsys, true, func(x *Tool) error { return x.Verify(name) }); err != nil || errs != "" ||
@@ -147,7 +160,8 @@ func TestFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, errs, err := run(fsys, false, func(x *Tool) error { return x.Verify(name) })
-	if !errors.Is(err, ErrFaults) || !strings.Contains(errs, "damaged compression") || !strings.Contains(out, "faults 1") {
+	if !errors.Is(err, ErrFaults) || !strings.Contains(errs, "damaged compression") ||
+		!strings.Contains(out, "faults 1") {
 		t.Error(out, errs, err)
 	}
 	out, _, err = run(fsys, true, func(x *Tool) error { return x.Verify(name) })
@@ -168,8 +182,9 @@ func TestIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, _, err := run(fsys, false, func(x *Tool) error { return x.Index(false, name) })
-	// The writer was told a status of 200 for all.
-	if err != nil || strings.ReplaceAll(strings.ReplaceAll(out, `"404"`, `"200"`), `"mime":"text/plain",`, "") != string(want) {
+	// The writer got a status of 200 for all.
+	if err != nil ||
+		strings.ReplaceAll(strings.ReplaceAll(out, `"404"`, `"200"`), `"mime":"text/plain",`, "") != string(want) {
 		t.Errorf("%s\n%s %v", out, want, err)
 	}
 	if err := fsys.Remove(beside); err != nil {
@@ -183,14 +198,17 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// What a file says cannot steer the terminal it is listed on.
+// Bytes of a file cannot control the terminal of a listing.
 func TestHostile_U09_aListingHasNoEscapesOfTheFile(t *testing.T) {
 	fsys := vfs.NewMem(1)
 	f, err := fsys.Create("x.warc")
 	if err != nil {
 		t.Fatal(err)
 	}
-	io.WriteString(f, "WARC/1.0\r\nWARC-Type: a\x1b[2Jb\r\nWARC-Target-URI: http://e/\x1b[31m\u202e\r\nWARC-Date: \x07\r\nContent-Length: 0\r\n\r\n\r\n\r\nWARC/1.0\r\n\x1b]0;x\x07: 1\r\n")
+	io.WriteString(
+		f,
+		"WARC/1.0\r\nWARC-Type: a\x1b[2Jb\r\nWARC-Target-URI: http://e/\x1b[31m\u202e\r\nWARC-Date: \x07\r\nContent-Length: 0\r\n\r\n\r\n\r\nWARC/1.0\r\n\x1b]0;x\x07: 1\r\n",
+	)
 	for _, do := range []func(*Tool) error{
 		func(x *Tool) error { return x.List("x.warc") },
 		func(x *Tool) error { return x.Verify("x.warc") },

@@ -9,13 +9,13 @@ import (
 	"orbweaver/warc"
 )
 
-// How much of an archive a dictionary is made from.
+// The parts of an archive from which a dictionary is made.
 const (
-	sampleBytes  = 64 << 10 // of one record: what is behind is seldom like the beginning of another
+	sampleBytes  = 64 << 10 // of one record: later parts are seldom similar to the start of another record
 	samplesBytes = 32 << 20
 )
 
-// Train makes a dictionary of at most size bytes that suits records like those in the files, and writes it to the file out.
+// Train makes a dictionary of at most size bytes for records like those in the files, and writes it to the file out.
 func (t *Tool) Train(out string, size int, files ...string) error {
 	var samples [][]byte
 	left := samplesBytes
@@ -49,7 +49,7 @@ func (t *Tool) Train(out string, size int, files ...string) error {
 	})
 }
 
-// sampleOf is the beginning of a record.
+// sampleOf returns the first part of a record.
 func sampleOf(rec *warc.RecordRead) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString("WARC/" + rec.Version + "\r\n")

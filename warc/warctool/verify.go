@@ -9,9 +9,9 @@ import (
 	"orbweaver/warc"
 )
 
-// Verify examines files as one archive: compression, framing, syntax, required fields, digests, identities, references. Faults
-// go to Err, the report to Out. The error wraps ErrFaults if there are faults. A file whose name ends in ".open" may end
-// in the middle of a record.
+// Verify examines files as one archive: compression, framing, syntax, required fields, digests, identities, references.
+// Faults go to Err, the report to Out. The error wraps ErrFaults if there are faults. A file whose name ends in ".open"
+// may end in the middle of a record.
 func (t *Tool) Verify(files ...string) error {
 	v := warc.NewVerifier(warc.VerifyOptions{
 		OnFault: func(f *warc.Fault) { t.complain(f) },
@@ -50,7 +50,17 @@ func (t *Tool) report(r *warc.Report) error {
 		kinds = append(kinds, fmt.Sprintf("%d %s", n, kind))
 	}
 	slices.Sort(kinds)
-	_, err := fmt.Fprintf(t.Out, "files %d, bytes %d, records %d (%s)\ndigests that match %d, of a kind unknown here %d, of chunked bodies as stored %d\nfaults %d\n",
-		r.Files, r.Bytes, r.Records, strings.Join(kinds, ", "), r.DigestsChecked, r.DigestsUnknown, r.ChunkedAsStored, r.Faults)
+	_, err := fmt.Fprintf(
+		t.Out,
+		"files %d, bytes %d, records %d (%s)\ndigests that match %d, of a kind unknown here %d, of chunked bodies as stored %d\nfaults %d\n",
+		r.Files,
+		r.Bytes,
+		r.Records,
+		strings.Join(kinds, ", "),
+		r.DigestsChecked,
+		r.DigestsUnknown,
+		r.ChunkedAsStored,
+		r.Faults,
+	)
 	return err
 }

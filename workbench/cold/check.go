@@ -1,9 +1,13 @@
 package cold
 
-import "fmt"
+import (
+	"fmt"
 
-// Each calls f for every host that is in, in the order of the log, until f returns false. f borrows both. Nothing else may use the
-// store meanwhile.
+	"orbweaver/internal/vfs"
+)
+
+// Each calls f for every host of the store, in the order of the log, until f returns false. f borrows key and form. No
+// other method may be called during Each.
 func (s *Store) Each(f func(key, form []byte) bool) error {
 	if err := s.Flush(); err != nil {
 		return err
@@ -17,28 +21,37 @@ func (s *Store) Each(f func(key, form []byte) bool) error {
 	})
 }
 
-// Check reads everything and says whether table, sums and log agree. Nothing else may use the store meanwhile.
+// Check reads the whole log and compares it with the table and the sums. It returns an error if they differ. No other
+// method may be called during Check.
 func (s *Store) Check() error {
 	var hosts, sum uint64
 	var live int64
-	twins := make(map[uint64]struct{}, s.Len())
-	var twin error
+	hashes := make(map[uint64]struct{}, s.Len())
+	var repeated error
 	err := s.Each(func(key, form []byte) bool {
 		hash := s.hash(key)
-		if _, there := twins[hash]; there {
-			twin = fmt.Errorf("%w: %s holds %.200q twice", ErrCorrupt, s.o.Dir, key)
+		if _, there := hashes[hash]; there {
+			repeated = fmt.Errorf("%w: %s contains the host %.200q twice", vfs.ErrCorrupt, s.o.Dir, key)
 		}
-		twins[hash] = struct{}{}
+		hashes[hash] = struct{}{}
 		hosts, sum, live = hosts+1, sum+hash, live+sizeOf(len(key)+len(form))
 		return true
 	})
 	switch {
 	case err != nil:
 		return err
-	case twin != nil:
-		return twin
+	case repeated != nil:
+		return repeated
 	case hosts != uint64(s.table.used) || sum != s.sum || live != s.live:
-		return fmt.Errorf("%w: %s holds %d hosts in %d bytes, noted are %d in %d", ErrCorrupt, s.o.Dir, hosts, live, s.table.used, s.live)
+		return fmt.Errorf(
+			"%w: %s contains %d hosts in %d bytes, but the table has %d in %d",
+			vfs.ErrCorrupt,
+			s.o.Dir,
+			hosts,
+			live,
+			s.table.used,
+			s.live,
+		)
 	}
 	return nil
 }

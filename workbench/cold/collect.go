@@ -2,14 +2,15 @@ package cold
 
 import "fmt"
 
-// wasteful says that more of the log is garbage than should be (H4). The caller holds mu.
-func (s *Store) wasteful() bool { return s.log > 2*s.live+2*s.o.SegmentBytes }
+// needsCollect reports whether the log contains more garbage than H4 allows. The caller holds mu.
+func (s *Store) needsCollect() bool { return s.log > 2*s.live+2*s.o.SegmentBytes }
 
-// Collect reads on from the head of the log, up to step bytes and one record, moves what is still in to the tail and lets go of
-// the rest. It returns how many bytes it went through, 0 when there is nothing to do. One caller at a time.
+// Collect reads from the head of the log, at most step bytes and one record more. It copies the hosts that are still in
+// the store to the tail and drops the rest. It returns the number of bytes read, or 0 if there is nothing to do. Only
+// one goroutine may call Collect at a time.
 func (s *Store) Collect(step int64) (done int64, err error) {
 	s.mu.Lock()
-	idle := !s.wasteful()
+	idle := !s.needsCollect()
 	s.mu.Unlock()
 	if idle {
 		return 0, nil
@@ -17,7 +18,7 @@ func (s *Store) Collect(step int64) (done int64, err error) {
 	if err := s.Flush(); err != nil {
 		return 0, err
 	}
-	l, ok, err := s.atHead()
+	l, ok, err := s.headReader()
 	if !ok || err != nil {
 		return 0, err
 	}
@@ -27,7 +28,7 @@ func (s *Store) Collect(step int64) (done int64, err error) {
 		if err != nil {
 			return done, err
 		}
-		s.pass(p, &r)
+		s.collectRecord(p, &r)
 		done += r.size
 	}
 	if l.p.Offset >= l.end {
@@ -42,11 +43,12 @@ func (s *Store) Collect(step int64) (done int64, err error) {
 	return done, err
 }
 
-// atHead returns a reader of the oldest file, unless there is nothing to be gained or it is still being written.
-func (s *Store) atHead() (l logReader, ok bool, err error) {
+// headReader returns a reader of the oldest file. ok is false if there is not enough garbage, or if that file is still
+// being written.
+func (s *Store) headReader() (l logReader, ok bool, err error) {
 	s.mu.Lock()
 	f, p := s.files[s.head.Segment], s.head
-	ok = s.wasteful() && f != nil && s.head.Segment < s.tail.Segment &&
+	ok = s.needsCollect() && f != nil && s.head.Segment < s.tail.Segment &&
 		(len(s.chunks) == 0 || s.chunks[0].from.Segment > s.head.Segment)
 	s.mu.Unlock()
 	if !ok {
@@ -59,8 +61,8 @@ func (s *Store) atHead() (l logReader, ok bool, err error) {
 	return logReader{s: s, f: f, p: p, end: end}, true, nil
 }
 
-// pass moves a host that is still in from the head to the tail. The head is behind the record then.
-func (s *Store) pass(p Position, r *record) {
+// collectRecord copies a host that is still in the store from the head to the tail, and moves the head past the record.
+func (s *Store) collectRecord(p Position, r *record) {
 	hash := uint64(0)
 	if r.kind == kindHost {
 		hash = s.hash(r.key)

@@ -1,39 +1,48 @@
-// Package cold keeps the hosts that a bench has no room for: a key and what was known of it, on disk, found again by the key.
+// Package cold stores hosts that the workbench has evicted because memory was short. It maps a key to a form, both
+// bytes, on disk. It does not interpret the form.
 //
-// It is not a database: there is no order, no range, no overwriting. A host is put in once and taken out once, and while it
-// is in here it is nowhere else. What a host is, it does not know: a form is bytes.
+// It is not a database: it has no order, no ranges and no overwriting. A host is put in once and taken out once. While
+// a host is in this store, no other component has it.
 //
-// The picture.
+// # Structure
 //
-//	Put(key, form) --> [ tail ] --Flush--> 00000007 ... 00000042        one log, in files of a bounded size
+//	Put(key, form) --> [ tail ] --Flush--> 00000007 ... 00000042        one log, in files of bounded size
 //	      \                                ^ head
-//	       +-> table in memory: 26 + 10 bits of the key's hash -> place in the log
-//	Take(key) -----^ then one read there; the key on disk decides. What was taken is noted in the log.
-//	Collect: reads on from the head, copies what is still in to the tail, and lets go of the rest
+//	       +-> table in memory: 26 + 10 bits of the key's hash -> position in the log
+//	Take(key) -----^ then one read at this position; the key on disk is compared. The removal is written to the log.
+//	Collect: reads from the head, copies the hosts that are still in the store to the tail, and drops the rest
 //
-// The bytes, little-endian.
+// # Format, little-endian
 //
 //	file     "OWCOLD\x00\x01" | number u32 | low half of xxh3 of both | record...
-//	record   xxh3 of the rest, seeded with the place | length of body u32 | length of key u16 | kind u8 | 0 | body | zeros to 8
+//	record   xxh3 of the rest, seeded with the position | length of body u32 | length of key u16 | kind u8 | 0 | body
+//	         | zeros to a multiple of 8
 //	host     kind 1, body: key | form
-//	gone     kind 2, body: hash of the key u64 | file u32, offset u32 and size u32 of the record that does not count any more
+//	removal  kind 2, body: hash of the key u64 | file u32, offset u32 and size u32 of the record that is now invalid
 //
-// A record begins less than SegmentBytes into its file, which it may overrun. A cut is two places in the log, and the number
-// and the sum of the hashes of the hosts that are in between them.
+// A record starts at less than SegmentBytes in its file, and may end after that. A Checkpoint is two positions in the
+// log, with the number of hosts between them and the sum of their hashes.
 //
-// The promises:
+// # Promises
 //
-//   - H1: what Take gives is the form that was Put with this very key, or an error; and a key that is not in costs no look at the
-//     disk, but for one in some ten million.
-//   - H2: a host is in until it is taken, whatever else is put in, taken or collected.
-//   - H3: Open goes back to exactly the cut: what was put in after it is not in, what was taken after it is.
-//   - H4: the log is never more than twice what is in, and three files, once Collect says that there is nothing to do.
+//   - H1: Take returns the form that was Put with the same key, or an error. For an unknown key it reads the disk only
+//     about once in ten million calls.
+//   - H2: a host stays in the store until it is taken, whatever else is put, taken or collected.
+//   - H3: Open restores exactly the checkpoint. Hosts that were put after it are not in the store; hosts that were
+//     taken after it are.
+//   - H4: if Collect has nothing to do, the log is at most twice the size of the hosts plus three files.
 //
-// Who owns what. All methods are safe for concurrent use, with two restrictions: the caller sees to it that a key is not put in while it
-// is in, and Collect has one caller at a time. Cut touches no file; what it names may be relied on after Sync, and stays until a
-// later cut is released. Put and Take write no file: when Buffered has passed BufferBytes it is time for a Flush. A failed Flush may be
-// repeated. No lock is held while the disk works, but that Flushes wait for each other.
+// # Ownership and concurrency
 //
-// What it costs. A slot of the table is 8 bytes, and four in five to two in three are in use: 10 to 13 bytes a host. A Put is a copy; a Take is one
-// read of 512 bytes, two for a longer form. Open reads the log once, front to back. `orbweaver bench workbench --cold` measures it.
+// Put and Take borrow their arguments. All methods are safe for concurrent use, with two restrictions: the caller must
+// not put a key that is in the store, and only one goroutine may call Collect. Checkpoint uses no file. It is durable
+// after Sync, and its files stay until a later checkpoint is released. Put and Take write no file; when Buffered
+// returns true, the caller must call Flush. After an error Flush can be repeated. No lock is held during disk
+// operations, except that Flush calls wait for each other.
+//
+// # Costs
+//
+// A slot of the table has 8 bytes, and two thirds to four fifths of the slots are used: 10 to 13 bytes per host. Put
+// copies its arguments. Take reads 512 bytes, and reads a second time for a longer form. Open reads the log once from
+// start to end. `orbweaver bench workbench --cold` measures it.
 package cold

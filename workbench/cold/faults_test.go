@@ -13,7 +13,7 @@ import (
 
 func key(i int) []byte { return fmt.Appendf(nil, "http://host%d.example", i) }
 
-// A full disk is met by Flush and Sync alone; what they could not write is still there, and written later.
+// Only Flush and Sync report a full disk. What they could not write stays in memory and is written later.
 func TestFullDiskLosesNothing(t *testing.T) {
 	disk := vfs.NewMem(1)
 	s, err := Open(disk, small(), nil)
@@ -37,7 +37,7 @@ func TestFullDiskLosesNothing(t *testing.T) {
 			t.Fatalf("host %d: %q, %v", i, form, err)
 		}
 	}
-	cut := s.Cut()
+	cut := s.Checkpoint()
 	disk.SetLimit(-1)
 	if err := errors.Join(s.Sync(), s.Release(cut), s.Check(), s.Close()); err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func TestFullDiskLosesNothing(t *testing.T) {
 	}
 }
 
-// After a sync that failed nothing is believed to be durable any more.
+// After a failed sync the store does not report anything as durable.
 func TestFailedSyncSticks(t *testing.T) {
 	script := faultfs.NewScript(faultfs.Rule{Op: faultfs.Sync, Count: 1, Err: syscall.EIO})
 	s, err := Open(faultfs.New(vfs.NewMem(1), script), small(), nil)
@@ -63,7 +63,7 @@ func TestFailedSyncSticks(t *testing.T) {
 	}
 }
 
-// A host that could not be read is still in.
+// A host stays in the store after a failed read.
 func TestFailedReadCanBeRepeated(t *testing.T) {
 	script := faultfs.NewScript()
 	s, err := Open(faultfs.New(vfs.NewMem(1), script), small(), nil)
@@ -92,7 +92,7 @@ func TestFailedReadCanBeRepeated(t *testing.T) {
 	}
 }
 
-// Hosts come and go while the log is flushed, synced, collected and let go of.
+// Hosts are put and taken while the log is flushed, synced, collected and released.
 func TestH2_manyAtOnce(t *testing.T) {
 	s, err := Open(vfs.NewMem(1), small(), nil)
 	if err != nil {
@@ -108,7 +108,7 @@ func TestH2_manyAtOnce(t *testing.T) {
 			default:
 			}
 			_, err := s.Collect(1 << 10)
-			cut := s.Cut()
+			cut := s.Checkpoint()
 			if err := errors.Join(err, s.Sync(), s.Release(cut)); err != nil {
 				t.Error(err)
 				return
@@ -142,7 +142,7 @@ func TestH2_manyAtOnce(t *testing.T) {
 func TestOptionsSayAllThatIsWrong(t *testing.T) {
 	if _, err := Open(vfs.NewMem(1), Options{SegmentBytes: 1, BufferBytes: -1}, nil); err == nil {
 		t.Error("bad options are taken")
-	} else if many, ok := err.(interface{ Unwrap() []error }); !ok || len(many.Unwrap()) != 3 { //nolint:errorlint // a joined error
+	} else if many, ok := err.(interface{ Unwrap() []error }); !ok || len(many.Unwrap()) != 3 { //nolint:errorlint // joined
 		t.Error(err)
 	}
 }

@@ -8,11 +8,11 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// No file makes Open panic or believe a length, whatever is in its records: the checksums are right here.
+// No file makes Open panic or trust a length, whatever its records contain. The checksums are correct here.
 func FuzzOpen(f *testing.F) {
-	grave := appendGrave(nil, grave{hash: 1, at: Position{1, segmentHead}, size: 32})
-	f.Add([]byte{kindHost, 1, 3, 'k', 'f', 'f', kindHost, 2, 2, 'a', 'b', kindGone, 0, 3, 1, 2, 3})
-	f.Add(append([]byte{kindHost, 1, 1, 'k', kindGone, 0, byte(len(grave))}, grave...))
+	grave := appendRemoval(nil, removal{hash: 1, at: Position{1, segmentHead}, size: 32})
+	f.Add([]byte{kindHost, 1, 3, 'k', 'f', 'f', kindHost, 2, 2, 'a', 'b', kindRemoval, 0, 3, 1, 2, 3})
+	f.Add(append([]byte{kindHost, 1, 1, 'k', kindRemoval, 0, byte(len(grave))}, grave...))
 	f.Add([]byte{9, 1, 1, 'k', kindHost, 200, 1, 'k'})
 	f.Fuzz(func(t *testing.T, script []byte) {
 		log := appendSegmentHead(nil, 1)
@@ -28,10 +28,10 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// Nor do bytes that are no records at all.
+// The same for bytes that are not records.
 func FuzzRecord(f *testing.F) {
 	f.Add(appendRecord(nil, Position{1, segmentHead}, kindHost, []byte("key"), []byte("form")))
-	f.Add(appendRecord(nil, Position{1, segmentHead}, kindGone, nil, make([]byte, goneBody)))
+	f.Add(appendRecord(nil, Position{1, segmentHead}, kindRemoval, nil, make([]byte, removalBody)))
 	f.Add([]byte{0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 0, 0, 0, 1, 0})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		p := Position{1, segmentHead}
@@ -45,7 +45,7 @@ func FuzzRecord(f *testing.F) {
 	})
 }
 
-// open opens a log of one file. If it can be opened, all that is in can be taken.
+// open opens a log of one file. If this succeeds, all hosts in the store can be taken.
 func open(t *testing.T, log []byte) {
 	t.Helper()
 	disk := vfs.NewMem(1)
@@ -53,13 +53,13 @@ func open(t *testing.T, log []byte) {
 		t.Fatal(err)
 	}
 	overwrite(t, disk, "cold/00000001", log)
-	cut := Cut{Head: Position{1, segmentHead}, Tail: Position{1, int64(len(log)) &^ (recordAlign - 1)}}
-	// What the sums should be is not known: the first try tells.
+	cut := Checkpoint{Head: Position{1, segmentHead}, Tail: Position{1, int64(len(log)) &^ (recordAlign - 1)}}
+	// The correct sums are unknown. The error of the first attempt contains them.
 	s := &Store{
 		fs: disk, o: small().WithDefaults(), head: cut.Head, tail: cut.Tail,
 		files: map[uint32]vfs.File{}, dirty: map[uint32]bool{},
 	}
-	if err := s.goBack(&cut); err != nil && !errors.Is(err, ErrCorrupt) {
+	if err := s.restore(&cut); err != nil && !errors.Is(err, vfs.ErrCorrupt) {
 		t.Fatal(err)
 	}
 	cut.Hosts, cut.Sum = uint64(s.table.used), s.sum
@@ -68,7 +68,7 @@ func open(t *testing.T, log []byte) {
 	}
 	s, err := Open(disk, small(), &cut)
 	if err != nil {
-		if !errors.Is(err, ErrCorrupt) {
+		if !errors.Is(err, vfs.ErrCorrupt) {
 			t.Fatal(err)
 		}
 		return

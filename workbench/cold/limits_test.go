@@ -6,7 +6,7 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// What Put takes, Take gives back after a restart. One byte more is a bug of the caller, and refused.
+// Take returns the largest host that Put accepts, also after a restart. With one byte more Put panics.
 func TestTheLargestHostIsReadAndOneByteMoreIsRefused(t *testing.T) {
 	disk := vfs.NewMem(1)
 	o := small()
@@ -28,7 +28,7 @@ func TestTheLargestHostIsReadAndOneByteMoreIsRefused(t *testing.T) {
 			s.Put(c.key, c.form)
 		}()
 	}
-	cut := s.Cut()
+	cut := s.Checkpoint()
 	if err := s.Sync(); err != nil {
 		t.Fatal(err)
 	}

@@ -11,18 +11,18 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// chunk is a piece of the log that is not written yet.
+// chunk is a piece of the log that is not yet written.
 type chunk struct {
 	from   Position
 	b      []byte
-	sealed bool // is being written: nothing is appended
+	sealed bool // is being written, so nothing may be appended
 }
 
-// append puts a record at the tail, in memory. The caller holds mu.
+// append adds a record at the tail, in memory. The caller holds mu.
 func (s *Store) append(kind byte, key, rest []byte) (p Position, size int64) {
 	if s.tail.Offset >= s.o.SegmentBytes {
 		if s.tail.Segment-s.head.Segment >= segmentsMax-2 {
-			panic("BUG: cold: the log has more files than can be counted")
+			panic("BUG: cold: too many files in the log")
 		}
 		s.tail = Position{s.tail.Segment + 1, 0}
 	}
@@ -43,18 +43,18 @@ func (s *Store) append(kind byte, key, rest []byte) (p Position, size int64) {
 	c.b = appendRecord(c.b, p, kind, key, rest)
 	s.tail.Offset += size
 	s.log += size
-	s.waiting += len(c.b) - before
+	s.bufferedBytes += len(c.b) - before
 	return p, size
 }
 
-// Buffered says that as much waits in memory as should.
+// Buffered reports whether BufferBytes or more wait in memory, so that the caller should call Flush.
 func (s *Store) Buffered() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.waiting >= s.o.BufferBytes
+	return s.bufferedBytes >= s.o.BufferBytes
 }
 
-// Flush writes what waits in memory. It may be repeated after an error.
+// Flush writes the records that wait in memory. It may be repeated after an error.
 func (s *Store) Flush() error {
 	s.flushing.Lock()
 	defer s.flushing.Unlock()
@@ -74,14 +74,14 @@ func (s *Store) Flush() error {
 		}
 		s.mu.Lock()
 		s.chunks = s.chunks[1:]
-		s.waiting -= len(c.b)
+		s.bufferedBytes -= len(c.b)
 		s.dirty[c.from.Segment] = true
 		s.mu.Unlock()
 	}
 	return nil
 }
 
-// fileToWrite opens a file of the log, or makes it. The caller holds flushing.
+// fileToWrite opens or creates a file of the log. The caller holds flushing.
 func (s *Store) fileToWrite(segment uint32) (vfs.File, error) {
 	s.mu.Lock()
 	f, closed := s.files[segment], s.closed
@@ -106,20 +106,20 @@ func (s *Store) name(segment uint32) string { return segmentName(s.o.Dir, segmen
 
 func segmentName(dir string, segment uint32) string { return fmt.Sprintf("%s/%08d", dir, segment) }
 
-// segmentOf is the number of a file in the directory, if it is one of the log.
+// segmentOf returns the number of a file of the log, or false for other files.
 func segmentOf(base string) (segment uint32, ok bool) {
 	_, err := fmt.Sscanf(base, "%d", &segment)
 	return segment, err == nil && base == path.Base(segmentName(".", segment))
 }
 
 func (s *Store) corrupt(p Position, what string) error {
-	return &CorruptError{File: s.name(p.Segment), Offset: p.Offset, What: what}
+	return &vfs.CorruptError{File: s.name(p.Segment), Offset: p.Offset, What: what}
 }
 
-// firstRead is how much is read of a record whose size is not known: most are shorter.
+// firstRead is the size of the first read of a record of unknown size. Most records are shorter.
 const firstRead = 512
 
-// read reads the record at a place.
+// read reads the record at p.
 func (s *Store) read(p Position) (record, error) {
 	s.mu.Lock()
 	b, f := s.inMemory(p), s.files[p.Segment]
@@ -150,7 +150,7 @@ func (s *Store) read(p Position) (record, error) {
 	return r, nil
 }
 
-// readFile reads up to n bytes; the file may end before.
+// readFile reads up to n bytes, fewer at the end of the file.
 func (s *Store) readFile(f vfs.File, p Position, n int) ([]byte, error) {
 	b := make([]byte, n)
 	got, err := f.ReadAt(b, p.Offset)
@@ -160,7 +160,7 @@ func (s *Store) readFile(f vfs.File, p Position, n int) ([]byte, error) {
 	return b[:got], nil
 }
 
-// inMemory copies the record at a place out of the chunks; nil if it is in none. The caller holds mu.
+// inMemory returns a copy of the record at p from the chunks, or nil if it is in none. The caller holds mu.
 func (s *Store) inMemory(p Position) []byte {
 	for _, c := range s.chunks {
 		if c.from.Segment != p.Segment || p.Offset < c.from.Offset || p.Offset >= c.from.Offset+int64(len(c.b)) {
@@ -169,7 +169,7 @@ func (s *Store) inMemory(p Position) []byte {
 		b := c.b[p.Offset-c.from.Offset:]
 		size, fault := sizeInHead(b)
 		if fault != "" || size > int64(len(b)) {
-			panic("BUG: cold: a record in memory that is none")
+			panic("BUG: cold: invalid record in memory")
 		}
 		return bytes.Clone(b[:size])
 	}

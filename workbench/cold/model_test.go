@@ -14,19 +14,19 @@ import (
 
 func small() Options { return Options{Dir: "cold", Seed: 7, SegmentBytes: 1 << 10, BufferBytes: 300} }
 
-// world is a store, and what should be in it.
+// world is a store with its expected content.
 type world struct {
 	t     *testing.T
 	rng   *rand.Rand
 	disk  *vfs.Mem
 	store *Store
 	in    map[string]string
-	cuts  []moment // that a resume may find: the last durable one, and those after it
+	cuts  []moment // the checkpoints that a resume may use: the last durable one and those after it
 	next  int
 }
 
 type moment struct {
-	cut Cut
+	cut Checkpoint
 	in  map[string]string
 }
 
@@ -37,7 +37,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 	return w
 }
 
-func (w *world) open(cut *Cut) {
+func (w *world) open(cut *Checkpoint) {
 	w.t.Helper()
 	var err error
 	if w.store, err = Open(w.disk, small(), cut); err != nil {
@@ -48,12 +48,12 @@ func (w *world) open(cut *Cut) {
 func (w *world) put() {
 	key := fmt.Sprintf("http://host%d.example", w.next)
 	if w.next++; w.rng.IntN(3) == 0 && len(w.in) > 0 {
-		key = w.some() // known: comes back another one
+		key = w.some() // a known key: another one returns
 		w.take(key)
 	}
 	form := make([]byte, w.rng.IntN(80))
 	if w.rng.IntN(30) == 0 {
-		form = make([]byte, w.rng.IntN(4000)) // longer than a file, and than the first read
+		form = make([]byte, w.rng.IntN(4000)) // longer than a file and than the first read
 	}
 	for i := range form {
 		form[i] = byte(w.rng.Uint32())
@@ -77,13 +77,13 @@ func (w *world) take(key string) {
 	delete(w.in, key)
 }
 
-// checkpoint makes a cut durable, as an engine does; now and then it comes to nothing before its manifest is written.
+// checkpoint makes a checkpoint durable, as the engine does. Sometimes it stops before the manifest is written.
 func (w *world) checkpoint() {
 	w.t.Helper()
-	cut := w.store.Cut()
+	cut := w.store.Checkpoint()
 	w.cuts = append(w.cuts, moment{cut, maps.Clone(w.in)})
 	for range w.rng.IntN(3) {
-		w.put() // behind the cut
+		w.put() // after the checkpoint
 	}
 	if err := w.store.Sync(); err != nil {
 		w.t.Fatal(err)
@@ -105,7 +105,7 @@ func (w *world) checkpoint() {
 	}
 }
 
-// crash goes on from the last cut, on the disk as a kill or a power cut leaves it.
+// crash reopens the store from the last checkpoint, on the disk as a kill or a power failure leaves it.
 func (w *world) crash() {
 	w.t.Helper()
 	disk := w.disk.KillClone()
@@ -136,7 +136,7 @@ func (w *world) check() {
 	}
 }
 
-// The store next to a map, through flushes, collections, checkpoints that fail, kills and power cuts.
+// Compares the store with a map, through flushes, collections, failed checkpoints, kills and power failures.
 func TestH2_model(t *testing.T) {
 	for seed := range uint64(12) {
 		w := newWorld(t, seed)
@@ -174,13 +174,13 @@ func TestH2_model(t *testing.T) {
 	}
 }
 
-// Two keys of one hash are told apart by the key on disk.
+// The key on disk distinguishes two keys with the same hash.
 func TestH1_theKeyOnDiskDecides(t *testing.T) {
 	w := newWorld(t, 1)
 	w.store.Put([]byte("http://a.example"), []byte("a"))
 	twin := []byte("http://b.example")
 	hash := w.store.hash(twin)
-	w.store.table.add(hash, placeOf(w.store.tail)-uint64(sizeOf(17)/recordAlign)) // as if they had one hash
+	w.store.table.add(hash, placeOf(w.store.tail)-uint64(sizeOf(17)/recordAlign)) // as if both had the same hash
 	if form, found, err := w.store.Take(nil, twin); found || err != nil {
 		t.Errorf("another host's form: %q, %v", form, err)
 	}
@@ -190,7 +190,7 @@ func TestH1_theKeyOnDiskDecides(t *testing.T) {
 	}
 }
 
-// Whatever is done, garbage is bounded as soon as Collect has nothing to do, and what is let go of leaves the disk.
+// Garbage is bounded whenever Collect has nothing to do, and released files are removed from the disk.
 func TestH4_theLogIsBounded(t *testing.T) {
 	w := newWorld(t, 3)
 	for range 40 {
@@ -206,7 +206,7 @@ func TestH4_theLogIsBounded(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		cut := w.store.Cut()
+		cut := w.store.Checkpoint()
 		if err := errors.Join(w.store.Sync(), w.store.Release(cut)); err != nil {
 			t.Fatal(err)
 		}
@@ -214,7 +214,7 @@ func TestH4_theLogIsBounded(t *testing.T) {
 		if s.LogBytes > 2*s.LiveBytes+3*o.SegmentBytes {
 			t.Fatalf("%d bytes of log for %d that are in", s.LogBytes, s.LiveBytes)
 		}
-		// A file more before the head, heads of files, and one record that overruns each of the two ends.
+		// One file more before the head, heads of files, and one record that is longer than its file at each end.
 		if used := w.disk.Used(); used > 2*s.LiveBytes+4*o.SegmentBytes+8<<10+int64(len(w.store.files))*segmentHead {
 			t.Fatalf("%d bytes on disk for %d that are in", used, s.LiveBytes)
 		}
@@ -222,7 +222,7 @@ func TestH4_theLogIsBounded(t *testing.T) {
 	w.check()
 }
 
-// A record that is whole, and is not where it was written, is none.
+// A complete record at another position than that of its writing is invalid.
 func TestH3_aRecordHasItsPlace(t *testing.T) {
 	b := appendRecord(nil, Position{1, segmentHead}, kindHost, []byte("key"), []byte("form"))
 	if _, fault := parseRecord(b, Position{1, segmentHead}); fault != "" {
@@ -235,7 +235,7 @@ func TestH3_aRecordHasItsPlace(t *testing.T) {
 	}
 }
 
-// Every byte that counts is under a checksum.
+// Checksums cover every byte that matters.
 func TestH3_damageIsFound(t *testing.T) {
 	w := newWorld(t, 5)
 	for range 30 {
@@ -244,7 +244,7 @@ func TestH3_damageIsFound(t *testing.T) {
 	for range 10 {
 		w.take(w.some())
 	}
-	cut := w.store.Cut()
+	cut := w.store.Checkpoint()
 	if err := errors.Join(w.store.Sync(), w.store.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -263,13 +263,13 @@ func TestH3_damageIsFound(t *testing.T) {
 			damaged := bytes.Clone(content)
 			damaged[at] ^= 0x41
 			overwrite(t, disk, name, damaged)
-			var corrupt *CorruptError
-			if _, err := Open(disk, small(), &cut); !errors.As(err, &corrupt) || !errors.Is(err, ErrCorrupt) {
+			var corrupt *vfs.CorruptError
+			if _, err := Open(disk, small(), &cut); !errors.As(err, &corrupt) || !errors.Is(err, vfs.ErrCorrupt) {
 				t.Fatalf("byte %d of %s changed: %v", at, name, err)
 			}
 			if at%16 == 0 {
 				overwrite(t, disk, name, content[:at])
-				if _, err := Open(disk, small(), &cut); !errors.Is(err, ErrCorrupt) {
+				if _, err := Open(disk, small(), &cut); !errors.Is(err, vfs.ErrCorrupt) {
 					t.Fatalf("%s cut at %d: %v", name, at, err)
 				}
 			}
@@ -278,13 +278,13 @@ func TestH3_damageIsFound(t *testing.T) {
 		if err := disk.Remove(name); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(disk, small(), &cut); !errors.Is(err, ErrCorrupt) {
+		if _, err := Open(disk, small(), &cut); !errors.Is(err, vfs.ErrCorrupt) {
 			t.Fatalf("%s is missing: %v", name, err)
 		}
 	}
-	for _, wrong := range []Cut{{}, {Head: cut.Tail, Tail: cut.Head}, {Head: cut.Head, Tail: cut.Tail, Hosts: cut.Hosts + 1, Sum: cut.Sum},
+	for _, wrong := range []Checkpoint{{}, {Head: cut.Tail, Tail: cut.Head}, {Head: cut.Head, Tail: cut.Tail, Hosts: cut.Hosts + 1, Sum: cut.Sum},
 		{Head: cut.Head, Tail: cut.Tail, Hosts: cut.Hosts, Sum: cut.Sum + 1}, {Head: cut.Head, Tail: Position{cut.Tail.Segment, 12}}} {
-		if _, err := Open(w.disk.KillClone(), small(), &wrong); !errors.Is(err, ErrCorrupt) {
+		if _, err := Open(w.disk.KillClone(), small(), &wrong); !errors.Is(err, vfs.ErrCorrupt) {
 			t.Errorf("cut %+v: %v", wrong, err)
 		}
 	}

@@ -9,10 +9,11 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// Open opens the store in o.Dir. With a nil cut it is new and empty, and old files are removed. Otherwise it goes back to
-// exactly that cut, which must be the last one that was released or a later one; what came after it is removed. All that counts is
-// read. Errors that wrap ErrCorrupt say that the files are not those that the cut names.
-func Open(fsys vfs.FS, o Options, cut *Cut) (*Store, error) {
+// Open opens the store in o.Dir. If cut is nil, the store is new and empty, and old files are removed. Otherwise Open
+// restores exactly this checkpoint and removes everything after it. The checkpoint must be the last one that was
+// released, or a later one. Open reads the whole log. An error that wraps vfs.ErrCorrupt means that the files do not
+// match the checkpoint.
+func Open(fsys vfs.FS, o Options, cut *Checkpoint) (*Store, error) {
 	o = o.WithDefaults()
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -32,7 +33,7 @@ func Open(fsys vfs.FS, o Options, cut *Cut) (*Store, error) {
 	}
 	err := s.removeOutside(cut)
 	if err == nil && cut != nil {
-		err = s.goBack(cut)
+		err = s.restore(cut)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -40,8 +41,8 @@ func Open(fsys vfs.FS, o Options, cut *Cut) (*Store, error) {
 	return s, nil
 }
 
-// removeOutside deletes the files that the cut does not name; all of them if it is nil.
-func (s *Store) removeOutside(cut *Cut) error {
+// removeOutside deletes the files that do not belong to the checkpoint; all files if it is nil.
+func (s *Store) removeOutside(cut *Checkpoint) error {
 	names, err := s.fs.List(s.o.Dir)
 	if err != nil {
 		return fmt.Errorf("cold: open: %w", err)
@@ -58,7 +59,8 @@ func (s *Store) removeOutside(cut *Cut) error {
 	return nil
 }
 
-// lastFile is the youngest file that has something; less than the head's if none has.
+// lastFile returns the number of the newest file with content. The result is less than the head's number if there is
+// none.
 func (s *Store) lastFile() uint32 {
 	if s.tail.Offset == 0 {
 		return s.tail.Segment - 1
@@ -66,8 +68,8 @@ func (s *Store) lastFile() uint32 {
 	return s.tail.Segment
 }
 
-// goBack opens the files of a cut, cuts off what came after it, and reads the rest.
-func (s *Store) goBack(cut *Cut) error {
+// restore opens the files of a checkpoint, truncates the last one at the tail, and reads them.
+func (s *Store) restore(cut *Checkpoint) error {
 	for segment := s.head.Segment; segment <= s.lastFile(); segment++ {
 		if _, err := s.fs.Size(s.name(segment)); errors.Is(err, fs.ErrNotExist) {
 			return s.corrupt(Position{segment, 0}, "the file is missing")
@@ -95,29 +97,41 @@ func (s *Store) goBack(cut *Cut) error {
 		return err
 	}
 	if uint64(s.table.used) != cut.Hosts || s.sum != cut.Sum {
-		return s.corrupt(s.tail, fmt.Sprintf("%d hosts with the sum %016x, should be %d with %016x", s.table.used, s.sum, cut.Hosts, cut.Sum))
+		return s.corrupt(
+			s.tail,
+			fmt.Sprintf(
+				"%d hosts with the sum %016x, want %d with %016x",
+				s.table.used,
+				s.sum,
+				cut.Hosts,
+				cut.Sum,
+			),
+		)
 	}
 	return nil
 }
 
-// apply does what a record says: in the end that is in which was in at the cut (H3).
+// apply applies a record. After all records, the store has the hosts of the checkpoint (H3).
 func (s *Store) apply(p Position, r *record) error {
 	s.log += r.size
 	if r.kind == kindHost {
-		s.enter(s.hash(r.key), p, r.size)
+		s.addHost(s.hash(r.key), p, r.size)
 		return nil
 	}
-	g := r.gone
+	g := r.removal
 	if g.at.before(s.head) {
 		return nil
 	}
-	if !g.at.before(p) || g.at.Offset >= segmentBytesMax || !s.leave(g.hash, g.at, g.size) {
-		return s.corrupt(p, fmt.Sprintf("it takes a host away at byte %d of file %d, where none is", g.at.Offset, g.at.Segment))
+	if !g.at.before(p) || g.at.Offset >= segmentBytesMax || !s.removeHost(g.hash, g.at, g.size) {
+		return s.corrupt(
+			p,
+			fmt.Sprintf("removal of a host at byte %d of file %d, which has none", g.at.Offset, g.at.Segment),
+		)
 	}
 	return nil
 }
 
-// walk reads all records from head to tail, which are all in files.
+// walk reads all records from head to tail. All of them must be in files.
 func (s *Store) walk(visit func(p Position, r *record) error) error {
 	for segment := s.head.Segment; segment <= s.lastFile(); segment++ {
 		f := s.files[segment]
@@ -147,7 +161,7 @@ func (s *Store) walk(visit func(p Position, r *record) error) error {
 				return err
 			}
 			if p.Offset >= segmentBytesMax {
-				return s.corrupt(p, "a record too far from the beginning")
+				return s.corrupt(p, "the offset of a record is too large")
 			}
 			if err := visit(p, &r); err != nil {
 				return err
@@ -157,23 +171,23 @@ func (s *Store) walk(visit func(p Position, r *record) error) error {
 	return nil
 }
 
-// logReader reads one record of a file after the other.
+// logReader reads the records of a file in order.
 type logReader struct {
 	s   *Store
 	f   vfs.File
 	p   Position // of the next record
 	end int64    // of the file
 
-	block []byte // what was read
-	at    int    // in it
+	block []byte // the bytes read last
+	at    int    // position in block
 }
 
 const readBlock = 256 << 10
 
-// next reads a record, which is good until the next call.
+// next returns the next record. It is valid until the next call.
 func (l *logReader) next() (record, error) {
 	r, fault := parseRecord(l.block[l.at:], l.p)
-	if fault != "" { // it may go on behind the block
+	if fault != "" { // the record may continue after the block
 		need := int64(readBlock)
 		if size, fault := sizeInHead(l.block[l.at:]); fault == "" {
 			need = max(need, size)
@@ -195,7 +209,7 @@ func (l *logReader) next() (record, error) {
 	return r, nil
 }
 
-// fill reads so many bytes from the next record on, or to the end.
+// fill reads n bytes from the next record on, fewer at the end.
 func (l *logReader) fill(n int64) error {
 	n = min(n, l.end-l.p.Offset)
 	if int64(cap(l.block)) < n {

@@ -5,16 +5,16 @@ import (
 	"fmt"
 )
 
-// Options are what a Store needs to know. What is zero has its default.
+// Options configure a Store. A zero field has its default.
 type Options struct {
-	// Dir is the store's own directory. It must be given; it is made if missing.
+	// Dir is the directory of the store. It is required, and created if missing. No other component may use it.
 	Dir string
-	// Seed is of the hash of keys. It is the crawl's secret, so that nobody can think of hosts that all have the same, and
-	// always the same for one store.
+	// Seed is the seed of the key hash. It must be secret, so that a remote site cannot choose hosts with equal hashes.
+	// It must be the same for the whole life of a store.
 	Seed uint64
-	// SegmentBytes is when a file of the log is long enough, 1 KiB to 64 MiB. Default 64 MiB.
+	// SegmentBytes is the size at which a new file of the log begins. Default 64 MiB, range 1 KiB to 64 MiB.
 	SegmentBytes int64
-	// BufferBytes is how much waits in memory before it is time for a Flush. Default 256 KiB.
+	// BufferBytes is the number of bytes in memory from which Buffered returns true. Default 256 KiB, minimum 1.
 	BufferBytes int
 }
 
@@ -35,14 +35,17 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// Validate says everything that is wrong with o, joined.
+// Validate returns all faults of o as a joined error, or nil.
 func (o Options) Validate() error {
 	var faults []error
 	if o.Dir == "" {
 		faults = append(faults, errors.New("cold: Dir is missing"))
 	}
 	if o.SegmentBytes < segmentBytesMin || o.SegmentBytes > segmentBytesMax {
-		faults = append(faults, fmt.Errorf("cold: SegmentBytes is %d, must be %d to %d", o.SegmentBytes, segmentBytesMin, segmentBytesMax))
+		faults = append(
+			faults,
+			fmt.Errorf("cold: SegmentBytes is %d, must be %d to %d", o.SegmentBytes, segmentBytesMin, segmentBytesMax),
+		)
 	}
 	if o.BufferBytes < 1 {
 		faults = append(faults, fmt.Errorf("cold: BufferBytes is %d, must be positive", o.BufferBytes))

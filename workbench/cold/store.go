@@ -2,6 +2,7 @@ package cold
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -10,102 +11,108 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// Store holds hosts that are nowhere else.
+// ErrClosed is returned by calls after Close.
+var ErrClosed = errors.New("cold: closed")
+
+// Store maps keys of hosts to forms on disk. While a host is here, no other component has it.
 type Store struct {
 	fs vfs.FS
 	o  Options
 
-	flushing sync.Mutex // one writes at a time; before mu
+	flushing sync.Mutex // held during writes to files; locked before mu
 
-	mu       sync.Mutex
-	table    table
-	head     Position // where what counts begins
-	tail     Position // where the next record goes; offset 0: the file is not begun
-	sum      uint64   // of the hashes of all hosts that are in
-	live     int64    // bytes of their records
-	log      int64    // bytes of all records from head to tail
-	chunks   []*chunk // not written yet, in order
-	waiting  int      // bytes in them
-	files    map[uint32]vfs.File
-	dirty    map[uint32]bool // not synced since they were written
-	newNames bool            // the directory is not synced
-	lost     error           // a sync has failed, and none is tried again
-	closed   bool
+	mu            sync.Mutex
+	table         table
+	head          Position // start of the valid records
+	tail          Position // position of the next record; at offset 0 the file does not exist yet
+	sum           uint64   // of the hashes of all hosts in the store
+	live          int64    // bytes of their records
+	log           int64    // bytes of all records from head to tail
+	chunks        []*chunk // not yet written, in order
+	bufferedBytes int      // bytes in chunks
+	files         map[uint32]vfs.File
+	dirty         map[uint32]bool // written and not yet synced
+	newNames      bool            // files were created, and the directory is not yet synced
+	syncErr       error           // the error of a failed sync; no other sync is tried
+	closed        bool
 }
 
-// Stats is what a Store holds at one moment.
+// Stats is the content of a Store at one moment.
 type Stats struct {
 	Hosts       uint64
-	LiveBytes   int64 // on disk, of these
-	LogBytes    int64 // on disk in all, but for what an unreleased cut still names
-	TableBytes  int64 // in memory
-	BufferBytes int   // waiting to be written
+	LiveBytes   int64 // on disk, of the hosts
+	LogBytes    int64 // on disk in all, except files before the head that are not released yet
+	TableBytes  int64 // of memory
+	BufferBytes int   // not yet written
 }
 
-// Hash is the hash by which a key is found.
+// hash returns the hash by which a key is found.
 func (s *Store) hash(key []byte) uint64 { return xxh3.HashSeed(key, s.o.Seed) }
 
-// segmentsMax is how many files a log has at most: that is how far a place in the table can count.
+// segmentsMax is the largest number of files of a log: a slot of the table has this many numbers.
 const segmentsMax = 1 << (placeBits - offsetBits)
 
-const offsetBits = 23 // of an offset, in units of recordAlign
+const offsetBits = 23 // bits of an offset, in units of recordAlign
 
-// placeOf is a position as it is in the table.
+// placeOf encodes a position for the table.
 func placeOf(p Position) uint64 {
 	return uint64(p.Segment)%segmentsMax<<offsetBits | uint64(p.Offset)/recordAlign
 }
 
-// position is where a place in the table is; the log has fewer than segmentsMax files.
+// position decodes a position of the table. This is unique because the log has fewer than segmentsMax files.
 func (s *Store) position(place uint64) Position {
 	ahead := (uint32(place>>offsetBits) - s.head.Segment) % segmentsMax
 	return Position{s.head.Segment + ahead, int64(place % (1 << offsetBits) * recordAlign)}
 }
 
-// Len is how many hosts are in.
+// Len returns the number of hosts in the store.
 func (s *Store) Len() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.table.used
 }
 
-// Stats looks at all of it; it costs a walk over the table's shards.
+// Stats returns the current sizes. It costs one pass over the 1,024 shards of the table.
 func (s *Store) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return Stats{
-		Hosts: uint64(s.table.used), LiveBytes: s.live, LogBytes: s.log, TableBytes: s.table.bytes(), BufferBytes: s.waiting,
+		Hosts: uint64(
+			s.table.used,
+		), LiveBytes: s.live, LogBytes: s.log, TableBytes: s.table.bytes(), BufferBytes: s.bufferedBytes,
 	}
 }
 
-// Room says whether more hosts may be put in: the log has not as many files as it can have. There are always some hundred
-// to spare for what else is written.
+// Room reports whether more hosts may be put. It is false when the log nearly has the largest number of files. The
+// remaining 1,024 files are for the records of Take and Collect.
 func (s *Store) Room() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.tail.Segment-s.head.Segment < segmentsMax-1024
 }
 
-// Put takes a host in. It borrows both. The key, of at most 65535 bytes, must not be in; key and form are 16 MiB at most.
+// Put stores a host. It borrows key and form. The key must not be in the store. A key has at most 65,535 bytes, key and
+// form together at most 16 MiB; Put panics above these limits.
 func (s *Store) Put(key, form []byte) {
 	if len(key) > keyMax || len(key)+len(form) > bodyMax {
-		panic(fmt.Sprintf("BUG: cold: a host with a key of %d bytes and a form of %d", len(key), len(form)))
+		panic(fmt.Sprintf("BUG: cold: host too large: key of %d bytes, form of %d bytes", len(key), len(form)))
 	}
 	hash := s.hash(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p, size := s.append(kindHost, key, form)
-	s.enter(hash, p, size)
+	s.addHost(hash, p, size)
 }
 
-// enter adds a host to the table and the sums.
-func (s *Store) enter(hash uint64, p Position, size int64) {
+// addHost adds a host to the table and the sums.
+func (s *Store) addHost(hash uint64, p Position, size int64) {
 	s.table.add(hash, placeOf(p))
 	s.sum += hash
 	s.live += size
 }
 
-// leave takes it out, if it is there.
-func (s *Store) leave(hash uint64, p Position, size int64) bool {
+// removeHost removes a host and reports whether it was there.
+func (s *Store) removeHost(hash uint64, p Position, size int64) bool {
 	if !s.table.remove(hash, placeOf(p)) {
 		return false
 	}
@@ -114,7 +121,8 @@ func (s *Store) leave(hash uint64, p Position, size int64) bool {
 	return true
 }
 
-// Take takes a host out (H2) and appends its form to dst; false if there is none with this key. After an error it is still in.
+// Take removes a host (H2) and appends its form to dst. found is false if the key is unknown. After an error the host
+// is still in the store.
 func (s *Store) Take(dst, key []byte) (form []byte, found bool, err error) {
 	hash := s.hash(key)
 	var scratch [2]uint64
@@ -135,7 +143,8 @@ func (s *Store) Take(dst, key []byte) (form []byte, found bool, err error) {
 	return form, true, nil
 }
 
-// takeAt takes the host at a place, if it is the one with this key. It may have moved meanwhile: then what was read there means nothing.
+// takeAt removes the host at a position if it has this key. If the host was moved meanwhile, moved is true, and the
+// bytes that were read are ignored.
 func (s *Store) takeAt(dst, key []byte, hash, place uint64) (form []byte, found, moved bool, err error) {
 	s.mu.Lock()
 	p := s.position(place)
@@ -148,10 +157,10 @@ func (s *Store) takeAt(dst, key []byte, hash, place uint64) (form []byte, found,
 		return dst, false, true, nil
 	case err != nil:
 		return dst, false, false, err
-	case r.kind != kindHost || !bytes.Equal(r.key, key): // H1: another with this hash
+	case r.kind != kindHost || !bytes.Equal(r.key, key): // H1: another key with the same hash
 		return dst, false, false, nil
 	}
-	s.leave(hash, p, r.size)
-	s.append(kindGone, nil, appendGrave(nil, grave{hash, p, r.size}))
+	s.removeHost(hash, p, r.size)
+	s.append(kindRemoval, nil, appendRemoval(nil, removal{hash, p, r.size}))
 	return append(dst, r.form...), true, false, nil
 }

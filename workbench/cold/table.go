@@ -1,8 +1,8 @@
 package cold
 
-// table finds places by the hash of a key. It is a hash table with linear probing, cut into shards so that growing stops
-// nobody for long. A slot is 26 bits of the hash, beside the 10 that say in which shard it is, and 38 bits of place. Slots of a shard are in the
-// order of the hash, so a shard can have any size, and grow by a quarter.
+// table finds positions by the hash of a key. It is a hash table with linear probing, divided into 1,024 shards so that
+// growing takes little time. A slot is 26 bits of the hash and 38 bits of position; 10 more bits of the hash select the
+// shard. The slots of a shard are ordered by hash, so a shard can have any size and grows by a quarter.
 type table struct {
 	shards [1 << shardBits]shard
 	used   int
@@ -23,7 +23,7 @@ type shard struct {
 
 func (t *table) shard(hash uint64) *shard { return &t.shards[hash>>(64-shardBits)] }
 
-// tagOf is the part of a hash that is in the slot, where it is in the slot.
+// tagOf returns the part of a hash that a slot contains, at its position in the slot.
 func tagOf(hash uint64) uint64 { return hash << shardBits >> placeBits << placeBits }
 
 func (s *shard) home(slot uint64) int {
@@ -37,7 +37,7 @@ func (s *shard) next(i int) int {
 	return 0
 }
 
-// find appends the places that may be those of a key with this hash.
+// find appends the possible positions of a key with this hash.
 func (t *table) find(hash uint64, dst []uint64) []uint64 {
 	s := t.shard(hash)
 	if s.used == 0 {
@@ -52,7 +52,7 @@ func (t *table) find(hash uint64, dst []uint64) []uint64 {
 	return dst
 }
 
-// at is where the slot with this hash and place is, or -1.
+// at returns the index of the slot, or -1.
 func (s *shard) at(slot uint64) int {
 	if s.used == 0 {
 		return -1
@@ -67,7 +67,7 @@ func (s *shard) at(slot uint64) int {
 
 func (t *table) has(hash, place uint64) bool { return t.shard(hash).at(tagOf(hash)|place) >= 0 }
 
-// add enters a place, which is not 0.
+// add inserts a position, which must not be 0.
 func (t *table) add(hash, place uint64) {
 	s := t.shard(hash)
 	if 5*(s.used+1) > 4*len(s.slots) {
@@ -96,7 +96,7 @@ func (s *shard) put(slot uint64) {
 	s.slots[i] = slot
 }
 
-// replace says whether the old place was there.
+// replace replaces a position and reports whether the old one was there.
 func (t *table) replace(hash, old, place uint64) bool {
 	s := t.shard(hash)
 	i := s.at(tagOf(hash) | old)
@@ -106,7 +106,8 @@ func (t *table) replace(hash, old, place uint64) bool {
 	return i >= 0
 }
 
-// remove takes a place out, closes the gap, and says whether it was there. A shard that has become empty gives memory back.
+// remove removes a position, closes the gap, and reports whether it was there. A shard that is nearly empty releases
+// memory.
 func (t *table) remove(hash, place uint64) bool {
 	s := t.shard(hash)
 	i := s.at(tagOf(hash) | place)
@@ -129,7 +130,7 @@ func (t *table) remove(hash, place uint64) bool {
 	return true
 }
 
-// distance is how many steps it is from one slot to another.
+// distance returns the number of steps from one slot to another.
 func (s *shard) distance(from, to int) int {
 	if to >= from {
 		return to - from
@@ -137,7 +138,7 @@ func (s *shard) distance(from, to int) int {
 	return to - from + len(s.slots)
 }
 
-// bytes is what the table takes in memory.
+// bytes returns the memory of the table.
 func (t *table) bytes() (n int64) {
 	for i := range t.shards {
 		n += int64(8 * cap(t.shards[i].slots))

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The table next to a map, while it grows and shrinks, with hashes that crowd in one shard.
+// Compares the table with a map while it grows and shrinks, with hashes that fall into few shards.
 func TestTableAgainstAMap(t *testing.T) {
 	for seed := range uint64(4) {
 		rng := rand.New(rand.NewPCG(seed, 2))
@@ -50,7 +50,7 @@ func TestTableAgainstAMap(t *testing.T) {
 	}
 }
 
-// Once there are some thousand of them, a host takes no more than 16 bytes of memory, whatever their number.
+// From some thousand hosts on, a host takes at most 16 bytes of memory.
 func TestTableKeepsToSixteenBytes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	var table table

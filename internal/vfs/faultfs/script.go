@@ -69,8 +69,8 @@ type Rule struct {
 	Short int
 	// Delay is waited before the call, in the time of the bubble if there is one.
 	Delay time.Duration
-	// Then, if there is one, is called before the call is answered, each time the rule decides: what breaks once may break
-	// more from there on. It may change the script.
+	// Then, if there is one, is called before the call is answered, each time the rule decides: what breaks once may
+	// break more from there on. It may change the script.
 	Then func(name string)
 }
 
@@ -112,7 +112,8 @@ func (s *Script) Clear() {
 	s.rules, s.free = nil, nil
 }
 
-// Watch has f called for every call, under the script's lock, before it is answered; space says whether Space stands for it.
+// Watch has f called for every call, under the script's lock, before it is answered; space says whether Space stands
+// for it.
 func (s *Script) Watch(f func(op Op, space bool, name string)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

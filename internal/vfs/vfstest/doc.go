@@ -1,2 +1,2 @@
-// Package vfstest is the one suite that every vfs.FS passes: what the rooms rely on, told as short stories.
+// Package vfstest contains the tests that every vfs.FS passes: the properties on which the components rely.
 package vfstest

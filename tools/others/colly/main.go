@@ -1,4 +1,5 @@
-// Command crawl has colly follow every link from the seeds through a proxy: the driver of a comparison, see tools/others.
+// Command crawl has colly follow every link from the seeds through a proxy: the driver of a comparison, see
+// tools/others.
 package main
 
 import (
@@ -45,7 +46,8 @@ func crawl(proxy, seeds string, atOnce int, delay time.Duration) error {
 			return err
 		}
 	} else {
-		// A rule is one queue for all hosts that match, so a delay for each host takes a rule for each, made when it comes.
+		// A rule is one queue for all hosts that match, so a delay for each host takes a rule for each, made when it
+		// comes.
 		var known sync.Map
 		c.OnRequest(func(r *colly.Request) {
 			if _, found := known.LoadOrStore(r.URL.Host, true); !found {

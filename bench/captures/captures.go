@@ -1,0 +1,136 @@
+package captures
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"orbweaver/bench/simweb"
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+)
+
+// Records reads all records of an archive in order and hands each to f, which may read its block. Any fault ends it.
+func Records(fsys vfs.FS, dir string, f func(*warc.RecordRead) error) error {
+	return RecordsAt(fsys, dir, func(_ warc.Cut, rec *warc.RecordRead) error { return f(rec) })
+}
+
+// RecordsAt is Records that tells where each record begins, too.
+func RecordsAt(fsys vfs.FS, dir string, f func(at warc.Cut, rec *warc.RecordRead) error) error {
+	files, err := warc.Files(fsys, dir)
+	if err != nil {
+		return err
+	}
+	for _, info := range files {
+		if err := fileRecords(fsys, dir+"/"+info.Name, info.Serial, f); err != nil {
+			return fmt.Errorf("%s: %w", info.Name, err)
+		}
+	}
+	return nil
+}
+
+func fileRecords(fsys vfs.FS, name string, serial uint32, f func(warc.Cut, *warc.RecordRead) error) error {
+	file, err := fsys.Open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }() // only read
+	r := warc.NewReader(file, warc.ReaderOptions{Name: name, Syntax: warc.Fail, Spec: warc.Fail, Block: warc.Fail})
+	defer r.Close()
+	for {
+		rec, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = f(warc.Cut{Serial: serial, Length: rec.Offset}, rec)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// Each reads an archive's responses and revisits, robots.txt left out, and hands each to f.
+func Each(fsys vfs.FS, dir string, f func(simweb.Capture)) error {
+	return EachAt(fsys, dir, func(_ warc.Cut, _ *warc.RecordRead, c simweb.Capture) { f(c) })
+}
+
+// Since reads the captures of an archive from a place on: those of one pass. A page that the server called
+// unchanged is one with status 200, and has the payload that it had.
+func Since(fsys vfs.FS, dir string, from warc.Cut) (simweb.Crawled, error) {
+	var list []simweb.Capture
+	err := EachAt(fsys, dir, func(at warc.Cut, rec *warc.RecordRead, c simweb.Capture) {
+		if at.Before(from) {
+			return
+		}
+		if rec.Get("WARC-Profile") == warc.ProfileNotModified {
+			c.Status = 200
+		}
+		list = append(list, c)
+	})
+	return slices.Values(list), err
+}
+
+// EachAt is Each, and also gives f the place of each capture in the archive.
+func EachAt(fsys vfs.FS, dir string, f func(at warc.Cut, rec *warc.RecordRead, c simweb.Capture)) error {
+	head := make([]byte, 64)
+	return RecordsAt(fsys, dir, func(at warc.Cut, rec *warc.RecordRead) error {
+		if (rec.Type != warc.Response && rec.Type != warc.Revisit) || bytes.HasSuffix(rec.TargetURI, []byte("/robots.txt")) ||
+			rec.IsDNS() {
+			return nil
+		}
+		c := simweb.Capture{URL: string(rec.TargetURI), Truncated: rec.Type == warc.Response &&
+			rec.Get("WARC-Truncated") != ""}
+		if sum, ok := decodeDigest(rec.Get("WARC-Payload-Digest")); ok {
+			c.Digest, c.HasDigest = sum, true
+		}
+		n, err := io.ReadFull(rec, head)
+		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && err != io.EOF {
+			return err
+		}
+		c.Status = Status(head[:n])
+		f(at, rec, c)
+		return nil
+	})
+}
+
+// Status reads the code of a status line.
+func Status(head []byte) int {
+	_, rest, ok := bytes.Cut(head, []byte{' '})
+	if !ok || len(rest) < 3 {
+		return 0
+	}
+	n, err := strconv.Atoi(string(rest[:3]))
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// All reads all captures of an archive. They are kept as they come: about 100 bytes each.
+func All(fsys vfs.FS, dir string) (simweb.Crawled, error) {
+	var list []simweb.Capture
+	if err := Each(fsys, dir, func(c simweb.Capture) { list = append(list, c) }); err != nil {
+		return nil, err
+	}
+	return slices.Values(list), nil
+}
+
+// OfAgents is All for the archives of several agents, each in a directory of its own.
+func OfAgents(fsys vfs.FS, dirs ...string) (simweb.Crawled, error) {
+	var list []simweb.Capture
+	for k, dir := range dirs {
+		err := Each(fsys, dir, func(c simweb.Capture) {
+			c.Archive = k
+			list = append(list, c)
+		})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", dir, err)
+		}
+	}
+	return slices.Values(list), nil
+}

@@ -1,0 +1,110 @@
+package golden_test
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+
+	"orbweaver/bench/simweb"
+)
+
+// calendar serves two sites beside the simulated web. Their pages say next to nothing new and lead to ever more of
+// their kind, so the crawl delays their URLs and leaves the rest out. The second site asks for a longer delay, so that
+// its URLs still wait when those of the first are left out.
+type calendar struct {
+	mu    sync.Mutex
+	asked map[string]int // URL to number of requests
+}
+
+const (
+	firstCalendar  = "days.test"
+	secondCalendar = "weeks.test"
+	calendarFan    = 8 // links of a page to further pages
+)
+
+func newCalendar() *calendar { return &calendar{asked: map[string]int{}} }
+
+func (*calendar) seeds() []string {
+	return []string{"http://" + firstCalendar + "/", "http://" + secondCalendar + "/"}
+}
+
+// remember counts the requests of an earlier log.
+func (c *calendar) remember(l *simweb.Log) {
+	for a := range l.All() {
+		if c.Has(a.Host) {
+			c.asked[a.URL]++
+		}
+	}
+}
+
+// Has implements simweb.Guest.
+func (*calendar) Has(host string) bool { return host == firstCalendar || host == secondCalendar }
+
+// Serve implements simweb.Guest.
+func (c *calendar) Serve(conn net.Conn, ask simweb.Ask) (status int, keep, cut bool) {
+	c.mu.Lock()
+	c.asked["http://"+ask.Authority+ask.Path]++
+	c.mu.Unlock()
+	status, body := 200, ""
+	site := "http://" + ask.Authority
+	if n, ok := dayOf(ask.Path); ok {
+		body = "<!doctype html><title>Day</title><p>Open from nine to five, closed on Sunday.</p>" + links(site, n)
+	} else if ask.Path == "/robots.txt" && ask.Authority == secondCalendar {
+		body = "User-agent: *\nCrawl-delay: 0.12\n"
+	} else if ask.Path == "/" {
+		body = "<!doctype html><title>Calendar</title><p>All days.</p><a href=/day/0>first</a>"
+	} else {
+		status = 404
+	}
+	_, err := fmt.Fprintf(conn, "HTTP/1.1 %d Answer\r\nContent-Type: text/html\r\n"+
+		"Connection: close\r\nContent-Length: %d\r\n\r\n%s", status, len(body), body)
+	return status, false, err != nil
+}
+
+func dayOf(path string) (n int, ok bool) {
+	text, ok := strings.CutPrefix(path, "/day/")
+	n, err := strconv.Atoi(text)
+	return n, ok && err == nil
+}
+
+func links(site string, n int) string {
+	var b strings.Builder
+	for _, url := range days(site, n) {
+		fmt.Fprintf(&b, "<a href=%s>later</a>", url)
+	}
+	return b.String()
+}
+
+// days returns the URLs that page n of a site links to.
+func days(site string, n int) (urls []string) {
+	for k := range calendarFan {
+		urls = append(urls, site+"/day/"+strconv.Itoa(n*calendarFan+k+1))
+	}
+	return urls
+}
+
+// unknown returns the URLs that fetched pages of the site link to and that were neither asked for nor left out, and
+// those asked for twice.
+func (c *calendar) unknown(leftOut map[string]bool) (lost, twice []string) {
+	for url, n := range c.asked {
+		site, path := url[:strings.LastIndex(url, ".test")+len(".test")], url[strings.LastIndex(url, ".test")+len(".test"):]
+		if path == "/robots.txt" {
+			continue
+		}
+		if n > 1 {
+			twice = append(twice, url)
+		}
+		day, ok := dayOf(path)
+		if !ok {
+			continue
+		}
+		for _, next := range days(site, day) {
+			if c.asked[next] == 0 && !leftOut[next] {
+				lost = append(lost, next)
+			}
+		}
+	}
+	return lost, twice
+}

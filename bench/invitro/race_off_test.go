@@ -1,5 +1,0 @@
-//go:build !race
-
-package invitro
-
-const raceEnabled = false

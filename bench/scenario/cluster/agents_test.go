@@ -1,0 +1,424 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/bench/captures"
+	"orbweaver/bench/scenario/testbed"
+	"orbweaver/bench/simnet"
+	"orbweaver/bench/simweb"
+	"orbweaver/engine"
+	"orbweaver/engine/lifecycle"
+	"orbweaver/internal/vfs"
+)
+
+// bands is with how many seeds a story of several agents is told: one in a thinned run.
+func bands() int {
+	if testbed.Reduced {
+		return min(1, *testbed.SeedCount)
+	}
+	return *testbed.SeedCount
+}
+
+// band is some agents that crawl one web together, each over a network of its own.
+type band struct {
+	t      *testing.T
+	rig    *testbed.Rig
+	hub    *hub
+	names  []string
+	least  int // agents that there must be in the beginning
+	quorum bool
+	disks  map[string]*vfs.Mem
+	alter  func(name string, c *engine.Config, s *engine.Seams) // of an agent before it starts; nil for nothing
+
+	slowSync time.Duration // between two group commits; 0 for the usual time
+
+	mu      sync.Mutex
+	reports map[string]engine.Report
+	errs    map[string]error
+	wg      sync.WaitGroup
+}
+
+func newBand(t *testing.T, world simweb.Config, agents int) *band {
+	t.Helper()
+	rig, err := testbed.NewRig(world, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &band{t: t, rig: rig, hub: newHub(), least: agents, disks: map[string]*vfs.Mem{}, reports: map[string]engine.Report{}, errs: map[string]error{}}
+	b.newsAfter(world.Seed, time.Second)
+	for i := range agents {
+		name := fmt.Sprintf("agent-%d", i)
+		b.names = append(b.names, name)
+		b.disks[name] = vfs.NewMem(uint64(i))
+	}
+	return b
+}
+
+// newsAfter has each agent hear that another one came or went after up to so long.
+func (b *band) newsAfter(seed uint64, most time.Duration) {
+	rng := rand.New(rand.NewPCG(seed, 9))
+	b.hub.gossip = func() time.Duration { return time.Duration(rng.Int64N(int64(most))) }
+}
+
+// config is that of an agent.
+func (b *band) config(name string) engine.Config {
+	cfg := b.rig.Config()
+	cfg.Agents, cfg.AgentJoin, cfg.StallWait, cfg.Quorum = b.least, len(b.names) > 1, time.Hour, b.quorum
+	cfg.Fetch.UserAgent = "orbweaver/" + name + " (+https://example.org/bot)"
+	cfg.SyncEvery = b.slowSync
+	return cfg
+}
+
+// agent is one that runs.
+type agent struct {
+	band  *band
+	name  string
+	net   *simnet.Net
+	desk  *desk
+	crawl *engine.Engine
+	calls chan struct{} // capacity callers: one each while a goroutine calls crawl, all of them when it has ended; in virtual time none may wait at a lock
+	stop  context.CancelFunc
+	done  chan struct{}
+}
+
+// callers may call an agent's engine at a time.
+const callers = 8
+
+// start lets an agent crawl until it ends or ctx does.
+func (b *band) start(ctx context.Context, name string) *agent {
+	b.t.Helper()
+	a := &agent{band: b, name: name, net: b.rig.NewNet(), desk: b.hub.desk(name, 1), calls: make(chan struct{}, callers), done: make(chan struct{})}
+	seams := b.rig.Seams(b.disks[name])
+	seams.Dialer, seams.Peering = a.net, a.desk
+	seams.Log = slog.New(slog.NewTextHandler(b.t.Output(), nil)).With("agent", name)
+	cfg := b.config(name)
+	if b.alter != nil {
+		b.alter(name, &cfg, &seams)
+	}
+	e, err := engine.Open(cfg, seams)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	a.crawl = e
+	ctx, a.stop = context.WithCancel(ctx)
+	b.wg.Go(func() {
+		defer close(a.done)
+		defer a.stop()
+		err := e.Run(ctx)
+		report := e.Report()
+		for range callers {
+			a.calls <- struct{}{}
+		}
+		err = errors.Join(err, e.Close(), a.net.Close())
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.reports[name], b.errs[name] = report, err
+	})
+	return a
+}
+
+// leave has it leave for good.
+func (a *agent) leave(ctx context.Context) error {
+	select {
+	case a.calls <- struct{}{}:
+	case <-a.done:
+		return errors.New("the agent has ended")
+	}
+	defer func() { <-a.calls }()
+	return a.crawl.Leave(ctx)
+}
+
+// report is how it stands, or stood at its end.
+func (a *agent) report() engine.Report {
+	select {
+	case a.calls <- struct{}{}:
+	case <-a.done:
+		a.band.mu.Lock()
+		defer a.band.mu.Unlock()
+		return a.band.reports[a.name]
+	}
+	defer func() { <-a.calls }()
+	return a.crawl.Report()
+}
+
+// kill ends an agent, unless it has ended, and leaves the disk as death does. The others still count on it.
+func (a *agent) kill(death testbed.Death) {
+	b := a.band
+	b.t.Helper()
+	b.disks[a.name] = death(b.disks[a.name])
+	b.hub.lose(a.desk)
+	if err := a.net.Close(); err != nil {
+		b.t.Error(err)
+	}
+	a.stop()
+	<-a.done // whatever it says: it is dead
+}
+
+// wait returns when all agents have ended.
+func (b *band) wait() {
+	b.t.Helper()
+	b.wg.Wait()
+	for name, err := range b.errs {
+		if err != nil {
+			b.t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// judge holds the log of the web and all archives against the truth.
+func (b *band) judge() simweb.Verdict {
+	b.t.Helper()
+	var all []simweb.Capture
+	for _, name := range b.names {
+		err := captures.Each(b.disks[name], "crawl/warc", func(c simweb.Capture) { all = append(all, c) })
+		if err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	p := testbed.Promise(b.rig.Config())
+	p.Expect.Seeds = b.rig.Seeds
+	return b.rig.World.Judge(b.rig.Log, p, func(yield func(simweb.Capture) bool) {
+		for _, c := range all {
+			if !yield(c) {
+				return
+			}
+		}
+	})
+}
+
+// impolite says that a host or an address was asked too early, or by two at a time.
+func impolite(v simweb.Verdict) bool {
+	return v.HostGapViolations+v.HostConcurrency+v.IPGapViolations+v.IPConcurrency > 0
+}
+
+// Agents that know each other from the beginning fetch a web whole, and no page twice.
+func TestAgents_shareAWebWithoutGapsOrOverlap(t *testing.T) {
+	for _, agents := range []int{1, 2, 4} {
+		t.Run(fmt.Sprint(agents), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBand(t, testbed.SmallWorld(*testbed.FirstSeed+700, simweb.Plain()), agents)
+				began := time.Now()
+				for _, name := range b.names {
+					b.start(t.Context(), name)
+				}
+				b.wait()
+				v := b.judge()
+				pages := int64(0)
+				for _, name := range b.names {
+					r := b.reports[name]
+					testbed.CheckConservation(t, r)
+					t.Logf("%s: %d pages, %d hosts, %s: %s", name, r.PagesStored, r.HostsKnown, r.State, r.Reason)
+					if r.State != lifecycle.Finished || r.PagesStored == 0 {
+						t.Errorf("%s: %s (%s) after %d pages", name, r.State, r.Reason, r.PagesStored)
+					}
+					pages += r.PagesStored + r.RevisitsStored
+				}
+				t.Logf("virtual time %v, %d pages, %d letters, %d questions", time.Since(began), pages, b.hub.letters, b.hub.asked)
+				if impolite(v) || v.Coverage != 1 || v.Overlap != 0 || v.Duplicates > 0 {
+					v.Print(t.Output())
+					t.Error("the oracle complains")
+				}
+			})
+		})
+	}
+}
+
+// An agent that is killed and starts again before the others take it for gone, again and again, costs nothing but what
+// was in flight.
+func TestG03_anAgentIsKilledAndComesBack(t *testing.T) {
+	for i := range bands() {
+		seed := *testbed.FirstSeed + 720 + uint64(i)
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, 3))
+			synctest.Test(t, func(t *testing.T) {
+				b := newBand(t, testbed.SmallWorld(seed, simweb.Faulty()), 3)
+				running := map[string]*agent{}
+				for _, name := range b.names {
+					running[name] = b.start(t.Context(), name)
+				}
+				kills := 0
+				for range 12 {
+					time.Sleep(time.Duration(rng.Int64N(int64(20 * time.Second))))
+					name := b.names[rng.IntN(len(b.names))]
+					select {
+					case <-running[name].done:
+						continue // it was faster
+					default:
+					}
+					running[name].kill(func(disk *vfs.Mem) *vfs.Mem { return disk.CrashClone(rng) })
+					time.Sleep(time.Duration(rng.Int64N(int64(5 * time.Second))))
+					running[name] = b.start(t.Context(), name)
+					kills++
+				}
+				b.wait()
+				v := b.judge()
+				inFlight := kills * b.config("").Fetchers
+				t.Logf("%d kills, %d pages, %d asked for again, %d letters", kills, v.Fetched, v.Repeated, b.hub.letters)
+				if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > inFlight || impolite(v) {
+					v.Print(t.Output())
+					t.Error("the oracle complains")
+				}
+			})
+		})
+	}
+}
+
+// An agent that dies with its disk is missed by nobody: the others take its hosts over and are told of its URLs again.
+// So it is also when it had died before and come back: then its hosts are lent a second time.
+func TestG03_anAgentAndItsDiskAreLost(t *testing.T) {
+	for i := range bands() {
+		seed := *testbed.FirstSeed + 740 + uint64(i)
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBand(t, testbed.SmallWorld(seed, simweb.Faulty()), 3)
+				running := map[string]*agent{}
+				for _, name := range b.names {
+					running[name] = b.start(t.Context(), name)
+				}
+				had := 0
+				if i%2 == 1 {
+					time.Sleep(15 * time.Second)
+					had += b.bury(running["agent-1"])
+					time.Sleep(time.Duration(12+i) * time.Second)
+					running["agent-1"] = b.start(t.Context(), "agent-1")
+				}
+				time.Sleep(time.Duration(20+3*i) * time.Second)
+				had += b.bury(running["agent-1"])
+				b.wait()
+				b.names = []string{"agent-0", "agent-2"}
+				v := b.judge()
+				t.Logf("%d pages, %d of them lost and fetched again; %d asked for again", v.Fetched, had, v.Repeated)
+				if v.Coverage != 1 || impolite(v) || v.Missing+v.AttemptsMissing > 0 || v.Repeated > had+b.config("").Fetchers {
+					v.Print(t.Output())
+					t.Error("the oracle complains")
+				}
+			})
+		})
+	}
+}
+
+// bury kills an agent, lets the others find out some time later, and says how many pages it had.
+func (b *band) bury(a *agent) (had int) {
+	b.t.Helper()
+	a.kill(testbed.Sigkill)
+	had = b.pages(a.name)
+	time.Sleep(8 * time.Second)
+	b.hub.leave(a.desk)
+	return had
+}
+
+// pages is how many good answers an agent's archive holds.
+func (b *band) pages(name string) (n int) {
+	b.t.Helper()
+	err := captures.Each(b.disks[name], "crawl/warc", func(simweb.Capture) { n++ })
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return n
+}
+
+// An agent that comes late gets its share, with what was queued of it, and fetches nothing that another has.
+func TestAgents_anAgentComesLateAndAnotherGoesAndComesBack(t *testing.T) {
+	for i := range bands() {
+		seed := *testbed.FirstSeed + 760 + uint64(i)
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBand(t, testbed.SmallWorld(seed, simweb.Faulty()), 3)
+				b.least = 2
+				running := map[string]*agent{}
+				for _, name := range b.names[:2] {
+					running[name] = b.start(t.Context(), name)
+				}
+				time.Sleep(time.Duration(10+3*i) * time.Second)
+				running["agent-2"] = b.start(t.Context(), "agent-2")
+				time.Sleep(25 * time.Second)
+				running["agent-0"].stop() // in good order
+				<-running["agent-0"].done
+				time.Sleep(30 * time.Second)
+				running["agent-0"] = b.start(t.Context(), "agent-0")
+				b.wait()
+				v := b.judge()
+				handed, recovered := int64(0), int64(0)
+				for _, name := range b.names {
+					handed += b.reports[name].Outcomes["handed-over"]
+					recovered += b.reports[name].Outcomes["recovered"]
+				}
+				t.Logf("%d pages, %d asked for again; %d URLs handed over, %d pages recovered, %d questions", v.Fetched, v.Repeated, handed, recovered, b.hub.asked)
+				if v.Coverage != 1 || impolite(v) || v.Missing+v.AttemptsMissing > 0 || v.Repeated > 10 { // what was in flight
+					v.Print(t.Output())
+					t.Error("the oracle complains")
+				}
+			})
+		})
+	}
+}
+
+// An agent whose name another has stops in good order, and says why. What it has is whole, and it goes on when it is
+// run again.
+func TestG04_whoIsLostStopsInOrderAndGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBand(t, testbed.SmallWorld(*testbed.FirstSeed+720, simweb.Plain()), 2)
+		for _, name := range b.names {
+			b.start(t.Context(), name)
+		}
+		time.Sleep(20 * time.Second)
+		lost := b.names[1]
+		b.hub.expel(lost)
+		for done := false; !done; {
+			time.Sleep(time.Second)
+			b.mu.Lock()
+			_, done = b.errs[lost]
+			b.mu.Unlock()
+		}
+		r, err := b.reports[lost], b.errs[lost]
+		if !errors.Is(err, engine.ErrLost) || !errors.Is(err, errName) || r.State != lifecycle.Stopped || r.PagesStored == 0 || r.URLsQueued == 0 || r.URLsInFlight != 0 {
+			t.Errorf("%v; %s (%s) after %d pages, %d queued, %d in flight", err, r.State, r.Reason, r.PagesStored, r.URLsQueued, r.URLsInFlight)
+		}
+		testbed.CheckConservation(t, r)
+		delete(b.errs, lost)
+		b.start(t.Context(), lost)
+		b.wait()
+		if again := b.reports[lost]; again.State != lifecycle.Finished || again.PagesStored < r.PagesStored {
+			t.Errorf("when it was run again: %s (%s) after %d pages", again.State, again.Reason, again.PagesStored)
+		}
+		if v := b.judge(); impolite(v) || v.Coverage != 1 {
+			v.Print(t.Output())
+			t.Error("the oracle complains")
+		}
+	})
+}
+
+// Agents that come to a crawl that runs get their hosts, and leave each alone until whoever had it is done with it.
+func TestAgents_whoComesLateIsPoliteAllTheSame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBand(t, testbed.SmallWorld(*testbed.FirstSeed+730, simweb.Plain()), 4)
+		b.least = 1
+		for i, name := range b.names {
+			b.start(t.Context(), name)
+			time.Sleep(time.Duration(20+i) * time.Second)
+		}
+		b.wait()
+		handed := int64(0)
+		for _, name := range b.names {
+			testbed.CheckConservation(t, b.reports[name])
+			handed += b.reports[name].Outcomes["handed-over"]
+		}
+		if handed == 0 || b.hub.letters == 0 {
+			t.Errorf("%d URLs handed over, %d letters: nobody came in time", handed, b.hub.letters)
+		}
+		v := b.judge()
+		if impolite(v) || v.Coverage != 1 || v.Repeated > b.config("").Fetchers {
+			v.Print(t.Output())
+			t.Error("the oracle complains")
+		}
+	})
+}

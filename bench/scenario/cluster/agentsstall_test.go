@@ -1,0 +1,55 @@
+//go:build scenario
+
+package cluster
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/bench/scenario/testbed"
+	"orbweaver/bench/simnet"
+	"orbweaver/bench/simweb"
+	"orbweaver/engine/lifecycle"
+)
+
+// Three agents lose the way to all sites, in a moment in which each has something queued or not. All of them stop as
+// stalled, those too that have nothing left; none loses a URL. Started again, they end the crawl together.
+func TestStall_ofSeveralAgentsIsAgreed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBand(t, testbed.SmallWorld(*testbed.FirstSeed+40, simweb.Plain()), 3)
+		var agents []*agent
+		for _, name := range b.names {
+			agents = append(agents, b.start(t.Context(), name))
+		}
+		testbed.Wait(25 * time.Second)
+		for _, a := range agents {
+			a.net.SetProxy(simnet.Refused)
+		}
+		b.wait()
+		var queued int64
+		for name, r := range b.reports {
+			testbed.CheckConservation(t, r)
+			queued += r.URLsQueued
+			if r.State != lifecycle.Stalled {
+				t.Errorf("%s: %s: %s, %d queued", name, r.State, r.Reason, r.URLsQueued)
+			}
+		}
+		if queued == 0 {
+			t.Fatal("nothing was queued when the way was lost")
+		}
+		for _, name := range b.names {
+			b.start(t.Context(), name)
+		}
+		b.wait()
+		for name, r := range b.reports {
+			if r.State != lifecycle.Finished || r.URLsQueued != 0 {
+				t.Errorf("resumed: %s: %s: %s %v", name, r.State, r.Reason, r.Outcomes)
+			}
+		}
+		if v := b.judge(); !v.Sound() {
+			v.Print(t.Output())
+			t.Error("the oracle complains")
+		}
+	})
+}

@@ -1,0 +1,241 @@
+//go:build scenario
+
+package cluster
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/bench/scenario/testbed"
+	"orbweaver/engine"
+	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/layout"
+	"orbweaver/engine/robots"
+	"orbweaver/internal/vfs"
+)
+
+// attacked is a crawl of two honest agents with a third member that does no work and says what it has no right to say.
+// All hosts forbid /secret.
+type attacked struct {
+	*band
+	web  *testbed.ScriptedHosts
+	evil *flooder
+	dir  string // of each agent's crawl, on its own disk
+}
+
+const attackedHosts = 12
+
+// attack runs such a crawl. attacks is called each second for a minute, for each honest agent. Then the attacker goes.
+func attack(t *testing.T, attacks func(a *attacked, second int, to engine.PeerServer, send func(letter []byte) error)) *attacked {
+	t.Helper()
+	a := &attacked{web: &testbed.ScriptedHosts{Hosts: map[string]testbed.Responder{}, Counts: map[string]int{}}}
+	rules := testbed.AlwaysRespond(200, "", "User-agent: *\nDisallow: /secret\n")
+	for i := range attackedHosts {
+		a.web.Hosts[fmt.Sprintf("h%d.test", i)] = func(path string, n int, c net.Conn) {
+			switch path {
+			case "/robots.txt":
+				rules(n, c)
+			case "/":
+				testbed.Respond(c, 200, "", "<a href=/1>1</a> <a href=/secret>s</a> <a href=/2>2</a>")
+			default:
+				testbed.Respond(c, 200, "", "<p>"+path)
+			}
+		}
+	}
+	a.band = among(t, a.web, 2)
+	a.least = 3
+	alter := a.alter
+	a.alter = func(name string, c *engine.Config, s *engine.Seams) {
+		alter(name, c, s)
+		c.AgentAway, a.dir = time.Second, c.Dir
+	}
+	a.evil = &flooder{desk: a.hub.desk("evil", 1), rng: rand.New(rand.NewPCG(1, 1))}
+	if err := a.evil.desk.Join(t.Context(), 99, a.evil); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Hour)
+	defer cancel()
+	for _, name := range a.names {
+		a.start(ctx, name)
+	}
+	for second := range 60 {
+		time.Sleep(time.Second)
+		for _, name := range a.names {
+			a.hub.mu.Lock()
+			to := a.hub.desks[name].server
+			a.hub.mu.Unlock()
+			attacks(a, second, to, func(letter []byte) error { return a.evil.desk.Send(ctx, name, 0, letter) })
+		}
+	}
+	if err := a.evil.desk.Leave(ctx); err != nil {
+		t.Fatal(err)
+	}
+	a.wait()
+	a.web.Done.Wait()
+	return a
+}
+
+// check says what the honest agents did that they would not have done by themselves.
+func (a *attacked) check() {
+	began := a.web.Requests[0].At
+	for host := range a.web.Hosts {
+		var paths []string
+		for _, p := range a.web.Pages(host) {
+			if paths = append(paths, p.Path); p.Path == "/secret" {
+				a.t.Errorf("%s: the disallowed page was asked for", host)
+			}
+			if late := p.At.Sub(began); late > time.Hour {
+				a.t.Errorf("%s%s was asked for after %v", host, p.Path, late)
+			}
+		}
+		if len(paths) < 3 {
+			a.t.Errorf("%s: only %q were asked for", host, paths)
+		}
+	}
+}
+
+// manifest is how long the longest manifest of the honest agents is.
+func (a *attacked) manifest() (size int) {
+	for _, name := range a.names {
+		b, err := vfs.ReadFile(a.disks[name], a.dir+"/"+layout.ManifestFile)
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		size = max(size, len(b))
+	}
+	return size
+}
+
+func framed(s string) []byte { return append(binary.AppendUvarint(nil, uint64(len(s))), s...) }
+
+// verdict is a letter that says what came of a site's robots.txt; without rules that it could not be had.
+func verdict(host string, rules *robots.Rules) []byte {
+	item := append([]byte{'V', 1}, make([]byte, 8)...)
+	item = append(item, framed("http://"+host)...)
+	said := []byte(nil)
+	if rules != nil {
+		said = rules.Append(nil)
+	}
+	return outbox.AppendItem(nil, append(item, framed(string(said))...))
+}
+
+// silence is a letter that says that a site is not to be asked for two days.
+func silence(host string) []byte {
+	item := append([]byte{'S', 1}, make([]byte, 8)...)
+	item = append(item, framed("http://"+host)...)
+	item = binary.AppendUvarint(item, uint64(47*time.Hour))
+	return outbox.AppendItem(nil, append(item, 0))
+}
+
+// A member, or one that is none, says what is in the robots.txt of hosts for which it was not responsible, and that
+// they are to be left alone. Nobody believes it: no disallowed page is asked for (at 10 of 12 hosts without the check),
+// and no host is silenced (for two days).
+func TestHostilePeer_P2_aSiteIsNobodyElsesToSpeakOf(t *testing.T) {
+	for name, forge := range map[string]func(host string) []byte{
+		"allowed":     func(host string) []byte { return verdict(host, robots.AllowAll()) },
+		"denied":      func(host string) []byte { return verdict(host, robots.DenyAll()) },
+		"unreachable": func(host string) []byte { return verdict(host, nil) },
+		"silenced":    silence,
+	} {
+		for _, member := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s/member=%v", name, member), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					refused := 0
+					a := attack(t, func(a *attacked, _ int, to engine.PeerServer, send func([]byte) error) {
+						for host := range a.web.Hosts {
+							if member {
+								_ = send(forge(host)) // while the agent begins it takes no letters
+							} else if err := to.Letter(t.Context(), "nobody", forge(host)); err != nil {
+								refused++
+							}
+						}
+					})
+					a.check()
+					if want := 60 * 2 * attackedHosts; !member && refused != want {
+						t.Errorf("%d letters of a stranger are refused, of %d", refused, want)
+					}
+					for _, agent := range a.names {
+						if r := a.reports[agent].Peers; member && r.NotTaken == 0 || !member && r.Strangers == 0 {
+							t.Errorf("%s does not say what it refused: %+v", agent, r)
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
+// A member says 300 times under invented names of a megabyte each that it leaves. Memory and manifest do not grow with
+// that: by 200 MB and 210 MB they did.
+func TestHostilePeer_P1_inventedNamesLeave(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var before, after uint64
+		a := attack(t, func(_ *attacked, second int, to engine.PeerServer, _ func([]byte) error) {
+			if second != 20 || after > 0 {
+				return
+			}
+			before = liveHeap()
+			for i := range 300 {
+				line := fmt.Sprintf("evil/%016x", i)
+				if i%3 > 0 { // a name that only looks like one beside one of a megabyte
+					line = fmt.Sprintf("evil/%d%s", i, strings.Repeat("x", 1<<20-32))
+				}
+				if _, err := to.Answer(t.Context(), "evil", append([]byte{'G', 1}, line...)); err == nil {
+					t.Errorf("%.30s leaves", line)
+				}
+			}
+			after = liveHeap()
+		})
+		t.Logf("heap %d KiB and %d KiB, manifest %d bytes", before>>10, after>>10, a.manifest())
+		if after > before+8<<20 || a.manifest() > 64<<10 {
+			t.Errorf("300 questions: heap %d MiB and %d MiB, manifest %d bytes", before>>20, after>>20, a.manifest())
+		}
+		a.check()
+	})
+}
+
+// A member sends a letter of 0.9 MB with lists of 69,231 agents that fetched nothing. One is kept: all were, in the
+// manifest, and each later question hashed its URLs once for each.
+func TestHostilePeer_P3_listsOfInventedAgents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := attack(t, func(_ *attacked, second int, to engine.PeerServer, _ func([]byte) error) {
+			if second != 20 {
+				return
+			}
+			var letter []byte
+			for i := range 69_231 {
+				item := binary.LittleEndian.AppendUint64([]byte{'F', 1}, uint64(i))
+				line := "e/1"
+				if i < 100 {
+					line = fmt.Sprintf("evil%d/%016x", i, i)
+				} else if i < 200 {
+					line = fmt.Sprintf("evil/%016x", 99)
+				}
+				letter = outbox.AppendItem(letter, append(item, framed(line)...))
+			}
+			if err := to.Letter(t.Context(), "evil", letter); err != nil {
+				t.Errorf("a letter of which not all is taken: %v", err)
+			}
+		})
+		lists := 0
+		for _, name := range a.names {
+			b, err := vfs.ReadFile(a.disks[name], a.dir+"/"+layout.ManifestFile)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lists = max(lists, strings.Count(string(b), `"seed"`))
+		}
+		t.Logf("%d lists, manifest %d bytes", lists, a.manifest())
+		if lists > 9 || a.manifest() > 64<<10 {
+			t.Errorf("%d lists are kept, in a manifest of %d bytes", lists, a.manifest())
+		}
+		a.check()
+	})
+}

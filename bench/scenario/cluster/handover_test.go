@@ -1,0 +1,268 @@
+package cluster
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/bench/scenario/testbed"
+	"orbweaver/bench/simweb"
+	"orbweaver/engine"
+	"orbweaver/internal/vfs"
+)
+
+// slowHosts are hosts with so many pages. A third of them ask for a minute between two requests in their robots.txt, a
+// third, when they are asked for the fifth page, to be left alone for five minutes, and the others for nothing.
+func slowHosts(hosts, pages int) *testbed.ScriptedHosts {
+	s := &testbed.ScriptedHosts{Hosts: map[string]testbed.Responder{}, Counts: map[string]int{}}
+	for h := range hosts {
+		robots := "User-agent: *\nDisallow: /secret\n"
+		if h%3 == 0 {
+			robots += "Crawl-delay: 60\n"
+		}
+		s.Hosts[fmt.Sprintf("h%d.test", h)] = func(path string, n int, c net.Conn) {
+			switch {
+			case path == "/robots.txt":
+				testbed.Respond(c, 200, "", robots)
+			case path == "/":
+				testbed.Respond(c, 200, "", testbed.LinksPage(pages))
+			case path == "/4" && n == 0 && h%3 == 1:
+				testbed.Respond(c, 503, "Retry-After: 300\r\n", "later")
+			default:
+				testbed.Respond(c, 200, "", "<p>"+path)
+			}
+		}
+	}
+	return s
+}
+
+// among makes a band of agents of whom each crawls all of the strangers.
+func among(t *testing.T, s *testbed.ScriptedHosts, agents int) *band {
+	b := newBand(t, testbed.SmallWorld(1, simweb.Plain()), agents)
+	b.rig.Seeds = nil
+	for _, host := range slices.Sorted(maps.Keys(s.Hosts)) {
+		b.rig.Seeds = append(b.rig.Seeds, "http://"+host+"/")
+	}
+	b.alter = func(agent string, c *engine.Config, seams *engine.Seams) {
+		c.ProxyMode, c.Fetch.Proxy = false, nil
+		c.SyncEvery, c.ReportEvery, c.Checkpoint = time.Second, time.Minute, 5*time.Minute
+		seams.Dialer, seams.Resolver = testbed.AgentView{ScriptedHosts: s, Agent: agent}, s
+		seams.Allowed = func(netip.AddrPort) error { return nil }
+	}
+	return b
+}
+
+// kept says what was not kept of what slowHosts ask for, how many of them were asked by several agents, and how many by
+// another within ten seconds.
+func kept(t *testing.T, s *testbed.ScriptedHosts, pages int) (moved, quick int) {
+	t.Helper()
+	for host := range s.Hosts {
+		var all []testbed.Request
+		by := map[string]int{}
+		for _, a := range s.Requests {
+			if a.Host == host {
+				all = append(all, a)
+				by[a.Agent]++
+			}
+		}
+		if len(by) > 1 {
+			moved++
+		}
+		least, answered := 4*time.Second, map[string]int{}
+		var number int
+		fmt.Sscanf(host, "h%d", &number)
+		if number%3 == 0 {
+			least = time.Minute
+		}
+		for i, a := range all {
+			if answered[a.Path]++; i == 0 {
+				continue
+			}
+			want := least
+			if all[i-1].Path == "/4" && number%3 == 1 && answered["/4"] == 1 {
+				want = 5 * time.Minute
+			}
+			gap := a.At.Sub(all[i-1].End)
+			if a.Agent != all[i-1].Agent && gap < 10*time.Second {
+				quick++
+			}
+			if gap < want {
+				t.Errorf("%s: %s by %s came %v after %s by %s, want %v", host, a.Path, a.Agent, gap, all[i-1].Path, all[i-1].Agent, want)
+			}
+		}
+		for path, n := range answered {
+			want := 1
+			if path == "/4" && number%3 == 1 {
+				want = 2
+			}
+			if n != want {
+				t.Errorf("%s%s was asked for %d times: %v", host, path, n, by)
+				for _, a := range all {
+					t.Logf("%s by %s from %v to %v", a.Path, a.Agent, a.At, a.End)
+				}
+			}
+		}
+		if len(answered) != pages+2 {
+			t.Errorf("%s: %d pages of %d", host, len(answered)-2, pages)
+		}
+	}
+	return moved, quick
+}
+
+// A host that changes hands since an agent comes takes its clocks and its rules along: neither a Crawl-delay nor a
+// Retry-After is cut short, and nobody asks for robots.txt a second time. Its queue comes at once, what is on disk of
+// it too, and not as it becomes due.
+func TestAgents_aHostMovesWithClocksRulesAndQueue(t *testing.T) {
+	for _, items := range []int{64, 4} { // of a site in memory
+		t.Run(fmt.Sprint(items, " items in memory"), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const pages = 40
+				s := slowHosts(40, pages)
+				b := among(t, s, 3)
+				b.least = 2
+				slow := b.alter
+				b.alter = func(agent string, c *engine.Config, seams *engine.Seams) {
+					slow(agent, c, seams)
+					c.Rooms.SiteItems = items
+					if agent == b.names[2] { // the others it hears of when it is told of their clocks
+						c.Seeds = testbed.Seeds(b.rig.Seeds[:1])
+					}
+				}
+				for _, name := range b.names[:2] {
+					b.start(t.Context(), name)
+				}
+				time.Sleep(75 * time.Second)
+				late := b.start(t.Context(), b.names[2])
+				time.Sleep(15 * time.Second)
+				got := late.report().URLsAdmitted
+				b.wait()
+				s.Done.Wait()
+				moved, quick := kept(t, s, pages)
+				t.Logf("%d hosts changed hands, %d of them without a rest; %d letters; %d URLs came at once", moved, quick, b.hub.letters, got)
+				if all := b.reports[late.name].URLsAdmitted; moved < 5 || quick == 0 || got != all {
+					t.Errorf("%d hosts changed hands, %d without a rest; %d URLs of %d came at once", moved, quick, got, all)
+				}
+			})
+		})
+	}
+}
+
+// So it is when the one that gets the host is killed as soon as it has it, and when it is stopped and another takes its
+// place.
+func TestAgents_whatCameWithAHostSurvives(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := slowHosts(60, 12)
+		b := among(t, s, 3)
+		b.least = 2
+		for _, name := range b.names[:2] {
+			b.start(t.Context(), name)
+		}
+		time.Sleep(75 * time.Second)
+		late := b.start(t.Context(), b.names[2])
+		time.Sleep(5 * time.Second)
+		rng := rand.New(rand.NewPCG(*testbed.FirstSeed, 5))
+		late.kill(func(disk *vfs.Mem) *vfs.Mem { return disk.CrashClone(rng) })
+		b.start(t.Context(), b.names[2])
+		b.wait()
+		s.Done.Wait()
+		if moved, _ := kept(t, s, 12); moved < 5 {
+			t.Errorf("%d hosts changed hands", moved)
+		}
+	})
+}
+
+// robotsElsewhere are pairs of hosts: the robots.txt of here leads to there, which asks for half a minute between two
+// requests. That of the first pair cannot be had, that of the second leads on to the third.
+func robotsElsewhere(pairs int) *testbed.ScriptedHosts {
+	s := &testbed.ScriptedHosts{Hosts: map[string]testbed.Responder{}, Counts: map[string]int{}}
+	for h := range pairs {
+		there := fmt.Sprintf("there%d.test", h)
+		s.Hosts[fmt.Sprintf("here%d.test", h)] = testbed.HostWithRobots(6, testbed.AlwaysRespond(302, "Location: http://"+there+"/rules\r\n", ""))
+		own := testbed.HostWithRobots(4, testbed.AlwaysRespond(200, "", "User-agent: *\nDisallow: /3\nCrawl-delay: 30\n"))
+		s.Hosts[there] = func(path string, n int, c net.Conn) {
+			switch {
+			case path != "/rules":
+				own(path, n, c)
+			case h == 0:
+				return // which means that nothing is allowed
+			case h == 1:
+				testbed.Respond(c, 302, "Location: http://there2.test/rules\r\n", "")
+			default:
+				testbed.Respond(c, 200, "", "User-agent: *\nDisallow: /4\n")
+			}
+		}
+	}
+	return s
+}
+
+// A robots.txt that leads to a host of another agent is asked for by that one, in the turn of that host; the site
+// waits, and keeps to what came of it. Nobody else asks that host for anything.
+func TestAgents_aRobotsFileAtAnotherAgentsHost(t *testing.T) {
+	for _, killed := range []bool{false, true} {
+		t.Run(fmt.Sprint("killed ", killed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const pairs = 20
+				s := robotsElsewhere(pairs)
+				b := among(t, s, 3)
+				var running []*agent
+				for _, name := range b.names {
+					running = append(running, b.start(t.Context(), name))
+				}
+				if killed {
+					rng := rand.New(rand.NewPCG(*testbed.FirstSeed, 9))
+					for i := range running {
+						time.Sleep(time.Duration(rng.Int64N(int64(4 * time.Second))))
+						running[i].kill(testbed.Sigkill) // a power cut may take a robots.txt that was not synced, and its Crawl-delay with it
+						time.Sleep(time.Second)
+						b.start(t.Context(), running[i].name)
+					}
+				}
+				b.wait()
+				s.Done.Wait()
+				across := 0
+				owner := map[string]string{}
+				for _, a := range s.Requests {
+					if was, ok := owner[a.Host]; ok && was != a.Agent {
+						t.Errorf("%s is asked for %s by %s, and was by %s", a.Host, a.Path, a.Agent, was)
+					}
+					owner[a.Host] = a.Agent
+				}
+				for h := range pairs {
+					here, there := fmt.Sprintf("here%d.test", h), fmt.Sprintf("there%d.test", h)
+					if owner[here] != owner[there] {
+						across++
+					}
+					want := 6 // the root and all but /4
+					if h == 0 {
+						want = 0
+					}
+					pages := map[string]bool{}
+					for _, a := range s.Pages(here) {
+						pages[a.Path] = true
+					}
+					if len(pages) != want || pages["/4"] {
+						t.Errorf("%s: %v was asked for", here, pages)
+					}
+					all := append(s.Pages(there), s.Files(there)...)
+					slices.SortFunc(all, func(a, b testbed.Request) int { return a.At.Compare(b.At) })
+					told := false
+					for i := 1; i < len(all); i++ {
+						told = told || all[i-1].Path == "/robots.txt"
+						if gap := all[i].At.Sub(all[i-1].End); gap < 4*time.Second || told && gap < 30*time.Second {
+							t.Errorf("%s%s was asked for %v after %s", there, all[i].Path, gap, all[i-1].Path)
+						}
+					}
+				}
+				if across < 5 {
+					t.Errorf("%d of %d robots.txt files lead to another agent's host", across, pairs)
+				}
+			})
+		})
+	}
+}

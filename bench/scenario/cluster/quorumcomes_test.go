@@ -1,0 +1,46 @@
+//go:build scenario
+
+package cluster
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/bench/scenario/testbed"
+	"orbweaver/engine/lifecycle"
+	"orbweaver/internal/vfs"
+)
+
+// Four begin a crawl, one is lost for good, and then a new one comes, which was told as well that four begin: it need
+// not wait for a fourth, and the others do not wait for its hosts for ever.
+func TestQuorum_aNewAgentComesWhenFewerAreLeftThanBegan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newParted(t, *testbed.FirstSeed+899, 4, true)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Hour)
+		defer cancel()
+		running := map[string]*agent{}
+		for _, name := range b.names {
+			running[name] = b.start(ctx, name)
+		}
+		time.Sleep(30 * time.Second)
+		for _, name := range b.names[2:] {
+			b.bury(running[name])
+			time.Sleep(40 * time.Second)
+		}
+		b.names = append(b.names[:2:2], "agent-4")
+		b.disks["agent-4"] = vfs.NewMem(4)
+		b.start(ctx, "agent-4")
+		b.wait()
+		for _, name := range b.names {
+			if r := b.reports[name]; r.State != lifecycle.Finished || r.PagesStored == 0 {
+				t.Errorf("%s: %s (%s) after %d pages", name, r.State, r.Reason, r.PagesStored)
+			}
+		}
+		if v := b.judge(); v.Coverage != 1 || impolite(v) {
+			v.Print(t.Output())
+			t.Error("the oracle complains")
+		}
+	})
+}

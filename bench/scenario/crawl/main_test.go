@@ -1,0 +1,9 @@
+package crawl
+
+import (
+	"testing"
+
+	"orbweaver/bench/scenario/testbed"
+)
+
+func TestMain(m *testing.M) { testbed.Main(m) }

@@ -1,0 +1,371 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/bench/scenario/testbed"
+	"orbweaver/bench/simnet"
+	"orbweaver/bench/simweb"
+	"orbweaver/dnsres"
+	"orbweaver/engine"
+	"orbweaver/engine/lifecycle"
+)
+
+// networkDown takes the whole network of a rig away, and brings it back.
+type networkDown struct {
+	name string
+	down func(rig *testbed.Rig)
+	up   func(rig *testbed.Rig)
+}
+
+// each puts all addresses into a state, and the name servers with them.
+func each(rig *testbed.Rig, s simnet.State) {
+	for i := range rig.World.Config().IPs {
+		rig.Net.Set(rig.World.Addr(i), s)
+	}
+	rig.Net.SetDNS(s == simnet.Up)
+}
+
+func networkFaults() []networkDown {
+	up := func(rig *testbed.Rig) { each(rig, simnet.Up) }
+	return []networkDown{
+		{"the cable is out", func(rig *testbed.Rig) { rig.Net.SetLocal(func() error { return syscall.ENETUNREACH }) },
+			func(rig *testbed.Rig) { rig.Net.SetLocal(nil) }},
+		{"packets vanish", func(rig *testbed.Rig) { each(rig, simnet.BlackHole) }, up},
+		{"a router says no", func(rig *testbed.Rig) { rig.Net.SetLocal(func() error { return syscall.EHOSTUNREACH }) },
+			func(rig *testbed.Rig) { rig.Net.SetLocal(nil) }},
+	}
+}
+
+// The network is away for a quarter of an hour, longer than an idle crawl waits for sites that failed. Nobody is given
+// up or asked twice, and half a minute after it is back pages come in.
+func TestHostile_N20_aNetworkThatIsDownBlamesNobodyAndTheCrawlGoesOnWithinHalfAMinute(t *testing.T) {
+	for _, fault := range networkFaults() {
+		t.Run(fault.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				rig, err := testbed.NewRig(testbed.SmallWorld(*testbed.FirstSeed+980, simweb.Plain()), false)
+				if err != nil {
+					t.Fatal(err)
+				}
+				cfg := rig.Config()
+				e, err := engine.Open(cfg, rig.Seams(rig.FS))
+				if err != nil {
+					t.Fatal(err)
+				}
+				done := make(chan error, 1)
+				go func() { done <- e.Run(t.Context()) }()
+				testbed.Wait(12 * time.Second)
+				fault.down(rig)
+				testbed.Wait(15 * time.Minute)
+				if r := e.Report(); r.State != lifecycle.Running ||
+					!strings.HasPrefix(r.Waiting, "the network: nobody can be reached since") {
+					t.Errorf("%s, waiting for %s", r.State, r.Waiting)
+				}
+				before, dials := rig.Log.Len(), rig.Net.Stats().Dials
+				testbed.Wait(time.Minute)
+				if n := rig.Net.Stats().Dials - dials; n > 24*7 {
+					t.Errorf("%d attempts in a minute", n)
+				}
+				fault.up(rig)
+				testbed.Wait(30 * time.Second)
+				if rig.Log.Len() == before {
+					t.Error("half a minute after it is back nobody has been asked")
+				}
+				r := testbed.WaitEnd(t, rig, e, done)
+				testbed.JudgeSound(t, rig, cfg, testbed.Promise(cfg))
+				testbed.NoSiteBlamed(t, r)
+				if s := rig.Said.String(); strings.Count(s, "no site that answered before can be reached") != 1 ||
+					strings.Count(s, "servers can be reached again") != 1 {
+					t.Errorf("it says:\n%s", s)
+				}
+			})
+		})
+	}
+}
+
+// atlas is a resolver that knows the world by heart.
+type atlas struct{ world *simweb.World }
+
+// Resolve implements engine.Resolver.
+func (a atlas) Resolve(_ context.Context, name string) dnsres.Answer {
+	return dnsres.Answer{Addrs: []netip.Addr{a.world.AddrOf(name)}}
+}
+
+// bad crawls a plain world over a bad network, whose names are known, and gives report and network when it has ended.
+func bad(t *testing.T, o simnet.Options, change func(*engine.Config)) (*testbed.Rig, engine.Config, engine.Report) {
+	t.Helper()
+	rig, err := testbed.NewRig(testbed.SmallWorld(*testbed.FirstSeed+990, simweb.Plain()), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Seed, o.Serve.Log = *testbed.FirstSeed, rig.Log
+	rig.Net = simnet.New(rig.World, o)
+	cfg := rig.Config()
+	cfg.StallWait = 24 * time.Hour
+	change(&cfg)
+	seams := rig.Seams(rig.FS)
+	seams.Resolver = atlas{rig.World}
+	e, err := engine.Open(cfg, seams)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Run(t.Context()); err != nil {
+		t.Error(err)
+	}
+	r := e.Report()
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := rig.Net.Close(); err != nil {
+		t.Error(err)
+	}
+	testbed.CheckConservation(t, r)
+	return rig, cfg, r
+}
+
+// With nine of ten packets lost, or with half a minute from a packet to its answer, the crawl gets what it can, and all
+// that it waits for ends in its time.
+func TestHostile_N02_lossAndLatencyEndInPagesOrTimeOuts(t *testing.T) {
+	for name, c := range map[string]struct {
+		o    simnet.Options
+		want []string // outcomes that must be there
+	}{
+		"a third is lost": {simnet.Options{Latency: 50 * time.Millisecond, Packets: 0.33}, []string{"ok"}},
+		"nine of ten are lost": {simnet.Options{Latency: 50 * time.Millisecond, Packets: 0.9},
+			[]string{"connect-timeout"}},
+		"half a minute there, back": {simnet.Options{Latency: 15 * time.Second}, []string{"connect-timeout"}},
+		"eight seconds there, back": {simnet.Options{Latency: 4 * time.Second}, []string{"ok"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				_, _, r := bad(t, c.o, func(*engine.Config) {})
+				t.Logf("after %v: %v", time.Since(start).Round(time.Second), r.Outcomes)
+				for _, o := range c.want {
+					if r.Outcomes[o] == 0 {
+						t.Errorf("no %s: %v", o, r.Outcomes)
+					}
+				}
+				want := lifecycle.Finished
+				if r.Outcomes["connect-timeout"] == r.URLsAdmitted { // no seed could be fetched
+					want = lifecycle.Failed
+				}
+				if r.State != want || r.URLsQueued != 0 {
+					t.Errorf("%s: %s, %d queued", r.State, r.Reason, r.URLsQueued)
+				}
+			})
+		})
+	}
+}
+
+// A path on which large packets vanish: questions arrive, and answers that are longer do not. Each exchange ends at its
+// deadline, by the name of what it waited for: header-timeout, or cut-time when a first packet with the head was small.
+func TestHostile_N03_aPathThatSwallowsLargePacketsEndsInTimeOuts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, _, r := bad(t, simnet.Options{Latency: 10 * time.Millisecond, MTU: 600},
+			func(c *engine.Config) { c.StallWait = time.Hour })
+		if r.State == lifecycle.Stalled || r.URLsQueued != 0 ||
+			r.Outcomes["ok"]+r.Outcomes["client-error"]+r.Outcomes["redirect"] == r.URLsAdmitted ||
+			r.Outcomes["header-timeout"]+r.Outcomes["cut-time"]+r.Outcomes["robots-unreachable"] == 0 {
+			t.Errorf("%s: %s %v", r.State, r.Reason, r.Outcomes)
+		}
+	})
+}
+
+// deadEnd is a network on which one address cannot be reached, in some way, and notes when that was tried.
+type deadEnd struct {
+	*simnet.Net
+	addr  netip.Addr
+	fault error // nil: nothing ever comes back
+
+	mu    sync.Mutex
+	tries []time.Time
+	ends  []time.Time
+}
+
+// DialContext implements fetch.Dialer.
+func (d *deadEnd) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
+	if at, err := netip.ParseAddrPort(addr); err != nil || at.Addr() != d.addr {
+		return d.Net.DialContext(ctx, network, addr)
+	}
+	start, err := time.Now(), d.fault
+	if err == nil {
+		<-ctx.Done()
+		err = ctx.Err()
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.tries, d.ends = append(d.tries, start), append(d.ends, time.Now())
+	return nil, err
+}
+
+// An address that cannot be reached is left alone for ten seconds, a minute, five, and half an hour, each up to a
+// quarter longer; then its hosts are given up, and the others have not noticed.
+func TestHostile_N01_anAddressThatCannotBeReachedIsLeftAloneForLongerAndLonger(t *testing.T) {
+	for name, c := range map[string]struct {
+		fault   error
+		outcome string
+		takes   time.Duration
+	}{
+		"black hole": {nil, "connect-timeout", 10 * time.Second}, "reset": {syscall.ECONNREFUSED, "refused", 0},
+		"host unreachable":    {syscall.EHOSTUNREACH, "unreachable", 0},
+		"network unreachable": {syscall.ENETUNREACH, "unreachable", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				rig, err := testbed.NewRig(testbed.SmallWorld(*testbed.FirstSeed+995, simweb.Plain()), false)
+				if err != nil {
+					t.Fatal(err)
+				}
+				cfg := rig.Config()
+				cfg.StallWait = 24 * time.Hour
+				alone := netip.MustParseAddr("192.0.2.77")
+				cfg.Seeds = testbed.Seeds(append(slices.Clone(rig.Seeds), "http://192.0.2.77/"))
+				d := &deadEnd{Net: rig.Net, addr: alone, fault: c.fault}
+				seams := rig.Seams(rig.FS)
+				seams.Dialer = d
+				e, err := engine.Open(cfg, seams)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := e.Run(t.Context()); err != nil {
+					t.Error(err)
+				}
+				r := e.Report()
+				if err := errors.Join(e.Close(), rig.Net.Close()); err != nil {
+					t.Error(err)
+				}
+				testbed.JudgeSound(t, rig, cfg, testbed.Promise(cfg))
+				if r.Outcomes[c.outcome] != 1 || len(d.tries) != 5 {
+					t.Fatalf("%d tries: %v", len(d.tries), r.Outcomes)
+				}
+				for i, wait := range []time.Duration{10 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute} {
+					if took := d.ends[i].Sub(d.tries[i]); took != c.takes {
+						t.Errorf("try %d took %v", i+1, took)
+					}
+					if waited := d.tries[i+1].Sub(d.ends[i]); waited < wait || waited > wait+wait/4+10*time.Second {
+						t.Errorf("after try %d it waited %v, want %v", i+1, waited, wait)
+					}
+				}
+			})
+		})
+	}
+}
+
+// narrow is a street behind a table of connections, as a NAT or a firewall has one: each connection has a place in it
+// until a while after it was made, and for whom there is none nothing comes back.
+type narrow struct {
+	street
+	places int
+	held   time.Duration
+
+	mu      sync.Mutex
+	until   []time.Time // of the places that are taken, the oldest first
+	dropped []bool      // of each attempt, in order
+}
+
+// DialContext implements fetch.Dialer.
+func (n *narrow) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
+	for wait := time.Second; ; wait *= 2 { // TCP asks again
+		if n.take(time.Now()) {
+			return n.street.DialContext(ctx, network, addr)
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (n *narrow) take(now time.Time) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for len(n.until) > 0 && !n.until[0].After(now) {
+		n.until = n.until[1:]
+	}
+	full := len(n.until) >= n.places
+	n.dropped = append(n.dropped, full)
+	if !full {
+		n.until = append(n.until, now.Add(n.held))
+	}
+	return !full
+}
+
+// Four hundred hosts that could be asked a hundred times a second, behind a table that lets twenty pass. Fewer and
+// fewer workers go on, so that most of what is sent passes, and no host is given up.
+func TestHostile_N19_aFullTableOfConnectionsSlowsTheCrawlAndIsNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rig, err := testbed.NewRig(testbed.SmallWorld(*testbed.FirstSeed+997, simweb.Plain()), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := rig.Net.Close(); err != nil {
+			t.Error(err)
+		}
+		n := &narrow{street: street{pages: 30, most: 2 * time.Second}, places: 600, held: 30 * time.Second}
+		var seeds testbed.Seeds
+		for i := range 400 {
+			seeds = append(seeds, fmt.Sprintf("http://11.0.%d.%d/", i/200, i%200))
+		}
+		cfg := rig.Config()
+		cfg.Seeds, cfg.Fetchers, cfg.StallWait = seeds, 300, 24*time.Hour
+		seams := rig.Seams(rig.FS)
+		seams.Dialer = n
+		e, err := engine.Open(cfg, seams)
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error, 1)
+		go func() { done <- e.Run(t.Context()) }()
+		testbed.Wait(2 * time.Minute)
+		for range 20 {
+			testbed.Wait(10 * time.Second)
+			if r := e.Report(); r.ActiveFetches > int64(cfg.Fetchers/2) {
+				t.Errorf("%d exchanges at a time, waiting for %s", r.ActiveFetches, r.Waiting)
+			}
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		r := e.Report()
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+		testbed.CheckConservation(t, r)
+		if r.Outcomes["ok"] != 400*31 || len(r.Outcomes) != 1 {
+			t.Errorf("%v", r.Outcomes)
+		}
+		if n := strings.Count(rig.Said.String(), "connection table is probably full"); n == 0 || n > 3 {
+			t.Errorf("it was said %d times:\n%s", n, rig.Said.String())
+		}
+		tenth := len(n.dropped) / 10
+		first, last := share(n.dropped[:tenth]), share(n.dropped[9*tenth:])
+		t.Logf("of the first tenth of all tries %.2f were dropped, of the last %.2f", first, last)
+		if last > 0.8*first {
+			t.Error("as many are dropped as at the beginning")
+		}
+	})
+}
+
+// share is how many of these are true.
+func share(tries []bool) float64 {
+	n := 0
+	for _, yes := range tries {
+		if yes {
+			n++
+		}
+	}
+	return float64(n) / float64(max(len(tries), 1))
+}

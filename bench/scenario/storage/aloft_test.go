@@ -1,0 +1,67 @@
+package storage
+
+import (
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/bench/scenario/testbed"
+	"orbweaver/bench/simweb"
+	"orbweaver/engine"
+	"orbweaver/internal/vfs/faultfs"
+)
+
+// While the archive's disk is full and the frontier's is not, Pages wait between their fetch and their record, and cuts
+// are taken all the same. Killed then, and resumed on a disk with room, the crawl must still have every page.
+func TestKill_pagesOnTheirWayAtACutAreFetchedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rig, err := testbed.NewRig(testbed.SmallWorld(*testbed.FirstSeed+800, simweb.Plain()), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg := rig.Config()
+		cfg.Checkpoint = time.Second
+		script := faultfs.NewScript()
+		e, err := engine.Open(cfg, rig.Seams(faultfs.New(rig.FS, script)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error, 1)
+		go func() { done <- e.Run(t.Context()) }()
+		testbed.Wait(30 * time.Second)
+		script.Add(faultfs.Rule{Op: faultfs.Write, Name: "*.warc.gz*", Err: syscall.ENOSPC})
+		testbed.Wait(30 * time.Second)
+		if r := e.Report(); r.URLsInFlight == 0 {
+			t.Fatal("no page is on its way: the test tests nothing")
+		}
+		disk := rig.FS.KillClone()
+		if err := rig.Net.Close(); err != nil {
+			t.Error(err)
+		}
+		e.Abort()
+		<-done // whatever it says: it is dead
+		_ = e.Close()
+
+		rig.Connect()
+		report, err := rig.Crawl(t.Context(), cfg, disk)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := rig.Net.Close(); err != nil {
+			t.Error(err)
+		}
+		testbed.CheckConservation(t, report)
+		p := testbed.Promise(cfg)
+		p.Resumed = true
+		v, err := rig.Judge(p, disk)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v.Repeated, v.Overlap = 0, 0 // those on their way
+		if !v.Sound() {
+			v.Print(t.Output())
+			t.Errorf("%s: %s %v", report.State, report.Reason, report.Outcomes)
+		}
+	})
+}

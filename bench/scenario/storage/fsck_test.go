@@ -1,0 +1,246 @@
+package storage
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/bench/scenario/testbed"
+	"orbweaver/bench/simweb"
+	"orbweaver/engine"
+	"orbweaver/engine/fsck"
+	"orbweaver/engine/layout"
+	"orbweaver/engine/lifecycle"
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+)
+
+// largeSites is a web whose sites have more pages than the bench takes of one, so that some wait on disk.
+func largeSites(seed uint64) simweb.Config {
+	c := testbed.SmallWorld(seed, simweb.Faulty())
+	c.PagesPerHostMean, c.PagesPerHostMax, c.PageBytesMean = 150, 400, 500
+	return c
+}
+
+// manySites is a web in which, to a crawl with one fetcher and short delays, more is due than can be asked: URLs wait
+// in the ready queue and in the sieve's buckets.
+func manySites(seed uint64) simweb.Config {
+	c := testbed.SmallWorld(seed, simweb.Plain())
+	c.Hosts, c.IPs, c.PagesPerHostMean, c.PagesPerHostMax = 300, 250, 40, 100
+	return c
+}
+
+func oneFetcher(c *engine.Config) {
+	c.Fetchers = 1
+	c.Politeness.HostDelay, c.Politeness.IPDelay = 10*time.Millisecond, time.Millisecond
+}
+
+// halfWayWithLinks is halfWay of many sites, at a moment at which links wait in the sieve's bucket.
+func halfWayWithLinks(t *testing.T, seed uint64) *vfs.Mem {
+	t.Helper()
+	for i := range 60 {
+		fsys := testbed.StopHalfWay(t, manySites(seed), 4*time.Second+time.Duration(i)*37*time.Millisecond, oneFetcher)
+		for file, data := range testbed.FileContents(t, fsys) {
+			if under("frontier/sieve/", "pending-", "")(file) && len(data) >= 10 {
+				return fsys
+			}
+		}
+	}
+	t.Fatal("at no moment do links wait in the sieve's bucket")
+	return nil
+}
+
+// halfWayWithQueues is halfWay of few and large sites, at a moment at which the queues on disk hold URLs.
+func halfWayWithQueues(t *testing.T) *vfs.Mem {
+	t.Helper()
+	for i := range 50 {
+		fsys := testbed.StopHalfWay(t, largeSites(*testbed.FirstSeed+500),
+			30*time.Second-time.Duration(i)*500*time.Millisecond, testbed.NoChange)
+		cut, err := engine.Inspect(fsys, "crawl")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cut.Queues.Items > 0 {
+			return fsys
+		}
+	}
+	t.Fatal("at no moment do the queues on disk hold URLs")
+	return nil
+}
+
+func TestFsck_anOrderlyStopHalfWayIsSound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := testbed.FsckReadOnly(t, halfWayWithQueues(t))
+		testbed.WantSound(t, &r)
+		if !r.Clean || r.State != "stopped" || r.Notes > 0 {
+			r.Print(t.Output())
+			t.Error("an orderly stop leaves nothing to tell")
+		}
+		for _, a := range r.Areas {
+			// few hosts: all have room
+			if a.Checked == 0 && a.Name != "journal" && a.Name != "aloft" && a.Name != "ready" && a.Name != "skipped" &&
+				a.Name != "cold" {
+				t.Errorf("%s: nothing was examined", a.Name)
+			}
+		}
+	})
+}
+
+func TestFsck_aCompleteCrawlIsSound(t *testing.T) {
+	for i := range testbed.WorldSeeds() {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				rig, err := testbed.NewRig(testbed.SmallWorld(*testbed.FirstSeed+520+uint64(i), simweb.Faulty()), true)
+				if err != nil {
+					t.Fatal(err)
+				}
+				rep, err := rig.Crawl(t.Context(), testbed.FsckConfig(rig), rig.FS)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := rig.Net.Close(); err != nil {
+					t.Error(err)
+				}
+				r := testbed.FsckReadOnly(t, rig.FS)
+				testbed.WantSound(t, &r)
+				if rep.State != lifecycle.Finished || r.State != "finished" {
+					t.Errorf("the crawl is %s, fsck says %s", rep.State, r.State)
+				}
+			})
+		})
+	}
+}
+
+// A kill at any moment leaves a directory that is sound, and so does every resumption.
+func TestFsck_aKilledCrawlIsSound(t *testing.T) {
+	for i := range testbed.WorldSeeds() {
+		seed := *testbed.FirstSeed + 540 + uint64(i)
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				rig, err := testbed.NewRig(largeSites(seed), true)
+				if err != nil {
+					t.Fatal(err)
+				}
+				cfg := testbed.FsckConfig(rig)
+				cfg.Checkpoint = 7 * time.Second
+				rng := rand.New(rand.NewPCG(seed, 2))
+				disk, journaled := rig.FS, int64(0)
+				for range testbed.Reduce(6, 3) {
+					clone, ended := testbed.Kill(t, rig, cfg, disk, time.Duration(rng.Int64N(int64(30*time.Second))), testbed.Sigkill)
+					disk = clone
+					r := testbed.FsckReadOnly(t, disk)
+					testbed.WantSound(t, &r)
+					for _, a := range r.Areas {
+						if a.Name == "journal" {
+							journaled += a.Checked
+						}
+					}
+					if ended {
+						break
+					}
+				}
+				if journaled == 0 {
+					t.Error("no kill came between a page and its checkpoint")
+				}
+				if err := rig.Net.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// A power cut may take what was not synced: pieces of the archive's end, of the journal, new names. Fsck must not take
+// that for damage, since going on copes with it.
+func TestFsck_aPowerCutIsSound(t *testing.T) {
+	for i := range testbed.WorldSeeds() {
+		seed := *testbed.FirstSeed + 560 + uint64(i)
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				rig, err := testbed.NewRig(testbed.SmallWorld(seed, simweb.Faulty()), true)
+				if err != nil {
+					t.Fatal(err)
+				}
+				cfg := testbed.FsckConfig(rig)
+				cfg.Checkpoint = 7 * time.Second
+				rng := rand.New(rand.NewPCG(seed, 2))
+				disk := rig.FS
+				for range testbed.Reduce(6, 3) {
+					clone, ended := testbed.Kill(t, rig, cfg, disk, time.Duration(rng.Int64N(int64(30*time.Second))),
+						func(disk *vfs.Mem) *vfs.Mem { return disk.CrashClone(rng) })
+					disk = clone
+					if _, err := disk.List("crawl/" + layout.FrontierDir); err != nil {
+						break // not even that was durable
+					}
+					r := testbed.FsckReadOnly(t, disk)
+					testbed.WantSound(t, &r)
+					if ended {
+						break
+					}
+				}
+				if err := rig.Net.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// A disk may write down the name of a new archive file and lose that of the file before it. What the journal names
+// there is fetched again, and the file behind goes; the crawl that goes on copes, so fsck must not call it damage.
+func TestFsck_aPowerCutMayTakeAnArchiveFileAndLeaveTheNext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		world := largeSites(*testbed.FirstSeed + 570)
+		world.Hosts = testbed.Reduce(world.Hosts, 10)
+		rig, err := testbed.NewRig(world, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg := testbed.FsckConfig(rig)
+		cfg.WARC.SizeMax, cfg.Checkpoint, cfg.StallWait = 1<<16, time.Hour, time.Hour
+		disk, ended := testbed.Kill(t, rig, cfg, rig.FS, time.Minute, testbed.Sigkill)
+		files, err := warc.Files(disk, "crawl/"+layout.ArchiveDir)
+		if err != nil || ended || len(files) < 3 {
+			t.Fatalf("%d archive files, the crawl has ended: %t (%v)", len(files), ended, err)
+		}
+		if err := disk.Remove("crawl/" + layout.ArchiveDir + "/" + files[len(files)-2].Name); err != nil {
+			t.Fatal(err)
+		}
+		r := testbed.FsckReadOnly(t, disk)
+		testbed.WantSound(t, &r)
+		testbed.ResumeToEnd(t, rig, cfg, disk, rig.Log.Len())
+	})
+}
+
+func TestFsck_aRunningCrawlIsRefusedAndADirectoryWithoutOneToo(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	if err := fsys.MkdirAll("crawl/frontier"); err != nil {
+		t.Fatal(err)
+	}
+	lock, err := fsys.Lock("crawl/" + layout.LockFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fsck.Check(t.Context(), fsys, "crawl", fsck.Options{}); !errors.Is(err, engine.ErrInUse) {
+		t.Errorf("in use: %v", err)
+	}
+	if err := lock.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r := testbed.FsckReadOnly(t, fsys)
+	testbed.WantSound(t, &r) // killed before its first checkpoint: nothing is lost
+	if _, err := fsck.Check(t.Context(), fsys, "elsewhere", fsck.Options{}); !errors.Is(err, fsck.ErrNoCrawl) {
+		t.Errorf("no crawl: %v", err)
+	}
+}
+
+func under(dir, prefix, suffix string) func(string) bool {
+	return func(file string) bool {
+		base, ok := strings.CutPrefix(file, "crawl/"+dir)
+		return ok && strings.HasPrefix(base, prefix) && strings.HasSuffix(base, suffix)
+	}
+}

@@ -1,0 +1,9 @@
+package storage
+
+import (
+	"testing"
+
+	"orbweaver/bench/scenario/testbed"
+)
+
+func TestMain(m *testing.M) { testbed.Main(m) }

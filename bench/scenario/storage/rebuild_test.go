@@ -1,0 +1,297 @@
+//go:build scenario
+
+package storage
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/bench/scenario/testbed"
+	"orbweaver/bench/simweb"
+	"orbweaver/engine"
+	"orbweaver/engine/fsck"
+	"orbweaver/engine/layout"
+	"orbweaver/internal/vfs"
+	"orbweaver/internal/vfs/faultfs"
+	"orbweaver/warc"
+)
+
+// The frontier is gone after a kill or a power cut at any moment: what is in the archive is not fetched again, and all
+// the rest is.
+func TestRebuild_aCrawlWithoutItsFrontierEndsWithTheSamePages(t *testing.T) {
+	for i := range testbed.WorldSeeds() {
+		seed := *testbed.FirstSeed + 800 + uint64(i)
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				rng := rand.New(rand.NewPCG(seed, 3))
+				world, after, death, again := testbed.CopiesWorld(seed), 40*time.Second, testbed.Sigkill, 1
+				if i == 1 {
+					world, after = largeSites(seed), 100*time.Second
+				}
+				if i%3 == 2 {
+					death, again = func(disk *vfs.Mem) *vfs.Mem { return disk.CrashClone(rng) }, 3
+				}
+				b := testbed.KillHalfWay(t, world, 10*time.Second+time.Duration(rng.Int64N(int64(after))), death)
+				testbed.RemoveTree(t, b.Disk, "crawl/"+layout.FrontierDir)
+				if _, err := fsck.Check(t.Context(), b.Disk, "crawl", fsck.Options{}); !errors.Is(err, fsck.ErrNoCrawl) {
+					t.Errorf("without a frontier: %v", err)
+				}
+				r := testbed.Rebuild(t, b.Rig, b.Cfg, b.Disk)
+				t.Logf("%d pages, %d revisits, %d robots.txt; %d URLs done, %d queued; %d files mended",
+					r.Pages, r.Copies, r.Robots, r.Done, r.Queued, len(r.Mended))
+				testbed.ResumeToEnd(t, b.Rig, b.Cfg, b.Disk, again*b.Cfg.Fetchers)
+			})
+		})
+	}
+}
+
+// A crawl that has come to its end has nothing to fetch after a rebuild, but what failed without an answer.
+func TestRebuild_aFinishedCrawlStaysFinished(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := testbed.KillHalfWay(t, testbed.CopiesWorld(*testbed.FirstSeed+820), 100*time.Hour, testbed.Sigkill)
+		before := testbed.CountCaptures(t, b.Disk)
+		testbed.Rebuild(t, b.Rig, b.Cfg, b.Disk)
+		testbed.ResumeToEnd(t, b.Rig, b.Cfg, b.Disk, 0)
+		after := testbed.CountCaptures(t, b.Disk)
+		for url, n := range after {
+			if n.Pages > before[url].Pages && !strings.Contains(url, "/~robots/") {
+				t.Errorf("%s was stored %d times, and is now %d times", url, before[url].Pages, n.Pages)
+			}
+		}
+	})
+}
+
+// Whichever file of the frontier has a wrong byte, or is gone: fsck says so, and what is rebuilt is always the same.
+func TestHostile_S08_whateverIsWrongWithTheFrontierIsRebuilt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := testbed.KillHalfWay(t, testbed.CopiesWorld(*testbed.FirstSeed+830), 60*time.Second, testbed.Sigkill)
+		ref := b.Disk.KillClone()
+		want := testbed.Rebuild(t, b.Rig, b.Cfg, ref)
+		tried := 0
+		files := testbed.NamedFiles(t, b.Disk)
+		for _, d := range damages() {
+			for _, file := range slices.Sorted(maps.Keys(files)) {
+				if !d.match(file) || !strings.HasPrefix(file, "crawl/"+layout.FrontierDir) || len(files[file]) < 10 {
+					continue
+				}
+				disk := b.Disk.KillClone()
+				testbed.FlipByte(t, disk, file, d.where(files[file])[0])
+				if r := testbed.Fsck(t, disk); !names(&r, file) {
+					r.Print(t.Output())
+					t.Errorf("%s: fsck does not name it", file)
+				}
+				r := testbed.Rebuild(t, b.Rig, b.Cfg, disk)
+				if r.Done != want.Done || r.Queued != want.Queued || r.Pages != want.Pages || len(r.Damage) > 0 {
+					t.Errorf("after damage to %s: %+v, want %+v", file, r, want)
+				}
+				if _, err := disk.Size("crawl/" + r.Aside + strings.TrimPrefix(file, "crawl/"+layout.FrontierDir)); err != nil {
+					t.Errorf("the damaged file was not kept: %v", err)
+				}
+				tried++
+				break
+			}
+		}
+		if tried < 6 {
+			t.Errorf("only %d kinds of files were tried", tried)
+		}
+		testbed.ResumeToEnd(t, b.Rig, b.Cfg, ref, b.Cfg.Fetchers)
+	})
+}
+
+// When the first of several equal payloads is lost, the revisits that name it are of no use: all of them are fetched
+// again.
+func TestRebuild_revisitsOfALostPayloadAreFetchedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := testbed.KillHalfWay(t, testbed.CopiesWorld(*testbed.FirstSeed+845), 3*time.Minute, testbed.Sigkill)
+		before := testbed.CountCaptures(t, b.Disk)
+		file, at, revisits := payloadWithRevisits(t, b.Disk)
+		testbed.FlipByte(t, b.Disk, file, at)
+		r := testbed.Rebuild(t, b.Rig, b.Cfg, b.Disk)
+		told := 0
+		for _, d := range r.Damage {
+			if strings.Contains(d.Text, "the revisit of") {
+				told++
+			}
+		}
+		if told != revisits || r.Copies < 0 {
+			t.Errorf("%d revisits were told, %d named the payload", told, revisits)
+		}
+		lost := 0
+		for url, n := range testbed.CountCaptures(t, b.Disk) {
+			lost += before[url].All - n.All
+		}
+		testbed.ResumeToEnd(t, b.Rig, b.Cfg, b.Disk, lost+1+told+b.Cfg.Fetchers)
+	})
+}
+
+// payloadWithRevisits finds a response that revisits name: a place in its member, and their number.
+func payloadWithRevisits(t *testing.T, fsys *vfs.Mem) (file string, at, revisits int) {
+	t.Helper()
+	named := map[string]int{}
+	places := map[string]int{}
+	in := map[string]string{}
+	files, err := warc.Files(fsys, "crawl/warc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, info := range files {
+		data, err := vfs.ReadFile(fsys, "crawl/warc/"+info.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z := warc.NewReader(bytes.NewReader(data), warc.ReaderOptions{Name: info.Name})
+		for {
+			rec, err := z.Next()
+			if err == io.EOF {
+				break
+			}
+			if err == nil {
+				_, err = rec.ReadBlock(1 << 30)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			id := rec.Get("WARC-Record-ID")
+			places[id], in[id] = int(rec.Offset+rec.Length/2), "crawl/warc/"+info.Name
+			if rec.Type == warc.Revisit {
+				named[rec.Get("WARC-Refers-To")]++
+			}
+		}
+		z.Close()
+	}
+	for _, id := range slices.Sorted(maps.Keys(named)) {
+		if named[id] > revisits {
+			file, at, revisits = in[id], places[id], named[id]
+		}
+	}
+	if revisits == 0 {
+		t.Fatal("no revisit in the archive")
+	}
+	return file, at, revisits
+}
+
+// A rebuild that was killed, or whose disk failed, is begun again, and comes to the same; until then the crawl does not
+// start.
+func TestRebuild_killedAtAnyMomentItIsDoneAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := testbed.KillHalfWay(t, testbed.CopiesWorld(*testbed.FirstSeed+850), 45*time.Second, testbed.Sigkill)
+		ref := b.Disk.KillClone()
+		want := testbed.Rebuild(t, b.Rig, b.Cfg, ref)
+		rng := rand.New(rand.NewPCG(*testbed.FirstSeed, 4))
+		refused := 0
+		for point := 1; ; point += testbed.Reduce(1, 4) + point/3 {
+			disk := b.Disk.KillClone()
+			seams := b.Rig.Seams(faultfs.New(disk, faultfs.NewScript(faultfs.Rule{From: point, Err: syscall.EIO})))
+			_, err := engine.Rebuild(t.Context(), b.Cfg, seams, engine.RebuildOptions{})
+			if point%2 == 0 {
+				disk = disk.CrashClone(rng)
+			} else {
+				disk = disk.KillClone()
+			}
+			if _, oerr := engine.Open(b.Cfg, b.Rig.Seams(disk.KillClone())); errors.Is(oerr, engine.ErrRebuilding) {
+				refused++
+			}
+			r := testbed.Rebuild(t, b.Rig, b.Cfg, disk)
+			if r.Done != want.Done || r.Queued != want.Queued || r.Pages != want.Pages {
+				t.Errorf("killed at call %d: %+v, want %+v", point, r, want)
+			}
+			if err == nil {
+				break
+			}
+		}
+		if refused == 0 {
+			t.Error("half a rebuild was never taken for one")
+		}
+		testbed.ResumeToEnd(t, b.Rig, b.Cfg, ref, b.Cfg.Fetchers)
+	})
+}
+
+func TestRebuild_limitsAndScopeHoldOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rig, err := testbed.NewRig(largeSites(*testbed.FirstSeed+860), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg := testbed.FsckConfig(rig)
+		cfg.MaxPerHost, cfg.Scope = 20, "host"
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
+		defer cancel()
+		if _, err := rig.Crawl(ctx, cfg, rig.FS); err != nil {
+			t.Fatal(err)
+		}
+		lost := cfg
+		lost.Seeds = nil
+		kept := rig.FS.KillClone()
+		testbed.RemoveTree(t, rig.FS, "crawl/"+layout.FrontierDir)
+		if _, err := engine.Rebuild(t.Context(), lost, rig.Seams(rig.FS), engine.RebuildOptions{}); !errors.Is(err,
+			engine.ErrSeedsLost) {
+			t.Errorf("a scope about seeds, and no seeds: %v", err)
+		}
+		testbed.Rebuild(t, rig, cfg, rig.FS) // given again
+		r := testbed.Rebuild(t, rig, lost, kept)
+		if r.Seeds != len(rig.Seeds) { // left of the old frontier
+			t.Errorf("%d seeds of %d", r.Seeds, len(rig.Seeds))
+		}
+		if _, err := rig.Crawl(t.Context(), lost, kept); err != nil {
+			t.Fatal(err)
+		}
+		if err := rig.Net.Close(); err != nil {
+			t.Error(err)
+		}
+		p := testbed.Promise(cfg)
+		p.Resumed, p.Partial, p.MaxPerHost = true, true, cfg.MaxPerHost
+		v, err := rig.Judge(p, kept)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v.Repeated, v.Overlap = 0, 0
+		if !v.Sound() {
+			v.Print(t.Output())
+			t.Error("after a rebuild under limits")
+		}
+	})
+}
+
+func TestRebuild_withoutAnArchiveThereIsNothingToRebuildFrom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rig, err := testbed.NewRig(testbed.CopiesWorld(*testbed.FirstSeed+870), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := engine.Rebuild(t.Context(), rig.Config(), rig.Seams(rig.FS), engine.RebuildOptions{}); !errors.Is(err,
+			engine.ErrNoArchive) {
+			t.Error(err)
+		}
+		if err := rig.Net.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Who was asked last, and what he asked for, is forgotten with the frontier; the first request to each site keeps its
+// delay all the same, a long Crawl-delay and a Retry-After among them.
+func TestRebuild_isPolite(t *testing.T) {
+	for i := range 3 {
+		synctest.Test(t, func(t *testing.T) {
+			world := testbed.SmallWorld(*testbed.FirstSeed+880+uint64(i), simweb.Plain())
+			world.Timing.RetryAfter, world.Timing.CrawlDelay = 200*time.Second, 20*time.Second
+			world.Robots = simweb.Robots{AllowAll: 0.5, CrawlDelay: 0.5}
+			world.Faults.OnceUnavail = 0.3
+			b := testbed.KillHalfWay(t, world, time.Minute, testbed.Sigkill)
+			testbed.RemoveTree(t, b.Disk, "crawl/"+layout.FrontierDir)
+			testbed.Rebuild(t, b.Rig, b.Cfg, b.Disk)
+			testbed.ResumeToEnd(t, b.Rig, b.Cfg, b.Disk, b.Cfg.Fetchers)
+		})
+	}
+}

@@ -1,0 +1,181 @@
+package testbed
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/bench/simweb"
+	"orbweaver/engine"
+	"orbweaver/engine/lifecycle"
+	"orbweaver/internal/vfs"
+)
+
+// Promise is what the judge holds a crawl with this configuration to.
+func Promise(cfg engine.Config) simweb.Promise {
+	return simweb.Promise{HostDelay: cfg.Politeness.HostDelay, IPDelay: cfg.Politeness.IPDelay,
+		Contact: "https://example.org/bot"}
+}
+
+// CrawlAndJudge runs one whole crawl, and fails the test if the judge finds a fault.
+func CrawlAndJudge(t *testing.T, world simweb.Config, proxy bool, change func(*engine.Config)) (report engine.Report) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		rig, err := NewRig(world, proxy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg := rig.Config()
+		change(&cfg)
+		start := time.Now()
+		report, err = rig.Crawl(t.Context(), cfg, rig.FS)
+		if cerr := rig.Net.Close(); cerr != nil {
+			t.Error(cerr)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("virtual time %v, %d pages, %s: %s", time.Since(start), report.PagesStored, report.State, report.Reason)
+		v, err := rig.Judge(Promise(cfg), rig.FS)
+		if err != nil {
+			t.Fatal(err)
+		}
+		CheckConservation(t, report)
+		if !v.Sound() {
+			v.Print(t.Output())
+			t.Errorf("the judge found faults; outcomes %v", report.Outcomes)
+		}
+	})
+	return report
+}
+
+// CheckConservation checks E1 after the end of a crawl.
+func CheckConservation(t *testing.T, r engine.Report) {
+	t.Helper()
+	var outcomes int64
+	for _, n := range r.Outcomes {
+		outcomes += n
+	}
+	if r.URLsAdmitted != outcomes+r.URLsQueued+r.URLsInFlight || r.URLsInFlight != 0 {
+		t.Errorf("E1: admitted %d, outcomes %d, queued %d, in flight %d", r.URLsAdmitted, outcomes, r.URLsQueued,
+			r.URLsInFlight)
+	}
+	if r.ParseFaults > 0 {
+		t.Errorf("%d pages panicked the parser", r.ParseFaults)
+	}
+}
+
+// NoChange leaves a configuration as it is.
+func NoChange(*engine.Config) {}
+
+// FsckConfig is the configuration of a crawl with small files.
+func FsckConfig(rig *Rig) engine.Config {
+	c := rig.Config()
+	c.WARC.SizeMax = 1 << 18
+	c.SieveMemory = 1 << 16
+	return c
+}
+
+// StopHalfWay crawls for a time and stops in order.
+func StopHalfWay(t *testing.T, world simweb.Config, after time.Duration, change func(*engine.Config)) *vfs.Mem {
+	t.Helper()
+	rig, err := NewRig(world, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), after)
+	defer cancel()
+	cfg := FsckConfig(rig)
+	change(&cfg)
+	r, err := rig.Crawl(ctx, cfg, rig.FS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := rig.Net.Close(); err != nil {
+		t.Error(err)
+	}
+	if r.State != lifecycle.Stopped || r.PagesStored == 0 || r.URLsQueued == 0 {
+		t.Fatalf("not half way: %s, %d pages, %d queued", r.State, r.PagesStored, r.URLsQueued)
+	}
+	return rig.FS
+}
+
+// AllMetadata turns on all optional records.
+func AllMetadata(c *engine.Config) {
+	c.WARC.Metadata, c.WARC.Via, c.WARC.Outlinks, c.WARC.DNS = engine.MetadataAll, true, true, true
+}
+
+// CrawlDuring crawls a faulty web, directly or through the proxy, and calls happen while the crawl runs.
+func CrawlDuring(
+	t *testing.T, proxy bool, change func(*engine.Config), happen func(rig *Rig, e *engine.Engine),
+) (*Rig, engine.Config, engine.Report) {
+	t.Helper()
+	return CrawlWebDuring(t, SmallWorld(*FirstSeed+400, simweb.Faulty()), proxy, change, happen)
+}
+
+// CrawlWebDuring is CrawlDuring with a given web.
+func CrawlWebDuring(
+	t *testing.T, world simweb.Config, proxy bool, change func(*engine.Config), happen func(rig *Rig, e *engine.Engine),
+) (*Rig, engine.Config, engine.Report) {
+	t.Helper()
+	rig, err := NewRig(world, proxy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := rig.Config()
+	change(&cfg)
+	e, err := engine.Open(cfg, rig.Seams(rig.FS))
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- e.Run(t.Context()) }()
+	happen(rig, e)
+	return rig, cfg, WaitEnd(t, rig, e, done)
+}
+
+// WaitEnd waits for the end of a crawl, closes the crawl and its network, and checks conservation.
+func WaitEnd(t *testing.T, rig *Rig, e *engine.Engine, done <-chan error) engine.Report {
+	t.Helper()
+	if err := <-done; err != nil {
+		t.Fatalf("Run: %v", err)
+	}
+	r := e.Report()
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := rig.Net.Close(); err != nil {
+		t.Error(err)
+	}
+	CheckConservation(t, r)
+	return r
+}
+
+// NoSiteBlamed checks that all outcomes are responses of the sites.
+func NoSiteBlamed(t *testing.T, r engine.Report) {
+	t.Helper()
+	for name, n := range r.Outcomes {
+		if name != "ok" && name != "redirect" && name != "client-error" && name != "name-not-found" &&
+			name != "robots-denied" {
+			t.Errorf("%d times %s: somebody was blamed", n, name)
+		}
+	}
+}
+
+// JudgeSound fails the test if the judge finds a fault.
+func JudgeSound(t *testing.T, rig *Rig, cfg engine.Config, p simweb.Promise) simweb.Verdict {
+	t.Helper()
+	v, err := rig.Judge(p, rig.FS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !v.Sound() {
+		v.Print(t.Output())
+		t.Errorf("the oracle complains about a crawl with %d fetchers", cfg.Fetchers)
+	}
+	return v
+}
+
+// Wait waits in virtual time.
+func Wait(d time.Duration) { <-time.After(d) }

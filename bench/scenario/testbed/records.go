@@ -1,0 +1,29 @@
+package testbed
+
+import (
+	"testing"
+
+	"orbweaver/bench/captures"
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+)
+
+// EachRecord reads all records of the archive in order, with their blocks. A fault fails the test.
+func EachRecord(t *testing.T, fsys vfs.FS, look func(rec *warc.RecordRead)) {
+	t.Helper()
+	EachRecordAt(t, fsys, func(rec *warc.RecordRead, _ warc.Cut) { look(rec) })
+}
+
+// EachRecordAt is EachRecord with the place of each record.
+func EachRecordAt(t *testing.T, fsys vfs.FS, look func(rec *warc.RecordRead, at warc.Cut)) {
+	t.Helper()
+	if err := captures.RecordsAt(fsys, "crawl/warc", func(at warc.Cut, rec *warc.RecordRead) error {
+		if _, err := rec.ReadBlock(1 << 24); err != nil {
+			return err
+		}
+		look(rec, at)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,131 @@
+package testbed
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"strings"
+	"time"
+
+	"orbweaver/bench/captures"
+	"orbweaver/bench/simnet"
+	"orbweaver/bench/simweb"
+	"orbweaver/dnsres"
+	"orbweaver/engine"
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/politeness"
+	"orbweaver/internal/vfs"
+)
+
+// Rig is a simulated web in virtual time with a disk in memory. Make it inside a synctest bubble.
+type Rig struct {
+	World *simweb.World
+	Net   *simnet.Net
+	Log   *simweb.Log
+	FS    *vfs.Mem
+	Seeds []string
+	Proxy bool
+	Said  strings.Builder // the engine's log lines; read it when the engine has ended
+}
+
+// proxyAddr is the address of the simulated proxy.
+func proxyAddr() netip.AddrPort { return netip.MustParseAddrPort("127.0.0.1:3128") }
+
+// NewRig makes a web and its network.
+func NewRig(c simweb.Config, proxy bool) (*Rig, error) {
+	if proxy {
+		c.Faults.NoHost = 0 // behind a proxy every name has a (made-up) address
+	}
+	w, err := simweb.New(c)
+	if err != nil {
+		return nil, err
+	}
+	r := &Rig{World: w, Log: w.NewLog(), FS: vfs.NewMem(c.Seed), Seeds: w.Seeds(3), Proxy: proxy}
+	r.Connect()
+	return r, nil
+}
+
+// Connect makes a new network around the web, which keeps its log.
+func (r *Rig) Connect() { r.Net = r.NewNet() }
+
+// NewNet returns a new network that serves the rig's web.
+func (r *Rig) NewNet() *simnet.Net {
+	return simnet.New(r.World, simnet.Options{
+		Latency: 2 * time.Millisecond, Seed: r.World.Config().Seed, Proxy: proxyAddr(),
+		Serve: simweb.ServeOptions{Log: r.Log},
+	})
+}
+
+// Seeds is a SeedSource of strings.
+type Seeds []string
+
+// Each implements engine.SeedSource.
+func (s Seeds) Each(f func(where string, url []byte) error) error {
+	for i, u := range s {
+		if err := f(fmt.Sprintf("seed %d", i+1), []byte(u)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Config is a small crawl of the rig's world.
+func (r *Rig) Config() engine.Config {
+	c := engine.Config{
+		Dir: "crawl", Seeds: Seeds(r.Seeds), MaxDepth: -1, Fetchers: 32, Parsers: 2, Resolves: 4,
+		WorkbenchMemory: 1 << 20, CacheMemory: 1 << 18, SieveMemory: 1 << 18, SeenMemory: 1 << 18, ProxyMode: r.Proxy,
+		Version: "test",
+	}
+	c.Politeness = politeness.Default()
+	c.Fetch.UserAgent = "orbweaver/test (+https://example.org/bot)"
+	if r.Proxy {
+		c.Fetch.Proxy = proxyOf(proxyAddr())
+	}
+	return c
+}
+
+// Seams connects an engine to the rig.
+func (r *Rig) Seams(fsys vfs.FS) engine.Seams {
+	s := engine.Seams{FS: fsys, Dialer: r.Net, Log: slog.New(slog.NewTextHandler(&r.Said, nil))}
+	if r.Proxy {
+		s.Resolver = dnsres.Hashed{N: uint32(r.World.Config().IPs)}
+		return s
+	}
+	up := []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:53")}
+	res, err := dnsres.New(dnsres.Options{Upstreams: up}, r.Net)
+	if err != nil {
+		panic("BUG: testbed: " + err.Error())
+	}
+	s.Resolver = res
+	s.Allowed = func(netip.AddrPort) error { return nil }
+	return s
+}
+
+// Crawl opens a crawl on fsys, runs it until the crawl or ctx ends, and closes it.
+func (r *Rig) Crawl(ctx context.Context, cfg engine.Config, fsys vfs.FS) (engine.Report, error) {
+	e, err := engine.Open(cfg, r.Seams(fsys))
+	if err != nil {
+		return engine.Report{}, err
+	}
+	err = e.Run(ctx)
+	rep := e.Report()
+	if cerr := e.Close(); err == nil {
+		err = cerr
+	}
+	return rep, err
+}
+
+// Judge compares the server log and the archive with the ground truth.
+func (r *Rig) Judge(p simweb.Promise, fsys vfs.FS) (simweb.Verdict, error) {
+	list, err := captures.All(fsys, "crawl/warc")
+	if err != nil {
+		return simweb.Verdict{}, err
+	}
+	p.Expect.Seeds = r.Seeds
+	return r.World.Judge(r.Log, p, list), nil
+}
+
+func proxyOf(a netip.AddrPort) *fetch.Proxy {
+	return &fetch.Proxy{URL: "http://" + a.String(), Addr: a}
+}

@@ -1,0 +1,6 @@
+//go:build !scenario
+
+package testbed
+
+// Reduced reports whether tests run in the smaller size: few cases and small webs.
+const Reduced = true

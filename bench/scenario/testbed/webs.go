@@ -1,0 +1,30 @@
+package testbed
+
+import (
+	"time"
+
+	"orbweaver/bench/simweb"
+)
+
+// ManyHosts is a web with more hosts than the smallest workbench holds. Each host has few pages, all with links to
+// other hosts, so that hosts get links again after they were idle.
+func ManyHosts(seed uint64, c simweb.Config) simweb.Config {
+	c = SmallWorld(seed, c)
+	c.Hosts, c.IPs, c.PagesPerHostMean, c.PagesPerHostMax, c.PageBytesMean = 150, 50, Reduce(8, 4), Reduce(24, 12), 800
+	c.PageFanout, c.HostFanout, c.LinksMean = 1, 3, 4
+	c.Robots.CrawlDelay, c.Timing.CrawlDelay = 0.2, time.Second
+	return c
+}
+
+// SmallWorld makes a web small.
+func SmallWorld(seed uint64, c simweb.Config) simweb.Config {
+	c.Seed, c.Hosts, c.IPs, c.PagesPerHostMean, c.PagesPerHostMax, c.PageBytesMean = seed, 24, 7, 8, 30, 2000
+	return c
+}
+
+// CopiesWorld is a small web with many equal pages.
+func CopiesWorld(seed uint64) simweb.Config {
+	c := SmallWorld(seed, simweb.Faulty())
+	c.PagesPerHostMean, c.PagesPerHostMax, c.CopyShare = Reduce(20, 10), Reduce(60, 30), 0.6
+	return c
+}

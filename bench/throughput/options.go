@@ -1,0 +1,61 @@
+package throughput
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"time"
+
+	"orbweaver/engine"
+)
+
+// Options of a crawl.
+type Options struct {
+	Web       Web
+	Dir       string // crawl directory
+	HostDelay time.Duration
+	IPDelay   time.Duration
+	KeepAlive time.Duration // how long a connection stays open for the next request; 0 for one connection a page
+	Fetchers  int
+	MaxPages  int64         // 0 for all
+	MaxTime   time.Duration // 0 for no limit
+	Records   Records
+	Memory    Memory
+
+	SkipVerify bool   // do not read the archive at the end
+	Profile    string // directory for CPU profiles, or for heap profiles of a soak; "" for none
+	Version    string // of the program
+	Progress   io.Writer
+	Log        *slog.Logger
+	Usage      func() (cpu time.Duration, rssPeak int64)
+
+	// OnStart is called with the open engine before it runs. What it returns is called when the crawl has ended.
+	OnStart func(e *engine.Engine) (onEnd func())
+}
+
+// Records are the options of the archive.
+type Records struct {
+	Level    int // of gzip
+	Metadata engine.Metadata
+	Via      bool
+	Outlinks bool
+}
+
+// Memory is what the components may use, in bytes; 0 is the engine's default.
+type Memory struct{ Workbench, Cache, Sieve int64 }
+
+// Web is what a crawl runs against: Simulated or Fabricated.
+type Web interface {
+	// open starts the web. The caller calls close.
+	open(ctx context.Context, o *Options) (openWeb, error)
+}
+
+// openWeb is a web that answers.
+type openWeb interface {
+	// configure sets what the web needs of the engine: seeds, proxy, dialer, resolver.
+	configure(cfg *engine.Config, seams *engine.Seams) error
+	// watch observes the crawl until ctx ends, and may end it. measure returns the result so far.
+	watch(ctx context.Context, e *engine.Engine, end func(), measure func() *Result)
+	// close stops the web and adds its own measurements to the result, which is nil after an error.
+	close(r *Result) error
+}

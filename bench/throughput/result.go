@@ -1,0 +1,71 @@
+package throughput
+
+import (
+	"orbweaver/bench/components"
+	"orbweaver/bench/simweb"
+	"orbweaver/engine"
+	"orbweaver/warc"
+)
+
+// Result is what a crawl cost and found.
+type Result struct {
+	Name           string        `json:"name"`
+	Pages          int64         `json:"pages"`
+	PagesPerSecond float64       `json:"pages_per_second"`
+	CPUPerPage     float64       `json:"cpu_us_per_page"`
+	BytesReceived  int64         `json:"bytes_received"`
+	BytesStored    int64         `json:"bytes_stored"`
+	RSSPeak        int64         `json:"rss_peak_bytes"`
+	WallSeconds    float64       `json:"wall_seconds"`
+	Level          int           `json:"gzip_level"`
+	Opening        Opening       `json:"opening"`
+	Garbage        Garbage       `json:"garbage"`
+	Report         engine.Report `json:"report"`
+	Archive        *warc.Report  `json:"archive,omitempty"`
+
+	*Judged     // of the simulated web
+	*Comparison // with the bare loop, if that was measured
+
+	Curve *components.Run `json:"curve,omitempty"` // of the fabricated web: cost at each size
+}
+
+// Opening is what opening the crawl directory cost.
+type Opening struct {
+	Seconds float64        `json:"seconds"`
+	CPU     float64        `json:"cpu_seconds"`
+	Parts   engine.Opening `json:"parts"`
+}
+
+// Judged is what the simulated web measured and the judge found.
+type Judged struct {
+	WebCPUPerPage   float64         `json:"web_cpu_us_per_page"`
+	Coverage        float64         `json:"coverage"`
+	Overlap         float64         `json:"overlap"`
+	BytesText       int64           `json:"bytes_text,omitempty"`   // of compressed pages, uncompressed
+	BytesCompressed int64           `json:"bytes_packed,omitempty"` // of the same pages, as sent
+	Verdict         *simweb.Verdict `json:"verdict"`
+}
+
+// Comparison compares the crawl with the bare loop.
+type Comparison struct {
+	LoopCPUPerPage float64 `json:"loop_cpu_us_per_page"`
+	Ratio          float64 `json:"ratio"` // of the crawl's CPU a page to that of the bare loop
+	Where          []Where `json:"where,omitempty"`
+	Loops          []Loop  `json:"loops,omitempty"`
+	Locks          float64 `json:"locks_cpu_share"` // of the CPU time, in contended locks
+}
+
+// measure fills in what the engine reports. before is the number of pages of earlier runs.
+func (r *Result) measure(report *engine.Report, garbage Garbage, before int64) {
+	r.Report, r.Garbage, r.Pages = *report, garbage, pages(report)
+	r.Garbage.Pages = r.Pages - before
+	r.PagesPerSecond = float64(r.Pages) / max(report.WallSeconds, 1e-9)
+	r.CPUPerPage = report.CPUSeconds * 1e6 / float64(max(r.Pages, 1))
+	r.BytesReceived, r.BytesStored = report.BytesReceived, report.BytesStored
+	r.RSSPeak, r.WallSeconds = report.RSSPeakBytes, report.WallSeconds
+}
+
+// Sound reports whether nothing is wrong with the archive and the judge found no fault.
+func (r *Result) Sound() bool {
+	return (r.Judged == nil || r.Verdict != nil && r.Verdict.Sound()) && (r.Archive == nil || r.Archive.OK())
+}

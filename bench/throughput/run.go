@@ -1,0 +1,111 @@
+package throughput
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"orbweaver/engine"
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/politeness"
+	"orbweaver/internal/cputime"
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+)
+
+// Run crawls the web, verifies the archive, and has the web judge the crawl if it can.
+func Run(ctx context.Context, o Options) (*Result, error) {
+	w, err := o.Web.open(ctx, &o)
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{Name: "crawl", Level: o.Records.Level}
+	if err := crawl(ctx, &o, w, r); err != nil {
+		return nil, errors.Join(err, w.close(nil))
+	}
+	if err := w.close(r); err != nil {
+		return nil, err
+	}
+	if !o.SkipVerify {
+		if r.Archive, err = verify(o.Dir + "/warc"); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// crawl runs the engine against the web and measures it.
+func crawl(ctx context.Context, o *Options, w openWeb, r *Result) error {
+	cfg := engine.Config{
+		Dir: o.Dir, MaxDepth: -1, MaxPages: o.MaxPages, MaxTime: o.MaxTime, Fetchers: o.Fetchers, ProxyMode: true,
+		Version: o.Version, StallWait: time.Minute, KeepAlive: o.KeepAlive,
+		WorkbenchMemory: o.Memory.Workbench, CacheMemory: o.Memory.Cache, SieveMemory: o.Memory.Sieve,
+	}
+	cfg.Politeness = politeness.Default()
+	cfg.Politeness.HostDelay, cfg.Politeness.IPDelay = o.HostDelay, o.IPDelay
+	cfg.WARC.Level, cfg.WARC.Metadata = o.Records.Level, o.Records.Metadata
+	cfg.WARC.Via, cfg.WARC.Outlinks = o.Records.Via, o.Records.Outlinks
+	cfg.Fetch = fetch.Options{UserAgent: "orbweaver/" + o.Version + " (+https://example.org/in-vitro)"}.WithDefaults()
+	seams := engine.Seams{FS: engine.Disk(o.Dir), Usage: o.Usage, Log: o.Log}
+	if err := w.configure(&cfg, &seams); err != nil {
+		return err
+	}
+	began, cpu := time.Now(), cputime.Process()
+	e, err := engine.Open(cfg, seams)
+	if err != nil {
+		return err
+	}
+	r.Opening = Opening{time.Since(began).Seconds(), (cputime.Process() - cpu).Seconds(), e.Opening()}
+	onEnd := func() {}
+	if o.OnStart != nil {
+		onEnd = o.OnStart(e)
+	}
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	collector, report := NewCollector(), e.Report()
+	before := pages(&report)
+	measure := func() *Result {
+		report := e.Report()
+		r.measure(&report, collector.Read(), before)
+		return r
+	}
+	var watcher sync.WaitGroup
+	watcher.Go(func() { w.watch(ctx, e, end, measure) })
+	err = e.Run(ctx)
+	end()
+	watcher.Wait()
+	measure()
+	onEnd()
+	return errors.Join(err, e.Close())
+}
+
+// pages is the number of pages that were fetched.
+func pages(r *engine.Report) int64 { return r.PagesStored + r.RevisitsStored + r.PagesNotStored }
+
+// verify reads the whole archive: framing, fields, digests, references.
+func verify(dir string) (*warc.Report, error) {
+	files, err := warc.Files(vfs.Disk(), dir)
+	if err != nil {
+		return nil, err
+	}
+	v := warc.NewVerifier(warc.VerifyOptions{})
+	for _, info := range files {
+		if err := verifyFile(v, filepath.Join(dir, info.Name)); err != nil {
+			return nil, err
+		}
+	}
+	r := v.Finish()
+	return &r, nil
+}
+
+func verifyFile(v *warc.Verifier, name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(v.File(name, io.Reader(f)), f.Close())
+}

@@ -1,5 +1,0 @@
-//go:build race
-
-package traps
-
-const underRace = true

@@ -1,0 +1,100 @@
+package attempt
+
+import (
+	"time"
+
+	"github.com/zeebo/xxh3"
+
+	"orbweaver/engine/catalogue"
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/outcome"
+	"orbweaver/engine/queued"
+	"orbweaver/engine/seen"
+	"orbweaver/warc"
+)
+
+// Attempt is what the engine knows about one try to fetch a URL, beside the Page that holds the exchange. Each Page has
+// one Attempt, which Begin fills for each exchange, so that its buffers are reused. The holder of the Page owns both.
+type Attempt struct {
+	Item []byte // encoded queued.URL; own copy
+
+	URL         []byte // normal form; own copy
+	Fingerprint xxh3.Uint128
+	IsRobots    bool // a robots.txt, or a robots redirect
+	WillRetry   bool // the URL is tried again: its item was returned with the Visit
+	// a request of the root page that shows whether a failing site serves pages; WillRetry is true too
+	IsProbe       bool
+	ListedByIndex bool // from queued.URL
+	Seed          bool
+	Delayed       bool // from queued.URL
+	FirstOfSite   bool // the first page of its site
+	Depth         int
+	Redirects     int
+	Tries         int
+	Outcome       outcome.Outcome
+	SiteDue       time.Time
+	IPDue         time.Time
+	Worker        int
+
+	RobotsRule   []byte // number and text of the robots.txt line that allowed the URL; empty if no line did. Own copy
+	HopPath, Via []byte // from queued.URL; they borrow Item
+
+	Previous PreviousCapture // the capture that a conditional request refers to; zero for other requests
+}
+
+// PreviousCapture is an earlier capture of the URL: its WARC record and where it is stored.
+type PreviousCapture struct {
+	seen.First
+	Digest *seen.Digest // of its payload; nil if unknown
+	Place  catalogue.Place
+}
+
+// IsNone reports whether there is no previous capture.
+func (e *PreviousCapture) IsNone() bool { return e.RecordID == [16]byte{} }
+
+// NewPreviousCapture describes a response record with a payload. It copies what it needs from rec except PayloadDigest,
+// which it takes.
+func NewPreviousCapture(rec *warc.RecordRead, at catalogue.Place) PreviousCapture {
+	return PreviousCapture{
+		First: seen.First{
+			RecordID: rec.ID,
+			URI:      string(rec.TargetURI),
+			Date:     rec.Date,
+		}, Digest: (*seen.Digest)(rec.PayloadDigest), Place: at,
+	}
+}
+
+// Of returns the Attempt of a Page. It creates one at the first use of the Page.
+func Of(p *fetch.Page) *Attempt {
+	f, ok := p.Engine.(*Attempt)
+	if !ok {
+		f = new(Attempt)
+		p.Engine = f
+	}
+	return f
+}
+
+// Begin fills a for a new exchange. It copies item, the encoded form of it, and url, its normal form.
+func (a *Attempt) Begin(item, url []byte, it *queued.URL) {
+	a.Item = append(a.Item[:0], item...)
+	a.URL = append(a.URL[:0], url...)
+	a.IsProbe = false
+	a.IsRobots, a.WillRetry, a.FirstOfSite = false, false, false
+	a.ListedByIndex, a.Seed, a.Delayed = it.ListedByIndex, it.Seed, it.Delayed
+	a.Depth, a.Redirects, a.Tries = it.Depth, it.Redirects, it.Tries
+	a.RobotsRule, a.HopPath, a.Via, a.Previous = a.RobotsRule[:0], nil, nil, PreviousCapture{}
+	if it.Via != nil {
+		own := queued.MustDecode(a.Item)
+		a.HopPath, a.Via = own.HopPath, own.Via
+	}
+	a.Outcome = outcome.None
+	a.SiteDue, a.IPDue = time.Time{}, time.Time{}
+}
+
+// statusNotModified is the answer to a conditional request whose page is unchanged (RFC 9110, section 15.4.5).
+const statusNotModified = 304
+
+// IsUnchanged reports whether p answers a conditional request with 304: the previous capture is still current.
+func IsUnchanged(p *fetch.Page, a *Attempt) bool {
+	return p.Status == statusNotModified && !a.Previous.IsNone()
+}

@@ -1,0 +1,83 @@
+package capture
+
+import (
+	"bytes"
+
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/outcome"
+	"orbweaver/engine/politeness"
+	"orbweaver/engine/robots"
+	"orbweaver/engine/urlx"
+	"orbweaver/warc"
+)
+
+// Capture is what a response or revisit of the archive tells of the attempt that it was stored for. The outcome is not
+// written in the archive; it follows from what is: status, framing, and why a body was cut. A redirect that was one too
+// many looks like any other.
+type Capture struct {
+	Robots  bool // of a robots.txt; a page of that name looks the same
+	Status  int  // of HTTP, 0 for none
+	Outcome outcome.Outcome
+	Page    *fetch.Page // nil if the block holds no response; of a revisit there is only the head
+	revisit bool
+}
+
+// Read looks at a response or revisit whose block is in memory. Page borrows the record.
+func Read(rec *warc.RecordRead) Capture {
+	c := Capture{Outcome: outcome.OtherStatus, revisit: rec.Type == warc.Revisit}
+	_, path := urlx.Split(rec.TargetURI)
+	c.Robots = bytes.Equal(path, []byte(robots.FilePath))
+	page, ok := fetch.Stored(rec.TargetURI, rec.Block)
+	if !ok {
+		return c
+	}
+	c.Page, c.Status, c.Outcome = page, page.Status, page.Outcome
+	if outcome.IsPageStatus(c.Status) {
+		c.Outcome = cutOutcome(c.Outcome, rec)
+	}
+	return c
+}
+
+// MayBeAnswer says, by its line in the index, whether a capture may be what IsAnswer says yes of: no robots.txt, and
+// nothing that asks to slow down or is passing.
+func MayBeAnswer(said *warc.IndexLine) bool {
+	if !bytes.HasPrefix(said.URL, []byte("http")) || said.Status == 0 || said.Status == 429 || said.Status/100 == 5 {
+		return false
+	}
+	_, path := urlx.Split(said.URL)
+	return string(path) != robots.FilePath
+}
+
+// IsAnswer says whether a record, whose block is in memory, is what an agent that is asked whether it has the page
+// calls one: no try that failed half-way.
+func IsAnswer(rec *warc.RecordRead) bool {
+	if rec.Type != warc.Response && rec.Type != warc.Revisit {
+		return false
+	}
+	c := Read(rec)
+	return c.Outcome.Class() == outcome.ClassAnswer
+}
+
+// cutOutcome is the outcome of an answer with a good status, by what its record says of the body's end.
+func cutOutcome(o outcome.Outcome, rec *warc.RecordRead) outcome.Outcome {
+	if rec.Type == warc.Revisit {
+		return outcome.OK // only whole payloads are compared
+	}
+	if o == outcome.Protocol {
+		return o
+	}
+	switch rec.Get("WARC-Truncated") {
+	case warc.TruncatedLength.String():
+		return outcome.CutLength
+	case warc.TruncatedTime.String():
+		return outcome.CutTime
+	case warc.TruncatedDisconnect.String():
+		return outcome.CutDisconnect
+	case warc.TruncatedUnspecified.String():
+		return outcome.NoMemory
+	}
+	return o
+}
+
+// Again says whether a crawl asks again for a URL with such an answer, unless it had all its tries.
+func (c *Capture) Again(p *politeness.Policy) bool { return !c.revisit && p.Table[c.Outcome].Retry }

@@ -1,0 +1,68 @@
+package membership
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+)
+
+// Agent is one agent of a crawl, as the other agents know it.
+type Agent struct {
+	ID          string         // given by the operator, unique in a crawl: 1 to 64 of a-z A-Z 0-9 . _ -
+	Capacity    int            // 1 to MaxCapacity: share of the hosts in proportion to the other capacities
+	GossipAddr  netip.AddrPort // where it listens for membership messages, UDP and TCP
+	MessageAddr netip.AddrPort // where it listens for messages of the crawl
+
+	// Store identifies the data of the agent, so that other agents notice if it lost them. It is carried, not
+	// interpreted.
+	Store uint64
+	// Crawl identifies the crawl: 1 to 64 printable ASCII characters. Agents of other crawls are refused.
+	Crawl string
+	// MessageVersion is the version of the messages of the crawl, 0 to 65535. It is carried, not interpreted.
+	MessageVersion int
+}
+
+const (
+	// MaxCapacity bounds capacities. Only their proportions matter.
+	MaxCapacity = 1000
+	// maxName bounds an ID and the name of a crawl, in bytes. With it the metadata of a member stay far below
+	// memberlist's limit of 512 bytes.
+	maxName = 64
+)
+
+// ErrAgent is wrapped by every error about the fields of an Agent.
+var ErrAgent = errors.New("membership: invalid agent")
+
+// faults returns all invalid fields, whether they come from the caller or from another agent. Addresses are checked
+// where they are used.
+func (a *Agent) faults() (faults []error) {
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			faults = append(faults, fmt.Errorf("%w: %s", ErrAgent, fmt.Sprintf(format, args...)))
+		}
+	}
+	check(isID(a.ID), "identifier %q: want 1 to %d of a-z A-Z 0-9 . _ -", a.ID, maxName)
+	check(a.Capacity >= 1 && a.Capacity <= MaxCapacity, "capacity %d: want 1 to %d", a.Capacity, MaxCapacity)
+	check(isPrintable(a.Crawl), "crawl %q: want 1 to %d printable ASCII characters", a.Crawl, maxName)
+	check(a.MessageVersion >= 0 && a.MessageVersion <= 1<<16-1, "message version %d: want 0 to 65535", a.MessageVersion)
+	return faults
+}
+
+func isID(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '.' && c != '_' && c != '-' {
+			return false
+		}
+	}
+	return s != "" && len(s) <= maxName
+}
+
+func isPrintable(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return s != "" && len(s) <= maxName
+}

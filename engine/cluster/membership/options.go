@@ -1,0 +1,124 @@
+package membership
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/hashicorp/memberlist"
+)
+
+// Options of a Service. Self has no default.
+type Options struct {
+	// Self is this agent. Other agents reach it at its GossipAddr. With port 0, and without Listen, a free port is used.
+	Self Agent
+	// Listen is the address to bind, if it differs from Self.GossipAddr.
+	Listen netip.AddrPort
+	// Seeds are gossip addresses of other agents, HOST:PORT. One reachable address is enough.
+	Seeds []string
+	// Resolve resolves the host of a seed. Without it each seed must be ADDRESS:PORT.
+	Resolve func(ctx context.Context, seed string) ([]netip.AddrPort, error)
+	// Key is the gossip key that encrypts messages: 32 bytes, AES-256-GCM. Without it nothing is encrypted, and every
+	// process that reaches the port can join.
+	Key []byte
+	// AcceptedKeys are further gossip keys that open messages while the key is being changed. See Service.SetKeys.
+	AcceptedKeys [][]byte
+	// Transport replaces the sockets. The Service shuts it down. Package membershiptest has one for tests.
+	Transport memberlist.NodeAwareTransport
+
+	Timings Timings
+	// RetransmitMult is how often each agent gossips a change, multiplied by the logarithm of the number of agents. The
+	// default is 12, for few agents. For hundreds of agents 4 is enough, and saves a third of the traffic while many
+	// agents join or leave.
+	RetransmitMult int
+	Log            *slog.Logger // default: discards
+}
+
+// Errors of this package. ErrAgent belongs to them.
+var (
+	// ErrOptions is wrapped by every error about Options.
+	ErrOptions = errors.New("membership: invalid options")
+	// ErrNameInUse means that another living process has the ID of this agent.
+	ErrNameInUse = errors.New("membership: agent name in use")
+	// ErrOtherCrawl means that an agent belongs to another crawl.
+	ErrOtherCrawl = errors.New("membership: other crawl")
+	// ErrOtherKey means that the gossip keys of two agents differ, or that only one of them has a key.
+	ErrOtherKey = errors.New("membership: other gossip key")
+	// ErrClosed means that the Service is closed.
+	ErrClosed = errors.New("membership: closed")
+
+	errEndedIncarnation = errors.New("membership: ended incarnation")
+	errTableFull        = errors.New("membership: too many processes")
+)
+
+// KeySize is the length of a gossip key in bytes.
+const KeySize = 32
+
+// WithDefaults returns a copy in which zero fields have their defaults.
+func (o Options) WithDefaults() Options {
+	o.Seeds, o.Key, o.AcceptedKeys = slices.Clone(o.Seeds), slices.Clone(o.Key), cloneKeys(o.AcceptedKeys)
+	if o.Self.Capacity == 0 {
+		o.Self.Capacity = 1
+	}
+	if !o.Listen.IsValid() {
+		o.Listen = o.Self.GossipAddr
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.RetransmitMult == 0 {
+		o.RetransmitMult = defaultRetransmitMult
+	}
+	o.Timings = o.Timings.WithDefaults()
+	return o
+}
+
+// Validate returns all faults joined, each wrapping ErrOptions.
+func (o Options) Validate() error {
+	var faults []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			faults = append(faults, fmt.Errorf("%w: %s", ErrOptions, fmt.Sprintf(format, args...)))
+		}
+	}
+	for _, fault := range o.Self.faults() {
+		faults = append(faults, fmt.Errorf("%w: %w", ErrOptions, fault))
+	}
+	gossip := o.Self.GossipAddr
+	check(gossip.IsValid() && !gossip.Addr().IsUnspecified(),
+		"gossip address %v: other agents must be able to reach it: give an address of this machine", gossip)
+	check(gossip.Port() != 0 || o.Listen == gossip,
+		"gossip address %v has no port, and the listening address differs: give the port", gossip)
+	check(o.Listen.IsValid(), "invalid listening address %v", o.Listen)
+	check(gossip.Addr().Zone() == "" && o.Self.MessageAddr.Addr().Zone() == "",
+		"an address with a zone: other agents cannot use it")
+	for _, seed := range o.Seeds {
+		a, err := netip.ParseAddrPort(seed)
+		check(err != nil || a.Port() != 0 && !a.Addr().IsUnspecified(), "seed %q is not ADDRESS:PORT of an agent", seed)
+		check(err == nil || o.Resolve != nil, "seed %q is not of the form ADDRESS:PORT", seed)
+	}
+	if fault := keyFault(o.Key, o.AcceptedKeys); fault != nil {
+		faults = append(faults, fault)
+	}
+	check(o.RetransmitMult >= 1 && o.RetransmitMult <= 1000, "RetransmitMult %d: want 1 to 1000", o.RetransmitMult)
+	t := &o.Timings
+	for _, d := range []struct {
+		name string
+		d    time.Duration
+	}{
+		{"ProbeInterval", t.ProbeInterval}, {"ProbeTimeout", t.ProbeTimeout}, {"SuspicionTimeout", t.SuspicionTimeout},
+		{"GossipInterval", t.GossipInterval}, {"PushPullInterval", t.PushPullInterval},
+		{"StreamTimeout", t.StreamTimeout}, {"RejoinInterval", t.RejoinInterval},
+	} {
+		check(d.d >= time.Millisecond, "%s %v: want at least 1ms", d.name, d.d)
+	}
+	check(t.ProbeTimeout < t.ProbeInterval,
+		"ProbeTimeout %v: want less than ProbeInterval %v", t.ProbeTimeout, t.ProbeInterval)
+	check(t.SuspicionTimeout >= t.ProbeInterval,
+		"SuspicionTimeout %v: want at least ProbeInterval %v", t.SuspicionTimeout, t.ProbeInterval)
+	return errors.Join(faults...)
+}

@@ -1,0 +1,78 @@
+package control
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"orbweaver/bench/golden"
+	"orbweaver/engine"
+	"orbweaver/engine/lifecycle"
+)
+
+// filled is a crawl whose report has a value everywhere.
+type filled struct{ *fake }
+
+func (filled) Report() (r engine.Report) {
+	golden.Fill(&r)
+	r.State = lifecycle.Running
+	return r
+}
+
+// get returns the body of an answer.
+func get(t *testing.T, c Crawl, path string) string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	serving(c).ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+	if w.Code != http.StatusOK {
+		t.Fatalf("%s: %d", path, w.Code)
+	}
+	return w.Body.String()
+}
+
+// held checks that a golden list of names is among those of this version.
+func held(t *testing.T, file, sum string, names []string) {
+	t.Helper()
+	if golden.Writing() {
+		golden.Add(t, file, []byte(strings.Join(names, "\n")))
+	}
+	golden.Contains(t, names, strings.Split(string(golden.Read(t, file, sum)), "\n"))
+}
+
+// Each metric of the crawl has the name, the type and the labels that it had. What the Go runtime tells of itself is
+// not ours.
+func TestGolden_metrics(t *testing.T) {
+	var names []string
+	text := get(t, filled{new(fake)}, "/metrics")
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "# TYPE orbweaver_") {
+			names = append(names, strings.TrimSpace(line))
+		}
+		if name, labels, ok := strings.Cut(line, "{"); ok && strings.HasPrefix(line, "orbweaver_") {
+			label, _, _ := strings.Cut(labels, "=")
+			names = append(names, name+" "+label)
+		}
+	}
+	slices.Sort(names)
+	held(t, "metrics-1.txt", "1f5fd818ff59dd751ec2f0df84cd098e100c51b98bd5f2fcaf0ef9089dc5f3c0", slices.Compact(names))
+}
+
+// The answers of the control API have the names that they had.
+func TestGolden_answers(t *testing.T) {
+	var names []string
+	for _, path := range []string{"/status", "/rules"} {
+		for _, name := range golden.Names(t, []byte(get(t, filled{new(fake)}, path))) {
+			names = append(names, path+" "+name)
+		}
+	}
+	for path, body := range map[string]string{"/pause": "", "/resume": "", "/stop": "", "/leave": "", "/add": "bad", "/block": "b c", "/rule": "a.test x", "/set": "a=1"} {
+		w := ask(new(fake), http.MethodPost, path, strings.NewReader(body))
+		for _, name := range golden.Names(t, w.Body.Bytes()) {
+			names = append(names, path+" "+name)
+		}
+	}
+	slices.Sort(names)
+	held(t, "answers-1.txt", "95028056d019f18b64fa1685b8051dfebc644d39e3cdf032aa9410c88c873fb4", names)
+}

@@ -1,0 +1,129 @@
+package crawllog
+
+import (
+	"compress/gzip"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"orbweaver/engine/attempt"
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/outcome"
+	"orbweaver/engine/queued"
+	"orbweaver/internal/vfs"
+)
+
+func TestCrawlLog_columnsAreThoseOfHeritrixAndFullLogsAreCompressed(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	l, err := Open(fsys, "logs", func(msg string, _ ...any) { t.Error(msg) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.rotateSize, l.rotateAt = 200, 200
+	at := time.Date(2026, 11, 21, 4, 5, 6, 7e6, time.UTC)
+	p := &fetch.Page{
+		Status: 200, HeadLen: 44, PayloadLen: 12, Complete: true, Started: at, Ended: at.Add(250 * time.Millisecond),
+		Raw: []byte("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"),
+	}
+	f := &attempt.Attempt{URL: []byte("http://a.test/"), Depth: 2, Redirects: 1, Outcome: outcome.OK, Worker: 7}
+	l.Attempt(p, f, fetch.DecodeOK, "duplicate:digest")
+	l.Refusal([]byte("http://a.test/no"), &queued.URL{}, outcome.RobotsDenied, 3)
+	l.Flush()
+	l.Attempt(p, f, fetch.DecodeOK, "")
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	names, err := fsys.List("logs")
+	if err != nil || len(names) != 2 {
+		t.Fatalf("%v %v", names, err)
+	}
+	z, err := fsys.Open("logs/crawl.log.00000.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := gzip.NewReader(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	want := []string{"2026-11-21T04:05:06.257Z", "200", "12", "http://a.test/", "LLR", "-", "text/html", "#0007",
+		"20261121040506.007+250", "sha1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "-", "ok,duplicate:digest"}
+	if got := strings.Fields(lines[0]); strings.Join(got, "|") != strings.Join(want, "|") {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+	if got := strings.Fields(lines[1]); got[1] != "-9998" || got[len(got)-1] != "robots-denied" {
+		t.Errorf("%v", got)
+	}
+}
+
+// Irregularities of a response are annotations after its outcome. An empty media type is written as "unknown".
+func TestCrawlLog_irregularitiesAreAnnotations(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	l, err := Open(fsys, "logs", func(msg string, _ ...any) { t.Error(msg) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := "HTTP/1.1 200 OK\r\nContent-Type: ;charset=x\r\n\r\n"
+	p := &fetch.Page{
+		Status:  200,
+		HeadLen: len(head),
+		Raw:     []byte(head),
+		Flags:   fetch.FlagBothLengths | fetch.FlagSurplus,
+	}
+	f := &attempt.Attempt{URL: []byte("http://a.test/"), Outcome: outcome.OK}
+	l.Attempt(p, f, fetch.DecodeLie, "duplicate:digest")
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := vfs.ReadFile(fsys, "logs/crawl.log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns := strings.Fields(string(text))
+	if len(columns) != 12 || columns[6] != "unknown" ||
+		columns[11] != "ok,duplicate:digest,encoding:lie,both-lengths,surplus" {
+		t.Errorf("%q", columns)
+	}
+}
+
+// A Content-Type of 60 KB must not make a long line, and a certificate that does not verify must be annotated and
+// counted.
+func TestCrawlLog_longTypesAreTruncatedAndCertificatesCounted(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	l, err := Open(fsys, "logs", func(msg string, _ ...any) { t.Error(msg) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := "HTTP/1.1 200 OK\r\nContent-Type: a/" + strings.Repeat("b", 60_000) + "; charset=x\r\n\r\n"
+	f := &attempt.Attempt{URL: []byte("http://a.test/"), Outcome: outcome.OK}
+	for _, fault := range []string{"expired", "", "wrong-name", "expired"} {
+		p := &fetch.Page{Status: 200, HeadLen: len(head), Raw: []byte(head), TLS: &fetch.TLSFacts{Fault: fault}}
+		l.Attempt(p, f, fetch.DecodeOK, "")
+	}
+	l.Attempt(&fetch.Page{}, &attempt.Attempt{URL: f.URL, Outcome: outcome.Refused}, fetch.DecodeOK, "")
+	got := l.Counts()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := vfs.ReadFile(fsys, "logs/crawl.log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	for i, want := range []string{"ok,certificate:expired,long-type", "ok,long-type",
+		"ok,certificate:wrong-name,long-type", "ok,certificate:expired,long-type", "refused"} {
+		columns := strings.Fields(lines[i])
+		if len(lines[i]) > 500 || len(columns) != 12 || columns[11] != want {
+			t.Errorf("%d bytes: %.600s, want %s at its end", len(lines[i]), lines[i], want)
+		}
+	}
+	if got.LongTypes != 4 || len(got.Certificates) != 2 || got.Certificates["expired"] != 2 ||
+		got.Certificates["wrong-name"] != 1 {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,112 @@
+package journal
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/zeebo/xxh3"
+
+	"orbweaver/engine/outcome"
+	"orbweaver/internal/vfs"
+)
+
+func someEntry() Entry {
+	return Entry{
+		Kind: KindPage, FP: xxh3.Uint128{Hi: 1 << 63, Lo: 7}, Outcome: outcome.OK, Status: 200, Depth: 70000, Hops: 3, Listed: true, Index: true,
+		Serial: 9, Offset: 1<<40 + 5, Length: 4711, SiteDue: 1, IPDue: 2, Links: AppendLink(nil, []byte("http://a.test/")),
+	}
+}
+
+func TestHostile_S05_aJournalTornAtAnyByteIsReadUpToThere(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	if err := fsys.MkdirAll("d"); err != nil {
+		t.Fatal(err)
+	}
+	j, err := Create(fsys, "d", 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Follow(nil); err != nil {
+		t.Fatal(err)
+	}
+	want := someEntry()
+	for range 3 {
+		if err := j.reserve(want.size()); err != nil {
+			t.Fatal(err)
+		}
+		if err := j.append(&want); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func() (n int) {
+		_, err := Read(fsys, Name("d", 3), func(e *Entry) error {
+			n++
+			if e.FP != want.FP || e.Depth != want.Depth || e.Offset != want.Offset || e.Serial != want.Serial ||
+				e.Length != want.Length || e.Hops != 3 || !e.Listed || !e.Index || e.SiteDue != 1 || e.IPDue != 2 || !bytes.Equal(e.Links, want.Links) {
+				t.Errorf("read %+v, wrote %+v", e, want)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if n := read(); n != 3 {
+		t.Fatalf("%d entries of 3; the reserved space behind them must not count", n)
+	}
+	f, err := fsys.OpenRW(Name("d", 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := make([]byte, want.size())
+	begin := j.size - int64(len(last))
+	if _, err := f.ReadAt(last, begin); err != nil {
+		t.Fatal(err)
+	}
+	put := func(b []byte) {
+		if _, err := f.WriteAt(b, begin); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for k := range last {
+		torn := make([]byte, len(last)) // the reserved space is zeros
+		copy(torn, last[:k])
+		put(torn)
+		if n := read(); n != 2 {
+			t.Errorf("%d entries, though the third ends at byte %d of %d", n, k, len(last))
+		}
+		wrong := bytes.Clone(last)
+		wrong[k] ^= 0xff
+		put(wrong)
+		if n := read(); n != 2 {
+			t.Errorf("%d entries, though byte %d of the third is wrong", n, k)
+		}
+	}
+	put(last)
+	if n := read(); n != 3 {
+		t.Errorf("%d entries when all is right again", n)
+	}
+}
+
+func TestJournal_anEntryIsAtMost64Bytes(t *testing.T) {
+	e := someEntry()
+	e.Links = nil
+	if n := len(appendJournalEntry(nil, &e)); n > 64 {
+		t.Errorf("%d bytes", n)
+	}
+}
+
+func FuzzJournalEntry(f *testing.F) {
+	e := someEntry()
+	f.Add(appendJournalEntry(nil, &e))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		e, n, err := decodeJournalEntry(b)
+		if err != nil {
+			return
+		}
+		if again := appendJournalEntry(nil, &e); !bytes.Equal(again, b[:n]) {
+			t.Errorf("% x came back as % x", b[:n], again)
+		}
+	})
+}

@@ -1,0 +1,64 @@
+package journal
+
+import "context"
+
+// AppendEntry writes a journal entry that belongs to no attempt, and says where the journal ends then. Call it under the
+// shared cut. After an error nothing of it counts.
+func (l *Store) AppendEntry(e *Entry) (Position, error) {
+	l.commit.Lock()
+	defer l.commit.Unlock()
+	if l.lost != nil {
+		return Position{}, l.lost
+	}
+	if err := l.Journal.reserve(e.size()); err != nil {
+		return Position{}, err
+	}
+	l.dirty = true
+	if err := l.Journal.append(e); err != nil {
+		return Position{}, err
+	}
+	return Position{l.Journal.generation, l.Journal.size}, nil
+}
+
+// Await returns when the journal is durable up to there, which the next group commit sees to, or with the error that
+// says that it will not be. Nobody may hold the cut.
+func (l *Store) Await(ctx context.Context, end Position) error {
+	for {
+		l.commit.Lock()
+		if l.lost != nil || !l.durable.before(end) {
+			defer l.commit.Unlock()
+			return l.lost
+		}
+		if l.news == nil {
+			l.news = make(chan struct{})
+		}
+		news := l.news
+		l.commit.Unlock()
+		select {
+		case <-news:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// AwaitAll returns when all that the journal holds by now is durable: at once if it is. Nobody may hold the cut.
+func (l *Store) AwaitAll(ctx context.Context) error {
+	l.commit.Lock()
+	end := Position{l.Journal.generation, l.Journal.size}
+	l.commit.Unlock()
+	return l.Await(ctx, end)
+}
+
+// tellNews wakes whoever awaits. The caller holds the commit lock.
+func (l *Store) tellNews() {
+	if l.news != nil {
+		close(l.news)
+		l.news = nil
+	}
+}
+
+// before says that e is nearer to the beginning.
+func (e Position) before(other Position) bool {
+	return e.generation < other.generation || e.generation == other.generation && e.length < other.length
+}

@@ -1,0 +1,23 @@
+package layout
+
+// The parts of a crawl directory.
+const (
+	FrontierDir   = "frontier"
+	ArchiveDir    = "warc"
+	LogsDir       = "logs"
+	LockFile      = FrontierDir + "/lock"
+	ManifestFile  = FrontierDir + "/MANIFEST"
+	SieveDir      = FrontierDir + "/sieve"
+	ReadyDir      = FrontierDir + "/ready"
+	QueuesDir     = FrontierDir + "/queues"
+	SkippedDir    = FrontierDir + "/" + SkippedName // need not be there
+	SeenDir       = FrontierDir + "/seen"
+	ColdDir       = FrontierDir + "/cold"
+	CacheFile     = FrontierDir + "/cache"
+	SeedsFile     = FrontierDir + "/seeds"
+	HostRulesFile = FrontierDir + "/host-rules" // need not be there
+	ReportFile    = "report.json"
+)
+
+// SkippedName is the list of URLs left out, relative to FrontierDir.
+const SkippedName = "skipped"

@@ -1,0 +1,87 @@
+package limits
+
+import (
+	"sync"
+	"time"
+
+	"orbweaver/engine/lifecycle"
+)
+
+// Limits ends the crawl when it has had enough: pages, time or disk. Pages are counted under the commit lock, so that
+// their limit is exact. The limit of the disk is for the archive, the frontier and the logs together. It is passed by
+// what is on its way when it is reached, and by what frontier and logs grow between two measurements.
+type Limits struct {
+	PagesMax int64 // stored pages, revisits among them; 0 for no limit
+	DiskMax  int64
+	TimeMax  time.Duration
+	Finish   func(reason string)
+
+	mu    sync.Mutex
+	Pages int64
+	bytes int64 // size of the archive
+	other int64 // size of frontier and logs, as last measured
+}
+
+// TakePage says whether one more page may be stored.
+func (l *Limits) TakePage() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.PagesMax > 0 && l.Pages >= l.PagesMax {
+		return false
+	}
+	l.Pages++
+	if l.Pages == l.PagesMax {
+		l.Finish(lifecycle.ReasonMaxPages)
+	}
+	return true
+}
+
+// ReturnPage undoes a TakePage whose page could not be written.
+func (l *Limits) ReturnPage() {
+	l.mu.Lock()
+	l.Pages--
+	l.mu.Unlock()
+}
+
+// Grown notes that the archive is so many bytes larger.
+func (l *Limits) Grown(bytes int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.setDisk(l.bytes+bytes, l.other)
+}
+
+// measured notes how large frontier and logs are.
+func (l *Limits) measured(bytes int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.setDisk(l.bytes, bytes)
+}
+
+func (l *Limits) setDisk(archive, other int64) {
+	before := l.bytes + l.other
+	l.bytes, l.other = archive, other
+	if l.DiskMax > 0 && before < l.DiskMax && archive+other >= l.DiskMax {
+		l.Finish(lifecycle.ReasonMaxDisk)
+	}
+}
+
+// beside is the size of frontier and logs, as last measured.
+func (l *Limits) beside() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.other
+}
+
+// Reached says which limit a crawl with these figures has reached, "" for none.
+func (l *Limits) Reached(pages, stored int64, wall time.Duration) string {
+	switch {
+	case l.PagesMax > 0 && pages >= l.PagesMax:
+		return lifecycle.ReasonMaxPages
+	case l.DiskMax > 0 && stored+l.beside() >= l.DiskMax:
+		return lifecycle.ReasonMaxDisk
+	case l.TimeMax > 0 && wall >= l.TimeMax:
+		return lifecycle.ReasonMaxTime
+	default:
+		return ""
+	}
+}

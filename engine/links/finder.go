@@ -1,0 +1,278 @@
+package links
+
+import (
+	"bytes"
+	"errors"
+
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/filter"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/parse"
+	"orbweaver/engine/robots"
+	"orbweaver/engine/sitemap"
+	"orbweaver/engine/urlx"
+)
+
+// Finder reads the links of one page at a time into links, in normal form. Parse workers have one each; a resume
+// has one to read the archive again.
+type Finder struct {
+	scanner *parse.Scanner
+	Decoder *fetch.Decoder
+	O       Options
+
+	lists  *sitemap.Reader // nil until a sitemap came that the scanner does not read
+	source bytes.Reader    // its body
+
+	Links      []byte            // see AppendLink
+	Kinds      []parse.Kind      // of each of links; empty unless they are kept
+	Refused    Refused           // references that are no URL we can fetch
+	Userinfo   int               // references with a user or a password, which are left out
+	Unfollowed int               // links that the follow filter refused
+	Dropped    int               // links beyond the number taken from one page
+	Budget     Budget            // of the page
+	Index      bool              // the page is an index of sitemaps
+	shut       bool              // the page asks that its links be left alone, and that is obeyed
+	Encoding   fetch.DecodeFault // what is wrong with its content encoding
+	Body       []byte            // decoded, of a page that was searched for links; good until the next page. Borrowed
+	base       []byte
+	scratch    []byte
+	whole      []byte // a link before it lost something
+
+	via  filter.Via // the page at hand, for the follow filter
+	page filter.Way // how it was reached
+	way  filter.Way // how its links are
+}
+
+// Options say which links are taken.
+type Options struct {
+	Nofollow bool         // obey rel=nofollow, meta robots and X-Robots-Tag
+	Forms    bool         // take the action of forms that only read
+	Tell     bool         // keep kinds
+	Sitemaps bool         // take what robots.txt files name, and read all that can be a sitemap
+	Longest  int          // bytes of a link; longer ones are refused. 0 for no limit but urlx.LengthMax
+	Strip    *urlx.Params // what links lose
+	By       Filters
+}
+
+// Filters are the filters that a page and its links pass on their way to the door; nil where all pass.
+type Filters struct {
+	Parse  *filter.Parse
+	Follow *filter.Follow
+}
+
+// Page is a page as the filters see it.
+type Page struct {
+	URL  []byte
+	Page *fetch.Page // head
+	Way  filter.Way
+	Size int64 // of the payload
+	Cut  bool
+}
+
+// NewFinder returns a Finder for one goroutine.
+func NewFinder(o Options) *Finder {
+	return &Finder{
+		scanner: parse.NewScanner(
+			parse.Options{Robot: robots.Token, Forms: o.Forms},
+		), Decoder: fetch.NewDecoder(fetch.DecoderOptions{}), O: o,
+	}
+}
+
+// Again makes another one like it, after a panic left it in no good state.
+func (l *Finder) Again() *Finder { return NewFinder(l.O) }
+
+// linksKept is how much memory for links is kept from page to page, in bytes: a sitemap has megabytes of them.
+const linksKept = 1 << 20
+
+// Reset forgets the links of the last page.
+func (l *Finder) Reset() {
+	if cap(l.Links) > linksKept {
+		l.Links = nil
+	}
+	l.Links, l.Kinds, l.Refused, l.Userinfo, l.Unfollowed, l.Dropped = l.Links[:0], l.Kinds[:0], Refused{}, 0, 0, 0
+	l.Index, l.shut, l.Encoding = false, false, fetch.DecodeOK
+	l.Body = nil
+	l.Budget.Open(0, 0)
+}
+
+// Open begins with a page, and says whether it is to be searched for links. A redirect is none that is searched, nor is
+// a robots.txt, so there the answer is of no interest.
+func (l *Finder) Open(from Page) bool {
+	l.Reset()
+	if l.O.By == (Filters{}) {
+		return true
+	}
+	r := filter.Response{
+		Status:      from.Page.Status,
+		ContentType: from.Page.ContentType(),
+		Size:        from.Size,
+		Truncated:   from.Cut,
+	}
+	l.page = from.Way
+	if l.O.By.Follow != nil {
+		l.O.By.Follow.From(&l.via, from.URL, &r)
+	}
+	return l.O.By.Parse == nil || l.O.By.Parse.Reads(from.URL, from.Way, &r)
+}
+
+// Redirect takes the target of a redirect as the one link.
+func (l *Finder) Redirect(url, location []byte) {
+	l.Reset()
+	l.way = filter.Way{Depth: l.page.Depth, Hops: l.page.Hops + 1}
+	l.Resolve(url, location, parse.Redirect, false)
+}
+
+// Forbids says whether a response's header asks that its links be left alone, and that is obeyed. Unlike what the body
+// says it is not part of the payload, so equal payloads may differ in it.
+func (l *Finder) Forbids(p *fetch.Page) bool {
+	if !l.O.Nofollow {
+		return false
+	}
+	for value := range p.HeaderValues("x-robots-tag") {
+		if robots.ParseTag(value, robots.Token)&robots.NoFollow != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Scan takes the links of a body, whatever the header says. If an index of sitemaps names the page, listed, another
+// index leads nowhere.
+func (l *Finder) Scan(url []byte, p *fetch.Page, listed bool) {
+	l.Reset()
+	body, fault := p.Decoded(l.Decoder)
+	l.Encoding = fault
+	l.Budget.Open(p.PayloadLen, int64(len(body)))
+	if !l.listed(url, body, p) {
+		l.scanPage(url, body, p)
+	}
+	if listed && l.Index {
+		l.Links, l.Kinds, l.Refused, l.Userinfo = l.Links[:0], l.Kinds[:0], Refused{}, 0
+	}
+}
+
+func (l *Finder) scanPage(url, body []byte, p *fetch.Page) {
+	res, err := l.scanner.Scan(body, p.ContentType())
+	if err != nil {
+		return // bytes that cannot be read as text have no links
+	}
+	l.Dropped, l.Refused.Foreign, l.Refused.Long = res.LinksDropped, res.LinksForeign, res.LinksLong
+	l.Body = body
+	l.leadOn(res.Format == parse.SitemapXML && len(res.Links) > 0 && res.Links[0].Kind == parse.SitemapFile)
+	if l.shut = l.O.Nofollow && res.NoFollow; l.shut {
+		return
+	}
+	base := url
+	if len(res.Base) > 0 {
+		if b, err := urlx.Resolve(l.base[:0], url, res.Base); err == nil {
+			base, l.base = b, b
+		}
+	}
+	for i := range res.Links {
+		if link := &res.Links[i]; !l.O.Nofollow || !link.NoFollow {
+			l.Resolve(base, link.Ref, link.Kind, link.NoFollow)
+		}
+	}
+}
+
+// Refresh takes the target of a response's Refresh field, which a browser goes to as it does where a meta element says
+// so. It comes behind scan, if there was one. As the field is not part of the payload, equal payloads may differ in it.
+func (l *Finder) Refresh(url []byte, p *fetch.Page) {
+	value := p.Header(RefreshField)
+	if len(value) == 0 || l.shut {
+		return
+	}
+	if ref := parse.RefreshTarget(value); len(ref) > 0 {
+		l.leadOn(l.Index)
+		l.Resolve(url, ref, parse.MetaRefresh, false)
+	}
+}
+
+// RefreshField is the response field that redirects as a meta refresh does.
+const RefreshField = "refresh"
+
+// leadOn notes whether the page is an index of sitemaps, and how its links are, therefore.
+func (l *Finder) leadOn(index bool) {
+	l.Index = index
+	l.way = filter.Way{Depth: LeadsTo(&Lead{Depth: l.page.Depth, Index: index}).Depth}
+}
+
+// Resolve takes one reference of a page: resolves it against base, filters it, and appends it to Links or counts it.
+func (l *Finder) Resolve(base, ref []byte, kind parse.Kind, nofollow bool) {
+	if !l.Budget.take() {
+		return
+	}
+	url, err := urlx.Resolve(l.scratch[:0], base, ref)
+	if err != nil {
+		if errors.Is(err, urlx.ErrHost) {
+			l.Budget.misnamed(len(ref))
+		}
+		l.refuse(err)
+		return
+	}
+	l.scratch = url
+	l.Budget.made(len(url))
+	l.Budget.named(urlx.Host(url))
+	if urlx.HasUserinfo(ref) {
+		l.Userinfo++
+	}
+	if l.O.Strip != nil {
+		url = l.strip(url, base, kind)
+	}
+	if l.O.Longest > 0 && len(url) > l.O.Longest {
+		l.Refused.Long++
+		return
+	}
+	if by := l.O.By.Follow; by != nil &&
+		!by.Follows(&l.via, filter.Link{URL: url, Way: l.way, Kind: kind.String(), NoFollow: nofollow}) {
+		l.Unfollowed++
+		return
+	}
+	l.Links = journal.AppendLink(l.Links, url)
+	if l.O.Tell {
+		l.Kinds = append(l.Kinds, kind)
+	}
+}
+
+// refuse counts a reference that has no normal form.
+func (l *Finder) refuse(why error) {
+	switch {
+	case errors.Is(why, urlx.ErrScheme):
+		l.Refused.Foreign++
+	case errors.Is(why, urlx.ErrTooLong):
+		l.Refused.Long++
+		l.Budget.made(urlx.LengthMax)
+	default:
+		l.Refused.Syntax++
+	}
+}
+
+// strip takes out of a link what links lose; not out of a redirect that would lead to where it comes from then.
+func (l *Finder) strip(url, base []byte, kind parse.Kind) []byte {
+	if kind == parse.Redirect {
+		l.whole = append(l.whole[:0], url...)
+	}
+	url = l.O.Strip.Strip(url)
+	if kind == parse.Redirect && bytes.Equal(url, base) {
+		return l.whole
+	}
+	return url
+}
+
+// LeadsHome says that the links, of which a redirect has one, differ from the page's own URL in the query at most.
+func (l *Finder) LeadsHome(url []byte) bool {
+	own, _, _ := bytes.Cut(url, []byte{'?'})
+	home := len(l.Links) > 0
+	err := journal.EachLink(l.Links, func(link []byte) {
+		to, _, _ := bytes.Cut(link, []byte{'?'})
+		home = home && bytes.Equal(own, to)
+	})
+	return home && err == nil
+}
+
+// Refused counts references of a page that never come to the door, by the reason.
+type Refused struct {
+	Syntax  int // no URL
+	Foreign int // of a scheme other than http and https
+	Long    int // longer than --max-url or than a normal form may be
+}

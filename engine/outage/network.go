@@ -1,0 +1,247 @@
+package outage
+
+import (
+	"context"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"orbweaver/engine/outcome"
+	"orbweaver/internal/throttle"
+)
+
+// Network watches the connections to all sites together, to detect faults of the network.
+//
+// Network outage: at least silentAddrsMin addresses whose sites answered before cannot be reached, for at least
+// silentTimeMin, and no site is reached in between. Then the network counts as down. Until a site is reached again, no
+// failure counts, neither against its site nor as a try of its URL. Every site is tried again after its delay, at least
+// NetworkRetryWait. After networkDownMax, failures count again, so that every crawl ends.
+//
+// Overload on the way: at least timeoutShareHigh of the connections to sites that answered before time out. A NAT or
+// the connection table of a firewall is probably full. Then the number of active workers falls by 30 % in each window,
+// to workersMin at least. It rises by an eighth in each window in which the share is at most timeoutShareLow.
+//
+// Limit of the method: if the last few addresses of a crawl all fail together, this looks like a network outage. The
+// crawl then tries them for networkDownMax.
+type Network struct {
+	warn    func(msg string, args ...any)
+	workers int // number of fetch workers
+
+	workerLimit atomic.Int64  // workers with a lower number are active, the others wait
+	limitRaised chan struct{} // guarded by mu; closed and replaced when workerLimit grows
+
+	mu sync.Mutex
+	// addresses that answered before and were not reached since any site was; at most silentAddrsMin
+	silentAddrs   map[netip.Addr]struct{}
+	firstSilentAt time.Time    // when the first address became silent
+	lastSilentAt  time.Time    // the last failure of such an address
+	downSince     time.Time    // start of the outage; zero if the network is up
+	throttle      throttle.Log // of the outage messages
+	isLogged      bool         // the start of this outage was logged
+	upSince       time.Time    // end of the last outage; attempts that began before it do not count
+	window        window
+}
+
+// window counts connections to sites that answered before.
+type window struct {
+	start                 time.Time
+	connections, timeouts int
+	peakWorkers           int64 // largest number of workers in an exchange
+}
+
+// When the network counts as down, and what follows.
+const (
+	silentAddrsMin    = 4                // silent addresses that make an outage
+	silentTimeMin     = 5 * time.Second  // if they are silent for this long
+	NetworkRetryWait  = 10 * time.Second // least time between two attempts at a site during an outage
+	networkDownMax    = 24 * time.Hour   // after this time failures count against sites again
+	longOutage        = time.Minute      // the end of a longer outage is always logged
+	windowTime        = 10 * time.Second
+	windowConnections = 40  // fewer connections are too few for a decision
+	timeoutShareHigh  = 0.1 // share of timeouts from which workers are held back
+	timeoutShareLow   = 0.03
+	workersMin        = 8
+)
+
+// NewNetwork returns a Network that is up. workers is the number of fetch workers. warn logs warnings with key-value
+// fields.
+func NewNetwork(workers int, warn func(msg string, args ...any)) *Network {
+	n := &Network{
+		warn:        warn,
+		workers:     workers,
+		limitRaised: make(chan struct{}),
+		silentAddrs: make(map[netip.Addr]struct{}),
+	}
+	n.workerLimit.Store(int64(workers))
+	return n
+}
+
+// Attempt is one attempt to connect, as reported to Network.
+type Attempt struct {
+	Addr           netip.Addr
+	Outcome        outcome.Outcome
+	AnsweredBefore bool // the site answered the last time
+	BeganAt        time.Time
+	ConnectedAt    time.Time // zero if not connected, or if the connection existed before
+	EndedAt        time.Time
+	BusyWorkers    int64 // workers in an exchange
+}
+
+// Observe evaluates an attempt. It reports whether a failure counts against the site and as a try of the URL.
+func (n *Network) Observe(a *Attempt) bool {
+	switch a.Outcome {
+	case outcome.ConnectTimeout, outcome.Unreachable:
+		return n.observeFailure(a)
+	case outcome.Refused:
+		// a refusal may come from the site or from a gateway before it, so it shows nothing about the network
+		return n.countsAgainstSite(a)
+	case outcome.Cancelled,
+		outcome.LocalFault,
+		outcome.ProxyFault,
+		outcome.BlockedAddress,
+		outcome.BlockedPort,
+		outcome.Stale:
+		// these show nothing about the network
+	case outcome.HeaderTimeout, outcome.CutTime, outcome.CutDisconnect, outcome.TLSFault, outcome.Reset:
+		n.observeContact(a, a.ConnectedAt) // a failure after the connection may be caused by the network
+	default:
+		n.observeContact(a, a.EndedAt)
+	}
+	return true
+}
+
+// observeFailure evaluates an attempt that did not reach its site.
+func (n *Network) observeFailure(a *Attempt) (counts bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if a.AnsweredBefore {
+		if n.lastSilentAt = a.EndedAt; len(n.silentAddrs) == 0 {
+			n.firstSilentAt = a.EndedAt
+		}
+		n.countConnection(a.Outcome == outcome.ConnectTimeout, a.EndedAt, a.BusyWorkers)
+		if len(n.silentAddrs) < silentAddrsMin {
+			n.silentAddrs[a.Addr] = struct{}{}
+		}
+	}
+	if n.downSince.IsZero() && len(n.silentAddrs) == silentAddrsMin &&
+		a.EndedAt.Sub(n.firstSilentAt) >= silentTimeMin &&
+		!a.BeganAt.Before(n.upSince) {
+		n.downSince = a.EndedAt
+		var times int
+		if times, n.isLogged = n.throttle.Allow(a.EndedAt); n.isLogged {
+			n.warn(
+				"no site that answered before can be reached: the network seems to be down; failures do not count, all "+
+					"sites are tried again every 10 s",
+				"times",
+				times,
+			)
+		}
+	}
+	return n.countsAgainstSiteLocked(a)
+}
+
+// countsAgainstSite reports whether a failed attempt counts against its site.
+func (n *Network) countsAgainstSite(a *Attempt) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.countsAgainstSiteLocked(a)
+}
+
+func (n *Network) countsAgainstSiteLocked(a *Attempt) bool {
+	down := !n.downSince.IsZero() && a.EndedAt.Sub(n.downSince) < networkDownMax
+	return !down && !a.BeganAt.Before(n.upSince)
+}
+
+// observeContact evaluates an attempt that reached its site at time now.
+func (n *Network) observeContact(a *Attempt, now time.Time) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if a.AnsweredBefore && !a.ConnectedAt.IsZero() {
+		n.countConnection(false, a.EndedAt, a.BusyWorkers)
+	}
+	if now.Before(n.lastSilentAt) || now.Before(n.downSince) {
+		return // the contact was before the last failure
+	}
+	clear(n.silentAddrs)
+	if !n.downSince.IsZero() {
+		if n.isLogged || now.Sub(n.downSince) >= longOutage {
+			n.warn("servers can be reached again", "after", now.Sub(n.downSince).Round(time.Second).String())
+		}
+		n.downSince, n.upSince = time.Time{}, now
+	}
+}
+
+// countConnection counts a connection to a site that answered before, and adapts workerLimit at the end of a window.
+// The caller holds mu.
+func (n *Network) countConnection(timeout bool, now time.Time, busy int64) {
+	w := &n.window
+	w.connections++
+	w.peakWorkers = max(w.peakWorkers, busy)
+	if timeout {
+		w.timeouts++
+	}
+	if w.start.IsZero() {
+		w.start = now
+	}
+	if w.connections < windowConnections || now.Sub(w.start) < windowTime {
+		return
+	}
+	limit := n.workerLimit.Load()
+	share := float64(w.timeouts) / float64(w.connections)
+	switch {
+	case !n.downSince.IsZero(): // during an outage the number of workers does not matter
+	case share >= timeoutShareHigh:
+		less := max(min(limit, w.peakWorkers)*7/10, min(workersMin, int64(n.workers)))
+		if limit == int64(n.workers) && less < limit {
+			n.warn(
+				"many connections to sites that answered before time out: a NAT or a firewall's connection table is "+
+					"probably full; "+
+					"the number of active fetchers is reduced until the timeouts end",
+				"lost",
+				w.timeouts,
+				"of",
+				w.connections,
+				"fetchers",
+				less,
+			)
+		}
+		n.workerLimit.Store(min(limit, less))
+	case share <= timeoutShareLow && limit < int64(n.workers):
+		more := min(limit+limit/8+1, int64(n.workers))
+		if more == int64(n.workers) {
+			n.warn("connections no longer time out: all fetchers are active")
+		}
+		n.workerLimit.Store(more)
+		close(n.limitRaised)
+		n.limitRaised = make(chan struct{})
+	}
+	n.window = window{}
+}
+
+// WaitForTurn blocks the worker with number id while it is above the limit. It returns when the worker may go on, when
+// stopping is closed, or when ctx ends.
+func (n *Network) WaitForTurn(ctx context.Context, id int, stopping <-chan struct{}) {
+	for int64(id) >= n.workerLimit.Load() {
+		n.mu.Lock()
+		changed := n.limitRaised
+		n.mu.Unlock()
+		if int64(id) < n.workerLimit.Load() {
+			return
+		}
+		select {
+		case <-changed:
+		case <-stopping:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// State returns the start of the outage, zero if the network is up, and the number of active workers.
+func (n *Network) State() (down time.Time, workers int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.downSince, int(n.workerLimit.Load())
+}

@@ -1,0 +1,81 @@
+package outage
+
+import (
+	"sync"
+	"time"
+
+	"orbweaver/internal/throttle"
+)
+
+// SlowSync watches how long the group commit takes. A disk that is slow to sync holds nobody up (pages are fetched and
+// written meanwhile, and bounds hold what cannot be), but a power cut then costs what came since, and the operator
+// should know.
+type SlowSync struct {
+	Warn func(msg string, args ...any)
+
+	mu            sync.Mutex
+	began         time.Time // of the sync under way; zero if none
+	ended         time.Time // of the last slow one
+	took          time.Duration
+	slowWarnings  throttle.Log
+	stuckWarnings throttle.Log
+}
+
+const (
+	syncSlow      = time.Second
+	syncStuck     = 30 * time.Second
+	syncRemembers = 10 * time.Second // a slow sync is worth mentioning for so long
+)
+
+// Begin notes that a sync begins.
+func (d *SlowSync) Begin(now time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.began = now
+}
+
+// End notes that the sync has ended, and logs a slow one.
+func (d *SlowSync) End(now time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	took := now.Sub(d.began)
+	d.began = time.Time{}
+	if took < syncSlow {
+		return
+	}
+	d.ended, d.took = now, took
+	if n, ok := d.slowWarnings.Allow(now); ok {
+		d.Warn(
+			"the disk is slow: what is fetched is durable only after this long, and a power cut costs it",
+			"sync_took",
+			took.String(),
+			"times",
+			n,
+		)
+	}
+}
+
+// Now says how long a sync takes that is under way or has just ended, 0 if that is not long. One that does not end at
+// all is told here: nobody else would.
+func (d *SlowSync) Now(now time.Time) time.Duration {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if took := now.Sub(d.began); !d.began.IsZero() && took >= syncSlow {
+		if took >= syncStuck {
+			if n, ok := d.stuckWarnings.Allow(now); ok {
+				d.Warn(
+					"the disk does not answer: a sync is under way for long, and what was fetched since is not durable",
+					"sync_takes",
+					took.String(),
+					"times",
+					n,
+				)
+			}
+		}
+		return took
+	}
+	if !d.ended.IsZero() && now.Sub(d.ended) < syncRemembers {
+		return d.took
+	}
+	return 0
+}

@@ -1,0 +1,141 @@
+package queued
+
+import (
+	"encoding/binary"
+
+	"orbweaver/engine/parse"
+)
+
+// URL is a queued URL with where it came from and what was tried. The sieve, the ready queue, the queues on disk and
+// the workbench carry its encoded form, called an item:
+//
+//	+-------+--------------+--------+--------------------------------------+
+//	| flags | counts       | depth  | rest                                 |
+//	| 1     | 1            | 1-3    |                                      |
+//	|       | high 4 bits: | uvarint| a URL, before the distributor splits |
+//	|       | redirects    |        | it; path and query after that        |
+//	|       | low 4 bits:  |        |                                      |
+//	|       | tries        |        |                                      |
+//	+-------+--------------+--------+--------------------------------------+
+//
+// With --warc-via, two strings stand between depth and rest: the hop path and the URL of the page that contained the
+// link. For a robots redirect, the origin site stands before rest. Each string follows its length as a uvarint.
+type URL struct {
+	Seed          bool
+	ListedByIndex bool   // a sitemap index lists it
+	Delayed       bool   // it waits, or has waited, until its site has no other queued URL: see engine/novelty
+	RobotsOf      []byte // key of the site whose robots.txt this robots redirect is for; nil for a page
+	Tries         int    // attempts before this one, 0 to 15; more count as 15
+	Redirects     int    // redirects followed to this URL, 0 to 15; more count as 15
+	Depth         int    // links from a seed, 0 to DepthMax
+	HopPath       []byte // a letter for each hop from a seed: parse.Kind.Letter; empty if unknown. Borrowed like Rest
+	Via           []byte // URL of the page that contained the link; nil if not kept. Borrowed like Rest
+	Rest          []byte // URL, or path with query; borrows the decoded bytes
+}
+
+// DepthMax is the largest depth that is encoded. A larger depth is stored as DepthMax.
+const DepthMax = 1 << 20
+
+// The flags of the encoded form, in its first byte.
+const (
+	FlagSeed    = 1 << 0
+	flagRobots  = 1 << 1
+	flagVia     = 1 << 2
+	flagDelayed = 1 << 3
+	flagListed  = 1 << 7
+)
+
+// Append appends the encoded form of it to dst. It borrows it.
+func Append(dst []byte, it *URL) []byte {
+	var flags byte
+	if it.Seed {
+		flags |= FlagSeed
+	}
+	if it.RobotsOf != nil {
+		flags |= flagRobots
+	}
+	if it.ListedByIndex {
+		flags |= flagListed
+	}
+	if it.Via != nil {
+		flags |= flagVia
+	}
+	if it.Delayed {
+		flags |= flagDelayed
+	}
+	dst = append(dst, flags, byte(min(it.Redirects, 15))<<4|byte(min(it.Tries, 15)))
+	dst = binary.AppendUvarint(dst, uint64(min(it.Depth, DepthMax)))
+	if it.Via != nil {
+		dst = AppendBytes(AppendBytes(dst, it.HopPath), it.Via)
+	}
+	if it.RobotsOf != nil {
+		dst = AppendBytes(dst, it.RobotsOf)
+	}
+	return append(dst, it.Rest...)
+}
+
+// Decode reads what Append wrote. It returns false if the bytes are not an encoded URL. The result borrows b.
+func Decode(b []byte) (URL, bool) {
+	if len(b) < 3 {
+		return URL{}, false
+	}
+	flags := b[0]
+	it := URL{Seed: flags&FlagSeed != 0, ListedByIndex: flags&flagListed != 0, Delayed: flags&flagDelayed != 0}
+	it.Tries, it.Redirects = int(b[1]&15), int(b[1]>>4)
+	depth, n := binary.Uvarint(b[2:])
+	if n <= 0 || depth > DepthMax {
+		return URL{}, false
+	}
+	it.Depth = int(depth)
+	rest := b[2+n:]
+	var ok bool
+	if b[0]&flagVia != 0 {
+		it.HopPath, rest, _ = CutBytes(rest)
+		if it.Via, rest, ok = CutBytes(rest); !ok {
+			return URL{}, false
+		}
+	}
+	if b[0]&flagRobots != 0 {
+		if it.RobotsOf, rest, ok = CutBytes(rest); !ok {
+			return URL{}, false
+		}
+	}
+	it.Rest = rest
+	return it, true
+}
+
+// AppendBytes appends the length of s as a uvarint, and then s.
+func AppendBytes(dst, s []byte) []byte {
+	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)
+}
+
+// CutBytes reads what AppendBytes wrote and returns the string, which is never nil, and the bytes after it. Both borrow
+// b. On an error, rest is nil, so that the next call fails too.
+func CutBytes(b []byte) (s, rest []byte, ok bool) {
+	size, n := binary.Uvarint(b)
+	if n <= 0 || size > uint64(len(b)-n) {
+		return nil, nil, false
+	}
+	return b[n : n+int(size)], b[n+int(size):], true
+}
+
+// MustDecode is Decode for bytes that this program wrote and stored with a checksum. It panics if they are not an
+// encoded URL.
+func MustDecode(b []byte) URL {
+	it, ok := Decode(b)
+	if !ok {
+		panic("BUG: queued: a queue returned bytes that are not an encoded URL")
+	}
+	return it
+}
+
+// HopPathMax is the largest number of letters of a hop path.
+const HopPathMax = 255
+
+// AppendHop appends the letter of a hop to path. If path has HopPathMax letters, the oldest one is dropped.
+func AppendHop(path []byte, k parse.Kind) []byte {
+	if len(path) >= HopPathMax {
+		path = append(path[:0], path[len(path)-HopPathMax+1:]...)
+	}
+	return append(path, k.Letter())
+}

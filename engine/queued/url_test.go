@@ -1,0 +1,39 @@
+package queued
+
+import (
+	"reflect"
+	"testing"
+
+	"orbweaver/bench/golden"
+)
+
+// The encoded URLs must equal the golden file, and must decode to the original values.
+func TestGolden_items(t *testing.T) {
+	items := []URL{
+		{Seed: true, Rest: []byte("http://a.test/")},
+		{ListedByIndex: true, Delayed: true, Tries: 3, Redirects: 2, Depth: 70000, Rest: []byte("/path?query")},
+		{RobotsOf: []byte("https://b.test:8443"), Redirects: 5, Depth: 1, Rest: []byte("/robots.txt")},
+		{HopPath: []byte("LRE"), Via: []byte("http://a.test/from"), Depth: 3, Rest: []byte("/to")},
+	}
+	var b []byte
+	for i := range items {
+		b = AppendBytes(b, Append(nil, &items[i]))
+	}
+	rest := golden.Compare(t, "items-1", "f6b9ee81b84896f7470461df2a4d420b12e3ae6f73d090ddfe5203e6e5f373dd", b)
+	for _, want := range items {
+		var one []byte
+		one, rest, _ = CutBytes(rest)
+		if got, ok := Decode(one); !ok || !reflect.DeepEqual(got, want) {
+			t.Errorf("%+v came back as %+v, %v", want, got, ok)
+		}
+	}
+}
+
+// A depth above DepthMax is encoded as DepthMax.
+func TestURL_aDepthBeyondTheFormIsReadAsTheLargest(t *testing.T) {
+	for depth, want := range map[int]int{DepthMax: DepthMax, DepthMax + 1: DepthMax, 1 << 40: DepthMax} {
+		if it, ok := Decode(Append(nil, &URL{Depth: depth, Rest: []byte("/")})); !ok || it.Depth != want {
+			t.Errorf("depth %d comes back as %d, %v", depth, it.Depth, ok)
+		}
+	}
+}

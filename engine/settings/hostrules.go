@@ -1,0 +1,136 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"orbweaver/engine/filter"
+	"orbweaver/engine/urlx"
+	"orbweaver/internal/vfs"
+)
+
+// HostRules are the rules of single hosts: those of the crawl's configuration, and those that the operator gave while
+// it runs, which stand in a file of the crawl directory and win over others that are as narrow. Without any a look-up
+// is one load. Safe for concurrent use.
+type HostRules struct {
+	fixed *filter.HostRules // of the configuration; may be nil
+	live  atomic.Pointer[filter.HostRules]
+	some  atomic.Bool // there are rules
+
+	mu  sync.Mutex // of who changes them
+	Fs  vfs.FS
+	Dir string // frontier/
+	Say *slog.Logger
+}
+
+// HostRulesName is the file of the rules in the frontier directory.
+func HostRulesName(dir string) string { return dir + "/host-rules" }
+
+// OpenHostRules brings back what was said in earlier runs.
+func OpenHostRules(fsys vfs.FS, dir string, fixed *filter.HostRules, say *slog.Logger) (*HostRules, error) {
+	h := &HostRules{fixed: fixed, Fs: fsys, Dir: dir, Say: say}
+	_, live, err := ReadHostRules(fsys, dir)
+	if err != nil {
+		return nil, err
+	}
+	h.put(live)
+	if live.Ranges() {
+		say.Warn(RangesFit)
+	}
+	return h, nil
+}
+
+// RangesFit says what a rule such as 192.0.2.0/24 does not do. A former version took it; it cannot be given any more.
+const RangesFit = "host rules for a range of addresses, given in an earlier run, fit only URLs whose host is an address and not the names that resolve into it"
+
+// ReadHostRules reads the rules that the operator gave while the crawl ran; nil if there are none.
+func ReadHostRules(fsys vfs.FS, dir string) (filter.Rules, *filter.HostRules, error) {
+	name := HostRulesName(dir)
+	f, err := fsys.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return filter.Rules{}, nil, nil
+	}
+	if err != nil {
+		return filter.Rules{}, nil, fmt.Errorf("engine: host rules: %w", err)
+	}
+	defer f.Close()
+	from, err := filter.ReadRules(name, f)
+	if err != nil {
+		return from, nil, fmt.Errorf("engine: host rules: %w", err)
+	}
+	live, err := filter.CompileKeptHostRules(from)
+	if err != nil {
+		return from, nil, fmt.Errorf("engine: host rules: %w", err)
+	}
+	return from, live, nil
+}
+
+func (h *HostRules) put(live *filter.HostRules) {
+	h.live.Store(live)
+	h.some.Store(h.fixed.Len() > 0 || live.Len() > 0)
+}
+
+// Terms is what the rules say of the host of a site or URL in normal form (borrowed).
+func (h *HostRules) Terms(url []byte) (t filter.HostSettings) {
+	if h == nil || !h.some.Load() {
+		return t
+	}
+	host := urlx.Host(url)
+	h.fixed.Find(host, &t)
+	h.live.Load().Find(host, &t)
+	return t
+}
+
+// Excludes says that nothing is to be asked of the host of a site or URL.
+func (h *HostRules) Excludes(url []byte) bool {
+	if h == nil || !h.some.Load() {
+		return false
+	}
+	t := h.Terms(url)
+	return t.Exclude
+}
+
+// ExcludesAny says that some rule excludes something.
+func (h *HostRules) ExcludesAny() bool { return h.fixed.Excludes() || h.live.Load().Excludes() }
+
+// Delays says that some rule has a delay.
+func (h *HostRules) Delays() bool { return h.fixed.Delays() || h.live.Load().Delays() }
+
+// Add takes rules, in force at once, and writes them down. Those that are none are joined in the error, as is a disk
+// that does not take them: then they are in force until the crawl ends.
+func (h *HostRules) Add(texts []string) (taken int, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	grown, taken, err := h.live.Load().With(texts...)
+	if taken == 0 {
+		return 0, err
+	}
+	h.put(grown)
+	h.Say.Info("host rules taken", "rules", fmt.Sprintf("%.2000q", texts), "taken", taken)
+	werr := WriteHostRules(h.Fs, h.Dir, grown)
+	if werr != nil {
+		werr = fmt.Errorf("they are in force, and lost when the crawl ends: %w", werr)
+	}
+	return taken, errors.Join(err, werr)
+}
+
+// WriteHostRules replaces the file of the rules.
+func WriteHostRules(fsys vfs.FS, dir string, rules *filter.HostRules) error {
+	err := vfs.WriteAtomic(fsys, HostRulesName(dir), func(w io.Writer) error {
+		_, err := io.WriteString(w, strings.Join(rules.Texts(), "\n")+"\n")
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("engine: host rules: %w", err)
+	}
+	return nil
+}
+
+// List gives all rules, those of the operator first.
+func (h *HostRules) List() (live, fixed []string) { return h.live.Load().Texts(), h.fixed.Texts() }

@@ -1,0 +1,338 @@
+package site
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"net/netip"
+	"slices"
+	"time"
+
+	"orbweaver/engine/outcome"
+	"orbweaver/engine/politeness"
+	"orbweaver/engine/robots"
+)
+
+// State is what the engine knows about one site. The zero value is a new site.
+//
+// There is one State for each known site, so it is small: rare facts are behind a pointer, and times are integers.
+type State struct {
+	Rules *robots.Rules // nil until robots.txt was fetched; shared through RulesPool
+	// nil if there are none; shared by copies of the State, so it is replaced and never changed
+	rare       *rareFacts
+	addrUntil  int64  // when the name must be resolved again, Unix nanoseconds; 0 for never
+	RulesUntil uint32 // when Rules expire, Unix seconds; at most 24 h after the fetch (RFC 9309, section 2.4)
+	Stored     int32  // pages stored, for --max-per-host
+	// consecutive failures, see politeness.Decision: above 0 unreachable, below 0 asked to slow down
+	Failures      int16
+	Slowdown      politeness.Slowdown // how much the host delay is lengthened
+	RobotsTries   int8                // failed attempts at robots.txt since the last success
+	HasAnswered   bool                // the server has answered at least once
+	HasServedRoot bool                // the root page was served at least once, so it can serve as a probe
+	DenyAll       bool                // every URL is disallowed: robots.txt is unreachable and no copy is valid
+	Blocked       bool                // blocked by the operator
+	DeadOutcome   outcome.Outcome     // the outcome that queued URLs of a dead site get; outcome.None for a live site
+}
+
+// rareFacts are facts that only few sites have.
+type rareFacts struct {
+	// addresses of the host name, the current one first; nil if the only address is the one that the workbench uses as
+	// its key
+	addrs    []netip.Addr
+	failures FailureStreak // zero for a healthy site
+}
+
+// Addrs returns the addresses of the host name, the current one first. It returns nil if the only address is the one
+// that the workbench uses as its key. The caller must not change the slice.
+func (s *State) Addrs() []netip.Addr {
+	if s.rare == nil {
+		return nil
+	}
+	return s.rare.addrs
+}
+
+// SetAddrsAndFailures replaces addresses and failure streak. It takes addrs.
+func (s *State) SetAddrsAndFailures(addrs []netip.Addr, t FailureStreak) {
+	if s.rare = nil; addrs != nil || t != (FailureStreak{}) {
+		s.rare = &rareFacts{addrs, t}
+	}
+}
+
+// SetRules stores rules that expire at until. The rules may be shared and must not change.
+func (s *State) SetRules(rules *robots.Rules, until time.Time) {
+	s.Rules = rules
+	s.RulesUntil = uint32(min(max(until.Unix(), 0), math.MaxUint32))
+}
+
+// NeedsRobots reports whether robots.txt must be fetched before anything else. That is so if there are no valid rules,
+// or if they expire within robotsRefreshBefore and the next refresh is due.
+func (s *State) NeedsRobots(now time.Time) bool {
+	s.dropExpiredRules(now)
+	return s.Rules == nil ||
+		now.Add(robotsRefreshBefore-time.Duration(s.RobotsTries)*robotsRefreshEvery).Unix() >= int64(s.RulesUntil)
+}
+
+// dropExpiredRules removes expired rules and resets RobotsTries with them. It also removes rules that would be valid
+// for longer than RobotsLifetime: the clock was set back after the fetch, so their age is unknown.
+func (s *State) dropExpiredRules(now time.Time) {
+	if s.Rules == nil ||
+		now.Unix() < int64(s.RulesUntil) && int64(s.RulesUntil) <= now.Add(RobotsLifetime+time.Minute).Unix() {
+		return
+	}
+	s.Rules, s.RobotsTries = nil, 0
+}
+
+// SetAddrs stores the addresses of the host name, at most AddrsMax; there must be at least one. The first one becomes
+// the current address. until is when the addresses expire; zero for never. key is the address that the workbench uses
+// for the site. SetAddrs takes addrs.
+func (s *State) SetAddrs(addrs []netip.Addr, key netip.Addr, until time.Time) {
+	addrs, s.addrUntil = addrs[:min(len(addrs), AddrsMax)], unixNano(until)
+	if len(addrs) < 2 && addrs[0] == key {
+		addrs = nil
+	}
+	s.SetAddrsAndFailures(addrs, s.FailureStreak())
+}
+
+// ConnectAddr returns the current address. key is the address that the workbench uses for the site.
+func (s *State) ConnectAddr(key netip.Addr) netip.Addr {
+	if addrs := s.Addrs(); len(addrs) > 0 {
+		return addrs[0]
+	}
+	return key
+}
+
+// AddrsExpired reports whether the name must be resolved again. Addresses that claim to be valid for more than a day
+// count as expired: the clock was set back.
+func (s *State) AddrsExpired(now time.Time) bool {
+	return s.addrUntil != 0 && (now.UnixNano() > s.addrUntil || s.addrUntil > now.Add(RobotsLifetime).UnixNano())
+}
+
+// AddrCount returns the number of addresses of the host name, at least 1.
+func (s *State) AddrCount() int {
+	return max(len(s.Addrs()), 1)
+}
+
+// RotateAddrs moves the current address to the end and returns the next one. It panics if there is only one address.
+func (s *State) RotateAddrs() netip.Addr {
+	all := s.Addrs()
+	turned := append(slices.Clone(all[1:]), all[0])
+	s.SetAddrsAndFailures(turned, s.FailureStreak())
+	return turned[0]
+}
+
+// AddrsMax is the largest number of addresses of a site. Decode rejects more.
+const AddrsMax = 1024
+
+const (
+	siteVersion  = 4 // the version that Append writes
+	siteVersion3 = 3 // without HasAnswered and with only NameFailures of the failure streak
+	siteVersion2 = 2 // also without Slowdown
+)
+
+// The flags in the second byte of the encoded form.
+const (
+	flagHasRules = 1 << iota
+	flagDenyAll
+	flagBlocked
+	flagHasAnswered
+	flagHasServedRoot
+)
+
+// New returns a site with known robots.txt rules and address. Benchmarks use it to measure the size of a State.
+func New(rules *robots.Rules, rulesUntil, addrUntil time.Time) State {
+	var s State
+	s.SetRules(rules, rulesUntil)
+	s.addrUntil = unixNano(addrUntil)
+	return s
+}
+
+// Append appends the encoded form of s to dst.
+func Append(dst []byte, s *State) []byte {
+	var flags byte
+	if s.Rules != nil {
+		flags |= flagHasRules
+	}
+	if s.DenyAll {
+		flags |= flagDenyAll
+	}
+	if s.Blocked {
+		flags |= flagBlocked
+	}
+	if s.HasAnswered {
+		flags |= flagHasAnswered
+	}
+	if s.HasServedRoot {
+		flags |= flagHasServedRoot
+	}
+	t := s.FailureStreak()
+	dst = append(dst, siteVersion, flags, byte(s.DeadOutcome), byte(s.RobotsTries))
+	dst = binary.AppendVarint(dst, int64(s.Stored))
+	dst = binary.AppendVarint(dst, int64(s.Failures))
+	dst = t.append(dst)
+	dst = append(dst, byte(s.Slowdown))
+	dst = binary.AppendUvarint(dst, uint64(s.RulesUntil))
+	dst = binary.AppendVarint(dst, s.addrUntil)
+	dst = binary.AppendUvarint(dst, uint64(len(s.Addrs())))
+	for _, a := range s.Addrs() {
+		b := a.AsSlice()
+		dst = append(append(dst, byte(len(b))), b...)
+	}
+	if s.Rules != nil {
+		dst = s.Rules.Append(dst)
+	}
+	return dst
+}
+
+var errInvalid = errors.New("site: invalid encoded state")
+
+// decoder reads numbers from the encoded form of a State. After the first error, invalid stays true.
+type decoder struct {
+	b       []byte
+	invalid bool
+}
+
+// uvarint reads a number that must be at most max.
+func (r *decoder) uvarint(max uint64) uint64 {
+	v, n := binary.Uvarint(r.b)
+	if n <= 0 || v > max {
+		r.invalid = true
+		return 0
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+func (r *decoder) varint() int64 {
+	v, n := binary.Varint(r.b)
+	if n <= 0 {
+		r.invalid = true
+		return 0
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+func (r *decoder) byte() byte {
+	if len(r.b) == 0 {
+		r.invalid = true
+		return 0
+	}
+	b := r.b[0]
+	r.b = r.b[1:]
+	return b
+}
+
+func (r *decoder) addr() netip.Addr {
+	n := int(r.uvarint(16))
+	if n > len(r.b) {
+		r.invalid = true
+		return netip.Addr{}
+	}
+	a, ok := netip.AddrFromSlice(r.b[:n])
+	r.b, r.invalid = r.b[n:], r.invalid || !ok
+	return a
+}
+
+// NewDecoder returns a function like Decode with a RulesPool of its own.
+func NewDecoder() func(b []byte) (State, error) {
+	pool := NewRulesPool(0)
+	return func(b []byte) (State, error) { return Decode(b, pool) }
+}
+
+// Decode reads a State that Append wrote. It borrows b. Equal rules are shared through pool. The error wraps that of
+// robots.Decode if the rules are invalid.
+func Decode(b []byte, pool *RulesPool) (State, error) {
+	if len(b) < 4 || b[0] < siteVersion2 || b[0] > siteVersion {
+		return State{}, errInvalid
+	}
+	flags := b[1]
+	s := State{
+		HasAnswered: flags&flagHasAnswered != 0, DenyAll: flags&flagDenyAll != 0, Blocked: flags&flagBlocked != 0,
+		DeadOutcome: outcome.Outcome(b[2]), RobotsTries: int8(b[3]), HasServedRoot: flags&flagHasServedRoot != 0,
+	}
+	r := decoder{b: b[4:]}
+	s.Stored = int32(r.varint())
+	s.Failures = int16(r.varint())
+	t := r.failureStreak(b[0])
+	if b[0] > siteVersion2 {
+		s.Slowdown = politeness.Slowdown(r.byte())
+	}
+	s.RulesUntil = uint32(r.uvarint(math.MaxUint32))
+	s.addrUntil = r.varint()
+	if n := r.uvarint(AddrsMax); n > 0 && !r.invalid {
+		addrs := make([]netip.Addr, 0, min(n, 16))
+		for ; n > 0 && !r.invalid; n-- {
+			addrs = append(addrs, r.addr())
+		}
+		s.SetAddrsAndFailures(addrs, t)
+	} else {
+		s.SetAddrsAndFailures(nil, t)
+	}
+	if r.invalid || (flags&flagHasRules == 0) != (len(r.b) == 0) {
+		return State{}, errInvalid
+	}
+	if flags&flagHasRules != 0 {
+		var err error
+		if s.Rules, err = pool.Decode(r.b); err != nil {
+			return State{}, errors.Join(errInvalid, err)
+		}
+	}
+	if b[0] < siteVersion { // older versions have no flag; rules, pages and slow-down requests come from an answer
+		s.HasAnswered = s.Rules != nil || s.Stored > 0 || s.Failures < 0
+	}
+	return s, nil
+}
+
+// unixNano returns t in Unix nanoseconds, and 0 for the zero time.
+func unixNano(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
+}
+
+// CrawlDelay returns the Crawl-delay of robots.txt, without an upper limit; 0 if there is none.
+func (s *State) CrawlDelay() time.Duration {
+	if s.Rules == nil {
+		return 0
+	}
+	d, _ := s.Rules.CrawlDelay()
+	return d
+}
+
+// NoteRobotsFailure records a failed attempt at robots.txt. Existing rules stay in use until they expire. Without valid
+// rules, every URL is disallowed (RFC 9309, section 2.3.1.4).
+func (s *State) NoteRobotsFailure(now time.Time) {
+	if s.RobotsTries < 127 {
+		s.RobotsTries++
+	}
+	s.dropExpiredRules(now)
+	s.DenyAll = s.Rules == nil
+}
+
+// Merge adds what another agent knew about the site, after a handoff. The rules of known are valid for life more. Where
+// both states know something, the stricter value wins, so Merge is idempotent and may run late.
+func (s *State) Merge(known *State, life time.Duration, now time.Time) {
+	if !s.HasAnswered && s.FailureStreak() == (FailureStreak{}) { // otherwise this agent has newer information
+		s.SetAddrsAndFailures(s.Addrs(), known.FailureStreak())
+	}
+	s.HasAnswered, s.HasServedRoot = s.HasAnswered || known.HasAnswered, s.HasServedRoot || known.HasServedRoot
+	s.dropExpiredRules(now)
+	until := now.Add(min(life, RobotsLifetime))
+	switch {
+	case known.Rules != nil && life > 0 && (s.Rules == nil || until.Unix() > int64(s.RulesUntil)):
+		s.SetRules(known.Rules, until)
+		s.RobotsTries, s.DenyAll = max(known.RobotsTries, 0), false
+	case s.Rules == nil:
+		s.RobotsTries = max(s.RobotsTries, min(known.RobotsTries, RobotsTriesMax))
+		s.DenyAll = s.DenyAll || known.DenyAll
+	}
+	s.Stored = max(s.Stored, known.Stored)
+	if abs := func(n int16) int { return max(int(n), -int(n)) }; abs(known.Failures) > abs(s.Failures) {
+		s.Failures = known.Failures
+	}
+	s.Slowdown = max(s.Slowdown, known.Slowdown)
+}
+
+// UnixSeconds returns t in Unix seconds, within the range of uint32.
+func UnixSeconds(t time.Time) uint32 { return uint32(min(max(t.Unix(), 0), math.MaxUint32)) }

@@ -1,5 +1,0 @@
-//go:build !race
-
-package sitemap
-
-const raceEnabled = false

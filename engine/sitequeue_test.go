@@ -1,0 +1,27 @@
+package engine
+
+import (
+	"context"
+	"testing"
+)
+
+func TestSiteQueue_countsWhatIsWaitingAndWhatIsInHand(t *testing.T) {
+	q := newSiteQueue()
+	for range 5000 {
+		q.Put(new(visitState))
+	}
+	for i := range 5000 {
+		if _, err := q.Take(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if q.Len() != 5000-i {
+			t.Fatalf("%d after %d", q.Len(), i)
+		}
+		q.Done()
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := q.Take(ctx); err == nil {
+		t.Error("took from an empty queue")
+	}
+}

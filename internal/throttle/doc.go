@@ -1,0 +1,2 @@
+// Package throttle limits how often the same message is logged.
+package throttle

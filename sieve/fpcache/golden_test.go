@@ -1,0 +1,42 @@
+package fpcache_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/zeebo/xxh3"
+
+	"orbweaver/bench/golden"
+	"orbweaver/sieve/fpcache"
+)
+
+// A saved cache has the checked-in bytes. After Load it has the same fingerprints.
+func TestGolden_aSavedCache(t *testing.T) {
+	fp := func(i uint64) xxh3.Uint128 { return xxh3.Uint128{Hi: i * 0x9e3779b97f4a7c15, Lo: i} }
+	c := fpcache.New(2048, 7)
+	for i := range uint64(50) {
+		c.Put(fp(i))
+	}
+	var saved bytes.Buffer
+	if err := c.Save(&saved); err != nil {
+		t.Fatal(err)
+	}
+	back, err := fpcache.Load(
+		bytes.NewReader(
+			golden.Compare(
+				t,
+				"cache-1",
+				"709a09a528b0d175fd8b2bcb4d5fa59b27fc5331c96580e25c1f3ce0621df382",
+				saved.Bytes(),
+			),
+		),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range uint64(60) {
+		if back.Seen(fp(i)) != c.Seen(fp(i)) {
+			t.Errorf("fingerprint %d: the caches differ", i)
+		}
+	}
+}

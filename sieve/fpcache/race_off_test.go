@@ -1,5 +1,0 @@
-//go:build !race
-
-package fpcache
-
-const raceEnabled = false

@@ -1,5 +1,0 @@
-//go:build race
-
-package sieve
-
-const raceEnabled = true

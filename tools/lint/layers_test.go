@@ -1,0 +1,78 @@
+package lint
+
+import (
+	"fmt"
+	"strings"
+)
+
+// layers are the packages of the module from the bottom to the top. An entry that ends in a slash is everything below
+// it that has no entry of its own. Packages that do not exist yet have their place already.
+func layers() []string {
+	return []string{
+		"internal/",
+		"workbench workbench/ sieve sieve/ virtualize virtualize/ dnsres dnsres/ warc warc/",
+		"engine/fetch engine/parse engine/sitemap engine/robots engine/filter engine/politeness " +
+			"engine/novelty engine/cookie engine/dedup engine/seen engine/catalogue engine/urlx engine/outcome " +
+			"engine/cluster/membership engine/cluster/membership/ " +
+			"engine/cluster/ring engine/cluster/consensus engine/cluster/identity engine/cluster/transport " +
+			"engine/cluster/transport/ engine/cluster/membership " +
+			"engine/cluster/outbox engine/cluster/addresslease",
+		"engine/layout engine/lifecycle engine/queued engine/attempt engine/site engine/cluster/message",
+		"engine/limits engine/outage engine/crawllog engine/skipped engine/counters engine/settings engine/capture",
+		"engine/journal",
+		"engine/links engine/admission",
+		"engine/schedule",
+		"engine/fetchers engine/parsers",
+		"engine/cluster engine/cluster/",
+		"engine/checkpoint engine/recrawl engine/rebuild",
+		"engine/report engine/explain",
+		"engine",
+		"engine/control engine/fsck engine/audit engine/peering",
+		"bench/",
+		"cmd/ tools/",
+	}
+}
+
+// layerOf is the number of a package's layer, by its longest entry; -1 if it has none.
+func layerOf(dir string) (layer int) {
+	layer = -1
+	longest := 0
+	for number, row := range layers() {
+		for entry := range strings.FieldsSeq(row) {
+			if entry != dir && !(strings.HasSuffix(entry, "/") && strings.HasPrefix(dir, entry)) {
+				continue
+			}
+			if length := len(entry); length > longest || entry == dir {
+				layer, longest = number, length
+				if entry == dir {
+					return layer
+				}
+			}
+		}
+	}
+	return layer
+}
+
+// findUpwardImports finds imports of a package in a higher layer. Tests may look up.
+func findUpwardImports(h *tree) (findings []finding) {
+	for _, dir := range sorted(h.packages()) {
+		if layerOf(dir) < 0 {
+			findings = append(findings, finding{dir, dir, "has no layer: give it one in layers", 1})
+		}
+	}
+	for _, f := range h.files {
+		if f.test {
+			continue
+		}
+		for _, spec := range f.ast.Imports {
+			target, ours := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), module+"/")
+			if ours && layerOf(target) > layerOf(f.dir) {
+				findings = append(
+					findings,
+					finding{f.dir, h.at(spec), fmt.Sprintf("%s imports %s from a higher layer", f.dir, target), 1},
+				)
+			}
+		}
+	}
+	return findings
+}

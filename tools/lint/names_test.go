@@ -1,0 +1,158 @@
+package lint
+
+import (
+	"go/ast"
+	"go/token"
+	"path"
+	"strings"
+	"unicode"
+)
+
+// metaphorNames are parts of names that are pictures: an identifier or a file that contains one needs a name that says
+// what the thing is or does.
+const metaphorNames = `album aloft astray awaited bookkeeper borrow buried bury calm calmed calmness camera carrier
+	circle cleared clerk clerks comer comers crowd crowded door doors errand errands farewell fate fly former formerly
+	goodbye grave graves greet ground grounded heir heirs holdings hungry invitro island islands keeper keepers kitchen
+	knock landed latecomer leaver leavers ledger lend lent letter letters loan lobby looker mood murmur newborn
+	oddities oddity office outcast outcasts parish parting porch posting presence redone rival rooms sea seat seatless
+	shelf shy sit sitting sloth standing standings starved stranger strangers tale thaw thawed town tray turnover
+	undertaker underway visitor vitro wing wings`
+
+// literalNames mean what they say, with the reason.
+var literalNames = map[string]string{
+	"bench/hostile.letters": "letters of the alphabet",
+	"engine/parse.letters":  "letters of the alphabet",
+	"engine/parse.Letter":   "the letter of a hop",
+	"engine.letters":        "letters of a hop path",
+}
+
+// bareFields are participles and adverbs that do not say what they hold.
+const bareFields = `again apart arrived asked away begun behind beyond came given going gone heard late left lent
+	met over owed said settled shut since soon spent taken told under`
+
+// bareFuncs need an object if a package has two of them.
+const bareFuncs = `ask give hear keep look mark meet rest run say settle take tell turn`
+
+// A declared name is a name that a package gives: to a type, function, method, field, constant, variable, file or
+// itself.
+type declaredName struct {
+	name  string
+	at    string
+	field bool
+	fn    bool
+}
+
+func findNames(h *tree) (findings []finding) {
+	for _, dir := range sorted(h.packages()) {
+		for _, d := range h.declared(dir) {
+			for _, part := range nameParts(d.name) {
+				if hasWord(metaphorNames, part) && !isLiteral(dir, d.name) {
+					findings = append(findings, finding{dir, d.at, d.name, 1})
+					break
+				}
+			}
+		}
+	}
+	return findings
+}
+
+func isLiteral(dir, name string) bool {
+	_, ok := literalNames[dir+"."+name]
+	return ok
+}
+
+func findBareNames(h *tree) (findings []finding) {
+	for _, dir := range sorted(h.packages()) {
+		first := make(map[string]declaredName)
+		for _, d := range h.declared(dir) {
+			name := strings.ToLower(d.name)
+			switch {
+			case d.field && hasWord(bareFields, name):
+				findings = append(findings, finding{dir, d.at, "field " + d.name, 1})
+			case d.fn && hasWord(bareFuncs, name):
+				if before, ok := first[name]; ok {
+					findings = append(findings, finding{dir, d.at, "func " + d.name + ", as at " + before.at, 1})
+				} else {
+					first[name] = d
+				}
+			}
+		}
+	}
+	return findings
+}
+
+// nameParts splits a name at capitals, digits and underscores: "newLeaseHTTPConn" is new, lease, http, conn.
+func nameParts(name string) (parts []string) {
+	runes := []rune(name)
+	begin := 0
+	cut := func(i int) {
+		if i > begin {
+			parts = append(parts, strings.ToLower(string(runes[begin:i])))
+		}
+		begin = i
+	}
+	for i, r := range runes {
+		switch {
+		case !unicode.IsLetter(r):
+			cut(i)
+			begin = i + 1
+		case unicode.IsUpper(r) && i > begin &&
+			(!unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])):
+			cut(i)
+		}
+	}
+	cut(len(runes))
+	return parts
+}
+
+// declared lists the names that a package declares, without those of its tests. The names of all its files count.
+func (h *tree) declared(dir string) (names []declaredName) {
+	for _, f := range h.packages()[dir] {
+		base := strings.TrimSuffix(path.Base(f.path), ".go")
+		names = append(names, declaredName{name: strings.TrimSuffix(base, "_test"), at: f.path + ":1"})
+		if f.test {
+			continue
+		}
+		for _, decl := range f.ast.Decls {
+			switch d := decl.(type) {
+			case *ast.FuncDecl:
+				names = append(names, declaredName{name: d.Name.Name, at: h.at(d), fn: true})
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					names = append(names, h.declaredBy(spec, d.Tok)...)
+				}
+			}
+		}
+	}
+	return names
+}
+
+func (h *tree) declaredBy(spec ast.Spec, tok token.Token) (names []declaredName) {
+	switch s := spec.(type) {
+	case *ast.ValueSpec:
+		for _, id := range s.Names {
+			names = append(names, declaredName{name: id.Name, at: h.at(id)})
+		}
+	case *ast.TypeSpec:
+		names = append(names, declaredName{name: s.Name.Name, at: h.at(s)})
+		ast.Inspect(s.Type, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncType:
+				return false
+			case *ast.InterfaceType:
+				for _, method := range n.Methods.List {
+					for _, id := range method.Names {
+						names = append(names, declaredName{name: id.Name, at: h.at(id), fn: true})
+					}
+				}
+				return false
+			case *ast.Field:
+				for _, id := range n.Names {
+					names = append(names, declaredName{name: id.Name, at: h.at(id), field: true})
+				}
+			}
+			return true
+		})
+	}
+	return names
+}

@@ -1,0 +1,202 @@
+package lint
+
+import (
+	"maps"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// texts of findings in a small tree with one more file.
+func findingsIn(t *testing.T, find func(*tree) []finding, file, text string) (found []string) {
+	t.Helper()
+	texts := sound()
+	maps.Copy(texts, map[string]string{file: text})
+	for _, f := range find(plant(t, texts)) {
+		if f.count < 1 || f.place == "" || f.at == "" {
+			t.Errorf("incomplete finding %+v", f)
+		}
+		found = append(found, f.text)
+	}
+	return found
+}
+
+func TestSoundTreeHasNoFindings(t *testing.T) {
+	h := plant(t, sound())
+	for _, r := range ratchets() {
+		for _, f := range r.find(h) {
+			t.Errorf("%s: %+v", r.rule, f)
+		}
+	}
+}
+
+// Each rule finds what is planted, and nothing else in the file.
+func TestPlantedFindings(t *testing.T) {
+	for _, c := range []struct {
+		find func(*tree) []finding
+		file string
+		text string
+		want string // the texts of all findings, joined by " | "
+	}{
+		{findWords, "sieve/a.go",
+			"package p\n\n// f calls whoever waits, for\n// good.\nfunc f() {}\n", `"whoever" | "for good"`},
+		{findWords, "sieve/a_test.go", "package p\n\n// The agent that is to be asked.\n", `"is to be"`},
+		{findWords, "sieve/a.go", "package p\n\nvar err = \"p: nobody answers now\"\n", `"nobody"`},
+		{findWords, "sieve/a.go", "package p\n\ntype t struct {\n\tF int `help:\"Ask those who answer.\"`\n}\n", `"who"`},
+		{findWords, "docs/a.md",
+			"The operator who starts it. An agent who leaves.\n`nobody`\n```\nnobody here\n```\n", `"who"`},
+		{findMetaphors, "docs/a.md", "The undertaker of all rooms.\n", `"undertaker" | "rooms"`},
+		{findNames, "sieve/calm.go", "package p\n", "calm"},
+		{findNames, "sieve/a.go", "package p\n\ntype Undertaker struct{ newErrand int }\n", "Undertaker | newErrand"},
+		{findNames, "sieve/a.go",
+			"package p\n\ntype a interface{ LetterOf(letter int) }\n\nfunc borrowHTTP(loan int) {}\n", "LetterOf | borrowHTTP"},
+		{findBareNames, "sieve/a.go", "package p\n\ntype a struct{ told, toldAgents int }\n", "field told"},
+		{findBareNames, "sieve/a.go",
+			"package p\n\nfunc (a) settle() {}\n\nfunc (b) settle() {}\n", "func settle, as at sieve/a.go:3"},
+		{findWideLines, "sieve/a.go", "package p\n\n// " + strings.Repeat("ab ", 40) + "\n", "123 columns"},
+		{findWideLines, "docs/a.md", strings.Repeat("ab ", 40) + "x\n", "121 columns"},
+		{findLongSentences, "docs/a.md",
+			strings.Repeat("a b. ", 20) + "It\n" + strings.Repeat("is so ", 13) + "end.\n", "28 words: It is so is so ..."},
+		{findLargePackages(packageLines), "sieve/a.go",
+			"package p\n" + strings.Repeat("\n", 4000), "4001 lines, at most 4000"},
+		{findLargeStructs, "sieve/a.go",
+			"package p\n\ntype a struct{ " + strings.Repeat("a, ", 20) + "b int }\n", "21 fields, at most 20"},
+		{findLargeTypes(methodCount), "sieve/a.go",
+			"package p\n\n" + strings.Repeat("func (a *T[X]) f() {}\n", 21), "21 methods, at most 20"},
+		{findPointerCycles, "sieve/a.go",
+			"package p\n\ntype a struct{ x []*b }\ntype b struct{ x m }\ntype m map[int]atomic.Pointer[c]\n" +
+				"type c struct{ x *a }\n",
+			"in a cycle: a b c | in a cycle: a b c | in a cycle: a b c"},
+		{findNilTests, "sieve/a.go",
+			collaborators + "func (u *user) f() bool { return u.p != nil || u.i == nil }\n", "u.p != nil | u.i == nil"},
+		{findNilTests, "sieve/a.go", collaborators + "func (p *part) f() bool { return p == nil }\n", "p == nil"},
+		{findUpwardImports, "sieve/a.go",
+			"package p\n\nimport \"orbweaver/engine/fetch\"\n", "sieve imports engine/fetch from a higher layer"},
+		{findSharedPromises, "sieve/doc.go",
+			"// Package sieve is new.\n//\n//   - D1: once.\n//   - S1: D1 holds.\npackage p\n",
+			"D1 is a promise of dnsres and sieve | D1 is a promise of dnsres and sieve"},
+		{findUpwardImports, "nowhere/a.go", "package p\n", "has no layer: give it one in layers"},
+	} {
+		if got := strings.Join(findingsIn(t, c.find, c.file, c.text), " | "); got != c.want {
+			t.Errorf("%s: %s\n\tgot  %s\n\twant %s", c.file, c.text, got, c.want)
+		}
+	}
+}
+
+// collaborators are types for the tests of nil: user has a part and an interface that is set once.
+const collaborators = `package p
+
+import "net"
+
+type i interface{ g() }
+type part struct{ next *part }
+func (p *part) g() {}
+type user struct { p *part; i i; conn net.Conn; now *part; Options *part; number *int }
+`
+
+// What looks like a finding and is none.
+func TestHonestFindings(t *testing.T) {
+	for _, c := range []struct {
+		find func(*tree) []finding
+		file string
+		text string
+	}{
+		{findWords, "sieve/a.go", "package p\n\nvar a = \"who\" // the WHOIS server\n"},
+		{findWords, "sieve/a_test.go", "package p\n\nvar a = \"a test for nobody at all\"\n"},
+		{findWords, glossaryFile, "| agent | a process | one, who, nobody |\n"},
+		{findNames, "sieve/a.go", "package p\n\ntype letterhead struct{ calmly int }\n"},
+		{findBareNames, "sieve/a.go", "package p\n\nfunc settle() {}\n\nfunc settleAll(told int) {}\n"},
+		{findWideLines, "docs/a.md", "| " + strings.Repeat("ab ", 60) + "|\n" + strings.Repeat("a", 130) + "\n"},
+		{findLongSentences, "docs/a.md",
+			"# " + strings.Repeat("a ", 30) + "\n- " + strings.Repeat("a ", 20) + "\n- " + strings.Repeat("b ", 20) + "\n"},
+		{findPointerCycles, "sieve/a.go",
+			"package p\n\ntype a struct{ x *b }\ntype b struct{ x *a; f func(c) }\ntype c struct{ x *a }\n"},
+		{findNilTests, "sieve/a.go", collaborators + "func (p *part) f() bool { return p.next != nil }\n" +
+			"func (u *user) f() bool { u.now = nil; return u.conn != nil || u.now != nil || " +
+			"u.Options == nil || u.number == nil }\n"},
+		{findUpwardImports, "engine/a.go", "package p\n\nimport \"orbweaver/sieve\"\n"},
+	} {
+		for _, found := range findingsIn(t, c.find, c.file, c.text) {
+			t.Errorf("%s: %s\n\tfound %s", c.file, c.text, found)
+		}
+	}
+	if long := longSubjects("1234567 area: short\n89abcde area: " + strings.Repeat("x", 67) + "\n"); len(long) != 1 ||
+		long[0].at != "89abcde" {
+		t.Errorf("got %v, want the second commit", long)
+	}
+}
+
+// A count above the recorded one is a fault with its places; one below it asks to lower the ratchet.
+func TestRatchetComparesByPlace(t *testing.T) {
+	r := ratchet{rule: "words", instead: "say it plainly"}
+	found := []finding{
+		{"sieve", "sieve/a.go:1", `"lest"`, 1},
+		{"sieve", "sieve/a.go:2", `"anew"`, 1},
+		{"warc", "warc/a.go:1", `"lest"`, 1},
+	}
+	if faults := compareRatchet(r, found, map[string]int{"sieve": 2, "warc": 1}); len(faults) != 0 {
+		t.Errorf("equal counts: %q", faults)
+	}
+	faults := compareRatchet(r, found, map[string]int{"sieve": 1, "warc": 2})
+	if len(faults) != 2 || !strings.Contains(faults[0], "sieve/a.go:2") ||
+		!strings.Contains(faults[0], "total has not risen") ||
+		!strings.Contains(faults[1], "lower the ratchet") {
+		t.Errorf("got %q", faults)
+	}
+	if faults := compareRatchet(r, found, nil); len(faults) != 2 || strings.Contains(faults[0], "total has not risen") {
+		t.Errorf("a rule without a row allows something: %q", faults)
+	}
+}
+
+// Writing keeps the recorded counts of a rule whose total has risen, and follows code that moves.
+func TestRatchetOnlyFalls(t *testing.T) {
+	recorded := map[string]map[string]int{"words": {"engine": 5}, "names": {"engine": 5}}
+	found := map[string]map[string]int{
+		"words": {"engine": 1, "engine/site": 4},
+		"names": {"engine": 6},
+		"new":   {"warc": 3},
+	}
+	next, refused := lowerRatchet(recorded, found)
+	want := map[string]map[string]int{"words": {"engine": 1, "engine/site": 4}, "names": {"engine": 5}, "new": {"warc": 3}}
+	if !reflect.DeepEqual(next, want) || len(refused) != 1 || !strings.HasPrefix(refused[0], "names") {
+		t.Errorf("got %v, refused %q", next, refused)
+	}
+	again, err := parseRatchet(formatRatchet(next))
+	if err != nil || !reflect.DeepEqual(again, want) {
+		t.Errorf("got %v, %v", again, err)
+	}
+	if counts, err := parseRatchet("words\t*\t0\n"); err != nil || counts["words"] == nil {
+		t.Errorf("a rule without findings is not known: %v, %v", counts, err)
+	}
+	if _, err := parseRatchet("<<<<<<< HEAD\nwords\tsieve\t4\n"); err == nil {
+		t.Error("an unresolved merge is accepted")
+	}
+}
+
+// A public name without a row is a fault, and a row without a name.
+func TestPublicNamesAndTheirPageAgree(t *testing.T) {
+	texts := sound()
+	maps.Copy(texts, map[string]string{
+		"cmd/orbweaver/cli.go": "package main\n\ntype cli struct {\n\tCtl ctlCmd `cmd:\"\"`\n}\n\ntype ctlCmd struct {\n" +
+			"\tIPDelay int `name:\"ip-delay\" help:\"Wait.\"`\n\tMaxPages int `help:\"Most.\"`\n\tStop stopCmd `cmd:\"\"`\n}\n",
+		"engine/report.go": "package engine\n\ntype Report struct {\n\tFound int `json:\"urls_found\"`\n" +
+			"\tAgents []AgentReport `json:\"agents,omitempty\"`\n}\n\ntype AgentReport struct {\n\tID string `json:\"id\"`\n}\n",
+		"engine/control/metrics.go": "package control\n\nimport \"github.com/prometheus/client_golang/prometheus\"\n\n" +
+			"func f() {\n\t_ = prometheus.NewDesc(\"orbweaver_\"+name, \"\", nil, nil)\n\tone(\"sites\", \"Sites.\")\n" +
+			"\tmux.Handle(\"GET /status\", nil)\n}\n",
+		publicNamesFile: "## Commands\n| `ctl stop` | |\n| `ctl go` | |\n## Flags\n| `--ip-delay` | |\n## report.json\n" +
+			"| `urls_found` | |\n| `agents` | |\n",
+	})
+	got := strings.Join(checkPublicNames(plant(t, texts)), "\n")
+	for _, want := range []string{
+		`"ctl go" of section "Commands" is gone`, `"--max-pages" has no row`, `"agents.id" has no row`,
+		`"orbweaver_sites" has no row`, `"GET /status" has no row`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("want a fault with %s, got\n%s", want, got)
+		}
+	}
+	if n := strings.Count(got, "\n") + 1; n != 5 {
+		t.Errorf("%d faults, want 5:\n%s", n, got)
+	}
+}
