@@ -15,7 +15,7 @@
 //	returner.go     fetch workers -> workbench; donequeue.go Visits on their way
 //	parseloop.go    Page -> links, records, journal entry; records.go and metadata.go build the records
 //	checkpoint.go   the checkpoint and its manifest; restore.go, replay.go and recall.go the way back
-//	turnover.go     begins a finished crawl again; holdings.go and validators.go ask whether a page has changed
+//	turnover.go     begins a finished crawl again; engine/recrawl makes conditional requests
 //	rebuild.go      makes a lost frontier again from the archive alone
 //	run.go          starts and waits for every goroutine
 //

@@ -22,6 +22,7 @@ import (
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/limits"
 	"orbweaver/engine/outage"
+	"orbweaver/engine/recrawl"
 	"orbweaver/engine/seen"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
@@ -63,9 +64,9 @@ type Engine struct {
 	seeds     *filter.Seeds
 	rules     *site.RulesPool
 	jars      *cookie.Jars // nil if no cookies are kept
-	held      *holdings    // nil in a first pass
-	watch     *watch       // nil if nobody watches what is new
-	peers     *peers       // nil for a crawl alone
+	previous  recrawl.PreviousCrawl
+	watch     *watch // nil if nobody watches what is new
+	peers     *peers // nil for a crawl alone
 	quotas    *quotas
 	redone    *redone
 	aloft     *attempt.InFlight
@@ -170,7 +171,7 @@ func (e *Engine) mayBegin() error {
 
 func newEngine(cfg Config, seams Seams) *Engine {
 	return &Engine{
-		cfg: cfg, seams: seams, status: lifecycle.Running,
+		cfg: cfg, seams: seams, status: lifecycle.Running, previous: recrawl.FirstPass{},
 		feedWake: make(chan struct{}, 1), distWake: make(chan struct{}, 1),
 		hungry: make(chan struct{}, 1), stopping: make(chan struct{}),
 		rules: site.NewRulesPool(cfg.RulesMemory()), redone: newRedone(), aloft: attempt.NewInFlight(), newborn: newSiteQueue(), seeds: new(filter.Seeds),
@@ -230,7 +231,7 @@ func (e *Engine) openAll(m *manifest) error {
 	if err := e.openPolicy(); err != nil {
 		return err
 	}
-	if e.held, err = openHoldings(e.seams.FS, e.cfg.Dir, m, e.seams.Log.Warn); err != nil {
+	if e.previous, m.Earlier, err = passOf(&e.seams, e.cfg.Dir, m).Open(m.Earlier); err != nil {
 		return err
 	}
 	if err := e.openRooms(m, fresh); err != nil {
@@ -439,7 +440,7 @@ func (e *Engine) begin(m *manifest, moreSeeds bool) error {
 	if err := e.points.take(context.Background(), lifecycle.Running, "", false); err != nil { //nolint:forbidigo // Open is not cancelled
 		return err
 	}
-	return dropCatalogues(e.seams.FS, e.cfg.Dir, &e.points.last)
+	return passOf(&e.seams, e.cfg.Dir, &e.points.last).RemoveOtherIndexes(e.points.last.Earlier)
 }
 
 // Close lets go of everything. After Run it is the end of an orderly stop.
@@ -456,9 +457,7 @@ func (e *Engine) closeRooms() error {
 			errs = append(errs, e.ledger.Seen.Close())
 		}
 	}
-	if e.held != nil {
-		errs = append(errs, e.held.close())
-	}
+	errs = append(errs, e.previous.Close())
 	if e.peers != nil {
 		errs = append(errs, e.peers.box.Close(), e.peers.fetched.urls.Close())
 	}

@@ -20,6 +20,7 @@ import (
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/queued"
+	"orbweaver/engine/recrawl"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
 	"orbweaver/engine/urlx"
@@ -30,30 +31,30 @@ import (
 // fetchWorker holds one Visit, one connection and at most one Page at a time. There are thousands, all alike; they
 // meet the bench only through the todo and done queues.
 type fetchWorker struct {
-	id      int
-	ledger  *journal.Store
-	todo    *mpmc.Queue[visit]
-	done    *doneQueue
-	pool    *fetch.Pool
-	fetched chan<- *fetch.Page
-	fetcher *fetch.Fetcher
-	decoder *fetch.Decoder
-	rules   *site.RulesPool
-	aloft   *attempt.InFlight
-	redone  *redone
-	log     *crawllog.Log
-	live    *settings.Live
-	lists   *filter.Lists // nil if they can refuse nothing
-	jars    *cookie.Jars  // nil if no cookies are kept
-	held    *holdings     // nil in a first pass
-	scarce  *outage.Shortage
-	clamps  *settings.ClampLog
-	network *outage.Network
-	quotas  *quotas
-	peers   *peers // nil for a crawl alone
-	door    door   // for what is asked for instead of something else
-	proxy   bool
-	keys    addrKeys
+	id       int
+	ledger   *journal.Store
+	todo     *mpmc.Queue[visit]
+	done     *doneQueue
+	pool     *fetch.Pool
+	fetched  chan<- *fetch.Page
+	fetcher  *fetch.Fetcher
+	decoder  *fetch.Decoder
+	rules    *site.RulesPool
+	aloft    *attempt.InFlight
+	redone   *redone
+	log      *crawllog.Log
+	live     *settings.Live
+	lists    *filter.Lists // nil if they can refuse nothing
+	jars     *cookie.Jars  // nil if no cookies are kept
+	previous recrawl.PreviousCrawl
+	scarce   *outage.Shortage
+	clamps   *settings.ClampLog
+	network  *outage.Network
+	quotas   *quotas
+	peers    *peers // nil for a crawl alone
+	door     door   // for what is asked for instead of something else
+	proxy    bool
+	keys     addrKeys
 
 	hashSeed   uint64
 	maxPerHost int
@@ -63,18 +64,18 @@ type fetchWorker struct {
 	pagesOut   *atomic.Int64
 	fetching   *atomic.Int64 // workers in an exchange
 
-	site    site.State // of the Visit at hand
-	terms   filter.HostSettings
-	url     []byte
-	rule    []byte // what decided that url is allowed, see flight
-	cookies []byte // that go with the request for url
-	asks    question
-	lent    bool // by other agents: the address of the exchange under way
-	refused []refusal
-	target  fetch.Target
-	wing    wing
-	blamed  bool             // the outcome of the last exchange counts
-	posting *journal.Pending // of attempts that brought no response
+	site      site.State // of the Visit at hand
+	terms     filter.HostSettings
+	url       []byte
+	rule      []byte            // what decided that url is allowed, see flight
+	cookies   []byte            // that go with the request for url
+	condition recrawl.Condition // of the request
+	lent      bool              // by other agents: the address of the exchange under way
+	refused   []refusal
+	target    fetch.Target
+	wing      wing
+	blamed    bool             // the outcome of the last exchange counts
+	posting   *journal.Pending // of attempts that brought no response
 }
 
 // run takes Visits until the todo queue is closed and empty. ctx aborts exchanges; it does not end the loop, since a
@@ -196,7 +197,7 @@ func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *que
 	f.Begin(raw, w.url, it)
 	f.RobotsRule = append(f.RobotsRule, w.rule...)
 	w.target = fetch.Target{Fresh: it.Tries > 0, Cookie: w.cookiesFor(f.URL)}
-	w.askWhether(f)
+	w.addCondition(f)
 	o := w.exchange(ctx, r, p)
 	w.takeCookies(p)
 	if o == outcome.Cancelled {
@@ -242,17 +243,17 @@ func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *que
 	return w.hand(ctx, r, p, f)
 }
 
-// questionTries is in how many of a URL's first tries the request may be a question. After that it is a plain one:
-// perhaps it was the question that the server did not bear.
-const questionTries = 2
+// conditionalTries is the number of a URL's first tries that may be conditional requests. Later tries are
+// unconditional: perhaps the server failed because of the condition.
+const conditionalTries = 2
 
-// askWhether makes the request ask whether the page has changed since the pass before, if it is known by what to tell.
-func (w *fetchWorker) askWhether(f *attempt.Attempt) {
-	if w.held == nil || f.Tries >= questionTries || !w.held.ask(&w.asks, f.URL) {
+// addCondition makes the request conditional if the previous crawl has a capture of the URL with a validator.
+func (w *fetchWorker) addCondition(f *attempt.Attempt) {
+	if f.Tries >= conditionalTries || !w.previous.FillCondition(&w.condition, f.URL) {
 		return
 	}
-	f.Previous = w.asks.before
-	w.target.IfNoneMatch, w.target.IfModifiedSince = w.asks.match, w.asks.since
+	f.Previous = w.condition.Previous
+	w.target.IfNoneMatch, w.target.IfModifiedSince = w.condition.IfNoneMatch, w.condition.IfModifiedSince
 }
 
 // cookiesFor is what a page's request tells its site of what the site said before. A request for robots.txt tells

@@ -42,7 +42,7 @@ type Inspection struct {
 	Pass    int            // how often the crawl was begun again
 	From    warc.Cut       // where the archive ended then: counters and rooms know nothing of what lies before
 	Afresh  bool           // the pass has no cut of its own yet: of the rooms there are archive and content-seen
-	Earlier *catalogue.Cut // of CatalogueFile; nil in a first pass
+	Earlier *catalogue.Cut // of recrawl.IndexFile; nil in a first pass
 
 	Sieve    sieve.Checkpoint
 	Ready    diskq.Checkpoint

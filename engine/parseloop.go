@@ -22,6 +22,7 @@ import (
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/parse"
 	"orbweaver/engine/queued"
+	"orbweaver/engine/recrawl"
 	"orbweaver/engine/urlx"
 	"orbweaver/internal/sha1pair"
 	"orbweaver/sieve/fpcache"
@@ -47,10 +48,10 @@ type parseWorker struct {
 	log      *crawllog.Log
 	faults   *faultFile
 	limits   *limits.Limits
-	held     *holdings // nil in a first pass
-	watch    *watch    // nil if nobody watches what is new
-	peers    *peers    // nil for a crawl alone
-	wake     func()    // of the distributor
+	previous recrawl.PreviousCrawl
+	watch    *watch // nil if nobody watches what is new
+	peers    *peers // nil for a crawl alone
+	wake     func() // of the distributor
 	failed   func(error)
 	pagesOut *atomic.Int64
 
@@ -90,7 +91,7 @@ func (w *parseWorker) handle(ctx context.Context, p *fetch.Page) error {
 	parsed := false
 	w.stored = nil
 	if attempt.IsUnchanged(p, f) {
-		if w.stored = w.held.page(&f.Previous, f.URL); w.stored == nil {
+		if w.stored = w.previous.ReadPage(&f.Previous, f.URL); w.stored == nil {
 			return w.putAside(f, again(f))
 		}
 	}
@@ -137,7 +138,7 @@ func (w *parseWorker) weigh(p *fetch.Page, f *attempt.Attempt, plan *recordPlan)
 	switch {
 	case plan.page:
 		w.watch.weigh(f.URL, f.FirstOfSite, novelty.Page{
-			IsDuplicate: plan.revisit && w.held == nil, Payload: payloadBits(p, f), WasDelayed: f.Delayed, Text: w.finder.Body,
+			IsDuplicate: plan.revisit && !w.previous.HasCaptures(), Payload: payloadBits(p, f), WasDelayed: f.Delayed, Text: w.finder.Body,
 			Duration: p.Ended.Sub(p.Started),
 		}, &w.words)
 	case f.Outcome == outcome.TooManyRedirects, f.Outcome == outcome.Redirect && !f.WillRetry && (f.Redirects >= redirectsUsual || w.finder.LeadsHome(f.URL)):
@@ -285,7 +286,7 @@ func (w *parseWorker) contentOf(p *fetch.Page) *fetch.Page {
 // again is the item of a flight, after so many tries that it is asked for without conditions.
 func again(f *attempt.Attempt) []byte {
 	it := queued.MustDecode(f.Item)
-	it.Tries = max(it.Tries+1, questionTries)
+	it.Tries = max(it.Tries+1, conditionalTries)
 	return queued.Append(nil, &it)
 }
 

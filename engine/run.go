@@ -328,7 +328,7 @@ func (e *Engine) newFetchWorker(id int) *fetchWorker {
 	return &fetchWorker{
 		id: id, ledger: e.ledger, todo: e.todo, done: e.done, pool: e.pool, fetched: e.fetched,
 		fetcher: fetch.NewFetcher(e.cfg.Fetch, e.seams.Dialer, e.pool), decoder: fetch.NewDecoder(fetch.DecoderOptions{}),
-		rules: e.rules, aloft: e.aloft, redone: e.redone, log: e.log, live: e.live, lists: e.filters.lists, jars: e.jars, held: e.held,
+		rules: e.rules, aloft: e.aloft, redone: e.redone, log: e.log, live: e.live, lists: e.filters.lists, jars: e.jars, previous: e.previous,
 		scarce: e.scarce, network: e.network, quotas: e.quotas, peers: e.peers, proxy: e.cfg.ProxyMode, hashSeed: e.frontier.hashSeed, maxPerHost: e.cfg.MaxPerHost, stopping: e.stopping,
 		pagesOut: &e.pagesOut, fetching: &e.fetching, clamps: e.clamps, giveUp: e.cfg.GiveUp, proofWait: proofWait(e.cfg.StallWait), keys: addrKeys(e.cfg.IPv6Prefix),
 		posting: journal.NewPending(nil),
@@ -369,7 +369,7 @@ func (e *Engine) newParseWorker() (*parseWorker, error) {
 		tells: tellsOf(&e.cfg.WARC), store: e.filters.store, parsed: e.parsed, aloft: e.aloft, log: e.log,
 		faults: &faultFile{fs: e.seams.FS, dir: e.frontierDir(), log: e.seams.Log}, limits: e.limits,
 		watch: e.watch, peers: e.peers, wake: func() { notify.Send(e.distWake) }, pagesOut: &e.pagesOut, hashSeed: e.frontier.hashSeed,
-		posting: journal.NewPending(e.limits), held: e.held,
+		posting: journal.NewPending(e.limits), previous: e.previous,
 	}, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/limits"
 	"orbweaver/engine/outcome"
+	"orbweaver/engine/recrawl"
 	"orbweaver/engine/site"
 	"orbweaver/workbench"
 )
@@ -22,7 +23,7 @@ import (
 //	when a site may be asked                        is carried over, where it lies ahead
 //
 // The turn-over is one manifest that replaces that of the finished crawl, written when the catalogue of what the
-// archive holds is durable (holdings.go). Before it the directory holds the finished crawl, behind it a crawl that goes
+// archive holds is durable (engine/recrawl). Before it the directory holds the finished crawl, behind it a crawl that goes
 // on, and has done nothing yet: until its first cut each start opens empty rooms again.
 
 // ErrDiskSpent says that no pass can begin, since the crawl has the size at which a crawl ends.
@@ -60,7 +61,7 @@ func (e *Engine) turnOver(m *manifest) (*manifest, error) {
 		Pass: m.Pass + 1, From: *m.Archive, Afresh: true, NotBefore: began.Add(max(p.HostDelay, p.IPDelay)),
 		Seen: m.Seen, Bench: m.Bench, Archive: m.Archive,
 	}
-	list, err := listArchive(e.seams.FS, e.cfg.Dir, next, e.seams.Log.Warn)
+	list, err := passOf(&e.seams, e.cfg.Dir, next).WriteIndex()
 	if err != nil {
 		return nil, err
 	}
@@ -75,6 +76,13 @@ func (e *Engine) turnOver(m *manifest) (*manifest, error) {
 	e.seams.Log.Info("the crawl begins again: pages that it has are asked for on the condition that they have changed",
 		"pass", next.Pass+1, "captures", list.Entries, "took", time.Since(began).Round(time.Millisecond).String())
 	return next, nil
+}
+
+// passOf describes the pass of a manifest.
+func passOf(seams *Seams, dir string, m *manifest) *recrawl.Pass {
+	return &recrawl.Pass{
+		FS: seams.FS, Dir: dir, Number: m.Pass, HashSeed: m.HashSeed, ArchiveEnd: m.From, Warn: seams.Log.Warn,
+	}
 }
 
 // carryDues takes over from the finished crawl which sites are not to be asked for some time yet. The bench is new, and

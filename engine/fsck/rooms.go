@@ -16,6 +16,7 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/catalogue"
 	"orbweaver/engine/layout"
+	"orbweaver/engine/recrawl"
 	"orbweaver/engine/seen"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/urlx"
@@ -46,7 +47,7 @@ func (c *checker) openRooms() {
 		{"bench", c.cut.BenchFile(), c.checkBench},
 		{"cold", layout.ColdDir, c.checkCold},
 		{"cache", layout.CacheFile, c.checkCache},
-		{"catalogue", engine.CatalogueFile(c.cut.Pass), c.checkCatalogue},
+		{"catalogue", recrawl.IndexFile(c.cut.Pass), c.checkCatalogue},
 		{areaOutbox, engine.OutboxDir, c.checkOutbox},
 		{areaFetched, engine.FetchedDir, c.checkFetched},
 	}
@@ -152,7 +153,7 @@ func (c *checker) checkCatalogue() error {
 	if c.cut.Earlier == nil {
 		return nil
 	}
-	name := engine.CatalogueFile(c.cut.Pass)
+	name := recrawl.IndexFile(c.cut.Pass)
 	list, err := catalogue.Open(c.fsys, c.path(name), *c.cut.Earlier)
 	if err == nil {
 		c.checked("catalogue", list.Len(), "captures")

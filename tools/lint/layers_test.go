@@ -18,13 +18,14 @@ func layers() []string {
 			"engine/cluster/transport/ engine/cluster/membership " +
 			"engine/cluster/outbox engine/cluster/addresslease",
 		"engine/layout engine/lifecycle engine/queued engine/attempt engine/site engine/cluster/message",
-		"engine/limits engine/outage engine/crawllog engine/skipped engine/counters engine/settings engine/capture",
+		"engine/limits engine/outage engine/crawllog engine/skipped engine/counters engine/settings engine/capture " +
+			"engine/recrawl",
 		"engine/journal",
 		"engine/links engine/admission",
 		"engine/schedule",
 		"engine/fetchers engine/parsers",
 		"engine/cluster engine/cluster/",
-		"engine/checkpoint engine/recrawl engine/rebuild",
+		"engine/checkpoint engine/rebuild",
 		"engine/report engine/explain",
 		"engine",
 		"engine/control engine/fsck engine/audit engine/peering",

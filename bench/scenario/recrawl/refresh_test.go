@@ -19,6 +19,7 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/recrawl"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
@@ -339,7 +340,7 @@ func TestRefresh_makesItsListAgain(t *testing.T) {
 				t.Fatal("not killed")
 			}
 			before := testbed.Inspect(t, r.rig.FS)
-			hurt(t, r.rig.FS, "crawl/"+engine.CatalogueFile(1))
+			hurt(t, r.rig.FS, "crawl/"+recrawl.IndexFile(1))
 			found := testbed.Fsck(t, r.rig.FS)
 			testbed.WantSound(t, &found)
 			if found.Notes == 0 {
