@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/zeebo/xxh3"
-
 	"orbweaver/engine/lifecycle"
 	"orbweaver/internal/notify"
 )
@@ -265,17 +263,6 @@ func (p *peers) wave(ctx context.Context, c *circle, who []Peer, agrees func(*ca
 		answers = append(answers, a)
 	}
 	return answers, true
-}
-
-// hash tells the agents of one circle from those of another.
-func (c *circle) hash() uint64 { return hashOf(c.peers) }
-
-func hashOf(peers []Peer) uint64 {
-	var b []byte
-	for _, p := range peers {
-		b = fmt.Appendf(b, "%q %d %d\n", p.ID, p.Capacity, p.Store)
-	}
-	return xxh3.Hash(b)
 }
 
 // Answer implements PeerServer.

@@ -15,7 +15,7 @@ func circleOfSome(t testing.TB, n int) *circle {
 	for i := range n {
 		all = append(all, Peer{ID: fmt.Sprintf("a%02d", i), Capacity: 1 + i%3})
 	}
-	c, err := circleOf(all, "a00")
+	c, err := newCircle(all, nil, 0, "a00")
 	if err != nil {
 		t.Fatal(err)
 	}

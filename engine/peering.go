@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 )
 
@@ -37,17 +36,6 @@ type Peering interface {
 	// Ask puts a question to another agent.
 	Ask(ctx context.Context, to string, question []byte) (answer []byte, err error)
 }
-
-// Peer is an agent as the others see it.
-type Peer struct {
-	ID       string `json:"id"`
-	Capacity int    `json:"capacity"`
-	// Store tells the data of an agent from what it had under the same name before it lost them.
-	Store uint64 `json:"store"`
-}
-
-// line names the agent with these data.
-func (p Peer) line() string { return fmt.Sprintf("%s/%016x", p.ID, p.Store) }
 
 // PeerState is how an agent is.
 type PeerState string

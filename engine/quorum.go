@@ -305,24 +305,3 @@ func (q *quorum) report(now time.Time) *QuorumReport {
 		Answer: namesOf(q.node.Heard(now)), Agreed: namesOf(q.node.Voters()),
 	}
 }
-
-// nameOf is the agent of a line.
-func nameOf(line string) string {
-	name, _, _ := strings.Cut(line, "/")
-	return name
-}
-
-func namesOf(lines []string) (names []string) {
-	for _, line := range lines {
-		names = append(names, nameOf(line))
-	}
-	return slices.Compact(names)
-}
-
-func linesOf(peers []Peer) (lines []string) {
-	for _, p := range peers {
-		lines = append(lines, p.line())
-	}
-	slices.Sort(lines)
-	return lines
-}

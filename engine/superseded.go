@@ -10,10 +10,8 @@ import (
 
 	"orbweaver/engine/capture"
 	"orbweaver/engine/cluster/outbox"
-	"orbweaver/engine/cluster/ring"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/layout"
-	"orbweaver/engine/urlx"
 	"orbweaver/warc"
 )
 
@@ -42,7 +40,7 @@ func (p *peers) lentSince(m *manifest) {
 
 // lend notes where the archive is when hosts are on loan for the first time. The caller holds the cut.
 func (p *peers) lend(c *circle) {
-	if c.all != nil && p.lent == nil && p.ledger.Writer != nil {
+	if c.hasLoans() && p.lent == nil && p.ledger.Writer != nil {
 		at := p.ledger.Writer.Cut()
 		p.lent = &at
 	}
@@ -219,15 +217,4 @@ func (m *marker) mark(k *claim, by string) error {
 		m.peers.n.superseded.Add(1)
 	}
 	return err
-}
-
-// ahead are up to t agents who come before this one for a URL: who is responsible, and who would be one after the
-// other, were those before them not there. None if this agent is responsible.
-func (c *circle) ahead(url []byte, t int) (peers []int) {
-	n := c.owner(url)
-	for n != c.self && len(peers) < t {
-		peers = append(peers, n)
-		n = c.ownerWithout(ring.Key(urlx.Host(url)), peers)
-	}
-	return peers
 }

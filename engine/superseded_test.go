@@ -20,7 +20,7 @@ func TestCircle_aheadIsWhoWouldHaveIt(t *testing.T) {
 		t.Helper()
 		name := fmt.Sprint(self, peers)
 		if made[name] == nil {
-			c, err := circleOf(peers, self)
+			c, err := newCircle(peers, nil, 0, self)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -68,6 +68,9 @@ func circleOf(peers []Peer, self string) (*circle, error) {
 	return c, nil
 }
 
+// hasLoans says that this agent may own hosts on loan.
+func (c *circle) hasLoans() bool { return c.all != nil }
+
 // owner is the number of the agent that is responsible for a site or URL.
 func (c *circle) owner(url []byte) int { return c.ownerOf(urlx.Host(url)) }
 
@@ -150,4 +153,18 @@ func (c *circle) ownerWithout(key uint64, out []int) int {
 		c.without[name] = who
 	}
 	return left[who.Owner(key)]
+}
+
+// hash tells the agents of one circle from those of another.
+func (c *circle) hash() uint64 { return hashOf(c.peers) }
+
+// ahead are up to t agents who come before this one for a URL: who is responsible, and who would be one after the
+// other, were those before them not there. None if this agent is responsible.
+func (c *circle) ahead(url []byte, t int) (peers []int) {
+	n := c.owner(url)
+	for n != c.self && len(peers) < t {
+		peers = append(peers, n)
+		n = c.ownerWithout(ring.Key(urlx.Host(url)), peers)
+	}
+	return peers
 }
