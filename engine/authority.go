@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/queued"
 )
 
@@ -73,12 +74,12 @@ func isLine(line string) bool {
 
 // isMember says that an agent is a member of the view, of the circle, or of one that was a moment ago.
 func (p *peers) isMember(id string) bool {
-	is := func(peer Peer) bool { return peer.ID == id }
-	if c := p.circle.Load(); c != nil && slices.ContainsFunc(c.peers, is) {
+	is := func(peer ownership.Agent) bool { return peer.ID == id }
+	if c := p.circle.Load(); c != nil && slices.ContainsFunc(c.Agents, is) {
 		return true
 	}
-	for _, f := range p.former.all() {
-		if slices.ContainsFunc(f.was.peers, is) {
+	for _, f := range p.former.All() {
+		if slices.ContainsFunc(f.Value.Agents, is) {
 			return true
 		}
 	}
@@ -88,8 +89,8 @@ func (p *peers) isMember(id string) bool {
 // lineNow is the line of a member as membership has it; empty if it is not there.
 func (p *peers) lineNow(id string) string {
 	there := p.seam.Peers()
-	if i := slices.IndexFunc(there, func(peer Peer) bool { return peer.ID == id }); i >= 0 {
-		return there[i].line()
+	if i := slices.IndexFunc(there, func(peer ownership.Agent) bool { return peer.ID == id }); i >= 0 {
+		return there[i].Instance()
 	}
 	return ""
 }
@@ -110,7 +111,8 @@ func (p *peers) checkSender(from string) error {
 // ends. All such agents share one quota. A banned one may also say that the crawl is over: it gets an answer and is not
 // believed.
 func (p *peers) checkQuestion(from string, question []byte) error {
-	harmless := len(question) == 1 && question[0] == questionCalm || len(question) > 1 && len(question) <= 1+lineMost && question[0] == questionLeft
+	harmless := len(question) == 1 && question[0] == questionCalm || len(question) > 1 && len(question) <= 1+lineMost &&
+		question[0] == questionLeft
 	switch banned := p.standings.bannedFor(from, time.Now()) > 0; {
 	case harmless && (banned || !p.isMember(from)), banned && isOver(question):
 		return p.standings.ask("", len(question))
@@ -129,11 +131,11 @@ func isOver(question []byte) bool {
 // wasResponsible says that an agent is responsible for a site, or was until others came, went, or came back.
 func (p *peers) wasResponsible(from string, site []byte) bool {
 	c := p.circle.Load()
-	if c.peers[c.owner(site)].ID == from {
+	if c.Agents[c.OwnerOf(site)].ID == from {
 		return true
 	}
-	for _, f := range p.former.all() {
-		if f.was.peers[f.was.owner(site)].ID == from {
+	for _, f := range p.former.All() {
+		if f.Value.Agents[f.Value.OwnerOf(site)].ID == from {
 			return true
 		}
 	}
@@ -141,8 +143,8 @@ func (p *peers) wasResponsible(from string, site []byte) bool {
 	if !p.again && !p.joined.Load() || guest == 0 || time.Now().UnixNano()-guest > int64(handoffTime) {
 		return false
 	}
-	next := c.nearest(site, 1) // this agent has just come: whoever would be responsible without it was
-	return len(next) > 0 && c.peers[next[0]].ID == from
+	next := c.Successors(site, 1) // this agent has just come: whoever would be responsible without it was
+	return len(next) > 0 && c.Agents[next[0]].ID == from
 }
 
 // isEarly says that this agent does not know yet whether others had begun before it came.
@@ -335,7 +337,8 @@ func (p *peers) permitFetched(from string, item []byte) (allowed []byte, why str
 	case of.Line == p.lineNow(from):
 		return item, ""
 	}
-	if id, _, _ := strings.Cut(of.Line, "/"); id == from || p.lineNow(id) == of.Line || !p.standings.passesOn(from, of.Line) {
+	if id, _, _ := strings.Cut(of.Line, "/"); id == from || p.lineNow(id) == of.Line || !p.standings.passesOn(from,
+		of.Line) {
 		return nil, "the list of another agent"
 	}
 	return item, ""

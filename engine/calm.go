@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/internal/notify"
 )
@@ -105,18 +106,20 @@ func (p *peers) now() calmness {
 	count := p.count()
 	stalled := p.stalled.Load() || p.ledger.Count.Finished.Load() != p.ledger.Count.Admitted.Load()
 	c := p.circle.Load()
-	return calmness{Stalled: stalled, Calm: p.calmAt.Load() == count && p.quiet(), Count: count, View: c.hash(), All: hashOf(p.company(c)), Over: p.over.Load(), Busy: p.busy.Load(), First: p.founded.Load(), Turns: p.turns.Load()}
+	return calmness{Stalled: stalled, Calm: p.calmAt.Load() == count && p.quiet(), Count: count, View: c.Hash(),
+		All: ownership.Hash(p.company(c)), Over: p.over.Load(), Busy: p.busy.Load(), First: p.founded.Load(), Turns: p.turns.Load()}
 }
 
 // quiet says that no letter waits or is under way, and nobody who is gone, or about to go, knew what the others are not
 // yet told.
 func (p *peers) quiet() bool {
 	c := p.circle.Load()
-	if p.leaves() || slices.ContainsFunc(p.seam.Peers(), func(peer Peer) bool { return p.isGoing(peer.line()) }) {
+	if p.leaves() || slices.ContainsFunc(p.seam.Peers(),
+		func(peer ownership.Agent) bool { return p.isGoing(peer.Instance()) }) {
 		return false
 	}
 	for _, line := range p.box.Agents() {
-		if all, _ := p.box.Backlog(line); all > 0 || !slices.Contains(c.lines, line) {
+		if all, _ := p.box.Backlog(line); all > 0 || !slices.Contains(c.Instances, line) {
 			return false
 		}
 	}
@@ -131,7 +134,8 @@ func (p *peers) settle(ctx context.Context) error {
 	p.gate.Shut(crawlIsOver)
 	p.busy.Store(true) // before anybody can think that it is done
 	p.over.Store(true)
-	p.say.Info("no agent has anything left to do, and no letter is on its way: the crawl is over", "stalled", p.stalled.Load())
+	p.say.Info("no agent has anything left to do, and no letter is on its way: the crawl is over", "stalled",
+		p.stalled.Load())
 	p.supersede(ctx)
 	p.busy.Store(false)
 	p.stay(ctx)
@@ -176,18 +180,18 @@ func (p *peers) awaitOver(ctx context.Context) bool {
 
 // company is all agents of a circle, and those that this agent alone may have banned. They are there, and may have
 // something to do.
-func (p *peers) company(c *circle) []Peer {
+func (p *peers) company(c *ownership.View) []ownership.Agent {
 	banned := p.outcasts.Load()
 	if banned == nil || len(*banned) == 0 {
-		return c.peers
+		return c.Agents
 	}
-	all := slices.Clone(c.peers)
+	all := slices.Clone(c.Agents)
 	for _, peer := range *banned {
-		if !slices.ContainsFunc(all, func(other Peer) bool { return other.ID == peer.ID }) {
+		if !slices.ContainsFunc(all, func(other ownership.Agent) bool { return other.ID == peer.ID }) {
 			all = append(all, peer)
 		}
 	}
-	slices.SortFunc(all, func(a, b Peer) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(all, func(a, b ownership.Agent) int { return strings.Compare(a.ID, b.ID) })
 	return all
 }
 
@@ -197,20 +201,21 @@ func (p *peers) company(c *circle) []Peer {
 func (p *peers) allCalm(ctx context.Context) bool {
 	c := p.circle.Load()
 	differ := false // an agent has another view
-	over := p.twoWaves(ctx, c, c.peers, func(a *calmness) bool {
-		differ = a.View != c.hash()
+	over := p.twoWaves(ctx, c, c.Agents, func(a *calmness) bool {
+		differ = a.View != c.Hash()
 		return !differ
 	})
 	if over || !differ {
 		return over
 	}
 	all := p.company(c)
-	hash := hashOf(all)
+	hash := ownership.Hash(all)
 	return p.twoWaves(ctx, c, all, func(a *calmness) bool { return a.All == hash })
 }
 
 // twoWaves asks some agents twice. They must agree on the members of the crawl.
-func (p *peers) twoWaves(ctx context.Context, c *circle, who []Peer, agrees func(*calmness) bool) bool {
+func (p *peers) twoWaves(ctx context.Context, c *ownership.View, who []ownership.Agent,
+	agrees func(*calmness) bool) bool {
 	first, ok := p.wave(ctx, c, who, agrees)
 	if !ok {
 		return false
@@ -238,7 +243,8 @@ func (p *peers) twoWaves(ctx context.Context, c *circle, who []Peer, agrees func
 
 // wave asks some agents once, this one too. No answers and ok say that one of them knows already that the crawl is
 // over.
-func (p *peers) wave(ctx context.Context, c *circle, who []Peer, agrees func(*calmness) bool) (answers []calmness, ok bool) {
+func (p *peers) wave(ctx context.Context, c *ownership.View, who []ownership.Agent,
+	agrees func(*calmness) bool) (answers []calmness, ok bool) {
 	for _, peer := range who {
 		a := p.now()
 		if peer.ID != p.seam.Self() {
@@ -251,7 +257,7 @@ func (p *peers) wave(ctx context.Context, c *circle, who []Peer, agrees func(*ca
 		if !agrees(&a) {
 			return nil, false
 		}
-		if a.Over && c.has(peer) {
+		if a.Over && c.Has(peer) {
 			if a.Stalled {
 				p.stalled.Store(true)
 			}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/outage"
@@ -38,7 +39,7 @@ type village struct {
 type villager struct {
 	*village
 	Peering
-	self  Peer
+	self  ownership.Agent
 	peers *peers
 	tasks []time.Time
 	fresh bool         // it has just started again
@@ -54,7 +55,7 @@ func (v *villager) Known() []KnownPeer {
 	return slices.Clone(v.left)
 }
 
-func (v *villager) Peers() (all []Peer) {
+func (v *villager) Peers() (all []ownership.Agent) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, one := range v.here {
@@ -81,7 +82,7 @@ func (v *villager) Ask(ctx context.Context, to string, question []byte) ([]byte,
 	return other.peers.Answer(ctx, v.self.ID, question)
 }
 
-func newVillager(v *village, all []Peer, i int, tasks []time.Time) *villager {
+func newVillager(v *village, all []ownership.Agent, i int, tasks []time.Time) *villager {
 	box, err := outbox.Open(vfs.NewMem(1), outbox.Options{Dir: "outbox"}, nil, nil)
 	if err != nil {
 		v.t.Fatal(err)
@@ -94,7 +95,7 @@ func newVillager(v *village, all []Peer, i int, tasks []time.Time) *villager {
 	}
 	one.peers.calmAt.Store(-1)
 	one.peers.ledger.Count.Attempts.Store(1) // they have had a part in it
-	c, err := newCircle(all, all, 0, one.self.ID)
+	c, err := ownership.NewView(all, all, 0, one.self.ID)
 	if err != nil {
 		v.t.Fatal(err)
 	}
@@ -161,7 +162,7 @@ func (v *villager) live(ctx context.Context) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	delete(v.here, v.self.ID)
-	v.left = append(v.left, KnownPeer{Peer: v.self, State: PeerLeft})
+	v.left = append(v.left, KnownPeer{Agent: v.self, State: PeerLeft})
 }
 
 // Agents that have nothing to do at one moment end together, wherever that moment falls between the retries of any of
@@ -171,9 +172,9 @@ func TestCalm_allEndOrNobodyDoes(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 1))
 			v := &village{t: t, here: map[string]*villager{}}
-			var all []Peer
+			var all []ownership.Agent
 			for i := range 2 + rng.IntN(3) {
-				all = append(all, Peer{ID: fmt.Sprintf("a%d", i), Capacity: 1, Store: uint64(i)})
+				all = append(all, ownership.Agent{ID: fmt.Sprintf("a%d", i), Capacity: 1, Store: uint64(i)})
 			}
 			v.agents = len(all)
 			began, last := time.Now(), time.Now()
@@ -216,7 +217,7 @@ func TestCalm_allEndOrNobodyDoes(t *testing.T) {
 func TestCalm_whoHasStartedAgainIsNotToldButAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := &village{t: t, here: map[string]*villager{}, agents: 2}
-		all := []Peer{{ID: "a0", Capacity: 1, Store: 1}, {ID: "a1", Capacity: 1, Store: 2}}
+		all := []ownership.Agent{{ID: "a0", Capacity: 1, Store: 1}, {ID: "a1", Capacity: 1, Store: 2}}
 		var tasks []time.Time
 		for k := range 10 {
 			tasks = append(tasks, time.Now().Add(time.Duration(k)*5*time.Second))
@@ -230,7 +231,8 @@ func TestCalm_whoHasStartedAgainIsNotToldButAsked(t *testing.T) {
 			wg.Go(func() { one.live(t.Context()) })
 		}
 		time.Sleep(45*time.Second + time.Millisecond)
-		if left := int64(len(tasks)) - again.peers.n.steps.Load(); left > 0 || !found.peers.over.Load() || again.peers.over.Load() {
+		if left := int64(len(tasks)) - again.peers.n.steps.Load(); left > 0 || !found.peers.over.Load() ||
+			again.peers.over.Load() {
 			t.Errorf("%d tasks are left; over: %v, %v", left, found.peers.over.Load(), again.peers.over.Load())
 		}
 		wg.Wait()

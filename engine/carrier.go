@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/cluster/ownership"
 )
 
 // lettersAtOnce is how many letters to one agent are under way at a time.
@@ -42,20 +43,20 @@ type post struct {
 }
 
 // carry makes sure that somebody carries letters to each of the others.
-func (p *peers) carry(ctx context.Context, c *circle) {
-	all := slices.Concat(c.peers, p.owed())
+func (p *peers) carry(ctx context.Context, c *ownership.View) {
+	all := slices.Concat(c.Agents, p.owed())
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i, peer := range all {
-		if i == c.self || p.posts[peer.line()] != nil {
+		if i == c.Self || p.posts[peer.Instance()] != nil {
 			continue
 		}
-		wake, err := p.box.EnsureAgent(peer.line())
+		wake, err := p.box.EnsureAgent(peer.Instance())
 		if err != nil {
 			panic("BUG: engine: a line of the outbox that there was is not there: " + err.Error())
 		}
 		own, stop := context.WithCancel(ctx)
-		one := &post{peers: p, to: peer.ID, line: peer.line(), wake: wake, turn: make(chan struct{}, 1), stop: stop}
+		one := &post{peers: p, to: peer.ID, line: peer.Instance(), wake: wake, turn: make(chan struct{}, 1), stop: stop}
 		p.posts[one.line] = one
 		one.ended.Add(1)
 		clerk := p.leases.hire(one.to, one.line)
@@ -75,9 +76,10 @@ func (p *peers) carry(ctx context.Context, c *circle) {
 
 // owed are those who are there, leave for good, and wait for letters from this agent: it may have started when they
 // were going already.
-func (p *peers) owed() (peers []Peer) {
+func (p *peers) owed() (peers []ownership.Agent) {
 	for _, peer := range p.seam.Peers() {
-		if all, _ := p.box.Backlog(peer.line()); all > 0 && peer.line() != p.line && p.isGoing(peer.line()) {
+		if all, _ := p.box.Backlog(peer.Instance()); all > 0 && peer.Instance() != p.line &&
+			p.isGoing(peer.Instance()) {
 			peers = append(peers, peer)
 		}
 	}
@@ -144,7 +146,7 @@ func (o *post) next(ctx context.Context) (*outbox.Batch, error) {
 // linger is how long a letter waits for company now. All letters of an agent leave at the same moments: that wakes it
 // and the others once, and not once for each of them.
 func (p *peers) linger() time.Duration {
-	others := len(p.circle.Load().peers) - 1
+	others := len(p.circle.Load().Agents) - 1
 	period := min(time.Duration(max(others, 1))*letterLinger, letterLingerMost)
 	return period - time.Since(p.epoch)%period
 }

@@ -3,19 +3,20 @@ package engine
 import (
 	"fmt"
 	"math/rand/v2"
+	"orbweaver/engine/cluster/ownership"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
 // circleOfSome is the circle of n agents, of which the first is this one.
-func circleOfSome(t testing.TB, n int) *circle {
+func circleOfSome(t testing.TB, n int) *ownership.View {
 	t.Helper()
-	var all []Peer
+	var all []ownership.Agent
 	for i := range n {
-		all = append(all, Peer{ID: fmt.Sprintf("a%02d", i), Capacity: 1 + i%3})
+		all = append(all, ownership.Agent{ID: fmt.Sprintf("a%02d", i), Capacity: 1 + i%3})
 	}
-	c, err := newCircle(all, nil, 0, "a00")
+	c, err := ownership.NewView(all, nil, 0, "a00")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +60,7 @@ func TestTheDoorKnowsWhoseLinksAre(t *testing.T) {
 		for range 1000 {
 			host := rng.IntN(30)
 			url := fmt.Appendf(nil, "http://h%d.example:8080/%d", host, rng.IntN(1000))
-			want := c.owner(url)
+			want := c.OwnerOf(url)
 			if got := d.ownerOf(url); got != want {
 				t.Fatalf("%d agents: %s is %d's, the door says %d's", n, url, want, got)
 			}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster/addresslease"
+	"orbweaver/engine/cluster/ownership"
 )
 
 // tenant is an agent that asks another for addresses, and does nothing else: the seam of its peers.
@@ -27,13 +28,14 @@ func (n *tenant) Ask(_ context.Context, _ string, question []byte) ([]byte, erro
 }
 
 // newTenant is one of two agents, each with the same circle.
-func newTenant(t *testing.T, self Peer, both []Peer) *tenant {
+func newTenant(t *testing.T, self ownership.Agent, both []ownership.Agent) *tenant {
 	t.Helper()
 	n := &tenant{self: self.ID}
-	n.peers = &peers{seam: n, store: self.Store, line: self.line(), say: slog.New(slog.DiscardHandler), grace: peerGrace}
+	n.peers = &peers{seam: n, store: self.Store, line: self.Instance(), say: slog.New(slog.DiscardHandler),
+		grace: peerGrace}
 	n.peers.leases.init(n.peers)
 	n.peers.leases.gap = func() time.Duration { return 100 * time.Millisecond }
-	c, err := newCircle(both, nil, 0, self.ID)
+	c, err := ownership.NewView(both, nil, 0, self.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +47,7 @@ func newTenant(t *testing.T, self Peer, both []Peer) *tenant {
 // forgotten the questions of before, and those of now are later ones.
 func TestAKeeperThatWasLostAnswersAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		both := []Peer{{ID: "a", Capacity: 1, Store: 1}, {ID: "b", Capacity: 1, Store: 2}}
+		both := []ownership.Agent{{ID: "a", Capacity: 1, Store: 1}, {ID: "b", Capacity: 1, Store: 2}}
 		a, b := newTenant(t, both[0], both), newTenant(t, both[1], both)
 		a.to = b
 		time.Sleep(time.Minute) // nobody is a new keeper
@@ -56,7 +58,7 @@ func TestAKeeperThatWasLostAnswersAtOnce(t *testing.T) {
 		}
 		for life := range 3 {
 			ctx, stop := context.WithCancel(t.Context())
-			clerk := a.peers.leases.hire("b", both[1].line())
+			clerk := a.peers.leases.hire("b", both[1].Instance())
 			ended := make(chan struct{})
 			go func() {
 				defer close(ended)
@@ -65,14 +67,15 @@ func TestAKeeperThatWasLostAnswersAtOnce(t *testing.T) {
 			for range 5 {
 				lent, _ := a.peers.leases.borrow(t.Context(), nil, addr, func() {})
 				if !lent {
-					t.Fatalf("life %d: the address is not to be had; %d of %d questions were not answered", life, a.peers.n.leaseUnanswered.Load(), a.peers.n.leaseAsked.Load())
+					t.Fatalf("life %d: the address is not to be had; %d of %d questions were not answered", life,
+						a.peers.n.leaseUnanswered.Load(), a.peers.n.leaseAsked.Load())
 				}
 				a.peers.leases.give(addr, time.Now(), false)
 				time.Sleep(10 * time.Second) // the lease is over, and is asked for again
 			}
 			stop()
 			<-ended
-			a.peers.leases.fire(both[1].line())
+			a.peers.leases.fire(both[1].Instance())
 		}
 		if asked, not := a.peers.n.leaseAsked.Load(), a.peers.n.leaseUnanswered.Load(); asked < 15 || not > 0 {
 			t.Errorf("%d of %d questions were not answered", not, asked)
@@ -84,21 +87,22 @@ func TestAKeeperThatWasLostAnswersAtOnce(t *testing.T) {
 // went by another keeper meanwhile waits, all the same, until what that one lent is over.
 func TestWhoWentByAnotherKeeperWaitsUntilItsLeasesAreOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		all := []Peer{{ID: "a", Capacity: 1, Store: 1}, {ID: "b", Capacity: 1, Store: 2}, {ID: "c", Capacity: 1, Store: 3}}
+		all := []ownership.Agent{{ID: "a", Capacity: 1, Store: 1}, {ID: "b", Capacity: 1, Store: 2},
+			{ID: "c", Capacity: 1, Store: 3}}
 		a, b := newTenant(t, all[0], all), newTenant(t, all[1], all)
 		a.to = b
 		time.Sleep(time.Minute) // nobody is a new keeper
 		book := &a.peers.leases
 		addr := netip.MustParseAddr("10.0.0.1")
-		for book.keepers.Load().of(addresslease.Addr(addr.As16())) != all[1].line() {
+		for book.keepers.Load().of(addresslease.Addr(addr.As16())) != all[1].Instance() {
 			addr = addr.Next()
 		}
-		clerk := book.hire("b", all[1].line())
+		clerk := book.hire("b", all[1].Instance())
 		ctx, stop := context.WithCancel(t.Context())
 		var running sync.WaitGroup
 		running.Go(func() { clerk.run(ctx) })
-		for _, there := range [][]Peer{{all[0], all[2]}, all} {
-			c, err := newCircle(there, nil, 0, "a")
+		for _, there := range [][]ownership.Agent{{all[0], all[2]}, all} {
+			c, err := ownership.NewView(there, nil, 0, "a")
 			if err != nil {
 				t.Fatal(err)
 			}

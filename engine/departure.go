@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/journal"
 )
 
@@ -32,7 +33,8 @@ func (d *departure) run(ctx context.Context) error {
 		return err
 	}
 	p.say.Info("this agent leaves for good: its hosts are given to the others")
-	for _, step := range []func(context.Context) error{d.cutNow, d.seeds, d.giveFetched, d.going, d.giveQueues, d.gone} {
+	for _, step := range []func(context.Context) error{d.cutNow, d.seeds, d.giveFetched, d.going, d.giveQueues,
+		d.gone} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -167,7 +169,8 @@ func (d *departure) giveLists(ctx context.Context) (err error) {
 // listless are the others who do not have the list.
 func (d *departure) listless() []string {
 	c := d.peers.circle.Load()
-	return slices.DeleteFunc(slices.Clone(c.lines), func(line string) bool { return d.given[line] || line == d.peers.line })
+	return slices.DeleteFunc(slices.Clone(c.Instances),
+		func(line string) bool { return d.given[line] || line == d.peers.line })
 }
 
 // going tells all others that they are not to count on this agent any more, and returns when they and it do not.
@@ -178,7 +181,7 @@ func (d *departure) going(ctx context.Context) error {
 	}
 	for {
 		all, err := d.peers.tellLeave(ctx, leaveGoing)
-		if err != nil || all && d.peers.circle.Load().self < 0 {
+		if err != nil || all && d.peers.circle.Load().Self < 0 {
 			return err
 		}
 		if err := d.awhile(ctx); err != nil {
@@ -196,10 +199,11 @@ func (d *departure) giveQueues(ctx context.Context) error {
 			err = d.ledger.Disk.Wait(ctx, err)
 		}
 		if err == nil && over {
-			if _, err = d.peers.tellLeave(ctx, leaveGoing); err == nil { // those who have come since: they would send back what they are given, for ever
+			// those who have come since: they would send back what they are given, for ever
+			if _, err = d.peers.tellLeave(ctx, leaveGoing); err == nil {
 				err = d.giveLists(ctx)
 			}
-			if err == nil && !d.peers.waits() && d.nothingQueued() && d.peers.circle.Load().self < 0 {
+			if err == nil && !d.peers.waits() && d.nothingQueued() && d.peers.circle.Load().Self < 0 {
 				return nil
 			}
 		}
@@ -240,7 +244,7 @@ func (d *departure) nothingQueued() bool {
 // any more, and gives away what came meanwhile. Who has come meanwhile hears it, too.
 func (d *departure) gone(ctx context.Context) error {
 	for there := []string(nil); ; {
-		now := linesOf(d.peers.seam.Peers())
+		now := ownership.Instances(d.peers.seam.Peers())
 		all, err := d.peers.tellLeave(ctx, leaveGone)
 		switch {
 		case err != nil:
@@ -274,7 +278,7 @@ func (d *distributor) away(now time.Time) (moved bool, err error) {
 	if err != nil || moving {
 		return moving, err
 	}
-	if d.peers.circle.Load().self >= 0 {
+	if d.peers.circle.Load().Self >= 0 {
 		return false, nil // nobody else is there now
 	}
 	if err := d.placeHeld(); err != nil {

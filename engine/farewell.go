@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"orbweaver/engine/cluster/ownership"
 	"orbweaver/internal/notify"
 )
 
@@ -46,7 +47,8 @@ func (p *peers) stay(ctx context.Context) {
 		}
 		if names := strings.Join(who.silent, ", "); waits && names != "" && names != told {
 			told = names
-			p.say.Info("the crawl is over; who cannot be reached is waited for, to be told", "agents", names, "at_most", (p.away - time.Since(began)).Round(time.Second))
+			p.say.Info("the crawl is over; who cannot be reached is waited for, to be told", "agents", names, "at_most",
+				(p.away - time.Since(began)).Round(time.Second))
 		}
 		select {
 		case <-tick.C:
@@ -69,12 +71,13 @@ func (p *peers) unaware(ctx context.Context, aware map[string]bool) (who unaware
 	ctx, cancel := context.WithTimeout(ctx, peerPatience)
 	defer cancel()
 	c, known := p.circle.Load(), p.seam.Known()
-	question := binary.BigEndian.AppendUint64([]byte{questionOver}, hashOf(p.company(c)))
+	question := binary.BigEndian.AppendUint64([]byte{questionOver}, ownership.Hash(p.company(c)))
 	if p.stalled.Load() {
 		question = append(question, 1)
 	}
 	for _, peer := range p.everybody(c) {
-		if peer.ID == p.seam.Self() || aware[peer.ID] || slices.ContainsFunc(known, func(k KnownPeer) bool { return k.State == PeerLeft && k.Peer == peer }) {
+		if peer.ID == p.seam.Self() || aware[peer.ID] || slices.ContainsFunc(known,
+			func(k KnownPeer) bool { return k.State == PeerLeft && k.Agent == peer }) {
 			continue
 		}
 		var a calmness
@@ -82,7 +85,7 @@ func (p *peers) unaware(ctx context.Context, aware map[string]bool) (who unaware
 		switch {
 		case err != nil || json.Unmarshal(raw, &a) != nil:
 			who.silent = append(who.silent, peer.ID)
-		case !a.Over && a.View == c.hash():
+		case !a.Over && a.View == c.Hash():
 			who.behind = true
 		case !a.Over:
 			who.some = true
@@ -96,10 +99,11 @@ func (p *peers) unaware(ctx context.Context, aware map[string]bool) (who unaware
 }
 
 // everybody are the agents of a circle, and who has come since.
-func (p *peers) everybody(c *circle) []Peer {
-	all := slices.Clone(c.peers)
+func (p *peers) everybody(c *ownership.View) []ownership.Agent {
+	all := slices.Clone(c.Agents)
 	for _, peer := range p.seam.Peers() {
-		if !p.isGoing(peer.line()) && !slices.ContainsFunc(all, func(other Peer) bool { return other.ID == peer.ID }) {
+		if !p.isGoing(peer.Instance()) && !slices.ContainsFunc(all,
+			func(other ownership.Agent) bool { return other.ID == peer.ID }) {
 			all = append(all, peer)
 		}
 	}
@@ -124,7 +128,8 @@ func (p *peers) answerOver(view uint64, stalled bool) ([]byte, error) {
 
 // wasOne says that this agent was one of some a moment ago, by their hash.
 func (p *peers) wasOne(view uint64) bool {
-	return slices.ContainsFunc(p.former.all(), func(f formerly[*circle]) bool { return f.was.self >= 0 && f.was.hash() == view })
+	return slices.ContainsFunc(p.former.All(),
+		func(f ownership.Previous[*ownership.View]) bool { return f.Value.Self >= 0 && f.Value.Hash() == view })
 }
 
 // untouched says that this agent has had no part in the crawl yet.

@@ -1,28 +1,31 @@
 package engine
 
-import "time"
+import (
+	"orbweaver/engine/cluster/ownership"
+	"time"
+)
 
 // replace makes c the circle. The one before is remembered for as long as what it said matters. The caller holds the
 // exclusive cut.
-func (p *peers) replace(c *circle, now time.Time) {
+func (p *peers) replace(c *ownership.View, now time.Time) {
 	if was := p.circle.Load(); was != nil {
-		p.former.add(was, now, p.grace)
+		p.former.Add(was, now, p.grace)
 	}
 	p.circle.Store(c)
 	p.leases.keep(c, p.absent, now, p.grace)
 }
 
-// settled is from when on nobody else acts any more as if something were its own that is this agent's now, by all that
+// SettledAt is from when on nobody else acts any more as if something were its own that is this agent's now, by all that
 // was so of late, if that is after a moment. Others may learn a little later than this agent that it is.
-func settled[T any](p *peers, former *history[T], after time.Time, own func(was T) bool) time.Time {
-	return former.settled(time.Unix(0, p.guest.Load()), after, p.grace, own)
+func settled[T any](p *peers, former *ownership.History[T], after time.Time, own func(was T) bool) time.Time {
+	return former.SettledAt(time.Unix(0, p.guest.Load()), after, p.grace, own)
 }
 
 // notBefore is when a site may be visited that was another agent's a moment ago, who may just have asked for something,
 // and if that agent has given it away in good order, when that one said; zero for any other, and if that has passed.
 func (p *peers) notBefore(site []byte) time.Time {
 	now := time.Now()
-	due := settled(p, &p.former, now, func(c *circle) bool { return c.mine(site) })
+	due := settled(p, &p.former, now, func(c *ownership.View) bool { return c.Owns(site) })
 	if !now.Before(due) {
 		return time.Time{}
 	}

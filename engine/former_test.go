@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"orbweaver/engine/cluster/ownership"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,18 +12,18 @@ import (
 // delay: also a Visit that had left the workbench before this was known there.
 func TestPeers_aHostThatCameInOrderWaitsForItsDelayAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one, two := Peer{ID: "one", Capacity: 1, Store: 1}, Peer{ID: "two", Capacity: 1, Store: 2}
-		both, err := newCircle([]Peer{one, two}, nil, 0, "one")
+		one, two := ownership.Agent{ID: "one", Capacity: 1, Store: 1}, ownership.Agent{ID: "two", Capacity: 1, Store: 2}
+		both, err := ownership.NewView([]ownership.Agent{one, two}, nil, 0, "one")
 		if err != nil {
 			t.Fatal(err)
 		}
-		alone, err := newCircle([]Peer{one}, nil, 0, "one")
+		alone, err := ownership.NewView([]ownership.Agent{one}, nil, 0, "one")
 		if err != nil {
 			t.Fatal(err)
 		}
 		theirs := []byte(nil)
 		for i := 0; theirs == nil; i++ {
-			if host := fmt.Appendf(nil, "http://h%d.test", i); !both.mine(host) {
+			if host := fmt.Appendf(nil, "http://h%d.test", i); !both.Owns(host) {
 				theirs = host
 			}
 		}

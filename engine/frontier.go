@@ -6,6 +6,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/counters"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
@@ -39,12 +40,12 @@ type door struct {
 
 	urls                 [][]byte // at the door, borrowed
 	fps                  []xxh3.Uint128
-	kinds                []parse.Kind // of urls; empty when nobody asks
-	circle               *circle      // nil for a crawl alone
-	owners               []int        // of urls, if there is a circle
-	host                 []byte       // of the last URL that was checked, borrowed: most links lead where the one before did
-	owner                int          // of that, in circle
-	again                xxh3.Uint128 // if not zero: own URLs are new once more, see peers.retell
+	kinds                []parse.Kind    // of urls; empty when nobody asks
+	circle               *ownership.View // nil for a crawl alone
+	owners               []int           // of urls, if there is a circle
+	host                 []byte          // of the last URL that was checked, borrowed: most links lead where the one before did
+	owner                int             // of that, in circle
+	again                xxh3.Uint128    // if not zero: own URLs are new once more, see peers.retell
 	way                  []byte
 	found, deep, strange int64
 	long                 int64
@@ -130,7 +131,8 @@ func (f *Frontier) check(d *door, url []byte, it *queued.URL) bool {
 		d.long++
 		return false
 	}
-	if f.hosts.Excludes(url) || (f.lists != nil && f.lists.Refuses(url) != filter.NoList) || !f.scope.Admits(url, filter.Way{Depth: it.Depth, Hops: it.Redirects}) {
+	if f.hosts.Excludes(url) || (f.lists != nil && f.lists.Refuses(url) != filter.NoList) || !f.scope.Admits(url,
+		filter.Way{Depth: it.Depth, Hops: it.Redirects}) {
 		d.strange++
 		return false
 	}
@@ -138,8 +140,8 @@ func (f *Frontier) check(d *door, url []byte, it *queued.URL) bool {
 	if c := d.circle; c != nil {
 		owner := d.ownerOf(url)
 		d.owners = append(d.owners, owner)
-		fp = c.salted(fp, url, owner)
-		if owner == c.self {
+		fp = c.Salted(fp, url, owner)
+		if owner == c.Self {
 			fp.Hi, fp.Lo = fp.Hi^d.again.Hi, fp.Lo^d.again.Lo
 		}
 	}
@@ -147,10 +149,10 @@ func (f *Frontier) check(d *door, url []byte, it *queued.URL) bool {
 	return true
 }
 
-// ownerOf is the agent that is responsible for a URL at the door.
+// HostOwner is the agent that is responsible for a URL at the door.
 func (d *door) ownerOf(url []byte) int {
 	if host := urlx.Host(url); d.host == nil || !bytes.Equal(host, d.host) {
-		d.host, d.owner = host, d.circle.ownerOf(host)
+		d.host, d.owner = host, d.circle.HostOwner(host)
 	}
 	return d.owner
 }
@@ -161,7 +163,7 @@ func (f *Frontier) admit(d *door, it queued.URL, received bool) {
 	sieved, sent := int64(0), int64(0)
 	way := it.HopPath
 	for i, fp := range d.fps {
-		foreign := d.circle != nil && d.owners[i] != d.circle.self
+		foreign := d.circle != nil && d.owners[i] != d.circle.Self
 		if f.cache.Seen(fp) && !(received && foreign) {
 			continue
 		}

@@ -185,5 +185,6 @@ func (f *fetched) ofKey(own inheritance, key seen.Digest) (of inheritance, ok bo
 // one dies.
 func (p *peers) has(url []byte) (bool, error) {
 	line, err := p.fetched.hasURL(p.frontier.hashSeed, p.line, url)
-	return line != "" && (line == p.line || p.hasLeft(line) || !p.isGoing(line) && !slices.Contains(p.box.Agents(), line)), err
+	return line != "" && (line == p.line || p.hasLeft(line) || !p.isGoing(line) &&
+		!slices.Contains(p.box.Agents(), line)), err
 }

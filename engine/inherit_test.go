@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/urlx"
 	"orbweaver/internal/vfs"
 )
@@ -11,10 +12,10 @@ import (
 // company is who is there.
 type company struct {
 	Peering
-	there []Peer
+	there []ownership.Agent
 }
 
-func (c *company) Peers() []Peer { return c.there }
+func (c *company) Peers() []ownership.Agent { return c.there }
 
 // An agent that leaves has been given the list of another that leaves as well, and owes that one nothing. It speaks for
 // it when that one has left, not before, and no more when that one has died.
@@ -28,26 +29,28 @@ func TestPeers_aLeaverDoesNotSpeakForAnotherThatLeaves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	here, other := Peer{ID: "a1", Capacity: 1, Store: 1}, Peer{ID: "a2", Capacity: 1, Store: 2}
-	seam := &company{there: []Peer{here, other}}
-	p := &peers{seam: seam, line: here.line(), box: box, fetched: known, frontier: &Frontier{hashSeed: 1}, leavers: leavers{going: map[string]byte{}, left: map[string]bool{}}}
-	c, err := newCircle([]Peer{here}, []Peer{here, other}, 1, "a1")
+	here, other := ownership.Agent{ID: "a1", Capacity: 1, Store: 1}, ownership.Agent{ID: "a2", Capacity: 1, Store: 2}
+	seam := &company{there: []ownership.Agent{here, other}}
+	p := &peers{seam: seam, line: here.Instance(), box: box, fetched: known, frontier: &Frontier{hashSeed: 1},
+		leavers: leavers{going: map[string]byte{}, left: map[string]bool{}}}
+	c, err := ownership.NewView([]ownership.Agent{here}, []ownership.Agent{here, other}, 1, "a1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	url := []byte("http://a.test/")
 	fp := fetchedKey(urlx.Fingerprint(2, url))
-	known.inherit(inheritance{Seed: 2, Line: other.line()}, fp[:16])
+	known.inherit(inheritance{Seed: 2, Line: other.Instance()}, fp[:16])
 	for _, step := range []struct {
 		name  string
 		do    func()
 		speak bool
 	}{
-		{"it goes", func() { p.leavers.going[other.line()] = leaveGoing }, false},
-		{"it has nothing left", func() { p.leavers.going[other.line()] = leaveGone }, true},
-		{"it has left, and nobody remembers", func() { delete(p.leavers.going, other.line()) }, true},
-		{"it goes, and has died", func() { p.leavers.going[other.line()], seam.there = leaveGoing, seam.there[:1] }, false},
-		{"nobody remembers that either", func() { delete(p.leavers.going, other.line()) }, false},
+		{"it goes", func() { p.leavers.going[other.Instance()] = leaveGoing }, false},
+		{"it has nothing left", func() { p.leavers.going[other.Instance()] = leaveGone }, true},
+		{"it has left, and nobody remembers", func() { delete(p.leavers.going, other.Instance()) }, true},
+		{"it goes, and has died", func() { p.leavers.going[other.Instance()], seam.there = leaveGoing, seam.there[:1] },
+			false},
+		{"nobody remembers that either", func() { delete(p.leavers.going, other.Instance()) }, false},
 	} {
 		step.do()
 		if err := p.reroute(t.Context(), c); err != nil {

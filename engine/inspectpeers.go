@@ -7,6 +7,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/seen"
 	"orbweaver/engine/site"
@@ -21,9 +22,9 @@ const (
 
 // PeersView is what a cut says of other agents.
 type PeersView struct {
-	Self  Peer   // the agent whose crawl this is
-	Peers []Peer // who was there, Self among them
-	All   []Peer // who ever was; nobody before the crawl has run
+	Self  ownership.Agent   // the agent whose crawl this is
+	Peers []ownership.Agent // who was there, Self among them
+	All   []ownership.Agent // who ever was; nobody before the crawl has run
 	// Changed says that agents have come or gone since the crawl began: then the sieve may know the URLs of hosts on
 	// loan, and those that were told again, by other fingerprints than their own, and each more than once.
 	Changed bool
@@ -37,7 +38,7 @@ func (i *Inspection) Agents() (*PeersView, error) {
 		return nil, nil //nolint:nilnil // as the comment says
 	}
 	v := &PeersView{Peers: i.peers.Peers, All: i.peers.All, Changed: i.peers.Turns > 1, Outbox: i.peers.Outbox, Fetched: i.peers.Fetched}
-	self := func(p Peer) bool { return p.Store == i.store }
+	self := func(p ownership.Agent) bool { return p.Store == i.store }
 	if n := slices.IndexFunc(v.All, self); n >= 0 && !slices.ContainsFunc(v.Peers, self) { // it leaves for good, or has left
 		v.Self = v.All[n]
 		return v, nil
@@ -80,9 +81,6 @@ func IsOwnKey(key seen.Digest) bool { return markOf(key) == 0 }
 
 // KeptItem says of an item for another agent that whoever takes its place is told it, too.
 func KeptItem(item []byte) bool { return kindOf(item) == letterLink || kindOf(item) == letterHop }
-
-// Line is the name of a peer's line in the outbox.
-func (p Peer) Line() string { return p.line() }
 
 // CheckItem says how many links an item of a letter has, or why it cannot be read.
 func CheckItem(item []byte) (links int64, err error) {

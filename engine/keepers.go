@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster/addresslease"
+	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/ring"
 )
 
@@ -14,44 +15,45 @@ import (
 // to those who would have them without it. It never changes.
 type keepers struct {
 	self  string // the line of this agent
-	peers []Peer
+	peers []ownership.Agent
 	lines []string // of peers
 	who   ring.Assignment
 }
 
 // keep makes those of a circle the keepers who are not away, and says whether they are others now. What was is
 // remembered for grace. Only one goroutine does so at a time.
-func (l *leases) keep(c *circle, away []string, now time.Time, grace time.Duration) (others bool) {
+func (l *leases) keep(c *ownership.View, away []string, now time.Time, grace time.Duration) (others bool) {
 	k := newKeepers(c, away)
 	was := l.keepers.Load()
 	if was != nil && slices.Equal(was.peers, k.peers) && was.self == k.self {
 		return false
 	}
 	if was != nil {
-		l.former.add(was, now, grace)
+		l.former.Add(was, now, grace)
 	}
 	l.keepers.Store(k)
 	return true
 }
 
-func newKeepers(c *circle, away []string) *keepers {
-	k := &keepers{peers: c.peers, lines: c.lines, who: c.who}
-	if c.self >= 0 {
-		k.self = c.lines[c.self]
+func newKeepers(c *ownership.View, away []string) *keepers {
+	k := &keepers{peers: c.Agents, lines: c.Instances, who: c.Assignment}
+	if c.Self >= 0 {
+		k.self = c.Instances[c.Self]
 	}
 	isAway := func(line string) bool { return slices.Contains(away, line) }
 	here := func(line string) bool { return !isAway(line) }
-	if !slices.ContainsFunc(c.lines, isAway) || !slices.ContainsFunc(c.lines, here) { // all may be, where this agent leaves
+	// all may be, where this agent leaves
+	if !slices.ContainsFunc(c.Instances, isAway) || !slices.ContainsFunc(c.Instances, here) {
 		return k
 	}
 	k.peers, k.lines = nil, nil
-	for i, line := range c.lines {
+	for i, line := range c.Instances {
 		if here(line) {
-			k.peers, k.lines = append(k.peers, c.peers[i]), append(k.lines, line)
+			k.peers, k.lines = append(k.peers, c.Agents[i]), append(k.lines, line)
 		}
 	}
 	var err error
-	if k.who, err = assign(k.peers); err != nil {
+	if k.who, err = ownership.Assign(k.peers); err != nil {
 		panic(fmt.Sprintf("BUG: engine: agents that made a circle make none without those who are away: %v", err))
 	}
 	return k

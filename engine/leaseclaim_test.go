@@ -9,12 +9,15 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster/addresslease"
+	"orbweaver/engine/cluster/ownership"
 )
 
 // claimTown is an agent that keeps an address, and how another one's wishes for it are answered.
-func claimTown(t *testing.T) (keeper *tenant, addr addresslease.Addr, wish func(from string, k addresslease.Kind, d time.Duration) addresslease.Response) {
+func claimTown(t *testing.T) (keeper *tenant, addr addresslease.Addr,
+	wish func(from string, k addresslease.Kind, d time.Duration) addresslease.Response) {
 	t.Helper()
-	all := []Peer{{ID: "a", Capacity: 1, Store: 1}, {ID: "b", Capacity: 1, Store: 2}, {ID: "evil", Capacity: 1, Store: 3}}
+	all := []ownership.Agent{{ID: "a", Capacity: 1, Store: 1}, {ID: "b", Capacity: 1, Store: 2},
+		{ID: "evil", Capacity: 1, Store: 3}}
 	keeper = newTenant(t, all[0], all)
 	keeper.peers.standings = newStandings(0, func() int64 { return 0 }, slog.New(slog.DiscardHandler))
 	for !keeper.peers.leases.keepers.Load().mine(addr) {
@@ -25,7 +28,8 @@ func claimTown(t *testing.T) (keeper *tenant, addr addresslease.Addr, wish func(
 		t.Helper()
 		number++
 		question := binary.AppendUvarint(make([]byte, 8), number)
-		raw, err := keeper.peers.leases.answer(from, addresslease.AppendRequest(question, addresslease.Request{Kind: kind, Addr: addr, Delay: d}))
+		raw, err := keeper.peers.leases.answer(from,
+			addresslease.AppendRequest(question, addresslease.Request{Kind: kind, Addr: addr, Delay: d}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +44,8 @@ func claimTown(t *testing.T) (keeper *tenant, addr addresslease.Addr, wish func(
 // A member says of an address that it never had that an exchange goes on there, or that nobody may ask it for an hour.
 // It has no authority for that: the next agent gets the address at once. Before, it had to wait for an hour.
 func TestHostilePeer_anAddressIsNotSilencedWithoutALease(t *testing.T) {
-	for name, kind := range map[string]addresslease.Kind{"the end of an exchange": addresslease.Release, "an exchange": addresslease.Renew} {
+	for name, kind := range map[string]addresslease.Kind{"the end of an exchange": addresslease.Release,
+		"an exchange": addresslease.Renew} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				keeper, _, wish := claimTown(t)
@@ -63,7 +68,8 @@ func TestLeases_anExchangeOutlivesItsKeeper(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		keeper, _, wish := claimTown(t)
 		time.Sleep(2 * leaseClaim)
-		keeper.peers.leases.former.add(keeper.peers.leases.keepers.Load(), time.Now(), peerGrace) // they were others until now
+		// they were others until now
+		keeper.peers.leases.former.Add(keeper.peers.leases.keepers.Load(), time.Now(), peerGrace)
 		time.Sleep(leaseClaim / 2)
 		wish("evil", addresslease.Release, 10*time.Minute)
 		if a := wish("b", addresslease.Acquire, time.Second); a.Granted {

@@ -13,13 +13,14 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster/addresslease"
+	"orbweaver/engine/cluster/ownership"
 )
 
 // leases keeps the delay of IP addresses whose hosts belong to several agents, see package lease.
 type leases struct {
 	peers   *peers
 	keepers atomic.Pointer[keepers]
-	former  history[*keepers]
+	former  ownership.History[*keepers]
 
 	gap    func() time.Duration // from one exchange of an address to the next
 	book   addresslease.Granter // of the addresses that this agent keeps
@@ -65,7 +66,8 @@ const (
 
 // borrow lets an exchange with an address begin, which abort ends when nobody keeps the address for this agent any
 // more; give ends it. If the address is not to be had now, again is when to come again.
-func (l *leases) borrow(ctx context.Context, stopping <-chan struct{}, addr netip.Addr, abort context.CancelFunc) (lent bool, again time.Time) {
+func (l *leases) borrow(ctx context.Context, stopping <-chan struct{}, addr netip.Addr,
+	abort context.CancelFunc) (lent bool, again time.Time) {
 	a := addresslease.Addr(addr.As16())
 	for wished := false; ; wished = true {
 		k, now := l.keepers.Load(), time.Now()
@@ -92,7 +94,8 @@ func (l *leases) borrow(ctx context.Context, stopping <-chan struct{}, addr neti
 // lentBy is from when on nobody holds a lease any more that another keeper gave: the one that keeps the address now may
 // not know that it was taken for dead by some, who went by another.
 func (l *leases) lentBy(k *keepers, a addresslease.Addr, now time.Time) time.Time {
-	return l.former.settled(time.Time{}, now, l.peers.grace, func(was *keepers) bool { return len(was.lines) == 1 || was.of(a) == k.of(a) })
+	return l.former.SettledAt(time.Time{}, now, l.peers.grace,
+		func(was *keepers) bool { return len(was.lines) == 1 || was.of(a) == k.of(a) })
 }
 
 // wish asks the keeper for an address, and returns when it has answered, or will not.
@@ -142,7 +145,8 @@ func (l *leases) sayHere(keeper string, wishes []addresslease.Request) {
 func (l *leases) give(addr netip.Addr, due time.Time, more bool) {
 	a, now := addresslease.Addr(addr.As16()), time.Now()
 	if l.holder.EndExchange(a, due, more, now) {
-		l.say(l.keepers.Load().of(a), addresslease.Request{Kind: addresslease.Release, Addr: a, Delay: max(due.Sub(now), 0)})
+		l.say(l.keepers.Load().of(a), addresslease.Request{Kind: addresslease.Release, Addr: a,
+			Delay: max(due.Sub(now), 0)})
 	}
 }
 
@@ -236,7 +240,8 @@ func (l *leases) mayClaim(from string, a addresslease.Addr, k *keepers, now time
 	if !k.mine(a) || l.book.HadLease(from, a) || now.UnixNano()-l.peers.guest.Load() < int64(leaseClaim) {
 		return true
 	}
-	return slices.ContainsFunc(l.former.all(), func(f formerly[*keepers]) bool { return now.Sub(f.until) < leaseClaim })
+	return slices.ContainsFunc(l.former.All(),
+		func(f ownership.Previous[*keepers]) bool { return now.Sub(f.Until) < leaseClaim })
 }
 
 // keepsFrom is from when on this agent gives an address away: not right after it has become its keeper, since the one

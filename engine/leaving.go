@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/seen"
 	"orbweaver/internal/notify"
@@ -65,7 +66,7 @@ func (p *peers) leaves() bool {
 // resume goes on where the last run ended. An agent that may have told others that it goes does so still: some of them
 // do not count on it any more, and those that have not heard of it must.
 func (l *leavers) resume(cut *peersCut, self string) {
-	if l.self = cut.Leaving; l.self && (cut.Told || !slices.Contains(linesOf(cut.Peers), self)) {
+	if l.self = cut.Leaving; l.self && (cut.Told || !slices.Contains(ownership.Instances(cut.Peers), self)) {
 		l.stage = leaveGoing
 	}
 	for _, line := range cut.Going {
@@ -100,12 +101,12 @@ func (p *peers) isGoing(line string) bool {
 
 // isThere says that an agent is there, with the data that it had.
 func (p *peers) isThere(line string) bool {
-	return slices.ContainsFunc(p.seam.Peers(), func(peer Peer) bool { return peer.line() == line })
+	return slices.ContainsFunc(p.seam.Peers(), func(peer ownership.Agent) bool { return peer.Instance() == line })
 }
 
 // parting are those who are leaving, and have not left. Nobody counts on them, but who has come meanwhile has no list
 // of what they have, and those who have one do not speak for them yet.
-func (p *peers) parting() (all []Peer) {
+func (p *peers) parting() (all []ownership.Agent) {
 	p.leavers.mu.Lock()
 	going := maps.Clone(p.leavers.going)
 	p.leavers.mu.Unlock()
@@ -113,7 +114,7 @@ func (p *peers) parting() (all []Peer) {
 		return nil
 	}
 	for _, peer := range p.seam.Peers() {
-		if going[peer.line()] == leaveGoing {
+		if going[peer.Instance()] == leaveGoing {
 			all = append(all, peer)
 		}
 	}
@@ -121,10 +122,10 @@ func (p *peers) parting() (all []Peer) {
 }
 
 // staying are those who are there and do not leave. If none is left this agent stays, until one comes.
-func (p *peers) staying(now []Peer) []Peer {
+func (p *peers) staying(now []ownership.Agent) []ownership.Agent {
 	here := make(map[string]bool)
 	for _, peer := range now {
-		here[peer.line()] = true
+		here[peer.Instance()] = true
 	}
 	p.leavers.mu.Lock()
 	maps.DeleteFunc(p.leavers.left, func(line string, _ bool) bool { return here[line] })
@@ -135,14 +136,15 @@ func (p *peers) staying(now []Peer) []Peer {
 		}
 	}
 	p.leavers.mu.Unlock()
-	left := slices.DeleteFunc(slices.Clone(now), func(peer Peer) bool { return p.isGoing(peer.line()) })
+	left := slices.DeleteFunc(slices.Clone(now), func(peer ownership.Agent) bool { return p.isGoing(peer.Instance()) })
 	if len(left) == 0 {
-		return slices.DeleteFunc(slices.Clone(now), func(peer Peer) bool { return p.hasLeft(peer.line()) })
+		return slices.DeleteFunc(slices.Clone(now),
+			func(peer ownership.Agent) bool { return p.hasLeft(peer.Instance()) })
 	}
 	return left
 }
 
-// lines of those who have come so far with leaving, for the manifest.
+// Instances of those who have come so far with leaving, for the manifest.
 func (l *leavers) lines(stage byte) (lines []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -189,14 +191,14 @@ func (l *leavers) goes(id, line string, stage byte) (news bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	was := l.going[line]
-	maps.DeleteFunc(l.going, func(other string, _ byte) bool { return other != line && nameOf(other) == id })
+	maps.DeleteFunc(l.going, func(other string, _ byte) bool { return other != line && ownership.AgentID(other) == id })
 	l.going[line] = max(was, stage)
 	return was == 0
 }
 
 // forget forgets what an agent was told that has left, unless something still waits for it.
 func (p *peers) forget(line string) ([]byte, error) {
-	if all, _ := p.box.Backlog(line); all > 0 || slices.Contains(p.circle.Load().lines, line) {
+	if all, _ := p.box.Backlog(line); all > 0 || slices.Contains(p.circle.Load().Instances, line) {
 		return []byte{leaveWait}, nil
 	}
 	p.dismiss(line)
@@ -216,7 +218,7 @@ func (p *peers) tellLeave(ctx context.Context, stage byte) (all bool, err error)
 	question := append([]byte{questionLeave, stage}, p.line...)
 	all = true
 	for _, peer := range p.seam.Peers() {
-		if peer.ID == p.seam.Self() || stage == leaveMay && p.isGoing(peer.line()) {
+		if peer.ID == p.seam.Self() || stage == leaveMay && p.isGoing(peer.Instance()) {
 			continue
 		}
 		answer, aerr := p.ask(ctx, peer.ID, question)
@@ -234,7 +236,8 @@ func (p *peers) tellLeave(ctx context.Context, stage byte) (all bool, err error)
 
 // mayLeave says why this agent cannot leave for good now.
 func (p *peers) mayLeave(ctx context.Context) error {
-	others := slices.DeleteFunc(p.staying(p.seam.Peers()), func(peer Peer) bool { return peer.line() == p.line })
+	others := slices.DeleteFunc(p.staying(p.seam.Peers()),
+		func(peer ownership.Agent) bool { return peer.Instance() == p.line })
 	if len(others) == 0 {
 		return ErrNobodyThere
 	}
@@ -261,7 +264,7 @@ func (p *peers) giveFetched(to []string, from int64) (next int64, over bool, err
 	for of, keys := range lists {
 		item := appendInherited(nil, of, keys)
 		for _, line := range to {
-			if c.hasLine(line) {
+			if c.HasInstance(line) {
 				p.box.PutBacklog(line, item)
 			}
 		}
@@ -277,14 +280,15 @@ func (p *peers) giveTold() (over bool, err error) {
 	p.ledger.Steps.Begin()
 	defer p.ledger.Steps.End()
 	c := p.circle.Load()
-	if len(c.peers) < 2 || c.self >= 0 {
+	if len(c.Agents) < 2 || c.Self >= 0 {
 		return true, nil // nobody else is there
 	}
 	over = true
-	for i, line := range c.lines {
-		keeper := c.lines[(i+1)%len(c.lines)]
+	for i, line := range c.Instances {
+		keeper := c.Instances[(i+1)%len(c.Instances)]
 		var items [][]byte
-		if _, err := p.box.DrainRetained(line, toldAtOnce, func(item []byte) { items = append(items, slices.Clone(item)) }); err != nil {
+		if _, err := p.box.DrainRetained(line, toldAtOnce,
+			func(item []byte) { items = append(items, slices.Clone(item)) }); err != nil {
 			return false, err
 		}
 		head := queued.AppendBytes([]byte{letterTold, inheritVersion}, []byte(line))

@@ -1,6 +1,9 @@
 package engine
 
-import "testing"
+import (
+	"orbweaver/engine/cluster/ownership"
+	"testing"
+)
 
 // What an agent has heard of others that leave it knows after a resume: who has nothing left then has left, though it
 // is not there any more to say so again, and what it has fetched is not fetched once more. And it knows how far it is
@@ -9,7 +12,7 @@ func TestLeavers_aCutRemembersHowFarTheyAre(t *testing.T) {
 	const self, goes, gone = "a1/1", "a2/2", "a3/3"
 	before := &peers{line: self, leavers: leavers{going: map[string]byte{goes: leaveGoing, gone: leaveGone}, stage: leaveGoing, self: true}}
 	cut := &peersCut{
-		Peers: []Peer{{ID: "a1", Store: 1}}, Leaving: before.leaves(), Told: before.isGoing(self),
+		Peers: []ownership.Agent{{ID: "a1", Store: 1}}, Leaving: before.leaves(), Told: before.isGoing(self),
 		Going: before.leavers.lines(leaveGoing), Gone: before.leavers.lines(leaveGone),
 	}
 	after := &peers{line: self, leavers: leavers{going: map[string]byte{}, left: map[string]bool{}}}
@@ -17,7 +20,7 @@ func TestLeavers_aCutRemembersHowFarTheyAre(t *testing.T) {
 	if !after.isGoing(self) || !after.isGoing(goes) || after.hasLeft(goes) || !after.hasLeft(gone) {
 		t.Errorf("resumed: %v, %d", after.leavers.going, after.leavers.stage)
 	}
-	after.staying([]Peer{{ID: "a1", Store: 1}, {ID: "a4", Store: 4}})
+	after.staying([]ownership.Agent{{ID: "a1", Store: 1}, {ID: "a4", Store: 4}})
 	if after.hasLeft(goes) || !after.hasLeft(gone) || after.isGoing(gone) {
 		t.Errorf("neither is there: %v, %v", after.leavers.going, after.leavers.left)
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"orbweaver/engine/cluster/ownership"
 	"slices"
 	"strings"
 )
@@ -70,7 +71,7 @@ func (p *peers) inquire(ctx context.Context) (news, again bool) {
 func (p *peers) askLeft(ctx context.Context, line string) (left, all bool) {
 	all = true
 	there := slices.Clone(p.seam.Peers())
-	self := slices.IndexFunc(there, func(other Peer) bool { return other.ID == p.seam.Self() })
+	self := slices.IndexFunc(there, func(other ownership.Agent) bool { return other.ID == p.seam.Self() })
 	for k := 1; k <= min(inquireMost, len(there)-1); k++ {
 		other := there[(self+k+len(there))%len(there)] // not all ask the same
 		answer, err := p.ask(ctx, other.ID, append([]byte{questionLeft}, line...))

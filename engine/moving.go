@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
@@ -18,8 +19,8 @@ type moving struct {
 	dist  *distributor
 	peers *peers
 
-	asked bool      // guarded by the cut: somebody else is there, or not any more
-	were  []*circle // guarded by the cut: who was responsible since the last whole walk
+	asked bool              // guarded by the cut: somebody else is there, or not any more
+	were  []*ownership.View // guarded by the cut: who was responsible since the last whole walk
 
 	busy  bool
 	chunk int           // of the bench, to look at next
@@ -46,7 +47,7 @@ const (
 )
 
 // turned says that others are responsible from now on. The caller holds the exclusive cut.
-func (m *moving) turned(was *circle) {
+func (m *moving) turned(was *ownership.View) {
 	m.asked = true
 	if was != nil && len(m.were) < movingWere {
 		m.were = append(m.were, was)
@@ -105,7 +106,8 @@ func (m *moving) next(now time.Time) error {
 			m.were = nil
 		}
 		if m.sites > 0 {
-			m.peers.say.Info("sites were given to the agents that they belong to now", "sites", m.sites, "urls", m.urls, "took", time.Since(m.began).String())
+			m.peers.say.Info("sites were given to the agents that they belong to now", "sites", m.sites, "urls", m.urls,
+				"took", time.Since(m.began).String())
 		}
 	}
 	return nil
@@ -116,7 +118,7 @@ func (m *moving) next(now time.Time) error {
 func (m *moving) find() {
 	c := m.peers.circle.Load()
 	more := m.dist.bench.Keys(m.chunk, func(vs *visitState, key []byte, state benchState, held uint64) {
-		if !c.mine(key) && (held > 0 && state != workbench.Dead || m.had(key)) {
+		if !c.Owns(key) && (held > 0 && state != workbench.Dead || m.had(key)) {
 			m.found = append(m.found, vs)
 		}
 	})
@@ -129,7 +131,7 @@ func (m *moving) find() {
 // had says that this agent was responsible for a site.
 func (m *moving) had(key []byte) bool {
 	for _, c := range m.were {
-		if c.mine(key) {
+		if c.Owns(key) {
 			return true
 		}
 	}
@@ -259,5 +261,5 @@ func (m *moving) send() {
 	if m.held == 0 {
 		put = m.peers.box.PutBacklog
 	}
-	put(c.lines[c.owner(m.key)], m.item)
+	put(c.Instances[c.OwnerOf(m.key)], m.item)
 }

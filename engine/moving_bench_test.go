@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/outcome"
 	"orbweaver/internal/vfs"
 	"orbweaver/workbench"
@@ -25,12 +26,12 @@ func movingRig(tb testing.TB, hostCount, urls int) *distributor {
 			tb.Error(err)
 		}
 	})
-	one, two := Peer{ID: "one", Capacity: 1}, Peer{ID: "two", Capacity: 1}
+	one, two := ownership.Agent{ID: "one", Capacity: 1}, ownership.Agent{ID: "two", Capacity: 1}
 	p := &peers{box: box, ledger: d.ledger, hosts: d.hosts, say: slog.New(slog.DiscardHandler)}
 	p.moving = &moving{dist: d, peers: p}
 	d.peers, d.moving = p, p.moving
-	for _, all := range [][]Peer{{one}, {one, two}} {
-		c, err := newCircle(all, all, 0, "one")
+	for _, all := range [][]ownership.Agent{{one}, {one, two}} {
+		c, err := ownership.NewView(all, all, 0, "one")
 		if err == nil {
 			err = p.turn(c)
 		}
@@ -78,7 +79,7 @@ func TestMoving_whatIsAnothersGoesAndNothingElse(t *testing.T) {
 	if gone+left != hosts*urls || gone < hosts*urls/3 || left < hosts*urls/3 || d.ledger.Count.Finished.Load() != gone {
 		t.Errorf("%d URLs have gone, %d are left", gone, left)
 	}
-	line := Peer{ID: "two", Capacity: 1}.line()
+	line := ownership.Agent{ID: "two", Capacity: 1}.Instance()
 	next := map[string]int{}
 	for {
 		batch, err := d.peers.box.TakeBatch(line)

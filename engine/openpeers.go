@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/seen"
 	"orbweaver/internal/vfs"
@@ -20,7 +21,8 @@ var ErrAlone = errors.New("engine: this crawl has other agents, and URLs of thei
 var errOutbox = errors.New("engine: the list of what was on its way to other agents is damaged")
 
 // openPeers opens the outbox as it was at a cut, or empty; nil if there are no other agents.
-func openPeers(seam Peering, fsys vfs.FS, dir string, m *manifest, empty bool, segment, memory int64, buffer int) (*peers, error) {
+func openPeers(seam Peering, fsys vfs.FS, dir string, m *manifest, empty bool, segment, memory int64,
+	buffer int) (*peers, error) {
 	if seam == nil {
 		if m.Peers != nil {
 			return nil, ErrAlone
@@ -50,9 +52,10 @@ func openPeers(seam Peering, fsys vfs.FS, dir string, m *manifest, empty bool, s
 	}
 	p := &peers{
 		fetched: known, seam: seam, store: m.store(), box: box, grace: peerGrace, epoch: time.Now(), posts: map[string]*post{}, calmed: make(chan struct{}, 1), broken: make(chan error, 1),
-		came: make(chan struct{}), told: make(chan struct{}, 1), end: make(chan struct{}), leavers: leavers{going: map[string]byte{}, left: map[string]bool{}, news: make(chan struct{}, 1)},
+		came: make(chan struct{}), told: make(chan struct{},
+			1), end: make(chan struct{}), leavers: leavers{going: map[string]byte{}, left: map[string]bool{}, news: make(chan struct{}, 1)},
 	}
-	p.line = Peer{ID: seam.Self(), Store: p.store}.line()
+	p.line = ownership.Agent{ID: seam.Self(), Store: p.store}.Instance()
 	p.leases.init(p)
 	p.guest.Store(math.MaxInt64) // until it arrives among the others
 	return p, nil

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/counters"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/queued"
@@ -34,18 +35,18 @@ func TestPeers_whatIsToBePassedOnToNobodyStaysHere(t *testing.T) {
 	f := &Frontier{scope: scope, maxDepth: -1, maxURL: urlx.LengthMax, cache: fpcache.New(1<<16, 1), sieve: s, n: new(counters.Live)}
 	p := &peers{frontier: f, box: box}
 	f.peers = p
-	here, there := Peer{ID: "a1", Capacity: 1, Store: 1}, Peer{ID: "a2", Capacity: 1, Store: 2}
-	both, err := newCircle([]Peer{here, there}, []Peer{here, there}, 1, "a1")
+	here, there := ownership.Agent{ID: "a1", Capacity: 1, Store: 1}, ownership.Agent{ID: "a2", Capacity: 1, Store: 2}
+	both, err := ownership.NewView([]ownership.Agent{here, there}, []ownership.Agent{here, there}, 1, "a1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	alone, err := newCircle([]Peer{here}, []Peer{here, there}, 2, "a1")
+	alone, err := ownership.NewView([]ownership.Agent{here}, []ownership.Agent{here, there}, 2, "a1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	theirs := []byte(nil)
 	for i := 0; theirs == nil; i++ {
-		if url := fmt.Appendf(nil, "http://h%d.test/", i); !both.mine(url) {
+		if url := fmt.Appendf(nil, "http://h%d.test/", i); !both.Owns(url) {
 			theirs = url
 		}
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"orbweaver/engine/cluster/ownership"
 	"time"
 )
 
@@ -12,7 +13,7 @@ type Peering interface {
 	// Self is the name of this agent.
 	Self() string
 	// Peers are those who are there, this agent among them, in the order of their names. The slice is never changed.
-	Peers() []Peer
+	Peers() []ownership.Agent
 	// Changed is poked when Peers would say something else. It is asked for anew after Join.
 	Changed() <-chan struct{}
 	// Known are those who are there and those who were, for the operator, in the order of their names.
@@ -51,7 +52,7 @@ const (
 
 // KnownPeer is an agent that is there or was.
 type KnownPeer struct {
-	Peer
+	ownership.Agent
 	State PeerState
 	Since time.Time // when this agent saw it come; or go, if it is not there any more
 }

@@ -14,6 +14,7 @@ import (
 
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/queued"
@@ -23,7 +24,7 @@ import (
 	"orbweaver/warc"
 )
 
-// peers is this agent among the others: it knows who is responsible for a host, sends what belongs to others and takes
+// Agents is this agent among the others: it knows who is responsible for a host, sends what belongs to others and takes
 // what they send. What it does for a URL happens under the shared cut, in the step that moves the URL; the circle
 // changes under the exclusive one.
 type peers struct {
@@ -63,10 +64,10 @@ type peers struct {
 	broken   chan error    // capacity 1: letters cannot be carried any more
 	lose     func(error)   // ends the crawl in good order: there is no place for this agent
 
-	circle atomic.Pointer[circle]
+	circle atomic.Pointer[ownership.View]
 
-	outcasts atomic.Pointer[[]Peer] // members that are not in the circle, since this agent has banned them
-	former   history[*circle]
+	outcasts atomic.Pointer[[]ownership.Agent] // members that are not in the circle, since this agent has banned them
+	former   ownership.History[*ownership.View]
 	guest    atomic.Int64 // until then, in Unix ns, any host may have been another's a moment ago
 	leavers  leavers
 	inOrder  inOrder     // sites that need no such rest
@@ -89,12 +90,12 @@ type peers struct {
 	lent  *warc.Cut   // where the archive was when hosts were on loan first; nil if none ever were; written under the exclusive cut
 	busy  atomic.Bool // this agent marks what is superseded
 
-	all     []Peer        // who ever were there; written under the exclusive cut
-	births  uint64        // how often somebody came, with data that were not there before
-	founded atomic.Uint64 // the hash of the first complete circle
-	since   atomic.Bool   // all others began with the same: nobody else could be responsible before
-	joined  atomic.Bool   // another agent had begun before this one came
-	turns   atomic.Int64  // how often the circle became another one since the agents were complete first
+	all     []ownership.Agent // who ever were there; written under the exclusive cut
+	births  uint64            // how often somebody came, with data that were not there before
+	founded atomic.Uint64     // the hash of the first complete circle
+	since   atomic.Bool       // all others began with the same: nobody else could be responsible before
+	joined  atomic.Bool       // another agent had begun before this one came
+	turns   atomic.Int64      // how often the circle became another one since the agents were complete first
 
 	mu      sync.Mutex
 	posts   map[string]*post // guarded by mu: who carries letters to whom
@@ -122,8 +123,8 @@ const waitingForAgents = "waiting for the other agents"
 // peersCut is what a manifest says of the other agents.
 type peersCut struct {
 	Outbox  outbox.Checkpoint `json:"outbox"`
-	Peers   []Peer            `json:"peers"` // those who were there
-	All     []Peer            `json:"all"`   // who ever were
+	Peers   []ownership.Agent `json:"peers"` // those who were there
+	All     []ownership.Agent `json:"all"`   // who ever were
 	Births  uint64            `json:"births"`
 	Founded uint64            `json:"founded"`
 	Turns   int64             `json:"turns"`
@@ -141,7 +142,7 @@ type peersCut struct {
 // crawl runs.
 func (p *peers) begin(cut *peersCut, again bool) error {
 	p.again = again
-	known := []Peer{{ID: p.seam.Self(), Capacity: 1, Store: p.store}}
+	known := []ownership.Agent{{ID: p.seam.Self(), Capacity: 1, Store: p.store}}
 	if self := p.seam.Peers(); len(self) == 1 { // nobody has been met yet
 		known[0].Capacity = self[0].Capacity
 	}
@@ -158,7 +159,7 @@ func (p *peers) begin(cut *peersCut, again bool) error {
 	}
 	p.calmAt.Store(-1) // nobody has looked yet
 	p.gate.Shut(waitingForAgents)
-	c, err := newCircle(known, p.all, p.births, p.among(known))
+	c, err := ownership.NewView(known, p.all, p.births, p.among(known))
 	if err != nil {
 		return err
 	}
@@ -166,29 +167,29 @@ func (p *peers) begin(cut *peersCut, again bool) error {
 }
 
 // among is the name of this agent if it is one of some, empty if it leaves.
-func (p *peers) among(all []Peer) string {
+func (p *peers) among(all []ownership.Agent) string {
 	self := p.seam.Self()
-	if slices.ContainsFunc(all, func(peer Peer) bool { return peer.ID == self }) {
+	if slices.ContainsFunc(all, func(peer ownership.Agent) bool { return peer.ID == self }) {
 		return self
 	}
 	return ""
 }
 
 // meet notes who is there, and makes their circle.
-func (p *peers) meet(now []Peer) (*circle, error) {
+func (p *peers) meet(now []ownership.Agent) (*ownership.View, error) {
 	all, births := slices.Clone(p.all), p.births
 	for _, peer := range now {
-		i := slices.IndexFunc(all, func(other Peer) bool { return other.ID == peer.ID })
+		i := slices.IndexFunc(all, func(other ownership.Agent) bool { return other.ID == peer.ID })
 		if i < 0 {
 			all = append(all, peer)
 		} else {
 			all[i] = peer
 		}
-		if !p.circle.Load().has(peer) {
+		if !p.circle.Load().Has(peer) {
 			births++
 		}
 	}
-	c, err := newCircle(now, all, births, p.among(now))
+	c, err := ownership.NewView(now, all, births, p.among(now))
 	if err == nil {
 		p.ledger.Steps.Stop() // a cut reads them
 		p.all, p.births = all, births
@@ -198,12 +199,12 @@ func (p *peers) meet(now []Peer) (*circle, error) {
 }
 
 // turn takes another circle.
-func (p *peers) turn(c *circle) error {
-	for i, peer := range c.peers {
-		if i == c.self {
+func (p *peers) turn(c *ownership.View) error {
+	for i, peer := range c.Agents {
+		if i == c.Self {
 			continue
 		}
-		if _, err := p.box.EnsureAgent(peer.line()); err != nil {
+		if _, err := p.box.EnsureAgent(peer.Instance()); err != nil {
 			return fmt.Errorf("engine: agents: %w", err)
 		}
 	}
@@ -273,12 +274,13 @@ func (p *peers) run(ctx context.Context) error {
 // complete says that enough agents are there for this one to go by who is there. In the beginning that is a number,
 // unless others have begun before; when it starts again, all whom it knew before or, when it has waited long enough,
 // whoever is there.
-func (p *peers) complete(ctx context.Context, now []Peer, patient bool) bool {
+func (p *peers) complete(ctx context.Context, now []ownership.Agent, patient bool) bool {
 	if p.settled {
 		return true
 	}
 	if p.begun.Load() {
-		p.settled = !patient || !slices.ContainsFunc(p.circle.Load().peers, func(p Peer) bool { return !slices.Contains(now, p) })
+		p.settled = !patient || !slices.ContainsFunc(p.circle.Load().Agents,
+			func(p ownership.Agent) bool { return !slices.Contains(now, p) })
 	} else {
 		p.settled = len(now) >= p.least || p.underWay(ctx, now)
 	}
@@ -293,7 +295,7 @@ func (p *peers) arrive() {
 	}
 	p.arrived = true
 	until := int64(0)
-	if p.again || !p.since.Load() || p.invited && len(p.circle.Load().peers) == 1 {
+	if p.again || !p.since.Load() || p.invited && len(p.circle.Load().Agents) == 1 {
 		until = time.Now().Add(p.grace).UnixNano()
 	}
 	p.guest.Store(until)
@@ -316,14 +318,14 @@ func (p *peers) admit(open bool) {
 	p.open.Store(open)
 }
 
-// mine says that this agent is responsible for a site or URL.
-func (p *peers) mine(url []byte) bool { return p.circle.Load().mine(url) }
+// Owns says that this agent is responsible for a site or URL.
+func (p *peers) mine(url []byte) bool { return p.circle.Load().Owns(url) }
 
 // follow makes c the circle, if it is not, sends letters to all of it, and gives what waits for others to those who are
 // responsible now.
-func (p *peers) follow(ctx context.Context, c *circle) error {
-	if !p.circle.Load().same(c) {
-		if err := p.become(ctx, c); err != nil || !p.circle.Load().same(c) {
+func (p *peers) follow(ctx context.Context, c *ownership.View) error {
+	if !p.circle.Load().Equal(c) {
+		if err := p.become(ctx, c); err != nil || !p.circle.Load().Equal(c) {
 			return err // or the crawl stops on a full disk, and goes by the old one to its end
 		}
 	} else if p.leases.keep(p.circle.Load(), p.absent, time.Now(), p.grace) {
@@ -336,7 +338,7 @@ func (p *peers) follow(ctx context.Context, c *circle) error {
 }
 
 // become takes another circle.
-func (p *peers) become(ctx context.Context, c *circle) error {
+func (p *peers) become(ctx context.Context, c *ownership.View) error {
 	for {
 		err := p.turn(c)
 		if err == nil {
@@ -350,8 +352,8 @@ func (p *peers) become(ctx context.Context, c *circle) error {
 	}
 	p.turns.Add(1)
 	p.leases.moved()
-	names := make([]string, len(c.peers))
-	for i, peer := range c.peers {
+	names := make([]string, len(c.Agents))
+	for i, peer := range c.Agents {
 		names[i] = peer.ID
 	}
 	p.say.Info("the agents of this crawl are others now", "agents", len(names), "names", names)
@@ -360,7 +362,7 @@ func (p *peers) become(ctx context.Context, c *circle) error {
 
 // reroute tells those who are responsible now all that agents were told that are gone: all of it, since nobody knows
 // whether they left anything behind.
-func (p *peers) reroute(ctx context.Context, c *circle) error {
+func (p *peers) reroute(ctx context.Context, c *ownership.View) error {
 	for _, of := range p.fetched.inherited() { // who leaves may be owed nothing any more, and be believed all the same
 		if p.isGoing(of.Line) && p.isLost(of.Line, c) && !p.hasLeft(of.Line) {
 			p.fetched.disown(of.Line)
@@ -393,8 +395,8 @@ func (p *peers) reroute(ctx context.Context, c *circle) error {
 }
 
 // isLost says that an agent has no part in a circle, and is not one that leaves and is there, or expected back.
-func (p *peers) isLost(line string, c *circle) bool {
-	return !slices.Contains(c.lines, line) && (!p.isGoing(line) || !p.isThere(line) && !p.isStopped(line))
+func (p *peers) isLost(line string, c *ownership.View) bool {
+	return !slices.Contains(c.Instances, line) && (!p.isGoing(line) || !p.isThere(line) && !p.isStopped(line))
 }
 
 // retellItems are told again in one step of the cut.
@@ -431,13 +433,13 @@ func (p *peers) pass(scratch []byte, it *queued.URL) []byte {
 		return scratch
 	}
 	c := p.circle.Load()
-	owner := c.owner(it.Rest)
-	if owner == c.self {
+	owner := c.OwnerOf(it.Rest)
+	if owner == c.Self {
 		p.frontier.Add(new(door), it.Rest, *it)
 		return scratch
 	}
 	scratch = queued.Append(append(scratch[:0], letterLink), it)
-	p.box.Put(c.lines[owner], scratch)
+	p.box.Put(c.Instances[owner], scratch)
 	return scratch
 }
 
@@ -479,7 +481,8 @@ func (p *peers) mark() (*peersCut, []byte, error) {
 		return nil, nil, err
 	}
 	return &peersCut{
-		Outbox: box, Fetched: done, Peers: p.circle.Load().peers, All: p.all, Births: p.births, Turns: p.turns.Load(), Founded: p.founded.Load(),
-		Lent: p.lent, Leaving: p.leaves() && !p.departed.Load(), Told: p.isGoing(p.line) && !p.departed.Load(), Going: p.leavers.lines(leaveGoing), Gone: p.leavers.lines(leaveGone), Heir: p.fetched.inherited(), Begun: p.begun.Load(),
+		Outbox: box, Fetched: done, Peers: p.circle.Load().Agents, All: p.all, Births: p.births, Turns: p.turns.Load(), Founded: p.founded.Load(),
+		Lent: p.lent, Leaving: p.leaves() && !p.departed.Load(), Told: p.isGoing(p.line) &&
+			!p.departed.Load(), Going: p.leavers.lines(leaveGoing), Gone: p.leavers.lines(leaveGone), Heir: p.fetched.inherited(), Begun: p.begun.Load(),
 	}, appendSum(image), nil
 }

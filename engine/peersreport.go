@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/counters"
 	"orbweaver/engine/outcome"
 )
@@ -111,10 +112,10 @@ func (p *peers) report(c *counters.Totals) *PeersReport {
 		if !k.Since.IsZero() {
 			a.Since = k.Since.UTC().Format(time.RFC3339)
 		}
-		if i := slices.IndexFunc(circle.peers, func(p Peer) bool { return p.ID == k.ID }); i >= 0 {
-			a.Share = circle.shares[i]
+		if i := slices.IndexFunc(circle.Agents, func(p ownership.Agent) bool { return p.ID == k.ID }); i >= 0 {
+			a.Share = circle.Shares[i]
 		}
-		waiting, _ := p.box.Backlog(k.line())
+		waiting, _ := p.box.Backlog(k.Instance())
 		a.Waiting = int64(waiting)
 		p.standings.report(&a)
 		r.Agents = append(r.Agents, a)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"orbweaver/engine/cluster/ownership"
 	"slices"
 	"strings"
 	"time"
@@ -16,13 +17,14 @@ type absence struct {
 
 // present are those who are there, and those of the circle who have gone in good order and are expected back; again is
 // when to look again at all who are, 0 for nobody.
-func (p *peers) present(at time.Time) (now []Peer, again time.Duration) {
+func (p *peers) present(at time.Time) (now []ownership.Agent, again time.Duration) {
 	now = slices.Clone(p.seam.Peers())
 	gone := make(map[string]*absence)
 	p.absent = nil
 	for _, k := range p.seam.Known() {
-		line, counted := k.line(), p.circle.Load().has(k.Peer)
-		if k.State != PeerLeft || p.hasLeft(line) || !counted && !p.isGoing(line) || slices.ContainsFunc(now, func(other Peer) bool { return other.ID == k.ID }) {
+		line, counted := k.Instance(), p.circle.Load().Has(k.Agent)
+		if k.State != PeerLeft || p.hasLeft(line) || !counted && !p.isGoing(line) || slices.ContainsFunc(now,
+			func(other ownership.Agent) bool { return other.ID == k.ID }) {
 			continue
 		}
 		one := p.gone[line]
@@ -38,13 +40,13 @@ func (p *peers) present(at time.Time) (now []Peer, again time.Duration) {
 			again = wait
 		}
 		if counted {
-			now, p.absent = append(now, k.Peer), append(p.absent, line)
+			now, p.absent = append(now, k.Agent), append(p.absent, line)
 		}
 	}
 	p.gone = gone
 	now, again = p.withoutBanned(now, at, again)
 	now = p.staying(now)
-	slices.SortFunc(now, func(a, b Peer) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(now, func(a, b ownership.Agent) int { return strings.Compare(a.ID, b.ID) })
 	return now, again
 }
 
@@ -56,9 +58,10 @@ func (p *peers) isStopped(line string) bool {
 
 // withoutBanned leaves out who is banned here: its hosts go to others until the ban is over. again is when to look
 // again, as in present.
-func (p *peers) withoutBanned(now []Peer, at time.Time, again time.Duration) ([]Peer, time.Duration) {
-	var banned []Peer
-	now = slices.DeleteFunc(now, func(peer Peer) bool {
+func (p *peers) withoutBanned(now []ownership.Agent, at time.Time, again time.Duration) ([]ownership.Agent,
+	time.Duration) {
+	var banned []ownership.Agent
+	now = slices.DeleteFunc(now, func(peer ownership.Agent) bool {
 		left := p.standings.bannedFor(peer.ID, at)
 		if left > 0 {
 			banned = append(banned, peer)
@@ -68,13 +71,13 @@ func (p *peers) withoutBanned(now []Peer, at time.Time, again time.Duration) ([]
 		}
 		return left > 0
 	})
-	banned = slices.DeleteFunc(banned, func(peer Peer) bool { return p.isGoing(peer.line()) })
+	banned = slices.DeleteFunc(banned, func(peer ownership.Agent) bool { return p.isGoing(peer.Instance()) })
 	p.outcasts.Store(&banned)
 	return now, again
 }
 
 // goBy makes some agents those that share the crawl.
-func (p *peers) goBy(ctx context.Context, view []Peer) error {
+func (p *peers) goBy(ctx context.Context, view []ownership.Agent) error {
 	p.begun.Store(true)
 	c, err := p.meet(view)
 	if err != nil {
@@ -83,10 +86,10 @@ func (p *peers) goBy(ctx context.Context, view []Peer) error {
 	if err := p.follow(ctx, c); err != nil {
 		return err
 	}
-	if p.circle.Load().same(c) { // else the disk is full, and the crawl stops
+	if p.circle.Load().Equal(c) { // else the disk is full, and the crawl stops
 		p.quorum.acts()
 	}
-	p.founded.CompareAndSwap(0, c.hash())
+	p.founded.CompareAndSwap(0, c.Hash())
 	p.compare(ctx, c)
 	p.arrive()
 	return nil

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster/consensus"
+	"orbweaver/engine/cluster/ownership"
 	"orbweaver/internal/notify"
 	"orbweaver/internal/vfs"
 )
@@ -81,13 +82,13 @@ func (q *quorum) ask(ctx context.Context, line string, message []byte) ([]byte, 
 	if deaf {
 		return nil, ErrLetter
 	}
-	answer, err := q.peers.seam.Ask(ctx, nameOf(line), append([]byte{questionConsensus}, message...))
+	answer, err := q.peers.seam.Ask(ctx, ownership.AgentID(line), append([]byte{questionConsensus}, message...))
 	if errors.Is(err, ErrLetter) {
 		q.mu.Lock()
 		defer q.mu.Unlock()
 		if _, known := q.deaf[line]; !known {
 			q.peers.say.Warn("another agent runs without --quorum: give it to all agents of a crawl, or to none",
-				"agent", nameOf(line), "error", err)
+				"agent", ownership.AgentID(line), "error", err)
 		}
 		q.deaf[line] = time.Now()
 	}
@@ -113,15 +114,15 @@ func (q *quorum) changed() <-chan struct{} {
 
 // agreed is by whom this agent goes: without a quorum by those who are there, if they are complete; else by the view
 // that was agreed on, if there is one in which it has a part or from which it has asked to be left out.
-func (q *quorum) agreed(now []Peer, complete bool) (view []Peer, ok bool) {
+func (q *quorum) agreed(now []ownership.Agent, complete bool) (view []ownership.Agent, ok bool) {
 	if q == nil {
 		return now, complete
 	}
 	p := q.peers
 	index, count, content := q.node.View()
 	mine := index > 0 && json.Unmarshal(content, &view) == nil &&
-		(slices.Contains(linesOf(view), p.line) || p.isGoing(p.line))
-	wish := consensus.Wish{Present: linesOf(p.seam.Peers()), Base: index}
+		(slices.Contains(ownership.Instances(view), p.line) || p.isGoing(p.line))
+	wish := consensus.Wish{Present: ownership.Instances(p.seam.Peers()), Base: index}
 	if mine {
 		wish.Base = q.index // who is there was found out by this view
 	}
@@ -131,7 +132,7 @@ func (q *quorum) agreed(now []Peer, complete bool) (view []Peer, ok bool) {
 			panic("BUG: engine: a view: " + err.Error())
 		}
 		if q.mayBegin(now) {
-			wish.Found = linesOf(now)
+			wish.Found = ownership.Instances(now)
 		}
 	}
 	q.node.Wish(wish)
@@ -151,13 +152,13 @@ func (q *quorum) agreed(now []Peer, complete bool) (view []Peer, ok bool) {
 
 // mayBegin says that those who are there may begin, if no others have: they are as many as begin a crawl, or a majority
 // of those who have begun it without a quorum.
-func (q *quorum) mayBegin(now []Peer) bool {
+func (q *quorum) mayBegin(now []ownership.Agent) bool {
 	if !q.peers.begun.Load() {
 		return len(now) >= q.least
 	}
-	known := q.peers.circle.Load().lines
+	known := q.peers.circle.Load().Instances
 	here := 0
-	for _, line := range linesOf(now) {
+	for _, line := range ownership.Instances(now) {
 		if slices.Contains(known, line) {
 			here++
 		}
@@ -167,9 +168,9 @@ func (q *quorum) mayBegin(now []Peer) bool {
 
 // underWay says that this agent has a part in a view.
 func (q *quorum) underWay() bool {
-	var view []Peer
+	var view []ownership.Agent
 	_, _, content := q.node.View()
-	return json.Unmarshal(content, &view) == nil && slices.Contains(linesOf(view), q.peers.line)
+	return json.Unmarshal(content, &view) == nil && slices.Contains(ownership.Instances(view), q.peers.line)
 }
 
 // acts says that this agent goes by the last view that agreed gave. Exchanges with hosts that are another agent's now
@@ -179,7 +180,7 @@ func (q *quorum) acts() {
 		return
 	}
 	c := q.peers.circle.Load()
-	q.end(c.mine)
+	q.end(c.Owns)
 	q.node.Acts(q.index)
 }
 
@@ -289,7 +290,7 @@ func (q *quorum) why() (why string, short bool) {
 	if 2*len(silent) < len(voters) {
 		return quorumSoon, false
 	}
-	names := strings.Join(namesOf(silent), ", ")
+	names := strings.Join(ownership.AgentIDs(silent), ", ")
 	return "fewer than a majority of the agents of this crawl answer: not " + names, true
 }
 
@@ -302,6 +303,6 @@ func (q *quorum) report(now time.Time) *QuorumReport {
 	defer q.mu.Unlock()
 	return &QuorumReport{
 		Majority: q.node.Holds(now) > 0, Grounded: q.grounded,
-		Answer: namesOf(q.node.Heard(now)), Agreed: namesOf(q.node.Voters()),
+		Answer: ownership.AgentIDs(q.node.Heard(now)), Agreed: ownership.AgentIDs(q.node.Voters()),
 	}
 }

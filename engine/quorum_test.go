@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster/addresslease"
+	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/outage"
 	"orbweaver/internal/vfs"
@@ -31,7 +32,7 @@ type votingCluster struct {
 // votingAgent is the seam of an agent, and its loops.
 type votingAgent struct {
 	*votingCluster
-	self  Peer
+	self  ownership.Agent
 	peers *peers
 	stop  context.CancelFunc
 	turn  sync.Mutex // one goroutine at a time does what peers.run does
@@ -41,7 +42,8 @@ func startVoting(t *testing.T, agents int) *votingCluster {
 	t.Helper()
 	c := &votingCluster{t: t, cut: map[string]bool{}}
 	for i := range agents {
-		a := &votingAgent{votingCluster: c, self: Peer{ID: fmt.Sprintf("a%d", i), Capacity: 1, Store: uint64(i + 1)}}
+		a := &votingAgent{votingCluster: c,
+			self: ownership.Agent{ID: fmt.Sprintf("a%d", i), Capacity: 1, Store: uint64(i + 1)}}
 		c.agents = append(c.agents, a)
 	}
 	for i, a := range c.agents {
@@ -50,7 +52,7 @@ func startVoting(t *testing.T, agents int) *votingCluster {
 			t.Fatal(err)
 		}
 		p := &peers{
-			seam: a, store: a.self.Store, line: a.self.line(), gate: outage.NewGate(func() {}),
+			seam: a, store: a.self.Store, line: a.self.Instance(), gate: outage.NewGate(func() {}),
 			say: slog.New(slog.DiscardHandler), grace: peerGrace, ledger: &journal.Store{Disk: &outage.DiskGuard{}},
 		}
 		a.peers = p
@@ -59,7 +61,7 @@ func startVoting(t *testing.T, agents int) *votingCluster {
 		if err := openQuorum(p, disk, "f", &cfg); err != nil {
 			t.Fatal(err)
 		}
-		a.goBy([]Peer{a.self})
+		a.goBy([]ownership.Agent{a.self})
 	}
 	for _, a := range c.agents {
 		p := a.peers
@@ -107,8 +109,8 @@ func (a *votingAgent) follow(ctx context.Context) {
 	}
 }
 
-func (a *votingAgent) goBy(view []Peer) {
-	c, err := newCircle(view, nil, 0, a.self.ID)
+func (a *votingAgent) goBy(view []ownership.Agent) {
+	c, err := ownership.NewView(view, nil, 0, a.self.ID)
 	if err != nil {
 		a.t.Error(err)
 		return
@@ -124,7 +126,7 @@ func (c *votingCluster) setCut(name string, is bool) {
 
 func (a *votingAgent) Self() string { return a.self.ID }
 
-func (a *votingAgent) Peers() (all []Peer) {
+func (a *votingAgent) Peers() (all []ownership.Agent) {
 	for _, other := range a.agents {
 		all = append(all, other.self)
 	}
@@ -162,7 +164,7 @@ func TestQuorum_exchangesEndInTime(t *testing.T) {
 			t.Fatalf("it may not fetch: %q", a.peers.gate.Reason())
 		}
 		view := a.peers.circle.Load()
-		two, err := newCircle(view.peers[:2], nil, 0, "a0")
+		two, err := ownership.NewView(view.Agents[:2], nil, 0, "a0")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,10 +206,10 @@ func TestQuorum_exchangesEndInTime(t *testing.T) {
 }
 
 // siteOf is a site that is this agent's in one circle. If the other is smaller, it is not in that one.
-func siteOf(in, other *circle) []byte {
+func siteOf(in, other *ownership.View) []byte {
 	for i := 0; ; i++ {
 		site := fmt.Appendf(nil, "http://h%d.test", i)
-		if in.mine(site) && (other.mine(site) == (len(in.peers) > len(other.peers))) {
+		if in.Owns(site) && (other.Owns(site) == (len(in.Agents) > len(other.Agents))) {
 			return site
 		}
 	}
@@ -264,20 +266,22 @@ func TestQuorum_aMissedView(t *testing.T) {
 
 // What begins a crawl: as many as were said, or a majority of those who have begun it without a quorum.
 func TestQuorum_whoMayBegin(t *testing.T) {
-	peer := func(i int) Peer { return Peer{ID: fmt.Sprintf("a%d", i), Capacity: 1, Store: uint64(i)} }
-	all := []Peer{peer(1), peer(2), peer(3), peer(4)}
+	peer := func(i int) ownership.Agent {
+		return ownership.Agent{ID: fmt.Sprintf("a%d", i), Capacity: 1, Store: uint64(i)}
+	}
+	all := []ownership.Agent{peer(1), peer(2), peer(3), peer(4)}
 	p := new(peers)
 	q := &quorum{peers: p, least: 3}
 	if q.mayBegin(all[:2]) || !q.mayBegin(all[:3]) {
 		t.Error("of a new crawl")
 	}
-	c, err := newCircle(all, nil, 0, "a1")
+	c, err := ownership.NewView(all, nil, 0, "a1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.circle.Store(c)
 	p.begun.Store(true)
-	if q.mayBegin(all[:2]) || !q.mayBegin(all[:3]) || q.mayBegin([]Peer{all[0], all[1], peer(7)}) {
+	if q.mayBegin(all[:2]) || !q.mayBegin(all[:3]) || q.mayBegin([]ownership.Agent{all[0], all[1], peer(7)}) {
 		t.Error("of one that has begun")
 	}
 }
@@ -306,9 +310,9 @@ func (s *deafSeam) Ask(context.Context, string, []byte) ([]byte, error) { return
 
 // A view is the agents as JSON.
 func TestQuorum_aViewIsReadAsItWasWritten(t *testing.T) {
-	want := []Peer{{ID: "a1", Capacity: 3, Store: 1 << 63}, {ID: "a2", Capacity: 1, Store: 7}}
+	want := []ownership.Agent{{ID: "a1", Capacity: 3, Store: 1 << 63}, {ID: "a2", Capacity: 1, Store: 7}}
 	b, err := json.Marshal(want)
-	var got []Peer
+	var got []ownership.Agent
 	if err != nil || json.Unmarshal(b, &got) != nil || !slices.Equal(got, want) {
 		t.Errorf("%s: %+v, %v", b, got, err)
 	}

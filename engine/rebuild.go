@@ -10,6 +10,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/layout"
@@ -44,7 +45,7 @@ type RebuildOptions struct {
 	Progress func(RebuildProgress)
 	// Agent is whose crawl it is, if several agents share it. Its data get another number (Peer.Store), so that the
 	// others tell it again all that they ever told it: what it had not fetched yet stands in no record of its archive.
-	Agent Peer
+	Agent ownership.Agent
 }
 
 // RebuildProgress says how far a rebuild is. Each stage reads the archive once.
@@ -356,7 +357,8 @@ func (r *rebuilder) sum() {
 		r.note("answers that --store %s refused left no record: they are fetched again", c.Store)
 	}
 	if r.peers != nil {
-		r.note("to the other agents this is %s without its data: they tell it again all that they had told it", r.o.Agent.ID)
+		r.note("to the other agents this is %s without its data: they tell it again all that they had told it",
+			r.o.Agent.ID)
 	}
 	r.note("URLs that failed or were refused without an answer left no record: those that a stored page links to are tried again")
 }

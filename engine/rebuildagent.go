@@ -6,10 +6,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"orbweaver/engine/cluster/ownership"
 )
 
 // seatless is an agent that meets nobody: a rebuild needs no more than its name.
-type seatless struct{ peer Peer }
+type seatless struct{ peer ownership.Agent }
 
 var errSeatless = errors.New("engine: nobody is met in a rebuild")
 
@@ -17,13 +18,13 @@ var errSeatless = errors.New("engine: nobody is met in a rebuild")
 func (s seatless) Self() string { return s.peer.ID }
 
 // Peers implements Peering.
-func (s seatless) Peers() []Peer { return []Peer{s.peer} }
+func (s seatless) Peers() []ownership.Agent { return []ownership.Agent{s.peer} }
 
 // Changed implements Peering.
 func (seatless) Changed() <-chan struct{} { return nil }
 
 // Known implements Peering.
-func (s seatless) Known() []KnownPeer { return []KnownPeer{{Peer: s.peer, State: PeerAlive}} }
+func (s seatless) Known() []KnownPeer { return []KnownPeer{{Agent: s.peer, State: PeerAlive}} }
 
 // Lost implements Peering.
 func (seatless) Lost() <-chan struct{} { return nil }

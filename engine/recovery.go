@@ -10,6 +10,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/urlx"
@@ -69,16 +70,16 @@ func (p *peers) recovered(ctx context.Context, site []byte, items [][]byte) ([]h
 	if len(asked) == 0 {
 		return holders, nil
 	}
-	var may []Peer
+	var may []ownership.Agent
 	if p.recover > 0 {
 		may = p.parting()
 	}
-	for _, n := range c.nearest(site, p.recover) {
-		may = append(may, c.peers[n])
+	for _, n := range c.Successors(site, p.recover) {
+		may = append(may, c.Agents[n])
 	}
 	all, again := true, time.Time{}
 	for _, other := range may {
-		line := other.line()
+		line := other.Instance()
 		answer, later := p.askFetched(ctx, other.ID, line, question, len(asked))
 		if answer == nil {
 			all = false
@@ -107,7 +108,8 @@ func (p *peers) recovered(ctx context.Context, site []byte, items [][]byte) ([]h
 
 // askFetched asks an agent which of n URLs it has fetched. No answer comes with when to ask again; zero if that agent
 // is not there, or has not answered for long, or will not say it.
-func (p *peers) askFetched(ctx context.Context, id, line string, question []byte, n int) (answer []byte, again time.Time) {
+func (p *peers) askFetched(ctx context.Context, id, line string, question []byte, n int) (answer []byte,
+	again time.Time) {
 	again, may := p.silences.ask(line, time.Now())
 	if !may {
 		return nil, again
@@ -119,7 +121,8 @@ func (p *peers) askFetched(ctx context.Context, id, line string, question []byte
 		return answer, time.Time{}
 	}
 	p.n.unanswered.Add(1)
-	if err == nil || errors.Is(err, ErrLetter) || errors.Is(err, ErrBanned) || !p.isThere(line) { // it would not say it later either
+	// it would not say it later either
+	if err == nil || errors.Is(err, ErrLetter) || errors.Is(err, ErrBanned) || !p.isThere(line) {
 		p.silences.end(line)
 		return nil, time.Time{}
 	}
@@ -128,13 +131,13 @@ func (p *peers) askFetched(ctx context.Context, id, line string, question []byte
 
 // compare finds out whether all others began when this agent did, with the same, and have seen nobody come or go since:
 // then nobody has pages of its hosts. As long as that is not known they are asked.
-func (p *peers) compare(ctx context.Context, c *circle) {
+func (p *peers) compare(ctx context.Context, c *ownership.View) {
 	if p.since.Load() || p.turns.Load() > 1 {
 		return
 	}
-	for i, peer := range c.peers {
+	for i, peer := range c.Agents {
 		var a calmness
-		if i == c.self {
+		if i == c.Self {
 			continue
 		}
 		raw, err := p.ask(ctx, peer.ID, []byte{questionCalm})

@@ -40,13 +40,13 @@ func (p *peers) sendHop(h *site.RobotsRedirect) bool {
 // the site that waits, else to the agent that is responsible for that.
 func (p *peers) routeHop(it *queued.URL) {
 	c := p.circle.Load()
-	to := c.owner(it.RobotsOf)
-	if to == c.self {
-		to = c.owner(it.Rest)
-		p.awaited.add(it.RobotsOf, c.peers[to].ID, time.Now())
+	to := c.OwnerOf(it.RobotsOf)
+	if to == c.Self {
+		to = c.OwnerOf(it.Rest)
+		p.awaited.add(it.RobotsOf, c.Agents[to].ID, time.Now())
 	}
-	if to != c.self { // else the circle has turned meanwhile: the site asks again after awaitedMost
-		p.box.Put(c.lines[to], queued.Append([]byte{letterHop}, it))
+	if to != c.Self { // else the circle has turned meanwhile: the site asks again after awaitedMost
+		p.box.Put(c.Instances[to], queued.Append([]byte{letterHop}, it))
 	}
 }
 
@@ -57,19 +57,20 @@ func (p *peers) sendVerdict(v *site.RobotsResult) bool {
 		return false
 	}
 	c := p.circle.Load()
-	owner := c.owner(v.Site)
-	if owner == c.self {
+	owner := c.OwnerOf(v.Site)
+	if owner == c.Self {
 		p.awaited.drop(v.Site)
 		return false
 	}
 	p.n.steps.Add(1)
-	p.box.PutBacklog(c.lines[owner], appendVerdict(nil, v, time.Now()))
+	p.box.PutBacklog(c.Instances[owner], appendVerdict(nil, v, time.Now()))
 	return true
 }
 
 // appendVerdict makes the item of a letter.
 func appendVerdict(dst []byte, v *site.RobotsResult, now time.Time) []byte {
-	dst = binary.LittleEndian.AppendUint64(append(dst, letterVerdict, siteMoveVersion), uint64(now.Add(-v.Age).UnixNano()))
+	dst = binary.LittleEndian.AppendUint64(append(dst, letterVerdict, siteMoveVersion),
+		uint64(now.Add(-v.Age).UnixNano()))
 	dst = queued.AppendBytes(dst, v.Site)
 	if v.Rules == nil {
 		return queued.AppendBytes(dst, nil)

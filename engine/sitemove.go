@@ -55,7 +55,8 @@ func appendSiteMove(dst, key []byte, due time.Duration, state []byte, now time.T
 // appendKnown appends what is worth to be known of a site elsewhere; nothing if nothing is. Its name is resolved again
 // there, and what an operator said of it is said to each agent.
 func appendKnown(dst []byte, s *site.State, now time.Time) []byte {
-	known := site.State{Stored: s.Stored, Failures: s.Failures, Slowdown: s.Slowdown, RobotsTries: s.RobotsTries, HasAnswered: s.HasAnswered, DenyAll: s.DenyAll,
+	known := site.State{Stored: s.Stored, Failures: s.Failures, Slowdown: s.Slowdown, RobotsTries: s.RobotsTries,
+		HasAnswered: s.HasAnswered, DenyAll: s.DenyAll,
 		HasServedRoot: s.HasServedRoot}
 	known.SetAddrsAndFailures(nil, s.FailureStreak().ToAges(now))
 	if left := int64(s.RulesUntil) - now.Unix(); s.Rules != nil && left > 0 && s.Rules.Size() <= siteMoveRules {
@@ -146,7 +147,8 @@ func aged(letter []byte, now time.Time) []byte {
 	for at := 0; at < len(letter); {
 		size, n := binary.Uvarint(letter[at:])
 		at += n
-		if item := letter[at : at+int(size)]; len(item) >= siteMoveHead && (item[0] == letterSite || item[0] == letterVerdict) {
+		if item := letter[at : at+int(size)]; len(item) >= siteMoveHead && (item[0] == letterSite ||
+			item[0] == letterVerdict) {
 			if &own[0] == &letter[0] {
 				own = bytes.Clone(letter)
 			}
@@ -175,9 +177,9 @@ func (p *peers) takeSite(d *door, item []byte, m postmark) error {
 		return nil
 	}
 	c := p.circle.Load()
-	if owner := c.owner(move.key); owner != c.self {
+	if owner := c.OwnerOf(move.key); owner != c.Self {
 		put := time.Now().Add(-move.age)
-		p.box.PutBacklog(c.lines[owner], appendSiteMove(nil, move.key, move.due, move.state, put))
+		p.box.PutBacklog(c.Instances[owner], appendSiteMove(nil, move.key, move.due, move.state, put))
 		return nil
 	}
 	return p.keepSite(&move, m)
@@ -215,15 +217,15 @@ func (p *peers) keepSite(move *siteMove, m postmark) error {
 // known.
 func (p *peers) formerly(site []byte) string {
 	c := p.circle.Load()
-	was, ok := p.former.last()
+	was, ok := p.former.Last()
 	if time.Now().UnixNano() < p.guest.Load() { // it has just come: whoever would be without it
-		if next := c.nearest(site, 1); len(next) > 0 {
-			return c.peers[next[0]].ID
+		if next := c.Successors(site, 1); len(next) > 0 {
+			return c.Agents[next[0]].ID
 		}
 		return ""
 	}
 	if !ok {
 		return ""
 	}
-	return was.peers[was.owner(site)].ID
+	return was.Agents[was.OwnerOf(site)].ID
 }

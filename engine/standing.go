@@ -184,7 +184,8 @@ func (s *standings) garbled(id string, fault error) error {
 		return fault
 	}
 	one.faults = 0
-	return s.ban(id, one, fmt.Sprintf("%d letters or questions in a row cannot be read, the last one: %.200v", garbledMost, fault))
+	return s.ban(id, one, fmt.Sprintf("%d letters or questions in a row cannot be read, the last one: %.200v",
+		garbledMost, fault))
 }
 
 // ban bans an agent. The caller holds the lock.
@@ -209,7 +210,8 @@ func (s *standings) charge(id string, letter []byte) (back func(), err error) {
 	one, now := s.get(id), time.Now()
 	one.faults = 0
 	room := s.quota + quotaAhead*(s.done()-one.done)
-	if s.quota == 0 || one.items-one.since+n <= room || one.items == one.since { // a letter is taken in any case when nothing was before
+	// a letter is taken in any case when nothing was before
+	if s.quota == 0 || one.items-one.since+n <= room || one.items == one.since {
 		one.items += n
 		return func() {
 			s.mu.Lock()
@@ -220,12 +222,14 @@ func (s *standings) charge(id string, letter []byte) (back func(), err error) {
 	one.waits++
 	if now.Before(one.until) {
 		if one.early++; one.early > earlyMost {
-			return nil, s.ban(id, one, fmt.Sprintf("it has sent %d URLs in this run and does not wait when it is told to", one.items))
+			return nil, s.ban(id, one,
+				fmt.Sprintf("it has sent %d URLs in this run and does not wait when it is told to", one.items))
 		}
 	} else {
 		one.until, one.early = now.Add(standingWait), 0
 		if one.waits == 1 {
-			s.say.Warn("an agent sends more than this one works off, and is told to wait", "agent", id, "items", one.items)
+			s.say.Warn("an agent sends more than this one works off, and is told to wait", "agent", id, "items",
+				one.items)
 		}
 	}
 	return nil, &WaitError{one.until.Sub(now)}

@@ -10,6 +10,7 @@ import (
 
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
@@ -192,7 +193,8 @@ func FuzzQuestion(f *testing.F) {
 			f.Error(err)
 		}
 	})
-	p := &peers{fetched: known, aloft: attempt.NewInFlight(), frontier: &Frontier{hashSeed: 7}, seam: &company{there: []Peer{{ID: "peer"}}}, line: "a1/0000000000000001", ledger: &journal.Store{Journal: new(journal.File)}}
+	p := &peers{fetched: known, aloft: attempt.NewInFlight(), frontier: &Frontier{hashSeed: 7},
+		seam: &company{there: []ownership.Agent{{ID: "peer"}}}, line: "a1/0000000000000001", ledger: &journal.Store{Journal: new(journal.File)}}
 	known.add(urlx.Fingerprint(7, []byte("http://a.test/")))
 	f.Fuzz(func(t *testing.T, question []byte) {
 		if len(question) > 0 && question[0] != questionFetched {

@@ -10,6 +10,7 @@ import (
 
 	"orbweaver/engine/capture"
 	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/layout"
 	"orbweaver/warc"
@@ -39,8 +40,8 @@ func (p *peers) lentSince(m *manifest) {
 }
 
 // lend notes where the archive is when hosts are on loan for the first time. The caller holds the cut.
-func (p *peers) lend(c *circle) {
-	if c.hasLoans() && p.lent == nil && p.ledger.Writer != nil {
+func (p *peers) lend(c *ownership.View) {
+	if c.HasTemporary() && p.lent == nil && p.ledger.Writer != nil {
 		at := p.ledger.Writer.Cut()
 		p.lent = &at
 	}
@@ -61,7 +62,7 @@ func (p *peers) supersede(ctx context.Context) {
 	m := &marker{
 		peers: p, ctx: ctx, circle: p.circle.Load(), from: *from, end: end, dir: p.dir + "/" + layout.ArchiveDir, marks: markFiles{fs: p.fs, crawl: p.dir},
 	}
-	m.waiting = make([][]claim, len(m.circle.peers))
+	m.waiting = make([][]claim, len(m.circle.Agents))
 	m.archive = warc.OpenArchive(p.fs, m.dir)
 	err := m.all()
 	if err == nil {
@@ -71,14 +72,15 @@ func (p *peers) supersede(ctx context.Context) {
 		p.say.Warn("copies that are superseded could not be marked; orbweaver audit --mark does it", "error", err)
 		return
 	}
-	p.say.Info("copies of pages that other agents have, too, are marked as superseded", "asked", m.asked, "marked", m.marked, "unanswered", m.unanswered)
+	p.say.Info("copies of pages that other agents have, too, are marked as superseded", "asked", m.asked, "marked",
+		m.marked, "unanswered", m.unanswered)
 }
 
 // marker looks for the captures of one agent that are superseded.
 type marker struct {
 	peers     *peers
 	ctx       context.Context //nolint:containedctx // one pass's
-	circle    *circle
+	circle    *ownership.View
 	from, end warc.Cut
 	dir       string // of the archive
 	archive   *warc.Archive
@@ -152,7 +154,7 @@ func (m *marker) look(line []byte, said *warc.IndexLine, at warc.Position) error
 	if here.Before(m.from) || !here.Before(m.end) || !capture.MayBeAnswer(said) {
 		return nil
 	}
-	ahead := m.circle.ahead(said.URL, m.peers.recover)
+	ahead := m.circle.Predecessors(said.URL, m.peers.recover)
 	if len(ahead) == 0 {
 		return nil
 	}
@@ -182,7 +184,7 @@ func (m *marker) ask(n int) error {
 	}
 	m.asked += len(all)
 	m.peers.n.asked.Add(1)
-	answer, err := m.peers.ask(m.ctx, m.circle.peers[n].ID, question)
+	answer, err := m.peers.ask(m.ctx, m.circle.Agents[n].ID, question)
 	if err != nil || len(answer) != len(all) {
 		m.unanswered += len(all)
 		return nil //nolint:nilerr // it is counted
@@ -191,7 +193,7 @@ func (m *marker) ask(n int) error {
 		var err error
 		switch {
 		case answer[i] == 1:
-			err = m.mark(&k, m.circle.peers[n].ID)
+			err = m.mark(&k, m.circle.Agents[n].ID)
 		case len(k.ahead) > 0:
 			err = m.wait(k)
 		}

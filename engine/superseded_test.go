@@ -6,21 +6,22 @@ import (
 	"slices"
 	"testing"
 
+	"orbweaver/engine/cluster/ownership"
 	"orbweaver/internal/vfs"
 )
 
 // Who comes before an agent for a host is who would have it if those before were not there, down to the agent itself.
 func TestCircle_aheadIsWhoWouldHaveIt(t *testing.T) {
-	var all []Peer
+	var all []ownership.Agent
 	for i := range 5 {
-		all = append(all, Peer{ID: fmt.Sprintf("a%d", i), Capacity: 1 + i%2, Store: uint64(i + 1)})
+		all = append(all, ownership.Agent{ID: fmt.Sprintf("a%d", i), Capacity: 1 + i%2, Store: uint64(i + 1)})
 	}
-	made := map[string]*circle{}
-	of := func(peers []Peer, self string) *circle {
+	made := map[string]*ownership.View{}
+	of := func(peers []ownership.Agent, self string) *ownership.View {
 		t.Helper()
 		name := fmt.Sprint(self, peers)
 		if made[name] == nil {
-			c, err := newCircle(peers, nil, 0, self)
+			c, err := ownership.NewView(peers, nil, 0, self)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -34,16 +35,16 @@ func TestCircle_aheadIsWhoWouldHaveIt(t *testing.T) {
 		left, order := slices.Clone(all), []string{}
 		for len(left) > 0 {
 			c := of(left, left[0].ID)
-			first := c.peers[c.owner(url)].ID
+			first := c.Agents[c.OwnerOf(url)].ID
 			order = append(order, first)
-			left = slices.DeleteFunc(slices.Clone(left), func(p Peer) bool { return p.ID == first })
+			left = slices.DeleteFunc(slices.Clone(left), func(p ownership.Agent) bool { return p.ID == first })
 		}
 		for _, self := range all {
 			c := of(all, self.ID)
 			for most := range 6 {
 				var got []string
-				for _, k := range c.ahead(url, most) {
-					got = append(got, c.peers[k].ID)
+				for _, k := range c.Predecessors(url, most) {
+					got = append(got, c.Agents[k].ID)
 				}
 				want := order[:slices.Index(order, self.ID)]
 				if want = want[:min(most, len(want))]; !slices.Equal(got, want) {
@@ -67,7 +68,8 @@ func TestMarkFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	const name = "c/" + SupersededDir + "/a2.cdxj"
-	if err := vfs.WriteAtomic(fsys, name, func(w io.Writer) error { _, err := io.WriteString(w, "old\nhal"); return err }); err != nil {
+	if err := vfs.WriteAtomic(fsys, name,
+		func(w io.Writer) error { _, err := io.WriteString(w, "old\nhal"); return err }); err != nil {
 		t.Fatal(err)
 	}
 	content := func(name string) string {
@@ -98,7 +100,8 @@ func TestMarkFiles(t *testing.T) {
 	if err := m.finish(); err != nil {
 		t.Fatal(err)
 	}
-	if got, other := content(name), content("c/"+SupersededDir+"/a3.cdxj"); got != "old\nnew\nhalf\n" || other != "other\n" || fresh != 2 {
+	if got, other := content(name), content("c/"+SupersededDir+"/a3.cdxj"); got != "old\nnew\nhalf\n" ||
+		other != "other\n" || fresh != 2 {
 		t.Errorf("%q and %q, %d fresh", got, other, fresh)
 	}
 	after := fsys.LostClone(0) // all of it is durable
@@ -111,7 +114,8 @@ func TestMarkFiles(t *testing.T) {
 	if err := m.abandon(); err != nil {
 		t.Fatal(err)
 	}
-	if names, err := fsys.List("c/" + SupersededDir); err != nil || len(names) != 2 || content(name) != "old\nnew\nhalf\n" {
+	if names, err := fsys.List("c/" + SupersededDir); err != nil || len(names) != 2 ||
+		content(name) != "old\nnew\nhalf\n" {
 		t.Errorf("after giving up: %v, %v", names, err)
 	}
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"orbweaver/engine/cluster/ownership"
 	"slices"
 	"time"
 )
@@ -18,11 +19,12 @@ const underWayPeriod = time.Second
 // one. Whoever has begun and goes by the same agents counts on this one already. If one goes by others, it may be in
 // the beginning, of which this agent is a part that sees them all a moment later; so that is waited for. When it does
 // not come, the other expects somebody back of whom this agent knows nothing.
-func (p *peers) underWay(ctx context.Context, now []Peer) bool {
+func (p *peers) underWay(ctx context.Context, now []ownership.Agent) bool {
 	if p.quorum != nil {
 		return p.quorum.underWay()
 	}
-	others := slices.DeleteFunc(slices.Clone(now), func(other Peer) bool { return other.ID == p.seam.Self() })
+	others := slices.DeleteFunc(slices.Clone(now),
+		func(other ownership.Agent) bool { return other.ID == p.seam.Self() })
 	if len(others) == 0 {
 		return false
 	}
@@ -35,5 +37,5 @@ func (p *peers) underWay(ctx context.Context, now []Peer) bool {
 	if p.heard.IsZero() {
 		p.heard = time.Now()
 	}
-	return a.View == hashOf(now) || time.Since(p.heard) >= peerPatience
+	return a.View == ownership.Hash(now) || time.Since(p.heard) >= peerPatience
 }

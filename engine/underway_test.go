@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"orbweaver/engine/cluster/ownership"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -30,7 +31,8 @@ func (s *talk) Ask(_ context.Context, to string, _ []byte) ([]byte, error) {
 // for 15 s that one has begun. What older builds say, which do not know the word, or say nothing, is that they have
 // not.
 func TestUnderWay_whatOthersSay(t *testing.T) {
-	now := []Peer{{ID: "a", Capacity: 1, Store: 1}, {ID: "b", Capacity: 1, Store: 2}, {ID: "c", Capacity: 1, Store: 3}}
+	now := []ownership.Agent{{ID: "a", Capacity: 1, Store: 1}, {ID: "b", Capacity: 1, Store: 2},
+		{ID: "c", Capacity: 1, Store: 3}}
 	f := func(says string, view uint64, at, later bool) {
 		t.Helper()
 		synctest.Test(t, func(t *testing.T) {
@@ -55,10 +57,10 @@ func TestUnderWay_whatOthersSay(t *testing.T) {
 			}
 		})
 	}
-	f(`{"count":12,"view":%d,"first":9,"turns":2}`, hashOf(now), true, true)
-	f(`{"count":12,"view":%d,"first":9,"turns":2}`, hashOf(now[:2]), false, true)
-	f(`{"count":0,"view":%d,"first":0,"turns":0}`, hashOf(now), false, false)
-	f(`{"calm":false,"count":12,"view":%d}`, hashOf(now), false, false)
-	f(`"first %d"`, hashOf(now), false, false)
+	f(`{"count":12,"view":%d,"first":9,"turns":2}`, ownership.Hash(now), true, true)
+	f(`{"count":12,"view":%d,"first":9,"turns":2}`, ownership.Hash(now[:2]), false, true)
+	f(`{"count":0,"view":%d,"first":0,"turns":0}`, ownership.Hash(now), false, false)
+	f(`{"calm":false,"count":12,"view":%d}`, ownership.Hash(now), false, false)
+	f(`"first %d"`, ownership.Hash(now), false, false)
 	f("", 0, false, false)
 }

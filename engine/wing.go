@@ -32,7 +32,7 @@ func (p *peers) fly(ctx context.Context, w *wing, site []byte) context.Context {
 	q := p.quorum
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if !q.holds() || !p.circle.Load().mine(site) || !p.notBefore(site).IsZero() {
+	if !q.holds() || !p.circle.Load().Owns(site) || !p.notBefore(site).IsZero() {
 		w.cancel()
 		return w.ctx
 	}

@@ -9,23 +9,24 @@ import (
 	"time"
 
 	"orbweaver/engine"
+	"orbweaver/engine/cluster/ownership"
 )
 
 // meeting is where agents in one process find each other. Nobody is ever taken for dead.
 type meeting struct {
 	mu   sync.Mutex
 	here map[string]*chair
-	left map[string]engine.Peer // in good order
+	left map[string]ownership.Agent // in good order
 }
 
 func newMeeting() *meeting {
-	return &meeting{here: map[string]*chair{}, left: map[string]engine.Peer{}}
+	return &meeting{here: map[string]*chair{}, left: map[string]ownership.Agent{}}
 }
 
 // chair is one agent's place.
 type chair struct {
 	meeting *meeting
-	peer    engine.Peer
+	peer    ownership.Agent
 	changed chan struct{}
 	server  engine.PeerServer
 }
@@ -33,7 +34,7 @@ type chair struct {
 var errNobody = errors.New("meeting: nobody there")
 
 func (m *meeting) chair(id string) *chair {
-	return &chair{meeting: m, peer: engine.Peer{ID: id, Capacity: 1}, changed: make(chan struct{}, 1)}
+	return &chair{meeting: m, peer: ownership.Agent{ID: id, Capacity: 1}, changed: make(chan struct{}, 1)}
 }
 
 func (m *meeting) tell() {
@@ -50,27 +51,27 @@ func (c *chair) Changed() <-chan struct{} { return c.changed }
 func (c *chair) Lost() <-chan struct{}    { return nil }
 func (c *chair) Err() error               { return nil }
 
-func (c *chair) Peers() (all []engine.Peer) {
+func (c *chair) Peers() (all []ownership.Agent) {
 	c.meeting.mu.Lock()
 	defer c.meeting.mu.Unlock()
 	if c.server == nil {
-		return []engine.Peer{c.peer}
+		return []ownership.Agent{c.peer}
 	}
 	for _, other := range c.meeting.here {
 		all = append(all, other.peer)
 	}
-	slices.SortFunc(all, func(a, b engine.Peer) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(all, func(a, b ownership.Agent) int { return strings.Compare(a.ID, b.ID) })
 	return all
 }
 
 func (c *chair) Known() (known []engine.KnownPeer) {
 	for _, peer := range c.Peers() {
-		known = append(known, engine.KnownPeer{Peer: peer, State: engine.PeerAlive})
+		known = append(known, engine.KnownPeer{Agent: peer, State: engine.PeerAlive})
 	}
 	c.meeting.mu.Lock()
 	defer c.meeting.mu.Unlock()
 	for _, peer := range c.meeting.left {
-		known = append(known, engine.KnownPeer{Peer: peer, State: engine.PeerLeft})
+		known = append(known, engine.KnownPeer{Agent: peer, State: engine.PeerLeft})
 	}
 	return known
 }

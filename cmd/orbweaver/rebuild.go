@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"orbweaver/engine"
+	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/fsck"
 )
 
@@ -99,7 +100,7 @@ func (c *fsckCmd) refused(err error) error {
 // options tell about progress at most every few seconds.
 func (c *fsckCmd) options(w *world) (o engine.RebuildOptions) {
 	if c.crawl.Agent != "" {
-		o.Agent = engine.Peer{ID: c.crawl.Agent, Capacity: int(c.crawl.Capacity.n)}
+		o.Agent = ownership.Agent{ID: c.crawl.Agent, Capacity: int(c.crawl.Capacity.n)}
 	}
 	if c.Quiet {
 		return o

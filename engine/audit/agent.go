@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"orbweaver/engine"
+	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/layout"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
@@ -22,9 +23,9 @@ type agent struct {
 	dir     string
 	lock    io.Closer
 	id      string
-	known   []engine.Peer // whom it ever met
-	from    warc.Cut      // where this pass began
-	end     warc.Cut      // of what its last checkpoint has
+	known   []ownership.Agent // whom it ever met
+	from    warc.Cut          // where this pass began
+	end     warc.Cut          // of what its last checkpoint has
 	archive *warc.Archive
 	told    AgentReport
 }

@@ -8,6 +8,7 @@ import (
 
 	"orbweaver/engine"
 	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/seen"
@@ -40,7 +41,7 @@ func (c *checker) checkOutbox() (err error) {
 		return err
 	}
 	for _, p := range v.Peers {
-		if p != v.Self && !slices.Contains(box.Agents(), p.Line()) {
+		if p != v.Self && !slices.Contains(box.Agents(), p.Instance()) {
 			c.fault(areaOutbox, layout.ManifestFile, "%s was there, and has no line in the outbox (P1)", p.ID)
 		}
 	}
@@ -48,7 +49,7 @@ func (c *checker) checkOutbox() (err error) {
 	for _, line := range box.Agents() {
 		all, kept := c.waitingFor(box, line)
 		known := box.RetainedCount(line)
-		here := slices.ContainsFunc(v.Peers, func(p engine.Peer) bool { return p.Line() == line })
+		here := slices.ContainsFunc(v.Peers, func(p ownership.Agent) bool { return p.Instance() == line })
 		if here && kept > known {
 			c.fault(areaOutbox, engine.OutboxDir, "%d URLs are to be sent to %q, who was told %d (P1)", kept, line, known)
 		}

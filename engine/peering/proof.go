@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
-	"orbweaver/engine"
 	"orbweaver/engine/cluster/membership"
+	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/transport"
 )
 
@@ -22,7 +22,7 @@ import (
 // proof is what an agent has proved.
 type proof struct {
 	said  membership.Agent // what membership says of it
-	peer  engine.Peer      // what counts of that
+	peer  ownership.Agent  // what counts of that
 	ok    bool
 	busy  bool // it is being asked
 	tries int
@@ -133,7 +133,7 @@ func (s *Seat) prove(ctx context.Context, one *proof) {
 	one.tries++
 	switch {
 	case err == nil:
-		one.ok, one.peer = true, engine.Peer{ID: one.said.ID, Capacity: capacity, Store: one.said.Store}
+		one.ok, one.peer = true, ownership.Agent{ID: one.said.ID, Capacity: capacity, Store: one.said.Store}
 	case ctx.Err() == nil || errors.Is(ctx.Err(), context.DeadlineExceeded):
 		one.again = time.Now().Add(min(proofAgain<<min(one.tries-1, 8), proofMost))
 		if one.tries == 1 {
@@ -190,7 +190,7 @@ func (s *Seat) firstProofs(ctx context.Context, g *membership.Service) {
 }
 
 // counted gives what counts of an agent; false if it has not proved its name.
-func (s *Seat) counted(a *membership.Agent) (engine.Peer, bool) {
+func (s *Seat) counted(a *membership.Agent) (ownership.Agent, bool) {
 	if s.o.Identity == nil || a.ID == s.o.ID {
 		return peerOf(a), true
 	}
@@ -204,7 +204,7 @@ func (s *Seat) counted(a *membership.Agent) (engine.Peer, bool) {
 }
 
 // knew gives what counts of an agent that is gone; false if none of its name has ever proved that.
-func (s *Seat) knew(a *membership.Agent) (engine.Peer, bool) {
+func (s *Seat) knew(a *membership.Agent) (ownership.Agent, bool) {
 	p := peerOf(a)
 	if s.o.Identity == nil || a.ID == s.o.ID {
 		return p, true

@@ -10,6 +10,7 @@ import (
 
 	"orbweaver/engine"
 	"orbweaver/engine/cluster/membership"
+	"orbweaver/engine/cluster/ownership"
 )
 
 // forge joins membership beside an agent with what is said of another. The process has the gossip key and no
@@ -84,7 +85,7 @@ func TestHostilePeer_P4_theCertificateBoundsTheCapacity(t *testing.T) {
 	evil.o.Capacity = 1000
 	join(t, evil, 2)
 	until(t, "it is counted", a, func() bool { return len(a.Peers()) == 2 })
-	if p := a.Peers()[1]; p != (engine.Peer{ID: "evil", Capacity: 8, Store: 2}) {
+	if p := a.Peers()[1]; p != (ownership.Agent{ID: "evil", Capacity: 8, Store: 2}) {
 		t.Errorf("%+v", p)
 	}
 	large, err := by.IssueFor("large", 20, time.Now(), time.Hour, 0)

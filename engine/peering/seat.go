@@ -13,6 +13,7 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/cluster/identity"
 	"orbweaver/engine/cluster/membership"
+	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/transport"
 )
 
@@ -171,14 +172,14 @@ func (s *Seat) Close() error {
 }
 
 // Peers implements engine.Peering.
-func (s *Seat) Peers() []engine.Peer {
+func (s *Seat) Peers() []ownership.Agent {
 	g := s.group.Load()
 	if g == nil {
-		return []engine.Peer{s.self()}
+		return []ownership.Agent{s.self()}
 	}
 	v := g.View()
 	s.note(v)
-	peers := make([]engine.Peer, 0, len(v.Agents))
+	peers := make([]ownership.Agent, 0, len(v.Agents))
 	for i := range v.Agents {
 		peer, ok := s.counted(&v.Agents[i])
 		if ok && (len(peers) < provenMost || peer.ID == s.o.ID) {
@@ -188,14 +189,14 @@ func (s *Seat) Peers() []engine.Peer {
 	return peers
 }
 
-func (s *Seat) self() engine.Peer {
+func (s *Seat) self() ownership.Agent {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return engine.Peer{ID: s.o.ID, Capacity: s.o.Capacity, Store: s.store}
+	return ownership.Agent{ID: s.o.ID, Capacity: s.o.Capacity, Store: s.store}
 }
 
-func peerOf(a *membership.Agent) engine.Peer {
-	return engine.Peer{ID: a.ID, Capacity: a.Capacity, Store: a.Store}
+func peerOf(a *membership.Agent) ownership.Agent {
+	return ownership.Agent{ID: a.ID, Capacity: a.Capacity, Store: a.Store}
 }
 
 // note remembers since when everybody in a View has been there.
@@ -218,7 +219,7 @@ func (s *Seat) note(v *membership.View) {
 func (s *Seat) Known() []engine.KnownPeer {
 	g := s.group.Load()
 	if g == nil {
-		return []engine.KnownPeer{{Peer: s.self(), State: engine.PeerAlive}}
+		return []engine.KnownPeer{{Agent: s.self(), State: engine.PeerAlive}}
 	}
 	v := g.View()
 	s.note(v)
@@ -226,7 +227,7 @@ func (s *Seat) Known() []engine.KnownPeer {
 	for i := range v.Agents {
 		a := &v.Agents[i]
 		peer, ok := s.counted(a)
-		k := engine.KnownPeer{Peer: peer, State: engine.PeerAlive, Since: s.since(a.ID)}
+		k := engine.KnownPeer{Agent: peer, State: engine.PeerAlive, Since: s.since(a.ID)}
 		_, doubted := slices.BinarySearch(v.Suspected, a.ID)
 		switch {
 		case !ok:
@@ -242,7 +243,7 @@ func (s *Seat) Known() []engine.KnownPeer {
 		if !ok {
 			continue
 		}
-		k := engine.KnownPeer{Peer: peer, State: engine.PeerDead, Since: gone.At}
+		k := engine.KnownPeer{Agent: peer, State: engine.PeerDead, Since: gone.At}
 		if gone.HasLeft {
 			k.State = engine.PeerLeft
 		}

@@ -14,6 +14,7 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/cluster/identity"
 	"orbweaver/engine/cluster/membership"
+	"orbweaver/engine/cluster/ownership"
 )
 
 // clerk is an engine that keeps letters, and has its own mind about some.
@@ -122,7 +123,7 @@ func TestTwoSeats(t *testing.T) {
 			b := open(t, "b", by, a)
 			cb := join(t, b, 8)
 			until(t, "two peers", a, func() bool { return len(a.Peers()) == 2 })
-			if p := a.Peers()[1]; p != (engine.Peer{ID: "b", Capacity: 2, Store: 8}) {
+			if p := a.Peers()[1]; p != (ownership.Agent{ID: "b", Capacity: 2, Store: 8}) {
 				t.Errorf("b as a sees it: %+v", p)
 			}
 			for from, to := range map[*Seat]string{a: "b", b: "a"} {

@@ -14,8 +14,8 @@ func layers() []string {
 		"engine/fetch engine/parse engine/sitemap engine/robots engine/filter engine/politeness " +
 			"engine/novelty engine/cookie engine/dedup engine/seen engine/catalogue engine/urlx engine/outcome " +
 			"engine/cluster/membership engine/cluster/membership/ " +
-			"engine/cluster/ring engine/cluster/consensus engine/cluster/identity engine/cluster/transport " +
-			"engine/cluster/transport/ engine/cluster/membership " +
+			"engine/cluster/ring engine/cluster/ownership engine/cluster/consensus engine/cluster/identity " +
+			"engine/cluster/transport engine/cluster/transport/ " +
 			"engine/cluster/outbox engine/cluster/addresslease",
 		"engine/layout engine/lifecycle engine/queued engine/attempt engine/site engine/cluster/message",
 		"engine/limits engine/outage engine/crawllog engine/skipped engine/counters engine/settings engine/capture " +

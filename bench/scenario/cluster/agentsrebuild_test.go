@@ -12,6 +12,7 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
+	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/layout"
 )
 
@@ -21,7 +22,7 @@ func (b *band) rebuild(name string) *engine.Rebuilt {
 	disk := b.disks[name]
 	testbed.RemoveTree(b.t, disk, "crawl/"+layout.FrontierDir)
 	cfg := b.config("")
-	r, err := engine.Rebuild(b.t.Context(), cfg, b.rig.Seams(disk), engine.RebuildOptions{Agent: engine.Peer{ID: name, Capacity: 1}})
+	r, err := engine.Rebuild(b.t.Context(), cfg, b.rig.Seams(disk), engine.RebuildOptions{Agent: ownership.Agent{ID: name, Capacity: 1}})
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"orbweaver/engine"
 	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/cluster/ownership"
 )
 
 // hub joins engines in one process to a crawl of several agents, in virtual time. Who is there everybody knows a little
@@ -18,9 +19,9 @@ import (
 type hub struct {
 	mu    sync.Mutex
 	desks map[string]*desk
-	left  map[string]engine.Peer // in good order
-	cut   map[way]bool           // carries nothing
-	blind map[way]bool           // takes the other for dead
+	left  map[string]ownership.Agent // in good order
+	cut   map[way]bool               // carries nothing
+	blind map[way]bool               // takes the other for dead
 
 	latency func() time.Duration // of one way
 	gossip  func() time.Duration // until an agent hears that somebody came or went
@@ -42,25 +43,25 @@ var (
 )
 
 func newHub() *hub {
-	return &hub{desks: map[string]*desk{}, left: map[string]engine.Peer{}, gone: map[string]bool{}, cut: map[way]bool{}, blind: map[way]bool{},
+	return &hub{desks: map[string]*desk{}, left: map[string]ownership.Agent{}, gone: map[string]bool{}, cut: map[way]bool{}, blind: map[way]bool{},
 		latency: func() time.Duration { return 2 * time.Millisecond }, gossip: func() time.Duration { return 0 }}
 }
 
 // desk is one agent at the hub.
 type desk struct {
 	hub     *hub
-	peer    engine.Peer
+	peer    ownership.Agent
 	changed chan struct{}
 	lost    chan struct{} // closed when another has the name
 	server  engine.PeerServer
 	former  bool // it is of a version that knows no leases and no leaving
 
-	here, left []engine.Peer // as this agent knows
+	here, left []ownership.Agent // as this agent knows
 }
 
 // desk makes the place of an agent that has not come yet.
 func (h *hub) desk(id string, capacity int) *desk {
-	return &desk{hub: h, peer: engine.Peer{ID: id, Capacity: capacity}, changed: make(chan struct{}, 1), lost: make(chan struct{})}
+	return &desk{hub: h, peer: ownership.Agent{ID: id, Capacity: capacity}, changed: make(chan struct{}, 1), lost: make(chan struct{})}
 }
 
 // expel takes an agent away, since another has its name.
@@ -140,18 +141,18 @@ func (d *desk) hear() {
 
 func (d *desk) Self() string { return d.peer.ID }
 
-func (d *desk) Peers() (all []engine.Peer) {
+func (d *desk) Peers() (all []ownership.Agent) {
 	d.hub.mu.Lock()
 	defer d.hub.mu.Unlock()
 	if d.hub.desks[d.peer.ID] != d {
-		return []engine.Peer{d.peer}
+		return []ownership.Agent{d.peer}
 	}
 	for _, other := range d.here {
 		if !d.hub.blind[way{d.peer.ID, other.ID}] {
 			all = append(all, other)
 		}
 	}
-	slices.SortFunc(all, func(a, b engine.Peer) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(all, func(a, b ownership.Agent) int { return strings.Compare(a.ID, b.ID) })
 	return all
 }
 
@@ -159,12 +160,12 @@ func (d *desk) Changed() <-chan struct{} { return d.changed }
 
 func (d *desk) Known() (known []engine.KnownPeer) {
 	for _, peer := range d.Peers() {
-		known = append(known, engine.KnownPeer{Peer: peer, State: engine.PeerAlive})
+		known = append(known, engine.KnownPeer{Agent: peer, State: engine.PeerAlive})
 	}
 	d.hub.mu.Lock()
 	defer d.hub.mu.Unlock()
 	for _, peer := range d.left {
-		known = append(known, engine.KnownPeer{Peer: peer, State: engine.PeerLeft})
+		known = append(known, engine.KnownPeer{Agent: peer, State: engine.PeerLeft})
 	}
 	return known
 }
