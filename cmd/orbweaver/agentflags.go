@@ -37,7 +37,7 @@ type agentFlags struct {
 
 // agentHelp is the heading of these flags.
 func agentHelp() kong.Group {
-	return kong.Group{Key: "agents", Title: "Several agents that share a crawl (docs/peering.md):", Description: "Example, on each machine with its own name and addresses, and all with the same seeds and limits:\n" +
+	return kong.Group{Key: "agents", Title: "Several agents that share a crawl (docs/cluster-use.md):", Description: "Example, on each machine with its own name and addresses, and all with the same seeds and limits:\n" +
 		"orbweaver crawl --agent a1 --agent-file a1.agent --gossip 192.0.2.1:7946 --join 192.0.2.2:7946 --agents 2 --seeds seeds.txt"}
 }
 

@@ -20,7 +20,7 @@ type auditCmd struct {
 
 // Help shows examples.
 func (*auditCmd) Help() string {
-	return `Reads the archives of all agents that shared a crawl (docs/peering.md), none of which may run, and says which pages several of them
+	return `Reads the archives of all agents that shared a crawl (docs/cluster-use.md), none of which may run, and says which pages several of them
 have, and whether exactly one copy of each counts: of the agents that have a page, that of the one that is responsible. All other copies are
 superseded, and are to be marked as such: archives are only appended to, so the marks are lines of the index, in superseded/AGENT.cdxj, where
 AGENT is whose copy counts. Misplaced is what is superseded and not marked; stale is a mark of what is not. robots.txt is not looked at.

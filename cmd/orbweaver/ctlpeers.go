@@ -25,7 +25,7 @@ Examples:
   orbweaver ctl peers --dir crawl --json`
 }
 
-var errAlone = errors.New("this crawl is one process alone: several agents share a crawl if each is given --agent (docs/peering.md)")
+var errAlone = errors.New("this crawl is one process alone: several agents share a crawl if each is given --agent (docs/cluster-use.md)")
 
 // Run prints them.
 func (*ctlPeersCmd) Run(w *world, c *ctlCmd) error {
