@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"orbweaver/engine/attempt"
+	"orbweaver/engine/clock"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/lifecycle"
@@ -55,8 +56,8 @@ type checkpointer struct {
 	peers    *peers // nil for a crawl alone
 	seeded   *atomic.Bool
 	every    time.Duration
-	clock    *crawlClock
-	boot     BootClock
+	clock    *clock.RunTime
+	boot     clock.Boot
 
 	pauses     pauses   // how long everybody stood still
 	last       manifest // the last durable one
@@ -118,8 +119,8 @@ func (c *checkpointer) take(ctx context.Context, state lifecycle.State, reason s
 	return c.collect(ctx)
 }
 
-// marks are what a cut leaves to be written when all go on.
-type marks struct {
+// marked is what a cut leaves to be written when all go on.
+type marked struct {
 	manifest manifest
 	sieve    *sieve.Snapshot
 	bench    *benchImage
@@ -129,7 +130,7 @@ type marks struct {
 }
 
 // abandon gives up what was not written.
-func (k *marks) abandon() {
+func (k *marked) abandon() {
 	if k.sieve != nil {
 		k.sieve.Abandon()
 	}
@@ -142,7 +143,7 @@ func (k *marks) abandon() {
 }
 
 // cut marks where everything is, and writes what the next flush of the sieve would change, before it lets one begin.
-func (c *checkpointer) cut(ctx context.Context, state lifecycle.State, reason string, final bool) (*marks, error) {
+func (c *checkpointer) cut(ctx context.Context, state lifecycle.State, reason string, final bool) (*marked, error) {
 	select {
 	case c.turn <- struct{}{}:
 	case <-ctx.Done():
@@ -162,7 +163,7 @@ func (c *checkpointer) cut(ctx context.Context, state lifecycle.State, reason st
 
 // mark stops everybody for as long as it takes to mark where everything is. Nothing waits for the disk here but small
 // writes to the page cache: images are written when all go on, from copies of what changes meanwhile.
-func (c *checkpointer) mark(state lifecycle.State, reason string, final bool) (*marks, error) {
+func (c *checkpointer) mark(state lifecycle.State, reason string, final bool) (*marked, error) {
 	// Never used twice, so that a cut that failed half-way is never written over; and none is left out, since a resume
 	// reads the journals one after the other.
 	j, err := journal.Create(c.fs, c.dir, c.generation+1)
@@ -183,7 +184,7 @@ func (c *checkpointer) mark(state lifecycle.State, reason string, final bool) (*
 		return nil, errors.Join(err, j.Close())
 	}
 
-	k := &marks{manifest: c.last}
+	k := &marked{manifest: c.last}
 	m := &k.manifest
 	m.Generation = c.generation
 	m.State, m.Reason, m.Clean, m.Seeded = state, reason, final, c.seeded.Load()
@@ -191,7 +192,7 @@ func (c *checkpointer) mark(state lifecycle.State, reason string, final bool) (*
 	if c.boot != nil {
 		m.Boot, m.Up = c.boot()
 	}
-	c.clock.fill(m)
+	m.setUsage(c.clock.Usage())
 	m.Counters = l.Count.Load()
 	if err := c.markRooms(k); err != nil {
 		k.abandon()
@@ -206,7 +207,7 @@ func (c *checkpointer) mark(state lifecycle.State, reason string, final bool) (*
 }
 
 // markRooms marks the cut in every room. The bench comes last: nothing fails after it.
-func (c *checkpointer) markRooms(k *marks) (err error) {
+func (c *checkpointer) markRooms(k *marked) (err error) {
 	m := &k.manifest
 	if k.sieve, err = c.sieve.Snapshot(); err != nil {
 		return fmt.Errorf("engine: checkpoint: %w", err)
@@ -237,7 +238,7 @@ func (c *checkpointer) markRooms(k *marks) (err error) {
 }
 
 // write writes what was marked, beside the running crawl.
-func (c *checkpointer) write(k *marks) (err error) {
+func (c *checkpointer) write(k *marked) (err error) {
 	defer k.abandon() // does nothing to what is written
 	if k.manifest.Virt, err = k.queues.Write(); err != nil {
 		return fmt.Errorf("engine: checkpoint: %w", err)

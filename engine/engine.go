@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"orbweaver/engine/attempt"
+	"orbweaver/engine/clock"
 	"orbweaver/engine/cookie"
 	"orbweaver/engine/crawllog"
 	"orbweaver/engine/fetch"
@@ -72,7 +73,7 @@ type Engine struct {
 	aloft     *attempt.InFlight
 	parsed    *fpcache.Cache
 	log       *crawllog.Log
-	clock     *crawlClock
+	clock     *clock.RunTime
 	limits    *limits.Limits
 	gate      *outage.Gate
 	live      *settings.Live
@@ -142,8 +143,12 @@ func Open(cfg Config, seams Seams) (_ *Engine, err error) {
 			return nil, err
 		}
 	}
-	if err := writeOwner(seams.FS, e.frontierDir(), seams.Boot); err != nil {
-		seams.Log.Warn("who works in the crawl directory could not be noted; it is locked all the same", "error", err)
+	boot := ""
+	if seams.Boot != nil {
+		boot, _ = seams.Boot()
+	}
+	if err := layout.WriteOwner(seams.FS, e.frontierDir(), boot); err != nil {
+		seams.Log.Warn("frontier/owner could not be written; the crawl directory is locked all the same", "error", err)
 	}
 	if m, err = e.turnOver(m); err != nil {
 		return nil, err
@@ -190,7 +195,7 @@ func (e *Engine) enter() (err error) {
 	}
 	if e.lock, err = e.seams.FS.Lock(e.frontierDir() + "/lock"); err != nil {
 		if errors.Is(err, vfs.ErrLocked) {
-			return fmt.Errorf("%w (%s): %s; stop it, or give another --dir", ErrInUse, readOwner(e.seams.FS, e.frontierDir()), e.cfg.Dir)
+			return fmt.Errorf("%w (%s): %s; stop it, or give another --dir", ErrInUse, layout.ReadOwner(e.seams.FS, e.frontierDir()), e.cfg.Dir)
 		}
 		return fmt.Errorf("engine: crawl directory: %w", err)
 	}
@@ -323,8 +328,8 @@ func (e *Engine) openRooms(m *manifest, fresh bool) error {
 		e.bench = workbench.New[site.State](o)
 		return nil
 	}
-	clock := newResumeClock(m, e.seams.Boot)
-	if j := clock.jump(); j < -clockStep {
+	clocks := clock.NewResumed(m.clocks(), e.seams.Boot)
+	if j := clocks.Jump(); j < -clock.LeastStep {
 		e.seams.Log.Warn("the clock of this machine went back since the last run: delays are kept all the same", "by", (-j).String())
 	}
 	loading := time.Now()
@@ -333,7 +338,7 @@ func (e *Engine) openRooms(m *manifest, fresh bool) error {
 	if err != nil {
 		return err
 	}
-	e.bench.Anchor(clock.now, clock.present())
+	e.bench.Anchor(clocks.Now, clocks.CheckpointClock())
 	return nil
 }
 
@@ -342,7 +347,7 @@ func (e *Engine) assemble(m *manifest) {
 	cfg := &e.cfg
 	l := e.ledger
 	l.Count.Store(m.Counters)
-	e.clock = newCrawlClock(m, e.seams.Usage)
+	e.clock = clock.NewRunTime(m.usage(), e.seams.Usage)
 	e.gate = outage.NewGate(func() { notify.Send(e.feedWake); notify.Send(e.distWake) })
 	l.Disk = &outage.DiskGuard{Fs: e.seams.FS, Dir: cfg.Dir, Gate: e.gate, Most: e.diskMost, Warn: e.seams.Log.Warn}
 	l.SlowSync.Warn = e.seams.Log.Warn

@@ -13,6 +13,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/catalogue"
+	"orbweaver/engine/clock"
 	"orbweaver/engine/counters"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/lifecycle"
@@ -96,6 +97,23 @@ func (m *manifest) store() uint64 {
 		return m.Store
 	}
 	return xxh3.HashString(m.CrawlID)
+}
+
+// clocks is what the clocks showed when it was written.
+func (m *manifest) clocks() clock.Reading {
+	return clock.Reading{Written: m.Written, Boot: m.Boot, Up: m.Up}
+}
+
+// usage is what all runs had used when it was written.
+func (m *manifest) usage() clock.Usage {
+	return clock.Usage{
+		Wall: time.Duration(m.WallSeconds * float64(time.Second)), CPU: time.Duration(m.CPUSeconds * float64(time.Second)),
+		RSSPeak: m.RSSPeak,
+	}
+}
+
+func (m *manifest) setUsage(u clock.Usage) {
+	m.WallSeconds, m.CPUSeconds, m.RSSPeak = u.Wall.Seconds(), u.CPU.Seconds(), u.RSSPeak
 }
 
 // ErrVersion says that the crawl directory was written by a version whose format this one does not read.

@@ -178,7 +178,7 @@ func (w *parseWorker) settle(p *fetch.Page, f *attempt.Attempt, plan *recordPlan
 	e := &w.posting.Entry
 	*e = journal.Entry{
 		Kind: journal.KindPage, FP: f.Fingerprint, Outcome: f.Outcome, Status: min(max(p.Status, 0), 65535), Depth: f.Depth, Hops: f.Redirects,
-		Listed: f.ListedByIndex, Index: w.finder.Index, SiteDue: nanosTo(f.SiteDue), IPDue: nanosTo(f.IPDue),
+		Listed: f.ListedByIndex, Index: w.finder.Index, SiteDue: journal.DueIn(f.SiteDue), IPDue: journal.DueIn(f.IPDue),
 	}
 	switch {
 	case f.IsRobots:

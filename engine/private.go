@@ -3,6 +3,7 @@ package engine
 import (
 	"path/filepath"
 
+	"orbweaver/engine/cluster/marks"
 	"orbweaver/engine/layout"
 	"orbweaver/internal/vfs"
 )
@@ -13,7 +14,7 @@ import (
 func Disk(dirs ...string) vfs.FS {
 	var shared []string
 	for _, dir := range dirs {
-		for _, part := range []string{layout.ArchiveDir, SupersededDir} {
+		for _, part := range []string{layout.ArchiveDir, marks.Dir} {
 			shared = append(shared, filepath.ToSlash(filepath.Join(filepath.FromSlash(dir), part)))
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"orbweaver/engine/clock"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
@@ -324,7 +325,7 @@ func (e *Engine) saveRebuild(r *rebuilder) error {
 	}
 	l := &e.points.last
 	l.CrawlID, l.Created, l.NotBefore = r.m.CrawlID, r.m.Created, r.m.NotBefore
-	e.clock = newCrawlClock(r.m, e.seams.Usage) // the crawl's time, not the rebuild's
+	e.clock = clock.NewRunTime(r.m.usage(), e.seams.Usage) // the crawl's time, not the rebuild's
 	e.points.clock = e.clock
 	if err := e.points.take(r.ctx, lifecycle.Stopped, lifecycle.ReasonRebuilt, true); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"time"
 
+	"orbweaver/engine/clock"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/links"
@@ -22,7 +23,7 @@ import (
 func (e *Engine) replay(m *manifest) error {
 	ctx, cancel := context.WithCancel(context.Background()) //nolint:forbidigo // Open is not cancelled
 	defer cancel()
-	r := &replayer{engine: e, end: m.Archive, clock: newResumeClock(m, e.seams.Boot)}
+	r := &replayer{engine: e, end: m.Archive, clock: clock.NewResumed(m.clocks(), e.seams.Boot)}
 	c := &recollection{fs: e.seams.FS, dir: e.frontierDir(), archive: e.cfg.Dir + "/" + layout.ArchiveDir, o: e.cfg.linkOptions(e.filters.links()),
 		via: e.cfg.WARC.Via}
 	if m.Archive != nil {
@@ -60,7 +61,7 @@ func (e *Engine) replay(m *manifest) error {
 type replayer struct {
 	engine *Engine
 	end    *warc.Cut // of the archive, as far as it is journaled
-	clock  resumeClock
+	clock  clock.Resumed
 	door   door
 	n      int
 	found  int
@@ -102,7 +103,7 @@ func (r *replayer) entry(e *journal.Entry, rec *record) error {
 		r.end = &rec.end
 	}
 	if e.Kind == journal.KindMessage {
-		if err := r.engine.peers.unpack(e.Links, postmark{aged: r.clock.aged}); err != nil {
+		if err := r.engine.peers.unpack(e.Links, postmark{aged: r.clock.Aged}); err != nil {
 			return fmt.Errorf("engine: resume: %w", err)
 		}
 		return nil
@@ -140,7 +141,7 @@ func (r *replayer) postpone(e *journal.Entry, rec *record) error {
 	if e.SiteDue == 0 && class != outcome.ClassAnswer {
 		return nil
 	}
-	due := nanosFrom(r.clock.now, e.SiteDue)
+	due := journal.DueAt(r.clock.Now, e.SiteDue)
 	return r.site(rec.url, func(vs *visitState) {
 		bench.WithSite(vs, func(s *site.State) {
 			switch class {
@@ -152,18 +153,18 @@ func (r *replayer) postpone(e *journal.Entry, rec *record) error {
 				case e.Kind == journal.KindRetry: // a proof: see askRoot
 					s.NoteRootAnswer()
 				case e.Outcome != outcome.Redirect:
-					s.NoteRobotsAnswer(r.clock.now, proofWait(r.engine.cfg.StallWait))
+					s.NoteRobotsAnswer(r.clock.Now, proofWait(r.engine.cfg.StallWait))
 				}
 			case outcome.ClassBusy, outcome.ClassFault:
 				if e.Outcome == outcome.Stale || e.Outcome == outcome.HeaderTooLarge { // nothing about the site: see note
 					break
 				}
-				s.NoteFailure(e.Outcome, r.clock.now, r.back(rec))
+				s.NoteFailure(e.Outcome, r.clock.Now, r.back(rec))
 			default:
 			}
 		})
 		if e.SiteDue != 0 {
-			bench.Postpone(vs, due, nanosFrom(r.clock.now, e.IPDue))
+			bench.Postpone(vs, due, journal.DueAt(r.clock.Now, e.IPDue))
 		}
 	})
 }
@@ -174,7 +175,7 @@ func (r *replayer) back(rec *record) time.Time {
 	if rec.wait <= 0 {
 		return time.Time{}
 	}
-	return r.clock.now.Add(min(rec.wait, r.engine.cfg.Politeness.RetryAfterMax))
+	return r.clock.Now.Add(min(rec.wait, r.engine.cfg.Politeness.RetryAfterMax))
 }
 
 // site lends the site of a URL. One that the cut does not know is made, so that what was learnt of it is not forgotten;
@@ -246,7 +247,7 @@ func (r *replayer) robots(rec *record) error {
 	}
 	return r.site(rec.url, func(vs *visitState) {
 		r.engine.bench.WithSite(vs, func(s *site.State) {
-			s.SetRules(r.engine.rules.Share(rec.rules), r.clock.until(rec.date.Add(site.RobotsLifetime), site.RobotsLifetime))
+			s.SetRules(r.engine.rules.Share(rec.rules), r.clock.Expiry(rec.date.Add(site.RobotsLifetime), site.RobotsLifetime))
 			s.RobotsTries, s.DenyAll = 0, false
 		})
 	})

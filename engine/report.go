@@ -117,8 +117,7 @@ func (e *Engine) Report() Report {
 	state, reason := e.state()
 	bench := e.bench.Counts()
 	cache := e.frontier.cache.Stats()
-	var m manifest
-	e.clock.fill(&m)
+	usage := e.clock.Usage()
 	r := Report{
 		State: state, Reason: reason,
 		URLsFound: c.Found, URLsAdmitted: c.Admitted, URLsFetched: fetchedURLs(&c),
@@ -130,7 +129,7 @@ func (e *Engine) Report() Report {
 		RobotsDenied: c.Outcomes[outcome.RobotsDenied], CacheHits: int64(cache.Hits), CacheLookups: int64(cache.Lookups),
 		SieveSize: int64(e.sieve.Len()), SievePending: int64(e.sieve.Pending()), BenchBytes: bench.Weight, Spilled: e.dist.spills.Load(), ParseFaults: c.ParseFaults, BadEncodings: c.BadEncodings, PageMemory: e.pool.Memory(),
 		ActiveFetches: e.fetching.Load(), Front: int64(e.bench.Front(time.Now(), frontSoon)), FrontWanted: e.frontWant.Load(),
-		WallSeconds: m.WallSeconds, CPUSeconds: m.CPUSeconds, RSSPeakBytes: m.RSSPeak, Resumed: e.resumed, Pass: e.pass + 1,
+		WallSeconds: usage.Wall.Seconds(), CPUSeconds: usage.CPU.Seconds(), RSSPeakBytes: usage.RSSPeak, Resumed: e.resumed, Pass: e.pass + 1,
 		Waiting: e.waiting(), Written: time.Now().UTC().Format(time.RFC3339),
 	}
 	odd := e.log.Counts()

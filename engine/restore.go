@@ -183,7 +183,7 @@ func (e *Engine) bytesStored() int64 { return e.storedBefore + e.ledger.Writer.S
 func (e *Engine) limitReached() string {
 	e.limits.Measure(e.seams.FS, e.cfg.Dir, e.seams.Log)
 	c := e.ledger.Count.Load()
-	return e.limits.Reached(c.Stored(), e.bytesStored(), e.clock.wall())
+	return e.limits.Reached(c.Stored(), e.bytesStored(), e.clock.Wall())
 }
 
 // loadCache warms the fingerprint cache from a clean stop; one of another generation is no use.

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"orbweaver/engine/clock"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/lifecycle"
@@ -260,10 +261,10 @@ func (e *Engine) startLate(ctx context.Context, g *failGroup) {
 	g.Go("checkpoint", func() error { return e.points.run(ctx) })
 	g.Go("sync", func() error { return e.every(ctx, e.cfg.SyncEvery, e.ledger.Sync) })
 	g.Go("finish", func() error { return e.every(ctx, e.cfg.SyncEvery, e.ledger.FinishFiles) })
-	watch, unreported := clockWatch{say: e.seams.Log.Warn}, throttle.Log{}
+	watch, unreported := clock.SetWatch{Warn: e.seams.Log.Warn}, throttle.Log{}
 	g.Go("report", func() error {
 		return e.every(ctx, e.cfg.ReportEvery, func() error {
-			watch.look(time.Now())
+			watch.Check(time.Now())
 			notify.Send(e.log.WriteDue)
 			if reason := e.limitReached(); reason != "" {
 				e.finish(reason)
@@ -273,7 +274,7 @@ func (e *Engine) startLate(ctx context.Context, g *failGroup) {
 	})
 	if e.cfg.MaxTime > 0 {
 		g.Go("limit", func() error {
-			timer := time.NewTimer(e.cfg.MaxTime - e.clock.wall())
+			timer := time.NewTimer(e.cfg.MaxTime - e.clock.Wall())
 			defer timer.Stop()
 			select {
 			case <-timer.C:

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orbweaver/dnsres"
+	"orbweaver/engine/clock"
 	"orbweaver/engine/fetch"
 	"orbweaver/internal/vfs"
 )
@@ -27,7 +28,7 @@ type Seams struct {
 	// Usage gives this process's CPU time and peak resident memory; nil where nobody asks.
 	Usage func() (cpu time.Duration, rssPeak int64)
 	// Boot tells which run of the machine this is; nil where nobody knows.
-	Boot BootClock
+	Boot clock.Boot
 	// Log takes what an operator should read.
 	Log *slog.Logger
 }

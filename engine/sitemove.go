@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/journal"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
 	"orbweaver/engine/urlx"
@@ -196,7 +197,7 @@ func (p *peers) keepSite(move *siteMove, m postmark) error {
 	}
 	now, due := time.Now(), time.Time{}
 	if move.due > 0 {
-		due = now.Add(min(move.due, dueMax))
+		due = now.Add(min(move.due, journal.DueMax))
 	}
 	life := time.Duration(known.RulesUntil)*time.Second - move.age - m.aged
 	known.SetAddrsAndFailures(nil, known.FailureStreak().FromAges(now, move.age+m.aged))

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"orbweaver/engine/capture"
+	"orbweaver/engine/cluster/marks"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/filter"
@@ -20,10 +21,6 @@ import (
 // and before they go, agents that had hosts on loan look through what they fetched since, and ask who comes before them
 // for those hosts now whether they have these pages, too. If so theirs count, and this agent's captures are marked as
 // superseded. What is marked is what an audit would mark (engine/audit); what cannot be found out now is left to that.
-
-// SupersededDir is where the marks are, relative to the crawl directory: AGENT.cdxj has the index lines of those
-// captures that AGENT's supersede.
-const SupersededDir = "superseded"
 
 // lentSince notes from where on in the archive there may be pages that others have as well: after a kill from the last
 // cut on, as loans that began since are forgotten.
@@ -60,15 +57,15 @@ func (p *peers) supersede(ctx context.Context) {
 		return
 	}
 	m := &marker{
-		peers: p, ctx: ctx, circle: p.circle.Load(), from: *from, end: end, dir: p.dir + "/" + layout.ArchiveDir, marks: markFiles{fs: p.fs, crawl: p.dir},
+		peers: p, ctx: ctx, circle: p.circle.Load(), from: *from, end: end, dir: p.dir + "/" + layout.ArchiveDir, marks: marks.New(p.fs, p.dir),
 	}
 	m.waiting = make([][]claim, len(m.circle.Agents))
 	m.archive = warc.OpenArchive(p.fs, m.dir)
 	err := m.all()
 	if err == nil {
-		err = m.marks.finish()
+		err = m.marks.Finish()
 	}
-	if err = errors.Join(err, m.marks.abandon(), m.archive.Close()); err != nil {
+	if err = errors.Join(err, m.marks.Abandon(), m.archive.Close()); err != nil {
 		p.say.Warn("copies that are superseded could not be marked; orbweaver audit --mark does it", "error", err)
 		return
 	}
@@ -84,7 +81,7 @@ type marker struct {
 	from, end warc.Cut
 	dir       string // of the archive
 	archive   *warc.Archive
-	marks     markFiles
+	marks     *marks.Files
 	waiting   [][]claim // to be asked about, by the number of who is asked
 
 	asked, marked, unanswered int
@@ -213,7 +210,7 @@ func (m *marker) mark(k *claim, by string) error {
 	if !capture.IsAnswer(rec) {
 		return nil
 	}
-	fresh, err := m.marks.add(by, k.line)
+	fresh, err := m.marks.Add(by, k.line)
 	if err == nil && fresh {
 		m.marked++
 		m.peers.n.superseded.Add(1)

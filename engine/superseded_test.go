@@ -2,12 +2,10 @@ package engine
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"testing"
 
 	"orbweaver/engine/cluster/ownership"
-	"orbweaver/internal/vfs"
 )
 
 // Who comes before an agent for a host is who would have it if those before were not there, down to the agent itself.
@@ -58,64 +56,5 @@ func TestCircle_aheadIsWhoWouldHaveIt(t *testing.T) {
 	}
 	if own != 300*5 { // each has one owner, whatever most is
 		t.Errorf("%d times nobody came before", own)
-	}
-}
-
-// Lines are added once, what was there stays, half a line does not, and until the end the old file is there.
-func TestMarkFiles(t *testing.T) {
-	fsys := vfs.NewMem(1)
-	if err := fsys.MkdirAll("c/" + SupersededDir); err != nil {
-		t.Fatal(err)
-	}
-	const name = "c/" + SupersededDir + "/a2.cdxj"
-	if err := vfs.WriteAtomic(fsys, name,
-		func(w io.Writer) error { _, err := io.WriteString(w, "old\nhal"); return err }); err != nil {
-		t.Fatal(err)
-	}
-	content := func(name string) string {
-		t.Helper()
-		b, err := vfs.ReadFile(fsys, name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(b)
-	}
-	m := markFiles{fs: fsys, crawl: "c"}
-	fresh := 0
-	for _, line := range []string{"new\n", "old\n", "new\n", "half\n"} {
-		is, err := m.add("a2", []byte(line))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if is {
-			fresh++
-		}
-	}
-	if _, err := m.add("a3", []byte("other\n")); err != nil {
-		t.Fatal(err)
-	}
-	if got := content(name); got != "old\nhal" {
-		t.Errorf("before the end: %q", got)
-	}
-	if err := m.finish(); err != nil {
-		t.Fatal(err)
-	}
-	if got, other := content(name), content("c/"+SupersededDir+"/a3.cdxj"); got != "old\nnew\nhalf\n" ||
-		other != "other\n" || fresh != 2 {
-		t.Errorf("%q and %q, %d fresh", got, other, fresh)
-	}
-	after := fsys.LostClone(0) // all of it is durable
-	if b, err := vfs.ReadFile(after, name); err != nil || string(b) != "old\nnew\nhalf\n" {
-		t.Errorf("after a power cut: %q, %v", b, err)
-	}
-	if _, err := m.add("a2", []byte("more\n")); err != nil {
-		t.Fatal(err)
-	}
-	if err := m.abandon(); err != nil {
-		t.Fatal(err)
-	}
-	if names, err := fsys.List("c/" + SupersededDir); err != nil || len(names) != 2 ||
-		content(name) != "old\nnew\nhalf\n" {
-		t.Errorf("after giving up: %v, %v", names, err)
 	}
 }

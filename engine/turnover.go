@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"orbweaver/engine/clock"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/lifecycle"
@@ -93,15 +94,15 @@ func (e *Engine) carryDues(m *manifest) error {
 	if err != nil {
 		return err
 	}
-	clock := newResumeClock(m, e.seams.Boot)
-	old.Anchor(clock.now, clock.present())
+	clocks := clock.NewResumed(m.clocks(), e.seams.Boot)
+	old.Anchor(clocks.Now, clocks.CheckpointClock())
 	var key []byte
 	old.Each(func(vs *visitState, _ benchState) bool {
 		reached := true
 		old.ReadSite(vs, func(s *site.State) {
 			reached = s.HasAnswered || s.FailureStreak().LastOutcome.Class() != outcome.ClassHost
 		})
-		if due := old.Due(vs); reached && due.After(clock.now) {
+		if due := old.Due(vs); reached && due.After(clocks.Now) {
 			key = old.AppendKey(key[:0], vs)
 			site, _ := e.bench.GetOrAdd(key)
 			e.bench.Postpone(site, due, time.Time{})

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"orbweaver/engine"
+	"orbweaver/engine/cluster/marks"
 	"orbweaver/engine/layout"
 	"orbweaver/internal/extsort"
 	"orbweaver/internal/vfs"
@@ -19,7 +19,7 @@ import (
 
 // MarksDir holds the marks of an agent, relative to its crawl directory: AGENT.cdxj names those of its captures that
 // AGENT's supersede.
-const MarksDir = engine.SupersededDir
+const MarksDir = marks.Dir
 
 const marksSuffix = ".cdxj"
 

@@ -16,8 +16,8 @@ func layers() []string {
 			"engine/cluster/membership engine/cluster/membership/ " +
 			"engine/cluster/ring engine/cluster/ownership engine/cluster/consensus engine/cluster/identity " +
 			"engine/cluster/transport engine/cluster/transport/ " +
-			"engine/cluster/outbox engine/cluster/addresslease",
-		"engine/layout engine/lifecycle engine/queued engine/attempt engine/site engine/cluster/message",
+			"engine/cluster/outbox engine/cluster/addresslease engine/cluster/marks",
+		"engine/layout engine/clock engine/lifecycle engine/queued engine/attempt engine/site engine/cluster/message",
 		"engine/limits engine/outage engine/crawllog engine/skipped engine/counters engine/settings engine/capture " +
 			"engine/recrawl",
 		"engine/journal",

@@ -20,6 +20,7 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/audit"
+	"orbweaver/engine/cluster/marks"
 	"orbweaver/engine/layout"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
@@ -39,14 +40,14 @@ func (b *band) gathered() *vfs.Mem {
 		for _, file := range archive {
 			files = append(files, layout.ArchiveDir+"/"+file)
 		}
-		marks, err := disk.List("crawl/" + engine.SupersededDir)
+		lists, err := disk.List("crawl/" + marks.Dir)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			b.t.Fatal(err)
 		}
-		for _, file := range marks {
-			files = append(files, engine.SupersededDir+"/"+file)
+		for _, file := range lists {
+			files = append(files, marks.Dir+"/"+file)
 		}
-		if err := errors.Join(all.MkdirAll(name+"/"+layout.FrontierDir), all.MkdirAll(name+"/"+layout.ArchiveDir), all.MkdirAll(name+"/"+engine.SupersededDir)); err != nil {
+		if err := errors.Join(all.MkdirAll(name+"/"+layout.FrontierDir), all.MkdirAll(name+"/"+layout.ArchiveDir), all.MkdirAll(name+"/"+marks.Dir)); err != nil {
 			b.t.Fatal(err)
 		}
 		for _, file := range files {

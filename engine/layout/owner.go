@@ -1,4 +1,4 @@
-package engine
+package layout
 
 import (
 	"fmt"
@@ -9,23 +9,22 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// Who works in a crawl directory: a line for whoever finds it locked. The lock is what counts; it goes with its
-// process, and a line that was left behind blocks nobody.
+// ownerName is a line that names the process that works in a crawl directory. It is for a message: only the lock
+// counts, which ends with its process. A line that was left behind blocks no process.
 func ownerName(dir string) string { return dir + "/owner" }
 
-func writeOwner(fsys vfs.FS, dir string, boot BootClock) error {
+// WriteOwner names this process; boot may be empty.
+func WriteOwner(fsys vfs.FS, dir, boot string) error {
 	line := fmt.Sprintf("process %d", os.Getpid())
 	if host, err := os.Hostname(); err == nil {
 		line += " on " + host
 	}
-	if boot != nil {
-		if id, _ := boot(); id != "" {
-			line += ", boot " + id
-		}
+	if boot != "" {
+		line += ", boot " + boot
 	}
 	f, err := fsys.Create(ownerName(dir))
 	if err != nil {
-		return err
+		return fmt.Errorf("engine: owner of the crawl directory: %w", err)
 	}
 	_, err = io.WriteString(f, line+"\n")
 	if cerr := f.Close(); err == nil {
@@ -34,12 +33,12 @@ func writeOwner(fsys vfs.FS, dir string, boot BootClock) error {
 	return err
 }
 
-// readOwner is for a message: what cannot be read is not known.
-func readOwner(fsys vfs.FS, dir string) string {
+// ReadOwner returns that line for a message.
+func ReadOwner(fsys vfs.FS, dir string) string {
 	b, err := vfs.ReadFile(fsys, ownerName(dir))
 	line, _, whole := strings.Cut(string(b), "\n")
 	if err != nil || !whole || len(line) > 200 {
-		return "which one is not known"
+		return "the process is not known"
 	}
 	return line
 }

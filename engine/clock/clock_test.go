@@ -1,4 +1,4 @@
-package engine
+package clock
 
 import (
 	"strings"
@@ -10,13 +10,13 @@ import (
 // that may have.
 func TestHostile_S13_timesOfTheLastRunAreCarriedOverWhateverTheClockSays(t *testing.T) {
 	const up = 100 * time.Hour
-	boot := func(id string, since time.Duration) BootClock {
+	boot := func(id string, since time.Duration) Boot {
 		return func() (string, time.Duration) { return id, since }
 	}
 	for _, c := range []struct {
 		name         string
 		ago          time.Duration // of the cut, by the wall clock
-		boot         BootClock
+		boot         Boot
 		passed, left time.Duration // certain; and of a validity that had an hour left at the cut
 	}{
 		{"nothing known", 10 * time.Minute, nil, 0, 50 * time.Minute},
@@ -32,14 +32,14 @@ func TestHostile_S13_timesOfTheLastRunAreCarriedOverWhateverTheClockSays(t *test
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cut := time.Now().Round(0).Add(-c.ago)
-			k := newResumeClock(&manifest{Written: cut, Boot: "a", Up: up}, c.boot)
-			if got := k.present().Sub(cut); got != c.passed {
+			k := NewResumed(Reading{Written: cut, Boot: "a", Up: up}, c.boot)
+			if got := k.CheckpointClock().Sub(cut); got != c.passed {
 				t.Errorf("%v have passed, not %v", got, c.passed)
 			}
-			if got := k.until(cut.Add(time.Hour), 24*time.Hour).Sub(k.now); (got - c.left).Abs() > time.Second {
+			if got := k.Expiry(cut.Add(time.Hour), 24*time.Hour).Sub(k.Now); (got - c.left).Abs() > time.Second {
 				t.Errorf("%v are left of an hour, not %v", got, c.left)
 			}
-			if got := k.until(cut.Add(9999*time.Hour), 24*time.Hour).Sub(k.now); got > 24*time.Hour {
+			if got := k.Expiry(cut.Add(9999*time.Hour), 24*time.Hour).Sub(k.Now); got > 24*time.Hour {
 				t.Errorf("a validity of %v", got)
 			}
 		})
@@ -48,7 +48,9 @@ func TestHostile_S13_timesOfTheLastRunAreCarriedOverWhateverTheClockSays(t *test
 
 func TestHostile_S13_aStepOfTheClockIsSaidAndCorrectionsAreNot(t *testing.T) {
 	var said []string
-	w := clockWatch{say: func(_ string, args ...any) { said = append(said, args[1].(string)) }} //nolint:forcetypeassert,errcheck // it is
+	w := SetWatch{Warn: func(_ string, args ...any) {
+		said = append(said, args[1].(string)) //nolint:forcetypeassert,errcheck // it is
+	}}
 	now := time.Now()
 	wall := now.Round(0)
 	for _, step := range []time.Duration{0, time.Second, -time.Second, time.Hour, -87600 * time.Hour, 8 * time.Hour} {
