@@ -22,11 +22,12 @@ type leases struct {
 	keepers atomic.Pointer[keepers]
 	former  ownership.History[*keepers]
 
-	gap    func() time.Duration // from one exchange of an address to the next
-	book   addresslease.Granter // of the addresses that this agent keeps
-	holder addresslease.Holder  // of those that it asks
-	run    uint64               // tells the questions of this process from those of one before
-	number atomic.Uint64        // of the last question, whoever brought it: a keeper who was lost for a while remembers those of the clerk before
+	gap      func() time.Duration // from one exchange of an address to the next
+	book     addresslease.Granter // of the addresses that this agent keeps
+	holder   addresslease.Holder  // of those that it asks
+	isAgreed bool                 // the keepers are those of an agreed view
+	run      uint64               // tells the questions of this process from those of one before
+	number   atomic.Uint64        // of the last question, whoever brought it: a keeper who was lost for a while remembers those of the clerk before
 
 	answered chan struct{} // closed
 
@@ -193,6 +194,10 @@ func (l *leases) prolong(all []addresslease.Renewal) {
 // moved is told that the keepers are others now.
 func (l *leases) moved() {
 	k := l.keepers.Load()
+	if l.isAgreed {
+		l.holder.FinishLeases(k.of)
+		return
+	}
 	l.prolong(l.holder.ChangeGranters(k.of, k.has, time.Now()))
 }
 

@@ -69,6 +69,7 @@ func openQuorum(p *peers, fsys vfs.FS, dir string, cfg *Config) (err error) {
 	if q.node, err = consensus.Open(o); err != nil {
 		return err
 	}
+	p.leases.isAgreed = true
 	p.quorum, p.grace = q, max(p.grace, cfg.Politeness.HostDelay)+consensus.Takeover
 	p.gate.Shut(q.shut)
 	return nil
@@ -157,13 +158,8 @@ func (q *quorum) mayBegin(now []ownership.Agent) bool {
 		return len(now) >= q.least
 	}
 	known := q.peers.circle.Load().Instances
-	here := 0
-	for _, line := range ownership.Instances(now) {
-		if slices.Contains(known, line) {
-			here++
-		}
-	}
-	return 2*here > len(known)
+	here := slices.DeleteFunc(ownership.Instances(now), func(line string) bool { return !slices.Contains(known, line) })
+	return 2*len(here) > len(known)
 }
 
 // underWay says that this agent has a part in a view.
@@ -179,8 +175,7 @@ func (q *quorum) acts() {
 	if q == nil {
 		return
 	}
-	c := q.peers.circle.Load()
-	q.end(c.Owns)
+	q.end(q.peers.circle.Load().Owns)
 	q.node.Acts(q.index)
 }
 

@@ -29,7 +29,10 @@
 // when it sent the response. So the agent's end is never later than the granter's. The next lease of another agent
 // begins after the granter's end plus the delay, or after the pause that the agent sent with Release.
 //
-// If the granter of an address changes, the user passes a time to the new one before which it grants nothing.
+// If the granter of an address changes, the user passes a time to the new one before which it grants nothing. Exchanges
+// that continue are told to the new granter and to the previous one (Holder.ChangeGranters), which may not know of the
+// change. If the previous one may act by an older view and cannot be reached, that is not enough. Then the lease is not
+// renewed (Holder.FinishLeases), and the new granter grants nothing before it has ended: see package consensus.
 //
 // # Units and limits
 //

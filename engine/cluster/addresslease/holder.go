@@ -42,6 +42,7 @@ type lease struct {
 	delay      time.Duration
 	renewed    bool               // the lease was renewed, so the granter must learn when the exchange ends
 	renewing   bool               // a request to renew has no response yet
+	final      bool               // it may not be renewed any more
 	abort      context.CancelFunc // ends the exchange; nil without one
 	aborted    bool
 }
@@ -72,7 +73,7 @@ func (h *Holder) BeginExchange(
 	if h.inUse == nil {
 		h.inUse = make(map[Addr]*lease)
 	}
-	l.abort, l.aborted, l.renewed, l.renewing = abort, false, false, false
+	l.abort, l.aborted, l.renewed, l.renewing, l.final = abort, false, false, false, false
 	h.inUse[a] = l
 	return true, time.Time{}
 }
@@ -195,6 +196,7 @@ func (h *Holder) CheckExpiry(now time.Time) (renewals []Renewal, aborted int) {
 			l.abort()
 			l.aborted = true
 			aborted++
+		case l.final:
 		default:
 			if !l.renewing {
 				l.renewing = true
@@ -238,6 +240,17 @@ func (h *Holder) ChangeGranters(
 		}
 	}
 	return renewals
+}
+
+// FinishLeases notes that addresses have other granters by an agreed ownership view. A previous granter may act by the
+// older view for some time, and grant what its leases leave free. So no lease of a previous granter is renewed any
+// more, and CheckExpiry aborts the exchange that outlasts it.
+func (h *Holder) FinishLeases(granterOf func(a Addr) string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for a, l := range h.inUse {
+		l.final = l.final || l.granter != granterOf(a)
+	}
 }
 
 // ExchangeCount is the number of exchanges in progress.
