@@ -18,7 +18,10 @@ conditions and details; a file with the same name and the suffix ` + "`.json`" +
 CPU is per page or item.
 
 Machine: %s; virtual and shared.
-CPU time and ratios say more than pages/s. The simulated web runs on the same two cores.
+CPU time and ratios say more than pages/s. The simulated web runs on the same two cores. Single components:
+[sieve](bench/results/sieve.md), [cache](bench/results/cache.md), [workbench](bench/results/workbench.md),
+[queues on disk](bench/results/virtualize.md), [payload deduplication](bench/results/seen.md),
+[ring](bench/results/ring.md), [deflate](bench/results/deflate.md), [queue](bench/results/queue.md).
 
 | what | command | result | goal | verdict | raw |
 |---|---|---|---|---|---|
