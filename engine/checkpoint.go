@@ -19,6 +19,7 @@ import (
 	"orbweaver/engine/outage"
 	"orbweaver/engine/site"
 	"orbweaver/engine/skipped"
+	"orbweaver/engine/traps"
 	"orbweaver/internal/vfs"
 	"orbweaver/sieve"
 	"orbweaver/sieve/fpcache"
@@ -52,7 +53,7 @@ type checkpointer struct {
 	aloft    *attempt.InFlight
 	redone   *redone
 	frontier *Frontier
-	watch    *watch
+	detector *traps.Detector
 	peers    *peers // nil for a crawl alone
 	seeded   *atomic.Bool
 	every    time.Duration
@@ -108,7 +109,7 @@ func (c *checkpointer) take(ctx context.Context, state lifecycle.State, reason s
 	if err := c.sync(&k.manifest); err != nil {
 		return err
 	}
-	k.manifest.Novelty = c.watch.state() // of now: what was learnt a moment later is as true
+	k.manifest.Novelty = c.detector.State() // of now: what was learnt a moment later is as true
 	if err := writeManifest(c.fs, c.dir, &k.manifest); err != nil {
 		return err
 	}

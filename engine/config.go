@@ -157,7 +157,7 @@ func (c Config) WithDefaults() Config {
 	def(&c.Fetchers, 1024)
 	def(&c.Parsers, min(runtime.GOMAXPROCS(0), runtime.NumCPU()))
 	def(&c.Resolves, 256)
-	def(&c.IPv6Prefix, defaultIPv6Prefix)
+	def(&c.IPv6Prefix, politeness.DefaultIPv6Prefix)
 	def(&c.Agents, 1)
 	def(&c.Recover, 3)
 	def(&c.PeerQuota, 1_000_000)
@@ -223,8 +223,8 @@ func (c Config) Validate() error {
 	if c.TrapFloor < 1 || c.TrapFloor > trapFloorMax {
 		bad("trap-floor: %d is not between 1 and %d", c.TrapFloor, trapFloorMax)
 	}
-	if c.IPv6Prefix < leastIPv6Prefix || c.IPv6Prefix > mostIPv6Prefix {
-		bad("ipv6-prefix: %d is not between %d and %d", c.IPv6Prefix, leastIPv6Prefix, mostIPv6Prefix)
+	if c.IPv6Prefix < politeness.MinIPv6Prefix || c.IPv6Prefix > politeness.MaxIPv6Prefix {
+		bad("ipv6-prefix: %d is not between %d and %d", c.IPv6Prefix, politeness.MinIPv6Prefix, politeness.MaxIPv6Prefix)
 	}
 	if _, err := urlx.NewParams(c.StripParams); err != nil {
 		bad("strip-params: %w", err)

@@ -8,7 +8,7 @@ import (
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/skipped"
-	"orbweaver/engine/urlx"
+	"orbweaver/engine/traps"
 )
 
 // What looks like a trap is delayed: it waits in the third queue of its site (shelf.go) until the site has nothing
@@ -20,12 +20,6 @@ const (
 	delayedMost  = 64 // delayed URLs that are looked at in one go, if they are left out
 )
 
-// repeatsFolders says that the path of a URL repeats the same folders more than most times in a row; never if most is
-// 0.
-func repeatsFolders(url []byte, it *queued.URL, most int) bool {
-	return !it.Seed && urlx.Repeats(url, most)
-}
-
 // delay puts an item, whose Rest is a path, behind everything else of its site, if it looks like a part of a trap, and
 // says so. After an error it is where it was. The caller notes how many items the site has on disk.
 func (d *distributor) delay(vs *visitState, group novelty.Group, key []byte, it *queued.URL) (delayed bool, err error) {
@@ -35,8 +29,8 @@ func (d *distributor) delay(vs *visitState, group novelty.Group, key []byte, it 
 	if it.Delayed { // it comes from another agent, or from the list of what was left out
 		return true, d.shelf.delay(vs, queued.Append(nil, it))
 	}
-	short := d.watch.shorter(group, key, it.Rest, it)
-	if short == nil && !d.watch.delays(group, it.Rest, it) {
+	short := d.traps.ShortURL(group, key, it.Rest, it)
+	if short == nil && !d.traps.ShouldDelay(group, it.Rest, it) {
 		return false, nil
 	}
 	late := *it
@@ -45,7 +39,7 @@ func (d *distributor) delay(vs *visitState, group novelty.Group, key []byte, it 
 		return false, err
 	}
 	if short != nil {
-		d.watch.NoteDelayed(group, it.Rest)
+		d.traps.NoteDelayed(group, it.Rest)
 		other := *it
 		other.Redirects = 0
 		d.frontier.Add(&d.door, short, other)
@@ -57,12 +51,12 @@ func (d *distributor) delay(vs *visitState, group novelty.Group, key []byte, it 
 // behind the others. Delayed ones follow when there are no others.
 func (d *distributor) takeWatched(vs *visitState, limit int) (n int, err error) {
 	d.key = d.bench.AppendKey(d.key[:0], vs)
-	group := d.watch.site(d.key)
+	group := d.traps.GroupOf(d.key)
 	d.spilled, d.ends = d.spilled[:0], d.ends[:0]
 	n, err = d.shelf.takePrompt(vs, limit, d.lift)
 	d.eachSpilled(func(item []byte) bool {
 		it := queued.MustDecode(item)
-		if !mayDelay(&it) {
+		if !traps.MayDelay(&it) {
 			d.push(vs, item)
 			return true
 		}
@@ -109,7 +103,7 @@ func (d *distributor) takeLateSites(now time.Time) error {
 			continue
 		}
 		d.key = d.bench.AppendKey(d.key[:0], vs)
-		n, err := d.takeLate(vs, d.watch.site(d.key))
+		n, err := d.takeLate(vs, d.traps.GroupOf(d.key))
 		d.bench.SetOnDisk(vs, d.shelf.len(vs))
 		if n > 0 {
 			d.feed()
@@ -162,7 +156,7 @@ func (d *distributor) takeLate(vs *visitState, group novelty.Group) (n int, err 
 		n, err = n+took, failed
 		d.eachSpilled(func(item []byte) bool {
 			it := queued.MustDecode(item)
-			why, fetch := d.watch.takes(group, it.Rest)
+			why, fetch := d.traps.ReleaseDelayed(group, it.Rest)
 			if !fetch {
 				d.whole = append(append(d.whole[:0], d.key...), it.Rest...)
 				it.Rest = d.whole

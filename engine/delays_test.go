@@ -9,6 +9,7 @@ import (
 
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
+	"orbweaver/engine/traps"
 	"orbweaver/internal/vfs"
 	"orbweaver/virtualize"
 	"orbweaver/virtualize/diskq"
@@ -39,12 +40,7 @@ func newDelaysRig(t *testing.T, pending *int) (d *distributor, vs *visitState, n
 		bench: workbench.New[site.State](
 			workbench.Options{MemoryMax: 1 << 20},
 		), virt: virt, shelf: shelf{virt}, ready: ready, frontWant: new(atomic.Int64),
-		watch: newWatch(
-			0,
-			100,
-			1,
-			nil,
-		), pending: func() int { return *pending }, feed: func() {}, siteItems: siteItemsMax,
+		traps: traps.New(0, 100, 1, nil), pending: func() int { return *pending }, feed: func() {}, siteItems: siteItemsMax,
 	}
 	d.frontWant.Store(100)
 	now = time.Now()

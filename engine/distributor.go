@@ -16,6 +16,7 @@ import (
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
 	"orbweaver/engine/skipped"
+	"orbweaver/engine/traps"
 	"orbweaver/engine/urlx"
 	"orbweaver/virtualize"
 	"orbweaver/virtualize/diskq"
@@ -38,7 +39,7 @@ type distributor struct {
 	moving  *moving // nil for a crawl alone
 	peers   *peers  // the same
 
-	watch    *watch    // nil if nothing is delayed
+	traps    *traps.Detector
 	frontier *Frontier // for the short form of delayed URLs
 	door     door
 	log      *crawllog.Log
@@ -280,7 +281,7 @@ func (d *distributor) refill(now time.Time) (int, error) {
 
 // take moves up to limit items of a site from disk to the bench.
 func (d *distributor) take(vs *visitState, limit int) (n int, err error) {
-	if d.watch != nil {
+	if d.traps.Enabled() {
 		return d.takeWatched(vs, limit)
 	}
 	n, err = d.shelf.take(vs, limit, func(item []byte) { d.push(vs, item) })
@@ -355,7 +356,7 @@ func (d *distributor) place(item []byte) error {
 		d.handOver(site, path, &it)
 		return nil
 	}
-	if repeatsFolders(it.Rest, &it, d.repeats) {
+	if traps.RepeatsFolders(it.Rest, &it, d.repeats) {
 		return d.skip(site, &it, skipped.RulePathRepeats, novelty.Evidence{})
 	}
 	vs, added, refused, err := d.hosts.admit(site, it.Seed, d.lateTurn)
@@ -377,8 +378,8 @@ func (d *distributor) place(item []byte) error {
 	if added {
 		defer d.newborn.Put(vs)
 	}
-	if d.watch != nil {
-		if delayed, err := d.delay(vs, d.watch.site(site), site, &it); delayed || err != nil {
+	if d.traps.Enabled() {
+		if delayed, err := d.delay(vs, d.traps.GroupOf(site), site, &it); delayed || err != nil {
 			d.bench.SetOnDisk(vs, d.shelf.len(vs))
 			return err
 		}

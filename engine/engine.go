@@ -28,6 +28,7 @@ import (
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
 	"orbweaver/engine/skipped"
+	"orbweaver/engine/traps"
 	"orbweaver/internal/mpmc"
 	"orbweaver/internal/notify"
 	"orbweaver/internal/vfs"
@@ -66,7 +67,7 @@ type Engine struct {
 	rules     *site.RulesPool
 	jars      *cookie.Jars // nil if no cookies are kept
 	previous  recrawl.PreviousCrawl
-	watch     *watch // nil if nobody watches what is new
+	traps     *traps.Detector
 	peers     *peers // nil for a crawl alone
 	quotas    *quotas
 	redone    *redone
@@ -365,8 +366,8 @@ func (e *Engine) assemble(m *manifest) {
 	wakeDist, wakeFeed := func() { notify.Send(e.distWake) }, func() { notify.Send(e.feedWake) }
 	e.log.OnDrained = wakeDist
 	e.under = &undertaker{log: e.log, bench: e.bench, n: &l.Count, redo: e.redone, seed: m.HashSeed, wake: wakeDist}
-	e.watch = newWatch(cfg.NoveltyMemory, cfg.TrapFloor, m.HashSeed, m.Novelty)
-	e.quotas = newQuotas(cfg, e.watch)
+	e.traps = traps.New(cfg.NoveltyMemory, cfg.TrapFloor, m.HashSeed, m.Novelty)
+	e.quotas = newQuotas(cfg, e.traps)
 	e.hosts = &hosts{bench: e.bench, cold: e.cold, rules: e.rules, newborn: e.newborn, live: e.live, quotas: e.quotas}
 	e.frontWant.Store(int64(2 * cfg.Fetchers))
 	e.frontier = &Frontier{
@@ -389,7 +390,7 @@ func (e *Engine) assemble(m *manifest) {
 		frontWant: &e.frontWant, wake: e.distWake, hungry: e.hungry, feed: wakeFeed, pending: e.sieve.Pending,
 		pagesOut: &e.pagesOut, seeded: &e.seeded, stall: stallWatch{wait: max(cfg.StallWait, 0)}, servers: e.servers, finish: e.finish,
 		siteItems: cfg.Rooms.SiteItems, peers: e.peers,
-		watch: e.watch, frontier: e.frontier, log: e.log, skipped: e.skipped, repeats: cfg.MaxPathRepeats, live: e.live,
+		traps: e.traps, frontier: e.frontier, log: e.log, skipped: e.skipped, repeats: cfg.MaxPathRepeats, live: e.live,
 	}
 	e.dist.purge = &purge{dist: e.dist, rules: e.hostRules}
 	if p := e.peers; p != nil {
@@ -416,7 +417,7 @@ func (e *Engine) assemble(m *manifest) {
 	e.points = &checkpointer{
 		fs: e.seams.FS, dir: e.frontierDir(), ledger: l, turn: e.flush.turn, returner: e.returner, bench: e.bench,
 		sieve: e.sieve, ready: e.ready, virt: e.virt, cold: e.cold, dist: e.dist, skipped: e.skipped, traps: cfg.trapSettings(), aloft: e.aloft, redone: e.redone,
-		frontier: e.frontier, watch: e.watch, peers: e.peers, seeded: &e.seeded, every: cfg.Checkpoint, clock: e.clock, boot: e.seams.Boot, last: *m,
+		frontier: e.frontier, detector: e.traps, peers: e.peers, seeded: &e.seeded, every: cfg.Checkpoint, clock: e.clock, boot: e.seams.Boot, last: *m,
 		ask: make(chan chan error), journalStep: cfg.Rooms.JournalStep,
 	}
 }

@@ -180,7 +180,7 @@ func (x *Explainer) strip(e *Explanation, url []byte) []byte {
 	return url
 }
 
-// repeats is what repeatsFolders does.
+// repeats is what traps.RepeatsFolders does.
 func (x *Explainer) repeats(e *Explanation, url []byte) {
 	switch most := x.cfg.MaxPathRepeats; {
 	case most == 0:

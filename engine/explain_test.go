@@ -11,6 +11,7 @@ import (
 	"orbweaver/engine/filter"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/settings"
+	"orbweaver/engine/traps"
 	"orbweaver/engine/urlx"
 	"orbweaver/internal/vfs"
 	"orbweaver/sieve/fpcache"
@@ -151,7 +152,7 @@ func TestExplainAgreesWithTheDoor(t *testing.T) {
 		f.check(&d, url, &it)
 		site, path := urlx.Split(url)
 		it.Rest = path
-		goes := len(d.urls) == 1 && !repeatsFolders(url, &it, cfg.MaxPathRepeats) && !w.filtered(site, &it)
+		goes := len(d.urls) == 1 && !traps.RepeatsFolders(url, &it, cfg.MaxPathRepeats) && !w.filtered(site, &it)
 		if goes != (e.Verdict != Refused) {
 			t.Fatalf("%s at depth %d: through the door %v, explained %+v", raw, it.Depth, goes, e)
 		}

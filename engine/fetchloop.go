@@ -54,7 +54,7 @@ type fetchWorker struct {
 	peers    *peers // nil for a crawl alone
 	door     door   // for what is asked for instead of something else
 	proxy    bool
-	keys     addrKeys
+	keys     politeness.AddrKeys
 
 	hashSeed   uint64
 	maxPerHost int
@@ -403,7 +403,7 @@ func (w *fetchWorker) otherAddr(r *returned) bool {
 	if n := site.AddrCount(); n < 2 || int(site.Failures) >= n {
 		return false
 	}
-	r.release.Replace = w.keys.of(site.RotateAddrs())
+	r.release.Replace = w.keys.KeyOf(site.RotateAddrs())
 	return true
 }
 

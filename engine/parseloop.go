@@ -23,6 +23,7 @@ import (
 	"orbweaver/engine/parse"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/recrawl"
+	"orbweaver/engine/traps"
 	"orbweaver/engine/urlx"
 	"orbweaver/internal/sha1pair"
 	"orbweaver/sieve/fpcache"
@@ -49,7 +50,7 @@ type parseWorker struct {
 	faults   *faultFile
 	limits   *limits.Limits
 	previous recrawl.PreviousCrawl
-	watch    *watch // nil if nobody watches what is new
+	traps    *traps.Detector
 	peers    *peers // nil for a crawl alone
 	wake     func() // of the distributor
 	failed   func(error)
@@ -113,7 +114,7 @@ func (w *parseWorker) handle(ctx context.Context, p *fetch.Page) error {
 		switch {
 		case err == nil:
 			w.log.Attempt(p, f, w.finder.Encoding, w.finder.Budget.Annotate(plan.annotation()))
-			w.weigh(p, f, &plan)
+			w.notePage(p, f, &plan)
 			return w.tend(ctx)
 		case errors.Is(err, journal.ErrPageLimit):
 			return w.putAside(f, f.Item)
@@ -131,18 +132,18 @@ func (w *parseWorker) handle(ctx context.Context, p *fetch.Page) error {
 	}
 }
 
-// weigh tells the watch what a page brought. A redirect is no page; but one that leads to its own path with another
+// notePage reports a page to the trap detector. A redirect is no page; but one that leads to its own path with another
 // query, and the later ones of a chain, brought nothing. That a payload is stored says something in a first pass only:
 // later ones expect it.
-func (w *parseWorker) weigh(p *fetch.Page, f *attempt.Attempt, plan *recordPlan) {
+func (w *parseWorker) notePage(p *fetch.Page, f *attempt.Attempt, plan *recordPlan) {
 	switch {
 	case plan.page:
-		w.watch.weigh(f.URL, f.FirstOfSite, novelty.Page{
+		w.traps.NotePage(f.URL, f.FirstOfSite, novelty.Page{
 			IsDuplicate: plan.revisit && !w.previous.HasCaptures(), Payload: payloadBits(p, f), WasDelayed: f.Delayed, Text: w.finder.Body,
 			Duration: p.Ended.Sub(p.Started),
 		}, &w.words)
 	case f.Outcome == outcome.TooManyRedirects, f.Outcome == outcome.Redirect && !f.WillRetry && (f.Redirects >= redirectsUsual || w.finder.LeadsHome(f.URL)):
-		w.watch.weigh(f.URL, false, novelty.Page{IsDuplicate: true, WasDelayed: f.Delayed}, &w.words)
+		w.traps.NotePage(f.URL, false, novelty.Page{IsDuplicate: true, WasDelayed: f.Delayed}, &w.words)
 	}
 }
 

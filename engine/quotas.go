@@ -10,6 +10,7 @@ import (
 	"orbweaver/engine/novelty"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/site"
+	"orbweaver/engine/traps"
 	"orbweaver/engine/urlx"
 	"orbweaver/workbench"
 	"orbweaver/workbench/cold"
@@ -21,8 +22,8 @@ import (
 type quotas struct {
 	hostsOfDomain int // --max-hosts-per-domain; 0 for no limit
 	pagesOfDomain int // --max-per-domain
-	hostsOfAddr   int // --max-hosts-per-ip; addresses are keys, see addrKeys
-	watch         *watch
+	hostsOfAddr   int // --max-hosts-per-ip; addresses are keys, see politeness.AddrKeys
+	traps         *traps.Detector
 
 	mu      sync.Mutex
 	domains map[string]domainCount
@@ -31,9 +32,9 @@ type quotas struct {
 
 type domainCount struct{ hosts, pages int32 }
 
-func newQuotas(c *Config, w *watch) *quotas {
+func newQuotas(c *Config, t *traps.Detector) *quotas {
 	return &quotas{
-		hostsOfDomain: c.MaxHostsPerDomain, pagesOfDomain: c.MaxPerDomain, hostsOfAddr: c.MaxHostsPerIP, watch: w,
+		hostsOfDomain: c.MaxHostsPerDomain, pagesOfDomain: c.MaxPerDomain, hostsOfAddr: c.MaxHostsPerIP, traps: t,
 		domains: map[string]domainCount{}, addrs: map[netip.Addr]int32{},
 	}
 }
@@ -56,7 +57,7 @@ func (q *quotas) refuses(site []byte, waited bool) siteRefusal {
 	if q.hostsOfDomain > 0 && q.of(filter.Domain(urlx.Host(site))).hosts >= int32(q.hostsOfDomain) {
 		return siteRefusal{outcome: outcome.QuotaDomain}
 	}
-	switch verdict, why := q.watch.joins(site, waited); verdict {
+	switch verdict, why := q.traps.AdmitSite(site, waited); verdict {
 	case novelty.MemberSkipped:
 		return siteRefusal{outcome: outcome.Novelty, why: why}
 	case novelty.MemberDelayed:

@@ -144,8 +144,8 @@ func (e *Engine) Report() Report {
 	if e.peers != nil {
 		r.Peers = e.peers.report(&c)
 	}
-	if e.watch != nil {
-		s := e.watch.Stats()
+	if e.traps.Enabled() {
+		s := e.traps.Stats()
 		r.NoveltyWatched, r.NoveltyPoor, r.NoveltyDelayed, r.NoveltyRead = int64(s.Groups), int64(s.Poor), s.Delayed, s.Read
 		r.NoveltyEvicted, r.NoveltyMemory = s.Evicted, s.Bytes
 	}

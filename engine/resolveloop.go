@@ -13,6 +13,7 @@ import (
 	"orbweaver/engine/journal"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/outcome"
+	"orbweaver/engine/politeness"
 	"orbweaver/engine/site"
 	"orbweaver/engine/urlx"
 )
@@ -25,7 +26,7 @@ type resolveLoop struct {
 	under    *undertaker
 	resolver Resolver
 	quotas   *quotas
-	keys     addrKeys
+	keys     politeness.AddrKeys
 	names    *nameRecords // nil: what name servers say is not kept
 	servers  *outage.NameServers
 	scarce   *outage.Shortage
@@ -93,7 +94,7 @@ func (l *resolveLoop) settle(vs *visitState, ans dnsres.Answer) {
 			l.failed(vs, now, ans.Expires, fate)
 			return
 		}
-		key := l.keys.of(addrs[0])
+		key := l.keys.KeyOf(addrs[0])
 		if !l.bench.Addr(vs).IsValid() && !l.quotas.place(key) {
 			l.under.Bury(vs, outcome.QuotaAddress)
 			return

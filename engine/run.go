@@ -15,6 +15,7 @@ import (
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/links"
 	"orbweaver/engine/outage"
+	"orbweaver/engine/politeness"
 	"orbweaver/internal/notify"
 	"orbweaver/internal/sha1pair"
 	"orbweaver/internal/throttle"
@@ -199,7 +200,7 @@ func (e *Engine) startIntake(ctx context.Context, g *failGroup) error {
 	g.Go("seed", func() error { return s.run(ctx) })
 	for range e.cfg.Resolves {
 		r := &resolveLoop{
-			ledger: e.ledger, quotas: e.quotas, keys: addrKeys(e.cfg.IPv6Prefix), bench: e.bench, newborn: e.newborn, under: e.under, resolver: e.seams.Resolver, names: names,
+			ledger: e.ledger, quotas: e.quotas, keys: politeness.AddrKeys(e.cfg.IPv6Prefix), bench: e.bench, newborn: e.newborn, under: e.under, resolver: e.seams.Resolver, names: names,
 			servers: e.servers, scarce: e.scarce,
 			giveUp: e.cfg.GiveUp, hashSeed: e.frontier.hashSeed, allowed: e.seams.Allowed, feed: func() { notify.Send(e.feedWake) }, wake: func() { notify.Send(e.distWake) },
 		}
@@ -331,7 +332,7 @@ func (e *Engine) newFetchWorker(id int) *fetchWorker {
 		fetcher: fetch.NewFetcher(e.cfg.Fetch, e.seams.Dialer, e.pool), decoder: fetch.NewDecoder(fetch.DecoderOptions{}),
 		rules: e.rules, aloft: e.aloft, redone: e.redone, log: e.log, live: e.live, lists: e.filters.lists, jars: e.jars, previous: e.previous,
 		scarce: e.scarce, network: e.network, quotas: e.quotas, peers: e.peers, proxy: e.cfg.ProxyMode, hashSeed: e.frontier.hashSeed, maxPerHost: e.cfg.MaxPerHost, stopping: e.stopping,
-		pagesOut: &e.pagesOut, fetching: &e.fetching, clamps: e.clamps, giveUp: e.cfg.GiveUp, proofWait: proofWait(e.cfg.StallWait), keys: addrKeys(e.cfg.IPv6Prefix),
+		pagesOut: &e.pagesOut, fetching: &e.fetching, clamps: e.clamps, giveUp: e.cfg.GiveUp, proofWait: proofWait(e.cfg.StallWait), keys: politeness.AddrKeys(e.cfg.IPv6Prefix),
 		posting: journal.NewPending(nil),
 	}
 }
@@ -369,7 +370,7 @@ func (e *Engine) newParseWorker() (*parseWorker, error) {
 		finder: links.NewFinder(e.cfg.linkOptions(e.filters.links())), sums: sha1pair.NewHasher(), encoder: enc,
 		tells: tellsOf(&e.cfg.WARC), store: e.filters.store, parsed: e.parsed, aloft: e.aloft, log: e.log,
 		faults: &faultFile{fs: e.seams.FS, dir: e.frontierDir(), log: e.seams.Log}, limits: e.limits,
-		watch: e.watch, peers: e.peers, wake: func() { notify.Send(e.distWake) }, pagesOut: &e.pagesOut, hashSeed: e.frontier.hashSeed,
+		traps: e.traps, peers: e.peers, wake: func() { notify.Send(e.distWake) }, pagesOut: &e.pagesOut, hashSeed: e.frontier.hashSeed,
 		posting: journal.NewPending(e.limits), previous: e.previous,
 	}, nil
 }

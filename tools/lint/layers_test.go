@@ -19,7 +19,7 @@ func layers() []string {
 			"engine/cluster/outbox engine/cluster/addresslease engine/cluster/marks",
 		"engine/layout engine/clock engine/lifecycle engine/queued engine/attempt engine/site engine/cluster/message",
 		"engine/limits engine/outage engine/crawllog engine/skipped engine/counters engine/settings engine/capture " +
-			"engine/recrawl",
+			"engine/recrawl engine/traps",
 		"engine/journal",
 		"engine/links engine/admission",
 		"engine/schedule",
