@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"orbweaver/engine/site"
+	"orbweaver/engine/visit"
 	"orbweaver/internal/vfs"
 	"orbweaver/workbench"
 )
@@ -48,7 +49,7 @@ func (b benchChain) last() uint64 {
 }
 
 // loadBench reads the images of a chain.
-func loadBench(fsys vfs.FS, dir string, chain benchChain, o workbench.Options, rules *site.RulesPool) (_ *bench, err error) {
+func loadBench(fsys vfs.FS, dir string, chain benchChain, o workbench.Options, rules *site.RulesPool) (_ *visit.Workbench, err error) {
 	var images []io.Reader
 	for _, link := range chain {
 		f, openErr := fsys.Open(benchName(dir, link.Generation))

@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"time"
+
+	"orbweaver/engine/visit"
 )
 
 // soonAgain is how long an address is kept for the next exchange, while other agents wait for it.
@@ -10,38 +12,38 @@ const soonAgain = 100 * time.Millisecond
 
 // borrow makes sure that no other agent asks the address while this one does; else the Visit is given back, with the
 // item that was not asked for; nil for a site's own robots.txt.
-func (w *fetchWorker) borrow(ctx context.Context, r *returned, raw []byte) bool {
+func (w *fetchWorker) borrow(ctx context.Context, r *visit.Result, raw []byte) bool {
 	if w.peers == nil {
 		return true
 	}
 	var again time.Time
-	w.lent, again = w.peers.leases.borrow(ctx, w.stopping, r.visit.Addr, w.wing.open(ctx))
-	switch rest := w.peers.notBefore(r.visit.Key); {
+	w.lent, again = w.peers.leases.borrow(ctx, w.stopping, r.Visit.Addr, w.wing.open(ctx))
+	switch rest := w.peers.notBefore(r.Visit.Key); {
 	case !w.lent:
-		r.release.IPDue = again
-	case !w.peers.mine(r.visit.Key): // it went to another agent while others were asked
+		r.Release.IPDue = again
+	case !w.peers.mine(r.Visit.Key): // it went to another agent while others were asked
 	case !rest.IsZero(): // and came back
-		r.release.SiteDue = rest
+		r.Release.SiteDue = rest
 	default:
 		return true
 	}
 	if raw != nil {
-		r.release.Front = [][]byte{raw}
+		r.Release.Front = [][]byte{raw}
 	}
 	w.giveBack(r, nil)
 	return false
 }
 
 // giveAddress lets others ask the address again, if an exchange with it was under way.
-func (w *fetchWorker) giveAddress(r *returned) {
+func (w *fetchWorker) giveAddress(r *visit.Result) {
 	if !w.lent {
 		return
 	}
 	w.lent = false
-	due := r.release.IPDue
-	if due.Before(r.release.SiteDue) && !w.peers.mine(r.visit.Key) { // the site went to another agent meanwhile, who knows nothing of this exchange
-		due = r.release.SiteDue
+	due := r.Release.IPDue
+	if due.Before(r.Release.SiteDue) && !w.peers.mine(r.Visit.Key) { // its new owner knows nothing of this exchange
+		due = r.Release.SiteDue
 	}
-	more := func(due time.Time) bool { return !due.IsZero() && due.Before(r.release.IPDue.Add(soonAgain)) }
-	w.peers.leases.give(r.visit.Addr, due, more(r.visit.NextDue) || more(r.release.SiteDue))
+	more := func(due time.Time) bool { return !due.IsZero() && due.Before(r.Release.IPDue.Add(soonAgain)) }
+	w.peers.leases.give(r.Visit.Addr, due, more(r.Visit.NextDue) || more(r.Release.SiteDue))
 }

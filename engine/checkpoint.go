@@ -20,6 +20,7 @@ import (
 	"orbweaver/engine/site"
 	"orbweaver/engine/skipped"
 	"orbweaver/engine/traps"
+	"orbweaver/engine/visit"
 	"orbweaver/internal/vfs"
 	"orbweaver/sieve"
 	"orbweaver/sieve/fpcache"
@@ -29,10 +30,7 @@ import (
 	"orbweaver/workbench/cold"
 )
 
-type (
-	benchState = workbench.State
-	benchImage = workbench.Snapshot[site.State]
-)
+type benchImage = workbench.Snapshot[site.State]
 
 // checkpointer takes the cut: the one moment at which all rooms are saved together. It stops every traveller for as
 // long as it takes to mark that moment in each room; writing, syncing and the manifest come after they move on.
@@ -42,7 +40,7 @@ type checkpointer struct {
 	ledger   *journal.Store
 	turn     chan struct{} // the flusher's: no flush is half done while it is held
 	returner *returner
-	bench    *bench
+	bench    *visit.Workbench
 	sieve    *sieve.Sieve
 	ready    *diskq.Queue
 	virt     *virtualize.Virtualizer

@@ -9,6 +9,7 @@ import (
 	"orbweaver/engine/queued"
 	"orbweaver/engine/skipped"
 	"orbweaver/engine/traps"
+	"orbweaver/engine/visit"
 )
 
 // What looks like a trap is delayed: it waits in the third queue of its site (shelf.go) until the site has nothing
@@ -22,7 +23,9 @@ const (
 
 // delay puts an item, whose Rest is a path, behind everything else of its site, if it looks like a part of a trap, and
 // says so. After an error it is where it was. The caller notes how many items the site has on disk.
-func (d *distributor) delay(vs *visitState, group novelty.Group, key []byte, it *queued.URL) (delayed bool, err error) {
+func (d *distributor) delay(
+	vs *visit.State, group novelty.Group, key []byte, it *queued.URL,
+) (delayed bool, err error) {
 	if d.bench.IsDead(vs) {
 		return false, nil
 	}
@@ -49,7 +52,7 @@ func (d *distributor) delay(vs *visitState, group novelty.Group, key []byte, it 
 
 // takeWatched moves up to limit items of a site from disk to the bench, and those that look like a part of a trap
 // behind the others. Delayed ones follow when there are no others.
-func (d *distributor) takeWatched(vs *visitState, limit int) (n int, err error) {
+func (d *distributor) takeWatched(vs *visit.State, limit int) (n int, err error) {
 	d.key = d.bench.AppendKey(d.key[:0], vs)
 	group := d.traps.GroupOf(d.key)
 	d.spilled, d.ends = d.spilled[:0], d.ends[:0]
@@ -83,7 +86,7 @@ func (d *distributor) takeWatched(vs *visitState, limit int) (n int, err error) 
 // lateSite is a site that has nothing but delayed items since a moment. Links that its pages have are perhaps on their
 // way to it.
 type lateSite struct {
-	vs    *visitState
+	vs    *visit.State
 	since time.Time
 }
 
@@ -149,7 +152,7 @@ func (d *distributor) lift(item []byte) {
 }
 
 // takeLate moves some delayed items of a site to the bench, and lists those that belong to a trap.
-func (d *distributor) takeLate(vs *visitState, group novelty.Group) (n int, err error) {
+func (d *distributor) takeLate(vs *visit.State, group novelty.Group) (n int, err error) {
 	for pushed := 0; pushed < delayedBatch && n < delayedMost && err == nil; {
 		d.spilled, d.ends = d.spilled[:0], d.ends[:0]
 		took, failed := d.shelf.takeDelayed(vs, delayedBatch-pushed, d.lift)

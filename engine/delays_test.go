@@ -10,6 +10,7 @@ import (
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
 	"orbweaver/engine/traps"
+	"orbweaver/engine/visit"
 	"orbweaver/internal/vfs"
 	"orbweaver/virtualize"
 	"orbweaver/virtualize/diskq"
@@ -17,7 +18,7 @@ import (
 )
 
 // newDelaysRig makes a distributor that has one site with an address.
-func newDelaysRig(t *testing.T, pending *int) (d *distributor, vs *visitState, now time.Time) {
+func newDelaysRig(t *testing.T, pending *int) (d *distributor, vs *visit.State, now time.Time) {
 	t.Helper()
 	disk := vfs.NewMem(1)
 	virt, err := virtualize.Open(disk, virtualize.Options{Dir: "queues", SegmentBytes: 1 << 20}, nil)
@@ -49,7 +50,7 @@ func newDelaysRig(t *testing.T, pending *int) (d *distributor, vs *visitState, n
 	return d, vs, now
 }
 
-func delayItems(t *testing.T, d *distributor, vs *visitState, n int) {
+func delayItems(t *testing.T, d *distributor, vs *visit.State, n int) {
 	t.Helper()
 	for i := range n {
 		if err := d.shelf.delay(vs, queued.Append(nil, &queued.URL{Delayed: true, Rest: fmt.Appendf(nil, "/late/%d", i)})); err != nil {

@@ -18,6 +18,7 @@ import (
 	"orbweaver/engine/skipped"
 	"orbweaver/engine/traps"
 	"orbweaver/engine/urlx"
+	"orbweaver/engine/visit"
 	"orbweaver/virtualize"
 	"orbweaver/virtualize/diskq"
 )
@@ -27,7 +28,7 @@ import (
 // reads the ready queue. It never waits for the bench: no room means the virtualizer.
 type distributor struct {
 	ledger  *journal.Store
-	bench   *bench
+	bench   *visit.Workbench
 	hosts   *hosts
 	ready   *diskq.Queue
 	virt    *virtualize.Virtualizer
@@ -67,15 +68,15 @@ type distributor struct {
 	frontLarge int64     // the size that it had at least
 	frontStale bool      // somebody was told so without a count since the last rest
 
-	graves    []*visitState // dead sites that have URLs on disk
-	held      []byte        // an item taken from the ready queue that could not be placed: the disk is full
+	graves    []*visit.State // dead sites that have URLs on disk
+	held      []byte         // an item taken from the ready queue that could not be placed: the disk is full
 	scratch   []byte
 	path      []byte // an item for its site
 	key       []byte // of a site
 	whole     []byte // a URL
 	spilled   []byte // items between memory and disk
 	ends      []int  // of each
-	vs        []*visitState
+	vs        []*visit.State
 	lastFlush flushPace
 	spills    atomic.Int64
 }
@@ -247,7 +248,7 @@ func (d *distributor) bury() (more bool, err error) {
 	return len(d.graves) > 0 && d.under.log.HasRoom(), nil
 }
 
-func (d *distributor) fate(vs *visitState) outcome.Outcome {
+func (d *distributor) fate(vs *visit.State) outcome.Outcome {
 	fate := outcome.SiteGone
 	d.bench.WithSite(vs, func(s *site.State) {
 		if s.DeadOutcome != outcome.None {
@@ -280,7 +281,7 @@ func (d *distributor) refill(now time.Time) (int, error) {
 }
 
 // take moves up to limit items of a site from disk to the bench.
-func (d *distributor) take(vs *visitState, limit int) (n int, err error) {
+func (d *distributor) take(vs *visit.State, limit int) (n int, err error) {
 	if d.traps.Enabled() {
 		return d.takeWatched(vs, limit)
 	}
@@ -290,7 +291,7 @@ func (d *distributor) take(vs *visitState, limit int) (n int, err error) {
 }
 
 // push puts an item on the bench, or lets it share the fate of its site.
-func (d *distributor) push(vs *visitState, item []byte) {
+func (d *distributor) push(vs *visit.State, item []byte) {
 	if !d.bench.Push(vs, item) {
 		d.under.drop(d.bench.AppendKey(nil, vs), item, d.fate(vs))
 	}

@@ -9,6 +9,7 @@ import (
 
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
+	"orbweaver/engine/traps"
 	"orbweaver/internal/vfs"
 	"orbweaver/virtualize"
 	"orbweaver/workbench"
@@ -24,6 +25,7 @@ func TestAFullBenchIsRefilledWhenTheFrontIsSmall(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	d := &distributor{
 		bench: workbench.New[site.State](workbench.Options{MemoryMax: 1}), virt: virt, shelf: shelf{virt}, frontWant: new(atomic.Int64),
+		traps: traps.New(-1, 0, 1, nil),
 	}
 	item := queued.Append(nil, &queued.URL{Rest: []byte("/a")})
 	for i := range 50 {

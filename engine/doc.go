@@ -12,7 +12,7 @@
 //	resolveloop.go  new site -> address; namerecords.go keeps DNS answers
 //	feedloop.go     workbench -> fetch workers
 //	fetchloop.go    Visit -> exchange -> Page; refusal.go, troublevisit.go the checks before; robotsvisit.go robots.txt
-//	returner.go     fetch workers -> workbench; donequeue.go Visits on their way
+//	returner.go     fetch workers -> workbench
 //	parseloop.go    Page -> links, records, journal entry; records.go and metadata.go build the records
 //	checkpoint.go   the checkpoint and its manifest; restore.go, replay.go and recall.go the way back
 //	turnover.go     begins a finished crawl again; engine/recrawl makes conditional requests

@@ -12,6 +12,7 @@ import (
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/site"
+	"orbweaver/engine/visit"
 	"orbweaver/workbench"
 )
 
@@ -35,7 +36,7 @@ func ending(c *counters.Totals, alone bool, givenUp func() (int, error)) (lifecy
 
 // givenUp counts the sites that failed for --give-up, in memory and in the cold store. All loops have ended.
 func (h *hosts) givenUp() (sites int, err error) {
-	h.bench.Each(func(vs *visitState, state benchState) bool {
+	h.bench.Each(func(vs *visit.State, state workbench.State) bool {
 		if state == workbench.Dead {
 			h.bench.ReadSite(vs, func(s *site.State) {
 				if s.DeadOutcome == outcome.GivenUp {

@@ -29,6 +29,7 @@ import (
 	"orbweaver/engine/site"
 	"orbweaver/engine/skipped"
 	"orbweaver/engine/traps"
+	"orbweaver/engine/visit"
 	"orbweaver/internal/mpmc"
 	"orbweaver/internal/notify"
 	"orbweaver/internal/vfs"
@@ -53,7 +54,7 @@ type Engine struct {
 
 	ledger    *journal.Store
 	frontier  *Frontier
-	bench     *bench
+	bench     *visit.Workbench
 	cold      *cold.Store
 	hosts     *hosts
 	sieve     *sieve.Sieve
@@ -84,8 +85,8 @@ type Engine struct {
 	clamps    *settings.ClampLog
 	network   *outage.Network
 	under     *undertaker
-	todo      *mpmc.Queue[visit]
-	done      *doneQueue
+	todo      *mpmc.Queue[visit.Visit]
+	done      *visit.ResultQueue
 	fetched   chan *fetch.Page
 	dist      *distributor
 	flush     *flusher
@@ -359,8 +360,8 @@ func (e *Engine) assemble(m *manifest) {
 		Pages: m.Counters.Stored(),
 	}
 	leases := cfg.Fetchers + max(cfg.Fetchers/2, 64)
-	e.todo = mpmc.New[visit](max(cfg.Fetchers/2, 64))
-	e.done = newDoneQueue(2 * leases)
+	e.todo = mpmc.New[visit.Visit](max(cfg.Fetchers/2, 64))
+	e.done = visit.NewResultQueue(2 * leases)
 	e.fetched = make(chan *fetch.Page, 4*cfg.Parsers)
 	e.pool = fetch.NewPool(cfg.pool())
 	wakeDist, wakeFeed := func() { notify.Send(e.distWake) }, func() { notify.Send(e.feedWake) }

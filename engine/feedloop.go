@@ -6,6 +6,7 @@ import (
 
 	"orbweaver/engine/journal"
 	"orbweaver/engine/outage"
+	"orbweaver/engine/visit"
 	"orbweaver/internal/mpmc"
 )
 
@@ -13,15 +14,15 @@ import (
 // use: a Visit there holds its IP. One goroutine.
 type feeder struct {
 	ledger    *journal.Store
-	bench     *bench
-	todo      *mpmc.Queue[visit]
+	bench     *visit.Workbench
+	todo      *mpmc.Queue[visit.Visit]
 	leases    int // Visits that may be out at once: the done queue has room for all of them
 	gate      *outage.Gate
 	wake      chan struct{}
 	starved   func()    // the todo queue is empty and nothing is due
 	notBefore time.Time // after an unclean stop: whoever was asked last is not asked again before this
 
-	visits []visit
+	visits []visit.Visit
 }
 
 const feedBatch = 256
@@ -63,7 +64,7 @@ func (f *feeder) feed(now time.Time) int {
 		if !f.todo.TryPut(f.visits[i]) {
 			panic("BUG: engine: the todo queue has less room than its only filler saw")
 		}
-		f.visits[i] = visit{}
+		f.visits[i] = visit.Visit{}
 	}
 	return len(f.visits)
 }

@@ -24,6 +24,7 @@ import (
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
 	"orbweaver/engine/urlx"
+	"orbweaver/engine/visit"
 	"orbweaver/internal/mpmc"
 	"orbweaver/workbench"
 )
@@ -33,8 +34,8 @@ import (
 type fetchWorker struct {
 	id       int
 	ledger   *journal.Store
-	todo     *mpmc.Queue[visit]
-	done     *doneQueue
+	todo     *mpmc.Queue[visit.Visit]
+	done     *visit.ResultQueue
 	pool     *fetch.Pool
 	fetched  chan<- *fetch.Page
 	fetcher  *fetch.Fetcher
@@ -105,12 +106,12 @@ func (w *fetchWorker) isStopping() bool {
 	}
 }
 
-// visit makes at most one exchange for the site and gives the Visit back.
-func (w *fetchWorker) visit(ctx context.Context, v *visit) error {
+// Visit makes at most one exchange for the site and gives the Visit back.
+func (w *fetchWorker) visit(ctx context.Context, v *visit.Visit) error {
 	w.site = v.Site // changed here, and written back with the Visit, under the cut
 	site := &w.site
-	r := returned{visit: *v}
-	r.release = workbench.Release{Unused: v.Items, SiteDue: v.SiteDue, IPDue: v.IPDue}
+	r := visit.Result{Visit: *v}
+	r.Release = workbench.Release{Unused: v.Items, SiteDue: v.SiteDue, IPDue: v.IPDue}
 	if w.isStopping() {
 		w.giveBack(&r, nil)
 		return nil
@@ -119,39 +120,39 @@ func (w *fetchWorker) visit(ctx context.Context, v *visit) error {
 	if site.Blocked || w.terms.Exclude {
 		site.Blocked = true
 		site.DeadOutcome = outcome.Blocked
-		r.release.Kill = true
+		r.Release.Kill = true
 		w.giveBack(&r, nil)
 		return nil
 	}
 	foreign := w.peers != nil && !w.peers.mine(v.Key)
 	if w.peers != nil && !foreign {
 		if due := w.peers.notBefore(v.Key); !due.IsZero() {
-			r.release.SiteDue = due
+			r.Release.SiteDue = due
 			w.giveBack(&r, nil)
 			return nil
 		}
 	}
 	now := time.Now()
 	if site.AddrsExpired(now) && !foreign {
-		r.release.Unresolved = true
+		r.Release.Unresolved = true
 		w.giveBack(&r, nil)
 		return nil
 	}
 	var holders []holder // of the items' pages
 	for i, raw := range v.Items {
 		it := queued.MustDecode(raw)
-		r.release.Unused = v.Items[i:]
+		r.Release.Unused = v.Items[i:]
 		if it.RobotsOf != nil && !foreign {
-			r.release.Unused = v.Items[i+1:]
+			r.Release.Unused = v.Items[i+1:]
 			return w.robotsHop(ctx, &r, raw, &it)
 		}
 		if foreign {
-			r.release.Unused = v.Items[i+1:]
+			r.Release.Unused = v.Items[i+1:]
 			w.handOver(v.Key, &it)
 			continue
 		}
 		if w.filtered(v.Key, &it) {
-			r.release.Unused = v.Items[i+1:]
+			r.Release.Unused = v.Items[i+1:]
 			continue
 		}
 		if asked, err := w.asksFirst(ctx, &r, now, len(v.Items)-i, it.Depth); asked {
@@ -166,7 +167,7 @@ func (w *fetchWorker) visit(ctx context.Context, v *visit) error {
 		if holders != nil && w.asksAgain(&r, holders[i].again) {
 			return nil
 		}
-		r.release.Unused = v.Items[i+1:]
+		r.Release.Unused = v.Items[i+1:]
 		if holders != nil && w.recovered(v.Key, &it, holders[i].line) {
 			continue
 		}
@@ -182,14 +183,14 @@ func (w *fetchWorker) visit(ctx context.Context, v *visit) error {
 }
 
 // page fetches one URL and decides what follows.
-func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *queued.URL) error {
+func (w *fetchWorker) page(ctx context.Context, r *visit.Result, raw []byte, it *queued.URL) error {
 	site := &w.site
 	if !w.borrow(ctx, r, raw) {
 		return nil
 	}
 	p, err := w.pool.Get(ctx)
 	if err != nil { // hard stop: nothing was asked, the item goes back
-		r.release.Front = [][]byte{raw}
+		r.Release.Front = [][]byte{raw}
 		w.giveBack(r, nil)
 		return nil //nolint:nilerr // the stop is told by ctx
 	}
@@ -202,7 +203,7 @@ func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *que
 	w.takeCookies(p)
 	if o == outcome.Cancelled {
 		w.hungUp(r, p, it.Tries)
-		r.release.Front = [][]byte{raw}
+		r.Release.Front = [][]byte{raw}
 		w.giveBack(r, nil)
 		w.pool.Put(p)
 		return nil
@@ -224,11 +225,11 @@ func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *que
 	w.spare(r, p, o, own, &d)
 	if d.GiveUpSite {
 		site.DeadOutcome = w.fateOf(o, p.Ended)
-		r.release.Kill = true
+		r.Release.Kill = true
 		d.Retry = false
 	}
 	f.Outcome, f.WillRetry, f.Fingerprint = o, d.Retry, urlx.Fingerprint(w.hashSeed, f.URL)
-	f.SiteDue, f.IPDue = r.release.SiteDue, r.release.IPDue
+	f.SiteDue, f.IPDue = r.Release.SiteDue, r.Release.IPDue
 	if d.Retry {
 		again := *it
 		if own {
@@ -238,7 +239,7 @@ func (w *fetchWorker) page(ctx context.Context, r *returned, raw []byte, it *que
 	} else if p.HeadLen > 0 && (outcome.IsPageStatus(p.Status) || attempt.IsUnchanged(p, f)) {
 		f.FirstOfSite = site.Stored == 0
 		site.Stored++
-		w.quotas.stored(r.visit.Key)
+		w.quotas.stored(r.Visit.Key)
 	}
 	return w.hand(ctx, r, p, f)
 }
@@ -276,23 +277,23 @@ func (w *fetchWorker) takeCookies(p *fetch.Page) {
 
 // notTried puts an item back for which this machine had no connection, and holds its worker for a while: so there are
 // no more exchanges at a time than there are connections for. raw is nil for a site's own robots.txt.
-func (w *fetchWorker) notTried(ctx context.Context, r *returned, p *fetch.Page, raw []byte) error {
+func (w *fetchWorker) notTried(ctx context.Context, r *visit.Result, p *fetch.Page, raw []byte) error {
 	w.scarce.Note(time.Now(), p.Err)
 	return w.rest(ctx, r, p, raw)
 }
 
 // putOff puts an item back whose site could not be reached since nobody can be. Somebody may have been asked, so the
 // delays run.
-func (w *fetchWorker) putOff(ctx context.Context, r *returned, p *fetch.Page, raw []byte) error {
+func (w *fetchWorker) putOff(ctx context.Context, r *visit.Result, p *fetch.Page, raw []byte) error {
 	w.decide(r, p, outcome.Cancelled, 0) // which counts against nobody
-	if due := p.Ended.Add(outage.NetworkRetryWait); due.After(r.release.SiteDue) {
-		r.release.SiteDue = due
+	if due := p.Ended.Add(outage.NetworkRetryWait); due.After(r.Release.SiteDue) {
+		r.Release.SiteDue = due
 	}
 	return w.rest(ctx, r, p, raw)
 }
 
 // rest holds the worker for a while before it gives back what was not fetched.
-func (w *fetchWorker) rest(ctx context.Context, r *returned, p *fetch.Page, raw []byte) error {
+func (w *fetchWorker) rest(ctx context.Context, r *visit.Result, p *fetch.Page, raw []byte) error {
 	w.pool.Put(p)
 	timer := time.NewTimer(outage.ShortageWait)
 	defer timer.Stop()
@@ -302,22 +303,22 @@ func (w *fetchWorker) rest(ctx context.Context, r *returned, p *fetch.Page, raw 
 	case <-ctx.Done():
 	}
 	if raw != nil {
-		r.release.Front = [][]byte{raw}
+		r.Release.Front = [][]byte{raw}
 	}
 	w.giveBack(r, nil)
 	return nil
 }
 
 // exchange does the network's part; w.target says in what manner.
-func (w *fetchWorker) exchange(ctx context.Context, r *returned, p *fetch.Page) outcome.Outcome {
+func (w *fetchWorker) exchange(ctx context.Context, r *visit.Result, p *fetch.Page) outcome.Outcome {
 	f := attempt.Of(p)
 	f.Worker = w.id
-	key := r.visit.Key
+	key := r.Visit.Key
 	_, authority, _ := bytes.Cut(key, []byte("://"))
 	t := &w.target
 	t.URL, t.HTTPS, t.Host = f.URL, urlx.HTTPS(key), authority
 	if !w.proxy {
-		t.Addr = netip.AddrPortFrom(w.site.ConnectAddr(r.visit.Addr), uint16(urlx.Port(key)))
+		t.Addr = netip.AddrPortFrom(w.site.ConnectAddr(r.Visit.Addr), uint16(urlx.Port(key)))
 	}
 	ctx = w.peers.fly(ctx, &w.wing, key)
 	w.fetching.Add(1)
@@ -332,12 +333,12 @@ func (w *fetchWorker) exchange(ctx context.Context, r *returned, p *fetch.Page) 
 }
 
 // decide asks the policy and writes its dues into the release.
-func (w *fetchWorker) decide(r *returned, p *fetch.Page, o outcome.Outcome, try int) politeness.Decision {
+func (w *fetchWorker) decide(r *visit.Result, p *fetch.Page, o outcome.Outcome, try int) politeness.Decision {
 	site := &w.site
 	a := politeness.Attempt{
 		Outcome: o, Try: try, Started: p.Started, Ended: p.Ended,
-		SiteFailures: int(site.Failures), SiteSlowdown: site.Slowdown, IPSlowdown: politeness.UnpackIPSlowdown(r.visit.IPNote),
-		SiteHash: w.mark(r.visit.Key), Jitter: w.jitter(p, try),
+		SiteFailures: int(site.Failures), SiteSlowdown: site.Slowdown, IPSlowdown: politeness.UnpackIPSlowdown(r.Visit.IPNote),
+		SiteHash: w.mark(r.Visit.Key), Jitter: w.jitter(p, try),
 	}
 	a.CrawlDelay, a.HostDelay = site.CrawlDelay(), w.terms.Delay()
 	before := site.FailureStreak()
@@ -348,15 +349,15 @@ func (w *fetchWorker) decide(r *returned, p *fetch.Page, o outcome.Outcome, try 
 	d := w.live.Policy().Decide(a)
 	site.Failures, site.Slowdown = int16(min(d.SiteFailures, 1<<14)), d.SiteSlowdown
 	w.note(p, o, &a, &d)
-	r.visit.IPNote = d.IPSlowdown.Pack()
+	r.Visit.IPNote = d.IPSlowdown.Pack()
 	if d.IPSlowdown.Level > 0 {
 		w.ledger.Count.IpsSlowed.Add(1)
 	}
 	if !d.SiteDue.IsZero() {
-		r.release.SiteDue = d.SiteDue
+		r.Release.SiteDue = d.SiteDue
 	}
 	if !d.IPDue.IsZero() {
-		r.release.IPDue = d.IPDue
+		r.Release.IPDue = d.IPDue
 	}
 	return d
 }
@@ -366,10 +367,10 @@ func (w *fetchWorker) decide(r *returned, p *fetch.Page, o outcome.Outcome, try 
 const hangUpRest = 10 * time.Second
 
 // hungUp sets the dues after such an exchange: the request may have been sent.
-func (w *fetchWorker) hungUp(r *returned, p *fetch.Page, try int) {
+func (w *fetchWorker) hungUp(r *visit.Result, p *fetch.Page, try int) {
 	w.decide(r, p, outcome.Cancelled, try)
 	rest := p.Ended.Add(hangUpRest)
-	for _, due := range [...]*time.Time{&r.release.SiteDue, &r.release.IPDue} {
+	for _, due := range [...]*time.Time{&r.Release.SiteDue, &r.Release.IPDue} {
 		if due.Before(rest) {
 			*due = rest
 		}
@@ -398,18 +399,18 @@ func (w *fetchWorker) retryAfter(p *fetch.Page) time.Duration {
 }
 
 // otherAddr moves the site to the next of its addresses, if there is one that this visit has not tried.
-func (w *fetchWorker) otherAddr(r *returned) bool {
+func (w *fetchWorker) otherAddr(r *visit.Result) bool {
 	site := &w.site
 	if n := site.AddrCount(); n < 2 || int(site.Failures) >= n {
 		return false
 	}
-	r.release.Replace = w.keys.KeyOf(site.RotateAddrs())
+	r.Release.Replace = w.keys.KeyOf(site.RotateAddrs())
 	return true
 }
 
 // hand passes a Page with something to archive on to the parse workers, or settles an attempt without. Of answers
 // without a whole head only what the last try brought is kept.
-func (w *fetchWorker) hand(ctx context.Context, r *returned, p *fetch.Page, f *attempt.Attempt) error {
+func (w *fetchWorker) hand(ctx context.Context, r *visit.Result, p *fetch.Page, f *attempt.Attempt) error {
 	if p.HeadLen > 0 || len(p.Raw) > 0 && !f.WillRetry && !f.IsRobots {
 		w.pagesOut.Add(1)
 		w.giveBack(r, f)
@@ -431,7 +432,7 @@ func (w *fetchWorker) hand(ctx context.Context, r *returned, p *fetch.Page, f *a
 		}
 		if err := w.ledger.Disk.Wait(ctx, err); err != nil {
 			if errors.Is(err, outage.ErrFullAtStop) { // the attempt counts as never made, but its site waits as after any
-				r.release.Front, err = [][]byte{f.Item}, nil
+				r.Release.Front, err = [][]byte{f.Item}, nil
 				w.giveBack(r, nil)
 			}
 			w.pool.Put(p)
@@ -441,7 +442,7 @@ func (w *fetchWorker) hand(ctx context.Context, r *returned, p *fetch.Page, f *a
 }
 
 // giveBackCounted gives the Visit back and counts an attempt that brought no response, in one step of the cut.
-func (w *fetchWorker) giveBackCounted(r *returned, f *attempt.Attempt, write func() error) error {
+func (w *fetchWorker) giveBackCounted(r *visit.Result, f *attempt.Attempt, write func() error) error {
 	w.ledger.Steps.Begin()
 	defer w.ledger.Steps.End()
 	if err := write(); err != nil {
@@ -464,7 +465,7 @@ func (w *fetchWorker) giveBackCounted(r *returned, f *attempt.Attempt, write fun
 }
 
 // giveBack gives the Visit back; with a flight, the Page carries the item from here on.
-func (w *fetchWorker) giveBack(r *returned, f *attempt.Attempt) {
+func (w *fetchWorker) giveBack(r *visit.Result, f *attempt.Attempt) {
 	w.ledger.Steps.Begin()
 	defer w.ledger.Steps.End()
 	if f != nil && !f.WillRetry && !f.IsRobots {
@@ -473,7 +474,7 @@ func (w *fetchWorker) giveBack(r *returned, f *attempt.Attempt) {
 	w.putBack(r)
 }
 
-func (w *fetchWorker) putBack(r *returned) {
+func (w *fetchWorker) putBack(r *visit.Result) {
 	for _, x := range w.refused {
 		switch {
 		case x.holder != "":
@@ -491,6 +492,6 @@ func (w *fetchWorker) putBack(r *returned) {
 	clear(w.refused)
 	w.refused = w.refused[:0]
 	w.giveAddress(r)
-	r.visit.Site = w.site
-	w.done.put(r)
+	r.Visit.Site = w.site
+	w.done.Put(r)
 }

@@ -9,6 +9,7 @@ import (
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
+	"orbweaver/engine/visit"
 	"orbweaver/workbench"
 	"orbweaver/workbench/cold"
 )
@@ -18,7 +19,7 @@ import (
 // shared lock. Whoever looks for a host by its key asks here, under that lock. Only the distributor lets hosts go
 // (freeze), so it alone may hold a VisitState of an idle site for longer than a call of meet or look.
 type hosts struct {
-	bench   *bench
+	bench   *visit.Workbench
 	cold    *cold.Store
 	rules   *site.RulesPool
 	newborn *siteQueue
@@ -36,7 +37,7 @@ type hosts struct {
 }
 
 // getOrAdd finds a host or makes it. For the distributor, and for who is alone.
-func (h *hosts) getOrAdd(key []byte) (vs *visitState, added bool, err error) {
+func (h *hosts) getOrAdd(key []byte) (vs *visit.State, added bool, err error) {
 	if vs := h.bench.Get(key); vs != nil {
 		return vs, false, nil
 	}
@@ -47,7 +48,7 @@ func (h *hosts) getOrAdd(key []byte) (vs *visitState, added bool, err error) {
 
 // admit is getOrAdd, unless the host is not known and there is a reason not to make it, which for seeds there never is.
 // For the distributor.
-func (h *hosts) admit(key []byte, seed, waited bool) (vs *visitState, added bool, refused siteRefusal, err error) {
+func (h *hosts) admit(key []byte, seed, waited bool) (vs *visit.State, added bool, refused siteRefusal, err error) {
 	if vs := h.bench.Get(key); vs != nil {
 		return vs, false, siteRefusal{}, nil
 	}
@@ -66,7 +67,7 @@ func (h *hosts) admit(key []byte, seed, waited bool) (vs *visitState, added bool
 }
 
 // get finds a host; nil if it is not known. For the distributor, and for who is alone.
-func (h *hosts) get(key []byte) (*visitState, error) {
+func (h *hosts) get(key []byte) (*visit.State, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	vs, _, err := h.find(key, false)
@@ -75,7 +76,7 @@ func (h *hosts) get(key []byte) (*visitState, error) {
 
 // meet finds a host or makes it, and lets it stay on the bench while f runs. A new one is sent for its address after
 // that.
-func (h *hosts) meet(key []byte, f func(vs *visitState)) error {
+func (h *hosts) meet(key []byte, f func(vs *visit.State)) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	vs, added, err := h.find(key, true)
@@ -90,7 +91,7 @@ func (h *hosts) meet(key []byte, f func(vs *visitState)) error {
 }
 
 // look is meet without the making: f does not run if the host is not known.
-func (h *hosts) look(key []byte, f func(vs *visitState)) error {
+func (h *hosts) look(key []byte, f func(vs *visit.State)) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	vs, _, err := h.find(key, false)
@@ -101,7 +102,7 @@ func (h *hosts) look(key []byte, f func(vs *visitState)) error {
 }
 
 // find brings a host to the bench, if it is known or is to be made. The caller holds mu.
-func (h *hosts) find(key []byte, orMake bool) (vs *visitState, added bool, err error) {
+func (h *hosts) find(key []byte, orMake bool) (vs *visit.State, added bool, err error) {
 	if vs = h.bench.Get(key); vs != nil {
 		return vs, false, nil
 	}
@@ -122,7 +123,7 @@ func (h *hosts) find(key []byte, orMake bool) (vs *visitState, added bool, err e
 }
 
 // thaw puts a host from the store on the bench.
-func (h *hosts) thaw(key, form []byte) (*visitState, error) {
+func (h *hosts) thaw(key, form []byte) (*visit.State, error) {
 	now, delay := time.Now(), time.Duration(0)
 	vs, err := h.bench.Admit(key, form, func(b []byte) (site.State, error) {
 		s, err := site.Decode(b, h.rules)

@@ -13,6 +13,7 @@ import (
 	"orbweaver/engine/robots"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
+	"orbweaver/engine/visit"
 	"orbweaver/internal/vfs"
 	"orbweaver/workbench"
 	"orbweaver/workbench/cold"
@@ -145,7 +146,7 @@ func TestAHostThatCannotBeReadIsAnError(t *testing.T) {
 	if _, err := h.get([]byte("http://h1.test")); !errors.Is(err, vfs.ErrCorrupt) {
 		t.Error(err)
 	}
-	if err := h.meet([]byte("http://h3.test"), func(*visitState) { t.Error("it was met") }); !errors.Is(
+	if err := h.meet([]byte("http://h3.test"), func(*visit.State) { t.Error("it was met") }); !errors.Is(
 		err,
 		vfs.ErrCorrupt,
 	) {

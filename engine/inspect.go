@@ -17,6 +17,7 @@ import (
 	"orbweaver/engine/seen"
 	"orbweaver/engine/site"
 	"orbweaver/engine/skipped"
+	"orbweaver/engine/visit"
 	"orbweaver/internal/vfs"
 	"orbweaver/sieve"
 	"orbweaver/virtualize"
@@ -108,7 +109,7 @@ func (i *Inspection) CheckSkipped(fsys vfs.FS, dir string) (rules skipped.Counts
 
 // BenchView is the workbench of a cut, in memory.
 type BenchView struct {
-	bench *bench
+	bench *visit.Workbench
 	site  func(b []byte) (site.State, error)
 }
 
@@ -149,14 +150,14 @@ func (b *BenchView) CheckCold(key, form []byte) error {
 
 // EachSite calls f for every site in order of creation, until f returns false.
 func (b *BenchView) EachSite(f func(SiteView) bool) {
-	b.bench.Each(func(vs *visitState, state benchState) bool {
+	b.bench.Each(func(vs *visit.State, state workbench.State) bool {
 		return f(SiteView{ID: vs.ID(), Key: b.bench.AppendKey(nil, vs), State: state.String(), OnDisk: b.bench.OnDisk(vs)})
 	})
 }
 
 // TakeItems calls f for every item on the bench, and empties it on the way. f borrows both.
 func (b *BenchView) TakeItems(f func(site, item []byte)) {
-	b.bench.Each(func(vs *visitState, _ benchState) bool {
+	b.bench.Each(func(vs *visit.State, _ workbench.State) bool {
 		key := b.bench.AppendKey(nil, vs)
 		b.bench.Kill(vs, func(item []byte) { f(key, item) })
 		return true

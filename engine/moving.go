@@ -8,6 +8,7 @@ import (
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
+	"orbweaver/engine/visit"
 	"orbweaver/workbench"
 )
 
@@ -23,11 +24,11 @@ type moving struct {
 	were  []*ownership.View // guarded by the cut: who was responsible since the last whole walk
 
 	busy  bool
-	chunk int           // of the bench, to look at next
-	found []*visitState // to be given away; none is let go meanwhile, see distributor.step
-	deep  []*visitState // of these, those that have something on disk
-	late  [][]byte      // those whose Visit was out, by their keys
-	again time.Time     // when to look at late
+	chunk int            // of the bench, to look at next
+	found []*visit.State // to be given away; none is let go meanwhile, see distributor.step
+	deep  []*visit.State // of these, those that have something on disk
+	late  [][]byte       // those whose Visit was out, by their keys
+	again time.Time      // when to look at late
 	began time.Time
 	sites int
 	urls  int64
@@ -117,7 +118,7 @@ func (m *moving) next(now time.Time) error {
 // something.
 func (m *moving) find() {
 	c := m.peers.circle.Load()
-	more := m.dist.bench.Keys(m.chunk, func(vs *visitState, key []byte, state benchState, held uint64) {
+	more := m.dist.bench.Keys(m.chunk, func(vs *visit.State, key []byte, state workbench.State, held uint64) {
 		if !c.Owns(key) && (held > 0 && state != workbench.Dead || m.had(key)) {
 			m.found = append(m.found, vs)
 		}
@@ -139,7 +140,7 @@ func (m *moving) had(key []byte) bool {
 }
 
 // give sends what is known of a site, and what it has in memory.
-func (m *moving) give(vs *visitState, now time.Time) {
+func (m *moving) give(vs *visit.State, now time.Time) {
 	b := m.dist.bench
 	m.key = b.AppendKey(m.key[:0], vs)
 	m.state = m.state[:0]
@@ -170,7 +171,7 @@ func (m *moving) give(vs *visitState, now time.Time) {
 }
 
 // giveRest sends a part of what a site has on disk, and says whether it was the last.
-func (m *moving) giveRest(vs *visitState, now time.Time) (over bool, err error) {
+func (m *moving) giveRest(vs *visit.State, now time.Time) (over bool, err error) {
 	d := m.dist
 	m.key = d.bench.AppendKey(m.key[:0], vs)
 	if m.peers.mine(m.key) {
@@ -214,12 +215,12 @@ func (m *moving) giveLate(now time.Time) error {
 }
 
 // begin begins an item of a letter.
-func (m *moving) begin(vs *visitState, now time.Time) {
+func (m *moving) begin(vs *visit.State, now time.Time) {
 	m.item, m.held = appendSiteMove(m.item[:0], m.key, m.dist.bench.Due(vs).Sub(now), m.state, now), 0
 }
 
 // addAll adds the items that were taken from a site.
-func (m *moving) addAll(vs *visitState, now time.Time) {
+func (m *moving) addAll(vs *visit.State, now time.Time) {
 	from := 0
 	for _, end := range m.ends {
 		m.add(vs, m.buf[from:end], now)
@@ -228,7 +229,7 @@ func (m *moving) addAll(vs *visitState, now time.Time) {
 }
 
 // add gives one queued URL its place in a letter, and its outcome, unless it was done before a kill.
-func (m *moving) add(vs *visitState, raw []byte, now time.Time) {
+func (m *moving) add(vs *visit.State, raw []byte, now time.Time) {
 	d := m.dist
 	it := queued.MustDecode(raw)
 	if it.RobotsOf != nil {

@@ -25,6 +25,7 @@ import (
 	"orbweaver/engine/recrawl"
 	"orbweaver/engine/traps"
 	"orbweaver/engine/urlx"
+	"orbweaver/engine/visit"
 	"orbweaver/internal/sha1pair"
 	"orbweaver/sieve/fpcache"
 	"orbweaver/warc"
@@ -35,7 +36,7 @@ import (
 type parseWorker struct {
 	ledger   *journal.Store
 	frontier *Frontier
-	bench    *bench
+	bench    *visit.Workbench
 	hosts    *hosts
 	pool     *fetch.Pool
 	fetched  <-chan *fetch.Page
@@ -297,7 +298,7 @@ func (w *parseWorker) putAside(f *attempt.Attempt, item []byte) error {
 	w.ledger.Steps.Begin()
 	defer w.ledger.Steps.End()
 	site, _ := urlx.Split(f.URL)
-	return w.hosts.meet(site, func(vs *visitState) {
+	return w.hosts.meet(site, func(vs *visit.State) {
 		w.aloft.Remove(f)
 		if !w.bench.PushFront(vs, item) {
 			w.ledger.Count.Finish(outcome.SiteGone, 1)

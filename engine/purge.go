@@ -7,6 +7,7 @@ import (
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
+	"orbweaver/engine/visit"
 	"orbweaver/internal/notify"
 	"orbweaver/workbench"
 )
@@ -22,7 +23,7 @@ type purge struct {
 
 	chunk  int // of the bench, to look at next
 	busy   bool
-	sites  []*visitState // to be given up; none is let go meanwhile, see distributor.step
+	sites  []*visit.State // to be given up; none is let go meanwhile, see distributor.step
 	began  time.Time
 	given  int   // sites given up in this walk
 	onDisk int64 // URLs of these that were on disk
@@ -69,7 +70,7 @@ func (p *purge) step(now time.Time) (more bool, err error) {
 }
 
 // giveUp drops what a site has queued, all of it or a part of what is on disk.
-func (p *purge) giveUp(vs *visitState) (done bool, err error) {
+func (p *purge) giveUp(vs *visit.State) (done bool, err error) {
 	d := p.dist
 	key := d.bench.AppendKey(nil, vs)
 	drop := func(item []byte) { d.under.dropOf(key, item, outcome.Blocked) }
@@ -87,7 +88,7 @@ func (p *purge) giveUp(vs *visitState) (done bool, err error) {
 
 // find looks at the next 1,024 sites, and says whether there is more to do.
 func (p *purge) find() (more bool) {
-	more = p.dist.bench.Keys(p.chunk, func(vs *visitState, key []byte, state benchState, held uint64) {
+	more = p.dist.bench.Keys(p.chunk, func(vs *visit.State, key []byte, state workbench.State, held uint64) {
 		if held > 0 && state != workbench.Dead && p.rules.Excludes(key) {
 			p.sites = append(p.sites, vs)
 		}

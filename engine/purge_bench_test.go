@@ -16,6 +16,8 @@ import (
 	"orbweaver/engine/queued"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
+	"orbweaver/engine/traps"
+	"orbweaver/engine/visit"
 	"orbweaver/internal/vfs"
 	"orbweaver/virtualize"
 	"orbweaver/workbench"
@@ -58,7 +60,7 @@ func purgeRig(tb testing.TB, hostCount, out, urls int) *distributor {
 	under := &undertaker{log: log, bench: b, n: n, redo: newRedone(), wake: func() {}}
 	d := &distributor{
 		ledger: &journal.Store{}, bench: b, virt: virt, shelf: shelf{virt}, frontWant: new(atomic.Int64), newborn: newSiteQueue(), under: under,
-		wake: make(chan struct{}, 1), feed: func() {},
+		wake: make(chan struct{}, 1), feed: func() {}, traps: traps.New(-1, 0, 1, nil),
 		hosts: &hosts{bench: b, cold: store, rules: site.NewRulesPool(0), newborn: newSiteQueue(), live: settings.NewLive(politeness.Default(), rules)},
 	}
 	under.n = &d.ledger.Count
@@ -74,7 +76,7 @@ func purgeRig(tb testing.TB, hostCount, out, urls int) *distributor {
 		b.Place(vs, netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), now)
 	}
 	for k := range urls { // round robin, as URLs come
-		b.Each(func(vs *visitState, _ benchState) bool {
+		b.Each(func(vs *visit.State, _ workbench.State) bool {
 			item = queued.Append(item[:0], &queued.URL{Depth: 3, Rest: fmt.Appendf(nil, "/archive/section-%d/page-%d.html", k%7, k)})
 			if k < 2 {
 				b.Push(vs, item)
@@ -84,7 +86,7 @@ func purgeRig(tb testing.TB, hostCount, out, urls int) *distributor {
 			return true
 		})
 	}
-	b.Each(func(vs *visitState, _ benchState) bool {
+	b.Each(func(vs *visit.State, _ workbench.State) bool {
 		b.SetOnDisk(vs, d.shelf.len(vs))
 		return true
 	})

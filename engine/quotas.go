@@ -12,6 +12,7 @@ import (
 	"orbweaver/engine/site"
 	"orbweaver/engine/traps"
 	"orbweaver/engine/urlx"
+	"orbweaver/engine/visit"
 	"orbweaver/workbench"
 	"orbweaver/workbench/cold"
 )
@@ -128,12 +129,12 @@ func (q *quotas) known(site []byte, addr netip.Addr, stored int32) {
 
 // countKnown makes the counts anew from the sites that the cut knows; what the journal adds is counted as it comes. The
 // caller is alone.
-func (q *quotas) countKnown(b *bench, store *cold.Store, rules *site.RulesPool) error {
+func (q *quotas) countKnown(b *visit.Workbench, store *cold.Store, rules *site.RulesPool) error {
 	if !q.countsDomains() && q.hostsOfAddr == 0 {
 		return nil
 	}
 	var key []byte
-	b.Each(func(vs *visitState, _ benchState) bool {
+	b.Each(func(vs *visit.State, _ workbench.State) bool {
 		stored := int32(0)
 		b.ReadSite(vs, func(s *site.State) { stored = s.Stored })
 		key = b.AppendKey(key[:0], vs)

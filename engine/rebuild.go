@@ -20,6 +20,7 @@ import (
 	"orbweaver/engine/seen"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/urlx"
+	"orbweaver/engine/visit"
 	"orbweaver/internal/vfs"
 	"orbweaver/sieve"
 	"orbweaver/virtualize/diskq"
@@ -110,7 +111,7 @@ type rebuilder struct {
 	log      *slog.Logger
 	ledger   *journal.Store
 	frontier *Frontier
-	bench    *bench
+	bench    *visit.Workbench
 	sieve    *sieve.Sieve
 	ready    *diskq.Queue
 	peers    *peers              // nil for a crawl alone
@@ -378,7 +379,7 @@ type rebuildLists struct {
 const rebuildDir = "rebuild"
 
 // siteOf is the site of a URL that was asked for.
-func (r *rebuilder) siteOf(url []byte) *visitState {
+func (r *rebuilder) siteOf(url []byte) *visit.State {
 	site, _ := urlx.Split(url)
 	vs, _ := r.bench.GetOrAdd(site)
 	return vs

@@ -10,6 +10,7 @@ import (
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
 	"orbweaver/engine/urlx"
+	"orbweaver/engine/visit"
 )
 
 // Refusal is a URL that got its outcome without a request.
@@ -37,11 +38,11 @@ func (w *fetchWorker) handOver(site []byte, it *queued.URL) {
 
 // asksAgain gives the Visit back if somebody who may have the item's page is to be asked again, and says whether that
 // is so.
-func (w *fetchWorker) asksAgain(r *returned, again time.Time) bool {
+func (w *fetchWorker) asksAgain(r *visit.Result, again time.Time) bool {
 	if again.IsZero() {
 		return false
 	}
-	r.release.SiteDue = again
+	r.Release.SiteDue = again
 	w.giveBack(r, nil)
 	return true
 }

@@ -16,6 +16,7 @@ import (
 	"orbweaver/engine/seen"
 	"orbweaver/engine/site"
 	"orbweaver/engine/urlx"
+	"orbweaver/engine/visit"
 	"orbweaver/warc"
 )
 
@@ -142,7 +143,7 @@ func (r *replayer) postpone(e *journal.Entry, rec *record) error {
 		return nil
 	}
 	due := journal.DueAt(r.clock.Now, e.SiteDue)
-	return r.site(rec.url, func(vs *visitState) {
+	return r.site(rec.url, func(vs *visit.State) {
 		bench.WithSite(vs, func(s *site.State) {
 			switch class {
 			case outcome.ClassAnswer:
@@ -180,7 +181,7 @@ func (r *replayer) back(rec *record) time.Time {
 
 // site lends the site of a URL. One that the cut does not know is made, so that what was learnt of it is not forgotten;
 // its URLs come from the ready queue.
-func (r *replayer) site(url []byte, f func(vs *visitState)) error {
+func (r *replayer) site(url []byte, f func(vs *visit.State)) error {
 	key, _ := urlx.Split(url)
 	return r.engine.hosts.meet(key, f)
 }
@@ -245,7 +246,7 @@ func (r *replayer) robots(rec *record) error {
 	if rec.rules == nil {
 		return nil
 	}
-	return r.site(rec.url, func(vs *visitState) {
+	return r.site(rec.url, func(vs *visit.State) {
 		r.engine.bench.WithSite(vs, func(s *site.State) {
 			s.SetRules(r.engine.rules.Share(rec.rules), r.clock.Expiry(rec.date.Add(site.RobotsLifetime), site.RobotsLifetime))
 			s.RobotsTries, s.DenyAll = 0, false

@@ -16,12 +16,13 @@ import (
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/site"
 	"orbweaver/engine/urlx"
+	"orbweaver/engine/visit"
 )
 
 // resolveLoop finds the addresses of newborn sites. Several goroutines run the same loop; each has one site in hand.
 type resolveLoop struct {
 	ledger   *journal.Store
-	bench    *bench
+	bench    *visit.Workbench
 	newborn  *siteQueue
 	under    *undertaker
 	resolver Resolver
@@ -65,7 +66,7 @@ func (l *resolveLoop) run(ctx context.Context) error {
 
 // ask resolves a name. An error is the archive's, which was to hold what name servers said. Of failures in a row only
 // the first is kept: a name whose servers fail is asked for again and again.
-func (l *resolveLoop) ask(ctx context.Context, vs *visitState, host string) (dnsres.Answer, error) {
+func (l *resolveLoop) ask(ctx context.Context, vs *visit.State, host string) (dnsres.Answer, error) {
 	if l.names == nil {
 		return l.resolver.Resolve(ctx, host), nil
 	}
@@ -82,7 +83,7 @@ func (l *resolveLoop) ask(ctx context.Context, vs *visitState, host string) (dns
 }
 
 // settle places, defers or gives up one site.
-func (l *resolveLoop) settle(vs *visitState, ans dnsres.Answer) {
+func (l *resolveLoop) settle(vs *visit.State, ans dnsres.Answer) {
 	l.ledger.Steps.Begin()
 	defer l.ledger.Steps.End()
 	now := time.Now()
@@ -121,7 +122,7 @@ func (l *resolveLoop) settle(vs *visitState, ans dnsres.Answer) {
 // failed gives a site up that has no address, or lets it wait, at least until the resolver asks again. A site that has
 // answered before waits ever longer, for --give-up at most; one that has not waits only for name servers that fail,
 // which say nothing about the name.
-func (l *resolveLoop) failed(vs *visitState, now, again time.Time, why outcome.Outcome) {
+func (l *resolveLoop) failed(vs *visit.State, now, again time.Time, why outcome.Outcome) {
 	var fails int
 	var answered, overdue bool
 	l.bench.WithSite(vs, func(s *site.State) {
@@ -151,7 +152,7 @@ func (l *resolveLoop) failed(vs *visitState, now, again time.Time, why outcome.O
 }
 
 // reachable keeps the addresses that may be connected to; fate says why there is none.
-func (l *resolveLoop) reachable(vs *visitState, addrs []netip.Addr) (kept []netip.Addr, fate outcome.Outcome) {
+func (l *resolveLoop) reachable(vs *visit.State, addrs []netip.Addr) (kept []netip.Addr, fate outcome.Outcome) {
 	if l.allowed == nil {
 		return addrs[:1:1], outcome.None
 	}

@@ -16,6 +16,7 @@ import (
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
 	"orbweaver/engine/urlx"
+	"orbweaver/engine/visit"
 	"orbweaver/internal/vfs"
 	"orbweaver/sieve/fpcache"
 	"orbweaver/warc"
@@ -74,9 +75,9 @@ func (e *Engine) restore(m *manifest, fresh bool) error {
 func (e *Engine) keepDelays(now time.Time) {
 	p := &e.cfg.Politeness
 	ruled := e.live.Hosts.Delays()
-	slow := map[*visitState]time.Duration{}
+	slow := map[*visit.State]time.Duration{}
 	var key []byte
-	e.bench.Each(func(vs *visitState, _ benchState) bool {
+	e.bench.Each(func(vs *visit.State, _ workbench.State) bool {
 		var own filter.HostSettings
 		if ruled {
 			key = e.bench.AppendKey(key[:0], vs)
@@ -102,7 +103,7 @@ func (e *Engine) clearFresh() error {
 // wakeSites sends every site on that waited for something which the cut does not hold: an address, a robots.txt on its
 // way from elsewhere (asked for again from the start), the distributor to drop what a dead site has on disk.
 func (e *Engine) wakeSites() {
-	e.bench.Each(func(vs *visitState, state benchState) bool {
+	e.bench.Each(func(vs *visit.State, state workbench.State) bool {
 		switch state {
 		case workbench.Unresolved:
 			e.newborn.Put(vs)
@@ -126,7 +127,7 @@ func (e *Engine) putBack(key, item []byte) error {
 		it.Rest = path
 		key, item = site, queued.Append(nil, &it)
 	}
-	return e.hosts.meet(key, func(vs *visitState) {
+	return e.hosts.meet(key, func(vs *visit.State) {
 		if !e.bench.PushFront(vs, item) {
 			e.under.drop(key, item, outcome.SiteGone)
 		}

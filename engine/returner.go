@@ -9,25 +9,16 @@ import (
 	"orbweaver/engine/queued"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
+	"orbweaver/engine/visit"
 	"orbweaver/virtualize/diskq"
-	"orbweaver/workbench"
 )
-
-// returned is a Visit on its way back to the bench, with what else its end brings.
-type returned struct {
-	visit   visit
-	release workbench.Release
-	behind  bool // the last item of release.Front goes behind all others of its site
-	hop     *site.RobotsRedirect
-	verdict *site.RobotsResult
-}
 
 // returner folds finished Visits back into the bench, in batches. One goroutine.
 type returner struct {
 	ledger  *journal.Store
-	bench   *bench
+	bench   *visit.Workbench
 	hosts   *hosts
-	done    *doneQueue
+	done    *visit.ResultQueue
 	newborn *siteQueue
 	ready   *diskq.Queue
 	under   *undertaker
@@ -36,8 +27,8 @@ type returner struct {
 	feed    func()
 	wake    func() // of the distributor
 
-	batch  [foldBatch]returned // guarded by the cut: drain's
-	visits [foldBatch]visit
+	batch  [foldBatch]visit.Result // guarded by the cut: drain's
+	visits [foldBatch]visit.Visit
 }
 
 const (
@@ -47,7 +38,7 @@ const (
 
 func (r *returner) run(ctx context.Context) error {
 	for {
-		open, err := r.done.wait(ctx)
+		open, err := r.done.Wait(ctx)
 		if err != nil {
 			return err
 		}
@@ -74,46 +65,46 @@ func (r *returner) drain(limit int) (more bool, err error) {
 	n := foldBatch
 	for ; n == foldBatch && limit > 0 && err == nil; limit -= n {
 		for n = 0; n < foldBatch; n++ {
-			one, ok := r.done.take()
+			one, ok := r.done.TryTake()
 			if !ok {
 				break
 			}
-			r.batch[n], r.visits[n] = one, one.visit
+			r.batch[n], r.visits[n] = one, one.Visit
 		}
 		r.bench.Prefetch(r.visits[:n])
 		for i := range n {
 			err = errors.Join(err, r.fold(&r.batch[i]))
-			r.batch[i], r.visits[i] = returned{}, visit{}
+			r.batch[i], r.visits[i] = visit.Result{}, visit.Visit{}
 		}
 	}
 	return n == foldBatch && err == nil, err
 }
 
-func (r *returner) fold(one *returned) error {
-	vs := one.visit.VS
+func (r *returner) fold(one *visit.Result) error {
+	vs := one.Visit.VS
 	now := time.Now()
-	rel := one.release
+	rel := one.Release
 	if rel.Kill {
-		fate := one.visit.Site.DeadOutcome
-		rel.Drop = func(item []byte) { r.under.dropOf(one.visit.Key, item, fate) }
+		fate := one.Visit.Site.DeadOutcome
+		rel.Drop = func(item []byte) { r.under.dropOf(one.Visit.Key, item, fate) }
 	}
-	if one.behind {
-		rel.Front = r.sendBehind(one.visit.Key, rel.Front)
+	if one.RequeueLast {
+		rel.Front = r.sendBehind(one.Visit.Key, rel.Front)
 	}
-	r.bench.Release(&one.visit, rel, now)
+	r.bench.Release(&one.Visit, rel, now)
 	if rel.Kill {
 		r.under.Dig(vs)
 	}
 	if rel.Unresolved {
 		r.newborn.Put(vs)
 	}
-	if one.hop != nil {
-		if err := r.sendHop(one.hop); err != nil {
+	if one.RobotsRedirect != nil {
+		if err := r.sendHop(one.RobotsRedirect); err != nil {
 			return err
 		}
 	}
-	if one.verdict != nil {
-		return r.settle(one.verdict)
+	if one.RobotsResult != nil {
+		return r.settle(one.RobotsResult)
 	}
 	return nil
 }
@@ -146,7 +137,7 @@ func (r *returner) sendHop(h *site.RobotsRedirect) error {
 		return nil
 	}
 	sent := false
-	err := r.hosts.meet(h.Site, func(vs *visitState) {
+	err := r.hosts.meet(h.Site, func(vs *visit.State) {
 		if sent = r.bench.PushFront(vs, h.Item); sent {
 			r.bench.Unpark(vs, nil)
 		}
@@ -160,7 +151,7 @@ func (r *returner) sendHop(h *site.RobotsRedirect) error {
 
 // deliver ends the waiting of a site whose robots.txt was redirected elsewhere.
 func (r *returner) deliver(v *site.RobotsResult) error {
-	return r.hosts.look(v.Site, func(vs *visitState) {
+	return r.hosts.look(v.Site, func(vs *visit.State) {
 		now := time.Now()
 		if v.Rules != nil {
 			delay, _ := v.Rules.CrawlDelay()

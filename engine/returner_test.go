@@ -10,6 +10,7 @@ import (
 	"orbweaver/engine/journal"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
+	"orbweaver/engine/visit"
 	"orbweaver/workbench"
 )
 
@@ -22,7 +23,7 @@ func TestNoVisitIsInTheReturnersHandAtACut(t *testing.T) {
 	vs, _ := b.GetOrAdd([]byte("http://a.test"))
 	b.Place(vs, netip.AddrFrom4([4]byte{240, 0, 0, 1}), now)
 	r := &returner{
-		ledger: new(journal.Store), bench: b, done: newDoneQueue(4), newborn: newSiteQueue(), feed: func() {}, wake: func() {},
+		ledger: new(journal.Store), bench: b, done: visit.NewResultQueue(4), newborn: newSiteQueue(), feed: func() {}, wake: func() {},
 	}
 	over := make(chan error)
 	go func() { over <- r.run(context.Background()) }() //nolint:forbidigo // it ends when the queue closes
@@ -36,7 +37,7 @@ func TestNoVisitIsInTheReturnersHandAtACut(t *testing.T) {
 			runtime.Gosched() // the returner goes to sleep
 		}
 		r.ledger.Steps.Begin()
-		r.done.put(&returned{visit: visits[0]})
+		r.done.Put(&visit.Result{Visit: visits[0]})
 		marked := make(chan int)
 		go func() { // waits for the lock before the returner does
 			r.ledger.Steps.Stop()
@@ -52,7 +53,7 @@ func TestNoVisitIsInTheReturnersHandAtACut(t *testing.T) {
 			t.Fatalf("round %d: %d Visits are out at the cut, and nobody has them", round, n)
 		}
 	}
-	r.done.close()
+	r.done.Close()
 	if err := <-over; err != nil {
 		t.Error(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"orbweaver/engine/robots"
 	"orbweaver/engine/site"
 	"orbweaver/engine/urlx"
+	"orbweaver/engine/visit"
 )
 
 // RFC 9309, section 2.3, in the words of this file: a site whose rules are missing or stale is asked for /robots.txt
@@ -27,27 +28,27 @@ import (
 const robotsHopsMax = 5 // redirects followed
 
 // robotsOwn fetches the site's own robots.txt, which a page so many links from a seed waits for.
-func (w *fetchWorker) robotsOwn(ctx context.Context, r *returned, depth int) error {
-	w.url = append(append(w.url[:0], r.visit.Key...), robots.FilePath...)
+func (w *fetchWorker) robotsOwn(ctx context.Context, r *visit.Result, depth int) error {
+	w.url = append(append(w.url[:0], r.Visit.Key...), robots.FilePath...)
 	it := queued.URL{Tries: int(w.site.RobotsTries), Depth: depth}
-	return w.robotsFetch(ctx, r, r.visit.Key, nil, &it)
+	return w.robotsFetch(ctx, r, r.Visit.Key, nil, &it)
 }
 
 // robotsHop fetches a hop of somebody's redirect chain.
-func (w *fetchWorker) robotsHop(ctx context.Context, r *returned, raw []byte, it *queued.URL) error {
-	w.url = append(append(w.url[:0], r.visit.Key...), it.Rest...)
+func (w *fetchWorker) robotsHop(ctx context.Context, r *visit.Result, raw []byte, it *queued.URL) error {
+	w.url = append(append(w.url[:0], r.Visit.Key...), it.Rest...)
 	return w.robotsFetch(ctx, r, it.RobotsOf, raw, it)
 }
 
 // robotsFetch makes the exchange and acts on its outcome. raw is nil for a site's own robots.txt.
-func (w *fetchWorker) robotsFetch(ctx context.Context, r *returned, origin, raw []byte, it *queued.URL) error {
+func (w *fetchWorker) robotsFetch(ctx context.Context, r *visit.Result, origin, raw []byte, it *queued.URL) error {
 	if !w.borrow(ctx, r, raw) {
 		return nil
 	}
 	p, err := w.pool.Get(ctx)
 	if err != nil {
 		if raw != nil {
-			r.release.Front = [][]byte{raw}
+			r.Release.Front = [][]byte{raw}
 		}
 		w.giveBack(r, nil)
 		return nil //nolint:nilerr // the stop is told by ctx
@@ -60,7 +61,7 @@ func (w *fetchWorker) robotsFetch(ctx context.Context, r *returned, origin, raw 
 	if o == outcome.Cancelled {
 		w.hungUp(r, p, 0)
 		if raw != nil {
-			r.release.Front = [][]byte{raw}
+			r.Release.Front = [][]byte{raw}
 		}
 		w.giveBack(r, nil)
 		w.pool.Put(p)
@@ -91,12 +92,12 @@ func (w *fetchWorker) robotsFetch(ctx context.Context, r *returned, origin, raw 
 		v.Rules = w.rules.Share(robots.AllowAll())
 	case p.ProxyDown:
 		if v = nil; raw != nil {
-			r.release.Front = [][]byte{raw}
+			r.Release.Front = [][]byte{raw}
 		}
 	case raw != nil && d.Retry:
 		again := *it
 		again.Tries++
-		r.release.Front = [][]byte{queued.Append(nil, &again)}
+		r.Release.Front = [][]byte{queued.Append(nil, &again)}
 		v = nil
 	default:
 		v.Unreachable = true
@@ -105,10 +106,10 @@ func (w *fetchWorker) robotsFetch(ctx context.Context, r *returned, origin, raw 
 		w.robotsSettle(r, v, o, raw == nil, d.GiveUpSite)
 	}
 	// The delay that was just learned holds for the very next request.
-	if due := p.Ended.Add(w.live.Policy().SiteDelay(w.terms.Delay(), w.site.CrawlDelay())); due.After(r.release.SiteDue) && p.HasHead() {
-		r.release.SiteDue = due
+	if due := p.Ended.Add(w.live.Policy().SiteDelay(w.terms.Delay(), w.site.CrawlDelay())); due.After(r.Release.SiteDue) && p.HasHead() {
+		r.Release.SiteDue = due
 	}
-	f.SiteDue, f.IPDue = r.release.SiteDue, r.release.IPDue
+	f.SiteDue, f.IPDue = r.Release.SiteDue, r.Release.IPDue
 	return w.hand(ctx, r, p, f)
 }
 
@@ -122,7 +123,7 @@ func (w *fetchWorker) capDelay(rules *robots.Rules, site []byte) {
 }
 
 // robotsRedirect sends a hop on; false when the target is nothing to be fetched.
-func (w *fetchWorker) robotsRedirect(r *returned, p *fetch.Page, origin []byte, it *queued.URL) bool {
+func (w *fetchWorker) robotsRedirect(r *visit.Result, p *fetch.Page, origin []byte, it *queued.URL) bool {
 	url, err := urlx.Resolve(nil, w.url, p.Location())
 	if err != nil {
 		return false
@@ -130,27 +131,27 @@ func (w *fetchWorker) robotsRedirect(r *returned, p *fetch.Page, origin []byte, 
 	s, path := urlx.Split(url)
 	hop := queued.URL{RobotsOf: origin, Redirects: it.Redirects + 1, Depth: it.Depth, Rest: path}
 	item := queued.Append(nil, &hop)
-	if here := string(r.visit.Key); string(s) == here {
-		r.release.Front = [][]byte{item} // the next Visit of this very site
+	if here := string(r.Visit.Key); string(s) == here {
+		r.Release.Front = [][]byte{item} // the next Visit of this very site
 		return true
 	} else if string(origin) == here {
-		r.release.Park = true
+		r.Release.Park = true
 	}
-	r.hop = &site.RobotsRedirect{Site: s, Origin: append([]byte(nil), origin...), Item: item}
+	r.RobotsRedirect = &site.RobotsRedirect{Site: s, Origin: append([]byte(nil), origin...), Item: item}
 	return true
 }
 
 // robotsSettle gives the verdict to the site: directly when it is the one visited, by the returner when it waits.
-func (w *fetchWorker) robotsSettle(r *returned, v *site.RobotsResult, o outcome.Outcome, own, kill bool) {
+func (w *fetchWorker) robotsSettle(r *visit.Result, v *site.RobotsResult, o outcome.Outcome, own, kill bool) {
 	if !own {
 		v.Site = append([]byte(nil), v.Site...)
-		r.verdict = v
-		if string(v.Site) != string(r.visit.Key) {
+		r.RobotsResult = v
+		if string(v.Site) != string(r.Visit.Key) {
 			return
 		}
 		// A chain that came home: the site visited is the one that needs the rules. It is not parked, so the
 		// verdict is applied here, where the Visit is held.
-		r.verdict = nil
+		r.RobotsResult = nil
 	}
 	s := &w.site
 	now := time.Now()
@@ -165,10 +166,10 @@ func (w *fetchWorker) robotsSettle(r *returned, v *site.RobotsResult, o outcome.
 			s.DeadOutcome = o
 		}
 		s.DeadOutcome = w.fateOf(s.DeadOutcome, now)
-		r.release.Kill = true
+		r.Release.Kill = true
 	default:
-		if due := now.Add(site.RobotsRetryWait(s.RobotsTries)); due.After(r.release.SiteDue) {
-			r.release.SiteDue = due
+		if due := now.Add(site.RobotsRetryWait(s.RobotsTries)); due.After(r.Release.SiteDue) {
+			r.Release.SiteDue = due
 		}
 	}
 	if o.Class() == outcome.ClassHost {

@@ -86,7 +86,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	errs = append(errs, fetchers.Wait())
 	close(e.fetched)
 	errs = append(errs, parsers.Wait())
-	e.done.close()
+	e.done.Close()
 	errs = append(errs, returning.Wait())
 	if e.peers != nil && e.peers.leaves() {
 		drain.Stop()
@@ -207,7 +207,7 @@ func (e *Engine) startIntake(ctx context.Context, g *failGroup) error {
 		g.Go("resolve", func() error { return r.run(ctx) })
 	}
 	f := &feeder{
-		ledger: e.ledger, bench: e.bench, todo: e.todo, leases: e.done.visits.Cap() / 2, gate: e.gate, wake: e.feedWake,
+		ledger: e.ledger, bench: e.bench, todo: e.todo, leases: e.done.Cap() / 2, gate: e.gate, wake: e.feedWake,
 		starved: e.starved, notBefore: e.points.last.NotBefore,
 	}
 	if e.unclean {

@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 
+	"orbweaver/engine/visit"
 	"orbweaver/virtualize"
 )
 
@@ -23,7 +24,7 @@ const LateSitesKey = 1 << 34
 // QueueKeys are the keys of a site's queues on disk, in the order in which they are emptied.
 func QueueKeys(site uint64) [3]uint64 { return [3]uint64{site | spilledBit, site, site | delayedBit} }
 
-func (s shelf) len(vs *visitState) (n uint64) {
+func (s shelf) len(vs *visit.State) (n uint64) {
 	for _, key := range QueueKeys(vs.ID()) {
 		n += s.virt.Len(key)
 	}
@@ -31,27 +32,27 @@ func (s shelf) len(vs *visitState) (n uint64) {
 }
 
 // append adds an item that is younger than all others of the site.
-func (s shelf) append(vs *visitState, item []byte) error { return s.virt.Append(vs.ID(), item) }
+func (s shelf) append(vs *visit.State, item []byte) error { return s.virt.Append(vs.ID(), item) }
 
 // delay adds an item behind all others of the site, now and later.
-func (s shelf) delay(vs *visitState, item []byte) error {
+func (s shelf) delay(vs *visit.State, item []byte) error {
 	return s.virt.Append(vs.ID()|delayedBit, item)
 }
 
 // take removes up to limit items, those that were not delayed first. They are gone also when an error follows.
-func (s shelf) take(vs *visitState, limit int, emit func(item []byte)) (n int, err error) {
+func (s shelf) take(vs *visit.State, limit int, emit func(item []byte)) (n int, err error) {
 	keys := QueueKeys(vs.ID())
 	return s.takeOf(keys[:], limit, emit)
 }
 
 // takePrompt is take of items that were not delayed.
-func (s shelf) takePrompt(vs *visitState, limit int, emit func(item []byte)) (n int, err error) {
+func (s shelf) takePrompt(vs *visit.State, limit int, emit func(item []byte)) (n int, err error) {
 	keys := QueueKeys(vs.ID())
 	return s.takeOf(keys[:2], limit, emit)
 }
 
 // takeDelayed is take of items that were delayed.
-func (s shelf) takeDelayed(vs *visitState, limit int, emit func(item []byte)) (n int, err error) {
+func (s shelf) takeDelayed(vs *visit.State, limit int, emit func(item []byte)) (n int, err error) {
 	keys := QueueKeys(vs.ID())
 	return s.takeOf(keys[2:], limit, emit)
 }
@@ -79,7 +80,7 @@ func (s shelf) takeOf(keys []uint64, limit int, emit func(item []byte)) (n int, 
 }
 
 // drop forgets all.
-func (s shelf) drop(vs *visitState) (n uint64, err error) {
+func (s shelf) drop(vs *visit.State) (n uint64, err error) {
 	for _, key := range QueueKeys(vs.ID()) {
 		dropped, err := s.virt.Drop(key)
 		n += dropped
@@ -91,10 +92,10 @@ func (s shelf) drop(vs *visitState) (n uint64, err error) {
 }
 
 // canSpill says that what the site has in memory is older than all it has here, but what spill would put here.
-func (s shelf) canSpill(vs *visitState) bool { return s.virt.Len(QueueKeys(vs.ID())[0]) == 0 }
+func (s shelf) canSpill(vs *visit.State) bool { return s.virt.Len(QueueKeys(vs.ID())[0]) == 0 }
 
 // spill puts items here that are older than all others that the site has here. All or none.
-func (s shelf) spill(vs *visitState, items func(yield func(item []byte) bool)) (err error) {
+func (s shelf) spill(vs *visit.State, items func(yield func(item []byte) bool)) (err error) {
 	elder := QueueKeys(vs.ID())[0]
 	for item := range items {
 		if err = s.virt.Append(elder, item); err != nil {

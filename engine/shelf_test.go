@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"orbweaver/engine/site"
+	"orbweaver/engine/visit"
 	"orbweaver/internal/vfs"
 	"orbweaver/virtualize"
 	"orbweaver/workbench"
@@ -82,7 +83,7 @@ func TestShelfKeepsTheOrderOfASite(t *testing.T) {
 	}
 }
 
-func newVisitState(t *testing.T) *visitState {
+func newVisitState(t *testing.T) *visit.State {
 	t.Helper()
 	vs, _ := workbench.New[site.State](workbench.Options{}).GetOrAdd([]byte("http://a.test"))
 	return vs

@@ -14,6 +14,7 @@ import (
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
 	"orbweaver/engine/urlx"
+	"orbweaver/engine/visit"
 )
 
 // A site that has become another agent's goes there as items of a letter, each with what was learnt of it, so that no
@@ -204,7 +205,7 @@ func (p *peers) keepSite(move *siteMove, m postmark) error {
 	if known.Rules != nil && !p.hosts.rules.Accepts(known.Rules) {
 		known.Rules = nil
 	}
-	err := p.hosts.meet(move.key, func(vs *visitState) {
+	err := p.hosts.meet(move.key, func(vs *visit.State) {
 		p.hosts.bench.WithSite(vs, func(s *site.State) { s.Merge(&known, life, now) }) // who visits it knows better
 		p.hosts.bench.Postpone(vs, due, time.Time{})
 	})

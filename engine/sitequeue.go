@@ -5,21 +5,14 @@ import (
 	"context"
 	"sync"
 
-	"orbweaver/engine/site"
-	"orbweaver/workbench"
-)
-
-type (
-	bench      = workbench.Workbench[site.State]
-	visitState = workbench.VisitState[site.State]
-	visit      = workbench.Visit[site.State]
+	"orbweaver/engine/visit"
 )
 
 // siteQueue holds sites that wait for an address. Put never blocks, so that nobody waits for the name system while he
 // holds something; the bound is the number of newborn sites, which the distributor keeps in check.
 type siteQueue struct {
 	mu     sync.Mutex
-	items  list.List // of *visitState
+	items  list.List // of *State
 	out    int       // taken and not yet Done
 	puts   int       // ever
 	signal chan struct{}
@@ -28,7 +21,7 @@ type siteQueue struct {
 func newSiteQueue() *siteQueue { return &siteQueue{signal: make(chan struct{}, 1)} }
 
 // Put adds a site.
-func (q *siteQueue) Put(vs *visitState) {
+func (q *siteQueue) Put(vs *visit.State) {
 	q.mu.Lock()
 	q.items.PushBack(vs)
 	q.puts++
@@ -44,7 +37,7 @@ func (q *siteQueue) poke() {
 }
 
 // Take removes the oldest site, waiting for one; it counts as out until Done.
-func (q *siteQueue) Take(ctx context.Context) (*visitState, error) {
+func (q *siteQueue) Take(ctx context.Context) (*visit.State, error) {
 	for {
 		if vs := q.tryTake(); vs != nil {
 			return vs, nil
@@ -57,14 +50,14 @@ func (q *siteQueue) Take(ctx context.Context) (*visitState, error) {
 	}
 }
 
-func (q *siteQueue) tryTake() *visitState {
+func (q *siteQueue) tryTake() *visit.State {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	oldest := q.items.Front()
 	if oldest == nil {
 		return nil
 	}
-	vs := q.items.Remove(oldest).(*visitState)
+	vs := q.items.Remove(oldest).(*visit.State)
 	q.out++
 	if q.items.Len() > 0 {
 		q.poke() // another worker may take the next

@@ -3,12 +3,14 @@ package engine
 import (
 	"context"
 	"testing"
+
+	"orbweaver/engine/visit"
 )
 
 func TestSiteQueue_countsWhatIsWaitingAndWhatIsInHand(t *testing.T) {
 	q := newSiteQueue()
 	for range 5000 {
-		q.Put(new(visitState))
+		q.Put(new(visit.State))
 	}
 	for i := range 5000 {
 		if _, err := q.Take(t.Context()); err != nil {

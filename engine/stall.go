@@ -7,6 +7,7 @@ import (
 	"orbweaver/engine/counters"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/site"
+	"orbweaver/engine/visit"
 	"orbweaver/workbench"
 )
 
@@ -61,7 +62,7 @@ func (d *distributor) isStalled(now time.Time) bool {
 // for. After a kill the URLs of a site may still be in the ready queue, so sites without URLs are made due too.
 func (d *distributor) tryAllAgain(now time.Time) {
 	var key []byte
-	d.bench.Each(func(vs *visitState, state benchState) bool {
+	d.bench.Each(func(vs *visit.State, state workbench.State) bool {
 		if state == workbench.Leased || state == workbench.Parked || state == workbench.Dead {
 			return true
 		}

@@ -7,6 +7,7 @@ import (
 
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/site"
+	"orbweaver/engine/visit"
 	"orbweaver/workbench"
 )
 
@@ -76,7 +77,7 @@ func (d *distributor) largestInTrouble() *TroubledSite {
 	var key []byte
 	most := uint64(0)
 	for k, more := 0, true; more; k++ {
-		more = d.bench.Keys(k, func(_ *visitState, site []byte, state benchState, urls uint64) {
+		more = d.bench.Keys(k, func(_ *visit.State, site []byte, state workbench.State, urls uint64) {
 			if urls > most && state != workbench.Dead {
 				key, most = append(key[:0], site...), urls
 			}
@@ -94,7 +95,7 @@ func (d *distributor) largestInTrouble() *TroubledSite {
 }
 
 // troubledSite says why a site is in trouble. While it is being asked its last failure is not known.
-func (d *distributor) troubledSite(vs *visitState, urls uint64) *TroubledSite {
+func (d *distributor) troubledSite(vs *visit.State, urls uint64) *TroubledSite {
 	t := &TroubledSite{Site: string(d.bench.AppendKey(nil, vs)), URLs: urls, NextTry: stamp(d.bench.Due(vs)), Why: outcome.None.String()}
 	d.bench.ReadSite(vs, func(s *site.State) {
 		trouble := s.FailureStreak()
@@ -181,7 +182,7 @@ func stamp(t time.Time) string {
 // stalledBy lists the sites over which the crawl has stalled. All loops have ended.
 func (d *distributor) stalledBy() *TroubleReport {
 	t := new(TroubleReport)
-	d.bench.Each(func(vs *visitState, state benchState) bool {
+	d.bench.Each(func(vs *visit.State, state workbench.State) bool {
 		urls := uint64(d.bench.Queued(vs)) + d.bench.OnDisk(vs)
 		if urls == 0 || state == workbench.Dead {
 			return true

@@ -11,6 +11,7 @@ import (
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
 	"orbweaver/engine/urlx"
+	"orbweaver/engine/visit"
 )
 
 // A failure of a site costs none of its URLs a try, a failure of a URL does. No connection is the site's failure. Of
@@ -110,7 +111,7 @@ func (w *fetchWorker) note(p *fetch.Page, o outcome.Outcome, a *politeness.Attem
 
 // spare changes a Decision for a site that has answered before: it is not given up, and its failures cost the URL no
 // try, before it has failed for --give-up.
-func (w *fetchWorker) spare(r *returned, p *fetch.Page, o outcome.Outcome, own bool, d *politeness.Decision) {
+func (w *fetchWorker) spare(r *visit.Result, p *fetch.Page, o outcome.Outcome, own bool, d *politeness.Decision) {
 	switch {
 	case o.Class() == outcome.ClassAnswer:
 	case w.isOverdue(p.Ended):
@@ -120,7 +121,7 @@ func (w *fetchWorker) spare(r *returned, p *fetch.Page, o outcome.Outcome, own b
 	case !w.site.HasAnswered || o.Class() == outcome.ClassRefusal && !d.GiveUpSite:
 	default:
 		if o.Class() == outcome.ClassRefusal { // its name leads to an address that is not allowed, as after a hijack
-			r.release.Unresolved = true
+			r.Release.Unresolved = true
 		}
 		d.GiveUpSite = false
 		d.Retry = d.Retry || !own
@@ -142,25 +143,25 @@ func (w *fetchWorker) fateOf(o outcome.Outcome, now time.Time) outcome.Outcome {
 
 // tryLater gives an item back that is to be tried again. If its failure counts as a try, it lets some others pass that
 // are in this Visit, and else all others of its site.
-func (w *fetchWorker) tryLater(r *returned, o outcome.Outcome, own bool, item []byte) {
+func (w *fetchWorker) tryLater(r *visit.Result, o outcome.Outcome, own bool, item []byte) {
 	pass := 0
 	if w.site.HasAnswered && o != outcome.Stale && (o.Class() == outcome.ClassFault || o.Class() == outcome.ClassBusy) {
-		pass = min(len(r.release.Unused), laterMost)
-		r.behind = !own
+		pass = min(len(r.Release.Unused), laterMost)
+		r.RequeueLast = !own
 	}
-	r.release.Front = append(append([][]byte(nil), r.release.Unused[:pass]...), item)
-	r.release.Unused = r.release.Unused[pass:]
+	r.Release.Front = append(append([][]byte(nil), r.Release.Unused[:pass]...), item)
+	r.Release.Unused = r.Release.Unused[pass:]
 }
 
 // asksFirst does what comes before the next page, so many links from a seed, of a Visit with so many items: it asks for
 // missing rules, or a site in trouble for a proof that it is there, or gives the site up. It says whether it did.
-func (w *fetchWorker) asksFirst(ctx context.Context, r *returned, now time.Time, items, depth int) (bool, error) {
+func (w *fetchWorker) asksFirst(ctx context.Context, r *visit.Result, now time.Time, items, depth int) (bool, error) {
 	s := &w.site
 	switch {
 	case !s.NeedsRobots(now):
 	case s.Rules == nil && s.RobotsTries >= site.RobotsTriesMax && !s.HasAnswered:
 		s.DeadOutcome = outcome.RobotsUnreachable
-		r.release.Kill = true
+		r.Release.Kill = true
 		w.giveBack(r, nil)
 		return true, nil
 	default:
@@ -173,7 +174,7 @@ func (w *fetchWorker) asksFirst(ctx context.Context, r *returned, now time.Time,
 	case site.RobotsProbe:
 		return true, w.robotsOwn(ctx, r, depth)
 	case site.RootProbe:
-		w.url = append(append(w.url[:0], r.visit.Key...), '/')
+		w.url = append(append(w.url[:0], r.Visit.Key...), '/')
 		if w.passesFilters(w.live.Fetch.Load(), &queued.URL{Depth: depth}) {
 			return true, w.askRoot(ctx, r, depth)
 		}
@@ -185,7 +186,7 @@ func (w *fetchWorker) asksFirst(ctx context.Context, r *returned, now time.Time,
 
 // askRoot asks for the root page of a site, whose URL is in w.url, as a proof. It is no page of the crawl: it has its
 // line in crawl.log, but it is not archived, and its links are not followed.
-func (w *fetchWorker) askRoot(ctx context.Context, r *returned, depth int) error {
+func (w *fetchWorker) askRoot(ctx context.Context, r *visit.Result, depth int) error {
 	if !w.borrow(ctx, r, nil) {
 		return nil
 	}
@@ -217,9 +218,9 @@ func (w *fetchWorker) askRoot(ctx context.Context, r *returned, depth int) error
 	}
 	if w.spare(r, p, o, false, &d); d.GiveUpSite {
 		w.site.DeadOutcome = w.fateOf(o, p.Ended)
-		r.release.Kill = true
+		r.Release.Kill = true
 	}
 	f.Outcome, f.Fingerprint = o, urlx.Fingerprint(w.hashSeed, f.URL)
-	f.SiteDue, f.IPDue = r.release.SiteDue, r.release.IPDue
+	f.SiteDue, f.IPDue = r.Release.SiteDue, r.Release.IPDue
 	return w.hand(ctx, r, p, f)
 }

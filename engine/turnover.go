@@ -13,6 +13,7 @@ import (
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/recrawl"
 	"orbweaver/engine/site"
+	"orbweaver/engine/visit"
 	"orbweaver/workbench"
 )
 
@@ -97,7 +98,7 @@ func (e *Engine) carryDues(m *manifest) error {
 	clocks := clock.NewResumed(m.clocks(), e.seams.Boot)
 	old.Anchor(clocks.Now, clocks.CheckpointClock())
 	var key []byte
-	old.Each(func(vs *visitState, _ benchState) bool {
+	old.Each(func(vs *visit.State, _ workbench.State) bool {
 		reached := true
 		old.ReadSite(vs, func(s *site.State) {
 			reached = s.HasAnswered || s.FailureStreak().LastOutcome.Class() != outcome.ClassHost

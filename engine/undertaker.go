@@ -8,26 +8,27 @@ import (
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
+	"orbweaver/engine/visit"
 )
 
 // undertaker gives sites up: each of their queued URLs gets its outcome, and its line in the crawl log; those in memory
 // at once, those on disk by the distributor, who alone may touch the virtualizer, as fast as the log is written.
 type undertaker struct {
 	log   *crawllog.Log
-	bench *bench
+	bench *visit.Workbench
 	n     *counters.Live
 	redo  *redone
 	seed  uint64 // of fingerprints
 	wake  func() // of the distributor
 
 	mu      sync.Mutex
-	graves  []*visitState
+	graves  []*visit.State
 	waiting [][]byte // sites whose robots hop died with the site it was to be fetched from
 }
 
 // Bury gives a site up with the outcome that its queued URLs share. Call it under the cut's shared lock. A leased site
 // is given up when its Visit comes back.
-func (u *undertaker) Bury(vs *visitState, fate outcome.Outcome) {
+func (u *undertaker) Bury(vs *visit.State, fate outcome.Outcome) {
 	u.bench.WithSite(vs, func(s *site.State) { s.DeadOutcome = fate })
 	site := u.bench.AppendKey(nil, vs)
 	u.bench.Kill(vs, func(item []byte) { u.drop(site, item, fate) })
@@ -63,7 +64,7 @@ func (u *undertaker) drop(site, item []byte, fate outcome.Outcome) {
 }
 
 // Dig asks the distributor to drop what a dead site has on disk.
-func (u *undertaker) Dig(vs *visitState) {
+func (u *undertaker) Dig(vs *visit.State) {
 	u.mu.Lock()
 	u.graves = append(u.graves, vs)
 	u.mu.Unlock()
@@ -71,7 +72,7 @@ func (u *undertaker) Dig(vs *visitState) {
 }
 
 // take hands over the open graves, and the sites that wait for robots hops that will never come.
-func (u *undertaker) take() (graves []*visitState, waiting [][]byte) {
+func (u *undertaker) take() (graves []*visit.State, waiting [][]byte) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	graves, waiting = u.graves, u.waiting

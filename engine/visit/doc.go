@@ -1,0 +1,9 @@
+// Package visit defines what the loops of a crawl pass to each other: sites on the workbench, Visits (leases on a site
+// for one fetch), and the Results with which Visits return.
+//
+//	feeder        Workbench.Acquire -> Visit          (engine/schedule)
+//	fetch worker  Visit -> exchange -> Result         (engine/fetchers)
+//	returner      Result -> Workbench.Release         (engine/schedule)
+//
+// A Visit has one owner at any time: the queue of Visits to do, a fetch worker, the ResultQueue, or the returner.
+package visit
