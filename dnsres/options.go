@@ -10,23 +10,24 @@ import (
 
 // Options configure a Resolver. A zero field has its default, except Upstreams: see SystemUpstreams.
 type Options struct {
-	Upstreams []netip.AddrPort // recursive servers, used in turn; at least one
+	TTLMin time.Duration `name:"dns-ttl-min" help:"Shortest time that an address is used, even if the name server gives a shorter one. Raise it to send fewer questions." default:"30s" least:"1" placeholder:"TIME"`
+	TTLMax time.Duration `name:"dns-ttl-max" help:"Longest time that an address is used. Lower it if sites move often." default:"1h" least:"1" placeholder:"TIME"`
 
-	TTLMin      time.Duration // shortest time in the cache of any answer; default 30 s, at least 1 s
-	TTLMax      time.Duration // longest time in the cache of an answer with addresses; default 1 h
-	NegativeTTL time.Duration // longest time of "no such name", and its time if the server gives none; default 10 min
-	FaultMin    time.Duration // time of the first server fault of a name; doubles with each further one; default 1 min
-	FaultMax    time.Duration // longest time of a server fault; default 15 min
-
-	Timeout   time.Duration // of one exchange; default 5 s
-	Tries     int           // most exchanges for a question, without repetitions over TCP; default 3, at most 20
-	CacheMax  int           // most names in the cache; default 1,000,000, at least 256
-	IPv6      bool          // resolve AAAA records too
-	AddrsMax  int           // most addresses of a name; default 16
-	CNAMEMax  int           // most aliases in a chain; default 12
-	OutageRow int           // consecutive failures for an outage, if OutageAfter has passed too; default 10
-
-	OutageAfter time.Duration // time without any usable reply for an outage; default 10 s
+	Upstreams []netip.AddrPort `kong:"-"` // recursive servers, used in turn; at least one
+	// longest time of "no such name", and its time if the server gives none; default 10 min
+	NegativeTTL time.Duration `kong:"-"`
+	// time of the first server fault of a name; doubles with each further one; default 1 min
+	FaultMin time.Duration `kong:"-"`
+	FaultMax time.Duration `kong:"-"` // longest time of a server fault; default 15 min
+	Timeout  time.Duration `kong:"-"` // of one exchange; default 5 s
+	// most exchanges for a question, without repetitions over TCP; default 3, at most 20
+	Tries       int           `kong:"-"`
+	CacheMax    int           `kong:"-"` // most names in the cache; default 1,000,000, at least 256
+	IPv6        bool          `kong:"-"` // resolve AAAA records too
+	AddrsMax    int           `kong:"-"` // most addresses of a name; default 16
+	CNAMEMax    int           `kong:"-"` // most aliases in a chain; default 12
+	OutageRow   int           `kong:"-"` // consecutive failures for an outage, if OutageAfter has passed too; default 10
+	OutageAfter time.Duration `kong:"-"` // time without any usable reply for an outage; default 10 s
 }
 
 // WithDefaults returns a copy of o whose zero fields have their defaults.

@@ -8,241 +8,214 @@ import (
 
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
-	"orbweaver/engine/journal"
 	"orbweaver/engine/politeness"
+	"orbweaver/engine/seen"
 	"orbweaver/engine/skipped"
 	"orbweaver/engine/urlx"
+	"orbweaver/internal/options"
+	"orbweaver/sieve"
+	"orbweaver/virtualize"
+	"orbweaver/virtualize/diskq"
 	"orbweaver/warc"
+	"orbweaver/workbench"
+	"orbweaver/workbench/cold"
 )
 
-// Config is everything that decides how a crawl behaves. It is a value: WithDefaults returns a copy, Validate reports
-// every fault at once, and nothing changes it after Open (what may change while running lives in Live).
+// Config is everything that decides how a crawl behaves: a tree of the components' options. It is a value: WithDefaults
+// returns a copy, Validate reports every fault at once, and nothing changes it after Open. What may change while the
+// crawl runs is in settings.Live.
+//
+// A field with the tag help is a flag, a key of the TOML file and an environment variable, by the tags that package
+// internal/options describes. Fields with kong:"-" are for programs and tests alone.
 type Config struct {
-	Dir  string // the crawl directory
-	Name string // prefix of the WARC files [orbweaver]
+	Dir     string `help:"Crawl directory. It holds the archive, the frontier and the logs. A crawl that is there is resumed." default:"./crawl" placeholder:"DIR"`
+	Refresh bool   `help:"Crawl a finished crawl again from its seeds. Servers are asked with If-None-Match and If-Modified-Since. An unchanged page becomes a revisit record without a body. --max-pages, --max-per-host and --max-time count from then on. A crawl that is not finished is resumed."`
 
-	// Refresh begins a crawl again that is finished: every URL is new, and servers are asked whether their pages have
-	// changed. One that is not finished goes on, as it would without.
-	Refresh bool
+	Seeds SeedSource `kong:"-"` // where the crawl starts; nil: with what is queued
 
-	Seeds SeedSource // where the crawl starts; nil when only what is queued is to be crawled
+	Filters    Filters           `embed:""`
+	Admission  Admission         `embed:""`
+	Politeness politeness.Policy `embed:""`
+	Fetch      fetch.Options     `embed:""`
+	Workers    Workers           `embed:""`
+	Cookies    Cookies           `embed:""`
+	Limits     Limits            `embed:""`
+	Traps      Traps             `embed:""`
+	Archive    Archive           `embed:""`
+	Workbench  workbench.Options `embed:""`
+	Sieve      sieve.Options     `embed:""`
+	Seen       seen.Options      `embed:""`
+	Intervals  Intervals         `embed:""`
+	Cluster    Cluster           `embed:"" group:"agents"`
 
-	// The five points at which a crawl decides, each all, none, or an expression over what is known there
-	// (engine/filter) [all].
-	Scope        string            // may this URL enter the frontier: also host, domain or prefix
-	FetchFilter  string            // may this URL, taken from the frontier, be asked for now
-	ParseFilter  string            // is this page searched for links
-	FollowFilter string            // does this link of this page lead on
-	Store        string            // is this page kept
-	Lists        filter.Lists      // plain rules before the scope, and again before a request
-	HostRules    *filter.HostRules // how hosts differ from what is said here; nil: none does
-	NoFollow     bool              // obey nofollow in rel, in meta robots and in X-Robots-Tag
-	Forms        bool              // follow the action of forms that only read (method GET)
-	Sitemaps     bool              // follow the sitemaps that robots.txt files name
-	Cookies      bool              // keep what sites set, each for itself, and tell it to them again
-
-	MaxPages   int64 // pages stored in this pass, those that are unchanged among them, 0 for no limit
-	MaxDepth   int   // links from a seed, -1 for no limit
-	MaxURL     int   // bytes of a URL in normal form, 16 to urlx.LengthMax [2048]
-	MaxPerHost int   // pages stored of one site, 0 for no limit
-
-	MaxPerDomain      int      // pages stored of all sites of a registrable domain, 0 for no limit
-	MaxHostsPerDomain int      // sites of a registrable domain, 0 for no limit
-	MaxHostsPerIP     int      // sites of one address, 0 for no limit
-	IPv6Prefix        int      // IPv6 addresses count as one for delays, quotas and leases if so many of their bits are equal, 32 to 128 [64]
-	MaxPathRepeats    int      // times that the same folders may follow each other in a path, before a URL is left out; 0 for no limit
-	TrapFloor         int      // delayed URLs of a part of a site that are fetched at least, before any is left out [10000]
-	StripParams       []string // parameters that links lose: names, or a beginning and *
-
-	MaxTime   time.Duration // of running, all runs of this pass together, 0 for no limit
-	MaxDisk   int64         // bytes of archive, frontier and logs, 0 for no limit
-	StallWait time.Duration // how long a crawl goes on in which all queued URLs are of sites in trouble; below 0: not at all [1h]
-	GiveUp    time.Duration // how long a site that has answered before may fail until its queued URLs are given up [7 days]
-
-	Fetchers int // fetch workers [1024]
-	Parsers  int // parse workers [one a core]
-	Resolves int // resolver workers [256, which ask for 5,000 names a second of servers that take 50 ms]
-
-	WorkbenchMemory int64 // bytes of queued paths in memory, and of known hosts: what is beyond goes to disk [256 MiB]
-	CacheMemory     int64 // bytes of the fingerprint cache [64 MiB]
-	SieveMemory     int64 // bytes of the sieve's two buckets [64 MiB]
-	SeenMemory      int64 // bytes of the index of payload digests [192 MiB, which is enough for 10^8]
-	CookieMemory    int64 // bytes of all sites' cookies, if they are kept [64 MiB]
-	NoveltyMemory   int64 // bytes of what is known of how much new the parts of sites bring; below zero no URL is delayed [32 MiB]
-
-	Agents    int           // of the crawl, this one among them, that must be there before it begins; not for one that comes when others have begun [1]
-	AgentAway time.Duration // how long the hosts of an agent that stopped in good order wait for it, before others take them over [10m]
-	AgentJoin bool          // it was told of others: if none is there they may have stopped just now, and no host is asked for ten seconds
-	Quorum    bool          // fetch only with a lease of a majority of the agents: one side of a partition goes on at most
-	Recover   int           // how many others are asked whether they have a page, if agents have come or gone; below 0 for none [3]
-	PeerQuota int           // how many URLs another agent may send before this one has done any work of its own; below 0 for any number [1000000]
-
-	Checkpoint  time.Duration // between two cuts [30s]
-	ReportEvery time.Duration // between two report.json [5s]
-	SyncEvery   time.Duration // group commit of archive and journal [50ms]
-
-	Politeness politeness.Policy
-	Fetch      fetch.Options
-	KeepAlive  time.Duration // how long a connection waits for the next exchange with its site; 0: one connection an exchange
-	KeptMax    int           // connections that wait at a time [two for each fetch worker, if KeepAlive is set]
-	Ports      []int         // that links may name beside the usual ones
-
-	Operator    string
-	Description string
-	WARC        WARCConfig
-	Rooms       RoomSizes
-
-	// ProxyMode says that connections go to a proxy: addresses decide politeness only.
-	ProxyMode bool
-	Version   string // of the program, for warcinfo
-	Effective string // the configuration as text, for warcinfo's digest
+	Ready  diskq.Options      `kong:"-"` // the ready queue
+	Queues virtualize.Options `kong:"-"` // queues of sites on disk
+	Cold   cold.Options       `kong:"-"` // idle sites on disk
 }
 
-// WARCConfig is the archive's part.
-type WARCConfig struct {
-	Compression warc.Compression
-	Level       int
-	Dictionary  []byte // of zstd, for all files; nil for none
-	SizeMax     int64  // bytes of one file before the next is begun [1 GiB]
-	Host        string
-	Metadata    Metadata // which captures get a metadata record
-	Via         bool     // keep with each queued URL the page that led to it: costs its length on disk, and in memory, for each
-	Outlinks    bool     // tell in metadata records what a page links to
-	DNS         bool     // keep what name servers said, where the crawl asks them itself
+// Filters decide at five points, each by all, none, or an expression over what is known there (engine/filter).
+type Filters struct {
+	Scope  string `help:"URLs that enter the frontier: all; host, domain or prefix of the seeds; or an expression. Give a narrow scope to crawl a few sites." default:"all" placeholder:"SCOPE"`
+	Fetch  string `help:"URLs that are fetched: all, none, or an expression. It is asked when a URL leaves the frontier, so 'ctl set fetch=' can change it during the crawl." default:"all" placeholder:"EXPR"`
+	Parse  string `help:"Pages that are searched for links: all, none, or an expression." default:"all" placeholder:"EXPR"`
+	Follow string `help:"Links that are followed: all, none, or an expression." default:"all" placeholder:"EXPR"`
+	Store  string `help:"Responses that are archived: all, none, or an expression. With 'none' the crawl only discovers URLs." default:"all" placeholder:"EXPR"`
+
+	Lists     filter.Lists      `kong:"-"` // plain rules before the scope, and again before a request
+	HostRules *filter.HostRules `kong:"-"` // settings of single hosts; nil: none
 }
 
-// RoomSizes are sizes inside the rooms that nobody needs to set: they are here so that a small crawl can do all that a
-// large one does (fill segments, merge runs, collect, rotate). What is zero is the room's own default.
-type RoomSizes struct {
-	ReadySegment  int64 // bytes of a segment of the ready queue
-	QueuesSegment int64 // bytes of a segment of the queues on disk, a multiple of 4096 from 8192 on
-	QueuesBuffer  int   // bytes of what is not yet in a segment
-	ColdSegment   int64 // bytes of a file of cold hosts, 1 KiB to 64 MiB
-	ColdBuffer    int   // bytes of cold hosts that are written together
-	SeenBuffer    int   // bytes of page digests that are written together
-	SieveRuns     int   // sorted files of the sieve
-	JournalStep   int64 // bytes that a journal reserves at a time [1 MiB]
-	SiteItems     int   // items of one site in memory; what is beyond goes to disk [64]
+// Admission decides which references in a page become URLs of the crawl.
+type Admission struct {
+	NoFollow bool `name:"nofollow" help:"Ignore links that rel=nofollow, meta robots or X-Robots-Tag mark as nofollow or none, for all robots or for orbweaver. noindex has no effect: it is about search results."`
+	Forms    bool `help:"Follow the action of forms that only read (method GET)."`
+	Sitemaps bool `help:"Follow the sitemaps that robots.txt files name, also compressed ones and lists of URLs."`
+
+	MaxDepth    int      `help:"Longest chain of links from a seed; -1 for no limit. Lower it to stay near the seeds." default:"-1" zero:"meant" least:"-1" placeholder:"N"`
+	MaxURL      int      `name:"max-url" type:"size" help:"Length of the longest URL. Longer URLs are dropped and counted. Raise it for sites with long queries." default:"2KiB" least:"16" most:"8192" placeholder:"SIZE"`
+	StripParams []string `help:"Parameters to remove from links, in the query and after semicolons: names, prefixes such as utm_*, or the lists 'session' and 'tracking'. Use it if one page has many URLs." placeholder:"NAME"`
+
+	CacheMemory int64 `help:"Memory of the cache of recent URLs (fingerprints). Raise it if report.json shows few cache_hits." default:"64MiB" type:"size" least:"64KiB" placeholder:"SIZE"`
+}
+
+// Workers are the loops of an agent, by number, and the connections and items that they hold.
+type Workers struct {
+	Fetchers int `help:"Number of fetch workers: requests at the same time. Raise it if report.json is waiting for servers. Lower it if the network, the memory or the number of open files is short." default:"1024" least:"1" most:"131072" placeholder:"N"`
+
+	Parsers   int `kong:"-"`                         // parse workers; default: one for each processor
+	Resolvers int `kong:"-" default:"256" least:"1"` // 256 ask for 5,000 names a second of servers that take 50 ms
+	SiteItems int `kong:"-" default:"64" least:"1"`  // items of one site in memory; more go to disk
+
+	KeepAlive time.Duration `help:"Time a connection stays open for the next request to its site; 0: one connection for each request. It is useful only above --host-delay." default:"0" placeholder:"TIME"`
+	// IdleConnsMax limits open connections without a request; default: two for each fetch worker if KeepAlive is set.
+	IdleConnsMax int `kong:"-"`
+}
+
+// Cookies configure what sites may set.
+type Cookies struct {
+	Mode CookieMode `name:"cookies" type:"word" help:"off, or site: a cookie is sent back to the site (scheme, host, port) that set it, and to no other. At most 20 cookies and 4 KiB for each site, in memory, until the crawl stops." oneof:"off,site" default:"off" placeholder:"MODE"`
+
+	Memory int64 `kong:"-" default:"64MiB" type:"size"` // of all sites' cookies
+}
+
+// CookieMode says whether cookies are kept.
+type CookieMode uint8
+
+// The modes, in the order of the flag's words.
+const (
+	CookiesOff CookieMode = iota
+	CookiesSite
+)
+
+// Limits end the crawl, or the part of a site, a domain or an address in it.
+type Limits struct {
+	MaxPages          int64 `help:"Stop after this number of stored pages, unchanged pages included; 0 for no limit." default:"0" placeholder:"N"`
+	MaxPerHost        int   `help:"Stored pages of one site; 0 for no limit. Use it to collect a little of many sites." default:"0" placeholder:"N"`
+	MaxPerDomain      int   `help:"Stored pages of all sites of a registrable domain (public suffix list); 0 for no limit." default:"0" placeholder:"N"`
+	MaxHostsPerDomain int   `help:"Sites of a registrable domain; 0 for no limit. Further names are not looked up. Use it against domains with endless host names." default:"0" placeholder:"N"`
+	MaxHostsPerIP     int   `name:"max-hosts-per-ip" help:"Sites of one IP address; 0 for no limit." default:"0" placeholder:"N"`
+	IPv6Prefix        int   `name:"ipv6-prefix" help:"IPv6 addresses count as one IP address for delays and limits if their first N bits are equal. All agents of a crawl need the same value." default:"64" least:"32" most:"128" placeholder:"N"`
+
+	MaxTime   time.Duration `help:"Stop after this running time, earlier runs included; 0 for no limit." default:"0" placeholder:"TIME"`
+	MaxDisk   int64         `help:"Stop when archive, frontier and logs together have this size; 0 for no limit. The frontier of a small crawl has some 60 MiB, most of it reserved or cache." type:"size" default:"0" placeholder:"SIZE"`
+	StallWait time.Duration `help:"Time to continue when every queued URL is of a site that fails or asks to slow down. Then the crawl stops with its queue, state stalled, exit status 3. A Retry-After within this time is waited for. 0: stop at once. Raise it to wait for long outages. Politeness delays do not count." default:"1h" zero:"-1" placeholder:"TIME"`
+	GiveUp    time.Duration `help:"Time a site that has answered before may fail. Then its queued URLs are given up, each with a line in crawl.log. A site that never answered is given up after its tries. Lower it to end crawls with dead sites earlier." default:"7d" least:"1" placeholder:"TIME"`
+}
+
+// Traps bound what endless or repetitive parts of sites cost.
+type Traps struct {
+	MaxPathRepeats int         `help:"Skip URLs whose path repeats the same one to four folders more than N times in a row; 0 for no limit. --novelty already bounds endless paths; set it if even their first pages are unwanted. 'orbweaver skipped' lists what is skipped." default:"0" placeholder:"N"`
+	Novelty        NoveltyMode `type:"word" help:"on: URLs of a part of a site whose pages repeat known text wait until the site has nothing else. They are skipped only above --trap-floor. off: no URL waits or is skipped, and a crawl of an endless site does not end." oneof:"on,off" default:"on" placeholder:"MODE"`
+	TrapFloor      int         `help:"Delayed URLs of one part of a site that are fetched before any is skipped. Then a URL is skipped only if the part repeats itself and keeps growing; ten times as many if its payloads differ. Raise it if 'orbweaver skipped' lists pages that you want, and start the crawl again: they are queued again. Lower it if traps cost too much." default:"10000" least:"1" most:"1073741824" placeholder:"N"`
+	NoveltyMemory  int64       `help:"Memory of known text, for --novelty. Raise it if novelty_evicted in report.json grows." default:"32MiB" type:"size" least:"1" placeholder:"SIZE"`
+}
+
+// NoveltyMode says whether repetitive parts of sites are delayed.
+type NoveltyMode uint8
+
+// The modes, in the order of the flag's words.
+const (
+	NoveltyOn NoveltyMode = iota
+	NoveltyOff
+)
+
+// Archive configures the WARC files and what they tell about the crawl.
+type Archive struct {
+	Compression warc.Compression `name:"warc-compression" type:"word" help:"gzip, zstd or none. zstd is smaller; fewer programs read it." oneof:"gzip,zstd,none" default:"gzip" placeholder:"MODE"`
+	Level       int              `name:"warc-level" help:"Compression level, 1 (fast) to 9 (small)." default:"1" least:"1" most:"9" placeholder:"N"`
+	SizeMax     int64            `name:"warc-size" help:"Size at which the next WARC file begins." default:"1GiB" type:"size" least:"64KiB" placeholder:"SIZE"`
+	Metadata    Metadata         `name:"warc-metadata" type:"word" help:"Metadata records: auto, if the other records do not tell all; all; or none." oneof:"auto,all,none" default:"auto" placeholder:"MODE"`
+	Via         bool             `name:"warc-via" help:"Store with each queued URL the page that linked to it, for metadata records and the name 'via' in --fetch and --store. The frontier grows by the length of that URL."`
+	Outlinks    bool             `name:"warc-outlinks" help:"List in metadata records the links of each page."`
+	DNS         DNSRecords       `name:"warc-dns" type:"word" help:"Records of the answers of name servers: all or none." oneof:"none,all" default:"all" zero:"meant" placeholder:"MODE"`
+
+	Operator string `help:"Person or organisation that runs the crawl, for the archive's warcinfo." placeholder:"NAME"`
+
+	Dictionary  []byte `kong:"-"` // of zstd, for all files; nil for none
+	Description string `kong:"-"` // for warcinfo
+	Version     string `kong:"-"` // of the program, for warcinfo
+	Effective   string `kong:"-"` // the configuration as text, for warcinfo's digest
+
+	Prefix         string `kong:"-" default:"orbweaver"`        // of the names of the WARC files
+	Host           string `kong:"-" default:"localhost"`        // in the names of the WARC files
+	JournalReserve int64  `kong:"-" default:"1MiB" type:"size"` // bytes of disk that a journal reserves at a time
+}
+
+// DNSRecords says whether answers of name servers are archived. It needs a resolver that asks them itself.
+type DNSRecords uint8
+
+// The choices, in the order of the flag's words.
+const (
+	DNSRecordsNone DNSRecords = iota
+	DNSRecordsAll
+)
+
+// Intervals are the times between what is repeated.
+type Intervals struct {
+	Checkpoint time.Duration `name:"checkpoint" help:"Time between two checkpoints. A crash loses no page; after it, what came after the checkpoint is read again from the journal. Raise it if checkpoint pauses disturb." default:"30s" least:"1s" placeholder:"TIME"`
+
+	Report time.Duration `kong:"-" default:"5s"`   // between two report.json
+	Sync   time.Duration `kong:"-" default:"50ms"` // group commit of archive and journal
+}
+
+// Cluster configures an agent that shares the crawl with others.
+type Cluster struct {
+	Agents    int           `help:"Number of agents, this one included, that must be present before the crawl begins. An agent that joins a running crawl does not wait. An agent that resumes waits 15s for the agents that it knew." default:"1" least:"1" most:"65536" placeholder:"N"`
+	AgentAway time.Duration `help:"Time the hosts of an agent that stopped in good order wait for it. Then other agents take them over. Raise it for long maintenance." default:"10m" placeholder:"TIME"`
+	Quorum    bool          `help:"Fetch only with a lease of 10s from a majority of the agents, so that at most one side of a partition continues. Hosts of a lost agent are asked 22s after the majority has agreed, at the earliest. Give it to all agents or to none. The smaller side stops; of two equal halves both stop; of two agents each stops when the other is lost."`
+	Recover   int           `help:"Number of other agents that are asked for a page before it is fetched, after agents joined or left. No page is fetched twice if at most so many changed. 0 asks none." default:"3" zero:"-1" most:"16" placeholder:"N"`
+	PeerQuota int           `help:"Number of URLs that another agent may send before this agent has finished any; 16 more for each finished URL. An agent that sends more must wait; one that does not wait is banned. 0 for no limit." default:"1000000" zero:"-1" placeholder:"N"`
+	// Invited says that other agents are named. If none answers they may have just stopped, and no host is asked for
+	// ten seconds.
+	Invited bool `kong:"-"`
 }
 
 // WithDefaults returns a copy in which every zero that has a default is filled.
 func (c Config) WithDefaults() Config {
-	def := func(p *int, v int) {
-		if *p == 0 {
-			*p = v
-		}
+	options.SetDefaults(&c)
+	if c.Workers.Parsers == 0 {
+		c.Workers.Parsers = min(runtime.GOMAXPROCS(0), runtime.NumCPU())
 	}
-	def64 := func(p *int64, v int64) {
-		if *p == 0 {
-			*p = v
-		}
-	}
-	defTime := func(p *time.Duration, v time.Duration) {
-		if *p == 0 {
-			*p = v
-		}
-	}
-	if c.Dir == "" {
-		c.Dir = "crawl"
-	}
-	if c.Name == "" {
-		c.Name = "orbweaver"
-	}
-	for _, point := range []*string{&c.Scope, &c.FetchFilter, &c.ParseFilter, &c.FollowFilter, &c.Store} {
-		if *point == "" {
-			*point = filter.All
-		}
-	}
-	def(&c.MaxURL, 2048)
-	def(&c.Fetchers, 1024)
-	def(&c.Parsers, min(runtime.GOMAXPROCS(0), runtime.NumCPU()))
-	def(&c.Resolves, 256)
-	def(&c.IPv6Prefix, politeness.DefaultIPv6Prefix)
-	def(&c.Agents, 1)
-	def(&c.Recover, 3)
-	def(&c.PeerQuota, 1_000_000)
-	defTime(&c.AgentAway, 10*time.Minute)
-	def(&c.Rooms.SiteItems, siteItemsMax)
-	def64(&c.Rooms.JournalStep, journal.JournalReserve)
-	def64(&c.WorkbenchMemory, 256<<20)
-	def64(&c.CacheMemory, 64<<20)
-	def64(&c.SieveMemory, 64<<20)
-	def64(&c.SeenMemory, 192<<20)
-	def64(&c.CookieMemory, 64<<20)
-	def64(&c.NoveltyMemory, 32<<20)
-	def(&c.TrapFloor, 10_000)
-	def64(&c.WARC.SizeMax, 1<<30)
-	def(&c.WARC.Level, 1)
-	if c.KeepAlive > 0 {
-		def(&c.KeptMax, 2*c.Fetchers)
-	}
-	defTime(&c.StallWait, time.Hour)
-	defTime(&c.GiveUp, 7*24*time.Hour)
-	defTime(&c.Checkpoint, 30*time.Second)
-	defTime(&c.ReportEvery, 5*time.Second)
-	defTime(&c.SyncEvery, 50*time.Millisecond)
-	if c.WARC.Host == "" {
-		c.WARC.Host = "localhost"
+	if c.Workers.KeepAlive > 0 && c.Workers.IdleConnsMax == 0 {
+		c.Workers.IdleConnsMax = 2 * c.Workers.Fetchers
 	}
 	return c
 }
-
-const trapFloorMax = 1 << 30
 
 // seenMemoryLeast is the least that an index of digests takes, in bytes.
 const seenMemoryLeast = 1 << 14
 
 // Validate reports every fault of a Config that has its defaults.
 func (c Config) Validate() error {
-	var faults []error
-	bad := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
-	if c.Fetchers < 1 || c.Fetchers > 1<<17 {
-		bad("fetchers: %d is not between 1 and %d", c.Fetchers, 1<<17)
+	faults := []error{options.Check(&c)}
+	if n := c.Workers.Parsers; n < 1 || n > 1024 {
+		faults = append(faults, fmt.Errorf("parsers: %d is not between 1 and 1024", n))
 	}
-	if c.MaxURL < 16 || c.MaxURL > urlx.LengthMax {
-		bad("max-url: %d is not between 16 and %d", c.MaxURL, urlx.LengthMax)
+	if c.Workers.IdleConnsMax < 0 {
+		faults = append(faults, fmt.Errorf("idle connections: %d is negative", c.Workers.IdleConnsMax))
 	}
-	if c.Parsers < 1 || c.Parsers > 1024 {
-		bad("parsers: %d is not between 1 and 1024", c.Parsers)
-	}
-	if c.WorkbenchMemory < 1<<14 {
-		bad("workbench-memory: %d bytes are too few; give at least 16Ki", c.WorkbenchMemory)
-	}
-	if c.CacheMemory < 1<<16 {
-		bad("cache-memory: %d bytes are too few; give at least 64Ki", c.CacheMemory)
-	}
-	if c.SieveMemory < 1<<16 {
-		bad("sieve-memory: %d bytes are too few; give at least 64Ki", c.SieveMemory)
-	}
-	if c.SeenMemory < seenMemoryLeast {
-		bad("seen-memory: %d bytes are too few; give at least 16Ki", c.SeenMemory)
-	}
-	if c.MaxPerDomain < 0 || c.MaxHostsPerDomain < 0 || c.MaxHostsPerIP < 0 || c.MaxPathRepeats < 0 {
-		bad("max-per-domain, max-hosts-per-domain, max-hosts-per-ip and max-path-repeats may not be negative; 0 means no limit")
-	}
-	if c.TrapFloor < 1 || c.TrapFloor > trapFloorMax {
-		bad("trap-floor: %d is not between 1 and %d", c.TrapFloor, trapFloorMax)
-	}
-	if c.IPv6Prefix < politeness.MinIPv6Prefix || c.IPv6Prefix > politeness.MaxIPv6Prefix {
-		bad("ipv6-prefix: %d is not between %d and %d", c.IPv6Prefix, politeness.MinIPv6Prefix, politeness.MaxIPv6Prefix)
-	}
-	if _, err := urlx.NewParams(c.StripParams); err != nil {
-		bad("strip-params: %w", err)
-	}
-	if c.MaxPages < 0 || c.MaxPerHost < 0 || c.MaxDisk < 0 || c.MaxTime < 0 {
-		bad("max-pages, max-per-host, max-disk and max-time may not be negative; 0 means no limit")
-	}
-	if c.KeepAlive < 0 || c.KeptMax < 0 {
-		bad("keep-alive: %v for %d connections; neither may be negative", c.KeepAlive, c.KeptMax)
-	}
-	if c.GiveUp < 0 {
-		bad("give-up: %v is negative", c.GiveUp)
-	}
-	if c.Checkpoint < time.Second {
-		bad("checkpoint: %v is too often; give at least 1s", c.Checkpoint)
-	}
-	if c.WARC.SizeMax < 1<<16 {
-		bad("warc-size: %d bytes are too few; give at least 64Ki", c.WARC.SizeMax)
+	if _, err := urlx.NewParams(c.Admission.StripParams); err != nil {
+		faults = append(faults, fmt.Errorf("--strip-params: %w", err))
 	}
 	if err := c.Politeness.Validate(); err != nil {
 		faults = append(faults, err)
@@ -252,36 +225,36 @@ func (c Config) Validate() error {
 
 // params are what links lose; faults are Validate's to tell.
 func (c Config) params() *urlx.Params {
-	if len(c.StripParams) == 0 {
+	if len(c.Admission.StripParams) == 0 {
 		return nil
 	}
-	p, _ := urlx.NewParams(c.StripParams)
+	p, _ := urlx.NewParams(c.Admission.StripParams)
 	return p
 }
 
 // keep makes what holds connections between two exchanges; nil if none are to be.
 func (c Config) keep() *fetch.IdleConns {
-	if c.KeepAlive == 0 {
+	if c.Workers.KeepAlive == 0 {
 		return nil
 	}
-	return fetch.NewIdleConns(c.KeepAlive, c.KeptMax)
+	return fetch.NewIdleConns(c.Workers.KeepAlive, c.Workers.IdleConnsMax)
 }
 
 // RulesMemory is from how many bytes of robots.txt rules on memory for them is short: then idle hosts go to disk with
 // theirs, and large files are not taken.
-func (c Config) RulesMemory() int64 { return max(c.WorkbenchMemory/4, 4<<20) }
+func (c Config) RulesMemory() int64 { return max(c.Workbench.MemoryMax/4, 4<<20) }
 
 // KeptMemory is the most that waiting connections can take, in bytes: those with TLS have buffers of their own.
-func (c Config) KeptMemory() int64 { return int64(c.KeptMax) * keptBytes }
+func (c Config) KeptMemory() int64 { return int64(c.Workers.IdleConnsMax) * keptBytes }
 
 // keptBytes is the memory of a waiting connection with TLS.
 const keptBytes = 32 << 10
 
 // pagesMax is how many Pages can be out at once: the sum of those who may hold one.
 func (c Config) pagesMax() int {
-	fetching := c.Fetchers   // one in the hands of each fetch worker
-	waiting := 4 * c.Parsers // fetched, not yet taken by a parse worker
-	parsing := c.Parsers     // one in the hands of each parse worker
+	fetching := c.Workers.Fetchers   // one in the hands of each fetch worker
+	waiting := 4 * c.Workers.Parsers // fetched, not yet taken by a parse worker
+	parsing := c.Workers.Parsers     // one in the hands of each parse worker
 	return fetching + waiting + parsing
 }
 
@@ -297,9 +270,17 @@ func (c Config) PageMemory() int64 {
 }
 
 func (c *Config) trapSettings() skipped.Settings {
-	s := skipped.Settings{Floor: c.TrapFloor, Repeats: c.MaxPathRepeats}
-	if c.NoveltyMemory < 0 {
+	s := skipped.Settings{Floor: c.Traps.TrapFloor, Repeats: c.Traps.MaxPathRepeats}
+	if c.Traps.Novelty == NoveltyOff {
 		s.Floor = 0
 	}
 	return s
+}
+
+// noveltyMemory is the memory of a detector of traps, below zero for none.
+func (t Traps) noveltyMemory() int64 {
+	if t.Novelty == NoveltyOff {
+		return -1
+	}
+	return t.NoveltyMemory
 }

@@ -184,7 +184,7 @@ func newEngine(cfg Config, seams Seams) *Engine {
 		rules: site.NewRulesPool(cfg.RulesMemory()), redone: newRedone(), aloft: attempt.NewInFlight(), newborn: newSiteQueue(), seeds: new(filter.Seeds),
 		servers: outage.NewNameServers(seams.Resolver, seams.Log.Warn), scarce: &outage.Shortage{Warn: seams.Log.Warn},
 		clamps:  &settings.ClampLog{Warn: seams.Log.Warn},
-		network: outage.NewNetwork(cfg.Fetchers, seams.Log.Warn),
+		network: outage.NewNetwork(cfg.Workers.Fetchers, seams.Log.Warn),
 	}
 }
 
@@ -226,7 +226,7 @@ func (e *Engine) openAll(m *manifest) error {
 	}
 	e.resumed, e.pass = m.Resumed+1, m.Pass
 	m.Resumed = e.resumed
-	m.Filtered = m.Filtered || e.cfg.Store != filter.All
+	m.Filtered = m.Filtered || e.cfg.Filters.Store != filter.All
 	added, err := keepSeeds(e.seams.FS, e.frontierDir(), e.cfg.Seeds, e.seams.Log)
 	if err != nil {
 		return err
@@ -274,7 +274,7 @@ func (e *Engine) openPolicy() (err error) {
 	if e.filters, err = compileFilters(&e.cfg, e.seeds); err != nil {
 		return err
 	}
-	e.hostRules, err = settings.OpenHostRules(e.seams.FS, e.frontierDir(), e.cfg.HostRules, e.seams.Log)
+	e.hostRules, err = settings.OpenHostRules(e.seams.FS, e.frontierDir(), e.cfg.Filters.HostRules, e.seams.Log)
 	return err
 }
 
@@ -291,12 +291,14 @@ func (e *Engine) openRooms(m *manifest, fresh bool) error {
 		cutSeen = nil
 	}
 	var err error
-	sizes := &e.cfg.Rooms
-	oSieve := sieve.Options{Dir: dir + "/sieve", BucketBytes: e.cfg.SieveMemory, RunsMax: sizes.SieveRuns}
+	cfg := &e.cfg
+	oSieve, oReady, oVirt, oCold, oSeen := cfg.Sieve, cfg.Ready, cfg.Queues, cfg.Cold, cfg.Seen
+	oSieve.Dir, oReady.Dir, oVirt.Dir = dir+"/sieve", dir+"/ready", dir+"/queues"
+	oCold.Dir, oSeen.Dir, oCold.Seed = dir+"/cold", dir+"/seen", m.HashSeed
 	if e.sieve, err = sieve.Open(fsys, oSieve, cutSieve); err != nil {
 		return err
 	}
-	if e.ready, err = diskq.Open(fsys, diskq.Options{Dir: dir + "/ready", SegmentBytes: sizes.ReadySegment}, cutReady); err != nil {
+	if e.ready, err = diskq.Open(fsys, oReady, cutReady); err != nil {
 		return err
 	}
 	var listCut *skipped.Cut
@@ -306,26 +308,23 @@ func (e *Engine) openRooms(m *manifest, fresh bool) error {
 	if e.skipped, err = skipped.Open(fsys, dir, listCut, e.cfg.trapSettings()); err != nil {
 		return err
 	}
-	oVirt := virtualize.Options{Dir: dir + "/queues", SegmentBytes: sizes.QueuesSegment, BufferBytes: sizes.QueuesBuffer}
 	if e.virt, err = virtualize.Open(fsys, oVirt, cutVirt); err != nil {
 		return err
 	}
-	oCold := cold.Options{Dir: dir + "/cold", Seed: m.HashSeed, SegmentBytes: sizes.ColdSegment, BufferBytes: sizes.ColdBuffer}
 	if e.cold, err = cold.Open(fsys, oCold, cutCold); err != nil {
 		return err
 	}
 	e.ledger = journal.NewStore()
-	oSeen := seen.Options{Dir: dir + "/seen", MemoryBytes: e.cfg.SeenMemory, BufferBytes: sizes.SeenBuffer}
 	if e.ledger.Seen, err = seen.Open(fsys, oSeen, cutSeen); err != nil {
 		return err
 	}
-	if e.peers, err = openPeers(e.seams.Peering, fsys, dir, m, fresh || m.Afresh, sizes.ReadySegment, max(e.cfg.SeenMemory/4, seenMemoryLeast), sizes.SeenBuffer); err != nil {
+	if e.peers, err = openPeers(e.seams.Peering, fsys, dir, m, fresh || m.Afresh, cfg.Ready.SegmentBytes, max(cfg.Seen.MemoryBytes/4, seenMemoryLeast), cfg.Seen.BufferBytes); err != nil {
 		return err
 	}
 	if e.log, err = crawllog.Open(fsys, e.cfg.Dir+"/"+layout.LogsDir, e.seams.Log.Warn); err != nil {
 		return err
 	}
-	o := workbench.Options{MemoryMax: e.cfg.WorkbenchMemory}
+	o := cfg.Workbench
 	if fresh || m.Afresh {
 		e.bench = workbench.New[site.State](o)
 		return nil
@@ -356,42 +355,42 @@ func (e *Engine) assemble(m *manifest) {
 	e.live = settings.NewLive(cfg.Politeness, e.hostRules)
 	e.live.Fetch.Store(e.filters.fetch)
 	e.limits = &limits.Limits{
-		PagesMax: cfg.MaxPages, DiskMax: cfg.MaxDisk, TimeMax: cfg.MaxTime, Finish: e.finish,
+		PagesMax: cfg.Limits.MaxPages, DiskMax: cfg.Limits.MaxDisk, TimeMax: cfg.Limits.MaxTime, Finish: e.finish,
 		Pages: m.Counters.Stored(),
 	}
-	leases := cfg.Fetchers + max(cfg.Fetchers/2, 64)
-	e.todo = mpmc.New[visit.Visit](max(cfg.Fetchers/2, 64))
+	leases := cfg.Workers.Fetchers + max(cfg.Workers.Fetchers/2, 64)
+	e.todo = mpmc.New[visit.Visit](max(cfg.Workers.Fetchers/2, 64))
 	e.done = visit.NewResultQueue(2 * leases)
-	e.fetched = make(chan *fetch.Page, 4*cfg.Parsers)
+	e.fetched = make(chan *fetch.Page, 4*cfg.Workers.Parsers)
 	e.pool = fetch.NewPool(cfg.pool())
 	wakeDist, wakeFeed := func() { notify.Send(e.distWake) }, func() { notify.Send(e.feedWake) }
 	e.log.OnDrained = wakeDist
 	e.under = &undertaker{log: e.log, bench: e.bench, n: &l.Count, redo: e.redone, seed: m.HashSeed, wake: wakeDist}
-	e.traps = traps.New(cfg.NoveltyMemory, cfg.TrapFloor, m.HashSeed, m.Novelty)
+	e.traps = traps.New(cfg.Traps.noveltyMemory(), cfg.Traps.TrapFloor, m.HashSeed, m.Novelty)
 	e.quotas = newQuotas(cfg, e.traps)
 	e.hosts = &hosts{bench: e.bench, cold: e.cold, rules: e.rules, newborn: e.newborn, live: e.live, quotas: e.quotas}
-	e.frontWant.Store(int64(2 * cfg.Fetchers))
+	e.frontWant.Store(int64(2 * cfg.Workers.Fetchers))
 	e.frontier = &Frontier{
-		scope: e.filters.scope, lists: e.filters.lists, hosts: e.hostRules, maxDepth: cfg.MaxDepth, maxURL: cfg.MaxURL, hashSeed: m.HashSeed,
-		cache: fpcache.New(cfg.CacheMemory, m.HashSeed), sieve: e.sieve, n: &l.Count,
+		scope: e.filters.scope, lists: e.filters.lists, hosts: e.hostRules, maxDepth: cfg.Admission.MaxDepth, maxURL: cfg.Admission.MaxURL, hashSeed: m.HashSeed,
+		cache: fpcache.New(cfg.Admission.CacheMemory, m.HashSeed), sieve: e.sieve, n: &l.Count,
 	}
 	if p := e.peers; p != nil {
-		p.ledger, p.frontier, p.gate, p.say, p.wake, p.least, p.invited, p.away, p.recover = l, e.frontier, e.gate, e.seams.Log, wakeDist, cfg.Agents, cfg.AgentJoin, cfg.AgentAway, cfg.Recover
-		p.lose, p.hosts, p.fs, p.dir, p.keeps, p.aloft, e.frontier.peers = e.lose, e.hosts, e.seams.FS, cfg.Dir, cfg.Store, e.aloft, p
+		p.ledger, p.frontier, p.gate, p.say, p.wake, p.least, p.invited, p.away, p.recover = l, e.frontier, e.gate, e.seams.Log, wakeDist, cfg.Cluster.Agents, cfg.Cluster.Invited, cfg.Cluster.AgentAway, cfg.Cluster.Recover
+		p.lose, p.hosts, p.fs, p.dir, p.keeps, p.aloft, e.frontier.peers = e.lose, e.hosts, e.seams.FS, cfg.Dir, cfg.Filters.Store, e.aloft, p
 		p.leases.gap = func() time.Duration { return e.live.Policy().IPDelay }
-		p.standings = newStandings(int64(max(cfg.PeerQuota, 0)), l.Count.Finished.Load, e.seams.Log)
+		p.standings = newStandings(int64(max(cfg.Cluster.PeerQuota, 0)), l.Count.Finished.Load, e.seams.Log)
 	}
-	if cfg.Cookies {
-		e.jars = cookie.NewJars(cfg.CookieMemory)
+	if cfg.Cookies.Mode == CookiesSite {
+		e.jars = cookie.NewJars(cfg.Cookies.Memory)
 	}
-	e.parsed = fpcache.New(max(cfg.CacheMemory/16, 1<<16), m.HashSeed)
+	e.parsed = fpcache.New(max(cfg.Admission.CacheMemory/16, 1<<16), m.HashSeed)
 	e.dist = &distributor{
 		ledger: l, bench: e.bench, hosts: e.hosts, ready: e.ready, virt: e.virt, shelf: shelf{e.virt}, newborn: e.newborn,
 		under: e.under, gate: e.gate,
 		frontWant: &e.frontWant, wake: e.distWake, hungry: e.hungry, feed: wakeFeed, pending: e.sieve.Pending,
-		pagesOut: &e.pagesOut, seeded: &e.seeded, stall: stallWatch{wait: max(cfg.StallWait, 0)}, servers: e.servers, finish: e.finish,
-		siteItems: cfg.Rooms.SiteItems, peers: e.peers,
-		traps: e.traps, frontier: e.frontier, log: e.log, skipped: e.skipped, repeats: cfg.MaxPathRepeats, live: e.live,
+		pagesOut: &e.pagesOut, seeded: &e.seeded, stall: stallWatch{wait: max(cfg.Limits.StallWait, 0)}, servers: e.servers, finish: e.finish,
+		siteItems: cfg.Workers.SiteItems, peers: e.peers,
+		traps: e.traps, frontier: e.frontier, log: e.log, skipped: e.skipped, repeats: cfg.Traps.MaxPathRepeats, live: e.live,
 	}
 	e.dist.purge = &purge{dist: e.dist, rules: e.hostRules}
 	if p := e.peers; p != nil {
@@ -418,8 +417,8 @@ func (e *Engine) assemble(m *manifest) {
 	e.points = &checkpointer{
 		fs: e.seams.FS, dir: e.frontierDir(), ledger: l, turn: e.flush.turn, returner: e.returner, bench: e.bench,
 		sieve: e.sieve, ready: e.ready, virt: e.virt, cold: e.cold, dist: e.dist, skipped: e.skipped, traps: cfg.trapSettings(), aloft: e.aloft, redone: e.redone,
-		frontier: e.frontier, detector: e.traps, peers: e.peers, seeded: &e.seeded, every: cfg.Checkpoint, clock: e.clock, boot: e.seams.Boot, last: *m,
-		ask: make(chan chan error), journalStep: cfg.Rooms.JournalStep,
+		frontier: e.frontier, detector: e.traps, peers: e.peers, seeded: &e.seeded, every: cfg.Intervals.Checkpoint, clock: e.clock, boot: e.seams.Boot, last: *m,
+		ask: make(chan chan error), journalStep: cfg.Archive.JournalReserve,
 	}
 }
 

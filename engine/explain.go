@@ -141,12 +141,12 @@ func (x *Explainer) door(e *Explanation, url []byte) {
 			e.say("--follow", Undecided, "it depends on page and link: %s", follow)
 		}
 	}
-	if most := x.cfg.MaxDepth; most >= 0 {
+	if most := x.cfg.Admission.MaxDepth; most >= 0 {
 		e.verdict("--max-depth", e.Depth <= most, "%d, at most %d", e.Depth, most)
 	} else {
 		e.say("--max-depth", Passed, "no limit")
 	}
-	e.verdict("--max-url", len(url) <= x.cfg.MaxURL, "%d bytes, at most %d", len(url), x.cfg.MaxURL)
+	e.verdict("--max-url", len(url) <= x.cfg.Admission.MaxURL, "%d bytes, at most %d", len(url), x.cfg.Admission.MaxURL)
 	x.hostRules(e, urlx.Host(url))
 	x.lists(e, url)
 	scope, failed := x.filters.scope, x.filters.scope.Errors()
@@ -182,7 +182,7 @@ func (x *Explainer) strip(e *Explanation, url []byte) []byte {
 
 // repeats is what traps.RepeatsFolders does.
 func (x *Explainer) repeats(e *Explanation, url []byte) {
-	switch most := x.cfg.MaxPathRepeats; {
+	switch most := x.cfg.Traps.MaxPathRepeats; {
 	case most == 0:
 	case e.Depth == 0:
 		e.say("--max-path-repeats", Passed, "it does not hold for seeds")
@@ -193,27 +193,28 @@ func (x *Explainer) repeats(e *Explanation, url []byte) {
 
 // hostRules is what hostRules.terms says.
 func (x *Explainer) hostRules(e *Explanation, host []byte) {
-	if x.cfg.HostRules.Len()+x.live.Len() == 0 {
+	if x.cfg.Filters.HostRules.Len()+x.live.Len() == 0 {
 		return
 	}
 	var t filter.HostSettings
-	x.cfg.HostRules.Find(host, &t)
+	x.cfg.Filters.HostRules.Find(host, &t)
 	x.live.Find(host, &t)
 	var says []string
-	for _, say := range []string{x.live.Explain(host, x.liveFrom), x.cfg.HostRules.Explain(host, x.from.HostRules)} {
+	for _, say := range []string{x.live.Explain(host, x.liveFrom), x.cfg.Filters.HostRules.Explain(host,
+		x.from.HostRules)} {
 		if say != "" {
 			says = append(says, say)
 		}
 	}
 	if len(says) == 0 {
-		says = append(says, fmt.Sprintf("none of %d rules fits", x.cfg.HostRules.Len()+x.live.Len()))
+		says = append(says, fmt.Sprintf("none of %d rules fits", x.cfg.Filters.HostRules.Len()+x.live.Len()))
 	}
 	e.verdict("--host-rules", !t.Exclude, "%s", strings.Join(says, "; "))
 }
 
 // lists is what filter.Lists.Refuses does, one by one.
 func (x *Explainer) lists(e *Explanation, url []byte) {
-	all := &x.cfg.Lists
+	all := &x.cfg.Filters.Lists
 	site, _ := urlx.Split(url)
 	host := urlx.Host(site)
 	if set := all.ExcludeHosts; set != nil {
@@ -262,7 +263,7 @@ func (x *Explainer) network(e *Explanation, url []byte) {
 	e.say("seen before", Undecided, "the frontier is not asked")
 	x.address(e, url)
 	e.say("robots.txt", Undecided, "nobody is asked")
-	if x.cfg.NoveltyMemory >= 0 {
+	if x.cfg.Traps.Novelty == NoveltyOn {
 		e.say("novelty", Undecided, "it depends on what the site's pages have brought")
 	}
 	if f := x.filters.parse; f != nil {

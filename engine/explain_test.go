@@ -45,15 +45,18 @@ func explained(t *testing.T) (Config, ListSources) {
 		SURTs: rulesOf("+http://(", "-http://(org,example,www,)/private/"),
 	}
 	cfg := Config{
-		Dir: "crawl", Seeds: seedsOf{"http://www.example.org/", "not a seed"}, MaxDepth: 3, Scope: "in_domain || depth < 2", FetchFilter: `query != "skip"`,
-		FollowFilter: "not nofollow", ParseFilter: "size < 100", Store: "status == 200",
-		MaxPathRepeats: 3, StripParams: []string{"utm_*"},
+		Dir:       "crawl",
+		Seeds:     seedsOf{"http://www.example.org/", "not a seed"},
+		Admission: Admission{MaxDepth: 3, StripParams: []string{"utm_*"}},
+		Filters: Filters{Scope: "in_domain || depth < 2", Fetch: `query != "skip"`, Follow: "not nofollow",
+			Parse: "size < 100", Store: "status == 200"},
+		Traps: Traps{MaxPathRepeats: 3},
 	}
 	var errs [4]error
-	cfg.Lists.ExcludeHosts, errs[0] = filter.CompileHosts(from.ExcludeHosts)
-	cfg.Lists.IncludeHosts, errs[1] = filter.CompileHosts(from.IncludeHosts)
-	cfg.Lists.SURTs, errs[2] = filter.CompileSURTs(from.SURTs)
-	cfg.Lists.ExcludeExtensions, errs[3] = filter.CompileExtensions([]string{"jpg"})
+	cfg.Filters.Lists.ExcludeHosts, errs[0] = filter.CompileHosts(from.ExcludeHosts)
+	cfg.Filters.Lists.IncludeHosts, errs[1] = filter.CompileHosts(from.IncludeHosts)
+	cfg.Filters.Lists.SURTs, errs[2] = filter.CompileSURTs(from.SURTs)
+	cfg.Filters.Lists.ExcludeExtensions, errs[3] = filter.CompileExtensions([]string{"jpg"})
 	for _, err := range errs {
 		if err != nil {
 			t.Fatal(err)
@@ -102,7 +105,7 @@ func TestExplainNamesTheRuleThatDecides(t *testing.T) {
 // Seeds come from the crawl directory too, which is only read; without any, a scope that is about them cannot be told.
 func TestExplainKnowsTheSeedsOfTheDirectory(t *testing.T) {
 	fsys := vfs.NewMem(1)
-	cfg := Config{Dir: "crawl", MaxDepth: -1, Scope: "host"}
+	cfg := Config{Dir: "crawl", Admission: Admission{MaxDepth: -1}, Filters: Filters{Scope: "host"}}
 	x, err := NewExplainer(Seams{FS: fsys}, cfg, ListSources{})
 	if err != nil {
 		t.Fatal(err)
@@ -130,7 +133,8 @@ func TestExplainAgreesWithTheDoor(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := &Frontier{
-		scope: x.filters.scope, lists: x.filters.lists, maxDepth: cfg.MaxDepth, cache: fpcache.New(1<<16, 1), n: new(counters.Live),
+		scope: x.filters.scope, lists: x.filters.lists, maxDepth: cfg.Admission.MaxDepth, cache: fpcache.New(1<<16, 1),
+		n: new(counters.Live),
 	}
 	w := &fetchWorker{live: new(settings.Live), lists: x.filters.lists, redone: newRedone(), log: &crawllog.Log{}}
 	w.live.Fetch.Store(x.filters.fetch)
@@ -152,7 +156,7 @@ func TestExplainAgreesWithTheDoor(t *testing.T) {
 		f.check(&d, url, &it)
 		site, path := urlx.Split(url)
 		it.Rest = path
-		goes := len(d.urls) == 1 && !traps.RepeatsFolders(url, &it, cfg.MaxPathRepeats) && !w.filtered(site, &it)
+		goes := len(d.urls) == 1 && !traps.RepeatsFolders(url, &it, cfg.Traps.MaxPathRepeats) && !w.filtered(site, &it)
 		if goes != (e.Verdict != Refused) {
 			t.Fatalf("%s at depth %d: through the door %v, explained %+v", raw, it.Depth, goes, e)
 		}

@@ -31,17 +31,17 @@ func compileFilters(cfg *Config, seeds *filter.Seeds) (*filters, error) {
 		}
 	}
 	var err error
-	f.scope, err = filter.CompileScope(cfg.Scope, seeds)
+	f.scope, err = filter.CompileScope(cfg.Filters.Scope, seeds)
 	fault("scope", err)
-	f.fetch, err = filter.CompileFetch(cfg.FetchFilter, seeds)
+	f.fetch, err = filter.CompileFetch(cfg.Filters.Fetch, seeds)
 	fault("fetch", err)
-	f.parse, err = filter.CompileParse(cfg.ParseFilter, seeds)
+	f.parse, err = filter.CompileParse(cfg.Filters.Parse, seeds)
 	fault("parse", err)
-	f.follow, err = filter.CompileFollow(cfg.FollowFilter, seeds)
+	f.follow, err = filter.CompileFollow(cfg.Filters.Follow, seeds)
 	fault("follow", err)
-	f.store, err = filter.CompileStore(cfg.Store, seeds)
+	f.store, err = filter.CompileStore(cfg.Filters.Store, seeds)
 	fault("store", err)
-	if len(faults) == 0 && !cfg.WARC.Via {
+	if len(faults) == 0 && !cfg.Archive.Via {
 		if f.fetch.AsksVia() {
 			fault("fetch", ErrViaUnknown)
 		}
@@ -52,8 +52,8 @@ func compileFilters(cfg *Config, seeds *filter.Seeds) (*filters, error) {
 	if len(faults) > 0 {
 		return nil, errors.Join(faults...)
 	}
-	if !cfg.Lists.IsEmpty() {
-		f.lists = &cfg.Lists
+	if !cfg.Filters.Lists.IsEmpty() {
+		f.lists = &cfg.Filters.Lists
 	}
 	if yes, constant := f.fetch.Constant(); constant && yes {
 		f.fetch = nil
@@ -90,5 +90,6 @@ func (f *filters) errors() map[string]int64 {
 }
 
 func (c Config) linkOptions(by links.Filters) links.Options {
-	return links.Options{Nofollow: c.NoFollow, Tell: c.WARC.tellsKinds(), Forms: c.Forms, Sitemaps: c.Sitemaps, Longest: c.MaxURL, Strip: c.params(), By: by}
+	return links.Options{Nofollow: c.Admission.NoFollow, Tell: c.Archive.tellsKinds(), Forms: c.Admission.Forms,
+		Sitemaps: c.Admission.Sitemaps, Longest: c.Admission.MaxURL, Strip: c.params(), By: by}
 }

@@ -17,7 +17,7 @@ import (
 // finderWith has a parse and a follow filter; empty texts are none.
 func finderWith(t *testing.T, parse, follow string) *links.Finder {
 	t.Helper()
-	f, err := compileFilters(&Config{ParseFilter: parse, FollowFilter: follow}, new(filter.Seeds))
+	f, err := compileFilters(&Config{Filters: Filters{Parse: parse, Follow: follow}}, new(filter.Seeds))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func BenchmarkLinkFinder(b *testing.B) {
 	}
 	for _, follow := range []string{"all", "not nofollow", `same_domain && kind in ["anchor", "area"]`} {
 		b.Run(follow, func(b *testing.B) {
-			f, err := compileFilters(&Config{FollowFilter: follow}, new(filter.Seeds))
+			f, err := compileFilters(&Config{Filters: Filters{Follow: follow}}, new(filter.Seeds))
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -48,12 +48,12 @@ type tells struct {
 	suites   map[uint16]string // names of those that were met: the library makes each anew
 }
 
-func tellsOf(c *WARCConfig) tells {
+func tellsOf(c *Archive) tells {
 	return tells{which: c.Metadata, via: c.Via, outlinks: c.Outlinks, suites: map[uint16]string{}}
 }
 
 // tellsKinds says whether somebody asks what kind of link led on.
-func (c *WARCConfig) tellsKinds() bool { return c.Via || c.Outlinks }
+func (c *Archive) tellsKinds() bool { return c.Via || c.Outlinks }
 
 // appendFields appends the block of a capture's metadata record, as warc-fields; nothing if there is to be none. The
 // names are those of Heritrix where it has one; docs/warc.md lists them all.

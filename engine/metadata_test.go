@@ -18,7 +18,7 @@ import (
 )
 
 // fieldsOf is the metadata block of a page that was fetched so, without the time that it took.
-func fieldsOf(t *testing.T, c WARCConfig, p *fetch.Page, f *attempt.Attempt) string {
+func fieldsOf(t *testing.T, c Archive, p *fetch.Page, f *attempt.Attempt) string {
 	t.Helper()
 	w := &parseWorker{tells: tellsOf(&c), finder: links.NewFinder(links.Options{Tell: c.tellsKinds()})}
 	p.Started = time.Unix(1e9, 0)
@@ -35,13 +35,13 @@ func fieldsOf(t *testing.T, c WARCConfig, p *fetch.Page, f *attempt.Attempt) str
 }
 
 func TestMetadataTellsWhatTheOtherRecordsDoNot(t *testing.T) {
-	f := func(what string, c WARCConfig, p *fetch.Page, fl *attempt.Attempt, want string) {
+	f := func(what string, c Archive, p *fetch.Page, fl *attempt.Attempt, want string) {
 		t.Helper()
 		if got := fieldsOf(t, c, p, fl); got != want {
 			t.Errorf("%s:\n got %s\nwant %s", what, got, want)
 		}
 	}
-	auto, all, none := WARCConfig{}, WARCConfig{Metadata: MetadataAll}, WARCConfig{Metadata: MetadataNone}
+	auto, all, none := Archive{}, Archive{Metadata: MetadataAll}, Archive{Metadata: MetadataNone}
 	plain := func() *fetch.Page { return &fetch.Page{} }
 	f("nothing to tell", auto, plain(), &attempt.Attempt{Depth: 2}, "")
 	f("nothing wanted", none, plain(), &attempt.Attempt{Seed: true, RobotsRule: []byte("1 Allow: /")}, "")
@@ -57,19 +57,19 @@ func TestMetadataTellsWhatTheOtherRecordsDoNot(t *testing.T) {
 	f("robots.txt", all, plain(), &attempt.Attempt{IsRobots: true}, "hopsFromSeed: P")
 	f(
 		"where it came from",
-		WARCConfig{Via: true},
+		Archive{Via: true},
 		plain(),
 		&attempt.Attempt{Depth: 1, HopPath: []byte("E"), Via: []byte("http://v.test/")},
 		"via: http://v.test/|hopsFromSeed: E",
 	)
 	f(
 		"half known",
-		WARCConfig{Via: true},
+		Archive{Via: true},
 		plain(),
 		&attempt.Attempt{Depth: 1, Via: []byte("http://v.test/")},
 		"via: http://v.test/",
 	)
-	f("outlinks", WARCConfig{Outlinks: true}, plain(), &attempt.Attempt{Depth: 1},
+	f("outlinks", Archive{Outlinks: true}, plain(), &attempt.Attempt{Depth: 1},
 		"hopsFromSeed: L|outlink: http://a.test/b%20c L a/@href|outlink: http://a.test/x.png E img/@src")
 	f(
 		"early hints",
@@ -86,7 +86,7 @@ func TestMetadataTellsWhatTheOtherRecordsDoNot(t *testing.T) {
 
 // The usual page costs no allocation, and neither does one with a rule and TLS.
 func TestMetadataAllocatesNothing(t *testing.T) {
-	w := &parseWorker{finder: links.NewFinder(links.Options{Tell: false}), tells: tellsOf(&WARCConfig{})}
+	w := &parseWorker{finder: links.NewFinder(links.Options{Tell: false}), tells: tellsOf(&Archive{})}
 	fl := &attempt.Attempt{Depth: 3, RobotsRule: []byte("3 Allow: /a")}
 	p := &fetch.Page{TLS: &fetch.TLSFacts{Version: tls.VersionTLS13, Cipher: tls.TLS_AES_128_GCM_SHA256}}
 	b := make([]byte, 0, 4096)

@@ -65,7 +65,7 @@ func (e *Engine) Set(key, value string) error {
 		if err != nil {
 			return fmt.Errorf("engine: fetch: %w", err)
 		}
-		if f.AsksVia() && !e.cfg.WARC.Via {
+		if f.AsksVia() && !e.cfg.Archive.Via {
 			return fmt.Errorf("engine: fetch: %w", ErrViaUnknown)
 		}
 		e.live.Fetch.Store(f)

@@ -56,11 +56,11 @@ type quorum struct {
 
 // openQuorum makes this agent ask for leave to fetch, if it must, or forgets what it has promised.
 func openQuorum(p *peers, fsys vfs.FS, dir string, cfg *Config) (err error) {
-	if !cfg.Quorum {
+	if !cfg.Cluster.Quorum {
 		return vfs.RemoveIfExists(fsys, consensusName(dir))
 	}
 	q := &quorum{
-		peers: p, least: cfg.Agents, news: make(chan struct{}, 1), shut: quorumBegins,
+		peers: p, least: cfg.Cluster.Agents, news: make(chan struct{}, 1), shut: quorumBegins,
 		deaf: map[string]time.Time{}, wings: map[*wing]struct{}{},
 	}
 	o := consensus.Options{

@@ -57,7 +57,7 @@ func startVoting(t *testing.T, agents int) *votingCluster {
 		}
 		a.peers = p
 		var cfg Config
-		cfg.Quorum, cfg.Agents = true, agents
+		cfg.Cluster.Quorum, cfg.Cluster.Agents = true, agents
 		if err := openQuorum(p, disk, "f", &cfg); err != nil {
 			t.Fatal(err)
 		}

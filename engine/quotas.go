@@ -35,7 +35,8 @@ type domainCount struct{ hosts, pages int32 }
 
 func newQuotas(c *Config, t *traps.Detector) *quotas {
 	return &quotas{
-		hostsOfDomain: c.MaxHostsPerDomain, pagesOfDomain: c.MaxPerDomain, hostsOfAddr: c.MaxHostsPerIP, traps: t,
+		hostsOfDomain: c.Limits.MaxHostsPerDomain, pagesOfDomain: c.Limits.MaxPerDomain,
+		hostsOfAddr: c.Limits.MaxHostsPerIP, traps: t,
 		domains: map[string]domainCount{}, addrs: map[netip.Addr]int32{},
 	}
 }

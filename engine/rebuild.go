@@ -205,7 +205,8 @@ func (e *Engine) openRebuild(r *rebuilder) error {
 	if r.m.Store, err = newStore(); err != nil {
 		return err
 	}
-	r.m.Resumed, r.m.State, r.m.Reason, r.m.Filtered = 0, lifecycle.Stopped, lifecycle.ReasonRebuilt, e.cfg.Store != filter.All
+	r.m.Resumed, r.m.State = 0, lifecycle.Stopped
+	r.m.Reason, r.m.Filtered = lifecycle.ReasonRebuilt, e.cfg.Filters.Store != filter.All
 	if err := e.openPolicy(); err != nil {
 		return err
 	}
@@ -247,7 +248,7 @@ func (r *rebuilder) keepSeeds(aside string) error {
 	if left.bad > 0 {
 		r.note("%d lines of the old seeds are no URLs any more and were left out", left.bad)
 	}
-	switch scope := r.cfg.Scope; {
+	switch scope := r.cfg.Filters.Scope; {
 	case good > 0:
 	case slices.Contains([]string{"host", "domain", "prefix"}, scope):
 		return fmt.Errorf("%w: --scope %s", ErrSeedsLost, scope)
@@ -345,18 +346,18 @@ func (r *rebuilder) sum() {
 	r.out.Pages, r.out.Copies, r.out.Unchanged, r.out.Robots = n.Pages, n.Revisits, n.Unchanged, n.RobotsFetched
 	r.out.Done, r.out.Queued = n.Finished(), n.Admitted-n.Finished()
 	c := &r.cfg
-	if c.MaxDepth >= 0 {
+	if c.Admission.MaxDepth >= 0 {
 		r.note("how far pages are from a seed is not in the archive: links of stored pages count as depth 1, so with --max-depth %d"+
-			" the crawl may go deeper than it would have", c.MaxDepth)
+			" the crawl may go deeper than it would have", c.Admission.MaxDepth)
 	}
-	if c.ParseFilter != filter.All || c.FollowFilter != filter.All {
+	if c.Filters.Parse != filter.All || c.Filters.Follow != filter.All {
 		r.note("--parse and --follow look at all pages as at seeds, since how far they are from one is not in the archive")
 	}
-	if c.MaxTime > 0 {
+	if c.Limits.MaxTime > 0 {
 		r.note("the running time so far is not in the archive: --max-time counts from now")
 	}
-	if c.Store != filter.All {
-		r.note("answers that --store %s refused left no record: they are fetched again", c.Store)
+	if c.Filters.Store != filter.All {
+		r.note("answers that --store %s refused left no record: they are fetched again", c.Filters.Store)
 	}
 	if r.peers != nil {
 		r.note("to the other agents this is %s without its data: they tell it again all that they had told it",

@@ -113,7 +113,7 @@ func (r *rebuilder) leads(c *storedCapture) error {
 		}
 	}
 	it := links.LeadsTo(&links.Lead{Outcome: c.Outcome, Index: r.links.Index})
-	if r.cfg.WARC.Via {
+	if r.cfg.Archive.Via {
 		it.Via = c.url // and the way is not known, as the depth is not
 	}
 	return r.offerLinks(it)

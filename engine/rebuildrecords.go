@@ -92,7 +92,7 @@ func (r *rebuilder) fillGaps(dir string) error {
 		}
 		for ; next < f.Serial; next++ {
 			info, err := warc.Placeholder(r.fs, warc.Options{
-				Dir: dir, Prefix: c.Name, Host: c.WARC.Host, Compression: f.Compression,
+				Dir: dir, Prefix: c.Archive.Prefix, Host: c.Archive.Host, Compression: f.Compression,
 			}, next, r.began)
 			if err != nil {
 				return err
@@ -268,7 +268,7 @@ func (r *rebuilder) count(c *storedCapture) {
 
 // stored counts a page against the limit of its site.
 func (r *rebuilder) stored(c *storedCapture) {
-	if r.cfg.MaxPerHost > 0 {
+	if r.cfg.Limits.MaxPerHost > 0 {
 		r.bench.WithSite(r.siteOf(c.url), func(s *site.State) { s.Stored++ })
 	}
 }

@@ -26,11 +26,11 @@ func (e *Engine) replay(m *manifest) error {
 	defer cancel()
 	r := &replayer{engine: e, end: m.Archive, clock: clock.NewResumed(m.clocks(), e.seams.Boot)}
 	c := &recollection{fs: e.seams.FS, dir: e.frontierDir(), archive: e.cfg.Dir + "/" + layout.ArchiveDir, o: e.cfg.linkOptions(e.filters.links()),
-		via: e.cfg.WARC.Via}
+		via: e.cfg.Archive.Via}
 	if m.Archive != nil {
 		c.cut = *m.Archive
 	}
-	c.begin(ctx, m.Generation, e.cfg.Parsers)
+	c.begin(ctx, m.Generation, e.cfg.Workers.Parsers)
 	var applied error
 	for k := range c.order {
 		<-k.done
@@ -154,7 +154,7 @@ func (r *replayer) postpone(e *journal.Entry, rec *record) error {
 				case e.Kind == journal.KindRetry: // a proof: see askRoot
 					s.NoteRootAnswer()
 				case e.Outcome != outcome.Redirect:
-					s.NoteRobotsAnswer(r.clock.Now, proofWait(r.engine.cfg.StallWait))
+					s.NoteRobotsAnswer(r.clock.Now, proofWait(r.engine.cfg.Limits.StallWait))
 				}
 			case outcome.ClassBusy, outcome.ClassFault:
 				if e.Outcome == outcome.Stale || e.Outcome == outcome.HeaderTooLarge { // nothing about the site: see note
@@ -222,7 +222,7 @@ func (r *replayer) follow(e *journal.Entry, rec *record) error {
 	it := links.LeadsTo(&links.Lead{
 		Outcome: e.Outcome, Depth: e.Depth, Hops: e.Hops, Robots: e.Kind == journal.KindRobots, Listed: e.Listed, Index: e.Index,
 	})
-	if r.engine.cfg.WARC.Via && rec.stored {
+	if r.engine.cfg.Archive.Via && rec.stored {
 		it.Via, it.HopPath = rec.url, rec.way
 	}
 	for _, l := range []struct {

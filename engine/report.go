@@ -246,11 +246,11 @@ func (e *Engine) waitingMost() string {
 		return "the last pages, before it stops"
 	case !down.IsZero():
 		return "the network: nobody can be reached since " + down.UTC().Format(time.RFC3339)
-	case workers < e.cfg.Fetchers && e.fetching.Load() >= int64(workers):
-		return fmt.Sprintf("the network: connections time out, so %d fetchers of %d go on", workers, e.cfg.Fetchers)
+	case workers < e.cfg.Workers.Fetchers && e.fetching.Load() >= int64(workers):
+		return fmt.Sprintf("the network: connections time out, so %d fetchers of %d go on", workers, e.cfg.Workers.Fetchers)
 	case len(e.fetched) == cap(e.fetched):
 		return "the processor: parse workers are behind"
-	case e.fetching.Load() >= int64(e.cfg.Fetchers):
+	case e.fetching.Load() >= int64(e.cfg.Workers.Fetchers):
 		return "servers: every fetch worker is in an exchange"
 	case ok && !next.After(now):
 		return "nothing: sites are due and being asked"

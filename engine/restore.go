@@ -138,10 +138,10 @@ func (e *Engine) putBack(key, item []byte) error {
 func (e *Engine) warcInfo(m *manifest) []warc.Field {
 	c := &e.cfg
 	fields := []warc.Field{
-		{Name: "software", Value: "orbweaver/" + c.Version},
+		{Name: "software", Value: "orbweaver/" + c.Archive.Version},
 		{Name: "format", Value: "WARC File Format 1.1"},
 		{Name: "conformsTo", Value: "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"},
-		{Name: "hostname", Value: c.WARC.Host},
+		{Name: "hostname", Value: c.Archive.Host},
 		{Name: "http-header-user-agent", Value: c.Fetch.UserAgent},
 		{Name: "robots", Value: "obey (RFC 9309)"},
 		{Name: "isPartOf", Value: m.CrawlID},
@@ -149,8 +149,8 @@ func (e *Engine) warcInfo(m *manifest) []warc.Field {
 	}
 	for _, f := range []warc.Field{
 		{Name: "http-header-from", Value: c.Fetch.Contact},
-		{Name: "operator", Value: c.Operator},
-		{Name: "description", Value: c.Description},
+		{Name: "operator", Value: c.Archive.Operator},
+		{Name: "description", Value: c.Archive.Description},
 	} {
 		if strings.TrimSpace(f.Value) != "" {
 			fields = append(fields, f)
@@ -163,8 +163,9 @@ func (e *Engine) warcInfo(m *manifest) []warc.Field {
 func (e *Engine) openArchive(m *manifest) error {
 	info := e.warcInfo(m)
 	w, err := warc.OpenWriter(e.seams.FS, warc.Options{
-		Dir: e.cfg.Dir + "/warc", Prefix: e.cfg.Name, Host: e.cfg.WARC.Host, SizeMax: e.cfg.WARC.SizeMax,
-		Compression: e.cfg.WARC.Compression, Level: e.cfg.WARC.Level, Dictionary: e.cfg.WARC.Dictionary, Info: info, FinishLater: true,
+		Dir: e.cfg.Dir + "/warc", Prefix: e.cfg.Archive.Prefix, Host: e.cfg.Archive.Host, SizeMax: e.cfg.Archive.SizeMax,
+		Compression: e.cfg.Archive.Compression, Level: e.cfg.Archive.Level, Dictionary: e.cfg.Archive.Dictionary,
+		Info: info, FinishLater: true,
 	}, m.Archive)
 	if err != nil {
 		return err

@@ -198,11 +198,13 @@ func (e *Engine) startIntake(ctx context.Context, g *failGroup) error {
 	}
 	s := e.newSeeder()
 	g.Go("seed", func() error { return s.run(ctx) })
-	for range e.cfg.Resolves {
+	for range e.cfg.Workers.Resolvers {
 		r := &resolveLoop{
-			ledger: e.ledger, quotas: e.quotas, keys: politeness.AddrKeys(e.cfg.IPv6Prefix), bench: e.bench, newborn: e.newborn, under: e.under, resolver: e.seams.Resolver, names: names,
+			ledger: e.ledger, quotas: e.quotas, keys: politeness.AddrKeys(e.cfg.Limits.IPv6Prefix), bench: e.bench,
+			newborn: e.newborn, under: e.under, resolver: e.seams.Resolver, names: names,
 			servers: e.servers, scarce: e.scarce,
-			giveUp: e.cfg.GiveUp, hashSeed: e.frontier.hashSeed, allowed: e.seams.Allowed, feed: func() { notify.Send(e.feedWake) }, wake: func() { notify.Send(e.distWake) },
+			giveUp: e.cfg.Limits.GiveUp, hashSeed: e.frontier.hashSeed, allowed: e.seams.Allowed,
+			feed: func() { notify.Send(e.feedWake) }, wake: func() { notify.Send(e.distWake) },
 		}
 		g.Go("resolve", func() error { return r.run(ctx) })
 	}
@@ -239,8 +241,8 @@ func (e *Engine) newSeeder() *seeder {
 func (e *Engine) starved() {
 	if e.ready.Len() > 0 {
 		want := e.frontWant.Load()
-		e.frontWant.CompareAndSwap(want, min(want+int64(e.cfg.Fetchers/4+1), int64(64*e.cfg.Fetchers)))
-	} else if want := e.frontWant.Load(); want > int64(2*e.cfg.Fetchers) {
+		e.frontWant.CompareAndSwap(want, min(want+int64(e.cfg.Workers.Fetchers/4+1), int64(64*e.cfg.Workers.Fetchers)))
+	} else if want := e.frontWant.Load(); want > int64(2*e.cfg.Workers.Fetchers) {
 		e.frontWant.CompareAndSwap(want, want-want/16)
 	}
 	notify.Send(e.distWake)
@@ -260,11 +262,11 @@ func (e *Engine) startLate(ctx context.Context, g *failGroup) {
 	g.Go("flush", func() error { return e.flush.run(ctx) })
 	g.Go("log", func() error { return e.log.Run(ctx) })
 	g.Go("checkpoint", func() error { return e.points.run(ctx) })
-	g.Go("sync", func() error { return e.every(ctx, e.cfg.SyncEvery, e.ledger.Sync) })
-	g.Go("finish", func() error { return e.every(ctx, e.cfg.SyncEvery, e.ledger.FinishFiles) })
+	g.Go("sync", func() error { return e.every(ctx, e.cfg.Intervals.Sync, e.ledger.Sync) })
+	g.Go("finish", func() error { return e.every(ctx, e.cfg.Intervals.Sync, e.ledger.FinishFiles) })
 	watch, unreported := clock.SetWatch{Warn: e.seams.Log.Warn}, throttle.Log{}
 	g.Go("report", func() error {
-		return e.every(ctx, e.cfg.ReportEvery, func() error {
+		return e.every(ctx, e.cfg.Intervals.Report, func() error {
 			watch.Check(time.Now())
 			notify.Send(e.log.WriteDue)
 			if reason := e.limitReached(); reason != "" {
@@ -273,9 +275,9 @@ func (e *Engine) startLate(ctx context.Context, g *failGroup) {
 			return e.tellReport(&unreported)
 		})
 	})
-	if e.cfg.MaxTime > 0 {
+	if e.cfg.Limits.MaxTime > 0 {
 		g.Go("limit", func() error {
-			timer := time.NewTimer(e.cfg.MaxTime - e.clock.Wall())
+			timer := time.NewTimer(e.cfg.Limits.MaxTime - e.clock.Wall())
 			defer timer.Stop()
 			select {
 			case <-timer.C:
@@ -307,7 +309,7 @@ func (e *Engine) every(ctx context.Context, period time.Duration, f func() error
 
 // startWorkers starts those who fetch and parse; exchanges aborts what the first do, abort the others.
 func (e *Engine) startWorkers(exchanges, abort, forever context.Context, fetchers, parsers *failGroup) error {
-	for i := range e.cfg.Fetchers {
+	for i := range e.cfg.Workers.Fetchers {
 		w := e.newFetchWorker(i)
 		fetchers.Go("fetch", func() error {
 			defer w.fetcher.Close()
@@ -315,7 +317,7 @@ func (e *Engine) startWorkers(exchanges, abort, forever context.Context, fetcher
 			return w.run(exchanges, forever)
 		})
 	}
-	for range e.cfg.Parsers {
+	for range e.cfg.Workers.Parsers {
 		w, err := e.newParseWorker()
 		if err != nil {
 			return err
@@ -331,8 +333,10 @@ func (e *Engine) newFetchWorker(id int) *fetchWorker {
 		id: id, ledger: e.ledger, todo: e.todo, done: e.done, pool: e.pool, fetched: e.fetched,
 		fetcher: fetch.NewFetcher(e.cfg.Fetch, e.seams.Dialer, e.pool), decoder: fetch.NewDecoder(fetch.DecoderOptions{}),
 		rules: e.rules, aloft: e.aloft, redone: e.redone, log: e.log, live: e.live, lists: e.filters.lists, jars: e.jars, previous: e.previous,
-		scarce: e.scarce, network: e.network, quotas: e.quotas, peers: e.peers, proxy: e.cfg.ProxyMode, hashSeed: e.frontier.hashSeed, maxPerHost: e.cfg.MaxPerHost, stopping: e.stopping,
-		pagesOut: &e.pagesOut, fetching: &e.fetching, clamps: e.clamps, giveUp: e.cfg.GiveUp, proofWait: proofWait(e.cfg.StallWait), keys: politeness.AddrKeys(e.cfg.IPv6Prefix),
+		scarce: e.scarce, network: e.network, quotas: e.quotas, peers: e.peers, proxy: e.cfg.Fetch.Proxy != nil,
+		hashSeed: e.frontier.hashSeed, maxPerHost: e.cfg.Limits.MaxPerHost, stopping: e.stopping,
+		pagesOut: &e.pagesOut, fetching: &e.fetching, clamps: e.clamps, giveUp: e.cfg.Limits.GiveUp,
+		proofWait: proofWait(e.cfg.Limits.StallWait), keys: politeness.AddrKeys(e.cfg.Limits.IPv6Prefix),
 		posting: journal.NewPending(nil),
 	}
 }
@@ -340,7 +344,7 @@ func (e *Engine) newFetchWorker(id int) *fetchWorker {
 // newEncoder makes what packs records for the archive.
 func (e *Engine) newEncoder() (*warc.Encoder, error) {
 	enc, err := warc.NewEncoder(warc.EncoderOptions{
-		Compression: e.cfg.WARC.Compression, Level: e.cfg.WARC.Level, Dictionary: e.cfg.WARC.Dictionary,
+		Compression: e.cfg.Archive.Compression, Level: e.cfg.Archive.Level, Dictionary: e.cfg.Archive.Dictionary,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("engine: archive: %w", err)
@@ -350,7 +354,7 @@ func (e *Engine) newEncoder() (*warc.Encoder, error) {
 
 // newNameRecords makes what keeps the words of name servers, nil if the crawl keeps no such records.
 func (e *Engine) newNameRecords() (*nameRecords, error) {
-	if _, can := e.seams.Resolver.(hearing); !can || !e.cfg.WARC.DNS || e.cfg.ProxyMode {
+	if _, can := e.seams.Resolver.(hearing); !can || e.cfg.Archive.DNS == DNSRecordsNone || e.cfg.Fetch.Proxy != nil {
 		return nil, nil //nolint:nilnil // as the comment says
 	}
 	enc, err := e.newEncoder()
@@ -368,7 +372,7 @@ func (e *Engine) newParseWorker() (*parseWorker, error) {
 	return &parseWorker{
 		ledger: e.ledger, frontier: e.frontier, bench: e.bench, hosts: e.hosts, pool: e.pool, fetched: e.fetched,
 		finder: links.NewFinder(e.cfg.linkOptions(e.filters.links())), sums: sha1pair.NewHasher(), encoder: enc,
-		tells: tellsOf(&e.cfg.WARC), store: e.filters.store, parsed: e.parsed, aloft: e.aloft, log: e.log,
+		tells: tellsOf(&e.cfg.Archive), store: e.filters.store, parsed: e.parsed, aloft: e.aloft, log: e.log,
 		faults: &faultFile{fs: e.seams.FS, dir: e.frontierDir(), log: e.seams.Log}, limits: e.limits,
 		traps: e.traps, peers: e.peers, wake: func() { notify.Send(e.distWake) }, pagesOut: &e.pagesOut, hashSeed: e.frontier.hashSeed,
 		posting: journal.NewPending(e.limits), previous: e.previous,

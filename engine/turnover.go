@@ -42,7 +42,7 @@ func (e *Engine) turnOver(m *manifest) (*manifest, error) {
 		e.seams.Log.Info("the crawl is not finished: it goes on, and can be refreshed when it is", "pass", m.Pass+1)
 		return m, nil
 	}
-	if most := e.cfg.MaxDisk; most > 0 {
+	if most := e.cfg.Limits.MaxDisk; most > 0 {
 		size, err := journal.ArchiveBytes(e.seams.FS, e.cfg.Dir+"/"+layout.ArchiveDir)
 		if err != nil {
 			return nil, err

@@ -19,14 +19,14 @@ var ErrClosed = errors.New("sieve: closed")
 type Options struct {
 	// Dir is the directory of the sieve's files. It is required, and created if missing. Other files in it are not
 	// changed.
-	Dir string
+	Dir string `kong:"-"`
 	// BucketBytes is the memory of both buckets together, fingerprints and payloads. Default 64 MiB, range 4 KiB to 64
 	// GiB. The cost of a URL grows with the number of store blocks per URL of a bucket; one byte for each URL that will
 	// be known is enough. With a large store, payloads wait in files that take five times as much. Adds without
 	// WaitRoom may exceed it.
-	BucketBytes int64
+	BucketBytes int64 `name:"sieve-memory" type:"size" help:"Memory of new URLs before they are merged with the known ones on disk. One byte for each URL that will be known is enough; more saves disk accesses." default:"64MiB" least:"64KiB" placeholder:"SIZE"`
 	// RunsMax is the most sorted files that the store may have between flushes. Default 8, at least 1.
-	RunsMax int
+	RunsMax int `kong:"-"`
 }
 
 const (

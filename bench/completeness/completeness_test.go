@@ -1,6 +1,12 @@
 package completeness
 
 import (
+	"orbweaver/engine/seen"
+
+	"orbweaver/sieve"
+
+	"orbweaver/workbench"
+
 	"bufio"
 	"context"
 	"errors"
@@ -85,9 +91,17 @@ type web struct {
 func (w *web) crawl(t *testing.T) engine.Report {
 	t.Helper()
 	cfg := engine.Config{
-		Dir: "crawl", Seeds: seed("http://site.example/"), MaxDepth: -1, MaxPathRepeats: 4, Fetchers: 16, Parsers: 1, Resolves: 4,
-		WorkbenchMemory: 1 << 20, CacheMemory: 1 << 20, SieveMemory: 1 << 20, SeenMemory: 1 << 20, Version: "test", Checkpoint: time.Hour,
-		ReportEvery: time.Hour, SyncEvery: time.Minute, Politeness: politeness.Default(),
+		Dir:        "crawl",
+		Seeds:      seed("http://site.example/"),
+		Admission:  engine.Admission{MaxDepth: -1, CacheMemory: 1 << 20},
+		Traps:      engine.Traps{MaxPathRepeats: 4},
+		Workers:    engine.Workers{Fetchers: 16, Parsers: 1, Resolvers: 4},
+		Workbench:  workbench.Options{MemoryMax: 1 << 20},
+		Sieve:      sieve.Options{BucketBytes: 1 << 20},
+		Seen:       seen.Options{MemoryBytes: 1 << 20},
+		Archive:    engine.Archive{Version: "test"},
+		Intervals:  engine.Intervals{Checkpoint: time.Hour, Report: time.Hour, Sync: time.Minute},
+		Politeness: politeness.Default(),
 	}
 	cfg.Fetch.UserAgent = "orbweaver/test (+https://example.org/bot)"
 	names := new(dnstest.Server)

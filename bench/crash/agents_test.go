@@ -113,9 +113,10 @@ func (r *result) agent(ctx context.Context, rig *testbed.Rig, fsys vfs.FS, seat 
 // agentConfig is that of each agent.
 func agentConfig(rig *testbed.Rig) engine.Config {
 	cfg := config(rig)
-	cfg.Agents = len(agentDirs())
-	cfg.WorkbenchMemory = 1 << 20
-	cfg.Checkpoint, cfg.SyncEvery = time.Second, 1700*time.Millisecond // one may forget what the other has not yet written down
+	cfg.Cluster.Agents = len(agentDirs())
+	cfg.Workbench.MemoryMax = 1 << 20
+	cfg.Intervals.Checkpoint = time.Second // one may forget what the other has not yet written down
+	cfg.Intervals.Sync = 1700 * time.Millisecond
 	return cfg
 }
 

@@ -49,32 +49,33 @@ func crowded(seed uint64) bool { return seed%4 == 2 }
 // config makes everything small, so that a small crawl does all that a large one does.
 func config(rig *testbed.Rig) engine.Config {
 	c := rig.Config()
-	c.Fetchers, c.Parsers, c.Resolves = fetchers, 1, 2
+	c.Workers.Fetchers, c.Workers.Parsers, c.Workers.Resolvers = fetchers, 1, 2
 	c.Politeness.HostDelay, c.Politeness.IPDelay = 400*time.Millisecond, 100*time.Millisecond
 	c.Politeness.RetryDelays = []time.Duration{time.Second}
 	c.Politeness.BackoffMin, c.Politeness.BackoffMax = time.Second, 4*time.Second
 	c.Politeness.HostBackoff = []time.Duration{time.Second, 2 * time.Second}
 	// The times have no common divisor, so that checkpoints meet group commits at every stage.
-	c.Checkpoint, c.SyncEvery, c.ReportEvery = 3*time.Second, 370*time.Millisecond, 2*time.Second
+	c.Intervals.Checkpoint, c.Intervals.Sync, c.Intervals.Report = 3*time.Second, 370*time.Millisecond, 2*time.Second
 	if rig.World.Config().Seed%3 == 0 { // one fetcher that is always busy: URLs wait everywhere
-		c.Fetchers, c.Politeness.HostDelay, c.Politeness.IPDelay = 1, 30*time.Millisecond, 5*time.Millisecond
-		c.Checkpoint, c.SyncEvery = time.Second, 170*time.Millisecond
+		c.Workers.Fetchers, c.Politeness.HostDelay, c.Politeness.IPDelay = 1, 30*time.Millisecond, 5*time.Millisecond
+		c.Intervals.Checkpoint, c.Intervals.Sync = time.Second, 170*time.Millisecond
 	}
 	if !behindProxy(rig.World.Config().Seed) {
-		c.KeepAlive = 5 * time.Second
-		c.WARC.Metadata, c.WARC.Via, c.WARC.Outlinks, c.WARC.DNS = engine.MetadataAll, true, true, true
+		c.Workers.KeepAlive = 5 * time.Second
+		c.Archive.Metadata, c.Archive.Via = engine.MetadataAll, true
+		c.Archive.Outlinks, c.Archive.DNS = true, engine.DNSRecordsAll
 	}
 	if crowded(rig.World.Config().Seed) {
-		c.WorkbenchMemory = 16 << 10
+		c.Workbench.MemoryMax = 16 << 10
 	}
-	c.SieveMemory, c.CacheMemory, c.SeenMemory = 1<<16, 1<<16, 1<<14
-	c.WARC.SizeMax = 1 << 16
-	c.StallWait, c.GiveUp = 40*time.Second, 24*time.Hour // see run
+	c.Sieve.BucketBytes, c.Admission.CacheMemory, c.Seen.MemoryBytes = 1<<16, 1<<16, 1<<14
+	c.Archive.SizeMax = 1 << 16
+	c.Limits.StallWait, c.Limits.GiveUp = 40*time.Second, 24*time.Hour // see run
 	c.Fetch.BodyMax = 50 << 10
-	c.Rooms = engine.RoomSizes{
-		ReadySegment: 1 << 10, QueuesSegment: 1 << 13, QueuesBuffer: 1 << 12, SeenBuffer: 256, SieveRuns: 2, SiteItems: 4,
-		JournalStep: 512, ColdSegment: 1 << 12, ColdBuffer: 1 << 10,
-	}
+	c.Ready.SegmentBytes = 1 << 10
+	c.Queues.SegmentBytes, c.Queues.BufferBytes = 1<<13, 1<<12
+	c.Cold.SegmentBytes, c.Cold.BufferBytes = 1<<12, 1<<10
+	c.Seen.BufferBytes, c.Sieve.RunsMax, c.Workers.SiteItems, c.Archive.JournalReserve = 256, 2, 4, 512
 	return c
 }
 

@@ -162,7 +162,7 @@ func (c *crawl) finish(t *testing.T) engine.Report {
 // repeats is how many requests a directory may cost twice: those in flight at the kill.
 func (d *directory) repeats(c *crawl) int {
 	if d.end.kill {
-		return c.cfg.Fetchers
+		return c.cfg.Workers.Fetchers
 	}
 	return 0
 }
@@ -260,7 +260,7 @@ func TestRebuild_aGoldenCrawlWithoutFrontier(t *testing.T) {
 		}
 		c.check(t)
 		c.finish(t)
-		c.judge(t, warc.Cut{}, c.cfg.Fetchers)
+		c.judge(t, warc.Cut{}, c.cfg.Workers.Fetchers)
 		c.check(t)
 		c.verify(t)
 	})
@@ -277,7 +277,7 @@ func TestRefresh_aGoldenCrawlIsCrawledAgain(t *testing.T) {
 		}
 		d.world.Edition = 1
 		later := d.build(t, c.disk)
-		later.note, later.cfg.WARC.Dictionary = c.note, c.cfg.WARC.Dictionary
+		later.note, later.cfg.Archive.Dictionary = c.note, c.cfg.Archive.Dictionary
 		later.cfg.Seeds, later.cfg.Refresh = nil, true
 		if err := c.rig.Net.Close(); err != nil {
 			t.Error(err)

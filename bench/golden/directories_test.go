@@ -85,10 +85,10 @@ func stopped() directory {
 		name: "crawl-7-stopped-zstd.tar.zst", sum: "6aba6e155cf12e4837aac5a839a2bf1d3b770b39e850d996f8e394f40c19be79",
 		world: world, proxy: true, calendar: true, end: ending{when: leavesOut},
 		config: func(c *engine.Config) {
-			c.WARC.Compression, c.TrapFloor = warc.Zstd, 16
-			c.WorkbenchMemory, c.Fetchers, c.Checkpoint = 16<<10, 3, 2*time.Second
+			c.Archive.Compression, c.Traps.TrapFloor = warc.Zstd, 16
+			c.Workbench.MemoryMax, c.Workers.Fetchers, c.Intervals.Checkpoint = 16<<10, 3, 2*time.Second
 			c.Politeness.HostDelay, c.Politeness.IPDelay = 100*time.Millisecond, 5*time.Millisecond
-			c.Rooms.ColdSegment, c.Rooms.ColdBuffer, c.Rooms.SiteItems = 4<<10, 1<<10, 4
+			c.Cold.SegmentBytes, c.Cold.BufferBytes, c.Workers.SiteItems = 4<<10, 1<<10, 4
 		},
 	}
 }
@@ -102,8 +102,9 @@ func killed() directory {
 		name: "crawl-7-killed-none.tar.zst", sum: "a6552c8a4dc8405c40cf948d40055b5328b38f8915d8c6d3fc102d97f907cd6e",
 		world: world, end: ending{when: pagesStored(45), kill: true},
 		config: func(c *engine.Config) {
-			c.WARC.Compression, c.Checkpoint = warc.None, 2*time.Second
-			c.WARC.Metadata, c.WARC.Via, c.WARC.Outlinks, c.WARC.DNS = engine.MetadataAll, true, true, true
+			c.Archive.Compression, c.Intervals.Checkpoint = warc.None, 2*time.Second
+			c.Archive.Metadata, c.Archive.Via = engine.MetadataAll, true
+			c.Archive.Outlinks, c.Archive.DNS = true, engine.DNSRecordsAll
 		},
 	}
 }
@@ -115,7 +116,7 @@ func finished() directory {
 	return directory{
 		name: "crawl-7-finished-gzip.tar.zst", sum: "383dbd3b9fd0cc51dd804ee4c76ae80e284eff806d3a92c19b638beba37388bc",
 		world: world, proxy: true,
-		config: func(c *engine.Config) { c.WARC.Compression = warc.Gzip },
+		config: func(c *engine.Config) { c.Archive.Compression = warc.Gzip },
 	}
 }
 
@@ -142,9 +143,12 @@ func (d *directory) build(t *testing.T, disk *vfs.Mem) *crawl {
 		rig.Seeds = append(rig.Seeds, c.calendar.seeds()...)
 	}
 	c.cfg = rig.Config()
-	c.cfg.WARC.SizeMax, c.cfg.SieveMemory, c.cfg.CacheMemory, c.cfg.SeenMemory = 1<<17, 1<<16, 1<<16, 1<<14
-	c.cfg.Rooms.ReadySegment, c.cfg.Rooms.QueuesSegment, c.cfg.Rooms.JournalStep = 1<<14, 1<<14, 1<<14
-	c.cfg.StallWait = 10 * time.Hour
+	c.cfg.Archive.SizeMax = 1 << 17
+	c.cfg.Sieve.BucketBytes = 1 << 16
+	c.cfg.Admission.CacheMemory = 1 << 16
+	c.cfg.Seen.MemoryBytes = 1 << 14
+	c.cfg.Ready.SegmentBytes, c.cfg.Queues.SegmentBytes, c.cfg.Archive.JournalReserve = 1<<14, 1<<14, 1<<14
+	c.cfg.Limits.StallWait = 10 * time.Hour
 	d.config(&c.cfg)
 	return c
 }
@@ -169,8 +173,8 @@ func (d *directory) open(t *testing.T) *crawl {
 	if c.rig.Log, err = c.rig.World.ReadLog(bytes.NewReader(b)); err != nil {
 		t.Fatal(err)
 	}
-	if c.cfg.WARC.Compression == warc.Zstd {
-		if c.cfg.WARC.Dictionary, err = vfs.ReadFile(disk, dictionaryFile); err != nil {
+	if c.cfg.Archive.Compression == warc.Zstd {
+		if c.cfg.Archive.Dictionary, err = vfs.ReadFile(disk, dictionaryFile); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -196,9 +200,9 @@ func (c *crawl) remember(t *testing.T) {
 func (d *directory) make(t *testing.T) []byte {
 	t.Helper()
 	c := d.build(t, vfs.NewMem(1))
-	if c.cfg.WARC.Compression == warc.Zstd {
-		c.cfg.WARC.Dictionary = d.dictionary(t)
-		if err := writeFile(c.disk, dictionaryFile, bytes.NewReader(c.cfg.WARC.Dictionary)); err != nil {
+	if c.cfg.Archive.Compression == warc.Zstd {
+		c.cfg.Archive.Dictionary = d.dictionary(t)
+		if err := writeFile(c.disk, dictionaryFile, bytes.NewReader(c.cfg.Archive.Dictionary)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -231,7 +235,7 @@ func (d *directory) make(t *testing.T) []byte {
 func (d *directory) dictionary(t *testing.T) []byte {
 	t.Helper()
 	c := d.build(t, vfs.NewMem(1))
-	c.cfg.WARC.Compression = warc.Gzip
+	c.cfg.Archive.Compression = warc.Gzip
 	c.run(t)
 	var samples [][]byte
 	err := captures.Records(c.disk, "crawl/warc", func(rec *warc.RecordRead) error {

@@ -85,7 +85,7 @@ func TestHostile_P05_otherSchemesAreCountedAndDropped(t *testing.T) {
 func TestHostile_P06_linksBeyondTheLimitAreCounted(t *testing.T) {
 	few := func(c *engine.Config) {
 		c.Fetch.BodyMax = 64 << 20
-		c.FollowFilter = `kind != "anchor" || host != "p06.test" || path == "/0" || path == "/19999"`
+		c.Filters.Follow = `kind != "anchor" || host != "p06.test" || path == "/0" || path == "/19999"`
 	}
 	play(t, "P06", few, func(tr *trial) {
 		tr.finds("p06.test", "/", "/0", "/19999")
@@ -150,7 +150,7 @@ func TestHostile_P11_whatRefersToItselfIsFetchedOnce(t *testing.T) {
 // taken or counted, and a copy of the page, whose links are in the journal, costs no more.
 func TestHostile_P13_linksMadeLongByTheirBaseAreBounded(t *testing.T) {
 	few := func(c *engine.Config) {
-		c.FollowFilter = `host != "p13.test" || path == "/8000" || path == "/1900" || path == "/copy"`
+		c.Filters.Follow = `host != "p13.test" || path == "/8000" || path == "/1900" || path == "/copy"`
 	}
 	play(t, "P13", few, func(tr *trial) {
 		tr.finds("p13.test", "/", "/8000", "/1900", "/copy")

@@ -71,7 +71,7 @@ func TestHostile_H09_surplusIsNoPayload(t *testing.T) {
 }
 
 // keepAlive has connections be kept for longer than it takes until a site's next turn.
-func keepAlive(c *engine.Config) { c.KeepAlive, c.KeptMax = time.Minute, 100 }
+func keepAlive(c *engine.Config) { c.Workers.KeepAlive, c.Workers.IdleConnsMax = time.Minute, 100 }
 
 // A length is the same wherever it is said. One that is no number says nothing, and the body ends with the connection:
 // so it is for browsers (the fetch standard, "extract a length"), who would show the page, and so it has links that

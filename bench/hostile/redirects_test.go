@@ -48,7 +48,11 @@ func TestHostile_R01_ringsEndAndEachHopWaitsItsTurn(t *testing.T) {
 // the report says why it ended there.
 func TestHostile_R03_aRingOfSchemesIsCutAndCounted(t *testing.T) {
 	for _, cookies := range []bool{false, true} {
-		change := func(c *engine.Config) { c.Cookies = cookies }
+		change := func(c *engine.Config) {
+			if cookies {
+				c.Cookies.Mode = engine.CookiesSite
+			}
+		}
 		playSecure(t, "R03", change, func(tr *trial) {
 			for _, url := range []string{"http://r03.test/", "https://r03.test/"} {
 				if all := tr.wants(url, outcome.Redirect); len(all) != 1 {

@@ -12,8 +12,8 @@ import (
 // asked for once.
 func TestHostile_Z06_sitemapsEnd(t *testing.T) {
 	play(t, "Z06", func(c *engine.Config) {
-		c.Sitemaps = true
-		c.Scope = `not (path matches "^/many/")`
+		c.Admission.Sitemaps = true
+		c.Filters.Scope = `not (path matches "^/many/")`
 	}, func(tr *trial) {
 		tried := map[string]int{}
 		for _, l := range tr.lines {

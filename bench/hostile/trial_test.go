@@ -101,7 +101,7 @@ func playOn(t *testing.T, id string, prepare func(*testbed.Rig) error, change fu
 		}
 		cfg := rig.Config()
 		cfg.Seeds = testbed.Seeds(append(web.Seeds(1), rig.Seeds...))
-		cfg.WARC.Metadata = engine.MetadataAll
+		cfg.Archive.Metadata = engine.MetadataAll
 		if change != nil {
 			change(&cfg)
 		}

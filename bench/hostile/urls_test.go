@@ -33,7 +33,7 @@ func TestHostile_U01_longURLsAreDroppedAndCounted(t *testing.T) {
 			tr.Errorf("by default %d are counted, want %d; asked for %d", n, len(longURLs), len(tr.asked("u01.test")))
 		}
 	})
-	play(t, "U01", func(c *engine.Config) { c.MaxURL = 8192 }, func(tr *trial) {
+	play(t, "U01", func(c *engine.Config) { c.Admission.MaxURL = 8192 }, func(tr *trial) {
 		tr.wants("http://u01.test"+longURLs[0], outcome.OK)
 		if n := len(tr.asked("u01.test")); n != 2 {
 			tr.Errorf("%d URLs were asked for, want 2", n)
@@ -42,7 +42,7 @@ func TestHostile_U01_longURLsAreDroppedAndCounted(t *testing.T) {
 			tr.Errorf("%d are counted, want %d", n, len(longURLs)-1)
 		}
 	})
-	play(t, "U01", func(c *engine.Config) { c.MaxURL = 8191 }, func(tr *trial) {
+	play(t, "U01", func(c *engine.Config) { c.Admission.MaxURL = 8191 }, func(tr *trial) {
 		if n := tr.dropped("too-long"); n != int64(len(longURLs)) || len(tr.asked("u01.test")) != 1 {
 			tr.Errorf("with --max-url 8191, %d are counted, want %d; asked for %d", n, len(longURLs), len(tr.asked("u01.test")))
 		}
@@ -70,7 +70,7 @@ func TestHostile_U03_pathsReachTheServerAsTheStandardHasThem(t *testing.T) {
 // User and password are left out of what is asked for and of all that we write; that there were some is counted. The
 // archive has the page that named them, as it came.
 func TestHostile_U04_userAndPasswordAreNeitherSentNorLogged(t *testing.T) {
-	tell := func(c *engine.Config) { c.WARC.Via, c.WARC.Outlinks = true, true }
+	tell := func(c *engine.Config) { c.Archive.Via, c.Archive.Outlinks = true, true }
 	play(t, "U04", tell, func(tr *trial) {
 		for _, url := range []string{"http://u04.test/", "http://u04.test/seed", "http://other.u04.test/relative", "http://moved.u04.test/", "http://u04.test/@mail/a:b",
 			"http://u04.test/twice", "http://u04.test/encoded"} {
@@ -98,7 +98,7 @@ func TestHostile_U04_userAndPasswordAreNeitherSentNorLogged(t *testing.T) {
 // What a server writes into URLs and headers cannot add a line or a field to anything that we write, nor steer a
 // terminal.
 func TestHostile_U09_nothingThatWeWriteHasALineOrAnEscapeOfTheirs(t *testing.T) {
-	tell := func(c *engine.Config) { c.WARC.Via, c.WARC.Outlinks = true, true }
+	tell := func(c *engine.Config) { c.Archive.Via, c.Archive.Outlinks = true, true }
 	play(t, "U09", tell, func(tr *trial) {
 		const escaped = "%1B[31m%1B]0;x%07WARC/1.1WARC-Type:%20warcinfo%E2%80%AE%EF%BF%BD%7F%EF%BF%BD31m"
 		for _, url := range []string{"http://u09.test/a" + escaped + "b", "http://u09.test/?q=" + escaped, "http://u09.test/type",

@@ -62,7 +62,7 @@ type fabricatedWeb struct {
 
 func (w *fabricatedWeb) configure(cfg *engine.Config, seams *engine.Seams) error {
 	proxy := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), proxyPort)
-	cfg.Seeds, cfg.Store = seedRange{w.web}, w.store()
+	cfg.Seeds, cfg.Filters.Store = seedRange{w.web}, w.store()
 	cfg.Fetch.Proxy = &fetch.Proxy{URL: "http://" + proxy.String(), Addr: proxy}
 	seams.Dialer, seams.Resolver = w.dialer, dnsres.Hashed{N: uint32(w.IPs)}
 	return nil

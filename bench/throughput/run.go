@@ -1,6 +1,10 @@
 package throughput
 
 import (
+	"orbweaver/sieve"
+
+	"orbweaver/workbench"
+
 	"context"
 	"errors"
 	"io"
@@ -41,14 +45,18 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 // crawl runs the engine against the web and measures it.
 func crawl(ctx context.Context, o *Options, w openWeb, r *Result) error {
 	cfg := engine.Config{
-		Dir: o.Dir, MaxDepth: -1, MaxPages: o.MaxPages, MaxTime: o.MaxTime, Fetchers: o.Fetchers, ProxyMode: true,
-		Version: o.Version, StallWait: time.Minute, KeepAlive: o.KeepAlive,
-		WorkbenchMemory: o.Memory.Workbench, CacheMemory: o.Memory.Cache, SieveMemory: o.Memory.Sieve,
+		Dir:       o.Dir,
+		Admission: engine.Admission{MaxDepth: -1, CacheMemory: o.Memory.Cache},
+		Limits:    engine.Limits{MaxPages: o.MaxPages, MaxTime: o.MaxTime, StallWait: time.Minute},
+		Workers:   engine.Workers{Fetchers: o.Fetchers, KeepAlive: o.KeepAlive},
+		Archive:   engine.Archive{Version: o.Version},
+		Workbench: workbench.Options{MemoryMax: o.Memory.Workbench},
+		Sieve:     sieve.Options{BucketBytes: o.Memory.Sieve},
 	}
 	cfg.Politeness = politeness.Default()
 	cfg.Politeness.HostDelay, cfg.Politeness.IPDelay = o.HostDelay, o.IPDelay
-	cfg.WARC.Level, cfg.WARC.Metadata = o.Records.Level, o.Records.Metadata
-	cfg.WARC.Via, cfg.WARC.Outlinks = o.Records.Via, o.Records.Outlinks
+	cfg.Archive.Level, cfg.Archive.Metadata = o.Records.Level, o.Records.Metadata
+	cfg.Archive.Via, cfg.Archive.Outlinks = o.Records.Via, o.Records.Outlinks
 	cfg.Fetch = fetch.Options{UserAgent: "orbweaver/" + o.Version + " (+https://example.org/in-vitro)"}.WithDefaults()
 	seams := engine.Seams{FS: engine.Disk(o.Dir), Usage: o.Usage, Log: o.Log}
 	if err := w.configure(&cfg, &seams); err != nil {

@@ -110,7 +110,7 @@ func (n *network) answer(conn net.Conn, path string) {
 func (n *network) crawl(t testing.TB, fsys vfs.FS, prefix int, stop time.Duration) {
 	t.Helper()
 	cfg := config([]string{"http://honest.test/"})
-	cfg.IPv6Prefix, cfg.MaxTime, cfg.Checkpoint = prefix, stop, 10*time.Second
+	cfg.Limits.IPv6Prefix, cfg.Limits.MaxTime, cfg.Intervals.Checkpoint = prefix, stop, 10*time.Second
 	e, err := engine.Open(cfg, engine.Seams{
 		FS: fsys, Dialer: n, Resolver: n, Log: slog.New(slog.DiscardHandler), Allowed: func(netip.AddrPort) error { return nil },
 	})

@@ -1,6 +1,12 @@
 package traps
 
 import (
+	"orbweaver/engine/seen"
+
+	"orbweaver/sieve"
+
+	"orbweaver/workbench"
+
 	"bufio"
 	"context"
 	"errors"
@@ -93,9 +99,15 @@ const hostDelay = 100 * time.Millisecond
 
 func config(seeds []string) engine.Config {
 	cfg := engine.Config{
-		Dir: "crawl", Seeds: seedList(seeds), MaxDepth: -1, Fetchers: 16, Parsers: 1, Resolves: 4, WorkbenchMemory: 1 << 20,
-		CacheMemory: 1 << 20, SieveMemory: 1 << 20, SeenMemory: 1 << 20, Version: "test", Checkpoint: time.Hour, ReportEvery: time.Hour,
-		SyncEvery: time.Minute,
+		Dir:       "crawl",
+		Seeds:     seedList(seeds),
+		Admission: engine.Admission{MaxDepth: -1, CacheMemory: 1 << 20},
+		Workers:   engine.Workers{Fetchers: 16, Parsers: 1, Resolvers: 4},
+		Workbench: workbench.Options{MemoryMax: 1 << 20},
+		Sieve:     sieve.Options{BucketBytes: 1 << 20},
+		Seen:      seen.Options{MemoryBytes: 1 << 20},
+		Archive:   engine.Archive{Version: "test"},
+		Intervals: engine.Intervals{Checkpoint: time.Hour, Report: time.Hour, Sync: time.Minute},
 	}
 	cfg.Politeness = politeness.Default()
 	cfg.Politeness.HostDelay, cfg.Politeness.IPDelay = hostDelay, hostDelay/2

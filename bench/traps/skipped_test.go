@@ -23,7 +23,7 @@ const (
 func (w *web) run(t *testing.T, disk vfs.FS, change func(*engine.Config)) engine.Report {
 	t.Helper()
 	cfg := config(w.c.Seeds)
-	cfg.TrapFloor = smallFloor
+	cfg.Traps.TrapFloor = smallFloor
 	change(&cfg)
 	e := w.open(t, cfg, disk)
 	err := e.Run(t.Context())
@@ -93,8 +93,8 @@ func sound(t *testing.T, disk vfs.FS) {
 // setting.
 func TestWhatIsLeftOutIsListedAndFetchedLater(t *testing.T) {
 	for name, later := range map[string]func(*engine.Config){
-		"off":          func(c *engine.Config) { c.NoveltyMemory = -1 },
-		"higher floor": func(c *engine.Config) { c.TrapFloor = 10_000 },
+		"off":          func(c *engine.Config) { c.Traps.Novelty = engine.NoveltyOff },
+		"higher floor": func(c *engine.Config) { c.Traps.TrapFloor = 10_000 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -142,8 +142,8 @@ func TestAKillLosesNothingOfTheList(t *testing.T) {
 	for _, after := range []time.Duration{31 * time.Second, 47 * time.Second, 3 * time.Second, 11 * time.Second, 70 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWeb(Similar(Tree, leftOutPages, false, true))
-			small := func(c *engine.Config) { c.Checkpoint = 7 * time.Second }
-			off := func(c *engine.Config) { c.Checkpoint, c.NoveltyMemory = 7*time.Second, -1 }
+			small := func(c *engine.Config) { c.Intervals.Checkpoint = 7 * time.Second }
+			off := func(c *engine.Config) { c.Intervals.Checkpoint, c.Traps.Novelty = 7*time.Second, engine.NoveltyOff }
 			disk := w.killedAfter(t, vfs.NewMem(1), after, small)
 			r := w.run(t, disk, small)
 			list := listed(t, disk)
@@ -175,7 +175,7 @@ func TestAKillLosesNothingOfTheList(t *testing.T) {
 func (w *web) killedAfter(t *testing.T, disk *vfs.Mem, after time.Duration, change func(*engine.Config)) *vfs.Mem {
 	t.Helper()
 	cfg := config(w.c.Seeds)
-	cfg.TrapFloor = smallFloor
+	cfg.Traps.TrapFloor = smallFloor
 	change(&cfg)
 	return w.runUntilKilled(t, cfg, disk, after)
 }
@@ -192,13 +192,13 @@ func TestPathsLeftOutByOptionAreFetchedLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb(c)
 		disk := vfs.NewMem(1)
-		w.run(t, disk, func(c *engine.Config) { c.MaxPathRepeats = 4 })
+		w.run(t, disk, func(c *engine.Config) { c.Traps.MaxPathRepeats = 4 })
 		if list := listed(t, disk); len(list) != 1 ||
 			list["http://t03.test/a/a/a/a/a/a/page"].Rule != skipped.RulePathRepeats ||
 			w.tally.Score().Trap != 0 {
 			t.Fatalf("listed: %v; %+v", list, w.tally.Score())
 		}
-		r := w.run(t, disk, func(c *engine.Config) { c.MaxPathRepeats = 6 })
+		r := w.run(t, disk, func(c *engine.Config) { c.Traps.MaxPathRepeats = 6 })
 		balanced(t, &r, 0)
 		if s := w.tally.Score(); s.Trap != 1 || len(listed(t, disk)) != 0 {
 			t.Errorf("%+v, %d listed yet", s, len(listed(t, disk)))

@@ -69,7 +69,7 @@ func judgeCase(t *testing.T, c Case, change func(*engine.Config), check func(w *
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb(c)
 		r := w.crawl(t, func(c *engine.Config) {
-			c.TrapFloor = *floor
+			c.Traps.TrapFloor = *floor
 			if change != nil {
 				change(c)
 			}
@@ -168,7 +168,8 @@ func TestHostile_T02_sessionsInURLsAreBounded(t *testing.T) {
 }
 
 func TestHostile_T02_parametersThatAreNamedAreNeverAskedFor(t *testing.T) {
-	judge(t, "T02", func(c *engine.Config) { c.StripParams = []string{"session"} }, func(w *web, _ engine.Report) {
+	judge(t, "T02", func(c *engine.Config) { c.Admission.StripParams = []string{"session"} }, func(w *web,
+		_ engine.Report) {
 		if s := w.tally.Score(); s.Trap > 0 {
 			t.Errorf("%d pages were asked for twice", s.Trap)
 		}
@@ -176,11 +177,12 @@ func TestHostile_T02_parametersThatAreNamedAreNeverAskedFor(t *testing.T) {
 }
 
 func TestHostile_T03_pathsThatGrowAreLeftOutByOption(t *testing.T) {
-	judge(t, "T03", func(c *engine.Config) { c.NoveltyMemory, c.MaxPathRepeats = -1, 4 }, refused(t, "path-repeats"))
+	judge(t, "T03", func(c *engine.Config) { c.Traps.Novelty, c.Traps.MaxPathRepeats = engine.NoveltyOff, 4 }, refused(t,
+		"path-repeats"))
 }
 
 func TestHostile_T03_pathsThatGrowAreBounded(t *testing.T) {
-	judge(t, "T03", func(c *engine.Config) { c.MaxURL = 8192 }, refused(t, "endless-part"))
+	judge(t, "T03", func(c *engine.Config) { c.Admission.MaxURL = 8192 }, refused(t, "endless-part"))
 }
 
 func TestHostile_T03_theLimitOfAURLsLengthEndsAGrowingPath(t *testing.T) {
@@ -204,7 +206,7 @@ func TestHostile_D10_aWildcardZoneIsAskedForNoMoreNamesThanSites(t *testing.T) {
 	judge(
 		t,
 		"T05",
-		func(c *engine.Config) { c.MaxHostsPerDomain, c.NoveltyMemory = 50, -1 },
+		func(c *engine.Config) { c.Limits.MaxHostsPerDomain, c.Traps.Novelty = 50, engine.NoveltyOff },
 		func(w *web, r engine.Report) {
 			if s := w.tally.Score(); s.Hosts > 51 || s.Questions > 3*51 || r.Outcomes["quota-domain"] == 0 {
 				t.Errorf("%d hosts and %d questions; %v", s.Hosts, s.Questions, r.Outcomes)
@@ -215,12 +217,12 @@ func TestHostile_D10_aWildcardZoneIsAskedForNoMoreNamesThanSites(t *testing.T) {
 
 func TestHostile_T05_theLimitOfPagesHoldsOverAllSitesOfADomain(t *testing.T) {
 	judge(t, "T05", func(c *engine.Config) {
-		c.MaxPerDomain, c.NoveltyMemory = size().Honest+1, -1
-		c.MaxHostsPerDomain = 200
+		c.Limits.MaxPerDomain, c.Traps.Novelty = size().Honest+1, engine.NoveltyOff
+		c.Limits.MaxHostsPerDomain = 200
 	}, nil)
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb(caseOf(t, "T05"))
-		r := w.crawl(t, func(c *engine.Config) { c.MaxPerDomain, c.NoveltyMemory = 40, -1 })
+		r := w.crawl(t, func(c *engine.Config) { c.Limits.MaxPerDomain, c.Traps.Novelty = 40, engine.NoveltyOff })
 		// Pages that are under way when the limit is reached come home.
 		if r.PagesStored+r.RevisitsStored > 2*40+16 || r.Outcomes["quota-domain"] == 0 {
 			t.Errorf("%d pages of two domains; %v", r.PagesStored+r.RevisitsStored, r.Outcomes)
@@ -240,7 +242,7 @@ func TestHostile_T07_pagesForAnyPathAreBounded(t *testing.T) {
 
 // A farm whose pages differ is no repetition: it takes a limit in plain numbers.
 func TestHostile_T08_aFarmOnFewAddressesHasALimit(t *testing.T) {
-	judge(t, "T08", func(c *engine.Config) { c.MaxHostsPerIP = 50 }, refused(t, "quota-address"))
+	judge(t, "T08", func(c *engine.Config) { c.Limits.MaxHostsPerIP = 50 }, refused(t, "quota-address"))
 }
 
 func TestHostile_T09_onePageUnderManyURLsIsStoredOnce(t *testing.T) {
@@ -275,7 +277,7 @@ func TestHostile_R02_chainsWhoseQueryGrowsAreBounded(t *testing.T) {
 	one := chain(newLanguage(*seed, 60), Size{Honest: 10, Farm: 1})
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb(one)
-		r := w.crawl(t, func(c *engine.Config) { c.NoveltyMemory = -1 })
+		r := w.crawl(t, func(c *engine.Config) { c.Traps.Novelty = engine.NoveltyOff })
 		if s := w.tally.Score(); s.Trap != 11 || r.Outcomes["too-many-redirects"] != 1 {
 			t.Errorf("%d steps of a chain; %v", s.Trap, r.Outcomes)
 		}
@@ -294,7 +296,9 @@ func TestALargeHonestSiteLosesNothing(t *testing.T) {
 func TestWithoutTheWatchAllIsWasted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb(caseOf(t, "T04"))
-		w.crawl(t, func(c *engine.Config) { c.NoveltyMemory, c.MaxPages = -1, int64(4*size().Honest/5) })
+		w.crawl(t, func(c *engine.Config) {
+			c.Traps.Novelty, c.Limits.MaxPages = engine.NoveltyOff, int64(4*size().Honest/5)
+		})
 		if s := w.tally.Score(); s.Waste() < 0.2 { // a half of all and more on a site of 5,000 pages, less on a small one
 			t.Errorf("waste of %.1f %% only", 100*s.Waste())
 		}
@@ -310,7 +314,7 @@ func TestAKillLosesNoHonestPageAndFewVerdicts(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWeb(c)
 				w.crawlKilled(t, time.Duration(size().Honest/2)*hostDelay, func(c *engine.Config) {
-					c.Checkpoint, c.TrapFloor = 20*time.Second, *floor
+					c.Intervals.Checkpoint, c.Traps.TrapFloor = 20*time.Second, *floor
 				})
 				s := w.tally.Score()
 				t.Logf("%s: %d trap pages beside %d of %d honest ones", id, s.Trap, s.Honest, c.Honest)
@@ -328,7 +332,9 @@ func TestQuotasHoldAfterAKill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb(c)
 		w.crawlKilled(t, time.Duration(size().Honest/2)*hostDelay, func(c *engine.Config) {
-			c.Checkpoint, c.NoveltyMemory, c.MaxHostsPerDomain, c.MaxHostsPerIP = 20*time.Second, -1, 50, 40
+			c.Intervals.Checkpoint = 20 * time.Second
+			c.Traps.Novelty = engine.NoveltyOff
+			c.Limits.MaxHostsPerDomain, c.Limits.MaxHostsPerIP = 50, 40
 		})
 		if s := w.tally.Score(); s.Hosts > 51 || s.Honest != c.Honest {
 			t.Errorf("%d hosts, %d of %d honest pages", s.Hosts, s.Honest, c.Honest)

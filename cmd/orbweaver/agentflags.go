@@ -47,12 +47,12 @@ func (c *crawlCmd) agents(cfg *engine.Config, log *slog.Logger) error {
 		return c.alone()
 	}
 	var bad mistakes
-	cfg.Agents, cfg.AgentAway, cfg.Recover, cfg.Quorum, cfg.PeerQuota = int(c.Agents.n), c.AgentAway.d, int(c.Recover.n), c.Quorum, int(c.PeerQuota.n)
-	if cfg.Recover == 0 {
-		cfg.Recover = -1
+	cfg.Cluster.Agents, cfg.Cluster.AgentAway, cfg.Cluster.Recover, cfg.Cluster.Quorum, cfg.Cluster.PeerQuota = int(c.Agents.n), c.AgentAway.d, int(c.Recover.n), c.Quorum, int(c.PeerQuota.n)
+	if cfg.Cluster.Recover == 0 {
+		cfg.Cluster.Recover = -1
 	}
-	if cfg.PeerQuota == 0 {
-		cfg.PeerQuota = -1
+	if cfg.Cluster.PeerQuota == 0 {
+		cfg.Cluster.PeerQuota = -1
 	}
 	o := peering.Options{ID: c.Agent, Capacity: int(c.Capacity.n), Log: log}
 	bad.add("--agent", identity.CheckName(c.Agent))
@@ -83,7 +83,7 @@ func (c *crawlCmd) agents(cfg *engine.Config, log *slog.Logger) error {
 			o.Join = append(o.Join, a.String())
 		}
 	}
-	cfg.AgentJoin = len(o.Join) > 0
+	cfg.Cluster.Invited = len(o.Join) > 0
 	if c.Quorum && len(o.Join) > 0 && c.Agents.n < 2 && c.isNew() {
 		bad.add("--quorum", errors.New("with --join, say by --agents how many agents begin the crawl, lest this one begins it alone when none of them answers"))
 	}

@@ -21,7 +21,7 @@ const (
 )
 
 func filesNeeded(c engine.Config) int {
-	return filesOfDisk + c.Resolves*filesOfResolve + c.Fetchers + c.KeptMax
+	return filesOfDisk + c.Workers.Resolvers*filesOfResolve + c.Workers.Fetchers + c.Workers.IdleConnsMax
 }
 
 // fitFiles makes a crawl fit into the limit of open files: with fewer workers than asked for, if there must be.
@@ -34,15 +34,15 @@ func fitFiles(log *slog.Logger, c *engine.Config) error {
 	if limit < filesLeast {
 		return fmt.Errorf("the limit of open files is %d, and a crawl needs at least %d: raise it (ulimit -n %d)", limit, filesLeast, need)
 	}
-	asked := c.Fetchers
-	if c.KeepAlive > 0 {
-		c.KeptMax = max(1, min(c.KeptMax, limit/4, limit-filesLeast))
-		limit -= c.KeptMax
+	asked := c.Workers.Fetchers
+	if c.Workers.KeepAlive > 0 {
+		c.Workers.IdleConnsMax = max(1, min(c.Workers.IdleConnsMax, limit/4, limit-filesLeast))
+		limit -= c.Workers.IdleConnsMax
 	}
-	c.Resolves = min(c.Resolves, max(resolvesLeast, limit/16))
-	c.Fetchers = min(c.Fetchers, limit-filesOfDisk-c.Resolves*filesOfResolve)
+	c.Workers.Resolvers = min(c.Workers.Resolvers, max(resolvesLeast, limit/16))
+	c.Workers.Fetchers = min(c.Workers.Fetchers, limit-filesOfDisk-c.Workers.Resolvers*filesOfResolve)
 	log.Warn("the limit of open files is lower than this crawl needs, so it has fewer workers; raise it (ulimit -n)",
-		"limit", limit, "needs", need, "fetchers", c.Fetchers, "asked", asked, "resolvers", c.Resolves)
+		"limit", limit, "needs", need, "fetchers", c.Workers.Fetchers, "asked", asked, "resolvers", c.Workers.Resolvers)
 	return nil
 }
 

@@ -12,22 +12,22 @@ import (
 // memoryParts lists who may use how much memory, in bytes.
 func memoryParts(c engine.Config) []memoryPart {
 	parts := []memoryPart{
-		{"workbench", c.WorkbenchMemory},
+		{"workbench", c.Workbench.MemoryMax},
 		{"rules", c.RulesMemory()},
-		{"cache", c.CacheMemory + c.CacheMemory/16},
-		{"sieve", c.SieveMemory},
-		{"seen", c.SeenMemory},
+		{"cache", c.Admission.CacheMemory + c.Admission.CacheMemory/16},
+		{"sieve", c.Sieve.BucketBytes},
+		{"seen", c.Seen.MemoryBytes},
 		{"pages", c.PageMemory()},
-		{"fetchers", int64(c.Fetchers) * (24 << 10)},
+		{"fetchers", int64(c.Workers.Fetchers) * (24 << 10)},
 	}
-	if c.KeepAlive > 0 {
+	if c.Workers.KeepAlive > 0 {
 		parts = append(parts, memoryPart{"connections", c.KeptMemory()})
 	}
-	if c.Cookies {
-		parts = append(parts, memoryPart{"cookies", c.CookieMemory})
+	if c.Cookies.Mode == engine.CookiesSite {
+		parts = append(parts, memoryPart{"cookies", c.Cookies.Memory})
 	}
-	if c.NoveltyMemory > 0 {
-		parts = append(parts, memoryPart{"novelty", c.NoveltyMemory})
+	if c.Traps.Novelty == engine.NoveltyOn {
+		parts = append(parts, memoryPart{"novelty", c.Traps.NoveltyMemory})
 	}
 	var sum int64
 	for _, p := range parts {
@@ -62,7 +62,7 @@ func memoryPlan(c engine.Config) string {
 		fmt.Fprintf(&b, " %s %s,", p.name, human(p.bytes))
 	}
 	return fmt.Sprintf("memory caps:%s total %s, and %d bytes for each host in memory, %d for each on disk; %d fetch workers, host delay %v, IP delay %v",
-		b.String(), human(memorySum(c)), hostMemory, hostColdMemory, c.Fetchers, c.Politeness.HostDelay, c.Politeness.IPDelay)
+		b.String(), human(memorySum(c)), hostMemory, hostColdMemory, c.Workers.Fetchers, c.Politeness.HostDelay, c.Politeness.IPDelay)
 }
 
 // hostMemory is what a known host takes in memory, on the bench and in the index of its queue on disk: 152 and 57 bytes

@@ -3,6 +3,10 @@
 package main
 
 import (
+	"orbweaver/sieve"
+
+	"orbweaver/workbench"
+
 	"runtime/debug"
 	"testing"
 
@@ -14,7 +18,7 @@ import (
 func TestHostile_S11_theCapsAreToldToTheCollectorAndKept(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	t.Cleanup(func() { debug.SetMemoryLimit(before) })
-	cfg := engine.Config{Fetchers: 16, WorkbenchMemory: 4 << 20, CacheMemory: 1 << 20, SieveMemory: 1 << 20}.WithDefaults()
+	cfg := engine.Config{Workers: engine.Workers{Fetchers: 16}, Workbench: workbench.Options{MemoryMax: 4 << 20}, Admission: engine.Admission{CacheMemory: 1 << 20}, Sieve: sieve.Options{BucketBytes: 1 << 20}}.WithDefaults()
 	cfg.Fetch = cfg.Fetch.WithDefaults()
 	var sum int64
 	for _, p := range memoryParts(cfg) {

@@ -30,13 +30,13 @@ func memoryOurs(allowed int64) int64 { return allowed - allowed/8 }
 // memoryCaps are what is lowered when memory is short, with the least that a crawl can work with.
 func memoryCaps(c *engine.Config) []memoryCap {
 	caps := []memoryCap{
-		{&c.WorkbenchMemory, 4 << 20}, {&c.CacheMemory, 1 << 20}, {&c.SieveMemory, 2 << 20}, {&c.SeenMemory, 2 << 20},
+		{&c.Workbench.MemoryMax, 4 << 20}, {&c.Admission.CacheMemory, 1 << 20}, {&c.Sieve.BucketBytes, 2 << 20}, {&c.Seen.MemoryBytes, 2 << 20},
 	}
-	if c.Cookies {
-		caps = append(caps, memoryCap{&c.CookieMemory, 1 << 20})
+	if c.Cookies.Mode == engine.CookiesSite {
+		caps = append(caps, memoryCap{&c.Cookies.Memory, 1 << 20})
 	}
-	if c.NoveltyMemory > 0 {
-		caps = append(caps, memoryCap{&c.NoveltyMemory, 1 << 20})
+	if c.Traps.Novelty == engine.NoveltyOn {
+		caps = append(caps, memoryCap{&c.Traps.NoveltyMemory, 1 << 20})
 	}
 	return caps
 }
@@ -62,8 +62,8 @@ func fitMemory(log *slog.Logger, c *engine.Config, allowed int64) error {
 		}
 	}
 	log.Warn("there is less memory than this crawl was to use, so its caps are lower; raise the limit of the cgroup, or ask for less",
-		"allowed", human(allowed), "asked", human(asked), "workbench", human(c.WorkbenchMemory), "cache", human(c.CacheMemory),
-		"sieve", human(c.SieveMemory), "seen", human(c.SeenMemory), "fetchers", c.Fetchers)
+		"allowed", human(allowed), "asked", human(asked), "workbench", human(c.Workbench.MemoryMax), "cache", human(c.Admission.CacheMemory),
+		"sieve", human(c.Sieve.BucketBytes), "seen", human(c.Seen.MemoryBytes), "fetchers", c.Workers.Fetchers)
 	return nil
 }
 
@@ -76,9 +76,9 @@ func shrink(c *engine.Config) bool {
 			largest, least = m.bytes, m.least
 		}
 	}
-	if pages := c.PageMemory(); c.Fetchers > fetchersLeast && (largest == nil || pages > *largest) {
-		c.Fetchers = max(fetchersLeast, c.Fetchers*7/8)
-		c.KeptMax = min(c.KeptMax, 2*c.Fetchers)
+	if pages := c.PageMemory(); c.Workers.Fetchers > fetchersLeast && (largest == nil || pages > *largest) {
+		c.Workers.Fetchers = max(fetchersLeast, c.Workers.Fetchers*7/8)
+		c.Workers.IdleConnsMax = min(c.Workers.IdleConnsMax, 2*c.Workers.Fetchers)
 		return true
 	}
 	if largest == nil {

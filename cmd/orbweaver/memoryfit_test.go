@@ -25,7 +25,7 @@ func usual() engine.Config {
 // that is true.
 func TestHostile_S11_aCrawlFitsIntoTheMemoryThatThereIs(t *testing.T) {
 	kept := usual()
-	kept.KeepAlive = 5 * time.Second
+	kept.Workers.KeepAlive = 5 * time.Second
 	fits(t, usual())
 	fits(t, kept.WithDefaults())
 	if strings.Contains(memoryPlan(usual()), "connections") || !strings.Contains(memoryPlan(kept.WithDefaults()), "connections 64 MiB") {

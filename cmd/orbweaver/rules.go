@@ -10,8 +10,8 @@ import (
 // points fills in what a crawl decides by at its five points, and gives the rules that its lists were made of.
 func (c *crawlCmd) points(cfg *engine.Config) (from engine.ListSources, err error) {
 	var bad mistakes
-	cfg.MaxDepth, cfg.MaxURL = int(c.MaxDepth.n), int(c.MaxURL.bytes)
-	cfg.Scope, cfg.FetchFilter, cfg.ParseFilter, cfg.FollowFilter, cfg.Store = c.Scope, c.Fetch, c.Parse, c.Follow, c.Store
+	cfg.Admission.MaxDepth, cfg.Admission.MaxURL = int(c.MaxDepth.n), int(c.MaxURL.bytes)
+	cfg.Filters.Scope, cfg.Filters.Fetch, cfg.Filters.Parse, cfg.Filters.Follow, cfg.Filters.Store = c.Scope, c.Fetch, c.Parse, c.Follow, c.Store
 	_, err = filter.CompileScope(c.Scope, nil)
 	bad.add("--scope", err)
 	fetch, err := filter.CompileFetch(c.Fetch, nil)
@@ -28,16 +28,16 @@ func (c *crawlCmd) points(cfg *engine.Config) (from engine.ListSources, err erro
 		err = engine.ErrViaUnknown
 	}
 	bad.add("--store", err)
-	from.ExcludeHosts, cfg.Lists.ExcludeHosts, err = readList(c.ExcludeHosts, filter.CompileHosts)
+	from.ExcludeHosts, cfg.Filters.Lists.ExcludeHosts, err = readList(c.ExcludeHosts, filter.CompileHosts)
 	bad.add("--exclude-hosts", err)
-	from.IncludeHosts, cfg.Lists.IncludeHosts, err = readList(c.IncludeHosts, filter.CompileHosts)
+	from.IncludeHosts, cfg.Filters.Lists.IncludeHosts, err = readList(c.IncludeHosts, filter.CompileHosts)
 	bad.add("--include-hosts", err)
-	from.SURTs, cfg.Lists.SURTs, err = readList(c.Surts, filter.CompileSURTs)
+	from.SURTs, cfg.Filters.Lists.SURTs, err = readList(c.Surts, filter.CompileSURTs)
 	bad.add("--surts", err)
-	from.HostRules, cfg.HostRules, err = readList(c.HostRules, filter.CompileHostRules)
+	from.HostRules, cfg.Filters.HostRules, err = readList(c.HostRules, filter.CompileHostRules)
 	bad.add("--host-rules", err)
 	if len(c.ExcludeExtensions) > 0 {
-		cfg.Lists.ExcludeExtensions, err = filter.CompileExtensions(c.ExcludeExtensions)
+		cfg.Filters.Lists.ExcludeExtensions, err = filter.CompileExtensions(c.ExcludeExtensions)
 		bad.add("--exclude-extensions", err)
 	}
 	return from, bad.err()

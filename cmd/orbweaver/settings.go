@@ -1,6 +1,12 @@
 package main
 
 import (
+	"orbweaver/workbench"
+
+	"orbweaver/engine/seen"
+
+	"orbweaver/sieve"
+
 	"errors"
 	"fmt"
 	"log/slog"
@@ -23,26 +29,31 @@ import (
 func (c *crawlCmd) settings(w *world) (engine.Config, engine.Seams, error) {
 	var bad mistakes
 	cfg := engine.Config{
-		Dir: c.Dir, Refresh: c.Refresh, NoFollow: c.NoFollow, MaxPages: c.MaxPages.n,
-		MaxPerHost: int(c.MaxPerHost.n), MaxTime: c.MaxTime.d, MaxDisk: c.MaxDisk.bytes,
-		StallWait: c.StallWait.d, GiveUp: c.GiveUp.d, KeepAlive: c.KeepAlive.d, Forms: c.Forms, Sitemaps: c.Sitemaps, Cookies: c.Cookies == "site",
-		Fetchers: int(c.Fetchers.n), WorkbenchMemory: c.WorkbenchMemory.bytes, CacheMemory: c.CacheMemory.bytes,
-		SieveMemory: c.SieveMemory.bytes, SeenMemory: c.SeenMemory.bytes, Checkpoint: c.Checkpoint.d, Operator: c.Operator, Version: version,
-		ProxyMode: c.Proxy != "",
+		Dir:       c.Dir,
+		Refresh:   c.Refresh,
+		Admission: engine.Admission{NoFollow: c.NoFollow, Forms: c.Forms, Sitemaps: c.Sitemaps, CacheMemory: c.CacheMemory.bytes},
+		Limits:    engine.Limits{MaxPages: c.MaxPages.n, MaxPerHost: int(c.MaxPerHost.n), MaxTime: c.MaxTime.d, MaxDisk: c.MaxDisk.bytes, StallWait: c.StallWait.d, GiveUp: c.GiveUp.d},
+		Workers:   engine.Workers{KeepAlive: c.KeepAlive.d, Fetchers: int(c.Fetchers.n)},
+		Cookies:   engine.Cookies{Mode: cookieMode(c.Cookies)},
+		Workbench: workbench.Options{MemoryMax: c.WorkbenchMemory.bytes},
+		Sieve:     sieve.Options{BucketBytes: c.SieveMemory.bytes},
+		Seen:      seen.Options{MemoryBytes: c.SeenMemory.bytes},
+		Intervals: engine.Intervals{Checkpoint: c.Checkpoint.d},
+		Archive:   engine.Archive{Operator: c.Operator, Version: version},
 	}
 	if c.StallWait.d == 0 {
-		cfg.StallWait = -1 // 0 is the default
+		cfg.Limits.StallWait = -1 // 0 is the default
 	}
 	c.traps(&cfg)
 	cfg.Politeness = politeness.Default()
 	cfg.Politeness.HostDelay, cfg.Politeness.IPDelay = c.HostDelay.d, c.IPDelay.d
 	cfg.Politeness.CrawlDelayMax = c.CrawlDelayMax.d
-	cfg.WARC.Level, cfg.WARC.SizeMax = int(c.WarcLevel.n), c.WarcSize.bytes
-	cfg.WARC.Host = hostName()
+	cfg.Archive.Level, cfg.Archive.SizeMax = int(c.WarcLevel.n), c.WarcSize.bytes
+	cfg.Archive.Host = hostName()
 	var err error
-	cfg.WARC.Compression, err = warc.ParseCompression(c.WarcCompression)
+	cfg.Archive.Compression, err = warc.ParseCompression(c.WarcCompression)
 	bad.add("--warc-compression", err)
-	bad.add("", c.archive(&cfg.WARC))
+	bad.add("", c.archive(&cfg.Archive))
 	_, err = c.points(&cfg)
 	bad.add("", err)
 	cfg.Seeds, err = c.seedSource(w)
@@ -65,22 +76,25 @@ func (c *crawlCmd) settings(w *world) (engine.Config, engine.Seams, error) {
 
 // traps says where a crawl has enough of a part of the web.
 func (c *crawlCmd) traps(cfg *engine.Config) {
-	cfg.MaxPerDomain, cfg.MaxHostsPerDomain = int(c.MaxPerDomain.n), int(c.MaxHostsPerDomain.n)
-	cfg.MaxHostsPerIP, cfg.MaxPathRepeats, cfg.StripParams = int(c.MaxHostsPerIP.n), int(c.MaxPathRepeats.n), c.StripParams
-	cfg.TrapFloor = int(c.TrapFloor.n)
-	cfg.IPv6Prefix = int(c.IPv6Prefix.n)
-	if cfg.NoveltyMemory = c.NoveltyMemory.bytes; c.Novelty == "off" {
-		cfg.NoveltyMemory = -1
+	cfg.Limits.MaxPerDomain, cfg.Limits.MaxHostsPerDomain = int(c.MaxPerDomain.n), int(c.MaxHostsPerDomain.n)
+	cfg.Limits.MaxHostsPerIP, cfg.Traps.MaxPathRepeats, cfg.Admission.StripParams = int(c.MaxHostsPerIP.n), int(c.MaxPathRepeats.n), c.StripParams
+	cfg.Traps.TrapFloor = int(c.TrapFloor.n)
+	cfg.Limits.IPv6Prefix = int(c.IPv6Prefix.n)
+	if cfg.Traps.NoveltyMemory = c.NoveltyMemory.bytes; c.Novelty == "off" {
+		cfg.Traps.Novelty = engine.NoveltyOff
 	}
 }
 
 // archive says what goes into the archive beside responses and requests, and in what form.
-func (c *crawlCmd) archive(a *engine.WARCConfig) error {
+func (c *crawlCmd) archive(a *engine.Archive) error {
 	var bad mistakes
 	var err error
 	a.Metadata, err = engine.ParseMetadata(c.WarcMetadata)
 	bad.add("--warc-metadata", err)
-	a.Via, a.Outlinks, a.DNS = c.WarcVia, c.WarcOutlinks, c.WarcDNS == "all"
+	a.Via, a.Outlinks = c.WarcVia, c.WarcOutlinks
+	if c.WarcDNS == "all" {
+		a.DNS = engine.DNSRecordsAll
+	}
 	if a.Metadata == engine.MetadataNone && (a.Via || a.Outlinks) {
 		bad.add("--warc-metadata", errors.New("none leaves no place for what --warc-via and --warc-outlinks would tell"))
 	}
@@ -288,4 +302,11 @@ func fileName(name string) string {
 
 func newLog(out interface{ Write([]byte) (int, error) }) *slog.Logger {
 	return slog.New(slog.NewTextHandler(out, nil))
+}
+
+func cookieMode(word string) engine.CookieMode {
+	if word == "site" {
+		return engine.CookiesSite
+	}
+	return engine.CookiesOff
 }

@@ -67,7 +67,7 @@ func TestCrawlRefuses(t *testing.T) {
 		{proxied, "--warc-metadata none --warc-via http://a.test/", []string{"--warc-metadata: none leaves no place"}},
 		{proxied, "--warc-compression zstd --warc-dictionary " + nothing + " http://a.test/", []string{"--warc-dictionary", "no zstd dictionary"}},
 		{proxied, "--warc-level 10 http://a.test/", []string{"--warc-level: 10 is not between 1 and 9"}},
-		{proxied, "--checkpoint 10ms http://a.test/", []string{"checkpoint: 10ms is too often"}},
+		{proxied, "--checkpoint 10ms http://a.test/", []string{"--checkpoint: 10ms is too small; at least 1s"}},
 		{proxied, "--exclude-hosts missing.txt http://a.test/", []string{"--exclude-hosts: open missing.txt"}},
 		{base, "--proxy ftp://x/ http://a.test/", []string{`--proxy: "ftp://x/" is no proxy`}},
 		{base, "--proxy http://proxy.example:80/ http://a.test/", []string{"give the proxy's address, not its name"}},

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"orbweaver/internal/options"
 )
 
 // The values of flags keep their mistakes instead of reporting them, so that all can be told at once (see faults).
@@ -23,7 +25,7 @@ type size struct {
 // UnmarshalText reads a size.
 func (s *size) UnmarshalText(b []byte) error {
 	s.text = string(b)
-	s.bytes, s.err = parseSize(s.text)
+	s.bytes, s.err = options.ParseSize(s.text)
 	return nil
 }
 
@@ -32,19 +34,6 @@ func (s size) String() string { return s.text }
 func (s size) fault() error { return s.err }
 
 func (s size) number() int64 { return s.bytes }
-
-func parseSize(text string) (int64, error) {
-	t := strings.TrimSuffix(strings.TrimSpace(text), "B")
-	digits := strings.TrimRight(t, "KMGTi")
-	n, err := strconv.ParseFloat(digits, 64)
-	factor, ok := map[string]float64{
-		"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30, "Ti": 1 << 40,
-	}[t[len(digits):]]
-	if err != nil || !ok || !(n >= 0 && n*factor <= math.MaxInt64/2) { // NaN too
-		return 0, fmt.Errorf("%q is no size such as 64MiB, 1GB or 4096", text)
-	}
-	return int64(n * factor), nil
-}
 
 // duration is a length of time: 500ms, 4s, 1h30m, 7d.
 type duration struct {
@@ -56,18 +45,7 @@ type duration struct {
 // UnmarshalText reads a duration.
 func (d *duration) UnmarshalText(b []byte) error {
 	d.text = string(b)
-	t, factor := d.text, int64(1)
-	if days, ok := strings.CutSuffix(t, "d"); ok {
-		t, factor = days+"h", 24
-	}
-	v, err := time.ParseDuration(t)
-	if t == "0" {
-		v, err = 0, nil
-	}
-	if err != nil || v < 0 || int64(v) > math.MaxInt64/factor {
-		d.err = fmt.Errorf("%q is no duration such as 500ms, 4s, 1h30m or 7d", d.text)
-	}
-	d.d = time.Duration(int64(v) * factor)
+	d.d, d.err = options.ParseDuration(d.text)
 	return nil
 }
 
@@ -87,11 +65,7 @@ type count struct {
 // UnmarshalText reads a count.
 func (c *count) UnmarshalText(b []byte) error {
 	c.text = string(b)
-	n, err := strconv.ParseInt(strings.ReplaceAll(c.text, "_", ""), 10, 64)
-	if err != nil {
-		c.err = fmt.Errorf("%q is no whole number", c.text)
-	}
-	c.n = n
+	c.n, c.err = options.ParseCount(c.text)
 	return nil
 }
 

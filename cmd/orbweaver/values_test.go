@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+
+	"orbweaver/internal/options"
 )
 
 func TestSizes(t *testing.T) {
@@ -14,12 +16,12 @@ func TestSizes(t *testing.T) {
 		"0": 0, "512": 512, "512B": 512, "64Ki": 64 << 10, "64KiB": 64 << 10, "2MiB": 2 << 20, "1GB": 1e9, "1.5G": 15e8,
 		" 3K ": 3000, "1Ti": 1 << 40, "2T": 2e12,
 	} {
-		if n, err := parseSize(text); err != nil || n != want {
+		if n, err := options.ParseSize(text); err != nil || n != want {
 			t.Errorf("%q is %d, %v; want %d", text, n, err, want)
 		}
 	}
 	for _, text := range []string{"", "B", "-1", "1X", "1Kii", "Ki", "1 0", "1e30", "NaN", "Inf", "1MK", "9999999T", "1k", "0x10"} {
-		if n, err := parseSize(text); err == nil {
+		if n, err := options.ParseSize(text); err == nil {
 			t.Errorf("%q is taken for %d", text, n)
 		}
 	}
@@ -67,7 +69,7 @@ func FuzzValues(f *testing.F) {
 		if err := d.UnmarshalText([]byte(text)); err != nil || d.err == nil && d.d < 0 {
 			t.Errorf("duration %q: %v, %v", text, d.d, err)
 		}
-		if n, err := parseSize(text); err == nil && n < 0 {
+		if n, err := options.ParseSize(text); err == nil && n < 0 {
 			t.Errorf("size %q: %d", text, n)
 		}
 		var c count

@@ -38,27 +38,27 @@ const RobotsBodyMax = 500<<10 + 1
 
 // Options are the limits and request headers of a Fetcher. Every field except UserAgent has a default for zero.
 type Options struct {
-	BodyMax       int64         // bytes of payload kept of one response; default 2 MiB
-	HeaderMax     int           // bytes of one header block; default 256 KiB
-	HeaderLineMax int           // bytes of one header line; default 64 KiB
-	HeaderCount   int           // lines of one header block; default 1000
-	InterimMax    int           // interim (1xx) responses before the final one; default 20
-	DialTimeout   time.Duration // for the connection; default 10 s
-	TLSTimeout    time.Duration // for the handshake; default 10 s
-	HeaderTimeout time.Duration // from connected to the end of the response head; default 30 s
-	TotalTimeout  time.Duration // for the whole exchange; default 5 min
-	RateMin       int           // bytes per second below which a body is cut; default 1 KiB; negative: no minimum
-	RateWindow    time.Duration // over which RateMin is measured; default 30 s
+	BodyMax   int64   `name:"max-body" type:"size" help:"Bytes of one body that are archived; a longer body is truncated. Raise it for large documents; memory for pages grows with it." default:"2MiB" least:"1" most:"1073741824" placeholder:"SIZE"`
+	UserAgent string  `help:"Header User-Agent of all requests. The default names the version and --contact." placeholder:"TEXT"`
+	Contact   string  `help:"URL or e-mail address where site owners reach you. Required for public crawls." placeholder:"URL"`
+	TLS       TLSMode `name:"tls" type:"word" help:"tolerant: fetch despite certificate faults; strict: refuse them. Use strict if you must trust what you store." oneof:"tolerant,strict" default:"tolerant" placeholder:"MODE"`
 
-	Keep      *IdleConns // stores persistent connections; nil: one connection for each exchange
-	Proxy     *Proxy     // nil: connect directly
-	UserAgent string     // required: a request must name its crawler
-	Contact   string     // sent as From if it is an email address
-	Accept    string     // default: HTML first, then anything
+	HeaderMax     int           `kong:"-"` // bytes of one header block; default 256 KiB
+	HeaderLineMax int           `kong:"-"` // bytes of one header line; default 64 KiB
+	HeaderCount   int           `kong:"-"` // lines of one header block; default 1000
+	InterimMax    int           `kong:"-"` // interim (1xx) responses before the final one; default 20
+	DialTimeout   time.Duration `kong:"-"` // for the connection; default 10 s
+	TLSTimeout    time.Duration `kong:"-"` // for the handshake; default 10 s
+	HeaderTimeout time.Duration `kong:"-"` // from connected to the end of the response head; default 30 s
+	TotalTimeout  time.Duration `kong:"-"` // for the whole exchange; default 5 min
+	RateMin       int           `kong:"-"` // bytes per second below which a body is cut; default 1 KiB; negative: no minimum
+	RateWindow    time.Duration `kong:"-"` // over which RateMin is measured; default 30 s
+	Keep          *IdleConns    `kong:"-"` // stores persistent connections; nil: one connection for each exchange
+	Proxy         *Proxy        `kong:"-"` // nil: connect directly
+	Accept        string        `kong:"-"` // default: HTML first, then anything
 	// default "gzip", which is cheap and which all archive tools can decode; br and zstd are possible
-	AcceptEncoding string
-	TLS            TLSMode        // default TLSTolerant
-	RootCAs        *x509.CertPool // nil: the system's
+	AcceptEncoding string         `kong:"-"`
+	RootCAs        *x509.CertPool `kong:"-"` // nil: the system's
 }
 
 // Proxy is an HTTP proxy that carries every request.

@@ -11,24 +11,21 @@ import (
 
 // Policy has all settings of Decide. Defaults are in brackets. It must not change while in use.
 type Policy struct {
-	HostDelay time.Duration // least time from the end of an attempt to the next one at the same site; 0 or more [4s]
-	IPDelay   time.Duration // the same for an IP address; 0 or more [500ms]
+	HostDelay     time.Duration `help:"Time between two requests to a site. Raise it for small sites, or if site owners complain. Lower it only for sites that agree." default:"4s" zero:"meant" placeholder:"TIME"`
+	IPDelay       time.Duration `name:"ip-delay" help:"Time between two requests to an IP address, whatever its sites. Raise it for crawls of shared hosters." default:"500ms" zero:"meant" placeholder:"TIME"`
+	CrawlDelayMax time.Duration `help:"Longest Crawl-delay that is obeyed. A longer one in a robots.txt is shortened to this, logged and counted." default:"5m" zero:"meant" placeholder:"TIME"`
 
-	CrawlDelayMax time.Duration // upper limit of Crawl-delay [5m]
-	RetryAfterMax time.Duration // upper limit of Retry-After [24h]
-
+	RetryAfterMax time.Duration `kong:"-"` // upper limit of Retry-After [24h]
 	// waits before the second, third, ... try; the last one is used for all later tries [1s, 5s]
-	RetryDelays []time.Duration
-	BackoffMin  time.Duration // first wait after a request to slow down without Retry-After; doubles [10s]
-	BackoffMax  time.Duration // upper limit of the doubled wait [1h]
+	RetryDelays []time.Duration `kong:"-"`
+	BackoffMin  time.Duration   `kong:"-"` // first wait after a request to slow down without Retry-After; doubles [10s]
+	BackoffMax  time.Duration   `kong:"-"` // upper limit of the doubled wait [1h]
 	// waits of a site that cannot be reached, by consecutive failures; the last one is used for all later ones [10s,
 	// 1m, 5m, 15m, 15m, 15m, 30m, 1h]
-	HostBackoff []time.Duration
-
-	SlowedDelayMax   time.Duration // upper limit of a host delay that is lengthened by a slowdown [10m]
-	SlowedIPDelayMax time.Duration // the same for an IP address [1m]
-
-	Table [outcome.Count]Rule
+	HostBackoff      []time.Duration     `kong:"-"`
+	SlowedDelayMax   time.Duration       `kong:"-"` // upper limit of a host delay that is lengthened by a slowdown [10m]
+	SlowedIPDelayMax time.Duration       `kong:"-"` // the same for an IP address [1m]
+	Table            [outcome.Count]Rule `kong:"-"`
 }
 
 // The defaults of Policy.

@@ -7,7 +7,7 @@ import (
 )
 
 // base is what every package of level 1 and above may use: level 0.
-const base = "engine/urlx engine/outcome internal/invariants internal/mpmc internal/notify internal/throttle internal/vfs internal/extsort"
+const base = "engine/urlx engine/outcome internal/invariants internal/mpmc internal/notify internal/throttle internal/vfs internal/extsort internal/options"
 
 // rooms and parts are level 1. The rooms are libraries of their own; the parts live under the engine.
 const (
@@ -50,6 +50,7 @@ var importTable = []struct{ importer, may string }{
 	{"internal/inflate", ""},
 	{"internal/mpmc", "internal/invariants"},
 	{"internal/notify", ""},
+	{"internal/options", ""},
 	{"internal/throttle", ""},
 	{"internal/sha1pair", ""},
 	{"internal/vfs", "internal/invariants"},
@@ -254,7 +255,7 @@ var homes = map[string]string{
 	"flag":                                           "tools/others tools/realsite tools/skeleton bench/golden bench/scenario/testbed tests",
 	"log":                                            "",
 	"plugin":                                         "",
-	"reflect":                                        "cmd/ bench/golden tests",
+	"reflect":                                        "cmd/ bench/golden internal/options tests",
 	"unsafe":                                         "internal/mpmc internal/vfs/fault.go bench/load/system_linux.go tests",
 	"net/url":                                        "engine/fetch/options.go engine/cluster/identity warc/recordread.go cmd/ bench/ tools/realsite tools/skeleton tests",
 	"net/http":                                       "engine/control engine/cookie/cookie.go bench/load bench/scenario/testbed cmd/ tests",

@@ -120,15 +120,17 @@ func lastWord(text string) string {
 }
 
 // findWideLines looks for lines over 120 columns in Go files and documents. Rows of Markdown tables and single long
-// tokens, such as addresses, cannot be broken.
+// tokens, such as addresses, cannot be broken, nor can struct tags with help.
 func findWideLines(h *tree) (findings []finding) {
+	helpTag := regexp.MustCompile("[` ]help:\"")
 	look := func(place, name string, text string) {
 		number := 0
 		for line := range strings.Lines(text) {
 			number++
 			line = strings.TrimRight(line, "\r\n")
 			width := utf8.RuneCountInString(line)
-			if width <= columnsMost || strings.HasPrefix(line, "|") || !strings.Contains(strings.TrimSpace(line), " ") {
+			if width <= columnsMost || strings.HasPrefix(line, "|") || helpTag.MatchString(line) ||
+				!strings.Contains(strings.TrimSpace(line), " ") {
 				continue
 			}
 			findings = append(findings, finding{place, fmt.Sprintf("%s:%d", name, number), fmt.Sprintf("%d columns", width), 1})

@@ -72,9 +72,11 @@ func (b *band) newsAfter(seed uint64, most time.Duration) {
 // config is that of an agent.
 func (b *band) config(name string) engine.Config {
 	cfg := b.rig.Config()
-	cfg.Agents, cfg.AgentJoin, cfg.StallWait, cfg.Quorum = b.least, len(b.names) > 1, time.Hour, b.quorum
+	cfg.Cluster.Agents, cfg.Cluster.Invited = b.least, len(b.names) > 1
+	cfg.Limits.StallWait = time.Hour
+	cfg.Cluster.Quorum = b.quorum
 	cfg.Fetch.UserAgent = "orbweaver/" + name + " (+https://example.org/bot)"
-	cfg.SyncEvery = b.slowSync
+	cfg.Intervals.Sync = b.slowSync
 	return cfg
 }
 
@@ -261,7 +263,7 @@ func TestG03_anAgentIsKilledAndComesBack(t *testing.T) {
 				}
 				b.wait()
 				v := b.judge()
-				inFlight := kills * b.config("").Fetchers
+				inFlight := kills * b.config("").Workers.Fetchers
 				t.Logf("%d kills, %d pages, %d asked for again, %d letters", kills, v.Fetched, v.Repeated, b.hub.letters)
 				if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > inFlight || impolite(v) {
 					v.Print(t.Output())
@@ -297,7 +299,8 @@ func TestG03_anAgentAndItsDiskAreLost(t *testing.T) {
 				b.names = []string{"agent-0", "agent-2"}
 				v := b.judge()
 				t.Logf("%d pages, %d of them lost and fetched again; %d asked for again", v.Fetched, had, v.Repeated)
-				if v.Coverage != 1 || impolite(v) || v.Missing+v.AttemptsMissing > 0 || v.Repeated > had+b.config("").Fetchers {
+				if v.Coverage != 1 || impolite(v) || v.Missing+v.AttemptsMissing > 0 ||
+					v.Repeated > had+b.config("").Workers.Fetchers {
 					v.Print(t.Output())
 					t.Error("the oracle complains")
 				}
@@ -416,7 +419,7 @@ func TestAgents_whoComesLateIsPoliteAllTheSame(t *testing.T) {
 			t.Errorf("%d URLs handed over, %d letters: nobody came in time", handed, b.hub.letters)
 		}
 		v := b.judge()
-		if impolite(v) || v.Coverage != 1 || v.Repeated > b.config("").Fetchers {
+		if impolite(v) || v.Coverage != 1 || v.Repeated > b.config("").Workers.Fetchers {
 			v.Print(t.Output())
 			t.Error("the oracle complains")
 		}

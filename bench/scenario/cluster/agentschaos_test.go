@@ -125,14 +125,17 @@ func newChaos(t *testing.T, seed uint64, p perils) *chaos {
 	t.Logf("%d agents, %d hosts on %d addresses, faults %v, think %v; memory %d, checkpoint %v, sync %v, away %v, keep-alive %v", len(c.names), world.Hosts, world.IPs, world.Faults.Reset > 0,
 		world.Think, memory, checkpoint, c.slowSync, c.away, keep)
 	c.alter = func(_ string, cfg *engine.Config, _ *engine.Seams) {
-		cfg.Fetchers, cfg.WorkbenchMemory, cfg.Checkpoint, cfg.AgentAway = fetchers, memory, checkpoint, c.away
-		cfg.StallWait, cfg.Fetch.HeaderTimeout = 10*time.Minute, time.Minute // some answers take 30 s
+		cfg.Workers.Fetchers = fetchers
+		cfg.Workbench.MemoryMax = memory
+		cfg.Intervals.Checkpoint = checkpoint
+		cfg.Cluster.AgentAway = c.away
+		cfg.Limits.StallWait, cfg.Fetch.HeaderTimeout = 10*time.Minute, time.Minute // some answers take 30 s
 		cfg.Politeness.BackoffMin, cfg.Politeness.BackoffMax = time.Second, 8*time.Second
 		cfg.Politeness.HostBackoff = []time.Duration{time.Second, 5 * time.Second}
 		cfg.Politeness.RetryDelays = []time.Duration{time.Second}
-		cfg.Rooms.ColdSegment, cfg.Rooms.ColdBuffer, cfg.Rooms.SiteItems = 4<<10, 1<<10, 8
+		cfg.Cold.SegmentBytes, cfg.Cold.BufferBytes, cfg.Workers.SiteItems = 4<<10, 1<<10, 8
 		if keep {
-			cfg.KeepAlive = 5 * time.Second
+			cfg.Workers.KeepAlive = 5 * time.Second
 		}
 	}
 	return c
@@ -303,7 +306,7 @@ func (c *chaos) die(a *agent) {
 	a.kill(death)
 	c.absent[a.name] = true
 	delete(c.errs, a.name)
-	c.again += c.config("").Fetchers + 8 + int(c.slowSync/(500*time.Millisecond))
+	c.again += c.config("").Workers.Fetchers + 8 + int(c.slowSync/(500*time.Millisecond))
 	c.later(5*time.Second+time.Duration(c.rng.Int64N(int64(4*time.Second))), func() { c.hub.leave(a.desk) })
 }
 

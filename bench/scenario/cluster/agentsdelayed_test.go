@@ -48,7 +48,7 @@ func TestAgents_delayedURLsMoveWithTheirSite(t *testing.T) {
 		slow := b.alter
 		b.alter = func(agent string, c *engine.Config, seams *engine.Seams) {
 			slow(agent, c, seams)
-			c.Rooms.SiteItems = 8
+			c.Workers.SiteItems = 8
 		}
 		first := b.start(t.Context(), b.names[0])
 		second := b.start(t.Context(), b.names[1])

@@ -71,7 +71,7 @@ func TestRebuild_anAgentGoesOnAsTheOneThatItWas(t *testing.T) {
 				b.start(t.Context(), "agent-1")
 				b.wait()
 				v := b.judge()
-				again := b.config("").Fetchers
+				again := b.config("").Workers.Fetchers
 				if missed {
 					again += had // while it was away nobody could know what it had
 				}

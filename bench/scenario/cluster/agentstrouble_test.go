@@ -45,7 +45,8 @@ func (b *troubledBand) crawl(t *testing.T, happen func()) (reports map[string]en
 	var wg sync.WaitGroup
 	for _, name := range b.names {
 		rig, cfg := b.web.Config(t)
-		cfg.Agents, cfg.AgentJoin, cfg.Fetch.UserAgent = len(b.names), true, "orbweaver/"+name+" (+https://example.org/bot)"
+		cfg.Cluster.Agents, cfg.Cluster.Invited = len(b.names), true
+		cfg.Fetch.UserAgent = "orbweaver/" + name + " (+https://example.org/bot)"
 		seams := rig.Seams(b.disks[name])
 		seams.Dialer, seams.Resolver = b.web, b.web
 		seams.Allowed = func(netip.AddrPort) error { return nil }

@@ -54,7 +54,7 @@ func attack(t *testing.T, attacks func(a *attacked, second int, to engine.PeerSe
 	alter := a.alter
 	a.alter = func(name string, c *engine.Config, s *engine.Seams) {
 		alter(name, c, s)
-		c.AgentAway, a.dir = time.Second, c.Dir
+		c.Cluster.AgentAway, a.dir = time.Second, c.Dir
 	}
 	a.evil = &flooder{desk: a.hub.desk("evil", 1), rng: rand.New(rand.NewPCG(1, 1))}
 	if err := a.evil.desk.Join(t.Context(), 99, a.evil); err != nil {

@@ -282,7 +282,7 @@ func TestAudit_whoComesLateLeavesNothingToMark(t *testing.T) {
 		}
 		b.wait()
 		r := audited(t, b.gathered(), b.names, false)
-		if r.Misplaced > int64(b.config("").Fetchers) || r.Pages == 0 { // at most what was in flight when it came
+		if r.Misplaced > int64(b.config("").Workers.Fetchers) || r.Pages == 0 { // at most what was in flight when it came
 			r.Print(t.Output())
 			t.Error("there is something to mark")
 		}

@@ -153,7 +153,7 @@ func besideAFlooder(t *testing.T, world simweb.Config, urls int) *beside {
 	b.least, r.band = 3, b
 	guard := fetch.NewGuard(nil, nil, nil)
 	b.alter = func(_ string, c *engine.Config, s *engine.Seams) {
-		c.Scope, c.PeerQuota, c.AgentAway = `host != "outside.example"`, 40, time.Second
+		c.Filters.Scope, c.Cluster.PeerQuota, c.Cluster.AgentAway = `host != "outside.example"`, 40, time.Second
 		s.Allowed = guard.Through
 	}
 	f := &flooder{desk: b.hub.desk("flooder", 1), rng: rand.New(rand.NewPCG(*testbed.FirstSeed, 5))}
@@ -291,7 +291,7 @@ func TestG05_theQuotaHoldsUpNobodyHonest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBand(t, testbed.SmallWorld(*testbed.FirstSeed+785, simweb.Faulty()), 3)
 		b.least = 2
-		b.alter = func(_ string, c *engine.Config, _ *engine.Seams) { c.PeerQuota = 1 }
+		b.alter = func(_ string, c *engine.Config, _ *engine.Seams) { c.Cluster.PeerQuota = 1 }
 		running := map[string]*agent{}
 		for _, name := range b.names[:2] {
 			running[name] = b.start(t.Context(), name)

@@ -50,8 +50,8 @@ func among(t *testing.T, s *testbed.ScriptedHosts, agents int) *band {
 		b.rig.Seeds = append(b.rig.Seeds, "http://"+host+"/")
 	}
 	b.alter = func(agent string, c *engine.Config, seams *engine.Seams) {
-		c.ProxyMode, c.Fetch.Proxy = false, nil
-		c.SyncEvery, c.ReportEvery, c.Checkpoint = time.Second, time.Minute, 5*time.Minute
+		c.Fetch.Proxy = nil
+		c.Intervals.Sync, c.Intervals.Report, c.Intervals.Checkpoint = time.Second, time.Minute, 5*time.Minute
 		seams.Dialer, seams.Resolver = testbed.AgentView{ScriptedHosts: s, Agent: agent}, s
 		seams.Allowed = func(netip.AddrPort) error { return nil }
 	}
@@ -129,7 +129,7 @@ func TestAgents_aHostMovesWithClocksRulesAndQueue(t *testing.T) {
 				slow := b.alter
 				b.alter = func(agent string, c *engine.Config, seams *engine.Seams) {
 					slow(agent, c, seams)
-					c.Rooms.SiteItems = items
+					c.Workers.SiteItems = items
 					if agent == b.names[2] { // the others it hears of when it is told of their clocks
 						c.Seeds = testbed.Seeds(b.rig.Seeds[:1])
 					}

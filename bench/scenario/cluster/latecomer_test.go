@@ -88,7 +88,7 @@ func TestAgents_oneComesWhenTheOthersHaveJustStopped(t *testing.T) {
 				late := b.names[2]
 				b.alter = func(name string, c *engine.Config, _ *engine.Seams) {
 					if name == late {
-						c.Agents = 1
+						c.Cluster.Agents = 1
 					}
 				}
 				one, other := b.start(t.Context(), b.names[0]), b.start(t.Context(), b.names[1])

@@ -84,7 +84,7 @@ func TestAgents_oneLeavesForGoodWithAQuorum(t *testing.T) {
 				b.wait()
 				v := b.judge()
 				t.Logf("%d pages, %d asked for again", v.Fetched, v.Repeated)
-				if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > b.config("").Fetchers || impolite(v) {
+				if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > b.config("").Workers.Fetchers || impolite(v) {
 					v.Print(t.Output())
 					t.Error("the oracle complains")
 				}
@@ -183,7 +183,7 @@ func TestAgents_whoIsKilledWhileItLeavesGoesOnLeaving(t *testing.T) {
 				v := b.judge()
 				r := b.reports[left]
 				t.Logf("%s: %s; %d pages, %d asked for again", r.State, r.Reason, v.Fetched, v.Repeated)
-				if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > b.config("").Fetchers || impolite(v) {
+				if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > b.config("").Workers.Fetchers || impolite(v) {
 					v.Print(t.Output())
 					t.Error("the oracle complains")
 				}
@@ -222,7 +222,7 @@ func TestAgents_whoIsLostWhileItLeavesIsMissedByNobody(t *testing.T) {
 				b.names = []string{"agent-1", "agent-2"}
 				v := b.judge()
 				t.Logf("%d pages, %d of them lost and fetched again; %d asked for again", v.Fetched, had, v.Repeated)
-				if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > had+b.config("").Fetchers {
+				if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > had+b.config("").Workers.Fetchers {
 					v.Print(t.Output())
 					t.Error("the oracle complains")
 				}
@@ -253,7 +253,7 @@ func TestAgents_oneLeavesAndThenAnotherIsLost(t *testing.T) {
 				b.names = []string{"agent-0", "agent-2", "agent-3"}
 				v := b.judge()
 				t.Logf("%d pages, %d of them lost and fetched again; %d asked for again", v.Fetched, had, v.Repeated)
-				if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > had+b.config("").Fetchers {
+				if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > had+b.config("").Workers.Fetchers {
 					v.Print(t.Output())
 					t.Error("the oracle complains")
 				}
@@ -300,7 +300,7 @@ func TestAgents_notEverybodyHasHeardThatOneLeaves(t *testing.T) {
 		b := newBand(t, testbed.SmallWorld(*testbed.FirstSeed+848, simweb.Plain()), 3)
 		b.quorum = true
 		b.hub.latency = func() time.Duration { return 150 * time.Millisecond } // so that leaving takes a while
-		b.alter = func(_ string, c *engine.Config, _ *engine.Seams) { c.AgentAway = time.Second }
+		b.alter = func(_ string, c *engine.Config, _ *engine.Seams) { c.Cluster.AgentAway = time.Second }
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Hour)
 		defer cancel()
 		running := map[string]*agent{}
@@ -331,7 +331,7 @@ func TestAgents_notEverybodyHasHeardThatOneLeaves(t *testing.T) {
 		b.start(ctx, left.name)
 		b.wait()
 		v := b.judge()
-		if v.Coverage != 1 || v.Repeated > b.config("").Fetchers || impolite(v) {
+		if v.Coverage != 1 || v.Repeated > b.config("").Workers.Fetchers || impolite(v) {
 			v.Print(t.Output())
 			t.Error("the oracle complains")
 		}

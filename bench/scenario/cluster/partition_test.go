@@ -233,7 +233,7 @@ func TestG01_twoHalvesBothStop(t *testing.T) {
 		b.split(b.names[:2], b.names[2:], 60*time.Second, noticed)
 		healed := time.Now().Add(-3 * time.Second)
 		b.wait()
-		b.sound(2 * b.config("").Fetchers)
+		b.sound(2 * b.config("").Workers.Fetchers)
 		if n := b.requests(b.names, cut.Add(10*time.Second), healed); n > 0 {
 			t.Errorf("%d requests by halves", n)
 		}
@@ -263,7 +263,7 @@ func TestG01_aWayThatIsCutInOneDirection(t *testing.T) {
 					healed := time.Now()
 					b.heal()
 					b.wait()
-					b.sound(3 * b.config("").Fetchers)
+					b.sound(3 * b.config("").Workers.Fetchers)
 					if n := b.requests(small, cut.Add(10*time.Second), healed); n > 0 {
 						t.Errorf("%d requests of those whom nobody answers", n)
 					}
@@ -389,7 +389,7 @@ func TestQuorum_whoLeavesIsNotMissing(t *testing.T) {
 		}
 		b.start(t.Context(), one)
 		b.wait()
-		b.sound(b.config("").Fetchers)
+		b.sound(b.config("").Workers.Fetchers)
 	})
 }
 

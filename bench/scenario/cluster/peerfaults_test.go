@@ -181,7 +181,7 @@ func TestG03_aPeerComesBack(t *testing.T) {
 				one.kill(testbed.Sigkill)
 				had := b.pages("agent-1")
 				time.Sleep(2 * time.Second)
-				twice := 2 * b.config("").Fetchers
+				twice := 2 * b.config("").Workers.Fetchers
 				if c.missed {
 					b.hub.leave(one.desk)
 					time.Sleep(15 * time.Second)
@@ -250,7 +250,8 @@ func TestG08_aPeerDiesWhenItHasAcknowledged(t *testing.T) {
 				b.wait()
 				v := b.judge()
 				t.Logf("%d power cuts, %d pages, %d asked for again, %d letters", kills, v.Fetched, v.Repeated, b.hub.letters)
-				if kills < 3 || v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > kills*b.config("").Fetchers || impolite(v) {
+				if kills < 3 || v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 ||
+					v.Repeated > kills*b.config("").Workers.Fetchers || impolite(v) {
 					v.Print(t.Output())
 					t.Error("the oracle complains")
 				}
@@ -309,7 +310,7 @@ func TestG10_churn(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 6))
 			synctest.Test(t, func(t *testing.T) {
 				b := newBand(t, testbed.SmallWorld(seed, simweb.Plain()), 6)
-				b.alter = func(_ string, c *engine.Config, _ *engine.Seams) { c.AgentAway = 5 * time.Second }
+				b.alter = func(_ string, c *engine.Config, _ *engine.Seams) { c.Cluster.AgentAway = 5 * time.Second }
 				running := map[string]*agent{}
 				for _, name := range b.names {
 					running[name] = b.start(t.Context(), name)

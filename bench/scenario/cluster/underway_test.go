@@ -114,7 +114,7 @@ func (b *band) finds(left []string, had int) {
 			b.t.Errorf("%s: %s (%s) after %d pages", name, r.State, r.Reason, r.PagesStored)
 		}
 	}
-	if v := b.judge(); v.Coverage != 1 || impolite(v) || v.Missing > 0 || v.Repeated > had+b.config("").Fetchers {
+	if v := b.judge(); v.Coverage != 1 || impolite(v) || v.Missing > 0 || v.Repeated > had+b.config("").Workers.Fetchers {
 		v.Print(b.t.Output())
 		b.t.Errorf("the oracle complains; %d pages were lost", had)
 	}

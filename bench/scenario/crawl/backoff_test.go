@@ -62,7 +62,7 @@ func TestBackOff_anAddressWhoseHostsFailIsAskedSlowlyUntilTheyAreWell(t *testing
 				start := time.Now()
 				since := func() time.Duration { return time.Since(start) }
 				s := sharing(40, 40, func(int) bool { return since() > 2*time.Minute && since() < 12*time.Minute }, bad)
-				r, _ := s.Crawl(t, func(c *engine.Config) { c.StallWait = 24 * time.Hour })
+				r, _ := s.Crawl(t, func(c *engine.Config) { c.Limits.StallWait = 24 * time.Hour })
 				before, amid := paceIn(s, start, 0, 2*time.Minute), paceIn(s, start, 7*time.Minute, 12*time.Minute)
 				after := paceIn(s, start, 20*time.Minute, 23*time.Minute)
 				t.Logf("a request every %v before, %v amid the trouble, %v later; %d slowed", before, amid, after, r.IPsSlowed)
@@ -82,7 +82,7 @@ func TestBackOff_oneHostInTroubleSlowsDownNobodyElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		s := sharing(40, 20, func(host int) bool { return host == 7 }, func(c net.Conn) { testbed.Respond(c, 503, "", "") })
-		r, _ := s.Crawl(t, func(c *engine.Config) { c.StallWait = 24 * time.Hour })
+		r, _ := s.Crawl(t, func(c *engine.Config) { c.Limits.StallWait = 24 * time.Hour })
 		if pace := paceIn(s, start, 0, 6*time.Minute); pace > 600*time.Millisecond || r.IPsSlowed > 0 {
 			t.Errorf("a request every %v, slowed %d times", pace, r.IPsSlowed)
 		}
@@ -107,7 +107,7 @@ func TestBackOff_findsThePaceThatAHostBears(t *testing.T) {
 			}
 			well(path, n, c)
 		}}}
-		r, _ := s.Crawl(t, func(c *engine.Config) { c.StallWait = 24 * time.Hour })
+		r, _ := s.Crawl(t, func(c *engine.Config) { c.Limits.StallWait = 24 * time.Hour })
 		if r.Outcomes["ok"] != 61 || refused < 3 || refused > 20 {
 			t.Errorf("%d requests were too many: %v", refused, r.Outcomes)
 		}
@@ -123,7 +123,7 @@ func TestBackOff_hostsThatFailTogetherDoNotComeBackTogether(t *testing.T) {
 			s.Hosts[fmt.Sprintf("h%02d.test", i)] = testbed.HostWithRobots(0,
 				testbed.AlwaysRespond(429, "Retry-After: 600\r\n", ""))
 		}
-		s.Crawl(t, func(c *engine.Config) { c.Fetchers = 64 })
+		s.Crawl(t, func(c *engine.Config) { c.Workers.Fetchers = 64 })
 		second := map[time.Time]int{}
 		for host := range s.Hosts {
 			if files := s.Files(host); len(files) > 1 {
@@ -158,7 +158,8 @@ func TestHostile_H30_anAbsurdRetryAfterIsClampedCountedAndLogged(t *testing.T) {
 				well(path, n, c)
 			}}}
 			r, said := s.Crawl(t, func(c *engine.Config) {
-				c.StallWait, c.SyncEvery, c.ReportEvery, c.Checkpoint = 25*time.Hour, time.Minute, time.Hour, time.Hour
+				c.Limits.StallWait = 25 * time.Hour
+				c.Intervals.Sync, c.Intervals.Report, c.Intervals.Checkpoint = time.Minute, time.Hour, time.Hour
 			})
 			pages := s.Pages(testbed.FirstHost)
 			if len(pages) != 2 || r.Outcomes["ok"] != 1 {

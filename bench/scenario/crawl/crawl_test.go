@@ -36,7 +36,7 @@ func TestCrawl_keptConnectionsAreUsedAgainAndAsPolite(t *testing.T) {
 				world.HTTPSShare = 0
 			}
 			r := testbed.CrawlAndJudge(t, world, proxy, func(c *engine.Config) {
-				c.KeepAlive = c.Politeness.HostDelay + 2*time.Second
+				c.Workers.KeepAlive = c.Politeness.HostDelay + 2*time.Second
 			})
 			if pages := r.PagesStored + r.RevisitsStored; r.ConnsReused < pages/2 || r.ConnsReused > r.Attempts+r.RobotsFetched {
 				t.Errorf("%d connections used again, %d pages", r.ConnsReused, pages)
@@ -49,12 +49,12 @@ func TestCrawl_keptConnectionsAreUsedAgainAndAsPolite(t *testing.T) {
 // for each.
 func TestCrawl_optionsChangeSpeedAndNothingElse(t *testing.T) {
 	options := map[string]func(*engine.Config){
-		"one fetcher":   func(c *engine.Config) { c.Fetchers, c.Parsers, c.Resolves = 1, 1, 1 },
-		"many fetchers": func(c *engine.Config) { c.Fetchers, c.Parsers = 300, 4 },
-		"tiny sieve":    func(c *engine.Config) { c.SieveMemory = 1 << 16 },
-		"tiny map":      func(c *engine.Config) { c.SeenMemory = 1 << 14 },
-		"often a cut":   func(c *engine.Config) { c.Checkpoint = time.Second },
-		"small files":   func(c *engine.Config) { c.WARC.SizeMax = 1 << 16 },
+		"one fetcher":   func(c *engine.Config) { c.Workers.Fetchers, c.Workers.Parsers, c.Workers.Resolvers = 1, 1, 1 },
+		"many fetchers": func(c *engine.Config) { c.Workers.Fetchers, c.Workers.Parsers = 300, 4 },
+		"tiny sieve":    func(c *engine.Config) { c.Sieve.BucketBytes = 1 << 16 },
+		"tiny map":      func(c *engine.Config) { c.Seen.MemoryBytes = 1 << 14 },
+		"often a cut":   func(c *engine.Config) { c.Intervals.Checkpoint = time.Second },
+		"small files":   func(c *engine.Config) { c.Archive.SizeMax = 1 << 16 },
 		"long delays": func(c *engine.Config) {
 			c.Politeness.HostDelay, c.Politeness.IPDelay = 30*time.Second,
 				7*time.Second
@@ -63,7 +63,7 @@ func TestCrawl_optionsChangeSpeedAndNothingElse(t *testing.T) {
 			c.Politeness.HostDelay, c.Politeness.IPDelay = 50*time.Millisecond, 10*time.Millisecond
 		},
 		"no IP delay":       func(c *engine.Config) { c.Politeness.IPDelay = 0 },
-		"tiny fingerprints": func(c *engine.Config) { c.CacheMemory = 1 << 16 },
+		"tiny fingerprints": func(c *engine.Config) { c.Admission.CacheMemory = 1 << 16 },
 	}
 	for name, change := range testbed.SampleMap(options) {
 		t.Run(name, func(t *testing.T) {

@@ -48,8 +48,9 @@ func TestDelays_ofAnHourCostNothingWhileTheyAreWaitedFor(t *testing.T) {
 			rig.Seeds = append(rig.Seeds, "http://"+rig.World.Host(h)+"/")
 		}
 		cfg := rig.Config()
-		cfg.Politeness.CrawlDelayMax, cfg.WorkbenchMemory = 2*time.Hour, 256<<20
-		cfg.Fetchers, cfg.SyncEvery, cfg.ReportEvery, cfg.Checkpoint = 256, time.Second, time.Minute, 10*time.Minute
+		cfg.Politeness.CrawlDelayMax, cfg.Workbench.MemoryMax = 2*time.Hour, 256<<20
+		cfg.Workers.Fetchers = 256
+		cfg.Intervals.Sync, cfg.Intervals.Report, cfg.Intervals.Checkpoint = time.Second, time.Minute, 10*time.Minute
 		e, err := engine.Open(cfg, rig.Seams(rig.FS))
 		if err != nil {
 			t.Fatal(err)

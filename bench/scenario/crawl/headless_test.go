@@ -69,7 +69,7 @@ func rudeCrawl(t *testing.T) (*testbed.Rig, engine.Config, rude) {
 		t.Error(err)
 	}
 	cfg := rig.Config()
-	cfg.StallWait = 24 * time.Hour
+	cfg.Limits.StallWait = 24 * time.Hour
 	testbed.AllMetadata(&cfg)
 	var seeds testbed.Seeds
 	for host := range net.says {
@@ -132,7 +132,7 @@ func TestHostile_H04_H15_whatHasNoWholeHeadIsArchivedAsItCame(t *testing.T) {
 func TestKill_whatHasNoWholeHeadIsNotFetchedTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rig, cfg, net := rudeCrawl(t)
-		cfg.Checkpoint = 24 * time.Hour
+		cfg.Intervals.Checkpoint = 24 * time.Hour
 		e := net.start(t, rig, cfg, rig.FS)
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error, 1)

@@ -96,8 +96,8 @@ func namesCrawl(t *testing.T, s *street, names *dnstest.Server, o dnsres.Options
 		t.Error(err)
 	}
 	cfg := rig.Config()
-	cfg.Seeds, cfg.StallWait = testbed.Seeds(seeds), 24*time.Hour
-	cfg.WARC.DNS = true
+	cfg.Seeds, cfg.Limits.StallWait = testbed.Seeds(seeds), 24*time.Hour
+	cfg.Archive.DNS = engine.DNSRecordsAll
 	seams := rig.Seams(rig.FS)
 	o.Upstreams = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:53")}
 	seams.Resolver, err = dnsres.New(o, names)
@@ -147,7 +147,10 @@ func TestHostile_D01_aStormOfDeadNamesDoesNotSlowTheOthers(t *testing.T) {
 			}
 			s := &street{pages: 50, most: 100 * time.Millisecond}
 			start := time.Now()
-			report, _ := namesCrawl(t, s, names, dnsres.Options{}, func(c *engine.Config, _ *engine.Seams) { c.Resolves = 256 },
+			report, _ := namesCrawl(t, s, names, dnsres.Options{}, func(c *engine.Config,
+				_ *engine.Seams) {
+				c.Workers.Resolvers = 256
+			},
 				seeds...)
 			for _, m := range s.met {
 				took[storm] = max(took[storm], m.end.Sub(start))

@@ -112,7 +112,7 @@ func bad(t *testing.T, o simnet.Options, change func(*engine.Config)) (*testbed.
 	o.Seed, o.Serve.Log = *testbed.FirstSeed, rig.Log
 	rig.Net = simnet.New(rig.World, o)
 	cfg := rig.Config()
-	cfg.StallWait = 24 * time.Hour
+	cfg.Limits.StallWait = 24 * time.Hour
 	change(&cfg)
 	seams := rig.Seams(rig.FS)
 	seams.Resolver = atlas{rig.World}
@@ -174,7 +174,7 @@ func TestHostile_N02_lossAndLatencyEndInPagesOrTimeOuts(t *testing.T) {
 func TestHostile_N03_aPathThatSwallowsLargePacketsEndsInTimeOuts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, _, r := bad(t, simnet.Options{Latency: 10 * time.Millisecond, MTU: 600},
-			func(c *engine.Config) { c.StallWait = time.Hour })
+			func(c *engine.Config) { c.Limits.StallWait = time.Hour })
 		if r.State == lifecycle.Stalled || r.URLsQueued != 0 ||
 			r.Outcomes["ok"]+r.Outcomes["client-error"]+r.Outcomes["redirect"] == r.URLsAdmitted ||
 			r.Outcomes["header-timeout"]+r.Outcomes["cut-time"]+r.Outcomes["robots-unreachable"] == 0 {
@@ -229,7 +229,7 @@ func TestHostile_N01_anAddressThatCannotBeReachedIsLeftAloneForLongerAndLonger(t
 					t.Fatal(err)
 				}
 				cfg := rig.Config()
-				cfg.StallWait = 24 * time.Hour
+				cfg.Limits.StallWait = 24 * time.Hour
 				alone := netip.MustParseAddr("192.0.2.77")
 				cfg.Seeds = testbed.Seeds(append(slices.Clone(rig.Seeds), "http://192.0.2.77/"))
 				d := &deadEnd{Net: rig.Net, addr: alone, fault: c.fault}
@@ -320,7 +320,7 @@ func TestHostile_N19_aFullTableOfConnectionsSlowsTheCrawlAndIsNamed(t *testing.T
 			seeds = append(seeds, fmt.Sprintf("http://11.0.%d.%d/", i/200, i%200))
 		}
 		cfg := rig.Config()
-		cfg.Seeds, cfg.Fetchers, cfg.StallWait = seeds, 300, 24*time.Hour
+		cfg.Seeds, cfg.Workers.Fetchers, cfg.Limits.StallWait = seeds, 300, 24*time.Hour
 		seams := rig.Seams(rig.FS)
 		seams.Dialer = n
 		e, err := engine.Open(cfg, seams)
@@ -332,7 +332,7 @@ func TestHostile_N19_aFullTableOfConnectionsSlowsTheCrawlAndIsNamed(t *testing.T
 		testbed.Wait(2 * time.Minute)
 		for range 20 {
 			testbed.Wait(10 * time.Second)
-			if r := e.Report(); r.ActiveFetches > int64(cfg.Fetchers/2) {
+			if r := e.Report(); r.ActiveFetches > int64(cfg.Workers.Fetchers/2) {
 				t.Errorf("%d exchanges at a time, waiting for %s", r.ActiveFetches, r.Waiting)
 			}
 		}

@@ -26,7 +26,7 @@ func TestCrawl_withoutAProxyNamesAndAddressesAreRight(t *testing.T) {
 
 func TestHostile_D03_anOutageOfTheNameServersPostponesAndBlamesNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rig, cfg, report := testbed.CrawlDuring(t, false, func(c *engine.Config) { c.StallWait = 20 * time.Minute },
+		rig, cfg, report := testbed.CrawlDuring(t, false, func(c *engine.Config) { c.Limits.StallWait = 20 * time.Minute },
 			func(rig *testbed.Rig, e *engine.Engine) {
 				testbed.Wait(3 * time.Second)
 				rig.Net.SetDNS(false)
@@ -137,7 +137,10 @@ func TestDiskFull_pausesAndGoesOnByItself(t *testing.T) {
 
 func TestE1_everyAdmittedURLEndsInOneOutcome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rig, cfg, report := testbed.CrawlDuring(t, true, func(c *engine.Config) { c.MaxPerHost, c.MaxDepth = 3, 1 },
+		rig, cfg, report := testbed.CrawlDuring(t, true, func(c *engine.Config) {
+			c.Limits.MaxPerHost,
+				c.Admission.MaxDepth = 3, 1
+		},
 			func(_ *testbed.Rig, e *engine.Engine) {
 				for range 20 { // and while it runs nothing is counted twice
 					testbed.Wait(5 * time.Second)

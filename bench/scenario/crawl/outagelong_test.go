@@ -61,7 +61,7 @@ func TestOutage_amongAThousandSitesCostsNoURL(t *testing.T) {
 				}}
 				o.Begin()
 				rig, cfg := o.Config(t)
-				cfg.Fetchers = 64
+				cfg.Workers.Fetchers = 64
 				began := time.Now()
 				r := o.Crawl(t, rig, cfg, rig.FS)
 				if r.State != lifecycle.Stalled || time.Since(began) > 75*time.Minute {
@@ -119,8 +119,8 @@ func TestGiveUp_afterSevenDaysLeavesALineForEachURL(t *testing.T) {
 				15*time.Second, 1)}
 			o.Begin()
 			rig, cfg := o.Config(t)
-			cfg.StallWait = 30 * 24 * time.Hour
-			cfg.SyncEvery, cfg.ReportEvery, cfg.Checkpoint = time.Minute, time.Hour, time.Hour
+			cfg.Limits.StallWait = 30 * 24 * time.Hour
+			cfg.Intervals.Sync, cfg.Intervals.Report, cfg.Intervals.Checkpoint = time.Minute, time.Hour, time.Hour
 			r := o.Crawl(t, rig, cfg, rig.FS)
 			took := time.Since(o.Began)
 			if r.State != lifecycle.Finished || r.URLsQueued != 0 || r.Outcomes["given-up"] < int64(pages-5) ||

@@ -133,7 +133,7 @@ func TestResume_afterAKillAsksASiteAtOnceThatNamedNoTime(t *testing.T) {
 				o := &testbed.OutageWeb{Sites: 1, Pages: 40, Condition: testbed.Lasting(c.bad, from)}
 				o.Begin()
 				rig, cfg := o.Config(t)
-				cfg.Checkpoint = 24 * time.Hour
+				cfg.Intervals.Checkpoint = 24 * time.Hour
 				e := o.Engine(t, rig, cfg, rig.FS)
 				ctx, cancel := context.WithCancel(t.Context())
 				done := make(chan error, 1)
@@ -170,7 +170,7 @@ func TestGiveUp_ofASiteThatNeverAnsweredLeavesALineForEachURL(t *testing.T) {
 				o.Begin()
 				rig, cfg := o.Config(t)
 				cfg.Politeness.HostDelay = time.Second
-				cfg.Rooms.SiteItems = 8 // the rest is on disk
+				cfg.Workers.SiteItems = 8 // the rest is on disk
 				r := o.Crawl(t, rig, cfg, rig.FS)
 				if r.State != lifecycle.Finished || r.PagesStored+r.RevisitsStored != 300 || r.URLsQueued != 0 ||
 					r.URLsAdmitted != 600 {

@@ -30,7 +30,7 @@ func TestPatience_delaysLongerThanTheStallWaitAreKeptAndNothingIsGivenUp(t *test
 			cfg := engine.Config{}
 			change(&world, &cfg)
 			testbed.CrawlAndJudge(t, testbed.SmallWorld(*testbed.FirstSeed+500, world), true, func(c *engine.Config) {
-				c.StallWait = 20 * time.Second
+				c.Limits.StallWait = 20 * time.Second
 				change(&world, c)
 			})
 		})
@@ -58,7 +58,7 @@ func TestPatience_aDelayThatIsRaisedMeanwhileIsWaitedFor(t *testing.T) {
 func TestPatience_sitesThatDoNotAnswerStallTheCrawl(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		rig, cfg, report := testbed.CrawlDuring(t, false, func(c *engine.Config) { c.StallWait = 20 * time.Second },
+		rig, cfg, report := testbed.CrawlDuring(t, false, func(c *engine.Config) { c.Limits.StallWait = 20 * time.Second },
 			func(rig *testbed.Rig, _ *engine.Engine) {
 				testbed.Wait(5 * time.Second)
 				for h := range rig.World.Config().Hosts {
@@ -66,9 +66,9 @@ func TestPatience_sitesThatDoNotAnswerStallTheCrawl(t *testing.T) {
 				}
 			})
 		if wall := time.Since(start); wall > 2*time.Minute {
-			t.Errorf("it took %v with a stall wait of %v", wall, cfg.StallWait)
+			t.Errorf("it took %v with a stall wait of %v", wall, cfg.Limits.StallWait)
 		}
-		cfg.StallWait = time.Hour // there are sites that answer 503 to the first request for a page
+		cfg.Limits.StallWait = time.Hour // there are sites that answer 503 to the first request for a page
 		goesOn(t, rig, cfg, report)
 	})
 }
@@ -82,7 +82,7 @@ func TestPatience_oneLargeSiteWithoutDelaysIsCrawledToItsEnd(t *testing.T) {
 		world.Seed, world.Hosts, world.IPs, world.PagesPerHostMean, world.PagesPerHostMax = seed, 1, 1, 1000, 1000
 		world.PageBytesMean = 1000
 		testbed.CrawlAndJudge(t, world, true, func(c *engine.Config) {
-			c.Politeness.HostDelay, c.Politeness.IPDelay, c.StallWait = 0, 0, time.Nanosecond
+			c.Politeness.HostDelay, c.Politeness.IPDelay, c.Limits.StallWait = 0, 0, time.Nanosecond
 		})
 	}
 }

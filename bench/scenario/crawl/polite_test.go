@@ -44,7 +44,7 @@ var endings = []string{"stop", "kill", "power cut"}
 // it, and, if the power was cut, those since the last group commit.
 func forgotten(log *simweb.Log, cfg *engine.Config, ending string) (n int) {
 	onTheWay := map[string]time.Duration{"stop": 0, "kill": 5 * time.Millisecond,
-		"power cut": 5*time.Millisecond + cfg.SyncEvery}[ending]
+		"power cut": 5*time.Millisecond + cfg.Intervals.Sync}[ending]
 	since := time.Now().Add(-onTheWay)
 	for a := range log.All() {
 		if a.End.After(since) {
@@ -75,12 +75,17 @@ func politeCrawl(t *testing.T, requests int) {
 		t.Fatal(err)
 	}
 	cfg := rig.Config()
-	cfg.Fetchers, cfg.Parsers, cfg.StallWait, cfg.SyncEvery = 32, 2, 2*time.Hour, 50*time.Millisecond
+	cfg.Workers.Fetchers, cfg.Workers.Parsers = 32, 2
+	cfg.Limits.StallWait = 2 * time.Hour
+	cfg.Intervals.Sync = 50 * time.Millisecond
 	if requests > 100_000 {
-		cfg.Fetchers = 512
+		cfg.Workers.Fetchers = 512
 	}
-	cfg.WorkbenchMemory, cfg.CacheMemory, cfg.SieveMemory, cfg.SeenMemory = 32<<20, 8<<20, 8<<20, 64<<20
-	cfg.Checkpoint = 20 * time.Second
+	cfg.Workbench.MemoryMax = 32 << 20
+	cfg.Admission.CacheMemory = 8 << 20
+	cfg.Sieve.BucketBytes = 8 << 20
+	cfg.Seen.MemoryBytes = 64 << 20
+	cfg.Intervals.Checkpoint = 20 * time.Second
 	rng := rand.New(rand.NewPCG(*testbed.FirstSeed, 77))
 	disk, repeats, excused := rig.FS, 0, 0
 	began := time.Now()
@@ -96,7 +101,7 @@ func politeCrawl(t *testing.T, requests int) {
 			time.Since(began).Round(time.Second), n)
 		disk, excused = left, excused+n
 		if ending != "stop" {
-			repeats += cfg.Fetchers + n
+			repeats += cfg.Workers.Fetchers + n
 		}
 		runtime.GC()
 	}

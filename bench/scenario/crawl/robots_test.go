@@ -14,9 +14,9 @@ import (
 
 // slowly is a crawl that takes days for a few hundred pages.
 func slowly(c *engine.Config) {
-	c.Politeness.HostDelay, c.StallWait = 10*time.Minute, 6*time.Hour
-	c.Checkpoint, c.ReportEvery, c.SyncEvery = time.Hour, time.Hour, time.Minute
-	c.Rooms.SiteItems = 8 // the rest is on disk
+	c.Politeness.HostDelay, c.Limits.StallWait = 10*time.Minute, 6*time.Hour
+	c.Intervals.Checkpoint, c.Intervals.Report, c.Intervals.Sync = time.Hour, time.Hour, time.Minute
+	c.Workers.SiteItems = 8 // the rest is on disk
 }
 
 // A site whose robots.txt cannot be had is not asked for a page: it is asked for the file again, ever later, and then
@@ -65,7 +65,8 @@ func TestHostile_B01_aCopyOf24HoursIsTheLast(t *testing.T) {
 			})}}
 		r, _ := s.Crawl(t, func(c *engine.Config) {
 			slowly(c)
-			c.StallWait, c.GiveUp = 5*24*time.Hour, 24*time.Hour // it has answered, so its queue is kept for so long
+			c.Limits.StallWait = 5 * 24 * time.Hour // it has answered, so its queue is kept for so long
+			c.Limits.GiveUp = 24 * time.Hour
 		})
 		pages, files := s.Pages(testbed.FirstHost), s.Files(testbed.FirstHost)
 		had := files[0].At

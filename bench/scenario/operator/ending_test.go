@@ -18,8 +18,8 @@ func TestEnding_namesTheURLsThatWereGivenUp(t *testing.T) {
 			15*time.Second, 1, 2)}
 		o.Begin()
 		rig, cfg := o.Config(t)
-		cfg.GiveUp = 3 * time.Hour
-		cfg.StallWait = 24 * time.Hour
+		cfg.Limits.GiveUp = 3 * time.Hour
+		cfg.Limits.StallWait = 24 * time.Hour
 		r := o.Crawl(t, rig, cfg, rig.FS)
 		want := "complete, except 72 URLs of 2 sites that failed for longer than --give-up: outcome given-up in " +
 			"logs/crawl.log"

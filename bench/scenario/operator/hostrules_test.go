@@ -61,7 +61,7 @@ func TestHostRules_delaysAndCapsAreKeptAsTheWebSeesThem(t *testing.T) {
 		slow, fast, capped, away := rig.World.Host(0), rig.World.Host(1), rig.World.Host(2), rig.World.Host(11)
 		cfg := rig.Config()
 		cfg.Politeness.IPDelay = 0
-		cfg.HostRules = rulesOf(t, slow+" host-delay=20s", "."+fast+" host-delay=1s", capped+" max-per-host=5",
+		cfg.Filters.HostRules = rulesOf(t, slow+" host-delay=20s", "."+fast+" host-delay=1s", capped+" max-per-host=5",
 			away+" exclude")
 		r, err := rig.Crawl(t.Context(), cfg, rig.FS)
 		if err != nil {
@@ -109,7 +109,7 @@ func excludeInTheMiddle(t *testing.T, killed bool) {
 		t.Fatal(err)
 	}
 	cfg := rig.Config()
-	cfg.Rooms.SiteItems = 4 // the rest is on disk
+	cfg.Workers.SiteItems = 4 // the rest is on disk
 	out, slow := rig.World.Host(0), rig.World.Host(1)
 	e, err := engine.Open(cfg, rig.Seams(rig.FS))
 	if err != nil {

@@ -12,13 +12,13 @@ import (
 
 func TestLimit_maxPagesIsExactAndCanBeRaised(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rig, cfg, report := testbed.CrawlDuring(t, true, func(c *engine.Config) { c.MaxPages = 50 },
+		rig, cfg, report := testbed.CrawlDuring(t, true, func(c *engine.Config) { c.Limits.MaxPages = 50 },
 			func(*testbed.Rig, *engine.Engine) {})
 		if n := report.PagesStored + report.RevisitsStored; n != 50 || report.State != lifecycle.Finished {
 			t.Errorf("%d pages stored, %s: %s", n, report.State, report.Reason)
 		}
 		rig.Connect()
-		cfg.MaxPages = 0
+		cfg.Limits.MaxPages = 0
 		report, err := rig.Crawl(t.Context(), cfg, rig.FS)
 		if err != nil {
 			t.Fatal(err)
@@ -52,7 +52,7 @@ func TestLimit_maxDiskEndsTheCrawlAtOnceAndCanBeRaised(t *testing.T) {
 		cfg := rig.Config()
 		again := func(limit int64) engine.Report {
 			rig.Connect()
-			cfg.MaxDisk = limit
+			cfg.Limits.MaxDisk = limit
 			report, err := rig.Crawl(t.Context(), cfg, rig.FS)
 			if err != nil {
 				t.Fatal(err)

@@ -86,7 +86,7 @@ func set(t *testing.T, e *engine.Engine, key, value string) {
 func TestHostile_A03_veryManyURLsAreTakenAsThereIsRoom(t *testing.T) {
 	const good, bad = 60_000, 40_000
 	synctest.Test(t, func(t *testing.T) {
-		testbed.CrawlDuring(t, true, func(c *engine.Config) { c.SieveMemory, c.MaxPages = 1<<16, 30 },
+		testbed.CrawlDuring(t, true, func(c *engine.Config) { c.Sieve.BucketBytes, c.Limits.MaxPages = 1<<16, 30 },
 			func(rig *testbed.Rig, e *engine.Engine) {
 				before := e.Report()
 				host, read := rig.World.Host(0), 0

@@ -97,49 +97,52 @@ func TestPoints_eachDecidesWhatItSays(t *testing.T) {
 	all, askedOfAll, whole := filteredCrawl(t, func(*testbed.Rig, *engine.Config) {})
 	world := pointsWorld()
 	var away string // the last host: nothing hangs on it
-	filteredCrawl(t, func(r *testbed.Rig, c *engine.Config) { away, c.MaxDepth = r.World.Host(world.Hosts-1), 0 })
+	filteredCrawl(t, func(r *testbed.Rig, c *engine.Config) {
+		away, c.Admission.MaxDepth = r.World.Host(world.Hosts-1),
+			0
+	})
 	if len(all) < 100 || askedOfAll[away] < 2 || len(without(all, away)) == len(all) {
 		t.Fatalf("%d URLs, %d requests to %s: the test tests nothing", len(all), askedOfAll[away], away)
 	}
 	onAway := fmt.Sprintf("host != %q", away)
 
 	t.Run("schedule", func(t *testing.T) {
-		stored, asked, r := filteredCrawl(t, func(_ *testbed.Rig, c *engine.Config) { c.Scope = onAway })
+		stored, asked, r := filteredCrawl(t, func(_ *testbed.Rig, c *engine.Config) { c.Filters.Scope = onAway })
 		if !maps.Equal(stored, without(all, away)) || asked[away] != 0 || r.Dropped["scope"] == 0 ||
 			r.Outcomes["filtered"] != 0 {
 			t.Errorf("%d stored, %d asked, dropped %v, outcomes %v", len(stored), asked[away], r.Dropped, r.Outcomes)
 		}
 	})
 	t.Run("fetch", func(t *testing.T) {
-		stored, asked, r := filteredCrawl(t, func(_ *testbed.Rig, c *engine.Config) { c.FetchFilter = onAway })
+		stored, asked, r := filteredCrawl(t, func(_ *testbed.Rig, c *engine.Config) { c.Filters.Fetch = onAway })
 		if !maps.Equal(stored, without(all, away)) || asked[away] != 0 || r.Dropped["scope"] != 0 ||
 			r.Outcomes["filtered"] == 0 {
 			t.Errorf("%d stored, %d asked, dropped %v, outcomes %v", len(stored), asked[away], r.Dropped, r.Outcomes)
 		}
 	})
 	t.Run("parse", func(t *testing.T) {
-		shallow, _, _ := filteredCrawl(t, func(_ *testbed.Rig, c *engine.Config) { c.MaxDepth = 1 })
-		stored, _, r := filteredCrawl(t, func(_ *testbed.Rig, c *engine.Config) { c.ParseFilter = "depth == 0" })
+		shallow, _, _ := filteredCrawl(t, func(_ *testbed.Rig, c *engine.Config) { c.Admission.MaxDepth = 1 })
+		stored, _, r := filteredCrawl(t, func(_ *testbed.Rig, c *engine.Config) { c.Filters.Parse = "depth == 0" })
 		if !maps.Equal(stored, shallow) || r.PagesNotParsed == 0 || len(shallow) == len(all) {
 			t.Errorf("%d stored, %d with --max-depth 1, %d not parsed", len(stored), len(shallow), r.PagesNotParsed)
 		}
 	})
 	t.Run("follow", func(t *testing.T) {
-		own, _, _ := filteredCrawl(t, func(_ *testbed.Rig, c *engine.Config) { c.Scope = "host" })
-		stored, _, r := filteredCrawl(t, func(_ *testbed.Rig, c *engine.Config) { c.FollowFilter = "same_host" })
+		own, _, _ := filteredCrawl(t, func(_ *testbed.Rig, c *engine.Config) { c.Filters.Scope = "host" })
+		stored, _, r := filteredCrawl(t, func(_ *testbed.Rig, c *engine.Config) { c.Filters.Follow = "same_host" })
 		if !maps.Equal(stored, own) || r.Dropped["follow"] == 0 || r.Dropped["scope"] != 0 || len(own) == len(all) {
 			t.Errorf("%d stored, %d with --scope host, dropped %v", len(stored), len(own), r.Dropped)
 		}
-		shallow, _, _ := filteredCrawl(t, func(_ *testbed.Rig, c *engine.Config) { c.MaxDepth = 1 })
+		shallow, _, _ := filteredCrawl(t, func(_ *testbed.Rig, c *engine.Config) { c.Admission.MaxDepth = 1 })
 		if stored, _, _ = filteredCrawl(t, func(_ *testbed.Rig,
 			c *engine.Config) {
-			c.FollowFilter = "depth <= 1"
+			c.Filters.Follow = "depth <= 1"
 		}); !maps.Equal(stored, shallow) {
 			t.Errorf("%d stored, %d with --max-depth 1", len(stored), len(shallow))
 		}
 	})
 	t.Run("store", func(t *testing.T) {
-		stored, asked, r := filteredCrawl(t, func(_ *testbed.Rig, c *engine.Config) { c.Store = onAway })
+		stored, asked, r := filteredCrawl(t, func(_ *testbed.Rig, c *engine.Config) { c.Filters.Store = onAway })
 		if !maps.Equal(stored, without(all, away)) || !maps.Equal(asked, askedOfAll) || r.PagesNotStored == 0 ||
 			r.URLsFetched != whole.URLsFetched {
 			t.Errorf("%d stored, %d not stored, %d fetched of %d", len(stored), r.PagesNotStored, r.URLsFetched,
@@ -147,12 +150,12 @@ func TestPoints_eachDecidesWhatItSays(t *testing.T) {
 		}
 	})
 	t.Run("via", func(t *testing.T) {
-		kept := func(c *engine.Config) { c.WARC.Via = true }
-		stored, _, r := filteredCrawl(t, func(_ *testbed.Rig, c *engine.Config) { kept(c); c.FetchFilter = `via == ""` })
+		kept := func(c *engine.Config) { c.Archive.Via = true }
+		stored, _, r := filteredCrawl(t, func(_ *testbed.Rig, c *engine.Config) { kept(c); c.Filters.Fetch = `via == ""` })
 		if len(stored) != 1 || r.Outcomes["filtered"] == 0 {
 			t.Errorf("only what nothing led to is to be fetched: %d stored, outcomes %v", len(stored), r.Outcomes)
 		}
-		stored, _, r = filteredCrawl(t, func(_ *testbed.Rig, c *engine.Config) { kept(c); c.Store = `via == ""` })
+		stored, _, r = filteredCrawl(t, func(_ *testbed.Rig, c *engine.Config) { kept(c); c.Filters.Store = `via == ""` })
 		if len(stored) != 1 || r.URLsFetched != whole.URLsFetched {
 			t.Errorf("only what nothing led to is to be stored: %d stored, %d fetched", len(stored), r.URLsFetched)
 		}
@@ -160,7 +163,7 @@ func TestPoints_eachDecidesWhatItSays(t *testing.T) {
 	t.Run("lists", func(t *testing.T) {
 		stored, asked, _ := filteredCrawl(t, func(_ *testbed.Rig,
 			c *engine.Config) {
-			c.Lists.ExcludeHosts = hostsOf(t, away)
+			c.Filters.Lists.ExcludeHosts = hostsOf(t, away)
 		})
 		if !maps.Equal(stored, without(all, away)) || asked[away] != 0 {
 			t.Errorf("%d stored, %d asked", len(stored), asked[away])
@@ -183,12 +186,12 @@ func hostsOf(t *testing.T, hosts ...string) *filter.HostSet {
 func TestPoints_failuresAreCountedAndCautious(t *testing.T) {
 	fails := `split(path, "/")[99] == ""`
 	stored, _, r := filteredCrawl(t, func(_ *testbed.Rig, c *engine.Config) {
-		c.FollowFilter, c.ParseFilter, c.Store = fails, fails, fails
+		c.Filters.Follow, c.Filters.Parse, c.Filters.Store = fails, fails, fails
 	})
 	if len(stored) != 1 || r.FilterErrors["follow"] == 0 || r.FilterErrors["parse"] != 1 || r.FilterErrors["store"] == 0 {
 		t.Errorf("%d stored, %v", len(stored), r.FilterErrors)
 	}
-	_, asked, r := filteredCrawl(t, func(_ *testbed.Rig, c *engine.Config) { c.FetchFilter = fails })
+	_, asked, r := filteredCrawl(t, func(_ *testbed.Rig, c *engine.Config) { c.Filters.Fetch = fails })
 	if len(asked) != 0 || r.FilterErrors["fetch"] != 1 || r.Outcomes["filtered"] != 1 {
 		t.Errorf("%v, %v, %v", asked, r.FilterErrors, r.Outcomes)
 	}
@@ -223,10 +226,10 @@ func TestPoints_aListGivenAtAResumeHoldsForWhatIsQueued(t *testing.T) {
 			t.Error(err)
 		}
 		rig.Connect()
-		cfg.Lists.ExcludeHosts = new(filter.HostSet)
+		cfg.Filters.Lists.ExcludeHosts = new(filter.HostSet)
 		for i := range rig.World.Hosts() {
 			if i > 0 {
-				if err := cfg.Lists.ExcludeHosts.Add(rig.World.Host(i)); err != nil {
+				if err := cfg.Filters.Lists.ExcludeHosts.Add(rig.World.Host(i)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -283,8 +286,8 @@ func TestPoints_killsChangeNothing(t *testing.T) {
 	all, _, _ := filteredCrawl(t, func(*testbed.Rig, *engine.Config) {})
 	// what depends on the link and the page alone, so that no order of events changes what is reached
 	filters := func(c *engine.Config) {
-		c.FollowFilter = `len(url) % 4 != 0 || same_host && kind == "anchor" && depth > 0 || kind == "redirect" && hops < 3`
-		c.ParseFilter = `seed || len(path) % 5 != 0 && status == 200 && not truncated`
+		c.Filters.Follow = `len(url) % 4 != 0 || same_host && kind == "anchor" && depth > 0 || kind == "redirect" && hops < 3`
+		c.Filters.Parse = `seed || len(path) % 5 != 0 && status == 200 && not truncated`
 	}
 	want, _, _ := filteredCrawl(t, func(_ *testbed.Rig, c *engine.Config) { filters(c) })
 	if len(want) < len(all)/4 || len(want) == len(all) {
@@ -332,8 +335,8 @@ func TestPoints_aRebuildAsksTheSameFilters(t *testing.T) {
 		cfg := rig.Config()
 		away := rig.World.Host(rig.World.Hosts() - 1)
 		// not how far from a seed: the archive does not say
-		cfg.FollowFilter, cfg.ParseFilter = `len(url) % 4 != 0 || kind == "redirect"`, `len(path) % 5 != 0`
-		cfg.FetchFilter = fmt.Sprintf("host != %q", away)
+		cfg.Filters.Follow, cfg.Filters.Parse = `len(url) % 4 != 0 || kind == "redirect"`, `len(path) % 5 != 0`
+		cfg.Filters.Fetch = fmt.Sprintf("host != %q", away)
 		r, err := rig.Crawl(t.Context(), cfg, rig.FS)
 		if err != nil {
 			t.Fatal(err)

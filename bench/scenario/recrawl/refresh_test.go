@@ -38,8 +38,8 @@ func crawlOnce(t *testing.T, world simweb.Config) *refreshed {
 		t.Fatal(err)
 	}
 	r := &refreshed{rig: rig, cfg: testbed.FsckConfig(rig)}
-	r.cfg.WARC.SizeMax = 1 << 16
-	r.cfg.StallWait = time.Hour
+	r.cfg.Archive.SizeMax = 1 << 16
+	r.cfg.Limits.StallWait = time.Hour
 	r.first = testbed.ResumeToEnd(t, rig, r.cfg, rig.FS, 0)
 	return r
 }
@@ -224,11 +224,11 @@ func TestRefresh_waitsForThoseWhoAskedForIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		cfg := testbed.FsckConfig(rig)
-		cfg.MaxPages = 150 // it ends, and has been asked to come back later
+		cfg.Limits.MaxPages = 150 // it ends, and has been asked to come back later
 		if _, err := rig.Crawl(t.Context(), cfg, rig.FS); err != nil {
 			t.Fatal(err)
 		}
-		cfg.Seeds, cfg.Refresh, cfg.MaxPages = nil, true, 0
+		cfg.Seeds, cfg.Refresh, cfg.Limits.MaxPages = nil, true, 0
 		report, err := rig.Crawl(t.Context(), cfg, rig.FS)
 		if err = errors.Join(err, rig.Net.Close()); err != nil || report.Pass != 2 {
 			t.Fatal(report.Pass, err)
@@ -276,7 +276,7 @@ func TestRefresh_killedAgainAndAgainEndsWithTheSamePages(t *testing.T) {
 				if report := r.run(t); report.Pass != 2 {
 					t.Errorf("pass %d", report.Pass)
 				}
-				if p := r.judge(t, r.rig.FS, from, kills*r.cfg.Fetchers); p.unchanged == 0 {
+				if p := r.judge(t, r.rig.FS, from, kills*r.cfg.Workers.Fetchers); p.unchanged == 0 {
 					t.Error("no page is unchanged")
 				}
 			})
@@ -347,7 +347,8 @@ func TestRefresh_makesItsListAgain(t *testing.T) {
 				t.Error("fsck says nothing")
 			}
 			report := r.run(t)
-			if p := r.judge(t, r.rig.FS, from, r.cfg.Fetchers); p.whole > 0 || report.PagesUnchanged != r.first.PagesStored+r.first.RevisitsStored {
+			if p := r.judge(t, r.rig.FS, from, r.cfg.Workers.Fetchers); p.whole > 0 ||
+				report.PagesUnchanged != r.first.PagesStored+r.first.RevisitsStored {
 				t.Errorf("%d pages sent, %d unchanged", p.whole, report.PagesUnchanged)
 			}
 			if after := testbed.Inspect(t, r.rig.FS); *after.Earlier != *before.Earlier || after.From != before.From {
@@ -469,7 +470,7 @@ func TestRefresh_limitsCountFromThePass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := crawlOnce(t, validWorld(*testbed.FirstSeed+885))
 		r.later(t, 0)
-		r.cfg.MaxPages = 20
+		r.cfg.Limits.MaxPages = 20
 		report := r.run(t)
 		if n := report.PagesUnchanged + report.PagesStored + report.RevisitsStored; n != 20 || report.Reason != "max-pages reached" {
 			t.Errorf("%d pages: %s", n, report.Reason)
@@ -477,21 +478,21 @@ func TestRefresh_limitsCountFromThePass(t *testing.T) {
 		found := testbed.Fsck(t, r.rig.FS)
 		testbed.WantSound(t, &found)
 		r.later(t, 0)
-		r.cfg.Refresh, r.cfg.MaxPages = false, 30 // the limit is higher: the same pass goes on
+		r.cfg.Refresh, r.cfg.Limits.MaxPages = false, 30 // the limit is higher: the same pass goes on
 		report = r.run(t)
 		if n := report.PagesUnchanged + report.PagesStored + report.RevisitsStored; n != 30 || report.Pass != 2 {
 			t.Errorf("%d pages in pass %d", n, report.Pass)
 		}
 		before := testbed.FileContents(t, r.rig.FS)
 		r.later(t, 0)
-		r.cfg.MaxPages, r.cfg.MaxDisk = 0, report.BytesStored
+		r.cfg.Limits.MaxPages, r.cfg.Limits.MaxDisk = 0, report.BytesStored
 		if _, err := r.rig.Crawl(t.Context(), r.cfg, r.rig.FS); !errors.Is(err, engine.ErrDiskSpent) {
 			t.Errorf("the disk is spent: %v", err)
 		}
 		if after := testbed.FileContents(t, r.rig.FS); after["crawl/"+layout.ManifestFile] != before["crawl/"+layout.ManifestFile] {
 			t.Error("the crawl was begun again all the same")
 		}
-		r.cfg.MaxDisk = testbed.DiskUsed(t, r.rig.FS) + 100_000_000
+		r.cfg.Limits.MaxDisk = testbed.DiskUsed(t, r.rig.FS) + 100_000_000
 		if report = r.run(t); report.Pass != 3 {
 			t.Errorf("pass %d", report.Pass)
 		}

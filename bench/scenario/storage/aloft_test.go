@@ -21,7 +21,7 @@ func TestKill_pagesOnTheirWayAtACutAreFetchedAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		cfg := rig.Config()
-		cfg.Checkpoint = time.Second
+		cfg.Intervals.Checkpoint = time.Second
 		script := faultfs.NewScript()
 		e, err := engine.Open(cfg, rig.Seams(faultfs.New(rig.FS, script)))
 		if err != nil {

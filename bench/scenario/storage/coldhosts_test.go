@@ -26,10 +26,10 @@ import (
 // collected.
 func coldConfig(rig *testbed.Rig) engine.Config {
 	c := rig.Config()
-	c.WorkbenchMemory, c.StallWait, c.Fetchers = 16<<10, time.Hour, 2
-	c.Checkpoint = time.Second
+	c.Workbench.MemoryMax, c.Limits.StallWait, c.Workers.Fetchers = 16<<10, time.Hour, 2
+	c.Intervals.Checkpoint = time.Second
 	c.Politeness.HostDelay, c.Politeness.IPDelay = 40*time.Millisecond, 5*time.Millisecond
-	c.Rooms.ColdSegment, c.Rooms.ColdBuffer = 4<<10, 1<<10
+	c.Cold.SegmentBytes, c.Cold.BufferBytes = 4<<10, 1<<10
 	return c
 }
 

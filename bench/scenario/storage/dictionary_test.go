@@ -43,9 +43,9 @@ func TestKill_aCrawlWithADictionaryEndsWithASoundArchive(t *testing.T) {
 			t.Fatal(err)
 		}
 		cfg := rig.Config()
-		cfg.StallWait = time.Hour
+		cfg.Limits.StallWait = time.Hour
 		testbed.AllMetadata(&cfg)
-		cfg.WARC.Compression, cfg.WARC.Dictionary, cfg.WARC.SizeMax = warc.Zstd, wordsOf(t, before.FS), 1<<16
+		cfg.Archive.Compression, cfg.Archive.Dictionary, cfg.Archive.SizeMax = warc.Zstd, wordsOf(t, before.FS), 1<<16
 		rng := rand.New(rand.NewPCG(*testbed.FirstSeed, 43))
 		disk, kills := rig.FS, 0
 		for ; kills < 8; kills++ {
@@ -63,6 +63,6 @@ func TestKill_aCrawlWithADictionaryEndsWithASoundArchive(t *testing.T) {
 			t.Fatalf("%d kills", kills)
 		}
 		testbed.Rebuild(t, rig, cfg, disk)
-		testbed.ResumeToEnd(t, rig, cfg, disk, (kills+1)*cfg.Fetchers)
+		testbed.ResumeToEnd(t, rig, cfg, disk, (kills+1)*cfg.Workers.Fetchers)
 	})
 }

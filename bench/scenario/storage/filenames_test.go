@@ -16,7 +16,7 @@ func TestHostile_A06_nothingFromTheNetworkNamesAFile(t *testing.T) {
 	ours := regexp.MustCompile(`^crawl/(report\.json|logs/crawl\.log|warc/orbweaver-\d{17}-\d{5}-localhost\.(warc\.gz|cdxj)|frontier/(MANIFEST|lock|owner|seeds|cache|host-rules|` +
 		`(bench|aloft|journal)-\d{8}|(sieve|ready|queues|seen|cold)/[a-z]*-?[0-9a-f]*))$`)
 	synctest.Test(t, func(t *testing.T) {
-		rig, _, _ := testbed.CrawlDuring(t, true, func(c *engine.Config) { c.MaxPages = 60 },
+		rig, _, _ := testbed.CrawlDuring(t, true, func(c *engine.Config) { c.Limits.MaxPages = 60 },
 			func(rig *testbed.Rig, e *engine.Engine) {
 				testbed.Wait(time.Second)
 				host := rig.World.Host(0)

@@ -35,7 +35,7 @@ func manySites(seed uint64) simweb.Config {
 }
 
 func oneFetcher(c *engine.Config) {
-	c.Fetchers = 1
+	c.Workers.Fetchers = 1
 	c.Politeness.HostDelay, c.Politeness.IPDelay = 10*time.Millisecond, time.Millisecond
 }
 
@@ -126,7 +126,7 @@ func TestFsck_aKilledCrawlIsSound(t *testing.T) {
 					t.Fatal(err)
 				}
 				cfg := testbed.FsckConfig(rig)
-				cfg.Checkpoint = 7 * time.Second
+				cfg.Intervals.Checkpoint = 7 * time.Second
 				rng := rand.New(rand.NewPCG(seed, 2))
 				disk, journaled := rig.FS, int64(0)
 				for range testbed.Reduce(6, 3) {
@@ -166,7 +166,7 @@ func TestFsck_aPowerCutIsSound(t *testing.T) {
 					t.Fatal(err)
 				}
 				cfg := testbed.FsckConfig(rig)
-				cfg.Checkpoint = 7 * time.Second
+				cfg.Intervals.Checkpoint = 7 * time.Second
 				rng := rand.New(rand.NewPCG(seed, 2))
 				disk := rig.FS
 				for range testbed.Reduce(6, 3) {
@@ -201,7 +201,7 @@ func TestFsck_aPowerCutMayTakeAnArchiveFileAndLeaveTheNext(t *testing.T) {
 			t.Fatal(err)
 		}
 		cfg := testbed.FsckConfig(rig)
-		cfg.WARC.SizeMax, cfg.Checkpoint, cfg.StallWait = 1<<16, time.Hour, time.Hour
+		cfg.Archive.SizeMax, cfg.Intervals.Checkpoint, cfg.Limits.StallWait = 1<<16, time.Hour, time.Hour
 		disk, ended := testbed.Kill(t, rig, cfg, rig.FS, time.Minute, testbed.Sigkill)
 		files, err := warc.Files(disk, "crawl/"+layout.ArchiveDir)
 		if err != nil || ended || len(files) < 3 {

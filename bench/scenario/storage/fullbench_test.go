@@ -39,8 +39,8 @@ func crawlOnAFullBench(t *testing.T, name string, fetchers int, change func(w *s
 			t.Fatal(err)
 		}
 		cfg := rig.Config()
-		cfg.WorkbenchMemory, cfg.StallWait = limit, time.Hour
-		cfg.Fetchers = fetchers
+		cfg.Workbench.MemoryMax, cfg.Limits.StallWait = limit, time.Hour
+		cfg.Workers.Fetchers = fetchers
 		e, err := engine.Open(cfg, rig.Seams(rig.FS))
 		if err != nil {
 			t.Fatal(err)

@@ -45,7 +45,7 @@ func killAndResume(t *testing.T, seed uint64, death testbed.Death) {
 	}
 	cfg := rig.Config()
 	// A site that answered 503 before a kill and after it waits longer each time; the crawl is to wait for it.
-	cfg.StallWait = time.Hour
+	cfg.Limits.StallWait = time.Hour
 	rng := rand.New(rand.NewPCG(seed, 1))
 	disk, kills := rig.FS, 0
 	for ; kills < 8; kills++ {
@@ -56,5 +56,5 @@ func killAndResume(t *testing.T, seed uint64, death testbed.Death) {
 		}
 	}
 	// what was in flight at a kill may be asked for again, and only that
-	testbed.ResumeToEnd(t, rig, cfg, disk, kills*cfg.Fetchers)
+	testbed.ResumeToEnd(t, rig, cfg, disk, kills*cfg.Workers.Fetchers)
 }

@@ -160,7 +160,7 @@ func TestMetadata_aKilledCrawlStillKnowsWhereItsPagesCameFrom(t *testing.T) {
 		if kills == 0 {
 			t.Fatal("nothing was killed")
 		}
-		testbed.ResumeToEnd(t, rig, cfg, disk, kills*cfg.Fetchers)
+		testbed.ResumeToEnd(t, rig, cfg, disk, kills*cfg.Workers.Fetchers)
 		pages, names := toldIn(t, disk)
 		if known := leadBack(t, pages, false); known < 50 || len(names) == 0 {
 			t.Errorf("%d pages have a way, %d names an answer", known, len(names))

@@ -50,7 +50,7 @@ func TestRebuild_aCrawlWithoutItsFrontierEndsWithTheSamePages(t *testing.T) {
 				r := testbed.Rebuild(t, b.Rig, b.Cfg, b.Disk)
 				t.Logf("%d pages, %d revisits, %d robots.txt; %d URLs done, %d queued; %d files mended",
 					r.Pages, r.Copies, r.Robots, r.Done, r.Queued, len(r.Mended))
-				testbed.ResumeToEnd(t, b.Rig, b.Cfg, b.Disk, again*b.Cfg.Fetchers)
+				testbed.ResumeToEnd(t, b.Rig, b.Cfg, b.Disk, again*b.Cfg.Workers.Fetchers)
 			})
 		})
 	}
@@ -105,7 +105,7 @@ func TestHostile_S08_whateverIsWrongWithTheFrontierIsRebuilt(t *testing.T) {
 		if tried < 6 {
 			t.Errorf("only %d kinds of files were tried", tried)
 		}
-		testbed.ResumeToEnd(t, b.Rig, b.Cfg, ref, b.Cfg.Fetchers)
+		testbed.ResumeToEnd(t, b.Rig, b.Cfg, ref, b.Cfg.Workers.Fetchers)
 	})
 }
 
@@ -131,7 +131,7 @@ func TestRebuild_revisitsOfALostPayloadAreFetchedAgain(t *testing.T) {
 		for url, n := range testbed.CountCaptures(t, b.Disk) {
 			lost += before[url].All - n.All
 		}
-		testbed.ResumeToEnd(t, b.Rig, b.Cfg, b.Disk, lost+1+told+b.Cfg.Fetchers)
+		testbed.ResumeToEnd(t, b.Rig, b.Cfg, b.Disk, lost+1+told+b.Cfg.Workers.Fetchers)
 	})
 }
 
@@ -213,7 +213,7 @@ func TestRebuild_killedAtAnyMomentItIsDoneAgain(t *testing.T) {
 		if refused == 0 {
 			t.Error("half a rebuild was never taken for one")
 		}
-		testbed.ResumeToEnd(t, b.Rig, b.Cfg, ref, b.Cfg.Fetchers)
+		testbed.ResumeToEnd(t, b.Rig, b.Cfg, ref, b.Cfg.Workers.Fetchers)
 	})
 }
 
@@ -224,7 +224,7 @@ func TestRebuild_limitsAndScopeHoldOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		cfg := testbed.FsckConfig(rig)
-		cfg.MaxPerHost, cfg.Scope = 20, "host"
+		cfg.Limits.MaxPerHost, cfg.Filters.Scope = 20, "host"
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
 		defer cancel()
 		if _, err := rig.Crawl(ctx, cfg, rig.FS); err != nil {
@@ -250,7 +250,7 @@ func TestRebuild_limitsAndScopeHoldOn(t *testing.T) {
 			t.Error(err)
 		}
 		p := testbed.Promise(cfg)
-		p.Resumed, p.Partial, p.MaxPerHost = true, true, cfg.MaxPerHost
+		p.Resumed, p.Partial, p.MaxPerHost = true, true, cfg.Limits.MaxPerHost
 		v, err := rig.Judge(p, kept)
 		if err != nil {
 			t.Fatal(err)
@@ -291,7 +291,7 @@ func TestRebuild_isPolite(t *testing.T) {
 			b := testbed.KillHalfWay(t, world, time.Minute, testbed.Sigkill)
 			testbed.RemoveTree(t, b.Disk, "crawl/"+layout.FrontierDir)
 			testbed.Rebuild(t, b.Rig, b.Cfg, b.Disk)
-			testbed.ResumeToEnd(t, b.Rig, b.Cfg, b.Disk, b.Cfg.Fetchers)
+			testbed.ResumeToEnd(t, b.Rig, b.Cfg, b.Disk, b.Cfg.Workers.Fetchers)
 		})
 	}
 }

@@ -95,7 +95,7 @@ func hurtAndRebuild(t *testing.T, h hurt, seed uint64) {
 	}
 	b := testbed.KilledCrawl{Rig: rig, Cfg: testbed.FsckConfig(rig)}
 	b.WithSmallFiles()
-	b.Cfg.StallWait = time.Hour
+	b.Cfg.Limits.StallWait = time.Hour
 	b.Disk, _ = testbed.Kill(t, rig, b.Cfg, rig.FS, 3*time.Minute, testbed.Sigkill)
 	before := testbed.CountCaptures(t, b.Disk)
 	files, err := warc.Files(b.Disk, "crawl/warc")
@@ -122,5 +122,5 @@ func hurtAndRebuild(t *testing.T, h hurt, seed uint64) {
 		t.Errorf("%d captures were lost", lost)
 	}
 	t.Logf("%d captures were lost of %d; %d damages told: %v", lost, len(before), len(r.Damage), r.Damage)
-	testbed.ResumeToEnd(t, b.Rig, b.Cfg, b.Disk, lost+b.Cfg.Fetchers)
+	testbed.ResumeToEnd(t, b.Rig, b.Cfg, b.Disk, lost+b.Cfg.Workers.Fetchers)
 }

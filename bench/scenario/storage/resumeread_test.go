@@ -54,7 +54,7 @@ func TestHostile_S03_aDiskThatCannotBeReadAtAResumeLosesNothing(t *testing.T) {
 				if _, err := engine.Open(b.Cfg, b.Rig.Seams(faultfs.New(disk, script))); err == nil {
 					t.Fatal("the last read did not fail this time")
 				}
-				testbed.ResumeToEnd(t, b.Rig, b.Cfg, disk, b.Cfg.Fetchers)
+				testbed.ResumeToEnd(t, b.Rig, b.Cfg, disk, b.Cfg.Workers.Fetchers)
 			})
 		})
 	}

@@ -36,8 +36,8 @@ func fewSites(seed uint64) simweb.Config {
 
 // busy makes a crawl rotate, flush and cut often.
 func busy(c *engine.Config) {
-	c.WARC.SizeMax, c.SieveMemory, c.Fetchers = 1<<16, 1<<16, 1
-	c.Checkpoint = time.Second
+	c.Archive.SizeMax, c.Sieve.BucketBytes, c.Workers.Fetchers = 1<<16, 1<<16, 1
+	c.Intervals.Checkpoint = time.Second
 	c.Politeness.HostDelay, c.Politeness.IPDelay = 30*time.Millisecond, 10*time.Millisecond
 }
 

@@ -116,7 +116,7 @@ func failsOnce(t *testing.T, a *ailing, c diskCall) (ended bool) {
 	if err != nil {
 		t.Fatalf("run again: %v", err)
 	}
-	a.over(r, a.cfg.Fetchers+a.cfg.Parsers*5)
+	a.over(r, a.cfg.Workers.Fetchers+a.cfg.Workers.Parsers*5)
 	return true
 }
 
@@ -159,7 +159,7 @@ func forgetful(t *testing.T, a *ailing, c diskCall, nth int, errno syscall.Errno
 		if _, err := a.end(); err != nil {
 			t.Fatalf("run again: %v", err)
 		}
-		again = min(again, a.cfg.Fetchers+a.cfg.Parsers*5+20) // and what one group commit held
+		again = min(again, a.cfg.Workers.Fetchers+a.cfg.Workers.Parsers*5+20) // and what one group commit held
 	}
 	a.FS = a.FS.CrashClone(nil)
 	a.fs = a.FS
@@ -216,7 +216,7 @@ func TestHostile_S04_aDirectoryThatIsTakenAwayEndsTheCrawlWithOneLine(t *testing
 				if r, err = a.end(); err != nil {
 					t.Fatalf("when all is back: %v", err)
 				}
-				a.over(r, a.cfg.Fetchers+a.cfg.Parsers*5)
+				a.over(r, a.cfg.Workers.Fetchers+a.cfg.Workers.Parsers*5)
 			})
 		})
 	}

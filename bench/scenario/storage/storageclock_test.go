@@ -53,8 +53,8 @@ func clockRun(t *testing.T, disk *vfs.Mem, wall, stop time.Duration, boot clock.
 			t.Fatal(err)
 		}
 		cfg := rig.Config()
-		cfg.Politeness.HostDelay, cfg.Politeness.IPDelay, cfg.Checkpoint = clockDelay, clockDelay, 7*time.Second
-		cfg.StallWait = 10 * time.Minute
+		cfg.Politeness.HostDelay, cfg.Politeness.IPDelay, cfg.Intervals.Checkpoint = clockDelay, clockDelay, 7*time.Second
+		cfg.Limits.StallWait = 10 * time.Minute
 		dials := &dialLog{Dialer: rig.Net, first: map[string]time.Time{}, last: map[string]time.Time{}}
 		seams := rig.Seams(disk)
 		seams.Dialer, seams.Boot = dials, boot

@@ -131,7 +131,7 @@ func overwrite(t *testing.T, fsys vfs.FS, name, head string) {
 func tornWorld(t *testing.T) (*vfs.Mem, engine.Config) {
 	t.Helper()
 	a := newAiling(t, stage{world: fewSites(*testbed.FirstSeed + 1020)})
-	a.cfg.WARC.SizeMax = 1 << 30
+	a.cfg.Archive.SizeMax = 1 << 30
 	if err := a.start(); err != nil {
 		t.Fatal(err)
 	}

@@ -172,7 +172,7 @@ func TestS01_aCrawlCanBeStoppedWhileTheDiskIsFullAndGoesOnLater(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				a.over(r, a.cfg.Fetchers+a.cfg.Parsers*5)
+				a.over(r, a.cfg.Workers.Fetchers+a.cfg.Workers.Parsers*5)
 			})
 		})
 	}

@@ -12,7 +12,6 @@ import (
 	"testing/synctest"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/engine"
 	"orbweaver/internal/vfs"
 	"orbweaver/virtualize"
 )
@@ -108,7 +107,7 @@ func (m *cowMapping) Close() error {
 func TestMappedFault_aFullCopyOnWriteFileSystemPausesTheCrawlAndLosesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAiling(t, stage{world: fewSites(*testbed.FirstSeed + 907)})
-		a.cfg.Rooms = engine.RoomSizes{QueuesSegment: 1 << 13, QueuesBuffer: 1 << 12, SiteItems: 4}
+		a.cfg.Queues.SegmentBytes, a.cfg.Queues.BufferBytes, a.cfg.Workers.SiteItems = 1<<13, 1<<12, 4
 		full := make(chan struct{})
 		cow := &cowFS{FS: a.fs, t: t, mappings: map[*cowMapping]struct{}{}}
 		cow.synced = sync.OnceFunc(func() {
@@ -144,7 +143,7 @@ func TestMappedFault_aFullCopyOnWriteFileSystemPausesTheCrawlAndLosesNothing(t *
 func TestMappedFault_aSegmentThatCannotBeReadEndsTheCrawlAndLosesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAiling(t, stage{world: fewSites(*testbed.FirstSeed + 908)})
-		a.cfg.Rooms = engine.RoomSizes{QueuesSegment: 1 << 13, QueuesBuffer: 1 << 12, SiteItems: 4}
+		a.cfg.Queues.SegmentBytes, a.cfg.Queues.BufferBytes, a.cfg.Workers.SiteItems = 1<<13, 1<<12, 4
 		below := a.fs
 		cow := &cowFS{FS: below, t: t, mappings: map[*cowMapping]struct{}{}}
 		cow.synced = sync.OnceFunc(func() { cow.protect(syscall.PROT_NONE) })

@@ -74,7 +74,7 @@ func scarcely(t *testing.T, errno syscall.Errno) {
 					r.LocalFaults == 0 {
 					t.Errorf("%s, waiting for %s, %d local faults", r.State, r.Waiting, r.LocalFaults)
 				}
-				if tries := scarce.met.Load() - before; tries > 16*60*int64(cfg.Fetchers+cfg.Resolves) {
+				if tries := scarce.met.Load() - before; tries > 16*60*int64(cfg.Workers.Fetchers+cfg.Workers.Resolvers) {
 					t.Errorf("%d tries in a quarter of an hour: it does not hold back", tries)
 				}
 				scarce.none.Store(false)

@@ -22,7 +22,7 @@ func TestHostile_S16_aDiskThatSyncsInFiveSecondsIsNamedAndHardlySlowsTheCrawl(t 
 		world := fewSites(*testbed.FirstSeed + 990)
 		crawl := func(delay time.Duration) (time.Duration, *ailing) {
 			a := newAiling(t, stage{world: world})
-			a.cfg.WARC.SizeMax, a.cfg.Checkpoint = 1<<30, 30*time.Second
+			a.cfg.Archive.SizeMax, a.cfg.Intervals.Checkpoint = 1<<30, 30*time.Second
 			for _, op := range []faultfs.Op{faultfs.Sync, faultfs.MapSync, faultfs.SyncDir} {
 				if delay > 0 {
 					a.script.Add(faultfs.Rule{Op: op, Delay: delay})
@@ -68,7 +68,7 @@ func TestHostile_S16_aDiskThatSyncsInFiveSecondsIsNamedAndHardlySlowsTheCrawl(t 
 func TestHostile_S16_aSyncThatDoesNotEndIsNamedAndWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAiling(t, stage{world: fewSites(*testbed.FirstSeed + 991)})
-		a.cfg.Checkpoint = 10 * time.Second
+		a.cfg.Intervals.Checkpoint = 10 * time.Second
 		if err := a.start(); err != nil {
 			t.Fatal(err)
 		}

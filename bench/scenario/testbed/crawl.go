@@ -72,8 +72,8 @@ func NoChange(*engine.Config) {}
 // FsckConfig is the configuration of a crawl with small files.
 func FsckConfig(rig *Rig) engine.Config {
 	c := rig.Config()
-	c.WARC.SizeMax = 1 << 18
-	c.SieveMemory = 1 << 16
+	c.Archive.SizeMax = 1 << 18
+	c.Sieve.BucketBytes = 1 << 16
 	return c
 }
 
@@ -103,7 +103,8 @@ func StopHalfWay(t *testing.T, world simweb.Config, after time.Duration, change 
 
 // AllMetadata turns on all optional records.
 func AllMetadata(c *engine.Config) {
-	c.WARC.Metadata, c.WARC.Via, c.WARC.Outlinks, c.WARC.DNS = engine.MetadataAll, true, true, true
+	c.Archive.Metadata, c.Archive.Via = engine.MetadataAll, true
+	c.Archive.Outlinks, c.Archive.DNS = true, engine.DNSRecordsAll
 }
 
 // CrawlDuring crawls a faulty web, directly or through the proxy, and calls happen while the crawl runs.
@@ -172,7 +173,7 @@ func JudgeSound(t *testing.T, rig *Rig, cfg engine.Config, p simweb.Promise) sim
 	}
 	if !v.Sound() {
 		v.Print(t.Output())
-		t.Errorf("the oracle complains about a crawl with %d fetchers", cfg.Fetchers)
+		t.Errorf("the oracle complains about a crawl with %d fetchers", cfg.Workers.Fetchers)
 	}
 	return v
 }

@@ -70,7 +70,7 @@ func KillHalfWay(t *testing.T, world simweb.Config, after time.Duration, death D
 		t.Fatal(err)
 	}
 	cfg := FsckConfig(rig)
-	cfg.StallWait = time.Hour
+	cfg.Limits.StallWait = time.Hour
 	disk, _ := Kill(t, rig, cfg, rig.FS, after, death)
 	return KilledCrawl{rig, cfg, disk}
 }
@@ -137,4 +137,4 @@ type Death func(*vfs.Mem) *vfs.Mem
 func Sigkill(disk *vfs.Mem) *vfs.Mem { return disk.KillClone() }
 
 // WithSmallFiles makes the crawl begin a new WARC file after 64 KiB.
-func (b *KilledCrawl) WithSmallFiles() { b.Cfg.WARC.SizeMax = 1 << 16 }
+func (b *KilledCrawl) WithSmallFiles() { b.Cfg.Archive.SizeMax = 1 << 16 }

@@ -162,8 +162,8 @@ func (o *OutageWeb) Config(t *testing.T) (*Rig, engine.Config) {
 	}
 	cfg := rig.Config()
 	// days of virtual time cost less this way
-	cfg.SyncEvery, cfg.ReportEvery, cfg.Checkpoint = time.Second, time.Minute, time.Minute
-	cfg.NoveltyMemory = -1 // the pages resemble each other
+	cfg.Intervals.Sync, cfg.Intervals.Report, cfg.Intervals.Checkpoint = time.Second, time.Minute, time.Minute
+	cfg.Traps.Novelty = engine.NoveltyOff // the pages resemble each other
 	return rig, cfg
 }
 

@@ -1,6 +1,12 @@
 package testbed
 
 import (
+	"orbweaver/engine/seen"
+
+	"orbweaver/sieve"
+
+	"orbweaver/workbench"
+
 	"context"
 	"fmt"
 	"log/slog"
@@ -73,9 +79,14 @@ func (s Seeds) Each(f func(where string, url []byte) error) error {
 // Config is a small crawl of the rig's world.
 func (r *Rig) Config() engine.Config {
 	c := engine.Config{
-		Dir: "crawl", Seeds: Seeds(r.Seeds), MaxDepth: -1, Fetchers: 32, Parsers: 2, Resolves: 4,
-		WorkbenchMemory: 1 << 20, CacheMemory: 1 << 18, SieveMemory: 1 << 18, SeenMemory: 1 << 18, ProxyMode: r.Proxy,
-		Version: "test",
+		Dir:       "crawl",
+		Seeds:     Seeds(r.Seeds),
+		Admission: engine.Admission{MaxDepth: -1, CacheMemory: 1 << 18},
+		Workers:   engine.Workers{Fetchers: 32, Parsers: 2, Resolvers: 4},
+		Workbench: workbench.Options{MemoryMax: 1 << 20},
+		Sieve:     sieve.Options{BucketBytes: 1 << 18},
+		Seen:      seen.Options{MemoryBytes: 1 << 18},
+		Archive:   engine.Archive{Version: "test"},
 	}
 	c.Politeness = politeness.Default()
 	c.Fetch.UserAgent = "orbweaver/test (+https://example.org/bot)"

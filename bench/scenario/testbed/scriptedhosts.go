@@ -166,9 +166,9 @@ func (s *ScriptedHosts) Crawl(t *testing.T, change func(*engine.Config)) (r engi
 		rig.Seeds = append(rig.Seeds, "http://"+host+"/")
 	}
 	cfg := rig.Config()
-	cfg.StallWait = 3 * time.Hour
+	cfg.Limits.StallWait = 3 * time.Hour
 	// hours of virtual time cost less this way
-	cfg.SyncEvery, cfg.ReportEvery, cfg.Checkpoint = time.Second, time.Minute, 5*time.Minute
+	cfg.Intervals.Sync, cfg.Intervals.Report, cfg.Intervals.Checkpoint = time.Second, time.Minute, 5*time.Minute
 	change(&cfg)
 	seams := rig.Seams(rig.FS)
 	seams.Dialer, seams.Resolver = s, s
