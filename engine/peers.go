@@ -80,7 +80,7 @@ type peers struct {
 	came    chan struct{}       // closed then
 	away    time.Duration       // how long who went in good order is waited for
 	gone    map[string]*absence // run's: who did, by line
-	absent  []string            // run's: who of the circle is expected back, by line
+	absent  []string            // run's: agents of the circle that are expected back, or agreed to be
 	next    int                 // run's: whom it asks next whether the crawl has begun
 	heard   time.Time           // run's: when one said that it has
 

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -121,17 +120,14 @@ func (q *quorum) agreed(now []ownership.Agent, complete bool) (view []ownership.
 	}
 	p := q.peers
 	index, count, content := q.node.View()
-	mine := index > 0 && json.Unmarshal(content, &view) == nil &&
-		(slices.Contains(ownership.Instances(view), p.line) || p.isGoing(p.line))
+	view, away, err := ownership.DecodeAgreed(content)
+	mine := index > 0 && err == nil && (slices.Contains(ownership.Instances(view), p.line) || p.isGoing(p.line))
 	wish := consensus.Wish{Present: ownership.Instances(p.seam.Peers()), Base: index}
 	if mine {
 		wish.Base = q.index // who is there was found out by this view
 	}
 	if complete {
-		var err error
-		if wish.View, err = json.Marshal(now); err != nil {
-			panic("BUG: engine: a view: " + err.Error())
-		}
+		wish.View = ownership.EncodeAgreed(now, p.absent)
 		if q.mayBegin(now) {
 			wish.Found = ownership.Instances(now)
 		}
@@ -147,7 +143,7 @@ func (q *quorum) agreed(now []ownership.Agent, complete bool) (view []ownership.
 	if index != q.index {
 		notify.Send(q.news) // who is there is to be found out by this view
 	}
-	q.index, q.count = index, count
+	q.index, q.count, p.absent = index, count, away
 	return view, true
 }
 
@@ -164,9 +160,9 @@ func (q *quorum) mayBegin(now []ownership.Agent) bool {
 
 // underWay says that this agent has a part in a view.
 func (q *quorum) underWay() bool {
-	var view []ownership.Agent
 	_, _, content := q.node.View()
-	return json.Unmarshal(content, &view) == nil && slices.Contains(ownership.Instances(view), q.peers.line)
+	view, _, err := ownership.DecodeAgreed(content)
+	return err == nil && slices.Contains(ownership.Instances(view), q.peers.line)
 }
 
 // acts says that this agent goes by the last view that agreed gave. Exchanges with hosts that are another agent's now

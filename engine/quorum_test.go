@@ -36,6 +36,7 @@ type votingAgent struct {
 	peers *peers
 	stop  context.CancelFunc
 	turn  sync.Mutex // one goroutine at a time does what peers.run does
+	away  []string   // guarded by turn: instances that this agent takes for stopped
 }
 
 func startVoting(t *testing.T, agents int) *votingCluster {
@@ -95,6 +96,7 @@ func (a *votingAgent) follow(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		a.turn.Lock()
+		a.peers.absent = a.away
 		if view, ok := a.peers.quorum.agreed(a.Peers(), true); ok {
 			a.goBy(view)
 			a.peers.quorum.acts()
@@ -116,6 +118,32 @@ func (a *votingAgent) goBy(view []ownership.Agent) {
 		return
 	}
 	a.peers.circle.Store(c)
+}
+
+// Each agent takes another one for stopped. All grant the leases of addresses by what was agreed on.
+func TestQuorum_agentsAgreeOnThoseThatAreAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := startVoting(t, 3)
+		for i, a := range c.agents {
+			a.turn.Lock()
+			a.away = []string{c.agents[(i+1)%3].self.Instance()}
+			a.turn.Unlock()
+		}
+		time.Sleep(20 * time.Second)
+		var agreed []string
+		for _, a := range c.agents {
+			a.turn.Lock()
+			if a.peers.quorum.agreed(a.Peers(), true); len(a.peers.absent) != 1 {
+				t.Errorf("%s: %v are away", a.self.ID, a.peers.absent)
+			}
+			agreed = append(agreed, a.peers.absent...)
+			a.turn.Unlock()
+		}
+		if len(slices.Compact(agreed)) != 1 {
+			t.Errorf("the agents go by different ones: %v", agreed)
+		}
+		c.end()
+	})
 }
 
 func (c *votingCluster) setCut(name string, is bool) {

@@ -34,6 +34,7 @@
 // all leases of A end before c + 18 s. The engine leaves alone what is its own by a new view for Takeover and 10 s
 // more, or the delay of a host: 22 s at least.
 //
+// All that agents must agree on is in the view: also the agents that are away, which own hosts and grant no leases.
 // The argument needs each decision on the owner of a thing to follow from the view alone, and from nothing that agents
 // may see differently at the same time.
 //
