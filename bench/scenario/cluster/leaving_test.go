@@ -165,7 +165,7 @@ func TestAgents_whoIsKilledWhileItLeavesGoesOnLeaving(t *testing.T) {
 				for _, name := range b.names {
 					running[name] = b.start(t.Context(), name)
 				}
-				time.Sleep(time.Duration(20+3*i) * time.Second)
+				time.Sleep(time.Duration(20+3*(i%12)) * time.Second) // while there is much left to fetch
 				left := b.names[0]
 				if err := running[left].leave(t.Context()); err != nil {
 					t.Fatal(err)
@@ -207,7 +207,7 @@ func TestAgents_whoIsLostWhileItLeavesIsMissedByNobody(t *testing.T) {
 				for _, name := range b.names {
 					running[name] = b.start(t.Context(), name)
 				}
-				time.Sleep(time.Duration(20+3*i) * time.Second)
+				time.Sleep(time.Duration(20+3*(i%12)) * time.Second) // while there is much left to fetch
 				if err := running["agent-0"].leave(t.Context()); err != nil {
 					t.Fatal(err)
 				}
