@@ -49,7 +49,7 @@ type checkpointer struct {
 	skipped  *skipped.List
 	traps    skipped.Settings
 	aloft    *attempt.InFlight
-	redone   *redone
+	finished *journal.FinishedURLs
 	frontier *Frontier
 	detector *traps.Detector
 	peers    *peers // nil for a crawl alone
@@ -273,14 +273,14 @@ func (c *checkpointer) imageOfAloft() []byte {
 		add(nil, c.dist.held)
 	}
 	binary.LittleEndian.PutUint64(b, uint64(len(b)-8))
-	b = c.redone.appendTo(b)
+	b = c.finished.Append(b)
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, journal.Castagnoli()))
 }
 
 var errAloft = errors.New("engine: the list of URLs in flight is damaged")
 
 // readAloft reads what imageOfAloft made; a nil key means an item that still has its whole URL.
-func readAloft(b []byte, item func(key, item []byte), done *redone) error {
+func readAloft(b []byte, item func(key, item []byte), done *journal.FinishedURLs) error {
 	if len(b) < 12 || crc32.Checksum(b[:len(b)-4], journal.Castagnoli()) != binary.LittleEndian.Uint32(b[len(b)-4:]) {
 		return errAloft
 	}
@@ -306,7 +306,7 @@ func readAloft(b []byte, item func(key, item []byte), done *redone) error {
 		}
 		item(key, it)
 	}
-	return done.load(rest)
+	return done.Load(rest)
 }
 
 // create writes a file of this generation; it is synced later.

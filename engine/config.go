@@ -8,6 +8,7 @@ import (
 
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
+	"orbweaver/engine/limits"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/seen"
 	"orbweaver/engine/skipped"
@@ -283,4 +284,11 @@ func (t Traps) noveltyMemory() int64 {
 		return -1
 	}
 	return t.NoveltyMemory
+}
+
+func (c *Config) quotas() limits.QuotaOptions {
+	return limits.QuotaOptions{
+		HostsPerDomain: c.Limits.MaxHostsPerDomain, PagesPerDomain: c.Limits.MaxPerDomain,
+		HostsPerAddr: c.Limits.MaxHostsPerIP,
+	}
 }

@@ -183,7 +183,7 @@ func (d *distributor) takeLate(vs *visit.State, group novelty.Group) (n int, err
 // skip leaves a URL out, the Rest of its item: it gets its outcome, and its place in the list. What an earlier run did
 // keeps its outcome.
 func (d *distributor) skip(site []byte, it *queued.URL, rule skipped.Rule, why novelty.Evidence) error {
-	if _, o := d.under.redo.look(d.under.seed, it.Rest); o != outcome.None {
+	if _, o := d.under.finished.OutcomeOf(d.under.seed, it.Rest); o != outcome.None {
 		done := *it
 		done.Rest = it.Rest[len(site):]
 		d.under.dropOf(site, queued.Append(nil, &done), o)

@@ -403,7 +403,7 @@ func (d *distributor) place(item []byte) error {
 
 // handOver gives a ready URL to the agent that is responsible for its host by now, unless it was done before a kill.
 func (d *distributor) handOver(site, path []byte, it *queued.URL) {
-	if _, o := d.under.redo.look(d.under.seed, it.Rest); o != outcome.None {
+	if _, o := d.under.finished.OutcomeOf(d.under.seed, it.Rest); o != outcome.None {
 		it.Rest = path
 		d.path = queued.Append(d.path[:0], it)
 		d.under.dropOf(site, d.path, o)

@@ -70,8 +70,8 @@ type Engine struct {
 	previous  recrawl.PreviousCrawl
 	traps     *traps.Detector
 	peers     *peers // nil for a crawl alone
-	quotas    *quotas
-	redone    *redone
+	quotas    *limits.Quotas
+	finished  *journal.FinishedURLs
 	aloft     *attempt.InFlight
 	parsed    *fpcache.Cache
 	log       *crawllog.Log
@@ -181,7 +181,8 @@ func newEngine(cfg Config, seams Seams) *Engine {
 		cfg: cfg, seams: seams, status: lifecycle.Running, previous: recrawl.FirstPass{},
 		feedWake: make(chan struct{}, 1), distWake: make(chan struct{}, 1),
 		hungry: make(chan struct{}, 1), stopping: make(chan struct{}),
-		rules: site.NewRulesPool(cfg.RulesMemory()), redone: newRedone(), aloft: attempt.NewInFlight(), newborn: newSiteQueue(), seeds: new(filter.Seeds),
+		rules: site.NewRulesPool(cfg.RulesMemory()), finished: journal.NewFinishedURLs(),
+		aloft: attempt.NewInFlight(), newborn: newSiteQueue(), seeds: new(filter.Seeds),
 		servers: outage.NewNameServers(seams.Resolver, seams.Log.Warn), scarce: &outage.Shortage{Warn: seams.Log.Warn},
 		clamps:  &settings.ClampLog{Warn: seams.Log.Warn},
 		network: outage.NewNetwork(cfg.Workers.Fetchers, seams.Log.Warn),
@@ -254,7 +255,7 @@ func (e *Engine) openAll(m *manifest) error {
 		}
 		e.peers.lentSince(m)
 	}
-	if err := e.quotas.countKnown(e.bench, e.cold, e.rules); err != nil {
+	if err := e.hosts.countKnown(); err != nil {
 		return err
 	}
 	if err := e.restore(m, fresh); err != nil {
@@ -365,10 +366,12 @@ func (e *Engine) assemble(m *manifest) {
 	e.pool = fetch.NewPool(cfg.pool())
 	wakeDist, wakeFeed := func() { notify.Send(e.distWake) }, func() { notify.Send(e.feedWake) }
 	e.log.OnDrained = wakeDist
-	e.under = &undertaker{log: e.log, bench: e.bench, n: &l.Count, redo: e.redone, seed: m.HashSeed, wake: wakeDist}
+	e.under = &undertaker{log: e.log, bench: e.bench, n: &l.Count, finished: e.finished,
+		seed: m.HashSeed, wake: wakeDist}
 	e.traps = traps.New(cfg.Traps.noveltyMemory(), cfg.Traps.TrapFloor, m.HashSeed, m.Novelty)
-	e.quotas = newQuotas(cfg, e.traps)
-	e.hosts = &hosts{bench: e.bench, cold: e.cold, rules: e.rules, newborn: e.newborn, live: e.live, quotas: e.quotas}
+	e.quotas = limits.NewQuotas(cfg.quotas())
+	e.hosts = &hosts{bench: e.bench, cold: e.cold, rules: e.rules, newborn: e.newborn, live: e.live,
+		quotas: e.quotas, traps: e.traps}
 	e.frontWant.Store(int64(2 * cfg.Workers.Fetchers))
 	e.frontier = &Frontier{
 		scope: e.filters.scope, lists: e.filters.lists, hosts: e.hostRules, maxDepth: cfg.Admission.MaxDepth, maxURL: cfg.Admission.MaxURL, hashSeed: m.HashSeed,
@@ -416,7 +419,8 @@ func (e *Engine) assemble(m *manifest) {
 	}
 	e.points = &checkpointer{
 		fs: e.seams.FS, dir: e.frontierDir(), ledger: l, turn: e.flush.turn, returner: e.returner, bench: e.bench,
-		sieve: e.sieve, ready: e.ready, virt: e.virt, cold: e.cold, dist: e.dist, skipped: e.skipped, traps: cfg.trapSettings(), aloft: e.aloft, redone: e.redone,
+		sieve: e.sieve, ready: e.ready, virt: e.virt, cold: e.cold, dist: e.dist, skipped: e.skipped, traps: cfg.trapSettings(),
+		aloft: e.aloft, finished: e.finished,
 		frontier: e.frontier, detector: e.traps, peers: e.peers, seeded: &e.seeded, every: cfg.Intervals.Checkpoint, clock: e.clock, boot: e.seams.Boot, last: *m,
 		ask: make(chan chan error), journalStep: cfg.Archive.JournalReserve,
 	}

@@ -9,6 +9,7 @@ import (
 	"orbweaver/engine/counters"
 	"orbweaver/engine/crawllog"
 	"orbweaver/engine/filter"
+	"orbweaver/engine/journal"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/traps"
@@ -136,7 +137,9 @@ func TestExplainAgreesWithTheDoor(t *testing.T) {
 		scope: x.filters.scope, lists: x.filters.lists, maxDepth: cfg.Admission.MaxDepth, cache: fpcache.New(1<<16, 1),
 		n: new(counters.Live),
 	}
-	w := &fetchWorker{live: new(settings.Live), lists: x.filters.lists, redone: newRedone(), log: &crawllog.Log{}}
+	w := &fetchWorker{
+		live: new(settings.Live), lists: x.filters.lists, finished: journal.NewFinishedURLs(), log: &crawllog.Log{},
+	}
 	w.live.Fetch.Store(x.filters.fetch)
 	r := rand.New(rand.NewPCG(9, 9))
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }

@@ -16,6 +16,7 @@ import (
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
+	"orbweaver/engine/limits"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/politeness"
@@ -42,7 +43,7 @@ type fetchWorker struct {
 	decoder  *fetch.Decoder
 	rules    *site.RulesPool
 	aloft    *attempt.InFlight
-	redone   *redone
+	finished *journal.FinishedURLs
 	log      *crawllog.Log
 	live     *settings.Live
 	lists    *filter.Lists // nil if they can refuse nothing
@@ -51,7 +52,7 @@ type fetchWorker struct {
 	scarce   *outage.Shortage
 	clamps   *settings.ClampLog
 	network  *outage.Network
-	quotas   *quotas
+	quotas   *limits.Quotas
 	peers    *peers // nil for a crawl alone
 	door     door   // for what is asked for instead of something else
 	proxy    bool
@@ -239,7 +240,7 @@ func (w *fetchWorker) page(ctx context.Context, r *visit.Result, raw []byte, it 
 	} else if p.HeadLen > 0 && (outcome.IsPageStatus(p.Status) || attempt.IsUnchanged(p, f)) {
 		f.FirstOfSite = site.Stored == 0
 		site.Stored++
-		w.quotas.stored(r.Visit.Key)
+		w.quotas.AddPage(r.Visit.Key)
 	}
 	return w.hand(ctx, r, p, f)
 }
@@ -486,7 +487,7 @@ func (w *fetchWorker) putBack(r *visit.Result) {
 			w.ledger.Count.Finish(x.outcome, 1)
 		}
 		if x.fp != (xxh3.Uint128{}) {
-			w.redone.remove(x.fp)
+			w.finished.Remove(x.fp)
 		}
 	}
 	clear(w.refused)

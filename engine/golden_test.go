@@ -15,6 +15,7 @@ import (
 	"orbweaver/bench/golden"
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/filter"
+	"orbweaver/engine/journal"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/settings"
@@ -88,16 +89,20 @@ func sameValues(t *testing.T, got, want []byte) {
 
 // The list of URLs in flight is written as it was, and read as it was.
 func TestGolden_inFlight(t *testing.T) {
-	c := &checkpointer{aloft: attempt.NewInFlight(), dist: &distributor{held: []byte("held")}, redone: newRedone()}
+	c := &checkpointer{
+		aloft: attempt.NewInFlight(), dist: &distributor{held: []byte("held")}, finished: journal.NewFinishedURLs(),
+	}
 	c.aloft.Add(&attempt.Attempt{URL: []byte("http://a.test/page"), Item: []byte("item")})
-	c.redone.add(xxh3.Uint128{Hi: 5, Lo: 6}, outcome.OK)
+	c.finished.Add(xxh3.Uint128{Hi: 5, Lo: 6}, outcome.OK)
 	var got []string
-	done := newRedone()
+	done := journal.NewFinishedURLs()
 	err := readAloft(golden.Compare(t, "aloft-1", "ca60423203bc94766999c8530ebb8d2e9434044e8785c03362e6e85fc9b655fa", c.imageOfAloft()), func(key, item []byte) {
 		got = append(got, string(key)+" "+string(item))
 	}, done)
-	if err != nil || !slices.Equal(got, []string{"http://a.test item", " held"}) || done.done[xxh3.Uint128{Hi: 5, Lo: 6}] != outcome.OK {
-		t.Errorf("%q, %v, %v", got, done.done, err)
+	finished := done.Append(nil)
+	want := []string{"http://a.test item", " held"}
+	if err != nil || !slices.Equal(got, want) || !bytes.Equal(finished, c.finished.Append(nil)) {
+		t.Errorf("%q, %x, %v", got, finished, err)
 	}
 }
 

@@ -1,14 +1,18 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"orbweaver/engine/limits"
+	"orbweaver/engine/novelty"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
+	"orbweaver/engine/traps"
 	"orbweaver/engine/visit"
 	"orbweaver/workbench"
 	"orbweaver/workbench/cold"
@@ -24,7 +28,8 @@ type hosts struct {
 	rules   *site.RulesPool
 	newborn *siteQueue
 	live    *settings.Live
-	quotas  *quotas      // nil for none
+	quotas  *limits.Quotas
+	traps   *traps.Detector
 	frozen  atomic.Int64 // hosts that went to the store in this run
 	thawed  atomic.Int64 // that came back
 	resumed time.Time    // when this run began, if the one before did not end in order; else zero
@@ -34,6 +39,56 @@ type hosts struct {
 	excess    int64      // and how many bytes of them are to leave until then
 	evicted   workbench.Evicted
 	form      []byte
+}
+
+// siteRefusal is why a new site is refused. Its name is not looked up then.
+type siteRefusal struct {
+	outcome outcome.Outcome  // None if the site is accepted or waits
+	why     novelty.Evidence // of the outcome Novelty
+	waits   bool             // for its turn: see distributor.placeLateSite
+}
+
+// refusalOfNew returns why a new site is refused, or that it must wait for its turn first.
+func (h *hosts) refusalOfNew(site []byte, waited bool) siteRefusal {
+	if h.quotas.HostsReached(site) {
+		return siteRefusal{outcome: outcome.QuotaDomain}
+	}
+	switch verdict, why := h.traps.AdmitSite(site, waited); verdict {
+	case novelty.MemberSkipped:
+		return siteRefusal{outcome: outcome.Novelty, why: why}
+	case novelty.MemberDelayed:
+		return siteRefusal{waits: true}
+	default:
+		return siteRefusal{}
+	}
+}
+
+// countKnown counts the sites of a checkpoint in the quotas. Entries of the journal are counted as they are replayed.
+// Nothing else may use the hosts meanwhile.
+func (h *hosts) countKnown() error {
+	if !h.quotas.AreSet() {
+		return nil
+	}
+	var key []byte
+	h.bench.Each(func(vs *visit.State, _ workbench.State) bool {
+		stored := int32(0)
+		h.bench.ReadSite(vs, func(s *site.State) { stored = s.Stored })
+		key = h.bench.AppendKey(key[:0], vs)
+		h.quotas.AddKnownSite(key, h.bench.Addr(vs), stored)
+		return true
+	})
+	var bad error
+	err := h.cold.Each(func(key, form []byte) bool {
+		addr, s, err := workbench.ReadForm(form, func(b []byte) (site.State, error) { return site.Decode(b, h.rules) })
+		if bad = err; err == nil {
+			h.quotas.AddKnownSite(key, addr, s.Stored)
+		}
+		return bad == nil
+	})
+	if err = errors.Join(err, bad); err != nil {
+		return fmt.Errorf("engine: resume: %w", err)
+	}
+	return nil
 }
 
 // getOrAdd finds a host or makes it. For the distributor, and for who is alone.
@@ -58,7 +113,7 @@ func (h *hosts) admit(key []byte, seed, waited bool) (vs *visit.State, added boo
 		return vs, false, siteRefusal{}, err
 	}
 	if !seed {
-		if refused = h.quotas.refuses(key, waited); refused.outcome != outcome.None || refused.waits {
+		if refused = h.refusalOfNew(key, waited); refused.outcome != outcome.None || refused.waits {
 			return nil, false, refused, nil
 		}
 	}
@@ -118,7 +173,7 @@ func (h *hosts) find(key []byte, orMake bool) (vs *visit.State, added bool, err 
 		return nil, false, nil
 	}
 	vs, added = h.bench.GetOrAdd(key)
-	h.quotas.made(key)
+	h.quotas.AddSite(key)
 	return vs, added, nil
 }
 

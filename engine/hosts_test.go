@@ -8,11 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"orbweaver/engine/limits"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/robots"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
+	"orbweaver/engine/traps"
 	"orbweaver/engine/visit"
 	"orbweaver/internal/vfs"
 	"orbweaver/workbench"
@@ -27,7 +29,8 @@ func newHosts(t *testing.T, disk vfs.FS) *hosts {
 	}
 	return &hosts{
 		bench: workbench.New[site.State](workbench.Options{MemoryMax: 1000}), cold: store, rules: site.NewRulesPool(0),
-		newborn: newSiteQueue(), live: settings.NewLive(politeness.Default(), nil),
+		newborn: newSiteQueue(), live: settings.NewLive(politeness.Default(), nil), quotas: new(limits.Quotas),
+		traps: traps.New(-1, 0, 1, nil),
 	}
 }
 

@@ -164,18 +164,16 @@ func (b *BenchView) TakeItems(f func(site, item []byte)) {
 	})
 }
 
-// Aloft calls f for every URL that was in flight; an empty site means that item holds the whole URL. It calls redone
+// Aloft calls f for every URL that was in flight; an empty site means that item holds the whole URL. It calls finished
 // for every URL that an earlier journal named as done and that is still to come up.
-func (i *Inspection) Aloft(f func(site, item []byte), redone func(fp xxh3.Uint128)) error {
+func (i *Inspection) Aloft(f func(site, item []byte), finished func(fp xxh3.Uint128)) error {
 	b, err := vfs.ReadFile(i.fsys, aloftName(i.dir, i.Generation))
 	if err != nil {
 		return fmt.Errorf("engine: URLs in flight: %w", err)
 	}
-	r := newRedone()
+	r := journal.NewFinishedURLs()
 	err = readAloft(b, f, r)
-	for fp := range r.done {
-		redone(fp)
-	}
+	r.Each(finished)
 	return err
 }
 

@@ -29,12 +29,13 @@ func FuzzAloft(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		whole := binary.LittleEndian.AppendUint32(bytes.Clone(b), crc32.Checksum(b, journal.Castagnoli()))
 		total := 0
-		err := readAloft(whole, func(key, item []byte) { total += len(key) + len(item) }, newRedone())
+		err := readAloft(whole, func(key, item []byte) { total += len(key) + len(item) }, journal.NewFinishedURLs())
 		if total > len(b) || err == nil && len(b) < 8 {
 			t.Errorf("%d bytes of items in %d: %v", total, len(b), err)
 		}
 		whole[len(whole)-1] ^= 1
-		if err := readAloft(whole, func(_, _ []byte) { t.Error("an item under a wrong checksum") }, newRedone()); err == nil {
+		item := func(_, _ []byte) { t.Error("an item under a wrong checksum") }
+		if err := readAloft(whole, item, journal.NewFinishedURLs()); err == nil {
 			t.Error("a wrong checksum is taken")
 		}
 	})

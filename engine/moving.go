@@ -237,9 +237,9 @@ func (m *moving) add(vs *visit.State, raw []byte, now time.Time) {
 		m.path = m.peers.pass(m.path, &it)
 		return
 	}
-	if d.under.redo.left.Load() > 0 {
+	if !d.under.finished.IsEmpty() {
 		m.path = append(append(m.path[:0], m.key...), it.Rest...)
-		if _, o := d.under.redo.look(d.under.seed, m.path); o != outcome.None {
+		if _, o := d.under.finished.OutcomeOf(d.under.seed, m.path); o != outcome.None {
 			d.under.dropOf(m.key, raw, o)
 			return
 		}

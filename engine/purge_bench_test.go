@@ -11,6 +11,7 @@ import (
 	"orbweaver/engine/counters"
 	"orbweaver/engine/crawllog"
 	"orbweaver/engine/journal"
+	"orbweaver/engine/limits"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/queued"
@@ -57,11 +58,15 @@ func purgeRig(tb testing.TB, hostCount, out, urls int) *distributor {
 			tb.Error(err)
 		}
 	})
-	under := &undertaker{log: log, bench: b, n: n, redo: newRedone(), wake: func() {}}
+	under := &undertaker{log: log, bench: b, n: n, finished: journal.NewFinishedURLs(), wake: func() {}}
 	d := &distributor{
 		ledger: &journal.Store{}, bench: b, virt: virt, shelf: shelf{virt}, frontWant: new(atomic.Int64), newborn: newSiteQueue(), under: under,
 		wake: make(chan struct{}, 1), feed: func() {}, traps: traps.New(-1, 0, 1, nil),
-		hosts: &hosts{bench: b, cold: store, rules: site.NewRulesPool(0), newborn: newSiteQueue(), live: settings.NewLive(politeness.Default(), rules)},
+		hosts: &hosts{
+			bench: b, cold: store, rules: site.NewRulesPool(0), newborn: newSiteQueue(),
+			live: settings.NewLive(politeness.Default(), rules), quotas: new(limits.Quotas),
+			traps: traps.New(-1, 0, 1, nil),
+		},
 	}
 	under.n = &d.ledger.Count
 	d.purge = &purge{dist: d, rules: rules}

@@ -29,7 +29,7 @@ func (w *fetchWorker) handOver(site []byte, it *queued.URL) {
 		w.refused = append(w.refused, refusal{passed: &passed})
 		return
 	}
-	if fp, o := w.redone.look(w.hashSeed, passed.Rest); o != outcome.None {
+	if fp, o := w.finished.OutcomeOf(w.hashSeed, passed.Rest); o != outcome.None {
 		w.refused = append(w.refused, refusal{outcome: o, fp: fp})
 		return
 	}
@@ -55,7 +55,7 @@ func (w *fetchWorker) recovered(site []byte, it *queued.URL, holder string) bool
 	}
 	passed := *it
 	passed.Rest = append(append([]byte(nil), site...), it.Rest...)
-	if _, o := w.redone.look(w.hashSeed, passed.Rest); o != outcome.None {
+	if _, o := w.finished.OutcomeOf(w.hashSeed, passed.Rest); o != outcome.None {
 		return false
 	}
 	w.refused = append(w.refused, refusal{outcome: outcome.Recovered, passed: &passed, holder: holder})
@@ -70,7 +70,7 @@ func (w *fetchWorker) filtered(site []byte, it *queued.URL) bool {
 		return false
 	}
 	w.url = append(append(w.url[:0], site...), it.Rest...)
-	if _, o := w.redone.look(w.hashSeed, w.url); o != outcome.None {
+	if _, o := w.finished.OutcomeOf(w.hashSeed, w.url); o != outcome.None {
 		return false
 	}
 	if w.passesFilters(f, it) {
@@ -89,10 +89,10 @@ func (w *fetchWorker) passesFilters(f *filter.Fetch, it *queued.URL) bool {
 
 // refuse says why the URL in w.url is not to be asked for; its outcome is None if it is.
 func (w *fetchWorker) refuse(site *site.State, it *queued.URL) refusal {
-	if fp, o := w.redone.look(w.hashSeed, w.url); o != outcome.None {
+	if fp, o := w.finished.OutcomeOf(w.hashSeed, w.url); o != outcome.None {
 		if o.Class() == outcome.ClassAnswer && o != outcome.Redirect && o != outcome.ClientError {
 			site.Stored++
-			w.quotas.stored(w.url)
+			w.quotas.AddPage(w.url)
 		}
 		return refusal{outcome: o, fp: fp}
 	}
@@ -109,7 +109,7 @@ func (w *fetchWorker) refuse(site *site.State, it *queued.URL) refusal {
 		o = outcome.RobotsDenied
 	case limit > 0 && int(site.Stored) >= limit:
 		o = outcome.QuotaHost
-	case w.quotas.full(w.url):
+	case w.quotas.PagesReached(w.url):
 		o = outcome.QuotaDomain
 	default:
 		return refusal{}

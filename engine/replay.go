@@ -187,7 +187,7 @@ func (r *replayer) site(url []byte, f func(vs *visit.State)) error {
 }
 
 func (r *replayer) page(e *journal.Entry, rec *record) error {
-	r.engine.redone.add(e.FP, e.Outcome)
+	r.engine.finished.Add(e.FP, e.Outcome)
 	if p := r.engine.peers; p != nil && e.Outcome.Class() == outcome.ClassAnswer {
 		p.fetched.add(e.FP)
 	}

@@ -10,6 +10,7 @@ import (
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/seen"
 	"orbweaver/engine/site"
+	"orbweaver/engine/traps"
 	"orbweaver/internal/vfs"
 	"orbweaver/sieve"
 	"orbweaver/workbench"
@@ -46,10 +47,13 @@ func TestReplayTendsTheMapOfPayloads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &Engine{ledger: &journal.Store{Seen: open()}, sieve: s, redone: newRedone(), limits: new(limits.Limits), frontier: new(Frontier)}
+	e := &Engine{
+		ledger: &journal.Store{Seen: open()}, sieve: s, finished: journal.NewFinishedURLs(), limits: new(limits.Limits),
+		frontier: new(Frontier),
+	}
 	e.bench = workbench.New[site.State](workbench.Options{})
 	e.bench.GetOrAdd([]byte("http://a.test"))
-	e.hosts = &hosts{bench: e.bench}
+	e.hosts = &hosts{bench: e.bench, quotas: new(limits.Quotas), traps: traps.New(-1, 0, 1, nil)}
 	r := &replayer{engine: e}
 	n := 0
 	for ; e.ledger.Seen.Stats().Merges < 3 && n < most; n++ {

@@ -11,6 +11,7 @@ import (
 	"orbweaver/dnsres"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/journal"
+	"orbweaver/engine/limits"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/politeness"
@@ -26,7 +27,7 @@ type resolveLoop struct {
 	newborn  *siteQueue
 	under    *undertaker
 	resolver Resolver
-	quotas   *quotas
+	quotas   *limits.Quotas
 	keys     politeness.AddrKeys
 	names    *nameRecords // nil: what name servers say is not kept
 	servers  *outage.NameServers
@@ -96,7 +97,7 @@ func (l *resolveLoop) settle(vs *visit.State, ans dnsres.Answer) {
 			return
 		}
 		key := l.keys.KeyOf(addrs[0])
-		if !l.bench.Addr(vs).IsValid() && !l.quotas.place(key) {
+		if !l.bench.Addr(vs).IsValid() && !l.quotas.AddHostAt(key) {
 			l.under.Bury(vs, outcome.QuotaAddress)
 			return
 		}

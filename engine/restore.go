@@ -49,7 +49,7 @@ func (e *Engine) restore(m *manifest, fresh bool) error {
 		return fmt.Errorf("engine: resume: %w", err)
 	}
 	var lost error
-	err = readAloft(b, func(key, item []byte) { lost = errors.Join(lost, e.putBack(key, item)) }, e.redone)
+	err = readAloft(b, func(key, item []byte) { lost = errors.Join(lost, e.putBack(key, item)) }, e.finished)
 	if err != nil {
 		return fmt.Errorf("%s: %w", aloftName(e.frontierDir(), m.Generation), err)
 	}

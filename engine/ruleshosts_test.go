@@ -9,10 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"orbweaver/engine/limits"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/robots"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
+	"orbweaver/engine/traps"
 	"orbweaver/internal/vfs"
 	"orbweaver/workbench"
 	"orbweaver/workbench/cold"
@@ -44,7 +46,8 @@ func TestHostile_B10_rulesBeyondTheirMemoryAreOnDisk(t *testing.T) {
 	}
 	h := &hosts{
 		bench: workbench.New[site.State](workbench.Options{MemoryMax: 1 << 40}), cold: store, rules: site.NewRulesPool(limit),
-		newborn: newSiteQueue(), live: settings.NewLive(politeness.Default(), nil),
+		newborn: newSiteQueue(), live: settings.NewLive(politeness.Default(), nil), quotas: new(limits.Quotas),
+		traps: traps.New(-1, 0, 1, nil),
 	}
 	now, before := time.Now(), heapLive()
 	key := func(i int) []byte { return fmt.Appendf(nil, "http://h%d.test", i) }

@@ -332,7 +332,7 @@ func (e *Engine) newFetchWorker(id int) *fetchWorker {
 	return &fetchWorker{
 		id: id, ledger: e.ledger, todo: e.todo, done: e.done, pool: e.pool, fetched: e.fetched,
 		fetcher: fetch.NewFetcher(e.cfg.Fetch, e.seams.Dialer, e.pool), decoder: fetch.NewDecoder(fetch.DecoderOptions{}),
-		rules: e.rules, aloft: e.aloft, redone: e.redone, log: e.log, live: e.live, lists: e.filters.lists, jars: e.jars, previous: e.previous,
+		rules: e.rules, aloft: e.aloft, finished: e.finished, log: e.log, live: e.live, lists: e.filters.lists, jars: e.jars, previous: e.previous,
 		scarce: e.scarce, network: e.network, quotas: e.quotas, peers: e.peers, proxy: e.cfg.Fetch.Proxy != nil,
 		hashSeed: e.frontier.hashSeed, maxPerHost: e.cfg.Limits.MaxPerHost, stopping: e.stopping,
 		pagesOut: &e.pagesOut, fetching: &e.fetching, clamps: e.clamps, giveUp: e.cfg.Limits.GiveUp,

@@ -5,6 +5,7 @@ import (
 
 	"orbweaver/engine/counters"
 	"orbweaver/engine/crawllog"
+	"orbweaver/engine/journal"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
@@ -14,12 +15,12 @@ import (
 // undertaker gives sites up: each of their queued URLs gets its outcome, and its line in the crawl log; those in memory
 // at once, those on disk by the distributor, who alone may touch the virtualizer, as fast as the log is written.
 type undertaker struct {
-	log   *crawllog.Log
-	bench *visit.Workbench
-	n     *counters.Live
-	redo  *redone
-	seed  uint64 // of fingerprints
-	wake  func() // of the distributor
+	log      *crawllog.Log
+	bench    *visit.Workbench
+	n        *counters.Live
+	finished *journal.FinishedURLs
+	seed     uint64 // of fingerprints
+	wake     func() // of the distributor
 
 	mu      sync.Mutex
 	graves  []*visit.State
@@ -37,12 +38,12 @@ func (u *undertaker) Bury(vs *visit.State, fate outcome.Outcome) {
 
 // dropOf is drop for who knows the site: what an earlier run did keeps the outcome that it had.
 func (u *undertaker) dropOf(site, item []byte, fate outcome.Outcome) {
-	if u.redo.left.Load() > 0 {
+	if !u.finished.IsEmpty() {
 		if it := queued.MustDecode(item); it.RobotsOf == nil {
-			fp, o := u.redo.look(u.seed, append(append([]byte(nil), site...), it.Rest...))
+			fp, o := u.finished.OutcomeOf(u.seed, append(append([]byte(nil), site...), it.Rest...))
 			if o != outcome.None {
 				u.n.Finish(o, 1)
-				u.redo.remove(fp)
+				u.finished.Remove(fp)
 				return
 			}
 		}

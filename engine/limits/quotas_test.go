@@ -1,0 +1,41 @@
+package limits
+
+import (
+	"net/netip"
+	"testing"
+)
+
+// TestQuotas counts sites and pages of two domains and one address.
+func TestQuotas(t *testing.T) {
+	q := NewQuotas(QuotaOptions{HostsPerDomain: 2, PagesPerDomain: 3, HostsPerAddr: 1})
+	a, b, other := []byte("http://a.example.com"), []byte("https://b.example.com"), []byte("http://example.org")
+	q.AddSite(a)
+	if q.HostsReached(b) {
+		t.Error("one host of two is known, and the limit is reached")
+	}
+	q.AddKnownSite(b, netip.MustParseAddr("192.0.2.1"), 2)
+	if !q.HostsReached(a) || q.HostsReached(other) {
+		t.Error("two hosts of example.com are known: the limit of this domain, and of no other, must be reached")
+	}
+	if q.PagesReached(a) {
+		t.Error("two pages of three are stored, and the limit is reached")
+	}
+	q.AddPage([]byte("http://a.example.com/page?x=1"))
+	if !q.PagesReached(b) || q.PagesReached(other) {
+		t.Error("three pages of example.com are stored: the limit of this domain, and of no other, must be reached")
+	}
+	if q.AddHostAt(netip.MustParseAddr("192.0.2.1")) || !q.AddHostAt(netip.MustParseAddr("192.0.2.2")) {
+		t.Error("an address takes one host: the first is taken, the second is free")
+	}
+}
+
+// TestQuotasWithoutLimits holds the zero value to its promise: it counts nothing and refuses nothing.
+func TestQuotasWithoutLimits(t *testing.T) {
+	q, site := new(Quotas), []byte("http://a.example.com")
+	q.AddSite(site)
+	q.AddPage(site)
+	q.AddKnownSite(site, netip.MustParseAddr("192.0.2.1"), 9)
+	if q.AreSet() || q.HostsReached(site) || q.PagesReached(site) || !q.AddHostAt(netip.MustParseAddr("192.0.2.1")) {
+		t.Error("quotas without limits refuse")
+	}
+}
