@@ -9,6 +9,7 @@ import (
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/limits"
+	"orbweaver/engine/parsers"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/seen"
 	"orbweaver/engine/skipped"
@@ -142,13 +143,13 @@ const (
 
 // Archive configures the WARC files and what they tell about the crawl.
 type Archive struct {
-	Compression warc.Compression `name:"warc-compression" type:"word" help:"gzip, zstd or none. zstd is smaller; fewer programs read it." oneof:"gzip,zstd,none" default:"gzip" placeholder:"MODE"`
-	Level       int              `name:"warc-level" help:"Compression level, 1 (fast) to 9 (small)." default:"1" least:"1" most:"9" placeholder:"N"`
-	SizeMax     int64            `name:"warc-size" help:"Size at which the next WARC file begins." default:"1GiB" type:"size" least:"64KiB" placeholder:"SIZE"`
-	Metadata    Metadata         `name:"warc-metadata" type:"word" help:"Metadata records: auto, if the other records do not tell all; all; or none." oneof:"auto,all,none" default:"auto" placeholder:"MODE"`
-	Via         bool             `name:"warc-via" help:"Store with each queued URL the page that linked to it, for metadata records and the name 'via' in --fetch and --store. The frontier grows by the length of that URL."`
-	Outlinks    bool             `name:"warc-outlinks" help:"List in metadata records the links of each page."`
-	DNS         DNSRecords       `name:"warc-dns" type:"word" help:"Records of the answers of name servers: all or none." oneof:"none,all" default:"all" zero:"meant" placeholder:"MODE"`
+	Compression warc.Compression     `name:"warc-compression" type:"word" help:"gzip, zstd or none. zstd is smaller; fewer programs read it." oneof:"gzip,zstd,none" default:"gzip" placeholder:"MODE"`
+	Level       int                  `name:"warc-level" help:"Compression level, 1 (fast) to 9 (small)." default:"1" least:"1" most:"9" placeholder:"N"`
+	SizeMax     int64                `name:"warc-size" help:"Size at which the next WARC file begins." default:"1GiB" type:"size" least:"64KiB" placeholder:"SIZE"`
+	Metadata    parsers.MetadataMode `name:"warc-metadata" type:"word" help:"Metadata records: auto, if the other records do not tell all; all; or none." oneof:"auto,all,none" default:"auto" placeholder:"MODE"`
+	Via         bool                 `name:"warc-via" help:"Store with each queued URL the page that linked to it, for metadata records and the name 'via' in --fetch and --store. The frontier grows by the length of that URL."`
+	Outlinks    bool                 `name:"warc-outlinks" help:"List in metadata records the links of each page."`
+	DNS         DNSRecords           `name:"warc-dns" type:"word" help:"Records of the answers of name servers: all or none." oneof:"none,all" default:"all" zero:"meant" placeholder:"MODE"`
 
 	Operator string `help:"Person or organisation that runs the crawl, for the archive's warcinfo." placeholder:"NAME"`
 

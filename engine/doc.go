@@ -9,11 +9,10 @@
 //	flushloop.go    sieve -> ready queue
 //	distributor.go  ready queue -> workbench, or disk if its site has many; stall.go, ending.go the end of a crawl
 //	hosts.go        a site by its key, in the workbench or on disk
-//	resolveloop.go  new site -> address; namerecords.go keeps DNS answers
+//	resolveloop.go  new site -> address; engine/dnsrecords keeps DNS answers
 //	feedloop.go     workbench -> fetch workers
 //	fetchloop.go    Visit -> exchange -> Page; refusal.go, troublevisit.go the checks before; robotsvisit.go robots.txt
 //	returner.go     fetch workers -> workbench
-//	parseloop.go    Page -> links, records, journal entry; records.go and metadata.go build the records
 //	checkpoint.go   the checkpoint and its manifest; restore.go, replay.go and recall.go the way back
 //	turnover.go     begins a finished crawl again; engine/recrawl makes conditional requests
 //	rebuild.go      makes a lost frontier again from the archive alone

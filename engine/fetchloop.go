@@ -245,13 +245,9 @@ func (w *fetchWorker) page(ctx context.Context, r *visit.Result, raw []byte, it 
 	return w.hand(ctx, r, p, f)
 }
 
-// conditionalTries is the number of a URL's first tries that may be conditional requests. Later tries are
-// unconditional: perhaps the server failed because of the condition.
-const conditionalTries = 2
-
 // addCondition makes the request conditional if the previous crawl has a capture of the URL with a validator.
 func (w *fetchWorker) addCondition(f *attempt.Attempt) {
-	if f.Tries >= conditionalTries || !w.previous.FillCondition(&w.condition, f.URL) {
+	if f.Tries >= recrawl.ConditionalTries || !w.previous.FillCondition(&w.condition, f.URL) {
 		return
 	}
 	f.Previous = w.condition.Previous

@@ -90,6 +90,6 @@ func (f *filters) errors() map[string]int64 {
 }
 
 func (c Config) linkOptions(by links.Filters) links.Options {
-	return links.Options{Nofollow: c.Admission.NoFollow, Tell: c.Archive.tellsKinds(), Forms: c.Admission.Forms,
+	return links.Options{Nofollow: c.Admission.NoFollow, Tell: c.Archive.Via || c.Archive.Outlinks, Forms: c.Admission.Forms,
 		Sitemaps: c.Admission.Sitemaps, Longest: c.Admission.MaxURL, Strip: c.params(), By: by}
 }

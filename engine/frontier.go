@@ -103,6 +103,31 @@ func (f *Frontier) AddAll(d *door, links []byte, kinds []parse.Kind, it queued.U
 	return n, err
 }
 
+// pageAdmission offers the links of pages. Each parse worker has its own.
+type pageAdmission struct {
+	*Frontier
+	door door
+}
+
+// AddLinks implements parsers.Admission.
+func (p *pageAdmission) AddLinks(page []byte, found *links.Finder, kinds []parse.Kind, item queued.URL) error {
+	if found.Refused != (links.Refused{}) {
+		p.Refuse(found.Refused)
+	}
+	if n := found.Userinfo; n > 0 {
+		p.n.Userinfo.Add(int64(n))
+	}
+	if n := found.Budget.Beyond; n > 0 {
+		p.n.DroppedBytes.Add(int64(n))
+	}
+	if n := found.Unfollowed; n > 0 {
+		p.Unfollowed(n)
+	}
+	p.Outward(page, found.Links)
+	_, err := p.AddAll(&p.door, found.Links, kinds, item)
+	return err
+}
+
 // Outward counts, of links in the form of appendLink, those that lead to another host than where they were found, for
 // who has other agents.
 func (f *Frontier) Outward(from, links []byte) {

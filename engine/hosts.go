@@ -13,6 +13,7 @@ import (
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
 	"orbweaver/engine/traps"
+	"orbweaver/engine/urlx"
 	"orbweaver/engine/visit"
 	"orbweaver/workbench"
 	"orbweaver/workbench/cold"
@@ -143,6 +144,13 @@ func (h *hosts) meet(key []byte, f func(vs *visit.State)) error {
 		h.newborn.Put(vs)
 	}
 	return nil
+}
+
+// PutFront implements parsers.Sites.
+func (h *hosts) PutFront(url, item []byte) (ok bool, err error) {
+	site, _ := urlx.Split(url)
+	err = h.meet(site, func(vs *visit.State) { ok = h.bench.PushFront(vs, item) })
+	return ok, err
 }
 
 // look is meet without the making: f does not run if the host is not known.

@@ -17,6 +17,7 @@ import (
 	"orbweaver/engine/layout"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/links"
+	"orbweaver/engine/parsers"
 	"orbweaver/engine/seen"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/urlx"
@@ -120,7 +121,7 @@ type rebuilder struct {
 	lists   *rebuildLists
 	archive *warc.Archive
 	links   *links.Finder
-	faults  *faultFile
+	faults  *parsers.FaultFiles
 	door    door
 	m       *manifest
 	longest time.Duration // Crawl-delay
@@ -225,7 +226,7 @@ func (e *Engine) openRebuild(r *rebuilder) error {
 	r.info = func() []warc.Field { return e.warcInfo(r.m) }
 	r.archive = warc.OpenArchive(fsys, e.cfg.Dir+"/"+layout.ArchiveDir)
 	r.links = links.NewFinder(e.cfg.linkOptions(e.filters.links()))
-	r.faults = &faultFile{fs: fsys, dir: e.frontierDir(), log: e.seams.Log}
+	r.faults = parsers.NewFaultFiles(fsys, e.frontierDir(), e.seams.Log)
 	r.lists, err = openRebuildLists(fsys, e.frontierDir()+"/"+rebuildDir)
 	return err
 }

@@ -205,7 +205,7 @@ func (r *rebuilder) scanPage(url []byte, page *fetch.Page) {
 		if p := recover(); p != nil {
 			r.ledger.Count.ParseFaults.Add(1)
 			r.links = r.links.Again()
-			r.faults.save(url, page.Raw, p)
+			r.faults.Save(url, page.Raw, p)
 		}
 	}()
 	r.links.Scan(url, page, false) // which pages an index of sitemaps named is not in the archive

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"orbweaver/engine/capture"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
@@ -214,7 +215,7 @@ func (l *looker) read(e *journal.Entry, rec *record) (*fetch.Page, error) {
 	main := &group[0]
 	rec.end, rec.url, rec.id, rec.date = pos.End(), main.TargetURI, main.ID, main.Date
 	if l.via {
-		rec.way = wayOf(group)
+		rec.way = capture.HopPath(group)
 	}
 	rec.unchanged = main.Type == warc.Revisit && main.Get("WARC-Profile") == warc.ProfileNotModified
 	busy := e.Outcome.Class() == outcome.ClassBusy

@@ -195,6 +195,15 @@ func (p *peers) answerFetched(ctx context.Context, from string, question []byte)
 	return answer, err
 }
 
+// peerAnswers implements parsers.AnsweredURLs.
+type peerAnswers struct{ peers *peers }
+
+// Maintain retries what could not be noted, and merges files.
+func (a peerAnswers) Maintain() error { return a.peers.fetched.tend() }
+
+// NoteAnswered notes that a URL has an answer.
+func (a peerAnswers) NoteAnswered(o outcome.Outcome, url []byte) { a.peers.keepFetched(o, url) }
+
 // keepFetched notes that a URL has an answer.
 func (p *peers) keepFetched(o outcome.Outcome, url []byte) {
 	if p != nil && o.Class() == outcome.ClassAnswer {

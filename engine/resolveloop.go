@@ -9,6 +9,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/dnsres"
+	"orbweaver/engine/dnsrecords"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/limits"
@@ -26,10 +27,9 @@ type resolveLoop struct {
 	bench    *visit.Workbench
 	newborn  *siteQueue
 	under    *undertaker
-	resolver Resolver
 	quotas   *limits.Quotas
 	keys     politeness.AddrKeys
-	names    *nameRecords // nil: what name servers say is not kept
+	names    dnsrecords.Source
 	servers  *outage.NameServers
 	scarce   *outage.Shortage
 	allowed  func(netip.AddrPort) error // may it be connected to; nil if everything may
@@ -53,7 +53,7 @@ func (l *resolveLoop) run(ctx context.Context) error {
 			return nil //nolint:nilerr // ctx ended: the loop's ordinary end
 		}
 		host := string(urlx.Host(l.bench.AppendKey(nil, vs)))
-		ans, err := l.ask(ctx, vs, host)
+		ans, err := l.resolve(ctx, vs, host)
 		if ctx.Err() == nil && err == nil {
 			l.settle(vs, ans)
 		}
@@ -65,22 +65,12 @@ func (l *resolveLoop) run(ctx context.Context) error {
 	}
 }
 
-// ask resolves a name. An error is the archive's, which was to hold what name servers said. Of failures in a row only
-// the first is kept: a name whose servers fail is asked for again and again.
-func (l *resolveLoop) ask(ctx context.Context, vs *visit.State, host string) (dnsres.Answer, error) {
-	if l.names == nil {
-		return l.resolver.Resolve(ctx, host), nil
-	}
-	var h dnsres.Heard
-	ans := l.resolver.(hearing).ResolveHeard(ctx, host, &h) //nolint:forcetypeassert // newNameRecords has looked
-	denied := errors.Is(ans.Err, dnsres.ErrNotFound)
-	if errors.Is(ans.Err, dnsres.ErrServer) {
-		l.bench.ReadSite(vs, func(s *site.State) { denied = s.FailureStreak().NameFailures == 0 })
-	}
-	if (ans.Err == nil || denied) && len(h.Records)+len(h.Denials) > 0 {
-		return ans, l.names.write(ctx, host, &h, denied)
-	}
-	return ans, nil
+// resolve resolves the name of a site. An error is one of the archive.
+func (l *resolveLoop) resolve(ctx context.Context, vs *visit.State, host string) (dnsres.Answer, error) {
+	return l.names.Resolve(ctx, host, func() (isFirst bool) {
+		l.bench.ReadSite(vs, func(s *site.State) { isFirst = s.FailureStreak().NameFailures == 0 })
+		return isFirst
+	})
 }
 
 // settle places, defers or gives up one site.

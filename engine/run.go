@@ -10,14 +10,14 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"orbweaver/engine/clock"
+	"orbweaver/engine/dnsrecords"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/lifecycle"
-	"orbweaver/engine/links"
 	"orbweaver/engine/outage"
+	"orbweaver/engine/parsers"
 	"orbweaver/engine/politeness"
 	"orbweaver/internal/notify"
-	"orbweaver/internal/sha1pair"
 	"orbweaver/internal/throttle"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
@@ -49,7 +49,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	lateCtx, stopLate := context.WithCancel(abort)
 	defer stopLate()
 	intake, late := e.group(forever, cancel), e.group(forever, cancel)
-	fetchers, parsers, returning := e.group(forever, cancel), e.group(forever, cancel), e.group(forever, cancel)
+	fetchers, parsing, returning := e.group(forever, cancel), e.group(forever, cancel), e.group(forever, cancel)
 
 	if err := e.startIntake(intakeCtx, intake); err != nil {
 		cancel(err)
@@ -57,7 +57,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	e.startLate(lateCtx, late)
 	exchanges, hangUp := context.WithCancelCause(abort)
 	defer hangUp(nil)
-	if err := e.startWorkers(exchanges, abort, forever, fetchers, parsers); err != nil {
+	if err := e.startWorkers(exchanges, abort, forever, fetchers, parsing); err != nil {
 		cancel(err)
 	}
 	returning.Go("return", func() error { return e.returner.run(forever) })
@@ -85,7 +85,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	e.todo.Close()
 	errs = append(errs, fetchers.Wait())
 	close(e.fetched)
-	errs = append(errs, parsers.Wait())
+	errs = append(errs, parsing.Wait())
 	e.done.Close()
 	errs = append(errs, returning.Wait())
 	if e.peers != nil && e.peers.leaves() {
@@ -192,7 +192,7 @@ func (g *failGroup) Go(loop string, f func() error) {
 
 // startIntake starts what brings new work in.
 func (e *Engine) startIntake(ctx context.Context, g *failGroup) error {
-	names, err := e.newNameRecords()
+	names, err := e.newDNSSource()
 	if err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ func (e *Engine) startIntake(ctx context.Context, g *failGroup) error {
 	for range e.cfg.Workers.Resolvers {
 		r := &resolveLoop{
 			ledger: e.ledger, quotas: e.quotas, keys: politeness.AddrKeys(e.cfg.Limits.IPv6Prefix), bench: e.bench,
-			newborn: e.newborn, under: e.under, resolver: e.seams.Resolver, names: names,
+			newborn: e.newborn, under: e.under, names: names,
 			servers: e.servers, scarce: e.scarce,
 			giveUp: e.cfg.Limits.GiveUp, hashSeed: e.frontier.hashSeed, allowed: e.seams.Allowed,
 			feed: func() { notify.Send(e.feedWake) }, wake: func() { notify.Send(e.distWake) },
@@ -308,7 +308,7 @@ func (e *Engine) every(ctx context.Context, period time.Duration, f func() error
 }
 
 // startWorkers starts those who fetch and parse; exchanges aborts what the first do, abort the others.
-func (e *Engine) startWorkers(exchanges, abort, forever context.Context, fetchers, parsers *failGroup) error {
+func (e *Engine) startWorkers(exchanges, abort, forever context.Context, fetchers, parsing *failGroup) error {
 	for i := range e.cfg.Workers.Fetchers {
 		w := e.newFetchWorker(i)
 		fetchers.Go("fetch", func() error {
@@ -317,13 +317,14 @@ func (e *Engine) startWorkers(exchanges, abort, forever context.Context, fetcher
 			return w.run(exchanges, forever)
 		})
 	}
+	crawl := e.parsing()
 	for range e.cfg.Workers.Parsers {
-		w, err := e.newParseWorker()
+		encoder, err := e.newEncoder()
 		if err != nil {
 			return err
 		}
-		w.failed = parsers.cancel
-		parsers.Go("parse", func() error { return w.run(abort) })
+		w := parsers.NewWorker(crawl, &pageAdmission{Frontier: e.frontier}, encoder)
+		parsing.Go("parse", func() error { return w.Run(abort, parsing.cancel) })
 	}
 	return nil
 }
@@ -343,40 +344,39 @@ func (e *Engine) newFetchWorker(id int) *fetchWorker {
 
 // newEncoder makes what packs records for the archive.
 func (e *Engine) newEncoder() (*warc.Encoder, error) {
-	enc, err := warc.NewEncoder(warc.EncoderOptions{
-		Compression: e.cfg.Archive.Compression, Level: e.cfg.Archive.Level, Dictionary: e.cfg.Archive.Dictionary,
-	})
+	a := &e.cfg.Archive
+	enc, err := warc.NewEncoder(warc.EncoderOptions{Compression: a.Compression, Level: a.Level, Dictionary: a.Dictionary})
 	if err != nil {
 		return nil, fmt.Errorf("engine: archive: %w", err)
 	}
 	return enc, nil
 }
 
-// newNameRecords makes what keeps the words of name servers, nil if the crawl keeps no such records.
-func (e *Engine) newNameRecords() (*nameRecords, error) {
-	if _, can := e.seams.Resolver.(hearing); !can || e.cfg.Archive.DNS == DNSRecordsNone || e.cfg.Fetch.Proxy != nil {
-		return nil, nil //nolint:nilnil // as the comment says
+// newDNSSource returns what resolves names, and stores what name servers answered if the crawl keeps such records.
+func (e *Engine) newDNSSource() (dnsrecords.Source, error) {
+	resolver, can := e.seams.Resolver.(dnsrecords.HearingResolver)
+	if !can || e.cfg.Archive.DNS == DNSRecordsNone || e.cfg.Fetch.Proxy != nil {
+		return dnsrecords.Unrecorded{Resolver: e.seams.Resolver}, nil
 	}
-	enc, err := e.newEncoder()
-	if err != nil {
-		return nil, err
-	}
-	return &nameRecords{ledger: e.ledger, limits: e.limits, turn: make(chan struct{}, 1), encoder: enc}, nil
+	encoder, err := e.newEncoder()
+	return dnsrecords.NewRecorder(resolver, e.ledger, e.limits, encoder), err
 }
 
-func (e *Engine) newParseWorker() (*parseWorker, error) {
-	enc, err := e.newEncoder()
-	if err != nil {
-		return nil, err
+// parsing returns what the parse workers share.
+func (e *Engine) parsing() *parsers.Crawl {
+	a := &e.cfg.Archive
+	c := &parsers.Crawl{
+		Pages: e.fetched, Pool: e.pool, PagesOut: &e.pagesOut, LastOut: func() { notify.Send(e.distWake) },
+		Journal: e.ledger, InFlight: e.aloft, Limits: e.limits, Log: e.log, Sites: e.hosts, Answered: parsers.Alone{},
+		Previous: e.previous, Traps: e.traps, Links: e.cfg.linkOptions(e.filters.links()),
+		Parsed: e.parsed, HashSeed: e.frontier.hashSeed, Store: e.filters.store,
+		Faults:   parsers.NewFaultFiles(e.seams.FS, e.frontierDir(), e.seams.Log),
+		Metadata: parsers.MetadataOptions{Mode: a.Metadata, Via: a.Via, Outlinks: a.Outlinks},
 	}
-	return &parseWorker{
-		ledger: e.ledger, frontier: e.frontier, bench: e.bench, hosts: e.hosts, pool: e.pool, fetched: e.fetched,
-		finder: links.NewFinder(e.cfg.linkOptions(e.filters.links())), sums: sha1pair.NewHasher(), encoder: enc,
-		tells: tellsOf(&e.cfg.Archive), store: e.filters.store, parsed: e.parsed, aloft: e.aloft, log: e.log,
-		faults: &faultFile{fs: e.seams.FS, dir: e.frontierDir(), log: e.seams.Log}, limits: e.limits,
-		traps: e.traps, peers: e.peers, wake: func() { notify.Send(e.distWake) }, pagesOut: &e.pagesOut, hashSeed: e.frontier.hashSeed,
-		posting: journal.NewPending(e.limits), previous: e.previous,
-	}, nil
+	if e.peers != nil {
+		c.Answered = peerAnswers{e.peers}
+	}
+	return c
 }
 
 // finish begins the end of the crawl; the first reason stands.

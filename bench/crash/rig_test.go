@@ -11,6 +11,7 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/parsers"
 	"orbweaver/internal/vfs"
 )
 
@@ -62,7 +63,7 @@ func config(rig *testbed.Rig) engine.Config {
 	}
 	if !behindProxy(rig.World.Config().Seed) {
 		c.Workers.KeepAlive = 5 * time.Second
-		c.Archive.Metadata, c.Archive.Via = engine.MetadataAll, true
+		c.Archive.Metadata, c.Archive.Via = parsers.MetadataAll, true
 		c.Archive.Outlinks, c.Archive.DNS = true, engine.DNSRecordsAll
 	}
 	if crowded(rig.World.Config().Seed) {

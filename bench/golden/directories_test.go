@@ -13,6 +13,7 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
+	"orbweaver/engine/parsers"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
@@ -103,7 +104,7 @@ func killed() directory {
 		world: world, end: ending{when: pagesStored(45), kill: true},
 		config: func(c *engine.Config) {
 			c.Archive.Compression, c.Intervals.Checkpoint = warc.None, 2*time.Second
-			c.Archive.Metadata, c.Archive.Via = engine.MetadataAll, true
+			c.Archive.Metadata, c.Archive.Via = parsers.MetadataAll, true
 			c.Archive.Outlinks, c.Archive.DNS = true, engine.DNSRecordsAll
 		},
 	}

@@ -13,6 +13,7 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/fsck"
 	"orbweaver/engine/outcome"
+	"orbweaver/engine/parsers"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
@@ -101,7 +102,7 @@ func playOn(t *testing.T, id string, prepare func(*testbed.Rig) error, change fu
 		}
 		cfg := rig.Config()
 		cfg.Seeds = testbed.Seeds(append(web.Seeds(1), rig.Seeds...))
-		cfg.Archive.Metadata = engine.MetadataAll
+		cfg.Archive.Metadata = parsers.MetadataAll
 		if change != nil {
 			change(&cfg)
 		}

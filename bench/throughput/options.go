@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orbweaver/engine"
+	"orbweaver/engine/parsers"
 )
 
 // Options of a crawl.
@@ -36,7 +37,7 @@ type Options struct {
 // Records are the options of the archive.
 type Records struct {
 	Level    int // of gzip
-	Metadata engine.Metadata
+	Metadata parsers.MetadataMode
 	Via      bool
 	Outlinks bool
 }

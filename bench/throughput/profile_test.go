@@ -29,7 +29,8 @@ func TestSharesGoToTheInnermostFunctionThatHasAPart(t *testing.T) {
 				"orbweaver/engine.(*fetchWorker).run"),
 			stack(20, "internal/runtime/syscall.Syscall6", "os.(*File).WriteAt", "orbweaver/internal/vfs.(*file).WriteAt",
 				"orbweaver/warc.(*outFile).append"),
-			stack(30, "crypto/sha1.blockSHANI", "orbweaver/warc.(*Encoder).Append", "orbweaver/engine.(*parseWorker).pack"),
+			stack(30, "crypto/sha1.blockSHANI", "orbweaver/warc.(*Encoder).Append",
+				"orbweaver/engine/parsers.(*recordBuilder).encode"),
 			stack(15, "crypto/internal/fips140/aes/gcm.gcmAesDec", "crypto/tls.(*Conn).Read",
 				"orbweaver/engine/fetch.(*Fetcher).read"),
 			stack(25, "syscall.Syscall", "net.(*conn).Read", "crypto/tls.(*Conn).Read",
@@ -40,7 +41,7 @@ func TestSharesGoToTheInnermostFunctionThatHasAPart(t *testing.T) {
 				"orbweaver/engine/fetch.(*Fetcher).connect"),
 			stack(40, "runtime.futex", "runtime.findRunnable", "runtime.schedule", "runtime.mcall"),
 			stack(50, "runtime.mallocgc", "orbweaver/warc.(*Encoder).Append"),
-			stack(60, "orbweaver/engine.(*parseWorker).run"),
+			stack(60, "orbweaver/engine/parsers.(*Worker).Run"),
 			stack(70, "another.package"),
 		},
 	}

@@ -10,7 +10,7 @@ import (
 
 	"orbweaver/bench/simweb"
 	"orbweaver/bench/throughput"
-	"orbweaver/engine"
+	"orbweaver/engine/parsers"
 )
 
 type benchCmd struct {
@@ -98,7 +98,7 @@ func (c *benchVitroCmd) Run(w *world) error {
 	}
 	o.HostDelay, o.IPDelay, o.Fetchers, o.KeepAlive = c.HostDelay.d, c.IPDelay.d, int(c.Fetchers.n), c.KeepAlive.d
 	o.Records.Level, o.Records.Via, o.Records.Outlinks = int(c.Level.n), c.Via, c.Outlinks
-	if o.Records.Metadata, err = engine.ParseMetadata(c.Metadata); err != nil {
+	if o.Records.Metadata, err = parsers.ParseMetadataMode(c.Metadata); err != nil {
 		return usageError{fmt.Errorf("--metadata: %w", err)}
 	}
 	o.MaxPages, o.Profile = c.Pages.n, c.Profile

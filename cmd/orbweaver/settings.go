@@ -20,6 +20,7 @@ import (
 	"orbweaver/dnsres"
 	"orbweaver/engine"
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/parsers"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/urlx"
 	"orbweaver/warc"
@@ -78,8 +79,7 @@ func (c *crawlCmd) settings(w *world) (engine.Config, engine.Seams, error) {
 func (c *crawlCmd) traps(cfg *engine.Config) {
 	cfg.Limits.MaxPerDomain, cfg.Limits.MaxHostsPerDomain = int(c.MaxPerDomain.n), int(c.MaxHostsPerDomain.n)
 	cfg.Limits.MaxHostsPerIP, cfg.Traps.MaxPathRepeats, cfg.Admission.StripParams = int(c.MaxHostsPerIP.n), int(c.MaxPathRepeats.n), c.StripParams
-	cfg.Traps.TrapFloor = int(c.TrapFloor.n)
-	cfg.Limits.IPv6Prefix = int(c.IPv6Prefix.n)
+	cfg.Traps.TrapFloor, cfg.Limits.IPv6Prefix = int(c.TrapFloor.n), int(c.IPv6Prefix.n)
 	if cfg.Traps.NoveltyMemory = c.NoveltyMemory.bytes; c.Novelty == "off" {
 		cfg.Traps.Novelty = engine.NoveltyOff
 	}
@@ -89,13 +89,13 @@ func (c *crawlCmd) traps(cfg *engine.Config) {
 func (c *crawlCmd) archive(a *engine.Archive) error {
 	var bad mistakes
 	var err error
-	a.Metadata, err = engine.ParseMetadata(c.WarcMetadata)
+	a.Metadata, err = parsers.ParseMetadataMode(c.WarcMetadata)
 	bad.add("--warc-metadata", err)
 	a.Via, a.Outlinks = c.WarcVia, c.WarcOutlinks
 	if c.WarcDNS == "all" {
 		a.DNS = engine.DNSRecordsAll
 	}
-	if a.Metadata == engine.MetadataNone && (a.Via || a.Outlinks) {
+	if a.Metadata == parsers.MetadataNone && (a.Via || a.Outlinks) {
 		bad.add("--warc-metadata", errors.New("none leaves no place for what --warc-via and --warc-outlinks would tell"))
 	}
 	if c.WarcDictionary == "" {

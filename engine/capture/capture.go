@@ -79,5 +79,24 @@ func cutOutcome(o outcome.Outcome, rec *warc.RecordRead) outcome.Outcome {
 	return o
 }
 
+// HopPathField is the field of a metadata record with the hop path of the capture.
+const HopPathField = "hopsFromSeed"
+
+// HopPath returns the hop path from the metadata record of a capture; nil if there is none. group has the records of
+// the capture. The result belongs to the caller.
+func HopPath(group []warc.RecordRead) []byte {
+	for i := range group {
+		if group[i].Type != warc.Metadata {
+			continue
+		}
+		for line := range bytes.Lines(group[i].Block) {
+			if path, ok := bytes.CutPrefix(line, []byte(HopPathField+": ")); ok {
+				return bytes.Clone(bytes.TrimSpace(path))
+			}
+		}
+	}
+	return nil
+}
+
 // Again says whether a crawl asks again for a URL with such an answer, unless it had all its tries.
 func (c *Capture) Again(p *politeness.Policy) bool { return !c.revisit && p.Table[c.Outcome].Retry }

@@ -45,3 +45,17 @@ func TestIsAnswer(t *testing.T) {
 	f(false, "response", "", "HTTP/1.1 500 Oh\r\nContent-Length: 0\r\n\r\n")
 	f(false, "resource", "", "no HTTP")
 }
+
+func TestHopPathIsReadFromMetadataRecord(t *testing.T) {
+	group := []warc.RecordRead{
+		{Type: warc.Response, Block: []byte("HTTP/1.1 200 OK\r\nhopsFromSeed: X\r\n\r\n")},
+		{Type: warc.Request},
+		{Type: warc.Metadata, Block: []byte("via: http://v.test/\r\nhopsFromSeed: LER\r\n")},
+	}
+	if path := HopPath(group); string(path) != "LER" {
+		t.Errorf("%q", path)
+	}
+	if path := HopPath(group[:2]); path != nil {
+		t.Errorf("%q", path)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"orbweaver/bench/golden"
+	"orbweaver/engine/parse"
 )
 
 // The encoded URLs must equal the golden file, and must decode to the original values.
@@ -34,6 +35,45 @@ func TestURL_aDepthBeyondTheFormIsReadAsTheLargest(t *testing.T) {
 	for depth, want := range map[int]int{DepthMax: DepthMax, DepthMax + 1: DepthMax, 1 << 40: DepthMax} {
 		if it, ok := Decode(Append(nil, &URL{Depth: depth, Rest: []byte("/")})); !ok || it.Depth != want {
 			t.Errorf("depth %d comes back as %d, %v", depth, it.Depth, ok)
+		}
+	}
+}
+
+func TestLongHopPathLosesItsOldestHops(t *testing.T) {
+	path := []byte("R")
+	for range HopPathMax - 1 {
+		path = AppendHop(path, parse.Anchor)
+	}
+	if len(path) != HopPathMax || path[0] != 'R' {
+		t.Fatalf("%d letters, %c first", len(path), path[0])
+	}
+	if path = AppendHop(path, parse.Redirect); len(path) != HopPathMax || path[0] != 'L' ||
+		path[HopPathMax-1] != 'R' {
+		t.Errorf("%d letters, %c first, %c last", len(path), path[0], path[HopPathMax-1])
+	}
+}
+
+func TestItemsKeepViaAndHopPath(t *testing.T) {
+	for _, it := range []URL{
+		{Seed: true, Rest: []byte("http://a.test/")},
+		{Depth: 300, Via: []byte("http://v.test/"), HopPath: []byte("LL"), Rest: []byte("/a")},
+		{Depth: 1, Via: []byte{}, HopPath: []byte{}, Rest: []byte("/a")},
+		{
+			Redirects: 2, RobotsOf: []byte("http://o.test"), Via: []byte("http://v.test/"), HopPath: []byte("P"),
+			Rest: []byte("/robots.txt"),
+		},
+	} {
+		b := Append(nil, &it)
+		got, ok := Decode(b)
+		if !ok || string(got.Via) != string(it.Via) || (got.Via == nil) != (it.Via == nil) ||
+			string(got.HopPath) != string(it.HopPath) || string(got.Rest) != string(it.Rest) ||
+			string(got.RobotsOf) != string(it.RobotsOf) || got.Depth != it.Depth || got.Seed != it.Seed {
+			t.Errorf("%+v became %+v (%v)", it, got, ok)
+		}
+		for n := range b {
+			if short, ok := Decode(b[:n]); ok && len(short.Via) > len(it.Via) {
+				t.Errorf("%d bytes of %x gave %+v", n, b, short)
+			}
 		}
 	}
 }

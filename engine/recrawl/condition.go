@@ -8,6 +8,10 @@ import (
 	"orbweaver/warc"
 )
 
+// ConditionalTries is the number of a URL's first tries that may be conditional requests. Later tries are
+// unconditional: perhaps the server failed because of the condition.
+const ConditionalTries = 2
+
 // Condition is the condition of a request: the page has changed since its previous capture. A worker reuses it for all
 // of its requests.
 type Condition struct {

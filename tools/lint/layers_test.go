@@ -21,7 +21,7 @@ func layers() []string {
 		"engine/limits engine/outage engine/crawllog engine/skipped engine/counters engine/settings engine/capture " +
 			"engine/recrawl engine/traps",
 		"engine/journal",
-		"engine/links engine/admission",
+		"engine/links engine/admission engine/dnsrecords",
 		"engine/schedule",
 		"engine/fetchers engine/parsers",
 		"engine/cluster engine/cluster/",

@@ -9,6 +9,7 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/parsers"
 	"orbweaver/internal/vfs"
 )
 
@@ -103,7 +104,7 @@ func StopHalfWay(t *testing.T, world simweb.Config, after time.Duration, change 
 
 // AllMetadata turns on all optional records.
 func AllMetadata(c *engine.Config) {
-	c.Archive.Metadata, c.Archive.Via = engine.MetadataAll, true
+	c.Archive.Metadata, c.Archive.Via = parsers.MetadataAll, true
 	c.Archive.Outlinks, c.Archive.DNS = true, engine.DNSRecordsAll
 }
 

@@ -1,4 +1,4 @@
-package engine
+package parsers
 
 import (
 	"bytes"
@@ -12,21 +12,26 @@ import (
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/links"
 	"orbweaver/engine/parse"
-	"orbweaver/engine/queued"
 	"orbweaver/engine/seen"
 	"orbweaver/warc"
 )
 
-// fieldsOf is the metadata block of a page that was fetched so, without the time that it took.
-func fieldsOf(t *testing.T, c Archive, p *fetch.Page, f *attempt.Attempt) string {
+// newTestWriter returns a metadataWriter and the extractor that it takes links from.
+func newTestWriter(o MetadataOptions) (metadataWriter, *extractor) {
+	x := newExtractor(&Crawl{Links: links.Options{Tell: o.Via || o.Outlinks}})
+	return newMetadataWriter(o, x), x
+}
+
+// fieldsOf returns the metadata block of a page, without fetchTimeMs and with | for line ends.
+func fieldsOf(t *testing.T, o MetadataOptions, p *fetch.Page, a *attempt.Attempt) string {
 	t.Helper()
-	w := &parseWorker{tells: tellsOf(&c), finder: links.NewFinder(links.Options{Tell: c.tellsKinds()})}
+	w, x := newTestWriter(o)
 	p.Started = time.Unix(1e9, 0)
 	p.Ended = p.Started.Add(12 * time.Millisecond)
-	w.finder.Budget.Open(0, 0)
-	w.finder.Resolve([]byte("http://a.test/"), []byte("b c"), parse.Anchor, false)
-	w.finder.Resolve([]byte("http://a.test/"), []byte("x.png"), parse.Image, false)
-	b := w.appendFields(nil, p, f)
+	x.Budget.Open(0, 0)
+	x.Resolve([]byte("http://a.test/"), []byte("b c"), parse.Anchor, false)
+	x.Resolve([]byte("http://a.test/"), []byte("x.png"), parse.Image, false)
+	b := w.appendFields(nil, p, a)
 	rest, ok := strings.CutSuffix(strings.Replace(string(b), "fetchTimeMs: 12\r\n", "", 1), "\r\n")
 	if len(b) > 0 && (!ok || !bytes.Contains(b, []byte("fetchTimeMs: 12\r\n"))) {
 		t.Errorf("%q has no time, or does not end as a line does", b)
@@ -34,14 +39,14 @@ func fieldsOf(t *testing.T, c Archive, p *fetch.Page, f *attempt.Attempt) string
 	return strings.ReplaceAll(rest, "\r\n", "|")
 }
 
-func TestMetadataTellsWhatTheOtherRecordsDoNot(t *testing.T) {
-	f := func(what string, c Archive, p *fetch.Page, fl *attempt.Attempt, want string) {
+func TestMetadataContainsWhatOtherRecordsLack(t *testing.T) {
+	f := func(what string, o MetadataOptions, p *fetch.Page, a *attempt.Attempt, want string) {
 		t.Helper()
-		if got := fieldsOf(t, c, p, fl); got != want {
+		if got := fieldsOf(t, o, p, a); got != want {
 			t.Errorf("%s:\n got %s\nwant %s", what, got, want)
 		}
 	}
-	auto, all, none := Archive{}, Archive{Metadata: MetadataAll}, Archive{Metadata: MetadataNone}
+	auto, all, none := MetadataOptions{}, MetadataOptions{Mode: MetadataAll}, MetadataOptions{Mode: MetadataNone}
 	plain := func() *fetch.Page { return &fetch.Page{} }
 	f("nothing to tell", auto, plain(), &attempt.Attempt{Depth: 2}, "")
 	f("nothing wanted", none, plain(), &attempt.Attempt{Seed: true, RobotsRule: []byte("1 Allow: /")}, "")
@@ -57,19 +62,19 @@ func TestMetadataTellsWhatTheOtherRecordsDoNot(t *testing.T) {
 	f("robots.txt", all, plain(), &attempt.Attempt{IsRobots: true}, "hopsFromSeed: P")
 	f(
 		"where it came from",
-		Archive{Via: true},
+		MetadataOptions{Via: true},
 		plain(),
 		&attempt.Attempt{Depth: 1, HopPath: []byte("E"), Via: []byte("http://v.test/")},
 		"via: http://v.test/|hopsFromSeed: E",
 	)
 	f(
 		"half known",
-		Archive{Via: true},
+		MetadataOptions{Via: true},
 		plain(),
 		&attempt.Attempt{Depth: 1, Via: []byte("http://v.test/")},
 		"via: http://v.test/",
 	)
-	f("outlinks", Archive{Outlinks: true}, plain(), &attempt.Attempt{Depth: 1},
+	f("outlinks", MetadataOptions{Outlinks: true}, plain(), &attempt.Attempt{Depth: 1},
 		"hopsFromSeed: L|outlink: http://a.test/b%20c L a/@href|outlink: http://a.test/x.png E img/@src")
 	f(
 		"early hints",
@@ -86,7 +91,7 @@ func TestMetadataTellsWhatTheOtherRecordsDoNot(t *testing.T) {
 
 // The usual page costs no allocation, and neither does one with a rule and TLS.
 func TestMetadataAllocatesNothing(t *testing.T) {
-	w := &parseWorker{finder: links.NewFinder(links.Options{Tell: false}), tells: tellsOf(&Archive{})}
+	w, _ := newTestWriter(MetadataOptions{})
 	fl := &attempt.Attempt{Depth: 3, RobotsRule: []byte("3 Allow: /a")}
 	p := &fetch.Page{TLS: &fetch.TLSFacts{Version: tls.VersionTLS13, Cipher: tls.TLS_AES_128_GCM_SHA256}}
 	b := make([]byte, 0, 4096)
@@ -95,59 +100,8 @@ func TestMetadataAllocatesNothing(t *testing.T) {
 	}
 }
 
-func TestTheWayOfAPageIsReadBackFromItsRecord(t *testing.T) {
-	group := []warc.RecordRead{
-		{Type: warc.Response, Block: []byte("HTTP/1.1 200 OK\r\nhopsFromSeed: X\r\n\r\n")},
-		{Type: warc.Request},
-		{Type: warc.Metadata, Block: []byte("via: http://v.test/\r\nhopsFromSeed: LER\r\n")},
-	}
-	if way := wayOf(group); string(way) != "LER" {
-		t.Errorf("%q", way)
-	}
-	if way := wayOf(group[:2]); way != nil {
-		t.Errorf("%q", way)
-	}
-}
-
-func TestAVeryLongWayLosesItsOldestLetters(t *testing.T) {
-	way := []byte("R")
-	for range queued.HopPathMax - 1 {
-		way = queued.AppendHop(way, parse.Anchor)
-	}
-	if len(way) != queued.HopPathMax || way[0] != 'R' {
-		t.Fatalf("%d letters, %c first", len(way), way[0])
-	}
-	if way = queued.AppendHop(way, parse.Redirect); len(way) != queued.HopPathMax || way[0] != 'L' ||
-		way[queued.HopPathMax-1] != 'R' {
-		t.Errorf("%d letters, %c first, %c last", len(way), way[0], way[queued.HopPathMax-1])
-	}
-}
-
-func TestItemsCarryWhereTheyCameFrom(t *testing.T) {
-	for _, it := range []queued.URL{
-		{Seed: true, Rest: []byte("http://a.test/")},
-		{Depth: 300, Via: []byte("http://v.test/"), HopPath: []byte("LL"), Rest: []byte("/a")},
-		{Depth: 1, Via: []byte{}, HopPath: []byte{}, Rest: []byte("/a")},
-		{Redirects: 2, RobotsOf: []byte("http://o.test"), Via: []byte("http://v.test/"), HopPath: []byte("P"), Rest: []byte("/robots.txt")},
-	} {
-		b := queued.Append(nil, &it)
-		got, ok := queued.Decode(b)
-		if !ok || string(got.Via) != string(it.Via) || (got.Via == nil) != (it.Via == nil) || string(got.HopPath) != string(it.HopPath) ||
-			string(got.Rest) != string(it.Rest) || string(got.RobotsOf) != string(it.RobotsOf) ||
-			got.Depth != it.Depth ||
-			got.Seed != it.Seed {
-			t.Errorf("%+v became %+v (%v)", it, got, ok)
-		}
-		for n := range b {
-			if short, ok := queued.Decode(b[:n]); ok && len(short.Via) > len(it.Via) {
-				t.Errorf("%d bytes of %x gave %+v", n, b, short)
-			}
-		}
-	}
-}
-
-// The answer to a conditional request that says "unchanged" is stored as a revisit of what the request was about.
-func TestAnUnchangedPageIsARevisit(t *testing.T) {
+// A 304 to a conditional request is stored as a revisit of the previous capture.
+func TestUnchangedPageIsRevisit(t *testing.T) {
 	enc, err := warc.NewEncoder(warc.EncoderOptions{Compression: warc.None})
 	if err != nil {
 		t.Fatal(err)
@@ -158,29 +112,30 @@ func TestAnUnchangedPageIsARevisit(t *testing.T) {
 	}
 	page.Started = time.Unix(2e9, 0)
 	digest := seen.Digest{1, 2, 3}
-	before := attempt.PreviousCapture{
+	previous := attempt.PreviousCapture{
 		First:  seen.First{RecordID: [16]byte{1, 2, 3}, URI: "http://a.test/", Date: time.Unix(1e9, 0)},
 		Digest: &digest,
 	}
-	pack := func(before attempt.PreviousCapture) (*warc.RecordRead, recordPlan) {
+	pack := func(previous attempt.PreviousCapture) (*warc.RecordRead, recordPlan) {
 		t.Helper()
 		enc.Reset()
-		w := &parseWorker{encoder: enc, finder: links.NewFinder(links.Options{Tell: false})}
-		f := &attempt.Attempt{URL: page.URL, Previous: before}
-		plan := recordPlan{unchanged: attempt.IsUnchanged(page, f)}
-		if err := w.pack(page, f, &plan); err != nil {
+		c := &Crawl{}
+		b := newRecordBuilder(c, enc, newExtractor(c))
+		a := &attempt.Attempt{URL: page.URL, Previous: previous}
+		plan := recordPlan{isStored: true, isUnchanged: attempt.IsUnchanged(page, a)}
+		if err := b.encode(page, a, &plan); err != nil {
 			t.Fatal(err)
 		}
 		recs := readGroup(t, enc)
 		return recs, plan
 	}
-	rec, plan := pack(before)
+	rec, plan := pack(previous)
 	if rec.Type != warc.Revisit || rec.Get("WARC-Profile") != warc.ProfileNotModified || plan.annotation() == "" ||
 		rec.Get(
 			"WARC-Refers-To",
-		) != "<"+warc.ID(before.RecordID).
+		) != "<"+warc.ID(previous.RecordID).
 			String()+
-			">" || rec.Get("WARC-Refers-To-Target-URI") != before.URI ||
+			">" || rec.Get("WARC-Refers-To-Target-URI") != previous.URI ||
 		rec.Get("WARC-Refers-To-Date") != "2001-09-09T01:46:40.000000Z" || rec.Get("WARC-Truncated") != "" ||
 		rec.PayloadDigest == nil || seen.Digest(*rec.PayloadDigest) != digest {
 		t.Errorf("%+v", rec.Fields)
@@ -189,7 +144,7 @@ func TestAnUnchangedPageIsARevisit(t *testing.T) {
 		t.Errorf("read back: %+v", c)
 	}
 	if rec, _ = pack(attempt.PreviousCapture{}); rec.Type != warc.Response {
-		t.Errorf("a 304 that nobody asked for is a %s", rec.Type)
+		t.Errorf("an unconditional 304 is a %s", rec.Type)
 	}
 }
 

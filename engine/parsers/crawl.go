@@ -1,0 +1,76 @@
+package parsers
+
+import (
+	"context"
+	"sync/atomic"
+
+	"orbweaver/engine/attempt"
+	"orbweaver/engine/crawllog"
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/filter"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/limits"
+	"orbweaver/engine/links"
+	"orbweaver/engine/outcome"
+	"orbweaver/engine/parse"
+	"orbweaver/engine/queued"
+	"orbweaver/engine/recrawl"
+	"orbweaver/engine/traps"
+	"orbweaver/sieve/fpcache"
+)
+
+// Crawl is what the parse workers of a crawl share.
+type Crawl struct {
+	Pages    <-chan *fetch.Page // from the fetch workers
+	Pool     *fetch.Pool
+	PagesOut *atomic.Int64 // Pages between a fetch worker and the pool
+	LastOut  func()        // called when PagesOut becomes 0
+
+	Journal  *journal.Store
+	InFlight *attempt.InFlight
+	Limits   *limits.Limits
+	Log      *crawllog.Log
+	Sites    Sites
+	Answered AnsweredURLs
+	Previous recrawl.PreviousCrawl
+	Traps    *traps.Detector
+
+	Links    links.Options
+	Parsed   *fpcache.Cache // payloads whose links were taken, by directory
+	HashSeed uint64         // seed of fingerprints
+	Faults   *FaultFiles
+	Store    *filter.Store
+	Metadata MetadataOptions
+}
+
+// Admission takes discovered URLs. Each Worker has its own.
+type Admission interface {
+	// WaitRoom waits until the sieve has room. It is called outside of a step.
+	WaitRoom(ctx context.Context) error
+	// AddLinks offers the links of a page, within a step. item is what all of them have in common; kinds is nil or has
+	// an element for each link. An error means that found is malformed.
+	AddLinks(page []byte, found *links.Finder, kinds []parse.Kind, item queued.URL) error
+}
+
+// Sites are the queues of all sites.
+type Sites interface {
+	// PutFront puts an item at the front of the queue of its site, within a step. It reports false for a dead site.
+	PutFront(url, item []byte) (bool, error)
+}
+
+// AnsweredURLs remembers which URLs have an answer, for agents that ask.
+type AnsweredURLs interface {
+	// NoteAnswered notes a URL if the outcome is an answer, within the step that counts the URL as done.
+	NoteAnswered(o outcome.Outcome, url []byte)
+	// Maintain does a part of the upkeep, outside of a step.
+	Maintain() error
+}
+
+// Alone is the AnsweredURLs of a crawl without other agents.
+type Alone struct{}
+
+// NoteAnswered does nothing.
+func (Alone) NoteAnswered(outcome.Outcome, []byte) {}
+
+// Maintain does nothing.
+func (Alone) Maintain() error { return nil }

@@ -1,0 +1,116 @@
+package parsers
+
+import (
+	"bytes"
+
+	"github.com/zeebo/xxh3"
+
+	"orbweaver/engine/attempt"
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/filter"
+	"orbweaver/engine/links"
+	"orbweaver/engine/outcome"
+	"orbweaver/engine/urlx"
+)
+
+// extractor finds the links of Pages. The Finder has those of the last Page.
+type extractor struct {
+	*links.Finder
+	crawl   *Crawl
+	scratch []byte
+
+	key      xxh3.Uint128 // of the last Page: see parsedKey
+	isParsed bool         // its whole payload was parsed, and is identified by key
+}
+
+func newExtractor(c *Crawl) *extractor { return &extractor{Finder: links.NewFinder(c.Links), crawl: c} }
+
+// redirectsMost is how many redirects in a row are followed.
+const redirectsMost = 10
+
+// extract finds the links of a Page. content has the payload: it is p, or the stored page if the page is unchanged.
+// After too many redirects, extract changes the outcome of the attempt.
+func (x *extractor) extract(p, content *fetch.Page, a *attempt.Attempt) {
+	x.Reset()
+	x.isParsed = false
+	way := filter.Way{Depth: a.Depth, Hops: a.Redirects}
+	switch {
+	case a.IsRobots:
+		if outcome.IsPageStatus(p.Status) {
+			x.SitemapsOf(a.URL, p, filter.Way{Depth: a.Depth})
+		}
+		return
+	case a.WillRetry:
+		return
+	case a.Outcome == outcome.Redirect:
+		if a.Redirects+1 > redirectsMost {
+			a.Outcome = outcome.TooManyRedirects
+			return
+		}
+		x.Open(links.Page{URL: a.URL, Page: p, Way: way})
+		x.Redirect(a.URL, p.Location())
+		return
+	case x.Forbids(p), !mayHaveLinks(content), content != p && x.Forbids(content):
+		return
+	}
+	if !x.Open(links.Page{URL: a.URL, Page: content, Way: way, Size: content.PayloadLen, Cut: a.Outcome.IsBodyCut()}) {
+		x.crawl.Journal.Count.NotParsed.Add(1)
+		return
+	}
+	x.parse(content, a)
+	x.Refresh(a.URL, content)
+}
+
+// mayHaveLinks reports whether a page has a payload or the field Refresh.
+func mayHaveLinks(p *fetch.Page) bool {
+	return outcome.IsPageStatus(p.Status) && (p.PayloadLen > 0 || len(p.Header(links.RefreshField)) > 0)
+}
+
+// parse finds the links in a payload, unless they were taken before.
+func (x *extractor) parse(p *fetch.Page, a *attempt.Attempt) {
+	if p.PayloadLen == 0 {
+		return
+	}
+	// The follow filter may look at more than the payload and the directory.
+	if p.Complete && x.O.By.Follow == nil {
+		x.key = x.parsedKey(p, a.URL)
+		if x.crawl.Parsed.Seen(x.key) {
+			x.crawl.Journal.Count.Unparsed.Add(1)
+			return
+		}
+		x.isParsed = true
+	}
+	x.scan(p, a)
+}
+
+// scan parses the payload. A panic in the parser is a bug, but one hostile page must not end the crawl.
+func (x *extractor) scan(p *fetch.Page, a *attempt.Attempt) {
+	count := &x.crawl.Journal.Count
+	defer func() {
+		if cause := recover(); cause != nil {
+			count.ParseFaults.Add(1)
+			x.Finder = x.Again()
+			x.crawl.Faults.Save(a.URL, p.Raw, cause)
+		}
+	}()
+	x.Scan(a.URL, p, a.ListedByIndex)
+	count.DroppedLinks.Add(int64(x.Dropped))
+	if x.Encoding != fetch.DecodeOK {
+		count.BadEncodings.Add(1)
+	}
+}
+
+// noteParsed notes that the links of the last Page have been admitted.
+func (x *extractor) noteParsed() {
+	if x.isParsed {
+		x.crawl.Parsed.Put(x.key)
+	}
+}
+
+// parsedKey identifies what the links of a page depend on: its payload, and its URL without query, against which
+// references are resolved. The same payload in another directory has other links.
+func (x *extractor) parsedKey(p *fetch.Page, url []byte) xxh3.Uint128 {
+	base, _, _ := bytes.Cut(url, []byte{'?'})
+	x.scratch = append(append(x.scratch[:0], p.Digest[:]...), base...)
+	return urlx.Fingerprint(x.crawl.HashSeed, x.scratch)
+}

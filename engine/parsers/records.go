@@ -1,0 +1,196 @@
+package parsers
+
+import (
+	"bytes"
+	"fmt"
+
+	"orbweaver/engine/attempt"
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/filter"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/outcome"
+	"orbweaver/engine/seen"
+	"orbweaver/warc"
+)
+
+// recordPlan says what is written about an attempt. The records are in the encoder.
+type recordPlan struct {
+	isStored    bool // records are written
+	isPage      bool // counts as a page: the final answer for a page, with a status of 2xx or unchanged
+	isRevisit   bool // the payload is that of first
+	isUnchanged bool // the server says that the page is as in its previous capture, to which the revisit record refers
+	hasPayload  bool // the records contain the payload
+	claim       journal.Claim
+	first       seen.First
+}
+
+// annotation is the note in the crawl log.
+func (plan *recordPlan) annotation() string {
+	switch {
+	case !plan.isStored:
+		return "notStored"
+	case plan.isRevisit:
+		return "duplicate:digest"
+	case plan.isUnchanged:
+		return "duplicate:server-not-modified"
+	default:
+		return ""
+	}
+}
+
+// recordBuilder encodes the records of one attempt at a time.
+type recordBuilder struct {
+	crawl    *Crawl
+	encoder  *warc.Encoder
+	metadata metadataWriter
+
+	response, request, metadataRecord warc.Record
+	index                             warc.IndexInfo
+	fields                            []byte // block of the metadata record
+}
+
+func newRecordBuilder(c *Crawl, encoder *warc.Encoder, x *extractor) recordBuilder {
+	return recordBuilder{crawl: c, encoder: encoder, metadata: newMetadataWriter(c.Metadata, x)}
+}
+
+// plan decides what is written, and encodes it. content is p, or the stored page if the page is unchanged.
+func (b *recordBuilder) plan(p, content *fetch.Page, a *attempt.Attempt) (recordPlan, error) {
+	isFinal, isUnchanged := !a.IsRobots && !a.WillRetry, attempt.IsUnchanged(p, a)
+	plan := recordPlan{isPage: isFinal && (outcome.IsPageStatus(p.Status) || isUnchanged), isUnchanged: isUnchanged}
+	b.encoder.Reset()
+	isDeduplicated := isFinal && p.Complete && p.PayloadLen > 0
+	if isDeduplicated {
+		first, ok, err := b.crawl.Journal.Seen.Lookup(p.Digest)
+		if err != nil {
+			return plan, fmt.Errorf("parsers: payload deduplication: %w", err)
+		}
+		plan.isRevisit, plan.first = ok, first
+	}
+	if plan.isStored = b.stores(content, a, &plan); !plan.isStored {
+		plan.isRevisit = false
+		return plan, nil
+	}
+	plan.hasPayload = !plan.isRevisit && !plan.isUnchanged
+	if err := b.encode(p, a, &plan); err != nil {
+		return plan, fmt.Errorf("parsers: archive: %w", err)
+	}
+	b.encoder.Pack(b.crawl.Journal.Writer)
+	if isDeduplicated && !plan.isRevisit {
+		first := seen.First{RecordID: b.response.ID, URI: string(a.URL), Date: p.Started}
+		plan.claim = journal.NewClaim(p.Digest, first)
+	}
+	return plan, nil
+}
+
+// stores asks the store filter. A robots.txt is stored unless the filter refuses everything. The answer to a probe is
+// no capture.
+func (b *recordBuilder) stores(content *fetch.Page, a *attempt.Attempt, plan *recordPlan) bool {
+	if a.IsProbe {
+		return false
+	}
+	if answer, isConstant := b.crawl.Store.Constant(); isConstant {
+		return answer
+	}
+	if a.IsRobots {
+		return true
+	}
+	return b.crawl.Store.Keeps(a.URL, filter.Way{Depth: a.Depth, Hops: a.Redirects}, &filter.Response{
+		Status: content.Status, ContentType: content.ContentType(), Size: content.PayloadLen,
+		Truncated: content.Cut != fetch.NotCut, Duplicate: plan.isRevisit || plan.isUnchanged, Via: a.Via,
+	})
+}
+
+// encode encodes the response or revisit record, the request record and, if it has fields, the metadata record.
+func (b *recordBuilder) encode(p *fetch.Page, a *attempt.Attempt, plan *recordPlan) error {
+	b.fillResponse(p, a)
+	if plan.isRevisit {
+		b.makeRevisit(warc.ProfileIdentical, plan.first)
+		b.response.Block, b.response.BlockDigest = append(b.response.Block[:0], p.Head()), nil
+	}
+	if plan.isUnchanged {
+		b.makeRevisit(warc.ProfileNotModified, a.Previous.First)
+		b.response.PayloadDigest = (*[20]byte)(a.Previous.Digest)
+	}
+	if err := b.encoder.Append(&b.response); err != nil {
+		return err
+	}
+	b.request = warc.Record{
+		Type: warc.Request, Date: p.Started, TargetURI: a.URL, IP: p.Remote.Addr(), ConcurrentTo: b.response.ID,
+		Block: append(b.request.Block[:0], p.Request),
+	}
+	if err := b.encoder.Append(&b.request); err != nil {
+		return err
+	}
+	if b.fields = b.metadata.appendFields(b.fields[:0], p, a); len(b.fields) == 0 {
+		return nil
+	}
+	b.metadataRecord = warc.Record{
+		Type: warc.Metadata, Date: p.Started, TargetURI: a.URL, ConcurrentTo: b.response.ID,
+		Block: append(b.metadataRecord.Block[:0], b.fields),
+	}
+	return b.encoder.Append(&b.metadataRecord)
+}
+
+// mediaBytes is the type of what a server sent instead of a response: bytes without a whole HTTP head. They are stored
+// as a resource record, since a response record must have a head.
+const mediaBytes = "application/octet-stream"
+
+// fillResponse makes the response record, as if the payload were new.
+func (b *recordBuilder) fillResponse(p *fetch.Page, a *attempt.Attempt) {
+	mime, _, _ := bytes.Cut(p.ContentType(), []byte{';'})
+	b.index = warc.IndexInfo{Status: p.Status, MIME: bytes.TrimSpace(mime)}
+	b.response = warc.Record{
+		Type: warc.Response, Date: p.Started, TargetURI: a.URL, IP: p.Remote.Addr(), Index: &b.index,
+		Truncated: truncation(p.Cut), Block: append(b.response.Block[:0], p.Raw),
+	}
+	if p.Complete {
+		b.response.BlockDigest = &p.BlockDigest
+		if p.PayloadLen > 0 {
+			b.response.PayloadDigest = &p.Digest
+		}
+	}
+	if !p.HasHead() {
+		b.response.Type, b.response.ContentType, b.response.Truncated = warc.Resource, mediaBytes, headTruncation(p)
+		b.index.MIME = []byte(mediaBytes)
+	}
+}
+
+// makeRevisit makes the response record a revisit record.
+func (b *recordBuilder) makeRevisit(profile string, first seen.First) {
+	r := &b.response
+	r.Type, r.Profile = warc.Revisit, profile
+	r.RefersTo, r.RefersToURI, r.RefersToDate = first.RecordID, first.URI, first.Date
+}
+
+// headTruncation says why an answer without a whole head ends where it does.
+func headTruncation(p *fetch.Page) warc.Truncation {
+	switch {
+	case p.Flags&fetch.FlagNotHTTP != 0 && p.Cut == fetch.CutUnspecified:
+		return warc.TruncatedNone // it is not HTTP, and complete
+	case p.Cut != fetch.NotCut:
+		return truncation(p.Cut)
+	case p.Outcome == outcome.HeaderTooLarge:
+		return warc.TruncatedLength
+	case p.Outcome == outcome.HeaderTimeout:
+		return warc.TruncatedTime
+	case p.Outcome == outcome.Reset:
+		return warc.TruncatedDisconnect
+	default:
+		return warc.TruncatedUnspecified
+	}
+}
+
+func truncation(c fetch.Cut) warc.Truncation {
+	switch c {
+	case fetch.NotCut:
+		return warc.TruncatedNone
+	case fetch.CutLength:
+		return warc.TruncatedLength
+	case fetch.CutTime:
+		return warc.TruncatedTime
+	case fetch.CutDisconnect:
+		return warc.TruncatedDisconnect
+	default:
+		return warc.TruncatedUnspecified
+	}
+}

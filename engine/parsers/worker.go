@@ -1,0 +1,264 @@
+package parsers
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"orbweaver/engine/attempt"
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/links"
+	"orbweaver/engine/novelty"
+	"orbweaver/engine/outage"
+	"orbweaver/engine/outcome"
+	"orbweaver/engine/parse"
+	"orbweaver/engine/queued"
+	"orbweaver/engine/recrawl"
+	"orbweaver/internal/sha1pair"
+	"orbweaver/warc"
+)
+
+// Worker handles one Page at a time. It belongs to one goroutine.
+type Worker struct {
+	crawl     *Crawl
+	admission Admission
+	hasher    *sha1pair.Hasher
+	links     *extractor
+	records   recordBuilder
+	pending   *journal.Pending
+	words     novelty.Words
+}
+
+// NewWorker returns a worker. admission and encoder must not be shared with other workers.
+func NewWorker(c *Crawl, admission Admission, encoder *warc.Encoder) *Worker {
+	x := newExtractor(c)
+	return &Worker{
+		crawl: c, admission: admission, hasher: sha1pair.NewHasher(), links: x,
+		records: newRecordBuilder(c, encoder, x), pending: journal.NewPending(c.Limits),
+	}
+}
+
+// Run handles Pages until the channel is closed. An error ends the crawl: Run passes it to onError, still takes all
+// Pages and returns them to the pool, so that no fetch worker waits. Their URLs stay in flight, and are fetched again.
+func (w *Worker) Run(ctx context.Context, onError func(error)) (err error) {
+	for p := range w.crawl.Pages {
+		if err == nil {
+			if err = w.handle(ctx, p); err != nil {
+				onError(err)
+			}
+		}
+		w.crawl.Pool.Put(p)
+		if w.crawl.PagesOut.Add(-1) == 0 {
+			w.crawl.LastOut()
+		}
+	}
+	return err
+}
+
+func (w *Worker) handle(ctx context.Context, p *fetch.Page) error {
+	a := attempt.Of(p)
+	p.Sum(w.hasher)
+	content := p
+	if attempt.IsUnchanged(p, a) {
+		if content = w.crawl.Previous.ReadPage(&a.Previous, a.URL); content == nil {
+			return w.putBack(a, unconditionalItem(a))
+		}
+	}
+	w.links.extract(p, content, a)
+	plan, err := w.records.plan(p, content, a)
+	if err != nil {
+		return err
+	}
+	return w.store(ctx, p, content, &plan)
+}
+
+// unconditionalItem returns the item of an attempt with so many tries that its next request has no conditions.
+func unconditionalItem(a *attempt.Attempt) []byte {
+	it := queued.MustDecode(a.Item)
+	it.Tries = max(it.Tries+1, recrawl.ConditionalTries)
+	return queued.Append(nil, &it)
+}
+
+// store settles the attempt when there is room for it. content is p, or the stored page if the page is unchanged.
+func (w *Worker) store(ctx context.Context, p, content *fetch.Page, plan *recordPlan) error {
+	a := attempt.Of(p)
+	for {
+		if err := w.admission.WaitRoom(ctx); err != nil && !errors.Is(err, context.Canceled) {
+			return err
+		}
+		err := w.settle(p, plan)
+		switch {
+		case err == nil:
+			w.crawl.Log.Attempt(p, a, w.links.Encoding, w.links.Budget.Annotate(plan.annotation()))
+			w.noteNovelty(p, a, plan)
+			return w.maintain(ctx)
+		case errors.Is(err, journal.ErrPageLimit):
+			return w.putBack(a, a.Item)
+		case errors.Is(err, journal.ErrDuplicate):
+			if *plan, err = w.records.plan(p, content, a); err != nil {
+				return err
+			}
+		default:
+			if err := w.crawl.Journal.Disk.Wait(ctx, err); errors.Is(err, outage.ErrFullAtStop) {
+				return nil // it is still in flight, so the checkpoint has its URL
+			} else if err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// settle writes the records and the journal entry, admits the links and counts the URL as done, in one step. After an
+// error nothing of it has happened.
+func (w *Worker) settle(p *fetch.Page, plan *recordPlan) error {
+	a, j := attempt.Of(p), w.crawl.Journal
+	j.Steps.Begin()
+	defer j.Steps.End()
+	w.fillPending(p, a, plan)
+	if err := j.Write(w.pending); err != nil {
+		return err
+	}
+	w.crawl.Limits.Grown(w.pending.Entry.Length)
+	w.count(p, a, plan)
+	if a.IsRobots || !a.WillRetry {
+		w.admitLinks(a)
+		w.links.noteParsed()
+	}
+	if !a.IsRobots && !a.WillRetry {
+		j.Count.Finish(a.Outcome, 1)
+		w.crawl.Answered.NoteAnswered(a.Outcome, a.URL)
+		w.crawl.InFlight.Remove(a)
+	}
+	return nil
+}
+
+// fillPending makes the journal entry.
+func (w *Worker) fillPending(p *fetch.Page, a *attempt.Attempt, plan *recordPlan) {
+	w.pending.Claim, w.pending.Page = plan.claim, plan.isPage
+	e := &w.pending.Entry
+	*e = journal.Entry{
+		Kind: journal.KindPage, FP: a.Fingerprint, Outcome: a.Outcome, Status: min(max(p.Status, 0), 65535),
+		Depth: a.Depth, Hops: a.Redirects, Listed: a.ListedByIndex, Index: w.links.Index,
+		SiteDue: journal.DueIn(a.SiteDue), IPDue: journal.DueIn(a.IPDue),
+	}
+	switch {
+	case a.IsRobots:
+		e.Kind = journal.KindRobots
+	case a.WillRetry:
+		e.Kind = journal.KindRetry
+	}
+	if !a.WillRetry && !plan.hasPayload {
+		e.Links = w.links.Links
+	}
+	w.pending.Group = warc.Group{}
+	if plan.isStored {
+		w.pending.Group = w.records.encoder.Group()
+	}
+}
+
+// count adds the attempt to the counters.
+func (w *Worker) count(p *fetch.Page, a *attempt.Attempt, plan *recordPlan) {
+	n := &w.crawl.Journal.Count
+	if p.HasHead() {
+		n.Status(p.Status)
+	}
+	n.BytesReceived.Add(int64(len(p.Raw) + len(p.Interim)))
+	n.BytesSent.Add(int64(len(p.Request)))
+	if a.IsRobots {
+		n.RobotsFetched.Add(1)
+		return
+	}
+	n.Attempts.Add(1)
+	if a.WillRetry {
+		n.Retries.Add(1)
+		return
+	}
+	switch {
+	case !plan.isPage:
+	case plan.isUnchanged:
+		if plan.isStored {
+			n.Unchanged.Add(1)
+		}
+	case !plan.isStored:
+		n.NotStored.Add(1)
+	case plan.isRevisit:
+		n.Revisits.Add(1)
+	default:
+		n.Pages.Add(1)
+	}
+}
+
+// admitLinks offers the links that were found.
+func (w *Worker) admitLinks(a *attempt.Attempt) {
+	item := links.LeadsTo(&links.Lead{
+		Outcome: a.Outcome, Depth: a.Depth, Hops: a.Redirects, Robots: a.IsRobots, Listed: a.ListedByIndex,
+		Index: w.links.Index,
+	})
+	var kinds []parse.Kind
+	if w.crawl.Metadata.Via {
+		item.Via, item.HopPath, kinds = a.URL, a.HopPath, w.links.Kinds
+		if len(a.HopPath) == 0 && !a.Seed {
+			kinds = nil // the hop path of this page is unknown, so those of its links are, too
+		}
+	}
+	if err := w.admission.AddLinks(a.URL, w.links.Finder, kinds, item); err != nil {
+		panic(fmt.Sprintf("BUG: parsers: the list of links that was just made cannot be read: %v", err))
+	}
+}
+
+// putBack puts the URL back to its site: it is beyond the limit of pages, or must be fetched again.
+func (w *Worker) putBack(a *attempt.Attempt, item []byte) error {
+	j := w.crawl.Journal
+	j.Steps.Begin()
+	defer j.Steps.End()
+	ok, err := w.crawl.Sites.PutFront(a.URL, item)
+	if err != nil {
+		return err
+	}
+	w.crawl.InFlight.Remove(a)
+	if !ok {
+		j.Count.Finish(outcome.SiteGone, 1)
+	}
+	return nil
+}
+
+// noteNovelty tells the trap detector whether a page contained new content. A redirect is no page; but a redirect to
+// the same path with another query, and the later ones of a chain, count as a page without new content. A duplicate
+// says something in a first pass only: later ones expect it.
+func (w *Worker) noteNovelty(p *fetch.Page, a *attempt.Attempt, plan *recordPlan) {
+	switch {
+	case plan.isPage:
+		w.crawl.Traps.NotePage(a.URL, a.FirstOfSite, novelty.Page{
+			IsDuplicate: plan.isRevisit && !w.crawl.Previous.HasCaptures(), Payload: payloadBits(p, a), WasDelayed: a.Delayed,
+			Text: w.links.Body, Duration: p.Ended.Sub(p.Started),
+		}, &w.words)
+	case a.Outcome == outcome.TooManyRedirects,
+		a.Outcome == outcome.Redirect && !a.WillRetry && (a.Redirects >= redirectsUsual || w.links.LeadsHome(a.URL)):
+		w.crawl.Traps.NotePage(a.URL, false, novelty.Page{IsDuplicate: true, WasDelayed: a.Delayed}, &w.words)
+	}
+}
+
+// redirectsUsual is how many redirects in a row say nothing about a trap.
+const redirectsUsual = 4
+
+// payloadBits distinguishes the payloads of pages. An incomplete payload counts as different from all others.
+func payloadBits(p *fetch.Page, a *attempt.Attempt) uint32 {
+	if !p.Complete {
+		return uint32(a.Fingerprint.Lo)
+	}
+	return binary.LittleEndian.Uint32(p.Digest[:])
+}
+
+// maintain does this page's part of the upkeep of the maps on disk, outside of a step.
+func (w *Worker) maintain(ctx context.Context) error {
+	err := w.crawl.Journal.Seen.Tend()
+	if err == nil {
+		err = w.crawl.Answered.Maintain()
+	}
+	if err != nil {
+		return w.crawl.Journal.Disk.Wait(ctx, err)
+	}
+	return nil
+}
