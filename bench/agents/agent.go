@@ -178,6 +178,16 @@ func (a *agent) describe() string {
 	case t.State == "":
 		return fmt.Sprintf("%s is %v, and has reported nothing; its words: %s", a.id, a.state, a.words)
 	}
-	return fmt.Sprintf("%s is %v: reported %s, %s; %d pages, %d URLs queued, %d in flight; waits for: %s; its words: %s", a.id, a.state, t.State,
-		strconv.Quote(t.Reason), t.pages(), t.URLsQueued, t.URLsInFlight, t.Waiting, a.words)
+	return fmt.Sprintf(
+		"%s is %v: reported %s, %s; %d pages, %d URLs queued, %d in flight; waits for: %s; its words: %s",
+		a.id,
+		a.state,
+		t.State,
+		strconv.Quote(t.Reason),
+		t.pages(),
+		t.URLsQueued,
+		t.URLsInFlight,
+		t.Waiting,
+		a.words,
+	)
 }

@@ -126,12 +126,17 @@ func (s *faults) happened(f *fleet) error {
 		if s.kills > 0 {
 			return nil
 		}
-		return fmt.Errorf("agents: the run was over before the first agent was killed, after %v: give it more pages or longer delays", f.o.KillEvery)
+		return fmt.Errorf(
+			"agents: the run was over before the first agent was killed, after %v: give it more pages or longer delays",
+			f.o.KillEvery,
+		)
 	case Lose, Leave, Depart, Join:
 		if s.begun {
 			return nil
 		}
-		return fmt.Errorf("agents: the run was over before half of its pages were reported: give it more pages or longer delays")
+		return fmt.Errorf(
+			"agents: the run was over before half of its pages were reported: give it more pages or longer delays",
+		)
 	case Partition:
 		return f.parted.happened(f)
 	case Plain, Capacity:

@@ -82,7 +82,18 @@ func (f *fleet) args(a *agent) []string {
 	if !f.p.peering() {
 		return args
 	}
-	args = append(args, "--agent", a.id, "--agent-plain", "--gossip", a.gossip, "--post", a.post, "--capacity", fmt.Sprint(a.capacity))
+	args = append(
+		args,
+		"--agent",
+		a.id,
+		"--agent-plain",
+		"--gossip",
+		a.gossip,
+		"--post",
+		a.post,
+		"--capacity",
+		fmt.Sprint(a.capacity),
+	)
 	first := 0
 	for _, b := range f.agents {
 		if !f.late(b) {
@@ -134,7 +145,10 @@ func (f *fleet) run(ctx context.Context, web *load.Child) (wall time.Duration, e
 		case now := <-tick.C:
 			err = f.step(ctx, now)
 		case <-late.C:
-			err = fmt.Errorf("agents: the run is not over after %v: give it longer with --most, or see what the agents wait for", f.o.Most)
+			err = fmt.Errorf(
+				"agents: the run is not over after %v: give it longer with --most, or see what the agents wait for",
+				f.o.Most,
+			)
 		case <-ctx.Done():
 			err = ctx.Err()
 		}
@@ -174,7 +188,13 @@ func (f *fleet) ended(ctx context.Context, e exit) error {
 		a.state = lost
 	default:
 		a.state = lost
-		return fmt.Errorf("agents: %s ended with %v, and nobody had asked it to; its last words in %s:\n%s", a.id, life, a.words, a.lastWords())
+		return fmt.Errorf(
+			"agents: %s ended with %v, and nobody had asked it to; its last words in %s:\n%s",
+			a.id,
+			life,
+			a.words,
+			a.lastWords(),
+		)
 	}
 	return nil
 }

@@ -24,7 +24,15 @@ func Measure(ctx context.Context, o Options) (*Result, error) {
 	r := &Result{Name: "agents"}
 	for i := range plans {
 		p := &plans[i]
-		fmt.Fprintf(o.Say, "%d of %d: %s: %d agents with %d fetchers each\n", i+1, len(plans), p.name, p.agents, p.fetchers)
+		fmt.Fprintf(
+			o.Say,
+			"%d of %d: %s: %d agents with %d fetchers each\n",
+			i+1,
+			len(plans),
+			p.name,
+			p.agents,
+			p.fetchers,
+		)
 		dir := filepath.Join(o.Dir, RunPrefix+p.name)
 		run, err := measure(ctx, &o, p, dir)
 		if err != nil {
@@ -63,8 +71,16 @@ func measure(ctx context.Context, o *Options, p *plan, dir string) (*Run, error)
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"--host-delay", p.pace.HostDelay.String(), "--ip-delay", p.pace.IPDelay.String(), "--seed-count", fmt.Sprint(seeds),
-		"--digest-every", fmt.Sprint(max(o.Every, 1))}
+	args := []string{
+		"--host-delay",
+		p.pace.HostDelay.String(),
+		"--ip-delay",
+		p.pace.IPDelay.String(),
+		"--seed-count",
+		fmt.Sprint(seeds),
+		"--digest-every",
+		fmt.Sprint(max(o.Every, 1)),
+	}
 	for _, d := range f.archives() {
 		args = append(args, "--judge", d)
 	}

@@ -73,7 +73,12 @@ func newPartition(ctx context.Context, p *plan, dir string) (*partition, error) 
 	if err != nil {
 		return nil, err
 	}
-	c := &partition{land: land, seals: filepath.Join(dir, "ca"), log: filepath.Join(dir, "web.log"), rng: rand.New(rand.NewPCG(p.world.Seed, 0))}
+	c := &partition{
+		land:  land,
+		seals: filepath.Join(dir, "ca"),
+		log:   filepath.Join(dir, "web.log"),
+		rng:   rand.New(rand.NewPCG(p.world.Seed, 0)),
+	}
 	for k := range p.agents {
 		if k < p.agents-smaller(p.agents) {
 			c.large = append(c.large, k)
@@ -87,7 +92,15 @@ func newPartition(ctx context.Context, p *plan, dir string) (*partition, error) 
 // settle gives agent k its place.
 func (c *partition) settle(a *agent, k int) {
 	a.enter = func(command ...string) []string { return c.land.In(k, command...) }
-	a.gossip, a.post = fmt.Sprintf("%s:%d", c.land.Address(k), gossipPort), fmt.Sprintf("%s:%d", c.land.Address(k), postPort)
+	a.gossip, a.post = fmt.Sprintf(
+		"%s:%d",
+		c.land.Address(k),
+		gossipPort,
+	), fmt.Sprintf(
+		"%s:%d",
+		c.land.Address(k),
+		postPort,
+	)
 }
 
 // smaller is how many agents are fewer than the others.
@@ -118,8 +131,20 @@ func (c *partition) web(ctx context.Context, f *fleet, args []string) (*load.Chi
 
 // args is what an agent is told beside the rest.
 func (c *partition) args(f *fleet, a *agent) []string {
-	args := []string{"--agent", a.id, "--agent-file", filepath.Join(c.seals, a.id+".agent"), "--agents", fmt.Sprint(len(f.agents)),
-		"--gossip", a.gossip, "--post", a.post, "--max-time", (f.o.Most + time.Minute).String()} // it ends whoever is left to himself
+	args := []string{
+		"--agent",
+		a.id,
+		"--agent-file",
+		filepath.Join(c.seals, a.id+".agent"),
+		"--agents",
+		fmt.Sprint(len(f.agents)),
+		"--gossip",
+		a.gossip,
+		"--post",
+		a.post,
+		"--max-time",
+		(f.o.Most + time.Minute).String(),
+	} // it ends whoever is left to himself
 	for _, b := range f.agents {
 		if a != b {
 			args = append(args, "--join", b.gossip)
@@ -246,7 +271,10 @@ func (a *agent) sees(want int) (last time.Time, err error) {
 // happened is an error if the run was over before the partition was.
 func (c *partition) happened(f *fleet) error {
 	if c.mended.IsZero() {
-		return fmt.Errorf("agents: the run was over before its partition of %v: give it more pages or longer delays", f.o.CutTime)
+		return fmt.Errorf(
+			"agents: the run was over before its partition of %v: give it more pages or longer delays",
+			f.o.CutTime,
+		)
 	}
 	return nil
 }

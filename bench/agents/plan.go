@@ -88,7 +88,14 @@ type plan struct {
 func (o *Options) plans() ([]plan, error) {
 	var all []plan
 	for _, s := range o.Scenarios {
-		p := plan{name: string(s), scenario: s, agents: o.Among, fetchers: o.Fetchers[0], world: o.Slow, pace: o.FaultPace}
+		p := plan{
+			name:     string(s),
+			scenario: s,
+			agents:   o.Among,
+			fetchers: o.Fetchers[0],
+			world:    o.Slow,
+			pace:     o.FaultPace,
+		}
 		switch s {
 		case Plain:
 			all = append(all, o.plain()...)
@@ -118,10 +125,17 @@ func (o *Options) plans() ([]plan, error) {
 // parted gives each cut its runs.
 func (o *Options) parted(p plan) (all []plan, err error) {
 	if smaller(p.agents) < 1 {
-		return nil, fmt.Errorf("agents: %s with %d agents: want at least 3, so that one side is smaller", p.scenario, p.agents)
+		return nil, fmt.Errorf(
+			"agents: %s with %d agents: want at least 3, so that one side is smaller",
+			p.scenario,
+			p.agents,
+		)
 	}
 	if o.Apart {
-		return nil, fmt.Errorf("agents: %s of agents that know nothing of each other: want one or the other", p.scenario)
+		return nil, fmt.Errorf(
+			"agents: %s of agents that know nothing of each other: want one or the other",
+			p.scenario,
+		)
 	}
 	for _, c := range o.Cuts {
 		if !slices.Contains(Cuts(), c) {
@@ -153,7 +167,14 @@ func number(all []plan) {
 func (o *Options) plain() (all []plan) {
 	for _, fetchers := range o.Fetchers {
 		for _, n := range o.Agents {
-			p := plan{name: fmt.Sprintf("plain-%d", n), scenario: Plain, agents: n, fetchers: fetchers, world: o.World, pace: o.Pace}
+			p := plan{
+				name:     fmt.Sprintf("plain-%d", n),
+				scenario: Plain,
+				agents:   n,
+				fetchers: fetchers,
+				world:    o.World,
+				pace:     o.Pace,
+			}
 			if o.Grow && !o.Apart { // agents apart have a whole web each
 				p.world.Hosts, p.world.IPs = n*o.World.Hosts, n*o.World.IPs
 			}

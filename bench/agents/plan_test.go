@@ -35,11 +35,15 @@ func TestPlans(t *testing.T) {
 	for i := range plans {
 		names = append(names, plans[i].name)
 	}
-	if want := "plain-1x16 plain-4x16 plain-1x64 plain-4x64 capacity kill lose leave depart join full-quorum full one-way-quorum one-way flap-quorum flap"; strings.Join(names, " ") != want {
+	if want := "plain-1x16 plain-4x16 plain-1x64 plain-4x64 capacity kill lose leave depart join full-quorum full one-way-quorum one-way flap-quorum flap"; strings.Join(
+		names,
+		" ",
+	) != want {
 		t.Fatalf("%q, want %q", names, want)
 	}
 	four, capacity, kill := plans[3], plans[4], plans[5]
-	if four.agents != 4 || four.fetchers != 64 || four.pace != o.Pace || !four.peering() || four.capacity(3) != 1 || plans[0].peering() {
+	if four.agents != 4 || four.fetchers != 64 || four.pace != o.Pace || !four.peering() || four.capacity(3) != 1 ||
+		plans[0].peering() {
 		t.Errorf("%+v", four)
 	}
 	if capacity.agents != 3 || capacity.capacity(2) != 4 || capacity.world.Hosts != 9999 || capacity.pace != o.Pace {
@@ -82,8 +86,15 @@ func TestAGrowingWeb(t *testing.T) {
 		if apart {
 			hosts, ips = 50, 13
 		}
-		if plans[0].world.Hosts != 50 || plans[1].world.Hosts != hosts || plans[1].world.IPs != ips || plans[2].world.Hosts != 99 {
-			t.Errorf("apart %v: %d, %d and %d hosts", apart, plans[0].world.Hosts, plans[1].world.Hosts, plans[2].world.Hosts)
+		if plans[0].world.Hosts != 50 || plans[1].world.Hosts != hosts || plans[1].world.IPs != ips ||
+			plans[2].world.Hosts != 99 {
+			t.Errorf(
+				"apart %v: %d, %d and %d hosts",
+				apart,
+				plans[0].world.Hosts,
+				plans[1].world.Hosts,
+				plans[2].world.Hosts,
+			)
 		}
 	}
 }
@@ -125,7 +136,8 @@ func TestArguments(t *testing.T) {
 	}
 	for _, p := range []plan{{scenario: Plain, agents: 1}, {scenario: Plain, agents: 2, apart: true}} {
 		f := fleetOf(t, p)
-		if line := strings.Join(f.args(f.agents[0]), " "); strings.Contains(line, "--agent") || strings.Contains(line, "--gossip") {
+		if line := strings.Join(f.args(f.agents[0]), " "); strings.Contains(line, "--agent") ||
+			strings.Contains(line, "--gossip") {
 			t.Errorf("an agent alone: %s", line)
 		}
 	}
@@ -135,7 +147,8 @@ func TestArguments(t *testing.T) {
 func TestTheLastIsTheOneSomethingHappensTo(t *testing.T) {
 	f := fleetOf(t, plan{scenario: Join, agents: 3})
 	first, late := strings.Join(f.args(f.agents[0]), " "), strings.Join(f.args(f.agents[2]), " ")
-	if strings.Contains(first, f.agents[2].gossip) || strings.Count(late, "--join") != 2 || !strings.Contains(first, "--agents 2") ||
+	if strings.Contains(first, f.agents[2].gossip) || strings.Count(late, "--join") != 2 ||
+		!strings.Contains(first, "--agents 2") ||
 		!strings.Contains(late, "--agents 1") {
 		t.Errorf("the first: %s\nthe last: %s", first, late)
 	}

@@ -89,7 +89,8 @@ func (r *Result) Sound() bool {
 func (r *Result) add(run *Run) {
 	r.Runs = append(r.Runs, run)
 	for _, one := range r.Runs {
-		if one.Scenario == string(Plain) && run.Scenario == string(Plain) && one.Agents == 1 && one.Fetchers == run.Fetchers {
+		if one.Scenario == string(Plain) && run.Scenario == string(Plain) && one.Agents == 1 &&
+			one.Fetchers == run.Fetchers {
 			run.CPURatio = run.CPUPerPage / max(one.CPUPerPage, 1e-9)
 		}
 	}
@@ -116,8 +117,15 @@ func (f *fleet) result(truth *simweb.Truth, seeds []string, sum *load.Summary, w
 		if err != nil {
 			return nil, err
 		}
-		e := Each{ID: a.id, State: a.state.String(), Lives: a.lives, Capacity: a.capacity, Share: float64(a.capacity) / float64(capacities),
-			CPUSeconds: a.cpu.Seconds(), Told: t}
+		e := Each{
+			ID:         a.id,
+			State:      a.state.String(),
+			Lives:      a.lives,
+			Capacity:   a.capacity,
+			Share:      float64(a.capacity) / float64(capacities),
+			CPUSeconds: a.cpu.Seconds(),
+			Told:       t,
+		}
 		if a.state != lost {
 			e.Pages, e.Hosts, shares = shares[0].Pages, shares[0].Hosts, shares[1:]
 		}

@@ -42,11 +42,17 @@ func TestWhatIsWrong(t *testing.T) {
 // Shares are compared with capacities, as a part of what an agent should have.
 func TestBalance(t *testing.T) {
 	r := &Run{Each: []Each{
-		{Share: 0.25, Hosts: 30, Pages: 25, Told: Told{BytesReceived: 20}}, {Share: 0.75, Hosts: 70, Pages: 75, Told: Told{BytesReceived: 80}},
+		{
+			Share: 0.25,
+			Hosts: 30,
+			Pages: 25,
+			Told:  Told{BytesReceived: 20},
+		}, {Share: 0.75, Hosts: 70, Pages: 75, Told: Told{BytesReceived: 80}},
 	}}
 	r.balance()
 	near := func(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
-	if !near(r.WorstDeviation, 0.2) || !near(r.MeanDeviation, (0.2+5.0/75)/2) || r.WorstOfPages != 0 || !near(r.WorstOfBytes, 0.2) {
+	if !near(r.WorstDeviation, 0.2) || !near(r.MeanDeviation, (0.2+5.0/75)/2) || r.WorstOfPages != 0 ||
+		!near(r.WorstOfBytes, 0.2) {
 		t.Errorf("%+v", r)
 	}
 }

@@ -81,7 +81,14 @@ func (c *partition) sides(f *fleet, run *Run, begun time.Time) (*Parted, error) 
 	if err != nil {
 		return nil, err
 	}
-	r := &Parted{Cut: string(f.p.cut), Quorum: f.p.quorum, Began: c.cut.Sub(begun).Seconds(), Lasted: c.mended.Sub(c.cut).Seconds(), Changes: c.changes, Together: -1}
+	r := &Parted{
+		Cut:      string(f.p.cut),
+		Quorum:   f.p.quorum,
+		Began:    c.cut.Sub(begun).Seconds(),
+		Lasted:   c.mended.Sub(c.cut).Seconds(),
+		Changes:  c.changes,
+		Together: -1,
+	}
 	settled := time.Unix(math.MaxInt32, 0)
 	if f.p.quorum {
 		r.UnderWay = f.p.agents * f.p.fetchers
@@ -91,7 +98,12 @@ func (c *partition) sides(f *fleet, run *Run, begun time.Time) (*Parted, error) 
 		r.Together, settled = c.together.Sub(c.mended).Seconds(), c.together.Add(settling)
 	}
 	verdict := func(keep func(*simweb.Arrival) bool) simweb.Verdict {
-		promise := simweb.Promise{HostDelay: f.p.pace.HostDelay, IPDelay: f.p.pace.IPDelay, Partial: true, Resumed: true}
+		promise := simweb.Promise{
+			HostDelay: f.p.pace.HostDelay,
+			IPDelay:   f.p.pace.IPDelay,
+			Partial:   true,
+			Resumed:   true,
+		}
 		return world.Judge(log.Only(keep), promise, nil)
 	}
 	var upTo [3]simweb.Verdict
@@ -165,17 +177,41 @@ func (r *Parted) faults() (faults []string) {
 	}
 	complain(r.Impolite.Before > 0, "%d breaches of politeness before the partition", r.Impolite.Before)
 	complain(r.Impolite.After > 0, "%d breaches of politeness after it", r.Impolite.After)
-	complain(r.Quorum && r.Impolite.Apart > 0, "%d breaches of politeness by the two sides, with a quorum", r.Impolite.Apart)
-	complain(r.Repeated.Before > r.UnderWay, "%d pages asked for again before the partition, at most %d are allowed", r.Repeated.Before, r.UnderWay)
-	complain(r.Repeated.After > r.UnderWay+r.Unanswered, "%d pages asked for again after it, at most %d are allowed", r.Repeated.After, r.UnderWay+r.Unanswered)
+	complain(
+		r.Quorum && r.Impolite.Apart > 0,
+		"%d breaches of politeness by the two sides, with a quorum",
+		r.Impolite.Apart,
+	)
+	complain(
+		r.Repeated.Before > r.UnderWay,
+		"%d pages asked for again before the partition, at most %d are allowed",
+		r.Repeated.Before,
+		r.UnderWay,
+	)
+	complain(
+		r.Repeated.After > r.UnderWay+r.Unanswered,
+		"%d pages asked for again after it, at most %d are allowed",
+		r.Repeated.After,
+		r.UnderWay+r.Unanswered,
+	)
 	complain(r.Together < 0, "the agents have not found each other again before the end of the crawl")
-	complain(r.Together > findIn.Seconds(), "the agents have found each other after %.0f s, at most %v are allowed", r.Together, findIn)
+	complain(
+		r.Together > findIn.Seconds(),
+		"the agents have found each other after %.0f s, at most %v are allowed",
+		r.Together,
+		findIn,
+	)
 	complain(small.Requests.After == 0, "the smaller side asked for nothing after the partition")
 	if r.Cut == string(Flap) {
 		return faults
 	}
 	complain(large.Last == 0, "the larger side asked for nothing in the last 5 s of the partition")
-	complain(r.Quorum && small.Late > 0, "the smaller side made %d requests from %v on, with a quorum", small.Late, stopsIn)
+	complain(
+		r.Quorum && small.Late > 0,
+		"the smaller side made %d requests from %v on, with a quorum",
+		small.Late,
+		stopsIn,
+	)
 	complain(!r.Quorum && r.Lasted >= goesOn.Seconds() && small.Late == 0, "the smaller side stopped, without a quorum")
 	return faults
 }
@@ -186,12 +222,40 @@ func (r *Parted) print(out io.Writer) {
 	if r.Together >= 0 {
 		together = fmt.Sprintf("one group again %.0f s after its end", r.Together)
 	}
-	fmt.Fprintf(out, "  parted    %v, %d changes, from %.0f s on for %.1f s; %s\n", r.Cut, r.Changes, r.Began, r.Lasted, together)
-	fmt.Fprintf(out, "  impolite  %d before, %d apart, %d after; asked for again %d before, %d apart (%.4f of the pages asked for then), %d after (%d questions unanswered)\n",
-		r.Impolite.Before, r.Impolite.Apart, r.Impolite.After, r.Repeated.Before, r.Repeated.Apart, r.Overlap, r.Repeated.After, r.Unanswered)
+	fmt.Fprintf(
+		out,
+		"  parted    %v, %d changes, from %.0f s on for %.1f s; %s\n",
+		r.Cut,
+		r.Changes,
+		r.Began,
+		r.Lasted,
+		together,
+	)
+	fmt.Fprintf(
+		out,
+		"  impolite  %d before, %d apart, %d after; asked for again %d before, %d apart (%.4f of the pages asked for then), %d after (%d questions unanswered)\n",
+		r.Impolite.Before,
+		r.Impolite.Apart,
+		r.Impolite.After,
+		r.Repeated.Before,
+		r.Repeated.Apart,
+		r.Overlap,
+		r.Repeated.After,
+		r.Unanswered,
+	)
 	for i, s := range r.Sides {
-		fmt.Fprintf(out, "  %s %s: %d impolite, smallest gap %v; requests %d before, %d apart (%d from %v on to the end of the partition), %d after\n",
-			[...]string{"larger   ", "smaller  "}[i], strings.Join(s.Agents, " "), s.Impolite, s.MinGap.Round(100*time.Microsecond), s.Requests.Before, s.Requests.Apart, s.Late, stopsIn,
-			s.Requests.After)
+		fmt.Fprintf(
+			out,
+			"  %s %s: %d impolite, smallest gap %v; requests %d before, %d apart (%d from %v on to the end of the partition), %d after\n",
+			[...]string{"larger   ", "smaller  "}[i],
+			strings.Join(s.Agents, " "),
+			s.Impolite,
+			s.MinGap.Round(100*time.Microsecond),
+			s.Requests.Before,
+			s.Requests.Apart,
+			s.Late,
+			stopsIn,
+			s.Requests.After,
+		)
 	}
 }

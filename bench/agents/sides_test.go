@@ -84,13 +84,22 @@ func TestSides(t *testing.T) {
 	if at, err := a.sees(2); err != nil || !at.IsZero() {
 		t.Errorf("without a report: %v %v", at, err)
 	}
-	report(t, a, `{"peers": {"agents": [{"state": "alive", "since": "2026-01-02T03:04:05Z"}, {"state": "dead", "since": "2026-01-02T04:04:05Z"}]}}`)
+	report(
+		t,
+		a,
+		`{"peers": {"agents": [{"state": "alive", "since": "2026-01-02T03:04:05Z"}, {"state": "dead", "since": "2026-01-02T04:04:05Z"}]}}`,
+	)
 	if at, err := a.sees(2); err != nil || !at.IsZero() {
 		t.Errorf("one is dead: %v %v", at, err)
 	}
-	report(t, a, `{"peers": {"agents": [{"state": "alive", "since": "2026-01-02T03:04:05Z"}, {"state": "alive", "since": "2026-01-02T04:04:05Z"}], "unanswered": 4}}`)
+	report(
+		t,
+		a,
+		`{"peers": {"agents": [{"state": "alive", "since": "2026-01-02T03:04:05Z"}, {"state": "alive", "since": "2026-01-02T04:04:05Z"}], "unanswered": 4}}`,
+	)
 	c.mended = time.Date(2026, 1, 2, 4, 4, 0, 0, time.UTC)
-	if err := c.look(&fleet{agents: []*agent{a, a}}); err != nil || c.together.Sub(c.mended) != 5*time.Second || c.unanswered != 8 {
+	if err := c.look(&fleet{agents: []*agent{a, a}}); err != nil || c.together.Sub(c.mended) != 5*time.Second ||
+		c.unanswered != 8 {
 		t.Errorf("together at %v: %v", c.together, err)
 	}
 }
@@ -103,7 +112,10 @@ func TestArgumentsInAPartition(t *testing.T) {
 	f := &fleet{o: o, p: &plan{scenario: Partition, agents: 3, quorum: true}, parted: &partition{seals: "ca"}}
 	f.web = fleetOf(t, plan{scenario: Plain, agents: 1}).web
 	for _, id := range []string{"a1", "a2", "a3"} {
-		f.agents = append(f.agents, &agent{id: id, gossip: "10.77.0." + id[1:] + ":1", post: "10.77.0." + id[1:] + ":2"})
+		f.agents = append(
+			f.agents,
+			&agent{id: id, gossip: "10.77.0." + id[1:] + ":1", post: "10.77.0." + id[1:] + ":2"},
+		)
 	}
 	args := f.args(f.agents[2])
 	line := strings.Join(args, " ")

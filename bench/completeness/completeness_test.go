@@ -49,8 +49,15 @@ func judge(t *testing.T, name string, least int) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &web{site: site, asked: map[string]int{}}
 		r := w.crawl(t)
-		t.Logf("%s: %d of %d pages, in %v of virtual time; outcomes %v, dropped %v", name, r.PagesStored+r.RevisitsStored, len(want),
-			time.Duration(r.WallSeconds*float64(time.Second)).Round(time.Minute), r.Outcomes, r.Dropped)
+		t.Logf(
+			"%s: %d of %d pages, in %v of virtual time; outcomes %v, dropped %v",
+			name,
+			r.PagesStored+r.RevisitsStored,
+			len(want),
+			time.Duration(r.WallSeconds*float64(time.Second)).Round(time.Minute),
+			r.Outcomes,
+			r.Dropped,
+		)
 		if r.State != lifecycle.Finished || r.Reason != "complete" {
 			t.Errorf("%s: %s", r.State, r.Reason)
 		}
@@ -111,7 +118,9 @@ func (w *web) crawl(t *testing.T) engine.Report {
 		t.Fatal(err)
 	}
 	e, err := engine.Open(cfg, engine.Seams{
-		FS: vfs.NewMem(1), Dialer: w, Resolver: res, Log: slog.New(slog.DiscardHandler), Allowed: func(netip.AddrPort) error { return nil },
+		FS: vfs.NewMem(
+			1,
+		), Dialer: w, Resolver: res, Log: slog.New(slog.DiscardHandler), Allowed: func(netip.AddrPort) error { return nil },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +151,12 @@ func (w *web) serve(conn net.Conn) {
 	w.asked[req.URL.Path]++
 	w.mu.Unlock()
 	status, kind, body := w.site.Answer(req.RequestURI)
-	head := fmt.Sprintf("HTTP/1.1 %d X\r\nContent-Type: %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n", status, kind, len(body))
+	head := fmt.Sprintf(
+		"HTTP/1.1 %d X\r\nContent-Type: %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n",
+		status,
+		kind,
+		len(body),
+	)
 	_, _ = conn.Write(append([]byte(head), body...))
 }
 

@@ -75,7 +75,12 @@ func share(t *testing.T, w *simweb.World, from *Image, cam *camera) *result {
 func isStalled(r engine.Report) bool { return r.State == lifecycle.Stalled }
 
 // together runs both agents until they end.
-func (r *result) together(ctx context.Context, w *simweb.World, log *simweb.Log, fsys vfs.FS) (reports []engine.Report) {
+func (r *result) together(
+	ctx context.Context,
+	w *simweb.World,
+	log *simweb.Log,
+	fsys vfs.FS,
+) (reports []engine.Report) {
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	meet := newMeeting()
@@ -97,7 +102,13 @@ func (r *result) together(ctx context.Context, w *simweb.World, log *simweb.Log,
 	return reports
 }
 
-func (r *result) agent(ctx context.Context, rig *testbed.Rig, fsys vfs.FS, seat *chair, dir string) (report engine.Report, err error) {
+func (r *result) agent(
+	ctx context.Context,
+	rig *testbed.Rig,
+	fsys vfs.FS,
+	seat *chair,
+	dir string,
+) (report engine.Report, err error) {
 	cfg := agentConfig(rig)
 	cfg.Dir = dir
 	seams := rig.Seams(fsys)
@@ -128,11 +139,24 @@ func (r *result) fsckAll(t *testing.T, what string, disk *vfs.Mem) {
 }
 
 // judgeAll is judge for both agents. Delays of an address are kept by each of them for itself.
-func (r *result) judgeAll(t *testing.T, w *simweb.World, log *simweb.Log, disk *vfs.Mem, from *Image, reports []engine.Report) {
+func (r *result) judgeAll(
+	t *testing.T,
+	w *simweb.World,
+	log *simweb.Log,
+	disk *vfs.Mem,
+	from *Image,
+	reports []engine.Report,
+) {
 	t.Helper()
 	for _, rep := range reports {
 		if r.report = rep; rep.State != lifecycle.Finished || rep.URLsQueued != 0 || rep.URLsInFlight != 0 {
-			r.fault("an agent ends %s: %s; %d queued, %d in flight", rep.State, rep.Reason, rep.URLsQueued, rep.URLsInFlight)
+			r.fault(
+				"an agent ends %s: %s; %d queued, %d in flight",
+				rep.State,
+				rep.Reason,
+				rep.URLsQueued,
+				rep.URLsInFlight,
+			)
 		}
 	}
 	r.fsckAll(t, "the end", disk)
@@ -153,8 +177,16 @@ func (r *result) judgeAll(t *testing.T, w *simweb.World, log *simweb.Log, disk *
 		}
 	}
 	cfg := agentConfig(&testbed.Rig{World: w, Log: log, Seeds: w.Seeds(3), Proxy: true})
-	v := w.Judge(log, simweb.Promise{HostDelay: cfg.Politeness.HostDelay, IPDelay: cfg.Politeness.IPDelay, Contact: "https://example.org/bot", Expect: simweb.ExpectOptions{Seeds: w.Seeds(3)}},
-		crawled)
+	v := w.Judge(
+		log,
+		simweb.Promise{
+			HostDelay: cfg.Politeness.HostDelay,
+			IPDelay:   cfg.Politeness.IPDelay,
+			Contact:   "https://example.org/bot",
+			Expect:    simweb.ExpectOptions{Seeds: w.Seeds(3)},
+		},
+		crawled,
+	)
 	allowed := 0
 	if from != nil {
 		allowed = from.Bound
@@ -193,7 +225,9 @@ func TestCrashOfAgents(t *testing.T) {
 			cam.past, cam.variant = couple(), Variant(*variant)
 			return share(t, w, nil, cam).images
 		})
-		if !slices.ContainsFunc(images, func(im *Image) bool { return strings.Contains(im.Point, engine.OutboxDir) }) && *onlyClass == "" && *classMax == 0 {
+		if !slices.ContainsFunc(images, func(im *Image) bool { return strings.Contains(im.Point, engine.OutboxDir) }) &&
+			*onlyClass == "" &&
+			*classMax == 0 {
 			t.Error("no crash at the outbox")
 		}
 		tr.survive(t, images)

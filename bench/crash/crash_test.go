@@ -126,9 +126,20 @@ func (tr *trial) tell(what string, images []*Image) {
 	for _, v := range Variants() {
 		fmt.Fprintf(&b, " %s %d", v, variants[v])
 	}
-	fmt.Fprintf(os.Stdout, "%s, seed %d: %d calls of %d classes, %d different disks (%s): %d tried, at least %d of each class, %d survived, %v\n",
-		what, tr.seed, len(points), len(tr.chosen), len(images), strings.TrimSpace(b.String()), tr.tried.Load(), least,
-		tr.tried.Load()-tr.failed.Load(), time.Since(tr.begun).Round(time.Second))
+	fmt.Fprintf(
+		os.Stdout,
+		"%s, seed %d: %d calls of %d classes, %d different disks (%s): %d tried, at least %d of each class, %d survived, %v\n",
+		what,
+		tr.seed,
+		len(points),
+		len(tr.chosen),
+		len(images),
+		strings.TrimSpace(b.String()),
+		tr.tried.Load(),
+		least,
+		tr.tried.Load()-tr.failed.Load(),
+		time.Since(tr.begun).Round(time.Second),
+	)
 }
 
 func eachSeed(t *testing.T, f func(t *testing.T, seed uint64)) {
@@ -165,7 +176,12 @@ func TestCrashInTheRecovery(t *testing.T) {
 		}
 		tr.chosen = classesOf(second)
 		if *onlyPoint == "" && *onlyClass == "" && len(tr.chosen) < 10 {
-			t.Errorf("seed %d: a resume changes the disk in %d ways only: %v", seed, len(tr.chosen), slices.Sorted(maps.Keys(tr.chosen)))
+			t.Errorf(
+				"seed %d: a resume changes the disk in %d ways only: %v",
+				seed,
+				len(tr.chosen),
+				slices.Sorted(maps.Keys(tr.chosen)),
+			)
 		}
 		tr.survive(t, second)
 		tr.tell("crash in the recovery", second)

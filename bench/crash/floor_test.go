@@ -13,7 +13,10 @@ import (
 // it picks -classes.
 func choose(counts map[string]int, most int, rng *rand.Rand) map[string]map[int]bool {
 	chosen := map[string]map[int]bool{}
-	classes := slices.DeleteFunc(slices.Sorted(maps.Keys(counts)), func(class string) bool { return !strings.Contains(class, *onlyClass) })
+	classes := slices.DeleteFunc(
+		slices.Sorted(maps.Keys(counts)),
+		func(class string) bool { return !strings.Contains(class, *onlyClass) },
+	)
 	if *classMax > 0 && *classMax < len(classes) && *onlyPoint == "" {
 		rng.Shuffle(len(classes), func(i, k int) { classes[i], classes[k] = classes[k], classes[i] })
 		classes = classes[:*classMax]
@@ -118,7 +121,16 @@ func (tr *trial) survive(t *testing.T, images []*Image) {
 func (tr *trial) belowFloor(there map[string]int) (faults []string) {
 	for _, class := range slices.Sorted(maps.Keys(tr.chosen)) {
 		if least := max(1, min(*floor, there[class])); tr.done[class] < least {
-			faults = append(faults, fmt.Sprintf("of %d images of the class %q %d were tried, and must be %d", there[class], class, tr.done[class], least))
+			faults = append(
+				faults,
+				fmt.Sprintf(
+					"of %d images of the class %q %d were tried, and must be %d",
+					there[class],
+					class,
+					tr.done[class],
+					least,
+				),
+			)
 		}
 	}
 	return faults
@@ -130,8 +142,18 @@ func TestFloor(t *testing.T) {
 	defer func(n int) { *floor = n }(*floor)
 	*floor = 1
 	image := func(classes ...string) *Image { return &Image{classes: classes} }
-	images := []*Image{image("write a"), image("write a"), image("write a"), image("sync a", "write a"), image("write b"), image("not requested")}
-	tr := &trial{rng: newRng(1), chosen: map[string]map[int]bool{"write a": nil, "sync a": nil, "write b": nil, "remove c": nil}}
+	images := []*Image{
+		image("write a"),
+		image("write a"),
+		image("write a"),
+		image("sync a", "write a"),
+		image("write b"),
+		image("not requested"),
+	}
+	tr := &trial{
+		rng:    newRng(1),
+		chosen: map[string]map[int]bool{"write a": nil, "sync a": nil, "write b": nil, "remove c": nil},
+	}
 	wanted, there := tr.wanted(images)
 	if len(wanted) > 3 || there["write a"] != 4 || there["sync a"] != 1 {
 		t.Errorf("%d images are wanted; %v", len(wanted), there)
@@ -142,7 +164,8 @@ func TestFloor(t *testing.T) {
 	for _, im := range wanted {
 		tr.count(im)
 	}
-	if faults := tr.belowFloor(there); len(faults) != 1 || !strings.Contains(faults[0], `of 0 images of the class "remove c" 0 were tried, and must be 1`) {
+	if faults := tr.belowFloor(there); len(faults) != 1 ||
+		!strings.Contains(faults[0], `of 0 images of the class "remove c" 0 were tried, and must be 1`) {
 		t.Errorf("%q", faults)
 	}
 }

@@ -102,7 +102,12 @@ func (im *Image) command() string {
 	if im.Past != "" {
 		return ""
 	}
-	return fmt.Sprintf("again: go test ./bench/crash -run 'TestHostile_S06_S07_aCrashAtAnyCallThatChangesTheDiskIsSurvived$' -seed %d -point '%s' -variant %s", im.Seed, im.Point, im.Variant)
+	return fmt.Sprintf(
+		"again: go test ./bench/crash -run 'TestHostile_S06_S07_aCrashAtAnyCallThatChangesTheDiskIsSurvived$' -seed %d -point '%s' -variant %s",
+		im.Seed,
+		im.Point,
+		im.Variant,
+	)
 }
 
 // photograph makes an image of a disk.

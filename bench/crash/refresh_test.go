@@ -39,7 +39,8 @@ func finish(t *testing.T, seed uint64) *finished {
 		rig := &testbed.Rig{World: w, Log: w.NewLog(), FS: vfs.NewMem(1), Seeds: w.Seeds(3), Proxy: behindProxy(seed)}
 		rig.Connect()
 		r := &result{}
-		if err := r.run(t.Context(), rig, config(rig), rig.FS, false); err != nil || r.report.State != lifecycle.Finished {
+		if err := r.run(t.Context(), rig, config(rig), rig.FS, false); err != nil ||
+			r.report.State != lifecycle.Finished {
 			t.Fatal(r.report.State, err)
 		}
 		if err := rig.Net.Close(); err != nil {
@@ -144,7 +145,12 @@ func TestCrashInARefresh(t *testing.T) {
 			t.Fatalf("seed %d, not killed: %s", seed, strings.Join(base.faults, "\n"))
 		}
 		if base.report.PagesUnchanged == 0 || base.report.PagesStored == 0 {
-			t.Fatalf("seed %d: %d pages unchanged, %d stored", seed, base.report.PagesUnchanged, base.report.PagesStored)
+			t.Fatalf(
+				"seed %d: %d pages unchanged, %d stored",
+				seed,
+				base.report.PagesUnchanged,
+				base.report.PagesStored,
+			)
 		}
 		tr := &trial{seed: seed, world: f.web, base: base, album: newAlbum(), rng: newRng(seed), begun: time.Now()}
 		tr.crawl = func(t *testing.T, im *Image) *result { return f.refresh(t, im, nil) }

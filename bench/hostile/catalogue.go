@@ -8,7 +8,10 @@ var Families = []struct {
 	Letter byte
 	Name   string
 }{
-	{'H', "HTTP/1"}, {'Z', "compression"}, {'R', "redirects"}, {'D', "DNS"}, {'N', "network, addresses, TLS"}, {'B', "robots.txt"},
+	{
+		'H',
+		"HTTP/1",
+	}, {'Z', "compression"}, {'R', "redirects"}, {'D', "DNS"}, {'N', "network, addresses, TLS"}, {'B', "robots.txt"},
 	{'P', "documents"}, {'U', "URLs"}, {'T', "traps and spam"}, {'S', "disk, process, machine"}, {'A', "control"},
 	{'G', "several agents"},
 }
@@ -17,7 +20,11 @@ var Families = []struct {
 // plug-ins).
 var Catalogue = []Entry{
 	{"H01", "the head comes a byte each ten seconds", "cut at the deadline for heads, header-timeout"},
-	{"H02", "the body comes a byte each second, for ever", "cut for its rate or at the total deadline; what came is kept, truncated: time"},
+	{
+		"H02",
+		"the body comes a byte each second, for ever",
+		"cut for its rate or at the total deadline; what came is kept, truncated: time",
+	},
 	{"H03", "a connection is accepted, then silence", "cut at the deadline for heads"},
 	{"H04", "a header line that never ends", "cut at 64 KiB a line, 256 KiB a block; what came is kept"},
 	{"H05", "100,000 small header fields", "cut by count and by bytes"},
@@ -25,15 +32,31 @@ var Catalogue = []Entry{
 	{"H07", "bodies of exactly --max-body, one less, one more", "called cut only if a byte was dropped"},
 	{"H08", "Content-Length larger than the body", "cut, disconnect, never called complete"},
 	{"H09", "Content-Length smaller than what comes", "the surplus is no payload, the connection is not used again"},
-	{"H10", "Content-Length -5, +5, 5 twice, 5 and 6, 0x5, 2^64, with spaces", "equal ones are one, different ones an error, what is no number counts for nothing, as in browsers; the record is kept"},
+	{
+		"H10",
+		"Content-Length -5, +5, 5 twice, 5 and 6, 0x5, 2^64, with spaces",
+		"equal ones are one, different ones an error, what is no number counts for nothing, as in browsers; the record is kept",
+	},
 	{"H11", "Content-Length and Transfer-Encoding together", "the chunks count, the connection is not used again"},
-	{"H12", "chunk sizes that overflow, are negative or empty", "a protocol error; what came is kept, truncated: unspecified"},
+	{
+		"H12",
+		"chunk sizes that overflow, are negative or empty",
+		"a protocol error; what came is kept, truncated: unspecified",
+	},
 	{"H13", "chunk extensions of a megabyte; ten million chunks of a byte", "both bounded"},
 	{"H14", "no last chunk; trailers of rubbish; trailers of a megabyte", "disconnect; trailers are bounded"},
 	{"H15", "a body without a head", "kept as it came, not taken for a page"},
-	{"H16", "status lines without a reason, with two spaces, ICY, HTTP/3.7", "read if unambiguous, else an error; the bytes are kept"},
+	{
+		"H16",
+		"status lines without a reason, with two spaces, ICY, HTTP/3.7",
+		"read if unambiguous, else an error; the bytes are kept",
+	},
 	{"H17", "status 000, 099, 600, 999, 20", "recorded as it is, and belongs to no class"},
-	{"H18", "NUL, bare CR, bare LF, folded lines in the head", "the first two are errors, the others are read; kept as they came"},
+	{
+		"H18",
+		"NUL, bare CR, bare LF, folded lines in the head",
+		"the first two are errors, the others are read; kept as they came",
+	},
 	{"H19", "a Location with an encoded line break", "never a line break in a request or a record"},
 	{"H20", "ten thousand interim answers", "cut after 20"},
 	{"H21", "101 Switching Protocols", "recorded, the connection closed"},
@@ -44,7 +67,11 @@ var Catalogue = []Entry{
 	{"H26", "data after Connection: close; a reset within the body", "disconnect; what came is kept"},
 	{"H27", "no content type, a wrong one, one of 100 KB, ten thousand charsets", "bounded"},
 	{"H28", "endless multipart, server-sent events, internet radio", "cut by time and size"},
-	{"H29", "a thousand cookies, one of a megabyte, for com, for another host", "bounded per site; never sent elsewhere"},
+	{
+		"H29",
+		"a thousand cookies, one of a megabyte, for com, for another host",
+		"bounded per site; never sent elsewhere",
+	},
 	{"H30", "Retry-After and dates beyond reason", "clamped to a day"},
 
 	{"Z01", "10 MB of gzip that unpack to 10 GB", "reading stops by ratio and size; all bytes are kept"},
@@ -57,19 +84,31 @@ var Catalogue = []Entry{
 	{"R01", "redirects to itself, in pairs, in rings of thirty", "ten hops at most, each in its host's turn"},
 	{"R02", "a chain whose query grows without end", "ends at the hop limit"},
 	{"R03", "http to https and back for want of a cookie", "cut, the reason recorded"},
-	{"R04", "Location empty, relative, //host, \\\\host, http:///x, of 64 KB, of control bytes", "read as browsers do, or dropped"},
+	{
+		"R04",
+		"Location empty, relative, //host, \\\\host, http:///x, of 64 KB, of control bytes",
+		"read as browsers do, or dropped",
+	},
 	{"R05", "Location of file:, gopher:, javascript:, data:, ftp:", "not followed"},
 	{"R06", "a redirect to a private address", "refused at the connection, blocked-address"},
 	{"R07", "300, 304, 305, 306 with Location; Refresh and meta refresh", "by the standard; a refresh is a link"},
 	{"R08", "very many hosts redirect to one", "its queue is bounded, its politeness as ever"},
 
 	{"D01", "a million names that do not exist", "the other hosts do not notice"},
-	{"D02", "SERVFAIL, REFUSED, no answer", "remembered for a minute to a quarter of an hour, doubling, never for ever; a host that has never answered is given up after three quarters of an hour of it"},
+	{
+		"D02",
+		"SERVFAIL, REFUSED, no answer",
+		"remembered for a minute to a quarter of an hour, doubling, never for ever; a host that has never answered is given up after three quarters of an hour of it",
+	},
 	{"D03", "no name server answers for ten minutes", "hosts wait, none is given up, it goes on by itself"},
 	{"D04", "a ring and a chain of fifty CNAMEs", "an error after twelve"},
 	{"D05", "TTLs of 0, of 2^31-1, negative", "clamped"},
 	{"D06", "truncated over UDP, refused over TCP", "asked again, then an error"},
-	{"D07", "answers with a wrong id or question, a flood of forged ones", "passed over; ids, ports and case are random"},
+	{
+		"D07",
+		"answers with a wrong id or question, a flood of forged ones",
+		"passed over; ids, ports and case are random",
+	},
 	{"D08", "200 addresses; IPv6 alone; mapped ones", "a bounded list; IPv6 alone works"},
 	{"D09", "names of 255 bytes, of a label of 64, of odd signs, of special zones", "by a table"},
 	{"D10", "a zone in which every name exists", "bounded per registrable domain"},
@@ -78,18 +117,46 @@ var Catalogue = []Entry{
 
 	{"N01", "a host that swallows, refuses or cannot be reached", "the connection times out, the host waits"},
 	{"N02", "nine of ten packets lost, or 30 s a round trip", "progress or a clean time-out"},
-	{"N03", "small packets pass and large ones do not", "a time-out, by the name of what was waited for: handshake, head or body"},
-	{"N10", "loopback, private, link-local and all other special addresses, in every notation", "refused where the connection is made, on every path"},
-	{"N11", "a name that is public when asked and private when connected to", "the address that was judged is the one connected to"},
-	{"N12", "links to ports 22, 25, 6379", "refused by the list of ports; those of browsers' bad list even where an address is allowed"},
-	{"N13", "certificates expired, self-signed, of another name", "fetched and noted; --tls strict refuses. Whether one was revoked is not looked up: it would tell others what is crawled"},
+	{
+		"N03",
+		"small packets pass and large ones do not",
+		"a time-out, by the name of what was waited for: handshake, head or body",
+	},
+	{
+		"N10",
+		"loopback, private, link-local and all other special addresses, in every notation",
+		"refused where the connection is made, on every path",
+	},
+	{
+		"N11",
+		"a name that is public when asked and private when connected to",
+		"the address that was judged is the one connected to",
+	},
+	{
+		"N12",
+		"links to ports 22, 25, 6379",
+		"refused by the list of ports; those of browsers' bad list even where an address is allowed",
+	},
+	{
+		"N13",
+		"certificates expired, self-signed, of another name",
+		"fetched and noted; --tls strict refuses. Whether one was revoked is not looked up: it would tell others what is crawled",
+	},
 	{"N14", "a handshake that hangs or drips", "ten seconds"},
-	{"N15", "TLS 1.0 alone, a chain of a megabyte", "refused by name, with no option for old versions; chains are bounded to 128 KiB"},
+	{
+		"N15",
+		"TLS 1.0 alone, a chain of a megabyte",
+		"refused by name, with no option for old versions; chains are bounded to 128 KiB",
+	},
 	{"N18", "no local port is left", "the crawl slows down, nobody is to blame; other source addresses are not taken"},
 	{"N19", "the tables of a router are full", "fewer fetchers go on until it is over, and the log says why"},
 	{"N20", "the network goes and comes back", "no host is given up, on within 30 s"},
 
-	{"B01", "500, 503, silence, reset", "nothing is allowed; a copy of less than a day is used; after 30 days as RFC 9309 says"},
+	{
+		"B01",
+		"500, 503, silence, reset",
+		"nothing is allowed; a copy of less than a day is used; after 30 days as RFC 9309 says",
+	},
 	{"B02", "401, 403, 404, 410; 429", "the first allow, the last does not"},
 	{"B03", "six redirects; redirects to another host", "five are followed; the rules are the first host's"},
 	{"B04", "500 KiB and a byte; a gigabyte", "500 KiB are read, to the last whole line"},
@@ -97,7 +164,11 @@ var Catalogue = []Entry{
 	{"B06", "5,000 stars in a rule", "linear, a millisecond a URL"},
 	{"B07", "percent signs, case, $ in the middle", "as RFC 9309 and Google's cases say"},
 	{"B08", "Crawl-delay 0, -1, 1e9, 10s, 1.5, twice", "read with patience, capped, never less than ours"},
-	{"B09", "robots.txt forbids all from one day to the next", "what is queued is dropped when it expires, and counted"},
+	{
+		"B09",
+		"robots.txt forbids all from one day to the next",
+		"what is queued is dropped when it expires, and counted",
+	},
 	{"B10", "robots.txt of ten million hosts", "200 bytes a host in memory at most"},
 
 	{"P01", "a million nested elements", "linear, 50 ms a megabyte"},
@@ -111,7 +182,11 @@ var Catalogue = []Entry{
 	{"P09", "XML that expands, that loads, that has a million namespaces", "nothing is expanded or loaded"},
 	{"P11", "JSON 100,000 deep, style sheets that import themselves", "bounded"},
 	{"P12", "bait for regular expressions", "linear"},
-	{"P13", "20,000 links of one byte each against a base of 8 KB", "bytes of URLs bounded by the page's size; the rest counted"},
+	{
+		"P13",
+		"20,000 links of one byte each against a base of 8 KB",
+		"bytes of URLs bounded by the page's size; the rest counted",
+	},
 
 	{"U01", "URLs of 64 KB, of 10,000 parameters", "longer than 8 KiB is dropped and counted"},
 	{"U02", "names of mixed scripts, bad punycode, sharp s, joiners", "as the URL standard says"},
@@ -135,7 +210,11 @@ var Catalogue = []Entry{
 	{"T09", "one page at a million URLs", "parsed once, stored as revisits"},
 	{"T10", "farms of redirects", "bounded as R08"},
 
-	{"S01", "the disk is full at any write", "pause, say how much is wanted, go on when there is room; nothing is lost"},
+	{
+		"S01",
+		"the disk is full at any write",
+		"pause, say how much is wanted, go on when there is room; nothing is lost",
+	},
 	{"S02", "a disk that is full and not full in turns", "no flapping, no hang"},
 	{"S03", "reads, writes, syncs that fail", "a failed sync is final for its file; the state says so"},
 	{"S04", "read-only, deleted, forbidden", "a clean stop with one line"},
@@ -162,13 +241,37 @@ var Catalogue = []Entry{
 	{"A07", "profiles for strangers", "off unless asked for"},
 
 	{"G01", "a full, partial or one-way partition, and its end", "nobody stops; one group again within 60 s"},
-	{"G02", "a peer to which a kilobyte a second gets through", "what it is to be told waits on disk; the others keep 98 % of their rate"},
-	{"G03", "a peer that starts again: with its data, without, at another address", "it has its hosts back; nothing is missing, and no more is fetched twice than was lost or in flight"},
+	{
+		"G02",
+		"a peer to which a kilobyte a second gets through",
+		"what it is to be told waits on disk; the others keep 98 % of their rate",
+	},
+	{
+		"G03",
+		"a peer that starts again: with its data, without, at another address",
+		"it has its hosts back; nothing is missing, and no more is fetched twice than was lost or in flight",
+	},
 	{"G04", "two peers of one name", "the second is refused; of two groups that meet, one of the two stops in order"},
-	{"G05", "a peer that floods 10^8 URLs, sends what is out of scope, private, unreadable or another's", "all checks are repeated, a quota for each peer, bans; honest hosts notice nothing"},
-	{"G06", "strangers, other crawls, connections and words played back, replaced certificates", "refused, counted, logged"},
+	{
+		"G05",
+		"a peer that floods 10^8 URLs, sends what is out of scope, private, unreadable or another's",
+		"all checks are repeated, a quota for each peer, bans; honest hosts notice nothing",
+	},
+	{
+		"G06",
+		"strangers, other crawls, connections and words played back, replaced certificates",
+		"refused, counted, logged",
+	},
 	{"G07", "a peer that speaks another protocol", "an error of its own; messages to it wait"},
 	{"G08", "a peer loses its power when it has acknowledged", "acknowledged is durable; what is not is sent again"},
-	{"G09", "a clock that is wrong by a day", "no effect: nobody sends the time of day, certificates reach a day into the past"},
-	{"G10", "peers come and go, one each second", "coverage is whole and hosts keep their delays; who is there is agreed on after an hour of it"},
+	{
+		"G09",
+		"a clock that is wrong by a day",
+		"no effect: nobody sends the time of day, certificates reach a day into the past",
+	},
+	{
+		"G10",
+		"peers come and go, one each second",
+		"coverage is whole and hosts keep their delays; who is there is agreed on after an hour of it",
+	},
 }

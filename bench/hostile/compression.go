@@ -151,7 +151,10 @@ func packed(text string) string {
 
 // linked is a page with a link to a path.
 func linked(path string) string {
-	return "<!doctype html><title>" + path + "</title><p>" + strings.Repeat("some text, ", 200) + "<a href=\"" + path + "\">a link</a>\n"
+	return "<!doctype html><title>" + path + "</title><p>" + strings.Repeat(
+		"some text, ",
+		200,
+	) + "<a href=\"" + path + "\">a link</a>\n"
 }
 
 // wrapped packs text with gzip so many times.
@@ -168,8 +171,14 @@ func layers() Case {
 		return made{path, func() string { return okHTML + fields + "\r\n" + wrapped(linked(path+"/found"), n) }}
 	}
 	list := func(n int) string { return "Content-Encoding: gzip" + strings.Repeat(", gzip", n-1) + "\r\n" }
-	return makes("Z03", of("/said-twice", list(2), 1), of("/two", list(2), 2), of("/three", list(3), 3), of("/twenty", list(20), 20),
-		of("/fields", strings.Repeat("Content-Encoding: gzip\r\n", 20), 20))
+	return makes(
+		"Z03",
+		of("/said-twice", list(2), 1),
+		of("/two", list(2), 2),
+		of("/three", list(3), 3),
+		of("/twenty", list(20), 20),
+		of("/fields", strings.Repeat("Content-Encoding: gzip\r\n", 20), 20),
+	)
 }
 
 // lies makes case Z04: one encoding is named and another sent.
@@ -179,16 +188,32 @@ func lies() Case {
 			return okHTML + "Content-Encoding: " + encoding + "\r\n\r\n" + wrapped(linked(path+"/found"), times)
 		}}
 	}
-	return makes("Z04", of("/plain", "gzip", 0), of("/br-plain", "br", 0), of("/zstd-plain", "zstd", 0), of("/deflate-plain", "deflate", 0),
-		of("/br", "br", 1), of("/zstd", "zstd", 1), of("/deflate", "deflate", 1), of("/unknown", "rot13", 0), of("/nonsense", "\"\x80, ,;", 0),
-		of("/unsaid", "identity", 1))
+	return makes(
+		"Z04",
+		of("/plain", "gzip", 0),
+		of("/br-plain", "br", 0),
+		of("/zstd-plain", "zstd", 0),
+		of("/deflate-plain", "deflate", 0),
+		of(
+			"/br",
+			"br",
+			1,
+		),
+		of("/zstd", "zstd", 1),
+		of("/deflate", "deflate", 1),
+		of("/unknown", "rot13", 0),
+		of("/nonsense", "\"\x80, ,;", 0),
+		of("/unsaid", "identity", 1),
+	)
 }
 
 // damaged makes case Z05.
 func damaged() Case {
 	of := func(path string, body func(whole string) string) made {
 		return made{path, func() string {
-			return okHTML + "Content-Encoding: gzip\r\n\r\n" + body(packed(linked(path+"/found")+strings.Repeat("the end\n", 1000)))
+			return okHTML + "Content-Encoding: gzip\r\n\r\n" + body(
+				packed(linked(path+"/found")+strings.Repeat("the end\n", 1000)),
+			)
 		}}
 	}
 	flipped := func(at int) func(string) string {
@@ -198,9 +223,14 @@ func damaged() Case {
 			return string(b)
 		}
 	}
-	return makes("Z05", of("/cut", func(s string) string { return s[:len(s)-10] }), of("/sum", flipped(5)), of("/length", flipped(1)),
+	return makes(
+		"Z05",
+		of("/cut", func(s string) string { return s[:len(s)-10] }),
+		of("/sum", flipped(5)),
+		of("/length", flipped(1)),
 		of("/tail", func(s string) string { return s + "\n<!-- served by a proxy -->" }),
 		of("/members", func(s string) string { return s + strings.Repeat(packed("<p>more"), 1000) }),
 		of("/bad-member", func(s string) string { return s + "\x1f\x8b\x08\xff" }),
-		of("/no-sum", func(s string) string { return s[:len(s)-8] }))
+		of("/no-sum", func(s string) string { return s[:len(s)-8] }),
+	)
 }

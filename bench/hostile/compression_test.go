@@ -38,7 +38,8 @@ func TestHostile_Z01_aBombIsKeptAndNotUnpacked(t *testing.T) {
 		tr.wants(url, outcome.OK)
 		tr.notes(url, "encoding:too-large")
 		body := bodyOf(tr.record(url, ""))
-		if n := len(body); n < 10<<20 || n > 12<<20 || binary.LittleEndian.Uint32(body[n-4:]) != uint32((10<<30+len(bombStart))&0xffffffff) {
+		if n := len(body); n < 10<<20 || n > 12<<20 ||
+			binary.LittleEndian.Uint32(body[n-4:]) != uint32((10<<30+len(bombStart))&0xffffffff) {
 			tr.Errorf("%d bytes are kept", n)
 		}
 		tr.wants("http://z01.test/found", outcome.OK)

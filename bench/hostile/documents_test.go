@@ -111,8 +111,17 @@ func TestHostile_P08_pagesThatLieAboutTheirCharsetAreReadByTheStandardAndKeptAsT
 				tr.Errorf("/%s is not stored as it was sent: %q", name, got)
 			}
 		}
-		tr.finds("p08.test", "/yes-utf7", "/yes-%C3%A9", "/yes-late-%D0%B0", "/yes-early-%D0%B0", "/yes-mixed-%EF%BF%BD", "/yes-mixed-%C3%BC",
-			"/yes-bom-%C3%BC", "/yes-nonsense-%C3%BC")
+		tr.finds(
+			"p08.test",
+			"/yes-utf7",
+			"/yes-%C3%A9",
+			"/yes-late-%D0%B0",
+			"/yes-early-%D0%B0",
+			"/yes-mixed-%EF%BF%BD",
+			"/yes-mixed-%C3%BC",
+			"/yes-bom-%C3%BC",
+			"/yes-nonsense-%C3%BC",
+		)
 	})
 }
 
@@ -120,9 +129,21 @@ func TestHostile_P08_pagesThatLieAboutTheirCharsetAreReadByTheStandardAndKeptAsT
 // element links to.
 func TestHostile_P09_nothingIsExpandedOrLoaded(t *testing.T) {
 	play(t, "P09", nil, func(tr *trial) {
-		tr.finds("p09.test", "/laughs", "/yes-laughs", "/a-&l29;", "/external", "/yes-external", "/namespaces", "/yes-namespaces", "/feed", "/yes-feed")
+		tr.finds(
+			"p09.test",
+			"/laughs",
+			"/yes-laughs",
+			"/a-&l29;",
+			"/external",
+			"/yes-external",
+			"/namespaces",
+			"/yes-namespaces",
+			"/feed",
+			"/yes-feed",
+		)
 		for _, l := range tr.lines {
-			if strings.HasPrefix(l.url, "http://dtd.") || strings.Contains(l.url, "passwd") || strings.Contains(l.url, "haha") {
+			if strings.HasPrefix(l.url, "http://dtd.") || strings.Contains(l.url, "passwd") ||
+				strings.Contains(l.url, "haha") {
 				tr.Errorf("asked for %s", l.url)
 			}
 		}
@@ -156,7 +177,12 @@ func TestHostile_P13_linksMadeLongByTheirBaseAreBounded(t *testing.T) {
 		tr.finds("p13.test", "/", "/8000", "/1900", "/copy")
 		long, many, refused := tr.dropped("too-long"), tr.dropped("link-bytes-per-page"), tr.dropped("follow")
 		if long+many+refused != 3*20_000 || long == 0 || long > 1000 || refused > 6000 {
-			tr.Errorf("%d links are too long, %d have no room, %d are not followed: want 60,000 together", long, many, refused)
+			tr.Errorf(
+				"%d links are too long, %d have no room, %d are not followed: want 60,000 together",
+				long,
+				many,
+				refused,
+			)
 		}
 		for _, path := range []string{"/8000", "/1900", "/copy"} {
 			if note := tr.wants("http://p13.test"+path, outcome.OK)[0].note; !strings.Contains(note, "links-dropped:") {

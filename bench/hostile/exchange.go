@@ -55,7 +55,11 @@ func (x *Exchange) Page(status, fields, body string) bool {
 
 // HTML is Page of an ordinary document.
 func (x *Exchange) HTML(body string) bool {
-	return x.Page("200 OK", "Content-Type: text/html; charset=utf-8\r\n", "<!doctype html><title>hostile</title><body>"+body+"\n")
+	return x.Page(
+		"200 OK",
+		"Content-Type: text/html; charset=utf-8\r\n",
+		"<!doctype html><title>hostile</title><body>"+body+"\n",
+	)
 }
 
 // Pause waits, and is false if the client has gone meanwhile. What the client sends is dropped.

@@ -30,8 +30,14 @@ func bodies() []Case {
 			x.Keep = true
 		}},
 		lengths(),
-		says("H11", answer{"/both", okHTML + "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"},
-			answer{"/both-1.0", "HTTP/1.0 200 OK\r\nContent-Length: 15\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"}),
+		says(
+			"H11",
+			answer{"/both", okHTML + "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"},
+			answer{
+				"/both-1.0",
+				"HTTP/1.0 200 OK\r\nContent-Length: 15\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+			},
+		),
 		{ID: "H26", Seeds: []string{"/closed", "/reset"}, Play: func(x *Exchange) {
 			x.Write(okHTML + "Connection: close\r\nContent-Length: 100\r\n\r\n<p>half of")
 			if x.Path == "/reset" {
@@ -60,7 +66,15 @@ func aroundLimit(n int) Case {
 			x.Write(okHTML + "Content-Length: " + number + "\r\n\r\n" + start)
 			x.Repeat(".", size)
 		case "chunked":
-			x.Write(okChunked + strconv.FormatInt(int64(len(start)), 16) + "\r\n" + start + "\r\n" + strconv.FormatInt(size, 16) + "\r\n")
+			x.Write(
+				okChunked + strconv.FormatInt(
+					int64(len(start)),
+					16,
+				) + "\r\n" + start + "\r\n" + strconv.FormatInt(
+					size,
+					16,
+				) + "\r\n",
+			)
 			x.Repeat(".", size)
 			x.Write("\r\n0\r\n\r\n")
 		default:
@@ -79,12 +93,26 @@ func aroundLimit(n int) Case {
 // lengths makes case H10: lengths as one may write them.
 func lengths() Case {
 	of := func(path, fields string) answer { return answer{path, okHTML + fields + "\r\n\r\n" + path[:5]} }
-	return says("H10", of("/negative", "Content-Length: -5"), of("/plus", "Content-Length: +5"), of("/hexadecimal", "Content-Length: 0x5"),
-		of("/2e64", "Content-Length: 18446744073709551616"), of("/2e64and5", "Content-Length: 18446744073709551621"),
-		of("/empty", "Content-Length: "), of("/text", "Content-Length: five"), of("/inner-space", "Content-Length: 5 5"),
-		of("/list-differs", "Content-Length: 5, 6"), of("/fields-differ", "Content-Length: 5\r\nContent-Length: 6"),
-		of("/list", "Content-Length: 5, 5"), of("/fields", "Content-Length: 5\r\nContent-Length: 5"),
-		of("/spaces", "Content-Length:  \t 5  "), of("/zeros", "Content-Length: 0000000000000000000000005"))
+	return says(
+		"H10",
+		of("/negative", "Content-Length: -5"),
+		of("/plus", "Content-Length: +5"),
+		of("/hexadecimal", "Content-Length: 0x5"),
+		of("/2e64", "Content-Length: 18446744073709551616"),
+		of("/2e64and5", "Content-Length: 18446744073709551621"),
+		of(
+			"/empty",
+			"Content-Length: ",
+		),
+		of("/text", "Content-Length: five"),
+		of("/inner-space", "Content-Length: 5 5"),
+		of("/list-differs", "Content-Length: 5, 6"),
+		of("/fields-differ", "Content-Length: 5\r\nContent-Length: 6"),
+		of("/list", "Content-Length: 5, 5"),
+		of("/fields", "Content-Length: 5\r\nContent-Length: 5"),
+		of("/spaces", "Content-Length:  \t 5  "),
+		of("/zeros", "Content-Length: 0000000000000000000000005"),
+	)
 }
 
 // types makes case H27: what a body is said to be.
@@ -93,10 +121,19 @@ func types() Case {
 		body := "<!doctype html><title>" + path + "</title><a href=\"" + path + "/found\">a link</a>"
 		return answer{path, okLine + field + "Content-Length: " + itoa(len(body)) + "\r\n\r\n" + body}
 	}
-	return says("H27", of("/none", ""), of("/empty", "Content-Type:\r\n"), of("/image", "Content-Type: image/png\r\n"),
-		of("/nonsense", "Content-Type: ;;;=/\"\x80\xff\r\n"), of("/charsets", "Content-Type: text/html; "+strings.Repeat("charset=", 7000)+"\r\n"),
+	return says(
+		"H27",
+		of("/none", ""),
+		of("/empty", "Content-Type:\r\n"),
+		of("/image", "Content-Type: image/png\r\n"),
+		of(
+			"/nonsense",
+			"Content-Type: ;;;=/\"\x80\xff\r\n",
+		),
+		of("/charsets", "Content-Type: text/html; "+strings.Repeat("charset=", 7000)+"\r\n"),
 		of("/parameters", "Content-Type: text/html"+strings.Repeat(";a=\"\\\"\"", 6000)+"\r\n"),
 		of("/two", "Content-Type: text/html\r\nContent-Type: image/png\r\n"),
 		of("/long", "Content-Type: text/html; charset="+strings.Repeat("x", 100_000)+"\r\n"),
-		of("/10000-charsets", "Content-Type: text/html; "+strings.Repeat("charset=", 10_000)+"\r\n"))
+		of("/10000-charsets", "Content-Type: text/html; "+strings.Repeat("charset=", 10_000)+"\r\n"),
+	)
 }

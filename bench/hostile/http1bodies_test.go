@@ -46,8 +46,11 @@ func TestHostile_H07_aBodyIsCutOnlyIfAByteWasDropped(t *testing.T) {
 // What is missing is missed; an error is an error all the same, and its record says what it lacks.
 func TestHostile_H08_aShortBodyIsNoWholeOne(t *testing.T) {
 	play(t, "H08", nil, func(tr *trial) {
-		tr.all("h08.test", want{"/length", outcome.CutDisconnect, "disconnect", "<a href=\"/found\">the rest is missing"},
-			want{"/404", outcome.ClientError, "disconnect", "not even"})
+		tr.all(
+			"h08.test",
+			want{"/length", outcome.CutDisconnect, "disconnect", "<a href=\"/found\">the rest is missing"},
+			want{"/404", outcome.ClientError, "disconnect", "not even"},
+		)
 		if n := len(tr.attempts("http://h08.test/length")); n < 2 {
 			tr.Errorf("tried %d times: it may have been an accident", n)
 		}
@@ -90,7 +93,11 @@ func TestHostile_H10_lengthsAreReadAsBrowsersDo(t *testing.T) {
 // The chunks count where there can be chunks.
 func TestHostile_H11_chunksCountBeforeALength(t *testing.T) {
 	play(t, "H11", keepAlive, func(tr *trial) {
-		tr.all("h11.test", want{"/both", outcome.OK, "", "5\r\nhello\r\n0\r\n\r\n"}, want{"/both-1.0", outcome.OK, "", "5\r\nhello\r\n0\r\n\r\n"})
+		tr.all(
+			"h11.test",
+			want{"/both", outcome.OK, "", "5\r\nhello\r\n0\r\n\r\n"},
+			want{"/both-1.0", outcome.OK, "", "5\r\nhello\r\n0\r\n\r\n"},
+		)
 	})
 }
 
@@ -127,9 +134,17 @@ func TestHostile_H13_whatChunksCostIsBounded(t *testing.T) {
 // but all of the body is there.)
 func TestHostile_H14_aBodyEndsWithItsLastChunk(t *testing.T) {
 	play(t, "H14", nil, func(tr *trial) {
-		tr.all("h14.test", want{"/no-last", outcome.CutDisconnect, "disconnect", "2\r\nhe\r\n"},
+		tr.all(
+			"h14.test",
+			want{"/no-last", outcome.CutDisconnect, "disconnect", "2\r\nhe\r\n"},
 			want{"/cut-trailer", outcome.CutDisconnect, "disconnect", "2\r\nhe\r\n0\r\nX-Trailer: so"},
-			want{"/rubbish", outcome.OK, "", "2\r\nhe\r\n0\r\nno colon\r\n\x00\xff: \r\n:\r\nContent-Length: 9\r\n\r\n"})
+			want{
+				"/rubbish",
+				outcome.OK,
+				"",
+				"2\r\nhe\r\n0\r\nno colon\r\n\x00\xff: \r\n:\r\nContent-Length: 9\r\n\r\n",
+			},
+		)
 		for _, path := range []string{"/long", "/endless"} {
 			tr.wants("http://h14.test"+path, outcome.CutDisconnect)
 			if n := len(bodyOf(tr.record("http://h14.test"+path, "disconnect"))); n > 17<<10 {
@@ -142,7 +157,11 @@ func TestHostile_H14_aBodyEndsWithItsLastChunk(t *testing.T) {
 // What was sent before the end is kept, if it came.
 func TestHostile_H26_aBrokenConnectionCutsTheBody(t *testing.T) {
 	play(t, "H26", nil, func(tr *trial) {
-		tr.all("h26.test", want{"/closed", outcome.CutDisconnect, "disconnect", "<p>half of"}, want{"/reset", outcome.CutDisconnect, "disconnect", "<p>half of"})
+		tr.all(
+			"h26.test",
+			want{"/closed", outcome.CutDisconnect, "disconnect", "<p>half of"},
+			want{"/reset", outcome.CutDisconnect, "disconnect", "<p>half of"},
+		)
 	})
 }
 
@@ -174,7 +193,10 @@ func TestHostile_H28_whatIsNotMeantToEndIsEnded(t *testing.T) {
 			}
 		}
 		tr.wantsWithin("http://h28.test/events", outcome.CutTime, time.Minute)
-		if rec := tr.record("http://h28.test/events", "time"); !bytes.Contains(rec.Block, []byte("event: tick\ndata: {}\n\n")) {
+		if rec := tr.record("http://h28.test/events", "time"); !bytes.Contains(
+			rec.Block,
+			[]byte("event: tick\ndata: {}\n\n"),
+		) {
 			tr.Errorf("%q", rec.Block)
 		}
 	})

@@ -29,21 +29,25 @@ func chunks() []Case {
 			}
 			x.Write("0\r\n\r\n")
 		}},
-		{ID: "H14", Seeds: []string{"/no-last", "/cut-trailer", "/rubbish", "/long", "/endless"}, Play: func(x *Exchange) {
-			x.Write(okChunked + "2\r\nhe\r\n")
-			switch x.Path {
-			case "/cut-trailer":
-				x.Write("0\r\nX-Trailer: so")
-			case "/rubbish":
-				x.Write("0\r\nno colon\r\n\x00\xff: \r\n:\r\nContent-Length: 9\r\n\r\n")
-			case "/long":
-				x.Write("0\r\n")
-				x.Repeat("X-Trailer: "+strings.Repeat("x", 100)+"\r\n", 1<<20)
-				x.Write("\r\n")
-			case "/endless":
-				x.Write("0\r\nX-Trailer: ")
-				x.Repeat("x", 0)
-			}
-		}},
+		{
+			ID:    "H14",
+			Seeds: []string{"/no-last", "/cut-trailer", "/rubbish", "/long", "/endless"},
+			Play: func(x *Exchange) {
+				x.Write(okChunked + "2\r\nhe\r\n")
+				switch x.Path {
+				case "/cut-trailer":
+					x.Write("0\r\nX-Trailer: so")
+				case "/rubbish":
+					x.Write("0\r\nno colon\r\n\x00\xff: \r\n:\r\nContent-Length: 9\r\n\r\n")
+				case "/long":
+					x.Write("0\r\n")
+					x.Repeat("X-Trailer: "+strings.Repeat("x", 100)+"\r\n", 1<<20)
+					x.Write("\r\n")
+				case "/endless":
+					x.Write("0\r\nX-Trailer: ")
+					x.Repeat("x", 0)
+				}
+			},
+		},
 	}
 }

@@ -24,16 +24,40 @@ func heads() []Case {
 				x.Write("\r\nhi")
 			}
 		}},
-		says("H15", answer{"/html", "<html><a href=\"/found\">no head at all</a></html>\n"}, answer{"/binary", "\x00\x01\x02\xff"},
-			answer{"/ssh", "SSH-2.0-OpenSSH_9.6\r\n"}),
-		says("H16", named("/no-reason", "HTTP/1.1 200"), named("/two-spaces", "HTTP/1.1  200 OK"), named("/tab", "HTTP/1.1\t200"),
-			named("/icy", "ICY 200 OK"), named("/3.7", "HTTP/3.7 200 OK"), named("/lower", "http/1.1 200 ok"), named("/glued", "HTTP/1.1 200OK"),
-			named("/no-status", "HTTP/1.1 OK"), named("/four-digits", "HTTP/1.1 2000 OK"), named("/cut", "HTTP/1.1")),
+		says(
+			"H15",
+			answer{"/html", "<html><a href=\"/found\">no head at all</a></html>\n"},
+			answer{"/binary", "\x00\x01\x02\xff"},
+			answer{"/ssh", "SSH-2.0-OpenSSH_9.6\r\n"},
+		),
+		says(
+			"H16",
+			named("/no-reason", "HTTP/1.1 200"),
+			named("/two-spaces", "HTTP/1.1  200 OK"),
+			named("/tab", "HTTP/1.1\t200"),
+			named(
+				"/icy",
+				"ICY 200 OK",
+			),
+			named("/3.7", "HTTP/3.7 200 OK"),
+			named("/lower", "http/1.1 200 ok"),
+			named("/glued", "HTTP/1.1 200OK"),
+			named("/no-status", "HTTP/1.1 OK"),
+			named("/four-digits", "HTTP/1.1 2000 OK"),
+			named("/cut", "HTTP/1.1"),
+		),
 		statuses("000", "099", "600", "999", "20", "7"),
-		says("H18", named("/nul", okLine+"A: b\x00c"), named("/cr", okLine+"A: b\rc"),
+		says(
+			"H18",
+			named("/nul", okLine+"A: b\x00c"),
+			named("/cr", okLine+"A: b\rc"),
 			answer{"/lf", "HTTP/1.1 200 OK\nContent-Type: text/html\nContent-Length: 3\n\n/lf"},
-			answer{"/folded", okLine + "Content-Type: text/html;\r\n charset=utf-8\r\nContent-Length:\r\n\t7\r\n\r\n/folded"},
-			answer{"/folded-away", "HTTP/1.1 302 Found\r\nLocation:\r\n   /lf?found\r\nContent-Length: 0\r\n\r\n"}),
+			answer{
+				"/folded",
+				okLine + "Content-Type: text/html;\r\n charset=utf-8\r\nContent-Length:\r\n\t7\r\n\r\n/folded",
+			},
+			answer{"/folded-away", "HTTP/1.1 302 Found\r\nLocation:\r\n   /lf?found\r\nContent-Length: 0\r\n\r\n"},
+		),
 		{ID: "H19", Seeds: []string{"/encoded", "/unicode", "/bare", "/page"}, Play: playSplitting},
 		{ID: "H20", Seeds: []string{"/100", "/103", "/20"}, Play: func(x *Exchange) {
 			const hint = "HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n"
@@ -79,5 +103,7 @@ func playSplitting(x *Exchange) {
 		x.Page("302 Found", "Location: "+to+"\r\n", "")
 		return
 	}
-	x.HTML("<a href=\"/d%0D%0AEvil:%20yes\">d</a> <a href=\"/e\r\nEvil: yes\">e</a> <a href=\"/f?&#13;&#10;Evil: yes\">f</a>")
+	x.HTML(
+		"<a href=\"/d%0D%0AEvil:%20yes\">d</a> <a href=\"/e\r\nEvil: yes\">e</a> <a href=\"/f?&#13;&#10;Evil: yes\">f</a>",
+	)
 }

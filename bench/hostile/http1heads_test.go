@@ -16,7 +16,8 @@ func TestHostile_H04_aHeadWithoutEndIsCutAndKept(t *testing.T) {
 			url := "http://h04.test" + path
 			tr.wants(url, outcome.HeaderTooLarge)
 			rec := tr.record(url, "length")
-			if n := len(rec.Block); rec.Type != warc.Resource || n < least || n > 256<<10 || !bytes.HasPrefix(rec.Block, []byte(okLine+"X-")) {
+			if n := len(rec.Block); rec.Type != warc.Resource || n < least || n > 256<<10 ||
+				!bytes.HasPrefix(rec.Block, []byte(okLine+"X-")) {
 				tr.Errorf("%s: %v of %d bytes, %.50q", url, rec.Type, n, rec.Block)
 			}
 		}
@@ -29,7 +30,10 @@ func TestHostile_H05_fieldsAreCounted(t *testing.T) {
 		tr.all("h05.test", want{"/1000", outcome.OK, "", "hi"})
 		for _, path := range []string{"/1001", "/many"} {
 			tr.wants("http://h05.test"+path, outcome.HeaderTooLarge)
-			if rec := tr.record("http://h05.test"+path, "length"); !bytes.HasPrefix(rec.Block, []byte(okLine+"Content-Length: 2\r\na: b")) {
+			if rec := tr.record("http://h05.test"+path, "length"); !bytes.HasPrefix(
+				rec.Block,
+				[]byte(okLine+"Content-Length: 2\r\na: b"),
+			) {
 				tr.Errorf("%.50q", rec.Block)
 			}
 		}
@@ -39,8 +43,17 @@ func TestHostile_H05_fieldsAreCounted(t *testing.T) {
 // HTTP/0.9, and no HTTP at all: kept as it came, and no page. There is no option to read it as one.
 func TestHostile_H15_whatHasNoHeadIsKeptAndNoPage(t *testing.T) {
 	play(t, "H15", nil, func(tr *trial) {
-		tr.all("h15.test", want{"/html", outcome.Protocol, "", "<html><a href=\"/found\">no head at all</a></html>\n"},
-			want{"/binary", outcome.Protocol, "", "\x00\x01\x02\xff"}, want{"/ssh", outcome.Protocol, "", "SSH-2.0-OpenSSH_9.6\r\n"})
+		tr.all(
+			"h15.test",
+			want{"/html", outcome.Protocol, "", "<html><a href=\"/found\">no head at all</a></html>\n"},
+			want{
+				"/binary",
+				outcome.Protocol,
+				"",
+				"\x00\x01\x02\xff",
+			},
+			want{"/ssh", outcome.Protocol, "", "SSH-2.0-OpenSSH_9.6\r\n"},
+		)
 		if rec := tr.record("http://h15.test/html", ""); rec.Type != warc.Resource {
 			tr.Errorf("kept as %v", rec.Type)
 		}
@@ -56,7 +69,8 @@ func TestHostile_H16_statusLinesAreReadWithPatience(t *testing.T) {
 		}
 		for _, path := range []string{"/no-status", "/four-digits", "/cut"} {
 			tr.wants("http://h16.test"+path, outcome.Protocol)
-			if rec := tr.record("http://h16.test"+path, "unspecified"); rec.Type != warc.Resource || !bytes.HasPrefix(rec.Block, []byte("HTTP/1.1")) {
+			if rec := tr.record("http://h16.test"+path, "unspecified"); rec.Type != warc.Resource ||
+				!bytes.HasPrefix(rec.Block, []byte("HTTP/1.1")) {
 				tr.Errorf("%s is kept as %v, %q", path, rec.Type, rec.Block)
 			}
 		}
@@ -68,7 +82,10 @@ func TestHostile_H17_aStatusIsANumberOfAnyKind(t *testing.T) {
 	play(t, "H17", nil, func(tr *trial) {
 		for _, n := range []string{"000", "099", "600", "999", "20", "7"} {
 			tr.all("h17.test", want{"/" + n, outcome.OtherStatus, "", "/" + n})
-			if rec := tr.record("http://h17.test/"+n, ""); !bytes.HasPrefix(rec.Block, []byte("HTTP/1.1 "+n+" Odd\r\n")) {
+			if rec := tr.record("http://h17.test/"+n, ""); !bytes.HasPrefix(
+				rec.Block,
+				[]byte("HTTP/1.1 "+n+" Odd\r\n"),
+			) {
 				tr.Errorf("%s: %q", n, rec.Block)
 			}
 		}
@@ -83,14 +100,22 @@ func TestHostile_H18_linesEndWhereEverybodySeesThemEnd(t *testing.T) {
 	play(t, "H18", nil, func(tr *trial) {
 		tr.wants("http://h18.test/nul", outcome.Protocol)
 		tr.wants("http://h18.test/cr", outcome.Protocol)
-		tr.all("h18.test", want{"/lf", outcome.OK, "", "/lf"}, want{"/folded", outcome.OK, "", "/folded"}, want{"/folded-away", outcome.Redirect, "", ""},
-			want{"/lf?found", outcome.ClientError, "", ""})
+		tr.all(
+			"h18.test",
+			want{"/lf", outcome.OK, "", "/lf"},
+			want{"/folded", outcome.OK, "", "/folded"},
+			want{"/folded-away", outcome.Redirect, "", ""},
+			want{"/lf?found", outcome.ClientError, "", ""},
+		)
 		for path, head := range map[string]string{"/nul": okLine + "A: b\x00c\r\n", "/cr": okLine + "A: b\rc\r\n"} {
 			if rec := tr.record("http://h18.test"+path, "unspecified"); !bytes.HasPrefix(rec.Block, []byte(head)) {
 				tr.Errorf("%s is kept as %q", path, rec.Block)
 			}
 		}
-		if rec := tr.record("http://h18.test/folded", ""); !bytes.Contains(rec.Block, []byte("text/html;\r\n charset=utf-8\r\nContent-Length:\r\n\t7")) {
+		if rec := tr.record("http://h18.test/folded", ""); !bytes.Contains(
+			rec.Block,
+			[]byte("text/html;\r\n charset=utf-8\r\nContent-Length:\r\n\t7"),
+		) {
 			tr.Errorf("the fold is lost: %q", rec.Block)
 		}
 	})
@@ -105,7 +130,8 @@ func TestHostile_H19_noReferenceBecomesALineOfOurs(t *testing.T) {
 		}
 		for _, r := range list {
 			if lines := strings.Split(r, "\r\n"); strings.Count(r, "\n") != len(lines)-1 || !strings.HasSuffix(r, "\r\n\r\n") ||
-				strings.Count(r, "\r\n\r\n") != 1 || strings.Contains(r, "\r\nEvil") || strings.Contains(r, "\r\nGET") {
+				strings.Count(r, "\r\n\r\n") != 1 || strings.Contains(r, "\r\nEvil") ||
+				strings.Contains(r, "\r\nGET") {
 				tr.Errorf("%q", r)
 			}
 		}

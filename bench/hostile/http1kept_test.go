@@ -19,7 +19,8 @@ func (tr *trial) own(host string) {
 		url := "http://" + host + path
 		tr.wants(url, outcome.OK)
 		for _, rec := range tr.records[url] {
-			if body := string(bodyOf(rec)); !strings.HasSuffix(body, "<p>this is "+path+"\n") || bytes.Contains(rec.Block, []byte("stolen")) {
+			if body := string(bodyOf(rec)); !strings.HasSuffix(body, "<p>this is "+path+"\n") ||
+				bytes.Contains(rec.Block, []byte("stolen")) {
 				tr.Errorf("%s has %q", url, rec.Block)
 			}
 		}
@@ -30,7 +31,12 @@ func (tr *trial) own(host string) {
 func TestHostile_H22_noBodyIsNoBody(t *testing.T) {
 	play(t, "H22", keepAlive, func(tr *trial) {
 		tr.own("h22.test")
-		tr.all("h22.test", want{"/204", outcome.OK, "", ""}, want{"/304", outcome.NotModified, "", ""}, want{"/204-length", outcome.OK, "", ""})
+		tr.all(
+			"h22.test",
+			want{"/204", outcome.OK, "", ""},
+			want{"/304", outcome.NotModified, "", ""},
+			want{"/204-length", outcome.OK, "", ""},
+		)
 	})
 }
 
@@ -59,7 +65,8 @@ func TestHostile_H25_aConnectionClosedAsWeWriteIsOneTryMore(t *testing.T) {
 			}
 			if len(lines) == 2 {
 				stale++
-				if lines[0].outcome != outcome.Stale.String() || last.at.Add(-last.took).Sub(lines[0].at) < tr.cfg.Politeness.HostDelay-2*time.Millisecond {
+				if lines[0].outcome != outcome.Stale.String() ||
+					last.at.Add(-last.took).Sub(lines[0].at) < tr.cfg.Politeness.HostDelay-2*time.Millisecond {
 					tr.Errorf("%s: %+v", url, lines)
 				}
 			}

@@ -58,7 +58,9 @@ func memoryOver(t *testing.T, web *Web, host, path string, times int) int64 {
 	d := &direct{web: web, host: host, path: path, all: &conns}
 	o := fetch.Options{UserAgent: "test"}.WithDefaults()
 	before := heap()
-	pool := fetch.NewPool(fetch.PoolOptions{Pages: times, Inlines: times, Mids: times, Slabs: times, SlabBytes: o.BufferMax()})
+	pool := fetch.NewPool(
+		fetch.PoolOptions{Pages: times, Inlines: times, Mids: times, Slabs: times, SlabBytes: o.BufferMax()},
+	)
 	for range times {
 		fetches.Go(func() {
 			f := fetch.NewFetcher(o, d, pool)

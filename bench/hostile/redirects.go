@@ -15,8 +15,17 @@ func redirects() []Case {
 		{ID: "R04", Play: func(x *Exchange) { x.redirects(oddLocations) }},
 		{ID: "R05", Play: func(x *Exchange) { x.redirects(foreignLocations) }},
 		{ID: "R06", Play: func(x *Exchange) {
-			x.redirects([]string{"http://10.0.0.1/", "http://169.254.169.254/latest/meta-data/", "http://127.0.0.1/", "http://[::1]/", "http://0x7f.1/",
-				"http://[::ffff:192.168.0.1]/", "http://localhost/"})
+			x.redirects(
+				[]string{
+					"http://10.0.0.1/",
+					"http://169.254.169.254/latest/meta-data/",
+					"http://127.0.0.1/",
+					"http://[::1]/",
+					"http://0x7f.1/",
+					"http://[::ffff:192.168.0.1]/",
+					"http://localhost/",
+				},
+			)
 		}},
 		{ID: "R07", Play: refreshes},
 		{ID: "R08", Play: func(x *Exchange) {
@@ -69,7 +78,10 @@ func wantsCookie(x *Exchange) {
 // oddLocations are the targets of R04, in order of the paths that redirect to them.
 var oddLocations = []string{
 	"", "relative", "//x.r04.test/slashes", "\\\\x.r04.test\\backslashes", "http:///x.r04.test/three", "http:\\\\x.r04.test/mixed",
-	"/long?" + strings.Repeat("x", 64_000), "/a\x01b\x1bc", "/tab\tinside", "http://b\u00fccher.r04.test/", "/caf\xe9", "/fragment#part",
+	"/long?" + strings.Repeat(
+		"x",
+		64_000,
+	), "/a\x01b\x1bc", "/tab\tinside", "http://b\u00fccher.r04.test/", "/caf\xe9", "/fragment#part",
 	"?query", "#", "http://", "http://[::1", "http://a b/", "http://x.r04.test:99999/", "HTTP://X.R04.TEST:80/upper/../case", "/%0d%0aX-Evil:%201",
 }
 
@@ -80,7 +92,19 @@ var foreignLocations = []string{
 }
 
 // moved are the statuses of R07 that come with a Location, and whether a browser goes there.
-var moved = map[int]bool{300: false, 301: true, 302: true, 303: true, 304: false, 305: false, 306: false, 307: true, 308: true, 399: false, 201: false}
+var moved = map[int]bool{
+	300: false,
+	301: true,
+	302: true,
+	303: true,
+	304: false,
+	305: false,
+	306: false,
+	307: true,
+	308: true,
+	399: false,
+	201: false,
+}
 
 // refreshes is R07.
 func refreshes(x *Exchange) {

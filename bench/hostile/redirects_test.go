@@ -114,7 +114,8 @@ func TestHostile_R05_otherSchemesAreNotFollowed(t *testing.T) {
 			tr.wants(fmt.Sprintf("http://r05.test/%d", n), outcome.Redirect)
 		}
 		for _, l := range tr.lines {
-			if strings.HasSuffix(l.url, "/no") || strings.Contains(l.url, "passwd") || !strings.HasPrefix(l.url, "http://") {
+			if strings.HasSuffix(l.url, "/no") || strings.Contains(l.url, "passwd") ||
+				!strings.HasPrefix(l.url, "http://") {
 				tr.Errorf("asked for %s", l.url)
 			}
 		}

@@ -85,7 +85,13 @@ func playSecure(t *testing.T, id string, change func(*engine.Config), check func
 	playOn(t, id, (*testbed.Rig).Secure, change, check)
 }
 
-func playOn(t *testing.T, id string, prepare func(*testbed.Rig) error, change func(*engine.Config), check func(*trial)) {
+func playOn(
+	t *testing.T,
+	id string,
+	prepare func(*testbed.Rig) error,
+	change func(*engine.Config),
+	check func(*trial),
+) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		rig, err := testbed.NewRig(honest(), false)

@@ -45,8 +45,10 @@ func userinfo(x *Exchange) {
 	case strings.Contains(head, "secret") || strings.Contains(strings.ToLower(head), "authorization"):
 		x.Page("500 It Was Told", "", "")
 	case x.Path == "/" && x.Host == "u04.test":
-		x.HTML("<a href='" + as + "u04.test/in'>.</a><a href='//user:secret@other.u04.test/relative'>.</a><a href=/moved>.</a><a href=/@mail/a:b>.</a>" +
-			"<a href='" + as + "@u04.test/twice'>.</a><a href='http://user:sec%72et@u04.test/encoded'>.</a>")
+		x.HTML(
+			"<a href='" + as + "u04.test/in'>.</a><a href='//user:secret@other.u04.test/relative'>.</a><a href=/moved>.</a><a href=/@mail/a:b>.</a>" +
+				"<a href='" + as + "@u04.test/twice'>.</a><a href='http://user:sec%72et@u04.test/encoded'>.</a>",
+		)
 	case x.Path == "/moved":
 		x.redirect(as + "moved.u04.test/")
 	case x.Path == "/in":
@@ -65,11 +67,19 @@ func escapes(x *Exchange) {
 	field := strings.NewReplacer("\r", "", "\n", "", "\x00", "").Replace(evil)
 	switch x.Path {
 	case "/":
-		x.Page("200 OK"+field, "Content-Type: text/html; charset=utf-8\r\nX-"+field+": x\r\n", "<title>"+evil+"</title><a href='/a"+evil+"b'>.</a>"+
-			"<a href='/?q="+evil+"'>.</a><a href='http://"+evil+"u09.test/no'>.</a><a href='http://u09.test:"+evil+"/no'>.</a>"+
-			"<a href='/&lt;script>alert(1)&lt;/script>&#34;&#39;'>.</a><a href='javascript:"+evil+"'>.</a><a href=/type>.</a><a href=/moved>.</a>")
+		x.Page(
+			"200 OK"+field,
+			"Content-Type: text/html; charset=utf-8\r\nX-"+field+": x\r\n",
+			"<title>"+evil+"</title><a href='/a"+evil+"b'>.</a>"+
+				"<a href='/?q="+evil+"'>.</a><a href='http://"+evil+"u09.test/no'>.</a><a href='http://u09.test:"+evil+"/no'>.</a>"+
+				"<a href='/&lt;script>alert(1)&lt;/script>&#34;&#39;'>.</a><a href='javascript:"+evil+"'>.</a><a href=/type>.</a><a href=/moved>.</a>",
+		)
 	case "/type":
-		x.Page("200 OK", "Content-Type: text/"+field+"html\"\\{}; charset="+field+"\r\nContent-Encoding: "+field+"\r\n", "here")
+		x.Page(
+			"200 OK",
+			"Content-Type: text/"+field+"html\"\\{}; charset="+field+"\r\nContent-Encoding: "+field+"\r\n",
+			"here",
+		)
 	case "/moved":
 		x.redirect("/to" + field)
 	default:

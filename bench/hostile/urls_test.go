@@ -44,7 +44,12 @@ func TestHostile_U01_longURLsAreDroppedAndCounted(t *testing.T) {
 	})
 	play(t, "U01", func(c *engine.Config) { c.Admission.MaxURL = 8191 }, func(tr *trial) {
 		if n := tr.dropped("too-long"); n != int64(len(longURLs)) || len(tr.asked("u01.test")) != 1 {
-			tr.Errorf("with --max-url 8191, %d are counted, want %d; asked for %d", n, len(longURLs), len(tr.asked("u01.test")))
+			tr.Errorf(
+				"with --max-url 8191, %d are counted, want %d; asked for %d",
+				n,
+				len(longURLs),
+				len(tr.asked("u01.test")),
+			)
 		}
 	})
 }
@@ -53,7 +58,22 @@ func TestHostile_U01_longURLsAreDroppedAndCounted(t *testing.T) {
 // what the page wrote.
 func TestHostile_U03_pathsReachTheServerAsTheStandardHasThem(t *testing.T) {
 	play(t, "U03", nil, func(tr *trial) {
-		want := []string{"/", "/b", "/c", "/d/", "/e//f", "/g%00h", "/i%zz", "/j%2fk", "/l%2Fm", "/%252e%252e/n", "/x", "/q", "/r/..;/s", "/t%"}
+		want := []string{
+			"/",
+			"/b",
+			"/c",
+			"/d/",
+			"/e//f",
+			"/g%00h",
+			"/i%zz",
+			"/j%2fk",
+			"/l%2Fm",
+			"/%252e%252e/n",
+			"/x",
+			"/q",
+			"/r/..;/s",
+			"/t%",
+		}
 		asked := tr.asked("u03.test")
 		for _, path := range want {
 			if !asked["http://u03.test"+path] {
@@ -129,7 +149,11 @@ func (tr *trial) written() map[string][]byte {
 		}
 		for _, name := range names {
 			switch {
-			case strings.HasSuffix(name, ".log"), strings.HasSuffix(name, ".cdxj"), strings.HasSuffix(name, ".json"), strings.HasSuffix(name, ".toml"), name == "seeds":
+			case strings.HasSuffix(name, ".log"),
+				strings.HasSuffix(name, ".cdxj"),
+				strings.HasSuffix(name, ".json"),
+				strings.HasSuffix(name, ".toml"),
+				name == "seeds":
 				if all[name], err = vfs.ReadFile(tr.disk, dir+"/"+name); err != nil {
 					tr.Fatal(err)
 				}

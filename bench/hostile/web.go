@@ -33,7 +33,10 @@ func New(ids ...string) (*Web, error) {
 	for _, id := range ids {
 		c := all[strings.ToUpper(id)]
 		if c == nil {
-			return nil, fmt.Errorf("hostile: no case %q can be played: `orbweaver sim --hostile list` shows those that can", id)
+			return nil, fmt.Errorf(
+				"hostile: no case %q can be played: `orbweaver sim --hostile list` shows those that can",
+				id,
+			)
 		}
 		w.cases[strings.ToLower(c.ID)] = c
 		for _, h := range c.Hosts {
@@ -95,8 +98,17 @@ func (w *Web) caseOf(host string) *Case {
 func (w *Web) Serve(conn net.Conn, ask simweb.Ask) (status int, keep, cut bool) {
 	method, _, _ := bytes.Cut(ask.Head, []byte(" "))
 	host, _, _ := strings.Cut(ask.Authority, ":")
-	x := &Exchange{Conn: conn, TLS: ask.TLS, Before: ask.Before, Method: string(method), Host: host, Path: ask.Path, Head: ask.Head, Rest: ask.Rest,
-		Time: w.again(ask.Authority + ask.Path)}
+	x := &Exchange{
+		Conn:   conn,
+		TLS:    ask.TLS,
+		Before: ask.Before,
+		Method: string(method),
+		Host:   host,
+		Path:   ask.Path,
+		Head:   ask.Head,
+		Rest:   ask.Rest,
+		Time:   w.again(ask.Authority + ask.Path),
+	}
 	c := w.caseOf(host)
 	switch {
 	case ask.Path != "/robots.txt":

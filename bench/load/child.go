@@ -47,7 +47,13 @@ func StartChild(ctx context.Context, program string, world simweb.Config, proxie
 
 // StartChildAt does the same with a proxy at each of some addresses, as in Options, and with what begins the command
 // line beside the program: a tool that becomes it.
-func StartChildAt(ctx context.Context, program []string, world simweb.Config, proxies []string, args ...string) (*Child, error) {
+func StartChildAt(
+	ctx context.Context,
+	program []string,
+	world simweb.Config,
+	proxies []string,
+	args ...string,
+) (*Child, error) {
 	dir, err := os.MkdirTemp("", "orbweaver-web-")
 	if err != nil {
 		return nil, fmt.Errorf("load: %w", err)
@@ -60,7 +66,9 @@ func StartChildAt(ctx context.Context, program []string, world simweb.Config, pr
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("load: %w", err), os.RemoveAll(dir))
 	}
-	args = append([]string{"sim", "--json", "--until-eof", "--world", filepath.Join(dir, "world.json"), "--seeds-file", w.Seeds}, args...)
+	args = append(
+		[]string{"sim", "--json", "--until-eof", "--world", filepath.Join(dir, "world.json"), "--seeds-file", w.Seeds},
+		args...)
 	for _, address := range proxies {
 		args = append(args, "--proxy", address)
 	}

@@ -232,8 +232,16 @@ func report(stdout io.Writer, sum *Summary, asJSON bool) error {
 	if sum.Stats.Requests > 0 {
 		rate = sum.CPU * 1e6 / float64(sum.Stats.Requests)
 	}
-	_, err := fmt.Fprintf(stdout, "served %d requests on %d connections, %d bytes, %d DNS questions in %.1f s; %.1f us of CPU each\n",
-		sum.Stats.Requests, sum.Stats.Conns, sum.Stats.Bytes, sum.Stats.Queries, sum.Wall, rate)
+	_, err := fmt.Fprintf(
+		stdout,
+		"served %d requests on %d connections, %d bytes, %d DNS questions in %.1f s; %.1f us of CPU each\n",
+		sum.Stats.Requests,
+		sum.Stats.Conns,
+		sum.Stats.Bytes,
+		sum.Stats.Queries,
+		sum.Wall,
+		rate,
+	)
 	if sum.Verdict != nil {
 		sum.Verdict.Print(stdout)
 	}

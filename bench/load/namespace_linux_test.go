@@ -17,15 +17,22 @@ func TestProxyInANamespace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Start(t.Context(), w, Options{Proxy: "127.0.0.1:0@" + t.TempDir() + "/none"}); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "network namespace") {
+	if _, err := Start(t.Context(), w, Options{Proxy: "127.0.0.1:0@" + t.TempDir() + "/none"}); !errors.Is(
+		err,
+		fs.ErrNotExist,
+	) ||
+		!strings.Contains(err.Error(), "network namespace") {
 		t.Errorf("no such namespace: %v", err)
 	}
-	if _, err := Start(t.Context(), w, Options{Proxy: "192.0.2.1:0@/proc/self/ns/net"}); err == nil || !strings.Contains(err.Error(), "loopback only") {
+	if _, err := Start(t.Context(), w, Options{Proxy: "192.0.2.1:0@/proc/self/ns/net"}); err == nil ||
+		!strings.Contains(err.Error(), "loopback only") {
 		t.Errorf("not on loopback: %v", err)
 	}
 	s, err := Start(t.Context(), w, Options{Proxy: "127.0.0.1:0@/proc/self/ns/net"})
 	if errors.Is(err, unix.EPERM) {
-		t.Skip(err) // to enter even one's own takes an administrator; bench/netns gives the leave, and its test and cmd/orbweaver's run in CI
+		t.Skip(
+			err,
+		) // to enter even one's own takes an administrator; bench/netns gives the leave, and its test and cmd/orbweaver's run in CI
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -139,7 +139,10 @@ func getOnce(b *testing.B, addr, u string, buf []byte) (n int64) {
 		return 0
 	}
 	defer conn.Close()
-	_, err = io.WriteString(conn, "GET "+u+" HTTP/1.1\r\nHost: x\r\nUser-Agent: bench (+x)\r\nConnection: close\r\n\r\n")
+	_, err = io.WriteString(
+		conn,
+		"GET "+u+" HTTP/1.1\r\nHost: x\r\nUser-Agent: bench (+x)\r\nConnection: close\r\n\r\n",
+	)
 	for err == nil {
 		var k int
 		k, err = conn.Read(buf)

@@ -80,7 +80,11 @@ func Start(ctx context.Context, w *simweb.World, o Options) (*Server, error) {
 		return nil, err
 	}
 	s.root = issuer.root
-	s.tls = &tls.Config{GetCertificate: issuer.certificate, NextProtos: []string{"http/1.1"}, MinVersion: tls.VersionTLS12}
+	s.tls = &tls.Config{
+		GetCertificate: issuer.certificate,
+		NextProtos:     []string{"http/1.1"},
+		MinVersion:     tls.VersionTLS12,
+	}
 	if err = s.openAll(ctx); err != nil {
 		_ = s.Close()
 		return nil, err
@@ -146,7 +150,12 @@ func (s *Server) openDirect(ctx context.Context) error {
 		ports[c.AltPort] = s.serveAny
 	}
 	if n := c.IPs * len(ports); n > ListenersMax {
-		return fmt.Errorf("load: %d listeners for %d addresses: want at most %d; use fewer IPs or the proxy", n, c.IPs, ListenersMax)
+		return fmt.Errorf(
+			"load: %d listeners for %d addresses: want at most %d; use fewer IPs or the proxy",
+			n,
+			c.IPs,
+			ListenersMax,
+		)
 	}
 	for k := range c.IPs {
 		for port, serve := range ports {

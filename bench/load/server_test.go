@@ -213,7 +213,11 @@ func TestL2_NothingIsLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		s, err := Start(ctx, w, Options{Proxy: "127.0.0.1:0", HTTP: "127.0.0.1:0", TLS: "127.0.0.1:0", DNS: "127.0.0.1:0"})
+		s, err := Start(
+			ctx,
+			w,
+			Options{Proxy: "127.0.0.1:0", HTTP: "127.0.0.1:0", TLS: "127.0.0.1:0", DNS: "127.0.0.1:0"},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -262,7 +266,10 @@ func TestResetIsReset(t *testing.T) {
 			if class != simweb.ClassAttempt {
 				continue
 			}
-			transport := &http.Transport{Proxy: http.ProxyURL(proxy), TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+			transport := &http.Transport{
+				Proxy:           http.ProxyURL(proxy),
+				TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
+			}
 			req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, u, nil)
 			resp, err := transport.RoundTrip(req)
 			if err == nil {
@@ -317,7 +324,8 @@ func TestRunCommand(t *testing.T) {
 			if err := errors.Join(d.Decode(&a), d.Decode(&sum)); err != nil {
 				t.Fatal(err)
 			}
-			if a.Hosts != 5 || a.Proxy == "" || sum.Stats.Requests != 1 || sum.Verdict == nil || sum.Verdict.Arrivals != 1 {
+			if a.Hosts != 5 || a.Proxy == "" || sum.Stats.Requests != 1 || sum.Verdict == nil ||
+				sum.Verdict.Arrivals != 1 {
 				t.Errorf("%+v %+v", a, sum)
 			}
 		} else if s := out.String(); !strings.Contains(s, "served 1 requests") || !strings.Contains(s, "proxy  http://127.") {
@@ -362,7 +370,8 @@ func TestRunCommandTellsCoverageWithoutArchive(t *testing.T) {
 			want = truth.Pages()
 		}
 		v := sum.Verdict
-		if !v.Answered || v.Partial == complete || v.Fetched != 5 || v.Expected != want || v.Missing != want-5 || v.Repeated != 1 {
+		if !v.Answered || v.Partial == complete || v.Fetched != 5 || v.Expected != want || v.Missing != want-5 ||
+			v.Repeated != 1 {
 			t.Errorf("complete %v: %+v, want 5 of %d, one of them twice", complete, v, want)
 		}
 	}
@@ -370,7 +379,10 @@ func TestRunCommandTellsCoverageWithoutArchive(t *testing.T) {
 
 // A refused address is an error of the command, not a half-open server.
 func TestRunCommandRefuses(t *testing.T) {
-	o := SimOptions{World: simweb.Plain(), Listen: Options{HTTP: "127.0.0.1:0", Proxy: "198.51.100.1:" + strconv.Itoa(80)}}
+	o := SimOptions{
+		World:  simweb.Plain(),
+		Listen: Options{HTTP: "127.0.0.1:0", Proxy: "198.51.100.1:" + strconv.Itoa(80)},
+	}
 	if err := RunCommand(t.Context(), o, io.Discard, io.Discard); err == nil {
 		t.Error("no error")
 	}

@@ -151,7 +151,9 @@ func (s *socket) SetLinger(sec int) error {
 		return errors.Join(s.release(), unix.SetsockoptLinger(s.fd, unix.SOL_SOCKET, unix.SO_LINGER, &linger))
 	}
 	var result error
-	err := s.raw.Control(func(fd uintptr) { result = unix.SetsockoptLinger(int(fd), unix.SOL_SOCKET, unix.SO_LINGER, &linger) })
+	err := s.raw.Control(
+		func(fd uintptr) { result = unix.SetsockoptLinger(int(fd), unix.SOL_SOCKET, unix.SO_LINGER, &linger) },
+	)
 	return errors.Join(err, result)
 }
 

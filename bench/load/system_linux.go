@@ -13,7 +13,15 @@ import (
 // acceptNow takes a connection if one is there, and EAGAIN is its error if none is.
 func acceptNow(listener int) (int, error) {
 	for {
-		fd, _, errno := unix.RawSyscall6(unix.SYS_ACCEPT4, uintptr(listener), 0, 0, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0, 0)
+		fd, _, errno := unix.RawSyscall6(
+			unix.SYS_ACCEPT4,
+			uintptr(listener),
+			0,
+			0,
+			unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC,
+			0,
+			0,
+		)
 		switch errno {
 		case 0:
 			return int(fd), nil
@@ -27,7 +35,12 @@ func acceptNow(listener int) (int, error) {
 // readNow reads what has come. The descriptor must not block.
 func readNow(fd int, p []byte) (int, error) {
 	for {
-		n, _, errno := unix.RawSyscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)))
+		n, _, errno := unix.RawSyscall(
+			unix.SYS_READ,
+			uintptr(fd),
+			uintptr(unsafe.Pointer(unsafe.SliceData(p))),
+			uintptr(len(p)),
+		)
 		switch errno {
 		case 0:
 			return int(n), nil
@@ -46,8 +59,15 @@ func sendNow(fd int, p []byte, more bool) (int, error) {
 		flags |= unix.MSG_MORE
 	}
 	for {
-		n, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)),
-			flags, 0, 0)
+		n, _, errno := unix.RawSyscall6(
+			unix.SYS_SENDTO,
+			uintptr(fd),
+			uintptr(unsafe.Pointer(unsafe.SliceData(p))),
+			uintptr(len(p)),
+			flags,
+			0,
+			0,
+		)
 		switch errno {
 		case 0:
 			return int(n), nil

@@ -77,7 +77,13 @@ func (l *Land) make(ctx context.Context, members int) (err error) {
 	if l.hub, err = hold(ctx, l.tools["unshare"], "--user", "--map-root-user", "--net", l.tools["sh"], "-c", keep); err != nil {
 		return impossible(err)
 	}
-	ways := []string{"link set lo up", "link add one type bridge", "link set one up", "link add other type bridge", "link set other up"}
+	ways := []string{
+		"link set lo up",
+		"link add one type bridge",
+		"link set one up",
+		"link add other type bridge",
+		"link set other up",
+	}
 	for k := range members {
 		m, err := hold(ctx, l.Hub(l.tools["unshare"], "--net", l.tools["sh"], "-c", keep)...)
 		if err != nil {
@@ -91,7 +97,15 @@ func (l *Land) make(ctx context.Context, members int) (err error) {
 		return impossible(err)
 	}
 	for k := range members {
-		err = l.ip(ctx, l.in(k), []string{"link set lo up", fmt.Sprintf("addr add %s/24 dev %s", l.Address(k), device), "link set " + device + " up"})
+		err = l.ip(
+			ctx,
+			l.in(k),
+			[]string{
+				"link set lo up",
+				fmt.Sprintf("addr add %s/24 dev %s", l.Address(k), device),
+				"link set " + device + " up",
+			},
+		)
 		if err != nil {
 			return impossible(err)
 		}
@@ -131,7 +145,17 @@ func (l *Land) in(k int) func(command ...string) []string {
 }
 
 func (l *Land) enter(h *holder, command []string) []string {
-	return append([]string{l.tools["nsenter"], "--target", fmt.Sprint(h.pid()), "--user", "--preserve-credentials", "--net", "--"}, command...)
+	return append(
+		[]string{
+			l.tools["nsenter"],
+			"--target",
+			fmt.Sprint(h.pid()),
+			"--user",
+			"--preserve-credentials",
+			"--net",
+			"--",
+		},
+		command...)
 }
 
 // ip has the tool of that name do some things, one a line.
@@ -167,7 +191,10 @@ func (l *Land) Lose(ctx context.Context, from, to []int) error {
 	for _, a := range from {
 		var lines []string
 		for _, b := range to {
-			lines = append(lines, fmt.Sprintf("neigh replace %s lladdr %s dev %s nud permanent", l.Address(b), nobody, device))
+			lines = append(
+				lines,
+				fmt.Sprintf("neigh replace %s lladdr %s dev %s nud permanent", l.Address(b), nobody, device),
+			)
 			l.lost = append(l.lost, [2]int{a, b})
 		}
 		if err := l.ip(ctx, l.in(a), lines); err != nil {

@@ -114,7 +114,8 @@ func TestNobodyOutsideIsReached(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if outside, err := os.Readlink("/proc/self/ns/net"); err != nil || strings.TrimSpace(string(inside)) == outside {
+		if outside, err := os.Readlink("/proc/self/ns/net"); err != nil ||
+			strings.TrimSpace(string(inside)) == outside {
 			t.Errorf("the namespace is ours: %s, %v", inside, err)
 		}
 	}
@@ -124,7 +125,8 @@ func TestNobodyOutsideIsReached(t *testing.T) {
 func TestImpossible(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	err := Try(t.Context())
-	if !errors.Is(err, ErrImpossible) || !strings.Contains(err.Error(), "unshare") || !strings.Contains(err.Error(), "util-linux") {
+	if !errors.Is(err, ErrImpossible) || !strings.Contains(err.Error(), "unshare") ||
+		!strings.Contains(err.Error(), "util-linux") {
 		t.Errorf("%v", err)
 	}
 }

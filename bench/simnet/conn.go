@@ -22,7 +22,12 @@ type conn struct {
 }
 
 // newConns makes the two ends of a connection. late is of both pipes.
-func newConns(client, server net.Addr, latency time.Duration, limit int, late func(bytes int) time.Duration) (c, s *conn) {
+func newConns(
+	client, server net.Addr,
+	latency time.Duration,
+	limit int,
+	late func(bytes int) time.Duration,
+) (c, s *conn) {
 	up, down := newPipe(latency, limit), newPipe(latency, limit)
 	up.late, down.late = late, late
 	c = &conn{in: down, out: up, local: client, remote: server, closed: make(chan struct{})}

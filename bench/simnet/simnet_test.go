@@ -79,16 +79,20 @@ func story(t *testing.T, o Options, tell func(t *testing.T, n *Net, host string)
 }
 
 func TestAPageInVirtualTime(t *testing.T) {
-	story(t, Options{Latency: time.Second, Serve: simweb.ServeOptions{Plain: true}}, func(t *testing.T, n *Net, host string) {
-		start := time.Now()
-		status, err := get(t.Context(), n, host)
-		if err != nil || status != 200 {
-			t.Fatal(status, err)
-		}
-		if took := time.Since(start); took != 4*time.Second {
-			t.Fatalf("connecting, asking and answering took %v", took)
-		}
-	})
+	story(
+		t,
+		Options{Latency: time.Second, Serve: simweb.ServeOptions{Plain: true}},
+		func(t *testing.T, n *Net, host string) {
+			start := time.Now()
+			status, err := get(t.Context(), n, host)
+			if err != nil || status != 200 {
+				t.Fatal(status, err)
+			}
+			if took := time.Since(start); took != 4*time.Second {
+				t.Fatalf("connecting, asking and answering took %v", took)
+			}
+		},
+	)
 }
 
 func TestHostsGoDownAndUp(t *testing.T) {
@@ -156,29 +160,33 @@ func TestLossIsByseed(t *testing.T) {
 
 // Nine of ten packets are lost: some pages come, late, and all waits end.
 func TestLostPacketsAreSentAgain(t *testing.T) {
-	story(t, Options{Latency: time.Second, Packets: 0.9, Seed: 3, Serve: simweb.ServeOptions{Plain: true}}, func(t *testing.T, n *Net, host string) {
-		came := 0
-		for range 40 {
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-			conn, err := n.DialContext(ctx, "tcp", netip.AddrPortFrom(n.world.AddrOf(host), 80).String())
-			cancel()
-			if errors.Is(err, context.DeadlineExceeded) {
-				continue
+	story(
+		t,
+		Options{Latency: time.Second, Packets: 0.9, Seed: 3, Serve: simweb.ServeOptions{Plain: true}},
+		func(t *testing.T, n *Net, host string) {
+			came := 0
+			for range 40 {
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+				conn, err := n.DialContext(ctx, "tcp", netip.AddrPortFrom(n.world.AddrOf(host), 80).String())
+				cancel()
+				if errors.Is(err, context.DeadlineExceeded) {
+					continue
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				_ = conn.SetDeadline(time.Now().Add(10 * time.Minute))
+				_, _ = fmt.Fprintf(conn, "GET / HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", host)
+				if all, err := io.ReadAll(conn); err == nil && len(all) > 0 {
+					came++
+				}
+				_ = conn.Close()
 			}
-			if err != nil {
-				t.Fatal(err)
+			if came == 0 || came == 40 {
+				t.Errorf("%d pages of 40 came", came)
 			}
-			_ = conn.SetDeadline(time.Now().Add(10 * time.Minute))
-			_, _ = fmt.Fprintf(conn, "GET / HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", host)
-			if all, err := io.ReadAll(conn); err == nil && len(all) > 0 {
-				came++
-			}
-			_ = conn.Close()
-		}
-		if came == 0 || came == 40 {
-			t.Errorf("%d pages of 40 came", came)
-		}
-	})
+		},
+	)
 }
 
 // What fits into a small packet passes, and nothing else does.
@@ -290,7 +298,8 @@ func TestHalfCloseAndDeadlines(t *testing.T) {
 		_ = c2.SetReadDeadline(start.Add(5 * time.Second))
 		_, err := c2.Read(make([]byte, 1))
 		var ne net.Error
-		if !errors.Is(err, os.ErrDeadlineExceeded) || !errors.As(err, &ne) || !ne.Timeout() || time.Since(start) != 5*time.Second {
+		if !errors.Is(err, os.ErrDeadlineExceeded) || !errors.As(err, &ne) || !ne.Timeout() ||
+			time.Since(start) != 5*time.Second {
 			t.Fatal(err, time.Since(start))
 		}
 		_ = c2.SetReadDeadline(time.Time{})

@@ -177,8 +177,13 @@ func TestHostile_T02_parametersThatAreNamedAreNeverAskedFor(t *testing.T) {
 }
 
 func TestHostile_T03_pathsThatGrowAreLeftOutByOption(t *testing.T) {
-	judge(t, "T03", func(c *engine.Config) { c.Traps.Novelty, c.Traps.MaxPathRepeats = engine.NoveltyOff, 4 }, refused(t,
-		"path-repeats"))
+	judge(
+		t,
+		"T03",
+		func(c *engine.Config) { c.Traps.Novelty, c.Traps.MaxPathRepeats = engine.NoveltyOff, 4 },
+		refused(t,
+			"path-repeats"),
+	)
 }
 
 func TestHostile_T03_pathsThatGrowAreBounded(t *testing.T) {

@@ -23,7 +23,7 @@ type agent struct {
 	dir     string
 	lock    io.Closer
 	id      string
-	known   []ownership.Agent // whom it ever met
+	known   []ownership.Agent // all agents that it ever knew
 	from    warc.Cut          // where this pass began
 	end     warc.Cut          // of what its last checkpoint has
 	archive *warc.Archive
@@ -52,7 +52,7 @@ func openAgent(fsys vfs.FS, dir string, write bool) (a *agent, err error) {
 	case err == nil:
 	case errors.Is(err, vfs.ErrLocked):
 		return nil, fmt.Errorf("%w: %s; stop it first: orbweaver ctl --dir %s stop", engine.ErrInUse, dir, dir)
-	case !write && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)): // nobody can run there either
+	case !write && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)): // no crawl can run there either
 		lock = io.NopCloser(nil)
 	default:
 		return nil, fmt.Errorf("audit: %w", err)
@@ -71,18 +71,24 @@ func openAgent(fsys vfs.FS, dir string, write bool) (a *agent, err error) {
 
 func (a *agent) close() error { return errors.Join(a.archive.Close(), a.lock.Close()) }
 
-// order sorts agents by their names, of which no two may be alike.
+// order sorts agents by their names, which must differ.
 func order(all []*agent) error {
 	slices.SortFunc(all, func(a, b *agent) int { return strings.Compare(a.id, b.id) })
 	for i := 1; i < len(all); i++ {
 		if all[i].id == all[i-1].id {
-			return fmt.Errorf("%w: %s and %s are both of %s; leave out the one that is not part of the crawl", ErrTwice, all[i-1].dir, all[i].dir, all[i].id)
+			return fmt.Errorf(
+				"%w: %s and %s are both of %s; leave out the one that is not part of the crawl",
+				ErrTwice,
+				all[i-1].dir,
+				all[i].dir,
+				all[i].id,
+			)
 		}
 	}
 	return nil
 }
 
-// absent are the agents that somebody met and whose directories are not among those.
+// absent are the agents that an audited agent knew and whose directories were not given.
 func absent(all []*agent) (names []string) {
 	for _, a := range all {
 		for _, p := range a.known {
@@ -118,12 +124,18 @@ func (a *agent) lines(info warc.FileInfo, f func(line []byte, said *warc.IndexLi
 	if info.Serial == a.end.Serial {
 		size = a.end.Length
 	}
-	err := warc.ScanIndex(a.fsys, a.dir+"/"+layout.ArchiveDir, info, size, func(line []byte, said *warc.IndexLine) error {
-		if !a.counts(warc.Cut{Serial: info.Serial, Length: said.Offset}) {
-			return nil
-		}
-		return f(line, said)
-	})
+	err := warc.ScanIndex(
+		a.fsys,
+		a.dir+"/"+layout.ArchiveDir,
+		info,
+		size,
+		func(line []byte, said *warc.IndexLine) error {
+			if !a.counts(warc.Cut{Serial: info.Serial, Length: said.Offset}) {
+				return nil
+			}
+			return f(line, said)
+		},
+	)
 	var damage *warc.Fault
 	if errors.Is(err, warc.ErrField) || errors.As(err, &damage) {
 		return fmt.Errorf("audit: %w; orbweaver fsck %s says what is wrong", err, a.dir)

@@ -13,9 +13,9 @@ import (
 
 // Options say how to audit. The zero value is good.
 type Options struct {
-	// Mark writes what is to be marked. Without it nothing is changed.
+	// Mark writes the marks. Without it nothing is changed.
 	Mark bool
-	// Progress is told what is read now, from the goroutine that called Run. Default: nobody is told.
+	// Progress gets the name of what is read now, from the goroutine that called Run. Default: not called.
 	Progress func(what string)
 	// Temp and TempDir are where lists go that do not fit in memory. The directory is made if missing; its files are
 	// gone at the end. Default: in memory.

@@ -26,7 +26,11 @@ const (
 
 func captureEntry(url []byte, dir int, at warc.Position) extsort.Entry {
 	fp := urlx.Fingerprint(0, url)
-	return extsort.Entry{Hi: ring.Key(urlx.Host(url)), Lo: fp.Lo&fingerprint | uint64(dir), Tag: uint64(at.Serial)<<offsetBits | uint64(at.Offset)&offsetMask}
+	return extsort.Entry{
+		Hi:  ring.Key(urlx.Host(url)),
+		Lo:  fp.Lo&fingerprint | uint64(dir),
+		Tag: uint64(at.Serial)<<offsetBits | uint64(at.Offset)&offsetMask,
+	}
 }
 
 func placeOf(e extsort.Entry) warc.Position {
@@ -170,7 +174,7 @@ func (a *auditor) settle(host uint64, all []pageCopy) error {
 // rings are the assignments to some agents alone, by their numbers, as they were needed.
 type rings map[string]ring.Assignment
 
-// owner is who of some agents would be responsible for a host if there were nobody else.
+// owner is the agent that would own a host if there were no other agents than these.
 func (r rings) owner(agents []*agent, some []int, host uint64) (int, error) {
 	if len(some) == 1 {
 		return some[0], nil

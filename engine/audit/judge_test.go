@@ -9,8 +9,8 @@ import (
 	"orbweaver/warc"
 )
 
-// Of those that have a page the one counts that would be responsible if there were nobody else; who is responsible for
-// all counts if it has the page.
+// The copy counts whose agent would own the host if only the agents with a copy existed. The copy of the owner among
+// all agents counts if it has one.
 func TestRings_ownerIsThatOfTheHolders(t *testing.T) {
 	var agents []*agent
 	var members []ring.Member
@@ -54,7 +54,9 @@ func TestCaptureEntry(t *testing.T) {
 	at := warc.Position{Serial: serialsMax - 1, Offset: offsetMask}
 	e := captureEntry([]byte("http://a.test:8080/b"), dirsMax-1, at)
 	other := captureEntry([]byte("https://a.test/c"), 0, warc.Position{})
-	if placeOf(e) != at || e.Lo&^fingerprint != dirsMax-1 || e.Hi != other.Hi || e.Hi != ring.Key(urlx.Host([]byte("http://a.test/"))) || e.Lo&fingerprint == other.Lo&fingerprint {
+	if placeOf(e) != at || e.Lo&^fingerprint != dirsMax-1 || e.Hi != other.Hi ||
+		e.Hi != ring.Key(urlx.Host([]byte("http://a.test/"))) ||
+		e.Lo&fingerprint == other.Lo&fingerprint {
 		t.Errorf("%+v and %+v", e, other)
 	}
 }

@@ -28,7 +28,7 @@ const marksSuffix = ".cdxj"
 const (
 	agentShift = 32
 	isMark     = 1 << 32 // of a tag
-	nobody     = dirsMax // is nobody's number
+	nobody     = dirsMax // the number of no agent
 )
 
 func markEntry(dir int, at warc.Position, wins int) extsort.Entry {
@@ -196,7 +196,7 @@ func (w *markWriter) name(wins int) string {
 	return w.of.dir + "/" + MarksDir + "/" + w.a.agents[wins].id + marksSuffix
 }
 
-// file copies the lines of one archive file that are to be marks, by their offsets.
+// file copies the lines of one archive file that become marks, by their offsets.
 func (w *markWriter) file(serial uint32, wins map[int64]int) error {
 	info, err := warc.FindFile(w.of.fsys, w.of.dir+"/"+layout.ArchiveDir, serial)
 	if err != nil {

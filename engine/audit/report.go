@@ -9,7 +9,7 @@ import (
 // Report is what an audit found.
 type Report struct {
 	Agents []*AgentReport `json:"agents"` // in the order of their names
-	Absent []string       `json:"absent"` // whom some of them met, and whose directory is not among those that were audited
+	Absent []string       `json:"absent"` // agents that an audited agent knew, without an audited directory
 
 	Pages  int64 `json:"pages"`  // URLs with an answer
 	Shared int64 `json:"shared"` // of these, those that two agents have, or more
@@ -65,19 +65,56 @@ func (r *Report) sum() {
 
 // Print writes the report for people.
 func (r *Report) Print(out io.Writer) {
-	fmt.Fprintf(out, "%-12s %12s %12s %14s %12s %14s %10s %8s\n", "agent", "pages", "captures", "bytes", "superseded", "bytes", "misplaced", "stale")
+	fmt.Fprintf(
+		out,
+		"%-12s %12s %12s %14s %12s %14s %10s %8s\n",
+		"agent",
+		"pages",
+		"captures",
+		"bytes",
+		"superseded",
+		"bytes",
+		"misplaced",
+		"stale",
+	)
 	for _, a := range r.Agents {
-		fmt.Fprintf(out, "%-12s %12d %12d %14d %12d %14d %10d %8d\n", a.ID, a.Pages, a.Captures, a.Bytes, a.Superseded, a.SupersededBytes, a.Misplaced, a.Stale)
+		fmt.Fprintf(
+			out,
+			"%-12s %12d %12d %14d %12d %14d %10d %8d\n",
+			a.ID,
+			a.Pages,
+			a.Captures,
+			a.Bytes,
+			a.Superseded,
+			a.SupersededBytes,
+			a.Misplaced,
+			a.Stale,
+		)
 	}
 	for _, a := range r.Agents {
 		if !a.Clean {
-			fmt.Fprintf(out, "note: %s did not stop in order: what it did after its last checkpoint is not looked at\n", a.Dir)
+			fmt.Fprintf(
+				out,
+				"note: %s did not stop in order: what it did after its last checkpoint is not looked at\n",
+				a.Dir,
+			)
 		}
 	}
 	if len(r.Absent) > 0 {
-		fmt.Fprintf(out, "note: no directory here is that of %s: what they have is not known\n", strings.Join(r.Absent, ", "))
+		fmt.Fprintf(
+			out,
+			"note: no directory here is that of %s: what they have is not known\n",
+			strings.Join(r.Absent, ", "),
+		)
 	}
-	fmt.Fprintf(out, "%d pages, %d of them at several agents: %d captures (%d bytes) are superseded\n", r.Pages, r.Shared, r.Superseded, r.SupersededBytes)
+	fmt.Fprintf(
+		out,
+		"%d pages, %d of them at several agents: %d captures (%d bytes) are superseded\n",
+		r.Pages,
+		r.Shared,
+		r.Superseded,
+		r.SupersededBytes,
+	)
 	if r.Marked+r.Unmarked > 0 {
 		fmt.Fprintf(out, "%d were marked now, and %d marks were taken away\n", r.Marked, r.Unmarked)
 	}

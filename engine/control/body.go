@@ -109,7 +109,7 @@ type waited struct {
 // Read reads, and counts how long that took.
 func (p *waited) Read(b []byte) (int, error) {
 	began := time.Now()
-	_ = p.conn.SetReadDeadline(began.Add(p.left)) // where there is no connection nobody is slow
+	_ = p.conn.SetReadDeadline(began.Add(p.left)) // without a connection no client is slow
 	n, err := p.body.Read(b)
 	p.left = max(p.left-time.Since(began), time.Millisecond)
 	if errors.Is(err, os.ErrDeadlineExceeded) {

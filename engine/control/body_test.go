@@ -56,7 +56,8 @@ func TestHostile_A03_aBodyBeyondItsLimitIs413(t *testing.T) {
 			w := httptest.NewRecorder()
 			serving(f).ServeHTTP(w, httptest.NewRequest(http.MethodPost, path, met))
 			var r Reply
-			if err := json.Unmarshal(w.Body.Bytes(), &r); err != nil || w.Code != http.StatusRequestEntityTooLarge || r.Error == "" {
+			if err := json.Unmarshal(w.Body.Bytes(), &r); err != nil || w.Code != http.StatusRequestEntityTooLarge ||
+				r.Error == "" {
 				t.Errorf("%s, %s: %d %.200s", path, name, w.Code, w.Body)
 			}
 			limit := int64(addMax)
@@ -94,7 +95,7 @@ func (c *counted) Read(p []byte) (int, error) {
 
 func (*counted) Close() error { return nil }
 
-// Of a hundred million seeds the crawl takes no more than it has room for; the sender waits, and nobody holds what
+// Of a hundred million seeds the crawl takes no more than it has room for; the sender waits, and no buffer holds what
 // waits. Each bad one would have its line in the answer, which has an end.
 func TestHostile_A03_seedsAreTakenNoFasterThanThereIsRoom(t *testing.T) {
 	f := &reading{room: make(chan struct{})}
@@ -220,7 +221,8 @@ func TestHostile_A03_aBodyThatDripsIs408(t *testing.T) {
 	})
 }
 
-// Whoever connects and says little, or nothing, goes after ten seconds, and the end of the crawl waits for nobody.
+// A client that connects and sends little or nothing is disconnected after ten seconds. The end of the crawl waits for
+// no client.
 func TestHostile_A03_closeEndsWhateverIsUnderWay(t *testing.T) {
 	f := &reading{room: make(chan struct{})}
 	s, err := Listen(t.Context(), Options{Address: "127.0.0.1:0", Token: secret}, f)

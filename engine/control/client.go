@@ -15,7 +15,7 @@ import (
 	"orbweaver/engine"
 )
 
-// ErrNotRunning says that nobody answers for the crawl directory.
+// ErrNotRunning says that no process answers for the crawl directory.
 var ErrNotRunning = errors.New("control: no crawl is running there")
 
 // Client talks to one crawl.

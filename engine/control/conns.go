@@ -12,7 +12,7 @@ import (
 
 // limitConns gives a listener with so many connections at most. A new connection beyond them takes the place of one
 // that has no authorised request under way: the oldest of the client that has the most of these. So a client that opens
-// connections and asks for nothing, or without the token, keeps out nobody. If all have authorised requests under way,
+// connections without requests, or without the token, blocks no other client. If all have authorised requests under way,
 // Accept waits until one ends.
 func limitConns(l net.Listener, most int, log *slog.Logger) *fewConns {
 	return &fewConns{Listener: l, most: most, log: log, left: make(chan struct{}, 1), closed: make(chan struct{})}
@@ -34,7 +34,7 @@ type fewConns struct {
 type placed struct {
 	net.Conn
 	of     *fewConns
-	client netip.Prefix // who it is from; invalid for a Unix socket
+	client netip.Prefix // the client; invalid for a Unix socket
 	busy   bool         // has an authorised request under way; guarded by of.mu
 }
 
@@ -85,7 +85,13 @@ func (l *fewConns) admit(p *placed) bool {
 	l.conns = append(l.conns, p)
 	l.mu.Unlock()
 	if victim != nil {
-		l.log.Warn("control: all connections are taken: idle ones are closed for new ones", "connections", l.most, "client", victim.client.String())
+		l.log.Warn(
+			"control: all connections are taken: idle ones are closed for new ones",
+			"connections",
+			l.most,
+			"client",
+			victim.client.String(),
+		)
 		_ = victim.Conn.Close() // its server sees that, and closes it again
 	}
 	return true

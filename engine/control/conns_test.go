@@ -150,7 +150,8 @@ func TestL2_closeEndsTheWaitForAPlace(t *testing.T) {
 	if _, err := l.Accept(); !errors.Is(err, net.ErrClosed) || !waiting.closed {
 		t.Error(err, waiting.closed)
 	}
-	if !strings.HasPrefix(clientOf(&net.TCPAddr{IP: net.IPv4(192, 0, 2, 1)}).String(), "192.0.2.1/32") || clientOf(&net.UnixAddr{}).IsValid() {
+	if !strings.HasPrefix(clientOf(&net.TCPAddr{IP: net.IPv4(192, 0, 2, 1)}).String(), "192.0.2.1/32") ||
+		clientOf(&net.UnixAddr{}).IsValid() {
 		t.Error("clients are told apart otherwise")
 	}
 }

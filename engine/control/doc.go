@@ -13,9 +13,9 @@
 //
 // There are no pages for a browser and no profiles: whatever else is asked for is 404.
 //
-// # Who is answered
+// # Access
 //
-// It is not an interface for the world. The Unix socket is its owner's alone, from the moment it exists. On an address
+// It is not a public interface. The Unix socket is its owner's alone, from the moment it exists. On an address
 //
 //   - every request except /healthz brings the token (401), by default the one in the crawl directory; on loopback too,
 //     since every user of the machine can connect there;

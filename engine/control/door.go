@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// ErrNoToken says that a server on an address would answer whoever asks.
+// ErrNoToken says that a server on an address would answer any client.
 var ErrNoToken = errors.New("control: an address that others can reach needs a token")
 
-// door decides who is answered.
+// door decides which requests are answered.
 type door struct {
 	tcp   bool     // any user of this machine, or any host of the network, can connect
 	names []string // beside addresses and localhost, what the server may be called; lower case
@@ -37,10 +37,12 @@ func newDoor(l net.Listener, address, token string) (*door, error) {
 	return d, nil
 }
 
-// guard lets those in who may, and tells browsers that what comes back is nothing for them.
+// guard passes permitted requests, and tells browsers that the answer is not for them.
 func (d *door) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerMax)) // where there is no connection nobody is slow
+		_ = http.NewResponseController(w).
+			SetWriteDeadline(time.Now().Add(answerMax))
+			// without a connection no client is slow
 		h := w.Header()
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
@@ -49,7 +51,11 @@ func (d *door) guard(next http.Handler) http.Handler {
 		case r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != "":
 			http.Error(w, "requests from web pages are not answered", http.StatusForbidden)
 		case d.tcp && !d.isCalled(r.Host):
-			http.Error(w, "this server is called by its address, by localhost or by the name in --listen", http.StatusMisdirectedRequest)
+			http.Error(
+				w,
+				"this server is called by its address, by localhost or by the name in --listen",
+				http.StatusMisdirectedRequest,
+			)
 		case d.tcp && r.URL.Path == "/healthz" && !bears(r, d.token):
 			next.ServeHTTP(w, r) // the only path that needs no token; its connection keeps no place
 		case d.tcp && !bears(r, d.token):
@@ -80,5 +86,6 @@ func (d *door) isCalled(host string) bool {
 // bears says that a request brings the token. How long that takes does not depend on how much of it is right.
 func bears(r *http.Request, token string) bool {
 	scheme, got, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	return strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare([]byte(strings.TrimSpace(got)), []byte(token)) == 1
+	return strings.EqualFold(scheme, "Bearer") &&
+		subtle.ConstantTimeCompare([]byte(strings.TrimSpace(got)), []byte(token)) == 1
 }

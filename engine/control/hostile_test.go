@@ -35,7 +35,13 @@ func on(t *testing.T, crawl Crawl) *Server {
 }
 
 // send sends a request as it is and gives status and body.
-func send(t *testing.T, s *Server, method, path string, body io.Reader, change func(*http.Request)) (int, http.Header, string) {
+func send(
+	t *testing.T,
+	s *Server,
+	method, path string,
+	body io.Reader,
+	change func(*http.Request),
+) (int, http.Header, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, "http://"+s.Addr()+path, body)
 	if err != nil {
@@ -191,7 +197,12 @@ type loud struct{ fake }
 const script = "<script>alert(1)</script>\x1b[2J"
 
 func (*loud) Report() engine.Report {
-	return engine.Report{State: lifecycle.Failed, Reason: script, Waiting: script, Outcomes: map[string]int64{script: 1}}
+	return engine.Report{
+		State:    lifecycle.Failed,
+		Reason:   script,
+		Waiting:  script,
+		Outcomes: map[string]int64{script: 1},
+	}
 }
 
 func (*loud) HostRules() (live, fixed []string) { return []string{script}, nil }
@@ -205,10 +216,12 @@ func TestHostile_A02_whatStrangersWroteIsNoMarkup(t *testing.T) {
 		serving(new(loud)).ServeHTTP(w, req)
 		head := w.Header()
 		if head.Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(head.Get("Content-Security-Policy"), "default-src 'none'") ||
-			head.Get("Cache-Control") != "no-store" || strings.Contains(head.Get("Content-Type"), "html") {
+			head.Get("Cache-Control") != "no-store" ||
+			strings.Contains(head.Get("Content-Type"), "html") {
 			t.Errorf("%s: %v", path, head)
 		}
-		if body := w.Body.String(); path != "/metrics" && (strings.Contains(body, "<script") || strings.Contains(body, "\x1b")) {
+		if body := w.Body.String(); path != "/metrics" &&
+			(strings.Contains(body, "<script") || strings.Contains(body, "\x1b")) {
 			t.Errorf("%s: %q", path, body)
 		}
 		if path == "/" && w.Code != http.StatusNotFound {

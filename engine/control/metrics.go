@@ -43,7 +43,7 @@ func newCollector(c Crawl) *collector {
 			one("revisits_stored_total", "Pages stored as revisit records.", func(r *engine.Report) float64 { return float64(r.RevisitsStored) }),
 			one("pages_not_parsed_total", "Pages that were not searched for links.", func(r *engine.Report) float64 { return float64(r.PagesNotParsed) }),
 			one("attempts_total", "Exchanges for pages.", func(r *engine.Report) float64 { return float64(r.Attempts) }),
-			one("retries_total", "Exchanges that are to be repeated.", func(r *engine.Report) float64 { return float64(r.Retries) }),
+			one("retries_total", "Exchanges that must be repeated.", func(r *engine.Report) float64 { return float64(r.Retries) }),
 			one("connections_reused_total", "Exchanges over a connection that was kept, in this run.", func(r *engine.Report) float64 { return float64(r.ConnsReused) }),
 			one("robots_fetched_total", "Exchanges for robots.txt.", func(r *engine.Report) float64 { return float64(r.RobotsFetched) }),
 			one("crawl_delays_capped_total", "Files robots.txt that asked for a longer Crawl-delay than is kept.", func(r *engine.Report) float64 { return float64(r.DelaysCapped) }),

@@ -33,11 +33,11 @@ type Crawl interface {
 	Set(key, value string) error
 }
 
-// Options says where a Server listens, and for whom.
+// Options says where a Server listens, and which requests it answers.
 type Options struct {
 	Address string       // "unix:PATH" or host:port
 	Token   string       // what requests must bring on host:port; a Unix socket needs none
-	Log     *slog.Logger // is told what was done; nil for nobody
+	Log     *slog.Logger // gets what was done; nil for no log
 
 	// Reload has this agent read its file again, and says what it has read; nil if the crawl has no other agents.
 	Reload func() (said string, err error)
@@ -74,7 +74,9 @@ func Listen(ctx context.Context, o Options, crawl Crawl) (*Server, error) {
 	ctx, end := context.WithCancel(ctx)
 	s := &Server{listener: l, served: make(chan error, 1), end: end}
 	s.http = &http.Server{
-		Handler: s.counted(d.guard(newHandler(crawl, o))), BaseContext: func(net.Listener) context.Context { return ctx },
+		Handler: s.counted(
+			d.guard(newHandler(crawl, o)),
+		), BaseContext: func(net.Listener) context.Context { return ctx },
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: bodyPatience, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
 		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn), ConnContext: withConn, ConnState: onState,
 	}
@@ -105,7 +107,7 @@ func (s *Server) counted(next http.Handler) http.Handler {
 	})
 }
 
-// handler does what is asked for, whoever asks.
+// handler answers each request, whatever its client.
 type handler struct {
 	crawl  Crawl
 	log    *slog.Logger
@@ -117,13 +119,23 @@ func newHandler(crawl Crawl, o Options) http.Handler {
 	h := &handler{crawl: crawl, log: o.Log, reload: o.Reload}
 	mux := http.NewServeMux()
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(newCollector(crawl), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry.MustRegister(
+		newCollector(crawl),
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) { answer(w, crawl.Report()) })
 	mux.HandleFunc("GET /rules", func(w http.ResponseWriter, _ *http.Request) { answer(w, rulesOf(crawl)) })
-	mux.HandleFunc("POST /pause", h.act(func() (string, bool) { return choose(crawl.Pause(), "paused", "was paused already") }))
-	mux.HandleFunc("POST /resume", h.act(func() (string, bool) { return choose(crawl.Resume(), "goes on", "was not paused") }))
+	mux.HandleFunc(
+		"POST /pause",
+		h.act(func() (string, bool) { return choose(crawl.Pause(), "paused", "was paused already") }),
+	)
+	mux.HandleFunc(
+		"POST /resume",
+		h.act(func() (string, bool) { return choose(crawl.Resume(), "goes on", "was not paused") }),
+	)
 	mux.HandleFunc("POST /stop", h.act(func() (string, bool) { crawl.Stop(); return "stopping", true }))
 	mux.HandleFunc("POST /leave", h.leave)
 	mux.HandleFunc("POST /reload", h.readAgain)
@@ -279,7 +291,9 @@ func refuse(w http.ResponseWriter, err error) { reply(w, "", err) }
 func answer(w http.ResponseWriter, v any) { answerWith(w, http.StatusOK, v) }
 
 func answerWith(w http.ResponseWriter, status int, v any) {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerMax)) // where there is no connection nobody is slow
+	_ = http.NewResponseController(w).
+		SetWriteDeadline(time.Now().Add(answerMax))
+		// without a connection no client is slow
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(v) // the client may be gone

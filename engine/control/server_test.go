@@ -88,7 +88,7 @@ func ask(f *fake, method, path string, body io.Reader, header ...string) *httpte
 	return w
 }
 
-// serving is what a server does behind its listener, where nobody is kept out.
+// serving is what a server does behind its listener, where no client is refused.
 func serving(c Crawl) http.Handler {
 	return new(door).guard(newHandler(c, Options{Log: slog.New(slog.DiscardHandler)}))
 }
@@ -114,11 +114,24 @@ func TestActions(t *testing.T) {
 	} {
 		w := ask(f, http.MethodPost, c.path, strings.NewReader(c.body))
 		var r Reply
-		if err := json.Unmarshal(w.Body.Bytes(), &r); err != nil || w.Code != c.code || r.Message != c.message || r.Error != c.err {
+		if err := json.Unmarshal(w.Body.Bytes(), &r); err != nil || w.Code != c.code || r.Message != c.message ||
+			r.Error != c.err {
 			t.Errorf("%s: %d %+v, %v", c.path, w.Code, r, err)
 		}
 	}
-	want := []string{"pause", "resume", "stop", "leave", "add 2", "add 2", "rule .a.test exclude", "rule d.test exclude", "rule .a.test host-delay=4s", "set host-delay to 4s", "set ip-delay to 1s"}
+	want := []string{
+		"pause",
+		"resume",
+		"stop",
+		"leave",
+		"add 2",
+		"add 2",
+		"rule .a.test exclude",
+		"rule d.test exclude",
+		"rule .a.test host-delay=4s",
+		"set host-delay to 4s",
+		"set ip-delay to 1s",
+	}
 	if !slices.Equal(f.did, want) {
 		t.Errorf("%q", f.did)
 	}
@@ -228,7 +241,8 @@ func TestSocketsReplaceTheDeadAlone(t *testing.T) {
 	if err := os.WriteFile(path, []byte("text"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Listen(t.Context(), Options{Address: "unix:" + path}, new(fake)); err == nil || !strings.Contains(err.Error(), "no socket") {
+	if _, err := Listen(t.Context(), Options{Address: "unix:" + path}, new(fake)); err == nil ||
+		!strings.Contains(err.Error(), "no socket") {
 		t.Errorf("a file: %v", err)
 	}
 	if err := os.Remove(path); err != nil {

@@ -4,7 +4,7 @@ package control
 
 import "syscall"
 
-// ownerOnly gives a socket that is not bound yet the mode that its file is to have, so that nobody else can connect
+// ownerOnly gives a socket that is not bound yet the mode of its future file, so that no other user can connect
 // before chmod. Where a system does not do that (only Linux is known to), chmod follows at once.
 func ownerOnly(_, _ string, c syscall.RawConn) error {
 	return c.Control(func(fd uintptr) { _ = syscall.Fchmod(int(fd), 0o600) })

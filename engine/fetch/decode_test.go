@@ -101,17 +101,24 @@ func TestHostile_Z01_Z02_bombsAreNotUnpacked(t *testing.T) {
 		}
 	}
 	// The ratio of 200:1 counts only beyond the first MiB: a page of spaces is accepted.
-	if got, fault := encodedPage("gzip", encode(t, "gzip", zeros[:1<<20])).Decoded(d); fault != DecodeOK || len(got) != 1<<20 {
+	if got, fault := encodedPage("gzip", encode(t, "gzip", zeros[:1<<20])).Decoded(d); fault != DecodeOK ||
+		len(got) != 1<<20 {
 		t.Errorf("1 MiB of zeros: %v, %d bytes", fault, len(got))
 	}
-	if got, fault := encodedPage("gzip", encode(t, "gzip", zeros[:3<<20])).Decoded(d); fault != DecodeBomb || len(got) > 1<<20 {
+	if got, fault := encodedPage("gzip", encode(t, "gzip", zeros[:3<<20])).Decoded(d); fault != DecodeBomb ||
+		len(got) > 1<<20 {
 		t.Errorf("3 MiB of zeros: %v, %d bytes", fault, len(got))
 	}
 }
 
 func TestHostile_Z02_largeWindowsAreNotOpened(t *testing.T) {
 	var b bytes.Buffer
-	w, err := zstd.NewWriter(&b, zstd.WithWindowSize(64<<20), zstd.WithEncoderConcurrency(1), zstd.WithSingleSegment(false))
+	w, err := zstd.NewWriter(
+		&b,
+		zstd.WithWindowSize(64<<20),
+		zstd.WithEncoderConcurrency(1),
+		zstd.WithSingleSegment(false),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +126,8 @@ func TestHostile_Z02_largeWindowsAreNotOpened(t *testing.T) {
 	_ = w.Flush() // so that the size is not known and the window is what was asked for
 	_, _ = w.Write(html(1 << 20))
 	_ = w.Close()
-	if got, fault := encodedPage("zstd", b.Bytes()).Decoded(NewDecoder(DecoderOptions{})); fault != DecodeCorrupt || len(got) != 0 {
+	if got, fault := encodedPage("zstd", b.Bytes()).Decoded(NewDecoder(DecoderOptions{})); fault != DecodeCorrupt ||
+		len(got) != 0 {
 		t.Errorf("window of 64 MiB: %v, %d bytes", fault, len(got))
 	}
 }
@@ -127,7 +135,8 @@ func TestHostile_Z02_largeWindowsAreNotOpened(t *testing.T) {
 func TestHostile_Z03_oneLayerIsRemoved(t *testing.T) {
 	body := html(5000)
 	layered := encode(t, "zstd", encode(t, "br", encode(t, "gzip", body)))
-	if got, fault := encodedPage("gzip, br, zstd", layered).Decoded(NewDecoder(DecoderOptions{LayersMax: 3})); fault != DecodeOK || !bytes.Equal(got, body) {
+	if got, fault := encodedPage("gzip, br, zstd", layered).Decoded(NewDecoder(DecoderOptions{LayersMax: 3})); fault != DecodeOK ||
+		!bytes.Equal(got, body) {
 		t.Errorf("three layers of three: %v, %d bytes", fault, len(got))
 	}
 	d := NewDecoder(DecoderOptions{})
@@ -143,7 +152,8 @@ func TestHostile_Z03_oneLayerIsRemoved(t *testing.T) {
 		t.Errorf("a transfer coding around a content encoding: %v, %d bytes", fault, len(got))
 	}
 	for _, header := range []string{"gzip, gzip", "br, gzip", "gzip,gzip,gzip"} {
-		if got, fault := encodedPage(header, encode(t, "gzip", body)).Decoded(d); fault != DecodeLie || !bytes.Equal(got, body) {
+		if got, fault := encodedPage(header, encode(t, "gzip", body)).Decoded(d); fault != DecodeLie ||
+			!bytes.Equal(got, body) {
 			t.Errorf("%s of a body that was packed once: %v, %d bytes", header, fault, len(got))
 		}
 	}
@@ -160,7 +170,8 @@ func TestHostile_Z04_aBodyIsDecodedForWhatItIs(t *testing.T) {
 			if says == is {
 				continue
 			}
-			if got, fault := encodedPage(says, encode(t, is, body)).Decoded(d); fault != DecodeLie || !bytes.Equal(got, body) {
+			if got, fault := encodedPage(says, encode(t, is, body)).Decoded(d); fault != DecodeLie ||
+				!bytes.Equal(got, body) {
 				t.Errorf("says %s, is %s: %v, %d bytes", says, is, fault, len(got))
 			}
 		}
@@ -184,10 +195,12 @@ func TestHostile_Z05_whatUnpacksComesOut(t *testing.T) {
 	if got, fault := encodedPage("gzip", bad).Decoded(d); fault != DecodeCorrupt || !bytes.Equal(got, body) {
 		t.Errorf("bad checksum: %v, %d bytes", fault, len(got))
 	}
-	if got, fault := encodedPage("gzip", append(bytes.Clone(whole), "garbage, more than a header"...)).Decoded(d); fault != DecodeTrailing || !bytes.Equal(got, body) {
+	if got, fault := encodedPage("gzip", append(bytes.Clone(whole), "garbage, more than a header"...)).Decoded(d); fault != DecodeTrailing ||
+		!bytes.Equal(got, body) {
 		t.Errorf("trailing bytes: %v, %d bytes", fault, len(got))
 	}
-	if got, fault := encodedPage("gzip", append(bytes.Clone(whole), whole...)).Decoded(d); fault != DecodeOK || len(got) != 2*len(body) {
+	if got, fault := encodedPage("gzip", append(bytes.Clone(whole), whole...)).Decoded(d); fault != DecodeOK ||
+		len(got) != 2*len(body) {
 		t.Errorf("two members: %v, %d bytes", fault, len(got))
 	}
 }
@@ -227,7 +240,18 @@ func FuzzDecoded(f *testing.F) {
 	o := DecoderOptions{SizeMax: 1 << 16, RatioFree: 1 << 12, RatioMax: 10}
 	d := NewDecoder(o)
 	f.Fuzz(func(t *testing.T, which byte, payload []byte) {
-		headers := []string{"gzip", "deflate", "deflate", "br", "zstd", "gzip, gzip", "br, gzip", "gzip, zstd", "deflate, br", "br, gzip"}
+		headers := []string{
+			"gzip",
+			"deflate",
+			"deflate",
+			"br",
+			"zstd",
+			"gzip, gzip",
+			"br, gzip",
+			"gzip, zstd",
+			"deflate, br",
+			"br, gzip",
+		}
 		got, _ := encodedPage(headers[int(which)%len(headers)], payload).Decoded(d)
 		if len(got) > max(o.SizeMax, len(payload)) {
 			t.Errorf("%d bytes from %d", len(got), len(payload))

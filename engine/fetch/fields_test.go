@@ -57,7 +57,8 @@ func TestHostile_H30_anAbsurdRetryAfterIsBroughtBetweenNothingAndADay(t *testing
 		if ok != (want >= 0) || (ok && asked.Wait != want) {
 			t.Errorf("%q: %+v %v", value, asked, ok)
 		}
-		clamped := strings.Contains(value, "-1") || strings.Contains(value, "999") || strings.Contains(value, "1970") || len(value) == 10
+		clamped := strings.Contains(value, "-1") || strings.Contains(value, "999") || strings.Contains(value, "1970") ||
+			len(value) == 10
 		if asked.Clamped != clamped {
 			t.Errorf("%q: clamped %v", value, asked.Clamped)
 		}
@@ -77,7 +78,13 @@ func TestHostile_H19_aRequestIsOne(t *testing.T) {
 }
 
 func TestRequestsCarryWhatTheyAreTold(t *testing.T) {
-	target := &Target{URL: []byte("http://h/x"), Host: []byte("h"), Cookie: []byte("a=b"), IfNoneMatch: []byte(`W/"7"`), IfModifiedSince: []byte("Mon")}
+	target := &Target{
+		URL:             []byte("http://h/x"),
+		Host:            []byte("h"),
+		Cookie:          []byte("a=b"),
+		IfNoneMatch:     []byte(`W/"7"`),
+		IfModifiedSince: []byte("Mon"),
+	}
 	got := string(appendRequest(nil, target, false, []byte("\r\n")))
 	if want := "GET /x HTTP/1.1\r\nHost: h\r\nCookie: a=b\r\nIf-None-Match: W/\"7\"\r\nIf-Modified-Since: Mon\r\n\r\n"; got != want {
 		t.Errorf("%q", got)

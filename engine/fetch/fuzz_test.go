@@ -8,7 +8,13 @@ import (
 )
 
 // frameAll feeds body in pieces of random size and returns where it ended, how, and its payload.
-func frameAll(kind frameKind, length int64, max limits, body []byte, cut func(n int) int) (f framer, payload []byte, used int) {
+func frameAll(
+	kind frameKind,
+	length int64,
+	max limits,
+	body []byte,
+	cut func(n int) int,
+) (f framer, payload []byte, used int) {
 	f.init(kind, max)
 	if kind == frameLength {
 		f.setLength(length)
@@ -46,7 +52,8 @@ func FuzzFraming(f *testing.F) {
 		kind := frameKind(kindByte % 4)
 		max := limits{payload: 100, raw: 300}
 		whole, payload, used := frameAll(kind, int64(length), max, body, func(n int) int { return n })
-		if whole.payload != int64(len(payload)) || whole.raw != int64(used) || whole.payload > max.payload || whole.raw > max.raw {
+		if whole.payload != int64(len(payload)) || whole.raw != int64(used) || whole.payload > max.payload ||
+			whole.raw > max.raw {
 			t.Fatalf("%+v, %d bytes of payload in %d", whole, len(payload), used)
 		}
 		if whole.end == endNone || (kind == frameClose && !bytes.Equal(payload, body[:used])) {
@@ -88,7 +95,13 @@ func TestFramingModel(t *testing.T) {
 		raw = append(raw, "\r\n"...)
 		end := len(raw)
 		raw = append(raw, "surplus"...)
-		f, got, used := frameAll(frameChunked, 0, limits{1 << 20, 1 << 20}, raw, func(n int) int { return 1 + rng.IntN(n) })
+		f, got, used := frameAll(
+			frameChunked,
+			0,
+			limits{1 << 20, 1 << 20},
+			raw,
+			func(n int) int { return 1 + rng.IntN(n) },
+		)
 		if f.end != endWhole || used != end || !bytes.Equal(got, want) {
 			t.Fatalf("%q: %q, ends %d at %d of %d", raw, got, f.end, used, end)
 		}

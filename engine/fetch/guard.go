@@ -157,7 +157,7 @@ func (g *Guard) checkAddr(ip netip.Addr) error {
 	case contains(g.deny, ip):
 		return fmt.Errorf("%w: %v is denied by name", ErrBlockedAddress, ip)
 	case madeUp(ip):
-		return fmt.Errorf("%w: %v is nobody's", ErrBlockedAddress, ip)
+		return fmt.Errorf("%w: %v is reserved", ErrBlockedAddress, ip)
 	case contains(g.allow, ip):
 		return nil
 	case special(ip):

@@ -226,7 +226,9 @@ func TestHostile_N12_portsAreThoseOfWebServersAndBadOnesAreNamedOrRefused(t *tes
 
 func TestGuardAllows(t *testing.T) {
 	g := NewGuard([]netip.Prefix{
-		netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::ffff:10.1.0.0/112"), netip.MustParsePrefix("::/0"),
+		netip.MustParsePrefix(
+			"127.0.0.0/8",
+		), netip.MustParsePrefix("::ffff:10.1.0.0/112"), netip.MustParsePrefix("::/0"),
 		netip.MustParsePrefix("240.0.0.0/4"),
 	}, nil, nil).Deny(netip.MustParsePrefix("127.0.0.99/32"), netip.MustParsePrefix("8.8.4.4/32"))
 	for addr, allowed := range map[string]bool{
@@ -244,7 +246,11 @@ func TestGuardAllows(t *testing.T) {
 // Addresses of this machine are refused, unless the operator allowed them by range; addresses on which this process
 // listens are always refused.
 func TestHostile_N10_ourOwnAddressesAndOurControlPortAreRefused(t *testing.T) {
-	g, err := NewGuard([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("8.8.4.0/24")}, []int{9000}, nil).Own()
+	g, err := NewGuard(
+		[]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("8.8.4.0/24")},
+		[]int{9000},
+		nil,
+	).Own()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +258,13 @@ func TestHostile_N10_ourOwnAddressesAndOurControlPortAreRefused(t *testing.T) {
 	if err != nil || len(*g.own.list.Load()) != len(all) {
 		t.Fatalf("%v, want %v, %v", *g.own.list.Load(), all, err)
 	}
-	g.own.list.Store(&[]netip.Addr{netip.MustParseAddr("8.8.8.8"), netip.MustParseAddr("8.8.4.4"), netip.MustParseAddr("2606:4700::1")})
+	g.own.list.Store(
+		&[]netip.Addr{
+			netip.MustParseAddr("8.8.8.8"),
+			netip.MustParseAddr("8.8.4.4"),
+			netip.MustParseAddr("2606:4700::1"),
+		},
+	)
 	everywhere := g.Control(netip.MustParseAddrPort("0.0.0.0:9000"))
 	here := g.Control(netip.MustParseAddrPort("127.0.0.1:9000"))
 	for _, c := range []struct {
@@ -280,7 +292,9 @@ func TestHostile_N10_ourOwnAddressesAndOurControlPortAreRefused(t *testing.T) {
 // is allowed.
 func TestAPortThatTheSystemPickedIsRefused(t *testing.T) {
 	made := NewGuard([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, nil, nil)
-	guard, err := made.Deny(netip.MustParsePrefix("127.0.0.9/32")).Control(netip.MustParseAddrPort("127.0.0.1:9000")).Own()
+	guard, err := made.Deny(netip.MustParsePrefix("127.0.0.9/32")).
+		Control(netip.MustParseAddrPort("127.0.0.1:9000")).
+		Own()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,7 +76,8 @@ func TestHostile_H06_anEndlessBodyIsCut(t *testing.T) {
 		}
 	})
 	fetchOnce(t, o, endless, testTarget(), func(p *Page) {
-		if p.Outcome != outcome.CutLength || p.Cut.String() != "length" || p.Complete || int64(len(p.Body())) != o.BodyMax {
+		if p.Outcome != outcome.CutLength || p.Cut.String() != "length" || p.Complete ||
+			int64(len(p.Body())) != o.BodyMax {
 			t.Errorf("%v %q, %d bytes", p.Outcome, p.Cut, len(p.Body()))
 		}
 	})
@@ -139,7 +140,10 @@ func TestHostile_H13_whatChunksCostIsBounded(t *testing.T) {
 }
 
 func TestHostile_H14_aTrailerIsBounded(t *testing.T) {
-	response := "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n" + strings.Repeat("a: b\r\n", 1<<18) + "\r\n"
+	response := "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n" + strings.Repeat(
+		"a: b\r\n",
+		1<<18,
+	) + "\r\n"
 	fetchOnce(t, smallOptions(), answer(response, 0), testTarget(), func(p *Page) {
 		if p.Outcome != outcome.CutDisconnect || string(p.Payload()) != "x" || len(p.Raw) > trailerMax+200 {
 			t.Errorf("%v, payload %q, %d bytes kept", p.Outcome, p.Payload(), len(p.Raw))

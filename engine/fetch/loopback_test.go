@@ -58,7 +58,8 @@ func TestLoopbackExchange(t *testing.T) {
 		if p.Outcome != outcome.OK || string(p.Raw) != framed("chunked", body) || string(p.Payload()) != body {
 			t.Errorf("%v %s, %d bytes", p.Outcome, p.Err, len(p.Raw))
 		}
-		if p.Remote != addr || p.Started.After(p.Connected) || p.Connected.After(p.FirstByte) || p.FirstByte.After(p.Ended) {
+		if p.Remote != addr || p.Started.After(p.Connected) || p.Connected.After(p.FirstByte) ||
+			p.FirstByte.After(p.Ended) {
 			t.Errorf("remote %v, times %v %v %v %v", p.Remote, p.Started, p.Connected, p.FirstByte, p.Ended)
 		}
 	})
@@ -233,7 +234,8 @@ func TestHostile_H24_workersGetTheirOwnBytes(t *testing.T) {
 				name := fmt.Sprintf("%d-%d", worker, i)
 				target := targetAt(addr)
 				target.URL = []byte("http://a.example/" + name)
-				if f.Fetch(t.Context(), target, p) != outcome.OK || string(p.Payload()) != strings.Repeat(name+"\n", 20_000) {
+				if f.Fetch(t.Context(), target, p) != outcome.OK ||
+					string(p.Payload()) != strings.Repeat(name+"\n", 20_000) {
 					t.Errorf("%s: %v %s, starts %.20q", name, p.Outcome, p.Err, p.Payload())
 				}
 				pool.Put(p)

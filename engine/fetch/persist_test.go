@@ -128,7 +128,8 @@ func TestHostile_H25_aConnectionThatTheServerHasClosed(t *testing.T) {
 					<-closed
 				}
 				fetchOnce(t, o, LoopbackOnly(), targetAt(addr), func(p *Page) {
-					if want := !early && i == 1; (p.Outcome == outcome.Stale) != want || !want && (p.Err != "" || string(p.Payload()) != "hello") {
+					if want := !early && i == 1; (p.Outcome == outcome.Stale) != want ||
+						!want && (p.Err != "" || string(p.Payload()) != "hello") {
 						t.Errorf("exchange %d: %v %s", i, p.Outcome, p.Err)
 					}
 				})
@@ -246,7 +247,7 @@ func TestHostile_H23_H24_anAnswerThatComesUnaskedIsNobodys(t *testing.T) {
 						_, _ = io.WriteString(conn, framed("length", "hello"))
 						<-kept
 						_, _ = io.WriteString(conn, late)
-						sent <- struct{}{} // of two, so that nobody waits
+						sent <- struct{}{} // of two, so that no goroutine waits
 					}
 				})
 				o := testOptions()

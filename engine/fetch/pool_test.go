@@ -109,7 +109,15 @@ func TestPoolEachWhileWorking(t *testing.T) {
 
 // The tiers against a plain count: never more buffers than allowed, each lent once, large enough, and content kept.
 func TestBuffersModel(t *testing.T) {
-	o := PoolOptions{Pages: 8, InlineBytes: 4 << 10, Inlines: 4, MidBytes: 8 << 10, Mids: 3, SlabBytes: 16 << 10, Slabs: 2}
+	o := PoolOptions{
+		Pages:       8,
+		InlineBytes: 4 << 10,
+		Inlines:     4,
+		MidBytes:    8 << 10,
+		Mids:        3,
+		SlabBytes:   16 << 10,
+		Slabs:       2,
+	}
 	pool := NewPool(o)
 	rng := rand.New(rand.NewPCG(1, 2))
 	sizes, counts := []int{o.InlineBytes, o.MidBytes, o.SlabBytes}, []int{o.Inlines, o.Mids, o.Slabs}
@@ -145,7 +153,8 @@ func TestBuffersModel(t *testing.T) {
 			lent = append(lent, b)
 		}
 	}
-	if s := pool.Stats(); s.BuffersOut != [3]int(out) || s.BuffersMade[0] > 4 || s.BuffersMade[1] > 3 || s.BuffersMade[2] > 2 {
+	if s := pool.Stats(); s.BuffersOut != [3]int(out) || s.BuffersMade[0] > 4 || s.BuffersMade[1] > 3 ||
+		s.BuffersMade[2] > 2 {
 		t.Errorf("%+v, %v out", s, out)
 	}
 	if got, want := o.BytesMax(), int64(4*4<<10+3*8<<10+2*16<<10); got != want {

@@ -28,10 +28,14 @@ func TestProxyPlain(t *testing.T) {
 		if p.Outcome != outcome.OK || p.Remote != addr {
 			t.Errorf("%v %s, remote %v", p.Outcome, p.Err, p.Remote)
 		}
-		if !strings.HasPrefix(request, "GET http://a.example/x?y=1 HTTP/1.1\r\nProxy-Authorization: Basic dXNlcjpzZWNyZXQ=\r\nHost: a.example\r\n") {
+		if !strings.HasPrefix(
+			request,
+			"GET http://a.example/x?y=1 HTTP/1.1\r\nProxy-Authorization: Basic dXNlcjpzZWNyZXQ=\r\nHost: a.example\r\n",
+		) {
 			t.Errorf("request %q", request)
 		}
-		if strings.Contains(string(p.Request), "Proxy-") || !strings.HasPrefix(string(p.Request), "GET http://a.example/x?y=1 HTTP/1.1\r\nHost: a.example\r\n") {
+		if strings.Contains(string(p.Request), "Proxy-") ||
+			!strings.HasPrefix(string(p.Request), "GET http://a.example/x?y=1 HTTP/1.1\r\nHost: a.example\r\n") {
 			t.Errorf("kept request %q", p.Request)
 		}
 	})
@@ -57,7 +61,10 @@ func TestProxyTunnel(t *testing.T) {
 		if p.Outcome != outcome.OK || p.TLS == nil || p.TLS.Fault != "" {
 			t.Errorf("%v %s %+v", p.Outcome, p.Err, p.TLS)
 		}
-		if connect := <-requests; !strings.HasPrefix(connect, "CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\n") {
+		if connect := <-requests; !strings.HasPrefix(
+			connect,
+			"CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\n",
+		) {
 			t.Errorf("%q", connect)
 		}
 		if inner := <-requests; inner != string(p.Request) || !strings.HasPrefix(inner, "GET /x HTTP/1.1\r\n") {

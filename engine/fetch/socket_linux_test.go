@@ -38,7 +38,8 @@ func TestSocketConn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := <-seen; conn.LocalAddr().String() != got.String() || conn.RemoteAddr().String() != net.TCPAddrFromAddrPort(to).String() {
+		if got := <-seen; conn.LocalAddr().String() != got.String() ||
+			conn.RemoteAddr().String() != net.TCPAddrFromAddrPort(to).String() {
 			t.Errorf("we are %v and %v, the server sees %v", conn.LocalAddr(), conn.RemoteAddr(), got)
 		}
 		b := make([]byte, 9)
@@ -181,7 +182,8 @@ func TestSocketNoDelay(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = conn.raw.Control(func(fd uintptr) { // it is open
-			if got, err := unix.GetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NODELAY); err != nil || (got != 0) != want {
+			if got, err := unix.GetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NODELAY); err != nil ||
+				(got != 0) != want {
 				t.Errorf("%d, %v, want %v", got, err, want)
 			}
 		})

@@ -73,9 +73,19 @@ func TestStoredAwkward(t *testing.T) {
 			if ok != live.HasHead() {
 				t.Errorf("%s: a head: %v, taken: %v", c.name, live.HasHead(), ok)
 			}
-			if ok && (p.Outcome != live.Outcome || p.Status != live.Status || p.Complete != live.Complete || p.Flags != live.Flags || p.Digest != live.Digest ||
-				!bytes.Equal(p.Raw, live.Raw) || !bytes.Equal(p.Payload(), live.Payload())) {
-				t.Errorf("%s: %d complete %v %q, was %d complete %v %q", c.name, p.Status, p.Complete, p.Payload(), live.Status, live.Complete, live.Payload())
+			if ok &&
+				(p.Outcome != live.Outcome || p.Status != live.Status || p.Complete != live.Complete || p.Flags != live.Flags || p.Digest != live.Digest ||
+					!bytes.Equal(p.Raw, live.Raw) || !bytes.Equal(p.Payload(), live.Payload())) {
+				t.Errorf(
+					"%s: %d complete %v %q, was %d complete %v %q",
+					c.name,
+					p.Status,
+					p.Complete,
+					p.Payload(),
+					live.Status,
+					live.Complete,
+					live.Payload(),
+				)
 			}
 		})
 	}
@@ -96,7 +106,9 @@ func TestStoredRefuses(t *testing.T) {
 func TestStoredSurroundings(t *testing.T) {
 	const interim, final = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 	p := stored(t, "\r\n"+interim+"\n"+interim+final+"surplus")
-	if string(p.Raw) != final || string(p.Interim) != interim+interim || string(p.Payload()) != "hello" || !p.Complete || p.Flags != FlagSurplus {
+	if string(p.Raw) != final || string(p.Interim) != interim+interim || string(p.Payload()) != "hello" ||
+		!p.Complete ||
+		p.Flags != FlagSurplus {
 		t.Errorf("raw %q, interim %q, payload %q, flags %b", p.Raw, p.Interim, p.Payload(), p.Flags)
 	}
 }
@@ -116,7 +128,12 @@ func TestStoredDecodesAndReads(t *testing.T) {
 	want := html(30 << 10)
 	for _, encoding := range []string{"gzip", "br", "zstd"} {
 		response := framed("chunked", string(encode(t, encoding, want)))
-		response = strings.Replace(response, "\r\n", "\r\nContent-Encoding: "+encoding+"\r\nContent-Type: text/html\r\nRetry-After: 7\r\n", 1)
+		response = strings.Replace(
+			response,
+			"\r\n",
+			"\r\nContent-Encoding: "+encoding+"\r\nContent-Type: text/html\r\nRetry-After: 7\r\n",
+			1,
+		)
 		p := stored(t, response)
 		if got, fault := p.Decoded(NewDecoder(DecoderOptions{})); !bytes.Equal(got, want) || fault != DecodeOK {
 			t.Errorf("%s: %d bytes, %v", encoding, len(got), fault)
@@ -155,8 +172,19 @@ func FuzzStored(f *testing.F) {
 			return
 		}
 		samePage(t, p, live)
-		if p.Outcome != live.Outcome || p.Cut != live.Cut || p.Flags != live.Flags || !bytes.Equal(p.Interim, live.Interim) {
-			t.Errorf("stored %v %q %b %q, live %v %q %b %q", p.Outcome, p.Cut, p.Flags, p.Interim, live.Outcome, live.Cut, live.Flags, live.Interim)
+		if p.Outcome != live.Outcome || p.Cut != live.Cut || p.Flags != live.Flags ||
+			!bytes.Equal(p.Interim, live.Interim) {
+			t.Errorf(
+				"stored %v %q %b %q, live %v %q %b %q",
+				p.Outcome,
+				p.Cut,
+				p.Flags,
+				p.Interim,
+				live.Outcome,
+				live.Cut,
+				live.Flags,
+				live.Interim,
+			)
 		}
 		again, ok := Stored(target.URL, bytes.Clone(live.Raw))
 		if !ok {
@@ -172,10 +200,21 @@ func FuzzStored(f *testing.F) {
 // samePage compares what a page is used for.
 func samePage(t *testing.T, p, live *Page) {
 	t.Helper()
-	if p.Status != live.Status || p.Complete != live.Complete || p.Chunked != live.Chunked || p.PayloadLen != live.PayloadLen ||
-		p.HeadLen != live.HeadLen || p.Digest != live.Digest {
-		t.Errorf("stored %d complete %v payload %d digest %x, live %d complete %v payload %d digest %x", p.Status, p.Complete,
-			p.PayloadLen, p.Digest, live.Status, live.Complete, live.PayloadLen, live.Digest)
+	if p.Status != live.Status || p.Complete != live.Complete || p.Chunked != live.Chunked ||
+		p.PayloadLen != live.PayloadLen ||
+		p.HeadLen != live.HeadLen ||
+		p.Digest != live.Digest {
+		t.Errorf(
+			"stored %d complete %v payload %d digest %x, live %d complete %v payload %d digest %x",
+			p.Status,
+			p.Complete,
+			p.PayloadLen,
+			p.Digest,
+			live.Status,
+			live.Complete,
+			live.PayloadLen,
+			live.Digest,
+		)
 	}
 	if !bytes.Equal(p.Raw, live.Raw) || !bytes.Equal(p.Payload(), live.Payload()) {
 		t.Errorf("stored %q %q, live %q %q", p.Raw, p.Payload(), live.Raw, live.Payload())

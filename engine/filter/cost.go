@@ -11,7 +11,7 @@ import (
 // following limits ensure it for the rest; useful filters stay far below them.
 const (
 	sumsMost   = 12     // string concatenations a + b: each may double the length
-	budgetMost = 10_000 // list elements that one evaluation may make; above that, it fails
+	budgetMost = 10_000 // list elements that an evaluation may make; beyond, it fails
 )
 
 // cost collects the expensive parts of an expression.

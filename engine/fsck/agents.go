@@ -19,9 +19,9 @@ const (
 	areaFetched = "fetched"
 )
 
-// checkOutbox reads what is to be sent to other agents, and all that they were told (P1): it can be read, its items are
-// URLs in normal form, and who is there is to be sent nothing that it was not told. As long as nobody was given up the
-// counters know how much that is.
+// checkOutbox reads the unsent and the retained messages (P1): they can be read, their items are URLs in normal form,
+// and the unsent messages of a member are among the retained ones. The counters have their number as long as no agent
+// was given up.
 func (c *checker) checkOutbox() (err error) {
 	v := c.agents
 	if v == nil {
@@ -51,7 +51,7 @@ func (c *checker) checkOutbox() (err error) {
 		known := box.RetainedCount(line)
 		here := slices.ContainsFunc(v.Peers, func(p ownership.Agent) bool { return p.Instance() == line })
 		if here && kept > known {
-			c.fault(areaOutbox, engine.OutboxDir, "%d URLs are to be sent to %q, who was told %d (P1)", kept, line, known)
+			c.fault(areaOutbox, engine.OutboxDir, "%d unsent URLs for %q, and %d retained ones (P1)", kept, line, known)
 		}
 		links, err := c.toldTo(box, line)
 		if err != nil {
@@ -63,16 +63,23 @@ func (c *checker) checkOutbox() (err error) {
 	n := &c.cut.Counters
 	least := n.Sent + n.Outcomes[outcome.HandedOver]
 	if !slices.Contains(v.Peers, v.Self) {
-		return nil // it leaves for good: others keep what they were told
+		return nil // it leaves: the others keep its messages
 	}
-	if most := least + n.Outcomes[outcome.Recovered]; v.Outbox.Next == len(v.Outbox.Agents) && (told < least || told > most) {
-		c.fault(areaOutbox, layout.ManifestFile, "%d URLs went to other agents, %d pages are theirs, and they were told %d (P1)", least, most-least, told)
+	if most := least + n.Outcomes[outcome.Recovered]; v.Outbox.Next == len(v.Outbox.Agents) &&
+		(told < least || told > most) {
+		c.fault(
+			areaOutbox,
+			layout.ManifestFile,
+			"%d URLs went to other agents, %d pages are theirs, and they were told %d (P1)",
+			least,
+			most-least,
+			told,
+		)
 	}
 	return nil
 }
 
-// waitingFor reads all that is to be sent to an agent. Kept are the items that whoever takes its place would be told,
-// too.
+// waitingFor reads all unsent messages for an agent. It counts as kept the items that a new owner would get, too.
 func (c *checker) waitingFor(box *outbox.Outbox, line string) (n, kept int) {
 	n, _ = box.Backlog(line)
 	for c.ctx.Err() == nil {
@@ -178,7 +185,14 @@ func (c *checker) isFetched(fp xxh3.Uint128, where string) bool {
 		return true
 	}
 	if c.places.foreign++; c.places.foreign > c.cut.Counters.RobotsFetched-int64(c.places.robots) {
-		c.fault(areaFetched, engine.FetchedDir, "the answer of the URL with the fingerprint %016x%016x is in %s, and it does not know it (P2)", fp.Hi, fp.Lo, where)
+		c.fault(
+			areaFetched,
+			engine.FetchedDir,
+			"the answer of the URL with the fingerprint %016x%016x is in %s, and it does not know it (P2)",
+			fp.Hi,
+			fp.Lo,
+			where,
+		)
 	}
 	return false
 }

@@ -16,15 +16,33 @@ func (c *checker) compareArchive(t *tally, j journaled) {
 		return
 	}
 	if !t.reached {
-		c.fault(areaArchive, layout.ArchiveDir, "no record ends where the checkpoint does, at %d of file %05d", t.cut.Length, t.cut.Serial)
+		c.fault(
+			areaArchive,
+			layout.ArchiveDir,
+			"no record ends where the checkpoint does, at %d of file %05d",
+			t.cut.Length,
+			t.cut.Serial,
+		)
 	}
 	if c.seen != nil && t.matched != c.seen.Len() {
-		c.fault("seen", layout.SeenDir, "%d of its %d digests lead to no record of the archive", c.seen.Len()-t.matched, c.seen.Len())
+		c.fault(
+			"seen",
+			layout.SeenDir,
+			"%d of its %d digests lead to no record of the archive",
+			c.seen.Len()-t.matched,
+			c.seen.Len(),
+		)
 	}
 	n := &c.cut.Counters
 	foreign := c.foreignHops()
 	if t.unclaimed > n.Unclaimed+int64(c.places.robots)+int64(len(c.hops))+foreign {
-		c.fault("seen", layout.SeenDir, "it lacks the payloads of %d records, and %d could not be noted", t.unclaimed, n.Unclaimed)
+		c.fault(
+			"seen",
+			layout.SeenDir,
+			"it lacks the payloads of %d records, and %d could not be noted",
+			t.unclaimed,
+			n.Unclaimed,
+		)
 	}
 	if t.revisits != n.Revisits {
 		c.fault(area, file, "%d pages were stored as revisits, and the archive has %d", n.Revisits, t.revisits)
@@ -34,8 +52,16 @@ func (c *checker) compareArchive(t *tally, j journaled) {
 	}
 	// A robots.txt is no page, nor is what its redirects lead to, nor an answer that was not good enough and asked for
 	// again; a link to a robots.txt makes it one.
-	if least, most := t.pages-t.robotsMoved*robotsHops-foreign-n.Retries, t.pages+t.robots; n.Pages < least || n.Pages > most {
-		c.fault(area, file, "%d pages were stored, and the archive has %d, %d robots.txt not included", n.Pages, t.pages, t.robots)
+	if least, most := t.pages-t.robotsMoved*robotsHops-foreign-n.Retries, t.pages+t.robots; n.Pages < least ||
+		n.Pages > most {
+		c.fault(
+			area,
+			file,
+			"%d pages were stored, and the archive has %d, %d robots.txt not included",
+			n.Pages,
+			t.pages,
+			t.robots,
+		)
 	}
 	c.compareStatuses(t)
 	c.checked(area, 1, "checkpoint")
@@ -50,7 +76,14 @@ func (c *checker) compareStatuses(t *tally) {
 	var counted, stored int64
 	for code := 100; code < len(t.statuses); code++ {
 		if t.statuses[code] > n.Statuses[code] {
-			c.fault(area, file, "%d responses with status %d were counted, and the archive has %d", n.Statuses[code], code, t.statuses[code])
+			c.fault(
+				area,
+				file,
+				"%d responses with status %d were counted, and the archive has %d",
+				n.Statuses[code],
+				code,
+				t.statuses[code],
+			)
 		}
 		if code/100 == 2 {
 			counted, stored = counted+n.Statuses[code], stored+t.statuses[code]
@@ -58,10 +91,22 @@ func (c *checker) compareStatuses(t *tally) {
 	}
 	switch missing := counted - stored - n.NotStored; {
 	case missing < 0 || missing > n.Retries+n.RobotsFetched:
-		c.fault(area, file, "%d responses with status 2xx were counted and %d pages not stored, and the archive has %d", counted, n.NotStored, stored)
+		c.fault(
+			area,
+			file,
+			"%d responses with status 2xx were counted and %d pages not stored, and the archive has %d",
+			counted,
+			n.NotStored,
+			stored,
+		)
 	case missing > 0 && n.NotStored == 0 && stored > 0:
-		c.note(area, file, "%d responses with status 2xx were counted, and the archive has %d: the store filter refused the others, or they are lost",
-			counted, stored)
+		c.note(
+			area,
+			file,
+			"%d responses with status 2xx were counted, and the archive has %d: the store filter refused the others, or they are lost",
+			counted,
+			stored,
+		)
 	}
 }
 
@@ -80,7 +125,12 @@ const robotsHops = 5
 // compareBehind looks at what lies behind the checkpoint: it counts as far as the journal names it.
 func (c *checker) compareBehind(t *tally, j journaled) {
 	if t.behind > j.records {
-		c.note(areaArchive, layout.ArchiveDir, "%d captures that the journal does not name lie between those that it names", t.behind-j.records)
+		c.note(
+			areaArchive,
+			layout.ArchiveDir,
+			"%d captures that the journal does not name lie between those that it names",
+			t.behind-j.records,
+		)
 	}
 	for _, r := range t.behindRevisit {
 		if !t.behindIDs[r.to] {
@@ -100,18 +150,40 @@ func (c *checker) compareCounters(queued int64, complete bool) {
 			frozen = int64(c.cut.Sieve.FrozenMask.Count)
 		}
 		if n.Sieved != pending+n.Known+n.Admitted {
-			c.fault(area, file, "%d URLs were handed to the sieve, but %d are pending, %d were known and %d admitted (E1)",
-				n.Sieved, pending, n.Known, n.Admitted)
+			c.fault(
+				area,
+				file,
+				"%d URLs were handed to the sieve, but %d are pending, %d were known and %d admitted (E1)",
+				n.Sieved,
+				pending,
+				n.Known,
+				n.Admitted,
+			)
 		}
 		if keys := int64(c.sieve.Len()); keys != n.Admitted+frozen {
 			c.fault(area, file, "%d URLs were admitted, and the sieve knows %d", n.Admitted+frozen, keys)
 		}
 	}
 	if complete && n.Admitted != n.Finished()+queued {
-		c.fault(area, file, "%d URLs were admitted, but %d have an outcome and %d are queued (E1)", n.Admitted, n.Finished(), queued)
+		c.fault(
+			area,
+			file,
+			"%d URLs were admitted, but %d have an outcome and %d are queued (E1)",
+			n.Admitted,
+			n.Finished(),
+			queued,
+		)
 	}
 	if drops := n.DroppedSyntax + n.DroppedScheme + n.DroppedLong + n.DroppedScope + n.DroppedDepth + n.DroppedFollow + n.DroppedLoop + n.DroppedCache; n.Found != drops+n.Sieved+n.Sent {
-		c.fault(area, file, "%d URLs were found, but %d were dropped, %d handed to the sieve and %d to other agents", n.Found, drops, n.Sieved, n.Sent)
+		c.fault(
+			area,
+			file,
+			"%d URLs were found, but %d were dropped, %d handed to the sieve and %d to other agents",
+			n.Found,
+			drops,
+			n.Sieved,
+			n.Sent,
+		)
 	}
 	for _, o := range []outcome.Outcome{outcome.None, outcome.Cancelled} {
 		if n.Outcomes[o] != 0 {

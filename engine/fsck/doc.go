@@ -1,64 +1,62 @@
-// Package fsck examines the directory of a crawl that does not run, and says which promises are broken, and where.
+// Package fsck checks the directory of a crawl that does not run, and reports which promises are broken, and where.
 //
-// It is not a repair: it changes nothing on disk. A crawl that was killed is brought in order by going on with it; what
-// that would cut off or remove is told as a note. A crawl that is not sound is rebuilt by engine.Rebuild, from its
-// archive.
+// It changes nothing on disk. To repair a killed crawl, resume it; what a resume would remove is reported as a note. To
+// repair a crawl with faults, rebuild its frontier from the archive.
 //
-// The picture.
-//
-//	MANIFEST --names--> sieve, ready, queues, seen, bench, cold, aloft    each opened at the cut, each checks itself
+//	MANIFEST --names--> sieve, ready, queues, seen, bench, cold, aloft    each opened at the checkpoint, each checks itself
 //	    |                                  |
 //	    |                                  +--> every queued URL ---+
 //	    +-- counters --E1--> their number                           +--> sorted by fingerprint: in one place? known to the sieve?
 //	    +-- end of archive --> journal --> whole records            |
 //	                              archive --> every record's URL ---+
 //	                                 |------> form, digests, identities, references
-//	                                 |------> CDXJ made anew and compared
+//	                                 |------> CDXJ made again and compared
 //	                                 +------> counters, and the map of payloads in both directions
 //
-// Rooms that go back to a cut truncate and remove files. So they are opened through an overlay, which shows the files
-// as they are (a mapping is a mapping of the file itself, for reading) and keeps truncations and removals to itself.
+// Components that reopen at a checkpoint truncate and remove files. So they are opened through an overlay. It shows the
+// files of the disk (a mapping is a read-only mapping of the file), and keeps truncations and removals in memory.
 //
-// What it holds the crawl against:
+// What it checks:
 //
-//   - I1: a URL waits in one place, and not if its last answer is in the archive; admitted = finished + waiting; found
+//   - I1: a URL is queued in one place, and not if the archive has its last answer; admitted = finished + queued; found
 //     = dropped + handed to the sieve, which has them pending, known or admitted (E1).
-//   - I2: every record of the archive is whole and its digests match; its URL is known to the sieve; the indexes say
-//     what the files say; the number of URLs with a last answer is that of the URLs which have a record of one. Every
-//     revisit names a response that is there (one of a page that the server called unchanged, too, from the second pass
-//     on), every payload that the map names is there, and every payload is in the map.
-//   - I3: what counts ends with the last record that the journal names and that is whole, as it does for a crawl that
-//     goes on. What lies behind was not acknowledged, whatever it looks like: it is told as a note. After an orderly
-//     stop nothing may lie behind. An entry names the record of its own URL. No entry is damaged that a later sync mark
-//     covers: a power cut cannot take it (engine/journal/syncmark.go).
-//   - I4: what waits is known to the sieve, whose length is the number of admitted URLs.
-//   - P1: of one of several agents, what is to be sent to others and what they were told can be read, and the one is
-//     part of the other. P2: a URL with a record of its last answer is among those that it tells others to have.
-//   - the rooms' own promises: S3, V1, V2, Q1, W1 to W5, N1, N3, H3. A host is on the bench or in the cold store.
+//   - I2: every record of the archive is whole and its digests match; the sieve knows its URL; the indexes agree with
+//     the files; the number of URLs with a last answer is the number of URLs with a record of it. Every revisit refers
+//     to an existing response, also of a page that the server reported as unchanged, from the second pass on. Every
+//     payload in the map exists, and every payload is in the map.
+//   - I3: what counts ends with the last whole record that the journal names, as in a resume. What follows was not
+//     acknowledged and is reported as a note. After an orderly stop nothing may follow. An entry names the record of its
+//     own URL. No entry that a later sync mark covers is damaged: a power cut cannot do that
+//     (engine/journal/syncmark.go).
+//   - I4: the sieve knows every queued URL, and its length is the number of admitted URLs.
+//   - P1: for an agent of a cluster, the unsent and the retained messages can be read, and the unsent ones are among the
+//     retained ones. P2: a URL with a record of its last answer is in the fetched set.
+//   - the promises of the components: S3, V1, V2, Q1, W1 to W5, N1, N3, H3. A host is on the workbench or in the cold
+//     store.
 //
-// All counters but those of report.json belong to the cut, as the rooms do, so after a kill they are compared as
-// strictly as after an orderly stop. Of report.json there is only its own balance then.
+// All counters except those of report.json belong to the checkpoint. So after a kill they are compared as strictly as
+// after an orderly stop. Of report.json only its own balance is checked then.
 //
-// Of a crawl that was begun again the counters and rooms are of the last pass, so only its records are held against
-// them. What lies before is looked at for form, digests, identities, references and payloads.
+// In a recrawl counters and components belong to the last pass, so only its records are compared with them. Earlier
+// records are checked for form, digests, identities, references and payloads.
 //
-// What it cannot see: what left no trace (that two requests kept their distance, that no forbidden address was asked),
-// and whether a robots.txt was obeyed. Which page lost its record, where one did: the sieve has no URLs, so it is their
-// number that is compared; and with a store filter not even that, since then an answer need not have a record. A page
-// named /robots.txt looks like the robots.txt. Whether a URL that failed without an answer really did. The header of a
-// record in a file that is not compressed with gzip is under no checksum: a wrong byte in a URL is found because the
-// sieve does not know it, one in a date is not. Seeds are under no checksum, either.
+// What it cannot see:
 //
-// Of one of several agents, once others have come or gone: whether the sieve knows each URL that waits or is done, and
-// whether none waits twice. Hosts on loan are known to it by other fingerprints (engine/circle.go), so it is their
-// number that is compared.
+//   - what left no trace: the delay between two requests, a contact with a forbidden address, a broken robots.txt rule
+//   - which page lost its record: the sieve has no URLs, so only numbers are compared. With a store filter not even
+//     these, since an answer need not have a record
+//   - a page named /robots.txt, which looks like the robots.txt; whether a URL without an answer really failed
+//   - the header of a record in a file without gzip, and seeds: they have no checksum. A wrong byte in a URL is found
+//     because the sieve does not know it, one in a date is not
+//   - in a cluster whose agents have changed: whether the sieve knows each queued or finished URL, and whether none is
+//     queued twice. Hosts of a temporary owner have other fingerprints, so only numbers are compared
 //
-// Who owns what. Check takes the crawl's lock and gives it back; everything else is its own. It can be ended by its
-// context. Progress is called by the goroutine that called Check. The temporary directory is the caller's.
+// Check takes the crawl's lock and releases it. It ends with its context. Progress is called by the goroutine that
+// called Check. The caller owns the temporary directory.
 //
-// What it costs. Every file of the frontier is read once, the archive three times side by side (so three cores take as
-// long as one). Memory: the bench as in a crawl, the map of payloads, two lists of 64 MiB, and of one archive file the
-// index lines and 64 bytes for each record. Temporary disk, when a list is longer than its memory: 24 bytes for each
-// URL that waits, 48 for each response or revisit. Each URL that waits or is stored is looked up in the sieve, in
-// order: a block of 4 KiB per run.
+// Cost: every file of the frontier is read once, the archive three times in parallel (so three cores take as long as
+// one). Memory: the workbench as in a crawl, the map of payloads, two lists of 64 MiB, and for one archive file the
+// index lines and 64 bytes for each record. Temporary disk, if a list is longer than its memory: 24 bytes for each
+// queued URL, 48 for each response or revisit. Each queued or stored URL is looked up in the sieve, in order: a block of
+// 4 KiB per run.
 package fsck

@@ -27,7 +27,7 @@ var ErrNoCrawl = errors.New("fsck: not a crawl directory")
 
 // Options say how to check. The zero value is good.
 type Options struct {
-	// Progress is told what is examined now, from the goroutine that called Check. Default: nobody is told.
+	// Progress gets the name of what is checked now, from the goroutine that called Check. Default: not called.
 	Progress func(what string)
 	// Temp and TempDir are where lists of fingerprints go that do not fit in memory: 24 bytes for each URL that waits,
 	// and 48 for each that has a record. The directory is made if missing; its files are gone at the end. Default: in
@@ -98,8 +98,12 @@ func Check(ctx context.Context, fsys vfs.FS, dir string, o Options) (Report, err
 	if _, err := fsys.List(dir + "/" + layout.FrontierDir); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			if files, err := warc.Files(fsys, dir+"/"+layout.ArchiveDir); err == nil && len(files) > 0 {
-				return Report{}, fmt.Errorf("%w: %s has no directory %s; its archive is there: orbweaver fsck --rebuild makes it anew",
-					ErrNoCrawl, dir, layout.FrontierDir)
+				return Report{}, fmt.Errorf(
+					"%w: %s has no directory %s; its archive is there: orbweaver fsck --rebuild makes it again",
+					ErrNoCrawl,
+					dir,
+					layout.FrontierDir,
+				)
 			}
 			return Report{}, fmt.Errorf("%w: %s has no directory %s", ErrNoCrawl, dir, layout.FrontierDir)
 		}
@@ -187,7 +191,11 @@ func (c *checker) readManifest() {
 		c.cut = cut
 		c.report.Generation, c.report.State, c.report.Clean = cut.Generation, string(cut.State), cut.Clean
 	case errors.Is(err, fs.ErrNotExist) && c.emptyArchive():
-		c.note("manifest", layout.ManifestFile, "there is none: the crawl ended before its first checkpoint, and begins anew when it is started")
+		c.note(
+			"manifest",
+			layout.ManifestFile,
+			"there is none: the crawl ended before its first checkpoint, and begins again when it is started",
+		)
 	default:
 		c.fail("manifest", layout.ManifestFile, err)
 	}
@@ -244,7 +252,8 @@ func (c *checker) checked(area string, n int64, unit string) {
 
 // fail adds the errors of a room, each by itself, under the file that it names; under file if it names none.
 func (c *checker) fail(area, file string, err error) {
-	if many, ok := err.(interface{ Unwrap() []error }); ok && err.Error() != "" { //nolint:errorlint // only a joined error at the top is taken apart
+	if many, ok := err.(interface{ Unwrap() []error }); ok &&
+		err.Error() != "" { //nolint:errorlint // only a joined error at the top is taken apart
 		if list := many.Unwrap(); joined(err, list) {
 			for _, e := range list {
 				c.fail(area, file, e)

@@ -39,14 +39,31 @@ func (c *checker) checkJournal() journaled {
 	}
 	c.checked(area, entries, "attempts")
 	if c.cut.Clean && entries > 0 {
-		c.fault(area, c.cut.JournalFile(), "%d entries, and the checkpoint says that the crawl stopped in order: they would be lost", entries)
+		c.fault(
+			area,
+			c.cut.JournalFile(),
+			"%d entries, and the checkpoint says that the crawl stopped in order: they would be lost",
+			entries,
+		)
 	}
 	for _, t := range tails {
 		switch {
 		case t.Synced:
-			c.fault(area, t.File, "damaged at %d, which the disk had confirmed; %d whole entries behind that do not count any more: going on fetches their URLs again, and cuts their records off the archive", t.Offset, t.Behind)
+			c.fault(
+				area,
+				t.File,
+				"damaged at %d, which the disk had confirmed; %d whole entries behind that do not count any more: going on fetches their URLs again, and cuts their records off the archive",
+				t.Offset,
+				t.Behind,
+			)
 		case t.Behind > 0:
-			c.note(area, t.File, "damaged at %d; %d whole entries behind that do not count any more, and their URLs are fetched again", t.Offset, t.Behind)
+			c.note(
+				area,
+				t.File,
+				"damaged at %d; %d whole entries behind that do not count any more, and their URLs are fetched again",
+				t.Offset,
+				t.Behind,
+			)
 		case t.Torn:
 			c.note(area, t.File, "the last entry, at %d, is torn; it was not acknowledged", t.Offset)
 		}
@@ -60,14 +77,27 @@ func (c *checker) entry(archive *warc.Archive, e *journal.Attempt, j *journaled)
 	w := e.Where
 	begin := warc.Cut{Serial: w.Serial, Length: w.Offset}
 	if begin.Before(j.end) {
-		c.fault(area, e.File, "an entry names records at %d of file %d, before the end of those that were named already", w.Offset, w.Serial)
+		c.fault(
+			area,
+			e.File,
+			"an entry names records at %d of file %d, before the end of those that were named already",
+			w.Offset,
+			w.Serial,
+		)
 		return true
 	}
 	group, _, err := archive.ReadGroup(w)
 	var damage *warc.Fault
 	if errors.Is(err, fs.ErrNotExist) || errors.As(err, &damage) {
 		// A power cut may keep an entry that was not synced yet and lose its records.
-		c.note(area, e.File, "the records at %d of file %05d are not whole; what the journal names from there on is fetched again (%v)", w.Offset, w.Serial, err)
+		c.note(
+			area,
+			e.File,
+			"the records at %d of file %05d are not whole; what the journal names from there on is fetched again (%v)",
+			w.Offset,
+			w.Serial,
+			err,
+		)
 		return false
 	}
 	if err != nil {
@@ -78,7 +108,14 @@ func (c *checker) entry(archive *warc.Archive, e *journal.Attempt, j *journaled)
 		c.fault(area, e.File, "an entry names a %s record at %d of file %d", t, w.Offset, w.Serial)
 	}
 	if fp := urlx.Fingerprint(c.cut.HashSeed, group[0].TargetURI); fp != e.FP {
-		c.fault(area, e.File, "an entry names the record of another URL, %.200q, at %d of file %05d (I2)", group[0].TargetURI, w.Offset, w.Serial)
+		c.fault(
+			area,
+			e.File,
+			"an entry names the record of another URL, %.200q, at %d of file %05d (I2)",
+			group[0].TargetURI,
+			w.Offset,
+			w.Serial,
+		)
 	}
 	j.end = w.End()
 	j.records++

@@ -12,7 +12,7 @@ import (
 )
 
 // overlay shows a file system and changes nothing in it: what a room cuts off or removes when it goes back to its cut
-// is gone for whoever looks through the overlay, and there as before on the disk. Nothing can be written. Files are
+// is missing in the overlay, and unchanged on the disk. Nothing can be written. Files are
 // read, and mapped, from where they are.
 type overlay struct {
 	ctx  context.Context //nolint:containedctx // one check's: its end is the end of every read
@@ -136,7 +136,7 @@ type overlayFile struct {
 	at   int64
 }
 
-// limit is where the file ends for those who look through the overlay; -1 where it ends on disk.
+// limit is where the file ends in the overlay; -1 for its end on disk.
 func (f *overlayFile) limit() int64 {
 	f.o.mu.Lock()
 	defer f.o.mu.Unlock()
@@ -194,7 +194,7 @@ func (f *overlayFile) WriteAt([]byte, int64) (int, error) {
 	return 0, pathError("write", f.name, fs.ErrPermission)
 }
 
-// Truncate implements vfs.File, for those who look through the overlay.
+// Truncate implements vfs.File. It changes the overlay only.
 func (f *overlayFile) Truncate(size int64) error {
 	now, err := f.Size()
 	if err != nil {

@@ -83,9 +83,9 @@ func (u *url) String() string {
 	return fmt.Sprintf("the URL with the fingerprint %016x%016x", u.fp.Hi, u.fp.Lo)
 }
 
-// compare brings together what was gathered, URL by URL in the order of the fingerprints, so that the sieve's files are
-// read from front to back: nobody waits twice, nor with a record (I1); what waits is known to the sieve (I4), and so is
-// what has a record (I2).
+// comparePlaces compares what was collected, URL by URL in the order of the fingerprints, so that the sieve's files are
+// read from front to back. No URL is queued twice, or queued with a record (I1). The sieve knows queued URLs (I4) and
+// URLs with a record (I2).
 func (c *checker) comparePlaces() error {
 	c.o.Progress("every URL in one place")
 	var u url
@@ -124,7 +124,13 @@ func (c *checker) judgeURL(u *url) error {
 		c.fault(u.where[1].area(), c.fileOfPlace(u.where[1]), "%s waits here and in %s (I1)", u, c.fileOfPlace(first))
 	}
 	if waiting > 0 && u.met[stored] > 0 && !hop && !redone && !c.lent() {
-		c.fault(first.area(), c.fileOfPlace(first), "%s waits here, and its answer is in the archive, in %s (I1)", u, c.placeOfRecord(u.tag))
+		c.fault(
+			first.area(),
+			c.fileOfPlace(first),
+			"%s waits here, and its answer is in the archive, in %s (I1)",
+			u,
+			c.placeOfRecord(u.tag),
+		)
 	}
 	if u.met[stored] > 0 && !hop && !redone && (waiting == 0 || c.lent()) {
 		c.places.final++
@@ -140,7 +146,7 @@ func (c *checker) judgeURL(u *url) error {
 		return nil //nolint:nilerr // the sieve's own Check has told it
 	}
 	if waiting == 0 && u.met[stored] == 0 && c.sieve.Pending() > 0 {
-		return nil // after a kill: it is to be asked for again, and its link, read back from the archive, is pending
+		return nil // after a kill: it will be fetched again, and its link, read back from the archive, is pending
 	}
 	if waiting > 0 {
 		c.fault(first.area(), c.fileOfPlace(first), "%s waits here, and the sieve does not know it (I4)", u)
@@ -170,8 +176,8 @@ func (c *checker) placeOfRecord(tag uint64) string {
 	return fmt.Sprintf("%s at %d", c.places.answers[serial], tag&offsetMask)
 }
 
-// compareAnswers holds the number of URLs that have an answer against those that have a record of it (I2): which of
-// them lost its record nobody knows, but how many did.
+// compareAnswers compares the number of URLs with an answer and the number of URLs with a record of it (I2). The
+// difference is the number of lost records; which URLs lost theirs is not known.
 func (c *checker) compareAnswers() {
 	n := &c.cut.Counters
 	var done int64
@@ -185,10 +191,22 @@ func (c *checker) compareAnswers() {
 	most := p.final + int64(p.robots) + p.hops
 	switch {
 	case done < p.final:
-		c.fault("counters", layout.ManifestFile, "%d URLs have a last answer, and the archive has that of %d (I2)", done, p.final)
+		c.fault(
+			"counters",
+			layout.ManifestFile,
+			"%d URLs have a last answer, and the archive has that of %d (I2)",
+			done,
+			p.final,
+		)
 	case done > most && !c.cut.Filtered:
-		c.fault("counters", layout.ManifestFile, "%d URLs have a last answer, and the archive has that of %d, and %d that may be a robots.txt (I2)",
-			done, p.final, most-p.final)
+		c.fault(
+			"counters",
+			layout.ManifestFile,
+			"%d URLs have a last answer, and the archive has that of %d, and %d that may be a robots.txt (I2)",
+			done,
+			p.final,
+			most-p.final,
+		)
 	}
 }
 
@@ -209,11 +227,20 @@ func (c *checker) compareIDs() error {
 		switch known := some && e.Hi == last.Hi && e.Lo == last.Lo; {
 		case place(e.Tag>>placeShift) == isReference:
 			if !known {
-				c.fault(areaArchive, c.placeOfRecord(e.Tag), "the revisit says that a record is unchanged which is not in the archive (I2)")
+				c.fault(
+					areaArchive,
+					c.placeOfRecord(e.Tag),
+					"the revisit says that a record is unchanged which is not in the archive (I2)",
+				)
 			}
 			continue
 		case known:
-			c.fault(areaArchive, c.placeOfRecord(e.Tag), "its WARC-Record-ID is also that of the record in %s", c.placeOfRecord(last.Tag))
+			c.fault(
+				areaArchive,
+				c.placeOfRecord(e.Tag),
+				"its WARC-Record-ID is also that of the record in %s",
+				c.placeOfRecord(last.Tag),
+			)
 		}
 		last, some = e, true
 	}

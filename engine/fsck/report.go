@@ -12,7 +12,7 @@ type Severity string
 const (
 	// Error: a promise is broken. The crawl may have lost something or may not go on.
 	Error Severity = "error"
-	// Note: nothing is broken, but somebody may want to know.
+	// Note: nothing is broken; it is for information.
 	Note Severity = "note"
 )
 

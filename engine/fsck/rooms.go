@@ -52,7 +52,11 @@ func (c *checker) openRooms() {
 		{areaFetched, engine.FetchedDir, c.checkFetched},
 	}
 	if c.cut.Afresh {
-		c.note("manifest", layout.ManifestFile, "the crawl was begun again and then ended: a new pass begins with empty rooms")
+		c.note(
+			"manifest",
+			layout.ManifestFile,
+			"the crawl was begun again and then ended: a new pass begins with empty rooms",
+		)
 		steps = slices.DeleteFunc(steps, func(s step) bool { return s.area != "seen" && s.area != "catalogue" })
 	}
 	for _, s := range steps {
@@ -64,7 +68,12 @@ func (c *checker) openRooms() {
 			c.fail(s.area, s.where, err)
 		}
 		if n := c.fsys.hidden(c.path(s.where)); n > 0 {
-			c.note(s.area, s.where, "%d files that the checkpoint does not name; they are removed when the crawl goes on", n)
+			c.note(
+				s.area,
+				s.where,
+				"%d files that the checkpoint does not name; they are removed when the crawl goes on",
+				n,
+			)
 		}
 	}
 }
@@ -98,7 +107,14 @@ func (c *checker) checkSkipped() error {
 	for rule, have := range rules {
 		n += have
 		if told := c.cut.Counters.Skipped[rule]; have != told {
-			c.fault("skipped", layout.SkippedDir, "%d URLs are listed under rule %d, and the counters say %d", have, rule, told)
+			c.fault(
+				"skipped",
+				layout.SkippedDir,
+				"%d URLs are listed under rule %d, and the counters say %d",
+				have,
+				rule,
+				told,
+			)
 		}
 	}
 	c.checked("skipped", n, "URLs")
@@ -160,7 +176,12 @@ func (c *checker) checkCatalogue() error {
 		err = errors.Join(list.Check(), list.Close())
 	}
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, catalogue.ErrCorrupt) {
-		c.note("catalogue", name, "missing or damaged (%v); it is made again from the archive, or its pages are fetched whole", err)
+		c.note(
+			"catalogue",
+			name,
+			"missing or damaged (%v); it is made again from the archive, or its pages are fetched whole",
+			err,
+		)
 		return nil
 	}
 	return err
@@ -250,7 +271,13 @@ func (c *checker) checkReport() {
 		return
 	}
 	if r.State != c.cut.State {
-		c.note(area, file, "it says %q and the checkpoint %q: the crawl was killed after its last checkpoint", r.State, c.cut.State)
+		c.note(
+			area,
+			file,
+			"it says %q and the checkpoint %q: the crawl was killed after its last checkpoint",
+			r.State,
+			c.cut.State,
+		)
 		return
 	}
 	n := &c.cut.Counters

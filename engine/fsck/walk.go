@@ -86,7 +86,12 @@ func (c *checker) walk(t *tally, info warc.FileInfo, size int64, r io.Reader) er
 		}
 	}
 	if info.Open && whole < size {
-		c.note(areaArchive, name, "its last record, at %d, is torn; it was not acknowledged, and is cut off when the crawl goes on", whole)
+		c.note(
+			areaArchive,
+			name,
+			"its last record, at %d, is torn; it was not acknowledged, and is cut off when the crawl goes on",
+			whole,
+		)
 	}
 	return nil
 }
@@ -123,13 +128,17 @@ func (c *checker) record(t *tally, file string, at warc.Cut, rec *warc.RecordRea
 }
 
 // unchanged notes what a revisit of this pass refers to, if the server said that the page is as it was: the response is
-// in this archive. In a first pass nobody was asked, so it may be in that of an earlier crawl.
+// in this archive. The first pass sends no conditions, so it may be in the archive of an earlier crawl.
 func (c *checker) unchanged(t *tally, rec *warc.RecordRead, at warc.Cut) error {
 	to := refersTo(rec)
 	if !notModified(rec) || c.cut == nil || c.cut.Pass == 0 || at.Before(t.from) || to.IsZero() {
 		return nil
 	}
-	e := extsort.Entry{Hi: binary.BigEndian.Uint64(to[:8]), Lo: binary.BigEndian.Uint64(to[8:]), Tag: placeTag(isReference, at)}
+	e := extsort.Entry{
+		Hi:  binary.BigEndian.Uint64(to[:8]),
+		Lo:  binary.BigEndian.Uint64(to[8:]),
+		Tag: placeTag(isReference, at),
+	}
 	return c.places.ids.Add(e)
 }
 
@@ -222,7 +231,13 @@ func (c *checker) firstOf(t *tally, file string, rec *warc.RecordRead, capture *
 	}
 	if notModified(rec) {
 		if refersTo(rec).IsZero() {
-			c.fault(areaArchive, file, "at %d: the revisit of %.200q does not say which record is unchanged", rec.Offset, rec.TargetURI)
+			c.fault(
+				areaArchive,
+				file,
+				"at %d: the revisit of %.200q does not say which record is unchanged",
+				rec.Offset,
+				rec.TargetURI,
+			)
 		}
 		return nil // it may be a record that is not the first with its payload, or that of an earlier crawl
 	}
@@ -246,14 +261,28 @@ func (c *checker) firstOf(t *tally, file string, rec *warc.RecordRead, capture *
 		}
 	case rec.Type == warc.Revisit:
 		if to := refersTo(rec); !ok || to != warc.ID(first.RecordID) || to == rec.ID {
-			c.fault(areaArchive, file, "at %d: the revisit of %.200q names %s, which is not the first record with its payload",
-				rec.Offset, rec.TargetURI, to)
+			c.fault(
+				areaArchive,
+				file,
+				"at %d: the revisit of %.200q names %s, which is not the first record with its payload",
+				rec.Offset,
+				rec.TargetURI,
+				to,
+			)
 		}
 	case ok && warc.ID(first.RecordID) == rec.ID:
 		t.matched++
 		if first.URI != string(rec.TargetURI) || first.Date.Sub(rec.Date).Abs() >= time.Millisecond {
-			c.fault("seen", layout.SeenDir, "it says of record %s that it is of %.200q at %s, and the record says %.200q at %s",
-				rec.ID, first.URI, first.Date.Format(time.RFC3339Nano), rec.TargetURI, rec.Date.Format(time.RFC3339Nano))
+			c.fault(
+				"seen",
+				layout.SeenDir,
+				"it says of record %s that it is of %.200q at %s, and the record says %.200q at %s",
+				rec.ID,
+				first.URI,
+				first.Date.Format(time.RFC3339Nano),
+				rec.TargetURI,
+				rec.Date.Format(time.RFC3339Nano),
+			)
 		}
 	}
 	return nil

@@ -192,7 +192,9 @@ func (s *soup) tag(names ...string) {
 		s.b.WriteString(s.pick(" ", "\n", "/", " / ", "\t"))
 		switch s.IntN(7) {
 		case 0:
-			s.b.WriteString(s.pick("class", "\"", "'q", "=x", "a=b>c", "data-x='<a href=no>'", "checked", "x=\">\"", "y= >"))
+			s.b.WriteString(
+				s.pick("class", "\"", "'q", "=x", "a=b>c", "data-x='<a href=no>'", "checked", "x=\">\"", "y= >"),
+			)
 		case 1:
 			s.b.WriteString(s.attr("title", "<b>"))
 		default:
@@ -204,10 +206,38 @@ func (s *soup) tag(names ...string) {
 }
 
 func (s *soup) text() {
-	s.b.WriteString(s.pick("text", "a < b", "<", "</", "<>", "</>", "< a href=x>", "<3", "&amp;", "]]>", "-->", "\"",
-		"'", ">",
-		"<!-->", "<!--->", "<!-- x -->", "<!-- <a href=/no> --!>", "<!---->", "<!doctype html>", "<?php <a href=/php> ?>",
-		"<!x y>", "</ a>", "</a b='>'>", "</p/>", "<![CDATA[", "é", "\r\n", "<!-- - -- >", "<!--a--!b-->"))
+	s.b.WriteString(s.pick(
+		"text",
+		"a < b",
+		"<",
+		"</",
+		"<>",
+		"</>",
+		"< a href=x>",
+		"<3",
+		"&amp;",
+		"]]>",
+		"-->",
+		"\"",
+		"'",
+		">",
+		"<!-->",
+		"<!--->",
+		"<!-- x -->",
+		"<!-- <a href=/no> --!>",
+		"<!---->",
+		"<!doctype html>",
+		"<?php <a href=/php> ?>",
+		"<!x y>",
+		"</ a>",
+		"</a b='>'>",
+		"</p/>",
+		"<![CDATA[",
+		"é",
+		"\r\n",
+		"<!-- - -- >",
+		"<!--a--!b-->",
+	))
 }
 
 func (s *soup) raw(names ...string) {
@@ -228,9 +258,34 @@ func TestTagSoupAgreesWithTokenizer(t *testing.T) {
 		for range 1 + w.IntN(12) {
 			switch w.IntN(5) {
 			case 0, 1:
-				w.tag("a", "img", "area", "iframe", "td", "object", "video", "div", "p", "span", "noscript", "table", "b")
+				w.tag(
+					"a",
+					"img",
+					"area",
+					"iframe",
+					"td",
+					"object",
+					"video",
+					"div",
+					"p",
+					"span",
+					"noscript",
+					"table",
+					"b",
+				)
 			case 2:
-				w.raw("script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "noscript", "script")
+				w.raw(
+					"script",
+					"style",
+					"textarea",
+					"title",
+					"xmp",
+					"iframe",
+					"noembed",
+					"noframes",
+					"noscript",
+					"script",
+				)
 			case 3:
 				w.b.WriteString(w.pick("<template>", "</template>", "</noscript>", "</div>", "</a>"))
 			default:
@@ -314,7 +369,13 @@ func (s *soup) foreign(in string, depth int) {
 				fmt.Fprintf(&s.b, "<area %s=/p%d>", s.pick("href", "xlink:href", "src"), s.links)
 				continue
 			}
-			fmt.Fprintf(&s.b, "<%s %s=/p%d />", s.pick("a", "image", "use"), s.pick("href", "xlink:href", "src"), s.links)
+			fmt.Fprintf(
+				&s.b,
+				"<%s %s=/p%d />",
+				s.pick("a", "image", "use"),
+				s.pick("href", "xlink:href", "src"),
+				s.links,
+			)
 		case k == 5:
 			s.links++
 			fmt.Fprintf(&s.b, "<![CDATA[ <a href=/p%d> ]]>", s.links)

@@ -254,7 +254,9 @@ func TestHostile_P01_P02_P12_hostileBodiesTakeLinearTime(t *testing.T) {
 }
 
 func TestFeedsAndSitemaps(t *testing.T) {
-	wide, err := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder().String(`<urlset><loc>http://a/é</loc></urlset>`)
+	wide, err := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).
+		NewEncoder().
+		String(`<urlset><loc>http://a/é</loc></urlset>`)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -125,7 +125,7 @@ func TestN4_ReadsThatFailWithinASegment(t *testing.T) {
 	}
 }
 
-// What is inserted while a write is under way that fails is behind what was to be written.
+// What is inserted during a failing write comes after the data of that write.
 func TestN4_AnInsertBesideAWriteThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mem := vfs.NewMem(1)

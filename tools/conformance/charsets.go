@@ -41,7 +41,7 @@ func snifferPages(data fs.FS) (s score, err error) {
 	return s, err
 }
 
-// encodingTests scores files of "#data" and "#encoding", and the page whose character set has to be guessed.
+// encodingTests scores files of "#data" and "#encoding", and the page whose character set must be guessed.
 func encodingTests(data fs.FS) (s score, err error) {
 	const folder = "html/html5lib/encoding/"
 	scanner := parse.NewScanner(parse.Options{})

@@ -9,7 +9,7 @@ import (
 	"testing/fstest"
 )
 
-// a suite of two cases of which one fails
+// a suite of two cases, and one of them fails
 func halfGood() result {
 	r := result{suite: suite{name: "half", asks: "what", from: "somebody"}}
 	r.judge("good", "1", "1")
@@ -47,7 +47,7 @@ func TestAScoreMayNeitherSinkNorRiseUnseen(t *testing.T) {
 
 func TestEveryFailureNeedsAReasonAndEveryReasonAFailure(t *testing.T) {
 	results := []result{halfGood()}
-	if e := explain(results, nil); len(e.faults) != 1 || !strings.Contains(e.faults[0], "nobody says why") {
+	if e := explain(results, nil); len(e.faults) != 1 || !strings.Contains(e.faults[0], "without an explanation") {
 		t.Errorf("no reason: %q", e.faults)
 	}
 	e := explain(results, []reason{{"other", "*", "no"}, {"half", "bad: *", "since"}})

@@ -16,7 +16,7 @@
 // A robots case is an object {test, line, robots, agent, url, allowed, google_only}; a helper's is plain from its file.
 // A suite whose files are not there is told and passed over.
 //
-// What was reached stands in held.go, one suite a line: a score below it is a fault, and one above it has to be written
+// What was reached stands in held.go, one suite a line: a score below it is a fault, and one above it must be written
 // there. reasons.go says why a case fails; a failure without a reason is a fault, and so is a reason without a failure.
 //
 // It judges what a crawl uses, from outside: no package knows that it is being scored. Where the suites are about more

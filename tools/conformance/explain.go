@@ -31,7 +31,7 @@ func (r *reason) speaksFor(suite string, f failure) bool {
 
 // explained holds the failures with their reasons.
 type explained struct {
-	why    map[string][]string // of each suite, in the order of its failures; "" if nobody knows
+	why    map[string][]string // of each suite, in the order of its failures; "" if unknown
 	faults []string
 }
 
@@ -52,7 +52,7 @@ func explain(results []result, all []reason) explained {
 				}
 			}
 			if why == "" {
-				e.faults = append(e.faults, fmt.Sprintf("%s fails and nobody says why: %s: got %s, want %s", r.name, f.name, f.got, f.want))
+				e.faults = append(e.faults, fmt.Sprintf("%s fails without an explanation: %s: got %s, want %s", r.name, f.name, f.got, f.want))
 			}
 			e.why[r.name] = append(e.why[r.name], why)
 		}

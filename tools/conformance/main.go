@@ -27,7 +27,7 @@ func main() {
 }
 
 // run scores every suite, prints what it found, and writes the page unless it has no name. The faults, which are
-// printed too, are what must not stay: scores that have sunk and failures that nobody has explained.
+// printed too, are what must not stay: scores that have fallen and failures without an explanation.
 func run(out io.Writer, data fs.FS, page string) (faults []string, err error) {
 	results, err := scoreAll(data, suites())
 	if err != nil {

@@ -79,7 +79,7 @@ func (j *judges) theirs(doc string) string {
 		case html.StartTagToken, html.SelfClosingTagToken:
 			switch t.Data {
 			case "noscript":
-				z.NextIsNotRawText() // nobody runs scripts here
+				z.NextIsNotRawText() // no scripts are run here
 			case "template":
 				templates++
 				continue

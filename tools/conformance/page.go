@@ -22,7 +22,7 @@ func printTable(out io.Writer, results []result, held floors) {
 		}
 		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t\n", r.name, r.passed, r.total, held[r.name].passed, r.skipped)
 	}
-	_ = table.Flush() // who reads it may have gone
+	_ = table.Flush() // the reader may have ended
 }
 
 // pageOf writes the scores for people: a table, and every failure with its reason.

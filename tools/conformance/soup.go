@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// How much soup, and which. Another seed makes other documents; the score has to be the same.
+// How much soup, and which. Another seed makes other documents; the score must be the same.
 const (
 	soups    = 100_000
 	soupSeed = 9309

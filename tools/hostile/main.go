@@ -35,7 +35,20 @@ func main() {
 
 // run runs the tests and scores them.
 func run(ctx context.Context) (*score, error) {
-	test := exec.CommandContext(ctx, "go", "test", "-count=1", "-tags", "invariants scenario", "-timeout", "60m", "-json", "-run", "^Test(Hostile|G[0-9]{2})_", "./...")
+	test := exec.CommandContext(
+		ctx,
+		"go",
+		"test",
+		"-count=1",
+		"-tags",
+		"invariants scenario",
+		"-timeout",
+		"60m",
+		"-json",
+		"-run",
+		"^Test(Hostile|G[0-9]{2})_",
+		"./...",
+	)
 	test.Stderr = os.Stderr
 	out, err := test.StdoutPipe()
 	if err != nil {

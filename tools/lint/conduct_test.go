@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// starters are the files that may start a goroutine, each with who waits for it. Tests may as well; testing/synctest
+// starters are the files that may start a goroutine, each with what waits for it. Tests may as well; testing/synctest
 // and goleak watch them.
 var starters = places{
 	"tools/realsite/docs.go":                    "wget waits for its workers",

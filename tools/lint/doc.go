@@ -5,15 +5,16 @@
 //
 // What a linter off the shelf can check is left to golangci-lint. Here stands the rest:
 //
-//	imports_test.go     which package may import which, and which package is the home of which third-party module
+//	imports_test.go     which package may import which, and the home package of each third-party module
 //	network_test.go     dialling and listening: only in their places, and whatever else could reach the network
 //	conduct_test.go     goroutines, sleeping, ending the process, reading the environment: only in their places
 //	race_test.go        what shares memory between goroutines runs under the race detector, or is left out for a reason
-//	globals_test.go     package variables are sentinels or tables that nobody writes to; no func init
+//	globals_test.go     package variables are sentinels or tables that are never written to; no func init
 //	size_test.go        files of at most 500 lines, functions of at most 80, with a list that may only shrink
 //	promises_test.go    a promise is explained, cited in code, and has a test that bears its name
-//	packages_test.go    each package has a page and a place in ARCHITECTURE.md; nobody below the engine holds an *Engine
+//	packages_test.go    each package has a page and a place in ARCHITECTURE.md; only the engine and above hold an *Engine
 //	words_test.go       words that do not enter the tree; names in the documentation that must exist
+//	chains_test.go      names in chains of package comments and of ARCHITECTURE.md must exist
 //	ratchet_test.go     what the tree still owes to the rules below: counts in ratchet.txt that may only fall
 //	language_test.go    words and metaphors in prose, width of lines, length of sentences and of commit subjects
 //	names_test.go       names that are metaphors, bare participles or bare verbs
@@ -24,7 +25,7 @@
 //	publicnames_test.go docs/names.md lists the flags, report fields, outcomes, metrics and endpoints of the code
 //
 // The tables at the head of these files are meant to be read, and to be changed together with the code: an entry which
-// no longer matches anything is a fault too, so that no list grows permissions that nobody uses.
+// no longer matches anything is a fault too, so that no list has unused permissions.
 //
 // The rules look at syntax: all files are parsed, under all build tags. Only niltests_test.go needs types, and only
 // those of the module, so no package from outside is compiled. That takes some seconds. planted_test.go and

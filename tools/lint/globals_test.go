@@ -9,7 +9,7 @@ import (
 
 // globalTables are the package variables that are tables or compiled patterns, made once and only read. The rule makes
 // sure that no code of their package assigns to them. Everything else that lives as long as the process belongs to the
-// value that somebody opened, or is a const.
+// value that was opened, or is a const.
 var globalTables = map[string]string{
 	"bench/completeness.embedOf":       "a pattern",
 	"bench/completeness.linkOf":        "a pattern",
@@ -86,7 +86,7 @@ func checkGlobals(h *tree) (faults []string) {
 	return faults
 }
 
-// globalFaults judges one declaration, and notes in found what nobody may write to.
+// globalFaults judges one declaration, and notes in found what must not be written to.
 func globalFaults(h *tree, f *goFile, spec *ast.ValueSpec, found map[string]bool) (faults []string) {
 	for i, name := range spec.Names {
 		if name.Name == "_" {
@@ -123,7 +123,7 @@ func writesToGlobals(h *tree, f *goFile, globals map[string]bool) (faults []stri
 		if root == nil || !globals[f.dir+"."+root.Name] || isLocal(f, root) {
 			return
 		}
-		faults = append(faults, fmt.Sprintf("%s: writes to the package variable %s: what changes belongs to a value that somebody opened; a test passes its wish as an option", h.at(n), root.Name))
+		faults = append(faults, fmt.Sprintf("%s: writes to the package variable %s: what changes belongs to a value that was opened; a test passes its wish as an option", h.at(n), root.Name))
 	}
 	ast.Inspect(f.ast, func(n ast.Node) bool {
 		switch n := n.(type) {

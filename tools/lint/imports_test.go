@@ -39,10 +39,10 @@ const (
 // below is the row of a package that may import what is not in a higher layer (layers_test.go).
 const below = "below"
 
-// importTable is the picture of the house: who may import whom, tests included. Arrows go down only, and packages of
+// importTable says which package may import which, tests included. Arrows go down only, and packages of
 // level 1 do not know each other, save for the three arrows drawn here. A row that ends in /* speaks for every package
 // below without a row. Standing orders beside the table: engine/control is imported by cmd alone, engine/peering by cmd
-// and bench, and cmd and tools by nobody.
+// and bench, and cmd and tools by no package.
 var importTable = []struct{ importer, may string }{
 	// Level 0 leans on nothing but the standard library and its required modules.
 	{"internal/invariants", ""},
@@ -96,7 +96,7 @@ var importTable = []struct{ importer, may string }{
 	{"engine/cluster/outbox", base + " virtualize/diskq"}, // its lines are queues on disk
 	{"engine/seen", base},
 
-	// Level 2 is the only one that knows everybody. Level 3 looks at it from outside.
+	// Level 2 alone imports all components. Level 3 looks at it from outside.
 	{"engine", below},
 	{"engine/*", below},
 	{"engine/peering", base + " engine engine/cluster/ownership engine/cluster/membership engine/cluster/transport engine/cluster/identity"}, // joins them behind the engine's seam

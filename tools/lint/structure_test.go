@@ -162,7 +162,7 @@ func isPortable(name string) bool {
 	return true
 }
 
-// findPointerCycles finds groups of more than two struct types of a package each of which reaches all others through
+// findPointerCycles finds groups of more than two struct types of a package, where each reaches all others through
 // fields.
 func findPointerCycles(h *tree) (findings []finding) {
 	byDir := h.packages()

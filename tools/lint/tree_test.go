@@ -59,6 +59,7 @@ func rules() []rule {
 		{"engine", checkEngine},
 		{"words", checkWords},
 		{"docs", checkDocs},
+		{"chains", checkChains},
 		{"public names", checkPublicNames},
 	}
 }

@@ -64,7 +64,7 @@ func measure(ctx context.Context, r *result, limit time.Duration, dir string, en
 	}
 	b, err := os.ReadFile(peak)
 	if err != nil {
-		return nil // time was killed with it: nobody knows
+		return nil // time was killed with it: unknown
 	}
 	r.RSSPeak, err = peakBytes(string(b))
 	return err
@@ -93,12 +93,14 @@ func examine(ctx context.Context, r *result, bin, dir string) {
 		}
 	}
 	if len(files) > 0 {
-		said, _ := exec.CommandContext(ctx, bin, append([]string{"warc", "verify"}, files...)...).CombinedOutput() // its status is its last line
+		said, _ := exec.CommandContext(ctx, bin, append([]string{"warc", "verify"}, files...)...).
+			CombinedOutput()
+			// its status is its last line
 		r.Verified = strings.ReplaceAll(strings.TrimSpace(string(said)), "\n", "; ")
 	}
 }
 
-// versionOf asks a tool who it is; missing says why it does not answer.
+// versionOf asks a tool for its version; missing says why it does not answer.
 func versionOf(ctx context.Context, command []string) (version, missing string) {
 	said, err := exec.CommandContext(ctx, command[0], command[1:]...).Output()
 	if err != nil {

@@ -56,9 +56,14 @@ func rig(t *testing.T) options {
 
 // fake is a tool that is a line of shell.
 func fake(line string) tool {
-	return tool{name: "fake", warc: "none", version: []string{"echo", "fake 1.0\nand more"}, command: func(p place, _ setting) []string {
-		return []string{"sh", "-c", "cd " + p.dir + " && " + line}
-	}}
+	return tool{
+		name:    "fake",
+		warc:    "none",
+		version: []string{"echo", "fake 1.0\nand more"},
+		command: func(p place, _ setting) []string {
+			return []string{"sh", "-c", "cd " + p.dir + " && " + line}
+		},
+	}
 }
 
 func TestCrawlIsMeasured(t *testing.T) {
@@ -67,10 +72,13 @@ func TestCrawlIsMeasured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Version != "fake 1.0" || r.Cut || r.End != "" || r.Wall <= 0 || r.CPU <= 0 || r.RSSPeak <= 0 || r.Archive != 6 || r.Verified != "records 1; faults 0" {
+	if r.Version != "fake 1.0" || r.Cut || r.End != "" || r.Wall <= 0 || r.CPU <= 0 || r.RSSPeak <= 0 ||
+		r.Archive != 6 ||
+		r.Verified != "records 1; faults 0" {
 		t.Errorf("%+v", r)
 	}
-	if v := r.Served.Verdict; v.Fetched != 3 || v.Repeated != 1 || v.HostGapSmallest != 7*time.Microsecond || r.Served.Stats.Conns != 2 {
+	if v := r.Served.Verdict; v.Fetched != 3 || v.Repeated != 1 || v.HostGapSmallest != 7*time.Microsecond ||
+		r.Served.Stats.Conns != 2 {
 		t.Errorf("%+v", r.Served)
 	}
 	log, err := os.ReadFile(filepath.Join(o.dir, "fake-fast", "log"))
@@ -136,8 +144,17 @@ func TestCommandsSayWhatWasAsked(t *testing.T) {
 
 func TestTable(t *testing.T) {
 	fast, polite := setting{Name: "fast", AtOnce: 16}, setting{Name: "polite", Delay: time.Second, AtOnce: 100}
-	one := result{Tool: "spinner", Version: "spinner 3", Command: []string{"spin", "-x"}, Setting: fast, WARC: "gzip 9", Wall: 2, CPU: 0.05,
-		RSSPeak: 3 << 20, Archive: 1_500_000}
+	one := result{
+		Tool:    "spinner",
+		Version: "spinner 3",
+		Command: []string{"spin", "-x"},
+		Setting: fast,
+		WARC:    "gzip 9",
+		Wall:    2,
+		CPU:     0.05,
+		RSSPeak: 3 << 20,
+		Archive: 1_500_000,
+	}
 	one.Served.Stats.Conns = 17
 	one.Served.Verdict = verdict{Expected: 200, Fetched: 100, Coverage: 0.5, Repeated: 4,
 		Examples: []string{"host gap: a", "repeated: http://h0.test/", "repeated: http://h1.test/"}}

@@ -41,14 +41,64 @@ func tools(bin, build string) []tool {
 	colly := filepath.Join(build, "colly")
 	crawlee := filepath.Join(build, "crawlee", "crawl.mjs")
 	return []tool{
-		{name: "orbweaver", warc: "gzip 1", waits: "requests to a host", version: ours, command: orbweaver("--warc-level", "1")},
-		{name: "orbweaver -9", warc: "gzip 9", waits: "requests to a host", version: ours, command: orbweaver("--warc-level", "9"), once: true},
-		{name: "orbweaver -0", warc: "none", waits: "requests to a host", version: ours, command: orbweaver("--store", "none"), once: true},
-		{name: "wget", warc: "gzip 9", waits: "any two requests", version: []string{"wget", "--version"}, command: wget},
-		{name: "wget2", warc: "none", waits: "requests of a thread", version: []string{"wget2", "--version"}, command: wget2},
-		{name: "colly", warc: "none", waits: "requests to a host", version: []string{colly, "-version"}, command: collyDriver},
-		{name: "crawlee", warc: "none", waits: "requests to a domain", version: []string{"node", crawlee, "--version"}, command: crawleeDriver},
-		{name: "scrapy", warc: "none", waits: "requests to a host", version: []string{"scrapy", "version"}, command: scrapy},
+		{
+			name:    "orbweaver",
+			warc:    "gzip 1",
+			waits:   "requests to a host",
+			version: ours,
+			command: orbweaver("--warc-level", "1"),
+		},
+		{
+			name:    "orbweaver -9",
+			warc:    "gzip 9",
+			waits:   "requests to a host",
+			version: ours,
+			command: orbweaver("--warc-level", "9"),
+			once:    true,
+		},
+		{
+			name:    "orbweaver -0",
+			warc:    "none",
+			waits:   "requests to a host",
+			version: ours,
+			command: orbweaver("--store", "none"),
+			once:    true,
+		},
+		{
+			name:    "wget",
+			warc:    "gzip 9",
+			waits:   "any two requests",
+			version: []string{"wget", "--version"},
+			command: wget,
+		},
+		{
+			name:    "wget2",
+			warc:    "none",
+			waits:   "requests of a thread",
+			version: []string{"wget2", "--version"},
+			command: wget2,
+		},
+		{
+			name:    "colly",
+			warc:    "none",
+			waits:   "requests to a host",
+			version: []string{colly, "-version"},
+			command: collyDriver,
+		},
+		{
+			name:    "crawlee",
+			warc:    "none",
+			waits:   "requests to a domain",
+			version: []string{"node", crawlee, "--version"},
+			command: crawleeDriver,
+		},
+		{
+			name:    "scrapy",
+			warc:    "none",
+			waits:   "requests to a host",
+			version: []string{"scrapy", "version"},
+			command: scrapy,
+		},
 	}
 }
 
@@ -57,34 +107,89 @@ func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), '
 // orbweaver takes one at once from a host, and from an address, in any case.
 func orbweaver(archive ...string) func(place, setting) []string {
 	return func(p place, s setting) []string {
-		return append([]string{p.bin, "crawl", "--dir", filepath.Join(p.dir, "crawl"), "--proxy", p.proxy, "--resolver", "hashed:100",
-			"--seeds", p.seeds, "--host-delay", s.Delay.String(), "--ip-delay", "0s", "--fetchers", strconv.Itoa(s.AtOnce),
-			"--progress", "none"}, archive...)
+		return append(
+			[]string{
+				p.bin,
+				"crawl",
+				"--dir",
+				filepath.Join(p.dir, "crawl"),
+				"--proxy",
+				p.proxy,
+				"--resolver",
+				"hashed:100",
+				"--seeds",
+				p.seeds,
+				"--host-delay",
+				s.Delay.String(),
+				"--ip-delay",
+				"0s",
+				"--fetchers",
+				strconv.Itoa(s.AtOnce),
+				"--progress",
+				"none",
+			},
+			archive...)
 	}
 }
 
 // wget takes one after the other, and waits between any two.
 func wget(p place, s setting) []string {
-	return []string{"wget", "--no-config", "--no-hsts", "--no-verbose", "--output-file=" + filepath.Join(p.dir, "wget.log"),
-		"--directory-prefix=" + filepath.Join(p.dir, "files"), "--delete-after", "--recursive", "--level=inf", "--page-requisites",
-		"--span-hosts", "--wait=" + seconds(s.Delay), "--warc-file=" + filepath.Join(p.dir, "archive"), "--no-warc-keep-log",
-		"--warc-tempdir=" + p.dir, "--input-file=" + p.seeds}
+	return []string{
+		"wget",
+		"--no-config",
+		"--no-hsts",
+		"--no-verbose",
+		"--output-file=" + filepath.Join(p.dir, "wget.log"),
+		"--directory-prefix=" + filepath.Join(
+			p.dir,
+			"files",
+		),
+		"--delete-after",
+		"--recursive",
+		"--level=inf",
+		"--page-requisites",
+		"--span-hosts",
+		"--wait=" + seconds(s.Delay),
+		"--warc-file=" + filepath.Join(p.dir, "archive"),
+		"--no-warc-keep-log",
+		"--warc-tempdir=" + p.dir,
+		"--input-file=" + p.seeds,
+	}
 }
 
 func wget2(p place, s setting) []string {
 	return []string{"wget2", "--no-config", "--no-hsts", "--quiet", "--progress=none",
-		"--directory-prefix=" + filepath.Join(p.dir, "files"), "--delete-after", "--recursive", "--level=0", "--page-requisites",
+		"--directory-prefix=" + filepath.Join(
+			p.dir,
+			"files",
+		), "--delete-after", "--recursive", "--level=0", "--page-requisites",
 		"--span-hosts", "--wait=" + seconds(s.Delay), "--max-threads=" + strconv.Itoa(s.AtOnce), "--http-proxy=" + p.proxy,
 		"--input-file=" + p.seeds}
 }
 
 func collyDriver(p place, s setting) []string {
-	return []string{filepath.Join(p.build, "colly"), "-proxy", p.proxy, "-seeds", p.seeds, "-at-once", strconv.Itoa(s.AtOnce),
-		"-delay", s.Delay.String()}
+	return []string{
+		filepath.Join(p.build, "colly"),
+		"-proxy",
+		p.proxy,
+		"-seeds",
+		p.seeds,
+		"-at-once",
+		strconv.Itoa(s.AtOnce),
+		"-delay",
+		s.Delay.String(),
+	}
 }
 
 func crawleeDriver(p place, s setting) []string {
-	return []string{"node", filepath.Join(p.build, "crawlee", "crawl.mjs"), p.proxy, p.seeds, strconv.Itoa(s.AtOnce), seconds(s.Delay)}
+	return []string{
+		"node",
+		filepath.Join(p.build, "crawlee", "crawl.mjs"),
+		p.proxy,
+		p.seeds,
+		strconv.Itoa(s.AtOnce),
+		seconds(s.Delay),
+	}
 }
 
 func scrapy(p place, s setting) []string {
@@ -92,7 +197,17 @@ func scrapy(p place, s setting) []string {
 	if s.Delay > 0 {
 		perHost = "1" // its delay alone is between beginnings
 	}
-	return []string{"scrapy", "runspider", filepath.Join("tools", "others", "scrapy", "spider.py"), "-a", "seeds=" + p.seeds,
-		"-s", "CONCURRENT_REQUESTS=" + strconv.Itoa(s.AtOnce), "-s", "CONCURRENT_REQUESTS_PER_DOMAIN=" + perHost,
-		"-s", "DOWNLOAD_DELAY=" + seconds(s.Delay)}
+	return []string{
+		"scrapy",
+		"runspider",
+		filepath.Join("tools", "others", "scrapy", "spider.py"),
+		"-a",
+		"seeds=" + p.seeds,
+		"-s",
+		"CONCURRENT_REQUESTS=" + strconv.Itoa(s.AtOnce),
+		"-s",
+		"CONCURRENT_REQUESTS_PER_DOMAIN=" + perHost,
+		"-s",
+		"DOWNLOAD_DELAY=" + seconds(s.Delay),
+	}
 }

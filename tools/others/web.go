@@ -94,7 +94,7 @@ func (w *web) end() (s served, err error) {
 	return s, err
 }
 
-// oddWorld writes a world that is the same but for how its links are written.
+// oddWorld writes a world that differs only in how its links are written.
 func oddWorld(from, to string) error {
 	b, err := os.ReadFile(from)
 	if err != nil {

@@ -47,7 +47,15 @@ func (r *run) judgeApps(ctx context.Context, of []*site) error {
 	if r.floor == 0 {
 		return nil
 	}
-	bounded, err := r.crawl(ctx, "apps-floor", of, "--trap-floor", strconv.Itoa(r.floor), "--max-time", r.endTime.String())
+	bounded, err := r.crawl(
+		ctx,
+		"apps-floor",
+		of,
+		"--trap-floor",
+		strconv.Itoa(r.floor),
+		"--max-time",
+		r.endTime.String(),
+	)
 	if err != nil {
 		return err
 	}
@@ -60,7 +68,13 @@ func (r *run) judgeApps(ctx context.Context, of []*site) error {
 			return err
 		}
 		if most := s.app.fixed + s.app.times*r.floor; s.bounded.waste > most {
-			r.fail("%s: with --trap-floor %d the waste is %d requests, more than %d", s.name, r.floor, s.bounded.waste, most)
+			r.fail(
+				"%s: with --trap-floor %d the waste is %d requests, more than %d",
+				s.name,
+				r.floor,
+				s.bounded.waste,
+				most,
+			)
 		}
 	}
 	return nil
@@ -109,8 +123,16 @@ func (r *run) judgeApp(ctx context.Context, s *site, c *crawl) (result, error) {
 			r.fail("%s: %d pages are lost, such as %s", s.name, len(lost), u)
 		}
 	}
-	r.say("%s: %d of %d pages, %d in the list of URLs left out, %d requests, waste %d: %v", s.name, found.stored, found.readers, found.skipped,
-		found.requests, found.waste, found.kinds)
+	r.say(
+		"%s: %d of %d pages, %d in the list of URLs left out, %d requests, waste %d: %v",
+		s.name,
+		found.stored,
+		found.readers,
+		found.skipped,
+		found.requests,
+		found.waste,
+		found.kinds,
+	)
 	return found, nil
 }
 

@@ -52,12 +52,16 @@ func fillCgit(ctx context.Context, r *run, _ *servers, _ *site) error {
 		return err
 	}
 	out, err := exec.CommandContext(ctx, "git", "clone", "--bare", "--quiet", "--single-branch", "--depth", cgitCommits, "file://"+here,
-		r.path("cgit", "orbweaver.git")).CombinedOutput()
+		r.path("cgit", "orbweaver.git")).
+		CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("git clone: %w: %s", err, out)
 	}
 	config := "css=/cgit-css/cgit.css\nlogo=/cgit-css/cgit.png\nvirtual-root=/cgit/\nenable-http-clone=0\nrepo.url=orbweaver\nrepo.path=" +
-		r.inside("cgit", "orbweaver.git") + "\nrepo.desc=A crawler\n"
+		r.inside(
+			"cgit",
+			"orbweaver.git",
+		) + "\nrepo.desc=A crawler\n"
 	if err := os.WriteFile(r.root+"/etc/cgitrc.realsite", []byte(config), 0o644); err != nil { //nolint:gosec // not secret
 		return err
 	}
@@ -67,7 +71,10 @@ func fillCgit(ctx context.Context, r *run, _ *servers, _ *site) error {
 // cgitPages are the commits of the repository, and the files and directories of the newest one.
 func cgitPages(ctx context.Context, r *run, s *site) ([]string, error) {
 	git := func(args ...string) ([]string, error) {
-		c := exec.CommandContext(ctx, "git", append([]string{"-c", "safe.directory=*", "--git-dir=" + r.path("cgit", "orbweaver.git")}, args...)...)
+		c := exec.CommandContext(
+			ctx,
+			"git",
+			append([]string{"-c", "safe.directory=*", "--git-dir=" + r.path("cgit", "orbweaver.git")}, args...)...)
 		var said bytes.Buffer
 		c.Stderr = &said
 		out, err := c.Output()

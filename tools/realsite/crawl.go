@@ -30,9 +30,26 @@ type crawl struct {
 // archive back. The name is that of the crawl directory.
 func (r *run) crawl(ctx context.Context, name string, of []*site, flags ...string) (*crawl, error) {
 	dir := r.path(name)
-	args := []string{"crawl", "--dir", dir, "--allow-net", "127.0.0.0/8", "--resolver", "127.0.0.1:53", "--scope", "host",
-		"--host-delay", "0s", "--ip-delay", "0s", "--user-agent", "orbweaver/" + name + " (+https://example.org/bot)",
-		"--progress", "none", "--json"}
+	args := []string{
+		"crawl",
+		"--dir",
+		dir,
+		"--allow-net",
+		"127.0.0.0/8",
+		"--resolver",
+		"127.0.0.1:53",
+		"--scope",
+		"host",
+		"--host-delay",
+		"0s",
+		"--ip-delay",
+		"0s",
+		"--user-agent",
+		"orbweaver/" + name + " (+https://example.org/bot)",
+		"--progress",
+		"none",
+		"--json",
+	}
 	for _, s := range of {
 		flags = append(flags, s.seed())
 	}
@@ -47,8 +64,16 @@ func (r *run) crawl(ctx context.Context, name string, of []*site, flags ...strin
 	if err := json.Unmarshal(out.Bytes(), result); err != nil {
 		return nil, fmt.Errorf("the report of the crawl %q: %w", name, err)
 	}
-	r.say("crawl %q: %s, %s: %d URLs in %.1f s, %.0f a second; outcomes %v", name, result.State, result.Reason, result.Fetched, result.Wall,
-		float64(result.Fetched)/result.Wall, result.Outcomes)
+	r.say(
+		"crawl %q: %s, %s: %d URLs in %.1f s, %.0f a second; outcomes %v",
+		name,
+		result.State,
+		result.Reason,
+		result.Fetched,
+		result.Wall,
+		float64(result.Fetched)/result.Wall,
+		result.Outcomes,
+	)
 	for _, check := range [][]string{{"warc", "verify"}, {"fsck", dir}} {
 		if check[0] == "warc" {
 			check = append(check, r.warcs(name)...)
@@ -168,10 +193,22 @@ func (r *run) honest(name string, c *crawl) error {
 	}
 	onlyServer, onlyArchive := less(server, archive), less(archive, server)
 	for _, e := range first(onlyServer) {
-		r.fail("crawl %q: the server sent %s %s, and the archive has it not (%d such)", name, e.status, e.url, len(onlyServer))
+		r.fail(
+			"crawl %q: the server sent %s %s, and the archive has it not (%d such)",
+			name,
+			e.status,
+			e.url,
+			len(onlyServer),
+		)
 	}
 	for _, e := range first(onlyArchive) {
-		r.fail("crawl %q: the archive has %s %s, and the server did not log it (%d such)", name, e.status, e.url, len(onlyArchive))
+		r.fail(
+			"crawl %q: the archive has %s %s, and the server did not log it (%d such)",
+			name,
+			e.status,
+			e.url,
+			len(onlyArchive),
+		)
 	}
 	if twice := len(archive) - len(slices.Compact(archive)); twice > 0 {
 		r.fail("crawl %q: %d URLs were fetched twice", name, twice)

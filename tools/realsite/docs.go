@@ -78,9 +78,24 @@ func (r *run) wgetSite(ctx context.Context, s *site) error {
 	if err := os.Mkdir(dir, 0o755); err != nil { //nolint:gosec // a directory like others
 		return err
 	}
-	c := r.command(ctx, "/usr/bin/wget", "--no-config", "--no-hsts", "--no-verbose", "--output-file="+r.inside("wget-"+s.name+".log"),
-		"--directory-prefix="+r.inside("wget-"+s.name), "--delete-after", "--tries=2", "--timeout=20", "--recursive", "--level=inf",
-		"--page-requisites", s.seed())
+	c := r.command(
+		ctx,
+		"/usr/bin/wget",
+		"--no-config",
+		"--no-hsts",
+		"--no-verbose",
+		"--output-file="+r.inside("wget-"+s.name+".log"),
+		"--directory-prefix="+r.inside(
+			"wget-"+s.name,
+		),
+		"--delete-after",
+		"--tries=2",
+		"--timeout=20",
+		"--recursive",
+		"--level=inf",
+		"--page-requisites",
+		s.seed(),
+	)
 	var left *exec.ExitError
 	err := c.Run()
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -152,7 +167,13 @@ func (r *run) judgeDoc(s *site, byDefault, off *crawl, log []logged) error {
 	for _, e := range first(lost) {
 		r.fail("%s: %d pages are lost, such as %s", s.name, len(lost), e.url)
 	}
-	r.say("%s: %d of %d pages; wget and --novelty off both found %d URLs", s.name, s.result.stored, len(known), d.both())
+	r.say(
+		"%s: %d of %d pages; wget and --novelty off both found %d URLs",
+		s.name,
+		s.result.stored,
+		len(known),
+		d.both(),
+	)
 	return nil
 }
 

@@ -41,7 +41,9 @@ type savedPage struct {
 
 // fillDokuwiki lets DokuWiki save Git's documentation and the notes of its releases, with a history of each page.
 func fillDokuwiki(ctx context.Context, r *run, _ *servers, _ *site) error {
-	config := "<?php\n$conf['title'] = 'Git';\n$conf['useacl'] = 0;\n$conf['savedir'] = '" + r.inside("dokuwiki") + "';\n"
+	config := "<?php\n$conf['title'] = 'Git';\n$conf['useacl'] = 0;\n$conf['savedir'] = '" + r.inside(
+		"dokuwiki",
+	) + "';\n"
 	if err := os.WriteFile(filepath.Join(r.root, "etc/dokuwiki/local.php"), []byte(config), 0o644); err != nil { //nolint:gosec // not secret
 		return err
 	}

@@ -35,19 +35,34 @@ func (d *difference) explain() set {
 	}
 	onlyOurs = d.explained(onlyOurs, "linked from an SVG document, which wget does not read", d.svg())
 	onlyOurs = d.explained(onlyOurs, "spelt both with and without an escape, and wget fetched the other", d.spelling())
-	onlyTheirs = d.explained(onlyTheirs, "a backslash in a reference, which means a slash and which wget escapes", func(e exchange) bool {
-		wrong[e] = wrong[e] || d.backslash(e)
-		return wrong[e]
-	})
-	onlyTheirs = d.explained(onlyTheirs, "the quotes around the URL of a meta refresh, which wget takes for a part of it", func(e exchange) bool {
-		wrong[e] = wrong[e] || d.quotes(e)
-		return wrong[e]
-	})
+	onlyTheirs = d.explained(
+		onlyTheirs,
+		"a backslash in a reference, which means a slash and which wget escapes",
+		func(e exchange) bool {
+			wrong[e] = wrong[e] || d.backslash(e)
+			return wrong[e]
+		},
+	)
+	onlyTheirs = d.explained(
+		onlyTheirs,
+		"the quotes around the URL of a meta refresh, which wget takes for a part of it",
+		func(e exchange) bool {
+			wrong[e] = wrong[e] || d.quotes(e)
+			return wrong[e]
+		},
+	)
 	for _, e := range first(onlyOurs) {
 		d.fail("%s: only orbweaver fetched %s %s (%d such), not explained", d.site.name, e.status, e.url, len(onlyOurs))
 	}
 	for _, e := range first(onlyTheirs) {
-		d.fail("%s: only wget fetched %s %s from %s (%d such), not explained", d.site.name, e.status, e.url, d.referrer(e.url), len(onlyTheirs))
+		d.fail(
+			"%s: only wget fetched %s %s from %s (%d such), not explained",
+			d.site.name,
+			e.status,
+			e.url,
+			d.referrer(e.url),
+			len(onlyTheirs),
+		)
 	}
 	return wrong
 }

@@ -27,7 +27,10 @@ func mediawiki() *app {
 			{"histories", regexp.MustCompile(`[?&]action=history`)},
 			{"forms to edit", regexp.MustCompile(`[?&](action=(edit|submit)|veaction=)|redlink=1`)},
 			{"other actions", regexp.MustCompile(`[?&]action=|[?&]printable=|/api\.php`)},
-			{"recent changes and related changes", regexp.MustCompile(`Special:RecentChanges|Special:Recentchanges|title=Special%3ARecentChanges`)},
+			{
+				"recent changes and related changes",
+				regexp.MustCompile(`Special:RecentChanges|Special:Recentchanges|title=Special%3ARecentChanges`),
+			},
 			{"links to a page", regexp.MustCompile(`Special:WhatLinksHere|title=Special:WhatLinksHere`)},
 			{"logs and contributions", regexp.MustCompile(`Special:(Log|Contributions|Contribs)`)},
 			{"log in", regexp.MustCompile(`Special:(UserLogin|CreateAccount)`)},
@@ -61,9 +64,28 @@ func fillMediawiki(ctx context.Context, r *run, _ *servers, s *site) error {
 	if err := os.Mkdir(r.path("mediawiki"), 0o755); err != nil { //nolint:gosec // the web server's user has it
 		return err
 	}
-	err := php(maintenance+"install.php", "--dbtype", "sqlite", "--dbname", "wiki", "--dbpath", r.inside("mediawiki"), "--server",
-		strings.TrimSuffix(s.seed(), "/"), "--scriptpath", "", "--pass", "a long password 1", "--confpath", r.inside("mediawiki"),
-		"Git's documentation", "Admin")
+	err := php(
+		maintenance+"install.php",
+		"--dbtype",
+		"sqlite",
+		"--dbname",
+		"wiki",
+		"--dbpath",
+		r.inside("mediawiki"),
+		"--server",
+		strings.TrimSuffix(
+			s.seed(),
+			"/",
+		),
+		"--scriptpath",
+		"",
+		"--pass",
+		"a long password 1",
+		"--confpath",
+		r.inside("mediawiki"),
+		"Git's documentation",
+		"Admin",
+	)
 	if err != nil {
 		return err
 	}
@@ -109,9 +131,14 @@ func mediawikiDump(articles []*article) []byte {
 			if title == "Main Page" { // newer than the installer's
 				when = time.Now().UTC().Add(time.Minute)
 			}
-			fmt.Fprintf(&out, "<revision><timestamp>%s</timestamp><contributor><username>%s</username></contributor><comment>part %d</comment>"+
-				"<model>wikitext</model><format>text/x-wiki</format><text xml:space=\"preserve\">", when.Format(time.RFC3339),
-				[]string{"Alice", "Bob", "Carol"}[i%3], i+1)
+			fmt.Fprintf(
+				&out,
+				"<revision><timestamp>%s</timestamp><contributor><username>%s</username></contributor><comment>part %d</comment>"+
+					"<model>wikitext</model><format>text/x-wiki</format><text xml:space=\"preserve\">",
+				when.Format(time.RFC3339),
+				[]string{"Alice", "Bob", "Carol"}[i%3],
+				i+1,
+			)
 			_ = xml.EscapeText(&out, []byte(text))
 			out.WriteString("</text></revision>")
 		}
@@ -121,8 +148,15 @@ func mediawikiDump(articles []*article) []byte {
 	for _, a := range articles {
 		var texts []string
 		for i := range revisions {
-			texts = append(texts, a.revision(i, func(to string) string { return "[[" + to + "]]" }, func(h string) string { return "== " + h + " ==" })+
-				"\n\n[[Category:"+a.Group+"]]\n")
+			texts = append(
+				texts,
+				a.revision(
+					i,
+					func(to string) string { return "[[" + to + "]]" },
+					func(h string) string { return "== " + h + " ==" },
+				)+
+					"\n\n[[Category:"+a.Group+"]]\n",
+			)
 		}
 		page(a.Title, 0, texts...)
 		lists[a.Group] += "* [[" + a.Title + "]]\n"

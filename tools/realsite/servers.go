@@ -41,7 +41,14 @@ func (r *run) do(ctx context.Context, program string, args ...string) ([]byte, e
 	c := r.command(ctx, program, args...)
 	c.Stdout, c.Stderr = &out, &said
 	if err := c.Run(); err != nil {
-		return nil, fmt.Errorf("%s %s: %w: %s%s", program, strings.Join(args, " "), err, tail(out.Bytes()), tail(said.Bytes()))
+		return nil, fmt.Errorf(
+			"%s %s: %w: %s%s",
+			program,
+			strings.Join(args, " "),
+			err,
+			tail(out.Bytes()),
+			tail(said.Bytes()),
+		)
 	}
 	return out.Bytes(), nil
 }
@@ -52,8 +59,16 @@ func tail(b []byte) []byte { return b[max(0, len(b)-2000):] }
 // servers.
 func (r *run) serve(ctx context.Context) (*servers, error) {
 	s := new(servers)
-	names := []string{"--keep-in-foreground", "--conf-file=/dev/null", "--no-resolv", "--no-hosts", "--pid-file=", "--user=root",
-		"--bind-interfaces", "--listen-address=127.0.0.1"}
+	names := []string{
+		"--keep-in-foreground",
+		"--conf-file=/dev/null",
+		"--no-resolv",
+		"--no-hosts",
+		"--pid-file=",
+		"--user=root",
+		"--bind-interfaces",
+		"--listen-address=127.0.0.1",
+	}
 	for _, site := range r.sites {
 		names = append(names, "--address=/"+site.host()+"/"+site.addr)
 	}
@@ -126,7 +141,10 @@ func (r *run) modules(names string) (string, error) {
 		if err != nil || len(found) == 0 {
 			return "", fmt.Errorf("apache httpd has no module %s", name)
 		}
-		slices.SortFunc(found, func(a, b string) int { return strings.Compare(filepath.Ext(b), filepath.Ext(a)) }) // .load before .conf
+		slices.SortFunc(
+			found,
+			func(a, b string) int { return strings.Compare(filepath.Ext(b), filepath.Ext(a)) },
+		) // .load before .conf
 		for _, file := range found {
 			fmt.Fprintf(&lines, "Include %s\n", strings.TrimPrefix(file, strings.TrimRight(r.root, "/")))
 		}

@@ -46,7 +46,9 @@ func fillWordpress(ctx context.Context, r *run, s *servers, _ *site) error {
 		return err
 	}
 	config := "<?php\ndefine('DB_NAME', 'wordpress');\ndefine('DB_USER', 'root');\ndefine('DB_PASSWORD', '');\ndefine('DB_HOST', 'localhost:" +
-		r.inside("mysql.sock") + "');\ndefine('DISABLE_WP_CRON', true);\ndefine('WP_HTTP_BLOCK_EXTERNAL', true);\n"
+		r.inside(
+			"mysql.sock",
+		) + "');\ndefine('DISABLE_WP_CRON', true);\ndefine('WP_HTTP_BLOCK_EXTERNAL', true);\n"
 	if err := os.WriteFile(filepath.Join(r.root, "etc/wordpress/config-wordpress.test.php"), []byte(config), 0o644); err != nil { //nolint:gosec // a database without a password
 		return err
 	}
@@ -70,7 +72,13 @@ func (r *run) startDatabase(ctx context.Context, s *servers) error {
 	if err := os.Mkdir(r.path("mysql"), 0o755); err != nil { //nolint:gosec // a database without secrets
 		return err
 	}
-	common := []string{"--no-defaults", "--user=root", "--datadir=" + r.inside("mysql"), "--skip-grant-tables", "--innodb-flush-log-at-trx-commit=0"}
+	common := []string{
+		"--no-defaults",
+		"--user=root",
+		"--datadir=" + r.inside("mysql"),
+		"--skip-grant-tables",
+		"--innodb-flush-log-at-trx-commit=0",
+	}
 	bootstrap := r.command(ctx, "/usr/sbin/mariadbd", append(common, "--bootstrap")...)
 	var sql, said bytes.Buffer
 	sql.WriteString("CREATE DATABASE mysql;\nUSE mysql;\n")
@@ -86,7 +94,12 @@ func (r *run) startDatabase(ctx context.Context, s *servers) error {
 	if err := bootstrap.Run(); err != nil {
 		return fmt.Errorf("mariadbd --bootstrap: %w: %s", err, tail(said.Bytes()))
 	}
-	server := append(common, "--skip-networking", "--socket="+r.inside("mysql.sock"), "--pid-file="+r.inside("mysql.pid"))
+	server := append(
+		common,
+		"--skip-networking",
+		"--socket="+r.inside("mysql.sock"),
+		"--pid-file="+r.inside("mysql.pid"),
+	)
 	if err := s.start(r.command(ctx, "/usr/sbin/mariadbd", server...), r.path("mysql.log"), ""); err != nil {
 		return err
 	}

@@ -104,7 +104,14 @@ func killColdHosts(t *testing.T, world simweb.Config, death testbed.Death) {
 	cfg := coldConfig(rig)
 	disk, kills, cold := rig.FS, 0, int64(0)
 	for ; kills < testbed.Reduce(6, 2); kills++ {
-		clone, ended := testbed.Kill(t, rig, cfg, disk, 2*time.Second+time.Duration(rng.Int64N(int64(4*time.Second))), death)
+		clone, ended := testbed.Kill(
+			t,
+			rig,
+			cfg,
+			disk,
+			2*time.Second+time.Duration(rng.Int64N(int64(4*time.Second))),
+			death,
+		)
 		disk = clone
 		r := testbed.FsckReadOnly(t, disk)
 		testbed.WantSound(t, &r)

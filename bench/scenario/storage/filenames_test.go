@@ -13,8 +13,10 @@ import (
 // What comes from the network never becomes the name of a file: URLs that climb are asked for like others, and all
 // there is in the crawl directory has names of ours.
 func TestHostile_A06_nothingFromTheNetworkNamesAFile(t *testing.T) {
-	ours := regexp.MustCompile(`^crawl/(report\.json|logs/crawl\.log|warc/orbweaver-\d{17}-\d{5}-localhost\.(warc\.gz|cdxj)|frontier/(MANIFEST|lock|owner|seeds|cache|host-rules|` +
-		`(bench|aloft|journal)-\d{8}|(sieve|ready|queues|seen|cold)/[a-z]*-?[0-9a-f]*))$`)
+	ours := regexp.MustCompile(
+		`^crawl/(report\.json|logs/crawl\.log|warc/orbweaver-\d{17}-\d{5}-localhost\.(warc\.gz|cdxj)|frontier/(MANIFEST|lock|owner|seeds|cache|host-rules|` +
+			`(bench|aloft|journal)-\d{8}|(sieve|ready|queues|seen|cold)/[a-z]*-?[0-9a-f]*))$`,
+	)
 	synctest.Test(t, func(t *testing.T) {
 		rig, _, _ := testbed.CrawlDuring(t, true, func(c *engine.Config) { c.Limits.MaxPages = 60 },
 			func(rig *testbed.Rig, e *engine.Engine) {

@@ -130,7 +130,14 @@ func TestFsck_aKilledCrawlIsSound(t *testing.T) {
 				rng := rand.New(rand.NewPCG(seed, 2))
 				disk, journaled := rig.FS, int64(0)
 				for range testbed.Reduce(6, 3) {
-					clone, ended := testbed.Kill(t, rig, cfg, disk, time.Duration(rng.Int64N(int64(30*time.Second))), testbed.Sigkill)
+					clone, ended := testbed.Kill(
+						t,
+						rig,
+						cfg,
+						disk,
+						time.Duration(rng.Int64N(int64(30*time.Second))),
+						testbed.Sigkill,
+					)
 					disk = clone
 					r := testbed.FsckReadOnly(t, disk)
 					testbed.WantSound(t, &r)

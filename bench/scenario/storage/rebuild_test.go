@@ -44,7 +44,10 @@ func TestRebuild_aCrawlWithoutItsFrontierEndsWithTheSamePages(t *testing.T) {
 				}
 				b := testbed.KillHalfWay(t, world, 10*time.Second+time.Duration(rng.Int64N(int64(after))), death)
 				testbed.RemoveTree(t, b.Disk, "crawl/"+layout.FrontierDir)
-				if _, err := fsck.Check(t.Context(), b.Disk, "crawl", fsck.Options{}); !errors.Is(err, fsck.ErrNoCrawl) {
+				if _, err := fsck.Check(t.Context(), b.Disk, "crawl", fsck.Options{}); !errors.Is(
+					err,
+					fsck.ErrNoCrawl,
+				) {
 					t.Errorf("without a frontier: %v", err)
 				}
 				r := testbed.Rebuild(t, b.Rig, b.Cfg, b.Disk)
@@ -269,8 +272,10 @@ func TestRebuild_withoutAnArchiveThereIsNothingToRebuildFrom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := engine.Rebuild(t.Context(), rig.Config(), rig.Seams(rig.FS), engine.RebuildOptions{}); !errors.Is(err,
-			engine.ErrNoArchive) {
+		if _, err := engine.Rebuild(t.Context(), rig.Config(), rig.Seams(rig.FS), engine.RebuildOptions{}); !errors.Is(
+			err,
+			engine.ErrNoArchive,
+		) {
 			t.Error(err)
 		}
 		if err := rig.Net.Close(); err != nil {

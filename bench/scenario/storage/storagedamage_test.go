@@ -92,7 +92,8 @@ func TestHostile_S10_dataOfAnotherVersionIsRefusedByNameAndNothingIsChanged(t *t
 							t.Error(cerr)
 						}
 						text := err.Error()
-						if !strings.Contains(text, "version") && !strings.Contains(text, "not a") && !strings.Contains(text, "magic") &&
+						if !strings.Contains(text, "version") && !strings.Contains(text, "not a") &&
+							!strings.Contains(text, "magic") &&
 							!strings.Contains(text, "format") {
 							t.Errorf("%s as %q: it does not say that it is of another version: %v", name, other, err)
 						}

@@ -74,14 +74,17 @@ func scarcely(t *testing.T, errno syscall.Errno) {
 					r.LocalFaults == 0 {
 					t.Errorf("%s, waiting for %s, %d local faults", r.State, r.Waiting, r.LocalFaults)
 				}
-				if tries := scarce.met.Load() - before; tries > 16*60*int64(cfg.Workers.Fetchers+cfg.Workers.Resolvers) {
+				if tries := scarce.met.Load() - before; tries > 16*60*int64(
+					cfg.Workers.Fetchers+cfg.Workers.Resolvers,
+				) {
 					t.Errorf("%d tries in a quarter of an hour: it does not hold back", tries)
 				}
 				scarce.none.Store(false)
 				r := testbed.WaitEnd(t, rig, e, done)
 				testbed.JudgeSound(t, rig, cfg, testbed.Promise(cfg))
 				testbed.NoSiteBlamed(t, r)
-				if n := strings.Count(rig.Said.String(), "no file descriptor or port for a connection"); n == 0 || n > 4 {
+				if n := strings.Count(rig.Said.String(), "no file descriptor or port for a connection"); n == 0 ||
+					n > 4 {
 					t.Errorf("it was said %d times", n)
 				}
 			})
@@ -100,7 +103,15 @@ func TestHostile_S12_aFileThatCannotBeOpenedForWantOfDescriptorsIsWaitedFor(t *t
 			}
 			seen[c] = true
 			for _, nth := range moments(c, n) {
-				t.Run(fmt.Sprintf("%s, op %d of %s, call %d of %d", s.name, c.op, strings.ReplaceAll(c.file, "*", "N"), nth, n),
+				t.Run(
+					fmt.Sprintf(
+						"%s, op %d of %s, call %d of %d",
+						s.name,
+						c.op,
+						strings.ReplaceAll(c.file, "*", "N"),
+						nth,
+						n,
+					),
 					func(t *testing.T) {
 						synctest.Test(t, func(t *testing.T) {
 							a := newAiling(t, s)
@@ -120,7 +131,8 @@ func TestHostile_S12_aFileThatCannotBeOpenedForWantOfDescriptorsIsWaitedFor(t *t
 							}
 							a.over(r, 0)
 						})
-					})
+					},
+				)
 			}
 		}
 	}

@@ -39,7 +39,8 @@ func TestHostile_S16_aDiskThatSyncsInFiveSecondsIsNamedAndHardlySlowsTheCrawl(t 
 				if n := a.Log.Len() - before; n < 50 {
 					t.Errorf("%d requests in eight seconds", n)
 				}
-				if r := a.e.Report(); !strings.Contains(r.Waiting, "the disk is slow: a sync takes ") || r.SyncSeconds < 1 {
+				if r := a.e.Report(); !strings.Contains(r.Waiting, "the disk is slow: a sync takes ") ||
+					r.SyncSeconds < 1 {
 					t.Errorf("it waits for %s; a sync takes %v s", r.Waiting, r.SyncSeconds)
 				}
 			}
