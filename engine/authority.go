@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/queued"
@@ -83,12 +84,12 @@ func (p *peers) isMember(id string) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(p.seam.Peers(), is)
+	return slices.ContainsFunc(p.seam.Agents(), is)
 }
 
 // lineNow is the line of a member as membership has it; empty if it is not there.
 func (p *peers) lineNow(id string) string {
-	there := p.seam.Peers()
+	there := p.seam.Agents()
 	if i := slices.IndexFunc(there, func(peer ownership.Agent) bool { return peer.ID == id }); i >= 0 {
 		return there[i].Instance()
 	}
@@ -156,7 +157,7 @@ func (p *peers) permit(from string, letter []byte) (kept []byte, err error) {
 	whole, n, cut := true, 0, int64(0)
 	for item, err := range outbox.Items(letter) {
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrLetter, err)
+			return nil, fmt.Errorf("%w: %w", cluster.ErrMalformed, err)
 		}
 		allowed, why, err := p.permitItem(from, item)
 		if err != nil {
@@ -217,7 +218,7 @@ func (p *peers) permitItem(from string, item []byte) (allowed []byte, why string
 		return withoutSeed(item, 1), "", nil
 	case letterSite:
 		if allowed, why = p.permitSite(from, item); why != "" && p.isEarly() {
-			return nil, "", &WaitError{earlyWait}
+			return nil, "", &cluster.WaitError{Wait: earlyWait}
 		}
 	case letterHop:
 		allowed, why = p.permitHop(from, item)
@@ -322,11 +323,11 @@ func (p *peers) permitVerdict(from string, item []byte) (allowed []byte, why str
 // permitFetched takes an agent's list of what it has fetched, and lists of agents that left before it.
 func (p *peers) permitFetched(from string, item []byte) (allowed []byte, why string) {
 	of, _, err := readInherited(item)
-	if err != nil || !isLine(of.Line) || of.Line == p.line {
+	if err != nil || !isLine(of.Instance) || of.Instance == p.line {
 		return nil, "a list of fetched URLs of no other agent"
 	}
 	heir := p.fetched.inherited()
-	i := slices.IndexFunc(heir, func(known inheritance) bool { return known.Line == of.Line })
+	i := slices.IndexFunc(heir, func(known cluster.FetchedList) bool { return known.Instance == of.Instance })
 	switch {
 	case i >= 0 && heir[i].Seed != of.Seed:
 		return nil, "a second list of one agent"
@@ -334,11 +335,12 @@ func (p *peers) permitFetched(from string, item []byte) (allowed []byte, why str
 		return item, ""
 	case len(heir) >= inheritMost:
 		return nil, "one more list of fetched URLs than are kept"
-	case of.Line == p.lineNow(from):
+	case of.Instance == p.lineNow(from):
 		return item, ""
 	}
-	if id, _, _ := strings.Cut(of.Line, "/"); id == from || p.lineNow(id) == of.Line || !p.standings.passesOn(from,
-		of.Line) {
+	if id, _, _ := strings.Cut(of.Instance, "/"); id == from || p.lineNow(id) == of.Instance ||
+		!p.standings.passesOn(from,
+			of.Instance) {
 		return nil, "the list of another agent"
 	}
 	return item, ""
@@ -348,11 +350,11 @@ func (p *peers) permitFetched(from string, item []byte) (allowed []byte, why str
 // sends it again.
 func (p *peers) permitTold(from string, item []byte) (allowed []byte, why string, err error) {
 	if line := p.lineNow(from); line == "" || !p.isGoing(line) {
-		return nil, "", &WaitError{standingWait}
+		return nil, "", &cluster.WaitError{Wait: standingWait}
 	}
 	line, items, err := p.readTold(item)
 	if err != nil {
-		return nil, "", fmt.Errorf("%w: %w", ErrLetter, err)
+		return nil, "", fmt.Errorf("%w: %w", cluster.ErrMalformed, err)
 	}
 	same, kept := true, []byte(nil)
 	for one := range itemsOfRead(items) {

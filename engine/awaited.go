@@ -77,13 +77,13 @@ func (a *awaited) overdue(now time.Time) (sites [][]byte) {
 	return sites
 }
 
-// awaits says that a site of this agent waits for another agent.
-func (p *peers) awaits() bool { return p != nil && p.awaited.any() }
+// AwaitsRobots says that a site of this agent waits for another agent.
+func (p *peers) AwaitsRobots() bool { return p.awaited.any() }
 
 // giveUpWaiting ends the waiting of sites that have waited for too long.
 func (p *peers) giveUpWaiting(now time.Time) error {
 	for _, s := range p.awaited.overdue(now) {
-		if !p.mine(s) {
+		if !p.Owns(s) {
 			continue
 		}
 		if err := p.robots.deliver(&site.RobotsResult{Site: s, Unreachable: true}); err != nil {

@@ -13,15 +13,12 @@ const soonAgain = 100 * time.Millisecond
 // borrow makes sure that no other agent asks the address while this one does; else the Visit is given back, with the
 // item that was not asked for; nil for a site's own robots.txt.
 func (w *fetchWorker) borrow(ctx context.Context, r *visit.Result, raw []byte) bool {
-	if w.peers == nil {
-		return true
-	}
 	var again time.Time
-	w.lent, again = w.peers.leases.borrow(ctx, w.stopping, r.Visit.Addr, w.wing.open(ctx))
-	switch rest := w.peers.notBefore(r.Visit.Key); {
+	w.lent, again = w.cluster.Borrow(ctx, w.stopping, r.Visit.Addr, &w.cancels)
+	switch rest := w.cluster.NotBefore(r.Visit.Key); {
 	case !w.lent:
 		r.Release.IPDue = again
-	case !w.peers.mine(r.Visit.Key): // it went to another agent while others were asked
+	case !w.cluster.Owns(r.Visit.Key): // it went to another agent while others were asked
 	case !rest.IsZero(): // and came back
 		r.Release.SiteDue = rest
 	default:
@@ -41,9 +38,9 @@ func (w *fetchWorker) giveAddress(r *visit.Result) {
 	}
 	w.lent = false
 	due := r.Release.IPDue
-	if due.Before(r.Release.SiteDue) && !w.peers.mine(r.Visit.Key) { // its new owner knows nothing of this exchange
+	if due.Before(r.Release.SiteDue) && !w.cluster.Owns(r.Visit.Key) { // its new owner knows nothing of this exchange
 		due = r.Release.SiteDue
 	}
 	more := func(due time.Time) bool { return !due.IsZero() && due.Before(r.Release.IPDue.Add(soonAgain)) }
-	w.peers.leases.give(r.Visit.Addr, due, more(r.Visit.NextDue) || more(r.Release.SiteDue))
+	w.cluster.GiveAddress(r.Visit.Addr, due, more(r.Visit.NextDue) || more(r.Release.SiteDue))
 }

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/ownership"
-	"orbweaver/engine/lifecycle"
 	"orbweaver/internal/notify"
 )
 
@@ -48,9 +48,9 @@ type calmness struct {
 	Stalled bool `json:"stalled"` // it has queued URLs, all of sites in trouble; or knows of an agent that has
 }
 
-// count is how much this agent has done: it grows with every step that could give another agent something to do. An
+// StepCount is how much this agent has done: it grows with every step that could give another agent something to do. An
 // attempt that brings nothing does not: agents that stall go on asking sites in trouble.
-func (p *peers) count() int64 {
+func (p *peers) StepCount() int64 {
 	n := &p.ledger.Count
 	return n.Found.Load() + n.Finished.Load() + p.n.steps.Load()
 }
@@ -67,43 +67,23 @@ func (p *peers) agree(count int64) {
 // willing to does not any more.
 func (p *peers) doubt() { p.calmAt.Store(-1) }
 
-// together tells the other agents whether this one would end, and says how long it rests: they may have something for
-// it yet.
-func (d *distributor) together(wait time.Duration, over string, count int64) time.Duration {
-	switch {
-	case over == "":
-		d.peers.doubt()
-		return wait
-	case over == lifecycle.ReasonComplete && d.holds():
-		d.peers.doubt()
-	default:
-		d.peers.agree(count)
+// NegotiateEnd tells the other agents whether this one would end: they may have something for it yet.
+func (p *peers) NegotiateEnd(wait time.Duration, reason string, busy bool, steps int64) (time.Duration, string) {
+	if reason == "" {
+		p.doubt()
+		return wait, ""
 	}
-	return calmPeriod
-}
-
-// remains is why a crawl ends that all agents agree on.
-func (d *distributor) remains() string {
-	if d.peers.late.Load() {
-		return lifecycle.ReasonLate
+	if busy {
+		p.doubt()
+	} else {
+		p.agree(steps)
 	}
-	if d.ledger.Count.Finished.Load() == d.ledger.Count.Admitted.Load() && !d.peers.stalled.Load() {
-		return lifecycle.ReasonComplete
-	}
-	return lifecycle.ReasonStalled
-}
-
-// ended is closed when the crawl is over and all agents know it; nil, which is never, without others.
-func (p *peers) ended() <-chan struct{} {
-	if p == nil {
-		return nil
-	}
-	return p.end
+	return calmPeriod, ""
 }
 
 // now is how this agent is.
 func (p *peers) now() calmness {
-	count := p.count()
+	count := p.StepCount()
 	stalled := p.stalled.Load() || p.ledger.Count.Finished.Load() != p.ledger.Count.Admitted.Load()
 	c := p.circle.Load()
 	return calmness{Stalled: stalled, Calm: p.calmAt.Load() == count && p.quiet(), Count: count, View: c.Hash(),
@@ -114,7 +94,7 @@ func (p *peers) now() calmness {
 // yet told.
 func (p *peers) quiet() bool {
 	c := p.circle.Load()
-	if p.leaves() || slices.ContainsFunc(p.seam.Peers(),
+	if p.IsLeaving() || slices.ContainsFunc(p.seam.Agents(),
 		func(peer ownership.Agent) bool { return p.isGoing(peer.Instance()) }) {
 		return false
 	}
@@ -151,7 +131,7 @@ func (p *peers) awaitOver(ctx context.Context) bool {
 	timer := time.NewTimer(calmPeriod)
 	timer.Stop() // until it is needed
 	defer timer.Stop()
-	for period, count := calmPeriod, p.count(); ; {
+	for period, count := calmPeriod, p.StepCount(); ; {
 		select {
 		case <-p.calmed:
 		case <-p.told:
@@ -162,7 +142,7 @@ func (p *peers) awaitOver(ctx context.Context) bool {
 		if p.allCalm(ctx) {
 			return true
 		}
-		if now := p.count(); now != count {
+		if now := p.StepCount(); now != count {
 			period, count = calmPeriod, now
 		}
 		timer.Reset(period)
@@ -271,13 +251,13 @@ func (p *peers) wave(ctx context.Context, c *ownership.View, who []ownership.Age
 	return answers, true
 }
 
-// Answer implements PeerServer.
-func (p *peers) Answer(ctx context.Context, from string, question []byte) ([]byte, error) {
+// HandleQuestion implements PeerServer.
+func (p *peers) HandleQuestion(ctx context.Context, from string, question []byte) ([]byte, error) {
 	if err := p.checkQuestion(from, question); err != nil {
 		return nil, err
 	}
 	answer, err := p.answer(ctx, from, question)
-	if errors.Is(err, ErrLetter) {
+	if errors.Is(err, cluster.ErrMalformed) {
 		return nil, p.standings.garbled(from, err)
 	}
 	return answer, err
@@ -303,5 +283,5 @@ func (p *peers) answer(ctx context.Context, from string, question []byte) ([]byt
 	case len(question) > 1 && question[0] == questionLeft:
 		return p.answerLeft(string(question[1:]))
 	}
-	return nil, fmt.Errorf("%w: a question of %q that is not known: %.20q", ErrLetter, from, question)
+	return nil, fmt.Errorf("%w: a question of %q that is not known: %.20q", cluster.ErrMalformed, from, question)
 }

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/journal"
@@ -32,13 +33,13 @@ type village struct {
 	agents int
 	mu     sync.Mutex
 	here   map[string]*villager
-	left   []KnownPeer
+	left   []cluster.KnownAgent
 }
 
 // villager is one of them, its seam, and what its distributor sees.
 type villager struct {
 	*village
-	Peering
+	cluster.Network
 	self  ownership.Agent
 	peers *peers
 	tasks []time.Time
@@ -49,13 +50,13 @@ type villager struct {
 
 func (v *villager) Self() string { return v.self.ID }
 
-func (v *villager) Known() []KnownPeer {
+func (v *villager) KnownAgents() []cluster.KnownAgent {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return slices.Clone(v.left)
 }
 
-func (v *villager) Peers() (all []ownership.Agent) {
+func (v *villager) Agents() (all []ownership.Agent) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, one := range v.here {
@@ -79,7 +80,7 @@ func (v *villager) Ask(ctx context.Context, to string, question []byte) ([]byte,
 	if other == nil || other.isCut() || v.isCut() {
 		return nil, errors.New("nobody there")
 	}
-	return other.peers.Answer(ctx, v.self.ID, question)
+	return other.peers.HandleQuestion(ctx, v.self.ID, question)
 }
 
 func newVillager(v *village, all []ownership.Agent, i int, tasks []time.Time) *villager {
@@ -105,12 +106,11 @@ func newVillager(v *village, all []ownership.Agent, i int, tasks []time.Time) *v
 
 // distribute does the tasks in their time, until the crawl is over, as a distributor does.
 func (v *villager) distribute(ctx context.Context) {
-	d := &distributor{peers: v.peers}
 	for {
-		if v.peers.gate.WaitUnless(ctx, v.peers.ended()) != nil {
+		if v.peers.gate.WaitUnless(ctx, v.peers.end) != nil {
 			return
 		}
-		count, wait, over := v.peers.count(), time.Second, lifecycle.ReasonStalled
+		count, wait, over := v.peers.StepCount(), time.Second, lifecycle.ReasonStalled
 		if len(v.tasks) > 0 {
 			soon := time.Until(v.tasks[0])
 			if soon <= 0 {
@@ -125,11 +125,11 @@ func (v *villager) distribute(ctx context.Context) {
 				wait, over = min(wait, soon), ""
 			}
 		}
-		wait = d.together(wait, over, count)
+		wait, _ = v.peers.NegotiateEnd(wait, over, false, count)
 		select {
 		case <-v.wake:
 		case <-time.After(wait):
-		case <-v.peers.ended():
+		case <-v.peers.end:
 			return
 		}
 	}
@@ -162,7 +162,7 @@ func (v *villager) live(ctx context.Context) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	delete(v.here, v.self.ID)
-	v.left = append(v.left, KnownPeer{Agent: v.self, State: PeerLeft})
+	v.left = append(v.left, cluster.KnownAgent{Agent: v.self, State: cluster.AgentLeft})
 }
 
 // Agents that have nothing to do at one moment end together, wherever that moment falls between the retries of any of

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
 )
@@ -77,7 +78,7 @@ func (p *peers) carry(ctx context.Context, c *ownership.View) {
 // owed are those who are there, leave for good, and wait for letters from this agent: it may have started when they
 // were going already.
 func (p *peers) owed() (peers []ownership.Agent) {
-	for _, peer := range p.seam.Peers() {
+	for _, peer := range p.seam.Agents() {
 		if all, _ := p.box.Backlog(peer.Instance()); all > 0 && peer.Instance() != p.line &&
 			p.isGoing(peer.Instance()) {
 			peers = append(peers, peer)
@@ -170,7 +171,7 @@ func (o *post) take() (*outbox.Batch, error) {
 // deliver sends a letter, and says whether it is out of the way; if not, for how long the other agent wants no more.
 func (o *post) deliver(ctx context.Context, batch *outbox.Batch) (over bool, wait time.Duration) {
 	p := o.peers
-	var told *WaitError
+	var told *cluster.WaitError
 	err := p.seam.Send(ctx, o.to, batch.Sequence, aged(batch.Bytes, time.Now()))
 	p.ledger.Steps.Begin()
 	defer p.ledger.Steps.End()
@@ -178,7 +179,7 @@ func (o *post) deliver(ctx context.Context, batch *outbox.Batch) (over bool, wai
 	case err == nil:
 		p.n.lettersOut.Add(1)
 		p.n.bytesOut.Add(int64(len(batch.Bytes)))
-	case errors.Is(err, ErrLetter):
+	case errors.Is(err, cluster.ErrMalformed):
 		p.n.refused.Add(1)
 		p.say.Error("another agent cannot read our letters: are both of the same version? The URLs in this one are lost to it",
 			"agent", o.to, "items", batch.Items, "error", err)

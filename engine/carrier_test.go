@@ -50,11 +50,11 @@ func TestLettersLeaveAtTheSameMoments(t *testing.T) {
 // The door says of each link whose it is, whatever the one before was, also when the agents have changed since the last
 // page.
 func TestTheDoorKnowsWhoseLinksAre(t *testing.T) {
-	f, d := &Frontier{peers: new(peers)}, new(door)
+	f, d := &Frontier{views: new(ownership.Current)}, new(door)
 	rng := rand.New(rand.NewPCG(2, 2))
 	for _, n := range []int{1, 3, 8} {
 		c := circleOfSome(t, n)
-		f.peers.circle.Store(c)
+		f.views.Store(c)
 		f.begin(d)
 		owners := map[int]bool{}
 		for range 1000 {
@@ -83,9 +83,10 @@ func BenchmarkWhoseLinks(b *testing.B) {
 				if i%same == same-1 {
 					host = i * 104729 % 50_000
 				}
-				links = append(links, fmt.Appendf(nil, "https://www.site%d.example/archive/2004/section-%d/page.html", host, i))
+				links = append(links, fmt.Appendf(nil, "https://www.site%d.example/archive/2004/section-%d/page.html",
+					host, i))
 			}
-			d := &door{circle: circleOfSome(b, 8)}
+			d := &door{view: circleOfSome(b, 8), isShared: true}
 			for i := 0; b.Loop(); i++ {
 				d.ownerOf(links[i%len(links)])
 			}

@@ -13,6 +13,7 @@ import (
 
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/clock"
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/lifecycle"
@@ -52,7 +53,7 @@ type checkpointer struct {
 	finished *journal.FinishedURLs
 	frontier *Frontier
 	detector *traps.Detector
-	peers    *peers // nil for a crawl alone
+	cluster  cluster.CheckpointPart
 	seeded   *atomic.Bool
 	every    time.Duration
 	clock    *clock.RunTime
@@ -224,10 +225,8 @@ func (c *checkpointer) markRooms(k *marked) (err error) {
 		return fmt.Errorf("engine: checkpoint: %w", err)
 	}
 	m.Cold = c.cold.Checkpoint()
-	if c.peers != nil {
-		if m.Peers, k.outbox, err = c.peers.mark(); err != nil {
-			return fmt.Errorf("engine: checkpoint: %w", err)
-		}
+	if m.Peers, k.outbox, err = c.cluster.MarkState(); err != nil {
+		return fmt.Errorf("engine: checkpoint: %w", err)
 	}
 	k.aloft = c.imageOfAloft()
 	if k.bench, err = c.bench.Snapshot(site.Append); err != nil {
@@ -246,7 +245,7 @@ func (c *checkpointer) write(k *marked) (err error) {
 		_, err := w.Write(k.aloft)
 		return err
 	})
-	if err == nil && c.peers != nil {
+	if err == nil && k.manifest.Peers != nil {
 		err = c.create(outboxName(c.dir, k.manifest.Generation), func(w io.Writer) error {
 			_, err := w.Write(k.outbox)
 			return err
@@ -341,10 +340,7 @@ func (c *checkpointer) sync(m *manifest) error {
 }
 
 func (c *checkpointer) syncPeers(m *manifest) error {
-	if c.peers == nil {
-		return nil
-	}
-	if err := errors.Join(c.peers.box.Sync(), c.peers.fetched.urls.Sync()); err != nil {
+	if err := c.cluster.Sync(); err != nil || m.Peers == nil {
 		return err
 	}
 	return c.syncFile(outboxName(c.dir, m.Generation))
@@ -362,8 +358,8 @@ func (c *checkpointer) syncFile(name string) error {
 func (c *checkpointer) release() error {
 	m := &c.last
 	err := errors.Join(c.sieve.Release(m.Sieve), c.ready.Release(m.Ready), c.skipped.Queue.Release(m.Skipped.Queue), c.virt.Release(m.Virt), c.cold.Release(m.Cold), c.ledger.Seen.Release(m.Seen))
-	if err == nil && c.peers != nil {
-		err = errors.Join(c.peers.box.Release(m.Peers.Outbox), c.peers.fetched.urls.Release(m.Peers.Fetched))
+	if err == nil {
+		err = c.cluster.Release(m.Peers)
 	}
 	if err != nil {
 		return fmt.Errorf("engine: checkpoint: %w", err)

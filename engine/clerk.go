@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/addresslease"
 	"orbweaver/internal/notify"
 )
@@ -113,7 +114,7 @@ func (k *clerk) bring(ctx context.Context) {
 			return
 		}
 	}
-	if k.deaf = errors.Is(err, ErrLetter); k.deaf {
+	if k.deaf = errors.Is(err, cluster.ErrMalformed); k.deaf {
 		k.leases.peers.say.Warn("another agent knows nothing of leases: the delay of its addresses is kept by each agent for itself", "agent", k.to)
 		k.leases.sayHere(k.line, e.wishes)
 		return

@@ -9,13 +9,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/addresslease"
 	"orbweaver/engine/cluster/ownership"
 )
 
 // tenant is an agent that asks another for addresses, and does nothing else: the seam of its peers.
 type tenant struct {
-	Peering
+	cluster.Network
 	self  string
 	peers *peers
 	to    *tenant

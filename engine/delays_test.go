@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
 	"orbweaver/engine/traps"
@@ -38,6 +39,7 @@ func newDelaysRig(t *testing.T, pending *int) (d *distributor, vs *visit.State, 
 		}
 	})
 	d = &distributor{
+		cluster: cluster.Alone{},
 		bench: workbench.New[site.State](
 			workbench.Options{MemoryMax: 1 << 20},
 		), virt: virt, shelf: shelf{virt}, ready: ready, frontWant: new(atomic.Int64),
@@ -53,7 +55,8 @@ func newDelaysRig(t *testing.T, pending *int) (d *distributor, vs *visit.State, 
 func delayItems(t *testing.T, d *distributor, vs *visit.State, n int) {
 	t.Helper()
 	for i := range n {
-		if err := d.shelf.delay(vs, queued.Append(nil, &queued.URL{Delayed: true, Rest: fmt.Appendf(nil, "/late/%d", i)})); err != nil {
+		if err := d.shelf.delay(vs, queued.Append(nil,
+			&queued.URL{Delayed: true, Rest: fmt.Appendf(nil, "/late/%d", i)})); err != nil {
 			t.Fatal(err)
 		}
 	}

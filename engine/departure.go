@@ -155,7 +155,7 @@ func (d *departure) giveLists(ctx context.Context) (err error) {
 			if from, over, err = d.peers.giveFetched(to, from); err != nil {
 				return err
 			}
-			if err := d.peers.waitRoom(ctx); err != nil {
+			if err := d.peers.WaitRoom(ctx); err != nil {
 				return err
 			}
 		}
@@ -221,10 +221,10 @@ func (d *departure) giveQueues(ctx context.Context) error {
 
 // giveSome gives a part away, and says whether that was the last for now.
 func (d *departure) giveSome(ctx context.Context) (over bool, err error) {
-	if err := d.peers.waitRoom(ctx); err != nil {
+	if err := d.peers.WaitRoom(ctx); err != nil {
 		return false, err
 	}
-	moved, err := d.dist.away(time.Now())
+	moved, err := d.dist.away(time.Now(), &d.peers.circle)
 	if err != nil || moved {
 		return false, err
 	}
@@ -244,20 +244,20 @@ func (d *departure) nothingQueued() bool {
 // any more, and gives away what came meanwhile. Who has come meanwhile hears it, too.
 func (d *departure) gone(ctx context.Context) error {
 	for there := []string(nil); ; {
-		now := ownership.Instances(d.peers.seam.Peers())
+		now := ownership.Instances(d.peers.seam.Agents())
 		all, err := d.peers.tellLeave(ctx, leaveGone)
 		switch {
 		case err != nil:
 			return err
 		case !all: // one that has come may have sent something before it heard that this agent goes
 			there = nil
-			d.peers.admit(true)
+			d.peers.AcceptMessages(true)
 			err = d.awhile(ctx)
 		case !slices.ContainsFunc(now, func(line string) bool { return !slices.Contains(there, line) }):
 			return nil
 		default:
 			there = now
-			d.peers.admit(false)
+			d.peers.AcceptMessages(false)
 			err = d.giveQueues(ctx)
 		}
 		if err != nil {
@@ -268,17 +268,17 @@ func (d *departure) gone(ctx context.Context) error {
 
 // away is the distributor's step when nothing is fetched here any more: everything goes to other agents. It says
 // whether there was anything.
-func (d *distributor) away(now time.Time) (moved bool, err error) {
+func (d *distributor) away(now time.Time, views *ownership.Current) (moved bool, err error) {
 	d.ledger.Steps.Begin()
 	defer d.ledger.Steps.End()
 	if _, err := d.bury(); err != nil || len(d.graves) > 0 {
 		return true, err
 	}
-	moving, err := d.moving.step(now)
+	moving, err := d.cluster.GiveSites(now)
 	if err != nil || moving {
 		return moving, err
 	}
-	if d.peers.circle.Load().Self >= 0 {
+	if views.Load().Self >= 0 {
 		return false, nil // nobody else is there now
 	}
 	if err := d.placeHeld(); err != nil {

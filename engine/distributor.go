@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/crawllog"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/lifecycle"
@@ -37,8 +38,7 @@ type distributor struct {
 	under   *undertaker
 	gate    *outage.Gate
 	purge   *purge
-	moving  *moving // nil for a crawl alone
-	peers   *peers  // the same
+	cluster distributorCluster
 
 	traps    *traps.Detector
 	frontier *Frontier // for the short form of delayed URLs
@@ -81,6 +81,15 @@ type distributor struct {
 	spills    atomic.Int64
 }
 
+// distributorCluster is what the distributor needs of the other agents.
+type distributorCluster interface {
+	cluster.Handoff
+	cluster.Termination
+	Owns(site []byte) bool
+	Route(scratch []byte, it *queued.URL) []byte
+	SendResult(r *site.RobotsResult) bool
+}
+
 const (
 	distributeBatch = 256                  // ready URLs moved under one hold of the cut's lock
 	thawBatch       = 16                   // of these, URLs of hosts that have to be read from disk: a cut waits no longer than for so many reads
@@ -100,12 +109,12 @@ func (d *distributor) run(ctx context.Context) error {
 		if d.gate.Reason() != "" {
 			d.stall.reset()
 		}
-		if err := d.gate.WaitUnless(ctx, d.peers.ended()); err != nil {
+		if err := d.gate.WaitUnless(ctx, d.cluster.Ended()); err != nil {
 			return nil //nolint:nilerr // ctx ended: the loop's ordinary end
 		}
 		select {
-		case <-d.peers.ended():
-			d.finish(d.remains())
+		case <-d.cluster.Ended():
+			d.finish(d.cluster.EndReason())
 			<-ctx.Done()
 			return nil
 		default:
@@ -131,14 +140,9 @@ func (d *distributor) run(ctx context.Context) error {
 // rest waits until there may be something to do, or ends the crawl.
 func (d *distributor) rest(ctx context.Context) (done bool) {
 	now := time.Now()
-	count := int64(0)
-	if d.peers != nil {
-		count = d.peers.count()
-	}
+	steps := d.cluster.StepCount()
 	wait, over := d.idle(now)
-	if d.peers != nil {
-		wait, over = d.together(wait, over, count), ""
-	}
+	wait, over = d.cluster.NegotiateEnd(wait, over, over == lifecycle.ReasonComplete && d.holds(), steps)
 	if d.frontStale {
 		d.frontStale, wait = false, min(wait, max(d.frontAgain.Sub(now), 0))
 	}
@@ -152,7 +156,7 @@ func (d *distributor) rest(ctx context.Context) (done bool) {
 	select {
 	case <-d.wake:
 	case <-timer.C:
-	case <-d.peers.ended():
+	case <-d.cluster.Ended():
 	case <-ctx.Done():
 		return true
 	}
@@ -178,7 +182,7 @@ func (d *distributor) step(now time.Time) (moved bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	moving, err := d.moving.step(now)
+	moving, err := d.cluster.GiveSites(now)
 	if err != nil {
 		return false, err
 	}
@@ -221,7 +225,7 @@ func (d *distributor) bury() (more bool, err error) {
 		defer d.feed() // they go on, and nobody else may have a reason to look when they are due
 	}
 	for _, origin := range waiting {
-		if d.peers.sendVerdict(&site.RobotsResult{Site: origin, Unreachable: true}) {
+		if d.cluster.SendResult(&site.RobotsResult{Site: origin, Unreachable: true}) {
 			continue
 		}
 		vs, err := d.hosts.get(origin)
@@ -353,7 +357,7 @@ func (d *distributor) place(item []byte) error {
 		d.under.dropOf(site, d.path, outcome.Blocked)
 		return nil
 	}
-	if d.peers != nil && !d.peers.mine(site) {
+	if !d.cluster.Owns(site) {
 		d.handOver(site, path, &it)
 		return nil
 	}
@@ -409,7 +413,7 @@ func (d *distributor) handOver(site, path []byte, it *queued.URL) {
 		d.under.dropOf(site, d.path, o)
 		return
 	}
-	d.path = d.peers.pass(d.path, it)
+	d.path = d.cluster.Route(d.path, it)
 	d.ledger.Count.Finish(outcome.HandedOver, 1)
 }
 

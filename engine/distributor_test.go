@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
 	"orbweaver/engine/traps"
@@ -24,7 +25,8 @@ func TestAFullBenchIsRefilledWhenTheFrontIsSmall(t *testing.T) {
 	}
 	now := time.Unix(1e9, 0)
 	d := &distributor{
-		bench: workbench.New[site.State](workbench.Options{MemoryMax: 1}), virt: virt, shelf: shelf{virt}, frontWant: new(atomic.Int64),
+		cluster: cluster.Alone{},
+		bench:   workbench.New[site.State](workbench.Options{MemoryMax: 1}), virt: virt, shelf: shelf{virt}, frontWant: new(atomic.Int64),
 		traps: traps.New(-1, 0, 1, nil),
 	}
 	item := queued.Append(nil, &queued.URL{Rest: []byte("/a")})

@@ -69,7 +69,7 @@ type Engine struct {
 	jars      *cookie.Jars // nil if no cookies are kept
 	previous  recrawl.PreviousCrawl
 	traps     *traps.Detector
-	peers     *peers // nil for a crawl alone
+	cluster   clusterAgent
 	quotas    *limits.Quotas
 	finished  *journal.FinishedURLs
 	aloft     *attempt.InFlight
@@ -178,7 +178,7 @@ func (e *Engine) mayBegin() error {
 
 func newEngine(cfg Config, seams Seams) *Engine {
 	return &Engine{
-		cfg: cfg, seams: seams, status: lifecycle.Running, previous: recrawl.FirstPass{},
+		cluster: alone{}, cfg: cfg, seams: seams, status: lifecycle.Running, previous: recrawl.FirstPass{},
 		feedWake: make(chan struct{}, 1), distWake: make(chan struct{}, 1),
 		hungry: make(chan struct{}, 1), stopping: make(chan struct{}),
 		rules: site.NewRulesPool(cfg.RulesMemory()), finished: journal.NewFinishedURLs(),
@@ -246,14 +246,8 @@ func (e *Engine) openAll(m *manifest) error {
 		return err
 	}
 	e.assemble(m)
-	if e.peers != nil {
-		if err := openQuorum(e.peers, e.seams.FS, e.frontierDir(), &e.cfg); err != nil {
-			return err
-		}
-		if err := e.peers.begin(m.Peers, !fresh); err != nil {
-			return err
-		}
-		e.peers.lentSince(m)
+	if err := e.cluster.resume(m, !fresh); err != nil {
+		return err
 	}
 	if err := e.hosts.countKnown(); err != nil {
 		return err
@@ -319,7 +313,7 @@ func (e *Engine) openRooms(m *manifest, fresh bool) error {
 	if e.ledger.Seen, err = seen.Open(fsys, oSeen, cutSeen); err != nil {
 		return err
 	}
-	if e.peers, err = openPeers(e.seams.Peering, fsys, dir, m, fresh || m.Afresh, cfg.Ready.SegmentBytes, max(cfg.Seen.MemoryBytes/4, seenMemoryLeast), cfg.Seen.BufferBytes); err != nil {
+	if e.cluster, err = openCluster(&e.seams, &e.cfg, dir, m, fresh || m.Afresh); err != nil {
 		return err
 	}
 	if e.log, err = crawllog.Open(fsys, e.cfg.Dir+"/"+layout.LogsDir, e.seams.Log.Warn); err != nil {
@@ -375,13 +369,8 @@ func (e *Engine) assemble(m *manifest) {
 	e.frontWant.Store(int64(2 * cfg.Workers.Fetchers))
 	e.frontier = &Frontier{
 		scope: e.filters.scope, lists: e.filters.lists, hosts: e.hostRules, maxDepth: cfg.Admission.MaxDepth, maxURL: cfg.Admission.MaxURL, hashSeed: m.HashSeed,
+		router: e.cluster, views: e.cluster.Views(), countOutward: e.cluster.IsShared(),
 		cache: fpcache.New(cfg.Admission.CacheMemory, m.HashSeed), sieve: e.sieve, n: &l.Count,
-	}
-	if p := e.peers; p != nil {
-		p.ledger, p.frontier, p.gate, p.say, p.wake, p.least, p.invited, p.away, p.recover = l, e.frontier, e.gate, e.seams.Log, wakeDist, cfg.Cluster.Agents, cfg.Cluster.Invited, cfg.Cluster.AgentAway, cfg.Cluster.Recover
-		p.lose, p.hosts, p.fs, p.dir, p.keeps, p.aloft, e.frontier.peers = e.lose, e.hosts, e.seams.FS, cfg.Dir, cfg.Filters.Store, e.aloft, p
-		p.leases.gap = func() time.Duration { return e.live.Policy().IPDelay }
-		p.standings = newStandings(int64(max(cfg.Cluster.PeerQuota, 0)), l.Count.Finished.Load, e.seams.Log)
 	}
 	if cfg.Cookies.Mode == CookiesSite {
 		e.jars = cookie.NewJars(cfg.Cookies.Memory)
@@ -392,14 +381,10 @@ func (e *Engine) assemble(m *manifest) {
 		under: e.under, gate: e.gate,
 		frontWant: &e.frontWant, wake: e.distWake, hungry: e.hungry, feed: wakeFeed, pending: e.sieve.Pending,
 		pagesOut: &e.pagesOut, seeded: &e.seeded, stall: stallWatch{wait: max(cfg.Limits.StallWait, 0)}, servers: e.servers, finish: e.finish,
-		siteItems: cfg.Workers.SiteItems, peers: e.peers,
+		siteItems: cfg.Workers.SiteItems, cluster: e.cluster,
 		traps: e.traps, frontier: e.frontier, log: e.log, skipped: e.skipped, repeats: cfg.Traps.MaxPathRepeats, live: e.live,
 	}
 	e.dist.purge = &purge{dist: e.dist, rules: e.hostRules}
-	if p := e.peers; p != nil {
-		p.moving = &moving{dist: e.dist, peers: p}
-		e.dist.moving = p.moving
-	}
 	if e.hostRules.ExcludesAny() {
 		e.dist.purge.ask() // of what was queued before the rule was there, or a kill in the middle
 	}
@@ -409,19 +394,20 @@ func (e *Engine) assemble(m *manifest) {
 	}
 	e.returner = &returner{
 		ledger: l, bench: e.bench, hosts: e.hosts, done: e.done, newborn: e.newborn, ready: e.ready, under: e.under, live: e.live,
-		peers: e.peers, feed: wakeFeed, wake: wakeDist,
-	}
-	if p := e.peers; p != nil {
-		p.robots = e.returner
+		cluster: e.cluster, feed: wakeFeed, wake: wakeDist,
 	}
 	if n := e.skipped.Again; n > 0 {
 		e.seams.Log.Info("URLs that were left out are queued again, since the settings leave out less", "urls", n)
 	}
+	e.cluster.connect(clusterParts{
+		cfg: cfg, fs: e.seams.FS, ledger: l, frontier: e.frontier, hosts: e.hosts, gate: e.gate, live: e.live, inFlight: e.aloft,
+		dist: e.dist, robots: e.returner, log: e.seams.Log, wake: wakeDist, lose: e.lose,
+	})
 	e.points = &checkpointer{
 		fs: e.seams.FS, dir: e.frontierDir(), ledger: l, turn: e.flush.turn, returner: e.returner, bench: e.bench,
 		sieve: e.sieve, ready: e.ready, virt: e.virt, cold: e.cold, dist: e.dist, skipped: e.skipped, traps: cfg.trapSettings(),
 		aloft: e.aloft, finished: e.finished,
-		frontier: e.frontier, detector: e.traps, peers: e.peers, seeded: &e.seeded, every: cfg.Intervals.Checkpoint, clock: e.clock, boot: e.seams.Boot, last: *m,
+		frontier: e.frontier, detector: e.traps, cluster: e.cluster, seeded: &e.seeded, every: cfg.Intervals.Checkpoint, clock: e.clock, boot: e.seams.Boot, last: *m,
 		ask: make(chan chan error), journalStep: cfg.Archive.JournalReserve,
 	}
 }
@@ -468,9 +454,7 @@ func (e *Engine) closeRooms() error {
 		}
 	}
 	errs = append(errs, e.previous.Close())
-	if e.peers != nil {
-		errs = append(errs, e.peers.box.Close(), e.peers.fetched.urls.Close())
-	}
+	errs = append(errs, e.cluster.Close())
 	if e.virt != nil {
 		errs = append(errs, e.virt.Close())
 	}
@@ -495,6 +479,6 @@ func (e *Engine) closeRooms() error {
 	if e.lock != nil {
 		errs = append(errs, e.lock.Close())
 	}
-	*e = Engine{cfg: e.cfg, seams: e.seams, status: e.status, reason: e.reason}
+	*e = Engine{cluster: alone{}, cfg: e.cfg, seams: e.seams, status: e.status, reason: e.reason}
 	return errors.Join(errs...)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/counters"
 	"orbweaver/engine/crawllog"
 	"orbweaver/engine/filter"
@@ -42,7 +43,8 @@ func rulesOf(lines ...string) filter.Rules {
 func explained(t *testing.T) (Config, ListSources) {
 	t.Helper()
 	from := ListSources{
-		ExcludeHosts: rulesOf("bad.example.org", ".worse.example.org"), IncludeHosts: rulesOf(".example.org", ".example.net", "2001:db8::/32"),
+		ExcludeHosts: rulesOf("bad.example.org", ".worse.example.org"), IncludeHosts: rulesOf(".example.org",
+			".example.net", "2001:db8::/32"),
 		SURTs: rulesOf("+http://(", "-http://(org,example,www,)/private/"),
 	}
 	cfg := Config{
@@ -121,7 +123,8 @@ func TestExplainKnowsTheSeedsOfTheDirectory(t *testing.T) {
 	if x, err = NewExplainer(Seams{FS: fsys}, cfg, ListSources{}); err != nil {
 		t.Fatal(err)
 	}
-	if a, b := x.Explain("http://a.test/", 0), x.Explain("http://b.test/", 0); a.Verdict != Admitted || b.Verdict != Refused {
+	if a, b := x.Explain("http://a.test/", 0), x.Explain("http://b.test/", 0); a.Verdict != Admitted ||
+		b.Verdict != Refused {
 		t.Errorf("with seeds: %+v, %+v", a, b)
 	}
 }
@@ -134,6 +137,7 @@ func TestExplainAgreesWithTheDoor(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := &Frontier{
+		router: cluster.Alone{}, views: cluster.Alone{}.Views(),
 		scope: x.filters.scope, lists: x.filters.lists, maxDepth: cfg.Admission.MaxDepth, cache: fpcache.New(1<<16, 1),
 		n: new(counters.Live),
 	}
@@ -145,7 +149,8 @@ func TestExplainAgreesWithTheDoor(t *testing.T) {
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
 	met := map[string]int{}
 	for range 5000 {
-		raw := pick("http", "https") + "://" + pick("", "www.", "bad.", "a.worse.") + pick("example.org", "example.org", "example.net", "example.com") + "/" +
+		raw := pick("http", "https") + "://" + pick("", "www.", "bad.", "a.worse.") + pick("example.org", "example.org",
+			"example.net", "example.com") + "/" +
 			pick("", "private/", "a/a/a/a/") + pick("", "x", "x.jpg", "y.html") + pick("", "?skip", "?q")
 		it := queued.URL{Depth: r.IntN(6)}
 		it.Seed = it.Depth == 0

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/internal/notify"
 )
@@ -70,14 +71,14 @@ type unaware struct {
 func (p *peers) unaware(ctx context.Context, aware map[string]bool) (who unaware) {
 	ctx, cancel := context.WithTimeout(ctx, peerPatience)
 	defer cancel()
-	c, known := p.circle.Load(), p.seam.Known()
+	c, known := p.circle.Load(), p.seam.KnownAgents()
 	question := binary.BigEndian.AppendUint64([]byte{questionOver}, ownership.Hash(p.company(c)))
 	if p.stalled.Load() {
 		question = append(question, 1)
 	}
 	for _, peer := range p.everybody(c) {
 		if peer.ID == p.seam.Self() || aware[peer.ID] || slices.ContainsFunc(known,
-			func(k KnownPeer) bool { return k.State == PeerLeft && k.Agent == peer }) {
+			func(k cluster.KnownAgent) bool { return k.State == cluster.AgentLeft && k.Agent == peer }) {
 			continue
 		}
 		var a calmness
@@ -101,7 +102,7 @@ func (p *peers) unaware(ctx context.Context, aware map[string]bool) (who unaware
 // everybody are the agents of a circle, and who has come since.
 func (p *peers) everybody(c *ownership.View) []ownership.Agent {
 	all := slices.Clone(c.Agents)
-	for _, peer := range p.seam.Peers() {
+	for _, peer := range p.seam.Agents() {
 		if !p.isGoing(peer.Instance()) && !slices.ContainsFunc(all,
 			func(other ownership.Agent) bool { return other.ID == peer.ID }) {
 			all = append(all, peer)
@@ -135,5 +136,5 @@ func (p *peers) wasOne(view uint64) bool {
 // untouched says that this agent has had no part in the crawl yet.
 func (p *peers) untouched() bool {
 	n := &p.ledger.Count
-	return !p.again && !p.leaves() && n.Attempts.Load() == 0 && n.RobotsFetched.Load() == 0
+	return !p.again && !p.IsLeaving() && n.Attempts.Load() == 0 && n.RobotsFetched.Load() == 0
 }

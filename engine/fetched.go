@@ -7,6 +7,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/seen"
 	"orbweaver/internal/vfs"
 )
@@ -22,7 +23,7 @@ type fetched struct {
 
 	mu   sync.Mutex
 	late map[seen.Digest]struct{}
-	heir []inheritance // of agents that have left for good: see inherit.go
+	heir []cluster.FetchedList // of agents that have left for good: see inherit.go
 }
 
 func openFetched(fsys vfs.FS, dir string, memory int64, buffer int, cut *seen.Cut) (*fetched, error) {

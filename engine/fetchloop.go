@@ -11,6 +11,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/attempt"
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/cookie"
 	"orbweaver/engine/crawllog"
 	"orbweaver/engine/fetch"
@@ -53,8 +54,8 @@ type fetchWorker struct {
 	clamps   *settings.ClampLog
 	network  *outage.Network
 	quotas   *limits.Quotas
-	peers    *peers // nil for a crawl alone
-	door     door   // for what is asked for instead of something else
+	cluster  cluster.VisitGate
+	door     door // for what is asked for instead of something else
 	proxy    bool
 	keys     politeness.AddrKeys
 
@@ -75,7 +76,7 @@ type fetchWorker struct {
 	lent      bool              // by other agents: the address of the exchange under way
 	refused   []refusal
 	target    fetch.Target
-	wing      wing
+	cancels   cluster.Exchange
 	blamed    bool             // the outcome of the last exchange counts
 	posting   *journal.Pending // of attempts that brought no response
 }
@@ -125,9 +126,9 @@ func (w *fetchWorker) visit(ctx context.Context, v *visit.Visit) error {
 		w.giveBack(&r, nil)
 		return nil
 	}
-	foreign := w.peers != nil && !w.peers.mine(v.Key)
-	if w.peers != nil && !foreign {
-		if due := w.peers.notBefore(v.Key); !due.IsZero() {
+	foreign := !w.cluster.Owns(v.Key)
+	if !foreign {
+		if due := w.cluster.NotBefore(v.Key); !due.IsZero() {
 			r.Release.SiteDue = due
 			w.giveBack(&r, nil)
 			return nil
@@ -139,7 +140,7 @@ func (w *fetchWorker) visit(ctx context.Context, v *visit.Visit) error {
 		w.giveBack(&r, nil)
 		return nil
 	}
-	var holders []holder // of the items' pages
+	var holders []cluster.Holder // of the items' pages
 	for i, raw := range v.Items {
 		it := queued.MustDecode(raw)
 		r.Release.Unused = v.Items[i:]
@@ -159,17 +160,17 @@ func (w *fetchWorker) visit(ctx context.Context, v *visit.Visit) error {
 		if asked, err := w.asksFirst(ctx, &r, now, len(v.Items)-i, it.Depth); asked {
 			return err
 		}
-		if w.peers != nil && holders == nil {
+		if holders == nil {
 			var err error
-			if holders, err = w.peers.recovered(ctx, v.Key, v.Items); err != nil {
+			if holders, err = w.cluster.Recover(ctx, v.Key, v.Items); err != nil {
 				return err
 			}
 		}
-		if holders != nil && w.asksAgain(&r, holders[i].again) {
+		if holders != nil && w.asksAgain(&r, holders[i].RetryAt) {
 			return nil
 		}
 		r.Release.Unused = v.Items[i+1:]
-		if holders != nil && w.recovered(v.Key, &it, holders[i].line) {
+		if holders != nil && w.recovered(v.Key, &it, holders[i].Instance) {
 			continue
 		}
 		w.url = append(append(w.url[:0], v.Key...), it.Rest...)
@@ -317,10 +318,10 @@ func (w *fetchWorker) exchange(ctx context.Context, r *visit.Result, p *fetch.Pa
 	if !w.proxy {
 		t.Addr = netip.AddrPortFrom(w.site.ConnectAddr(r.Visit.Addr), uint16(urlx.Port(key)))
 	}
-	ctx = w.peers.fly(ctx, &w.wing, key)
+	ctx = w.cluster.BeginExchange(ctx, &w.cancels, key)
 	w.fetching.Add(1)
 	o := w.fetcher.Fetch(ctx, t, p)
-	w.peers.land(&w.wing)
+	w.cluster.EndExchange(&w.cancels)
 	a := outage.Attempt{
 		Addr: t.Addr.Addr(), Outcome: o, AnsweredBefore: w.site.Failures == 0 && w.site.Rules != nil,
 		BeganAt: p.Started, ConnectedAt: p.Connected, EndedAt: p.Ended, BusyWorkers: w.fetching.Add(-1) + 1,
@@ -455,7 +456,7 @@ func (w *fetchWorker) giveBackCounted(r *visit.Result, f *attempt.Attempt, write
 	default:
 		n.Attempts.Add(1)
 		n.Finish(f.Outcome, 1)
-		w.peers.keepFetched(f.Outcome, f.URL)
+		w.cluster.NoteAnswered(f.Outcome, f.URL)
 	}
 	w.putBack(r)
 	return nil
@@ -475,9 +476,9 @@ func (w *fetchWorker) putBack(r *visit.Result) {
 	for _, x := range w.refused {
 		switch {
 		case x.holder != "":
-			w.peers.hold(x.holder, x.passed)
+			w.cluster.RouteRecovered(x.holder, x.passed)
 		case x.passed != nil:
-			w.door.payload = w.peers.pass(w.door.payload, x.passed)
+			w.door.payload = w.cluster.Route(w.door.payload, x.passed)
 		}
 		if x.outcome != outcome.None {
 			w.ledger.Count.Finish(x.outcome, 1)

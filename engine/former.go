@@ -21,9 +21,9 @@ func settled[T any](p *peers, former *ownership.History[T], after time.Time, own
 	return former.SettledAt(time.Unix(0, p.guest.Load()), after, p.grace, own)
 }
 
-// notBefore is when a site may be visited that was another agent's a moment ago, who may just have asked for something,
+// NotBefore is when a site may be visited that was another agent's a moment ago, who may just have asked for something,
 // and if that agent has given it away in good order, when that one said; zero for any other, and if that has passed.
-func (p *peers) notBefore(site []byte) time.Time {
+func (p *peers) NotBefore(site []byte) time.Time {
 	now := time.Now()
 	due := settled(p, &p.former, now, func(c *ownership.View) bool { return c.Owns(site) })
 	if !now.Before(due) {

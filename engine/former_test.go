@@ -32,15 +32,15 @@ func TestPeers_aHostThatCameInOrderWaitsForItsDelayAlone(t *testing.T) {
 		time.Sleep(time.Minute)
 		turned := time.Now()
 		p.replace(alone, turned)
-		if due := p.notBefore(theirs); !due.Equal(turned.Add(peerGrace)) {
+		if due := p.NotBefore(theirs); !due.Equal(turned.Add(peerGrace)) {
 			t.Errorf("it rests until %v", due.Sub(turned))
 		}
 		p.inOrder.add(theirs, turned.Add(3*time.Second))
-		if due := p.notBefore(theirs); !due.Equal(turned.Add(3 * time.Second)) {
+		if due := p.NotBefore(theirs); !due.Equal(turned.Add(3 * time.Second)) {
 			t.Errorf("it came in order, and may be asked after %v", due.Sub(turned))
 		}
 		time.Sleep(3 * time.Second)
-		if due := p.notBefore(theirs); !due.IsZero() {
+		if due := p.NotBefore(theirs); !due.IsZero() {
 			t.Errorf("its delay has passed, and it is to wait until %v", due.Sub(turned))
 		}
 	})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/counters"
 	"orbweaver/engine/filter"
@@ -31,7 +32,10 @@ type Frontier struct {
 	cache    *fpcache.Cache
 	sieve    *sieve.Sieve
 	n        *counters.Live
-	peers    *peers // nil for a crawl alone
+	router   cluster.Router
+	views    *ownership.Current
+	// countOutward says that the crawl may have other agents, to which links lead.
+	countOutward bool
 }
 
 // door is a user's scratch space at the door: one per goroutine, never shared.
@@ -40,12 +44,13 @@ type door struct {
 
 	urls                 [][]byte // at the door, borrowed
 	fps                  []xxh3.Uint128
-	kinds                []parse.Kind    // of urls; empty when nobody asks
-	circle               *ownership.View // nil for a crawl alone
-	owners               []int           // of urls, if there is a circle
-	host                 []byte          // of the last URL that was checked, borrowed: most links lead where the one before did
-	owner                int             // of that, in circle
-	again                xxh3.Uint128    // if not zero: own URLs are new once more, see peers.retell
+	kinds                []parse.Kind // of urls; empty when nobody asks
+	view                 *ownership.View
+	isShared             bool         // an agent other than this one may own a URL
+	owners               []int        // of urls, if isShared
+	host                 []byte       // of the last URL that was checked, borrowed: most links lead where the one before did
+	owner                int          // of that, in view
+	again                xxh3.Uint128 // if not zero: own URLs are new once more, see peers.retell
 	way                  []byte
 	found, deep, strange int64
 	long                 int64
@@ -54,18 +59,17 @@ type door struct {
 
 func (f *Frontier) begin(d *door) {
 	d.urls, d.fps, d.kinds = d.urls[:0], d.fps[:0], d.kinds[:0]
-	if f.peers != nil {
-		d.circle, d.owners, d.host = f.peers.circle.Load(), d.owners[:0], nil
+	d.view = f.views.Load()
+	if d.isShared = !d.view.OwnsAll(); d.isShared {
+		d.owners, d.host = d.owners[:0], nil
 	}
 	d.found, d.deep, d.strange, d.long = 0, 0, 0, 0
 }
 
 // WaitRoom blocks while the sieve has no room, and must be called outside the cut's shared lock: nobody waits inside.
 func (f *Frontier) WaitRoom(ctx context.Context) error {
-	if f.peers != nil {
-		if err := f.peers.waitRoom(ctx); err != nil {
-			return err
-		}
+	if err := f.router.WaitRoom(ctx); err != nil {
+		return err
 	}
 	return f.sieve.WaitRoom(ctx)
 }
@@ -131,7 +135,7 @@ func (p *pageAdmission) AddLinks(page []byte, found *links.Finder, kinds []parse
 // Outward counts, of links in the form of appendLink, those that lead to another host than where they were found, for
 // who has other agents.
 func (f *Frontier) Outward(from, links []byte) {
-	if f.peers == nil {
+	if !f.countOutward {
 		return
 	}
 	home, n := urlx.Host(from), int64(0)
@@ -162,13 +166,14 @@ func (f *Frontier) check(d *door, url []byte, it *queued.URL) bool {
 		return false
 	}
 	fp := urlx.Fingerprint(f.hashSeed, url)
-	if c := d.circle; c != nil {
-		owner := d.ownerOf(url)
+	owner := 0
+	if d.isShared {
+		owner = d.ownerOf(url)
 		d.owners = append(d.owners, owner)
-		fp = c.Salted(fp, url, owner)
-		if owner == c.Self {
-			fp.Hi, fp.Lo = fp.Hi^d.again.Hi, fp.Lo^d.again.Lo
-		}
+		fp = d.view.Salted(fp, url, owner)
+	}
+	if owner == d.view.Self {
+		fp.Hi, fp.Lo = fp.Hi^d.again.Hi, fp.Lo^d.again.Lo
 	}
 	d.urls, d.fps = append(d.urls, url), append(d.fps, fp)
 	return true
@@ -177,7 +182,7 @@ func (f *Frontier) check(d *door, url []byte, it *queued.URL) bool {
 // HostOwner is the agent that is responsible for a URL at the door.
 func (d *door) ownerOf(url []byte) int {
 	if host := urlx.Host(url); d.host == nil || !bytes.Equal(host, d.host) {
-		d.host, d.owner = host, d.circle.HostOwner(host)
+		d.host, d.owner = host, d.view.HostOwner(host)
 	}
 	return d.owner
 }
@@ -188,7 +193,7 @@ func (f *Frontier) admit(d *door, it queued.URL, received bool) {
 	sieved, sent := int64(0), int64(0)
 	way := it.HopPath
 	for i, fp := range d.fps {
-		foreign := d.circle != nil && d.owners[i] != d.circle.Self
+		foreign := d.isShared && d.owners[i] != d.view.Self
 		if f.cache.Seen(fp) && !(received && foreign) {
 			continue
 		}
@@ -201,7 +206,7 @@ func (f *Frontier) admit(d *door, it queued.URL, received bool) {
 			}
 		}
 		if foreign {
-			d.payload = f.peers.pass(d.payload, &it)
+			d.payload = f.router.Route(d.payload, &it)
 			sent++
 		} else {
 			d.payload = queued.Append(d.payload[:0], &it)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/counters"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
@@ -25,11 +26,13 @@ func BenchmarkDoorChecks(b *testing.B) {
 			if k%5 == 4 {
 				host = (i*20 + k) * 104729 % 200_000
 			}
-			pages[i] = journal.AppendLink(pages[i], fmt.Appendf(nil, "https://www.site%d.example/archive/2004/section-%d/page.html", host, k))
+			pages[i] = journal.AppendLink(pages[i],
+				fmt.Appendf(nil, "https://www.site%d.example/archive/2004/section-%d/page.html", host, k))
 		}
 	}
 	for _, n := range []int{0, 100_000, 1_000_000} {
-		for _, what := range []string{"all", "domain", "in_domain && depth < 5", "exclude-hosts", "surts", "extensions"} {
+		for _, what := range []string{"all", "domain", "in_domain && depth < 5", "exclude-hosts", "surts",
+			"extensions"} {
 			lists := doorLists(b, what, n)
 			if (n > 0) != (lists != nil && lists.ExcludeExtensions == nil) {
 				continue
@@ -77,12 +80,16 @@ func benchDoor(b *testing.B, what string, seeds *filter.Seeds, lists *filter.Lis
 	if err != nil {
 		b.Fatal(err)
 	}
-	f := &Frontier{scope: scope, lists: lists, maxDepth: -1, maxURL: urlx.LengthMax, cache: fpcache.New(1<<16, 1), n: new(counters.Live)}
+	f := &Frontier{
+		router: cluster.Alone{}, views: cluster.Alone{}.Views(), scope: scope, lists: lists, maxDepth: -1,
+		maxURL: urlx.LengthMax, cache: fpcache.New(1<<16, 1), n: new(counters.Live),
+	}
 	var d door
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		f.begin(&d)
-		if err := journal.EachLink(pages[i%len(pages)], func(url []byte) { f.check(&d, url, &queued.URL{Depth: 1}) }); err != nil {
+		if err := journal.EachLink(pages[i%len(pages)],
+			func(url []byte) { f.check(&d, url, &queued.URL{Depth: 1}) }); err != nil {
 			b.Fatal(err)
 		}
 	}

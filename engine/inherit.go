@@ -7,6 +7,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/seen"
@@ -30,16 +31,10 @@ const (
 	toldBytes       = 32 << 10 // an item of a letter is no longer than that and one item that was told
 )
 
-// inheritance says whose list it is.
-type inheritance struct {
-	Seed uint64 `json:"seed"` // of the hash
-	Line string `json:"line"`
-}
-
 // appendInherited appends fingerprints as they lie in the map.
-func appendInherited(dst []byte, of inheritance, keys []seen.Digest) []byte {
+func appendInherited(dst []byte, of cluster.FetchedList, keys []seen.Digest) []byte {
 	dst = binary.LittleEndian.AppendUint64(append(dst, letterFetched, inheritVersion), of.Seed)
-	dst = queued.AppendBytes(dst, []byte(of.Line))
+	dst = queued.AppendBytes(dst, []byte(of.Instance))
 	for i := range keys {
 		dst = append(dst, keys[i][:16]...)
 	}
@@ -47,7 +42,7 @@ func appendInherited(dst []byte, of inheritance, keys []seen.Digest) []byte {
 }
 
 // readInherited reads them.
-func readInherited(item []byte) (of inheritance, fps []byte, err error) {
+func readInherited(item []byte) (of cluster.FetchedList, fps []byte, err error) {
 	const head = 2 + 8
 	if len(item) < head || item[0] != letterFetched || item[1] != inheritVersion {
 		return of, nil, fmt.Errorf("no fingerprints: %.40q", item)
@@ -56,7 +51,7 @@ func readInherited(item []byte) (of inheritance, fps []byte, err error) {
 	if !ok || len(fps)%16 != 0 {
 		return of, nil, fmt.Errorf("no fingerprints of %.200q", line)
 	}
-	return inheritance{binary.LittleEndian.Uint64(item[2:]), string(line)}, fps, nil
+	return cluster.FetchedList{Seed: binary.LittleEndian.Uint64(item[2:]), Instance: string(line)}, fps, nil
 }
 
 // readTold reads what somebody was told, and checks it.
@@ -108,9 +103,9 @@ func (p *peers) takeTold(item []byte) error {
 }
 
 // inherit notes URLs that another agent has answers of. A hash with another seed is another key.
-func (f *fetched) inherit(of inheritance, fps []byte) {
+func (f *fetched) inherit(of cluster.FetchedList, fps []byte) {
 	f.mu.Lock()
-	if !slices.ContainsFunc(f.heir, func(known inheritance) bool { return known.Seed == of.Seed }) {
+	if !slices.ContainsFunc(f.heir, func(known cluster.FetchedList) bool { return known.Seed == of.Seed }) {
 		f.heir = append(f.heir, of)
 	}
 	f.mu.Unlock()
@@ -124,7 +119,7 @@ func (f *fetched) inherit(of inheritance, fps []byte) {
 func (f *fetched) disown(line string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.heir = slices.DeleteFunc(f.heir, func(of inheritance) bool { return of.Line == line })
+	f.heir = slices.DeleteFunc(f.heir, func(of cluster.FetchedList) bool { return of.Instance == line })
 }
 
 // inheritedKey is the key of a fingerprint whose hash has the seed of another agent.
@@ -154,20 +149,20 @@ func (f *fetched) hasURL(seed uint64, own string, url []byte) (line string, err 
 			break
 		}
 		if have, err = f.hasKey(inheritedKey(urlx.Fingerprint(of.Seed, url), of.Seed)); have {
-			return of.Line, nil
+			return of.Instance, nil
 		}
 	}
 	return "", err
 }
 
-func (f *fetched) inherited() []inheritance {
+func (f *fetched) inherited() []cluster.FetchedList {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.heir)
 }
 
 // ofKey says whose list a key is from; false if that counts no more.
-func (f *fetched) ofKey(own inheritance, key seen.Digest) (of inheritance, ok bool) {
+func (f *fetched) ofKey(own cluster.FetchedList, key seen.Digest) (of cluster.FetchedList, ok bool) {
 	mark := markOf(key)
 	if mark == 0 {
 		return own, true

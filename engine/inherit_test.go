@@ -3,6 +3,7 @@ package engine
 import (
 	"testing"
 
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/urlx"
@@ -11,11 +12,11 @@ import (
 
 // company is who is there.
 type company struct {
-	Peering
+	cluster.Network
 	there []ownership.Agent
 }
 
-func (c *company) Peers() []ownership.Agent { return c.there }
+func (c *company) Agents() []ownership.Agent { return c.there }
 
 // An agent that leaves has been given the list of another that leaves as well, and owes that one nothing. It speaks for
 // it when that one has left, not before, and no more when that one has died.
@@ -39,7 +40,7 @@ func TestPeers_aLeaverDoesNotSpeakForAnotherThatLeaves(t *testing.T) {
 	}
 	url := []byte("http://a.test/")
 	fp := fetchedKey(urlx.Fingerprint(2, url))
-	known.inherit(inheritance{Seed: 2, Line: other.Instance()}, fp[:16])
+	known.inherit(cluster.FetchedList{Seed: 2, Instance: other.Instance()}, fp[:16])
 	for _, step := range []struct {
 		name  string
 		do    func()

@@ -9,6 +9,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/catalogue"
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/counters"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/layout"
@@ -57,7 +58,7 @@ type Inspection struct {
 	fsys  vfs.FS
 	dir   string
 	bench benchChain
-	peers *peersCut // nil for a crawl alone
+	peers *cluster.Checkpoint // nil for a crawl alone
 	store uint64
 }
 

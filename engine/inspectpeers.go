@@ -37,7 +37,8 @@ func (i *Inspection) Agents() (*PeersView, error) {
 	if i.peers == nil {
 		return nil, nil //nolint:nilnil // as the comment says
 	}
-	v := &PeersView{Peers: i.peers.Peers, All: i.peers.All, Changed: i.peers.Turns > 1, Outbox: i.peers.Outbox, Fetched: i.peers.Fetched}
+	v := &PeersView{Peers: i.peers.Agents, All: i.peers.EverAll, Changed: i.peers.Turns > 1,
+		Outbox: i.peers.Outbox, Fetched: i.peers.Fetched}
 	self := func(p ownership.Agent) bool { return p.Store == i.store }
 	if n := slices.IndexFunc(v.All, self); n >= 0 && !slices.ContainsFunc(v.Peers, self) { // it leaves for good, or has left
 		v.Self = v.All[n]

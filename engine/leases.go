@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/addresslease"
 	"orbweaver/engine/cluster/ownership"
 )
@@ -204,12 +205,12 @@ func (l *leases) moved() {
 // answer is what the keeper says to the wishes of another agent.
 func (l *leases) answer(from string, question []byte) (answers []byte, err error) {
 	if len(question) < 8 {
-		return nil, fmt.Errorf("%w: a question of %q without a number", ErrLetter, from)
+		return nil, fmt.Errorf("%w: a question of %q without a number", cluster.ErrMalformed, from)
 	}
 	this := inquiry{run: binary.BigEndian.Uint64(question)}
 	n := 0
 	if this.number, n = binary.Uvarint(question[8:]); n <= 0 {
-		return nil, fmt.Errorf("%w: a question of %q without a number", ErrLetter, from)
+		return nil, fmt.Errorf("%w: a question of %q without a number", cluster.ErrMalformed, from)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock() // questions of one agent are answered one after the other
@@ -220,7 +221,7 @@ func (l *leases) answer(from string, question []byte) (answers []byte, err error
 	k, now, wishes := l.keepers.Load(), time.Now(), 0
 	for w, err := range addresslease.Requests(question[8+n:]) {
 		if wishes++; err != nil || wishes > leaseWishes {
-			return nil, fmt.Errorf("%w: a question of %q: %d wishes: %w", ErrLetter, from, wishes, err)
+			return nil, fmt.Errorf("%w: a question of %q: %d wishes: %w", cluster.ErrMalformed, from, wishes, err)
 		}
 		a := addresslease.Response{RetryIn: leaseAgain}
 		if w.Kind != addresslease.Release {

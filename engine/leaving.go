@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/queued"
@@ -41,7 +42,6 @@ const (
 
 // Errors of Leave.
 var (
-	ErrNoAgents    = errors.New("engine: this crawl has no other agents: end it with stop")
 	ErrNobodyThere = errors.New("engine: no other agent is there, and stays, to take the hosts of this one: end it with stop, or wait for one")
 	ErrFormer      = errors.New("engine: another agent is of a version that does not know how one leaves: end this one with stop")
 )
@@ -56,8 +56,8 @@ type leavers struct {
 	news  chan struct{}   // capacity 1: somebody is going
 }
 
-// leaves says that this agent leaves for good.
-func (p *peers) leaves() bool {
+// IsLeaving says that this agent leaves for good.
+func (p *peers) IsLeaving() bool {
 	p.leavers.mu.Lock()
 	defer p.leavers.mu.Unlock()
 	return p.leavers.self
@@ -65,20 +65,20 @@ func (p *peers) leaves() bool {
 
 // resume goes on where the last run ended. An agent that may have told others that it goes does so still: some of them
 // do not count on it any more, and those that have not heard of it must.
-func (l *leavers) resume(cut *peersCut, self string) {
-	if l.self = cut.Leaving; l.self && (cut.Told || !slices.Contains(ownership.Instances(cut.Peers), self)) {
+func (l *leavers) resume(cut *cluster.Checkpoint, self string) {
+	if l.self = cut.IsLeaving; l.self && (cut.AnnouncedLeave || !slices.Contains(ownership.Instances(cut.Agents), self)) {
 		l.stage = leaveGoing
 	}
-	for _, line := range cut.Going {
+	for _, line := range cut.LeavingAgents {
 		l.going[line] = leaveGoing
 	}
-	for _, line := range cut.Gone {
+	for _, line := range cut.DoneAgents {
 		l.going[line] = leaveGone
 	}
 }
 
-// leave makes this agent one that leaves.
-func (p *peers) leave() {
+// Leave makes this agent one that leaves.
+func (p *peers) Leave() {
 	p.leavers.mu.Lock()
 	defer p.leavers.mu.Unlock()
 	p.leavers.self = true
@@ -101,7 +101,7 @@ func (p *peers) isGoing(line string) bool {
 
 // isThere says that an agent is there, with the data that it had.
 func (p *peers) isThere(line string) bool {
-	return slices.ContainsFunc(p.seam.Peers(), func(peer ownership.Agent) bool { return peer.Instance() == line })
+	return slices.ContainsFunc(p.seam.Agents(), func(peer ownership.Agent) bool { return peer.Instance() == line })
 }
 
 // parting are those who are leaving, and have not left. Nobody counts on them, but who has come meanwhile has no list
@@ -113,7 +113,7 @@ func (p *peers) parting() (all []ownership.Agent) {
 	if len(going) == 0 {
 		return nil
 	}
-	for _, peer := range p.seam.Peers() {
+	for _, peer := range p.seam.Agents() {
 		if going[peer.Instance()] == leaveGoing {
 			all = append(all, peer)
 		}
@@ -160,11 +160,11 @@ func (l *leavers) lines(stage byte) (lines []string) {
 // answerLeave notes how far another agent is.
 func (p *peers) answerLeave(from string, question []byte) ([]byte, error) {
 	if len(question) < 2 || question[0] > leaveGone {
-		return nil, fmt.Errorf("%w: a question of %q about leaving", ErrLetter, from)
+		return nil, fmt.Errorf("%w: a question of %q about leaving", cluster.ErrMalformed, from)
 	}
 	stage, line := question[0], string(question[1:])
 	if id, _, ok := strings.Cut(line, "/"); !ok || id != from || !isLine(line) {
-		return nil, fmt.Errorf("%w: %q says that %.200q leaves", ErrLetter, from, line)
+		return nil, fmt.Errorf("%w: %q says that %.200q leaves", cluster.ErrMalformed, from, line)
 	}
 	if line != p.lineNow(from) { // membership will tell of it, and it asks again
 		return nil, fmt.Errorf("%w: it says that %s leaves", errStranger, line)
@@ -217,13 +217,13 @@ func (p *peers) forget(line string) ([]byte, error) {
 func (p *peers) tellLeave(ctx context.Context, stage byte) (all bool, err error) {
 	question := append([]byte{questionLeave, stage}, p.line...)
 	all = true
-	for _, peer := range p.seam.Peers() {
+	for _, peer := range p.seam.Agents() {
 		if peer.ID == p.seam.Self() || stage == leaveMay && p.isGoing(peer.Instance()) {
 			continue
 		}
 		answer, aerr := p.ask(ctx, peer.ID, question)
 		switch {
-		case errors.Is(aerr, ErrLetter):
+		case errors.Is(aerr, cluster.ErrMalformed):
 			return false, fmt.Errorf("%w: %s", ErrFormer, peer.ID)
 		case aerr != nil && stage == leaveMay:
 			return false, fmt.Errorf("engine: agent %s does not answer: %w", peer.ID, aerr)
@@ -234,9 +234,9 @@ func (p *peers) tellLeave(ctx context.Context, stage byte) (all bool, err error)
 	return all, ctx.Err()
 }
 
-// mayLeave says why this agent cannot leave for good now.
-func (p *peers) mayLeave(ctx context.Context) error {
-	others := slices.DeleteFunc(p.staying(p.seam.Peers()),
+// MayLeave says why this agent cannot leave for good now.
+func (p *peers) MayLeave(ctx context.Context) error {
+	others := slices.DeleteFunc(p.staying(p.seam.Agents()),
 		func(peer ownership.Agent) bool { return peer.Instance() == p.line })
 	if len(others) == 0 {
 		return ErrNobodyThere
@@ -250,8 +250,8 @@ func (p *peers) mayLeave(ctx context.Context) error {
 func (p *peers) giveFetched(to []string, from int64) (next int64, over bool, err error) {
 	p.ledger.Steps.Begin()
 	defer p.ledger.Steps.End()
-	lists := make(map[inheritance][]seen.Digest)
-	own := inheritance{p.frontier.hashSeed, p.line}
+	lists := make(map[cluster.FetchedList][]seen.Digest)
+	own := cluster.FetchedList{Seed: p.frontier.hashSeed, Instance: p.line}
 	next, over, err = p.fetched.urls.Walk(from, inheritedAtOnce, func(key seen.Digest) {
 		if of, ok := p.fetched.ofKey(own, key); ok {
 			lists[of] = append(lists[of], key)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/ownership"
 	"testing"
 )
@@ -10,10 +11,11 @@ import (
 // itself.
 func TestLeavers_aCutRemembersHowFarTheyAre(t *testing.T) {
 	const self, goes, gone = "a1/1", "a2/2", "a3/3"
-	before := &peers{line: self, leavers: leavers{going: map[string]byte{goes: leaveGoing, gone: leaveGone}, stage: leaveGoing, self: true}}
-	cut := &peersCut{
-		Peers: []ownership.Agent{{ID: "a1", Store: 1}}, Leaving: before.leaves(), Told: before.isGoing(self),
-		Going: before.leavers.lines(leaveGoing), Gone: before.leavers.lines(leaveGone),
+	before := &peers{line: self, leavers: leavers{going: map[string]byte{goes: leaveGoing, gone: leaveGone},
+		stage: leaveGoing, self: true}}
+	cut := &cluster.Checkpoint{
+		Agents: []ownership.Agent{{ID: "a1", Store: 1}}, IsLeaving: before.IsLeaving(), AnnouncedLeave: before.isGoing(self),
+		LeavingAgents: before.leavers.lines(leaveGoing), DoneAgents: before.leavers.lines(leaveGone),
 	}
 	after := &peers{line: self, leavers: leavers{going: map[string]byte{}, left: map[string]bool{}}}
 	after.leavers.resume(cut, self)

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/ownership"
 	"slices"
 	"strings"
@@ -70,7 +71,7 @@ func (p *peers) inquire(ctx context.Context) (news, again bool) {
 // asked again.
 func (p *peers) askLeft(ctx context.Context, line string) (left, all bool) {
 	all = true
-	there := slices.Clone(p.seam.Peers())
+	there := slices.Clone(p.seam.Agents())
 	self := slices.IndexFunc(there, func(other ownership.Agent) bool { return other.ID == p.seam.Self() })
 	for k := 1; k <= min(inquireMost, len(there)-1); k++ {
 		other := there[(self+k+len(there))%len(there)] // not all ask the same
@@ -78,7 +79,7 @@ func (p *peers) askLeft(ctx context.Context, line string) (left, all bool) {
 		switch {
 		case err == nil && slices.Equal(answer, []byte{leaveDone}):
 			return true, true
-		case err != nil && !errors.Is(err, ErrLetter) && !errors.Is(err, ErrBanned):
+		case err != nil && !errors.Is(err, cluster.ErrMalformed) && !errors.Is(err, cluster.ErrBanned):
 			all = false
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/queued"
@@ -30,9 +31,9 @@ type postmark struct {
 	told bool          // to an agent that is gone, some time ago: what it says of clocks is not true any more
 }
 
-// Letter takes what another agent sends, as far as that one has the authority to say it (authority.go): it passes the
+// HandleMessage takes what another agent sends, as far as that one has the authority to say it (authority.go): it passes the
 // same door as what a page says. It returns when that is durable.
-func (p *peers) Letter(ctx context.Context, from string, letter []byte) error {
+func (p *peers) HandleMessage(ctx context.Context, from string, letter []byte) error {
 	if err := p.checkSender(from); err != nil {
 		return err
 	}
@@ -71,7 +72,7 @@ func (p *peers) receive(from string, letter []byte) (end journal.Position, err e
 	p.ledger.Steps.Begin()
 	defer p.ledger.Steps.End()
 	if !p.open.Load() {
-		return end, ErrClosing
+		return end, cluster.ErrClosing
 	}
 	if end, err = p.ledger.AppendEntry(&journal.Entry{Kind: journal.KindMessage, Links: letter}); err != nil {
 		return end, err
@@ -87,7 +88,7 @@ func (p *peers) unpack(letter []byte, m postmark) error {
 			err = p.take(&d, item, m)
 		}
 		if err != nil {
-			return fmt.Errorf("%w: %w", ErrLetter, err)
+			return fmt.Errorf("%w: %w", cluster.ErrMalformed, err)
 		}
 	}
 	return nil
@@ -138,7 +139,7 @@ func (p *peers) readLetter(letter []byte) error {
 			err = p.readItem(item)
 		}
 		if err != nil {
-			return fmt.Errorf("%w: %w", ErrLetter, err)
+			return fmt.Errorf("%w: %w", cluster.ErrMalformed, err)
 		}
 	}
 	return nil

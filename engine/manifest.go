@@ -14,6 +14,7 @@ import (
 
 	"orbweaver/engine/catalogue"
 	"orbweaver/engine/clock"
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/counters"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/lifecycle"
@@ -72,7 +73,7 @@ type manifest struct {
 	Cold     cold.Checkpoint       `json:"cold"`
 	Archive  *warc.Cut             `json:"archive"`
 	Counters counters.Totals       `json:"counters"`
-	Peers    *peersCut             `json:"peers,omitempty"`   // nil for a crawl alone
+	Peers    *cluster.Checkpoint   `json:"peers,omitempty"`   // nil for a crawl alone
 	Novelty  []byte                `json:"novelty,omitempty"` // which URLs are delayed, and why: the state of engine/novelty
 	Skipped  *skipped.Cut          `json:"skipped,omitempty"` // the list of URLs left out; nil before there was one
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/queued"
@@ -70,7 +71,8 @@ func FuzzManifest(f *testing.F) {
 func TestManifest_hasANumberThatVersionsWithoutSyncMarksRefuse(t *testing.T) {
 	fsys := vfs.NewMem(1)
 	for _, m := range []*manifest{
-		{Generation: 3}, {Generation: 4, Pass: 1, From: warc.Cut{Serial: 2, Length: 7}, Afresh: true}, {Generation: 5, Peers: &peersCut{Births: 3}},
+		{Generation: 3}, {Generation: 4, Pass: 1, From: warc.Cut{Serial: 2, Length: 7}, Afresh: true}, {Generation: 5,
+			Peers: &cluster.Checkpoint{Births: 3}},
 	} {
 		if err := writeManifest(fsys, ".", m); err != nil {
 			t.Fatal(err)
@@ -82,7 +84,8 @@ func TestManifest_hasANumberThatVersionsWithoutSyncMarksRefuse(t *testing.T) {
 		for _, magic := range append(formerManifests(), manifestMagic) {
 			former := strings.Replace(string(b), "orbweaver-manifest 7", magic, 1)
 			got, err := parseManifest([]byte(former))
-			if err != nil || got.Generation != m.Generation || got.Pass != m.Pass || got.From != m.From || got.Afresh != m.Afresh || (got.Peers == nil) != (m.Peers == nil) {
+			if err != nil || got.Generation != m.Generation || got.Pass != m.Pass || got.From != m.From ||
+				got.Afresh != m.Afresh || (got.Peers == nil) != (m.Peers == nil) {
 				t.Errorf("%s: %+v, %v", magic, got, err)
 			}
 		}
@@ -97,7 +100,8 @@ func TestHostile_S10_aManifestOfAnotherVersionIsRefused(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := readManifest(fsys, "."); !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), "orbweaver-manifest 1") {
+	if _, err := readManifest(fsys, "."); !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(),
+		"orbweaver-manifest 1") {
 		t.Errorf("%v", err)
 	}
 }

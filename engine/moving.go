@@ -57,9 +57,6 @@ func (m *moving) turned(was *ownership.View) {
 
 // step does a part, under the cut's shared lock, and says whether there is more.
 func (m *moving) step(now time.Time) (more bool, err error) {
-	if m == nil {
-		return false, nil
-	}
 	if err := m.peers.giveUpWaiting(now); err != nil {
 		return false, err
 	}
@@ -144,7 +141,7 @@ func (m *moving) give(vs *visit.State, now time.Time) {
 	b := m.dist.bench
 	m.key = b.AppendKey(m.key[:0], vs)
 	m.state = m.state[:0]
-	if m.peers.mine(m.key) {
+	if m.peers.Owns(m.key) {
 		return // the circle has turned again
 	}
 	if !b.ReadSite(vs, func(s *site.State) { m.state = appendKnown(m.state, s, now) }) {
@@ -174,7 +171,7 @@ func (m *moving) give(vs *visit.State, now time.Time) {
 func (m *moving) giveRest(vs *visit.State, now time.Time) (over bool, err error) {
 	d := m.dist
 	m.key = d.bench.AppendKey(m.key[:0], vs)
-	if m.peers.mine(m.key) {
+	if m.peers.Owns(m.key) {
 		return true, nil
 	}
 	m.buf, m.ends = m.buf[:0], m.ends[:0]
@@ -234,7 +231,7 @@ func (m *moving) add(vs *visit.State, raw []byte, now time.Time) {
 	it := queued.MustDecode(raw)
 	if it.RobotsOf != nil {
 		it.Rest = append(append([]byte(nil), m.key...), it.Rest...)
-		m.path = m.peers.pass(m.path, &it)
+		m.path = m.peers.Route(m.path, &it)
 		return
 	}
 	if !d.under.finished.IsEmpty() {

@@ -29,7 +29,7 @@ func movingRig(tb testing.TB, hostCount, urls int) *distributor {
 	one, two := ownership.Agent{ID: "one", Capacity: 1}, ownership.Agent{ID: "two", Capacity: 1}
 	p := &peers{box: box, ledger: d.ledger, hosts: d.hosts, say: slog.New(slog.DiscardHandler)}
 	p.moving = &moving{dist: d, peers: p}
-	d.peers, d.moving = p, p.moving
+	d.cluster = clusterRoles{p}
 	for _, all := range [][]ownership.Agent{{one}, {one, two}} {
 		c, err := ownership.NewView(all, all, 0, "one")
 		if err == nil {
@@ -50,7 +50,7 @@ func runMoving(tb testing.TB, d *distributor) (took, longest time.Duration) {
 	for more := true; more; {
 		step := time.Now()
 		var err error
-		if more, err = d.moving.step(step); err != nil {
+		if more, err = d.cluster.GiveSites(step); err != nil {
 			tb.Fatal(err)
 		}
 		longest = max(longest, time.Since(step))
@@ -69,8 +69,9 @@ func TestMoving_whatIsAnothersGoesAndNothingElse(t *testing.T) {
 	for i := range visits {
 		d.bench.Release(&visits[i], workbench.Release{Unused: visits[i].Items}, now)
 	}
-	for again := now.Add(time.Minute); len(d.moving.late) > 0 || d.moving.busy; again = again.Add(movingLate) {
-		if _, err := d.moving.step(again); err != nil {
+	for again := now.Add(time.Minute); len(d.cluster.(clusterRoles).moving.late) > 0 ||
+		d.cluster.(clusterRoles).moving.busy; again = again.Add(movingLate) {
+		if _, err := d.cluster.(clusterRoles).moving.step(again); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -82,7 +83,7 @@ func TestMoving_whatIsAnothersGoesAndNothingElse(t *testing.T) {
 	line := ownership.Agent{ID: "two", Capacity: 1}.Instance()
 	next := map[string]int{}
 	for {
-		batch, err := d.peers.box.TakeBatch(line)
+		batch, err := d.cluster.(clusterRoles).box.TakeBatch(line)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,13 +100,14 @@ func TestMoving_whatIsAnothersGoesAndNothingElse(t *testing.T) {
 					t.Fatal(err)
 				}
 				k := next[string(m.key)]
-				if want := fmt.Sprintf("%s/archive/section-%d/page-%d.html", m.key, k%7, k); string(it.Rest) != want || d.peers.mine(m.key) {
+				if want := fmt.Sprintf("%s/archive/section-%d/page-%d.html", m.key, k%7, k); string(it.Rest) != want ||
+					d.cluster.Owns(m.key) {
 					t.Fatalf("%s, want %s", it.Rest, want)
 				}
 				next[string(m.key)]++
 			}
 		}
-		d.peers.box.Acknowledge(batch)
+		d.cluster.(clusterRoles).box.Acknowledge(batch)
 	}
 	if int64(len(next)*urls) != gone {
 		t.Errorf("URLs of %d hosts have arrived, %d were sent", len(next), gone)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/journal"
@@ -20,15 +21,9 @@ var ErrAlone = errors.New("engine: this crawl has other agents, and URLs of thei
 // errOutbox says that the image of the outbox is damaged.
 var errOutbox = errors.New("engine: the list of what was on its way to other agents is damaged")
 
-// openPeers opens the outbox as it was at a cut, or empty; nil if there are no other agents.
-func openPeers(seam Peering, fsys vfs.FS, dir string, m *manifest, empty bool, segment, memory int64,
+// openPeers opens the outbox as it was at a cut, or empty.
+func openPeers(seam cluster.Network, fsys vfs.FS, dir string, m *manifest, empty bool, segment, memory int64,
 	buffer int) (*peers, error) {
-	if seam == nil {
-		if m.Peers != nil {
-			return nil, ErrAlone
-		}
-		return nil, nil //nolint:nilnil // as the comment says
-	}
 	var cut *outbox.Checkpoint
 	var image []byte
 	if !empty && m.Peers != nil {

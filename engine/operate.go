@@ -30,16 +30,13 @@ func (e *Engine) Stop() { e.finish(lifecycle.ReasonSignal) }
 // must know of it. It returns when that has begun; Run returns when it is done, in the state "finished". An error says
 // why it cannot be: ErrNoAgents, ErrNobodyThere, ErrFormer, or an agent that does not answer; then nothing has changed.
 func (e *Engine) Leave(ctx context.Context) error {
-	if e.peers == nil {
-		return ErrNoAgents
-	}
-	if e.isStopping() || e.peers.over.Load() {
+	if e.cluster.IsShared() && (e.isStopping() || e.cluster.IsOver()) {
 		return errEnding
 	}
-	if err := e.peers.mayLeave(ctx); err != nil {
+	if err := e.cluster.MayLeave(ctx); err != nil {
 		return err
 	}
-	e.peers.leave()
+	e.cluster.Leave()
 	e.finish(lifecycle.ReasonLeft)
 	return nil
 }

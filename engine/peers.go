@@ -13,12 +13,12 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/attempt"
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/queued"
-	"orbweaver/engine/seen"
 	"orbweaver/internal/notify"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
@@ -28,7 +28,7 @@ import (
 // what they send. What it does for a URL happens under the shared cut, in the step that moves the URL; the circle
 // changes under the exclusive one.
 type peers struct {
-	seam     Peering
+	seam     cluster.Network
 	box      *outbox.Outbox
 	ledger   *journal.Store
 	frontier *Frontier
@@ -64,7 +64,7 @@ type peers struct {
 	broken   chan error    // capacity 1: letters cannot be carried any more
 	lose     func(error)   // ends the crawl in good order: there is no place for this agent
 
-	circle atomic.Pointer[ownership.View]
+	circle ownership.Current
 
 	outcasts atomic.Pointer[[]ownership.Agent] // members that are not in the circle, since this agent has banned them
 	former   ownership.History[*ownership.View]
@@ -84,11 +84,11 @@ type peers struct {
 	next    int                 // run's: whom it asks next whether the crawl has begun
 	heard   time.Time           // run's: when one said that it has
 
-	fs    vfs.FS
-	dir   string      // of the crawl
-	keeps string      // the store filter
-	lent  *warc.Cut   // where the archive was when hosts were on loan first; nil if none ever were; written under the exclusive cut
-	busy  atomic.Bool // this agent marks what is superseded
+	fs   vfs.FS
+	dir  string // of the crawl
+	cfg  *Config
+	lent *warc.Cut   // where the archive was when hosts were on loan first; nil if none ever were; written under the exclusive cut
+	busy atomic.Bool // this agent marks what is superseded
 
 	all     []ownership.Agent // who ever were there; written under the exclusive cut
 	births  uint64            // how often somebody came, with data that were not there before
@@ -120,38 +120,20 @@ const peerPatience = 15 * time.Second
 // waitingForAgents is why a crawl does not begin.
 const waitingForAgents = "waiting for the other agents"
 
-// peersCut is what a manifest says of the other agents.
-type peersCut struct {
-	Outbox  outbox.Checkpoint `json:"outbox"`
-	Peers   []ownership.Agent `json:"peers"` // those who were there
-	All     []ownership.Agent `json:"all"`   // who ever were
-	Births  uint64            `json:"births"`
-	Founded uint64            `json:"founded"`
-	Turns   int64             `json:"turns"`
-	Fetched seen.Cut          `json:"fetched"`
-	Lent    *warc.Cut         `json:"lent,omitempty"`
-	Leaving bool              `json:"leaving,omitempty"`   // this agent leaves for good
-	Told    bool              `json:"told,omitempty"`      // and others may have heard so
-	Going   []string          `json:"going,omitempty"`     // others that do, by line
-	Gone    []string          `json:"gone,omitempty"`      // those of them that have nothing left
-	Heir    []inheritance     `json:"inherited,omitempty"` // of agents that have left
-	Begun   bool              `json:"begun"`               // enough were there for the crawl to begin
-}
-
-// begin makes the circle that the last cut knew, or that of this agent alone; who is there now is found out when the
+// Begin makes the circle that the last cut knew, or that of this agent alone; who is there now is found out when the
 // crawl runs.
-func (p *peers) begin(cut *peersCut, again bool) error {
+func (p *peers) Begin(cut *cluster.Checkpoint, again bool) error {
 	p.again = again
 	known := []ownership.Agent{{ID: p.seam.Self(), Capacity: 1, Store: p.store}}
-	if self := p.seam.Peers(); len(self) == 1 { // nobody has been met yet
+	if self := p.seam.Agents(); len(self) == 1 { // nobody has been met yet
 		known[0].Capacity = self[0].Capacity
 	}
 	if cut != nil {
-		known, p.all, p.births = cut.Peers, cut.All, cut.Births
+		known, p.all, p.births = cut.Agents, cut.EverAll, cut.Births
 		p.turns.Store(cut.Turns)
 		p.founded.Store(cut.Founded)
-		p.begun.Store(cut.Begun)
-		p.fetched.heir = cut.Heir
+		p.begun.Store(cut.HasBegun)
+		p.fetched.heir = cut.FetchedLists
 		p.leavers.resume(cut, p.line)
 	}
 	if p.standings != nil {
@@ -311,15 +293,15 @@ func (p *peers) fail(err error) {
 	}
 }
 
-// admit takes letters from now on, or none any more.
-func (p *peers) admit(open bool) {
+// AcceptMessages takes letters from now on, or none any more.
+func (p *peers) AcceptMessages(open bool) {
 	p.ledger.Steps.Stop()
 	defer p.ledger.Steps.Allow()
 	p.open.Store(open)
 }
 
 // Owns says that this agent is responsible for a site or URL.
-func (p *peers) mine(url []byte) bool { return p.circle.Load().Owns(url) }
+func (p *peers) Owns(url []byte) bool { return p.circle.Load().Owns(url) }
 
 // follow makes c the circle, if it is not, sends letters to all of it, and gives what waits for others to those who are
 // responsible now.
@@ -364,8 +346,8 @@ func (p *peers) become(ctx context.Context, c *ownership.View) error {
 // whether they left anything behind.
 func (p *peers) reroute(ctx context.Context, c *ownership.View) error {
 	for _, of := range p.fetched.inherited() { // who leaves may be owed nothing any more, and be believed all the same
-		if p.isGoing(of.Line) && p.isLost(of.Line, c) && !p.hasLeft(of.Line) {
-			p.fetched.disown(of.Line)
+		if p.isGoing(of.Instance) && p.isLost(of.Instance, c) && !p.hasLeft(of.Instance) {
+			p.fetched.disown(of.Instance)
 		}
 	}
 	for _, line := range p.box.Agents() {
@@ -424,10 +406,10 @@ func (p *peers) retell(line string) (over bool, err error) {
 	return over, err
 }
 
-// pass sends an item of the frontier to the agent that is responsible for it, for who has found that this one is not.
+// Route sends an item of the frontier to the agent that is responsible for it, for who has found that this one is not.
 // The item has its whole URL. If it is by now, since that one has gone meanwhile, the item goes through the door again:
 // on loan it is new.
-func (p *peers) pass(scratch []byte, it *queued.URL) []byte {
+func (p *peers) Route(scratch []byte, it *queued.URL) []byte {
 	if it.RobotsOf != nil {
 		p.routeHop(it)
 		return scratch
@@ -443,13 +425,13 @@ func (p *peers) pass(scratch []byte, it *queued.URL) []byte {
 	return scratch
 }
 
-// hold notes that another agent has a page, if it is not this one: when that agent is gone the page may be, too.
-func (p *peers) hold(line string, it *queued.URL) {
+// RouteRecovered notes that another agent has a page, if it is not this one: when that agent is gone the page may be, too.
+func (p *peers) RouteRecovered(line string, it *queued.URL) {
 	p.box.PutRetained(line, queued.Append([]byte{letterLink}, it))
 }
 
-// waitRoom waits while the outbox is in memory for want of disk.
-func (p *peers) waitRoom(ctx context.Context) error {
+// WaitRoom waits while the outbox is in memory for want of disk.
+func (p *peers) WaitRoom(ctx context.Context) error {
 	for p.box.HasOverflow() {
 		err := p.spill()
 		if err == nil {
@@ -470,8 +452,8 @@ func (p *peers) spill() error {
 	return p.box.Spill()
 }
 
-// mark is the checkpointer's: everybody stands still.
-func (p *peers) mark() (*peersCut, []byte, error) {
+// MarkState is the checkpointer's: everybody stands still.
+func (p *peers) MarkState() (*cluster.Checkpoint, []byte, error) {
 	box, image, err := p.box.Checkpoint()
 	if err != nil {
 		return nil, nil, err
@@ -480,9 +462,12 @@ func (p *peers) mark() (*peersCut, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return &peersCut{
-		Outbox: box, Fetched: done, Peers: p.circle.Load().Agents, All: p.all, Births: p.births, Turns: p.turns.Load(), Founded: p.founded.Load(),
-		Lent: p.lent, Leaving: p.leaves() && !p.departed.Load(), Told: p.isGoing(p.line) &&
-			!p.departed.Load(), Going: p.leavers.lines(leaveGoing), Gone: p.leavers.lines(leaveGone), Heir: p.fetched.inherited(), Begun: p.begun.Load(),
+	departed := p.departed.Load()
+	return &cluster.Checkpoint{
+		Outbox: box, Fetched: done, Agents: p.circle.Load().Agents, EverAll: p.all, Births: p.births,
+		Turns: p.turns.Load(), Founded: p.founded.Load(), TemporarySince: p.lent,
+		IsLeaving: p.IsLeaving() && !departed, AnnouncedLeave: p.isGoing(p.line) && !departed,
+		LeavingAgents: p.leavers.lines(leaveGoing), DoneAgents: p.leavers.lines(leaveGone),
+		FetchedLists: p.fetched.inherited(), HasBegun: p.begun.Load(),
 	}, appendSum(image), nil
 }

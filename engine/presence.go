@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/ownership"
 	"slices"
 	"strings"
@@ -18,12 +19,12 @@ type absence struct {
 // present are those who are there, and those of the circle who have gone in good order and are expected back; again is
 // when to look again at all who are, 0 for nobody.
 func (p *peers) present(at time.Time) (now []ownership.Agent, again time.Duration) {
-	now = slices.Clone(p.seam.Peers())
+	now = slices.Clone(p.seam.Agents())
 	gone := make(map[string]*absence)
 	p.absent = nil
-	for _, k := range p.seam.Known() {
+	for _, k := range p.seam.KnownAgents() {
 		line, counted := k.Instance(), p.circle.Load().Has(k.Agent)
-		if k.State != PeerLeft || p.hasLeft(line) || !counted && !p.isGoing(line) || slices.ContainsFunc(now,
+		if k.State != cluster.AgentLeft || p.hasLeft(line) || !counted && !p.isGoing(line) || slices.ContainsFunc(now,
 			func(other ownership.Agent) bool { return other.ID == k.ID }) {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/counters"
 	"orbweaver/engine/crawllog"
 	"orbweaver/engine/journal"
@@ -60,7 +61,8 @@ func purgeRig(tb testing.TB, hostCount, out, urls int) *distributor {
 	})
 	under := &undertaker{log: log, bench: b, n: n, finished: journal.NewFinishedURLs(), wake: func() {}}
 	d := &distributor{
-		ledger: &journal.Store{}, bench: b, virt: virt, shelf: shelf{virt}, frontWant: new(atomic.Int64), newborn: newSiteQueue(), under: under,
+		cluster: cluster.Alone{},
+		ledger:  &journal.Store{}, bench: b, virt: virt, shelf: shelf{virt}, frontWant: new(atomic.Int64), newborn: newSiteQueue(), under: under,
 		wake: make(chan struct{}, 1), feed: func() {}, traps: traps.New(-1, 0, 1, nil),
 		hosts: &hosts{
 			bench: b, cold: store, rules: site.NewRulesPool(0), newborn: newSiteQueue(),
@@ -137,7 +139,8 @@ func TestPurge_onlyWhatIsExcludedGoes(t *testing.T) {
 // A rule that excludes hosts with a part of 10^7 queued URLs: one host with half of them, a hundredth of a million
 // hosts, half of a million hosts.
 func BenchmarkPurge(b *testing.B) {
-	for _, c := range []struct{ hosts, out, urls int }{{2, 1, 5_000_000}, {1_000_000, 10_000, 10}, {1_000_000, 500_000, 10}} {
+	for _, c := range []struct{ hosts, out, urls int }{{2, 1, 5_000_000}, {1_000_000, 10_000, 10},
+		{1_000_000, 500_000, 10}} {
 		b.Run(fmt.Sprintf("hosts=%d/out=%d/urls=%d", c.hosts, c.out, c.hosts*c.urls), func(b *testing.B) {
 			var took, longest time.Duration
 			for range b.N {

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/consensus"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/internal/notify"
@@ -48,9 +49,9 @@ type quorum struct {
 	count int    // peers.run's: see consensus.Node.View
 
 	mu       sync.Mutex
-	deaf     map[string]time.Time // agents without --quorum, by line; guarded by mu
-	wings    map[*wing]struct{}   // exchanges under way; guarded by mu
-	grounded int64                // how many of them were ended; guarded by mu
+	deaf     map[string]time.Time           // agents without --quorum, by line; guarded by mu
+	wings    map[*cluster.Exchange]struct{} // exchanges under way; guarded by mu
+	grounded int64                          // how many of them were ended; guarded by mu
 }
 
 // openQuorum makes this agent ask for leave to fetch, if it must, or forgets what it has promised.
@@ -60,7 +61,7 @@ func openQuorum(p *peers, fsys vfs.FS, dir string, cfg *Config) (err error) {
 	}
 	q := &quorum{
 		peers: p, least: cfg.Cluster.Agents, news: make(chan struct{}, 1), shut: quorumBegins,
-		deaf: map[string]time.Time{}, wings: map[*wing]struct{}{},
+		deaf: map[string]time.Time{}, wings: map[*cluster.Exchange]struct{}{},
 	}
 	o := consensus.Options{
 		FS: fsys, File: consensusName(dir), Self: p.line, Ask: q.ask, Log: p.say, Retry: p.ledger.Disk.Wait,
@@ -80,10 +81,10 @@ func (q *quorum) ask(ctx context.Context, line string, message []byte) ([]byte, 
 	deaf := time.Since(q.deaf[line]) < deafTime
 	q.mu.Unlock()
 	if deaf {
-		return nil, ErrLetter
+		return nil, cluster.ErrMalformed
 	}
 	answer, err := q.peers.seam.Ask(ctx, ownership.AgentID(line), append([]byte{questionConsensus}, message...))
-	if errors.Is(err, ErrLetter) {
+	if errors.Is(err, cluster.ErrMalformed) {
 		q.mu.Lock()
 		defer q.mu.Unlock()
 		if _, known := q.deaf[line]; !known {
@@ -99,7 +100,7 @@ func (q *quorum) ask(ctx context.Context, line string, message []byte) ([]byte, 
 func (q *quorum) answer(ctx context.Context, from string, message []byte) ([]byte, error) {
 	answer, err := q.node.Answer(ctx, from, message)
 	if errors.Is(err, consensus.ErrMessage) {
-		err = fmt.Errorf("%w: %w", ErrLetter, err)
+		err = fmt.Errorf("%w: %w", cluster.ErrMalformed, err)
 	}
 	return answer, err
 }
@@ -122,7 +123,7 @@ func (q *quorum) agreed(now []ownership.Agent, complete bool) (view []ownership.
 	index, count, content := q.node.View()
 	view, away, err := ownership.DecodeAgreed(content)
 	mine := index > 0 && err == nil && (slices.Contains(ownership.Instances(view), p.line) || p.isGoing(p.line))
-	wish := consensus.Wish{Present: ownership.Instances(p.seam.Peers()), Base: index}
+	wish := consensus.Wish{Present: ownership.Instances(p.seam.Agents()), Base: index}
 	if mine {
 		wish.Base = q.index // who is there was found out by this view
 	}
@@ -219,8 +220,8 @@ func (q *quorum) end(keep func(site []byte) bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for w := range q.wings {
-		if keep == nil || !keep(w.site) {
-			w.cancel()
+		if keep == nil || !keep(w.Site) {
+			w.Cancel()
 			delete(q.wings, w)
 			q.grounded++
 		}
@@ -286,13 +287,13 @@ func (q *quorum) why() (why string, short bool) {
 }
 
 // report is what the operator is told.
-func (q *quorum) report(now time.Time) *QuorumReport {
+func (q *quorum) report(now time.Time) *cluster.QuorumReport {
 	if q == nil {
 		return nil
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return &QuorumReport{
+	return &cluster.QuorumReport{
 		Majority: q.node.Holds(now) > 0, Grounded: q.grounded,
 		Answer: ownership.AgentIDs(q.node.Heard(now)), Agreed: ownership.AgentIDs(q.node.Voters()),
 	}

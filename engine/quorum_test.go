@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/addresslease"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/journal"
@@ -97,7 +98,7 @@ func (a *votingAgent) follow(ctx context.Context) {
 	for {
 		a.turn.Lock()
 		a.peers.absent = a.away
-		if view, ok := a.peers.quorum.agreed(a.Peers(), true); ok {
+		if view, ok := a.peers.quorum.agreed(a.Agents(), true); ok {
 			a.goBy(view)
 			a.peers.quorum.acts()
 		}
@@ -133,7 +134,7 @@ func TestQuorum_agentsAgreeOnThoseThatAreAway(t *testing.T) {
 		var agreed []string
 		for _, a := range c.agents {
 			a.turn.Lock()
-			if a.peers.quorum.agreed(a.Peers(), true); len(a.peers.absent) != 1 {
+			if a.peers.quorum.agreed(a.Agents(), true); len(a.peers.absent) != 1 {
 				t.Errorf("%s: %v are away", a.self.ID, a.peers.absent)
 			}
 			agreed = append(agreed, a.peers.absent...)
@@ -154,7 +155,7 @@ func (c *votingCluster) setCut(name string, is bool) {
 
 func (a *votingAgent) Self() string { return a.self.ID }
 
-func (a *votingAgent) Peers() (all []ownership.Agent) {
+func (a *votingAgent) Agents() (all []ownership.Agent) {
 	for _, other := range a.agents {
 		all = append(all, other.self)
 	}
@@ -173,13 +174,13 @@ func (a *votingAgent) Ask(ctx context.Context, to string, question []byte) ([]by
 	return a.agents[i].peers.quorum.answer(ctx, a.self.ID, question[1:])
 }
 
-func (a *votingAgent) Changed() <-chan struct{}                           { return nil }
-func (a *votingAgent) Known() []KnownPeer                                 { return nil }
-func (a *votingAgent) Lost() <-chan struct{}                              { return nil }
-func (a *votingAgent) Err() error                                         { return nil }
-func (a *votingAgent) Join(context.Context, uint64, PeerServer) error     { return nil }
-func (a *votingAgent) Leave(context.Context) error                        { return nil }
-func (a *votingAgent) Send(context.Context, string, uint64, []byte) error { return nil }
+func (a *votingAgent) Changed() <-chan struct{}                            { return nil }
+func (a *votingAgent) KnownAgents() []cluster.KnownAgent                   { return nil }
+func (a *votingAgent) Lost() <-chan struct{}                               { return nil }
+func (a *votingAgent) Err() error                                          { return nil }
+func (a *votingAgent) Join(context.Context, uint64, cluster.Handler) error { return nil }
+func (a *votingAgent) Leave(context.Context) error                         { return nil }
+func (a *votingAgent) Send(context.Context, string, uint64, []byte) error  { return nil }
 
 // Exchanges end that this agent may not go on with: those with a host that another agent owns now, at once, and all
 // when no majority answers any more.
@@ -197,13 +198,13 @@ func TestQuorum_exchangesEndInTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		a.peers.circle.Store(two)
-		var kept, moved wing
-		defer kept.close()
-		defer moved.close()
+		var kept, moved cluster.Exchange
+		defer kept.Close()
+		defer moved.Close()
 		stays, goes := siteOf(view, two), siteOf(two, view)
-		kept.open(t.Context())
-		moved.open(t.Context())
-		one, other := a.peers.fly(t.Context(), &kept, stays), a.peers.fly(t.Context(), &moved, goes)
+		kept.Open(t.Context())
+		moved.Open(t.Context())
+		one, other := a.peers.BeginExchange(t.Context(), &kept, stays), a.peers.BeginExchange(t.Context(), &moved, goes)
 		if one.Err() != nil || other.Err() != nil {
 			t.Fatal("an exchange could not begin")
 		}
@@ -216,8 +217,8 @@ func TestQuorum_exchangesEndInTime(t *testing.T) {
 		}
 		c.setCut("a0", true)
 		time.Sleep(10 * time.Second)
-		moved.open(t.Context())
-		if late := a.peers.fly(t.Context(), &moved, stays); one.Err() == nil || late.Err() == nil {
+		moved.Open(t.Context())
+		if late := a.peers.BeginExchange(t.Context(), &moved, stays); one.Err() == nil || late.Err() == nil {
 			t.Errorf("without a majority: %v, %v", one.Err(), late.Err())
 		}
 		time.Sleep(2 * time.Second)
@@ -282,7 +283,7 @@ func TestQuorum_aMissedView(t *testing.T) {
 		c.agents[0].turn.Lock()
 		defer c.agents[0].turn.Unlock()
 		q.index, q.count = q.index-1, q.count-2
-		if _, ok := q.agreed(c.agents[0].Peers(), true); !ok {
+		if _, ok := q.agreed(c.agents[0].Agents(), true); !ok {
 			t.Fatal("no view")
 		}
 		if rest := time.Until(time.Unix(0, c.agents[0].peers.guest.Load())); rest < 22*time.Second {
@@ -317,10 +318,14 @@ func TestQuorum_whoMayBegin(t *testing.T) {
 // An agent without --quorum is told of, and left alone for a while: it would ban who asks it again and again.
 func TestQuorum_anAgentWithoutIt(t *testing.T) {
 	asked := 0
-	seam := &deafSeam{ask: func() ([]byte, error) { asked++; return nil, fmt.Errorf("%w: not known", ErrLetter) }}
+	seam := &deafSeam{ask: func() ([]byte, error) {
+		asked++
+		return nil,
+			fmt.Errorf("%w: not known", cluster.ErrMalformed)
+	}}
 	q := &quorum{peers: &peers{seam: seam, say: slog.New(slog.DiscardHandler)}, deaf: map[string]time.Time{}}
 	for range 5 {
-		if _, err := q.ask(t.Context(), "a1/1", []byte("{}")); !errors.Is(err, ErrLetter) {
+		if _, err := q.ask(t.Context(), "a1/1", []byte("{}")); !errors.Is(err, cluster.ErrMalformed) {
 			t.Error(err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/clock"
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
@@ -115,7 +116,7 @@ type rebuilder struct {
 	bench    *visit.Workbench
 	sieve    *sieve.Sieve
 	ready    *diskq.Queue
-	peers    *peers              // nil for a crawl alone
+	cluster  cluster.Agent
 	info     func() []warc.Field // for warcinfo records
 
 	lists   *rebuildLists
@@ -215,11 +216,10 @@ func (e *Engine) openRebuild(r *rebuilder) error {
 		return err
 	}
 	e.assemble(r.m)
-	if r.peers = e.peers; r.peers != nil {
-		if err := r.peers.begin(nil, true); err != nil {
+	if r.cluster = e.cluster; r.cluster.IsShared() {
+		if err := e.cluster.beginRebuilt(); err != nil {
 			return err
 		}
-		r.peers.lent = new(warc.Cut) // when hosts were on loan is not in the archive
 	}
 	e.seeded.Store(r.out.Seeds == 0)
 	r.ledger, r.frontier, r.bench, r.sieve, r.ready = e.ledger, e.frontier, e.bench, e.sieve, e.ready
@@ -360,7 +360,7 @@ func (r *rebuilder) sum() {
 	if c.Filters.Store != filter.All {
 		r.note("answers that --store %s refused left no record: they are fetched again", c.Filters.Store)
 	}
-	if r.peers != nil {
+	if r.cluster.IsShared() {
 		r.note("to the other agents this is %s without its data: they tell it again all that they had told it",
 			r.o.Agent.ID)
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/ownership"
 )
 
@@ -17,14 +18,16 @@ var errSeatless = errors.New("engine: nobody is met in a rebuild")
 // Self implements Peering.
 func (s seatless) Self() string { return s.peer.ID }
 
-// Peers implements Peering.
-func (s seatless) Peers() []ownership.Agent { return []ownership.Agent{s.peer} }
+// Agents implements Peering.
+func (s seatless) Agents() []ownership.Agent { return []ownership.Agent{s.peer} }
 
 // Changed implements Peering.
 func (seatless) Changed() <-chan struct{} { return nil }
 
-// Known implements Peering.
-func (s seatless) Known() []KnownPeer { return []KnownPeer{{Agent: s.peer, State: PeerAlive}} }
+// KnownAgents implements Peering.
+func (s seatless) KnownAgents() []cluster.KnownAgent {
+	return []cluster.KnownAgent{{Agent: s.peer, State: cluster.AgentAlive}}
+}
 
 // Lost implements Peering.
 func (seatless) Lost() <-chan struct{} { return nil }
@@ -33,7 +36,7 @@ func (seatless) Lost() <-chan struct{} { return nil }
 func (seatless) Err() error { return nil }
 
 // Join implements Peering.
-func (seatless) Join(context.Context, uint64, PeerServer) error { return errSeatless }
+func (seatless) Join(context.Context, uint64, cluster.Handler) error { return errSeatless }
 
 // Leave implements Peering.
 func (seatless) Leave(context.Context) error { return nil }

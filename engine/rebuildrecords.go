@@ -135,9 +135,7 @@ func (r *rebuilder) done(fp xxh3.Uint128, o outcome.Outcome) error {
 	r.ledger.Count.Found.Add(1)
 	r.ledger.Count.Sieved.Add(1)
 	r.sieve.Add(fp, []byte{byte(o)})
-	if r.peers != nil && o.Class() == outcome.ClassAnswer {
-		r.peers.fetched.add(fp)
-	}
+	r.cluster.NoteRebuilt(o, fp)
 	return r.flush(false, r.finished)
 }
 

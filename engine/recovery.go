@@ -9,6 +9,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/outcome"
@@ -32,19 +33,13 @@ const recoveryPatience = 3 * time.Second
 // recoveryMost is how many URLs are asked about in one question.
 const recoveryMost = 1024
 
-// holder is who has fetched a page.
-type holder struct {
-	line  string    // of this agent, at another time, or of another; empty if nobody is known to have it
-	again time.Time // when to ask again, since somebody has not answered who may have it; zero if that need not be
-}
-
-// recovered tells of each item that a Visit brought who has fetched it. It is nil if nobody can have.
-func (p *peers) recovered(ctx context.Context, site []byte, items [][]byte) ([]holder, error) {
+// Recover tells of each item that a Visit brought who has fetched it. It is nil if nobody can have.
+func (p *peers) Recover(ctx context.Context, site []byte, items [][]byte) ([]cluster.Holder, error) {
 	turn, c := p.turns.Load(), p.circle.Load()
 	if turn < 2 && p.since.Load() {
 		return nil, nil // whoever is responsible has always been
 	}
-	holders := make([]holder, len(items))
+	holders := make([]cluster.Holder, len(items))
 	fps := make([]xxh3.Uint128, len(items))
 	question := []byte{questionFetched}
 	var asked []int
@@ -58,10 +53,10 @@ func (p *peers) recovered(ctx context.Context, site []byte, items [][]byte) ([]h
 			continue
 		}
 		var err error
-		if holders[i].line, err = p.fetched.hasURL(p.frontier.hashSeed, p.line, url); err != nil {
+		if holders[i].Instance, err = p.fetched.hasURL(p.frontier.hashSeed, p.line, url); err != nil {
 			return nil, err
 		}
-		if holders[i].line != "" {
+		if holders[i].Instance != "" {
 			continue
 		}
 		question = outbox.AppendItem(question, url)
@@ -89,18 +84,18 @@ func (p *peers) recovered(ctx context.Context, site []byte, items [][]byte) ([]h
 			continue
 		}
 		for k, i := range asked {
-			if answer[k] == 1 && holders[i].line == "" {
-				holders[i].line = line
+			if answer[k] == 1 && holders[i].Instance == "" {
+				holders[i].Instance = line
 			}
 		}
 	}
 	for _, i := range asked {
 		switch {
-		case holders[i].line != "":
+		case holders[i].Instance != "":
 		case all:
 			p.cleared.add(turn, fps[i])
 		default:
-			holders[i].again = again
+			holders[i].RetryAt = again
 		}
 	}
 	return holders, nil
@@ -122,7 +117,7 @@ func (p *peers) askFetched(ctx context.Context, id, line string, question []byte
 	}
 	p.n.unanswered.Add(1)
 	// it would not say it later either
-	if err == nil || errors.Is(err, ErrLetter) || errors.Is(err, ErrBanned) || !p.isThere(line) {
+	if err == nil || errors.Is(err, cluster.ErrMalformed) || errors.Is(err, cluster.ErrBanned) || !p.isThere(line) {
 		p.silences.end(line)
 		return nil, time.Time{}
 	}
@@ -171,7 +166,7 @@ func (p *peers) answerFetched(ctx context.Context, from string, question []byte)
 	some, urls := false, make(map[string]struct{})
 	for url, err := range outbox.Items(question) {
 		if err != nil || len(all) == recoveryMost {
-			return nil, fmt.Errorf("%w: a question of %q", ErrLetter, from)
+			return nil, fmt.Errorf("%w: a question of %q", cluster.ErrMalformed, from)
 		}
 		all, urls[string(url)] = append(all, url), struct{}{}
 	}
@@ -195,18 +190,9 @@ func (p *peers) answerFetched(ctx context.Context, from string, question []byte)
 	return answer, err
 }
 
-// peerAnswers implements parsers.AnsweredURLs.
-type peerAnswers struct{ peers *peers }
-
-// Maintain retries what could not be noted, and merges files.
-func (a peerAnswers) Maintain() error { return a.peers.fetched.tend() }
-
 // NoteAnswered notes that a URL has an answer.
-func (a peerAnswers) NoteAnswered(o outcome.Outcome, url []byte) { a.peers.keepFetched(o, url) }
-
-// keepFetched notes that a URL has an answer.
-func (p *peers) keepFetched(o outcome.Outcome, url []byte) {
-	if p != nil && o.Class() == outcome.ClassAnswer {
+func (p *peers) NoteAnswered(o outcome.Outcome, url []byte) {
+	if o.Class() == outcome.ClassAnswer {
 		fp := urlx.Fingerprint(p.frontier.hashSeed, url)
 		p.fetched.add(fp)
 		p.cleared.drop(fp)

@@ -104,7 +104,7 @@ func (r *replayer) entry(e *journal.Entry, rec *record) error {
 		r.end = &rec.end
 	}
 	if e.Kind == journal.KindMessage {
-		if err := r.engine.peers.unpack(e.Links, postmark{aged: r.clock.Aged}); err != nil {
+		if err := r.engine.cluster.Replay(e.Links, r.clock.Aged); err != nil {
 			return fmt.Errorf("engine: resume: %w", err)
 		}
 		return nil
@@ -188,9 +188,7 @@ func (r *replayer) site(url []byte, f func(vs *visit.State)) error {
 
 func (r *replayer) page(e *journal.Entry, rec *record) error {
 	r.engine.finished.Add(e.FP, e.Outcome)
-	if p := r.engine.peers; p != nil && e.Outcome.Class() == outcome.ClassAnswer {
-		p.fetched.add(e.FP)
-	}
+	r.engine.cluster.NoteRebuilt(e.Outcome, e.FP)
 	n := &r.engine.ledger.Count
 	if rec.unchanged {
 		n.Unchanged.Add(1)

@@ -48,8 +48,9 @@ func TestReplayTendsTheMapOfPayloads(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := &Engine{
-		ledger: &journal.Store{Seen: open()}, sieve: s, finished: journal.NewFinishedURLs(), limits: new(limits.Limits),
-		frontier: new(Frontier),
+		cluster: alone{},
+		ledger:  &journal.Store{Seen: open()}, sieve: s, finished: journal.NewFinishedURLs(), limits: new(limits.Limits),
+		frontier: &Frontier{views: alone{}.Views()},
 	}
 	e.bench = workbench.New[site.State](workbench.Options{})
 	e.bench.GetOrAdd([]byte("http://a.test"))

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/counters"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/outcome"
@@ -85,7 +86,7 @@ type Report struct {
 	NoveltyEvicted int64 `json:"novelty_evicted"`      // sites of this run that were forgotten for want of memory
 	NoveltyMemory  int64 `json:"novelty_memory_bytes"` // for that
 
-	Peers *PeersReport `json:"peers,omitempty"` // nil for a crawl alone
+	Peers *cluster.StatusReport `json:"peers,omitempty"` // nil for a crawl alone
 
 	ActiveFetches int64   `json:"active_fetches"`
 	Front         int64   `json:"front"`        // addresses with something due soon
@@ -141,9 +142,7 @@ func (e *Engine) Report() Report {
 		s := e.jars.Stats()
 		r.Cookies, r.CookiesLost = int64(s.Cookies), s.Lost
 	}
-	if e.peers != nil {
-		r.Peers = e.peers.report(&c)
-	}
+	r.Peers = e.cluster.Report(&c)
 	if e.traps.Enabled() {
 		s := e.traps.Stats()
 		r.NoveltyWatched, r.NoveltyPoor, r.NoveltyDelayed, r.NoveltyRead = int64(s.Groups), int64(s.Poor), s.Delayed, s.Read
@@ -240,7 +239,7 @@ func (e *Engine) waitingMost() string {
 	}
 	down, workers := e.network.State()
 	switch next, ok := e.bench.NextDue(); {
-	case e.isStopping() && e.peers != nil && e.peers.leaves():
+	case e.isStopping() && e.cluster.IsLeaving():
 		return "the other agents: they are given all that this one has"
 	case e.isStopping():
 		return "the last pages, before it stops"

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/settings"
@@ -23,7 +24,7 @@ type returner struct {
 	ready   *diskq.Queue
 	under   *undertaker
 	live    *settings.Live
-	peers   *peers // nil for a crawl alone
+	cluster cluster.RobotsRouter
 	feed    func()
 	wake    func() // of the distributor
 
@@ -123,7 +124,7 @@ func (r *returner) sendBehind(site []byte, items [][]byte) [][]byte {
 
 // settle gives a verdict to the site that waits, or to the agent that has it.
 func (r *returner) settle(v *site.RobotsResult) error {
-	if r.peers.sendVerdict(v) {
+	if r.cluster.SendResult(v) {
 		return nil
 	}
 	return r.deliver(v)
@@ -133,7 +134,7 @@ func (r *returner) settle(v *site.RobotsResult) error {
 // robots.txt from elsewhere it goes on, and asks again later: perhaps each of two sites waits for the other, or the
 // chain has come home.
 func (r *returner) sendHop(h *site.RobotsRedirect) error {
-	if r.peers.sendHop(h) {
+	if r.cluster.SendRedirect(h) {
 		return nil
 	}
 	sent := false

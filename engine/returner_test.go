@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
@@ -23,7 +24,8 @@ func TestNoVisitIsInTheReturnersHandAtACut(t *testing.T) {
 	vs, _ := b.GetOrAdd([]byte("http://a.test"))
 	b.Place(vs, netip.AddrFrom4([4]byte{240, 0, 0, 1}), now)
 	r := &returner{
-		ledger: new(journal.Store), bench: b, done: visit.NewResultQueue(4), newborn: newSiteQueue(), feed: func() {}, wake: func() {},
+		cluster: cluster.Alone{},
+		ledger:  new(journal.Store), bench: b, done: visit.NewResultQueue(4), newborn: newSiteQueue(), feed: func() {}, wake: func() {},
 	}
 	over := make(chan error)
 	go func() { over <- r.run(context.Background()) }() //nolint:forbidigo // it ends when the queue closes

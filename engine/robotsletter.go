@@ -23,11 +23,11 @@ import (
 // comes from the agent that was asked for it, while the site waits. If a hop leads on to a third agent, the one that
 // fetched it sends that hop back to the agent that is responsible for the site, which asks the third.
 
-// sendHop gives a hop to the agent that is responsible for where it leads, and says whether that is another one. Only
+// SendRedirect gives a hop to the agent that is responsible for where it leads, and says whether that is another one. Only
 // the agent that is responsible for the site asks another one on its behalf: so it knows from whom it may take the
 // verdict. Any other tells that one where the hop leads.
-func (p *peers) sendHop(h *site.RobotsRedirect) bool {
-	if p == nil || p.mine(h.Site) {
+func (p *peers) SendRedirect(h *site.RobotsRedirect) bool {
+	if p.Owns(h.Site) {
 		return false
 	}
 	it := queued.MustDecode(h.Item)
@@ -50,12 +50,9 @@ func (p *peers) routeHop(it *queued.URL) {
 	}
 }
 
-// sendVerdict gives what came of a hop to the agent that is responsible for the site that waits, and says whether that
+// SendResult gives what came of a hop to the agent that is responsible for the site that waits, and says whether that
 // is another one.
-func (p *peers) sendVerdict(v *site.RobotsResult) bool {
-	if p == nil {
-		return false
-	}
+func (p *peers) SendResult(v *site.RobotsResult) bool {
 	c := p.circle.Load()
 	owner := c.OwnerOf(v.Site)
 	if owner == c.Self {
@@ -111,7 +108,7 @@ func (p *peers) takeVerdict(item []byte, m postmark) error {
 	if v.Rules != nil && (v.Age >= site.RobotsLifetime || !p.hosts.rules.Accepts(v.Rules)) {
 		v.Rules, v.Unreachable = nil, true
 	}
-	if p.sendVerdict(&v) {
+	if p.SendResult(&v) {
 		return nil
 	}
 	p.n.steps.Add(1)

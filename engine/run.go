@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"orbweaver/engine/clock"
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/dnsrecords"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/journal"
@@ -61,7 +62,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		cancel(err)
 	}
 	returning.Go("return", func() error { return e.returner.run(forever) })
-	if e.peers != nil && e.peers.leaves() { // it had begun to before it was stopped
+	if e.cluster.IsLeaving() { // it had begun to before it was stopped
 		e.finish(lifecycle.ReasonLeft)
 	}
 
@@ -74,7 +75,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 	stopIntake()
 	drain := time.AfterFunc(drainMax, func() {
-		if e.peers != nil && e.peers.leaves() {
+		if e.cluster.IsLeaving() {
 			hangUp(errDrain) // and no more: there is much to do yet
 			return
 		}
@@ -88,21 +89,16 @@ func (e *Engine) Run(ctx context.Context) error {
 	errs = append(errs, parsing.Wait())
 	e.done.Close()
 	errs = append(errs, returning.Wait())
-	if e.peers != nil && e.peers.leaves() {
+	if e.cluster.IsLeaving() {
 		drain.Stop()
 		errs = append(errs, e.depart(ctx, abort))
 	}
 	stopLate()
 	errs = append(errs, late.Wait())
-	if e.peers != nil {
-		e.peers.admit(false) // what comes from now on would not be in the last cut
-	}
+	e.cluster.AcceptMessages(false) // what comes from now on would not be in the last cut
 	err := e.conclude(ctx, abort, vfs.JoinCauses(errs...))
-	if e.peers != nil { // not before all is on disk: it may be asked how it is until then
-		e.peers.quorum.stop(forever)
-		if lerr := e.peers.seam.Leave(forever); lerr != nil {
-			e.seams.Log.Warn("the other agents could not be told that this one goes", "error", lerr)
-		}
+	if serr := e.cluster.Stop(forever); serr != nil { // not before all is on disk: it may be asked how it is until then
+		e.seams.Log.Warn("the other agents could not be told that this one goes", "error", serr)
 	}
 	return err
 }
@@ -111,7 +107,8 @@ func (e *Engine) Run(ctx context.Context) error {
 // its next run departs.
 func (e *Engine) depart(ctx, abort context.Context) error {
 	d := departure{
-		peers: e.peers, ledger: e.ledger, dist: e.dist, flush: e.flush, cut: e.points.ask, wake: e.distWake, signal: ctx.Done(), given: make(map[string]bool),
+		ledger: e.ledger, dist: e.dist, flush: e.flush, cut: e.points.ask, wake: e.distWake, signal: ctx.Done(),
+		given: make(map[string]bool),
 	}
 	own, end := context.WithCancel(abort)
 	defer end()
@@ -127,7 +124,7 @@ func (e *Engine) depart(ctx, abort context.Context) error {
 		}
 		return d.ended(abort)
 	}
-	err := d.run(abort)
+	err := e.cluster.depart(abort, &d)
 	if err == nil {
 		return nil
 	}
@@ -147,7 +144,7 @@ func (e *Engine) depart(ctx, abort context.Context) error {
 func (e *Engine) lose(why error) {
 	e.seams.Log.Error("this agent stops: it cannot go on beside the others", "error", why)
 	e.mu.Lock()
-	e.lost = fmt.Errorf("%w: %w", ErrLost, why)
+	e.lost = fmt.Errorf("%w: %w", cluster.ErrLost, why)
 	e.mu.Unlock()
 	e.abort(lifecycle.ReasonLost)
 }
@@ -229,10 +226,7 @@ func (e *Engine) startIntake(ctx context.Context, g *failGroup) error {
 func (e *Engine) newSeeder() *seeder {
 	s := &seeder{
 		fs: e.seams.FS, dir: e.frontierDir(), ledger: e.ledger, frontier: e.frontier, seeded: &e.seeded,
-		ready: func(context.Context) error { return nil }, wake: func() { notify.Send(e.distWake) },
-	}
-	if e.peers != nil {
-		s.ready = e.gate.Wait
+		ready: e.cluster.WaitBegun, wake: func() { notify.Send(e.distWake) },
 	}
 	return s
 }
@@ -250,15 +244,7 @@ func (e *Engine) starved() {
 
 // startLate starts what must go on until the last Page is home.
 func (e *Engine) startLate(ctx context.Context, g *failGroup) {
-	if e.peers != nil {
-		e.peers.admit(true)
-		g.Go("agents", func() error { return e.peers.run(ctx) })
-		g.Go("settle", func() error { return e.peers.settle(ctx) })
-		g.Go("leases", func() error { return e.peers.leases.watch(ctx) })
-		if q := e.peers.quorum; q != nil {
-			g.Go("quorum", func() error { return q.run(ctx) })
-		}
-	}
+	e.cluster.Start(ctx, g.Go)
 	g.Go("flush", func() error { return e.flush.run(ctx) })
 	g.Go("log", func() error { return e.log.Run(ctx) })
 	g.Go("checkpoint", func() error { return e.points.run(ctx) })
@@ -313,7 +299,7 @@ func (e *Engine) startWorkers(exchanges, abort, forever context.Context, fetcher
 		w := e.newFetchWorker(i)
 		fetchers.Go("fetch", func() error {
 			defer w.fetcher.Close()
-			defer w.wing.close()
+			defer w.cancels.Close()
 			return w.run(exchanges, forever)
 		})
 	}
@@ -334,7 +320,7 @@ func (e *Engine) newFetchWorker(id int) *fetchWorker {
 		id: id, ledger: e.ledger, todo: e.todo, done: e.done, pool: e.pool, fetched: e.fetched,
 		fetcher: fetch.NewFetcher(e.cfg.Fetch, e.seams.Dialer, e.pool), decoder: fetch.NewDecoder(fetch.DecoderOptions{}),
 		rules: e.rules, aloft: e.aloft, finished: e.finished, log: e.log, live: e.live, lists: e.filters.lists, jars: e.jars, previous: e.previous,
-		scarce: e.scarce, network: e.network, quotas: e.quotas, peers: e.peers, proxy: e.cfg.Fetch.Proxy != nil,
+		scarce: e.scarce, network: e.network, quotas: e.quotas, cluster: e.cluster, proxy: e.cfg.Fetch.Proxy != nil,
 		hashSeed: e.frontier.hashSeed, maxPerHost: e.cfg.Limits.MaxPerHost, stopping: e.stopping,
 		pagesOut: &e.pagesOut, fetching: &e.fetching, clamps: e.clamps, giveUp: e.cfg.Limits.GiveUp,
 		proofWait: proofWait(e.cfg.Limits.StallWait), keys: politeness.AddrKeys(e.cfg.Limits.IPv6Prefix),
@@ -365,18 +351,14 @@ func (e *Engine) newDNSSource() (dnsrecords.Source, error) {
 // parsing returns what the parse workers share.
 func (e *Engine) parsing() *parsers.Crawl {
 	a := &e.cfg.Archive
-	c := &parsers.Crawl{
+	return &parsers.Crawl{
 		Pages: e.fetched, Pool: e.pool, PagesOut: &e.pagesOut, LastOut: func() { notify.Send(e.distWake) },
-		Journal: e.ledger, InFlight: e.aloft, Limits: e.limits, Log: e.log, Sites: e.hosts, Answered: parsers.Alone{},
+		Journal: e.ledger, InFlight: e.aloft, Limits: e.limits, Log: e.log, Sites: e.hosts, Answered: e.cluster,
 		Previous: e.previous, Traps: e.traps, Links: e.cfg.linkOptions(e.filters.links()),
 		Parsed: e.parsed, HashSeed: e.frontier.hashSeed, Store: e.filters.store,
 		Faults:   parsers.NewFaultFiles(e.seams.FS, e.frontierDir(), e.seams.Log),
 		Metadata: parsers.MetadataOptions{Mode: a.Metadata, Via: a.Via, Outlinks: a.Outlinks},
 	}
-	if e.peers != nil {
-		c.Answered = peerAnswers{e.peers}
-	}
-	return c
 }
 
 // finish begins the end of the crawl; the first reason stands.
@@ -417,7 +399,7 @@ func (e *Engine) conclude(ctx, abort context.Context, err error) error {
 		state = lifecycle.Stopped
 	case reason == lifecycle.ReasonComplete:
 		c := e.ledger.Count.Load()
-		state, reason = ending(&c, e.peers == nil, e.hosts.givenUp)
+		state, reason = ending(&c, !e.cluster.IsShared(), e.hosts.givenUp)
 	case reason == lifecycle.ReasonStalled:
 		state = lifecycle.Stalled
 		t := e.dist.tellTrouble(e.seams.Log.Warn)

@@ -8,6 +8,7 @@ import (
 
 	"orbweaver/dnsres"
 	"orbweaver/engine/clock"
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/fetch"
 	"orbweaver/internal/vfs"
 )
@@ -24,7 +25,7 @@ type Seams struct {
 	// wraps fetch.ErrBlockedAddress or fetch.ErrBlockedPort; nil if everything may.
 	Allowed func(netip.AddrPort) error
 	// Peering is the way to the other agents; nil for a crawl alone.
-	Peering Peering
+	Peering cluster.Network
 	// Usage gives this process's CPU time and peak resident memory; nil where nobody asks.
 	Usage func() (cpu time.Duration, rssPeak int64)
 	// Boot tells which run of the machine this is; nil where nobody knows.

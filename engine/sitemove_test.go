@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/robots"
@@ -89,14 +90,22 @@ func TestOfASiteTheStricterHolds(t *testing.T) {
 		life time.Duration // of those that come
 		want site.State
 	}{
-		"of a new site all":              {site.State{}, 0, time.Hour, site.State{Rules: rules, Failures: -4, Slowdown: 3, Stored: 9, RobotsTries: 1}},
-		"rules that are over are none":   {site.State{RobotsTries: 5}, 0, -time.Second, site.State{Failures: -4, Slowdown: 3, Stored: 9, RobotsTries: 5}},
-		"younger rules stay":             {site.State{Rules: other}, 2 * time.Hour, time.Hour, site.State{Rules: other, Failures: -4, Slowdown: 3, Stored: 9}},
-		"older rules go":                 {site.State{Rules: other}, time.Hour, 2 * time.Hour, site.State{Rules: rules, Failures: -4, Slowdown: 3, Stored: 9, RobotsTries: 1}},
-		"more trouble and quotas stay":   {site.State{Failures: 5, Slowdown: 12, Stored: 30}, 0, time.Hour, site.State{Rules: rules, Failures: 5, Slowdown: 12, Stored: 30, RobotsTries: 1}},
-		"no copy is older than a day":    {site.State{}, 0, math.MaxInt64, site.State{Rules: rules, Failures: -4, Slowdown: 3, Stored: 9, RobotsTries: 1}},
-		"what is blocked here stays so":  {site.State{Blocked: true}, 0, time.Hour, site.State{Blocked: true, Rules: rules, Failures: -4, Slowdown: 3, Stored: 9, RobotsTries: 1}},
-		"what was denied is allowed now": {site.State{DenyAll: true}, 0, time.Hour, site.State{Rules: rules, Failures: -4, Slowdown: 3, Stored: 9, RobotsTries: 1}},
+		"of a new site all": {site.State{}, 0, time.Hour,
+			site.State{Rules: rules, Failures: -4, Slowdown: 3, Stored: 9, RobotsTries: 1}},
+		"rules that are over are none": {site.State{RobotsTries: 5}, 0, -time.Second,
+			site.State{Failures: -4, Slowdown: 3, Stored: 9, RobotsTries: 5}},
+		"younger rules stay": {site.State{Rules: other}, 2 * time.Hour, time.Hour,
+			site.State{Rules: other, Failures: -4, Slowdown: 3, Stored: 9}},
+		"older rules go": {site.State{Rules: other}, time.Hour, 2 * time.Hour,
+			site.State{Rules: rules, Failures: -4, Slowdown: 3, Stored: 9, RobotsTries: 1}},
+		"more trouble and quotas stay": {site.State{Failures: 5, Slowdown: 12, Stored: 30}, 0, time.Hour,
+			site.State{Rules: rules, Failures: 5, Slowdown: 12, Stored: 30, RobotsTries: 1}},
+		"no copy is older than a day": {site.State{}, 0, math.MaxInt64,
+			site.State{Rules: rules, Failures: -4, Slowdown: 3, Stored: 9, RobotsTries: 1}},
+		"what is blocked here stays so": {site.State{Blocked: true}, 0, time.Hour,
+			site.State{Blocked: true, Rules: rules, Failures: -4, Slowdown: 3, Stored: 9, RobotsTries: 1}},
+		"what was denied is allowed now": {site.State{DenyAll: true}, 0, time.Hour,
+			site.State{Rules: rules, Failures: -4, Slowdown: 3, Stored: 9, RobotsTries: 1}},
 	} {
 		s := c.own
 		if s.Rules != nil {
@@ -144,7 +153,8 @@ func FuzzLetter(f *testing.F) {
 			appendVerdict(nil, &site.RobotsResult{Site: []byte("http://a.test"), Unreachable: true}, put),
 		),
 	)
-	f.Add(outbox.AppendItem(nil, appendInherited(nil, inheritance{7, "a1/0000000000000007"}, make([]seen.Digest, 2))))
+	f.Add(outbox.AppendItem(nil, appendInherited(nil, cluster.FetchedList{Seed: 7, Instance: "a1/0000000000000007"},
+		make([]seen.Digest, 2))))
 	told := queued.AppendBytes([]byte{letterTold, inheritVersion}, []byte("a1/0000000000000007"))
 	for _, item := range itemsOf(f, aLetter(put)) {
 		told = outbox.AppendItem(told, item)

@@ -47,12 +47,14 @@ func (d *distributor) isStalled(now time.Time) bool {
 		s.urged = true
 		d.tryAllAgain(now)
 	}
-	if well || now.Sub(s.since) < s.wait || d.bench.Any(func(site *site.State) bool { return site.NamedRetryWithin(s.wait) }) {
+	if well || now.Sub(s.since) < s.wait ||
+		d.bench.Any(func(site *site.State) bool { return site.NamedRetryWithin(s.wait) }) {
 		return false
 	}
 	// In the order in which things move: what one look misses, the next one sees.
 	born := d.newborn.Puts()
-	if d.peers.awaits() || d.ready.Len() > 0 || d.newborn.Len() > 0 && !d.servers.Down.Load() || d.pagesOut.Load() > 0 {
+	if d.cluster.AwaitsRobots() || d.ready.Len() > 0 || d.newborn.Len() > 0 && !d.servers.Down.Load() ||
+		d.pagesOut.Load() > 0 {
 		return false
 	}
 	return d.pending() == 0 && d.ready.Len() == 0 && (d.newborn.Puts() == born || d.servers.Down.Load())

@@ -1,26 +1,14 @@
 package engine
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
 	"time"
 
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/outbox"
 )
-
-// ErrBanned says that an agent does not speak with another for a while.
-var ErrBanned = errors.New("engine: banned")
-
-// WaitError says that an agent takes no more letters of another for now: it is to keep them, and to wait for so long
-// before it sends the next.
-type WaitError struct{ Wait time.Duration }
-
-// Error says it.
-func (e *WaitError) Error() string {
-	return fmt.Sprintf("engine: over the quota of a peer: wait for %v", e.Wait)
-}
 
 // What an agent that keeps the rules never comes near: it sends no letter that cannot be read, and when it is told to
 // wait, the few letters that are under way are all that come before it does.
@@ -137,7 +125,7 @@ func (s *standings) ask(id string, size int) error {
 	}
 	if over := one.asked.Sub(now) - questionAhead; over > 0 {
 		one.waits++
-		return &WaitError{over}
+		return &cluster.WaitError{Wait: over}
 	}
 	one.asked = one.asked.Add(questionTime + time.Duration(size)*questionByte)
 	return nil
@@ -172,7 +160,7 @@ func (s *standings) passesOn(id, line string) bool {
 }
 
 func (o *standing) refusal() error {
-	return fmt.Errorf("%w for another %v: %s", ErrBanned, time.Until(o.banned).Round(time.Second), o.why)
+	return fmt.Errorf("%w for another %v: %s", cluster.ErrBanned, time.Until(o.banned).Round(time.Second), o.why)
 }
 
 // garbled notes that an agent said something that cannot be read, and gives the error that it is told.
@@ -232,7 +220,7 @@ func (s *standings) charge(id string, letter []byte) (back func(), err error) {
 				one.items)
 		}
 	}
-	return nil, &WaitError{one.until.Sub(now)}
+	return nil, &cluster.WaitError{Wait: one.until.Sub(now)}
 }
 
 // weigh is what a letter that can be read counts for.
@@ -255,7 +243,7 @@ func (s *standings) forgive() {
 }
 
 // report adds what is known of an agent.
-func (s *standings) report(a *AgentReport) {
+func (s *standings) report(a *cluster.AgentReport) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	one := s.of[a.ID]

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"orbweaver/engine/attempt"
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/journal"
@@ -34,7 +35,7 @@ func TestG05_theQuotaGrowsWithTheWork(t *testing.T) {
 		done := int64(1000) // of a run before
 		s := newStandings(100, func() int64 { return done }, slog.New(slog.DiscardHandler))
 		ten := letterOf("a.test", 0, 10)
-		var wait *WaitError
+		var wait *cluster.WaitError
 		taken := 0
 		for ; taken < 1000; taken++ {
 			if _, err := s.charge("peer", ten); errors.As(err, &wait) {
@@ -83,7 +84,7 @@ func TestG05_bansEndAndGrow(t *testing.T) {
 		s := newStandings(1, func() int64 { return 0 }, slog.New(slog.DiscardHandler))
 		ten := letterOf("a.test", 0, 10)
 		early := 0
-		for err := error(nil); !errors.Is(err, ErrBanned); early++ {
+		for err := error(nil); !errors.Is(err, cluster.ErrBanned); early++ {
 			if _, err = s.charge("flood", ten); early > 10*earlyMost {
 				t.Fatal("who does not wait is never banned")
 			}
@@ -91,13 +92,13 @@ func TestG05_bansEndAndGrow(t *testing.T) {
 		if early < earlyMost {
 			t.Errorf("a ban after %d letters", early)
 		}
-		var a AgentReport
+		var a cluster.AgentReport
 		for i, length := range []time.Duration{banFirst, 2 * banFirst, 4 * banFirst} {
-			if err := s.hear("flood"); !errors.Is(err, ErrBanned) {
+			if err := s.hear("flood"); !errors.Is(err, cluster.ErrBanned) {
 				t.Fatalf("ban %d: %v", i, err)
 			}
 			time.Sleep(length - time.Second)
-			a = AgentReport{ID: "flood"}
+			a = cluster.AgentReport{ID: "flood"}
 			if s.report(&a); s.hear("flood") == nil || a.Banned == "" || a.BannedFor == "" || a.Refused == 0 ||
 				a.Received != 10 {
 				t.Errorf("ban %d, just before its end: %+v", i, a)
@@ -107,8 +108,8 @@ func TestG05_bansEndAndGrow(t *testing.T) {
 				t.Errorf("ban %d, after its end: %v", i, err)
 			}
 			for k := range garbledMost {
-				err := s.garbled("flood", ErrLetter)
-				if want := k == garbledMost-1; errors.Is(err, ErrBanned) != want {
+				err := s.garbled("flood", cluster.ErrMalformed)
+				if want := k == garbledMost-1; errors.Is(err, cluster.ErrBanned) != want {
 					t.Errorf("letter %d that cannot be read: %v", k, err)
 				}
 			}
@@ -117,7 +118,7 @@ func TestG05_bansEndAndGrow(t *testing.T) {
 			t.Errorf("another peer: %v", err)
 		}
 		for range 10 * garbledMost { // now and then a letter that cannot be read is no reason
-			if err := s.garbled("other", ErrLetter); errors.Is(err, ErrBanned) {
+			if err := s.garbled("other", cluster.ErrMalformed); errors.Is(err, cluster.ErrBanned) {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Hour)
@@ -141,7 +142,7 @@ func FuzzLetterTexts(f *testing.F) {
 	p := &peers{hosts: &hosts{rules: site.NewRulesPool(0)}}
 	f.Fuzz(func(t *testing.T, letter []byte) {
 		if err := p.readLetter(letter); err != nil {
-			if !errors.Is(err, ErrLetter) {
+			if !errors.Is(err, cluster.ErrMalformed) {
 				t.Errorf("an error without a name: %v", err)
 			}
 			return
@@ -201,15 +202,15 @@ func FuzzQuestion(f *testing.F) {
 			return // it is answered from a crawl that runs
 		}
 		p.standings = newStandings(1, func() int64 { return 0 }, slog.New(slog.DiscardHandler))
-		answer, err := p.Answer(t.Context(), "peer", question)
+		answer, err := p.HandleQuestion(t.Context(), "peer", question)
 		if err != nil {
-			if !errors.Is(err, ErrLetter) {
+			if !errors.Is(err, cluster.ErrMalformed) {
 				t.Fatalf("an error without a name: %v", err)
 			}
 			for range garbledMost {
-				_, err = p.Answer(t.Context(), "peer", question)
+				_, err = p.HandleQuestion(t.Context(), "peer", question)
 			}
-			if !errors.Is(err, ErrBanned) {
+			if !errors.Is(err, cluster.ErrBanned) {
 				t.Errorf("asked again and again: %v", err)
 			}
 			return

@@ -28,7 +28,7 @@ func (p *peers) lentSince(m *manifest) {
 	if m.Peers == nil || m.Afresh {
 		return
 	}
-	if p.lent = m.Peers.Lent; p.lent == nil && !m.Clean {
+	if p.lent = m.Peers.TemporarySince; p.lent == nil && !m.Clean {
 		p.lent = m.Archive
 	}
 	if p.lent != nil && p.lent.Before(m.From) {
@@ -47,7 +47,7 @@ func (p *peers) lend(c *ownership.View) {
 // supersede marks what is superseded, if anything can be. A failure costs marks, which an audit makes, and nothing
 // else.
 func (p *peers) supersede(ctx context.Context) {
-	if p.recover < 1 || p.keeps != filter.All { // with a store filter, who has a page may have no record of it
+	if p.recover < 1 || p.cfg.Filters.Store != filter.All { // with a store filter, who has a page may have no record of it
 		return
 	}
 	p.ledger.Steps.Begin()

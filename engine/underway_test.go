@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/ownership"
 	"testing"
 	"testing/synctest"
@@ -12,7 +13,7 @@ import (
 
 // talk is the seam to two others who all say the same.
 type talk struct {
-	Peering
+	cluster.Network
 	says  string // "" for no answer
 	asked string
 }

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"orbweaver/engine"
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/ownership"
 )
 
@@ -28,7 +28,7 @@ type chair struct {
 	meeting *meeting
 	peer    ownership.Agent
 	changed chan struct{}
-	server  engine.PeerServer
+	server  cluster.Handler
 }
 
 var errNobody = errors.New("meeting: nobody there")
@@ -51,7 +51,7 @@ func (c *chair) Changed() <-chan struct{} { return c.changed }
 func (c *chair) Lost() <-chan struct{}    { return nil }
 func (c *chair) Err() error               { return nil }
 
-func (c *chair) Peers() (all []ownership.Agent) {
+func (c *chair) Agents() (all []ownership.Agent) {
 	c.meeting.mu.Lock()
 	defer c.meeting.mu.Unlock()
 	if c.server == nil {
@@ -64,19 +64,19 @@ func (c *chair) Peers() (all []ownership.Agent) {
 	return all
 }
 
-func (c *chair) Known() (known []engine.KnownPeer) {
-	for _, peer := range c.Peers() {
-		known = append(known, engine.KnownPeer{Agent: peer, State: engine.PeerAlive})
+func (c *chair) KnownAgents() (known []cluster.KnownAgent) {
+	for _, peer := range c.Agents() {
+		known = append(known, cluster.KnownAgent{Agent: peer, State: cluster.AgentAlive})
 	}
 	c.meeting.mu.Lock()
 	defer c.meeting.mu.Unlock()
 	for _, peer := range c.meeting.left {
-		known = append(known, engine.KnownPeer{Agent: peer, State: engine.PeerLeft})
+		known = append(known, cluster.KnownAgent{Agent: peer, State: cluster.AgentLeft})
 	}
 	return known
 }
 
-func (c *chair) Join(_ context.Context, store uint64, s engine.PeerServer) error {
+func (c *chair) Join(_ context.Context, store uint64, s cluster.Handler) error {
 	c.meeting.mu.Lock()
 	defer c.meeting.mu.Unlock()
 	c.server, c.peer.Store = s, store
@@ -96,7 +96,7 @@ func (c *chair) Leave(context.Context) error {
 }
 
 // reach is another agent, after a moment.
-func (c *chair) reach(ctx context.Context, to string) (engine.PeerServer, error) {
+func (c *chair) reach(ctx context.Context, to string) (cluster.Handler, error) {
 	select {
 	case <-time.After(2 * time.Millisecond):
 	case <-ctx.Done():
@@ -115,7 +115,7 @@ func (c *chair) Send(ctx context.Context, to string, _ uint64, letter []byte) er
 	if err != nil {
 		return err
 	}
-	return s.Letter(ctx, c.peer.ID, slices.Clone(letter))
+	return s.HandleMessage(ctx, c.peer.ID, slices.Clone(letter))
 }
 
 func (c *chair) Ask(ctx context.Context, to string, question []byte) ([]byte, error) {
@@ -123,5 +123,5 @@ func (c *chair) Ask(ctx context.Context, to string, question []byte) ([]byte, er
 	if err != nil {
 		return nil, err
 	}
-	return s.Answer(ctx, c.peer.ID, slices.Clone(question))
+	return s.HandleQuestion(ctx, c.peer.ID, slices.Clone(question))
 }

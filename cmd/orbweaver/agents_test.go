@@ -12,6 +12,7 @@ import (
 	"orbweaver/bench/captures"
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
+	"orbweaver/engine/cluster"
 	"orbweaver/internal/vfs"
 )
 
@@ -184,13 +185,13 @@ func (r reported) Report() engine.Report { return engine.Report(r) }
 func TestProgressBesideOthers(t *testing.T) {
 	r := engine.Report{PagesStored: 10, Waiting: "nothing"}
 	for _, c := range []struct {
-		peers *engine.PeersReport
+		peers *cluster.StatusReport
 		words string
 	}{
 		{nil, "0 fetching | nothing\n"},
-		{&engine.PeersReport{Agents: []engine.AgentReport{{ID: "a1", State: engine.PeerAlive}}}, "0 fetching | nothing\n"},
-		{&engine.PeersReport{Overhead: 0.44, Waiting: 7, Agents: []engine.AgentReport{
-			{ID: "a1", State: engine.PeerAlive}, {ID: "a2", State: engine.PeerSuspected}, {ID: "a3", State: engine.PeerAlive}, {ID: "a4", State: engine.PeerDead}}},
+		{&cluster.StatusReport{Agents: []cluster.AgentReport{{ID: "a1", State: cluster.AgentAlive}}}, "0 fetching | nothing\n"},
+		{&cluster.StatusReport{Overhead: 0.44, Waiting: 7, Agents: []cluster.AgentReport{
+			{ID: "a1", State: cluster.AgentAlive}, {ID: "a2", State: cluster.AgentSuspected}, {ID: "a3", State: cluster.AgentAlive}, {ID: "a4", State: cluster.AgentDead}}},
 			"0 fetching | 3 agents, 0.4 links/page sent, 7 waiting | nothing\n"},
 	} {
 		r.Peers = c.peers
@@ -205,8 +206,8 @@ func TestProgressBesideOthers(t *testing.T) {
 // Who was told to wait, and who is banned and why, stands below the table.
 func TestPeersThatAreBanned(t *testing.T) {
 	var out buffer
-	p := &engine.PeersReport{Self: "a1", LettersHeld: 3, Strangers: 4, Agents: []engine.AgentReport{
-		{ID: "a1", State: engine.PeerAlive}, {ID: "a2", State: engine.PeerAlive, Received: 2_000_000, ToldToWait: 70, NotTaken: 5, Banned: "2026-11-22T10:00:00Z", BannedFor: "it floods", Refused: 9}}}
+	p := &cluster.StatusReport{Self: "a1", LettersHeld: 3, Strangers: 4, Agents: []cluster.AgentReport{
+		{ID: "a1", State: cluster.AgentAlive}, {ID: "a2", State: cluster.AgentAlive, Received: 2_000_000, ToldToWait: 70, NotTaken: 5, Banned: "2026-11-22T10:00:00Z", BannedFor: "it floods", Refused: 9}}}
 	if err := writePeers(&out, p); err != nil {
 		t.Fatal(err)
 	}

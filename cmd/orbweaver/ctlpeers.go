@@ -7,7 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"orbweaver/engine"
+	"orbweaver/engine/cluster"
 )
 
 type ctlPeersCmd struct{}
@@ -41,7 +41,7 @@ func (*ctlPeersCmd) Run(w *world, c *ctlCmd) error {
 	return writePeers(w.stdout, r.Peers)
 }
 
-func writePeers(out io.Writer, p *engine.PeersReport) error {
+func writePeers(out io.Writer, p *cluster.StatusReport) error {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "agent\tcapacity\tshare\twaiting\tstate\tsince\t")
 	for _, a := range p.Agents {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"orbweaver/engine"
+	"orbweaver/engine/cluster"
 )
 
 // progress tells how the crawl goes: one line that is written over on a terminal, a plain line now and then elsewhere.
@@ -80,7 +81,7 @@ func (p *progress) print() {
 }
 
 // beside is what the line says of other agents, "" if there are none.
-func beside(p *engine.PeersReport) string {
+func beside(p *cluster.StatusReport) string {
 	if p == nil || len(p.Agents) < 2 {
 		return ""
 	}

@@ -65,12 +65,3 @@ type AnsweredURLs interface {
 	// Maintain does a part of the upkeep, outside of a step.
 	Maintain() error
 }
-
-// Alone is the AnsweredURLs of a crawl without other agents.
-type Alone struct{}
-
-// NoteAnswered does nothing.
-func (Alone) NoteAnswered(outcome.Outcome, []byte) {}
-
-// Maintain does nothing.
-func (Alone) Maintain() error { return nil }

@@ -1,7 +1,7 @@
 // Package parsers turns fetched Pages into links, WARC records and journal entries.
 //
 //   - Crawl is what all parse workers of a crawl share. Other packages implement Admission, Sites and AnsweredURLs;
-//     Alone is the null implementation of AnsweredURLs.
+//     cluster.Alone is the null implementation of AnsweredURLs.
 //   - Worker handles one Page at a time. There is about one Worker per core. NewWorker makes it, and Run is its loop.
 //   - MetadataMode says which captures get a metadata record.
 //   - FaultFiles keeps the input of parses that panicked.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"orbweaver/engine"
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/membership"
 	"orbweaver/engine/cluster/transport"
 )
@@ -15,7 +15,7 @@ import (
 // ErrAway says that an agent is not among those who are there.
 var ErrAway = errors.New("peering: that agent is not there")
 
-// Send implements engine.Peering. An error wraps engine.ErrLetter if the other agent never accepts this message, or if
+// Send implements engine.Peering. An error wraps engine.ErrMalformed if the other agent never accepts this message, or if
 // it is too long.
 func (s *Seat) Send(ctx context.Context, to string, sequence uint64, letter []byte) error {
 	peer, err := s.find(to)
@@ -56,11 +56,11 @@ func engineError(err error) error {
 	var quota *transport.QuotaError
 	switch {
 	case errors.Is(err, transport.ErrRefused):
-		return fmt.Errorf("%w: %w", engine.ErrLetter, err)
+		return fmt.Errorf("%w: %w", cluster.ErrMalformed, err)
 	case errors.Is(err, transport.ErrBanned):
-		return fmt.Errorf("%w: %w", engine.ErrBanned, err)
+		return fmt.Errorf("%w: %w", cluster.ErrBanned, err)
 	case errors.As(err, &quota):
-		return &engine.WaitError{Wait: quota.Wait}
+		return &cluster.WaitError{Wait: quota.Wait}
 	}
 	return err
 }
@@ -68,11 +68,11 @@ func engineError(err error) error {
 // transportError is an error of the engine as the transport knows it: the message is refused, or must be sent later.
 // The transport bans an agent that the engine bans. All other errors may pass, engine.ErrClosing too.
 func (s *Seat) transportError(from string, err error) error {
-	var wait *engine.WaitError
+	var wait *cluster.WaitError
 	switch {
-	case errors.Is(err, engine.ErrBanned):
+	case errors.Is(err, cluster.ErrBanned):
 		s.transport.Ban(from, err.Error())
-	case errors.Is(err, engine.ErrLetter):
+	case errors.Is(err, cluster.ErrMalformed):
 		return fmt.Errorf("%w: %w", transport.ErrRefused, err)
 	case errors.As(err, &wait):
 		return &transport.QuotaError{Wait: wait.Wait}
@@ -84,16 +84,16 @@ func (s *Seat) transportError(from string, err error) error {
 func (s *Seat) receive(ctx context.Context, from string, letter []byte) error {
 	server := s.server.Load()
 	if server == nil {
-		return engine.ErrClosing
+		return cluster.ErrClosing
 	}
-	return s.transportError(from, (*server).Letter(ctx, from, letter))
+	return s.transportError(from, (*server).HandleMessage(ctx, from, letter))
 }
 
 // answer hands a request to the engine.
 func (s *Seat) answer(ctx context.Context, from string, kind byte, question []byte) ([]byte, error) {
 	server := s.server.Load()
 	if server == nil {
-		return nil, engine.ErrClosing
+		return nil, cluster.ErrClosing
 	}
 	if kind == questionCard {
 		return s.card(), nil
@@ -101,6 +101,6 @@ func (s *Seat) answer(ctx context.Context, from string, kind byte, question []by
 	if kind != questionKind {
 		return nil, fmt.Errorf("%w: a request of kind %d", transport.ErrRefused, kind)
 	}
-	a, err := (*server).Answer(ctx, from, question)
+	a, err := (*server).HandleQuestion(ctx, from, question)
 	return a, s.transportError(from, err)
 }

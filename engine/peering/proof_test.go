@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/engine"
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/membership"
 	"orbweaver/engine/cluster/ownership"
 )
@@ -47,7 +47,7 @@ func TestHostilePeer_P4_aNameWithoutACertificateIsNotCounted(t *testing.T) {
 		forge(t, a, id, 1000, letters)
 	}
 	names := func(s *Seat) (ids []string) {
-		for _, p := range s.Peers() {
+		for _, p := range s.Agents() {
 			ids = append(ids, p.ID)
 		}
 		return ids
@@ -56,15 +56,15 @@ func TestHostilePeer_P4_aNameWithoutACertificateIsNotCounted(t *testing.T) {
 		until(t, "membership has heard of all", s, func() bool { return len(s.group.Load().View().Agents) == 6 })
 		until(t, "all were asked for a proof", s, func() bool {
 			n := 0
-			for _, k := range s.Known() {
-				if k.State == engine.PeerUnproven {
+			for _, k := range s.KnownAgents() {
+				if k.State == cluster.AgentUnproven {
 					n++
 				}
 			}
 			return n == 4 && slices.Equal(names(s), []string{"a", "b"})
 		})
 		taken, sum := 0, 0 // shares are in proportion to capacities
-		for _, p := range s.Peers() {
+		for _, p := range s.Agents() {
 			if sum += p.Capacity; p.ID != "a" && p.ID != "b" {
 				taken += p.Capacity
 			}
@@ -84,8 +84,8 @@ func TestHostilePeer_P4_theCertificateBoundsTheCapacity(t *testing.T) {
 	evil := open(t, "evil", by, a)
 	evil.o.Capacity = 1000
 	join(t, evil, 2)
-	until(t, "it is counted", a, func() bool { return len(a.Peers()) == 2 })
-	if p := a.Peers()[1]; p != (ownership.Agent{ID: "evil", Capacity: 8, Store: 2}) {
+	until(t, "it is counted", a, func() bool { return len(a.Agents()) == 2 })
+	if p := a.Agents()[1]; p != (ownership.Agent{ID: "evil", Capacity: 8, Store: 2}) {
 		t.Errorf("%+v", p)
 	}
 	large, err := by.IssueFor("large", 20, time.Now(), time.Hour, 0)
@@ -108,15 +108,15 @@ func TestHostilePeer_P4_anAgentConfirmsItsCard(t *testing.T) {
 	a := open(t, "a", by)
 	join(t, a, 1)
 	b := open(t, "b", by)
-	b.server.Store(new(engine.PeerServer)) // it has not joined: membership hears of it from another process
+	b.server.Store(new(cluster.Handler)) // it has not joined: membership hears of it from another process
 	forge(t, a, "b", 8, b.transport.Addr())
-	until(t, "it is known", a, func() bool { return len(a.Known()) == 2 })
+	until(t, "it is known", a, func() bool { return len(a.KnownAgents()) == 2 })
 	until(t, "it was asked", a, func() bool {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		return a.proofs["b"] != nil && a.proofs["b"].tries > 0
 	})
-	if len(a.Peers()) != 1 {
-		t.Errorf("counted: %+v", a.Peers())
+	if len(a.Agents()) != 1 {
+		t.Errorf("counted: %+v", a.Agents())
 	}
 }

@@ -30,7 +30,7 @@ func TestHostilePeer_P5_aStolenFileIsReplacedWhileAgentsRun(t *testing.T) {
 	atA := join(t, a, 1)
 	b := open(t, "b", by, a)
 	join(t, b, 2)
-	until(t, "both know each other", a, func() bool { return len(a.Peers()) == 2 && len(b.Peers()) == 2 })
+	until(t, "both know each other", a, func() bool { return len(a.Agents()) == 2 && len(b.Agents()) == 2 })
 	stolen := b.o.Identity
 	renew := func(step string, change func() error, ids map[*Seat]*identity.Identity) {
 		t.Helper()
@@ -46,8 +46,8 @@ func TestHostilePeer_P5_aStolenFileIsReplacedWhileAgentsRun(t *testing.T) {
 		until(t, step+": a letter arrives", b, func() bool {
 			return b.Send(t.Context(), "a", 0, []byte(step)) == nil && len(atA.got()) > before
 		})
-		if len(a.Peers()) != 2 || len(b.Peers()) != 2 {
-			t.Errorf("%s: %+v, %+v", step, a.Known(), b.Known())
+		if len(a.Agents()) != 2 || len(b.Agents()) != 2 {
+			t.Errorf("%s: %+v, %+v", step, a.KnownAgents(), b.KnownAgents())
 		}
 	}
 	fresh, err := by.Issue("b", time.Now(), time.Hour, identity.Generation(stolen.Certificate.Leaf))
@@ -79,7 +79,7 @@ func TestHostilePeer_P5_aStolenFileIsReplacedWhileAgentsRun(t *testing.T) {
 	}
 	c := open(t, "c", by, a)
 	join(t, c, 3)
-	until(t, "an agent with a new file is counted", a, func() bool { return len(a.Peers()) == 3 })
+	until(t, "an agent with a new file is counted", a, func() bool { return len(a.Agents()) == 3 })
 	if err := a.Renew(ids[b]); !errors.Is(err, transport.ErrIdentity) || !strings.Contains(err.Error(), "that of agent b") {
 		t.Errorf("the file of another agent: %v", err)
 	}
@@ -95,5 +95,5 @@ func TestRenew_beforeJoin(t *testing.T) {
 	join(t, a, 1)
 	b := open(t, "b", by, a)
 	join(t, b, 2)
-	until(t, "both know each other", a, func() bool { return len(a.Peers()) == 2 })
+	until(t, "both know each other", a, func() bool { return len(a.Agents()) == 2 })
 }

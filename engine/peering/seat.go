@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"orbweaver/engine"
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/identity"
 	"orbweaver/engine/cluster/membership"
 	"orbweaver/engine/cluster/ownership"
@@ -22,7 +22,7 @@ type Seat struct {
 	o         Options
 	transport *transport.Transport
 
-	server atomic.Pointer[engine.PeerServer]  // nil before Join
+	server atomic.Pointer[cluster.Handler]    // nil before Join
 	group  atomic.Pointer[membership.Service] // nil before Join has succeeded
 
 	mu       sync.Mutex
@@ -40,7 +40,7 @@ type Seat struct {
 	changed chan struct{} // capacity 1: see Changed
 }
 
-var _ engine.Peering = (*Seat)(nil)
+var _ cluster.Network = (*Seat)(nil)
 
 // arrival is when an agent was first seen with these data.
 type arrival struct {
@@ -89,7 +89,7 @@ func Open(ctx context.Context, o Options) (*Seat, error) {
 func (s *Seat) Self() string { return s.o.ID }
 
 // Join implements engine.Peering. An error may wrap membership.ErrNameInUse, ErrOtherCrawl or ErrOtherKey.
-func (s *Seat) Join(ctx context.Context, store uint64, server engine.PeerServer) error {
+func (s *Seat) Join(ctx context.Context, store uint64, server cluster.Handler) error {
 	s.mu.Lock()
 	s.store = store
 	s.mu.Unlock()
@@ -131,7 +131,7 @@ func (s *Seat) Join(ctx context.Context, store uint64, server engine.PeerServer)
 		s.firstProofs(ctx, g)
 	}
 	s.o.Log.Info("this agent is known to the others",
-		"agent", s.o.ID, "gossip", g.Self().GossipAddr, "messages", s.transport.Addr(), "agents", len(s.Peers()))
+		"agent", s.o.ID, "gossip", g.Self().GossipAddr, "messages", s.transport.Addr(), "agents", len(s.Agents()))
 	return nil
 }
 
@@ -171,8 +171,8 @@ func (s *Seat) Close() error {
 	return err
 }
 
-// Peers implements engine.Peering.
-func (s *Seat) Peers() []ownership.Agent {
+// Agents implements engine.Peering.
+func (s *Seat) Agents() []ownership.Agent {
 	g := s.group.Load()
 	if g == nil {
 		return []ownership.Agent{s.self()}
@@ -215,25 +215,25 @@ func (s *Seat) note(v *membership.View) {
 	s.came = here
 }
 
-// Known implements engine.Peering.
-func (s *Seat) Known() []engine.KnownPeer {
+// KnownAgents implements engine.Peering.
+func (s *Seat) KnownAgents() []cluster.KnownAgent {
 	g := s.group.Load()
 	if g == nil {
-		return []engine.KnownPeer{{Agent: s.self(), State: engine.PeerAlive}}
+		return []cluster.KnownAgent{{Agent: s.self(), State: cluster.AgentAlive}}
 	}
 	v := g.View()
 	s.note(v)
-	var known []engine.KnownPeer
+	var known []cluster.KnownAgent
 	for i := range v.Agents {
 		a := &v.Agents[i]
 		peer, ok := s.counted(a)
-		k := engine.KnownPeer{Agent: peer, State: engine.PeerAlive, Since: s.since(a.ID)}
+		k := cluster.KnownAgent{Agent: peer, State: cluster.AgentAlive, Since: s.since(a.ID)}
 		_, doubted := slices.BinarySearch(v.Suspected, a.ID)
 		switch {
 		case !ok:
-			k.State = engine.PeerUnproven
+			k.State = cluster.AgentUnproven
 		case doubted:
-			k.State = engine.PeerSuspected
+			k.State = cluster.AgentSuspected
 		}
 		known = append(known, k)
 	}
@@ -243,13 +243,13 @@ func (s *Seat) Known() []engine.KnownPeer {
 		if !ok {
 			continue
 		}
-		k := engine.KnownPeer{Agent: peer, State: engine.PeerDead, Since: gone.At}
+		k := cluster.KnownAgent{Agent: peer, State: cluster.AgentDead, Since: gone.At}
 		if gone.HasLeft {
-			k.State = engine.PeerLeft
+			k.State = cluster.AgentLeft
 		}
 		known = append(known, k)
 	}
-	slices.SortFunc(known, func(a, b engine.KnownPeer) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(known, func(a, b cluster.KnownAgent) int { return strings.Compare(a.ID, b.ID) })
 	return known
 }
 

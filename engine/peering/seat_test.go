@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/engine"
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/identity"
 	"orbweaver/engine/cluster/membership"
 	"orbweaver/engine/cluster/ownership"
@@ -23,16 +23,16 @@ type clerk struct {
 	letters []string
 }
 
-func (c *clerk) Letter(_ context.Context, from string, letter []byte) error {
+func (c *clerk) HandleMessage(_ context.Context, from string, letter []byte) error {
 	switch string(letter) {
 	case "nonsense":
-		return fmt.Errorf("%w: %q", engine.ErrLetter, letter)
+		return fmt.Errorf("%w: %q", cluster.ErrMalformed, letter)
 	case "too early":
-		return engine.ErrClosing
+		return cluster.ErrClosing
 	case "too much":
-		return &engine.WaitError{Wait: 7 * time.Second}
+		return &cluster.WaitError{Wait: 7 * time.Second}
 	case "flood":
-		return fmt.Errorf("%w: it floods", engine.ErrBanned)
+		return fmt.Errorf("%w: it floods", cluster.ErrBanned)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -40,9 +40,9 @@ func (c *clerk) Letter(_ context.Context, from string, letter []byte) error {
 	return nil
 }
 
-func (c *clerk) Answer(_ context.Context, from string, question []byte) ([]byte, error) {
+func (c *clerk) HandleQuestion(_ context.Context, from string, question []byte) ([]byte, error) {
 	if string(question) == "nonsense" {
-		return nil, engine.ErrLetter
+		return nil, cluster.ErrMalformed
 	}
 	return []byte("to " + from + ": " + string(question)), nil
 }
@@ -93,7 +93,7 @@ func until(t *testing.T, what string, s *Seat, ok func() bool) {
 		case <-s.Changed():
 		case <-tick.C:
 		case <-late:
-			t.Fatalf("%s: not within 2 minutes: %+v", what, s.Known())
+			t.Fatalf("%s: not within 2 minutes: %+v", what, s.KnownAgents())
 		}
 	}
 }
@@ -113,7 +113,7 @@ func TestTwoSeats(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx := t.Context()
 			a := open(t, "a", by)
-			if peers := a.Peers(); len(peers) != 1 || peers[0].ID != "a" || peers[0].Capacity != 2 || a.Changed() != nil || a.Lost() != nil || a.Err() != nil {
+			if peers := a.Agents(); len(peers) != 1 || peers[0].ID != "a" || peers[0].Capacity != 2 || a.Changed() != nil || a.Lost() != nil || a.Err() != nil {
 				t.Errorf("before it joined: %+v", peers)
 			}
 			if err := a.Send(ctx, "b", 0, []byte("x")); !errors.Is(err, ErrAway) {
@@ -122,8 +122,8 @@ func TestTwoSeats(t *testing.T) {
 			ca := join(t, a, 7)
 			b := open(t, "b", by, a)
 			cb := join(t, b, 8)
-			until(t, "two peers", a, func() bool { return len(a.Peers()) == 2 })
-			if p := a.Peers()[1]; p != (ownership.Agent{ID: "b", Capacity: 2, Store: 8}) {
+			until(t, "two peers", a, func() bool { return len(a.Agents()) == 2 })
+			if p := a.Agents()[1]; p != (ownership.Agent{ID: "b", Capacity: 2, Store: 8}) {
 				t.Errorf("b as a sees it: %+v", p)
 			}
 			for from, to := range map[*Seat]string{a: "b", b: "a"} {
@@ -132,16 +132,16 @@ func TestTwoSeats(t *testing.T) {
 						t.Error(err)
 					}
 				}
-				if err := from.Send(ctx, to, 0, []byte("nonsense")); !errors.Is(err, engine.ErrLetter) || !strings.Contains(err.Error(), `"nonsense"`) {
+				if err := from.Send(ctx, to, 0, []byte("nonsense")); !errors.Is(err, cluster.ErrMalformed) || !strings.Contains(err.Error(), `"nonsense"`) {
 					t.Errorf("a letter that cannot be read: %v", err)
 				}
-				if err := from.Send(ctx, to, 0, []byte("too early")); err == nil || errors.Is(err, engine.ErrLetter) {
+				if err := from.Send(ctx, to, 0, []byte("too early")); err == nil || errors.Is(err, cluster.ErrMalformed) {
 					t.Errorf("a letter that is not taken now: %v", err)
 				}
 				if answer, err := from.Ask(ctx, to, []byte("why")); err != nil || string(answer) != "to "+from.Self()+": why" {
 					t.Errorf("%q %v", answer, err)
 				}
-				if _, err := from.Ask(ctx, to, []byte("nonsense")); !errors.Is(err, engine.ErrLetter) {
+				if _, err := from.Ask(ctx, to, []byte("nonsense")); !errors.Is(err, cluster.ErrMalformed) {
 					t.Errorf("a question that cannot be read: %v", err)
 				}
 			}
@@ -154,8 +154,8 @@ func TestTwoSeats(t *testing.T) {
 			if err := b.Leave(ctx); err != nil {
 				t.Error(err)
 			}
-			until(t, "b has left", a, func() bool { return len(a.Peers()) == 1 })
-			if k := a.Known(); len(k) != 2 || k[0].State != engine.PeerAlive || k[1].State != engine.PeerLeft || k[0].Since.IsZero() || k[1].Since.Before(k[0].Since) {
+			until(t, "b has left", a, func() bool { return len(a.Agents()) == 1 })
+			if k := a.KnownAgents(); len(k) != 2 || k[0].State != cluster.AgentAlive || k[1].State != cluster.AgentLeft || k[0].Since.IsZero() || k[1].Since.Before(k[0].Since) {
 				t.Errorf("who a knows: %+v", k)
 			}
 			if err := a.Send(ctx, "b", 0, []byte("letter")); !errors.Is(err, ErrAway) {
@@ -175,19 +175,19 @@ func TestG05_whoIsBannedIsNotHeard(t *testing.T) {
 	join(t, a, 7)
 	b := open(t, "b", by, a)
 	cb := join(t, b, 8)
-	until(t, "two peers", a, func() bool { return len(a.Peers()) == 2 })
-	var wait *engine.WaitError
+	until(t, "two peers", a, func() bool { return len(a.Agents()) == 2 })
+	var wait *cluster.WaitError
 	if err := a.Send(ctx, "b", 0, []byte("too much")); !errors.As(err, &wait) || wait.Wait != 7*time.Second {
 		t.Errorf("over the quota: %v", err)
 	}
-	if err := a.Send(ctx, "b", 0, []byte("flood")); err == nil || errors.Is(err, engine.ErrLetter) {
+	if err := a.Send(ctx, "b", 0, []byte("flood")); err == nil || errors.Is(err, cluster.ErrMalformed) {
 		t.Errorf("the letter too much: %v", err)
 	}
 	until(t, "a ban", a, func() bool {
 		err := a.Send(ctx, "b", 0, []byte("letter"))
-		return errors.Is(err, engine.ErrBanned) && strings.Contains(err.Error(), "it floods")
+		return errors.Is(err, cluster.ErrBanned) && strings.Contains(err.Error(), "it floods")
 	})
-	if _, err := a.Ask(ctx, "b", []byte("why")); !errors.Is(err, engine.ErrBanned) {
+	if _, err := a.Ask(ctx, "b", []byte("why")); !errors.Is(err, cluster.ErrBanned) {
 		t.Errorf("a question of one that is banned: %v", err)
 	}
 	if err := b.Send(ctx, "a", 0, []byte("letter")); err != nil {
@@ -203,16 +203,16 @@ func TestASeatThatIsGoneAndComesBack(t *testing.T) {
 	join(t, a, 1)
 	b := open(t, "b", nil, a)
 	join(t, b, 2)
-	until(t, "two peers", a, func() bool { return len(a.Peers()) == 2 })
+	until(t, "two peers", a, func() bool { return len(a.Agents()) == 2 })
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "b is suspected", a, func() bool { return a.Known()[1].State == engine.PeerSuspected })
-	until(t, "b is dead", a, func() bool { k := a.Known(); return len(a.Peers()) == 1 && k[1].State == engine.PeerDead })
+	until(t, "b is suspected", a, func() bool { return a.KnownAgents()[1].State == cluster.AgentSuspected })
+	until(t, "b is dead", a, func() bool { k := a.KnownAgents(); return len(a.Agents()) == 1 && k[1].State == cluster.AgentDead })
 	b = open(t, "b", nil, a)
 	join(t, b, 3)
-	until(t, "b is back", a, func() bool { p := a.Peers(); return len(p) == 2 && p[1].Store == 3 })
-	if k := a.Known(); len(k) != 2 || k[1].State != engine.PeerAlive {
+	until(t, "b is back", a, func() bool { p := a.Agents(); return len(p) == 2 && p[1].Store == 3 })
+	if k := a.KnownAgents(); len(k) != 2 || k[1].State != cluster.AgentAlive {
 		t.Errorf("who a knows: %+v", k)
 	}
 }

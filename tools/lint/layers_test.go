@@ -20,11 +20,11 @@ func layers() []string {
 		"engine/layout engine/clock engine/lifecycle engine/queued engine/attempt engine/site engine/visit engine/cluster/message",
 		"engine/limits engine/outage engine/crawllog engine/skipped engine/counters engine/settings engine/capture " +
 			"engine/recrawl engine/traps",
-		"engine/journal",
+		"engine/journal engine/cluster",
 		"engine/links engine/admission engine/dnsrecords",
 		"engine/schedule",
 		"engine/fetchers engine/parsers",
-		"engine/cluster engine/cluster/",
+		"engine/cluster/",
 		"engine/checkpoint engine/rebuild",
 		"engine/report engine/explain",
 		"engine",

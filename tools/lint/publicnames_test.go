@@ -23,7 +23,7 @@ func checkPublicNames(h *tree) (faults []string) {
 		"Control endpoints": h.literals(regexp.MustCompile(`^(GET|POST|PUT|DELETE) /`)),
 		"report.json":       h.reportFields(),
 		"States":            h.constants("State"),
-		"Agent states":      h.constants("PeerState"),
+		"Agent states":      h.constants("AgentState"),
 		"Outcomes":          h.outcomes(),
 		"Metrics":           h.metrics(),
 	}
@@ -212,6 +212,12 @@ func (h *tree) reportFields() map[string]string {
 			held := field.Type
 			if slice, ok := held.(*ast.ArrayType); ok {
 				held = slice.Elt
+			}
+			if star, ok := held.(*ast.StarExpr); ok {
+				held = star.X
+			}
+			if other, ok := held.(*ast.SelectorExpr); ok { // a struct of another package
+				held = other.Sel
 			}
 			walk(typeName(held), prefix+json+".")
 		}

@@ -18,12 +18,12 @@ const (
 
 // recordStructs are written out whole, so their fields are a list and not a design.
 var recordStructs = map[string]string{
-	"engine.Report":          "report.json",
-	"engine.PeersReport":     "the part of report.json about other agents",
-	"engine/counters.Totals": "the counters of the manifest",
-	"engine/counters.Live":   "the live form of Totals, field by field",
-	"engine.manifest":        "the manifest",
-	"engine.Inspection":      "the manifest, for programs that look at a crawl directory",
+	"engine.Report":               "report.json",
+	"engine/cluster.StatusReport": "the part of report.json about other agents",
+	"engine/counters.Totals":      "the counters of the manifest",
+	"engine/counters.Live":        "the live form of Totals, field by field",
+	"engine.manifest":             "the manifest",
+	"engine.Inspection":           "the manifest, for programs that look at a crawl directory",
 }
 
 // A packageSize measures a package without its tests.

@@ -16,6 +16,7 @@ import (
 	"orbweaver/bench/simnet"
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/internal/vfs"
 )
@@ -383,7 +384,7 @@ func TestG04_whoIsLostStopsInOrderAndGoesOn(t *testing.T) {
 			b.mu.Unlock()
 		}
 		r, err := b.reports[lost], b.errs[lost]
-		if !errors.Is(err, engine.ErrLost) || !errors.Is(err, errName) || r.State != lifecycle.Stopped || r.PagesStored == 0 || r.URLsQueued == 0 || r.URLsInFlight != 0 {
+		if !errors.Is(err, cluster.ErrLost) || !errors.Is(err, errName) || r.State != lifecycle.Stopped || r.PagesStored == 0 || r.URLsQueued == 0 || r.URLsInFlight != 0 {
 			t.Errorf("%v; %s (%s) after %d pages, %d queued, %d in flight", err, r.State, r.Reason, r.PagesStored, r.URLsQueued, r.URLsInFlight)
 		}
 		testbed.CheckConservation(t, r)

@@ -32,7 +32,7 @@ func TestAgents_whatAnAgentSaysItHasOutlivesAPowerCut(t *testing.T) {
 				question = outbox.AppendItem(question, []byte(url))
 			}
 			began := time.Now()
-			answer, err := b.hub.desks["agent-0"].server.Answer(t.Context(), "agent-1", question)
+			answer, err := b.hub.desks["agent-0"].server.HandleQuestion(t.Context(), "agent-1", question)
 			cut := disk.LostClone(0)
 			if err != nil || len(answer) != len(held) {
 				t.Fatalf("%d answers for %d pages: %v", len(answer), len(held), err)

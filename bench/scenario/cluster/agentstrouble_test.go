@@ -14,6 +14,7 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/internal/vfs"
 )
@@ -169,7 +170,7 @@ func TestBan_knownByOneAgentDoesNotKeepTheClusterFromEnding(t *testing.T) {
 		reports, ended := b.crawl(t, func() {
 			time.Sleep(20 * time.Second)
 			for range 3 {
-				if err := b.desks["agent-1"].Send(context.WithoutCancel(t.Context()), "agent-0", 0, garbledLetter()); errors.Is(err, engine.ErrBanned) {
+				if err := b.desks["agent-1"].Send(context.WithoutCancel(t.Context()), "agent-0", 0, garbledLetter()); errors.Is(err, cluster.ErrBanned) {
 					bans++
 				}
 			}

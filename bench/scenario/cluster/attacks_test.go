@@ -15,6 +15,7 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/robots"
@@ -33,7 +34,7 @@ type attacked struct {
 const attackedHosts = 12
 
 // attack runs such a crawl. attacks is called each second for a minute, for each honest agent. Then the attacker goes.
-func attack(t *testing.T, attacks func(a *attacked, second int, to engine.PeerServer, send func(letter []byte) error)) *attacked {
+func attack(t *testing.T, attacks func(a *attacked, second int, to cluster.Handler, send func(letter []byte) error)) *attacked {
 	t.Helper()
 	a := &attacked{web: &testbed.ScriptedHosts{Hosts: map[string]testbed.Responder{}, Counts: map[string]int{}}}
 	rules := testbed.AlwaysRespond(200, "", "User-agent: *\nDisallow: /secret\n")
@@ -148,11 +149,11 @@ func TestHostilePeer_P2_aSiteIsNobodyElsesToSpeakOf(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/member=%v", name, member), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					refused := 0
-					a := attack(t, func(a *attacked, _ int, to engine.PeerServer, send func([]byte) error) {
+					a := attack(t, func(a *attacked, _ int, to cluster.Handler, send func([]byte) error) {
 						for host := range a.web.Hosts {
 							if member {
 								_ = send(forge(host)) // while the agent begins it takes no letters
-							} else if err := to.Letter(t.Context(), "nobody", forge(host)); err != nil {
+							} else if err := to.HandleMessage(t.Context(), "nobody", forge(host)); err != nil {
 								refused++
 							}
 						}
@@ -177,7 +178,7 @@ func TestHostilePeer_P2_aSiteIsNobodyElsesToSpeakOf(t *testing.T) {
 func TestHostilePeer_P1_inventedNamesLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var before, after uint64
-		a := attack(t, func(_ *attacked, second int, to engine.PeerServer, _ func([]byte) error) {
+		a := attack(t, func(_ *attacked, second int, to cluster.Handler, _ func([]byte) error) {
 			if second != 20 || after > 0 {
 				return
 			}
@@ -187,7 +188,7 @@ func TestHostilePeer_P1_inventedNamesLeave(t *testing.T) {
 				if i%3 > 0 { // a name that only looks like one beside one of a megabyte
 					line = fmt.Sprintf("evil/%d%s", i, strings.Repeat("x", 1<<20-32))
 				}
-				if _, err := to.Answer(t.Context(), "evil", append([]byte{'G', 1}, line...)); err == nil {
+				if _, err := to.HandleQuestion(t.Context(), "evil", append([]byte{'G', 1}, line...)); err == nil {
 					t.Errorf("%.30s leaves", line)
 				}
 			}
@@ -205,7 +206,7 @@ func TestHostilePeer_P1_inventedNamesLeave(t *testing.T) {
 // manifest, and each later question hashed its URLs once for each.
 func TestHostilePeer_P3_listsOfInventedAgents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := attack(t, func(_ *attacked, second int, to engine.PeerServer, _ func([]byte) error) {
+		a := attack(t, func(_ *attacked, second int, to cluster.Handler, _ func([]byte) error) {
 			if second != 20 {
 				return
 			}
@@ -220,7 +221,7 @@ func TestHostilePeer_P3_listsOfInventedAgents(t *testing.T) {
 				}
 				letter = outbox.AppendItem(letter, append(item, framed(line)...))
 			}
-			if err := to.Letter(t.Context(), "evil", letter); err != nil {
+			if err := to.HandleMessage(t.Context(), "evil", letter); err != nil {
 				t.Errorf("a letter of which not all is taken: %v", err)
 			}
 		})

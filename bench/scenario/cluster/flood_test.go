@@ -18,6 +18,7 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/fetch"
 	"orbweaver/internal/vfs"
 )
@@ -37,9 +38,9 @@ type flooder struct {
 	waits, banned, rejected int // letters
 }
 
-func (f *flooder) Letter(context.Context, string, []byte) error { return nil }
+func (f *flooder) HandleMessage(context.Context, string, []byte) error { return nil }
 
-func (f *flooder) Answer(_ context.Context, from string, question []byte) ([]byte, error) {
+func (f *flooder) HandleQuestion(_ context.Context, from string, question []byte) ([]byte, error) {
 	return f.answer(from, question)
 }
 
@@ -84,7 +85,7 @@ func (f *flooder) garbage() []byte {
 // send sends a letter of n URLs and counts what becomes of it.
 func (f *flooder) send(ctx context.Context, to string, letter []byte, n int) {
 	err := f.desk.Send(ctx, to, 0, letter)
-	var wait *engine.WaitError
+	var wait *cluster.WaitError
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.offered += n
@@ -93,9 +94,9 @@ func (f *flooder) send(ctx context.Context, to string, letter []byte, n int) {
 		f.taken += n
 	case errors.As(err, &wait):
 		f.waits++
-	case errors.Is(err, engine.ErrBanned):
+	case errors.Is(err, cluster.ErrBanned):
 		f.banned++
-	case errors.Is(err, engine.ErrLetter):
+	case errors.Is(err, cluster.ErrMalformed):
 		f.rejected++
 	}
 }
@@ -142,7 +143,7 @@ type beside struct {
 	pages     []time.Duration // when pages of the web came, before the third agent went
 	strangers map[string]int  // requests for what is not in the web, by what they are
 	heap      uint64          // at most, looked at now and then
-	state     []engine.AgentReport
+	state     []cluster.AgentReport
 	verdict   simweb.Verdict
 }
 
@@ -169,7 +170,7 @@ func besideAFlooder(t *testing.T, world simweb.Config, urls int) *beside {
 	for _, name := range b.names {
 		running = append(running, b.start(t.Context(), name))
 	}
-	states := map[string]engine.AgentReport{} // of the flooder, by who says so: its hosts are done by the others before it goes
+	states := map[string]cluster.AgentReport{} // of the flooder, by who says so: its hosts are done by the others before it goes
 	ctx, stop := context.WithCancel(t.Context())
 	var watch sync.WaitGroup
 	watch.Go(func() {

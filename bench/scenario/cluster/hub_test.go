@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"orbweaver/engine"
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
 )
@@ -53,7 +53,7 @@ type desk struct {
 	peer    ownership.Agent
 	changed chan struct{}
 	lost    chan struct{} // closed when another has the name
-	server  engine.PeerServer
+	server  cluster.Handler
 	former  bool // it is of a version that knows no leases and no leaving
 
 	here, left []ownership.Agent // as this agent knows
@@ -141,7 +141,7 @@ func (d *desk) hear() {
 
 func (d *desk) Self() string { return d.peer.ID }
 
-func (d *desk) Peers() (all []ownership.Agent) {
+func (d *desk) Agents() (all []ownership.Agent) {
 	d.hub.mu.Lock()
 	defer d.hub.mu.Unlock()
 	if d.hub.desks[d.peer.ID] != d {
@@ -158,14 +158,14 @@ func (d *desk) Peers() (all []ownership.Agent) {
 
 func (d *desk) Changed() <-chan struct{} { return d.changed }
 
-func (d *desk) Known() (known []engine.KnownPeer) {
-	for _, peer := range d.Peers() {
-		known = append(known, engine.KnownPeer{Agent: peer, State: engine.PeerAlive})
+func (d *desk) KnownAgents() (known []cluster.KnownAgent) {
+	for _, peer := range d.Agents() {
+		known = append(known, cluster.KnownAgent{Agent: peer, State: cluster.AgentAlive})
 	}
 	d.hub.mu.Lock()
 	defer d.hub.mu.Unlock()
 	for _, peer := range d.left {
-		known = append(known, engine.KnownPeer{Agent: peer, State: engine.PeerLeft})
+		known = append(known, cluster.KnownAgent{Agent: peer, State: cluster.AgentLeft})
 	}
 	return known
 }
@@ -181,7 +181,7 @@ func (d *desk) Err() error {
 	}
 }
 
-func (d *desk) Join(_ context.Context, store uint64, s engine.PeerServer) error {
+func (d *desk) Join(_ context.Context, store uint64, s cluster.Handler) error {
 	d.hub.mu.Lock()
 	defer d.hub.mu.Unlock()
 	d.server, d.peer.Store = s, store
@@ -228,7 +228,7 @@ func (h *hub) travel(ctx context.Context, from, to string) error {
 }
 
 // reach is the agent at another desk, after a while.
-func (d *desk) reach(ctx context.Context, to string) (engine.PeerServer, error) {
+func (d *desk) reach(ctx context.Context, to string) (cluster.Handler, error) {
 	if err := d.hub.travel(ctx, d.peer.ID, to); err != nil {
 		return nil, err
 	}
@@ -253,13 +253,13 @@ func (d *desk) Send(ctx context.Context, to string, _ uint64, letter []byte) err
 	}
 	for _, err := range outbox.Items(letter) {
 		if err != nil {
-			return engine.ErrLetter
+			return cluster.ErrMalformed
 		}
 	}
 	if d.hub.eats != nil && d.hub.eats(letter) {
 		return nil
 	}
-	if err = s.Letter(ctx, d.peer.ID, slices.Clone(letter)); err != nil {
+	if err = s.HandleMessage(ctx, d.peer.ID, slices.Clone(letter)); err != nil {
 		return err
 	}
 	if err = d.hub.travel(ctx, to, d.peer.ID); err != nil {
@@ -288,13 +288,13 @@ func (d *desk) Ask(ctx context.Context, to string, question []byte) ([]byte, err
 	former, mute := d.hub.desks[to] != nil && d.hub.desks[to].former, d.hub.mute
 	d.hub.mu.Unlock()
 	if former && question[0] != 'C' && question[0] != 'F' {
-		return nil, engine.ErrLetter
+		return nil, cluster.ErrMalformed
 	}
 	if mute != nil && mute(d.peer.ID, to, question) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
-	answer, err := s.Answer(ctx, d.peer.ID, question)
+	answer, err := s.HandleQuestion(ctx, d.peer.ID, question)
 	if err == nil {
 		err = d.hub.travel(ctx, to, d.peer.ID)
 	}

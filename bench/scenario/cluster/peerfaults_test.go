@@ -28,14 +28,14 @@ type idler struct {
 	bytes int
 }
 
-func (i *idler) Letter(_ context.Context, _ string, letter []byte) error {
+func (i *idler) HandleMessage(_ context.Context, _ string, letter []byte) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.bytes += len(letter)
 	return nil
 }
 
-func (i *idler) Answer(_ context.Context, from string, question []byte) ([]byte, error) {
+func (i *idler) HandleQuestion(_ context.Context, from string, question []byte) ([]byte, error) {
 	return i.answer(from, question)
 }
 
