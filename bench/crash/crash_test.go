@@ -110,7 +110,7 @@ func (tr *trial) count(im *Image) {
 	}
 }
 
-// tell prints what was tried; it is for those who run this package by itself.
+// tell prints what was tried, for runs of this package alone.
 func (tr *trial) tell(what string, images []*Image) {
 	points, variants, least := map[string]bool{}, map[Variant]int{}, -1
 	for _, im := range images {
@@ -203,7 +203,7 @@ func whileOpening() func(class string, n int) bool {
 // TestImage goes on from one saved image.
 func TestImage(t *testing.T) {
 	if *imageFile == "" {
-		t.Skip("no -image") // a tool for who looks into a crash that failed
+		t.Skip("no -image") // a tool to examine a failed crash
 	}
 	im, w, err := loadImage(*imageFile, func(im *Image) (*simweb.World, error) {
 		if strings.HasPrefix(im.Past, couple().Story()) {

@@ -117,7 +117,7 @@ func (tr *trial) survive(t *testing.T, images []*Image) {
 	}
 }
 
-// belowFloor names the classes of which too few images were tried, of those that there are.
+// belowFloor names the classes with too few tried images.
 func (tr *trial) belowFloor(there map[string]int) (faults []string) {
 	for _, class := range slices.Sorted(maps.Keys(tr.chosen)) {
 		if least := max(1, min(*floor, there[class])); tr.done[class] < least {

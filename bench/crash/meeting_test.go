@@ -12,7 +12,7 @@ import (
 	"orbweaver/engine/cluster/ownership"
 )
 
-// meeting is where agents in one process find each other. Nobody is ever taken for dead.
+// meeting is where agents in one process find each other. No agent is ever taken for dead.
 type meeting struct {
 	mu   sync.Mutex
 	here map[string]*chair

@@ -22,7 +22,7 @@ type finished struct {
 	web  *simweb.World
 }
 
-// finish crawls a world of which most pages say by what they are known again.
+// finish crawls a world whose pages mostly have validators.
 func finish(t *testing.T, seed uint64) *finished {
 	t.Helper()
 	w, err := world(seed)
@@ -123,7 +123,7 @@ func (f *finished) judge(t *testing.T, r *result, rig *testbed.Rig, cfg engine.C
 		r.fault("pass %d ends %s: %s", rep.Pass, rep.State, rep.Reason)
 	}
 	r.fsck(t, "the end", disk)
-	if cfg.Refresh { // when the pass was over already, nobody came to clear up
+	if cfg.Refresh { // if the pass was over already, nothing was removed
 		r.leftovers(disk)
 	}
 	crawled, err := captures.Since(disk, cfg.Dir+"/warc", f.from)

@@ -61,7 +61,8 @@ type Summary struct {
 	Verdict *simweb.Verdict `json:"verdict,omitempty"`
 }
 
-// RunCommand serves a world until ctx ends, and then prints who came. Results go to stdout, words for people to stderr.
+// RunCommand serves a world until ctx ends, and then prints what was requested. Results go to stdout, messages to
+// stderr.
 func RunCommand(ctx context.Context, o SimOptions, stdout, stderr io.Writer) error {
 	w, err := simweb.New(o.World)
 	if err != nil {

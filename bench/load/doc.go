@@ -1,7 +1,7 @@
 // Package load serves a simulated web over real sockets on loopback, for throughput numbers, the demo and `orbweaver
 // sim`.
 //
-// It is not a web server for anybody else: every address it listens on is a loopback address, and any other is refused
+// It is not a public web server: every address it listens on is a loopback address, and any other is refused
 // before anything is opened. It decides nothing about pages; package simweb does.
 //
 //	crawler --absolute form, CONNECT--> proxy  --+

@@ -9,7 +9,7 @@ import (
 )
 
 // inNamespace does something in the network namespace of a file, and waits for it; "" is the one we are in. A socket
-// stays where it was made, whoever uses it.
+// stays in the namespace where it was made.
 func inNamespace(name string, do func() error) error {
 	if name == "" {
 		return do()
@@ -21,7 +21,7 @@ func inNamespace(name string, do func() error) error {
 	defer f.Close()
 	ended := make(chan error, 1)
 	go func() {
-		runtime.LockOSThread() // for good: the thread ends with the goroutine, so that nobody else finds himself in there
+		runtime.LockOSThread() // permanently: the thread ends with the goroutine, so that no other goroutine gets it
 		if err := unix.Setns(int(f.Fd()), unix.CLONE_NEWNET); err != nil {
 			ended <- fmt.Errorf("network namespace %s: %w", name, err)
 			return

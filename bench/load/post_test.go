@@ -59,7 +59,7 @@ func (c *client) want(w *simweb.World, u string) {
 	}
 }
 
-// Who has said half of what he wants keeps nobody out, and gets his page when he has said the rest.
+// A client with half a request blocks no other client, and gets its page after the rest of the request.
 func TestWhoWaitsKeepsNobodyOut(t *testing.T) {
 	w, s := start(t, simweb.Plain(), Options{Proxy: "127.0.0.1:0"})
 	var slow []*client
@@ -133,7 +133,7 @@ func late(t *testing.T, w *simweb.World, s *Server, urls iter.Seq2[string, simwe
 	return nil, ""
 }
 
-// A page that does not fit the buffers waits for a client who takes his time, keeps nobody out, and comes whole.
+// A page that does not fit the buffers waits for a slow client, blocks no other client, and is complete.
 func TestHugePageWaits(t *testing.T) {
 	w, s, urls := faulty(t, simweb.Faults{Huge: 1})
 	patient, u := late(t, w, s, urls)
@@ -176,7 +176,7 @@ func TestResetMidHasBeginning(t *testing.T) {
 	}
 }
 
-// Who says nothing is let in all the same, and shown out.
+// A client without a request is accepted, and disconnected later.
 func TestSilentClient(t *testing.T) {
 	c := simweb.Plain()
 	c.Timing.Idle = time.Millisecond

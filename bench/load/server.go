@@ -307,7 +307,7 @@ func (s *Server) DNSAddr() netip.AddrPort {
 	return s.dns.addr
 }
 
-// Root is the certificate that has to be trusted, so that those of the hosts hold.
+// Root is the certificate that clients must trust.
 func (s *Server) Root() *x509.Certificate { return s.root }
 
 // Stats returns what has been done so far.

@@ -181,7 +181,7 @@ func TestDNSAnswers(t *testing.T) {
 	}
 }
 
-// freePort finds a port that nobody listens on at the moment.
+// freePort finds a port without a listener.
 func freePort(t *testing.T) int {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// socket is an accepted connection. As long as nothing has to be waited for it is a bare descriptor: a request that has
+// socket is an accepted connection. As long as it need not wait it is a bare descriptor: a request that has
 // come is read, the answer fits the system's buffer, and the connection is closed, so the poller need not hear of it.
 // At the first wait it becomes a file of the poller. One goroutine uses it; what wait was given may be closed by any.
 type socket struct {
@@ -183,5 +183,5 @@ func (s *socket) SetWriteDeadline(t time.Time) error {
 // LocalAddr is where the listener listens.
 func (s *socket) LocalAddr() net.Addr { return net.TCPAddrFromAddrPort(s.local) }
 
-// RemoteAddr is not known: nobody has asked the system for it.
+// RemoteAddr is not known: the system was not asked for it.
 func (s *socket) RemoteAddr() net.Addr { return &net.TCPAddr{} }

@@ -4,8 +4,8 @@
 //	hub        its own user and network namespace: two bridges, one and other
 //	member k   its own network namespace, 10.77.0.k, joined to bridge one by a pair of devices
 //
-// A Part of the members is moved to the other bridge, where they reach each other and nobody else. What is Lost goes
-// one way only: frames to that member carry a hardware address that nobody has, so that they vanish without a word, and
+// A Part of the members is moved to the other bridge, where they reach only each other. What is Lost goes
+// one way only: frames to that member carry a hardware address without owner, so that they vanish without a word, and
 // what it sends arrives.
 //
 // It takes no root where users may make user namespaces (user_namespaces(7), network_namespaces(7)), and the tools

@@ -22,7 +22,7 @@ const remedy = "it takes Linux, the tools of util-linux and iproute2, and leave 
 // MembersMax is how many members a Land may have: 10.77.0.1 to 10.77.0.250.
 const MembersMax = 250
 
-// The device of a member, and a hardware address that nobody has.
+// The device of a member, and a hardware address that no member has.
 const (
 	device = "way"
 	nobody = "02:00:00:00:00:01"
@@ -113,7 +113,7 @@ func (l *Land) make(ctx context.Context, members int) (err error) {
 	return nil
 }
 
-// find looks for ip where administrators' tools are, too: not everybody's PATH has these folders.
+// find looks for ip where administrators' tools are, too: not every PATH has these folders.
 func find(name string) (file string, err error) {
 	if file, err = exec.LookPath(name); err == nil || name != "ip" {
 		return file, err
@@ -129,7 +129,7 @@ func find(name string) (file string, err error) {
 // Address is where member k is reached by the others.
 func (l *Land) Address(k int) string { return fmt.Sprintf("10.77.0.%d", k+1) }
 
-// Namespace is the file of member k's namespace. Who is in the hub may enter it.
+// Namespace is the file of member k's namespace. A process in the hub may enter it.
 func (l *Land) Namespace(k int) string { return fmt.Sprintf("/proc/%d/ns/net", l.members[k].pid()) }
 
 // Hub is the command line that runs a command in the namespace of the bridges, with an address of nobody. The number of
@@ -221,7 +221,7 @@ func (l *Land) Mend(ctx context.Context) error {
 	return nil
 }
 
-// Close gives up all namespaces. They are gone when nobody is in them.
+// Close gives up all namespaces. They end with their last process.
 func (l *Land) Close() {
 	for _, m := range l.members {
 		_ = m.close() // its end says nothing: ctx may have ended it before

@@ -29,7 +29,7 @@ func (l *Land) reaches(t *testing.T, from, to int, want bool) bool {
 		}
 		for line := range strings.Lines(string(said)) {
 			if fields := strings.Fields(line); len(fields) > 2 && fields[0] == "Udp:" && fields[1] != "InDatagrams" {
-				return fields[2] // NoPorts: nobody listens there
+				return fields[2] // NoPorts: no listener is there
 			}
 		}
 		t.Fatalf("no datagrams are counted: %s", said)

@@ -34,7 +34,7 @@ func newPipe(latency time.Duration, limit int) *pipe {
 	return &pipe{latency: latency, limit: limit, change: make(chan struct{})}
 }
 
-// changed wakes all who wait. The lock is held.
+// changed wakes all waiting goroutines. The lock is held.
 func (p *pipe) changed() {
 	close(p.change)
 	p.change = make(chan struct{})
@@ -141,7 +141,7 @@ func (p *pipe) end() {
 	}
 }
 
-// stopReading says that nobody will read any more. It reports whether bytes were left unread: the kernel answers these
+// stopReading says that nothing will be read any more. It reports whether bytes were left unread: the kernel answers these
 // with a reset.
 func (p *pipe) stopReading() (unread bool) {
 	p.mu.Lock()

@@ -13,9 +13,9 @@ type Kind uint8
 
 // The kinds.
 const (
-	Other  Kind = iota // robots.txt, redirects, what does not exist: nobody is blamed for asking
+	Other  Kind = iota // robots.txt, redirects, missing pages: requests for these are no fault
 	Honest             // a page that a visitor would miss
-	Trap               // a page of which there is no end, and a copy of another page
+	Trap               // one of endlessly many pages, or a copy of another page
 )
 
 // Answer is what a site says.

@@ -64,7 +64,7 @@ func calendar(l *language, size Size) Case {
 // sessions gives every visitor a name of his own in every link (T02).
 func sessions(l *language, size Size) Case {
 	h := newHonest(l, size.Honest, nil)
-	sid := 0 // guarded by the caller, who asks one at a time
+	sid := 0 // guarded by the caller: one request at a time
 	c := one("T02", "session ids", h, nil)
 	c.Answer = func(_, target string) Answer {
 		path, _, _ := strings.Cut(target, "?")

@@ -7,7 +7,7 @@ import (
 )
 
 // language makes text: words as often as in a real one, names that come up once, and babble that is made of pairs of
-// words which somebody wrote before.
+// words that were used before.
 type language struct {
 	words []string
 	zipf  func(r *rand.Rand) int

@@ -331,7 +331,7 @@ func TestAKillLosesNoHonestPageAndFewVerdicts(t *testing.T) {
 	}
 }
 
-// The counts of quotas are in no cut: a resume makes them anew.
+// The counts of quotas are in no checkpoint: a resume computes them again.
 func TestQuotasHoldAfterAKill(t *testing.T) {
 	c := caseOf(t, "T05")
 	synctest.Test(t, func(t *testing.T) {

@@ -27,7 +27,7 @@ import (
 )
 
 // street is a network on which every address answers for every host: with a page that links to the numbered pages of
-// its host, and none has a robots.txt. It notes who was met when.
+// its host, and none has a robots.txt. It notes when each host was contacted.
 type street struct {
 	pages int
 	most  time.Duration // an answer takes so long

@@ -82,7 +82,7 @@ func TestHostile_B01_aCopyOf24HoursIsTheLast(t *testing.T) {
 	})
 }
 
-// A server that is down for an hour when the copy is to be renewed costs nothing.
+// A server that is down for an hour when the copy must be renewed costs nothing.
 func TestHostile_B01_anHourWithoutAnAnswerIsBridgedByTheCopy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()

@@ -159,7 +159,7 @@ func excludeInTheMiddle(t *testing.T, killed bool) {
 	sound := testbed.Fsck(t, disk)
 	testbed.WantSound(t, &sound)
 	if !killed {
-		testbed.Rebuild(t, rig, cfg, disk) // the frontier is made anew, and what the operator said stays
+		testbed.Rebuild(t, rig, cfg, disk) // the frontier is made again, and the rules of the operator stay
 		checkKept(t, disk, "."+out+" exclude")
 	}
 }

@@ -182,7 +182,7 @@ func hostsOf(t *testing.T, hosts ...string) *filter.HostSet {
 	return set
 }
 
-// What cannot be evaluated is counted, and nobody is asked because of it.
+// What cannot be evaluated is counted, and causes no request.
 func TestPoints_failuresAreCountedAndCautious(t *testing.T) {
 	fails := `split(path, "/")[99] == ""`
 	stored, _, r := filteredCrawl(t, func(_ *testbed.Rig, c *engine.Config) {

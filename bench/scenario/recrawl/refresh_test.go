@@ -188,7 +188,7 @@ func TestRefresh_ofAWebThatHasNotChangedStoresNoPageTwice(t *testing.T) {
 	})
 }
 
-// What has changed is stored anew, and what has not is not, time after time; hosts that say nothing of their pages are
+// What has changed is stored again, and what has not is not, time after time; hosts that say nothing of their pages are
 // asked for all.
 func TestRefresh_storesWhatHasChanged(t *testing.T) {
 	for i := range testbed.WorldSeeds() {
@@ -211,7 +211,7 @@ func TestRefresh_storesWhatHasChanged(t *testing.T) {
 	}
 }
 
-// Whoever asked to be left alone, or has been asked just before, is left alone when the crawl begins again at once.
+// A host that asked to slow down, or that was contacted just before, rests when the crawl begins again at once.
 func TestRefresh_waitsForThoseWhoAskedForIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		world := testbed.SmallWorld(*testbed.FirstSeed+864, simweb.Plain())

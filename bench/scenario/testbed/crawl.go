@@ -160,7 +160,7 @@ func NoSiteBlamed(t *testing.T, r engine.Report) {
 	for name, n := range r.Outcomes {
 		if name != "ok" && name != "redirect" && name != "client-error" && name != "name-not-found" &&
 			name != "robots-denied" {
-			t.Errorf("%d times %s: somebody was blamed", n, name)
+			t.Errorf("%d times %s: a site was blamed", n, name)
 		}
 	}
 }

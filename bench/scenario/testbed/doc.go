@@ -5,7 +5,7 @@
 //	     |                                                          +--> [ judge ]
 //	     +--> archive on vfs.Mem ----------------- captures --------+
 //
-// The judge computes the web again from its seed, and reads the server log and the archive. Every page that had to be
+// The judge computes the web again from its seed, and reads the server log and the archive. Every page that must be
 // fetched was, each once. No site and no address got a request too early or two at a time. robots.txt was obeyed. Every
 // stored payload has the right digest, and nothing outlives the crawl.
 //

@@ -15,7 +15,7 @@ import (
 	"orbweaver/bench/simweb"
 )
 
-// Secure makes the rig's network anew, with real TLS on port 443 and a self-signed certificate.
+// Secure makes the rig's network again, with real TLS on port 443 and a self-signed certificate.
 func (r *Rig) Secure() error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
