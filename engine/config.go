@@ -192,6 +192,32 @@ type Cluster struct {
 	Invited bool `kong:"-"`
 }
 
+// Polite is the configuration of a public crawl: every setting has its default.
+func Polite() Config {
+	c := Config{Politeness: politeness.Default()}
+	options.SetAllDefaults(&c)
+	return c
+}
+
+// Simulation is a crawl of a small simulated web in virtual time: little memory and few workers.
+func Simulation() Config {
+	c := Config{
+		Dir: "crawl", Politeness: politeness.Default(), Admission: Admission{MaxDepth: -1, CacheMemory: 1 << 20},
+		Workers: Workers{Fetchers: 16, Parsers: 1, Resolvers: 4}, Archive: Archive{Version: "test"},
+	}
+	c.Workbench.MemoryMax, c.Sieve.BucketBytes, c.Seen.MemoryBytes = 1<<20, 1<<20, 1<<20
+	c.Fetch.UserAgent = "orbweaver/test (+https://example.org/bot)"
+	return c
+}
+
+// Fast is a crawl of a simulated web on this machine, with delays chosen by its benchmark.
+func Fast(hostDelay, ipDelay time.Duration) Config {
+	c := Config{Politeness: politeness.Default(), Admission: Admission{MaxDepth: -1}}
+	c.Politeness.HostDelay, c.Politeness.IPDelay = hostDelay, ipDelay
+	c.Limits.StallWait = time.Minute
+	return c
+}
+
 // WithDefaults returns a copy in which every zero that has a default is filled.
 func (c Config) WithDefaults() Config {
 	options.SetDefaults(&c)

@@ -1,12 +1,6 @@
 package completeness
 
 import (
-	"orbweaver/engine/seen"
-
-	"orbweaver/sieve"
-
-	"orbweaver/workbench"
-
 	"bufio"
 	"context"
 	"errors"
@@ -26,7 +20,6 @@ import (
 	"orbweaver/dnsres/dnstest"
 	"orbweaver/engine"
 	"orbweaver/engine/lifecycle"
-	"orbweaver/engine/politeness"
 	"orbweaver/internal/vfs"
 )
 
@@ -97,20 +90,9 @@ type web struct {
 // fetched.
 func (w *web) crawl(t *testing.T) engine.Report {
 	t.Helper()
-	cfg := engine.Config{
-		Dir:        "crawl",
-		Seeds:      seed("http://site.example/"),
-		Admission:  engine.Admission{MaxDepth: -1, CacheMemory: 1 << 20},
-		Traps:      engine.Traps{MaxPathRepeats: 4},
-		Workers:    engine.Workers{Fetchers: 16, Parsers: 1, Resolvers: 4},
-		Workbench:  workbench.Options{MemoryMax: 1 << 20},
-		Sieve:      sieve.Options{BucketBytes: 1 << 20},
-		Seen:       seen.Options{MemoryBytes: 1 << 20},
-		Archive:    engine.Archive{Version: "test"},
-		Intervals:  engine.Intervals{Checkpoint: time.Hour, Report: time.Hour, Sync: time.Minute},
-		Politeness: politeness.Default(),
-	}
-	cfg.Fetch.UserAgent = "orbweaver/test (+https://example.org/bot)"
+	cfg := engine.Simulation()
+	cfg.Seeds, cfg.Traps.MaxPathRepeats = seed("http://site.example/"), 4
+	cfg.Intervals = engine.Intervals{Checkpoint: time.Hour, Report: time.Hour, Sync: time.Minute}
 	names := new(dnstest.Server)
 	names.Set("*", dnstest.Script{Addrs: []netip.Addr{netip.MustParseAddr("192.0.2.1")}, TTL: 3600})
 	res, err := dnsres.New(dnsres.Options{Upstreams: []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:53")}}, names)

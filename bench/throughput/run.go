@@ -1,10 +1,6 @@
 package throughput
 
 import (
-	"orbweaver/sieve"
-
-	"orbweaver/workbench"
-
 	"context"
 	"errors"
 	"io"
@@ -15,7 +11,6 @@ import (
 
 	"orbweaver/engine"
 	"orbweaver/engine/fetch"
-	"orbweaver/engine/politeness"
 	"orbweaver/internal/cputime"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
@@ -44,17 +39,12 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 
 // crawl runs the engine against the web and measures it.
 func crawl(ctx context.Context, o *Options, w openWeb, r *Result) error {
-	cfg := engine.Config{
-		Dir:       o.Dir,
-		Admission: engine.Admission{MaxDepth: -1, CacheMemory: o.Memory.Cache},
-		Limits:    engine.Limits{MaxPages: o.MaxPages, MaxTime: o.MaxTime, StallWait: time.Minute},
-		Workers:   engine.Workers{Fetchers: o.Fetchers, KeepAlive: o.KeepAlive},
-		Archive:   engine.Archive{Version: o.Version},
-		Workbench: workbench.Options{MemoryMax: o.Memory.Workbench},
-		Sieve:     sieve.Options{BucketBytes: o.Memory.Sieve},
-	}
-	cfg.Politeness = politeness.Default()
-	cfg.Politeness.HostDelay, cfg.Politeness.IPDelay = o.HostDelay, o.IPDelay
+	cfg := engine.Fast(o.HostDelay, o.IPDelay)
+	cfg.Dir, cfg.Archive.Version = o.Dir, o.Version
+	cfg.Limits.MaxPages, cfg.Limits.MaxTime = o.MaxPages, o.MaxTime
+	cfg.Workers.Fetchers, cfg.Workers.KeepAlive = o.Fetchers, o.KeepAlive
+	cfg.Workbench.MemoryMax, cfg.Sieve.BucketBytes = o.Memory.Workbench, o.Memory.Sieve
+	cfg.Admission.CacheMemory = o.Memory.Cache
 	cfg.Archive.Level, cfg.Archive.Metadata = o.Records.Level, o.Records.Metadata
 	cfg.Archive.Via, cfg.Archive.Outlinks = o.Records.Via, o.Records.Outlinks
 	cfg.Fetch = fetch.Options{UserAgent: "orbweaver/" + o.Version + " (+https://example.org/in-vitro)"}.WithDefaults()

@@ -1,12 +1,6 @@
 package traps
 
 import (
-	"orbweaver/engine/seen"
-
-	"orbweaver/sieve"
-
-	"orbweaver/workbench"
-
 	"bufio"
 	"context"
 	"errors"
@@ -24,7 +18,6 @@ import (
 	"orbweaver/dnsres"
 	"orbweaver/dnsres/dnstest"
 	"orbweaver/engine"
-	"orbweaver/engine/politeness"
 	"orbweaver/internal/vfs"
 )
 
@@ -98,20 +91,10 @@ func (w *web) serve(conn net.Conn) {
 const hostDelay = 100 * time.Millisecond
 
 func config(seeds []string) engine.Config {
-	cfg := engine.Config{
-		Dir:       "crawl",
-		Seeds:     seedList(seeds),
-		Admission: engine.Admission{MaxDepth: -1, CacheMemory: 1 << 20},
-		Workers:   engine.Workers{Fetchers: 16, Parsers: 1, Resolvers: 4},
-		Workbench: workbench.Options{MemoryMax: 1 << 20},
-		Sieve:     sieve.Options{BucketBytes: 1 << 20},
-		Seen:      seen.Options{MemoryBytes: 1 << 20},
-		Archive:   engine.Archive{Version: "test"},
-		Intervals: engine.Intervals{Checkpoint: time.Hour, Report: time.Hour, Sync: time.Minute},
-	}
-	cfg.Politeness = politeness.Default()
+	cfg := engine.Simulation()
+	cfg.Seeds = seedList(seeds)
+	cfg.Intervals = engine.Intervals{Checkpoint: time.Hour, Report: time.Hour, Sync: time.Minute}
 	cfg.Politeness.HostDelay, cfg.Politeness.IPDelay = hostDelay, hostDelay/2
-	cfg.Fetch.UserAgent = "orbweaver/test (+https://example.org/bot)"
 	return cfg
 }
 

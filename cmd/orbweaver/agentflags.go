@@ -19,18 +19,13 @@ import (
 
 // agentFlags are those of a crawl that several agents share.
 type agentFlags struct {
-	Agent      string   `help:"Name of this agent: letters, digits, dots, hyphens, underscores; no two of a crawl alike. Without it the crawl is this process alone." placeholder:"ID"`
-	AgentFile  string   `help:"What 'orbweaver ca issue' made for this agent." placeholder:"FILE"`
-	AgentPlain bool     `help:"No certificates, and nothing is encrypted: for agents on loopback."`
-	Gossip     string   `help:"Where agents hear who is there, UDP and TCP: an address of this machine that the others reach." default:"127.0.0.1:7946" placeholder:"HOST:PORT"`
-	Post       string   `help:"Where it takes letters, TCP; by default the host of --gossip and the port after it." placeholder:"HOST:PORT"`
-	Join       []string `help:"The --gossip of any other agent. Repeatable: one that answers is enough, and its own is passed over. Who then begins alone asks no host for 10s: the others may have stopped just now." placeholder:"HOST:PORT"`
-	Capacity   count    `help:"Share of the hosts, in proportion to the others'." default:"1" placeholder:"N" least:"1" most:"1000"`
-	Agents     count    `help:"How many agents must be there before the crawl begins, this one included. One that comes when others have begun does not wait for so many, and one that goes on waits for those that it knew, for 15s." default:"1" placeholder:"N" least:"1" most:"65536"`
-	AgentAway  duration `help:"How long the hosts of an agent that stopped in good order wait for it before others take them over." default:"10m" placeholder:"TIME"`
-	Quorum     bool     `help:"In a partition at most one side goes on: an agent fetches only while a majority of the agents has granted it a lease of 10s, and asks the hosts of a lost agent no earlier than 22s after the majority has agreed to go on without it. Give it to all agents of a crawl or to none. The price: the smaller side stops, of two halves both do, and of two agents either stops when the other is lost."`
-	Recover    count    `help:"When agents have come or gone: how many others are asked whether they have a page before it is fetched. Nothing is fetched twice as long as no more came. 0 asks nobody." default:"3" placeholder:"N" most:"16"`
-	PeerQuota  count    `help:"How many URLs another agent may send before this one is done with any; 16 more for each that it is done with. Who goes beyond is told to wait, and who does not wait is banned. 0 for any number." default:"1000000" placeholder:"N"`
+	Agent      string   `help:"Name of this agent: letters, digits, dots, hyphens, underscores; unique in the crawl. Without it this process crawls alone." placeholder:"ID"`
+	AgentFile  string   `help:"Certificate and keys of this agent, made by 'orbweaver ca issue'." placeholder:"FILE"`
+	AgentPlain bool     `help:"No certificates and no encryption: only for agents on loopback."`
+	Gossip     string   `help:"Address of this machine for cluster membership, UDP and TCP. The other agents must reach it." default:"127.0.0.1:7946" placeholder:"HOST:PORT"`
+	Post       string   `help:"Address for messages of other agents, TCP. The default is the host of --gossip and the next port." placeholder:"HOST:PORT"`
+	Join       []string `help:"The --gossip of another agent. Repeatable: one reachable address is enough, and its own address is ignored. If no address answers, no host is asked for 10s: the other agents may have just stopped." placeholder:"HOST:PORT"`
+	Capacity   count    `help:"Share of the hosts, in proportion to the other agents. Raise it on a larger machine." default:"1" placeholder:"N" least:"1" most:"1000"`
 
 	seat peering.Options // if Agent is given
 }
@@ -42,18 +37,11 @@ func agentHelp() kong.Group {
 }
 
 // agents makes the options of this agent's seat among the others, if it is not alone.
-func (c *crawlCmd) agents(cfg *engine.Config, log *slog.Logger) error {
+func (c *crawlCmd) agents(w *world, cfg *engine.Config, log *slog.Logger) error {
 	if c.Agent == "" {
 		return c.alone()
 	}
 	var bad mistakes
-	cfg.Cluster.Agents, cfg.Cluster.AgentAway, cfg.Cluster.Recover, cfg.Cluster.Quorum, cfg.Cluster.PeerQuota = int(c.Agents.n), c.AgentAway.d, int(c.Recover.n), c.Quorum, int(c.PeerQuota.n)
-	if cfg.Cluster.Recover == 0 {
-		cfg.Cluster.Recover = -1
-	}
-	if cfg.Cluster.PeerQuota == 0 {
-		cfg.Cluster.PeerQuota = -1
-	}
 	o := peering.Options{ID: c.Agent, Capacity: int(c.Capacity.n), Log: log}
 	bad.add("--agent", identity.CheckName(c.Agent))
 	bad.add("--agent", c.sameAgent())
@@ -84,10 +72,10 @@ func (c *crawlCmd) agents(cfg *engine.Config, log *slog.Logger) error {
 		}
 	}
 	cfg.Cluster.Invited = len(o.Join) > 0
-	if c.Quorum && len(o.Join) > 0 && c.Agents.n < 2 && c.isNew() {
+	if cfg.Cluster.Quorum && len(o.Join) > 0 && cfg.Cluster.Agents < 2 && c.isNew() {
 		bad.add("--quorum", errors.New("with --join, say by --agents how many agents begin the crawl, lest this one begins it alone when none of them answers"))
 	}
-	if bad.none() && faults(c) == nil { // w.check tells the faults of values
+	if bad.none() && w.faults() == nil { // w.check tells the faults of values
 		bad.add("", o.Validate())
 	}
 	c.seat = o
@@ -106,8 +94,8 @@ func (c *crawlCmd) alone() error {
 		{"post", c.Post != ""},
 		{"join", len(c.Join) > 0},
 		{"capacity", c.Capacity.n > 1},
-		{"agents", c.Agents.n > 1},
-		{"quorum", c.Quorum},
+		{"agents", c.Config.Cluster.Agents > 1},
+		{"quorum", c.Config.Cluster.Quorum},
 	} {
 		if f.given {
 			bad.add("--"+f.name, errors.New("is for one of several agents: give its name, --agent"))
@@ -139,7 +127,7 @@ func (c *crawlCmd) sameAgent() error {
 		return nil //nolint:nilerr // a new crawl, or told elsewhere
 	}
 	if was, ok := t.values["agent"].(string); ok && was != c.Agent {
-		return fmt.Errorf("the crawl in %s is that of agent %s and cannot become %s's; give --agent %s, or another --dir", c.Dir, was, c.Agent, was)
+		return fmt.Errorf("the crawl in %s is that of agent %s and cannot become %s's; give --agent %s, or another --dir", c.Config.Dir, was, c.Agent, was)
 	}
 	return nil
 }

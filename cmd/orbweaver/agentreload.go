@@ -32,7 +32,7 @@ func (c *crawlCmd) keepGenerations(o *peering.Options) error {
 	if o.Identity == nil {
 		return nil
 	}
-	disk, name, crawl := vfs.Disk(), filepath.Join(c.Dir, generationsName), o.Identity.Crawl
+	disk, name, crawl := vfs.Disk(), filepath.Join(c.Config.Dir, generationsName), o.Identity.Crawl
 	var kept keptGenerations
 	b, err := vfs.ReadFile(disk, name)
 	switch {
@@ -46,7 +46,7 @@ func (c *crawlCmd) keepGenerations(o *peering.Options) error {
 		o.Generations = kept.Newest
 	}
 	o.SaveGenerations = func(newest map[string]uint64) error {
-		if err := disk.MkdirAll(c.Dir); err != nil {
+		if err := disk.MkdirAll(c.Config.Dir); err != nil {
 			return err
 		}
 		return vfs.WriteAtomic(disk, name, func(w io.Writer) error {

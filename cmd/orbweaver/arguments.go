@@ -5,10 +5,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
+
+	"orbweaver/engine"
+	"orbweaver/internal/options"
 )
 
 // envPrefix begins the name of every variable: --host-delay is ORBWEAVER_HOST_DELAY.
@@ -28,7 +33,7 @@ func (w *world) parse(args []string) (err error) {
 			err = errHelp
 		}
 	}()
-	c := new(cli)
+	c := &cli{Crawl: crawlCmd{Config: engine.Polite()}}
 	parser, err := w.parser(c)
 	if err != nil {
 		return err
@@ -43,11 +48,26 @@ func (w *world) parse(args []string) (err error) {
 	if ctx != nil {
 		w.args = ctx
 	}
+	if parsed := (*kong.ParseError)(nil); errors.As(err, &parsed) && w.applied && isCrawl(parsed.Context) {
+		// Package kong calls Validate of every component, before the configuration is complete. check does it later.
+		w.args, err = parsed.Context, nil
+	}
 	return err
 }
 
+func isCrawl(ctx *kong.Context) bool {
+	command := ctx.Selected()
+	return command != nil && command.Name == "crawl"
+}
+
 func (w *world) parser(c *cli) (*kong.Kong, error) {
+	w.read = newReadings()
 	return kong.New(c,
+		kong.NamedMapper("size", w.read),
+		kong.NamedMapper("word", w.read),
+		kong.KindMapper(reflect.Int, w.read),
+		kong.KindMapper(reflect.Int64, w.read),
+		kong.TypeMapper(reflect.TypeFor[time.Duration](), w.read),
 		kong.Name("orbweaver"),
 		kong.Description("A web crawler engine: polite, complete, and fast. Human text goes to stderr, results to stdout.\n\n"+
 			"Every flag can be given as a variable ORBWEAVER_NAME or as a key of a TOML file (--config).\n\n"+
@@ -178,4 +198,57 @@ func given(ctx *kong.Context, name string, file *tomlFile) (string, error) {
 		return f.Default, nil
 	}
 	return "", fmt.Errorf("BUG: no flag --%s", name)
+}
+
+// readings gives the settings of the engine's components their values, and remembers the text of each: faults are
+// reported together when all are read, and crawl.toml keeps what was written.
+type readings struct {
+	byOperator map[*kong.Value]reading // by a flag or a file
+	byDefault  map[*kong.Value]reading // by a variable or the default
+}
+
+type reading struct {
+	text string
+	err  error
+}
+
+func newReadings() *readings {
+	return &readings{byOperator: map[*kong.Value]reading{}, byDefault: map[*kong.Value]reading{}}
+}
+
+// Decode is part of kong.Mapper. Package kong reads a value that is given into a copy of the field.
+func (r *readings) Decode(ctx *kong.DecodeContext, target reflect.Value) error {
+	var text string
+	if err := ctx.Scan.PopValueInto("value", &text); err != nil {
+		return err
+	}
+	into := r.byOperator
+	if target.Addr().Pointer() == ctx.Value.Target.Addr().Pointer() {
+		into = r.byDefault
+	}
+	into[ctx.Value] = reading{text, options.Parse(target, ctx.Value.Tag, text)}
+	return nil
+}
+
+func (r *readings) readingOf(v *kong.Value) (reading, bool) {
+	if x, ok := r.byOperator[v]; ok {
+		return x, true
+	}
+	x, ok := r.byDefault[v]
+	return x, ok
+}
+
+// textOf is what a value was read from; false if it is no setting of a component.
+func (r *readings) textOf(v *kong.Value) (string, bool) {
+	x, ok := r.readingOf(v)
+	return x.text, ok
+}
+
+// faultOf is what is wrong with a value.
+func (r *readings) faultOf(v *kong.Value) error {
+	x, ok := r.readingOf(v)
+	if !ok || x.err != nil {
+		return x.err
+	}
+	return options.CheckValue(v.Target, v.Tag, x.text)
 }

@@ -30,11 +30,11 @@ func TestStrength(t *testing.T) {
 	delay := func(want time.Duration) {
 		t.Helper()
 		c := parsed(t, args...)
-		if c.HostDelay.d != want {
-			t.Errorf("host-delay is %v, want %v", c.HostDelay.d, want)
+		if c.Config.Politeness.HostDelay != want {
+			t.Errorf("host-delay is %v, want %v", c.Config.Politeness.HostDelay, want)
 		}
-		if c.IPDelay.d != 500*time.Millisecond {
-			t.Errorf("ip-delay is %v", c.IPDelay.d)
+		if c.Config.Politeness.IPDelay != 500*time.Millisecond {
+			t.Errorf("ip-delay is %v", c.Config.Politeness.IPDelay)
 		}
 	}
 	delay(4 * time.Second)
@@ -59,14 +59,14 @@ func TestDirectoryFromElsewhere(t *testing.T) {
 	write(t, filepath.Join(dir, effectiveName), "fetchers = 77\n")
 	config := filepath.Join(t.TempDir(), "my.toml")
 	write(t, config, "dir = '"+dir+"'\n")
-	if c := parsed(t, "crawl", "--config", config); c.Fetchers.n != 77 || !c.resumes || c.Dir != dir {
+	if c := parsed(t, "crawl", "--config", config); c.Config.Workers.Fetchers != 77 || !c.resumes || c.Config.Dir != dir {
 		t.Errorf("by file: %+v", c)
 	}
 	t.Setenv("ORBWEAVER_DIR", dir)
-	if c := parsed(t, "crawl"); c.Fetchers.n != 77 || !c.resumes || c.Dir != dir {
+	if c := parsed(t, "crawl"); c.Config.Workers.Fetchers != 77 || !c.resumes || c.Config.Dir != dir {
 		t.Errorf("by variable: %+v", c)
 	}
-	if c := parsed(t, "crawl", "--dir", t.TempDir()); c.Fetchers.n != 1024 || c.resumes {
+	if c := parsed(t, "crawl", "--dir", t.TempDir()); c.Config.Workers.Fetchers != 1024 || c.resumes {
 		t.Errorf("a new directory: %+v", c)
 	}
 }
@@ -87,7 +87,7 @@ hosts = 5 # a flag of another command
 		!reflect.DeepEqual(c.Resolver, []string{"127.0.0.1:53"}) {
 		t.Errorf("lists: %q %q %q", c.Seeds, c.AllowPort, c.Resolver)
 	}
-	if c.Fetchers.n != 1000 || c.MaxDisk.bytes != 3<<29 || !c.JSON || c.MaxDepth.n != -1 {
+	if c.Config.Workers.Fetchers != 1000 || c.Config.Limits.MaxDisk != 3<<29 || !c.JSON || c.Config.Admission.MaxDepth != -1 {
 		t.Errorf("values: %+v", c)
 	}
 	c = parsed(t, "crawl", "--seeds", "a,b.txt", "--seeds", "c.txt", "--dir", t.TempDir())

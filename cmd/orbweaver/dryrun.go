@@ -17,7 +17,7 @@ func (c *crawlCmd) checkDryRun(w *world) (err error) {
 	if len(c.URLs) == 0 {
 		bad.add("--dry-run", errors.New("give the URLs to be told about as arguments"))
 	}
-	c.cfg = engine.Config{Dir: c.Dir}
+	c.cfg = c.Config
 	c.lists, err = c.points(&c.cfg)
 	bad.add("", err)
 	guard, _, err := c.guard(nil)

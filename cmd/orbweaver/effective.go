@@ -14,7 +14,7 @@ import (
 // effectiveName is the file within the crawl directory that keeps its configuration.
 const effectiveName = "crawl.toml"
 
-func (c *crawlCmd) effectiveFile() string { return filepath.Join(c.Dir, effectiveName) }
+func (c *crawlCmd) effectiveFile() string { return filepath.Join(c.Config.Dir, effectiveName) }
 
 // sameFormat refuses on resume what would change the format on disk.
 func (c *crawlCmd) sameFormat() error {
@@ -22,9 +22,9 @@ func (c *crawlCmd) sameFormat() error {
 	if err != nil {
 		return nil //nolint:nilerr // a new crawl, or told elsewhere
 	}
-	if was, ok := t.values["warc-compression"].(string); ok && was != c.WarcCompression {
+	if was, ok := t.values["warc-compression"].(string); ok && was != c.Config.Archive.Compression.String() {
 		return fmt.Errorf("--warc-compression: the crawl in %s writes %s and cannot change to %s; begin another in a new --dir",
-			c.Dir, was, c.WarcCompression)
+			c.Config.Dir, was, c.Config.Archive.Compression)
 	}
 	return nil
 }
@@ -37,9 +37,13 @@ func (c *crawlCmd) writeEffective(w *world) error {
 		case "help", "config", "dir", "seeds", "progress", "json", "dry-run", "depth", "refresh":
 			continue
 		case "agents":
-			if !c.Quorum { // one that is killed before the crawl has begun must not begin it alone
+			if !c.Config.Cluster.Quorum { // one that is killed before the crawl has begun must not begin it alone
 				continue
 			}
+		}
+		if text, ok := w.read.textOf(f.Value); ok {
+			values[f.Name] = text
+			continue
 		}
 		v := f.Target.Interface()
 		switch v := v.(type) {
@@ -74,7 +78,7 @@ func (c *crawlCmd) writeEffective(w *world) error {
 		return err
 	}
 	head := []byte("# The effective configuration of this crawl. Flags given when it is resumed win over what stands here.\n")
-	return vfs.WriteAtomic(engine.Disk(c.Dir), c.effectiveFile(), func(out io.Writer) error {
+	return vfs.WriteAtomic(engine.Disk(c.Config.Dir), c.effectiveFile(), func(out io.Writer) error {
 		_, err := out.Write(append(head, b...))
 		return err
 	})

@@ -58,7 +58,7 @@ func keys(t *testing.T, text []byte) []string {
 // The generations of certificates are written as they were, and read as they were.
 func TestGolden_generations(t *testing.T) {
 	c := &crawlCmd{}
-	c.Dir = t.TempDir()
+	c.Config.Dir = t.TempDir()
 	o := peering.Options{Identity: &identity.Identity{Crawl: "0123abcd"}}
 	if err := c.keepGenerations(&o); err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ func TestGolden_generations(t *testing.T) {
 	if err := o.SaveGenerations(want); err != nil {
 		t.Fatal(err)
 	}
-	name := filepath.Join(c.Dir, generationsName)
+	name := filepath.Join(c.Config.Dir, generationsName)
 	written, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)

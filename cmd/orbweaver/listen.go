@@ -26,13 +26,13 @@ func (c *crawlCmd) listen(ctx context.Context, crawl control.Crawl, reload func(
 	o := control.Options{Address: c.Listen, Reload: reload, Log: log}
 	switch {
 	case o.Address == "":
-		o.Address = control.Address(c.Dir)
+		o.Address = control.Address(c.Config.Dir)
 	case strings.HasPrefix(o.Address, "unix:"):
 	case c.Token != "":
 		o.Token, err = readToken(c.Token)
 	case isLoopback(o.Address):
-		if o.Token, err = newToken(c.Dir); err == nil {
-			l.token = tokenFile(c.Dir)
+		if o.Token, err = newToken(c.Config.Dir); err == nil {
+			l.token = tokenFile(c.Config.Dir)
 		}
 	}
 	if err != nil {

@@ -57,6 +57,7 @@ type world struct {
 	args    *kong.Context
 	applied bool     // the command's struct has its values
 	early   mistakes // met while flags, variables and files were read
+	read    *readings
 }
 
 // checker is a command that has more to look at than the values of its flags, before it runs.
@@ -97,17 +98,29 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 func (w *world) check(parsed error) error {
 	bad := w.early
 	bad.add("", parsed)
-	if w.applied {
-		for _, p := range w.args.Path {
-			if p.Command != nil {
-				bad.add("", faults(p.Command.Target.Addr().Interface()))
-			}
-		}
-	}
+	bad.add("", w.faults())
 	if parsed == nil {
 		if c, ok := w.args.Selected().Target.Addr().Interface().(checker); ok {
 			bad.add("", c.check(w))
 		}
+	}
+	return bad.err()
+}
+
+// faults are the values of flags that are out of their range, whatever gave them.
+func (w *world) faults() error {
+	var bad mistakes
+	if !w.applied {
+		return nil
+	}
+	for _, p := range w.args.Path {
+		if p.Command == nil {
+			continue
+		}
+		for _, f := range p.Command.Flags {
+			bad.add("--"+f.Name, w.read.faultOf(f.Value))
+		}
+		bad.add("", faults(p.Command.Target.Addr().Interface()))
 	}
 	return bad.err()
 }

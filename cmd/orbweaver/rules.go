@@ -10,34 +10,33 @@ import (
 // points fills in what a crawl decides by at its five points, and gives the rules that its lists were made of.
 func (c *crawlCmd) points(cfg *engine.Config) (from engine.ListSources, err error) {
 	var bad mistakes
-	cfg.Admission.MaxDepth, cfg.Admission.MaxURL = int(c.MaxDepth.n), int(c.MaxURL.bytes)
-	cfg.Filters.Scope, cfg.Filters.Fetch, cfg.Filters.Parse, cfg.Filters.Follow, cfg.Filters.Store = c.Scope, c.Fetch, c.Parse, c.Follow, c.Store
-	_, err = filter.CompileScope(c.Scope, nil)
+	f := &cfg.Filters
+	_, err = filter.CompileScope(f.Scope, nil)
 	bad.add("--scope", err)
-	fetch, err := filter.CompileFetch(c.Fetch, nil)
-	if err == nil && fetch.AsksVia() && !c.WarcVia {
+	fetch, err := filter.CompileFetch(f.Fetch, nil)
+	if err == nil && fetch.AsksVia() && !cfg.Archive.Via {
 		err = engine.ErrViaUnknown
 	}
 	bad.add("--fetch", err)
-	_, err = filter.CompileParse(c.Parse, nil)
+	_, err = filter.CompileParse(f.Parse, nil)
 	bad.add("--parse", err)
-	_, err = filter.CompileFollow(c.Follow, nil)
+	_, err = filter.CompileFollow(f.Follow, nil)
 	bad.add("--follow", err)
-	store, err := filter.CompileStore(c.Store, nil)
-	if err == nil && store.AsksVia() && !c.WarcVia {
+	store, err := filter.CompileStore(f.Store, nil)
+	if err == nil && store.AsksVia() && !cfg.Archive.Via {
 		err = engine.ErrViaUnknown
 	}
 	bad.add("--store", err)
-	from.ExcludeHosts, cfg.Filters.Lists.ExcludeHosts, err = readList(c.ExcludeHosts, filter.CompileHosts)
+	from.ExcludeHosts, f.Lists.ExcludeHosts, err = readList(c.ExcludeHosts, filter.CompileHosts)
 	bad.add("--exclude-hosts", err)
-	from.IncludeHosts, cfg.Filters.Lists.IncludeHosts, err = readList(c.IncludeHosts, filter.CompileHosts)
+	from.IncludeHosts, f.Lists.IncludeHosts, err = readList(c.IncludeHosts, filter.CompileHosts)
 	bad.add("--include-hosts", err)
-	from.SURTs, cfg.Filters.Lists.SURTs, err = readList(c.Surts, filter.CompileSURTs)
+	from.SURTs, f.Lists.SURTs, err = readList(c.Surts, filter.CompileSURTs)
 	bad.add("--surts", err)
-	from.HostRules, cfg.Filters.HostRules, err = readList(c.HostRules, filter.CompileHostRules)
+	from.HostRules, f.HostRules, err = readList(c.HostRules, filter.CompileHostRules)
 	bad.add("--host-rules", err)
 	if len(c.ExcludeExtensions) > 0 {
-		cfg.Filters.Lists.ExcludeExtensions, err = filter.CompileExtensions(c.ExcludeExtensions)
+		f.Lists.ExcludeExtensions, err = filter.CompileExtensions(c.ExcludeExtensions)
 		bad.add("--exclude-extensions", err)
 	}
 	return from, bad.err()

@@ -1,12 +1,6 @@
 package main
 
 import (
-	"orbweaver/workbench"
-
-	"orbweaver/engine/seen"
-
-	"orbweaver/sieve"
-
 	"errors"
 	"fmt"
 	"log/slog"
@@ -21,7 +15,6 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/parsers"
-	"orbweaver/engine/politeness"
 	"orbweaver/engine/urlx"
 	"orbweaver/warc"
 )
@@ -29,45 +22,22 @@ import (
 // settings turns flags into the engine's configuration and its joints to the world; all mistakes come out at once.
 func (c *crawlCmd) settings(w *world) (engine.Config, engine.Seams, error) {
 	var bad mistakes
-	cfg := engine.Config{
-		Dir:       c.Dir,
-		Refresh:   c.Refresh,
-		Admission: engine.Admission{NoFollow: c.NoFollow, Forms: c.Forms, Sitemaps: c.Sitemaps, CacheMemory: c.CacheMemory.bytes},
-		Limits:    engine.Limits{MaxPages: c.MaxPages.n, MaxPerHost: int(c.MaxPerHost.n), MaxTime: c.MaxTime.d, MaxDisk: c.MaxDisk.bytes, StallWait: c.StallWait.d, GiveUp: c.GiveUp.d},
-		Workers:   engine.Workers{KeepAlive: c.KeepAlive.d, Fetchers: int(c.Fetchers.n)},
-		Cookies:   engine.Cookies{Mode: cookieMode(c.Cookies)},
-		Workbench: workbench.Options{MemoryMax: c.WorkbenchMemory.bytes},
-		Sieve:     sieve.Options{BucketBytes: c.SieveMemory.bytes},
-		Seen:      seen.Options{MemoryBytes: c.SeenMemory.bytes},
-		Intervals: engine.Intervals{Checkpoint: c.Checkpoint.d},
-		Archive:   engine.Archive{Operator: c.Operator, Version: version},
-	}
-	if c.StallWait.d == 0 {
-		cfg.Limits.StallWait = -1 // 0 is the default
-	}
-	c.traps(&cfg)
-	cfg.Politeness = politeness.Default()
-	cfg.Politeness.HostDelay, cfg.Politeness.IPDelay = c.HostDelay.d, c.IPDelay.d
-	cfg.Politeness.CrawlDelayMax = c.CrawlDelayMax.d
-	cfg.Archive.Level, cfg.Archive.SizeMax = int(c.WarcLevel.n), c.WarcSize.bytes
-	cfg.Archive.Host = hostName()
-	var err error
-	cfg.Archive.Compression, err = warc.ParseCompression(c.WarcCompression)
-	bad.add("--warc-compression", err)
+	cfg := c.Config // crawl.toml keeps c.Config, which has nothing of what is derived here
+	cfg.Archive.Version, cfg.Archive.Host = version, hostName()
 	bad.add("", c.archive(&cfg.Archive))
-	_, err = c.points(&cfg)
+	_, err := c.points(&cfg)
 	bad.add("", err)
 	cfg.Seeds, err = c.seedSource(w)
 	bad.add("", err)
 	c.words = newWords(w.stderr)
-	seams := engine.Seams{FS: engine.Disk(c.Dir), Log: slog.New(newCalm(newLog(c.words).Handler())), Usage: usage, Boot: bootClock}
+	seams := engine.Seams{FS: engine.Disk(c.Config.Dir), Log: slog.New(newCalm(newLog(c.words).Handler())), Usage: usage, Boot: bootClock}
 	bad.add("", c.network(&cfg, &seams))
 	bad.add("", c.sameFormat())
-	bad.add("", c.agents(&cfg, seams.Log))
+	bad.add("", c.agents(w, &cfg, seams.Log))
 	if c.Token != "" && (c.Listen == "" || strings.HasPrefix(c.Listen, "unix:")) {
 		bad.add("--token", errors.New("a Unix socket needs none: it is for --listen host:port"))
 	}
-	if bad.none() && faults(c) == nil { // w.check tells the faults of values
+	if bad.none() && w.faults() == nil { // w.check tells the faults of values
 		cfg = cfg.WithDefaults()
 		cfg.Fetch = cfg.Fetch.WithDefaults()
 		bad.add("", cfg.Validate())
@@ -75,26 +45,9 @@ func (c *crawlCmd) settings(w *world) (engine.Config, engine.Seams, error) {
 	return cfg, seams, bad.err()
 }
 
-// traps says where a crawl has enough of a part of the web.
-func (c *crawlCmd) traps(cfg *engine.Config) {
-	cfg.Limits.MaxPerDomain, cfg.Limits.MaxHostsPerDomain = int(c.MaxPerDomain.n), int(c.MaxHostsPerDomain.n)
-	cfg.Limits.MaxHostsPerIP, cfg.Traps.MaxPathRepeats, cfg.Admission.StripParams = int(c.MaxHostsPerIP.n), int(c.MaxPathRepeats.n), c.StripParams
-	cfg.Traps.TrapFloor, cfg.Limits.IPv6Prefix = int(c.TrapFloor.n), int(c.IPv6Prefix.n)
-	if cfg.Traps.NoveltyMemory = c.NoveltyMemory.bytes; c.Novelty == "off" {
-		cfg.Traps.Novelty = engine.NoveltyOff
-	}
-}
-
-// archive says what goes into the archive beside responses and requests, and in what form.
-func (c *crawlCmd) archive(a *engine.Archive) error {
+// archive reads the dictionary and refuses what has no place in the archive.
+func (c *crawlCmd) archive(a *engine.Archive) (err error) {
 	var bad mistakes
-	var err error
-	a.Metadata, err = parsers.ParseMetadataMode(c.WarcMetadata)
-	bad.add("--warc-metadata", err)
-	a.Via, a.Outlinks = c.WarcVia, c.WarcOutlinks
-	if c.WarcDNS == "all" {
-		a.DNS = engine.DNSRecordsAll
-	}
 	if a.Metadata == parsers.MetadataNone && (a.Via || a.Outlinks) {
 		bad.add("--warc-metadata", errors.New("none leaves no place for what --warc-via and --warc-outlinks would tell"))
 	}
@@ -128,10 +81,7 @@ func (m *mistakes) err() error { return errors.Join(m.list...) }
 // network fills in what the crawl may talk to, and as whom.
 func (c *crawlCmd) network(cfg *engine.Config, seams *engine.Seams) error {
 	var bad mistakes
-	cfg.Fetch = fetch.Options{BodyMax: c.MaxBody.bytes, UserAgent: c.userAgent(), Contact: c.Contact}
-	if c.TLS == "strict" {
-		cfg.Fetch.TLS = fetch.TLSStrict
-	}
+	cfg.Fetch.UserAgent = c.userAgent()
 	var upstream []netip.AddrPort
 	if c.Proxy != "" {
 		addr, err := proxyAddr(c.Proxy)
@@ -160,11 +110,12 @@ func (c *crawlCmd) network(cfg *engine.Config, seams *engine.Seams) error {
 
 // userAgent is the name that goes with every request.
 func (c *crawlCmd) userAgent() string {
+	f := &c.Config.Fetch
 	switch {
-	case c.UserAgent != "":
-		return c.UserAgent
-	case c.Contact != "":
-		return fmt.Sprintf("orbweaver/%s (+%s)", version, c.Contact)
+	case f.UserAgent != "":
+		return f.UserAgent
+	case f.Contact != "":
+		return fmt.Sprintf("orbweaver/%s (+%s)", version, f.Contact)
 	default:
 		return fmt.Sprintf("orbweaver/%s (private crawl, no contact given)", version)
 	}
@@ -172,7 +123,7 @@ func (c *crawlCmd) userAgent() string {
 
 // contactNeeded refuses a public crawl that does not say who is asking.
 func (c *crawlCmd) contactNeeded(nets []netip.Prefix, seeds engine.SeedSource) error {
-	if c.Contact != "" {
+	if c.Config.Fetch.Contact != "" {
 		return nil
 	}
 	errPublic := errors.New("--contact: a public crawl must say where site owners reach you: give a URL or an e-mail address" +
@@ -233,7 +184,8 @@ func (c *crawlCmd) resolver(seams *engine.Seams) error {
 		upstreams = append(upstreams, a)
 	}
 	dialer := fetch.NetDialer(fetch.NewGuard(nil, nil, upstreams).Upstream())
-	o := dnsres.Options{Upstreams: upstreams, IPv6: true, TTLMin: c.DNSTTLMin.d, TTLMax: c.DNSTTLMax.d}
+	o := c.DNS
+	o.Upstreams, o.IPv6 = upstreams, true
 	o.NegativeTTL = max(dnsres.Options{}.WithDefaults().NegativeTTL, o.TTLMin)
 	r, err := dnsres.New(o, dnsres.NetExchanger{Dial: dialer.DialContext})
 	if err != nil {
@@ -302,11 +254,4 @@ func fileName(name string) string {
 
 func newLog(out interface{ Write([]byte) (int, error) }) *slog.Logger {
 	return slog.New(slog.NewTextHandler(out, nil))
-}
-
-func cookieMode(word string) engine.CookieMode {
-	if word == "site" {
-		return engine.CookiesSite
-	}
-	return engine.CookiesOff
 }

@@ -93,7 +93,7 @@ func TestAllMistakesAtOnce(t *testing.T) {
 	r.want(t, exitUsage,
 		"unknown flag --bogus", "unknown flag --zork", "unknown key: hsot-delay", "unknown key: fetchrs", "unknown key: help",
 		"unknown table: limits", "max-pages: takes one value, not a list", `--host-delay: "soon"`, `--ip-delay: "often"`,
-		`--progress: "loud"`, `--max-disk: "3Q"`, "--fetchers: 0 is too small", "--max-depth: -7 is too small", "--scope",
+		`--progress: "loud"`, `--max-disk: "3Q"`, "--fetchers: 0 is not between", "--max-depth: -7 is too small", "--scope",
 		"missing.txt", `seed "nonsense"`, "--contact")
 	if strings.Contains(r.err, `"3"`) {
 		t.Errorf("an unknown flag's value is taken for a seed:\n%s", r.err)

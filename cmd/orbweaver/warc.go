@@ -41,7 +41,7 @@ func (*warcLsCmd) Help() string { return "Example:\n  orbweaver warc ls crawl/wa
 func (x *warcLsCmd) Run(w *world, c *warcCmd) error { return c.tool(w).List(x.Files...) }
 
 type warcCatCmd struct {
-	Offset  int64  `help:"Record at this offset; all without." default:"-1" placeholder:"BYTES"`
+	Offset  int64  `help:"Record at this offset; all without." default:"-1" least:"-1" placeholder:"BYTES"`
 	URI     string `name:"uri" help:"Records with this target URI." placeholder:"URI"`
 	Type    string `help:"Only records of this type." placeholder:"TYPE"`
 	Payload bool   `help:"The body alone, without head and chunking."`

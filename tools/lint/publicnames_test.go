@@ -132,7 +132,7 @@ func (h *tree) commands() map[string]string {
 // flags are the fields with a tag help that are neither commands nor arguments.
 func (h *tree) flags() map[string]string {
 	names := make(map[string]string)
-	h.eachField("cmd", func(_, fieldName string, tag reflect.StructTag, field *ast.Field) {
+	add := func(_, fieldName string, tag reflect.StructTag, field *ast.Field) {
 		_, help := tag.Lookup("help")
 		_, command := tag.Lookup("cmd")
 		_, argument := tag.Lookup("arg")
@@ -144,7 +144,10 @@ func (h *tree) flags() map[string]string {
 			name = kebab(fieldName)
 		}
 		names["--"+name] = h.at(field)
-	})
+	}
+	for _, dir := range []string{"cmd", "engine", "sieve", "workbench", "dnsres"} { // components with flags
+		h.eachField(dir, add)
+	}
 	return names
 }
 

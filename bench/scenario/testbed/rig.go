@@ -1,12 +1,6 @@
 package testbed
 
 import (
-	"orbweaver/engine/seen"
-
-	"orbweaver/sieve"
-
-	"orbweaver/workbench"
-
 	"context"
 	"fmt"
 	"log/slog"
@@ -20,7 +14,6 @@ import (
 	"orbweaver/dnsres"
 	"orbweaver/engine"
 	"orbweaver/engine/fetch"
-	"orbweaver/engine/politeness"
 	"orbweaver/internal/vfs"
 )
 
@@ -78,18 +71,10 @@ func (s Seeds) Each(f func(where string, url []byte) error) error {
 
 // Config is a small crawl of the rig's world.
 func (r *Rig) Config() engine.Config {
-	c := engine.Config{
-		Dir:       "crawl",
-		Seeds:     Seeds(r.Seeds),
-		Admission: engine.Admission{MaxDepth: -1, CacheMemory: 1 << 18},
-		Workers:   engine.Workers{Fetchers: 32, Parsers: 2, Resolvers: 4},
-		Workbench: workbench.Options{MemoryMax: 1 << 20},
-		Sieve:     sieve.Options{BucketBytes: 1 << 18},
-		Seen:      seen.Options{MemoryBytes: 1 << 18},
-		Archive:   engine.Archive{Version: "test"},
-	}
-	c.Politeness = politeness.Default()
-	c.Fetch.UserAgent = "orbweaver/test (+https://example.org/bot)"
+	c := engine.Simulation()
+	c.Seeds = Seeds(r.Seeds)
+	c.Workers.Fetchers, c.Workers.Parsers = 32, 2
+	c.Admission.CacheMemory, c.Sieve.BucketBytes, c.Seen.MemoryBytes = 1<<18, 1<<18, 1<<18
 	if r.Proxy {
 		c.Fetch.Proxy = proxyOf(proxyAddr())
 	}
