@@ -14,6 +14,7 @@ import (
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/queued"
+	"orbweaver/engine/site"
 )
 
 // This file is the gate for messages of other agents. Each letter and each question passes it before anything is stored
@@ -302,7 +303,7 @@ func (p *peers) permitHop(from string, item []byte) (allowed []byte, why string)
 	if err != nil {
 		return nil, "what cannot be read"
 	}
-	if it.Redirects > robotsHopsMax || p.awaited.asked(it.RobotsOf) != from && !p.wasResponsible(from, it.RobotsOf) {
+	if it.Redirects > site.RobotsRedirectsMax || p.awaited.asked(it.RobotsOf) != from && !p.wasResponsible(from, it.RobotsOf) {
 		return nil, "a redirect of the robots.txt of a site that is not its own"
 	}
 	return item, ""

@@ -11,7 +11,6 @@
 //	hosts.go        a site by its key, in the workbench or on disk
 //	resolveloop.go  new site -> address; engine/dnsrecords keeps DNS answers
 //	feedloop.go     workbench -> fetch workers
-//	fetchloop.go    Visit -> exchange -> Page; refusal.go, troublevisit.go the checks before; robotsvisit.go robots.txt
 //	returner.go     fetch workers -> workbench
 //	checkpoint.go   the checkpoint and its manifest; restore.go, replay.go and recall.go the way back
 //	turnover.go     begins a finished crawl again; engine/recrawl makes conditional requests

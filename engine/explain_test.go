@@ -8,9 +8,8 @@ import (
 
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/counters"
-	"orbweaver/engine/crawllog"
+	"orbweaver/engine/fetchers"
 	"orbweaver/engine/filter"
-	"orbweaver/engine/journal"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/traps"
@@ -141,10 +140,8 @@ func TestExplainAgreesWithTheDoor(t *testing.T) {
 		scope: x.filters.scope, lists: x.filters.lists, maxDepth: cfg.Admission.MaxDepth, cache: fpcache.New(1<<16, 1),
 		n: new(counters.Live),
 	}
-	w := &fetchWorker{
-		live: new(settings.Live), lists: x.filters.lists, finished: journal.NewFinishedURLs(), log: &crawllog.Log{},
-	}
-	w.live.Fetch.Store(x.filters.fetch)
+	w := &fetchers.Crawl{Live: new(settings.Live), Lists: x.filters.lists}
+	w.Live.Fetch.Store(x.filters.fetch)
 	r := rand.New(rand.NewPCG(9, 9))
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
 	met := map[string]int{}
@@ -162,9 +159,9 @@ func TestExplainAgreesWithTheDoor(t *testing.T) {
 		var d door
 		f.begin(&d)
 		f.check(&d, url, &it)
-		site, path := urlx.Split(url)
+		_, path := urlx.Split(url)
 		it.Rest = path
-		goes := len(d.urls) == 1 && !traps.RepeatsFolders(url, &it, cfg.Traps.MaxPathRepeats) && !w.filtered(site, &it)
+		goes := len(d.urls) == 1 && !traps.RepeatsFolders(url, &it, cfg.Traps.MaxPathRepeats) && w.PassesFilters(url, &it)
 		if goes != (e.Verdict != Refused) {
 			t.Fatalf("%s at depth %d: through the door %v, explained %+v", raw, it.Depth, goes, e)
 		}

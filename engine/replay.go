@@ -150,11 +150,11 @@ func (r *replayer) postpone(e *journal.Entry, rec *record) error {
 				switch {
 				case e.Kind == journal.KindPage:
 					s.NotePageAnswer()
-					s.HasServedRoot = s.HasServedRoot || isRoot(rec.url)
+					s.HasServedRoot = s.HasServedRoot || site.IsRoot(rec.url)
 				case e.Kind == journal.KindRetry: // a proof: see askRoot
 					s.NoteRootAnswer()
 				case e.Outcome != outcome.Redirect:
-					s.NoteRobotsAnswer(r.clock.Now, proofWait(r.engine.cfg.Limits.StallWait))
+					s.NoteRobotsAnswer(r.clock.Now, site.ProbeWait(r.engine.cfg.Limits.StallWait))
 				}
 			case outcome.ClassBusy, outcome.ClassFault:
 				if e.Outcome == outcome.Stale || e.Outcome == outcome.HeaderTooLarge { // nothing about the site: see note

@@ -12,8 +12,7 @@ import (
 	"orbweaver/engine/clock"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/dnsrecords"
-	"orbweaver/engine/fetch"
-	"orbweaver/engine/journal"
+	"orbweaver/engine/fetchers"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/parsers"
@@ -50,7 +49,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	lateCtx, stopLate := context.WithCancel(abort)
 	defer stopLate()
 	intake, late := e.group(forever, cancel), e.group(forever, cancel)
-	fetchers, parsing, returning := e.group(forever, cancel), e.group(forever, cancel), e.group(forever, cancel)
+	fetching, parsing, returning := e.group(forever, cancel), e.group(forever, cancel), e.group(forever, cancel)
 
 	if err := e.startIntake(intakeCtx, intake); err != nil {
 		cancel(err)
@@ -58,7 +57,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	e.startLate(lateCtx, late)
 	exchanges, hangUp := context.WithCancelCause(abort)
 	defer hangUp(nil)
-	if err := e.startWorkers(exchanges, abort, forever, fetchers, parsing); err != nil {
+	if err := e.startWorkers(exchanges, abort, forever, fetching, parsing); err != nil {
 		cancel(err)
 	}
 	returning.Go("return", func() error { return e.returner.run(forever) })
@@ -84,7 +83,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	defer drain.Stop()
 	errs := []error{intake.Wait()}
 	e.todo.Close()
-	errs = append(errs, fetchers.Wait())
+	errs = append(errs, fetching.Wait())
 	close(e.fetched)
 	errs = append(errs, parsing.Wait())
 	e.done.Close()
@@ -294,16 +293,15 @@ func (e *Engine) every(ctx context.Context, period time.Duration, f func() error
 }
 
 // startWorkers starts those who fetch and parse; exchanges aborts what the first do, abort the others.
-func (e *Engine) startWorkers(exchanges, abort, forever context.Context, fetchers, parsing *failGroup) error {
+func (e *Engine) startWorkers(exchanges, abort, forever context.Context, fetching, parsing *failGroup) error {
+	shared, crawl := e.fetchersCrawl(), e.parsing()
 	for i := range e.cfg.Workers.Fetchers {
-		w := e.newFetchWorker(i)
-		fetchers.Go("fetch", func() error {
-			defer w.fetcher.Close()
-			defer w.cancels.Close()
-			return w.run(exchanges, forever)
+		w := fetchers.NewWorker(shared, i)
+		fetching.Go("fetch", func() error {
+			defer w.Close()
+			return w.Run(exchanges, forever)
 		})
 	}
-	crawl := e.parsing()
 	for range e.cfg.Workers.Parsers {
 		encoder, err := e.newEncoder()
 		if err != nil {
@@ -315,16 +313,20 @@ func (e *Engine) startWorkers(exchanges, abort, forever context.Context, fetcher
 	return nil
 }
 
-func (e *Engine) newFetchWorker(id int) *fetchWorker {
-	return &fetchWorker{
-		id: id, ledger: e.ledger, todo: e.todo, done: e.done, pool: e.pool, fetched: e.fetched,
-		fetcher: fetch.NewFetcher(e.cfg.Fetch, e.seams.Dialer, e.pool), decoder: fetch.NewDecoder(fetch.DecoderOptions{}),
-		rules: e.rules, aloft: e.aloft, finished: e.finished, log: e.log, live: e.live, lists: e.filters.lists, jars: e.jars, previous: e.previous,
-		scarce: e.scarce, network: e.network, quotas: e.quotas, cluster: e.cluster, proxy: e.cfg.Fetch.Proxy != nil,
-		hashSeed: e.frontier.hashSeed, maxPerHost: e.cfg.Limits.MaxPerHost, stopping: e.stopping,
-		pagesOut: &e.pagesOut, fetching: &e.fetching, clamps: e.clamps, giveUp: e.cfg.Limits.GiveUp,
-		proofWait: proofWait(e.cfg.Limits.StallWait), keys: politeness.AddrKeys(e.cfg.Limits.IPv6Prefix),
-		posting: journal.NewPending(nil),
+// fetchersCrawl is what the fetch workers share.
+func (e *Engine) fetchersCrawl() *fetchers.Crawl {
+	limits := &e.cfg.Limits
+	return &fetchers.Crawl{
+		Options: fetchers.Options{
+			Fetch: e.cfg.Fetch, Proxy: e.cfg.Fetch.Proxy != nil, MaxPerHost: limits.MaxPerHost, GiveUp: limits.GiveUp,
+			StallWait: limits.StallWait, HashSeed: e.frontier.hashSeed, AddrKeys: politeness.AddrKeys(limits.IPv6Prefix),
+		},
+		Queues: fetchers.Queues{
+			Todo: e.todo, Results: e.done, Pool: e.pool, Pages: e.fetched, PagesOut: &e.pagesOut,
+		},
+		Store: e.ledger, InFlight: e.aloft, Finished: e.finished, Log: e.log, Live: e.live, Lists: e.filters.lists,
+		Rules: e.rules, Jars: e.jars, Previous: e.previous, Quotas: e.quotas, Network: e.network, Shortage: e.scarce,
+		Clamps: e.clamps, Cluster: e.cluster, Dialer: e.seams.Dialer, Exchanging: &e.fetching, Stopping: e.stopping,
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"orbweaver/engine/outcome"
+	"orbweaver/engine/urlx"
 )
 
 // FailureStreak describes the consecutive failures of a site: see docs/adr/0032-a-passing-fault-never-costs-a-queue.md.
@@ -263,4 +264,18 @@ func (r *decoder) failureStreak(version byte) (t FailureStreak) {
 		r.invalid = true
 	}
 	return t
+}
+
+// probeWaitMax is the longest ProbeWait. A deploy or a reboot, during which a server in front answers robots.txt from
+// its disk, takes less. It is shorter than the default of --stall-wait, so a crawl whose last URLs are broken finishes.
+const probeWaitMax = 30 * time.Minute
+
+// ProbeWait returns how long pages must fail before a probe shows that the URLs are broken and not the site. stallWait
+// is the wait after which the crawl stalls.
+func ProbeWait(stallWait time.Duration) time.Duration { return min(probeWaitMax, max(stallWait, 0)/2) }
+
+// IsRoot reports whether a URL in normal form is the root page of its site.
+func IsRoot(url []byte) bool {
+	_, path := urlx.Split(url)
+	return len(path) == 1
 }

@@ -12,9 +12,10 @@ const (
 	robotsRefreshBefore = 2 * time.Hour    // the first refresh starts this long before the copy expires
 	robotsRefreshEvery  = 30 * time.Minute // time between two refreshes while the server does not answer
 
-	RobotsQuickTries = 3               // attempts that use the short delays of politeness.Policy
-	RobotsTriesMax   = 7               // attempts (half an hour) before a site that has never answered is given up
-	robotsSlowWait   = 2 * time.Minute // wait after the quick attempts; doubles with each attempt
+	RobotsQuickTries   = 3               // attempts that use the short delays of politeness.Policy
+	RobotsTriesMax     = 7               // attempts (half an hour) before a site that has never answered is given up
+	RobotsRedirectsMax = 5               // redirects of a robots.txt that are followed (RFC 9309, section 2.3.1.2)
+	robotsSlowWait     = 2 * time.Minute // wait after the quick attempts; doubles with each attempt
 )
 
 // RobotsRedirect is a redirect of a robots.txt to another site. The target is fetched on behalf of the origin site.

@@ -1,0 +1,377 @@
+package fetchers
+
+import (
+	"context"
+	"time"
+
+	"orbweaver/engine/filter"
+	"orbweaver/engine/outcome"
+	"orbweaver/engine/queued"
+	"orbweaver/engine/site"
+	"orbweaver/engine/urlx"
+)
+
+// A verdict is what follows from a check.
+type verdict uint8
+
+const (
+	pass          verdict = iota // the next check decides; after the last one the request is made
+	refuse                       // the item has its outcome without a request; the next item follows
+	giveBack                     // the Visit returns with all its items
+	fetchRedirect                // the item is the target of a robots.txt redirect: fetch it
+	fetchRobots                  // fetch the robots.txt of the site first
+	fetchRoot                    // fetch the root page of the site first
+)
+
+// A check is a row of the table: if the condition is true, the consequence follows and no later row is asked.
+type check struct {
+	name        string
+	condition   string
+	consequence string
+	test        func(k *checker, ctx context.Context, c *current) (verdict, error)
+}
+
+// visitChecks are asked once for a Visit, before its first item. The order matters:
+//
+//   - "excluded" before "foreign" and "recent owner": the operator's word also holds for sites of other agents.
+//   - "foreign" before "recent owner" and "address expired": a site that leaves needs neither a wait nor an address.
+func visitChecks() []check {
+	return []check{
+		{
+			"stopping", "the crawl stops", "the Visit returns",
+			(*checker).isStopping,
+		},
+		{
+			"excluded", "the operator has blocked the site, or a host rule excludes it",
+			"the site is dead; its URLs get the outcome Blocked",
+			(*checker).isExcluded,
+		},
+		{
+			"recent owner", "another agent owned the site recently and may still be in an exchange with it",
+			"the Visit returns; the site is due when that agent has certainly ended",
+			(*checker).hasRecentOwner,
+		},
+		{
+			"address expired", "the address is older than the TTL of its DNS record",
+			"the Visit returns; the site is resolved again",
+			(*checker).isAddrExpired,
+		},
+	}
+}
+
+// itemChecks are asked for each item of a Visit, until one is fetched. The order matters:
+//
+//   - "foreign" first: this agent decides nothing about an item of another agent, and fetches no redirect for it.
+//   - "redirect" before all others: the item is no URL of this site, so its filters, rules and quotas do not apply.
+//   - "filters" before "robots.txt missing": a site is not asked for rules that no URL needs.
+//   - "site unreachable" before "robots.txt missing": it ends the attempts at robots.txt.
+//   - "robots.txt missing" before "proof by robots.txt": a new copy is also a proof.
+//   - "recovery pending" and "recovered" after the robots rows: they may wait for other agents.
+//   - "finished" after "recovered" does not matter to a URL that is both, since "recovered" leaves it to "finished".
+//   - "finished" before "disallowed" and the quotas: a URL keeps the outcome that the journal has.
+func itemChecks() []check {
+	return []check{
+		{
+			"foreign", "another agent owns the site",
+			"the item goes to that agent with the outcome HandedOver",
+			(*checker).isForeign,
+		},
+		{
+			"redirect", "the item is the target of a robots.txt redirect",
+			"it is fetched for the site that it came from",
+			(*checker).isRobotsRedirect,
+		},
+		{
+			"filters", "the lists or the fetch filter in force refuse the URL",
+			"outcome Filtered, unless the URL is finished",
+			(*checker).isFiltered,
+		},
+		{
+			"site unreachable", "no rules after site.RobotsTriesMax attempts, and the site has never answered",
+			"the site is dead; its URLs get the outcome RobotsUnreachable",
+			(*checker).isUnreachable,
+		},
+		{
+			"robots.txt missing", "the site has no rules, or they expire soon",
+			"its robots.txt is fetched first",
+			(*checker).needsRobots,
+		},
+		{
+			"proof needed", "the site fails, and a proof is due (see site.State.NextProbe)",
+			"its robots.txt or its root page is fetched first",
+			(*checker).needsProof,
+		},
+		{
+			"recovery pending", "another agent that may have the page has not answered",
+			"the Visit returns; the site is due when that agent can be asked again",
+			(*checker).awaitsRecovery,
+		},
+		{
+			"recovered", "another agent, or an earlier run, has the page",
+			"outcome Recovered, unless the URL is finished",
+			(*checker).isRecovered,
+		},
+		{
+			"finished", "the journal of an unclean run has the outcome of the URL",
+			"that outcome",
+			(*checker).isFinished,
+		},
+		{
+			"disallowed", "robots.txt disallows the URL",
+			"outcome RobotsDenied",
+			(*checker).isDisallowed,
+		},
+		{
+			"host quota", "as many pages of the site are stored as may be",
+			"outcome QuotaHost",
+			(*checker).isHostFull,
+		},
+		{
+			"domain quota", "as many pages of the domain are stored as may be",
+			"outcome QuotaDomain",
+			(*checker).isDomainFull,
+		},
+	}
+}
+
+// exchangeChecks are asked before each exchange, of whatever kind. The order matters: the ownership view may change
+// while the agents are asked for the lease, so the owner is asked for again after it.
+func exchangeChecks() []check {
+	return []check{
+		{
+			"address lease", "another agent may contact the address now",
+			"the Visit returns; the address is due when the lease can be asked for again",
+			(*checker).isAddrDenied,
+		},
+		{
+			"owner changed", "the site went to another agent meanwhile",
+			"the Visit returns",
+			(*checker).hasNewOwner,
+		},
+		{
+			"owner returned", "the site went to another agent and came back meanwhile",
+			"the Visit returns; the site is due when that agent has certainly ended",
+			(*checker).hasRecentOwner,
+		},
+	}
+}
+
+// A checker asks the checks. It is the only place that decides whether an item is fetched.
+type checker struct {
+	*Crawl
+	worker   int
+	cancel   *exchange // whose exchange an address lease may cancel
+	visit    []check
+	item     []check
+	exchange []check
+}
+
+// ask asks checks in order, until one has a verdict.
+func (k *checker) ask(ctx context.Context, checks []check, c *current) (verdict, error) {
+	for i := range checks {
+		if v, err := checks[i].test(k, ctx, c); v != pass || err != nil {
+			return v, err
+		}
+	}
+	return pass, nil
+}
+
+// when returns v if the condition is true, and pass if not.
+func (v verdict) when(condition bool) (verdict, error) {
+	if condition {
+		return v, nil
+	}
+	return pass, nil
+}
+
+func (k *checker) isStopping(context.Context, *current) (verdict, error) {
+	select {
+	case <-k.Stopping:
+		return giveBack, nil
+	default:
+		return pass, nil
+	}
+}
+
+func (k *checker) isExcluded(_ context.Context, c *current) (verdict, error) {
+	c.settings = k.Live.Hosts.Terms(c.result.Visit.Key)
+	if !c.site.Blocked && !c.settings.Exclude {
+		return pass, nil
+	}
+	c.site.Blocked = true
+	c.giveUpSite(outcome.Blocked)
+	return giveBack, nil
+}
+
+func (k *checker) hasRecentOwner(_ context.Context, c *current) (verdict, error) {
+	if c.foreign {
+		return pass, nil
+	}
+	due := k.Cluster.NotBefore(c.result.Visit.Key)
+	if due.IsZero() {
+		return pass, nil
+	}
+	c.result.Release.SiteDue = due
+	return giveBack, nil
+}
+
+func (k *checker) isAddrExpired(_ context.Context, c *current) (verdict, error) {
+	if c.foreign || !c.site.AddrsExpired(c.now) {
+		return pass, nil
+	}
+	c.result.Release.Unresolved = true
+	return giveBack, nil
+}
+
+func (k *checker) isForeign(_ context.Context, c *current) (verdict, error) {
+	if !c.foreign {
+		return pass, nil
+	}
+	if c.queued.RobotsOf != nil { // not a URL of the crawl
+		c.refuse(refusal{routed: c.wholeURL()})
+	} else if fp, o := k.Finished.OutcomeOf(k.HashSeed, c.url); o != outcome.None {
+		c.refuse(refusal{outcome: o, finished: fp})
+	} else {
+		c.refuse(refusal{outcome: outcome.HandedOver, routed: c.wholeURL()})
+	}
+	return refuse, nil
+}
+
+func (k *checker) isRobotsRedirect(_ context.Context, c *current) (verdict, error) {
+	return fetchRedirect.when(c.queued.RobotsOf != nil)
+}
+
+func (k *checker) isFiltered(_ context.Context, c *current) (verdict, error) {
+	if k.isKnownFinished(c.url) || k.PassesFilters(c.url, &c.queued) {
+		return pass, nil
+	}
+	return k.logRefusal(c, outcome.Filtered)
+}
+
+// PassesFilters reports whether neither the lists nor the fetch filter in force refuse a URL.
+func (k *Crawl) PassesFilters(url []byte, it *queued.URL) bool {
+	f := k.Live.Fetch.Load()
+	return (k.Lists == nil || k.Lists.Refuses(url) == filter.NoList) &&
+		(f == nil || f.Allows(url, filter.Way{Depth: it.Depth, Hops: it.Redirects}, it.Tries, it.Via))
+}
+
+func (k *checker) isKnownFinished(url []byte) bool {
+	_, o := k.Finished.OutcomeOf(k.HashSeed, url)
+	return o != outcome.None
+}
+
+func (k *checker) isUnreachable(_ context.Context, c *current) (verdict, error) {
+	s := &c.site
+	if !s.NeedsRobots(c.now) || s.Rules != nil || s.RobotsTries < site.RobotsTriesMax || s.HasAnswered {
+		return pass, nil
+	}
+	c.giveUpSite(outcome.RobotsUnreachable)
+	return giveBack, nil
+}
+
+func (k *checker) needsRobots(_ context.Context, c *current) (verdict, error) {
+	return fetchRobots.when(c.site.NeedsRobots(c.now))
+}
+
+func (k *checker) needsProof(_ context.Context, c *current) (verdict, error) {
+	s := &c.site
+	if s.FailureStreak() == (site.FailureStreak{}) {
+		return pass, nil
+	}
+	items := len(c.result.Visit.Items) - c.index
+	switch s.NextProbe(items, s.FailingFor(c.now) < site.ProbeWait(k.StallWait)) {
+	case site.RobotsProbe:
+		return fetchRobots, nil
+	case site.RootProbe:
+		root := append(append([]byte(nil), c.result.Visit.Key...), '/')
+		if k.PassesFilters(root, &queued.URL{Depth: c.queued.Depth}) {
+			return fetchRoot, nil
+		}
+		s.NoteRootFiltered()
+	default:
+	}
+	return pass, nil
+}
+
+func (k *checker) awaitsRecovery(ctx context.Context, c *current) (verdict, error) {
+	if c.holders == nil {
+		var err error
+		if c.holders, err = k.Cluster.Recover(ctx, c.result.Visit.Key, c.result.Visit.Items); err != nil {
+			return pass, err
+		}
+	}
+	if c.holders == nil || c.holders[c.index].RetryAt.IsZero() {
+		return pass, nil
+	}
+	c.result.Release.SiteDue = c.holders[c.index].RetryAt
+	return giveBack, nil
+}
+
+func (k *checker) isRecovered(_ context.Context, c *current) (verdict, error) {
+	if c.holders == nil || c.holders[c.index].Instance == "" || k.isKnownFinished(c.url) {
+		return pass, nil
+	}
+	c.refuse(refusal{outcome: outcome.Recovered, routed: c.wholeURL(), holder: c.holders[c.index].Instance})
+	return refuse, nil
+}
+
+func (k *checker) isFinished(_ context.Context, c *current) (verdict, error) {
+	fp, o := k.Finished.OutcomeOf(k.HashSeed, c.url)
+	if o == outcome.None {
+		return pass, nil
+	}
+	if o.Class() == outcome.ClassAnswer && o != outcome.Redirect && o != outcome.ClientError {
+		c.site.Stored++
+		k.Quotas.AddPage(c.url)
+	}
+	c.refuse(refusal{outcome: o, finished: fp})
+	return refuse, nil
+}
+
+func (k *checker) isDisallowed(_ context.Context, c *current) (verdict, error) {
+	_, path := urlx.Split(c.url)
+	allowed := false
+	if allowed, c.rule = c.site.Rules.AppendAllowed(c.rule[:0], path); allowed {
+		return pass, nil
+	}
+	return k.logRefusal(c, outcome.RobotsDenied)
+}
+
+func (k *checker) isHostFull(_ context.Context, c *current) (verdict, error) {
+	limit := k.MaxPerHost
+	if c.settings.HasCap {
+		limit = c.settings.MaxPerHost
+	}
+	if limit <= 0 || int(c.site.Stored) < limit {
+		return pass, nil
+	}
+	return k.logRefusal(c, outcome.QuotaHost)
+}
+
+func (k *checker) isDomainFull(_ context.Context, c *current) (verdict, error) {
+	if !k.Quotas.PagesReached(c.url) {
+		return pass, nil
+	}
+	return k.logRefusal(c, outcome.QuotaDomain)
+}
+
+// logRefusal refuses the item with a line in crawl.log.
+func (k *checker) logRefusal(c *current, o outcome.Outcome) (verdict, error) {
+	k.Log.Refusal(c.url, &c.queued, o, k.worker)
+	c.refuse(refusal{outcome: o})
+	return refuse, nil
+}
+
+func (k *checker) isAddrDenied(ctx context.Context, c *current) (verdict, error) {
+	var retryAt time.Time
+	c.leased, retryAt = k.Cluster.Borrow(ctx, k.Stopping, c.result.Visit.Addr, &k.cancel.cancels)
+	if c.leased {
+		return pass, nil
+	}
+	c.result.Release.IPDue = retryAt
+	return giveBack, nil
+}
+
+func (k *checker) hasNewOwner(_ context.Context, c *current) (verdict, error) {
+	return giveBack.when(!k.Cluster.Owns(c.result.Visit.Key))
+}

@@ -1,0 +1,65 @@
+package fetchers
+
+import (
+	"sync/atomic"
+	"time"
+
+	"orbweaver/engine/attempt"
+	"orbweaver/engine/cluster"
+	"orbweaver/engine/cookie"
+	"orbweaver/engine/crawllog"
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/filter"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/limits"
+	"orbweaver/engine/outage"
+	"orbweaver/engine/politeness"
+	"orbweaver/engine/recrawl"
+	"orbweaver/engine/settings"
+	"orbweaver/engine/site"
+	"orbweaver/engine/visit"
+	"orbweaver/internal/mpmc"
+)
+
+// Options are the settings of the crawl that fetch workers use.
+type Options struct {
+	Fetch      fetch.Options
+	Proxy      bool                // all requests go through a proxy, which resolves names
+	MaxPerHost int                 // pages stored from a site, unless a host rule says otherwise; 0 for no limit
+	GiveUp     time.Duration       // a site that answered before is given up after failing this long
+	StallWait  time.Duration       // see site.ProbeWait
+	HashSeed   uint64              // of fingerprints, and of jitter
+	AddrKeys   politeness.AddrKeys // which addresses share a delay
+}
+
+// Queues are where Visits and Pages come from and go to.
+type Queues struct {
+	Todo     *mpmc.Queue[visit.Visit]
+	Results  *visit.ResultQueue
+	Pool     *fetch.Pool
+	Pages    chan<- *fetch.Page // to the parse workers
+	PagesOut *atomic.Int64      // Pages that a parse worker has or will have
+}
+
+// Crawl is what all fetch workers of an agent share.
+type Crawl struct {
+	Options
+	Queues
+	Store      *journal.Store
+	InFlight   *attempt.InFlight
+	Finished   *journal.FinishedURLs
+	Log        *crawllog.Log
+	Live       *settings.Live
+	Lists      *filter.Lists // nil if no list refuses anything
+	Rules      *site.RulesPool
+	Jars       *cookie.Jars // nil if no cookies are kept
+	Previous   recrawl.PreviousCrawl
+	Quotas     *limits.Quotas
+	Network    *outage.Network
+	Shortage   *outage.Shortage
+	Clamps     *settings.ClampLog
+	Cluster    cluster.VisitGate
+	Dialer     fetch.Dialer
+	Exchanging *atomic.Int64   // workers in an exchange
+	Stopping   <-chan struct{} // closed when no new exchange may begin
+}

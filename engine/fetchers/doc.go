@@ -1,0 +1,29 @@
+// Package fetchers contains the fetch workers: each takes a Visit, makes at most one exchange with its site, and
+// returns the Visit with what follows from the outcome. A Page goes to the parse workers.
+//
+//	Worker         the loop: Visit -> checks -> exchange -> what follows -> return (worker.go)
+//	checker        the ordered table of the checks that a Visit passes (checks.go)
+//	exchange       one request and its response: cookies, conditions, network outages (exchange.go)
+//	trouble        what follows from an outcome: due times, retries, proofs, giving a site up (trouble.go)
+//	robotsVisits   robots.txt and its redirects (robots.go)
+//	settlement     outcome -> counters and journal, and the return of the Visit (settlement.go)
+//
+// What the workers need from other agents is cluster.VisitGate; cluster.Alone if there are none.
+//
+// # Chains of decisions
+//
+// Delay between two requests to a site:
+//
+//	--host-delay -> politeness.Policy.HostDelay; a host rule -> filter.HostSettings.HostDelay; Crawl-delay -> robots.Rules
+//	trouble.decide -> Policy.Decide -> Policy.SiteDelay -> Decision.SiteDue -> workbench.Release.SiteDue -> Acquire
+//
+// Retry-After of a response:
+//
+//	fetch.Page.RetryAfter -> trouble.retryAfter -> politeness.Attempt.RetryAfter, at most Policy.RetryAfterMax
+//	-> Policy.Decide -> Decision.SiteDue; and trouble.note -> site.State.NoteFailure -> FailureStreak.RetryAt
+//
+// Limit of a body:
+//
+//	--max-body -> fetch.Options.BodyMax -> fetch.Fetcher reads at most so many bytes -> fetch.CutLength
+//	-> outcome.CutLength -> parsers: WARC-Truncated: length
+package fetchers

@@ -1,0 +1,106 @@
+package fetchers
+
+import (
+	"bytes"
+	"context"
+	"net/netip"
+	"time"
+
+	"orbweaver/engine/attempt"
+	"orbweaver/engine/cluster"
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/outage"
+	"orbweaver/engine/outcome"
+	"orbweaver/engine/recrawl"
+	"orbweaver/engine/urlx"
+)
+
+// An exchange makes the requests of a worker, one at a time.
+type exchange struct {
+	*Crawl
+	worker    int
+	fetcher   *fetch.Fetcher
+	target    fetch.Target
+	cookies   []byte            // of the request
+	condition recrawl.Condition // of the request
+	cancels   cluster.Exchange  // cancels the request when this agent may not go on with it
+	counts    bool              // the last outcome counts against the site and as a try of the URL
+}
+
+// fetch makes the request of c into p and returns its outcome.
+func (x *exchange) fetch(ctx context.Context, c *current, p *fetch.Page) outcome.Outcome {
+	a := attempt.Of(p)
+	a.Begin(c.item, c.url, &c.queued)
+	a.Worker = x.worker
+	switch c.kind {
+	case pageRequest:
+		a.RobotsRule = append(a.RobotsRule, c.rule...)
+		x.target = fetch.Target{Fresh: c.queued.Tries > 0, Cookie: x.cookiesFor(a.URL)}
+		x.addCondition(a)
+	case rootRequest:
+		a.IsProbe, a.WillRetry = true, true
+		x.target = fetch.Target{Fresh: true, Cookie: x.cookiesFor(a.URL)}
+	case robotsRequest:
+		a.IsRobots = true
+		// No cookies: rules are the same for all. A failure counts against the site, so it must not be the failure of
+		// an old connection.
+		x.target = fetch.Target{Robots: true, Fresh: true}
+	}
+	o := x.send(ctx, c, p)
+	if c.kind != robotsRequest {
+		x.keepCookies(p)
+	}
+	return o
+}
+
+// send makes the request of target.
+func (x *exchange) send(ctx context.Context, c *current, p *fetch.Page) outcome.Outcome {
+	key, t := c.result.Visit.Key, &x.target
+	_, authority, _ := bytes.Cut(key, []byte("://"))
+	t.URL, t.HTTPS, t.Host = attempt.Of(p).URL, urlx.HTTPS(key), authority
+	if !x.Proxy {
+		t.Addr = netip.AddrPortFrom(c.site.ConnectAddr(c.result.Visit.Addr), uint16(urlx.Port(key)))
+	}
+	ctx = x.Cluster.BeginExchange(ctx, &x.cancels, key)
+	x.Exchanging.Add(1)
+	o := x.fetcher.Fetch(ctx, t, p)
+	x.Cluster.EndExchange(&x.cancels)
+	observed := outage.Attempt{
+		Addr: t.Addr.Addr(), Outcome: o, AnsweredBefore: c.site.Failures == 0 && c.site.Rules != nil,
+		BeganAt: p.Started, ConnectedAt: p.Connected, EndedAt: p.Ended, BusyWorkers: x.Exchanging.Add(-1) + 1,
+	}
+	x.counts = x.Proxy || x.Network.Observe(&observed)
+	return o
+}
+
+// addCondition makes the request conditional if the previous crawl has a capture of the URL with a validator.
+func (x *exchange) addCondition(a *attempt.Attempt) {
+	if a.Tries >= recrawl.ConditionalTries || !x.Previous.FillCondition(&x.condition, a.URL) {
+		return
+	}
+	a.Previous = x.condition.Previous
+	x.target.IfNoneMatch, x.target.IfModifiedSince = x.condition.IfNoneMatch, x.condition.IfModifiedSince
+}
+
+// cookiesFor returns the value of the Cookie field for a URL.
+func (x *exchange) cookiesFor(url []byte) []byte {
+	if x.Jars == nil {
+		return nil
+	}
+	x.cookies = x.Jars.Append(x.cookies[:0], url, time.Now())
+	return x.cookies
+}
+
+// keepCookies keeps the cookies of a response with any status: a redirect or a 403 that sets a cookie expects it with
+// the next request.
+func (x *exchange) keepCookies(p *fetch.Page) {
+	if x.Jars != nil && p.HasHead() {
+		x.Jars.Take(p.URL, p.HeaderValues("set-cookie"), time.Now())
+	}
+}
+
+// close closes the connection.
+func (x *exchange) close() {
+	x.fetcher.Close()
+	x.cancels.Close()
+}

@@ -1,0 +1,139 @@
+package fetchers
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/zeebo/xxh3"
+
+	"orbweaver/engine/attempt"
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/outage"
+	"orbweaver/engine/outcome"
+)
+
+// reuseWithin is how long an address lease is kept for the next exchange of this agent, while other agents wait for
+// it.
+const reuseWithin = 100 * time.Millisecond
+
+// A settlement ends Visits: it counts outcomes, writes those without a response to the journal, passes Pages on, and
+// returns the Visit. All that belongs together is done in one step of the journal.
+type settlement struct {
+	*Crawl
+	entry   *journal.Pending // of an attempt without a response
+	scratch []byte           // for items that go to other agents
+}
+
+// end passes a Page with something to archive on to the parse workers, and settles an attempt without. Of a response
+// without a complete head only that of the last try is kept.
+func (s *settlement) end(ctx context.Context, c *current, p *fetch.Page) error {
+	a := attempt.Of(p)
+	a.SiteDue, a.IPDue = c.result.Release.SiteDue, c.result.Release.IPDue
+	if p.HeadLen > 0 || len(p.Raw) > 0 && !a.WillRetry && !a.IsRobots {
+		s.PagesOut.Add(1)
+		s.giveBackFor(c, a)
+		s.Pages <- p
+		return nil
+	}
+	s.Log.Attempt(p, a, fetch.DecodeOK, "")
+	defer s.Pool.Put(p)
+	if a.WillRetry || a.IsRobots {
+		return s.count(c, a, func() error { return nil })
+	}
+	s.entry.Entry = journal.Entry{
+		Kind: journal.KindPage, FP: a.Fingerprint, Outcome: a.Outcome, Depth: a.Depth, Hops: a.Redirects,
+	}
+	for {
+		err := s.count(c, a, func() error { return s.Store.Write(s.entry) })
+		if err == nil {
+			return nil
+		}
+		if err := s.Store.Disk.Wait(ctx, err); err != nil {
+			if errors.Is(err, outage.ErrFullAtStop) { // the URL is tried again in the next run, and its site waits
+				c.result.Release.Front, err = [][]byte{a.Item}, nil
+				s.giveBack(c)
+			}
+			return err
+		}
+	}
+}
+
+// count writes and counts an attempt without a response, and returns the Visit.
+func (s *settlement) count(c *current, a *attempt.Attempt, write func() error) error {
+	s.Store.Steps.Begin()
+	defer s.Store.Steps.End()
+	if err := write(); err != nil {
+		return err
+	}
+	n := &s.Store.Count
+	switch {
+	case a.IsRobots:
+		n.RobotsFetched.Add(1)
+	case a.WillRetry:
+		n.Attempts.Add(1)
+		n.Retries.Add(1)
+	default:
+		n.Attempts.Add(1)
+		n.Finish(a.Outcome, 1)
+		s.Cluster.NoteAnswered(a.Outcome, a.URL)
+	}
+	s.put(c)
+	return nil
+}
+
+// giveBack returns the Visit.
+func (s *settlement) giveBack(c *current) {
+	s.Store.Steps.Begin()
+	defer s.Store.Steps.End()
+	s.put(c)
+}
+
+// giveBackFor returns the Visit of an attempt whose Page goes to a parse worker. From now on the Page has the item.
+func (s *settlement) giveBackFor(c *current, a *attempt.Attempt) {
+	s.Store.Steps.Begin()
+	defer s.Store.Steps.End()
+	if !a.WillRetry && !a.IsRobots {
+		s.InFlight.Add(a)
+	}
+	s.put(c)
+}
+
+// put counts the refused items and returns the Visit. The caller is in a step.
+func (s *settlement) put(c *current) {
+	for _, r := range c.refused {
+		switch {
+		case r.holder != "":
+			s.Cluster.RouteRecovered(r.holder, r.routed)
+		case r.routed != nil:
+			s.scratch = s.Cluster.Route(s.scratch, r.routed)
+		}
+		if r.outcome != outcome.None {
+			s.Store.Count.Finish(r.outcome, 1)
+		}
+		if r.finished != (xxh3.Uint128{}) {
+			s.Finished.Remove(r.finished)
+		}
+	}
+	clear(c.refused)
+	c.refused = c.refused[:0]
+	s.giveAddress(c)
+	c.result.Visit.Site = c.site
+	s.Results.Put(&c.result)
+}
+
+// giveAddress ends the lease of the address.
+func (s *settlement) giveAddress(c *current) {
+	if !c.leased {
+		return
+	}
+	c.leased = false
+	v, release := &c.result.Visit, &c.result.Release
+	due := release.IPDue
+	if due.Before(release.SiteDue) && !s.Cluster.Owns(v.Key) { // the new owner does not know about this exchange
+		due = release.SiteDue
+	}
+	soon := func(due time.Time) bool { return !due.IsZero() && due.Before(release.IPDue.Add(reuseWithin)) }
+	s.Cluster.GiveAddress(v.Addr, due, soon(v.NextDue) || soon(release.SiteDue))
+}

@@ -1,0 +1,234 @@
+package fetchers
+
+import (
+	"time"
+
+	"github.com/zeebo/xxh3"
+
+	"orbweaver/engine/attempt"
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/outcome"
+	"orbweaver/engine/politeness"
+	"orbweaver/engine/site"
+)
+
+// A failure of a site does not count as a try of its URLs, a failure of a URL does. No connection is a failure of the
+// site. The cause of other failures (5xx, a reset, no response in time) is unknown. The first one counts as the URL's
+// own; later ones do not, until the site has answered another request. A URL whose failure does not count goes behind
+// all others of its site, so that these get their turn. If they fail too, or if there are none, the site is asked
+// for a proof that it serves pages: see site.State.NextProbe.
+
+const (
+	// passedItems is the number of URLs of a Visit that come before a failed URL whose failure counts as a try.
+	passedItems = 3
+	// slowingPart: a failing site waits at least this part of the time for which it has failed, until a proof shows
+	// that only some of its URLs fail.
+	slowingPart = 64
+	// cancelledWait is the least wait of site and address after an exchange that this agent cancelled. The server may
+	// go on with its response for some time, and notice late that the connection is closed.
+	cancelledWait = 10 * time.Second
+)
+
+// trouble decides what follows from an outcome: when the site and the address are due, whether the URL is tried again,
+// and whether the site is given up. The policy is engine/politeness; trouble spares sites that have answered before.
+type trouble struct {
+	*Crawl
+}
+
+// decide applies the policy to an outcome: it notes in the site what the outcome says about it, and sets the due
+// times. try is the number of the try of the URL, from 0.
+func (t *trouble) decide(c *current, p *fetch.Page, o outcome.Outcome, try int) politeness.Decision {
+	s, v := &c.site, &c.result.Visit
+	streak := s.FailureStreak()
+	a := politeness.Attempt{
+		Outcome: o, Try: try, Started: p.Started, Ended: p.Ended,
+		CrawlDelay: s.CrawlDelay(), HostDelay: c.settings.Delay(),
+		SiteFailures: int(s.Failures), SiteSlowdown: s.Slowdown, IPSlowdown: politeness.UnpackIPSlowdown(v.IPNote),
+		FailedBefore: streak.Count > 0, PageOnly: streak.ServesPages,
+		SiteHash: t.siteHash(v.Key), Jitter: t.jitter(c, p, try),
+	}
+	if o.Class() == outcome.ClassBusy {
+		a.RetryAfter = t.retryAfter(p)
+	}
+	d := t.Live.Policy().Decide(a)
+	s.Failures, s.Slowdown = int16(min(d.SiteFailures, 1<<14)), d.SiteSlowdown
+	t.note(c, p, &a, &d)
+	v.IPNote = d.IPSlowdown.Pack()
+	if d.IPSlowdown.Level > 0 {
+		t.Store.Count.IpsSlowed.Add(1)
+	}
+	release := &c.result.Release
+	if !d.SiteDue.IsZero() {
+		release.SiteDue = d.SiteDue
+	}
+	if !d.IPDue.IsZero() {
+		release.IPDue = d.IPDue
+	}
+	return d
+}
+
+// decideCancelled sets the due times after an exchange that this agent cancelled: the request may have been sent.
+func (t *trouble) decideCancelled(c *current, p *fetch.Page) {
+	try := 0
+	if c.kind == pageRequest {
+		try = c.queued.Tries
+	}
+	t.decide(c, p, outcome.Cancelled, try)
+	wait := p.Ended.Add(cancelledWait)
+	for _, due := range [...]*time.Time{&c.result.Release.SiteDue, &c.result.Release.IPDue} {
+		if due.Before(wait) {
+			*due = wait
+		}
+	}
+}
+
+// siteHash tells the sites of an address apart. It is never 0.
+func (t *trouble) siteHash(key []byte) uint16 { return uint16(xxh3.HashSeed(key, t.HashSeed)) | 1 }
+
+// jitter is a number that looks random, but is the same in two crawls that get the same responses.
+func (t *trouble) jitter(c *current, p *fetch.Page, try int) uint64 {
+	state := uint64(try) + uint64(c.site.Slowdown)<<32 + uint64(uint16(c.site.Failures))<<40
+	return xxh3.HashSeed(attempt.Of(p).URL, t.HashSeed+state)
+}
+
+// retryAfter returns the Retry-After of a response; 0 if there is none.
+func (t *trouble) retryAfter(p *fetch.Page) time.Duration {
+	asked, ok := p.RetryAfter()
+	if !ok {
+		return 0
+	}
+	if most := t.Live.Policy().RetryAfterMax; asked.Clamped || asked.Wait > most {
+		t.Store.Count.RetryClamped.Add(1)
+		t.Clamps.RetryAfter(time.Now(), attempt.Of(p).URL, p.Header("retry-after"), min(asked.Wait, most))
+	}
+	return asked.Wait
+}
+
+// note notes what an outcome says about the site. A site that has answered before waits longer with each failure.
+func (t *trouble) note(c *current, p *fetch.Page, a *politeness.Attempt, d *politeness.Decision) {
+	s, o := &c.site, a.Outcome
+	switch {
+	case o.Class() == outcome.ClassAnswer:
+		// A robots.txt that only redirects does not show that a new site answers.
+		if s.HasAnswered || c.kind != robotsRequest || o != outcome.Redirect {
+			t.noteAnswer(c, p)
+		}
+		return
+	case o == outcome.Stale, o == outcome.HeaderTooLarge: // say nothing about the site
+		return
+	case o.Class() == outcome.ClassRefusal && !isAddrRefusal(o):
+		return
+	}
+	var retryAt time.Time // by Retry-After
+	policy := t.Live.Policy()
+	if a.RetryAfter > 0 {
+		retryAt = p.Ended.Add(min(a.RetryAfter, policy.RetryAfterMax))
+	}
+	s.NoteFailure(o, p.Ended, retryAt)
+	switch c.kind {
+	case rootRequest:
+		s.NoteProbeFailure(site.RootProbe)
+	case robotsRequest:
+		s.NoteProbeFailure(site.RobotsProbe)
+	case pageRequest:
+	}
+	if f := s.FailureStreak(); (s.HasAnswered || p.ProxyDown) && f.Count > 1 {
+		wait := policy.FailureWait(int(f.Count)-1, a.Jitter)
+		wait = max(wait, min(s.FailingFor(p.Ended)/slowingPart, policy.BackoffMax))
+		if due := p.Ended.Add(wait); due.After(d.SiteDue) {
+			d.SiteDue = due
+		}
+	}
+}
+
+// noteAnswer notes an answer of the site.
+func (t *trouble) noteAnswer(c *current, p *fetch.Page) {
+	s := &c.site
+	switch c.kind {
+	case robotsRequest:
+		s.NoteRobotsAnswer(p.Ended, site.ProbeWait(t.StallWait))
+	case rootRequest:
+		s.NoteRootAnswer()
+	case pageRequest:
+		s.NotePageAnswer()
+		s.HasServedRoot = s.HasServedRoot || site.IsRoot(attempt.Of(p).URL)
+	}
+}
+
+// isAddrRefusal reports whether o says that no request may be sent to an address or port.
+func isAddrRefusal(o outcome.Outcome) bool {
+	return o == outcome.BlockedAddress || o == outcome.BlockedPort
+}
+
+// isOwnFailure reports whether a failure will count as a try of the URL. It must be asked before decide.
+func (t *trouble) isOwnFailure(c *current, p *fetch.Page, o outcome.Outcome) bool {
+	f := c.site.FailureStreak()
+	switch {
+	case p.ProxyDown:
+		return false
+	case !c.site.HasAnswered:
+		return true
+	case o.Class() == outcome.ClassHost, isAddrRefusal(o):
+		return false
+	case f.ServesPages:
+		return true
+	case o == outcome.TooMany:
+		return f.FirstAt == 0
+	default:
+		return f.Count == 0
+	}
+}
+
+// spare changes a Decision about a site that has answered before: before it has failed for --give-up, it is not given
+// up, and its failures do not count as tries of the URL. own is the result of isOwnFailure.
+func (t *trouble) spare(c *current, p *fetch.Page, o outcome.Outcome, own bool, d *politeness.Decision) {
+	switch {
+	case o.Class() == outcome.ClassAnswer:
+	case t.isOverdue(c, p.Ended):
+		d.GiveUpSite = true
+	case p.ProxyDown:
+		d.GiveUpSite, d.Retry = false, true
+	case !c.site.HasAnswered || o.Class() == outcome.ClassRefusal && !d.GiveUpSite:
+	default:
+		if o.Class() == outcome.ClassRefusal { // the name leads to an address that is not allowed, as after a hijack
+			c.result.Release.Unresolved = true
+		}
+		d.GiveUpSite = false
+		d.Retry = d.Retry || !own
+	}
+}
+
+// isOverdue reports whether the site has failed for --give-up.
+func (t *trouble) isOverdue(c *current, now time.Time) bool {
+	return !c.site.FailureStreak().ServesPages && c.site.FailingFor(now) >= t.GiveUp
+}
+
+// deadOutcome is the outcome of the queued URLs of a site that is given up after outcome o.
+func (t *trouble) deadOutcome(c *current, o outcome.Outcome, now time.Time) outcome.Outcome {
+	if t.isOverdue(c, now) {
+		return outcome.GivenUp
+	}
+	return o
+}
+
+// useNextAddr moves the site to its next address. It returns false if all addresses have failed.
+func (t *trouble) useNextAddr(c *current) bool {
+	s := &c.site
+	if n := s.AddrCount(); n < 2 || int(s.Failures) >= n {
+		return false
+	}
+	c.result.Release.Replace = t.AddrKeys.KeyOf(s.RotateAddrs())
+	return true
+}
+
+// retryItem returns an item that is tried again. If its failure counts as a try, it comes after some other items of
+// this Visit, and else after all others of its site.
+func (t *trouble) retryItem(c *current, o outcome.Outcome, own bool, item []byte) {
+	r, before := &c.result, 0
+	if c.site.HasAnswered && o != outcome.Stale && (o.Class() == outcome.ClassFault || o.Class() == outcome.ClassBusy) {
+		before = min(len(r.Release.Unused), passedItems)
+		r.RequeueLast = !own
+	}
+	r.Release.Front = append(append([][]byte(nil), r.Release.Unused[:before]...), item)
+	r.Release.Unused = r.Release.Unused[before:]
+}

@@ -1,0 +1,224 @@
+package fetchers
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"orbweaver/engine/attempt"
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/outage"
+	"orbweaver/engine/outcome"
+	"orbweaver/engine/queued"
+	"orbweaver/engine/urlx"
+	"orbweaver/engine/visit"
+	"orbweaver/internal/mpmc"
+)
+
+// Worker is a fetch worker. It holds at most one Visit, one connection and one Page at a time. The workers of a crawl
+// are all alike, and there are thousands. Only its number tells one from the others.
+type Worker struct {
+	*Crawl
+	id         int
+	current    current
+	checks     checker
+	exchange   exchange
+	trouble    trouble
+	robots     robotsVisits
+	settlement settlement
+}
+
+// NewWorker returns the worker with number id, from 0.
+func NewWorker(crawl *Crawl, id int) *Worker {
+	w := &Worker{Crawl: crawl, id: id}
+	w.exchange = exchange{
+		Crawl: crawl, worker: id, fetcher: fetch.NewFetcher(crawl.Fetch, crawl.Dialer, crawl.Pool),
+	}
+	w.checks = checker{
+		Crawl: crawl, worker: id, cancel: &w.exchange,
+		visit: visitChecks(), item: itemChecks(), exchange: exchangeChecks(),
+	}
+	w.trouble = trouble{crawl}
+	w.robots = robotsVisits{Crawl: crawl, trouble: &w.trouble, decoder: fetch.NewDecoder(fetch.DecoderOptions{})}
+	w.settlement = settlement{Crawl: crawl, entry: journal.NewPending(nil)}
+	return w
+}
+
+// Close closes the connection of a worker that does not run any more.
+func (w *Worker) Close() { w.exchange.close() }
+
+// Run takes Visits until the queue of Visits is closed and empty. exchanges cancels exchanges. It does not end Run,
+// since each Visit must return; forever does, but no orderly stop ends it.
+func (w *Worker) Run(exchanges, forever context.Context) error {
+	for {
+		w.Network.WaitForTurn(exchanges, w.id, w.Stopping)
+		v, err := w.Todo.Take(forever)
+		if err != nil {
+			if errors.Is(err, mpmc.ErrClosed) {
+				return nil
+			}
+			return err
+		}
+		if err := w.visit(exchanges, &v); err != nil {
+			return err
+		}
+	}
+}
+
+// visit makes at most one exchange with the site, and returns the Visit.
+func (w *Worker) visit(ctx context.Context, v *visit.Visit) error {
+	c := &w.current
+	c.begin(v)
+	c.foreign = !w.Cluster.Owns(v.Key)
+	follows, err := w.checks.ask(ctx, w.checks.visit, c)
+	for i := 0; i < len(v.Items) && follows != giveBack && err == nil; i++ {
+		c.beginItem(i)
+		follows, err = w.checks.ask(ctx, w.checks.item, c)
+		switch {
+		case err != nil || follows == giveBack:
+		case follows == refuse:
+			c.takeItem()
+		default:
+			return w.request(ctx, c, follows)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	w.settlement.giveBack(c)
+	return nil
+}
+
+// request makes the request that follows from the checks of an item.
+func (w *Worker) request(ctx context.Context, c *current, follows verdict) error {
+	origin := c.result.Visit.Key // of a robots.txt
+	switch follows {
+	case fetchRobots:
+		c.useRobots()
+	case fetchRoot:
+		c.useRoot()
+	case fetchRedirect:
+		origin = c.queued.RobotsOf
+		c.kind = robotsRequest
+		c.takeItem()
+	default:
+		c.takeItem()
+	}
+	p, o, err := w.fetch(ctx, c)
+	if p == nil {
+		return err
+	}
+	switch c.kind {
+	case robotsRequest:
+		w.robots.conclude(c, p, o, origin)
+	case rootRequest:
+		w.concludeRoot(c, p, o)
+	case pageRequest:
+		w.concludePage(c, p, o)
+	}
+	return w.settlement.end(ctx, c, p)
+}
+
+// fetch makes an exchange. It returns no Page if the exchange did not happen or says nothing about the site; then the
+// Visit has returned with the item.
+func (w *Worker) fetch(ctx context.Context, c *current) (*fetch.Page, outcome.Outcome, error) {
+	follows, err := w.checks.ask(ctx, w.checks.exchange, c)
+	if err != nil {
+		return nil, outcome.None, err
+	}
+	if follows == giveBack {
+		w.returnUnfetched(c)
+		return nil, outcome.None, nil
+	}
+	p, err := w.Pool.Get(ctx)
+	if err != nil { // ctx has ended
+		w.returnUnfetched(c)
+		return nil, outcome.None, nil //nolint:nilerr // the end of ctx is no fault
+	}
+	o := w.exchange.fetch(ctx, c, p)
+	switch {
+	case o == outcome.Cancelled:
+		w.trouble.decideCancelled(c, p)
+		w.returnUnfetched(c)
+		w.Pool.Put(p)
+		return nil, o, nil
+	case o == outcome.LocalFault: // this machine had no connection for it
+		w.Shortage.Note(time.Now(), p.Err)
+		w.pause(ctx, c, p)
+		return nil, o, nil
+	case !w.exchange.counts: // the network is down. The request may have been sent, so the delays hold.
+		w.trouble.decide(c, p, outcome.Cancelled, 0)
+		c.postponeSite(p.Ended.Add(outage.NetworkRetryWait))
+		w.pause(ctx, c, p)
+		return nil, o, nil
+	default:
+		a := attempt.Of(p)
+		a.Outcome, a.Fingerprint = o, urlx.Fingerprint(w.HashSeed, a.URL)
+		return p, o, nil
+	}
+}
+
+// returnUnfetched returns the Visit with the item as the next item of the site.
+func (w *Worker) returnUnfetched(c *current) {
+	c.returnItem()
+	w.settlement.giveBack(c)
+}
+
+// pause returns the Visit after a pause of the worker. So there are no more exchanges at a time than this machine has
+// connections for.
+func (w *Worker) pause(ctx context.Context, c *current, p *fetch.Page) {
+	w.Pool.Put(p)
+	timer := time.NewTimer(outage.ShortageWait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-w.Stopping:
+	case <-ctx.Done():
+	}
+	w.returnUnfetched(c)
+}
+
+// concludePage decides what follows from the exchange of a page.
+func (w *Worker) concludePage(c *current, p *fetch.Page, o outcome.Outcome) {
+	a, t := attempt.Of(p), &w.trouble
+	own := t.isOwnFailure(c, p, o)
+	d := t.decide(c, p, o, c.queued.Tries)
+	if isAddrRefusal(o) {
+		d.GiveUpSite = !t.useNextAddr(c)
+		d.Retry = !d.GiveUpSite
+	} else if o.Class() == outcome.ClassHost && t.useNextAddr(c) {
+		d.GiveUpSite = false
+	}
+	t.spare(c, p, o, own, &d)
+	if d.GiveUpSite {
+		c.giveUpSite(t.deadOutcome(c, o, p.Ended))
+		d.Retry = false
+	}
+	a.WillRetry = d.Retry
+	switch {
+	case d.Retry:
+		again := c.queued
+		if own {
+			again.Tries++
+		}
+		t.retryItem(c, o, own, queued.Append(nil, &again))
+	case p.HeadLen > 0 && (outcome.IsPageStatus(p.Status) || attempt.IsUnchanged(p, a)):
+		a.FirstOfSite = c.site.Stored == 0
+		c.site.Stored++
+		w.Quotas.AddPage(c.result.Visit.Key)
+	}
+}
+
+// concludeRoot decides what follows from the exchange of the root page as a proof. It is not a page of the crawl: it
+// has a line in crawl.log, but it is not archived, and its links are not followed.
+func (w *Worker) concludeRoot(c *current, p *fetch.Page, o outcome.Outcome) {
+	t := &w.trouble
+	d := t.decide(c, p, o, 1) // not the first try of a URL: then a failure does not slow the site down further
+	if o.Class() == outcome.ClassHost {
+		t.useNextAddr(c)
+	}
+	if t.spare(c, p, o, false, &d); d.GiveUpSite {
+		c.giveUpSite(t.deadOutcome(c, o, p.Ended))
+	}
+}
