@@ -2,6 +2,7 @@ package transport
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -66,7 +67,34 @@ func (tcp) Listen(ctx context.Context, addr netip.AddrPort) (net.Listener, error
 // Dial implements Network.
 func (tcp) Dial(ctx context.Context, addr netip.AddrPort) (net.Conn, error) {
 	d := net.Dialer{KeepAliveConfig: kernelKeepAlive()}
-	return d.DialContext(ctx, "tcp", addr.String())
+	conn, err := d.DialContext(ctx, "tcp", addr.String())
+	if err != nil {
+		return nil, err
+	}
+	return watched(conn)
+}
+
+// lostAfter is how long a machine may leave data unacknowledged before it counts as lost. It is as long as membership
+// takes to notice a failed agent.
+const lostAfter = 9 * time.Second
+
+// watchedConn is a connection that ends when the other machine is lost. It is no *net.TCPConn: gRPC would set a limit
+// of its own, keepAliveTimeout, on one.
+type watchedConn struct{ net.Conn }
+
+func watched(conn net.Conn) (net.Conn, error) {
+	t, ok := conn.(*net.TCPConn)
+	if !ok {
+		return conn, nil
+	}
+	raw, err := t.SyscallConn()
+	if err == nil {
+		err = limitUnacknowledged(raw, lostAfter)
+	}
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return watchedConn{conn}, nil
 }
 
 // kernelKeepAlive lets the kernel notice within ten seconds that the other machine is lost, if nothing is in flight.
