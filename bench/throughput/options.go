@@ -20,6 +20,7 @@ type Options struct {
 	Fetchers  int
 	MaxPages  int64         // 0 for all
 	MaxTime   time.Duration // 0 for no limit
+	GiveUp    time.Duration // how long a site may fail that has answered before; 0 for the engine's default
 	Records   Records
 	Memory    Memory
 

@@ -16,7 +16,7 @@ import (
 
 type demoCmd struct {
 	Dir      string `help:"Crawl directory; made anew." default:"./demo-crawl" placeholder:"DIR"`
-	Small    bool   `help:"A few hundred pages in some twenty seconds, with every fault there is."`
+	Small    bool   `help:"A few hundred pages in some ninety seconds, with every fault there is."`
 	Seed     count  `help:"Which web." default:"1" placeholder:"N"`
 	Progress string `help:"auto, plain or none." oneof:"auto,plain,none" default:"auto" placeholder:"MODE"`
 	JSON     bool   `help:"Print JSON."`
@@ -61,7 +61,7 @@ func (c *demoCmd) Run(w *world) error {
 		return err
 	}
 	web.World = world
-	o.HostDelay, o.IPDelay, o.Fetchers = hostDelay, ipDelay, 256
+	o.HostDelay, o.IPDelay, o.Fetchers, o.GiveUp = hostDelay, ipDelay, 256, 10*time.Second // sites that fail never recover
 	if !c.JSON && c.Progress != "none" {
 		fmt.Fprintf(w.stderr, "a simulated web of %d hosts on %d addresses; host delay %v, IP delay %v; crawling into %s\n",
 			world.Hosts, world.IPs, hostDelay, ipDelay, c.Dir)

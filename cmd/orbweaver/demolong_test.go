@@ -5,7 +5,10 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"orbweaver/engine/lifecycle"
 )
 
 // TestDemo runs the small demo with this binary as its simulated web; variables meant for one must not reach the other.
@@ -22,6 +25,9 @@ func TestDemo(t *testing.T) {
 	m := call("demo", "--small", "--dir", dir, "--json", "--progress", "none").want(t, exitDone).object(t)
 	if m["coverage"] != 1.0 || m["overlap"] != 0.0 {
 		t.Errorf("coverage %v, overlap %v", m["coverage"], m["overlap"])
+	}
+	if reason, _ := m["reason"].(string); !strings.HasPrefix(reason, lifecycle.ReasonComplete) {
+		t.Errorf("the demo ended with %q instead of %q", reason, lifecycle.ReasonComplete)
 	}
 	if _, err := os.Stat(left); err == nil {
 		t.Error("the directory was not made anew")
