@@ -3,10 +3,11 @@ package engine
 import (
 	"fmt"
 	"math/rand/v2"
-	"orbweaver/engine/cluster/ownership"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"orbweaver/engine/cluster/ownership"
 )
 
 // circleOfSome is the circle of n agents, of which the first is this one.

@@ -12,7 +12,7 @@ import (
 	"orbweaver/engine/visit"
 )
 
-// What looks like a trap is delayed: it waits in the third queue of its site (shelf.go) until the site has nothing
+// What looks like a trap is delayed: it waits in the third queue of its site (sites.DiskQueues) until the site has nothing
 // else. Then it is fetched at the site's own pace, until engine/novelty has evidence of a trap; from then on it goes to
 // the list of what is left out (engine/skipped).
 
@@ -21,7 +21,7 @@ const (
 	delayedMost  = 64 // delayed URLs that are looked at in one go, if they are left out
 )
 
-// delay puts an item, whose Rest is a path, behind everything else of its site, if it looks like a part of a trap, and
+// AppendDelayed puts an item, whose Rest is a path, behind everything else of its site, if it looks like a part of a trap, and
 // says so. After an error it is where it was. The caller notes how many items the site has on disk.
 func (d *distributor) delay(
 	vs *visit.State, group novelty.Group, key []byte, it *queued.URL,
@@ -30,7 +30,7 @@ func (d *distributor) delay(
 		return false, nil
 	}
 	if it.Delayed { // it comes from another agent, or from the list of what was left out
-		return true, d.shelf.delay(vs, queued.Append(nil, it))
+		return true, d.queues.AppendDelayed(vs, queued.Append(nil, it))
 	}
 	short := d.traps.ShortURL(group, key, it.Rest, it)
 	if short == nil && !d.traps.ShouldDelay(group, it.Rest, it) {
@@ -38,7 +38,7 @@ func (d *distributor) delay(
 	}
 	late := *it
 	late.Delayed = true
-	if err := d.shelf.delay(vs, queued.Append(nil, &late)); err != nil {
+	if err := d.queues.AppendDelayed(vs, queued.Append(nil, &late)); err != nil {
 		return false, err
 	}
 	if short != nil {
@@ -56,7 +56,7 @@ func (d *distributor) takeWatched(vs *visit.State, limit int) (n int, err error)
 	d.key = d.bench.AppendKey(d.key[:0], vs)
 	group := d.traps.GroupOf(d.key)
 	d.spilled, d.ends = d.spilled[:0], d.ends[:0]
-	n, err = d.shelf.takePrompt(vs, limit, d.lift)
+	n, err = d.queues.TakePrompt(vs, limit, d.lift)
 	d.eachSpilled(func(item []byte) bool {
 		it := queued.MustDecode(item)
 		if !traps.MayDelay(&it) {
@@ -75,11 +75,11 @@ func (d *distributor) takeWatched(vs *visit.State, limit int) (n int, err error)
 	case n > 0 || err != nil:
 	case d.pending() == 0 && d.ready.Len() == 0:
 		n, err = d.takeLate(vs, group)
-	case d.shelf.len(vs) > 0:
+	case d.queues.Len(vs) > 0:
 		d.late = append(d.late, lateSite{vs, now})
 		return 0, nil // and it is not offered again before something has come to it
 	}
-	d.bench.SetOnDisk(vs, d.shelf.len(vs))
+	d.bench.SetOnDisk(vs, d.queues.Len(vs))
 	return n, err
 }
 
@@ -102,12 +102,12 @@ func (d *distributor) takeLateSites(now time.Time) error {
 		vs := d.late[0].vs
 		d.late = d.late[1:]
 		if d.bench.Queued(vs) > 0 {
-			d.bench.SetOnDisk(vs, d.shelf.len(vs)) // so that it is offered again
+			d.bench.SetOnDisk(vs, d.queues.Len(vs)) // so that it is offered again
 			continue
 		}
 		d.key = d.bench.AppendKey(d.key[:0], vs)
 		n, err := d.takeLate(vs, d.traps.GroupOf(d.key))
-		d.bench.SetOnDisk(vs, d.shelf.len(vs))
+		d.bench.SetOnDisk(vs, d.queues.Len(vs))
 		if n > 0 {
 			d.feed()
 		}
@@ -124,7 +124,7 @@ const lateSitePace = 4
 
 // placeLateSite gives the next site its turn that has waited since the sites of its domain look like a trap.
 func (d *distributor) placeLateSite(now time.Time) error {
-	if now.Before(d.nextLate) || d.shelf.lateSites() == 0 || !d.frontSmall(now) {
+	if now.Before(d.nextLate) || d.queues.DelayedSites() == 0 || !d.frontSmall(now) {
 		return nil
 	}
 	if err := d.placeHeld(); err != nil {
@@ -132,7 +132,7 @@ func (d *distributor) placeLateSite(now time.Time) error {
 	}
 	d.nextLate = now.Add(lateSitePace * d.live.Policy().IPDelay)
 	var item []byte
-	n, err := d.shelf.takeSite(func(b []byte) { item = append(item, b...) })
+	n, err := d.queues.TakeOfDelayedSite(func(b []byte) { item = append(item, b...) })
 	if n == 0 {
 		return err
 	}
@@ -155,7 +155,7 @@ func (d *distributor) lift(item []byte) {
 func (d *distributor) takeLate(vs *visit.State, group novelty.Group) (n int, err error) {
 	for pushed := 0; pushed < delayedBatch && n < delayedMost && err == nil; {
 		d.spilled, d.ends = d.spilled[:0], d.ends[:0]
-		took, failed := d.shelf.takeDelayed(vs, delayedBatch-pushed, d.lift)
+		took, failed := d.queues.TakeDelayed(vs, delayedBatch-pushed, d.lift)
 		n, err = n+took, failed
 		d.eachSpilled(func(item []byte) bool {
 			it := queued.MustDecode(item)

@@ -10,6 +10,7 @@ import (
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
+	"orbweaver/engine/sites"
 	"orbweaver/engine/traps"
 	"orbweaver/engine/visit"
 	"orbweaver/internal/vfs"
@@ -42,7 +43,7 @@ func newDelaysRig(t *testing.T, pending *int) (d *distributor, vs *visit.State, 
 		cluster: cluster.Alone{},
 		bench: workbench.New[site.State](
 			workbench.Options{MemoryMax: 1 << 20},
-		), virt: virt, shelf: shelf{virt}, ready: ready, frontWant: new(atomic.Int64),
+		), virt: virt, queues: sites.NewDiskQueues(virt), ready: ready, frontWant: new(atomic.Int64),
 		traps: traps.New(0, 100, 1, nil), pending: func() int { return *pending }, feed: func() {}, siteItems: siteItemsMax,
 	}
 	d.frontWant.Store(100)
@@ -55,12 +56,12 @@ func newDelaysRig(t *testing.T, pending *int) (d *distributor, vs *visit.State, 
 func delayItems(t *testing.T, d *distributor, vs *visit.State, n int) {
 	t.Helper()
 	for i := range n {
-		if err := d.shelf.delay(vs, queued.Append(nil,
+		if err := d.queues.AppendDelayed(vs, queued.Append(nil,
 			&queued.URL{Delayed: true, Rest: fmt.Appendf(nil, "/late/%d", i)})); err != nil {
 			t.Fatal(err)
 		}
 	}
-	d.bench.SetOnDisk(vs, d.shelf.len(vs))
+	d.bench.SetOnDisk(vs, d.queues.Len(vs))
 }
 
 // visitAll visits the site until it is dry, one item a Visit, and returns the paths.
@@ -111,11 +112,11 @@ func TestDelayedURLsComeLast(t *testing.T) {
 	d, vs, now := newDelaysRig(t, &pending)
 	delayItems(t, d, vs, 5)
 	for i := range 3 {
-		if err := d.shelf.append(vs, queued.Append(nil, &queued.URL{Rest: fmt.Appendf(nil, "/%d", i)})); err != nil {
+		if err := d.queues.Append(vs, queued.Append(nil, &queued.URL{Rest: fmt.Appendf(nil, "/%d", i)})); err != nil {
 			t.Fatal(err)
 		}
 	}
-	d.bench.SetOnDisk(vs, d.shelf.len(vs))
+	d.bench.SetOnDisk(vs, d.queues.Len(vs))
 	if _, err := d.refill(now); err != nil {
 		t.Fatal(err)
 	}
@@ -125,10 +126,10 @@ func TestDelayedURLsComeLast(t *testing.T) {
 	if n, err := d.refill(now); n != 0 || err != nil {
 		t.Errorf("%d are taken while links are on their way: %v", n, err)
 	}
-	if err := d.shelf.append(vs, queued.Append(nil, &queued.URL{Rest: []byte("/3")})); err != nil {
+	if err := d.queues.Append(vs, queued.Append(nil, &queued.URL{Rest: []byte("/3")})); err != nil {
 		t.Fatal(err)
 	}
-	d.bench.SetOnDisk(vs, d.shelf.len(vs))
+	d.bench.SetOnDisk(vs, d.queues.Len(vs))
 	pending = 0
 	var got []string
 	for range 10 {

@@ -284,8 +284,8 @@ func (d *distributor) away(now time.Time, views *ownership.Current) (moved bool,
 	if err := d.placeHeld(); err != nil {
 		return false, err
 	}
-	if item := []byte(nil); d.shelf.lateSites() > 0 {
-		if _, err := d.shelf.takeSite(func(b []byte) { item = append(item, b...) }); len(item) == 0 {
+	if item := []byte(nil); d.queues.DelayedSites() > 0 {
+		if _, err := d.queues.TakeOfDelayedSite(func(b []byte) { item = append(item, b...) }); len(item) == 0 {
 			return false, err
 		}
 		if err := d.place(item); err != nil {

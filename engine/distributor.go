@@ -8,6 +8,7 @@ import (
 
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/crawllog"
+	"orbweaver/engine/ending"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/novelty"
@@ -16,6 +17,7 @@ import (
 	"orbweaver/engine/queued"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
+	"orbweaver/engine/sites"
 	"orbweaver/engine/skipped"
 	"orbweaver/engine/traps"
 	"orbweaver/engine/urlx"
@@ -28,17 +30,17 @@ import (
 // and no larger. It is one goroutine and the only one that puts items into the virtualizer and takes them out, and that
 // reads the ready queue. It never waits for the bench: no room means the virtualizer.
 type distributor struct {
-	ledger  *journal.Store
-	bench   *visit.Workbench
-	hosts   *hosts
-	ready   *diskq.Queue
-	virt    *virtualize.Virtualizer
-	shelf   shelf // on virt
-	newborn *siteQueue
-	under   *undertaker
-	gate    *outage.Gate
-	purge   *purge
-	cluster distributorCluster
+	ledger     *journal.Store
+	bench      *visit.Workbench
+	hosts      *hosts
+	ready      *diskq.Queue
+	virt       *virtualize.Virtualizer
+	queues     sites.DiskQueues
+	unresolved *sites.UnresolvedQueue
+	under      *undertaker
+	gate       *outage.Gate
+	purge      *purge
+	cluster    distributorCluster
 
 	traps    *traps.Detector
 	frontier *Frontier // for the short form of delayed URLs
@@ -59,8 +61,7 @@ type distributor struct {
 	pagesOut  *atomic.Int64   // Pages between fetch and pool
 	seeded    *atomic.Bool    // all seeds have passed the door
 	servers   *outage.NameServers
-	stall     stallWatch
-	view      troubleView
+	stall     *ending.StallDetector
 	siteItems int // of one site in memory; what is beyond goes to disk
 	finish    func(reason string)
 
@@ -107,7 +108,7 @@ const (
 func (d *distributor) run(ctx context.Context) error {
 	for {
 		if d.gate.Reason() != "" {
-			d.stall.reset()
+			d.stall.Reset()
 		}
 		if err := d.gate.WaitUnless(ctx, d.cluster.Ended()); err != nil {
 			return nil //nolint:nilerr // ctx ended: the loop's ordinary end
@@ -188,7 +189,7 @@ func (d *distributor) step(now time.Time) (moved bool, err error) {
 	}
 	d.vs = d.bench.DueDeferred(now, d.vs[:0])
 	for _, vs := range d.vs {
-		d.newborn.Put(vs)
+		d.unresolved.Put(vs)
 	}
 	if err := d.spill(now); err != nil {
 		return false, err
@@ -240,8 +241,8 @@ func (d *distributor) bury() (more bool, err error) {
 	for end := time.Now().Add(buryTime); len(d.graves) > 0 && d.under.log.HasRoom() && time.Now().Before(end); {
 		vs := d.graves[len(d.graves)-1]
 		site, fate := d.bench.AppendKey(nil, vs), d.fate(vs)
-		n, err := d.shelf.take(vs, distributeBatch, func(item []byte) { d.under.dropOf(site, item, fate) })
-		d.bench.SetOnDisk(vs, d.shelf.len(vs))
+		n, err := d.queues.Take(vs, distributeBatch, func(item []byte) { d.under.dropOf(site, item, fate) })
+		d.bench.SetOnDisk(vs, d.queues.Len(vs))
 		if err != nil {
 			return true, err
 		}
@@ -284,13 +285,13 @@ func (d *distributor) refill(now time.Time) (int, error) {
 	return total, nil
 }
 
-// take moves up to limit items of a site from disk to the bench.
+// Take moves up to limit items of a site from disk to the bench.
 func (d *distributor) take(vs *visit.State, limit int) (n int, err error) {
 	if d.traps.Enabled() {
 		return d.takeWatched(vs, limit)
 	}
-	n, err = d.shelf.take(vs, limit, func(item []byte) { d.push(vs, item) })
-	d.bench.SetOnDisk(vs, d.shelf.len(vs))
+	n, err = d.queues.Take(vs, limit, func(item []byte) { d.push(vs, item) })
+	d.bench.SetOnDisk(vs, d.queues.Len(vs))
 	return n, err
 }
 
@@ -309,7 +310,7 @@ func (d *distributor) distribute(now time.Time) (int, error) {
 	if d.ready.Len() == 0 {
 		return 0, nil
 	}
-	if d.newborn.Len() >= newbornMax || !d.frontSmall(now) || !d.under.log.HasRoom() {
+	if d.unresolved.Len() >= newbornMax || !d.frontSmall(now) || !d.under.log.HasRoom() {
 		return 0, nil
 	}
 	return d.placeSome()
@@ -370,7 +371,7 @@ func (d *distributor) place(item []byte) error {
 		return err
 	case refused.waits:
 		it.Delayed = true
-		return d.shelf.delaySite(queued.Append(nil, &it))
+		return d.queues.AppendOfDelayedSite(queued.Append(nil, &it))
 	case refused.outcome == outcome.Novelty:
 		return d.skip(site, &it, skipped.RuleEndlessSites, refused.why)
 	}
@@ -381,11 +382,11 @@ func (d *distributor) place(item []byte) error {
 		return nil
 	}
 	if added {
-		defer d.newborn.Put(vs)
+		defer d.unresolved.Put(vs)
 	}
 	if d.traps.Enabled() {
 		if delayed, err := d.delay(vs, d.traps.GroupOf(site), site, &it); delayed || err != nil {
-			d.bench.SetOnDisk(vs, d.shelf.len(vs))
+			d.bench.SetOnDisk(vs, d.queues.Len(vs))
 			return err
 		}
 	}
@@ -395,10 +396,10 @@ func (d *distributor) place(item []byte) error {
 		limit = siteItemsLow
 	}
 	if d.bench.OnDisk(vs) > 0 || d.bench.Queued(vs) >= limit {
-		if err := d.shelf.append(vs, head); err != nil {
+		if err := d.queues.Append(vs, head); err != nil {
 			return err
 		}
-		d.bench.SetOnDisk(vs, d.shelf.len(vs))
+		d.bench.SetOnDisk(vs, d.queues.Len(vs))
 	} else if !d.bench.Push(vs, head) {
 		d.under.drop(site, head, d.fate(vs))
 	}
@@ -435,7 +436,7 @@ func (d *distributor) idle(now time.Time) (wait time.Duration, over string) {
 		}
 		return wait, ""
 	}
-	if d.shelf.lateSites() > 0 {
+	if d.queues.DelayedSites() > 0 {
 		return min(wait, max(d.nextLate.Sub(now), time.Millisecond)), ""
 	}
 	if len(d.late) > 0 {
@@ -447,13 +448,23 @@ func (d *distributor) idle(now time.Time) (wait time.Duration, over string) {
 	if finished == admitted {
 		return 0, lifecycle.ReasonComplete
 	}
-	if d.isStalled(now) {
+	if d.stall.IsStalled(now, d.nothingMoves) {
 		if finished := n.Finished.Load(); finished == n.Admitted.Load() {
 			return 0, lifecycle.ReasonComplete // the last one ended between the two looks
 		}
 		return 0, lifecycle.ReasonStalled
 	}
 	return wait, ""
+}
+
+// nothingMoves reports whether no URL is on its way between the components. It looks in the order in which URLs move: a
+// URL that moves on after one look is seen by the next.
+func (d *distributor) nothingMoves() bool {
+	born := d.unresolved.Puts()
+	if d.cluster.AwaitsRobots() || d.ready.Len() > 0 || d.unresolved.Len() > 0 && !d.servers.Down.Load() || d.pagesOut.Load() > 0 {
+		return false
+	}
+	return d.pending() == 0 && d.ready.Len() == 0 && (d.unresolved.Puts() == born || d.servers.Down.Load())
 }
 
 // frontSmall says whether the front is smaller than it should be. While it is large that is not asked for every page.

@@ -10,6 +10,7 @@ import (
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
+	"orbweaver/engine/sites"
 	"orbweaver/engine/traps"
 	"orbweaver/internal/vfs"
 	"orbweaver/virtualize"
@@ -26,7 +27,7 @@ func TestAFullBenchIsRefilledWhenTheFrontIsSmall(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	d := &distributor{
 		cluster: cluster.Alone{},
-		bench:   workbench.New[site.State](workbench.Options{MemoryMax: 1}), virt: virt, shelf: shelf{virt}, frontWant: new(atomic.Int64),
+		bench:   workbench.New[site.State](workbench.Options{MemoryMax: 1}), virt: virt, queues: sites.NewDiskQueues(virt), frontWant: new(atomic.Int64),
 		traps: traps.New(-1, 0, 1, nil),
 	}
 	item := queued.Append(nil, &queued.URL{Rest: []byte("/a")})
@@ -37,7 +38,7 @@ func TestAFullBenchIsRefilledWhenTheFrontIsSmall(t *testing.T) {
 			d.bench.Push(vs, item)
 			continue
 		}
-		if err := d.shelf.append(vs, item); err != nil {
+		if err := d.queues.Append(vs, item); err != nil {
 			t.Fatal(err)
 		}
 		d.bench.SetOnDisk(vs, 1)

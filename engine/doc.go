@@ -7,7 +7,7 @@
 //
 //	frontier.go     admission: every URL passes Frontier.Add; filters.go the compiled filters; explain.go a dry run
 //	flushloop.go    sieve -> ready queue
-//	distributor.go  ready queue -> workbench, or disk if its site has many; stall.go, ending.go the end of a crawl
+//	distributor.go  ready queue -> workbench, or disk if its site has many
 //	hosts.go        a site by its key, in the workbench or on disk
 //	resolveloop.go  new site -> address; engine/dnsrecords keeps DNS answers
 //	feedloop.go     workbench -> fetch workers

@@ -16,6 +16,7 @@ import (
 	"orbweaver/engine/clock"
 	"orbweaver/engine/cookie"
 	"orbweaver/engine/crawllog"
+	"orbweaver/engine/ending"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
@@ -27,6 +28,7 @@ import (
 	"orbweaver/engine/seen"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
+	"orbweaver/engine/sites"
 	"orbweaver/engine/skipped"
 	"orbweaver/engine/traps"
 	"orbweaver/engine/visit"
@@ -52,46 +54,47 @@ type Engine struct {
 	seams Seams
 	lock  io.Closer
 
-	ledger    *journal.Store
-	frontier  *Frontier
-	bench     *visit.Workbench
-	cold      *cold.Store
-	hosts     *hosts
-	sieve     *sieve.Sieve
-	ready     *diskq.Queue
-	skipped   *skipped.List
-	virt      *virtualize.Virtualizer
-	pool      *fetch.Pool
-	filters   *filters
-	hostRules *settings.HostRules
-	seeds     *filter.Seeds
-	rules     *site.RulesPool
-	jars      *cookie.Jars // nil if no cookies are kept
-	previous  recrawl.PreviousCrawl
-	traps     *traps.Detector
-	cluster   clusterAgent
-	quotas    *limits.Quotas
-	finished  *journal.FinishedURLs
-	aloft     *attempt.InFlight
-	parsed    *fpcache.Cache
-	log       *crawllog.Log
-	clock     *clock.RunTime
-	limits    *limits.Limits
-	gate      *outage.Gate
-	live      *settings.Live
-	newborn   *siteQueue
-	servers   *outage.NameServers
-	scarce    *outage.Shortage
-	clamps    *settings.ClampLog
-	network   *outage.Network
-	under     *undertaker
-	todo      *mpmc.Queue[visit.Visit]
-	done      *visit.ResultQueue
-	fetched   chan *fetch.Page
-	dist      *distributor
-	flush     *flusher
-	returner  *returner
-	points    *checkpointer
+	ledger     *journal.Store
+	frontier   *Frontier
+	bench      *visit.Workbench
+	cold       *cold.Store
+	hosts      *hosts
+	sieve      *sieve.Sieve
+	ready      *diskq.Queue
+	skipped    *skipped.List
+	virt       *virtualize.Virtualizer
+	pool       *fetch.Pool
+	filters    *filters
+	hostRules  *settings.HostRules
+	seeds      *filter.Seeds
+	rules      *site.RulesPool
+	jars       *cookie.Jars // nil if no cookies are kept
+	previous   recrawl.PreviousCrawl
+	traps      *traps.Detector
+	cluster    clusterAgent
+	quotas     *limits.Quotas
+	finished   *journal.FinishedURLs
+	aloft      *attempt.InFlight
+	parsed     *fpcache.Cache
+	log        *crawllog.Log
+	clock      *clock.RunTime
+	limits     *limits.Limits
+	gate       *outage.Gate
+	live       *settings.Live
+	unresolved *sites.UnresolvedQueue
+	servers    *outage.NameServers
+	scarce     *outage.Shortage
+	clamps     *settings.ClampLog
+	network    *outage.Network
+	under      *undertaker
+	todo       *mpmc.Queue[visit.Visit]
+	done       *visit.ResultQueue
+	fetched    chan *fetch.Page
+	trouble    *ending.Reporter
+	dist       *distributor
+	flush      *flusher
+	returner   *returner
+	points     *checkpointer
 
 	fetching, pagesOut, frontWant atomic.Int64
 	seeded                        atomic.Bool
@@ -109,9 +112,9 @@ type Engine struct {
 	mu      sync.Mutex
 	status  lifecycle.State
 	reason  string
-	stalled *TroubleReport // why the crawl has stalled; nil if it has not
-	lost    error          // why this agent has no place among the others
-	over    bool           // the directory held a finished crawl: Run has nothing to do
+	stalled *ending.TroubleReport // why the crawl has stalled; nil if it has not
+	lost    error                 // why this agent has no place among the others
+	over    bool                  // the directory held a finished crawl: Run has nothing to do
 	cancel  context.CancelCauseFunc
 }
 
@@ -182,7 +185,7 @@ func newEngine(cfg Config, seams Seams) *Engine {
 		feedWake: make(chan struct{}, 1), distWake: make(chan struct{}, 1),
 		hungry: make(chan struct{}, 1), stopping: make(chan struct{}),
 		rules: site.NewRulesPool(cfg.RulesMemory()), finished: journal.NewFinishedURLs(),
-		aloft: attempt.NewInFlight(), newborn: newSiteQueue(), seeds: new(filter.Seeds),
+		aloft: attempt.NewInFlight(), unresolved: sites.NewUnresolvedQueue(), seeds: new(filter.Seeds),
 		servers: outage.NewNameServers(seams.Resolver, seams.Log.Warn), scarce: &outage.Shortage{Warn: seams.Log.Warn},
 		clamps:  &settings.ClampLog{Warn: seams.Log.Warn},
 		network: outage.NewNetwork(cfg.Workers.Fetchers, seams.Log.Warn),
@@ -340,31 +343,27 @@ func (e *Engine) openRooms(m *manifest, fresh bool) error {
 
 // assemble makes the loops and hands each the few things it uses.
 func (e *Engine) assemble(m *manifest) {
-	cfg := &e.cfg
-	l := e.ledger
+	cfg, l := &e.cfg, e.ledger
 	l.Count.Store(m.Counters)
 	e.clock = clock.NewRunTime(m.usage(), e.seams.Usage)
-	e.gate = outage.NewGate(func() { notify.Send(e.feedWake); notify.Send(e.distWake) })
+	wakeDist, wakeFeed := func() { notify.Send(e.distWake) }, func() { notify.Send(e.feedWake) }
+	e.gate = outage.NewGate(func() { wakeFeed(); wakeDist() })
 	l.Disk = &outage.DiskGuard{Fs: e.seams.FS, Dir: cfg.Dir, Gate: e.gate, Most: e.diskMost, Warn: e.seams.Log.Warn}
 	l.SlowSync.Warn = e.seams.Log.Warn
 	e.live = settings.NewLive(cfg.Politeness, e.hostRules)
 	e.live.Fetch.Store(e.filters.fetch)
-	e.limits = &limits.Limits{
-		PagesMax: cfg.Limits.MaxPages, DiskMax: cfg.Limits.MaxDisk, TimeMax: cfg.Limits.MaxTime, Finish: e.finish,
-		Pages: m.Counters.Stored(),
-	}
+	e.limits = newLimits(cfg, m.Counters.Stored(), e.finish)
 	leases := cfg.Workers.Fetchers + max(cfg.Workers.Fetchers/2, 64)
-	e.todo = mpmc.New[visit.Visit](max(cfg.Workers.Fetchers/2, 64))
+	e.todo = mpmc.New[visit.Visit](leases - cfg.Workers.Fetchers)
 	e.done = visit.NewResultQueue(2 * leases)
 	e.fetched = make(chan *fetch.Page, 4*cfg.Workers.Parsers)
 	e.pool = fetch.NewPool(cfg.pool())
-	wakeDist, wakeFeed := func() { notify.Send(e.distWake) }, func() { notify.Send(e.feedWake) }
 	e.log.OnDrained = wakeDist
 	e.under = &undertaker{log: e.log, bench: e.bench, n: &l.Count, finished: e.finished,
 		seed: m.HashSeed, wake: wakeDist}
 	e.traps = traps.New(cfg.Traps.noveltyMemory(), cfg.Traps.TrapFloor, m.HashSeed, m.Novelty)
 	e.quotas = limits.NewQuotas(cfg.quotas())
-	e.hosts = &hosts{bench: e.bench, cold: e.cold, rules: e.rules, newborn: e.newborn, live: e.live,
+	e.hosts = &hosts{bench: e.bench, cold: e.cold, rules: e.rules, unresolved: e.unresolved, live: e.live,
 		quotas: e.quotas, traps: e.traps}
 	e.frontWant.Store(int64(2 * cfg.Workers.Fetchers))
 	e.frontier = &Frontier{
@@ -377,13 +376,14 @@ func (e *Engine) assemble(m *manifest) {
 	}
 	e.parsed = fpcache.New(max(cfg.Admission.CacheMemory/16, 1<<16), m.HashSeed)
 	e.dist = &distributor{
-		ledger: l, bench: e.bench, hosts: e.hosts, ready: e.ready, virt: e.virt, shelf: shelf{e.virt}, newborn: e.newborn,
+		ledger: l, bench: e.bench, hosts: e.hosts, ready: e.ready, virt: e.virt, queues: sites.NewDiskQueues(e.virt), unresolved: e.unresolved,
 		under: e.under, gate: e.gate,
 		frontWant: &e.frontWant, wake: e.distWake, hungry: e.hungry, feed: wakeFeed, pending: e.sieve.Pending,
-		pagesOut: &e.pagesOut, seeded: &e.seeded, stall: stallWatch{wait: max(cfg.Limits.StallWait, 0)}, servers: e.servers, finish: e.finish,
+		pagesOut: &e.pagesOut, seeded: &e.seeded, stall: ending.NewStallDetector(e.bench, e.live, &l.Count, cfg.Limits.StallWait, wakeFeed), servers: e.servers, finish: e.finish,
 		siteItems: cfg.Workers.SiteItems, cluster: e.cluster,
 		traps: e.traps, frontier: e.frontier, log: e.log, skipped: e.skipped, repeats: cfg.Traps.MaxPathRepeats, live: e.live,
 	}
+	e.trouble = ending.NewReporter(e.bench, e.hosts, e.dist.stall)
 	e.dist.purge = &purge{dist: e.dist, rules: e.hostRules}
 	if e.hostRules.ExcludesAny() {
 		e.dist.purge.ask() // of what was queued before the rule was there, or a kill in the middle
@@ -393,7 +393,7 @@ func (e *Engine) assemble(m *manifest) {
 		pace: &e.dist.lastFlush, wake: wakeDist,
 	}
 	e.returner = &returner{
-		ledger: l, bench: e.bench, hosts: e.hosts, done: e.done, newborn: e.newborn, ready: e.ready, under: e.under, live: e.live,
+		ledger: l, bench: e.bench, hosts: e.hosts, done: e.done, unresolved: e.unresolved, ready: e.ready, under: e.under, live: e.live,
 		cluster: e.cluster, feed: wakeFeed, wake: wakeDist,
 	}
 	if n := e.skipped.Again; n > 0 {

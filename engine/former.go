@@ -1,8 +1,9 @@
 package engine
 
 import (
-	"orbweaver/engine/cluster/ownership"
 	"time"
+
+	"orbweaver/engine/cluster/ownership"
 )
 
 // replace makes c the circle. The one before is remembered for as long as what it said matters. The caller holds the

@@ -2,10 +2,11 @@ package engine
 
 import (
 	"fmt"
-	"orbweaver/engine/cluster/ownership"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"orbweaver/engine/cluster/ownership"
 )
 
 // A host that was another agent's rests. If that one gives it away in good order it need not, and yet waits for its

@@ -12,6 +12,7 @@ import (
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
+	"orbweaver/engine/sites"
 	"orbweaver/engine/traps"
 	"orbweaver/engine/urlx"
 	"orbweaver/engine/visit"
@@ -24,16 +25,16 @@ import (
 // shared lock. Whoever looks for a host by its key asks here, under that lock. Only the distributor lets hosts go
 // (freeze), so it alone may hold a VisitState of an idle site for longer than a call of meet or look.
 type hosts struct {
-	bench   *visit.Workbench
-	cold    *cold.Store
-	rules   *site.RulesPool
-	newborn *siteQueue
-	live    *settings.Live
-	quotas  *limits.Quotas
-	traps   *traps.Detector
-	frozen  atomic.Int64 // hosts that went to the store in this run
-	thawed  atomic.Int64 // that came back
-	resumed time.Time    // when this run began, if the one before did not end in order; else zero
+	bench      *visit.Workbench
+	cold       *cold.Store
+	rules      *site.RulesPool
+	unresolved *sites.UnresolvedQueue
+	live       *settings.Live
+	quotas     *limits.Quotas
+	traps      *traps.Detector
+	frozen     atomic.Int64 // hosts that went to the store in this run
+	thawed     atomic.Int64 // that came back
+	resumed    time.Time    // when this run began, if the one before did not end in order; else zero
 
 	mu        sync.Mutex // a host moves, or somebody uses one that may not move meanwhile
 	nextShort time.Time  // the distributor's: when to look at the rules again
@@ -141,7 +142,7 @@ func (h *hosts) meet(key []byte, f func(vs *visit.State)) error {
 	}
 	f(vs)
 	if added {
-		h.newborn.Put(vs)
+		h.unresolved.Put(vs)
 	}
 	return nil
 }
@@ -256,4 +257,36 @@ func (h *hosts) counts() (known, inStore int) {
 	defer h.mu.Unlock()
 	inStore = h.cold.Len()
 	return h.bench.Counts().Sites + inStore, inStore
+}
+
+// countGivenUp counts the sites that failed for --give-up, on the workbench and in the cold store. All loops have ended.
+func (h *hosts) countGivenUp() (sites int, err error) {
+	h.bench.Each(func(vs *visit.State, state workbench.State) bool {
+		if state == workbench.Dead {
+			h.bench.ReadSite(vs, func(s *site.State) {
+				if s.DeadOutcome == outcome.GivenUp {
+					sites++
+				}
+			})
+		}
+		return true
+	})
+	var bad error
+	err = h.cold.Each(func(_, form []byte) bool {
+		_, s, err := workbench.ReadForm(form, func(b []byte) (site.State, error) { return site.Decode(b, h.rules) })
+		if bad = err; s.DeadOutcome == outcome.GivenUp {
+			sites++
+		}
+		return bad == nil
+	})
+	return sites, errors.Join(err, bad)
+}
+
+// UseLoaded calls f with a site that is on the workbench, which does not leave it meanwhile.
+func (h *hosts) UseLoaded(key []byte, f func(vs *visit.State)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if vs := h.bench.Get(key); vs != nil {
+		f(vs)
+	}
 }

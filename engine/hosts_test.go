@@ -14,6 +14,7 @@ import (
 	"orbweaver/engine/robots"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
+	"orbweaver/engine/sites"
 	"orbweaver/engine/traps"
 	"orbweaver/engine/visit"
 	"orbweaver/internal/vfs"
@@ -29,7 +30,7 @@ func newHosts(t *testing.T, disk vfs.FS) *hosts {
 	}
 	return &hosts{
 		bench: workbench.New[site.State](workbench.Options{MemoryMax: 1000}), cold: store, rules: site.NewRulesPool(0),
-		newborn: newSiteQueue(), live: settings.NewLive(politeness.Default(), nil), quotas: new(limits.Quotas),
+		unresolved: sites.NewUnresolvedQueue(), live: settings.NewLive(politeness.Default(), nil), quotas: new(limits.Quotas),
 		traps: traps.New(-1, 0, 1, nil),
 	}
 }
@@ -155,7 +156,7 @@ func TestAHostThatCannotBeReadIsAnError(t *testing.T) {
 	) {
 		t.Error(err)
 	}
-	if h.newborn.Len() > 0 {
+	if h.unresolved.Len() > 0 {
 		t.Error("it was taken for a new one")
 	}
 }

@@ -175,7 +175,7 @@ func (m *moving) giveRest(vs *visit.State, now time.Time) (over bool, err error)
 		return true, nil
 	}
 	m.buf, m.ends = m.buf[:0], m.ends[:0]
-	n, err := d.shelf.take(vs, movingTake, func(item []byte) {
+	n, err := d.queues.Take(vs, movingTake, func(item []byte) {
 		m.buf = append(m.buf, item...)
 		m.ends = append(m.ends, len(m.buf))
 	})
@@ -185,7 +185,7 @@ func (m *moving) giveRest(vs *visit.State, now time.Time) (over bool, err error)
 	if m.held > 0 {
 		m.send()
 	}
-	d.bench.SetOnDisk(vs, d.shelf.len(vs))
+	d.bench.SetOnDisk(vs, d.queues.Len(vs))
 	return err == nil && n < movingTake, err
 }
 

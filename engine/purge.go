@@ -76,9 +76,9 @@ func (p *purge) giveUp(vs *visit.State) (done bool, err error) {
 	drop := func(item []byte) { d.under.dropOf(key, item, outcome.Blocked) }
 	d.bench.Kill(vs, drop)
 	d.bench.Unpark(vs, func(s *site.State) { s.Blocked, s.DeadOutcome = true, outcome.Blocked }) // at its Release, if it is leased
-	n, err := d.shelf.take(vs, purgeTake, drop)
+	n, err := d.queues.Take(vs, purgeTake, drop)
 	p.onDisk += int64(n)
-	d.bench.SetOnDisk(vs, d.shelf.len(vs))
+	d.bench.SetOnDisk(vs, d.queues.Len(vs))
 	if err != nil || n == purgeTake {
 		return false, err
 	}

@@ -18,6 +18,7 @@ import (
 	"orbweaver/engine/queued"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
+	"orbweaver/engine/sites"
 	"orbweaver/engine/traps"
 	"orbweaver/engine/visit"
 	"orbweaver/internal/vfs"
@@ -62,10 +63,10 @@ func purgeRig(tb testing.TB, hostCount, out, urls int) *distributor {
 	under := &undertaker{log: log, bench: b, n: n, finished: journal.NewFinishedURLs(), wake: func() {}}
 	d := &distributor{
 		cluster: cluster.Alone{},
-		ledger:  &journal.Store{}, bench: b, virt: virt, shelf: shelf{virt}, frontWant: new(atomic.Int64), newborn: newSiteQueue(), under: under,
+		ledger:  &journal.Store{}, bench: b, virt: virt, queues: sites.NewDiskQueues(virt), frontWant: new(atomic.Int64), unresolved: sites.NewUnresolvedQueue(), under: under,
 		wake: make(chan struct{}, 1), feed: func() {}, traps: traps.New(-1, 0, 1, nil),
 		hosts: &hosts{
-			bench: b, cold: store, rules: site.NewRulesPool(0), newborn: newSiteQueue(),
+			bench: b, cold: store, rules: site.NewRulesPool(0), unresolved: sites.NewUnresolvedQueue(),
 			live: settings.NewLive(politeness.Default(), rules), quotas: new(limits.Quotas),
 			traps: traps.New(-1, 0, 1, nil),
 		},
@@ -87,14 +88,14 @@ func purgeRig(tb testing.TB, hostCount, out, urls int) *distributor {
 			item = queued.Append(item[:0], &queued.URL{Depth: 3, Rest: fmt.Appendf(nil, "/archive/section-%d/page-%d.html", k%7, k)})
 			if k < 2 {
 				b.Push(vs, item)
-			} else if err := d.shelf.append(vs, item); err != nil {
+			} else if err := d.queues.Append(vs, item); err != nil {
 				tb.Fatal(err)
 			}
 			return true
 		})
 	}
 	b.Each(func(vs *visit.State, _ workbench.State) bool {
-		b.SetOnDisk(vs, d.shelf.len(vs))
+		b.SetOnDisk(vs, d.queues.Len(vs))
 		return true
 	})
 	return d

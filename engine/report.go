@@ -9,6 +9,7 @@ import (
 
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/counters"
+	"orbweaver/engine/ending"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/skipped"
@@ -102,7 +103,7 @@ type Report struct {
 	DiskPauses    int64   `json:"disk_pauses"`    // of this run, since the disk was full
 	Waiting       string  `json:"waiting"`        // what limits the crawl now, in one line
 
-	Trouble *TroubleReport `json:"trouble,omitempty"` // nil unless all queued URLs are of sites in trouble
+	Trouble *ending.TroubleReport `json:"trouble,omitempty"` // nil unless all queued URLs are of sites in trouble
 
 	Written string `json:"written"`
 }
@@ -164,7 +165,7 @@ func (e *Engine) Report() Report {
 	r.URLsInFlight = min(e.pagesOut.Load()+e.fetching.Load(), max(c.Admitted-c.Finished(), 0))
 	r.URLsQueued = c.Admitted - c.Finished() - r.URLsInFlight
 	if state == lifecycle.Running {
-		r.Trouble = e.dist.troubleNow(r.URLsQueued)
+		r.Trouble = e.trouble.Current(r.URLsQueued)
 	}
 	e.mu.Lock()
 	if e.stalled != nil {
@@ -255,10 +256,10 @@ func (e *Engine) waitingMost() string {
 		return "nothing: sites are due and being asked"
 	case e.servers.Down.Load():
 		return "the name servers: none of them answers"
-	case e.newborn.Len() > 0:
-		return fmt.Sprintf("the name system: %d sites have no address yet", e.newborn.Len())
-	case !e.dist.stall.ends().IsZero():
-		return e.dist.troubleNow(e.queued()).String()
+	case e.unresolved.Len() > 0:
+		return fmt.Sprintf("the name system: %d sites have no address yet", e.unresolved.Len())
+	case !e.dist.stall.EndsAt().IsZero():
+		return e.trouble.Current(e.queued()).String()
 	case ok:
 		return "politeness: the next site is due in " + next.Sub(now).Round(time.Millisecond).String()
 	case e.sieve.Pending() > 0:

@@ -17,26 +17,27 @@ import (
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/site"
+	"orbweaver/engine/sites"
 	"orbweaver/engine/urlx"
 	"orbweaver/engine/visit"
 )
 
 // resolveLoop finds the addresses of newborn sites. Several goroutines run the same loop; each has one site in hand.
 type resolveLoop struct {
-	ledger   *journal.Store
-	bench    *visit.Workbench
-	newborn  *siteQueue
-	under    *undertaker
-	quotas   *limits.Quotas
-	keys     politeness.AddrKeys
-	names    dnsrecords.Source
-	servers  *outage.NameServers
-	scarce   *outage.Shortage
-	allowed  func(netip.AddrPort) error // may it be connected to; nil if everything may
-	feed     func()
-	giveUp   time.Duration
-	hashSeed uint64
-	wake     func() // of the distributor
+	ledger     *journal.Store
+	bench      *visit.Workbench
+	unresolved *sites.UnresolvedQueue
+	under      *undertaker
+	quotas     *limits.Quotas
+	keys       politeness.AddrKeys
+	names      dnsrecords.Source
+	servers    *outage.NameServers
+	scarce     *outage.Shortage
+	allowed    func(netip.AddrPort) error // may it be connected to; nil if everything may
+	feed       func()
+	giveUp     time.Duration
+	hashSeed   uint64
+	wake       func() // of the distributor
 }
 
 const (
@@ -48,7 +49,7 @@ const (
 
 func (l *resolveLoop) run(ctx context.Context) error {
 	for {
-		vs, err := l.newborn.Take(ctx)
+		vs, err := l.unresolved.TakeOldest(ctx)
 		if err != nil {
 			return nil //nolint:nilerr // ctx ended: the loop's ordinary end
 		}
@@ -57,7 +58,7 @@ func (l *resolveLoop) run(ctx context.Context) error {
 		if ctx.Err() == nil && err == nil {
 			l.settle(vs, ans)
 		}
-		l.newborn.Done()
+		l.unresolved.Done()
 		l.wake()
 		if err != nil {
 			return err

@@ -106,7 +106,7 @@ func (e *Engine) wakeSites() {
 	e.bench.Each(func(vs *visit.State, state workbench.State) bool {
 		switch state {
 		case workbench.Unresolved:
-			e.newborn.Put(vs)
+			e.unresolved.Put(vs)
 		case workbench.Parked:
 			e.bench.Unpark(vs, nil)
 		case workbench.Dead:

@@ -10,23 +10,24 @@ import (
 	"orbweaver/engine/queued"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
+	"orbweaver/engine/sites"
 	"orbweaver/engine/visit"
 	"orbweaver/virtualize/diskq"
 )
 
 // returner folds finished Visits back into the bench, in batches. One goroutine.
 type returner struct {
-	ledger  *journal.Store
-	bench   *visit.Workbench
-	hosts   *hosts
-	done    *visit.ResultQueue
-	newborn *siteQueue
-	ready   *diskq.Queue
-	under   *undertaker
-	live    *settings.Live
-	cluster cluster.RobotsRouter
-	feed    func()
-	wake    func() // of the distributor
+	ledger     *journal.Store
+	bench      *visit.Workbench
+	hosts      *hosts
+	done       *visit.ResultQueue
+	unresolved *sites.UnresolvedQueue
+	ready      *diskq.Queue
+	under      *undertaker
+	live       *settings.Live
+	cluster    cluster.RobotsRouter
+	feed       func()
+	wake       func() // of the distributor
 
 	batch  [foldBatch]visit.Result // guarded by the cut: drain's
 	visits [foldBatch]visit.Visit
@@ -97,7 +98,7 @@ func (r *returner) fold(one *visit.Result) error {
 		r.under.Dig(vs)
 	}
 	if rel.Unresolved {
-		r.newborn.Put(vs)
+		r.unresolved.Put(vs)
 	}
 	if one.RobotsRedirect != nil {
 		if err := r.sendHop(one.RobotsRedirect); err != nil {

@@ -11,6 +11,7 @@ import (
 	"orbweaver/engine/journal"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
+	"orbweaver/engine/sites"
 	"orbweaver/engine/visit"
 	"orbweaver/workbench"
 )
@@ -25,7 +26,7 @@ func TestNoVisitIsInTheReturnersHandAtACut(t *testing.T) {
 	b.Place(vs, netip.AddrFrom4([4]byte{240, 0, 0, 1}), now)
 	r := &returner{
 		cluster: cluster.Alone{},
-		ledger:  new(journal.Store), bench: b, done: visit.NewResultQueue(4), newborn: newSiteQueue(), feed: func() {}, wake: func() {},
+		ledger:  new(journal.Store), bench: b, done: visit.NewResultQueue(4), unresolved: sites.NewUnresolvedQueue(), feed: func() {}, wake: func() {},
 	}
 	over := make(chan error)
 	go func() { over <- r.run(context.Background()) }() //nolint:forbidigo // it ends when the queue closes

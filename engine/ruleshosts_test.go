@@ -14,6 +14,7 @@ import (
 	"orbweaver/engine/robots"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
+	"orbweaver/engine/sites"
 	"orbweaver/engine/traps"
 	"orbweaver/internal/vfs"
 	"orbweaver/workbench"
@@ -46,7 +47,7 @@ func TestHostile_B10_rulesBeyondTheirMemoryAreOnDisk(t *testing.T) {
 	}
 	h := &hosts{
 		bench: workbench.New[site.State](workbench.Options{MemoryMax: 1 << 40}), cold: store, rules: site.NewRulesPool(limit),
-		newborn: newSiteQueue(), live: settings.NewLive(politeness.Default(), nil), quotas: new(limits.Quotas),
+		unresolved: sites.NewUnresolvedQueue(), live: settings.NewLive(politeness.Default(), nil), quotas: new(limits.Quotas),
 		traps: traps.New(-1, 0, 1, nil),
 	}
 	now, before := time.Now(), heapLive()

@@ -12,6 +12,7 @@ import (
 	"orbweaver/engine/clock"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/dnsrecords"
+	"orbweaver/engine/ending"
 	"orbweaver/engine/fetchers"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/outage"
@@ -197,7 +198,7 @@ func (e *Engine) startIntake(ctx context.Context, g *failGroup) error {
 	for range e.cfg.Workers.Resolvers {
 		r := &resolveLoop{
 			ledger: e.ledger, quotas: e.quotas, keys: politeness.AddrKeys(e.cfg.Limits.IPv6Prefix), bench: e.bench,
-			newborn: e.newborn, under: e.under, names: names,
+			unresolved: e.unresolved, under: e.under, names: names,
 			servers: e.servers, scarce: e.scarce,
 			giveUp: e.cfg.Limits.GiveUp, hashSeed: e.frontier.hashSeed, allowed: e.seams.Allowed,
 			feed: func() { notify.Send(e.feedWake) }, wake: func() { notify.Send(e.distWake) },
@@ -215,7 +216,7 @@ func (e *Engine) startIntake(ctx context.Context, g *failGroup) error {
 		}
 	}
 	if e.resumed > 0 {
-		e.dist.tryAllAgain(time.Now())
+		e.dist.stall.RetryAll(time.Now())
 	}
 	g.Go("feed", func() error { return f.run(ctx) })
 	g.Go("distribute", func() error { return e.dist.run(ctx) })
@@ -401,10 +402,10 @@ func (e *Engine) conclude(ctx, abort context.Context, err error) error {
 		state = lifecycle.Stopped
 	case reason == lifecycle.ReasonComplete:
 		c := e.ledger.Count.Load()
-		state, reason = ending(&c, !e.cluster.IsShared(), e.hosts.givenUp)
+		state, reason = ending.StateOf(&c, !e.cluster.IsShared(), e.hosts.countGivenUp)
 	case reason == lifecycle.ReasonStalled:
 		state = lifecycle.Stalled
-		t := e.dist.tellTrouble(e.seams.Log.Warn)
+		t := e.trouble.Stalled(e.seams.Log.Warn)
 		e.mu.Lock()
 		e.stalled = t
 		e.mu.Unlock()

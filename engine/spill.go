@@ -6,26 +6,26 @@ import (
 	"orbweaver/engine/queued"
 )
 
-// spill lets sites of a full bench that are not due for long, the slow and the broken, give their memory back.
+// Spill lets sites of a full bench that are not due for long, the slow and the broken, give their memory back.
 func (d *distributor) spill(now time.Time) error {
 	if !d.bench.Full() {
 		return nil
 	}
 	d.vs = d.bench.UnloadCandidates(now.Add(spillAfter), d.vs[:0], spillBatch)
 	for _, vs := range d.vs {
-		if !d.shelf.canSpill(vs) {
+		if !d.queues.CanSpill(vs) {
 			continue
 		}
 		d.spilled, d.ends = d.bench.Unload(vs, d.spilled[:0], d.ends[:0])
 		var err error
 		hops := d.spillsHops()
 		if !hops {
-			err = d.shelf.spill(vs, d.eachSpilled)
+			err = d.queues.Spill(vs, d.eachSpilled)
 		}
 		if hops || err != nil { // as if nothing had been; an error is a full disk
 			d.eachSpilled(func(item []byte) bool { d.push(vs, item); return true })
 		}
-		d.bench.SetOnDisk(vs, d.shelf.len(vs))
+		d.bench.SetOnDisk(vs, d.queues.Len(vs))
 		if err != nil {
 			return err
 		}

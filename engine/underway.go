@@ -3,9 +3,10 @@ package engine
 import (
 	"context"
 	"encoding/json"
-	"orbweaver/engine/cluster/ownership"
 	"slices"
 	"time"
+
+	"orbweaver/engine/cluster/ownership"
 )
 
 // A crawl begins when as many agents are there as it was told of (Config.Agents). Who comes to it later was told the

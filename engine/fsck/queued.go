@@ -5,6 +5,7 @@ import (
 
 	"orbweaver/engine"
 	"orbweaver/engine/layout"
+	"orbweaver/engine/sites"
 	"orbweaver/engine/urlx"
 	"orbweaver/warc"
 )
@@ -62,7 +63,7 @@ func (q *queued) disk() {
 	var total uint64
 	c.bench.EachSite(func(s engine.SiteView) bool {
 		n := uint64(0)
-		for _, key := range engine.QueueKeys(s.ID) {
+		for _, key := range sites.QueueKeys(s.ID) {
 			n += c.virt.Len(key)
 			err := c.virt.Each(key, func(item []byte) bool {
 				q.add(onDisk, s.Key, item)
@@ -86,8 +87,8 @@ func (q *queued) disk() {
 		}
 		return c.ctx.Err() == nil
 	})
-	total += c.virt.Len(engine.LateSitesKey)
-	err := c.virt.Each(engine.LateSitesKey, func(item []byte) bool {
+	total += c.virt.Len(sites.DelayedSitesKey)
+	err := c.virt.Each(sites.DelayedSitesKey, func(item []byte) bool {
 		q.add(onDisk, nil, item)
 		return true
 	})

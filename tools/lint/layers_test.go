@@ -22,7 +22,7 @@ func layers() []string {
 			"engine/recrawl engine/traps",
 		"engine/journal engine/cluster",
 		"engine/links engine/admission engine/dnsrecords",
-		"engine/schedule",
+		"engine/sites engine/ending engine/schedule",
 		"engine/fetchers engine/parsers",
 		"engine/cluster/",
 		"engine/checkpoint engine/rebuild",

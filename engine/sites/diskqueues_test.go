@@ -1,4 +1,4 @@
-package engine
+package sites
 
 import (
 	"encoding/binary"
@@ -12,9 +12,8 @@ import (
 	"orbweaver/workbench"
 )
 
-// A site's items leave in the order in which they came, whatever way they take: memory, disk, or from memory to disk
-// and back.
-func TestShelfKeepsTheOrderOfASite(t *testing.T) {
+// The items of a site keep their order in memory, on disk, and when they are spilled and read back.
+func TestDiskQueues_keepTheOrderOfASite(t *testing.T) {
 	virt, err := virtualize.Open(vfs.NewMem(1), virtualize.Options{Dir: "queues", SegmentBytes: 1 << 20}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -24,7 +23,7 @@ func TestShelfKeepsTheOrderOfASite(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	s, vs := shelf{virt}, newVisitState(t)
+	s, vs := NewDiskQueues(virt), newVisitState(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	var memory []uint64
 	came, left, spilled := uint64(0), uint64(0), 0
@@ -37,16 +36,16 @@ func TestShelfKeepsTheOrderOfASite(t *testing.T) {
 		switch rng.IntN(6) {
 		case 0, 1: // a new item: to memory as long as nothing is on disk
 			for range 1 + rng.IntN(30) {
-				if s.len(vs) == 0 && len(memory) < 64 {
+				if s.Len(vs) == 0 && len(memory) < 64 {
 					memory = append(memory, came)
 				} else {
-					check(s.append(vs, binary.BigEndian.AppendUint64(nil, came)))
+					check(s.Append(vs, binary.BigEndian.AppendUint64(nil, came)))
 				}
 				came++
 			}
 		case 2: // memory is short
-			if len(memory) > 2 && s.canSpill(vs) {
-				check(s.spill(vs, func(yield func([]byte) bool) {
+			if len(memory) > 2 && s.CanSpill(vs) {
+				check(s.Spill(vs, func(yield func([]byte) bool) {
 					for _, n := range memory[2:] {
 						if !yield(binary.BigEndian.AppendUint64(nil, n)) {
 							return
@@ -58,7 +57,9 @@ func TestShelfKeepsTheOrderOfASite(t *testing.T) {
 			}
 		case 3: // it ran low
 			if len(memory) < 2 {
-				_, err := s.take(vs, 1+rng.IntN(20), func(item []byte) { memory = append(memory, binary.BigEndian.Uint64(item)) })
+				_, err := s.Take(vs, 1+rng.IntN(20), func(item []byte) {
+					memory = append(memory, binary.BigEndian.Uint64(item))
+				})
 				check(err)
 			}
 		default: // visits
@@ -70,16 +71,12 @@ func TestShelfKeepsTheOrderOfASite(t *testing.T) {
 				left++
 			}
 		}
-		if held := uint64(len(memory)) + s.len(vs); held != came-left {
+		if held := uint64(len(memory)) + s.Len(vs); held != came-left {
 			t.Fatalf("%d items are held, %d came and %d left", held, came, left)
 		}
 	}
 	if spilled < 100 {
 		t.Errorf("only %d spills", spilled)
-	}
-	n, err := s.drop(vs)
-	if check(err); n != came-left-uint64(len(memory)) || s.len(vs) != 0 {
-		t.Errorf("%d dropped of %d", n, came-left-uint64(len(memory)))
 	}
 }
 

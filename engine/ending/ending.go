@@ -1,7 +1,6 @@
-package engine
+package ending
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,15 +10,13 @@ import (
 	"orbweaver/engine/layout"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/outcome"
-	"orbweaver/engine/site"
-	"orbweaver/engine/visit"
-	"orbweaver/workbench"
 )
 
-// ending gives the final state and the reason of a crawl that has nothing queued. One agent of several cannot say that
-// no seed could be fetched: it knows only its own hosts. givenUp counts the sites that were given up.
-func ending(c *counters.Totals, alone bool, givenUp func() (int, error)) (lifecycle.State, string) {
-	if why := noSeedFetched(c); alone && why != "" {
+// StateOf returns the final state and the reason of a crawl that has no queued URLs. An agent of a cluster cannot know
+// that no seed was fetched, since it knows only its own sites: isAlone is then false. sitesGivenUp counts the sites
+// with the outcome given-up.
+func StateOf(c *counters.Totals, isAlone bool, sitesGivenUp func() (int, error)) (lifecycle.State, string) {
+	if why := noSeedFetched(c); isAlone && why != "" {
 		return lifecycle.Failed, why
 	}
 	urls := c.Outcomes[outcome.GivenUp]
@@ -27,38 +24,17 @@ func ending(c *counters.Totals, alone bool, givenUp func() (int, error)) (lifecy
 		return lifecycle.Finished, lifecycle.ReasonComplete
 	}
 	of := "sites"
-	if sites, err := givenUp(); err == nil {
+	if sites, err := sitesGivenUp(); err == nil {
 		of = count(int64(sites), "site")
 	}
-	return lifecycle.Finished, fmt.Sprintf("%s, except %s of %s that failed for longer than --give-up: outcome %s in %s/%s",
-		lifecycle.ReasonComplete, count(urls, "URL"), of, outcome.GivenUp, layout.LogsDir, crawllog.FileName)
+	return lifecycle.Finished, fmt.Sprintf(
+		"%s, except %s of %s that failed for longer than --give-up: outcome %s in %s/%s",
+		lifecycle.ReasonComplete, count(urls, "URL"), of, outcome.GivenUp, layout.LogsDir, crawllog.FileName,
+	)
 }
 
-// givenUp counts the sites that failed for --give-up, in memory and in the cold store. All loops have ended.
-func (h *hosts) givenUp() (sites int, err error) {
-	h.bench.Each(func(vs *visit.State, state workbench.State) bool {
-		if state == workbench.Dead {
-			h.bench.ReadSite(vs, func(s *site.State) {
-				if s.DeadOutcome == outcome.GivenUp {
-					sites++
-				}
-			})
-		}
-		return true
-	})
-	var bad error
-	err = h.cold.Each(func(_, form []byte) bool {
-		_, s, err := workbench.ReadForm(form, func(b []byte) (site.State, error) { return site.Decode(b, h.rules) })
-		if bad = err; s.DeadOutcome == outcome.GivenUp {
-			sites++
-		}
-		return bad == nil
-	})
-	return sites, errors.Join(err, bad)
-}
-
-// noSeedFetched says why a crawl that has ended has fetched nothing: no server has answered, or no seed has entered the
-// frontier. It is empty if a server has answered, and for a crawl whose rules refuse what they were asked about.
+// noSeedFetched returns why an ended crawl has fetched nothing: no server has answered, or no seed was admitted. It
+// returns "" if a server has answered, or if rules such as robots.txt have refused URLs.
 func noSeedFetched(c *counters.Totals) string {
 	if c.Stored()+c.NotStored > 0 {
 		return ""
@@ -84,16 +60,17 @@ func noSeedFetched(c *counters.Totals) string {
 	return fmt.Sprintf("no seed could be fetched: %s. %s", strings.Join(parts, ", "), remedyOf(found))
 }
 
-// noSeedAdmitted says that the crawl's own rules have refused all seeds.
+// noSeedAdmitted returns that the crawl's own rules have refused all seeds; "" if they have not.
 func noSeedAdmitted(c *counters.Totals) string {
 	if c.Admitted > 0 || c.DroppedScope+c.DroppedLong == 0 {
 		return ""
 	}
-	return fmt.Sprintf("no seed entered the frontier: %d refused by --scope or by lists of hosts, SURTs and extensions, %d longer than --max-url. "+
+	return fmt.Sprintf("no seed entered the frontier: %d refused by --scope or by lists of hosts, SURTs and extensions, "+
+		"%d longer than --max-url. "+
 		"'crawl --dry-run' names the rule", c.DroppedScope, c.DroppedLong)
 }
 
-// isNoAnswer says that a URL with this outcome has brought no answer of its site that counts as one: see site.State.HasAnswered.
+// isNoAnswer reports whether an outcome means that the site has not answered: see site.State.HasAnswered.
 func isNoAnswer(o outcome.Outcome) bool {
 	switch o {
 	case outcome.BlockedAddress, outcome.BlockedPort, outcome.RobotsUnreachable, outcome.SiteGone, outcome.GivenUp:
@@ -103,7 +80,7 @@ func isNoAnswer(o outcome.Outcome) bool {
 	}
 }
 
-// remedyOf says what to do about the first of these outcomes that has a remedy of its own.
+// remedyOf returns what to do about the first of the outcomes that has a remedy.
 func remedyOf(found []outcome.Outcome) string {
 	for _, o := range found {
 		switch o {
@@ -129,7 +106,7 @@ func remedyOf(found []outcome.Outcome) string {
 	return "crawl.log has a line for each"
 }
 
-// count is a number with its noun.
+// count returns a number with its noun.
 func count(n int64, noun string) string {
 	if n == 1 {
 		return "1 " + noun

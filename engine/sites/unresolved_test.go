@@ -1,4 +1,4 @@
-package engine
+package sites
 
 import (
 	"context"
@@ -7,13 +7,13 @@ import (
 	"orbweaver/engine/visit"
 )
 
-func TestSiteQueue_countsWhatIsWaitingAndWhatIsInHand(t *testing.T) {
-	q := newSiteQueue()
+func TestUnresolvedQueue_countsWaitingAndTakenSites(t *testing.T) {
+	q := NewUnresolvedQueue()
 	for range 5000 {
 		q.Put(new(visit.State))
 	}
 	for i := range 5000 {
-		if _, err := q.Take(t.Context()); err != nil {
+		if _, err := q.TakeOldest(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if q.Len() != 5000-i {
@@ -23,7 +23,7 @@ func TestSiteQueue_countsWhatIsWaitingAndWhatIsInHand(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := q.Take(ctx); err == nil {
+	if _, err := q.TakeOldest(ctx); err == nil {
 		t.Error("took from an empty queue")
 	}
 }

@@ -1,0 +1,129 @@
+package ending
+
+import (
+	"sync/atomic"
+	"time"
+
+	"orbweaver/engine/counters"
+	"orbweaver/engine/outcome"
+	"orbweaver/engine/settings"
+	"orbweaver/engine/site"
+	"orbweaver/engine/visit"
+	"orbweaver/workbench"
+)
+
+// StallDetector decides when a crawl stops as stalled: every queued URL is of a failing site, no URL has got an outcome
+// from a server for the stall wait, and no site has named a time for the next request. Only the distributor calls its
+// methods, except EndsAt.
+type StallDetector struct {
+	workbench *visit.Workbench
+	live      *settings.Live
+	counts    *counters.Live
+	feed      func() // wakes the feeder
+	stallWait time.Duration
+
+	healthyAt  time.Time // the last time that a site was healthy or a server brought an outcome
+	outcomes   int64     // outcomes from servers at healthyAt
+	nextScan   time.Time // the sites are not scanned before this time
+	allFailing bool      // at the last scan all sites with queued URLs were failing
+	retried    bool      // all of them were made due once more since healthyAt
+	endsAt     atomic.Int64
+}
+
+const (
+	scanPause = time.Second // between two scans of all sites
+	scanShare = 50          // and at least this many times the duration of a scan
+	retryPart = 4           // with this part of the stall wait left, all sites are tried once more
+)
+
+// NewStallDetector returns a detector for a crawl. A crawl with a stall wait of 0 or less stalls at once.
+func NewStallDetector(
+	w *visit.Workbench, live *settings.Live, counts *counters.Live, stallWait time.Duration, feed func(),
+) *StallDetector {
+	return &StallDetector{workbench: w, live: live, counts: counts, feed: feed, stallWait: max(stallWait, 0)}
+}
+
+// IsStalled reports whether a crawl with queued URLs must stop. nothingMoves reports whether no URL is on its way
+// between the components; it is called last, because it is expensive.
+func (s *StallDetector) IsStalled(now time.Time, nothingMoves func() bool) bool {
+	if now.Before(s.nextScan) {
+		return false
+	}
+	outcomes := fromServers(s.counts)
+	healthy := s.workbench.Any((*site.State).IsHealthy)
+	s.nextScan = now.Add(max(scanPause, scanShare*time.Since(now)))
+	if s.allFailing = !healthy; healthy || outcomes != s.outcomes || s.healthyAt.IsZero() {
+		s.healthyAt, s.outcomes, s.retried = now, outcomes, false
+	}
+	s.publish()
+	if s.allFailing && !s.retried && s.stallWait > 0 && now.Sub(s.healthyAt) >= s.stallWait-s.stallWait/retryPart {
+		s.retried = true
+		s.RetryAll(now)
+	}
+	if healthy || now.Sub(s.healthyAt) < s.stallWait {
+		return false
+	}
+	waits := s.workbench.Any(func(site *site.State) bool { return site.NamedRetryWithin(s.stallWait) })
+	return !waits && nothingMoves()
+}
+
+// RetryAll makes all failing sites due, except those that named a time for the next request. After a kill the URLs of a
+// site may still be in the ready queue, so sites without URLs are made due too.
+func (s *StallDetector) RetryAll(now time.Time) {
+	var key []byte
+	s.workbench.Each(func(vs *visit.State, state workbench.State) bool {
+		if state == workbench.Leased || state == workbench.Parked || state == workbench.Dead {
+			return true
+		}
+		retry, crawlDelay := false, time.Duration(0)
+		s.workbench.ReadSite(vs, func(known *site.State) {
+			retry = known.IsFailing() && known.FailureStreak().RetryAt <= site.UnixSeconds(now)
+			crawlDelay = known.CrawlDelay()
+		})
+		switch {
+		case !retry:
+		case state == workbench.Deferred:
+			s.workbench.Defer(vs, now)
+		default:
+			key = s.workbench.AppendKey(key[:0], vs)
+			s.workbench.Hasten(vs, now.Add(s.live.SiteDelay(key, crawlDelay)))
+		}
+		return true
+	})
+	s.feed()
+}
+
+// Reset starts the stall wait again, after a pause of the crawl.
+func (s *StallDetector) Reset() {
+	s.healthyAt, s.nextScan, s.allFailing = time.Time{}, time.Time{}, false
+	s.publish()
+}
+
+func (s *StallDetector) publish() {
+	at := int64(0)
+	if s.allFailing {
+		at = s.healthyAt.Add(s.stallWait).UnixNano()
+	}
+	s.endsAt.Store(at)
+}
+
+// EndsAt returns when the crawl stops as stalled if nothing changes; zero while a site with queued URLs is healthy.
+// Safe for concurrent use.
+func (s *StallDetector) EndsAt() time.Time {
+	if at := s.endsAt.Load(); at != 0 {
+		return time.Unix(0, at)
+	}
+	return time.Time{}
+}
+
+// fromServers counts the URLs whose outcome came from a server.
+func fromServers(c *counters.Live) (n int64) {
+	for o := range c.Outcomes {
+		switch outcome.Outcome(o).Class() {
+		case outcome.ClassAnswer, outcome.ClassBusy, outcome.ClassFault:
+			n += c.Outcomes[o].Load()
+		default:
+		}
+	}
+	return n
+}

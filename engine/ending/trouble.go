@@ -1,0 +1,228 @@
+package ending
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"orbweaver/engine/outcome"
+	"orbweaver/engine/site"
+	"orbweaver/engine/visit"
+	"orbweaver/workbench"
+)
+
+// TroubleReport describes a crawl whose queued URLs are all of sites that fail or ask to slow down: what it waits for,
+// or why it has stalled.
+type TroubleReport struct {
+	Sites    int            `json:"sites"`               // with queued URLs
+	URLs     int64          `json:"urls"`                // queued for them
+	NextTry  string         `json:"next_try,omitempty"`  // when the first of them is asked again
+	StallsAt string         `json:"stalls_at,omitempty"` // when the crawl stops as stalled, if no site answers before
+	List     []TroubledSite `json:"list,omitempty"`      // of a stalled crawl: the first 100 sites
+	Largest  *TroubledSite  `json:"largest,omitempty"`   // while the crawl waits: the site with the most URLs
+	// NeverAnswered: none of the sites has ever answered: each is given up after its tries.
+	NeverAnswered bool `json:"never_answered,omitempty"`
+}
+
+// TroubledSite is a site with queued URLs that fails or asks to slow down.
+type TroubledSite struct {
+	Site         string `json:"site"`
+	Why          string `json:"why"`                // outcome of the last attempt
+	FailingSince string `json:"since,omitempty"`    // first failure after the last answer
+	NextTry      string `json:"next_try,omitempty"` // no earlier
+	URLs         uint64 `json:"urls"`
+}
+
+const (
+	troubleListed = 100 // sites in the report
+	troubleLogged = 10  // sites in the log
+)
+
+// Sites finds sites by their keys.
+type Sites interface {
+	// UseLoaded calls f with a site that is on the workbench, which does not leave it meanwhile.
+	UseLoaded(key []byte, f func(vs *visit.State))
+}
+
+// Reporter describes what a crawl waits for. Safe for concurrent use.
+type Reporter struct {
+	workbench *visit.Workbench
+	sites     Sites
+	stall     *StallDetector
+
+	// What the last scan of all sites found: reports come more often than a scan may cost.
+	mu            sync.Mutex
+	nextScan      time.Time // the sites are not scanned before this time
+	largest       *TroubledSite
+	neverAnswered bool
+}
+
+// NewReporter returns a Reporter for the crawl of a StallDetector.
+func NewReporter(w *visit.Workbench, sites Sites, stall *StallDetector) *Reporter {
+	return &Reporter{workbench: w, sites: sites, stall: stall}
+}
+
+// Current returns what the crawl waits for; nil while a site with queued URLs is healthy. queued is the number of
+// queued URLs.
+func (r *Reporter) Current(queued int64) *TroubleReport {
+	ends := r.stall.EndsAt()
+	if ends.IsZero() {
+		return nil
+	}
+	c := r.workbench.Counts()
+	t := &TroubleReport{Sites: c.Waiting + c.Deferred + c.Leased + c.Parked, URLs: queued, StallsAt: timestamp(ends)}
+	t.NextTry = timestamp(r.nextTry())
+	t.Largest, t.NeverAnswered = r.scan(time.Now())
+	return t
+}
+
+// scan returns the site with the most queued URLs, and whether no site with queued URLs has ever answered.
+func (r *Reporter) scan(now time.Time) (largest *TroubledSite, neverAnswered bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if now.Before(r.nextScan) {
+		return r.largest, r.neverAnswered
+	}
+	r.largest = r.largestSite()
+	r.neverAnswered = !r.workbench.Any(func(s *site.State) bool { return s.HasAnswered })
+	r.nextScan = now.Add(max(scanPause, scanShare*time.Since(now)))
+	return r.largest, r.neverAnswered
+}
+
+// largestSite returns the site with the most queued URLs, of several the oldest; nil if no site has any.
+func (r *Reporter) largestSite() (largest *TroubledSite) {
+	var key []byte
+	most := uint64(0)
+	for k, more := 0, true; more; k++ {
+		more = r.workbench.Keys(k, func(_ *visit.State, site []byte, state workbench.State, urls uint64) {
+			if urls > most && state != workbench.Dead {
+				key, most = append(key[:0], site...), urls
+			}
+		})
+	}
+	if most > 0 {
+		r.sites.UseLoaded(key, func(vs *visit.State) { largest = r.describe(vs, most) })
+	}
+	return largest
+}
+
+// describe returns why a site is in trouble. The last failure of a site that is being visited is not known.
+func (r *Reporter) describe(vs *visit.State, urls uint64) *TroubledSite {
+	t := &TroubledSite{
+		Site: string(r.workbench.AppendKey(nil, vs)), URLs: urls, NextTry: timestamp(r.workbench.Due(vs)),
+		Why: outcome.None.String(),
+	}
+	r.workbench.ReadSite(vs, func(s *site.State) {
+		failures := s.FailureStreak()
+		t.Why = failures.LastOutcome.String()
+		if failures.LastOutcome == outcome.None && s.DenyAll {
+			t.Why = outcome.RobotsUnreachable.String()
+		}
+		if failures.FirstAt > 0 {
+			t.FailingSince = timestamp(time.Unix(int64(failures.FirstAt), 0))
+		}
+	})
+	return t
+}
+
+// nextTry is when the first site is due, for a request or for name resolution.
+func (r *Reporter) nextTry() time.Time {
+	next, ok := r.workbench.NextDue()
+	if deferred, found := r.workbench.NextDeferred(); found && (!ok || deferred.Before(next)) {
+		next = deferred
+	}
+	return next
+}
+
+// Stalled writes to the log why the crawl has stalled, and returns it for the report. All loops have ended.
+func (r *Reporter) Stalled(warn func(msg string, args ...any)) *TroubleReport {
+	t := r.allSites()
+	warn("the crawl stalls: every queued URL is of a site that fails or asks to slow down. Its queue is kept; "+
+		"run the same command again to go on", "sites", t.Sites, "urls", t.URLs)
+	for _, s := range t.List[:min(len(t.List), troubleLogged)] {
+		warn("site in trouble",
+			"site", s.Site, "why", s.Why, "since", s.FailingSince, "next_try", s.NextTry, "urls", s.URLs)
+	}
+	if more := t.Sites - troubleLogged; more > 0 {
+		warn("more sites in trouble: the first 100 are listed in report.json", "sites", more)
+	}
+	return t
+}
+
+// allSites lists the sites that have queued URLs.
+func (r *Reporter) allSites() *TroubleReport {
+	t := new(TroubleReport)
+	r.workbench.Each(func(vs *visit.State, state workbench.State) bool {
+		urls := uint64(r.workbench.Queued(vs)) + r.workbench.OnDisk(vs)
+		if urls == 0 || state == workbench.Dead {
+			return true
+		}
+		t.Sites++
+		t.URLs += int64(urls)
+		if len(t.List) < troubleListed {
+			t.List = append(t.List, *r.describe(vs, urls))
+		}
+		return true
+	})
+	return t
+}
+
+// neverAnsweredMost is longer than all tries of a site that has never answered (docs/adr/0032).
+const neverAnsweredMost = 55 * time.Minute
+
+// String returns one line for people.
+func (t *TroubleReport) String() string {
+	if t == nil { // a site has answered since the caller looked
+		return "sites that failed; one has answered again"
+	}
+	s := t.sites() + ", with " + count(t.URLs, "URL")
+	if l := t.Largest; l != nil && t.Sites == 1 {
+		s += fmt.Sprintf(" (%.80s: %s)", l.Site, l.Why)
+	} else if l != nil {
+		s += fmt.Sprintf(" (most of them %.80s: %s, %s)", l.Site, l.Why, count(int64(l.URLs), "URL"))
+	}
+	if t.NextTry != "" {
+		s += "; next try " + t.NextTry
+	}
+	switch {
+	case t.NeverAnswered && !t.stallsFirst() && t.Sites == 1:
+		s += "; it is given up after its tries"
+	case t.NeverAnswered && !t.stallsFirst():
+		s += "; each is given up after its tries"
+	case t.StallsAt != "":
+		s += "; stops as stalled " + t.StallsAt + " if none answers"
+	}
+	return s
+}
+
+// sites describes the sites by what is wrong with them.
+func (t *TroubleReport) sites() string {
+	switch s := count(int64(t.Sites), "site"); {
+	case t.NeverAnswered && t.Sites == 1:
+		return s + " that has never answered"
+	case t.NeverAnswered:
+		return s + " that have never answered"
+	case t.Sites == 1:
+		return s + " that fails or asks to slow down"
+	default:
+		return s + " that fail or ask to slow down"
+	}
+}
+
+// stallsFirst reports whether the crawl stalls before a site that has never answered has had its tries.
+func (t *TroubleReport) stallsFirst() bool {
+	if t.Largest == nil {
+		return false
+	}
+	ends, err := time.Parse(time.RFC3339, t.StallsAt)
+	since, none := time.Parse(time.RFC3339, t.Largest.FailingSince)
+	return err == nil && none == nil && ends.Sub(since) < neverAnsweredMost
+}
+
+// timestamp formats a time for reports; "" for the zero time.
+func timestamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}

@@ -1,0 +1,109 @@
+package sites
+
+import (
+	"errors"
+
+	"orbweaver/engine/visit"
+	"orbweaver/virtualize"
+)
+
+// DiskQueues are the queues of the sites on disk: three for each site in the virtualizer, and one of URLs whose sites
+// are delayed. The first queue of a site has the items that were spilled from a full workbench. They are older than all
+// items of the second queue, which takes ready URLs that find no room in memory. The third queue has the delayed URLs
+// of engine/traps, which come after all others.
+type DiskQueues struct{ virt *virtualize.Virtualizer }
+
+// NewDiskQueues returns the queues in a virtualizer.
+func NewDiskQueues(virt *virtualize.Virtualizer) DiskQueues { return DiskQueues{virt} }
+
+const ( // ids of sites are less
+	spilledBit = 1 << 32
+	delayedBit = 1 << 33
+)
+
+// DelayedSitesKey is the key of the queue of URLs, whole, whose sites are delayed: see engine/traps.
+const DelayedSitesKey = 1 << 34
+
+// QueueKeys returns the keys of a site's queues in the order in which they are emptied.
+func QueueKeys(site uint64) [3]uint64 { return [3]uint64{site | spilledBit, site, site | delayedBit} }
+
+// Len returns the number of items that a site has on disk.
+func (s DiskQueues) Len(vs *visit.State) (n uint64) {
+	for _, key := range QueueKeys(vs.ID()) {
+		n += s.virt.Len(key)
+	}
+	return n
+}
+
+// Append adds an item behind all items of the site that are not delayed.
+func (s DiskQueues) Append(vs *visit.State, item []byte) error { return s.virt.Append(vs.ID(), item) }
+
+// AppendDelayed adds a delayed item.
+func (s DiskQueues) AppendDelayed(vs *visit.State, item []byte) error {
+	return s.virt.Append(vs.ID()|delayedBit, item)
+}
+
+// Take removes up to limit items, delayed ones last. Items that were emitted are removed, also before an error.
+func (s DiskQueues) Take(vs *visit.State, limit int, emit func(item []byte)) (n int, err error) {
+	keys := QueueKeys(vs.ID())
+	return s.takeOf(keys[:], limit, emit)
+}
+
+// TakePrompt is take without the delayed items.
+func (s DiskQueues) TakePrompt(vs *visit.State, limit int, emit func(item []byte)) (n int, err error) {
+	keys := QueueKeys(vs.ID())
+	return s.takeOf(keys[:2], limit, emit)
+}
+
+// TakeDelayed is take of delayed items only.
+func (s DiskQueues) TakeDelayed(vs *visit.State, limit int, emit func(item []byte)) (n int, err error) {
+	keys := QueueKeys(vs.ID())
+	return s.takeOf(keys[2:], limit, emit)
+}
+
+// AppendOfDelayedSite adds a URL of a delayed site.
+func (s DiskQueues) AppendOfDelayedSite(item []byte) error {
+	return s.virt.Append(DelayedSitesKey, item)
+}
+
+// DelayedSites returns the number of URLs of delayed sites.
+func (s DiskQueues) DelayedSites() uint64 { return s.virt.Len(DelayedSitesKey) }
+
+// TakeOfDelayedSite removes the oldest URL of a delayed site.
+func (s DiskQueues) TakeOfDelayedSite(emit func(item []byte)) (n int, err error) {
+	return s.virt.Take(DelayedSitesKey, 1, emit)
+}
+
+func (s DiskQueues) takeOf(keys []uint64, limit int, emit func(item []byte)) (n int, err error) {
+	for _, key := range keys {
+		took, err := s.virt.Take(key, limit-n, emit)
+		n += took
+		if err != nil || n == limit {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// CanSpill reports whether a site may spill: what it spilled before is used up.
+func (s DiskQueues) CanSpill(vs *visit.State) bool { return s.virt.Len(QueueKeys(vs.ID())[0]) == 0 }
+
+// Spill adds items of the workbench, which are older than all others of the site: all of them, or none after an error.
+func (s DiskQueues) Spill(vs *visit.State, items func(yield func(item []byte) bool)) (err error) {
+	spilled := QueueKeys(vs.ID())[0]
+	for item := range items {
+		if err = s.virt.Append(spilled, item); err != nil {
+			break
+		}
+	}
+	if err != nil {
+		_, dropErr := s.virt.Drop(spilled)
+		if errors.Is(dropErr, virtualize.ErrMapped) { // items may be both on disk and in memory: the crawl must stop
+			return dropErr
+		}
+		if dropErr != nil {
+			panic("BUG: sites: a queue that was just written cannot be dropped: " + dropErr.Error())
+		}
+	}
+	return err
+}
