@@ -10,7 +10,7 @@ import (
 
 	"orbweaver/dnsres"
 	"orbweaver/engine/dnsrecords"
-	"orbweaver/engine/fetch"
+	"orbweaver/engine/fetch/addrguard"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/limits"
 	"orbweaver/engine/outage"
@@ -154,7 +154,7 @@ func (l *resolveLoop) reachable(vs *visit.State, addrs []netip.Addr) (kept []net
 		switch err := l.allowed(netip.AddrPortFrom(a, port)); {
 		case err == nil:
 			kept = append(kept, a)
-		case errors.Is(err, fetch.ErrBlockedPort):
+		case errors.Is(err, addrguard.ErrBlockedPort):
 			fate = outcome.BlockedPort
 		}
 	}

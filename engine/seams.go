@@ -22,7 +22,7 @@ type Seams struct {
 	// Resolver turns names into addresses.
 	Resolver Resolver
 	// Allowed says whether an address and port may be connected to, or a proxy be asked for them, with an error that
-	// wraps fetch.ErrBlockedAddress or fetch.ErrBlockedPort; nil if everything may.
+	// wraps addrguard.ErrBlockedAddress or addrguard.ErrBlockedPort; nil if everything may.
 	Allowed func(netip.AddrPort) error
 	// Peering is the way to the other agents; nil for a crawl alone.
 	Peering cluster.Network

@@ -15,6 +15,7 @@ import (
 
 	"orbweaver/engine"
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/fetch/coding"
 	"orbweaver/engine/outcome"
 )
 
@@ -176,7 +177,7 @@ func BenchmarkBomb(b *testing.B) {
 			if !ok {
 				b.Fatal("no page")
 			}
-			d := fetch.NewDecoder(fetch.DecoderOptions{})
+			d := coding.New(coding.Options{})
 			n := 0
 			for b.Loop() {
 				body, _ := p.Decoded(d)

@@ -14,6 +14,7 @@ import (
 	"orbweaver/dnsres"
 	"orbweaver/engine"
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/fetch/addrguard"
 )
 
 // Simulated is the simulated web in a process of its own, on loopback. The crawl directory is replaced if it holds an
@@ -91,7 +92,7 @@ func (w *simulatedWeb) configure(cfg *engine.Config, seams *engine.Seams) error 
 		return err
 	}
 	// As in a crawl: hostile hosts name addresses that must not be contacted.
-	seams.Allowed = fetch.NewGuard(nil, nil, []netip.AddrPort{proxy}).Through
+	seams.Allowed = addrguard.New(nil, nil, []netip.AddrPort{proxy}).Through
 	seams.Resolver = dnsres.Hashed{N: uint32(where.IPs)}
 	seams.Dialer, err = newSpread(fetch.LoopbackOnly(), proxy, where.More)
 	return err

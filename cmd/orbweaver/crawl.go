@@ -11,7 +11,7 @@ import (
 
 	"orbweaver/dnsres"
 	"orbweaver/engine"
-	"orbweaver/engine/fetch"
+	"orbweaver/engine/fetch/addrguard"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/outage"
 	"orbweaver/internal/vfs"
@@ -52,7 +52,7 @@ type crawlCmd struct {
 	resumes bool          // crawl.toml is there
 	cfg     engine.Config // Config, completed
 	seams   engine.Seams
-	policy  *fetch.Guard       // what may be connected to; nil before settings
+	policy  *addrguard.Guard   // what may be connected to; nil before settings
 	words   *words             // of the crawl; nil if this is a dry run
 	lists   engine.ListSources // what cfg.Filters.Lists were made of, if this is a dry run
 }

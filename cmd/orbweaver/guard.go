@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"strings"
 
-	"orbweaver/engine/fetch"
+	"orbweaver/engine/fetch/addrguard"
 )
 
 // guard is the address policy of a crawl, and the ranges that are allowed by name.
-func (c *crawlCmd) guard(upstream []netip.AddrPort) (*fetch.Guard, []netip.Prefix, error) {
+func (c *crawlCmd) guard(upstream []netip.AddrPort) (*addrguard.Guard, []netip.Prefix, error) {
 	var bad mistakes
 	nets := ranges(&bad, "--allow-net", c.AllowNet)
 	denied := ranges(&bad, "--deny-net", c.DenyNet)
@@ -24,7 +24,7 @@ func (c *crawlCmd) guard(upstream []netip.AddrPort) (*fetch.Guard, []netip.Prefi
 	if !bad.none() {
 		return nil, nil, bad.err()
 	}
-	guard, err := fetch.NewGuard(nets, ports, upstream).Deny(denied...).Control(controlAddrs(c.Listen)...).Own()
+	guard, err := addrguard.New(nets, ports, upstream).Deny(denied...).Control(controlAddrs(c.Listen)...).Own()
 	return guard, nets, err
 }
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"orbweaver/engine"
-	"orbweaver/engine/fetch"
+	"orbweaver/engine/fetch/addrguard"
 )
 
 // With --listen 127.0.0.1:0 and --allow-net 127.0.0.0/8, a page could send the crawl to its own control port.
@@ -30,7 +30,7 @@ func TestTheControlPortThatTheSystemPickedIsNotConnectedTo(t *testing.T) {
 		t.Fatalf("%v is refused without being known: %v", addr, err)
 	}
 	c.refuseOwn(server.Addr(), "unix:control.sock", "192.0.2.1:0")
-	if err := guard.Check(addr); !errors.Is(err, fetch.ErrBlockedAddress) {
+	if err := guard.Check(addr); !errors.Is(err, addrguard.ErrBlockedAddress) {
 		t.Errorf("%v: %v", addr, err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"orbweaver/dnsres"
 	"orbweaver/engine"
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/fetch/addrguard"
 	"orbweaver/engine/parsers"
 	"orbweaver/engine/urlx"
 	"orbweaver/warc"
@@ -183,7 +184,7 @@ func (c *crawlCmd) resolver(seams *engine.Seams) error {
 		}
 		upstreams = append(upstreams, a)
 	}
-	dialer := fetch.NetDialer(fetch.NewGuard(nil, nil, upstreams).Upstream())
+	dialer := fetch.NetDialer(addrguard.New(nil, nil, upstreams).Upstream())
 	o := c.DNS
 	o.Upstreams, o.IPv6 = upstreams, true
 	o.NegativeTTL = max(dnsres.Options{}.WithDefaults().NegativeTTL, o.TTLMin)

@@ -11,6 +11,7 @@ import (
 
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/fetch/coding"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/queued"
 	"orbweaver/internal/vfs"
@@ -95,7 +96,7 @@ func Open(fsys vfs.FS, dir string, warn func(string, ...any)) (*Log, error) {
 
 // Attempt adds the line of one exchange. encoding is the result of decoding the body, note a further annotation or "".
 // It borrows p and f.
-func (l *Log) Attempt(p *fetch.Page, f *attempt.Attempt, encoding fetch.DecodeFault, note string) {
+func (l *Log) Attempt(p *fetch.Page, f *attempt.Attempt, encoding coding.Fault, note string) {
 	l.lines.Lock()
 	defer l.lines.Unlock()
 	b := l.buf[:0]
@@ -141,7 +142,7 @@ func (l *Log) Attempt(p *fetch.Page, f *attempt.Attempt, encoding fetch.DecodeFa
 	if note != "" {
 		b = append(append(b, ','), note...)
 	}
-	if encoding != fetch.DecodeOK {
+	if encoding != coding.OK {
 		b = append(append(b, ",encoding:"...), encoding.String()...)
 	}
 	if p.TLS != nil && p.TLS.Fault != "" {

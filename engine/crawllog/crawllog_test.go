@@ -9,6 +9,7 @@ import (
 
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/fetch/coding"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/queued"
 	"orbweaver/internal/vfs"
@@ -27,10 +28,10 @@ func TestCrawlLog_columnsAreThoseOfHeritrixAndFullLogsAreCompressed(t *testing.T
 		Raw: []byte("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"),
 	}
 	f := &attempt.Attempt{URL: []byte("http://a.test/"), Depth: 2, Redirects: 1, Outcome: outcome.OK, Worker: 7}
-	l.Attempt(p, f, fetch.DecodeOK, "duplicate:digest")
+	l.Attempt(p, f, coding.OK, "duplicate:digest")
 	l.Refusal([]byte("http://a.test/no"), &queued.URL{}, outcome.RobotsDenied, 3)
 	l.Flush()
-	l.Attempt(p, f, fetch.DecodeOK, "")
+	l.Attempt(p, f, coding.OK, "")
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +77,7 @@ func TestCrawlLog_irregularitiesAreAnnotations(t *testing.T) {
 		Flags:   fetch.FlagBothLengths | fetch.FlagSurplus,
 	}
 	f := &attempt.Attempt{URL: []byte("http://a.test/"), Outcome: outcome.OK}
-	l.Attempt(p, f, fetch.DecodeLie, "duplicate:digest")
+	l.Attempt(p, f, coding.Lie, "duplicate:digest")
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -103,9 +104,9 @@ func TestCrawlLog_longTypesAreTruncatedAndCertificatesCounted(t *testing.T) {
 	f := &attempt.Attempt{URL: []byte("http://a.test/"), Outcome: outcome.OK}
 	for _, fault := range []string{"expired", "", "wrong-name", "expired"} {
 		p := &fetch.Page{Status: 200, HeadLen: len(head), Raw: []byte(head), TLS: &fetch.TLSFacts{Fault: fault}}
-		l.Attempt(p, f, fetch.DecodeOK, "")
+		l.Attempt(p, f, coding.OK, "")
 	}
-	l.Attempt(&fetch.Page{}, &attempt.Attempt{URL: f.URL, Outcome: outcome.Refused}, fetch.DecodeOK, "")
+	l.Attempt(&fetch.Page{}, &attempt.Attempt{URL: f.URL, Outcome: outcome.Refused}, coding.OK, "")
 	got := l.Counts()
 	if err := l.Close(); err != nil {
 		t.Fatal(err)

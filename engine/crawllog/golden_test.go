@@ -8,6 +8,7 @@ import (
 	"orbweaver/bench/golden"
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/fetch/coding"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/queued"
 	"orbweaver/internal/vfs"
@@ -30,13 +31,13 @@ func TestGolden_crawlLog(t *testing.T) {
 		l.Attempt(
 			p,
 			&attempt.Attempt{URL: []byte("http://a.test/"), Depth: 2, Redirects: 1, Outcome: outcome.OK, Worker: 7},
-			fetch.DecodeOK,
+			coding.OK,
 			"duplicate:digest",
 		)
 		l.Attempt(
 			&fetch.Page{Started: at, Ended: at},
 			&attempt.Attempt{URL: []byte("http://b.test/"), Outcome: outcome.Refused, WillRetry: true},
-			fetch.DecodeOK,
+			coding.OK,
 			"",
 		)
 		l.Refusal([]byte("http://a.test/no"), &queued.URL{Depth: 1}, outcome.RobotsDenied, 3)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"orbweaver/engine/fetch/coding"
 	"orbweaver/engine/outcome"
 	"orbweaver/internal/invariants"
 )
@@ -105,7 +106,7 @@ func BenchmarkParts(b *testing.B) {
 	})
 	for _, encoding := range []string{"gzip", "br", "zstd"} {
 		b.Run("decode/"+encoding, func(b *testing.B) {
-			d := NewDecoder(DecoderOptions{})
+			d := coding.New(coding.Options{})
 			p := encodedPage(encoding, encode(b, encoding, html(64<<10)))
 			b.ReportAllocs()
 			b.SetBytes(64 << 10)

@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"orbweaver/engine/fetch/coding"
 	"orbweaver/engine/outcome"
 	"orbweaver/internal/sha1pair"
 )
@@ -139,4 +140,22 @@ func statusOutcome(p *Page) outcome.Outcome {
 	default:
 		return outcome.OtherStatus
 	}
+}
+
+// Decoded returns the payload without its content encodings, for parsing; the archive keeps the encoded bytes. The
+// result aliases p if there was nothing to remove. Otherwise it aliases d, and the next call overwrites it.
+func (p *Page) Decoded(d *coding.Decoder) ([]byte, coding.Fault) {
+	payload := p.Payload()
+	if len(payload) == 0 {
+		return payload, coding.OK
+	}
+	d.Reset()
+	for _, name := range [...]string{"content-encoding", "transfer-encoding"} {
+		for value := range p.HeaderValues(name) {
+			if fault := d.Add(value); fault != coding.OK {
+				return payload, fault
+			}
+		}
+	}
+	return d.Decode(payload)
 }

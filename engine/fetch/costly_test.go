@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"orbweaver/engine/fetch/coding"
 )
 
 // bitWriter writes a compressed stream bit by bit, the lowest first.
@@ -97,24 +99,24 @@ func TestABodyThatCostsMoreThanItsSizeAllowsIsCut(t *testing.T) {
 	for what, c := range map[string]struct {
 		header string
 		body   []byte
-		want   DecodeFault
+		want   coding.Fault
 		least  int // bytes that come out
 	}{
-		"empty blocks":        {"gzip", once, DecodeWork, 0},
-		"empty blocks, few":   {"gzip", emptyBlocks(4000), DecodeOK, 0},
-		"packed twice":        {"gzip, gzip", twice, DecodeLayers, len(twice)},
-		"zstd of tables":      {"zstd", manyTables(60_000), DecodeWork, 3 * 1000},
-		"zstd, few tables":    {"zstd", manyTables(1300), DecodeOK, 3 * 1300},
-		"brotli of 5 MiB":     {"br", encode(t, "br", noise), DecodeWork, opaque - 128<<10},
-		"zstd of 5 MiB":       {"zstd", encode(t, "zstd", noise), DecodeWork, opaque - 512<<10},
-		"brotli of 3 MiB":     {"br", encode(t, "br", noise[:3<<20]), DecodeOK, 3 << 20},
-		"zstd of 3 MiB":       {"zstd", encode(t, "zstd", noise[:3<<20]), DecodeOK, 3 << 20},
-		"gzip of 5 MiB":       {"gzip", encode(t, "gzip", noise), DecodeOK, 5 << 20},
-		"text, flushed often": {"gzip", encode(t, "gzip", html(1<<20)), DecodeOK, 1 << 20},
+		"empty blocks":        {"gzip", once, coding.Work, 0},
+		"empty blocks, few":   {"gzip", emptyBlocks(4000), coding.OK, 0},
+		"packed twice":        {"gzip, gzip", twice, coding.Layers, len(twice)},
+		"zstd of tables":      {"zstd", manyTables(60_000), coding.Work, 3 * 1000},
+		"zstd, few tables":    {"zstd", manyTables(1300), coding.OK, 3 * 1300},
+		"brotli of 5 MiB":     {"br", encode(t, "br", noise), coding.Work, opaque - 128<<10},
+		"zstd of 5 MiB":       {"zstd", encode(t, "zstd", noise), coding.Work, opaque - 512<<10},
+		"brotli of 3 MiB":     {"br", encode(t, "br", noise[:3<<20]), coding.OK, 3 << 20},
+		"zstd of 3 MiB":       {"zstd", encode(t, "zstd", noise[:3<<20]), coding.OK, 3 << 20},
+		"gzip of 5 MiB":       {"gzip", encode(t, "gzip", noise), coding.OK, 5 << 20},
+		"text, flushed often": {"gzip", encode(t, "gzip", html(1<<20)), coding.OK, 1 << 20},
 	} {
 		p := encodedPage(c.header, c.body)
 		raw := bytes.Clone(p.Raw)
-		got, fault := p.Decoded(NewDecoder(DecoderOptions{}))
+		got, fault := p.Decoded(coding.New(coding.Options{}))
 		if fault != c.want || len(got) < c.least {
 			t.Errorf("%s: %v and %d bytes, want %v and at least %d", what, fault, len(got), c.want, c.least)
 		}
@@ -127,7 +129,7 @@ func TestABodyThatCostsMoreThanItsSizeAllowsIsCut(t *testing.T) {
 // The limits for blocks do not change valid bodies of many shapes.
 func TestHonestZstdIsDecodedWhole(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
-	d := NewDecoder(DecoderOptions{})
+	d := coding.New(coding.Options{})
 	for _, level := range []zstd.EncoderLevel{zstd.SpeedFastest, zstd.SpeedDefault, zstd.SpeedBestCompression} {
 		for _, flush := range []int{100, 1000, 20_000, 1 << 20} {
 			var b bytes.Buffer
@@ -144,7 +146,7 @@ func TestHonestZstdIsDecodedWhole(t *testing.T) {
 			}
 			_ = w.Close()
 			packed := append([]byte("\x50\x2a\x4d\x18\x04\x00\x00\x00skip"), b.Bytes()...)
-			if got, fault := encodedPage("zstd", packed).Decoded(d); fault != DecodeOK || !bytes.Equal(got, body) {
+			if got, fault := encodedPage("zstd", packed).Decoded(d); fault != coding.OK || !bytes.Equal(got, body) {
 				t.Errorf(
 					"level %v, flushed every %d bytes: %v, %d of %d bytes",
 					level,
@@ -173,9 +175,9 @@ func BenchmarkHostileBodies(b *testing.B) {
 		{"brotli-metadata", "br", append(append([]byte{0x0c}, bytes.Repeat([]byte{6}, 999_999)...), 3)},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			d := NewDecoder(DecoderOptions{})
+			d := coding.New(coding.Options{})
 			p := encodedPage(c.header, c.body)
-			var fault DecodeFault
+			var fault coding.Fault
 			var got []byte
 			for b.Loop() {
 				got, fault = p.Decoded(d)

@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
 
+	"orbweaver/engine/fetch/coding"
 	"orbweaver/internal/invariants"
 )
 
@@ -63,49 +64,49 @@ func html(n int) []byte {
 }
 
 func TestDecodeEncodings(t *testing.T) {
-	d := NewDecoder(DecoderOptions{})
+	d := coding.New(coding.Options{})
 	for _, size := range []int{1, 100, 10_000, 1_000_000} {
 		body := html(size)
 		for _, c := range []struct{ header, encoding string }{
 			{"gzip", "gzip"}, {"x-gzip", "gzip"}, {"GZip", "gzip"}, {"deflate", "deflate"}, {"deflate", "raw"}, {"br", "br"}, {"zstd", "zstd"},
 		} {
 			got, fault := encodedPage(c.header, encode(t, c.encoding, body)).Decoded(d)
-			if fault != DecodeOK || !bytes.Equal(got, body) {
+			if fault != coding.OK || !bytes.Equal(got, body) {
 				t.Errorf("%s of %d bytes: %v, %d bytes", c.encoding, size, fault, len(got))
 			}
 		}
 	}
 	for _, header := range []string{"identity", "", "none", "identity, identity"} {
-		if got, fault := encodedPage(header, []byte("abc")).Decoded(d); fault != DecodeOK || string(got) != "abc" {
+		if got, fault := encodedPage(header, []byte("abc")).Decoded(d); fault != coding.OK || string(got) != "abc" {
 			t.Errorf("%q: %v %q", header, fault, got)
 		}
 	}
-	if got, fault := encodedPage("gzip", nil).Decoded(d); fault != DecodeOK || len(got) != 0 {
+	if got, fault := encodedPage("gzip", nil).Decoded(d); fault != coding.OK || len(got) != 0 {
 		t.Errorf("no body: %v %q", fault, got)
 	}
-	if got, fault := encodedPage("rot13", []byte("abc")).Decoded(d); fault != DecodeUnknown || string(got) != "abc" {
+	if got, fault := encodedPage("rot13", []byte("abc")).Decoded(d); fault != coding.Unknown || string(got) != "abc" {
 		t.Errorf("rot13: %v %q", fault, got)
 	}
 }
 
 func TestHostile_Z01_Z02_bombsAreNotUnpacked(t *testing.T) {
-	o := DecoderOptions{SizeMax: 4 << 20}
-	d := NewDecoder(o)
+	o := coding.Options{SizeMax: 4 << 20}
+	d := coding.New(o)
 	zeros := make([]byte, 64<<20)
 	for _, encoding := range []string{"gzip", "deflate", "raw", "br", "zstd"} {
 		bomb := encode(t, encoding, zeros)
 		header := strings.Replace(encoding, "raw", "deflate", 1)
 		got, fault := encodedPage(header, bomb).Decoded(d)
-		if (fault != DecodeBomb && fault != DecodeTooLarge) || len(got) > o.SizeMax || len(got) < 1<<20 || got[0] != 0 {
+		if (fault != coding.Bomb && fault != coding.TooLarge) || len(got) > o.SizeMax || len(got) < 1<<20 || got[0] != 0 {
 			t.Errorf("%s bomb of %d bytes: %v, %d bytes", encoding, len(bomb), fault, len(got))
 		}
 	}
 	// The ratio of 200:1 counts only beyond the first MiB: a page of spaces is accepted.
-	if got, fault := encodedPage("gzip", encode(t, "gzip", zeros[:1<<20])).Decoded(d); fault != DecodeOK ||
+	if got, fault := encodedPage("gzip", encode(t, "gzip", zeros[:1<<20])).Decoded(d); fault != coding.OK ||
 		len(got) != 1<<20 {
 		t.Errorf("1 MiB of zeros: %v, %d bytes", fault, len(got))
 	}
-	if got, fault := encodedPage("gzip", encode(t, "gzip", zeros[:3<<20])).Decoded(d); fault != DecodeBomb ||
+	if got, fault := encodedPage("gzip", encode(t, "gzip", zeros[:3<<20])).Decoded(d); fault != coding.Bomb ||
 		len(got) > 1<<20 {
 		t.Errorf("3 MiB of zeros: %v, %d bytes", fault, len(got))
 	}
@@ -126,7 +127,7 @@ func TestHostile_Z02_largeWindowsAreNotOpened(t *testing.T) {
 	_ = w.Flush() // so that the size is not known and the window is what was asked for
 	_, _ = w.Write(html(1 << 20))
 	_ = w.Close()
-	if got, fault := encodedPage("zstd", b.Bytes()).Decoded(NewDecoder(DecoderOptions{})); fault != DecodeCorrupt ||
+	if got, fault := encodedPage("zstd", b.Bytes()).Decoded(coding.New(coding.Options{})); fault != coding.Corrupt ||
 		len(got) != 0 {
 		t.Errorf("window of 64 MiB: %v, %d bytes", fault, len(got))
 	}
@@ -135,24 +136,24 @@ func TestHostile_Z02_largeWindowsAreNotOpened(t *testing.T) {
 func TestHostile_Z03_oneLayerIsRemoved(t *testing.T) {
 	body := html(5000)
 	layered := encode(t, "zstd", encode(t, "br", encode(t, "gzip", body)))
-	if got, fault := encodedPage("gzip, br, zstd", layered).Decoded(NewDecoder(DecoderOptions{LayersMax: 3})); fault != DecodeOK ||
+	if got, fault := encodedPage("gzip, br, zstd", layered).Decoded(coding.New(coding.Options{LayersMax: 3})); fault != coding.OK ||
 		!bytes.Equal(got, body) {
 		t.Errorf("three layers of three: %v, %d bytes", fault, len(got))
 	}
-	d := NewDecoder(DecoderOptions{})
+	d := coding.New(coding.Options{})
 	for _, header := range []string{"gzip, br, zstd", strings.Repeat("gzip, ", 19) + "gzip", "gzip, zstd", "br, zstd", "deflate, zstd"} {
-		if got, fault := encodedPage(header, layered).Decoded(d); fault != DecodeLayers || !bytes.Equal(got, layered) {
+		if got, fault := encodedPage(header, layered).Decoded(d); fault != coding.Layers || !bytes.Equal(got, layered) {
 			t.Errorf("%s: %v, %d bytes", header, fault, len(got))
 		}
 	}
 	p := pageOf("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\nContent-Encoding: br\r\n\r\n")
 	inner := len(p.Raw)
 	p.Raw = append(p.Raw, encode(t, "gzip", encode(t, "br", body))...)
-	if got, fault := p.Decoded(d); fault != DecodeLayers || !bytes.Equal(got, p.Raw[inner:]) {
+	if got, fault := p.Decoded(d); fault != coding.Layers || !bytes.Equal(got, p.Raw[inner:]) {
 		t.Errorf("a transfer coding around a content encoding: %v, %d bytes", fault, len(got))
 	}
 	for _, header := range []string{"gzip, gzip", "br, gzip", "gzip,gzip,gzip"} {
-		if got, fault := encodedPage(header, encode(t, "gzip", body)).Decoded(d); fault != DecodeLie ||
+		if got, fault := encodedPage(header, encode(t, "gzip", body)).Decoded(d); fault != coding.Lie ||
 			!bytes.Equal(got, body) {
 			t.Errorf("%s of a body that was packed once: %v, %d bytes", header, fault, len(got))
 		}
@@ -160,17 +161,17 @@ func TestHostile_Z03_oneLayerIsRemoved(t *testing.T) {
 }
 
 func TestHostile_Z04_aBodyIsDecodedForWhatItIs(t *testing.T) {
-	d := NewDecoder(DecoderOptions{})
+	d := coding.New(coding.Options{})
 	body := html(5000)
 	for _, says := range []string{"gzip", "deflate", "br", "zstd"} {
-		if got, fault := encodedPage(says, body).Decoded(d); fault != DecodeLie || !bytes.Equal(got, body) {
+		if got, fault := encodedPage(says, body).Decoded(d); fault != coding.Lie || !bytes.Equal(got, body) {
 			t.Errorf("says %s, is plain: %v, %d bytes", says, fault, len(got))
 		}
 		for _, is := range []string{"gzip", "zstd"} {
 			if says == is {
 				continue
 			}
-			if got, fault := encodedPage(says, encode(t, is, body)).Decoded(d); fault != DecodeLie ||
+			if got, fault := encodedPage(says, encode(t, is, body)).Decoded(d); fault != coding.Lie ||
 				!bytes.Equal(got, body) {
 				t.Errorf("says %s, is %s: %v, %d bytes", says, is, fault, len(got))
 			}
@@ -179,34 +180,34 @@ func TestHostile_Z04_aBodyIsDecodedForWhatItIs(t *testing.T) {
 }
 
 func TestHostile_Z05_whatUnpacksComesOut(t *testing.T) {
-	d := NewDecoder(DecoderOptions{})
+	d := coding.New(coding.Options{})
 	body := html(600_000)
 	for _, encoding := range []string{"gzip", "deflate", "raw", "br", "zstd"} {
 		whole := encode(t, encoding, body)
 		header := strings.Replace(encoding, "raw", "deflate", 1)
 		got, fault := encodedPage(header, whole[:len(whole)/2]).Decoded(d)
-		if fault != DecodeTruncated || !bytes.HasPrefix(body, got) || len(got) == 0 {
+		if fault != coding.Truncated || !bytes.HasPrefix(body, got) || len(got) == 0 {
 			t.Errorf("half of %s: %v, %d bytes", encoding, fault, len(got))
 		}
 	}
 	whole := encode(t, "gzip", body)
 	bad := bytes.Clone(whole)
 	bad[len(bad)-5] ^= 1
-	if got, fault := encodedPage("gzip", bad).Decoded(d); fault != DecodeCorrupt || !bytes.Equal(got, body) {
+	if got, fault := encodedPage("gzip", bad).Decoded(d); fault != coding.Corrupt || !bytes.Equal(got, body) {
 		t.Errorf("bad checksum: %v, %d bytes", fault, len(got))
 	}
-	if got, fault := encodedPage("gzip", append(bytes.Clone(whole), "garbage, more than a header"...)).Decoded(d); fault != DecodeTrailing ||
+	if got, fault := encodedPage("gzip", append(bytes.Clone(whole), "garbage, more than a header"...)).Decoded(d); fault != coding.Trailing ||
 		!bytes.Equal(got, body) {
 		t.Errorf("trailing bytes: %v, %d bytes", fault, len(got))
 	}
-	if got, fault := encodedPage("gzip", append(bytes.Clone(whole), whole...)).Decoded(d); fault != DecodeOK ||
+	if got, fault := encodedPage("gzip", append(bytes.Clone(whole), whole...)).Decoded(d); fault != coding.OK ||
 		len(got) != 2*len(body) {
 		t.Errorf("two members: %v, %d bytes", fault, len(got))
 	}
 }
 
 func TestDecoderReuseDoesNotAllocate(t *testing.T) {
-	d := NewDecoder(DecoderOptions{})
+	d := coding.New(coding.Options{})
 	for _, encoding := range []string{"gzip", "deflate", "zstd"} {
 		p := encodedPage(encoding, encode(t, encoding, html(50_000)))
 		p.Decoded(d)
@@ -237,8 +238,8 @@ func FuzzDecoded(f *testing.F) {
 	}
 	f.Add(byte(4), []byte("\x28\xb5\x2f\xfd\x00\xa8\x02\x00\x10 \x02\x00\x10 \x03\x00\x10 ")) // a window of 2 GiB
 	f.Add(byte(4), []byte("\x50\x2a\x4d\x18\x04\x00\x00\x00skip"))                            // a frame to skip
-	o := DecoderOptions{SizeMax: 1 << 16, RatioFree: 1 << 12, RatioMax: 10}
-	d := NewDecoder(o)
+	o := coding.Options{SizeMax: 1 << 16, RatioFree: 1 << 12, RatioMax: 10}
+	d := coding.New(o)
 	f.Fuzz(func(t *testing.T, which byte, payload []byte) {
 		headers := []string{
 			"gzip",

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"orbweaver/engine/fetch/addrguard"
 )
 
 // Dialer makes connections. Tests replace it with a simulated network. Addresses are always literal.
@@ -29,7 +30,7 @@ type netDialer struct {
 
 // NetDialer returns the dialer of the real network. It asks g about exactly the address that it then connects to. It
 // resolves no names, and refuses an address that is a name.
-func NetDialer(g *Guard) Dialer {
+func NetDialer(g *addrguard.Guard) Dialer {
 	return newNetDialer(g.Check)
 }
 
@@ -40,7 +41,7 @@ func LoopbackOnly() Dialer {
 		if ip := addr.Addr(); ip.Unmap().IsLoopback() && ip.Zone() == "" {
 			return nil
 		}
-		return fmt.Errorf("%w: %v is not loopback", ErrBlockedAddress, addr)
+		return fmt.Errorf("%w: %v is not loopback", addrguard.ErrBlockedAddress, addr)
 	})
 }
 

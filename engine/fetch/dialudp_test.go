@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"orbweaver/engine/fetch/addrguard"
 	"testing"
 )
 
@@ -15,7 +16,7 @@ func TestNetDialer_carriesDatagramsToTheNameServersItMayReach(t *testing.T) {
 	}
 	defer server.Close()
 	addr := netip.MustParseAddrPort(server.LocalAddr().String())
-	d := NetDialer(NewGuard(nil, nil, []netip.AddrPort{addr}).Upstream())
+	d := NetDialer(addrguard.New(nil, nil, []netip.AddrPort{addr}).Upstream())
 	c, err := d.DialContext(t.Context(), "udp", addr.String())
 	if err != nil {
 		t.Fatal(err)
@@ -28,7 +29,7 @@ func TestNetDialer_carriesDatagramsToTheNameServersItMayReach(t *testing.T) {
 	if n, _, err := server.ReadFrom(b); err != nil || string(b[:n]) != "question" {
 		t.Errorf("%q %v", b[:n], err)
 	}
-	if _, err := d.DialContext(t.Context(), "udp", "127.0.0.1:9"); !errors.Is(err, ErrBlockedAddress) {
+	if _, err := d.DialContext(t.Context(), "udp", "127.0.0.1:9"); !errors.Is(err, addrguard.ErrBlockedAddress) {
 		t.Errorf("a server that was not named: %v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"orbweaver/engine/fetch/addrguard"
 	"orbweaver/engine/outcome"
 )
 
@@ -25,10 +26,10 @@ func isTimeout(err error) bool {
 // dialFault returns the outcome for an error of a dial, and records the cause.
 func (p *Page) dialFault(err error) outcome.Outcome {
 	switch {
-	case errors.Is(err, ErrBlockedPort):
+	case errors.Is(err, addrguard.ErrBlockedPort):
 		p.Err = "port not allowed"
 		return outcome.BlockedPort
-	case errors.Is(err, ErrBlockedAddress), errors.Is(err, ErrName):
+	case errors.Is(err, addrguard.ErrBlockedAddress), errors.Is(err, ErrName):
 		p.Err = "address not allowed"
 		return outcome.BlockedAddress
 	case isTimeout(err):

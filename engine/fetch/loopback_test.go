@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"orbweaver/engine/fetch/addrguard"
 	"orbweaver/engine/outcome"
 )
 
@@ -152,13 +153,13 @@ func TestRefused(t *testing.T) {
 // What is connected to is the vetted address, and the guard is asked at that moment.
 func TestHostile_N10_theGuardIsAskedAtTheMomentOfConnecting(t *testing.T) {
 	addr := serve(t, func(*net.TCPConn) { t.Error("somebody connected") })
-	fetchOnce(t, testOptions(), NetDialer(NewGuard(nil, nil, nil)), targetAt(addr), func(p *Page) {
+	fetchOnce(t, testOptions(), NetDialer(addrguard.New(nil, nil, nil)), targetAt(addr), func(p *Page) {
 		if p.Outcome != outcome.BlockedAddress {
 			t.Errorf("%v %s", p.Outcome, p.Err)
 		}
 	})
 	public := netip.MustParseAddrPort("8.8.8.8:22")
-	fetchOnce(t, testOptions(), NetDialer(NewGuard(nil, nil, nil)), targetAt(public), func(p *Page) {
+	fetchOnce(t, testOptions(), NetDialer(addrguard.New(nil, nil, nil)), targetAt(public), func(p *Page) {
 		if p.Outcome != outcome.BlockedPort {
 			t.Errorf("%v %s", p.Outcome, p.Err)
 		}
@@ -168,8 +169,8 @@ func TestHostile_N10_theGuardIsAskedAtTheMomentOfConnecting(t *testing.T) {
 func TestLoopbackOnly(t *testing.T) {
 	d := LoopbackOnly()
 	for addr, want := range map[string]error{
-		"8.8.8.8:80": ErrBlockedAddress, "10.0.0.1:80": ErrBlockedAddress, "[2606:4700::1]:80": ErrBlockedAddress,
-		"240.0.0.1:80": ErrBlockedAddress, "localhost:80": ErrName, "a.example:80": ErrName, "127.0.0.1": ErrName,
+		"8.8.8.8:80": addrguard.ErrBlockedAddress, "10.0.0.1:80": addrguard.ErrBlockedAddress, "[2606:4700::1]:80": addrguard.ErrBlockedAddress,
+		"240.0.0.1:80": addrguard.ErrBlockedAddress, "localhost:80": ErrName, "a.example:80": ErrName, "127.0.0.1": ErrName,
 	} {
 		if _, err := d.DialContext(t.Context(), "tcp", addr); !errors.Is(err, want) {
 			t.Errorf("%s: %v", addr, err)

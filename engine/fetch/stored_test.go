@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"orbweaver/engine/fetch/coding"
 	"orbweaver/engine/outcome"
 	"orbweaver/internal/sha1pair"
 )
@@ -135,7 +136,7 @@ func TestStoredDecodesAndReads(t *testing.T) {
 			1,
 		)
 		p := stored(t, response)
-		if got, fault := p.Decoded(NewDecoder(DecoderOptions{})); !bytes.Equal(got, want) || fault != DecodeOK {
+		if got, fault := p.Decoded(coding.New(coding.Options{})); !bytes.Equal(got, want) || fault != coding.OK {
 			t.Errorf("%s: %d bytes, %v", encoding, len(got), fault)
 		}
 		if wait, ok := p.RetryAfter(); string(p.ContentType()) != "text/html" || !ok || wait.Wait != 7*time.Second {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/fetch/coding"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/queued"
@@ -28,7 +29,7 @@ import (
 type robotsVisits struct {
 	*Crawl
 	trouble *trouble
-	decoder *fetch.Decoder
+	decoder *coding.Decoder
 }
 
 // conclude decides what follows from the exchange of a robots.txt for the site origin: that of the Visit, or one whose

@@ -9,6 +9,7 @@ import (
 
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/fetch/coding"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/outcome"
@@ -37,7 +38,7 @@ func (s *settlement) end(ctx context.Context, c *current, p *fetch.Page) error {
 		s.Pages <- p
 		return nil
 	}
-	s.Log.Attempt(p, a, fetch.DecodeOK, "")
+	s.Log.Attempt(p, a, coding.OK, "")
 	defer s.Pool.Put(p)
 	if a.WillRetry || a.IsRobots {
 		return s.count(c, a, func() error { return nil })

@@ -7,6 +7,7 @@ import (
 
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/fetch/coding"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/outcome"
@@ -40,7 +41,7 @@ func NewWorker(crawl *Crawl, id int) *Worker {
 		visit: visitChecks(), item: itemChecks(), exchange: exchangeChecks(),
 	}
 	w.trouble = trouble{crawl}
-	w.robots = robotsVisits{Crawl: crawl, trouble: &w.trouble, decoder: fetch.NewDecoder(fetch.DecoderOptions{})}
+	w.robots = robotsVisits{Crawl: crawl, trouble: &w.trouble, decoder: coding.New(coding.Options{})}
 	w.settlement = settlement{Crawl: crawl, entry: journal.NewPending(nil)}
 	return w
 }

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/fetch/coding"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/urlx"
@@ -169,7 +170,7 @@ func TestHostile_P13_aPackedSitemapIsBoundedByItsSize(t *testing.T) {
 	}
 	p = answer(t, "http://a.test/s.xml.gz", "application/gzip", "gzip", zipped(t, []byte(bomb)))
 	l.Scan(p.URL, p, false)
-	if len(l.Links) > 0 || l.Encoding != fetch.DecodeLayers {
+	if len(l.Links) > 0 || l.Encoding != coding.Layers {
 		t.Errorf("a bomb in a bomb is unpacked twice: %v", l.Encoding)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/fetch/coding"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/parse"
@@ -17,23 +18,23 @@ import (
 // has one to read the archive again.
 type Finder struct {
 	scanner *parse.Scanner
-	Decoder *fetch.Decoder
+	Decoder *coding.Decoder
 	O       Options
 
 	lists  *sitemap.Reader // nil until a sitemap came that the scanner does not read
 	source bytes.Reader    // its body
 
-	Links      []byte            // see AppendLink
-	Kinds      []parse.Kind      // of each of links; empty unless they are kept
-	Refused    Refused           // references that are no URL we can fetch
-	Userinfo   int               // references with a user or a password, which are left out
-	Unfollowed int               // links that the follow filter refused
-	Dropped    int               // links beyond the number taken from one page
-	Budget     Budget            // of the page
-	Index      bool              // the page is an index of sitemaps
-	shut       bool              // the page asks that its links be left alone, and that is obeyed
-	Encoding   fetch.DecodeFault // what is wrong with its content encoding
-	Body       []byte            // decoded, of a page that was searched for links; good until the next page. Borrowed
+	Links      []byte       // see AppendLink
+	Kinds      []parse.Kind // of each of links; empty unless they are kept
+	Refused    Refused      // references that are no URL we can fetch
+	Userinfo   int          // references with a user or a password, which are left out
+	Unfollowed int          // links that the follow filter refused
+	Dropped    int          // links beyond the number taken from one page
+	Budget     Budget       // of the page
+	Index      bool         // the page is an index of sitemaps
+	shut       bool         // the page asks that its links be left alone, and that is obeyed
+	Encoding   coding.Fault // what is wrong with its content encoding
+	Body       []byte       // decoded, of a page that was searched for links; good until the next page. Borrowed
 	base       []byte
 	scratch    []byte
 	whole      []byte // a link before it lost something
@@ -74,7 +75,7 @@ func NewFinder(o Options) *Finder {
 	return &Finder{
 		scanner: parse.NewScanner(
 			parse.Options{Robot: robots.Token, Forms: o.Forms},
-		), Decoder: fetch.NewDecoder(fetch.DecoderOptions{}), O: o,
+		), Decoder: coding.New(coding.Options{}), O: o,
 	}
 }
 
@@ -90,7 +91,7 @@ func (l *Finder) Reset() {
 		l.Links = nil
 	}
 	l.Links, l.Kinds, l.Refused, l.Userinfo, l.Unfollowed, l.Dropped = l.Links[:0], l.Kinds[:0], Refused{}, 0, 0, 0
-	l.Index, l.shut, l.Encoding = false, false, fetch.DecodeOK
+	l.Index, l.shut, l.Encoding = false, false, coding.OK
 	l.Body = nil
 	l.Budget.Open(0, 0)
 }

@@ -12,6 +12,7 @@ import (
 
 	"orbweaver/engine/cookie"
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/fetch/coding"
 	"orbweaver/engine/parse"
 	"orbweaver/engine/robots"
 	"orbweaver/internal/cputime"
@@ -208,7 +209,7 @@ func TestHostile_P12_noScannerIsBaited(t *testing.T) {
 		"a field": func(bait []byte) {
 			if p, ok := fetch.Stored(url, append(append([]byte("HTTP/1.1 200 OK\r\nRetry-After: "), bait...), "\r\n\r\n"...)); ok {
 				p.RetryAfter()
-				p.Decoded(fetch.NewDecoder(fetch.DecoderOptions{}))
+				p.Decoded(coding.New(coding.Options{}))
 			}
 		},
 		"a CSS file":  func(bait []byte) { _, _ = parse.NewScanner(parse.Options{}).Scan(bait, []byte("text/css")) },

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/fetch/coding"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/parse"
@@ -74,7 +75,7 @@ func (l *Finder) listed(url, body []byte, p *fetch.Page) bool {
 	l.source.Reset(body)
 	packed := bytes.HasPrefix(body, []byte("\x1F\x8B"))
 	if packed && int64(len(body)) > packedLayer*p.PayloadLen {
-		l.Encoding = fetch.DecodeLayers
+		l.Encoding = coding.Layers
 		return true // what is packed does not pack again: two such layers multiply what a byte of the wire can cost
 	}
 	l.lists.ResetLimit(&l.source, packedFree+packedRatio*int64(len(body)))
@@ -94,7 +95,7 @@ func (l *Finder) listed(url, body []byte, p *fetch.Page) bool {
 	return sum.Format != sitemap.None
 }
 
-// A packed sitemap may unpack to so many bytes, as fetch.DecoderOptions has it for pages; the protocol's limit holds
+// A packed sitemap may unpack to so many bytes, as coding.Options has it for pages; the protocol's limit holds
 // beside that.
 const (
 	packedFree  = 1 << 20

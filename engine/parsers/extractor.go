@@ -7,6 +7,7 @@ import (
 
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/fetch/coding"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/links"
 	"orbweaver/engine/outcome"
@@ -95,7 +96,7 @@ func (x *extractor) scan(p *fetch.Page, a *attempt.Attempt) {
 	}()
 	x.Scan(a.URL, p, a.ListedByIndex)
 	count.DroppedLinks.Add(int64(x.Dropped))
-	if x.Encoding != fetch.DecodeOK {
+	if x.Encoding != coding.OK {
 		count.BadEncodings.Add(1)
 	}
 }

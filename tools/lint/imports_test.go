@@ -76,7 +76,9 @@ var importTable = []struct{ importer, may string }{
 	// Level 1, the parts of the engine.
 	{"engine/catalogue", base},
 	{"engine/cookie", base},
-	{"engine/fetch", base + " internal/inflate internal/sha1pair"},
+	{"engine/fetch", base + " internal/inflate internal/sha1pair engine/fetch/addrguard engine/fetch/coding"},
+	{"engine/fetch/addrguard", base},
+	{"engine/fetch/coding", "internal/inflate"},
 	{"engine/parse", base + " engine/sitemap"}, // feeds and sitemaps are read by the same reader wherever they come from
 	{"engine/queued", base + " engine/parse"},  // the letter of a hop is that of its kind of link
 	{"engine/sitemap", base},
@@ -211,7 +213,7 @@ var homes = map[string]string{
 	// The codec and the wire.
 	"github.com/valyala/fasthttp":     "engine/fetch bench/load",
 	"github.com/miekg/dns":            "dnsres dnsres/dnstest bench/simnet bench/load bench/traps bench/scenario/crawl/names_test.go",
-	"github.com/andybalholm/brotli":   "engine/fetch warc/warctool bench/hostile tests",
+	"github.com/andybalholm/brotli":   "engine/fetch/coding engine/fetch warc/warctool bench/hostile tests",
 	"golang.org/x/net/nettest":        "tests",
 	"github.com/hashicorp/memberlist": "engine/cluster/membership engine/cluster/membership/membershiptest",
 	"github.com/hashicorp/raft":       "engine/cluster/consensus",
@@ -222,7 +224,7 @@ var homes = map[string]string{
 
 	// Bytes on disk.
 	"github.com/google/pprof":       "bench/",
-	"github.com/klauspost/compress": "warc warc/warctool engine/fetch bench/ tests",
+	"github.com/klauspost/compress": "warc warc/warctool engine/fetch engine/fetch/coding bench/ tests",
 	"github.com/edsrzf/mmap-go":     "internal/vfs",
 	"github.com/gofrs/flock":        "internal/vfs",
 	"github.com/google/uuid":        "warc",

@@ -11,7 +11,7 @@ func layers() []string {
 	return []string{
 		"internal/",
 		"workbench workbench/ sieve sieve/ virtualize virtualize/ dnsres dnsres/ warc warc/",
-		"engine/fetch engine/parse engine/sitemap engine/robots engine/filter engine/politeness " +
+		"engine/fetch engine/fetch/ engine/parse engine/sitemap engine/robots engine/filter engine/politeness " +
 			"engine/novelty engine/cookie engine/dedup engine/seen engine/catalogue engine/urlx engine/outcome " +
 			"engine/cluster/membership engine/cluster/membership/ " +
 			"engine/cluster/ring engine/cluster/ownership engine/cluster/consensus engine/cluster/identity " +

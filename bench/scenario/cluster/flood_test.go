@@ -19,7 +19,7 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/cluster"
-	"orbweaver/engine/fetch"
+	"orbweaver/engine/fetch/addrguard"
 	"orbweaver/internal/vfs"
 )
 
@@ -152,7 +152,7 @@ func besideAFlooder(t *testing.T, world simweb.Config, urls int) *beside {
 	r := &beside{strangers: map[string]int{}}
 	b := newBand(t, world, 2)
 	b.least, r.band = 3, b
-	guard := fetch.NewGuard(nil, nil, nil)
+	guard := addrguard.New(nil, nil, nil)
 	b.alter = func(_ string, c *engine.Config, s *engine.Seams) {
 		c.Filters.Scope, c.Cluster.PeerQuota, c.Cluster.AgentAway = `host != "outside.example"`, 40, time.Second
 		s.Allowed = guard.Through

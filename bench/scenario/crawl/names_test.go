@@ -22,7 +22,7 @@ import (
 	"orbweaver/dnsres"
 	"orbweaver/dnsres/dnstest"
 	"orbweaver/engine"
-	"orbweaver/engine/fetch"
+	"orbweaver/engine/fetch/addrguard"
 	"orbweaver/warc"
 )
 
@@ -297,7 +297,7 @@ func TestHostile_D12_addressesOfNobodyAreDeniedAndRecorded(t *testing.T) {
 		seeds = append(seeds, "http://nowhere.test/")
 		s := &street{pages: 3}
 		report, rig := namesCrawl(t, s, names, dnsres.Options{IPv6: true}, func(_ *engine.Config, seams *engine.Seams) {
-			seams.Allowed = fetch.NewGuard(nil, nil, nil).Check
+			seams.Allowed = addrguard.New(nil, nil, nil).Check
 		}, seeds...)
 		if report.Outcomes["name-not-found"] != 1 || report.Outcomes["blocked-address"] != int64(len(bad)) ||
 			report.Outcomes["ok"] != 4 {
@@ -337,7 +337,7 @@ func TestHostile_N12_linksDoNotScanPorts(t *testing.T) {
 			}
 		}
 		report, _ := namesCrawl(t, s, new(dnstest.Server), dnsres.Options{}, func(_ *engine.Config, seams *engine.Seams) {
-			seams.Allowed = fetch.NewGuard([]netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, nil, nil).Check
+			seams.Allowed = addrguard.New([]netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, nil, nil).Check
 		}, seeds...)
 		if report.Outcomes["blocked-port"] != 12+12+9 || report.Outcomes["ok"] != 2+2+5 {
 			t.Errorf("%v", report.Outcomes)

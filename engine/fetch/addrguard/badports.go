@@ -1,4 +1,4 @@
-package fetch
+package addrguard
 
 // badPort reports whether a port is on the list of bad ports of the Fetch standard
 // (https://fetch.spec.whatwg.org/#port-blocking): another service than a web server listens there, and a request may be

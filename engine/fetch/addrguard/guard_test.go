@@ -1,4 +1,4 @@
-package fetch
+package addrguard
 
 import (
 	"errors"
@@ -43,7 +43,7 @@ func ends(p netip.Prefix) (first, last netip.Addr) {
 func at(ip netip.Addr) netip.AddrPort { return netip.AddrPortFrom(ip, 80) }
 
 func TestHostile_N10_everyRowOfTheRegistriesIsRefused(t *testing.T) {
-	g := NewGuard(nil, nil, nil)
+	g := New(nil, nil, nil)
 	rng := rand.New(rand.NewPCG(1, 10))
 	refuse := func(row string, ip netip.Addr) {
 		t.Helper()
@@ -90,9 +90,9 @@ func specialForms() []string {
 // These metadata services give credentials of the machine to every client. The guard once allowed 168.63.129.16, which
 // looks public.
 func TestTheMetadataServicesOfCloudsAreRefused(t *testing.T) {
-	g := NewGuard(nil, nil, nil)
+	g := New(nil, nil, nil)
 	// an address is judged by the address to which it leads
-	lifted := NewGuard([]netip.Prefix{netip.MustParsePrefix("::/0")}, nil, nil)
+	lifted := New([]netip.Prefix{netip.MustParsePrefix("::/0")}, nil, nil)
 	for cloud, addrs := range map[string][]string{
 		"AWS":       {"169.254.169.254", "169.254.169.253", "169.254.169.123", "169.254.170.2", "169.254.170.23", "fd00:ec2::254", "fd00:ec2::253", "fd00:ec2::23"},
 		"Azure":     {"168.63.129.16", "169.254.169.254", "fe80::1234:5678:9abc"},
@@ -149,7 +149,7 @@ func publicAddresses() []string {
 }
 
 func TestHostile_N10_noFormOfAnAddressGetsThrough(t *testing.T) {
-	g := NewGuard(nil, nil, nil)
+	g := New(nil, nil, nil)
 	for _, s := range specialForms() {
 		if err := g.Check(at(netip.MustParseAddr(s))); !errors.Is(err, ErrBlockedAddress) {
 			t.Errorf("%s: %v", s, err)
@@ -164,11 +164,13 @@ func TestHostile_N10_noFormOfAnAddressGetsThrough(t *testing.T) {
 
 // Every spelling of an address in a URL is normalized before it is judged.
 func TestHostile_U08_oddFormsAreNormalisedAndThenJudged(t *testing.T) {
-	g := NewGuard(nil, nil, nil)
+	g := New(nil, nil, nil)
 	for _, host := range []string{
-		"127.0.0.1", "0x7f.1", "017700000001", "2130706433", "0x7f000001", "127.1", "127.0.1", "0177.0.0.1", "0", "0x0", "00", "127.0.0.1.",
+		"127.0.0.1", "0x7f.1", "017700000001", "2130706433", "0x7f000001", "127.1", "127.0.1", "0177.0.0.1", "0",
+		"0x0", "00", "127.0.0.1.",
 		"0xa9fea9fe", "169.254.43518", "0xA.0XA.10.012", "%31%32%37.1", "１２７.１", "192。168。0。1", "4294967295", "0300.0250.1",
-		"[::1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[::127.0.0.1]", "[64:ff9b::10.0.0.1]", "[2002:7f00:1::]", "[FE80::1]",
+		"[::1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[::127.0.0.1]", "[64:ff9b::10.0.0.1]",
+		"[2002:7f00:1::]", "[FE80::1]",
 		"[0:0:0:0:0:ffff:169.254.169.254]",
 	} {
 		normal, err := urlx.Normalize(nil, []byte("http://"+host+"/"))
@@ -190,7 +192,8 @@ func TestHostile_U08_oddFormsAreNormalisedAndThenJudged(t *testing.T) {
 		}
 	}
 	for _, host := range []string{
-		"0x100000000", "256.1.1.1", "1.2.3.4.5", "09.1", "[fe80::1%25eth0]", "[fe80::1%eth0]", "[::1", "[127.0.0.1]", "::1", "[::1]x", "1..2",
+		"0x100000000", "256.1.1.1", "1.2.3.4.5", "09.1", "[fe80::1%25eth0]", "[fe80::1%eth0]", "[::1",
+		"[127.0.0.1]", "::1", "[::1]x", "1..2",
 	} {
 		if normal, err := urlx.Normalize(nil, []byte("http://"+host+"/")); err == nil {
 			t.Errorf("%s becomes %s", host, normal)
@@ -199,11 +202,14 @@ func TestHostile_U08_oddFormsAreNormalisedAndThenJudged(t *testing.T) {
 }
 
 func TestHostile_N12_portsAreThoseOfWebServersAndBadOnesAreNamedOrRefused(t *testing.T) {
-	g := NewGuard([]netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, []int{7777, 6667, -1, 70000}, nil)
+	g := New([]netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, []int{7777, 6667, -1, 70000}, nil)
 	for addr, want := range map[string]error{
-		"8.8.8.8:80": nil, "8.8.8.8:443": nil, "8.8.8.8:8080": nil, "8.8.8.8:8443": nil, "8.8.8.8:7777": nil, "8.8.8.8:6667": nil,
-		"8.8.8.8:22": ErrBlockedPort, "8.8.8.8:25": ErrBlockedPort, "8.8.8.8:6379": ErrBlockedPort, "8.8.8.8:0": ErrBlockedPort,
-		"[2606:4700::1]:22": ErrBlockedPort, "192.0.2.1:6379": nil, "192.0.2.1:22": ErrBlockedPort, "192.0.2.1:0": ErrBlockedPort,
+		"8.8.8.8:80": nil, "8.8.8.8:443": nil, "8.8.8.8:8080": nil, "8.8.8.8:8443": nil, "8.8.8.8:7777": nil,
+		"8.8.8.8:6667": nil,
+		"8.8.8.8:22":   ErrBlockedPort, "8.8.8.8:25": ErrBlockedPort, "8.8.8.8:6379": ErrBlockedPort,
+		"8.8.8.8:0":         ErrBlockedPort,
+		"[2606:4700::1]:22": ErrBlockedPort, "192.0.2.1:6379": nil, "192.0.2.1:22": ErrBlockedPort,
+		"192.0.2.1:0":     ErrBlockedPort,
 		"192.0.2.1:10080": ErrBlockedPort, "192.0.2.1:6667": nil,
 	} {
 		if err := g.Check(netip.MustParseAddrPort(addr)); !errors.Is(err, want) {
@@ -225,7 +231,7 @@ func TestHostile_N12_portsAreThoseOfWebServersAndBadOnesAreNamedOrRefused(t *tes
 }
 
 func TestGuardAllows(t *testing.T) {
-	g := NewGuard([]netip.Prefix{
+	g := New([]netip.Prefix{
 		netip.MustParsePrefix(
 			"127.0.0.0/8",
 		), netip.MustParsePrefix("::ffff:10.1.0.0/112"), netip.MustParsePrefix("::/0"),
@@ -233,9 +239,12 @@ func TestGuardAllows(t *testing.T) {
 	}, nil, nil).Deny(netip.MustParsePrefix("127.0.0.99/32"), netip.MustParsePrefix("8.8.4.4/32"))
 	for addr, allowed := range map[string]bool{
 		"127.0.0.1:99": true, "[::ffff:127.0.0.1]:99": true, "10.1.2.3:99": true, "10.2.2.3:80": false, "[::1]:99": true,
-		"[64:ff9b::808:808]:80": true, "[64:ff9b::a00:1]:80": false, "[64:ff9b::7f00:1]:80": true, "[64:ff9b::808:404]:80": false,
-		"240.0.0.1:80": false, "[::ffff:240.0.0.1]:80": false, "127.0.0.99:80": false, "8.8.4.4:80": false, "8.8.8.8:80": true,
-		"[2002:a01:203::1]:80": true, "[2002:a02:203::1]:80": false, "[64:ff9b::f000:1]:80": false, "[2001:0:1::f5fe:fefe]:80": true,
+		"[64:ff9b::808:808]:80": true, "[64:ff9b::a00:1]:80": false, "[64:ff9b::7f00:1]:80": true,
+		"[64:ff9b::808:404]:80": false,
+		"240.0.0.1:80":          false, "[::ffff:240.0.0.1]:80": false, "127.0.0.99:80": false, "8.8.4.4:80": false,
+		"8.8.8.8:80":           true,
+		"[2002:a01:203::1]:80": true, "[2002:a02:203::1]:80": false, "[64:ff9b::f000:1]:80": false,
+		"[2001:0:1::f5fe:fefe]:80": true,
 	} {
 		if err := g.Check(netip.MustParseAddrPort(addr)); (err == nil) != allowed {
 			t.Errorf("%s: %v", addr, err)
@@ -246,7 +255,7 @@ func TestGuardAllows(t *testing.T) {
 // Addresses of this machine are refused, unless the operator allowed them by range; addresses on which this process
 // listens are always refused.
 func TestHostile_N10_ourOwnAddressesAndOurControlPortAreRefused(t *testing.T) {
-	g, err := NewGuard(
+	g, err := New(
 		[]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("8.8.4.0/24")},
 		[]int{9000},
 		nil,
@@ -291,7 +300,7 @@ func TestHostile_N10_ourOwnAddressesAndOurControlPortAreRefused(t *testing.T) {
 // A port that the system chose is known only after the guard was made. All derived guards refuse it, also if loopback
 // is allowed.
 func TestAPortThatTheSystemPickedIsRefused(t *testing.T) {
-	made := NewGuard([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, nil, nil)
+	made := New([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, nil, nil)
 	guard, err := made.Deny(netip.MustParsePrefix("127.0.0.9/32")).
 		Control(netip.MustParseAddrPort("127.0.0.1:9000")).
 		Own()
@@ -322,7 +331,7 @@ func TestAPortThatTheSystemPickedIsRefused(t *testing.T) {
 // A proxy can be reached only as a proxy, and the proxy's guard allows nothing else.
 func TestHostile_N10_aProxyIsReachedAsAProxyAndNothingElseIs(t *testing.T) {
 	proxy := netip.MustParseAddrPort("127.0.0.1:3128")
-	g := NewGuard(nil, nil, []netip.AddrPort{proxy})
+	g := New(nil, nil, []netip.AddrPort{proxy})
 	if err := g.Check(proxy); !errors.Is(err, ErrBlockedAddress) {
 		t.Errorf("a page at the proxy's address: %v", err)
 	}
@@ -346,7 +355,7 @@ func TestHostile_N10_aProxyIsReachedAsAProxyAndNothingElseIs(t *testing.T) {
 }
 
 func TestGuardDoesNotAllocate(t *testing.T) {
-	g, err := NewGuard([]netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, nil, nil).Own()
+	g, err := New([]netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, nil, nil).Own()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -357,7 +366,7 @@ func TestGuardDoesNotAllocate(t *testing.T) {
 }
 
 func BenchmarkGuard(b *testing.B) {
-	g, err := NewGuard(nil, nil, nil).Own()
+	g, err := New(nil, nil, nil).Own()
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package fetch
+package coding
 
 import (
 	"bytes"
@@ -19,7 +19,7 @@ type inflaters struct {
 }
 
 // unpack undoes the encodings that are made of DEFLATE: it appends what body holds to dst, up to limit bytes in all.
-func (s *inflaters) unpack(dst []byte, e encoding, body []byte, limit int) ([]byte, DecodeFault) {
+func (s *inflaters) unpack(dst []byte, e encoding, body []byte, limit int) ([]byte, Fault) {
 	if s.deflate == nil {
 		s.deflate = inflate.NewDecoder()
 	}
@@ -35,15 +35,15 @@ func (s *inflaters) unpack(dst []byte, e encoding, body []byte, limit int) ([]by
 	}
 	switch {
 	case err == nil && e == rawDeflated && used < len(body), errors.Is(err, inflate.ErrTrailing):
-		return dst, DecodeTrailing
+		return dst, Trailing
 	case err == nil, errors.Is(err, inflate.ErrLimit): // the caller sees that it is too much
-		return dst, DecodeOK
+		return dst, OK
 	case errors.Is(err, inflate.ErrWork):
-		return dst, DecodeWork
+		return dst, Work
 	case errors.Is(err, inflate.ErrTruncated):
-		return dst, DecodeTruncated
+		return dst, Truncated
 	default:
-		return dst, DecodeCorrupt
+		return dst, Corrupt
 	}
 }
 
@@ -77,11 +77,11 @@ func zlibHeader(b []byte) bool {
 }
 
 // decodeFault names the error of a decompressor.
-func decodeFault(err error) DecodeFault {
+func decodeFault(err error) Fault {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return DecodeTruncated
+		return Truncated
 	default:
-		return DecodeCorrupt
+		return Corrupt
 	}
 }

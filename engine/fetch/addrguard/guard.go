@@ -1,11 +1,20 @@
-package fetch
+package addrguard
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
 	"sync"
 	"sync/atomic"
+)
+
+// Errors that refusals wrap.
+var (
+	// ErrBlockedAddress says that an address is not allowed.
+	ErrBlockedAddress = errors.New("addrguard: address not allowed")
+	// ErrBlockedPort says that a port is not allowed.
+	ErrBlockedPort = errors.New("addrguard: port not allowed")
 )
 
 // Guard is the address guard: it decides which addresses may be contacted. Only Listening changes it, and it is safe
@@ -37,10 +46,10 @@ func defaultPorts() []uint16 {
 	return []uint16{80, 81, 443, 591, 3000, 5000, 8000, 8008, 8080, 8081, 8088, 8443, 8888}
 }
 
-// NewGuard returns a guard that allows the ranges in allow (except bad ports there), and the given ports besides the
+// New returns a guard that allows the ranges in allow (except bad ports there), and the given ports besides the
 // usual ones, including bad ones. upstream are proxies, which only the guard returned by Upstream allows. It copies all
 // arguments.
-func NewGuard(allow []netip.Prefix, ports []int, upstream []netip.AddrPort) *Guard {
+func New(allow []netip.Prefix, ports []int, upstream []netip.AddrPort) *Guard {
 	g := &Guard{ports: defaultPorts(), addedAddrs: &addedAddrs{}}
 	for _, p := range allow {
 		g.allow = append(g.allow, unmapPrefix(p))
@@ -185,7 +194,7 @@ func (g *Guard) checkPort(ip netip.Addr, port uint16) error {
 // isHere reports whether ip is an address of this machine.
 func (g *Guard) isHere(ip netip.Addr) bool { return ip.IsLoopback() || g.own.has(ip) }
 
-// contains says whether one of the ranges holds ip.
+// contains reports whether ip is in one of the ranges.
 func contains(ranges []netip.Prefix, ip netip.Addr) bool {
 	for _, r := range ranges {
 		if r.Contains(ip) {

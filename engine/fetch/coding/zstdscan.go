@@ -1,4 +1,4 @@
-package fetch
+package coding
 
 // What a zstd body costs apart from its bytes are the tables of its blocks (RFC 8878): up to three state tables and a
 // Huffman tree for each, some microseconds, for as little as 16 bytes. Encoders write a table only if it saves more

@@ -1,4 +1,4 @@
-package fetch
+package addrguard
 
 import "net/netip"
 

@@ -1,56 +1,57 @@
-package fetch
+package coding
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 )
 
-// DecodeFault says what is wrong with an encoded body. No fault is fatal: there are always bytes to parse.
-type DecodeFault uint8
+// Fault says what is wrong with an encoded body. No fault is fatal: there are always bytes to parse.
+type Fault uint8
 
 // The faults.
 const (
-	DecodeOK DecodeFault = iota
+	OK Fault = iota
 	// the body is not what Content-Encoding says; it was detected by its bytes, or is returned undecoded
-	DecodeLie
-	DecodeTruncated // the encoded bytes end too early; the decoded part is returned
-	DecodeCorrupt   // bad bytes or a bad checksum; the decoded part is returned
-	DecodeTrailing  // bytes after the end of the encoded data, which are ignored
-	DecodeBomb      // the ratio limit was reached; the decoded part is returned
-	DecodeTooLarge  // the size limit was reached; the decoded part is returned
-	DecodeLayers    // too many nested encodings; the payload is returned undecoded
-	DecodeUnknown   // unknown encoding; the payload is returned undecoded
-	DecodeWork      // the body would cost more CPU time than its size allows; the decoded part is returned
+	Lie
+	Truncated // the encoded bytes end too early; the decoded part is returned
+	Corrupt   // bad bytes or a bad checksum; the decoded part is returned
+	Trailing  // bytes after the end of the encoded data, which are ignored
+	Bomb      // the ratio limit was reached; the decoded part is returned
+	TooLarge  // the size limit was reached; the decoded part is returned
+	Layers    // too many nested encodings; the payload is returned undecoded
+	Unknown   // unknown encoding; the payload is returned undecoded
+	Work      // the body would cost more CPU time than its size allows; the decoded part is returned
 )
 
 // String returns the fault in one word, as in crawl.log.
-func (f DecodeFault) String() string {
+func (f Fault) String() string {
 	switch f {
-	case DecodeOK:
+	case OK:
 		return "ok"
-	case DecodeLie:
+	case Lie:
 		return "lie"
-	case DecodeTruncated:
+	case Truncated:
 		return "truncated"
-	case DecodeCorrupt:
+	case Corrupt:
 		return "corrupt"
-	case DecodeTrailing:
+	case Trailing:
 		return "trailing"
-	case DecodeBomb:
+	case Bomb:
 		return "bomb"
-	case DecodeTooLarge:
+	case TooLarge:
 		return "too-large"
-	case DecodeLayers:
+	case Layers:
 		return "layers"
-	case DecodeWork:
+	case Work:
 		return "work"
 	default:
 		return "unknown-encoding"
 	}
 }
 
-// DecoderOptions are the limits of a Decoder. Zero fields have defaults.
-type DecoderOptions struct {
+// Options are the limits of a Decoder. Zero fields have defaults.
+type Options struct {
 	SizeMax   int // bytes a body may decode to; default 16 MiB
 	RatioMax  int // times its encoded size a body may decode to, default 200,
 	RatioFree int // once it is larger than this; default 1 MiB
@@ -61,57 +62,75 @@ type DecoderOptions struct {
 }
 
 // WithDefaults returns a copy of o in which every field that is zero has its default.
-func (o DecoderOptions) WithDefaults() DecoderOptions {
-	setDefault(&o.SizeMax, 16<<20)
-	setDefault(&o.RatioMax, 200)
-	setDefault(&o.RatioFree, 1<<20)
-	setDefault(&o.LayersMax, 1)
-	setDefault(&o.WindowMax, 8<<20)
-	setDefault(&o.OpaqueMax, 4<<20)
+func (o Options) WithDefaults() Options {
+	o.SizeMax = cmp.Or(o.SizeMax, 16<<20)
+	o.RatioMax = cmp.Or(o.RatioMax, 200)
+	o.RatioFree = cmp.Or(o.RatioFree, 1<<20)
+	o.LayersMax = cmp.Or(o.LayersMax, 1)
+	o.WindowMax = cmp.Or(o.WindowMax, 8<<20)
+	o.OpaqueMax = cmp.Or(o.OpaqueMax, 4<<20)
 	return o
 }
 
 // Decoder removes content encodings (RFC 9110, section 8.4). It holds the memory for this, so each parse worker has its
 // own. It is not safe for concurrent use.
 type Decoder struct {
-	o      DecoderOptions
+	o      Options
 	in     bytes.Reader
 	source inflaters
-	out    [2][]byte // nested encodings are decoded from one into the other
-	stack  [8]encoding
+	out    [2][]byte   // nested encodings are decoded from one into the other
+	stack  [8]encoding // of the body, the innermost first
+	depth  int         // of stack
 }
 
-// NewDecoder makes a Decoder. It allocates nothing large until there is something to decode.
-func NewDecoder(o DecoderOptions) *Decoder {
+// New makes a Decoder. It allocates nothing large until there is something to decode.
+func New(o Options) *Decoder {
 	return &Decoder{o: o.WithDefaults()}
 }
 
 // decodedMin is the size of the first buffer of decoded bytes.
 const decodedMin = 256 << 10
 
-// Decoded returns the payload of p without its content encodings, for parsing; the archive keeps the encoded bytes. The
-// result aliases p if there was nothing to remove. Otherwise it aliases d, and the next call overwrites it.
-func (p *Page) Decoded(d *Decoder) ([]byte, DecodeFault) {
-	payload := p.Payload()
-	if len(payload) == 0 {
-		return payload, DecodeOK
+// Reset forgets the encodings of the last body.
+func (d *Decoder) Reset() { d.depth = 0 }
+
+// Add adds the value of a header field with encodings, the innermost first. Transfer-Encoding comes after
+// Content-Encoding. A fault means that the body cannot be decoded.
+func (d *Decoder) Add(value []byte) Fault {
+	for len(value) > 0 {
+		var token []byte
+		token, value, _ = bytes.Cut(value, []byte{','})
+		token = bytes.Trim(token, " \t")
+		e := encodingOf(token)
+		switch {
+		case len(token) == 0 || e == plain:
+			continue
+		case e == unknown:
+			return Unknown
+		case d.depth == len(d.stack):
+			return Layers
+		}
+		d.stack[d.depth] = e
+		d.depth++
 	}
-	n, fault := d.layers(p)
-	if n == 0 || fault != DecodeOK {
-		return payload, fault
-	}
-	body := payload
+	return OK
+}
+
+// Decode removes the encodings that were added. The result aliases payload if there was nothing to remove. Otherwise it
+// aliases d, and the next call overwrites it.
+func (d *Decoder) Decode(payload []byte) (body []byte, fault Fault) {
+	body = payload
 	limit := max(d.o.RatioFree, d.o.RatioMax*len(payload))
-	for i := n - 1; i >= 0; i-- {
-		if n-i > d.o.LayersMax {
+	for i := d.depth - 1; i >= 0; i-- {
+		if d.depth-i > d.o.LayersMax {
 			return leave(payload, body)
 		}
 		next, f := d.remove(body, d.stack[i], limit)
-		if fault == DecodeOK {
+		if fault == OK {
 			fault = f
 		}
 		body = next
-		if f == DecodeBomb || f == DecodeTooLarge || f == DecodeWork {
+		if f == Bomb || f == TooLarge || f == Work {
 			break
 		}
 		d.out[0], d.out[1] = d.out[1], d.out[0]
@@ -121,37 +140,11 @@ func (p *Page) Decoded(d *Decoder) ([]byte, DecodeFault) {
 
 // leave handles a body with more encodings in its header than are removed. Some servers name one encoding twice: if the
 // result is text, it is the page.
-func leave(payload, body []byte) ([]byte, DecodeFault) {
+func leave(payload, body []byte) ([]byte, Fault) {
 	if _, sure := sniff(body); sure || !looksLikeText(body) {
-		return payload, DecodeLayers
+		return payload, Layers
 	}
-	return body, DecodeLie
-}
-
-// layers collects the encodings of p, outermost last. A transfer encoding is outside the content encodings.
-func (d *Decoder) layers(p *Page) (int, DecodeFault) {
-	n := 0
-	for _, name := range [...]string{"content-encoding", "transfer-encoding"} {
-		for value := range p.HeaderValues(name) {
-			for len(value) > 0 {
-				var token []byte
-				token, value, _ = bytes.Cut(value, []byte{','})
-				token = trimSpace(token)
-				e := encodingOf(token)
-				switch {
-				case len(token) == 0 || e == plain:
-					continue
-				case e == unknown:
-					return 0, DecodeUnknown
-				case n == len(d.stack):
-					return 0, DecodeLayers
-				}
-				d.stack[n] = e
-				n++
-			}
-		}
-	}
-	return n, DecodeOK
+	return body, Lie
 }
 
 // encoding is a known encoding.
@@ -166,6 +159,9 @@ const (
 	brotlied
 	zstded
 )
+
+// equalFold compares in ASCII, without regard to case: a letter outside ASCII that folds to one has another length.
+func equalFold(b []byte, s string) bool { return len(b) == len(s) && bytes.EqualFold(b, []byte(s)) }
 
 func encodingOf(token []byte) encoding {
 	switch {
@@ -185,35 +181,35 @@ func encodingOf(token []byte) encoding {
 }
 
 // remove removes one encoding from body. The header is only believed if the first bytes agree.
-func (d *Decoder) remove(body []byte, e encoding, limit int) ([]byte, DecodeFault) {
+func (d *Decoder) remove(body []byte, e encoding, limit int) ([]byte, Fault) {
 	seen, sure := sniff(body)
 	if e != brotlied && e != deflated {
 		if seen == plain {
-			return body, DecodeLie
+			return body, Lie
 		}
 		out, fault := d.run(body, seen, limit)
-		if seen != e && fault == DecodeOK {
-			fault = DecodeLie
+		if seen != e && fault == OK {
+			fault = Lie
 		}
 		return out, fault
 	}
 	// Brotli and raw deflate have no magic number: decode, and check the result.
 	out, fault := d.run(body, e, limit)
-	if e == deflated && fault == DecodeCorrupt && len(out) == 0 {
+	if e == deflated && fault == Corrupt && len(out) == 0 {
 		out, fault = d.run(body, rawDeflated, limit)
 	}
-	if fault != DecodeCorrupt && (fault != DecodeTruncated || len(out) > 0) {
+	if fault != Corrupt && (fault != Truncated || len(out) > 0) {
 		return out, fault
 	}
 	if sure {
 		out, fault = d.run(body, seen, limit)
-		if fault == DecodeOK {
-			fault = DecodeLie
+		if fault == OK {
+			fault = Lie
 		}
 		return out, fault
 	}
 	if len(out) == 0 || looksLikeText(body) {
-		return body, DecodeLie
+		return body, Lie
 	}
 	return out, fault
 }
@@ -242,7 +238,7 @@ func looksLikeText(b []byte) bool {
 }
 
 // run decodes body into d.out[0].
-func (d *Decoder) run(body []byte, e encoding, limit int) ([]byte, DecodeFault) {
+func (d *Decoder) run(body []byte, e encoding, limit int) ([]byte, Fault) {
 	if e == brotlied || e == zstded {
 		return d.decodeOpaque(body, e, limit)
 	}
@@ -257,7 +253,7 @@ func (d *Decoder) run(body []byte, e encoding, limit int) ([]byte, DecodeFault) 
 // decodeOpaque decodes brotli or zstd, whose decompressors do not report their cost. Brotli takes at most about 100 ns
 // for each encoded byte, and so does zstd once its tables are limited (BenchmarkHostileBodies). So only the first
 // OpaqueMax encoded bytes are decoded. A page with that many has about SizeMax bytes of text.
-func (d *Decoder) decodeOpaque(body []byte, e encoding, limit int) ([]byte, DecodeFault) {
+func (d *Decoder) decodeOpaque(body []byte, e encoding, limit int) ([]byte, Fault) {
 	whole := len(body)
 	body = body[:min(whole, d.o.OpaqueMax)]
 	if e == zstded {
@@ -266,7 +262,7 @@ func (d *Decoder) decodeOpaque(body []byte, e encoding, limit int) ([]byte, Deco
 	d.in.Reset(body)
 	r, err := d.source.open(e, &d.in, d.o.WindowMax)
 	if err != nil {
-		return nil, DecodeCorrupt
+		return nil, Corrupt
 	}
 	out := d.out[0][:0]
 	defer func() { d.out[0] = out[:0] }()
@@ -280,14 +276,14 @@ func (d *Decoder) decodeOpaque(body []byte, e encoding, limit int) ([]byte, Deco
 		out = out[:len(out)+n]
 		switch {
 		case len(out) > d.o.SizeMax || len(out) > limit:
-			return d.within(out, DecodeOK, limit)
+			return d.within(out, OK, limit)
 		case err != nil && len(body) < whole && d.in.Len() == 0:
-			return out, DecodeWork
+			return out, Work
 		case err == io.EOF:
 			if d.in.Len() > 0 {
-				return out, DecodeTrailing
+				return out, Trailing
 			}
-			return out, DecodeOK
+			return out, OK
 		case err != nil:
 			return out, decodeFault(err)
 		}
@@ -295,12 +291,12 @@ func (d *Decoder) decodeOpaque(body []byte, e encoding, limit int) ([]byte, Deco
 }
 
 // within truncates what exceeds the limits.
-func (d *Decoder) within(out []byte, fault DecodeFault, limit int) ([]byte, DecodeFault) {
+func (d *Decoder) within(out []byte, fault Fault, limit int) ([]byte, Fault) {
 	switch {
 	case len(out) > d.o.SizeMax:
-		return out[:d.o.SizeMax], DecodeTooLarge
+		return out[:d.o.SizeMax], TooLarge
 	case len(out) > limit:
-		return out[:limit], DecodeBomb
+		return out[:limit], Bomb
 	default:
 		return out, fault
 	}

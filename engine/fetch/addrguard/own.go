@@ -1,4 +1,4 @@
-package fetch
+package addrguard
 
 import (
 	"fmt"
@@ -31,7 +31,7 @@ func newOwnAddrs() (*ownAddrs, error) {
 func (o *ownAddrs) lookUp() error {
 	all, err := net.InterfaceAddrs()
 	if err != nil {
-		return fmt.Errorf("fetch: the addresses of this machine: %w", err)
+		return fmt.Errorf("addrguard: the addresses of this machine: %w", err)
 	}
 	list := make([]netip.Addr, 0, len(all))
 	for _, a := range all {
