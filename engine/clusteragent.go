@@ -16,6 +16,7 @@ import (
 	"orbweaver/engine/journal"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/manifest"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/settings"
@@ -29,7 +30,7 @@ type clusterAgent interface {
 	// connect gives it the parts of the engine that it uses, when all are made.
 	connect(parts clusterParts)
 	// resume begins with the state of the last checkpoint.
-	resume(m *manifest, resumed bool) error
+	resume(m *manifest.Manifest, resumed bool) error
 	// beginRebuilt begins after a rebuild of the frontier.
 	beginRebuilt() error
 	// depart gives all that this agent has to the other agents, after Leave.
@@ -57,12 +58,12 @@ type clusterParts struct {
 type alone struct{ cluster.Alone }
 
 func (alone) connect(clusterParts)                     {}
-func (alone) resume(*manifest, bool) error             { return nil }
+func (alone) resume(*manifest.Manifest, bool) error    { return nil }
 func (alone) beginRebuilt() error                      { return nil }
 func (alone) depart(context.Context, *departure) error { return nil }
 
 // openCluster opens what the cluster keeps on disk as it was at the last checkpoint, or empty.
-func openCluster(seams *Seams, cfg *Config, dir string, m *manifest, empty bool) (clusterAgent, error) {
+func openCluster(seams *Seams, cfg *Config, dir string, m *manifest.Manifest, empty bool) (clusterAgent, error) {
 	if seams.Peering == nil {
 		if m.Peers != nil {
 			return alone{}, ErrAlone
@@ -89,7 +90,7 @@ func (p clusterMember) connect(parts clusterParts) {
 	p.robots = parts.robots
 }
 
-func (p clusterMember) resume(m *manifest, resumed bool) error {
+func (p clusterMember) resume(m *manifest.Manifest, resumed bool) error {
 	if err := openQuorum(p.peers, p.fs, p.dir+"/"+layout.FrontierDir, p.cfg); err != nil {
 		return err
 	}

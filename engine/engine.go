@@ -2,9 +2,6 @@ package engine
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +10,7 @@ import (
 	"time"
 
 	"orbweaver/engine/attempt"
+	"orbweaver/engine/checkpoint"
 	"orbweaver/engine/clock"
 	"orbweaver/engine/cookie"
 	"orbweaver/engine/crawllog"
@@ -23,6 +21,7 @@ import (
 	"orbweaver/engine/layout"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/limits"
+	"orbweaver/engine/manifest"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/recrawl"
 	"orbweaver/engine/seen"
@@ -94,7 +93,7 @@ type Engine struct {
 	dist       *distributor
 	flush      *flusher
 	returner   *returner
-	points     *checkpointer
+	points     *checkpoint.Checkpointer
 
 	fetching, pagesOut, frontWant atomic.Int64
 	seeded                        atomic.Bool
@@ -139,7 +138,7 @@ func Open(cfg Config, seams Seams) (_ *Engine, err error) {
 	if err := e.enter(); err != nil {
 		return nil, err
 	}
-	m, err := readManifest(seams.FS, e.frontierDir())
+	m, err := manifest.Read(seams.FS, e.frontierDir())
 	if err != nil {
 		return nil, err
 	}
@@ -208,23 +207,12 @@ func (e *Engine) enter() (err error) {
 	return nil
 }
 
-func newManifest() (*manifest, error) {
-	var b [24]byte
-	if _, err := rand.Read(b[:]); err != nil {
-		return nil, fmt.Errorf("engine: %w", err)
-	}
-	return &manifest{
-		CrawlID: hex.EncodeToString(b[:16]), HashSeed: binary.LittleEndian.Uint64(b[16:]),
-		Created: time.Now(), State: lifecycle.Running, Clean: true, Resumed: -1,
-	}, nil
-}
-
 // openAll opens the rooms at the manifest's cut, or new ones when there is none, and brings in what the journal says.
-func (e *Engine) openAll(m *manifest) error {
+func (e *Engine) openAll(m *manifest.Manifest) error {
 	fresh := m == nil
 	if fresh {
 		var err error
-		if m, err = newManifest(); err != nil {
+		if m, err = manifest.New(); err != nil {
 			return err
 		}
 	}
@@ -277,7 +265,7 @@ func (e *Engine) openPolicy() (err error) {
 }
 
 // openRooms opens every room on disk.
-func (e *Engine) openRooms(m *manifest, fresh bool) error {
+func (e *Engine) openRooms(m *manifest.Manifest, fresh bool) error {
 	began := time.Now()
 	defer func() { e.opening.Rooms = time.Since(began) - e.opening.Bench }()
 	fsys, dir := e.seams.FS, e.frontierDir()
@@ -327,12 +315,12 @@ func (e *Engine) openRooms(m *manifest, fresh bool) error {
 		e.bench = workbench.New[site.State](o)
 		return nil
 	}
-	clocks := clock.NewResumed(m.clocks(), e.seams.Boot)
+	clocks := clock.NewResumed(m.Clocks(), e.seams.Boot)
 	if j := clocks.Jump(); j < -clock.LeastStep {
 		e.seams.Log.Warn("the clock of this machine went back since the last run: delays are kept all the same", "by", (-j).String())
 	}
 	loading := time.Now()
-	e.bench, err = loadBench(fsys, dir, m.Bench, o, e.rules)
+	e.bench, err = checkpoint.LoadWorkbench(fsys, dir, m.Bench, o, e.rules)
 	e.opening.Bench = time.Since(loading)
 	if err != nil {
 		return err
@@ -342,10 +330,10 @@ func (e *Engine) openRooms(m *manifest, fresh bool) error {
 }
 
 // assemble makes the loops and hands each the few things it uses.
-func (e *Engine) assemble(m *manifest) {
+func (e *Engine) assemble(m *manifest.Manifest) {
 	cfg, l := &e.cfg, e.ledger
 	l.Count.Store(m.Counters)
-	e.clock = clock.NewRunTime(m.usage(), e.seams.Usage)
+	e.clock = clock.NewRunTime(m.Usage(), e.seams.Usage)
 	wakeDist, wakeFeed := func() { notify.Send(e.distWake) }, func() { notify.Send(e.feedWake) }
 	e.gate = outage.NewGate(func() { wakeFeed(); wakeDist() })
 	l.Disk = &outage.DiskGuard{Fs: e.seams.FS, Dir: cfg.Dir, Gate: e.gate, Most: e.diskMost, Warn: e.seams.Log.Warn}
@@ -403,13 +391,7 @@ func (e *Engine) assemble(m *manifest) {
 		cfg: cfg, fs: e.seams.FS, ledger: l, frontier: e.frontier, hosts: e.hosts, gate: e.gate, live: e.live, inFlight: e.aloft,
 		dist: e.dist, robots: e.returner, log: e.seams.Log, wake: wakeDist, lose: e.lose,
 	})
-	e.points = &checkpointer{
-		fs: e.seams.FS, dir: e.frontierDir(), ledger: l, turn: e.flush.turn, returner: e.returner, bench: e.bench,
-		sieve: e.sieve, ready: e.ready, virt: e.virt, cold: e.cold, dist: e.dist, skipped: e.skipped, traps: cfg.trapSettings(),
-		aloft: e.aloft, finished: e.finished,
-		frontier: e.frontier, detector: e.traps, cluster: e.cluster, seeded: &e.seeded, every: cfg.Intervals.Checkpoint, clock: e.clock, boot: e.seams.Boot, last: *m,
-		ask: make(chan chan error), journalStep: cfg.Archive.JournalReserve,
-	}
+	e.points = e.newCheckpointer(m)
 }
 
 // diskMost is what the crawl might write at once: a merge of the sieve's whole store, beside what everything else
@@ -417,7 +399,7 @@ func (e *Engine) assemble(m *manifest) {
 func (e *Engine) diskMost() int64 { return outage.DiskNeed + e.sieve.Stats().StoreBytes }
 
 // begin makes the crawl ready to run: its first manifest is durable before anything is fetched.
-func (e *Engine) begin(m *manifest, moreSeeds bool) error {
+func (e *Engine) begin(m *manifest.Manifest, moreSeeds bool) error {
 	if err := e.openArchive(m); err != nil {
 		return err
 	}
@@ -432,11 +414,11 @@ func (e *Engine) begin(m *manifest, moreSeeds bool) error {
 		e.ledger.Journal = nil
 		return nil
 	}
-	e.points.generation = max(m.Generation, e.points.generation)
-	if err := e.points.take(context.Background(), lifecycle.Running, "", false); err != nil { //nolint:forbidigo // Open is not cancelled
+	e.points.SkipGenerations(m.Generation)
+	if err := e.points.Take(context.Background(), lifecycle.Running, "", false); err != nil { //nolint:forbidigo // Open is not cancelled
 		return err
 	}
-	return passOf(&e.seams, e.cfg.Dir, &e.points.last).RemoveOtherIndexes(e.points.last.Earlier)
+	return passOf(&e.seams, e.cfg.Dir, e.points.Last()).RemoveOtherIndexes(e.points.Last().Earlier)
 }
 
 // Close lets go of everything. After Run it is the end of an orderly stop.

@@ -15,6 +15,7 @@ import (
 	"orbweaver/engine/traps"
 	"orbweaver/engine/urlx"
 	"orbweaver/internal/vfs"
+	"orbweaver/internal/vfs/vfstest"
 	"orbweaver/sieve/fpcache"
 )
 
@@ -118,7 +119,7 @@ func TestExplainKnowsTheSeedsOfTheDirectory(t *testing.T) {
 	if err := fsys.MkdirAll("crawl/frontier"); err != nil {
 		t.Fatal(err)
 	}
-	writeBytes(t, fsys, "crawl/frontier/seeds", []byte("http://a.test/x\n"))
+	vfstest.WriteAll(t, fsys, "crawl/frontier/seeds", []byte("http://a.test/x\n"))
 	if x, err = NewExplainer(Seams{FS: fsys}, cfg, ListSources{}); err != nil {
 		t.Fatal(err)
 	}

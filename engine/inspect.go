@@ -9,11 +9,13 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/catalogue"
+	"orbweaver/engine/checkpoint"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/counters"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/manifest"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/seen"
 	"orbweaver/engine/site"
@@ -57,15 +59,15 @@ type Inspection struct {
 
 	fsys  vfs.FS
 	dir   string
-	bench benchChain
+	bench manifest.Chain
 	peers *cluster.Checkpoint // nil for a crawl alone
 	store uint64
 }
 
 // Inspect reads the manifest of the crawl in dir. The error wraps fs.ErrNotExist when there is none, ErrVersion or
-// ErrManifest when it cannot be read.
+// manifest.ErrDamaged when it cannot be read.
 func Inspect(fsys vfs.FS, dir string) (*Inspection, error) {
-	m, err := readManifest(fsys, dir+"/"+layout.FrontierDir)
+	m, err := manifest.Read(fsys, dir+"/"+layout.FrontierDir)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +79,7 @@ func Inspect(fsys vfs.FS, dir string) (*Inspection, error) {
 		State: m.State, Reason: m.Reason, Clean: m.Clean, Seeded: m.Seeded, Filtered: m.Filtered,
 		Pass: m.Pass, From: m.From, Afresh: m.Afresh, Earlier: m.Earlier,
 		Sieve: m.Sieve, Ready: m.Ready, Queues: m.Virt, Seen: m.Seen, Cold: m.Cold, Counters: m.Counters,
-		fsys: fsys, dir: dir + "/" + layout.FrontierDir, bench: m.Bench, peers: m.Peers, store: m.store(),
+		fsys: fsys, dir: dir + "/" + layout.FrontierDir, bench: m.Bench, peers: m.Peers, store: m.StoreID(),
 	}
 	if m.Archive != nil {
 		i.Archive = *m.Archive
@@ -89,10 +91,14 @@ func Inspect(fsys vfs.FS, dir string) (*Inspection, error) {
 }
 
 // BenchFile is the youngest of the files that hold the bench, relative to the crawl directory.
-func (i *Inspection) BenchFile() string { return benchName(layout.FrontierDir, i.bench.last()) }
+func (i *Inspection) BenchFile() string {
+	return manifest.WorkbenchPath(layout.FrontierDir, i.bench.Last())
+}
 
 // AloftFile is the list of URLs in flight.
-func (i *Inspection) AloftFile() string { return aloftName(layout.FrontierDir, i.Generation) }
+func (i *Inspection) AloftFile() string {
+	return manifest.InFlightPath(layout.FrontierDir, i.Generation)
+}
 
 // JournalFile is the first journal after the cut.
 func (i *Inspection) JournalFile() string { return journal.Name(layout.FrontierDir, i.Generation) }
@@ -125,7 +131,7 @@ type SiteView struct {
 // Bench loads the bench. It takes as much memory as the crawl's own.
 func (i *Inspection) Bench() (*BenchView, error) {
 	rules := site.NewRulesPool(0)
-	b, err := loadBench(i.fsys, i.dir, i.bench, workbench.Options{}, rules)
+	b, err := checkpoint.LoadWorkbench(i.fsys, i.dir, i.bench, workbench.Options{}, rules)
 	if err != nil {
 		return nil, err
 	}
@@ -168,12 +174,12 @@ func (b *BenchView) TakeItems(f func(site, item []byte)) {
 // Aloft calls f for every URL that was in flight; an empty site means that item holds the whole URL. It calls finished
 // for every URL that an earlier journal named as done and that is still to come up.
 func (i *Inspection) Aloft(f func(site, item []byte), finished func(fp xxh3.Uint128)) error {
-	b, err := vfs.ReadFile(i.fsys, aloftName(i.dir, i.Generation))
+	b, err := vfs.ReadFile(i.fsys, manifest.InFlightPath(i.dir, i.Generation))
 	if err != nil {
 		return fmt.Errorf("engine: URLs in flight: %w", err)
 	}
 	r := journal.NewFinishedURLs()
-	err = readAloft(b, f, r)
+	err = checkpoint.ReadInFlight(b, f, r)
 	r.Each(finished)
 	return err
 }
@@ -197,7 +203,7 @@ func (i *Inspection) Journal(f func(journal.Attempt) error) ([]journal.Tail, err
 func EachSkipped(fsys vfs.FS, dir string, f func(skipped.URL) error) error {
 	var told uint64
 	for tries := 0; ; tries++ {
-		m, err := readManifest(fsys, dir+"/"+layout.FrontierDir)
+		m, err := manifest.Read(fsys, dir+"/"+layout.FrontierDir)
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/layout"
+	"orbweaver/engine/manifest"
 	"orbweaver/engine/seen"
 	"orbweaver/engine/site"
 	"orbweaver/internal/vfs"
@@ -46,14 +47,16 @@ func (i *Inspection) Agents() (*PeersView, error) {
 	}
 	n := slices.IndexFunc(v.Peers, self)
 	if n < 0 {
-		return nil, fmt.Errorf("%w: none of the agents that it names has the data here, whose number is %016x", ErrManifest, i.store)
+		return nil, fmt.Errorf("%w: none of the agents that it names has the data here, whose number is %016x", manifest.ErrDamaged, i.store)
 	}
 	v.Self = v.Peers[n]
 	return v, nil
 }
 
 // OutboxFile is what the queues of the outbox do not hold, relative to the crawl directory.
-func (i *Inspection) OutboxFile() string { return outboxName(layout.FrontierDir, i.Generation) }
+func (i *Inspection) OutboxFile() string {
+	return manifest.OutboxPath(layout.FrontierDir, i.Generation)
+}
 
 // OutboxImage reads it.
 func (i *Inspection) OutboxImage() ([]byte, error) {
@@ -61,7 +64,7 @@ func (i *Inspection) OutboxImage() ([]byte, error) {
 }
 
 func readOutboxImage(fsys vfs.FS, dir string, generation uint64) ([]byte, error) {
-	name := outboxName(dir, generation)
+	name := manifest.OutboxPath(dir, generation)
 	b, err := vfs.ReadFile(fsys, name)
 	if err != nil {
 		return nil, fmt.Errorf("engine: outbox: %w", err)

@@ -1,9 +1,10 @@
 package engine
 
 import (
+	"testing"
+
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/ownership"
-	"testing"
 )
 
 // What an agent has heard of others that leave it knows after a resume: who has nothing left then has left, though it

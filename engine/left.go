@@ -3,10 +3,11 @@ package engine
 import (
 	"context"
 	"errors"
-	"orbweaver/engine/cluster"
-	"orbweaver/engine/cluster/ownership"
 	"slices"
 	"strings"
+
+	"orbweaver/engine/cluster"
+	"orbweaver/engine/cluster/ownership"
 )
 
 // Who comes in the last moment of another's leaving for good sees only that this one has gone in good order, as an

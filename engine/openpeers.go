@@ -11,6 +11,7 @@ import (
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/journal"
+	"orbweaver/engine/manifest"
 	"orbweaver/engine/seen"
 	"orbweaver/internal/vfs"
 )
@@ -22,7 +23,7 @@ var ErrAlone = errors.New("engine: this crawl has other agents, and URLs of thei
 var errOutbox = errors.New("engine: the list of what was on its way to other agents is damaged")
 
 // openPeers opens the outbox as it was at a cut, or empty.
-func openPeers(seam cluster.Network, fsys vfs.FS, dir string, m *manifest, empty bool, segment, memory int64,
+func openPeers(seam cluster.Network, fsys vfs.FS, dir string, m *manifest.Manifest, empty bool, segment, memory int64,
 	buffer int) (*peers, error) {
 	var cut *outbox.Checkpoint
 	var image []byte
@@ -46,7 +47,7 @@ func openPeers(seam cluster.Network, fsys vfs.FS, dir string, m *manifest, empty
 		return nil, errors.Join(err, box.Close())
 	}
 	p := &peers{
-		fetched: known, seam: seam, store: m.store(), box: box, grace: peerGrace, epoch: time.Now(), posts: map[string]*post{}, calmed: make(chan struct{}, 1), broken: make(chan error, 1),
+		fetched: known, seam: seam, store: m.StoreID(), box: box, grace: peerGrace, epoch: time.Now(), posts: map[string]*post{}, calmed: make(chan struct{}, 1), broken: make(chan error, 1),
 		came: make(chan struct{}), told: make(chan struct{},
 			1), end: make(chan struct{}), leavers: leavers{going: map[string]byte{}, left: map[string]bool{}, news: make(chan struct{}, 1)},
 	}

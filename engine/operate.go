@@ -150,7 +150,7 @@ func (b *badURLs) err() error {
 func (e *Engine) Checkpoint(ctx context.Context) error {
 	reply := make(chan error, 1)
 	select {
-	case e.points.ask <- reply:
+	case e.points.Requests() <- reply:
 	case <-e.stopping:
 		return nil // the last cut is near
 	case <-ctx.Done():

@@ -2,11 +2,12 @@ package engine
 
 import (
 	"context"
-	"orbweaver/engine/cluster"
-	"orbweaver/engine/cluster/ownership"
 	"slices"
 	"strings"
 	"time"
+
+	"orbweaver/engine/cluster"
+	"orbweaver/engine/cluster/ownership"
 )
 
 // absence is that of an agent that has gone in good order.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"orbweaver/engine/clock"
+	"orbweaver/engine/checkpoint"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/filter"
@@ -18,6 +18,7 @@ import (
 	"orbweaver/engine/layout"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/links"
+	"orbweaver/engine/manifest"
 	"orbweaver/engine/parsers"
 	"orbweaver/engine/seen"
 	"orbweaver/engine/settings"
@@ -124,7 +125,7 @@ type rebuilder struct {
 	links   *links.Finder
 	faults  *parsers.FaultFiles
 	door    door
-	m       *manifest
+	m       *manifest.Manifest
 	longest time.Duration // Crawl-delay
 	told    time.Time
 	total   int64                // bytes of the archive
@@ -201,7 +202,7 @@ func (e *Engine) openRebuild(r *rebuilder) error {
 	if err := r.keepSeeds(aside); err != nil {
 		return err
 	}
-	if r.m, err = newManifest(); err != nil {
+	if r.m, err = manifest.New(); err != nil {
 		return err
 	}
 	if r.m.Store, err = newStore(); err != nil {
@@ -326,14 +327,13 @@ func (e *Engine) saveRebuild(r *rebuilder) error {
 	if err := e.openArchive(r.m); err != nil {
 		return err
 	}
-	l := &e.points.last
+	l := e.points.Last()
 	l.CrawlID, l.Created, l.NotBefore = r.m.CrawlID, r.m.Created, r.m.NotBefore
-	e.clock = clock.NewRunTime(r.m.usage(), e.seams.Usage) // the crawl's time, not the rebuild's
-	e.points.clock = e.clock
-	if err := e.points.take(r.ctx, lifecycle.Stopped, lifecycle.ReasonRebuilt, true); err != nil {
+	e.clock.Restart(r.m.Usage()) // the time of the rebuild is not the crawl's
+	if err := e.points.Take(r.ctx, lifecycle.Stopped, lifecycle.ReasonRebuilt, true); err != nil {
 		return err
 	}
-	if err := e.points.saveCache(&e.points.last, e.frontier.cache); err != nil {
+	if err := checkpoint.SaveCache(r.fs, e.frontierDir(), l.Generation, e.frontier.cache); err != nil {
 		return err
 	}
 	e.setState(lifecycle.Stopped, lifecycle.ReasonRebuilt)

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/ownership"
 )

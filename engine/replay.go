@@ -11,6 +11,7 @@ import (
 	"orbweaver/engine/journal"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/links"
+	"orbweaver/engine/manifest"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/parse"
 	"orbweaver/engine/seen"
@@ -21,10 +22,10 @@ import (
 )
 
 // replay applies all journals since the cut, in order. What they name is read from the archive ahead of that.
-func (e *Engine) replay(m *manifest) error {
+func (e *Engine) replay(m *manifest.Manifest) error {
 	ctx, cancel := context.WithCancel(context.Background()) //nolint:forbidigo // Open is not cancelled
 	defer cancel()
-	r := &replayer{engine: e, end: m.Archive, clock: clock.NewResumed(m.clocks(), e.seams.Boot)}
+	r := &replayer{engine: e, end: m.Archive, clock: clock.NewResumed(m.Clocks(), e.seams.Boot)}
 	c := &recollection{fs: e.seams.FS, dir: e.frontierDir(), archive: e.cfg.Dir + "/" + layout.ArchiveDir, o: e.cfg.linkOptions(e.filters.links()),
 		via: e.cfg.Archive.Via}
 	if m.Archive != nil {

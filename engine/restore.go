@@ -1,24 +1,22 @@
 package engine
 
 import (
-	"bufio"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 	"time"
 
+	"orbweaver/engine/checkpoint"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/layout"
+	"orbweaver/engine/manifest"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
 	"orbweaver/engine/urlx"
 	"orbweaver/engine/visit"
 	"orbweaver/internal/vfs"
-	"orbweaver/sieve/fpcache"
 	"orbweaver/warc"
 	"orbweaver/workbench"
 )
@@ -27,16 +25,18 @@ import (
 // sites, what the journal names as done is not fetched again, and its links, read back from the archive, pass the
 // front door. It sets m.Archive to the end of what was journaled: records behind it belong to attempts that count as
 // never made.
-func (e *Engine) restore(m *manifest, fresh bool) error {
+func (e *Engine) restore(m *manifest.Manifest, fresh bool) error {
 	if fresh {
 		return e.clearFresh()
 	}
-	var err error
-	if e.points.generation, err = layout.Youngest(e.seams.FS, e.frontierDir()); err != nil {
+	generation, err := layout.Youngest(e.seams.FS, e.frontierDir())
+	if err != nil {
 		return err
 	}
+	e.points.SkipGenerations(generation)
 	if m.Afresh {
-		m.Afresh, e.points.last.Afresh, e.points.last.Bench = false, false, nil
+		last := e.points.Last()
+		m.Afresh, last.Afresh, last.Bench = false, false, nil
 		if err := e.carryDues(m); err != nil {
 			return err
 		}
@@ -44,20 +44,22 @@ func (e *Engine) restore(m *manifest, fresh bool) error {
 		return nil
 	}
 	e.wakeSites()
-	b, err := vfs.ReadFile(e.seams.FS, aloftName(e.frontierDir(), m.Generation))
+	b, err := vfs.ReadFile(e.seams.FS, manifest.InFlightPath(e.frontierDir(), m.Generation))
 	if err != nil {
 		return fmt.Errorf("engine: resume: %w", err)
 	}
 	var lost error
-	err = readAloft(b, func(key, item []byte) { lost = errors.Join(lost, e.putBack(key, item)) }, e.finished)
+	back := func(key, item []byte) { lost = errors.Join(lost, e.putBack(key, item)) }
+	err = checkpoint.ReadInFlight(b, back, e.finished)
 	if err != nil {
-		return fmt.Errorf("%s: %w", aloftName(e.frontierDir(), m.Generation), err)
+		return fmt.Errorf("%s: %w", manifest.InFlightPath(e.frontierDir(), m.Generation), err)
 	}
 	if lost != nil {
 		return lost
 	}
 	if m.Clean {
-		return e.loadCache(m)
+		e.frontier.cache, err = checkpoint.LoadCache(e.seams.FS, e.frontierDir(), m.Generation, e.frontier.cache)
+		return err
 	}
 	e.unclean, e.hosts.resumed = true, time.Now()
 	began := e.hosts.resumed
@@ -135,7 +137,7 @@ func (e *Engine) putBack(key, item []byte) error {
 }
 
 // warcInfo is the block of each file's warcinfo record.
-func (e *Engine) warcInfo(m *manifest) []warc.Field {
+func (e *Engine) warcInfo(m *manifest.Manifest) []warc.Field {
 	c := &e.cfg
 	fields := []warc.Field{
 		{Name: "software", Value: "orbweaver/" + c.Archive.Version},
@@ -160,7 +162,7 @@ func (e *Engine) warcInfo(m *manifest) []warc.Field {
 }
 
 // openArchive opens the archive for writing, behind what counts.
-func (e *Engine) openArchive(m *manifest) error {
+func (e *Engine) openArchive(m *manifest.Manifest) error {
 	info := e.warcInfo(m)
 	w, err := warc.OpenWriter(e.seams.FS, warc.Options{
 		Dir: e.cfg.Dir + "/warc", Prefix: e.cfg.Archive.Prefix, Host: e.cfg.Archive.Host, SizeMax: e.cfg.Archive.SizeMax,
@@ -188,23 +190,20 @@ func (e *Engine) limitReached() string {
 	return e.limits.Reached(c.Stored(), e.bytesStored(), e.clock.Wall())
 }
 
-// loadCache warms the fingerprint cache from a clean stop; one of another generation is no use.
-func (e *Engine) loadCache(m *manifest) error {
-	f, err := e.seams.FS.Open(cacheName(e.frontierDir()))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+// newCheckpointer makes the checkpointer of the components that are open.
+func (e *Engine) newCheckpointer(m *manifest.Manifest) *checkpoint.Checkpointer {
+	c := checkpoint.Components{
+		FS: e.seams.FS, Dir: e.frontierDir(), Sieve: e.sieve, Ready: e.ready, Skipped: e.skipped, Traps: e.cfg.trapSettings(),
+		Queues: e.virt, Seen: e.ledger.Seen, Cold: e.cold, Attempts: e.aloft, Held: func() []byte { return e.dist.held },
+		Finished: e.finished, Cluster: e.cluster, Novelty: e.traps.State, Workbench: e.bench,
 	}
-	if err != nil {
-		return fmt.Errorf("engine: cache: %w", err)
-	}
-	defer f.Close()
-	in := bufio.NewReaderSize(f, 1<<20)
-	var generation uint64
-	if err := binary.Read(in, binary.LittleEndian, &generation); err != nil || generation != m.Generation {
-		return nil //nolint:nilerr // a cache is only a help
-	}
-	if c, err := fpcache.Load(in); err == nil && c.Stats().Bytes == e.frontier.cache.Stats().Bytes {
-		e.frontier.cache = c
-	}
-	return nil
+	return checkpoint.New(c, checkpoint.Options{
+		Journal: e.ledger, Flush: e.flush.turn, Seeded: e.seeded.Load, Period: e.cfg.Intervals.Checkpoint,
+		JournalStep: e.cfg.Archive.JournalReserve, RunTime: e.clock, Boot: e.seams.Boot,
+		Drain: func() error {
+			_, err := e.returner.drain(1 << 30)
+			return err
+		},
+	}, m)
+
 }

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"orbweaver/engine/checkpoint"
 	"orbweaver/engine/clock"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/dnsrecords"
@@ -107,7 +108,7 @@ func (e *Engine) Run(ctx context.Context) error {
 // its next run departs.
 func (e *Engine) depart(ctx, abort context.Context) error {
 	d := departure{
-		ledger: e.ledger, dist: e.dist, flush: e.flush, cut: e.points.ask, wake: e.distWake, signal: ctx.Done(),
+		ledger: e.ledger, dist: e.dist, flush: e.flush, cut: e.points.Requests(), wake: e.distWake, signal: ctx.Done(),
 		given: make(map[string]bool),
 	}
 	own, end := context.WithCancel(abort)
@@ -207,7 +208,7 @@ func (e *Engine) startIntake(ctx context.Context, g *failGroup) error {
 	}
 	f := &feeder{
 		ledger: e.ledger, bench: e.bench, todo: e.todo, leases: e.done.Cap() / 2, gate: e.gate, wake: e.feedWake,
-		starved: e.starved, notBefore: e.points.last.NotBefore,
+		starved: e.starved, notBefore: e.points.Last().NotBefore,
 	}
 	if e.unclean {
 		p := e.cfg.Politeness
@@ -247,7 +248,7 @@ func (e *Engine) startLate(ctx context.Context, g *failGroup) {
 	e.cluster.Start(ctx, g.Go)
 	g.Go("flush", func() error { return e.flush.run(ctx) })
 	g.Go("log", func() error { return e.log.Run(ctx) })
-	g.Go("checkpoint", func() error { return e.points.run(ctx) })
+	g.Go("checkpoint", func() error { return e.points.Run(ctx) })
 	g.Go("sync", func() error { return e.every(ctx, e.cfg.Intervals.Sync, e.ledger.Sync) })
 	g.Go("finish", func() error { return e.every(ctx, e.cfg.Intervals.Sync, e.ledger.FinishFiles) })
 	watch, unreported := clock.SetWatch{Warn: e.seams.Log.Warn}, throttle.Log{}
@@ -415,7 +416,7 @@ func (e *Engine) conclude(ctx, abort context.Context, err error) error {
 	}
 	if err == nil {
 		forever := context.WithoutCancel(ctx)
-		err = e.patiently(ctx, func() error { return e.points.take(forever, state, reason, true) })
+		err = e.patiently(ctx, func() error { return e.points.Take(forever, state, reason, true) })
 	}
 	switch {
 	case errors.Is(err, outage.ErrFullAtStop):
@@ -423,7 +424,7 @@ func (e *Engine) conclude(ctx, abort context.Context, err error) error {
 	case err != nil:
 		state, reason = lifecycle.Failed, err.Error()
 	default:
-		if err := e.points.saveCache(&e.points.last, e.frontier.cache); err != nil {
+		if err := checkpoint.SaveCache(e.seams.FS, e.frontierDir(), e.points.Last().Generation, e.frontier.cache); err != nil {
 			e.seams.Log.Warn("the fingerprint cache could not be saved; the next run begins with an empty one", "error", err)
 		}
 	}

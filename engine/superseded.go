@@ -14,6 +14,7 @@ import (
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/layout"
+	"orbweaver/engine/manifest"
 	"orbweaver/warc"
 )
 
@@ -24,7 +25,7 @@ import (
 
 // lentSince notes from where on in the archive there may be pages that others have as well: after a kill from the last
 // cut on, as loans that began since are forgotten.
-func (p *peers) lentSince(m *manifest) {
+func (p *peers) lentSince(m *manifest.Manifest) {
 	if m.Peers == nil || m.Afresh {
 		return
 	}

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"time"
 
+	"orbweaver/engine/checkpoint"
 	"orbweaver/engine/clock"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/limits"
+	"orbweaver/engine/manifest"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/recrawl"
 	"orbweaver/engine/site"
@@ -33,7 +35,7 @@ var ErrDiskSpent = errors.New("engine: archive, frontier and logs have reached m
 
 // turnOver begins a finished crawl again, if that is wanted, and says so if it cannot. A crawl that could fetch no seed
 // begins again without being told to. It gives the manifest that holds from now on.
-func (e *Engine) turnOver(m *manifest) (*manifest, error) {
+func (e *Engine) turnOver(m *manifest.Manifest) (*manifest.Manifest, error) {
 	failed := m != nil && m.State == lifecycle.Failed
 	switch {
 	case m == nil, !failed && !e.cfg.Refresh:
@@ -57,7 +59,7 @@ func (e *Engine) turnOver(m *manifest) (*manifest, error) {
 	}
 	began := time.Now()
 	p := &e.cfg.Politeness
-	next := &manifest{
+	next := &manifest.Manifest{
 		Generation: m.Generation, CrawlID: m.CrawlID, HashSeed: m.HashSeed, Created: m.Created, Written: m.Written, Boot: m.Boot, Up: m.Up,
 		State: lifecycle.Running, Clean: true, Resumed: -1, Filtered: m.Filtered,
 		Pass: m.Pass + 1, From: *m.Archive, Afresh: true, NotBefore: began.Add(max(p.HostDelay, p.IPDelay)),
@@ -68,7 +70,7 @@ func (e *Engine) turnOver(m *manifest) (*manifest, error) {
 		return nil, err
 	}
 	next.Earlier = &list
-	if err := writeManifest(e.seams.FS, e.frontierDir(), next); err != nil {
+	if err := manifest.Write(e.seams.FS, e.frontierDir(), next); err != nil {
 		return nil, err
 	}
 	if failed {
@@ -81,7 +83,7 @@ func (e *Engine) turnOver(m *manifest) (*manifest, error) {
 }
 
 // passOf describes the pass of a manifest.
-func passOf(seams *Seams, dir string, m *manifest) *recrawl.Pass {
+func passOf(seams *Seams, dir string, m *manifest.Manifest) *recrawl.Pass {
 	return &recrawl.Pass{
 		FS: seams.FS, Dir: dir, Number: m.Pass, HashSeed: m.HashSeed, ArchiveEnd: m.From, Warn: seams.Log.Warn,
 	}
@@ -90,12 +92,12 @@ func passOf(seams *Seams, dir string, m *manifest) *recrawl.Pass {
 // carryDues takes over from the finished crawl which sites are not to be asked for some time yet. The bench is new, and
 // its sites have no address; one that another waits for at the same address is not known, so the first request of all
 // waits for the general delays. A site that could not be reached got no request, so it is owed no more than these.
-func (e *Engine) carryDues(m *manifest) error {
-	old, err := loadBench(e.seams.FS, e.frontierDir(), m.Bench, workbench.Options{}, site.NewRulesPool(e.cfg.RulesMemory()))
+func (e *Engine) carryDues(m *manifest.Manifest) error {
+	old, err := checkpoint.LoadWorkbench(e.seams.FS, e.frontierDir(), m.Bench, workbench.Options{}, site.NewRulesPool(e.cfg.RulesMemory()))
 	if err != nil {
 		return err
 	}
-	clocks := clock.NewResumed(m.clocks(), e.seams.Boot)
+	clocks := clock.NewResumed(m.Clocks(), e.seams.Boot)
 	old.Anchor(clocks.Now, clocks.CheckpointClock())
 	var key []byte
 	old.Each(func(vs *visit.State, _ workbench.State) bool {
@@ -114,7 +116,7 @@ func (e *Engine) carryDues(m *manifest) error {
 }
 
 // stillOver says whether a finished crawl stays finished under today's limits.
-func (e *Engine) stillOver(m *manifest) bool {
+func (e *Engine) stillOver(m *manifest.Manifest) bool {
 	switch m.Reason {
 	case lifecycle.ReasonMaxPages, lifecycle.ReasonMaxDisk, lifecycle.ReasonMaxTime:
 		wall := time.Duration(m.WallSeconds * float64(time.Second))

@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"orbweaver/engine/cluster"
-	"orbweaver/engine/cluster/ownership"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"orbweaver/engine/cluster"
+	"orbweaver/engine/cluster/ownership"
 )
 
 // talk is the seam to two others who all say the same.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+
 	"orbweaver/engine/cluster"
 )
 

@@ -23,11 +23,19 @@ type RunTime struct {
 
 // NewRunTime starts to count; measure may be nil.
 func NewRunTime(past Usage, measure func() (cpu time.Duration, rssPeak int64)) *RunTime {
-	c := &RunTime{measure: measure, started: time.Now(), past: past}
-	if measure != nil {
-		c.cpuStart, _ = measure()
-	}
+	c := &RunTime{measure: measure}
+	c.Restart(past)
 	return c
+}
+
+// Restart replaces what the runs before have used, and counts from now.
+func (c *RunTime) Restart(past Usage) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.started, c.past = time.Now(), past
+	if c.measure != nil {
+		c.cpuStart, _ = c.measure()
+	}
 }
 
 // Wall is the running time of all runs together.

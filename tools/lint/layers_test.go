@@ -21,11 +21,12 @@ func layers() []string {
 		"engine/limits engine/outage engine/crawllog engine/skipped engine/counters engine/settings engine/capture " +
 			"engine/recrawl engine/traps",
 		"engine/journal engine/cluster",
+		"engine/manifest",
 		"engine/links engine/admission engine/dnsrecords",
 		"engine/sites engine/ending engine/schedule",
 		"engine/fetchers engine/parsers",
 		"engine/cluster/",
-		"engine/checkpoint engine/rebuild",
+		"engine/checkpoint engine/rebuild engine/inspect",
 		"engine/report engine/explain",
 		"engine",
 		"engine/control engine/fsck engine/audit engine/peering",

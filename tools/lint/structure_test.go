@@ -22,7 +22,7 @@ var recordStructs = map[string]string{
 	"engine/cluster.StatusReport": "the part of report.json about other agents",
 	"engine/counters.Totals":      "the counters of the manifest",
 	"engine/counters.Live":        "the live form of Totals, field by field",
-	"engine.manifest":             "the manifest",
+	"engine/manifest.Manifest":    "the manifest",
 	"engine.Inspection":           "the manifest, for programs that look at a crawl directory",
 }
 

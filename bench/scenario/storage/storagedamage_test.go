@@ -17,6 +17,7 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/manifest"
 	"orbweaver/internal/vfs"
 )
 
@@ -97,7 +98,7 @@ func TestHostile_S10_dataOfAnotherVersionIsRefusedByNameAndNothingIsChanged(t *t
 							!strings.Contains(text, "format") {
 							t.Errorf("%s as %q: it does not say that it is of another version: %v", name, other, err)
 						}
-						if c.file == "MANIFEST" && !errors.Is(err, engine.ErrVersion) {
+						if c.file == "MANIFEST" && !errors.Is(err, manifest.ErrVersion) {
 							t.Errorf("%v", err)
 						}
 						after := testbed.FileContents(t, clone)

@@ -1,4 +1,4 @@
-package engine
+package checkpoint
 
 import (
 	"math/bits"
@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// pauses remembers how long the crawl stood still for its checkpoints, in buckets that grow by an eighth.
-type pauses struct {
+// Pauses counts how long the crawl stood still for its checkpoints, in buckets that grow by an eighth.
+type Pauses struct {
 	mu      sync.Mutex
 	buckets [8 * 40]int64
 	count   int64
 	longest time.Duration
 }
 
-func (p *pauses) add(d time.Duration) {
+func (p *Pauses) add(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.buckets[pauseBucket(d)]++
@@ -32,8 +32,8 @@ func pauseBucket(d time.Duration) int {
 // pauseLimit is the upper end of a bucket.
 func pauseLimit(i int) time.Duration { return time.Duration(uint64(9+i%8) << (i / 8)) }
 
-// quantile is a bound that the share q of all pauses keeps, at most an eighth too large; 0 without pauses.
-func (p *pauses) quantile(q float64) time.Duration {
+// Quantile is a bound that the share q of all pauses keeps, at most an eighth too large; 0 without pauses.
+func (p *Pauses) Quantile(q float64) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	sum := int64(0)
@@ -45,8 +45,8 @@ func (p *pauses) quantile(q float64) time.Duration {
 	return 0
 }
 
-// total says how many there were and how long the longest was.
-func (p *pauses) total() (count int64, longest time.Duration) {
+// Total is the number of pauses and the longest.
+func (p *Pauses) Total() (count int64, longest time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.count, p.longest

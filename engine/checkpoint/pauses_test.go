@@ -1,4 +1,4 @@
-package engine
+package checkpoint
 
 import (
 	"math/rand/v2"
@@ -9,8 +9,8 @@ import (
 
 // The bound is never below the true quantile, and at most an eighth above it.
 func TestPausesQuantile(t *testing.T) {
-	var p pauses
-	if p.quantile(0.99) != 0 {
+	var p Pauses
+	if p.Quantile(0.99) != 0 {
 		t.Error("no pause yet")
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -23,11 +23,11 @@ func TestPausesQuantile(t *testing.T) {
 	slices.Sort(all)
 	for _, q := range []float64{0.01, 0.5, 0.99, 1} {
 		exact := all[max(int(q*5000)-1, 0)]
-		if got := p.quantile(q); got < exact || got > exact+exact/8+8 {
+		if got := p.Quantile(q); got < exact || got > exact+exact/8+8 {
 			t.Errorf("%v: %v, exactly %v", q, got, exact)
 		}
 	}
-	if n, longest := p.total(); n != 5000 || longest != all[4999] {
+	if n, longest := p.Total(); n != 5000 || longest != all[4999] {
 		t.Error(n, longest)
 	}
 }

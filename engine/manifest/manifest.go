@@ -1,6 +1,9 @@
-package engine
+package manifest
 
 import (
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,37 +31,37 @@ import (
 	"orbweaver/workbench/cold"
 )
 
-// manifest names generation and length of every file of the crawl: what it does not name does not exist. It is written
-// last, in one step, after all it names is durable. Its form is one line with version and checksum, then JSON.
-type manifest struct {
+// Manifest names the generation and the length of every file of the crawl: a file that it does not name does not exist.
+// It is written last, in one step, after everything that it names is durable. Its form is one line with version and
+// checksum, then JSON. The part of a component is the component's own type.
+type Manifest struct {
 	Generation uint64 `json:"generation"`
 	CrawlID    string `json:"crawl_id"`
 	HashSeed   uint64 `json:"hash_seed"`
-	// Store tells what is in this directory from what its agent had before, for other agents; 0: the crawl's identity
-	// does.
+	// Store distinguishes the data in this directory from what its agent had before; 0: the CrawlID does. See StoreID.
 	Store   uint64    `json:"store,omitempty"`
 	Created time.Time `json:"created"`
 	Written time.Time `json:"written"`
 
-	Boot string        `json:"boot,omitempty"` // the run of the machine that wrote it, and how long that had been
+	Boot string        `json:"boot,omitempty"` // of the machine that wrote it
 	Up   time.Duration `json:"up_ns,omitempty"`
 
 	State   lifecycle.State `json:"state"`
 	Reason  string          `json:"reason"`
-	Clean   bool            `json:"clean"`  // every Page was home: there is no journal to replay
-	Seeded  bool            `json:"seeded"` // all seeds have passed the door
+	Clean   bool            `json:"clean"`  // no Page was in flight: there is no journal to replay
+	Seeded  bool            `json:"seeded"` // all seeds have passed admission
 	Resumed int             `json:"resumed"`
 	// Filtered says that some run had a store filter: then an answer may have no record.
 	Filtered bool `json:"filtered,omitempty"`
-	// Pass is how often the crawl was begun again, and From is where its archive ended then: see turnover.go.
+	// Pass counts from 0. From is where the archive ended when the pass began.
 	Pass int      `json:"pass,omitempty"`
 	From warc.Cut `json:"from,omitzero"`
-	// Afresh says that this pass has no cut yet: of the rooms only archive and content-seen are what they were.
+	// Afresh says that this pass has no checkpoint yet: only archive and payload deduplication have a state.
 	Afresh bool `json:"afresh,omitempty"`
-	// Earlier names the list of what the archive holds of each URL from before this pass; nil in the first.
+	// Earlier names the list of what the archive holds of each URL from before this pass; nil in the first pass.
 	Earlier *catalogue.Cut `json:"earlier,omitempty"`
-	// NotBefore is when the first request may be made: after a rebuild nobody knows who was asked last, and when, and a
-	// new pass knows no addresses.
+	// NotBefore is when the first request may be made. After a rebuild it is not known which servers got a request
+	// last, and a new pass knows no addresses.
 	NotBefore time.Time `json:"not_before,omitzero"`
 
 	WallSeconds float64 `json:"wall_seconds"`
@@ -69,7 +72,7 @@ type manifest struct {
 	Ready    diskq.Checkpoint      `json:"ready"`
 	Virt     virtualize.Checkpoint `json:"virtualize"`
 	Seen     seen.Cut              `json:"seen"`
-	Bench    benchChain            `json:"bench"`
+	Bench    Chain                 `json:"bench"`
 	Cold     cold.Checkpoint       `json:"cold"`
 	Archive  *warc.Cut             `json:"archive"`
 	Counters counters.Totals       `json:"counters"`
@@ -85,66 +88,81 @@ type manifest struct {
 //   - 4 to 6: without passes, with passes, with other agents.
 //   - 7: any of these; the journal has sync marks. A version that reads 6 takes a mark for a torn entry, and would
 //     fetch and store again all that follows it.
-const manifestMagic = "orbweaver-manifest 7"
+const magic = "orbweaver-manifest 7"
 
-// formerManifests are the formats that are read and not written.
-func formerManifests() []string {
+// earlierMagics are the formats that are read and not written.
+func earlierMagics() []string {
 	return []string{"orbweaver-manifest 4", "orbweaver-manifest 5", "orbweaver-manifest 6"}
 }
 
-// store is the number of the data in this directory.
-func (m *manifest) store() uint64 {
+// StoreID is the number of the data in this directory.
+func (m *Manifest) StoreID() uint64 {
 	if m.Store != 0 {
 		return m.Store
 	}
 	return xxh3.HashString(m.CrawlID)
 }
 
-// clocks is what the clocks showed when it was written.
-func (m *manifest) clocks() clock.Reading {
+// New is the manifest of a crawl that begins.
+func New() (*Manifest, error) {
+	var b [24]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		return nil, fmt.Errorf("engine: %w", err)
+	}
+	return &Manifest{
+		CrawlID: hex.EncodeToString(b[:16]), HashSeed: binary.LittleEndian.Uint64(b[16:]),
+		Created: time.Now(), State: lifecycle.Running, Clean: true, Resumed: -1,
+	}, nil
+}
+
+// Clocks is what the clocks showed when it was written.
+func (m *Manifest) Clocks() clock.Reading {
 	return clock.Reading{Written: m.Written, Boot: m.Boot, Up: m.Up}
 }
 
-// usage is what all runs had used when it was written.
-func (m *manifest) usage() clock.Usage {
+// Usage is what all runs had used when it was written.
+func (m *Manifest) Usage() clock.Usage {
 	return clock.Usage{
 		Wall: time.Duration(m.WallSeconds * float64(time.Second)), CPU: time.Duration(m.CPUSeconds * float64(time.Second)),
 		RSSPeak: m.RSSPeak,
 	}
 }
 
-func (m *manifest) setUsage(u clock.Usage) {
+// SetUsage notes what all runs have used.
+func (m *Manifest) SetUsage(u clock.Usage) {
 	m.WallSeconds, m.CPUSeconds, m.RSSPeak = u.Wall.Seconds(), u.CPU.Seconds(), u.RSSPeak
 }
 
 // ErrVersion says that the crawl directory was written by a version whose format this one does not read.
 var ErrVersion = errors.New("engine: crawl directory of another format version")
 
-// ErrManifest says that the manifest is damaged.
-var ErrManifest = errors.New("engine: damaged manifest")
+// ErrDamaged says that the manifest is damaged.
+var ErrDamaged = errors.New("engine: damaged manifest")
 
-func manifestName(dir string) string { return dir + "/MANIFEST" }
+// Path is the name of the manifest in a frontier directory.
+func Path(dir string) string { return dir + "/MANIFEST" }
 
-// readManifest returns nil without an error when there is none.
-func readManifest(fsys vfs.FS, dir string) (*manifest, error) {
-	b, err := vfs.ReadFile(fsys, manifestName(dir))
+// Read returns nil without an error when there is none.
+func Read(fsys vfs.FS, dir string) (*Manifest, error) {
+	b, err := vfs.ReadFile(fsys, Path(dir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil //nolint:nilnil // no manifest is an ordinary answer
 	}
 	if err != nil {
 		return nil, fmt.Errorf("engine: manifest: %w", err)
 	}
-	m, err := parseManifest(b)
+	m, err := Parse(b)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", manifestName(dir), err)
+		return nil, fmt.Errorf("%s: %w", Path(dir), err)
 	}
 	return m, nil
 }
 
-func parseManifest(b []byte) (*manifest, error) {
+// Parse reads the bytes of a manifest.
+func Parse(b []byte) (*Manifest, error) {
 	head, body, _ := strings.Cut(string(b), "\n")
-	sum, ok := strings.CutPrefix(head, manifestMagic+" ")
-	for _, magic := range formerManifests() {
+	sum, ok := strings.CutPrefix(head, magic+" ")
+	for _, magic := range earlierMagics() {
 		if !ok {
 			sum, ok = strings.CutPrefix(head, magic+" ")
 		}
@@ -153,25 +171,26 @@ func parseManifest(b []byte) (*manifest, error) {
 		if strings.HasPrefix(head, "orbweaver-manifest ") {
 			return nil, fmt.Errorf("%w: %q; use the version that made it", ErrVersion, head)
 		}
-		return nil, fmt.Errorf("%w: it does not begin as one", ErrManifest)
+		return nil, fmt.Errorf("%w: it does not begin as one", ErrDamaged)
 	}
 	if want := fmt.Sprintf("%08x", crc32.Checksum([]byte(body), journal.Castagnoli())); sum != want {
-		return nil, fmt.Errorf("%w: checksum %s, content has %s", ErrManifest, sum, want)
+		return nil, fmt.Errorf("%w: checksum %s, content has %s", ErrDamaged, sum, want)
 	}
-	m := new(manifest)
+	m := new(Manifest)
 	if err := json.Unmarshal([]byte(body), m); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrManifest, err)
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	return m, nil
 }
 
-func writeManifest(fsys vfs.FS, dir string, m *manifest) error {
+// Write replaces the manifest in a frontier directory in one step.
+func Write(fsys vfs.FS, dir string, m *Manifest) error {
 	body, err := json.Marshal(m)
 	if err != nil {
 		return fmt.Errorf("engine: manifest: %w", err)
 	}
-	err = vfs.WriteAtomic(fsys, manifestName(dir), func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%s %08x\n%s", manifestMagic, crc32.Checksum(body, journal.Castagnoli()), body)
+	err = vfs.WriteAtomic(fsys, Path(dir), func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "%s %08x\n%s", magic, crc32.Checksum(body, journal.Castagnoli()), body)
 		return err
 	})
 	if err != nil {
@@ -179,18 +198,3 @@ func writeManifest(fsys vfs.FS, dir string, m *manifest) error {
 	}
 	return nil
 }
-
-// The files of a generation, beside those of the rooms.
-func benchName(dir string, generation uint64) string {
-	return fmt.Sprintf("%s/bench-%08d", dir, generation)
-}
-
-func aloftName(dir string, generation uint64) string {
-	return fmt.Sprintf("%s/aloft-%08d", dir, generation)
-}
-
-func outboxName(dir string, generation uint64) string {
-	return fmt.Sprintf("%s/outbox-%08d", dir, generation)
-}
-
-func cacheName(dir string) string { return dir + "/cache" }

@@ -1,0 +1,87 @@
+package checkpoint
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+
+	"orbweaver/engine/manifest"
+	"orbweaver/engine/site"
+	"orbweaver/internal/vfs"
+	"orbweaver/workbench"
+)
+
+// workbenchFiles saves the workbench as a chain of files: an image, and the changes since. A file stays as long as a
+// manifest names it.
+type workbenchFiles struct {
+	fs      vfs.FS
+	dir     string // frontier/
+	bench   *workbench.Workbench[site.State]
+	pending *workbench.Snapshot[site.State]
+	unnamed bool // a file was written that no manifest names: the next one must be a whole image
+}
+
+func (p *workbenchFiles) MarkState(*manifest.Manifest) (err error) {
+	p.pending, err = p.bench.Snapshot(site.Append)
+	return err
+}
+
+// Write writes an image, or the changes since the last file. m has the chain of the manifest before.
+func (p *workbenchFiles) Write(m *manifest.Manifest) error {
+	whole := p.pending.Whole() || p.unnamed || m.Bench.NeedsImage()
+	p.unnamed = true // until a manifest names what the workbench believes to be written
+	name, write := manifest.WorkbenchPath(p.dir, m.Generation), p.pending.WriteChanges
+	m.Bench = slices.Clone(m.Bench)
+	if whole {
+		m.Bench, write = nil, p.pending.Write
+	}
+	if err := WriteFile(p.fs, name, write); err != nil {
+		return err
+	}
+	length, err := p.fs.Size(name)
+	if err != nil {
+		return err
+	}
+	m.Bench = append(m.Bench, manifest.ChainFile{Generation: m.Generation, Length: length})
+	return nil
+}
+
+func (p *workbenchFiles) Sync(m *manifest.Manifest) error {
+	return SyncFile(p.fs, manifest.WorkbenchPath(p.dir, m.Bench.Last()))
+}
+
+func (p *workbenchFiles) Release(*manifest.Manifest) error {
+	p.unnamed = false
+	return nil
+}
+
+func (p *workbenchFiles) Abandon() {
+	if p.pending != nil {
+		p.pending.Abandon()
+		p.pending = nil
+	}
+}
+
+// LoadWorkbench reads the files of a chain.
+func LoadWorkbench(fsys vfs.FS, dir string, chain manifest.Chain, o workbench.Options, rules *site.RulesPool) (
+	_ *workbench.Workbench[site.State], err error) {
+	var images []io.Reader
+	for _, link := range chain {
+		f, openErr := fsys.Open(manifest.WorkbenchPath(dir, link.Generation))
+		if openErr != nil {
+			return nil, fmt.Errorf("engine: workbench: %w", openErr)
+		}
+		defer f.Close()
+		images = append(images, bufio.NewReaderSize(io.NewSectionReader(f, 0, link.Length), 64<<10))
+	}
+	b, err := workbench.Load(o, func(b []byte) (site.State, error) { return site.Decode(b, rules) }, images...)
+	var corrupt *vfs.CorruptError
+	if errors.As(err, &corrupt) {
+		name := manifest.WorkbenchPath(dir, chain[corrupt.Index].Generation)
+		return nil, fmt.Errorf("engine: %w", &fs.PathError{Op: "load", Path: name, Err: err})
+	}
+	return b, err
+}

@@ -1,0 +1,40 @@
+package manifest
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"orbweaver/bench/golden"
+	"orbweaver/internal/vfs/vfstest"
+)
+
+// A manifest with all its fields is read, and no field of it is lost. What is written has the same number.
+func TestGolden_manifest(t *testing.T) {
+	disk := vfstest.WithDir(t, "d")
+	var m Manifest
+	golden.Fill(&m)
+	if err := Write(disk, "d", &m); err != nil {
+		t.Fatal(err)
+	}
+	written := vfstest.ReadAll(t, disk, Path("d"))
+	if golden.Writing() {
+		golden.Add(t, "manifest-7", written)
+	}
+	content := golden.Read(t, "manifest-7", "11848316d4024c3b56f7ac322aaf2b43e028a45f3b77f41c30a03dd846552f5d")
+	vfstest.WriteAll(t, disk, Path("d"), content)
+	got, err := Read(disk, "d")
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, body, _ := bytes.Cut(content, []byte("\n"))
+	now, _, _ := bytes.Cut(written, []byte("\n"))
+	if number := len(magic) + 1; string(head[:number]) != string(now[:number]) {
+		t.Errorf("the file begins with %q, and what is written with %q", head[:number], now[:number])
+	}
+	again, err := json.Marshal(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.SameValues(t, again, body)
+}
